@@ -14,14 +14,14 @@
 namespace hearth {
 namespace {
 
-// Damage of the store is found, not given.
+// A damaged store is an I/O error, not a mistake in the caller's arguments.
 template <typename T>
 Result<T> AsFound(Result<T> result) {
   if (result.status().code() != StatusCode::kMalformedInput) return result;
   return Status(StatusCode::kIoError, result.status().message() + "; `hearth cache verify --repair` repairs it");
 }
 
-// The fingerprint of the file, if there is one; else the name as given.
+// The fingerprint of the file with this name; the name itself if there is no such file.
 std::string FingerprintOfModel(const std::string& name) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(name, error)) return name;
@@ -147,7 +147,7 @@ Result<std::vector<WarmResult>> Cache::Warm(const std::vector<std::string>& mode
   warming.use_cache = true;
   warming.cache_read_only = false;
   warming.cache_folder = folder_;
-  for (const std::string& device : chosen) {  // a driver's start-up is often cheaper the second time
+  for (const std::string& device : chosen) {  // a second start of a driver is often cheaper
     for (const std::string& model_path : model_paths) {
       if (is_stopped && is_stopped()) return results;
       progress.model_path = model_path;

@@ -20,7 +20,7 @@
 namespace hearth {
 namespace {
 
-// What keys made on this machine would name; opens every device for it.
+// This machine's devices as keys name them. Opens every device.
 std::vector<CacheDevice> DevicesHere() {
   std::vector<CacheDevice> devices;
   for (const ListedDevice& listed : ListAllDevices()) {
@@ -33,7 +33,7 @@ std::vector<CacheDevice> DevicesHere() {
   return devices;
 }
 
-// As https://reproducible-builds.org/specs/source-date-epoch says.
+// The time that https://reproducible-builds.org/specs/source-date-epoch defines.
 Result<int64_t> ReproducibleNowMs() {
   const std::string_view text = EnvironmentVariable("SOURCE_DATE_EPOCH");
   if (text.empty()) return NowMs();
@@ -120,7 +120,7 @@ Result<BundleImport> Cache::Import(const std::string& bundle, const ImportOption
     HEARTH_ASSIGN(request.max_bytes, DefaultCacheMaxBytes());
   }
   if (!options.trusted_keys.empty()) {
-    // Before the keys: one that is revoked from here on is noticed. A damaged store knows none, and is made anew.
+    // Read before the keys: a key revoked from here on is noticed. A damaged store has no list and is replaced.
     if (auto revocations = ListRevocations(folder_); revocations.ok()) {
       request.revocations = std::move(revocations).value();
     }

@@ -1,4 +1,4 @@
-// Which entries a start finds, and why not the others.
+// Explains which entries a start finds, and why it misses the others.
 #include <fmt/chrono.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ void CompareWithNearest(CacheNeed& need, const std::vector<CacheEntry>& entries,
   need.reason = ReasonOf(need, store_trouble);
 }
 
-// A reason of its own, which no difference of keys explains.
+// Names quarantine as the reason of a miss, which no difference of keys explains.
 void NameQuarantine(const std::vector<CacheQuarantine>& quarantine, std::vector<CacheNeed>& needs) {
   for (CacheNeed& need : needs) {
     const auto record = std::ranges::find(quarantine, need.digest, &CacheQuarantine::digest);
@@ -49,7 +49,7 @@ void NameQuarantine(const std::vector<CacheQuarantine>& quarantine, std::vector<
   }
 }
 
-// The digests of the binaries that a program's entry names where it is a list of them (hal/program_parts.h).
+// The digests of binaries that a program's entry lists (hal/program_parts.h); empty for other entries.
 std::vector<std::string> BinariesNamedBy(const CacheNeed& program, BlobStore& store) {
   CacheKey key(BlobKind::kProgram);
   for (const auto& [name, value] : program.fields) key.Add(name, value);
@@ -64,8 +64,8 @@ std::vector<std::string> BinariesNamedBy(const CacheNeed& program, BlobStore& st
   return digests;
 }
 
-// A binary of another plan that is asked for only since a list says that it holds kernels of this one: that no entry is
-// like it explains nothing. What was asked for before the list is needed on its own, as the self-test's program is.
+// Explains the miss of another plan's binary that a list names because it holds kernels of this plan. Comparing keys
+// would explain nothing. A binary asked for before the list, like the self-test's, is needed on its own.
 void NameListsOfGoneBinaries(const SessionOptions& options, std::vector<CacheNeed>& needs) {
   const auto is_program = [](const CacheNeed& need) { return need.kind == BlobKindName(BlobKind::kProgram); };
   const auto is_gone = [&](const CacheNeed& need) { return is_program(need) && !need.is_hit; };
@@ -76,7 +76,7 @@ void NameListsOfGoneBinaries(const SessionOptions& options, std::vector<CacheNee
                                        .trusts_layers = options.trust_cache_layers,
                                        .read_only = true});
   if (cache.store == nullptr) return;
-  std::set<std::string> named;  // by the list that was asked for first
+  std::set<std::string> named;  // by an earlier list
   for (const CacheNeed& list : needs) {
     if (!is_program(list) || !list.is_hit) continue;
     for (const std::string& digest : BinariesNamedBy(list, *cache.store)) {
@@ -125,7 +125,7 @@ Result<CacheExplanation> Cache::Explain(const std::string& model_path, const Ses
   explanation.model_fingerprint = report.model_fingerprint;
   explanation.device = report.device.id;
   explanation.warnings = report.warnings;
-  // A store that is damaged, of another format or refused has no entries to compare with.
+  // A store that is damaged, has another format or is refused has no entries to compare with.
   const Result<std::vector<CacheEntry>> entries = ListEntries(folder_);
   const std::string trouble = entries.ok() ? std::string() : entries.status().message();
   static const std::vector<CacheEntry> kNone;

@@ -9,12 +9,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Keys come out of files: bytes that are not UTF-8 are replaced, not thrown at the caller.
+// Keys come from files: invalid UTF-8 is replaced, because an exception would reach the caller.
 std::string TextOf(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-// A field that is there more than once (the kernels of a group) becomes a list.
+// A field that occurs more than once (the kernels of a group) becomes a list.
 Json FieldsOf(const CacheKeyFields& fields) {
   Json key = Json::object();
   for (const auto& [name, value] : fields) {

@@ -1,4 +1,4 @@
-// The part of hearth/cache.h that makes programs anew after a driver's update.
+// The part of hearth/cache.h that compiles programs again after a driver update.
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -19,7 +19,7 @@
 namespace hearth {
 namespace {
 
-// What the store held when the work began.
+// The store's content before the work began.
 struct Known {
   std::vector<CacheEntry> plans, programs;
   std::vector<ModelUses> uses;
@@ -37,7 +37,7 @@ bool Uses(const ModelUses& uses, const CacheEntry& entry) {
   return std::ranges::any_of(uses.digests, [&](const Fingerprint& digest) { return digest.ToHex() == entry.digest; });
 }
 
-// The model whose plan it is; the plan's own name where nobody noted one, as for imported plans.
+// The model of a plan; the plan's own name if none is noted, as for imported plans.
 ModelName ModelOf(const Known& known, const CacheEntry& plan) {
   for (const ModelUses& uses : known.uses) {
     if (Uses(uses, plan)) return uses.model;
@@ -52,7 +52,7 @@ bool IsOfDevice(const CacheEntry& program, const DeviceInfo& device) {
   return has("backend", device.backend) && has("device", device.name);
 }
 
-// One device's part of the work.
+// The work for one device.
 class DeviceRewarmer {
  public:
   DeviceRewarmer(const std::string& folder, const Known& known, OpenedDevice opened, RewarmResult& result)
@@ -60,7 +60,7 @@ class DeviceRewarmer {
 
   const std::string& id() const { return opened_.id; }
 
-  // With a store of its own, as a session of that model has it: what is made is noted as the model's.
+  // Opens a store per model, as a session of the model does: new entries are noted as the model's.
   void Rewarm(const CacheEntry& plan) {
     const ModelName model = ModelOf(known_, plan);
     CacheKey key(BlobKind::kPlan);
@@ -105,7 +105,7 @@ class DeviceRewarmer {
     result_.results.push_back(std::move(warmed));
   }
 
-  // Models that ran on this device and for which no plan could be used.
+  // Reports models that ran on this device and have no usable plan.
   void TellNeeded() const {
     for (const auto& [model, reason] : stale_) {
       if (!ready_.contains(model.fingerprint)) result_.needed.push_back({model.path, opened_.id, reason});
@@ -131,7 +131,7 @@ class DeviceRewarmer {
   RewarmResult& result_;
   bool is_proven_ = false;
   Status proof_;
-  std::set<std::string> ready_;  // fingerprints of models
+  std::set<std::string> ready_;  // fingerprints of models with a usable plan
   std::vector<std::pair<ModelName, std::string>> stale_;
 };
 
@@ -151,7 +151,7 @@ Result<RewarmResult> Cache::WarmFromCache(const std::vector<std::string>& device
       progress.done += known.plans.size();
       continue;
     }
-    if (opened->device == nullptr) continue;  // the CPU, which keeps nothing
+    if (opened->device == nullptr) continue;  // the CPU keeps no programs
     DeviceRewarmer rewarmer(folder_, known, std::move(opened).value(), result);
     for (const CacheEntry& plan : known.plans) {
       if (is_stopped && is_stopped()) return result;

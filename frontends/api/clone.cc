@@ -1,4 +1,4 @@
-// A second session on the device of a first.
+// Opens a second session on the device of an existing one.
 #include "core/base/error.h"
 #include "frontends/api/next_device.h"
 #include "frontends/api/session_call.h"
@@ -18,7 +18,7 @@ Result<Session> Session::Clone() {
   clone->opened = data_->opened;
   clone->opened.reason = "the device of the session that this one was cloned from";
   clone->opened.warnings.clear();
-  clone->held.constants = data_->held.constants;  // programs are used by one thread at a time: its own
+  clone->held.constants = data_->held.constants;  // not the programs: one thread at a time may use them
   if (data_->host != nullptr) clone->host = data_->host->Beside();
   clone->report.cache.path = data_->report.cache.path;
   clone->report.start.first_by = clone->opened.id;

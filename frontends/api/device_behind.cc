@@ -18,24 +18,24 @@
 namespace hearth {
 namespace {
 
-// A first run begins right behind the opening, as a rule, and what goes on beside it would slow it down.
+// The first run usually follows the opening at once, and other work beside it would slow it down.
 constexpr std::chrono::milliseconds kWaitForAnswer{20};
 
-// The CPU's runs go first, and the device gets ready all the same. Measured beside runs without a pause on two busy
-// cores: PoCL was ready after 1.6 times the time that a ready start takes, after 2.3 times at 5. The slowest of the
-// CPU's runs were about the same.
+// The CPU's runs have priority, and still the device gets ready. Measured beside CPU runs without pause on two busy
+// cores: PoCL was ready after 1.6 times the time of a normal start, after 2.3 times with niceness 5. The slowest CPU
+// runs took about the same with both.
 constexpr int kNiceness = 2;
 
 constexpr int kMeasuredRuns = 5;
 constexpr double kMeasuringMs = 200;
 
-// Of this thread and those that it starts. Threads can't be raised again without privileges, so the device is opened
-// and measured by another: drivers start their own threads when they open.
+// Lowers the priority of this thread and of those that it starts. Raising it again needs privileges, so another thread
+// opens and measures the device: drivers start their own threads when they open.
 void LowerPriority() {
   static_cast<void>(::setpriority(PRIO_PROCESS, 0, kNiceness));
 }
 
-// Zeros in, as the session's inputs stand before they are set.
+// Runs on zero inputs, the initial content of a session's inputs.
 Status RunOnZeros(SessionData& data) {
   const TrialRun trial;
   return RunOnOwnMemory(data, nullptr);
@@ -174,10 +174,10 @@ Status DeviceBehind::MakeReady() {
 
 Status DeviceBehind::PrepareAndRunOnce() {
   if (stop_.stop_requested()) return Stopped();
-  if (next_->opened.device == nullptr) return Status::Ok();  // told by MakeReady
+  if (next_->opened.device == nullptr) return Status::Ok();  // MakeReady reports it
   HEARTH_TRY(PrepareOnAUsableDevice(*next_));
   if (stop_.stop_requested()) return Stopped();
-  // The drivers' late compilations are in it.
+  // Includes compilations that drivers postpone to the first run.
   return RunOnZeros(*next_);
 }
 

@@ -16,7 +16,7 @@ namespace hearth {
 
 namespace {
 
-// From 1 on, one for each builder of the process.
+// 1, 2, ...: one number for each builder of the process.
 uint32_t NextGraphNumber() {
   static std::atomic<uint32_t> last = 0;
   return ++last;
@@ -37,7 +37,7 @@ void Blame(GraphBuilderData& data, const Status& status) {
   if (data.first_mistake.ok()) data.first_mistake = status;
 }
 
-// What a builder that has no graph any more is asked for is a mistake like another.
+// Using a builder that has no graph any more is recorded as a mistake like any other.
 GraphBuilderData& DataOf(std::unique_ptr<GraphBuilderData>& data) {
   if (data == nullptr) {
     data = std::make_unique<GraphBuilderData>();
@@ -73,8 +73,8 @@ bool CheckShape(GraphBuilderData& data, const std::string& name, const std::vect
   return fits;
 }
 
-// The graph's value that `tensor` is; kNoValue, with the mistake kept, for one that is absent or not of this graph.
-// `role` begins the sentence: "input 0 of add_1".
+// The graph's value for `tensor`. kNoValue, with the mistake recorded, if it is absent or belongs to another graph.
+// `role` begins the message: "input 0 of add_1".
 ValueId ValueOf(GraphBuilderData& data, BuilderTensor tensor, const std::string& role) {
   if (tensor.id < 0) {
     Blame(data, Error(StatusCode::kInvalidArgument, "{} is absent", role));
@@ -92,7 +92,7 @@ ValueId ValueOf(GraphBuilderData& data, BuilderTensor tensor, const std::string&
   return tensor.id;
 }
 
-// Appends a node with one output whose shape InferShapes fills in Build.
+// Appends a node with one output. Build infers its shape.
 BuilderTensor Append(GraphBuilderData& data, Op op, const std::vector<BuilderTensor>& inputs, size_t required) {
   Node node;
   node.op = std::move(op);
@@ -109,7 +109,7 @@ BuilderTensor Append(GraphBuilderData& data, Op op, const std::vector<BuilderTen
   }
   const ValueId output = data.graph.AddValue({node.name, {}, {}});
   node.outputs = {output};
-  // Each output's shape is known at once, so that a mistake names the call that made it.
+  // The shapes are inferred at once, so that an error names the call that caused it.
   const Node& added = data.graph.AddNode(std::move(node));
   if (data.first_mistake.ok()) Blame(data, OpDefOf(added.op).infer(data.graph, added));
   return {output, data.number};
@@ -153,7 +153,7 @@ void GraphBuilder::Output(BuilderTensor tensor, const std::string& name) {
   if (value == kNoValue) return;
   if (std::ranges::find(data.output_names, name) != data.output_names.end())
     Blame(data, Error(StatusCode::kInvalidArgument, "two outputs are called '{}'", name));
-  // The first name of what a node makes: messages say it. What has a name keeps it.
+  // A node's output takes its first output name, which messages use. Inputs, outputs and constants keep their names.
   const std::vector<ValueId>&inputs = data.graph.inputs, &outputs = data.graph.outputs;
   const bool is_named = std::ranges::find(inputs, value) != inputs.end() ||
                         std::ranges::find(outputs, value) != outputs.end() || data.graph.value(value).constant;

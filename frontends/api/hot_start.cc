@@ -18,7 +18,7 @@ using State = DeviceBehind::State;
 
 constexpr const char* kMoveVariable = "HEARTH_HOT_MOVE";
 
-// The last runs of the CPU that are compared with the device's; the first, on cold memory, never is.
+// The number of the CPU's last runs that are compared with the device's. The first run, on cold memory, is left out.
 constexpr size_t kFewestRuns = 3, kMostRuns = 9;
 
 bool IsCpu(const std::string& wanted) {
@@ -26,7 +26,7 @@ bool IsCpu(const std::string& wanted) {
   return name.ok() && *name == "cpu";
 }
 
-// The plan that this start would make is in the cache.
+// Whether the cache has the plan that this start would make.
 Result<bool> IsWarm(SessionData& data) {
   if (data.store == nullptr) return false;
   HEARTH_TRY(RequestPlan(data));
@@ -51,7 +51,7 @@ std::string ReadyText(const DeviceBehind& behind) {
   return text;
 }
 
-// Runs in flight on the CPU were computed when they were submitted.
+// Runs in flight on the CPU were already computed by Submit.
 Status FinishRunsInFlight(SessionData& data) {
   for (size_t k = 0; k < data.slots.size(); ++k) {
     RunSlot& slot = data.slots[k];
@@ -81,7 +81,7 @@ void NoteFailure(SessionData& data, const Status& failure) {
 
 void Move(SessionData& data, std::string reason) {
   data.report.memory.both_live_bytes = data.report.memory.needed_bytes + data.behind->next().report.memory.needed_bytes;
-  // The CPU's side, weights included, goes at the end of this scope.
+  // The CPU's side, weights included, is freed at the end of this scope.
   const std::unique_ptr<SessionData> next = data.behind->Take();
   data.behind.reset();
   const Status status = MoveTo(data, *next);
@@ -144,7 +144,7 @@ void BeginBehind(SessionData& data, std::unique_ptr<SessionData> next) {
   next->since_asked = data.since_asked;
   next->move_rule = MovesWhenReady() ? MoveRule::kWhenReady : data.move_rule;
   next->report.start.mode = "hot";
-  // Both live until the session has moved.
+  // The memory of both sessions is in use until the session has moved.
   uint64_t& left = next->options.memory_limit_bytes;
   if (left != 0) left = std::max<uint64_t>(1, left - std::min(left, data.report.memory.needed_bytes));
   data.behind = std::make_unique<DeviceBehind>(std::move(next));

@@ -54,7 +54,7 @@ void AddInterface(const ModelInterface& interface, const ModelOptions& options, 
     if (!declared.IsDynamic() || given) continue;
     if (!declared.has_shape) continue;  // a scalar
     data.open_inputs.push_back({declared.name, ShapeText(declared.shape), ShapeText(data.inputs[k].shape)});
-    if (LeavesOnlyBatchOpen(declared)) continue;  // a batch of 1 is what is meant
+    if (LeavesOnlyBatchOpen(declared)) continue;  // a batch of 1 is meant
     data.shape_warnings.push_back(
         fmt::format("the file leaves the shape of input '{}' ({}) open; {} is taken, --shape '{}=...' "
                     "chooses another",
@@ -63,7 +63,7 @@ void AddInterface(const ModelInterface& interface, const ModelOptions& options, 
   for (size_t k = 0; k < interface.outputs.size(); ++k) AddDeclaration(interface.outputs[k], data.outputs[k]);
 }
 
-// Outputs that keep their places keep name and alias, too.
+// Outputs that keep their position also keep their name and alias.
 Status KeepTop(int32_t k, ModelData& data) {
   if (k < 0) return Error(StatusCode::kInvalidArgument, "top_k is {}; it is a count, or 0 for all", k);
   data.top_k = k;
@@ -90,8 +90,8 @@ Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& opt
   HEARTH_ASSIGN(data->graph, format.read(data->bytes, read_options));
   HEARTH_ASSIGN(const ModelInterface interface, format.read_interface(data->bytes, read_options));
   data->input_shapes = options.input_shapes;
-  // Outputs are what the operators give, whatever the file declares: users' memory is made for that. What cannot be
-  // inferred is told by whoever runs the graph.
+  // Outputs get the shapes that the operators make, regardless of the file: users allocate memory by them. Whoever runs
+  // the graph reports what cannot be inferred.
   static_cast<void>(InferShapes(data->graph));
   DescribeModel(*data);
   AddInterface(interface, options, *data);
@@ -101,7 +101,7 @@ Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& opt
 }
 
 std::string OpenShapeHint(const ModelData& data, StatusCode code) {
-  // No shape makes an operator known.
+  // A shape does not help with an unknown operator.
   if (data.open_inputs.empty() || code == StatusCode::kUnsupported) return "";
   const OpenInput& input = data.open_inputs[0];
   return fmt::format("; the file leaves the shape of input '{}' ({}) open: choose it with --shape '{}={}'", input.name,

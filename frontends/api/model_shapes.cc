@@ -19,7 +19,7 @@ Status CheckDimensions(const TensorInfo& input, const std::vector<int32_t>& shap
                input.shape.size());
 }
 
-// Of a graph that was built: all other shapes follow from those of the inputs.
+// For a graph from a builder: the shapes of the inputs determine all others.
 Result<Graph> ReshapedGraph(const ModelData& data, const Shapes& shapes) {
   Graph graph = data.graph.Clone();
   for (const Node& node : graph.nodes()) {
@@ -56,7 +56,7 @@ Result<Model> WithShapes(const Model& model, const Shapes& shapes) {
   data->bytes = from.bytes;
   ModelOptions options{from.signature, from.input_shapes, from.top_k};
   for (const auto& [name, shape] : shapes) {
-    // A name and an alias of one input would be two shapes for it.
+    // The input's alias is replaced too: otherwise the input would have two shapes.
     const auto input = std::ranges::find_if(
         from.inputs, [&name = name](const TensorInfo& info) { return info.name == name || info.alias == name; });
     if (input != from.inputs.end()) options.input_shapes.erase(input->alias);

@@ -16,12 +16,12 @@ bool IsOnDevice(const InterfaceState& state) {
   return state.is_on_device;
 }
 
-// Whoever simulates a device wants no other, unless he says so.
+// A user who simulates a device gets no other one unless next_device asks for it.
 bool MayTakeAnother(const SessionData& data) {
   return data.options.next_device || (IsAutoDevice(data.options.device) && data.options.simulate.empty());
 }
 
-// What is made ready anew says the same as before.
+// Preparing a device again repeats its warnings: only new ones are added.
 void AddNewWarnings(std::vector<std::string>& warnings, std::vector<std::string>& fresh) {
   const auto known = static_cast<std::ptrdiff_t>(warnings.size());
   for (std::string& warning : fresh) {
@@ -31,7 +31,7 @@ void AddNewWarnings(std::vector<std::string>& warnings, std::vector<std::string>
   fresh.clear();
 }
 
-// Of the report what belongs to the device; the times of the start stay.
+// Takes over the part of the report that concerns the device; the start's times stay.
 void AdoptReport(SessionData& data, Report& fresh) {
   Report& report = data.report;
   report.device = std::move(fresh.device);
@@ -45,12 +45,12 @@ void AdoptReport(SessionData& data, Report& fresh) {
   report.memory.both_live_bytes = both_live_bytes;
   report.save_ms += fresh.save_ms;
   AddNewWarnings(report.warnings, fresh.warnings);
-  // Of a run that a device did not finish nobody has seen an answer.
+  // In run 1 the failed device has not answered anything yet, so this device is the first to answer.
   if (data.run_count <= 1) report.start.first_by = report.device.id;
   if (data.run_count > 1) report.start.moved_at_run = data.run_count;
 }
 
-// What is made for one device.
+// Swaps everything that is made for one device.
 void SwapDevices(SessionData& a, SessionData& b) {
   std::swap(a.failed_ids, b.failed_ids);
   std::swap(a.opened, b.opened);
@@ -68,7 +68,7 @@ void SwapDevices(SessionData& a, SessionData& b) {
   b.plan_request.device = &b.opened.info;
 }
 
-// Runs that nobody waited for yet, in their order.
+// Repeats submitted runs that nobody has waited for, in order.
 Status RepeatRunsInFlight(SessionData& data) {
   std::vector<RunSlot*> busy;
   for (RunSlot& slot : data.slots) {
@@ -84,7 +84,7 @@ Status RepeatRunsInFlight(SessionData& data) {
   return busy.empty() ? Status::Ok() : KeepStates(data);
 }
 
-// The device that failed is closed before the next one is made ready: memory may be what it lacked.
+// Closes the failed device before the next one is made ready: it may have failed for lack of memory.
 Status Move(SessionData& data, const Status& why) {
   const std::unique_ptr<SessionData> next = DataBeside(data);
   data.other_shapes.clear();

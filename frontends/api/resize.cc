@@ -31,7 +31,7 @@ Result<InputSizes> WantedShapes(const Model& model, const InputShapes& given) {
   return wanted;
 }
 
-// The names of what changes, for messages: "input 'x' as 8x224x224x3".
+// The changed inputs for messages: "input 'x' as 8x224x224x3".
 std::string ChangesText(const Model& model, const InputSizes& wanted) {
   std::string text;
   for (size_t k = 0; k < wanted.size(); ++k) {
@@ -61,7 +61,7 @@ Status CheckMayResize(const SessionData& data) {
   return Status::Ok();
 }
 
-// What is made for one shape.
+// Swaps everything that is made for one shape.
 void SwapShapes(SessionData& a, SessionData& b) {
   std::swap(a.model, b.model);
   std::swap(a.resized_model, b.resized_model);
@@ -82,12 +82,13 @@ void SwapShapes(SessionData& a, SessionData& b) {
   std::swap(a.report.programs, b.report.programs);
   std::swap(a.report.transfers, b.report.transfers);
   std::swap(a.report.memory, b.report.memory);
-  std::swap(a.report.memory.both_live_bytes, b.report.memory.both_live_bytes);  // back: the session's
+  std::swap(a.report.memory.both_live_bytes,
+            b.report.memory.both_live_bytes);  // swapped back: it belongs to the session
   a.plan_request.device = &a.opened.info;
   b.plan_request.device = &b.opened.info;
 }
 
-// Of all shapes that are ready.
+// The memory of all shapes that are ready.
 uint64_t AliveBytes(const SessionData& data) {
   uint64_t bytes = data.rest_bytes + data.held.constants->LiveBytes();
   if (data.host != nullptr) bytes += data.host->live_weights_bytes();
@@ -102,8 +103,8 @@ void DropLeastUsed(SessionData& data) {
   data.other_shapes.pop_back();
 }
 
-// What a new batch must do to outputs: with a batch that is written into a RESHAPE beside a -1, its images would be
-// mixed up in one.
+// Checks that outputs follow the batch. If the model writes its batch into a RESHAPE with a -1, a larger batch would
+// mix the images.
 Status CheckBatch(const Model& before, const Model& after, int32_t batch) {
   const int32_t old_batch = before.inputs()[0].shape[0];
   for (size_t k = 0; k < after.outputs().size(); ++k) {
@@ -137,7 +138,7 @@ Result<std::unique_ptr<SessionData>> MakeShape(const SessionData& data, const In
   return next;
 }
 
-// Of the shapes that are kept the ones used least leave where the memory limit asks for it.
+// Drops the least used of the kept shapes until the memory limit holds.
 Result<std::unique_ptr<SessionData>> MakeShapeWithinTheLimit(SessionData& data, const InputShapes& shapes,
                                                              const ModelCheck& check) {
   Result<std::unique_ptr<SessionData>> next = MakeShape(data, shapes, check);
@@ -157,7 +158,7 @@ std::unique_ptr<SessionData> TakeKeptShape(SessionData& data, const InputSizes& 
   return kept;
 }
 
-// All of the states go along where each has the same shape; else all begin at zero.
+// Keeps the states if each has the same shape; otherwise all begin at zero.
 Status CarryStates(SessionData& data, SessionData& next) {
   if (next.runner->plan().states.empty()) return Status::Ok();
   HEARTH_TRY(next.runner->ResetState());

@@ -20,7 +20,7 @@ namespace hearth {
 struct QueuedRun {
   mutable std::mutex mutex;
   mutable std::condition_variable changed;
-  // Under the mutex.
+  // Guarded by the mutex.
   RunState state = RunState::kWaiting;
   RunTensors inputs, outputs;
   Status failure;
@@ -32,17 +32,17 @@ struct QueuedRun {
 
 struct RunQueueData {
   explicit RunQueueData(Session opened) : session(std::move(opened)) {}
-  pid_t process = ::getpid();  // whose thread it is
-  Session session;             // the thread's
+  pid_t process = ::getpid();  // the process that started the thread
+  Session session;             // only the thread uses it
   std::mutex mutex;
   std::condition_variable changed;
-  // Under the mutex.
+  // Guarded by the mutex.
   std::deque<std::shared_ptr<QueuedRun>> waiting;
-  std::shared_ptr<QueuedRun> begun;  // the last that waits no more: it may be in a loop that only data end
+  std::shared_ptr<QueuedRun> begun;  // the last run that was taken: it may be in a loop whose end depends on data
   bool is_ending = false;
-  Status started;  // whether the system gave a thread
+  Status started;  // whether the thread could be started
   std::thread thread;
-  bool ends_itself = false;  // the thread's: an on_done has destroyed the queue
+  bool ends_itself = false;  // used by the thread: on_done has destroyed the queue
 };
 
 namespace {
@@ -58,7 +58,7 @@ bool IsOver(RunState state) {
   return state != RunState::kWaiting && state != RunState::kRunning;
 }
 
-// With the run's mutex held.
+// Precondition: the run's mutex is held.
 void End(QueuedRun& run, RunState state, Status failure) {
   if (IsOver(run.state)) return;
   run.state = state;
@@ -78,7 +78,7 @@ bool IsLate(const QueuedRun& run) {
   return run.options.deadline && Clock::now() >= *run.options.deadline;
 }
 
-// What Take gives, with the run's mutex held and the run over.
+// The result of Take. Precondition: the run is over and its mutex is held.
 Result<RunTensors> TakeOutputs(QueuedRun& run) {
   if (run.state != RunState::kDone) return run.failure;
   if (std::exchange(run.is_taken, true))
@@ -86,7 +86,7 @@ Result<RunTensors> TakeOutputs(QueuedRun& run) {
   return std::move(run.outputs);
 }
 
-// The queue is done with the run.
+// Notifies those who wait for the run and calls on_done.
 void Tell(QueuedRun& run) {
   std::unique_lock lock(run.mutex);
   if (!run.options.on_done) return;
@@ -102,12 +102,12 @@ void Tell(QueuedRun& run) {
   }
 }
 
-// Waiting there would be for oneself.
+// On the queue's thread waiting for the run would never end.
 bool IsMadeHere(const QueuedRun& run) {
   return run.maker == std::this_thread::get_id();
 }
 
-// Whether the run is to begin; it is in kRunning then, and `inputs` are its.
+// Starts the run and takes its inputs; false if it was cancelled or is late.
 bool Begin(QueuedRun& run, RunTensors& inputs) {
   const std::scoped_lock lock(run.mutex);
   if (run.state != RunState::kWaiting) return false;
@@ -120,17 +120,17 @@ bool Begin(QueuedRun& run, RunTensors& inputs) {
   return true;
 }
 
-// Why a loop on the CPU is to end.
+// The reason why a loop on the CPU must end, or OK.
 Status CheckGoesOn(const QueuedRun& run) {
   const std::scoped_lock lock(run.mutex);
   if (run.is_cancelled) return Error(StatusCode::kUnavailable, "the run was cancelled");
   return IsLate(run) ? Error(StatusCode::kResourceExhausted, "the run's deadline passed") : Status::Ok();
 }
 
-// A run that one of its limits has ended.
+// Ends a run in a loop that reached one of its limits.
 void EndInLoop(QueuedRun& run, const Status& why) {
   const std::scoped_lock lock(run.mutex);
-  if (run.state == RunState::kLate) run.failure = why;  // which names the loop
+  if (run.state == RunState::kLate) run.failure = why;  // the message names the loop
   const bool is_late = !run.is_cancelled && IsLate(run);
   End(run, run.is_cancelled ? RunState::kCancelled : (is_late ? RunState::kLate : RunState::kFailed), why);
 }
@@ -171,7 +171,7 @@ void Finish(Session& session, const RunInFlight& oldest) {
   Tell(*oldest.run);
 }
 
-// The next run that waits. Null where there is none now, or at the end where `may_wait`.
+// The next waiting run. Null if there is none now or, with `may_wait`, at the queue's end.
 std::shared_ptr<QueuedRun> Next(RunQueueData& data, bool may_wait) {
   std::unique_lock lock(data.mutex);
   if (may_wait) data.changed.wait(lock, [&] { return !data.waiting.empty() || data.is_ending; });
@@ -181,13 +181,13 @@ std::shared_ptr<QueuedRun> Next(RunQueueData& data, bool may_wait) {
   return data.begun;
 }
 
-// A run whose outputs are to be brought.
+// Waits for the oldest run in flight and takes its outputs.
 void FinishOldest(Session& session, std::deque<RunInFlight>& in_flight) {
   Finish(session, in_flight.front());
   in_flight.pop_front();
 }
 
-// Hands a run to the device, after others where as many as it takes are there.
+// Submits a run, first finishing the oldest ones if the device's slots are full.
 void BeginNext(Session& session, const std::shared_ptr<QueuedRun>& run, std::deque<RunInFlight>& in_flight) {
   RunTensors inputs;
   if (!Begin(*run, inputs)) return Tell(*run);
@@ -208,11 +208,11 @@ void BeginNext(Session& session, const std::shared_ptr<QueuedRun>& run, std::deq
   Tell(*run);
 }
 
-// Until the queue ends and nothing is left.
+// Runs until the queue ends and no run is left.
 void Work(RunQueueData& data) {
   std::deque<RunInFlight> in_flight;
   while (true) {
-    // What the CPU computes is there when it was submitted: nothing is won by another run beside it.
+    // The CPU computes a run when it is submitted: another run beside it gains nothing.
     const bool is_there = !in_flight.empty() && data.session.report().device.backend == "cpu";
     const std::shared_ptr<QueuedRun> run = is_there ? nullptr : Next(data, in_flight.empty());
     if (run != nullptr) {
@@ -225,7 +225,7 @@ void Work(RunQueueData& data) {
   }
 }
 
-// Until the run is over, its deadline passes or `until` comes. With the run's mutex held by `lock`.
+// Waits until the run is over, its deadline passes or `until` is reached. `lock` holds the run's mutex.
 void WaitUntilOver(QueuedRun& run, std::unique_lock<std::mutex>& lock, std::optional<Clock::time_point> until) {
   const auto is_over = [&] { return IsOver(run.state); };
   std::optional<Clock::time_point> end = run.options.deadline;
@@ -277,7 +277,7 @@ RunQueue::RunQueue(Session session) : data_(std::make_unique<RunQueueData>(std::
 }
 
 RunQueue::~RunQueue() {
-  // A forked child has neither the thread nor what the session's driver holds.
+  // A forked child has neither the thread nor the session's driver objects.
   if (data_->process != ::getpid()) {
     static_cast<void>(data_.release());
     return;

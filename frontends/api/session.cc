@@ -70,7 +70,7 @@ Status ChooseKernels(SessionData& data) {
   return Status::Ok();
 }
 
-// The sizes of inputs and outputs are the model's: users' memory is made for those.
+// Inputs and outputs must have the model's sizes: users allocate memory by those.
 Status CheckSizes(const std::vector<PlanTensor>& tensors, const std::vector<TensorInfo>& infos) {
   const bool are_same = std::ranges::equal(tensors, infos, [](const PlanTensor& tensor, const TensorInfo& info) {
     return tensor.desc.size_bytes() == info.size_bytes;
@@ -83,7 +83,7 @@ bool IsOverTheLimit(const SessionData& data) {
   return limit != 0 && data.report.memory.needed_bytes > limit;
 }
 
-// `held_bytes`: of the plan's weights that are there already.
+// `held_bytes`: the part of the plan's weights that is already in memory.
 Status CountMemory(SessionData& data, const Plan& plan, uint64_t held_bytes, const MemoryFigures& host) {
   MemoryNeed need = NeedOf(plan, data.opened.info, host);
   data.rest_bytes = need.total() - ConstantBytes(plan);
@@ -104,7 +104,7 @@ Status MakeRunner(SessionData& data, BlobStore* plans) {
   const bool has_host_steps = data.made.plan.has_host_steps();
   if (!has_host_steps) {
     HEARTH_TRY(CountMemory(data, data.made.plan, HeldBytesOf(data.made.plan, *data.held.constants), {}));
-  } else {  // counted when the host's part is known; what the device would be asked for before that
+  } else {  // counted below, with the host's part; the device's memory is checked now
     HEARTH_TRY(CheckHostMemory(data, NeedOf(data.made.plan, data.opened.info, {})));
   }
   if (data.host == nullptr) data.host = MakeCpuExecutor();
@@ -130,8 +130,8 @@ Status MakeRunner(SessionData& data, BlobStore* plans) {
   return CheckSizes(data.runner->plan().outputs, data.model->outputs());
 }
 
-// What stood in the cache never fails a start: where something that came from there led to an error, it is taken out
-// and everything is made anew, once.
+// A bad cache entry never fails a start: an entry that led to an error is rejected, and everything is made again once
+// without the cache.
 Status MakeRunner(SessionData& data) {
   const uint64_t rejected = data.store == nullptr ? 0 : data.store->counters().rejected;
   const Status status = MakeRunner(data, data.store.get());
@@ -144,7 +144,7 @@ Status MakeRunner(SessionData& data) {
   return MakeRunner(data, nullptr);
 }
 
-// Where the limit would be broken: once more without kernels that need memory between their dispatches.
+// Repeats once without kernels that need scratch memory if the limit would be exceeded.
 Status MakeRunnerWithinTheLimit(SessionData& data) {
   const Status status = MakeRunner(data);
   if (status.ok() || !IsOverTheLimit(data) || data.plan_request.options.low_memory) return status;
@@ -152,11 +152,11 @@ Status MakeRunnerWithinTheLimit(SessionData& data) {
   return MakeRunner(data);
 }
 
-// What is known before anything is made.
+// Adds the warnings that are known before anything is made.
 void AddWarnings(SessionData& data, Precision wanted) {
   std::vector<std::string>& warnings = data.report.warnings;
   const Precision used = data.plan_request.options.precision;
-  // The CPU of a hot start answers in more than was asked for.
+  // On the CPU of a hot start fp32 is more precise than what was asked for.
   const bool answers_for_another = data.report.start.mode == "hot" && data.opened.device == nullptr;
   if (used != wanted && !answers_for_another) {
     warnings.push_back(
@@ -167,7 +167,7 @@ void AddWarnings(SessionData& data, Precision wanted) {
   warnings.insert(warnings.end(), shape_warnings.begin(), shape_warnings.end());
 }
 
-// Opens the device on a thread of its own while `meanwhile` runs; for a hot start the CPU, which takes no time.
+// Opens the device on another thread while `meanwhile` runs. A hot start opens the CPU, which takes no time.
 Status OpenDeviceDuring(SessionData& data, const std::function<Status()>& meanwhile) {
   HEARTH_TRY(CheckStart(data.options));
   if (IsAskedHot(data.options)) {
@@ -185,7 +185,7 @@ Status OpenDeviceDuring(SessionData& data, const std::function<Status()>& meanwh
   return opening.Join();
 }
 
-// Model, cache and, unless the CPU answers first, the device are there.
+// Precondition: model and cache are open, and the device too unless the CPU answers first.
 Status Start(SessionData& data) {
   if (data.model_name.empty()) {
     data.model_name = NameOfModel(data, BlobStore::NameUse::kLookUp);
@@ -202,7 +202,7 @@ Status Start(SessionData& data) {
 }  // namespace
 
 SessionData::SessionData() = default;
-// What storing said after the last report is in the log at least.
+// Logs warnings of the last stores, which are in no report.
 SessionData::~SessionData() {
   if (!is_beside && waits != nullptr) NoteCache(*this);
   LogNewWarnings();
@@ -245,7 +245,7 @@ Status Prepare(SessionData& data) {
   FillReport(data);
   auto& times = data.report.init_ms;
   times.total = data.since_asked.milliseconds();
-  // Device opening overlaps cache and model; weights overlap programs.
+  // Opening the device overlaps reading cache and model; uploading weights overlaps compiling programs.
   const double covered = std::max(times.open_device, times.open_cache + times.read_model) + times.rewrite +
                          times.lower + std::max(times.programs, times.weights);
   times.other = std::max(0.0, times.total - covered);
@@ -272,7 +272,7 @@ Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 
 Session::~Session() {
-  // A forked child cannot release what drivers and the cache hold: their threads do not exist there.
+  // A forked child must not release objects of drivers and cache: their threads do not exist there.
   if (data_ != nullptr && data_->process != ::getpid()) static_cast<void>(data_.release());
   if (data_ != nullptr) SaveToCache();
 }
@@ -288,7 +288,7 @@ Result<Session> Session::Open(const std::string& model_path, const SessionOption
     OpenStore(*data);
     return Status::Ok();
   };
-  if (!BeginsAsModel(model_path)) HEARTH_TRY(read_model());  // most likely an error: no driver is started for it
+  if (!BeginsAsModel(model_path)) HEARTH_TRY(read_model());  // most likely an error, so no driver is started
   HEARTH_TRY(OpenDeviceDuring(*data, read_model));
   data->model = data->owned_model.get();
   HEARTH_TRY(Start(*data));
@@ -318,7 +318,7 @@ Result<Session> CreateSession(std::unique_ptr<SessionData> data) {
 }
 
 const Model& Session::model() const {
-  static const Model none(nullptr);  // of a session that was moved from
+  static const Model none(nullptr);  // for a session that was moved from
   return data_ != nullptr ? *data_->model : none;
 }
 const std::vector<TensorInfo>& Session::inputs() const {
@@ -336,7 +336,7 @@ void Session::SaveToCache() {
   SaveBehind(*data_);
 }
 
-// May take long: another thread's runs go on.
+// Waits without the session's lock: it may take long, and other threads' runs continue.
 Status Session::WaitForDevice() {
   {
     const SessionCall call(data_.get());

@@ -1,4 +1,4 @@
-// Session's inputs and outputs in memory that the program lends.
+// Binds a session's inputs and outputs to memory that the program lends.
 #include "core/base/error.h"
 #include "frontends/api/hot_start.h"
 #include "frontends/api/session_call.h"
@@ -8,7 +8,7 @@
 namespace hearth {
 namespace {
 
-// The half of a binding that concerns host memory; the device's half is the runner's.
+// The host memory's part of a binding. The runner has the device's part.
 Status SetHostBinding(InterfaceState& state, const Binding& binding, const TensorDesc& desc) {
   if (binding.handle == 0) return Error(StatusCode::kInvalidArgument, "the address of the host memory is null");
   HEARTH_ASSIGN(state.layout, LayoutOf(binding, desc));
@@ -17,7 +17,7 @@ Status SetHostBinding(InterfaceState& state, const Binding& binding, const Tenso
   return Status::Ok();
 }
 
-// Both halves; `bind` tells the runner.
+// Sets both parts; `bind` sets the runner's.
 template <typename Bind>
 Status SetBinding(InterfaceState& state, const Binding& binding, const TensorDesc& desc, std::string_view name,
                   Bind bind) {

@@ -22,7 +22,7 @@ Status SessionCall::Begin() {
                  data_->process);
   }
   const std::thread::id self = std::this_thread::get_id();
-  std::thread::id caller;  // nobody
+  std::thread::id caller;  // no thread
   is_outermost_ = data_->caller.compare_exchange_strong(caller, self, std::memory_order_acquire);
   if (is_outermost_ || caller == self) return Status::Ok();
   return Error(StatusCode::kInvalidArgument,

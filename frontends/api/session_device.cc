@@ -9,7 +9,7 @@
 namespace hearth {
 namespace {
 
-// A driver that stands in for hardware is as slow as the processor is.
+// No limit for software and simulated devices: they are as slow as the CPU.
 std::chrono::milliseconds WaitLimitOf(const SessionData& data) {
   constexpr std::chrono::milliseconds kOfHardware{60000};
   if (data.options.wait_limit_ms >= 0) return std::chrono::milliseconds(data.options.wait_limit_ms);

@@ -1,4 +1,4 @@
-// Session's inputs that are bound to pictures.
+// Binds a session's inputs to pictures.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -21,7 +21,7 @@ Status ReadFrameOf(SessionData& data, size_t index) {
   return Status::Ok();
 }
 
-// Whether the device takes it. What is too large for it or the memory limit is made on the host, with a warning.
+// Whether the device reads the frame. A frame beyond its memory or the limit is read on the host, with a warning.
 Result<bool> PlaceFrame(SessionData& data, size_t index) {
   Result<bool> placed = data.runner->SetFrame(index, &*data.input_states[index].frame);
   if (placed.ok()) {
@@ -33,7 +33,7 @@ Result<bool> PlaceFrame(SessionData& data, size_t index) {
   if (placed.status().code() != StatusCode::kResourceExhausted) return placed;
   const std::string whose = fmt::format("input '{}': ", data.model->inputs()[index].name);
   std::vector<std::string>& warnings = data.report.warnings;
-  // Once: frames of a camera that moves differ in how many bytes they lack.
+  // Warns once per input: frames of a moving camera differ in the number of missing bytes.
   if (std::ranges::none_of(warnings, [&](const std::string& known) { return known.starts_with(whose); }))
     warnings.push_back(whose + placed.status().message() + "; the CPU makes the input of it");
   return false;
@@ -50,7 +50,7 @@ Status PlaceFrames(SessionData& data) {
     HEARTH_ASSIGN(const bool is_placed, PlaceFrame(data, k));
     if (!is_placed) HEARTH_TRY(ReadFrameOf(data, k));
   }
-  return CountFrames(data);  // those that went
+  return CountFrames(data);  // no longer counts dropped frames
 }
 
 Status DropFrames(SessionData& data) {
@@ -80,7 +80,7 @@ Status Session::BindFrame(std::string_view name, const Frame& frame) {
   state.is_on_device = is_on_device;
   if (is_on_device) return Status::Ok();
   state.frame = frame;
-  // Compiles the kernel where it is new. What is wrong with the device is the run's to tell.
+  // Compiles a new kernel now. A run reports an error of the device.
   return PlaceFrame(*data_, index).status();
 }
 

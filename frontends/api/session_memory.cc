@@ -38,7 +38,7 @@ MemoryNeed NeedOf(const Plan& plan, const DeviceInfo& device, const MemoryFigure
     if (input.on_device) interface += input.transfer.range.size_bytes;
   for (const PlanTensor& output : plan.outputs)
     if (output.on_device) interface += output.transfer.range.size_bytes;
-  // Constants are uploaded one buffer after the other, before inputs and outputs get theirs, which they keep.
+  // Constants are uploaded buffer by buffer, before inputs and outputs get their staging memory, which they keep.
   if (!device.unified_memory) need.staging_bytes = std::max(largest_constants, interface);
   need.weights_bytes += host.weights_bytes;
   need.arena_bytes += host.arena_bytes;
@@ -65,7 +65,7 @@ Status CheckHostMemory(const SessionData& data, const MemoryNeed& need) {
 }
 
 Status CountRunInFlight(SessionData& data) {
-  // On the host the outputs, on the device both.
+  // The host's copies of the outputs, and the device's of inputs and outputs.
   const uint64_t bytes = 2 * InterfaceBytes(data.runner->plan());
   const uint64_t limit = data.options.memory_limit_bytes;
   uint64_t& needed = data.report.memory.needed_bytes;

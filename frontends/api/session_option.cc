@@ -58,7 +58,7 @@ constexpr int kMostWaitMs = 60000, kMostWaitLimitMs = 86400000, kMostTopK = 1000
 
 // One row per option.
 constexpr OptionRow kRows[] = {
-    {{"device", ""},  // DeviceValues() depends on the list of backends
+    {{"device", ""},  // DeviceValues() lists the backends
      [](SessionOptions& o, std::string_view v) { return SetText(v, o.device); }},
     {{"precision", "fp32, fp32_16, fp16"},
      [](SessionOptions& o, std::string_view v) { return SetText(v, o.precision); }},

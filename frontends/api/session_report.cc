@@ -13,7 +13,7 @@
 namespace hearth {
 namespace {
 
-// The process's peak resident memory (VmHWM); 0 if /proc does not say.
+// The process's peak resident memory (VmHWM); 0 if /proc does not tell.
 uint64_t PeakResidentBytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -27,7 +27,7 @@ void CountOperators(SessionData& data) {
   Report& report = data.report;
   report.ops.total = plan.source_op_count;
   report.ops.fallbacks.clear();
-  std::set<int32_t> told;  // an operator may be several nodes
+  std::set<int32_t> told;  // an operator can be several nodes
   for (const Fallback& fallback : plan.fallbacks) {
     if (fallback.source_index >= 0 && !told.insert(fallback.source_index).second) continue;
     report.ops.fallbacks.push_back({fallback.source_index, fallback.op, fallback.reason});
@@ -110,7 +110,7 @@ void NoteCache(const SessionData& data) {
 }
 
 const Report& Session::report() const {
-  static const Report none{};  // of a session that was moved from
+  static const Report none{};  // for a session that was moved from
   if (data_ == nullptr) return none;
   Report& report = data_->report;
   report.memory.peak_rss_bytes = PeakResidentBytes();

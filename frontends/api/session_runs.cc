@@ -1,4 +1,4 @@
-// Session's inputs, outputs and runs.
+// A session's inputs, outputs and runs.
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -46,7 +46,7 @@ Status CheckInputsAreSet(const SessionData& data) {
   return Status::Ok();
 }
 
-// Inputs that are bound to host memory become dense ones.
+// Copies inputs bound to host memory into dense tensors.
 void ReadHostBindings(SessionData& data) {
   for (size_t k = 0; k < data.inputs.size(); ++k) {
     const InterfaceState& state = data.input_states[k];
@@ -72,7 +72,7 @@ void NoteFinishedRun(SessionData& data, double milliseconds) {
   data.report.ready_ms = data.report.init_ms.total + data.report.first_run_ms;
 }
 
-// Loops on the CPU get the time that a device gets, where the program gave one.
+// Loops on the CPU have the same time limit as a device if the program set one.
 RunLimit::Check LimitOf(const SessionData& data) {
   using Clock = std::chrono::steady_clock;
   const int limit_ms = data.options.wait_limit_ms;
@@ -135,7 +135,7 @@ Result<Ticket> SubmitRun(SessionData& data, const SubmitOptions& options, std::v
   return ticket;
 }
 
-// Brings the outputs, and the states where no later run is on its way.
+// Waits for the outputs, and reads the states if no later run is in flight.
 Status FinishSlot(SessionData& data, size_t index) {
   RunSlot& slot = data.slots[index];
   if (slot.is_done) return Status::Ok();
@@ -148,7 +148,7 @@ Status FinishSlot(SessionData& data, size_t index) {
   return Status::Ok();
 }
 
-// Whether an output's memory is an input's too: the run can't be repeated with what it left there.
+// Whether an output shares memory with an input: the run then can't be repeated.
 bool AnyOverlap(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
   return std::ranges::any_of(outputs, [&](std::span<std::byte> output) {
     return std::ranges::any_of(inputs, [&](std::span<const std::byte> input) {
@@ -158,7 +158,7 @@ bool AnyOverlap(std::span<const std::span<const std::byte>> inputs, std::span<co
   });
 }
 
-// `outputs` is asked at each attempt. With `takes_frames`, inputs that are bound to frames are read there.
+// Each attempt calls `outputs`. With `takes_frames` inputs that are bound to frames are read from them.
 Status RunAndWait(SessionData& data, const InputSpans& inputs, const std::function<OutputSpans()>& outputs,
                   std::vector<ProfileRow>* profile, bool takes_frames) {
   const Stopwatch watch;
@@ -224,7 +224,7 @@ Status WaitForRun(SessionData& data, uint64_t number) {
   return Status::Ok();
 }
 
-// On what SetInput, BindInput and BindOutput named. `profile` may be null.
+// Runs on the memory that SetInput, BindInput and BindOutput set. `profile` may be null.
 Status RunOnNamedMemory(SessionData& data, std::vector<ProfileRow>* profile) {
   if (NeedsSlot(data)) {
     HEARTH_ASSIGN(const Ticket ticket, SubmitRun(data, {}, profile));

@@ -19,9 +19,8 @@ ModelName NameOf(const SessionData& data) {
   return {model.fingerprint(), error ? model.path() : path.string()};
 }
 
-// A file that the cache has seen with the same stamp is not read to know what it holds, and another with a content that
-// it has seen is read once. What is stored goes under a name that was computed from the content all the same
-// (SaveInOneBatch): a stamp may only mislead a look-up.
+// Looks the model up by its file's stamp, then by its content, so that a known file is read at most once. Entries are
+// stored under a name computed from the content (SaveInOneBatch), so a wrong stamp can only mislead a look-up.
 void RecallModel(SessionData& data) {
   const ModelData& model = (data.model != nullptr ? *data.model : *data.owned_model).data();
   const auto stamp = model.file ? model.file->UnchangedStamp() : std::nullopt;
@@ -42,7 +41,7 @@ void RecallModel(SessionData& data) {
   data.folder->SetModel(NameOf(data));
 }
 
-// All that this start had to make, in one transaction of the cache. Returns warnings.
+// Stores everything that this start made in one transaction of the cache. Returns warnings.
 std::vector<std::string> SaveInOneBatch(SessionData& data) {
   const PutBatch batch(data.store.get());
   std::vector<std::string> warnings = data.runner->SaveToStore(data.made.is_new);
@@ -60,7 +59,7 @@ std::vector<std::string> SaveInOneBatch(SessionData& data) {
   return warnings;
 }
 
-// What was compiled since.
+// Stores programs compiled since then.
 std::vector<std::string> SaveWhatIsMore(SessionData& data) {
   const PutBatch batch(data.store.get());
   return data.runner->SaveToStore(false);

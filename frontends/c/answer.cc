@@ -10,7 +10,7 @@
 namespace hearth {
 namespace {
 
-// A fixed size, so that keeping the message can't fail; longer ones end in "...".
+// Fixed, so that storing a message can't fail. Longer messages end in "...".
 constexpr size_t kMessageBytes = 4096;
 thread_local char last_error[kMessageBytes] = "";
 
@@ -32,7 +32,7 @@ hearth_status Fail(StatusCode code, const char* message) noexcept {
   if (length >= kMessageBytes) {
     end = "...";
     length = kMessageBytes - 4;
-    // Between characters, whose second and later bytes in UTF-8 begin with the bits 10.
+    // Cuts between characters: the second and later bytes of a UTF-8 character begin with the bits 10.
     while (length > 0 && (message[length] & 0xc0) == 0x80) --length;
   }
   std::memcpy(last_error, message, length);

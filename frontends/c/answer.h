@@ -1,4 +1,4 @@
-// How a C function runs C++ code: errors and exceptions become a status and this thread's last message.
+// Runs C++ code in C functions: errors and exceptions become a status and the thread's last message.
 #ifndef HEARTH_FRONTENDS_C_ANSWER_H_
 #define HEARTH_FRONTENDS_C_ANSWER_H_
 
@@ -19,7 +19,7 @@ namespace hearth {
 // The number of `code` in the C interface; keeps `message` for hearth_last_error. Allocates nothing.
 hearth_status Fail(StatusCode code, const char* message) noexcept;
 
-// Runs `work`, which returns a Status. The standard library throws where memory runs out; nothing leaves here.
+// Runs `work`, which returns a Status. Catches exceptions: the standard library throws when memory runs out.
 template <typename Work>
 hearth_status Answer(Work&& work) noexcept {
   try {
@@ -36,7 +36,7 @@ hearth_status Answer(Work&& work) noexcept {
   }
 }
 
-// The same for a function that gives a new object, made by `work` as Result<unique_ptr<T>>, in `out`.
+// The same for a function that stores a new object, made by `work` as Result<unique_ptr<T>>, in `out`.
 template <typename T, typename Work>
 hearth_status AnswerWith(T** out, Work&& work) noexcept {
   if (out == nullptr) return Fail(StatusCode::kInvalidArgument, "the pointer for the result is null");
@@ -48,7 +48,7 @@ hearth_status AnswerWith(T** out, Work&& work) noexcept {
   });
 }
 
-// A shape of the caller's. No more is read of it than a shape can have: a wrong rank is an error, not a crash.
+// Copies the caller's shape. Reads at most a shape's largest rank: a wrong rank is an error, not a crash.
 Result<std::vector<int32_t>> DimensionsOf(const int32_t* dimensions, size_t rank);
 
 // A copy for hearth_free_text.

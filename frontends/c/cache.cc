@@ -44,7 +44,7 @@ Status SetExportOption(const std::string& name, const std::string& value, Cache:
   return Error(StatusCode::kInvalidArgument, "valid_for_ms is '{}', which is not a number of milliseconds", value);
 }
 
-// `ask` gets the cache and gives the JSON text.
+// `ask` takes the cache and returns the JSON text.
 template <typename Ask>
 hearth_status AskCache(const hearth_cache* cache, char** json, Ask&& ask, bool may_be_null = false) {
   return AnswerWithText(

@@ -4,8 +4,8 @@
 namespace hearth {
 namespace {
 
-// Runs `add` on the builder; a mistake found here is kept for hearth_graph_build, as the builder keeps its own, and so
-// is that nothing was added because an exception came.
+// Calls `add` on the builder. A mistake found here, or an exception that prevented the call, is kept for
+// hearth_graph_build like the builder's own mistakes.
 template <typename Add>
 int32_t AddTo(hearth_graph* graph, Add&& add) noexcept {
   int32_t id = -1;

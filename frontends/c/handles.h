@@ -32,11 +32,11 @@ struct hearth_model {
   explicit hearth_model(hearth::Model made) : model(std::move(made)) {}
   hearth::Model model;
   std::vector<hearth_tensor> inputs, outputs;
-  // The caller's handle and one per session: a model outlives its sessions, whichever is destroyed first.
+  // The caller's handle counts one, and each session one: the model lives until the last is destroyed.
   mutable std::atomic<int> users = 1;
 };
 
-// Destroyed in the reverse order: the session before its hold on the model.
+// Members are destroyed last to first: the session before its hold on the model.
 struct hearth_session {
   explicit hearth_session(hearth_model* of_model) : model(of_model) {
     if (model != nullptr) ++model->users;
@@ -70,8 +70,8 @@ struct hearth_profile {
 
 struct hearth_graph {
   std::optional<hearth::GraphBuilder> builder;  // none once it was built
-  hearth::Status first_mistake;                 // of arguments that the builder cannot be given
-  bool lacks_tensors = false;                   // memory ran out while one was added
+  hearth::Status first_mistake;                 // of arguments that the builder does not take
+  bool lacks_tensors = false;                   // memory ran out while a tensor was added
 };
 
 struct hearth_cache {

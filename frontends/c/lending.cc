@@ -1,4 +1,4 @@
-// Contexts, memory and fences of the program's own, and runs in two halves.
+// Contexts, memory and fences that the program lends, and submitted runs.
 #include <algorithm>
 
 #include "frontends/c/answer.h"

@@ -14,7 +14,7 @@ SessionOptions SessionOptionsOf(const hearth_options* options) {
   return options == nullptr ? SessionOptions() : options->options;
 }
 
-// `open` makes the C++ session.
+// `open` opens the C++ session.
 template <typename Open>
 Result<std::unique_ptr<hearth_session>> HandleOf(hearth_model* model, Open&& open) {
   auto handle = std::make_unique<hearth_session>(model);
@@ -25,7 +25,7 @@ Result<std::unique_ptr<hearth_session>> HandleOf(hearth_model* model, Open&& ope
   return handle;
 }
 
-// The tensors stay where they are: the caller may have pointers to them.
+// Updates the tensors in place: the caller may have pointers to them.
 void NoteNewShapes(hearth_session& session) {
   const auto renew = [](std::vector<hearth_tensor>& tensors, const std::vector<TensorInfo>& infos) {
     for (size_t k = 0; k < tensors.size(); ++k) tensors[k].info = &infos[k];
@@ -148,7 +148,7 @@ const void* hearth_session_output_data(const hearth_session* session, size_t ind
     }
     const std::span<const std::byte> bytes = session->session->output(index);
     if (size_bytes != nullptr) *size_bytes = bytes.size();
-    data = bytes.empty() ? &hearth::kNoElements : bytes.data();  // null says that there is no output
+    data = bytes.empty() ? &hearth::kNoElements : bytes.data();  // null would mean that there is no output
     return hearth::Status::Ok();
   });
   return data;

@@ -9,23 +9,23 @@
 
 #include "frontends/delegate/builtin_params.h"
 
-// A macro: offsetof needs the struct's and the member's name.
+// A macro, because offsetof needs the names of struct and member.
 #define FIELD(number, kind, structure, member) \
   { number, Kind::kind, offsetof(tflite_c::structure, member) }
 
 namespace hearth {
 namespace {
 
-// How a member of the interpreter's struct becomes a field of the file's table.
+// The conversion of a member of the interpreter's struct to a field of the file's table.
 enum class Kind : uint8_t {
   kInt,      // int -> int
   kFloat,    // float -> float
   kBool,     // bool -> byte
   kEnum,     // enumeration with the file's numbers -> byte
-  kPadding,  // enumeration that counts from 1 where the file counts from 0 -> byte
+  kPadding,  // enumeration that counts from 1 (the file's from 0) -> byte
   kType,     // element type -> byte
-  kDims,     // int32_t[8], a count behind them -> list
-  kFloats,   // a count, a pointer to as many floats behind it -> list
+  kDims,     // int32_t[8] followed by a count -> list
+  kFloats,   // a count followed by a pointer to as many floats -> list
 };
 
 struct FieldRow {
@@ -202,7 +202,7 @@ constexpr OptionsRow kBuiltinRows[] = {
 static_assert(std::is_sorted(std::begin(kBuiltinRows), std::end(kBuiltinRows),
                              [](const OptionsRow& a, const OptionsRow& b) { return a.code < b.code; }));
 
-// By the interpreter's number.
+// Indexed by the interpreter's number.
 constexpr std::array<int8_t, 24> kFileTypes = {-1, 0,  2,  3,  4,  5,  6,  7,  8,  9,  1,  10,
                                                11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22};
 
@@ -230,7 +230,7 @@ OptionToWrite OptionOf(const FieldRow& row, const std::byte* member) {
       break;
     }
     case Kind::kFloats: {
-      // A list of 32-bit numbers in the file, whatever they are.
+      // A list of 32-bit numbers in the file, of any type.
       option.kind = OptionToWrite::Kind::kInt32List;
       const auto count = Load<int32_t>(member);
       const auto* numbers = Load<const float*>(member + sizeof(const float*));
@@ -244,7 +244,7 @@ OptionToWrite OptionOf(const FieldRow& row, const std::byte* member) {
       if (row.kind == Kind::kEnum) option.number = Load<int32_t>(member);
       if (row.kind == Kind::kPadding) option.number = Load<int32_t>(member) - 1;
       if (row.kind == Kind::kType) option.number = FileTypeOf(Load<int32_t>(member));
-      option.number = std::clamp(option.number, -1, 127);  // a number that does not fit stays an unknown one
+      option.number = std::clamp(option.number, -1, 127);  // out of range becomes an unknown enumerator
   }
   return option;
 }

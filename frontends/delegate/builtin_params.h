@@ -1,5 +1,5 @@
-// The structures behind TfLiteNode::builtin_data, for operators whose attributes Hearth reads: the interface's layout,
-// as in tflite_c.h. C enumerations are int32_t here.
+// The structs behind TfLiteNode::builtin_data for operators whose attributes Hearth reads. The layout is the
+// interface's, as in tflite_c.h. C enumerations are int32_t here.
 #ifndef HEARTH_FRONTENDS_DELEGATE_BUILTIN_PARAMS_H_
 #define HEARTH_FRONTENDS_DELEGATE_BUILTIN_PARAMS_H_
 

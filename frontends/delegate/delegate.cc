@@ -50,7 +50,7 @@ bool WriteInPlace(const std::string& path, const std::string& text) {
   return std::fclose(file) == 0 && is_written;
 }
 
-// By rename, so that a reader never sees a part. Links, pipes and devices (/dev/stderr, /dev/null) stay what they are.
+// Writes a draft and renames it, so that no reader sees a part. Links, pipes and devices (/dev/stderr) are kept.
 bool WriteFile(const std::string& path, const std::string& text) {
   std::error_code error;
   const std::filesystem::file_status there = std::filesystem::symlink_status(path, error);
@@ -71,7 +71,7 @@ Delegate::Delegate(DelegateOptions options, const TfLiteRegistration& kernel, St
 }
 
 TfLiteDelegate* Delegate::Create(DelegateOptions options, const TfLiteRegistration& kernel, Status broken) {
-  SilenceDefaultLog();  // the interpreter's log gets the warnings
+  SilenceDefaultLog();  // warnings go to the interpreter's log
   const std::shared_ptr<Delegate> made(new Delegate(std::move(options), kernel, std::move(broken)));
   made->programs_ = made;
   return &made->native_;
@@ -87,7 +87,7 @@ std::string Delegate::device_id() {
   return device_id_;
 }
 
-// Opened to learn what it can; each kernel's session opens it for itself.
+// Opens the device to learn its limits. Each kernel's session opens it again.
 Status Delegate::OpenDevice() {
   const std::lock_guard lock(mutex_);
   if (device_) return Status::Ok();

@@ -1,4 +1,4 @@
-// The delegate that an interpreter applies: chooses nodes, makes kernels of them, keeps the log and the report.
+// The delegate that an interpreter applies: selects nodes, makes kernels of them, writes the log and the report.
 #ifndef HEARTH_FRONTENDS_DELEGATE_DELEGATE_H_
 #define HEARTH_FRONTENDS_DELEGATE_DELEGATE_H_
 
@@ -17,7 +17,7 @@
 
 namespace hearth {
 
-// What the report says of one kernel.
+// The part of the report about one kernel.
 struct KernelReport {
   std::vector<int> nodes;  // the interpreter's
   std::string session;     // the session's report as JSON
@@ -27,11 +27,11 @@ struct KernelReport {
 
 // A network whose nodes are being replaced.
 struct PreparedNetwork {
-  // Nodes of constants (see InterpreterNode::IsOfConstant) by the tensor that they make: a kernel reads the constant
-  // itself.
+  // Nodes that prepare constants (see InterpreterNode::IsOfConstant), by their output tensor: a kernel reads the
+  // constant itself.
   std::map<int, int> constant_nodes;
   TensorShapes shapes;
-  Status failure;  // the first of a kernel
+  Status failure;  // a kernel's first
 };
 
 // May be applied to several interpreters, also at once from several threads. It lives until the program has deleted it
@@ -40,8 +40,8 @@ struct PreparedNetwork {
 // continues without the delegate.
 class Delegate : public std::enable_shared_from_this<Delegate> {
  public:
-  // What the interpreter holds. `kernel`: what replaces the nodes of a partition; its functions find the delegate with
-  // Of. `broken`: what applying it answers; for options that could not be refused when they were given.
+  // The interpreter's view of the delegate. `kernel` replaces the nodes of a partition; its functions call Of. `broken`
+  // is the result of applying the delegate, for options that could not be refused when they were given.
   static tflite_c::TfLiteDelegate* Create(DelegateOptions options, const tflite_c::TfLiteRegistration& kernel,
                                           Status broken);
   // Called when the program deletes it. Null: nothing to do.
@@ -58,21 +58,21 @@ class Delegate : public std::enable_shared_from_this<Delegate> {
   // TfLiteDelegate::Prepare: takes nodes of the interpreter.
   Status Prepare(tflite_c::TfLiteContext& context);
 
-  // To the file of the option `log`, else to the interpreter's log. One text is written once.
+  // Logs to the file of the option `log`, else to the interpreter's log. The same text is logged once.
   void LogOnce(tflite_c::TfLiteContext& context, const std::string& text);
 
-  // The same, every time.
+  // Logs each time.
   void Log(tflite_c::TfLiteContext& context, const std::string& text);
 
-  // A copy of what is known of a network that is being prepared.
+  // A copy of the data of a network that is being prepared.
   PreparedNetwork NetworkOf(const tflite_c::TfLiteContext& context);
-  // A kernel of a network that is being prepared could not be made: the delegate answers so, and the interpreter goes
-  // on without it.
+  // Records that a kernel could not be made while a network is prepared: Prepare then fails, and the interpreter
+  // continues without the delegate.
   void NoteFailure(const tflite_c::TfLiteContext& context, const Status& status);
 
   // A unique number for each kernel of this delegate.
   int64_t NextKernel();
-  // Replaces what the report says of `kernel` and writes the file, when there is to be one.
+  // Replaces the report's part about `kernel` and writes the file if one is wanted.
   void Report(tflite_c::TfLiteContext& context, int64_t kernel, KernelReport report);
 
  private:
@@ -90,11 +90,11 @@ class Delegate : public std::enable_shared_from_this<Delegate> {
   Status broken_;
   tflite_c::TfLiteDelegate native_ = {};
   std::shared_ptr<Delegate> programs_;  // the program's share, until it deletes the delegate
-  std::mutex mutex_;                    // of everything below
+  std::mutex mutex_;                    // guards everything below
   std::optional<DeviceInfo> device_;
   std::string device_id_;
   std::set<std::string> logged_;
-  std::map<const tflite_c::TfLiteContext*, std::vector<LeftNode>> left_;  // by subgraph of an interpreter
+  std::map<const tflite_c::TfLiteContext*, std::vector<LeftNode>> left_;  // by the interpreter's subgraph
   std::map<const tflite_c::TfLiteContext*, PreparedNetwork> networks_;    // while they are prepared
   int64_t kernel_count_ = 0;
   std::map<int64_t, KernelReport> kernels_;

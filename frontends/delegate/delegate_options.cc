@@ -23,14 +23,14 @@ namespace {
 enum Priority : int32_t { kAuto = 0, kMaxPrecision = 1, kMinLatency = 2, kMinMemoryUsage = 3 };
 constexpr std::array<std::string_view, 4> kPriorityNames = {"auto", "max_precision", "min_latency", "min_memory_usage"};
 
-// By the reference's numbers.
+// Indexed by the reference's numbers.
 constexpr std::array<std::string_view, 3> kPreferences = {"fast_single_answer", "sustained_speed", "balanced"};
 
 constexpr int64_t kFlagQuantized = 1, kFlagOpenClOnly = 2, kFlagOpenGlOnly = 4, kFlagSerialization = 8;
 
-// What was said, before it is known what it means together.
+// The options as given. Resolve combines them.
 struct Said {
-  SessionOptions session;  // what is said by its names
+  SessionOptions session;  // set by the names of session options
   std::optional<std::string> device, precision, cache_folder, serialization_dir, model_token;
   std::optional<uint64_t> cache_max_bytes;
   std::optional<bool> allows_fp16, allows_quantized, is_profiling, stores_at_once;
@@ -105,7 +105,7 @@ Status SetPriority(std::string_view key, std::string_view value, Said& said) {
   return SetInteger(key, value, kAuto, kMinMemoryUsage, said.priorities[Index]);
 }
 
-// An option of every session, read as everywhere.
+// Sets an option that every session has, with the same values as elsewhere.
 Status SetOfSession(std::string_view key, std::string_view value, Said& said) {
   said.has_preference = said.has_preference || key == "preference";
   return SetSessionOption(said.session, key, value);
@@ -142,7 +142,7 @@ constexpr OptionRow kOptionRows[] = {
     {"profiling", SetFlag<&Said::is_profiling>},
     {"report", SetText<&Said::report_path>},
     {"log", SetText<&Said::log_path>},
-    // The reference's names.
+    // Names of the reference's options.
     {"is_precision_loss_allowed", SetNumber<&Said::is_precision_loss_allowed, -1, 1>},
     {"inference_preference", SetNumber<&Said::preference, 0, 2>},
     {"inference_priority1", SetPriority<0>},
@@ -154,7 +154,7 @@ constexpr OptionRow kOptionRows[] = {
     {"model_token", SetText<&Said::model_token>},
 };
 
-// Where the reference's rules put MAX_PRECISION: first is fp32, second fp32_16, last fp16.
+// The precision by the reference's rules: fp32 if MAX_PRECISION comes first, fp32_16 if second, fp16 if last.
 Result<std::string> PrecisionOfPriorities(const Said& said) {
   std::array<int64_t, 3> order = {};
   for (size_t k = 0; k < order.size(); ++k) order[k] = said.priorities[k].value_or(kAuto);
@@ -201,7 +201,7 @@ Result<SessionOptions> ResolveSession(const Said& said, int64_t flags) {
   }
   HEARTH_TRY(OptionsFromChoices({session.precision, session.preference, {}}).status());
   if (!TuneModeFromName(session.tune)) return BadValue("tune", session.tune, "off, fast or full");
-  // With the reference's names a cache is used as there: when flag, folder and token are all given.
+  // With the reference's names a cache needs all three, as there: flag, folder and token.
   const bool has_serialization = (flags & kFlagSerialization) != 0 && said.serialization_dir && said.model_token;
   session.use_cache = said.cache_folder.has_value() || has_serialization;
   if (session.use_cache) session.cache_folder = said.cache_folder ? *said.cache_folder : *said.serialization_dir;
@@ -252,7 +252,7 @@ tflite_c::TfLiteGpuDelegateOptionsV2 DefaultOptionsV2() {
 
 Result<DelegateOptions> DelegateOptionsOf(const tflite_c::TfLiteGpuDelegateOptionsV2& options) {
   Said said;
-  // Here -1 leaves the word to the priorities; another value takes it from them, as in the reference.
+  // As in the reference, the priorities count only if this is -1.
   said.is_precision_loss_allowed = options.is_precision_loss_allowed;
   if (options.is_precision_loss_allowed < 0) {
     said.priorities = {options.inference_priority1, options.inference_priority2, options.inference_priority3};

@@ -1,4 +1,4 @@
-// The delegate's options: from text keys (tflite_plugin_create_delegate) or by the reference's struct
+// The delegate's options, from text keys (tflite_plugin_create_delegate) or the reference's struct
 // (TfLiteGpuDelegateV2Create).
 #ifndef HEARTH_FRONTENDS_DELEGATE_DELEGATE_OPTIONS_H_
 #define HEARTH_FRONTENDS_DELEGATE_DELEGATE_OPTIONS_H_
@@ -20,20 +20,20 @@ struct DelegateOptions {
   DelegateOptions() { session.use_cache = false; }
 
   SessionOptions session;  // of each partition; threads 0: as many as the interpreter uses
-  // Operations to leave to the interpreter: by Hearth's name or the interpreter's, or "op:7" by its number for the
-  // node.
+  // Operations to leave to the interpreter: by Hearth's name, the interpreter's name, or "op:7" for the interpreter's
+  // node 7.
   std::vector<std::string> cpu_ops;
   bool stores_at_once = false;  // at the end of the first invocation
   bool allows_quantized = true;
   int max_partitions = 0;           // the largest ones; 0: no limit
   int min_nodes_per_partition = 1;  // smaller ones are left to the interpreter
   bool is_profiling = false;
-  std::string report_path;  // where the JSON report goes; empty: nowhere
-  std::string log_path;     // where sentences and tables go instead of the interpreter's log
+  std::string report_path;  // file of the JSON report; empty: none
+  std::string log_path;     // file for messages and tables; empty: the interpreter's log
 };
 
-// The options' names and values as text, as a plugin gets them. kInvalidArgument for an unknown name (the message lists
-// the known ones), a value that is none, and values that contradict each other.
+// Options from names and values as text. kInvalidArgument for an unknown name (the message lists the known ones), an
+// invalid value, or values that contradict each other.
 Result<DelegateOptions> ParseDelegateOptions(std::span<const std::pair<std::string_view, std::string_view>> options);
 
 // The reference's defaults.

@@ -19,7 +19,7 @@ using namespace tflite_c;  // NOLINT(google-build-using-namespace): the names of
 
 constexpr std::string_view kVariablePrefix = "variable_";
 
-// What a state is called, so that it is found again in the graph.
+// The name by which a state is found again in the graph.
 std::string VariableName(int tensor) {
   return fmt::format("{}{}", kVariablePrefix, tensor);
 }
@@ -86,8 +86,8 @@ Result<TensorToWrite> WriteTensor(const TfLiteContext& context, int index) {
   return written;
 }
 
-// STABLEHLO_SCATTER, _PAD, _REDUCE_WINDOW, _GATHER and _RNG_BIT_GENERATOR, REDUCE_WINDOW: some name a subgraph, which a
-// plugin is not given.
+// Operators whose attributes a plugin does not get, partly a subgraph: STABLEHLO_SCATTER, _PAD, _REDUCE_WINDOW,
+// _GATHER, _RNG_BIT_GENERATOR, and REDUCE_WINDOW.
 bool HasAttributesOfTheInterpretersOwn(int32_t code) {
   constexpr int32_t kCodes[] = {190, 195, 198, 201, 204, 205};
   return std::ranges::find(kCodes, code) != std::end(kCodes);
@@ -113,12 +113,12 @@ Result<OperatorToWrite> WriteOperator(const InterpreterNode& node) {
   return written;
 }
 
-// The shape operand of a RESHAPE to a scalar, a constant without content.
+// Whether the tensor is the shape operand of a RESHAPE to a scalar: a constant without content.
 bool IsEmptyList(const TensorToWrite& tensor) {
   return tensor.shape == std::vector<int32_t>{0};
 }
 
-// Builds the model: the interpreter's tensors get numbers of their own in the order in which they are met.
+// Builds the model. The interpreter's tensors are renumbered in the order of their first use.
 class ModelBuilder {
  public:
   ModelBuilder(const TfLiteContext& context, const TensorShapes& shapes) : context_(context), shapes_(shapes) {}
@@ -186,7 +186,7 @@ class ModelBuilder {
   const TensorShapes& shapes_;
   InterpreterModel result_;
   std::map<int, int32_t> number_of_;
-  std::vector<int> order_;  // of the tensors, as met
+  std::vector<int> order_;  // tensors by first use
   std::set<int> read_, made_;
 };
 
@@ -260,7 +260,7 @@ Result<InterpreterModel> ModelOfNodes(const TfLiteContext& context, std::span<co
   return builder.Finish(outputs);
 }
 
-// Operators whose results the interpreter sizes, and random numbers, whose draws it counts, are its own.
+// Leaves operators to the interpreter whose results it sizes, and random numbers, whose draws it counts.
 static void LeaveToInterpreter(Graph& graph, size_t outputs) {
   for (Node& node : graph.nodes()) {
     const bool draws = std::holds_alternative<Random>(node.op);

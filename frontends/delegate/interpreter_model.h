@@ -1,5 +1,5 @@
-// Nodes of the interpreter as a model of the file format, which the .tflite reader turns into a graph: one way to
-// read attributes, constants and shapes for files and for the interpreter.
+// The interpreter's nodes as a model of the file format, which the .tflite reader turns into a graph: attributes,
+// constants and shapes are read by the same code for files and the interpreter.
 #ifndef HEARTH_FRONTENDS_DELEGATE_INTERPRETER_MODEL_H_
 #define HEARTH_FRONTENDS_DELEGATE_INTERPRETER_MODEL_H_
 
@@ -18,17 +18,17 @@ namespace hearth {
 
 // The numbers of an array that may be null.
 std::span<const int> Numbers(const tflite_c::TfLiteIntArray* array);
-// Its own copy: the interpreter may use the array again.
+// A copy: the interpreter may reuse the array.
 std::vector<int> CopyOf(const tflite_c::TfLiteIntArray* array);
 
-// A tensor of the interpreter's; null for an index that it has not.
+// A tensor of the interpreter; null if the index is out of range.
 tflite_c::TfLiteTensor* TensorAt(const tflite_c::TfLiteContext& context, int index);
 // "tensor 3 'conv/relu'".
 std::string TensorLabel(const tflite_c::TfLiteContext& context, int index);
 // Whether its content is part of the model.
 bool IsConstant(const tflite_c::TfLiteTensor& tensor);
 
-// A node with what the interpreter registered for it. Borrowed: valid until nodes are added.
+// A node with its registration. Borrowed: valid until nodes are added.
 struct InterpreterNode {
   int index = -1;
   const tflite_c::TfLiteNode* node = nullptr;
@@ -47,30 +47,30 @@ struct LeftNode {  // a node that stays with the interpreter
 Result<InterpreterNode> NodeAt(tflite_c::TfLiteContext& context, int index);
 Result<std::vector<InterpreterNode>> NodesAt(tflite_c::TfLiteContext& context, const std::vector<int>& indices);
 
-// Shapes of tensors, where they are others than the interpreter has before it prepares its nodes.
+// Shapes of tensors that differ from the interpreter's before it prepares its nodes.
 using TensorShapes = std::map<int, std::vector<int32_t>>;
 
 struct InterpreterModel {
   ModelToWrite model;      // its constants are borrowed from the interpreter
   std::vector<int> nodes;  // the interpreter's node behind each operator
-  // The interpreter's tensors behind model.inputs and model.outputs.
+  // The interpreter's tensors for model.inputs and model.outputs.
   std::vector<int> inputs, outputs;
 };
 
-// `nodes` in execution order; what they read and do not make is an input. `outputs` are tensors; without them all that
-// none of the nodes reads. A variable tensor that a node changes is a state of the model. The shapes of inputs decide
-// all others when it is read: those that the interpreter has for what its nodes make are what the file says.
-// kUnsupported: a tensor that no file of Hearth's kind can hold, one whose size is known only while running, or a node
+// `nodes` are in execution order; tensors that they read and do not make become inputs. `outputs` are tensors; if
+// empty, all that none of the nodes reads. A variable tensor that a node changes becomes a state of the model. The
+// input shapes determine all others: those that the interpreter has for its nodes' outputs count as the file's.
+// kUnsupported for a tensor that Hearth's file format can't hold, one whose size is known only at run time, or a node
 // that another delegate has taken. The message names it.
 Result<InterpreterModel> ModelOfNodes(const tflite_c::TfLiteContext& context, std::span<const InterpreterNode> nodes,
                                       const std::optional<std::vector<int>>& outputs = std::nullopt,
                                       const TensorShapes& shapes = {});
 
-// A graph read from `written`, and which of the interpreter's tensors are its inputs and outputs. States became an
-// input and an output each: their content stays in the interpreter, which resets it, and which other nodes read.
+// A graph read from `written`, and the interpreter's tensors for its inputs and outputs. Each state becomes an input
+// and an output: its content stays in the interpreter, which resets it, and which other nodes read.
 struct InterpreterGraph {
   Graph graph;
-  std::vector<int> inputs, outputs;  // the interpreter's tensors behind the graph's
+  std::vector<int> inputs, outputs;  // the interpreter's tensors for the graph's
 };
 Result<InterpreterGraph> ReadInterpreterGraph(const InterpreterModel& model, const WrittenModel& written);
 

@@ -12,12 +12,12 @@ namespace {
 
 using namespace tflite_c;  // NOLINT(google-build-using-namespace): the names of one interface
 
-// What they make has a size that depends on the content of what they read.
+// Operators whose output sizes depend on the content of their inputs.
 constexpr std::string_view kOfData[] = {
     "WHERE", "UNIQUE",    "NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5", "SEGMENT_SUM", "IF",
     "WHILE", "CALL",      "READ_VARIABLE",          "HASHTABLE_LOOKUP",       "SKIP_GRAM",   "LSH_PROJECTION",
     "RANGE", "VAR_HANDLE"};
-// The same where the integer operands that say the size are not constants.
+// The same, unless the integer operands that give the size are constants.
 constexpr std::string_view kOfOperands[] = {"RESHAPE",
                                             "TILE",
                                             "FILL",
@@ -65,7 +65,7 @@ bool HasOpenSignature(const TfLiteContext& context, int index) {
   return std::find(signature.begin(), signature.end(), -1) != signature.end();
 }
 
-// Whether the file leaves the size of an input of the network open: then it says nothing of those behind it.
+// Whether the file leaves an input's size open: it then says nothing about the tensors behind it.
 bool HasOpenInput(const TfLiteContext& context, std::span<const InterpreterNode> plan) {
   std::set<int> made;
   for (const InterpreterNode& node : plan) {

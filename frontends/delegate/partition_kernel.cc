@@ -22,8 +22,8 @@ using namespace tflite_c;  // NOLINT(google-build-using-namespace): the names of
 
 constexpr size_t kMostProfileLines = 40;
 
-// Allocated with malloc, since the interpreter frees it. (Not every interpreter has ResizeTensorExplicit, which
-// copies.)
+// Allocated with malloc, because the interpreter frees it. ResizeTensorExplicit would copy, but not every interpreter
+// has it.
 TfLiteIntArray* NewArray(const std::vector<int32_t>& numbers) {
   auto* array = static_cast<TfLiteIntArray*>(std::malloc(sizeof(TfLiteIntArray) + numbers.size() * sizeof(int)));
   if (array == nullptr) throw std::bad_alloc();
@@ -32,13 +32,13 @@ TfLiteIntArray* NewArray(const std::vector<int32_t>& numbers) {
   return array;
 }
 
-// Members are destroyed from the last to the first: the session before what it borrows.
+// Members are destroyed last to first, so the session goes before the members that it borrows.
 class PartitionKernel {
  public:
   explicit PartitionKernel(std::shared_ptr<Delegate> delegate)
       : delegate_(std::move(delegate)), number_(delegate_->NextKernel()) {}
 
-  // In the delegate's preparation, in which alone the interpreter shows its nodes.
+  // Called while the delegate is prepared: only then does the interpreter show its nodes.
   void Init(TfLiteContext& context, const TfLiteDelegateParams& params) {
     status_ = Guarded([&]() -> Status {
       HEARTH_TRY(ReadNodes(context, params));
@@ -47,7 +47,7 @@ class PartitionKernel {
     if (!status_.ok()) delegate_->NoteFailure(context, status_);
   }
 
-  // Before the first invocation, and whenever shapes may have changed: what runs before it is prepared.
+  // Called before the first invocation and when shapes may have changed; earlier nodes are prepared already.
   Status Prepare(TfLiteContext& context) {
     if (!is_read_) return status_;
     if (TakeInputShapes(context) || !session_) status_ = MakeSession(context);
@@ -57,7 +57,7 @@ class PartitionKernel {
 
   Status Invoke(TfLiteContext& context) {
     HEARTH_TRY(status_);
-    // The first result was used by now: storing what made it delays nobody's first result.
+    // Stores after the first result was used, which is thereby not delayed.
     if (invocations_of_session_ == 1 && !delegate_->options().stores_at_once) Save(context);
     HEARTH_TRY(Bind(context));
     if (delegate_->options().is_profiling) {
@@ -72,7 +72,7 @@ class PartitionKernel {
     return Status::Ok();
   }
 
-  // Before the session goes.
+  // Call before the session is destroyed.
   void Finish(TfLiteContext& context) {
     if (!session_) return;
     Save(context);
@@ -91,7 +91,7 @@ class PartitionKernel {
     return Status::Ok();
   }
 
-  // Whether one changed.
+  // Whether the shape of an input has changed.
   bool TakeInputShapes(const TfLiteContext& context) {
     bool has_changed = false;
     for (size_t k = 0; k < network_.inputs.size(); ++k) {
@@ -105,7 +105,7 @@ class PartitionKernel {
     return has_changed;
   }
 
-  // For the shapes of inputs that network_ has.
+  // Makes the session for the input shapes in network_.
   Status MakeSession(TfLiteContext& context) {
     Finish(context);
     profile_.clear();
@@ -147,7 +147,7 @@ class PartitionKernel {
     return Status::Ok();
   }
 
-  // The interpreter's tensors as they lie now: it may move them between two invocations.
+  // Finds the interpreter's tensors again, which it may move between invocations.
   Status Bind(TfLiteContext& context) {
     input_bytes_.clear();
     output_bytes_.clear();
@@ -208,15 +208,15 @@ class PartitionKernel {
 
   std::shared_ptr<Delegate> delegate_;
   int64_t number_;
-  Status status_;  // of the session's making
+  Status status_;  // of making the session
   bool is_read_ = false;
   std::vector<int> nodes_;  // of the partition
   InterpreterModel network_;
-  std::vector<int> inputs_, outputs_;  // the interpreter's tensors behind the model's
+  std::vector<int> inputs_, outputs_;  // the interpreter's tensors for the model's inputs and outputs
   std::vector<std::span<const std::byte>> input_bytes_;
   std::vector<std::span<std::byte>> output_bytes_;
   int64_t invocations_ = 0, invocations_of_session_ = 0;
-  std::vector<ProfileEntry> profile_;  // sums, of this session
+  std::vector<ProfileEntry> profile_;  // sums over this session's runs
   WrittenModel written_;
   std::optional<Model> model_;
   std::optional<Session> session_;

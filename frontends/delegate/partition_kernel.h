@@ -1,4 +1,4 @@
-// A partition of the interpreter's network as one operator of it, run by a session of Hearth's.
+// Runs a partition of the interpreter's network as one operator, by a session.
 #ifndef HEARTH_FRONTENDS_DELEGATE_PARTITION_KERNEL_H_
 #define HEARTH_FRONTENDS_DELEGATE_PARTITION_KERNEL_H_
 
@@ -6,9 +6,9 @@
 
 namespace hearth {
 
-// The functions that the interpreter calls for each partition. Initialization reads the nodes and makes the session;
-// its failure is the answer of the delegate's Prepare, which makes the interpreter take the delegate back. Preparation
-// makes another session where shapes have changed, and gives the interpreter the shapes of the outputs.
+// The functions that the interpreter calls for each partition. Initialization reads the nodes and makes the session; a
+// failure becomes the result of the delegate's Prepare, after which the interpreter removes the delegate. Preparation
+// makes another session if shapes have changed, and sets the shapes of the outputs.
 tflite_c::TfLiteRegistration PartitionKernelRegistration();
 
 }  // namespace hearth

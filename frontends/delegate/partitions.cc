@@ -13,7 +13,7 @@ struct Partition {
   std::vector<int> nodes, outputs;
 };
 
-// As the interpreter would divide its network with these nodes taken.
+// The partitions that the interpreter would make if these nodes were taken.
 Result<std::vector<Partition>> Divide(TfLiteContext& context, const Support& support) {
   std::vector<int> wanted;
   for (const InterpreterNode& node : support.taken) {

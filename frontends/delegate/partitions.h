@@ -1,4 +1,4 @@
-// Which of the nodes that could be taken are taken: how many partitions, how small, and what about constants.
+// Selects which of the supported nodes are taken: number and size of partitions, and nodes that prepare constants.
 #ifndef HEARTH_FRONTENDS_DELEGATE_PARTITIONS_H_
 #define HEARTH_FRONTENDS_DELEGATE_PARTITIONS_H_
 
@@ -10,7 +10,7 @@
 
 namespace hearth {
 
-// An array as the interpreter takes it; lives as long as the vector.
+// An array in the interpreter's form, valid while the vector lives.
 class IntArray {
  public:
   explicit IntArray(const std::vector<int>& numbers) : storage_(numbers) {
@@ -24,13 +24,13 @@ class IntArray {
   std::vector<int> storage_;
 };
 
-// By the tensor that they make: taken nodes that only prepare constants.
+// Taken nodes that only prepare constants, by their output tensor.
 std::map<int, int> ConstantMakers(const tflite_c::TfLiteContext& context, const Support& support);
 
-// The nodes to replace, by the interpreter's own partitioning. The whole network is one partition. Of a part of it,
-// nodes that only prepare constants stay with the interpreter (each kernel reads the stored constant itself), then the
-// largest partitions are taken that the options allow. A node that cannot be read within its partition moves from
-// support.taken to support.left.
+// The nodes to replace, in the interpreter's own partitions. The whole network is one partition. If only a part of it
+// is taken, nodes that only prepare constants stay with the interpreter (each kernel reads the stored constant itself),
+// and the largest partitions that the options allow are taken. A node that cannot be read within its partition moves
+// from support.taken to support.left.
 Result<std::vector<int>> NodesToReplace(tflite_c::TfLiteContext& context, const DelegateOptions& options,
                                         Support& support);
 

@@ -1,5 +1,5 @@
-// What libhearth_tflite_delegate.so exports: the interface of plugins that the interpreter's load_delegate opens, and
-// the functions of the reference's GPU delegate.
+// The exported functions of libhearth_tflite_delegate.so: the plugin interface that the interpreter's load_delegate
+// opens, and the functions of the reference's GPU delegate.
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -30,7 +30,7 @@ void Delete(TfLiteDelegate* delegate) {
     Delegate::Delete(delegate);
     return Status::Ok();
   });
-  static_cast<void>(status);  // there is nobody to tell
+  static_cast<void>(status);  // there is no one to report to
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ void Delete(TfLiteDelegate* delegate) {
 // NOLINTBEGIN(readability-identifier-naming): the interface's names
 extern "C" {
 
-// `report_error` may be null. Null, after an error was reported, when the options are wrong.
+// `report_error` may be null. Wrong options give null after an error was reported.
 HEARTH_EXPORT hearth::tflite_c::TfLiteDelegate* tflite_plugin_create_delegate(const char* const* options_keys,
                                                                               const char* const* options_values,
                                                                               size_t num_options,
@@ -62,7 +62,7 @@ HEARTH_EXPORT hearth::tflite_c::TfLiteGpuDelegateOptionsV2 TfLiteGpuDelegateOpti
   return hearth::DefaultOptionsV2();
 }
 
-// `options` may be null: the defaults. Wrong options are told when the delegate is applied.
+// `options` may be null, for the defaults. Applying the delegate reports wrong options.
 HEARTH_EXPORT hearth::tflite_c::TfLiteDelegate* TfLiteGpuDelegateV2Create(
     const hearth::tflite_c::TfLiteGpuDelegateOptionsV2* options) {
   hearth::tflite_c::TfLiteDelegate* made = nullptr;
@@ -72,7 +72,7 @@ HEARTH_EXPORT hearth::tflite_c::TfLiteDelegate* TfLiteGpuDelegateV2Create(
     made = hearth::Delegate::Create(std::move(chosen), hearth::PartitionKernelRegistration(), parsed.status());
     return hearth::Status::Ok();
   });
-  static_cast<void>(status);  // null says it
+  static_cast<void>(status);  // null reports it
   return made;
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 using namespace tflite_c;  // NOLINT(google-build-using-namespace): the names of one interface
 
-// Constants up to this size may be attributes (shapes, axes, paddings); larger ones are weights, whose content does not
+// Constants up to this size may be attributes (shapes, axes, paddings). Larger ones are weights, whose content does not
 // decide where a node runs.
 constexpr size_t kMostCopiedBytes = 4096;
 
@@ -58,7 +58,7 @@ bool HasQuantizedTensor(const TfLiteContext& context, const InterpreterNode& nod
   return false;
 }
 
-// The shapes of what the nodes make, where they are others than the interpreter has.
+// Keeps the inferred shapes of the outputs that differ from the interpreter's.
 void KeepShapes(const TfLiteContext& context, const InterpreterGraph& read, TensorShapes& shapes) {
   for (size_t k = 0; k < read.outputs.size(); ++k) {
     const std::span<const int32_t> inferred = read.graph.value(read.graph.outputs[k]).desc.shape.dims();
@@ -68,13 +68,13 @@ void KeepShapes(const TfLiteContext& context, const InterpreterGraph& read, Tens
   }
 }
 
-// Why the node can't be taken, whatever surrounds it and whatever the device; nothing when it may be taken.
+// The reason why no device can take the node, regardless of its neighbours; nothing if it may be taken.
 std::optional<std::string> ReasonOfItsOwn(const TfLiteContext& context, const InterpreterNode& node,
                                           bool allows_quantized, TensorShapes& shapes) {
   if (!allows_quantized && HasQuantizedTensor(context, node)) return "quantized tensors are not allowed";
   Result<ReadNodes> alone = Read(context, {&node, 1}, shapes);
   if (!alone.ok()) return alone.status().message();
-  // Among others it may be folded, or its operands be constants.
+  // Together with other nodes it may be folded, or its operands may be constants.
   if (!UnknownNodes(*alone).empty()) return std::nullopt;
   if (const Status inferred = InferShapes(alone->read.graph); !inferred.ok()) return inferred.message();
   KeepShapes(context, alone->read, shapes);
@@ -86,7 +86,7 @@ Status CanBeRead(const TfLiteContext& context, std::span<const InterpreterNode> 
   return UnknownNodes(read).empty() ? InferShapes(read.read.graph) : Status::Ok();
 }
 
-// For nodes that can be read each alone but not together: the first that cannot be read with those before it.
+// Finds the first node that can't be read together with those before it, for nodes that can each be read alone.
 LeftNode FirstUnreadable(const TfLiteContext& context, std::span<const InterpreterNode> nodes,
                          const TensorShapes& shapes, const Status& why) {
   size_t readable = 0, unreadable = nodes.size();
@@ -119,7 +119,7 @@ bool IsNamed(const std::string& wanted, int index, std::string_view op, std::str
   return wanted == op || wanted == name || wanted == fmt::format("op:{}", index);
 }
 
-// Nodes that are to stay with the interpreter.
+// Nodes that the user leaves to the interpreter by name.
 std::vector<LeftNode> NodesOfNames(const ReadNodes& nodes, std::span<const InterpreterNode> plan,
                                    const std::vector<std::string>& names) {
   std::vector<LeftNode> named;
@@ -136,7 +136,7 @@ std::vector<LeftNode> NodesOfNames(const ReadNodes& nodes, std::span<const Inter
   return named;
 }
 
-// Those of `names` that name neither a node of the plan nor one that was left by its name.
+// The names that match neither a node of the plan nor an operation in `ops`.
 std::vector<std::string> UnusedNames(const std::vector<std::string>& names, std::span<const InterpreterNode> plan,
                                      const std::set<std::string>& ops) {
   std::vector<std::string> unused;
@@ -164,7 +164,7 @@ Result<Support> FindSupport(const TfLiteContext& context, std::span<const Interp
     }
   }
   std::set<std::string> ops;
-  // Without one node another may lose its constant operand, so until all that are left can be read.
+  // Leaving a node can make another one's constant operand computed, so this repeats until all can be read.
   while (!support.taken.empty()) {
     if (const auto followers = NodesBehindOpenSizes(context, plan, support.taken); !followers.empty()) {
       Leave(followers, support);
@@ -189,7 +189,7 @@ Result<Support> FindSupport(const TfLiteContext& context, std::span<const Interp
       Leave({FirstUnreadable(context, support.taken, support.shapes, inferred)}, support);
       continue;
     }
-    if (question.device->is_host()) break;  // runs all that can be read
+    if (question.device->is_host()) break;  // the host runs all nodes that can be read
     HEARTH_TRY(RunPasses(together.read.graph, *question.device, {}));
     Leave(NodesOffTheDevice(together, question), support);
     break;

@@ -15,12 +15,12 @@ namespace hearth {
 
 struct Support {
   std::vector<InterpreterNode> taken;        // in execution order
-  std::vector<LeftNode> left;                // the same
-  TensorShapes shapes;                       // that Hearth infers for what the nodes make
-  std::vector<std::string> unknown_cpu_ops;  // those that name no node
+  std::vector<LeftNode> left;                // in execution order
+  TensorShapes shapes;                       // that Hearth infers for the nodes' outputs
+  std::vector<std::string> unknown_cpu_ops;  // that match no node
 };
 
-// What FindSupport asks about. The weights are not copied.
+// The arguments of FindSupport. Weights are not copied.
 struct SupportQuestion {
   const DeviceInfo* device = nullptr;
   LowerOptions options;
@@ -28,24 +28,24 @@ struct SupportQuestion {
   bool allows_quantized = true;
 };
 
-// A node is taken when the reader understands it, Hearth infers the shapes of what it makes, no size of what it reads
-// is known only while the network runs, and core places it on the device, asked of all such nodes together and behind
-// the passes.
+// A node is taken if the reader supports it, Hearth infers the shapes of its outputs, no size of its inputs is known
+// only at run time, and core places it on the device. Placement is decided for all such nodes together, after the
+// passes.
 Result<Support> FindSupport(const tflite_c::TfLiteContext& context, std::span<const InterpreterNode> plan,
                             const SupportQuestion& question);
 
 // Moves nodes from `taken` to `left`.
 void Leave(const std::vector<LeftNode>& nodes, Support& support);
 
-// Nodes that cannot be read when these are a network of their own with these outputs: an operator that is known with
-// constant operands only, whose constants are made by nodes elsewhere. Without them another may be found.
+// Nodes that cannot be read if `nodes` are a network of their own with these outputs: their operator needs constant
+// operands, which nodes outside make. Without them further ones may be found.
 Result<std::vector<LeftNode>> UnreadableNodes(const tflite_c::TfLiteContext& context,
                                               std::span<const InterpreterNode> nodes,
                                               const std::optional<std::vector<int>>& outputs,
                                               const TensorShapes& shapes);
 
-// `nodes` behind the nodes outside of them that only prepare their constants. `makers`: those nodes by the tensor that
-// they make.
+// `nodes`, with those outside nodes that only prepare their constants placed before them. `makers`: such nodes by their
+// output tensor.
 Result<std::vector<InterpreterNode>> WithTheirConstants(tflite_c::TfLiteContext& context,
                                                         std::span<const InterpreterNode> nodes,
                                                         std::map<int, int> makers);

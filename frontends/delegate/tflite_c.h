@@ -1,8 +1,7 @@
-// The C interface between the TFLite/LiteRT interpreter and a delegate, as Hearth uses it: structures, numbers and the
-// order of their fields, which are the interface's and must not be changed. tests/unit/delegate_layout_test.cc compares
-// them with the interpreter's own headers where those are installed. The layout is that of TensorFlow Lite 2.14 and
-// later and of LiteRT 1 and 2; fields that were appended over time come last and are only read where the interpreter
-// made them.
+// The C interface between the TFLite/LiteRT interpreter and a delegate, as far as Hearth uses it. Structures, numbers
+// and the order of fields belong to the interface and must not change; tests/unit/delegate_layout_test.cc compares them
+// with the interpreter's headers if those are installed. The layout is that of TensorFlow Lite 2.14 and later and of
+// LiteRT 1 and 2. Appended fields come last and are read only in structures that the interpreter made.
 #ifndef HEARTH_FRONTENDS_DELEGATE_TFLITE_C_H_
 #define HEARTH_FRONTENDS_DELEGATE_TFLITE_C_H_
 
@@ -13,7 +12,7 @@ namespace hearth::tflite_c {
 
 enum TfLiteStatus : int32_t { kTfLiteOk = 0, kTfLiteError = 1, kTfLiteDelegateError = 2, kTfLiteApplicationError = 3 };
 
-// Element types; not the numbers of the file format.
+// Element types. The numbers differ from the file format's.
 enum TfLiteType : int32_t {
   kTfLiteNoType = 0,
   kTfLiteFloat32 = 1,
@@ -36,13 +35,13 @@ enum TfLiteType : int32_t {
   kTfLiteInt4 = 18,
 };
 
-// Where a tensor's memory comes from.
+// The origin of a tensor's memory.
 enum TfLiteAllocationType : int32_t {
   kTfLiteMemNone = 0,
   kTfLiteMmapRo = 1,  // a constant of the model
   kTfLiteArenaRw = 2,
   kTfLiteArenaRwPersistent = 3,
-  kTfLiteDynamic = 4,  // its size is known only while the network runs
+  kTfLiteDynamic = 4,  // its size is known only at run time
   kTfLitePersistentRo = 5,
   kTfLiteCustom = 6,
 };
@@ -50,7 +49,7 @@ enum TfLiteAllocationType : int32_t {
 enum TfLiteQuantizationType : int32_t { kTfLiteNoQuantization = 0, kTfLiteAffineQuantization = 1 };
 enum TfLiteDimensionType : int32_t { kTfLiteDimDense = 0, kTfLiteDimSparseCSR = 1 };
 
-inline constexpr int kTfLiteOptionalTensor = -1;  // in a node's inputs: not given
+inline constexpr int kTfLiteOptionalTensor = -1;  // an absent optional input
 inline constexpr int32_t kTfLiteBuiltinDequantize = 6;
 inline constexpr int32_t kTfLiteBuiltinCustom = 32;
 inline constexpr int32_t kTfLiteBuiltinDelegate = 51;
@@ -65,7 +64,7 @@ struct TfLiteFloatArray {
   float data[];  // NOLINT(modernize-avoid-c-arrays): the interface's
 };
 
-struct TfLiteQuantizationParams {  // the older form: one scale for the tensor
+struct TfLiteQuantizationParams {  // the older form: one scale per tensor
   float scale;
   int32_t zero_point;
 };
@@ -140,7 +139,7 @@ struct TfLiteRegistration {
   uint64_t inplace_operator;
 };
 
-// What a delegate's kernel gets as `buffer` of init.
+// The `buffer` argument of a delegate kernel's init.
 struct TfLiteDelegateParams {
   TfLiteDelegate* delegate;
   TfLiteIntArray* nodes_to_replace;
@@ -173,9 +172,9 @@ struct TfLiteContext {
   TfLiteStatus (*ResizeTensorExplicit)(TfLiteContext* context, TfLiteTensor* tensor, int rank, const int* shape);
   TfLiteStatus (*PreviewDelegatePartitioning)(TfLiteContext* context, const TfLiteIntArray* nodes_to_replace,
                                               TfLiteDelegateParams** partitions, int* partition_count);
-};  // more follows, of which nothing is used
+};  // further members are not used
 
-// AllowDynamicTensors: the delegate is asked before the interpreter prepares its nodes, and its kernels follow every
+// AllowDynamicTensors: the delegate is applied before the interpreter prepares its nodes, and its kernels follow every
 // change of shapes.
 enum TfLiteDelegateFlags : int64_t { kTfLiteDelegateFlagsNone = 0, kTfLiteDelegateFlagsAllowDynamicTensors = 1 };
 
@@ -188,7 +187,7 @@ struct TfLiteDelegate {
                                      TfLiteTensor* tensor);
   void (*FreeBufferHandle)(TfLiteContext* context, TfLiteDelegate* delegate, int* handle);
   int64_t flags;
-  void* opaque_delegate_builder;  // null: `this` is what it looks like
+  void* opaque_delegate_builder;  // null: this struct is the delegate
 };
 
 // ---- The options of the reference's GPU delegate, for TfLiteGpuDelegateV2Create ----

@@ -11,9 +11,9 @@
 namespace hearth {
 namespace {
 
-// Less waste than this is not worth a sentence.
+// Smaller shares of waste are not mentioned.
 constexpr double kNotableShare = 0.05;
-// Assumed where nothing was measured: a GPU's launch of one kernel, and what one CPU with XNNPACK computes.
+// Assumed without measurements: a GPU's launch of one kernel, and the speed of one CPU core with XNNPACK.
 constexpr double kLaunchMs = 0.01, kCpuMultiplyAddsPerMs = 25e6;
 constexpr double kMebibyte = 1 << 20;
 
@@ -87,7 +87,7 @@ void AdviseOnPadding(const Graph& graph, const std::set<ValueId>& values, std::v
 
 bool OnlyMoves(const Graph& graph, const Node& node) {
   if (std::holds_alternative<Reshape>(node.op)) {
-    // With equal channels a reshape is another name for its input.
+    // With equal channels a reshape is an alias of its input.
     return ToBhwc(graph.value(node.inputs[0]).desc.shape).c != ToBhwc(graph.value(node.outputs[0]).desc.shape).c;
   }
   return std::holds_alternative<Concat>(node.op) || std::holds_alternative<Pad>(node.op) ||
@@ -160,7 +160,7 @@ void AdviseOnSplits(const Graph& graph, std::span<const Placement> placements, s
                     {{"pieces", pieces}, {"bytes", bytes}}});
 }
 
-// Multiply-adds, or elements where a node has none.
+// The node's multiply-adds, or its elements if it has none.
 double WorkOf(const Graph& graph, const Node& node) {
   if (node.outputs.empty()) return 0;
   const auto count = [&](ValueId value) { return static_cast<double>(graph.value(value).desc.shape.element_count()); };

@@ -27,7 +27,7 @@ ListedDevice CpuDevice() {
   return {"cpu", nullptr, {info.backend, info.name, info.driver_version, DeviceType::kCpu, true, "", 0}};
 }
 
-// "opencl" or "opencl:1", "vulkan:radeon" of a backend in this build; `rest` is what follows the colon, or empty.
+// The backend of a name like "opencl", "opencl:1" or "vulkan:radeon". `rest` becomes the text after the colon.
 const BackendDef* BackendIn(const std::string& name, Backends backends, std::string& rest) {
   const size_t colon = std::min(name.find(':'), name.size());
   rest = name.substr(std::min(colon + 1, name.size()));
@@ -46,7 +46,7 @@ std::string OpenedUuid(const ListedDevice& listed) {
   return device.ok() ? (*device)->info().uuid : "";
 }
 
-// `rest`: empty (the first usable one), a number among the usable ones, or a name.
+// `rest` is empty (the first usable device), a number among the usable ones, or a name.
 Result<ListedDevice> OfBackend(const std::string& wanted, const BackendDef& backend, const std::string& rest) {
   std::vector<ListedDevice> all;
   AppendDevicesOf(backend, all);

@@ -39,8 +39,8 @@ struct OpenedDevice {
   std::optional<double> self_test_ms;  // the time of a self-test that passed now
 };
 
-// The device that the caller shares; `wanted` must be "auto" or name its backend. kUnsupported when this build has no
-// such backend.
+// Opens the device that the caller shares. `wanted` must be "auto" or name its backend. kUnsupported if this build
+// lacks that backend.
 Result<OpenedDevice> OpenSharedDevice(const SharedContext& context, const std::string& wanted,
                                       std::span<const BackendDef> backends = GpuBackends());
 

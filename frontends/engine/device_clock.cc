@@ -16,7 +16,7 @@ class DeviceLayer final : public TimedLayer {
   DeviceLayer(std::unique_ptr<PlanRunner> runner, const std::stop_token& stop)
       : runner_(std::move(runner)), stop_(stop) {}
 
-  // Zeros into the inputs: what a fresh buffer holds may be denormal numbers, which are slow.
+  // Fills the inputs with zeros: fresh buffers may hold denormal numbers, which are slow.
   Status FillInputs() {
     std::vector<std::vector<std::byte>> memory;
     std::vector<std::span<const std::byte>> inputs;
@@ -48,7 +48,8 @@ class DeviceClock final : public LayerClock {
 
   void Announce(std::span<const KernelSource> kernels) override {
     Result<LoadedPrograms> compiled = LoadOrCompile(device_, kernels, nullptr, threads_, stop_);
-    if (compiled.ok()) batches_.push_back(std::move(compiled).value());  // else one by one, as they are needed
+    if (compiled.ok())
+      batches_.push_back(std::move(compiled).value());  // otherwise they are compiled one by one on use
   }
 
   Result<std::unique_ptr<TimedLayer>> Prepare(Plan plan) override {

@@ -19,7 +19,7 @@ std::string Lower(std::string text) {
   return text;
 }
 
-// Without dashes; empty for what is not a UUID.
+// A UUID's digits without dashes; empty for other texts.
 std::string UuidDigits(const std::string& text) {
   std::string digits;
   for (const unsigned char c : Lower(text)) {

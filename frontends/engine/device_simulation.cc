@@ -6,7 +6,7 @@
 namespace hearth {
 namespace {
 
-// Opens `listed` as the device of `profile`; kInvalidArgument where that device does not have the driver's API.
+// Opens `listed` as the device of `profile`. kInvalidArgument if the profile's device lacks the driver's API.
 Result<OpenedDevice> OpenAs(ListedDevice listed, const DeviceProfile& profile) {
   if (listed.backend == nullptr) {
     return Error(StatusCode::kInvalidArgument, "the CPU can't simulate {}: name a driver (--device vulkan)",

@@ -10,10 +10,10 @@
 namespace hearth {
 namespace {
 
-// Of one backend. Without a lock, which another thread might hold in the moment of a fork.
+// The use of one backend. Atomics instead of a lock, which another thread might hold during a fork.
 struct Use {
-  std::atomic<const char*> backend = nullptr;  // its row's name
-  std::atomic<pid_t> process = 0;              // that was the first to find a device
+  std::atomic<const char*> backend = nullptr;  // name in the list of backends
+  std::atomic<pid_t> process = 0;              // the first process that found a device
   std::atomic<bool> has_hardware = false;
 };
 

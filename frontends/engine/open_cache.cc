@@ -34,7 +34,7 @@ Result<std::unique_ptr<SqliteStore>> OpenFolder(const CacheRequest& request, std
   return SqliteStore::Open(std::move(options));
 }
 
-// The keys whose layers are used; none, with a warning, where they can't be read.
+// The keys whose layers are used; none, with a warning, if they can't be read.
 std::vector<PublicKey> KeysOfLayers(const CacheRequest& request, std::vector<std::string>& warnings) {
   const std::string file = request.layer_keys.empty() ? DefaultCacheLayerKeys() : request.layer_keys;
   if (file.empty()) return {};
@@ -61,7 +61,7 @@ std::vector<std::unique_ptr<BlobStore>> OpenLayers(const CacheRequest& request, 
   return layers;
 }
 
-// `local` behind the server's store; `local` itself, with a warning, where the server can't be used.
+// Puts the server's store behind `local`; `local` alone, with a warning, if the server can't be used.
 std::unique_ptr<BlobStore> BehindServer(std::unique_ptr<BlobStore> local, const CacheServer& server,
                                         SessionWaits* waits, std::vector<std::string>& warnings) {
   const ServerWaits limits = waits != nullptr ? ServerWaitsOf(waits->others.total_ms()) : ServerWaits();
@@ -94,7 +94,7 @@ std::string_view WordOf(CacheEvent::What what) {
   return "";
 }
 
-// Also tells the log, where anybody listens.
+// Also logs each event if debug messages are logged.
 CacheObserver WithLog(CacheObserver observer) {
   if (!IsLogged(LogLevel::kDebug)) return observer;
   return [observer = std::move(observer)](const CacheEvent& event) {
@@ -128,7 +128,7 @@ OpenedCache OpenCache(const CacheRequest& request) {
   if (CacheObserver observer = WithLog(request.observer)) {
     opened.store = std::make_unique<ObservedStore>(std::move(opened.store), std::move(observer));
   }
-  // Outermost: whoever observes sees the keys as they are stored.
+  // The outermost store, so that observers see the keys as they are stored.
   if (is_tokened) opened.store = std::make_unique<TokenedStore>(std::move(opened.store), request.token);
   return opened;
 }

@@ -31,7 +31,7 @@ struct CacheRequest {
 
 struct OpenedCache {
   std::unique_ptr<BlobStore> store;   // null when there is none
-  SqliteStore* folder = nullptr;      // the folder's part of it; null when there is none
+  SqliteStore* folder = nullptr;      // the folder's part of the store; null if there is none
   std::string path;                   // of the writable file
   std::vector<std::string> warnings;  // why a part could not be opened
 };

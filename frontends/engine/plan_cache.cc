@@ -14,14 +14,14 @@ namespace hearth {
 
 namespace {
 
-// They may have been chosen when the model was opened: the content of the file does not tell them.
+// Input shapes can be chosen when the model is opened, so the file's content does not determine them.
 std::string InputShapesText(const Graph& graph) {
   std::string text;
   for (ValueId input : graph.inputs) text += graph.value(input).desc.shape.ToString() + " ";
   return text;
 }
 
-// To run it, not only to make it.
+// Whether running the plan, not only making it, needs the graph.
 bool NeedsTheGraph(const Plan& plan, const Graph& graph) {
   return plan.has_host_steps() || std::any_of(graph.outputs.begin(), graph.outputs.end(),
                                               [&](ValueId output) { return graph.IsConstant(output); });
@@ -50,7 +50,7 @@ Result<Graph> RewrittenGraph(const PlanRequest& request) {
 
 Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store) {
   MadePlan made;
-  // On the CPU the plan is one host step: there is nothing to keep.
+  // On the CPU the plan is one host step, so nothing is stored.
   if (store != nullptr && !request.device->is_host()) {
     const CacheKey key = PlanKey(request);
     if (const auto bytes = store->Get(key)) {
@@ -70,7 +70,7 @@ Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store) {
   made.rewrite_ms = rewriting.milliseconds();
   const Stopwatch lowering;
   HEARTH_ASSIGN(made.plan, Lower(*made.lowered_graph, *request.device, request.options));
-  const int32_t in_file = request.graph->source_operator_count;  // 0: the graph was built, and each node counts
+  const int32_t in_file = request.graph->source_operator_count;  // 0: a graph from a builder, where each node counts
   made.plan.source_op_count = in_file > 0 ? in_file : static_cast<int32_t>(request.graph->nodes().size());
   made.lower_ms = lowering.milliseconds();
   made.is_new = !NeedsTheGraph(made.plan, *made.lowered_graph);

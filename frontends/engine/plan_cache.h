@@ -16,8 +16,8 @@ struct PlanRequest {
   std::string model;             // its content, as the store names it (BlobStore::NameOfContent)
   const DeviceInfo* device = nullptr;
   LowerOptions options;
-  std::string signature;  // which of the model's functions `graph` is
-  int32_t top_k = 0;      // how many of its outputs' elements are left; 0: all
+  std::string signature;  // the model's function that `graph` is
+  int32_t top_k = 0;      // elements kept of each of its outputs; 0: all
 };
 
 struct MadePlan {
@@ -31,7 +31,7 @@ struct MadePlan {
 // Covers everything that Lower and the passes depend on; no driver version, so that plans outlive a driver update.
 CacheKey PlanKey(const PlanRequest& request);
 
-// The request's graph after the passes, for Lower.
+// The request's graph after the passes, as Lower takes it.
 Result<Graph> RewrittenGraph(const PlanRequest& request);
 
 // Plans with host steps or constant outputs are made again each start: they refer to the graph.

@@ -7,8 +7,8 @@
 namespace hearth {
 namespace {
 
-// All three, the first ones as given. The rest as the delegate resolves "auto": latency is followed by memory, memory
-// by precision, precision by latency.
+// All three priorities: the given ones first, the rest as the delegate resolves "auto": latency is followed by memory,
+// memory by precision, precision by latency.
 Result<std::vector<std::string>> CompleteOrder(const std::vector<std::string>& given) {
   static const std::vector<std::string> kCycle = {"precision", "latency", "memory"};
   std::vector<std::string> order;
@@ -36,7 +36,7 @@ Result<LowerOptions> OptionsFromChoices(const Choices& choices) {
   LowerOptions options;
   HEARTH_ASSIGN(const std::vector<std::string> order, CompleteOrder(choices.priority));
   const auto rank = [&](std::string_view name) { return std::find(order.begin(), order.end(), name) - order.begin(); };
-  options.precision = static_cast<Precision>(rank("precision"));  // first fp32, second fp32_16, third fp16
+  options.precision = static_cast<Precision>(rank("precision"));  // first: fp32, second: fp32_16, third: fp16
   options.low_memory = rank("memory") < rank("latency");
   if (!choices.precision.empty()) {
     const std::optional<Precision> precision = PrecisionFromName(choices.precision);

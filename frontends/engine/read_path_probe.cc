@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kMargin = 2.0;
 constexpr int kSamples = 15, kClearWins = 13;
-constexpr uint64_t kTexels = 1u << 16;  // 1 MiB: what every texel buffer takes
+constexpr uint64_t kTexels = 1u << 16;  // 1 MiB: every device's texel buffers hold that
 constexpr int kReadsPerItem = 32;
 constexpr uint64_t kItems = kTexels / 8;
 
@@ -25,7 +25,7 @@ struct ProbeAnswer {
   double buffer_ms = 0, texel_ms = 0;
 };
 
-// The probe's kernel, ready to run by one path. Declared so that what an executable uses outlives it.
+// The probe's kernel, prepared for one path. Members are ordered so that the executable is destroyed first.
 struct PreparedProbe {
   std::unique_ptr<ProgramGroup> group;
   std::unique_ptr<Buffer> x, y;
@@ -37,7 +37,7 @@ Result<PreparedProbe> PreparePath(Device& device, AccessPath path) {
   HEARTH_ASSIGN(KernelSource source, LoadKernel("probe_read"));
   source.tensors[0].path = path;
   HEARTH_ASSIGN(probe.group, device.Compile({&source, 1}));
-  // A part of a buffer, as the arena's tensors are: rusticl reads a whole buffer through texels but not a part of one.
+  // A part of a buffer, like the arena's tensors: rusticl reads a whole buffer through texels but not a part of one.
   const uint64_t size_bytes = kTexels * 16;
   HEARTH_ASSIGN(probe.x, device.CreateBuffer(2 * size_bytes));
   HEARTH_ASSIGN(probe.y, device.CreateBuffer(kItems * 16));
@@ -53,7 +53,7 @@ Result<PreparedProbe> PreparePath(Device& device, AccessPath path) {
   CommandList list;
   list.commands.emplace_back(std::move(command));
   HEARTH_ASSIGN(probe.executable, device.Prepare(list));
-  HEARTH_TRY(probe.executable->Run());  // compiles on drivers that wait for the first run
+  HEARTH_TRY(probe.executable->Run());  // some drivers compile at the first run
   return probe;
 }
 
@@ -63,14 +63,14 @@ Result<double> Sample(PreparedProbe& probe) {
   return watch.milliseconds();
 }
 
-// The paths take turns, and one counts as faster only when it wins nearly every turn by the margin: on a busy machine
-// all samples of one may fall into the same bad moment (on two cores with a load of 20 the best of five in a row was
-// off by more than the margin in one of four probes). Otherwise both get the same time.
+// The paths take turns, and one counts as faster only if it wins nearly every turn by the margin; otherwise both get
+// the same time. On a busy machine all samples of one path may be slow together: on two cores with a load of 20 the
+// best of five in a row was off by more than the margin in one of four probes.
 Result<ProbeAnswer> Measure(Device& device) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   ProbeAnswer answer{kNever, kNever};
   HEARTH_ASSIGN(PreparedProbe buffer, PreparePath(device, AccessPath::kBuffer));
-  // A driver may promise texel buffers and then refuse to read through them: then they are never the faster way.
+  // A driver may offer texel buffers and then refuse to read through them: the path then counts as slower.
   Result<PreparedProbe> texel = PreparePath(device, AccessPath::kTexelBuffer);
   int buffer_wins = 0, texel_wins = 0;
   for (int k = 0; k < kSamples; ++k) {

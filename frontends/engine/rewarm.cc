@@ -25,7 +25,7 @@ std::string ValueOf(const CacheKeyFields& fields, std::string_view name) {
   return found == fields.end() ? std::string() : found->second;
 }
 
-// In place of a model's file: as long as wanted, and of no memory before somebody writes, which nobody does.
+// Zeros of any size in place of a model's file. Pages take no memory, because nothing writes to them.
 class Zeros {
  public:
   static Result<Zeros> OfBytes(uint64_t size_bytes) {
@@ -46,7 +46,7 @@ class Zeros {
   std::span<const std::byte> bytes_;
 };
 
-// Files in which all constants would lie.
+// The sizes of files that hold all constants.
 struct FilesNeeded {
   size_t count = 1;
   uint64_t bytes_each = 0;
@@ -96,7 +96,7 @@ std::string WhyPlanIsStale(const CacheKeyFields& plan, const DeviceInfo& device,
   for (const auto& [name, value] : *fields) {
     if (ValueOf(plan, name) == value) continue;
     const std::string word = WordOfKeyField(name);
-    // The user's choices, of which a session makes its own; the ways to read and tuning are the device's answers.
+    // A session chooses options itself; the read path and tuning come from the device.
     if (word == "option" && name != "read path") continue;
     if (word == "tuning record") {
       if (!StoredTuning(device, store).empty()) continue;
@@ -123,7 +123,7 @@ Result<RewarmedPlan> RewarmPlan(const CacheKey& key, Device& device, BlobStore& 
   HEARTH_ASSIGN(const Zeros zeros, Zeros::OfBytes(needed.bytes_each));
   const ModelFileBytes files(needed.count, zeros.bytes());
   for (PlanConstant& constant : plan.constants) {
-    constant.is_kept = false;  // the cache has them of the model, not of zeros
+    constant.is_kept = false;  // the cache has packed constants of the model, not of zeros
   }
   HEARTH_ASSIGN(const std::unique_ptr<PlanRunner> runner,
                 PlanRunner::Create(std::move(plan),

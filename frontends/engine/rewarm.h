@@ -21,8 +21,8 @@ Status ProveDevice(Device& device, BlobStore& store);
 struct RewarmedPlan {
   int compiled = 0, loaded = 0;  // programs
 };
-// Loads or compiles the programs of the stored plan with this key, runs it once on zeros, weights too, where anything
-// was compiled (PoCL generates code only then), and stores what was made. kMalformedInput: the plan is damaged.
+// Loads or compiles the programs of the stored plan with this key. If anything was compiled, runs the plan once on
+// zeros, also for weights (PoCL generates code only then). Stores the result. kMalformedInput: the plan is damaged.
 Result<RewarmedPlan> RewarmPlan(const CacheKey& plan, Device& device, BlobStore& store, int threads);
 
 }  // namespace hearth

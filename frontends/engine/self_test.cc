@@ -20,8 +20,8 @@ extern const std::string_view kSelfTestSources;  // a fingerprint: frontends/CMa
 
 namespace {
 
-// A dispatch that reads what one before it wrote, sums over channels and windows, an exponential, a reduction. Channels
-// that four does not divide, and sizes that no work group divides.
+// One dispatch reads what an earlier one wrote; there are sums over channels and windows, an exponential and a
+// reduction. 4 does not divide the channels, and no work group divides the sizes.
 constexpr std::string_view kNetwork = R"(graph "self-test"
 %0 = input : float32[1x7x9x8] "x"
 %1 = constant : float32[10x3x3x8] "filter" = fill(pattern)
@@ -37,7 +37,7 @@ output %6
 output %7
 )";
 
-constexpr double kTolerance = 1e-4;  // of the largest element, as for models
+constexpr double kTolerance = 1e-4;  // relative to the largest element, as for models
 constexpr std::string_view kPassed = "passed";
 
 std::vector<float> TestInput(size_t count) {
@@ -99,7 +99,7 @@ Result<std::vector<std::vector<float>>> RunBy(AccessPath path, const SelfTest& t
 
 Status TestPath(AccessPath path, const SelfTest& test, Device& device, const std::stop_token& stop) {
   const Result<std::vector<std::vector<float>>> results = RunBy(path, test, device, stop);
-  // A driver may promise texel buffers and refuse to read through them: see the probe of read paths.
+  // A driver may offer texel buffers and refuse to read through them; see read_path_probe.cc.
   const bool may_refuse = path == AccessPath::kTexelBuffer && results.status().code() != StatusCode::kDeviceLost;
   if (!results.ok()) return may_refuse && !stop.stop_requested() ? Status::Ok() : results.status();
   for (size_t k = 0; k < results->size(); ++k) {

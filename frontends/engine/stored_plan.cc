@@ -8,7 +8,7 @@
 namespace hearth {
 namespace {
 
-// Such plans are not stored: they refer to the graph that lowering left.
+// Whether the plan can be stored: others refer to the lowered graph.
 bool NeedsNoGraph(const Plan& plan) {
   const auto is_input = [&](const PlanTensor& output) {
     return std::ranges::any_of(plan.inputs,

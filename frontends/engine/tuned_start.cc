@@ -7,7 +7,7 @@
 namespace hearth {
 namespace {
 
-// Those that do not lie at hand: a server may have them.
+// Looks up layers that the local table lacks: a server may have them.
 void AskForLayers(const Graph& graph, const DeviceInfo& info, const LowerOptions& options, BlobStore& store,
                   TuningTable& tuned) {
   for (const TunableLayer& layer : TunableLayers(graph, info, options)) {

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kModeNames[] = {"off", "fast", "full"};
 
 constexpr size_t kFastCandidates = 4;
-// A sample repeats short layers: a clock's steps and a launch's jitter are some microseconds.
+// A sample repeats short layers, because clock steps and launch jitter are some microseconds.
 constexpr double kSampleMs = 1.0;
 constexpr int kMostRepeats = 20;
 
@@ -51,11 +51,11 @@ std::vector<KernelSource> KernelsOf(std::span<const Contest> contests) {
 }
 
 struct Contestant {
-  std::unique_ptr<TimedLayer> layer;  // null: it can't run
+  std::unique_ptr<TimedLayer> layer;  // null: the candidate can't run
   int repeats = 1;
   std::vector<double> samples_ms;
 
-  // The mean of `repeats` runs; a failing run ends the candidacy.
+  // Measures the mean of `repeats` runs. A failing run ends the candidacy.
   void Sample() {
     if (layer == nullptr) return;
     double sum_ms = 0;
@@ -78,7 +78,7 @@ std::vector<Contestant> WarmedUp(Contest& contest, LayerClock& clock) {
     Result<std::unique_ptr<TimedLayer>> ready = clock.Prepare(std::move(contest.plans[k]));
     if (!ready.ok()) continue;
     contestants[k].layer = std::move(ready).value();
-    for (int run = 0; run < 2; ++run) contestants[k].Sample();  // drivers compile at the first, caches fill
+    for (int run = 0; run < 2; ++run) contestants[k].Sample();  // drivers compile in the first run, caches fill
     if (contestants[k].samples_ms.empty()) continue;
     const double repeats = kSampleMs / std::max(contestants[k].samples_ms.back(), 1e-3);
     contestants[k].repeats = std::clamp(static_cast<int>(repeats), 1, kMostRepeats);
@@ -93,7 +93,7 @@ CandidateTime TimeOf(const KernelChoice& choice, const std::vector<double>& samp
   return time;
 }
 
-// Of all candidates that can run. Without what rules choose, the next in order stands for it.
+// Measures all candidates that can run. If the rules' choice can't, the next one takes its place as the first.
 TuningRecord Measure(Contest& contest, TuneMode mode, LayerClock& clock) {
   std::vector<Contestant> contestants = WarmedUp(contest, clock);
   for (int round = 0; round < Rounds(mode); ++round) {

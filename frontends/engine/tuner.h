@@ -42,22 +42,22 @@ class LayerClock {
   virtual Result<std::unique_ptr<TimedLayer>> Prepare(Plan plan) = 0;
 };
 
-// On a real device. The device must outlive the clock. Weights are zeros; nothing is read from or put into a cache.
-// Once `stop` was requested nothing can be measured any more.
+// A clock on a real device, which must outlive it. Weights are zeros, and no cache is used. Measuring fails once `stop`
+// was requested.
 std::unique_ptr<LayerClock> MakeDeviceClock(Device& device, int threads, const std::stop_token& stop = {});
 
 struct TuneProgress {
   size_t done = 0, total = 0;  // layers
-  std::string layer;           // LayerKey of the one that was measured last; empty before the first
+  std::string layer;           // LayerKey of the last measured layer; empty before the first
   KernelChoice chosen;
-  double chosen_ms = 0, rule_ms = 0;  // of the winner, and of what rules choose
+  double chosen_ms = 0, rule_ms = 0;  // of the winner and of the rules' choice
 };
 using TuneObserver = std::function<void(const TuneProgress&)>;
 
-// Measures those layers of `graph` (rewritten, as Lower takes it) that `options.tuned` does not hold, with kFull also
-// those of which not all candidates were measured, and returns their winners. Candidates take turns: warm-up, then
-// rounds of one sample each; the lowest median wins, and what rules choose stays where nothing is at least 3 % faster.
-// A layer that can't be measured has no winner.
+// Measures the layers of `graph` (rewritten, as Lower takes it) that `options.tuned` lacks, with kFull also those of
+// which not all candidates were measured, and returns their winners. Candidates take turns: warm-up, then rounds of one
+// sample each. The lowest median wins, but the rules' choice stays unless another is at least 3 % faster. A layer that
+// can't be measured has no winner.
 TuningRecords Tune(const Graph& graph, const DeviceInfo& device, const LowerOptions& options, TuneMode mode,
                    LayerClock& clock, const TuneObserver& observer = {});
 

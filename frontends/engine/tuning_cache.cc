@@ -14,7 +14,7 @@ std::string_view TextOf(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Of a key that TuningKey made.
+// The layer in a key that TuningKey made.
 std::string LayerOf(const CacheKey& key) {
   const auto fields = DecodeKeyMaterial(key.material());
   if (!fields.ok() || fields->empty() || fields->back().first != kLayerField.name) return {};
@@ -40,7 +40,7 @@ TuningRecords StoredTuning(const DeviceInfo& info, BlobStore& store) {
       broken.emplace_back(key, record.status().message());
       return;
     }
-    // A layer and the writable store may both have one; that of more samples holds the other, or tells more.
+    // The layers and the writable store may both have a record: the one with more samples is kept.
     TuningRecord& known = records[LayerOf(key)];
     if (record->samples() > known.samples()) known = std::move(record).value();
   });

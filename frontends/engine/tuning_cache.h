@@ -12,8 +12,8 @@
 
 namespace hearth {
 
-// Covers the device, its driver, the versions of kernels and emitter that were measured, and the layer (LayerKey).
-// Without a layer it is the common prefix of all such keys.
+// Covers the device, its driver, the sources of kernels and emitter, and the layer (LayerKey). Without a layer: the
+// common prefix of all such keys.
 CacheKey TuningKey(const DeviceInfo& info, std::string_view layer = {});
 
 // The local records of all layers of all networks; unreadable ones are rejected.
@@ -21,7 +21,7 @@ TuningRecords StoredTuning(const DeviceInfo& info, BlobStore& store);
 // The record of one layer; also asks a server.
 std::optional<TuningRecord> StoredTuning(const DeviceInfo& info, std::string_view layer, BlobStore& store);
 
-// Adds `records` to what the store holds for the same layers; `cost_ms` is what measuring all took.
+// Adds `records` to the store's records of the same layers. `cost_ms`: the time that measuring all took.
 void StoreTuning(const DeviceInfo& info, const TuningRecords& records, double cost_ms, BlobStore& store);
 
 }  // namespace hearth

@@ -72,10 +72,10 @@ void ModelFile::ReleasePages(std::span<const std::byte> part) const {
   const auto begin = reinterpret_cast<uintptr_t>(part.data());
   const uintptr_t first = (begin + page_bytes - 1) / page_bytes * page_bytes;
   const uintptr_t end = begin + part.size();
-  // The last page of the file belongs to nobody else.
+  // The file's last page belongs to no other data.
   const bool at_end = end == reinterpret_cast<uintptr_t>(bytes_.data()) + bytes_.size();
   const uintptr_t last = at_end ? end : end / page_bytes * page_bytes;
-  // A refusal only means that the pages stay.
+  // If this fails, the pages just stay in memory.
   if (first < last) (void)madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 

@@ -29,15 +29,14 @@ class ModelFile {
 
   const std::string& path() const { return path_; }
   std::span<const std::byte> bytes() const { return bytes_; }  // page-aligned, never empty
-  // As it was when the file was opened, as long as nobody changed the file since; else, or where a stamp can't be
-  // relied upon, nullopt.
+  // The stamp from when the file was opened. nullopt if the file was changed since, or if stamps are unreliable there.
   std::optional<FileStamp> UnchangedStamp() const;
 
-  // Depends on the contents alone. Reads the whole file and leaves none of it resident: keep the result.
+  // The fingerprint of the content. Reads the whole file and releases its pages: keep the result.
   Fingerprint ContentFingerprint() const;
 
-  // Gives the whole pages inside `part` of bytes() back to the system. They are read from the file again when
-  // touched; what is read stays the same.
+  // Releases the whole pages within `part` of bytes(). They are read from the file again on access, with the same
+  // content.
   void ReleasePages(std::span<const std::byte> part) const;
 
  private:

@@ -1,4 +1,4 @@
-// The parts of the module hearth._hearth, and how a Status becomes a Python exception.
+// The parts of the module hearth._hearth, and the conversion of a Status to a Python exception.
 #ifndef HEARTH_FRONTENDS_PYTHON_BINDINGS_H_
 #define HEARTH_FRONTENDS_PYTHON_BINDINGS_H_
 
@@ -31,14 +31,14 @@ T Value(Result<T> result) {
   return std::move(result).value();
 }
 
-// A path as Python has it: os.fsdecode's text.
+// A path as Python text, as os.fsdecode gives it.
 inline pybind11::str PathText(const std::string& path) {
   return pybind11::reinterpret_steal<pybind11::str>(
       PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
 }
 
-// The bytes of any contiguous object with Python's buffer protocol, held while this lives. BufferError where it is not
-// contiguous, or not writable where it must be.
+// The bytes of any contiguous object with Python's buffer protocol, held while this object lives. BufferError if it is
+// not contiguous, or not writable where it must be.
 class HeldBytes {
  public:
   enum class Use { kRead, kWrite };

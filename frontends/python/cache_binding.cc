@@ -9,7 +9,7 @@ namespace {
 
 using Text = Result<std::string>;
 
-// `ask` without the GIL; the answer is a JSON text.
+// Calls `ask` without the GIL; it returns a JSON text.
 template <typename Ask>
 std::string Asked(Ask&& ask) {
   Text text = [&] {

@@ -1,8 +1,7 @@
-// Giving back Python's global lock and taking it, in threads that may outlive Python.
-//
-// Until Python 3.14, a thread that wants the lock while Python ends is itself ended, by unwinding its stack as
-// pthread_exit does; where that meets a destructor, the process is aborted. Such threads wait for the end of the
-// process here, as Python 3.14 makes them.
+// Releases and takes Python's global lock in threads that may outlive Python.
+// Until Python 3.14, a thread that takes the lock while Python ends is itself ended, by unwinding its stack like
+// pthread_exit; unwinding through a destructor aborts the process. Here such threads wait for the end of the process,
+// as in Python 3.14.
 #ifndef HEARTH_FRONTENDS_PYTHON_GIL_H_
 #define HEARTH_FRONTENDS_PYTHON_GIL_H_
 
@@ -15,7 +14,7 @@ namespace hearth {
   while (true) ::pause();
 }
 
-// The calling thread, which holds the lock, is without it while this lives.
+// While this object lives, the calling thread, which holds the lock, is without it.
 class ReleasedGil {
  public:
   ReleasedGil() : state_(PyEval_SaveThread()) {}
@@ -33,7 +32,7 @@ class ReleasedGil {
   PyThreadState* state_;
 };
 
-// Any thread holds the lock while this lives.
+// While this object lives, the calling thread holds the lock.
 class AcquiredGil {
  public:
   AcquiredGil() : state_(Acquired()) {}

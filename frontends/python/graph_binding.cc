@@ -11,7 +11,7 @@ namespace py = pybind11;
 namespace hearth {
 namespace {
 
-// The builder until it was built.
+// A builder, absent once its graph is built.
 struct PythonGraph {
   explicit PythonGraph(const std::string& name) : builder(std::in_place, name) {}
   std::optional<GraphBuilder> builder;

@@ -1,5 +1,5 @@
-// hearth._hearth: what the Python package is made of. Its classes take and give plain values; the package hearth around
-// it adds numpy, names and documentation.
+// The module hearth._hearth. Its classes take and return plain values. The package hearth around it adds numpy, names
+// and documentation.
 #include "frontends/python/bindings.h"
 #include "hearth/array.h"
 #include "hearth/device.h"
@@ -13,7 +13,7 @@ namespace hearth {
 
 void Raise(const Status& status) {
   const py::object type = py::module_::import("hearth._hearth").attr("Error");
-  // A path may hold bytes that are not UTF-8.
+  // A message may contain a path that is not UTF-8.
   const std::string& message = status.message();
   const py::object error = type(py::reinterpret_steal<py::str>(
       PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace")));
@@ -59,12 +59,12 @@ py::list DeviceList() {
   return list;
 }
 
-// The sink runs without the GIL of the thread that logs and takes it for the call. What Python throws there has nowhere
-// to go: it is printed as Python does for destructors.
+// The logging thread does not hold the GIL, so the sink takes it for the call. Python exceptions are printed, as for
+// destructors: they can't be passed on.
 void LogTo(const py::object& callback) {
   LogSink sink;
   if (!callback.is_none()) {
-    // Freed under the GIL, whoever drops the sink.
+    // Freed under the GIL, on whichever thread drops the sink.
     const auto drop = [](py::object* held) {
       const AcquiredGil acquired;
       delete held;

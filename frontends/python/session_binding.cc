@@ -12,7 +12,7 @@ namespace py = pybind11;
 namespace hearth {
 namespace {
 
-// An array's bytes, or a frame, whose arrays the caller keeps alive.
+// The bytes of an array, or a frame. The caller keeps the arrays alive.
 struct GivenInput {
   explicit GivenInput(const py::object& input) {
     if (py::isinstance<Frame>(input)) {
@@ -46,15 +46,14 @@ Frame FrameOf(int format, int32_t width, int32_t height,
   return frame;
 }
 
-// A session that several Python threads may use: the GIL is released while Hearth works, and one call waits for
-// another.
+// A session that several Python threads can use. The GIL is released while Hearth works, and calls wait for each other.
 class PythonSession {
  public:
   explicit PythonSession(Session session)
       : inputs_(session.inputs()), outputs_(session.outputs()), session_(std::move(session)) {}
   ~PythonSession() { Close(); }
 
-  // Resize changes them without the GIL.
+  // The shapes' lock, because Resize changes them without the GIL.
   std::vector<TensorInfo> inputs() const {
     const std::lock_guard lock(shapes_mutex_);
     return inputs_;
@@ -70,7 +69,7 @@ class PythonSession {
     session_.reset();
   }
 
-  // Inputs, run and outputs in one: no other thread's call gets between them.
+  // Sets inputs, runs and reads outputs in one call, so that no other thread's call comes between.
   void Run(const std::vector<py::object>& inputs, const std::vector<py::object>& outputs) {
     const auto run = [](Session& session) { return session.Run(); };
     WithBuffers(inputs, outputs, run);
@@ -156,7 +155,7 @@ class PythonSession {
     }));
   }
 
-  // `work` under the lock and without the GIL, which the caller holds.
+  // Runs `work` under the lock and without the GIL, which the caller holds.
   template <typename Work>
   Status Locked(Work&& work) {
     const ReleasedGil released;
@@ -165,7 +164,7 @@ class PythonSession {
     return work(*session_);
   }
 
-  // Memory for all outputs, or for none. Another thread may have resized the session since it was made.
+  // Checks memory for all outputs or none, since another thread may have resized the session after it was allocated.
   Status CheckFits(const std::vector<std::unique_ptr<HeldBytes>>& wanted) const {
     if (!wanted.empty() && wanted.size() != outputs_.size()) {
       return Error(StatusCode::kInvalidArgument, "{} buffers were given for {} outputs", wanted.size(),
@@ -195,7 +194,7 @@ class PythonSession {
     }));
   }
 
-  // A frame stays bound until the input is given bytes: the next one like it costs nothing then.
+  // A frame stays bound until the input gets bytes, so the next frame of the same kind costs nothing.
   Status Give(Session& session, size_t k, const GivenInput& input) {
     if (k >= inputs_.size()) return session.SetInput(k, {});
     has_frame_.resize(inputs_.size());
@@ -213,7 +212,7 @@ class PythonSession {
     return session.UnbindInput(inputs_[k].name);
   }
 
-  mutable std::mutex shapes_mutex_;  // under which nothing waits
+  mutable std::mutex shapes_mutex_;  // held only briefly
   std::vector<TensorInfo> inputs_, outputs_;
   std::mutex mutex_;
   std::vector<bool> has_frame_;  // by input

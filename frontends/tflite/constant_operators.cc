@@ -40,7 +40,7 @@ MaybeResult EvaluateFill(const OperatorView& view) {
   if (shape.element_count() == 0) return Filled(shape, 0.0);
   HEARTH_ASSIGN(const std::optional<double> number, view.ConstantNumber(1));
   if (!number) return std::optional<ConstantResult>();
-  HEARTH_ASSIGN(const double real, view.ConstantReal(1));  // the stored number of a quantized one is not what it means
+  HEARTH_ASSIGN(const double real, view.ConstantReal(1));  // dequantized, unlike ConstantNumber
   return Filled(shape, real);
 }
 
@@ -50,7 +50,7 @@ MaybeResult EvaluateRange(const OperatorView& view) {
   HEARTH_ASSIGN(const std::optional<double> delta, view.ConstantNumber(2));
   if (!start || !limit || !delta) return std::optional<ConstantResult>();
   HEARTH_ASSIGN(const TensorDesc desc, view.DescribeInput(0));
-  const bool is_float = desc.dtype == DType::kFloat32;  // TFLite then counts and adds in float32
+  const bool is_float = desc.dtype == DType::kFloat32;  // TFLite counts and adds in float32 for it
   const double steps =
       is_float ? static_cast<float>(*limit - *start) / static_cast<float>(*delta) : (*limit - *start) / *delta;
   const double count = std::ceil(steps);
@@ -89,7 +89,7 @@ MaybeResult EvaluateBroadcastArgs(const OperatorView& view) {
   return std::optional(std::move(result));
 }
 
-// Where nothing is written, zeros stay.
+// Elements that nothing writes stay zero.
 MaybeResult EvaluateScatterNd(const OperatorView& view) {
   HEARTH_ASSIGN(const Shape updates, view.InputShape(1));
   const Result<std::vector<int32_t>> dims = view.ConstantIntegers(2);

@@ -1,5 +1,5 @@
-// NON_MAX_SUPPRESSION_V4 and V5: as many turns as there may be results, each of which takes the best box that is left
-// and removes those that it covers.
+// NON_MAX_SUPPRESSION_V4 and V5: as many iterations as there may be results. Each takes the best remaining box and
+// removes the boxes that overlap it.
 #include <limits>
 
 #include "core/base/error.h"
@@ -15,7 +15,7 @@ class Suppression {
  public:
   Suppression(Expansion& to, double sigma) : to_(to), sigma_(sigma) {}
 
-  // (boxes[N,4], scores[N], count, overlap, score, sigma?): corners may come in any order.
+  // Operands (boxes[N,4], scores[N], count, overlap, score, sigma?). A box has two opposite corners in any order.
   Status Prepare() {
     HEARTH_ASSIGN(const ValueId first, to_.AddSlice(to_.operand(0), 1, 0, 2));
     HEARTH_ASSIGN(const ValueId second, to_.AddSlice(to_.operand(0), 1, 2, 2));
@@ -35,7 +35,7 @@ class Suppression {
     return Status::Ok();
   }
 
-  // Takes the best box that is left.
+  // Takes the best remaining box.
   Status Turn() {
     HEARTH_ASSIGN(ValueId best, to_.Add(ArgReduce{ArgKind::kMax, 0}, {scores_}, DType::kInt32));
     HEARTH_ASSIGN(best, to_.AddReshape(best, {1}));
@@ -52,7 +52,7 @@ class Suppression {
     return Status::Ok();
   }
 
-  // The boxes that were taken, their scores, and how many they are; zeros behind them.
+  // The boxes that were taken, their scores, and their number, padded with zeros.
   Expanded Results(bool with_scores) {
     const bool is_one = taken_.size() == 1;
     HEARTH_ASSIGN(const ValueId boxes, is_one ? Result<ValueId>(taken_[0]) : to_.Add(Concat{.axis = 0}, taken_));
@@ -69,7 +69,7 @@ class Suppression {
   }
 
  private:
-  // Intersection over union of box `best` with every one; 0 where there is no area.
+  // Intersection over union of box `best` with every box; 0 for boxes without area.
   Result<ValueId> OverlapWith(ValueId best) {
     HEARTH_ASSIGN(const ValueId low, to_.Add(Gather{}, {low_, best}));
     HEARTH_ASSIGN(const ValueId high, to_.Add(Gather{}, {high_, best}));
@@ -85,7 +85,7 @@ class Suppression {
     return to_.AddBinary(BinaryKind::kDiv, shared, all);
   }
 
-  // Soft suppression: scores fall with the overlap, and boxes whose score falls too low are removed.
+  // Soft suppression: scores fall with the overlap, and boxes below the least score are removed.
   Status Soften(ValueId overlap, ValueId& scores, ValueId& is_removed) {
     const Op either = Binary{.kind = BinaryKind::kLogicalOr};
     HEARTH_ASSIGN(ValueId factor, to_.AddBinary(BinaryKind::kMul, overlap, overlap));

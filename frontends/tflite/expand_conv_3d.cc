@@ -1,4 +1,4 @@
-// Convolutions of three dimensions by those of two: the depth of a window becomes channels.
+// 3-D convolutions as 2-D ones: the depth of a window becomes channels.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -9,10 +9,10 @@ namespace {
 
 constexpr int32_t kMostStep = 1 << 14;  // strides, dilations
 constexpr int64_t kMostVolumeElements = int64_t{1} << 30;
-constexpr int64_t kMostTaps = 256;  // depth of a window: a slice each
+constexpr int64_t kMostTaps = 256;  // the depth of a window: each plane is a slice
 
 struct Depth {
-  int32_t before = 0, after = 0, size = 0;  // padding, and the output's depth
+  int32_t before = 0, after = 0, size = 0;  // padding and output depth
 };
 
 Status CheckSteps(const wire::Conv3DOptions& options) {
@@ -28,7 +28,7 @@ Padding2D PaddingOf(const wire::Conv3DOptions& options) {
   return {options.padding() == wire::Padding_SAME ? PaddingMode::kSame : PaddingMode::kValid};
 }
 
-// How windows of `kernel` planes lie over a depth of `size`.
+// Padding and output depth of windows of `kernel` planes over a depth of `size`.
 Depth WindowsOver(int32_t size, int32_t kernel, int32_t stride, int32_t dilation, PaddingMode padding) {
   Depth depth;
   if (padding == PaddingMode::kSame) {
@@ -41,7 +41,7 @@ Depth WindowsOver(int32_t size, int32_t kernel, int32_t stride, int32_t dilation
   return depth;
 }
 
-// The tensor with dimensions `first` and the one behind it as one.
+// Joins dimension `first` with the next one.
 Result<ValueId> Merge(Expansion& to, ValueId value, int first) {
   const Shape& shape = to.shape(value);
   std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
@@ -66,7 +66,7 @@ Status CheckOperands(const Expansion& to, ValueId x, ValueId filter, int filter_
 
 }  // namespace
 
-// (x[N,D,H,W,I], filter[kd,kh,kw,I,O], bias[O]?): the kd planes of each window stand behind each other as channels.
+// (x[N,D,H,W,I], filter[kd,kh,kw,I,O], bias[O]?): the kd planes of each window are concatenated as channels.
 Expanded ExpandConv3D(Expansion& to) {
   HEARTH_ASSIGN(const wire::Conv3DOptions* options, to.Options<wire::Conv3DOptions>());
   HEARTH_TRY(CheckSteps(*options));
@@ -103,10 +103,10 @@ Expanded ExpandConv3D(Expansion& to) {
 
 namespace {
 
-// A transposed convolution whose sizes fit.
+// A transposed convolution with checked sizes.
 struct Spread {
-  TransposeConv conv;  // of one plane
-  Depth depth;         // of the convolution that it is the gradient of
+  TransposeConv conv;  // for one plane
+  Depth depth;         // of the convolution whose gradient this is
   int32_t planes = 0;  // of the output
 };
 
@@ -140,7 +140,7 @@ Result<Spread> ReadSpread(const Expansion& to, const wire::Conv3DOptions& option
   return spread;
 }
 
-// Channels `first` to `first + stride * outputs` of each plane as `stride` planes side by side.
+// Channels `first` to `first + stride * outputs` of each plane as `stride` adjacent planes.
 Result<ValueId> UnfoldPlanes(Expansion& to, ValueId y, const Shape& image, int32_t first, int32_t stride,
                              int32_t outputs) {
   const int32_t pixels = to.shape(y)[1] * to.shape(y)[2];
@@ -152,9 +152,9 @@ Result<ValueId> UnfoldPlanes(Expansion& to, ValueId y, const Shape& image, int32
 
 }  // namespace
 
-// (shape, filter[kd,kh,kw,O,I], x[N,D,H,W,I], bias[O]?): each plane makes kd planes of results as channels. Those of
-// `stride` neighbouring taps lie side by side in depth, the next `stride` of them one input plane further: these lists
-// are added up, and the padding is cut off.
+// (shape, filter[kd,kh,kw,O,I], x[N,D,H,W,I], bias[O]?): each plane makes kd planes of results as channels. Groups of
+// `stride` neighbouring taps are adjacent planes, and each next group starts one input plane later. The groups are
+// added up and the padding is cut off.
 Expanded ExpandConv3DTranspose(Expansion& to) {
   HEARTH_ASSIGN(const wire::Conv3DOptions* options, to.Options<wire::Conv3DOptions>());
   HEARTH_TRY(CheckSteps(*options));

@@ -1,11 +1,11 @@
-// WHERE and UNIQUE, whose results are as large as they can get (subgraph_rows.cc).
+// WHERE and UNIQUE, whose results have their largest size and a row count (subgraph_rows.cc).
 #include "core/base/error.h"
 #include "frontends/tflite/expansion.h"
 
 namespace hearth {
 namespace {
 
-// The first `count` rows where that number is known already, else all with that number beside them.
+// The first `count` rows if that number is constant, otherwise all rows with `count` as their row count.
 Result<ValueId> CutRows(Expansion& to, ValueId value, ValueId count) {
   if (!to.IsConstant(count)) {
     to.SetRows(value, count);

@@ -1,4 +1,4 @@
-// Operators of StableHLO on single elements and on borders, and DILATE.
+// StableHLO's operators on single elements and on borders, and DILATE.
 #include "frontends/tflite/expand_hlo.h"
 
 #include <algorithm>
@@ -106,7 +106,7 @@ Status CheckElementsOf(const TensorDesc& desc, BinaryKind kind) {
                desc.quantization ? ", quantized" : "");
 }
 
-// Of integers AND is that of their bits, and of truth values the other functions are AND and OR.
+// AND of integers is bitwise. Of bool, product and minimum are AND, sum and maximum are OR.
 BinaryKind FunctionOfElements(BinaryKind kind, DType dtype) {
   if (kind == BinaryKind::kLogicalAnd) return dtype == DType::kBool ? kind : BinaryKind::kBitwiseAnd;
   if (dtype != DType::kBool) return kind;
@@ -126,8 +126,7 @@ Expanded ExpandHloBinary(Expansion& to) {
   return OneValue(to.AddBinary(kind, a, b));
 }
 
-// A product with a power of 2, which wraps as the shift does; 0 for a shift by as many bits as there are, or by less
-// than none.
+// Multiplies by a power of 2, which wraps like the shift. The factor is 0 for a negative number of bits or all bits.
 Expanded ExpandHloShiftLeft(Expansion& to) {
   const ValueId x = to.operand(0);
   ValueId by = to.operand(1);
@@ -142,10 +141,10 @@ Expanded ExpandHloShiftLeft(Expansion& to) {
   if (dtype != DType::kInt32) {
     HEARTH_ASSIGN(by, to.Add(Cast{DType::kInt32}, {by}, DType::kInt32));
   }
-  std::vector<double> powers = {0.0};  // of -1 bits
+  std::vector<double> powers = {0.0};  // for -1 bits
   for (int bit = 0; bit + 1 < bits; ++bit) powers.push_back(static_cast<double>(int64_t{1} << bit));
   powers.push_back(-static_cast<double>(int64_t{1} << (bits - 1)));
-  powers.push_back(0.0);  // of all
+  powers.push_back(0.0);  // for all bits
   const std::pair<BinaryKind, double> steps[] = {
       {BinaryKind::kMaximum, -1}, {BinaryKind::kMinimum, bits}, {BinaryKind::kAdd, 1}};
   for (const auto& [kind, number] : steps) {

@@ -1,5 +1,5 @@
-// STABLEHLO_CONVOLUTION: zeros around and between the input's elements, and then a convolution of two dimensions for
-// each plane of a window.
+// STABLEHLO_CONVOLUTION: adds zeros around and between the input's elements, then a 2-D convolution for each plane of a
+// window.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kMostPlanes = 256, kMostMerged = int64_t{1} << 30;
 
-// The dimensions of `first`, those of an image and of `last`, in this order.
+// The dimension order: `first`, the dimensions of `image`, `last`.
 Result<Shape> OrderOf(int64_t first, const flatbuffers::Vector<int64_t>* image, int64_t last, int rank) {
   HEARTH_ASSIGN(std::vector<int64_t> dims, ListOfAxes(image, "dimensions of an image", rank));
   dims.insert(dims.begin(), first);
@@ -26,7 +26,7 @@ Result<Shape> OrderOf(int64_t first, const flatbuffers::Vector<int64_t>* image, 
                dims.size() - 2, rank);
 }
 
-// [N, 1, 1, W, C] for [N, W, C]: three dimensions of an image.
+// [N, 1, 1, W, C] for [N, W, C]: images get three spatial dimensions.
 Result<ValueId> AsVolume(Expansion& to, ValueId value) {
   const Shape& shape = to.shape(value);
   std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
@@ -39,13 +39,13 @@ struct Steps {
   int64_t groups = 1;
 };
 
-// The list with 1 for the dimensions that the image has not.
+// The list, padded in front with 1 for missing spatial dimensions.
 std::vector<int64_t> OfVolume(std::vector<int64_t> list) {
   list.insert(list.begin(), 3 - list.size(), 1);
   return list;
 }
 
-// The convolution of x[N,D,H,W,C] and filter[O,kd,kh,kw,I], without padding.
+// Convolves x[N,D,H,W,C] with filter[O,kd,kh,kw,I] without padding.
 Result<ValueId> ConvolveVolume(Expansion& to, ValueId x, ValueId filter, const Steps& steps) {
   const Shape image = to.shape(x), window = to.shape(filter);
   const int64_t reach = (window[1] - 1) * steps.dilations[0] + 1;
@@ -88,7 +88,7 @@ Status CheckConvolution(const Expansion& to, const wire::StablehloConvolutionOpt
                DTypeName(filter.dtype));
 }
 
-// The filter as [O, ..., I] and turned around where the windows are.
+// The filter as [O, ..., I], reversed along dimensions of reversed windows.
 Result<ValueId> ReadFilter(Expansion& to, const wire::StablehloConvolutionOptions& options, int rank) {
   HEARTH_ASSIGN(const Shape order,
                 OrderOf(options.kernel_output_feature_dimension(), options.kernel_spatial_dimensions(),
@@ -102,7 +102,7 @@ Result<ValueId> ReadFilter(Expansion& to, const wire::StablehloConvolutionOption
   return reverse.axes_mask == 0 ? Result<ValueId>(filter) : to.Add(reverse, {filter});
 }
 
-// The input as [N, ..., C] with zeros around and between.
+// The input as [N, ..., C] with zeros around and between its elements.
 Result<ValueId> ReadImage(Expansion& to, const wire::StablehloConvolutionOptions& options, int rank) {
   HEARTH_ASSIGN(const Shape order, OrderOf(options.input_batch_dimension(), options.input_spatial_dimensions(),
                                            options.input_feature_dimension(), rank));
@@ -144,7 +144,7 @@ Expanded ExpandHloConvolution(Expansion& to) {
   std::vector<int32_t> dims(volume.dims().begin(), volume.dims().end());
   dims.erase(dims.begin() + 1, dims.begin() + 1 + (5 - rank));
   HEARTH_ASSIGN(made, to.AddReshape(made, Shape::FromSpan(dims)));
-  Shape places = made_order;  // where each dimension of the output comes from
+  Shape places = made_order;  // the source of each output dimension
   for (int d = 0; d < rank; ++d) places[made_order[d]] = d;
   return OneValue(to.AddTranspose(made, places));
 }

@@ -1,4 +1,4 @@
-// STABLEHLO_GATHER: windows of a tensor, which are moved so far that they lie in it, as rows that one GATHER reads.
+// STABLEHLO_GATHER: clamps windows into the tensor, and reads them as rows by one GATHER.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -38,7 +38,7 @@ Result<GatherForm> GatherFormOf(Expansion& to) {
                form.offset_dims.size(), kept);
 }
 
-// The row of each window's first element: int32[starts, 1].
+// The row index of each window's first element: int32[starts, 1].
 Result<ValueId> FirstRows(Expansion& to, const GatherForm& form, const WindowRows& rows) {
   HEARTH_ASSIGN(ValueId starts, StartsOf(to, to.operand(1), form.index_dim, form.moved.size()));
   std::vector<double> last, strides;
@@ -57,7 +57,7 @@ Result<ValueId> FirstRows(Expansion& to, const GatherForm& form, const WindowRow
   return to.Add(Reduce{ReduceKind::kSum, 2, true}, {starts});
 }
 
-// The dimensions of the windows that are kept go to `offset_dims`, those of the starts to the others.
+// Moves the windows' kept dimensions to `offset_dims`, and the dimensions of the starts to the others.
 Result<ValueId> Arrange(Expansion& to, ValueId made, const GatherForm& form) {
   const Shape& indices = to.shape(to.operand(1));
   std::vector<int32_t> dims;

@@ -1,5 +1,5 @@
-// STABLEHLO_SCATTER: windows of updates as rows, which change the rows of a tensor at their places; places outside of
-// the tensor change nothing.
+// STABLEHLO_SCATTER: windows of updates are rows that change rows of a tensor by index. Indices outside of the tensor
+// change nothing.
 #include <algorithm>
 #include <cmath>
 
@@ -12,12 +12,12 @@ namespace hearth {
 namespace {
 
 constexpr int64_t kMostInTurn = 64;               // rows that are written one after the other
-constexpr int64_t kMostTests = int64_t{1} << 24;  // whether a row of updates belongs to a row of the tensor
+constexpr int64_t kMostTests = int64_t{1} << 24;  // comparisons of update rows with tensor rows
 
 struct ScatterForm {
   std::vector<int64_t> window_dims, inserted, moved;
   int64_t index_dim = 0;
-  std::optional<BinaryKind> kind;  // none: the update itself
+  std::optional<BinaryKind> kind;  // none: overwrite
 };
 
 Result<ScatterForm> ScatterFormOf(Expansion& to) {
@@ -56,7 +56,7 @@ Result<Shape> WindowOf(const Shape& x, const Shape& updates, const ScatterForm& 
   return window;
 }
 
-// The place of each row of the updates, -1 for one outside of the tensor: int32[rows].
+// The row index of each update, -1 if it is outside of the tensor: int32[rows].
 Result<ValueId> PlacesOf(Expansion& to, const ScatterForm& form, const WindowRows& rows) {
   HEARTH_ASSIGN(const ValueId starts, StartsOf(to, to.operand(1), form.index_dim, form.moved.size()));
   ValueId places = kNoValue, is_inside = kNoValue;
@@ -84,7 +84,7 @@ Result<ValueId> PlacesOf(Expansion& to, const ScatterForm& form, const WindowRow
   return to.AddReshape(places, {static_cast<int32_t>(to.shape(places).element_count())});
 }
 
-// The updates with the dimensions of windows last, as rows.
+// The updates as rows, their window dimensions last.
 Result<ValueId> UpdateRows(Expansion& to, const ScatterForm& form, int32_t row_elements) {
   ValueId updates = to.operand(2);
   std::vector<int32_t> order = DimsWithout(to.shape(updates).rank(), form.window_dims);
@@ -93,7 +93,7 @@ Result<ValueId> UpdateRows(Expansion& to, const ScatterForm& form, int32_t row_e
   return to.AddReshape(updates, {static_cast<int32_t>(to.shape(updates).element_count() / row_elements), row_elements});
 }
 
-// `matrix` with what `changed` has in the rows for which `is_changed` (bool[rows, 1]) holds.
+// `matrix`, changed by `changed` in the rows where `is_changed` (bool[rows, 1]) holds.
 Result<ValueId> Change(Expansion& to, ValueId matrix, ValueId changed, ValueId is_changed,
                        const std::optional<BinaryKind>& kind) {
   if (kind) {
@@ -102,7 +102,7 @@ Result<ValueId> Change(Expansion& to, ValueId matrix, ValueId changed, ValueId i
   return to.Add(Select{}, {is_changed, changed, matrix}, to.desc(matrix).dtype);
 }
 
-// For places that are known: of rows that meet in one the last stays, or their function.
+// For constant indices: of rows with the same index the last one stays, or `kind` combines them.
 Result<ValueId> ScatterToKnown(Expansion& to, ValueId matrix, ValueId rows, std::vector<int64_t> places,
                                const std::optional<BinaryKind>& kind) {
   const int32_t count = to.shape(matrix)[0];
@@ -125,7 +125,7 @@ Result<ValueId> ScatterToKnown(Expansion& to, ValueId matrix, ValueId rows, std:
   return Change(to, matrix, changed, mask, kind);
 }
 
-// The number of the last row that belongs to each of `count` rows, from 1; 0 for none: int32[count, 1].
+// The number, from 1, of the last update for each of `count` rows; 0 for none: int32[count, 1].
 Result<ValueId> LastRowOf(Expansion& to, ValueId places, int32_t count) {
   const int32_t rows = to.shape(places)[0];
   HEARTH_ASSIGN(const ValueId wanted, to.AddIndices({count, 1}));
@@ -139,7 +139,7 @@ Result<ValueId> LastRowOf(Expansion& to, ValueId places, int32_t count) {
   return to.Add(Reduce{ReduceKind::kMax, 2, true}, {each});
 }
 
-// For places that are computed, of which the last stays.
+// For computed indices without `kind`: the last update of a row stays.
 Result<ValueId> ScatterLast(Expansion& to, ValueId matrix, ValueId rows, ValueId places) {
   const int32_t count = to.shape(matrix)[0];
   HEARTH_ASSIGN(const ValueId taken, LastRowOf(to, places, count));
@@ -151,7 +151,7 @@ Result<ValueId> ScatterLast(Expansion& to, ValueId matrix, ValueId rows, ValueId
   return Change(to, matrix, changed, mask, std::nullopt);
 }
 
-// For places that are computed and few rows: one after the other.
+// For computed indices and few updates: applies them one after the other.
 Result<ValueId> ScatterInTurn(Expansion& to, ValueId matrix, ValueId rows, ValueId places, BinaryKind kind) {
   const int32_t count = to.shape(rows)[0];
   HEARTH_TRY(to.ChargeOperators(5 * int64_t{count}));

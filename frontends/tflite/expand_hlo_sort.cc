@@ -1,4 +1,4 @@
-// STABLEHLO_SORT by size, and STABLEHLO_COMPARE, of which its order is made.
+// STABLEHLO_SORT by size, and STABLEHLO_COMPARE, from which its order is made.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::pair<double, double> kPairs[] = {{1, 2}, {2, 1}, {-3, 2}, {2, -3}, {-2, -1}, {0, -4}};
 
-// What the subgraph says of "a comes before b".
+// The subgraph's result for "a comes before b".
 Result<bool> ComesBefore(Expansion& to, int32_t subgraph, double a, double b) {
   const DType dtype = to.desc(to.operand(0)).dtype;
   HEARTH_ASSIGN(const ValueId first, to.AddConstant(Shape(), dtype, {a}));
@@ -24,7 +24,7 @@ Result<bool> ComesBefore(Expansion& to, int32_t subgraph, double a, double b) {
   return answer != 0.0;
 }
 
-// Whether its order is that of size, from the smallest on; asked with a few numbers.
+// Whether the order is by size, ascending (descending: false), as tested with a few numbers.
 Result<bool> IsAscending(Expansion& to, int32_t subgraph) {
   size_t ascending = 0, descending = 0;
   for (const auto& [a, b] : kPairs) {
@@ -37,8 +37,8 @@ Result<bool> IsAscending(Expansion& to, int32_t subgraph) {
 
 }  // namespace
 
-// (x): the largest first, as TOPK_V2 finds them, and turned around. Of negated numbers the order is the other one,
-// which leaves a NaN behind all numbers.
+// (x): TOPK_V2 gives the largest first, and a reverse follows. The other order sorts negated numbers, which keeps NaN
+// last.
 Expanded ExpandHloSort(Expansion& to) {
   HEARTH_ASSIGN(const auto* options, to.Options<wire::StablehloSortOptions>());
   if (to.output_count() != 1 || to.Has(1)) return Error(StatusCode::kUnsupported, "several tensors at once");
@@ -75,7 +75,7 @@ Expanded ExpandHloSort(Expansion& to) {
   return OneValue(to.AddTranspose(value, swapped));
 }
 
-// (a, b): a total order of floats is the ordinary one, which tells NaN and the two zeros apart from nothing.
+// (a, b): TOTALORDER is treated as the ordinary comparison, so NaN and the two zeros have no order.
 Expanded ExpandHloCompare(Expansion& to) {
   HEARTH_ASSIGN(const auto* options, to.Options<wire::StablehloCompareOptions>());
   constexpr BinaryKind kKinds[] = {BinaryKind::kEqual,   BinaryKind::kNotEqual,  BinaryKind::kGreaterEqual,

@@ -1,4 +1,4 @@
-// REDUCE_WINDOW, TFLite's own and StableHLO's: one dimension after the other, an element of all windows at a time.
+// REDUCE_WINDOW of TFLite and StableHLO: one dimension at a time, one element of all windows at a time.
 #include "core/base/error.h"
 #include "frontends/tflite/expand_hlo.h"
 
@@ -10,7 +10,7 @@ struct Windows {
   BinaryKind kind = BinaryKind::kAdd;
 };
 
-// What makes no difference to a window.
+// Whether the number leaves the result of `kind` unchanged.
 bool IsNeutral(BinaryKind kind, double number) {
   return (kind == BinaryKind::kAdd && number == 0.0) || (kind == BinaryKind::kMul && number == 1.0) ||
          (kind == BinaryKind::kLogicalAnd && number != 0.0) || (kind == BinaryKind::kLogicalOr && number == 0.0);

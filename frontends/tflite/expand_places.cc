@@ -1,4 +1,4 @@
-// Diagonals, SCATTER_ND and segments: rows that are moved, or added up, to other places.
+// Diagonals, SCATTER_ND and segments: rows are moved, or added up, by index.
 #include <algorithm>
 #include <limits>
 
@@ -8,7 +8,7 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kMostPlaces = 1 << 22;  // of rows that are moved
+constexpr int64_t kMostPlaces = 1 << 22;  // rows that are moved
 constexpr double kMostPlacedElements = std::numeric_limits<int32_t>::max();
 constexpr int32_t kSegmentProduct = 153, kSegmentMaximum = 154, kUnsortedSegmentSum = 155, kSegmentMinimum = 157;
 
@@ -23,7 +23,7 @@ Meeting MeetingOf(int32_t code, DType dtype) {
   }
 }
 
-// What a diagonal stands in: a square, or `around` with the diagonal's leading dimensions.
+// The shape for a diagonal: a square, or that of `around`, which has the diagonal's leading dimensions.
 Result<Shape> ShapeAroundDiagonal(const Expansion& to, ValueId diagonal, ValueId around) {
   const TensorDesc& desc = to.desc(diagonal);
   if (desc.shape.rank() < 1 || desc.shape.rank() >= Shape::kMaxRank) {
@@ -45,7 +45,7 @@ Result<Shape> ShapeAroundDiagonal(const Expansion& to, ValueId diagonal, ValueId
                whole.ToString());
 }
 
-// The last dimension of `diagonal` along the diagonal of `around`, or of zeros in a square where there is none.
+// Writes the last dimension of `diagonal` into the diagonal of `around`, or of a square of zeros.
 Result<ValueId> ExpandDiagonal(Expansion& to, ValueId diagonal, ValueId around) {
   HEARTH_ASSIGN(const Shape whole, ShapeAroundDiagonal(to, diagonal, around));
   const int last = to.shape(diagonal).rank() - 1;
@@ -70,7 +70,7 @@ Result<ValueId> ExpandDiagonal(Expansion& to, ValueId diagonal, ValueId around) 
   return to.Add(Select{}, {condition, row, around}, to.desc(diagonal).dtype);
 }
 
-// The numbers of slices of `data` by the place that each has, and how many places there are.
+// Checks the segment numbers of slices of `data`, and the number of segments.
 Status CheckSegments(const Shape& data, const Shape& ids, int64_t count) {
   bool fits = ids.rank() >= 1 && ids.rank() <= data.rank() && count >= 1 && count <= kMostPlaces;
   for (int d = 0; fits && d < ids.rank(); ++d) fits = ids[d] == data[d];
@@ -84,7 +84,7 @@ Status CheckSegments(const Shape& data, const Shape& ids, int64_t count) {
   return Status::Ok();
 }
 
-// The shape that SCATTER_ND makes. `depth` leading dimensions of it are places.
+// The output shape of SCATTER_ND. Indices cover its first `depth` dimensions.
 Result<Shape> ScatteredShape(const Expansion& to, int depth) {
   HEARTH_ASSIGN(const std::vector<int64_t> wanted, to.Integers(2));
   const Shape &indices = to.shape(to.operand(0)), &updates = to.shape(to.operand(1));
@@ -103,7 +103,7 @@ Result<Shape> ScatteredShape(const Expansion& to, int depth) {
                updates.ToString());
 }
 
-// The place of each row in a list, of its coordinates in the leading dimensions of `shape`.
+// The flat index of each row, from coordinates in the leading dimensions of `shape`.
 Result<std::vector<int64_t>> FlatPlaces(const std::vector<int64_t>& coordinates, const Shape& shape, size_t depth) {
   std::vector<int64_t> places;
   for (size_t i = 0; i < coordinates.size(); i += depth) {
@@ -120,7 +120,7 @@ Result<std::vector<int64_t>> FlatPlaces(const std::vector<int64_t>& coordinates,
   return places;
 }
 
-// The same for coordinates that are computed.
+// The same for computed coordinates.
 Result<ValueId> ComputedPlaces(Expansion& to, ValueId coordinates, const Shape& shape, int32_t rows, int depth) {
   std::vector<double> strides(static_cast<size_t>(depth), 1.0);
   for (int d = depth - 1; d > 0; --d) {
@@ -143,7 +143,7 @@ Expanded ExpandMatrixSetDiag(Expansion& to) {
   return OneValue(ExpandDiagonal(to, to.operand(1), to.operand(0)));
 }
 
-// Slices of dimension 0 (of as many dimensions as the numbers have) meet in the segment that their number names.
+// Adds up the slices of the data, which have the dimensions after those of the numbers, by segment number.
 Expanded ExpandSegments(Expansion& to) {
   const Shape data = to.shape(to.operand(0)), ids = to.shape(to.operand(1));
   const bool by_product = to.code() == kUnsortedSegmentSum && !to.IsConstant(to.operand(1));
@@ -168,7 +168,7 @@ Expanded ExpandSegments(Expansion& to) {
   return OneValue(to.AddReshape(made, Shape::FromSpan(dims)));
 }
 
-// (places[..., n], updates[..., rest], shape): zeros, and the sums of the updates of each place.
+// (indices[..., n], updates[..., rest], shape): zeros plus the updates, summed per index.
 Expanded ExpandScatterNd(Expansion& to) {
   const Shape indices = to.shape(to.operand(0));
   const int depth = indices.rank() == 0 ? 0 : indices[indices.rank() - 1];

@@ -1,4 +1,4 @@
-// Random numbers. What an operator drew is counted in a variable, so each run and each turn continue its stream.
+// Random numbers. A variable counts an operator's draws, so each run and iteration continues its stream.
 #include "core/base/error.h"
 #include "frontends/tflite/expansion.h"
 
@@ -7,11 +7,11 @@ namespace {
 
 constexpr int32_t kUniform = 148;
 
-// LiteRT takes two seeds of 0 for "other numbers at each start". Here each operator has a stream of its own then, the
-// same at each start.
+// In LiteRT two seeds of 0 give other numbers at each start. Here each operator then has its own stream, the same at
+// each start.
 Status SetSeeds(Expansion& to, Random& random) {
   HEARTH_ASSIGN(const wire::RandomOptions* options, to.Options<wire::RandomOptions>());
-  // LiteRT 2.3.0 keeps the lower 32 bits, signed, of what the file holds in 64.
+  // LiteRT 2.3.0 takes the lower 32 bits, signed, of the file's 64.
   random.seed = static_cast<int32_t>(options->seed());
   random.seed2 = static_cast<int32_t>(options->seed2());
   if (random.seed == 0 && random.seed2 == 0) {
@@ -23,7 +23,7 @@ Status SetSeeds(Expansion& to, Random& random) {
 
 constexpr int64_t kMostWords = int64_t{1} << 30;
 
-// Words as numbers of this type and shape: two are one of 64 bits.
+// Converts words to numbers of this type and shape: two words make a 64-bit number.
 Result<ValueId> NumbersOfWords(Expansion& to, ValueId words, const TensorDesc& made) {
   if (BitsOf(made.dtype) == 64) {
     HEARTH_ASSIGN(words, to.AddReshape(words, {to.shape(words)[0] / 2, 2}));

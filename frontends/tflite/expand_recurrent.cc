@@ -1,4 +1,4 @@
-// Recurrent layers of both directions: two of one direction, the second over the reversed sequence.
+// Bidirectional recurrent layers: two unidirectional ones, the second over the reversed sequence.
 #include <array>
 
 #include "core/base/error.h"
@@ -7,20 +7,20 @@
 namespace hearth {
 namespace {
 
-// Where the operands stand in the file. Those of an LSTM's direction have the order of UNIDIRECTIONAL_SEQUENCE_LSTM's.
+// Operand positions in the file. An LSTM direction's have the order of UNIDIRECTIONAL_SEQUENCE_LSTM's.
 constexpr size_t kLstmForward = 1, kLstmBackward = 18, kLstmParts = 17, kLstmAuxiliary = 39, kLstmGates = 4;
 constexpr std::array<size_t, 2> kLstmForwardStates = {35, 36}, kLstmBackwardStates = {37, 38};
 constexpr size_t kLstmForwardAuxiliary = 40, kLstmBackwardAuxiliary = 44;
 constexpr size_t kRnnAuxiliary = 9, kRnnForwardAuxiliary = 10, kRnnBackwardAuxiliary = 11;
 constexpr std::array<size_t, 1> kRnnForwardStates = {4}, kRnnBackwardStates = {8};
 
-// What both kinds of layer say of their sequences.
+// Attributes that both kinds of layer have.
 struct Sequences {
   bool time_major = false, merge_outputs = false;
 };
 
-// What the directions read. An auxiliary input without weights of its own is what the second direction reads; with them
-// both read it beside the input.
+// The inputs of the directions. An auxiliary input without weights replaces the input of the second direction. With
+// weights both directions read it beside the input.
 struct DirectionInputs {
   ValueId forward = kNoValue, backward = kNoValue;
   bool is_joined = false;
@@ -34,7 +34,7 @@ Result<DirectionInputs> ReadInputs(Expansion& to, size_t auxiliary, size_t weigh
   return DirectionInputs{both, both, true};
 }
 
-// The weights of both inputs as those of their concatenation.
+// Joins the weights of both inputs for their concatenation.
 Result<ValueId> JoinWeights(Expansion& to, size_t weights, size_t auxiliary) {
   if (!to.Has(weights) || !to.Has(auxiliary)) return to.operand(weights);
   if (to.desc(to.operand(weights)).dtype != DType::kFloat32) {
@@ -50,7 +50,7 @@ Result<ValueId> AddReverse(Expansion& to, ValueId sequence, bool time_major) {
   return to.Add(Reverse{time_major ? 1u : 2u}, {sequence});
 }
 
-// Both are ready to run, so that nothing is refused once one of them has changed its states.
+// Both nodes are ready, so that nothing is refused after one has changed its states.
 Expanded AddDirections(Expansion& to, const Sequences& sequences, std::array<Node, 2> nodes,
                        std::span<const size_t> forward_states, std::span<const size_t> backward_states) {
   HEARTH_ASSIGN(const ValueId forward, to.AddRecurrent(std::move(nodes[0]), forward_states));

@@ -6,7 +6,7 @@
 namespace hearth {
 namespace {
 
-constexpr size_t kMostRowsOfOne = 64;                // rows that are added up in one place: a node each
+constexpr size_t kMostRowsOfOne = 64;                // rows that are added up for one index: a node each
 constexpr int64_t kMostProducts = int64_t{1} << 24;  // elements of the matrix of zeros and ones
 
 }  // namespace
@@ -23,7 +23,7 @@ Result<ValueId> GatherRows(Expansion& to, ValueId rows, std::span<const int64_t>
   const bool is_calculated =
       IsPlainFloat32(desc) || (!IsReal(desc) && (desc.dtype == DType::kInt32 || meeting.kind == BinaryKind::kAdd));
   const auto row_count = static_cast<int32_t>(places.size());
-  std::vector<std::vector<double>> takes;  // the first, second, ... row of each place; the row behind the last for none
+  std::vector<std::vector<double>> takes;  // the first, second, ... row for each index; one past the last row for none
   std::vector<size_t> taken(static_cast<size_t>(count), 0);
   for (size_t i = 0; i < places.size(); ++i) {
     if (places[i] < 0) continue;

@@ -1,4 +1,4 @@
-// Rows of a matrix that become rows of another one.
+// Moves rows of a matrix to rows of another one.
 #ifndef HEARTH_FRONTENDS_TFLITE_EXPAND_ROWS_H_
 #define HEARTH_FRONTENDS_TFLITE_EXPAND_ROWS_H_
 
@@ -10,18 +10,17 @@
 
 namespace hearth {
 
-// How rows that have one place become one, and what stands where no row has.
+// How rows with the same index are combined, and the content of rows without any.
 struct Meeting {
   BinaryKind kind = BinaryKind::kAdd;
   double empty = 0.0;
 };
 
-// A matrix of `count` rows, of which row places[i] is row i of the matrix `rows`; a negative place is none.
+// A matrix of `count` rows: row i of `rows` goes to row places[i], or nowhere if that is negative.
 Result<ValueId> GatherRows(Expansion& to, ValueId rows, std::span<const int64_t> places, int64_t count,
                            const Meeting& meeting);
 
-// The same for sums and `places` (a list of int32) that are computed: a product with a matrix of zeros and ones.
-// float32 only.
+// The same for sums and computed `places` (a list of int32): a product with a matrix of zeros and ones. float32 only.
 Result<ValueId> SumRowsByProduct(Expansion& to, ValueId rows, ValueId places, int64_t count);
 
 // The number of elements in the dimensions from `first` on.

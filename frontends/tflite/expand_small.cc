@@ -1,4 +1,4 @@
-// Operators that a few element-wise nodes, or a gather, compute.
+// Operators that become a few elementwise nodes or a gather.
 #include <algorithm>
 #include <cmath>
 
@@ -10,8 +10,7 @@ namespace {
 
 constexpr int64_t kMostComparisons = int64_t{1} << 26;
 
-// The ends of FAKE_QUANT's range, moved so that 0 is one of its steps, and the size of a step. In float, as training
-// computes them.
+// FAKE_QUANT's range, moved so that 0 is a step, and its step size. In float, as in training.
 struct Nudged {
   float low = 0, high = 0, step = 1;
 };
@@ -38,7 +37,7 @@ Expanded ExpandFill(Expansion& to) {
   return OneValue(to.Add(BroadcastTo{shape}, {to.operand(1)}));
 }
 
-// Clamped to a range and rounded to one of its 2^bits steps; the sums are those of TFLite's kernel.
+// Clamps to the range and rounds to one of its 2^bits steps, with the sums of TFLite's kernel.
 Expanded ExpandFakeQuant(Expansion& to) {
   HEARTH_ASSIGN(const wire::FakeQuantOptions* options, to.Options<wire::FakeQuantOptions>());
   const float low = options->min(), high = options->max();
@@ -65,7 +64,7 @@ Expanded ExpandFakeQuant(Expansion& to) {
   return OneValue(to.AddBinary(BinaryKind::kAdd, value, first));
 }
 
-// How many of the boundaries, which are sorted, are not above each element.
+// The number of sorted boundaries that are not above each element.
 Expanded ExpandBucketize(Expansion& to) {
   HEARTH_ASSIGN(const wire::BucketizeOptions* options, to.Options<wire::BucketizeOptions>());
   const int64_t count = options->boundaries() == nullptr ? 0 : options->boundaries()->size();
@@ -88,8 +87,8 @@ Expanded ExpandBucketize(Expansion& to) {
   return OneValue(to.AddReshape(bucket, shape));
 }
 
-// (x, lengths): the first lengths[b] elements along `seq_dim` of each b of `batch_dim` in reverse, the others as they
-// are. A gather with batch and sequence as its first two dimensions.
+// (x, lengths): reverses the first lengths[b] elements along `seq_dim` for each b of `batch_dim`, and keeps the others.
+// A gather with batch and sequence as the first two dimensions.
 Expanded ExpandReverseSequence(Expansion& to) {
   HEARTH_ASSIGN(const wire::ReverseSequenceOptions* options, to.Options<wire::ReverseSequenceOptions>());
   const Shape shape = to.shape(to.operand(0));

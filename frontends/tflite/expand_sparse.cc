@@ -1,4 +1,4 @@
-// Sparse matrices: made dense, and as lists of which rows of a table are added up.
+// Sparse matrices: made dense, or as lists of table rows that are added up.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kMostSparseElements = 1 << 24;
 
-// The shape that a constant operand says, of at most `kMostSparseElements` elements.
+// The shape given by a constant operand, of at most `kMostSparseElements` elements.
 Result<Shape> ConstantShape(const Expansion& to, size_t operand) {
   HEARTH_ASSIGN(const std::vector<int64_t> sizes, to.Integers(operand));
   std::vector<int32_t> dims;
@@ -24,7 +24,7 @@ Result<Shape> ConstantShape(const Expansion& to, size_t operand) {
   return Shape::FromSpan(dims);
 }
 
-// The place of each of `count` elements, whose coordinates in the first dimensions of `shape` are listed.
+// The flat index of each of `count` elements, from their coordinates in the first dimensions of `shape`.
 Result<std::vector<int64_t>> PlacesIn(const Shape& shape, const std::vector<int64_t>& coordinates, int64_t count,
                                       int dims) {
   const size_t listed = coordinates.size() / static_cast<size_t>(count);
@@ -43,8 +43,8 @@ Result<std::vector<int64_t>> PlacesIn(const Shape& shape, const std::vector<int6
 
 }  // namespace
 
-// (places, shape, values, number): the values at their places, the number elsewhere. Of several values at one place the
-// last one stays.
+// (indices, shape, values, default): values at their indices, the default elsewhere. Of several values with one index
+// the last one stays.
 Expanded ExpandSparseToDense(Expansion& to) {
   HEARTH_ASSIGN(const std::vector<int64_t> coordinates, to.Integers(0));
   HEARTH_ASSIGN(const Shape shape, ConstantShape(to, 1));
@@ -58,7 +58,7 @@ Expanded ExpandSparseToDense(Expansion& to) {
                  indices.ToString(), values.ToString(), shape.ToString());
   }
   HEARTH_ASSIGN(const std::vector<int64_t> places, PlacesIn(shape, coordinates, count, shape.rank()));
-  // The number stands behind the values.
+  // The default comes after the values.
   std::vector<double> take(static_cast<size_t>(shape.element_count()), static_cast<double>(value_count));
   for (size_t i = 0; i < places.size(); ++i) {
     take[static_cast<size_t>(places[i])] = value_count == 1 ? 0.0 : static_cast<double>(i);
@@ -71,8 +71,8 @@ Expanded ExpandSparseToDense(Expansion& to) {
   return OneValue(to.AddReshape(dense, shape));
 }
 
-// (ids[n], places[n, k], shape[k], weights[n], table): for each place but its last coordinate the sum of the weighted
-// rows of the table that are listed for it, divided as the options say.
+// (ids[n], indices[n, k], shape[k], weights[n], table): for each index without its last coordinate, the sum of its
+// weighted table rows, divided as the options say.
 Expanded ExpandEmbeddingLookupSparse(Expansion& to) {
   HEARTH_ASSIGN(const wire::EmbeddingLookupSparseOptions* options, to.Options<wire::EmbeddingLookupSparseOptions>());
   HEARTH_ASSIGN(const std::vector<int64_t> coordinates, to.Integers(1));

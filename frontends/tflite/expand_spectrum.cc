@@ -1,5 +1,5 @@
-// RFFT2D and what reads it. Complex tensors are pairs of real ones, and a transform is a product with the matrix of its
-// cosines and sines.
+// RFFT2D and operators that read its result. A complex tensor is a pair of real ones. A transform is a product with the
+// matrix of its cosines and sines.
 #include <cmath>
 #include <numbers>
 
@@ -9,22 +9,22 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kMostNumbers = 5 << 20;  // of one matrix: rows of 2,048, columns of 1,024 points
+constexpr int64_t kMostNumbers = 5 << 20;  // elements of one matrix: rows of 2,048, columns of 1,024 points
 constexpr int64_t kMostSpectrumElements = 1 << 30;
 
-// cos and sin of 2 * pi * j * k / length, exact in the index.
+// The angle 2 * pi * j * k / length, reduced exactly modulo 2 * pi.
 double Angle(int64_t j, int64_t k, int64_t length) {
   return 2.0 * std::numbers::pi * static_cast<double>(j * k % length) / static_cast<double>(length);
 }
 
-// The last dimension cut, or filled with zeros, to `length` elements.
+// Cuts the dimension, or pads it with zeros, to `length` elements.
 Result<ValueId> Fit(Expansion& to, ValueId x, int axis, int32_t length) {
   const int32_t size = to.shape(x)[axis];
   if (size < length) return to.AddPad(x, axis, 0, length - size);
   return to.AddSlice(x, axis, 0, length);
 }
 
-// A matrix that turns `length` numbers into the real, then the imaginary parts of `bins` frequencies.
+// The matrix from `length` numbers to the real, then the imaginary parts of `bins` frequencies.
 Result<ValueId> RealTransform(Expansion& to, int32_t length, int32_t bins) {
   std::vector<double> matrix;
   matrix.reserve(2 * static_cast<size_t>(bins) * static_cast<size_t>(length));
@@ -39,7 +39,7 @@ Result<ValueId> RealTransform(Expansion& to, int32_t length, int32_t bins) {
   return to.AddConstant({2 * bins, length}, DType::kFloat32, matrix);
 }
 
-// A matrix that turns the real, then the imaginary parts of `length` numbers into those of as many frequencies.
+// The matrix from the real, then the imaginary parts of `length` numbers to those of as many frequencies.
 Result<ValueId> ComplexTransform(Expansion& to, int32_t length) {
   std::vector<double> matrix;
   matrix.reserve(4 * static_cast<size_t>(length) * static_cast<size_t>(length));

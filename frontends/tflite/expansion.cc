@@ -16,7 +16,7 @@ constexpr int64_t kMostIntegers = 1 << 22;
 
 // Sorted by code.
 constexpr ExpansionRow kExpansions[] = {
-    // code, least and most operands, how many of the first ones must be there, function
+    // code, fewest and most operands, number of leading required ones, function
     {33, 5, 5, 5, ExpandEmbeddingLookupSparse},
     {46, 9, 12, 9, ExpandBidirectionalRnn},
     {52, 39, 48, 1, ExpandBidirectionalLstm},
@@ -148,7 +148,7 @@ Result<std::vector<ValueId>> Expansion::AddSeveral(Op op, std::vector<ValueId> i
 }
 
 Result<ValueId> Expansion::AddWithRunCount(Op op, std::vector<ValueId> inputs, DType dtype) {
-  // A variable: what WHILE calls may draw, and each turn goes on where the one before ended.
+  // A variable: WHILE may call a drawing subgraph, and each iteration continues where the previous one ended.
   const std::string place = subgraph() < 0 ? "" : fmt::format("_of_subgraph_{}", subgraph());
   const std::string name = fmt::format("{}_{}{}_runs", reader_.CodeOf(index_).row->name, index_, place);
   reader_.reading_.own_variables.emplace(name, TensorDesc{DType::kInt32, {1}, std::nullopt});
@@ -224,7 +224,7 @@ Result<Node> Expansion::PrepareRecurrent(Op op, std::vector<ValueId> inputs) {
 }
 
 Result<ValueId> Expansion::AddRecurrent(Node node, std::span<const size_t> states) {
-  has_changed_states_ = true;  // by the first of them, should the second be refused
+  has_changed_states_ = true;  // set before any is changed, in case the second is refused
   for (const size_t state : states) HEARTH_TRY(reader_.AddStateOutput(tensors_[state], node));
   HEARTH_TRY(OpDefOf(node.op).infer(reader_.graph_, node));
   const ValueId y = node.outputs[0];
@@ -282,7 +282,7 @@ bool SubgraphReader::IsComplexMove(int index, const std::vector<int32_t>& inputs
          complex_.contains(inputs[0]);
 }
 
-// What moves a complex tensor's elements moves those of both of its parts.
+// Operators that move elements move those of the real and of the imaginary part.
 Status SubgraphReader::MoveComplex(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
   HEARTH_ASSIGN(const Op op, ReadOp(index, inputs));
   if (!OpDefOf(op).Has(kMovesElements) || outputs.size() != 1) {
@@ -299,7 +299,7 @@ Status SubgraphReader::MoveComplex(int index, const std::vector<int32_t>& inputs
   return Status::Ok();
 }
 
-// True where an operand has no elements and no output shall have any.
+// True if an operand is empty and all outputs are.
 Result<bool> SubgraphReader::MakesNothing(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
   bool takes_nothing = false;
   for (const int32_t tensor : inputs) {
@@ -315,7 +315,7 @@ Result<bool> SubgraphReader::MakesNothing(const std::vector<int32_t>& inputs, co
   return true;
 }
 
-// True when the operator stands for several nodes, which were added, or for which an UnknownOp stands.
+// True if the operator was expanded into several nodes, or an UnknownOp replaces them.
 Result<bool> SubgraphReader::ReadExpansion(int index, const std::vector<int32_t>& inputs,
                                            const std::vector<int32_t>& outputs) {
   if (IsComplexMove(index, inputs)) {
@@ -332,12 +332,12 @@ Result<bool> SubgraphReader::ReadExpansion(int index, const std::vector<int32_t>
   Status ready = CheckOperandCount(*expanded, op(index), inputs);
   if (ready.ok()) ready = expansion.ReadOperands();
   Expanded made = ready.ok() ? expanded->expand(expansion) : Expanded(ready);
-  // Without a shape (the file's "known at run time") a complaint about sizes says nothing.
+  // If the input's shape is known only at run time, an error about sizes means nothing.
   if (!made.ok() && made.status().code() == StatusCode::kMalformedInput && !inputs.empty() && inputs[0] != -1 &&
       tensors_.IsDynamic(inputs[0])) {
     made = Error(StatusCode::kUnsupported, "{}", made.status().message());
   }
-  // What reads a state now reads what the layer's nodes make of it: an unknown operator in their place would not.
+  // Readers of a state now read the layer's nodes, which an unknown operator would not replace: so this is an error.
   if (expansion.has_changed_states() && made.status().code() == StatusCode::kUnsupported) {
     made = Error(StatusCode::kMalformedInput, "{}", made.status().message());
   }

@@ -1,5 +1,5 @@
-// Operators that become several nodes: rare ones that existing operations can compute, so that every device supports
-// them. A function gets such an operator as an Expansion and adds the nodes.
+// Rare operators that several existing operations compute, so that every device supports them. A function gets the
+// operator as an Expansion and adds the nodes.
 #ifndef HEARTH_FRONTENDS_TFLITE_EXPANSION_H_
 #define HEARTH_FRONTENDS_TFLITE_EXPANSION_H_
 
@@ -19,7 +19,7 @@ class Expansion {
   Expansion(SubgraphReader& reader, int index, const std::vector<int32_t>& tensors)
       : reader_(reader), index_(index), tensors_(tensors), view_(reader.op(index), tensors, reader.tensors_) {}
 
-  // Makes values of the operands. The precondition of all below.
+  // Makes values of the operands. Precondition of all following functions.
   Status ReadOperands();
 
   int32_t code() const { return reader_.CodeOf(index_).row->code; }
@@ -27,20 +27,20 @@ class Expansion {
   int index() const { return index_; }                  // in its subgraph
   int32_t subgraph() const { return reader_.number_; }  // -1 for the model's own
   size_t output_count() const { return static_cast<size_t>(view_.output_count()); }
-  // kNoValue where it is absent or complex.
+  // kNoValue if it is absent or complex.
   ValueId operand(size_t i) const { return i < operands_.size() ? operands_[i] : kNoValue; }
   bool Has(size_t i) const { return operand(i) != kNoValue; }
   const TensorDesc& desc(ValueId id) const { return reader_.graph_.value(id).desc; }
   const Shape& shape(ValueId id) const { return desc(id).shape; }
   bool IsConstant(ValueId id) const { return reader_.graph_.IsConstant(id); }
-  // The numbers of a constant operand of integers; kUnsupported where it is computed at run time.
+  // The numbers of a constant integer operand; kUnsupported if it is computed at run time.
   Result<std::vector<int64_t>> Integers(size_t i) const;
   Result<std::vector<int64_t>> IntegersOf(ValueId id) const;
   // A constant operand that is a shape without empty dimensions.
   Result<Shape> ShapeOperand(size_t i) const;
   // The file's description of an output: the type is used, the shape is not.
   Result<TensorDesc> DeclaredOutput(int i) const { return view_.DescribeOutput(i); }
-  // The one number of a constant operand.
+  // The only number of a constant operand.
   Result<double> Number(size_t i) const { return view_.ConstantReal(static_cast<int>(i)); }
   template <typename Table>
   Result<const Table*> Options() const {
@@ -70,36 +70,36 @@ class Expansion {
   Result<ValueId> AddIndices(const Shape& shape);  // int32: 0, 1, 2, ...
   Result<ValueId> AddNumber(DType dtype, double number) { return AddConstant({1}, dtype, {number}); }
 
-  // Adds a node and returns all that it makes, of these types: constants where its operands are.
+  // Adds a node and returns all its outputs, with these types: constants if all operands are.
   Result<std::vector<ValueId>> AddSeveral(Op op, std::vector<ValueId> inputs, std::span<const DType> types);
-  // Adds a node whose last operand and second result is the number of its runs, a variable of its own.
+  // Adds a node whose last operand and second result count its runs in a variable of its own.
   Result<ValueId> AddWithRunCount(Op op, std::vector<ValueId> inputs, DType dtype);
 
-  // A recurrent node over the file's operands, made ready so that nothing is unsupported any more.
+  // A recurrent node over the file's operands, checked so that nothing is unsupported later.
   Result<Node> PrepareRecurrent(Op op, std::vector<ValueId> inputs);
-  // Adds it and returns its sequence; `states` are the operands that it changes.
+  // Adds the node and returns its sequence; `states` are the operands that it changes.
   Result<ValueId> AddRecurrent(Node node, std::span<const size_t> states);
 
   // The parts of a complex operand; an error if it is not complex.
   Result<ComplexValue> ComplexOperand(size_t i) const;
-  // Only the first `count` (int32[1]) rows of the value count.
+  // Only the first `count` (int32[1]) rows of the value are valid.
   void SetRows(ValueId value, ValueId count) { reader_.reading_.rows.emplace(value, count); }
 
-  // Whether AddRecurrent was called: what the operator's states become is in the graph.
+  // Whether AddRecurrent was called: the next contents of the operator's states are in the graph.
   bool has_changed_states() const { return has_changed_states_; }
 
-  // What the operator makes is complex.
+  // Sets the operator's complex output.
   void SetComplexOutput(ComplexValue value) { complex_output_ = value; }
   const std::optional<ComplexValue>& complex_output() const { return complex_output_; }
 
-  // The codes of the operators of another subgraph, of which there are at most `most`.
+  // The operator codes of another subgraph, which has at most `most` operators.
   Result<std::vector<int32_t>> CodesOf(int32_t subgraph, size_t most) const;
 
-  // What another subgraph makes of `arguments`; constants if those are constant.
+  // The results of another subgraph for `arguments`; constants if those are constant.
   Result<std::vector<ValueId>> Call(int32_t subgraph, const std::vector<ValueId>& arguments) {
     return reader_.Call(index_, subgraph, arguments);
   }
-  // The one number of a constant.
+  // The only number of a constant.
   Result<double> NumberOf(ValueId constant) const;
 
   // Takes `count` from the number of operators that may be unrolled.
@@ -115,14 +115,14 @@ class Expansion {
   bool has_changed_states_ = false;
 };
 
-// What the operator makes: as many values as it has outputs, none where the output is complex.
+// The operator's results, one per output; none if the output is complex.
 using Expanded = Result<std::vector<ValueId>>;
 using ExpandFunction = Expanded (*)(Expansion& to);
 
 struct ExpansionRow {
   int32_t code;
   size_t least_inputs, most_inputs;
-  size_t present_inputs;  // the first ones, none of which may be absent
+  size_t present_inputs;  // the first ones, which must be present
   ExpandFunction expand;
 };
 // Null for operators that are not expanded.
@@ -143,7 +143,7 @@ Expanded ExpandSegments(Expansion& to);
 Expanded ExpandSparseToDense(Expansion& to);
 Expanded ExpandEmbeddingLookupSparse(Expansion& to);
 
-// expand_small.cc: operators that a few nodes compute.
+// expand_small.cc: operators that become a few nodes.
 Expanded ExpandBitcast(Expansion& to);
 Expanded ExpandFill(Expansion& to);
 Expanded ExpandFakeQuant(Expansion& to);

@@ -28,8 +28,8 @@ constexpr Beginning kBeginnings[] = {
     {"<", "a web page or XML", "fetch the file itself, not the page about it"},
 };
 
-// A protocol buffer whose first fields are those of an ONNX model: ir_version (field 1, a small number), then the
-// producer's name (field 2), an operator set (8) or the graph (7).
+// Whether the first fields of this protocol buffer are an ONNX model's: ir_version (field 1, a small number), then
+// producer name (field 2), operator set (8) or graph (7).
 bool LooksLikeOnnx(std::span<const std::byte> bytes) {
   if (bytes.size() < 4) return false;
   const auto at = [&](size_t k) { return std::to_integer<uint8_t>(bytes[k]); };

@@ -1,4 +1,4 @@
-// What a file is that was given in place of a TFLite model.
+// Recognizes files that were given in place of a TFLite model.
 #ifndef HEARTH_FRONTENDS_TFLITE_FOREIGN_FILE_H_
 #define HEARTH_FRONTENDS_TFLITE_FOREIGN_FILE_H_
 
@@ -9,7 +9,7 @@
 
 namespace hearth {
 
-// kMalformedInput: names the kind of file where its beginning tells it, and the way from there to a TFLite model.
+// kMalformedInput: names the kind of file, if its first bytes tell it, and how to get a TFLite model from it.
 Status NotTfliteError(std::span<const std::byte> bytes);
 
 }  // namespace hearth

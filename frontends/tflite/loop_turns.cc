@@ -10,9 +10,9 @@ namespace hearth {
 namespace {
 
 constexpr int64_t kMostElements = 256;  // of a value that decides the end
-constexpr size_t kMostNodes = 64;       // that do, in a turn
+constexpr size_t kMostNodes = 64;       // nodes per iteration that decide the end
 
-// The nodes of a graph that make some of its outputs.
+// The nodes of a graph that compute some of its outputs.
 class PartSlice {
  public:
   PartSlice(const Graph& graph, std::vector<bool> wanted) : graph_(graph), wanted_(std::move(wanted)) {
@@ -31,7 +31,7 @@ class PartSlice {
     for (const ValueId id : graph.inputs) reads_.push_back(is_read[id]);
   }
 
-  // Which of the graph's inputs the nodes read.
+  // The graph's inputs that these nodes read.
   const std::vector<bool>& reads() const { return reads_; }
 
   size_t size() const { return nodes_.size(); }
@@ -43,7 +43,7 @@ class PartSlice {
            });
   }
 
-  // The wanted outputs. Precondition: the inputs that are read are known.
+  // Computes the wanted outputs. Precondition: the inputs that are read are known.
   Result<KnownValues> Run(KnownValues inputs) {
     tensors_.resize(graph_.values().size());
     for (size_t k = 0; k < inputs.size(); ++k) tensors_[graph_.inputs[k]] = std::move(inputs[k]);
@@ -83,7 +83,7 @@ class PartSlice {
   KnownValues tensors_;      // by value
 };
 
-// What the values that decide the end are calculated of.
+// Adds the values on which the values that decide the end depend.
 std::vector<bool> WhatDecides(const Graph& body, std::vector<bool> decides) {
   while (true) {
     const std::vector<bool> before = decides;

@@ -1,4 +1,4 @@
-// How many turns a loop takes that no data end.
+// Counts the iterations of a loop whose end does not depend on data.
 #ifndef HEARTH_FRONTENDS_TFLITE_LOOP_TURNS_H_
 #define HEARTH_FRONTENDS_TFLITE_LOOP_TURNS_H_
 
@@ -10,12 +10,12 @@
 
 namespace hearth {
 
-// What goes around; nothing for a value that is not known when the model is read.
+// The loop's values; nothing for a value that is unknown when the model is read.
 using KnownValues = std::vector<std::optional<ReferenceTensor>>;
 
-// The turns of a loop that begins with `values`; `most` where there are as many or more. Only what decides the end is
-// calculated (a counter). Nothing where that is not known, is large, is a loop itself, or takes more than `work_left`
-// nodes; those that were calculated are subtracted.
+// The iterations of a loop that starts with `values`, at most `most`. Computes only the values that decide the end (a
+// counter). Nothing if those are unknown, are large, depend on an inner loop, or need more than `work_left` nodes.
+// Subtracts the nodes that were computed.
 std::optional<int64_t> CountTurns(const LoopGraphs& loop, KnownValues values, int64_t most, int64_t& work_left);
 
 }  // namespace hearth

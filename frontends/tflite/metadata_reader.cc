@@ -14,11 +14,11 @@ namespace hearth {
 namespace {
 
 constexpr std::string_view kMetadataName = "TFLITE_METADATA";
-constexpr size_t kMaxMetadataBytes = 16 << 20;  // texts and names; label files lie outside
+constexpr size_t kMaxMetadataBytes = 16 << 20;  // texts and names; label files are outside
 constexpr uint32_t kMaxMetadataTables = 100'000;
-constexpr uint32_t kMaxNumbers = 4096;  // of one mean, std or box order: one per channel
+constexpr uint32_t kMaxNumbers = 4096;  // elements of one mean, std or box order: one per channel
 
-// The bytes of the metadata's flatbuffer; empty without one.
+// The bytes of the metadata's flatbuffer; empty if there is none.
 Result<std::span<const std::byte>> MetadataBytes(const wire::Model& model, std::span<const std::byte> file) {
   const auto* list = model.metadata();
   for (uint32_t k = 0; list != nullptr && k < list->size(); ++k) {
@@ -83,7 +83,7 @@ class MetadataReader {
  private:
   using TensorList = flatbuffers::Vector<flatbuffers::Offset<metadata_wire::TensorMetadata>>;
 
-  // Empty when the same text was listed too often.
+  // Empty if the same text was listed too often.
   std::string Text(const flatbuffers::String* text) {
     return text != nullptr && budget_.Charge(text->size()) ? CleanName(text->string_view()) : "";
   }
@@ -146,7 +146,7 @@ class MetadataReader {
     }
   }
 
-  // The first label file of its kind counts: others are the same in other languages.
+  // Takes the first label file of its kind: further ones are translations.
   void ReadLabels(const metadata_wire::AssociatedFile& file, TensorMetadata& result) {
     const bool of_axis = file.type() == metadata_wire::AssociatedFileType_TENSOR_AXIS_LABELS;
     if (!of_axis && file.type() != metadata_wire::AssociatedFileType_TENSOR_VALUE_LABELS) return;
@@ -181,7 +181,7 @@ Result<ModelMetadata> ReadMetadataOf(const wire::Model& model, uint32_t subgraph
     return Error(StatusCode::kUnsupported, "the metadata takes {} bytes; at most {} are read", bytes.size(),
                  kMaxMetadataBytes);
   }
-  // Copied: where it lies in the file need not be a place that its numbers are aligned to.
+  // Copied, because its position in the file may be unaligned.
   std::vector<uint64_t> copy((bytes.size() + sizeof(uint64_t) - 1) / sizeof(uint64_t));
   std::memcpy(copy.data(), bytes.data(), bytes.size());
   const auto* data = reinterpret_cast<const uint8_t*>(copy.data());

@@ -14,14 +14,14 @@ namespace {
 
 using Builder = flatbuffers::FlatBufferBuilder;
 
-constexpr size_t kConstantAlignment = 64;        // of constants: a cache line
+constexpr size_t kConstantAlignment = 64;        // a cache line
 constexpr size_t kLargestFlatbuffer = 1U << 30;  // offsets have 31 bits
 
-// Where the constants lie in the file.
+// The positions of the constants in the file.
 struct Layout {
-  std::vector<uint64_t> offsets;  // by tensor; never below 2, which the format gives another meaning
+  std::vector<uint64_t> offsets;  // by tensor; at least 2, because 0 and 1 mean something else
   uint64_t size_bytes = 0;
-  uint64_t left_out_bytes = 0;  // of constants that are zeros here, each once
+  uint64_t left_out_bytes = 0;  // constants written as zeros, each counted once
 };
 
 size_t AlignUp(size_t size) {
@@ -68,7 +68,7 @@ flatbuffers::Offset<wire::SparsityParameters> WriteSparsity(Builder& builder, co
   return wire::CreateSparsityParameters(builder, order, blocks, builder.CreateVector(levels));
 }
 
-// -1 for each dimension; the reader takes those of `shape` for now. An empty one stays what it is.
+// -1 for each dimension: the reader takes the dimensions of `shape` for now. An empty shape stays empty.
 flatbuffers::Offset<flatbuffers::Vector<int32_t>> WriteOpenSignature(Builder& builder,
                                                                      const std::vector<int32_t>& shape) {
   std::vector<int32_t> signature;
@@ -94,7 +94,7 @@ flatbuffers::Offset<wire::Tensor> WriteTensor(Builder& builder, const TensorToWr
                             tensor.is_variable, sparsity, signature);
 }
 
-// The table is not one that the schema describes at build time: its fields are written by their numbers.
+// Writes the fields by number: the table's type is known only at run time.
 flatbuffers::Offset<void> WriteOptions(Builder& builder, const std::vector<OptionToWrite>& options) {
   std::vector<flatbuffers::Offset<flatbuffers::Vector<int32_t>>> lists(options.size());
   for (size_t k = 0; k < options.size(); ++k) {
@@ -128,7 +128,7 @@ flatbuffers::Offset<wire::Operator> WriteOperator(Builder& builder, const Operat
 }
 
 void BuildFlatbuffer(const ModelToWrite& model, const std::vector<uint64_t>& offsets, Builder& builder) {
-  std::vector<flatbuffers::Offset<wire::Buffer>> buffers = {wire::CreateBuffer(builder)};  // 0 is the empty one
+  std::vector<flatbuffers::Offset<wire::Buffer>> buffers = {wire::CreateBuffer(builder)};  // buffer 0 is empty
   std::vector<flatbuffers::Offset<wire::Tensor>> tensors;
   for (size_t k = 0; k < model.tensors.size(); ++k) {
     const TensorToWrite& tensor = model.tensors[k];
@@ -163,7 +163,7 @@ WrittenModel::WrittenModel(size_t size_bytes, size_t file_bytes)
       file_bytes_(std::max(size_bytes_, file_bytes)) {}
 
 Result<WrittenModel> WriteModel(const ModelToWrite& model, size_t most_copied_bytes) {
-  // Twice: the places of the constants follow from the flatbuffer's size, which does not depend on them.
+  // Built twice: the constants' positions depend on the flatbuffer's size, which does not depend on them.
   Builder draft;
   BuildFlatbuffer(model, std::vector<uint64_t>(model.tensors.size(), 2), draft);
   if (draft.GetSize() > kLargestFlatbuffer) {

@@ -1,5 +1,5 @@
-// Writes a model in the .tflite format into memory, for networks that another program holds as its own structures (the
-// interpreter that the delegate plugin lives in): what is written is read by ReadTfliteModel like any file.
+// Writes a model in the .tflite format into memory, for networks in another program's structures (the delegate plugin's
+// interpreter). ReadTfliteModel reads the result like any file.
 #ifndef HEARTH_FRONTENDS_TFLITE_MODEL_WRITER_H_
 #define HEARTH_FRONTENDS_TFLITE_MODEL_WRITER_H_
 
@@ -20,8 +20,8 @@ namespace hearth {
 
 // One dimension of a sparse constant, in the order in which it is stored.
 struct SparseLevelToWrite {
-  int32_t dense_size = 0;                  // of a dense one
-  std::vector<int32_t> segments, indices;  // of a compressed one, which has segments
+  int32_t dense_size = 0;                  // if dense
+  std::vector<int32_t> segments, indices;  // if compressed: then segments is not empty
 };
 struct SparsityToWrite {
   std::vector<int32_t> traversal_order, block_map;
@@ -36,8 +36,8 @@ struct TensorToWrite {
   std::vector<int64_t> zero_points;
   int32_t quantized_dimension = 0;
   bool is_variable = false;
-  bool is_open = false;             // the file leaves its size open: the reader infers shapes that depend on it
-  std::span<const std::byte> data;  // of a constant; borrowed until WriteModel returns
+  bool is_open = false;             // the file leaves its size open: the reader infers dependent shapes
+  std::span<const std::byte> data;  // constants; borrowed until WriteModel returns
   std::optional<SparsityToWrite> sparsity;
 };
 
@@ -53,7 +53,7 @@ struct OptionToWrite {
 
 struct OperatorToWrite {
   int32_t code = 0;         // the format's builtin code
-  std::string custom_name;  // of a custom operator (code 32)
+  std::string custom_name;  // if custom (code 32)
   std::vector<int32_t> inputs, outputs;
   uint8_t options_type = 0;  // the union's tag; 0: no options
   std::vector<OptionToWrite> options;
@@ -71,7 +71,7 @@ struct ModelToWrite {
 class WrittenModel {
  public:
   WrittenModel() = default;
-  // `size_bytes` zeros, of which the system gives memory only to those that are touched. No memory: empty.
+  // `size_bytes` zeros, which take memory only when touched. Empty if there is no memory.
   explicit WrittenModel(size_t size_bytes, size_t file_bytes = 0);
   std::span<const std::byte> bytes() const { return {data_.get(), size_bytes_}; }
   std::span<std::byte> bytes() { return {data_.get(), size_bytes_}; }
@@ -86,14 +86,14 @@ class WrittenModel {
   size_t size_bytes_ = 0, file_bytes_ = 0;
 };
 
-// Constants lie behind the flatbuffer and are copied once; tensors that share their data share the copy. Those of more
-// than `most_copied_bytes` each hold zeros instead, all in one place: enough to ask what could run, at no cost.
-// Nothing is checked but that it fits: ReadTfliteModel does. kResourceExhausted without memory for it.
+// Constants lie behind the flatbuffer and are copied once; tensors that share their data share the copy. Constants
+// above `most_copied_bytes` hold zeros, all in one place: enough to find out what can run, at no cost. Only the size is
+// checked; ReadTfliteModel checks the rest. kResourceExhausted if memory is too small.
 Result<WrittenModel> WriteModel(const ModelToWrite& model,
                                 size_t most_copied_bytes = std::numeric_limits<size_t>::max());
 
-// Whether an operator changes its input number `position` when that is a variable tensor (the state of an LSTM, ...),
-// as the reader understands it.
+// Whether the reader treats input `position` of an operator as one that it changes if it is a variable tensor (the
+// state of an LSTM, ...).
 bool ChangesVariableInput(int32_t code, std::string_view custom_name, size_t input_count, size_t position);
 
 }  // namespace hearth

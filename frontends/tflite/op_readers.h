@@ -7,7 +7,7 @@
 
 namespace hearth {
 
-// op_readers_window.cc: what slides over an image, and matrix products.
+// op_readers_window.cc: convolutions, pooling, and matrix products.
 Result<Op> ReadConv2D(const OperatorView& view);
 Result<Op> ReadDepthwiseConv2D(const OperatorView& view);
 Result<Op> ReadAveragePool2D(const OperatorView& view);
@@ -39,7 +39,7 @@ Result<Op> ReadSelect(const OperatorView& view);
 Result<Op> ReadSelectV2(const OperatorView& view);
 Result<Op> ReadSoftmax(const OperatorView& view);
 
-// op_readers_shape.cc: what changes shapes.
+// op_readers_shape.cc: operators that change shapes.
 Result<Op> ReadConcatenation(const OperatorView& view);
 Result<Op> ReadExpandDims(const OperatorView& view);
 Result<Op> ReadPad(const OperatorView& view);
@@ -52,7 +52,7 @@ Result<Op> ReadSqueeze(const OperatorView& view);
 // op_readers_detection.cc: a custom operator with FlexBuffers options.
 Result<Op> ReadDetectionPostProcess(const OperatorView& view);
 
-// op_readers_movement.cc and op_readers_slice.cc: what moves elements.
+// op_readers_movement.cc and op_readers_slice.cc: operators that move elements.
 Result<Op> ReadBatchToSpace(const OperatorView& view);
 Result<Op> ReadBroadcastTo(const OperatorView& view);
 Result<Op> ReadDepthToSpace(const OperatorView& view);
@@ -69,7 +69,7 @@ Result<Op> ReadStridedSlice(const OperatorView& view);
 Result<Op> ReadTile(const OperatorView& view);
 Result<Op> ReadTranspose(const OperatorView& view);
 Result<Op> ReadUnpack(const OperatorView& view);
-// op_readers_reduce.cc: what sums, searches, normalizes and looks up.
+// op_readers_reduce.cc: sums, searches, normalizations and lookups.
 Result<Op> ReadReduce(const OperatorView& view, ReduceKind kind);
 template <ReduceKind kKind>
 Result<Op> ReadReduction(const OperatorView& view) {
@@ -90,7 +90,7 @@ Result<Op> ReadEmbeddingLookup(const OperatorView& view);
 Result<Op> ReadGatherNd(const OperatorView& view);
 Result<Op> ReadOneHot(const OperatorView& view);
 
-// Strides, dilations and windows, in op_readers_window.cc: kMalformedInput where one is below 1 or beyond kMaxStep.
+// Strides, dilations and windows, in op_readers_window.cc: kMalformedInput if one is below 1 or above kMaxStep.
 Status CheckStep(const char* what, int32_t height, int32_t width);
 
 // op_readers_mediapipe.cc: custom operators whose options are C structs.
@@ -99,7 +99,7 @@ Result<Op> ReadMaxPoolArgmax(const OperatorView& view);
 Result<Op> ReadMaxUnpool(const OperatorView& view);
 Result<Op> ReadResampler(const OperatorView& view);
 
-// op_readers_recurrent.cc: networks with memory.
+// op_readers_recurrent.cc: recurrent networks.
 Result<Op> ReadLstm(const OperatorView& view);
 Result<Op> ReadUnidirectionalSequenceLstm(const OperatorView& view);
 Result<Op> ReadRnn(const OperatorView& view);

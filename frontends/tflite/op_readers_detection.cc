@@ -8,9 +8,9 @@ namespace hearth {
 namespace {
 
 constexpr size_t kMaxOptionsBytes = 1 << 16;
-constexpr int32_t kMaxCount = 1 << 20;  // of detections or classes
+constexpr int32_t kMaxCount = 1 << 20;  // detections or classes
 
-// A map of named numbers in FlexBuffers' form. Reads only what the verifier accepted.
+// A FlexBuffers map of named numbers. Reads only what the verifier accepted.
 class OptionsMap {
  public:
   static Result<OptionsMap> Parse(std::span<const std::byte> bytes) {
@@ -18,7 +18,7 @@ class OptionsMap {
       return Error(StatusCode::kMalformedInput, "its options take {} bytes", bytes.size());
     }
     OptionsMap options;
-    options.bytes_.resize((bytes.size() + 7) / 8);  // copied: numbers inside are aligned to the buffer's start only
+    options.bytes_.resize((bytes.size() + 7) / 8);  // copied, because numbers are aligned to the buffer's start
     std::memcpy(options.bytes_.data(), bytes.data(), bytes.size());
     const auto* data = reinterpret_cast<const uint8_t*>(options.bytes_.data());
     std::vector<uint8_t> reuse;
@@ -30,7 +30,7 @@ class OptionsMap {
     return options;
   }
 
-  // `fallback` where the map has no such name.
+  // `fallback` if the map lacks the name.
   Result<float> Number(const char* name, float fallback = std::numeric_limits<float>::quiet_NaN()) const {
     const flexbuffers::Reference found = root_.AsMap()[name];
     const float number = found.IsNull() ? fallback : found.IsNumeric() ? found.AsFloat() : std::nanf("");

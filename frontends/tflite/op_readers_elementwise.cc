@@ -37,7 +37,7 @@ Result<Op> ReadAddN(const OperatorView&) {
   return Op(AddN{});
 }
 
-// TFLite's CAST goes by the types of its tensors; its options may name others.
+// TFLite's CAST uses the types of its tensors. The options may have others.
 Result<Op> ReadCast(const OperatorView& view) {
   HEARTH_ASSIGN(const TensorDesc output, view.DescribeOutput(0));
   return Op(Cast{.to = output.dtype});
@@ -58,7 +58,7 @@ Result<Op> ReadPRelu(const OperatorView&) {
   return Op(PRelu{});
 }
 
-// SELECT has an element of its condition for every element of the tensors, one for all, or one for each row.
+// SELECT's condition has an element for each element of the tensors, one for all, or one per row.
 Result<Op> ReadSelect(const OperatorView& view) {
   HEARTH_ASSIGN(const Shape condition, view.InputShape(0));
   HEARTH_ASSIGN(const Shape chosen, view.InputShape(1));

@@ -1,5 +1,5 @@
-// MediaPipe's custom operators. Their options are C structs of 32-bit integers as TFLite's C API declares them, in the
-// byte order of the machine that wrote them (little-endian).
+// MediaPipe's custom operators. Their options are the C structs of TFLite's C API, made of little-endian 32-bit
+// integers.
 #include <array>
 #include <cstring>
 
@@ -20,7 +20,7 @@ Result<std::array<int32_t, kCount>> ReadIntegers(const OperatorView& view) {
   return numbers;
 }
 
-// The C enums: not those of the file format, whose padding starts with 0.
+// The C enumeration: the file format's padding starts at 0, this one at 1.
 Result<Padding2D> ReadPadding(int32_t padding) {
   if (padding == 1) return Padding2D{PaddingMode::kSame};
   if (padding == 2) return Padding2D{PaddingMode::kValid};
@@ -36,7 +36,7 @@ Result<Activation> ReadFused(int32_t activation) {
   return Error(StatusCode::kMalformedInput, "there is no fused activation {}", activation);
 }
 
-struct PoolOptions {  // TfLitePoolParams, without the padding in pixels that its end has room for
+struct PoolOptions {  // TfLitePoolParams without the pixel padding at its end
   int32_t padding, stride_w, stride_h, filter_w, filter_h, activation;
 };
 
@@ -50,7 +50,7 @@ Result<PoolOptions> ReadPoolOptions(const OperatorView& view) {
 
 }  // namespace
 
-// TfLiteTransposeConvParams: padding, strides, and in younger files an activation, which MediaPipe's kernel ignores.
+// TfLiteTransposeConvParams: padding, strides, and in newer files an activation, which MediaPipe's kernel ignores.
 Result<Op> ReadTransposeConvBias(const OperatorView& view) {
   HEARTH_ASSIGN(const auto numbers, ReadIntegers<3>(view));
   TransposeConv conv{.stride_h = numbers[2], .stride_w = numbers[1]};

@@ -39,7 +39,7 @@ Result<Amounts> ReadAmounts(const OperatorView& view, int input, int count) {
   return Amounts{Shape::FromSpan(before), Shape::FromSpan(after)};
 }
 
-// The one axis in a constant operand of a tensor of `rank`.
+// The only axis in a constant operand, for a tensor of `rank`.
 Result<int32_t> ReadAxis(const OperatorView& view, int input, int rank) {
   HEARTH_ASSIGN(const std::vector<int32_t> axes, view.ConstantIntegers(input));
   if (axes.size() != 1) {
@@ -48,7 +48,7 @@ Result<int32_t> ReadAxis(const OperatorView& view, int input, int rank) {
   return ResolveAxis(axes[0], rank);
 }
 
-// Block and amounts of an input of rank 3 or 4: operands 1 and 2.
+// Block and amounts (operands 1 and 2) for an input of rank 3 or 4.
 struct SpatialBlocks {
   Shape block;
   Amounts amounts;
@@ -152,7 +152,7 @@ Result<Op> ReadSplitV(const OperatorView& view) {
     return Error(StatusCode::kMalformedInput, "the sizes in {} can't divide dimension {} of shape {} among {} outputs",
                  view.InputLabel(1), split.axis, input.ToString(), count);
   }
-  // A size of -1 takes what is left.
+  // A size of -1 takes the rest.
   std::replace(split.sizes.begin(), split.sizes.end(), -1, static_cast<int32_t>(left));
   return Op(split);
 }

@@ -28,7 +28,7 @@ Status CheckFullOperands(const OperatorView& view) {
 Result<Op> ReadLstm(const OperatorView& view) {
   HEARTH_ASSIGN(const wire::LSTMOptions* options, view.Options<wire::LSTMOptions>());
   HEARTH_ASSIGN(Lstm lstm, ReadLstmAttributes(*options));
-  lstm.time_major = true;  // one step
+  lstm.time_major = true;  // a single step
   if (options->kernel_type() == wire::LSTMKernelType_FULL) {
     HEARTH_TRY(CheckFullOperands(view));
     return Op(lstm);

@@ -1,4 +1,4 @@
-// What sums, searches, normalizes and looks up.
+// Sums, searches, normalizations and lookups.
 #include <cmath>
 
 #include "frontends/tflite/op_readers.h"
@@ -6,7 +6,7 @@
 namespace hearth {
 namespace {
 
-// The one number in a constant operand.
+// The only number in a constant operand.
 Result<int32_t> ConstantInteger(const OperatorView& view, int i) {
   HEARTH_ASSIGN(const std::vector<int32_t> numbers, view.ConstantIntegers(i));
   if (numbers.size() == 1) return numbers[0];
@@ -19,9 +19,9 @@ Result<int32_t> ConstantAxis(const OperatorView& view, int i) {
   return ResolveAxis(axis, input.rank());
 }
 
-// TFLite gives the indices the type that the options name, whatever the file says of the tensor.
+// TFLite gives the indices the type in the options, regardless of the file's tensor.
 Status SetIndexType(const OperatorView& view, ArgKind kind) {
-  wire::TensorType named = wire::TensorType_FLOAT32;  // the schema's default, which names none
+  wire::TensorType named = wire::TensorType_FLOAT32;  // the schema's default: no type
   if (kind == ArgKind::kMax) {
     HEARTH_ASSIGN(const wire::ArgMaxOptions* options, view.Options<wire::ArgMaxOptions>());
     named = options->output_type();
@@ -110,7 +110,7 @@ Result<Op> ReadGather(const OperatorView& view) {
 }
 
 Result<Op> ReadEmbeddingLookup(const OperatorView&) {
-  return Op(Gather{.axis = 0});  // the node reads the table first
+  return Op(Gather{.axis = 0});  // the node's first input is the table
 }
 
 Result<Op> ReadGatherNd(const OperatorView&) {

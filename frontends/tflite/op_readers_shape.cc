@@ -9,17 +9,17 @@
 namespace hearth {
 namespace {
 
-constexpr int32_t kMaxImageSide = 1 << 20;  // pixels; coordinates of this size are still exact in float32
+constexpr int32_t kMaxImageSide = 1 << 20;  // pixels: coordinates of this size are exact in float32
 constexpr int64_t kMaxPaddedSize = int64_t{1} << 30;
 
-// The elements of dimensions that are not 0.
+// The product of the dimensions that are not 0.
 int64_t CountBesideZeros(const Shape& shape) {
   int64_t count = 1;
   for (const int32_t dim : shape.dims()) count *= dim == 0 ? 1 : dim;
   return count;
 }
 
-// The shape that `wanted` (at most one -1) gives to the elements of `input`.
+// The shape that `wanted`, with at most one -1, gives to the elements of `input`.
 Result<Shape> ResolveShape(std::span<const int32_t> wanted, const Shape& input) {
   if (wanted.size() > Shape::kMaxRank) {
     return Error(StatusCode::kMalformedInput, "the new shape has rank {}; at most {} is possible", wanted.size(),
@@ -30,8 +30,8 @@ Result<Shape> ResolveShape(std::span<const int32_t> wanted, const Shape& input) 
   const bool has_zero = std::ranges::count(wanted, 0) > 0;
   bool fits = !has_zero || input.element_count() == 0;
   if (has_zero && fits && std::ranges::count(wanted, -1) == 0 && std::ranges::min(wanted) == 0) return shape;
-  // Not yet covered by the dimensions so far; divided, so that nothing can overflow. Beside a 0 the stretched dimension
-  // takes what the others leave of the input's dimensions that are not 0: as LiteRT does.
+  // The elements that the dimensions so far don't cover, found by division, which can't overflow. If there is a 0, -1
+  // takes the rest of the input's dimensions that are not 0, as in LiteRT.
   int64_t left = has_zero ? CountBesideZeros(input) : input.element_count();
   for (int i = 0; i < shape.rank(); ++i) {
     if (shape[i] == -1 && stretched < 0) {
@@ -52,7 +52,7 @@ Result<Shape> ResolveShape(std::span<const int32_t> wanted, const Shape& input) 
   return shape;
 }
 
-// The bits of the dimensions that `axes` name in a tensor of `rank`.
+// A bit for each dimension in `axes`, for a tensor of `rank`.
 Result<uint32_t> AxesMask(std::span<const int32_t> axes, int rank) {
   uint32_t mask = 0;
   for (const int32_t axis : axes) {
@@ -132,9 +132,8 @@ Result<Op> ReadPadV2(const OperatorView& view) {
   return Op(pad);
 }
 
-// Converters write a RESHAPE to numbers that hold the batch of the file, and the interpreter refuses any other. Where
-// the caller has chosen another batch, and all else is as in the file, a shape that keeps the file's keeps the chosen
-// one.
+// Converters write a RESHAPE with the file's batch, and the interpreter refuses any other. If the caller chose another
+// batch and only that differs from the file, a shape with the file's batch takes the chosen one.
 Status TakeChosenBatch(const OperatorView& view, const Shape& input, std::vector<int32_t>& wanted) {
   HEARTH_ASSIGN(const Shape file, view.InputFileShape(0));
   if (wanted.empty() || input.rank() == 0 || input.rank() != file.rank() || input[0] == file[0]) return Status::Ok();
@@ -149,7 +148,7 @@ Result<Op> ReadReshape(const OperatorView& view) {
   HEARTH_ASSIGN(const wire::ReshapeOptions* options, view.Options<wire::ReshapeOptions>());
   HEARTH_ASSIGN(const Shape input, view.InputShape(0));
   std::vector<int32_t> wanted;
-  if (view.HasInput(1)) {  // the operand counts more than the option
+  if (view.HasInput(1)) {  // the operand overrides the option
     HEARTH_ASSIGN(wanted, view.ConstantIntegers(1));
   } else if (options->new_shape() != nullptr && options->new_shape()->size() <= Shape::kMaxRank) {
     wanted = CopyOf(options->new_shape());
@@ -157,7 +156,7 @@ Result<Op> ReadReshape(const OperatorView& view) {
     return Error(StatusCode::kMalformedInput, "neither an operand nor an option gives the new shape");
   }
   if (wanted == std::vector<int32_t>{0} && input.element_count() > 0)
-    wanted.clear();  // how early converters wrote a scalar
+    wanted.clear();  // early converters wrote a scalar so
   HEARTH_TRY(TakeChosenBatch(view, input, wanted));
   HEARTH_ASSIGN(const Shape shape, ResolveShape(wanted, input));
   return Op(Reshape{shape});

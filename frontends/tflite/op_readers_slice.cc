@@ -1,4 +1,4 @@
-// SLICE and STRIDED_SLICE, whose masks are resolved here.
+// SLICE and STRIDED_SLICE with their masks resolved.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -12,19 +12,19 @@ bool HasBit(int32_t mask, int bit) {
   return (static_cast<uint32_t>(mask) >> bit & 1u) != 0;
 }
 
-// Begin, end and stride along one dimension as the file gives them, `entry` being its bit in the masks.
+// Begin, end and stride of one dimension in the file. `entry` is its bit in the masks.
 struct Range {
   int32_t begin = 0, end = 0, stride = 1;
   int entry = 0;
 };
 
-// Elements from `begin` on by `stride`.
+// Every stride-th element from `begin` on.
 struct Run {
   int32_t begin = 0, size = 0, stride = 1;
 };
 
-// Negative indices count from the end; what lies outside is cut off. With a negative stride, index -1 stands for
-// "before the first".
+// Negative indices count from the end, and a range is clamped to the dimension. With a negative stride the position
+// before the first element is -1.
 Result<Run> Resolve(const Range& range, const wire::StridedSliceOptions& options, int32_t dim) {
   const bool forward = range.stride > 0;
   const int64_t lowest = forward ? 0 : -1, highest = forward ? dim : int64_t{dim} - 1;
@@ -48,7 +48,7 @@ Result<Run> Resolve(const Range& range, const wire::StridedSliceOptions& options
   return Run{static_cast<int32_t>(begin), static_cast<int32_t>((length + step - 1) / step), range.stride};
 }
 
-// Appends all of dimension `d` of the input.
+// Appends dimension `d` of the input as a whole.
 void AppendWhole(int32_t dim, Slice& slice, int d, std::vector<int32_t>& shape) {
   slice.begin[d] = 0;
   slice.size[d] = dim;
@@ -76,7 +76,7 @@ Result<StridedOperands> ReadStridedOperands(const OperatorView& view) {
   return operands;
 }
 
-// Counts the entries that stand for one dimension of the input each: all but the ellipsis and new dimensions.
+// The number of entries that stand for one input dimension: all but the ellipsis and new dimensions.
 int CountInputEntries(const wire::StridedSliceOptions& options, int entries) {
   int count = 0;
   for (int i = 0; i < entries; ++i) {
@@ -120,10 +120,10 @@ Result<Op> ReadStridedSlice(const OperatorView& view) {
   }
   Slice slice{.begin = input, .size = input, .strides = input};
   std::vector<int32_t> shape;
-  int d = 0;  // of the input
+  int d = 0;  // input dimension
   int left_out = input.rank() - taken;
   for (int i = 0; i < entries; ++i) {
-    if (HasBit(options->ellipsis_mask(), i)) {  // all dimensions that no entry names
+    if (HasBit(options->ellipsis_mask(), i)) {  // all dimensions without an entry
       for (; left_out > 0; --left_out, ++d) AppendWhole(input[d], slice, d, shape);
     } else if (HasBit(options->new_axis_mask(), i)) {
       shape.push_back(1);

@@ -8,7 +8,7 @@
 namespace hearth {
 namespace {
 
-// Strides, dilations and pooling windows beyond this are mistakes, and products of two stay within 32 bits.
+// Larger windows are mistakes. Products of two must fit into 32 bits.
 constexpr int64_t kMaxDilatedKernel = int64_t{1} << 28;
 
 Result<Padding2D> ReadPadding(wire::Padding padding) {
@@ -30,7 +30,7 @@ Result<Window2D> ReadStrides(const Options& options) {
 template <typename Options>
 Result<Window2D> ReadConvWindow(const Options& options, const OperatorView& view) {
   HEARTH_ASSIGN(Window2D window, ReadStrides(options));
-  // 0 stands for "not dilated", as the reference reads it.
+  // 0 means not dilated, as in the reference.
   window.dilation_h = options.dilation_h_factor() == 0 ? 1 : options.dilation_h_factor();
   window.dilation_w = options.dilation_w_factor() == 0 ? 1 : options.dilation_w_factor();
   HEARTH_TRY(CheckStep("a dilation", window.dilation_h, window.dilation_w));

@@ -8,7 +8,7 @@
 namespace hearth {
 namespace {
 
-// Sorted by code, for FindOperator.
+// Sorted by code for FindOperator.
 constexpr OperatorRow kOperators[] = {
     // code, name, reader, required inputs, most inputs, inputs of the node[, most outputs, order of the node's inputs]
     {0, "ADD", ReadAdd, 2, 2, 2},
@@ -225,7 +225,7 @@ constexpr OperatorRow kOperators[] = {
 static_assert(std::is_sorted(std::begin(kOperators), std::end(kOperators),
                              [](const OperatorRow& a, const OperatorRow& b) { return a.code < b.code; }));
 
-// Custom operators, by name.
+// Custom operators, found by name.
 constexpr OperatorRow kCustomOperators[] = {
     // code, name, reader, required inputs, most inputs, inputs of the node
     {kCustomOperator, "Convolution2DTransposeBias", ReadTransposeConvBias, 3, 3, 3},

@@ -26,24 +26,24 @@ struct OperatorRow {
   std::string_view name;
   // Null: the operator is expanded (expansion.h), folded, or kept as UnknownOp; the counts below are then not used.
   OperatorReader read = nullptr;
-  int required_inputs = 0;  // the first ones, none of which may be absent
+  int required_inputs = 0;  // the first ones, which must be present
   int max_inputs = 0;
-  int data_inputs = 0;  // the first ones are inputs of the node; those after them are read as attributes
+  int data_inputs = 0;  // the first ones, inputs of the node; later ones are attributes
   int max_outputs = 1;  // at least one is required
-  // Digits: which operands are inputs of the node, in this order, instead of the first `data_inputs`. Operands that are
-  // absent or not given at the end are left out.
+  // Digits: operands that are inputs of the node, in this order, instead of the first `data_inputs`. Absent operands at
+  // the end are left out.
   std::string_view input_order = {};
-  // Digits: operands that the operator changes where the file marks them as state (`is_variable`), as LSTMs do. For
-  // each of them that is present the node has one more output: what the state becomes.
+  // Digits: operands that the operator changes if the file marks them as state (`is_variable`), as LSTMs do. The node
+  // has one more output for each that is present: the state's next content.
   std::string_view state_inputs = {};
 };
 
-// What a digit of the lists above stands for: 0 to 9, then the characters from 'a' on ('a' is 10, 'z' 35, '{' 36).
+// The operand for a digit of these lists: 0 to 9, then characters from 'a' on ('a' is 10, 'z' 35, '{' 36).
 constexpr size_t OperandPosition(char digit) {
   return static_cast<size_t>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
 }
 
-// LSTM's BASIC kernel has operands of its own: x, activation, weights, bias, state.
+// LSTM's BASIC kernel has other operands: x, activation, weights, bias, state.
 constexpr bool IsBasicLstm(size_t operand_count) {
   return operand_count == 5;
 }

@@ -14,10 +14,10 @@
 namespace hearth {
 namespace {
 
-constexpr size_t kAlignment = 16;           // of the whole file: what the format asks for buffers
+constexpr size_t kAlignment = 16;           // of the file, as the format demands for buffers
 constexpr uint32_t kMaxTables = 2'000'000;  // a large language model has about 100,000 tensors; bounds memory and time
 
-// The model table, after every offset, vector and string that the schema describes was checked.
+// The model table. Every offset, vector and string that the schema describes has been checked.
 Result<const wire::Model*> VerifiedModel(std::span<const std::byte> bytes) {
   if (reinterpret_cast<uintptr_t>(bytes.data()) % kAlignment != 0) {
     return Error(StatusCode::kInvalidArgument, "the model's bytes are not aligned to {}: map or copy the file",
@@ -25,7 +25,7 @@ Result<const wire::Model*> VerifiedModel(std::span<const std::byte> bytes) {
   }
   const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
   if (!IsTfliteModel(bytes)) return NotTfliteError(bytes);
-  // Offsets in a flatbuffer have 31 bits; a larger file holds its constants behind it (Buffer.offset).
+  // Flatbuffer offsets have 31 bits. A larger file holds its constants behind the flatbuffer (Buffer.offset).
   const size_t size_bytes = std::min<size_t>(bytes.size(), FLATBUFFERS_MAX_BUFFER_SIZE - 1);
   flatbuffers::Verifier::Options limits;
   limits.max_tables = kMaxTables;
@@ -43,10 +43,10 @@ Result<const wire::Model*> VerifiedModel(std::span<const std::byte> bytes) {
   return model;
 }
 
-// What is read of the model.
+// The subgraph and signature to read.
 struct Choice {
   const wire::SubGraph* subgraph = nullptr;
-  const wire::SignatureDef* signature = nullptr;  // null: none describes the subgraph
+  const wire::SignatureDef* signature = nullptr;  // null: no signature describes the subgraph
   uint32_t index = 0;                             // of the subgraph
 };
 
@@ -63,14 +63,14 @@ std::vector<std::string> SignatureNames(const wire::Model& model, CopyBudget& bu
 Status NoSuchSignature(const wire::Model& model, const std::string& wanted, CopyBudget& budget) {
   std::string known;
   for (const std::string& name : SignatureNames(model, budget)) {
-    if (known.size() > 1000) break;  // enough for a message
+    if (known.size() > 1000) break;  // enough for an error message
     known += (known.empty() ? "" : ", ") + name.substr(0, 200);
   }
   return Error(StatusCode::kNotFound, "the model has no signature '{}'; it has: {}", CleanName(wanted),
                known.empty() ? "none" : known);
 }
 
-// The named signature; without a name the first one of the first subgraph, if there is one.
+// The named signature. Without a name: the first one of the first subgraph, if there is one.
 Result<Choice> Choose(const wire::Model& model, const std::string& wanted, CopyBudget& budget) {
   Choice choice;
   const uint32_t count = model.signature_defs() == nullptr ? 0 : model.signature_defs()->size();
@@ -80,7 +80,7 @@ Result<Choice> Choose(const wire::Model& model, const std::string& wanted, CopyB
     if (wanted.empty()) {
       if (candidate.subgraph_index() == 0) choice.signature = &candidate;
     } else if (key != nullptr) {
-      // Names are known and shown cleaned: what a model is called by must find it again.
+      // Names are cleaned before they are compared, because users see only the cleaned names.
       if (!budget.Charge(key->size())) return CopyBudget::Exceeded("the model's signatures");
       if (CleanName(key->string_view()) == CleanName(wanted)) choice.signature = &candidate;
     }

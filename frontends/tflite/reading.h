@@ -23,11 +23,11 @@ struct OperatorRow;
 
 // An entry of Model.operator_codes.
 struct OperatorCode {
-  const OperatorRow* row = nullptr;  // null for an operator that is not in the tables
-  std::string name;                  // a custom operator's own
+  const OperatorRow* row = nullptr;  // null for an operator that is in no table
+  std::string name;                  // if custom
 };
 
-// Constants made from other constants, by those: nodes that share their weights (the steps of an unrolled network)
+// Constants made from other constants, by their ids: nodes that share their weights (the steps of an unrolled network)
 // share the results.
 using StackedConstants = std::map<std::vector<int64_t>, ValueId>;
 
@@ -36,30 +36,30 @@ using StackedConstants = std::map<std::vector<int64_t>, ValueId>;
 class CopyBudget {
  public:
   explicit CopyBudget(size_t file_bytes) : left_bytes_(4 * file_bytes + (1 << 20)) {}
-  // False when that is too much.
+  // False if that is too much.
   [[nodiscard]] bool Charge(size_t bytes) {
     if (bytes > left_bytes_) return false;
     left_bytes_ -= bytes;
     return true;
   }
-  // For what is read once more, within a limit of its own.
+  // Adds to the budget, for parts that are read again within a limit of their own.
   void Add(size_t bytes) { left_bytes_ += bytes; }
-  // The error for it; `what` asked for too much.
+  // The error for an exceeded budget; `what` needed too much.
   static Status Exceeded(std::string_view what);
 
  private:
   size_t left_bytes_;
 };
 
-// What the operators on resource variables say of one of them, as far as they were read.
+// A resource variable, as far as its operators have been read.
 struct Variable {
   ValueId first = kNoValue;    // a constant: what CALL_ONCE assigned
-  ValueId state = kNoValue;    // what it holds when a run begins, where an operator asked for that
-  ValueId begun = kNoValue;    // that, or in the first run `first`
-  ValueId current = kNoValue;  // what it holds where the reading is
+  ValueId state = kNoValue;    // its content when a run begins, if an operator reads that
+  ValueId begun = kNoValue;    // `state`, or in the first run `first`
+  ValueId current = kNoValue;  // its content at this point of reading
 };
 using Variables = std::map<std::string, Variable>;
-// What began on one way through the operators has begun on the other way too.
+// Variables that began on one branch have begun on the other branch too.
 void KeepBegun(const Variables& from, Variables& to);
 
 struct Reading {
@@ -77,30 +77,30 @@ struct Reading {
   static constexpr size_t kMaxStateBytes = size_t{64} << 20;
   size_t state_bytes_left = kMaxStateBytes;
   std::vector<OperatorCode> codes;
-  // Loops are unrolled, so a constant of a loop's body is read again at each turn: it stays one value.
+  // Loops are unrolled, so each iteration reads the body's constants again: each stays one value.
   std::unordered_map<const wire::Tensor*, ValueId> constants;
-  std::unordered_map<ValueId, ValueId> widened;  // float32 copies of constants, where one was needed
+  std::unordered_map<ValueId, ValueId> widened;  // float32 copies of constants that some node needs
   StackedConstants stacked;                      // of recurrent operators
-  // Operators of subgraphs that stand in the place of the operators that call them.
+  // Operators of subgraphs that replace the operators that call them.
   static constexpr int64_t kMaxInlinedOperators = 100'000;
   int64_t inlined_operators_left = kMaxInlinedOperators;
-  // Operators and nodes that are read or calculated only to count a loop's turns.
+  // Operators and nodes that are read or computed only to count a loop's iterations.
   int64_t counting_left = 1 << 20;
   std::vector<int32_t> calls;                         // subgraphs that are being read, the outermost first
-  std::set<const wire::Operator*> loops_of_the_host;  // WHILEs whose end depends on data, too long to unroll
-  // Values that hold more rows than count, and how many do (int32[1]).
+  std::set<const wire::Operator*> loops_of_the_host;  // WHILEs with a data-dependent end, too long to unroll
+  // Values with more rows than are valid, and their numbers of valid rows (int32[1]).
   std::map<ValueId, ValueId> rows;
   // Resource variables, by name. A handle of one is a constant that only its operators read.
   Variables variables;
   std::map<ValueId, std::string> handles;
   std::set<int32_t> initializations;  // subgraphs that CALL_ONCE called
   bool is_initializing = false;       // one of them is being read
-  // Variables of the operators' own, by name: what random operators drew is counted in them, and variable tensors of
-  // called subgraphs are. They begin with zeros.
+  // Variables that operators have for themselves, by name: they count the draws of random operators, or are variable
+  // tensors of called subgraphs. They begin with zeros.
   std::map<std::string, TensorDesc> own_variables;
-  int fresh_calls = 0;  // of IF and WHILE around the operator that is read: these variables begin anew in each
-  const Reading* outer = nullptr;           // of a part of a loop that the host runs: what is around the loop
-  std::vector<std::string> loop_variables;  // of such a part: variables that are its last inputs
+  int fresh_calls = 0;             // number of IFs and WHILEs entered so far: these variables begin anew in each
+  const Reading* outer = nullptr;  // in a part of a loop on the host: the reading around the loop
+  std::vector<std::string> loop_variables;  // in such a part: the variables that are its last inputs
   std::optional<std::set<std::string>>
       changed_variables;       // by operators outside of initializations; "*" stands for all
   ValueId was_run = kNoValue;  // state: false in the first run, where a first value is not all zeros

@@ -12,7 +12,7 @@
 namespace hearth {
 namespace {
 
-// Indices of an LSTM's operands in the file, gates in the order input, forget, cell, output.
+// Indices of an LSTM's operands in the file; gates in the order input, forget, cell, output.
 constexpr size_t kFileWeights = 1, kFileRecurrent = 5, kFilePeephole = 9, kFileBias = 12, kFileProjection = 16,
                  kFileProjectionBias = 17, kFileOutputState = 18, kFileCellState = 19, kFileNormalization = 20;
 // Operands of the BASIC kernel.
@@ -54,7 +54,7 @@ class LstmOperands {
                    shape.ToString(), bias_count, x.ToString());
     }
     const int32_t depth = x[x.rank() - 1];
-    // Longer than the keys of Stack, so that none is one of those.
+    // Longer than Stack's keys, so never equal to one.
     const auto key = [&](int64_t part) {
       return std::vector<int64_t>{At(kBasicWeights), At(kBasicBias), depth, part, 0};
     };
@@ -82,7 +82,7 @@ class LstmOperands {
     return ConstantAsFloats(graph_, value);
   }
 
-  // The weights of x, those of the activation, and the biases.
+  // The weights of x, the weights of the activation, and the biases.
   Result<std::array<ValueId, 3>> DivideBasic(int32_t units, int32_t depth, int32_t outputs) {
     HEARTH_ASSIGN(const std::vector<float> weights, Floats(At(kBasicWeights)));
     HEARTH_ASSIGN(const std::vector<float> bias, Floats(At(kBasicBias)));
@@ -100,8 +100,8 @@ class LstmOperands {
                                   Add("recurrent", {4 * units, outputs}, of_h), Add("bias", {4 * units}, biases)};
   }
 
-  // Operands `first` to `first + count` - 1, the first of which belongs to the input gate, behind each other; kNoValue
-  // when all of an optional list are absent.
+  // Stacks operands `first` to `first + count` - 1, of which the first belongs to the input gate. kNoValue if all
+  // operands of an optional list are absent.
   Result<ValueId> Stack(size_t first, size_t count, bool optional) {
     std::vector<size_t> parts;
     for (size_t i = first; i < first + count; ++i) {
@@ -157,8 +157,8 @@ Status ArrangeRecurrentOperands(Graph& graph, TensorReader& tensors, StackedCons
   HEARTH_ASSIGN(std::vector<ValueId> inputs, is_basic ? operands.ArrangeBasic() : operands.ArrangeFull());
   node.inputs = std::move(inputs);
   if (!is_basic) return Status::Ok();
-  // Outputs in the file: activation, cell state, and two scratch tensors; then what the two states become, of which the
-  // second is also the file's cell state.
+  // The file's outputs: activation, cell state, two scratch tensors. The next contents of the two states follow, the
+  // second of which is also the file's cell state.
   if (node.outputs.size() < 4) return Error(StatusCode::kMalformedInput, "it has no output for its state");
   node.outputs = {node.outputs[0], *(node.outputs.end() - 2), node.outputs.back()};
   return Status::Ok();

@@ -1,4 +1,4 @@
-// The operands of recurrent operators, from the file's form to the graph's.
+// Converts the operands of recurrent operators from the file's form to the graph's.
 #ifndef HEARTH_FRONTENDS_TFLITE_RECURRENT_OPERANDS_H_
 #define HEARTH_FRONTENDS_TFLITE_RECURRENT_OPERANDS_H_
 
@@ -7,10 +7,10 @@
 
 namespace hearth {
 
-// For an Lstm node with the file's operands (5 of a BASIC kernel, or 20 to 24) and outputs: stacks the weights of its
-// gates, which the file has separately or (BASIC) in another order, into constants of floats, and removes outputs that
-// are only scratch memory. Does nothing for other nodes. kUnsupported, with the node as it was, for weights that are
-// made at run time, or that are too many for the file (TensorReader::ChargeMade).
+// For an Lstm node with the file's operands (5 of a BASIC kernel, or 20 to 24) and outputs. Stacks the gates' weights,
+// which the file has separately or (BASIC) in another order, into float constants, and removes outputs that are only
+// scratch memory. Does nothing for other nodes. kUnsupported, with the node unchanged, for weights that are computed at
+// run time or exceed TensorReader::ChargeMade.
 Status ArrangeRecurrentOperands(Graph& graph, TensorReader& tensors, StackedConstants& stacked, Node& node);
 
 }  // namespace hearth

@@ -53,7 +53,7 @@ constexpr RefusedRow kRefused[] = {
 static_assert(std::is_sorted(std::begin(kRefused), std::end(kRefused),
                              [](const RefusedRow& a, const RefusedRow& b) { return a.code < b.code; }));
 
-// Of StableHLO, those that are read.
+// The StableHLO operators that are read.
 constexpr int32_t kReadHlo[] = {163, 165, 166, 171, 176, 181, 190, 191, 195, 198, 199, 201, 204, 207};
 
 bool IsUnreadHlo(int32_t code) {

@@ -1,4 +1,4 @@
-// Why a builtin operator has no reader, and what to do instead.
+// The reason why a builtin operator has no reader, and what to do instead.
 #ifndef HEARTH_FRONTENDS_TFLITE_REFUSED_OPERATORS_H_
 #define HEARTH_FRONTENDS_TFLITE_REFUSED_OPERATORS_H_
 
@@ -7,7 +7,7 @@
 
 namespace hearth {
 
-// One sentence without a capital and a full stop; empty for an operator that is read, and for unnamed codes.
+// One sentence without capital and full stop; empty for operators that are read, and for unnamed codes.
 std::string_view WhyRefused(int32_t code);
 
 }  // namespace hearth

@@ -12,12 +12,12 @@ namespace {
 
 constexpr int kMaxLevels = 2 * Shape::kMaxRank;
 
-// How one dimension of the walk is stored.
+// The storage of one traversed dimension.
 struct Level {
-  int dimension = 0;  // of the tensor, or behind them a block's
-  int32_t size = 0;   // of a dense one
+  int dimension = 0;  // of the tensor, then of the blocks
+  int32_t size = 0;   // if dense
   bool is_sparse = false;
-  std::vector<int32_t> segments, indices;  // of a sparse one: indices[segments[p]..segments[p + 1]) below parent p
+  std::vector<int32_t> segments, indices;  // if sparse: indices[segments[p]..segments[p + 1]) belong to parent p
 };
 
 Status Contradiction(std::string_view what) {
@@ -76,7 +76,7 @@ class DenseMaker {
     if (level.is_sparse) {
       level.segments = ListOf(metadata.array_segments_type(), metadata.array_segments());
       level.indices = ListOf(metadata.array_indices_type(), metadata.array_indices());
-      // In order, so that no index is walked over twice.
+      // Sorted, so that no index is visited twice.
       const bool in_order = !level.segments.empty() && level.segments.front() == 0 &&
                             std::is_sorted(level.segments.begin(), level.segments.end()) &&
                             static_cast<size_t>(level.segments.back()) == level.indices.size();
@@ -89,7 +89,7 @@ class DenseMaker {
     return Status::Ok();
   }
 
-  // Block k divides dimension block_map[k]; its own dimension stands behind the tensor's and is dense.
+  // Block k divides dimension block_map[k]. Its own dimension, after the tensor's, is dense.
   Status CheckBlocks(const std::vector<int32_t>& block_map) {
     block_of_.fill(-1);
     block_size_.fill(1);
@@ -113,7 +113,7 @@ class DenseMaker {
     return Status::Ok();
   }
 
-  // `parent` counts the places above; below the last level it counts the values.
+  // `parent` is the position in the level above; below the last level it is the index of the value.
   Status Walk(size_t depth, int64_t parent) {
     if (depth == levels_.size()) return Place(parent);
     const Level& level = levels_[depth];
@@ -158,7 +158,7 @@ class DenseMaker {
 
 size_t ListBytes(wire::SparseIndexVector type, const void* table) {
   if (table == nullptr || type == wire::SparseIndexVector_NONE) return 0;
-  // The three tables have one vector each, at the same place.
+  // The three tables have their vector in the same field.
   const auto* values = static_cast<const wire::Int32Vector*>(table)->values();
   return values == nullptr ? 0 : 4 * size_t{values->size()};
 }

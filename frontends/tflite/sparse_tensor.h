@@ -12,10 +12,10 @@
 
 namespace hearth {
 
-// The dense tensor of `shape` (row-major) whose elements other than zero are `values`, in the order in which
-// `sparsity` walks over the dimensions: each is dense or a compressed list (TACO's formats, Kjolstad et al. 2017),
-// blocks are dimensions of their own behind the tensor's. `element_bytes` is the size of one element, zero all of its
-// bytes 0. kMalformedInput where the lists contradict each other, the shape or the number of values.
+// The dense tensor of `shape` (row-major). `values` are its elements other than zero, in the order in which `sparsity`
+// visits the dimensions. Each dimension is dense or a compressed list (TACO's formats, Kjolstad et al. 2017); blocks
+// are additional dimensions after the tensor's. An element has `element_bytes` bytes, all 0 for zero. kMalformedInput
+// if the lists contradict each other, the shape or the number of values.
 // The caller limits shape and ListBytes: a small file can ask for any amount of both.
 Result<std::vector<std::byte>> MakeDense(const wire::SparsityParameters& sparsity, const Shape& shape,
                                          std::span<const std::byte> values, size_t element_bytes);

@@ -1,5 +1,5 @@
-// IF and STABLEHLO_CASE: the branch that a constant condition names, or all branches and a choice between what they
-// make.
+// IF and STABLEHLO_CASE: the branch that a constant condition selects, or all branches and a selection among their
+// results.
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -13,12 +13,12 @@ namespace hearth {
 namespace {
 
 constexpr int32_t kIfOperator = 118, kCaseOperator = 209;
-// As many branches may be calculated for one that data choose.
+// The most branches that are computed to select one at run time.
 constexpr uint32_t kMostBranches = 256;
 
 }  // namespace
 
-// What a constant condition says; nothing when it is not constant.
+// The value of a constant condition; nothing if it is not constant.
 Result<std::optional<bool>> SubgraphReader::KnownCondition(ValueId id) const {
   const TensorDesc& desc = graph_.value(id).desc;
   if (desc.dtype != DType::kBool || desc.shape.element_count() != 1) {
@@ -29,7 +29,7 @@ Result<std::optional<bool>> SubgraphReader::KnownCondition(ValueId id) const {
   return std::optional(graph_.ConstantBytes(id)[0] != std::byte{0});
 }
 
-// `value`, which has one element, without dimensions.
+// Reshapes `value`, which has one element, to a scalar.
 Result<ValueId> SubgraphReader::AddScalar(int index, ValueId value) {
   TensorDesc desc = graph_.value(value).desc;
   if (desc.shape.rank() == 0) return value;
@@ -53,7 +53,7 @@ Result<ValueId> SubgraphReader::AddChoice(int index, ValueId condition, ValueId 
   return AddMadeNode(index, Select{}, {condition, if_true, if_false}, desc);
 }
 
-// What one of two branches makes, as a condition that data decide says; both are calculated.
+// Computes both branches and selects between their results by a computed condition.
 Result<std::vector<ValueId>> SubgraphReader::Choose(int index, ValueId condition, const Branch& then_branch,
                                                     const Branch& else_branch) {
   HEARTH_TRY(BeginStates(index));
@@ -86,7 +86,7 @@ Result<std::vector<ValueId>> SubgraphReader::ReadIf(int index, std::span<const V
       [&] { return branch(options->else_subgraph_index()); });
 }
 
-// The branch with the number of the first operand; any other number means the last branch.
+// The branch whose number is the first operand; any other number selects the last branch.
 Result<std::vector<ValueId>> SubgraphReader::ReadCase(int index, std::span<const ValueId> operands) {
   const auto* options = op(index).builtin_options_2_as_StablehloCaseOptions();
   const auto* branches = options == nullptr ? nullptr : options->branch_subgraph_indices();
@@ -104,7 +104,7 @@ Result<std::vector<ValueId>> SubgraphReader::ReadCase(int index, std::span<const
     return branch(std::min(number, count - 1));
   }
   if (count > kMostBranches) return Error(StatusCode::kUnsupported, "data select one of {} branches", count);
-  // The chain from the last branch on: the first but `first` are asked before.
+  // Compares the number with `first`, and so on up to the last branch.
   const std::function<Result<std::vector<ValueId>>(uint32_t)> from =
       [&](uint32_t first) -> Result<std::vector<ValueId>> {
     if (first + 1 == count) return branch(first);

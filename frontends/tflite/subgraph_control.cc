@@ -1,6 +1,6 @@
-// Operators that call other subgraphs: CALL, STABLEHLO_COMPOSITE, IF, STABLEHLO_CASE, WHILE. What they call is read
-// into the one graph, a loop's body once for each of its turns, so that every device runs it and constants inside
-// (counters, indices) are folded.
+// Operators that call other subgraphs: CALL, STABLEHLO_COMPOSITE, IF, STABLEHLO_CASE, WHILE. Called subgraphs are read
+// into the one graph, a loop's body once per iteration. So every device runs them, and constants such as counters and
+// indices are folded.
 #include <algorithm>
 #include <utility>
 
@@ -13,17 +13,17 @@ namespace hearth {
 namespace {
 
 constexpr int32_t kCall = 31, kIf = 118, kWhile = 119, kComposite = 206, kCase = 209;
-constexpr size_t kMaxDepth = 16;                  // of calls in calls
-constexpr size_t kBytesPerInlinedOperator = 512;  // of names and lists, on average
-// After so many turns the others are counted, where that can be done: whether all fit should not be found out by
-// writing.
+constexpr size_t kMaxDepth = 16;                  // nested calls
+constexpr size_t kBytesPerInlinedOperator = 512;  // names and lists, on average
+// After so many iterations the rest is counted if possible: writing them out must not be the way to find out that they
+// don't fit.
 constexpr int kTurnsBeforeCounting = 16;
-// So many turns that data may end are written out: devices calculate all of them, whenever data end them.
+// The most iterations that are written out if the end depends on data: devices compute all of them.
 constexpr int kMostChosenTurns = 256;
-// The same of a loop that cannot run on the host.
+// The same for a loop that cannot run on the host.
 constexpr int kMostChosenTurnsWithoutAHost = 4096;
 
-// A composite says in a subgraph what it computes; what its name promises beyond that is for those who know it.
+// The subgraph of a composite defines what it computes. Its name is only a hint.
 bool IsCall(int32_t code) {
   return code == kCall || code == kIf || code == kWhile || code == kComposite || code == kCase;
 }
@@ -35,7 +35,7 @@ Status TooManyOperators() {
                Reading::kMaxInlinedOperators);
 }
 
-// The first operator of a called subgraph that Hearth does not know.
+// The first unknown operator of a called subgraph.
 const Node* FirstUnknown(const Graph& graph, size_t first_node) {
   const auto found = std::find_if(graph.nodes().begin() + static_cast<ptrdiff_t>(first_node), graph.nodes().end(),
                                   [](const Node& node) { return std::holds_alternative<UnknownOp>(node.op); });
@@ -132,7 +132,7 @@ Result<std::vector<ValueId>> SubgraphReader::CallFresh(int index, int32_t subgra
   return outputs;
 }
 
-// Adds a node for operator `index`, and returns what it makes: a constant where its operands are.
+// Adds a node for operator `index` and returns its result, a constant if its operands are constant.
 Result<ValueId> SubgraphReader::AddMadeNode(int index, Op op, std::vector<ValueId> inputs, TensorDesc desc) {
   const ValueId made = graph_.AddValue(
       {fmt::format("{}_{}", CodeOf(index).row->name, graph_.values().size()), std::move(desc), std::nullopt});
@@ -146,12 +146,12 @@ Result<ValueId> SubgraphReader::AddMadeNode(int index, Op op, std::vector<ValueI
   return made;
 }
 
-// The turns behind each other. A loop whose end depends on data runs to where its condition is known to be false; what
-// it makes is what it had when its condition was false for the first time.
+// Writes the iterations one after the other. If the end depends on data, they run until the condition is known to be
+// false, and the result is the state when the condition first was false.
 Result<std::vector<ValueId>> SubgraphReader::WriteOutTurns(int index, const wire::WhileOptions& options,
                                                            std::vector<ValueId> state, int& chosen_turns_left) {
   std::vector<ValueId> result = state;
-  ValueId goes_on = kNoValue;  // whether it has not ended yet, where data say that
+  ValueId goes_on = kNoValue;  // whether it continues, if that depends on data
   const int64_t operators_left = reading_.inlined_operators_left;
   for (int turn = 0;; ++turn) {
     if (turn == kTurnsBeforeCounting && goes_on == kNoValue) {
@@ -202,7 +202,7 @@ Result<std::vector<ValueId>> SubgraphReader::ReadWhile(int index, const std::vec
   return made;
 }
 
-// Written out where that is a bounded list of operators, so that devices run it; else a loop that the host runs.
+// Writes the loop out if it is a bounded list of operators, so that devices run it. Otherwise the host runs it.
 Result<std::vector<ValueId>> SubgraphReader::ReadTurns(int index, const wire::WhileOptions& options,
                                                        const std::vector<ValueId>& values) {
   const size_t nodes = graph_.nodes().size(), states = graph_.states.size();
@@ -213,12 +213,12 @@ Result<std::vector<ValueId>> SubgraphReader::ReadTurns(int index, const wire::Wh
     graph_.states.resize(states);
     reading_.variables = variables;
   };
-  // A loop in a loop is met in each turn of the outer one: it is not tried out again, or 256 turns were 65,536.
+  // An inner loop occurs in each iteration of the outer one. It is tried only once: 256 iterations would become 65,536.
   int chosen_turns_left = reading_.loops_of_the_host.contains(&op(index)) ? 0 : kMostChosenTurns;
   Result<std::vector<ValueId>> written = WriteOutTurns(index, options, values, chosen_turns_left);
   if (written.ok() || written.status().code() != StatusCode::kUnsupported) return written;
   undo();
-  // What was written out is gone, and counts no more; but no file makes this happen without end.
+  // Operators that were undone no longer count, but only half of the budget comes back: that bounds the work.
   reading_.inlined_operators_left = std::max(reading_.inlined_operators_left, operators_left / 2);
   Result<std::vector<ValueId>> loop = AddLoop(index, options, values);
   if (loop.ok() && chosen_turns_left < 0) reading_.loops_of_the_host.insert(&op(index));
@@ -262,11 +262,11 @@ Status SubgraphReader::BindOutput(int index, int32_t tensor, ValueId value) {
     return Status::Ok();
   }
   if (!is_model_output_[tensor]) return tensors_.Bind(tensor, value);
-  if (graph_.value(value).desc.shape.element_count() == 0) {  // no device copies that
+  if (graph_.value(value).desc.shape.element_count() == 0) {  // devices can't copy it
     tensors_.SetShape(tensor, graph_.value(value).desc.shape);
     return tensors_.Fold(tensor, {});
   }
-  // It keeps its own name.
+  // The output keeps its own name.
   tensors_.SetShape(tensor, graph_.value(value).desc.shape);
   HEARTH_ASSIGN(const ValueId output, tensors_.ValueOf(tensor));
   if (graph_.value(output).desc != graph_.value(value).desc) {
@@ -280,7 +280,7 @@ Status SubgraphReader::BindOutput(int index, int32_t tensor, ValueId value) {
   return Status::Ok();
 }
 
-// Binds what operator `index` makes of several nodes; an UnknownOp stands for it where that is not supported.
+// Binds the results of several nodes made for operator `index`, or an UnknownOp if they are unsupported.
 Status SubgraphReader::FinishMade(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
                                   const Result<std::vector<ValueId>>& made, size_t first_node) {
   Status status = made.status();
@@ -296,7 +296,7 @@ Status SubgraphReader::FinishMade(int index, const std::vector<int32_t>& inputs,
   return AddNode(index, UnknownOp{CodeOf(index).name, std::string(status.message())}, inputs, outputs);
 }
 
-// True when the operator calls subgraphs; what it makes was bound, or an UnknownOp says why it can't be made.
+// True if the operator calls subgraphs: its results are bound, or an UnknownOp says why not.
 Result<bool> SubgraphReader::ReadControl(int index, const std::vector<int32_t>& inputs,
                                          const std::vector<int32_t>& outputs) {
   const OperatorRow* row = CodeOf(index).row;

@@ -1,4 +1,4 @@
-// What is found while a subgraph is read: constants that its operators compute, and shapes that the file leaves open.
+// Constants that operators compute while a subgraph is read, and shapes that the file leaves open.
 #include <algorithm>
 #include <cmath>
 
@@ -15,16 +15,16 @@ namespace {
 
 constexpr int32_t kDensifyOperator = 124;
 
-// Evaluation is slow and takes 8 bytes an element: for what shapes are computed from, and constants that only move.
+// Evaluation is slow and takes 8 bytes per element: this suffices for shapes and for constants that only move.
 constexpr int64_t kMaxFoldedElements = 1 << 24;
-// Multiply-adds of an operation that takes more than a few for each element.
+// Multiply-adds of an operation that needs many per element.
 constexpr double kMaxFoldedWork = 1 << 26;
 
 bool IsAffordable(const Graph& graph, const Node& node) {
   const OpDef& def = OpDefOf(node.op);
   if (def.reference == nullptr || !def.Has(kCostly)) return def.reference != nullptr;
   if (node.inputs.size() < 2 || node.inputs[1] == kNoValue) return false;
-  // The factor of a product; in filters the output channels come first.
+  // The second factor of a product. Filters have the output channels first.
   const Shape& factor = graph.value(node.inputs[1]).desc.shape;
   const bool has_outputs_first = factor.rank() > 0 && !std::holds_alternative<BatchMatMul>(node.op);
   double work = static_cast<double>(factor.element_count()) / (has_outputs_first ? std::max(1, factor[0]) : 1);
@@ -32,7 +32,7 @@ bool IsAffordable(const Graph& graph, const Node& node) {
   return work < kMaxFoldedWork;
 }
 
-// "Less than so many turns, and ...": a loop's condition that is false whatever the data are.
+// Whether one side of an AND is false: "i < 10 and ..." is false regardless of the data.
 bool IsConjunctionWithFalse(const Graph& graph, const Node& node) {
   const auto* binary = std::get_if<Binary>(&node.op);
   if (binary == nullptr || binary->kind != BinaryKind::kLogicalAnd) return false;
@@ -46,19 +46,19 @@ bool IsEmpty(const Graph& graph, ValueId id) {
   return id != kNoValue && graph.value(id).desc.shape.element_count() == 0;
 }
 
-// Sums of no products, which LiteRT leaves at 0, whatever the bias.
+// An empty product: LiteRT leaves the result 0, regardless of the bias.
 bool IsProductOfNothing(const Graph& graph, const Node& node) {
   return std::holds_alternative<FullyConnected>(node.op) && IsEmpty(graph, node.inputs[1]);
 }
 
 bool IsDequantizable(const TensorDesc& stored, const TensorDesc& output) {
-  // What the file quantizes in blocks is float32 already.
+  // Block-quantized constants are already float32.
   const bool is_narrow = IsFloat(stored.dtype) || stored.quantization.has_value();
   return is_narrow && output.dtype == DType::kFloat32;
 }
 
-// Whether float64, in which constants are evaluated, has all digits of these integers of 64 bits. The largest one,
-// which stands for "to the end", comes back from it.
+// Whether float64, in which constants are evaluated, holds these 64-bit integers exactly. The largest one, which stands
+// for "to the end", survives too.
 bool AreKept(const TensorDesc& desc, std::span<const std::byte> bytes, bool are_calculated) {
   if ((desc.dtype != DType::kInt64 && desc.dtype != DType::kUInt64) || desc.quantization) return true;
   for (int64_t i = 0; i < desc.shape.element_count(); ++i) {
@@ -72,7 +72,7 @@ bool AreKept(const TensorDesc& desc, std::span<const std::byte> bytes, bool are_
 
 }  // namespace
 
-// True for DEQUANTIZE of a constant, and DENSIFY, to a tensor inside the model: its readers get the constant itself.
+// True for DEQUANTIZE of a constant, and DENSIFY, if the output is internal: its readers get the constant itself.
 Result<bool> SubgraphReader::FoldConversion(int index, const std::vector<int32_t>& inputs,
                                             const std::vector<int32_t>& outputs) {
   const OperatorRow* row = CodeOf(index).row;
@@ -82,10 +82,11 @@ Result<bool> SubgraphReader::FoldConversion(int index, const std::vector<int32_t
   if (!is_constant) return false;
   HEARTH_ASSIGN(const TensorDesc stored, tensors_.Describe(inputs[0]));
   HEARTH_ASSIGN(const TensorDesc output, tensors_.Describe(outputs[0]));
-  if (stored.shape != output.shape || is_model_output_[outputs[0]]) return false;  // that keeps its own name and type
+  if (stored.shape != output.shape || is_model_output_[outputs[0]])
+    return false;  // a model output keeps its name and type
   const bool is_densify = row->code == kDensifyOperator;
   if (is_densify ? stored.dtype != output.dtype : !IsDequantizable(stored, output)) return false;
-  // A single number may be one that its reader has to know, such as the padding's: it is calculated here.
+  // A single number is evaluated here, because its reader may need its value (a padding value).
   if (!is_densify && stored.shape.element_count() == 1) return false;
   HEARTH_ASSIGN(const ValueId constant, tensors_.ValueOf(inputs[0]));
   tensors_.Alias(outputs[0], constant);
@@ -112,7 +113,7 @@ Result<bool> SubgraphReader::FoldOperator(int index, const std::vector<int32_t>&
   return true;
 }
 
-// `tensor`, which operator `index` makes, holds `bytes`.
+// Binds `bytes` to `tensor`, an output of operator `index`.
 Status SubgraphReader::BindConstant(int index, int32_t tensor, const TensorDesc& desc, std::vector<std::byte> bytes) {
   if (is_model_output_[tensor] && !bytes.empty()) {
     const ValueId made =
@@ -128,7 +129,7 @@ bool SubgraphReader::ReadsOpenShape(std::span<const int32_t> inputs) const {
                      [&](int32_t tensor) { return tensor != -1 && has_open_shape_[tensor]; });
 }
 
-// Finds the shapes of the last node's outputs where the file's mean nothing.
+// Infers the shapes of the last node's outputs if the file's are unknown.
 Status SubgraphReader::InferLastNode(std::span<const int32_t> inputs, std::span<const int32_t> outputs) {
   const Node& node = graph_.nodes().back();
   const bool is_open = ReadsOpenShape(inputs);
@@ -141,7 +142,7 @@ Status SubgraphReader::InferLastNode(std::span<const int32_t> inputs, std::span<
   for (const int32_t tensor : outputs) tensors_.SetShape(tensor, Shape());
   const Status inferred = OpDefOf(node.op).infer(graph_, node);
   if (!inferred.ok()) {
-    // Whoever runs the graph meets the same trouble: the file's shapes serve to show it until then.
+    // Whoever runs the graph gets the same error. Until then the file's shapes serve for display.
     for (const int32_t tensor : outputs) tensors_.SetShape(tensor, std::nullopt);
     const bool is_users = is_open && shapes_were_given_ && inferred.code() != StatusCode::kUnsupported;
     return is_users ? inferred : Status::Ok();
@@ -153,7 +154,7 @@ Status SubgraphReader::InferLastNode(std::span<const int32_t> inputs, std::span<
   return Status::Ok();
 }
 
-// What the last node gives for its constant operands: one list of bytes per output, none when it can't be had.
+// The last node's results for its constant operands: bytes per output, or none if they can't be computed.
 std::vector<std::vector<std::byte>> SubgraphReader::EvaluateLastNode() const {
   const Node& node = graph_.nodes().back();
   std::vector<ReferenceTensor> operands(node.inputs.size());
@@ -179,7 +180,7 @@ std::vector<std::vector<std::byte>> SubgraphReader::EvaluateLastNode() const {
   return bytes;
 }
 
-// The results of the last node when all of its operands are constant; none where they can't be had.
+// The last node's results if all its operands are constant; none if they can't be computed.
 std::vector<std::vector<std::byte>> SubgraphReader::ConstantsOfLastNode() {
   const Node& node = graph_.nodes().back();
   const bool is_constant = !node.inputs.empty() && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
@@ -189,7 +190,7 @@ std::vector<std::vector<std::byte>> SubgraphReader::ConstantsOfLastNode() {
   const bool is_zero = IsConjunctionWithFalse(graph_, node) || IsProductOfNothing(graph_, node);
   const bool is_nothing = std::ranges::all_of(node.outputs, is_empty);
   if (!is_constant && !is_zero && !is_nothing) return {};
-  if (!OpDefOf(node.op).infer(graph_, node).ok()) return {};  // reported by whoever lowers it
+  if (!OpDefOf(node.op).infer(graph_, node).ok()) return {};  // lowering reports it
   if (is_nothing) return std::vector<std::vector<std::byte>>(node.outputs.size());
   if (is_zero) {
     Result<std::vector<std::byte>> zeros = BytesOfZeros(graph_.value(node.outputs[0]).desc);
@@ -211,11 +212,11 @@ std::vector<std::vector<std::byte>> SubgraphReader::ConstantsOfLastNode() {
   return EvaluateLastNode();
 }
 
-// Replaces the last node by its results when they are constant.
+// Replaces the last node by its results if they are constant.
 Status SubgraphReader::FoldLastNode(int index, std::span<const int32_t> outputs) {
   const Node node = graph_.nodes().back();
   const bool is_kept = std::any_of(outputs.begin(), outputs.end(), [&](int32_t t) { return is_model_output_[t]; });
-  // Who makes an output stays, but for those that take or make nothing, which no device could run.
+  // A node that makes a model output stays, unless it has empty tensors, which no device could handle.
   const auto is_empty = [&](ValueId id) { return IsEmpty(graph_, id); };
   const bool has_empty = std::ranges::any_of(node.inputs, is_empty) || std::ranges::any_of(node.outputs, is_empty);
   if ((is_kept && !has_empty) || node.outputs.size() != outputs.size()) return Status::Ok();
@@ -229,7 +230,7 @@ Status SubgraphReader::FoldLastNode(int index, std::span<const int32_t> outputs)
   return Status::Ok();
 }
 
-// Parts without elements are no work for a last node that splits.
+// Removes empty outputs of a split.
 void SubgraphReader::DropEmptyParts() {
   auto* split = graph_.nodes().empty() ? nullptr : std::get_if<Split>(&graph_.nodes().back().op);
   if (split == nullptr) return;

@@ -1,4 +1,4 @@
-// A subgraph's inputs and outputs: their names, and the shapes that are given for inputs.
+// A subgraph's inputs and outputs: names, and shapes that the caller gives for inputs.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -7,7 +7,7 @@
 
 namespace hearth {
 
-// What the signature calls the inputs or the outputs.
+// The signature's names for the inputs or outputs.
 Result<std::unordered_map<int32_t, std::string>> SubgraphReader::AliasesOf(Side side) {
   std::unordered_map<int32_t, std::string> aliases;
   if (signature_ == nullptr) return aliases;
@@ -77,7 +77,7 @@ Status SubgraphReader::ReadInputs(std::map<std::string, std::vector<int32_t>> in
   HEARTH_ASSIGN(const std::vector<int32_t> inputs, CopyIndices(subgraph_.inputs(), "the list of model inputs"));
   HEARTH_ASSIGN(const auto aliases, AliasesOf(Side::kInputs));
   shapes_were_given_ = !input_shapes.empty();
-  std::string names;  // for a message
+  std::string names;  // for an error message
   for (const int32_t tensor : inputs) {
     HEARTH_TRY(tensors_.CheckIndex(tensor, "the list of model inputs"));
     HEARTH_TRY(CheckInput(tensor));
@@ -94,7 +94,7 @@ Status SubgraphReader::ReadInputs(std::map<std::string, std::vector<int32_t>> in
       input_shapes.erase(given);
     }
     HEARTH_ASSIGN(ValueId value, tensors_.ValueOf(tensor));
-    if (graph_.IsConstant(value)) {  // without elements: what reads it knows that
+    if (graph_.IsConstant(value)) {  // empty inputs: readers know that
       value = graph_.AddValue({graph_.value(value).name, graph_.value(value).desc, std::nullopt});
     }
     graph_.inputs.push_back(value);
@@ -131,7 +131,7 @@ Status SubgraphReader::ReadOutputs() {
                    "{} is a resource variable, which cannot be an output: return what it holds",
                    tensors_.Label(tensor));
     }
-    if (graph_.IsState(value)) value = AddCopy(value);  // the run changes it
+    if (graph_.IsState(value)) value = AddCopy(value);  // a copy, because the run changes the state
     graph_.outputs.push_back(value);
   }
   AddRowOutputs();

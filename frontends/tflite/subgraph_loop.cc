@@ -1,4 +1,4 @@
-// WHILE as a loop that the host runs: its condition and body become graphs of their own.
+// WHILE as a loop on the host: condition and body are separate graphs.
 #include <algorithm>
 #include <memory>
 
@@ -12,7 +12,7 @@
 namespace hearth {
 namespace {
 
-// What limits a whole file, and what was found out about its loops, goes from the one reading to the other.
+// Copies the limits of the file, and which loops run on the host, from one reading to the other.
 void HandOver(Reading& from, Reading& to) {
   to.copies = from.copies;
   to.made_bytes_left = from.made_bytes_left;
@@ -22,7 +22,7 @@ void HandOver(Reading& from, Reading& to) {
   to.loops_of_the_host = from.loops_of_the_host;
 }
 
-// Whether what the graph makes is a constant.
+// Whether the graph's output is a constant.
 bool MakesConstant(const Graph& graph) {
   const Node& last = graph.nodes()[static_cast<size_t>(graph.ProducerOf(graph.outputs[0]))];
   return std::ranges::all_of(last.inputs, [&](ValueId value) { return graph.IsConstant(value); });
@@ -30,8 +30,8 @@ bool MakesConstant(const Graph& graph) {
 
 }  // namespace
 
-// The arguments of a part's subgraph, with the inputs of its graph: the loop's values, whether it goes on where the
-// body says that, then variables.
+// The arguments for a part's subgraph, which are its graph's inputs: the loop's values, then whether the loop continues
+// if the body decides that, then variables.
 Result<std::vector<ValueId>> SubgraphReader::BeginPart(Reading& part, const std::vector<ValueId>& values,
                                                        LoopParts& parts) {
   HandOver(reading_, part);
@@ -60,7 +60,7 @@ Result<std::vector<ValueId>> SubgraphReader::BeginPart(Reading& part, const std:
   return arguments;
 }
 
-// What the subgraph made of `values` becomes the outputs of the part's graph; behind them what variables hold then.
+// Makes the subgraph's results for `values`, and then the contents of variables, the outputs of the part's graph.
 Status SubgraphReader::EndPart(Reading& part, const std::vector<ValueId>& values, std::vector<ValueId> made,
                                LoopParts& parts, bool is_condition) {
   SubgraphReader caller(part, subgraph_, nullptr);
@@ -88,7 +88,7 @@ Status SubgraphReader::EndPart(Reading& part, const std::vector<ValueId>& values
   return part.graph.Validate();
 }
 
-// Whether the loop goes on with `values`, as its condition says.
+// Whether the loop continues with `values`, by its condition.
 Result<ValueId> SubgraphReader::AddTest(int index, const wire::WhileOptions& options, std::span<const ValueId> values) {
   HEARTH_ASSIGN(const std::vector<ValueId> made, Call(index, options.cond_subgraph_index(), values));
   if (made.size() != 1) return Error(StatusCode::kMalformedInput, "its condition has {} outputs", made.size());
@@ -96,7 +96,7 @@ Result<ValueId> SubgraphReader::AddTest(int index, const wire::WhileOptions& opt
   return AddScalar(index, made[0]);
 }
 
-// What condition or body make. A condition that changes variables is asked at the end of the body.
+// The results of condition or body. A condition that changes variables is evaluated at the end of the body.
 Result<std::vector<ValueId>> SubgraphReader::MakePart(int index, const wire::WhileOptions& options,
                                                       std::vector<ValueId> arguments, const LoopParts& parts,
                                                       bool is_condition) {
@@ -113,7 +113,7 @@ Result<std::vector<ValueId>> SubgraphReader::MakePart(int index, const wire::Whi
   return made;
 }
 
-// Condition or body, for values like these, as a graph of its own.
+// Condition or body as a separate graph, for values with these descriptions.
 Result<Graph> SubgraphReader::ReadPart(int index, const wire::WhileOptions& options, const std::vector<ValueId>& values,
                                        LoopParts& parts, bool is_condition) {
   Reading part(reading_.model, reading_.file, 0);
@@ -142,11 +142,11 @@ Result<SubgraphReader::LoopParts> SubgraphReader::ReadParts(int index, const wir
     return Error(StatusCode::kUnsupported, "a value of the loop has no elements");
   }
   LoopParts parts{.graphs = std::make_shared<LoopGraphs>()};
-  while (true) {  // until both take all variables that one of them reads
+  while (true) {  // until both take all variables that either reads
     const size_t known = parts.variables.size();
     parts.changed.clear();
     HEARTH_ASSIGN(parts.graphs->condition, ReadPart(index, options, values, parts, true));
-    if (!parts.changed.empty()) {  // by the condition
+    if (!parts.changed.empty()) {  // the condition changed some
       parts.tests_in_body = true;
       continue;
     }
@@ -163,7 +163,7 @@ Result<std::vector<ValueId>> SubgraphReader::AddLoop(int index, const wire::Whil
                                                      const std::vector<ValueId>& values) {
   HEARTH_ASSIGN(const LoopParts parts, ReadParts(index, options, values));
   Node node{Loop{parts.graphs}, {}, {}, "", SourceIndex(index)};
-  std::vector<ValueId> made = values;  // a handle stays what it is
+  std::vector<ValueId> made = values;  // handles stay as they are
   for (ValueId& value : made) {
     if (IsHandle(value)) continue;
     node.inputs.push_back(value);
@@ -191,7 +191,7 @@ Result<std::vector<ValueId>> SubgraphReader::AddLoop(int index, const wire::Whil
   return made;
 }
 
-// Whether the turns from `values` on may be written out, `operators` each; nothing where that is not known before.
+// Whether the iterations from `values` on may be written out, each as `operators`; nothing if that is unknown.
 std::optional<bool> SubgraphReader::DoTurnsFit(int index, const wire::WhileOptions& options,
                                                const std::vector<ValueId>& values, int64_t operators) {
   const int64_t left = reading_.inlined_operators_left, most = left / std::max<int64_t>(operators, 1) + 1;
@@ -199,7 +199,7 @@ std::optional<bool> SubgraphReader::DoTurnsFit(int index, const wire::WhileOptio
   reading_.inlined_operators_left = may_be_read;
   const Result<LoopParts> parts = ReadParts(index, options, values);
   reading_.counting_left -= may_be_read - reading_.inlined_operators_left;
-  reading_.inlined_operators_left = left;  // nothing of that stays
+  reading_.inlined_operators_left = left;  // the parts are not kept
   if (!parts.ok()) return std::nullopt;
   KnownValues known;
   for (const ValueId value : values) {
@@ -209,7 +209,7 @@ std::optional<bool> SubgraphReader::DoTurnsFit(int index, const wire::WhileOptio
     Result<ReferenceTensor> numbers = ReferenceFromBytes(graph_.value(value).desc, graph_.ConstantBytes(value));
     if (numbers.ok()) known.back() = std::move(numbers).value();
   }
-  known.resize(parts->graphs->condition.inputs.size());  // variables are not known
+  known.resize(parts->graphs->condition.inputs.size());  // variables are unknown
   const std::optional<int64_t> turns = CountTurns(*parts->graphs, std::move(known), most, reading_.counting_left);
   return turns ? std::optional(*turns < most) : std::nullopt;
 }

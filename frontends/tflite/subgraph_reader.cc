@@ -14,7 +14,7 @@
 namespace hearth {
 namespace {
 
-// The operands that become inputs of the node; `ordered` holds them where their order differs from the file's.
+// The operands that become the node's inputs, in `ordered` if the order differs from the file's.
 std::span<const int32_t> NodeInputs(const OperatorRow& row, std::span<const int32_t> operands,
                                     std::vector<int32_t>& ordered) {
   if (row.input_order.empty()) return operands.first(std::min<size_t>(operands.size(), row.data_inputs));
@@ -25,7 +25,7 @@ std::span<const int32_t> NodeInputs(const OperatorRow& row, std::span<const int3
   return ordered;
 }
 
-// Operands without elements add nothing to a concatenation (a list's items before its first), and update nothing.
+// Drops empty operands: a concatenation and an update do nothing with them.
 void DropEmptyInputs(const Graph& graph, Node& node) {
   const auto is_empty = [&](ValueId id) { return id != kNoValue && graph.value(id).desc.shape.element_count() == 0; };
   const bool is_concat = std::holds_alternative<Concat>(node.op);
@@ -76,19 +76,19 @@ Result<std::vector<int32_t>> SubgraphReader::CopyIndices(const flatbuffers::Vect
   return CopyOf(indices);
 }
 
-// `tensor` is written by an operator or the caller: it must be able to hold something new.
+// Checks that an operator or the caller may write `tensor`.
 Status SubgraphReader::CheckProduced(int32_t tensor, std::string_view where) {
   HEARTH_ASSIGN(const std::span<const std::byte> bytes, tensors_.ConstantBytes(tensor));
   HEARTH_TRY(tensors_.ShapeOf(tensor).status());
   if (!bytes.empty()) {
     return Error(StatusCode::kMalformedInput, "{} writes {}, which holds constant data", where, tensors_.Label(tensor));
   }
-  // State that an operator initializes is made anew by each run.
+  // A state that an operator initializes is an ordinary tensor: each run computes it anew.
   tensors_.MakeOrdinary(tensor);
   return Status::Ok();
 }
 
-// Checks every operator's code and outputs, so that later an operator's input tells "made later" from "never made".
+// Checks every operator's code and outputs, so that an input can be told to be made later or never.
 Status SubgraphReader::FindProducers() {
   for (int index = 0; index < operator_count(); ++index) {
     if (op(index).opcode_index() >= reading_.codes.size()) {
@@ -114,7 +114,7 @@ Status SubgraphReader::FindProducers() {
   return Status::Ok();
 }
 
-// So that whoever reads a state tensor first already sees that an operator changes it.
+// Marks states before operators are read, so that every reader of a state tensor knows that it changes.
 Status SubgraphReader::MarkStates(int index) {
   const OperatorRow* row = CodeOf(index).row;
   if (row == nullptr || row->state_inputs.empty()) return Status::Ok();
@@ -149,7 +149,7 @@ Status SubgraphReader::CheckHasContent(int32_t tensor, std::string_view where) {
 Status SubgraphReader::CheckInputs(int index, std::span<const int32_t> inputs) {
   const std::string where = OperatorLabel(index);
   for (const int32_t tensor : inputs) {
-    if (tensor == -1) continue;  // an optional input that is absent
+    if (tensor == -1) continue;  // an absent optional input
     HEARTH_TRY(tensors_.CheckIndex(tensor, where));
     HEARTH_TRY(CheckHasContent(tensor, where));
   }
@@ -172,7 +172,7 @@ Status SubgraphReader::CheckInputs(int index, std::span<const int32_t> inputs) {
   return Status::Ok();
 }
 
-// The attributes; UnknownOp when Hearth does not know the operator in this form.
+// The operation with its attributes; UnknownOp if Hearth does not know this form of the operator.
 Result<Op> SubgraphReader::ReadOp(int index, const std::vector<int32_t>& inputs) {
   const OperatorCode& code = CodeOf(index);
   if (!budget_.Charge(code.name.size())) return CopyBudget::Exceeded(OperatorLabel(index));
@@ -181,7 +181,7 @@ Result<Op> SubgraphReader::ReadOp(int index, const std::vector<int32_t>& inputs)
   const OperatorView view(op(index), inputs, tensors_);
   Result<Op> read = code.row->read(view);
   if (read.ok()) return read;
-  // Without a shape (the file's "known at run time") a complaint about sizes says nothing.
+  // If the input's shape is known only at run time, an error about sizes means nothing.
   const bool shape_unknown = sources_[inputs[0]] == Source::kReady && view.InputHasNoShape(0);
   if (read.status().code() == StatusCode::kUnsupported || shape_unknown) {
     if (!budget_.Charge(read.status().message().size())) return CopyBudget::Exceeded(OperatorLabel(index));
@@ -190,8 +190,8 @@ Result<Op> SubgraphReader::ReadOp(int index, const std::vector<int32_t>& inputs)
   return read.status().Within(OperatorLabel(index));
 }
 
-// The value that `op` reads for `tensor`. Filters and biases stay as they are stored, which makes what is packed and
-// hashed smaller; other operations need operands of one type and get the constant as float32.
+// The value that `op` reads for `tensor`. Constant filters and biases keep their stored type, so less is packed and
+// hashed. Other operations need operands of one type: they get float32.
 Result<ValueId> SubgraphReader::InputValue(const Op& op, int32_t tensor) {
   HEARTH_ASSIGN(const ValueId value, tensors_.ValueOf(tensor));
   if (!is_folded_[tensor] || OpDefOf(op).Has(kTakesStoredConstants)) return value;
@@ -227,7 +227,7 @@ Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs
   DropEmptyInputs(graph_, node);
   for (const int32_t tensor : outputs) {
     HEARTH_ASSIGN(const ValueId value, tensors_.ValueOf(tensor));
-    graph_.value(value).constant.reset();  // what the file gives no elements gets those that the node makes
+    graph_.value(value).constant.reset();  // the file's tensor is empty, the node's is not
     node.outputs.push_back(value);
   }
   if (!std::holds_alternative<UnknownOp>(node.op)) {
@@ -242,7 +242,7 @@ Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs
   if (!arranged.ok() && arranged.code() != StatusCode::kUnsupported) return arranged;
   if (!arranged.ok()) node.op = UnknownOp{CodeOf(index).name, std::string(arranged.message())};
   if (arranged.ok() && file_cell != kNoValue) {
-    // The file's tensor for the cell's output is what the cell's state becomes.
+    // The file's output tensor for the cell is the next content of the cell's state.
     graph_.value(node.outputs[2]).name = graph_.value(file_cell).name;
     tensors_.Alias(outputs[1], node.outputs[2]);
   }
@@ -250,7 +250,7 @@ Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs
   return Status::Ok();
 }
 
-// The node makes what `tensor` becomes; operators after this one read that.
+// Adds the next content of `tensor` to the node's outputs. Later operators read that.
 Status SubgraphReader::AddStateOutput(int32_t tensor, Node& node) {
   HEARTH_ASSIGN(const ValueId before, InputValue(node.op, tensor));
   Value next{graph_.value(before).name + "_next", graph_.value(before).desc, std::nullopt};
@@ -267,7 +267,7 @@ Status SubgraphReader::AddStateOutput(int32_t tensor, Node& node) {
   return Status::Ok();
 }
 
-// A state that no operator changes after all (Hearth doesn't know the operator) keeps its zeros.
+// A state that no operator changes, because Hearth does not know the operator, stays zero.
 void SubgraphReader::FinishStates() {
   std::erase_if(graph_.states, [&](const StatePair& state) {
     if (state.written != kNoValue) return false;

@@ -24,7 +24,7 @@ namespace hearth {
 
 struct LoopGraphs;
 
-// A complex tensor: its two parts are tensors of float32.
+// A complex tensor as two float32 tensors.
 struct ComplexValue {
   ValueId real = kNoValue, imaginary = kNoValue;
 };
@@ -41,10 +41,10 @@ class SubgraphReader {
         budget_(reading.copies),
         tensors_(reading, subgraph) {}
 
-  // The model's own subgraph, into reading.graph. `input_shapes`: see ReadOptions.
+  // Reads the model's own subgraph into reading.graph. `input_shapes`: see ReadOptions.
   Status Read(const std::map<std::string, std::vector<int32_t>>& input_shapes);
-  // Subgraph `number`, called by operator `source_index` of the model's own: appends its nodes and returns its outputs.
-  // kUnsupported for operators that Hearth has not.
+  // Reads subgraph `number`, called by operator `source_index` of the model's own: appends its nodes and returns its
+  // outputs. kUnsupported for unknown operators.
   Result<std::vector<ValueId>> ReadCalled(int32_t number, std::span<const ValueId> arguments, int32_t source_index);
 
   enum class Side : uint8_t { kInputs, kOutputs };
@@ -53,7 +53,7 @@ class SubgraphReader {
  private:
   friend class Expansion;
 
-  // Where a tensor's content comes from, as seen from the operator that is being read.
+  // Whether a tensor's content is available to the operator that is being read.
   enum class Source : uint8_t { kNone, kLater, kReady };
 
   int operator_count() const {
@@ -89,7 +89,7 @@ class SubgraphReader {
   Status AddStateOutput(int32_t tensor, Node& node);
   void FinishStates();
 
-  // subgraph_folding.cc: operators that make no node, and shapes that are found while reading.
+  // subgraph_folding.cc: operators that make no node, and shapes that are inferred while reading.
   Result<bool> FoldOperator(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
   Result<bool> FoldConversion(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
   bool ReadsOpenShape(std::span<const int32_t> inputs) const;
@@ -130,9 +130,9 @@ class SubgraphReader {
                                        const std::vector<ValueId>& values);
   struct LoopParts {
     std::shared_ptr<LoopGraphs> graphs;
-    std::vector<std::string> variables;  // which go around behind the loop's own values
-    std::set<std::string> changed;       // those that the body assigns to
-    bool tests_in_body = false;          // whether it goes on is a value behind the loop's own
+    std::vector<std::string> variables;  // loop-carried, after the loop's own values
+    std::set<std::string> changed;       // those that the body assigns
+    bool tests_in_body = false;          // a value after the loop's own says whether it continues
   };
   Result<LoopParts> ReadParts(int index, const wire::WhileOptions& options, const std::vector<ValueId>& values);
   std::optional<bool> DoTurnsFit(int index, const wire::WhileOptions& options, const std::vector<ValueId>& values,
@@ -154,7 +154,7 @@ class SubgraphReader {
   Result<ValueId> MaskRows(int index, ValueId value, double number);
   Result<ValueId> AddNumbers(const TensorDesc& desc, const std::vector<double>& numbers);
   Result<ValueId> RowsOfLastNode() const;
-  ValueId RowsOf(ValueId value) const;  // how many of its rows count; kNoValue: all
+  ValueId RowsOf(ValueId value) const;  // its number of valid rows; kNoValue: all
   void AddRowOutputs();
 
   // subgraph_variables.cc: resource variables, which become states.
@@ -170,7 +170,7 @@ class SubgraphReader {
   std::string NameOfOwnState(int32_t tensor) const { return fmt::format("subgraph_{}_state_{}", number_, tensor); }
   Result<ValueId> AddZeros(const std::string& name);
   void BeginFreshCall();
-  void EndFreshCall(const Variables& before);  // what they were before BeginFreshCall
+  void EndFreshCall(const Variables& before);  // their content before BeginFreshCall
   Status BindOwnStates();
   ValueId WasRun();
   Status Assign(const std::string& name, ValueId value);
@@ -181,7 +181,7 @@ class SubgraphReader {
   Status CheckNoHandles(int index, std::span<const int32_t> inputs);
   void FinishVariables();
 
-  // expansion.cc: operators that stand for several nodes, and complex tensors, which only they make.
+  // expansion.cc: operators that become several nodes, and complex tensors, which only they make.
   Result<bool> ReadExpansion(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
   Result<bool> MakesNothing(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
   bool IsComplexMove(int index, const std::vector<int32_t>& inputs) const;

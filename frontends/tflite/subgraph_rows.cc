@@ -1,5 +1,5 @@
-// Tensors whose number of rows depends on data (WHERE, UNIQUE). The graph holds them as large as they can get, and
-// beside each the number of rows that count; operators on them keep that number, mask the other rows, or are refused.
+// Tensors whose number of rows depends on data (WHERE, UNIQUE). The graph holds them in their largest size, with the
+// number of valid rows beside each. Operators on them keep that number, mask the other rows, or are refused.
 #include <algorithm>
 #include <limits>
 
@@ -13,8 +13,8 @@ namespace {
 
 constexpr int32_t kShapeCode = 77;
 
-// Whether each row of what the node makes follows from the same row of operand 0, where that is the only one of `rows`
-// rows, and dimension 0 of the result is the rows still.
+// Whether each output row depends only on the same row of operand 0, and dimension 0 stays the rows. Precondition: only
+// operand 0 has `rows` rows.
 bool IsByRow(const Op& op, int rank, int32_t rows) {
   if (const auto* slice = std::get_if<Slice>(&op)) {
     return slice->begin[0] == 0 && slice->size[0] == rows && slice->strides[0] == 1;
@@ -33,13 +33,13 @@ bool IsElementwise(const Op& op) {
          std::holds_alternative<PRelu>(op) || std::holds_alternative<AddN>(op);
 }
 
-// Which indices a lookup takes may have rows that do not count: their results do not count either.
+// Whether the op looks up rows by index. Invalid rows of the indices give invalid results.
 bool LooksUpRows(const Op& op) {
   const auto* gather = std::get_if<Gather>(&op);
   return std::holds_alternative<GatherNd>(op) || (gather != nullptr && gather->axis == 0 && gather->batch_dims == 0);
 }
 
-// What an element that does not count is for a reduction.
+// The neutral element of a reduction, which replaces invalid elements.
 double Neutral(ReduceKind kind, const TensorDesc& desc) {
   const bool is_real = desc.dtype == DType::kFloat32;
   const double largest = is_real ? std::numeric_limits<double>::infinity() : std::numeric_limits<int32_t>::max();
@@ -68,7 +68,7 @@ Result<ValueId> SubgraphReader::AddNumbers(const TensorDesc& desc, const std::ve
   return graph_.AddConstantValue(fmt::format("made_{}", graph_.values().size()), desc, std::move(bytes));
 }
 
-// `value` with another number in the rows that do not count.
+// `value` with `number` in its invalid rows.
 Result<ValueId> SubgraphReader::MaskRows(int index, ValueId value, double number) {
   const TensorDesc desc = graph_.value(value).desc;
   Shape column = desc.shape;
@@ -95,7 +95,7 @@ Result<ValueId> SubgraphReader::ReduceRows(int index, const Reduce& reduce, Valu
   if (is_mean) of_all.kind = ReduceKind::kSum;
   HEARTH_ASSIGN(const ValueId result, AddMadeNode(index, of_all, {masked}, made));
   if (!is_mean) return result;
-  double others = 1.0;  // elements of a row that go into one mean
+  double others = 1.0;  // elements of a row in one mean
   for (int d = 1; d < desc.shape.rank(); ++d) others *= (reduce.axes_mask >> d & 1u) != 0 ? desc.shape[d] : 1;
   HEARTH_ASSIGN(const ValueId rows,
                 AddMadeNode(index, Cast{DType::kFloat32}, {RowsOf(value)}, {DType::kFloat32, Shape(), std::nullopt}));
@@ -107,7 +107,7 @@ Result<ValueId> SubgraphReader::ReduceRows(int index, const Reduce& reduce, Valu
   return shape == graph_.value(mean).desc.shape ? mean : AddMadeNode(index, Reshape{shape}, {mean}, plain);
 }
 
-// SHAPE of such a tensor: the number of rows that count, then the dimensions.
+// SHAPE of such a tensor: the number of valid rows, then the other dimensions.
 Result<ValueId> SubgraphReader::ShapeOfRows(int index, ValueId value, const TensorDesc& made) {
   const Shape shape = graph_.value(value).desc.shape;
   const TensorDesc desc = {made.dtype, Shape(), std::nullopt};
@@ -121,13 +121,13 @@ Result<ValueId> SubgraphReader::ShapeOfRows(int index, ValueId value, const Tens
   return AddMadeNode(index, Concat{.axis = 0}, {rows, rest}, desc);
 }
 
-// The number of rows that count of what the last node made; kNoValue where all do. An error where that is not known.
+// The number of valid rows of the last node's result; kNoValue if all are valid. An error if that is unknown.
 Result<ValueId> SubgraphReader::RowsOfLastNode() const {
   const Node& node = graph_.nodes().back();
   const Shape& made = graph_.value(node.outputs[0]).desc.shape;
   const ValueId first = RowsOf(node.inputs[0]);
   const auto rows_at = [&](size_t k) { return k < node.inputs.size() ? RowsOf(node.inputs[k]) : kNoValue; };
-  if (LooksUpRows(node.op) && rows_at(1) == kNoValue) return kNoValue;  // which rows is said: they count
+  if (LooksUpRows(node.op) && rows_at(1) == kNoValue) return kNoValue;  // the indices are all valid, so the results are
   if (LooksUpRows(node.op) && first == kNoValue) return rows_at(1);
   const Shape& shape = graph_.value(node.inputs[0]).desc.shape;
   const bool keeps_rows = made.rank() > 0 && shape.rank() > 0 && made[0] == shape[0];
@@ -179,7 +179,7 @@ Result<ValueId> SubgraphReader::MakeOnRows(int index, const std::vector<int32_t>
   return result;
 }
 
-// True when an operand's number of rows depends on data: the operator was read, or an UnknownOp says why it can't be.
+// True if an operand's number of rows depends on data: the operator was read, or an UnknownOp says why not.
 Result<bool> SubgraphReader::ReadOnRows(int index, const std::vector<int32_t>& inputs,
                                         const std::vector<int32_t>& outputs) {
   if (reading_.rows.empty() || CodeOf(index).row == nullptr) return false;
@@ -200,7 +200,7 @@ Result<bool> SubgraphReader::ReadOnRows(int index, const std::vector<int32_t>& i
   return true;
 }
 
-// Behind the model's own outputs, for each whose number of rows depends on data, that number.
+// Adds an output with the number of valid rows for each model output that has one.
 void SubgraphReader::AddRowOutputs() {
   for (const ValueId output : std::vector<ValueId>(graph_.outputs)) {
     if (RowsOf(output) == kNoValue) continue;

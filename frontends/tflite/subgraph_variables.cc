@@ -1,5 +1,5 @@
 // Resource variables: CALL_ONCE, VAR_HANDLE, READ_VARIABLE, ASSIGN_VARIABLE. A variable that an operator changes
-// becomes a state of the graph, one that only CALL_ONCE writes a constant.
+// becomes a state of the graph. One that only CALL_ONCE writes becomes a constant.
 #include <algorithm>
 #include <set>
 
@@ -22,7 +22,7 @@ bool HoldsZeros(const Graph& graph, ValueId constant) {
   return zeros.ok() && std::ranges::equal(*zeros, graph.ConstantBytes(constant));
 }
 
-// A name that no two variables share; nothing where the file would make it copy too much.
+// A name that is unique to the variable; nothing if the file exceeds its copy budget.
 std::optional<std::string> NameOfVariable(const wire::VarHandleOptions& options, CopyBudget& budget) {
   std::string name;
   for (const flatbuffers::String* part : {options.container(), options.shared_name()}) {
@@ -33,7 +33,7 @@ std::optional<std::string> NameOfVariable(const wire::VarHandleOptions& options,
   return name.empty() ? "variable" : name;
 }
 
-// What a variable holds around a loop.
+// The description of a variable's content outside of the loop.
 const TensorDesc* HeldOutside(const Reading& reading, const std::string& name) {
   for (const Reading* outer = reading.outer; outer != nullptr; outer = outer->outer) {
     const auto found = outer->variables.find(name);
@@ -45,7 +45,7 @@ const TensorDesc* HeldOutside(const Reading& reading, const std::string& name) {
   return nullptr;
 }
 
-// What the operators of the model say of variables before they are read one after the other.
+// Finds which variables the model's operators write, before they are read one by one.
 class VariableScan {
  public:
   explicit VariableScan(Reading& reading) : reading_(reading) {
@@ -72,7 +72,7 @@ class VariableScan {
   }
   void FindChanged(const wire::SubGraph& subgraph) {
     if (subgraph.operators() == nullptr) return;
-    std::map<int32_t, std::string> names;  // by the handle's tensor
+    std::map<int32_t, std::string> names;  // by the tensor of the handle
     for (const wire::Operator* op : *subgraph.operators()) {
       const int32_t code = CodeOf(*op);
       if (code == kVarHandle && op->outputs() != nullptr && op->outputs()->size() == 1) {
@@ -81,7 +81,7 @@ class VariableScan {
         if (name) names.emplace(op->outputs()->Get(0), *name);
       } else if (code == kAssignVariable && op->inputs() != nullptr && op->inputs()->size() > 0) {
         const auto found = names.find(op->inputs()->Get(0));
-        changed_.insert(found == names.end() ? "*" : found->second);  // "*": a handle from the caller, of any of them
+        changed_.insert(found == names.end() ? "*" : found->second);  // "*": the caller's handle, of any variable
       }
     }
   }
@@ -110,7 +110,7 @@ bool SubgraphReader::ChangesVariable(const std::string& name) {
   return reading_.changed_variables->contains(name) || reading_.changed_variables->contains("*");
 }
 
-// The constant that stands for a handle is found by the variable's name.
+// The constant for a handle contains the variable's name.
 Result<ValueId> SubgraphReader::HandleOf(int index) {
   const auto* options = op(index).builtin_options_as_VarHandleOptions();
   if (options == nullptr) return Error(StatusCode::kUnsupported, "it names no variable");
@@ -133,7 +133,7 @@ Result<std::string> SubgraphReader::VariableBehind(int32_t tensor) {
   return Error(StatusCode::kMalformedInput, "{} is not a handle of a variable", tensors_.Label(tensor));
 }
 
-// Another operator would read the number that stands for a handle.
+// Another operator would read the handle's number.
 Status SubgraphReader::CheckNoHandles(int index, std::span<const int32_t> inputs) {
   if (reading_.handles.empty()) return Status::Ok();
   for (const int32_t tensor : inputs) {
@@ -146,7 +146,7 @@ Status SubgraphReader::CheckNoHandles(int index, std::span<const int32_t> inputs
   return Status::Ok();
 }
 
-// State: false until a run has ended.
+// A state that is false until a run has ended.
 ValueId SubgraphReader::WasRun() {
   if (reading_.was_run == kNoValue) {
     reading_.was_run = graph_.AddValue({"variables_were_set", {DType::kBool, Shape(), std::nullopt}, std::nullopt});
@@ -154,8 +154,7 @@ ValueId SubgraphReader::WasRun() {
   return reading_.was_run;
 }
 
-// What the variable holds when a run begins. States begin with zeros, so other first values are chosen in the first
-// run.
+// The variable's content when a run begins. States begin with zeros, so the first run selects other initial values.
 Result<ValueId> SubgraphReader::BeginState(int index, const std::string& name) {
   const ValueId first = reading_.variables[name].first;
   const TensorDesc desc = graph_.value(first).desc;
@@ -183,13 +182,13 @@ Result<ValueId> SubgraphReader::AddZeros(const std::string& name) {
   return graph_.AddConstantValue(name + "_first", desc, std::move(zeros));
 }
 
-// What IF and WHILE call has its own variables anew each time, and keeps them from turn to turn: LiteRT prepares the
+// Subgraphs that IF and WHILE call start with fresh variables and keep them between iterations: LiteRT prepares the
 // subgraphs again whenever it runs the operator.
 void SubgraphReader::BeginFreshCall() {
   for (const auto& [name, desc] : reading_.own_variables) {
     const auto found = reading_.variables.find(name);
     if (found == reading_.variables.end()) continue;
-    const ValueId first = found->second.first;  // in a part of a loop what comes in from around it
+    const ValueId first = found->second.first;  // within a part of a loop: the content from outside
     found->second = {.first = graph_.IsConstant(first) ? first : kNoValue};
   }
   ++reading_.fresh_calls;
@@ -206,7 +205,7 @@ void SubgraphReader::EndFreshCall(const Variables& before) {
   }
 }
 
-// Variable tensors of a called subgraph are variables of its own.
+// Variable tensors of a called subgraph are its own variables.
 Status SubgraphReader::BindOwnStates() {
   for (int32_t tensor = 0; tensor < tensors_.count(); ++tensor) {
     if (!tensors_.IsState(tensor) || sources_[tensor] != Source::kNone) continue;
@@ -219,7 +218,7 @@ Status SubgraphReader::BindOwnStates() {
   return Status::Ok();
 }
 
-// In a part of a loop that the host runs, what a variable holds comes in from around the loop.
+// Within a part of a loop on the host, a variable's content comes from outside the loop.
 Result<ValueId> SubgraphReader::BeginInLoop(const std::string& name) {
   const TensorDesc* found = IsOwn(name) ? &reading_.own_variables.at(name) : HeldOutside(reading_, name);
   if (found == nullptr) {
@@ -228,7 +227,7 @@ Result<ValueId> SubgraphReader::BeginInLoop(const std::string& name) {
                  name);
   }
   std::vector<std::string>& names = reading_.loop_variables;
-  // Known already from turns that were written out and are gone.
+  // The input may exist from iterations that were written out and undone.
   const auto place = static_cast<size_t>(std::ranges::find(names, name) - names.begin());
   if (place == names.size()) {
     names.push_back(name);
@@ -276,7 +275,7 @@ Status SubgraphReader::Assign(const std::string& name, ValueId value) {
   return Status::Ok();
 }
 
-// Before operators that may or may not run: all variables that some operator changes hold something on both ways.
+// Before conditional operators: gives each variable that an operator changes a content on both branches.
 Status SubgraphReader::BeginStates(int index) {
   std::vector<std::string> names;
   for (const auto& [name, variable] : reading_.variables) {
@@ -320,7 +319,7 @@ Status SubgraphReader::ReadCallOnce(int index) {
   return status;
 }
 
-// What the operator makes: nothing, a handle, or what a variable holds.
+// The operator's result: nothing, a handle, or a variable's content.
 Result<std::vector<ValueId>> SubgraphReader::ReadOnVariable(int index, int32_t code, std::span<const int32_t> inputs) {
   if (code == kCallOnce) {
     if (reading_.outer != nullptr) {
@@ -351,7 +350,7 @@ Result<std::vector<ValueId>> SubgraphReader::ReadOnVariable(int index, int32_t c
   return std::vector<ValueId>();
 }
 
-// True when the operator is one on variables; an UnknownOp says why it cannot be read.
+// True if the operator works on variables; an UnknownOp says why it cannot be read.
 Result<bool> SubgraphReader::ReadVariableOperator(int index, const std::vector<int32_t>& inputs,
                                                   const std::vector<int32_t>& outputs) {
   const OperatorRow* row = CodeOf(index).row;
@@ -361,11 +360,11 @@ Result<bool> SubgraphReader::ReadVariableOperator(int index, const std::vector<i
   HEARTH_TRY(FinishMade(index, inputs, outputs, ReadOnVariable(index, row->code, inputs), first_node));
   const bool is_refused =
       graph_.nodes().size() > first_node && std::holds_alternative<UnknownOp>(graph_.nodes().back().op);
-  if (is_refused) reading_.variables = std::move(before);  // what it made of them is gone
+  if (is_refused) reading_.variables = std::move(before);  // undoes its changes
   return true;
 }
 
-// The states that variables became, with what they hold at the end of a run.
+// Adds the states that variables became, with their content at the end of a run.
 void SubgraphReader::FinishVariables() {
   for (const auto& [name, variable] : reading_.variables) {
     if (variable.state == kNoValue) continue;

@@ -1,4 +1,4 @@
-// The bytes behind tensors: in the file, in another form in it, or found while reading.
+// The bytes of constant tensors: in the file, in another form there, or computed while reading.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -28,7 +28,7 @@ Result<std::span<const std::byte>> TensorReader::BufferBytes(int32_t index) cons
     return Error(StatusCode::kUnsupported, "{} has its data in another file", Label(index));
   }
   const uint32_t buffer_index = tensor(index).buffer();
-  if (buffer_index == 0) return std::span<const std::byte>();  // by convention: no data
+  if (buffer_index == 0) return std::span<const std::byte>();  // by convention empty
   const size_t buffer_count = reading_.model.buffers() == nullptr ? 0 : reading_.model.buffers()->size();
   if (buffer_index >= buffer_count) {
     return Error(StatusCode::kMalformedInput, "{} refers to buffer {}; the model has {} buffers", Label(index),
@@ -107,7 +107,7 @@ Result<std::vector<std::byte>> TensorReader::DenseBytes(int32_t index, const Ten
   return dense.ok() ? std::move(dense) : Result<std::vector<std::byte>>(dense.status().Within(Label(index)));
 }
 
-// Of int2 the same numbers as int4.
+// int2 elements as int4.
 Result<std::vector<std::byte>> TensorReader::WideBytes(int32_t index, const Shape& shape,
                                                        std::span<const std::byte> stored) {
   if (stored.size() != static_cast<size_t>(shape.element_count() + 3) / 4) {
@@ -117,7 +117,7 @@ Result<std::vector<std::byte>> TensorReader::WideBytes(int32_t index, const Shap
   return Int4OfInt2(stored, shape.element_count());
 }
 
-// What it stands for in real numbers: blocks lie along the last dimension.
+// Block-quantized elements as real numbers. Blocks lie along the last dimension.
 Result<std::vector<std::byte>> TensorReader::RealBytes(int32_t index, const Shape& shape,
                                                        std::span<const std::byte> stored) {
   const wire::BlockwiseQuantization& blocks = *tensor(index).quantization()->details_as_BlockwiseQuantization();
@@ -170,7 +170,7 @@ Result<bool> TensorReader::IsConstant(int32_t index) const {
 std::string TensorReader::WhyNotConstant(int32_t index) const {
   ValueId value = value_of_[index];
   std::string text = fmt::format("{} is computed at run time", Label(index));
-  // Back over the first operands that are not constant.
+  // Follows the first operands that are not constant backwards.
   for (int producer = value == kNoValue ? -1 : graph_.ProducerOf(value); producer >= 0;
        producer = graph_.ProducerOf(value)) {
     const std::vector<ValueId>& operands = graph_.nodes()[producer].inputs;

@@ -12,10 +12,10 @@
 namespace hearth {
 namespace {
 
-// Far above any tensor, far below where byte and bit counts would overflow 64 bits.
+// Above any tensor, and far below an overflow of byte and bit counts in 64 bits.
 constexpr int64_t kMaxElements = int64_t{1} << 40;
 
-// "STRING", or the number of a type that the schema doesn't name.
+// "STRING", or the number of a type that the schema doesn't have.
 std::string TypeName(wire::TensorType type) {
   const std::string name = wire::EnumNameTensorType(type);
   return name.empty() ? fmt::format("number {}", static_cast<int>(type)) : name;
@@ -54,7 +54,7 @@ struct ZeroPointRange {
   int64_t least, most;
 };
 
-// What a model can hold in place of a type that Hearth has not.
+// Advice for a tensor type that Hearth does not support.
 std::string_view InsteadOf(wire::TensorType type) {
   switch (type) {
     case wire::TensorType_STRING: return "do the steps on strings before the model";
@@ -62,7 +62,7 @@ std::string_view InsteadOf(wire::TensorType type) {
   }
 }
 
-// What can stand for a real 0: any number that the type holds. Hearth keeps zero points of wider types in 32 bits.
+// The numbers of a type, any of which may represent 0. Hearth keeps zero points of wider types in 32 bits.
 ZeroPointRange ZeroPointRangeOf(wire::TensorType type) {
   switch (type) {
     case wire::TensorType_INT2: return {-2, 1};
@@ -86,7 +86,7 @@ std::optional<DType> DTypeOf(wire::TensorType type) {
     case wire::TensorType_BOOL: return DType::kBool;
     case wire::TensorType_INT16: return DType::kInt16;
     case wire::TensorType_INT8: return DType::kInt8;
-    case wire::TensorType_INT2: return DType::kInt4;  // of constants, which are stored so
+    case wire::TensorType_INT2: return DType::kInt4;  // only for constants, which are widened
     case wire::TensorType_INT4: return DType::kInt4;
     case wire::TensorType_UINT16: return DType::kUInt16;
     case wire::TensorType_UINT32: return DType::kUInt32;
@@ -132,7 +132,7 @@ std::string TensorReader::Label(int32_t index) const {
   if (tensor(index).name() == nullptr) return fmt::format("tensor {}", index);
   const std::string_view name = tensor(index).name()->string_view();
   size_t length = std::min(name.size(), kMaxLabelBytes);
-  while (length < name.size() && length > 0 && (name[length] & 0xc0) == 0x80) --length;  // not inside a character
+  while (length < name.size() && length > 0 && (name[length] & 0xc0) == 0x80) --length;  // not within a character
   return fmt::format("tensor {} '{}'", index, CleanName(name.substr(0, length)));
 }
 
@@ -197,7 +197,7 @@ Result<Shape> TensorReader::FileShapeOf(int32_t index) const {
       return Error(StatusCode::kMalformedInput, "{} has a dimension of {} in its shape {}", Label(index), dim,
                    shape.ToString());
     }
-    const int64_t counted = std::max(dim, 1);  // beside a 0, too, the others' product must fit
+    const int64_t counted = std::max(dim, 1);  // the product of the other dimensions must fit, even beside a 0
     if (elements > kMaxElements / counted) {
       return Error(StatusCode::kMalformedInput, "{} of shape {} has more than 2^40 elements", Label(index),
                    shape.ToString());
@@ -229,12 +229,12 @@ Result<Quantization> TensorReader::ReadQuantization(int32_t index, const Shape& 
   if (!reading_.copies.Charge(12 * scale_count)) return CopyBudget::Exceeded(Label(index));
   quantization.scales = CopyOf(parameters.scale());
   quantization.zero_points = CopyOf(parameters.zero_point());
-  // Fewer zero points than scales: the one that is there, or 0, holds for all.
+  // If there are fewer zero points than scales, the first one, or 0, applies to all.
   quantization.zero_points.resize(scale_count, zero_count == 0 ? 0 : quantization.zero_points[0]);
   const ZeroPointRange range = ZeroPointRangeOf(tensor(index).type());
   for (size_t i = 0; i < scale_count; ++i) {
     const float scale = quantization.scales[i];
-    // A scale of 0 is taken: quantizers write it for channels whose weights are all 0.
+    // A scale of 0 is valid: quantizers write it for channels of zeros.
     if (!std::isfinite(scale) || scale < 0) {
       return Error(StatusCode::kMalformedInput,
                    "{} has the quantization scale {}; a finite number of at least 0 is possible", Label(index), scale);

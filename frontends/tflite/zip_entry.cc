@@ -15,7 +15,7 @@ constexpr size_t kEndBytes = 22, kDirectoryBytes = 46, kLocalBytes = 30;
 constexpr size_t kMaxCommentBytes = 65535;
 constexpr uint16_t kEncryptedFlag = 1;
 
-// Little-endian numbers at any place. Precondition: inside.
+// A little-endian number at any position. Precondition: it lies within `bytes`.
 uint64_t NumberAt(std::span<const std::byte> bytes, size_t at, size_t size) {
   uint64_t number = 0;
   for (size_t k = size; k-- > 0;) number = (number << 8) | std::to_integer<uint64_t>(bytes[at + k]);
@@ -36,7 +36,7 @@ Status Damaged(std::string_view what) {
   return Error(StatusCode::kMalformedInput, "the archive at the file's end is damaged: {}", what);
 }
 
-// Where the archive's last record begins.
+// The position of the archive's last record.
 std::optional<size_t> FindEnd(std::span<const std::byte> file) {
   if (file.size() < kEndBytes) return std::nullopt;
   const size_t last = file.size() - kEndBytes;
@@ -47,7 +47,7 @@ std::optional<size_t> FindEnd(std::span<const std::byte> file) {
   return std::nullopt;
 }
 
-// The entry's bytes, from its record in the directory at `at`; offsets count from `base`.
+// The entry's bytes, by its directory record at `at`. Offsets count from `base`.
 Result<std::span<const std::byte>> ContentsOf(std::span<const std::byte> file, uint64_t at, uint64_t base) {
   if (Short(file, at + 10) != 0 || (Short(file, at + 8) & kEncryptedFlag) != 0) {
     return Error(StatusCode::kUnsupported, "it is compressed or encrypted; store it without compression (zip -0)");
@@ -68,7 +68,7 @@ Result<std::span<const std::byte>> FindZipEntry(std::span<const std::byte> file,
   if (!end) return Error(StatusCode::kNotFound, "there is no archive at the file's end");
   const uint64_t directory_bytes = Long(file, *end + 12), offset = Long(file, *end + 16);
   if (directory_bytes + offset > *end) return Damaged("its directory lies outside the file");
-  const uint64_t base = *end - directory_bytes - offset;  // what stands before the archive
+  const uint64_t base = *end - directory_bytes - offset;  // bytes before the archive
   uint64_t at = *end - directory_bytes;
   for (uint64_t left = Short(file, *end + 10); left > 0; --left) {
     if (!Holds(file, at, kDirectoryBytes) || Long(file, at) != kDirectorySignature) {
