@@ -1,4 +1,4 @@
-// Binary operations over every way to broadcast, every element type, and where drivers' functions are undefined.
+// Binary operations: all ways to broadcast, all element types, and operands for which drivers' functions are undefined.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -36,7 +36,7 @@ Fills RangesOf(BinaryKind kind) {
   switch (kind) {
     case BinaryKind::kDiv: return {Symmetric, Positive};
     case BinaryKind::kPow: return {Positive, Symmetric};
-    // Quotients without rounding: a driver that multiplies by a reciprocal gets the same floor.
+    // Exact quotients: a driver that multiplies by a reciprocal gets the same floor.
     case BinaryKind::kFloorDiv:
     case BinaryKind::kFloorMod: return {OffIntegers, PowerOfTwo};
     default: return RowOf(kind).rule == ElementRule::kNumbers ? Fills{Symmetric, Symmetric} : Fills{Integral, Integral};
@@ -47,7 +47,7 @@ ElementType ResultType(BinaryKind kind, const ElementType& operands) {
   return RowOf(kind).rule == ElementRule::kNumbers ? operands : Bools();
 }
 
-// Which operand is constant, and whether there are two at all.
+// The constant operand, or one value for both operands.
 enum class Operands : uint8_t { kInputs, kConstantLeft, kConstantRight, kSame };
 
 struct BinaryTest {
@@ -164,7 +164,7 @@ void AddQuantizedBinary(std::vector<ConformanceCase>& cases) {
       test.result_type = Quantized(dtype, 1.0f / 50, dtype == DType::kInt16 ? 0 : 3);
       test.activation = kind == BinaryKind::kAdd ? Activation::kRelu : Activation::kNone;
       cases.push_back(CaseOf(test, fmt::format("quantized_{}", DTypeName(dtype))));
-      // Results that lie in the middle between two numbers of the grid may go to either.
+      // A result halfway between two numbers of the grid may be rounded to either.
       cases.back().exactness.ulps = kUlpsOfArithmetic;
     }
   }
@@ -174,7 +174,7 @@ void AddQuantizedBinary(std::vector<ConformanceCase>& cases) {
   cases.push_back(CaseOf(less, "quantized_int8"));
 }
 
-// Every way to share dimensions, at both ends of the ranks.
+// All ways to broadcast dimensions, at the lowest and highest ranks.
 void AddBroadcasts(std::vector<ConformanceCase>& cases) {
   struct Pair {
     Shape lhs, rhs;
@@ -221,7 +221,7 @@ void AddBroadcasts(std::vector<ConformanceCase>& cases) {
   }
 }
 
-// Where drivers' functions are undefined and TFLite's are not.
+// Operands for which drivers' functions are undefined and TFLite's are defined.
 void AddEdges(std::vector<ConformanceCase>& cases) {
   const auto add = [&](BinaryKind kind, const char* name, Fill lhs, Fill rhs) {
     for (const Shape& shape : {Shape{4, 5, 7}, Shape{7}}) {
@@ -248,15 +248,15 @@ void AddBinaryCases(std::vector<ConformanceCase>& cases) {
   const ShapePair shapes[] = {
       {{1, 3, 5, 7}, {1, 3, 5, 7}},                          // equal
       {{2, 3, 4, 5}, {5}},                                   // a channel vector
-      {{2, 3, 4, 5}, {1}},                                   // one number
+      {{2, 3, 4, 5}, {1}},                                   // one element
       {{2, 3, 4, 5}, {}},                                    // a scalar
-      {{2, 3, 4, 5}, {2, 3, 4, 1}},                          // a number per pixel
+      {{2, 3, 4, 5}, {2, 3, 4, 1}},                          // one number per pixel
       {{2, 3, 4, 5}, {3, 1, 5}},                             // another rank
-      {{1, 1, 1, 6}, {2, 3, 2, 6}},                          // the left one repeats
-      {{1, 3, 1, 7}, {2, 1, 4, 1}},                          // both repeat
+      {{1, 1, 1, 6}, {2, 3, 2, 6}},                          // the left operand is broadcast
+      {{1, 3, 1, 7}, {2, 1, 4, 1}},                          // both are broadcast
       {{3, 5}, {5}},                                         // rank 2
       {{4, 3, 5}, {3, 5}},                                   // rank 3 and 2
-      {{2, 3, 1, 2, 2, 1, 2, 3}, {2, 1, 1, 2, 1, 1, 2, 3}},  // rank 8, of which four dimensions stay
+      {{2, 3, 1, 2, 2, 1, 2, 3}, {2, 1, 1, 2, 1, 1, 2, 3}},  // rank 8, which merges to four dimensions
   };
   for (const BinaryRow& row : BinaryRows()) {
     if (row.text.empty()) continue;  // integers only

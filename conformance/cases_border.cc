@@ -1,4 +1,4 @@
-// What adds a border or needs one: padding, mirrors, blocks to and from the batch, and updates at run time.
+// Operations at borders: padding, mirroring, blocks to and from the batch, and updates at computed indices.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -135,12 +135,12 @@ void AddUpdates(std::vector<ConformanceCase>& cases) {
   add({3, 4, 8}, {1, 2, 8}, {2, 1, 0});
   add({2, 5, 6, 7}, {1, 2, 3, 4}, {1, 3, 2, 2});
   add({2, 5, 6, 8}, {2, 1, 6, 8}, {0, 4, 0, 0});
-  add({1, 4, 16, 8}, {1, 4, 1, 8}, {0, 0, 5, 0});  // a token's keys
+  add({1, 4, 16, 8}, {1, 4, 1, 8}, {0, 0, 5, 0});  // the keys of one token
   add({2, 3, 9}, {2, 3, 2}, {0, 0, 3});            // parts of two texels
   add({2, 2, 3, 2, 5}, {1, 2, 2, 1, 3}, {1, 0, 1, 1, 1});
   add({2, 2, 3, 2, 2, 3}, {1, 1, 2, 2, 1, 2}, {0, 1, 1, 0, 1, 1});
   for (const ElementType& type : kBorderTypes) add({2, 5, 6, 7}, {1, 2, 3, 4}, {0, 1, 2, 3}, type);
-  // A start that another part of the graph computes.
+  // A start that other nodes compute.
   ConformanceCase computed;
   computed.family = computed.op = "dynamic_update_slice";
   computed.name = "start_of_the_graph";

@@ -1,6 +1,6 @@
-// Two operations in a row, where the first leaves numbers in unused components. A texel holds 4 channels, so a
-// tensor of 5 channels has 3 unused components in its last texel; log(0), 0/0 or a running exponential there must not
-// reach the second.
+// Two operations in sequence, of which the first leaves numbers in unused components. A texel holds 4 channels, so the
+// last texel of 5 channels has 3 unused components. log(0), 0/0 or an overflowing exponential there must not reach the
+// second operation.
 #include <fmt/format.h>
 
 #include "conformance/conformance_case.h"

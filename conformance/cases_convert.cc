@@ -1,4 +1,4 @@
-// Operations between element types, and those that choose or weigh elements: cast, quantize, select, prelu, add_n.
+// Operations that convert or select elements: cast, quantize, select, prelu, add_n.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace {
 float Quarters(float uniform) {  // multiples of a quarter in [-100, 100)
   return std::floor(uniform * 800.0f) * 0.25f - 100.0f;
 }
-float Thousands(float uniform) {  // the integers -1000 to 1000: more than 8 bits hold
+float Thousands(float uniform) {  // integers from -1000 to 1000: more than 8 bits hold
   return std::floor(uniform * 2001.0f) - 1000.0f;
 }
 
@@ -45,7 +45,7 @@ void AddCasts(std::vector<ConformanceCase>& cases) {
       ConformanceCase result = ConvertCase("cast", "cast", fmt::format("{}_{}", DTypeName(from), DTypeName(to)));
       result.build = [=](CaseGraph& graph) {
         const Shape shape = {2, 3, 7};
-        // int64 from outside may be wider than a device's integers; a constant shows its numbers.
+        // int64 inputs may exceed a device's integers; the numbers of a constant are known.
         const ValueId x = from == DType::kInt64 ? graph.Constant(shape, RangeOf(from), Integers(from))
                                                 : graph.Input(shape, RangeOf(from), Integers(from));
         return graph.Node(Cast{to}, {x}, Integers(to));

@@ -1,4 +1,4 @@
-// Unary operations, in ranges where they are defined and at their edges.
+// Unary operations, within the ranges where they are defined and at their limits.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -48,7 +48,7 @@ ConformanceCase UnaryCase(const Shape& input, const UnaryRow& row) {
   const bool arithmetic = row.kind == UnaryKind::kSquare || row.kind == UnaryKind::kLeakyRelu ||
                           row.kind == UnaryKind::kHardSwish || row.kind == UnaryKind::kSqrt;
   result.exactness.ulps = IsExact(row.kind) ? 0.0 : arithmetic ? kUlpsOfArithmetic : kUlpsOfCurves;
-  // Some functions are read through every path; the rest differ from them in arithmetic only.
+  // Two functions run with every access path; the others differ only in arithmetic.
   result.every_path = row.kind == UnaryKind::kRelu || row.kind == UnaryKind::kTanh;
   result.build = [input, kind = row.kind, logical = row.rule == ElementRule::kLogical](CaseGraph& graph) {
     if (logical) return graph.Node(Unary{kind}, {graph.Input(input, ZeroOne, Bools())}, Bools());
@@ -57,7 +57,7 @@ ConformanceCase UnaryCase(const Shape& input, const UnaryRow& row) {
   return result;
 }
 
-// Numbers far from zero, where exponentials leave the range of floats.
+// Numbers far from zero, where exponentials exceed the range of floats.
 float Extreme(float uniform) {
   constexpr float kNumbers[] = {-100.0f, -80.0f, -12.0f, 0.0f, 100.0f};
   return kNumbers[static_cast<int>(uniform * 5.0f)];

@@ -1,4 +1,4 @@
-// Operations that search, sum along a dimension, normalize and look up.
+// Searches, running sums, normalizations and lookups.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void AddArgReduce(std::vector<ConformanceCase>& cases) {
     for (const TypedFill& values : kMovable) {
       for (const auto& [shape, axis] : shapes) {
         const DType out = axis < 0 ? DType::kInt64 : DType::kInt32;
-        // Digits are often equal: the first index counts.
+        // Digits contain equal numbers, of which the first index counts.
         const Fill fill = values.type.dtype == DType::kInt32 ? Digits : values.fill;
         cases.push_back(NewCase(
             kind == ArgKind::kMax ? "arg_max" : "arg_min",
@@ -95,7 +95,7 @@ void AddNormalizations(std::vector<ConformanceCase>& cases) {
   const Shape shapes[] = {{1}, {7}, {3, 5}, {2, 3, 6}, {1, 4, 5, 3}, {2, 3, 3, 21}, {1, 2, 2, 130}, {2, 1, 2, 2, 5}};
   const ElementType int8 = Quantized(DType::kInt8, 1.0f / 128, 0);
   for (const Shape& shape : shapes) {
-    // As softmax: the sum is of positive numbers.
+    // As softmax: a sum of positive numbers.
     cases.push_back(NewCase("log_softmax", shape.ToString(), {1, kUlpsOfCurves},
                             [=](CaseGraph& graph) { return graph.Node(LogSoftmax{}, {graph.Input(shape, Wide)}); }));
     cases.push_back(NewCase(
@@ -123,7 +123,7 @@ void AddNormalizations(std::vector<ConformanceCase>& cases) {
   }
 }
 
-// Over which dimensions, and with which of scale and offset (1, 2, or both).
+// All axes, with scale (1), offset (2) or both (3).
 void AddMeanVariance(std::vector<ConformanceCase>& cases) {
   struct Axes {
     Shape input;
@@ -181,7 +181,7 @@ void AddMeanVariance(std::vector<ConformanceCase>& cases) {
             const Shape channels = {over.input[over.input.rank() - 1]};
             const ValueId x = graph.Input(over.input, Wide);
             const ValueId scale = (over.operands & 1) != 0 ? graph.Constant(channels) : kNoValue;
-            // An operand that is computed, besides those that are packed.
+            // One operand is computed; the other is packed.
             const ValueId offset = (over.operands & 2) != 0 ? graph.Input(channels) : kNoValue;
             return graph.Node(op, {x, scale, offset});
           },
@@ -239,7 +239,7 @@ void AddGather(std::vector<ConformanceCase>& cases) {
                         lookup.indices.ToString(), values.name, at_run_time ? "_runtime" : ""),
             kExact,
             [=](CaseGraph& graph) {
-              // At run time some of the digits are beyond the end: those mean the last element.
+              // Computed digits may be beyond the last element, which they then mean.
               const ValueId indices =
                   at_run_time ? graph.Input(lookup.indices, Digits, Integers(DType::kInt64))
                               : graph.ConstantOf(lookup.indices,
@@ -254,7 +254,7 @@ void AddGather(std::vector<ConformanceCase>& cases) {
   }
 }
 
-// Quantized tables that are looked up as floats.
+// Quantized tables, looked up as floats.
 void AddEmbedding(std::vector<ConformanceCase>& cases) {
   for (DType dtype : {DType::kInt8, DType::kUInt8, DType::kInt4}) {
     cases.push_back(NewCase(

@@ -1,4 +1,4 @@
-// Products of what other nodes only move, and values that lie within others: lowering copies neither where it need not.
+// Products of values that other nodes only move, and values within others: lowering avoids copies of both.
 #include <fmt/format.h>
 
 #include "conformance/conformance_case.h"
@@ -14,7 +14,7 @@ std::string NameOf(const Heads& h) {
   return fmt::format("{}x{}_keys{}_heads{}_depth{}", h.batch, h.length, h.keys, h.heads, h.depth);
 }
 
-// [batch, length, heads * depth] as [batch, heads, length, depth].
+// [batch, length, heads * depth] to [batch, heads, length, depth].
 ValueId SplitHeads(CaseGraph& g, ValueId x, const Heads& h, int32_t length) {
   const ValueId apart = g.Node(Reshape{{h.batch, length, h.heads, h.depth}}, {x});
   return g.Node(Transpose{{0, 2, 1, 3}}, {apart});
@@ -71,7 +71,7 @@ void AddAttention(std::vector<ConformanceCase>& cases, const Heads& h) {
   }));
 }
 
-// What one product reads moved, other nodes read as it is.
+// A product reads the moved value; other nodes read the value before the move or after it.
 void AddOtherReaders(std::vector<ConformanceCase>& cases) {
   const Heads h{1, 6, 6, 2, 8};
   const Exactness exactness{16, kUlpsOfCurves};
@@ -99,7 +99,7 @@ void AddOtherReaders(std::vector<ConformanceCase>& cases) {
   }));
 }
 
-// Parts of a tensor that lie together in it, and others.
+// Parts of a tensor that are contiguous in it, and parts that are not.
 void AddPart(std::vector<ConformanceCase>& cases, int32_t pixels, int32_t channels, int32_t first, int32_t count) {
   const std::string name = fmt::format("{}_pixels_{}_channels_{}_from_{}", pixels, channels, count, first);
   cases.push_back(NewCase("part", name, {count, kUlpsOfCurves}, [=](CaseGraph& g) {

@@ -7,7 +7,7 @@
 namespace hearth::conformance {
 namespace {
 
-// `sizes`: of each input along the axis.
+// `sizes`: one per input, along the axis.
 ConformanceCase ConcatCase(Shape shape, int32_t axis, const std::vector<int32_t>& sizes, Activation activation,
                            const ElementType& type = {}) {
   ConformanceCase result;
@@ -44,7 +44,7 @@ void AddConcat(std::vector<ConformanceCase>& cases) {
   cases.push_back(ConcatCase({3, 5}, 1, {3, 2, 6}, none));
   cases.push_back(ConcatCase({2, 3, 5}, 1, {3, 2}, none));
   cases.push_back(ConcatCase({7}, 0, {7, 2}, none));
-  cases.push_back(ConcatCase({66000, 1, 2}, 1, {1, 2}, none));  // more rows than a grid's dimension takes
+  cases.push_back(ConcatCase({66000, 1, 2}, 1, {1, 2}, none));  // more rows than one grid dimension takes
   cases.push_back(ConcatCase({1, 2, 2, 3}, 3, {3, 3}, Activation::kTanh));
   for (int32_t axis : {0, 1, 2, 3, 4}) cases.push_back(ConcatCase({2, 3, 2, 2, 3}, axis, {3, 1}, none));
   cases.push_back(ConcatCase({2, 3, 2, 2, 3, 2}, 2, {1, 2}, none));
@@ -70,7 +70,7 @@ void AddReshape(std::vector<ConformanceCase>& cases) {
     result.family = result.op = "reshape";
     result.name = fmt::format("{}_to_{}", from.ToString(), to.ToString());
     result.build = [from = from, to = to](CaseGraph& graph) {
-      // A copy behind it: an output that is only an input under another name would test nothing.
+      // A copy follows: an output that is an alias of the input would test nothing.
       return graph.Node(Unary{UnaryKind::kCopy}, {graph.Node(Reshape{to}, {graph.Input(from, Wide)})});
     };
     cases.push_back(result);
@@ -84,7 +84,7 @@ ConformanceCase ResizeCase(const Shape& input, const Resize& resize) {
   result.op = bilinear ? "resize_bilinear" : "resize_nearest";
   result.name = fmt::format("{}_to_{}x{}{}{}", input.ToString(), resize.height, resize.width,
                             resize.align_corners ? "_corners" : "", resize.half_pixel_centers ? "_half" : "");
-  // The source coordinate is rounded before its fraction is taken: relative to the image's size, so count its pixels.
+  // The source coordinate is rounded before its fraction is taken, relative to the image's size: the size is added.
   if (bilinear) result.exactness = {4 + std::max(input[1], input[2]), 4.0};
   result.build = [=](CaseGraph& graph) { return graph.Node(resize, {graph.Input(input)}); };
   return result;

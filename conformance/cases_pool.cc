@@ -1,4 +1,4 @@
-// Pooling: windows that hang over every edge, so that counting padded elements shows.
+// Pooling with windows beyond every border, where counting padded elements would show.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -16,7 +16,7 @@ ConformanceCase PoolCase(const Shape& input, const Pool2D& pool) {
   result.op = average ? "average_pool_2d" : "max_pool_2d";
   result.name = fmt::format("{}_k{}x{}_{}_{}", input.ToString(), pool.kernel_h, pool.kernel_w, WindowText(pool.window),
                             ActivationName(pool.activation));
-  // A maximum is one of its inputs.
+  // A maximum equals one of its inputs.
   if (average) result.exactness = {int64_t{pool.kernel_h} * pool.kernel_w, 4.0};
   result.build = [=](CaseGraph& graph) { return graph.Node(pool, {graph.Input(input, Wide)}); };
   return result;
@@ -31,7 +31,7 @@ void AddPoolCases(std::vector<ConformanceCase>& cases) {
   for (PoolKind kind : {PoolKind::kAverage, PoolKind::kMax}) {
     for (const KernelSize& kernel : kKernelSizes) {
       for (const Padding2D& padding : kPaddings) {
-        // An explicit padding as wide as a window of one pixel would leave nothing to pool.
+        // With an explicit padding a window of one pixel could lie in the padding alone.
         if (padding.mode == PaddingMode::kExplicit && (kernel.h == 1 || kernel.w == 1)) continue;
         for (const Stepping& step : {kSteppings[0], kSteppings[1], kSteppings[2]}) {
           const Shape input = {turn % 5 == 0 ? 2 : 1, 9, 8, kChannels[turn % std::size(kChannels)]};
@@ -41,7 +41,7 @@ void AddPoolCases(std::vector<ConformanceCase>& cases) {
         }
       }
     }
-    // The whole image, and a window larger than it.
+    // A window as large as the image, and a larger one.
     cases.push_back(PoolCase({2, 7, 7, 5}, {kind, 7, 7, WindowOf(kSteppings[0], kPaddings[1]), Activation::kNone}));
     cases.push_back(PoolCase({1, 2, 3, 3}, {kind, 5, 5, WindowOf(kSteppings[0], kPaddings[0]), Activation::kNone}));
   }

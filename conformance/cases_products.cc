@@ -75,7 +75,7 @@ void AddDense(std::vector<ConformanceCase>& cases, const Shape& x, const Shape& 
 
 void AddDenseCases(std::vector<ConformanceCase>& cases) {
   int turn = 0;
-  // Rows that are pixels, several pixels, and that end inside of one.
+  // Rows that are one pixel, are several pixels, or end within a pixel.
   const std::pair<Shape, Shape> shapes[] = {
       {{7}, {5, 7}},          {{3, 7}, {5, 7}},          {{1, 130}, {9, 130}},     {{2, 3, 5}, {6, 5}},
       {{2, 3, 8}, {3, 24}},   {{2, 2, 3, 5}, {4, 30}},   {{1, 3, 3, 6}, {7, 54}},  {{4, 6}, {3, 8}},
@@ -116,7 +116,7 @@ void AddConvolution(std::vector<ConformanceCase>& cases, const char* op, const S
 
 void AddGroupedAndComputed(std::vector<ConformanceCase>& cases) {
   struct Channels {
-    int32_t groups, in, out;  // of one group
+    int32_t groups, in, out;  // of each group
   };
   constexpr Channels kChannels[] = {{2, 4, 4}, {3, 8, 4}, {2, 4, 8}, {2, 3, 2}, {4, 1, 3}, {3, 5, 4},
                                     {5, 2, 1}, {1, 5, 7}, {1, 8, 4}, {1, 1, 1}, {8, 4, 1}};
@@ -125,7 +125,7 @@ void AddGroupedAndComputed(std::vector<ConformanceCase>& cases) {
   for (const Channels& channels : kChannels) {
     for (const KernelSize& kernel : {KernelSize{1, 1}, {3, 3}, {2, 3}}) {
       for (bool computed : {false, true}) {
-        if (channels.groups == 1 && !computed) continue;  // cases_window.cc has those
+        if (channels.groups == 1 && !computed) continue;  // in cases_window.cc
         const Conv2D conv{WindowOf(kSteppings[turn % std::size(kSteppings)], kPaddings[turn % std::size(kPaddings)]),
                           kActivations[turn % 2]};
         const int32_t out = channels.groups * channels.out;
@@ -140,14 +140,14 @@ void AddGroupedAndComputed(std::vector<ConformanceCase>& cases) {
 }
 
 void AddDepthwiseCases(std::vector<ConformanceCase>& cases) {
-  // Kernel, stride and multiplier are baked for small windows: those of cases_window.cc, so that programs are shared.
+  // Small windows have programs with fixed kernel, stride and multiplier: the ones of cases_window.cc.
   for (int32_t channels : {1, 5, 8}) {
     AddConvolution(cases, "depthwise_conv_2d", {2, 11, 14, channels}, {{1, 3, 3, channels}, true, channels != 5},
                    DepthwiseConv2D{WindowOf(kSteppings[0], kPaddings[0]), Activation::kRelu}, channels, 9);
     AddConvolution(cases, "depthwise_conv_2d", {1, 11, 14, channels}, {{1, 3, 3, channels * 3}, true, true},
                    DepthwiseConv2D{WindowOf(kSteppings[0], kPaddings[1]), Activation::kNone}, channels * 3, 9);
   }
-  // Windows too large to be written out.
+  // Windows too large to be unrolled.
   const Shape images[] = {{1, 9, 12, 3}, {2, 16, 10, 6}};
   for (const Shape& image : images) {
     for (int32_t multiplier : {1, 2, 5}) {
@@ -198,7 +198,7 @@ void AddTransposedCases(std::vector<ConformanceCase>& cases) {
         const Channels channels = kChannels[turn % std::size(kChannels)];
         TransposeConv conv{.stride_h = stride.h, .stride_w = stride.w, .padding = padding};
         conv.activation = kActivations[turn % std::size(kActivations)];
-        // Sizes given in the file, also such that pixels are cut off or left over, and sizes computed.
+        // Output sizes from the file, some of which cut off or add pixels, and computed sizes.
         const bool given = turn % 3 == 1 || padding.mode == PaddingMode::kExplicit;
         if (given) {
           conv.height = 5 * stride.h + turn % 5 - 1;
@@ -228,7 +228,7 @@ void AddPositions(std::vector<ConformanceCase>& cases) {
         if (turn % 4 == 3) pool.activation = Activation::kRelu6;
         const std::string name = fmt::format("{}_k{}x{}_{}_{}", x.ToString(), kernel.h, kernel.w,
                                              WindowText(pool.window), ActivationName(pool.activation));
-        // Both outputs; few different numbers, so that there are ties.
+        // Both outputs, from few different numbers, so that some are equal.
         cases.push_back(NewCase("max_pool_argmax_2d", name, {0, 2}, [=](CaseGraph& graph) {
           const std::vector<ValueId> outputs = graph.Nodes(pool, {graph.Input(x, Digits)}, {{}, {}});
           return graph.Node(Concat{-1}, outputs);
@@ -240,7 +240,7 @@ void AddPositions(std::vector<ConformanceCase>& cases) {
 }
 
 float InWindow(float uniform) {
-  return std::floor(uniform * 9.0f) + 0.125f;  // some beyond a window of 2x3
+  return std::floor(uniform * 9.0f) + 0.125f;  // some are outside of a window of 2x3
 }
 
 void AddUnpooling(std::vector<ConformanceCase>& cases) {
@@ -271,7 +271,7 @@ void AddSampling(std::vector<ConformanceCase>& cases) {
   const Images images[] = {{{1, 4, 5, 3}, {1, 6, 7, 2}}, {{2, 7, 7, 8}, {2, 3, 3, 2}},  {{1, 1, 1, 1}, {1, 5, 5, 2}},
                            {{3, 2, 9, 5}, {3, 1, 8, 3}}, {{1, 6, 3, 17}, {1, 4, 1, 7}}, {{2, 5, 5, 4}, {2, 5, 5, 2}}};
   for (const Images& sizes : images) {
-    // The last bits of a coordinate weigh as much as the image's numbers.
+    // The last bits of a coordinate are multiplied by the image's numbers.
     cases.push_back(NewCase("resampler", fmt::format("{}_at{}", sizes.image.ToString(), sizes.points.ToString()),
                             {4, 16}, [=](CaseGraph& graph) {
                               const ValueId x = graph.Input(sizes.image);

@@ -1,5 +1,5 @@
-// Operations that are strided copies of one tensor: every rank, and channel counts where texels move as a whole, where
-// fours of channels do, and where every element has its own way.
+// Operations that are strided copies: every rank, and channel counts for which whole texels move, groups of four
+// channels move, or single elements move.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,8 +14,8 @@ std::string Listed(const Shape& shape) {
   return fmt::format("{}", fmt::join(shape.dims(), ","));
 }
 
-// A case of one node on one input. A copy stands behind it where the output might be the input under another name,
-// which would test nothing.
+// A case of one node with one input. A copy follows if the output could be an alias of the input, which would test
+// nothing.
 void AddMove(std::vector<ConformanceCase>& cases, const std::string& op, const std::string& name, const Shape& input,
              const Op& node, const ElementType& type = {}) {
   cases.push_back(NewCase(op, fmt::format("{}{}", name, SuffixOf(type)), {}, [=](CaseGraph& graph) {
@@ -176,7 +176,7 @@ void AddBlocks(std::vector<ConformanceCase>& cases) {
   }
 }
 
-// All parts of a split or unpack, brought together again in reverse order: one value to compare.
+// All parts of a split or unpack, joined in reverse order: one value to compare.
 void AddParts(std::vector<ConformanceCase>& cases, const std::string& name, const Shape& input, const Op& node,
               size_t count, int32_t axis, const ElementType& type = {}) {
   ConformanceCase result;

@@ -1,4 +1,4 @@
-// Networks with memory: LSTM, RNN and SVDF, one step or several, with states that are not zero.
+// Recurrent networks: LSTM, RNN and SVDF, with one or several steps and states other than zero.
 #include <fmt/format.h>
 
 #include "conformance/conformance_case.h"
@@ -28,7 +28,7 @@ std::string NameOf(const LstmCase& spec) {
   return name;
 }
 
-// `output`: 0 the sequence, 1 the output state, 2 the cell.
+// `output`: 0 the sequence, 1 the output state, 2 the cell state.
 ConformanceCase MakeLstm(const LstmCase& spec, int output) {
   constexpr const char* kOutputs[] = {"", "_h", "_c"};
   ConformanceCase result;
@@ -38,7 +38,7 @@ ConformanceCase MakeLstm(const LstmCase& spec, int output) {
   const int32_t depth = spec.x[spec.x.rank() - 1];
   const int32_t steps = static_cast<int32_t>(spec.x.element_count() / batch / depth);
   const int32_t outputs = spec.projection > 0 ? spec.projection : spec.units;
-  // Steps pass their errors on; each gate adds a sum, an exponential and a division.
+  // Errors carry over from step to step; each gate adds a sum, an exponential and a division.
   result.exactness = {int64_t{depth + outputs + spec.units} * steps, 32.0 * steps};
   result.every_path = false;
   result.build = [=](CaseGraph& graph) {

@@ -14,14 +14,14 @@ void AddSoftmax(std::vector<ConformanceCase>& cases) {
       ConformanceCase result;
       result.family = result.op = "softmax";
       result.name = fmt::format("{}_beta{}", shape.ToString(), beta);
-      // The sum is of positive numbers and ends as 1: its roundings don't add up.
+      // A sum of positive numbers that is normalized to 1: its roundings don't add up.
       result.exactness = {1, kUlpsOfCurves};
       result.build = [=](CaseGraph& graph) { return graph.Node(Softmax{beta}, {graph.Input(shape, Wide)}); };
       cases.push_back(result);
     }
   }
-  // Of a factor below 0 the least number of a row makes the largest exponential: from the largest on they would
-  // overflow. Numbers that 16 bits hold, since the factor multiplies their roundings too.
+  // With a factor below 0 the smallest number of a row has the largest exponential: relative to the largest number they
+  // would overflow. The numbers fit into 16 bits, because the factor multiplies their roundings too.
   for (float beta : {-1.0f, -40.0f}) {
     cases.push_back(NewCase("softmax", fmt::format("1x3x7_beta{}", beta), {1, 64.0}, [=](CaseGraph& graph) {
       return graph.Node(Softmax{beta}, {graph.Input({1, 3, 7}, PowerOfTwo)});
@@ -55,7 +55,7 @@ void AddMean(std::vector<ConformanceCase>& cases) {
   }
 }
 
-// Long loops: llvmpipe ends a work item's loops, without a word, after 65,535 turns in all. Sums of digits are exact.
+// Long loops: llvmpipe silently ends a work item's loops after 65,535 iterations in all. Sums of digits are exact.
 void AddLongSums(std::vector<ConformanceCase>& cases) {
   const Shape shapes[] = {{1, 400, 400, 1}, {1, 1600, 1600, 1}, {1, 1, 70000, 4}, {1, 1100, 1, 900}};
   for (const Shape& shape : shapes) {
@@ -72,7 +72,7 @@ void AddLongSums(std::vector<ConformanceCase>& cases) {
   }
 }
 
-// Every kind over dimensions that stay apart, shared and simple kernels, integers and bool.
+// Every kind, with dimensions that don't merge, with shared and simple kernels, for integers and bool.
 void AddReduce(std::vector<ConformanceCase>& cases) {
   struct Kind {
     ReduceKind kind;
@@ -111,10 +111,10 @@ void AddReduce(std::vector<ConformanceCase>& cases) {
         const ElementType type = logical ? Bools() : integers ? Integers() : ElementType{};
         int64_t terms = 1;
         for (int d = 0; d < shape.rank(); ++d) terms *= (mask >> d & 1) != 0 ? shape[d] : 1;
-        // Products of powers of two are exact, unless they get too large for float16.
+        // Products of powers of two are exact unless they overflow float16.
         const bool product = kind.kind == ReduceKind::kProd;
         if (product && terms > 12) continue;
-        // Long ones have programs of their own, which cost time to compile: two kinds show them.
+        // Long reductions have programs of their own, which take time to compile: two kinds suffice.
         const bool is_long = terms >= 128;
         if (is_long && kind.kind != ReduceKind::kSum && kind.kind != ReduceKind::kMax) continue;
         const Fill fill = logical    ? ZeroOne
@@ -138,7 +138,7 @@ void AddReduce(std::vector<ConformanceCase>& cases) {
   }
 }
 
-// int8 to a grid of another scale, which some sums leave.
+// int8 to a grid with another scale, which some sums exceed.
 void AddQuantizedReduce(std::vector<ConformanceCase>& cases) {
   const ElementType from = Quantized(DType::kInt8, 1.0f / 64, 5), to = Quantized(DType::kInt8, 1.0f / 16, -9);
   const std::pair<const char*, ReduceKind> kinds[] = {

@@ -11,7 +11,7 @@ struct Type {
   ElementType in, out, weights;
 };
 
-// Grids that hold the data with some clamping at both ends of the output.
+// Grids that hold the data, with some clamping at both ends of the output's range.
 const Type kTypes[] = {
     {"int8", Quantized(DType::kInt8, 1.0f / 64, 3), Quantized(DType::kInt8, 1.0f / 32, -7),
      Quantized(DType::kInt8, 1.0f / 128, 0)},
@@ -30,9 +30,9 @@ using Build = ValueId (*)(CaseGraph&, const Type&, int32_t channels);
 struct Family {
   const char* op;
   Build build;
-  int64_t terms;  // a product each
+  int64_t terms;  // one product each
   bool exact = false;
-  bool mixes_weights = true;  // false: the same for all kinds of weights
+  bool mixes_weights = true;  // false: the same type for all weights
 };
 
 ValueId Convolution(CaseGraph& graph, const Type& type, int32_t channels) {
@@ -76,7 +76,7 @@ ValueId Logistic(CaseGraph& graph, const Type& type, int32_t channels) {
 ValueId Probabilities(CaseGraph& graph, const Type& type, int32_t channels) {
   return graph.Node(Softmax{}, {graph.Input({3, channels}, Symmetric, type.in)}, type.out);
 }
-// The grid of the output is the input's: the elements stay what they are.
+// The output has the input's grid, so elements keep their numbers.
 ValueId Moved(CaseGraph& graph, const Type& type, int32_t channels) {
   return graph.Node(Reshape{{2, 2 * channels}}, {graph.Input({1, 2, 2, channels}, Symmetric, type.in)}, type.in);
 }
@@ -84,7 +84,7 @@ ValueId Padded(CaseGraph& graph, const Type& type, int32_t channels) {
   return graph.Node(Pad{{0, 1, 0, 1}, {0, 0, 2, 2}, 0.0f}, {graph.Input({1, 3, 2, channels}, Symmetric, type.in)},
                     type.in);
 }
-// Two quantized values in a row: the first one's rounding is seen by the second.
+// Two quantized operations in sequence: the second reads the first one's rounded result.
 ValueId Chain(CaseGraph& graph, const Type& type, int32_t channels) {
   const ValueId inner = Pointwise(graph, type, channels);
   return graph.Node(Conv2D{}, {inner, graph.Constant({5, 1, 1, 18}, Symmetric, type.weights)}, type.out);

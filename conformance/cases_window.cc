@@ -1,4 +1,4 @@
-// Convolutions: kernel sizes, strides, dilations and paddings against channel counts that no vector width divides.
+// Convolutions: kernel sizes, strides, dilations and paddings with channel counts that no vector width divides.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -48,7 +48,7 @@ void AddConv(std::vector<ConformanceCase>& cases) {
       }
     }
   }
-  // Pointwise: every activation, a single pixel, more pixels than one tile, many channels.
+  // Pointwise: each activation, a single pixel, more pixels than one tile, many channels.
   for (Activation activation : {Activation::kNone, Activation::kRelu, Activation::kRelu6, Activation::kReluN1To1,
                                 Activation::kTanh, Activation::kSigmoid}) {
     cases.push_back(ConvCase({1, 5, 7, 9}, {6, 1, 1, 9}, {{}, activation}, true));
@@ -57,14 +57,14 @@ void AddConv(std::vector<ConformanceCase>& cases) {
     for (int32_t out : {1, 4, 19, 66}) cases.push_back(ConvCase(input, {out, 1, 1, input[3]}, {}, true));
   }
   cases.push_back(ConvCase({1, 5, 5, 8}, {4, 3, 3, 4}, {}, true));  // two groups
-  // Few pixels of many channels, whose sums GPUs share between work items; and as many pixels as their groups take.
+  // Few pixels with many channels, whose sums GPUs share among work items, and as many pixels as their groups hold.
   cases.push_back(ConvCase({2, 5, 6, 70}, {19, 3, 3, 70}, {WindowOf({2, 2, 1, 1}, kPaddings[0]), {}}, true));
   cases.push_back(ConvCase({1, 4, 3, 130}, {33, 2, 2, 130}, {WindowOf({1, 1, 1, 2}, kPaddings[1]), {}}, false));
   cases.push_back(ConvCase({1, 2, 2, 133}, {9, 3, 3, 133}, {WindowOf({2, 2, 1, 1}, kPaddings[0]), {}}, true));
   cases.push_back(ConvCase({1, 16, 16, 6}, {9, 3, 3, 6}, {WindowOf({1, 1, 1, 1}, kPaddings[0]), {}}, true));
 }
 
-// Kernel, stride and multiplier are baked into the program, so there are few of them, each with many shapes.
+// Kernel, stride and multiplier are compiled into the program, so there are few programs with many shapes each.
 struct DepthwiseProgram {
   KernelSize kernel;
   Stepping step;
@@ -103,7 +103,7 @@ void AddDepthwise(std::vector<ConformanceCase>& cases) {
       ++turn;
     }
   }
-  // A window larger than the image; one pixel.
+  // A window larger than the image; a single pixel.
   const DepthwiseConv2D same{{1, 1, 1, 1, {PaddingMode::kSame}}, Activation::kNone};
   cases.push_back(DepthwiseCase({1, 2, 3, 5}, kDepthwise[4], same, true));
   cases.push_back(DepthwiseCase({2, 1, 1, 7}, kDepthwise[0], same, true));

@@ -12,14 +12,14 @@
 namespace hearth::conformance {
 namespace {
 
-// FNV-1a: the same numbers on every machine, unlike std::hash.
+// FNV-1a, which is the same on every machine, unlike std::hash.
 uint32_t SeedOf(const std::string& id) {
   uint32_t seed = 2166136261u;
   for (char c : id) seed = (seed ^ static_cast<uint8_t>(c)) * 16777619u;
   return seed;
 }
 
-// As a tensor of this type holds it.
+// The numbers rounded to the type of `desc`.
 ReferenceTensor Stored(const ReferenceTensor& tensor, const TensorDesc& desc) {
   std::vector<std::byte> bytes(desc.size_bytes());
   HEARTH_CHECK(ReferenceToBytes(tensor, desc, bytes).ok());
@@ -77,7 +77,7 @@ std::string CaseGraph::Name(const char* what) {
 ReferenceTensor CaseGraph::Numbers(const Shape& shape, Fill fill, const ElementType& type) {
   ReferenceTensor tensor{shape, std::vector<double>(static_cast<size_t>(shape.element_count()))};
   for (double& number : tensor.values) {
-    // Not std::uniform_real_distribution, whose numbers differ between standard libraries.
+    // std::uniform_real_distribution gives other numbers in each standard library.
     const float drawn = fill(static_cast<float>(random_() % 65536) / 65536.0f);
     const bool halves = real_ == StorageType::kFloat16 && type.dtype == DType::kFloat32;
     number = halves ? HalfToFloat(FloatToHalf(drawn)) : drawn;

@@ -14,8 +14,8 @@
 
 namespace hearth::conformance {
 
-// Turns a uniform number of [0, 1) into an element; a function so that each operation gets a range where it is
-// defined and continuous.
+// Maps a uniform number of [0, 1) to an element. Each operation chooses one whose range is where it is defined and
+// continuous.
 using Fill = float (*)(float uniform);
 float Symmetric(float uniform);    // [-1, 1)
 float Wide(float uniform);         // [-8, 8)
@@ -23,7 +23,7 @@ float Positive(float uniform);     // [0.25, 4)
 float OffIntegers(float uniform);  // odd sixteenths of [-4, 4): never an integer, never half of one
 float PowerOfTwo(float uniform);   // +-0.5, +-1, +-2
 
-// What the elements of a value are; numbers are given as reals and stored as this.
+// The type of a value's elements. Numbers are given as reals and stored in it.
 struct ElementType {
   DType dtype = DType::kFloat32;
   std::optional<Quantization> quantization;
@@ -36,16 +36,16 @@ float Digits(float uniform);     // the integers 0 to 9
 float Signed100(float uniform);  // the integers -100 to 100
 float ZeroOne(float uniform);    // 0 or 1
 
-// A graph with the cases of one batch side by side: they share no value, so one plan runs them all.
+// A graph with the cases of one batch side by side. They share no value, so one plan runs all of them.
 struct CaseBatch {
   Graph graph;
   std::vector<ReferenceTensor> inputs;  // follow graph.inputs
 };
 
-// What a case's build function writes into. Data is the same in every run: seeded with the case's id.
+// A case's build function adds nodes to it. Data is the same in every run: the case's id is the seed.
 class CaseGraph {
  public:
-  // `real` is what the device stores real numbers as: data are numbers that it can hold exactly.
+  // `real`: how the device stores real numbers. Data consists of numbers that it holds exactly.
   CaseGraph(CaseBatch& batch, const std::string& id, StorageType real = StorageType::kFloat32);
 
   ValueId Input(const Shape& shape, Fill fill = Symmetric, const ElementType& type = {});
@@ -68,14 +68,14 @@ class CaseGraph {
   int names_ = 0;
 };
 
-// Where a device's error may come from; see tolerance.h.
+// The sources of a device's error; see tolerance.h.
 struct Exactness {
   int64_t terms = 0;  // products or numbers that are summed into one element
   double ulps = 0;    // further roundings, in units of the last place; 0 with no terms: bit-exact
 };
 
-// How far drivers may be off on functions that they build from others. OpenCL C 1.2 (table 7.1) allows full-profile
-// exp 3, log 3, sin 4, tanh 5, pow 16, division 2.5 ulp; GLSL leaves most to "inherited from", exp2 with 3 + 2|x|.
+// The error that drivers may make in functions that they compose. OpenCL C 1.2 (table 7.1) allows in the full profile
+// exp 3, log 3, sin 4, tanh 5, pow 16, division 2.5 ulp. GLSL defines most by "inherited from", exp2 with 3 + 2|x|.
 inline constexpr double kUlpsOfArithmetic = 4.0;
 inline constexpr double kUlpsOfCurves = 64.0;
 
@@ -85,17 +85,17 @@ struct ConformanceCase {
   std::string name;    // unique within the op
   Exactness exactness;
   std::function<ValueId(CaseGraph&)> build;
-  // False where the access path changes nothing that other cases don't show: saves compiling a program.
+  // False if the access path changes nothing that other cases don't test, which saves compiling a program.
   bool every_path = true;
 
   std::string id() const { return op + "/" + name; }
 };
 
-// A case of a family that is named like its op.
+// A case of the family that has the op's name.
 ConformanceCase NewCase(const std::string& op, std::string name, const Exactness& exactness,
                         std::function<ValueId(CaseGraph&)> build, bool every_path = true);
 
-// For cases that move elements of any type: numbers that each type holds, and what the type adds to a case's name.
+// For cases that move elements: numbers that each type holds, and the type's suffix of the case's name.
 Fill FillOf(const ElementType& type);
 std::string SuffixOf(const ElementType& type);
 

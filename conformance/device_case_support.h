@@ -1,4 +1,4 @@
-// What device cases share: kernels, buffers of numbers, lists that run.
+// Code that device cases share: kernels, buffers of numbers, running lists.
 #ifndef HEARTH_CONFORMANCE_DEVICE_CASE_SUPPORT_H_
 #define HEARTH_CONFORMANCE_DEVICE_CASE_SUPPORT_H_
 
@@ -21,7 +21,7 @@ KernelSource AffineKernel();  // y = scale * x + bias
 
 uint32_t GroupsFor(size_t texels, uint32_t local_size);
 
-Status Check(bool holds, std::string_view what);  // kInternal with these words when it does not
+Status Check(bool holds, std::string_view what);  // kInternal with this text if it does not hold
 Status SameFloats(const Floats& expected, const Result<Floats>& result);
 Status Lacks(const Device& device, const char* what);  // kUnsupported
 

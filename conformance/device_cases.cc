@@ -25,7 +25,7 @@ Status CopyThroughTexelBuffer(Device& device) {
   return SameFloats(input, CompileAndRunUnary(device, CopyKernel(AccessPath::kTexelBuffer), input, {1000}));
 }
 
-// Two inputs and the output inside one buffer, each at an aligned offset that is not 0.
+// Two inputs and the output in one buffer, each at an aligned offset other than 0.
 Status RangesInsideOneBuffer(Device& device, AccessPath path) {
   KernelSource source;
   source.name = "subtract";
@@ -54,7 +54,7 @@ Status OffsetsInsideABufferAreRespected(Device& device) {
   return RangesInsideOneBuffer(device, AccessPath::kBuffer);
 }
 
-// Devices limit what a kernel sees of a buffer, and hold larger ones: the networks' arenas.
+// A buffer, such as a network's arena, can be larger than the part that a kernel can see.
 Status PartsOfABufferOverTheBindingLimitAreBound(Device& device) {
   const DeviceInfo& info = device.info();
   constexpr uint64_t kMostBytesTried = uint64_t{1} << 29;
@@ -160,7 +160,7 @@ Status WideLoadsAndStoresMoveSixteenValues(Device& device) {
   return SameFloats(input, CompileAndRunUnary(device, source, input, {40}));
 }
 
-// A float32 input stored as float16 and read back through a second kernel by `path`.
+// Stores a float32 input as float16 and reads it back by `path` in a second kernel.
 Status HalfRoundTrip(Device& device, AccessPath path) {
   KernelSource narrow = CopyKernel();
   narrow.name = "narrow";
@@ -170,7 +170,7 @@ Status HalfRoundTrip(Device& device, AccessPath path) {
   widen.tensors[0].storage = StorageType::kFloat16;
   const std::vector<KernelSource> sources = {narrow, widen};
   HEARTH_ASSIGN(const auto group, device.Compile(sources));
-  const Floats input = Ramp(4 * 200, -3.0f, 0.25f);  // all exact in float16
+  const Floats input = Ramp(4 * 200, -3.0f, 0.25f);  // all are exact in float16
   HEARTH_ASSIGN(const auto x, BufferOf(device, input.size()));
   HEARTH_ASSIGN(const auto half, device.CreateBuffer(input.size() * 2));
   HEARTH_ASSIGN(const auto y, BufferOf(device, input.size()));

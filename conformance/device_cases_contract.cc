@@ -1,5 +1,5 @@
-// What every device refuses, with which code: the comments in hal/device.h as cases. They need no arithmetic, so the
-// null device runs them too.
+// Everything that a device must refuse, and the codes: the comments in hal/device.h as cases. They need no arithmetic,
+// so the null device runs them too.
 #include <string>
 #include <vector>
 
@@ -9,7 +9,7 @@
 namespace hearth::conformance {
 namespace {
 
-// More than this of anything is not tried: the driver says no number, or one that no kernel reaches.
+// Larger numbers are not tried: the driver reports none, or one that no kernel reaches.
 constexpr uint32_t kMostTried = 4096;
 constexpr uint64_t kMostBytesTried = uint64_t{1} << 29;
 
@@ -45,7 +45,7 @@ Status ABrokenKernelIsUnavailableAndNamed(Device& device) {
   source.body = "int at = no_such_function(1;\ny_store(at, x_load(at));\n";
   HEARTH_TRY(ExpectRefused(device, source, StatusCode::kUnavailable, "a kernel that is not a program"));
   const KernelSource good = ContractKernel();
-  return device.Compile({&good, 1}).status();  // the device works as before
+  return device.Compile({&good, 1}).status();  // the device still works
 }
 
 Status TooManyBuffersAreExhausted(Device& device) {
@@ -83,7 +83,7 @@ Status WorkGroupsKeepTheLimits(Device& device) {
     HEARTH_TRY(ExpectRefused(device, source, StatusCode::kResourceExhausted, "a work group too long"));
   }
   source.local_size = {1, 1, 1};
-  for (int d = 0; d < 3; ++d) {  // fills one dimension after the other, until it is one item too many
+  for (int d = 0; d < 3; ++d) {  // fills dimension after dimension until there is one item too many
     uint32_t& size = source.local_size[d];
     while (size < info.max_local_size[d] &&
            uint64_t{source.local_size[0]} * source.local_size[1] * source.local_size[2] <= info.max_local_invocations)
@@ -117,7 +117,7 @@ Status DamagedBinariesAreMalformed(Device& device) {
   return Expect(device.Load({&source, 1}, {}).status(), StatusCode::kInvalidArgument, "no bytes");
 }
 
-// One copy of 16 texels; a case spoils it.
+// One copy of 16 texels, in which a case changes one thing.
 struct OneDispatch {
   std::unique_ptr<ProgramGroup> group;
   std::unique_ptr<Buffer> x, y;

@@ -12,8 +12,8 @@
 namespace hearth::conformance {
 namespace {
 
-// A chain a -> b -> a -> ..., where each dispatch reads what the one before wrote, in reversed order so
-// that a group depends on another group's writes.
+// A chain a -> b -> a -> ... Each dispatch reads the previous one's result in reversed order, so that a group depends
+// on another group's writes.
 Status DependentChain(Device& device, AccessPath path) {
   constexpr size_t kTexels = 4096;
   constexpr int kSteps = 21;

@@ -1,4 +1,4 @@
-// Submitting without waiting, and memory of the caller's, as far as all backends do it alike.
+// Submitting without waiting, and the caller's memory, as far as all backends behave alike.
 #include <cstring>
 
 #include "conformance/device_case_support.h"
@@ -38,7 +38,7 @@ Status HoldsOnly(Device& device, const Buffer& buffer, float value) {
   });
 }
 
-// Two buffers, and a list that adds one from the first to the second, and one back.
+// Two buffers, a list that adds one from the first to the second, and a list for the way back.
 struct PingPong {
   std::unique_ptr<ProgramGroup> group;
   std::unique_ptr<Buffer> a, b;
@@ -86,7 +86,7 @@ Status AnEarlierSubmissionIsReadWhileLaterOnesRun(Device& device) {
   HEARTH_TRY(HoldsOnly(device, *first.b, 6.0f));
   HEARTH_TRY(second.forth->Wait(late));
   HEARTH_TRY(HoldsOnly(device, *second.b, 8.0f));
-  return first.forth->Wait(early);  // once more is no mistake
+  return first.forth->Wait(early);  // waiting twice is allowed
 }
 
 Status ASubmissionIsFinishedBeforeItsExecutableGoes(Device& device) {
@@ -104,7 +104,7 @@ Status ASubmissionThatNeverWasIsRefused(Device& device) {
   return lists.forth->Wait(last);
 }
 
-// Each kind that the backend takes is tested with the backend; none takes all of them.
+// The kinds that a backend imports are tested with it; no backend imports all of them.
 Status MemoryThatIsNoneIsNotImported(Device& device) {
   int refused = 0;
   for (const MemoryKind kind : {MemoryKind::kHost, MemoryKind::kGlBuffer, MemoryKind::kGlTexture,

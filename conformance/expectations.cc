@@ -14,7 +14,7 @@ std::span<const Expectation> Unsupported(std::string_view backend) {
 }
 
 std::span<const Expectation> ExpectedFailures(std::string_view backend) {
-  // SwiftShader (driver 5.0.0, Debian's chromium-common 156): an infinity stored as float16 is read back as NaN.
+  // SwiftShader (driver 5.0.0, Debian's chromium-common 156): an infinity stored as float16 reads back as NaN.
   static constexpr Expectation kVulkan[] = {
       {"exp/extreme_numbers", "infinity in float16 is read back as NaN", "SwiftShader", "fp16"},
       {"div/*_by_zero", "infinity in float16 is read back as NaN", "SwiftShader", "fp16"},

@@ -1,5 +1,5 @@
-// What each backend is known not to do. Both lists are verified by every run: a case listed as unsupported that a
-// device runs, and an expected failure that passes, fail the run, so that the lists cannot go stale.
+// Known limits of each backend. Every run verifies both lists: it fails if a device runs a case that is listed as
+// unsupported, or if an expected failure passes. So the lists cannot go stale.
 #ifndef HEARTH_CONFORMANCE_EXPECTATIONS_H_
 #define HEARTH_CONFORMANCE_EXPECTATIONS_H_
 
@@ -11,7 +11,7 @@
 
 namespace hearth::conformance {
 
-// Cases by a glob over "op/name"; empty: on every device of the backend, in every configuration.
+// Cases by a glob over "op/name". Empty fields mean every device of the backend and every configuration.
 struct Expectation {
   const char* cases;
   const char* reason;
@@ -21,10 +21,10 @@ struct Expectation {
 
 // Cases that lowering leaves to the host on this backend.
 std::span<const Expectation> Unsupported(std::string_view backend);
-// Cases that a device of this backend gets wrong, by a bug that is known and named.
+// Cases that devices of this backend compute wrongly because of a known bug.
 std::span<const Expectation> ExpectedFailures(std::string_view backend);
 
-// The first entry that fits, or null.
+// The first entry that matches, or null.
 const Expectation* FindExpectation(std::span<const Expectation> list, const std::string& id, const std::string& device,
                                    const std::string& path);
 bool MatchesGlob(const std::string& text, const std::string& glob);

@@ -19,7 +19,7 @@ std::string SummaryText(const DeviceResults& results) {
                      results.Count(Outcome::kExpectedFailure), results.milliseconds / 1000.0);
 }
 
-// What one cell of the matrix shows: all cases of an operation on a device.
+// One cell of the matrix: all cases of an operation on a device.
 struct Cell {
   int passed = 0, failed = 0, unsupported = 0, expected = 0;
   double worst_share = 0;  // of the tolerance; exact operations have none
@@ -78,7 +78,7 @@ std::string FailuresText(const DeviceResults& results) {
   }
   std::map<std::string, int> reasons;
   for (const CaseResult& result : results.cases) {
-    // What is said of a case by its name is the same for all: from the last name on.
+    // The text after the last quoted name is the same for all cases.
     const size_t name_end = result.detail.rfind("\": ");
     const std::string reason = name_end == std::string::npos ? result.detail : result.detail.substr(name_end + 3);
     if (result.outcome == Outcome::kUnsupported) ++reasons[reason];

@@ -38,7 +38,7 @@ Result<CaseBatch> BuildBatch(const CaseList& cases, StorageType real) {
   return batch;
 }
 
-// Host memory of tensors: one buffer each, as PlanRunner takes them.
+// Host memory of tensors, one buffer each, as PlanRunner takes it.
 using Bytes = std::vector<std::byte>;
 
 Result<std::vector<Bytes>> InputsOf(const CaseBatch& batch) {
@@ -61,13 +61,13 @@ std::string ShortNumber(double number) {
   return fmt::format("{:.3g}", number);
 }
 
-// The case that a dispatch belongs to, by the dispatch's label.
+// Finds the case of a dispatch by the dispatch's label.
 class CaseNames {
  public:
   explicit CaseNames(const Graph& graph) {
     for (const Node& node : graph.nodes()) case_of_label_[NodeLabel(node)] = node.name;
   }
-  // A dispatch that took nodes behind it in is called by all of them; they are of one case.
+  // A dispatch with fused nodes has all their names; they belong to one case.
   std::string Of(const std::string& label) const {
     const auto found = case_of_label_.find(label.substr(0, label.find(" + ")));
     return found == case_of_label_.end() ? std::string() : found->second;
@@ -77,7 +77,7 @@ class CaseNames {
   std::map<std::string, std::string> case_of_label_;
 };
 
-// Of the cases that add products in 16 bits, how many at most.
+// For each case that adds products in 16 bits, the largest number of products in one such sum.
 std::map<std::string, int> HalfProductsOfCases(const Plan& plan, const Graph& graph) {
   const CaseNames names(graph);
   std::map<std::string, int> most;
@@ -91,7 +91,7 @@ std::map<std::string, int> HalfProductsOfCases(const Plan& plan, const Graph& gr
 }
 
 struct Configuration {
-  std::optional<AccessPath> path;  // nothing: the CPU
+  std::optional<AccessPath> path;  // nothing: on the CPU
   Precision precision = Precision::kFp32;
   bool runs_all = true;  // false: only the cases that ask for every path
   bool calculates_halves = false;
@@ -148,14 +148,14 @@ class PathRun {
       results.push_back(std::move(result));
       return;
     }
-    // The culprit of a failure is found alone; of those that are too large most fit in smaller company.
+    // After a failure cases run one by one. If the family was too large, most cases fit in halves.
     const size_t part = ran.ok() ? (cases.size() + 1) / 2 : 1;
     for (size_t k = 0; k < cases.size(); k += part)
       RunTogether({cases.begin() + k, cases.begin() + std::min(k + part, cases.size())}, results);
   }
 
   struct Ran {
-    std::string too_large;  // why the device can't hold it; nothing ran then
+    std::string too_large;  // why the device can't hold the cases; nothing ran
   };
 
   CaseResult NewResult(const ConformanceCase& test) const {
@@ -166,14 +166,14 @@ class PathRun {
     return result;
   }
 
-  // A failure, unless it is listed.
+  // Records a failure unless it is listed.
   void Fail(CaseResult& result, const std::string& why) const {
     const Expectation* expected = FindExpectation(ExpectedFailures(info_.backend), result.id(), info_.name, path_name_);
     result.outcome = expected != nullptr ? Outcome::kExpectedFailure : Outcome::kFailed;
     result.detail = expected != nullptr ? fmt::format("{} ({})", why, expected->reason) : why;
   }
 
-  // A result for a case that is not to be run: lowering leaves it to the host, or it is not a valid graph.
+  // The result of a case that can't run: lowering leaves it to the host, or its graph is invalid.
   std::optional<CaseResult> CheckPlacement(const ConformanceCase& test) const {
     if (device_ == nullptr) return std::nullopt;
     CaseResult result = NewResult(test);
@@ -199,8 +199,7 @@ class PathRun {
     HEARTH_ASSIGN(const CaseBatch batch, BuildBatch(cases, real_));
     HEARTH_ASSIGN(const std::vector<ReferenceTensor> references, EvaluateGraph(batch.graph, batch.inputs));
     HEARTH_ASSIGN(Plan plan, Lower(batch.graph, info_, options_));
-    // By its kernels the device takes all of it (CheckPlacement); what is left to the host is so by the device's
-    // limits.
+    // The device's kernels support all nodes (CheckPlacement), so a node on the host exceeds the device's limits.
     if (!plan.fallbacks.empty()) return Ran{plan.fallbacks.front().reason};
     std::map<std::string, int> half_products = HalfProductsOfCases(plan, batch.graph);
     RunnerParts parts;
@@ -248,7 +247,7 @@ class PathRun {
     return result;
   }
 
-  // A second run, timed by dispatch: the first one of a program may compile.
+  // Runs again with times per dispatch: the first run of a program may compile.
   Status AddTimes(PlanRunner& runner, const Graph& graph, std::span<const std::span<const std::byte>> inputs,
                   std::span<const std::span<std::byte>> outputs, std::span<CaseResult> results) {
     if (device_ == nullptr) return Status::Ok();
@@ -334,7 +333,7 @@ DeviceResults RunCases(std::string device_id, Device* device, const DeviceInfo& 
 }
 
 void RunDeviceCases(Device& device, std::span<const DeviceCase> cases, DeviceResults& results) {
-  // Work items in the groups of these checks, at most. Every GPU takes them.
+  // The most work items in a group of these checks. Every GPU takes them.
   constexpr uint32_t kItems = 32;
   const bool is_too_small = device.info().max_local_invocations < kItems;
   for (const DeviceCase& test : cases) {
@@ -349,7 +348,7 @@ void RunDeviceCases(Device& device, std::span<const DeviceCase> cases, DeviceRes
     result.detail = status.message();
     result.milliseconds = watch.milliseconds();
     if (!status.ok()) {
-      // Where the driver refuses what it promises nothing reads through texels: the probe sees to that.
+      // If the driver refuses texel reads, the probe prevents them, so such a case is no failure.
       const bool is_refused = result.name.find("Texel") != std::string::npos && !TryTexelReads(device).ok();
       const bool lacks = status.code() == StatusCode::kUnsupported || is_refused;
       result.outcome = lacks ? Outcome::kUnsupported : Outcome::kFailed;

@@ -1,4 +1,4 @@
-// Runs conformance cases on an opened device and judges them.
+// Runs conformance cases on an opened device and compares the results.
 #ifndef HEARTH_CONFORMANCE_SUITE_H_
 #define HEARTH_CONFORMANCE_SUITE_H_
 
@@ -23,10 +23,10 @@ enum class Outcome : uint8_t {
 struct CaseResult {
   std::string op, name, path;  // path: how kernels read and what they store, "buffer", "texel fp16"; "host" on the CPU
   Outcome outcome = Outcome::kPassed;
-  std::string detail;   // why not passed
-  bool judged = false;  // ran, so that the numbers below mean something
+  std::string detail;   // why it did not pass
+  bool judged = false;  // it ran, so the numbers below are valid
   double worst_error = 0, tolerance = 0;
-  double milliseconds = 0;  // of its dispatches; 0 where the device does not time them
+  double milliseconds = 0;  // of its dispatches; 0 if the device has no timer
 
   std::string id() const { return op + "/" + name; }
 };
@@ -36,23 +36,23 @@ struct DeviceResults {
   DeviceInfo info;
   std::vector<CaseResult> cases;
   double milliseconds = 0;
-  std::vector<std::string> notes;  // ways to run that the driver promises and does not have
+  std::vector<std::string> notes;  // features that the driver promises and does not have
 
   int Count(Outcome outcome) const;
 };
 
-// Told before each family: how many of the cases to run are done, and what comes next ("conv_2d, texel fp16").
+// Called before each family: finished cases, all cases, and the next family ("conv_2d, texel fp16").
 using ProgressObserver = std::function<void(size_t done, size_t total, const std::string& next)>;
 
-// Every case in fp32 and, where the device can store it, in fp16, and those that ask for it on every further access
-// path that the device has. `device` is null for the CPU. Never fails: what goes wrong is
-// the outcome of the cases that it hit. `is_stopped` is asked before each family; families that are left when it says
-// yes are not in the results. A family runs as one plan; one that fails as a whole runs case by case.
+// Runs every case in fp32 and, if the device can store it, in fp16. Cases that ask for it also run with every further
+// access path that the device has. `device` is null for the CPU. Never fails: an error is the outcome of the cases that
+// it hit. Asks `is_stopped` before each family; families after a yes are not in the results. A family runs as one plan;
+// if that fails as a whole, its cases run one by one.
 DeviceResults RunCases(std::string device_id, Device* device, const DeviceInfo& info,
                        std::span<const ConformanceCase> cases, const ProgressObserver& observer = {},
                        const std::function<bool()>& is_stopped = {});
 
-// What holds below the operations, as results of the operation "hal": buffers, barriers, programs, binaries, errors.
+// Runs checks below the operations, as results of the operation "hal": buffers, barriers, programs, binaries, errors.
 void RunDeviceCases(Device& device, std::span<const DeviceCase> cases, DeviceResults& results);
 
 }  // namespace hearth::conformance

@@ -1,4 +1,4 @@
-// How far a device's result may lie from the float64 reference.
+// The allowed difference between a device's result and the float64 reference.
 #ifndef HEARTH_CONFORMANCE_TOLERANCE_H_
 #define HEARTH_CONFORMANCE_TOLERANCE_H_
 
@@ -9,7 +9,7 @@
 namespace hearth::conformance {
 
 struct Judgement {
-  double worst_error = 0;  // infinite where the device's number is not finite and the reference's is
+  double worst_error = 0;  // infinite if the device's number is not finite and the reference's is
   double tolerance = 0;
   size_t worst_index = 0;
   bool ok() const { return worst_error <= tolerance; }
@@ -37,7 +37,7 @@ struct Judgement {
 //   tolerance += u * min(b, terms) * magnitude
 struct ResultFormat {
   StorageType real = StorageType::kFloat32;
-  double step = 0;        // of the grid of a quantized result
+  double step = 0;        // of a quantized result's grid
   int half_products = 0;  // b; 0: all sums have 32 bits
 };
 double Tolerance(const Exactness& exactness, std::span<const double> reference, const ResultFormat& format = {});

@@ -39,7 +39,7 @@ struct WarmProgress {
 };
 using WarmObserver = std::function<void(const WarmProgress&)>;
 
-// A start whose programs can't be made from the cache alone.
+// A model whose programs can't be made from the cache alone.
 struct ModelNeeded {
   std::string model_path, device;  // the model's last known path
   std::string reason;

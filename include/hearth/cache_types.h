@@ -75,7 +75,7 @@ struct CacheModel {
 struct CacheFinding {
   bool is_trouble = false;
   std::string what;     // its state
-  std::string cost;     // what that costs; empty where it costs nothing
+  std::string cost;     // what that costs; empty if nothing
   std::string command;  // repairs it; empty if there is nothing to repair, or no command
 };
 
@@ -115,7 +115,7 @@ struct CacheNeed {
   std::string kind, digest;
   bool is_hit = false;
   std::string reason;          // one sentence; empty for a hit
-  std::string nearest_digest;  // the entry of this kind whose key differs least; empty when there is none
+  std::string nearest_digest;  // the entry of this kind whose key differs least; empty if there is none
   std::vector<CacheKeyDifference> differences;  // from the nearest entry
   CacheKeyFields fields;
 };

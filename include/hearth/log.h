@@ -14,13 +14,13 @@ namespace hearth {
 
 enum class LogLevel : uint8_t {
   kDebug,    // phases of a start with their times, cache hits
-  kInfo,     // which device a session took, and why
-  kWarning,  // something works, but not as well as it could; also in the session's report
+  kInfo,     // the device of a session, and the reason
+  kWarning,  // something works, but not as well as possible; also in the session's report
   kError,    // an internal error, before the process aborts
 };
 
-// Called on the thread that logs, one call at a time. It must not call Hearth, except SetLogSink. What it throws is
-// lost, except for a line on standard error.
+// Called on the thread that logs, one call at a time. It must not call Hearth, except SetLogSink. Exceptions are
+// dropped after a line on standard error.
 using LogSink = std::function<void(LogLevel, std::string_view message)>;
 
 // Sets the sink of the whole process; empty: standard error, the default. A sink that does nothing silences Hearth.

@@ -38,8 +38,8 @@ struct QueuedRunOptions {
   // loop whose end depends on data stops after its next turn. Take returns at the deadline.
   std::optional<std::chrono::steady_clock::time_point> deadline;
   // Called once, on the queue's thread and in the order of the runs, with the result that Take would give. For a run
-  // that is on the device at its deadline it is called when the device is done. It may submit more runs but not wait for
-  // them. It may destroy the queue, whose thread then ends by itself, with the session. What it throws is logged.
+  // that is on the device at its deadline it is called when the device is done. It may submit more runs but not wait
+  // for them. It may destroy the queue, whose thread then ends by itself, with the session. Exceptions are logged.
   std::function<void(Result<RunTensors>)> on_done;
 };
 

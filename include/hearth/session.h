@@ -68,9 +68,9 @@ struct SessionOptions {
   KeyValueStore* cache_store = nullptr;  // a caller's own store instead of a folder; must outlive the session
   CacheServer cache_server;      // empty: $HEARTH_CACHE_SERVER, $HEARTH_CACHE_SERVER_KEYS, $HEARTH_CACHE_SERVER_SIGN
   CacheObserver on_cache_event;  // called for hits, misses, rejects and stores
-  std::string model_token;       // is added to cache keys
+  std::string model_token;       // a text that is added to cache keys
   SharedContext shared;          // a context that the program opened and lends to the session
-  int max_in_flight = 2;         // how many submitted runs may not have been waited for yet
+  int max_in_flight = 2;         // the most submitted runs that have not been waited for
   std::vector<std::string> cpu_ops;  // operations to keep on the CPU: "softmax", "op:7"
   // "ready": Open returns when the device is ready. "hot": Open returns when the CPU is ready. The CPU answers while
   // the device is prepared in the background at low priority. Between two runs the session moves to the device, with
@@ -80,9 +80,9 @@ struct SessionOptions {
   // A limit for weights, intermediate values, states, inputs and outputs on host and device together. If even the
   // smallest plan needs more, the session is refused with the bytes that it needs. 0: no limit.
   uint64_t memory_limit_bytes = 0;
-  // How long a run waits for its device, in milliseconds. A device that takes longer counts as lost, since the fence of
-  // a hanging driver never signals. A loop on the CPU also ends then, with kResourceExhausted. 0: no limit. -1: 60 s on
-  // hardware, where no driver lets a healthy run take that long, else no limit.
+  // The longest time that a run waits for its device, in milliseconds. A device that takes longer counts as lost, since
+  // the fence of a hanging driver never signals. A loop on the CPU also ends then, with kResourceExhausted. 0: no
+  // limit. -1: 60 s on hardware, where no driver lets a healthy run take that long, else no limit.
   int wait_limit_ms = -1;
   // If a named device is not usable, or fails at the start or in a run, the next one is taken as under "auto": hardware
   // GPUs first, the CPU last.

@@ -1,4 +1,4 @@
-// hearth bench MODEL: what a start costs, and what a run costs.
+// hearth bench MODEL: the cost of a start and of a run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 constexpr int kProfiledRuns = 5;
 constexpr double kProgressEveryMs = 100;
 
-// "opencl,cpu"; "all" stands for every usable device.
+// "opencl,cpu"; "all" is every usable device.
 std::vector<std::string> DevicesIn(const std::string& list) {
   std::vector<std::string> names;
   for (size_t at = 0; at <= list.size();) {
@@ -78,10 +78,10 @@ class BenchCommand final : public Verb {
 
   Result<ExitCode> Run() override {
     HEARTH_TRY(CheckFiles());
-    // The values hardly matter for the time; what is not given is random.
+    // Random values for inputs that are not given: values hardly change the time.
     if (!input_options_.random_seed) input_options_.random_seed = 0;
     HEARTH_ASSIGN(SessionOptions options, session_flags_.Options(input_options_));
-    if (options.start.empty()) options.start = "ready";  // what a device takes is asked, also under auto
+    if (options.start.empty()) options.start = "ready";  // the device is measured, also under auto
     const std::vector<std::string> devices = DevicesIn(options.device);
     if (std::any_of(devices.begin(), devices.end(), IsBlank)) {
       PrintError(fmt::format("--device '{}': a device's name is empty", options.device));
@@ -154,7 +154,7 @@ class BenchCommand final : public Verb {
     return Status::Ok();
   }
 
-  // ^C ends it early.
+  // ^C ends the runs early.
   static Status RunUntilSettled(Session& session, const LoadedInputs& inputs, const Stopwatch& since_asked,
                                 BenchResult& result) {
     std::vector<double> times;
@@ -165,14 +165,14 @@ class BenchCommand final : public Verb {
       HEARTH_TRY(session.Run());
       times.push_back(since_asked.milliseconds() - begin_ms);
     }
-    if (session.report().start.moved_at_run && !times.empty()) times.pop_back();  // the device's first
+    if (session.report().start.moved_at_run && !times.empty()) times.pop_back();  // the device's first run
     result.settled_ms = begin_ms;
     result.cpu_runs_count = static_cast<int>(times.size());
     result.cpu_runs = StatisticsOf(std::move(times));
     return Status::Ok();
   }
 
-  // ^C ends it early; at least one time is there.
+  // ^C ends the runs early; there is at least one time.
   Result<std::vector<double>> TimedRuns(Session& session, const LoadedInputs& inputs) const {
     std::vector<double> times;
     for (int run = 0; run < warmup_ && !IsInterrupted(); ++run) {
@@ -183,7 +183,7 @@ class BenchCommand final : public Verb {
     double shown_ms = 0;
     while (times.empty() || (!IsInterrupted() && !IsEnough(times.size(), since_start.milliseconds()))) {
       const Stopwatch watch;
-      HEARTH_TRY(SetInputs(session, inputs.bytes));  // input copied in, output copied out: a whole inference
+      HEARTH_TRY(SetInputs(session, inputs.bytes));  // a whole inference: inputs copied in, outputs copied out
       HEARTH_TRY(session.Run());
       times.push_back(watch.milliseconds());
       if (since_start.milliseconds() - shown_ms < kProgressEveryMs) continue;

@@ -105,7 +105,7 @@ std::string ProfileText(const BenchResult& result, int profiled_runs) {
          LayersText(result, total) + "\nby operation\n" + KindsText(result, total);
 }
 
-// Quoted where a comma, a quote or a line's end is inside (RFC 4180).
+// Quoted if it contains a comma, a quote or a line end (RFC 4180).
 std::string CsvCell(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string quoted = "\"";

@@ -1,4 +1,4 @@
-// What bench prints: tables of phases, resources, layers and devices, and CSV.
+// The texts of bench: tables of phases, resources, layers and devices, and CSV.
 #ifndef HEARTH_TOOLS_HEARTH_BENCH_TEXT_H_
 #define HEARTH_TOOLS_HEARTH_BENCH_TEXT_H_
 
@@ -13,13 +13,13 @@
 
 namespace hearth {
 
-// One device's figures, or why there are none.
+// One device's figures, or the reason for their absence.
 struct BenchResult {
-  std::string device;  // as asked for
+  std::string device;  // as requested
   Status status;
   Report report;
   RunStatistics runs;
-  // Of a hot start: the runs until the session had moved, or stayed on the CPU, and when that was.
+  // Hot start: the runs until the session moved or settled on the CPU, and the time of that.
   int cpu_runs_count = 0;
   RunStatistics cpu_runs;
   double settled_ms = 0;
@@ -30,9 +30,9 @@ struct BenchResult {
 
 double PerSecond(const RunStatistics& runs);  // by the mean
 
-// `profiled_runs`: of whose times the profile holds the medians; 0: without the profile.
+// `profiled_runs`: the number of runs whose median times the profile has; 0: without the profile.
 std::string BenchText(const BenchResult& result, int profiled_runs);
-// Devices beside each other.
+// A table of devices side by side.
 std::string DevicesText(std::span<const BenchResult> results);
 std::string DevicesCsv(std::span<const BenchResult> results);
 Json BenchJson(const BenchResult& result);

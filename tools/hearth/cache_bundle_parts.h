@@ -14,7 +14,7 @@
 namespace hearth {
 
 using RunCachePart = std::function<Result<ExitCode>(const Cache& cache)>;
-// Adds a subcommand that does `run`: its name, what it does, an example.
+// Adds a subcommand that calls `run`: name, description, example.
 using AddCachePart = std::function<CLI::App*(const std::string& name, const std::string& description,
                                              const std::string& example, RunCachePart run)>;
 

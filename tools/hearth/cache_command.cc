@@ -1,5 +1,4 @@
-// hearth cache path|ls|show|stats|verify|doctor|prune|clear|pin|rm|warm|explain|key|export|import|inspect: looks after
-// the cache.
+// hearth cache path|ls|show|stats|verify|doctor|prune|clear|pin|rm|warm|explain|key|export|import|inspect.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -246,7 +245,7 @@ class CacheCommand final : public Verb {
     HEARTH_ASSIGN(const CacheFilter filter, filter_.Filter(cache));
     // A damaged store has no list; clearing moves it aside.
     const Result<std::vector<CacheEntry>> entries = cache.List(filter);
-    if (entries.status().code() == StatusCode::kInvalidArgument) return entries.status();  // what was asked for
+    if (entries.status().code() == StatusCode::kInvalidArgument) return entries.status();  // a mistake in the arguments
     std::string what = fmt::format("the store in {}", cache.folder());
     if (entries.ok()) {
       uint64_t bytes = 0;
@@ -287,7 +286,7 @@ class CacheCommand final : public Verb {
   static Result<ExitCode> CodeOf(const std::vector<WarmResult>& results) {
     for (const WarmResult& result : results) {
       if (result.status.ok()) continue;
-      // Without a model the device itself failed, and its sentence names it.
+      // Without a model the device itself failed, and its message names it.
       return result.model_path.empty()
                  ? result.status
                  : result.status.Within(fmt::format("{} on {}", result.model_path, result.device));

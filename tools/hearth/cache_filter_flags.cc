@@ -34,7 +34,7 @@ void CacheFilterFlags::AddOptions(CLI::App& part) {
       ->type_name("KEY");
 }
 
-// Digests of the entries that the model finds.
+// Adds the digests of the entries that the model finds.
 Status CacheFilterFlags::AddEntriesOfModel(const Cache& cache, std::vector<std::string>& digests) const {
   std::vector<std::string> devices{filter_.device};
   if (filter_.device.empty()) {
@@ -61,9 +61,9 @@ Result<CacheFilter> CacheFilterFlags::Filter(const Cache& cache) const {
   }
   if (!model_.empty()) {
     HEARTH_TRY(AddEntriesOfModel(cache, filter.digests.emplace()));
-    filter.device.clear();  // what a model shares between devices names none
+    filter.device.clear();  // entries that devices share name no device
   }
-  filter.device = filter.device.substr(0, filter.device.find(':'));  // "opencl:0" in keys is "opencl"
+  filter.device = filter.device.substr(0, filter.device.find(':'));  // keys have "opencl" for "opencl:0"
   if (filter.device.empty() && !filter_.device.empty() && model_.empty()) {
     return Error(StatusCode::kInvalidArgument, "--device {}: there is no device's name before the ':'", filter_.device);
   }

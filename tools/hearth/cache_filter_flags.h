@@ -1,4 +1,4 @@
-// Which entries a part of `hearth cache` means.
+// Options that select cache entries.
 #ifndef HEARTH_TOOLS_HEARTH_CACHE_FILTER_FLAGS_H_
 #define HEARTH_TOOLS_HEARTH_CACHE_FILTER_FLAGS_H_
 
@@ -13,7 +13,7 @@ namespace hearth {
 class CacheFilterFlags {
  public:
   void AddOptions(CLI::App& part);
-  // kInvalidArgument for an age that is none; as Session::Open where a model is named.
+  // kInvalidArgument for an invalid age; as Session::Open if a model is named.
   Result<CacheFilter> Filter(const Cache& cache) const;
 
  private:
@@ -23,7 +23,7 @@ class CacheFilterFlags {
   std::string model_, unused_for_;
 };
 
-// The time before which entries were last used that were not used for `age` ("30d").
+// The time before which an entry was last used if it was unused for `age` ("30d").
 Result<int64_t> UnusedSinceMs(const std::string& age);
 
 }  // namespace hearth

@@ -27,7 +27,7 @@ std::string TimeText(int64_t milliseconds_since_1970) {
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", local);
 }
 
-// What the entry is of, as far as its key says it in a few words.
+// The entry's subject, as far as its key gives it in a few words.
 std::string AboutText(const CacheEntry& entry) {
   std::string about;
   for (const char* field : {"device", "backend", "kernel", "shape"}) {
@@ -205,7 +205,7 @@ std::string TextOf(const BundleExport& bundle) {
   return text;
 }
 
-// A table, whose cells can't hold what looks like another line: a stranger chose the words.
+// A table, in which a cell can't imitate another line: the bundle's texts come from strangers.
 std::string TextOf(const BundleInspection& bundle) {
   TextTable table({{""}, {""}});
   table.AddRow({"bundle", fmt::format("{}, a {}", bundle.bundle, bundle.is_file ? "file" : "folder")});

@@ -1,4 +1,4 @@
-// What `hearth cache` says to people.
+// The texts of `hearth cache`.
 #ifndef HEARTH_TOOLS_HEARTH_CACHE_TEXT_H_
 #define HEARTH_TOOLS_HEARTH_CACHE_TEXT_H_
 
@@ -14,7 +14,7 @@ std::string TextOf(const CacheEntry& entry);
 std::string TextOf(const CacheStats& stats);
 std::string TextOf(const std::vector<CacheModel>& models);
 std::string TextOf(const std::vector<CacheFinding>& findings);
-// `folder`: where the store that was verified lies, if there is one.
+// `folder`: the folder of the verified store, if there is one.
 std::string TextOf(const CacheVerification& verification, const std::string& folder);
 std::string TextOf(const CacheExplanation& explanation);
 std::string TextOf(const std::vector<WarmResult>& results);

@@ -11,7 +11,7 @@ enum class Line : int { kMain = 1, kBeside = 2, kSteps = 3 };
 
 class TraceEvents {
  public:
-  // Returns when the event ends, in milliseconds.
+  // Returns the end of the event in milliseconds.
   double Add(Line line, const std::string& category, const std::string& name, double begin_ms, double duration_ms,
              Json details = Json::object()) {
     events_.push_back({{"name", name},

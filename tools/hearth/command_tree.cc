@@ -7,7 +7,7 @@
 namespace hearth {
 namespace {
 
-// "P:{fp32,fp16}" holds the choices that CLI::IsMember allows.
+// "P:{fp32,fp16}" contains the values that CLI::IsMember allows.
 std::vector<std::string> ChoicesIn(std::string_view type_name) {
   std::vector<std::string> choices;
   const size_t open = type_name.find('{'), close = type_name.find('}');

@@ -1,5 +1,5 @@
-// The program's verbs and options as data, read from what the verbs declared: the manual page and the shells'
-// completions are made of it, so that they can't differ from --help.
+// The program's verbs and options as data, read from the verbs' declarations. The manual page and shell completions are
+// made from it, so they can't differ from --help.
 #ifndef HEARTH_TOOLS_HEARTH_COMMAND_TREE_H_
 #define HEARTH_TOOLS_HEARTH_COMMAND_TREE_H_
 
@@ -10,10 +10,10 @@
 namespace hearth {
 
 struct CommandOption {
-  std::string name;                  // "--device"; "MODEL" where it is positional
+  std::string name;                  // "--device"; "MODEL" if it is positional
   std::string value;                 // "D"; empty for a flag
   std::string description;           // one line
-  std::vector<std::string> choices;  // what it may be, where that is a short list
+  std::vector<std::string> choices;  // the allowed values if they are a short list
   bool is_positional = false;
 };
 

@@ -1,4 +1,4 @@
-// hearth compare MODEL: where two devices differ.
+// hearth compare MODEL: finds where two devices differ.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 namespace hearth {
 namespace {
 
-constexpr size_t kMostTableRows = 40;  // of the text's table of layers, around the first over tolerance
+constexpr size_t kMostTableRows = 40;  // rows of the text's table of layers, around the first over tolerance
 
-// Converters join the names of all that they fused; the first tells where the layer is.
+// Converters join the names of fused nodes; the first one identifies the layer.
 std::string ShortName(const std::string& name) {
   constexpr size_t kMostLetters = 60;
   const std::string first = name.substr(0, name.find(';'));
@@ -123,10 +123,10 @@ class CompareCommand final : public Verb {
   }
 
  private:
-  // Opens the device once to learn its name and the precision that it can do.
+  // Opens the device once to learn its name and its precision.
   Result<Side> DeviceSide(const Model& model, const SessionOptions& options, const LoadedInputs& inputs) {
     SessionOptions layer_options = options;
-    layer_options.start = "ready";  // the device is compared, not the CPU before it
+    layer_options.start = "ready";  // the device is compared, not the CPU that answers first
     HEARTH_ASSIGN(Session session, Session::Create(model, layer_options));
     WarningPrinter(output_).PrintNew(session.report());
     const Report& report = session.report();
@@ -135,7 +135,7 @@ class CompareCommand final : public Verb {
     return Side{report.device.id, report.device.name, report.precision,
                 [layer_options, whole, &inputs](const Model& part) {
                   SessionOptions own = layer_options;
-                  // A part's entries would only fill the cache.
+                  // Parts of a model don't fill the cache.
                   own.use_cache = own.use_cache && part.fingerprint() == whole;
                   return RunOnDevice(part, own, inputs.bytes);
                 }};
@@ -147,7 +147,7 @@ class CompareCommand final : public Verb {
                   [&inputs](const Model& part) { return RunReference(part, inputs.bytes); }};
     }
     options.device = against_;
-    options.simulate.clear();  // the profile is --device's
+    options.simulate.clear();  // the profile applies to --device
     return DeviceSide(model, options, inputs);
   }
 
@@ -182,7 +182,7 @@ class CompareCommand final : public Verb {
     if (!layers.empty()) PrintLayers(layers, outputs);
   }
 
-  // All of a small network; of a large one those around the first that is over.
+  // Prints all layers of a small network; of a large one those around the first over tolerance.
   void PrintLayers(const std::vector<LayerComparison>& layers, const std::vector<TensorComparison>& outputs) const {
     const auto first = FirstOver(layers);
     const auto at = static_cast<size_t>(first - layers.begin());

@@ -34,9 +34,9 @@ void SetAllowed(std::span<const double> theirs, double real_tolerance, TensorCom
     result.allowed_difference = real_tolerance * std::max(1.0, LargestFinite(theirs));
   } else if (!result.info.scales.empty()) {
     const float step = *std::max_element(result.info.scales.begin(), result.info.scales.end());
-    // One tensor of several scales stays in steps: it was not dequantized.
+    // A tensor with several scales is compared in steps: it was not dequantized.
     result.allowed_difference = kQuantizedSteps * (result.info.scales.size() == 1 ? static_cast<double>(step) : 1.0);
-    result.allowed_difference *= 1 + 1e-6;  // the roundings of dequantizing
+    result.allowed_difference *= 1 + 1e-6;  // for the roundings of dequantizing
     result.allowed_share_over = kQuantizedShareOver;
   } else {
     result.allowed_share_over = kWholeShareOver;

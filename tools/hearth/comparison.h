@@ -1,4 +1,4 @@
-// How far two results of one tensor lie apart, and whether that is too far.
+// The difference between two results of one tensor, and whether it is too large.
 #ifndef HEARTH_TOOLS_HEARTH_COMPARISON_H_
 #define HEARTH_TOOLS_HEARTH_COMPARISON_H_
 
@@ -12,31 +12,31 @@
 
 namespace hearth {
 
-// What is allowed, by the tensor's type: real numbers 1e-4 (precision fp32) or 2e-2 (fp16, fp32_16) of the larger of 1
-// and the largest magnitude on the other side; quantized numbers at most 1 % of the elements further than 2 steps;
-// whole numbers and truth values at most 2 % of the elements different.
+// The allowed difference by type. Real numbers: 1e-4 (precision fp32) or 2e-2 (fp16, fp32_16) of the larger of 1 and
+// the largest magnitude on the other side. Quantized numbers: at most 1 % of the elements differ by more than 2 steps.
+// Integers and bool: at most 2 % of the elements differ.
 struct TensorComparison {
   TensorInfo info;
-  double max_difference = 0, mean_difference = 0;  // real numbers; one that is NaN on one side only counts as infinity
-  double allowed_difference = 0;                   // of an element
-  size_t element_count = 0, elements_over = 0;     // all, and those further off than that
+  double max_difference = 0, mean_difference = 0;  // real numbers; infinite if one side alone is NaN
+  double allowed_difference = 0;                   // per element
+  size_t element_count = 0, elements_over = 0;     // all, and those over the allowed difference
   double allowed_share_over = 0;
   size_t worst = 0;             // index of the element with the largest difference
   double ours = 0, theirs = 0;  // its values
   bool is_over = false;
 
-  // 1: as far off as is allowed.
+  // 1: exactly the allowed difference.
   double ratio() const;
-  double share_over() const;  // of the elements, those that are further off than allowed
+  double share_over() const;  // the share of elements over the allowed difference
 };
 
 double RealTolerance(const std::string& precision);  // 1e-4 or 2e-2
 
-// kUnsupported for element types that have no numbers. Precondition: both are dense tensors of `info`.
+// kUnsupported for element types without numbers. Precondition: both are dense tensors of `info`.
 Result<TensorComparison> CompareTensors(const TensorInfo& info, std::span<const std::byte> ours,
                                         std::span<const std::byte> theirs, double real_tolerance);
 
-// "[0,3,7,12]", the place of an element.
+// The index of an element: "[0,3,7,12]".
 std::string PlaceText(const TensorInfo& info, size_t element);
 
 }  // namespace hearth

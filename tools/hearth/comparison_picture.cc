@@ -11,8 +11,8 @@ namespace hearth {
 namespace {
 
 constexpr int kNameWidth = 460, kBarWidth = 480, kRowHeight = 14, kPad = 6, kHeadHeight = 40;
-constexpr double kLowest = -4, kHighest = 2;  // powers of ten of what is allowed
-constexpr size_t kMostPictureRows = 1500;     // a picture of 20,000 rows of pixels can't be looked at
+constexpr double kLowest = -4, kHighest = 2;  // powers of ten, relative to the allowed difference
+constexpr size_t kMostPictureRows = 1500;     // a picture 20,000 pixels high is of no use
 constexpr Colour kPaper = {250, 250, 250}, kFine = {70, 130, 180}, kOver = {205, 50, 40}, kGrid = {200, 200, 200};
 
 int BarEnd(double ratio) {

@@ -1,4 +1,4 @@
-// How far off each output or layer is, as bars against what is allowed.
+// The difference of each output or layer as a bar, relative to the allowed one.
 #ifndef HEARTH_TOOLS_HEARTH_COMPARISON_PICTURE_H_
 #define HEARTH_TOOLS_HEARTH_COMPARISON_PICTURE_H_
 
@@ -9,7 +9,7 @@
 
 namespace hearth {
 
-// One row each, from a ten thousandth of what is allowed to a hundred times as much; red where it is too much.
+// One row each, from 1/10000 of the allowed difference to 100 times it; red if it exceeds it.
 Image DrawComparison(const std::vector<TensorComparison>& outputs, const std::vector<LayerComparison>& layers);
 
 }  // namespace hearth

@@ -5,7 +5,7 @@
 namespace hearth {
 namespace {
 
-// A command with everything above it: "hearth cache ls".
+// A command with the commands above it: "hearth cache ls".
 struct Place {
   std::string path;
   const CommandNode* command = nullptr;
@@ -24,7 +24,7 @@ std::string OptionNames(const CommandNode& command) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-// The words that may stand without a dash: verbs, or the choices of a positional; none: files.
+// The words that may stand without a dash: verbs, or the values of a positional; none: files.
 std::string PlainWords(const CommandNode& command) {
   std::vector<std::string_view> words;
   for (const CommandNode& child : command.children) words.push_back(child.name);
@@ -34,12 +34,12 @@ std::string PlainWords(const CommandNode& command) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-// What bash and zsh call things; the rest of the script is the same for both.
+// The parts in which bash and zsh differ; the rest of the script is the same.
 struct ShellWords {
-  std::string_view head;    // finds `place`, the command that is named so far, from the words before the cursor
-  std::string_view choose;  // offers the words in {}
+  std::string_view head;    // sets `place`, the command named so far, from the words before the cursor
+  std::string_view choose;  // offers the words that replace {}
   std::string_view files;
-  std::string_view is_option;  // whether the word under the cursor begins with a dash
+  std::string_view is_option;  // tests whether the word under the cursor begins with a dash
   std::string_view tail;
 };
 
@@ -97,7 +97,7 @@ std::string FishQuoted(std::string_view text) {
   return quoted + "'";
 }
 
-// Names of commands are met before their own place and not inside a deeper one.
+// True behind the names of this command and not behind a deeper one.
 std::string FishCondition(const Place& place) {
   if (place.path == "hearth") return "__fish_use_subcommand";
   std::string condition;

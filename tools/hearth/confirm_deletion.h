@@ -1,4 +1,4 @@
-// Asking before something is deleted.
+// Asks before something is deleted.
 #ifndef HEARTH_TOOLS_HEARTH_CONFIRM_DELETION_H_
 #define HEARTH_TOOLS_HEARTH_CONFIRM_DELETION_H_
 
@@ -9,7 +9,7 @@
 
 namespace hearth {
 
-// kFine: go on. `is_confirmed`: it was already, on the command line; without a terminal nothing else counts.
+// kFine: go on. `is_confirmed`: confirmed on the command line, which is required without a terminal.
 ExitCode ConfirmDeletion(const std::string& what, bool is_confirmed, const OutputOptions& output);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// `hearth conformance`: does this machine's driver compute what Hearth's reference computes?
+// `hearth conformance`: compares this machine's drivers with the reference.
 #include <fmt/format.h>
 
 #include "conformance/device_cases.h"
@@ -22,12 +22,12 @@ using conformance::ConformanceCase;
 using conformance::DeviceResults;
 using conformance::Outcome;
 
-// "op/name", or the start of it up to a slash: "conv_2d" means all its cases.
+// "op/name", or its beginning up to a slash: "conv_2d" selects all cases of the operation.
 bool Selects(const std::string& filter, const ConformanceCase& test) {
   return filter.empty() || filter == test.op || conformance::MatchesGlob(test.id(), filter);
 }
 
-// "hal" means the checks below the operations.
+// "hal" selects the checks below the operations.
 bool Selects(const std::string& filter, const conformance::DeviceCase& test) {
   return filter.empty() || filter == "hal" || conformance::MatchesGlob(std::string("hal/") + test.name, filter);
 }

@@ -11,7 +11,7 @@ float Sigmoid(float value) {
   return 1.0f / (1.0f + std::exp(-value));
 }
 
-// A class or a count that a model wrote as a number, whatever that number is.
+// A class or count that a model gives as a float of any value.
 size_t IndexOf(float value) {
   return value >= 1 ? static_cast<size_t>(std::min(value, 1e6f)) : 0;
 }
@@ -36,7 +36,7 @@ std::vector<Box> ListedBoxes(const GroupValues& values, std::span<const std::str
 
 // ---- BlazeFace ----
 
-// Centres of the 896 anchors: two in each cell of a grid of 16x16, then six in each of 8x8.
+// The centres of the 896 anchors: two in each cell of a 16x16 grid, then six in each cell of an 8x8 grid.
 std::vector<KeyPoint> FaceAnchors() {
   std::vector<KeyPoint> anchors;
   for (const auto& [grid, repeats] : {std::pair(16, 2), std::pair(8, 6)}) {
@@ -58,10 +58,10 @@ float Overlap(const Box& a, const Box& b) {
   return width * height / (both - width * height);
 }
 
-// Numbers of an anchor: centre, size, six points, all in pixels of the input and from the anchor's centre.
+// An anchor's numbers: centre, size, six points, all in input pixels relative to the anchor's centre.
 std::vector<Box> FaceBoxes(const GroupValues& values, int input_size, float min_score) {
   constexpr size_t kNumbers = 16;
-  constexpr float kSameFace = 0.3f;  // of the union of two boxes
+  constexpr float kSameFace = 0.3f;  // intersection over union
   const std::vector<KeyPoint> anchors = FaceAnchors();
   const auto size = static_cast<float>(input_size);
   std::vector<Box> all;
@@ -89,8 +89,8 @@ std::vector<Box> FaceBoxes(const GroupValues& values, int input_size, float min_
 
 // ---- Key points ----
 
-// The cell of each map's highest score, moved by its offset. A grid of n cells spans the input from its first to its
-// last pixel.
+// The cell with each map's highest score, moved by its offset. A grid of n cells spans the input from its first pixel
+// to its last.
 KeyPoints FromHeatmaps(const TensorInfo& info, const GroupValues& values, int input_height, int input_width) {
   const int height = info.shape[1], width = info.shape[2];
   const size_t count = static_cast<size_t>(info.shape[3]), cells = static_cast<size_t>(height) * width;
@@ -115,7 +115,7 @@ KeyPoints FromHeatmaps(const TensorInfo& info, const GroupValues& values, int in
 KeyPoints FromPixels(const GroupValues& values, int input_height, int input_width) {
   const size_t count = values[0].size() / 3;
   KeyPoints result{SkeletonOf(count), 1, {}};
-  // A logit or a share, as the model was exported.
+  // A logit or a probability, depending on the model.
   const float sure = values.size() > 1 && !values[1].empty() ? values[1][0] : 1;
   result.score = sure >= 0 && sure <= 1 ? sure : Sigmoid(sure);
   for (size_t k = 0; k < count; ++k) {
@@ -161,7 +161,7 @@ PixelMap DecodeMask(const ResultGroup& group, const TensorInfo& info, std::span<
     return mask;
   }
   const auto pixels = values.size() / 2;
-  // Shares of both classes sum to 1; logits do not.
+  // Probabilities of both classes sum to 1, logits do not.
   bool are_shares = true;
   for (size_t k = 0; k < pixels && are_shares; ++k) {
     const float a = values[2 * k], b = values[2 * k + 1];

@@ -1,6 +1,6 @@
-// From the numbers of a result to what they say: boxes, key points, masks, classes per pixel. Places are shares of the
-// picture's width and height, from its left upper corner; pictures are stretched to a model's input, so they hold for
-// the picture that was given.
+// Decodes the numbers of a result: boxes, key points, masks, classes per pixel. Positions are fractions of the
+// picture's width and height, from its upper left corner. Pictures are stretched to a model's input, so positions hold
+// for the original picture too.
 #ifndef HEARTH_TOOLS_HEARTH_DECODED_RESULTS_H_
 #define HEARTH_TOOLS_HEARTH_DECODED_RESULTS_H_
 
@@ -17,12 +17,12 @@ namespace hearth {
 
 struct KeyPoint {
   float x = 0, y = 0;
-  float score = 1;  // 1 where the model gives none
+  float score = 1;  // 1 if the model gives none
 };
 
 struct Box {
   size_t class_index = 0;
-  std::string label;  // empty without one
+  std::string label;  // empty if there is none
   float score = 0;
   float left = 0, top = 0, right = 0, bottom = 0;
   std::vector<KeyPoint> points;  // of a face
@@ -30,30 +30,30 @@ struct Box {
 
 struct KeyPoints {
   const Skeleton* skeleton = nullptr;  // null: no names, no limbs
-  float score = 1;                     // that there is one at all
+  float score = 1;                     // that there is an object at all
   std::vector<KeyPoint> points;
 };
 
-// One number per pixel; of a class map the class.
+// One number per pixel; the class for a class map.
 struct PixelMap {
   int height = 0, width = 0;
   std::vector<float> values;
 };
 
-// The outputs of one group as real numbers, in its order.
+// The outputs of a group as real numbers, in its order.
 using GroupValues = std::vector<std::vector<float>>;
 
-// Highest scores first, without those below `min_score`. Precondition for all: the layout is one of that meaning.
+// Highest scores first, without those below `min_score`. Precondition of all: the layout is one of that meaning.
 std::vector<Box> DecodeBoxes(const ResultGroup& group, const GroupValues& values, std::span<const std::string> labels,
                              float min_score);
-// `infos`: of the group's outputs.
+// `infos`: the group's outputs.
 KeyPoints DecodeKeyPoints(const ResultGroup& group, std::span<const TensorInfo> infos, const GroupValues& values);
-// How sure each pixel is of the foreground, 0 to 1. What is not a share yet is taken for logits (of two channels:
-// softmax), bytes for 255ths.
+// The foreground probability of each pixel, 0 to 1. Values outside of that range count as logits (of two channels:
+// softmax), bytes as 255ths.
 PixelMap DecodeMask(const ResultGroup& group, const TensorInfo& info, std::span<const float> values);
 PixelMap DecodeClassMap(const ResultGroup& group, const TensorInfo& info, std::span<const float> values);
 
-// The share of pixels that are at least `threshold`.
+// The share of pixels with at least `threshold`.
 float ShareOf(const PixelMap& mask, float threshold);
 
 struct ClassArea {

@@ -1,4 +1,4 @@
-// hearth diagnose FILE: what a report about a problem needs to say.
+// hearth diagnose FILE: the facts that a problem report needs.
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ extern char** environ;
 namespace hearth {
 namespace {
 
-// What changes how drivers and Hearth work. Only the names are told: values hold paths.
+// Variables that change how drivers and Hearth work. Only names are reported: values contain paths.
 constexpr std::array<std::string_view, 16> kVariables = {
     "HEARTH_",  "MESA_",     "VK_",  "POCL_",  "OCL_ICD_", "OPENCL_",         "LIBGL_",
     "GALLIUM_", "LP_",       "EGL_", "__EGL_", "DISPLAY",  "WAYLAND_DISPLAY", "CUDA_VISIBLE_DEVICES",
@@ -43,7 +43,7 @@ std::vector<std::string> VariablesThatAreSet() {
   return names;
 }
 
-// The value of the first line "KEY<separator>VALUE" of a small system file; empty without one.
+// The value of the first line "KEY<separator>VALUE" of a small system file; empty if there is none.
 std::string ValueIn(const char* file, std::string_view key, char separator) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -67,7 +67,7 @@ Json SystemJson() {
           {"compiler", __VERSION__}};
 }
 
-// A convolution whose result is known: "fine", or what went wrong.
+// Runs a convolution with a known result: "fine", or the error.
 std::string SelfTest(const std::string& device) {
   const auto test = [&]() -> Status {
     GraphBuilder builder("self test");
@@ -102,7 +102,7 @@ Json DevicesJson() {
                  {"usable", device.usable},
                  {"reason", WithoutUserData(device.reason)},
                  {"limits", device.features}};
-    json["limits"].erase("uuid");  // tells machines apart
+    json["limits"].erase("uuid");  // it identifies the machine
     if (device.usable) json["self_test"] = SelfTest(device.id);
     list.push_back(std::move(json));
   }

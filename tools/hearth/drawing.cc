@@ -10,12 +10,12 @@
 namespace hearth {
 namespace {
 
-constexpr int kLineHeight = 11;  // of a line of stb_easy_font, letters with descenders
+constexpr int kLineHeight = 11;  // of a line of stb_easy_font, with descenders
 
 std::string Ascii(std::string_view text) {
   std::string ascii;
   for (const unsigned char c : text) {
-    if ((c & 0xc0) == 0x80) continue;  // the rest of a UTF-8 character
+    if ((c & 0xc0) == 0x80) continue;  // a later byte of a UTF-8 character
     ascii += c >= 0x20 && c < 0x7f ? static_cast<char>(c) : '?';
   }
   return ascii;
@@ -27,7 +27,7 @@ void Blend(Image& image, int x, int y, const Colour& colour, float opacity) {
   for (size_t c = 0; c < 3; ++c) pixel[c] += (colour[c] - pixel[c]) * opacity;
 }
 
-// The part of a line or column that lies in the picture; coordinates that are NaN become its border.
+// Clamps a line or column to the picture; NaN becomes the border.
 int Within(float place, int size) {
   return std::isfinite(place) ? static_cast<int>(std::clamp(place, 0.0f, static_cast<float>(size))) : 0;
 }
@@ -44,7 +44,7 @@ void Copy(const Image& from, Image& to, int left, int top) {
 
 Colour ColourOfClass(size_t class_index) {
   if (class_index == 0) return kBlack;
-  // A turn by the golden ratio each.
+  // Each hue is the golden ratio further.
   const float hue = std::fmod(static_cast<float>(class_index - 1) * 0.618034f, 1.0f) * 6.0f;
   const auto channel = [&](float shift) {
     const float distance = std::fabs(std::fmod(hue + shift, 6.0f) - 3.0f);

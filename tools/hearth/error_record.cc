@@ -36,7 +36,7 @@ bool IsFileName(std::string_view word) {
   return false;
 }
 
-// One word, without the punctuation around it.
+// The word without punctuation around it.
 std::string CleanWord(std::string_view word) {
   constexpr std::string_view kPunctuation = ",;:()!?";
   const size_t first = word.find_first_not_of(kPunctuation);
@@ -76,7 +76,7 @@ void RecordError(const std::string& verb, int exit_code, std::string_view messag
   lines.push_back(fmt::format("{:%Y-%m-%dT%H:%M:%SZ} {} {} exit {}: {}", fmt::gmtime(std::time(nullptr)),
                               HEARTH_VERSION, verb, exit_code, WithoutUserData(message).substr(0, kMostBytes)));
   if (lines.size() > kMostErrors) lines.erase(lines.begin(), lines.end() - kMostErrors);
-  // Replaced as a whole, so that another process never reads half a file.
+  // Written to another file and renamed, so that no process reads a part.
   const std::filesystem::path made = file.string() + "." + std::to_string(getpid());
   {
     std::ofstream out(made);

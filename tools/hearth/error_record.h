@@ -1,4 +1,4 @@
-// The last errors of the program, kept for `hearth diagnose`: without paths, and without names that a user gave.
+// The program's last errors, for `hearth diagnose`: without paths and names that a user gave.
 #ifndef HEARTH_TOOLS_HEARTH_ERROR_RECORD_H_
 #define HEARTH_TOOLS_HEARTH_ERROR_RECORD_H_
 
@@ -8,11 +8,11 @@
 
 namespace hearth {
 
-// What is left of a text that may be shown to others: words with a slash, quoted words and file names become "<...>".
+// The text with words that contain a slash, quoted words and file names replaced by "<...>", fit for publication.
 std::string WithoutUserData(std::string_view text);
 
-// Adds a line to last_errors.txt in the cache's folder, which keeps the last 20; nothing where that folder is missing
-// or refused. Never fails: an error on the way to telling an error is nobody's business.
+// Adds a line to last_errors.txt in the cache's folder, which keeps the last 20. Does nothing if the folder is missing
+// or refused. Never fails.
 void RecordError(const std::string& verb, int exit_code, std::string_view message);
 // The lines, oldest first.
 std::vector<std::string> RecordedErrors();

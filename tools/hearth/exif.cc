@@ -13,12 +13,12 @@ constexpr uint8_t kMarker = 0xff, kStartOfImage = 0xd8, kApp1 = 0xe1, kStartOfSc
 constexpr uint16_t kOrientationTag = 0x0112, kShortType = 3;
 constexpr std::string_view kExifHead("Exif\0\0", 6);
 
-// TIFF data: numbers in the order that the data themselves name.
+// TIFF data. Its head gives the byte order.
 class Tiff {
  public:
   explicit Tiff(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-  // The byte order and the offset of the first directory; false where there is no TIFF data.
+  // Reads byte order and offset of the first directory; false if it is no TIFF data.
   bool ReadHead() {
     if (bytes_.size() < 8) return false;
     const auto first = std::to_integer<char>(bytes_[0]);
@@ -27,7 +27,7 @@ class Tiff {
     return Number(2, 2) == 42;
   }
 
-  // A number of the first directory; nothing where the entry is missing or lies outside the file.
+  // A number of the first directory; nothing if the entry is missing or outside of the file.
   std::optional<uint32_t> ShortOf(uint16_t tag) const {
     constexpr size_t kEntryBytes = 12;
     const size_t directory = Number(4, 4);
@@ -45,7 +45,7 @@ class Tiff {
 
  private:
   bool Holds(size_t at, size_t size) const { return at <= bytes_.size() && size <= bytes_.size() - at; }
-  // Precondition: inside.
+  // Precondition: the number lies within the data.
   uint32_t Number(size_t at, size_t size) const {
     uint32_t number = 0;
     for (size_t k = 0; k < size; ++k) {
@@ -74,12 +74,12 @@ int ExifOrientation(std::span<const std::byte> file) {
   if (file.size() < 4 || byte_at(0) != kMarker || byte_at(1) != kStartOfImage) return 1;
   for (size_t at = 2; at + 4 <= file.size() && byte_at(at) == kMarker;) {
     const uint8_t kind = byte_at(at + 1);
-    if (kind == kMarker) {  // filling
+    if (kind == kMarker) {  // fill byte
       ++at;
       continue;
     }
     if (kind == kStartOfScan) break;
-    const size_t size = (size_t{byte_at(at + 2)} << 8) | byte_at(at + 3);  // with these two bytes
+    const size_t size = (size_t{byte_at(at + 2)} << 8) | byte_at(at + 3);  // includes these two bytes
     if (size < 2 || at + 2 + size > file.size()) break;
     if (kind == kApp1) {
       if (const int orientation = OrientationIn(file.subspan(at + 4, size - 2)); orientation > 0) return orientation;

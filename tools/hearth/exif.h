@@ -1,4 +1,4 @@
-// How a JPEG's camera was held: the orientation that its EXIF data record.
+// The orientation in a JPEG's EXIF data.
 #ifndef HEARTH_TOOLS_HEARTH_EXIF_H_
 #define HEARTH_TOOLS_HEARTH_EXIF_H_
 
@@ -7,11 +7,11 @@
 
 namespace hearth {
 
-// 1 to 8 as the standard has them (CIPA DC-008, tag 0x0112); 1, upright, for any file that does not say. `file`: its
-// beginning is enough; nothing that it holds is believed before it is checked.
+// 1 to 8 as in the standard (CIPA DC-008, tag 0x0112); 1, upright, if the file has none. The beginning of `file`
+// suffices. All of its content is checked before use.
 int ExifOrientation(std::span<const std::byte> file);
 
-// Whether width and height change places.
+// Whether width and height are exchanged.
 inline bool TurnsSideways(int orientation) {
   return orientation >= 5;
 }

@@ -1,4 +1,4 @@
-// What the program tells the shell.
+// The program's exit codes.
 #ifndef HEARTH_TOOLS_HEARTH_EXIT_CODE_H_
 #define HEARTH_TOOLS_HEARTH_EXIT_CODE_H_
 
@@ -8,11 +8,11 @@ namespace hearth {
 
 enum class ExitCode : int {
   kFine = 0,
-  kFailed = 1,    // the work failed, or a check found something
+  kFailed = 1,    // the work failed, or a check found a problem
   kUsage = 2,     // wrong command line
   kBadInput = 3,  // missing or malformed model, image or array; wrong name or shape; an op that nothing can run
-  kDeviceUnavailable = 4,  // the asked device is not usable
-  kInterrupted = 130,      // stopped by ^C; what was finished is written
+  kDeviceUnavailable = 4,  // the requested device is not usable
+  kInterrupted = 130,      // stopped by ^C; finished parts are written
 };
 
 inline ExitCode ExitCodeOf(StatusCode code) {

@@ -11,7 +11,7 @@
 
 namespace hearth {
 
-// What follows the last dot of the name, with the dot, in small letters.
+// The extension with its dot, in lower case.
 std::string EndingOf(const std::string& path);
 
 // kNotFound, for folders too.
@@ -20,9 +20,9 @@ Result<std::vector<std::byte>> ReadFile(const std::string& path);
 // Replaces the file. kIoError.
 Status WriteFile(const std::string& path, std::string_view contents);
 
-// Whether WriteFile would work, asked before the work whose result it is; nothing is changed. kIoError.
+// Whether WriteFile would succeed, checked before the work. Changes nothing. kIoError.
 Status CheckWritable(const std::string& path);
-// The same for files in a folder, which is made where it is missing.
+// The same for files in a folder, which is created if missing.
 Status CheckFolderWritable(const std::string& folder);
 
 }  // namespace hearth

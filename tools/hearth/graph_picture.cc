@@ -33,8 +33,7 @@ struct FileCloser {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-// Starts `dot` with these arguments and `input` as its standard input, and waits. Its exit code; -1 where it can't be
-// started.
+// Runs `dot` with these arguments and `input` as its standard input. Returns its exit code; -1 if it can't be started.
 int RunDot(std::vector<const char*> arguments, std::string_view input) {
   const std::unique_ptr<std::FILE, FileCloser> in(std::tmpfile());
   if (in == nullptr || std::fwrite(input.data(), 1, input.size(), in.get()) != input.size()) return -1;
@@ -107,7 +106,7 @@ Status WriteGraph(const std::string& path, const Graph& graph, std::span<const P
   if (ending == ".txt") return WriteFile(path, ToText(graph));
   const std::string text = DotText(graph, placements);
   if (ending != ".svg" && ending != ".png" && ending != ".pdf") return WriteFile(path, text);
-  HEARTH_TRY(WriteFile(path, ""));  // says why where it can't be written
+  HEARTH_TRY(WriteFile(path, ""));  // reports the reason if it can't be written
   const std::string format = "-T" + ending.substr(1);
   const int code = RunDot({format.c_str(), "-o", path.c_str()}, text);
   if (code == 0) return Status::Ok();

@@ -1,4 +1,4 @@
-// A network as a picture: for Graphviz, or drawn by it where it is installed.
+// A network as a picture: input for Graphviz, or drawn by it if it is installed.
 #ifndef HEARTH_TOOLS_HEARTH_GRAPH_PICTURE_H_
 #define HEARTH_TOOLS_HEARTH_GRAPH_PICTURE_H_
 
@@ -12,24 +12,24 @@
 
 namespace hearth {
 
-// Why WriteGraph takes no file of this name (its ending says what is written); empty where it does.
+// The reason why WriteGraph does not write this path's extension; empty if it does.
 std::string WhyNoGraphFile(const std::string& path);
 
-// For Graphviz: nodes on the device filled, on the CPU white, unknown ones red. `placements` are of the graph's nodes.
+// Graphviz input: device nodes are filled, CPU nodes white, unknown ones red. `placements` are of the graph's nodes.
 std::string DotText(const Graph& graph, std::span<const Placement> placements);
 
-// Whether Graphviz's program `dot` can be started here.
+// Whether Graphviz's program `dot` can be started.
 bool HasGraphviz();
 
-// By the path's ending: .txt the graph's text, .svg, .png and .pdf a picture drawn by Graphviz, else its input. Errors:
-// kIoError, also where a picture needs Graphviz and it is not installed.
+// The path's extension selects the form: .txt the graph's text; .svg, .png and .pdf a picture by Graphviz; otherwise
+// its input. kIoError, also if a picture needs Graphviz and it is not installed.
 Status WriteGraph(const std::string& path, const Graph& graph, std::span<const Placement> placements);
 
-// Writes a file for the network as it was and one after every pass that changed it: 00_file.svg, 01_fold_padding.svg,
-// ... (.dot where Graphviz is not installed). The first error is kept and ends the writing.
+// Writes a file for the original network and one after each pass that changed it: 00_file.svg, 01_fold_padding.svg, ...
+// (.dot if Graphviz is not installed). Stops at the first error and keeps it.
 class PassPictures final : public PassObserver {
  public:
-  // Makes the folder where it is missing. `device` and `options` say where nodes would run; they outlive this.
+  // Creates a missing folder. `device` and `options` determine where nodes would run; they must outlive this.
   PassPictures(std::string folder, const DeviceInfo& device, const LowerOptions& options);
 
   void Add(std::string_view name, const Graph& graph);

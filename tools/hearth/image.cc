@@ -25,7 +25,7 @@ uint8_t Rounded(float value) {
   return static_cast<uint8_t>(std::clamp(std::floor(value + 0.5f), 0.0f, 255.0f));
 }
 
-// (x - mean) / std of each channel.
+// (x - mean) / std for each channel.
 struct ChannelScaling {
   float mean = 0, std = 1;
 };
@@ -36,7 +36,7 @@ std::vector<ChannelScaling> ScalingOfChannels(const PixelScaling& scaling, int c
     const auto of = [&](const std::vector<float>& values) {
       return values[values.size() == 1 ? 0 : static_cast<size_t>(c)];
     };
-    // One value for all is meant for colours: the fourth channel is a share.
+    // A single pair applies to colours: the fourth channel is an opacity.
     const bool is_share = c == 3 && scaling.mean.size() == 1 && scaling.std.size() == 1;
     result.push_back(is_share ? ChannelScaling{0, 255} : ChannelScaling{of(scaling.mean), of(scaling.std)});
   }
@@ -79,7 +79,7 @@ Status CheckTakesPictures(const TensorInfo& info, const PixelScaling& scaling) {
   return Status::Ok();
 }
 
-// The decoder counts in ints; a larger file breaks off there.
+// The decoder counts in int; a larger file is cut off there.
 int DecoderBytes(std::span<const std::byte> file) {
   return static_cast<int>(std::min<size_t>(file.size(), INT_MAX));
 }
@@ -89,7 +89,7 @@ Status NoPicture(const std::string& path) {
                stbi_failure_reason());
 }
 
-// The picture as it was meant to be seen.
+// The picture, rotated by its EXIF orientation.
 Image Upright(Image image, int orientation) {
   if (orientation <= 1 || orientation > 8) return image;
   const bool sideways = TurnsSideways(orientation);
@@ -98,7 +98,7 @@ Image Upright(Image image, int orientation) {
   const auto channels = static_cast<size_t>(image.channels);
   for (int y = 0; y < turned.height; ++y) {
     for (int x = 0; x < turned.width; ++x) {
-      // Where the pixel stands in the file: for 5 to 8 rows and columns change places first.
+      // The pixel's position in the file: for 5 to 8 rows and columns are exchanged first.
       int from_x = sideways ? y : x, from_y = sideways ? x : y;
       if (orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8)
         from_x = image.width - 1 - from_x;

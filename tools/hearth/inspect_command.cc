@@ -1,4 +1,4 @@
-// hearth inspect MODEL: what a model is, and what would run where.
+// hearth inspect MODEL: the model's contents, and where its operators would run.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -45,14 +45,14 @@ Json JsonOf(const TensorInfo& info) {
           {"zero_points", info.zero_points}};
 }
 
-// Warnings about what would run: one per reason, and one if the graph splits into many pieces.
+// Warnings about the placement: one per reason, and one if the graph splits into many pieces.
 std::vector<std::string> WarningsOf(const PlacementReport& report, const DeviceInfo& device) {
   if (device.is_host()) return {};
   std::vector<Fallback> fallbacks;
   for (const OperatorPlacement& op : report.operators) {
     if (op.where == RunsOn::kCpu) fallbacks.push_back({op.index, op.op, op.reason});
   }
-  return PlacementWarnings(fallbacks, 1);  // how many pieces there are is part of the advice
+  return PlacementWarnings(fallbacks, 1);  // the number of pieces is part of the advice
 }
 
 std::string OperatorsText(const std::vector<OperatorPlacement>& operators) {

@@ -1,4 +1,4 @@
-// ^C in verbs that work for long: they stop between two pieces of work, keep what is finished and exit with 130.
+// ^C in long verbs: they stop between two pieces of work, keep finished ones and exit with 130.
 #ifndef HEARTH_TOOLS_HEARTH_INTERRUPT_H_
 #define HEARTH_TOOLS_HEARTH_INTERRUPT_H_
 

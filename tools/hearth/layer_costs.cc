@@ -13,7 +13,7 @@ double ElementCount(const Shape& shape) {
   return static_cast<double>(shape.element_count());
 }
 
-// Multiplications and additions of a node; one operation an element where there are no weights.
+// Multiplications and additions of a node; one operation per element if there are no weights.
 double OperationsOf(const Graph& graph, const Node& node) {
   const Shape& out = graph.value(node.outputs.at(0)).desc.shape;
   const auto input = [&](size_t k) -> const Shape& { return graph.value(node.inputs.at(k)).desc.shape; };
@@ -26,7 +26,7 @@ double OperationsOf(const Graph& graph, const Node& node) {
   return elements;
 }
 
-// The N of "... (operator N)"; -1 without it.
+// The N of "... (operator N)"; -1 if there is none.
 int OperatorIn(const std::string& label) {
   constexpr std::string_view kMark = "(operator ";
   const size_t at = label.rfind(kMark);
@@ -41,7 +41,7 @@ std::vector<LayerCost> CostsOf(std::span<const ProfileEntry> profile, const Mode
   const Graph& graph = model.data().graph;
   std::map<int, const Node*> nodes;
   for (const Node& node : graph.nodes()) nodes.emplace(node.source_index, &node);
-  std::map<int, double> milliseconds;  // of all entries of an operator
+  std::map<int, double> milliseconds;  // summed over the entries of an operator
   for (const ProfileEntry& entry : profile) milliseconds[OperatorIn(entry.node)] += entry.milliseconds;
 
   std::vector<LayerCost> costs;

@@ -11,9 +11,9 @@
 namespace hearth {
 namespace {
 
-constexpr size_t kMostBytesAtOnce = size_t{256} << 20;  // of layers' results, on each side
+constexpr size_t kMostBytesAtOnce = size_t{256} << 20;  // layers' results, on each side
 
-// A model of `graph` whose constants stay those of `source`, which outlives it.
+// A model of `graph` that borrows its constants from `source`, which outlives it.
 Model ModelOf(Graph graph, const Model& source) {
   auto data = std::make_unique<ModelData>();
   data->path = source.path();
@@ -47,7 +47,7 @@ std::vector<LayerOutput> LayersOf(const Graph& graph) {
 Result<TensorBytes> RunOnDevice(const Model& model, const SessionOptions& options,
                                 std::span<const std::vector<std::byte>> inputs) {
   SessionOptions ready = options;
-  ready.start = "ready";  // the device's values are wanted, not the CPU's
+  ready.start = "ready";  // the device's values are compared, not the CPU's
   HEARTH_ASSIGN(Session session, Session::Create(model, ready));
   for (size_t k = 0; k < inputs.size(); ++k) HEARTH_TRY(session.SetInput(k, inputs[k]));
   HEARTH_TRY(session.Run());

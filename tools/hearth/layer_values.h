@@ -16,7 +16,7 @@ namespace hearth {
 
 // A layer: a node of the network as passes leave it for a device.
 struct LayerInfo {
-  int index = -1;  // its first operator in the model file; -1 for one that a pass made
+  int index = -1;  // its first operator in the model file; -1 if a pass made it
   std::string op, name;
 };
 
@@ -30,17 +30,17 @@ using TensorBytes = std::vector<std::vector<std::byte>>;
 // Runs a model on one side of a comparison.
 struct Side {
   std::string id, name;                                  // "opencl:0" and the device's name, or "reference"
-  std::string precision;                                 // that was used
-  std::function<Result<TensorBytes>(const Model&)> run;  // every output of a model, for the inputs of the comparison
+  std::string precision;                                 // the one in use
+  std::function<Result<TensorBytes>(const Model&)> run;  // every output of a model, for the compared inputs
 };
 
-// `options` without a model's: its own. Nothing of the layers' runs is kept in the cache.
+// `options.model` must be empty. The layers' runs leave nothing in the cache.
 Result<TensorBytes> RunOnDevice(const Model& model, const SessionOptions& options,
                                 std::span<const std::vector<std::byte>> inputs);
 Result<TensorBytes> RunReference(const Model& model, std::span<const std::vector<std::byte>> inputs);
 
-// Compares every layer of `model` as passes leave it for `device`, in order. Each layer's result becomes an output of a
-// copy of the network, so what is fused while lowering runs apart here; memory is bounded by running parts of it.
+// Compares every layer of `model`, after the passes for `device`, in order. Each layer's result becomes an output of a
+// copy of the network, so lowering fuses nothing here. Parts run separately to bound memory.
 Result<std::vector<LayerComparison>> CompareLayers(const Model& model, const DeviceInfo& device, const Side& ours,
                                                    const Side& theirs, double real_tolerance,
                                                    const std::function<void(size_t done, size_t total)>& progress);

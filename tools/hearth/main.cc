@@ -36,7 +36,7 @@ std::vector<std::unique_ptr<Verb>> AllVerbs() {
   return verbs;
 }
 
-// The innermost subcommand that was named: where the mistake is, and whose --help is worth pointing to.
+// The innermost subcommand on the command line, whose --help the message names.
 const CLI::App& NamedCommand(const CLI::App& app) {
   const std::vector<CLI::App*> named = app.get_subcommands();
   return named.empty() ? app : NamedCommand(*named.front());
@@ -46,7 +46,7 @@ std::string FullName(const CLI::App& app) {
   return app.get_parent() == nullptr ? app.get_name() : FullName(*app.get_parent()) + " " + app.get_name();
 }
 
-// What may have been meant by a word that is not known: a verb or option at most two letters away; empty without one.
+// The likely meaning of an unknown word: a verb or option at most two letters away; empty if there is none.
 std::string NearestName(const CLI::App& app, const std::string& word) {
   std::vector<std::string> names;
   if (word.starts_with("-")) {
@@ -83,8 +83,8 @@ ExitCode OnParseError(const CLI::App& app, const CLI::ParseError& error) {
   return ExitCode::kUsage;
 }
 
-// An empty value is a script's variable that is not set: without the word that it was to be, `cache clear --model ""`
-// would delete everything, and `cache export --sign ""` sign nothing. Names that options check tell more.
+// An empty value comes from a script's unset variable. Without a check `cache clear --model ""` would delete
+// everything, and `cache export --sign ""` would not sign. Options with names check more.
 void RefuseEmptyValues(CLI::App& app) {
   for (CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
     if (option->get_items_expected_max() > 0) option->check(NotEmpty("the value"));
@@ -92,15 +92,15 @@ void RefuseEmptyValues(CLI::App& app) {
   for (CLI::App* part : app.get_subcommands([](const CLI::App*) { return true; })) RefuseEmptyValues(*part);
 }
 
-// A file that is opened while one of these is closed would get its number, and then what the program and drivers say.
+// A file opened while a standard stream is closed would get its number, and then output of the program and drivers.
 void HoldStandardStreams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    // Nothing can be written to it, so that output which is lost is still an error.
+    // Opened read-only, so that lost output is still an error.
     if (::fcntl(stream, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDONLY));
   }
 }
 
-// A full disk behind standard output is a failure like any other.
+// Lost output, as on a full disk, is a failure.
 ExitCode CheckOutput(ExitCode code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   PrintError("standard output could not be written");
@@ -147,7 +147,7 @@ ExitCode Main(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace hearth;
   HoldStandardStreams();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error with a sentence, and drivers write too
+  std::signal(SIGXFSZ, SIG_IGN);  // exceeding the file size limit becomes an error message; drivers write files too
   try {
     return static_cast<int>(CheckOutput(Main(argc, argv)));
   } catch (const std::bad_alloc&) {

@@ -1,4 +1,4 @@
-// `hearth manual` and `hearth completion`: texts about the program, made of what its verbs declare.
+// `hearth manual` and `hearth completion`: texts made from the verbs' declarations.
 #include "hearth/version.h"
 #include "tools/hearth/command_tree.h"
 #include "tools/hearth/printing.h"

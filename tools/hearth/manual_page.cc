@@ -5,7 +5,7 @@
 namespace hearth {
 namespace {
 
-// Backslashes and hyphens mean something to roff, and so do dots and quotes that begin a line.
+// roff interprets backslashes and hyphens, and dots and quotes at the beginning of a line.
 std::string Escaped(std::string_view text) {
   std::string escaped;
   for (const char c : text) {

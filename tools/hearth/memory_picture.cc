@@ -14,7 +14,7 @@ namespace {
 constexpr double kWidth = 1000, kHeight = 480, kLeft = 70, kTop = 40, kRight = 20, kAxisLineHeight = 16;
 constexpr uint64_t kAlignmentBytes = 64;
 
-// Follows the steps of a plan and notes when ranges of the arena are written and read.
+// Follows a plan's steps and records when ranges of the arena are written and read.
 class ArenaWatch {
  public:
   explicit ArenaWatch(const Plan& plan) {
@@ -54,7 +54,7 @@ class ArenaWatch {
     bool was_read;
   };
 
-  // The latest tensor of this very range.
+  // The latest tensor with exactly this range.
   Watched* Find(const BufferRange& range) {
     for (auto at = watched_.rbegin(); at != watched_.rend(); ++at) {
       const ArenaTensor& tensor = picture_.tensors[at->tensor];

@@ -33,7 +33,7 @@ Result<std::vector<int32_t>> ParseDimensions(const std::string& text) {
   }
 }
 
-// The inputs as the file declares them; their types stay open.
+// The inputs as declared in the file; their types are open.
 Result<std::vector<TensorInfo>> DeclaredInputs(const std::string& path, const std::string& signature) {
   HEARTH_ASSIGN(const ModelFile file, ModelFile::Open(path));
   const Result<ModelInterface> interface =

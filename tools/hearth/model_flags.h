@@ -1,4 +1,4 @@
-// Which model, which of its functions, and the shapes that its file leaves open.
+// Options that select a model, its signature, and the shapes that its file leaves open.
 #ifndef HEARTH_TOOLS_HEARTH_MODEL_FLAGS_H_
 #define HEARTH_TOOLS_HEARTH_MODEL_FLAGS_H_
 
@@ -14,13 +14,13 @@ namespace hearth {
 class ModelFlags {
  public:
   void AddOptions(CLI::App& app);
-  // Without MODEL, for verbs that take several.
+  // Without MODEL, for verbs with several models.
   void AddChoices(CLI::App& app);
 
   const std::string& path() const { return path_; }
 
-  // What the command line says; open shapes that it does not say are those of the input's files in `inputs`, which
-  // may be null. kInvalidArgument for a shape that is none.
+  // The options on the command line. Open shapes that it does not give come from the input files in `inputs`, which may
+  // be null. kInvalidArgument for an invalid shape.
   Result<ModelOptions> Options(const InputOptions* inputs) const;
 
  private:

@@ -20,7 +20,7 @@
 namespace hearth {
 namespace {
 
-// "x=photo.png" split, where the model has an input named "x".
+// "x=photo.png" split, if the model has an input named "x".
 struct InputArgument {
   std::optional<size_t> input;  // index in the model
   std::string path;
@@ -48,7 +48,7 @@ std::string NamesOf(std::span<const TensorInfo> inputs) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// For each input the file that fills it; empty for the inputs that no argument fills.
+// The file for each input; empty for inputs without an argument.
 Result<std::vector<std::string>> AssignFiles(const InputOptions& options, std::span<const TensorInfo> inputs) {
   std::vector<std::string> files(inputs.size());
   std::vector<std::string> unnamed;
@@ -88,7 +88,7 @@ Result<std::vector<std::byte>> ReadNpyInput(const std::string& path, const Tenso
   return std::move(array->bytes);
 }
 
-// How pixels become floats, and who says so.
+// The scaling of pixels to floats, and its source.
 PixelScaling ScalingOf(const InputOptions& options, const TensorMetadata* said, std::string& source) {
   const bool file_says = said != nullptr && !said->mean.empty() && !said->std.empty();
   source = options.scaling_is_given ? "as asked for"
@@ -147,7 +147,7 @@ void InputOptions::AddOptions(CLI::App& app) {
   app.add_option("--input", arguments, "An input's file: .npy, .bin (raw, little-endian) or a picture (PNG, JPEG, BMP)")
       ->type_name("[NAME=]FILE")
       ->allow_extra_args(false);
-  // Declared behind --input, whose values it follows.
+  // Declared after --input, whose values it follows.
   app.add_option_function<std::vector<std::string>>(
          "INPUT",
          [this](const std::vector<std::string>& files) {
@@ -249,11 +249,11 @@ Result<std::map<std::string, std::vector<int32_t>>> ShapesOfFiles(const InputOpt
       given = array->shape;
       if (given.size() + 1 == declared.size() && std::abs(declared[0]) == 1) given.insert(given.begin(), 1);
     } else {
-      continue;  // raw bytes say no shape
+      continue;  // raw bytes have no shape
     }
     std::vector<int32_t>& shape = shapes[inputs[k].name];
     for (size_t d = 0; d < given.size(); ++d) {
-      // Fixed dimensions stay: whether the file fits them is told when it is read.
+      // Fixed dimensions stay; reading the file checks whether it fits them.
       const bool is_fixed = given.size() == declared.size() && declared[d] != -1;
       shape.push_back(is_fixed ? declared[d] : static_cast<int32_t>(std::clamp<int64_t>(given[d], 0, 1 << 30)));
     }

@@ -1,4 +1,4 @@
-// What `run` and `bench` feed a model with: files of arrays, raw bytes or pictures, or random numbers.
+// Inputs for `run` and `bench`: files of arrays, raw bytes or pictures, or random numbers.
 #ifndef HEARTH_TOOLS_HEARTH_MODEL_INPUTS_H_
 #define HEARTH_TOOLS_HEARTH_MODEL_INPUTS_H_
 
@@ -25,7 +25,7 @@ namespace hearth {
 struct InputOptions {
   std::vector<std::string> arguments;   // "[NAME=]FILE"
   std::optional<uint64_t> random_seed;  // fills the inputs that no argument names
-  PixelScaling scaling;                 // of pictures, where the file says none or the command line says one
+  PixelScaling scaling;                 // for pictures, if the file has none or the command line overrides it
   bool scaling_is_given = false;
 
   void AddOptions(CLI::App& app);
@@ -33,7 +33,7 @@ struct InputOptions {
 
 struct LoadedInputs {
   std::vector<std::vector<std::byte>> bytes;  // of every input, in the model's order
-  std::vector<std::string> stories;           // what was done to pictures, for people
+  std::vector<std::string> stories;           // the conversion of each picture, as text
 };
 
 // An argument without a name takes the first input that is still
@@ -44,16 +44,16 @@ struct LoadedInputs {
 Result<LoadedInputs> LoadInputs(const InputOptions& options, std::span<const TensorInfo> inputs,
                                 const ModelMetadata& metadata);
 
-// The shapes of the files for those inputs whose declared shape is open (a -1, or none at all), by the input's name: an
-// array's own shape, a picture's height, width and channels; an open batch is 1. Errors as LoadInputs.
+// The shapes of the files for inputs whose declared shape is open (a -1, or none), by input name: an array's shape, or
+// a picture's height, width and channels; an open batch is 1. Errors as LoadInputs.
 Result<std::map<std::string, std::vector<int32_t>>> ShapesOfFiles(const InputOptions& options,
                                                                   std::span<const TensorInfo> inputs);
 
-// The first picture among the arguments that LoadInputs would take for an input; empty when there is none.
+// The first picture among the arguments that LoadInputs would use; empty if there is none.
 std::string FirstPicture(const InputOptions& options, std::span<const TensorInfo> inputs);
 
-// Numbers that depend only on the seed and the input's index (splitmix64, Steele et al. 2014): floats in [-1, 1),
-// integers of 8 bits over their whole range, others 0 (they are sizes or indices as a rule).
+// Numbers that depend only on the seed and the input's index (splitmix64, Steele et al. 2014): floats in [-1, 1), 8-bit
+// integers over their whole range, others 0 (usually sizes or indices).
 std::vector<std::byte> RandomInput(const TensorInfo& info, uint64_t seed, size_t index);
 
 }  // namespace hearth

@@ -17,7 +17,7 @@
 namespace hearth {
 namespace {
 
-// File systems take 255 bytes; what is left is for the index and the ending.
+// File systems allow 255 bytes; the rest is for index and extension.
 constexpr size_t kMaxNameBytes = 200;
 
 constexpr size_t kMaxLabelsBytes = size_t{16} << 20;
@@ -72,7 +72,7 @@ Result<std::vector<std::string>> ReadLabels(const std::string& path) {
   if (!file || std::filesystem::is_directory(path, error)) {
     return Error(StatusCode::kNotFound, "can't read the labels {}: no such file, or not readable", path);
   }
-  std::string text(kMaxLabelsBytes + 1, '\0');  // also of a pipe, whose size is not known
+  std::string text(kMaxLabelsBytes + 1, '\0');  // a pipe has no known size
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) return Error(StatusCode::kIoError, "the labels {} can't be read", path);
   text.resize(static_cast<size_t>(file.gcount()));

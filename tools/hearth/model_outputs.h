@@ -1,4 +1,4 @@
-// What becomes of a model's outputs: array files, a summary, the highest scores.
+// A model's outputs: array files, a summary, the highest scores.
 #ifndef HEARTH_TOOLS_HEARTH_MODEL_OUTPUTS_H_
 #define HEARTH_TOOLS_HEARTH_MODEL_OUTPUTS_H_
 
@@ -19,22 +19,22 @@ Result<std::vector<float>> OutputAsFloats(const TensorInfo& info, std::span<cons
 
 struct TopEntry {
   size_t index = 0;
-  std::string label;  // empty without one
+  std::string label;  // empty if there is none
   float score = 0;
 };
-// The `count` highest, highest first; of equals the lower index first; NaN last.
+// The `count` highest, highest first; among equals the lower index first; NaN last.
 std::vector<TopEntry> TopEntries(std::span<const float> scores, size_t count, std::span<const std::string> labels);
 
 // Whether an output holds one score per class: all dimensions but the last are 1.
 bool HoldsClassScores(const TensorInfo& info);
 
-// One label a line, line 0 the first; the ends of lines are trimmed. kNotFound.
+// One label per line, line 0 first; line ends are trimmed. kNotFound.
 Result<std::vector<std::string>> ReadLabels(const std::string& path);
 
 // "<index>_<name>.npy" with everything but letters, digits, '.', '_' and '-' as '_'.
 std::string OutputFileName(size_t index, const std::string& name);
 
-// Writes the array into `folder`, made where it is missing; gives the file's path. kIoError, kUnsupported.
+// Writes the array into `folder`, which is created if missing; returns the file's path. kIoError, kUnsupported.
 Result<std::string> WriteOutput(const std::string& folder, size_t index, const TensorInfo& info,
                                 std::span<const std::byte> bytes);
 

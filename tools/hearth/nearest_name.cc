@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kMostMistakes = 2;
 
-// Damerau's distance, in the form where no part is edited twice.
+// Damerau's distance in the form that edits no part twice.
 size_t Mistakes(std::string_view a, std::string_view b) {
   std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i) {
@@ -29,7 +29,7 @@ size_t Mistakes(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string Nearest(std::string_view word, std::span<const std::string> names) {
-  constexpr size_t kMostLetters = 64;  // of a word worth a guess
+  constexpr size_t kMostLetters = 64;  // the longest word that is compared
   std::string nearest;
   size_t fewest = kMostMistakes + 1;
   for (const std::string& name : names) {

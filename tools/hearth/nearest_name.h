@@ -1,4 +1,4 @@
-// What a mistyped word may have meant.
+// Suggests a name for a mistyped word.
 #ifndef HEARTH_TOOLS_HEARTH_NEAREST_NAME_H_
 #define HEARTH_TOOLS_HEARTH_NEAREST_NAME_H_
 
@@ -8,8 +8,8 @@
 
 namespace hearth {
 
-// The name with the fewest letters put in, left out, changed or swapped with their neighbour, where that are at most
-// two and fewer than half of the word; empty without one.
+// The name with the fewest inserted, omitted, changed or swapped letters, if they are at most two and fewer than half
+// of the word; empty if there is none.
 std::string Nearest(std::string_view word, std::span<const std::string> names);
 
 }  // namespace hearth

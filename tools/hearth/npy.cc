@@ -32,7 +32,7 @@ constexpr std::array<ElementType, 12> kElementTypes = {{{"float64", "<f8", 8},
                                                         {"int8", "|i1", 1},
                                                         {"bool", "|b1", 1}}};
 
-// What follows `'key':` in the header, which is the text of a Python dictionary.
+// The text after `'key':` in the header, which is a Python dictionary.
 std::optional<std::string_view> ValueOf(std::string_view header, std::string_view key) {
   const std::string quoted = fmt::format("'{}'", key);
   size_t at = header.find(quoted);
@@ -80,7 +80,7 @@ Result<ElementType> ParseElementType(std::string_view text) {
                "element type '{}' can't be read; save the array little-endian in the model's type", descr);
 }
 
-// The header's text and where the data begins.
+// The header's text and the offset of the data.
 struct Header {
   std::string_view text;
   size_t data_offset = 0;

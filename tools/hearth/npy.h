@@ -22,10 +22,10 @@ struct NpyArray {
   std::vector<std::byte> bytes;
 };
 
-// kMalformedInput says what breaks the format; kUnsupported names an element type or order that Hearth has not.
+// kMalformedInput names the broken rule; kUnsupported names an unsupported element type or byte order.
 Result<NpyArray> ParseNpy(std::span<const std::byte> file);
 
-// A whole version 1 file. kUnsupported for element types that NumPy has not ("int4").
+// A whole version 1 file. kUnsupported for element types that NumPy lacks ("int4").
 Result<std::string> FormatNpy(std::string_view dtype, std::span<const int32_t> shape, std::span<const std::byte> bytes);
 
 }  // namespace hearth

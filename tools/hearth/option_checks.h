@@ -1,4 +1,4 @@
-// What values of options must be, told before any work.
+// Checks of option values before any work.
 #ifndef HEARTH_TOOLS_HEARTH_OPTION_CHECKS_H_
 #define HEARTH_TOOLS_HEARTH_OPTION_CHECKS_H_
 
@@ -9,10 +9,10 @@ namespace hearth {
 // For names of files, folders and models: an empty one is a script's mistake (--json "$UNSET").
 CLI::Validator NotEmpty(const std::string& what = "the name");
 
-// For numbers: neither NaN, which every CLI::Range lets pass, nor infinite.
+// For numbers: rejects NaN, which CLI::Range accepts, and infinity.
 CLI::Validator Finite();
 
-// A whole number of 64 bits without a sign: CLI11 makes the largest one of all that are negative or larger.
+// An unsigned 64-bit integer: CLI11 turns negative and larger numbers into the largest one.
 CLI::Validator WholeNumber();
 
 }  // namespace hearth

@@ -59,7 +59,7 @@ class Outputs {
   std::string Content(size_t k) const { return Said(k) == nullptr ? "" : Said(k)->content; }
   bool HasLabels(size_t k) const { return Said(k) != nullptr && !Said(k)->axis_labels.empty(); }
 
-  // Whether a name of the output holds one of the words.
+  // Whether the output's name contains one of the words.
   bool IsCalled(size_t k, std::initializer_list<std::string_view> words) const {
     std::string names = info(k).name + " " + info(k).alias + " " + (Said(k) == nullptr ? "" : Said(k)->name);
     std::transform(names.begin(), names.end(), names.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -67,7 +67,7 @@ class Outputs {
                        [&](std::string_view word) { return names.find(word) != std::string::npos; });
   }
 
-  // The operation behind an output, looking through those that only change form; null for an input or a constant.
+  // The operation that makes an output, behind nodes that only change its form; null for an input or a constant.
   const Op* MadeBy(size_t k) const {
     const Graph& graph = model_.data().graph;
     if (k >= graph.outputs.size()) return nullptr;
@@ -95,7 +95,7 @@ class Outputs {
     return unary != nullptr && std::find(kinds.begin(), kinds.end(), unary->kind) != kinds.end();
   }
 
-  // Height and width of the input that takes pictures; zeros without one.
+  // Height and width of the input for pictures; zeros if there is none.
   std::pair<int32_t, int32_t> PictureSize() const {
     const std::vector<int32_t>* shape = PictureShape();
     return shape == nullptr ? std::pair(0, 0) : std::pair((*shape)[1], (*shape)[2]);
@@ -123,7 +123,7 @@ std::string OpText(const Outputs& outputs, size_t k) {
   return op == nullptr ? "" : fmt::format(", made by {}", OpName(*op));
 }
 
-// ---- Several outputs that belong together ----
+// ---- Several outputs together ----
 
 std::optional<ResultGroup> Detections(const Outputs& outputs) {
   const auto boxes = outputs.FirstFree([&](size_t k) { return outputs.HasShape(k, {1, -1, 4}); });
@@ -133,7 +133,7 @@ std::optional<ResultGroup> Detections(const Outputs& outputs) {
   const int32_t count = outputs.shape(*boxes)[1];
   ResultGroup group{Meaning::kBoxes, Layout::kDetections, "", {*boxes}};
   group.reason = by_operator ? "TFLite_Detection_PostProcess makes it" : "the file's metadata says so";
-  // Classes before scores, as the operator has them; metadata may name them in another order.
+  // Classes before scores, as in the operator; metadata may have another order.
   std::vector<size_t> lists;
   for (size_t k = 0; k < outputs.count(); ++k) {
     if (outputs.is_free(k) && outputs.HasShape(k, {1, count}) && lists.size() < 2) lists.push_back(k);
@@ -181,7 +181,7 @@ std::optional<ResultGroup> Heatmaps(const Outputs& outputs) {
   return group;
 }
 
-// 21 points of a hand, 468 of a face, each x, y, z; beside them how sure the model is that there is one.
+// 21 points of a hand or 468 of a face, each x, y, z, and the probability that there is one.
 std::optional<ResultGroup> Landmarks(const Outputs& outputs) {
   if (outputs.PictureSize().first == 0 || outputs.count() < 2) return std::nullopt;
   const auto points = outputs.FirstFree([&](size_t k) {
@@ -211,7 +211,7 @@ bool IsInteger(const TensorInfo& info) {
   return info.scales.empty() && (info.dtype.starts_with("int") || info.dtype.starts_with("uint"));
 }
 
-// [1,H,W], [1,H,W,C]: C, with 1 for the former; 0 for what is not a map.
+// C for [1,H,W,C], 1 for [1,H,W]; 0 for other shapes.
 int32_t MapChannels(const Outputs& outputs, size_t k) {
   const std::vector<int32_t>& shape = outputs.shape(k);
   if (shape.size() < 3 || shape.size() > 4 || shape[0] != 1 || shape[1] < 2 || shape[2] < 2) return 0;
@@ -287,7 +287,7 @@ ResultGroup OfOne(const Outputs& outputs, size_t k, bool is_alone) {
 using GroupRule = std::optional<ResultGroup> (*)(const Outputs&);
 constexpr GroupRule kGroupRules[] = {Detections, Faces, Heatmaps, Landmarks, ScoredPoints};
 
-// What an output may mean by its shape alone.
+// The layout that an output's shape allows for a meaning.
 std::optional<Layout> LayoutFor(Meaning wanted, const Outputs& outputs, size_t k) {
   const int32_t channels = MapChannels(outputs, k);
   switch (wanted) {

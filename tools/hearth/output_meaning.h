@@ -1,5 +1,5 @@
-// What a model's outputs mean: scores of classes, boxes, a mask, a picture, ... Decided from shapes, names, the
-// operators that make them and what the file says of itself (TFLite metadata).
+// Finds the meaning of a model's outputs: class scores, boxes, a mask, a picture, ... from shapes, names, the operators
+// that make them, and the file's metadata (TFLite metadata).
 #ifndef HEARTH_TOOLS_HEARTH_OUTPUT_MEANING_H_
 #define HEARTH_TOOLS_HEARTH_OUTPUT_MEANING_H_
 
@@ -15,12 +15,12 @@
 
 namespace hearth {
 
-// The words of --show.
+// The values of --show.
 enum class Meaning { kNone, kClasses, kMask, kClassMap, kImage, kBoxes, kKeypoints };
 std::string_view MeaningName(Meaning meaning);  // "none", "classes", "mask", "class-map", ...
 std::optional<Meaning> MeaningOf(std::string_view name);
 
-// How the numbers of a result are laid out.
+// The layout of a result's numbers.
 enum class Layout {
   kOther,
   kScores,          // [1,...,C]
@@ -33,7 +33,7 @@ enum class Layout {
   kPixels,          // [1,H,W,1 or 3]
   kHeatmaps,        // heatmaps[1,h,w,K], offsets[1,h,w,2K]
   kPointsInPixels,  // K times x, y, z in pixels of the input
-  kScoredPoints,    // [1,1,K,3]: y, x as shares of the picture, score
+  kScoredPoints,    // [1,1,K,3]: y, x as fractions of the picture, score
 };
 
 // One result: an output, or several that belong together.
@@ -42,14 +42,14 @@ struct ResultGroup {
   Layout layout = Layout::kOther;
   std::string reason;                     // why: "TFLite_Detection_PostProcess made it"
   std::vector<size_t> outputs;            // in the layout's order; the first stands for the group
-  int input_height = 0, input_width = 0;  // of the input that takes pictures
+  int input_height = 0, input_width = 0;  // of the input for pictures
 };
 
 // A group for each result; every output is in one group.
 std::vector<ResultGroup> FindResults(const Model& model, const ModelMetadata& metadata);
 
-// The same, with what a user wants to see in place of what was found: the outputs whose shape allows it are taken for
-// that, all others for nothing. kInvalidArgument where no output can mean it.
+// The same with the meaning that a user chose: outputs whose shape allows it get it, the others get none.
+// kInvalidArgument if no output can have it.
 Result<std::vector<ResultGroup>> FindResultsOf(Meaning wanted, const Model& model, const ModelMetadata& metadata);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// Where each operator of a model would run, and why: what `inspect` shows.
+// Where each operator of a model would run, and why, for `inspect`.
 #ifndef HEARTH_TOOLS_HEARTH_PLACEMENT_REPORT_H_
 #define HEARTH_TOOLS_HEARTH_PLACEMENT_REPORT_H_
 
@@ -15,7 +15,7 @@ namespace hearth {
 enum class RunsOn {
   kDevice,
   kCpu,
-  kMerged,   // a pass made it part of another operation, or found it to do nothing
+  kMerged,   // a pass merged it into another operation, or removed it because it does nothing
   kNowhere,  // Hearth doesn't know the operator
 };
 std::string_view RunsOnName(RunsOn where);  // "device", "cpu", "merged", "nowhere"
@@ -29,7 +29,7 @@ struct OperatorPlacement {
 };
 
 struct PlacementReport {
-  Graph rewritten;                           // what would be lowered
+  Graph rewritten;                           // the graph that would be lowered
   std::vector<Placement> placements;         // of its nodes
   std::vector<OperatorPlacement> operators;  // of the file
 
@@ -40,10 +40,10 @@ struct PlacementReport {
 Result<PlacementReport> PlaceOperators(const Graph& graph, const DeviceInfo& device, const LowerOptions& options,
                                        PassObserver* observer = nullptr);
 
-// "float32[1x112x112x32]"; "none" for an operand that is left out.
+// "float32[1x112x112x32]"; "none" for an absent operand.
 std::string TypeText(const Graph& graph, ValueId value);
 
-// Where one node of the rewritten graph runs.
+// The place where a node of the rewritten graph runs.
 RunsOn WhereOf(const Node& node, const Placement& placement);
 
 }  // namespace hearth

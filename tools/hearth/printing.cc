@@ -18,12 +18,12 @@
 namespace hearth {
 namespace {
 
-// One line, whatever a model file's names hold.
+// On one line, whatever names the model file has.
 std::string OneLine(std::string_view message) {
   return Printable(message, ' ');
 }
 
-// Warnings are left to the verbs, which print those of the report.
+// Prints no warnings: the verbs print those of the report.
 void LogToStandardError(bool with_details) {
   SetLogSink([with_details](LogLevel level, std::string_view message) {
     if (level == LogLevel::kError) PrintError(message);
@@ -69,7 +69,7 @@ void OutputOptions::AddOptions(CLI::App& app) {
 
 void OutputOptions::PrintText(std::string_view text) const {
   if (json_path_ == "-") return;
-  // Names out of models, bundles and drivers are in it: none of them moves a terminal's cursor or changes its colours.
+  // Names from models, bundles and drivers must not move a terminal's cursor or change its colours.
   const std::string plain = Printable(text, ' ', "\n\t");
   std::fwrite(plain.data(), 1, plain.size(), stdout);
 }
@@ -100,7 +100,7 @@ Status OutputOptions::CheckJson() const {
 
 Status OutputOptions::WriteJson(const Json& json) const {
   if (json_path_.empty()) return Status::Ok();
-  // Names come from model files and drivers and may hold anything.
+  // Names from model files and drivers may contain any bytes.
   const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   if (json_path_ != "-") {
     HEARTH_TRY(WriteFile(json_path_, text));

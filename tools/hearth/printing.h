@@ -1,4 +1,4 @@
-// What the program says: errors and warnings to standard error, text and JSON to standard output or a file.
+// The program's output: errors and warnings to standard error, text and JSON to standard output or a file.
 #ifndef HEARTH_TOOLS_HEARTH_PRINTING_H_
 #define HEARTH_TOOLS_HEARTH_PRINTING_H_
 
@@ -19,16 +19,16 @@ namespace hearth {
 
 using Json = nlohmann::ordered_json;
 
-// Before anything else, while no sink is set: warnings are left to the verbs, HEARTH_LOG=info or debug is --log.
+// Call first, while no sink is set: verbs print warnings; HEARTH_LOG=info or debug acts like --log.
 void LogAsTheEnvironmentSays();
 
-// As it is, behind what standard output got before. Nobody may read it: that is no error, and no exception.
+// Unchanged, after pending standard output. A closed stream is no error.
 void WriteToStandardError(std::string_view text);
 
 // "hearth: error: <message>", on one line.
 void PrintError(std::string_view message);
 
-// A bar on standard error where that is a terminal, drawn over the one before; gone when `done` is `total`.
+// A bar on standard error if that is a terminal, over the previous one; it disappears when `done` is `total`.
 void DrawProgress(size_t done, size_t total, std::string_view what);
 
 // --json, --quiet and --log, which every verb has.
@@ -36,15 +36,15 @@ class OutputOptions {
  public:
   void AddOptions(CLI::App& app);
 
-  // Text for people, unless standard output is taken by `--json -`.
+  // Text for people, unless `--json -` uses standard output.
   void PrintText(std::string_view text) const;
   // "hearth: warning: <message>" unless --quiet.
   void PrintWarning(std::string_view message) const;
   // DrawProgress unless --quiet.
   void ShowProgress(size_t done, size_t total, std::string_view what) const;
-  // Whether WriteJson will be able to write, asked before the work. kIoError.
+  // Whether WriteJson will be able to write, checked before the work. kIoError.
   Status CheckJson() const;
-  // Writes the same data for machines, where --json asked for it.
+  // Writes the data as JSON if --json asked for it.
   Status WriteJson(const Json& json) const;
 
  private:

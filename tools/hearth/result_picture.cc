@@ -10,7 +10,7 @@
 namespace hearth {
 namespace {
 
-constexpr int kWholeSize = 768, kPanelSize = 384;  // the longer side, alone and beside another
+constexpr int kWholeSize = 768, kPanelSize = 384;  // the longer side, alone and in a pair
 constexpr float kOpacity = 0.6f;                   // of colours over the picture
 constexpr Colour kDarkPaper = {32, 32, 32}, kPointColour = {255, 220, 0}, kLimbColour = {0, 200, 255};
 
@@ -27,14 +27,14 @@ float GreyAt(const Image& image, int x, int y) {
   return 0.299f * pixel[0] + 0.587f * pixel[1] + 0.114f * pixel[2];
 }
 
-// Nearest pixel of a map for pixel x, y of an image.
+// The map's pixel nearest to pixel x, y of an image.
 float ValueAt(const PixelMap& map, const Image& image, int x, int y) {
   const auto row = static_cast<size_t>(static_cast<int64_t>(y) * map.height / image.height);
   const auto column = static_cast<size_t>(static_cast<int64_t>(x) * map.width / image.width);
   return map.values[row * static_cast<size_t>(map.width) + column];
 }
 
-// Smoothly between the map's pixels.
+// Interpolates between the map's pixels.
 Image Enlarged(const PixelMap& map, const Image& like) {
   return ResizeBilinear(Image{map.width, map.height, 1, map.values}, like.width, like.height);
 }
@@ -48,7 +48,7 @@ std::string BoxText(const Box& box) {
                      100 * box.score);
 }
 
-// A box for each class that is there, its name, and its share of the picture.
+// A box per class that occurs, with its name and its share of the picture.
 Image Legend(std::span<const ClassArea> areas, int width) {
   constexpr int kScale = 2, kPad = 8, kColumn = 256;
   const int columns = std::max(1, width / kColumn), row_height = TextHeight(kScale) + kPad;
@@ -75,7 +75,7 @@ Image DrawBoxes(const Image& picture, std::span<const Box> boxes) {
     return static_cast<int>(
         std::lround(std::clamp(std::isfinite(share) ? share : 0.0f, 0.0f, 1.0f) * static_cast<float>(size)));
   };
-  for (size_t k = boxes.size(); k-- > 0;) {  // the surest on top
+  for (size_t k = boxes.size(); k-- > 0;) {  // the highest scores on top
     const Box& box = boxes[k];
     const Colour colour = ColourOfClass(box.class_index + 1);
     const int left = place(box.left, drawn.width), top = place(box.top, drawn.height);
@@ -94,7 +94,7 @@ Image DrawKeyPoints(const Image& picture, const KeyPoints& points, float min_sco
   Image drawn = Canvas(picture, kWholeSize, 1, 1);
   const bool is_cloud = points.skeleton == nullptr || points.skeleton->limbs.empty();
   const float size = static_cast<float>(TextScaleFor(drawn)) * (is_cloud ? 0.8f : 2.0f);
-  // Where the model says that there is none, its points say nothing.
+  // If the model finds no object, its points mean nothing.
   const auto is_seen = [&](size_t k) { return std::min(points.score, points.points[k].score) >= min_score; };
   const auto x = [&](size_t k) { return points.points[k].x * static_cast<float>(drawn.width); };
   const auto y = [&](size_t k) { return points.points[k].y * static_cast<float>(drawn.height); };
@@ -141,7 +141,7 @@ Image DrawClassMap(const Image& picture, const PixelMap& classes, std::span<cons
     for (int x = 0; x < drawn.width; ++x) {
       const float value = ValueAt(classes, drawn, x, y);
       const size_t class_index = value >= 1 ? static_cast<size_t>(std::min(value, 1e6f)) : 0;
-      // Over grey, so that a class's colour can't be taken for the picture's own.
+      // Over grey, so that a class's colour differs from the picture's own.
       const float grey = GreyAt(panel, x, y);
       Colour colour = ColourOfClass(class_index);
       for (float& channel : colour) channel = class_index == 0 ? grey : grey + (channel - grey) * opacity;

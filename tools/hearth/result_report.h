@@ -1,4 +1,4 @@
-// A model's results as text, as JSON and as a picture.
+// A model's results as text, JSON and a picture.
 #ifndef HEARTH_TOOLS_HEARTH_RESULT_REPORT_H_
 #define HEARTH_TOOLS_HEARTH_RESULT_REPORT_H_
 
@@ -20,13 +20,13 @@ namespace hearth {
 class ShowOptions {
  public:
   void AddOptions(CLI::App& app);
-  // Reads the labels, before the slow part. kNotFound.
+  // Reads the labels, before slow work. kNotFound.
   Status Prepare();
 
-  // What is to be shown of the model's outputs: what they mean, or what --show says. kInvalidArgument.
+  // The meaning of the model's outputs, found or given by --show. kInvalidArgument.
   Result<std::vector<ResultGroup>> Choose(const Model& model, const ModelMetadata& metadata) const;
 
-  // --labels, else what the file says for outputs of this group, else none.
+  // The labels: of --labels, else of the file for this group's outputs, else none.
   std::vector<std::string> LabelsFor(const ResultGroup& group, const ModelMetadata& metadata) const;
   const std::string& labels_path() const { return labels_path_; }
   size_t top() const { return static_cast<size_t>(top_); }
@@ -39,7 +39,7 @@ class ShowOptions {
   float min_score_ = 0.5f;
 };
 
-// One group's numbers, decoded.
+// The decoded numbers of a group.
 struct DecodedResult {
   ResultGroup group;
   std::vector<TensorInfo> infos;  // of its outputs
@@ -52,19 +52,19 @@ struct DecodedResult {
   PixelMap map;  // mask, class map
 };
 
-// kUnsupported for element types that have no numbers.
+// kUnsupported for element types without numbers.
 Result<DecodedResult> Decode(const ResultGroup& group, const Session& session, const ShowOptions& show,
                              const ModelMetadata& metadata);
 
-// Tables and sentences; empty for a result that means nothing.
+// Tables and sentences; empty for a result without meaning.
 std::string TextOf(const DecodedResult& result, const ShowOptions& show);
-// The keys that the group's first output gets: "top", "boxes", "keypoints", "mask", "areas".
+// The JSON keys of the group's first output: "top", "boxes", "keypoints", "mask", "areas".
 Json JsonOf(const DecodedResult& result, const ShowOptions& show);
 // Precondition: IsDrawable(result.group).
 Image PictureOf(const DecodedResult& result, const Image& picture, const ShowOptions& show);
 
 bool IsDrawable(const ResultGroup& group);
-// kInvalidArgument, a sentence, where none of the groups is drawable.
+// kInvalidArgument if none of the groups is drawable.
 Status CheckDrawable(const std::vector<ResultGroup>& groups, const std::vector<TensorInfo>& outputs);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// hearth run MODEL: one inference.
+// hearth run MODEL: runs one inference.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ class RunCommand final : public Verb {
     PrintStart(session.report(), inputs);
     HEARTH_ASSIGN(const Json outputs, HandOut(session, groups));
     std::fflush(stdout);
-    const ExitCode device_code = session_flags_.WaitForDevice(session);  // neither of it on the way to the first result
+    const ExitCode device_code = session_flags_.WaitForDevice(session);  // neither delays the first result
     session.SaveToCache();
     warnings.PrintNew(session.report());
     HEARTH_TRY(output_.WriteJson(ReportJson(session.report(), outputs)));
@@ -70,7 +70,7 @@ class RunCommand final : public Verb {
   }
 
  private:
-  // Before the slow part, so that a wrong path is told at once.
+  // Checked before slow work, so that a wrong path is reported at once.
   Status CheckFiles() {
     HEARTH_TRY(show_.Prepare());
     HEARTH_TRY(output_.CheckJson());
@@ -99,7 +99,7 @@ class RunCommand final : public Verb {
         report.init_ms.total, report.first_run_ms, report.programs.compiled, report.programs.loaded));
   }
 
-  // Writes and prints the outputs; gives the report's "outputs".
+  // Writes and prints the outputs; returns the report's "outputs".
   Result<Json> HandOut(const Session& session, const std::vector<ResultGroup>& groups) {
     std::vector<Json> outputs(session.outputs().size());
     std::vector<std::string> texts(outputs.size());
@@ -120,7 +120,7 @@ class RunCommand final : public Verb {
     return Json(outputs);
   }
 
-  // The `place`th output of a result: its numbers, and for the first what they mean.
+  // Output `place` of a result: its numbers, and for the first one their meaning.
   Result<Json> HandOutOne(const Session& session, const DecodedResult& result, size_t place, std::string& text) {
     const size_t index = result.group.outputs[place];
     const TensorInfo& info = result.infos[place];

@@ -20,7 +20,7 @@ void ShowTuningProgress(const TuningProgress& progress) {
 
 constexpr const char* kDeviceVariable = "HEARTH_DEVICE";
 
-// An empty name is a script's mistake (--device "$UNSET"), told before any driver is asked.
+// An empty name is a script's mistake (--device "$UNSET"), reported before any driver starts.
 std::string WhyNoDeviceName(const std::string& name) {
   return name.find_first_not_of(" \t\r\n") == std::string::npos ? "the device's name is empty" : "";
 }

@@ -1,4 +1,4 @@
-// The options that say how a model is opened: device, precision, cache, threads.
+// Options for opening a model: device, precision, cache, threads.
 #ifndef HEARTH_TOOLS_HEARTH_SESSION_FLAGS_H_
 #define HEARTH_TOOLS_HEARTH_SESSION_FLAGS_H_
 
@@ -17,8 +17,8 @@ class Option;
 
 namespace hearth {
 
-// --device alone, for verbs that open no session; $HEARTH_DEVICE where it is not given.
-// `help`: what it takes, where it is not one name.
+// --device alone, for verbs that open no session; the default is $HEARTH_DEVICE. `help`: the values that it takes, if
+// not one name.
 void AddDeviceOption(CLI::App& app, std::string& device, const std::string& help = "");
 // --device with a list.
 CLI::Option* AddDevicesOption(CLI::App& app, std::vector<std::string>& devices, const std::string& description);
@@ -27,7 +27,7 @@ CLI::Option* AddDevicesOption(CLI::App& app, std::vector<std::string>& devices, 
 void AddSimulateOption(CLI::App& app, std::string& profile, const std::string& more = "");
 void AddCpuOpsOption(CLI::App& app, std::vector<std::string>& cpu_ops);
 
-// What a start's cache entries depend on besides model and device: --precision, --model-token, --cpu-ops; and
+// Options on which a start's cache entries depend besides model and device: --precision, --model-token, --cpu-ops; and
 // --threads.
 void AddPlanOptions(CLI::App& app, SessionOptions& options);
 // --tune, with a progress bar on standard error.
@@ -36,26 +36,26 @@ void AddTuneOption(CLI::App& app, SessionOptions& options);
 void AddStartOptions(CLI::App& app, SessionOptions& options);
 // --cache alone.
 CLI::Option* AddCacheOption(CLI::App& app, std::string& folder);
-// What stands around that folder: --cache-layer, --cache-max-size, --cache-server, --cache-server-keys,
+// Options beside that folder: --cache-layer, --cache-max-size, --cache-server, --cache-server-keys,
 // --cache-server-sign.
 std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& options);
 
 // MODEL and all session options.
 class SessionFlags {
  public:
-  // `device_help`: what --device takes, where it is more than one name.
+  // `device_help`: the values that --device takes, if not one name.
   void AddOptions(CLI::App& app, const std::string& device_help = "");
 
   const std::string& path() const { return model_flags_.path(); }
-  // `inputs`: their files decide shapes that the model leaves open and --shape does not say.
+  // `inputs`: files that determine shapes which model and --shape leave open.
   Result<SessionOptions> Options(const InputOptions& inputs) const;
   Result<Session> Open(const InputOptions& inputs) const;
 
-  // After the answers of a hot start: waits until the device behind is ready, so that the cache keeps what it made. A
-  // named device that is not usable is told, and the exit code.
+  // After the results of a hot start: waits until the background device is ready, so that the cache keeps its programs.
+  // Reports a named device that is not usable, with the exit code.
   ExitCode WaitForDevice(Session& session) const;
 
-  // With --expect-warm, kFailed and a sentence where this start compiled anything.
+  // With --expect-warm: kFailed and a message if this start compiled anything.
   ExitCode CodeOf(const Report& report) const;
 
  private:
@@ -67,7 +67,7 @@ class SessionFlags {
 // Copies every input into the session.
 Status SetInputs(Session& session, std::span<const std::vector<std::byte>> inputs);
 
-// Prints the report's warnings, each once over the object's life.
+// Prints the report's warnings, each only once.
 class WarningPrinter {
  public:
   explicit WarningPrinter(const OutputOptions& output) : output_(output) {}
@@ -78,10 +78,10 @@ class WarningPrinter {
   size_t printed_ = 0;
 };
 
-// The report as JSON, with "outputs" in its place.
+// The report as JSON, with "outputs".
 Json ReportJson(const Report& report, Json outputs);
 
-// "opencl:0 (NVIDIA ...): asked for as 'opencl'" and what runs where.
+// "opencl:0 (NVIDIA ...): asked for as 'opencl'", and where the operators run.
 std::string DeviceText(const Report& report);
 
 }  // namespace hearth

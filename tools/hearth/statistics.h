@@ -14,7 +14,7 @@ struct RunStatistics {
   double mean = 0, deviation = 0;  // of the sample; 0 for a single time
 };
 
-// Percentiles are the nearest rank's, so each is a time that was measured; all 0 without any.
+// Percentiles by nearest rank, so each is a measured time; all are 0 without times.
 inline RunStatistics StatisticsOf(std::vector<double> times) {
   if (times.empty()) return {};
   std::sort(times.begin(), times.end());

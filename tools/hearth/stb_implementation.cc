@@ -1,4 +1,4 @@
-// The one place where stb's code is compiled (https://github.com/nothings/stb): PNG, JPEG and BMP in, PNG out.
+// Compiles stb (https://github.com/nothings/stb): reads PNG, JPEG and BMP, writes PNG.
 #define STB_IMAGE_IMPLEMENTATION
 #define STBI_ONLY_PNG
 #define STBI_ONLY_JPEG

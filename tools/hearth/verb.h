@@ -14,7 +14,7 @@
 
 namespace hearth {
 
-// What `--help` shows of a verb.
+// The texts about a verb in `--help`.
 struct VerbInfo {
   std::string name;         // "run"
   std::string description;  // one line
@@ -30,8 +30,8 @@ class Verb {
   // Declares options and arguments, bound to members of the verb. Called once, before the command line is parsed.
   virtual void AddOptions(CLI::App& app) = 0;
 
-  // Does the work: data to standard output, warnings by PrintWarning. An error is printed by main and becomes an
-  // exit code by ExitCodeOf; a verb returns kCheckFailed or kUsage itself where these are meant.
+  // Does the work: writes data to standard output, warnings by PrintWarning. main prints an error and converts it by
+  // ExitCodeOf. A verb returns kFailed or kUsage itself.
   virtual Result<ExitCode> Run() = 0;
 
  private:
