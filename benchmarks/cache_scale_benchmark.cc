@@ -1,9 +1,7 @@
-// How a store with very many entries behaves: times of opening, looking up and putting, as percentiles.
-//   cache_scale_benchmark [ENTRIES [BLOB_BYTES [FOLDER]]]     default 100000 entries of 1024 bytes in a temporary
-//   folder
-// Each put is a transaction of its own. Then it puts into a store that is full, so that each put evicts; prunes the
-// store to half while another process stores beside it, against a sequential read of the file from the disk; and clears
-// it.
+// Times of opening, look-ups and puts in a store with very many entries, as percentiles.
+//   cache_scale_benchmark [ENTRIES [BLOB_BYTES [FOLDER]]]     default: 100000 entries of 1024 bytes, temporary folder
+// Each put is a transaction of its own. Further steps: it puts into a full store, so that each put evicts; prunes the
+// store to half while another process stores, compared with a sequential read of the file from the disk; clears it.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -42,14 +40,14 @@ CacheKey KeyOf(uint64_t number) {
   return key;
 }
 
-// The time that this thread was computing: what is left of a time on a machine that others use as well.
+// This thread's processor time, for measurements on a machine that others use too.
 double CpuMs() {
   timespec now;
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
-// `part` of the times are not longer.
+// The time that `part` of the times do not exceed.
 double Percentile(std::vector<double>& times_ms, double part) {
   std::sort(times_ms.begin(), times_ms.end());
   return times_ms[static_cast<size_t>(part * static_cast<double>(times_ms.size() - 1))];
@@ -97,7 +95,7 @@ void PutOne(BlobStore& store, uint64_t number) {
   store.Put({&request, 1});
 }
 
-// How long it takes until the place for the blob is asked for: all of a hit but the blob's bytes.
+// Times a look-up until it asks for the blob's destination: a whole hit without copying the blob.
 void MeasureLookUps(SqliteStore& store, uint64_t entries, std::mt19937_64& random) {
   std::vector<std::byte> room;
   std::vector<double> times_ms;
@@ -114,7 +112,7 @@ void MeasureLookUps(SqliteStore& store, uint64_t entries, std::mt19937_64& rando
              times_ms.size(), Percentile(times_ms, 0.5), Percentile(times_ms, 0.99), Percentile(times_ms, 1));
 }
 
-// From the disk: the file is dropped from the page cache first. Reads it into the page cache.
+// Drops the file from the page cache and reads it from the disk, which also fills the page cache.
 double SequentialReadMs(const std::filesystem::path& file) {
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   ::fdatasync(descriptor);
@@ -128,8 +126,8 @@ double SequentialReadMs(const std::filesystem::path& file) {
   return milliseconds;
 }
 
-// Another process that opens the store over and over and puts an entry each time, until it is told to end. It writes
-// the number of each entry to a pipe when the store is closed again.
+// A process that repeatedly opens the store and puts an entry, until it is told to end. After closing the store it
+// writes the entry's number to a pipe.
 class StoringBeside {
  public:
   StoringBeside(const StoreOptions& options, uint64_t first) : first_(first) {
@@ -138,7 +136,7 @@ class StoringBeside {
     if (child_ == 0) Work(options);
     ::close(ends_[1]);
   }
-  // The numbers that it stored.
+  // The numbers of the stored entries.
   std::vector<uint64_t> End() {
     ::kill(child_, SIGTERM);
     std::vector<uint64_t> stored;
@@ -173,7 +171,7 @@ class StoringBeside {
   int ends_[2] = {};
 };
 
-// The largest size that the file had while it was watched.
+// The file's largest size while it was watched.
 class LargestSize {
  public:
   explicit LargestSize(std::filesystem::path file)
@@ -209,7 +207,7 @@ void MeasurePruneAndClear(StoreOptions options, uint64_t first_new) {
   const uint64_t log_bytes = log.End();
   const std::vector<uint64_t> stored = beside.End();
   uint64_t lost = 0;
-  PutOne(*Open(options), 0);  // takes up what others had to leave
+  PutOne(*Open(options), 0);  // finishes work that other processes left
   {
     const auto store = Open(options);
     for (uint64_t number : stored) lost += store->Get(KeyOf(number)) ? 0 : 1;
@@ -240,7 +238,7 @@ void Run(StoreOptions options, uint64_t entries, uint64_t blob_bytes) {
     Measure("look-up, miss", kLookUps, [&](uint64_t k) { store->Get(KeyOf(entries + k)); });
     Measure("put 100 KiB", kPuts, [&](uint64_t k) { PutOne(*store, entries + k); });
   }
-  // As large as it is: from here on each put evicts about a hundred entries.
+  // The current size: each further put evicts about a hundred entries.
   options.max_bytes = std::filesystem::file_size(options.folder / kStoreFileName);
   {
     const auto store = Open(options);

@@ -1,8 +1,8 @@
-// Compiles tiles of kernels with the first Vulkan driver, so that a driver which tells what it made of them can be
-// asked (amd_registers.py reads RADV's answers), or writes their OpenCL C for a compiler (nvidia_registers.py).
-// Runs nothing.
+// Compiles tiles of kernels with the first Vulkan driver, for drivers that report what they made (amd_registers.py
+// reads RADV's statistics). With FOLDER writes the tiles' OpenCL C instead, for a compiler (nvidia_registers.py). Runs
+// nothing.
 //
-//   compiled_kernels [FOLDER]     with FOLDER: FOLDER/NNN.cl, whose first line says what it is
+//   compiled_kernels [FOLDER]     FOLDER/NNN.cl: the first line names the tile
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,13 +27,13 @@ namespace {
 
 struct Tile {
   const char* kernel;
-  uint32_t items;                      // of a group
+  uint32_t items;                      // work items of a group
   const char* defines;                 // "ROWS 4 COLS 2"
   uint32_t local_texels = 0;           // 0: the kernel's own
   std::array<uint32_t, 3> group = {};  // zeros: all items along the first dimension
 };
 
-// How numbers are held and multiplied. Turns: 0 for products of 32 bits.
+// The type of numbers and products. turns is 0 for 32-bit products.
 struct Numbers {
   const char* words;
   StorageType storage;
@@ -46,7 +46,7 @@ constexpr Numbers kNumbers[] = {{"fp32, four at once", StorageType::kFloat32, 0,
                                 {"fp32_16", StorageType::kFloat16, 1, true},
                                 {"fp16", StorageType::kFloat16, 4, true}};
 
-// What matrix_call.cc and convolution_lower.cc pick for GPUs, and candidates of tuning around them.
+// The tiles that matrix_call.cc and convolution_lower.cc choose for GPUs, and tuning candidates like them.
 constexpr Tile kTiles[] = {{"pointwise_tile", 64, "ROWS 4 COLS 2 LANES 64"},
                            {"pointwise_tile", 64, "ROWS 2 COLS 1 LANES 64"},
                            {"pointwise_tile", 64, "ROWS 8 COLS 1 LANES 64"},
@@ -100,7 +100,7 @@ Result<KernelSource> SourceOf(const Tile& tile, const Numbers& numbers) {
   return source;
 }
 
-// Kernels that multiply no matrices have one sum for each product, and 32 bits.
+// Kernels other than matrix products have one sum per product and 32 bits only.
 bool HasNumbers(const KernelSource& source, const Numbers& numbers) {
   return Has(source, kHalf) || (numbers.turns == 0 && numbers.is_chained == (numbers.storage == StorageType::kFloat32));
 }
@@ -124,7 +124,7 @@ Status ForEachTile(const Taker& take) {
 Status WriteAll(const std::string& folder) {
   int number = 0;
   return ForEachTile([&](const KernelSource& source, const std::string& title) {
-    if (title.find("SUBGROUP") != std::string::npos) return Status::Ok();  // Vulkan's alone
+    if (title.find("SUBGROUP") != std::string::npos) return Status::Ok();  // only Vulkan has it
     const std::string path = fmt::format("{}/{:03}.cl", folder, number++);
     std::ofstream file(path);
     file << "// " << title << "\n" << EmitOpenClProgram({&source, 1});

@@ -13,7 +13,7 @@
 namespace hearth {
 namespace {
 
-// x * s + c in CHAINS independent chains; the result is stored, so that nothing can be left out.
+// x * s + c in CHAINS independent chains. The result is stored, so that the compiler removes nothing.
 constexpr char kFma4[] = R"(
 @read x
 @write y
@@ -52,7 +52,7 @@ constexpr char kFma16[] = R"(
   UNROLL for (int i = 0; i < CHAINS; ++i) sum += acc[i];
   y_store16(at * 4, 1, 4, sum)
 )";
-// The items of a group read neighbouring texels, as GPUs and llvmpipe like it.
+// Work items of a group read neighbouring texels, which suits GPUs and llvmpipe.
 constexpr char kReadInTurn[] = R"(
 @read x
 @write y
@@ -68,7 +68,7 @@ constexpr char kReadInTurn[] = R"(
   }
   y_store(GID(0), a + b)
 )";
-// Each item reads a stretch of its own, 16 numbers at once, as CPU drivers like it.
+// Each work item reads its own stretch, 16 numbers at a time, which suits CPU drivers.
 constexpr char kReadStretch[] = R"(
 @read x wide
 @write y wide
@@ -92,7 +92,7 @@ constexpr uint64_t kCachedBytes = 16u << 20, kMemoryBytes = 128u << 20;
 constexpr uint32_t kReadsPerItem = 256;
 constexpr double kLeastMs = 100;
 
-// Milliseconds of the fastest run: what a driver reaches is not what a busy machine lets it reach.
+// Milliseconds of the fastest run: a driver's peak, undisturbed by other load.
 Result<double> BestRun(Device& device, const KernelSource& source, uint64_t items, uint64_t read_bytes,
                        uint64_t written_bytes, const std::vector<uint32_t>& scalars) {
   HEARTH_ASSIGN(const std::unique_ptr<ProgramGroup> group, device.Compile({&source, 1}));
@@ -109,7 +109,7 @@ Result<double> BestRun(Device& device, const KernelSource& source, uint64_t item
                                              {static_cast<uint32_t>(items / source.local_size[0]), 1, 1},
                                              source.name});
   HEARTH_ASSIGN(const std::unique_ptr<Executable> executable, device.Prepare(list));
-  HEARTH_TRY(executable->Run());  // compiles on drivers that wait for the first run
+  HEARTH_TRY(executable->Run());  // some drivers compile at the first run
   double best_ms = 0;
   const Stopwatch total;
   for (int run = 0; run < 3 || total.milliseconds() < kLeastMs; ++run) {
@@ -161,7 +161,7 @@ Result<DevicePeaks> MeasurePeaks(Device& device) {
     for (bool stretch : {false, true}) {
       HEARTH_TRY(MeasureReads(device, stretch, AccessPath::kBuffer, bytes, *peak));
       if (device.info().max_texel_elements < (1u << 16)) continue;
-      // A driver that refuses texel reads has only the other way.
+      // A driver that refuses texel reads is measured with buffers only.
       const Status status = MeasureReads(device, stretch, AccessPath::kTexelBuffer, bytes, *peak);
       if (status.code() == StatusCode::kDeviceLost) return status;
     }

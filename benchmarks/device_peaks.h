@@ -1,4 +1,4 @@
-// What a device reaches at best, measured by kernels that do nothing else: the roof over every other benchmark.
+// A device's peak rates, measured by kernels that do nothing else. They bound every other benchmark.
 #ifndef HEARTH_BENCHMARKS_DEVICE_PEAKS_H_
 #define HEARTH_BENCHMARKS_DEVICE_PEAKS_H_
 
@@ -8,20 +8,20 @@
 
 namespace hearth {
 
-// Reads in order by the device's better path.
+// Sequential reads by the device's faster path.
 struct ReadPeak {
   double bytes_per_second = 0;
   std::string path;  // "buffer" or "texel"
 };
 
 struct DevicePeaks {
-  double flops = 0;           // per second, multiply-adds in registers, a multiply-add as 2
-  std::string flops_variant;  // the form that reached it: vector type and independent chains
-  ReadPeak cached;            // of 16 MiB again and again
-  ReadPeak memory;            // of 128 MiB
+  double flops = 0;           // per second, of multiply-adds in registers; each counts as 2
+  std::string flops_variant;  // the fastest form: vector type and independent chains
+  ReadPeak cached;            // 16 MiB, read repeatedly
+  ReadPeak memory;            // 128 MiB
 };
 
-// Compiles a few small kernels and runs each for some 100 ms, best of its runs. Fails as the driver does.
+// Compiles a few small kernels and runs each for some 100 ms; the fastest run counts. Returns the driver's errors.
 Result<DevicePeaks> MeasurePeaks(Device& device);
 
 }  // namespace hearth

@@ -1,25 +1,23 @@
-// The model of products: a wave takes K4 / SPLIT turns (SPLIT is 1 where a kernel has none). A turn loads ROWS texels
-// of pixels and 4 COLS of weights, then makes COLS ROWS texels: 16 multiplications each, in 20 instructions a number
-// wide. Of a unit's waves the turns follow at the pace of its arithmetic or of its first cache, whichever is slower; a
-// turn of one wave takes at least a load's latency and its own instructions. The layer ends with the unit that has most
-// work groups, and not before all bytes came from memory once. What a lane loads counts once where others of its wave
-// load it too.
+// Estimates of matrix products. A wave makes K4 / SPLIT iterations (SPLIT is 1 for kernels without it). An iteration
+// loads ROWS texels of pixels and 4 COLS texels of weights, then makes COLS ROWS texels: 16 multiplications each, in 20
+// instructions per lane. The waves of a unit advance at the rate of its arithmetic or of its first cache, whichever is
+// slower. One wave's iteration takes at least the latency of a load and its own instructions. The layer ends with the
+// unit that has the most work groups, and not before memory has delivered all bytes once. A load that lanes of a wave
+// share counts once.
 //
-// Numbers of 16 bits are half the bytes. Multiplied as floats, each that is loaded is converted; multiplied in 16 bits,
-// a texel takes 16 such operations, of which the GPU does `half_rate` in the time of one, and of each block 4
-// conversions and 4 additions.
+// 16-bit numbers take half the bytes. Multiplied as floats, each loaded number is converted. Multiplied in 16 bits, a
+// texel takes 16 operations, of which the GPU does `half_rate` in the time of one, and each block takes 4 conversions
+// and 4 additions.
 //
-// Added later, for kernels that were not there before; no figure of another changed:
-// - A convolution with a window takes its turns under each tap, and 4 instructions to choose each texel of pixels or
-// zero.
-// - A kernel whose factors go through local memory loads, chooses, converts and stores each once a group: what a
-// group's
-//   items then load from there are instructions that convert nothing, and bytes of local memory, counted for each lane
-//   though others load the same. Its turns follow at the pace of local memory where that is slowest. A slab of turns
-//   waits for one load, each turn for local memory, and groups are resident as far as local memory holds them.
-// - A depthwise convolution's item loads each texel under its window once, with 4 instructions for its address and 4 to
-//   choose it or zero, and multiplies in 4 a tap. From the cache comes whatever 64 bytes a load of a wave touches:
-//   items whose texels stand apart take more than they use. Its loads wait once for all.
+// Other kernels:
+// - A convolution with a window iterates under each tap, with 4 instructions to choose each pixel texel or zero.
+// - A kernel with local memory loads, chooses, converts and stores each factor once per work group. Loads from local
+//   memory need no conversion, and their bytes count for each lane, even if lanes load the same. The rate of local
+//   memory can limit iterations too. A slab of iterations waits for one load, each iteration for local memory, and
+//   local memory limits the resident groups.
+// - A depthwise convolution's item loads each texel under its window once, with 4 instructions for the address and 4 to
+//   choose it or zero, and multiplies in 4 per tap. A load of a wave transfers each 64-byte line that it touches, so
+//   items with distant texels transfer more than they use. All loads wait once.
 #include "benchmarks/gpu_estimate.h"
 
 #include <fmt/format.h>
@@ -33,14 +31,14 @@
 namespace hearth {
 namespace {
 
-// Vendors' pages of the architecture and the part; the caches of the mobile GPUs are guesses, and so is their local
-// memory (Mali's lies in its cache). Ampere's consumer parts have no more operations of 16 bits than of 32 outside of
-// their matrix units.
+// From the vendors' pages on architecture and part. The caches and local memories of mobile GPUs are guesses (Mali's
+// local memory lies in its cache). Ampere's consumer parts do as many 16-bit as 32-bit operations outside of matrix
+// units.
 constexpr Gpu kGpus[] = {{"navi21", 60, 64, 32, 64, 64, 16, 2.1, 512, 2, 128, 64},
                          {"ampere-laptop", 30, 32, 32, 128, 128, 24, 1.4, 336, 1, 128, 100},
                          {"adreno730", 4, 64, 128, 256, 64, 16, 0.8, 51, 2, 128, 32},
                          {"mali-g78", 14, 16, 16, 32, 64, 32, 0.85, 51, 2, 64, 32}};
-constexpr double kLatencyCycles = 200, kLocalBytes = 128;  // about an answer of the second cache; of a unit, a clock
+constexpr double kLatencyCycles = 200, kLocalBytes = 128;  // about the second cache's latency; per unit and clock
 constexpr double kLocalLatencyCycles = 50, kLineBytes = 64, kChoosing = 4, kAddress = 4;
 
 double DefineOr(const KernelSource& kernel, std::string_view name, double otherwise) {
@@ -57,20 +55,20 @@ double ScalarOr(const Dispatch& dispatch, const KernelSource& kernel, std::strin
   return otherwise;
 }
 
-// Of a texel of the result a turn. In floats, sums of four products are a multiplication, three fused operations and an
-// addition of each number. Blocks of 16 bits are converted and added.
+// Instructions per result texel and iteration. In float a sum of four products takes a multiplication, three fused
+// multiply-adds and an addition per component. Blocks in 16 bits are converted and added.
 double InstructionsOfTexel(const KernelSource& kernel, const Gpu& gpu) {
   const double turns = HalfProductsOf(kernel) / 4.0;
   if (turns > 0) return 16 / gpu.half_rate + (4 + 4) / turns;
   return DefineOr(kernel, kChained, 0) == 0 ? 20 : 16;
 }
 
-// Whether each number that is loaded is converted.
+// Whether loaded numbers are converted.
 bool Converts(const KernelSource& kernel) {
   return kernel.tensors[0].storage == StorageType::kFloat16 && HalfProductsOf(kernel) == 0;
 }
 
-// What a dispatch is made of, beside its kernel.
+// The sizes of a dispatch.
 struct Work {
   double items, groups, waves_of_group, waves_of_unit, waves;
   double pixels, slices_in, slices_out, taps, pixels_in;
@@ -92,15 +90,15 @@ Work WorkOf(const Dispatch& dispatch, const KernelSource& kernel, const Gpu& gpu
   return work;
 }
 
-// Of a wave's turn: instructions of all lanes, bytes from the first cache and from local memory; and the cycles that a
-// wave waits in it.
+// One iteration of a wave: instructions of all lanes, bytes from the first cache and from local memory, and cycles that
+// the wave waits.
 struct Turn {
   double instructions, cache_bytes, local_bytes, waiting;
 };
 
 Turn LoadedTurn(const Work& work, const KernelSource& kernel, const Gpu& gpu, double rows, double cols, double split) {
-  // Whoever loads the same weights: all of a wave, but for shares of a sum and, where items are numbered through pixels
-  // and channels, those behind the last tile of pixels.
+  // Columns of tiles in a wave, whose lanes load the same weights: one, but more if items share sums or, numbered
+  // through pixels and channels, continue behind the last tile of pixels.
   const bool is_flat = kernel.name == "pointwise_flat" || kernel.name == "conv_flat";
   const double sums = gpu.wave / split, tiles = std::ceil(work.pixels / rows);
   const double columns = is_flat ? std::min(sums, 1 + sums / tiles) : 1;
@@ -117,7 +115,7 @@ Turn LoadedTurn(const Work& work, const KernelSource& kernel, const Gpu& gpu, do
 
 Turn LocalTurn(const Work& work, const KernelSource& kernel, const Gpu& gpu, double rows, double cols) {
   const double across = DefineOr(kernel, "ACROSS", 1), down = DefineOr(kernel, "DOWN", 1);
-  const double copied = (across * rows + down * cols * 4) / work.waves_of_group;  // texels of a wave
+  const double copied = (across * rows + down * cols * 4) / work.waves_of_group;  // texels per wave
   const auto texel_bytes = static_cast<double>(TexelBytes(kernel.tensors[0].storage));
   const double of_copy = 1 + (Converts(kernel) ? 4 : 0) + kChoosing + 1;
   Turn turn{};
@@ -165,7 +163,7 @@ Estimate ProductEstimate(const Dispatch& dispatch, const KernelSource& kernel, c
   return estimate;
 }
 
-// Bytes of the lines that one load of a wave touches: its items stand in lines of `columns`, `stride` texels apart.
+// Bytes of the lines that one load of a wave touches. Items are in rows of `columns`, `stride` texels apart.
 double TouchedBytes(double items, double columns, double stride, double texel_bytes) {
   const double lines = std::ceil(items / columns);
   return lines * std::ceil(std::min(columns, items) * std::min(stride * texel_bytes, kLineBytes) / kLineBytes) *

@@ -1,5 +1,4 @@
-// Estimates how long a dispatch takes on a GPU, without the GPU. gpu_estimate.cc states the model, hardware.md has
-// figures.
+// Estimates a dispatch's time on a GPU, without the GPU. gpu_estimate.cc describes the model, hardware.md has figures.
 #ifndef HEARTH_BENCHMARKS_GPU_ESTIMATE_H_
 #define HEARTH_BENCHMARKS_GPU_ESTIMATE_H_
 
@@ -13,11 +12,11 @@ namespace hearth {
 
 struct Gpu {
   const char* profile;
-  double units;              // the GPU's compute units, whatever Hearth assumes
-  double wave;               // work items
-  double simd_lanes, lanes;  // multiply-adds per clock: of one wave, of a unit
+  double units;              // the GPU's compute units, independent of Hearth's assumption
+  double wave;               // work items of a wave
+  double simd_lanes, lanes;  // multiply-adds per clock: of a wave, of a unit
   double cache_bytes;        // of a unit's first cache, per clock
-  double resident_waves;     // of a unit, with a tile's registers
+  double resident_waves;     // per unit, with a tile's registers
   double gigahertz, memory_gigabytes;
   double half_rate;    // 16-bit operations in the time of one 32-bit operation
   double local_bytes;  // of a unit's local memory, per clock
@@ -27,7 +26,7 @@ std::span<const Gpu> EstimatedGpus();
 
 struct Estimate {
   std::string tile;
-  double lanes = 0, useful_lanes = 0;  // times turns and texels of a turn
+  double lanes = 0, useful_lanes = 0;  // lanes times iterations times texels per iteration
   double microseconds = 0, loads = 0, texels = 0;
 };
 // nullopt for kernels that are neither products nor depthwise convolutions with a tile.

@@ -1,9 +1,9 @@
-// Estimates layers on GPUs that nobody has: the dispatches that lowering picks for a profile, by a model of its GPU
-// (gpu_estimate.cc). Runs nothing. hardware.md has the figures.
+// Estimates layers on GPUs that are not at hand: the dispatches that lowering chooses for a profile, by a model of its
+// GPU (gpu_estimate.cc). Runs nothing. hardware.md has the figures.
 //
-//   gpu_layers            the pointwise layers of MobileNet v1, as rules pick them, and by the best tile in local
-//   memory gpu_layers MODEL...   what the models' pointwise, windowed and depthwise convolutions take together
-//   gpu_layers --layers MODEL...   each layer, too
+//   gpu_layers                     MobileNet v1's pointwise layers, by the rules' tile and by the best in local memory
+//   gpu_layers MODEL...            the sum over the models' pointwise, windowed and depthwise convolutions
+//   gpu_layers --layers MODEL...   each layer too
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ constexpr Layer kLayers[] = {{112, 32, 64, 1},  {56, 64, 128, 1},  {56, 128, 128
                              {28, 128, 256, 1}, {28, 256, 256, 1}, {14, 256, 512, 1},
                              {14, 512, 512, 5}, {7, 512, 1024, 1}, {7, 1024, 1024, 1}};
 
-// More than any profile: what is left is the profile's.
+// Limits beyond any profile, so that the profile's remain.
 DeviceInfo AnyDriver(Dialect dialect) {
   DeviceInfo info;
   info.backend = DialectName(dialect);
@@ -69,7 +69,7 @@ Estimate EstimateOfFirst(const Plan& plan, const Gpu& gpu) {
   return EstimateOf(dispatch, plan.kernels[dispatch.kernel], gpu).value();
 }
 
-// Of the candidates for tuning whose factors go through local memory; the rules' where there is none.
+// The fastest tuning candidate with local memory; `otherwise` if there is none.
 Result<Estimate> BestLocal(const Graph& graph, const DeviceInfo& device, const LowerOptions& options, const Gpu& gpu,
                            const Estimate& otherwise) {
   Estimate best = otherwise;
@@ -86,7 +86,7 @@ Result<Estimate> BestLocal(const Graph& graph, const DeviceInfo& device, const L
   return best;
 }
 
-// Precisions, and in 16 bits whether GPUs that can calculate so.
+// A precision, and whether GPUs can calculate in 16 bits.
 struct Numbers {
   Precision precision;
   const char* rules;

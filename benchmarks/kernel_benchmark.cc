@@ -1,4 +1,4 @@
-// The pieces that decide a network's speed, one at a time; see README.md.
+// Benchmarks of the parts that decide a network's speed, one at a time; see README.md.
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ namespace {
 
 enum class Convolution { kPointwise, kDepthwise3x3, kFull3x3 };
 
-// A convolution of MobileNet v1's kind as a graph of one node.
+// A convolution like MobileNet v1's, as a graph of one node.
 Graph ConvolutionGraph(int32_t size, int32_t channels_in, int32_t channels_out, Convolution kind) {
   Graph graph;
   const ValueId x = graph.AddValue({"x", {DType::kFloat32, {1, size, size, channels_in}, {}}, {}});
@@ -45,7 +45,7 @@ Graph ConvolutionGraph(int32_t size, int32_t channels_in, int32_t channels_out, 
   return graph;
 }
 
-// An opened device with its peaks, measured at its first benchmark; one per device for the whole program.
+// An opened device with its peaks, measured by its first benchmark. One per device for the whole program.
 struct BenchedDevice {
   OpenedDevice opened;
   DevicePeaks peaks;
@@ -61,7 +61,7 @@ Result<BenchedDevice*> BenchedDeviceOf(const std::string& device_id) {
   return &devices.emplace(device_id, std::move(device)).first->second;
 }
 
-// Only shows what MeasurePeaks found: GFLOP/s of multiply-adds and GB/s of reads.
+// Shows the results of MeasurePeaks: GFLOP/s of multiply-adds and GB/s of reads.
 void ShowPeaks(benchmark::State& state, const std::string& device_id) {
   const Result<BenchedDevice*> device = BenchedDeviceOf(device_id);
   if (!device.ok()) return state.SkipWithError(device.status().message().c_str());
@@ -73,8 +73,8 @@ void ShowPeaks(benchmark::State& state, const std::string& device_id) {
   state.SetLabel(peaks.flops_variant + "; reads by " + peaks.cached.path);
 }
 
-// The time of the dispatches alone (the device's own clock where it has one), best compared with the peaks: the share
-// of the peak is of whichever peak is nearer, GB/s counts input, weights and output once each.
+// Times the dispatches alone, by the device's clock if it has one. The share of the peak refers to the nearer peak;
+// GB/s counts input, weights and output once each.
 void RunConvolution(benchmark::State& state, const std::string& device_id, Convolution kind) {
   const Result<BenchedDevice*> device = BenchedDeviceOf(device_id);
   if (!device.ok()) return state.SkipWithError(device.status().message().c_str());
@@ -116,8 +116,7 @@ void RunConvolution(benchmark::State& state, const std::string& device_id, Convo
       std::max(flops / peaks.flops, bytes / std::max(peaks.cached.bytes_per_second, peaks.memory.bytes_per_second));
 }
 
-// One layer of a network by each of its candidates (core/plan/tuning.h), dispatches alone: what shows where a variant
-// wins.
+// A layer with each of its candidates (core/plan/tuning.h), dispatches alone: shows where a variant wins.
 constexpr std::pair<const char*, const char*> kCandidateLayers[] = {{"Conv3x3_90x160x32", R"(graph "g"
 %0 = input : float32[1x90x160x32] "x"
 %1 = constant : float32[32x3x3x32] "w" = fill(0.01)

@@ -41,7 +41,7 @@ SUBJECTS = [
     "hearth-opencl", "hearth-vulkan", "hearth-gles", "hearth-cpu",
     "litert-1", "litert-2", "ncnn-vulkan", "onnxruntime-1", "onnxruntime-2",
 ]  # fmt: skip
-# Peers that get their networks from networks.py, float32 also where Hearth's file is quantized.
+# Peers read these from networks.py, in float32 even if Hearth's file is quantized.
 GENERATED = {"mobilenet_v1", "mobilenet_v2"}
 DEADLINE_S = 300  # of one process
 

@@ -19,11 +19,11 @@ import pypi  # noqa: E402
 
 REQUIREMENTS = REPO / "benchmarks" / "nvidia_requirements.txt"
 LIBRARY = pathlib.Path("/usr/lib/clc/nvptx64--nvidiacl.bc")
-# Warps that may reside on a multiprocessor: CUDA C++ Programming Guide, table of technical specifications by compute
-# capability. Groups: 16 on each. 65,536 registers, given to a warp 256 at a time.
+# Most resident warps per multiprocessor: CUDA C++ Programming Guide, table of technical specifications by compute
+# capability. Most groups: 16. There are 65,536 registers, allocated to a warp in units of 256.
 MOST_WARPS = {"sm_75": 32, "sm_86": 48}
 MOST_GROUPS, REGISTERS, REGISTERS_AT_ONCE = 16, 65536, 256
-# Shared memory of a multiprocessor, from the same table; of sm_86 each group takes 1 KiB more than it asks for.
+# A multiprocessor's shared memory, from the same table. On sm_86 each group takes 1 KiB more than it asks for.
 LOCAL_BYTES, LOCAL_OF_GROUP = {"sm_75": 65536, "sm_86": 102400}, {"sm_75": 0, "sm_86": 1024}
 INSTRUCTION_BYTES = 16
 COLUMNS = ["registers", "spilled bytes", "warps", "of", "instructions", "mul + add"]

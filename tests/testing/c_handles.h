@@ -1,4 +1,4 @@
-// What tests of the C interface share: handles that free themselves, and a small model with state.
+// Shared code of C interface tests: handles that free themselves, and a small model with state.
 #ifndef HEARTH_TESTS_TESTING_C_HANDLES_H_
 #define HEARTH_TESTS_TESTING_C_HANDLES_H_
 
@@ -8,7 +8,7 @@
 
 namespace hearth {
 
-// Handles free themselves; `out()` for the functions that make one.
+// A handle that frees itself. `out()` is for functions that make one.
 template <typename T, void (*Destroy)(T*)>
 class Owned {
  public:
@@ -40,14 +40,14 @@ using OwnedText = Owned<char, hearth_free_text>;
 #define EXPECT_FINE(call) EXPECT_EQ(call, HEARTH_OK) << hearth_last_error()
 #define ASSERT_FINE(call) ASSERT_EQ(call, HEARTH_OK) << hearth_last_error()
 
-// On the CPU, without a cache.
+// Sets the CPU, without a cache.
 inline void SetCpu(OwnedOptions& options) {
   ASSERT_FINE(hearth_options_create(options.out()));
   ASSERT_FINE(hearth_options_set(options, "device", "cpu"));
   ASSERT_FINE(hearth_options_set(options, "cache", "off"));
 }
 
-// y = -(x + sum of what x was before), 1x4.
+// y = -(x + sum of all earlier x), 1x4.
 inline void MakeNegatedSum(OwnedModel& model) {
   OwnedGraph graph;
   ASSERT_FINE(hearth_graph_create("sum", graph.out()));

@@ -1,4 +1,4 @@
-// Processes that die while a driver has what they took from the cache.
+// Processes that die while a driver uses a cache entry.
 #ifndef HEARTH_TESTS_TESTING_CACHE_CRASH_H_
 #define HEARTH_TESTS_TESTING_CACHE_CRASH_H_
 
@@ -9,7 +9,7 @@
 
 namespace hearth::testing {
 
-// Lets a process die while it uses the blob.
+// Makes a process die while it uses the blob.
 inline void DieUsing(const StoreOptions& options, const CacheKey& key) {
   const pid_t child = StartProcess([&] {
     const auto store = SqliteStore::Open(options);
@@ -23,7 +23,7 @@ inline void DieUsing(const StoreOptions& options, const CacheKey& key) {
   ASSERT_EQ(WaitFor(child), 128 + SIGKILL);
 }
 
-// A blob with three strikes.
+// Makes three processes die with the blob, so that it is no longer accepted.
 inline void Bar(const CacheFolder& folder, const CacheKey& key, const std::vector<std::byte>& bytes) {
   for (int crash = 0; crash < 3; ++crash) {
     PutOne(*folder.Open(), key, bytes);

@@ -1,4 +1,4 @@
-// A cache folder of a test's own, and short ways to fill a store in it.
+// A test's own cache folder, and short ways to fill its store.
 #ifndef HEARTH_TESTS_TESTING_CACHE_FOLDER_H_
 #define HEARTH_TESTS_TESTING_CACHE_FOLDER_H_
 
@@ -24,14 +24,14 @@ class CacheFolder {
   const std::filesystem::path& path() const { return folder_.path(); }
   std::filesystem::path file() const { return path() / "hearth.db"; }
 
-  // Stores that wait for each other for as long as a busy machine takes, not for a session's 250 ms.
+  // Stores wait for each other as long as a busy machine needs, not for a session's 250 ms.
   StoreOptions options() const {
     StoreOptions options;
     options.folder = path();
     options.waits = &waits_;
     return options;
   }
-  // Null, with a test failure, when the store does not open.
+  // Null, with a test failure, if the store does not open.
   std::unique_ptr<SqliteStore> Open() const { return Open(options()); }
   static std::unique_ptr<SqliteStore> Open(const StoreOptions& options) {
     Result<std::unique_ptr<SqliteStore>> store = SqliteStore::Open(options);
@@ -50,7 +50,7 @@ inline CacheKey NumberedKey(int number, BlobKind kind = BlobKind::kProgram) {
   return key;
 }
 
-// Other bytes for each number, in no pattern that a page has by itself.
+// Different bytes for each number, without a pattern that a page repeats.
 inline std::vector<std::byte> NumberedBlob(int number, size_t size_bytes) {
   std::vector<std::byte> bytes(size_bytes);
   uint32_t state = 2654435761u * static_cast<uint32_t>(number + 1);
@@ -77,17 +77,17 @@ inline void WriteFile(const std::filesystem::path& file, const std::string& byte
   ::chmod(file.c_str(), 0600);
 }
 
-// Runs `body` in a forked process and returns its pid; the child's exit code is what `body` returns.
+// Runs `body` in a forked process, whose exit code it returns. Returns the child's pid.
 inline pid_t StartProcess(const std::function<int()>& body) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(600);  // outlives no test run that was stopped
+    ::alarm(600);  // ends it if the test run was stopped
     ::_exit(body());
   }
   return child;
 }
 
-// The exit code, or 128 and the signal that ended it.
+// The exit code, or 128 plus the signal that ended it.
 inline int WaitFor(pid_t child) {
   int status = 0;
   ::waitpid(child, &status, 0);

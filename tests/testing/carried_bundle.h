@@ -1,4 +1,4 @@
-// A store to make bundles of, and keys to sign them with.
+// A store for making bundles, and keys for signing them.
 #ifndef HEARTH_TESTS_TESTING_CARRIED_BUNDLE_H_
 #define HEARTH_TESTS_TESTING_CARRIED_BUNDLE_H_
 
@@ -20,8 +20,8 @@ inline CacheKey NativeKey(const std::string& kernel, const std::string& driver) 
   return key;
 }
 
-// A store with a plan and two programs for different drivers, a bundle of it, and where it is to go.
-// The bundle has the name `name`: a file's or a folder's.
+// A store with a plan and two programs for different drivers, a bundle of it, and the target folder. `name` is the
+// bundle's: a file's or a folder's.
 struct Carried {
   explicit Carried(const std::string& name = "bundle") : bundle(parent.path() / name) {
     const auto store = source.Open();
@@ -42,7 +42,7 @@ struct Carried {
   std::filesystem::path bundle;
 };
 
-// Of a bundle whose manifest can be read.
+// Precondition: the manifest can be read.
 inline Manifest ManifestOf(const std::filesystem::path& bundle) {
   return (*BundleReader::Open(bundle, {}))->manifest();
 }

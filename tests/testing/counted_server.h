@@ -15,7 +15,7 @@
 
 namespace hearth::testing {
 
-// A server in this process that takes `answer_ms` for each call and breaks down at call number `breaks_at`.
+// A server in this process that takes `answer_ms` per call and fails at call number `breaks_at`.
 struct CountedServer {
   double answer_ms = 0;
   int breaks_at = 1000;

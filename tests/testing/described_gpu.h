@@ -1,4 +1,4 @@
-// A discrete GPU that exists only as a description, for what goes no further than a plan.
+// A description of a discrete GPU, for tests that end with a plan.
 #ifndef HEARTH_TESTS_TESTING_DESCRIBED_GPU_H_
 #define HEARTH_TESTS_TESTING_DESCRIBED_GPU_H_
 

@@ -1,4 +1,4 @@
-// What tests over every device of the build are instantiated with.
+// Device names for parameterized tests over every device of the build.
 #ifndef HEARTH_TESTS_TESTING_DEVICE_NAMES_H_
 #define HEARTH_TESTS_TESTING_DEVICE_NAMES_H_
 

@@ -1,4 +1,4 @@
-// A device that lets the Nth call to its driver fail.
+// A device whose Nth driver call fails.
 #ifndef HEARTH_TESTS_TESTING_FAILING_DEVICE_H_
 #define HEARTH_TESTS_TESTING_FAILING_DEVICE_H_
 
@@ -15,17 +15,17 @@
 
 namespace hearth::testing {
 
-// Shared by a device and all that it made. Thread-safe.
+// Shared by a device and its objects. Thread-safe.
 class CallFault {
  public:
-  // `call` counts from 1. `status` is what the call gives.
+  // Call number `call`, from 1, returns `status`.
   void Arm(int call, Status status) {
     const std::scoped_lock lock(mutex_);
     call_ = call;
     calls_ = 0;
     status_ = std::move(status);
   }
-  // Whether the armed call came.
+  // Whether the armed call happened.
   bool Disarm() {
     const std::scoped_lock lock(mutex_);
     return calls_ >= std::exchange(call_, INT_MAX);
@@ -35,7 +35,7 @@ class CallFault {
     return ++calls_ == call_ ? status_ : Status::Ok();
   }
 
-  // What the host reads from the device; may be empty.
+  // Changes bytes that the host reads from the device; may be empty.
   std::function<void(std::span<std::byte>)> spoil_read;
 
  private:
@@ -44,11 +44,11 @@ class CallFault {
   Status status_;
 };
 
-// Hands everything on to `inner`, which must outlive it.
+// Forwards all calls to `inner`, which must outlive it.
 class FailingDevice final : public Device {
  public:
   FailingDevice(Device& inner, CallFault& fault) : FailingDevice(inner, fault, inner.info(), "") {}
-  // Says that it is `info`, and that its programs have a portable part (the whole binary) made by `compiler`.
+  // Reports `info`, and programs with a portable part (the whole binary) made by `compiler`.
   FailingDevice(Device& inner, CallFault& fault, DeviceInfo info, std::string compiler)
       : Device(std::move(info)), inner_(inner), fault_(fault), compiler_(std::move(compiler)) {}
 

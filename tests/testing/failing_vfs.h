@@ -1,4 +1,4 @@
-// A layer below sqlite that lets the Nth call to the operating system fail.
+// A layer below sqlite in which the Nth system call fails.
 #ifndef HEARTH_TESTS_TESTING_FAILING_VFS_H_
 #define HEARTH_TESTS_TESTING_FAILING_VFS_H_
 
@@ -11,12 +11,12 @@ enum class FaultKind {
   kIoError,     // EIO: reads, writes, syncs, truncations, sizes, shared memory, deletions
   kDiskFull,    // ENOSPC: writes and truncations
   kFileTooBig,  // EFBIG: writes
-  kMisread,     // EIO on reads, as the newest sqlite passes it on: it looks like a damaged file
+  kMisread,     // EIO on reads as the newest sqlite reports it: like a damaged file
   kCantOpen,    // opening files
   kLocked,      // locks
 };
 
-// While it lives all of sqlite's calls of this process go through it.
+// While it lives, all of sqlite's system calls in this process go through it.
 class FailingVfs {
  public:
   FailingVfs();
@@ -24,11 +24,11 @@ class FailingVfs {
   FailingVfs(const FailingVfs&) = delete;
   FailingVfs& operator=(const FailingVfs&) = delete;
 
-  // The calls number `first` (from 1), and all later ones if `lasts`, of those that `kind` concerns will fail.
+  // Of the calls that `kind` concerns, number `first` (from 1) fails, and all later ones if `lasts`.
   void Arm(FaultKind kind, int first, bool lasts);
   // Called before the next file is opened.
   void BeforeOpening(std::function<void()> action);
-  // How many calls failed since Arm.
+  // Returns the number of failed calls since Arm.
   int Disarm();
 };
 

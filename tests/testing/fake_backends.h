@@ -1,4 +1,4 @@
-// Backends whose devices a test makes up: for the choice of a device, and for what follows when one fails.
+// Backends with fake devices, for choosing a device and for leaving one that fails.
 #ifndef HEARTH_TESTS_TESTING_FAKE_BACKENDS_H_
 #define HEARTH_TESTS_TESTING_FAKE_BACKENDS_H_
 
@@ -18,8 +18,8 @@ struct FakeDevice {
   std::function<Result<std::unique_ptr<Device>>()> open;
 };
 
-// A backend row holds plain functions, so what they answer is here, for one test at a time. Two rows: "first",
-// "second".
+// The devices of the two rows "first" and "second". Global, because a backend row holds plain functions: for one test
+// at a time.
 struct FakeBackends {
   std::vector<FakeDevice> first, second;
 };

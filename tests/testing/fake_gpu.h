@@ -1,4 +1,4 @@
-// Sessions on a fake GPU, which a software driver stands in for and which fails when the test says so.
+// Sessions on a fake GPU: a software driver that fails when the test says so.
 #ifndef HEARTH_TESTS_TESTING_FAKE_GPU_H_
 #define HEARTH_TESTS_TESTING_FAKE_GPU_H_
 
@@ -20,8 +20,8 @@ class FakeGpuTest : public ::testing::Test {
  protected:
   ~FakeGpuTest() override { TheFakeBackends() = {}; }
 
-  // The first backend's device is a software driver that says it is a GPU and fails where `fault_` says; without a
-  // driver, the null device.
+  // The first backend's device is a software driver that claims to be a GPU and fails as `fault_` says. Without a
+  // driver it is the null device.
   void SetUp() override {
     for (const ListedDevice& listed : ListAllDevices()) {
       if (listed.backend == nullptr || !listed.candidate.usable) continue;
@@ -39,7 +39,7 @@ class FakeGpuTest : public ::testing::Test {
                                 }}};
   }
 
-  // Of the fake GPU; may change what it says of itself.
+  // Called before the fake GPU opens; may change its info.
   virtual Status BeforeOpening(DeviceInfo& /*info*/) { return Status::Ok(); }
 
   bool Computes() const { return inner_->info().backend != "null"; }

@@ -1,4 +1,4 @@
-// A folder that stands for "/" with the files in which the kernel tells of memory, CPUs and control groups.
+// A folder that replaces "/", with the files in which the kernel reports memory, CPUs and control groups.
 #ifndef HEARTH_TESTS_TESTING_FAKE_KERNEL_FILES_H_
 #define HEARTH_TESTS_TESTING_FAKE_KERNEL_FILES_H_
 
@@ -17,14 +17,14 @@ class FakeKernelFiles {
  public:
   const std::filesystem::path& root() const { return folder_.path(); }
 
-  // `path` from the root on, without a slash before it.
+  // `path` relative to the root, without a leading slash.
   void Write(const std::string& path, const std::string& text) const {
     const std::filesystem::path file = root() / path;
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file) << text;
   }
 
-  // Where control groups are mounted, and which of them this process is in: lines of mountinfo and of cgroup.
+  // The mount points of control groups, and this process's groups: lines of mountinfo and of cgroup.
   void WriteGroups(const std::string& mounts, const std::string& groups) const {
     Write("proc/self/mountinfo", mounts);
     Write("proc/self/cgroup", groups);

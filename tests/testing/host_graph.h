@@ -1,4 +1,4 @@
-// Graphs that run on the host, beside core's float64 reference.
+// Graphs on the host, compared with core's float64 reference.
 #ifndef HEARTH_TESTS_TESTING_HOST_GRAPH_H_
 #define HEARTH_TESTS_TESTING_HOST_GRAPH_H_
 
@@ -14,7 +14,7 @@ constexpr uint32_t kHostGraphSeed = 20260401;
 
 std::vector<float> RandomFloats(int64_t count, uint32_t seed);
 
-// A graph that grows node by node, with random constants; the last node's value is the output.
+// A graph to which a test adds nodes, with random constants. The last node's value is the output.
 class GraphUnderTest {
  public:
   ValueId Input(const Shape& shape) {
@@ -40,10 +40,10 @@ class GraphUnderTest {
 
 std::vector<int> AllNodes(const Graph& graph);
 
-// The first output after `runs` runs of one program on random inputs; empty after an error.
+// The first output after `runs` runs of one program with random inputs; empty after an error.
 std::vector<float> RunOnHost(const Graph& graph, int threads, int runs = 1);
 
-// Infers the shapes, and expects of the host what the reference gives.
+// Infers the shapes, and expects the reference's result from the host.
 void ExpectReferenceResult(GraphUnderTest& test);
 
 template <typename OpType>

@@ -1,4 +1,4 @@
-// Sessions that the CPU answers until a fake device is ready, which opens when the test says so.
+// Sessions that the CPU serves until a fake device is ready, which opens when the test says so.
 #ifndef HEARTH_TESTS_TESTING_HOT_START_H_
 #define HEARTH_TESTS_TESTING_HOT_START_H_
 
@@ -24,7 +24,7 @@ namespace hearth::testing {
 // Elements of the model's output.
 constexpr int kHotStartCount = 8;
 
-// Opening waits here until the test lets it go on.
+// Opening waits here until the test opens the gate.
 class Gate {
  public:
   void Pass() {
@@ -43,13 +43,13 @@ class Gate {
   bool is_open_ = false;
 };
 
-// Its fake GPU opens when the gate lets it.
+// The fake GPU opens when the gate lets it.
 class HotStartTest : public FakeGpuTest {
  protected:
   Status BeforeOpening(DeviceInfo& info) override {
     if (before_gate_) before_gate_();
     if (is_gated_) gate_.Pass();
-    // How fast texels are read is measured behind a first run, and changes later plans.
+    // Without texel reads the probe, which runs after a first run, changes no later plan.
     info.max_texel_elements = 0;
     return open_status_;
   }
@@ -89,7 +89,7 @@ class HotStartTest : public FakeGpuTest {
     return output;
   }
 
-  // Of the device; the null device computes nothing.
+  // On the device no numbers are compared: the null device computes nothing.
   void ExpectOutput(const Session& session, float expected) const {
     if (Computes()) {
       EXPECT_EQ(OutputOf(session), expected);

@@ -22,13 +22,13 @@ struct Format {
   const char* name;
   ElementFormat format;
   uint64_t pixel_bytes;
-  double tolerance;  // of a stored component, around 1: half a step of the format, and the drivers' own rounding
+  double tolerance;  // for a stored component around 1: half a step of the format plus the drivers' rounding
 };
 constexpr Format kFormats[] = {{"float32", ElementFormat::kFloat32, 12, 1e-6},
                                {"rgba8", ElementFormat::kRgba8, 4, 1.01 / 255},
                                {"rgba16f", ElementFormat::kRgba16f, 8, 1.0 / 1024}};
 
-// The layout of one side: how many bytes stand before the picture and between its rows.
+// The layout of one side: bytes before the picture and between its rows.
 Binding LayoutFor(const Format& format, MemoryKind kind, bool is_spread, bool is_output) {
   Binding binding{.memory = kind, .format = format.format};
   const uint64_t row = kLentWidth * format.pixel_bytes;
@@ -39,7 +39,7 @@ Binding LayoutFor(const Format& format, MemoryKind kind, bool is_spread, bool is
   binding.size_bytes = binding.offset_bytes + (kLentHeight - 1) * pitch + row + (is_spread ? 16 : 0);
   binding.size_bytes = (binding.size_bytes + 3) / 4 * 4;
   binding.flip_vertically = is_spread;
-  if (is_output) {  // the network negates: back to where every format can store it
+  if (is_output) {  // the network negates: negated again into the range of every format
     binding.scale = {-0.5f, -0.5f, -0.5f, 0};
     binding.offset = {0.5f, 0.5f, 0.5f, 1};
   } else if (is_spread) {
@@ -83,7 +83,7 @@ std::vector<float> Components(ElementFormat format, std::span<const std::byte> b
   return values;
 }
 
-// What memory holds after a run: the host's conversions around a session that knows no bindings.
+// The expected memory after a run: the host's conversions around a session without bindings.
 std::vector<std::byte> ExpectedBytes(const Binding& input, std::span<const std::byte> picture, const Binding& output) {
   const Result<BindingLayout> in = LayoutOf(input, kDesc), out = LayoutOf(output, kDesc);
   EXPECT_TRUE(in.ok() && out.ok()) << in.status().message() << out.status().message();

@@ -1,4 +1,4 @@
-// Runs a small network on memory that a test lends to a session, in every format, and compares with a plain session.
+// Runs a small network on memory that a test lends to a session, in every format, and compares it with a plain session.
 #ifndef HEARTH_TESTS_TESTING_LENT_MEMORY_H_
 #define HEARTH_TESTS_TESTING_LENT_MEMORY_H_
 
@@ -13,12 +13,12 @@
 
 namespace hearth::testing {
 
-// Where a test's memory comes from.
+// Allocates a test's memory.
 class LentMemory {
  public:
   virtual ~LentMemory() = default;
   virtual MemoryKind kind() const = 0;
-  // Memory with these bytes; it lives as long as this object.
+  // Memory with these bytes, valid as long as this object.
   virtual uint64_t Make(std::span<const std::byte> bytes) = 0;
   virtual std::vector<std::byte> Read(uint64_t handle, size_t size_bytes) = 0;
 };
@@ -31,12 +31,12 @@ Model LentModel();
 // Options for a session on `device` that shares `shared`, without a cache.
 SessionOptions SharedOptions(const SharedContext& shared, const std::string& device);
 
-// float32, rgba8 and rgba16f; packed, and with offset, row pitch, flip, scale and offset per channel. Failures are
-// reported to GoogleTest. Checks that nothing but the tensor's pixels is written and, where `copies_nothing`, that no
-// byte crosses between host and device.
+// Runs with float32, rgba8 and rgba16f, packed, and with offset, row pitch, flip, scale and offset per channel. Reports
+// failures to GoogleTest. Checks that only the tensor's pixels are written and, with `copies_nothing`, that no byte
+// crosses between host and device.
 void ExpectEveryFormatRuns(Session& session, LentMemory& memory, bool copies_nothing);
 
-// Frames in the same memory, of every format, cut out, turned and flipped: to the bits of the host's conversion.
+// Frames in the same memory, in every format, cropped, rotated and flipped: equal to the host's conversion to the bit.
 void ExpectFramesRun(Session& session, LentMemory& memory);
 
 }  // namespace hearth::testing

@@ -1,4 +1,4 @@
-// Models with loops that only data end.
+// Models with loops whose end depends on data.
 #ifndef HEARTH_TESTS_TESTING_LOOP_MODELS_H_
 #define HEARTH_TESTS_TESTING_LOOP_MODELS_H_
 
@@ -48,7 +48,7 @@ class LoopParts {
   int32_t counter = 0, v = 0;
 };
 
-// counter, v = 0, x; the model's outputs are both. Subgraphs 1 and 2 follow.
+// counter, v = 0, x; both are the model's outputs. Subgraphs 1 and 2 follow.
 inline void AddLoop(TfliteWriter& writer) {
   const int32_t x = writer.AddTensor({"x", {2}}), y = writer.AddTensor({"y", {2}});
   const int32_t turns = writer.AddTensor({"turns", {}, wire::TensorType_INT32});
@@ -57,7 +57,7 @@ inline void AddLoop(TfliteWriter& writer) {
   writer.EndSubgraph({x}, {turns, y});
 }
 
-// Doubles x until its sum is 1000: zeros for ever.
+// Doubles x until its sum is 1000: zeros never end.
 inline std::vector<std::byte> DoublingLoop() {
   TfliteWriter writer;
   AddLoop(writer);

@@ -1,4 +1,4 @@
-// A BlobStore without a file, with switches for what can go wrong.
+// A BlobStore without a file, with switches for faults.
 #ifndef HEARTH_TESTS_TESTING_MEMORY_STORE_H_
 #define HEARTH_TESTS_TESTING_MEMORY_STORE_H_
 
@@ -28,7 +28,7 @@ class MemoryStore : public BlobStore {
   // Faults. Set them while no other thread uses the store.
   bool fail_gets = false;     // every Get is a miss
   bool fail_puts = false;     // every Put is a put error
-  bool garble_reads = false;  // a Get writes wrong bytes, notices it, and counts a reject
+  bool garble_reads = false;  // Get writes wrong bytes, detects that, and counts a reject
 
   using BlobStore::Get;
   bool Get(const CacheKey& key, const Destination& destination) override {
@@ -114,11 +114,11 @@ class MemoryStore : public BlobStore {
     return std::exchange(warnings_, {});
   }
 
-  // For looking and tampering; not while other threads use the store.
+  // For inspection and tampering; not while other threads use the store.
   std::map<Fingerprint, Entry>& entries() { return entries_; }
   size_t in_use() const { return in_use_.size(); }
   size_t uses() const { return uses_; }
-  int claims() const { return *claims_; }  // that somebody holds
+  int claims() const { return *claims_; }  // claims that are held
   void ResetCounters() { counters_ = {}; }
 
  private:

@@ -15,7 +15,7 @@ void Append(std::vector<std::byte>& bytes, const std::string& text) {
   for (const char c : text) bytes.push_back(static_cast<std::byte>(c));
 }
 
-// What the local header and the directory's record have in common.
+// The common fields of the local header and the directory's record.
 void AppendSizes(std::vector<std::byte>& bytes, const std::string& name, const std::string& contents, int method) {
   Append(bytes, 20, 2);  // version
   Append(bytes, 0, 2);   // flags

@@ -1,4 +1,4 @@
-// Small TFLite files with metadata and label files, well-formed or deliberately not.
+// Small TFLite files with metadata and label files, well-formed or deliberately malformed.
 #ifndef HEARTH_TESTS_TESTING_METADATA_WRITER_H_
 #define HEARTH_TESTS_TESTING_METADATA_WRITER_H_
 
@@ -10,18 +10,18 @@
 namespace hearth {
 
 struct WrittenMetadata {
-  std::vector<float> mean = {127.5f}, std = {127.5f};  // of the input; none when empty
-  std::string label_file = "labels.txt";               // of the output's last dimension; none when empty
+  std::vector<float> mean = {127.5f}, std = {127.5f};  // of the input; empty: none
+  std::string label_file = "labels.txt";               // of the output's last dimension; empty: none
   size_t described_outputs = 1;
 };
 
-// The metadata's flatbuffer, of a model with one input and one output.
+// The metadata's flatbuffer for a model with one input and one output.
 std::vector<std::byte> MetadataBytes(const WrittenMetadata& metadata);
 
-// A model float32[1,4] -> float32[1,4] whose metadata is `metadata`.
+// A model float32[1,4] -> float32[1,4] with this metadata.
 std::vector<std::byte> ModelWithMetadata(const std::vector<std::byte>& metadata);
 
-// The file with an archive behind it that holds the (name, contents) pairs. `method` 0: stored.
+// The file followed by an archive of the (name, contents) pairs. `method` 0: stored.
 std::vector<std::byte> WithArchive(std::vector<std::byte> file,
                                    const std::vector<std::pair<std::string, std::string>>& entries, int method = 0);
 

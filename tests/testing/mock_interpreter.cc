@@ -110,7 +110,7 @@ void MockInterpreter::Report(TfLiteContext* context, const char* format, ...) {
   Of(context).messages_ += std::string(text) + "\n";
 }
 
-// Runs of taken nodes that follow each other are one part.
+// Adjacent taken nodes form one part.
 std::vector<MockInterpreter::Part> MockInterpreter::Divide(std::span<const int> taken) {
   std::vector<Part> parts;
   for (const int node : plan_) {

@@ -1,5 +1,5 @@
-// An interpreter of our own that speaks the C interface of TFLite's to a delegate: just enough of one to apply a
-// delegate, divide its network, run it and take the delegate back; checked for leaks and made to fail at will.
+// A small interpreter with the C interface of TFLite: it can apply a delegate, divide its network, run it and remove
+// the delegate. It is checked for leaks, and its calls can be made to fail.
 #ifndef HEARTH_TESTS_TESTING_MOCK_INTERPRETER_H_
 #define HEARTH_TESTS_TESTING_MOCK_INTERPRETER_H_
 
@@ -16,7 +16,7 @@
 
 namespace hearth::testing {
 
-// For one thread. Outlived by the delegate that is applied to it.
+// For one thread. The applied delegate outlives it.
 class MockInterpreter {
  public:
   MockInterpreter();
@@ -24,10 +24,10 @@ class MockInterpreter {
   MockInterpreter(const MockInterpreter&) = delete;
   MockInterpreter& operator=(const MockInterpreter&) = delete;
 
-  // Indices as the interface has them.
+  // Returns an index as the interface has it.
   int AddTensor(const std::vector<int>& dims, tflite_c::TfLiteType type = tflite_c::kTfLiteFloat32);
   int AddConstant(const std::vector<int>& dims, const std::vector<float>& values);
-  // `params`: what builtin_data points to, copied; empty: none.
+  // `params`: copied for builtin_data; empty: none.
   int AddNode(int32_t builtin_code, const std::vector<int>& inputs, const std::vector<int>& outputs,
               std::span<const std::byte> params = {});
   template <typename Params>
@@ -35,7 +35,7 @@ class MockInterpreter {
                   const Params& params) {
     return AddNode(builtin_code, inputs, outputs, std::as_bytes(std::span(&params, 1)));
   }
-  // What a node does when no delegate takes it.
+  // The work of a node that no delegate takes.
   void RunHere(int node, std::function<void()> work) { nodes_[node].work = std::move(work); }
   void SetOutputs(std::vector<int> tensors) { outputs_ = std::move(tensors); }
 
@@ -46,19 +46,19 @@ class MockInterpreter {
     return {static_cast<float*>(tensors_[tensor].data), tensors_[tensor].bytes / sizeof(float)};
   }
 
-  // As the interpreter does it: the delegate prepares, then its nodes; a failure of the delegate restores the network.
+  // As in the interpreter: prepares the delegate, then its nodes; a failure of the delegate restores the network.
   tflite_c::TfLiteStatus Apply(tflite_c::TfLiteDelegate* delegate);
   void TakeBack();
-  // The network's inputs get this first dimension and new memory, then all nodes are prepared: those that RunHere make
-  // what has the shape of their first input.
+  // Gives the network's inputs this first dimension and new memory, then prepares all nodes. A node of RunHere has the
+  // shape of its first input.
   tflite_c::TfLiteStatus ResizeFirstDimension(int size);
   tflite_c::TfLiteStatus Invoke();
 
-  // Nodes that delegates took, per kernel.
+  // The nodes that delegates took, by kernel.
   std::vector<std::vector<int>> partitions() const;
   const std::string& messages() const { return messages_; }
 
-  // The `call`th call of the context that can fail (counted from 1) fails; calls_made() tells how many there were.
+  // Call number `call` (from 1) of the context's functions that can fail will fail; calls_made() counts them.
   void FailAt(int call) {
     fail_at_ = call;
     calls_made_ = 0;
@@ -71,7 +71,7 @@ class MockInterpreter {
     tflite_c::TfLiteRegistration registration = {};
     std::function<void()> work;
     std::vector<std::byte> params;
-    std::vector<int> replaced;  // of a delegate's kernel
+    std::vector<int> replaced;  // by a delegate's kernel
   };
   struct Part {
     bool is_taken = false;

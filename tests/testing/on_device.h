@@ -1,4 +1,4 @@
-// Tests that are run on each device, and skipped with the reason on one that is not usable here.
+// Tests that run on each device, and are skipped with the reason if it is not usable here.
 #ifndef HEARTH_TESTS_TESTING_ON_DEVICE_H_
 #define HEARTH_TESTS_TESTING_ON_DEVICE_H_
 
@@ -12,7 +12,7 @@
 
 namespace hearth::testing {
 
-// The parameter is a device's name. Its sessions have no cache unless a test gives them one.
+// The parameter is a device's name. Sessions have no cache unless the test gives them one.
 class SessionsOnDevice : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
@@ -31,7 +31,7 @@ class SessionsOnDevice : public ::testing::TestWithParam<std::string> {
   SessionOptions options_;
 };
 
-// The parameter is a device's name. A SetUp of one's own calls this one and returns where it IsSkipped.
+// The parameter is a device's name. A derived SetUp calls this one and returns if IsSkipped.
 class OnDevice : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -43,7 +43,7 @@ class OnDevice : public ::testing::TestWithParam<const char*> {
   OpenedDevice opened_;
 };
 
-// Skipped also on a device that does not store real numbers in 16 bits.
+// Also skipped on a device without 16-bit storage of real numbers.
 class Fp16Device : public OnDevice {
  protected:
   void SetUp() override {

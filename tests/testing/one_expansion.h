@@ -1,4 +1,4 @@
-// Models of one operator that the reader makes of several nodes, evaluated by the reference.
+// Models of one operator that the reader expands to several nodes, evaluated by the reference.
 #ifndef HEARTH_TESTS_TESTING_ONE_EXPANSION_H_
 #define HEARTH_TESTS_TESTING_ONE_EXPANSION_H_
 
@@ -27,7 +27,7 @@ struct OneExpansion {
     return ReadTfliteModel(bytes);
   }
 
-  // What the operator makes of `numbers`, or of 1, 2, 3, ...; expects that it can be read and evaluated.
+  // The operator's result for `numbers`, or for 1, 2, 3, ...; expects that it can be read and evaluated.
   template <typename Options = wire::AddOptions>
   std::vector<double> Answer(int32_t code, const std::vector<int32_t>& inputs, const std::vector<int32_t>& shape,
                              flatbuffers::Offset<Options> options = {}, const std::vector<double>& numbers = {},
@@ -36,7 +36,7 @@ struct OneExpansion {
     return all.empty() ? std::vector<double>() : all[0];
   }
 
-  // Ends the model with these outputs, and what they become.
+  // Ends the model with these outputs, and returns their values.
   std::vector<std::vector<double>> Outputs(const std::vector<int32_t>& outputs, const std::vector<double>& numbers) {
     bytes = writer.Finish({x}, outputs);
     return Evaluate(ReadTfliteModel(bytes), numbers);

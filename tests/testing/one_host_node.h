@@ -1,4 +1,4 @@
-// One node of any types on the host, beside core's float64 reference.
+// One node of any types on the host, compared with core's float64 reference.
 #ifndef HEARTH_TESTS_TESTING_ONE_HOST_NODE_H_
 #define HEARTH_TESTS_TESTING_ONE_HOST_NODE_H_
 
@@ -11,7 +11,7 @@
 
 namespace hearth::testing {
 
-// A graph of one node, with random numbers for its inputs.
+// A graph of one node with random inputs.
 class OneHostNode {
  public:
   ValueId Input(const Shape& shape, DType dtype = DType::kFloat32);
@@ -29,11 +29,11 @@ class OneHostNode {
   std::vector<std::vector<std::byte>> inputs;
 };
 
-// What a profile calls the kernel that the CPU takes for the node.
+// The profile's name of the kernel that the CPU chooses for the node.
 std::string KernelOf(OneHostNode& one);
 
-// `kernel` takes the node and gives what the reference does: floats within `tolerance` of the larger of 1 and the
-// number, other types and NaN exactly. Three threads give the same bits as one, and a second run the same as the first.
+// Expects that the CPU chooses `kernel` and gives the reference's results: floats within `tolerance` of the larger of 1
+// and the number, other types and NaN exactly. Three threads and a second run must give the same bits.
 void ExpectAsReference(OneHostNode one, const std::string& kernel, double tolerance = 2e-5);
 
 }  // namespace hearth::testing

@@ -1,4 +1,4 @@
-// Small graphs of one float32 input, run on a device and in the float64 reference.
+// Small graphs with one float32 input, run on a device and by the float64 reference.
 #ifndef HEARTH_TESTS_TESTING_ONE_INPUT_H_
 #define HEARTH_TESTS_TESTING_ONE_INPUT_H_
 
@@ -16,7 +16,7 @@ struct Range {
   float lowest = 0.5f, highest = 1.5f;
 };
 
-// The input's numbers and those of constants are drawn with one seed.
+// One seed determines the numbers of input and constants.
 struct OneInputGraph {
   Graph graph;
   std::vector<float> x;
@@ -28,7 +28,7 @@ struct OneInputGraph {
   std::vector<float> Numbers(const Shape& shape, const Range& range = {});
   ValueId Constant(const Shape& shape, const Range& range = {});
   ValueId ConstantOf(const Shape& shape, std::span<const float> numbers);
-  // The output of a new node, which is the graph's output from now on.
+  // Adds a node, whose output becomes the graph's output.
   ValueId Node(Op op, const std::vector<ValueId>& inputs, DType dtype = DType::kFloat32);
 };
 

@@ -1,4 +1,4 @@
-// Graphs of one node, for tests of inference and of the reference.
+// Graphs of one node, for tests of inference and reference.
 #ifndef HEARTH_TESTS_TESTING_ONE_NODE_H_
 #define HEARTH_TESTS_TESTING_ONE_NODE_H_
 
@@ -23,7 +23,7 @@ struct NodeInput {
   DType dtype = DType::kFloat32;
 };
 
-// A node "n" that reads the graph's inputs and makes its outputs, which have these types.
+// A node "n" that reads the graph's inputs and makes its outputs of these types.
 Graph OneNode(Op op, const std::vector<NodeInput>& inputs, const std::vector<DType>& outputs = {DType::kFloat32});
 
 // The first output's shape, or the error.
@@ -34,7 +34,7 @@ std::string InferredShape(Op op, const std::vector<NodeInput>& inputs,
 std::vector<NodeInput> InputsOf(const std::vector<Shape>& shapes);
 std::string FirstShape(Op op, const std::vector<Shape>& shapes, int outputs = 1);
 
-// Expects that inference and evaluation succeed; empty tensors where they don't.
+// Expects that inference and evaluation succeed; returns empty tensors if they don't.
 std::vector<ReferenceTensor> EvaluateAll(Op op, const std::vector<NodeInput>& inputs,
                                          const std::vector<DType>& outputs);
 

@@ -1,4 +1,4 @@
-// Models of one operator, for tests of what the reader makes of its attributes.
+// Models of one operator, for tests of the attributes that the reader gives it.
 #ifndef HEARTH_TESTS_TESTING_ONE_OPERATOR_H_
 #define HEARTH_TESTS_TESTING_ONE_OPERATOR_H_
 
@@ -17,7 +17,7 @@
 
 namespace hearth::testing {
 
-// A model of one operator: the test adds tensors and the operator, x is tensor 0.
+// A model of one operator. The test adds tensors and the operator; x is tensor 0.
 class OneOperator {
  public:
   explicit OneOperator(std::vector<int32_t> input_shape, std::vector<int32_t> output_shape = {1}) {
@@ -29,7 +29,7 @@ class OneOperator {
     bytes_ = writer.Finish({x}, {y});
     return ReadTfliteModel(bytes_);
   }
-  // The attributes of the one node, or UnknownOp{"error text"}.
+  // The only node's attributes, or UnknownOp{"error text"}.
   Op ReadOp() {
     Result<Graph> graph = Read();
     if (!graph.ok()) return UnknownOp{graph.status().message()};
@@ -54,7 +54,7 @@ void ExpectOp(OneOperator& model, const T& expected, size_t input_count) {
   EXPECT_EQ(model.input_count, input_count);
 }
 
-// All cases here have two operands, and an unknown operator keeps them all.
+// Expects an unknown operator that keeps its operands, of which all cases have two.
 inline void ExpectUnknown(OneOperator& model, const std::string& name) {
   const Op op = model.ReadOp();
   ASSERT_TRUE(std::holds_alternative<UnknownOp>(op)) << OpName(op);

@@ -13,17 +13,17 @@ namespace hearth {
 
 struct OracleModel {
   std::string file, family;
-  std::string op;  // the operator that it shows
+  std::string op;  // the tested operator
 };
 
-// What the manifest lists, by file.
+// The models in the manifest, by file.
 std::vector<OracleModel> ListOracleModels();
 
 class OracleArchive {
  public:
   OracleArchive();
 
-  // A model's content, inside this object. Errors: as FindZipEntry.
+  // A model's content, valid as long as this object. Errors: as FindZipEntry.
   Result<std::span<const std::byte>> Find(const std::string& file) const;
 
  private:

@@ -33,7 +33,7 @@ Graph Parsed(std::string_view text) {
   Result<Graph> graph = GraphFromText(text);
   EXPECT_TRUE(graph.ok()) << graph.status().message();
   if (!graph.ok()) return Graph();
-  // The texts must say what inference says.
+  // The text must agree with inference.
   const std::string written = ToText(*graph);
   const Status inferred = InferShapes(*graph);
   EXPECT_TRUE(inferred.ok()) << inferred.message();

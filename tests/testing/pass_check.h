@@ -1,4 +1,4 @@
-// Passes as data: a graph text before, its nodes after, and equal results of both on random inputs.
+// Tests of passes as data: a graph text before, its nodes after, and equal results of both on random inputs.
 #ifndef HEARTH_TESTS_TESTING_PASS_CHECK_H_
 #define HEARTH_TESTS_TESTING_PASS_CHECK_H_
 
@@ -11,15 +11,15 @@ namespace hearth::testing {
 
 using PassFunction = Result<Verdict> (*)(Graph&, const DeviceInfo&);
 
-// The graph of a text; expects that it is valid and says what inference says.
+// The graph of a text; expects that it is valid and agrees with inference.
 Graph Parsed(std::string_view text);
-// The lines of inputs, nodes and outputs; values and constants that nobody reads any more stay in a graph.
+// The lines of inputs, nodes and outputs. A graph also keeps values and constants that nothing reads any more.
 std::string Structure(const Graph& graph);
 void ExpectEqualResults(const Graph& before, const Graph& after);
-// That it is valid and that its descriptions are those of inference.
+// Expects that the graph is valid and that its descriptions are the inferred ones.
 void ExpectValid(const Graph& after);
 
-// Runs the pass and returns what it made; expects everything but the structure.
+// Runs the pass and returns its result; checks everything but the structure.
 Graph Rewritten(PassFunction pass, std::string_view before);
 void ExpectRewrite(PassFunction pass, std::string_view before, std::string_view after);
 void ExpectUnchanged(PassFunction pass, std::string_view text);

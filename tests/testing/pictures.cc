@@ -27,7 +27,7 @@ bool IsYuv(PixelFormat format) {
   return format == PixelFormat::kNv12 || format == PixelFormat::kNv21 || format == PixelFormat::kI420;
 }
 
-// In 1 / 16384, from the numbers that the standards print.
+// In units of 1 / 16384, from the numbers in the standards.
 struct Coefficients {
   int y_lowest, y, r_v, g_u, g_v, b_u;
 };
@@ -85,7 +85,7 @@ Pixels Cut(const Pixels& from, const PixelRectangle& crop) {
   return to;
 }
 
-// By a quarter, clockwise: the left column becomes the highest row.
+// A quarter turn clockwise: the left column becomes the top row.
 Pixels Turned(const Pixels& from) {
   Pixels to = Empty(from.height, from.width);
   for (int32_t y = 0; y < from.height; ++y) {
@@ -113,7 +113,7 @@ std::vector<float> Numbers(const Pixels& pixels, int32_t channels) {
   return numbers;
 }
 
-// As the command line has resized pictures from the beginning.
+// Bilinear, as the command line resizes pictures.
 std::vector<float> Resized(const std::vector<float>& from, int32_t from_width, int32_t from_height, int32_t channels,
                            int32_t width, int32_t height) {
   const auto position = [](int32_t index, int32_t in_size, int32_t out_size) {
@@ -131,7 +131,7 @@ std::vector<float> Resized(const std::vector<float>& from, int32_t from_width, i
           return from[(static_cast<size_t>(row) * from_width + column) * channels + c];
         };
         const float wx = px - std::floor(px), wy = py - std::floor(py);
-        // volatile: no compiler makes a fused operation of these.
+        // volatile prevents a fused multiply-add.
         volatile float top = (at(y0, x0 + 1) - at(y0, x0)) * wx;
         volatile float bottom = (at(y0 + 1, x0 + 1) - at(y0 + 1, x0)) * wx;
         const float upper = at(y0, x0) + top, lower = at(y0 + 1, x0) + bottom;
@@ -163,7 +163,7 @@ TestPicture::TestPicture(PixelFormat format, int32_t width, int32_t height, uint
   std::mt19937 random(seed);
   for (size_t k = 0; k < 3 && rows[k] > 0; ++k) {
     pitches_[k] = row_bytes[k] + static_cast<uint64_t>(padding);
-    // Nothing behind the last row's last byte, but in one memory, where the next plane follows a whole row.
+    // Nothing after the last row's last byte, except in shared memory, where the next plane follows a whole row.
     const uint64_t size = (rows[k] - 1) * pitches_[k] + (is_in_one ? pitches_[k] : row_bytes[k]);
     std::vector<std::byte>& memory = memories_[is_in_one ? 0 : k];
     for (uint64_t byte = 0; byte < size; ++byte) memory.push_back(static_cast<std::byte>(random() % 256));

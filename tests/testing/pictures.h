@@ -1,4 +1,4 @@
-// Pictures in every format of hearth/frame.h, and what becomes of them, written down pixel by pixel: the oracle of
+// Pictures in every format of hearth/frame.h and their expected conversion, written pixel by pixel: the oracle of
 // frames.
 #ifndef HEARTH_TESTS_TESTING_PICTURES_H_
 #define HEARTH_TESTS_TESTING_PICTURES_H_
@@ -17,14 +17,14 @@ inline constexpr PixelFormat kPixelFormats[] = {PixelFormat::kRgba8, PixelFormat
                                                 PixelFormat::kNv12,  PixelFormat::kNv21,  PixelFormat::kI420};
 std::string NameOf(PixelFormat format);
 
-// Random bytes, the same for one seed, with `padding` bytes behind each row; planes lie in memory of their own, or in
-// one behind the other.
+// Random bytes, determined by the seed, with `padding` bytes after each row. Planes have separate memory, or follow
+// each other in one.
 class TestPicture {
  public:
   TestPicture(PixelFormat format, int32_t width, int32_t height, uint32_t seed, int padding = 0,
               bool is_in_one = false);
 
-  // Its address, sizes and pitches; all else is as a new Frame has it.
+  // Its address, sizes and pitches; other fields as in a new Frame.
   Frame frame() const;
   const std::vector<std::byte>& memory(size_t plane) const { return memories_[plane]; }
 
@@ -36,7 +36,7 @@ class TestPicture {
   std::array<std::vector<std::byte>, 3> memories_;
 };
 
-// The values 0 to 255 that `frame` gives a tensor [1, height, width, channels], before mean and scale.
+// The values, 0 to 255, that `frame` gives a tensor [1, height, width, channels], before mean and scale.
 std::vector<float> ExpectedValues(const Frame& frame, int32_t height, int32_t width, int32_t channels);
 
 }  // namespace hearth::testing

@@ -1,5 +1,4 @@
-// What most tests include, compiled once where HEARTH_PRECOMPILED_TESTS is on. A test includes what it uses all the
-// same.
+// Headers that most tests include, compiled once if HEARTH_PRECOMPILED_TESTS is on. Tests still include what they use.
 #ifndef HEARTH_TESTS_TESTING_PRECOMPILED_H_
 #define HEARTH_TESTS_TESTING_PRECOMPILED_H_
 

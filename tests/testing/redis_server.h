@@ -52,7 +52,7 @@ class SilentServer {
   int socket_ = -1, port_ = 0;
 };
 
-// Answers the first connection with a text, piece by piece, whatever it is asked; then closes it or stays silent.
+// Answers the first connection with a text, piece by piece, whatever the request; then closes it or stays silent.
 class ScriptedServer {
  public:
   ScriptedServer(std::vector<std::string> pieces, int pause_us, bool closes)
@@ -83,10 +83,10 @@ class ScriptedServer {
   std::thread thread_;
 };
 
-// redis-server as a child, without files. `is_there` is false where it is not installed, or does not start.
+// redis-server as a child process, without files. `is_there` is false if it is not installed or does not start.
 class RedisServer {
  public:
-  // `url`: how a client that may do everything names it, with %PORT%; `arguments` come last.
+  // `url`: the address for a client with all rights, with %PORT%. `arguments` come last.
   explicit RedisServer(const std::vector<std::string>& arguments = {}, std::string url = "127.0.0.1:%PORT%") {
     SilentServer free_port;
     const std::string port = std::to_string(free_port.port());

@@ -12,7 +12,7 @@
 
 namespace hearth::testing {
 
-// The output's bytes. Nothing is kept in a cache.
+// The output's bytes. Nothing goes into a cache.
 Result<std::vector<std::byte>> RunLowered(const OpenedDevice& opened, const Graph& graph, const LowerOptions& options,
                                           std::span<const std::byte> input);
 

@@ -4,7 +4,7 @@
 
 namespace hearth {
 
-// From the build description: __FILE__ may be relative, and to what is the compiler cache's affair.
+// From the build description: __FILE__ may be relative to a folder that the compiler cache chooses.
 std::filesystem::path SourceFolder() {
   return HEARTH_SOURCE_FOLDER;
 }

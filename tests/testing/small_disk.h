@@ -1,5 +1,5 @@
-// A file system of a test's own, in memory, that can be filled up or made read-only behind a store. Only root may
-// mount: tests of others are skipped.
+// A test's own file system in memory, which can be filled up or made read-only under a store. Only root may mount: for
+// other users tests are skipped.
 #ifndef HEARTH_TESTS_TESTING_SMALL_DISK_H_
 #define HEARTH_TESTS_TESTING_SMALL_DISK_H_
 
@@ -41,7 +41,7 @@ class SmallDisk {
       PutOne(*CacheFolder::Open(options_), NumberedKey(number), NumberedBlob(number, 40000));
     }
   }
-  // No byte is left.
+  // Leaves no free byte.
   void FillUp() const {
     std::ofstream filler(folder_ / "filler", std::ios::binary);
     const std::string block(4096, 'x');

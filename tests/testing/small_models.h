@@ -1,4 +1,4 @@
-// Models of a few hundred bytes that hold what readers must take apart.
+// Models of a few hundred bytes with everything that readers must take apart.
 #ifndef HEARTH_TESTS_TESTING_SMALL_MODELS_H_
 #define HEARTH_TESTS_TESTING_SMALL_MODELS_H_
 
@@ -7,10 +7,10 @@
 
 namespace hearth {
 
-// Open shapes, a signature, a sparse filter, state, and a shape that is computed from another.
+// Open shapes, a signature, a sparse filter, state, and a shape that is computed from another tensor.
 std::vector<std::byte> ModelOfAllKinds();
 
-// A loop of two turns whose body chooses between its argument and twice that.
+// A loop of two iterations whose body selects its argument or twice that.
 std::vector<std::byte> ModelWithALoop();
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// A folder of a test's own, made empty, removed with all that it holds at the end.
+// A test's own folder, empty at first, removed with its content at the end.
 #ifndef HEARTH_TESTS_TESTING_TEMPORARY_FOLDER_H_
 #define HEARTH_TESTS_TESTING_TEMPORARY_FOLDER_H_
 
@@ -13,7 +13,7 @@ namespace hearth {
 
 class TemporaryFolder {
  public:
-  // In memory where that exists: for thousands of small files, which a disk would be asked to sync.
+  // In memory if possible: for thousands of small files, which a disk would have to sync.
   enum class Place { kDisk, kMemory };
 
   explicit TemporaryFolder(Place place = Place::kDisk) {

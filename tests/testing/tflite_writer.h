@@ -1,4 +1,4 @@
-// Writes small .tflite models in memory, well-formed or deliberately not: nothing is checked.
+// Writes small .tflite models in memory, well-formed or deliberately malformed: nothing is checked.
 #ifndef HEARTH_TESTS_TESTING_TFLITE_WRITER_H_
 #define HEARTH_TESTS_TESTING_TFLITE_WRITER_H_
 
@@ -16,7 +16,7 @@ struct WrittenQuantization {
   std::vector<float> scales;
   std::vector<int64_t> zero_points;
   int32_t dimension = 0;
-  // In place of all that where there are blocks.
+  // With blocks these replace the members above.
   int32_t block_size = 0, block_scales = -1, block_zero_points = -1;  // the latter two are tensors
 };
 
@@ -24,15 +24,15 @@ struct WrittenTensor {
   std::string name;
   std::vector<int32_t> shape;
   wire::TensorType type = wire::TensorType_FLOAT32;
-  WrittenQuantization quantization = {};  // none without scales
+  WrittenQuantization quantization = {};  // empty scales: none
   bool is_variable = false;
-  std::vector<int32_t> shape_signature = {};  // none when empty
+  std::vector<int32_t> shape_signature = {};  // empty: none
 };
 
-// One dimension in the order in which a sparse constant is stored.
+// One dimension of a sparse constant, in storage order.
 struct WrittenLevel {
-  int32_t dense_size = 0;                  // of a dense one
-  std::vector<int32_t> segments, indices;  // of a compressed one, which has segments
+  int32_t dense_size = 0;                  // if dense
+  std::vector<int32_t> segments, indices;  // if compressed: then segments is not empty
 };
 struct WrittenSparsity {
   std::vector<int32_t> traversal_order, block_map;
@@ -40,7 +40,7 @@ struct WrittenSparsity {
 };
 using WrittenNames = std::vector<std::pair<std::string, int32_t>>;  // in the signature, and the tensor's index
 
-// The indices that Add* returns are those of the file.
+// Add* functions return the file's indices.
 class TfliteWriter {
  public:
   TfliteWriter();
@@ -78,14 +78,14 @@ class TfliteWriter {
                          const std::vector<int32_t>& outputs, const std::vector<uint8_t>& custom_options = {}) {
     AddOperatorWithOptions(AddOperatorCode(32, name), inputs, outputs, 0, 0, custom_options);
   }
-  // The same for options that stand in the second union.
+  // The same for options in the second union.
   template <typename Options>
   void AddOperator2(int32_t code, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
                     flatbuffers::Offset<Options> options) {
     AddOperatorWithOptions2(AddOperatorCode(code, ""), inputs, outputs,
                             wire::BuiltinOptions2Traits<Options>::enum_value, options.Union());
   }
-  // STABLEHLO_COMPOSITE, which a subgraph explains.
+  // STABLEHLO_COMPOSITE, defined by a subgraph.
   void AddComposite(int32_t subgraph, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
   uint32_t AddOperatorCode(int32_t code, const std::string& custom_code);
   void AddOperatorWithOptions(uint32_t opcode_index, const std::vector<int32_t>& inputs,
@@ -95,7 +95,7 @@ class TfliteWriter {
                                const std::vector<int32_t>& outputs, wire::BuiltinOptions2 options_type,
                                flatbuffers::Offset<void> options);
 
-  // The same table, listed `count` times.
+  // Lists the same table `count` times.
   void RepeatOperator(flatbuffers::Offset<wire::Operator> op, size_t count) {
     operators_.insert(operators_.end(), count, op);
   }
@@ -105,10 +105,10 @@ class TfliteWriter {
   void AddSignature(const std::string& key, uint32_t subgraph, const WrittenNames& inputs = {},
                     const WrittenNames& outputs = {});
 
-  // What the file's metadata list says of a buffer.
+  // Adds a buffer to the file's metadata list.
   void AddMetadata(const std::string& name, uint32_t buffer);
 
-  // Ends a subgraph when there is one under way, and the file.
+  // Ends the file, and before that a subgraph that has been begun.
   std::vector<std::byte> Finish(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
   std::vector<std::byte> FinishFile(uint32_t version = 3);
 

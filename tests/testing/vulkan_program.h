@@ -1,4 +1,4 @@
-// A program that has set up Vulkan for itself: what sessions share in tests.
+// A program's own Vulkan objects, which sessions share in tests.
 #ifndef HEARTH_TESTS_TESTING_VULKAN_PROGRAM_H_
 #define HEARTH_TESTS_TESTING_VULKAN_PROGRAM_H_
 
@@ -13,8 +13,8 @@
 
 namespace hearth::testing {
 
-// By an instance that nobody destroys: a driver is unloaded with its last one, and lavapipe then leaves memory behind
-// that only its own variables pointed to.
+// Keeps an instance forever: a driver is unloaded with its last instance, and lavapipe then leaks memory that only its
+// own variables pointed to.
 inline void KeepTheDriverLoaded() {
   static const VkInstance kept = [] {
     VkInstance instance = VK_NULL_HANDLE;
@@ -28,7 +28,7 @@ inline void KeepTheDriverLoaded() {
   static_cast<void>(kept);
 }
 
-// Its device has one queue, of family 0, and timeline semaphores.
+// The device has one queue, of family 0, and timeline semaphores.
 class VulkanProgram {
  public:
   ~VulkanProgram() {
@@ -60,7 +60,7 @@ class VulkanProgram {
   VkPhysicalDevice physical() const { return physical_; }
   VkQueue queue() const { return queue_; }
 
-  // In memory that the host sees; the mapped address.
+  // Host-visible memory; returns its mapped address.
   std::pair<VkBuffer, std::byte*> Buffer(size_t size_bytes) {
     VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
     info.size = size_bytes;
