@@ -7,7 +7,7 @@
     print(session.report()["ready_ms"], scores.argmax())
 
 Threads: all objects may be used from several threads; the GIL is released while Hearth works, and calls of one session
-wait for each other. What can't be done raises hearth.Error, whose message says what, where and what to do.
+wait for each other. Errors raise hearth.Error, whose message says what, where and what to do.
 """
 
 from typing import Callable, Dict, List, Optional, TypedDict
@@ -63,16 +63,16 @@ def devices() -> List[Device]:
 
 
 def option_names() -> Dict[str, str]:
-    """The options of a session, each with what may be given."""
+    """The names of a session's options, each with its allowed values."""
     return dict(_hearth.option_names())
 
 
 def log_to(callback: Optional[Callable[[str, str], None]]) -> None:
     """Gives Hearth's messages to callback(level, message), level "debug", "info", "warning" or "error".
 
-    None, as at the start: warnings are Python's warnings (hearth.Warning), the rest goes to the logger "hearth"; with the
-    environment variable HEARTH_LOG (off, error, warning, info, debug) all goes to standard error instead. One callback per
-    process, called from any thread; it must not call Hearth.
+    None, the default: warnings are Python's warnings (hearth.Warning), the rest goes to the logger "hearth". With the
+    environment variable HEARTH_LOG (off, error, warning, info, debug) all goes to standard error instead. There is one
+    callback per process. It is called from any thread and must not call Hearth.
     """
     if callback is None:
         log_as_python_does()

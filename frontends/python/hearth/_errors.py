@@ -1,4 +1,4 @@
-"""What kind of error a hearth.Error is, and where Hearth's messages go in Python."""
+"""The kinds of hearth.Error, and the default destination of Hearth's messages in Python."""
 
 import atexit
 import enum
@@ -32,7 +32,7 @@ class ErrorCode(str, enum.Enum):
 
 
 class ModelNotFoundError(FileNotFoundError, _hearth.Error):
-    """There is no such file: an Error and Python's FileNotFoundError."""
+    """A missing file: an Error and Python's FileNotFoundError."""
 
     code = ErrorCode.NOT_FOUND
 
@@ -41,11 +41,11 @@ class ModelNotFoundError(FileNotFoundError, _hearth.Error):
 
 
 class Warning(UserWarning):  # noqa: A001: hearth.Warning
-    """Something works, but not as well as it could: also in Session.report()["warnings"]."""
+    """Something works, but not as well as possible. Also in Session.report()["warnings"]."""
 
 
 def opened(path: Union[str, bytes], make: Callable[[], Opened]) -> Opened:
-    """What `make` gives, which opens the file."""
+    """Calls `make`, which opens the file, and raises ModelNotFoundError if it is missing."""
     try:
         return make()
     except _hearth.Error as error:
@@ -58,7 +58,7 @@ _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "error": logging.ERROR}
 
 
 def _callers_level() -> int:
-    """For warnings.warn in the function that asks: the first frame outside of this package."""
+    """The stack level for warnings.warn: the first frame outside of this package."""
     level, frame = 1, sys._getframe(1)
     folder = os.path.dirname(__file__)
     while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == folder:

@@ -1,4 +1,4 @@
-"""Pictures of cameras and decoders as inputs: the device converts, crops, turns and resizes them."""
+"""Pictures of cameras and decoders as inputs: the device converts, crops, rotates and resizes them."""
 
 from typing import Any, List, Sequence, Tuple, Union
 
@@ -15,10 +15,10 @@ PerChannel = Union[float, Sequence[float]]
 class Frame:
     """A picture for Session.run, submit and run_later in place of an array.
 
-    In this order: its pixels become RGB, `crop` is cut out, it is turned clockwise by `rotation` degrees, mirrored, resized
-    bilinearly to the input's height and width, and the input is (value - mean) * scale by channel, values being 0 to 255.
-    An input has 1 (grey), 3 (RGB) or 4 channels (RGB and alpha). Same bits on every device. Arrays are read when the run is
-    submitted.
+    Pixels become RGB; then `crop` is cut out, rotated clockwise by `rotation` degrees, mirrored, and resized bilinearly to
+    the input's height and width. The input is (value - mean) * scale by channel, with values 0 to 255. An input has 1
+    (grey), 3 (RGB) or 4 channels (RGB and alpha). Results are equal to the bit on every device. Arrays are read when the
+    run is submitted.
     """
 
     def __init__(
@@ -36,13 +36,13 @@ class Frame:
         scale: PerChannel = 1.0,
         raw_bytes: bool = True,
     ):
-        """Of uint8 arrays whose rows may lie apart, as in a part of a larger array.
+        """A frame of uint8 arrays, whose rows may have a pitch, as in a part of a larger array.
 
         "rgba8", "bgra8", "rgb8": an array [height, width, channels]. "nv12", "nv21": a pair of arrays, Y [height, width] and
-        [height / 2, width / 2, 2], rounded up. "i420": three, Y, U and V. Of all three also one array [height * 3 / 2,
-        width] of even height and width. `crop`: x, y, width, height; without width all. `matrix`: "bt601" or "bt709";
-        `full_range`: Y from 0 to 255, else 16 to 235. `mean`, `scale`: a number, or one per channel. `raw_bytes`: inputs of
-        8 bits take the values themselves (int8: minus 128); False: what mean and scale make, rounded to the input's grid.
+        [height / 2, width / 2, 2], rounded up. "i420": three, Y, U and V. These also as one array [height * 3 / 2,
+        width] with even height and width. `crop`: x, y, width, height; width 0: all. `matrix`: "bt601" or "bt709";
+        `full_range`: Y from 0 to 255, else 16 to 235. `mean`, `scale`: a number, or one per channel. `raw_bytes`: 8-bit
+        inputs are the values themselves (int8: minus 128); False: the scaled values, rounded to the input's grid.
         """
         if format not in _FORMATS:
             raise ValueError(f"there is no format {format!r}; there are {', '.join(_FORMATS)}")
@@ -94,7 +94,7 @@ def _split(pixels: np.ndarray, format: str) -> List[np.ndarray]:  # noqa: A002
 
 
 def _checked(pixels: Any, what: str, shape: Sequence[Any]) -> np.ndarray:
-    """With pixels next to each other and rows one below the other; a copy of what lies otherwise."""
+    """The array with adjacent pixels and ascending rows; a copy if it lies otherwise."""
     array = np.asarray(pixels)
     if array.dtype != np.uint8:
         raise TypeError(f"{what} are uint8, not {array.dtype}")
@@ -108,7 +108,7 @@ def _checked(pixels: Any, what: str, shape: Sequence[Any]) -> np.ndarray:
 
 
 def _place(plane: np.ndarray) -> Tuple[int, int, int]:
-    """Address, bytes from there on and row pitch."""
+    """Address, size in bytes and row pitch."""
     row_bytes = int(np.prod(plane.shape[1:]))
     pitch = plane.strides[0] if plane.shape[0] > 1 else row_bytes
     return plane.__array_interface__["data"][0], pitch * (plane.shape[0] - 1) + row_bytes, pitch

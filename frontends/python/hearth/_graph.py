@@ -38,7 +38,7 @@ class Graph:
         self._native.output(tensor, name)
 
     def state(self, name: str, shape: Sequence[int]) -> GraphTensor:
-        """What the network remembers: zeros in the first run, later what `update` gave it in the run before."""
+        """A state of the network: zeros in the first run, then the value of `update` in the previous run."""
         return self._native.state(name, shape_list(shape, f"shape of {name!r}"))
 
     def update(self, state: GraphTensor, to: GraphTensor) -> None:
@@ -123,5 +123,5 @@ class Graph:
         return self._native.softmax(x, beta)
 
     def build(self) -> Model:
-        """The finished model; the graph is used up."""
+        """Returns the finished model. The graph can't be used afterwards."""
         return Model._of(self._native.build())

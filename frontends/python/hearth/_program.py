@@ -1,4 +1,4 @@
-"""What else a wheel holds: the plugin for the LiteRT interpreter, and the program."""
+"""The other contents of a wheel: the plugin for the LiteRT interpreter, and the program."""
 
 import os
 import pathlib
@@ -10,13 +10,13 @@ _FOLDER = pathlib.Path(__file__).resolve().parent
 def delegate_path() -> str:
     """The file of Hearth's plugin for the TFLite or LiteRT interpreter: load_delegate(hearth.delegate_path(), {...}).
 
-    Raises FileNotFoundError where Hearth was built without it.
+    Raises FileNotFoundError if Hearth was built without it.
     """
     return str(_installed("lib/libhearth_tflite_delegate.so"))
 
 
 def main() -> None:
-    """The console script `hearth`: becomes the program."""
+    """The console script `hearth`: replaces the process by the program."""
     program = _installed("bin/hearth")
     os.execv(program, [str(program), *sys.argv[1:]])
 

@@ -35,17 +35,17 @@ def _numpy_type(info: "_hearth.TensorInfo") -> np.dtype:
 
 @dataclasses.dataclass(frozen=True)
 class Tensor:
-    """What an input or output is."""
+    """Describes an input or output."""
 
     name: str
     alias: str
-    """Its name in the model's signature; empty without one."""
+    """The name in the model's signature; empty if there is none."""
     dtype: np.dtype
     shape: Tuple[int, ...]
     declared_shape: Tuple[int, ...]
-    """As the file has it: -1 where the size is chosen when the model is opened."""
+    """The file's shape: -1 where the size is chosen when the model is opened."""
     scales: Tuple[float, ...]
-    """Of quantized tensors: real = scale * (stored - zero_point)."""
+    """Quantized tensors: real = scale * (stored - zero_point)."""
     zero_points: Tuple[int, ...]
 
     @staticmethod
@@ -67,7 +67,7 @@ class Ticket(int):
     _session: "Session"
 
     def result(self) -> List[np.ndarray]:
-        """Waits for the run; its outputs. Once."""
+        """Waits for the run and returns its outputs. Call it once."""
         return self._session.wait(self)
 
 
@@ -81,7 +81,7 @@ class ProfileEntry:
 
 
 def native_text(text: NativeText) -> NativeText:
-    """A name or path as Hearth takes it: a path's bytes where they are no UTF-8."""
+    """A name or path for Hearth: the path's bytes if they are not UTF-8."""
     if (b"\0" if isinstance(text, bytes) else "\0") in text:
         raise ValueError(f"embedded null character in {text!r}")
     try:
@@ -97,7 +97,7 @@ def native_path(path: Path) -> NativeText:
 
 
 def option_texts(options: Mapping[str, OptionValue]) -> Dict[str, NativeText]:
-    """Options as Hearth takes them: texts by name."""
+    """Options for Hearth: texts by name."""
 
     def text(name: str, value: OptionValue) -> str:
         if isinstance(value, bool):
@@ -120,10 +120,10 @@ class Model:
         shapes: Optional[Shapes] = None,
         top_k: int = 0,
     ):
-        """Of a .tflite file (its path) or of its bytes.
+        """Reads a .tflite file (its path) or its bytes.
 
-        `signature`: which of the model's named functions; `shapes`: of inputs by name, where the file leaves them open
-        or instead of the file's; `top_k`: of outputs that are rows of more scores, only the largest and their places.
+        `signature`: the named function to read; `shapes`: shapes of inputs by name, which set open dimensions or replace
+        the file's; `top_k`: outputs with longer rows of scores give only the largest ones and their indices.
         """
         if isinstance(source, (bytes, bytearray, memoryview)):
             native = _hearth.Model.from_bytes(source, signature, shape_lists(shapes), top_k)
@@ -167,7 +167,7 @@ class Model:
         return self._native.fingerprint
 
     def metadata(self) -> Dict[str, Any]:
-        """What the file says about the meaning of its inputs and outputs (TFLite metadata).
+        """The file's metadata about inputs and outputs (TFLite metadata).
 
         `name`, `description`, `version`, `author`, `license`, `warnings`; `inputs` and `outputs`: a dict each, or none,
         with `name`, `description`, `content` ("image", "boxes", "feature", ""), `mean` and `std` of pixels,
@@ -177,7 +177,7 @@ class Model:
 
 
 class Session:
-    """A model on a device, ready to run. A context manager; closing it stores in the cache what is not stored yet."""
+    """A model on a device, ready to run. A context manager; closing it stores entries that the cache lacks."""
 
     def __init__(
         self,
@@ -186,9 +186,9 @@ class Session:
         shapes: Optional[Shapes] = None,
         **options: OptionValue,
     ):
-        """Of a file (its path), of its bytes or of a Model; a Model's shapes and signature were chosen when it was made.
+        """Opens a file (its path), its bytes or a Model, whose shapes and signature were chosen when it was made.
 
-        Options by name, as hearth.option_names() lists them: device="opencl", precision="fp16", cache=False,
+        Options by name; hearth.option_names() lists them: device="opencl", precision="fp16", cache=False,
         cache_folder="/tmp/c", model_token="v2", cpu_ops=["softmax"], threads=2, signature="serving_default", ...
         """
         if isinstance(model, (bytes, bytearray, memoryview)):
@@ -214,12 +214,11 @@ class Session:
         self.outputs: Tuple[Tensor, ...] = tuple(Tensor._of(info) for info in self._native.outputs)
 
     def resize(self, shapes: Optional[Shapes] = None, *, batch: Optional[int] = None) -> None:
-        """Other shapes of inputs by name or alias, or `batch` as the first dimension of every input.
+        """Changes shapes of inputs by name or alias, or with `batch` the first dimension of every input.
 
-        Inputs that are not named stay as they are. The plan before stays ready (option kept_shapes, 4), so that going back
-        costs next to nothing; weights that lie on the device are not uploaded again. The model's state goes along where it
-        keeps its shape, else it becomes zero. A shape that the model cannot take is hearth.Error and leaves the session
-        as it is.
+        Other inputs keep their shapes. Earlier shapes stay ready (option kept_shapes, 4), so that going back costs next to
+        nothing. Weights on the device are not uploaded again. The states are kept if all keep their shapes, else they become
+        zero. hearth.Error for a shape that the model cannot take; the session then keeps its shapes.
         """
         if (shapes is None) == (batch is None):
             raise ValueError("give either shapes or batch")
@@ -230,9 +229,9 @@ class Session:
         self._note_tensors()
 
     def clone(self) -> "Session":
-        """A second session of the same model on the same device, which reads the same copy of the weights there.
+        """A second session of the same model on the same device; both share one copy of the weights.
 
-        Inputs, outputs, state and shapes are its own. The two may be used from different threads at once and closed in any
+        It has its own inputs, outputs, state and shapes. Both may be used from different threads at once and closed in any
         order.
         """
         clone = Session.__new__(Session)
@@ -241,12 +240,11 @@ class Session:
         return clone
 
     def run(self, inputs: Inputs) -> List[np.ndarray]:
-        """One inference: outputs in the order of self.outputs, each a new array.
+        """Runs once. Returns the outputs in the order of self.outputs, each a new array.
 
-        `inputs`: the array of the only input, one array per input, or arrays by name or alias; a Frame in place of an array
-        where an input is a picture. An array has its input's
-        type and shape, of which it may lack a leading batch of 1, in any order of elements; else ValueError. Lists of
-        numbers are taken where the input's type holds them.
+        `inputs`: the array of the only input, one array per input, or arrays by name or alias. A Frame can replace the
+        array of a picture. ValueError unless an array has its input's type and shape; a leading batch of 1 may be missing,
+        and the elements may have any order in memory. Lists of numbers are accepted if the input's type holds them.
         """
         arrays, outputs = self._arrays(inputs), self._new_outputs()
         self._native.run(arrays, outputs)
@@ -257,19 +255,19 @@ class Session:
         return {tensor.name: array for tensor, array in zip(self.outputs, self.run(inputs))}
 
     def submit(self, inputs: Inputs) -> "Ticket":
-        """Hands a run to the device without waiting for it; `result()` of what it gives, or `wait`, brings the outputs.
+        """Starts a run on the device without waiting. `result()` of the ticket, or `wait`, returns the outputs.
 
-        hearth.Error when as many runs as the option max_in_flight says (2) are not waited for yet.
+        hearth.Error if max_in_flight (an option, 2) runs have not been waited for.
         """
         ticket = Ticket(self._native.submit(self._arrays(inputs)))
         ticket._session = self
         return ticket
 
     def run_later(self, inputs: Inputs, *, timeout: Optional[float] = None) -> "Future[List[np.ndarray]]":
-        """A run on a thread of the session's own, which takes them one by one; arrays are read when its turn comes.
+        """Returns a Future of a run on the session's own thread, which does one run at a time and reads the arrays then.
 
-        Future.cancel() keeps a run that has not begun from beginning; so does `timeout` in seconds, and result() raises
-        TimeoutError then. A run that has begun can't be taken back from the device: result(timeout) leaves it there.
+        Future.cancel() prevents a run that has not begun. So does `timeout`, in seconds; result() then raises TimeoutError.
+        A run that has begun can't be stopped on the device: result(timeout) leaves it there.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
 
@@ -291,20 +289,20 @@ class Session:
             return self._executor.submit(run)
 
     def wait(self, ticket: int) -> List[np.ndarray]:
-        """The outputs of a submitted run. Each ticket once, in any order."""
+        """Waits for a submitted run and returns its outputs. Each ticket once, in any order."""
         outputs = self._new_outputs()
         self._native.wait(ticket, outputs)
         return outputs
 
     def profile(self, inputs: Inputs) -> List[ProfileEntry]:
-        """One inference with each dispatch and host step timed."""
+        """Runs once and measures each dispatch and host step."""
         entries = self._native.run_profiled(self._arrays(inputs), [])
         return [ProfileEntry(entry.node, entry.kernel, entry.milliseconds) for entry in entries]
 
     def wait_for_device(self) -> None:
-        """After start="hot": returns when the device behind the CPU is ready, was moved to, or was given up.
+        """After start="hot": waits until the background device is ready or has answered a run, or was given up.
 
-        hearth.Error says why it was given up. The next run may be the device's.
+        hearth.Error says why it was given up. The next run may be on the device.
         """
         self._native.wait_for_device()
 
@@ -313,18 +311,18 @@ class Session:
         self._native.reset_state()
 
     def save_to_cache(self) -> None:
-        """Stores what this start had to make; close() does otherwise."""
+        """Stores in the cache what this start had to make. close() does it too."""
         self._native.save_to_cache()
 
     def report(self) -> Dict[str, Any]:
-        """What the session did and what it cost: the object of `hearth run --json`."""
+        """What the session did, with times and memory: the object of `hearth run --json`."""
         return json.loads(self._native.report_json())
 
     def __repr__(self) -> str:
         return f"<hearth.Session: {_listed(self.inputs)} -> {_listed(self.outputs)}>"
 
     def close(self) -> None:
-        """Cancels what run_later was given and has not begun, waits for what has, and frees the device."""
+        """Cancels runs of run_later that have not begun, waits for the others, and frees the device."""
         if self._executor is not None:
             self._executor.shutdown(cancel_futures=True)
         self._native.close()
@@ -375,7 +373,7 @@ def _holds_arrays(inputs: Any) -> bool:
 
 
 def _fitting(value: Any, info: "_hearth.TensorInfo") -> np.ndarray:
-    """The value in C order and of the input's shape, by the rule of CheckArray (hearth/array.h)."""
+    """The value in C order with the input's shape, by the rule of CheckArray (hearth/array.h)."""
     wanted = np.dtype(info.dtype)
     array = _of_numbers(value, wanted) if isinstance(value, (bool, int, float, list, tuple)) else np.asarray(value)
     _hearth.check_array(info, array.dtype.name, array.shape)
@@ -383,7 +381,7 @@ def _fitting(value: Any, info: "_hearth.TensorInfo") -> np.ndarray:
 
 
 def _of_numbers(value: Any, wanted: np.dtype) -> np.ndarray:
-    """Python's numbers, which have no type of their own, in the type wanted where it holds them."""
+    """Converts Python numbers to the wanted type if it holds them."""
     array = np.asarray(value)
     if array.dtype.kind not in "biuf" or wanted.kind == "f":
         return array.astype(wanted) if array.dtype.kind in "biuf" else array

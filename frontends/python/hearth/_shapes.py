@@ -1,4 +1,4 @@
-"""Shapes as Hearth takes them."""
+"""Checks shapes for Hearth."""
 
 import operator
 from typing import Any, Dict, List, Mapping, Optional, Sequence
@@ -7,7 +7,7 @@ Shapes = Mapping[str, Sequence[int]]
 
 
 def whole_size(value: Any, role: str) -> int:
-    """A dimension as Hearth takes it: TypeError where it is no whole number, ValueError beyond 32 bits."""
+    """A dimension for Hearth. TypeError if it is no whole number, ValueError beyond 32 bits."""
     try:
         size = operator.index(value)
     except TypeError:
