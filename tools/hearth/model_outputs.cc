@@ -61,11 +61,6 @@ std::vector<TopEntry> TopEntries(std::span<const float> scores, size_t count, st
   return top;
 }
 
-bool HoldsClassScores(const TensorInfo& info) {
-  if (info.shape.empty()) return false;
-  return std::all_of(info.shape.begin(), info.shape.end() - 1, [](int32_t size) { return size == 1; });
-}
-
 Result<std::vector<std::string>> ReadLabels(const std::string& path) {
   std::error_code error;
   std::ifstream file(path);

@@ -25,9 +25,6 @@ struct TopEntry {
 // The `count` highest, highest first; among equals the lower index first; NaN last.
 std::vector<TopEntry> TopEntries(std::span<const float> scores, size_t count, std::span<const std::string> labels);
 
-// Whether an output holds one score per class: all dimensions but the last are 1.
-bool HoldsClassScores(const TensorInfo& info);
-
 // One label per line, line 0 first; line ends are trimmed. kNotFound.
 Result<std::vector<std::string>> ReadLabels(const std::string& path);
 
