@@ -30,9 +30,9 @@ struct Judgement {
 // float16 holds, and sums are still float32. A quantized result may besides lie one step of its grid off, where the
 // exact one is near the middle between two.
 //
-// Where a kernel adds blocks of b products in 16 bits and the blocks in 32 (core/emit/arithmetic.h), with u = 2^-11: a
-// block is off by at most b u of its products' magnitudes (Higham, as above), for which sqrt(b) stands, and terms / b
-// errors that know nothing of each other add up to sqrt(terms / b) of one:
+// If a kernel adds blocks of b products in 16 bits and the blocks in 32 (core/emit/arithmetic.h), with u = 2^-11: a
+// block is off by at most b u of its products' magnitudes (Higham, as above), for which sqrt(b) stands. terms / b
+// independent errors add up to sqrt(terms / b) of one:
 //
 //   tolerance += u * min(b, terms) * magnitude
 struct ResultFormat {

@@ -25,7 +25,7 @@ struct ElementFunction {
   static ElementFunction PRelu() { return {Table::kPRelu, 0}; }
   friend bool operator==(const ElementFunction&, const ElementFunction&) = default;
 };
-// Empty for a row that does not exist or has no such text.
+// Empty if the row does not exist or has no such text.
 std::string_view TextOf(const ElementFunction& function);
 
 // $0, $1, ... are the statement's arguments.
@@ -37,17 +37,16 @@ enum class StatementForm : uint8_t {
   kAdd,             // v = v + tensor $0
   kClamp,           // to $0 .. $1
   kIntegerClamp,    // the same for integers
-  kIntegerWrap,     // to the integers from $0 on; $1: how many there are, a power of two, less one
+  kIntegerWrap,     // to the integers from $0 on; $1: their number, a power of two, less one
   kLimit,           // to -$0 .. $0
   kClearTail,       // zeros after the last channel; $0: pixels, $1: channels
-  kAppendChannels,  // $0: texels that x has, $1: those that are full, $2: channels in the others, $3: the appended
-                    // tensor
+  kAppendChannels,  // $0: texels of x, $1: full ones, $2: channels in the others, $3: the appended tensor
   kRoundToHalf,
   kRoundToSmallGrid,  // $0: scale, $1: its inverse, $2 and $3: lowest and highest number of steps, below 2^22
   kRoundToGrid,       // the same for any number of steps
 };
 
-// Which texel of a pair's other operand belongs to an output texel.
+// The texel of a pair's other operand that belongs to an output texel.
 enum class Reach : uint8_t {
   kSame,
   kOneElement,
@@ -58,17 +57,17 @@ enum class Reach : uint8_t {
 
 struct EpilogueStatement {
   StatementForm form = StatementForm::kNothing;
-  ElementFunction function;    // of kUnary, kSlopedUnary and kPair
-  Reach reach = Reach::kSame;  // this and the next three: of kPair
+  ElementFunction function;    // for kUnary, kSlopedUnary and kPair
+  Reach reach = Reach::kSame;  // this and the next three: for kPair
   bool integers = false;
   bool other_first = false;  // the function's `a` is the tensor, not `v`
-  bool from_x = false;       // uses x as in memory instead of `v`, which has another type
+  bool from_x = false;       // uses x as stored instead of `v`, which has another type
   std::vector<std::string> arguments;
 
   friend bool operator==(const EpilogueStatement&, const EpilogueStatement&) = default;
 };
 
-// In the kernel dialect. Precondition: IsComplete(statement).
+// The statement in the kernel dialect. Precondition: IsComplete(statement).
 std::string TextOf(const EpilogueStatement& statement);
 // Whether it has the arguments and the function that its form takes.
 bool IsComplete(const EpilogueStatement& statement);

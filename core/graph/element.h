@@ -81,8 +81,8 @@ double LoadElement(DType dtype, std::span<const std::byte> bytes, int64_t index)
 // The integer nearest towards zero that 64 bits hold; 0 for NaN.
 int64_t ToInt64(double number);
 
-// What an integer of this type holds of `number`: its low bits, as two's complement where the type has a sign; for bool
-// whether it is not zero. Precondition: an integer type or bool.
+// The integer that this type stores for `number`: its low bits, as two's complement for signed types; for bool whether
+// it is not zero. Precondition: an integer type or bool.
 int64_t WrapInteger(DType dtype, int64_t number);
 
 // Integers are rounded half away from zero and clamped to the type's range; NaN becomes 0.

@@ -27,7 +27,7 @@ Result<std::vector<ReferenceTensor>> EvaluateGraph(const Graph& graph, std::span
 // A dense host tensor to doubles and back; quantized types are dequantized and quantized
 // (round half away from zero, clamped to the type's range).
 Result<ReferenceTensor> ReferenceFromBytes(const TensorDesc& desc, std::span<const std::byte> bytes);
-// What a tensor of real zeros stores: its zero point where it is quantized.
+// The stored bytes of a tensor of real zeros: its zero point if it is quantized.
 Result<std::vector<std::byte>> BytesOfZeros(const TensorDesc& desc);
 Status ReferenceToBytes(const ReferenceTensor& tensor, const TensorDesc& desc, std::span<std::byte> bytes);
 

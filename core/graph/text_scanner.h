@@ -10,8 +10,7 @@
 
 namespace hearth {
 
-// Every method skips spaces first, and takes nothing where it returns false (or an empty word).
-// Borrows the text.
+// Every method skips spaces first. If it returns false (or an empty word) it takes nothing. Borrows the text.
 class TextScanner {
  public:
   explicit TextScanner(std::string_view text) : text_(text) {}

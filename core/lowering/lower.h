@@ -13,7 +13,7 @@
 
 namespace hearth {
 
-// Where a node runs and, if not on the device, why.
+// The place where a node runs and, if not on the device, the reason.
 struct Placement {
   bool on_device = false;
   std::string reason;  // empty when on_device
@@ -22,8 +22,8 @@ struct Placement {
 // One placement per node, decided from the operation and DeviceInfo alone.
 std::vector<Placement> PlaceNodes(const Graph& graph, const DeviceInfo& device, const LowerOptions& options);
 
-// PlaceNodes, and single nodes that are too large for the device go to the host, as in Lower. It does not consider the
-// memory that all nodes need together. Preconditions as Lower's.
+// PlaceNodes, then moves single nodes that are too large for the device to the host, as in Lower. It does not consider
+// the memory that all nodes need together. Preconditions as Lower's.
 std::vector<Placement> PlaceNodesThatFit(const Graph& graph, const DeviceInfo& device, const LowerOptions& options);
 
 // Precondition: the graph is valid, its shapes are inferred, the passes have run. Nodes that do not fit the device go

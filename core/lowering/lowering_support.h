@@ -51,10 +51,10 @@ uint32_t OneLaneGroup(const DeviceInfo& device);
 
 // How many work items share one pixel's `slices` of channels in a kernel that adds them up: 1 or 32.
 int ChannelLanes(const DeviceInfo& device, int32_t slices);
-// That number, then others for tuning to try.
+// That number first, then others for tuning.
 std::vector<KernelChoice> ChannelLaneChoices(const DeviceInfo& device, int32_t slices);
 
-// By value of the graph, for Placing: one walk answers for all nodes.
+// For Placing, by value of the graph.
 std::vector<bool> ValuesThatFit32Bits(const Graph& graph);
 
 // Reasons that apply to most operations.

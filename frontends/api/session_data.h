@@ -30,7 +30,7 @@ namespace hearth {
 
 class SqliteStore;
 
-// Where an input comes from or an output goes to.
+// The source of an input or the destination of an output.
 struct InterfaceState {
   bool is_set = false;        // inputs: SetInput was called
   bool is_on_device = false;  // bound to device memory

@@ -1,4 +1,4 @@
-// What the opaque handles of hearth/hearth_c.h hold.
+// The contents of hearth/hearth_c.h's opaque handles.
 #ifndef HEARTH_FRONTENDS_C_HANDLES_H_
 #define HEARTH_FRONTENDS_C_HANDLES_H_
 

@@ -1,4 +1,4 @@
-// Which nodes of the interpreter the delegate takes.
+// Finds the interpreter's nodes that the delegate can take.
 #ifndef HEARTH_FRONTENDS_DELEGATE_SUPPORT_H_
 #define HEARTH_FRONTENDS_DELEGATE_SUPPORT_H_
 

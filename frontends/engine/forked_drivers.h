@@ -14,7 +14,7 @@ namespace hearth {
 // device with that reason and calls no driver.
 std::vector<DeviceCandidate> EnumerateUnlessForked(const BackendDef& backend);
 
-// That reason, if the parent found hardware; else empty.
+// The same reason if the parent found hardware, else empty.
 std::string WhyHardwareIsLost(const BackendDef& backend);
 
 }  // namespace hearth

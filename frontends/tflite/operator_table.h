@@ -1,4 +1,4 @@
-// What Hearth knows about each builtin operator of the file format, one row each.
+// Facts about each builtin operator of the file format, one row each.
 #ifndef HEARTH_FRONTENDS_TFLITE_OPERATOR_TABLE_H_
 #define HEARTH_FRONTENDS_TFLITE_OPERATOR_TABLE_H_
 
@@ -24,7 +24,7 @@ inline constexpr int kAnyCount = std::numeric_limits<int>::max();
 struct OperatorRow {
   int32_t code;
   std::string_view name;
-  // Null: the operator is expanded (expansion.h), folded, or kept as UnknownOp; the counts below are then not used.
+  // Null: the operator is expanded (expansion.h), folded, or kept as UnknownOp; the counts below are then unused.
   OperatorReader read = nullptr;
   int required_inputs = 0;  // the first ones, which must be present
   int max_inputs = 0;
@@ -47,14 +47,14 @@ constexpr size_t OperandPosition(char digit) {
 constexpr bool IsBasicLstm(size_t operand_count) {
   return operand_count == 5;
 }
-// The row's state_inputs for an operator with so many operands.
+// The row's state_inputs for an operator with this number of operands.
 constexpr std::string_view StateInputs(const OperatorRow& row, size_t operand_count) {
   return row.name == "LSTM" && IsBasicLstm(operand_count) ? "14" : row.state_inputs;
 }
 
 // Null for a code that is not in the table.
 const OperatorRow* FindOperator(int32_t code);
-// The row of a custom operator; null when Hearth does not know the name.
+// The row of a custom operator; null if Hearth does not know the name.
 const OperatorRow* FindCustomOperator(std::string_view name);
 // "CONV_2D", or "BUILTIN_999" for a code that is not in the table.
 std::string BuiltinName(int32_t code);

@@ -1,4 +1,4 @@
-// One operator of the file, as the functions that read its attributes see it.
+// One operator of the file, for the functions that read its attributes.
 #ifndef HEARTH_FRONTENDS_TFLITE_OPERATOR_VIEW_H_
 #define HEARTH_FRONTENDS_TFLITE_OPERATOR_VIEW_H_
 
@@ -14,7 +14,7 @@
 
 namespace hearth {
 
-// A table whose every field is absent, so that reading it gives the schema's defaults.
+// A table without fields, so that reading it gives the schema's defaults.
 template <typename Table>
 const Table& DefaultTable() {
   // The empty table in wire form: its vtable (4 bytes long, table of 4 bytes), then the distance back to it.
@@ -22,8 +22,8 @@ const Table& DefaultTable() {
   return *reinterpret_cast<const Table*>(kEmpty + 4);
 }
 
-// Errors are kMalformedInput where the file breaks the format's rules and kUnsupported where it
-// follows them in a form that Hearth does not run; the caller keeps the latter as UnknownOp.
+// Errors are kMalformedInput if the file breaks the format's rules. They are kUnsupported for a correct form that
+// Hearth does not run; the caller then keeps an UnknownOp.
 class OperatorView {
  public:
   // `inputs` are checked tensor indices, -1 for an absent one. All is borrowed.
@@ -41,14 +41,14 @@ class OperatorView {
   Result<TensorDesc> DescribeInput(int i) const { return tensors_.Describe(inputs_[i]); }
   std::string InputLabel(int i) const { return tensors_.Label(inputs_[i]); }
 
-  // The numbers in a constant int16, int32 or int64 operand of at most `most` elements, each within int32.
-  // kUnsupported when it is not constant. Precondition: HasInput(i).
+  // The numbers of a constant int16, int32 or int64 operand of at most `most` elements, each within int32. kUnsupported
+  // if it is not constant. Precondition: HasInput(i).
   Result<std::vector<int32_t>> ConstantIntegers(int i, size_t most = 2 * Shape::kMaxRank) const;
-  // The one number in a constant operand of any type, quantization not applied; nothing when it is not constant.
-  // Precondition: HasInput(i).
+  // The only number of a constant operand of any type, not dequantized; nothing if it is not constant. Precondition:
+  // HasInput(i).
   Result<std::optional<double>> ConstantNumber(int i) const;
-  // The one number in a constant operand of any type, as the real number that it stands for; kUnsupported when it is
-  // not constant. Precondition: HasInput(i).
+  // The only number of a constant operand of any type as a real number; kUnsupported if it is not constant.
+  // Precondition: HasInput(i).
   Result<double> ConstantReal(int i) const;
 
   int output_count() const { return op_.outputs() == nullptr ? 0 : static_cast<int>(op_.outputs()->size()); }
@@ -56,16 +56,16 @@ class OperatorView {
   // output_count().
   Result<TensorDesc> DescribeOutput(int i) const { return tensors_.Describe(op_.outputs()->Get(i)); }
 
-  // Output `i` has elements of this type, whatever the file says. Precondition: i < output_count().
+  // Sets the element type of output `i`, regardless of the file. Precondition: i < output_count().
   void SetOutputType(int i, DType type) const { tensors_.SetType(op_.outputs()->Get(i), type); }
 
-  // A custom operator's options: bytes whose meaning is the operator's own.
+  // A custom operator's options: bytes that only the operator defines.
   std::span<const std::byte> CustomOptions() const {
     if (op_.custom_options() == nullptr) return {};
     return std::as_bytes(std::span(op_.custom_options()->data(), op_.custom_options()->size()));
   }
 
-  // The options table; all defaults when there is none, an error when it is of another type.
+  // The options table; all defaults if there is none, an error if it has another type.
   template <typename Table>
   Result<const Table*> Options() const {
     constexpr auto kExpected = static_cast<int>(wire::BuiltinOptionsTraits<Table>::enum_value);

@@ -47,9 +47,9 @@ Result<Graph> ReadTfliteModel(std::span<const std::byte> bytes, const ReadOption
 // The declarations alone: what options.input_shapes may name. Errors as above, operators are not looked at.
 Result<ModelInterface> ReadTfliteInterface(std::span<const std::byte> bytes, const ReadOptions& options = {});
 
-// What the file says about the meaning of the chosen subgraph's inputs and outputs; empty for a file that says nothing.
-// Texts are cleaned and bounded by the file's size, as names are. kMalformedInput: metadata that is not a flatbuffer of
-// its format; a label file that is missing or damaged is a warning in the result. Other errors as ReadTfliteModel.
+// The file's metadata about the chosen subgraph's inputs and outputs; empty if it has none. Texts are cleaned and
+// bounded by the file's size, as names are. kMalformedInput: metadata that is not a flatbuffer of its format. A missing
+// or damaged label file is a warning in the result. Other errors as ReadTfliteModel.
 Result<ModelMetadata> ReadTfliteMetadata(std::span<const std::byte> bytes, const ReadOptions& options = {});
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// A file in a ZIP archive that hangs at the end of another file, as TFLite metadata keeps label files.
+// A file in a ZIP archive at the end of another file, where TFLite metadata keeps label files.
 #ifndef HEARTH_FRONTENDS_TFLITE_ZIP_ENTRY_H_
 #define HEARTH_FRONTENDS_TFLITE_ZIP_ENTRY_H_
 
@@ -10,9 +10,9 @@
 
 namespace hearth {
 
-// The contents of the entry of that name, inside `file`. kNotFound: no archive, or no such entry in it.
-// kUnsupported: the entry is compressed or encrypted (writers of metadata store it plainly). kMalformedInput: the
-// archive's sizes or offsets point outside the file. Checksums are not verified.
+// The contents of the entry of that name in `file`. kNotFound: no archive, or no such entry. kUnsupported: the entry is
+// compressed or encrypted (writers of metadata store it plainly). kMalformedInput: the archive's sizes or offsets point
+// outside the file. Checksums are not verified.
 Result<std::span<const std::byte>> FindZipEntry(std::span<const std::byte> file, std::string_view name);
 
 }  // namespace hearth

@@ -24,7 +24,7 @@ class FailingVfs {
   FailingVfs(const FailingVfs&) = delete;
   FailingVfs& operator=(const FailingVfs&) = delete;
 
-  // Of the calls that `kind` concerns, number `first` (from 1) fails, and all later ones if `lasts`.
+  // Call number `first` (from 1) of those that `kind` concerns fails, and all later ones if `lasts`.
   void Arm(FaultKind kind, int first, bool lasts);
   // Called before the next file is opened.
   void BeforeOpening(std::function<void()> action);

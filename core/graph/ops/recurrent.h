@@ -20,7 +20,7 @@ enum LstmInput : size_t {
   kLstmProjectionBias,
 };
 
-// The node's value for an input, or kNoValue where it is absent.
+// The node's value for an input, or kNoValue if it is absent.
 ValueId LstmOperand(const Node& node, LstmInput input);
 
 // The layout of a sequence: step t of batch b is pixel t * step_stride + b * batch_stride.

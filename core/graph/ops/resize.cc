@@ -9,7 +9,7 @@
 namespace hearth {
 namespace {
 
-// Where one output row or column reads: lower * (1 - weight) + upper * weight.
+// The source of an output row or column: lower * (1 - weight) + upper * weight.
 struct Sample {
   int64_t lower = 0, upper = 0;
   double weight = 0.0;

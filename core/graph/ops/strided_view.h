@@ -1,4 +1,4 @@
-// Moving elements as reading with strides: what most movement operations are.
+// Views of a tensor by strides, which describe most operations that move elements.
 #ifndef HEARTH_CORE_GRAPH_OPS_STRIDED_VIEW_H_
 #define HEARTH_CORE_GRAPH_OPS_STRIDED_VIEW_H_
 
@@ -10,8 +10,8 @@
 
 namespace hearth {
 
-// Which element of an input each element of an output is. The output's index (in C order) is written with `digits`, a
-// number in mixed radix; the input's index is base + sum of digit * stride. Stride 0 repeats, a negative one reverses.
+// Maps each output element to an input element. The output's index (in C order) is written in `digits`, a number in
+// mixed radix. The input's index is base + sum of digit * stride. Stride 0 repeats, a negative one reverses.
 struct StridedView {
   struct Digit {
     int64_t radix = 1, stride = 0;
@@ -20,27 +20,28 @@ struct StridedView {
   int64_t base = 0;
   std::vector<Digit> digits;  // outermost first
 
-  // Every element stays where it is. Precondition: simplified, and as many elements on both sides.
+  // Whether every element stays in place. Precondition: simplified, with equally many elements on both sides.
   bool is_identity() const;
   friend bool operator==(const StridedView&, const StridedView&) = default;
 };
 
-// The same view with the fewest digits: none that is always 0, none that continues the next one.
+// The same view with the fewest digits: without digits that are always 0 or continue the next one.
 StridedView Simplified(const StridedView& view);
 
-// `outer`, of a value that is itself the view `inner` of something: both at once, simplified. Nothing where no strides
-// say that: a digit of `outer` ends within one of `inner`, or a start and what is added to it carry from one into the
-// next.
+// The view `outer` of a value that is itself the view `inner` of another one, as one simplified view. Nothing if
+// strides can't express it: a digit of `outer` ends within one of `inner`, or the sum of a start and a step carries
+// from one digit of `inner` into the next.
 std::optional<StridedView> Composed(const StridedView& outer, const StridedView& inner);
 
-// Where each element goes, of a view that reads each of `count` elements once.
+// The output index of each input element, for a view that reads each of `count` elements once.
 std::optional<StridedView> Inverse(const StridedView& view, int64_t count);
 
-// A view of a tensor of this shape, as one stride for each of its dimensions, 0 for those of one element.
+// A view of a tensor of this shape as one stride per dimension, 0 for dimensions of one element.
 std::optional<std::vector<int64_t>> StridesAlong(const StridedView& view, const Shape& shape);
 
-// How output number `output` of a node reads input 0, simplified: for reshape, transpose, slice, split, unpack, tile,
-// broadcast_to, reverse, depth_to_space and space_to_depth; nothing for other operations. Precondition: infer passed.
+// The view of input 0 that output number `output` of a node is, simplified: for reshape, transpose, slice, split,
+// unpack, tile, broadcast_to, reverse, depth_to_space and space_to_depth. Nothing for other operations. Precondition:
+// infer passed.
 std::optional<StridedView> ViewOf(const Graph& graph, const Node& node, size_t output);
 
 }  // namespace hearth

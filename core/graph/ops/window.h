@@ -1,4 +1,4 @@
-// What convolutions and pooling share: checking a window's attributes, and where it lies on an image.
+// Checks the windows of convolution and pooling, and finds their position on an image.
 #ifndef HEARTH_CORE_GRAPH_OPS_WINDOW_H_
 #define HEARTH_CORE_GRAPH_OPS_WINDOW_H_
 
@@ -8,7 +8,7 @@
 
 namespace hearth {
 
-// Of strides, dilations and the windows of what enlarges an image: products of two stay within 32 bits.
+// The limit of strides, dilations and windows of operations that enlarge an image: products of two fit into 32 bits.
 constexpr int32_t kMaxStep = 1 << 14;
 
 // Height and width of the output of a window over input 0 (rank 4). Errors: a stride, dilation or kernel below 1,
