@@ -39,9 +39,8 @@ std::optional<StridedView> Inverse(const StridedView& view, int64_t count);
 // A view of a tensor of this shape as one stride per dimension, 0 for dimensions of one element.
 std::optional<std::vector<int64_t>> StridesAlong(const StridedView& view, const Shape& shape);
 
-// The view of input 0 that output number `output` of a node is, simplified: for reshape, transpose, slice, split,
-// unpack, tile, broadcast_to, reverse, depth_to_space and space_to_depth. Nothing for other operations. Precondition:
-// infer passed.
+// The view of input 0 that output number `output` is, simplified, for reshape, transpose, slice, split, unpack, tile,
+// broadcast_to, reverse, depth_to_space and space_to_depth; nothing for other operations. Precondition: infer passed.
 std::optional<StridedView> ViewOf(const Graph& graph, const Node& node, size_t output);
 
 }  // namespace hearth
