@@ -52,8 +52,7 @@ Status LowerBatchMatMul(const Node& node, PlanBuilder& builder) {
   const auto a_before = PlaceBefore(builder, node.inputs[0]), b_before = PlaceBefore(builder, node.inputs[1]);
   shapes.y = WholePlace(builder, node.outputs[0]);
   if (IsOneMatrix(b) && !product.adjoint_a && !a_before) {
-    shapes.m =
-        static_cast<int32_t>(builder.ShapeOf(node.outputs[0]).pixels());  // all rows are multiplied by the same matrix
+    shapes.m = static_cast<int32_t>(builder.ShapeOf(node.outputs[0]).pixels());  // all rows share the matrix
     shapes.a = WholePlace(builder, node.inputs[0]);
   } else {
     shapes.batches = MatrixBatch(out).sizes;

@@ -8,8 +8,8 @@
 namespace hearth {
 namespace {
 
-// The reason why these values can't be on the device. int64 indices may be computed: out of range they saturate to 32
-// bits on the device, and stay out of range of any dimension.
+// int64 indices need no check: those beyond 32 bits saturate on the way to the device, and stay outside of any
+// dimension.
 std::optional<std::string> WideValues(const Placing& placing, std::initializer_list<ValueId> values) {
   for (ValueId value : values) {
     if (!placing.fits_32_bits[value]) return "its integers have 64 bits, a device's have 32";

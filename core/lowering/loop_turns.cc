@@ -84,8 +84,7 @@ int64_t MeanVarianceTurns(const Graph& graph, const Node& node) {
   if (!runs.has_value()) return 0;
   if (runs->over_channels) return AlongChannels(Quarter(runs->length));
   const int64_t texels = runs->length * std::max(runs->group_slices, 1);
-  return 2 * Quarter(texels) /
-         (texels >= kManyTexelsOfSoftware ? 32 : 8);  // two passes over a run, four texels per iteration
+  return 2 * Quarter(texels) / (texels >= kManyTexelsOfSoftware ? 32 : 8);  // two passes, four texels an iteration
 }
 
 int64_t ChannelTurns(const Graph& graph, const Node& node) {

@@ -19,8 +19,8 @@ constexpr int kWideRows = 6;  // 12 accumulators of 256 bits in pointwise_wide; 
 constexpr int kWideConvRows = 4;
 // For 32 registers of 512 bits (PoCL 3.1, AVX-512): 20 of them accumulate, or 8 if there are few channels.
 constexpr int kPatchRows = 10, kWideRowsOfMany = 8;
-constexpr int64_t kFewMultiplications =
-    1 << 20;  // per output channel: below it idle work items cost less than another program
+// Per output channel: below it idle work items cost less than another program.
+constexpr int64_t kFewMultiplications = 1 << 20;
 
 // 7 rows, because sizes of 7 x 2^n pixels are common. Convolutions gain little past 16 accumulators, and each of their
 // programs would compile 70 ms longer.

@@ -31,8 +31,7 @@ const PlanBuilder::PendingDispatch* PlanBuilder::ExtensibleProducerOf(ValueId va
   const auto is_it = [&](const Operand& operand) {
     return operand.kind == Operand::Kind::kValue && operand.id == value;
   };
-  if (std::count_if(pending->operands.begin(), pending->operands.end(), is_it) != 1)
-    return nullptr;  // the dispatch also reads the value
+  if (std::count_if(pending->operands.begin(), pending->operands.end(), is_it) != 1) return nullptr;  // it reads it too
   const TensorDesc& desc = graph_.value(value).desc;
   return IsReal(desc) && !IsQuantized(desc) && pending->source.tensors.size() < kMostTensorsOfChain ? pending : nullptr;
 }

@@ -175,8 +175,7 @@ std::vector<PlanState> PlanBuilder::FinishStates(const std::map<ValueId, BufferR
 
 Result<Plan> PlanBuilder::Finish() {
   for (ValueId output : graph_.outputs) MakeDeferred(output);
-  for (const StatePair& state : graph_.states)
-    MakeDeferred(state.written);  // before a state changes that another one reads
+  for (const StatePair& state : graph_.states) MakeDeferred(state.written);  // before one that others read changes
   HEARTH_TRY(CopyStates());
   std::map<ValueId, BufferRange> ranges;
   HEARTH_TRY(PlaceArena(plan_, ranges));

@@ -82,8 +82,7 @@ void SwapShapes(SessionData& a, SessionData& b) {
   std::swap(a.report.programs, b.report.programs);
   std::swap(a.report.transfers, b.report.transfers);
   std::swap(a.report.memory, b.report.memory);
-  std::swap(a.report.memory.both_live_bytes,
-            b.report.memory.both_live_bytes);  // swapped back: it belongs to the session
+  std::swap(a.report.memory.both_live_bytes, b.report.memory.both_live_bytes);  // back: it is the session's
   a.plan_request.device = &a.opened.info;
   b.plan_request.device = &b.opened.info;
 }

@@ -48,8 +48,7 @@ class DeviceClock final : public LayerClock {
 
   void Announce(std::span<const KernelSource> kernels) override {
     Result<LoadedPrograms> compiled = LoadOrCompile(device_, kernels, nullptr, threads_, stop_);
-    if (compiled.ok())
-      batches_.push_back(std::move(compiled).value());  // otherwise they are compiled one by one on use
+    if (compiled.ok()) batches_.push_back(std::move(compiled).value());  // else each is compiled on use
   }
 
   Result<std::unique_ptr<TimedLayer>> Prepare(Plan plan) override {

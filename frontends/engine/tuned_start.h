@@ -23,8 +23,7 @@ struct TuningRequest {
 
 struct TuningOutcome {
   TuneMode mode = TuneMode::kOff;
-  int measured = 0, changed = 0,
-      recorded = 0;  // layers: measured now; of these changed from the rules' choice; in records
+  int measured = 0, changed = 0, recorded = 0;  // layers: now; of these not by rule; in the record
   double measuring_ms = 0;
 };
 

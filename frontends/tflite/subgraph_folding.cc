@@ -82,8 +82,7 @@ Result<bool> SubgraphReader::FoldConversion(int index, const std::vector<int32_t
   if (!is_constant) return false;
   HEARTH_ASSIGN(const TensorDesc stored, tensors_.Describe(inputs[0]));
   HEARTH_ASSIGN(const TensorDesc output, tensors_.Describe(outputs[0]));
-  if (stored.shape != output.shape || is_model_output_[outputs[0]])
-    return false;  // a model output keeps its name and type
+  if (stored.shape != output.shape || is_model_output_[outputs[0]]) return false;  // that keeps its own name and type
   const bool is_densify = row->code == kDensifyOperator;
   if (is_densify ? stored.dtype != output.dtype : !IsDequantizable(stored, output)) return false;
   // A single number is evaluated here, because its reader may need its value (a padding value).
