@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What AMD's compiler makes of Hearth's tiles, without an AMD GPU: registers, waves, instructions, by RADV's null device.
+"""Registers, waves and instructions of Hearth's tiles, compiled by RADV's null device without an AMD GPU.
 
     benchmarks/amd_registers.py [build/release/bin/compiled_kernels]
 

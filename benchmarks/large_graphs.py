@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Networks of many nodes: dispatches, steady times, and what passes and lowering take for each node.
+"""Networks of many nodes: dispatches, steady times, and the time of passes and lowering per node.
 
     benchmarks/large_graphs.py                                  # the build in build/release
     benchmarks/large_graphs.py --against OTHER/bin/hearth       # interleaved with another build
     benchmarks/large_graphs.py --write FOLDER                   # only the models
 
 Models are written with random weights by flatbuffers and the schema that ai-edge-litert brings, which is installed as for
-models.py. A row tells nodes of the file, dispatches, and the median over rounds of each run's median. Exit code 1 where
-a network of 1,000 nodes takes more than twice as long for each node, from reading to lowering, as one of 100.
+models.py. A row has the nodes of the file, dispatches, and the median over rounds of each run's median. Exit code 1 if
+a network of 1,000 nodes takes more than twice as long per node, from reading to lowering, as one of 100.
 """
 
 import argparse
@@ -25,7 +25,7 @@ PHASES = ("read_model", "rewrite", "lower")
 
 
 def bench(hearth, model, device, runs, cache):
-    """The report of one process, or None where it failed."""
+    """The report of one process, or None if it failed."""
     command = [hearth, "bench", model, "--device", device, "--random-inputs", "1", "--runs", str(runs), "--warmup", "3",
                "--json", "-", "--quiet", *(["--cache", cache] if cache else ["--no-cache"])]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
@@ -68,7 +68,7 @@ def steady(arguments, folder, names, subjects):
 
 
 def ladder(arguments, folder, names, subjects):
-    """Microseconds a node from reading to lowering, the least of the rounds."""
+    """Microseconds per node from reading to lowering, the least of the rounds."""
     print("\n| network | device |" + "".join(f" us a node {name} |" for name in subjects))
     print("|---|---|" + "---|" * len(subjects))
     per_node = {}

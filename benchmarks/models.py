@@ -70,7 +70,7 @@ def ask(command, environment):
 
 
 def driver_folders(folder):
-    """Where drivers keep what they compiled; PoCL keeps nothing, so that a warm start is Hearth's own work."""
+    """The drivers' cache folders. PoCL's cache is off, so that a warm start depends on Hearth alone."""
     for name in ("mesa", "pocl"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     return {"MESA_SHADER_CACHE_DIR": str(folder / "mesa"), "POCL_CACHE_DIR": str(folder / "pocl"),
@@ -90,7 +90,7 @@ class Bench:
         return folder / MODELS[model]
 
     def command(self, model, subject, start, folder):
-        """The command line of one start, or None where the subject has no such model."""
+        """The command line of one start, or None if the subject has no such model."""
         kind, _, detail = subject.partition("-")
         if kind == "hearth":
             runs = self.arguments.runs if start == "warm" else 1

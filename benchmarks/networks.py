@@ -1,6 +1,6 @@
-"""MobileNet v1 and v2 1.0 224 with random weights, as ncnn and ONNX files: for peers that read no .tflite file.
+"""MobileNet v1 and v2 1.0 224 with random weights as ncnn and ONNX files, for peers that read no .tflite file.
 
-Only times may be taken from them. Layers as in the papers' float32 networks after folding batch normalization: 1001
+They are for measuring times only. Layers as in the papers' float32 networks after folding batch normalization: 1001
 classes, RELU6, SAME padding.
 """
 
@@ -74,7 +74,7 @@ NETWORKS = {"mobilenet_v1": mobilenet_v1, "mobilenet_v2": mobilenet_v2}
 
 
 def weights_of(layers, seed=0):
-    """(weights, bias) of every convolution and of the classifier, of a size that keeps activations near 1."""
+    """(weights, bias) of every convolution and of the classifier, scaled so that activations stay near 1."""
     random = np.random.default_rng(seed)
     shapes = [layer.weight_shape for layer in layers if isinstance(layer, Conv)]
     shapes.append((CLASSES, layers[-1].channels_out))
@@ -84,7 +84,7 @@ def weights_of(layers, seed=0):
 
 
 class NcnnWriter:
-    """The text of a .param file; every further reader of a blob needs an output of a Split layer of its own."""
+    """The text of a .param file. If a blob has several readers, each reads its own output of a Split layer."""
 
     def __init__(self, layers):
         self.lines, self.blobs = ["Input data 0 1 data 0=%d 1=%d 2=3" % (SIZE, SIZE)], {"data"}
@@ -181,7 +181,7 @@ def write_onnx(name, folder):
 
 
 def write_all(folder):
-    """Both forms of every network into `folder`, unless they are there."""
+    """Writes both forms of every network into `folder`, unless they exist."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for name in NETWORKS:

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""What NVIDIA's assembler makes of Hearth's tiles, without an NVIDIA GPU: registers, spills, warps, instructions.
+"""Registers, spills, warps and instructions of Hearth's tiles, by NVIDIA's assembler without an NVIDIA GPU.
 
     benchmarks/nvidia_registers.py [build/release/bin/compiled_kernels]
 
-The tiles' OpenCL C goes through clang and libclc (Debian's clang-14 and libclc-14) to PTX, and through ptxas (PyPI) to the
-machine's code. NVIDIA's own OpenCL compiler has another front end, so these are estimates. Tiles of 16 bits are left out:
+clang and libclc (Debian's clang-14 and libclc-14) compile the tiles' OpenCL C to PTX, and ptxas (PyPI) to machine code. NVIDIA's own OpenCL compiler has another front end, so these are estimates. Tiles of 16 bits are left out:
 libclc has no vload_half for this target.
 """
 import pathlib
@@ -41,13 +40,13 @@ def warps(registers, lanes, local, chip):
 
 
 def code_bytes(cubin):
-    """Of the kernel's section, as readelf lists it."""
+    """The size of the kernel's section, as readelf lists it."""
     listed = subprocess.run(["readelf", "--section-headers", "--wide", cubin], capture_output=True, text=True, check=True)
     return sum(int(row[1], 16) for row in re.findall(r"\.text\.(\S+)\s+PROGBITS\s+\S+\s+\S+\s+(\S+)", listed.stdout))
 
 
 def unfused(ptx):
-    """Products of 32 bits whose only use is an addition, where a fused operation could be."""
+    """32-bit products whose only use is an addition: each could be a fused multiply-add."""
     names = re.findall(r"mul\.(?:rn\.)?f32\s+(%f\d+),", ptx)
     return sum(1 for name in names
                if len(re.findall(rf"{name}\b", ptx)) == 2 and re.search(rf"add\.(?:rn\.)?f32\s+[^;]*{name}\b", ptx))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One other runtime on one model, in a process of its own; prints one JSON object (milliseconds, bytes).
+"""Runs one other runtime on one model; prints one JSON object (milliseconds, bytes).
 
     peers.py litert MODEL.tflite --threads 1
     peers.py ncnn-vulkan MODEL.param       # its .bin lies beside it

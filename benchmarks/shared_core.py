@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Two threads that share one core beside one thread, of Hearth's CPU device and of LiteRT.
+"""Compares two threads on one core with one thread, for Hearth's CPU device and LiteRT.
 
     benchmarks/shared_core.py                              # MobileNet v1 0.25, DeepLab
     benchmarks/shared_core.py --models posenet --rounds 9
 
 Everything runs on the first core that this process may use. Rounds are interleaved, and ratios are taken within a round.
-Exit code 1 where Hearth's two threads take more than 1.3 times as long as one, by the median over rounds. LiteRT is
+Exit code 1 if Hearth's two threads take more than 1.3 times as long as one, by the median over rounds. LiteRT is
 installed as for models.py; without it only Hearth is timed.
 """
 

@@ -1,8 +1,8 @@
-"""What a start waits for a cache server that is slow, hostile or gone: a histogram of `cache.waited_ms` over many starts.
+"""A histogram of `cache.waited_ms` over many starts with a cache server that is slow, hostile or gone.
 
     HEARTH_BIN=build/release/bin/hearth python3 benchmarks/slow_server.py [--model FILE] [--device NAME] [--starts 100]
 
-Every start has an empty cache folder, so that each entry is asked of the server; the driver's own caches are kept. The
+Every start has an empty cache folder, so that it asks the server for each entry; the driver's own caches are kept. The
 kinds of servers take turns. Exit code 1: a start waited longer than the 75 ms that docs/cache.md promises.
 """
 
@@ -33,7 +33,7 @@ def listen():
 
 
 def serve(answer):
-    """A server on a thread: `answer(connection)` is called for each command that arrives. The address."""
+    """Starts a server on a thread, which calls `answer(connection)` for each command. Returns its address."""
     listener = listen()
 
     def talk(connection):
@@ -57,7 +57,7 @@ def late(connection):
 
 
 def drip(connection):
-    """A value that comes a byte at a time and never ends."""
+    """Sends a value byte by byte without end."""
     connection.sendall(b"$1000000\r\n")
     while True:
         time.sleep(0.005)

@@ -7,7 +7,7 @@ MIB = 1 << 20
 
 
 def figure(sample, name):
-    """A number of one sample by its common name, or None; Hearth's reports and peers' figures differ in form."""
+    """A number of one sample by its common name, or None. Hearth's reports and peers' figures have different forms."""
     figures = sample["figures"]
     if "error" in figures:
         return None
@@ -68,7 +68,7 @@ def summarize(samples):
 
 
 def goals(samples, mobilenet_path):
-    """[(what, limit, measured, holds)]; measured None where this run has no samples for it."""
+    """[(what, limit, measured, holds)]; measured is None if this run has no samples for it."""
     rows = []
 
     def add(what, limit, measured, holds=None):

@@ -1,4 +1,4 @@
-"""Networks of many nodes with random weights, in the forms that converters write: transformers, mixers, unrolled loops."""
+"""Networks of many nodes with random weights, as converters write them: transformers, mixers, unrolled loops."""
 
 import pathlib
 import sys
@@ -85,7 +85,7 @@ class Layers(fb.Net):
                          self.weights(self.shape(x)[-1]))
 
     def gelu(self, x):
-        """By tanh, written out, as exporters without the operator do."""
+        """GELU by tanh, written out as by exporters without the operator."""
         cube = self.pair("MUL", self.pair("MUL", x, x), x)
         inner = self.pair("MUL", self.pair("ADD", x, self.pair("MUL", cube, 0.044715)), 0.7978845608)
         return self.pair("MUL", self.pair("MUL", x, 0.5), self.pair("ADD", self.unary("TANH", inner), 1.0))
@@ -98,7 +98,7 @@ class Layers(fb.Net):
         return self.transpose(self.reshape(x, batch, length, count, width // count), 0, 2, 1, 3)
 
     def attend(self, q, k, v, mask=None):
-        """Of [batch, heads, length, depth]; the result has the heads side by side again."""
+        """Attention over [batch, heads, length, depth]; the result has the heads concatenated."""
         scores = self.pair("MUL", self.product(q, k, transposed=True), self.shape(q)[-1] ** -0.5)
         if mask is not None:
             scores = self.pair("ADD", scores, mask)
@@ -148,7 +148,7 @@ def decoder_step(layers=4, length=128, width=256, heads=4):
 
 
 def vision_transformer(layers=4, size=112, patch=8, width=192, heads=3):
-    """Queries, keys and values are one product, taken apart behind a transpose of rank 5."""
+    """Queries, keys and values are one product, split after a transpose of rank 5."""
     net, side = Layers(), size // patch
     image, length, depth = net.input([1, size, size, 3]), side * side, width // heads
     filters = net.const(net.random.normal(0, 0.1, (width, patch, patch, 3)).astype(np.float32))
@@ -176,7 +176,7 @@ def mixer(layers=4, length=196, width=128):
 
 
 def unrolled_gru(steps=39, width=64):
-    """17 nodes a step: 39 steps have 663."""
+    """17 nodes per step: 39 steps have 663."""
     net = Layers()
     x, h = net.input([1, steps, width]), net.input([1, width])
     weights = [net.weights(3 * width, width) for _ in range(2)]
@@ -197,7 +197,7 @@ def unrolled_gru(steps=39, width=64):
 
 
 def chain(nodes=100, width=32):
-    """Products and functions by turns, with a sum over some of them."""
+    """Alternating products and functions, with sums over some of them."""
     net = Layers()
     x = first = net.input([1, 8, width])
     for k in range(nodes):
