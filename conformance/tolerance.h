@@ -26,9 +26,9 @@ struct Judgement {
 // signs alternate, so that stands for it. `ulps` are roundings outside of the sum: an activation, a division, a
 // function that a driver builds from others. With no terms and no ulps a result must be exact.
 //
-// With float16 storage the result, and whatever `ulps` counts, is rounded to 11 bits besides; the data are numbers that
-// float16 holds, and sums are still float32. A quantized result may besides lie one step of its grid off, where the
-// exact one is near the middle between two.
+// With float16 storage the result and the roundings in `ulps` are also rounded to 11 bits; the data are numbers that
+// float16 holds, and sums are still float32. A quantized result may also be one step of its grid off, if the exact one
+// is near the middle between two.
 //
 // If a kernel adds blocks of b products in 16 bits and the blocks in 32 (core/emit/arithmetic.h), with u = 2^-11: a
 // block is off by at most b u of its products' magnitudes (Higham, as above), for which sqrt(b) stands. terms / b

@@ -1,8 +1,8 @@
 // Devices that a software driver can simulate: a table of what their drivers report.
 //
-// `--simulate PROFILE` opens a software driver that answers as the profile says, but never grants more than the driver
-// has. Everything above the driver (rules, tiles, work groups, staging, fences, limits, access paths) is then what that
-// device would get. Results are right; times say nothing about the device.
+// `--simulate PROFILE` opens a software driver that answers like the profile, but never grants more than the driver
+// has. Everything above the driver (rules, tiles, work groups, staging, fences, limits, access paths) then works as for
+// that device. Results are right; times say nothing about the device.
 #ifndef HEARTH_CORE_DEVICE_DEVICE_PROFILES_H_
 #define HEARTH_CORE_DEVICE_DEVICE_PROFILES_H_
 

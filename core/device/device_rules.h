@@ -1,7 +1,7 @@
 // Knowledge about drivers beyond their limits: one table of named rules.
 //
-// A row says what lowering does differently on devices that its predicate selects, and where that was measured. Passes,
-// planning and lowering ask for rules, never what a device is. Each rule can be forced on or off by its name (`--rules
+// A row says how lowering differs on devices that its predicate selects, and where that was measured. Passes, planning
+// and lowering ask for rules, never for devices. Each rule can be forced on or off by its name (`--rules
 // +wide_stores,-subgroup_weights`), for tuning and for tests that run a GPU's path on a processor. The table is in
 // device_rules.cc. Dawn's toggles are the model.
 #ifndef HEARTH_CORE_DEVICE_DEVICE_RULES_H_

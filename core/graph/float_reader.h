@@ -12,7 +12,7 @@
 
 namespace hearth {
 
-// Real numbers: of quantized types what they stand for, rounded once. Floats cost a copy, others a few ns each.
+// Real numbers; quantized types are dequantized and rounded once. Floats cost a copy, others a few ns each.
 class FloatReader {
  public:
   // Both must outlive the reader. Precondition: scales and zero points, if any, fit the shape.

@@ -8,10 +8,10 @@
 
 namespace hearth {
 
-// For each value, whether it is a detection (places, class numbers), or a node that outputs indices (max pooling with
-// argmax, whose result unpooling uses) depends on it. Indices are not continuous: where two elements of a window are
-// nearly equal, one rounding moves a large number elsewhere. Such values are computed in float32 whatever the
-// precision, and with sums that stay close to the exact ones.
+// For each value, whether it is a detection (coordinates, class numbers), or a node that outputs indices (max pooling
+// with argmax, whose result unpooling uses) depends on it. Indices are not continuous: if two elements of a window are
+// nearly equal, one rounding moves a large number elsewhere. Such values are computed in float32 with every precision,
+// and with sums that stay close to the exact ones.
 std::vector<bool> ValuesThatDecideIndices(const Graph& graph);
 
 }  // namespace hearth

@@ -330,7 +330,7 @@ struct Svdf {
 // An operator that Hearth does not know, or not in this form. It is kept so that inspect can name it.
 struct UnknownOp {
   std::string name;
-  std::string reason;  // what is wrong with the form; empty when the operator is not known at all
+  std::string reason;  // why the form is not supported; empty for an unknown operator
   friend bool operator==(const UnknownOp&, const UnknownOp&) = default;
 };
 

@@ -1,4 +1,4 @@
-// Names and attributes of operations as text: what graph texts, reports and errors print.
+// Names and attributes of operations as text, for graph texts, reports and errors.
 #ifndef HEARTH_CORE_GRAPH_OP_TEXT_H_
 #define HEARTH_CORE_GRAPH_OP_TEXT_H_
 
@@ -40,7 +40,7 @@ std::string NodeLabel(const Node& node);
 // gives it, or by its operator's index in the file ("op:7").
 bool IsCalled(const Node& node, std::string_view wanted);
 
-// The error for a node that nothing here can run: names operator, index and what to do.
+// The error for a node that nothing here can run: names operator and index, with advice.
 Status UnknownOperation(const Node& node);
 
 // "text" with quotes, backslashes and control characters escaped.

@@ -1,4 +1,4 @@
-// The table of operations. OpDef (core/graph/op_def.h) says what each column is.
+// The table of operations. OpDef (core/graph/op_def.h) describes the columns.
 #include <iterator>
 #include <type_traits>
 #include <utility>

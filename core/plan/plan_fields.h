@@ -46,7 +46,7 @@ constexpr PackLayout LastOf(PackLayout) {
 
 template <typename Archive, typename T>
 void Fields(Archive& archive, T& value) {
-  if constexpr (std::is_same_v<std::remove_const_t<T>, KernelSource>) {  // without what is the kernel library's own
+  if constexpr (std::is_same_v<std::remove_const_t<T>, KernelSource>) {  // all but the kernel library's part
     auto& [name, tensors, scalars, shared, defines, epilogue, local_size, body] = value;
     archive(name, tensors, scalars, defines, epilogue, local_size);
   } else {

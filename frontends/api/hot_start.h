@@ -1,4 +1,4 @@
-// Hot starts: whether to start hot, and what the session does between two runs.
+// Hot starts: deciding whether to start hot, and the work between two runs.
 #ifndef HEARTH_FRONTENDS_API_HOT_START_H_
 #define HEARTH_FRONTENDS_API_HOT_START_H_
 
@@ -39,7 +39,7 @@ Status WithHotHint(const SessionData& data, const Status& status);
 // Session::WaitForDevice.
 Status WaitForBehind(SessionData& data);
 
-// Stores what the background device made, if that is ready.
+// Stores the background device's programs if it is ready.
 void SaveBehind(SessionData& data);
 
 }  // namespace hearth

@@ -14,7 +14,7 @@
 
 namespace hearth {
 
-// A row of the list: what a reader of one format does. The functions take the whole file, aligned to 16.
+// A row of the list: the reader of one format. The functions take the whole file, aligned to 16.
 struct ModelFormat {
   std::string_view name;  // "tflite"
   // By the first bytes; true says nothing about the rest.
@@ -28,7 +28,7 @@ struct ModelFormat {
 // The list to extend when a format is added.
 std::span<const ModelFormat> ModelFormats();
 
-// The format that recognizes `bytes`; if none does, the first of the list, whose reader says what the file is instead.
+// The format that recognizes `bytes`; if none does, the first one, whose reader names the actual kind of file.
 const ModelFormat& FormatOf(std::span<const std::byte> bytes, std::span<const ModelFormat> formats = ModelFormats());
 
 // Whether the file exists and a format recognizes it.

@@ -113,7 +113,7 @@ struct SessionData {
   uint64_t frame_bytes = 0;  // the part of rest_bytes for frames: see CountFrames
   uint64_t run_count = 0;    // runs that have begun
   bool has_run = false, is_saved = false;
-  bool shows_run = false;     // a run with these shapes has made what output() shows
+  bool shows_run = false;     // output() shows the result of a run with these shapes
   bool tests_devices = true;  // runs the self-test; false in tests of other things
   bool is_beside = false;     // a second SessionData: the session logs its warnings
   std::stop_token stop;       // stops work on a background thread

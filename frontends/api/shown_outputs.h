@@ -10,10 +10,10 @@ namespace hearth {
 
 struct SessionData;
 
-// From now on output() shows what runs leave in the memory that is returned: the runner's, else the session's own.
+// From now on output() shows the results of runs on the returned memory: the runner's, else the session's own.
 std::vector<std::span<std::byte>> ShowOwnRuns(SessionData& data);
 
-// Copies what output() shows into the session's memory, before the runner is destroyed or writes something else.
+// Copies the outputs that output() shows to the session's memory, before the runner is destroyed or writes others.
 void KeepShownOutputs(SessionData& data);
 
 // Valid until the runner is destroyed, the session runs, or one of the two functions is called.

@@ -11,8 +11,8 @@
 
 namespace hearth {
 
-// During its lifetime, sessions that its thread opens do as much as possible for later starts, however long that takes:
-// kernels that share a program are all compiled into a new one, whatever other models' programs contain.
+// During its lifetime, sessions that its thread opens do as much as possible for later starts, regardless of the time:
+// kernels that share a program are all compiled into a new one, even if other models' programs contain some.
 class Warming {
  public:
   Warming() { ++count; }

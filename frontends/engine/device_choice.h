@@ -22,7 +22,7 @@ std::vector<ListedDevice> ListAllDevices(std::span<const BackendDef> backends = 
 // Devices to try in this order. `gpu` gives usable hardware GPUs (discrete before integrated, then the order of the
 // list), `auto` those and then the CPU, never a software driver. Any other name means one device: `cpu`, a backend
 // ("opencl": its first usable device; "opencl:1"; "opencl:radeon"), a UUID, part of a name; capitals don't matter.
-// kUnavailable says what was asked for, why it is not usable, and what is usable; kInvalidArgument for an empty name.
+// kUnavailable: the message has the request, the reason, and the usable devices. kInvalidArgument: an empty name.
 Result<std::vector<ListedDevice>> ChooseDevices(const std::string& wanted,
                                                 std::span<const BackendDef> backends = GpuBackends());
 

@@ -88,7 +88,7 @@ Status SubgraphReader::CheckProduced(int32_t tensor, std::string_view where) {
   return Status::Ok();
 }
 
-// Checks every operator's code and outputs, so that an input can be told to be made later or never.
+// Checks every operator's code and outputs, to distinguish inputs made later from inputs never made.
 Status SubgraphReader::FindProducers() {
   for (int index = 0; index < operator_count(); ++index) {
     if (op(index).opcode_index() >= reading_.codes.size()) {

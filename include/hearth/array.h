@@ -14,7 +14,7 @@ namespace hearth {
 
 // `dtype` must equal the input's, in TensorInfo's names. The shape must equal the input's too; only a leading batch of
 // 1 may be missing. The order of the array's elements in memory does not matter here: the caller copies them into C
-// order. kInvalidArgument says what the input is and what was given.
+// order. kInvalidArgument names the expected and the given type and shape.
 HEARTH_EXPORT Status CheckArray(const TensorInfo& input, std::string_view dtype, std::span<const int64_t> shape);
 
 }  // namespace hearth

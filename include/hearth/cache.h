@@ -1,4 +1,4 @@
-// The cache: what `hearth cache` prints as values, warming models ahead of use, moving entries between machines.
+// The cache: the results of `hearth cache` as values, warming models ahead of use, moving entries between machines.
 //
 //   auto cache = hearth::Cache::At();                         // the default folder
 //   if (auto stats = cache->Stats(); stats.ok()) puts(hearth::CacheStatsJson(*stats).c_str());
@@ -92,8 +92,8 @@ class HEARTH_EXPORT Cache {
   // Deletes the longest unused entries until the store is not larger than `max_bytes`.
   Result<RemovedEntries> Prune(uint64_t max_bytes) const;
 
-  // Checks the folder, the file, the disk and `server` (empty: the environment's). Says what is fine and what is wrong,
-  // what that costs, and which command repairs it. Changes nothing.
+  // Checks the folder, the file, the disk and `server` (empty: the environment's). Gives each finding with its cost and
+  // the command that repairs it. Changes nothing.
   std::vector<CacheFinding> Examine(const CacheServer& server = {}) const;
 
   // The models whose sessions used the cache. `model` is a file, the beginning of a fingerprint, or the path that the

@@ -26,7 +26,7 @@ struct DeviceDescription {
 // Never fails: a backend without a driver is listed as unusable with the reason.
 HEARTH_EXPORT std::vector<DeviceDescription> ListDevices();
 
-// What Hearth knows about drivers beyond what they report. SessionOptions::rules forces a rule on or off by its name.
+// Facts about drivers beyond their reports. SessionOptions::rules forces a rule on or off by its name.
 struct DriverRule {
   std::string name;      // "wide_stores"
   std::string sentence;  // what Hearth does where the rule applies

@@ -36,7 +36,7 @@ struct PlacementReport {
   int Count(RunsOn where) const;
 };
 
-// Runs the passes and places what is left. `observer` may be null. Errors: what a pass returned.
+// Runs the passes and places the remaining nodes. `observer` may be null. Returns the errors of passes.
 Result<PlacementReport> PlaceOperators(const Graph& graph, const DeviceInfo& device, const LowerOptions& options,
                                        PassObserver* observer = nullptr);
 

@@ -24,7 +24,7 @@ Status InferFullyConnected(Graph& graph, const Node& node) {
     out[in.rank() - 1] = outputs;
     return inference.SetOutput(0, out);
   }
-  // Without keep_dims TFLite sees the input as a flat list of rows, whatever its shape.
+  // Without keep_dims TFLite flattens the input of any shape into rows.
   if (depth == 0 || in.element_count() % depth != 0) {
     return inference.Fail(StatusCode::kMalformedInput,
                           "the input's {} elements ({}) are not a multiple of the filter's {}", in.element_count(),
