@@ -58,7 +58,7 @@ Result<uint64_t> UsedBytes(Database& database) {
   HEARTH_ASSIGN(const int64_t free_pages, database.Number("PRAGMA freelist_count"));
   HEARTH_ASSIGN(const int64_t page_bytes, database.Number("PRAGMA page_size"));
   if (free_pages < 0 || free_pages > pages) {  // the store would seem full for ever
-    return Error(StatusCode::kMalformedInput, "{} of {} pages are said to be free", free_pages, pages);
+    return Error(StatusCode::kMalformedInput, "it claims that {} of {} pages are free", free_pages, pages);
   }
   return static_cast<uint64_t>(pages - free_pages) * static_cast<uint64_t>(page_bytes);
 }

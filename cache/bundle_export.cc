@@ -112,7 +112,7 @@ Result<std::unique_ptr<BundleWriter>> WriterFor(const fs::path& bundle) {
   }
   std::error_code error;
   if (fs::exists(bundle, error) && !fs::is_empty(bundle, error)) {
-    return Error(StatusCode::kInvalidArgument, "{} is there already and not an empty folder: name another",
+    return Error(StatusCode::kInvalidArgument, "{} exists and is not an empty folder: choose another name",
                  bundle.string());
   }
   return std::unique_ptr<BundleWriter>(std::make_unique<FolderWriter>(bundle));
@@ -142,8 +142,8 @@ Status CheckBase(const ExportRequest& request, std::span<const PublicKey> keys, 
   HEARTH_TRY(base.manifest().CheckUsable(NowMs(), request.made_by));
   if (!keys.empty() && base.signed_by().empty()) {
     return Error(StatusCode::kIoError,
-                 "no trusted key has signed it, so nobody knows that those who get the new bundle have what it leaves "
-                 "out: name the file of the key that did (--keys), or export all (without --since){}",
+                 "no trusted key has signed it, so the users of the new bundle may lack the entries that it leaves "
+                 "out: name the file of the key that signed it (--keys), or export everything (without --since){}",
                  WhyNoSignatures());
   }
   for (size_t k = 0; k < base.manifest().entries.size(); ++k) HEARTH_TRY(base.Check(k));
@@ -209,7 +209,7 @@ Result<BundleTexts> TextsOf(const Manifest& manifest, const std::optional<Signin
   BundleTexts texts{manifest.ToText(), {}};
   if (texts.manifest.size() > kMaxManifestBytes || manifest.devices.size() > kMaxDevices) {
     return Error(StatusCode::kInvalidArgument,
-                 "{} entries for {} devices are more than a bundle holds: export them in parts (--kind, --device)",
+                 "{} entries for {} devices do not fit a bundle: export them in parts (--kind, --device)",
                  manifest.entries.size(), manifest.devices.size());
   }
   if (!key) return texts;

@@ -56,8 +56,8 @@ Result<BundleFile> BundleFile::Open(const fs::path& wanted) {
 }
 
 Status BundleFile::Damaged(std::string_view what) const {
-  return Error(StatusCode::kIoError, "{} is no whole bundle: {}; copy it again, or export it again", path_.string(),
-               what);
+  return Error(StatusCode::kIoError, "{} is not a complete bundle: {}; copy it again, or export it again",
+               path_.string(), what);
 }
 
 Status BundleFile::Read(uint64_t at, std::span<std::byte> bytes) const {
@@ -70,7 +70,7 @@ Result<std::string> BundleFile::ReadText(uint64_t at, std::string_view name, uin
   HEARTH_TRY(Read(at, header));
   const std::optional<uint64_t> size_bytes = SizeInTarHeader(header, name);
   if (!size_bytes || *size_bytes > max_bytes || *size_bytes > size_bytes_) {
-    return Damaged(fmt::format("{} is not where it belongs, or too long", name));
+    return Damaged(fmt::format("{} is not at its place, or too long", name));
   }
   std::string text(*size_bytes, '\0');
   HEARTH_TRY(Read(at + kTarBlockBytes, std::as_writable_bytes(std::span(text))));
@@ -96,7 +96,7 @@ Status BundleFile::Locate(const Manifest& manifest) {
   if (at > size_bytes_) return Damaged("it is shorter than its manifest says");
   for (const ManifestEntry& entry : manifest.entries) {
     if (!places.empty() && !(places.back().digest < entry.digest)) return Damaged("its entries are out of order");
-    if (!entry.material_bytes) return Damaged("its manifest does not say how long keys are");
+    if (!entry.material_bytes) return Damaged("its manifest lacks the lengths of keys");
     const uint64_t left = size_bytes_ - at;
     if (*entry.material_bytes > left || entry.size_bytes > left) {
       return Damaged("it is shorter than its manifest says");
@@ -105,7 +105,7 @@ Status BundleFile::Locate(const Manifest& manifest) {
     at += MemberBytes(*entry.material_bytes) + MemberBytes(entry.size_bytes);
     if (at > size_bytes_) return Damaged("it is shorter than its manifest says");
   }
-  if (at + kEndBytes != size_bytes_) return Damaged("it has not the length that its manifest says");
+  if (at + kEndBytes != size_bytes_) return Damaged("its length is not that of its manifest");
   places_ = std::move(places);
   return Status::Ok();
 }
@@ -115,7 +115,7 @@ Result<std::string> BundleFile::ReadMaterial(size_t entry) const {
   TarHeader header;
   HEARTH_TRY(Read(place.at, header));
   if (SizeInTarHeader(header, KeyName(place.digest)) != place.material_bytes) {
-    return Damaged(fmt::format("the key of entry {} is not where it belongs", place.digest.ToHex()));
+    return Damaged(fmt::format("the key of entry {} is not at its place", place.digest.ToHex()));
   }
   std::string material(place.material_bytes, '\0');
   HEARTH_TRY(Read(place.at + kTarBlockBytes, std::as_writable_bytes(std::span(material))));
@@ -129,7 +129,7 @@ Status BundleFile::ReadBlob(size_t entry, uint64_t at, std::span<std::byte> byte
   TarHeader header;
   HEARTH_TRY(Read(header_at, header));
   if (SizeInTarHeader(header, BlobName(place.digest)) != place.blob_bytes) {
-    return Damaged(fmt::format("entry {} is not where it belongs", place.digest.ToHex()));
+    return Damaged(fmt::format("entry {} is not at its place", place.digest.ToHex()));
   }
   return Read(header_at + kTarBlockBytes + at, bytes);
 }
@@ -137,7 +137,8 @@ Status BundleFile::ReadBlob(size_t entry, uint64_t at, std::span<std::byte> byte
 Result<BundleFileWriter> BundleFileWriter::Create(const fs::path& file) {
   Descriptor descriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (descriptor.is_open()) return BundleFileWriter(file, std::move(descriptor));
-  if (errno == EEXIST) return Error(StatusCode::kInvalidArgument, "{} is there already: name another", file.string());
+  if (errno == EEXIST)
+    return Error(StatusCode::kInvalidArgument, "{} exists already: choose another name", file.string());
   return Error(StatusCode::kIoError, "can't make {}: {}", file.string(), std::strerror(errno));
 }
 
@@ -158,7 +159,7 @@ Status BundleFileWriter::Write(std::span<const std::byte> bytes) {
 
 Status BundleFileWriter::AddMember(const std::string& name, std::span<const std::byte> bytes) {
   if (bytes.size() > kMaxTarMemberBytes) {
-    return Error(StatusCode::kInvalidArgument, "{} of {} bytes does not fit in a bundle file: make a folder of it",
+    return Error(StatusCode::kInvalidArgument, "{} of {} bytes does not fit in a bundle file: export a folder instead",
                  name, bytes.size());
   }
   HEARTH_TRY(Write(MakeTarHeader(name, bytes.size())));

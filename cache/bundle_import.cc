@@ -65,8 +65,8 @@ Result<BundleImport> ImportBundle(const ImportRequest& request) {
   // This holds for every kind: programs run, plans decide what is read and written, weights and tuning change results.
   if (!bundle->manifest().entries.empty() && report.signed_by.empty() && !request.is_trusted) {
     return Error(StatusCode::kIoError,
-                 "{} holds {} entries that no trusted key has signed, and models would run with them: name the file of "
-                 "the keys you trust, or say that you trust this bundle (--keys, --trust){}",
+                 "{} has {} entries that no trusted key has signed, and models would run with them: name the file of "
+                 "the keys that you trust (--keys), or trust this bundle (--trust){}",
                  request.bundle.string(), bundle->manifest().entries.size(), WhyNoSignatures());
   }
   HEARTH_TRY(ImportEntries(request, *bundle, report));

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Status NotAsPromised(std::string_view entry) {
-  return Error(StatusCode::kIoError, "entry {} of the bundle is not what its manifest promises", entry);
+  return Error(StatusCode::kIoError, "entry {} of the bundle does not match its manifest", entry);
 }
 
 class FolderReader final : public BundleReader {
@@ -111,7 +111,8 @@ Result<std::unique_ptr<BundleReader>> BundleReader::Open(const fs::path& bundle,
   const fs::file_type type = fs::symlink_status(bundle, error).type();
   if (type == fs::file_type::not_found) return Error(StatusCode::kNotFound, "there is no bundle {}", bundle.string());
   if (type != fs::file_type::regular && type != fs::file_type::directory && type != fs::file_type::symlink) {
-    return Error(StatusCode::kInvalidArgument, "{} is no bundle: it is neither a file nor a folder", bundle.string());
+    return Error(StatusCode::kInvalidArgument, "{} is not a bundle: it is neither a file nor a folder",
+                 bundle.string());
   }
   if (type != fs::file_type::regular) {
     HEARTH_ASSIGN(fs::path folder, PrepareFolder(bundle, FolderUse::kReadOnlyLayer));

@@ -75,7 +75,7 @@ Result<Resolved> ResolveByDeadline(const ServerAddress& address, const Deadline&
   std::unique_lock lock(shared->mutex);
   const auto wait = std::chrono::milliseconds(deadline.left_ms());
   if (!shared->is_done.wait_for(lock, wait, [&] { return shared->resolved.has_value(); })) {
-    return Error(StatusCode::kUnavailable, "its name is not resolved in time");
+    return Error(StatusCode::kUnavailable, "its name was not resolved in time");
   }
   if (shared->resolved->error != 0) {
     return Error(StatusCode::kUnavailable, "its name is not known: {}", ::gai_strerror(shared->resolved->error));
@@ -107,7 +107,7 @@ class PlainConnection final : public ServerConnection {
 
   Status Write(std::span<const std::byte> bytes, const Deadline& deadline) override {
     while (!bytes.empty()) {
-      if (deadline.is_over()) return Error(StatusCode::kUnavailable, "it does not take what is sent in time");
+      if (deadline.is_over()) return Error(StatusCode::kUnavailable, "it did not accept the sent bytes in time");
       const ssize_t count = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (count > 0) {
         bytes = bytes.subspan(static_cast<size_t>(count));

@@ -22,7 +22,7 @@ std::span<const std::byte> BytesOfPlace(const std::string& place) {
 Status MakeSecret(Database& database) {
   std::array<std::byte, kFingerprintSecretBytes> secret;
   if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size())) {
-    return Error(StatusCode::kIoError, "the system gives no random numbers: {}", std::strerror(errno));
+    return Error(StatusCode::kIoError, "the system has no random numbers: {}", std::strerror(errno));
   }
   HEARTH_ASSIGN(Statement row, database.Prepare("INSERT INTO counters VALUES('secret', ?)"));
   return row.Bind(0, secret).Run();

@@ -27,7 +27,7 @@ using Findings = std::vector<CacheFinding>;
 
 constexpr int kLockWaitMs = 100;
 constexpr uint64_t kLittleSpaceBytes = uint64_t{64} << 20;
-constexpr const char* kNoCache = "each start is a cold one";
+constexpr const char* kNoCache = "each start is cold";
 constexpr const char* kNothingNew = "nothing new is stored";
 constexpr const char* kElsewhere = "export HEARTH_CACHE_DIR=/a/folder/of/a/local/disk";
 
@@ -54,14 +54,14 @@ void LookAtFolder(const fs::path& folder, Findings& findings) {
                               "(mode {:04o})",
                               folder.string(), info.st_uid, info.st_mode & 07777));
   if (IsMountedReadOnly(folder)) {
-    Trouble(findings, fmt::format("{} lies on a file system that is mounted read-only", folder.string()), kNothingNew,
+    Trouble(findings, fmt::format("{} is on a file system that is mounted read-only", folder.string()), kNothingNew,
             kElsewhere);
   } else if (::access(folder.c_str(), W_OK) != 0) {
     Trouble(findings, fmt::format("{} can't be written", folder.string()), kNothingNew,
             fmt::format("chmod u+rwx '{}'", folder.string()));
   }
   if (SupportsWriteAheadLog(folder)) return;
-  Trouble(findings, fmt::format("{} lies on a network or user-space file system", folder.string()),
+  Trouble(findings, fmt::format("{} is on a network or user-space file system", folder.string()),
           "without a write-ahead log, readers and writers wait for each other", kElsewhere);
 }
 
@@ -80,7 +80,7 @@ void LookAtDisk(const fs::path& folder, Findings& findings) {
 
 void LookAtLock(const fs::path& folder, Findings& findings) {
   if (!HasLocks(folder)) {
-    Trouble(findings, fmt::format("{} lies on a file system without locks", folder.string()), kNothingNew, kElsewhere);
+    Trouble(findings, fmt::format("{} is on a file system without locks", folder.string()), kNothingNew, kElsewhere);
     return;
   }
   WaitBudget waits(kLockWaitMs);
@@ -92,7 +92,7 @@ void LookAtLock(const fs::path& folder, Findings& findings) {
 
 void LookAtDatabase(Database& database, Findings& findings) {
   const Result<std::string> mode = database.Text("PRAGMA journal_mode");
-  Sound(findings, fmt::format("{} opens; its journal mode is {}", database.file().string(),
+  Sound(findings, fmt::format("{} can be opened; its journal mode is {}", database.file().string(),
                               mode.ok() ? *mode : mode.status().message()));
   if (database.read_only() && !IsMountedReadOnly(database.file()) && HasLocks(database.file().parent_path())) {
     Trouble(findings, fmt::format("{} can only be read", database.file().string()), kNothingNew,
@@ -102,7 +102,7 @@ void LookAtDatabase(Database& database, Findings& findings) {
       fmt::format("SELECT count(*) FROM entries WHERE last_used_ms > {}", NowMs() + int64_t{24} * 60 * 60 * 1000));
   if (!future.ok() || *future == 0) return;
   Trouble(findings, fmt::format("{} entries were last used in the future: a clock is or was wrong", *future),
-          "they are evicted late; the next eviction sets them right", "date");
+          "they are evicted late; the next eviction corrects them", "date");
 }
 
 void LookAtStats(const CacheStats& stats, uint64_t max_bytes, Findings& findings) {
@@ -127,7 +127,7 @@ void LookAtQuarantine(const std::vector<CacheQuarantine>& quarantine, Findings& 
     Trouble(findings,
             fmt::format("{} runs died while they were using entry {} ({})", record.deaths, record.digest.substr(0, 12),
                         record.kind.empty() ? "of a layer" : record.kind),
-            fmt::format("it is made anew at each start until {:%Y-%m-%d}",
+            fmt::format("it is made again at each start until {:%Y-%m-%d}",
                         fmt::gmtime(std::time_t{record.until_ms / 1000})),
             "hearth cache clear --quarantine --yes");
   }
@@ -148,7 +148,8 @@ void LookAtServer(const CacheServer& server, Findings& findings) {
   Trouble(findings,
           fmt::format("the server {} can't be used: {}", name,
                       values.ok() ? (*values)->why_unusable() : values.status().message()),
-          fmt::format("each start loses {:.0f} ms and what other machines made", took_ms), "unset HEARTH_CACHE_SERVER");
+          fmt::format("each start loses {:.0f} ms and lacks the entries of other machines", took_ms),
+          "unset HEARTH_CACHE_SERVER");
 }
 
 void LookAtStore(const fs::path& folder, uint64_t max_bytes, Findings& findings) {

@@ -27,13 +27,14 @@ Status CheckKind(const std::string& kind) {
     if (name == kind) return Status::Ok();
     names += fmt::format("{}{}", k == 0 ? "" : ", ", name);
   }
-  return Error(StatusCode::kInvalidArgument, "no kind of entry is called '{}'; there are {}", kind, names);
+  return Error(StatusCode::kInvalidArgument, "there is no kind of entry '{}'; the kinds are {}", kind, names);
 }
 
 Status MakeHexDigits(std::string_view what, std::string& text) {
   for (char& c : text) {
     if (std::isxdigit(static_cast<unsigned char>(c)) == 0) {
-      return Error(StatusCode::kInvalidArgument, "'{}' is no {}: give its hex digits, all or the first", text, what);
+      return Error(StatusCode::kInvalidArgument, "'{}' is not a {}: give its hex digits, all or the first ones", text,
+                   what);
     }
     c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }

@@ -67,7 +67,7 @@ std::optional<FleetStore::Fetched> FleetStore::Fetch(const CacheKey& key) {
   Lose(is_worth_it ? std::max(0.0, took_ms - opened->cost_ms) : took_ms);
   if (!opened) {
     ++own_.rejected;
-    warnings_.Add("value", "the cache server holds entries that are damaged or that no trusted key has signed");
+    warnings_.Add("value", "the cache server has entries that are damaged or that no trusted key has signed");
     return std::nullopt;
   }
   return Fetched{key, {opened->blob.begin(), opened->blob.end()}, opened->cost_ms, "server " + HexOf(*signer)};

@@ -51,7 +51,7 @@ Status MakeFolder(const fs::path& folder) {
     HEARTH_TRY(MakeFolder(folder.parent_path()));
     if (MakePrivateFolder(folder)) return Status::Ok();
   }
-  return Error(StatusCode::kIoError, "can't make the folder {}: {}; name another", folder.string(),
+  return Error(StatusCode::kIoError, "can't make the folder {}: {}; choose another", folder.string(),
                std::strerror(errno));
 }
 
@@ -78,7 +78,7 @@ Result<struct stat> FolderInfo(const fs::path& folder) {
   struct stat info;
   if (::lstat(folder.c_str(), &info) != 0) {
     if (errno == ENOENT) return Error(StatusCode::kNotFound, "there is no cache folder {}", folder.string());
-    return SystemError("can't look at the cache folder", folder, errno);
+    return SystemError("can't examine the cache folder", folder, errno);
   }
   if (S_ISLNK(info.st_mode)) {
     return Error(StatusCode::kIoError, "cache folder {} is a symbolic link: give the folder that it points to",
@@ -98,7 +98,7 @@ Result<fs::path> DefaultCacheFolder() {
   if (const std::string_view home = EnvironmentVariable("HOME"); !home.empty())
     return fs::path(home) / ".cache" / "hearth";
   return Error(StatusCode::kNotFound,
-               "no folder for the cache: HOME is not set; set HEARTH_CACHE_DIR or name a folder with --cache");
+               "the cache has no folder, because HOME is not set: set HEARTH_CACHE_DIR or name a folder with --cache");
 }
 
 std::vector<fs::path> DefaultCacheLayers() {
@@ -181,7 +181,7 @@ Result<FileIdentity> CheckStoreFile(const fs::path& file, FolderUse use) {
   struct stat info;
   if (::lstat(file.c_str(), &info) != 0) {
     if (errno == ENOENT) return Error(StatusCode::kNotFound, "there is no {}", file.string());
-    return SystemError("can't look at", file, errno);
+    return SystemError("can't examine", file, errno);
   }
   if (S_ISLNK(info.st_mode)) {
     return Error(StatusCode::kIoError, "{} is a symbolic link, which is not followed: remove it", file.string());
@@ -238,7 +238,7 @@ bool HasLocks(const fs::path& folder) {
 
 Status NoLocksIn(const fs::path& folder) {
   return Error(StatusCode::kIoError,
-               "{} lies on a file system without locks, so nothing can be stored there: name a folder of a local disk "
+               "{} is on a file system without locks, so nothing can be stored there: name a folder on a local disk "
                "(--cache, HEARTH_CACHE_DIR)",
                folder.string());
 }

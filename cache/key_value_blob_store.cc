@@ -98,7 +98,7 @@ void KeyValueBlobStore::Put(std::span<const PutRequest> requests) {
       counters_.bytes_written += request.bytes.size();
     } else {
       ++counters_.put_errors;
-      warnings_.Add("writing", "the store given for the cache did not take an entry");
+      warnings_.Add("writing", "the store given for the cache did not accept an entry");
     }
   }
 }

@@ -74,8 +74,7 @@ class SignedLayer final : public BlobStore {
     std::vector<std::string> warnings = store_->TakeWarnings();
     const std::scoped_lock lock(mutex_);
     if (broken_ > 0 && !std::exchange(has_told_, true)) {
-      warnings.push_back(
-          "a cache layer holds entries that are not what its signed manifest promises: they are not used");
+      warnings.push_back("a cache layer has entries that do not match its signed manifest: they are not used");
     }
     return warnings;
   }
@@ -96,8 +95,8 @@ class SignedLayer final : public BlobStore {
 
 Status NobodyStandsBehind(const fs::path& bundle) {
   return Error(StatusCode::kIoError,
-               "no trusted key has signed {}, and models would run with what it holds: name the file of the keys you "
-               "trust, or say that you trust such layers (--cache-layer-keys, --trust-cache-layers){}",
+               "no trusted key has signed {}, and models would run with its entries: name the file of the keys that "
+               "you trust (--cache-layer-keys), or trust such layers (--trust-cache-layers){}",
                bundle.string(), WhyNoSignatures());
 }
 

@@ -160,7 +160,7 @@ Result<Manifest> Manifest::FromText(std::string_view text) {
     if (end == std::string_view::npos) return Error(StatusCode::kMalformedInput, "its last line is cut off");
     text.remove_prefix(end + 1);
     if (number > 1 && (!AddLine(line, manifest) || manifest.devices.size() > kMaxDevices)) {
-      return Error(StatusCode::kMalformedInput, "its line {} makes no sense", number);
+      return Error(StatusCode::kMalformedInput, "its line {} is invalid", number);
     }
   }
   HEARTH_TRY(CheckNamedOnce(manifest));

@@ -70,7 +70,7 @@ Result<int64_t> FindModel(Database& database, std::string_view name) {
     HEARTH_ASSIGN(const bool is_ambiguous, rows.Step());
     if (!is_ambiguous) return id;
   }
-  return Error(StatusCode::kNotFound, "the cache knows {} '{}': `hearth cache ls --by-model` lists those that it knows",
+  return Error(StatusCode::kNotFound, "the cache knows {} '{}': `hearth cache ls --by-model` lists the known models",
                row ? "several models" : "no model", name);
 }
 

@@ -31,17 +31,17 @@ Result<RedisReply> RedisReplyReader::Next(ServerConnection& connection, uint64_t
   const char* end = reply.text.data() + reply.text.size();
   const auto parsed = std::from_chars(reply.text.data(), end, size_bytes);
   if (type != '$' || parsed.ec != std::errc() || parsed.ptr != end || size_bytes < -1) {
-    return Error(StatusCode::kUnavailable, "it does not speak as a Redis server does");
+    return Error(StatusCode::kUnavailable, "it does not follow the protocol of Redis");
   }
   if (size_bytes < 0) return reply;
   if (static_cast<uint64_t>(size_bytes) > max_bytes) {
-    return Error(StatusCode::kUnavailable, "it sends an entry of {} bytes, more than the {} that are taken (max-entry)",
+    return Error(StatusCode::kUnavailable, "it sends an entry of {} bytes, more than the limit of {} (max-entry)",
                  size_bytes, max_bytes);
   }
   reply.kind = RedisReply::Kind::kValue;
   HEARTH_ASSIGN(reply.value, Bytes(static_cast<size_t>(size_bytes), connection, deadline));
   HEARTH_ASSIGN(const std::string rest, Line(connection, deadline));
-  if (!rest.empty()) return Error(StatusCode::kUnavailable, "it does not speak as a Redis server does");
+  if (!rest.empty()) return Error(StatusCode::kUnavailable, "it does not follow the protocol of Redis");
   return reply;
 }
 
@@ -56,7 +56,7 @@ Result<std::string> RedisReplyReader::Line(ServerConnection& connection, const D
   size_t end = 0;
   while ((end = held_.find("\r\n")) == std::string::npos) {
     if (held_.size() > kMostLineBytes) {
-      return Error(StatusCode::kUnavailable, "it does not speak as a Redis server does");
+      return Error(StatusCode::kUnavailable, "it does not follow the protocol of Redis");
     }
     HEARTH_TRY(Fill(connection, deadline));
   }

@@ -53,7 +53,7 @@ class RedisValues final : public RemoteValues {
   void Tell(const RedisReply& reply, std::string_view what) {
     const std::string error = reply.text.substr(0, reply.text.find(' '));
     if (error == "NOAUTH" || error == "WRONGPASS") {
-      GiveUp(fmt::format("it wants a password ({}): name it as redis://user:password@host:port", reply.text));
+      GiveUp(fmt::format("it needs a password ({}): give it as redis://user:password@host:port", reply.text));
       return;
     }
     warnings_.Add(fmt::format("{} {}", what, error),
@@ -124,7 +124,7 @@ Result<std::unique_ptr<RemoteValues>> MakeRedisValues(const RedisOptions& option
 #else
 
 Result<std::unique_ptr<RemoteValues>> MakeRedisValues(const RedisOptions&) {
-  return Error(StatusCode::kUnsupported, "this build of Hearth knows no cache server: build with HEARTH_WITH_REDIS");
+  return Error(StatusCode::kUnsupported, "this build of Hearth has no cache servers: build with HEARTH_WITH_REDIS");
 }
 
 #endif

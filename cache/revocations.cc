@@ -28,7 +28,7 @@ Result<std::set<Revocation>> ReadRevocations(Database& database) {
 Status NoteRevocation(Database& database, std::string_view key_prefix) {
   int64_t number = 0;
   if (::getrandom(&number, sizeof(number), 0) != sizeof(number)) {
-    return Error(StatusCode::kIoError, "the system gives no random numbers: {}", std::strerror(errno));
+    return Error(StatusCode::kIoError, "the system has no random numbers: {}", std::strerror(errno));
   }
   return KeepRevocations(database, {{std::string(key_prefix), number}});
 }

@@ -67,7 +67,7 @@ Status ParseHostAndPort(std::string_view text, ServerAddress& address) {
     address.host = text.substr(1, end - 1);
     port = text.substr(end + 1);
     has_port = TakePrefix(port, ":");
-    if (!has_port && !port.empty()) return Wrong("has something behind ']' that is no port");
+    if (!has_port && !port.empty()) return Wrong("has something after ']' that is not a port");
   } else if (text.find(':') != text.rfind(':')) {
     address.host = text;  // IPv6 without a port
   } else {
@@ -77,14 +77,14 @@ Status ParseHostAndPort(std::string_view text, ServerAddress& address) {
     address.host = text;
   }
   if (address.host.empty()) return Wrong("names no host");
-  if (has_port && !ParseNumber(port, 1, 65535, address.port)) return Wrong("has a port that is none");
+  if (has_port && !ParseNumber(port, 1, 65535, address.port)) return Wrong("has an invalid port");
   return Status::Ok();
 }
 
 Status ParseUser(std::string_view text, ServerAddress& address) {
   const auto behind = CutBehind(text, ':');
   const std::optional<std::string> user = PercentDecoded(text), password = PercentDecoded(behind.value_or(""));
-  if (!user || !password) return Wrong("has a user or password with a '%' that is no code");
+  if (!user || !password) return Wrong("has a user or password with a '%' that is not an escape");
   address.user = *user;
   address.password = *password;
   return Status::Ok();
@@ -123,7 +123,7 @@ Status ParseOption(std::string_view text, ServerAddress& address) {
       return Status::Ok();
     }
   }
-  return Wrong(fmt::format("has an option that makes no sense ('{}')", text));
+  return Wrong(fmt::format("has an invalid option ('{}')", text));
 }
 
 }  // namespace
@@ -140,7 +140,7 @@ Result<ServerAddress> ParseServerAddress(std::string_view text) {
   std::string_view options = CutBehind(text, '?').value_or("");
   const auto database = CutBehind(text, '/');
   if (database && !database->empty() && !ParseNumber(*database, 0, 1'000'000, address.database)) {
-    return Wrong("has a database that is no number");
+    return Wrong("has a database that is not a number");
   }
   if (const size_t at = text.rfind('@'); at != std::string_view::npos) {
     HEARTH_TRY(ParseUser(text.substr(0, at), address));

@@ -38,11 +38,12 @@ Status WriteNewFile(const std::filesystem::path& file, mode_t mode, const std::s
 // Every key in the file.
 Result<std::vector<std::array<uint8_t, 32>>> ReadKeys(const std::filesystem::path& file, std::string_view word) {
   if (file.empty())
-    return Error(StatusCode::kInvalidArgument, "no file of the keys to trust is named (--cache-server-keys, --keys)");
+    return Error(StatusCode::kInvalidArgument,
+                 "no file of trusted keys is given: name one (--cache-server-keys, --keys)");
   // A pipe would block every start, and a device has no end.
   struct stat info;
   if (::stat(file.c_str(), &info) == 0 && (!S_ISREG(info.st_mode) || info.st_size > kMostKeyFileBytes)) {
-    return Error(StatusCode::kInvalidArgument, "{} is no file of keys: {}", file.string(),
+    return Error(StatusCode::kInvalidArgument, "{} is not a file of keys: {}", file.string(),
                  S_ISREG(info.st_mode) ? "it is too large" : "it is not a regular file");
   }
   std::ifstream in(file);
@@ -81,9 +82,10 @@ Result<std::vector<PublicKey>> ReadPublicKeys(const std::filesystem::path& file)
   struct stat info;
   if (!error && ::stat(real.c_str(), &info) == 0) {
     if ((info.st_uid != 0 && info.st_uid != ::geteuid()) || OthersMayWrite(real, info)) {
-      return Error(StatusCode::kIoError,
-                   "others may write to the file of trusted keys {}, and add theirs: make it yours and 'chmod go-w' it",
-                   file.string());
+      return Error(
+          StatusCode::kIoError,
+          "other users may write to the file of trusted keys {} and add their keys: make it yours and 'chmod go-w' it",
+          file.string());
     }
     HEARTH_TRY(CheckParents(real));
   }

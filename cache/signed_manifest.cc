@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 Result<std::string> ReadText(const fs::path& file, uint64_t max_bytes) {
   HEARTH_ASSIGN(const OpenedFile opened, OpenBundlePart(file));
   if (opened.size_bytes > max_bytes) {
-    return Error(StatusCode::kIoError, "{} is too long to be a bundle's", file.string());
+    return Error(StatusCode::kIoError, "{} is too long for a bundle", file.string());
   }
   std::string text(opened.size_bytes, '\0');
   HEARTH_TRY(ReadExactly(opened.descriptor, 0, std::as_writable_bytes(std::span(text))).Within(file.string()));
@@ -66,21 +66,22 @@ Status NoManifestInBundle(const fs::path& folder) {
   std::error_code error;
   const bool is_cache = fs::exists(folder / kStoreFileName, error);
   return Error(StatusCode::kNotFound, "{} is {}: there is no {} in it; {}", folder.string(),
-               is_cache ? "a cache and no bundle" : "no bundle", kManifestName,
-               is_cache ? fmt::format("`hearth cache export BUNDLE.tar --cache {}` makes one of it", folder.string())
-                        : "name the folder or the .tar that `hearth cache export` made");
+               is_cache ? "a cache, not a bundle" : "not a bundle", kManifestName,
+               is_cache
+                   ? fmt::format("`hearth cache export BUNDLE.tar --cache {}` makes a bundle of it", folder.string())
+                   : "name the folder or the .tar that `hearth cache export` made");
 }
 
 Status NoStoreInBundle(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     if (entry->path().extension() != ".key") continue;
-    return Error(StatusCode::kIoError,
-                 "{} is a bundle's file that was unpacked, and only whole files are read: name the .tar itself, or "
-                 "export it again",
-                 folder.string());
+    return Error(
+        StatusCode::kIoError,
+        "{} is an unpacked bundle file, and only packed ones are read: name the .tar itself, or export it again",
+        folder.string());
   }
-  return Error(StatusCode::kIoError, "{} is no whole bundle: there is no {} in it; copy it again, or export it again",
+  return Error(StatusCode::kIoError, "{} is not a complete bundle: it has no {}; copy it again, or export it again",
                folder.string(), kStoreFileName);
 }
 

@@ -24,7 +24,7 @@ Result<SodiumApi> LoadOnce() {
     return Error(StatusCode::kUnavailable, "this libsodium lacks {}: update it", #name);
   HEARTH_SODIUM_FUNCTIONS(HEARTH_FIND)
 #undef HEARTH_FIND
-  if (api.sodium_init() < 0) return Error(StatusCode::kUnavailable, "libsodium finds no source of random numbers");
+  if (api.sodium_init() < 0) return Error(StatusCode::kUnavailable, "libsodium has no source of random numbers");
   library->Leak();
   return api;
 }

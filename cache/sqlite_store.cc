@@ -63,7 +63,7 @@ SqliteStore::SqliteStore(StoreOptions options, std::unique_ptr<SessionWaits> own
                       : Database::IsForkedFromAUser()     ? ", this process was forked from one that has it open"
                       : !HasLocks(options_.folder)        ? ", its file system has no locks"
                                                           : ", the disk is full";
-    warnings_.Add("read-only", fmt::format("{} can't be written{}: what it holds is used, nothing new is stored",
+    warnings_.Add("read-only", fmt::format("{} can't be written{}: its entries are used, but nothing new is stored",
                                            file().string(), why));
   }
 }
@@ -107,8 +107,8 @@ void SqliteStore::QuarantineDeadUses() {
     hidden_.insert(marker.in_use.begin(), marker.in_use.end());
     for (const Fingerprint& digest : marker.in_use) on_probation_[digest];
   }
-  warnings_.Add("quarantine", fmt::format("an earlier run died while it was loading {} cached item{}: rebuilding {}",
-                                          count, count == 1 ? "" : "s", count == 1 ? "it" : "them"));
+  warnings_.Add("quarantine", fmt::format("an earlier run died while it loaded {} cached item{}: rebuilding {}", count,
+                                          count == 1 ? "" : "s", count == 1 ? "it" : "them"));
   if (!Writable()) return;
   if (const Status status = RecordStrikes(*database_, dead); !status.ok()) {
     OnTrouble("quarantining", status);
@@ -136,7 +136,7 @@ bool SqliteStore::Get(const CacheKey& key, const Destination& destination) {
       return false;
     }
     if (*lookup == Lookup::kReject) {
-      RejectDamaged(key, digest, "size", "has not the size that it should have");
+      RejectDamaged(key, digest, "size", "has a wrong size");
       return false;
     }
   }
@@ -159,8 +159,8 @@ void SqliteStore::TellIfBarred(const CacheKey& key, const Fingerprint& digest) {
   const std::string_view kind = BlobKindName(key.kind());
   warnings_.Add(
       fmt::format("barred {}", kind),
-      fmt::format("{} runs died while they were loading the same cached {}, which is therefore made anew at each "
-                  "start until {:%Y-%m-%d}; `hearth cache clear --kind {}` lifts that",
+      fmt::format("{} runs died while they loaded the same cached {}, so it is made again at each start until "
+                  "{:%Y-%m-%d}; `hearth cache clear --kind {}` lifts that",
                   record->second.strikes, kind, fmt::gmtime(std::time_t{record->second.until_ms / 1000}), kind));
 }
 
@@ -285,7 +285,7 @@ StoreCounters SqliteStore::counters() const {
 std::vector<std::string> SqliteStore::TakeWarnings() {
   if (IsForked()) {
     if (has_told_child_.exchange(true)) return {};
-    return {"this process was forked from the one that opened the cache: it goes on without"};
+    return {"this process was forked from the one that opened the cache: it goes on without the cache"};
   }
   const std::scoped_lock lock(mutex_);
   return warnings_.Take();
@@ -320,7 +320,7 @@ void SqliteStore::Heal(const Status& damage) {
   database_.reset();
   used_.clear();
   warnings_.Add("damaged", fmt::format("the cache {} is damaged{}: {}", file().string(),
-                                       read_only_ ? "" : " and starts anew", damage.message()));
+                                       read_only_ ? "" : " and starts empty", damage.message()));
   if (read_only_ || has_healed_) return;
   has_healed_ = true;
   if (!MoveAside(options_, file_, waits_.others, identity_).ok()) return;
@@ -341,7 +341,7 @@ void SqliteStore::Reopen() {
   if (fresh.ok()) {
     TakeOver(std::move(fresh).value());
   } else {
-    warnings_.Add("gone", fmt::format("the cache {} was replaced while this ran, and nothing new is stored: {}",
+    warnings_.Add("gone", fmt::format("the cache {} was replaced during this run, and nothing new is stored: {}",
                                       file().string(), fresh.status().message()));
   }
 }

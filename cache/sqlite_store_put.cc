@@ -36,9 +36,11 @@ std::vector<SqliteStore::NewEntry> SqliteStore::WithDigests(std::span<const PutR
     }
     const std::scoped_lock lock(mutex_);
     ++counters_.put_errors;
-    warnings_.Add("too large", fmt::format("an entry of {} bytes ({}) is more than the cache takes as one ({}): it is "
-                                           "made anew at each start",
-                                           size_bytes, BlobKindName(request.key->kind()), max_bytes));
+    warnings_.Add(
+        "too large",
+        fmt::format(
+            "an entry of {} bytes ({}) exceeds the cache's limit for one entry ({}): it is made again at each start",
+            size_bytes, BlobKindName(request.key->kind()), max_bytes));
   }
   return entries;
 }
@@ -164,7 +166,7 @@ Result<std::vector<SqliteStore::NewEntry>> SqliteStore::WithoutRevoked(std::span
   HEARTH_ASSIGN(const std::set<Revocation> now, ReadRevocations(*database_));
   std::erase_if(left, [&](const NewEntry& entry) { return IsRevokedSince(revocations_, now, entry.origin); });
   if (left.size() < entries.size()) {
-    warnings_.Add("revoked", "a key was revoked while this ran: what it had signed is not stored");
+    warnings_.Add("revoked", "a key was revoked during this run: entries that it signed are not stored");
   }
   return left;
 }
@@ -181,7 +183,7 @@ Status SqliteStore::StoreAll(std::span<const NewEntry> wanted, bool all_or_nothi
   HEARTH_ASSIGN(const bool has_room_for_all, HasRoom(entries, {}));
   const Status no_room =
       Error(StatusCode::kResourceExhausted,
-            "new entries and what this run uses already don't fit into the cache's {} bytes: raise its limit",
+            "the cache's {} bytes have no room for the new entries beside those that this run uses: raise its limit",
             options_.max_bytes);
   if (!has_room_for_all && all_or_nothing) return no_room;
   std::vector<const NewEntry*> stored;

@@ -47,13 +47,13 @@ Status CheckFormat(Database& database, int64_t& format) {
   HEARTH_ASSIGN(const int64_t application, database.Number("PRAGMA application_id"));
   if (stamp == 0 && application == 0) {
     HEARTH_ASSIGN(const int64_t objects, database.Number("SELECT count(*) FROM sqlite_schema"));
-    if (objects == 0) return Error(StatusCode::kNotFound, "the store was never filled");
+    if (objects == 0) return Error(StatusCode::kNotFound, "the store is empty");
   }
   if (application != kApplicationId) return Error(StatusCode::kMalformedInput, "it is another program's database");
   format = stamp & 0x7fff;
   if (stamp != FormatStamp(format)) return Error(StatusCode::kMalformedInput, "its format number is damaged");
   if (format != kFormatNumber) {
-    return Error(StatusCode::kUnsupported, "it has format {}, of {} Hearth, and this one knows {}", format,
+    return Error(StatusCode::kUnsupported, "it has format {}, of {} Hearth; this one reads format {}", format,
                  format > kFormatNumber ? "a newer" : "an older", kFormatNumber);
   }
   const Result<Statement> all = database.Prepare(
@@ -62,7 +62,7 @@ Status CheckFormat(Database& database, int64_t& format) {
       " b.id, b.bytes, q.digest, q.checksum, q.strikes, q.kind, q.since_ms, c.name, c.value, m.id, m.fingerprint,"
       " m.path, m.is_pinned, m.last_used_ms, u.model, u.digest, n.fast, n.name"
       " FROM entries e, blobs b, quarantine q, counters c, models m, uses u, content_names n");
-  return all.status().Within("its tables are not those of the store");
+  return all.status().Within("its tables are not those of a store");
 }
 
 Result<Database> OpenWith(const fs::path& file, Database::Access access, WaitBudget& waits, int64_t& format) {
@@ -234,7 +234,7 @@ Result<Database> OpenStoreFile(const StoreOptions& options, WaitBudget& waits, W
   if (own.opened.status().code() == StatusCode::kMalformedInput) {
     HEARTH_TRY(RenameWithSideFiles(own.file, DamagedFile(options.folder)));
     warnings.Add("damaged",
-                 fmt::format("the cache was damaged and starts anew; the old file is kept as {}.damaged ({})",
+                 fmt::format("the cache was damaged and starts empty; the old file is kept as {}.damaged ({})",
                              kStoreFileName, own.opened.status().message()));
   } else if (own.opened.status().code() == StatusCode::kUnsupported) {
     HEARTH_TRY(RenameWithSideFiles(own.file, FileOfFormat(options.folder, own.format)));

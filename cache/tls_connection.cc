@@ -108,7 +108,7 @@ class TlsConnection final : public ServerConnection {
 
   Status Open(const ServerAddress& address, const Deadline& deadline) {
     context_ = api_->SSL_CTX_new(api_->TLS_client_method());
-    if (context_ == nullptr) return Error(StatusCode::kUnavailable, "OpenSSL makes no context");
+    if (context_ == nullptr) return Error(StatusCode::kUnavailable, "OpenSSL can't create a context");
     const bool has_roots = address.ca_file.empty()
                                ? api_->SSL_CTX_set_default_verify_paths(context_) == 1
                                : api_->SSL_CTX_load_verify_locations(context_, address.ca_file.c_str(), nullptr) == 1;
@@ -119,7 +119,7 @@ class TlsConnection final : public ServerConnection {
     api_->SSL_CTX_set_verify(context_, kVerifyPeer, nullptr);
     ssl_ = api_->SSL_new(context_);
     if (ssl_ == nullptr || api_->SSL_set_fd(ssl_, socket_.get()) != 1 || !SetName(address.host)) {
-      return Error(StatusCode::kUnavailable, "OpenSSL makes no connection");
+      return Error(StatusCode::kUnavailable, "OpenSSL can't create a connection");
     }
     Status status = Repeat(deadline, [this] { return api_->SSL_connect(ssl_); }).status();
     const long verified = api_->SSL_get_verify_result(ssl_);

@@ -80,15 +80,14 @@ Status CheckParents(const fs::path& path) {
       return Error(StatusCode::kIoError, "can't look at {}: {}", parent.string(), std::strerror(errno));
     }
     if (info.st_uid != 0 && info.st_uid != ::geteuid()) {
-      return Error(StatusCode::kIoError,
-                   "{}, above {}, belongs to user {}, who could put something else in its place: choose another place",
+      return Error(StatusCode::kIoError, "{}, above {}, belongs to user {}, who could replace it: choose another place",
                    parent.string(), path.string(), info.st_uid);
     }
     if ((info.st_mode & S_ISVTX) == 0 && OthersMayWrite(parent, info)) {
-      return Error(StatusCode::kIoError,
-                   "{}, above {}, may be written by other users, who could put something else in its place: 'chmod "
-                   "go-w' it, or choose another place",
-                   parent.string(), path.string());
+      return Error(
+          StatusCode::kIoError,
+          "{}, above {}, may be written by other users, who could replace it: 'chmod go-w' it, or choose another place",
+          parent.string(), path.string());
     }
     if (parent == parent.root_path()) return Status::Ok();
   }

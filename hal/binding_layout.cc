@@ -34,14 +34,15 @@ Status CheckExtent(const Binding& binding, const BindingLayout& layout, const Bh
                  binding.offset_bytes, binding.row_pitch_bytes, element_bytes);
   }
   if (pitch_bytes < row_bytes) {
-    return Error(StatusCode::kInvalidArgument, "a row of the tensor takes {} bytes, the row pitch is {}", row_bytes,
+    return Error(StatusCode::kInvalidArgument, "a row of the tensor takes {} bytes, but the row pitch is {}", row_bytes,
                  pitch_bytes);
   }
   // No sum can overflow: lent memory has an address, and pitch times rows is compared by division.
   const uint64_t room = binding.size_bytes > binding.offset_bytes ? binding.size_bytes - binding.offset_bytes : 0;
   if (room < row_bytes || (rows > 1 && (room - row_bytes) / (rows - 1) < pitch_bytes)) {
-    return Error(StatusCode::kInvalidArgument, "{} rows of {} bytes, {} apart, don't fit into {} bytes from {} on",
-                 rows, row_bytes, pitch_bytes, binding.size_bytes, binding.offset_bytes);
+    return Error(StatusCode::kInvalidArgument,
+                 "{} rows of {} bytes, {} bytes apart, don't fit into {} bytes from byte {} on", rows, row_bytes,
+                 pitch_bytes, binding.size_bytes, binding.offset_bytes);
   }
   if (binding.size_bytes / element_bytes > static_cast<uint64_t>(std::numeric_limits<int32_t>::max())) {
     return Error(StatusCode::kInvalidArgument, "the lent memory has {} bytes, more than kernels can count",
@@ -106,15 +107,15 @@ void SetLent(TensorArg& arg, const BindingLayout& layout, bool is_texture) {
 Result<BindingLayout> LayoutOf(const Binding& binding, const TensorDesc& desc) {
   if (!IsReal(desc) || desc.dtype == DType::kFloat64) {
     return Error(StatusCode::kUnsupported,
-                 "a tensor of {} takes no lent memory, only real numbers that devices have do", DTypeName(desc.dtype));
+                 "a tensor of {} can't use lent memory; only real numbers of device types can", DTypeName(desc.dtype));
   }
   const Bhwc shape = ToBhwc(desc.shape);
   const bool has_texels = HasTexels(binding.memory);
   BindingLayout layout;
   layout.is_pixel = has_texels || binding.format != ElementFormat::kFloat32;
   if (layout.is_pixel && shape.c > 4) {
-    return Error(StatusCode::kInvalidArgument, "a pixel of this format has 4 components, the tensor {} channels",
-                 shape.c);
+    return Error(StatusCode::kInvalidArgument,
+                 "a pixel of this format has 4 components, but the tensor has {} channels", shape.c);
   }
   layout.element = layout.is_pixel ? PixelStorage(binding.format) : StorageType::kScalar;
   layout.stride = layout.is_pixel ? 1 : static_cast<uint64_t>(shape.c);

@@ -36,12 +36,13 @@ Result<std::span<const std::byte>> SourceBytes(const PlanConstant& constant, con
   if (!constant.inline_bytes.empty()) return std::span<const std::byte>(constant.inline_bytes);
   const auto& [file, offset, size] = constant.source;
   if (file >= model_files.size()) {
-    return Error(StatusCode::kMalformedInput, "the plan names file {} of a model of {}", file, model_files.size());
+    return Error(StatusCode::kMalformedInput, "the plan refers to file {} of a model with {}", file,
+                 model_files.size());
   }
   const std::span<const std::byte> bytes = model_files[file];
   if (size > bytes.size() || offset > bytes.size() - size) {
-    return Error(StatusCode::kMalformedInput, "the plan names bytes {}+{} of a model file of {} bytes", offset, size,
-                 bytes.size());
+    return Error(StatusCode::kMalformedInput, "the plan refers to bytes {}+{} of a model file of {} bytes", offset,
+                 size, bytes.size());
   }
   return bytes.subspan(offset, size);
 }

@@ -24,11 +24,11 @@ Status CheckHostAccess(const Buffer& buffer, uint64_t offset_bytes, uint64_t siz
 Status CheckTexture(const BoundRange& range, const TensorArg& arg) {
   const bool as_texture = arg.path == AccessPath::kTexture;
   if (range.buffer->is_texture() != as_texture) {
-    return Error(StatusCode::kInvalidArgument, "argument '{}' takes {}, and is given {}", arg.name,
+    return Error(StatusCode::kInvalidArgument, "argument '{}' takes {}, but gets {}", arg.name,
                  as_texture ? "a texture" : "a buffer", as_texture ? "a buffer" : "a texture");
   }
   if (as_texture && (range.offset_bytes != 0 || range.size_bytes != range.buffer->size_bytes())) {
-    return Error(StatusCode::kInvalidArgument, "argument '{}' is given a part of a texture", arg.name);
+    return Error(StatusCode::kInvalidArgument, "argument '{}' gets a part of a texture", arg.name);
   }
   return Status::Ok();
 }
@@ -100,9 +100,9 @@ Status Executable::Run() {
 }
 
 Result<std::unique_ptr<Buffer>> Device::CreateBuffer(uint64_t size_bytes) {
-  if (size_bytes == 0) return Error(StatusCode::kInvalidArgument, "a buffer of 0 bytes was asked for");
+  if (size_bytes == 0) return Error(StatusCode::kInvalidArgument, "a buffer of 0 bytes was requested");
   if (size_bytes > info_.max_buffer_bytes) {
-    return Error(StatusCode::kResourceExhausted, "a buffer of {} bytes was asked for; {} takes at most {}", size_bytes,
+    return Error(StatusCode::kResourceExhausted, "a buffer of {} bytes was requested; {} allows at most {}", size_bytes,
                  info_.name, info_.max_buffer_bytes);
   }
   return DoCreateBuffer(size_bytes);
@@ -111,7 +111,7 @@ Result<std::unique_ptr<Buffer>> Device::CreateBuffer(uint64_t size_bytes) {
 Result<std::unique_ptr<Buffer>> Device::CreateStaging(uint64_t size_bytes) {
   if (size_bytes == 0 || size_bytes > info_.max_buffer_bytes) {
     return Error(size_bytes == 0 ? StatusCode::kInvalidArgument : StatusCode::kResourceExhausted,
-                 "a staging buffer of {} bytes was asked for; {} takes 1 to {}", size_bytes, info_.name,
+                 "a staging buffer of {} bytes was requested; {} allows 1 to {}", size_bytes, info_.name,
                  info_.max_buffer_bytes);
   }
   return DoCreateStaging(size_bytes);
@@ -127,7 +127,7 @@ Result<std::unique_ptr<Buffer>> Device::ImportBuffer(const NativeMemory& memory)
     if (memory.width == 0 || memory.height == 0)
       return Error(StatusCode::kInvalidArgument, "a texture of {}x{} texels was lent", memory.width, memory.height);
   } else if (memory.size_bytes == 0 || memory.size_bytes > info_.max_buffer_bytes) {
-    return Error(StatusCode::kInvalidArgument, "a buffer of {} bytes was lent; {} takes 1 to {}", memory.size_bytes,
+    return Error(StatusCode::kInvalidArgument, "a buffer of {} bytes was lent; {} allows 1 to {}", memory.size_bytes,
                  info_.name, info_.max_buffer_bytes);
   }
   return DoImportBuffer(memory);

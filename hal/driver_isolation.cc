@@ -64,9 +64,8 @@ Status IsolateDrivers(const std::function<std::vector<std::string>()>& driver_fi
   if (kHasSanitizer || !MallocIsOfTheCLibrary()) {
     return Error(
         StatusCode::kUnavailable,
-        "{} shows an LLVM of its own to the whole process, which drivers would call into, and this process has "
-        "another allocator than the C library's, so that drivers can't be kept apart; use the device in a "
-        "process of its own",
+        "{} exports its own LLVM to the whole process, which drivers would call into, and drivers can't be isolated, "
+        "because this process does not use the C library's allocator; use the device in another process",
         llvm);
   }
   for (const std::string& file : driver_files()) {
@@ -80,11 +79,11 @@ Status CheckNoNewLlvm() {
   if (!opened_without_isolation) return Status::Ok();
   const std::string llvm = ForeignLlvm();
   if (llvm.empty()) return Status::Ok();
-  return Error(StatusCode::kUnavailable,
-               "{} came into the process after the driver and shows an LLVM of its own to it, which the driver would "
-               "call into; open the first device after it is loaded (in Python: import tensorflow before the first "
-               "session), or use processes of their own",
-               llvm);
+  return Error(
+      StatusCode::kUnavailable,
+      "{} was loaded after the driver and exports its own LLVM, which the driver would call into; open the first "
+      "device after it is loaded (in Python: import tensorflow before the first session), or use separate processes",
+      llvm);
 }
 
 }  // namespace hearth

@@ -14,7 +14,7 @@ Result<bool> FrameInput::Set(const Frame& frame, const HostTransfer& transfer, c
   const PackedPlaces places = PlacesOf(layout, columns, rows);
   const uint64_t most_bytes = std::min<uint64_t>(device.max_binding_bytes, INT32_MAX);
   if (places.size_bytes > most_bytes) {
-    return Error(StatusCode::kResourceExhausted, "the frame takes {} bytes; a kernel of {} sees at most {}",
+    return Error(StatusCode::kResourceExhausted, "the frame takes {} bytes; a kernel of {} can read at most {}",
                  places.size_bytes, device.name, most_bytes);
   }
   HEARTH_ASSIGN(BindingKernel kernel, FrameKernel(layout, places.planes, false, transfer, device));

@@ -18,12 +18,12 @@ Status CheckTensor(const Frame& frame, const TensorDesc& desc) {
   const bool is_8_bit = desc.dtype == DType::kUInt8 || desc.dtype == DType::kInt8;
   if (desc.shape.rank() != 4 || shape.b != 1 || (shape.c != 1 && shape.c != 3 && shape.c != 4)) {
     return Error(StatusCode::kUnsupported,
-                 "a frame fills a tensor [1, height, width, channels] of 1, 3 or 4 channels, this one is {}",
+                 "a frame fills a tensor [1, height, width, channels] of 1, 3 or 4 channels, but this one is {}",
                  desc.shape.ToString());
   }
   const bool has_grid = IsQuantized(desc) && IsSmall(GridOf(desc));
   if (!IsPlainFloat(desc) && !has_grid && !is_8_bit) {
-    return Error(StatusCode::kUnsupported, "a tensor of {} takes no frame, only real numbers and 8-bit ones do",
+    return Error(StatusCode::kUnsupported, "a tensor of {} takes no frame; only real numbers and 8-bit ones do",
                  DTypeName(desc.dtype));
   }
   if (is_8_bit && !has_grid && !frame.raw_bytes)
@@ -39,7 +39,7 @@ Status CheckPicture(const Frame& frame) {
   if (frame.format > PixelFormat::kI420 || frame.matrix > YuvMatrix::kBt709)
     return Error(StatusCode::kInvalidArgument, "the frame's format or matrix is not one that hearth/frame.h lists");
   if (frame.rotation != 0 && frame.rotation != 90 && frame.rotation != 180 && frame.rotation != 270) {
-    return Error(StatusCode::kInvalidArgument, "the frame is turned by 0, 90, 180 or 270 degrees, not by {}",
+    return Error(StatusCode::kInvalidArgument, "the frame is rotated by 0, 90, 180 or 270 degrees, not by {}",
                  frame.rotation);
   }
   const auto is_finite = [](float value) { return std::isfinite(value); };
@@ -56,7 +56,7 @@ Result<PixelRectangle> CropOf(const Frame& frame) {
                          int64_t{crop.x} + crop.width <= frame.width && int64_t{crop.y} + crop.height <= frame.height;
   if (is_inside) return crop;
   return Error(StatusCode::kInvalidArgument,
-               "the rectangle of {}x{} pixels at ({}, {}) is not inside of the frame's {}x{}; cut it off there",
+               "the crop of {}x{} pixels at ({}, {}) is not inside the frame of {}x{}; clamp it to the frame",
                crop.width, crop.height, crop.x, crop.y, frame.width, frame.height);
 }
 
@@ -70,7 +70,7 @@ Status CheckImage(const Frame& frame) {
   if (frame.planes[1].handle != 0 || frame.planes[2].handle != 0 || first.offset_bytes != 0 ||
       first.row_pitch_bytes != 0) {
     return Error(StatusCode::kInvalidArgument,
-                 "a frame in a VkImage is its handle in the first plane, without offset and row pitch");
+                 "a frame in a VkImage has only a handle in the first plane, without offset and row pitch");
   }
   const bool has_planes = frame.format == PixelFormat::kNv12 || frame.format == PixelFormat::kI420;
   if (!has_planes || (frame.width % 2 == 0 && frame.height % 2 == 0)) return Status::Ok();
@@ -95,8 +95,8 @@ Status CheckDeviceMemory(const Frame& frame) {
   const uint64_t of_pixels = is_of_4_bytes ? first.offset_bytes | first.row_pitch_bytes : 0;
   if ((first.size_bytes | of_pixels) % 4 == 0) return Status::Ok();
   return Error(StatusCode::kInvalidArgument,
-               "the buffer's size ({}), and of pixels of 4 bytes the offset ({}) and row pitch ({}), must be multiples "
-               "of 4 bytes",
+               "the buffer's size ({}), and for pixels of 4 bytes the offset ({}) and row pitch ({}), must be "
+               "multiples of 4 bytes",
                first.size_bytes, first.offset_bytes, first.row_pitch_bytes);
 }
 
@@ -126,15 +126,15 @@ Result<PlaneLayout> LayoutOfPlane(const FramePlane& plane, const PlaneSize& size
   layout.pitch_bytes = plane.row_pitch_bytes != 0 ? plane.row_pitch_bytes : row_bytes;
   layout.first_bytes = plane.handle == 0 && plane.offset_bytes == 0 ? behind_bytes : plane.offset_bytes;
   if (layout.pitch_bytes < row_bytes) {
-    return Error(StatusCode::kInvalidArgument, "plane {}: a row takes {} bytes, the row pitch is {}", index, row_bytes,
-                 layout.pitch_bytes);
+    return Error(StatusCode::kInvalidArgument, "plane {}: a row takes {} bytes, but the row pitch is {}", index,
+                 row_bytes, layout.pitch_bytes);
   }
   // No sum can overflow: pitch times rows is compared by division.
   const uint64_t room = memory_bytes > layout.first_bytes ? memory_bytes - layout.first_bytes : 0;
   if (room < row_bytes || (size.rows > 1 && (room - row_bytes) / (size.rows - 1) < layout.pitch_bytes)) {
     return Error(StatusCode::kInvalidArgument,
-                 "plane {}: {} rows of {} bytes, {} apart, don't fit into {} bytes from {} on", index, size.rows,
-                 row_bytes, layout.pitch_bytes, memory_bytes, layout.first_bytes);
+                 "plane {}: {} rows of {} bytes, {} bytes apart, don't fit into {} bytes from byte {} on", index,
+                 size.rows, row_bytes, layout.pitch_bytes, memory_bytes, layout.first_bytes);
   }
   return layout;
 }
@@ -153,9 +153,8 @@ Result<PlaneLayouts> LayoutsOf(const Frame& frame) {
     behind_bytes = planes[k].first_bytes + planes[k].pitch_bytes * sizes[k].rows;
   }
   if (frame.memory != MemoryKind::kHost && sizes.size() == 3 && planes[1].pitch_bytes != planes[2].pitch_bytes) {
-    return Error(StatusCode::kInvalidArgument,
-                 "in memory of the device U and V have one row pitch, not {} and {} bytes", planes[1].pitch_bytes,
-                 planes[2].pitch_bytes);
+    return Error(StatusCode::kInvalidArgument, "in device memory U and V have one row pitch, not {} and {} bytes",
+                 planes[1].pitch_bytes, planes[2].pitch_bytes);
   }
   if (frame.format == PixelFormat::kNv12 || frame.format == PixelFormat::kNv21) {
     planes[2] = planes[1];

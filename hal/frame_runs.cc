@@ -12,7 +12,7 @@ Result<RunsInFlight::Endpoint> RunsInFlight::LentFrame(const Frame& frame, const
   const NativeMemory memory = MemoryOf(frame, layout.planes);
   const uint64_t most_bytes = std::min<uint64_t>(device_.info().max_binding_bytes, INT32_MAX);
   if (!is_texture && memory.size_bytes > most_bytes) {
-    return Error(StatusCode::kResourceExhausted, "the buffer has {} bytes; a kernel of {} sees at most {}",
+    return Error(StatusCode::kResourceExhausted, "the buffer has {} bytes; a kernel of {} can read at most {}",
                  memory.size_bytes, device_.info().name, most_bytes);
   }
   Endpoint endpoint;

@@ -149,7 +149,7 @@ std::map<ValueId, size_t> PlanRunner::OutputsMadeBy(const HostStep& last) const 
 
 Status PlanRunner::PrepareHost(const HostStep& step, const std::vector<int>& reads, bool is_last) {
   if (parts_.graph == nullptr || parts_.host == nullptr)
-    return Error(StatusCode::kInternal, "the plan has steps on the CPU, which are run without their graph");
+    return Error(StatusCode::kInternal, "the plan has steps on the CPU, but no graph to run them");
   const Graph& graph = *parts_.graph;
   std::map<ValueId, int> made;  // values that the step makes, and how often it reads them
   for (int index : step.nodes) {
@@ -262,14 +262,14 @@ Status PlanRunner::CheckSizes(std::span<const std::span<const std::byte>> inputs
   }
   for (size_t k = 0; k < inputs.size(); ++k) {
     if (inputs[k].size() != plan_.inputs[k].desc.size_bytes()) {
-      return Error(StatusCode::kInvalidArgument, "input '{}' takes {} bytes, {} were given", plan_.inputs[k].name,
+      return Error(StatusCode::kInvalidArgument, "input '{}' takes {} bytes, but {} were given", plan_.inputs[k].name,
                    plan_.inputs[k].desc.size_bytes(), inputs[k].size());
     }
     HEARTH_TRY(CheckIsMemory(inputs[k], plan_.inputs[k].name));
   }
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (outputs[k].size() != plan_.outputs[k].desc.size_bytes()) {
-      return Error(StatusCode::kInvalidArgument, "output '{}' has {} bytes, room for {} was given",
+      return Error(StatusCode::kInvalidArgument, "output '{}' has {} bytes, but room for {} was given",
                    plan_.outputs[k].name, plan_.outputs[k].desc.size_bytes(), outputs[k].size());
     }
     HEARTH_TRY(CheckIsMemory(outputs[k], plan_.outputs[k].name));

@@ -102,7 +102,7 @@ Status PlanRunner::CopyHostOutputs(std::span<const std::span<const std::byte>> i
       if (host_values_.contains(value) != is_made) continue;
       const std::span<const std::byte> bytes = HostOutput(value, inputs);
       if (bytes.size() != outputs[k].size())
-        return Error(StatusCode::kInternal, "nothing in the plan makes output '{}'", plan_.outputs[k].name);
+        return Error(StatusCode::kInternal, "no step of the plan makes output '{}'", plan_.outputs[k].name);
       std::copy(bytes.begin(), bytes.end(), outputs[k].begin());
     }
   }

@@ -46,7 +46,7 @@ bool IsProgramParts(std::span<const std::byte> bytes) {
 }
 
 Result<ProgramParts> ProgramPartsFrom(std::span<const std::byte> bytes, size_t kernels) {
-  const Status malformed(StatusCode::kMalformedInput, "not a list of the programs that hold these kernels");
+  const Status malformed(StatusCode::kMalformedInput, "it is not a list of programs for these kernels");
   if (!IsProgramParts(bytes)) return malformed;
   ByteReader reader(bytes.subspan(kMagic.size()));
   const auto count = reader.Number<uint32_t>();

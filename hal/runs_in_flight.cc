@@ -181,7 +181,7 @@ Status RunsInFlight::PrepareSlot(Slot& slot) {
 
 Status RunsInFlight::PrepareArenaSlot() {
   if (std::ranges::any_of(slots_, &Slot::is_busy))
-    return Error(StatusCode::kInternal, "a run on the arena itself was asked for while others are in flight");
+    return Error(StatusCode::kInternal, "a run in the arena itself was requested while others are in flight");
   if (arena_is_prepared_) return Status::Ok();
   arena_is_staged_ = false;
   HEARTH_TRY(PrepareArenaSide(plan_.inputs, false, arena_slot_.inputs, arena_inputs_));

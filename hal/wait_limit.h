@@ -30,10 +30,10 @@ class WaitLimit {
 
  private:
   Status Lost() const {
-    return Error(StatusCode::kDeviceLost,
-                 "the device did not finish within {} ms and counts as lost; a longer time, or none, can be asked for "
-                 "(wait_limit_ms)",
-                 static_cast<double>(limit_ns_.load()) * 1e-6);
+    return Error(
+        StatusCode::kDeviceLost,
+        "the device did not finish within {} ms and counts as lost; wait_limit_ms sets a longer limit, or none",
+        static_cast<double>(limit_ns_.load()) * 1e-6);
   }
 
   std::atomic<int64_t> limit_ns_ = 0;

@@ -66,14 +66,14 @@ Result<std::unique_ptr<HostNode>> MakeReferenceNode(const HostNodeRequest& reque
   const Graph& graph = request.graph;
   const Node& node = request.node;
   if (OpDefOf(node.op).reference == nullptr) {
-    return Error(StatusCode::kUnsupported, "node {}, {}: no device and no host code knows this operation",
+    return Error(StatusCode::kUnsupported, "node {}, {}: no device and no host code implements this operation",
                  &node - graph.nodes().data(), NodeLabel(node));
   }
   const auto is_word = [&](ValueId value) {
     return value != kNoValue && graph.value(value).desc.dtype == DType::kUInt64;
   };
   if (std::ranges::any_of(node.inputs, is_word) || std::ranges::any_of(node.outputs, is_word)) {
-    return Error(StatusCode::kUnsupported, "{}: uint64 in a form in which it would lose digits", NodeLabel(node));
+    return Error(StatusCode::kUnsupported, "{}: a uint64 operand would lose digits in float64", NodeLabel(node));
   }
   std::vector<ReferenceTensor> operands(node.inputs.size());
   for (size_t k = 0; k < node.inputs.size(); ++k) {

@@ -73,7 +73,7 @@ Result<std::unique_ptr<Device>> OpenGles(const DeviceCandidate& candidate) {
 
 Result<std::unique_ptr<Device>> OpenSharedGles(const SharedContext& context) {
   const auto* shared = std::get_if<GlContext>(&context);
-  if (shared == nullptr) return Error(StatusCode::kInvalidArgument, "the shared context is none of OpenGL ES");
+  if (shared == nullptr) return Error(StatusCode::kInvalidArgument, "the shared context is not an OpenGL ES context");
   HEARTH_ASSIGN(const gles::DriverApi api, gles::LoadDriverApi({}));
   HEARTH_ASSIGN(std::unique_ptr<gles::Context> own, gles::Context::Share(api, *shared));
   return std::unique_ptr<Device>(std::make_unique<gles::GlesDevice>(std::move(own)));

@@ -57,9 +57,9 @@ Result<std::unique_ptr<GlesBuffer>> GlesBuffer::Import(Context& context, const N
     gl.BindBuffer(GL_SHADER_STORAGE_BUFFER, id);
     gl.GetBufferParameteri64v(GL_SHADER_STORAGE_BUFFER, GL_BUFFER_SIZE, &size_bytes);
     gl.BindBuffer(GL_SHADER_STORAGE_BUFFER, 0);
-    HEARTH_TRY(context.Check("looking at a lent buffer"));
+    HEARTH_TRY(context.Check("examining a lent buffer"));
     if (static_cast<uint64_t>(size_bytes) >= memory.size_bytes) return Status::Ok();
-    return Error(StatusCode::kInvalidArgument, "buffer {} has {} bytes, {} were promised", id, size_bytes,
+    return Error(StatusCode::kInvalidArgument, "buffer {} has {} bytes, but the binding says {}", id, size_bytes,
                  memory.size_bytes);
   };
   HEARTH_TRY(context.OnThread(check));

@@ -19,7 +19,7 @@ Result<std::unique_ptr<Buffer>> GlesDevice::DoImportBuffer(const NativeMemory& m
     return texture;
   }
   if (memory.kind != MemoryKind::kGlBuffer)
-    return Error(StatusCode::kUnsupported, "OpenGL ES takes GL buffers and textures, no other memory");
+    return Error(StatusCode::kUnsupported, "OpenGL ES imports only GL buffers and textures");
   HEARTH_ASSIGN(std::unique_ptr<Buffer> buffer, GlesBuffer::Import(*context_, memory));
   return buffer;
 }

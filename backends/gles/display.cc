@@ -132,7 +132,8 @@ Result<std::unique_ptr<EglContext>> EglContext::Create(const EglApi& egl, const 
                  minor);
   }
   if (!AtLeastEgl15(major, minor) && !HasExtension(extensions, "EGL_KHR_create_context")) {
-    return Error(StatusCode::kUnavailable, "{}: EGL {}.{} can't be asked for OpenGL ES 3.1", source.name, major, minor);
+    return Error(StatusCode::kUnavailable, "{}: EGL {}.{} can't create an OpenGL ES 3.1 context", source.name, major,
+                 minor);
   }
   if (!egl.BindAPI(EGL_OPENGL_ES_API)) {
     return Error(StatusCode::kUnavailable, "{}: EGL without OpenGL ES ({})", source.name, TakeEglError(egl));
@@ -144,14 +145,15 @@ Result<std::unique_ptr<EglContext>> EglContext::Share(const EglApi& egl, const G
   const auto display = static_cast<EGLDisplay>(shared.display);
   const auto context = static_cast<EGLContext>(shared.context);
   if (display == EGL_NO_DISPLAY || context == EGL_NO_CONTEXT)
-    return Error(StatusCode::kInvalidArgument, "sharing an OpenGL ES context takes its display and the context");
+    return Error(StatusCode::kInvalidArgument,
+                 "a shared OpenGL ES context needs its display and the context; one of them is null");
   EGLint client_type = 0;
   if (!egl.QueryContext(display, context, EGL_CONTEXT_CLIENT_TYPE, &client_type)) {
-    return Error(StatusCode::kInvalidArgument, "the shared EGL context is none of that display ({})",
+    return Error(StatusCode::kInvalidArgument, "the shared EGL context does not belong to that display ({})",
                  TakeEglError(egl));
   }
   if (client_type != EGL_OPENGL_ES_API)
-    return Error(StatusCode::kInvalidArgument, "the shared EGL context is not of OpenGL ES");
+    return Error(StatusCode::kInvalidArgument, "the shared EGL context is not an OpenGL ES context");
   egl.BindAPI(EGL_OPENGL_ES_API);
   Result<std::unique_ptr<EglContext>> made =
       Make(egl, display, ConfigOf(egl, display, context), context, "a context in the share group");

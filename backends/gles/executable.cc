@@ -88,7 +88,7 @@ Result<GLuint> GlesExecutable::TextureFor(const StorageBinding& range, StorageTy
   const DeviceInfo& info = context_.facts().info;
   const uint64_t texels = static_cast<uint64_t>(range.size_bytes) / TexelBytes(storage);
   if (texels == 0 || texels > info.max_texel_elements) {
-    return Error(StatusCode::kResourceExhausted, "a texel buffer of {} texels was asked for, {} takes 1 to {}", texels,
+    return Error(StatusCode::kResourceExhausted, "a texel buffer of {} texels is needed; {} supports 1 to {}", texels,
                  info.name, info.max_texel_elements);
   }
   const GLenum format = storage == StorageType::kFloat16 ? GL_RGBA16F : GL_RGBA32F;

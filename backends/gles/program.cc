@@ -59,7 +59,7 @@ Status FinishCompile(const GlApi& gl, const KernelSource& source, GLuint shader,
 Status CheckLocalSize(const Context& context, const KernelSource& source, GLuint program) {
   std::array<GLint, 3> size{};
   context.gl().GetProgramiv(program, GL_COMPUTE_WORK_GROUP_SIZE, size.data());
-  HEARTH_TRY(context.Check("looking at the stored binary of kernel '" + source.name + "'"));
+  HEARTH_TRY(context.Check("examining the stored binary of kernel '" + source.name + "'"));
   for (int d = 0; d < 3; ++d) {
     if (size[d] < 0 || static_cast<uint32_t>(size[d]) != source.local_size[d]) {
       return Error(StatusCode::kMalformedInput, "the stored binary of kernel '{}' is another kernel's", source.name);
@@ -80,8 +80,8 @@ Status LoadOne(const Context& context, const KernelSource& source, const Program
   gl.GetProgramiv(program, GL_LINK_STATUS, &linked);
   const Status errors = context.Check("loading kernel '" + source.name + "'");
   if (linked != GL_TRUE || !errors.ok()) {
-    return Error(StatusCode::kUnavailable, "the driver does not take the stored binary of kernel '{}': {}", source.name,
-                 errors.ok() ? ProgramLog(gl, program) : errors.message());
+    return Error(StatusCode::kUnavailable, "the driver does not accept the stored binary of kernel '{}': {}",
+                 source.name, errors.ok() ? ProgramLog(gl, program) : errors.message());
   }
   return CheckLocalSize(context, source, program);
 }

@@ -36,7 +36,8 @@ Status Submissions::WaitForFences(const std::vector<SyncPoint>& points) const {
 
 Result<uint64_t> Submissions::Submit(std::function<Status()> issue, const SubmitSync& sync) {
   if (!sync.signal.empty())
-    return Error(StatusCode::kUnsupported, "OpenGL ES signals no object of the caller's; ask for a fence, a GLsync");
+    return Error(StatusCode::kUnsupported,
+                 "OpenGL ES can't signal the caller's objects; ask for a fence (a GLsync) instead");
   HEARTH_TRY(wait_limit_.Check());
   std::unique_lock lock(mutex_);
   const uint64_t number = ++count_;
@@ -72,7 +73,7 @@ Status Submissions::Wait(uint64_t submission) {
   {
     std::unique_lock lock(mutex_);
     if (submission > count_) {
-      return Error(StatusCode::kInvalidArgument, "submission {} never was; the last is {}", submission, count_);
+      return Error(StatusCode::kInvalidArgument, "there is no submission {}; the last is {}", submission, count_);
     }
     const auto is_issued = [&] { return issued_ >= submission; };
     if (!wait_limit_.is_set()) {

@@ -56,7 +56,7 @@ Status GlesTexture::Adopt(const NativeMemory& memory) {
   }
   gl.ActiveTexture(GL_TEXTURE0);
   const TextureFacts facts = QueryTexture(gl, id);
-  if (const Status errors = context_.Check("looking at a lent texture"); !errors.ok()) {
+  if (const Status errors = context_.Check("examining a lent texture"); !errors.ok()) {
     return Error(StatusCode::kInvalidArgument, "texture {} is not a GL_TEXTURE_2D: {}", id, errors.message());
   }
   if (static_cast<uint32_t>(facts.width) != memory.width || static_cast<uint32_t>(facts.height) != memory.height) {
@@ -78,7 +78,7 @@ Status GlesTexture::Adopt(const NativeMemory& memory) {
   gl.GenSamplers(1, &sampler_);
   gl.SamplerParameteri(sampler_, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
   gl.SamplerParameteri(sampler_, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-  return context_.Check("taking over a lent texture");
+  return context_.Check("importing a lent texture");
 }
 
 GlesTexture::~GlesTexture() {

@@ -30,7 +30,7 @@ Result<std::unique_ptr<Buffer>> NullDevice::DoCreateBuffer(uint64_t size_bytes) 
 
 Result<std::unique_ptr<Buffer>> NullDevice::DoImportBuffer(const NativeMemory& memory) {
   if (memory.kind != MemoryKind::kHost)
-    return Error(StatusCode::kUnsupported, "the null device takes host memory, nothing else");
+    return Error(StatusCode::kUnsupported, "the null device imports only host memory");
   ++counts_.buffers_imported;
   return NullBuffer::Import(memory);
 }

@@ -36,7 +36,7 @@ Result<std::unique_ptr<Executable>> NullExecutable::Create(const CommandList& co
     }
     for (const DispatchCommand* earlier : since_barrier) {
       if (Race(*earlier, *dispatch)) {
-        return Error(StatusCode::kInternal, "dispatches '{}' and '{}' race: no barrier stands between them",
+        return Error(StatusCode::kInternal, "dispatches '{}' and '{}' race: there is no barrier between them",
                      earlier->label, dispatch->label);
       }
     }
@@ -60,7 +60,7 @@ Status NullExecutable::Wait(uint64_t submission) {
     if (counts_.wait_limit.is_set()) return counts_.wait_limit.Over();
     return Error(StatusCode::kInternal, "submission {} never ends, and there is no limit", submission);
   }
-  return Error(StatusCode::kInvalidArgument, "submission {} never was; the last one is {}", submission,
+  return Error(StatusCode::kInvalidArgument, "there is no submission {}; the last is {}", submission,
                counts_.submissions.load());
 }
 

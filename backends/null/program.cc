@@ -28,7 +28,7 @@ Result<std::unique_ptr<ProgramGroup>> NullProgramGroup::Compile(std::span<const 
   std::unique_ptr<NullProgramGroup> group(new NullProgramGroup);
   for (const KernelSource& source : sources) {
     if (!BracketsMatch(source.body))
-      return Error(StatusCode::kUnavailable, "kernel {}: its brackets are not in pairs", source.name);
+      return Error(StatusCode::kUnavailable, "kernel {}: its brackets are unbalanced", source.name);
     group->entry_points_ += EntryPoint(source) + '\n';
     group->programs_.push_back(std::make_unique<Program>(source));
   }
@@ -41,7 +41,7 @@ Result<std::unique_ptr<ProgramGroup>> NullProgramGroup::Load(std::span<const Ker
   HEARTH_ASSIGN(const std::vector<std::byte> expected, group->Binary());
   const std::string_view held(reinterpret_cast<const char*>(binary.data()), binary.size());
   if (!HoldsLines(held, {reinterpret_cast<const char*>(expected.data()), expected.size()})) {
-    return Error(StatusCode::kMalformedInput, "the binary holds other kernels than those asked for");
+    return Error(StatusCode::kMalformedInput, "the binary is of other kernels than the requested ones");
   }
   return group;
 }

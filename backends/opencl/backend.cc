@@ -75,7 +75,7 @@ Result<std::unique_ptr<Device>> OpenOpenCl(const DeviceCandidate& candidate) {
 
 Result<std::unique_ptr<Device>> OpenSharedOpenCl(const SharedContext& context) {
   const auto* shared = std::get_if<OpenClContext>(&context);
-  if (shared == nullptr) return Error(StatusCode::kInvalidArgument, "the shared context is none of OpenCL");
+  if (shared == nullptr) return Error(StatusCode::kInvalidArgument, "the shared context is not an OpenCL context");
   HEARTH_ASSIGN(const OpenClApi* api, LoadOpenCl());
   OpenClDeviceId id{nullptr, static_cast<cl_device_id>(shared->device)};
   const cl_int code = api->clGetDeviceInfo(id.device, CL_DEVICE_PLATFORM, sizeof id.platform, &id.platform, nullptr);

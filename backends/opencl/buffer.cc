@@ -84,13 +84,14 @@ Result<std::unique_ptr<Buffer>> OpenClBuffer::Import(const OpenClDriver& driver,
     code = api.clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof its_size_bytes, &its_size_bytes, nullptr);
   if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kInvalidArgument, "the lent cl_mem");
   if (context != driver.context) {
-    return Error(StatusCode::kInvalidArgument,
-                 "the lent cl_mem is of another context: open the session with that one (SessionOptions::shared)");
+    return Error(
+        StatusCode::kInvalidArgument,
+        "the lent cl_mem belongs to another context: open the session with that context (SessionOptions::shared)");
   }
   if (type != CL_MEM_OBJECT_BUFFER) return Error(StatusCode::kInvalidArgument, "the lent cl_mem is not a buffer");
   // The whole buffer is used: it may be a sub-buffer, which has no sub-buffers.
   if (its_size_bytes != size_bytes) {
-    return Error(StatusCode::kInvalidArgument, "the lent cl_mem has {} bytes, {} were promised", its_size_bytes,
+    return Error(StatusCode::kInvalidArgument, "the lent cl_mem has {} bytes, but the binding says {}", its_size_bytes,
                  size_bytes);
   }
   code = api.clRetainMemObject(memory);
@@ -105,7 +106,7 @@ Result<OpenClView> OpenClView::Create(const OpenClDriver& driver, const BoundRan
 
   const uint64_t texels = range.size_bytes / TexelBytes(arg.storage);
   if (texels == 0 || texels > driver.max_texels) {
-    return Error(StatusCode::kResourceExhausted, "argument '{}' reads {} texels, the device takes 1 to {}", arg.name,
+    return Error(StatusCode::kResourceExhausted, "argument '{}' reads {} texels; the device supports 1 to {}", arg.name,
                  texels, driver.max_texels);
   }
   HEARTH_ASSIGN(view.image_, TexelImage(driver, view.memory_.get(), texels, arg.storage));

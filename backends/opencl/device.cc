@@ -21,14 +21,15 @@ bool TakesTexelViewsOfParts(const OpenClDriver& driver, uint64_t part_bytes) {
 
 Status CheckContextHasDevice(const OpenClApi& api, cl_context context, cl_device_id device) {
   if (context == nullptr || device == nullptr)
-    return Error(StatusCode::kInvalidArgument, "sharing an OpenCL context takes the context and its device");
+    return Error(StatusCode::kInvalidArgument,
+                 "a shared OpenCL context needs the context and its device; one of them is null");
   size_t size_bytes = 0;
   cl_int code = api.clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &size_bytes);
   std::vector<cl_device_id> devices(size_bytes / sizeof(cl_device_id));
   if (code == CL_SUCCESS) code = api.clGetContextInfo(context, CL_CONTEXT_DEVICES, size_bytes, devices.data(), nullptr);
   if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kInvalidArgument, "the shared context");
   if (std::find(devices.begin(), devices.end(), device) != devices.end()) return Status::Ok();
-  return Error(StatusCode::kInvalidArgument, "the shared OpenCL context is not of the device given with it");
+  return Error(StatusCode::kInvalidArgument, "the shared OpenCL context does not contain the device given with it");
 }
 
 Status CheckQueue(const OpenClApi& api, cl_command_queue queue, cl_context context, cl_device_id device) {
@@ -42,9 +43,9 @@ Status CheckQueue(const OpenClApi& api, cl_command_queue queue, cl_context conte
     code = api.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, nullptr);
   if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kInvalidArgument, "the shared queue");
   if (its_context != context || its_device != device)
-    return Error(StatusCode::kInvalidArgument, "the shared queue is of another context or device");
+    return Error(StatusCode::kInvalidArgument, "the shared queue belongs to another context or device");
   if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0)
-    return Error(StatusCode::kInvalidArgument, "the shared queue runs out of order; give one in order, or none");
+    return Error(StatusCode::kInvalidArgument, "the shared queue is out of order; give an in-order queue, or none");
   return Status::Ok();
 }
 
@@ -102,7 +103,7 @@ Result<std::unique_ptr<Buffer>> OpenClDevice::DoCreateBuffer(uint64_t size_bytes
 
 Result<std::unique_ptr<Buffer>> OpenClDevice::DoImportBuffer(const NativeMemory& memory) {
   if (memory.kind != MemoryKind::kClBuffer)
-    return Error(StatusCode::kUnsupported, "OpenCL takes a cl_mem buffer, no other memory (no image, no GL object)");
+    return Error(StatusCode::kUnsupported, "OpenCL imports only cl_mem buffers (no image, no GL object)");
   return OpenClBuffer::Import(driver(), reinterpret_cast<cl_mem>(memory.handle), memory.size_bytes);
 }
 

@@ -164,10 +164,10 @@ std::string OpenClUnusableReason(const OpenClApi& api, const OpenClDeviceId& id)
   const std::string version = DeviceText(device, CL_DEVICE_VERSION);  // "OpenCL 3.0 and the vendor's text"
   int major = 0, minor = 0;
   if (std::sscanf(version.c_str(), "OpenCL %d.%d", &major, &minor) != 2 || major * 10 + minor < 12) {
-    return fmt::format("the driver speaks '{}'; OpenCL 1.2 or later is needed", version);
+    return fmt::format("the driver supports '{}'; OpenCL 1.2 or later is needed", version);
   }
   if (DeviceValue<cl_bool>(device, CL_DEVICE_AVAILABLE, CL_FALSE) != CL_TRUE) {
-    return "the driver says that the device is not available";
+    return "the driver reports that the device is not available";
   }
   if (DeviceValue<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE, CL_FALSE) != CL_TRUE) {
     return "the driver has no compiler for OpenCL C";

@@ -110,7 +110,8 @@ Result<EventHandle> OpenClExecutable::EnqueueAll(const SubmitSync& sync) const {
 
 Result<uint64_t> OpenClExecutable::Submit(const SubmitSync& sync) {
   if (!sync.signal.empty())
-    return Error(StatusCode::kUnsupported, "OpenCL signals no object of the caller's; ask for a fence, a cl_event");
+    return Error(StatusCode::kUnsupported,
+                 "OpenCL can't signal the caller's objects; ask for a fence (a cl_event) instead");
   HEARTH_TRY(driver_.submissions->wait_limit().Check());
   Result<EventHandle> last = EnqueueAll(sync);
   const cl_int code = last.ok() ? driver_.api.clFlush(driver_.queue) : CL_SUCCESS;

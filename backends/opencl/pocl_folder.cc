@@ -36,7 +36,7 @@ bool MayBeWritten(fs::path folder) {
 std::string HintOfPoclFolder() {
   const fs::path folder = FolderOfPocl();
   if (MayBeWritten(folder)) return "";
-  return fmt::format("; PoCL puts programs into {}, which can't be written: set POCL_CACHE_DIR to a folder that can be",
+  return fmt::format("; PoCL stores programs in {}, which can't be written: set POCL_CACHE_DIR to a writable folder",
                      folder.string());
 }
 

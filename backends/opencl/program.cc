@@ -74,7 +74,7 @@ Result<BinaryParts> PartsOf(std::span<const std::byte> binary, const std::string
   }
   const std::string_view held(reinterpret_cast<const char*>(rest.data()), header.entry_points_bytes);
   if (!HoldsLines(held, entry_points)) {
-    return Error(StatusCode::kMalformedInput, "the OpenCL binary holds other kernels than those asked for");
+    return Error(StatusCode::kMalformedInput, "the OpenCL binary is of other kernels than the requested ones");
   }
   return BinaryParts{held, rest.subspan(header.entry_points_bytes)};
 }
@@ -86,7 +86,7 @@ Status CheckWorkGroup(const OpenClDriver& driver, cl_kernel kernel, const Kernel
                                                           sizeof limit, &limit, nullptr);
   const size_t items = size_t{source.local_size[0]} * source.local_size[1] * source.local_size[2];
   if (code != CL_SUCCESS || items <= limit) return Status::Ok();
-  return Error(StatusCode::kResourceExhausted, "kernel {} needs {} items in a work group, compiled it runs with {}",
+  return Error(StatusCode::kResourceExhausted, "kernel {} needs {} work items in a group; as compiled it supports {}",
                source.name, items, limit);
 }
 
@@ -170,7 +170,7 @@ Result<std::vector<std::byte>> OpenClProgramGroup::Binary() {
   size_t size = 0;
   cl_int code = api_.clGetProgramInfo(driver_program_.get(), CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
   if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kUnsupported, "size of the program's binary");
-  if (size == 0) return Error(StatusCode::kUnsupported, "the OpenCL driver gives no program binaries");
+  if (size == 0) return Error(StatusCode::kUnsupported, "the OpenCL driver has no program binaries");
 
   BinaryHeader header;
   header.entry_points_bytes = static_cast<uint32_t>(entry_points_.size());

@@ -21,7 +21,7 @@ Status OpenClSubmissions::Wait(uint64_t submission) {
   {
     const std::lock_guard lock(mutex_);
     if (submission > count_) {
-      return Error(StatusCode::kInvalidArgument, "submission {} never was; the last is {}", submission, count_);
+      return Error(StatusCode::kInvalidArgument, "there is no submission {}; the last is {}", submission, count_);
     }
     for (Pending& pending : pending_) {
       if (pending.number > submission) break;

@@ -53,7 +53,8 @@ Result<std::unique_ptr<Device>> OpenVulkan(const DeviceCandidate& candidate) {
 
 Result<std::unique_ptr<Device>> OpenSharedVulkan(const SharedContext& context) {
   const auto* vulkan_context = std::get_if<VulkanContext>(&context);
-  if (vulkan_context == nullptr) return Error(StatusCode::kInvalidArgument, "the shared context is none of Vulkan");
+  if (vulkan_context == nullptr)
+    return Error(StatusCode::kInvalidArgument, "the shared context is not a Vulkan context");
   return vulkan::VulkanDevice::Share(*vulkan_context);
 }
 

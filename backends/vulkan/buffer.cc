@@ -58,8 +58,8 @@ Result<std::unique_ptr<VulkanBuffer>> VulkanBuffer::Import(LogicalDevice& device
   VkMemoryRequirements needed{};
   device.api().GetBufferMemoryRequirements(device.handle(), handle, &needed);
   if (needed.size < size_bytes) {
-    return Error(StatusCode::kInvalidArgument, "the lent VkBuffer has at most {} bytes, {} were promised", needed.size,
-                 size_bytes);
+    return Error(StatusCode::kInvalidArgument, "the lent VkBuffer has at most {} bytes, but the binding says {}",
+                 needed.size, size_bytes);
   }
   std::unique_ptr<VulkanBuffer> buffer(new VulkanBuffer(device, size_bytes));
   buffer->handle_ = handle;
@@ -72,8 +72,8 @@ Result<std::unique_ptr<VulkanBuffer>> VulkanBuffer::ImportImage(LogicalDevice& d
   const auto layout = static_cast<VkImageLayout>(memory.image_layout);
   if (layout == VK_IMAGE_LAYOUT_UNDEFINED || layout == VK_IMAGE_LAYOUT_PREINITIALIZED) {
     return Error(StatusCode::kInvalidArgument,
-                 "image_layout is {}: say in which VkImageLayout the image is when a run begins, neither UNDEFINED nor "
-                 "PREINITIALIZED",
+                 "image_layout is {}: give the VkImageLayout that the image has when a run begins, neither UNDEFINED "
+                 "nor PREINITIALIZED",
                  memory.image_layout);
   }
   HEARTH_ASSIGN(auto buffer, Create(device, memory.size_bytes, MemoryUse::kKernels));

@@ -16,7 +16,7 @@ Result<std::unique_ptr<Device>> VulkanDevice::Share(const VulkanContext& context
   if (context.instance == nullptr || context.physical_device == nullptr || context.device == nullptr ||
       context.queue == nullptr) {
     return Error(StatusCode::kInvalidArgument,
-                 "sharing a Vulkan device takes its instance, physical device, device and queue; one of them is null");
+                 "a shared Vulkan device needs its instance, physical device, device and queue; one of them is null");
   }
   HEARTH_ASSIGN(auto instance, ForeignInstance(static_cast<VkInstance>(context.instance)));
   PhysicalDevice physical = Describe(*instance, static_cast<VkPhysicalDevice>(context.physical_device));
@@ -31,7 +31,7 @@ Result<std::unique_ptr<Device>> VulkanDevice::Share(const VulkanContext& context
 Result<std::unique_ptr<Buffer>> VulkanDevice::DoImportBuffer(const NativeMemory& memory) {
   const bool is_image = memory.kind == MemoryKind::kVulkanImage;
   if (memory.kind != MemoryKind::kVulkanBuffer && !is_image)
-    return Error(StatusCode::kUnsupported, "Vulkan takes a VkBuffer or a VkImage, no other memory");
+    return Error(StatusCode::kUnsupported, "Vulkan imports only VkBuffers and VkImages");
   if (!logical_->is_shared()) {
     return Error(StatusCode::kInvalidArgument,
                  "a {} belongs to its VkDevice: open the session with that device (SessionOptions::shared)",

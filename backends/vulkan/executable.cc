@@ -24,7 +24,7 @@ Result<VkBufferView> MakeTexelView(const BoundRange& range, VkFormat format, con
                  range.size_bytes, texel_bytes);
   }
   if (elements > info.max_texel_elements) {
-    return Error(StatusCode::kUnsupported, "{} texels are read through a texel buffer; {} takes {}", elements,
+    return Error(StatusCode::kUnsupported, "{} texels are read through a texel buffer; {} supports {}", elements,
                  info.name, info.max_texel_elements);
   }
   const uint64_t view_bytes = TexelViewBytes(range.offset_bytes, range.size_bytes, range.buffer->size_bytes(),

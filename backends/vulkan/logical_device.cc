@@ -110,7 +110,7 @@ Result<Owned<VkFence>> LogicalDevice::TakeFence() {
 
 Result<uint64_t> LogicalDevice::Submit(VkCommandBuffer commands, const SubmitSync& sync) {
   if (sync.fence != nullptr)
-    return Error(StatusCode::kUnsupported, "Vulkan makes no fence of its own; give a semaphore to signal");
+    return Error(StatusCode::kUnsupported, "Vulkan has no fences for the caller; give a semaphore to signal");
   SemaphoreList waits(sync.wait_for), signals(sync.signal);
   const std::vector<VkPipelineStageFlags> stages(sync.wait_for.size(), VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
   VkTimelineSemaphoreSubmitInfo timeline{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
@@ -140,7 +140,7 @@ Result<uint64_t> LogicalDevice::Submit(VkCommandBuffer commands, const SubmitSyn
 Status LogicalDevice::Wait(uint64_t submission) {
   std::unique_lock lock(queue_mutex_);
   if (submission > submission_count_)
-    return Error(StatusCode::kInvalidArgument, "submission {} never was; the last is {}", submission,
+    return Error(StatusCode::kInvalidArgument, "there is no submission {}; the last is {}", submission,
                  submission_count_);
   // A fence also covers all earlier submissions, so the fence of this submission or of a later one serves. Without one,
   // somebody has waited for it already.

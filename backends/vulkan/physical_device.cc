@@ -207,7 +207,7 @@ bool ReadsTexels(const PhysicalDevice& device, VkFormat format) {
 Status CheckQueueFamily(const Instance& instance, VkPhysicalDevice handle, uint32_t family) {
   const std::vector<VkQueueFamilyProperties> families = QueueFamilies(instance.api, handle);
   if (family < families.size() && (families[family].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0) return Status::Ok();
-  return Error(StatusCode::kInvalidArgument, "queue family {} of {} does not compute", family, families.size());
+  return Error(StatusCode::kInvalidArgument, "queue family {} of {} does not support compute", family, families.size());
 }
 
 PhysicalDevice Describe(const Instance& instance, VkPhysicalDevice handle) {
@@ -234,7 +234,7 @@ PhysicalDevice Describe(const Instance& instance, VkPhysicalDevice handle) {
   ReadMemory(device);
   device.info = WithUsableLimits(std::move(device.info));
   if (!FindQueue(device)) {
-    device.unusable_reason = fmt::format("{} has no queue that computes", base.deviceName);
+    device.unusable_reason = fmt::format("{} has no compute queue", base.deviceName);
   } else if (!ReadsTexels(device, VK_FORMAT_R32G32B32A32_SFLOAT) ||
              !ReadsTexels(device, VK_FORMAT_R16G16B16A16_SFLOAT)) {
     device.info.max_texel_elements = 0;  // violates the specification, but only disables texel reads

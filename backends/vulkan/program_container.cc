@@ -50,13 +50,13 @@ std::vector<std::byte> Serialize(const ProgramContainer& container) {
 Result<ProgramContainer> ParseContainer(std::span<const std::byte> bytes, size_t module_count) {
   ByteReader reader(bytes);
   if (reader.Number<uint32_t>() != kMagic || reader.Number<uint32_t>() != kVersion)
-    return Malformed("not one, or of another version");
+    return Malformed("it is not a container, or has another version");
   const std::span<const std::byte> stored = reader.Bytes(sizeof(Fingerprint::bytes));
-  if (reader.failed()) return Malformed("cut off in its header");
+  if (reader.failed()) return Malformed("its header is cut off");
   const Fingerprint checksum = FingerprintOf(bytes.subspan(kPayloadOffset));
   if (std::memcmp(stored.data(), checksum.bytes.data(), stored.size()) != 0) return Malformed("its checksum is wrong");
   if (reader.Number<uint32_t>() != module_count || reader.failed())
-    return Malformed("made for another number of kernels");
+    return Malformed("it is of another number of kernels");
   if (uint64_t{module_count} * sizeof(uint32_t) > reader.rest().size()) return Malformed("its table is cut off");
   std::vector<uint32_t> word_counts(module_count);
   for (uint32_t& count : word_counts) count = reader.Number<uint32_t>();

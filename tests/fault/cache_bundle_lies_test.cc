@@ -78,7 +78,7 @@ TEST(CacheBundleLies, ABlobThatIsOnlySaidToBeThereTakesNoMemory) {
   fs::resize_file(carried.bundle, lying.size() + TarBytes(kClaimedBytes) + 2 * kTarBlockBytes);
   EXPECT_EQ(ExitCodeInLittleMemory([&carried] {
               const auto imported = ImportTrustingAll(carried.bundle, carried.target);
-              return imported.status().message().find("is not what its manifest promises") != std::string::npos;
+              return imported.status().message().find("does not match its manifest") != std::string::npos;
             }),
             0);
 }
@@ -214,7 +214,7 @@ TEST_P(CacheBundleBase, ThatHasNotWhatItPromisesIsRefused) {
   ASSERT_NE(at, std::string::npos);
   bytes[at] ^= 1;
   WriteFile(holder, bytes);
-  ExpectRefused(ExportSince(std::nullopt), "is not what its manifest promises");
+  ExpectRefused(ExportSince(std::nullopt), "does not match its manifest");
 }
 
 TEST_P(CacheBundleBase, WhoseEntriesAreGoneIsRefused) {

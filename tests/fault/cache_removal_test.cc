@@ -98,7 +98,7 @@ TEST(CacheRemoval, ASessionWhoseFileIsReplacedBySomethingUnusableGoesOnAndSaysSo
   for (int number = 2; number < 4; ++number) PutOne(*store, NumberedKey(number), NumberedBlob(number, 1000));
   EXPECT_EQ(store->counters().put_errors, 2u);
   EXPECT_FALSE(store->Get(NumberedKey(1)));
-  EXPECT_THAT(store->TakeWarnings(), ::testing::ElementsAre(::testing::HasSubstr("was replaced while this ran")));
+  EXPECT_THAT(store->TakeWarnings(), ::testing::ElementsAre(::testing::HasSubstr("was replaced during this run")));
 }
 
 // What happens to the files of a folder, in its order.

@@ -194,10 +194,10 @@ TEST(TrustedKeys, AFileThatOthersMayWriteIsRefused) {
   const auto file = keys.folder.path() / "key.pub";
   ASSERT_TRUE(ReadPublicKeys(file).ok());
   ASSERT_EQ(::chmod(file.c_str(), 0646), 0);
-  EXPECT_THAT(ReadPublicKeys(file).status().message(), HasSubstr("others may write"));
+  EXPECT_THAT(ReadPublicKeys(file).status().message(), HasSubstr("other users may write"));
   ASSERT_EQ(::chmod(file.c_str(), 0644), 0);
   ASSERT_EQ(::chmod(keys.folder.path().c_str(), 0707), 0);
-  EXPECT_THAT(ReadPublicKeys(file).status().message(), HasSubstr("put something else in its place"));
+  EXPECT_THAT(ReadPublicKeys(file).status().message(), HasSubstr("who could replace it"));
 }
 
 }  // namespace

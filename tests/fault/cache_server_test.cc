@@ -137,7 +137,8 @@ TEST_F(CacheServerTest, ThatDripsIsLeftAtTheDeadline) {
   const auto start = std::chrono::steady_clock::now();
   EXPECT_FALSE(values->Read("key").has_value());
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10)) << "all of it takes 20 s";
-  EXPECT_THAT(values->why_unusable(), ::testing::AnyOf(HasSubstr("in time"), HasSubstr("does not speak")));
+  EXPECT_THAT(values->why_unusable(),
+              ::testing::AnyOf(HasSubstr("in time"), HasSubstr("does not follow the protocol")));
 }
 
 TEST_F(CacheServerTest, ThatIsSilentIsLeftAtTheDeadline) {
@@ -161,7 +162,7 @@ TEST_F(CacheServerTest, ThatSpeaksAnotherProtocolIsSaidTo) {
     const ScriptedServer server({text}, 0, true);
     const auto values = ValuesAt(server.address());
     EXPECT_FALSE(values->Read("key").has_value());
-    EXPECT_THAT(values->why_unusable(), HasSubstr("does not speak")) << text;
+    EXPECT_THAT(values->why_unusable(), HasSubstr("does not follow the protocol")) << text;
   }
 }
 

@@ -121,13 +121,13 @@ void ExpectRefused(const std::string& sql, const std::string& why) {
 
 TEST(CacheBundle, WhatDoesNotMatchTheManifestIsRefusedAsAWhole) {
   ExpectRefused("DELETE FROM entries WHERE size_bytes=2000", "is not in the bundle");
-  ExpectRefused("UPDATE blobs SET bytes=zeroblob(2000) WHERE length(bytes)=2000", "not what its manifest");
+  ExpectRefused("UPDATE blobs SET bytes=zeroblob(2000) WHERE length(bytes)=2000", "does not match its manifest");
   // Other bytes with their own right checksum: only the manifest knows better.
   ExpectRefused(
       "UPDATE blobs SET bytes=x'' WHERE length(bytes)=2000;"
       "UPDATE entries SET size_bytes=0, checksum=(SELECT checksum FROM entries WHERE size_bytes=0)"
       " WHERE size_bytes=2000",
-      "not what its manifest promises");
+      "does not match its manifest");
 }
 
 TEST(CacheBundle, ADamagedManifestIsRefusedWithoutACrashAtEveryByte) {

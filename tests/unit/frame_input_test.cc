@@ -295,7 +295,7 @@ TEST(FrameInput, IsRefusedWhereNoKernelSeesAllOfIt) {
   const TestPicture large(PixelFormat::kRgba8, 40, 40, 1), small(PixelFormat::kRgba8, 11, 11, 1);
   const Status refused = input.Set(large.frame(), transfer, device).status();
   EXPECT_EQ(refused.code(), StatusCode::kResourceExhausted);
-  EXPECT_THAT(refused.message(), HasSubstr("a small one sees at most 500"));
+  EXPECT_THAT(refused.message(), HasSubstr("a small one can read at most 500"));
   EXPECT_TRUE(input.Set(small.frame(), transfer, device).ok());
 }
 

@@ -217,7 +217,8 @@ TEST(Frame, AMistakeIsNamed) {
       {"pitch below a row", [](Frame& f) { f.planes[0].row_pitch_bytes = 7; }, "plane 0: a row takes 8 bytes"},
       {"pitch of pairs", [](Frame& f) { f.planes[1].row_pitch_bytes = 6; }, "plane 1: a row takes 8 bytes"},
       {"pitch that overflows", [](Frame& f) { f.planes[0].row_pitch_bytes = UINT64_MAX - 3; }, "don't fit"},
-      {"too small", [](Frame& f) { f.planes[0].size_bytes = 47; }, "plane 0: 6 rows of 8 bytes, 8 apart, don't fit"},
+      {"too small", [](Frame& f) { f.planes[0].size_bytes = 47; },
+       "plane 0: 6 rows of 8 bytes, 8 bytes apart, don't fit"},
       {"pairs too small", [](Frame& f) { f.planes[1].size_bytes = 23; }, "plane 1: 3 rows"},
       {"pairs behind the end", [](Frame& f) { f.planes[1] = {}; }, "plane 1"},
       {"offset behind the end", [](Frame& f) { f.planes[0].offset_bytes = UINT64_MAX; }, "don't fit"},
@@ -227,7 +228,7 @@ TEST(Frame, AMistakeIsNamed) {
        [](Frame& f) {
          f.crop = {1, 0, 8, 6};
        },
-       "(1, 0) is not inside of the frame's 8x6"},
+       "(1, 0) is not inside the frame of 8x6"},
       {"crop that is empty",
        [](Frame& f) {
          f.crop = {1, 1, 0, 3};

@@ -279,7 +279,7 @@ TEST(PoclFolder, ThatCannotBeWrittenIsNamedInTheMessageOfABuildThatFailed) {
     before == nullptr ? unsetenv("POCL_CACHE_DIR") : setenv("POCL_CACHE_DIR", kept.c_str(), 1);
     return hint;
   };
-  EXPECT_THAT(hint_for("/dev/null/pocl"), HasSubstr("PoCL puts programs into /dev/null/pocl, which can't be written"));
+  EXPECT_THAT(hint_for("/dev/null/pocl"), HasSubstr("PoCL stores programs in /dev/null/pocl, which can't be written"));
   EXPECT_EQ(hint_for(::testing::TempDir().c_str()), "");
   EXPECT_EQ(hint_for((::testing::TempDir() + "not/made/yet").c_str()), "");
 }

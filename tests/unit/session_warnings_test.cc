@@ -61,12 +61,12 @@ TEST_F(SessionWarnings, OfStoringAreInTheReportBehindIt) {
   Session session = Used();
   session.SaveToCache();
   EXPECT_THAT(session.report().warnings, ::testing::Contains(HasSubstr("cache: the store given")));
-  EXPECT_THAT(logged_, ::testing::Contains(HasSubstr("did not take an entry")));
+  EXPECT_THAT(logged_, ::testing::Contains(HasSubstr("did not accept an entry")));
 }
 
 TEST_F(SessionWarnings, OfStoringAtTheEndAreInTheLog) {
   { const Session session = Used(); }
-  EXPECT_THAT(logged_, ::testing::Contains(HasSubstr("did not take an entry")));
+  EXPECT_THAT(logged_, ::testing::Contains(HasSubstr("did not accept an entry")));
 }
 
 }  // namespace

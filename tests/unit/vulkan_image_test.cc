@@ -334,7 +334,7 @@ TEST_F(VulkanImages, AreRefusedWhereTheyDoNotFitWithWhatToDo) {
   const auto nothing = [](Frame&) {};
   constexpr VkImageLayout kGeneral = VK_IMAGE_LAYOUT_GENERAL;
   EXPECT_THAT(refusal(PixelFormat::kRgba8, VK_IMAGE_LAYOUT_UNDEFINED, nothing).message(),
-              HasSubstr("say in which VkImageLayout"));
+              HasSubstr("give the VkImageLayout"));
   EXPECT_EQ(refusal(PixelFormat::kRgba8, VK_IMAGE_LAYOUT_PREINITIALIZED, nothing).code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(refusal(PixelFormat::kNv21, kGeneral, nothing).code(), StatusCode::kUnsupported);
   EXPECT_THAT(refusal(PixelFormat::kRgb8, kGeneral, nothing).message(), HasSubstr("RGBA8, BGRA8, NV12 or I420"));

@@ -202,8 +202,8 @@ std::string_view HostKernelsName() {
 // MobileNet v1 0.25 took 29 ms without /proc, and 1.4 ms with it.
 std::string_view WhyHostIsSlow() {
   if (IsInitialized()) return "";
-  return "XNNPACK can't find out what this processor is and is not used, which makes the CPU many times slower; it "
-         "looks into /proc and /sys: mount them";
+  return "XNNPACK can't identify this processor, so it is not used and the CPU is many times slower; it reads /proc "
+         "and /sys: mount them";
 }
 
 OutputRange RangeOf(XnnpackBuild& build, Activation activation) {
