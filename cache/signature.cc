@@ -82,10 +82,9 @@ Result<std::vector<PublicKey>> ReadPublicKeys(const std::filesystem::path& file)
   struct stat info;
   if (!error && ::stat(real.c_str(), &info) == 0) {
     if ((info.st_uid != 0 && info.st_uid != ::geteuid()) || OthersMayWrite(real, info)) {
-      return Error(
-          StatusCode::kIoError,
-          "other users may write to the file of trusted keys {} and add their keys: make it yours and 'chmod go-w' it",
-          file.string());
+      return Error(StatusCode::kIoError,
+                   "other users may write to the file of trusted keys {}: make it yours and 'chmod go-w' it",
+                   file.string());
     }
     HEARTH_TRY(CheckParents(real));
   }

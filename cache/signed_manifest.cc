@@ -76,10 +76,9 @@ Status NoStoreInBundle(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     if (entry->path().extension() != ".key") continue;
-    return Error(
-        StatusCode::kIoError,
-        "{} is an unpacked bundle file, and only packed ones are read: name the .tar itself, or export it again",
-        folder.string());
+    return Error(StatusCode::kIoError,
+                 "{} is an unpacked bundle file, which is not read: name the .tar itself, or export it again",
+                 folder.string());
   }
   return Error(StatusCode::kIoError, "{} is not a complete bundle: it has no {}; copy it again, or export it again",
                folder.string(), kStoreFileName);

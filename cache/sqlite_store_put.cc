@@ -38,9 +38,8 @@ std::vector<SqliteStore::NewEntry> SqliteStore::WithDigests(std::span<const PutR
     ++counters_.put_errors;
     warnings_.Add(
         "too large",
-        fmt::format(
-            "an entry of {} bytes ({}) exceeds the cache's limit for one entry ({}): it is made again at each start",
-            size_bytes, BlobKindName(request.key->kind()), max_bytes));
+        fmt::format("an entry of {} bytes ({}) exceeds the limit for one ({}): it is made again at each start",
+                    size_bytes, BlobKindName(request.key->kind()), max_bytes));
   }
   return entries;
 }

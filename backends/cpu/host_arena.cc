@@ -111,10 +111,9 @@ Status HostArena::Allocate(const Graph& graph) {
   HEARTH_TRY(CheckAvailableMemory(total_bytes, "the network's values"));
   memory_ = AllocateInLargePages(total_bytes);
   if (memory_ == nullptr) {
-    return Error(
-        StatusCode::kResourceExhausted,
-        "the network's values need {} bytes on the host, which lacks that much memory; take a smaller shape or batch",
-        total_bytes);
+    return Error(StatusCode::kResourceExhausted,
+                 "the network's values need {} bytes, which the host lacks; take a smaller shape or batch",
+                 total_bytes);
   }
   // The caller may read outputs before the first run.
   std::fill(memory_.get() + planned_bytes_, memory_.get() + total_bytes, std::byte{0});

@@ -145,8 +145,7 @@ Result<std::unique_ptr<EglContext>> EglContext::Share(const EglApi& egl, const G
   const auto display = static_cast<EGLDisplay>(shared.display);
   const auto context = static_cast<EGLContext>(shared.context);
   if (display == EGL_NO_DISPLAY || context == EGL_NO_CONTEXT)
-    return Error(StatusCode::kInvalidArgument,
-                 "a shared OpenGL ES context needs its display and the context; one of them is null");
+    return Error(StatusCode::kInvalidArgument, "the shared OpenGL ES context needs a display and a context");
   EGLint client_type = 0;
   if (!egl.QueryContext(display, context, EGL_CONTEXT_CLIENT_TYPE, &client_type)) {
     return Error(StatusCode::kInvalidArgument, "the shared EGL context does not belong to that display ({})",

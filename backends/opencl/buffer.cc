@@ -84,9 +84,8 @@ Result<std::unique_ptr<Buffer>> OpenClBuffer::Import(const OpenClDriver& driver,
     code = api.clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof its_size_bytes, &its_size_bytes, nullptr);
   if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kInvalidArgument, "the lent cl_mem");
   if (context != driver.context) {
-    return Error(
-        StatusCode::kInvalidArgument,
-        "the lent cl_mem belongs to another context: open the session with that context (SessionOptions::shared)");
+    return Error(StatusCode::kInvalidArgument,
+                 "the lent cl_mem belongs to another context: open the session with it (SessionOptions::shared)");
   }
   if (type != CL_MEM_OBJECT_BUFFER) return Error(StatusCode::kInvalidArgument, "the lent cl_mem is not a buffer");
   // The whole buffer is used: it may be a sub-buffer, which has no sub-buffers.
