@@ -118,6 +118,9 @@ class Database {
   Result<int64_t> Number(std::string_view sql);  // first column of the first row; 0 without rows
   Result<std::string> Text(std::string_view sql);
 
+  // Has the system read this part of the file into its memory, in order; what the file does not have is left out.
+  void ReadAhead(int64_t at, int64_t size_bytes);
+
   // Reads the whole file, every table and index. kMalformedInput with the first error.
   Status CheckStructure();
 

@@ -22,7 +22,7 @@ constexpr uint64_t kMostLogBytes = uint64_t{32} << 20;
 // A transaction's pages stay in memory until it ends: with the usual 256 KiB each was written to the log and read again
 // several times. The log keeps its size, so that its next turn overwrites disk space that it already has.
 constexpr int64_t kPageCacheKiB = 32 << 10;
-constexpr uint64_t kShrinkPageBytes = 2 * 16384;  // a moved page is read, and written to the log
+constexpr uint64_t kCopiesOfMovedPage = 2;  // it is read, and written to the log
 
 // The log restarts only when no session reads in it. The wait is shorter than writers' patience.
 void CopyLogIntoFile(Database& database) {
@@ -81,10 +81,16 @@ class Turns {
 };
 
 Status Shrink(Database& database, Turns& turns) {
+  HEARTH_ASSIGN(const int64_t page_bytes, database.Number("PRAGMA page_size"));
   while (true) {
     HEARTH_ASSIGN(const int64_t free_pages, database.Number("PRAGMA freelist_count"));
     if (free_pages <= 0) return Status::Ok();
-    const uint64_t pages = std::max<uint64_t>(1, turns.batch_bytes() / kShrinkPageBytes);
+    const int64_t pages =
+        std::max<int64_t>(1, static_cast<int64_t>(turns.batch_bytes() / kCopiesOfMovedPage) / page_bytes);
+    // sqlite moves the last page first. Read backwards, one by one, each would wait for the disk under the lock.
+    HEARTH_ASSIGN(const int64_t page_count, database.Number("PRAGMA page_count"));
+    const int64_t kept_pages = std::max<int64_t>(0, page_count - pages);
+    database.ReadAhead(kept_pages * page_bytes, (page_count - kept_pages) * page_bytes);
     HEARTH_TRY(turns.Take([&] { return database.Run(fmt::format("PRAGMA incremental_vacuum({})", pages)); }));
     HEARTH_ASSIGN(const int64_t left, database.Number("PRAGMA freelist_count"));
     if (left >= free_pages) return Status::Ok();  // others free pages as fast

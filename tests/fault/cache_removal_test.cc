@@ -1,4 +1,5 @@
 // Clearing and pruning: on full disks, and beside sessions that store meanwhile.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <poll.h>
 #include <sys/inotify.h>
@@ -26,6 +27,8 @@ using testing::NumberedBlob;
 using testing::NumberedKey;
 using testing::PutOne;
 using testing::SmallDisk;
+using testing::StartProcess;
+using testing::WaitFor;
 
 TEST(CacheOnAFullDisk, AStoreThatWasClosedCleanlyIsStillRead) {
   const SmallDisk disk;
@@ -243,6 +246,25 @@ TEST(CacheRemoval, PruningALargeStoreKeepsItsLogSmallAndLetsWritersThrough) {
   EXPECT_LT(largest_log, uint64_t{64} << 20);
   const auto store = folder.Open();
   for (int number = 0; number < 50; ++number) EXPECT_TRUE(store->Get(NumberedKey(1000 + number))) << number;
+}
+
+// Closing any descriptor of the file would end all locks that this process has on it.
+TEST(CacheRemoval, ReadingAheadEndsWithTheFileAndKeepsItsLocks) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 100'000));
+  auto database = Database::Open(folder.file(), Database::Access::kReadWrite);
+  ASSERT_TRUE(database.ok() && database->Number("SELECT count(*) FROM entries").ok());
+  for (const int64_t at : {int64_t{0}, int64_t{16384}, int64_t{1} << 40}) database->ReadAhead(at, int64_t{4} << 20);
+  database->ReadAhead(0, 0);
+  const pid_t child = StartProcess([&] {
+    const Descriptor file(::open(folder.file().c_str(), O_RDWR | O_CLOEXEC));
+    struct flock lock = {};
+    lock.l_type = F_WRLCK;
+    if (::fcntl(file.get(), F_GETLK, &lock) != 0) return 2;
+    return lock.l_type == F_UNLCK ? 1 : 0;
+  });
+  EXPECT_EQ(WaitFor(child), 0);
+  EXPECT_TRUE(database->CheckStructure().ok());
 }
 
 }  // namespace
