@@ -26,6 +26,7 @@ struct ExportRequest {
   CacheFilter filter;
   std::optional<SigningKey> sign_with;
   std::string made_by;        // Hearth's version
+  int64_t made_ms = 0;        // since 1970; told only with expires_ms
   int64_t expires_ms = 0;     // since 1970; 0: never
   std::string least_version;  // of the Hearth that may use it; empty: any
   // An earlier bundle, whose entries with the same bytes are left out. It is checked as an import would check it:

@@ -14,6 +14,7 @@
 #include "cache/entry_filter.h"
 #include "cache/entry_row.h"
 #include "cache/held_signal.h"
+#include "cache/latest_time.h"
 #include "cache/report_access.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
@@ -139,7 +140,7 @@ ManifestEntry Describe(const BundleEntry& entry, Manifest& manifest) {
 // Whoever has the base must have the entries that the delta leaves out. A base that is wrong, or that imports refuse,
 // would leave its users without them.
 Status CheckBase(const ExportRequest& request, std::span<const PublicKey> keys, BundleReader& base) {
-  HEARTH_TRY(base.manifest().CheckUsable(NowMs(), request.made_by));
+  HEARTH_TRY(base.manifest().CheckUsable(NowMs(), request.made_by, LatestTimeMsIn(request.store)));
   if (!keys.empty() && base.signed_by().empty()) {
     return Error(StatusCode::kIoError,
                  "no trusted key has signed it, so the users of the new bundle may lack the entries that it leaves "
@@ -224,6 +225,7 @@ Status FillBundle(const ExportRequest& request, BundleWriter& writer, BundleExpo
   Manifest manifest;
   manifest.made_by = request.made_by;
   manifest.expires_ms = request.expires_ms;
+  if (manifest.expires_ms != 0) manifest.made_ms = request.made_ms;
   manifest.least_version = request.least_version;
   HEARTH_ASSIGN(ReportedStore source, OpenForReport(request.store));
   if (source.database) {

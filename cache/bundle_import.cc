@@ -2,6 +2,7 @@
 #include "cache/bundle.h"
 #include "cache/bundle_reader.h"
 #include "cache/entry_row.h"
+#include "cache/latest_time.h"
 #include "cache/report_access.h"
 #include "cache/sqlite_store.h"
 #include "core/base/error.h"
@@ -40,6 +41,7 @@ Status ImportEntries(const ImportRequest& request, BundleReader& bundle, BundleI
   options.revocations = request.revocations;
   if (request.max_bytes > 0) options.max_bytes = request.max_bytes;
   HEARTH_ASSIGN(const std::unique_ptr<SqliteStore> target, SqliteStore::Open(options));
+  if (!report.signed_by.empty()) target->SeeTime(manifest.made_ms);  // anybody could write it into another
   BatchedPuts puts(*target, report.signed_by.empty() ? "bundle" : "bundle " + report.signed_by);
   for (size_t k = 0; k < manifest.entries.size(); ++k) {
     if (!IsWanted(request, manifest, manifest.entries[k])) {
@@ -60,7 +62,9 @@ Status ImportEntries(const ImportRequest& request, BundleReader& bundle, BundleI
 Result<BundleImport> ImportBundle(const ImportRequest& request) {
   BundleImport report;
   HEARTH_ASSIGN(const std::unique_ptr<BundleReader> bundle, BundleReader::Open(request.bundle, request.trusted_keys));
-  HEARTH_TRY(bundle->manifest().CheckUsable(NowMs(), HEARTH_VERSION).Within(request.bundle.string()));
+  HEARTH_TRY(bundle->manifest()
+                 .CheckUsable(NowMs(), HEARTH_VERSION, LatestTimeMsIn(request.store))
+                 .Within(request.bundle.string()));
   report.signed_by = bundle->signed_by();
   // This holds for every kind: programs run, plans decide what is read and written, weights and tuning change results.
   if (!bundle->manifest().entries.empty() && report.signed_by.empty() && !request.is_trusted) {

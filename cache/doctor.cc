@@ -12,6 +12,7 @@
 
 #include "cache/entry_row.h"
 #include "cache/folder.h"
+#include "cache/latest_time.h"
 #include "cache/redis_values.h"
 #include "cache/report_access.h"
 #include "cache/reports.h"
@@ -98,8 +99,17 @@ void LookAtDatabase(Database& database, Findings& findings) {
     Trouble(findings, fmt::format("{} can only be read", database.file().string()), kNothingNew,
             fmt::format("chmod u+rw '{}'", database.file().string()));
   }
-  const Result<int64_t> future = database.Number(
-      fmt::format("SELECT count(*) FROM entries WHERE last_used_ms > {}", NowMs() + int64_t{24} * 60 * 60 * 1000));
+  const int64_t tomorrow_ms = NowMs() + int64_t{24} * 60 * 60 * 1000;
+  if (const int64_t latest_ms = LatestTimeMs(database); latest_ms > tomorrow_ms) {
+    Trouble(
+        findings,
+        fmt::format("the cache has seen {:%Y-%m-%d}, which this machine's clock has not reached: it is wrong, or was "
+                    "then (in that case `hearth cache clear` forgets it)",
+                    fmt::gmtime(static_cast<std::time_t>(latest_ms / 1000))),
+        "bundles that expire before that day are refused", "date");
+  }
+  const Result<int64_t> future =
+      database.Number(fmt::format("SELECT count(*) FROM entries WHERE last_used_ms > {}", tomorrow_ms));
   if (!future.ok() || *future == 0) return;
   Trouble(findings, fmt::format("{} entries were last used in the future: a clock is or was wrong", *future),
           "they are evicted late; the next eviction corrects them", "date");

@@ -105,7 +105,7 @@ Result<Manifest> BelievedManifest(const BundleTexts& texts, const fs::path& bund
                                   bool needs_signature) {
   HEARTH_ASSIGN(SignedManifest checked, CheckTexts(texts, bundle.string(), request.trusted_keys));
   if (needs_signature && checked.signed_by.empty()) return NobodyStandsBehind(bundle);
-  HEARTH_TRY(checked.manifest.CheckUsable(NowMs(), HEARTH_VERSION).Within(bundle.string()));
+  HEARTH_TRY(checked.manifest.CheckUsable(NowMs(), HEARTH_VERSION, request.latest_ms).Within(bundle.string()));
   return std::move(checked.manifest);
 }
 

@@ -3,6 +3,7 @@
 #ifndef HEARTH_CACHE_LAYER_H_
 #define HEARTH_CACHE_LAYER_H_
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <vector>
@@ -18,6 +19,7 @@ struct LayerRequest {
   std::vector<PublicKey> trusted_keys;  // a bundle signed by one is used; each read checks the entry
   bool is_trusted = false;              // used without a signature
   SessionWaits* waits = nullptr;        // must outlive the store
+  int64_t latest_ms = 0;                // that the session's cache has seen (latest_time.h)
 };
 
 // kIoError: it is not trusted, or others may write to it; the message says what to do. kNotFound: it does not exist.

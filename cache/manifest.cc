@@ -19,6 +19,10 @@ bool IsPlain(char c) {
          c == '_' || c == '~';
 }
 
+std::string TimeText(int64_t time_ms) {
+  return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(time_ms / 1000)));
+}
+
 std::string Escaped(std::string_view text) {
   std::string escaped;
   for (char c : text) escaped += IsPlain(c) ? std::string(1, c) : fmt::format("%{:02x}", static_cast<uint8_t>(c));
@@ -61,6 +65,7 @@ bool NumberFrom(std::string_view text, T& number) {
 // A line with one value about the whole bundle.
 bool SetOfWhole(std::string_view name, std::string_view value, Manifest& manifest) {
   if (name == "expires") return NumberFrom(value, manifest.expires_ms) && manifest.expires_ms > 0;
+  if (name == "made") return NumberFrom(value, manifest.made_ms) && manifest.made_ms > 0;
   std::optional<std::string> text = Unescaped(value);
   if (!text || (name == "least-version" && !VersionNumbers(*text))) return false;
   (name == "made-by" ? manifest.made_by : manifest.least_version) = *std::move(text);
@@ -111,7 +116,7 @@ bool SetBase(const std::vector<std::string_view>& words, Manifest& manifest) {
 
 bool AddLine(std::string_view line, Manifest& manifest) {
   const std::vector<std::string_view> words = PartsOf(line, ' ');
-  if (words[0] == "made-by" || words[0] == "expires" || words[0] == "least-version") {
+  if (words[0] == "made-by" || words[0] == "made" || words[0] == "expires" || words[0] == "least-version") {
     return words.size() == 2 && SetOfWhole(words[0], words[1], manifest);
   }
   if (words[0] == "since") return SetBase(words, manifest);
@@ -132,6 +137,7 @@ Status CheckNamedOnce(const Manifest& manifest) {
 
 std::string Manifest::ToText() const {
   std::string text = fmt::format("{}\nmade-by {}\n", kFirstLine, Escaped(made_by));
+  if (made_ms != 0) text += fmt::format("made {}\n", made_ms);
   if (expires_ms != 0) text += fmt::format("expires {}\n", expires_ms);
   if (!least_version.empty()) text += fmt::format("least-version {}\n", Escaped(least_version));
   if (base) text += fmt::format("since {} {}\n", HexOf(base->manifest_sha256), base->left_out);
@@ -167,10 +173,15 @@ Result<Manifest> Manifest::FromText(std::string_view text) {
   return manifest;
 }
 
-Status Manifest::CheckUsable(int64_t now_ms, std::string_view version) const {
-  if (expires_ms != 0 && now_ms >= expires_ms) {
-    return Error(StatusCode::kIoError, "the bundle expired on {:%Y-%m-%d %H:%M} UTC: ask for a newer one",
-                 fmt::gmtime(static_cast<std::time_t>(expires_ms / 1000)));
+Status Manifest::CheckUsable(int64_t now_ms, std::string_view version, int64_t latest_ms) const {
+  if (expires_ms != 0 && std::max(now_ms, latest_ms) >= expires_ms) {
+    const std::string why = now_ms >= expires_ms
+                                ? ""
+                                : fmt::format(
+                                      " (by this machine's clock it has not, but the cache has seen {}: set the "
+                                      "clock; if it is right, `hearth cache clear` forgets that time)",
+                                      TimeText(latest_ms));
+    return Error(StatusCode::kIoError, "the bundle expired on {}: ask for a newer one{}", TimeText(expires_ms), why);
   }
   const auto least = VersionNumbers(least_version), own = VersionNumbers(version);
   if (least && own && *own < *least) {

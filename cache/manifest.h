@@ -2,16 +2,18 @@
 //
 //   hearth-bundle 1
 //   made-by 0.1.0
+//   made 1767225600000
 //   expires 1798761600000
 //   least-version 0.1.0
 //   since <SHA-256 of another bundle's manifest> 12
 //   device opencl GPU%20name 1.2.3 00112233
 //   entry program <digest> <bytes> <SHA-256 of the blob> <SHA-256 of the key's material> 0 <bytes of the material> 12.5
 //
-// The lines for expiry (milliseconds since 1970), the least version of Hearth, and the base of a delta with the number
-// of entries left out are optional. Values are separated by one blank; characters other than letters, digits and "-._~"
-// are written as %XX. An entry has the number of its device line ('-' if it fits every device) and, last, the time that
-// making it took, in milliseconds. Bundles of older versions lack the last two values.
+// The lines for creation and expiry (milliseconds since 1970), the least version of Hearth, and the base of a delta
+// with the number of entries left out are optional. Only a bundle that expires tells when it was made, since the bytes
+// of others follow from their entries alone. Values are separated by one blank; characters other than letters, digits
+// and "-._~" are written as %XX. An entry has the number of its device line ('-' if it fits every device) and, last,
+// the time that making it took, in milliseconds. Bundles of older versions lack the last two values.
 #ifndef HEARTH_CACHE_MANIFEST_H_
 #define HEARTH_CACHE_MANIFEST_H_
 
@@ -51,6 +53,7 @@ struct ManifestBase {
 
 struct Manifest {
   std::string made_by;        // Hearth's version
+  int64_t made_ms = 0;        // since 1970; 0: not told
   int64_t expires_ms = 0;     // since 1970; 0: never
   std::string least_version;  // of Hearth; empty: any
   std::optional<ManifestBase> base;
@@ -61,8 +64,9 @@ struct Manifest {
   // kMalformedInput names the line.
   static Result<Manifest> FromText(std::string_view text);
 
-  // kIoError if the bundle has expired or needs another version; says which. `now_ms` since 1970.
-  Status CheckUsable(int64_t now_ms, std::string_view version) const;
+  // kIoError says that the bundle has expired, or which version it wants. Expiry is judged by the later of the clock
+  // and the latest time that the cache has seen (latest_time.h), both in milliseconds since 1970.
+  Status CheckUsable(int64_t now_ms, std::string_view version, int64_t latest_ms = 0) const;
 };
 
 // The numbers of a version like 1.2.3; nullopt for anything else.

@@ -67,6 +67,9 @@ class SqliteStore final : public BlobStore {
   std::optional<std::string> RecallFingerprint(const std::string& name);
   // Remembers the full name, which NameOfContent returns for a put. A file that changed recently is not remembered.
   void RememberFile(const std::optional<FileStamp>& stamp, const KnownFile& known);
+  // The latest time that the store has seen (latest_time.h). SeeTime is written at the session's end.
+  int64_t LatestTimeMs();
+  void SeeTime(int64_t time_ms);
   // Sets the session's model if it was not known when the store was opened.
   void SetModel(const ModelName& model);
 
@@ -152,7 +155,8 @@ class SqliteStore final : public BlobStore {
   bool has_read_again_ = false;
   bool has_healed_ = false;
   bool has_put_ = false;
-  bool has_others_ = false;  // whether the store has entries that were not made here
+  bool has_others_ = false;  // entries that were not made here
+  int64_t seen_ms_ = 0;      // by SeeTime, not yet written
   ContentNames names_;       // thread-safe by itself
   int open_batches_ = 0;
   std::map<Fingerprint, PendingEntry> pending_;

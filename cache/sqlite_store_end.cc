@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cache/entry_row.h"
+#include "cache/latest_time.h"
 #include "cache/quarantine.h"
 #include "cache/sqlite_store.h"
 #include "cache/store_names.h"
@@ -40,6 +41,16 @@ void SqliteStore::Flush() {
   if (status.code() == StatusCode::kMalformedInput) Heal(status);
 }
 
+int64_t SqliteStore::LatestTimeMs() {
+  const std::scoped_lock lock(mutex_);
+  return IsForked() || !database_ ? 0 : hearth::LatestTimeMs(*database_);
+}
+
+void SqliteStore::SeeTime(int64_t time_ms) {
+  const std::scoped_lock lock(mutex_);
+  seen_ms_ = std::max(seen_ms_, time_ms);
+}
+
 Status SqliteStore::WriteStampsAndCounters() {
   const bool has_stamps = std::ranges::any_of(used_, [](const auto& used) { return used.second; });
   const std::pair<std::string_view, double> deltas[] = {
@@ -52,8 +63,8 @@ Status SqliteStore::WriteStampsAndCounters() {
       {"milliseconds_saved", counters_.milliseconds_saved - flushed_.milliseconds_saved},
   };
   const bool has_counts = std::ranges::any_of(deltas, [](const auto& delta) { return delta.second != 0; });
-  // Each use increases a counter, so without changed counters there is no news of a model either.
-  if (!has_stamps && !has_counts && acquitted_.empty() && !names_.has_news()) return Status::Ok();
+  // What is used is counted: without a count there is no news of a model either.
+  if (!has_stamps && !has_counts && acquitted_.empty() && !names_.has_news() && seen_ms_ == 0) return Status::Ok();
   bool has_news_of_model = !options_.model.fingerprint.empty() && !used_.empty();
   if (has_news_of_model && !has_put_ && !has_stamps) {
     HEARTH_ASSIGN(const bool is_known, KnowsModel(*database_, options_.model, used_.size()));
@@ -74,6 +85,7 @@ Status SqliteStore::WriteStampsAndCounters() {
   for (const auto& [name, delta] : deltas) {
     if (delta != 0) HEARTH_TRY(count.Bind(0, name).Bind(1, delta).Run());
   }
+  HEARTH_TRY(NoteTime(*database_, std::max(NowMs(), seen_ms_)));
   HEARTH_TRY(Acquit(*database_, acquitted_));
   HEARTH_TRY(names_.Store(*database_));
   if (has_news_of_model) {
@@ -87,6 +99,7 @@ Status SqliteStore::WriteStampsAndCounters() {
   for (const Fingerprint& digest : acquitted_) on_probation_.erase(digest);
   acquitted_.clear();
   flushed_ = counters_;
+  seen_ms_ = 0;
   return Status::Ok();
 }
 

@@ -67,6 +67,7 @@ Result<BundleExport> Cache::Export(const std::string& bundle, const ExportOption
     if (now_ms > 0 && options.valid_for_ms > std::numeric_limits<int64_t>::max() - now_ms)
       return Error(StatusCode::kInvalidArgument, "a bundle can't be valid for {} ms: no clock reaches its end",
                    options.valid_for_ms);
+    request.made_ms = now_ms;
     request.expires_ms = now_ms + options.valid_for_ms;
   }
   if (!options.sign_with.empty()) {

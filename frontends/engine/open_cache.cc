@@ -44,14 +44,17 @@ std::vector<PublicKey> KeysOfLayers(const CacheRequest& request, std::vector<std
   return {};
 }
 
-std::vector<std::unique_ptr<BlobStore>> OpenLayers(const CacheRequest& request, std::vector<std::string>& warnings) {
+std::vector<std::unique_ptr<BlobStore>> OpenLayers(const CacheRequest& request, SqliteStore* writable,
+                                                   std::vector<std::string>& warnings) {
   std::vector<std::filesystem::path> folders(request.layers.begin(), request.layers.end());
   for (std::filesystem::path& folder : DefaultCacheLayers()) folders.push_back(std::move(folder));
   std::vector<std::unique_ptr<BlobStore>> layers;
   if (folders.empty()) return layers;
   const std::vector<PublicKey> keys = KeysOfLayers(request, warnings);
+  const int64_t latest_ms = writable != nullptr ? writable->LatestTimeMs() : 0;
   for (const std::filesystem::path& folder : folders) {
-    Result<std::unique_ptr<BlobStore>> layer = OpenLayer({folder, keys, request.trusts_layers, request.waits});
+    Result<std::unique_ptr<BlobStore>> layer =
+        OpenLayer({folder, keys, request.trusts_layers, request.waits, latest_ms});
     if (layer.ok()) {
       layers.push_back(std::move(layer).value());
     } else {
@@ -117,7 +120,7 @@ OpenedCache OpenCache(const CacheRequest& request) {
   } else if (!request.read_only || store.status().code() != StatusCode::kNotFound) {
     opened.warnings.push_back("no cache: " + store.status().message());
   }
-  if (auto layers = OpenLayers(request, opened.warnings); !layers.empty()) {
+  if (auto layers = OpenLayers(request, opened.folder, opened.warnings); !layers.empty()) {
     opened.store = std::make_unique<LayeredStore>(std::move(layers), std::move(opened.store));
   }
   const CacheServer server = request.server.address.empty() ? DefaultCacheServer() : request.server;

@@ -3,17 +3,22 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 
+#include "cache/bundle.h"
 #include "cache/database.h"
+#include "cache/doctor.h"
 #include "cache/entry_row.h"
 #include "cache/making_claim.h"
 #include "cache/reports.h"
+#include "frontends/engine/open_cache.h"
 #include "tests/testing/cache_crash.h"
 
 namespace hearth {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::Bar;
 using testing::CacheFolder;
 using testing::NumberedBlob;
@@ -25,15 +30,16 @@ using testing::WaitFor;
 constexpr int64_t kDayMs = int64_t{24} * 60 * 60 * 1000;
 constexpr int64_t kYearMs = 365 * kDayMs;
 
-// The clock goes on by so much, or back.
+// The clock goes on by so much, or back. Two minus signs would begin a comment.
 void Jump(const CacheFolder& folder, int64_t by_ms) {
   auto database = Database::Open(folder.file(), Database::Access::kReadWrite);
   ASSERT_TRUE(database.ok());
   WaitBudget waits(5000);
   database->SetWaits(&waits);
   const std::string moved = fmt::format(
-      "UPDATE entries SET created_ms=created_ms-{0}, last_used_ms=last_used_ms-{0};"
-      "UPDATE quarantine SET since_ms=since_ms-{0}; UPDATE models SET last_used_ms=last_used_ms-{0}",
+      "UPDATE entries SET created_ms=created_ms-({0}), last_used_ms=last_used_ms-({0});"
+      "UPDATE quarantine SET since_ms=since_ms-({0}); UPDATE models SET last_used_ms=last_used_ms-({0});"
+      "UPDATE counters SET value=value-({0}) WHERE name='latest_ms'",
       by_ms);
   const Status status = database->Run(moved);
   ASSERT_TRUE(status.ok()) << status.message();
@@ -106,6 +112,89 @@ TEST(CacheClock, SetBackKeepsNoEntryFromBeingEvicted) {
   const auto store = CacheFolder::Open(options);
   EXPECT_TRUE(store->Get(NumberedKey(29)));
   EXPECT_FALSE(store->Get(NumberedKey(0)));
+}
+
+// A bundle of one program that can be imported so long, and was made then.
+struct ExpiringBundle {
+  ExpiringBundle(const std::optional<SigningKey>& key, int64_t expires_ms, int64_t made_ms) {
+    PutOne(*source.Open(), NumberedKey(1), NumberedBlob(1, 100));
+    ExportRequest request{source.path(), file, {}, key, "1"};
+    request.made_ms = made_ms;
+    request.expires_ms = expires_ms;
+    const auto exported = ExportBundle(request);
+    EXPECT_TRUE(exported.ok()) << exported.status().message();
+  }
+  Status ImportInto(const CacheFolder& folder, const std::vector<PublicKey>& keys) const {
+    ImportRequest request;
+    request.bundle = file;
+    request.store = folder.path();
+    request.trusted_keys = keys;
+    request.is_trusted = keys.empty();
+    return ImportBundle(request).status();
+  }
+
+  CacheFolder source, parent;
+  fs::path file = parent.path() / "bundle.tar";
+};
+
+SigningKey OneKey() {
+  SigningKey key;
+  key.seed.fill(1);
+  return key;
+}
+
+bool SaysThatTheClockIsBehind(const CacheFolder& folder) {
+  const auto findings = ExamineCache(folder.path(), uint64_t{1} << 30, {});
+  return std::ranges::any_of(findings, [](const CacheFinding& finding) {
+    return finding.is_trouble && finding.what.find("the cache has seen") != std::string::npos;
+  });
+}
+
+TEST(CacheClock, SetBackMakesNoExpiredBundleUsableAgain) {
+  const CacheFolder folder;
+  const ExpiringBundle bundle(std::nullopt, NowMs() + kDayMs, NowMs());
+  EXPECT_TRUE(bundle.ImportInto(folder, {}).ok());
+  EXPECT_FALSE(SaysThatTheClockIsBehind(folder));
+  Jump(folder, -2 * kDayMs);
+  EXPECT_NE(bundle.ImportInto(folder, {}).message().find("set the clock"), std::string::npos);
+  EXPECT_TRUE(SaysThatTheClockIsBehind(folder));
+  const CacheFolder other;
+  for (const bool is_other : {false, true}) {
+    CacheRequest session{(is_other ? other : folder).path().string(), {bundle.file.string()}};
+    session.trusts_layers = true;
+    EXPECT_EQ(OpenCache(session).warnings.empty(), is_other);
+  }
+  ExportRequest delta{folder.path(), bundle.parent.path() / "delta.tar", {}, {}, "1"};
+  delta.since = bundle.file;
+  const Status exported = ExportBundle(delta).status();
+  EXPECT_NE(exported.message().find("expired"), std::string::npos) << exported.message();
+}
+
+// The clock was wrong when it was far ahead.
+TEST(CacheClock, ThatWasFarAheadOnceIsForgottenByClear) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), NumberedKey(2), NumberedBlob(2, 100));
+  Jump(folder, -50 * kYearMs);
+  PutOne(*folder.Open(), NumberedKey(3), NumberedBlob(3, 100));
+  const ExpiringBundle bundle(std::nullopt, NowMs() + kDayMs, NowMs());
+  EXPECT_FALSE(bundle.ImportInto(folder, {}).ok());
+  ASSERT_TRUE(ClearStore(folder.path()).ok());
+  EXPECT_FALSE(SaysThatTheClockIsBehind(folder));
+  const Status imported = bundle.ImportInto(folder, {});
+  EXPECT_TRUE(imported.ok()) << imported.message();
+}
+
+TEST(CacheClock, IsBehindWhatATrustedKeySignedAndNotBehindWhatOthersWrote) {
+  if (!HasSignatures()) GTEST_SKIP() << "this build has no signatures (HEARTH_WITH_SODIUM)";
+  const std::vector<PublicKey> keys = {*PublicKeyOf(OneKey())};
+  const ExpiringBundle older(OneKey(), NowMs() + 5 * kDayMs, NowMs());
+  for (const bool is_signed : {true, false}) {
+    const CacheFolder folder;
+    const auto key = is_signed ? std::optional(OneKey()) : std::nullopt;
+    const ExpiringBundle newer(key, NowMs() + 20 * kDayMs, NowMs() + 10 * kDayMs);
+    ASSERT_TRUE(newer.ImportInto(folder, is_signed ? keys : std::vector<PublicKey>()).ok());
+    EXPECT_EQ(older.ImportInto(folder, keys).ok(), !is_signed);
+  }
 }
 
 // A claim is timed by its file.

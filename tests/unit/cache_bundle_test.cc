@@ -152,6 +152,7 @@ TEST(CacheBundle, ADamagedManifestIsRefusedWithoutACrashAtEveryByte) {
 TEST(CacheBundle, AManifestSurvivesItsText) {
   Manifest manifest;
   manifest.made_by = "1.0 rc";
+  manifest.made_ms = 4;
   manifest.expires_ms = 5;
   manifest.least_version = "0.2.0";
   manifest.base = ManifestBase{{5}, 12};
