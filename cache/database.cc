@@ -48,7 +48,11 @@ bool IsDiskFull(sqlite3* connection, int sqlite_code) {
   if (sqlite_code == SQLITE_FULL || sqlite_code == SQLITE_IOERR_SHMSIZE) return true;
   if ((sqlite_code & 0xff) != SQLITE_IOERR && (sqlite_code & 0xff) != SQLITE_CANTOPEN) return false;
   const int error = connection != nullptr ? sqlite3_system_errno(connection) : 0;
-  return error == ENOSPC || error == EDQUOT;
+  if (error == ENOSPC || error == EDQUOT) return true;
+  // A side file that can't be made is then tried for reading, which is the error that is left: there is no such file.
+  // The store itself is there, so it is one file more that the file system has no room for.
+  const char* file = connection != nullptr ? sqlite3_db_filename(connection, "main") : nullptr;
+  return error == ENOENT && file != nullptr && ::access(file, F_OK) == 0;
 }
 
 Status SqliteError(sqlite3* connection, int sqlite_code) {

@@ -79,6 +79,23 @@ TEST(CacheOnAFullDisk, PruningAndClearingAPartWork) {
   EXPECT_EQ(store->Get(NumberedKey(7)), NumberedBlob(7, 40000));
 }
 
+TEST(CacheOnAFullDisk, WithoutRoomForOneFileMoreItIsReadAndCleared) {
+  const SmallDisk disk("2m,nr_inodes=9");
+  SKIP_WITHOUT_MOUNTING(disk);
+  disk.PutSix();
+  disk.TakeAllFiles();
+  {
+    const auto store = CacheFolder::Open(disk.options());
+    ASSERT_NE(store, nullptr);
+    EXPECT_EQ(store->Get(NumberedKey(5)), NumberedBlob(5, 40000));
+  }
+  EXPECT_NE(PruneStore(disk.folder(), 290000).status().message().find("the disk is full"), std::string::npos);
+  EXPECT_TRUE(VerifyStore(disk.folder(), false)->clean());
+  const auto cleared = ClearStore(disk.folder());
+  ASSERT_TRUE(cleared.ok()) << cleared.status().message();
+  EXPECT_EQ(cleared->entries, 6u);
+}
+
 TEST(CacheRemoval, ASessionThatIsOpenWhileTheCacheIsClearedStoresIntoTheNewFile) {
   const CacheFolder folder;
   const auto store = folder.Open();

@@ -17,7 +17,7 @@ namespace hearth::testing {
 
 class SmallDisk {
  public:
-  explicit SmallDisk(const std::string& size = "1m") {
+  explicit SmallDisk(const std::string& size = "1m") {  // and further options: "1m,nr_inodes=9"
     folder_ = parent_.path() / "small";
     std::filesystem::create_directory(folder_);
     is_mounted_ = ::mount("none", folder_.c_str(), "tmpfs", 0, ("mode=700,size=" + size).c_str()) == 0;
@@ -46,6 +46,11 @@ class SmallDisk {
     std::ofstream filler(folder_ / "filler", std::ios::binary);
     const std::string block(4096, 'x');
     while (filler.write(block.data(), 4096).flush()) {
+    }
+  }
+  // No file more can be made.
+  void TakeAllFiles() const {
+    for (int k = 0; std::ofstream(folder_ / ("taken" + std::to_string(k))).is_open(); ++k) {
     }
   }
   bool MakeReadOnly() const { return ::mount("none", folder_.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr) == 0; }
