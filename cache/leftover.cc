@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,14 +24,20 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kLeftoverPrefix = "left-";
+constexpr std::string_view kUnfinishedPrefix = "unfinished-";
 constexpr uint64_t kMaxFileBytes = uint64_t{64} << 20;
 constexpr size_t kMaxFiles = 8;
 
-std::vector<fs::path> Files(const fs::path& folder) {
-  std::vector<fs::path> files;
+struct Files {
+  std::vector<fs::path> left, unfinished;
+};
+Files FilesIn(const fs::path& folder) {
+  Files files;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().filename().string().starts_with(kLeftoverPrefix)) files.push_back(it->path());
+    const std::string name = it->path().filename().string();
+    if (name.starts_with(kLeftoverPrefix)) files.left.push_back(it->path());
+    if (name.starts_with(kUnfinishedPrefix)) files.unfinished.push_back(it->path());
   }
   return files;
 }
@@ -91,14 +97,25 @@ std::vector<std::byte> ReadWhole(const fs::path& file, const Descriptor& descrip
   return bytes;
 }
 
+// What a process that died was writing. An empty one may be of a writer that has not locked it yet.
+void RemoveOfTheDead(const std::vector<fs::path>& unfinished) {
+  for (const fs::path& file : unfinished) {
+    const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    struct stat info;
+    if (!descriptor.is_open() || ::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) continue;
+    if (::fstat(descriptor.get(), &info) == 0 && info.st_size > 0) ::unlink(file.c_str());
+  }
+}
+
 }  // namespace
 
 bool LeaveForLater(const fs::path& folder, std::span<const PutRequest> requests) {
-  static std::atomic<unsigned> next_number{0};
-  if (Files(folder).size() >= kMaxFiles) return false;
-  const std::string name = std::to_string(::getpid()) + "-" + std::to_string(next_number++);
-  const fs::path file = folder / (std::string(kLeftoverPrefix) + name), unfinished = folder / ("unfinished-" + name);
-  const Descriptor descriptor(::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (FilesIn(folder).left.size() >= kMaxFiles) return false;
+  // A random name: in another pid namespace, or earlier, another process may have had our number.
+  std::string unfinished = folder / (std::string(kUnfinishedPrefix) + "XXXXXX");
+  const Descriptor descriptor(::mkostemp(unfinished.data(), O_CLOEXEC));
+  static_cast<void>(::flock(descriptor.get(), LOCK_EX | LOCK_NB));  // as long as its writer lives
+  const fs::path file = folder / (std::string(kLeftoverPrefix) + unfinished.substr(unfinished.size() - 6));
   const HeldSizeSignal held;
   bool is_written = descriptor.is_open();
   uint64_t size_bytes = 0;
@@ -115,7 +132,9 @@ bool LeaveForLater(const fs::path& folder, std::span<const PutRequest> requests)
 }
 
 void TakeLeftovers(const fs::path& folder, const std::function<bool(std::span<const PutRequest>)>& store) {
-  for (const fs::path& file : Files(folder)) {
+  const Files files = FilesIn(folder);
+  RemoveOfTheDead(files.unfinished);
+  for (const fs::path& file : files.left) {
     const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     const std::vector<std::byte> bytes = ReadWhole(file, descriptor);
     std::vector<Record> records;
@@ -128,7 +147,9 @@ void TakeLeftovers(const fs::path& folder, const std::function<bool(std::span<co
 }
 
 void RemoveLeftovers(const fs::path& folder) {
-  for (const fs::path& file : Files(folder)) ::unlink(file.c_str());
+  const Files files = FilesIn(folder);
+  RemoveOfTheDead(files.unfinished);
+  for (const fs::path& file : files.left) ::unlink(file.c_str());
 }
 
 }  // namespace hearth

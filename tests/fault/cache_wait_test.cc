@@ -1,6 +1,7 @@
 // One process that stands still, lock in hand, must not hold the others up for longer than their budget.
 #include <sys/file.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "cache/database.h"
@@ -80,6 +81,30 @@ TEST(CacheWaits, WhatASessionCouldNotStoreUntilItsEndIsTakenUpByTheNext) {
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
     EXPECT_FALSE(entry.path().filename().string().starts_with("left-")) << entry.path();
   }
+}
+
+// As an earlier process of the same number left them, or one of another pid namespace.
+TEST(CacheWaits, WhatOthersLeftIsNotOverwritten) {
+  const CacheFolder folder;
+  folder.Open().reset();
+  const auto leave = [&](int number) {
+    const CacheKey key = NumberedKey(number);
+    const auto bytes = NumberedBlob(number, 1000);
+    const PutRequest request{&key, bytes, 1};
+    return LeaveForLater(folder.path(), {&request, 1});
+  };
+  const auto count = [&](std::string_view prefix) {
+    return std::ranges::count_if(std::filesystem::directory_iterator(folder.path()), [&](const auto& entry) {
+      return entry.path().filename().string().starts_with(prefix);
+    });
+  };
+  for (int k = 0; k < 4; ++k) testing::WriteFile(folder.path() / fmt::format("left-{}-{}", ::getpid(), k), "other's");
+  ASSERT_TRUE(leave(1) && leave(2) && leave(3));
+  EXPECT_EQ(count("left-"), 4 + 3);
+  testing::WriteFile(folder.path() / "unfinished-abcdef", "its writer died");
+  const auto store = folder.Open();
+  EXPECT_EQ(count("left-") + count("unfinished-"), 0);
+  for (int number = 1; number < 4; ++number) EXPECT_TRUE(store->Get(NumberedKey(number))) << number;
 }
 
 TEST(CacheWaits, ALeftFileThatIsDamagedGivesNoWrongBytes) {
