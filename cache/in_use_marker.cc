@@ -7,8 +7,7 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
-#include <cerrno>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,8 +23,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kMarkerPrefix = "in-use-";
 constexpr size_t kRecordBytes = 1 + 32 + 1;      // sign, digest in hex, line end
-constexpr size_t kMaxMarkerBytes = 1024 * 1024;  // a longer file is not from Hearth
-constexpr int kMaxNamesTried = 16;
+constexpr size_t kMaxMarkerBytes = 1024 * 1024;  // a longer file is not ours
+constexpr int kMaxTries = 16;
 
 std::string ReadAll(int descriptor) {
   std::string text;
@@ -61,15 +60,14 @@ InUseMarker::~InUseMarker() {
 
 bool InUseMarker::Open() {
   if (descriptor_.is_open()) return true;
-  static std::atomic<unsigned> next_number{0};  // each store of a process has its own file
-  for (int tries = 0; tries < kMaxNamesTried; ++tries) {
-    file_ = folder_ / (std::string(kMarkerPrefix) + std::to_string(::getpid()) + "-" + std::to_string(next_number++));
-    Descriptor made(::open(file_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!made.is_open() && errno == EEXIST) continue;  // left by a dead process with our id
+  for (int tries = 0; tries < kMaxTries; ++tries) {
+    std::string file = folder_ / (std::string(kMarkerPrefix) + "XXXXXX");
+    Descriptor made(::mkostemp(file.data(), O_APPEND | O_CLOEXEC));
     if (!made.is_open()) return false;
     // Between the two calls, another process may have taken the file for a dead one's and removed it.
     struct stat info;
     if (::flock(made.get(), LOCK_EX | LOCK_NB) == 0 && ::fstat(made.get(), &info) == 0 && info.st_nlink > 0) {
+      file_ = file;
       descriptor_ = std::move(made);
       return true;
     }

@@ -1,6 +1,7 @@
 // Several processes, processes that die, and an operating system that says no.
 #include <fcntl.h>
 #include <grp.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 
 #include <array>
@@ -201,6 +202,26 @@ TEST(CacheQuarantine, AUseThatEndsWellClearsTheRecord) {
     store->EndUse(NumberedKey(1));
   }
   EXPECT_EQ(ReadStoreStats(folder.path())->quarantined, 0u);
+}
+
+// As in containers, whose processes have the same few numbers.
+TEST(CacheQuarantine, CountsADeathThoughManyThatLiveHaveTheSameNumber) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 100));
+  const pid_t child = StartProcess([&] {
+    for (int k = 0; k < 64; ++k) {
+      const fs::path file = folder.path() / fmt::format("in-use-{}-{}", ::getpid(), k);
+      const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+      if (descriptor < 0 || ::flock(descriptor, LOCK_EX | LOCK_NB) != 0) return 1;
+    }
+    const auto store = SqliteStore::Open(folder.options());
+    if (!store.ok()) return 2;
+    (*store)->BeginUse(NumberedKey(1));
+    ::raise(SIGKILL);
+    return 3;
+  });
+  ASSERT_EQ(WaitFor(child), 128 + SIGKILL);
+  EXPECT_FALSE(folder.Open()->Get(NumberedKey(1)).has_value());
 }
 
 TEST(CacheQuarantine, WhatALivingProcessUsesIsNotQuarantined) {
