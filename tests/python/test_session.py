@@ -299,6 +299,39 @@ def test_sizes_may_be_numbers_of_numpy(demo):
     assert hearth.Model(demo[0], shapes={name: np.array((2, *shape[1:]))}).inputs[0].shape == (2, *shape[1:])
 
 
+def test_a_callback_of_a_later_run_may_close_the_session():
+    class Waits(list):
+        def __iter__(self):
+            begin.wait(60)
+            return super().__iter__()
+
+    begin, closed, errors = threading.Event(), threading.Event(), []
+
+    def close(_):
+        try:
+            session.close()
+        except BaseException as error:  # which the future would only log
+            errors.append(error)
+        closed.set()
+
+    session = hearth.Session(negated_sum(), **CPU)
+    first = session.run_later(Waits([np.ones((1, 4), np.float32)]))
+    behind = session.run_later([[1, 1, 1, 1]])
+    first.add_done_callback(close)  # on the thread of the run, which has not begun
+    begin.set()
+    assert first.result(60)[0][0, 0] == -1 and closed.wait(60)
+    assert errors == [] and behind.cancelled()
+    session.close()
+
+
+def test_a_later_run_of_a_closed_session_says_so():
+    session = hearth.Session(negated_sum(), **CPU)
+    session.run_later([[1, 1, 1, 1]]).result()
+    session.close()
+    with pytest.raises(hearth.Error, match="was closed"):
+        session.run_later([[1, 1, 1, 1]]).result()
+
+
 def test_a_closed_session_says_so():
     session = hearth.Session(negated_sum(), **CPU)
     session.close()

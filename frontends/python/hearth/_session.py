@@ -207,6 +207,8 @@ class Session:
         self._process = os.getpid()
         self._executor: Optional[ThreadPoolExecutor] = None
         self._executor_lock = threading.Lock()
+        self._is_closed = False
+        self._runner = 0  # the executor's thread, once it runs
         self._note_tensors()
 
     def _note_tensors(self) -> None:
@@ -276,17 +278,23 @@ class Session:
                 raise TimeoutError("the run's time was over before it began")
             return self.run(inputs)
 
-        if os.getpid() != self._process:  # a fork, which has no such thread: the future says what a run says
-            future: "Future[List[np.ndarray]]" = Future()
-            try:
-                future.set_result(run())
-            except Exception as error:
-                future.set_exception(error)
-            return future
-        with self._executor_lock:
-            if self._executor is None:
-                self._executor = ThreadPoolExecutor(1, "hearth-run")
-            return self._executor.submit(run)
+        def run_here() -> List[np.ndarray]:
+            self._runner = threading.get_ident()
+            return run()
+
+        if os.getpid() == self._process:
+            with self._executor_lock:
+                if not self._is_closed:
+                    if self._executor is None:
+                        self._executor = ThreadPoolExecutor(1, "hearth-run")
+                    return self._executor.submit(run_here)
+        # Closed, or a fork, which has no such thread: the future says what a run says.
+        future: "Future[List[np.ndarray]]" = Future()
+        try:
+            future.set_result(run())
+        except Exception as error:
+            future.set_exception(error)
+        return future
 
     def wait(self, ticket: int) -> List[np.ndarray]:
         """Waits for a submitted run and returns its outputs. Each ticket once, in any order."""
@@ -322,9 +330,12 @@ class Session:
         return f"<hearth.Session: {_listed(self.inputs)} -> {_listed(self.outputs)}>"
 
     def close(self) -> None:
-        """Cancels runs of run_later that have not begun, waits for the others, and frees the device."""
+        """Cancels what run_later was given and has not begun, waits for what has, and frees the device."""
+        with self._executor_lock:
+            self._is_closed = True
         if self._executor is not None:
-            self._executor.shutdown(cancel_futures=True)
+            # A callback of a future may close the session on the thread that ran it, which cannot wait for itself.
+            self._executor.shutdown(wait=self._runner != threading.get_ident(), cancel_futures=True)
         self._native.close()
 
     def __enter__(self) -> "Session":
