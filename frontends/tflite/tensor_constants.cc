@@ -54,7 +54,9 @@ Result<std::span<const std::byte>> TensorReader::ConstantBytes(int32_t index) co
 
 bool TensorReader::IsBlockwise(int32_t index) const {
   const wire::QuantizationParameters* quantization = tensor(index).quantization();
-  return quantization != nullptr && quantization->details_as_BlockwiseQuantization() != nullptr;
+  const std::optional<DType> dtype = DTypeOf(tensor(index).type());
+  return quantization != nullptr && quantization->details_as_BlockwiseQuantization() != nullptr && dtype &&
+         CanBeQuantized(*dtype);
 }
 
 bool TensorReader::IsStoredOtherwise(int32_t index) const {
@@ -138,6 +140,7 @@ Result<std::vector<std::byte>> TensorReader::RealBytes(int32_t index, const Shap
                  shape.ToString(), size, DTypeName(scales.dtype), scales.shape.ToString());
   }
   HEARTH_ASSIGN(const ReferenceTensor numbers, ReferenceFromBytes(scales, scale_bytes));
+  for (const double scale : numbers.values) HEARTH_TRY(CheckScale(index, scale));
   const TensorDesc desc{*DTypeOf(tensor(index).type()), shape, std::nullopt};
   HEARTH_TRY(CheckSize(index, desc, stored));
   return RealsOfBlocks(desc, stored, size, numbers.values);

@@ -45,11 +45,6 @@ bool IsUtf8(std::string_view text) {
   return true;
 }
 
-bool CanBeQuantized(DType dtype) {
-  return !IsFloat(dtype) && dtype != DType::kBool && dtype != DType::kUInt16 && dtype != DType::kUInt32 &&
-         dtype != DType::kUInt64;
-}
-
 struct ZeroPointRange {
   int64_t least, most;
 };
@@ -94,6 +89,11 @@ std::optional<DType> DTypeOf(wire::TensorType type) {
     case wire::TensorType_UINT64: return DType::kUInt64;
     default: return std::nullopt;
   }
+}
+
+bool CanBeQuantized(DType dtype) {
+  return !IsFloat(dtype) && dtype != DType::kBool && dtype != DType::kUInt16 && dtype != DType::kUInt32 &&
+         dtype != DType::kUInt64;
 }
 
 std::string CleanName(std::string_view name) {
@@ -207,6 +207,13 @@ Result<Shape> TensorReader::FileShapeOf(int32_t index) const {
   return shape;
 }
 
+// A scale of 0 is taken: quantizers write it for channels whose weights are all 0.
+Status TensorReader::CheckScale(int32_t index, double scale) const {
+  if (std::isfinite(scale) && scale >= 0) return Status::Ok();
+  return Error(StatusCode::kMalformedInput,
+               "{} has the quantization scale {}; a finite number of at least 0 is possible", Label(index), scale);
+}
+
 Result<Quantization> TensorReader::ReadQuantization(int32_t index, const Shape& shape) {
   const wire::QuantizationParameters& parameters = *tensor(index).quantization();
   const size_t scale_count = parameters.scale() == nullptr ? 0 : parameters.scale()->size();
@@ -233,12 +240,7 @@ Result<Quantization> TensorReader::ReadQuantization(int32_t index, const Shape& 
   quantization.zero_points.resize(scale_count, zero_count == 0 ? 0 : quantization.zero_points[0]);
   const ZeroPointRange range = ZeroPointRangeOf(tensor(index).type());
   for (size_t i = 0; i < scale_count; ++i) {
-    const float scale = quantization.scales[i];
-    // A scale of 0 is valid: quantizers write it for channels of zeros.
-    if (!std::isfinite(scale) || scale < 0) {
-      return Error(StatusCode::kMalformedInput,
-                   "{} has the quantization scale {}; a finite number of at least 0 is possible", Label(index), scale);
-    }
+    HEARTH_TRY(CheckScale(index, quantization.scales[i]));
     const int64_t zero_point = quantization.zero_points[i];
     if (zero_point < range.least || zero_point > range.most) {
       return Error(StatusCode::kMalformedInput, "{} of {} has the zero point {}; {} to {} are possible", Label(index),

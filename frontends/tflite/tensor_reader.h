@@ -35,6 +35,8 @@ inline constexpr size_t kMaxLabelBytes = 200;
 
 // Nothing for an element type that Hearth does not support.
 std::optional<DType> DTypeOf(wire::TensorType type);
+// Whether elements of the type may stand for real numbers by scales. Scales of other types are passed over.
+bool CanBeQuantized(DType dtype);
 
 class TensorReader {
  public:
@@ -106,6 +108,7 @@ class TensorReader {
   const wire::Tensor& tensor(int32_t index) const { return *subgraph_.tensors()->Get(index); }
   Result<std::span<const std::byte>> BufferBytes(int32_t tensor) const;
   Result<std::span<const std::byte>> BytesOutsideFlatbuffer(const wire::Buffer& buffer, int32_t tensor) const;
+  Status CheckScale(int32_t tensor, double scale) const;
   Result<Quantization> ReadQuantization(int32_t tensor, const Shape& shape);
   Status ChargeState(const TensorDesc& desc, int32_t tensor);
   bool IsBlockwise(int32_t tensor) const;

@@ -85,9 +85,10 @@ TEST(TfliteConstants, ElementsOfTwoBitsAreWidened) {
   EXPECT_THAT(made.status().message(), HasSubstr("holds 1 bytes of data, but 8 elements of int2 in shape 2x4 need 2"));
 }
 
-// A filter of blocks of `size` with the scales 1, 0.5, 2 and 3.
-int32_t FilterOfBlocks(TfliteWriter& writer, wire::TensorType type, const std::vector<uint8_t>& stored, int32_t size) {
-  const std::vector<uint16_t> scales = {0x3c00, 0x3800, 0x4000, 0x4200};
+// A filter of blocks of `size` with the scales 1, 0.5, 2 and `last_scale`, as float16 has it: 3.
+int32_t FilterOfBlocks(TfliteWriter& writer, wire::TensorType type, const std::vector<uint8_t>& stored, int32_t size,
+                       uint16_t last_scale = 0x4200) {
+  const std::vector<uint16_t> scales = {0x3c00, 0x3800, 0x4000, last_scale};
   const int32_t tensor = writer.AddConstant<uint16_t>({"scales", {2, 2}, wire::TensorType_FLOAT16}, scales);
   return writer.AddConstant<uint8_t>({"w", {2, 4}, type, {.block_size = size, .block_scales = tensor}}, stored);
 }
@@ -100,6 +101,38 @@ TEST(TfliteConstants, BlocksHaveAScaleEach) {
               ElementsAre(-2, -1, 0, 0.5, 2, 0, -3, -6));
   EXPECT_THAT(GoodFilterOf(eight, FilterOfBlocks(eight, wire::TensorType_INT8, {255, 2, 3, 4, 5, 6, 7, 128}, 2), 2),
               ElementsAre(-1, 2, 1.5, 2, 10, 12, 21, -384));
+}
+
+TEST(TfliteConstants, ScalesOfBlocksAreFiniteAndNotNegative) {
+  constexpr uint16_t kNoNumber = 0x7e00, kInfinite = 0x7c00, kNegative = 0xbc00, kNothing = 0;
+  for (const uint16_t scale : {kNoNumber, kInfinite, kNegative}) {
+    TfliteWriter writer;
+    const int32_t filter = FilterOfBlocks(writer, wire::TensorType_INT4, {0x98, 0x10, 0x32, 0x7f}, 2, scale);
+    EXPECT_THAT(FilterOf(writer, filter, 2).status().message(), HasSubstr("a finite number of at least 0")) << scale;
+  }
+  TfliteWriter writer;
+  const int32_t filter = FilterOfBlocks(writer, wire::TensorType_INT4, {0x98, 0x10, 0x32, 0x7f}, 2, kNothing);
+  EXPECT_THAT(GoodFilterOf(writer, filter, 2), ElementsAre(-8, -7, 0, 0.5, 4, 6, 0, 0));
+}
+
+TEST(TfliteConstants, ScalesOfBlocksArePassedOverWhereTheTypeHasNoScales) {
+  const std::pair<wire::TensorType, DType> types[] = {{wire::TensorType_FLOAT32, DType::kFloat32},
+                                                      {wire::TensorType_FLOAT64, DType::kFloat64},
+                                                      {wire::TensorType_UINT32, DType::kUInt32},
+                                                      {wire::TensorType_UINT64, DType::kUInt64}};
+  for (const auto& [type, dtype] : types) {
+    TfliteWriter writer;
+    const std::vector<uint8_t> stored(static_cast<size_t>(BitsOf(dtype)), 1);  // 8 elements
+    const int32_t w = FilterOfBlocks(writer, type, stored, 2);
+    const int32_t x = writer.AddTensor({"x", {2, 4}, type}), y = writer.AddTensor({"y", {4, 4}, type});
+    writer.AddOperator(kConcatenation, {x, w}, {y}, wire::CreateConcatenationOptions(writer.builder(), 0));
+    const auto bytes = writer.Finish({x}, {y});
+    const Result<Graph> graph = ReadTfliteModel(bytes);
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    const ValueId constant = graph->nodes().at(0).inputs.at(1);
+    EXPECT_EQ(graph->value(constant).desc.dtype, dtype);
+    EXPECT_THAT(graph->ConstantBytes(constant), ElementsAreArray(std::as_bytes(std::span(stored))));
+  }
 }
 
 TEST(TfliteConstants, DequantizeOfBlocksMakesNoNode) {
