@@ -15,12 +15,12 @@ Result<Shape> OrderOf(int64_t first, const flatbuffers::Vector<int64_t>* image, 
   HEARTH_ASSIGN(std::vector<int64_t> dims, ListOfAxes(image, "dimensions of an image", rank));
   dims.insert(dims.begin(), first);
   dims.push_back(last);
-  std::vector<int32_t> order(dims.size());
-  std::ranges::transform(dims, order.begin(), [](int64_t dim) { return static_cast<int32_t>(dim); });
-  std::vector<int32_t> sorted = order;
+  std::vector<int64_t> sorted = dims;
   std::ranges::sort(sorted);
   bool is_order = sorted.size() == static_cast<size_t>(rank);
-  for (size_t d = 0; is_order && d < sorted.size(); ++d) is_order = sorted[d] == static_cast<int32_t>(d);
+  for (size_t d = 0; is_order && d < sorted.size(); ++d) is_order = sorted[d] == static_cast<int64_t>(d);
+  std::vector<int32_t> order(dims.size());
+  std::ranges::transform(dims, order.begin(), [](int64_t dim) { return static_cast<int32_t>(dim); });
   if (is_order) return Shape::FromSpan(order);
   return Error(StatusCode::kMalformedInput, "dimensions {} and {} beside {} of an image, of rank {}", first, last,
                dims.size() - 2, rank);
@@ -96,8 +96,11 @@ Result<ValueId> ReadFilter(Expansion& to, const wire::StablehloConvolutionOption
   HEARTH_ASSIGN(const ValueId filter, to.AddTranspose(to.operand(1), order));
   Reverse reverse;
   const auto* reversal = options.window_reversal();
-  for (uint32_t d = 0; reversal != nullptr && d < std::min<uint32_t>(reversal->size(), 3); ++d) {
-    if (reversal->Get(d) != 0 && static_cast<int>(d) < rank - 2) reverse.axes_mask |= 2U << d;
+  const uint32_t reversals = reversal == nullptr ? 0 : reversal->size(), dims = static_cast<uint32_t>(rank) - 2;
+  if (reversals != 0 && reversals != dims)
+    return Error(StatusCode::kMalformedInput, "its reversals are {} numbers for {} dimensions", reversals, dims);
+  for (uint32_t d = 0; d < reversals; ++d) {
+    if (reversal->Get(d) != 0) reverse.axes_mask |= 2U << d;
   }
   return reverse.axes_mask == 0 ? Result<ValueId>(filter) : to.Add(reverse, {filter});
 }

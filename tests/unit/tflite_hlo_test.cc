@@ -217,9 +217,15 @@ TEST(TfliteHlo, WindowsThatReachBeyondTheTensorAreRefused) {
   EXPECT_THAT(WhyRefused(writer.FinishFile()), HasSubstr("windows of 5 in 4 elements"));
 }
 
+struct Windows {
+  std::vector<uint8_t> turned;
+  int64_t groups = 1;
+  int64_t outputs_dimension = 1;
+};
+
 // x[1, 1, 4, 1, 1] over batch, channels and three dimensions, with two zeros between its elements and padding around,
 // by filter[1, 2, 3, 1, 1] over inputs, outputs and three dimensions, turned around or not.
-std::vector<double> Convolved(bool turned, int64_t groups = 1) {
+std::vector<std::byte> Convolution(const Windows& windows) {
   TfliteWriter writer;
   auto& builder = writer.builder();
   const int32_t x = writer.AddTensor({"x", {1, 1, 4, 1, 1}}), y = writer.AddTensor({"y", {1, 2, 5, 1, 1}});
@@ -227,24 +233,30 @@ std::vector<double> Convolved(bool turned, int64_t groups = 1) {
   const auto list = [&](std::vector<int64_t> numbers) { return builder.CreateVector(numbers); };
   const auto strides = list({2, 1, 1}), padding = list({1, 0, 0, 0, 0, 0}), between = list({3, 1, 1});
   const auto dilations = list({1, 1, 1}), image = list({2, 3, 4});
-  const auto reversal = builder.CreateVector(std::vector<uint8_t>{static_cast<uint8_t>(turned), 0, 0});
-  writer.AddOperator2(kHloConvolution, {x, filter}, {y},
-                      wire::CreateStablehloConvolutionOptions(builder, strides, padding, between, dilations, reversal,
-                                                              0, 1, image, 0, 1, image, 0, 1, image, groups, 1));
-  const auto bytes = writer.Finish({x}, {y});
-  if (groups != 1) {
-    EXPECT_THAT(WhyRefused(bytes), HasSubstr("groups"));
-    return {};
-  }
-  return Evaluated(bytes, {{{1, 1, 4, 1, 1}, {1, 2, 3, 4}}});
+  const auto reversal = builder.CreateVector(windows.turned);
+  writer.AddOperator2(
+      kHloConvolution, {x, filter}, {y},
+      wire::CreateStablehloConvolutionOptions(builder, strides, padding, between, dilations, reversal, 0, 1, image, 0,
+                                              windows.outputs_dimension, image, 0, 1, image, windows.groups, 1));
+  return writer.Finish({x}, {y});
 }
 
 TEST(TfliteHlo, AConvolutionHasZerosAroundAndBetweenItsElements) {
   // 0 1 0 0 2 0 0 3 0 0 4 in windows of 3, two apart.
-  EXPECT_THAT(Convolved(false), ElementsAre(2, 6, 2, 6, 12, 20, 60, 20, 60, 120));
-  EXPECT_THAT(Convolved(true), ElementsAre(2, 2, 6, 6, 4, 20, 20, 60, 60, 40));
-  Convolved(false, 0);
-  Convolved(false, 2);
+  const ReferenceTensor x{{1, 1, 4, 1, 1}, {1, 2, 3, 4}};
+  const auto straight = ElementsAre(2, 6, 2, 6, 12, 20, 60, 20, 60, 120);
+  EXPECT_THAT(Evaluated(Convolution({.turned = {0, 0, 0}}), {x}), straight);
+  EXPECT_THAT(Evaluated(Convolution({.turned = {}}), {x}), straight);
+  EXPECT_THAT(Evaluated(Convolution({.turned = {1, 0, 0}}), {x}), ElementsAre(2, 2, 6, 6, 4, 20, 20, 60, 60, 40));
+}
+
+TEST(TfliteHlo, AConvolutionOfOtherGroupsOrDimensionsThanItsOperandsIsRefused) {
+  for (const int64_t groups : {0, 2}) EXPECT_THAT(WhyRefused(Convolution({.groups = groups})), HasSubstr("groups"));
+  EXPECT_THAT(WhyRefused(Convolution({.turned = {1, 0}})), HasSubstr("2 numbers for 3 dimensions"));
+  EXPECT_THAT(WhyRefused(Convolution({.turned = {1, 0, 0, 1}})), HasSubstr("4 numbers for 3 dimensions"));
+  // 1 in the lower half of its 64 bits.
+  EXPECT_THAT(WhyRefused(Convolution({.outputs_dimension = (int64_t{1} << 32) + 1})),
+              HasSubstr("dimensions 4294967297 and 0 beside 3 of an image"));
 }
 
 // x[2, 3] sorted along `dimension` in the order of STABLEHLO_COMPARE's `direction`, of its operands or their squares.
