@@ -9,6 +9,14 @@ constexpr std::string_view kGlslNan = R"(bvec4 px_is_nan(vec4 a) {
   return greaterThan(floatBitsToUint(a) & uvec4(0x7fffffffu), uvec4(0x7f800000u));
 }
 )";
+constexpr std::string_view kGlslNumber = R"(vec4 vnumber(vec4 a) {
+  return mix(vec4(1.0), vec4(0.0), px_is_nan(a));
+}
+)";
+constexpr std::string_view kOpenClNumber = R"(float4 vnumber(float4 a) {
+  return select((float4)(1.0f), (float4)(0.0f), a != a);
+}
+)";
 constexpr std::string_view kGlslClamp = R"(vec4 vclamp(vec4 a, vec4 lo, vec4 hi) {
   return mix(min(max(a, lo), hi), a, px_is_nan(a));
 }
@@ -333,6 +341,7 @@ struct FunctionGroup {
 
 constexpr FunctionGroup kGroups[] = {
     {{"px_is_nan"}, kGlslNan, {}},
+    {{"vnumber"}, kGlslNumber, kOpenClNumber},
     {{"vclamp"}, kGlslClamp, kOpenClClamp},
     {{"vmin"}, kGlslMin, kOpenClMin},
     {{"vmax"}, kGlslMax, kOpenClMax},

@@ -41,6 +41,7 @@ Status LowerTopK(const Node& node, PlanBuilder& builder) {
   const Lines lines = LinesOf(in);
   KernelCall call;
   call.kernel = "topk";
+  call.defines = {{"REALS", IsReal(builder.graph().value(node.inputs[0]).desc) ? "1" : "0"}};
   call.tensors = TensorsOf<kernels::Topk>({{"x", builder.Tensor(node.inputs[0])},
                                            {"y", builder.Tensor(node.outputs[0])},
                                            {"positions", builder.Tensor(node.outputs[1])}});

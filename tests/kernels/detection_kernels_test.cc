@@ -23,6 +23,7 @@ struct DetectionProblem {
   int boxes = 1, coordinates = 4, background = 0;
   int score_levels = 1000;  // few: ties
   int places = 64;          // where anchors stand, in each direction; few: boxes that lie on each other
+  int without_number = 0;   // of so many scores the last is NaN; 0: none is
 };
 
 DetectionPostProcess DetectionOp(int classes, bool regular = false) {
@@ -55,6 +56,8 @@ std::vector<DetectionProblem> Problems() {
       {"many ties, class by class", With(DetectionOp(5, true), [](P op) { op.max_detections = 60; }), 400, 4, 1, 7, 12},
       {"few of each class", With(DetectionOp(6, true), [](P op) { op.detections_per_class = 2; }), 300, 4, 0, 11},
       {"two classes each", With(DetectionOp(6), [](P op) { op.max_classes_per_detection = 2; }), 300, 4, 1, 11},
+      {"two classes each, some without a number", With(DetectionOp(6), [](P op) { op.max_classes_per_detection = 2; }),
+       300, 4, 1, 11, 64, 3},
       {"more classes each than there are", With(DetectionOp(2), [](P op) { op.max_classes_per_detection = 3; }), 30, 4,
        0, 5},
       {"several classes each, class by class",
@@ -83,7 +86,12 @@ std::vector<ReferenceTensor> InputsOf(const DetectionProblem& problem) {
   for (int box = 0; box < problem.boxes; ++box) {
     const bool is_anchor = box % 3 == 0;
     for (int k = 0; k < problem.coordinates; ++k) inputs[0].values.push_back(is_anchor ? 0 : (below(129) - 64) / 32);
-    for (int k = 0; k < columns; ++k) inputs[1].values.push_back(below(problem.score_levels) / 1024);
+    for (int k = 0; k < columns; ++k) {
+      const double score = below(problem.score_levels) / 1024;
+      const size_t number = inputs[1].values.size() + 1;
+      const bool is_nan = problem.without_number != 0 && number % static_cast<size_t>(problem.without_number) == 0;
+      inputs[1].values.push_back(is_nan ? std::numeric_limits<double>::quiet_NaN() : score);
+    }
     for (int k = 0; k < 2; ++k) inputs[2].values.push_back(below(problem.places) / 64);
     for (int k = 0; k < 2; ++k) inputs[2].values.push_back(box % 17 == 16 ? 0 : (1 + below(4)) / 16);
   }

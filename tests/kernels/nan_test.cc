@@ -201,6 +201,19 @@ TEST_P(NanStaysNan, ThroughNormalizations) {
   }
 }
 
+TEST_P(NanStaysNan, BehindAllNumbersOfASortedRow) {
+  for (const int32_t k : {1, 3, 7}) {
+    OneInputGraph made = WithNan(kNanImage);
+    const size_t row = made.x.size() / 2 / 7 * 7;
+    made.x[0] = made.x[5] = kNan;
+    std::fill_n(made.x.begin() + 7, 7, kNan);
+    made.x[row] = made.x[row + 1] = std::numeric_limits<float>::lowest();
+    made.Node(TopK{k}, {made.input()});
+    AddOutputs(made, 1);
+    ExpectAsReference(made);
+  }
+}
+
 TEST_P(NanStaysNan, ThroughSlopesSumsAndResizing) {
   OneInputGraph slopes = WithNan(kNanImage);
   slopes.Node(PRelu{}, {slopes.input(), slopes.Constant({7})});

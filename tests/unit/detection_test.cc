@@ -101,6 +101,15 @@ TEST(DetectionPostProcess, ASeveralClassDetectionListsThemBestFirst) {
   EXPECT_THAT(outputs[3], ElementsAre(2));
 }
 
+TEST(DetectionPostProcess, AClassWithoutANumberIsListedBehindTheOthers) {
+  Problem problem = TwoClasses();
+  problem.op.max_classes_per_detection = 2;
+  problem.op.num_classes = problem.columns = 4;
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  problem.scores = {0.2, kNan, 0.5, 0.4, 0.1, 0.3, kNan, 0.9, 0.25, kNan, kNan, 0, 0.1, 0.1, 0.1, 0.1};
+  EXPECT_THAT(Detect(problem)[1], ElementsAre(3, 1, 0, 3, 0, 0));
+}
+
 TEST(DetectionPostProcess, ABackgroundClassIsSkipped) {
   Problem problem = TwoClasses();
   problem.columns = 3;

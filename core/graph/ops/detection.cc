@@ -165,8 +165,10 @@ std::vector<Detection> DetectByBestClass(const DetectionPostProcess& op, Boxes<R
   std::vector<Detection> detections;
   for (int box : Suppress(op, boxes, candidates, op.max_detections)) {
     std::iota(categories.begin(), categories.end(), 0);
-    std::stable_sort(categories.begin(), categories.end(),
-                     [&](int a, int b) { return scores.Of(box, a) > scores.Of(box, b); });
+    std::stable_sort(categories.begin(), categories.end(), [&](int a, int b) {
+      const float score_a = scores.Of(box, a), score_b = scores.Of(box, b);
+      return score_a > score_b || (std::isnan(score_b) && !std::isnan(score_a));  // without a number last
+    });
     for (int k = 0; k < listed; ++k) detections.push_back({box, categories[k], scores.Of(box, categories[k])});
   }
   return detections;
