@@ -1,13 +1,14 @@
 // Nodes that move elements without arithmetic, on worker threads: strided views, mirrored padding, blocks, nearest
 // pixels. The reference looks up each element on its own, as a double.
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <cstring>
 
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/host_output.h"
 #include "backends/cpu/movement.h"
 #include "backends/cpu/quantized.h"
+#include "core/graph/element.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {
@@ -90,24 +91,28 @@ MovedRows MovedRowsOf(MovedPart part) {
   return rows;
 }
 
-// zero: the byte for elements without a source; not 0 only for elements of one byte.
+// As many bytes of it as an element has stand for MovedPart::kZero.
+using FillBytes = std::array<std::byte, sizeof(uint64_t)>;
+
 template <typename Element>
-void MoveRow(const MovedRows& rows, const Element* source, Element* target, uint8_t zero) {
+void MoveRow(const MovedRows& rows, const Element* source, Element* target, Element zero) {
   for (const MovedRows::Run& run : rows.runs) {
-    const size_t bytes = static_cast<size_t>(run.length) * sizeof(Element);
     if (run.source == MovedPart::kZero) {
-      std::memset(target + run.target, zero, bytes);
+      std::fill_n(target + run.target, run.length, zero);
     } else {
-      std::memcpy(target + run.target, source + run.source, bytes);
+      std::memcpy(target + run.target, source + run.source, static_cast<size_t>(run.length) * sizeof(Element));
     }
   }
   for (size_t k = 0; k < rows.places.size(); ++k) {
-    target[k] = rows.places[k] == MovedPart::kZero ? static_cast<Element>(zero) : source[rows.places[k]];
+    target[k] = rows.places[k] == MovedPart::kZero ? zero : source[rows.places[k]];
   }
 }
 
 template <typename Element>
-void MoveRows(const MovedRows& rows, const std::byte* in, std::byte* out, uint8_t zero, int64_t begin, int64_t end) {
+void MoveRows(const MovedRows& rows, const std::byte* in, std::byte* out, const FillBytes& fill, int64_t begin,
+              int64_t end) {
+  Element zero;
+  std::memcpy(&zero, fill.data(), sizeof zero);
   const auto* source = reinterpret_cast<const Element*>(in) + rows.source;
   auto* target = reinterpret_cast<Element*>(out) + rows.target + begin * rows.length;
   for (int64_t row = begin; row < end; ++row, target += rows.length) {
@@ -116,7 +121,7 @@ void MoveRows(const MovedRows& rows, const std::byte* in, std::byte* out, uint8_
       place = Plus(place, StepOf(rows.outer[d], rest % rows.outer[d].radix));
     }
     if (place == MovedPart::kZero) {
-      std::memset(target, zero, static_cast<size_t>(rows.length) * sizeof(Element));
+      std::fill_n(target, rows.length, zero);
     } else {
       MoveRow(rows, source + place, target, zero);
     }
@@ -131,12 +136,12 @@ class MovementNode final : public HostNode {
     std::vector<MovedRows> parts;
   };
 
-  MovementNode(const HostNodeRequest& request, const std::byte* in, size_t element_bytes, uint8_t zero,
+  MovementNode(const HostNodeRequest& request, const std::byte* in, size_t element_bytes, const FillBytes& fill,
                std::vector<Output> outputs)
       : workers_(request.workers),
         in_(in),
         element_bytes_(static_cast<int64_t>(element_bytes)),
-        zero_(zero),
+        fill_(fill),
         outputs_(std::move(outputs)) {}
 
   std::string_view kernel() const override { return "movement"; }
@@ -148,10 +153,10 @@ class MovementNode final : public HostNode {
         const int64_t least_rows = kLeastBytesOfPart / (rows.length * element_bytes_) + 1;
         workers_.ForEachPart(rows.count, least_rows, [&](int64_t begin, int64_t end) {
           switch (element_bytes_) {
-            case 1: return MoveRows<uint8_t>(rows, in_, bytes, zero_, begin, end);
-            case 2: return MoveRows<uint16_t>(rows, in_, bytes, zero_, begin, end);
-            case 4: return MoveRows<uint32_t>(rows, in_, bytes, zero_, begin, end);
-            default: return MoveRows<uint64_t>(rows, in_, bytes, zero_, begin, end);
+            case 1: return MoveRows<uint8_t>(rows, in_, bytes, fill_, begin, end);
+            case 2: return MoveRows<uint16_t>(rows, in_, bytes, fill_, begin, end);
+            case 4: return MoveRows<uint32_t>(rows, in_, bytes, fill_, begin, end);
+            default: return MoveRows<uint64_t>(rows, in_, bytes, fill_, begin, end);
           }
         });
       }
@@ -164,17 +169,19 @@ class MovementNode final : public HostNode {
   WorkerPool& workers_;
   const std::byte* in_;
   int64_t element_bytes_;
-  uint8_t zero_;
+  FillBytes fill_;
   std::vector<Output> outputs_;
 };
 
-// The byte for elements without a source: the padding's, or zero's. nullopt if no repeated byte stores it.
-std::optional<uint8_t> FillOf(const HostNodeRequest& request) {
+// An element that comes from nowhere: what pads, or zero. Nothing for what would have to be rounded to a grid.
+std::optional<FillBytes> FillOf(const HostNodeRequest& request, const TensorDesc& stored, DType held) {
   const auto* pad = std::get_if<Pad>(&request.node.op);
   const double value = pad == nullptr ? 0.0 : pad->value;
-  if (!request.in_integers) return value == 0.0 && !std::signbit(value) ? std::optional<uint8_t>(0) : std::nullopt;
-  const double number = StoredNumber(value, GridOf(request.graph.value(request.node.outputs[0]).desc));
-  return static_cast<uint8_t>(static_cast<int64_t>(number));
+  if (!request.in_integers && stored.quantization && value != 0.0) return std::nullopt;
+  const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
+  FillBytes fill{};
+  StoreElement(held, fill, 0, request.in_integers ? StoredNumber(value, GridOf(out)) : value);
+  return fill;
 }
 
 }  // namespace
@@ -190,8 +197,8 @@ Result<std::unique_ptr<HostNode>> MakeMovementNode(const HostNodeRequest& reques
   if ((bits != 8 && bits != 16 && bits != 32 && bits != 64) || stored.shape.element_count() == 0) {
     return std::unique_ptr<HostNode>();
   }
-  const std::optional<uint8_t> zero = FillOf(request);
-  if (!zero) return std::unique_ptr<HostNode>();
+  const std::optional<FillBytes> fill = FillOf(request, stored, in.dtype);
+  if (!fill) return std::unique_ptr<HostNode>();
   std::vector<MovementNode::Output> outputs;
   for (size_t k = 0; k < node.outputs.size(); ++k) {
     const ValueId y = node.outputs[k];
@@ -210,7 +217,7 @@ Result<std::unique_ptr<HostNode>> MakeMovementNode(const HostNodeRequest& reques
   const std::byte* bytes = graph.IsConstant(x) ? graph.ConstantBytes(x).data() : request.bytes(x).data();
   if (reinterpret_cast<uintptr_t>(bytes) % (static_cast<size_t>(bits) / 8) != 0) return std::unique_ptr<HostNode>();
   return std::unique_ptr<HostNode>(
-      std::make_unique<MovementNode>(request, bytes, static_cast<size_t>(bits) / 8, *zero, std::move(outputs)));
+      std::make_unique<MovementNode>(request, bytes, static_cast<size_t>(bits) / 8, *fill, std::move(outputs)));
 }
 
 }  // namespace hearth

@@ -78,13 +78,13 @@ void AddUp(const CumSum& cumsum, const Lines& lines, const T* x, T* y, WorkerPoo
   });
 }
 
-// The k largest elements of each row, largest first; the first of equal ones comes first. NaN comes after every number.
-void FindLargest(const float* x, int64_t rows, int64_t length, int64_t k, float* values, int32_t* places,
-                 WorkerPool& workers) {
+// The k largest of each row, largest first; of equal ones the first. NaN is behind every number.
+template <typename T>
+void FindLargest(const T* x, int64_t rows, int64_t length, int64_t k, T* values, int32_t* places, WorkerPool& workers) {
   workers.ForEachPart(rows, kLeastSearched / length + 1, [&](int64_t begin, int64_t end) {
     std::vector<int32_t> order(static_cast<size_t>(length));
     for (int64_t row = begin; row < end; ++row) {
-      const float* from = x + row * length;
+      const T* from = x + row * length;
       std::iota(order.begin(), order.end(), 0);
       const auto precedes = [from](int32_t a, int32_t b) {
         const bool a_is_number = from[a] == from[a], b_is_number = from[b] == from[b];
@@ -137,8 +137,8 @@ class SearchNode final : public HostNode {
       }
     } else {
       const int64_t length = lines_.split.length;
-      FindLargest(x_.floats(), x_.desc.shape.element_count() / length, length, std::get<TopK>(op_).k,
-                  reinterpret_cast<float*>(y_), reinterpret_cast<int32_t*>(places_), workers_);
+      FindLargest(x_.as<T>(), x_.desc.shape.element_count() / length, length, std::get<TopK>(op_).k,
+                  reinterpret_cast<T*>(y_), reinterpret_cast<int32_t*>(places_), workers_);
     }
   }
 
@@ -216,7 +216,7 @@ Result<std::unique_ptr<HostNode>> MakeSearchNode(const HostNodeRequest& request)
   if (search == nullptr && cumsum == nullptr && !is_top) return std::unique_ptr<HostNode>();
   HEARTH_ASSIGN(HostOperand x, HostOperandOf(request, 0));
   const DType type = x.desc.dtype;
-  const bool is_number = type == DType::kFloat32 || (!is_top && (type == DType::kInt32 || type == DType::kInt64));
+  const bool is_number = type == DType::kFloat32 || type == DType::kInt32 || type == DType::kInt64;
   if (x.bytes == nullptr || !is_number || x.desc.quantization.has_value()) return std::unique_ptr<HostNode>();
   const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
   // Sums and selected quantized elements would have to be rounded to their grid.

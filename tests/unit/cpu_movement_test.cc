@@ -134,6 +134,7 @@ TEST(CpuMovement, EveryTypeIsMovedAsItIs) {
   for (DType dtype : {DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt64}) {
     ExpectMoved(OneNode(Transpose{{2, 0, 1}}, {.dtype = dtype, .shape = {3, 4, 5}}));
     ExpectMoved(OneNode(MirrorPad{{0, 1, 0}, {0, 2, 0}, true}, {.dtype = dtype, .shape = {3, 4, 5}}));
+    ExpectMoved(OneNode(Pad{{0, 1, 0}, {2, 0, 3}, -77}, {.dtype = dtype, .shape = {3, 4, 5}}));
   }
 }
 

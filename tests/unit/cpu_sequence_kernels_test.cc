@@ -66,6 +66,12 @@ TEST(CpuSequenceKernels, SearchesFollowTheReferenceAlongEachDimension) {
 }
 
 TEST(CpuSequenceKernels, TheLargestElementsComeInOrder) {
+  for (const DType integers : {DType::kInt32, DType::kInt64}) {
+    OneHostNode whole;
+    const ValueId x = whole.Input({9, 40}, integers);
+    whole.Add(TopK{7}, {x}, {integers, DType::kInt32});
+    ExpectAsReference(std::move(whole), "search");
+  }
   OneHostNode one;
   const ValueId x = one.Input({9, 40});
   one.Add(TopK{7}, {x}, {DType::kFloat32, DType::kInt32});

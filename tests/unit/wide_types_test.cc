@@ -124,6 +124,24 @@ TEST_P(WideTypes, IntegersOf64BitsKeepEveryDigitAlsoAsConstantsThatMove) {
   EXPECT_THAT(session_->output<int64_t>(0).value(), ElementsAre(wide + 2, 4 - wide));
 }
 
+TEST_P(WideTypes, IntegersOf64BitsKeepEveryDigitWhereTheyAreSortedAndPadded) {
+  const int64_t wide = (int64_t{1} << 62) + 1;
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {1, 3}, kLong}), best = writer.AddTensor({"best", {1, 2}, kLong});
+  const int32_t places = writer.AddTensor({"places", {1, 2}, wire::TensorType_INT32});
+  const int32_t padded = writer.AddTensor({"padded", {1, 5}, kLong});
+  const int32_t borders = writer.AddConstant<int32_t>({"", {2, 2}, wire::TensorType_INT32}, {0, 0, 1, 1});
+  writer.AddOperator(48, {x, writer.AddIntegers({2})}, {best, places});  // TOPK_V2
+  writer.AddOperator(kPadV2, {x, borders, writer.AddConstant<int64_t>({"", {1}, kLong}, {-7})}, {padded});
+  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {best, padded})));
+  if (!session_) return;
+  ASSERT_TRUE(session_->SetInput<int64_t>(0, std::vector<int64_t>{wide - 1, wide + 1, wide}).ok());
+  const Status ran = session_->Run();
+  ASSERT_TRUE(ran.ok()) << ran.message();
+  EXPECT_THAT(session_->output<int64_t>(0).value(), ElementsAre(wide + 1, wide));
+  EXPECT_THAT(session_->output<int64_t>(1).value(), ElementsAre(-7, wide - 1, wide + 1, wide, -7));
+}
+
 TEST_P(WideTypes, Uint64IsMovedAddedAndReadAsWordsWithEveryBit) {
   const uint64_t wide = ~uint64_t{0} - 6;
   TfliteWriter writer;
