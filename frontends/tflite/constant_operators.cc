@@ -40,8 +40,10 @@ MaybeResult EvaluateFill(const OperatorView& view) {
   if (shape.element_count() == 0) return Filled(shape, 0.0);
   HEARTH_ASSIGN(const std::optional<double> number, view.ConstantNumber(1));
   if (!number) return std::optional<ConstantResult>();
-  HEARTH_ASSIGN(const double real, view.ConstantReal(1));  // dequantized, unlike ConstantNumber
-  return Filled(shape, real);
+  const Result<double> real = view.ConstantReal(1);  // the stored number of a quantized one is not what it means
+  if (real.status().code() == StatusCode::kUnsupported) return std::optional<ConstantResult>();
+  HEARTH_TRY(real.status());
+  return Filled(shape, *real);
 }
 
 MaybeResult EvaluateRange(const OperatorView& view) {

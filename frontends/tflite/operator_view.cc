@@ -5,6 +5,7 @@
 
 #include "core/graph/element.h"
 #include "core/graph/evaluate.h"
+#include "frontends/tflite/stored_constants.h"
 
 namespace hearth {
 namespace {
@@ -62,6 +63,10 @@ Result<double> OperatorView::ConstantReal(int i) const {
                  desc.shape.ToString());
   }
   if (bytes.empty()) return Error(StatusCode::kUnsupported, "{}", tensors_.WhyNotConstant(inputs_[i]));
+  if (!AreKept(desc, bytes, false)) {
+    return Error(StatusCode::kUnsupported, "{} is a number of more digits than float64 has, in which it would be kept",
+                 InputLabel(i));
+  }
   HEARTH_ASSIGN(const ReferenceTensor number, ReferenceFromBytes(desc, bytes));
   return number.values[0];
 }

@@ -1,6 +1,5 @@
 // Constants that operators compute while a subgraph is read, and shapes that the file leaves open.
 #include <algorithm>
-#include <cmath>
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
@@ -8,6 +7,7 @@
 #include "core/graph/op_def.h"
 #include "frontends/tflite/constant_operators.h"
 #include "frontends/tflite/operator_view.h"
+#include "frontends/tflite/stored_constants.h"
 #include "frontends/tflite/subgraph_reader.h"
 
 namespace hearth {
@@ -55,19 +55,6 @@ bool IsDequantizable(const TensorDesc& stored, const TensorDesc& output) {
   // Block-quantized constants are already float32.
   const bool is_narrow = IsFloat(stored.dtype) || stored.quantization.has_value();
   return is_narrow && output.dtype == DType::kFloat32;
-}
-
-// Whether float64, in which constants are evaluated, holds these 64-bit integers exactly. The largest one, which stands
-// for "to the end", survives too.
-bool AreKept(const TensorDesc& desc, std::span<const std::byte> bytes, bool are_calculated) {
-  if ((desc.dtype != DType::kInt64 && desc.dtype != DType::kUInt64) || desc.quantization) return true;
-  for (int64_t i = 0; i < desc.shape.element_count(); ++i) {
-    const double real = LoadElement(desc.dtype, bytes, i), magnitude = std::abs(real);
-    const bool comes_back = desc.dtype == DType::kInt64 ? Saturate<int64_t>(real) == LoadAt<int64_t>(bytes.data(), i)
-                                                        : Saturate<uint64_t>(real) == LoadAt<uint64_t>(bytes.data(), i);
-    if (!comes_back || (are_calculated && magnitude > 0x1p53 && magnitude < 0x1p63)) return false;
-  }
-  return true;
 }
 
 }  // namespace

@@ -144,6 +144,19 @@ std::string WhyPad(const Lists& lists, bool is_known = true) {
   return WhyRefused(writer.Finish(is_known ? std::vector{x} : std::vector{x, number}, {y}));
 }
 
+TEST(TfliteHlo, PaddingByANumberOfMoreDigitsThanAreKeptIsRefused) {
+  for (const int64_t number : {(int64_t{1} << 62) + 1, std::numeric_limits<int64_t>::max()}) {
+    TfliteWriter writer;
+    const int32_t x = writer.AddTensor({"x", {2}, kLong}), y = writer.AddTensor({"y", {3}, kLong});
+    const int32_t with = writer.AddConstant<int64_t>({"n", {}, kLong}, {number});
+    auto& builder = writer.builder();
+    const auto one = builder.CreateVector<int64_t>({1}), none = builder.CreateVector<int64_t>({0});
+    writer.AddOperator2(kPad, {x, with}, {y}, wire::CreateStablehloPadOptions(builder, one, none, none));
+    const bool is_largest = number == std::numeric_limits<int64_t>::max();
+    EXPECT_THAT(WhyRefused(writer.Finish({x}, {y})), HasSubstr(is_largest ? "" : "more digits than float64 has"));
+  }
+}
+
 TEST(TfliteHlo, PaddingThatCannotBeIsRefusedWithTheReason) {
   EXPECT_EQ(WhyPad({{1, -1}, {0, 0}, {2, 0}}), "");
   EXPECT_THAT(WhyPad({{1}, {0, 0}, {0, 0}}), HasSubstr("1 numbers for 2 dimensions"));

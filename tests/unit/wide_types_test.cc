@@ -124,6 +124,21 @@ TEST_P(WideTypes, IntegersOf64BitsKeepEveryDigitAlsoAsConstantsThatMove) {
   EXPECT_THAT(session_->output<int64_t>(0).value(), ElementsAre(wide + 2, 4 - wide));
 }
 
+TEST_P(WideTypes, IntegersOf64BitsKeepEveryDigitWhereAShapeIsFilledWithOne) {
+  const int64_t wide = (int64_t{1} << 62) + 1;
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {2}, kLong}), full = writer.AddTensor({"full", {2}, kLong});
+  const int32_t sum = writer.AddTensor({"sum", {2}, kLong});
+  writer.AddOperator(kFill, {writer.AddIntegers({2}), writer.AddConstant<int64_t>({"", {}, kLong}, {wide})}, {full});
+  writer.AddOperator(kAdd, {x, full}, {sum});
+  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {sum})));
+  if (!session_) return;
+  ASSERT_TRUE(session_->SetInput<int64_t>(0, std::vector<int64_t>{2, 4}).ok());
+  const Status ran = session_->Run();
+  ASSERT_TRUE(ran.ok()) << ran.message();
+  EXPECT_THAT(session_->output<int64_t>(0).value(), ElementsAre(wide + 2, wide + 4));
+}
+
 TEST_P(WideTypes, IntegersOf64BitsKeepEveryDigitWhereTheyAreSortedAndPadded) {
   const int64_t wide = (int64_t{1} << 62) + 1;
   TfliteWriter writer;
