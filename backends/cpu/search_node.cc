@@ -1,6 +1,9 @@
-// Operations along one dimension: index of an extreme, largest elements, running sums, one-hot vectors.
+// Along one dimension: the place of an extreme, the largest elements, running sums, one-hot vectors, different
+// elements.
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <unordered_map>
 #include <vector>
 
 #include "backends/cpu/host_node.h"
@@ -205,10 +208,60 @@ Result<std::unique_ptr<HostNode>> MakeOneHotNode(const HostNodeRequest& request)
       std::make_unique<OneHotNode>(request, std::move(indices), std::move(on), std::move(off)));
 }
 
+// UNIQUE of integers: what differs, in the order in which it comes first; what is behind the last is 0.
+class UniqueNode final : public HostNode {
+ public:
+  UniqueNode(const HostNodeRequest& request, HostOperand x) : x_(std::move(x)) {
+    for (size_t k = 0; k < made_.size(); ++k) made_[k] = request.arena.bytes(request.node.outputs[k]).data();
+    has_wide_places_ = request.graph.value(request.node.outputs[1]).desc.dtype == DType::kInt64;
+  }
+
+  std::string_view kernel() const override { return "unique"; }
+
+  Status Run() override {
+    const bool is_wide = x_.desc.dtype == DType::kInt64;
+    if (has_wide_places_) {
+      is_wide ? Find<int64_t, int64_t>() : Find<int32_t, int64_t>();
+    } else {
+      is_wide ? Find<int64_t, int32_t>() : Find<int32_t, int32_t>();
+    }
+    return Status::Ok();
+  }
+
+ private:
+  template <typename T, typename Place>
+  void Find() {
+    const int64_t length = x_.desc.shape.element_count();
+    auto* values = reinterpret_cast<T*>(made_[0]);
+    auto* places = reinterpret_cast<Place*>(made_[1]);
+    std::unordered_map<T, int32_t> known;
+    for (int64_t i = 0; i < length; ++i) {
+      const T value = x_.as<T>()[i];
+      const auto [place, is_new] = known.emplace(value, static_cast<int32_t>(known.size()));
+      if (is_new) values[place->second] = value;
+      places[i] = place->second;
+    }
+    const auto count = static_cast<int32_t>(known.size());
+    std::fill_n(values + count, length - count, T{0});
+    *reinterpret_cast<int32_t*>(made_[2]) = count;
+  }
+
+  HostOperand x_;
+  std::array<std::byte*, 3> made_{};
+  bool has_wide_places_ = false;
+};
+
+Result<std::unique_ptr<HostNode>> MakeUniqueNode(const HostNodeRequest& request) {
+  HEARTH_ASSIGN(HostOperand x, HostOperandOf(request, 0));
+  if (!x.has_indices() || x.desc.quantization.has_value()) return std::unique_ptr<HostNode>();
+  return std::unique_ptr<HostNode>(std::make_unique<UniqueNode>(request, std::move(x)));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<HostNode>> MakeSearchNode(const HostNodeRequest& request) {
   const Op& op = request.node.op;
+  if (std::holds_alternative<Unique>(op)) return MakeUniqueNode(request);
   if (std::holds_alternative<OneHot>(op)) return MakeOneHotNode(request);
   const auto* search = std::get_if<ArgReduce>(&op);
   const auto* cumsum = std::get_if<CumSum>(&op);

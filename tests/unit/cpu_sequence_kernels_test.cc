@@ -80,6 +80,16 @@ TEST(CpuSequenceKernels, TheLargestElementsComeInOrder) {
   ExpectAsReference(std::move(one), "search");
 }
 
+TEST(CpuSequenceKernels, DifferentIntegersAreListedInTheOrderInWhichTheyComeFirst) {
+  for (const DType integers : {DType::kInt32, DType::kInt64}) {
+    for (const DType places : {DType::kInt32, DType::kInt64}) {
+      OneHostNode one;
+      one.Add(Unique{}, {one.Input({40}, integers)}, {integers, places, DType::kInt32});
+      ExpectAsReference(std::move(one), "unique");
+    }
+  }
+}
+
 TEST(CpuSequenceKernels, OneHotVectorsStandAlongEachDimension) {
   for (DType indices : kIndexTypes) {
     for (DType values : {DType::kFloat32, DType::kInt64, DType::kBool}) {

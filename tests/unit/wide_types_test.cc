@@ -124,6 +124,22 @@ TEST_P(WideTypes, IntegersOf64BitsKeepEveryDigitAlsoAsConstantsThatMove) {
   EXPECT_THAT(session_->output<int64_t>(0).value(), ElementsAre(wide + 2, 4 - wide));
 }
 
+TEST_P(WideTypes, IntegersOf64BitsAreToldApartByEveryDigit) {
+  const int64_t wide = (int64_t{1} << 62) + 1;
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {5}, kLong}), values = writer.AddTensor({"values", {5}, kLong});
+  const int32_t places = writer.AddTensor({"places", {5}, wire::TensorType_INT32});
+  writer.AddOperator(kUnique, {x}, {values, places});
+  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {values, places})));
+  if (!session_) return;
+  ASSERT_TRUE(session_->SetInput<int64_t>(0, std::vector<int64_t>{wide, wide - 1, wide, 5, wide + 1}).ok());
+  const Status ran = session_->Run();
+  ASSERT_TRUE(ran.ok()) << ran.message();
+  EXPECT_THAT(session_->output<int64_t>(0).value(), ElementsAre(wide, wide - 1, 5, wide + 1, 0));
+  EXPECT_THAT(session_->output<int32_t>(1).value(), ElementsAre(0, 1, 0, 2, 3));
+  EXPECT_THAT(session_->output<int32_t>(2).value(), ElementsAre(4));
+}
+
 TEST_P(WideTypes, IntegersOf64BitsKeepEveryDigitWhereAShapeIsFilledWithOne) {
   const int64_t wide = (int64_t{1} << 62) + 1;
   TfliteWriter writer;
