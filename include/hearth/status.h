@@ -70,6 +70,7 @@ class [[nodiscard]] Result {
   T&& value() && { return std::move(Checked()); }
   T& operator*() & { return Checked(); }
   const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(Checked()); }
   T* operator->() { return &Checked(); }
   const T* operator->() const { return &value(); }
 

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "hearth/graph_builder.h"
 #include "hearth/run_queue.h"
 #include "hearth/session.h"
@@ -20,6 +22,27 @@ struct MovedSession {
   const Model model = testing::NegationModel({1, 4});
   Session session, moved;
 };
+
+// Something that nobody can copy.
+struct OnlyMoved {
+  explicit OnlyMoved(int number) : number(std::make_unique<int>(number)) {}
+  std::unique_ptr<int> number;
+};
+
+TEST(MovedFrom, TheValueOfAPassingResultIsMovedOutOfIt) {
+  const auto make = [] { return Result<OnlyMoved>(OnlyMoved(3)); };
+  const OnlyMoved by_star = *make();
+  const OnlyMoved by_value = make().value();
+  EXPECT_EQ(*by_star.number + *by_value.number, 6);
+  Result<OnlyMoved> kept = make();
+  const OnlyMoved taken = *std::move(kept);
+  EXPECT_EQ(*taken.number, 3);
+  EXPECT_EQ((*kept).number, nullptr);
+  GraphBuilder builder("negation");
+  builder.Output(builder.Unary("neg", builder.Input("x", {1, 4})), "y");
+  const Model model = *std::move(builder).Build();
+  EXPECT_EQ(model.inputs().size(), 1u);
+}
 
 TEST(MovedFrom, ASessionSaysSoWhateverIsAskedOfIt) {
   MovedSession both;
