@@ -17,13 +17,10 @@ bool IsReduced(const Reduce& reduce, int dimension) {
   return ((reduce.axes_mask >> dimension) & 1u) != 0;
 }
 
-// The maximum of no elements is LiteRT's lowest float, not -infinity; the minimum is the highest.
-double StartOf(ReduceKind kind, bool is_of_nothing) {
-  const double most =
-      is_of_nothing ? double{std::numeric_limits<float>::max()} : std::numeric_limits<double>::infinity();
+double StartOf(ReduceKind kind) {
   switch (kind) {
-    case ReduceKind::kMax: return -most;
-    case ReduceKind::kMin: return most;
+    case ReduceKind::kMax: return -std::numeric_limits<double>::infinity();
+    case ReduceKind::kMin: return std::numeric_limits<double>::infinity();
     case ReduceKind::kProd:
     case ReduceKind::kAll: return 1.0;
     default: return 0.0;
@@ -89,7 +86,7 @@ void ReferenceReduce(const Node& node, std::span<const ReferenceTensor* const> i
   ReferenceTensor& out = outputs[0];
   const int rank = in.shape.rank();
   std::array<int64_t, Shape::kMaxRank> position{};
-  std::fill(out.values.begin(), out.values.end(), StartOf(reduce.kind, in.values.empty()));
+  std::fill(out.values.begin(), out.values.end(), StartOf(reduce.kind));
   for (double element : in.values) {
     int64_t to = 0;
     for (int d = 0; d < rank; ++d) {
