@@ -1,6 +1,7 @@
 #include "core/graph/graph.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace hearth {
 namespace {
@@ -23,10 +24,11 @@ Graph Graph::Clone() const {
   copy.constants_ = constants_;
   copy.owned_bytes_ = owned_bytes_;
   copy.nodes_ = nodes_;
-  for (size_t i = 0; i < owned_bytes_.size(); ++i) {
-    for (Constant& constant : copy.constants_) {
-      if (constant.bytes.data() == owned_bytes_[i].data()) constant.bytes = copy.owned_bytes_[i];
-    }
+  std::unordered_map<const std::byte*, size_t> owned;
+  for (size_t i = 0; i < owned_bytes_.size(); ++i) owned.emplace(owned_bytes_[i].data(), i);
+  for (Constant& constant : copy.constants_) {
+    const auto found = owned.find(constant.bytes.data());
+    if (found != owned.end()) constant.bytes = copy.owned_bytes_[found->second];
   }
   return copy;
 }

@@ -100,13 +100,14 @@ void GraphRewriter::Remove(int index) {
 }
 
 Verdict GraphRewriter::Finish() {
+  if (!changed_) return Verdict::kUnchanged;  // most passes: a large graph does not fit into a processor's caches
   std::vector<Node> kept;
   kept.reserve(removed_.size());
   for (int index = 0; index < node_count(); ++index) {
     if (!removed_[index]) kept.push_back(std::move(node(index)));
   }
   graph_.nodes() = std::move(kept);
-  return changed_ ? Verdict::kChanged : Verdict::kUnchanged;
+  return Verdict::kChanged;
 }
 
 }  // namespace hearth

@@ -47,12 +47,15 @@ Status CheckDisabledNames(std::span<const Pass> passes, const std::vector<std::s
   return Status::Ok();
 }
 
+Status CheckValid(const Graph& graph, const std::string& who) {
+  const Status valid = graph.Validate();
+  return valid.ok() ? valid : Error(StatusCode::kInternal, "{} left an invalid graph: {}", who, valid.message());
+}
+
 Result<Verdict> RunPass(const Pass& pass, Graph& graph, const DeviceInfo& device, PassObserver* observer) {
   Result<Verdict> verdict = pass.run(graph, device);
   if (!verdict.ok()) return verdict.status().Within(pass.name);
-  if (const Status valid = graph.Validate(); !valid.ok()) {
-    return Error(StatusCode::kInternal, "pass {} left an invalid graph: {}", pass.name, valid.message());
-  }
+  if (*verdict == Verdict::kChanged) HEARTH_TRY(CheckValid(graph, fmt::format("pass {}", pass.name)));
   if (observer != nullptr) observer->AfterPass(pass.name, *verdict, graph);
   return verdict;
 }
@@ -74,7 +77,7 @@ Status RunPasses(Graph& graph, const DeviceInfo& device, std::span<const Pass> p
     }
     if (!changed) break;
   }
-  return Status::Ok();
+  return CheckValid(graph, "a pass that said it changed nothing");
 }
 
 Status RunPasses(Graph& graph, const DeviceInfo& device, const PassOptions& options) {
