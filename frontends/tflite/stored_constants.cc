@@ -20,11 +20,13 @@ std::vector<std::byte> Int4OfInt2(std::span<const std::byte> stored, int64_t ele
 }
 
 std::vector<std::byte> RealsOfBlocks(const TensorDesc& desc, std::span<const std::byte> stored, int64_t block,
-                                     const std::vector<double>& scales) {
+                                     const std::vector<double>& scales, const std::vector<double>& zero_points) {
   const int64_t elements = desc.shape.element_count();
   std::vector<std::byte> reals(static_cast<size_t>(elements) * sizeof(float));
   for (int64_t i = 0; i < elements; ++i) {
-    const auto real = static_cast<float>(LoadElement(desc.dtype, stored, i) * scales[static_cast<size_t>(i / block)]);
+    const auto at = static_cast<size_t>(i / block);
+    const double zero_point = zero_points.empty() ? 0.0 : zero_points[at];
+    const auto real = static_cast<float>((LoadElement(desc.dtype, stored, i) - zero_point) * scales[at]);
     std::memcpy(reals.data() + static_cast<size_t>(i) * sizeof real, &real, sizeof real);
   }
   return reals;

@@ -16,9 +16,10 @@ namespace hearth {
 std::vector<std::byte> Int4OfInt2(std::span<const std::byte> stored, int64_t elements);
 
 // Converts elements of the plain type `desc` to the float32 numbers that they stand for. Each run of `block` elements
-// has one of `scales`. Precondition: there are as many scales as blocks, and `stored` has the size that `desc` needs.
+// has one of `scales`, and one of `zero_points` unless there are none. Precondition: there are as many of both as
+// blocks, and `stored` has the size that `desc` needs.
 std::vector<std::byte> RealsOfBlocks(const TensorDesc& desc, std::span<const std::byte> stored, int64_t block,
-                                     const std::vector<double>& scales);
+                                     const std::vector<double>& scales, const std::vector<double>& zero_points);
 
 // Whether float64, in which constants are evaluated, has all digits of these integers of 64 bits. The largest one,
 // which stands for "to the end", comes back from it.

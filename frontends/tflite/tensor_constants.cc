@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/graph/evaluate.h"
+#include "core/graph/quantize.h"
 #include "frontends/tflite/sparse_tensor.h"
 #include "frontends/tflite/stored_constants.h"
 #include "frontends/tflite/tensor_reader.h"
@@ -79,7 +80,6 @@ Result<std::span<const std::byte>> TensorReader::DenseConstantBytes(int32_t inde
 
 Status TensorReader::ChargeState(const TensorDesc& desc, int32_t index) {
   const size_t size_bytes = desc.size_bytes();
-  if (size_bytes == 0) return Error(StatusCode::kUnsupported, "{} is state without elements", Label(index));
   if (size_bytes > reading_.state_bytes_left) {
     return Error(StatusCode::kUnsupported, "{} is state of {} bytes; at most {} are possible in all", Label(index),
                  size_bytes, Reading::kMaxStateBytes);
@@ -119,7 +119,24 @@ Result<std::vector<std::byte>> TensorReader::WideBytes(int32_t index, const Shap
   return Int4OfInt2(stored, shape.element_count());
 }
 
-// Block-quantized elements as real numbers. Blocks lie along the last dimension.
+// The scales or zero points of `index`, one for each of its `count` blocks: another tensor holds them.
+Result<std::vector<double>> TensorReader::NumbersOfBlocks(int32_t index, int32_t holder, int64_t count,
+                                                          bool are_scales) {
+  HEARTH_TRY(CheckIndex(holder, Label(index)));
+  HEARTH_ASSIGN(const TensorDesc desc, Describe(holder));
+  HEARTH_ASSIGN(const std::span<const std::byte> bytes, ConstantBytes(holder));
+  const bool is_integer = !IsReal(desc);
+  if ((are_scales ? IsFloat(desc.dtype) : is_integer) && desc.shape.element_count() == count && !bytes.empty() &&
+      !IsStoredOtherwise(holder)) {
+    HEARTH_ASSIGN(ReferenceTensor numbers, ReferenceFromBytes(desc, bytes));
+    return std::move(numbers.values);
+  }
+  return Error(StatusCode::kMalformedInput, "{} is quantized in blocks, {} of them, with {} in {}, which is {}[{}]",
+               Label(index), count, are_scales ? "scales" : "zero points", Label(holder), DTypeName(desc.dtype),
+               desc.shape.ToString());
+}
+
+// What it stands for in real numbers: blocks lie along the last dimension.
 Result<std::vector<std::byte>> TensorReader::RealBytes(int32_t index, const Shape& shape,
                                                        std::span<const std::byte> stored) {
   const wire::BlockwiseQuantization& blocks = *tensor(index).quantization()->details_as_BlockwiseQuantization();
@@ -128,22 +145,15 @@ Result<std::vector<std::byte>> TensorReader::RealBytes(int32_t index, const Shap
     return Error(StatusCode::kMalformedInput, "{} of shape {} is quantized in blocks of {} elements", Label(index),
                  shape.ToString(), size);
   }
+  const int64_t count = shape.element_count() / size;
+  HEARTH_ASSIGN(const std::vector<double> scales, NumbersOfBlocks(index, blocks.scales(), count, true));
+  std::vector<double> zero_points;
   if (blocks.zero_points() != -1) {
-    return Error(StatusCode::kUnsupported, "{} is quantized in blocks with zero points", Label(index));
+    HEARTH_ASSIGN(zero_points, NumbersOfBlocks(index, blocks.zero_points(), count, false));
   }
-  HEARTH_TRY(CheckIndex(blocks.scales(), Label(index)));
-  HEARTH_ASSIGN(const TensorDesc scales, Describe(blocks.scales()));
-  HEARTH_ASSIGN(const std::span<const std::byte> scale_bytes, ConstantBytes(blocks.scales()));
-  if (!IsFloat(scales.dtype) || scales.shape.element_count() != shape.element_count() / size || scale_bytes.empty() ||
-      IsStoredOtherwise(blocks.scales())) {
-    return Error(StatusCode::kMalformedInput, "{} of shape {} in blocks of {} has the scales {} {}", Label(index),
-                 shape.ToString(), size, DTypeName(scales.dtype), scales.shape.ToString());
-  }
-  HEARTH_ASSIGN(const ReferenceTensor numbers, ReferenceFromBytes(scales, scale_bytes));
-  for (const double scale : numbers.values) HEARTH_TRY(CheckScale(index, scale));
   const TensorDesc desc{*DTypeOf(tensor(index).type()), shape, std::nullopt};
   HEARTH_TRY(CheckSize(index, desc, stored));
-  return RealsOfBlocks(desc, stored, size, numbers.values);
+  return RealsOfBlocks(desc, stored, size, scales, zero_points);
 }
 
 Result<std::vector<std::byte>> TensorReader::MadeBytes(int32_t index, const TensorDesc& desc,

@@ -119,6 +119,7 @@ class TensorReader {
   Result<std::vector<std::byte>> DenseBytes(int32_t tensor, const TensorDesc& desc, std::span<const std::byte> values);
   Result<std::vector<std::byte>> WideBytes(int32_t tensor, const Shape& shape, std::span<const std::byte> stored);
   Result<std::vector<std::byte>> RealBytes(int32_t tensor, const Shape& shape, std::span<const std::byte> stored);
+  Result<std::vector<double>> NumbersOfBlocks(int32_t tensor, int32_t holder, int64_t count, bool are_scales);
 
   Reading& reading_;
   const wire::SubGraph& subgraph_;

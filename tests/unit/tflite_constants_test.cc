@@ -148,16 +148,38 @@ TEST(TfliteConstants, BlocksThatDoNotFitAreRefused) {
     TfliteWriter writer;
     const Result<std::vector<float>> made =
         FilterOf(writer, FilterOfBlocks(writer, wire::TensorType_INT4, {0x98, 0x10, 0x32, 0x7f}, size), 2);
-    EXPECT_THAT(made.status().message(), HasSubstr("in blocks of")) << size;
+    EXPECT_THAT(made.status().message(), HasSubstr("is quantized in blocks")) << size;
   }
   TfliteWriter writer;
   WrittenTensor unknown = {"w", {2, 4}, wire::TensorType_INT8, {.block_size = 4, .block_scales = 77}};
   EXPECT_FALSE(FilterOf(writer, writer.AddConstant<uint8_t>(unknown, std::vector<uint8_t>(8)), 2).ok());
-  TfliteWriter shifted;
-  unknown.quantization.block_zero_points = 0;
-  const Result<std::vector<float>> made =
-      FilterOf(shifted, shifted.AddConstant<uint8_t>(unknown, std::vector<uint8_t>(8)), 2);
-  EXPECT_THAT(made.status().message(), HasSubstr("in blocks with zero points"));
+}
+
+// int8 elements in blocks of 2 with the scales 1, 0.5, 2 and 3, and with `zero_points`.
+template <typename Stored>
+Result<std::vector<float>> ShiftedBlocks(wire::TensorType type, const std::vector<Stored>& zero_points) {
+  TfliteWriter writer;
+  const std::vector<uint16_t> scales = {0x3c00, 0x3800, 0x4000, 0x4200};
+  const int32_t of_scales = writer.AddConstant<uint16_t>({"scales", {2, 2}, wire::TensorType_FLOAT16}, scales);
+  const int32_t shifts =
+      writer.AddConstant<Stored>({"shifts", {static_cast<int32_t>(zero_points.size())}, type}, zero_points);
+  const WrittenQuantization blocks = {.block_size = 2, .block_scales = of_scales, .block_zero_points = shifts};
+  return FilterOf(
+      writer, writer.AddConstant<int8_t>({"w", {2, 4}, wire::TensorType_INT8, blocks}, {-1, 2, 3, 4, 5, 6, 7, -128}),
+      2);
+}
+
+TEST(TfliteConstants, BlocksMayHaveAZeroPointEach) {
+  const Result<std::vector<float>> made = ShiftedBlocks<int8_t>(wire::TensorType_INT8, {1, 2, 0, -3});
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  EXPECT_THAT(*made, ElementsAre(-2, 1, 0.5, 1, 10, 12, 30, -375));
+  const Result<std::vector<float>> wide = ShiftedBlocks<int64_t>(wire::TensorType_INT64, {1, 2, 0, -3});
+  ASSERT_TRUE(wide.ok()) << wide.status().message();
+  EXPECT_EQ(*wide, *made);
+  EXPECT_THAT(ShiftedBlocks<int8_t>(wire::TensorType_INT8, {1, 2, 0}).status().message(),
+              HasSubstr("4 of them, with zero points in tensor 1 'shifts', which is int8[3]"));
+  EXPECT_THAT(ShiftedBlocks<float>(wire::TensorType_FLOAT32, {1, 2, 0, 3}).status().message(),
+              HasSubstr("which is float32[4]"));
 }
 
 // The filter of a convolution of x[1, 1, 2, 3], densified from `values`, as floats.
