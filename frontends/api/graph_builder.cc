@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
+#include "core/graph/constant_results.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
 #include "core/graph/op_def.h"
@@ -66,9 +67,9 @@ Window2D WindowOf(GraphBuilderData& data, const BuilderWindow& window) {
 
 bool CheckShape(GraphBuilderData& data, const std::string& name, const std::vector<int32_t>& shape) {
   const bool fits =
-      shape.size() <= Shape::kMaxRank && std::all_of(shape.begin(), shape.end(), [](int32_t d) { return d > 0; });
+      shape.size() <= Shape::kMaxRank && std::all_of(shape.begin(), shape.end(), [](int32_t d) { return d >= 0; });
   if (!fits)
-    Blame(data, Error(StatusCode::kInvalidArgument, "'{}' must have at most {} dimensions, all positive", name,
+    Blame(data, Error(StatusCode::kInvalidArgument, "'{}' must have at most {} dimensions, none negative", name,
                       Shape::kMaxRank));
   return fits;
 }
@@ -268,7 +269,8 @@ Result<Model> GraphBuilder::Build() && {
   if (data->graph.outputs.empty())
     return Error(StatusCode::kInvalidArgument, "graph '{}' has no output", data->graph.name);
   HEARTH_TRY(data->graph.Validate());
-  HEARTH_TRY(InferShapes(data->graph));
+  HEARTH_ASSIGN(std::optional<Graph> without_empty, WithoutEmptyTensors(data->graph));
+  HEARTH_TRY(InferShapes(without_empty ? *without_empty : data->graph));
   auto model = std::make_unique<ModelData>();
   model->path = data->graph.name;
   std::string content = ToText(data->graph);
@@ -282,7 +284,12 @@ Result<Model> GraphBuilder::Build() && {
     if (name != data->graph.value(data->graph.outputs[k]).name) content += fmt::format("\noutput {} '{}'", k, name);
   }
   model->KnowFingerprint(FingerprintOf(std::as_bytes(std::span(content))).ToHex());
-  model->graph = std::move(data->graph);
+  if (without_empty) {
+    model->graph = *std::move(without_empty);
+    model->built_graph = std::move(data->graph);
+  } else {
+    model->graph = std::move(data->graph);
+  }
   model->output_names = std::move(data->output_names);
   DescribeModel(*model);
   return Model(std::move(model));

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct ModelData {
   std::map<std::string, std::vector<int32_t>> input_shapes;   // chosen by the user
   int32_t top_k = 0;                                          // ModelOptions::top_k
   Graph graph;
+  std::optional<Graph> built_graph;       // as it was built, where `graph` leaves out tensors without elements
   std::vector<std::string> output_names;  // of a built graph, where one tensor may be an input or several outputs
   std::vector<TensorInfo> inputs, outputs;
   std::string signature;

@@ -1,7 +1,9 @@
 // A model with other input shapes.
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.h"
+#include "core/graph/constant_results.h"
 #include "core/graph/element.h"
 #include "core/graph/evaluate.h"
 #include "frontends/api/model_data.h"
@@ -12,16 +14,16 @@ namespace {
 using Shapes = std::map<std::string, std::vector<int32_t>>;
 
 Status CheckDimensions(const TensorInfo& input, const std::vector<int32_t>& shape) {
-  const bool is_shape = std::ranges::all_of(shape, [](int32_t dimension) { return dimension >= 1; }) &&
+  const bool is_shape = std::ranges::all_of(shape, [](int32_t dimension) { return dimension >= 0; }) &&
                         shape.size() == input.shape.size() && CheckedElementCount(Shape::FromSpan(shape)).has_value();
   if (is_shape) return Status::Ok();
-  return Error(StatusCode::kInvalidArgument, "the shape for input '{}' needs {} dimensions, all positive", input.name,
+  return Error(StatusCode::kInvalidArgument, "the shape for input '{}' needs {} dimensions, none negative", input.name,
                input.shape.size());
 }
 
-// For a graph from a builder: the shapes of the inputs determine all others.
-Result<Graph> ReshapedGraph(const ModelData& data, const Shapes& shapes) {
-  Graph graph = data.graph.Clone();
+// Of a graph that was built: all other shapes follow from those of the inputs.
+Status MakeReshaped(const ModelData& data, const Shapes& shapes, ModelData& made) {
+  Graph graph = data.built_graph ? data.built_graph->Clone() : data.graph.Clone();
   for (const Node& node : graph.nodes()) {
     for (const ValueId output : node.outputs) graph.value(output).desc.shape = Shape();
   }
@@ -33,9 +35,12 @@ Result<Graph> ReshapedGraph(const ModelData& data, const Shapes& shapes) {
     HEARTH_TRY(CheckDimensions(*input, shape));
     graph.value(graph.inputs[static_cast<size_t>(input - data.inputs.begin())]).desc.shape = Shape::FromSpan(shape);
   }
-  const Status fits = InferShapes(graph);
-  if (fits.ok()) return graph;
-  return Status(StatusCode::kInvalidArgument, fits.message());
+  Result<std::optional<Graph>> without_empty = WithoutEmptyTensors(graph);
+  Status fits = without_empty.status();
+  if (fits.ok() && *without_empty) made.built_graph = std::exchange(graph, **std::move(without_empty));
+  if (fits.ok()) fits = InferShapes(graph);
+  made.graph = std::move(graph);
+  return fits.ok() ? fits : Status(StatusCode::kInvalidArgument, fits.message());
 }
 
 }  // namespace
@@ -46,7 +51,7 @@ Result<Model> WithShapes(const Model& model, const Shapes& shapes) {
   data->path = from.path;
   data->KnowFingerprint(from.fingerprint());
   if (from.bytes.empty()) {
-    HEARTH_ASSIGN(data->graph, ReshapedGraph(from, shapes));
+    HEARTH_TRY(MakeReshaped(from, shapes, *data));
     data->output_names = from.output_names;
     DescribeModel(*data);
     return Model(std::move(data));

@@ -9,6 +9,7 @@ namespace hearth {
 namespace {
 
 constexpr int64_t kNodesOfOneTurn = 24;
+constexpr int64_t kMostZeros = 1 << 20;                          // of no box
 constexpr float kLowest = std::numeric_limits<float>::lowest();  // the score of a box that was taken or removed
 
 class Suppression {
@@ -107,17 +108,31 @@ class Suppression {
   std::vector<ValueId> taken_, taken_scores_;
 };
 
+// Zeros, and their number: none.
+Expanded ResultsOfNothing(Expansion& to, int64_t most, bool with_scores) {
+  const Shape list = {static_cast<int32_t>(most)};
+  HEARTH_ASSIGN(const ValueId no_box, to.AddNumber(DType::kInt32, 0));
+  HEARTH_ASSIGN(const ValueId boxes, to.AddFilled(list, no_box));
+  HEARTH_ASSIGN(const ValueId count, to.AddReshape(no_box, Shape()));
+  if (!with_scores) return std::vector<ValueId>{boxes, count};
+  HEARTH_ASSIGN(const ValueId no_score, to.AddNumber(DType::kFloat32, 0.0));
+  HEARTH_ASSIGN(const ValueId scores, to.AddFilled(list, no_score));
+  return std::vector<ValueId>{boxes, scores, count};
+}
+
 }  // namespace
 
 Expanded ExpandNonMaxSuppression(Expansion& to) {
   const bool has_scores = to.Has(5);  // V5
   const Shape &boxes = to.shape(to.operand(0)), &scores = to.shape(to.operand(1));
   HEARTH_ASSIGN(const std::vector<int64_t> most, to.Integers(2));
-  if (boxes.rank() != 2 || boxes[1] != 4 || scores != Shape{boxes[0]} || most.size() != 1 || most[0] < 1 ||
+  if (boxes.rank() != 2 || boxes[1] != 4 || scores != Shape{boxes[0]} || most.size() != 1 || most[0] < 0 ||
       to.shape(to.operand(3)).element_count() != 1 || to.shape(to.operand(4)).element_count() != 1) {
     return Error(StatusCode::kMalformedInput, "boxes of shape {} with scores of shape {}, {} of them", boxes.ToString(),
                  scores.ToString(), most.empty() ? 0 : most[0]);
   }
+  const bool makes_none = boxes[0] == 0 || most[0] == 0;
+  if (makes_none && most[0] <= kMostZeros) return ResultsOfNothing(to, most[0], has_scores);
   double sigma = 0;
   if (has_scores) {
     HEARTH_ASSIGN(sigma, to.Number(5));

@@ -58,7 +58,9 @@ Status CheckOperands(const Expansion& to, ValueId x, ValueId filter, int filter_
     return Error(StatusCode::kMalformedInput, "a filter of shape {} for an input of shape {}", window.ToString(),
                  image.ToString());
   }
-  if (window[0] > kMostTaps) return Error(StatusCode::kUnsupported, "a window of {} planes", window[0]);
+  if (window[0] > kMostTaps || to.IsEmpty(filter)) {
+    return Error(StatusCode::kUnsupported, "a filter of shape {}", window.ToString());
+  }
   if (to.desc(x).dtype == DType::kFloat32 && to.desc(filter).dtype == DType::kFloat32) return Status::Ok();
   return Error(StatusCode::kUnsupported, "only float32, not {} with a filter of {}", DTypeName(to.desc(x).dtype),
                DTypeName(to.desc(filter).dtype));

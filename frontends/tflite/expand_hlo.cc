@@ -53,9 +53,13 @@ Result<std::vector<int64_t>> ListOfAxes(const flatbuffers::Vector<int64_t>* list
 Result<ValueId> AddBetween(Expansion& to, ValueId value, int axis, int64_t between, double number) {
   Shape shape = to.shape(value);
   const int32_t size = shape[axis];
-  if (between == 0 || size == 1) return value;
+  if (between == 0 || size <= 1) return value;
   const int64_t spread = (size - 1) * (between + 1) + 1;
   HEARTH_TRY(CheckSize(spread + between));
+  if (to.IsEmpty(value)) {
+    shape[axis] = static_cast<int32_t>(spread);
+    return to.AddReshape(value, shape);
+  }
   const int64_t inner = ElementsFrom(shape, axis + 1);
   HEARTH_TRY(CheckSize(inner));
   const int64_t lines = shape.element_count() / inner, outer = lines / size;
@@ -72,8 +76,9 @@ Result<ValueId> AddBetween(Expansion& to, ValueId value, int axis, int64_t betwe
 Result<ValueId> AddEdges(Expansion& to, ValueId value, int axis, int64_t before, int64_t after, double number) {
   const int64_t cut_before = std::max<int64_t>(0, -before), cut_after = std::max<int64_t>(0, -after);
   const int64_t kept = to.shape(value)[axis] - cut_before - cut_after;
-  if (kept < 1) return Error(StatusCode::kUnsupported, "it cuts off all of dimension {}", axis);
-  HEARTH_TRY(CheckSize(kept + std::max<int64_t>(0, before) + std::max<int64_t>(0, after)));
+  if (kept < 0) return Error(StatusCode::kUnsupported, "it cuts off more than all of dimension {}", axis);
+  const int64_t made = kept + std::max<int64_t>(0, before) + std::max<int64_t>(0, after);
+  if (made > 0) HEARTH_TRY(CheckSize(made));
   HEARTH_ASSIGN(value, to.AddSlice(value, axis, static_cast<int32_t>(cut_before), static_cast<int32_t>(kept)));
   return to.AddPad(value, axis, static_cast<int32_t>(std::max<int64_t>(0, before)),
                    static_cast<int32_t>(std::max<int64_t>(0, after)), number);

@@ -77,7 +77,7 @@ Result<ValueId> ConvolveVolume(Expansion& to, ValueId x, ValueId filter, const S
 Status CheckConvolution(const Expansion& to, const wire::StablehloConvolutionOptions& options) {
   const TensorDesc &x = to.desc(to.operand(0)), &filter = to.desc(to.operand(1));
   const int rank = x.shape.rank();
-  if (rank < 3 || rank > 5 || filter.shape.rank() != rank) {
+  if (rank < 3 || rank > 5 || filter.shape.rank() != rank || to.IsEmpty(to.operand(1))) {
     return Error(StatusCode::kUnsupported, "a filter of shape {} on {}", filter.shape.ToString(), x.shape.ToString());
   }
   if (options.batch_group_count() != 1) {

@@ -21,7 +21,7 @@ Result<GatherForm> GatherFormOf(Expansion& to) {
   HEARTH_ASSIGN(form.offset_dims, ListOfAxes(options->offset_dims(), "offset dimensions", Shape::kMaxRank));
   HEARTH_ASSIGN(form.collapsed, ListOfAxes(options->collapsed_slice_dims(), "collapsed dimensions", x.rank()));
   HEARTH_ASSIGN(form.moved, ListOfAxes(options->start_index_map(), "start indices", x.rank()));
-  HEARTH_ASSIGN(const auto sizes, ListOfDims(options->slice_sizes(), "slice sizes", 1, x.rank()));
+  HEARTH_ASSIGN(const auto sizes, ListOfDims(options->slice_sizes(), "slice sizes", 0, x.rank()));
   form.window = x;
   for (int d = 0; d < x.rank(); ++d) {
     const int64_t size = sizes[static_cast<size_t>(d)];
@@ -82,6 +82,13 @@ Result<ValueId> Arrange(Expansion& to, ValueId made, const GatherForm& form) {
 Expanded ExpandHloGather(Expansion& to) {
   HEARTH_ASSIGN(const GatherForm form, GatherFormOf(to));
   const Shape x = to.shape(to.operand(0));
+  const bool takes_none = to.IsEmpty(to.operand(1)) && !form.moved.empty();
+  if (form.window.element_count() == 0 || takes_none) {
+    TensorDesc none = to.desc(to.operand(0));
+    none.shape = {0};
+    HEARTH_ASSIGN(const ValueId nothing, to.AddConstant(none, {}));
+    return OneValue(Arrange(to, nothing, form));
+  }
   HEARTH_ASSIGN(const WindowRows rows, RowsOfWindows(x, form.window, form.moved));
   HEARTH_ASSIGN(ValueId places, FirstRows(to, form, rows));
   std::vector<double> offsets(static_cast<size_t>(rows.per_window()), 0.0);

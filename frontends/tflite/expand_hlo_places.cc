@@ -40,6 +40,7 @@ Result<WindowRows> RowsOfWindows(const Shape& shape, const Shape& window, std::v
 
 Result<ValueId> StartsOf(Expansion& to, ValueId indices, int64_t axis, size_t numbers) {
   const Shape shape = to.shape(indices);
+  if (shape.element_count() == 0) return Error(StatusCode::kUnsupported, "starts of shape {}", shape.ToString());
   const int64_t held = axis == shape.rank() ? 1 : (axis < shape.rank() ? shape[static_cast<int>(axis)] : -1);
   if (held != static_cast<int64_t>(numbers)) {
     return Error(StatusCode::kMalformedInput, "starts of {} numbers in dimension {} of {}", numbers, axis,

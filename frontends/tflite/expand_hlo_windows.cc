@@ -19,8 +19,9 @@ bool IsNeutral(BinaryKind kind, double number) {
 Result<ValueId> ReduceDimension(Expansion& to, ValueId value, int axis, const Windows& windows) {
   const auto d = static_cast<size_t>(axis);
   const int64_t reach = (windows.sizes[d] - 1) * windows.dilations[d] + 1, size = to.shape(value)[axis];
-  if (reach > size) return Error(StatusCode::kUnsupported, "windows of {} in {} elements", reach, size);
-  const auto count = static_cast<int32_t>((size - reach) / windows.strides[d] + 1);
+  if (reach > size && size > 0) return Error(StatusCode::kUnsupported, "windows of {} in {} elements", reach, size);
+  const auto count = static_cast<int32_t>(size == 0 ? 0 : (size - reach) / windows.strides[d] + 1);
+  if (count == 0) return value;
   HEARTH_TRY(to.ChargeOperators(2 * windows.sizes[d]));
   ValueId reduced = kNoValue;
   for (int64_t k = 0; k < windows.sizes[d]; ++k) {

@@ -72,7 +72,7 @@ Result<ValueId> ExpandDiagonal(Expansion& to, ValueId diagonal, ValueId around) 
 
 // Checks the segment numbers of slices of `data`, and the number of segments.
 Status CheckSegments(const Shape& data, const Shape& ids, int64_t count) {
-  bool fits = ids.rank() >= 1 && ids.rank() <= data.rank() && count >= 1 && count <= kMostPlaces;
+  bool fits = ids.rank() >= 1 && ids.rank() <= data.rank() && count >= 0 && count <= kMostPlaces;
   for (int d = 0; fits && d < ids.rank(); ++d) fits = ids[d] == data[d];
   if (!fits) {
     return Error(StatusCode::kMalformedInput, "{} segments of shape {}, numbered by {}", count, data.ToString(),
@@ -154,15 +154,19 @@ Expanded ExpandSegments(Expansion& to) {
   int64_t count = places.empty() ? 0 : places.back() + 1;
   if (to.Has(2)) {
     HEARTH_ASSIGN(const std::vector<int64_t> wanted, to.Integers(2));
-    count = wanted.size() == 1 ? wanted[0] : 0;
+    count = wanted.size() == 1 ? wanted[0] : -1;
   }
   HEARTH_TRY(CheckSegments(data, ids, count));
   std::vector<int32_t> dims = {static_cast<int32_t>(count)};
   for (int d = ids.rank(); d < data.rank(); ++d) dims.push_back(data[d]);
+  const Meeting meeting = MeetingOf(to.code(), to.desc(to.operand(0)).dtype);
+  if (to.IsEmpty(to.operand(0)) || count == 0) {
+    HEARTH_ASSIGN(const ValueId empty, to.AddNumber(to.desc(to.operand(0)).dtype, meeting.empty));
+    return OneValue(to.AddFilled(Shape::FromSpan(dims), empty));
+  }
   const auto row_count = static_cast<int32_t>(ids.element_count());
   HEARTH_ASSIGN(const ValueId rows,
                 to.AddReshape(to.operand(0), {row_count, static_cast<int32_t>(ElementsFrom(data, ids.rank()))}));
-  const Meeting meeting = MeetingOf(to.code(), to.desc(rows).dtype);
   HEARTH_ASSIGN(const ValueId made, by_product ? SumRowsByProduct(to, rows, to.operand(1), count)
                                                : GatherRows(to, rows, places, count, meeting));
   return OneValue(to.AddReshape(made, Shape::FromSpan(dims)));
@@ -171,6 +175,13 @@ Expanded ExpandSegments(Expansion& to) {
 // (indices[..., n], updates[..., rest], shape): zeros plus the updates, summed per index.
 Expanded ExpandScatterNd(Expansion& to) {
   const Shape indices = to.shape(to.operand(0));
+  if (to.IsEmpty(to.operand(0)) || to.IsEmpty(to.operand(1))) {
+    HEARTH_ASSIGN(const Shape made, to.ShapeOperand(2));
+    TensorDesc one = to.desc(to.operand(1));
+    one.shape = {1};
+    HEARTH_ASSIGN(const ValueId zero, to.AddConstant(one, {0.0}));
+    return OneValue(to.AddFilled(made, zero));
+  }
   const int depth = indices.rank() == 0 ? 0 : indices[indices.rank() - 1];
   HEARTH_ASSIGN(const Shape shape, ScatteredShape(to, depth));
   const auto row_count = static_cast<int32_t>(indices.element_count() / depth);

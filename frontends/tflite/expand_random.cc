@@ -71,6 +71,7 @@ Expanded ExpandRandomNumbers(Expansion& to) {
   HEARTH_TRY(SetSeeds(to, random));
   HEARTH_ASSIGN(random.shape, to.ShapeOperand(0));
   HEARTH_ASSIGN(const TensorDesc made, to.DeclaredOutput(0));
+  if (random.shape.element_count() == 0) return OneValue(to.AddConstant({made.dtype, random.shape, {}}, {}));
   if (made.dtype != DType::kFloat32) return Error(StatusCode::kUnsupported, "{} numbers", DTypeName(made.dtype));
   return OneValue(to.AddWithRunCount(random, {}, DType::kFloat32));
 }
@@ -80,11 +81,15 @@ Expanded ExpandMultinomial(Expansion& to) {
   Random random{.kind = RandomKind::kMultinomial, .shape = {}};
   HEARTH_TRY(SetSeeds(to, random));
   HEARTH_ASSIGN(const std::vector<int64_t> samples, to.Integers(1));
-  if (samples.size() != 1 || samples[0] < 1 || samples[0] > (1 << 24)) {
+  if (samples.size() != 1 || samples[0] < 0 || samples[0] > (1 << 24)) {
     return Error(StatusCode::kUnsupported, "its number of samples is {}", samples.empty() ? 0 : samples[0]);
   }
   random.samples = static_cast<int32_t>(samples[0]);
   HEARTH_ASSIGN(const TensorDesc made, to.DeclaredOutput(0));
+  const Shape& logits = to.shape(to.operand(0));
+  if (logits.rank() == 2 && (random.samples == 0 || logits[0] == 0)) {
+    return OneValue(to.AddConstant({made.dtype, {logits[0], random.samples}, {}}, {}));
+  }
   return OneValue(to.AddWithRunCount(random, {to.operand(0)}, made.dtype));
 }
 

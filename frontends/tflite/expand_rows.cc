@@ -1,5 +1,7 @@
 #include "frontends/tflite/expand_rows.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/graph/quantize.h"
 
@@ -11,9 +13,9 @@ constexpr int64_t kMostProducts = int64_t{1} << 24;  // elements of the matrix o
 
 }  // namespace
 
-int64_t ElementsFrom(const Shape& shape, int first) {
+int64_t ElementsFrom(const Shape& shape, int first, int end) {
   int64_t elements = 1;
-  for (int d = first; d < shape.rank(); ++d) elements *= shape[d];
+  for (int d = first; d < std::min(end, shape.rank()); ++d) elements *= shape[d];
   return elements;
 }
 

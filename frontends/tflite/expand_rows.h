@@ -24,7 +24,7 @@ Result<ValueId> GatherRows(Expansion& to, ValueId rows, std::span<const int64_t>
 Result<ValueId> SumRowsByProduct(Expansion& to, ValueId rows, ValueId places, int64_t count);
 
 // The number of elements in the dimensions from `first` on.
-int64_t ElementsFrom(const Shape& shape, int first);
+int64_t ElementsFrom(const Shape& shape, int first, int end = Shape::kMaxRank);
 
 }  // namespace hearth
 

@@ -15,10 +15,10 @@ Result<Shape> ConstantShape(const Expansion& to, size_t operand) {
   std::vector<int32_t> dims;
   int64_t elements = 1;
   for (const int64_t size : sizes) {
-    if (size < 1 || size > kMostSparseElements / elements || dims.size() >= Shape::kMaxRank) {
+    if (size < 0 || size > kMostSparseElements / elements || dims.size() >= Shape::kMaxRank) {
       return Error(StatusCode::kUnsupported, "a shape with the size {}, of rank {}", size, sizes.size());
     }
-    elements *= size;
+    elements *= std::max<int64_t>(size, 1);
     dims.push_back(static_cast<int32_t>(size));
   }
   return Shape::FromSpan(dims);
@@ -27,8 +27,9 @@ Result<Shape> ConstantShape(const Expansion& to, size_t operand) {
 // The flat index of each of `count` elements, from their coordinates in the first dimensions of `shape`.
 Result<std::vector<int64_t>> PlacesIn(const Shape& shape, const std::vector<int64_t>& coordinates, int64_t count,
                                       int dims) {
-  const size_t listed = coordinates.size() / static_cast<size_t>(count);
   std::vector<int64_t> places;
+  if (count == 0) return places;
+  const size_t listed = coordinates.size() / static_cast<size_t>(count);
   for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
     int64_t place = 0;
     for (int d = 0; d < dims; ++d) {
@@ -51,6 +52,7 @@ Expanded ExpandSparseToDense(Expansion& to) {
   const Shape &indices = to.shape(to.operand(0)), &values = to.shape(to.operand(2));
   const auto count = static_cast<int32_t>(indices.rank() == 0 ? 1 : indices[0]);
   const int64_t value_count = values.element_count();
+  if (to.IsEmpty(to.operand(0)) || shape.element_count() == 0) return OneValue(to.AddFilled(shape, to.operand(3)));
   if (indices.rank() > 2 || coordinates.size() != static_cast<size_t>(count) * static_cast<size_t>(shape.rank()) ||
       (value_count != 1 && value_count != count) || to.shape(to.operand(3)).element_count() != 1 ||
       to.desc(to.operand(2)) != TensorDesc{to.desc(to.operand(3)).dtype, values, to.desc(to.operand(3)).quantization}) {
@@ -86,6 +88,10 @@ Expanded ExpandEmbeddingLookupSparse(Expansion& to) {
   std::vector<int32_t> dims(sparse.dims().begin(), sparse.dims().end() - 1);
   const int64_t count = Shape::FromSpan(dims).element_count();
   for (int d = 1; d < table.rank(); ++d) dims.push_back(table[d]);
+  if (ids[0] == 0 || count == 0) {
+    HEARTH_ASSIGN(const ValueId zero, to.AddNumber(DType::kFloat32, 0));
+    return OneValue(to.AddFilled(Shape::FromSpan(dims), zero));
+  }
   HEARTH_ASSIGN(const std::vector<int64_t> places, PlacesIn(sparse, coordinates, ids[0], sparse.rank() - 1));
   HEARTH_ASSIGN(ValueId rows, to.Add(Gather{}, {to.operand(4), to.operand(0)}));
   HEARTH_ASSIGN(rows, to.AddReshape(rows, {ids[0], static_cast<int32_t>(ElementsFrom(table, 1))}));

@@ -92,7 +92,6 @@ Status Expansion::ReadOperands() {
     ValueId value = kNoValue;
     if (tensor != -1 && !reader_.complex_.contains(tensor)) {
       HEARTH_ASSIGN(value, reader_.InputValue(Op(Unary{}), tensor));
-      if (shape(value).element_count() < 1) return Error(StatusCode::kUnsupported, "an operand without elements");
     }
     operands_.push_back(value);
   }
@@ -121,10 +120,10 @@ Result<Shape> Expansion::ShapeOperand(size_t i) const {
   std::vector<int32_t> dims;
   int64_t elements = 1;
   for (const int64_t size : sizes) {
-    if (size < 1 || size > std::numeric_limits<int32_t>::max() / elements || dims.size() >= Shape::kMaxRank) {
+    if (size < 0 || size > std::numeric_limits<int32_t>::max() / elements || dims.size() >= Shape::kMaxRank) {
       return Error(StatusCode::kUnsupported, "a shape with the size {}, of rank {}", size, sizes.size());
     }
-    elements *= size;
+    elements *= std::max<int64_t>(size, 1);
     dims.push_back(static_cast<int32_t>(size));
   }
   return Shape::FromSpan(dims);
@@ -140,7 +139,7 @@ Result<std::vector<ValueId>> Expansion::AddSeveral(Op op, std::vector<ValueId> i
   HEARTH_TRY(OpDefOf(node.op).infer(graph, node));
   std::vector<ValueId> made = node.outputs;
   graph.AddNode(std::move(node));
-  std::vector<std::vector<std::byte>> constants = reader_.ConstantsOfLastNode();
+  ConstantResults constants = reader_.ConstantsOfLastNode();
   if (constants.empty()) return made;
   for (size_t k = 0; k < made.size(); ++k) graph.MakeConstant(made[k], std::move(constants[k]));
   graph.nodes().pop_back();
@@ -164,9 +163,7 @@ Result<ValueId> Expansion::Add(Op op, std::vector<ValueId> inputs, std::optional
   TensorDesc made = desc(inputs[std::holds_alternative<Select>(op) ? 1 : 0]);
   if (dtype && *dtype != made.dtype) made = {*dtype, {}, std::nullopt};
   made.shape = Shape();
-  HEARTH_ASSIGN(const ValueId value, reader_.AddMadeNode(index_, std::move(op), std::move(inputs), std::move(made)));
-  if (shape(value).element_count() > 0) return value;
-  return Error(StatusCode::kUnsupported, "one of its parts has no elements");
+  return reader_.AddMadeNode(index_, std::move(op), std::move(inputs), std::move(made));
 }
 
 Result<ValueId> Expansion::AddReshape(ValueId value, const Shape& wanted) {
@@ -204,6 +201,14 @@ Result<ValueId> Expansion::AddConstant(const TensorDesc& desc, const std::vector
   return reader_.AddNumbers(desc, numbers);
 }
 
+Result<ValueId> Expansion::AddFilled(const Shape& shape, ValueId number) {
+  if (desc(number).shape.element_count() != 1) {
+    return Error(StatusCode::kMalformedInput, "{} numbers where one belongs", desc(number).shape.element_count());
+  }
+  HEARTH_ASSIGN(const ValueId scalar, AddReshape(number, Shape()));
+  return Add(BroadcastTo{shape}, {scalar});
+}
+
 Result<ValueId> Expansion::AddIndices(const Shape& shape) {
   if (shape.element_count() > kMostIntegers) {
     return Error(StatusCode::kUnsupported, "{} indices", shape.element_count());
@@ -229,6 +234,7 @@ Result<ValueId> Expansion::AddRecurrent(Node node, std::span<const size_t> state
   HEARTH_TRY(OpDefOf(node.op).infer(reader_.graph_, node));
   const ValueId y = node.outputs[0];
   reader_.graph_.AddNode(std::move(node));
+  reader_.SkipEmptySequence();
   return y;
 }
 
@@ -299,23 +305,7 @@ Status SubgraphReader::MoveComplex(int index, const std::vector<int32_t>& inputs
   return Status::Ok();
 }
 
-// True if an operand is empty and all outputs are.
-Result<bool> SubgraphReader::MakesNothing(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
-  bool takes_nothing = false;
-  for (const int32_t tensor : inputs) {
-    if (tensor == -1 || complex_.contains(tensor)) continue;
-    HEARTH_ASSIGN(const Shape shape, tensors_.ShapeOf(tensor));
-    takes_nothing = takes_nothing || shape.element_count() == 0;
-  }
-  for (const int32_t tensor : outputs) {
-    HEARTH_ASSIGN(const Shape shape, tensors_.ShapeOf(tensor));
-    if (!takes_nothing || shape.element_count() > 0 || tensors_.IsDynamic(tensor)) return false;
-  }
-  for (const int32_t tensor : outputs) HEARTH_TRY(tensors_.Fold(tensor, {}));
-  return true;
-}
-
-// True if the operator was expanded into several nodes, or an UnknownOp replaces them.
+// True when the operator stands for several nodes, which were added, or for which an UnknownOp stands.
 Result<bool> SubgraphReader::ReadExpansion(int index, const std::vector<int32_t>& inputs,
                                            const std::vector<int32_t>& outputs) {
   if (IsComplexMove(index, inputs)) {
@@ -325,8 +315,6 @@ Result<bool> SubgraphReader::ReadExpansion(int index, const std::vector<int32_t>
   const OperatorRow* row = CodeOf(index).row;
   const ExpansionRow* expanded = row == nullptr ? nullptr : FindExpansion(row->code);
   if (expanded == nullptr) return false;
-  HEARTH_ASSIGN(const bool makes_nothing, MakesNothing(inputs, outputs));
-  if (makes_nothing) return true;
   const size_t first_node = graph_.nodes().size();
   Expansion expansion(*this, index, inputs);
   Status ready = CheckOperandCount(*expanded, op(index), inputs);

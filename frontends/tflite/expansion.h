@@ -32,11 +32,12 @@ class Expansion {
   bool Has(size_t i) const { return operand(i) != kNoValue; }
   const TensorDesc& desc(ValueId id) const { return reader_.graph_.value(id).desc; }
   const Shape& shape(ValueId id) const { return desc(id).shape; }
+  bool IsEmpty(ValueId id) const { return HasNoElements(reader_.graph_, id); }
   bool IsConstant(ValueId id) const { return reader_.graph_.IsConstant(id); }
   // The numbers of a constant integer operand; kUnsupported if it is computed at run time.
   Result<std::vector<int64_t>> Integers(size_t i) const;
   Result<std::vector<int64_t>> IntegersOf(ValueId id) const;
-  // A constant operand that is a shape without empty dimensions.
+  // A constant operand that is a shape.
   Result<Shape> ShapeOperand(size_t i) const;
   // The file's description of an output: the type is used, the shape is not.
   Result<TensorDesc> DeclaredOutput(int i) const { return view_.DescribeOutput(i); }
@@ -67,6 +68,8 @@ class Expansion {
   Result<ValueId> AddConstant(const Shape& shape, DType dtype, const std::vector<double>& numbers) {
     return AddConstant({dtype, shape, std::nullopt}, numbers);
   }
+  // As many of a value of one element as the shape has.
+  Result<ValueId> AddFilled(const Shape& shape, ValueId number);
   Result<ValueId> AddIndices(const Shape& shape);  // int32: 0, 1, 2, ...
   Result<ValueId> AddNumber(DType dtype, double number) { return AddConstant({1}, dtype, {number}); }
 

@@ -137,9 +137,10 @@ Result<ValueId> SubgraphReader::AddMadeNode(int index, Op op, std::vector<ValueI
   const ValueId made = graph_.AddValue(
       {fmt::format("{}_{}", CodeOf(index).row->name, graph_.values().size()), std::move(desc), std::nullopt});
   Node node{std::move(op), std::move(inputs), {made}, "", SourceIndex(index)};
+  DropEmptyOperands(graph_, node);
   HEARTH_TRY(OpDefOf(node.op).infer(graph_, node));
   graph_.AddNode(std::move(node));
-  std::vector<std::vector<std::byte>> constants = ConstantsOfLastNode();
+  ConstantResults constants = ConstantsOfLastNode();
   if (constants.empty()) return made;
   graph_.MakeConstant(made, std::move(constants[0]));
   graph_.nodes().pop_back();

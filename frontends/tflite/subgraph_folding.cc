@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/graph/element.h"
+#include "core/graph/constant_results.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/op_def.h"
 #include "frontends/tflite/constant_operators.h"
@@ -40,15 +40,6 @@ bool IsConjunctionWithFalse(const Graph& graph, const Node& node) {
     return graph.IsConstant(id) && graph.value(id).desc.dtype == DType::kBool &&
            graph.value(id).desc.shape.element_count() == 1 && graph.ConstantBytes(id)[0] == std::byte{0};
   });
-}
-
-bool IsEmpty(const Graph& graph, ValueId id) {
-  return id != kNoValue && graph.value(id).desc.shape.element_count() == 0;
-}
-
-// An empty product: LiteRT leaves the result 0, regardless of the bias.
-bool IsProductOfNothing(const Graph& graph, const Node& node) {
-  return std::holds_alternative<FullyConnected>(node.op) && IsEmpty(graph, node.inputs[1]);
 }
 
 bool IsDequantizable(const TensorDesc& stored, const TensorDesc& output) {
@@ -120,7 +111,7 @@ Status SubgraphReader::InferLastNode(std::span<const int32_t> inputs, std::span<
   const Node& node = graph_.nodes().back();
   const bool is_open = ReadsOpenShape(inputs);
   const auto is_left_open_at = [&](size_t k) {
-    return tensors_.IsDynamic(outputs[k]) || IsEmpty(graph_, node.outputs[k]);
+    return tensors_.IsDynamic(outputs[k]) || HasNoElements(graph_, node.outputs[k]);
   };
   bool is_left_open = false;
   for (size_t k = 0; k < outputs.size(); ++k) is_left_open = is_left_open || is_left_open_at(k);
@@ -140,52 +131,20 @@ Status SubgraphReader::InferLastNode(std::span<const int32_t> inputs, std::span<
   return Status::Ok();
 }
 
-// The last node's results for its constant operands: bytes per output, or none if they can't be computed.
-std::vector<std::vector<std::byte>> SubgraphReader::EvaluateLastNode() const {
-  const Node& node = graph_.nodes().back();
-  std::vector<ReferenceTensor> operands(node.inputs.size());
-  std::vector<const ReferenceTensor*> inputs(node.inputs.size(), nullptr);
-  for (size_t k = 0; k < operands.size(); ++k) {
-    const ValueId id = node.inputs[k];
-    if (id == kNoValue) continue;
-    if (!AreKept(graph_.value(id).desc, graph_.ConstantBytes(id), false)) return {};
-    Result<ReferenceTensor> operand = ReferenceFromBytes(graph_.value(id).desc, graph_.ConstantBytes(id));
-    if (!operand.ok()) return {};
-    operands[k] = std::move(operand).value();
-    inputs[k] = &operands[k];
-  }
-  const Result<std::vector<ReferenceTensor>> results = EvaluateNode(graph_, node, inputs);
-  if (!results.ok()) return {};
-  std::vector<std::vector<std::byte>> bytes;
-  for (size_t k = 0; k < node.outputs.size(); ++k) {
-    const TensorDesc& desc = graph_.value(node.outputs[k]).desc;
-    bytes.emplace_back(desc.size_bytes());
-    if (!ReferenceToBytes(results.value()[k], desc, bytes.back()).ok()) return {};
-    if (!AreKept(desc, bytes.back(), !OpDefOf(node.op).Has(kMovesElements))) return {};
-  }
-  return bytes;
-}
-
-// The last node's results if all its operands are constant; none if they can't be computed.
-std::vector<std::vector<std::byte>> SubgraphReader::ConstantsOfLastNode() {
+// The results of the last node when all of its operands are constant; none where they can't be had.
+ConstantResults SubgraphReader::ConstantsOfLastNode() {
   const Node& node = graph_.nodes().back();
   const bool is_constant = !node.inputs.empty() && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
     return id == kNoValue || graph_.IsConstant(id);
   });
-  const auto is_empty = [&](ValueId id) { return IsEmpty(graph_, id); };
-  const bool is_zero = IsConjunctionWithFalse(graph_, node) || IsProductOfNothing(graph_, node);
-  const bool is_nothing = std::ranges::all_of(node.outputs, is_empty);
-  if (!is_constant && !is_zero && !is_nothing) return {};
-  if (!OpDefOf(node.op).infer(graph_, node).ok()) return {};  // lowering reports it
-  if (is_nothing) return std::vector<std::vector<std::byte>>(node.outputs.size());
-  if (is_zero) {
-    Result<std::vector<std::byte>> zeros = BytesOfZeros(graph_.value(node.outputs[0]).desc);
-    if (!zeros.ok()) return {};
-    std::vector<std::vector<std::byte>> results;
-    results.push_back(std::move(zeros).value());
-    return results;
-  }
-  if (!IsAffordable(graph_, node)) return {};
+  const bool is_false = IsConjunctionWithFalse(graph_, node);
+  const auto is_empty = [&](ValueId id) { return HasNoElements(graph_, id); };
+  const bool has_empty = std::ranges::any_of(node.inputs, is_empty) || std::ranges::any_of(node.outputs, is_empty);
+  if (!is_constant && !is_false && !has_empty) return {};
+  if (!OpDefOf(node.op).infer(graph_, node).ok()) return {};  // reported by whoever lowers it
+  if (ConstantResults results = ResultsOfNothing(graph_, node); !results.empty()) return results;
+  if (is_false) return {std::vector<std::byte>(graph_.value(node.outputs[0]).desc.size_bytes())};
+  if (!is_constant || !IsAffordable(graph_, node)) return {};
   int64_t elements = 0, bytes_made = 0;
   for (ValueId id : node.inputs) elements += id == kNoValue ? 0 : graph_.value(id).desc.shape.element_count();
   for (ValueId id : node.outputs) {
@@ -195,18 +154,22 @@ std::vector<std::vector<std::byte>> SubgraphReader::ConstantsOfLastNode() {
   if (elements > kMaxFoldedElements || !tensors_.ChargeMade(static_cast<size_t>(elements + bytes_made))) {
     return {};
   }
-  return EvaluateLastNode();
+  return ResultsOfConstants(graph_, node);
 }
 
 // Replaces the last node by its results if they are constant.
 Status SubgraphReader::FoldLastNode(int index, std::span<const int32_t> outputs) {
   const Node node = graph_.nodes().back();
   const bool is_kept = std::any_of(outputs.begin(), outputs.end(), [&](int32_t t) { return is_model_output_[t]; });
-  // A node that makes a model output stays, unless it has empty tensors, which no device could handle.
-  const auto is_empty = [&](ValueId id) { return IsEmpty(graph_, id); };
+  // Who makes an output stays, but for those that take or make nothing, which no device could run.
+  const auto is_empty = [&](ValueId id) { return HasNoElements(graph_, id); };
   const bool has_empty = std::ranges::any_of(node.inputs, is_empty) || std::ranges::any_of(node.outputs, is_empty);
-  if ((is_kept && !has_empty) || node.outputs.size() != outputs.size()) return Status::Ok();
-  std::vector<std::vector<std::byte>> results = ConstantsOfLastNode();
+  if (is_kept && !has_empty) return Status::Ok();
+  if (node.outputs.size() != outputs.size()) {
+    if (!SkipEmptySequence()) return Status::Ok();
+    return BindConstant(index, outputs[0], graph_.value(node.outputs[0]).desc, {});
+  }
+  ConstantResults results = ConstantsOfLastNode();
   if (results.empty()) return Status::Ok();
   graph_.nodes().pop_back();
   for (size_t k = 0; k < outputs.size(); ++k) {
@@ -216,13 +179,33 @@ Status SubgraphReader::FoldLastNode(int index, std::span<const int32_t> outputs)
   return Status::Ok();
 }
 
-// Removes empty outputs of a split.
+// True where the last node, a recurrent layer, makes nothing of a sequence without elements: its states stay as they
+// are.
+bool SubgraphReader::SkipEmptySequence() {
+  const Node node = graph_.nodes().back();
+  if (!HasNoElements(graph_, node.outputs[0]) || !OpDefOf(node.op).infer(graph_, node).ok()) return false;
+  std::vector<Node> copies;
+  for (const ValueId made : node.outputs) {
+    if (HasNoElements(graph_, made)) continue;
+    const auto state = std::ranges::find(graph_.states, made, &StatePair::written);
+    if (state == graph_.states.end()) return false;
+    copies.push_back({Unary{.kind = UnaryKind::kCopy}, {state->read}, {made}, "", node.source_index});
+  }
+  graph_.nodes().pop_back();
+  for (const ValueId made : node.outputs) {
+    if (HasNoElements(graph_, made)) graph_.MakeConstant(made, {});
+  }
+  for (Node& copy : copies) graph_.AddNode(std::move(copy));
+  return true;
+}
+
+// Parts without elements are no work for a last node that splits.
 void SubgraphReader::DropEmptyParts() {
   auto* split = graph_.nodes().empty() ? nullptr : std::get_if<Split>(&graph_.nodes().back().op);
   if (split == nullptr) return;
   std::vector<ValueId>& outputs = graph_.nodes().back().outputs;
   for (size_t k = outputs.size(); k-- > 0 && outputs.size() > 1;) {
-    if (split->sizes[k] != 0 || !IsEmpty(graph_, outputs[k])) continue;
+    if (split->sizes[k] != 0 || !HasNoElements(graph_, outputs[k])) continue;
     graph_.MakeConstant(outputs[k], {});
     outputs.erase(outputs.begin() + static_cast<ptrdiff_t>(k));
     split->sizes.erase(split->sizes.begin() + static_cast<ptrdiff_t>(k));

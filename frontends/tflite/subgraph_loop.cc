@@ -22,7 +22,18 @@ void HandOver(Reading& from, Reading& to) {
   to.loops_of_the_host = from.loops_of_the_host;
 }
 
-// Whether the graph's output is a constant.
+// A loop's node holds values of one shape; `before` is one of them, `after` what a turn makes of it.
+Status CheckKeepsShape(const Value& before, const Value& after) {
+  if (before.desc.shape == after.desc.shape) return Status::Ok();
+  return Error(
+      StatusCode::kUnsupported,
+      "'{}' has the shape {} before the loop, and a turn makes '{}' of shape {} of it: data end the loop, so "
+      "how large it gets is not known; let each turn write into a tensor of the largest size "
+      "(tf.tensor_scatter_nd_update, jax.lax.dynamic_update_slice), or let a number that is known end the loop",
+      before.name, before.desc.shape.ToString(), after.name, after.desc.shape.ToString());
+}
+
+// Whether what the graph makes is a constant.
 bool MakesConstant(const Graph& graph) {
   const Node& last = graph.nodes()[static_cast<size_t>(graph.ProducerOf(graph.outputs[0]))];
   return std::ranges::all_of(last.inputs, [&](ValueId value) { return graph.IsConstant(value); });
@@ -42,6 +53,10 @@ Result<std::vector<ValueId>> SubgraphReader::BeginPart(Reading& part, const std:
   std::vector<ValueId> arguments;
   for (const ValueId value : values) {
     const TensorDesc& desc = graph_.value(value).desc;
+    if (HasNoElements(graph_, value)) {  // what it is after each turn too
+      arguments.push_back(part.graph.AddConstantValue(graph_.value(value).name, desc, {}));
+      continue;
+    }
     if (const auto handle = reading_.handles.find(value); handle != reading_.handles.end()) {
       arguments.push_back(
           part.graph.AddConstantValue(handle->second + "_handle", desc, std::vector<std::byte>(sizeof(int32_t))));
@@ -74,6 +89,9 @@ Status SubgraphReader::EndPart(Reading& part, const std::vector<ValueId>& values
       return Error(StatusCode::kUnsupported, "the loop uses another variable after a turn");
     }
     if (goes_on) made[k] = kNoValue;
+    if (goes_on || is_condition || k >= values.size()) continue;
+    HEARTH_TRY(CheckKeepsShape(graph_.value(values[k]), part.graph.value(made[k])));
+    if (HasNoElements(graph_, values[k])) made[k] = kNoValue;
   }
   std::erase(made, kNoValue);
   for (const std::string& name : part.loop_variables) {
@@ -138,9 +156,6 @@ Result<SubgraphReader::LoopParts> SubgraphReader::ReadParts(int index, const wir
   if (std::ranges::any_of(values, [this](ValueId value) { return RowsOf(value) != kNoValue; })) {
     return Error(StatusCode::kUnsupported, "a value of the loop has a number of rows that depends on data");
   }
-  if (std::ranges::any_of(values, [this](ValueId id) { return graph_.value(id).desc.shape.element_count() == 0; })) {
-    return Error(StatusCode::kUnsupported, "a value of the loop has no elements");
-  }
   LoopParts parts{.graphs = std::make_shared<LoopGraphs>()};
   while (true) {  // until both take all variables that either reads
     const size_t known = parts.variables.size();
@@ -163,9 +178,9 @@ Result<std::vector<ValueId>> SubgraphReader::AddLoop(int index, const wire::Whil
                                                      const std::vector<ValueId>& values) {
   HEARTH_ASSIGN(const LoopParts parts, ReadParts(index, options, values));
   Node node{Loop{parts.graphs}, {}, {}, "", SourceIndex(index)};
-  std::vector<ValueId> made = values;  // handles stay as they are
+  std::vector<ValueId> made = values;  // those that go around it stay what they are
   for (ValueId& value : made) {
-    if (IsHandle(value)) continue;
+    if (GoesAroundLoop(value)) continue;
     node.inputs.push_back(value);
     const TensorDesc desc = graph_.value(value).desc;
     value = graph_.AddValue({fmt::format("WHILE_{}", graph_.values().size()), desc, std::nullopt});
@@ -203,7 +218,7 @@ std::optional<bool> SubgraphReader::DoTurnsFit(int index, const wire::WhileOptio
   if (!parts.ok()) return std::nullopt;
   KnownValues known;
   for (const ValueId value : values) {
-    if (IsHandle(value)) continue;
+    if (GoesAroundLoop(value)) continue;
     known.emplace_back();
     if (!graph_.IsConstant(value)) continue;
     Result<ReferenceTensor> numbers = ReferenceFromBytes(graph_.value(value).desc, graph_.ConstantBytes(value));

@@ -25,17 +25,6 @@ std::span<const int32_t> NodeInputs(const OperatorRow& row, std::span<const int3
   return ordered;
 }
 
-// Drops empty operands: a concatenation and an update do nothing with them.
-void DropEmptyInputs(const Graph& graph, Node& node) {
-  const auto is_empty = [&](ValueId id) { return id != kNoValue && graph.value(id).desc.shape.element_count() == 0; };
-  const bool is_concat = std::holds_alternative<Concat>(node.op);
-  if (is_concat && !std::ranges::all_of(node.inputs, is_empty)) std::erase_if(node.inputs, is_empty);
-  if (std::holds_alternative<DynamicUpdateSlice>(node.op) && node.inputs.size() == 3 && is_empty(node.inputs[1])) {
-    node.op = Unary{.kind = UnaryKind::kCopy};
-    node.inputs.resize(1);
-  }
-}
-
 }  // namespace
 
 Status SubgraphReader::Read(const std::map<std::string, std::vector<int32_t>>& input_shapes) {
@@ -124,7 +113,9 @@ Status SubgraphReader::MarkStates(int index) {
     const size_t position = OperandPosition(digit);
     if (position >= inputs.size() || inputs[position] == -1) continue;
     HEARTH_TRY(tensors_.CheckIndex(inputs[position], where));
-    if (tensors_.IsVariable(inputs[position])) tensors_.MarkState(inputs[position]);
+    HEARTH_ASSIGN(const Shape shape, tensors_.ShapeOf(inputs[position]));
+    // What has no elements never changes.
+    if (shape.element_count() > 0 && tensors_.IsVariable(inputs[position])) tensors_.MarkState(inputs[position]);
   }
   return Status::Ok();
 }
@@ -224,7 +215,7 @@ Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs
     }
     node.inputs.push_back(value);
   }
-  DropEmptyInputs(graph_, node);
+  DropEmptyOperands(graph_, node);
   for (const int32_t tensor : outputs) {
     HEARTH_ASSIGN(const ValueId value, tensors_.ValueOf(tensor));
     graph_.value(value).constant.reset();  // the file's tensor is empty, the node's is not

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/graph/constant_results.h"
 #include "core/graph/graph.h"
 #include "frontends/model/model_interface.h"
 #include "frontends/tflite/operator_table.h"
@@ -94,10 +95,10 @@ class SubgraphReader {
   Result<bool> FoldConversion(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
   bool ReadsOpenShape(std::span<const int32_t> inputs) const;
   Status InferLastNode(std::span<const int32_t> inputs, std::span<const int32_t> outputs);
-  std::vector<std::vector<std::byte>> EvaluateLastNode() const;
-  std::vector<std::vector<std::byte>> ConstantsOfLastNode();
+  ConstantResults ConstantsOfLastNode();
   Status FoldLastNode(int index, std::span<const int32_t> outputs);
   Status BindConstant(int index, int32_t tensor, const TensorDesc& desc, std::vector<std::byte> bytes);
+  bool SkipEmptySequence();
   void DropEmptyParts();
 
   // subgraph_control.cc: operators that call other subgraphs.
@@ -134,6 +135,8 @@ class SubgraphReader {
     std::set<std::string> changed;       // those that the body assigns
     bool tests_in_body = false;          // a value after the loop's own says whether it continues
   };
+  // Whether no turn changes it: a handle, or a value without elements.
+  bool GoesAroundLoop(ValueId value) const { return IsHandle(value) || HasNoElements(graph_, value); }
   Result<LoopParts> ReadParts(int index, const wire::WhileOptions& options, const std::vector<ValueId>& values);
   std::optional<bool> DoTurnsFit(int index, const wire::WhileOptions& options, const std::vector<ValueId>& values,
                                  int64_t operators);
@@ -183,7 +186,6 @@ class SubgraphReader {
 
   // expansion.cc: operators that become several nodes, and complex tensors, which only they make.
   Result<bool> ReadExpansion(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
-  Result<bool> MakesNothing(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
   bool IsComplexMove(int index, const std::vector<int32_t>& inputs) const;
   Status MoveComplex(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
 

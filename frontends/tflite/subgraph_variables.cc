@@ -158,6 +158,10 @@ ValueId SubgraphReader::WasRun() {
 Result<ValueId> SubgraphReader::BeginState(int index, const std::string& name) {
   const ValueId first = reading_.variables[name].first;
   const TensorDesc desc = graph_.value(first).desc;
+  if (HasNoElements(graph_, first)) {  // and never changes
+    reading_.variables[name].begun = reading_.variables[name].current = first;
+    return first;
+  }
   if (desc.size_bytes() > reading_.state_bytes_left) {
     return Error(StatusCode::kUnsupported, "variable '{}' is state of {} bytes; at most {} are possible in all", name,
                  desc.size_bytes(), Reading::kMaxStateBytes);
@@ -225,6 +229,11 @@ Result<ValueId> SubgraphReader::BeginInLoop(const std::string& name) {
     return Error(StatusCode::kUnsupported,
                  "variable '{}' has no value before a loop whose end depends on data: assign to it before the loop",
                  name);
+  }
+  if (found->shape.element_count() == 0) {  // it never changes
+    const ValueId none = graph_.AddConstantValue(name, *found, {});
+    reading_.variables[name] = {.first = none, .begun = none, .current = none};
+    return none;
   }
   std::vector<std::string>& names = reading_.loop_variables;
   // The input may exist from iterations that were written out and undone.

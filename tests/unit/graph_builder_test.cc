@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "hearth/session.h"
+#include "tests/testing/device_names.h"
+#include "tests/testing/on_device.h"
 
 namespace hearth {
 namespace {
@@ -165,6 +167,65 @@ TEST(GraphBuilder, RefusesAGraphWithoutOutputs) {
   GraphBuilder builder("empty");
   builder.Input("x", {1});
   EXPECT_EQ(std::move(builder).Build().status().code(), StatusCode::kInvalidArgument);
+}
+
+// Of x[rows, 2]: x and two rows behind it, the sums of its rows, and x with another sign.
+Result<Model> ModelOfRows(int32_t rows) {
+  GraphBuilder builder("rows");
+  const auto x = builder.Input("x", {rows, 2});
+  const std::vector<float> numbers = {1, 2, 3, 4}, ones = {1, 1};
+  builder.Output(builder.Concat({x, builder.Constant("c", {2, 2}, numbers)}, 0), "all");
+  builder.Output(builder.FullyConnected(x, builder.Constant("w", {1, 2}, ones), {}), "sums");
+  builder.Output(builder.Unary("neg", x), "negated");
+  return std::move(builder).Build();
+}
+
+class BuiltOfNothing : public testing::SessionsOnDevice {};
+
+TEST_P(BuiltOfNothing, ADimensionOfZeroRunsAndIsResizedToAndFrom) {
+  for (const int32_t built : {0, 1}) {
+    const Result<Model> model = ModelOfRows(built);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    Session session = Opened(*model);
+    for (const int32_t rows : {built, 1 - built, built}) {
+      const Status resized = session.ResizeBatch(rows);
+      ASSERT_TRUE(resized.ok()) << resized.message();
+      const std::vector<float> x = {5, 7};
+      ASSERT_TRUE(session.SetInput<float>(0, std::span(x).first(2 * static_cast<size_t>(rows))).ok());
+      ASSERT_TRUE(session.Run().ok());
+      const auto outputs = [&](size_t k) { return session.output<float>(k).value(); };
+      if (rows == 1) {
+        EXPECT_THAT(outputs(0), ElementsAre(5, 7, 1, 2, 3, 4));
+        EXPECT_THAT(outputs(1), ElementsAre(12));
+        EXPECT_THAT(outputs(2), ElementsAre(-5, -7));
+      } else {
+        EXPECT_THAT(outputs(0), ElementsAre(1, 2, 3, 4));
+        for (const size_t k : {1, 2}) EXPECT_THAT(outputs(k), ElementsAre());
+      }
+    }
+  }
+}
+
+TEST_P(BuiltOfNothing, AStateWithoutElementsStaysSo) {
+  GraphBuilder builder("state");
+  const auto x = builder.Input("x", {1, 2}), state = builder.State("before", {0, 2});
+  builder.Output(builder.Concat({state, x}, 0), "y");
+  builder.Update(state, builder.Unary("neg", state));
+  const Result<Model> model = std::move(builder).Build();
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  Session session = Opened(*model);
+  ASSERT_TRUE(session.SetInput<float>(0, std::vector<float>{5, 7}).ok());
+  ASSERT_TRUE(session.Run().ok());
+  EXPECT_THAT(session.output<float>(0).value(), ElementsAre(5, 7));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, BuiltOfNothing, ::testing::ValuesIn(testing::DeviceNames()));
+
+TEST(GraphBuilder, AStateWithoutElementsNeedsANextContentToo) {
+  GraphBuilder builder("state");
+  const auto state = builder.State("before", {0});
+  builder.Output(builder.Unary("neg", state), "y");
+  EXPECT_THAT(std::move(builder).Build().status().message(), HasSubstr("has no next content"));
 }
 
 TEST(GraphBuilder, GivesModelsWithOtherWeightsAnotherFingerprint) {

@@ -163,7 +163,7 @@ TEST(TfliteHlo, PaddingThatCannotBeIsRefusedWithTheReason) {
   EXPECT_THAT(WhyPad({{0, 0}, {0, 0}, {0, -1}}), HasSubstr("hold -1"));
   EXPECT_THAT(WhyPad({{0, 0}, {int64_t{1} << 40, 0}, {0, 0}}), HasSubstr("hold 1099511627776"));
   EXPECT_THAT(WhyPad({{0, 0}, {0, 0}, {0, 1 << 30}}), HasSubstr("a dimension of"));
-  EXPECT_THAT(WhyPad({{-2, 0}, {0, 0}, {0, 0}}), HasSubstr("cuts off all of dimension 0"));
+  EXPECT_THAT(WhyPad({{-3, 0}, {0, 0}, {0, 0}}), HasSubstr("cuts off more than all of dimension 0"));
   EXPECT_THAT(WhyPad({{0, 0}, {0, 0}, {0, 0}}, false), HasSubstr("run time"));
 }
 

@@ -145,7 +145,7 @@ TEST(TfliteLoop, WhoseValuesGrowIsRefusedWithBothShapes) {
   writer.AddOperator(kConcatenation, {parts.v, parts.v}, {longer}, wire::CreateConcatenationOptions(writer.builder()));
   writer.EndSubgraph({parts.counter, parts.v}, {next, longer});
   const auto bytes = writer.FinishFile();
-  EXPECT_THAT(WhyUnknown(bytes), HasSubstr("its body makes float32[4] of it"));
+  EXPECT_THAT(WhyUnknown(bytes), HasSubstr("of shape 4 of it"));
 }
 
 }  // namespace

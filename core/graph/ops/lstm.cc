@@ -171,6 +171,9 @@ Status InferLstm(Graph& graph, const Node& node) {
   }
   Shape y = x;
   y[x.rank() - 1] = outputs;
+  if (x.element_count() == 0 && y.element_count() > 0) {
+    return inference.Fail(StatusCode::kUnsupported, "steps without elements: x is {}", x.ToString());
+  }
   HEARTH_TRY(inference.SetOutput(0, y));
   HEARTH_TRY(inference.SetOutput(1, inference.shape(kLstmH)));
   return inference.SetOutput(2, inference.shape(kLstmC));

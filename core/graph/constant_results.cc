@@ -1,0 +1,123 @@
+#include "core/graph/constant_results.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/graph/element.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/op_def.h"
+
+namespace hearth {
+namespace {
+
+// Sums of no products, which LiteRT leaves at 0, whatever the bias.
+bool IsProductOfNothing(const Graph& graph, const Node& node) {
+  return std::holds_alternative<FullyConnected>(node.op) && HasNoElements(graph, node.inputs[1]);
+}
+
+// Whether float64, in which constants are evaluated, has all digits of these integers of 64 bits. The largest one,
+// which stands for "to the end", comes back from it.
+bool AreKept(const TensorDesc& desc, std::span<const std::byte> bytes, bool are_calculated) {
+  if ((desc.dtype != DType::kInt64 && desc.dtype != DType::kUInt64) || desc.quantization) return true;
+  for (int64_t i = 0; i < desc.shape.element_count(); ++i) {
+    const double real = LoadElement(desc.dtype, bytes, i), magnitude = std::abs(real);
+    const bool comes_back = desc.dtype == DType::kInt64 ? Saturate<int64_t>(real) == LoadAt<int64_t>(bytes.data(), i)
+                                                        : Saturate<uint64_t>(real) == LoadAt<uint64_t>(bytes.data(), i);
+    if (!comes_back || (are_calculated && magnitude > 0x1p53 && magnitude < 0x1p63)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool HasNoElements(const Graph& graph, ValueId id) {
+  return id != kNoValue && graph.value(id).desc.shape.element_count() == 0;
+}
+
+void DropEmptyOperands(const Graph& graph, Node& node) {
+  const auto is_empty = [&](ValueId id) { return HasNoElements(graph, id); };
+  const bool is_concat = std::holds_alternative<Concat>(node.op);
+  if (is_concat && !std::ranges::all_of(node.inputs, is_empty)) std::erase_if(node.inputs, is_empty);
+  if (std::holds_alternative<DynamicUpdateSlice>(node.op) && node.inputs.size() == 3 && is_empty(node.inputs[1])) {
+    node.op = Unary{.kind = UnaryKind::kCopy};
+    node.inputs.resize(1);
+  }
+}
+
+ConstantResults ResultsOfNothing(const Graph& graph, const Node& node) {
+  if (std::ranges::all_of(node.outputs, [&](ValueId id) { return HasNoElements(graph, id); })) {
+    return ConstantResults(node.outputs.size());
+  }
+  if (!IsProductOfNothing(graph, node)) return {};
+  Result<std::vector<std::byte>> zeros = BytesOfZeros(graph.value(node.outputs[0]).desc);
+  if (!zeros.ok()) return {};
+  ConstantResults results;
+  results.push_back(*std::move(zeros));
+  return results;
+}
+
+ConstantResults ResultsOfConstants(const Graph& graph, const Node& node) {
+  std::vector<ReferenceTensor> operands(node.inputs.size());
+  std::vector<const ReferenceTensor*> inputs(node.inputs.size(), nullptr);
+  for (size_t k = 0; k < operands.size(); ++k) {
+    const ValueId id = node.inputs[k];
+    if (id == kNoValue) continue;
+    if (!graph.IsConstant(id) || !AreKept(graph.value(id).desc, graph.ConstantBytes(id), false)) return {};
+    Result<ReferenceTensor> operand = ReferenceFromBytes(graph.value(id).desc, graph.ConstantBytes(id));
+    if (!operand.ok()) return {};
+    operands[k] = *std::move(operand);
+    inputs[k] = &operands[k];
+  }
+  const Result<std::vector<ReferenceTensor>> results = EvaluateNode(graph, node, inputs);
+  if (!results.ok()) return {};
+  ConstantResults bytes;
+  for (size_t k = 0; k < node.outputs.size(); ++k) {
+    const TensorDesc& desc = graph.value(node.outputs[k]).desc;
+    bytes.emplace_back(desc.size_bytes());
+    if (!ReferenceToBytes(results.value()[k], desc, bytes.back()).ok()) return {};
+    if (!AreKept(desc, bytes.back(), !OpDefOf(node.op).Has(kMovesElements))) return {};
+  }
+  return bytes;
+}
+
+Result<std::optional<Graph>> WithoutEmptyTensors(Graph& graph) {
+  for (const Node& node : graph.nodes()) HEARTH_TRY(OpDefOf(node.op).infer(graph, node));
+  const auto has_none = [](const Value& value) { return value.desc.shape.element_count() == 0; };
+  if (std::ranges::none_of(graph.values(), has_none)) return std::optional<Graph>();
+  Graph out = graph.Clone();
+  std::vector<Node> nodes = std::exchange(out.nodes(), {});
+  std::map<ValueId, ValueId> constants;  // by the input or state without elements that they stand for
+  const auto replace = [&](ValueId& id) {
+    if (const auto found = constants.find(id); found != constants.end()) id = found->second;
+  };
+  const auto stand_for = [&](ValueId id) {
+    if (!HasNoElements(out, id)) return;
+    constants.emplace(id, out.AddConstantValue(out.value(id).name, out.value(id).desc, {}));
+  };
+  std::ranges::for_each(out.inputs, stand_for);
+  for (const StatePair& state : out.states) stand_for(state.read);
+  const auto is_empty = [&](ValueId id) { return HasNoElements(out, id); };
+  for (Node& node : nodes) {
+    std::ranges::for_each(node.inputs, replace);
+    DropEmptyOperands(out, node);
+    HEARTH_TRY(OpDefOf(node.op).infer(out, node));
+    ConstantResults results;
+    if (std::ranges::any_of(node.inputs, is_empty) || std::ranges::any_of(node.outputs, is_empty)) {
+      results = ResultsOfNothing(out, node);
+      if (results.empty()) results = ResultsOfConstants(out, node);
+    }
+    for (size_t k = 0; k < results.size(); ++k) out.MakeConstant(node.outputs[k], std::move(results[k]));
+    if (results.empty()) out.AddNode(std::move(node));
+  }
+  std::ranges::for_each(out.outputs, replace);
+  const auto never_changes = [&](const StatePair& state) {
+    return is_empty(state.read) && out.value(state.read).desc == out.value(state.written).desc;
+  };
+  std::erase_if(out.states, never_changes);
+  return std::optional(std::move(out));
+}
+
+}  // namespace hearth
