@@ -51,7 +51,7 @@ std::vector<float> OnTheCpu(Graph& graph, std::vector<float> x) {
   return {static_cast<float>(turns), y[0], y[1]};
 }
 
-std::string WhyUnknown(const std::vector<std::byte>& bytes) {
+std::string WhyLoopIsUnknown(const std::vector<std::byte>& bytes) {
   const Result<Graph> graph = ReadTfliteModel(bytes);
   EXPECT_TRUE(graph.ok()) << graph.status().message();
   if (!graph.ok() || graph->nodes().empty()) return "";
@@ -145,7 +145,7 @@ TEST(TfliteLoop, WhoseValuesGrowIsRefusedWithBothShapes) {
   writer.AddOperator(kConcatenation, {parts.v, parts.v}, {longer}, wire::CreateConcatenationOptions(writer.builder()));
   writer.EndSubgraph({parts.counter, parts.v}, {next, longer});
   const auto bytes = writer.FinishFile();
-  EXPECT_THAT(WhyUnknown(bytes), HasSubstr("of shape 4 of it"));
+  EXPECT_THAT(WhyLoopIsUnknown(bytes), HasSubstr("of shape 4 of it"));
 }
 
 }  // namespace
