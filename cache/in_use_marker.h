@@ -1,10 +1,10 @@
 // Remembers across a crash which blobs a process was handing to a driver.
 //
-// A process writes the digest of a blob to a side file of its own, `in-use-` and six random characters, before a driver
-// sees it, and takes it back afterwards; the file is locked (flock) as long as the process lives. A process that later
-// opens the store and can lock such a file knows that its writer died, and which blobs it was using. A side file
-// instead of a row: it costs two short writes to the page cache per blob and one readdir per start, and readers don't
-// become writers of the database.
+// A process writes the digest of a blob to its own side file, `in-use-` and six random characters, before a driver sees
+// the blob, and removes it afterwards. The file is locked (flock) while the process lives. If a process that opens the
+// store later can lock such a file, its writer has died, and the file says which blobs it was using. A side file costs
+// two short writes to the page cache per blob and one readdir per start. A row instead would make readers write to the
+// database.
 #ifndef HEARTH_CACHE_IN_USE_MARKER_H_
 #define HEARTH_CACHE_IN_USE_MARKER_H_
 

@@ -1,5 +1,5 @@
-// Entries that a session could not store because others wrote until its end. They are kept in files beside the store,
-// `left-` and six random characters, until the next session stores them.
+// Entries that a session could not store because others wrote until its end. Files beside the store, `left-` and six
+// random characters, keep them until the next session stores them.
 //
 // A file is a sequence of records: u64 size of the envelope (key_value_blob_store.h), u8 kind, u64 size of the key's
 // material, material, envelope. The complete records of a truncated file are used.
@@ -17,8 +17,8 @@ namespace hearth {
 // Returns false if it could not be written, or if there is too much already.
 bool LeaveForLater(const std::filesystem::path& folder, std::span<const PutRequest> requests);
 
-// Gives the content of each file to `store`, and removes the file if that returns true. Also removes
-// what a process that died was writing. Costs one readdir if there are none.
+// Calls `store` with the content of each file and removes the file if that returns true. Also removes half-written files
+// of processes that died. Costs one readdir if there are none.
 void TakeLeftovers(const std::filesystem::path& folder, const std::function<bool(std::span<const PutRequest>)>& store);
 
 // Removes the files unread.

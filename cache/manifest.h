@@ -64,7 +64,7 @@ struct Manifest {
   // kMalformedInput names the line.
   static Result<Manifest> FromText(std::string_view text);
 
-  // kIoError says that the bundle has expired, or which version it wants. Expiry is judged by the later of the clock
+  // kIoError if the bundle has expired or needs another version; says which. Expiry is judged by the later of the clock
   // and the latest time that the cache has seen (latest_time.h), both in milliseconds since 1970.
   Status CheckUsable(int64_t now_ms, std::string_view version, int64_t latest_ms = 0) const;
 };

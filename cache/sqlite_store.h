@@ -155,7 +155,7 @@ class SqliteStore final : public BlobStore {
   bool has_read_again_ = false;
   bool has_healed_ = false;
   bool has_put_ = false;
-  bool has_others_ = false;  // entries that were not made here
+  bool has_others_ = false;  // whether the store has entries that were not made here
   int64_t seen_ms_ = 0;      // by SeeTime, not yet written
   ContentNames names_;       // thread-safe by itself
   int open_batches_ = 0;

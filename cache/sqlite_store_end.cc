@@ -63,7 +63,7 @@ Status SqliteStore::WriteStampsAndCounters() {
       {"milliseconds_saved", counters_.milliseconds_saved - flushed_.milliseconds_saved},
   };
   const bool has_counts = std::ranges::any_of(deltas, [](const auto& delta) { return delta.second != 0; });
-  // What is used is counted: without a count there is no news of a model either.
+  // Each use increases a counter, so without changed counters there is no news of a model either.
   if (!has_stamps && !has_counts && acquitted_.empty() && !names_.has_news() && seen_ms_ == 0) return Status::Ok();
   bool has_news_of_model = !options_.model.fingerprint.empty() && !used_.empty();
   if (has_news_of_model && !has_put_ && !has_stamps) {

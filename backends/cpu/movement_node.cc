@@ -91,7 +91,7 @@ MovedRows MovedRowsOf(MovedPart part) {
   return rows;
 }
 
-// As many bytes of it as an element has stand for MovedPart::kZero.
+// An element that stands for MovedPart::kZero: its first bytes, as many as the type has.
 using FillBytes = std::array<std::byte, sizeof(uint64_t)>;
 
 template <typename Element>
@@ -173,7 +173,7 @@ class MovementNode final : public HostNode {
   std::vector<Output> outputs_;
 };
 
-// An element that comes from nowhere: what pads, or zero. Nothing for what would have to be rounded to a grid.
+// The element for places without a source: the padding, or zero. nullopt if it would be rounded to a grid.
 std::optional<FillBytes> FillOf(const HostNodeRequest& request, const TensorDesc& stored, DType held) {
   const auto* pad = std::get_if<Pad>(&request.node.op);
   const double value = pad == nullptr ? 0.0 : pad->value;

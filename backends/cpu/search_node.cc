@@ -1,4 +1,4 @@
-// Along one dimension: the place of an extreme, the largest elements, running sums, one-hot vectors, different
+// Operations along one dimension: index of an extreme, largest elements, running sums, one-hot vectors, distinct
 // elements.
 #include <algorithm>
 #include <array>
@@ -81,7 +81,7 @@ void AddUp(const CumSum& cumsum, const Lines& lines, const T* x, T* y, WorkerPoo
   });
 }
 
-// The k largest of each row, largest first; of equal ones the first. NaN is behind every number.
+// The k largest elements of each row, largest first; the first of equal ones comes first. NaN comes after every number.
 template <typename T>
 void FindLargest(const T* x, int64_t rows, int64_t length, int64_t k, T* values, int32_t* places, WorkerPool& workers) {
   workers.ForEachPart(rows, kLeastSearched / length + 1, [&](int64_t begin, int64_t end) {

@@ -1,12 +1,10 @@
 #include "core/graph/constant_results.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/graph/element.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/op_def.h"
 
@@ -16,19 +14,6 @@ namespace {
 // Sums of no products, which LiteRT leaves at 0, whatever the bias.
 bool IsProductOfNothing(const Graph& graph, const Node& node) {
   return std::holds_alternative<FullyConnected>(node.op) && HasNoElements(graph, node.inputs[1]);
-}
-
-// Whether float64, in which constants are evaluated, has all digits of these integers of 64 bits. The largest one,
-// which stands for "to the end", comes back from it.
-bool AreKept(const TensorDesc& desc, std::span<const std::byte> bytes, bool are_calculated) {
-  if ((desc.dtype != DType::kInt64 && desc.dtype != DType::kUInt64) || desc.quantization) return true;
-  for (int64_t i = 0; i < desc.shape.element_count(); ++i) {
-    const double real = LoadElement(desc.dtype, bytes, i), magnitude = std::abs(real);
-    const bool comes_back = desc.dtype == DType::kInt64 ? Saturate<int64_t>(real) == LoadAt<int64_t>(bytes.data(), i)
-                                                        : Saturate<uint64_t>(real) == LoadAt<uint64_t>(bytes.data(), i);
-    if (!comes_back || (are_calculated && magnitude > 0x1p53 && magnitude < 0x1p63)) return false;
-  }
-  return true;
 }
 
 }  // namespace

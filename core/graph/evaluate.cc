@@ -311,6 +311,17 @@ Result<std::vector<std::byte>> BytesOfZeros(const TensorDesc& desc) {
   return bytes;
 }
 
+bool AreKept(const TensorDesc& desc, std::span<const std::byte> bytes, bool are_calculated) {
+  if ((desc.dtype != DType::kInt64 && desc.dtype != DType::kUInt64) || desc.quantization) return true;
+  for (int64_t i = 0; i < desc.shape.element_count(); ++i) {
+    const double real = LoadElement(desc.dtype, bytes, i), magnitude = std::abs(real);
+    const bool comes_back = desc.dtype == DType::kInt64 ? Saturate<int64_t>(real) == LoadAt<int64_t>(bytes.data(), i)
+                                                        : Saturate<uint64_t>(real) == LoadAt<uint64_t>(bytes.data(), i);
+    if (!comes_back || (are_calculated && magnitude > 0x1p53 && magnitude < 0x1p63)) return false;
+  }
+  return true;
+}
+
 Result<std::vector<float>> ConstantAsFloats(const Graph& graph, ValueId id) {
   if (id < 0 || static_cast<size_t>(id) >= graph.values().size() || !graph.IsConstant(id)) {
     return Error(StatusCode::kInvalidArgument, "value %{} is not a constant", id);

@@ -30,6 +30,9 @@ Result<ReferenceTensor> ReferenceFromBytes(const TensorDesc& desc, std::span<con
 // The stored bytes of a tensor of real zeros: its zero point if it is quantized.
 Result<std::vector<std::byte>> BytesOfZeros(const TensorDesc& desc);
 Status ReferenceToBytes(const ReferenceTensor& tensor, const TensorDesc& desc, std::span<std::byte> bytes);
+// Whether ReferenceTensor, which has float64, holds these 64-bit integers exactly. The largest one, which stands for
+// "to the end", survives too, unless the integers were calculated.
+bool AreKept(const TensorDesc& desc, std::span<const std::byte> bytes, bool are_calculated);
 
 // A constant's elements as floats: dequantized, int32 and float16 converted.
 Result<std::vector<float>> ConstantAsFloats(const Graph& graph, ValueId id);

@@ -5,7 +5,6 @@
 
 #include "core/graph/element.h"
 #include "core/graph/evaluate.h"
-#include "frontends/tflite/stored_constants.h"
 
 namespace hearth {
 namespace {

@@ -1,6 +1,5 @@
 #include "frontends/tflite/stored_constants.h"
 
-#include <cmath>
 #include <cstring>
 
 #include "core/graph/element.h"
@@ -30,17 +29,6 @@ std::vector<std::byte> RealsOfBlocks(const TensorDesc& desc, std::span<const std
     std::memcpy(reals.data() + static_cast<size_t>(i) * sizeof real, &real, sizeof real);
   }
   return reals;
-}
-
-bool AreKept(const TensorDesc& desc, std::span<const std::byte> bytes, bool are_calculated) {
-  if ((desc.dtype != DType::kInt64 && desc.dtype != DType::kUInt64) || desc.quantization) return true;
-  for (int64_t i = 0; i < desc.shape.element_count(); ++i) {
-    const double real = LoadElement(desc.dtype, bytes, i), magnitude = std::abs(real);
-    const bool comes_back = desc.dtype == DType::kInt64 ? Saturate<int64_t>(real) == LoadAt<int64_t>(bytes.data(), i)
-                                                        : Saturate<uint64_t>(real) == LoadAt<uint64_t>(bytes.data(), i);
-    if (!comes_back || (are_calculated && magnitude > 0x1p53 && magnitude < 0x1p63)) return false;
-  }
-  return true;
 }
 
 }  // namespace hearth

@@ -1,5 +1,4 @@
-// Unpacks constants in forms that tensors of a graph don't have: 2-bit elements, and a scale for each block. Tells
-// which constants float64 holds.
+// Unpacks constants in forms that tensors of a graph don't have: 2-bit elements, and a scale for each block.
 #ifndef HEARTH_FRONTENDS_TFLITE_STORED_CONSTANTS_H_
 #define HEARTH_FRONTENDS_TFLITE_STORED_CONSTANTS_H_
 
@@ -20,10 +19,6 @@ std::vector<std::byte> Int4OfInt2(std::span<const std::byte> stored, int64_t ele
 // blocks, and `stored` has the size that `desc` needs.
 std::vector<std::byte> RealsOfBlocks(const TensorDesc& desc, std::span<const std::byte> stored, int64_t block,
                                      const std::vector<double>& scales, const std::vector<double>& zero_points);
-
-// Whether float64, in which constants are evaluated, has all digits of these integers of 64 bits. The largest one,
-// which stands for "to the end", comes back from it.
-bool AreKept(const TensorDesc& desc, std::span<const std::byte> bytes, bool are_calculated);
 
 }  // namespace hearth
 

@@ -7,7 +7,6 @@
 #include "core/graph/op_def.h"
 #include "frontends/tflite/constant_operators.h"
 #include "frontends/tflite/operator_view.h"
-#include "frontends/tflite/stored_constants.h"
 #include "frontends/tflite/subgraph_reader.h"
 
 namespace hearth {

@@ -136,7 +136,7 @@ Result<std::vector<double>> TensorReader::NumbersOfBlocks(int32_t index, int32_t
                desc.shape.ToString());
 }
 
-// What it stands for in real numbers: blocks lie along the last dimension.
+// Block-quantized elements as real numbers. Blocks lie along the last dimension.
 Result<std::vector<std::byte>> TensorReader::RealBytes(int32_t index, const Shape& shape,
                                                        std::span<const std::byte> stored) {
   const wire::BlockwiseQuantization& blocks = *tensor(index).quantization()->details_as_BlockwiseQuantization();
@@ -147,6 +147,7 @@ Result<std::vector<std::byte>> TensorReader::RealBytes(int32_t index, const Shap
   }
   const int64_t count = shape.element_count() / size;
   HEARTH_ASSIGN(const std::vector<double> scales, NumbersOfBlocks(index, blocks.scales(), count, true));
+  for (const double scale : scales) HEARTH_TRY(CheckScale(index, scale));
   std::vector<double> zero_points;
   if (blocks.zero_points() != -1) {
     HEARTH_ASSIGN(zero_points, NumbersOfBlocks(index, blocks.zero_points(), count, false));

@@ -330,7 +330,7 @@ class Session:
         return f"<hearth.Session: {_listed(self.inputs)} -> {_listed(self.outputs)}>"
 
     def close(self) -> None:
-        """Cancels what run_later was given and has not begun, waits for what has, and frees the device."""
+        """Cancels runs of run_later that have not begun, waits for the others, and frees the device."""
         with self._executor_lock:
             self._is_closed = True
         if self._executor is not None:
