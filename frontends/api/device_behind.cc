@@ -1,7 +1,5 @@
 #include "frontends/api/device_behind.h"
 
-#include <sys/resource.h>
-
 #include <chrono>
 #include <tuple>
 #include <utility>
@@ -9,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/guarded.h"
 #include "core/base/median.h"
+#include "core/base/thread_priority.h"
 #include "core/base/threads.h"
 #include "core/base/trial_run.h"
 #include "frontends/api/next_device.h"
@@ -21,21 +20,15 @@ namespace {
 // The first run usually follows the opening at once, and other work beside it would slow it down.
 constexpr std::chrono::milliseconds kWaitForAnswer{20};
 
-// The CPU's runs have priority, and still the device gets ready. Measured beside CPU runs without pause on two busy
-// cores: PoCL was ready after 1.6 times the time of a normal start, after 2.3 times with niceness 5. The slowest CPU
-// runs took about the same with both.
-constexpr int kNiceness = 2;
+// The CPU's runs go first, and the device gets ready all the same. Measured beside runs without a pause on two busy
+// cores: PoCL was ready after 1.6 times the time that a ready start takes, after 2.3 times at 5. The slowest of the
+// CPU's runs were about the same.
+constexpr int kStepsDown = 2;
 
 constexpr int kMeasuredRuns = 5;
 constexpr double kMeasuringMs = 200;
 
-// Lowers the priority of this thread and of those that it starts. Raising it again needs privileges, so another thread
-// opens and measures the device: drivers start their own threads when they open.
-void LowerPriority() {
-  static_cast<void>(::setpriority(PRIO_PROCESS, 0, kNiceness));
-}
-
-// Runs on zero inputs, the initial content of a session's inputs.
+// Zeros in, as the session's inputs stand before they are set.
 Status RunOnZeros(SessionData& data) {
   const TrialRun trial;
   return RunOnOwnMemory(data, nullptr);
@@ -161,8 +154,9 @@ Status DeviceBehind::MakeReady() {
   if (next_->opened.id.empty()) {
     HEARTH_ASSIGN(next_->opened, OpenAskedDevice(*next_));
   }
+  // Drivers start their own threads when they open, so the thread that opens and measures is not lowered.
   WorkBeside preparing([&] {
-    LowerPriority();
+    LowerPriority(kStepsDown);
     return PrepareAndRunOnce();
   });
   HEARTH_TRY(preparing.Join());

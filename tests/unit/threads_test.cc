@@ -1,9 +1,12 @@
 #include "core/base/threads.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <csignal>
 #include <thread>
+
+#include "core/base/thread_priority.h"
 
 namespace hearth {
 namespace {
@@ -21,6 +24,20 @@ TEST(Threads, OfOursTakeNoSignalsThatAreTheProgramsBusiness) {
     EXPECT_EQ(sigismember(&in_thread, own), sigismember(&before, own)) << "signal " << own;
   for (const int any : {SIGINT, SIGTERM, SIGUSR1, SIGSEGV})
     EXPECT_EQ(sigismember(&after, any), sigismember(&before, any)) << "signal " << any;
+}
+
+// A program that was started with `nice` has a low priority already.
+TEST(Threads, ThatAreLoweredGoBelowThePriorityTheyHave) {
+  constexpr int kOwn = 7;
+  int lowered = 0, inherited = 0;
+  std::thread([&] {
+    ASSERT_EQ(::setpriority(PRIO_PROCESS, 0, kOwn), 0);
+    LowerPriority(2);
+    lowered = ::getpriority(PRIO_PROCESS, 0);
+    std::thread([&] { inherited = ::getpriority(PRIO_PROCESS, 0); }).join();
+  }).join();
+  EXPECT_EQ(lowered, kOwn + 2);
+  EXPECT_EQ(inherited, kOwn + 2);
 }
 
 }  // namespace
