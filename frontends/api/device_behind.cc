@@ -20,15 +20,15 @@ namespace {
 // The first run usually follows the opening at once, and other work beside it would slow it down.
 constexpr std::chrono::milliseconds kWaitForAnswer{20};
 
-// The CPU's runs go first, and the device gets ready all the same. Measured beside runs without a pause on two busy
-// cores: PoCL was ready after 1.6 times the time that a ready start takes, after 2.3 times at 5. The slowest of the
-// CPU's runs were about the same.
+// The CPU's runs have priority, and still the device gets ready. Measured beside CPU runs without pause on two busy
+// cores: PoCL was ready after 1.6 times the time of a normal start, after 2.3 times with 5 steps. The slowest CPU runs
+// took about the same with both.
 constexpr int kStepsDown = 2;
 
 constexpr int kMeasuredRuns = 5;
 constexpr double kMeasuringMs = 200;
 
-// Zeros in, as the session's inputs stand before they are set.
+// Runs on zero inputs, the initial content of a session's inputs.
 Status RunOnZeros(SessionData& data) {
   const TrialRun trial;
   return RunOnOwnMemory(data, nullptr);
