@@ -5,7 +5,7 @@ import importlib
 import zlib
 from typing import Any, Callable, Dict, List
 
-FAMILIES = ("vision", "dense_prediction", "recurrent", "transformers", "audio", "small_parts", "stateful", "weights")
+FAMILIES = ("vision", "dense_prediction", "recurrent", "transformers", "audio", "research", "small_parts", "stateful", "weights")
 
 
 @dataclasses.dataclass
