@@ -50,7 +50,7 @@ std::vector<double> Evaluated(const std::vector<std::byte>& bytes, std::vector<R
   return outputs.ok() ? (*outputs)[0].values : std::vector<double>();
 }
 
-std::string WhyRefused(const std::vector<std::byte>& bytes) {
+std::string RefusalOf(const std::vector<std::byte>& bytes) {
   const Result<Graph> graph = ReadTfliteModel(bytes);
   if (!graph.ok()) return std::string(graph.status().message());
   for (const Node& node : graph->nodes()) {
@@ -115,7 +115,7 @@ TEST(TfliteHlo, AndIsOfBitsWhereOperandsAreIntegersAndOfTruthWhereTheyAreBool) {
   TfliteWriter writer;
   const int32_t x = writer.AddTensor({"x", {3}}), z = writer.AddTensor({"z", {3}});
   writer.AddOperator(kHloAnd, {x, x}, {z});
-  EXPECT_THAT(WhyRefused(writer.Finish({x}, {z})), HasSubstr("elements of the type float32"));
+  EXPECT_THAT(RefusalOf(writer.Finish({x}, {z})), HasSubstr("elements of the type float32"));
 }
 
 TEST(TfliteHlo, SumsAndMaximaOfTruthValuesAreOrProductsAndMinimaAreAnd) {
@@ -141,7 +141,7 @@ std::string WhyPad(const Lists& lists, bool is_known = true) {
   flatbuffers::FlatBufferBuilder& builder = writer.builder();
   const auto a = builder.CreateVector(lists.a), b = builder.CreateVector(lists.b), c = builder.CreateVector(lists.c);
   writer.AddOperator2(kPad, {x, number}, {y}, wire::CreateStablehloPadOptions(builder, a, b, c));
-  return WhyRefused(writer.Finish(is_known ? std::vector{x} : std::vector{x, number}, {y}));
+  return RefusalOf(writer.Finish(is_known ? std::vector{x} : std::vector{x, number}, {y}));
 }
 
 TEST(TfliteHlo, PaddingByANumberOfMoreDigitsThanAreKeptIsRefused) {
@@ -153,7 +153,7 @@ TEST(TfliteHlo, PaddingByANumberOfMoreDigitsThanAreKeptIsRefused) {
     const auto one = builder.CreateVector<int64_t>({1}), none = builder.CreateVector<int64_t>({0});
     writer.AddOperator2(kPad, {x, with}, {y}, wire::CreateStablehloPadOptions(builder, one, none, none));
     const bool is_largest = number == std::numeric_limits<int64_t>::max();
-    EXPECT_THAT(WhyRefused(writer.Finish({x}, {y})), HasSubstr(is_largest ? "" : "more digits than float64 has"));
+    EXPECT_THAT(RefusalOf(writer.Finish({x}, {y})), HasSubstr(is_largest ? "" : "more digits than float64 has"));
   }
 }
 
@@ -176,7 +176,7 @@ std::string WhyGather(const Lists& lists, const std::vector<int64_t>& sizes) {
   const auto d = builder.CreateVector(sizes);
   writer.AddOperator2(kHloGather, {x, starts}, {y},
                       wire::CreateStablehloGatherOptions(builder, a, b, c, lists.number, d));
-  return WhyRefused(writer.Finish({x, starts}, {y}));
+  return RefusalOf(writer.Finish({x, starts}, {y}));
 }
 
 TEST(TfliteHlo, AGatherThatCannotBeIsRefusedWithTheReason) {
@@ -202,7 +202,7 @@ std::string WhyScatter(const Lists& lists, int32_t body) {
   writer.EndSubgraph({x, starts, updates}, {y});
   EndBranch(writer, kNeg);  // 1
   EndBranch(writer, kMul);  // 2
-  return WhyRefused(writer.FinishFile());
+  return RefusalOf(writer.FinishFile());
 }
 
 TEST(TfliteHlo, AScatterThatCannotBeIsRefusedWithTheReason) {
@@ -227,7 +227,7 @@ TEST(TfliteHlo, WindowsThatReachBeyondTheTensorAreRefused) {
                       wire::CreateStablehloReduceWindowOptions(builder, sizes, ones, ones, two, none, 1));
   writer.EndSubgraph({x}, {y});
   EndBranch(writer, kAdd);
-  EXPECT_THAT(WhyRefused(writer.FinishFile()), HasSubstr("windows of 5 in 4 elements"));
+  EXPECT_THAT(RefusalOf(writer.FinishFile()), HasSubstr("windows of 5 in 4 elements"));
 }
 
 struct Windows {
@@ -264,11 +264,11 @@ TEST(TfliteHlo, AConvolutionHasZerosAroundAndBetweenItsElements) {
 }
 
 TEST(TfliteHlo, AConvolutionOfOtherGroupsOrDimensionsThanItsOperandsIsRefused) {
-  for (const int64_t groups : {0, 2}) EXPECT_THAT(WhyRefused(Convolution({.groups = groups})), HasSubstr("groups"));
-  EXPECT_THAT(WhyRefused(Convolution({.turned = {1, 0}})), HasSubstr("2 numbers for 3 dimensions"));
-  EXPECT_THAT(WhyRefused(Convolution({.turned = {1, 0, 0, 1}})), HasSubstr("4 numbers for 3 dimensions"));
+  for (const int64_t groups : {0, 2}) EXPECT_THAT(RefusalOf(Convolution({.groups = groups})), HasSubstr("groups"));
+  EXPECT_THAT(RefusalOf(Convolution({.turned = {1, 0}})), HasSubstr("2 numbers for 3 dimensions"));
+  EXPECT_THAT(RefusalOf(Convolution({.turned = {1, 0, 0, 1}})), HasSubstr("4 numbers for 3 dimensions"));
   // 1 in the lower half of its 64 bits.
-  EXPECT_THAT(WhyRefused(Convolution({.outputs_dimension = (int64_t{1} << 32) + 1})),
+  EXPECT_THAT(RefusalOf(Convolution({.outputs_dimension = (int64_t{1} << 32) + 1})),
               HasSubstr("dimensions 4294967297 and 0 beside 3 of an image"));
 }
 
@@ -312,10 +312,10 @@ TEST(TfliteHlo, ASortIsInTheOrderThatItsSubgraphTells) {
 }
 
 TEST(TfliteHlo, ASortInAnotherOrderThanThatOfSizeIsRefused) {
-  EXPECT_THAT(WhyRefused(Sorted(1, 5, wire::TensorType_FLOAT32, true)), HasSubstr("not that of size"));
-  EXPECT_THAT(WhyRefused(Sorted(1, 0)), HasSubstr("not that of size"));
-  EXPECT_THAT(WhyRefused(Sorted(2, 5)), HasSubstr("dimension 2"));
-  EXPECT_THAT(WhyRefused(Sorted(1, 5, wire::TensorType_UINT8)), HasSubstr("elements of the type uint8"));
+  EXPECT_THAT(RefusalOf(Sorted(1, 5, wire::TensorType_FLOAT32, true)), HasSubstr("not that of size"));
+  EXPECT_THAT(RefusalOf(Sorted(1, 0)), HasSubstr("not that of size"));
+  EXPECT_THAT(RefusalOf(Sorted(2, 5)), HasSubstr("dimension 2"));
+  EXPECT_THAT(RefusalOf(Sorted(1, 5, wire::TensorType_UINT8)), HasSubstr("elements of the type uint8"));
 }
 
 }  // namespace
