@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Hot starts beside ready ones: the first answer, when the session moves, and the CPU's runs until then.
 
-    benchmarks/hot_starts.py --rounds 3                              # every shared model and the demo
+    benchmarks/hot_starts.py --rounds 3                              # every shared model
     benchmarks/hot_starts.py --models mobilenet_v1 --devices vulkan --rounds 5
 
 Every start is a process of its own with empty cache folders, Hearth's and the drivers'. One round starts a model on the

@@ -41,7 +41,10 @@ Status ImportEntries(const ImportRequest& request, BundleReader& bundle, BundleI
   options.revocations = request.revocations;
   if (request.max_bytes > 0) options.max_bytes = request.max_bytes;
   HEARTH_ASSIGN(const std::unique_ptr<SqliteStore> target, SqliteStore::Open(options));
-  if (!report.signed_by.empty()) target->SeeTime(manifest.made_ms);  // anybody could write it into another
+  // The first check had no store where another process kept it locked.
+  HEARTH_TRY(manifest.CheckUsable(NowMs(), HEARTH_VERSION, target->LatestTimeMs()).Within(request.bundle.string()));
+  // Anybody could write a time into an unsigned manifest. A time after the expiry is a signer's wrong clock.
+  if (!report.signed_by.empty() && manifest.made_ms < manifest.expires_ms) target->SeeTime(manifest.made_ms);
   BatchedPuts puts(*target, report.signed_by.empty() ? "bundle" : "bundle " + report.signed_by);
   for (size_t k = 0; k < manifest.entries.size(); ++k) {
     if (!IsWanted(request, manifest, manifest.entries[k])) {

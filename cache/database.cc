@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "cache/folder.h"
 #include "cache/held_signal.h"
 
 namespace hearth {
@@ -48,16 +49,25 @@ bool IsDiskFull(sqlite3* connection, int sqlite_code) {
   if (sqlite_code == SQLITE_FULL || sqlite_code == SQLITE_IOERR_SHMSIZE) return true;
   if ((sqlite_code & 0xff) != SQLITE_IOERR && (sqlite_code & 0xff) != SQLITE_CANTOPEN) return false;
   const int error = connection != nullptr ? sqlite3_system_errno(connection) : 0;
-  if (error == ENOSPC || error == EDQUOT) return true;
-  // A side file that can't be made is then tried for reading, which is the error that is left: there is no such file.
-  // The store itself is there, so it is one file more that the file system has no room for.
-  const char* file = connection != nullptr ? sqlite3_db_filename(connection, "main") : nullptr;
-  return error == ENOENT && file != nullptr && ::access(file, F_OK) == 0;
+  return error == ENOSPC || error == EDQUOT;
+}
+
+// Whether a side file could not be made for want of an inode. sqlite then tries to read it, so the error number says
+// only that there is no such file: the file system is asked.
+bool LacksInodes(sqlite3* connection, int sqlite_code) {
+  if ((sqlite_code & 0xff) != SQLITE_CANTOPEN || connection == nullptr) return false;
+  const char* file = sqlite3_db_filename(connection, "main");
+  return file != nullptr && !HasInodes(std::filesystem::path(file).parent_path());
 }
 
 Status SqliteError(sqlite3* connection, int sqlite_code) {
   if (IsDiskFull(connection, sqlite_code)) {
     return Error(StatusCode::kResourceExhausted, "the disk is full (sqlite code {}): make room there", sqlite_code);
+  }
+  if (LacksInodes(connection, sqlite_code)) {
+    return Error(StatusCode::kResourceExhausted,
+                 "the disk is full: it has no inode for one more file (sqlite code {}): remove files there",
+                 sqlite_code);
   }
   const char* detail = connection != nullptr && sqlite3_errcode(connection) != SQLITE_OK ? sqlite3_errmsg(connection)
                                                                                          : sqlite3_errstr(sqlite_code);

@@ -69,6 +69,10 @@ void LookAtFolder(const fs::path& folder, Findings& findings) {
 void LookAtDisk(const fs::path& folder, Findings& findings) {
   struct statvfs disk = {};
   if (::statvfs(folder.c_str(), &disk) != 0 || (disk.f_flag & ST_RDONLY) != 0) return;
+  if (!HasInodes(folder)) {
+    Trouble(findings, fmt::format("the disk of {} has no inode for one more file", folder.string()), kNothingNew,
+            kElsewhere);
+  }
   const uint64_t free_bytes = uint64_t{disk.f_bavail} * disk.f_frsize;
   if (free_bytes >= kLittleSpaceBytes) {
     Sound(findings, fmt::format("{} are free on its disk", MegabytesText(free_bytes)));
@@ -95,7 +99,7 @@ void LookAtDatabase(Database& database, Findings& findings) {
   const Result<std::string> mode = database.Text("PRAGMA journal_mode");
   Sound(findings, fmt::format("{} can be opened; its journal mode is {}", database.file().string(),
                               mode.ok() ? *mode : mode.status().message()));
-  if (database.read_only() && !IsMountedReadOnly(database.file()) && HasLocks(database.file().parent_path())) {
+  if (database.read_only() && ::access(database.file().c_str(), W_OK) != 0 && !IsMountedReadOnly(database.file())) {
     Trouble(findings, fmt::format("{} can only be read", database.file().string()), kNothingNew,
             fmt::format("chmod u+rw '{}'", database.file().string()));
   }
@@ -103,8 +107,8 @@ void LookAtDatabase(Database& database, Findings& findings) {
   if (const int64_t latest_ms = LatestTimeMs(database); latest_ms > tomorrow_ms) {
     Trouble(
         findings,
-        fmt::format("the cache has seen {:%Y-%m-%d}, which this machine's clock has not reached: it is wrong, or was "
-                    "then (in that case `hearth cache clear` forgets it)",
+        fmt::format("the cache has seen {:%Y-%m-%d}, which this machine's clock has not reached: the clock is wrong "
+                    "now, or was wrong then; `hearth cache clear` forgets that day",
                     fmt::gmtime(static_cast<std::time_t>(latest_ms / 1000))),
         "bundles that expire before that day are refused", "date");
   }

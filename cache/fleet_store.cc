@@ -62,7 +62,7 @@ std::optional<FleetStore::Fetched> FleetStore::Fetch(const CacheKey& key) {
     if (auto found = SignerOf(envelope, signature, options_.trusted); found.ok()) signer = *found;
   }
   const std::optional<OpenedEnvelope> opened = signer ? OpenEnvelope(key, envelope) : std::nullopt;
-  // The limit is for look-ups, which delay a start. Making an expensive entry may take longer.
+  // The limit is for look-ups, which delay a start. Fetching an entry that is expensive to make may take longer.
   const bool is_worth_it = opened && opened->cost_ms > 0;
   Lose(is_worth_it ? std::max(0.0, took_ms - opened->cost_ms) : took_ms);
   if (!opened) {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -234,6 +235,11 @@ bool HasLocks(const fs::path& folder) {
   anything.l_type = F_WRLCK;
   // Asks with the same call that sqlite uses, without taking a lock.
   return !descriptor.is_open() || ::fcntl(descriptor.get(), F_GETLK, &anything) == 0;
+}
+
+bool HasInodes(const fs::path& folder) {
+  struct statvfs disk = {};
+  return ::statvfs(folder.c_str(), &disk) != 0 || disk.f_files == 0 || disk.f_favail > 0;
 }
 
 Status NoLocksIn(const fs::path& folder) {

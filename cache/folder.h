@@ -94,6 +94,8 @@ class FolderLock {
 // False if the file system has no locks, like NFS without its lock service: sqlite would take the failure for a held
 // lock and wait. Tested with hearth.lock; true if that does not exist yet.
 bool HasLocks(const std::filesystem::path& folder);
+// False if the file system counts its inodes and has none left: it takes no further file.
+bool HasInodes(const std::filesystem::path& folder);
 // Why nothing can be stored there, and what to do.
 Status NoLocksIn(const std::filesystem::path& folder);
 

@@ -71,6 +71,7 @@ bool InUseMarker::Open() {
       descriptor_ = std::move(made);
       return true;
     }
+    ::unlink(file.c_str());
   }
   return false;
 }

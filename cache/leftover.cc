@@ -114,10 +114,12 @@ bool LeaveForLater(const fs::path& folder, std::span<const PutRequest> requests)
   // A random name: in another pid namespace, or earlier, another process may have had our number.
   std::string unfinished = folder / (std::string(kUnfinishedPrefix) + "XXXXXX");
   const Descriptor descriptor(::mkostemp(unfinished.data(), O_CLOEXEC));
-  static_cast<void>(::flock(descriptor.get(), LOCK_EX | LOCK_NB));  // as long as its writer lives
+  if (!descriptor.is_open()) return false;
+  // Held as long as the writer lives. Another process that opens the store may hold it for a moment.
+  static_cast<void>(::flock(descriptor.get(), LOCK_EX));
   const fs::path file = folder / (std::string(kLeftoverPrefix) + unfinished.substr(unfinished.size() - 6));
   const HeldSizeSignal held;
-  bool is_written = descriptor.is_open();
+  bool is_written = true;
   uint64_t size_bytes = 0;
   for (const PutRequest& request : requests) {
     const std::string record = Encoded(request);

@@ -17,8 +17,8 @@ namespace hearth {
 // Returns false if it could not be written, or if there is too much already.
 bool LeaveForLater(const std::filesystem::path& folder, std::span<const PutRequest> requests);
 
-// Calls `store` with the content of each file and removes the file if that returns true. Also removes half-written
-// files of processes that died. Costs one readdir if there are none.
+// Calls `store` with the content of each file and removes the file if that returns true. Also removes
+// non-empty files that a process that died was writing. Costs one readdir if there are none.
 void TakeLeftovers(const std::filesystem::path& folder, const std::function<bool(std::span<const PutRequest>)>& store);
 
 // Removes the files unread.

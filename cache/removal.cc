@@ -85,8 +85,8 @@ Status Shrink(Database& database, Turns& turns) {
   while (true) {
     HEARTH_ASSIGN(const int64_t free_pages, database.Number("PRAGMA freelist_count"));
     if (free_pages <= 0) return Status::Ok();
-    const int64_t pages =
-        std::max<int64_t>(1, static_cast<int64_t>(turns.batch_bytes() / kCopiesOfMovedPage) / page_bytes);
+    const auto batch_bytes = static_cast<int64_t>(turns.batch_bytes() / kCopiesOfMovedPage);
+    const int64_t pages = std::clamp<int64_t>(batch_bytes / page_bytes, 1, free_pages);
     // sqlite moves the last page first. Read backwards, one by one, each would wait for the disk under the lock.
     HEARTH_ASSIGN(const int64_t page_count, database.Number("PRAGMA page_count"));
     const int64_t kept_pages = std::max<int64_t>(0, page_count - pages);

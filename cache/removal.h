@@ -12,8 +12,8 @@ namespace hearth {
 // Deletes entries with their blobs, then returns free pages to the file system.
 Status DeleteInBatches(Database& database, std::span<const int64_t> ids);
 
-// Deletes the longest unused entries, except those of pinned models, until the store is at most `max_bytes`; then
-// returns free pages to the file system.
+// Deletes the entries least worth keeping (budget.h), except those of pinned models, until the store is at most
+// `max_bytes`; then returns free pages to the file system.
 Status DeleteDownTo(Database& database, uint64_t max_bytes);
 
 }  // namespace hearth

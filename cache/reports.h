@@ -53,7 +53,7 @@ Result<CacheVerification> VerifyStore(const std::filesystem::path& folder, bool 
 // Deletes what the filter selects (everything by default) and gives the space back to the file system.
 // Clearing everything also forgets quarantines and counters, and moves a damaged file aside.
 Result<RemovedEntries> ClearStore(const std::filesystem::path& folder, const CacheFilter& filter = {});
-// Deletes the longest unused entries until the store is not larger than `max_bytes`.
+// Deletes the entries least worth keeping (budget.h) until the store is not larger than `max_bytes`.
 Result<RemovedEntries> PruneStore(const std::filesystem::path& folder, uint64_t max_bytes);
 
 struct NearestEntry {

@@ -186,7 +186,7 @@ Status SqliteStore::StoreAll(std::span<const NewEntry> wanted, bool all_or_nothi
             options_.max_bytes);
   if (!has_room_for_all && all_or_nothing) return no_room;
   std::vector<const NewEntry*> stored;
-  std::set<Fingerprint> digests;  // of the requests
+  std::set<Fingerprint> digests;  // of the stored entries
   for (const NewEntry& entry : entries) {
     if (!has_room_for_all) {
       HEARTH_ASSIGN(const bool has_room, HasRoom({&entry, 1}, digests));

@@ -77,7 +77,7 @@ Status CheckParents(const fs::path& path) {
   for (fs::path parent = path.parent_path();; parent = parent.parent_path()) {
     struct stat info;
     if (::lstat(parent.c_str(), &info) != 0) {
-      return Error(StatusCode::kIoError, "can't look at {}: {}", parent.string(), std::strerror(errno));
+      return Error(StatusCode::kIoError, "can't examine {}: {}", parent.string(), std::strerror(errno));
     }
     if (info.st_uid != 0 && info.st_uid != ::geteuid()) {
       return Error(StatusCode::kIoError, "{}, above {}, belongs to user {}, who could replace it: choose another place",

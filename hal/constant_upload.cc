@@ -36,7 +36,7 @@ Result<std::span<const std::byte>> SourceBytes(const PlanConstant& constant, con
   if (!constant.inline_bytes.empty()) return std::span<const std::byte>(constant.inline_bytes);
   const auto& [file, offset, size] = constant.source;
   if (file >= model_files.size()) {
-    return Error(StatusCode::kMalformedInput, "the plan refers to file {} of a model with {}", file,
+    return Error(StatusCode::kMalformedInput, "the plan refers to file {} of a model with {} files", file,
                  model_files.size());
   }
   const std::span<const std::byte> bytes = model_files[file];

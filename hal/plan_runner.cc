@@ -262,7 +262,7 @@ Status PlanRunner::CheckSizes(std::span<const std::span<const std::byte>> inputs
   }
   for (size_t k = 0; k < inputs.size(); ++k) {
     if (inputs[k].size() != plan_.inputs[k].desc.size_bytes()) {
-      return Error(StatusCode::kInvalidArgument, "input '{}' takes {} bytes, but {} were given", plan_.inputs[k].name,
+      return Error(StatusCode::kInvalidArgument, "input '{}' takes {} bytes, {} were given", plan_.inputs[k].name,
                    plan_.inputs[k].desc.size_bytes(), inputs[k].size());
     }
     HEARTH_TRY(CheckIsMemory(inputs[k], plan_.inputs[k].name));

@@ -208,7 +208,7 @@ Result<std::unique_ptr<HostNode>> MakeOneHotNode(const HostNodeRequest& request)
       std::make_unique<OneHotNode>(request, std::move(indices), std::move(on), std::move(off)));
 }
 
-// UNIQUE of integers: what differs, in the order in which it comes first; what is behind the last is 0.
+// UNIQUE of integers: the distinct elements in order of first occurrence, then zeros.
 class UniqueNode final : public HostNode {
  public:
   UniqueNode(const HostNodeRequest& request, HostOperand x) : x_(std::move(x)) {

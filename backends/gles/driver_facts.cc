@@ -113,14 +113,13 @@ void ReadExtensions(const GlApi& gl, int version, DriverFacts& facts) {
       (version >= 32 || HasExtension(extensions, "GL_EXT_robustness") || HasExtension(extensions, "GL_KHR_robustness"));
 }
 
-// zink of Mesa 25.0.7 on lavapipe compiles programs anew for scalars that decide loops, only on software drivers. From
-// a program's sixth such set on, results are wrong (MobileNet v1's sixth pointwise convolution, 117 of 174 LSTM cases);
-// with ZINK_INLINE_UNIFORMS=0 they are right, but some processes crash in the driver. So no probe can decide.
+// zink of Mesa 25.0.7 on lavapipe gives wrong results from a program's sixth set of loop bounds on, or crashes in the
+// driver, so no probe can decide (README.md).
 Status CheckIsSound(const DeviceInfo& info, const DisplaySource& source) {
   if (!info.is_software() || !info.name.starts_with("zink")) return Status::Ok();
   return Error(StatusCode::kUnavailable,
                "{}: {} computes wrong results on software drivers (seen with Mesa 25.0.7); use device vulkan, which "
-               "zink runs on, or unset MESA_LOADER_DRIVER_OVERRIDE",
+               "zink runs on, or unset MESA_LOADER_DRIVER_OVERRIDE and GALLIUM_DRIVER",
                source.name, info.name);
 }
 

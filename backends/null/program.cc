@@ -41,7 +41,7 @@ Result<std::unique_ptr<ProgramGroup>> NullProgramGroup::Load(std::span<const Ker
   HEARTH_ASSIGN(const std::vector<std::byte> expected, group->Binary());
   const std::string_view held(reinterpret_cast<const char*>(binary.data()), binary.size());
   if (!HoldsLines(held, {reinterpret_cast<const char*>(expected.data()), expected.size()})) {
-    return Error(StatusCode::kMalformedInput, "the binary is of other kernels than the requested ones");
+    return Error(StatusCode::kMalformedInput, "the binary was made for other kernels");
   }
   return group;
 }

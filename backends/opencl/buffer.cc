@@ -52,7 +52,7 @@ MemoryHandle BufferInLargePages(const OpenClDriver& driver, uint64_t size_bytes)
   if (memory.get() == nullptr) return {};
   code = driver.api.clSetMemObjectDestructorCallback(memory.get(), Release, host_memory.get());
   if (code == CL_SUCCESS) static_cast<void>(host_memory.release());
-  // Without the callback, the memory would be freed before the driver drops its reference.
+  // Without the callback, `memory` drops the driver's reference here, before `host_memory` is freed.
   return code == CL_SUCCESS ? std::move(memory) : MemoryHandle();
 }
 

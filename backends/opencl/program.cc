@@ -74,7 +74,7 @@ Result<BinaryParts> PartsOf(std::span<const std::byte> binary, const std::string
   }
   const std::string_view held(reinterpret_cast<const char*>(rest.data()), header.entry_points_bytes);
   if (!HoldsLines(held, entry_points)) {
-    return Error(StatusCode::kMalformedInput, "the OpenCL binary is of other kernels than the requested ones");
+    return Error(StatusCode::kMalformedInput, "the OpenCL binary was made for other kernels");
   }
   return BinaryParts{held, rest.subspan(header.entry_points_bytes)};
 }

@@ -183,7 +183,7 @@ std::vector<VkQueueFamilyProperties> QueueFamilies(const InstanceApi& api, VkPhy
   return families;
 }
 
-// The first queue family with compute; nullopt if there is none.
+// Finds the first queue family with compute. Returns false if there is none.
 bool FindQueue(PhysicalDevice& device) {
   const std::vector<VkQueueFamilyProperties> families = QueueFamilies(device.instance->api, device.handle);
   for (uint32_t f = 0; f < families.size(); ++f) {

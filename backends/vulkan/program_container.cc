@@ -56,7 +56,7 @@ Result<ProgramContainer> ParseContainer(std::span<const std::byte> bytes, size_t
   const Fingerprint checksum = FingerprintOf(bytes.subspan(kPayloadOffset));
   if (std::memcmp(stored.data(), checksum.bytes.data(), stored.size()) != 0) return Malformed("its checksum is wrong");
   if (reader.Number<uint32_t>() != module_count || reader.failed())
-    return Malformed("it is of another number of kernels");
+    return Malformed("it was made for another number of kernels");
   if (uint64_t{module_count} * sizeof(uint32_t) > reader.rest().size()) return Malformed("its table is cut off");
   std::vector<uint32_t> word_counts(module_count);
   for (uint32_t& count : word_counts) count = reader.Number<uint32_t>();

@@ -10,6 +10,7 @@ constexpr std::string_view kGlslNan = R"(vec4 px_with_nan(vec4 r, vec4 a) {
   return intBitsToFloat(floatBitsToInt(r) | ((ivec4(0x7f800000) - (floatBitsToInt(a) & ivec4(0x7fffffff))) >> 31));
 }
 )";
+// 1 for numbers, 0 for NaN.
 constexpr std::string_view kGlslNumber = R"(vec4 vnumber(vec4 a) {
   return intBitsToFloat(ivec4(0x3f800000) & ~((ivec4(0x7f800000) - (floatBitsToInt(a) & ivec4(0x7fffffff))) >> 31));
 }
@@ -115,6 +116,7 @@ constexpr std::string_view kGlslRemainder = R"(float px_fmod(float a, float b) {
 #define px_remainder(a, b) vec4(px_fmod(a.x, b.x), px_fmod(a.y, b.y), px_fmod(a.z, b.z), px_fmod(a.w, b.w))
 )";
 constexpr std::string_view kOpenClRemainder = "#define px_remainder(a, b) fmod(a, b)\n";
+// The floor of the exact quotient, and the remainder with the divisor's sign.
 constexpr std::string_view kFloatDivision = R"(float4 vfloor_div(float4 a, float4 b) {
   float4 q = a / b;
   float4 r = px_remainder(a, b);

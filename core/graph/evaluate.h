@@ -31,7 +31,7 @@ Result<ReferenceTensor> ReferenceFromBytes(const TensorDesc& desc, std::span<con
 Result<std::vector<std::byte>> BytesOfZeros(const TensorDesc& desc);
 Status ReferenceToBytes(const ReferenceTensor& tensor, const TensorDesc& desc, std::span<std::byte> bytes);
 // Whether ReferenceTensor, which has float64, holds these 64-bit integers exactly. The largest one, which stands for
-// "to the end", survives too, unless the integers were calculated.
+// "to the end", counts as held. Calculated integers between 2^53 and 2^63 do not: they may have been rounded.
 bool AreKept(const TensorDesc& desc, std::span<const std::byte> bytes, bool are_calculated);
 
 // A constant's elements as floats: dequantized, int32 and float16 converted.

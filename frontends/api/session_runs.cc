@@ -80,7 +80,7 @@ RunLimit::Check LimitOf(const SessionData& data) {
   return [limit_ms, end = Clock::now() + std::chrono::milliseconds(limit_ms)] {
     if (Clock::now() < end) return Status::Ok();
     return Error(StatusCode::kResourceExhausted,
-                 "the run took more than {} ms; a longer time, or none, can be asked for (wait_limit_ms)", limit_ms);
+                 "the run took more than {} ms; wait_limit_ms sets a longer limit, or none", limit_ms);
   };
 }
 

@@ -44,14 +44,14 @@ std::vector<PublicKey> KeysOfLayers(const CacheRequest& request, std::vector<std
   return {};
 }
 
-std::vector<std::unique_ptr<BlobStore>> OpenLayers(const CacheRequest& request, SqliteStore* writable,
+std::vector<std::unique_ptr<BlobStore>> OpenLayers(const CacheRequest& request, SqliteStore* own,
                                                    std::vector<std::string>& warnings) {
   std::vector<std::filesystem::path> folders(request.layers.begin(), request.layers.end());
   for (std::filesystem::path& folder : DefaultCacheLayers()) folders.push_back(std::move(folder));
   std::vector<std::unique_ptr<BlobStore>> layers;
   if (folders.empty()) return layers;
   const std::vector<PublicKey> keys = KeysOfLayers(request, warnings);
-  const int64_t latest_ms = writable != nullptr ? writable->LatestTimeMs() : 0;
+  const int64_t latest_ms = own != nullptr ? own->LatestTimeMs() : 0;
   for (const std::filesystem::path& folder : folders) {
     Result<std::unique_ptr<BlobStore>> layer =
         OpenLayer({folder, keys, request.trusts_layers, request.waits, latest_ms});

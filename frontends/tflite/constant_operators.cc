@@ -52,6 +52,9 @@ MaybeResult EvaluateRange(const OperatorView& view) {
   HEARTH_ASSIGN(const std::optional<double> delta, view.ConstantNumber(2));
   if (!start || !limit || !delta) return std::optional<ConstantResult>();
   HEARTH_ASSIGN(const TensorDesc desc, view.DescribeInput(0));
+  // float64 could not keep all numbers of the range apart.
+  if (desc.dtype == DType::kInt64 && std::max(std::abs(*start), std::abs(*limit)) > 0x1p53)
+    return std::optional<ConstantResult>();
   const bool is_float = desc.dtype == DType::kFloat32;  // TFLite counts and adds in float32 for it
   const double steps =
       is_float ? static_cast<float>(*limit - *start) / static_cast<float>(*delta) : (*limit - *start) / *delta;

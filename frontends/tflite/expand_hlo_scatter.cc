@@ -184,7 +184,7 @@ Result<ValueId> ScatterToComputed(Expansion& to, ValueId matrix, ValueId rows, V
 
 // (x, starts, updates)
 Expanded ExpandHloScatter(Expansion& to) {
-  if (to.IsEmpty(to.operand(1)) || to.IsEmpty(to.operand(2))) return std::vector<ValueId>{to.operand(0)};
+  if (to.IsEmpty(to.operand(2))) return std::vector<ValueId>{to.operand(0)};
   HEARTH_ASSIGN(const ScatterForm form, ScatterFormOf(to));
   const Shape x = to.shape(to.operand(0));
   HEARTH_ASSIGN(const Shape window, WindowOf(x, to.shape(to.operand(2)), form));

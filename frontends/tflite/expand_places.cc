@@ -143,7 +143,8 @@ Expanded ExpandMatrixSetDiag(Expansion& to) {
   return OneValue(ExpandDiagonal(to, to.operand(1), to.operand(0)));
 }
 
-// Adds up the slices of the data, which have the dimensions after those of the numbers, by segment number.
+// Sums, products, maxima or minima of the slices of the data, which have the dimensions after those of the numbers, by
+// segment number.
 Expanded ExpandSegments(Expansion& to) {
   const Shape data = to.shape(to.operand(0)), ids = to.shape(to.operand(1));
   const bool by_product = to.code() == kUnsortedSegmentSum && !to.IsConstant(to.operand(1));
@@ -175,7 +176,7 @@ Expanded ExpandSegments(Expansion& to) {
 // (indices[..., n], updates[..., rest], shape): zeros plus the updates, summed per index.
 Expanded ExpandScatterNd(Expansion& to) {
   const Shape indices = to.shape(to.operand(0));
-  if (to.IsEmpty(to.operand(0)) || to.IsEmpty(to.operand(1))) {
+  if (to.IsEmpty(to.operand(1))) {
     HEARTH_ASSIGN(const Shape made, to.ShapeOperand(2));
     TensorDesc one = to.desc(to.operand(1));
     one.shape = {1};
@@ -183,6 +184,8 @@ Expanded ExpandScatterNd(Expansion& to) {
     return OneValue(to.AddFilled(made, zero));
   }
   const int depth = indices.rank() == 0 ? 0 : indices[indices.rank() - 1];
+  if (depth == 0)
+    return Error(StatusCode::kUnsupported, "indices without coordinates, of shape {}", indices.ToString());
   HEARTH_ASSIGN(const Shape shape, ScatteredShape(to, depth));
   const auto row_count = static_cast<int32_t>(indices.element_count() / depth);
   const auto inner = static_cast<int32_t>(ElementsFrom(shape, depth));

@@ -63,7 +63,7 @@ Result<double> OperatorView::ConstantReal(int i) const {
   }
   if (bytes.empty()) return Error(StatusCode::kUnsupported, "{}", tensors_.WhyNotConstant(inputs_[i]));
   if (!AreKept(desc, bytes, false)) {
-    return Error(StatusCode::kUnsupported, "{} is a number of more digits than float64 has, in which it would be kept",
+    return Error(StatusCode::kUnsupported, "{} is a number of more digits than float64 has: use one below 2^53",
                  InputLabel(i));
   }
   HEARTH_ASSIGN(const ReferenceTensor number, ReferenceFromBytes(desc, bytes));

@@ -141,18 +141,17 @@ ConstantResults SubgraphReader::ConstantsOfLastNode() {
   const bool has_empty = std::ranges::any_of(node.inputs, is_empty) || std::ranges::any_of(node.outputs, is_empty);
   if (!is_constant && !is_false && !has_empty) return {};
   if (!OpDefOf(node.op).infer(graph_, node).ok()) return {};  // reported by whoever lowers it
+  size_t bytes_made = 0;
+  for (ValueId id : node.outputs) bytes_made += graph_.value(id).desc.size_bytes();
+  // Empty operands may have large results: zeros, of which a small file could ask for any number.
+  if (!tensors_.ChargeMade(bytes_made)) return {};
   if (ConstantResults results = ResultsOfNothing(graph_, node); !results.empty()) return results;
-  if (is_false) return {std::vector<std::byte>(graph_.value(node.outputs[0]).desc.size_bytes())};
+  if (is_false) return {std::vector<std::byte>(bytes_made)};
   if (!is_constant || !IsAffordable(graph_, node)) return {};
-  int64_t elements = 0, bytes_made = 0;
+  int64_t elements = 0;
   for (ValueId id : node.inputs) elements += id == kNoValue ? 0 : graph_.value(id).desc.shape.element_count();
-  for (ValueId id : node.outputs) {
-    elements += graph_.value(id).desc.shape.element_count();
-    bytes_made += static_cast<int64_t>(graph_.value(id).desc.size_bytes());
-  }
-  if (elements > kMaxFoldedElements || !tensors_.ChargeMade(static_cast<size_t>(elements + bytes_made))) {
-    return {};
-  }
+  for (ValueId id : node.outputs) elements += graph_.value(id).desc.shape.element_count();
+  if (elements > kMaxFoldedElements || !tensors_.ChargeMade(static_cast<size_t>(elements))) return {};
   return ResultsOfConstants(graph_, node);
 }
 
@@ -178,17 +177,15 @@ Status SubgraphReader::FoldLastNode(int index, std::span<const int32_t> outputs)
   return Status::Ok();
 }
 
-// True where the last node, a recurrent layer, makes nothing of a sequence without elements: its states stay as they
-// are.
+// True if the last node, a recurrent layer, makes nothing of a sequence without elements: its states are copied. Output
+// k is the new content of the state that is input k.
 bool SubgraphReader::SkipEmptySequence() {
   const Node node = graph_.nodes().back();
   if (!HasNoElements(graph_, node.outputs[0]) || !OpDefOf(node.op).infer(graph_, node).ok()) return false;
   std::vector<Node> copies;
-  for (const ValueId made : node.outputs) {
-    if (HasNoElements(graph_, made)) continue;
-    const auto state = std::ranges::find(graph_.states, made, &StatePair::written);
-    if (state == graph_.states.end()) return false;
-    copies.push_back({Unary{.kind = UnaryKind::kCopy}, {state->read}, {made}, "", node.source_index});
+  for (size_t k = 1; k < node.outputs.size(); ++k) {
+    if (HasNoElements(graph_, node.outputs[k])) continue;
+    copies.push_back({Unary{.kind = UnaryKind::kCopy}, {node.inputs[k]}, {node.outputs[k]}, "", node.source_index});
   }
   graph_.nodes().pop_back();
   for (const ValueId made : node.outputs) {

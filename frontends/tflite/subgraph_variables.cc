@@ -110,7 +110,7 @@ bool SubgraphReader::ChangesVariable(const std::string& name) {
   return reading_.changed_variables->contains(name) || reading_.changed_variables->contains("*");
 }
 
-// The constant for a handle contains the variable's name.
+// The constant for a handle holds zeros; `reading_.handles` has the variable's name.
 Result<ValueId> SubgraphReader::HandleOf(int index) {
   const auto* options = op(index).builtin_options_as_VarHandleOptions();
   if (options == nullptr) return Error(StatusCode::kUnsupported, "it names no variable");

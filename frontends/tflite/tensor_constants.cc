@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/graph/element.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/quantize.h"
 #include "frontends/tflite/sparse_tensor.h"
@@ -151,6 +152,7 @@ Result<std::vector<std::byte>> TensorReader::RealBytes(int32_t index, const Shap
   std::vector<double> zero_points;
   if (blocks.zero_points() != -1) {
     HEARTH_ASSIGN(zero_points, NumbersOfBlocks(index, blocks.zero_points(), count, false));
+    for (const double zero_point : zero_points) HEARTH_TRY(CheckZeroPoint(index, Saturate<int64_t>(zero_point)));
   }
   const TensorDesc desc{*DTypeOf(tensor(index).type()), shape, std::nullopt};
   HEARTH_TRY(CheckSize(index, desc, stored));

@@ -214,6 +214,13 @@ Status TensorReader::CheckScale(int32_t index, double scale) const {
                "{} has the quantization scale {}; a finite number of at least 0 is possible", Label(index), scale);
 }
 
+Status TensorReader::CheckZeroPoint(int32_t index, int64_t zero_point) const {
+  const ZeroPointRange range = ZeroPointRangeOf(tensor(index).type());
+  if (zero_point >= range.least && zero_point <= range.most) return Status::Ok();
+  return Error(StatusCode::kMalformedInput, "{} of {} has the zero point {}; {} to {} are possible", Label(index),
+               TypeName(tensor(index).type()), zero_point, range.least, range.most);
+}
+
 Result<Quantization> TensorReader::ReadQuantization(int32_t index, const Shape& shape) {
   const wire::QuantizationParameters& parameters = *tensor(index).quantization();
   const size_t scale_count = parameters.scale() == nullptr ? 0 : parameters.scale()->size();
@@ -238,14 +245,9 @@ Result<Quantization> TensorReader::ReadQuantization(int32_t index, const Shape& 
   quantization.zero_points = CopyOf(parameters.zero_point());
   // If there are fewer zero points than scales, the first one, or 0, applies to all.
   quantization.zero_points.resize(scale_count, zero_count == 0 ? 0 : quantization.zero_points[0]);
-  const ZeroPointRange range = ZeroPointRangeOf(tensor(index).type());
   for (size_t i = 0; i < scale_count; ++i) {
     HEARTH_TRY(CheckScale(index, quantization.scales[i]));
-    const int64_t zero_point = quantization.zero_points[i];
-    if (zero_point < range.least || zero_point > range.most) {
-      return Error(StatusCode::kMalformedInput, "{} of {} has the zero point {}; {} to {} are possible", Label(index),
-                   TypeName(tensor(index).type()), zero_point, range.least, range.most);
-    }
+    HEARTH_TRY(CheckZeroPoint(index, quantization.zero_points[i]));
   }
   return quantization;
 }

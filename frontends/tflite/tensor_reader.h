@@ -109,6 +109,7 @@ class TensorReader {
   Result<std::span<const std::byte>> BufferBytes(int32_t tensor) const;
   Result<std::span<const std::byte>> BytesOutsideFlatbuffer(const wire::Buffer& buffer, int32_t tensor) const;
   Status CheckScale(int32_t tensor, double scale) const;
+  Status CheckZeroPoint(int32_t tensor, int64_t zero_point) const;
   Result<Quantization> ReadQuantization(int32_t tensor, const Shape& shape);
   Status ChargeState(const TensorDesc& desc, int32_t tensor);
   bool IsBlockwise(int32_t tensor) const;

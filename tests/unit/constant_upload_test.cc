@@ -155,7 +155,7 @@ TEST(ConstantUpload, RefusesAPlanThatNamesAFileWhichTheModelLacks) {
   const PlacedConstants placed = Placed(device, plan);
   const Status status = UploadConstants(device, placed, plan, {ModelBytes()}, nullptr).status();
   EXPECT_EQ(status.code(), StatusCode::kMalformedInput);
-  EXPECT_EQ(status.message(), "the plan refers to file 1 of a model with 1");
+  EXPECT_EQ(status.message(), "the plan refers to file 1 of a model with 1 files");
 }
 
 TEST(PackedWeightsKey, ChangesWithTheContentAndTheLayout) {

@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 constexpr int32_t kFakeQuant = 80, kReverseSequence = 112, kMatrixDiag = 113, kSuppression = 120,
                   kSoftSuppression = 121, kScatterNd = 122, kSegmentSum = 125, kBucketize = 147, kSparseToDense = 68,
                   kSegmentMaximum = 154, kSegmentSums = 155, kBitsOf = 159, kSumOfHlo = 163, kHloScatter = 190,
-                  kTestOfHlo = 191, kHloPad = 195, kDilate = 203, kLookupSparse = 33, kSequenceLstm = 44;
+                  kTestOfHlo = 191, kDense = 9, kHloPad = 195, kDilate = 203, kLookupSparse = 33, kSequenceLstm = 44;
 
 // A model that one operator makes of operands, which may be inputs.
 class OperatorOnNothing {
@@ -39,10 +39,13 @@ class OperatorOnNothing {
     outputs_.push_back(writer_.AddTensor({fmt::format("y{}", outputs_.size()), {}, type}));
     return outputs_.back();
   }
+  Result<Graph> Read() {
+    bytes_ = writer_.Finish(inputs_, outputs_);
+    return ReadTfliteModel(bytes_);
+  }
   // Inputs hold 1, 2, 3, ...
   Result<std::vector<ReferenceTensor>> Results() {
-    const auto bytes = writer_.Finish(inputs_, outputs_);
-    HEARTH_ASSIGN(Graph graph, ReadTfliteModel(bytes));
+    HEARTH_ASSIGN(Graph graph, Read());
     HEARTH_TRY(InferShapes(graph));
     std::vector<ReferenceTensor> inputs;
     for (const ValueId id : graph.inputs) {
@@ -61,6 +64,7 @@ class OperatorOnNothing {
 
  private:
   TfliteWriter writer_;
+  std::vector<std::byte> bytes_;  // the graph refers to them
   std::vector<int32_t> inputs_, outputs_;
 };
 
@@ -124,6 +128,31 @@ TEST(EmptyOperators, UpdatesOfNoElementsLeaveZerosOrTheTensor) {
   kept.writer().AddOperator2(kHloScatter, {x, starts, updates}, {kept.Output()},
                              wire::CreateStablehloScatterOptions(builder, windows, inserted, places, 1, 0));
   kept.Expect({2, 2}, {1, 2, 3, 4});
+}
+
+TEST(EmptyOperators, UpdatesAtPlacesWithoutCoordinatesAreNotDropped) {
+  OperatorOnNothing summed, window;
+  summed.writer().AddOperator(kScatterNd,
+                              {summed.Input({2, 0}, kInt), summed.Input({2, 3}), summed.writer().AddIntegers({3})},
+                              {summed.Output()});
+  EXPECT_FALSE(summed.Results().ok());
+  auto& builder = window.writer().builder();
+  const std::vector<int64_t> all = {0, 1}, none;
+  const auto windows = builder.CreateVector(all), inserted = builder.CreateVector(none);
+  const auto places = builder.CreateVector(none);
+  const int32_t x = window.Input({2, 2}), starts = window.Input({0}, kInt), updates = window.Input({2, 2});
+  window.writer().AddOperator2(kHloScatter, {x, starts, updates}, {window.Output()},
+                               wire::CreateStablehloScatterOptions(builder, windows, inserted, places, 0, 0));
+  EXPECT_FALSE(window.Results().ok());
+}
+
+TEST(EmptyOperators, ZerosThatAFileOfThisSizeCannotAskForAreNotMade) {
+  constexpr int32_t kRows = 1 << 20;
+  OperatorOnNothing product;
+  product.writer().AddOperator(kDense, {product.Input({kRows, 0}), product.Input({kRows, 0})}, {product.Output()},
+                               wire::CreateFullyConnectedOptions(product.writer().builder()));
+  const Result<Graph> graph = product.Read();
+  if (graph.ok()) EXPECT_EQ(graph->nodes().size(), 1u);
 }
 
 TEST(EmptyOperators, SegmentsWithoutRowsHoldWhatTheirFunctionBeginsWith) {

@@ -77,7 +77,7 @@ Status RunPasses(Graph& graph, const DeviceInfo& device, std::span<const Pass> p
     }
     if (!changed) break;
   }
-  return CheckValid(graph, "a pass that said it changed nothing");
+  return CheckValid(graph, "the list of passes");
 }
 
 Status RunPasses(Graph& graph, const DeviceInfo& device, const PassOptions& options) {
