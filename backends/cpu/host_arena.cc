@@ -112,7 +112,7 @@ Status HostArena::Allocate(const Graph& graph) {
   memory_ = AllocateInLargePages(total_bytes);
   if (memory_ == nullptr) {
     return Error(StatusCode::kResourceExhausted,
-                 "the network's values need {} bytes, which the host lacks; take a smaller shape or batch",
+                 "the network's values need {} bytes of memory, which the host lacks; take a smaller shape or batch",
                  total_bytes);
   }
   // The caller may read outputs before the first run.

@@ -97,14 +97,6 @@ Result<std::optional<Graph>> WithoutEmptyTensors(Graph& graph) {
     for (size_t k = 0; k < results.size(); ++k) out.MakeConstant(node.outputs[k], std::move(results[k]));
     if (results.empty()) out.AddNode(std::move(node));
   }
-  // A state's next content is made by a node, even if it is known.
-  for (StatePair& state : out.states) {
-    if (!out.IsConstant(state.written) || is_empty(state.written)) continue;
-    const Value& known = out.value(state.written);
-    const ValueId copy = out.AddValue({known.name, known.desc, std::nullopt});
-    out.AddNode({Unary{.kind = UnaryKind::kCopy}, {state.written}, {copy}});
-    state.written = copy;
-  }
   std::ranges::for_each(out.outputs, replace);
   const auto never_changes = [&](const StatePair& state) {
     return is_empty(state.read) && out.value(state.read).desc == out.value(state.written).desc;

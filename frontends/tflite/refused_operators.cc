@@ -14,9 +14,9 @@ struct RefusedRow {
 constexpr std::string_view
     kStrings = "it works on strings or hash tables, which Hearth does not support: do this step before the model",
     kLoop =
-        "it names no subgraph to call, or its branches make different shapes, or data end a loop whose turns make a "
-        "tensor larger (the message names it): in Keras convert recurrent layers with unroll=True and a fixed length; "
-        "let each turn write into a tensor of the largest size",
+        "it names no subgraph to call, or its branches make different shapes, or a tensor grows in each turn of a loop "
+        "whose end depends on data (the message names it): in Keras convert recurrent layers with unroll=True and a "
+        "fixed length; let each turn write into a tensor of the largest size",
     kVariables =
         "a resource variable whose first value is not known when the model is read, or which holds strings: give the "
         "variable a constant first value, or pass what it holds as an input and an output",

@@ -424,7 +424,7 @@ class Cache(CliTest):
 
     def test_what_is_no_key_and_no_device_deletes_nothing(self):
         self.run_hearth("run", MODEL, PICTURE, "--device", "cpu")  # makes the store
-        for option, value, words in (("--signed-by", "zz", "no public key"), ("--device", ":0", "before the ':'")):
+        for option, value, words in (("--signed-by", "zz", "not a public key"), ("--device", ":0", "before the ':'")):
             with self.subTest(option=option):
                 done = self.run_hearth("cache", "clear", option, value, "--yes", expect=3)
                 self.assert_one_error(done, words)

@@ -219,22 +219,6 @@ TEST_P(BuiltOfNothing, AStateWithoutElementsStaysSo) {
   EXPECT_THAT(session.output<float>(0).value(), ElementsAre(5, 7));
 }
 
-TEST_P(BuiltOfNothing, AStateWhoseNextContentIsKnownRuns) {
-  GraphBuilder builder("state");
-  const auto x = builder.Input("x", {1, 0}), state = builder.State("before", {1, 3});
-  const auto filter = builder.Constant("filter", {3, 0}, {});
-  builder.Output(builder.Unary("cos", state), "y");
-  builder.Update(state, builder.FullyConnected(x, filter, {}));
-  const Result<Model> model = std::move(builder).Build();
-  ASSERT_TRUE(model.ok()) << model.status().message();
-  Session session = Opened(*model);
-  ASSERT_TRUE(session.SetInput<float>(0, std::vector<float>()).ok());
-  for (int run = 0; run < 2; ++run) {
-    ASSERT_TRUE(session.Run().ok());
-    EXPECT_THAT(session.output<float>(0).value(), ElementsAre(1, 1, 1));
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(Devices, BuiltOfNothing, ::testing::ValuesIn(testing::DeviceNames()));
 
 TEST(GraphBuilder, AStateWithoutElementsNeedsANextContentToo) {

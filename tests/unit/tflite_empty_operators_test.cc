@@ -152,7 +152,8 @@ TEST(EmptyOperators, ZerosThatAFileOfThisSizeCannotAskForAreNotMade) {
   product.writer().AddOperator(kDense, {product.Input({kRows, 0}), product.Input({kRows, 0})}, {product.Output()},
                                wire::CreateFullyConnectedOptions(product.writer().builder()));
   const Result<Graph> graph = product.Read();
-  if (graph.ok()) EXPECT_EQ(graph->nodes().size(), 1u);
+  if (!graph.ok()) return;  // refused as a whole is fine too
+  EXPECT_EQ(graph->nodes().size(), 1u);
 }
 
 TEST(EmptyOperators, SegmentsWithoutRowsHoldWhatTheirFunctionBeginsWith) {
