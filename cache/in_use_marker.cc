@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "cache/held_signal.h"
+#include "cache/locked_file.h"
 #include "core/base/sha256.h"
 
 namespace hearth {
@@ -24,7 +24,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kMarkerPrefix = "in-use-";
 constexpr size_t kRecordBytes = 1 + 32 + 1;      // sign, digest in hex, line end
 constexpr size_t kMaxMarkerBytes = 1024 * 1024;  // a longer file is not ours
-constexpr int kMaxTries = 16;
 
 std::string ReadAll(int descriptor) {
   std::string text;
@@ -60,20 +59,10 @@ InUseMarker::~InUseMarker() {
 
 bool InUseMarker::Open() {
   if (descriptor_.is_open()) return true;
-  for (int tries = 0; tries < kMaxTries; ++tries) {
-    std::string file = folder_ / (std::string(kMarkerPrefix) + "XXXXXX");
-    Descriptor made(::mkostemp(file.data(), O_APPEND | O_CLOEXEC));
-    if (!made.is_open()) return false;
-    // Between the two calls, another process may have taken the file for a dead one's and removed it.
-    struct stat info;
-    if (::flock(made.get(), LOCK_EX | LOCK_NB) == 0 && ::fstat(made.get(), &info) == 0 && info.st_nlink > 0) {
-      file_ = file;
-      descriptor_ = std::move(made);
-      return true;
-    }
-    ::unlink(file.c_str());
-  }
-  return false;
+  LockedFile file = MakeLockedFile(folder_, kMarkerPrefix);
+  file_ = std::move(file.path);
+  descriptor_ = std::move(file.descriptor);
+  return descriptor_.is_open();
 }
 
 void InUseMarker::Append(char sign, const Fingerprint& digest) {

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include "cache/folder.h"
 #include "cache/held_signal.h"
 #include "cache/key_value_blob_store.h"
+#include "cache/locked_file.h"
 #include "core/base/byte_reader.h"
 
 namespace hearth {
@@ -111,13 +111,10 @@ void RemoveOfTheDead(const std::vector<fs::path>& unfinished) {
 
 bool LeaveForLater(const fs::path& folder, std::span<const PutRequest> requests) {
   if (FilesIn(folder).left.size() >= kMaxFiles) return false;
-  // A random name: in another pid namespace, or earlier, another process may have had our number.
-  std::string unfinished = folder / (std::string(kUnfinishedPrefix) + "XXXXXX");
-  const Descriptor descriptor(::mkostemp(unfinished.data(), O_CLOEXEC));
+  const auto [unfinished, descriptor] = MakeLockedFile(folder, kUnfinishedPrefix);
   if (!descriptor.is_open()) return false;
-  // Held as long as the writer lives. Another process that opens the store may hold it for a moment.
-  static_cast<void>(::flock(descriptor.get(), LOCK_EX));
-  const fs::path file = folder / (std::string(kLeftoverPrefix) + unfinished.substr(unfinished.size() - 6));
+  const std::string name = unfinished.filename().string();
+  const fs::path file = folder / (std::string(kLeftoverPrefix) + name.substr(kUnfinishedPrefix.size()));
   const HeldSizeSignal held;
   bool is_written = true;
   uint64_t size_bytes = 0;

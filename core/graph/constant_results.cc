@@ -22,6 +22,11 @@ bool HasNoElements(const Graph& graph, ValueId id) {
   return id != kNoValue && graph.value(id).desc.shape.element_count() == 0;
 }
 
+bool HasEmptyTensor(const Graph& graph, const Node& node) {
+  const auto is_empty = [&](ValueId id) { return HasNoElements(graph, id); };
+  return std::ranges::any_of(node.inputs, is_empty) || std::ranges::any_of(node.outputs, is_empty);
+}
+
 void DropEmptyOperands(const Graph& graph, Node& node) {
   const auto is_empty = [&](ValueId id) { return HasNoElements(graph, id); };
   const bool is_concat = std::holds_alternative<Concat>(node.op);
@@ -84,13 +89,12 @@ Result<std::optional<Graph>> WithoutEmptyTensors(Graph& graph) {
   };
   std::ranges::for_each(out.inputs, stand_for);
   for (const StatePair& state : out.states) stand_for(state.read);
-  const auto is_empty = [&](ValueId id) { return HasNoElements(out, id); };
   for (Node& node : nodes) {
     std::ranges::for_each(node.inputs, replace);
     DropEmptyOperands(out, node);
     HEARTH_TRY(OpDefOf(node.op).infer(out, node));
     ConstantResults results;
-    if (std::ranges::any_of(node.inputs, is_empty) || std::ranges::any_of(node.outputs, is_empty)) {
+    if (HasEmptyTensor(out, node)) {
       results = ResultsOfNothing(out, node);
       if (results.empty()) results = ResultsOfConstants(out, node);
     }
@@ -99,7 +103,7 @@ Result<std::optional<Graph>> WithoutEmptyTensors(Graph& graph) {
   }
   std::ranges::for_each(out.outputs, replace);
   const auto never_changes = [&](const StatePair& state) {
-    return is_empty(state.read) && out.value(state.read).desc == out.value(state.written).desc;
+    return HasNoElements(out, state.read) && out.value(state.read).desc == out.value(state.written).desc;
   };
   std::erase_if(out.states, never_changes);
   return std::optional(std::move(out));

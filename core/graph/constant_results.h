@@ -12,6 +12,9 @@ namespace hearth {
 // False for an absent operand.
 bool HasNoElements(const Graph& graph, ValueId id);
 
+// Whether an operand or a result of the node has no elements.
+bool HasEmptyTensor(const Graph& graph, const Node& node);
+
 // Takes out operands without elements that change nothing: parts of a concatenation, and an update of no elements.
 void DropEmptyOperands(const Graph& graph, Node& node);
 

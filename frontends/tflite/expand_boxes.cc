@@ -9,7 +9,7 @@ namespace hearth {
 namespace {
 
 constexpr int64_t kNodesOfOneTurn = 24;
-constexpr int64_t kMostZeros = 1 << 20;                          // of no box
+constexpr int64_t kMostZeros = 1 << 20;                          // results of no boxes
 constexpr float kLowest = std::numeric_limits<float>::lowest();  // the score of a box that was taken or removed
 
 class Suppression {
@@ -109,7 +109,7 @@ class Suppression {
 };
 
 // Zeros, and their number: none.
-Expanded ResultsOfNothing(Expansion& to, int64_t most, bool with_scores) {
+Expanded NoBoxes(Expansion& to, int64_t most, bool with_scores) {
   const Shape list = {static_cast<int32_t>(most)};
   HEARTH_ASSIGN(const ValueId no_box, to.AddNumber(DType::kInt32, 0));
   HEARTH_ASSIGN(const ValueId boxes, to.AddFilled(list, no_box));
@@ -132,7 +132,7 @@ Expanded ExpandNonMaxSuppression(Expansion& to) {
                  scores.ToString(), most.empty() ? 0 : most[0]);
   }
   const bool makes_none = boxes[0] == 0 || most[0] == 0;
-  if (makes_none && most[0] <= kMostZeros) return ResultsOfNothing(to, most[0], has_scores);
+  if (makes_none && most[0] <= kMostZeros) return NoBoxes(to, most[0], has_scores);
   double sigma = 0;
   if (has_scores) {
     HEARTH_ASSIGN(sigma, to.Number(5));

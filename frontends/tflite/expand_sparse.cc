@@ -9,21 +9,6 @@ namespace {
 
 constexpr int64_t kMostSparseElements = 1 << 24;
 
-// The shape given by a constant operand, of at most `kMostSparseElements` elements.
-Result<Shape> ConstantShape(const Expansion& to, size_t operand) {
-  HEARTH_ASSIGN(const std::vector<int64_t> sizes, to.Integers(operand));
-  std::vector<int32_t> dims;
-  int64_t elements = 1;
-  for (const int64_t size : sizes) {
-    if (size < 0 || size > kMostSparseElements / elements || dims.size() >= Shape::kMaxRank) {
-      return Error(StatusCode::kUnsupported, "a shape with the size {}, of rank {}", size, sizes.size());
-    }
-    elements *= std::max<int64_t>(size, 1);
-    dims.push_back(static_cast<int32_t>(size));
-  }
-  return Shape::FromSpan(dims);
-}
-
 // The flat index of each of `count` elements, from their coordinates in the first dimensions of `shape`.
 Result<std::vector<int64_t>> PlacesIn(const Shape& shape, const std::vector<int64_t>& coordinates, int64_t count,
                                       int dims) {
@@ -48,7 +33,7 @@ Result<std::vector<int64_t>> PlacesIn(const Shape& shape, const std::vector<int6
 // the last one stays.
 Expanded ExpandSparseToDense(Expansion& to) {
   HEARTH_ASSIGN(const std::vector<int64_t> coordinates, to.Integers(0));
-  HEARTH_ASSIGN(const Shape shape, ConstantShape(to, 1));
+  HEARTH_ASSIGN(const Shape shape, to.ShapeOperand(1, kMostSparseElements));
   const Shape &indices = to.shape(to.operand(0)), &values = to.shape(to.operand(2));
   const auto count = static_cast<int32_t>(indices.rank() == 0 ? 1 : indices[0]);
   const int64_t value_count = values.element_count();
@@ -78,7 +63,7 @@ Expanded ExpandSparseToDense(Expansion& to) {
 Expanded ExpandEmbeddingLookupSparse(Expansion& to) {
   HEARTH_ASSIGN(const wire::EmbeddingLookupSparseOptions* options, to.Options<wire::EmbeddingLookupSparseOptions>());
   HEARTH_ASSIGN(const std::vector<int64_t> coordinates, to.Integers(1));
-  HEARTH_ASSIGN(const Shape sparse, ConstantShape(to, 2));
+  HEARTH_ASSIGN(const Shape sparse, to.ShapeOperand(2, kMostSparseElements));
   const Shape table = to.shape(to.operand(4)), ids = to.shape(to.operand(0));
   if (ids.rank() != 1 || to.shape(to.operand(3)) != ids || table.rank() < 2 || sparse.rank() < 2 ||
       to.shape(to.operand(1)) != Shape{ids[0], sparse.rank()} || table.rank() + sparse.rank() - 2 > Shape::kMaxRank ||

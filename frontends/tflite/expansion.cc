@@ -115,12 +115,12 @@ Result<std::vector<int64_t>> Expansion::IntegersOf(ValueId id) const {
   return std::vector<int64_t>(numbers.values.begin(), numbers.values.end());
 }
 
-Result<Shape> Expansion::ShapeOperand(size_t i) const {
+Result<Shape> Expansion::ShapeOperand(size_t i, int64_t most_elements) const {
   HEARTH_ASSIGN(const std::vector<int64_t> sizes, Integers(i));
   std::vector<int32_t> dims;
   int64_t elements = 1;
   for (const int64_t size : sizes) {
-    if (size < 0 || size > std::numeric_limits<int32_t>::max() / elements || dims.size() >= Shape::kMaxRank) {
+    if (size < 0 || size > most_elements / elements || dims.size() >= Shape::kMaxRank) {
       return Error(StatusCode::kUnsupported, "a shape with the size {}, of rank {}", size, sizes.size());
     }
     elements *= std::max<int64_t>(size, 1);

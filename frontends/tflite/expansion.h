@@ -3,6 +3,7 @@
 #ifndef HEARTH_FRONTENDS_TFLITE_EXPANSION_H_
 #define HEARTH_FRONTENDS_TFLITE_EXPANSION_H_
 
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -38,7 +39,7 @@ class Expansion {
   Result<std::vector<int64_t>> Integers(size_t i) const;
   Result<std::vector<int64_t>> IntegersOf(ValueId id) const;
   // A constant operand that is a shape.
-  Result<Shape> ShapeOperand(size_t i) const;
+  Result<Shape> ShapeOperand(size_t i, int64_t most_elements = std::numeric_limits<int32_t>::max()) const;
   // The file's description of an output: the type is used, the shape is not.
   Result<TensorDesc> DeclaredOutput(int i) const { return view_.DescribeOutput(i); }
   // The only number of a constant operand.

@@ -137,9 +137,7 @@ ConstantResults SubgraphReader::ConstantsOfLastNode() {
     return id == kNoValue || graph_.IsConstant(id);
   });
   const bool is_false = IsConjunctionWithFalse(graph_, node);
-  const auto is_empty = [&](ValueId id) { return HasNoElements(graph_, id); };
-  const bool has_empty = std::ranges::any_of(node.inputs, is_empty) || std::ranges::any_of(node.outputs, is_empty);
-  if (!is_constant && !is_false && !has_empty) return {};
+  if (!is_constant && !is_false && !HasEmptyTensor(graph_, node)) return {};
   if (!OpDefOf(node.op).infer(graph_, node).ok()) return {};  // reported by whoever lowers it
   size_t bytes_made = 0;
   for (ValueId id : node.outputs) bytes_made += graph_.value(id).desc.size_bytes();
@@ -160,9 +158,7 @@ Status SubgraphReader::FoldLastNode(int index, std::span<const int32_t> outputs)
   const Node node = graph_.nodes().back();
   const bool is_kept = std::any_of(outputs.begin(), outputs.end(), [&](int32_t t) { return is_model_output_[t]; });
   // Who makes an output stays, but for those that take or make nothing, which no device could run.
-  const auto is_empty = [&](ValueId id) { return HasNoElements(graph_, id); };
-  const bool has_empty = std::ranges::any_of(node.inputs, is_empty) || std::ranges::any_of(node.outputs, is_empty);
-  if (is_kept && !has_empty) return Status::Ok();
+  if (is_kept && !HasEmptyTensor(graph_, node)) return Status::Ok();
   if (node.outputs.size() != outputs.size()) {
     if (!SkipEmptySequence()) return Status::Ok();
     return BindConstant(index, outputs[0], graph_.value(node.outputs[0]).desc, {});

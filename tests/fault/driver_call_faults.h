@@ -43,6 +43,7 @@ class DriverCallFaults : public ::testing::TestWithParam<DriverFault> {
 #define HEARTH_DRIVER_CALL_TESTS(Suite)                                                                                \
   TEST_P(Suite, WhicheverCallFailsAutoGivesTheRightAnswersAndOneWarning) {                                             \
     const std::vector<std::string> calls = CallsOfASession();                                                          \
+    ASSERT_FALSE(calls.empty()) << "the driver's functions were taken before: run this suite in its own process";      \
     for (const int place : Places(calls)) {                                                                            \
       SCOPED_TRACE("call " + std::to_string(place) + " of " + std::to_string(calls.size()) + ", " + calls[place - 1]); \
       ExpectTheRightAnswersElsewhere(place);                                                                           \
@@ -50,6 +51,7 @@ class DriverCallFaults : public ::testing::TestWithParam<DriverFault> {
   }                                                                                                                    \
   TEST_P(Suite, WhicheverCallOfANamedDeviceFailsItIsAnErrorOrTheRightAnswers) {                                        \
     const std::vector<std::string> calls = CallsOfASession();                                                          \
+    ASSERT_FALSE(calls.empty()) << "the driver's functions were taken before: run this suite in its own process";      \
     for (const int place : Places(calls)) {                                                                            \
       SCOPED_TRACE("call " + std::to_string(place) + " of " + std::to_string(calls.size()) + ", " + calls[place - 1]); \
       ExpectAnErrorOrTheRightAnswers(place);                                                                           \

@@ -37,9 +37,9 @@ class VariableScope {
 };
 
 TEST(CacheFolderRules, TheDefaultFollowsTheThreeVariablesInOrder) {
-  const VariableScope home("HOME", "/home/somebody");
+  const VariableScope home("HOME", "/own-home");
   const VariableScope no_xdg("XDG_CACHE_HOME", nullptr), no_own("HEARTH_CACHE_DIR", nullptr);
-  EXPECT_EQ(DefaultCacheFolder().value(), "/home/somebody/.cache/hearth");
+  EXPECT_EQ(DefaultCacheFolder().value(), "/own-home/.cache/hearth");
   const VariableScope xdg("XDG_CACHE_HOME", "/xdg");
   EXPECT_EQ(DefaultCacheFolder().value(), "/xdg/hearth");
   const VariableScope own("HEARTH_CACHE_DIR", "/own");

@@ -143,6 +143,11 @@ SequenceShape SequenceOf(const Shape& x, bool time_major) {
   return {x[0], x[1], 1, x[1]};
 }
 
+Status CheckSteps(const NodeInference& inference, const Shape& x, const Shape& y) {
+  if (x.element_count() > 0 || y.element_count() == 0) return Status::Ok();
+  return inference.Fail(StatusCode::kUnsupported, "steps without elements: x is {}", x.ToString());
+}
+
 Status InferLstm(Graph& graph, const Node& node) {
   const auto& lstm = std::get<Lstm>(node.op);
   const NodeInference inference(graph, node);
@@ -171,9 +176,7 @@ Status InferLstm(Graph& graph, const Node& node) {
   }
   Shape y = x;
   y[x.rank() - 1] = outputs;
-  if (x.element_count() == 0 && y.element_count() > 0) {
-    return inference.Fail(StatusCode::kUnsupported, "steps without elements: x is {}", x.ToString());
-  }
+  HEARTH_TRY(CheckSteps(inference, x, y));
   HEARTH_TRY(inference.SetOutput(0, y));
   HEARTH_TRY(inference.SetOutput(1, inference.shape(kLstmH)));
   return inference.SetOutput(2, inference.shape(kLstmC));

@@ -6,6 +6,8 @@
 
 namespace hearth {
 
+class NodeInference;
+
 // Inputs of an Lstm node, in order.
 enum LstmInput : size_t {
   kLstmX,
@@ -29,6 +31,9 @@ struct SequenceShape {
   int32_t step_stride = 1, batch_stride = 1;
 };
 SequenceShape SequenceOf(const Shape& x, bool time_major);
+
+// kUnsupported if steps of the input `x` have no elements, but those of the output `y` have.
+Status CheckSteps(const NodeInference& inference, const Shape& x, const Shape& y);
 
 // Added to a gate's variance before its root is taken: TFLite's number.
 inline constexpr float kLayerNormalizationEpsilon = 1e-8f;

@@ -24,9 +24,7 @@ Status InferRnn(Graph& graph, const Node& node) {
   HEARTH_TRY(inference.CheckBias(4, units));
   Shape y = x;
   y[x.rank() - 1] = units;
-  if (x.element_count() == 0 && y.element_count() > 0) {
-    return inference.Fail(StatusCode::kUnsupported, "steps without elements: x is {}", x.ToString());
-  }
+  HEARTH_TRY(CheckSteps(inference, x, y));
   HEARTH_TRY(inference.SetOutput(0, y));
   return inference.SetOutput(1, h);
 }
