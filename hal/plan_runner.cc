@@ -44,8 +44,8 @@ Status PlanRunner::MakeReady() {
     }
     const Stopwatch watch;
     Result<LoadedPrograms> programs =
-        LoadOrCompile(*parts_.device, plan_.kernels, parts_.store, parts_.threads, parts_.stop, parts_.held_programs,
-                      parts_.programs_anew, GridClassesOf(plan_, parts_.device->info()));
+        LoadOrCompile(*parts_.device, plan_.kernels, parts_.store, parts_.CompileThreads(), parts_.stop,
+                      parts_.held_programs, parts_.programs_anew, GridClassesOf(plan_, parts_.device->info()));
     times_.programs_ms = watch.milliseconds();
     if (programs.ok()) programs_ = std::move(programs).value();
     return programs.status();
@@ -63,7 +63,7 @@ Status PlanRunner::MakeReady() {
   HEARTH_TRY(weights_status);
   ShareConstants();
   if (parts_.device != nullptr) {
-    runs_ = std::make_unique<RunsInFlight>(*parts_.device, plan_, buffers_, parts_.store, parts_.threads);
+    runs_ = std::make_unique<RunsInFlight>(*parts_.device, plan_, buffers_, parts_.store, parts_.CompileThreads());
   }
   HEARTH_TRY(PrepareStages());
   return ResetState();

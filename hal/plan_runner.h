@@ -45,6 +45,10 @@ struct RunnerParts {
   bool programs_anew = false;
   // The limit of a slice, for tests; otherwise the device's (SliceLimitMs).
   std::optional<double> slice_limit_ms = {};
+  // Threads that compile; 0: `threads`, which host steps use too.
+  int compile_threads = 0;
+
+  int CompileThreads() const { return compile_threads > 0 ? compile_threads : threads; }
 };
 
 struct RunnerTimes {

@@ -35,7 +35,7 @@ Status PlanRunner::LoadPartPrograms(const std::vector<Stage>& stages) {
   // Other threads may be using the held programs while this plan runs.
   HeldPrograms* const held = is_ready_ ? nullptr : parts_.held_programs;
   HEARTH_ASSIGN(LoadedPrograms loaded,
-                LoadOrCompile(*parts_.device, sources, parts_.store, parts_.threads, parts_.stop, held));
+                LoadOrCompile(*parts_.device, sources, parts_.store, parts_.CompileThreads(), parts_.stop, held));
   for (size_t k = 0; k < kernels.size(); ++k) part_program_[kernels[k]] = loaded.by_kernel[k];
   programs_.loaded_keys.insert(programs_.loaded_keys.end(), loaded.loaded_keys.begin(), loaded.loaded_keys.end());
   part_programs_.push_back(std::move(loaded));

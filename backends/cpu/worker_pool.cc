@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "core/base/background_work.h"
 #include "core/base/error.h"
 #include "core/base/threads.h"
 
@@ -97,6 +98,10 @@ void WorkerPool::Work(size_t thread) {
   for (;;) {
     uint32_t state = WaitForLoop(seen);
     if (stops_.load(std::memory_order_acquire)) return;
+    if ((state & kInside) / kOneInside >= most_workers_.load(std::memory_order_relaxed)) {
+      seen = state & kLoopNumber;
+      continue;
+    }
     if (!state_.compare_exchange_strong(state, state + kOneInside, std::memory_order_acq_rel)) continue;
     seen = state & kLoopNumber;
     if (TakeAll(thread)) helped_.store(true, std::memory_order_relaxed);
@@ -135,8 +140,15 @@ void WorkerPool::WaitForWorkers() {
   }
 }
 
+int64_t WorkerPool::UsableThreads() const {
+  const auto threads = static_cast<int64_t>(ranges_.size());
+  const int64_t behind = BackgroundWork::Threads();
+  return behind == 0 ? threads : std::clamp<int64_t>(cpus_ - behind, 1, threads);
+}
+
 void WorkerPool::ForEach(int64_t count, Piece piece, void* context) {
-  const std::unique_lock<std::mutex> lock = current_pool == this || ranges_.size() == 1 || count <= 1
+  const int64_t threads = UsableThreads();
+  const std::unique_lock<std::mutex> lock = current_pool == this || threads == 1 || count <= 1
                                                 ? std::unique_lock<std::mutex>()
                                                 : std::unique_lock<std::mutex>(one_loop_, std::try_to_lock);
   if (!lock.owns_lock()) {  // another thread's loop has the workers, or there is nothing to share
@@ -146,14 +158,14 @@ void WorkerPool::ForEach(int64_t count, Piece piece, void* context) {
   StartWorkers();
   piece_ = piece;
   context_ = context;
-  const auto threads = static_cast<int64_t>(ranges_.size());
-  for (int64_t t = 0; t < threads; ++t) {
+  for (int64_t t = 0; t < std::ssize(ranges_); ++t) {
     Range& range = ranges_[static_cast<size_t>(t)];
     range.begin = count / threads * t + std::min(t, count % threads);
-    range.left.store(count / threads + (t < count % threads), std::memory_order_relaxed);
+    range.left.store(t < threads ? count / threads + (t < count % threads) : 0, std::memory_order_relaxed);
     range.end.store(range.begin + range.left.load(std::memory_order_relaxed), std::memory_order_relaxed);
   }
   helped_.store(false, std::memory_order_relaxed);
+  most_workers_.store(static_cast<uint32_t>(threads - 1), std::memory_order_relaxed);
   const uint32_t last_number = state_.load(std::memory_order_relaxed) & kLoopNumber;
   state_.store((last_number + kOneLoop) | kOpen, std::memory_order_release);
   // A worker that shares the caller's CPU delays it. All are woken now and then, because there may be more CPUs by now.

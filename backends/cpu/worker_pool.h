@@ -19,7 +19,7 @@ inline constexpr int64_t kMinWorkForThreads = 200'000, kLeastElementsOfPart = 16
 
 // The calling thread does everything that no worker takes, and waits only for workers that are at a piece, so a worker
 // that gets no CPU delays nothing. Idle workers spin before they sleep: a few microseconds, or longer if every thread
-// has its own CPU.
+// has its own CPU. It leaves CPUs to BackgroundWork.
 class WorkerPool {
  public:
   using Piece = void (*)(void* context, int64_t index);
@@ -63,6 +63,8 @@ class WorkerPool {
     int64_t begin = 0;
   };
 
+  // Fewer than threads() while BackgroundWork needs CPUs.
+  int64_t UsableThreads() const;
   void StartWorkers();
   void Work(size_t thread);
   bool TakeAll(size_t thread);
@@ -81,6 +83,7 @@ class WorkerPool {
   void* context_ = nullptr;
   // Bits: whether workers may enter the loop, the number of workers in it, and the loop's number.
   std::atomic<uint32_t> state_{0};
+  std::atomic<uint32_t> most_workers_{0};  // of the present loop
   std::atomic<uint32_t> last_left_{0};  // counts loops whose last worker left after the caller
   std::atomic<bool> stops_{false}, helped_{false};
   std::atomic<int64_t> cpus_are_shared_until_ns_{0};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/background_work.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/median.h"
@@ -168,7 +169,8 @@ void BeginRun(SessionData& data) {
 void EndRun(SessionData& data, double milliseconds) {
   if (data.behind == nullptr) return;
   data.behind->NoteRunEnds();
-  if (data.run_count <= 1) return;
+  // While the device is prepared, runs have fewer threads and take longer.
+  if (data.run_count <= 1 || BackgroundWork::Threads() > 0) return;
   if (data.cpu_ms.size() == kMostRuns) data.cpu_ms.erase(data.cpu_ms.begin());
   data.cpu_ms.push_back(milliseconds);
 }

@@ -119,7 +119,9 @@ Status MakeRunner(SessionData& data, BlobStore* plans) {
                           data.stop,
                           data.held.constants.get(),
                           data.held.programs.get(),
-                          Warming::IsNow()};
+                          Warming::IsNow(),
+                          {},
+                          data.compile_threads};
   HEARTH_ASSIGN(std::unique_ptr<PlanRunner> runner, PlanRunner::Create(std::move(data.made.plan), parts));
   if (has_host_steps) {
     HEARTH_TRY(CountMemory(data, runner->plan(), runner->held_weights_bytes(), runner->host_memory()));

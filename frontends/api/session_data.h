@@ -109,6 +109,7 @@ struct SessionData {
   std::vector<StateContent> kept_states;  // see KeepStates; empty: zeros
   int runs_since_kept = 0;                // finished ones
   int threads = 1;
+  int compile_threads = 0;   // 0: `threads`
   uint64_t rest_bytes = 0;   // the part of report.memory.needed_bytes that only this shape of this session needs
   uint64_t frame_bytes = 0;  // the part of rest_bytes for frames: see CountFrames
   uint64_t run_count = 0;    // runs that have begun

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/background_work.h"
+
 namespace hearth {
 namespace {
 
@@ -47,6 +49,32 @@ TEST(WorkerPool, UsesAsManyThreadsAsItSays) {
   EXPECT_EQ(threads.size(), static_cast<size_t>(kThreads));
   EXPECT_TRUE(threads.contains(std::this_thread::get_id()));
   EXPECT_EQ(pool.shared_loops(), 1u);
+}
+
+// The threads that met in a loop of 64 pieces; each piece waits until `expected` threads have come.
+std::set<std::thread::id> ThreadsOfALoop(WorkerPool& pool, size_t expected) {
+  std::mutex mutex;
+  std::condition_variable all_came;
+  std::set<std::thread::id> threads;
+  pool.ForEach(64, [&](int64_t) {
+    std::unique_lock<std::mutex> lock(mutex);
+    threads.insert(std::this_thread::get_id());
+    all_came.notify_all();
+    all_came.wait(lock, [&] { return threads.size() >= expected; });
+  });
+  return threads;
+}
+
+TEST(WorkerPool, LeavesCpusToBackgroundWorkUntilThatEnds) {
+  WorkerPool pool(4, 4);
+  EXPECT_EQ(ThreadsOfALoop(pool, 4).size(), 4u);
+  {
+    const BackgroundWork two(2);
+    EXPECT_EQ(ThreadsOfALoop(pool, 2).size(), 2u);
+    const BackgroundWork three_more(3);
+    EXPECT_EQ(ThreadsOfALoop(pool, 1), std::set{std::this_thread::get_id()});
+  }
+  EXPECT_EQ(ThreadsOfALoop(pool, 4).size(), 4u);
 }
 
 TEST(WorkerPool, RunsALoopInsideALoopOnTheSameThread) {
