@@ -19,8 +19,7 @@ Status LowerArgReduce(const Node& node, PlanBuilder& builder) {
   const Lines lines = LinesOf(out);
   KernelCall call;
   call.kernel = "arg_reduce";
-  call.defines = {{"NUMBER", IsReal(desc) ? "float" : "int"},
-                  {"NUMBER4", IsReal(desc) ? "float4" : "int4"},
+  call.defines = {{"REALS", IsReal(desc) ? "1" : "0"},
                   {"CHANNELS", over_channels ? "1" : "0"},
                   {"LARGEST", search.kind == ArgKind::kMax ? "1" : "0"}};
   call.tensors =
