@@ -434,6 +434,17 @@ def test_log_to_gives_the_device_and_warnings(demo):
     assert "cpu" in told[0][1] and "fp16" in told[1][1]
 
 
+def test_messages_go_to_a_function_or_nowhere_else():
+    with pytest.raises(TypeError, match="a function or None, not int"):
+        hearth.log_to(3)
+
+
+@pytest.mark.parametrize("values", [None, [1j], np.ones(2, np.complex64), [object()], ["1"]])
+def test_a_constant_of_a_graph_is_made_of_real_numbers(values):
+    with pytest.raises(TypeError, match="constant 'c': .* are not real numbers"):
+        hearth.Graph().constant("c", values)
+
+
 def test_mistakes_in_a_graph_are_raised_when_it_is_built():
     graph = hearth.Graph("broken")
     x = graph.input("x", (1, 4))

@@ -76,8 +76,10 @@ def log_to(callback: Optional[Callable[[str, str], None]]) -> None:
     """
     if callback is None:
         log_as_python_does()
-    else:
+    elif callable(callback):
         _hearth.log_to(callback)
+    else:
+        raise TypeError(f"log_to takes a function or None, not {type(callback).__name__}")
 
 
 log_as_python_does()

@@ -31,7 +31,10 @@ class Graph:
         return self._native.input(name, shape_list(shape, f"shape of {name!r}"))
 
     def constant(self, name: str, values: Any) -> GraphTensor:
-        array = np.asarray(values, np.float32, order="C")
+        given = np.asarray(values)
+        if given.dtype.kind not in "fiub":  # numpy would make NaN of None, and drop imaginary parts
+            raise TypeError(f"constant {name!r}: {given.dtype} are not real numbers")
+        array = np.asarray(given, np.float32, order="C")
         return self._native.constant(name, list(array.shape), array)
 
     def output(self, tensor: GraphTensor, name: str) -> None:
