@@ -58,6 +58,8 @@ std::vector<DetectionProblem> Problems() {
       {"two classes each", With(DetectionOp(6), [](P op) { op.max_classes_per_detection = 2; }), 300, 4, 1, 11},
       {"two classes each, some without a number", With(DetectionOp(6), [](P op) { op.max_classes_per_detection = 2; }),
        300, 4, 1, 11, 64, 3},
+      {"class by class, some without a number", With(DetectionOp(6, true), [](P op) { op.max_detections = 40; }), 300,
+       4, 1, 11, 64, 3},
       {"more classes each than there are", With(DetectionOp(2), [](P op) { op.max_classes_per_detection = 3; }), 30, 4,
        0, 5},
       {"several classes each, class by class",
