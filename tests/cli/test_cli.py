@@ -74,7 +74,7 @@ class Usage(CliTest):
 
     def test_numbers_must_be_finite(self):
         for option in ("--mean", "--std"):
-            for number in ("nan", "inf", "127.5,nan"):
+            for number in ("nan", "inf", "127.5,nan", "=", "a", "127.5,b", "127.5x"):
                 with self.subTest(option=option, number=number):
                     self.assert_one_error(self.run_hearth("run", MODEL, PICTURE, option, number, expect=2), option, "finite")
         self.assert_one_error(self.run_hearth("bench", MODEL, "--seconds", "nan", expect=2), "--seconds", "finite")
@@ -440,7 +440,12 @@ class Cache(CliTest):
         self.assertEqual(self.run_json("cache", "prune", "--max-size", "1M", "--yes")["removed_entries"], 0)
 
     def test_ages_and_kinds_that_make_no_sense_are_refused(self):
-        self.assert_one_error(self.run_hearth("cache", "ls", "--unused-for", "long", expect=3), "long")
+        for part in (["ls"], ["clear", "--yes"], ["prune", "--yes"]):
+            self.assert_one_error(self.run_hearth("cache", *part, "--unused-for", "long", expect=2), "--unused-for", "'long' is not an age")
+        bundle = self.folder / "aged.tar"
+        for age, why in (("5", "is not an age"), ("0s", "is too short")):  # the library takes 0 for a bundle that never expires
+            self.assert_one_error(self.run_hearth("cache", "export", bundle, "--valid-for", age, expect=2), "--valid-for", f"'{age}' {why}")
+        self.assertFalse(bundle.exists())
         self.run_hearth("cache", "ls", "--kind", "nope", expect=2)
 
     def test_a_warmed_model_is_explained_listed_by_model_device_and_age(self):

@@ -28,7 +28,9 @@ void CacheBundleParts::AddTo(const AddCachePart& add_part) {
   bundle->add_option("--keys", export_.trusted_keys, "Public keys of which one must have signed the bundle of --since")
       ->type_name("FILE");
   bundle->add_option("--sign", export_.sign_with, "Secret key (hearth cache key)")->type_name("FILE");
-  bundle->add_option("--valid-for", valid_for_, "Refuse the bundle after this time, such as 90d")->type_name("AGE");
+  bundle->add_option("--valid-for", valid_for_, "Refuse the bundle after this time, such as 90d")
+      ->check(Age(1))
+      ->type_name("AGE");
   bundle->add_option("--least-version", export_.least_version, "Refuse it in an older Hearth")->type_name("X.Y.Z");
   CLI::App* import = add_part("import", "Checks a bundle and stores its entries",
                               "hearth cache import programs.tar --keys trusted.pub",

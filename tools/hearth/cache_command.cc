@@ -86,6 +86,7 @@ class CacheCommand final : public Verb {
                      "256MB, 256MiB, 1.5G, or bytes (default, without --unused-for: $HEARTH_CACHE_MAX_SIZE or 1G)")
         ->type_name("SIZE");
     prune->add_option("--unused-for", unused_for_, "Only, or before that, entries not used for that long: 30d, 12h")
+        ->check(Age())
         ->type_name("AGE");
     CLI::App* clear =
         AddPart("clear", "Deletes the entries", "hearth cache clear --kind program --yes", &CacheCommand::Clear);

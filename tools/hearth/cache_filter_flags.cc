@@ -26,6 +26,7 @@ void CacheFilterFlags::AddOptions(CLI::App& part) {
   part.add_option("--device", filter_.device, "Only entries made for this device: opencl, or part of its name")
       ->type_name("D");
   part.add_option("--unused-for", unused_for_, "Only entries not used for that long: 30d, 12h, 45m, 10s")
+      ->check(Age())
       ->type_name("AGE");
   part.add_option("--from", filter_.origin, "Only entries that were made here, or came from a bundle or a server")
       ->check(CLI::IsMember({"here", "bundle", "server"}))

@@ -257,4 +257,16 @@ Result<int64_t> ParseAgeMs(const std::string& text) {
   return number * seconds * 1000;
 }
 
+CLI::Validator Age(int64_t least_s) {
+  return CLI::Validator(
+      [least_s](std::string& text) {
+        if (text.empty()) return std::string();  // refused for every option
+        const Result<int64_t> age_ms = ParseAgeMs(text);
+        if (!age_ms.ok()) return std::string(age_ms.status().message());
+        return *age_ms >= least_s * 1000 ? std::string()
+                                         : fmt::format("'{}' is too short: give at least {}s", text, least_s);
+      },
+      "");
+}
+
 }  // namespace hearth

@@ -2,6 +2,8 @@
 #ifndef HEARTH_TOOLS_HEARTH_CACHE_TEXT_H_
 #define HEARTH_TOOLS_HEARTH_CACHE_TEXT_H_
 
+#include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,8 @@ std::string TextOf(const BundleInspection& bundle);
 
 // "30d", "12h", "45m", "10s" in milliseconds. kInvalidArgument says what is expected.
 Result<int64_t> ParseAgeMs(const std::string& text);
+// A check of options: an age of at least so many seconds.
+CLI::Validator Age(int64_t least_s = 0);
 
 }  // namespace hearth
 

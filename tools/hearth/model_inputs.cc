@@ -174,9 +174,8 @@ void InputOptions::AddOptions(CLI::App& app) {
       ->each([this](const std::string&) { scaling_is_given = true; })
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::Number)
-      ->check(not_zero)
       ->check(Finite())
+      ->check(not_zero)
       ->capture_default_str();
 }
 

@@ -1,5 +1,7 @@
 #include "tools/hearth/option_checks.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -13,7 +15,12 @@ CLI::Validator NotEmpty(const std::string& what) {
 
 CLI::Validator Finite() {
   return CLI::Validator(
-      [](std::string& text) { return std::isfinite(std::strtof(text.c_str(), nullptr)) ? "" : "must be finite"; }, "");
+      [](std::string& text) {
+        char* rest = nullptr;
+        const bool is_finite = std::isfinite(std::strtof(text.c_str(), &rest)) && *rest == '\0';
+        return is_finite ? std::string() : fmt::format("'{}' is not a finite number", text);
+      },
+      "");
 }
 
 CLI::Validator WholeNumber() {

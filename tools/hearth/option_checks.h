@@ -9,7 +9,7 @@ namespace hearth {
 // For names of files, folders and models: an empty one is a script's mistake (--json "$UNSET").
 CLI::Validator NotEmpty(const std::string& what = "the name");
 
-// For numbers: rejects NaN, which CLI::Range accepts, and infinity.
+// A number that is neither NaN, which CLI::Range accepts, nor infinite.
 CLI::Validator Finite();
 
 // An unsigned 64-bit integer: CLI11 turns negative and larger numbers into the largest one.
