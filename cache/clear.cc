@@ -37,7 +37,9 @@ Result<RemovedEntries> RemovedSince(const RemovedEntries& before, Database& data
 template <typename Work>
 Status OnAFullDiskToo(ReportedStore& store, const Work& work) {
   HEARTH_TRY(CheckMayChange(store));
-  Status status = store.database->read_only() ? Error(StatusCode::kResourceExhausted, "the disk is full") : work();
+  Status status = store.database->read_only()
+                      ? Error(StatusCode::kResourceExhausted, "{}", FullDiskText(store.options.folder))
+                      : work();
   if (status.code() != StatusCode::kResourceExhausted) return status;
   const fs::path file = store.database->file();
   store.database.reset();
@@ -45,7 +47,7 @@ Status OnAFullDiskToo(ReportedStore& store, const Work& work) {
   status = work();
   // Turns the log on again, which needs a side file. If there is no room even for that, the next opener does it.
   static_cast<void>(store.database->Run("PRAGMA journal_mode=WAL"));
-  return status;
+  return status.Within(file.string());
 }
 
 // Replaces the file: deleting row by row takes seconds for each gigabyte and needs disk space. Sessions that have the

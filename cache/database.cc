@@ -44,30 +44,31 @@ StatusCode CodeOf(int sqlite_code) {
   }
 }
 
-// For some calls, only the system's error number tells that the disk is full.
-bool IsDiskFull(sqlite3* connection, int sqlite_code) {
-  if (sqlite_code == SQLITE_FULL || sqlite_code == SQLITE_IOERR_SHMSIZE) return true;
-  if ((sqlite_code & 0xff) != SQLITE_IOERR && (sqlite_code & 0xff) != SQLITE_CANTOPEN) return false;
-  const int error = connection != nullptr ? sqlite3_system_errno(connection) : 0;
-  return error == ENOSPC || error == EDQUOT;
+// sqlite 3.40 notes no error number for a COMMIT that fails; the thread still has it.
+int ErrorNumber(sqlite3* connection, int last_error) {
+  const int noted = connection != nullptr ? sqlite3_system_errno(connection) : 0;
+  return noted != 0 ? noted : last_error;
 }
 
-// Whether a side file could not be made for want of an inode. sqlite then tries to read it, so the error number says
-// only that there is no such file: the file system is asked.
-bool LacksInodes(sqlite3* connection, int sqlite_code) {
-  if ((sqlite_code & 0xff) != SQLITE_CANTOPEN || connection == nullptr) return false;
-  const char* file = sqlite3_db_filename(connection, "main");
-  return file != nullptr && !HasInodes(std::filesystem::path(file).parent_path());
+std::filesystem::path FolderOf(sqlite3* connection) {
+  const char* file = connection != nullptr ? sqlite3_db_filename(connection, "main") : nullptr;
+  return file != nullptr ? std::filesystem::path(file).parent_path() : std::filesystem::path();
+}
+
+// For some calls, only the system's error number tells that the disk is full. Where a side file can't be made, sqlite
+// then tries to read it, so the number says only that there is no such file: the folder is asked.
+bool IsDiskFull(int sqlite_code, int error, const std::filesystem::path& folder) {
+  if (sqlite_code == SQLITE_FULL || sqlite_code == SQLITE_IOERR_SHMSIZE) return true;
+  const int primary = sqlite_code & 0xff;
+  if (primary != SQLITE_IOERR && primary != SQLITE_CANTOPEN) return false;
+  return error == ENOSPC || error == EDQUOT || (primary == SQLITE_CANTOPEN && LackIn(folder) != Lack::kNothing);
 }
 
 Status SqliteError(sqlite3* connection, int sqlite_code) {
-  if (IsDiskFull(connection, sqlite_code)) {
-    return Error(StatusCode::kResourceExhausted, "the disk is full (sqlite code {}): make room there", sqlite_code);
-  }
-  if (LacksInodes(connection, sqlite_code)) {
-    return Error(StatusCode::kResourceExhausted,
-                 "the disk is full: it has no inode for one more file (sqlite code {}): remove files there",
-                 sqlite_code);
+  const int error = ErrorNumber(connection, errno);
+  const std::filesystem::path folder = FolderOf(connection);
+  if (IsDiskFull(sqlite_code, error, folder)) {
+    return Error(StatusCode::kResourceExhausted, "{} (sqlite code {})", FullDiskText(folder, error), sqlite_code);
   }
   const char* detail = connection != nullptr && sqlite3_errcode(connection) != SQLITE_OK ? sqlite3_errmsg(connection)
                                                                                          : sqlite3_errstr(sqlite_code);

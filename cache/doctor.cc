@@ -69,9 +69,9 @@ void LookAtFolder(const fs::path& folder, Findings& findings) {
 void LookAtDisk(const fs::path& folder, Findings& findings) {
   struct statvfs disk = {};
   if (::statvfs(folder.c_str(), &disk) != 0 || (disk.f_flag & ST_RDONLY) != 0) return;
-  if (!HasInodes(folder)) {
-    Trouble(findings, fmt::format("the disk of {} has no inode for one more file", folder.string()), kNothingNew,
-            kElsewhere);
+  const Lack lack = LackIn(folder);
+  if (lack == Lack::kInodes || lack == Lack::kQuota) {
+    Trouble(findings, fmt::format("{}: {}", folder.string(), FullDiskText(folder)), kNothingNew, kElsewhere);
   }
   const uint64_t free_bytes = uint64_t{disk.f_bavail} * disk.f_frsize;
   if (free_bytes >= kLittleSpaceBytes) {

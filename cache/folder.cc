@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -17,6 +18,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cache/held_signal.h"
 #include "cache/trusted_path.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
@@ -237,9 +239,29 @@ bool HasLocks(const fs::path& folder) {
   return !descriptor.is_open() || ::fcntl(descriptor.get(), F_GETLK, &anything) == 0;
 }
 
-bool HasInodes(const fs::path& folder) {
-  struct statvfs disk = {};
-  return ::statvfs(folder.c_str(), &disk) != 0 || disk.f_files == 0 || disk.f_favail > 0;
+// A file without a name is made, because no other call tells what a user's quota leaves.
+Lack LackIn(const fs::path& folder) {
+  const Descriptor probe(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
+  if (!probe.is_open() && (errno == ENOSPC || errno == EDQUOT)) return errno == EDQUOT ? Lack::kQuota : Lack::kInodes;
+  if (!probe.is_open()) {  // no such files here
+    struct statvfs disk = {};
+    const bool has_inodes = ::statvfs(folder.c_str(), &disk) != 0 || disk.f_files == 0 || disk.f_favail > 0;
+    return has_inodes ? Lack::kNothing : Lack::kInodes;
+  }
+  const HeldSizeSignal held;
+  const std::array<char, 4096> page = {};
+  if (::write(probe.get(), page.data(), page.size()) == static_cast<ssize_t>(page.size())) return Lack::kNothing;
+  return errno == EDQUOT ? Lack::kQuota : errno == ENOSPC ? Lack::kSpace : Lack::kNothing;
+}
+
+std::string FullDiskText(const fs::path& folder, int error) {
+  switch (error == EDQUOT ? Lack::kQuota : LackIn(folder)) {
+    case Lack::kQuota: return "this user's quota of the disk is used up: remove files of this user there";
+    case Lack::kInodes: return "the disk is full: it has no inode for one more file: remove files there";
+    case Lack::kNothing:
+    case Lack::kSpace: break;
+  }
+  return "the disk is full: make room there";
 }
 
 Status NoLocksIn(const fs::path& folder) {

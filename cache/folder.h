@@ -94,8 +94,11 @@ class FolderLock {
 // False if the file system has no locks, like NFS without its lock service: sqlite would take the failure for a held
 // lock and wait. Tested with hearth.lock; true if that does not exist yet.
 bool HasLocks(const std::filesystem::path& folder);
-// False if the file system counts its inodes and has none left: it takes no further file.
-bool HasInodes(const std::filesystem::path& folder);
+// What keeps the folder from taking one more file of a page.
+enum class Lack : uint8_t { kNothing, kSpace, kInodes, kQuota };
+Lack LackIn(const std::filesystem::path& folder);
+// Of a disk that took no more, with the system's error number if it is known: what is used up, and what to do.
+std::string FullDiskText(const std::filesystem::path& folder, int error = 0);
 // Why nothing can be stored there, and what to do.
 Status NoLocksIn(const std::filesystem::path& folder);
 

@@ -59,11 +59,11 @@ SqliteStore::SqliteStore(StoreOptions options, std::unique_ptr<SessionWaits> own
       claims_(options_.folder, waits_.makers),
       read_only_(database_->read_only()) {
   if (read_only_ && !options_.read_only) {
-    const char* why = ::access(file().c_str(), W_OK) != 0 ? ""
-                      : Database::IsForkedFromAUser()     ? ", this process was forked from one that has it open"
-                      : !HasLocks(options_.folder)        ? ", its file system has no locks"
-                                                          : ", the disk is full";
-    warnings_.Add("read-only", fmt::format("{} can't be written{}: its entries are used, but nothing new is stored",
+    const std::string why = ::access(file().c_str(), W_OK) != 0 ? ""
+                            : Database::IsForkedFromAUser()     ? "; this process was forked from one that has it open"
+                            : !HasLocks(options_.folder)        ? "; its file system has no locks"
+                                                                : "; " + FullDiskText(options_.folder);
+    warnings_.Add("read-only", fmt::format("{} can't be written: its entries are used, but nothing new is stored{}",
                                            file().string(), why));
   }
 }

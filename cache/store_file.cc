@@ -138,18 +138,24 @@ Status FillNewFile(const StoreOptions& options, const fs::path& file, const std:
   return database.Run(has_log ? "PRAGMA journal_mode=WAL" : "PRAGMA journal_mode=DELETE");
 }
 
+Status CantBeMade(const fs::path& folder) {
+  const int error = errno;
+  if (error == ENOSPC || error == EDQUOT) {
+    return Error(StatusCode::kResourceExhausted, "it can't be made: {}", FullDiskText(folder, error));
+  }
+  return Error(StatusCode::kIoError, "it can't be made: {}", std::strerror(error));
+}
+
 // Call it under the exclusive lock. The file gets its name only when it is complete.
 Status MakeFile(const StoreOptions& options, const fs::path& file, WaitBudget& waits,
                 const std::set<Revocation>& revocations = {}) {
   const fs::path unfinished = file.string() + ".new";
   RemoveWithSideFiles(unfinished);
   const int descriptor = ::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (descriptor < 0) return Error(StatusCode::kIoError, "it can't be made: {}", std::strerror(errno));
+  if (descriptor < 0) return CantBeMade(options.folder);
   ::close(descriptor);
   Status status = FillNewFile(options, unfinished, revocations, waits);
-  if (status.ok() && ::rename(unfinished.c_str(), file.c_str()) != 0) {
-    status = Error(StatusCode::kIoError, "it can't be made: {}", std::strerror(errno));
-  }
+  if (status.ok() && ::rename(unfinished.c_str(), file.c_str()) != 0) status = CantBeMade(options.folder);
   if (!status.ok()) RemoveWithSideFiles(unfinished);
   return status;
 }
@@ -204,6 +210,20 @@ bool CanWrite(const fs::path& folder) {
   return ::access(folder.c_str(), W_OK | X_OK) == 0;
 }
 
+// Open for this process alone, with log and journal in memory. kUnavailable if others use it.
+Result<Database> OpenAlone(const fs::path& file, WaitBudget& waits) {
+  HEARTH_ASSIGN(Database database, Database::Open(file, Database::Access::kReadWrite));
+  database.SetWaits(&waits);
+  // Before the first read, so that the log's index is in memory.
+  HEARTH_TRY(database.Run("PRAGMA locking_mode=EXCLUSIVE"));
+  HEARTH_TRY(database.Run(kSettings));
+  int64_t format = 0;
+  HEARTH_TRY(CheckFormat(database, format));
+  HEARTH_ASSIGN(const std::string mode, database.Text("PRAGMA journal_mode=MEMORY"));
+  if (mode == "memory") return database;
+  return Error(StatusCode::kUnavailable, "the disk is full and other programs use the file: end them, or clear it");
+}
+
 }  // namespace
 
 Result<Database> OpenStoreFileAsItIs(const StoreOptions& options, WaitBudget& waits) {
@@ -249,17 +269,9 @@ Result<Database> OpenWithoutSideFiles(const StoreOptions& options, const fs::pat
   HEARTH_TRY(CheckStoreFile(file, FolderUse::kExisting).status());
   HEARTH_TRY(CheckSideFiles(file, FolderUse::kExisting));
   HEARTH_TRY(CheckMayWriteAll(file));
-  HEARTH_ASSIGN(Database database, Database::Open(file, Database::Access::kReadWrite));
-  database.SetWaits(&waits);
-  // Before the first read, so that the log's index is in memory.
-  HEARTH_TRY(database.Run("PRAGMA locking_mode=EXCLUSIVE"));
-  HEARTH_TRY(database.Run(kSettings));
-  int64_t format = 0;
-  HEARTH_TRY(CheckFormat(database, format).Within(file.string()));
-  HEARTH_ASSIGN(const std::string mode, database.Text("PRAGMA journal_mode=MEMORY"));
-  if (mode == "memory") return database;
-  return Error(StatusCode::kUnavailable, "the disk is full and {} is in use: end the programs that use it, or clear it",
-               file.string());
+  Result<Database> opened = OpenAlone(file, waits);
+  HEARTH_TRY(opened.status().Within(file.string()));
+  return opened;
 }
 
 Status ReplaceStoreFile(const StoreOptions& options, WaitBudget& waits) {
@@ -273,9 +285,7 @@ Status ReplaceStoreFile(const StoreOptions& options, WaitBudget& waits) {
       if (auto known = ReadRevocations(*own.opened); known.ok()) revocations = *std::move(known);
     }
     own.opened = Status(StatusCode::kNotFound, "closed");
-    if (::rename(own.file.c_str(), cleared.c_str()) != 0 && errno != ENOENT) {
-      return Error(StatusCode::kIoError, "can't remove {}: {}", own.file.string(), std::strerror(errno));
-    }
+    if (::rename(own.file.c_str(), cleared.c_str()) != 0 && errno != ENOENT) return CantReplace(own.file);
     RemoveWithSideFiles(own.file);
     RemoveOtherFormats(options.folder, own.file, 0);
     RemoveLeftovers(options.folder);

@@ -66,11 +66,15 @@ fs::path DamagedFile(const fs::path& folder) {
   return folder / (std::string(kStoreFileName) + ".damaged");
 }
 
+Status CantReplace(const fs::path& file) {
+  const int error = errno;
+  const char* why = error == EBUSY ? "it is a mount point: mount its folder instead of the file" : std::strerror(error);
+  return Error(StatusCode::kIoError, "can't replace {}: {}", file.string(), why);
+}
+
 Status RenameWithSideFiles(const fs::path& from, const fs::path& to) {
   RemoveWithSideFiles(to);
-  if (::rename(from.c_str(), to.c_str()) != 0 && ::unlink(from.c_str()) != 0) {
-    return Error(StatusCode::kIoError, "can't move {} aside: {}", from.string(), std::strerror(errno));
-  }
+  if (::rename(from.c_str(), to.c_str()) != 0 && ::unlink(from.c_str()) != 0) return CantReplace(from);
   for (const char* suffix : kSideFiles) {
     const std::string side_file = from.string() + suffix;
     if (::rename(side_file.c_str(), (to.string() + suffix).c_str()) != 0) ::unlink(side_file.c_str());

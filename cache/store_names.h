@@ -20,6 +20,9 @@ std::filesystem::path FileOfFormat(const std::filesystem::path& folder, int64_t 
 std::filesystem::path ClearedFile(const std::filesystem::path& folder);
 std::filesystem::path DamagedFile(const std::filesystem::path& folder);
 
+// Of a file that could not be renamed or removed, by errno: why not, and what to do.
+Status CantReplace(const std::filesystem::path& file);
+
 // Renames a database with its log, because it may be in use and the log belongs to it. Replaces `to`.
 Status RenameWithSideFiles(const std::filesystem::path& from, const std::filesystem::path& to);
 std::vector<std::filesystem::path> WithSideFiles(const std::filesystem::path& file);

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
+#include <limits>
 #include <thread>
 
 #include "cache/database.h"
@@ -22,7 +24,10 @@ namespace hearth {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using testing::CacheFolder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using testing::NumberedBlob;
 using testing::NumberedKey;
 using testing::PutOne;
@@ -88,12 +93,38 @@ TEST(CacheOnAFullDisk, WithoutRoomForOneFileMoreItIsReadAndCleared) {
     const auto store = CacheFolder::Open(disk.options());
     ASSERT_NE(store, nullptr);
     EXPECT_EQ(store->Get(NumberedKey(5)), NumberedBlob(5, 40000));
+    EXPECT_THAT(store->TakeWarnings(), ElementsAre(HasSubstr("no inode for one more file: remove files there")));
   }
-  EXPECT_NE(PruneStore(disk.folder(), 290000).status().message().find("the disk is full"), std::string::npos);
+  EXPECT_THAT(std::string(PruneStore(disk.folder(), 290000).status().message()),
+              AllOf(HasSubstr("no inode for one more file"), HasSubstr(disk.folder().string())));
   EXPECT_TRUE(VerifyStore(disk.folder(), false)->clean());
   const auto cleared = ClearStore(disk.folder());
   ASSERT_TRUE(cleared.ok()) << cleared.status().message();
   EXPECT_EQ(cleared->entries, 6u);
+}
+
+TEST(CacheOnAFullDisk, WithoutRoomForTheStoresFileItSaysWhatIsFull) {
+  const SmallDisk disk("2m,nr_inodes=3");
+  SKIP_WITHOUT_MOUNTING(disk);
+  disk.TakeAllFiles();
+  EXPECT_THAT(std::string(SqliteStore::Open(disk.options()).status().message()),
+              HasSubstr("no inode for one more file: remove files there"));
+}
+
+TEST(CacheRemoval, AStoreFileThatIsAMountPointIsNotClearedButAllItsEntriesMayBeDeleted) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 1000));
+  const std::string file = folder.file();
+  if (::mount(file.c_str(), file.c_str(), nullptr, MS_BIND, nullptr) != 0)
+    GTEST_SKIP() << "mounting: " << std::strerror(errno);
+  const auto cleared = ClearStore(folder.path());
+  CacheFilter older;
+  older.unused_since_ms = std::numeric_limits<int64_t>::max();
+  const auto deleted = ClearStore(folder.path(), older);
+  ::umount(file.c_str());
+  EXPECT_THAT(std::string(cleared.status().message()), HasSubstr("is a mount point: mount its folder"));
+  ASSERT_TRUE(deleted.ok()) << deleted.status().message();
+  EXPECT_EQ(deleted->entries, 1u);
 }
 
 TEST(CacheRemoval, ASessionThatIsOpenWhileTheCacheIsClearedStoresIntoTheNewFile) {

@@ -125,6 +125,22 @@ TEST(CacheVfsOnce, AFileThatTakesTheStoresPlaceBetweenCheckAndOpeningIsRefused) 
   EXPECT_NE(store.status().message().find("replaced"), std::string::npos) << store.status().message();
 }
 
+TEST(CacheVfsOnce, AWriteBeyondTheUsersQuotaSaysSo) {
+  const CacheFolder folder, empty;
+  FailingVfs vfs;
+  const auto store = folder.Open();
+  vfs.Arm(FaultKind::kQuota, 1, true);
+  const auto made = SqliteStore::Open(empty.options());
+  EXPECT_EQ(made.status().code(), StatusCode::kResourceExhausted);
+  EXPECT_NE(made.status().message().find("quota"), std::string::npos) << made.status().message();
+  PutOne(*store, NumberedKey(1), NumberedBlob(1, kReadBlobBytes));
+  store->Flush();
+  const std::vector<std::string> warnings = store->TakeWarnings();
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("quota"), std::string::npos) << warnings[0];
+  EXPECT_GT(vfs.Disarm(), 0);
+}
+
 std::string NameOf(const ::testing::TestParamInfo<CacheVfs::ParamType>& info) {
   const auto [kind, lasts, has_log] = info.param;
   const char* const names[] = {"IoError", "DiskFull", "FileTooBig", "Misread", "CantOpen", "Locked"};

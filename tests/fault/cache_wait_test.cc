@@ -6,6 +6,7 @@
 
 #include "cache/database.h"
 #include "cache/leftover.h"
+#include "cache/locked_file.h"
 #include "cache/reports.h"
 #include "core/base/error.h"
 #include "tests/testing/cache_folder.h"
@@ -105,6 +106,18 @@ TEST(CacheWaits, WhatOthersLeftIsNotOverwritten) {
   const auto store = folder.Open();
   EXPECT_EQ(count("left-") + count("unfinished-"), 0);
   for (int number = 1; number < 4; ++number) EXPECT_TRUE(store->Get(NumberedKey(number))) << number;
+}
+
+TEST(CacheWaits, WhatALivingProcessIsStillWritingStays) {
+  const CacheFolder folder;
+  folder.Open().reset();
+  const auto [unfinished, descriptor] = MakeLockedFile(folder.path(), "unfinished-");
+  ASSERT_TRUE(descriptor.is_open());
+  testing::WriteFile(unfinished, "half a record");
+  folder.Open().reset();
+  EXPECT_TRUE(std::filesystem::exists(unfinished)) << "the next session removed it";
+  ASSERT_TRUE(ClearStore(folder.path()).ok());
+  EXPECT_TRUE(std::filesystem::exists(unfinished)) << "clearing removed it";
 }
 
 TEST(CacheWaits, ALeftFileThatIsDamagedGivesNoWrongBytes) {

@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <cerrno>
 #include <mutex>
 #include <utility>
 
@@ -57,6 +58,10 @@ int Write(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 offset
     // A full disk takes a part.
     Real(file).xWrite(FileOf(file)->real(), bytes, count / 2, offset);
     return SQLITE_FULL;
+  }
+  if (Fails(FaultKind::kQuota)) {
+    errno = EDQUOT;
+    return SQLITE_IOERR_WRITE;
   }
   if (Fails(FaultKind::kFileTooBig)) return SQLITE_IOERR_WRITE;
   if (Fails(FaultKind::kIoError)) return SQLITE_IOERR_WRITE;

@@ -14,6 +14,7 @@ enum class FaultKind {
   kMisread,     // EIO on reads as the newest sqlite reports it: like a damaged file
   kCantOpen,    // opening files
   kLocked,      // locks
+  kQuota,       // EDQUOT: writes
 };
 
 // While it lives, all of sqlite's system calls in this process go through it.
