@@ -84,7 +84,7 @@ class WorkerPool {
   // Bits: whether workers may enter the loop, the number of workers in it, and the loop's number.
   std::atomic<uint32_t> state_{0};
   std::atomic<uint32_t> most_workers_{0};  // of the present loop
-  std::atomic<uint32_t> last_left_{0};  // counts loops whose last worker left after the caller
+  std::atomic<uint32_t> last_left_{0};     // counts loops whose last worker left after the caller
   std::atomic<bool> stops_{false}, helped_{false};
   std::atomic<int64_t> cpus_are_shared_until_ns_{0};
   std::atomic<uint64_t> shared_loops_{0};
