@@ -59,8 +59,8 @@ Result<BindingKernel> FrameKernel(const FrameLayout& layout, const PlaneLayouts&
   for (const uint64_t value :
        {static_cast<uint64_t>(shape.h), static_cast<uint64_t>(shape.w), static_cast<uint64_t>(shape.c),
         planes[0].first_bytes / unit_bytes, planes[0].pitch_bytes / unit_bytes, planes[1].first_bytes,
-        planes[2].first_bytes, planes[1].pitch_bytes, planes[1].step_bytes, uint64_t{layout.is_turned},
-        uint64_t{is_swapped}})
+        planes[2].first_bytes, planes[1].pitch_bytes, planes[2].pitch_bytes, planes[1].step_bytes,
+        uint64_t{layout.is_turned}, uint64_t{is_swapped}})
     kernel.scalars.push_back(static_cast<uint32_t>(value));
   for (float value : FloatScalars(layout, kind, transfer.desc))
     kernel.scalars.push_back(std::bit_cast<uint32_t>(value));

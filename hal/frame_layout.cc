@@ -152,10 +152,6 @@ Result<PlaneLayouts> LayoutsOf(const Frame& frame) {
     HEARTH_ASSIGN(planes[k], LayoutOfPlane(plane, sizes[k], k, memory_bytes, behind_bytes));
     behind_bytes = planes[k].first_bytes + planes[k].pitch_bytes * sizes[k].rows;
   }
-  if (frame.memory != MemoryKind::kHost && sizes.size() == 3 && planes[1].pitch_bytes != planes[2].pitch_bytes) {
-    return Error(StatusCode::kInvalidArgument, "in device memory U and V have one row pitch, not {} and {} bytes",
-                 planes[1].pitch_bytes, planes[2].pitch_bytes);
-  }
   if (frame.format == PixelFormat::kNv12 || frame.format == PixelFormat::kNv21) {
     planes[2] = planes[1];
     ++planes[frame.format == PixelFormat::kNv12 ? 2 : 1].first_bytes;

@@ -48,9 +48,9 @@ struct PixelRectangle {
 // fractional bits (hal/frame_layout.cc). A pixel takes the U and V of its 2x2 block.
 struct Frame {
   // A texture (level 0, as wide and high as the frame) holds RGBA8 or BGRA8. A device buffer holds all planes at their
-  // offsets; the first plane has its handle and its size, a multiple of 4. U and V have one row pitch there. A VkImage
-  // holds RGBA8 or BGRA8 (UNORM, UINT or SRGB: the bytes count), or several planes: NV12 (G8_B8R8_2PLANE_420) or I420
-  // (G8_B8_R8_3PLANE_420). Its handle alone is in the first plane.
+  // offsets; the first plane has its handle and its size, a multiple of 4. A VkImage holds RGBA8 or BGRA8 (UNORM, UINT or
+  // SRGB: the bytes count), or several planes: NV12 (G8_B8R8_2PLANE_420) or I420 (G8_B8_R8_3PLANE_420). Its handle alone
+  // is in the first plane.
   MemoryKind memory = MemoryKind::kHost;
   PixelFormat format = PixelFormat::kRgba8;
   int32_t width = 0, height = 0;

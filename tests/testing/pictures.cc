@@ -162,7 +162,7 @@ TestPicture::TestPicture(PixelFormat format, int32_t width, int32_t height, uint
   }
   std::mt19937 random(seed);
   for (size_t k = 0; k < 3 && rows[k] > 0; ++k) {
-    pitches_[k] = row_bytes[k] + static_cast<uint64_t>(padding);
+    pitches_[k] = row_bytes[k] + static_cast<uint64_t>(padding) * (k + 1);
     // Nothing after the last row's last byte, except in shared memory, where the next plane follows a whole row.
     const uint64_t size = (rows[k] - 1) * pitches_[k] + (is_in_one ? pitches_[k] : row_bytes[k]);
     std::vector<std::byte>& memory = memories_[is_in_one ? 0 : k];

@@ -17,8 +17,8 @@ inline constexpr PixelFormat kPixelFormats[] = {PixelFormat::kRgba8, PixelFormat
                                                 PixelFormat::kNv12,  PixelFormat::kNv21,  PixelFormat::kI420};
 std::string NameOf(PixelFormat format);
 
-// Random bytes, determined by the seed, with `padding` bytes after each row. Planes have separate memory, or follow
-// each other in one.
+// Random bytes, determined by the seed, with `padding` bytes after each row of the first plane, twice as many in the
+// second and three times in the third. Planes have separate memory, or follow each other in one.
 class TestPicture {
  public:
   TestPicture(PixelFormat format, int32_t width, int32_t height, uint32_t seed, int padding = 0,
