@@ -109,6 +109,8 @@ Result<BindingLayout> LayoutOf(const Binding& binding, const TensorDesc& desc) {
     return Error(StatusCode::kUnsupported,
                  "a tensor of {} can't use lent memory; only real numbers of device types can", DTypeName(desc.dtype));
   }
+  if (IsExternal(binding.memory))
+    return Error(StatusCode::kUnsupported, "a dma-buf or an AHardwareBuffer is lent as a frame: call BindFrame");
   const Bhwc shape = ToBhwc(desc.shape);
   const bool has_texels = HasTexels(binding.memory);
   BindingLayout layout;

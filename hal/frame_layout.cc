@@ -60,27 +60,27 @@ Result<PixelRectangle> CropOf(const Frame& frame) {
                crop.width, crop.height, crop.x, crop.y, frame.width, frame.height);
 }
 
-// A VkImage's texels are copied as bytes, plane by plane, so only the image's format matters.
+// An image's texels are copied as bytes, plane by plane, so only the image's format matters.
 Status CheckImage(const Frame& frame) {
   const FramePlane& first = frame.planes[0];
   if (frame.format == PixelFormat::kRgb8 || frame.format == PixelFormat::kNv21) {
     return Error(StatusCode::kUnsupported,
-                 "a VkImage is a frame of RGBA8, BGRA8, NV12 or I420: Vulkan has no NV21, and drivers no RGB8");
+                 "an image is a frame of RGBA8, BGRA8, NV12 or I420: Vulkan has no NV21, and drivers no RGB8");
   }
   if (frame.planes[1].handle != 0 || frame.planes[2].handle != 0 || first.offset_bytes != 0 ||
       first.row_pitch_bytes != 0) {
     return Error(StatusCode::kInvalidArgument,
-                 "a frame in a VkImage has only a handle in the first plane, without offset and row pitch");
+                 "a frame in an image has only a handle in the first plane, without offset and row pitch");
   }
   const bool has_planes = frame.format == PixelFormat::kNv12 || frame.format == PixelFormat::kI420;
   if (!has_planes || (frame.width % 2 == 0 && frame.height % 2 == 0)) return Status::Ok();
-  return Error(StatusCode::kInvalidArgument, "a VkImage of several planes has an even width and height, not {}x{}",
+  return Error(StatusCode::kInvalidArgument, "an image of several planes has an even width and height, not {}x{}",
                frame.width, frame.height);
 }
 
 // A frame in device memory: one texture, image or buffer, which kernels read four bytes at a time.
 Status CheckDeviceMemory(const Frame& frame) {
-  if (frame.memory == MemoryKind::kVulkanImage) return CheckImage(frame);
+  if (IsInTexels(frame) && frame.memory != MemoryKind::kGlTexture) return CheckImage(frame);
   const FramePlane& first = frame.planes[0];
   const bool is_of_4_bytes = frame.format == PixelFormat::kRgba8 || frame.format == PixelFormat::kBgra8;
   if (frame.memory == MemoryKind::kGlTexture) {
@@ -100,28 +100,10 @@ Status CheckDeviceMemory(const Frame& frame) {
                first.size_bytes, first.offset_bytes, first.row_pitch_bytes);
 }
 
-// The columns and rows of a plane, and the bytes of one element.
-struct PlaneSize {
-  uint64_t columns = 0, rows = 0, element_bytes = 0;
-};
-
-std::vector<PlaneSize> PlaneSizes(const Frame& frame) {
-  const auto width = static_cast<uint64_t>(frame.width), height = static_cast<uint64_t>(frame.height);
-  const uint64_t half_width = (width + 1) / 2, half_height = (height + 1) / 2;
-  switch (frame.format) {
-    case PixelFormat::kRgba8:
-    case PixelFormat::kBgra8: return {{width, height, 4}};
-    case PixelFormat::kRgb8: return {{width, height, 3}};
-    case PixelFormat::kNv12:
-    case PixelFormat::kNv21: return {{width, height, 1}, {half_width, half_height, 2}};
-    default: return {{width, height, 1}, {half_width, half_height, 1}, {half_width, half_height, 1}};
-  }
-}
-
 Result<PlaneLayout> LayoutOfPlane(const FramePlane& plane, const PlaneSize& size, size_t index, uint64_t memory_bytes,
                                   uint64_t behind_bytes) {
   PlaneLayout layout;
-  const uint64_t row_bytes = size.columns * size.element_bytes;
+  const uint64_t row_bytes = size.row_bytes();
   layout.step_bytes = size.element_bytes;
   layout.pitch_bytes = plane.row_pitch_bytes != 0 ? plane.row_pitch_bytes : row_bytes;
   layout.first_bytes = plane.handle == 0 && plane.offset_bytes == 0 ? behind_bytes : plane.offset_bytes;
@@ -139,8 +121,11 @@ Result<PlaneLayout> LayoutOfPlane(const FramePlane& plane, const PlaneSize& size
   return layout;
 }
 
-Result<PlaneLayouts> LayoutsOf(const Frame& frame) {
+Result<PlaneLayouts> LayoutsOf(Frame frame) {
   const std::vector<PlaneSize> sizes = PlaneSizes(frame);
+  // Offsets and pitches of a dma-buf in tiles are for its importer.
+  if (frame.memory == MemoryKind::kDmaBuf && IsInTexels(frame))
+    frame.planes = {FramePlane{.handle = frame.planes[0].handle}};
   PlaneLayouts planes;
   if (frame.planes[0].handle == 0) return Error(StatusCode::kInvalidArgument, "the frame's first plane has no memory");
   if (frame.memory != MemoryKind::kHost) HEARTH_TRY(CheckDeviceMemory(frame));
@@ -148,7 +133,7 @@ Result<PlaneLayouts> LayoutsOf(const Frame& frame) {
   for (size_t k = 0; k < sizes.size(); ++k) {
     const FramePlane& plane = frame.planes[k];
     const uint64_t lent_bytes = plane.handle != 0 && k > 0 ? plane.size_bytes : frame.planes[0].size_bytes;
-    const uint64_t memory_bytes = HasTexels(frame.memory) ? UINT64_MAX : lent_bytes;
+    const uint64_t memory_bytes = IsInTexels(frame) ? UINT64_MAX : lent_bytes;
     HEARTH_ASSIGN(planes[k], LayoutOfPlane(plane, sizes[k], k, memory_bytes, behind_bytes));
     behind_bytes = planes[k].first_bytes + planes[k].pitch_bytes * sizes[k].rows;
   }
@@ -186,6 +171,23 @@ std::vector<BilinearSample> SamplesOf(int32_t first, int32_t in_size, int32_t ou
 
 }  // namespace
 
+std::vector<PlaneSize> PlaneSizes(const Frame& frame) {
+  const auto width = static_cast<uint64_t>(frame.width), height = static_cast<uint64_t>(frame.height);
+  const uint64_t half_width = (width + 1) / 2, half_height = (height + 1) / 2;
+  switch (frame.format) {
+    case PixelFormat::kRgba8:
+    case PixelFormat::kBgra8: return {{width, height, 4}};
+    case PixelFormat::kRgb8: return {{width, height, 3}};
+    case PixelFormat::kNv12:
+    case PixelFormat::kNv21: return {{width, height, 1}, {half_width, half_height, 2}};
+    default: return {{width, height, 1}, {half_width, half_height, 1}, {half_width, half_height, 1}};
+  }
+}
+
+bool IsInTexels(const Frame& frame) {
+  return HasTexels(frame.memory) || (frame.memory == MemoryKind::kDmaBuf && frame.drm_modifier != 0);
+}
+
 Result<FrameLayout> LayoutOfFrame(const Frame& frame, const TensorDesc& desc) {
   HEARTH_TRY(CheckTensor(frame, desc));
   HEARTH_TRY(CheckPicture(frame));
@@ -212,12 +214,17 @@ Result<FrameLayout> LayoutOfFrame(const Frame& frame, const TensorDesc& desc) {
 
 NativeMemory MemoryOf(const Frame& frame, const PlaneLayouts& planes) {
   NativeMemory memory{frame.memory, frame.planes[0].handle, frame.planes[0].size_bytes};
-  if (frame.memory == MemoryKind::kGlTexture) {
+  memory.texel = StorageType::kUnorm8;
+  if (IsInTexels(frame)) {
     memory.width = static_cast<uint32_t>(frame.width);
     memory.height = static_cast<uint32_t>(frame.height);
-    memory.texel = StorageType::kUnorm8;
   }
-  if (frame.memory == MemoryKind::kVulkanImage) {
+  if (IsExternal(frame.memory)) {
+    memory.pixels = frame.format;
+    memory.drm_modifier = frame.drm_modifier;
+    memory.lent_planes.assign(frame.planes.begin(), frame.planes.end());
+  }
+  if (IsInTexels(frame) && frame.memory != MemoryKind::kGlTexture) {
     const std::vector<PlaneSize> sizes = PlaneSizes(frame);
     for (size_t k = 0; k < sizes.size(); ++k) {
       memory.planes.push_back(

@@ -47,6 +47,16 @@ struct FrameLayout {
   uint64_t pixel_bytes() const { return is_yuv() ? 1 : format == PixelFormat::kRgb8 ? 3 : 4; }
 };
 
+// The columns and rows of a plane, and the bytes of one element.
+struct PlaneSize {
+  uint64_t columns = 0, rows = 0, element_bytes = 0;
+  uint64_t row_bytes() const { return columns * element_bytes; }
+};
+std::vector<PlaneSize> PlaneSizes(const Frame& frame);
+
+// Whether only a driver knows how the frame's texels lie in memory. Kernels get them tightly packed.
+bool IsInTexels(const Frame& frame);
+
 // kInvalidArgument for an invalid frame, or one that does not fit the tensor: the message says which number is wrong
 // and what is right. kUnsupported for a tensor that takes no pictures.
 Result<FrameLayout> LayoutOfFrame(const Frame& frame, const TensorDesc& desc);

@@ -7,16 +7,18 @@
 namespace hearth {
 
 Result<RunsInFlight::Endpoint> RunsInFlight::LentFrame(const Frame& frame, const PlanTensor& tensor) {
-  HEARTH_ASSIGN(const FrameLayout layout, LayoutOfFrame(frame, tensor.desc));
-  const bool is_texture = frame.memory == MemoryKind::kGlTexture;
+  HEARTH_ASSIGN(FrameLayout layout, LayoutOfFrame(frame, tensor.desc));
   const NativeMemory memory = MemoryOf(frame, layout.planes);
   const uint64_t most_bytes = std::min<uint64_t>(device_.info().max_binding_bytes, INT32_MAX);
-  if (!is_texture && memory.size_bytes > most_bytes) {
+  if (frame.memory != MemoryKind::kGlTexture && memory.size_bytes > most_bytes) {
     return Error(StatusCode::kResourceExhausted, "the buffer has {} bytes; a kernel of {} can read at most {}",
                  memory.size_bytes, device_.info().name, most_bytes);
   }
   Endpoint endpoint;
   HEARTH_ASSIGN(endpoint.lent, device_.ImportBuffer(memory));
+  const bool is_texture = endpoint.lent->is_texture();
+  // A texture made of texels in any order gives red first. One made of the bytes of linear memory gives the bytes.
+  if (is_texture && IsExternal(frame.memory) && IsInTexels(frame)) layout.format = PixelFormat::kRgba8;
   HEARTH_ASSIGN(endpoint.table, device_.CreateBuffer(FrameTableBytes(tensor.desc)));
   HEARTH_TRY(device_.Write(*endpoint.table, 0, endpoint.table->size_bytes(), [&](std::span<std::byte> table) {
     FillFrameTable(layout.across, layout.down, table);
@@ -32,9 +34,8 @@ Status RunsInFlight::BindFrame(size_t index, const Frame& frame) {
   const PlanTensor& input = plan_.inputs[index];
   HEARTH_CHECK(input.on_device);
   inputs_.resize(plan_.inputs.size());
-  Result<Endpoint> endpoint = LentFrame(frame, input);
-  if (!endpoint.ok()) return endpoint.status().Within("'" + input.name + "'");
-  Replace(inputs_[index], std::move(endpoint).value());
+  HEARTH_ASSIGN(Endpoint endpoint, LentFrame(frame, input));
+  Replace(inputs_[index], std::move(endpoint));
   return Status::Ok();
 }
 

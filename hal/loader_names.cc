@@ -9,7 +9,8 @@ LoaderNames LoaderNamesOn(OperatingSystem system) {
       return {.vulkan = {"libvulkan.so"},
               .opencl = {"libOpenCL.so", "/vendor/lib64/libOpenCL.so", "/system/vendor/lib64/libOpenCL.so"},
               .egl = {"libEGL.so"},
-              .gles = {"libGLESv2.so"}};
+              .gles = {"libGLESv2.so"},
+              .hardware_buffers = {"libnativewindow.so", "libandroid.so"}};
     case OperatingSystem::kApple:
       // MoltenVK also works without a loader. OpenGL ES is ANGLE.
       return {.vulkan = {"libvulkan.1.dylib", "libvulkan.dylib", "libMoltenVK.dylib"},

@@ -25,6 +25,7 @@ constexpr OperatingSystem ThisSystem() {
 // The first name of a list that the system finds is opened.
 struct LoaderNames {
   std::vector<const char*> vulkan, opencl, egl, gles;
+  std::vector<const char*> hardware_buffers = {};  // AHardwareBuffer_*: only Android has them
 };
 LoaderNames LoaderNamesOn(OperatingSystem system);
 

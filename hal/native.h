@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/emit/kernel_source.h"
-#include "hearth/interop.h"
+#include "hearth/frame.h"
 
 namespace hearth {
 
@@ -19,7 +19,13 @@ struct ImagePlane {
 
 // Whether the memory is an object with texels, whose size only the driver knows, instead of a buffer of bytes.
 inline bool HasTexels(MemoryKind kind) {
-  return kind == MemoryKind::kGlTexture || kind == MemoryKind::kVulkanImage;
+  return kind == MemoryKind::kGlTexture || kind == MemoryKind::kVulkanImage ||
+         kind == MemoryKind::kAndroidHardwareBuffer;
+}
+
+// Whether the memory belongs to no context of an API: any driver may import it.
+inline bool IsExternal(MemoryKind kind) {
+  return kind == MemoryKind::kDmaBuf || kind == MemoryKind::kAndroidHardwareBuffer;
 }
 
 // Memory to import. A texture has a size in texels and a texel format.
@@ -30,9 +36,14 @@ struct NativeMemory {
   uint32_t width = 0, height = 0;
   StorageType texel = StorageType::kFloat32;
   bool is_written = false;  // by kernels: drivers have stricter rules for such a texture
-  // The planes of an image, whose bytes become a buffer of size_bytes.
+  // The planes of an image, whose bytes become a buffer of size_bytes. Of a linear dma-buf: none, its bytes are read
+  // where they are.
   std::vector<ImagePlane> planes = {};
   uint32_t image_layout = 0;
+  // Of a dma-buf or an AHardwareBuffer.
+  PixelFormat pixels = PixelFormat::kRgba8;
+  uint64_t drm_modifier = 0;
+  std::vector<FramePlane> lent_planes = {};  // of a dma-buf: as in its frame
 };
 
 // Synchronization of a submission with work outside the device's own submissions.

@@ -33,8 +33,7 @@ Status PlanRunner::BindFrame(size_t index, const Frame& frame) {
   HEARTH_CHECK(index < plan_.inputs.size());
   const PlanTensor& input = plan_.inputs[index];
   if (runs_ == nullptr || !input.on_device || host_inputs_.contains(input.transfer.value)) {
-    return Error(StatusCode::kUnsupported, "input '{}' is read by the CPU, which takes frames in host memory",
-                 input.name);
+    return Error(StatusCode::kUnsupported, "the CPU reads this input, and takes frames in host memory");
   }
   return runs_->BindFrame(index, frame);
 }

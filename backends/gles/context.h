@@ -32,6 +32,8 @@ class Context {
 
   // Only inside the work of OnThread.
   const GlApi& gl() const { return api_.gl; }
+  const EglApi& egl() const { return api_.egl; }
+  EGLDisplay display() const { return egl_context_->display(); }
 
   // Runs `work` on the context's thread and returns its result: nothing, a Status or a Result. Once the device has
   // hung, it returns kDeviceLost instead. Threads: any.

@@ -14,12 +14,14 @@ Result<std::unique_ptr<Buffer>> GlesDevice::DoCreateBuffer(uint64_t size_bytes) 
 }
 
 Result<std::unique_ptr<Buffer>> GlesDevice::DoImportBuffer(const NativeMemory& memory) {
-  if (memory.kind == MemoryKind::kGlTexture) {
-    HEARTH_ASSIGN(std::unique_ptr<Buffer> texture, GlesTexture::Import(*context_, memory));
+  if (memory.kind == MemoryKind::kGlTexture || IsExternal(memory.kind)) {
+    const auto import = IsExternal(memory.kind) ? GlesTexture::ImportExternal : GlesTexture::Import;
+    HEARTH_ASSIGN(std::unique_ptr<Buffer> texture, import(*context_, memory));
     return texture;
   }
   if (memory.kind != MemoryKind::kGlBuffer)
-    return Error(StatusCode::kUnsupported, "OpenGL ES imports only GL buffers and textures");
+    return Error(StatusCode::kUnsupported,
+                 "OpenGL ES imports only GL buffers, GL textures, dma-bufs and AHardwareBuffers");
   HEARTH_ASSIGN(std::unique_ptr<Buffer> buffer, GlesBuffer::Import(*context_, memory));
   return buffer;
 }

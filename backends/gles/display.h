@@ -36,6 +36,8 @@ class EglContext {
   static Result<std::unique_ptr<EglContext>> Share(const EglApi& egl, const GlContext& shared);
   ~EglContext();
 
+  EGLDisplay display() const { return display_; }
+
   EglContext(const EglContext&) = delete;
   EglContext& operator=(const EglContext&) = delete;
 

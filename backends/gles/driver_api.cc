@@ -28,6 +28,9 @@ Status FillEgl(const DynamicLibrary& library, EglApi& egl) {
   Find(library, egl, "eglQueryDevicesEXT", egl.QueryDevicesEXT);
   Find(library, egl, "eglQueryDeviceStringEXT", egl.QueryDeviceStringEXT);
   Find(library, egl, "eglQueryDeviceBinaryEXT", egl.QueryDeviceBinaryEXT);
+  Find(library, egl, "eglCreateImageKHR", egl.CreateImageKHR);
+  Find(library, egl, "eglDestroyImageKHR", egl.DestroyImageKHR);
+  Find(library, egl, "eglGetNativeClientBufferANDROID", egl.GetNativeClientBufferANDROID);
   return Status::Ok();
 }
 
@@ -43,6 +46,7 @@ Status FillGl(const DynamicLibrary& library, const EglApi& egl, GlApi& gl) {
   if (gl.TexBufferRange == nullptr) Find(library, egl, "glTexBufferRangeEXT", gl.TexBufferRange);
   Find(library, egl, "glGetQueryObjectui64vEXT", gl.GetQueryObjectui64v);
   Find(library, egl, "glMaxShaderCompilerThreadsKHR", gl.MaxShaderCompilerThreads);
+  Find(library, egl, "glEGLImageTargetTexture2DOES", gl.EGLImageTargetTexture2DOES);
   Find(library, egl, "glGetGraphicsResetStatus", gl.GetGraphicsResetStatus);
   if (gl.GetGraphicsResetStatus == nullptr)
     Find(library, egl, "glGetGraphicsResetStatusEXT", gl.GetGraphicsResetStatus);

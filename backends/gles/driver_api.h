@@ -103,6 +103,9 @@ struct EglApi {
   PFNEGLQUERYDEVICESEXTPROC QueryDevicesEXT = nullptr;
   PFNEGLQUERYDEVICESTRINGEXTPROC QueryDeviceStringEXT = nullptr;
   PFNEGLQUERYDEVICEBINARYEXTPROC QueryDeviceBinaryEXT = nullptr;
+  PFNEGLCREATEIMAGEKHRPROC CreateImageKHR = nullptr;
+  PFNEGLDESTROYIMAGEKHRPROC DestroyImageKHR = nullptr;
+  PFNEGLGETNATIVECLIENTBUFFERANDROIDPROC GetNativeClientBufferANDROID = nullptr;
 };
 
 struct GlApi {
@@ -116,6 +119,7 @@ struct GlApi {
   PFNGLGETQUERYOBJECTUI64VEXTPROC GetQueryObjectui64v = nullptr;
   PFNGLMAXSHADERCOMPILERTHREADSKHRPROC MaxShaderCompilerThreads = nullptr;
   PFNGLGETGRAPHICSRESETSTATUSEXTPROC GetGraphicsResetStatus = nullptr;
+  PFNGLEGLIMAGETARGETTEXTURE2DOESPROC EGLImageTargetTexture2DOES = nullptr;
 };
 
 struct DriverApi {

@@ -74,16 +74,24 @@ Status GlesTexture::Adopt(const NativeMemory& memory) {
                  "texture {} can't be written by kernels: make its memory with glTexStorage2D", id);
   }
   id_ = id;
+  MakeSampler();
+  return context_.Check("importing a lent texture");
+}
+
+void GlesTexture::MakeSampler() {
+  const GlApi& gl = context_.gl();
   // A sampler object makes an incomplete texture readable: the default filter needs mipmaps.
   gl.GenSamplers(1, &sampler_);
   gl.SamplerParameteri(sampler_, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
   gl.SamplerParameteri(sampler_, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-  return context_.Check("importing a lent texture");
 }
 
 GlesTexture::~GlesTexture() {
   if (sampler_ == 0) return;
-  context_.OnThread([this] { context_.gl().DeleteSamplers(1, &sampler_); });
+  context_.OnThread([this] {
+    context_.gl().DeleteSamplers(1, &sampler_);
+    if (is_owned_) context_.gl().DeleteTextures(1, &id_);
+  });
 }
 
 }  // namespace hearth::gles

@@ -1,5 +1,9 @@
 #include "backends/opencl/buffer.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "backends/opencl/device_queries.h"
 #include "core/base/error.h"
 #include "core/base/large_pages.h"
 
@@ -96,6 +100,35 @@ Result<std::unique_ptr<Buffer>> OpenClBuffer::Import(const OpenClDriver& driver,
   code = api.clRetainMemObject(memory);
   if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kInvalidArgument, "the lent cl_mem");
   return std::unique_ptr<Buffer>(new OpenClBuffer(size_bytes, MemoryHandle(api, memory)));
+}
+
+Result<std::unique_ptr<Buffer>> OpenClBuffer::ImportDmaBuf(const OpenClDriver& driver, const NativeMemory& memory) {
+  const OpenClApi& api = driver.api;
+  constexpr const char* kExtension = "cl_khr_external_memory_dma_buf";
+  if (memory.drm_modifier != 0) return Error(StatusCode::kUnsupported, "OpenCL reads only linear dma-bufs");
+  if (api.clCreateBufferWithProperties == nullptr || !HasOpenClExtension(api, driver.device, kExtension))
+    return Error(StatusCode::kUnsupported, "the OpenCL driver has no {}", kExtension);
+  cl_platform_id platform = nullptr;
+  api.clGetDeviceInfo(driver.device, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr);
+  const auto find = [&](const char* name) {
+    return reinterpret_cast<OpenClTurn>(api.clGetExtensionFunctionAddressForPlatform(platform, name));
+  };
+  const OpenClTurns turns{find("clEnqueueAcquireExternalMemObjectsKHR"), find("clEnqueueReleaseExternalMemObjectsKHR")};
+  if (turns.acquire == nullptr || turns.release == nullptr)
+    return Error(StatusCode::kUnsupported, "the OpenCL driver has {}, but not its functions", kExtension);
+  // The driver owns the descriptor that it takes.
+  const int descriptor = ::fcntl(static_cast<int>(memory.handle), F_DUPFD_CLOEXEC, 0);
+  const cl_ulong properties[] = {CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR, static_cast<cl_ulong>(descriptor), 0};
+  cl_int code = CL_SUCCESS;
+  const cl_mem taken =
+      api.clCreateBufferWithProperties(driver.context, properties, CL_MEM_READ_ONLY, memory.size_bytes, nullptr, &code);
+  if (taken == nullptr) {
+    ::close(descriptor);
+    return OpenClError(code, StatusCode::kUnsupported, "a dma-buf as a buffer");
+  }
+  std::unique_ptr<OpenClBuffer> buffer(new OpenClBuffer(memory.size_bytes, MemoryHandle(api, taken)));
+  buffer->turns_ = turns;
+  return std::unique_ptr<Buffer>(std::move(buffer));
 }
 
 Result<OpenClView> OpenClView::Create(const OpenClDriver& driver, const BoundRange& range, const TensorArg& arg) {

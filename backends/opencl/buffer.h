@@ -11,6 +11,12 @@
 
 namespace hearth {
 
+// Commands around the kernels that read memory which other drivers use too; null for any other memory.
+using OpenClTurn = clEnqueueAcquireExternalMemObjectsKHR_fn;
+struct OpenClTurns {
+  OpenClTurn acquire = nullptr, release = nullptr;
+};
+
 class OpenClBuffer final : public Buffer {
  public:
   // `host_allocated` asks for memory that the host sees without a copy: right if host and device share memory, slow on
@@ -21,12 +27,17 @@ class OpenClBuffer final : public Buffer {
   // or is smaller than `size_bytes`.
   static Result<std::unique_ptr<Buffer>> Import(const OpenClDriver& driver, cl_mem memory, uint64_t size_bytes);
 
+  // A linear dma-buf. kUnsupported if the driver does not take it.
+  static Result<std::unique_ptr<Buffer>> ImportDmaBuf(const OpenClDriver& driver, const NativeMemory& memory);
+
   cl_mem memory() const { return memory_.get(); }
+  const OpenClTurns& turns() const { return turns_; }
 
  private:
   OpenClBuffer(uint64_t size_bytes, MemoryHandle memory) : Buffer(size_bytes), memory_(std::move(memory)) {}
 
   MemoryHandle memory_;
+  OpenClTurns turns_;
 };
 
 // The cl_mem that a kernel gets for `range` as argument `arg`: the whole buffer (with one more reference), a

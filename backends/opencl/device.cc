@@ -102,8 +102,9 @@ Result<std::unique_ptr<Buffer>> OpenClDevice::DoCreateBuffer(uint64_t size_bytes
 }
 
 Result<std::unique_ptr<Buffer>> OpenClDevice::DoImportBuffer(const NativeMemory& memory) {
+  if (memory.kind == MemoryKind::kDmaBuf) return OpenClBuffer::ImportDmaBuf(driver(), memory);
   if (memory.kind != MemoryKind::kClBuffer)
-    return Error(StatusCode::kUnsupported, "OpenCL imports only cl_mem buffers (no image, no GL object)");
+    return Error(StatusCode::kUnsupported, "OpenCL imports only cl_mem buffers and dma-bufs (no image, no GL object)");
   return OpenClBuffer::Import(driver(), reinterpret_cast<cl_mem>(memory.handle), memory.size_bytes);
 }
 

@@ -1,7 +1,5 @@
 #include "backends/opencl/device_queries.h"
 
-#include <CL/cl_ext.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -157,6 +155,11 @@ Result<DeviceInfo> ReadOpenClDeviceInfo(const OpenClApi& api, const OpenClDevice
   // Guessed limits would lead to a worse plan, or to one that the device can't run.
   if (device.failure != CL_SUCCESS) return OpenClError(device.failure, StatusCode::kUnavailable, "clGetDeviceInfo");
   return WithUsableLimits(std::move(info));
+}
+
+bool HasOpenClExtension(const OpenClApi& api, cl_device_id device, const std::string& name) {
+  AskedDevice asked{api, device};
+  return HasExtension(asked, name);
 }
 
 std::string OpenClUnusableReason(const OpenClApi& api, const OpenClDeviceId& id) {

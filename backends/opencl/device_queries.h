@@ -22,6 +22,9 @@ Result<std::vector<OpenClDeviceId>> FindOpenClDevices(const OpenClApi& api);
 // kUnavailable if the driver fails to answer; an unknown query is no failure.
 Result<DeviceInfo> ReadOpenClDeviceInfo(const OpenClApi& api, const OpenClDeviceId& id);
 
+// Whether the device lists the extension.
+bool HasOpenClExtension(const OpenClApi& api, cl_device_id device, const std::string& name);
+
 // The reason why Hearth can't use the device; empty if it can.
 std::string OpenClUnusableReason(const OpenClApi& api, const OpenClDeviceId& id);
 

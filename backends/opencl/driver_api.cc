@@ -19,6 +19,8 @@ Result<OpenClApi> LoadOnce() {
     return Error(StatusCode::kUnavailable, "the OpenCL loader lacks {}: it is older than OpenCL 1.2", #name);
   HEARTH_OPENCL_FUNCTIONS(HEARTH_FIND)
 #undef HEARTH_FIND
+  api.clCreateBufferWithProperties =
+      library->Symbol<decltype(api.clCreateBufferWithProperties)>("clCreateBufferWithProperties");
   library->Leak();
   if (TheOpenClTableFilter() != nullptr) TheOpenClTableFilter()(api);
   return api;

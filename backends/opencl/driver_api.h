@@ -4,6 +4,7 @@
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
+#include <CL/cl_ext.h>
 
 #include <cstdint>
 #include <string>
@@ -14,53 +15,57 @@
 
 namespace hearth {
 
-#define HEARTH_OPENCL_FUNCTIONS(X)    \
-  X(clGetPlatformIDs)                 \
-  X(clGetPlatformInfo)                \
-  X(clGetDeviceIDs)                   \
-  X(clGetDeviceInfo)                  \
-  X(clCreateContext)                  \
-  X(clReleaseContext)                 \
-  X(clRetainContext)                  \
-  X(clGetContextInfo)                 \
-  X(clCreateCommandQueue)             \
-  X(clReleaseCommandQueue)            \
-  X(clRetainCommandQueue)             \
-  X(clGetCommandQueueInfo)            \
-  X(clCreateBuffer)                   \
-  X(clCreateSubBuffer)                \
-  X(clCreateImage)                    \
-  X(clRetainMemObject)                \
-  X(clReleaseMemObject)               \
-  X(clGetMemObjectInfo)               \
-  X(clSetMemObjectDestructorCallback) \
-  X(clEnqueueMapBuffer)               \
-  X(clEnqueueUnmapMemObject)          \
-  X(clCreateProgramWithSource)        \
-  X(clCreateProgramWithBinary)        \
-  X(clBuildProgram)                   \
-  X(clGetProgramInfo)                 \
-  X(clGetProgramBuildInfo)            \
-  X(clReleaseProgram)                 \
-  X(clCreateKernel)                   \
-  X(clGetKernelWorkGroupInfo)         \
-  X(clSetKernelArg)                   \
-  X(clReleaseKernel)                  \
-  X(clEnqueueNDRangeKernel)           \
-  X(clEnqueueMarkerWithWaitList)      \
-  X(clEnqueueBarrierWithWaitList)     \
-  X(clFlush)                          \
-  X(clFinish)                         \
-  X(clGetEventProfilingInfo)          \
-  X(clReleaseEvent)                   \
-  X(clRetainEvent)                    \
-  X(clGetEventInfo)                   \
+#define HEARTH_OPENCL_FUNCTIONS(X)            \
+  X(clGetPlatformIDs)                         \
+  X(clGetPlatformInfo)                        \
+  X(clGetDeviceIDs)                           \
+  X(clGetDeviceInfo)                          \
+  X(clGetExtensionFunctionAddressForPlatform) \
+  X(clCreateContext)                          \
+  X(clReleaseContext)                         \
+  X(clRetainContext)                          \
+  X(clGetContextInfo)                         \
+  X(clCreateCommandQueue)                     \
+  X(clReleaseCommandQueue)                    \
+  X(clRetainCommandQueue)                     \
+  X(clGetCommandQueueInfo)                    \
+  X(clCreateBuffer)                           \
+  X(clCreateSubBuffer)                        \
+  X(clCreateImage)                            \
+  X(clRetainMemObject)                        \
+  X(clReleaseMemObject)                       \
+  X(clGetMemObjectInfo)                       \
+  X(clSetMemObjectDestructorCallback)         \
+  X(clEnqueueMapBuffer)                       \
+  X(clEnqueueUnmapMemObject)                  \
+  X(clCreateProgramWithSource)                \
+  X(clCreateProgramWithBinary)                \
+  X(clBuildProgram)                           \
+  X(clGetProgramInfo)                         \
+  X(clGetProgramBuildInfo)                    \
+  X(clReleaseProgram)                         \
+  X(clCreateKernel)                           \
+  X(clGetKernelWorkGroupInfo)                 \
+  X(clSetKernelArg)                           \
+  X(clReleaseKernel)                          \
+  X(clEnqueueNDRangeKernel)                   \
+  X(clEnqueueMarkerWithWaitList)              \
+  X(clEnqueueBarrierWithWaitList)             \
+  X(clFlush)                                  \
+  X(clFinish)                                 \
+  X(clGetEventProfilingInfo)                  \
+  X(clReleaseEvent)                           \
+  X(clRetainEvent)                            \
+  X(clGetEventInfo)                           \
   X(clWaitForEvents)
 
 struct OpenClApi {
 #define HEARTH_DECLARE(name) decltype(&::name) name = nullptr;
   HEARTH_OPENCL_FUNCTIONS(HEARTH_DECLARE)
 #undef HEARTH_DECLARE
+  // Of OpenCL 3.0; null in older loaders.
+  cl_mem(CL_API_CALL* clCreateBufferWithProperties)(cl_context, const cl_ulong* properties, cl_mem_flags, size_t, void*,
+                                                    cl_int*) = nullptr;
 };
 
 // The process's only table, loaded by the first call and never unloaded, because OpenCL drivers start threads.

@@ -3,6 +3,7 @@
 #include <map>
 #include <tuple>
 
+#include "backends/opencl/buffer.h"
 #include "backends/opencl/program.h"
 #include "core/base/error.h"
 
@@ -40,6 +41,10 @@ Result<std::unique_ptr<Executable>> OpenClExecutable::Create(const OpenClDriver&
       return Error(StatusCode::kUnsupported, "OpenCL stages copies itself");
     const auto* dispatch = std::get_if<DispatchCommand>(&command);
     if (dispatch == nullptr) continue;  // a barrier: the queue is in order, so each kernel sees earlier writes
+    for (const BoundRange& range : dispatch->tensors) {
+      const auto* buffer = static_cast<const OpenClBuffer*>(range.buffer);
+      if (buffer->turns().acquire != nullptr) executable->lent_.push_back(buffer);
+    }
     const KernelSource& source = dispatch->program->source();
     Result<KernelHandle> kernel = static_cast<const OpenClProgram*>(dispatch->program)->CreateKernel();
     if (!kernel.ok()) return kernel.status().Within(dispatch->label);
@@ -89,6 +94,15 @@ OpenClExecutable::~OpenClExecutable() {
   if (keeps_queue) driver_.api.clRetainCommandQueue(profiling_queue_.get());
 }
 
+Status OpenClExecutable::EnqueueTurns(OpenClTurn OpenClTurns::*turn) const {
+  for (const OpenClBuffer* buffer : lent_) {
+    const cl_mem memory = buffer->memory();
+    const cl_int code = (buffer->turns().*turn)(driver_.queue, 1, &memory, 0, nullptr, nullptr);
+    if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kDeviceLost, "taking turns on a dma-buf");
+  }
+  return Status::Ok();
+}
+
 Result<EventHandle> OpenClExecutable::EnqueueAll(const SubmitSync& sync) const {
   cl_event last = nullptr;
   if (!sync.wait_for.empty()) {
@@ -98,10 +112,14 @@ Result<EventHandle> OpenClExecutable::EnqueueAll(const SubmitSync& sync) const {
                                                                  events.data(), nullptr);
     if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kInvalidArgument, "waiting for the caller's events");
   }
+  HEARTH_TRY(EnqueueTurns(&OpenClTurns::acquire));
+  const bool ends_with_kernel = lent_.empty() && !dispatches_.empty();
   for (const Dispatch& dispatch : dispatches_) {
-    HEARTH_TRY(Enqueue(driver_.queue, dispatch, &dispatch == &dispatches_.back() ? &last : nullptr));
+    const bool is_last = ends_with_kernel && &dispatch == &dispatches_.back();
+    HEARTH_TRY(Enqueue(driver_.queue, dispatch, is_last ? &last : nullptr));
   }
-  if (dispatches_.empty()) {
+  HEARTH_TRY(EnqueueTurns(&OpenClTurns::release));
+  if (!ends_with_kernel) {
     const cl_int code = driver_.api.clEnqueueMarkerWithWaitList(driver_.queue, 0, nullptr, &last);
     if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kDeviceLost, "enqueueing a marker");
   }
@@ -151,6 +169,7 @@ Status OpenClExecutable::EnqueueProfiled(std::vector<EventHandle>& events) {
 }
 
 Result<std::vector<double>> OpenClExecutable::RunProfiled() {
+  if (!lent_.empty()) return Error(StatusCode::kUnsupported, "a list that reads a dma-buf is not profiled");
   std::vector<EventHandle> events;
   events.reserve(dispatches_.size());
   const Status enqueued = EnqueueProfiled(events);

@@ -37,6 +37,8 @@ class OpenClExecutable final : public Executable {
   explicit OpenClExecutable(const OpenClDriver& driver) : driver_(driver) {}
   Status SetArguments(cl_kernel kernel, const DispatchCommand& command, OpenClViewCache& views);
   Status Enqueue(cl_command_queue queue, const Dispatch& dispatch, cl_event* event) const;
+  // Enqueues the command before or after kernels for each dma-buf that they read.
+  Status EnqueueTurns(OpenClTurn OpenClTurns::*turn) const;
   // Enqueues all dispatches. Returns the event of the last one, or of a marker if there is none.
   Result<EventHandle> EnqueueAll(const SubmitSync& sync) const;
   Status EnqueueProfiled(std::vector<EventHandle>& events);
@@ -45,6 +47,7 @@ class OpenClExecutable final : public Executable {
   // Declared in this order because kernels must be released before their argument memory.
   std::vector<OpenClView> views_;
   std::vector<Dispatch> dispatches_;
+  std::vector<const OpenClBuffer*> lent_;  // dma-bufs that the dispatches read
   uint64_t last_submission_ = 0;
   QueueHandle profiling_queue_;  // made by the first RunProfiled
 };

@@ -79,6 +79,11 @@ Result<std::unique_ptr<VulkanBuffer>> VulkanBuffer::ImportImage(LogicalDevice& d
   HEARTH_ASSIGN(auto buffer, Create(device, memory.size_bytes, MemoryUse::kKernels));
   buffer->image_ = reinterpret_cast<VkImage>(memory.handle);
   buffer->image_layout_ = layout;
+  buffer->SetPlanes(memory);
+  return buffer;
+}
+
+void VulkanBuffer::SetPlanes(const NativeMemory& memory) {
   constexpr VkImageAspectFlagBits kPlanes[] = {VK_IMAGE_ASPECT_PLANE_0_BIT, VK_IMAGE_ASPECT_PLANE_1_BIT,
                                                VK_IMAGE_ASPECT_PLANE_2_BIT};
   for (size_t k = 0; k < memory.planes.size(); ++k) {
@@ -87,9 +92,8 @@ Result<std::unique_ptr<VulkanBuffer>> VulkanBuffer::ImportImage(LogicalDevice& d
     region.bufferOffset = plane.offset_bytes;
     region.imageSubresource = {memory.planes.size() == 1 ? VK_IMAGE_ASPECT_COLOR_BIT : kPlanes[k], 0, 0, 1};
     region.imageExtent = {plane.width, plane.height, 1};
-    buffer->image_regions_.push_back(region);
+    image_regions_.push_back(region);
   }
-  return buffer;
 }
 
 void VulkanBuffer::RecordImageCopy(VkCommandBuffer commands) const {
@@ -99,7 +103,9 @@ void VulkanBuffer::RecordImageCopy(VkCommandBuffer commands) const {
   const VkImageLayout read_layout = is_readable ? image_layout_ : VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
   // The image is the program's, which may use it in any way before and after.
   VkImageMemoryBarrier image{VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER};
-  image.srcQueueFamilyIndex = image.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
+  const uint32_t own = owner_ == VK_QUEUE_FAMILY_IGNORED ? owner_ : device_->physical().queue_family;
+  image.srcQueueFamilyIndex = owner_;
+  image.dstQueueFamilyIndex = own;
   image.image = image_;
   image.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
   image.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
@@ -113,6 +119,7 @@ void VulkanBuffer::RecordImageCopy(VkCommandBuffer commands) const {
                          nullptr, 1, &image);
   api.CmdCopyImageToBuffer(commands, image_, read_layout, handle_, static_cast<uint32_t>(image_regions_.size()),
                            image_regions_.data());
+  std::swap(image.srcQueueFamilyIndex, image.dstQueueFamilyIndex);
   image.srcAccessMask = VK_ACCESS_TRANSFER_READ_BIT;
   image.dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
   image.oldLayout = read_layout;

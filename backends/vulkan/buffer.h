@@ -31,10 +31,18 @@ class VulkanBuffer : public Buffer {
   // kInvalidArgument for a layout that an image can't return to.
   static Result<std::unique_ptr<VulkanBuffer>> ImportImage(LogicalDevice& device, const NativeMemory& memory);
 
+  // Memory that other drivers use too. A linear dma-buf is the buffer; the texels of any other are copied like those of
+  // the caller's image. kUnsupported if the driver does not take it (external_memory.cc).
+  static Result<std::unique_ptr<VulkanBuffer>> ImportExternal(LogicalDevice& device, const NativeMemory& memory);
+
   VkBuffer handle() const { return handle_; }
-  bool is_of_image() const { return image_ != VK_NULL_HANDLE; }
-  // Copies all planes of the image, after all earlier and before all later uses of the image and the buffer.
-  void RecordImageCopy(VkCommandBuffer commands) const;
+  // Whether a dispatch that reads the buffer is recorded between RecordBeforeRead and RecordAfterRead.
+  bool is_lent_in_turns() const { return image_ != VK_NULL_HANDLE || owner_ != VK_QUEUE_FAMILY_IGNORED; }
+  // Takes the memory over from its owner, and copies all planes of an image, after all earlier and before all later
+  // uses of the image and the buffer.
+  void RecordBeforeRead(VkCommandBuffer commands) const;
+  // Gives it back.
+  void RecordAfterRead(VkCommandBuffer commands) const;
   std::byte* mapped() const { return mapped_; }  // null: not visible to the host
   // Call them around the host's use of mapped(): they make the host's writes visible to the device, and the device's to
   // the host. They do nothing if the memory is coherent.
@@ -48,13 +56,22 @@ class VulkanBuffer : public Buffer {
   VulkanBuffer(LogicalDevice& device, uint64_t size_bytes) : Buffer(size_bytes), device_(&device) {}
   Status Allocate(MemoryUse use);
   Status Map();
+  static Result<std::unique_ptr<VulkanBuffer>> ImportLinear(LogicalDevice& device, const NativeMemory& memory);
+  Status ImportTexels(const NativeMemory& memory);
+  Status ImportHardwareBuffer(const NativeMemory& memory);
+  void SetPlanes(const NativeMemory& memory);
+  void RecordImageCopy(VkCommandBuffer commands) const;
+  void RecordOwnership(VkCommandBuffer commands, bool is_acquired) const;
   VkMappedMemoryRange WholeAtoms(uint64_t offset_bytes, uint64_t size_bytes) const;
 
   LogicalDevice* device_;
   Owned<VkDeviceMemory> memory_;  // declared before the buffer, which is destroyed first
   Owned<VkBuffer> buffer_;        // null if the buffer is the caller's
   VkBuffer handle_ = VK_NULL_HANDLE;
-  VkImage image_ = VK_NULL_HANDLE;  // the caller's
+  Owned<VkDeviceMemory> image_memory_;  // null if the image is the caller's
+  Owned<VkImage> owned_image_;
+  VkImage image_ = VK_NULL_HANDLE;
+  uint32_t owner_ = VK_QUEUE_FAMILY_IGNORED;  // of the lent memory between runs, if it is not the session's queue
   VkImageLayout image_layout_ = VK_IMAGE_LAYOUT_UNDEFINED;
   std::vector<VkBufferImageCopy> image_regions_;
   std::map<std::tuple<uint64_t, uint64_t, VkFormat>, Owned<VkBufferView>> views_;

@@ -29,9 +29,13 @@ Result<std::unique_ptr<Device>> VulkanDevice::Share(const VulkanContext& context
 }
 
 Result<std::unique_ptr<Buffer>> VulkanDevice::DoImportBuffer(const NativeMemory& memory) {
+  if (IsExternal(memory.kind)) {
+    HEARTH_ASSIGN(auto external, VulkanBuffer::ImportExternal(*logical_, memory));
+    return std::unique_ptr<Buffer>(std::move(external));
+  }
   const bool is_image = memory.kind == MemoryKind::kVulkanImage;
   if (memory.kind != MemoryKind::kVulkanBuffer && !is_image)
-    return Error(StatusCode::kUnsupported, "Vulkan imports only VkBuffers and VkImages");
+    return Error(StatusCode::kUnsupported, "Vulkan imports only VkBuffers, VkImages, dma-bufs and AHardwareBuffers");
   if (!logical_->is_shared()) {
     return Error(StatusCode::kInvalidArgument,
                  "a {} belongs to its VkDevice: open the session with that device (SessionOptions::shared)",

@@ -24,7 +24,9 @@ StatusCode CodeOf(VkResult result) {
     case VK_ERROR_LAYER_NOT_PRESENT:
     case VK_ERROR_EXTENSION_NOT_PRESENT:
     case VK_ERROR_FEATURE_NOT_PRESENT:
-    case VK_ERROR_FORMAT_NOT_SUPPORTED: return StatusCode::kUnsupported;
+    case VK_ERROR_FORMAT_NOT_SUPPORTED:
+    case VK_ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT: return StatusCode::kUnsupported;
+    case VK_ERROR_INVALID_EXTERNAL_HANDLE: return StatusCode::kInvalidArgument;
     default: return StatusCode::kDeviceLost;
   }
 }
@@ -74,6 +76,12 @@ Result<DeviceApi> LoadDeviceApi(const InstanceApi& instance_api, VkDevice device
   if (api.name == nullptr) return Missing(#name);
   HEARTH_VULKAN_DEVICE_FUNCTIONS(HEARTH_VULKAN_LOAD)
 #undef HEARTH_VULKAN_LOAD
+  const auto find = [&]<typename Function>(const char* name, Function& function) {
+    function = reinterpret_cast<Function>(instance_api.GetDeviceProcAddr(device, name));
+  };
+  find("vkGetMemoryFdPropertiesKHR", api.GetMemoryFdPropertiesKHR);
+  find("vkGetImageDrmFormatModifierPropertiesEXT", api.GetImageDrmFormatModifierPropertiesEXT);
+  find("vkGetAndroidHardwareBufferPropertiesANDROID", api.GetAndroidHardwareBufferPropertiesANDROID);
   if (TheTableFilters().device != nullptr) TheTableFilters().device(api);
   return api;
 }
@@ -108,6 +116,7 @@ std::string ResultName(VkResult result) {
     HEARTH_VULKAN_RESULT(VK_ERROR_INVALID_EXTERNAL_HANDLE)
     HEARTH_VULKAN_RESULT(VK_ERROR_FRAGMENTATION)
     HEARTH_VULKAN_RESULT(VK_ERROR_INVALID_SHADER_NV)
+    HEARTH_VULKAN_RESULT(VK_ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT)
 #undef HEARTH_VULKAN_RESULT
     default: return fmt::format("VkResult {}", static_cast<int>(result));
   }

@@ -5,6 +5,8 @@
 
 #define VK_NO_PROTOTYPES
 #include <vulkan/vulkan_core.h>
+//
+#include <vulkan/vulkan_android.h>  // needs no header of Android
 
 #include <string>
 #include <string_view>
@@ -12,17 +14,19 @@
 #include "core/base/dynamic_library.h"
 #include "hearth/status.h"
 
-#define HEARTH_VULKAN_INSTANCE_FUNCTIONS(X) \
-  X(DestroyInstance)                        \
-  X(EnumeratePhysicalDevices)               \
-  X(EnumerateDeviceExtensionProperties)     \
-  X(GetPhysicalDeviceProperties)            \
-  X(GetPhysicalDeviceProperties2)           \
-  X(GetPhysicalDeviceFeatures2)             \
-  X(GetPhysicalDeviceFormatProperties)      \
-  X(GetPhysicalDeviceMemoryProperties)      \
-  X(GetPhysicalDeviceQueueFamilyProperties) \
-  X(CreateDevice)                           \
+#define HEARTH_VULKAN_INSTANCE_FUNCTIONS(X)    \
+  X(DestroyInstance)                           \
+  X(EnumeratePhysicalDevices)                  \
+  X(EnumerateDeviceExtensionProperties)        \
+  X(GetPhysicalDeviceProperties)               \
+  X(GetPhysicalDeviceProperties2)              \
+  X(GetPhysicalDeviceFeatures2)                \
+  X(GetPhysicalDeviceFormatProperties)         \
+  X(GetPhysicalDeviceExternalBufferProperties) \
+  X(GetPhysicalDeviceImageFormatProperties2)   \
+  X(GetPhysicalDeviceMemoryProperties)         \
+  X(GetPhysicalDeviceQueueFamilyProperties)    \
+  X(CreateDevice)                              \
   X(GetDeviceProcAddr)
 
 #define HEARTH_VULKAN_DEVICE_FUNCTIONS(X) \
@@ -39,6 +43,10 @@
   X(DestroyBuffer)                        \
   X(GetBufferMemoryRequirements)          \
   X(BindBufferMemory)                     \
+  X(CreateImage)                          \
+  X(DestroyImage)                         \
+  X(GetImageMemoryRequirements)           \
+  X(BindImageMemory)                      \
   X(CreateBufferView)                     \
   X(DestroyBufferView)                    \
   X(CreateShaderModule)                   \
@@ -94,6 +102,10 @@ struct InstanceApi {
 };
 struct DeviceApi {
   HEARTH_VULKAN_DEVICE_FUNCTIONS(HEARTH_VULKAN_MEMBER)
+  // Of extensions; null where the device was opened without them.
+  PFN_vkGetMemoryFdPropertiesKHR GetMemoryFdPropertiesKHR = nullptr;
+  PFN_vkGetImageDrmFormatModifierPropertiesEXT GetImageDrmFormatModifierPropertiesEXT = nullptr;
+  PFN_vkGetAndroidHardwareBufferPropertiesANDROID GetAndroidHardwareBufferPropertiesANDROID = nullptr;
 };
 #undef HEARTH_VULKAN_MEMBER
 

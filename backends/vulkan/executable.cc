@@ -88,7 +88,7 @@ Status VulkanExecutable::AddDispatch(const DispatchCommand& dispatch, bool after
   prepared.copies = std::exchange(copies_, {});
   for (const BoundRange& range : dispatch.tensors) {
     const auto* buffer = static_cast<const VulkanBuffer*>(range.buffer);
-    if (buffer->is_of_image()) prepared.images.push_back(buffer);
+    if (buffer->is_lent_in_turns()) prepared.lent.push_back(buffer);
   }
   if (!dispatch.tensors.empty()) {
     HEARTH_ASSIGN(prepared.set, MakeDescriptorSet(dispatch));
@@ -157,8 +157,9 @@ void VulkanExecutable::RecordAll(VkCommandBuffer commands) const {
     } else if (dispatch.after_barrier) {
       RecordKernelBarrier(api, commands);
     }
-    for (const VulkanBuffer* image : dispatch.images) image->RecordImageCopy(commands);
+    for (const VulkanBuffer* lent : dispatch.lent) lent->RecordBeforeRead(commands);
     RecordDispatch(commands, dispatch);
+    for (const VulkanBuffer* lent : dispatch.lent) lent->RecordAfterRead(commands);
   }
   if (!copies_.empty() && !dispatches_.empty()) RecordWorkBarrier(api, commands);
   RecordCopies(commands, copies_);
@@ -184,7 +185,7 @@ Result<uint64_t> VulkanExecutable::Submit(const SubmitSync& sync) {
 
 Result<std::vector<double>> VulkanExecutable::RunProfiled() {
   const bool has_copies = !copies_.empty() || std::ranges::any_of(dispatches_, [](const PreparedDispatch& dispatch) {
-    return !dispatch.copies.empty() || !dispatch.images.empty();
+    return !dispatch.copies.empty() || !dispatch.lent.empty();
   });
   if (has_copies) return Error(StatusCode::kUnsupported, "a list with copies is not profiled");
   if (dispatches_.empty()) return std::vector<double>{};

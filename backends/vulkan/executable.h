@@ -30,8 +30,8 @@ class VulkanExecutable : public Executable {
     VkBufferCopy region{};
   };
   struct PreparedDispatch {
-    std::vector<PreparedCopy> copies;         // recorded before the dispatch
-    std::vector<const VulkanBuffer*> images;  // images that the dispatch reads, copied before it
+    std::vector<PreparedCopy> copies;       // recorded before the dispatch
+    std::vector<const VulkanBuffer*> lent;  // memory that the dispatch reads and others use in turns
     VkPipeline pipeline = VK_NULL_HANDLE;
     VkPipelineLayout layout = VK_NULL_HANDLE;
     VkDescriptorSet set = VK_NULL_HANDLE;

@@ -26,6 +26,7 @@ Result<VkDevice> CreateDevice(const PhysicalDevice& physical) {
     if (physical.float16_is_extension) extensions.push_back(VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
   }
 
+  extensions.insert(extensions.end(), physical.external_memory.begin(), physical.external_memory.end());
   if (physical.portability_subset) extensions.push_back(kPortabilitySubset);
 
   VkPhysicalDeviceFeatures features{};
@@ -74,6 +75,7 @@ Result<std::unique_ptr<LogicalDevice>> LogicalDevice::Share(std::unique_ptr<Inst
                                                             const VulkanContext& context) {
   physical.queue_family = context.queue_family;
   physical.info.int64 = false;  // the caller may not have enabled the feature
+  physical.has_foreign_queues = false;
   std::unique_ptr<LogicalDevice> device(new LogicalDevice(std::move(physical), static_cast<VkDevice>(context.device)));
   HEARTH_ASSIGN(device->api_, LoadDeviceApi(instance->api, device->handle_));
   device->shared_instance_ = std::move(instance);

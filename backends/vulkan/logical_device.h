@@ -34,6 +34,10 @@ class LogicalDevice {
   const DeviceApi& api() const { return api_; }
   VkDevice handle() const { return handle_; }
   bool is_shared() const { return shared_instance_ != nullptr; }
+  // The owner of memory that another driver uses between the runs.
+  uint32_t foreign_family() const {
+    return physical_.has_foreign_queues ? VK_QUEUE_FAMILY_FOREIGN_EXT : VK_QUEUE_FAMILY_EXTERNAL;
+  }
 
   // Make(api().CreateFence, api().DestroyFence, info, "vkCreateFence")
   template <typename Handle, typename CreateInfo>

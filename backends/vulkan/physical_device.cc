@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <set>
 #include <span>
 #include <thread>
@@ -10,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/device/usable_limits.h"
+#include "hal/loader_names.h"
 
 namespace hearth::vulkan {
 namespace {
@@ -149,6 +151,23 @@ void ReadFeatures(uint32_t api_version, const ExtensionSet& extensions, Physical
   device.info.int64 = features.features.shaderInt64 == VK_TRUE;
 }
 
+// Each needs those before it.
+void ReadExternalMemory(uint32_t api_version, const ExtensionSet& extensions, PhysicalDevice& device) {
+  std::vector<const char*>& enabled = device.external_memory;
+  const auto add = [&](std::initializer_list<const char*> names) {
+    if (!std::ranges::all_of(names, [&](const char* name) { return extensions.contains(name); })) return false;
+    enabled.insert(enabled.end(), names);
+    return true;
+  };
+  device.has_foreign_queues = add({VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME});
+  if (ThisSystem() == OperatingSystem::kAndroid && device.has_foreign_queues)
+    add({VK_ANDROID_EXTERNAL_MEMORY_ANDROID_HARDWARE_BUFFER_EXTENSION_NAME});
+  const bool has_dma_bufs =
+      add({VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME});
+  const bool has_format_lists = api_version >= VK_API_VERSION_1_2 || add({VK_KHR_IMAGE_FORMAT_LIST_EXTENSION_NAME});
+  if (has_dma_bufs && has_format_lists) add({VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME});
+}
+
 void ReadMemory(PhysicalDevice& device) {
   device.instance->api.GetPhysicalDeviceMemoryProperties(device.handle, &device.memory);
   constexpr VkMemoryPropertyFlags kShared = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
@@ -232,6 +251,7 @@ PhysicalDevice Describe(const Instance& instance, VkPhysicalDevice handle) {
   ReadProperties(base.apiVersion, extensions, device);
   ReadFeatures(base.apiVersion, extensions, device);
   ReadMemory(device);
+  ReadExternalMemory(base.apiVersion, extensions, device);
   device.info = WithUsableLimits(std::move(device.info));
   if (!FindQueue(device)) {
     device.unusable_reason = fmt::format("{} has no compute queue", base.deviceName);

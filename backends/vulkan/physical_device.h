@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "backends/vulkan/instance.h"
 #include "core/device/device_info.h"
@@ -32,6 +33,10 @@ struct PhysicalDevice {
   bool shader_float16 = false;
   bool float16_is_extension = false;  // before Vulkan 1.2
   bool portability_subset = false;    // lacks something of Vulkan 1.0; the extension must be enabled
+
+  // Extensions for memory that other drivers made. They are enabled when the device is opened.
+  std::vector<const char*> external_memory;
+  bool has_foreign_queues = false;  // VK_EXT_queue_family_foreign is among them
 
   // A pipeline cache of any other device or driver build is ignored.
   uint32_t vendor_id = 0, device_id = 0;

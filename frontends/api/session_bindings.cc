@@ -26,6 +26,7 @@ Status SetBinding(InterfaceState& state, const Binding& binding, const TensorDes
   state.is_on_device = binding.memory != MemoryKind::kHost;
   if (state.is_on_device) state.layout.reset();
   state.frame.reset();
+  state.external.reset();
   return Status::Ok();
 }
 

@@ -20,6 +20,7 @@
 #include "frontends/engine/plan_cache.h"
 #include "frontends/engine/tuned_start.h"
 #include "hal/binding_layout.h"
+#include "hal/external_frame.h"
 #include "hal/held_constants.h"
 #include "hal/held_programs.h"
 #include "hal/plan_runner.h"
@@ -38,11 +39,14 @@ struct InterfaceState {
   std::optional<BindingLayout> layout;
   std::span<std::byte> memory;
   std::optional<Frame> frame;  // inputs: bound to a picture in host memory
+  // Inputs: the memory of a bound picture that several drivers share; `frame` is set if the host reads it.
+  std::shared_ptr<ExternalFrame> external;
   bool is_bound() const { return is_on_device || layout || frame; }
   void Unbind() {
     is_on_device = false;
     layout.reset();
     frame.reset();
+    external.reset();
   }
 };
 
@@ -168,6 +172,21 @@ Status RunOnOwnMemory(SessionData& data, std::vector<ProfileRow>* profile);
 
 // Before each run: makes inputs that are bound to frames in host memory, on the device or, if it can't, here.
 Status PlaceFrames(SessionData& data);
+// While it lives, frames in memory that several drivers share are written and may be read. It waits for their
+// producers; an error of that is its status.
+class FrameReading {
+ public:
+  explicit FrameReading(SessionData& data) : data_(data), status_(Begin()) {}
+  ~FrameReading();
+  FrameReading(const FrameReading&) = delete;
+  FrameReading& operator=(const FrameReading&) = delete;
+  const Status& status() const { return status_; }
+
+ private:
+  Status Begin();
+  SessionData& data_;
+  Status status_;
+};
 // Makes the next run ignore frames.
 Status DropFrames(SessionData& data);
 // Converts all frames into dense inputs, for a run that may have to be repeated when the frames are gone.

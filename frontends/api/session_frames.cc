@@ -8,6 +8,7 @@
 #include "frontends/api/session_data.h"
 #include "frontends/api/session_memory.h"
 #include "hal/frame_layout.h"
+#include "hal/open_external_frame.h"
 #include "hearth/session.h"
 
 namespace hearth {
@@ -21,6 +22,14 @@ Status ReadFrameOf(SessionData& data, size_t index) {
   return Status::Ok();
 }
 
+// Warns once per input: frames of a moving camera differ in numbers of the text.
+void WarnOnce(SessionData& data, size_t index, std::string_view text) {
+  const std::string whose = fmt::format("input '{}': ", data.model->inputs()[index].name);
+  std::vector<std::string>& warnings = data.report.warnings;
+  if (std::ranges::none_of(warnings, [&](const std::string& known) { return known.starts_with(whose); }))
+    warnings.push_back(whose + std::string(text));
+}
+
 // Whether the device reads the frame. A frame beyond its memory or the limit is read on the host, with a warning.
 Result<bool> PlaceFrame(SessionData& data, size_t index) {
   Result<bool> placed = data.runner->SetFrame(index, &*data.input_states[index].frame);
@@ -31,15 +40,62 @@ Result<bool> PlaceFrame(SessionData& data, size_t index) {
     }
   }
   if (placed.status().code() != StatusCode::kResourceExhausted) return placed;
-  const std::string whose = fmt::format("input '{}': ", data.model->inputs()[index].name);
-  std::vector<std::string>& warnings = data.report.warnings;
-  // Warns once per input: frames of a moving camera differ in the number of missing bytes.
-  if (std::ranges::none_of(warnings, [&](const std::string& known) { return known.starts_with(whose); }))
-    warnings.push_back(whose + placed.status().message() + "; the CPU makes the input of it");
+  WarnOnce(data, index, placed.status().message() + "; the CPU makes the input of it");
   return false;
 }
 
+// Binds an input to memory that the device imports, or that the host reads if it can't.
+Status BindExternalFrame(SessionData& data, size_t index, const Frame& given) {
+  HEARTH_ASSIGN(std::shared_ptr<ExternalFrame> external, OpenExternalFrame(given));
+  const TensorDesc& desc = data.runner->plan().inputs[index].desc;
+  Frame lent = external->frame();
+  if (lent.memory == MemoryKind::kDmaBuf) {
+    // A wrong frame is refused before a driver sees it.
+    Frame checked = lent;
+    if (!IsInTexels(lent)) checked.memory = MemoryKind::kHost;
+    HEARTH_TRY(LayoutOfFrame(checked, desc).status());
+  }
+  InterfaceState& state = data.input_states[index];
+  const Status imported = data.runner->BindFrame(index, lent);
+  if (imported.code() == StatusCode::kDeviceLost) return imported;
+  if (imported.ok()) {
+    state.Unbind();
+    state.is_on_device = true;
+    state.external = std::move(external);
+    return Status::Ok();
+  }
+  const Result<Frame> on_host = external->OnHost();
+  if (!on_host.ok()) return Error(on_host.status().code(), "{} ({})", on_host.status().message(), imported.message());
+  HEARTH_TRY(LayoutOfFrame(*on_host, desc).status());
+  HEARTH_TRY(data.runner->BindInput(index, {.memory = MemoryKind::kHost}));
+  state.Unbind();
+  state.frame = *on_host;
+  state.external = std::move(external);
+  HEARTH_ASSIGN(const bool is_placed, PlaceFrame(data, index));
+  if (is_placed) WarnOnce(data, index, "the host reads the frame's memory: " + imported.message());
+  return Status::Ok();
+}
+
 }  // namespace
+
+Status FrameReading::Begin() {
+  const std::chrono::milliseconds limit(std::max(0, data_.options.wait_limit_ms));
+  for (size_t k = 0; k < data_.input_states.size(); ++k) {
+    InterfaceState& state = data_.input_states[k];
+    if (state.external == nullptr) continue;
+    HEARTH_TRY(state.external->BeginReading(limit).Within("'" + data_.model->inputs()[k].name + "'"));
+    if (state.frame) {
+      HEARTH_ASSIGN(state.frame, state.external->OnHost());
+    }
+  }
+  return Status::Ok();
+}
+
+FrameReading::~FrameReading() {
+  for (const InterfaceState& state : data_.input_states) {
+    if (state.external != nullptr) state.external->EndReading();
+  }
+}
 
 Status PlaceFrames(SessionData& data) {
   for (size_t k = 0; k < data.input_states.size(); ++k) {
@@ -70,11 +126,13 @@ Status Session::BindFrame(std::string_view name, const Frame& frame) {
   HEARTH_TRY(call.status());
   HEARTH_TRY(CheckHasDevice(*data_));
   HEARTH_ASSIGN(const size_t index, IndexOf(inputs(), name, "input"));
+  if (IsExternal(frame.memory)) return BindExternalFrame(*data_, index, frame).Within(fmt::format("'{}'", name));
   const TensorDesc& desc = data_->runner->plan().inputs[index].desc;
   HEARTH_TRY(LayoutOfFrame(frame, desc).status().Within(fmt::format("'{}'", name)));
   const bool is_on_device = frame.memory != MemoryKind::kHost;
-  HEARTH_TRY(is_on_device ? WithHotHint(*data_, data_->runner->BindFrame(index, frame))
-                          : data_->runner->BindInput(index, {.memory = MemoryKind::kHost}));
+  HEARTH_TRY(is_on_device
+                 ? WithHotHint(*data_, data_->runner->BindFrame(index, frame).Within(fmt::format("'{}'", name)))
+                 : data_->runner->BindInput(index, {.memory = MemoryKind::kHost}));
   InterfaceState& state = data_->input_states[index];
   state.Unbind();
   state.is_on_device = is_on_device;

@@ -103,6 +103,8 @@ bool NeedsSlot(const SessionData& data) {
 Result<Ticket> SubmitRun(SessionData& data, const SubmitOptions& options, std::vector<ProfileRow>* profile) {
   HEARTH_TRY(CheckInputsAreSet(data));
   HEARTH_ASSIGN(RunSlot * slot, FreeSlot(data));
+  const FrameReading reading(data);
+  HEARTH_TRY(reading.status());
   if (slot->outputs.empty()) HEARTH_TRY(CountRunInFlight(data));
   KeepShownOutputs(data);
   BeginRun(data);
@@ -162,6 +164,8 @@ bool AnyOverlap(std::span<const std::span<const std::byte>> inputs, std::span<co
 Status RunAndWait(SessionData& data, const InputSpans& inputs, const std::function<OutputSpans()>& outputs,
                   std::vector<ProfileRow>* profile, bool takes_frames) {
   const Stopwatch watch;
+  std::optional<FrameReading> reading;
+  if (takes_frames) HEARTH_TRY(reading.emplace(data).status());
   BeginRun(data);
   const RunLimit limit(LimitOf(data));
   const Status finished = RunOnAUsableDevice(data, [&]() -> Status {

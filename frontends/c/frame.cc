@@ -25,7 +25,7 @@ void hearth_frame_destroy(hearth_frame* frame) {
 hearth_status hearth_frame_set_memory(hearth_frame* frame, int32_t memory) {
   return hearth::Answer([&]() -> hearth::Status {
     HEARTH_NOT_NULL(frame);
-    if (memory < HEARTH_MEMORY_HOST || memory > HEARTH_MEMORY_VULKAN_IMAGE)
+    if (memory < HEARTH_MEMORY_HOST || memory > HEARTH_MEMORY_ANDROID_HARDWARE_BUFFER)
       return hearth::Error(hearth::StatusCode::kInvalidArgument, "there is no memory kind {}", memory);
     frame->frame.memory = static_cast<hearth::MemoryKind>(memory);
     return hearth::Status::Ok();
@@ -89,6 +89,14 @@ hearth_status hearth_frame_set_image_layout(hearth_frame* frame, uint32_t layout
   return hearth::Answer([&]() -> hearth::Status {
     HEARTH_NOT_NULL(frame);
     frame->frame.image_layout = layout;
+    return hearth::Status::Ok();
+  });
+}
+
+hearth_status hearth_frame_set_drm_modifier(hearth_frame* frame, uint64_t modifier) {
+  return hearth::Answer([&]() -> hearth::Status {
+    HEARTH_NOT_NULL(frame);
+    frame->frame.drm_modifier = modifier;
     return hearth::Status::Ok();
   });
 }

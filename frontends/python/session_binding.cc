@@ -25,15 +25,17 @@ struct GivenInput {
   std::unique_ptr<HeldBytes> bytes;
 };
 
-Frame FrameOf(int format, int32_t width, int32_t height,
-              const std::vector<std::array<uint64_t, 3>>& planes_address_size_pitch, const std::array<int32_t, 4>& crop,
-              int32_t rotation, std::pair<bool, bool> flip, bool is_bt709, bool is_full_range,
-              const std::array<float, 4>& mean, const std::array<float, 4>& scale, bool raw_bytes) {
+Frame FrameOf(int format, int32_t width, int32_t height, const std::vector<std::array<uint64_t, 4>>& planes,
+              const std::array<int32_t, 4>& crop, int32_t rotation, std::pair<bool, bool> flip, bool is_bt709,
+              bool is_full_range, const std::array<float, 4>& mean, const std::array<float, 4>& scale, bool raw_bytes,
+              bool is_dma_buf, uint64_t drm_modifier) {
   Frame frame{.format = static_cast<PixelFormat>(format), .width = width, .height = height};
-  for (size_t k = 0; k < std::min(frame.planes.size(), planes_address_size_pitch.size()); ++k) {
-    const auto& [address, size_bytes, row_pitch_bytes] = planes_address_size_pitch[k];
-    frame.planes[k] = {.handle = address, .size_bytes = size_bytes, .row_pitch_bytes = row_pitch_bytes};
+  for (size_t k = 0; k < std::min(frame.planes.size(), planes.size()); ++k) {
+    const auto& [handle, size_bytes, offset_bytes, row_pitch_bytes] = planes[k];
+    frame.planes[k] = {handle, size_bytes, offset_bytes, row_pitch_bytes};
   }
+  if (is_dma_buf) frame.memory = MemoryKind::kDmaBuf;
+  frame.drm_modifier = drm_modifier;
   frame.crop = {crop[0], crop[1], crop[2], crop[3]};
   frame.rotation = rotation;
   frame.flip_horizontally = flip.first;
@@ -248,7 +250,7 @@ void BindSessions(py::module_& module) {
   py::class_<Frame>(module, "Frame")
       .def(py::init(&FrameOf), py::arg("format"), py::arg("width"), py::arg("height"), py::arg("planes"),
            py::arg("crop"), py::arg("rotation"), py::arg("flip"), py::arg("is_bt709"), py::arg("is_full_range"),
-           py::arg("mean"), py::arg("scale"), py::arg("raw_bytes"));
+           py::arg("mean"), py::arg("scale"), py::arg("raw_bytes"), py::arg("is_dma_buf"), py::arg("drm_modifier"));
   py::class_<PythonSession>(module, "Session")
       .def(py::init(&OpenFile), py::arg("path"), py::arg("options"), py::arg("shapes"))
       .def(py::init(&OpenModel), py::arg("model"), py::arg("options"), py::keep_alive<1, 2>())

@@ -15,14 +15,14 @@
 
 namespace hearth {
 
-// Names give the order of bytes in memory.
+// Names give the order of bytes in memory. An X of a DRM format is read as alpha.
 enum class PixelFormat : uint8_t {
-  kRgba8,
-  kBgra8,
-  kRgb8,
-  kNv12,  // a plane of Y, and one of pairs of U and V, each for 2x2 pixels
-  kNv21,  // the same with pairs of V and U
-  kI420,  // three planes: Y, U and V
+  kRgba8,  // DRM_FORMAT_ABGR8888 or XBGR8888
+  kBgra8,  // DRM_FORMAT_ARGB8888 or XRGB8888
+  kRgb8,   // DRM_FORMAT_BGR888
+  kNv12,   // DRM_FORMAT_NV12: a plane of Y, and one of pairs of U and V, each for 2x2 pixels
+  kNv21,   // DRM_FORMAT_NV21: the same with pairs of V and U
+  kI420,   // DRM_FORMAT_YUV420: three planes: Y, U and V
 };
 
 // The standard that defines Y, U and V.
@@ -50,7 +50,10 @@ struct Frame {
   // A texture (level 0, as wide and high as the frame) holds RGBA8 or BGRA8. A device buffer holds all planes at their
   // offsets; the first plane has its handle and its size, a multiple of 4. A VkImage holds RGBA8 or BGRA8 (UNORM, UINT or
   // SRGB: the bytes count), or several planes: NV12 (G8_B8R8_2PLANE_420) or I420 (G8_B8_R8_3PLANE_420). Its handle alone
-  // is in the first plane.
+  // is in the first plane. An AHardwareBuffer is given in the same way.
+  // The planes of a dma-buf have descriptors, offsets and row pitches; size_bytes may be 0. BindFrame duplicates the
+  // descriptors, so the caller may close its own. A run waits until the producer has written (poll); the producer may
+  // write again when the run is finished. The device imports the memory, or else the host maps it.
   MemoryKind memory = MemoryKind::kHost;
   PixelFormat format = PixelFormat::kRgba8;
   int32_t width = 0, height = 0;
@@ -65,6 +68,9 @@ struct Frame {
   // are ignored. False: the input is the scaled number, rounded to the tensor's grid.
   bool raw_bytes = true;
   uint32_t image_layout = 0;  // of a VkImage, as Binding has it
+  // Of a dma-buf: the DRM format modifier that its producer reports; 0: linear. With any other one it has as many planes
+  // as the modifier says, each with a handle or an offset.
+  uint64_t drm_modifier = 0;
 };
 
 }  // namespace hearth

@@ -17,7 +17,10 @@ enum {
   HEARTH_MEMORY_GL_TEXTURE = 2,    /* the name of a GL_TEXTURE_2D, as wide and high as the tensor */
   HEARTH_MEMORY_VULKAN_BUFFER = 3, /* VkBuffer */
   HEARTH_MEMORY_CL_BUFFER = 4,     /* cl_mem */
-  HEARTH_MEMORY_VULKAN_IMAGE = 5   /* since version 2: VkImage, for inputs and frames */
+  HEARTH_MEMORY_VULKAN_IMAGE = 5,  /* since version 2: VkImage, for inputs and frames */
+  /* Since version 2, for frames, in every session. */
+  HEARTH_MEMORY_DMA_BUF = 6,                /* a file descriptor, other than 0 */
+  HEARTH_MEMORY_ANDROID_HARDWARE_BUFFER = 7 /* AHardwareBuffer* */
 };
 enum { HEARTH_FORMAT_FLOAT32 = 0, HEARTH_FORMAT_RGBA8 = 1, HEARTH_FORMAT_RGBA16F = 2 };
 
@@ -63,7 +66,8 @@ enum { HEARTH_MATRIX_BT601 = 0, HEARTH_MATRIX_BT709 = 1 };
 HEARTH_C_EXPORT hearth_status hearth_frame_create(int32_t format, int32_t width, int32_t height, hearth_frame** out);
 HEARTH_C_EXPORT void hearth_frame_destroy(hearth_frame* frame);
 /* Since version 2. The planes' memory, by default HEARTH_MEMORY_HOST. A texture holds a frame of RGBA8 or BGRA8; a
- * device buffer holds all planes at their offsets; a VkImage, in plane 0, holds RGBA8, BGRA8, NV12 or I420. */
+ * device buffer holds all planes at their offsets; a VkImage, in plane 0, holds RGBA8, BGRA8, NV12 or I420. The planes
+ * of a dma-buf have file descriptors, which hearth_session_bind_frame duplicates. */
 HEARTH_C_EXPORT hearth_status hearth_frame_set_memory(hearth_frame* frame, int32_t memory);
 /* Since version 2. Plane 0, 1 or 2. `handle` is the address; planes 1 and 2 with handle 0 lie in the memory of plane
  * 0 at `offset_bytes` (0: directly after the previous plane). `size_bytes` is that of the whole memory;
@@ -83,6 +87,8 @@ HEARTH_C_EXPORT hearth_status hearth_frame_set_matrix(hearth_frame* frame, int32
 HEARTH_C_EXPORT hearth_status hearth_frame_set_scale(hearth_frame* frame, const float* mean, const float* scale);
 /* Since version 2. Of a VkImage, as hearth_binding_set_image_layout. */
 HEARTH_C_EXPORT hearth_status hearth_frame_set_image_layout(hearth_frame* frame, uint32_t layout);
+/* Since version 2. Of a dma-buf: the DRM format modifier that its producer reports; 0, the default: linear. */
+HEARTH_C_EXPORT hearth_status hearth_frame_set_drm_modifier(hearth_frame* frame, uint64_t modifier);
 /* Since version 2. For 8-bit inputs. Not 0, the default: the input is the value itself (int8: minus 128). 0: it is
  * the scaled number, rounded to the tensor's grid. */
 HEARTH_C_EXPORT hearth_status hearth_frame_set_raw_bytes(hearth_frame* frame, int32_t is_raw);

@@ -55,6 +55,9 @@ enum class MemoryKind : uint8_t {
   kClBuffer,      // handle: cl_mem
   kVulkanImage,   // handle: VkImage with VK_IMAGE_USAGE_TRANSFER_SRC_BIT, two-dimensional, mip level 0, array layer 0,
                   // one sample, of which the queue's family is the owner; inputs only, as wide and high as the tensor
+  // Memory that several drivers share; frames only (hearth/frame.h). Needs no SharedContext.
+  kDmaBuf,                 // handle: a file descriptor, other than 0
+  kAndroidHardwareBuffer,  // handle: AHardwareBuffer*
 };
 
 enum class ElementFormat : uint8_t {

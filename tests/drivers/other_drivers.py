@@ -3,6 +3,7 @@
 
     other_drivers.py fetch                 downloads and unpacks them into build/drivers (80 MB; needs apt-get, not root)
     other_drivers.py run NAME [ARG...]     hearth conformance ARG... on one of them; exit 77: it is not there
+    other_drivers.py frames NAME           the tests of frames in dma-bufs, which this driver must import
     other_drivers.py list
 
 Nothing is installed: a driver is chosen by environment variables of its loader, for one process.
@@ -103,14 +104,28 @@ def fetch():
         print(f"{name}: unpacked into {FOLDER / name}")
 
 
-def run(name, arguments):
+def on_driver(name, command_of, more_environment=None):
     folder, backend, environment = DRIVERS[name]
     if not (FOLDER / folder / "usr").exists():
         print(f"SKIP: {name} is not in {FOLDER}: tests/drivers/other_drivers.py fetch brings it")
         return NOT_THERE
-    program = os.environ.get("HEARTH_BIN", ROOT / "build" / "release" / "bin" / "hearth")
-    return subprocess.run([program, "conformance", "--device", backend, *arguments],
-                          env={**os.environ, **environment()}).returncode
+    return subprocess.run(command_of(backend),
+                          env={**os.environ, **environment(), **(more_environment or {})}).returncode
+
+
+def program(variable, name):
+    return os.environ.get(variable, ROOT / "build" / "release" / "bin" / name)
+
+
+def run(name, arguments):
+    hearth = program("HEARTH_BIN", "hearth")
+    return on_driver(name, lambda backend: [hearth, "conformance", "--device", backend, *arguments])
+
+
+def frames(name):
+    tests = program("HEARTH_UNIT_TESTS", "hearth_unit_tests")
+    return on_driver(name, lambda backend: [tests, f"--gtest_filter=*ExternalFrames*/{backend}"],
+                     {"HEARTH_TEST_IMPORTS_DMA_BUF": DRIVERS[name][1]})
 
 
 def main():
@@ -121,6 +136,8 @@ def main():
             print("\n".join(DRIVERS))
         case ["run", name, *arguments] if name in DRIVERS:
             sys.exit(run(name, arguments))
+        case ["frames", name] if name in DRIVERS:
+            sys.exit(frames(name))
         case _:
             sys.exit(__doc__)
 

@@ -186,6 +186,7 @@ TEST(CApiFault, ANullArgumentIsAnErrorEverywhere) {
       hearth_frame_set_matrix(nullptr, HEARTH_MATRIX_BT601, 0),
       hearth_frame_set_scale(nullptr, nullptr, nullptr),
       hearth_frame_set_image_layout(nullptr, 1),
+      hearth_frame_set_drm_modifier(nullptr, 0),
       hearth_frame_set_raw_bytes(nullptr, 1),
       hearth_session_bind_frame(nullptr, 0, nullptr),
       hearth_options_share_opencl(nullptr, &number, &number, nullptr),

@@ -1,5 +1,7 @@
 """Pictures as inputs of the Python package, on the CPU."""
 
+import os
+
 import hearth
 import numpy as np
 import pytest
@@ -73,6 +75,31 @@ def test_frames_and_arrays_take_turns_and_sizes_change():
     assert np.array_equal(open_session.run_later(hearth.Frame(pixels)).result()[0][0], -pixels.astype(np.float32))
     open_session.resize({"x": (1, 2, 2, 3)})
     assert open_session.run(hearth.Frame(pixels))[0].shape == (1, 2, 2, 3)
+
+
+def memory_of(*arrays):
+    """A memfd in place of a dma-buf."""
+    descriptor = os.memfd_create("frame")
+    os.write(descriptor, b"".join(array.tobytes() for array in arrays))
+    return descriptor
+
+
+def test_a_dma_buf_is_a_picture_by_descriptor_or_plane_by_plane():
+    both, luma, pairs = session(8, 8), picture(8, 8), picture(4, 4, 2)
+    expected = both.run(hearth.Frame((luma, pairs), "nv12", rotation=90))[0]
+    whole, first, second = memory_of(luma, pairs), memory_of(luma), memory_of(pairs)
+    for planes in (whole, [(whole, 0, 8), (whole, 64, 8)], [(first, 0, 0), (second, 0, 0)]):
+        frame = hearth.Frame(hearth.DmaBuf(planes, 8, 8), "nv12", rotation=90)
+        for _ in range(2):
+            assert np.array_equal(both.run(frame)[0], expected)
+    for descriptor in (whole, first, second):
+        os.close(descriptor)
+    with pytest.raises(hearth.Error, match="no open file descriptor"):
+        both.run(hearth.Frame(hearth.DmaBuf(whole, 8, 8), "nv12"))
+    with pytest.raises(ValueError, match="descriptor 0"):
+        hearth.Frame(hearth.DmaBuf(0, 8, 8), "nv12")
+    with pytest.raises(ValueError, match="1 to 3 planes"):
+        hearth.Frame(hearth.DmaBuf([], 8, 8), "nv12")
 
 
 @pytest.mark.parametrize(

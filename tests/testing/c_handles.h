@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <vector>
+
 #include "hearth/hearth_c.h"
 
 namespace hearth {
@@ -45,6 +48,14 @@ inline void SetCpu(OwnedOptions& options) {
   ASSERT_FINE(hearth_options_create(options.out()));
   ASSERT_FINE(hearth_options_set(options, "device", "cpu"));
   ASSERT_FINE(hearth_options_set(options, "cache", "off"));
+}
+
+inline std::vector<float> OutputFloats(const hearth_session* session, size_t output) {
+  size_t size_bytes = 0;
+  const void* data = hearth_session_output_data(session, output, &size_bytes);
+  std::vector<float> values(size_bytes / sizeof(float));
+  if (data != nullptr) std::memcpy(values.data(), data, size_bytes);
+  return values;
 }
 
 // y = -(x + sum of all earlier x), 1x4.

@@ -1,7 +1,6 @@
 // hearth/hearth_c.h as a program in another language meets it.
 #include <gmock/gmock.h>
 
-#include <cstring>
 #include <fstream>
 
 #include "tests/testing/c_handles.h"
@@ -20,14 +19,6 @@ using ::testing::Pointwise;
 using ::testing::StartsWith;
 
 const std::string kDemo = (SourceFolder() / "tools/demo/shapes_f32.tflite").string();
-
-std::vector<float> OutputFloats(const hearth_session* session, size_t output) {
-  size_t size_bytes = 0;
-  const void* data = hearth_session_output_data(session, output, &size_bytes);
-  std::vector<float> values(size_bytes / sizeof(float));
-  if (data != nullptr) std::memcpy(values.data(), data, size_bytes);
-  return values;
-}
 
 TEST(CApi, AMessageThatIsTooLongEndsBehindAWholeCharacter) {
   for (size_t ahead = 0; ahead < 3; ++ahead) {
@@ -137,48 +128,6 @@ TEST(CApi, LentMemoryIsReadAndWrittenInPlace) {
   EXPECT_THAT(OutputFloats(session, 0), ElementsAre(-1, -2, -3, -4, -5, -6, -7, -8));
   EXPECT_EQ(hearth_session_bind_input(session, 1, input), HEARTH_INVALID_ARGUMENT);
   EXPECT_EQ(hearth_session_bind_output(session, SIZE_MAX, nullptr), HEARTH_INVALID_ARGUMENT);
-}
-
-TEST(CApi, APictureBecomesAnInput) {
-  OwnedGraph graph;
-  ASSERT_FINE(hearth_graph_create("negate", graph.out()));
-  const int32_t shape[] = {1, 1, 2, 3};
-  hearth_graph_output(graph, hearth_graph_unary(graph, "neg", hearth_graph_input(graph, "x", shape, 4)), "y");
-  OwnedModel model;
-  ASSERT_FINE(hearth_graph_build(graph, model.out()));
-  OwnedOptions options;
-  SetCpu(options);
-  OwnedSession session;
-  ASSERT_FINE(hearth_session_create(model, options, session.out()));
-
-  // Three grey pixels, of which the right two count, from the last to the first.
-  const uint8_t luma[] = {9, 16, 126}, colors[] = {128, 128, 128, 128};
-  OwnedFrame frame;
-  ASSERT_FINE(hearth_frame_create(HEARTH_PIXELS_NV12, 3, 1, frame.out()));
-  ASSERT_FINE(hearth_frame_set_plane(frame, 0, reinterpret_cast<uint64_t>(luma), sizeof luma, 0, 3));
-  ASSERT_FINE(hearth_frame_set_plane(frame, 1, reinterpret_cast<uint64_t>(colors), sizeof colors, 0, 4));
-  ASSERT_FINE(hearth_frame_set_memory(frame, HEARTH_MEMORY_HOST));
-  EXPECT_EQ(hearth_frame_set_memory(frame, HEARTH_MEMORY_VULKAN_IMAGE + 1), HEARTH_INVALID_ARGUMENT);
-  ASSERT_FINE(hearth_frame_set_crop(frame, 1, 0, 2, 1));
-  ASSERT_FINE(hearth_frame_set_orientation(frame, 180, 0, 1));
-  ASSERT_FINE(hearth_frame_set_matrix(frame, HEARTH_MATRIX_BT709, 0));
-  ASSERT_FINE(hearth_frame_set_raw_bytes(frame, 1));
-  ASSERT_FINE(hearth_frame_set_image_layout(frame, 1));
-  const float mean[] = {0, 28, 0, 0}, scale[] = {1, 1, 0.5f, 1};
-  ASSERT_FINE(hearth_frame_set_scale(frame, mean, scale));
-  ASSERT_FINE(hearth_session_bind_frame(session, 0, frame));
-  ASSERT_FINE(hearth_session_run(session));
-  EXPECT_THAT(OutputFloats(session, 0), ElementsAre(-128, -100, -64, 0, 28, 0));
-
-  EXPECT_EQ(hearth_session_bind_frame(session, 1, frame), HEARTH_INVALID_ARGUMENT);
-  EXPECT_EQ(hearth_frame_set_plane(frame, 3, 1, 1, 0, 0), HEARTH_INVALID_ARGUMENT);
-  EXPECT_EQ(hearth_frame_set_matrix(frame, 2, 0), HEARTH_INVALID_ARGUMENT);
-  OwnedFrame none;
-  EXPECT_EQ(hearth_frame_create(HEARTH_PIXELS_I420 + 1, 3, 1, none.out()), HEARTH_INVALID_ARGUMENT);
-  ASSERT_FINE(hearth_frame_set_crop(frame, 2, 0, 2, 1));
-  EXPECT_EQ(hearth_session_bind_frame(session, 0, frame), HEARTH_INVALID_ARGUMENT);
-  ASSERT_FINE(hearth_session_bind_frame(session, 0, nullptr));
-  EXPECT_EQ(hearth_session_run(session), HEARTH_INVALID_ARGUMENT) << "the input was never set";
 }
 
 TEST(CApi, EveryOperationOfTheGraphBuilderIsThere) {

@@ -16,7 +16,7 @@ from hearth import _hearth
 from hearth._hearth import Error, __version__
 from hearth._errors import ErrorCode, ModelNotFoundError, Warning, log_as_python_does  # noqa: A004
 from hearth._cache import Cache
-from hearth._frame import Frame
+from hearth._frame import DmaBuf, Frame
 from hearth._graph import Graph, GraphTensor
 from hearth._program import delegate_path
 from hearth._session import Model, ProfileEntry, Session, Tensor, Ticket
@@ -24,6 +24,7 @@ from hearth._session import Model, ProfileEntry, Session, Tensor, Ticket
 __all__ = [
     "Cache",
     "Device",
+    "DmaBuf",
     "Error",
     "ErrorCode",
     "Frame",

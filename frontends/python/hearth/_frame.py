@@ -1,5 +1,6 @@
 """Pictures of cameras and decoders as inputs: the device converts, crops, rotates and resizes them."""
 
+import dataclasses
 from typing import Any, List, Sequence, Tuple, Union
 
 import numpy as np
@@ -10,6 +11,21 @@ _FORMATS = ("rgba8", "bgra8", "rgb8", "nv12", "nv21", "i420")
 _CHANNELS = {"rgba8": 4, "bgra8": 4, "rgb8": 3}
 
 PerChannel = Union[float, Sequence[float]]
+
+
+@dataclasses.dataclass(frozen=True)
+class DmaBuf:
+    """A picture in a dma-buf, for Frame in place of arrays.
+
+    `planes`: a file descriptor, if the planes follow each other tightly packed, or (descriptor, offset, row pitch) for
+    each plane; a descriptor is a number or an object with fileno(). `modifier`: the DRM format modifier that the producer
+    reports; 0 is linear. The descriptors must stay open until the run is submitted.
+    """
+
+    planes: Any
+    width: int
+    height: int
+    modifier: int = 0
 
 
 class Frame:
@@ -40,21 +56,28 @@ class Frame:
 
         "rgba8", "bgra8", "rgb8": an array [height, width, channels]. "nv12", "nv21": a pair of arrays, Y [height, width] and
         [height / 2, width / 2, 2], rounded up. "i420": three, Y, U and V. These also as one array [height * 3 / 2,
-        width] with even height and width. `crop`: x, y, width, height; width 0: all. `matrix`: "bt601" or "bt709";
-        `full_range`: Y from 0 to 255, else 16 to 235. `mean`, `scale`: a number, or one per channel. `raw_bytes`: 8-bit
-        inputs are the values themselves (int8: minus 128); False: the scaled values, rounded to the input's grid.
+        width] with even height and width. Or a DmaBuf of any format. `crop`: x, y, width, height; width 0: all. `matrix`:
+        "bt601" or "bt709"; `full_range`: Y from 0 to 255, else 16 to 235. `mean`, `scale`: a number, or one per channel.
+        `raw_bytes`: 8-bit inputs are the values themselves (int8: minus 128); False: the scaled values, rounded to the
+        input's grid.
         """
         if format not in _FORMATS:
             raise ValueError(f"there is no format {format!r}; there are {', '.join(_FORMATS)}")
         if matrix not in ("bt601", "bt709"):
             raise ValueError(f"there is no matrix {matrix!r}; there are bt601 and bt709")
-        self._planes = _planes(pixels, format)  # alive as long as the frame
-        height, width = self._planes[0].shape[:2]
+        is_dma_buf = isinstance(pixels, DmaBuf)
+        if is_dma_buf:
+            height, width = pixels.height, pixels.width
+            places = _dma_buf_places(pixels)
+        else:
+            self._planes = _planes(pixels, format)  # alive as long as the frame
+            height, width = self._planes[0].shape[:2]
+            places = [_place(plane) for plane in self._planes]
         self._native = _hearth.Frame(
             _FORMATS.index(format),
             width,
             height,
-            [_place(plane) for plane in self._planes],
+            places,
             tuple(crop),
             rotation,
             (flip_horizontally, flip_vertically),
@@ -63,6 +86,8 @@ class Frame:
             _by_channel(mean, 0.0),
             _by_channel(scale, 1.0),
             raw_bytes,
+            is_dma_buf,
+            pixels.modifier if is_dma_buf else 0,
         )
 
 
@@ -107,11 +132,25 @@ def _checked(pixels: Any, what: str, shape: Sequence[Any]) -> np.ndarray:
     return array if in_order else np.ascontiguousarray(array)
 
 
-def _place(plane: np.ndarray) -> Tuple[int, int, int]:
-    """Address, size in bytes and row pitch."""
+def _place(plane: np.ndarray) -> Tuple[int, int, int, int]:
+    """Address, size in bytes, offset and row pitch."""
     row_bytes = int(np.prod(plane.shape[1:]))
     pitch = plane.strides[0] if plane.shape[0] > 1 else row_bytes
-    return plane.__array_interface__["data"][0], pitch * (plane.shape[0] - 1) + row_bytes, pitch
+    return plane.__array_interface__["data"][0], pitch * (plane.shape[0] - 1) + row_bytes, 0, pitch
+
+
+def _dma_buf_places(memory: DmaBuf) -> List[Tuple[int, int, int, int]]:
+    """Descriptor, 0 for a size that the descriptor knows, offset and row pitch."""
+    planes = memory.planes if isinstance(memory.planes, (tuple, list)) else [(memory.planes, 0, 0)]
+    if not 1 <= len(planes) <= 3:
+        raise ValueError(f"a dma-buf has 1 to 3 planes, not {len(planes)}")
+    places = []
+    for descriptor, offset, pitch in planes:
+        number = descriptor.fileno() if hasattr(descriptor, "fileno") else int(descriptor)
+        if number < 1 or offset < 0 or pitch < 0:
+            raise ValueError(f"no plane of a dma-buf: descriptor {number}, offset {offset}, row pitch {pitch}")
+        places.append((number, 0, offset, pitch))
+    return places
 
 
 def _by_channel(value: PerChannel, rest: float) -> List[float]:

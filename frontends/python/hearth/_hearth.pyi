@@ -102,7 +102,7 @@ class Frame:
         format: int,
         width: int,
         height: int,
-        planes: Sequence[Tuple[int, int, int]],
+        planes: Sequence[Tuple[int, int, int, int]],
         crop: Tuple[int, int, int, int],
         rotation: int,
         flip: Tuple[bool, bool],
@@ -111,6 +111,8 @@ class Frame:
         mean: Sequence[float],
         scale: Sequence[float],
         raw_bytes: bool,
+        is_dma_buf: bool,
+        drm_modifier: int,
     ) -> None: ...
 
 class Session:

@@ -1,0 +1,17 @@
+// Frames in dma-bufs: memory of Linux that cameras, decoders and GPUs share, as file descriptors.
+#ifndef HEARTH_HAL_DMA_BUF_H_
+#define HEARTH_HAL_DMA_BUF_H_
+
+#include "hal/external_frame.h"
+
+namespace hearth {
+
+// See OpenExternalFrame. A memfd is taken too.
+Result<std::shared_ptr<ExternalFrame>> OpenDmaBuf(const Frame& frame);
+
+// The four bytes by which DRM and EGL name the format.
+uint32_t DrmFormatOf(PixelFormat format);
+
+}  // namespace hearth
+
+#endif  // HEARTH_HAL_DMA_BUF_H_

@@ -1,0 +1,48 @@
+// Anonymous memory with a file descriptor, in place of a dma-buf: drivers and Hearth take it the same way.
+#ifndef HEARTH_TESTS_TESTING_SHARED_MEMORY_H_
+#define HEARTH_TESTS_TESTING_SHARED_MEMORY_H_
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "core/base/round_up.h"
+
+namespace hearth::testing {
+
+// Of whole pages, as dma-bufs are.
+class SharedMemory {
+ public:
+  explicit SharedMemory(std::span<const std::byte> bytes) : size_bytes_(RoundUp(bytes.size(), 4096)) {
+    descriptor_ = ::memfd_create("frame", MFD_CLOEXEC);
+    if (::ftruncate(descriptor_, static_cast<off_t>(size_bytes_)) == 0) Write(bytes);
+  }
+  ~SharedMemory() { Close(); }
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+  void Write(std::span<const std::byte> bytes) const {
+    const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), 0);
+    if (written != static_cast<ssize_t>(bytes.size())) std::abort();
+  }
+  void Shrink() const {
+    if (::ftruncate(descriptor_, 1) != 0) std::abort();
+  }
+  void Close() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    descriptor_ = -1;
+  }
+  uint64_t descriptor() const { return static_cast<uint64_t>(descriptor_); }
+  uint64_t size_bytes() const { return size_bytes_; }
+
+ private:
+  uint64_t size_bytes_;
+  int descriptor_ = -1;
+};
+
+}  // namespace hearth::testing
+
+#endif  // HEARTH_TESTS_TESTING_SHARED_MEMORY_H_
