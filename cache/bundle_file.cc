@@ -15,6 +15,7 @@
 #include "cache/tar.h"
 #include "cache/trusted_path.h"
 #include "core/base/error.h"
+#include "core/base/text_bytes.h"
 
 namespace hearth {
 namespace {

@@ -7,15 +7,12 @@
 #include <cstring>
 
 #include "cache/entry_row.h"
+#include "core/base/text_bytes.h"
 
 namespace hearth {
 namespace {
 
 constexpr int64_t kMostNames = 50000;  // about 5 MB
-
-std::span<const std::byte> BytesOfPlace(const std::string& place) {
-  return std::as_bytes(std::span(place));
-}
 
 }  // namespace
 
@@ -48,9 +45,8 @@ std::optional<std::string> ContentNames::PlaceOf(std::span<const std::byte> byte
   if (!secret) return std::nullopt;
   const Fingerprint digest = SecretFingerprintOf(bytes, *secret);
   const uint64_t size_bytes = bytes.size();
-  std::string place(reinterpret_cast<const char*>(digest.bytes.data()), digest.bytes.size());
-  place.append(reinterpret_cast<const char*>(&size_bytes), sizeof(size_bytes));
-  return place;
+  std::string place(TextFrom(std::as_bytes(std::span(digest.bytes))));
+  return place.append(TextFrom(std::as_bytes(std::span(&size_bytes, 1))));
 }
 
 std::optional<std::string> ContentNames::Find(Database& database, const std::string& place) const {
@@ -60,7 +56,7 @@ std::optional<std::string> ContentNames::Find(Database& database, const std::str
   }
   Result<Statement> row = database.Prepare("SELECT name FROM content_names WHERE fast=?");
   if (!row.ok()) return std::nullopt;
-  const Result<bool> is_there = row->Bind(0, BytesOfPlace(place)).Step();
+  const Result<bool> is_there = row->Bind(0, BytesOf(place)).Step();
   if (!is_there.ok() || !*is_there) return std::nullopt;
   return std::string(row->Text(0));
 }
@@ -82,7 +78,7 @@ Status ContentNames::Store(Database& database) {
   HEARTH_ASSIGN(const int64_t count, database.Number("SELECT count(*) FROM content_names"));
   if (count >= kMostNames) HEARTH_TRY(database.Run("DELETE FROM content_names"));
   HEARTH_ASSIGN(Statement row, database.Prepare("INSERT OR REPLACE INTO content_names VALUES(?, ?)"));
-  for (const auto& [place, name] : new_) HEARTH_TRY(row.Bind(0, BytesOfPlace(place)).Bind(1, name).Run());
+  for (const auto& [place, name] : new_) HEARTH_TRY(row.Bind(0, BytesOf(place)).Bind(1, name).Run());
   return Status::Ok();
 }
 

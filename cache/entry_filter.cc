@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cache/revocations.h"
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
 
@@ -55,7 +56,7 @@ bool Matches(const CacheEntry& entry, const CacheFilter& filter) {
   if (!entry.digest.starts_with(filter.digest_prefix) || !entry.origin.starts_with(filter.origin)) return false;
   if (!filter.signed_by.empty() && !SignerIn(entry.origin).starts_with(filter.signed_by)) return false;
   if (filter.unused_since_ms && entry.last_used_ms >= *filter.unused_since_ms) return false;
-  if (filter.digests && std::ranges::find(*filter.digests, entry.digest) == filter.digests->end()) return false;
+  if (filter.digests && !Contains(*filter.digests, entry.digest)) return false;
   const auto has = [&](std::string_view field, const std::string& part) {
     return std::ranges::any_of(entry.fields, [&](const auto& named) {
       return named.first == field && ContainsIgnoringCase(named.second, part);

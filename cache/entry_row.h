@@ -15,13 +15,6 @@ namespace hearth {
 
 int64_t NowMs();  // since 1970
 
-inline std::span<const std::byte> BytesOf(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
-inline std::string_view TextFrom(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 // The 16 bytes of a digest or checksum column; zeros if it has something else.
 Fingerprint FingerprintFrom(std::span<const std::byte> bytes);
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/base/byte_reader.h"
+#include "core/base/text_bytes.h"
 
 namespace hearth {
 namespace {
@@ -20,7 +21,7 @@ void Place(std::span<std::byte>& room, std::span<const std::byte> part) {
 }
 
 bool Equal(std::span<const std::byte> bytes, std::string_view text) {
-  return std::ranges::equal(bytes, std::as_bytes(std::span(text)));
+  return std::ranges::equal(bytes, BytesOf(text));
 }
 
 }  // namespace
@@ -36,9 +37,9 @@ std::vector<std::byte> MakeEnvelope(const PutRequest& request) {
   std::vector<std::byte> envelope(kMagic.size() + sizeof(material_bytes) + material.size() + sizeof(request.cost_ms) +
                                   checksum.bytes.size() + request.bytes.size());
   std::span<std::byte> room(envelope);
-  Place(room, std::as_bytes(std::span(kMagic)));
+  Place(room, BytesOf(kMagic));
   Place(room, std::as_bytes(std::span(&material_bytes, 1)));
-  Place(room, std::as_bytes(std::span(material)));
+  Place(room, BytesOf(material));
   Place(room, std::as_bytes(std::span(&request.cost_ms, 1)));
   Place(room, std::as_bytes(std::span(checksum.bytes)));
   Place(room, request.bytes);

@@ -17,6 +17,7 @@
 #include "cache/key_value_blob_store.h"
 #include "cache/locked_file.h"
 #include "core/base/byte_reader.h"
+#include "core/base/text_bytes.h"
 
 namespace hearth {
 namespace {
@@ -67,7 +68,7 @@ std::optional<Record> TakeRecord(ByteReader& reader) {
 }
 
 void Append(std::string& text, std::span<const std::byte> bytes) {
-  text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  text.append(TextFrom(bytes));
 }
 
 std::string Encoded(const PutRequest& request) {
@@ -79,7 +80,7 @@ std::string Encoded(const PutRequest& request) {
   Append(record, std::as_bytes(std::span(&envelope_bytes, 1)));
   Append(record, std::as_bytes(std::span(&kind, 1)));
   Append(record, std::as_bytes(std::span(&material_bytes, 1)));
-  Append(record, std::as_bytes(std::span(material)));
+  Append(record, BytesOf(material));
   Append(record, envelope);
   return record;
 }

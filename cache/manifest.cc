@@ -3,10 +3,10 @@
 #include <fmt/chrono.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <ctime>
 
+#include "core/base/number_text.h"
 #include "core/base/sha256.h"
 
 namespace hearth {
@@ -54,12 +54,6 @@ std::vector<std::string_view> PartsOf(std::string_view text, char separator) {
     if (end == std::string_view::npos) return parts;
     text.remove_prefix(end + 1);
   }
-}
-
-template <typename T>
-bool NumberFrom(std::string_view text, T& number) {
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  return !text.empty() && parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
 }
 
 // A line with one value about the whole bundle.

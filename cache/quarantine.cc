@@ -9,6 +9,9 @@
 namespace hearth {
 namespace {
 
+// A record counts for a week, because the driver or the machine may have been repaired. A driver update changes the
+// keys.
+constexpr int64_t kQuarantineMs = int64_t{7} * 24 * 60 * 60 * 1000;
 constexpr int64_t kClockGrainMs = 60 * 1000;  // smaller clock corrections cost no write
 
 }  // namespace

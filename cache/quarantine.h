@@ -21,9 +21,6 @@
 namespace hearth {
 
 inline constexpr int64_t kMaxStrikes = 3;
-// A record counts for a week, because the driver or the machine may have been repaired. A driver update changes the
-// keys.
-inline constexpr int64_t kQuarantineMs = int64_t{7} * 24 * 60 * 60 * 1000;
 
 struct QuarantineRecord {
   int64_t strikes = 0;

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "cache/entry_row.h"
 #include "core/base/error.h"
+#include "core/base/number_text.h"
+#include "core/base/text_bytes.h"
 
 namespace hearth {
 namespace {
@@ -28,9 +29,7 @@ Result<RedisReply> RedisReplyReader::Next(ServerConnection& connection, uint64_t
     return reply;
   }
   int64_t size_bytes = 0;
-  const char* end = reply.text.data() + reply.text.size();
-  const auto parsed = std::from_chars(reply.text.data(), end, size_bytes);
-  if (type != '$' || parsed.ec != std::errc() || parsed.ptr != end || size_bytes < -1) {
+  if (type != '$' || !NumberFrom(reply.text, size_bytes) || size_bytes < -1) {
     return Error(StatusCode::kUnavailable, "it does not follow the protocol of Redis");
   }
   if (size_bytes < 0) return reply;

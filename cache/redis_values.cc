@@ -7,6 +7,7 @@
 #include "cache/entry_row.h"
 #include "cache/redis_protocol.h"
 #include "cache/warnings.h"
+#include "core/base/text_bytes.h"
 
 namespace hearth {
 
@@ -31,9 +32,8 @@ class RedisValues final : public RemoteValues {
   bool Write(std::string_view key, std::span<const std::byte> value) override {
     if (!may_write_ || value.size() > address_.max_entry_bytes) return false;
     const std::string name = NameOf(key), seconds = std::to_string(address_.time_to_live_s);
-    const std::string_view bytes(reinterpret_cast<const char*>(value.data()), value.size());
     std::vector<std::string_view> words = {"DEL", name};
-    if (!value.empty()) words = {"SET", name, bytes};
+    if (!value.empty()) words = {"SET", name, TextFrom(value)};
     if (!value.empty() && address_.time_to_live_s > 0) words.insert(words.end(), {"EX", seconds});
     const Result<RedisReply> reply = Ask(words);
     if (!reply.ok()) return false;

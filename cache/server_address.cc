@@ -5,6 +5,7 @@
 
 #include "cache/folder.h"
 #include "core/base/error.h"
+#include "core/base/number_text.h"
 
 namespace hearth {
 namespace {
@@ -19,9 +20,7 @@ Status Wrong(std::string_view what) {
 
 template <typename T>
 bool ParseNumber(std::string_view text, T least, T most, T& number) {
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  return !text.empty() && parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && number >= least &&
-         number <= most;
+  return NumberFrom(text, number) && number >= least && number <= most;
 }
 
 // Replaces %3A and similar escapes.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cache/entry_row.h"
+#include "core/base/text_bytes.h"
 
 namespace hearth {
 namespace {

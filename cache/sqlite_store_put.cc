@@ -10,6 +10,7 @@
 #include "cache/quarantine.h"
 #include "cache/sqlite_store.h"
 #include "cache/store_names.h"
+#include "core/base/text_bytes.h"
 
 namespace hearth {
 namespace {

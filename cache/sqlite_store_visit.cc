@@ -5,6 +5,7 @@
 
 #include "cache/entry_row.h"
 #include "cache/sqlite_store.h"
+#include "core/base/text_bytes.h"
 
 namespace hearth {
 namespace {

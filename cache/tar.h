@@ -10,6 +10,8 @@
 #include <span>
 #include <string_view>
 
+#include "core/base/round_up.h"
+
 namespace hearth {
 
 inline constexpr uint64_t kTarBlockBytes = 512;
@@ -25,7 +27,7 @@ std::optional<uint64_t> SizeInTarHeader(std::span<const std::byte, kTarBlockByte
 
 // The bytes that `size_bytes` of content take in whole blocks.
 constexpr uint64_t TarBytes(uint64_t size_bytes) {
-  return (size_bytes + kTarBlockBytes - 1) / kTarBlockBytes * kTarBlockBytes;
+  return RoundUp(size_bytes, kTarBlockBytes);
 }
 
 }  // namespace hearth

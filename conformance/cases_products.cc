@@ -8,6 +8,7 @@
 
 #include "conformance/conformance_case.h"
 #include "conformance/window_shapes.h"
+#include "core/base/round_up.h"
 
 namespace hearth::conformance {
 namespace {
@@ -167,7 +168,7 @@ void AddTransposed(std::vector<ConformanceCase>& cases, const Shape& x, const Fi
                    const TransposeConv& conv) {
   const Window2D window{conv.stride_h, conv.stride_w, 1, 1, conv.padding};
   const Shape& w = filter.shape;
-  const int64_t rows = (w[1] + conv.stride_h - 1) / conv.stride_h, columns = (w[2] + conv.stride_w - 1) / conv.stride_w;
+  const int64_t rows = Tiles(w[1], conv.stride_h), columns = Tiles(w[2], conv.stride_w);
   cases.push_back(NewCase(
       "transpose_conv",
       fmt::format("{}_f{}_{}x{}_{}_{}{}{}", x.ToString(), w.ToString(), conv.height, conv.width, WindowText(window),

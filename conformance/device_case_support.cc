@@ -34,10 +34,6 @@ KernelSource AffineKernel() {
   return source;
 }
 
-uint32_t GroupsFor(size_t texels, uint32_t local_size) {
-  return static_cast<uint32_t>((texels + local_size - 1) / local_size);
-}
-
 Status Check(bool holds, std::string_view what) {
   return holds ? Status::Ok() : Error(StatusCode::kInternal, "{}", what);
 }

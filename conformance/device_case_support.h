@@ -19,8 +19,6 @@ Floats Ramp(size_t count, float start = 0.5f, float step = 0.25f);
 KernelSource CopyKernel(AccessPath path = AccessPath::kBuffer);
 KernelSource AffineKernel();  // y = scale * x + bias
 
-uint32_t GroupsFor(size_t texels, uint32_t local_size);
-
 Status Check(bool holds, std::string_view what);  // kInternal with this text if it does not hold
 Status SameFloats(const Floats& expected, const Result<Floats>& result);
 Status Lacks(const Device& device, const char* what);  // kUnsupported

@@ -8,6 +8,7 @@
 
 #include "conformance/device_case_support.h"
 #include "core/base/error.h"
+#include "core/base/round_up.h"
 #include "core/emit/kernel_source.h"
 #include "core/graph/op.h"
 
@@ -39,7 +40,7 @@ Status RangesInsideOneBuffer(Device& device, AccessPath path) {
   const uint64_t texels = 37;
   const uint64_t size = texels * 16;
   const uint64_t alignment = device.info().buffer_offset_alignment;
-  const uint64_t stride = (size + alignment - 1) / alignment * alignment;
+  const uint64_t stride = RoundUp(size, alignment);
   HEARTH_ASSIGN(const auto buffer, device.CreateBuffer(4 * stride + size));
   HEARTH_TRY(WriteFloats(device, *buffer, Ramp(4 * texels, 100.0f, 1.0f), stride));
   HEARTH_TRY(WriteFloats(device, *buffer, Ramp(4 * texels, 0.0f, 0.5f), 3 * stride));

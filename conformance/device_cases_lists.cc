@@ -8,6 +8,7 @@
 #include "conformance/device_case_support.h"
 #include "conformance/device_cases.h"
 #include "core/base/error.h"
+#include "core/base/text_bytes.h"
 
 namespace hearth::conformance {
 namespace {
@@ -180,7 +181,7 @@ Status BytesAtOddOffsetsAreWrittenAndRead(Device& device) {
   first[3] = 'x';
   std::string seen;
   const Status status = device.Read(*buffer, 1, 1002, [&](std::span<const std::byte> bytes) {
-    seen.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    seen = TextFrom(bytes);
     return Status::Ok();
   });
   HEARTH_TRY(status);

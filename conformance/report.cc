@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "core/base/contains.h"
 #include "core/base/xml_text.h"
 
 namespace hearth::conformance {
@@ -116,7 +117,7 @@ std::string MatrixHtml(std::span<const DeviceResults> devices) {
   std::vector<std::string> ops;
   for (const DeviceResults& results : devices) {
     for (const CaseResult& result : results.cases) {
-      if (std::find(ops.begin(), ops.end(), result.op) == ops.end()) ops.push_back(result.op);
+      if (!Contains(ops, result.op)) ops.push_back(result.op);
     }
   }
   std::string html = fmt::format(

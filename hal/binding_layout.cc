@@ -11,6 +11,7 @@
 #include "core/device/options.h"
 #include "core/emit/kernel_library.h"
 #include "core/graph/quantize.h"
+#include "hal/command_list.h"
 
 namespace hearth {
 namespace {
@@ -55,10 +56,6 @@ void SetPath(TensorArg& arg, uint64_t size_bytes, const DeviceInfo& device) {
   const bool fits =
       arg.storage != StorageType::kInt32 && size_bytes / TexelBytes(arg.storage) <= device.max_texel_elements;
   if (fits) arg.path = DefaultReadPath(device);
-}
-
-uint32_t GroupsFor(uint64_t items, uint32_t local_size) {
-  return static_cast<uint32_t>((items + local_size - 1) / local_size);
 }
 
 Result<BindingKernel> BindingKernelOf(const char* name, const BindingLayout& layout, const HostTransfer& transfer,

@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/plan/plan.h"
 #include "core/plan/texel_view.h"
 #include "hal/program.h"
 
 namespace hearth {
 namespace {
-
-bool Overlap(const BoundRange& a, const BoundRange& b) {
-  return a.buffer == b.buffer && a.offset_bytes < b.offset_bytes + b.size_bytes &&
-         b.offset_bytes < a.offset_bytes + a.size_bytes;
-}
 
 // The bytes that the device may touch for this argument. A texel buffer view may be longer than its range. Drivers read
 // nothing beyond the range, but a write into the view without a barrier is a hazard all the same.

@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/round_up.h"
+
 namespace hearth {
 
 class Buffer;
@@ -26,6 +28,11 @@ struct DispatchCommand {
   std::array<uint32_t, 3> group_count = {1, 1, 1};
   std::string label;
 };
+
+// The work groups that cover the items of one dimension.
+inline uint32_t GroupsFor(uint64_t items, uint32_t local_size) {
+  return static_cast<uint32_t>(Tiles(static_cast<int64_t>(items), local_size));
+}
 
 // Everything before it is finished and visible before anything after it starts.
 struct BarrierCommand {};

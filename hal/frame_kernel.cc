@@ -6,6 +6,7 @@
 #include "core/device/options.h"
 #include "core/emit/kernel_library.h"
 #include "core/graph/quantize.h"
+#include "hal/command_list.h"
 #include "hal/frame_layout.h"
 
 namespace hearth {
@@ -65,8 +66,8 @@ Result<BindingKernel> FrameKernel(const FrameLayout& layout, const PlaneLayouts&
   for (float value : FloatScalars(layout, kind, transfer.desc))
     kernel.scalars.push_back(std::bit_cast<uint32_t>(value));
   const auto& local = kernel.source.local_size;
-  kernel.group_count = {(static_cast<uint32_t>(shape.w) + local[0] - 1) / local[0],
-                        (static_cast<uint32_t>(shape.h) + local[1] - 1) / local[1], 1};
+  kernel.group_count = {GroupsFor(static_cast<uint64_t>(shape.w), local[0]),
+                        GroupsFor(static_cast<uint64_t>(shape.h), local[1]), 1};
   return kernel;
 }
 

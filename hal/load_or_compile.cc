@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/threads.h"
 #include "hal/program_work.h"
@@ -107,7 +108,7 @@ std::vector<std::string> StoreFreshPrograms(LoadedPrograms& programs, BlobStore&
       Result<std::vector<std::byte>> binary = fresh.group->Binary();
       if (!binary.ok()) {
         std::string warning = "programs are not kept: " + binary.status().message();
-        if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(std::move(warning));
+        if (!Contains(warnings, warning)) warnings.push_back(std::move(warning));
         continue;
       }
       binaries.push_back(std::move(binary).value());

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/emit/first_group.h"
 #include "core/plan/dispatch_cost.h"
@@ -25,7 +26,7 @@ Status PlanRunner::LoadPartPrograms(const std::vector<Stage>& stages) {
     for (const DispatchPart& part : stage.dispatches) {
       const uint32_t kernel = part.is_whole ? 0 : std::get<Dispatch>(plan_.steps[part.step]).kernel;
       const bool is_missing = !part.is_whole && !part_program_.contains(kernel);
-      if (is_missing && std::ranges::find(kernels, kernel) == kernels.end()) kernels.push_back(kernel);
+      if (is_missing && !Contains(kernels, kernel)) kernels.push_back(kernel);
     }
   }
   if (kernels.empty()) return Status::Ok();

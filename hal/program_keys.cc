@@ -4,6 +4,7 @@
 #include <string>
 #include <variant>
 
+#include "core/base/text_bytes.h"
 #include "core/device/device_rules.h"
 #include "core/plan/key_fields.h"
 
@@ -15,7 +16,7 @@ constexpr uint64_t kLargeGridItems = 65535;
 
 void AddText(CacheKey& key, const KernelSource& source, Dialect dialect) {
   const std::string text = Emit(source, dialect);
-  key.Add(kKernelField.name, source.name).AddContent(kTextField.name, std::as_bytes(std::span(text)));
+  key.Add(kKernelField.name, source.name).AddContent(kTextField.name, BytesOf(text));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "core/base/byte_reader.h"
 #include "core/base/error.h"
+#include "core/base/text_bytes.h"
 
 namespace hearth {
 namespace {
@@ -15,13 +16,13 @@ namespace {
 constexpr std::string_view kMagic = "HearthProgramParts1\n";
 
 void Append(std::vector<std::byte>& bytes, std::string_view text) {
-  std::ranges::copy(std::as_bytes(std::span(text)), std::back_inserter(bytes));
+  std::ranges::copy(BytesOf(text), std::back_inserter(bytes));
 }
 
 // Returns false if no key follows.
 bool TakeKey(ByteReader& reader, CacheKey& key) {
   const std::span<const std::byte> material = reader.Bytes(reader.Number<uint32_t>());
-  const auto fields = DecodeKeyMaterial({reinterpret_cast<const char*>(material.data()), material.size()});
+  const auto fields = DecodeKeyMaterial(TextFrom(material));
   if (reader.failed() || !fields.ok()) return false;
   for (const auto& [name, value] : *fields) key.Add(name, value);
   return true;

@@ -5,6 +5,8 @@
 #include <optional>
 #include <sstream>
 
+#include "core/base/contains.h"
+
 namespace hearth {
 namespace {
 
@@ -31,10 +33,6 @@ std::string Unescaped(const std::string& text) {
     }
   }
   return plain;
-}
-
-bool Contains(const std::vector<std::string>& parts, const std::string& wanted) {
-  return std::find(parts.begin(), parts.end(), wanted) != parts.end();
 }
 
 // A file system of control groups, which shows its group `group` at `point`.

@@ -66,9 +66,7 @@ std::optional<int> CopiedAxis(const Graph& graph, const Node& node) {
 }
 
 size_t BytesFrom(const TensorDesc& desc, int axis) {
-  size_t bytes = static_cast<size_t>(BitsOf(desc.dtype)) / 8;
-  for (int d = axis; d < desc.shape.rank(); ++d) bytes *= desc.shape[d];
-  return bytes;
+  return static_cast<size_t>(BitsOf(desc.dtype) / 8 * CountBetween(desc.shape, axis, desc.shape.rank()));
 }
 
 }  // namespace

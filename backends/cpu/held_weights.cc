@@ -1,5 +1,7 @@
 #include "backends/cpu/held_weights.h"
 
+#include "core/base/text_bytes.h"
+
 namespace hearth {
 
 WeightsKey& WeightsKey::Add(const Graph& graph, ValueId constant) {
@@ -18,7 +20,7 @@ WeightsKey& WeightsKey::Add(const Graph& graph, ValueId constant) {
 }
 
 Fingerprint WeightsKey::digest() const {
-  return FingerprintOf(std::as_bytes(std::span(material_)));
+  return FingerprintOf(BytesOf(material_));
 }
 
 HeldWeights::Holding HeldWeights::Find(const Fingerprint& key) const {

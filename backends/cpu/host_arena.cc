@@ -6,6 +6,7 @@
 #include "backends/cpu/available_memory.h"
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
+#include "core/base/round_up.h"
 
 namespace hearth {
 namespace {
@@ -102,7 +103,7 @@ void HostArena::PlanIntermediates(const Graph& graph, std::span<const int> nodes
 Status HostArena::Allocate(const Graph& graph) {
   uint64_t end_bytes = planned_bytes_;
   for (const Form& form : output_forms_) {
-    const uint64_t offset_bytes = (end_bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
+    const uint64_t offset_bytes = RoundUp(end_bytes, kAlignmentBytes);
     const uint64_t size_bytes = BytesOf(graph, form.value, form.as_floats);
     if (places_.emplace(form, Place{offset_bytes, size_bytes}).second) end_bytes = offset_bytes + size_bytes;
   }

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <vector>
 
+#include "core/base/round_up.h"
+
 namespace hearth {
 namespace {
 
@@ -189,18 +191,14 @@ void ForEachTask(WorkerPool& workers, int64_t tasks, bool on_workers, const Work
   for (int64_t task = 0; task < tasks; ++task) work(task);
 }
 
-int64_t RoundedUp(int64_t number, int64_t step) {
-  return (number + step - 1) / step * step;
-}
-
 }  // namespace
 
 PackedMatrices::PackedMatrices(int64_t depth, int64_t columns, int64_t count, VectorSet set)
     : depth_(depth), columns_(columns), count_(count), set_(set) {
   const int64_t lanes = LanesOf(set);
   panel_columns_ = kTileVectors * lanes;
-  panels_ = RoundedUp(columns, panel_columns_) / panel_columns_;
-  matrix_size_ = depth * RoundedUp(columns, lanes);
+  panels_ = Tiles(columns, panel_columns_);
+  matrix_size_ = depth * RoundUp(columns, lanes);
   packed_.reset(new (std::align_val_t{kAlignmentBytes}) float[static_cast<size_t>(matrix_size_ * count)]);
 }
 
@@ -217,7 +215,7 @@ void PackedMatrices::Pack(std::span<const MatrixView> matrices, WorkerPool& work
   const bool on_workers = matrix_size_ * count_ >= kLeastElements;
   ForEachTask(workers, count_ * panels_, on_workers, [&](int64_t task) {
     const int64_t matrix = task / panels_, panel = task % panels_;
-    const int64_t width = WidthOf(panel), padded = RoundedUp(width, panel_columns_ / kTileVectors);
+    const int64_t width = WidthOf(panel), padded = RoundUp(width, panel_columns_ / kTileVectors);
     PackPanel(matrices[static_cast<size_t>(matrix)], depth_, panel * panel_columns_, width, padded,
               const_cast<float*>(PanelOf(matrix, panel)));
   });
@@ -235,7 +233,7 @@ void PackedMatrices::MultiplyBlock(int64_t matrix, const MatrixView& a, int64_t 
         has_pieces ? a : Spread({a.data + k * a.column_step, a.row_step, a.column_step}, rows, depth);
     for (int64_t panel = panels_ * group / groups; panel < panels_ * (group + 1) / groups; ++panel) {
       const int64_t column = panel * panel_columns_, width = WidthOf(panel);
-      const int64_t padded = RoundedUp(width, panel_columns_ / kTileVectors);
+      const int64_t padded = RoundUp(width, panel_columns_ / kTileVectors);
       const ProductTile tile{.a = part.data,
                              .row_step = part.row_step,
                              .depth_step = part.column_step,
@@ -269,8 +267,7 @@ ProductTasks PackedMatrices::TasksOf(int64_t count, int64_t rows, int64_t most_r
   ProductTasks tasks{.count = count, .rows = rows};
   tasks.on_workers = workers.threads() > 1 && count * rows * depth_ * columns_ >= kMinWorkForThreads;
   const int64_t wanted = tasks.on_workers ? (int64_t{workers.threads()} * 4 + count - 1) / count : 1;
-  tasks.blocks =
-      std::max({int64_t{1}, RoundedUp(rows, most_rows) / most_rows, std::min(rows / kLeastBlockRows, wanted)});
+  tasks.blocks = std::max({int64_t{1}, Tiles(rows, most_rows), std::min(rows / kLeastBlockRows, wanted)});
   tasks.groups = std::clamp<int64_t>(wanted / tasks.blocks, 1, panels_);
   return tasks;
 }

@@ -7,6 +7,7 @@
 #include "backends/cpu/host_output.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/vectorized.h"
+#include "core/base/round_up.h"
 
 namespace hearth {
 namespace {
@@ -109,7 +110,7 @@ void ReduceAll(const Layout& layout, const typename Joined::Element* x, typename
     });
     return;
   }
-  const int64_t inner = layout.innermost.radix, chunks = (inner + kChunk - 1) / kChunk;
+  const int64_t inner = layout.innermost.radix, chunks = Tiles(inner, kChunk);
   const int64_t least = kLeastElementsOfPart / (work_of_output * std::min(inner, kChunk)) + 1;
   workers.ForEachPart(layout.outputs / inner * chunks, least, [&](int64_t begin, int64_t end) {
     Vectorized([&]() HEARTH_INTO_CALLER {

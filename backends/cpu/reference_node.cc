@@ -73,7 +73,9 @@ Result<std::unique_ptr<HostNode>> MakeReferenceNode(const HostNodeRequest& reque
     return value != kNoValue && graph.value(value).desc.dtype == DType::kUInt64;
   };
   if (std::ranges::any_of(node.inputs, is_word) || std::ranges::any_of(node.outputs, is_word)) {
-    return Error(StatusCode::kUnsupported, "{}: a uint64 operand would lose digits in float64", NodeLabel(node));
+    return Error(StatusCode::kUnsupported,
+                 "{}: uint64 is moved, compared and added only, because the CPU's other code keeps 53 of its 64 bits",
+                 NodeLabel(node));
   }
   std::vector<ReferenceTensor> operands(node.inputs.size());
   for (size_t k = 0; k < node.inputs.size(); ++k) {

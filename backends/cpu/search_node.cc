@@ -11,6 +11,7 @@
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/vectorized.h"
 #include "core/base/error.h"
+#include "core/base/round_up.h"
 #include "core/graph/ops/axis_split.h"
 #include "core/graph/ops/gather.h"
 
@@ -23,7 +24,7 @@ constexpr int64_t kLinesOfChunk = 256;        // neighbouring lines, whose state
 // One thread's part of a node: lines begin to end, or chunks of neighbouring lines.
 struct Lines {
   AxisSplit split;
-  int64_t chunks() const { return (split.inner + kLinesOfChunk - 1) / kLinesOfChunk; }
+  int64_t chunks() const { return Tiles(split.inner, kLinesOfChunk); }
   int64_t tasks() const { return split.outer * chunks(); }
   int64_t work_of_task() const { return split.length * std::min(split.inner, kLinesOfChunk); }
 };

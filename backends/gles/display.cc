@@ -3,6 +3,7 @@
 #include <array>
 
 #include "core/base/error.h"
+#include "core/base/sha256.h"
 
 namespace hearth::gles {
 namespace {
@@ -16,9 +17,7 @@ std::string DeviceUuid(const EglApi& egl, EGLDeviceEXT device, const char* exten
     egl.GetError();
     return "";
   }
-  std::string hex;
-  for (unsigned char byte : bytes) hex += fmt::format("{:02x}", byte);
-  return hex;
+  return HexOf(bytes);
 }
 
 DisplaySource DescribeDevice(const EglApi& egl, EGLDeviceEXT device, int index) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/gles/binary_container.h"
+#include "core/base/contains.h"
 #include "core/base/error.h"
 
 namespace hearth::gles {
@@ -71,7 +72,7 @@ Status CheckLocalSize(const Context& context, const KernelSource& source, GLuint
 Status LoadOne(const Context& context, const KernelSource& source, const ProgramBinary& binary, GLuint program) {
   const GlApi& gl = context.gl();
   const std::vector<GLint>& formats = context.facts().binary_formats;
-  if (std::find(formats.begin(), formats.end(), static_cast<GLint>(binary.format)) == formats.end()) {
+  if (!Contains(formats, static_cast<GLint>(binary.format))) {
     return Error(StatusCode::kUnavailable, "the stored binary of kernel '{}' has format {}, which the driver lacks",
                  source.name, binary.format);
   }

@@ -1,14 +1,10 @@
 #include "backends/null/executable.h"
 
 #include "core/base/error.h"
+#include "core/plan/plan.h"
 
 namespace hearth {
 namespace {
-
-bool Overlap(const BoundRange& a, const BoundRange& b) {
-  return a.buffer == b.buffer && a.offset_bytes < b.offset_bytes + b.size_bytes &&
-         b.offset_bytes < a.offset_bytes + a.size_bytes;
-}
 
 bool Race(const DispatchCommand& a, const DispatchCommand& b) {
   for (size_t i = 0; i < a.tensors.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/base/text_bytes.h"
 #include "hal/entry_points.h"
 
 namespace hearth {
@@ -39,8 +40,7 @@ Result<std::unique_ptr<ProgramGroup>> NullProgramGroup::Load(std::span<const Ker
                                                              std::span<const std::byte> binary) {
   HEARTH_ASSIGN(std::unique_ptr<ProgramGroup> group, Compile(sources));
   HEARTH_ASSIGN(const std::vector<std::byte> expected, group->Binary());
-  const std::string_view held(reinterpret_cast<const char*>(binary.data()), binary.size());
-  if (!HoldsLines(held, {reinterpret_cast<const char*>(expected.data()), expected.size()})) {
+  if (!HoldsLines(TextFrom(binary), TextFrom(expected))) {
     return Error(StatusCode::kMalformedInput, "the binary was made for other kernels");
   }
   return group;

@@ -1,10 +1,9 @@
 #include "backends/opencl/device.h"
 
-#include <algorithm>
-
 #include "backends/opencl/buffer.h"
 #include "backends/opencl/executable.h"
 #include "backends/opencl/program.h"
+#include "core/base/contains.h"
 #include "core/base/error.h"
 
 namespace hearth {
@@ -28,7 +27,7 @@ Status CheckContextHasDevice(const OpenClApi& api, cl_context context, cl_device
   std::vector<cl_device_id> devices(size_bytes / sizeof(cl_device_id));
   if (code == CL_SUCCESS) code = api.clGetContextInfo(context, CL_CONTEXT_DEVICES, size_bytes, devices.data(), nullptr);
   if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kInvalidArgument, "the shared context");
-  if (std::find(devices.begin(), devices.end(), device) != devices.end()) return Status::Ok();
+  if (Contains(devices, device)) return Status::Ok();
   return Error(StatusCode::kInvalidArgument, "the shared OpenCL context does not contain the device given with it");
 }
 

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "core/base/error.h"
+#include "core/base/sha256.h"
 #include "core/device/usable_limits.h"
 
 namespace hearth {
@@ -72,9 +73,7 @@ std::string UuidOf(AskedDevice& device) {
   if (!HasExtension(device, "cl_khr_device_uuid")) return "";
   std::array<cl_uchar, CL_UUID_SIZE_KHR> bytes = {};
   if (device.Ask(CL_DEVICE_UUID_KHR, bytes.size(), bytes.data(), nullptr) != CL_SUCCESS) return "";
-  std::string hex;
-  for (const cl_uchar byte : bytes) hex += fmt::format("{:02x}", byte);
-  return hex;
+  return HexOf(bytes);
 }
 
 void ReadLimits(AskedDevice& device, DeviceInfo& info) {

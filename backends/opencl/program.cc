@@ -5,6 +5,7 @@
 
 #include "backends/opencl/pocl_folder.h"
 #include "core/base/error.h"
+#include "core/base/text_bytes.h"
 #include "core/emit/emit.h"
 #include "hal/entry_points.h"
 
@@ -72,7 +73,7 @@ Result<BinaryParts> PartsOf(std::span<const std::byte> binary, const std::string
       header.binary_bytes != rest.size() - header.entry_points_bytes) {
     return Error(StatusCode::kMalformedInput, "an OpenCL binary of {} bytes has a damaged header", binary.size());
   }
-  const std::string_view held(reinterpret_cast<const char*>(rest.data()), header.entry_points_bytes);
+  const std::string_view held = TextFrom(rest.first(header.entry_points_bytes));
   if (!HoldsLines(held, entry_points)) {
     return Error(StatusCode::kMalformedInput, "the OpenCL binary was made for other kernels");
   }

@@ -6,6 +6,7 @@
 
 #include "backends/vulkan/recorded_commands.h"
 #include "core/base/error.h"
+#include "core/base/round_up.h"
 
 namespace hearth::vulkan {
 namespace {
@@ -178,7 +179,7 @@ VkMappedMemoryRange VulkanBuffer::WholeAtoms(uint64_t offset_bytes, uint64_t siz
   VkMappedMemoryRange range{VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE};
   range.memory = memory_.get();
   range.offset = offset_bytes / atom * atom;
-  const uint64_t end = (offset_bytes + size_bytes + atom - 1) / atom * atom;
+  const uint64_t end = RoundUp(offset_bytes + size_bytes, atom);
   range.size = end < allocated_bytes_ ? end - range.offset : VK_WHOLE_SIZE;
   return range;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/sha256.h"
 #include "core/device/usable_limits.h"
 #include "hal/loader_names.h"
 
@@ -27,12 +28,6 @@ ExtensionSet ExtensionsOf(const InstanceApi& api, VkPhysicalDevice device) {
   ExtensionSet names;
   for (const VkExtensionProperties& property : properties) names.insert(property.extensionName);
   return names;
-}
-
-std::string Hex(const uint8_t (&bytes)[VK_UUID_SIZE]) {
-  std::string hex;
-  for (uint8_t byte : bytes) hex += fmt::format("{:02x}", byte);
-  return hex;
 }
 
 std::string VersionText(uint32_t version) {
@@ -120,10 +115,10 @@ void ReadProperties(uint32_t api_version, const ExtensionSet& extensions, Physic
   DeviceInfo& info = device.info;
   info.type = TypeOf(base.deviceType);
   info.vendor = fmt::format("0x{:04x}", base.vendorID);
-  info.uuid = Hex(id.deviceUUID);
+  info.uuid = HexOf(id.deviceUUID);
   info.driver_version =
       fmt::format("{} {}, driver 0x{:x}, Vulkan {}, pipeline cache {}", driver.driverName, driver.driverInfo,
-                  base.driverVersion, VersionText(base.apiVersion), Hex(base.pipelineCacheUUID));
+                  base.driverVersion, VersionText(base.apiVersion), HexOf(base.pipelineCacheUUID));
   info.compute_units = cores.Count(info.type);
   const bool shuffles = (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
                         (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) != 0;

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"
+#include "core/base/text_bytes.h"
 
 namespace hearth {
 namespace {
@@ -40,9 +41,7 @@ Fingerprint Canonical(const XXH128_hash_t& hash) {
 }  // namespace
 
 std::string Fingerprint::ToHex() const {
-  std::string hex;
-  for (uint8_t byte : bytes) hex += fmt::format("{:02x}", byte);
-  return hex;
+  return HexOf(bytes);
 }
 
 Fingerprint FingerprintOf(std::span<const std::byte> bytes) {
@@ -96,7 +95,7 @@ CacheKey& CacheKey::AddContent(std::string_view field, std::span<const std::byte
 
 Fingerprint CacheKey::digest() const {
   const std::string keyed = std::string(BlobKindName(kind_)) + '\0' + material_;
-  return FingerprintOf(std::as_bytes(std::span(keyed)));
+  return FingerprintOf(BytesOf(keyed));
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> DecodeKeyMaterial(std::string_view material) {

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
+
+#include "core/base/contains.h"
 
 namespace hearth {
 namespace {
@@ -23,7 +24,7 @@ bool TakeNumber(std::string_view& text, std::string_view behind, int32_t& number
 std::vector<KernelChoice> WithoutRepeats(std::vector<KernelChoice> choices) {
   std::vector<KernelChoice> kept;
   for (KernelChoice& choice : choices) {
-    if (std::find(kept.begin(), kept.end(), choice) == kept.end()) kept.push_back(std::move(choice));
+    if (!Contains(kept, choice)) kept.push_back(std::move(choice));
   }
   return kept;
 }

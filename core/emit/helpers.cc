@@ -1,6 +1,6 @@
 #include "core/emit/helpers.h"
 
-#include <algorithm>
+#include "core/base/contains.h"
 
 namespace hearth {
 namespace {
@@ -158,7 +158,7 @@ void UsedHelpers::Use(std::string_view name) {
 }
 
 bool UsedHelpers::Has(const Helper& helper) const {
-  return std::find(used_.begin(), used_.end(), &helper) != used_.end();
+  return Contains(used_, &helper);
 }
 
 std::string UsedHelpers::TextOf(std::span<const Helper> helpers) const {

@@ -3,10 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "core/base/embedded_file.h"
 #include "core/base/error.h"
+#include "core/base/number_text.h"
 
 namespace hearth {
 
@@ -26,11 +26,6 @@ std::vector<std::string> WordsOfLine(std::string_view line) {
     at = end;
   }
   return words;
-}
-
-bool ToCount(const std::string& word, uint32_t& count) {
-  const auto parsed = std::from_chars(word.data(), word.data() + word.size(), count);
-  return parsed.ec == std::errc() && parsed.ptr == word.data() + word.size();
 }
 
 // Applies one header line, already split; false if it has none of the known forms.
@@ -57,12 +52,12 @@ bool ApplyDirective(const std::vector<std::string>& words, KernelSource& source)
     return true;
   }
   if (kind == "@local" && words.size() == 4) {
-    return ToCount(words[1], source.local_size[0]) && ToCount(words[2], source.local_size[1]) &&
-           ToCount(words[3], source.local_size[2]);
+    return NumberFrom(words[1], source.local_size[0]) && NumberFrom(words[2], source.local_size[1]) &&
+           NumberFrom(words[3], source.local_size[2]);
   }
   if (kind == "@shared" && words.size() == 4) {
     source.shared.push_back({words[2], words[1], 0});
-    return ToCount(words[3], source.shared.back().count);
+    return NumberFrom(words[3], source.shared.back().count);
   }
   return false;
 }

@@ -2,9 +2,9 @@
 #ifndef HEARTH_CORE_EMIT_KERNEL_NAMES_H_
 #define HEARTH_CORE_EMIT_KERNEL_NAMES_H_
 
-#include <algorithm>
 #include <string_view>
 
+#include "core/base/contains.h"
 #include "core/emit/kernel_constants.h"
 
 namespace hearth {
@@ -19,7 +19,7 @@ class NameIn {
   constexpr NameIn() = default;
   // Implicit, so that lists of arguments read {{"M", rows}, {"BETA", beta}}.
   consteval NameIn(const char* text) : text_(text) {  // NOLINT(google-explicit-constructor)
-    if (std::find(kKnown.begin(), kKnown.end(), text_) == kKnown.end()) NoKernelFileHasThisName();
+    if (!Contains(kKnown, text_)) NoKernelFileHasThisName();
   }
   // Converts from a list whose names this one contains.
   template <const auto& kSome>

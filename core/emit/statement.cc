@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/contains.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/types.h"
 
@@ -175,8 +176,7 @@ std::string DefineValueOf(const ElementFunction& function) {
 }
 
 bool IsDefineValue(std::string_view value) {
-  return IsNumber(value) || std::ranges::find(kDefineWords, value) != std::end(kDefineWords) || IsCast(value) ||
-         IsFunction(value);
+  return IsNumber(value) || Contains(kDefineWords, value) || IsCast(value) || IsFunction(value);
 }
 
 }  // namespace hearth

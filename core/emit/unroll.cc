@@ -1,10 +1,10 @@
 #include "core/emit/unroll.h"
 
 #include <cctype>
-#include <charconv>
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/number_text.h"
 
 namespace hearth {
 namespace {
@@ -76,8 +76,7 @@ class ConstantExpression {
     if (word.empty()) return std::nullopt;
     rest_.remove_prefix(size);
     int64_t number = 0;
-    const auto parsed = std::from_chars(word.data(), word.data() + word.size(), number);
-    if (parsed.ec == std::errc() && parsed.ptr == word.data() + word.size()) return number;
+    if (NumberFrom(word, number)) return number;
     for (const Define& define : defines_) {
       if (define.name == word && depth_ < kMaxDepth) {
         return ConstantExpression(define.value, defines_, depth_ + 1).Evaluate();

@@ -76,7 +76,10 @@ ConstantResults ResultsOfConstants(const Graph& graph, const Node& node) {
 Result<std::optional<Graph>> WithoutEmptyTensors(Graph& graph) {
   for (const Node& node : graph.nodes()) HEARTH_TRY(OpDefOf(node.op).infer(graph, node));
   const auto has_none = [](const Value& value) { return value.desc.shape.element_count() == 0; };
-  if (std::ranges::none_of(graph.values(), has_none)) return std::optional<Graph>();
+  if (std::ranges::none_of(graph.values(), has_none)) {
+    HEARTH_TRY(CheckInferred(graph));
+    return std::optional<Graph>();
+  }
   Graph out = graph.Clone();
   std::vector<Node> nodes = std::exchange(out.nodes(), {});
   std::map<ValueId, ValueId> constants;  // by the input or state without elements that they stand for
@@ -106,6 +109,7 @@ Result<std::optional<Graph>> WithoutEmptyTensors(Graph& graph) {
     return HasNoElements(out, state.read) && out.value(state.read).desc == out.value(state.written).desc;
   };
   std::erase_if(out.states, never_changes);
+  HEARTH_TRY(CheckInferred(out));
   return std::optional(std::move(out));
 }
 

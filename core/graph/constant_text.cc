@@ -9,6 +9,7 @@
 namespace hearth {
 namespace {
 
+constexpr int64_t kMaxElementsInText = 64;
 constexpr int64_t kMaxTextConstantElements = int64_t{1} << 28;
 
 std::string ElementText(DType dtype, std::span<const std::byte> bytes, int64_t index) {

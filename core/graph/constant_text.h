@@ -16,8 +16,6 @@
 
 namespace hearth {
 
-inline constexpr int64_t kMaxElementsInText = 64;
-
 // Contents that don't fit their description are written as fill(pattern).
 std::string ConstantToText(const TensorDesc& desc, std::span<const std::byte> bytes);
 

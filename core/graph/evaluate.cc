@@ -26,7 +26,7 @@ class QuantizationGrid {
       grids_.push_back(GridOf(desc.dtype, quantization.scales[k], zero_point));
     }
     if (slices < 2) return;
-    for (int d = quantization.dimension + 1; d < desc.shape.rank(); ++d) stride_ *= desc.shape[d];
+    stride_ = CountBetween(desc.shape, quantization.dimension + 1, desc.shape.rank());
   }
 
   double ToReal(double stored, int64_t index) const {
@@ -126,18 +126,6 @@ Status CheckShape(const Shape& declared, const ReferenceTensor& given) {
                declared.ToString(), given.shape.ToString(), given.values.size());
 }
 
-// Nodes with empty tensors become constants when a model is read: no other code meets such tensors.
-Status CheckHasElements(const Graph& graph, const Node& node) {
-  for (const auto* list : {&node.inputs, &node.outputs}) {
-    for (const ValueId id : *list) {
-      if (id == kNoValue || graph.value(id).desc.shape.element_count() > 0) continue;
-      return Error(StatusCode::kUnsupported, "{}: '{}' has no elements, and that makes no constant of its results",
-                   NodeLabel(node), graph.value(id).name);
-    }
-  }
-  return Status::Ok();
-}
-
 // Whether the operation runs on uint64, which has more digits than float64: it moves elements, or it is a binary
 // operation with integer code on the CPU.
 bool KeepsWords(const Op& op) {
@@ -153,14 +141,21 @@ bool KeepsWords(const Op& op) {
   return OpDefOf(op).Has(kMovesElements) || std::holds_alternative<Bitcast>(op) || std::holds_alternative<Loop>(op);
 }
 
-Status CheckWords(const Graph& graph, const Node& node) {
-  if (KeepsWords(node.op)) return Status::Ok();
+// A model's reader makes constants of tensors without elements, and of what nodes make of them. So no other code meets
+// such tensors.
+Status CheckNode(const Graph& graph, const Node& node) {
   for (const auto* list : {&node.inputs, &node.outputs}) {
     for (const ValueId id : *list) {
-      if (id == kNoValue || graph.value(id).desc.dtype != DType::kUInt64) continue;
+      if (id == kNoValue) continue;
+      const Value& value = graph.value(id);
+      if (value.desc.shape.element_count() == 0) {
+        return Error(StatusCode::kUnsupported, "{}: '{}' has no elements, and that makes no constant of its results",
+                     NodeLabel(node), value.name);
+      }
+      if (value.desc.dtype != DType::kUInt64 || KeepsWords(node.op)) continue;
       return Error(StatusCode::kUnsupported,
                    "{}: '{}' is uint64, which is not calculated with here: use int64 in the model", NodeLabel(node),
-                   graph.value(id).name);
+                   value.name);
     }
   }
   return Status::Ok();
@@ -252,14 +247,7 @@ class GraphEvaluation {
   std::vector<std::optional<ReferenceTensor>> tensors_;
 };
 
-}  // namespace
-
-Status InferShapes(Graph& graph) {
-  for (const Node& node : graph.nodes()) {
-    HEARTH_TRY(OpDefOf(node.op).infer(graph, node));
-    HEARTH_TRY(CheckHasElements(graph, node));
-    HEARTH_TRY(CheckWords(graph, node));
-  }
+Status CheckStates(const Graph& graph) {
   for (const StatePair& state : graph.states) {
     const Value &read = graph.value(state.read), &written = graph.value(state.written);
     if (read.desc == written.desc) continue;
@@ -268,6 +256,21 @@ Status InferShapes(Graph& graph) {
                  written.desc.shape.ToString());
   }
   return Status::Ok();
+}
+
+}  // namespace
+
+Status InferShapes(Graph& graph) {
+  for (const Node& node : graph.nodes()) {
+    HEARTH_TRY(OpDefOf(node.op).infer(graph, node));
+    HEARTH_TRY(CheckNode(graph, node));
+  }
+  return CheckStates(graph);
+}
+
+Status CheckInferred(const Graph& graph) {
+  for (const Node& node : graph.nodes()) HEARTH_TRY(CheckNode(graph, node));
+  return CheckStates(graph);
 }
 
 Result<ReferenceTensor> ReferenceFromBytes(const TensorDesc& desc, std::span<const std::byte> bytes) {

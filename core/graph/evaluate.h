@@ -15,6 +15,8 @@ inline constexpr int64_t kMaxReferenceElements = int64_t{1} << 30;
 
 // Runs infer for all nodes in order, and compares the descriptions of states with those of their next content.
 Status InferShapes(Graph& graph);
+// The rest of InferShapes for a graph whose nodes are inferred.
+Status CheckInferred(const Graph& graph);
 
 // Evaluates one node, or the whole graph, in float64. `inputs` follow node.inputs / graph.inputs.
 // The result of each node is rounded to its value's type, as a device would store it.

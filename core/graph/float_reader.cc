@@ -11,8 +11,7 @@ FloatReader::FloatReader(const TensorDesc& desc, std::span<const std::byte> byte
   if (!IsQuantized(desc) || desc.quantization->scales.size() <= 1) return;
   const int dimension = desc.quantization->dimension;
   slice_count_ = desc.shape[dimension];
-  slice_size_ = 1;
-  for (int i = dimension + 1; i < desc.shape.rank(); ++i) slice_size_ *= desc.shape[i];
+  slice_size_ = CountBetween(desc.shape, dimension + 1, desc.shape.rank());
 }
 
 void FloatReader::ReadSlices(int64_t first, int64_t count, float* out) const {

@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/base/contains.h"
+
 namespace hearth {
-namespace {
-
-template <typename T>
-bool Contains(const std::vector<T>& list, const T& item) {
-  return std::find(list.begin(), list.end(), item) != list.end();
-}
-
-}  // namespace
 
 Graph Graph::Clone() const {
   Graph copy;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/base/round_up.h"
+
 namespace hearth {
 namespace {
 
@@ -16,7 +18,7 @@ int64_t DilatedSize(int32_t kernel, int32_t dilation) {
 
 AxisPadding SamePadding(int32_t in, int32_t kernel, int32_t stride, int32_t dilation) {
   if (in <= 0 || kernel <= 0 || stride <= 0 || dilation <= 0) return {};  // refused by shape inference
-  const int64_t out = (int64_t{in} + stride - 1) / stride;
+  const int64_t out = Tiles(in, stride);
   const int64_t missing = (out - 1) * stride + DilatedSize(kernel, dilation) - in;
   const int64_t total = std::clamp<int64_t>(missing, 0, std::numeric_limits<int32_t>::max());
   return {static_cast<int32_t>(total / 2), static_cast<int32_t>(total - total / 2)};

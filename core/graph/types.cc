@@ -63,8 +63,8 @@ int64_t Shape::element_count() const {
   return count;
 }
 
-std::string Shape::ToString() const {
-  return rank_ == 0 ? "scalar" : fmt::format("{}", fmt::join(dims(), "x"));
+std::string ShapeText(std::span<const int32_t> dims) {
+  return dims.empty() ? "scalar" : fmt::format("{}", fmt::join(dims, "x"));
 }
 
 Bhwc ToBhwc(const Shape& shape) {

@@ -38,6 +38,8 @@ std::optional<DType> DTypeFromName(std::string_view name);
 int BitsOf(DType dtype);
 bool IsFloat(DType dtype);  // of any size
 
+std::string ShapeText(std::span<const int32_t> dims);  // "1x224x224x3", "scalar"
+
 // Dimensions of a tensor, outermost first; rank 0 (scalar) to 8.
 // Dimensions are at least 0; -1 (unknown) appears only in a model file's signature.
 class Shape {
@@ -54,7 +56,7 @@ class Shape {
   int32_t& operator[](int i) { return dims_[i]; }
   std::span<const int32_t> dims() const { return {dims_.data(), static_cast<size_t>(rank_)}; }
   int64_t element_count() const;  // 1 for a scalar
-  std::string ToString() const;   // "1x224x224x3", "scalar"
+  std::string ToString() const { return ShapeText(dims()); }
 
   friend bool operator==(const Shape& a, const Shape& b) {
     return std::equal(a.dims().begin(), a.dims().end(), b.dims().begin(), b.dims().end());
@@ -64,6 +66,13 @@ class Shape {
   int rank_ = 0;
   std::array<int32_t, kMaxRank> dims_{};
 };
+
+// The product of the dimensions from `begin` to before `end`.
+inline int64_t CountBetween(const Shape& shape, int begin, int end) {
+  int64_t count = 1;
+  for (int d = begin; d < end; ++d) count *= shape[d];
+  return count;
+}
 
 // A shape as kernels see it: batch, height, width, channels.
 struct Bhwc {

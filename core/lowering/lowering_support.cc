@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/base/round_up.h"
 #include "core/device/device_rules.h"
 #include "core/graph/element.h"
 #include "core/graph/op_def.h"
@@ -118,7 +119,7 @@ std::vector<NamedScalar> ImageScalars(const Bhwc& in, const Bhwc& out) {
 
 Lines LinesOf(const Bhwc& shape, int32_t longest) {
   const int64_t length = std::min(shape.pixels(), int64_t{longest});
-  return {static_cast<int32_t>(length), (shape.pixels() + length - 1) / length};
+  return {static_cast<int32_t>(length), Tiles(shape.pixels(), length)};
 }
 
 uint32_t OneLaneGroup(const DeviceInfo& device) {

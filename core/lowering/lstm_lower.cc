@@ -160,10 +160,7 @@ class LstmLowering {
 std::optional<std::string> LstmUnsupported(const Graph& graph, const Node& node, const Placing&) {
   if (SequenceOf(graph.value(node.inputs[kLstmX]).desc.shape, std::get<Lstm>(node.op).time_major).steps > kMaxSteps)
     return TooManySteps();
-  for (size_t k = kLstmWeights; k < node.inputs.size(); ++k) {
-    if (node.inputs[k] != kNoValue && !graph.IsConstant(node.inputs[k])) return "its weights are not constant";
-  }
-  return std::nullopt;
+  return RuntimeWeightsAfter(graph, node, kLstmWeights);
 }
 
 Status LowerLstm(const Node& node, PlanBuilder& builder) {

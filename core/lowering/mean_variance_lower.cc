@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/round_up.h"
 #include "core/device/device_rules.h"
 #include "core/graph/ops/mean_variance.h"
 #include "core/lowering/loop_turns.h"
@@ -45,7 +46,7 @@ Status LowerOverChannels(const Node& node, PlanBuilder& builder) {
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
   const KernelChoice choice = builder.Choose(node);
   const int lanes = choice.lanes, pixels_each = choice.rows;
-  const auto items = static_cast<int32_t>((shape.pixels() + pixels_each - 1) / pixels_each);
+  const auto items = static_cast<int32_t>(Tiles(shape.pixels(), pixels_each));
   const Lines lines = LinesOf({1, 1, items, 1}, 1 << 15);  // with 32 lanes each pixel is a work group
   KernelCall call;
   call.kernel = "normalize_channels";
@@ -99,7 +100,7 @@ Status LowerOverPixels(const Node& node, PlanBuilder& builder) {
   desc.shape = Shape{2, static_cast<int32_t>(runs.count), shape.c};
   const ValueId moments = builder.Scratch(desc);
   HEARTH_TRY(builder.Call(node, MomentsCall(node, builder, runs, moments)));
-  const int64_t columns = std::min((runs.length + kPixelsEach - 1) / kPixelsEach, kMostColumns);
+  const int64_t columns = std::min(Tiles(runs.length, kPixelsEach), kMostColumns);
   KernelCall call;
   call.kernel = "normalize_pixels";
   call.stores_each_texel_once = true;

@@ -13,6 +13,13 @@ std::string TooManySteps() {
   return fmt::format("its sequence has more than {} steps", kMaxSteps);
 }
 
+std::optional<std::string> RuntimeWeightsAfter(const Graph& graph, const Node& node, size_t data) {
+  for (size_t k = data; k < node.inputs.size(); ++k) {
+    if (node.inputs[k] != kNoValue && !graph.IsConstant(node.inputs[k])) return "its weights are not constant";
+  }
+  return std::nullopt;
+}
+
 StepTensor StepOf(ValueId value, const SequenceShape& sequence, int32_t t) {
   return {value, sequence.batch * sequence.steps, t * sequence.step_stride, sequence.batch_stride};
 }

@@ -11,6 +11,9 @@ namespace hearth {
 inline constexpr int32_t kMaxSteps = 4096;
 std::string TooManySteps();
 
+// The reason why a node does not run on devices: an input behind the first `data` is not constant.
+std::optional<std::string> RuntimeWeightsAfter(const Graph& graph, const Node& node, size_t data);
+
 // A tensor at one step: its pixel of batch b is first + b * step.
 struct StepTensor {
   ValueId value = kNoValue;

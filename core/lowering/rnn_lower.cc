@@ -5,17 +5,6 @@
 #include "core/lowering/recurrent_call.h"
 
 namespace hearth {
-namespace {
-
-// Checks that all inputs but the first `data` are constant.
-std::optional<std::string> RuntimeWeightsAfter(const Graph& graph, const Node& node, size_t data) {
-  for (size_t k = data; k < node.inputs.size(); ++k) {
-    if (node.inputs[k] != kNoValue && !graph.IsConstant(node.inputs[k])) return "its weights are not constant";
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 std::optional<std::string> RnnUnsupported(const Graph& graph, const Node& node, const Placing&) {
   if (SequenceOf(graph.value(node.inputs[0]).desc.shape, std::get<Rnn>(node.op).time_major).steps > kMaxSteps)

@@ -7,6 +7,7 @@
 
 #include "core/base/members.h"
 #include "core/base/sha256.h"
+#include "core/base/text_bytes.h"
 #include "core/device/device_rules.h"
 #include "core/plan/tuning.h"
 
@@ -60,7 +61,7 @@ std::string KeyText(const std::optional<AccessPath>& path) {
 }
 std::string KeyText(const TuningTable& table) {
   const std::string text = ToText(table);
-  return FingerprintOf(std::as_bytes(std::span(text))).ToHex();
+  return FingerprintOf(BytesOf(text)).ToHex();
 }
 std::string KeyText(PackLayout layout) {
   return fmt::to_string(static_cast<int>(layout));

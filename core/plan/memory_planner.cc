@@ -43,10 +43,7 @@ std::vector<Breadth> BreadthOfSteps(std::span<const TensorUsage> usages) {
 }  // namespace
 
 std::vector<size_t> OrderBySize(std::span<const TensorUsage> usages) {
-  std::vector<size_t> order(usages.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, std::greater(), [&](size_t index) { return usages[index].size_bytes; });
-  return order;
+  return OrderBy(usages, std::greater(), &TensorUsage::size_bytes);
 }
 
 std::vector<size_t> OrderByBreadth(std::span<const TensorUsage> usages) {

@@ -2,7 +2,9 @@
 #ifndef HEARTH_CORE_PLAN_MEMORY_PLANNER_H_
 #define HEARTH_CORE_PLAN_MEMORY_PLANNER_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -21,7 +23,15 @@ struct OffsetPlan {
   uint64_t total_bytes = 0;       // the largest offset + size
 };
 
-// Indices of the usages, largest first; equal sizes keep their order, so that plans are reproducible.
+// Indices of the usages by one of their members; equal ones keep their order, so that plans are reproducible.
+template <typename Comparison, typename Member>
+std::vector<size_t> OrderBy(std::span<const TensorUsage> usages, Comparison comes_before, Member TensorUsage::*member) {
+  std::vector<size_t> order(usages.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, comes_before, [&](size_t index) { return usages[index].*member; });
+  return order;
+}
+// Largest first.
 std::vector<size_t> OrderBySize(std::span<const TensorUsage> usages);
 // Steps with the most live bytes first, the largest tensor of a step first; ties in their own order.
 std::vector<size_t> OrderByBreadth(std::span<const TensorUsage> usages);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 #include <utility>
 
 #include "core/plan/gap_placer.h"
@@ -15,17 +14,11 @@ constexpr size_t kComparisons = 8'000'000;  // a try compares up to the square o
 constexpr size_t kMostFound = 64;           // as many as a session keeps shapes
 
 std::vector<size_t> OrderOfExecution(std::span<const TensorUsage> usages) {
-  std::vector<size_t> order(usages.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, {}, [&](size_t index) { return usages[index].first_step; });
-  return order;
+  return OrderBy(usages, std::less(), &TensorUsage::first_step);
 }
 
 std::vector<size_t> OrderOfExecutionBackwards(std::span<const TensorUsage> usages) {
-  std::vector<size_t> order(usages.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, std::greater(), [&](size_t index) { return usages[index].last_step; });
-  return order;
+  return OrderBy(usages, std::greater(), &TensorUsage::last_step);
 }
 
 }  // namespace

@@ -24,6 +24,13 @@ struct BufferRange {
   friend bool operator==(const BufferRange&, const BufferRange&) = default;
 };
 
+// Whether two ranges, of this type or of bound buffers, have a byte in common.
+template <typename Range>
+bool Overlap(const Range& a, const Range& b) {
+  return a.buffer == b.buffer && a.offset_bytes < b.offset_bytes + b.size_bytes &&
+         b.offset_bytes < a.offset_bytes + a.size_bytes;
+}
+
 enum class BufferRole : uint8_t {
   kArena,
   kConstants,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/round_up.h"
 #include "core/device/device_rules.h"
@@ -96,7 +97,7 @@ KernelCall MapCall(const Bhwc& out) {
   call.kernel = "map";
   call.stores_each_texel_once = true;
   call.scalars = {{"COUNT", static_cast<int32_t>(texels)}, {"ROW", static_cast<int32_t>(kRow)}};
-  call.work_items = {std::min(texels, kRow), (texels + kRow - 1) / kRow, 1};
+  call.work_items = {std::min(texels, kRow), Tiles(texels, kRow), 1};
   return call;
 }
 
@@ -113,9 +114,7 @@ KernelChoice PlanBuilder::Choose(const Node& node) const {
   std::vector<KernelChoice> candidates = OpDefOf(node.op).candidates(node, *this);
   if (!options_.tuned.empty()) {
     const auto tuned = options_.tuned.find(LayerKey(graph_, node, device_, options_));
-    if (tuned != options_.tuned.end() &&
-        std::find(candidates.begin(), candidates.end(), tuned->second.choice) != candidates.end())
-      return tuned->second.choice;
+    if (tuned != options_.tuned.end() && Contains(candidates, tuned->second.choice)) return tuned->second.choice;
   }
   return std::move(candidates.front());
 }
@@ -233,7 +232,7 @@ Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vecto
   AppendEpilogue(RoundingToGrid(source, operands), source, operands, scalars);
   for (size_t k = 0; k < source.tensors.size(); ++k) {
     TensorArg& arg = source.tensors[k];
-    const bool as_buffer = std::ranges::find(call.buffer_reads, arg.name, &TensorName::text) != call.buffer_reads.end();
+    const bool as_buffer = Contains(call.buffer_reads, arg.name, &TensorName::text);
     arg.storage = StorageOf(operands[k]);
     const bool fits = !as_buffer && arg.storage != StorageType::kInt32 &&
                       OperandBytes(operands[k]) / TexelBytes(arg.storage) <= device_.max_texel_elements;
@@ -248,7 +247,7 @@ Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vecto
 
 Status PlanBuilder::SetArithmetic(KernelSource& source, std::span<const Operand> operands,
                                   std::span<const uint32_t> scalars) const {
-  if (std::ranges::find(source.defines, kHalf, &Define::name) == source.defines.end()) return Status::Ok();
+  if (!Contains(source.defines, kHalf, &Define::name)) return Status::Ok();
   // Adding four products at once rounds a quarter as often: a sum that decides an index must stay close to exact.
   const bool decides = std::ranges::any_of(operands, [&](const Operand& operand) {
     return operand.kind == Operand::Kind::kValue && DecidesIndices(operand.id);

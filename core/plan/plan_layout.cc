@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/round_up.h"
 #include "core/plan/offset_search.h"
@@ -147,8 +148,7 @@ HostStep PlanBuilder::FinishHostStep(const PendingHost& pending, const std::map<
   for (int index : pending.nodes) {
     for (ValueId value : graph_.nodes()[index].inputs) {
       const bool from_device = value != kNoValue && !graph_.IsConstant(value) && !made.contains(value) &&
-                               OnDevice(value) &&
-                               std::find(graph_.inputs.begin(), graph_.inputs.end(), value) == graph_.inputs.end();
+                               OnDevice(value) && !Contains(graph_.inputs, value);
       if (from_device && read.insert(value).second) step.reads.push_back(TransferOf(value, ranges));
     }
   }

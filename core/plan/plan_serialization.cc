@@ -1,12 +1,13 @@
 // The binary form: magic, the fingerprint of the sources that make plans, then plan_fields.h. A plan has one form: what
 // Deserialize accepts serializes to the same bytes. No checksum: the cache verifies its own first.
-#include <algorithm>
 #include <bit>
 #include <limits>
 #include <optional>
 #include <span>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
+#include "core/base/text_bytes.h"
 #include "core/emit/kernel_library.h"
 #include "core/plan/plan.h"
 #include "core/plan/plan_fields.h"
@@ -45,7 +46,7 @@ class PlanWriter {
     }
   }
 
-  void Item(const std::string& text) { Raw(std::as_bytes(std::span(text))); }
+  void Item(const std::string& text) { Raw(BytesOf(text)); }
   void Item(const std::vector<std::byte>& bytes) { Raw(bytes); }
 
   void Raw(std::span<const std::byte> bytes) {
@@ -135,10 +136,7 @@ class PlanReader {
     return taken;
   }
 
-  void Item(std::string& text) {
-    const auto bytes = Take(Number<uint64_t>());
-    text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  }
+  void Item(std::string& text) { text = TextFrom(Take(Number<uint64_t>())); }
 
   void Item(std::vector<std::byte>& bytes) {
     const auto taken = Take(Number<uint64_t>());
@@ -240,7 +238,7 @@ class PlanChecker {
     if (dispatch.kernel >= plan_.kernels.size()) return false;
     const KernelSource& kernel = plan_.kernels[dispatch.kernel];
     return dispatch.tensors.size() == kernel.tensors.size() && dispatch.scalars.size() == kernel.scalars.size() &&
-           All(dispatch.tensors) && std::ranges::find(dispatch.group_count, 0u) == dispatch.group_count.end();
+           All(dispatch.tensors) && !Contains(dispatch.group_count, 0u);
   }
 
   bool IsGood(const HostTransfer& transfer) const {

@@ -1,6 +1,4 @@
 // The part of hearth/cache.h that moves entries between machines.
-#include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <limits>
 
@@ -10,8 +8,10 @@
 #include "cache/folder.h"
 #include "cache/manifest.h"
 #include "cache/reports.h"
+#include "core/base/contains.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
+#include "core/base/number_text.h"
 #include "core/base/sha256.h"
 #include "frontends/engine/device_choice.h"
 #include "hearth/cache.h"
@@ -38,11 +38,8 @@ Result<int64_t> ReproducibleNowMs() {
   const std::string_view text = EnvironmentVariable("SOURCE_DATE_EPOCH");
   if (text.empty()) return NowMs();
   int64_t seconds = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), seconds);
   constexpr int64_t kMost = int64_t{1} << 40;
-  if (parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && seconds >= 0 && seconds < kMost) {
-    return seconds * 1000;
-  }
+  if (NumberFrom(text, seconds) && seconds >= 0 && seconds < kMost) return seconds * 1000;
   return Error(StatusCode::kInvalidArgument, "SOURCE_DATE_EPOCH is '{}', which is not a number of seconds since 1970",
                text);
 }
@@ -128,9 +125,7 @@ Result<BundleImport> Cache::Import(const std::string& bundle, const ImportOption
     HEARTH_ASSIGN(request.trusted_keys, ReadPublicKeys(options.trusted_keys));
   }
   if (!options.any_device) {
-    request.is_wanted = [here = DevicesHere()](const CacheDevice& device) {
-      return std::ranges::find(here, device) != here.end();
-    };
+    request.is_wanted = [here = DevicesHere()](const CacheDevice& device) { return Contains(here, device); };
   }
   return ImportBundle(request);
 }

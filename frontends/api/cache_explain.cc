@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cache/reports.h"
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/plan/key_fields.h"
 #include "frontends/engine/open_cache.h"
@@ -21,7 +22,7 @@ std::string ReasonOf(const CacheNeed& need, const std::string& store_trouble) {
   if (need.differences.empty()) return "the entry exists, but is damaged, refused or in quarantine";
   std::vector<std::string> parts;
   for (const CacheKeyDifference& difference : need.differences) {
-    if (std::ranges::find(parts, difference.part) == parts.end()) parts.push_back(difference.part);
+    if (!Contains(parts, difference.part)) parts.push_back(difference.part);
   }
   std::string reason = "differs from the nearest in ";
   for (size_t k = 0; k < parts.size(); ++k) reason += (k == 0 ? "" : ", ") + parts[k];

@@ -6,6 +6,7 @@
 
 #include "backends/cpu/usable_cpus.h"
 #include "cache/reports.h"
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/plan/key_fields.h"
 #include "frontends/api/devices_to_warm.h"
@@ -47,7 +48,7 @@ ModelName ModelOf(const Known& known, const CacheEntry& plan) {
 
 bool IsOfDevice(const CacheEntry& program, const DeviceInfo& device) {
   const auto has = [&](std::string_view name, std::string_view value) {
-    return std::ranges::find(program.fields, std::pair(std::string(name), std::string(value))) != program.fields.end();
+    return Contains(program.fields, std::pair(std::string(name), std::string(value)));
   };
   return has("backend", device.backend) && has("device", device.name);
 }

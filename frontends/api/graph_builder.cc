@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <atomic>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
-#include "core/graph/constant_results.h"
-#include "core/graph/evaluate.h"
+#include "core/base/text_bytes.h"
 #include "core/graph/graph_text.h"
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
@@ -152,12 +152,11 @@ void GraphBuilder::Output(BuilderTensor tensor, const std::string& name) {
   GraphBuilderData& data = DataOf(data_);
   const ValueId value = ValueOf(data, tensor, fmt::format("output '{}'", name));
   if (value == kNoValue) return;
-  if (std::ranges::find(data.output_names, name) != data.output_names.end())
+  if (Contains(data.output_names, name))
     Blame(data, Error(StatusCode::kInvalidArgument, "two outputs are called '{}'", name));
   // A node's output takes its first output name, which messages use. Inputs, outputs and constants keep their names.
   const std::vector<ValueId>&inputs = data.graph.inputs, &outputs = data.graph.outputs;
-  const bool is_named = std::ranges::find(inputs, value) != inputs.end() ||
-                        std::ranges::find(outputs, value) != outputs.end() || data.graph.value(value).constant;
+  const bool is_named = Contains(inputs, value) || Contains(outputs, value) || data.graph.value(value).constant;
   if (!is_named) data.graph.value(value).name = name;
   data.graph.outputs.push_back(value);
   data.output_names.push_back(name);
@@ -269,27 +268,19 @@ Result<Model> GraphBuilder::Build() && {
   if (data->graph.outputs.empty())
     return Error(StatusCode::kInvalidArgument, "graph '{}' has no output", data->graph.name);
   HEARTH_TRY(data->graph.Validate());
-  HEARTH_ASSIGN(std::optional<Graph> without_empty, WithoutEmptyTensors(data->graph));
-  HEARTH_TRY(InferShapes(without_empty ? *without_empty : data->graph));
   auto model = std::make_unique<ModelData>();
-  model->path = data->graph.name;
-  std::string content = ToText(data->graph);
-  for (const Value& value : data->graph.values()) {
-    if (!value.constant) continue;
-    const std::span<const std::byte> bytes = data->graph.constant(*value.constant).bytes;
-    content.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  HEARTH_TRY(TakeBuiltGraph(std::move(data->graph), *model));
+  const Graph& graph = model->as_built();
+  model->path = graph.name;
+  std::string content = ToText(graph);
+  for (const Value& value : graph.values()) {
+    if (value.constant) content.append(TextFrom(graph.constant(*value.constant).bytes));
   }
   for (size_t k = 0; k < data->output_names.size(); ++k) {
     const std::string& name = data->output_names[k];
-    if (name != data->graph.value(data->graph.outputs[k]).name) content += fmt::format("\noutput {} '{}'", k, name);
+    if (name != graph.value(graph.outputs[k]).name) content += fmt::format("\noutput {} '{}'", k, name);
   }
-  model->KnowFingerprint(FingerprintOf(std::as_bytes(std::span(content))).ToHex());
-  if (without_empty) {
-    model->graph = *std::move(without_empty);
-    model->built_graph = std::move(data->graph);
-  } else {
-    model->graph = std::move(data->graph);
-  }
+  model->KnowFingerprint(FingerprintOf(BytesOf(content)).ToHex());
   model->output_names = std::move(data->output_names);
   DescribeModel(*model);
   return Model(std::move(model));

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
 #include "core/base/float_environment.h"
+#include "core/graph/constant_results.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/top_outputs.h"
 #include "frontends/api/model_data.h"
@@ -29,10 +30,6 @@ TensorInfo InfoOf(const Value& value) {
   }
   info.declared_shape = info.shape;
   return info;
-}
-
-std::string ShapeText(const std::vector<int32_t>& shape) {
-  return shape.empty() ? "none" : fmt::format("{}", fmt::join(shape, "x"));
 }
 
 bool LeavesOnlyBatchOpen(const TensorDeclaration& declared) {
@@ -116,6 +113,13 @@ const std::string& ModelData::fingerprint() const {
 
 void ModelData::KnowFingerprint(const std::string& hex) const {
   std::call_once(fingerprint_once_, [&] { fingerprint_ = hex; });
+}
+
+Status TakeBuiltGraph(Graph graph, ModelData& data) {
+  HEARTH_ASSIGN(std::optional<Graph> without_empty, WithoutEmptyTensors(graph));
+  if (without_empty) data.built_graph = std::exchange(graph, *std::move(without_empty));
+  data.graph = std::move(graph);
+  return Status::Ok();
 }
 
 void DescribeModel(ModelData& data) {

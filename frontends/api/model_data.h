@@ -39,6 +39,8 @@ struct ModelData {
   std::vector<std::string> shape_warnings;  // about sizes that were assumed for them
   double read_ms = 0;
 
+  const Graph& as_built() const { return built_graph ? *built_graph : graph; }
+
   // The content's fingerprint in hex. Computed at the first call, which reads the whole content, unless it was known.
   const std::string& fingerprint() const;
   // Sets the fingerprint if it has not been computed.
@@ -61,6 +63,9 @@ Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& opt
 // The same model, from the same bytes, with these shapes by name or alias of an input; the other inputs keep theirs.
 // Errors: as Model::FromFile, kInvalidArgument if the shapes fit no input or operator.
 Result<Model> WithShapes(const Model& model, const std::map<std::string, std::vector<int32_t>>& shapes);
+
+// Infers the shapes of a graph that was built, and makes it the model's.
+Status TakeBuiltGraph(Graph graph, ModelData& data);
 
 // Fills inputs and outputs from the graph.
 void DescribeModel(ModelData& data);

@@ -3,9 +3,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/graph/constant_results.h"
 #include "core/graph/element.h"
-#include "core/graph/evaluate.h"
 #include "frontends/api/model_data.h"
 
 namespace hearth {
@@ -23,7 +21,7 @@ Status CheckDimensions(const TensorInfo& input, const std::vector<int32_t>& shap
 
 // Of a graph that was built: all other shapes follow from those of the inputs.
 Status MakeReshaped(const ModelData& data, const Shapes& shapes, ModelData& made) {
-  Graph graph = data.built_graph ? data.built_graph->Clone() : data.graph.Clone();
+  Graph graph = data.as_built().Clone();
   for (const Node& node : graph.nodes()) {
     for (const ValueId output : node.outputs) graph.value(output).desc.shape = Shape();
   }
@@ -35,11 +33,7 @@ Status MakeReshaped(const ModelData& data, const Shapes& shapes, ModelData& made
     HEARTH_TRY(CheckDimensions(*input, shape));
     graph.value(graph.inputs[static_cast<size_t>(input - data.inputs.begin())]).desc.shape = Shape::FromSpan(shape);
   }
-  Result<std::optional<Graph>> without_empty = WithoutEmptyTensors(graph);
-  Status fits = without_empty.status();
-  if (fits.ok() && *without_empty) made.built_graph = std::exchange(graph, **std::move(without_empty));
-  if (fits.ok()) fits = InferShapes(graph);
-  made.graph = std::move(graph);
+  const Status fits = TakeBuiltGraph(std::move(graph), made);
   return fits.ok() ? fits : Status(StatusCode::kInvalidArgument, fits.message());
 }
 

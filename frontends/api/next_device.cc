@@ -96,6 +96,19 @@ Status Move(SessionData& data, const Status& why) {
   return TakeOver(data, *next, data.kept_states);
 }
 
+// Whether runs in flight, states and bindings allow moving: not with lent memory, not if a run in flight waits for or
+// signals sync points, and for a model with state only while all runs since the last copy of its states (KeepStates)
+// are in flight.
+bool CanMove(const SessionData& data) {
+  if (!HasNextDevice(data) || data.runner == nullptr) return false;
+  if (std::ranges::any_of(data.input_states, IsOnDevice) || std::ranges::any_of(data.output_states, IsOnDevice))
+    return false;
+  const bool any_synchronized = std::ranges::any_of(data.slots, [&](const RunSlot& slot) {
+    return slot.number != 0 && !slot.is_done && slot.inputs.size() != data.inputs.size();
+  });
+  return !any_synchronized && (data.runner->plan().states.empty() || data.runs_since_kept == 0);
+}
+
 }  // namespace
 
 std::unique_ptr<SessionData> DataBeside(const SessionData& data) {
@@ -145,16 +158,6 @@ Status TakeNextDevice(SessionData& data, std::string_view how, const Status& why
   for (std::string& warning : data.opened.warnings) earlier.push_back(std::move(warning));
   data.opened.warnings = std::move(earlier);
   return Status::Ok();
-}
-
-bool CanMove(const SessionData& data) {
-  if (!HasNextDevice(data) || data.runner == nullptr) return false;
-  if (std::ranges::any_of(data.input_states, IsOnDevice) || std::ranges::any_of(data.output_states, IsOnDevice))
-    return false;
-  const bool any_synchronized = std::ranges::any_of(data.slots, [&](const RunSlot& slot) {
-    return slot.number != 0 && !slot.is_done && slot.inputs.size() != data.inputs.size();
-  });
-  return !any_synchronized && (data.runner->plan().states.empty() || data.runs_since_kept == 0);
 }
 
 Status RunOnAUsableDevice(SessionData& data, const std::function<Status()>& run) {

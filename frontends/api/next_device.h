@@ -30,11 +30,6 @@ bool HasNextDevice(const SessionData& data);
 // warning: "could not be made ready".
 Status TakeNextDevice(SessionData& data, std::string_view how, const Status& why);
 
-// Whether runs in flight, states and bindings allow moving: not with lent memory, not if a run in flight waits for or
-// signals sync points, and for a model with state only while all runs since the last copy of its states (KeepStates)
-// are in flight.
-bool CanMove(const SessionData& data);
-
 // Calls `run`. While it fails by the device's fault and the session can move: moves to the next device, restores the
 // states from before the oldest run in flight, repeats the runs in flight, and calls `run` again.
 Status RunOnAUsableDevice(SessionData& data, const std::function<Status()>& run);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "frontends/api/hot_start.h"
 #include "frontends/api/model_data.h"
@@ -173,7 +174,7 @@ Status CarryStates(SessionData& data, SessionData& next) {
 void AdoptNewWarnings(SessionData& data, SessionData& next) {
   std::vector<std::string>& warnings = data.report.warnings;
   for (std::string& warning : next.report.warnings) {
-    if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(std::move(warning));
+    if (!Contains(warnings, warning)) warnings.push_back(std::move(warning));
   }
   next.report.warnings.clear();
 }

@@ -3,10 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "cache/folder.h"
 #include "core/base/error.h"
+#include "core/base/number_text.h"
 #include "frontends/api/session_data.h"
 #include "frontends/engine/backends.h"
 
@@ -26,8 +26,7 @@ Status SetSwitch(std::string_view value, bool& field) {
 
 Status SetNumber(std::string_view value, int most, int& field) {
   int number = -1;
-  const auto parsed = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != value.data() + value.size() || number < 0 || number > most)
+  if (!NumberFrom(value, number) || number < 0 || number > most)
     return Error(StatusCode::kInvalidArgument, "'{}' is not a number from 0 to {}", value, most);
   field = number;
   return Status::Ok();

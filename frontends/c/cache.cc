@@ -1,9 +1,9 @@
 #include "hearth/cache.h"
 
-#include <charconv>
 #include <string_view>
 #include <utility>
 
+#include "core/base/number_text.h"
 #include "frontends/c/answer.h"
 #include "frontends/c/handles.h"
 
@@ -39,8 +39,7 @@ Status SetExportOption(const std::string& name, const std::string& value, Cache:
                  "device, valid_for_ms, least_version",
                  name);
   }
-  const auto parsed = std::from_chars(value.data(), value.data() + value.size(), options.valid_for_ms);
-  if (parsed.ec == std::errc() && parsed.ptr == value.data() + value.size()) return Status::Ok();
+  if (NumberFrom(value, options.valid_for_ms)) return Status::Ok();
   return Error(StatusCode::kInvalidArgument, "valid_for_ms is '{}', which is not a number of milliseconds", value);
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -12,6 +11,7 @@
 
 #include "cache/folder.h"
 #include "core/base/error.h"
+#include "core/base/number_text.h"
 #include "core/device/options.h"
 #include "frontends/engine/priorities.h"
 #include "frontends/engine/tuner.h"
@@ -48,8 +48,7 @@ Status BadValue(std::string_view key, std::string_view value, std::string_view w
 Status SetInteger(std::string_view key, std::string_view value, int64_t least, int64_t most,
                   std::optional<int64_t>& into) {
   int64_t number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || end != value.data() + value.size() || number < least || number > most) {
+  if (!NumberFrom(value, number) || number < least || number > most) {
     return BadValue(key, value, fmt::format("a number from {} to {}", least, most));
   }
   into = number;

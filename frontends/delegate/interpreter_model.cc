@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/graph/op_def.h"
 #include "frontends/delegate/builtin_options.h"
@@ -90,7 +91,7 @@ Result<TensorToWrite> WriteTensor(const TfLiteContext& context, int index) {
 // _GATHER, _RNG_BIT_GENERATOR, and REDUCE_WINDOW.
 bool HasAttributesOfTheInterpretersOwn(int32_t code) {
   constexpr int32_t kCodes[] = {190, 195, 198, 201, 204, 205};
-  return std::ranges::find(kCodes, code) != std::end(kCodes);
+  return Contains(kCodes, code);
 }
 
 Result<OperatorToWrite> WriteOperator(const InterpreterNode& node) {

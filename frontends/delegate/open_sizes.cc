@@ -7,6 +7,8 @@
 #include <set>
 #include <string_view>
 
+#include "core/base/contains.h"
+
 namespace hearth {
 namespace {
 
@@ -48,11 +50,6 @@ constexpr std::string_view kOfOperands[] = {"RESHAPE",
                                             "BATCH_TO_SPACE_ND"};
 constexpr std::string_view kOfFirstOperand[] = {"FILL", "TRANSPOSE_CONV"};
 
-template <typename Names>
-bool Contains(const Names& names, std::string_view name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
 bool IsRunTimeInteger(const TfLiteContext& context, int index) {
   const TfLiteTensor* tensor = TensorAt(context, index);
   return tensor != nullptr && !IsConstant(*tensor) && (tensor->type == kTfLiteInt32 || tensor->type == kTfLiteInt64);
@@ -62,7 +59,7 @@ bool HasOpenSignature(const TfLiteContext& context, int index) {
   const TfLiteTensor* tensor = TensorAt(context, index);
   if (tensor == nullptr) return false;
   const std::span<const int> signature = Numbers(tensor->dims_signature);
-  return std::find(signature.begin(), signature.end(), -1) != signature.end();
+  return Contains(signature, -1);
 }
 
 // Whether the file leaves an input's size open: it then says nothing about the tensors behind it.

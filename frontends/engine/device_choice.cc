@@ -5,6 +5,7 @@
 
 #include "backends/cpu/cpu_executor.h"
 #include "backends/cpu/xnnpack_nodes.h"
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "frontends/engine/forked_drivers.h"
 
@@ -114,7 +115,7 @@ Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vect
   Status last_failure(StatusCode::kUnavailable, "no further device is usable");
   bool any_failed = false;
   for (const ListedDevice& choice : choices) {
-    if (std::find(failed_ids.begin(), failed_ids.end(), choice.id) != failed_ids.end()) {
+    if (Contains(failed_ids, choice.id)) {
       any_failed = true;
       continue;
     }

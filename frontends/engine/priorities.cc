@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 
 namespace hearth {
@@ -13,19 +14,18 @@ Result<std::vector<std::string>> CompleteOrder(const std::vector<std::string>& g
   static const std::vector<std::string> kCycle = {"precision", "latency", "memory"};
   std::vector<std::string> order;
   for (const std::string& name : given) {
-    if (std::find(kCycle.begin(), kCycle.end(), name) == kCycle.end()) {
+    if (!Contains(kCycle, name)) {
       return Error(StatusCode::kInvalidArgument, "no priority is called '{}'; there are precision, latency and memory",
                    name);
     }
-    if (std::find(order.begin(), order.end(), name) != order.end())
-      return Error(StatusCode::kInvalidArgument, "the priority '{}' is given twice", name);
+    if (Contains(order, name)) return Error(StatusCode::kInvalidArgument, "the priority '{}' is given twice", name);
     order.push_back(name);
   }
   if (order.empty()) order.push_back("precision");
   const auto first = std::find(kCycle.begin(), kCycle.end(), order.front()) - kCycle.begin();
   for (size_t step = 1; step < kCycle.size(); ++step) {
     const std::string& next = kCycle[(static_cast<size_t>(first) + step) % kCycle.size()];
-    if (std::find(order.begin(), order.end(), next) == order.end()) order.push_back(next);
+    if (!Contains(order, next)) order.push_back(next);
   }
   return order;
 }

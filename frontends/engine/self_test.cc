@@ -8,6 +8,7 @@
 
 #include "backends/cpu/cpu_executor.h"
 #include "core/base/error.h"
+#include "core/base/text_bytes.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
 #include "core/lowering/lower.h"
@@ -111,17 +112,18 @@ Status TestPath(AccessPath path, const SelfTest& test, Device& device, const std
   return Status::Ok();
 }
 
-}  // namespace
-
-bool NeedsSelfTest(const DeviceInfo& info) {
-  return !info.is_host() && !info.is_software();
-}
-
+// Covers the device, its driver and the self-test's version. An entry means that the device passed.
 CacheKey SelfTestKey(const DeviceInfo& info) {
   CacheKey key(BlobKind::kProbe);
   key.Add(kSelfTestSourcesField.name, kSelfTestSources);
   AddDevice(key, info, DevicePart::kIdentity);
   return key;
+}
+
+}  // namespace
+
+bool NeedsSelfTest(const DeviceInfo& info) {
+  return !info.is_host() && !info.is_software();
 }
 
 Status RunSelfTest(Device& device, const std::stop_token& stop) {
@@ -142,7 +144,7 @@ bool HasPassedSelfTest(const DeviceInfo& info, BlobStore& store) {
 
 void StoreSelfTestPassed(const DeviceInfo& info, double cost_ms, BlobStore& store) {
   const CacheKey key = SelfTestKey(info);
-  const PutRequest put{&key, std::as_bytes(std::span(kPassed)), cost_ms};
+  const PutRequest put{&key, BytesOf(kPassed), cost_ms};
   store.Put({&put, 1});
 }
 

@@ -13,9 +13,6 @@ namespace hearth {
 // start counts.
 bool NeedsSelfTest(const DeviceInfo& info);
 
-// Covers the device, its driver and the self-test's version. An entry means that the device passed.
-CacheKey SelfTestKey(const DeviceInfo& info);
-
 // Runs a small network, once with each way to read memory, and compares it with the reference. kUnavailable names the
 // fault. A device may refuse texel reads, but must not read wrongly.
 Status RunSelfTest(Device& device, const std::stop_token& stop = {});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/contains.h"
 #include "core/base/enum_name.h"
 #include "core/base/median.h"
 
@@ -43,7 +44,7 @@ std::vector<KernelSource> KernelsOf(std::span<const Contest> contests) {
   for (const Contest& contest : contests) {
     for (const Plan& plan : contest.plans) {
       for (const KernelSource& kernel : plan.kernels) {
-        if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end()) kernels.push_back(kernel);
+        if (!Contains(kernels, kernel)) kernels.push_back(kernel);
       }
     }
   }

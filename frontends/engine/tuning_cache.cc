@@ -4,15 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/text_bytes.h"
 #include "core/plan/key_fields.h"
 #include "core/plan/source_fingerprints.h"
 
 namespace hearth {
 namespace {
-
-std::string_view TextOf(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 // The layer in a key that TuningKey made.
 std::string LayerOf(const CacheKey& key) {
@@ -35,7 +32,7 @@ TuningRecords StoredTuning(const DeviceInfo& info, BlobStore& store) {
   TuningRecords records;
   std::vector<std::pair<CacheKey, std::string>> broken;
   store.ForEach(TuningKey(info), [&](const CacheKey& key, std::span<const std::byte> bytes) {
-    Result<TuningRecord> record = TuningRecordFromText(TextOf(bytes));
+    Result<TuningRecord> record = TuningRecordFromText(TextFrom(bytes));
     if (!record.ok()) {
       broken.emplace_back(key, record.status().message());
       return;
@@ -53,7 +50,7 @@ std::optional<TuningRecord> StoredTuning(const DeviceInfo& info, std::string_vie
   const CacheKey key = TuningKey(info, layer);
   const auto bytes = store.Get(key);
   if (!bytes) return std::nullopt;
-  Result<TuningRecord> record = TuningRecordFromText(TextOf(*bytes));
+  Result<TuningRecord> record = TuningRecordFromText(TextFrom(*bytes));
   if (record.ok()) return std::move(record).value();
   store.Reject(key, record.status().message());
   return std::nullopt;
@@ -71,7 +68,7 @@ void StoreTuning(const DeviceInfo& info, const TuningRecords& records, double co
   }
   std::vector<PutRequest> requests;
   for (size_t k = 0; k < keys.size(); ++k) {
-    requests.push_back({&keys[k], std::as_bytes(std::span(texts[k])), cost_ms / static_cast<double>(keys.size())});
+    requests.push_back({&keys[k], BytesOf(texts[k]), cost_ms / static_cast<double>(keys.size())});
   }
   if (!requests.empty()) store.Put(requests);
 }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/round_up.h"
 
 namespace hearth {
 namespace {
@@ -70,7 +71,7 @@ void ModelFile::ReleasePages(std::span<const std::byte> part) const {
                                 part.data() - bytes_.data() <= std::ssize(bytes_) - std::ssize(part)));
   const auto page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<uintptr_t>(part.data());
-  const uintptr_t first = (begin + page_bytes - 1) / page_bytes * page_bytes;
+  const uintptr_t first = RoundUp(begin, page_bytes);
   const uintptr_t end = begin + part.size();
   // The file's last page belongs to no other data.
   const bool at_end = end == reinterpret_cast<uintptr_t>(bytes_.data()) + bytes_.size();

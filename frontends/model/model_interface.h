@@ -2,12 +2,13 @@
 #ifndef HEARTH_FRONTENDS_MODEL_MODEL_INTERFACE_H_
 #define HEARTH_FRONTENDS_MODEL_MODEL_INTERFACE_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "core/base/contains.h"
 
 namespace hearth {
 
@@ -28,7 +29,7 @@ struct TensorDeclaration {
   bool has_shape = true;       // false: the rank is unknown (or the tensor is a scalar)
 
   // A size, or the whole shape, is open.
-  bool IsDynamic() const { return !has_shape || std::find(shape.begin(), shape.end(), -1) != shape.end(); }
+  bool IsDynamic() const { return !has_shape || Contains(shape, -1); }
 };
 
 struct ModelInterface {

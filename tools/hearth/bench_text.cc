@@ -57,6 +57,11 @@ std::string ResourcesText(const Report& report) {
   return text;
 }
 
+// By the mean.
+double PerSecond(const RunStatistics& runs) {
+  return runs.mean > 0 ? 1000 / runs.mean : 0;
+}
+
 std::string RunsText(const BenchResult& result) {
   return fmt::format(
       "\n{} runs, ms: median {:.3f}, min {:.3f}, p90 {:.3f}, p99 {:.3f}, max {:.3f}; mean {:.3f}, deviation {:.3f}; "
@@ -114,10 +119,6 @@ std::string CsvCell(const std::string& text) {
 }
 
 }  // namespace
-
-double PerSecond(const RunStatistics& runs) {
-  return runs.mean > 0 ? 1000 / runs.mean : 0;
-}
 
 std::string BenchText(const BenchResult& result, int profiled_runs) {
   std::string text = DeviceText(result.report) + StartText(result.report) + HotText(result) + RunsText(result) +

@@ -28,8 +28,6 @@ struct BenchResult {
   Json outputs = Json::array();  // names, types, shapes
 };
 
-double PerSecond(const RunStatistics& runs);  // by the mean
-
 // `profiled_runs`: the number of runs whose median times the profile has; 0: without the profile.
 std::string BenchText(const BenchResult& result, int profiled_runs);
 // A table of devices side by side.

@@ -7,6 +7,7 @@
 #include "conformance/suite.h"
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
+#include "core/base/text_bytes.h"
 #include "frontends/engine/device_simulation.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/interrupt.h"
@@ -115,7 +116,7 @@ class ConformanceCommand final : public Verb {
  private:
   bool IsInSample(const ConformanceCase& test) const {
     const std::string text = fmt::format("{} {}", seed_, test.id());
-    const Fingerprint hash = FingerprintOf(std::as_bytes(std::span(text)));
+    const Fingerprint hash = FingerprintOf(BytesOf(text));
     return (hash.bytes[0] | hash.bytes[1] << 8) % sample_ == 0;
   }
 

@@ -40,6 +40,11 @@ void Copy(const Image& from, Image& to, int left, int top) {
   }
 }
 
+// Black, or white on colours where black can't be read.
+Colour InkOn(const Colour& background) {
+  return 0.299f * background[0] + 0.587f * background[1] + 0.114f * background[2] > 110 ? kBlack : kWhite;
+}
+
 }  // namespace
 
 Colour ColourOfClass(size_t class_index) {
@@ -51,10 +56,6 @@ Colour ColourOfClass(size_t class_index) {
     return 255.0f * std::clamp(distance - 1.0f, 0.0f, 1.0f);
   };
   return {channel(0), channel(4), channel(2)};
-}
-
-Colour InkOn(const Colour& background) {
-  return 0.299f * background[0] + 0.587f * background[1] + 0.114f * background[2] > 110 ? kBlack : kWhite;
 }
 
 Image BlankImage(int width, int height, const Colour& colour) {

@@ -18,9 +18,6 @@ constexpr Colour kWhite = {255, 255, 255}, kBlack = {0, 0, 0};
 // Hues that differ well for small class numbers. Class 0, by convention the background, is black.
 Colour ColourOfClass(size_t class_index);
 
-// Black, or white on colours where black can't be read.
-Colour InkOn(const Colour& background);
-
 Image BlankImage(int width, int height, const Colour& colour = kBlack);
 // The picture with three channels.
 Image AsRgb(const Image& image);

@@ -53,8 +53,7 @@ int RunDot(std::vector<const char*> arguments, std::string_view input) {
   return WEXITSTATUS(status) == 127 ? -1 : WEXITSTATUS(status);
 }
 
-}  // namespace
-
+// Graphviz input: device nodes are filled, CPU nodes white, unknown ones red. `placements` are of the graph's nodes.
 std::string DotText(const Graph& graph, std::span<const Placement> placements) {
   const std::vector<int> producers = graph.Producers();
   std::string text =
@@ -89,9 +88,12 @@ std::string DotText(const Graph& graph, std::span<const Placement> placements) {
   return text + "}\n";
 }
 
+// Whether Graphviz's program `dot` can be started.
 bool HasGraphviz() {
   return RunDot({"-V"}, "") == 0;
 }
+
+}  // namespace
 
 std::string WhyNoGraphFile(const std::string& path) {
   const std::string ending = EndingOf(path);

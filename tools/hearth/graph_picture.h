@@ -15,12 +15,6 @@ namespace hearth {
 // The reason why WriteGraph does not write this path's extension; empty if it does.
 std::string WhyNoGraphFile(const std::string& path);
 
-// Graphviz input: device nodes are filled, CPU nodes white, unknown ones red. `placements` are of the graph's nodes.
-std::string DotText(const Graph& graph, std::span<const Placement> placements);
-
-// Whether Graphviz's program `dot` can be started.
-bool HasGraphviz();
-
 // The path's extension selects the form: .txt the graph's text; .svg, .png and .pdf a picture by Graphviz; otherwise
 // its input. kIoError, also if a picture needs Graphviz and it is not installed.
 Status WriteGraph(const std::string& path, const Graph& graph, std::span<const Placement> placements);

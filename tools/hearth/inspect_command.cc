@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/graph/types.h"
 #include "frontends/api/model_data.h"
 #include "frontends/engine/advice.h"
 #include "frontends/engine/device_simulation.h"

@@ -52,7 +52,7 @@ std::vector<LayerCost> CostsOf(std::span<const ProfileEntry> profile, const Mode
     if (found != nodes.end() && !found->second->outputs.empty() && milliseconds[index] > 0) {
       const Shape& shape = graph.value(found->second->outputs[0]).desc.shape;
       const double all = OperationsOf(graph, *found->second);
-      cost.output = ShapeText(std::vector<int32_t>(shape.dims().begin(), shape.dims().end()));
+      cost.output = shape.ToString();
       cost.operations = all * entry.milliseconds / milliseconds[index];
       cost.giga_per_second = all / milliseconds[index] / 1e6;
     }

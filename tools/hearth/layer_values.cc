@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
+#include "core/base/text_bytes.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
 #include "core/graph/op_text.h"
@@ -19,7 +20,7 @@ Model ModelOf(Graph graph, const Model& source) {
   data->path = source.path();
   data->bytes = source.data().bytes;
   const std::string text = source.fingerprint() + ToText(graph);
-  data->KnowFingerprint(FingerprintOf(std::as_bytes(std::span(text))).ToHex());
+  data->KnowFingerprint(FingerprintOf(BytesOf(text)).ToHex());
   data->graph = std::move(graph);
   DescribeModel(*data);
   return Model(std::move(data));

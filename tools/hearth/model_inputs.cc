@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "backends/cpu/available_memory.h"
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/float16.h"
 #include "hearth/array.h"
@@ -141,6 +142,33 @@ class SplitMix64 {
   uint64_t state_;
 };
 
+// Numbers that depend only on the seed and the input's index (splitmix64, Steele et al. 2014): floats in [-1, 1), 8-bit
+// integers over their whole range, others 0 (usually sizes or indices).
+std::vector<std::byte> RandomInput(const TensorInfo& info, uint64_t seed, size_t index) {
+  std::vector<std::byte> bytes(info.size_bytes);
+  SplitMix64 numbers(SplitMix64(seed ^ (0xd1b54a32d192ed03u * (index + 1))).Next());
+  if (info.dtype == "float32") {
+    for (size_t at = 0; at + sizeof(float) <= bytes.size(); at += sizeof(float)) {
+      const float value = numbers.NextFloat();
+      std::memcpy(bytes.data() + at, &value, sizeof value);
+    }
+  } else if (info.dtype == "float64") {
+    for (size_t at = 0; at + sizeof(double) <= bytes.size(); at += sizeof(double)) {
+      const double value = numbers.NextFloat();
+      std::memcpy(bytes.data() + at, &value, sizeof value);
+    }
+  } else if (info.dtype == "float16") {
+    for (size_t at = 0; at + sizeof(uint16_t) <= bytes.size(); at += sizeof(uint16_t)) {
+      const uint16_t value = FloatToHalf(numbers.NextFloat());
+      std::memcpy(bytes.data() + at, &value, sizeof value);
+    }
+  } else if (info.dtype == "uint8" || info.dtype == "int8" || info.dtype == "int4" || info.dtype == "int16" ||
+             info.dtype == "uint16") {
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(numbers.Next() >> 56);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 void InputOptions::AddOptions(CLI::App& app) {
@@ -179,31 +207,6 @@ void InputOptions::AddOptions(CLI::App& app) {
       ->capture_default_str();
 }
 
-std::vector<std::byte> RandomInput(const TensorInfo& info, uint64_t seed, size_t index) {
-  std::vector<std::byte> bytes(info.size_bytes);
-  SplitMix64 numbers(SplitMix64(seed ^ (0xd1b54a32d192ed03u * (index + 1))).Next());
-  if (info.dtype == "float32") {
-    for (size_t at = 0; at + sizeof(float) <= bytes.size(); at += sizeof(float)) {
-      const float value = numbers.NextFloat();
-      std::memcpy(bytes.data() + at, &value, sizeof value);
-    }
-  } else if (info.dtype == "float64") {
-    for (size_t at = 0; at + sizeof(double) <= bytes.size(); at += sizeof(double)) {
-      const double value = numbers.NextFloat();
-      std::memcpy(bytes.data() + at, &value, sizeof value);
-    }
-  } else if (info.dtype == "float16") {
-    for (size_t at = 0; at + sizeof(uint16_t) <= bytes.size(); at += sizeof(uint16_t)) {
-      const uint16_t value = FloatToHalf(numbers.NextFloat());
-      std::memcpy(bytes.data() + at, &value, sizeof value);
-    }
-  } else if (info.dtype == "uint8" || info.dtype == "int8" || info.dtype == "int4" || info.dtype == "int16" ||
-             info.dtype == "uint16") {
-    for (std::byte& byte : bytes) byte = static_cast<std::byte>(numbers.Next() >> 56);
-  }
-  return bytes;
-}
-
 Result<LoadedInputs> LoadInputs(const InputOptions& options, std::span<const TensorInfo> inputs,
                                 const ModelMetadata& metadata) {
   HEARTH_ASSIGN(const std::vector<std::string> files, AssignFiles(options, inputs));
@@ -235,7 +238,7 @@ Result<std::map<std::string, std::vector<int32_t>>> ShapesOfFiles(const InputOpt
   std::map<std::string, std::vector<int32_t>> shapes;
   for (size_t k = 0; k < inputs.size(); ++k) {
     const std::vector<int32_t>& declared = inputs[k].declared_shape;
-    const bool is_open = declared.empty() || std::find(declared.begin(), declared.end(), -1) != declared.end();
+    const bool is_open = declared.empty() || Contains(declared, -1);
     if (files[k].empty() || !is_open) continue;
     std::vector<int64_t> given;
     if (IsPicture(files[k])) {

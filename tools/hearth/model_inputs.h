@@ -52,10 +52,6 @@ Result<std::map<std::string, std::vector<int32_t>>> ShapesOfFiles(const InputOpt
 // The first picture among the arguments that LoadInputs would use; empty if there is none.
 std::string FirstPicture(const InputOptions& options, std::span<const TensorInfo> inputs);
 
-// Numbers that depend only on the seed and the input's index (splitmix64, Steele et al. 2014): floats in [-1, 1), 8-bit
-// integers over their whole range, others 0 (usually sizes or indices).
-std::vector<std::byte> RandomInput(const TensorInfo& info, uint64_t seed, size_t index);
-
 }  // namespace hearth
 
 #endif  // HEARTH_TOOLS_HEARTH_MODEL_INPUTS_H_

@@ -22,6 +22,17 @@ constexpr size_t kMaxNameBytes = 200;
 
 constexpr size_t kMaxLabelsBytes = size_t{16} << 20;
 
+// "<index>_<name>.npy" with everything but letters, digits, '.', '_' and '-' as '_'.
+std::string OutputFileName(size_t index, const std::string& name) {
+  std::string safe = name.substr(0, kMaxNameBytes);
+  for (char& c : safe) {
+    const bool allowed =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    if (!allowed) c = '_';
+  }
+  return fmt::format("{}_{}.npy", index, safe);
+}
+
 }  // namespace
 
 Result<std::vector<double>> OutputAsReals(const TensorInfo& info, std::span<const std::byte> bytes) {
@@ -86,16 +97,6 @@ Result<std::vector<std::string>> ReadLabels(const std::string& path) {
     labels.push_back(line);
   }
   return labels;
-}
-
-std::string OutputFileName(size_t index, const std::string& name) {
-  std::string safe = name.substr(0, kMaxNameBytes);
-  for (char& c : safe) {
-    const bool allowed =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-    if (!allowed) c = '_';
-  }
-  return fmt::format("{}_{}.npy", index, safe);
 }
 
 Result<std::string> WriteOutput(const std::string& folder, size_t index, const TensorInfo& info,

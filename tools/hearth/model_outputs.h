@@ -28,9 +28,6 @@ std::vector<TopEntry> TopEntries(std::span<const float> scores, size_t count, st
 // One label per line, line 0 first; line ends are trimmed. kNotFound.
 Result<std::vector<std::string>> ReadLabels(const std::string& path);
 
-// "<index>_<name>.npy" with everything but letters, digits, '.', '_' and '-' as '_'.
-std::string OutputFileName(size_t index, const std::string& name);
-
 // Writes the array into `folder`, which is created if missing; returns the file's path. kIoError, kUnsupported.
 Result<std::string> WriteOutput(const std::string& folder, size_t index, const TensorInfo& info,
                                 std::span<const std::byte> bytes);

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/text_bytes.h"
 
 namespace hearth {
 namespace {
@@ -131,7 +132,7 @@ std::vector<std::byte> InCOrder(std::span<const std::byte> fortran, size_t eleme
 }  // namespace
 
 Result<NpyArray> ParseNpy(std::span<const std::byte> file) {
-  HEARTH_ASSIGN(const Header header, FindHeader({reinterpret_cast<const char*>(file.data()), file.size()}));
+  HEARTH_ASSIGN(const Header header, FindHeader(TextFrom(file)));
   const auto descr = ValueOf(header.text, "descr");
   const auto fortran_order = ValueOf(header.text, "fortran_order");
   const auto shape_text = ValueOf(header.text, "shape");
@@ -170,8 +171,7 @@ Result<std::string> FormatNpy(std::string_view dtype, std::span<const int32_t> s
   std::string file(kMagic);
   file += {'\x01', '\x00', static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
   file += header;
-  file.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  return file;
+  return file.append(TextFrom(bytes));
 }
 
 }  // namespace hearth

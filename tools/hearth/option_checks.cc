@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+
+#include "core/base/number_text.h"
 
 namespace hearth {
 
@@ -27,9 +28,7 @@ CLI::Validator WholeNumber() {
   return CLI::Validator(
       [](std::string& text) {
         uint64_t number = 0;
-        const char* const end = text.data() + text.size();
-        const auto [rest, error] = std::from_chars(text.data(), end, number);
-        return error == std::errc() && rest == end ? "" : "must be a whole number of at most 64 bits, without a sign";
+        return NumberFrom(text, number) ? "" : "must be a whole number of at most 64 bits, without a sign";
       },
       "");
 }

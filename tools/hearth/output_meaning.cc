@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/graph/op_text.h"
 #include "tools/hearth/skeleton.h"
@@ -92,7 +93,7 @@ class Outputs {
   bool IsMadeBy(size_t k, std::initializer_list<UnaryKind> kinds) const {
     const Op* op = MadeBy(k);
     const auto* unary = op == nullptr ? nullptr : std::get_if<Unary>(op);
-    return unary != nullptr && std::find(kinds.begin(), kinds.end(), unary->kind) != kinds.end();
+    return unary != nullptr && Contains(kinds, unary->kind);
   }
 
   // Height and width of the input for pictures; zeros if there is none.
@@ -141,9 +142,7 @@ std::optional<ResultGroup> Detections(const Outputs& outputs) {
   if (lists.size() < 2) return std::nullopt;
   if (outputs.IsCalled(lists[0], {"score"}) && !outputs.IsCalled(lists[1], {"score"})) std::swap(lists[0], lists[1]);
   group.outputs.insert(group.outputs.end(), lists.begin(), lists.end());
-  const auto number = outputs.FirstFree([&](size_t k) {
-    return outputs.ElementCount(k) == 1 && std::find(lists.begin(), lists.end(), k) == lists.end();
-  });
+  const auto number = outputs.FirstFree([&](size_t k) { return outputs.ElementCount(k) == 1 && !Contains(lists, k); });
   if (number) group.outputs.push_back(*number);
   return group;
 }

@@ -156,8 +156,4 @@ std::string MillisecondsText(double milliseconds) {
   return fmt::format("{:.3f}", milliseconds);
 }
 
-std::string ShapeText(std::span<const int32_t> dimensions) {
-  return dimensions.empty() ? "scalar" : fmt::format("{}", fmt::join(dimensions, "x"));
-}
-
 }  // namespace hearth

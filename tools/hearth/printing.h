@@ -72,9 +72,8 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-std::string BytesText(uint64_t bytes);                       // "512 B", "4.6 MiB"
-std::string MillisecondsText(double milliseconds);           // "12.345"
-std::string ShapeText(std::span<const int32_t> dimensions);  // "1x224x224x3", "scalar"
+std::string BytesText(uint64_t bytes);              // "512 B", "4.6 MiB"
+std::string MillisecondsText(double milliseconds);  // "12.345"
 
 }  // namespace hearth
 

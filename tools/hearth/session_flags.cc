@@ -25,6 +25,35 @@ std::string WhyNoDeviceName(const std::string& name) {
   return name.find_first_not_of(" \t\r\n") == std::string::npos ? "the device's name is empty" : "";
 }
 
+// --start, --memory-limit.
+void AddStartOptions(CLI::App& app, SessionOptions& options) {
+  app.add_option(
+         "--start", options.start,
+         "hot: the CPU answers until the device, which is prepared in the background, is ready and faster; ready: the "
+         "device answers from the first run on (default: ready for a named device; for auto hot where the cache holds "
+         "nothing "
+         "of the model)")
+      ->check(CLI::IsMember({"ready", "hot"}))
+      ->type_name("HOW");
+  const auto set_limit = [&options](const std::string& text) {
+    const Result<uint64_t> bytes = ParseSizeBytes(text);
+    if (!bytes.ok()) throw CLI::ValidationError("--memory-limit", std::string(bytes.status().message()));
+    options.memory_limit_bytes = *bytes;
+  };
+  app.add_option_function<std::string>(
+         "--memory-limit", set_limit,
+         "A limit for weights, intermediate values, inputs and outputs: bytes, or a number with K, M, G. Kept, or "
+         "refused with the bytes needed; 0: no limit")
+      ->type_name("SIZE");
+  app.add_option("--wait-limit", options.wait_limit_ms,
+                 "Milliseconds after which a device that does not finish counts as lost, and a loop that does not end "
+                 "is stopped; 0: never (default: 60000 on hardware, else never)")
+      ->type_name("MS")
+      ->check(CLI::Range(0, 86400000));
+  app.add_flag("--next-device", options.next_device,
+               "If the named device is not usable or fails, take the next one, as auto does");
+}
+
 }  // namespace
 
 void AddDeviceOption(CLI::App& app, std::string& device, const std::string& help) {
@@ -147,34 +176,6 @@ void AddTuneOption(CLI::App& app, SessionOptions& options) {
       ->type_name("HOW")
       ->capture_default_str();
   options.on_tuning = ShowTuningProgress;
-}
-
-void AddStartOptions(CLI::App& app, SessionOptions& options) {
-  app.add_option(
-         "--start", options.start,
-         "hot: the CPU answers until the device, which is prepared in the background, is ready and faster; ready: the "
-         "device "
-         "answers from the first run on (default: ready for a named device; for auto hot where the cache holds nothing "
-         "of the model)")
-      ->check(CLI::IsMember({"ready", "hot"}))
-      ->type_name("HOW");
-  const auto set_limit = [&options](const std::string& text) {
-    const Result<uint64_t> bytes = ParseSizeBytes(text);
-    if (!bytes.ok()) throw CLI::ValidationError("--memory-limit", std::string(bytes.status().message()));
-    options.memory_limit_bytes = *bytes;
-  };
-  app.add_option_function<std::string>(
-         "--memory-limit", set_limit,
-         "A limit for weights, intermediate values, inputs and outputs: bytes, or a number with K, M, G. Kept, or "
-         "refused with the bytes needed; 0: no limit")
-      ->type_name("SIZE");
-  app.add_option("--wait-limit", options.wait_limit_ms,
-                 "Milliseconds after which a device that does not finish counts as lost, and a loop that does not end "
-                 "is stopped; 0: never (default: 60000 on hardware, else never)")
-      ->type_name("MS")
-      ->check(CLI::Range(0, 86400000));
-  app.add_flag("--next-device", options.next_device,
-               "If the named device is not usable or fails, take the next one, as auto does");
 }
 
 void SessionFlags::AddOptions(CLI::App& app, const std::string& device_help) {

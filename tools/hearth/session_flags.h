@@ -32,8 +32,6 @@ void AddCpuOpsOption(CLI::App& app, std::vector<std::string>& cpu_ops);
 void AddPlanOptions(CLI::App& app, SessionOptions& options);
 // --tune, with a progress bar on standard error.
 void AddTuneOption(CLI::App& app, SessionOptions& options);
-// --start, --memory-limit.
-void AddStartOptions(CLI::App& app, SessionOptions& options);
 // --cache alone.
 CLI::Option* AddCacheOption(CLI::App& app, std::string& folder);
 // Options beside that folder: --cache-layer, --cache-max-size, --cache-server, --cache-server-keys,

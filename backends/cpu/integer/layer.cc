@@ -1,7 +1,9 @@
 #include "backends/cpu/integer/layer.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
 #include "backends/cpu/quantized.h"
 #include "core/graph/evaluate.h"
@@ -69,13 +71,6 @@ bool IsStoredIn8Bits(const TensorDesc& desc) {
   return Has8Bits(desc) && IsHeldAsFloats(desc) && desc.shape.element_count() > 0;
 }
 
-bool IntegerLayer::has_weight_zero_points() const {
-  for (int32_t zero_point : weight_zero_points) {
-    if (zero_point != 0) return true;
-  }
-  return false;
-}
-
 bool HasWeightsForIntegers(const Graph& graph, const Node& node) {
   if (node.inputs.size() < 2 || node.inputs[1] == kNoValue) return false;
   const Shape& out = graph.value(node.outputs[0]).desc.shape;
@@ -128,7 +123,7 @@ Requantization RequantizationOf(const IntegerLayer& layer, const IntegerWeights&
   result.zero_point = layer.output_zero_point;
   result.offsets.resize(size_t(padded));
   result.multipliers.resize(size_t(padded));
-  if (layer.has_weight_zero_points()) result.row_factors.resize(size_t(padded));
+  if (std::ranges::any_of(layer.weight_zero_points, std::identity())) result.row_factors.resize(size_t(padded));
   const int32_t x_zero = layer.input_zero_point;
   for (int32_t c = 0; c < weights.channels; ++c) {
     int32_t weight_sum = 0;

@@ -29,7 +29,6 @@ struct IntegerLayer {
   float lowest = 0, highest = 0;  // in steps
   int32_t output_zero_point = 0;
 
-  bool has_weight_zero_points() const;
   // PackedWeight: the byte that kernels read for a stored weight. stored_zero: the stored byte of an input of zero.
   int8_t PackedWeight(std::byte stored) const {
     return static_cast<int8_t>(static_cast<uint8_t>(stored) ^ (weights_are_signed ? 0x00 : 0x80));

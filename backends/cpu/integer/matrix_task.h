@@ -7,6 +7,7 @@
 #include <span>
 
 #include "backends/cpu/integer/layer.h"
+#include "core/base/round_up.h"
 
 namespace hearth {
 
@@ -35,7 +36,7 @@ struct MatrixTask {
   uint8_t* out = nullptr;  // channel 0 of the first row
   int64_t out_stride = 0;
 
-  int64_t depth_steps() const { return (depth + kDepthStep - 1) / kDepthStep; }  // of a piece
+  int64_t depth_steps() const { return Tiles(depth, kDepthStep); }  // of a piece
   int64_t block_bytes() const { return static_cast<int64_t>(pieces.size()) * depth_steps() * kBlockStepBytes; }
 };
 

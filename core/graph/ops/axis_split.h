@@ -15,13 +15,6 @@ inline std::optional<int> AxisFromFront(int32_t axis, int rank) {
   return axis < 0 ? axis + rank : axis;
 }
 
-// The product of the dimensions from `begin` to before `end`.
-inline int64_t CountBetween(const Shape& shape, int begin, int end) {
-  int64_t count = 1;
-  for (int d = begin; d < end; ++d) count *= shape[d];
-  return count;
-}
-
 // A tensor in C order as [outer, length, inner].
 struct AxisSplit {
   int64_t outer = 1, length = 1, inner = 1;

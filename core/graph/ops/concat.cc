@@ -41,8 +41,7 @@ void ReferenceConcat(const Node& node, std::span<const ReferenceTensor* const> i
   const auto& concat = std::get<Concat>(node.op);
   ReferenceTensor& out = outputs[0];
   const int axis = concat.axis < 0 ? concat.axis + out.shape.rank() : concat.axis;
-  int64_t outer = 1;
-  for (int d = 0; d < axis; ++d) outer *= out.shape[d];
+  const int64_t outer = CountBetween(out.shape, 0, axis);
   double* to = out.values.data();
   for (int64_t row = 0; row < outer; ++row) {
     for (const ReferenceTensor* input : inputs) {

@@ -7,12 +7,6 @@
 namespace hearth {
 namespace {
 
-int64_t CountOf(const Shape& shape, int begin, int end) {
-  int64_t count = 1;
-  for (int d = begin; d < end; ++d) count *= shape[d];
-  return count;
-}
-
 // Distributes `in`, seen as `rows` rows, to the outputs: each row is split among them in order.
 void DealRows(int64_t rows, const ReferenceTensor& in, std::span<ReferenceTensor> outputs) {
   const double* from = in.values.data();
@@ -52,7 +46,7 @@ Status InferSplit(Graph& graph, const Node& node) {
 
 void ReferenceSplit(const Node& node, std::span<const ReferenceTensor* const> inputs,
                     std::span<ReferenceTensor> outputs) {
-  DealRows(CountOf(inputs[0]->shape, 0, std::get<Split>(node.op).axis), *inputs[0], outputs);
+  DealRows(CountBetween(inputs[0]->shape, 0, std::get<Split>(node.op).axis), *inputs[0], outputs);
 }
 
 Status InferUnpack(Graph& graph, const Node& node) {
@@ -75,7 +69,7 @@ Status InferUnpack(Graph& graph, const Node& node) {
 
 void ReferenceUnpack(const Node& node, std::span<const ReferenceTensor* const> inputs,
                      std::span<ReferenceTensor> outputs) {
-  DealRows(CountOf(inputs[0]->shape, 0, std::get<Unpack>(node.op).axis), *inputs[0], outputs);
+  DealRows(CountBetween(inputs[0]->shape, 0, std::get<Unpack>(node.op).axis), *inputs[0], outputs);
 }
 
 Status InferPack(Graph& graph, const Node& node) {
@@ -100,7 +94,7 @@ Status InferPack(Graph& graph, const Node& node) {
 
 void ReferencePack(const Node& node, std::span<const ReferenceTensor* const> inputs,
                    std::span<ReferenceTensor> outputs) {
-  const int64_t rows = CountOf(outputs[0].shape, 0, std::get<Pack>(node.op).axis);
+  const int64_t rows = CountBetween(outputs[0].shape, 0, std::get<Pack>(node.op).axis);
   double* to = outputs[0].values.data();
   for (int64_t row = 0; row < rows; ++row) {
     for (const ReferenceTensor* input : inputs) {

@@ -2,9 +2,9 @@
 //
 //   inner   (x + x^3 * 0.044715) * sqrt(2 / pi), where x^3 is pow(x, 3), x * x * x or square(x) * x
 //   result  x * 0.5 * (tanh(inner) + 1), multiplied in any order
-#include <algorithm>
 #include <cmath>
 
+#include "core/base/contains.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/passes/graph_rewriter.h"
 #include "core/graph/quantize.h"
@@ -129,7 +129,7 @@ class GeluMatch {
       if (index == last) continue;
       if (graph_.IsKept(made)) return false;
       for (const int reader : rewriter_.ReadersOf(made)) {
-        if (std::ranges::find(nodes_, reader) == nodes_.end()) return false;
+        if (!Contains(nodes_, reader)) return false;
       }
     }
     return true;

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/base/contains.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/ops/mean_variance.h"
 #include "core/graph/passes/graph_rewriter.h"
@@ -65,7 +66,7 @@ class Match {
 
  private:
   void Take(int index) {
-    if (std::find(nodes_.begin(), nodes_.end(), index) == nodes_.end()) nodes_.push_back(index);
+    if (!Contains(nodes_, index)) nodes_.push_back(index);
   }
 
   // The node if it is a mean that broadcasts back to its input: reduced dimensions stay with size 1, or only the last
@@ -307,7 +308,7 @@ class Match {
     const TensorDesc& desc = graph_.value(x_).desc;
     if (desc != graph_.value(OutputOf(nodes_.back())).desc) return false;
     if (NormalizedShapeUnsupported(graph_.value(Normalized()).desc.shape, Operation()).has_value()) return false;
-    const auto is_taken = [&](int index) { return std::find(nodes_.begin(), nodes_.end(), index) != nodes_.end(); };
+    const auto is_taken = [&](int index) { return Contains(nodes_, index); };
     for (int index : nodes_) {
       const ValueId made = OutputOf(index);
       if (!IsPlainFloat(graph_.value(made).desc)) return false;

@@ -182,8 +182,7 @@ class ListFollower {
     const int32_t whole = desc.shape[axis];
     desc.shape[axis] = piece.size;
     std::vector<std::byte> part;
-    size_t outer = 1;
-    for (int d = 0; d < axis; ++d) outer *= static_cast<size_t>(desc.shape[d]);
+    const auto outer = static_cast<size_t>(CountBetween(desc.shape, 0, axis));
     const size_t row = bytes.size() / outer, item = row / static_cast<size_t>(whole);
     for (size_t k = 0; k < outer; ++k) {
       const auto from = bytes.begin() + static_cast<ptrdiff_t>(k * row + static_cast<size_t>(piece.begin) * item);

@@ -1,5 +1,5 @@
-#include <algorithm>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/graph/passes/pass.h"
 
@@ -30,10 +30,6 @@ constexpr Pass kDefaultPasses[] = {
 // Each pass that changes something makes the graph smaller, so real networks need two or three rounds. The bound
 // is for passes that undo each other; stopping then leaves a valid graph.
 constexpr int kMaxRounds = 32;
-
-bool Contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 Status CheckDisabledNames(std::span<const Pass> passes, const std::vector<std::string>& disabled) {
   std::vector<std::string> known;

@@ -1,0 +1,19 @@
+#ifndef HEARTH_CORE_BASE_CONTAINS_H_
+#define HEARTH_CORE_BASE_CONTAINS_H_
+
+#include <algorithm>
+#include <functional>
+#include <ranges>
+#include <utility>
+
+namespace hearth {
+
+// Whether an item of `list` is `item`, or has it as its `part`, as in Contains(defines, "HALF", &Define::name).
+template <std::ranges::input_range List, typename Item, typename Part = std::identity>
+constexpr bool Contains(const List& list, const Item& item, Part part = {}) {
+  return std::ranges::find(list, item, std::move(part)) != std::ranges::end(list);
+}
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_BASE_CONTAINS_H_
