@@ -60,7 +60,7 @@ Result<ValueId> AddBetween(Expansion& to, ValueId value, int axis, int64_t betwe
     shape[axis] = static_cast<int32_t>(spread);
     return to.AddReshape(value, shape);
   }
-  const int64_t inner = ElementsFrom(shape, axis + 1);
+  const int64_t inner = CountBetween(shape, axis + 1, shape.rank());
   HEARTH_TRY(CheckSize(inner));
   const int64_t lines = shape.element_count() / inner, outer = lines / size;
   HEARTH_TRY(CheckSize(lines));

@@ -1,9 +1,10 @@
 // STABLEHLO_GATHER: clamps windows into the tensor, and reads them as rows by one GATHER.
 #include <algorithm>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "frontends/tflite/expand_hlo.h"
-#include "frontends/tflite/expand_hlo_places.h"
+#include "frontends/tflite/window_rows.h"
 
 namespace hearth {
 namespace {
@@ -25,7 +26,7 @@ Result<GatherForm> GatherFormOf(Expansion& to) {
   form.window = x;
   for (int d = 0; d < x.rank(); ++d) {
     const int64_t size = sizes[static_cast<size_t>(d)];
-    const bool is_collapsed = std::ranges::find(form.collapsed, d) != form.collapsed.end();
+    const bool is_collapsed = Contains(form.collapsed, d);
     if (size > x[d] || (is_collapsed && size != 1)) {
       return Error(StatusCode::kMalformedInput, "slices of {} in dimension {} of {}", size, d, x.ToString());
     }
@@ -68,7 +69,7 @@ Result<ValueId> Arrange(Expansion& to, ValueId made, const GatherForm& form) {
   std::vector<int32_t> order;
   int32_t next_batch = 0, next_offset = batch;
   for (size_t d = 0; d < dims.size(); ++d) {
-    const bool is_offset = std::ranges::find(form.offset_dims, static_cast<int64_t>(d)) != form.offset_dims.end();
+    const bool is_offset = Contains(form.offset_dims, static_cast<int64_t>(d));
     order.push_back(is_offset ? next_offset++ : next_batch++);
   }
   if (next_batch != batch) return Error(StatusCode::kMalformedInput, "offset dimensions beyond the result's rank");

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "frontends/tflite/expand_hlo.h"
-#include "frontends/tflite/expand_hlo_places.h"
 #include "frontends/tflite/expand_rows.h"
+#include "frontends/tflite/window_rows.h"
 
 namespace hearth {
 namespace {
@@ -48,7 +49,7 @@ Result<Shape> WindowOf(const Shape& x, const Shape& updates, const ScatterForm& 
   Shape window = x;
   size_t next = 0;
   for (int d = 0; d < x.rank(); ++d) {
-    const bool is_inserted = std::ranges::find(form.inserted, d) != form.inserted.end();
+    const bool is_inserted = Contains(form.inserted, d);
     window[d] = is_inserted ? 1 : updates[static_cast<int>(form.window_dims[next++])];
     if (window[d] <= x[d]) continue;
     return Error(StatusCode::kMalformedInput, "updates of shape {} for {}", updates.ToString(), x.ToString());

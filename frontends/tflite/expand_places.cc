@@ -78,7 +78,8 @@ Status CheckSegments(const Shape& data, const Shape& ids, int64_t count) {
     return Error(StatusCode::kMalformedInput, "{} segments of shape {}, numbered by {}", count, data.ToString(),
                  ids.ToString());
   }
-  if (static_cast<double>(ElementsFrom(data, ids.rank())) * static_cast<double>(count) > kMostPlacedElements) {
+  if (static_cast<double>(CountBetween(data, ids.rank(), data.rank())) * static_cast<double>(count) >
+      kMostPlacedElements) {
     return Error(StatusCode::kUnsupported, "{} segments", count);
   }
   return Status::Ok();
@@ -162,12 +163,12 @@ Expanded ExpandSegments(Expansion& to) {
   for (int d = ids.rank(); d < data.rank(); ++d) dims.push_back(data[d]);
   const Meeting meeting = MeetingOf(to.code(), to.desc(to.operand(0)).dtype);
   if (to.IsEmpty(to.operand(0)) || count == 0) {
-    HEARTH_ASSIGN(const ValueId empty, to.AddNumber(to.desc(to.operand(0)).dtype, meeting.empty));
-    return OneValue(to.AddFilled(Shape::FromSpan(dims), empty));
+    return OneValue(RowsOfNothing(to, to.desc(to.operand(0)), Shape::FromSpan(dims), meeting));
   }
   const auto row_count = static_cast<int32_t>(ids.element_count());
-  HEARTH_ASSIGN(const ValueId rows,
-                to.AddReshape(to.operand(0), {row_count, static_cast<int32_t>(ElementsFrom(data, ids.rank()))}));
+  HEARTH_ASSIGN(
+      const ValueId rows,
+      to.AddReshape(to.operand(0), {row_count, static_cast<int32_t>(CountBetween(data, ids.rank(), data.rank()))}));
   HEARTH_ASSIGN(const ValueId made, by_product ? SumRowsByProduct(to, rows, to.operand(1), count)
                                                : GatherRows(to, rows, places, count, meeting));
   return OneValue(to.AddReshape(made, Shape::FromSpan(dims)));
@@ -178,17 +179,14 @@ Expanded ExpandScatterNd(Expansion& to) {
   const Shape indices = to.shape(to.operand(0));
   if (to.IsEmpty(to.operand(1))) {
     HEARTH_ASSIGN(const Shape made, to.ShapeOperand(2));
-    TensorDesc one = to.desc(to.operand(1));
-    one.shape = {1};
-    HEARTH_ASSIGN(const ValueId zero, to.AddConstant(one, {0.0}));
-    return OneValue(to.AddFilled(made, zero));
+    return OneValue(RowsOfNothing(to, to.desc(to.operand(1)), made, {}));
   }
   const int depth = indices.rank() == 0 ? 0 : indices[indices.rank() - 1];
   if (depth == 0)
     return Error(StatusCode::kUnsupported, "indices without coordinates, of shape {}", indices.ToString());
   HEARTH_ASSIGN(const Shape shape, ScatteredShape(to, depth));
   const auto row_count = static_cast<int32_t>(indices.element_count() / depth);
-  const auto inner = static_cast<int32_t>(ElementsFrom(shape, depth));
+  const auto inner = static_cast<int32_t>(CountBetween(shape, depth, shape.rank()));
   const int64_t count = shape.element_count() / inner;
   HEARTH_ASSIGN(const ValueId rows, to.AddReshape(to.operand(1), {row_count, inner}));
   ValueId made = kNoValue;

@@ -78,7 +78,7 @@ Result<Node> PrepareLstm(Expansion& to, const Lstm& lstm, ValueId x, size_t firs
     }
   }
   for (const size_t state : states) inputs.push_back(to.operand(state));
-  return to.PrepareRecurrent(lstm, std::move(inputs));
+  return to.PrepareRecurrent(lstm, std::move(inputs), states);
 }
 
 }  // namespace
@@ -117,8 +117,10 @@ Expanded ExpandBidirectionalRnn(Expansion& to) {
     if (x.is_joined) {
       HEARTH_ASSIGN(weights, JoinWeights(to, first, k == 0 ? kRnnForwardAuxiliary : kRnnBackwardAuxiliary));
     }
-    HEARTH_ASSIGN(nodes[k], to.PrepareRecurrent(rnn, {k == 0 ? x.forward : x.backward, to.operand(first + 3), weights,
-                                                      to.operand(first + 1), to.operand(first + 2)}));
+    HEARTH_ASSIGN(nodes[k], to.PrepareRecurrent(rnn,
+                                                {k == 0 ? x.forward : x.backward, to.operand(first + 3), weights,
+                                                 to.operand(first + 1), to.operand(first + 2)},
+                                                k == 0 ? kRnnForwardStates : kRnnBackwardStates));
   }
   return AddDirections(to, sequences, std::move(nodes), kRnnForwardStates, kRnnBackwardStates);
 }

@@ -11,19 +11,17 @@ namespace {
 constexpr size_t kMostRowsOfOne = 64;                // rows that are added up for one index: a node each
 constexpr int64_t kMostProducts = int64_t{1} << 24;  // elements of the matrix of zeros and ones
 
-}  // namespace
-
-int64_t ElementsFrom(const Shape& shape, int first, int end) {
-  int64_t elements = 1;
-  for (int d = first; d < std::min(end, shape.rank()); ++d) elements *= shape[d];
-  return elements;
+Status CheckRowType(const TensorDesc& desc, const Meeting& meeting, size_t most_rows_of_one) {
+  const bool is_calculated =
+      IsPlainFloat32(desc) || (!IsReal(desc) && (desc.dtype == DType::kInt32 || meeting.kind == BinaryKind::kAdd));
+  if (is_calculated || (most_rows_of_one <= 1 && meeting.empty == 0.0)) return Status::Ok();
+  return Error(StatusCode::kUnsupported, "rows of {} that share an index", DTypeName(desc.dtype));
 }
+
+}  // namespace
 
 Result<ValueId> GatherRows(Expansion& to, ValueId rows, std::span<const int64_t> places, int64_t count,
                            const Meeting& meeting) {
-  const TensorDesc& desc = to.desc(rows);
-  const bool is_calculated =
-      IsPlainFloat32(desc) || (!IsReal(desc) && (desc.dtype == DType::kInt32 || meeting.kind == BinaryKind::kAdd));
   const auto row_count = static_cast<int32_t>(places.size());
   std::vector<std::vector<double>> takes;  // the first, second, ... row for each index; one past the last row for none
   std::vector<size_t> taken(static_cast<size_t>(count), 0);
@@ -41,9 +39,7 @@ Result<ValueId> GatherRows(Expansion& to, ValueId rows, std::span<const int64_t>
     }
     takes[turn][static_cast<size_t>(places[i])] = static_cast<double>(i);
   }
-  if (!is_calculated && (takes.size() > 1 || meeting.empty != 0.0)) {
-    return Error(StatusCode::kUnsupported, "rows of {} that share an index", DTypeName(desc.dtype));
-  }
+  HEARTH_TRY(CheckRowType(to.desc(rows), meeting, takes.size()));
   if (takes.empty()) takes.emplace_back(static_cast<size_t>(count), row_count);
   HEARTH_ASSIGN(const ValueId with_empty, to.AddPad(rows, 0, 0, 1, meeting.empty));
   ValueId sum = kNoValue;
@@ -69,6 +65,13 @@ Result<ValueId> SumRowsByProduct(Expansion& to, ValueId rows, ValueId places, in
   HEARTH_ASSIGN(const ValueId is_there, to.AddTest(BinaryKind::kEqual, wanted, lying));
   HEARTH_ASSIGN(const ValueId ones, to.Add(Cast{DType::kFloat32}, {is_there}, DType::kFloat32));
   return to.Add(BatchMatMul{}, {ones, rows});
+}
+
+Result<ValueId> RowsOfNothing(Expansion& to, TensorDesc desc, const Shape& made, const Meeting& meeting) {
+  HEARTH_TRY(CheckRowType(desc, meeting, 0));
+  desc.shape = {1};
+  HEARTH_ASSIGN(const ValueId number, to.AddConstant(desc, {meeting.empty}));
+  return to.AddFilled(made, number);
 }
 
 }  // namespace hearth

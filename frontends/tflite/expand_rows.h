@@ -10,21 +10,23 @@
 
 namespace hearth {
 
-// How rows with the same index are combined, and the content of rows without any.
+// How rows with the same index are combined, and what an index without rows holds.
 struct Meeting {
   BinaryKind kind = BinaryKind::kAdd;
   double empty = 0.0;
 };
 
-// A matrix of `count` rows: row i of `rows` goes to row places[i], or nowhere if that is negative.
+// A matrix of `count` rows. Row i of `rows` goes to row places[i], or nowhere if places[i] is negative.
 Result<ValueId> GatherRows(Expansion& to, ValueId rows, std::span<const int64_t> places, int64_t count,
                            const Meeting& meeting);
 
-// The same for sums and computed `places` (a list of int32): a product with a matrix of zeros and ones. float32 only.
+// GatherRows for sums whose `places`, a list of int32, are computed at run time: a product with a matrix of zeros and
+// ones. float32 only.
 Result<ValueId> SumRowsByProduct(Expansion& to, ValueId rows, ValueId places, int64_t count);
 
-// The number of elements in the dimensions from `first` on.
-int64_t ElementsFrom(const Shape& shape, int first, int end = Shape::kMaxRank);
+// What rows of this type without elements become: `made` filled with what indices without rows hold. Types are refused
+// as GatherRows refuses them.
+Result<ValueId> RowsOfNothing(Expansion& to, TensorDesc desc, const Shape& made, const Meeting& meeting);
 
 }  // namespace hearth
 

@@ -34,7 +34,7 @@ Expanded ExpandBitcast(Expansion& to) {
 // (shape, number)
 Expanded ExpandFill(Expansion& to) {
   HEARTH_ASSIGN(const Shape shape, to.ShapeOperand(0));
-  return OneValue(to.Add(BroadcastTo{shape}, {to.operand(1)}));
+  return OneValue(to.AddFilled(shape, to.operand(1)));
 }
 
 // Clamps to the range and rounds to one of its 2^bits steps, with the sums of TFLite's kernel.

@@ -79,7 +79,7 @@ Expanded ExpandEmbeddingLookupSparse(Expansion& to) {
   }
   HEARTH_ASSIGN(const std::vector<int64_t> places, PlacesIn(sparse, coordinates, ids[0], sparse.rank() - 1));
   HEARTH_ASSIGN(ValueId rows, to.Add(Gather{}, {to.operand(4), to.operand(0)}));
-  HEARTH_ASSIGN(rows, to.AddReshape(rows, {ids[0], static_cast<int32_t>(ElementsFrom(table, 1))}));
+  HEARTH_ASSIGN(rows, to.AddReshape(rows, {ids[0], static_cast<int32_t>(CountBetween(table, 1, table.rank()))}));
   HEARTH_ASSIGN(ValueId weights, to.AddReshape(to.operand(3), {ids[0], 1}));
   HEARTH_ASSIGN(rows, to.AddBinary(BinaryKind::kMul, rows, weights));
   HEARTH_ASSIGN(ValueId sums, GatherRows(to, rows, places, count, {}));

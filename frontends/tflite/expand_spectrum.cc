@@ -67,7 +67,7 @@ Expanded ExpandRfft2D(Expansion& to) {
       sizes[1] < 1) {
     return Error(StatusCode::kMalformedInput, "a transform of shape {}", shape.ToString());
   }
-  const int64_t images_before = ElementsFrom(shape, 0, rank - 2);
+  const int64_t images_before = CountBetween(shape, 0, rank - 2);
   if (sizes[0] > kMostNumbers || sizes[1] > kMostNumbers || (sizes[1] / 2 + 1) * 2 * sizes[1] > kMostNumbers ||
       (sizes[0] > 1 && 4 * sizes[0] * sizes[0] > kMostNumbers) ||
       images_before > kMostSpectrumElements / (sizes[0] * sizes[1])) {

@@ -218,20 +218,21 @@ Result<ValueId> Expansion::AddIndices(const Shape& shape) {
   return AddConstant(shape, DType::kInt32, numbers);
 }
 
-Result<Node> Expansion::PrepareRecurrent(Op op, std::vector<ValueId> inputs) {
+Result<Node> Expansion::PrepareRecurrent(Op op, std::vector<ValueId> inputs, std::span<const size_t> states) {
   Graph& graph = reader_.graph_;
   const ValueId y = graph.AddValue(
       {fmt::format("{}_{}", reader_.CodeOf(index_).row->name, graph.values().size()), desc(inputs[0]), std::nullopt});
   graph.value(y).desc.shape = Shape();
   Node node{std::move(op), std::move(inputs), {y}, "", reader_.SourceIndex(index_)};
   HEARTH_TRY(ArrangeRecurrentOperands(graph, reader_.tensors_, reader_.reading_.stacked, node));
+  for (const size_t state : states) HEARTH_TRY(reader_.AddStateOutput(tensors_[state], node).status());
+  HEARTH_TRY(OpDefOf(node.op).infer(graph, node));
   return node;
 }
 
 Result<ValueId> Expansion::AddRecurrent(Node node, std::span<const size_t> states) {
   has_changed_states_ = true;  // set before any is changed, in case the second is refused
-  for (const size_t state : states) HEARTH_TRY(reader_.AddStateOutput(tensors_[state], node));
-  HEARTH_TRY(OpDefOf(node.op).infer(reader_.graph_, node));
+  for (size_t k = 0; k < states.size(); ++k) HEARTH_TRY(reader_.ReplaceState(tensors_[states[k]], node.outputs[k + 1]));
   const ValueId y = node.outputs[0];
   reader_.graph_.AddNode(std::move(node));
   reader_.SkipEmptySequence();
@@ -245,12 +246,8 @@ Result<ComplexValue> Expansion::ComplexOperand(size_t i) const {
 }
 
 Result<std::vector<int32_t>> Expansion::CodesOf(int32_t subgraph, size_t most) const {
-  const auto* subgraphs = reader_.reading_.model.subgraphs();
-  if (subgraph < 0 || static_cast<uint32_t>(subgraph) >= subgraphs->size()) {
-    return Error(StatusCode::kMalformedInput, "it calls subgraph {}; the model has {} subgraphs", subgraph,
-                 subgraphs->size());
-  }
-  const auto* operators = subgraphs->Get(static_cast<uint32_t>(subgraph))->operators();
+  HEARTH_ASSIGN(const wire::SubGraph* called, reader_.CalledSubgraph(subgraph));
+  const auto* operators = called->operators();
   if (operators == nullptr) return std::vector<int32_t>();
   if (operators->size() > most) {
     return Error(StatusCode::kUnsupported, "subgraph {}, which it calls, has {} operators; at most {} are possible",

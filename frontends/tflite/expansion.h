@@ -79,9 +79,10 @@ class Expansion {
   // Adds a node whose last operand and second result count its runs in a variable of its own.
   Result<ValueId> AddWithRunCount(Op op, std::vector<ValueId> inputs, DType dtype);
 
-  // A recurrent node over the file's operands, checked so that nothing is unsupported later.
-  Result<Node> PrepareRecurrent(Op op, std::vector<ValueId> inputs);
-  // Adds the node and returns its sequence; `states` are the operands that it changes.
+  // A recurrent node over the file's operands that changes those of `states`. Checked: AddRecurrent finds nothing
+  // unsupported.
+  Result<Node> PrepareRecurrent(Op op, std::vector<ValueId> inputs, std::span<const size_t> states);
+  // Adds the node, with the same `states`, and returns its sequence.
   Result<ValueId> AddRecurrent(Node node, std::span<const size_t> states);
 
   // The parts of a complex operand; an error if it is not complex.

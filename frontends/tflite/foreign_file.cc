@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/base/text_bytes.h"
 #include "frontends/tflite/tensor_reader.h"
 
 namespace hearth {
@@ -41,7 +42,7 @@ bool LooksLikeOnnx(std::span<const std::byte> bytes) {
 }  // namespace
 
 Status NotTfliteError(std::span<const std::byte> bytes) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string_view text = TextFrom(bytes);
   for (const Beginning& beginning : kBeginnings) {
     if (!text.starts_with(beginning.bytes)) continue;
     return Error(StatusCode::kMalformedInput, "{}, not a TFLite model: {}", beginning.kind, beginning.advice);

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
+#include "core/base/text_bytes.h"
 #include "frontends/tflite/metadata_schema_generated.h"
 #include "frontends/tflite/tensor_reader.h"
 #include "frontends/tflite/zip_entry.h"
@@ -39,7 +41,7 @@ Result<std::span<const std::byte>> MetadataBytes(const wire::Model& model, std::
 }
 
 std::vector<std::string> LinesOf(std::span<const std::byte> bytes) {
-  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string_view text = TextFrom(bytes);
   std::vector<std::string> lines;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -121,7 +123,7 @@ class MetadataReader {
   void ReadScaling(const metadata_wire::NormalizationOptions& scaling, TensorMetadata& result) {
     result.mean = FiniteNumbers(scaling.mean());
     result.std = FiniteNumbers(scaling.std());
-    const bool divides_by_zero = std::find(result.std.begin(), result.std.end(), 0.0f) != result.std.end();
+    const bool divides_by_zero = Contains(result.std, 0.0f);
     if (!result.mean.empty() && !result.std.empty() && !divides_by_zero) return;
     result.mean.clear();
     result.std.clear();

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/base/round_up.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/reader.h"
 #include "frontends/tflite/schema_generated.h"
@@ -24,12 +25,8 @@ struct Layout {
   uint64_t left_out_bytes = 0;  // constants written as zeros, each counted once
 };
 
-size_t AlignUp(size_t size) {
-  return (size + kConstantAlignment - 1) / kConstantAlignment * kConstantAlignment;
-}
-
 Layout PlaceConstants(const ModelToWrite& model, size_t flatbuffer_bytes, size_t most_copied_bytes) {
-  Layout layout{std::vector<uint64_t>(model.tensors.size(), 2), AlignUp(flatbuffer_bytes)};
+  Layout layout{std::vector<uint64_t>(model.tensors.size(), 2), RoundUp(flatbuffer_bytes, kConstantAlignment)};
   std::map<std::pair<const std::byte*, size_t>, uint64_t> placed;
   size_t zeros_bytes = 0;
   for (size_t k = 0; k < model.tensors.size(); ++k) {
@@ -40,7 +37,7 @@ Layout PlaceConstants(const ModelToWrite& model, size_t flatbuffer_bytes, size_t
     } else if (!data.empty()) {
       const auto [place, is_first] = placed.emplace(std::pair(data.data(), data.size()), layout.size_bytes);
       layout.offsets[k] = place->second;
-      if (is_first) layout.size_bytes += AlignUp(data.size());
+      if (is_first) layout.size_bytes += RoundUp(data.size(), kConstantAlignment);
     }
   }
   for (size_t k = 0; k < model.tensors.size(); ++k) {

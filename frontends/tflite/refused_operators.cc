@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/base/contains.h"
+
 namespace hearth {
 namespace {
 
@@ -59,7 +61,7 @@ constexpr int32_t kReadHlo[] = {163, 165, 166, 171, 176, 181, 190, 191, 195, 198
 
 bool IsUnreadHlo(int32_t code) {
   const bool is_hlo = code >= 162 && code <= 208 && (code < 203 || code > 206);
-  return is_hlo && std::find(std::begin(kReadHlo), std::end(kReadHlo), code) == std::end(kReadHlo);
+  return is_hlo && !Contains(kReadHlo, code);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/graph/op_def.h"
 #include "frontends/tflite/refused_operators.h"
@@ -100,25 +101,28 @@ Result<std::vector<ValueId>> SubgraphReader::ReadCalled(int32_t number, std::spa
   return outputs;
 }
 
+Result<const wire::SubGraph*> SubgraphReader::CalledSubgraph(int32_t subgraph) const {
+  const auto* subgraphs = reading_.model.subgraphs();
+  if (subgraph >= 0 && static_cast<uint32_t>(subgraph) < subgraphs->size())
+    return subgraphs->Get(static_cast<uint32_t>(subgraph));
+  return Error(StatusCode::kMalformedInput, "it calls subgraph {}; the model has {} subgraphs", subgraph,
+               subgraphs->size());
+}
+
 // Calls `subgraph` for operator `index`.
 Result<std::vector<ValueId>> SubgraphReader::Call(int index, int32_t subgraph, std::span<const ValueId> arguments) {
-  const auto* subgraphs = reading_.model.subgraphs();
-  if (subgraph < 0 || static_cast<uint32_t>(subgraph) >= subgraphs->size()) {
-    return Error(StatusCode::kMalformedInput, "it calls subgraph {}; the model has {} subgraphs", subgraph,
-                 subgraphs->size());
-  }
+  HEARTH_ASSIGN(const wire::SubGraph* called, CalledSubgraph(subgraph));
   std::vector<int32_t>& calls = reading_.calls;
-  if (std::find(calls.begin(), calls.end(), subgraph) != calls.end() || calls.size() >= kMaxDepth) {
+  if (Contains(calls, subgraph) || calls.size() >= kMaxDepth) {
     return Error(StatusCode::kMalformedInput, "it calls subgraph {}, which calls itself or too deep", subgraph);
   }
-  const wire::SubGraph& called = *subgraphs->Get(static_cast<uint32_t>(subgraph));
-  const int64_t operators = 1 + (called.operators() == nullptr ? 0 : int64_t{called.operators()->size()});
+  const int64_t operators = 1 + (called->operators() == nullptr ? 0 : int64_t{called->operators()->size()});
   if (operators > reading_.inlined_operators_left) return TooManyOperators();
   reading_.inlined_operators_left -= operators;
   budget_.Add(kBytesPerInlinedOperator * static_cast<size_t>(operators));
   calls.push_back(subgraph);
   Result<std::vector<ValueId>> outputs =
-      SubgraphReader(reading_, called, nullptr).ReadCalled(subgraph, arguments, SourceIndex(index));
+      SubgraphReader(reading_, *called, nullptr).ReadCalled(subgraph, arguments, SourceIndex(index));
   calls.pop_back();
   return outputs;
 }

@@ -218,13 +218,15 @@ Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs
   DropEmptyOperands(graph_, node);
   for (const int32_t tensor : outputs) {
     HEARTH_ASSIGN(const ValueId value, tensors_.ValueOf(tensor));
-    graph_.value(value).constant.reset();  // the file's tensor is empty, the node's is not
+    graph_.value(value).constant.reset();  // a tensor that the file describes as empty is a constant until here
     node.outputs.push_back(value);
   }
   if (!std::holds_alternative<UnknownOp>(node.op)) {
     for (const char digit : StateInputs(*row, operands.size())) {
       const size_t position = OperandPosition(digit);
-      if (position < operands.size() && operands[position] != -1) HEARTH_TRY(AddStateOutput(operands[position], node));
+      if (position >= operands.size() || operands[position] == -1) continue;
+      HEARTH_ASSIGN(const ValueId next, AddStateOutput(operands[position], node));
+      HEARTH_TRY(ReplaceState(operands[position], next));
     }
   }
   const bool is_basic_lstm = std::holds_alternative<Lstm>(node.op) && IsBasicLstm(operands.size());
@@ -241,19 +243,23 @@ Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs
   return Status::Ok();
 }
 
-// Adds the next content of `tensor` to the node's outputs. Later operators read that.
-Status SubgraphReader::AddStateOutput(int32_t tensor, Node& node) {
+// Adds the next content of `tensor` to the node's outputs.
+Result<ValueId> SubgraphReader::AddStateOutput(int32_t tensor, Node& node) {
   HEARTH_ASSIGN(const ValueId before, InputValue(node.op, tensor));
   Value next{graph_.value(before).name + "_next", graph_.value(before).desc, std::nullopt};
   if (!budget_.Charge(next.name.size())) return CopyBudget::Exceeded(tensors_.Label(tensor));
-  const ValueId after = graph_.AddValue(std::move(next));
-  node.outputs.push_back(after);
+  return node.outputs.emplace_back(graph_.AddValue(std::move(next)));
+}
+
+// Later operators read `next` where the file reads `tensor`.
+Status SubgraphReader::ReplaceState(int32_t tensor, ValueId next) {
   if (!tensors_.IsState(tensor) && !tensors_.IsMadeOrdinary(tensor)) return Status::Ok();
+  HEARTH_ASSIGN(const ValueId before, tensors_.ValueOf(tensor));
   for (StatePair& state : graph_.states) {
-    if (state.read == before || state.written == before) state.written = after;
+    if (state.read == before || state.written == before) state.written = next;
   }
-  tensors_.Alias(tensor, after);
-  if (number_ >= 0 && tensors_.IsState(tensor)) HEARTH_TRY(Assign(NameOfOwnState(tensor), after));
+  tensors_.Alias(tensor, next);
+  if (number_ >= 0 && tensors_.IsState(tensor)) HEARTH_TRY(Assign(NameOfOwnState(tensor), next));
   is_folded_[tensor] = false;
   return Status::Ok();
 }

@@ -87,7 +87,8 @@ class SubgraphReader {
   Status AddNode(int index, Op op, std::span<const int32_t> inputs, std::span<const int32_t> outputs);
   ValueId AddCopy(ValueId value);
   Status MarkStates(int index);
-  Status AddStateOutput(int32_t tensor, Node& node);
+  Result<ValueId> AddStateOutput(int32_t tensor, Node& node);
+  Status ReplaceState(int32_t tensor, ValueId next);
   void FinishStates();
 
   // subgraph_folding.cc: operators that make no node, and shapes that are inferred while reading.
@@ -110,6 +111,7 @@ class SubgraphReader {
   Result<std::vector<ValueId>> CallFresh(int index, int32_t subgraph, std::span<const ValueId> arguments);
   Result<std::vector<ValueId>> WriteOutTurns(int index, const wire::WhileOptions& options, std::vector<ValueId> state,
                                              int& chosen_turns_left);
+  Result<const wire::SubGraph*> CalledSubgraph(int32_t subgraph) const;  // kMalformedInput if there is none
   Result<std::vector<ValueId>> Call(int index, int32_t subgraph, std::span<const ValueId> arguments);
   Result<ValueId> AddMadeNode(int index, Op op, std::vector<ValueId> inputs, TensorDesc desc);
   Status BindOutput(int index, int32_t tensor, ValueId value);

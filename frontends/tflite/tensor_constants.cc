@@ -132,9 +132,9 @@ Result<std::vector<double>> TensorReader::NumbersOfBlocks(int32_t index, int32_t
     HEARTH_ASSIGN(ReferenceTensor numbers, ReferenceFromBytes(desc, bytes));
     return std::move(numbers.values);
   }
-  return Error(StatusCode::kMalformedInput, "{} is quantized in blocks, {} of them, with {} in {}, which is {}[{}]",
-               Label(index), count, are_scales ? "scales" : "zero points", Label(holder), DTypeName(desc.dtype),
-               desc.shape.ToString());
+  return Error(StatusCode::kMalformedInput, "{} is quantized in {} blocks and needs {} constant {}, but {} is {}[{}]",
+               Label(index), count, count, are_scales ? "floats as scales" : "integers as zero points", Label(holder),
+               DTypeName(desc.dtype), desc.shape.ToString());
 }
 
 // Block-quantized elements as real numbers. Blocks lie along the last dimension.

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/text_bytes.h"
 
 namespace hearth {
 namespace {
@@ -76,8 +77,7 @@ Result<std::span<const std::byte>> FindZipEntry(std::span<const std::byte> file,
     }
     const uint64_t name_bytes = Short(file, at + 28);
     if (!Holds(file, at + kDirectoryBytes, name_bytes)) return Damaged("a name is longer than the file");
-    const std::string_view found(reinterpret_cast<const char*>(file.data() + at + kDirectoryBytes), name_bytes);
-    if (found == name) return ContentsOf(file, at, base);
+    if (TextFrom(file.subspan(at + kDirectoryBytes, name_bytes)) == name) return ContentsOf(file, at, base);
     at += kDirectoryBytes + name_bytes + Short(file, at + 30) + Short(file, at + 32);
   }
   return Error(StatusCode::kNotFound, "the archive at the file's end has no such entry");

@@ -6,6 +6,14 @@
 
 namespace hearth {
 
+std::string RefusalOf(const Result<Graph>& read) {
+  if (!read.ok()) return std::string(read.status().message());
+  for (const Node& node : read->nodes()) {
+    if (const auto* op = std::get_if<UnknownOp>(&node.op)) return op->reason;
+  }
+  return "";
+}
+
 std::vector<std::vector<double>> OneExpansion::Evaluate(const Result<Graph>& read, const std::vector<double>& numbers) {
   EXPECT_TRUE(read.ok()) << read.status().message();
   if (!read.ok()) return {};

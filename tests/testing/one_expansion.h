@@ -4,12 +4,20 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "frontends/tflite/reader.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
+
+// Why a model does not run: the error of reading it, or the reason of its first unknown operator. Empty if it runs.
+std::string RefusalOf(const Result<Graph>& read);
+inline std::string RefusalOf(std::span<const std::byte> bytes) {
+  return RefusalOf(ReadTfliteModel(bytes));
+}
 
 struct OneExpansion {
   explicit OneExpansion(const std::vector<int32_t>& shape) { x = writer.AddTensor({"x", shape}); }

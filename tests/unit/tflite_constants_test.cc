@@ -148,7 +148,7 @@ TEST(TfliteConstants, BlocksThatDoNotFitAreRefused) {
     TfliteWriter writer;
     const Result<std::vector<float>> made =
         FilterOf(writer, FilterOfBlocks(writer, wire::TensorType_INT4, {0x98, 0x10, 0x32, 0x7f}, size), 2);
-    EXPECT_THAT(made.status().message(), HasSubstr("is quantized in blocks")) << size;
+    EXPECT_THAT(made.status().message(), HasSubstr("is quantized in ")) << size;
   }
   TfliteWriter writer;
   WrittenTensor unknown = {"w", {2, 4}, wire::TensorType_INT8, {.block_size = 4, .block_scales = 77}};
@@ -177,9 +177,9 @@ TEST(TfliteConstants, BlocksMayHaveAZeroPointEach) {
   ASSERT_TRUE(wide.ok()) << wide.status().message();
   EXPECT_EQ(*wide, *made);
   EXPECT_THAT(ShiftedBlocks<int8_t>(wire::TensorType_INT8, {1, 2, 0}).status().message(),
-              HasSubstr("4 of them, with zero points in tensor 1 'shifts', which is int8[3]"));
+              HasSubstr("needs 4 constant integers as zero points, but tensor 1 'shifts' is int8[3]"));
   EXPECT_THAT(ShiftedBlocks<float>(wire::TensorType_FLOAT32, {1, 2, 0, 3}).status().message(),
-              HasSubstr("which is float32[4]"));
+              HasSubstr("is float32[4]"));
 }
 
 // The filter of a convolution of x[1, 1, 2, 3], densified from `values`, as floats.

@@ -11,12 +11,12 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// One unit for each direction over a sequence of two numbers: h = x + h / 2.
+// One unit for each direction over a sequence of two steps: h = x + h / 2.
 struct OneRnn {
-  OneRnn() : model({1, 2, 1}) {
+  explicit OneRnn(int32_t step_size = 1) : model({1, 2, step_size}) {
     inputs = {model.x};
     for (int direction = 0; direction < 2; ++direction) {
-      inputs.push_back(model.writer.AddConstant<float>({"", {1, 1}}, {1}));
+      inputs.push_back(model.writer.AddConstant<float>({"", {1, step_size}}, std::vector<float>(step_size, 1)));
       inputs.push_back(model.writer.AddConstant<float>({"", {1, 1}}, {0.5f}));
       inputs.push_back(model.writer.AddConstant<float>({"", {1}}, {0}));
       inputs.push_back(model.writer.AddTensor({"h", {1, 1}, wire::TensorType_FLOAT32, {}, true}));
@@ -77,6 +77,13 @@ TEST(TfliteExpansion, AStateThatDoesNotFitIsDamage) {
   rnn.inputs[8] = rnn.model.writer.AddTensor({"h", {7, 3}, wire::TensorType_FLOAT32, {}, true});
   EXPECT_EQ(rnn.model.Read(kBidirectionalRnn, rnn.inputs, {1, 2, 2}, rnn.Options(true)).status().code(),
             StatusCode::kMalformedInput);
+}
+
+TEST(TfliteExpansion, DirectionsOverStepsWithoutElementsStayOneUnknownOperator) {
+  OneRnn rnn(0);
+  const Result<Graph> graph = rnn.model.Read(kBidirectionalRnn, rnn.inputs, {1, 2, 2}, rnn.Options(true));
+  EXPECT_TRUE(graph.ok());
+  EXPECT_THAT(RefusalOf(graph), HasSubstr("steps without elements"));
 }
 
 TEST(TfliteExpansion, DirectionsWithWeightsThatAreMadeAtRunTimeStayOneUnknownOperator) {

@@ -1,7 +1,8 @@
-#include "frontends/tflite/expand_hlo_places.h"
+#include "frontends/tflite/window_rows.h"
 
 #include <algorithm>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 
 namespace hearth {
@@ -11,15 +12,9 @@ constexpr int64_t kMostRows = 1 << 22;
 
 }  // namespace
 
-int64_t WindowRows::Elements(const Shape& of, int first) const {
-  int64_t elements = 1;
-  for (int d = first; d < leading; ++d) elements *= of[d];
-  return elements;
-}
-
 std::vector<double> WindowRows::Offsets(int dimension) const {
   std::vector<double> offsets;
-  const int64_t inner = Elements(window, dimension + 1), rows = per_window();
+  const int64_t inner = CountBetween(window, dimension + 1, leading), rows = per_window();
   for (int64_t row = 0; row < rows; ++row) {
     offsets.push_back(static_cast<double>(row / inner % window[dimension]));
   }
@@ -28,9 +23,7 @@ std::vector<double> WindowRows::Offsets(int dimension) const {
 
 Result<WindowRows> RowsOfWindows(const Shape& shape, const Shape& window, std::vector<int64_t> moved) {
   WindowRows rows{.shape = shape, .window = window, .moved = std::move(moved), .leading = shape.rank()};
-  const auto is_whole = [&](int d) {
-    return window[d] == shape[d] && std::ranges::find(rows.moved, d) == rows.moved.end();
-  };
+  const auto is_whole = [&](int d) { return window[d] == shape[d] && !Contains(rows.moved, d); };
   while (rows.leading > 0 && is_whole(rows.leading - 1)) --rows.leading;
   int64_t count = 1;
   for (int d = 0; d < rows.leading; ++d) count = std::min(count * shape[d], kMostRows + 1);
@@ -60,7 +53,7 @@ Result<ValueId> StartsOf(Expansion& to, ValueId indices, int64_t axis, size_t nu
 std::vector<int32_t> DimsWithout(int rank, const std::vector<int64_t>& without) {
   std::vector<int32_t> dims;
   for (int d = 0; d < rank; ++d) {
-    if (std::ranges::find(without, d) == without.end()) dims.push_back(d);
+    if (!Contains(without, d)) dims.push_back(d);
   }
   return dims;
 }

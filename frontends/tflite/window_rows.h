@@ -1,6 +1,6 @@
 // Windows of a tensor that STABLEHLO_GATHER reads and STABLEHLO_SCATTER writes, as rows of a matrix.
-#ifndef HEARTH_FRONTENDS_TFLITE_EXPAND_HLO_PLACES_H_
-#define HEARTH_FRONTENDS_TFLITE_EXPAND_HLO_PLACES_H_
+#ifndef HEARTH_FRONTENDS_TFLITE_WINDOW_ROWS_H_
+#define HEARTH_FRONTENDS_TFLITE_WINDOW_ROWS_H_
 
 #include <cstdint>
 #include <vector>
@@ -16,16 +16,13 @@ struct WindowRows {
   std::vector<int64_t> moved;  // the dimensions that a start index has, in its order
   int leading = 0;             // dimensions before those of a row
 
-  int32_t count() const { return static_cast<int32_t>(Elements(shape, 0)); }
-  int32_t per_window() const { return static_cast<int32_t>(Elements(window, 0)); }
+  int32_t count() const { return static_cast<int32_t>(CountBetween(shape, 0, leading)); }
+  int32_t per_window() const { return static_cast<int32_t>(CountBetween(window, 0, leading)); }
   int32_t row_elements() const { return static_cast<int32_t>(shape.element_count() / count()); }
   // In rows.
-  int64_t StrideOf(int dimension) const { return Elements(shape, dimension + 1); }
+  int64_t StrideOf(int dimension) const { return CountBetween(shape, dimension + 1, leading); }
   // The offsets of a window's rows along one dimension.
   std::vector<double> Offsets(int dimension) const;
-
- private:
-  int64_t Elements(const Shape& of, int first) const;
 };
 
 // kUnsupported if there are too many rows.
@@ -39,4 +36,4 @@ std::vector<int32_t> DimsWithout(int rank, const std::vector<int64_t>& without);
 
 }  // namespace hearth
 
-#endif  // HEARTH_FRONTENDS_TFLITE_EXPAND_HLO_PLACES_H_
+#endif  // HEARTH_FRONTENDS_TFLITE_WINDOW_ROWS_H_
