@@ -4,6 +4,7 @@
 
 #include "cache/database.h"
 #include "cache/reports.h"
+#include "core/base/text_bytes.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/sample.h"
 
@@ -57,6 +58,16 @@ void Plant(const CacheFolder& folder, const std::string& bytes) {
   for (const char* suffix : {"", "-wal", "-shm", "-journal", ".damaged"})
     ::unlink((folder.file().string() + suffix).c_str());
   WriteFile(folder.file(), bytes);
+}
+
+// The store with one bit of the second entry's blob flipped.
+std::string DamagedInABlob(const CacheFolder& folder) {
+  std::string bytes = ReadFile(folder.file());
+  const auto blob = NumberedBlob(2, kBlobBytes);
+  const size_t position = bytes.find(TextFrom(blob).substr(300, 50));
+  EXPECT_NE(position, std::string::npos);
+  if (position != std::string::npos) bytes[position] ^= 1;
+  return bytes;
 }
 
 TEST(CacheDamage, NoFlippedByteEverComesBackAsAHit) {
@@ -139,11 +150,7 @@ TEST(CacheDamage, ADamagedBlobMakesTheWholeFileSuspectAndOnlyAnUnsoundOneIsGiven
   const CacheFolder folder;
   const StoreOptions options = SmallStore(folder);
   Fill(options);
-  std::string bytes = ReadFile(folder.file());
-  const auto blob = NumberedBlob(2, kBlobBytes);
-  const size_t position = bytes.find(std::string(reinterpret_cast<const char*>(blob.data()) + 300, 50));
-  ASSERT_NE(position, std::string::npos);
-  bytes[position] ^= 1;
+  std::string bytes = DamagedInABlob(folder);
   Plant(folder, bytes);
   EXPECT_EQ(Look(options).right, kEntries - 1);
   EXPECT_FALSE(fs::exists(folder.file().string() + ".damaged"));
@@ -328,12 +335,7 @@ TEST(CacheDamage, VerifyFindsADamagedBlobAndRepairRemovesOnlyIt) {
   const StoreOptions options = SmallStore(folder);
   Fill(options);
   ASSERT_TRUE(VerifyStore(folder.path(), false)->clean());
-  std::string bytes = ReadFile(folder.file());
-  const auto blob = NumberedBlob(2, kBlobBytes);
-  const size_t position = bytes.find(std::string(reinterpret_cast<const char*>(blob.data()) + 300, 50));
-  ASSERT_NE(position, std::string::npos);
-  bytes[position + 20] ^= 1;
-  Plant(folder, bytes);
+  Plant(folder, DamagedInABlob(folder));
   auto report = VerifyStore(folder.path(), false);
   ASSERT_TRUE(report.ok());
   ASSERT_EQ(report->damages.size(), 1u);

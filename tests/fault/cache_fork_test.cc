@@ -79,9 +79,7 @@ TEST(CacheFork, AChildOfAProcessThatHasClosedTheCacheUsesItFully) {
 
 TEST(CacheFork, ASessionOfTheParentIsRefusedInTheChildWithASentence) {
   const CacheFolder folder;
-  SessionOptions options;
-  options.device = "cpu";
-  options.cache_folder = folder.path().string();
+  SessionOptions options{.device = "cpu", .cache_folder = folder.path().string()};
   Result<Session> session = Session::Open((SourceFolder() / "tools/demo/shapes_f32.tflite").string(), options);
   ASSERT_TRUE(session.ok()) << session.status().message();
   for (size_t k = 0; k < session->inputs().size(); ++k) {

@@ -67,9 +67,7 @@ TEST(CacheWithoutLocks, WhatItHoldsIsUsedAndNobodyWaits) {
   for (int number = 0; number < 3; ++number) PutOne(*folder.Open(), NumberedKey(number), NumberedBlob(number, 40000));
   const int exit_code = WithoutLocks([&folder] {
     SessionWaits waits;
-    StoreOptions options;
-    options.folder = folder.path();
-    options.waits = &waits;
+    StoreOptions options{.folder = folder.path(), .waits = &waits};
     const auto store = SqliteStore::Open(options);
     if (!store.ok()) return 1;
     for (int number = 0; number < 3; ++number) {
@@ -91,9 +89,7 @@ TEST(CacheWithoutLocks, ANewOneIsRefusedAtOnceWithAWayOut) {
   const int exit_code = WithoutLocks([&folder] {
     for (int time = 0; time < 2; ++time) {
       SessionWaits waits;
-      StoreOptions options;
-      options.folder = folder.path();
-      options.waits = &waits;
+      StoreOptions options{.folder = folder.path(), .waits = &waits};
       const Status status = SqliteStore::Open(options).status();
       if (status.message().find("without locks") == std::string::npos) return 1;
       if (status.message().find("--cache") == std::string::npos) return 2;
@@ -111,8 +107,7 @@ TEST(CacheWithoutLocks, ReportsWorkAndWhatChangesSaysWhyNotAndClearingWorks) {
   const int exit_code = WithoutLocks([&folder] {
     if (ListEntries(folder.path())->size() != 3) return 1;
     if (!VerifyStore(folder.path(), false)->clean()) return 2;
-    CacheFilter programs;
-    programs.kind = "program";
+    CacheFilter programs{.kind = "program"};
     for (const Status& status : {ClearStore(folder.path(), programs).status(), PruneStore(folder.path(), 1000).status(),
                                  LiftQuarantine(folder.path()).status(), SetPinned(folder.path(), "model", true)}) {
       if (status.message().find("without locks") == std::string::npos) return 3;

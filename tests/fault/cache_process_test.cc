@@ -159,8 +159,7 @@ TEST(CacheQuarantine, ClearingTheKindOrTheQuarantineLiftsIt) {
     const CacheFolder folder;
     const auto bytes = NumberedBlob(1, 100);
     Bar(folder, NumberedKey(1), bytes);
-    CacheFilter other;
-    other.kind = "weights";
+    CacheFilter other{.kind = "weights"};
     ASSERT_TRUE(ClearStore(folder.path(), other).ok());
     EXPECT_EQ(ListQuarantine(folder.path())->size(), 1u) << "of another kind";
     other.kind = "program";
@@ -282,8 +281,7 @@ TEST(CacheTrouble, ALimitOnTheSizeOfFilesSpoilsNothingThatIsToBePruned) {
       ::signal(SIGXFSZ, SIG_DFL);
       const rlimit limit = {most_bytes, most_bytes};
       if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
-      CacheFilter filter;
-      filter.digest_prefix = NumberedKey(3).digest().ToHex();
+      CacheFilter filter{.digest_prefix = NumberedKey(3).digest().ToHex()};
       for (const Status& status :
            {ClearStore(folder.path(), filter).status(), PruneStore(folder.path(), 290000).status()}) {
         if (!status.ok() && status.message().find("ulimit -f") == std::string::npos) return 2;
@@ -337,8 +335,7 @@ TEST(CacheTrouble, AnUnwritableParentIsAnErrorThatNamesTheFolder) {
   const CacheFolder folder;
   ASSERT_EQ(::chmod(folder.path().c_str(), 0500), 0);
   const int code = WaitForUnprivileged(folder, [&folder] {
-    StoreOptions options;
-    options.folder = folder.path() / "below";
+    StoreOptions options{.folder = folder.path() / "below"};
     const auto store = SqliteStore::Open(options);
     return !store.ok() && store.status().message().find("below") != std::string::npos ? 0 : 1;
   });

@@ -22,15 +22,7 @@ TEST(CacheOnAReadOnlyFileSystem, WhatItHoldsIsUsed) {
   SKIP_WITHOUT_MOUNTING(disk);
   disk.PutSix();
   ASSERT_TRUE(disk.MakeReadOnly());
-  const auto store = CacheFolder::Open(disk.options());
-  ASSERT_NE(store, nullptr);
-  for (int number = 0; number < 6; ++number) EXPECT_EQ(store->Get(NumberedKey(number)), NumberedBlob(number, 40000));
-  PutOne(*store, NumberedKey(7), NumberedBlob(7, 40000));
-  EXPECT_EQ(store->counters().put_errors, 1u);
-  const auto warnings = store->TakeWarnings();
-  ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_THAT(warnings[0], HasSubstr("can't be written"));
-  EXPECT_THAT(warnings[0], Not(HasSubstr("disk is full")));
+  EXPECT_THAT(disk.WarningOfASeventh(), AllOf(HasSubstr("can't be written"), Not(HasSubstr("disk is full"))));
 }
 
 TEST(CacheOnAReadOnlyFileSystem, AStoreWhoseLogWasLeftIsReadUpToItsLastCheckpoint) {
@@ -51,8 +43,7 @@ TEST(CacheOnAReadOnlyFileSystem, ReportsWorkAndWhatDeletesSaysWhyNot) {
   ASSERT_TRUE(disk.MakeReadOnly());
   EXPECT_EQ(ListEntries(disk.folder())->size(), 6u);
   EXPECT_TRUE(VerifyStore(disk.folder(), false)->clean());
-  CacheFilter programs;
-  programs.kind = "program";
+  CacheFilter programs{.kind = "program"};
   for (const Status& status : {ClearStore(disk.folder()).status(), ClearStore(disk.folder(), programs).status(),
                                PruneStore(disk.folder(), 1000).status(), LiftQuarantine(disk.folder()).status(),
                                SetPinned(disk.folder(), "model", true), RemoveModel(disk.folder(), "model").status()}) {
@@ -68,8 +59,7 @@ TEST(CacheOnAReadOnlyFileSystem, AFolderWithoutAStoreIsNoCacheWithASentence) {
   SKIP_WITHOUT_MOUNTING(disk);
   ASSERT_TRUE(disk.MakeReadOnly());
   for (const auto& folder : {disk.folder(), disk.folder() / "new"}) {
-    StoreOptions options;
-    options.folder = folder;
+    StoreOptions options{.folder = folder};
     const auto store = SqliteStore::Open(options);
     ASSERT_FALSE(store.ok());
     EXPECT_THAT(store.status().message(), HasSubstr("ead-only file system"));

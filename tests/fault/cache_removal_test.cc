@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <thread>
 
@@ -40,14 +41,7 @@ TEST(CacheOnAFullDisk, AStoreThatWasClosedCleanlyIsStillRead) {
   SKIP_WITHOUT_MOUNTING(disk);
   disk.PutSix();
   disk.FillUp();
-  const auto store = CacheFolder::Open(disk.options());
-  ASSERT_NE(store, nullptr);
-  for (int number = 0; number < 6; ++number) EXPECT_EQ(store->Get(NumberedKey(number)), NumberedBlob(number, 40000));
-  PutOne(*store, NumberedKey(7), NumberedBlob(7, 40000));
-  EXPECT_EQ(store->counters().put_errors, 1u);
-  const auto warnings = store->TakeWarnings();
-  ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_NE(warnings[0].find("the disk is full"), std::string::npos) << warnings[0];
+  EXPECT_THAT(disk.WarningOfASeventh(), ::testing::HasSubstr("the disk is full"));
   EXPECT_EQ(ListEntries(disk.folder())->size(), 6u);
   EXPECT_EQ(ReadStoreStats(disk.folder())->entries, 6u);
   EXPECT_TRUE(VerifyStore(disk.folder(), false)->clean());
@@ -75,8 +69,7 @@ TEST(CacheOnAFullDisk, PruningAndClearingAPartWork) {
   ASSERT_TRUE(pruned.ok()) << pruned.status().message();
   EXPECT_GT(pruned->entries, 0u);
   EXPECT_LE(fs::file_size(disk.folder() / kStoreFileName), 290000u);
-  CacheFilter filter;
-  filter.digest_prefix = NumberedKey(5).digest().ToHex();
+  CacheFilter filter{.digest_prefix = NumberedKey(5).digest().ToHex()};
   EXPECT_EQ(ClearStore(disk.folder(), filter)->entries, 1u);
   EXPECT_TRUE(VerifyStore(disk.folder(), false)->clean());
   const auto store = CacheFolder::Open(disk.options());
@@ -238,8 +231,7 @@ TEST(CacheRemoval, EntriesFromTheFutureArePrunedByAgeToo) {
                                            60 * kDayMs, 365 * kDayMs);
     ASSERT_TRUE(database.ok() && database->Run(stamps).ok());
   }
-  CacheFilter old;
-  old.unused_since_ms = NowMs() - 30 * kDayMs;
+  CacheFilter old{.unused_since_ms = NowMs() - 30 * kDayMs};
   EXPECT_EQ(ClearStore(folder.path(), old)->entries, 1u);
 }
 
@@ -294,6 +286,26 @@ TEST(CacheRemoval, PruningALargeStoreKeepsItsLogSmallAndLetsWritersThrough) {
   EXPECT_LT(largest_log, uint64_t{64} << 20);
   const auto store = folder.Open();
   for (int number = 0; number < 50; ++number) EXPECT_TRUE(store->Get(NumberedKey(1000 + number))) << number;
+}
+
+// Bytes that this process has read by now.
+int64_t BytesRead() {
+  std::ifstream counts("/proc/self/io");
+  std::string name;
+  int64_t bytes = 0;
+  counts >> name >> bytes;  // rchar
+  return bytes;
+}
+
+TEST(CacheRemoval, ReadingAheadReadsTheWholePart) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 1'000'000));
+  auto database = Database::Open(folder.file(), Database::Access::kReadWrite);
+  ASSERT_TRUE(database.ok() && database->Number("SELECT count(*) FROM entries").ok());
+  const int64_t before = BytesRead();
+  ASSERT_GT(before, 0);
+  database->ReadAhead(100'000, 800'000);
+  EXPECT_GE(BytesRead() - before, 800'000);
 }
 
 // Closing any descriptor of the file would end all locks that this process has on it.

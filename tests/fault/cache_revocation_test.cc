@@ -38,8 +38,7 @@ void PutFrom(const std::string& origin, BlobStore& store, int number) {
 }
 
 Result<RemovedEntries> Revoke(const CacheFolder& folder, const std::string& key) {
-  CacheFilter filter;
-  filter.signed_by = key;
+  CacheFilter filter{.signed_by = key};
   return ClearStore(folder.path(), filter);
 }
 

@@ -362,14 +362,5 @@ TEST(CacheStress, AFullFileSystemIsAPutErrorAndTheStoreStaysSound) {
   EXPECT_TRUE(VerifyStore(disk.folder(), false)->clean());
 }
 
-TEST(CachePermissions, AStoreThatOthersMayWriteIsRefusedWithASentence) {
-  const CacheFolder folder;
-  folder.Open().reset();
-  ASSERT_EQ(::chmod(folder.file().c_str(), 0602), 0);
-  const auto store = SqliteStore::Open(folder.options());
-  ASSERT_FALSE(store.ok());
-  EXPECT_NE(store.status().message().find("may be written by other users"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace hearth

@@ -87,9 +87,7 @@ TEST(DamagedModelRun, ADamagedDemoModelIsAnErrorOrRunsOnTheCpu) {
   const std::vector<std::max_align_t> storage = ReadAligned(path, size_bytes);
   constexpr uint32_t kSeed = 7;
   std::mt19937 random(kSeed);
-  SessionOptions options;
-  options.device = "cpu";
-  options.use_cache = false;
+  SessionOptions options{.device = "cpu", .use_cache = false};
   for (int copy = 0; copy < 20; ++copy) {
     SCOPED_TRACE(::testing::Message() << "seed " << kSeed << ", copy " << copy);
     std::vector<std::byte> bytes(size_bytes);

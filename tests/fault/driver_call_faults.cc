@@ -57,10 +57,7 @@ std::vector<float> OutputOf(const Session& session) {
 // What the CPU says to the first run.
 const std::vector<float>& FirstAnswer() {
   static const std::vector<float> answer = [] {
-    SessionOptions options;
-    options.device = "cpu";
-    options.use_cache = false;
-    Result<Session> session = Session::Create(TheModel(), options);
+    Result<Session> session = Session::Create(TheModel(), {.device = "cpu", .use_cache = false});
     EXPECT_TRUE(session.ok() && RunOnce(*session).ok());
     return OutputOf(*session);
   }();
@@ -153,6 +150,15 @@ std::vector<int> DriverCallFaults::Places(const std::vector<std::string>& calls)
   size_t index = static_cast<size_t>(GetParam());
   std::erase_if(places, [&](int) { return !IsInSanitizersSample(index++, 6); });
   return {places.begin(), places.end()};
+}
+
+void DriverCallFaults::AtEachPlace(const std::function<void(int call)>& expect) {
+  const std::vector<std::string> calls = CallsOfASession();
+  ASSERT_FALSE(calls.empty()) << "the driver's functions were taken before: run this suite in its own process";
+  for (const int place : Places(calls)) {
+    SCOPED_TRACE("call " + std::to_string(place) + " of " + std::to_string(calls.size()) + ", " + calls[place - 1]);
+    expect(place);
+  }
 }
 
 void DriverCallFaults::ExpectTheRightAnswersElsewhere(int call) {

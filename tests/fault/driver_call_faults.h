@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,16 +23,18 @@ class DriverCallFaults : public ::testing::TestWithParam<DriverFault> {
   // Skips where the backend's driver is not usable. Its table of functions must be filled with DriverCalls before.
   void Begin(const std::string& backend);
 
-  // The calls of a session's start and of three runs, where nothing fails.
-  std::vector<std::string> CallsOfASession();
-  // The first, the middle and the last call of each function, and 20 evenly over all.
-  static std::vector<int> Places(const std::vector<std::string>& calls);
+  // Calls `expect` with the numbers of those calls of a session that tests let fail.
+  void AtEachPlace(const std::function<void(int call)>& expect);
 
   // A session and three runs, with the `call`th call failing.
   void ExpectTheRightAnswersElsewhere(int call);
   void ExpectAnErrorOrTheRightAnswers(int call);
 
  private:
+  // The calls of a session's start and of three runs, where nothing fails.
+  std::vector<std::string> CallsOfASession();
+  // The first, the middle and the last call of each function, and 20 evenly over all.
+  static std::vector<int> Places(const std::vector<std::string>& calls);
   Result<Session> Start(const std::string& device) const;
   // Of run `run`, counted from 1: state makes each another.
   static void ExpectAnswer(const Session& session, int run);
@@ -40,27 +43,17 @@ class DriverCallFaults : public ::testing::TestWithParam<DriverFault> {
 };
 
 // The tests of one API: a class of DriverCallFaults whose SetUp calls Begin.
-#define HEARTH_DRIVER_CALL_TESTS(Suite)                                                                                \
-  TEST_P(Suite, WhicheverCallFailsAutoGivesTheRightAnswersAndOneWarning) {                                             \
-    const std::vector<std::string> calls = CallsOfASession();                                                          \
-    ASSERT_FALSE(calls.empty()) << "the driver's functions were taken before: run this suite in its own process";      \
-    for (const int place : Places(calls)) {                                                                            \
-      SCOPED_TRACE("call " + std::to_string(place) + " of " + std::to_string(calls.size()) + ", " + calls[place - 1]); \
-      ExpectTheRightAnswersElsewhere(place);                                                                           \
-    }                                                                                                                  \
-  }                                                                                                                    \
-  TEST_P(Suite, WhicheverCallOfANamedDeviceFailsItIsAnErrorOrTheRightAnswers) {                                        \
-    const std::vector<std::string> calls = CallsOfASession();                                                          \
-    ASSERT_FALSE(calls.empty()) << "the driver's functions were taken before: run this suite in its own process";      \
-    for (const int place : Places(calls)) {                                                                            \
-      SCOPED_TRACE("call " + std::to_string(place) + " of " + std::to_string(calls.size()) + ", " + calls[place - 1]); \
-      ExpectAnErrorOrTheRightAnswers(place);                                                                           \
-    }                                                                                                                  \
-  }                                                                                                                    \
-  INSTANTIATE_TEST_SUITE_P(                                                                                            \
-      Faults, Suite,                                                                                                   \
-      ::testing::Values(::hearth::testing::DriverFault::kLost, ::hearth::testing::DriverFault::kOutOfMemory,           \
-                        ::hearth::testing::DriverFault::kRefused),                                                     \
+#define HEARTH_DRIVER_CALL_TESTS(Suite)                                                                      \
+  TEST_P(Suite, WhicheverCallFailsAutoGivesTheRightAnswersAndOneWarning) {                                   \
+    AtEachPlace([this](int call) { ExpectTheRightAnswersElsewhere(call); });                                 \
+  }                                                                                                          \
+  TEST_P(Suite, WhicheverCallOfANamedDeviceFailsItIsAnErrorOrTheRightAnswers) {                              \
+    AtEachPlace([this](int call) { ExpectAnErrorOrTheRightAnswers(call); });                                 \
+  }                                                                                                          \
+  INSTANTIATE_TEST_SUITE_P(                                                                                  \
+      Faults, Suite,                                                                                         \
+      ::testing::Values(::hearth::testing::DriverFault::kLost, ::hearth::testing::DriverFault::kOutOfMemory, \
+                        ::hearth::testing::DriverFault::kRefused),                                           \
       ::hearth::testing::FaultName)
 
 }  // namespace hearth::testing

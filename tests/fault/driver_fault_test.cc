@@ -30,8 +30,7 @@ Start StartOnce(const Model& model, Device& device, BlobStore& store) {
   Start start;
   const auto body = [&]() -> Status {
     const ModelData& data = model.data();
-    LowerOptions options;
-    options.read_path = ProbedReadPath(device.info(), store);
+    LowerOptions options{.read_path = ProbedReadPath(device.info(), store)};
     const PlanRequest request{&data.graph, data.fingerprint(), &device.info(), options, ""};
     HEARTH_ASSIGN(MadePlan made, MakePlan(request, &store));
     const std::unique_ptr<HostExecutor> host = MakeCpuExecutor();

@@ -7,6 +7,8 @@
 #include <optional>
 #include <random>
 
+#include "core/base/contains.h"
+#include "core/base/text_bytes.h"
 #include "core/graph/evaluate.h"
 #include "frontends/model/model_file.h"
 #include "frontends/tflite/reader.h"
@@ -311,7 +313,7 @@ TEST(TfliteDamaged, FlippedBitsOfOperatorsThatAreReadAsSeveralAreAnErrorOrAValid
   const OracleArchive archive;
   for (const OracleModel& listed : ListOracleModels()) {
     const auto families = {"bidirectional", "places", "volumes", "spectra", "suppression", "stablehlo", "host"};
-    if (std::find(families.begin(), families.end(), listed.family) == families.end()) continue;
+    if (!Contains(families, listed.family)) continue;
     const Result<std::span<const std::byte>> content = archive.Find(listed.file);
     ASSERT_TRUE(content.ok()) << content.status().message();
     Bytes model(content->begin(), content->end());

@@ -5,14 +5,15 @@
 #include <cmath>
 #include <random>
 
+#include "core/base/contains.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
-#include "core/lowering/lower.h"
 #include "core/lowering/tunable_layers.h"
 #include "frontends/engine/device_choice.h"
 #include "frontends/engine/device_simulation.h"
 #include "hal/load_or_compile.h"
 #include "hal/plan_runner.h"
+#include "tests/testing/parsed_graph.h"
 
 namespace hearth {
 namespace {
@@ -135,10 +136,7 @@ struct Layer {
 };
 
 Layer LayerOf(const char* text, const DeviceInfo& device) {
-  Result<Graph> graph = GraphFromText(text);
-  EXPECT_TRUE(graph.ok()) << graph.status().message();
-  Layer layer{std::move(graph).value(), {}, {}, {}, {}, {}};
-  EXPECT_TRUE(InferShapes(layer.graph).ok()) << text;
+  Layer layer{testing::Parsed(text), {}, {}, {}, {}, {}};
   const TensorDesc& desc = layer.graph.value(layer.graph.inputs[0]).desc;
   std::minstd_rand random(7);
   layer.input.shape = desc.shape;
@@ -160,9 +158,7 @@ Layer LayerOf(const char* text, const DeviceInfo& device) {
 
 // The largest difference from the reference, in its largest number.
 double ErrorOf(const Layer& layer, Plan plan, Device& device, const std::vector<Program*>& programs) {
-  RunnerParts parts;
-  parts.device = &device;
-  parts.programs = programs;
+  RunnerParts parts{.device = &device, .programs = programs};
   Result<std::unique_ptr<PlanRunner>> runner = PlanRunner::Create(std::move(plan), parts);
   if (!runner.ok()) return std::numeric_limits<double>::infinity();
   const TensorDesc& desc = layer.graph.value(layer.graph.outputs[0]).desc;
@@ -190,7 +186,7 @@ void ExpectTheReferencesResult(OpenedDevice& opened, std::span<const char* const
     layers.push_back(LayerOf(text, opened.info));
     for (const Plan& plan : layers.back().plans) {
       for (const KernelSource& kernel : plan.kernels) {
-        if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end()) kernels.push_back(kernel);
+        if (!Contains(kernels, kernel)) kernels.push_back(kernel);
       }
     }
   }

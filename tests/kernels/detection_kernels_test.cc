@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 
+#include "core/base/contains.h"
 #include "core/device/device_rules.h"
 #include "core/graph/evaluate.h"
 #include "core/lowering/lower.h"
@@ -132,9 +133,7 @@ struct Lowered {
 };
 
 std::vector<std::vector<double>> Run(const Lowered& lowered, Device& device, std::vector<Program*> programs) {
-  RunnerParts parts;
-  parts.device = &device;
-  parts.programs = std::move(programs);
+  RunnerParts parts{.device = &device, .programs = std::move(programs)};
   Result<std::unique_ptr<PlanRunner>> runner = PlanRunner::Create(Plan(lowered.plan), parts);
   EXPECT_TRUE(runner.ok()) << runner.status().message();
   std::vector<std::vector<std::byte>> inputs, outputs;
@@ -190,7 +189,7 @@ void ExpectTheReferencesDetections(Device& device, DeviceInfo info, const LowerO
     EXPECT_TRUE(plan->fallbacks.empty()) << lowered.name << ": " << plan->fallbacks[0].reason;
     lowered.plan = std::move(plan).value();
     for (const KernelSource& kernel : lowered.plan.kernels) {
-      if (std::ranges::find(kernels, kernel) == kernels.end()) kernels.push_back(kernel);
+      if (!Contains(kernels, kernel)) kernels.push_back(kernel);
     }
   }
   const Result<LoadedPrograms> programs = LoadOrCompile(device, kernels, nullptr, 2);
@@ -222,8 +221,7 @@ TEST_P(DetectionKernels, PickTheSameInGroupsOf16AndWith16BitStorage) {
   if (!opened.ok()) GTEST_SKIP() << opened.status().message();
   DeviceInfo info = opened->info;
   info.max_local_invocations = 16;
-  LowerOptions options;
-  options.precision = Precision::kFp16;
+  LowerOptions options{.precision = Precision::kFp16};
   ExpectTheReferencesDetections(*opened->device, info, options);
 }
 

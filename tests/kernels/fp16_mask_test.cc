@@ -18,8 +18,7 @@ constexpr int kRows = 8, kChannels = 12;
 Result<std::vector<float>> RunOn(const OpenedDevice& opened, const std::string& text, Precision precision) {
   HEARTH_ASSIGN(Graph graph, GraphFromText(text));
   HEARTH_TRY(InferShapes(graph));
-  LowerOptions options;
-  options.precision = precision;
+  LowerOptions options{.precision = precision};
   HEARTH_TRY(RunPasses(graph, opened.info, {}));
   std::vector<float> x(kRows * kChannels), y(x.size());
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) - 40.0f;

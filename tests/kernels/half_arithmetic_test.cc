@@ -11,11 +11,9 @@
 #include "core/device/device_profiles.h"
 #include "core/device/device_rules.h"
 #include "core/emit/arithmetic.h"
-#include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
-#include "core/lowering/lower.h"
 #include "tests/testing/on_device.h"
 #include "tests/testing/one_input.h"
+#include "tests/testing/parsed_graph.h"
 
 namespace hearth {
 namespace {
@@ -34,17 +32,12 @@ DeviceInfo As(const char* profile, Dialect dialect) {
 
 // Of a convolution of this many pixels a side, 1x1 or 3x3.
 int HalfProductsFor(const DeviceInfo& device, Precision precision, int pixels, int window) {
-  Result<Graph> graph = GraphFromText(fmt::format(
+  const Graph graph = testing::Parsed(fmt::format(
       "%0 = input : float32[1x{0}x{0}x32] \"x\"\n%1 = constant : float32[32x{1}x{1}x32] \"w\" = fill(pattern)\n"
       "%2 = conv_2d(%0, %1, none) padding=same : float32[1x{0}x{0}x32] \"y\" node \"conv\"\noutput %2\n",
       pixels, window));
-  EXPECT_TRUE(graph.ok()) << graph.status().message();
-  EXPECT_TRUE(InferShapes(*graph).ok());
-  LowerOptions options;
-  options.precision = precision;
-  const Result<Plan> plan = Lower(*graph, device, options);
-  EXPECT_TRUE(plan.ok()) << plan.status().message();
-  return HalfProductsOf(plan->kernels.at(0));
+  LowerOptions options{.precision = precision};
+  return HalfProductsOf(testing::Lowered(graph, device, options).kernels.at(0));
 }
 
 TEST(HalfArithmetic, FollowsThePrecisionOnGpusThatHaveIt) {

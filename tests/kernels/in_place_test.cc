@@ -12,6 +12,7 @@
 #include "core/emit/emit.h"
 #include "core/graph/evaluate.h"
 #include "core/lowering/lower.h"
+#include "core/plan/plan.h"
 
 namespace hearth {
 namespace {
@@ -22,11 +23,6 @@ using ::testing::Not;
 bool SaysInPlace(const KernelSource& kernel) {
   return std::ranges::any_of(kernel.defines,
                              [](const Define& define) { return define.name == kInPlace && define.value == "1"; });
-}
-
-bool Overlap(const BufferRange& a, const BufferRange& b) {
-  return a.buffer == b.buffer && a.offset_bytes < b.offset_bytes + b.size_bytes &&
-         b.offset_bytes < a.offset_bytes + a.size_bytes;
 }
 
 // Whether an argument that is written is also another one.

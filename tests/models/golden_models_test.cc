@@ -127,10 +127,7 @@ TEST_P(DetectorOnAGpu, GivesTheGoldenAndNothingButDetectionsCrosses) {
   HEARTH_SKIP_WITHOUT(manifest);
   if (const std::string why = WhyNotUsable(GetParam()); !why.empty()) GTEST_SKIP() << why;
   const Golden golden = ReadGolden(SharedFolder(), manifest);
-  SessionOptions options;
-  options.device = GetParam();
-  options.simulate = "navi21";
-  options.use_cache = false;
+  SessionOptions options{.device = GetParam(), .simulate = "navi21", .use_cache = false};
   const Result<Session> session = OpenAndRun(golden, options);
   ASSERT_TRUE(session.ok()) << session.status().message();
   ExpectGolden(golden, *session);
@@ -149,9 +146,7 @@ TEST(Session, CountsTheFilesOperatorsIncludingThoseThatMadeNoNode) {
   const auto path =
       SharedFolder() / "models" / "hand_landmark_lite.tflite";  // 102 of its 167 operators dequantize constants
   HEARTH_SKIP_WITHOUT(path);
-  SessionOptions options;
-  options.device = "cpu";
-  options.use_cache = false;
+  SessionOptions options{.device = "cpu", .use_cache = false};
   const Result<Session> session = Session::Open(path, options);
   ASSERT_TRUE(session.ok()) << session.status().message();
   EXPECT_EQ(session->report().ops.total, 167);
@@ -197,18 +192,14 @@ TEST(Session, RunsWithTheRightResultWhenTheCacheFileIsNotADatabase) {
   const Golden golden = ReadGolden(folder, folder / "golden.json");
   const TemporaryFolder cache;
   std::ofstream(cache.path() / "hearth.db") << "this is not a database";
-  SessionOptions options;
-  options.device = "cpu";
-  options.cache_folder = cache.path();
+  SessionOptions options{.device = "cpu", .cache_folder = cache.path()};
   Result<Session> session = OpenAndRun(golden, options);
   ASSERT_TRUE(session.ok()) << session.status().message();
   ExpectGolden(golden, *session);
 }
 
 TEST(Session, SaysWhichInputWasNotGiven) {
-  SessionOptions options;
-  options.device = "cpu";
-  options.use_cache = false;
+  SessionOptions options{.device = "cpu", .use_cache = false};
   Result<Session> session = Session::Open(SourceFolder() / "tools" / "demo" / "shapes_f32.tflite", options);
   ASSERT_TRUE(session.ok()) << session.status().message();
   const Status status = session->Run();
@@ -217,8 +208,7 @@ TEST(Session, SaysWhichInputWasNotGiven) {
 }
 
 TEST(Session, NamesTheDevicesReasonWhenItIsNotUsable) {
-  SessionOptions options;
-  options.device = "no such device";
+  SessionOptions options{.device = "no such device"};
   const Result<Session> session = Session::Open(SourceFolder() / "tools" / "demo" / "shapes_f32.tflite", options);
   EXPECT_EQ(session.status().code(), StatusCode::kUnavailable);
   EXPECT_NE(session.status().message().find("no such device"), std::string::npos);

@@ -24,10 +24,7 @@ class ProfiledModel : public ::testing::TestWithParam<ProfiledCase> {
     const auto manifest = SharedFolder() / "goldens" / model / "manifest.json";
     HEARTH_SKIP_WITHOUT(manifest);
     if (const Status usable = ChooseDevices(device).status(); !usable.ok()) GTEST_SKIP() << usable.message();
-    SessionOptions options;
-    options.device = device;
-    options.simulate = profile;
-    options.precision = precision;
+    SessionOptions options{.device = device, .simulate = profile, .precision = precision};
     if (precision != "fp32") options.rules = "+half_arithmetic";
     options.use_cache = false;
     Golden golden = ReadGolden(SharedFolder(), manifest);

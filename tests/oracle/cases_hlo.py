@@ -7,10 +7,6 @@ import flatbuffer_net as fb
 FUNCTIONS = ("ADD", "MULTIPLY", "MAXIMUM", "MINIMUM")
 
 
-def ints(values):
-    return np.array(values, np.int32)
-
-
 def body(name, dtype=fb.FLOAT32):
     """A subgraph that joins two numbers; without a name the second one."""
     net = fb.Net()
@@ -72,7 +68,7 @@ def add_borders(models):
     for name, shape, dilations in (("image", (1, 4, 3, 2), (1, 2, 3, 1)), ("all", (3, 2, 4), (2, 3, 4))):
         net = fb.Net()
         y = net.tensor([(s - 1) * d + 1 for s, d in zip(shape, dilations)])
-        inputs = [net.input(shape), net.const(ints(dilations)), net.const(np.float32(-1))]
+        inputs = [net.input(shape), net.const(fb.ints(dilations)), net.const(np.float32(-1))]
         net.op("DILATE", inputs, [y], options_2="Dilate")
         models.built("DILATE", f"dilate_{name}", net, [y], [(-9, 9)], name, moves=True)
 
@@ -148,7 +144,7 @@ def add_gathers(models):
             net = fb.Net()
             x = net.input(shape, dtype)
             known = np.random.default_rng(3).integers(-2, 9, starts)
-            indices = net.const(ints(known)) if suffix == "_known" else net.input(starts, fb.INT32)
+            indices = net.const(fb.ints(known)) if suffix == "_known" else net.input(starts, fb.INT32)
             y = net.tensor(made, dtype)
             net.op(
                 "STABLEHLO_GATHER",
@@ -181,7 +177,7 @@ def add_scatters(models):
                 net = fb.Net()
                 x = net.input(shape)
                 known = np.random.default_rng(5).integers(-1, max(shape), starts)
-                indices = net.const(ints(known)) if suffix else net.input(starts, fb.INT32)
+                indices = net.const(fb.ints(known)) if suffix else net.input(starts, fb.INT32)
                 y = net.tensor(shape)
                 net.op(
                     "STABLEHLO_SCATTER",

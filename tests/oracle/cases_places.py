@@ -5,10 +5,6 @@ import numpy as np
 import flatbuffer_net as fb
 
 
-def ints(values):
-    return np.array(values, np.int32)
-
-
 def add_diagonals(models):
     for name, shape in (("row", (5,)), ("rows", (3, 4)), ("images", (2, 3, 3))):
         for suffix, dtype in (("", fb.FLOAT32), ("_int32", fb.INT32)):
@@ -36,10 +32,10 @@ def add_scatters(models):
             net = fb.Net()
             places_shape = np.shape(places)
             computed = suffix == "_computed"
-            indices = net.input(places_shape, fb.INT32) if computed else net.const(ints(places))
+            indices = net.input(places_shape, fb.INT32) if computed else net.const(fb.ints(places))
             updates = net.input((*places_shape[:-1], *rest), dtype)
             y = net.tensor(shape, dtype)
-            net.op("SCATTER_ND", [indices, updates, net.const(ints(shape))], [y], options="ScatterNd")
+            net.op("SCATTER_ND", [indices, updates, net.const(fb.ints(shape))], [y], options="ScatterNd")
             ranges = [(0, min(shape[: places_shape[-1]]) - 1), (-9, 9)] if computed else [(-9, 9)]
             models.built("SCATTER_ND", f"scatter_nd_{name}{suffix}", net, [y], ranges, name)
 
@@ -50,14 +46,14 @@ def add_segments(models):
     for name, shape, dtype in forms:
         net = fb.Net()
         y = net.tensor((3, *shape[1:]), dtype)
-        net.op("SEGMENT_SUM", [net.input(shape, dtype), net.const(ints(ids))], [y], options="SegmentSum")
+        net.op("SEGMENT_SUM", [net.input(shape, dtype), net.const(fb.ints(ids))], [y], options="SegmentSum")
         models.built("SEGMENT_SUM", f"segment_sum_{name}", net, [y], [(-9, 9)], name)
     unsorted = [2, 0, -1, 2, 4, 0]
     for op in ("SUM", "PROD", "MAX", "MIN"):
         for name, shape, dtype in (("rows", (6, 3), fb.FLOAT32), ("list", (6,), fb.INT32)):
             net = fb.Net()
             y = net.tensor((5, *shape[1:]), dtype)
-            inputs = [net.input(shape, dtype), net.const(ints(unsorted)), net.const(ints(5))]
+            inputs = [net.input(shape, dtype), net.const(fb.ints(unsorted)), net.const(fb.ints(5))]
             net.op(f"UNSORTED_SEGMENT_{op}", inputs, [y], options=f"UnsortedSegment{op.title()}")
             models.built(
                 f"UNSORTED_SEGMENT_{op}", f"unsorted_segment_{op.lower()}_{name}", net, [y], [(-9, 9)], "some are empty"
@@ -66,7 +62,7 @@ def add_segments(models):
     y = net.tensor((5, 3))
     net.op(
         "UNSORTED_SEGMENT_SUM",
-        [net.input((6, 3)), net.input((6,), fb.INT32), net.const(ints(5))],
+        [net.input((6, 3)), net.input((6,), fb.INT32), net.const(fb.ints(5))],
         [y],
         options="UnsortedSegmentSum",
     )
@@ -87,7 +83,7 @@ def add_sparse(models):
         y = net.tensor(shape, dtype)
         net.op(
             "SPARSE_TO_DENSE",
-            [net.const(ints(places)), net.const(ints(shape)), values, default],
+            [net.const(fb.ints(places)), net.const(fb.ints(shape)), values, default],
             [y],
             options="SparseToDense",
         )
@@ -96,11 +92,11 @@ def add_sparse(models):
     for name, combiner in (("sum", 0), ("mean", 1), ("sqrtn", 2)):
         net = fb.Net()
         ids, weights = net.input((5,), fb.INT32), net.input((5,))
-        places = net.const(ints([[0, 0], [0, 2], [2, 0], [2, 1], [2, 2]]))
+        places = net.const(fb.ints([[0, 0], [0, 2], [2, 0], [2, 1], [2, 2]]))
         y = net.tensor((4, 5))
         net.op(
             "EMBEDDING_LOOKUP_SPARSE",
-            [ids, places, net.const(ints([4, 3])), weights, net.const(table)],
+            [ids, places, net.const(fb.ints([4, 3])), weights, net.const(table)],
             [y],
             options="EmbeddingLookupSparse",
             combiner=combiner,
@@ -122,7 +118,7 @@ def add_reversals(models):
         net = fb.Net()
         x, y = net.input(shape, dtype), net.tensor(shape, dtype)
         count = shape[batch]
-        given = net.const(ints(lengths)) if lengths else net.input((count,), fb.INT32)
+        given = net.const(fb.ints(lengths)) if lengths else net.input((count,), fb.INT32)
         net.op("REVERSE_SEQUENCE", [x, given], [y], options="ReverseSequence", seqDim=sequence, batchDim=batch)
         ranges = [(-9, 9), (1, shape[sequence])]
         models.built("REVERSE_SEQUENCE", f"reverse_sequence_{name}", net, [y], ranges, name, moves=True)
@@ -148,7 +144,7 @@ def add_numbers(models):
         models.built("FAKE_QUANT", f"fake_quant_{name}", net, [y], [(-7, 7)], f"{low} to {high}")
     net = fb.Net()
     y = net.tensor((2, 3, 5))
-    net.op("FILL", [net.const(ints([2, 3, 5])), net.input(())], [y], options="Fill")
+    net.op("FILL", [net.const(fb.ints([2, 3, 5])), net.input(())], [y], options="Fill")
     models.built("FILL", "fill_computed_number", net, [y], shows="the number is an input", moves=True)
     for op, shape, dtype in (("ZEROS_LIKE", (3, 5), fb.FLOAT32), ("SHAPE", (2,), fb.INT32), ("RANK", (), fb.INT32)):
         net = fb.Net()

@@ -100,6 +100,10 @@ def slim(data, versions):
     return pack(model)
 
 
+def ints(values):
+    return np.array(values, np.int32)
+
+
 def add_subgraphs(data, nets):
     """The model with the finished networks of `nets` as further subgraphs."""
     merged = unpack(data)

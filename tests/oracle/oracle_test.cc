@@ -111,9 +111,7 @@ class FamilyRun {
     std::vector<const Graph*> graphs;
     for (const ReadableModel* item : list) graphs.push_back(&item->graph());
     const Model merged = MergeGraphs(graphs);
-    SessionOptions options;
-    options.device = device_;
-    options.use_cache = false;
+    SessionOptions options{.device = device_, .use_cache = false};
     options.rules = "+device_detections";  // what only GPUs do otherwise
     Result<Session> session = Session::Create(merged, options);
     if (!session.ok()) return session.status();

@@ -26,9 +26,7 @@ class CacheFolder {
 
   // Stores wait for each other as long as a busy machine needs, not for a session's 250 ms.
   StoreOptions options() const {
-    StoreOptions options;
-    options.folder = path();
-    options.waits = &waits_;
+    StoreOptions options{.folder = path(), .waits = &waits_};
     return options;
   }
   // Null, with a test failure, if the store does not open.

@@ -55,11 +55,7 @@ class HotStartTest : public FakeGpuTest {
   }
 
   SessionOptions Options(const std::string& start, const std::string& device = "first") const {
-    SessionOptions options;
-    options.device = device;
-    options.start = start;
-    options.use_cache = false;
-    options.max_in_flight = 3;
+    SessionOptions options{.device = device, .use_cache = false, .max_in_flight = 3, .start = start};
     return options;
   }
 

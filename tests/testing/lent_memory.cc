@@ -110,10 +110,7 @@ Model LentModel() {
 }
 
 SessionOptions SharedOptions(const SharedContext& shared, const std::string& device) {
-  SessionOptions options;
-  options.device = device;
-  options.shared = shared;
-  options.use_cache = false;
+  SessionOptions options{.device = device, .use_cache = false, .shared = shared};
   return options;
 }
 

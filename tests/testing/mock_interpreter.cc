@@ -7,6 +7,8 @@
 #include <numeric>
 #include <set>
 
+#include "core/base/contains.h"
+
 namespace hearth::testing {
 
 using namespace tflite_c;  // NOLINT(google-build-using-namespace): the names of one interface
@@ -114,7 +116,7 @@ void MockInterpreter::Report(TfLiteContext* context, const char* format, ...) {
 std::vector<MockInterpreter::Part> MockInterpreter::Divide(std::span<const int> taken) {
   std::vector<Part> parts;
   for (const int node : plan_) {
-    const bool is_taken = std::find(taken.begin(), taken.end(), node) != taken.end();
+    const bool is_taken = Contains(taken, node);
     if (parts.empty() || parts.back().is_taken != is_taken) parts.push_back({is_taken, {}, {}, {}});
     parts.back().nodes.push_back(node);
   }
@@ -123,7 +125,7 @@ std::vector<MockInterpreter::Part> MockInterpreter::Divide(std::span<const int> 
     for (const int node : plan_) {
       const std::span<const int> inputs = Numbers(nodes_[node].node.inputs),
                                  made_here = Numbers(nodes_[node].node.outputs);
-      const bool is_inside = std::find(part.nodes.begin(), part.nodes.end(), node) != part.nodes.end();
+      const bool is_inside = Contains(part.nodes, node);
       (is_inside ? read : read_elsewhere).insert(inputs.begin(), inputs.end());
       if (is_inside) made.insert(made_here.begin(), made_here.end());
     }

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -28,7 +30,17 @@ class SessionsOnDevice : public ::testing::TestWithParam<std::string> {
     return std::move(session).value();
   }
 
+  // One session at a time: its model stays here.
+  Session Opened(std::span<const std::byte> bytes) {
+    Result<Model> model = Model::FromMemory(bytes);
+    EXPECT_TRUE(model.ok()) << model.status().message();
+    return Opened(model_.emplace(std::move(model).value()));
+  }
+
   SessionOptions options_;
+
+ private:
+  std::optional<Model> model_;
 };
 
 // The parameter is a device's name. A derived SetUp calls this one and returns if IsSkipped.

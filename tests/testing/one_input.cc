@@ -41,8 +41,7 @@ Result<TwoAnswers> AnswersOf(const OpenedDevice& opened, OneInputGraph& made, Pr
   const ReferenceTensor x = {graph.value(made.input()).desc.shape, {made.x.begin(), made.x.end()}, {}};
   HEARTH_ASSIGN(const std::vector<ReferenceTensor> reference, EvaluateGraph(graph, {&x, 1}));
   HEARTH_TRY(RunPasses(graph, opened.info, {}));
-  LowerOptions options;
-  options.precision = precision;
+  LowerOptions options{.precision = precision};
   HEARTH_ASSIGN(const std::vector<std::byte> bytes,
                 RunLowered(opened, graph, options, std::as_bytes(std::span(made.x))));
   TwoAnswers answers = {reference[0].values, std::vector<float>(bytes.size() / sizeof(float))};

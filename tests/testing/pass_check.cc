@@ -29,19 +29,6 @@ std::vector<ReferenceTensor> SeededInputsOf(const Graph& graph) {
 
 }  // namespace
 
-Graph Parsed(std::string_view text) {
-  Result<Graph> graph = GraphFromText(text);
-  EXPECT_TRUE(graph.ok()) << graph.status().message();
-  if (!graph.ok()) return Graph();
-  // The text must agree with inference.
-  const std::string written = ToText(*graph);
-  const Status inferred = InferShapes(*graph);
-  EXPECT_TRUE(inferred.ok()) << inferred.message();
-  EXPECT_EQ(ToText(*graph), written);
-  EXPECT_TRUE(graph->Validate().ok()) << graph->Validate().message();
-  return std::move(graph).value();
-}
-
 std::string Structure(const Graph& graph) {
   std::string structure;
   std::string text = ToText(graph);

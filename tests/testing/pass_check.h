@@ -6,13 +6,12 @@
 #include <string_view>
 
 #include "core/graph/passes/pass.h"
+#include "tests/testing/parsed_graph.h"
 
 namespace hearth::testing {
 
 using PassFunction = Result<Verdict> (*)(Graph&, const DeviceInfo&);
 
-// The graph of a text; expects that it is valid and agrees with inference.
-Graph Parsed(std::string_view text);
 // The lines of inputs, nodes and outputs. A graph also keeps values and constants that nothing reads any more.
 std::string Structure(const Graph& graph);
 void ExpectEqualResults(const Graph& before, const Graph& after);

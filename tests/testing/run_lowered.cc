@@ -14,10 +14,7 @@ Result<std::vector<std::byte>> RunLowered(const OpenedDevice& opened, const Grap
                                           std::span<const std::byte> input) {
   HEARTH_ASSIGN(Plan plan, Lower(graph, opened.info, options));
   const std::unique_ptr<HostExecutor> host = MakeCpuExecutor();
-  RunnerParts parts;
-  parts.device = opened.device.get();
-  parts.graph = &graph;
-  parts.host = host.get();
+  RunnerParts parts{.device = opened.device.get(), .graph = &graph, .host = host.get()};
   HEARTH_ASSIGN(const auto runner, PlanRunner::Create(std::move(plan), parts));
   std::vector<std::byte> output(graph.value(graph.outputs[0]).desc.size_bytes());
   const std::vector<std::span<const std::byte>> inputs = {input};

@@ -3,6 +3,7 @@
 #ifndef HEARTH_TESTS_TESTING_SMALL_DISK_H_
 #define HEARTH_TESTS_TESTING_SMALL_DISK_H_
 
+#include <gtest/gtest.h>
 #include <sys/mount.h>
 
 #include <cerrno>
@@ -40,6 +41,17 @@ class SmallDisk {
     for (int number = 0; number < 6; ++number) {
       PutOne(*CacheFolder::Open(options_), NumberedKey(number), NumberedBlob(number, 40000));
     }
+  }
+  // Expects that the six are read and that another can't be put. The warning about that.
+  std::string WarningOfASeventh() const {
+    const auto store = CacheFolder::Open(options_);
+    if (store == nullptr) return "no store";
+    for (int number = 0; number < 6; ++number) EXPECT_EQ(store->Get(NumberedKey(number)), NumberedBlob(number, 40000));
+    PutOne(*store, NumberedKey(7), NumberedBlob(7, 40000));
+    EXPECT_EQ(store->counters().put_errors, 1u);
+    const auto warnings = store->TakeWarnings();
+    EXPECT_EQ(warnings.size(), 1u);
+    return warnings.empty() ? "no warning" : warnings[0];
   }
   // Leaves no free byte.
   void FillUp() const {

@@ -53,8 +53,7 @@ void MoveToOtherKey(const CacheFolder& folder, const CacheEntry& entry, const st
 
 // The entry that the model asks for. Where a driver shares kernels between models, the cache holds others beside it.
 CacheEntry NeededProgram(const Cache& cache) {
-  CacheFilter programs;
-  programs.kind = "program";
+  CacheFilter programs{.kind = "program"};
   const auto entries = cache.List(programs);
   const auto explanation = cache.Explain(kDemoModel, {.device = KeepingDevice()});
   for (const CacheNeed& need : explanation->needs) {
@@ -199,8 +198,7 @@ TEST(CacheApi, ARetrainedModelOfTheSameNameAndShapesGivesItsOwnResults) {
 
 TEST(CacheApi, AnUnknownKindIsAMistakeThatListsTheKinds) {
   const CacheFolder folder;
-  CacheFilter filter;
-  filter.kind = "programme";
+  CacheFilter filter{.kind = "programme"};
   const auto entries = Cache::At(folder.path().string())->List(filter);
   EXPECT_EQ(entries.status().code(), StatusCode::kInvalidArgument);
   EXPECT_NE(entries.status().message().find("program,"), std::string::npos) << entries.status().message();

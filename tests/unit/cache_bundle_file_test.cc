@@ -56,22 +56,6 @@ size_t HeaderOf(const std::string& file, const std::string& name) {
   return 0;
 }
 
-TEST(CacheBundleFile, EverythingComesBackEqual) {
-  const Carried carried(kFileName);
-  const auto exported = carried.Export();
-  ASSERT_TRUE(exported.ok()) << exported.status().message();
-  EXPECT_EQ(exported->entries, 3u);
-  EXPECT_TRUE(fs::is_regular_file(carried.bundle));
-  const auto imported = ImportTrusting(carried);
-  ASSERT_TRUE(imported.ok()) << imported.status().message();
-  EXPECT_EQ(imported->entries, 3u);
-  const auto store = carried.target.Open();
-  EXPECT_EQ(store->Get(NumberedKey(1, BlobKind::kPlan)), NumberedBlob(1, 1000));
-  EXPECT_EQ(store->Get(NativeKey("conv", "1.0")), NumberedBlob(2, 2000));
-  EXPECT_EQ(store->Get(NativeKey("conv", "2.0")), NumberedBlob(3, 0));
-  EXPECT_EQ(store->counters().milliseconds_saved, 18) << "what making them cost was carried too";
-}
-
 TEST(CacheBundleFile, EqualEntriesMakeEqualBytesWhateverTheirStoreIsLike) {
   const CacheFolder first, second, parent;
   for (int number = 0; number < 30; ++number) {

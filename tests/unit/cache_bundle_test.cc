@@ -20,23 +20,27 @@ using testing::NumberedKey;
 using testing::PutOne;
 
 TEST(CacheBundle, EverythingComesBackEqual) {
-  const Carried carried;
-  const auto exported = carried.Export();
-  ASSERT_TRUE(exported.ok()) << exported.status().message();
-  EXPECT_EQ(exported->entries, 3u);
-  EXPECT_EQ(exported->native_entries, 2u);
-  EXPECT_EQ(exported->devices.size(), 2u);
-  ImportRequest request = carried.Request();
-  request.is_trusted = true;
-  const auto imported = ImportBundle(request);
-  ASSERT_TRUE(imported.ok()) << imported.status().message();
-  EXPECT_EQ(imported->entries, 3u);
-  const auto store = carried.target.Open();
-  EXPECT_EQ(store->Get(NumberedKey(1, BlobKind::kPlan)), NumberedBlob(1, 1000));
-  EXPECT_EQ(store->Get(NativeKey("conv", "1.0")), NumberedBlob(2, 2000));
-  EXPECT_EQ(store->Get(NativeKey("conv", "2.0")), NumberedBlob(3, 0));
-  EXPECT_EQ(store->counters().milliseconds_saved, 18);
-  EXPECT_TRUE(VerifyStore(carried.target.path(), false)->clean());
+  for (const char* name : {"bundle", "bundle.tar"}) {
+    SCOPED_TRACE(name);
+    const Carried carried(name);
+    const auto exported = carried.Export();
+    ASSERT_TRUE(exported.ok()) << exported.status().message();
+    EXPECT_EQ(std::filesystem::is_regular_file(carried.bundle), carried.bundle.extension() == ".tar");
+    EXPECT_EQ(exported->entries, 3u);
+    EXPECT_EQ(exported->native_entries, 2u);
+    EXPECT_EQ(exported->devices.size(), 2u);
+    ImportRequest request = carried.Request();
+    request.is_trusted = true;
+    const auto imported = ImportBundle(request);
+    ASSERT_TRUE(imported.ok()) << imported.status().message();
+    EXPECT_EQ(imported->entries, 3u);
+    const auto store = carried.target.Open();
+    EXPECT_EQ(store->Get(NumberedKey(1, BlobKind::kPlan)), NumberedBlob(1, 1000));
+    EXPECT_EQ(store->Get(NativeKey("conv", "1.0")), NumberedBlob(2, 2000));
+    EXPECT_EQ(store->Get(NativeKey("conv", "2.0")), NumberedBlob(3, 0));
+    EXPECT_EQ(store->counters().milliseconds_saved, 18);
+    EXPECT_TRUE(VerifyStore(carried.target.path(), false)->clean());
+  }
 }
 
 TEST(CacheBundle, ABundleServesAsAReadOnlyLayer) {

@@ -155,8 +155,7 @@ struct Imported {
 TEST(Origin, IsHereOrTheBundleOfNobody) {
   const Imported imported(std::nullopt);
   EXPECT_EQ(imported.Origins(), (std::vector<std::string>{"bundle", "here"}));
-  CacheFilter filter;
-  filter.origin = "here";
+  CacheFilter filter{.origin = "here"};
   EXPECT_EQ(imported.Origins(filter), (std::vector<std::string>{"here"}));
 }
 
@@ -167,8 +166,7 @@ TEST(Origin, NamesTheKeyOfABundleAndRevokingItDeletesThatAlone) {
   const Imported imported(key);
   const std::string hex = HexOf(*PublicKeyOf(key));
   EXPECT_EQ(imported.Origins(), (std::vector<std::string>{"bundle " + hex, "here"}));
-  CacheFilter filter;
-  filter.signed_by = std::string(64, '0');
+  CacheFilter filter{.signed_by = std::string(64, '0')};
   EXPECT_EQ(ClearStore(imported.here.path(), filter)->entries, 0u);
   filter.signed_by = hex;
   EXPECT_EQ(ClearStore(imported.here.path(), filter)->entries, 1u);

@@ -110,8 +110,7 @@ TEST_F(CacheLayer, GivesNoBlobThatIsNotTheSignedOne) {
 
 TEST_F(CacheLayer, GivesNoEntryThatTheManifestDoesNotName) {
   const Layer layer(KeyOf(1));
-  StoreOptions options;
-  options.folder = layer.folder;
+  StoreOptions options{.folder = layer.folder};
   PutOne(*CacheFolder::Open(options), NumberedKey(7), NumberedBlob(7, 100));
   const auto store = OpenLayer({layer.folder, trusted_});
   ASSERT_TRUE(store.ok()) << store.status().message();

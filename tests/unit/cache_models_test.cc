@@ -73,9 +73,7 @@ TEST(CacheModels, WhatAPinnedModelUsesIsNeitherEvictedNorPruned) {
   ASSERT_TRUE(PruneStore(folder.path(), 0).ok());
   EXPECT_TRUE(Has(folder, 1) && Has(folder, 2));
   EXPECT_FALSE(Has(folder, 10));
-  CacheFilter old;
-  old.unused_since_ms = INT64_MAX;
-  old.spares_pinned = true;
+  CacheFilter old{.unused_since_ms = INT64_MAX, .spares_pinned = true};
   EXPECT_EQ(ClearStore(folder.path(), old)->entries, 0u);
   ASSERT_TRUE(SetPinned(folder.path(), "/models/a.tf", false).ok());
   ASSERT_TRUE(PruneStore(folder.path(), 0).ok());

@@ -47,8 +47,7 @@ TEST(CacheReports, FiltersSelectByKindFieldDigestAndAge) {
   PutOne(*folder.Open(), ProgramKey("conv", "1.0"), NumberedBlob(1, 10));
   PutOne(*folder.Open(), ProgramKey("pool", "1.0"), NumberedBlob(2, 10));
   PutOne(*folder.Open(), NumberedKey(3, BlobKind::kWeights), NumberedBlob(3, 10));
-  CacheFilter filter;
-  filter.kind = "program";
+  CacheFilter filter{.kind = "program"};
   EXPECT_EQ(ListEntries(folder.path(), filter)->size(), 2u);
   filter.field_contains = {{"kernel", "oo"}};
   EXPECT_EQ(ListEntries(folder.path(), filter)->size(), 1u);

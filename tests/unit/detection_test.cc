@@ -36,12 +36,9 @@ Problem TwoClasses() {
   return problem;
 }
 
-std::vector<std::vector<double>> Detect(const Problem& problem) {
+std::vector<ReferenceTensor> Answers(const DetectionPostProcess& op, const std::vector<ReferenceTensor>& inputs) {
   Graph graph;
-  Node node{.op = problem.op, .name = "post"};
-  const std::vector<ReferenceTensor> inputs = {{{1, 4, 4}, problem.encodings},
-                                               {{1, 4, problem.columns}, problem.scores},
-                                               {{4, 4}, {1, 1, 2, 2, 1, 1.2f, 2, 2, 5, 5, 2, 2, 9, 9, 2, 2}}};
+  Node node{.op = op, .name = "post"};
   for (const ReferenceTensor& input : inputs) {
     graph.inputs.push_back(graph.AddValue({.name = "in", .desc = {.shape = input.shape}}));
   }
@@ -53,8 +50,16 @@ std::vector<std::vector<double>> Detect(const Problem& problem) {
   EXPECT_TRUE(inferred.ok()) << inferred.message();
   const auto outputs = EvaluateGraph(graph, inputs);
   EXPECT_TRUE(outputs.ok()) << outputs.status().message();
+  return *outputs;
+}
+
+std::vector<std::vector<double>> Detect(const Problem& problem) {
+  const std::vector<ReferenceTensor> inputs = {{{1, 4, 4}, problem.encodings},
+                                               {{1, 4, problem.columns}, problem.scores},
+                                               {{4, 4}, {1, 1, 2, 2, 1, 1.2f, 2, 2, 5, 5, 2, 2, 9, 9, 2, 2}}};
+  const auto outputs = Answers(problem.op, inputs);
   std::vector<std::vector<double>> values;
-  for (const ReferenceTensor& output : outputs.value()) values.push_back(output.values);
+  for (const ReferenceTensor& output : outputs) values.push_back(output.values);
   return values;
 }
 
@@ -140,24 +145,13 @@ TEST(DetectionPostProcess, EqualScoresKeepTheOrderOfTheirBoxes) {
 TEST(DetectionPostProcess, AmongManyEqualScoresTheFirstBoxesAreChosen) {
   constexpr int kBoxes = 400, kLevels = 7;
   std::mt19937 random(11);
-  Graph graph;
-  Node node{.op = DetectionPostProcess{.max_detections = 60, .score_threshold = 0.2f, .iou_threshold = 0.5f}};
   std::vector<ReferenceTensor> inputs = {
       {{1, kBoxes, 4}, std::vector<double>(size_t{kBoxes} * 4)}, {{1, kBoxes, 1}, {}}, {{kBoxes, 4}, {}}};
   for (int box = 0; box < kBoxes; ++box) {
     inputs[1].values.push_back(static_cast<double>(random() % kLevels) / kLevels);
     inputs[2].values.insert(inputs[2].values.end(), {1.0 + box / 4, 1, 1, 1});  // four at each place
   }
-  for (const ReferenceTensor& input : inputs) {
-    graph.inputs.push_back(graph.AddValue({.name = "in", .desc = {.shape = input.shape}}));
-  }
-  node.inputs = graph.inputs;
-  for (int k = 0; k < 4; ++k) node.outputs.push_back(graph.AddValue({.name = "out"}));
-  graph.outputs = node.outputs;
-  graph.AddNode(std::move(node));
-  ASSERT_TRUE(InferShapes(graph).ok());
-  const auto outputs = EvaluateGraph(graph, inputs);
-  ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+  const auto outputs = Answers({.max_detections = 60, .score_threshold = 0.2f, .iou_threshold = 0.5f}, inputs);
 
   std::vector<int> order(kBoxes);
   std::iota(order.begin(), order.end(), 0);
@@ -169,7 +163,7 @@ TEST(DetectionPostProcess, AmongManyEqualScoresTheFirstBoxesAreChosen) {
     if (scores[box] >= 0.2 && std::ranges::count(centers, center) == 0) centers.push_back(center);
   }
   ASSERT_GT(centers.size(), 60u);
-  for (size_t k = 0; k < 60; ++k) EXPECT_EQ((*outputs)[0].values[k * 4], centers[k] - 0.5) << "detection " << k;
+  for (size_t k = 0; k < 60; ++k) EXPECT_EQ(outputs[0].values[k * 4], centers[k] - 0.5) << "detection " << k;
 }
 
 TEST(DetectionPostProcess, OnTheCpuGivesTheReferencesBits) {

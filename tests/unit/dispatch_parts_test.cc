@@ -57,13 +57,12 @@ class DispatchedParts {
   }
 
   Result<std::unique_ptr<PlanRunner>> Runner(std::optional<double> limit_ms, BlobStore* store = nullptr) {
-    RunnerParts parts;
-    parts.device = device_;
-    parts.graph = &batch_.graph;
-    parts.host = host_.get();
-    parts.store = store;
-    parts.threads = 2;
-    parts.slice_limit_ms = limit_ms;
+    RunnerParts parts{.device = device_,
+                      .graph = &batch_.graph,
+                      .host = host_.get(),
+                      .store = store,
+                      .threads = 2,
+                      .slice_limit_ms = limit_ms};
     return PlanRunner::Create(plan_, parts);
   }
 

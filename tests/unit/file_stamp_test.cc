@@ -96,11 +96,8 @@ TEST(KnownFiles, AModelWhosePlanIsNotStoredIsAmongThem) {
   const Result<Model> model = Model::FromFile(file.string());
   ASSERT_TRUE(model.ok()) << model.status().message();
   {
-    SessionOptions options;
-    options.device = "cpu";
-    options.cache_folder = folder.path().string();
-    options.cache_wait_ms = 60'000;
-    Result<Session> session = Session::Create(*model, options);
+    Result<Session> session =
+        Session::Create(*model, {.device = "cpu", .cache_folder = folder.path().string(), .cache_wait_ms = 60'000});
     ASSERT_TRUE(session.ok()) << session.status().message();
     const std::vector<std::byte> input(session->inputs()[0].size_bytes);
     ASSERT_TRUE(session->SetInput(0, input).ok());

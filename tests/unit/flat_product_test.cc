@@ -10,9 +10,8 @@
 
 #include "backends/null/device.h"
 #include "core/device/device_profiles.h"
-#include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
-#include "core/lowering/lower.h"
+#include "tests/testing/parsed_graph.h"
 
 namespace hearth {
 namespace {
@@ -58,15 +57,11 @@ TEST(FlatProduct, SharesSumsWhereTilesAreFewForTheDevice) {
 }
 
 Plan PlanOf(const ProductSize& size, const DeviceInfo& device) {
-  Result<Graph> graph = GraphFromText(fmt::format(
+  const Graph graph = testing::Parsed(fmt::format(
       "%0 = input : float32[1x1x{0}x{1}] \"x\"\n%1 = constant : float32[{2}x1x1x{1}] \"w\" = fill(pattern)\n"
       "%2 = conv_2d(%0, %1, none) : float32[1x1x{0}x{2}] \"y\" node \"conv\"\noutput %2\n",
       size.pixels, size.channels_in, size.channels_out));
-  EXPECT_TRUE(graph.ok()) << graph.status().message();
-  EXPECT_TRUE(InferShapes(*graph).ok());
-  Result<Plan> plan = Lower(*graph, device, {});
-  EXPECT_TRUE(plan.ok()) << plan.status().message();
-  return std::move(plan).value();
+  return testing::Lowered(graph, device);
 }
 
 int DefineOf(const KernelSource& kernel, std::string_view name) {
@@ -112,16 +107,12 @@ TEST(FlatProduct, LeavesLargeLayersToTheKernelWhoseGroupsShareWeights) {
 
 // Of a 3x3 convolution of `size`, on a picture of as many columns as lines.
 Plan WindowedPlanOf(int high, int stride, int channels_in, int channels_out, const DeviceInfo& device) {
-  Result<Graph> graph = GraphFromText(fmt::format(
+  const Graph graph = testing::Parsed(fmt::format(
       "%0 = input : float32[1x{0}x{0}x{1}] \"x\"\n%1 = constant : float32[{2}x3x3x{1}] \"w\" = fill(pattern)\n"
       "%2 = conv_2d(%0, %1, none) stride={3}x{3} padding=same : float32[1x{4}x{4}x{2}] \"y\" node \"conv\"\noutput "
       "%2\n",
       high, channels_in, channels_out, stride, (high + stride - 1) / stride));
-  EXPECT_TRUE(graph.ok()) << graph.status().message();
-  EXPECT_TRUE(InferShapes(*graph).ok());
-  Result<Plan> plan = Lower(*graph, device, {});
-  EXPECT_TRUE(plan.ok()) << plan.status().message();
-  return std::move(plan).value();
+  return testing::Lowered(graph, device);
 }
 
 // The convolutions of SSD MobileNet v1 behind its last pointwise layer.

@@ -16,10 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::vector<float> RunOnCpu(const Model& model, std::vector<float> input) {
-  SessionOptions options;
-  options.device = "cpu";
-  options.use_cache = false;
-  Result<Session> session = Session::Create(model, options);
+  Result<Session> session = Session::Create(model, {.device = "cpu", .use_cache = false});
   if (!session.ok() || !session->SetInput(0, std::as_bytes(std::span(input))).ok() || !session->Run().ok()) return {};
   std::vector<float> output(session->output(0).size() / sizeof(float));
   std::memcpy(output.data(), session->output(0).data(), session->output(0).size());
@@ -48,10 +45,7 @@ TEST(GraphBuilder, AnInputOrAConstantMayBeAnOutput) {
   builder.Output(builder.Constant("c", {1, 2}, numbers), "c");
   const Result<Model> model = std::move(builder).Build();
   ASSERT_TRUE(model.ok()) << model.status().message();
-  SessionOptions options;
-  options.device = "cpu";
-  options.use_cache = false;
-  Result<Session> session = Session::Create(*model, options);
+  Result<Session> session = Session::Create(*model, {.device = "cpu", .use_cache = false});
   ASSERT_TRUE(session.ok()) << session.status().message();
   const std::vector<float> input = {1, 2};
   ASSERT_TRUE(session->SetInput(0, std::as_bytes(std::span(input))).ok());

@@ -7,9 +7,7 @@
 #include <array>
 
 #include "backends/null/device.h"
-#include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
-#include "core/lowering/lower.h"
+#include "tests/testing/parsed_graph.h"
 
 namespace hearth {
 namespace {
@@ -52,13 +50,9 @@ TEST(GroupItems, OfFewPixelsIsOneWarpWhereThatIsAll) {
 
 // The items of the work group of the only dispatch.
 uint32_t ItemsOf(std::string_view text, const DeviceInfo& info) {
-  Result<Graph> graph = GraphFromText(text);
-  EXPECT_TRUE(graph.ok()) << graph.status().message();
-  EXPECT_TRUE(InferShapes(*graph).ok());
-  const Result<Plan> plan = Lower(*graph, info, {});
-  EXPECT_TRUE(plan.ok()) << plan.status().message();
-  const auto& dispatch = std::get<Dispatch>(plan->steps.at(0));
-  const auto& size = plan->kernels[dispatch.kernel].local_size;
+  const Plan plan = testing::Lowered(testing::Parsed(text), info);
+  const auto& dispatch = std::get<Dispatch>(plan.steps.at(0));
+  const auto& size = plan.kernels[dispatch.kernel].local_size;
   return size[0] * size[1] * size[2];
 }
 
@@ -86,15 +80,11 @@ TEST(GroupItems, AreThoseOfCopies) {
 
 // Of the only dispatch.
 std::array<uint32_t, 3> SizeOfDepthwise(int pixels_high, int channels, const DeviceInfo& info) {
-  Result<Graph> graph = GraphFromText(fmt::format(
+  const Graph graph = testing::Parsed(fmt::format(
       "%0 = input : float32[1x{0}x{0}x{1}] \"x\"\n%1 = constant : float32[1x3x3x{1}] \"w\" = fill(pattern)\n"
       "%2 = depthwise_conv_2d(%0, %1) padding=same : float32[1x{0}x{0}x{1}] \"y\" node \"conv\"\noutput %2\n",
       pixels_high, channels));
-  EXPECT_TRUE(graph.ok()) << graph.status().message();
-  EXPECT_TRUE(InferShapes(*graph).ok());
-  const Result<Plan> plan = Lower(*graph, info, {});
-  EXPECT_TRUE(plan.ok()) << plan.status().message();
-  return plan->kernels.at(0).local_size;
+  return testing::Lowered(graph, info).kernels.at(0).local_size;
 }
 
 TEST(GroupItems, StandInFourColumnsWherePicturesLeaveMostOfEightIdle) {

@@ -6,12 +6,11 @@
 #include <numeric>
 
 #include "backends/null/device.h"
-#include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
-#include "core/lowering/lower.h"
 #include "hearth/session.h"
 #include "tests/testing/builtin_codes.h"
 #include "tests/testing/device_names.h"
+#include "tests/testing/on_device.h"
+#include "tests/testing/parsed_graph.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
@@ -22,12 +21,8 @@ using ::testing::HasSubstr;
 
 // Where a device places the last of these nodes, as graph texts say them.
 Placement PlacementOf(const std::string& nodes, int last) {
-  Result<Graph> graph = GraphFromText(fmt::format("graph \"ranks\"\n{}\noutput %{}\n", nodes, last));
-  EXPECT_TRUE(graph.ok()) << graph.status().message();
-  if (!graph.ok()) return {};
-  const Status inferred = InferShapes(*graph);
-  EXPECT_TRUE(inferred.ok()) << inferred.message();
-  return PlaceNodes(*graph, NullDeviceInfo(), {}).back();
+  const Graph graph = testing::Parsed(fmt::format("graph \"ranks\"\n{}\noutput %{}\n", nodes, last));
+  return PlaceNodes(graph, NullDeviceInfo(), {}).back();
 }
 
 TEST(HighRanks, DevicesTakeWhatJoinsToAsManyDimensionsAsKernelsCount) {
@@ -61,7 +56,7 @@ TEST(HighRanks, WhatDoesNotJoinRunsOnTheCpuAndSaysWhy) {
               HasSubstr("move along 15 dimensions, kernels take 11"));
 }
 
-class HighRanksOnDevices : public ::testing::TestWithParam<std::string> {};
+class HighRanksOnDevices : public testing::SessionsOnDevice {};
 
 // The sums over dimensions 1, 4 and 6 of 8, with a number added for each of dimension 0, turned.
 TEST_P(HighRanksOnDevices, AreAnsweredAsTheReferenceDoes) {
@@ -74,14 +69,7 @@ TEST_P(HighRanksOnDevices, AreAnsweredAsTheReferenceDoes) {
   writer.AddOperator(kSum, {d, writer.AddIntegers({1, 4, 6})}, {sum},
                      wire::CreateReducerOptions(writer.builder(), true));
   writer.AddOperator(kTranspose, {sum, writer.AddIntegers({7, 6, 3, 4, 0, 2, 5, 1})}, {y});
-  const auto bytes = writer.Finish({x}, {y});
-  SessionOptions options;
-  options.device = GetParam();
-  options.use_cache = false;
-  const Result<Model> model = Model::FromMemory(bytes);
-  ASSERT_TRUE(model.ok()) << model.status().message();
-  Result<Session> session = Session::Create(*model, options);
-  if (!session.ok()) GTEST_SKIP() << session.status().message();
+  Session session = Opened(writer.Finish({x}, {y}));
   std::vector<float> numbers(2 * 3 * 2 * 2 * 3 * 2);
   std::iota(numbers.begin(), numbers.end(), 0.0f);
   std::vector<float> expected(8);
@@ -89,11 +77,11 @@ TEST_P(HighRanksOnDevices, AreAnsweredAsTheReferenceDoes) {
     const size_t outer = i / 72, third = i / 12 % 2, last = i % 2;
     expected[(last * 2 + third) * 2 + outer] += numbers[i] - (outer == 0 ? 1.0f : 10.0f);
   }
-  ASSERT_TRUE(session->SetInput<float>(0, numbers).ok());
-  const Status ran = session->Run();
+  ASSERT_TRUE(session.SetInput<float>(0, numbers).ok());
+  const Status ran = session.Run();
   ASSERT_TRUE(ran.ok()) << ran.message();
-  EXPECT_THAT(session->output<float>(0).value(), ElementsAreArray(expected));
-  const Status resized = session->Resize({{"x", {2, 3, 1, 2, 2, 1, 3, 2, 1}}});
+  EXPECT_THAT(session.output<float>(0).value(), ElementsAreArray(expected));
+  const Status resized = session.Resize({{"x", {2, 3, 1, 2, 2, 1, 3, 2, 1}}});
   EXPECT_FALSE(resized.ok());
 }
 

@@ -7,34 +7,29 @@
 
 #include "backends/cpu/cpu_executor.h"
 #include "backends/null/device.h"
-#include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
-#include "core/lowering/lower.h"
 #include "hal/plan_runner.h"
+#include "tests/testing/parsed_graph.h"
 
 namespace hearth {
 namespace {
 
 size_t HostSteps(const LowerOptions& options) {
-  Result<Graph> graph = GraphFromText(R"(graph "three"
+  const Graph graph = testing::Parsed(R"(graph "three"
 %0 = input : float32[1x4x4x8] "x"
 %1 = softmax(%0) : float32[1x4x4x8] "a" node "first" operator 0
 %2 = reshape(%1) shape=1x16x8 : float32[1x16x8] "b" node "reshape" operator 1
 %3 = softmax(%2) : float32[1x16x8] "c" node "second" operator 2
 output %3
 )");
-  EXPECT_TRUE(graph.ok() && InferShapes(*graph).ok()) << graph.status().message();
-  const Result<Plan> plan = Lower(*graph, NullDeviceInfo(), options);
-  EXPECT_TRUE(plan.ok()) << plan.status().message();
-  EXPECT_EQ(plan->dispatch_count(), 0u);
+  const Plan plan = testing::Lowered(graph, NullDeviceInfo(), options);
+  EXPECT_EQ(plan.dispatch_count(), 0u);
   return static_cast<size_t>(
-      std::ranges::count_if(plan->steps, [](const auto& step) { return std::holds_alternative<HostStep>(step); }));
+      std::ranges::count_if(plan.steps, [](const auto& step) { return std::holds_alternative<HostStep>(step); }));
 }
 
 // A step on the CPU reads what lies on the device at its start, and the reshape is another name for what lies there.
 TEST(HostSteps, ANodeBehindAReshapeOnTheDeviceIsAStepOfItsOwn) {
-  LowerOptions options;
-  options.cpu_ops = {"softmax"};
+  LowerOptions options{.cpu_ops = {"softmax"}};
   EXPECT_EQ(HostSteps(options), 2u);
   options.cpu_ops.push_back("reshape");
   EXPECT_EQ(HostSteps(options), 1u);
@@ -77,24 +72,18 @@ class NotingExecutor final : public HostExecutor {
 };
 
 Graph SoftmaxAndItsInput() {
-  Result<Graph> graph = GraphFromText(R"(graph "one"
+  return testing::Parsed(R"(graph "one"
 %0 = input : float32[1x8] "x"
 %1 = softmax(%0) : float32[1x8] "y" operator 0
 output %1
 output %0
 )");
-  EXPECT_TRUE(graph.ok() && InferShapes(*graph).ok()) << graph.status().message();
-  return std::move(graph).value();
 }
 
 // On the CPU. Both must outlive it.
 std::unique_ptr<PlanRunner> RunnerOf(const Graph& graph, HostExecutor& executor) {
-  Result<Plan> plan = Lower(graph, CpuDeviceInfo(), {});
-  EXPECT_TRUE(plan.ok()) << plan.status().message();
-  RunnerParts parts;
-  parts.graph = &graph;
-  parts.host = &executor;
-  auto runner = PlanRunner::Create(*std::move(plan), parts);
+  RunnerParts parts{.graph = &graph, .host = &executor};
+  auto runner = PlanRunner::Create(testing::Lowered(graph, CpuDeviceInfo()), parts);
   EXPECT_TRUE(runner.ok()) << runner.status().message();
   return std::move(runner).value();
 }
@@ -115,14 +104,13 @@ TEST(HostSteps, InputsAreReadWhereTheCallersLie) {
 }
 
 TEST(HostSteps, OutputsOfTheLastStepAreWrittenWhereTheCallersLie) {
-  Result<Graph> graph = GraphFromText(R"(graph "one"
+  const Graph graph = testing::Parsed(R"(graph "one"
 %0 = input : float32[1x8] "x"
 %1 = softmax(%0) : float32[1x8] "y" operator 0
 output %1
 )");
-  ASSERT_TRUE(graph.ok() && InferShapes(*graph).ok());
   NotingExecutor executor;
-  const std::unique_ptr<PlanRunner> runner = RunnerOf(*graph, executor);
+  const std::unique_ptr<PlanRunner> runner = RunnerOf(graph, executor);
   const std::vector<std::byte> x(32);
   std::vector<std::byte> y(32);
   const std::span<const std::byte> inputs[] = {x};

@@ -132,10 +132,9 @@ TEST_F(HotStart, BoundHostMemoryGoesAlong) {
   Result<Session> session = Start(model, Options("hot"));
   ASSERT_TRUE(session.ok()) << session.status().message();
   std::vector<float> memory(kHotStartCount, 1.0f);
-  Binding binding;
-  binding.memory = MemoryKind::kHost;
-  binding.handle = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(memory.data()));
-  binding.size_bytes = sizeof(float) * kHotStartCount;
+  Binding binding{.memory = MemoryKind::kHost,
+                  .handle = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(memory.data())),
+                  .size_bytes = sizeof(float) * kHotStartCount};
   ASSERT_TRUE(session->BindInput("x", binding).ok());
   ASSERT_TRUE(session->Run().ok());
   gate_.Open();
@@ -151,10 +150,7 @@ TEST_F(HotStart, DeviceMemoryCanNotBeBoundBeforeTheMove) {
   is_gated_ = true;
   Result<Session> session = Start(model, Options("hot"));
   ASSERT_TRUE(session.ok()) << session.status().message();
-  Binding binding;
-  binding.memory = MemoryKind::kClBuffer;
-  binding.handle = 1;
-  binding.size_bytes = sizeof(float) * kHotStartCount;
+  Binding binding{.memory = MemoryKind::kClBuffer, .handle = 1, .size_bytes = sizeof(float) * kHotStartCount};
   const Status status = session->BindInput("x", binding);
   EXPECT_EQ(status.code(), StatusCode::kUnsupported);
   EXPECT_THAT(status.message(), HasSubstr("start"));

@@ -163,14 +163,19 @@ TEST(LoadOrCompile, NoPlanIsLoadedFromMoreThanThreeBinariesOfOthers) {
   EXPECT_EQ(StartSet(kernels, store), MadeAndLoaded(4, 0));
 }
 
-TEST(LoadOrCompile, KernelsWhoseBinaryIsGoneAreCompiledAgain) {
-  MemoryStore store;
+// Leaves a plan of "cumsum" and "softmax" whose second kernel's binary is gone.
+void LoseTheBinaryOfSoftmax(MemoryStore& store) {
   StartSet({"softmax", "probe_read"}, store);
   StartSet({"cumsum"}, store);
   StartSet({"cumsum", "softmax"}, store);
   std::erase_if(store.entries(), [](const auto& entry) {
     return !IsProgramParts(entry.second.bytes) && entry.second.material.find("probe_read") != std::string::npos;
   });
+}
+
+TEST(LoadOrCompile, KernelsWhoseBinaryIsGoneAreCompiledAgain) {
+  MemoryStore store;
+  LoseTheBinaryOfSoftmax(store);
   EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), MadeAndLoaded(1, 1));
   EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), MadeAndLoaded(0, 2));
   EXPECT_EQ(StartSet({"softmax", "cumsum"}, store), MadeAndLoaded(0, 2)) << "another plan finds the new one";
@@ -184,12 +189,7 @@ class BusyStore final : public MemoryStore {
 
 TEST(LoadOrCompile, WhatIsLoadedBeforeAndBehindAWaitIsListedOnce) {
   BusyStore store;
-  StartSet({"softmax", "probe_read"}, store);
-  StartSet({"cumsum"}, store);
-  StartSet({"cumsum", "softmax"}, store);
-  std::erase_if(store.entries(), [](const auto& entry) {
-    return !IsProgramParts(entry.second.bytes) && entry.second.material.find("probe_read") != std::string::npos;
-  });
+  LoseTheBinaryOfSoftmax(store);
   EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), MadeAndLoaded(1, 1));
   EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), MadeAndLoaded(0, 2));
   EXPECT_EQ(store.counters().rejected, 0u);

@@ -8,10 +8,9 @@
 #include "backends/null/device.h"
 #include "core/device/device_profiles.h"
 #include "core/emit/kernel_limits.h"
-#include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
-#include "core/lowering/lower.h"
 #include "core/lowering/tunable_layers.h"
+#include "tests/testing/parsed_graph.h"
 
 namespace hearth {
 namespace {
@@ -52,19 +51,17 @@ TEST(LocalProduct, TilesAreNoMoreThanTwiceTheResult) {
 }
 
 TEST(LocalProduct, IsMeasuredByTuningAndPickedByNoRule) {
-  Result<Graph> graph = GraphFromText(
+  const Graph graph = testing::Parsed(
       "%0 = input : float32[1x28x28x64] \"x\"\n%1 = constant : float32[64x1x1x64] \"w\" = fill(pattern)\n"
       "%2 = conv_2d(%0, %1, none) : float32[1x28x28x64] \"y\" node \"conv\"\noutput %2\n");
-  ASSERT_TRUE(graph.ok()) << graph.status().message();
-  ASSERT_TRUE(InferShapes(*graph).ok());
   const DeviceInfo device = GpuWith(32768);
   int local = 0;
-  for (const TunableLayer& layer : TunableLayers(*graph, device, {})) {
+  for (const TunableLayer& layer : TunableLayers(graph, device, {})) {
     EXPECT_NE(layer.candidates.front().variant, kLocalVariant);
     for (const KernelChoice& choice : layer.candidates) {
       if (choice.variant != kLocalVariant) continue;
       ++local;
-      const Result<Plan> plan = LowerLayer(*graph, device, {}, choice);
+      const Result<Plan> plan = LowerLayer(graph, device, {}, choice);
       ASSERT_TRUE(plan.ok()) << plan.status().message();
       EXPECT_EQ(plan->kernels.at(0).name, "pointwise_local");
       EXPECT_TRUE(CheckKernelLimits(plan->kernels.at(0), device).ok()) << ToText(choice);

@@ -14,6 +14,7 @@
 #include "hearth/run_queue.h"
 #include "tests/testing/builtin_codes.h"
 #include "tests/testing/device_names.h"
+#include "tests/testing/on_device.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
@@ -45,28 +46,7 @@ std::vector<std::byte> BytesOfNumbers(const std::vector<float>& numbers) {
   return {bytes.begin(), bytes.end()};
 }
 
-class LoopLimits : public ::testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    ASSERT_TRUE(model_.ok()) << model_.status().message();
-    options_.device = GetParam();
-    options_.use_cache = false;
-  }
-  // Whether the device is there.
-  bool Open() {
-    session_ = Session::Create(*model_, options_);
-    return session_.ok();
-  }
-  Status Run(const std::vector<float>& x) {
-    EXPECT_TRUE(session_->SetInput<float>(0, x).ok());
-    return session_->Run();
-  }
-
-  std::vector<std::byte> bytes_ = Doubling();
-  Result<Model> model_ = Model::FromMemory(bytes_);
-  SessionOptions options_;
-  Result<Session> session_ = Status(StatusCode::kInternal, "not opened");
-};
+class LoopLimits : public testing::SessionsOnDevice {};
 
 void ExpectEnds(RunQueue& queue) {
   const Result<RunTensors> outputs = queue.Submit({BytesOfNumbers({1, 2})}).Take();
@@ -75,8 +55,7 @@ void ExpectEnds(RunQueue& queue) {
 }
 
 TEST_P(LoopLimits, ACancelledRunEndsAtItsNextTurn) {
-  if (!Open()) GTEST_SKIP() << session_.status().message();
-  RunQueue queue(std::move(session_).value());
+  RunQueue queue(Opened(Doubling()));
   PendingRun endless = queue.Submit({BytesOfNumbers({0, 0})});
   while (endless.state() == RunState::kWaiting) std::this_thread::yield();
   EXPECT_FALSE(endless.Cancel()) << "it has begun";
@@ -88,8 +67,7 @@ TEST_P(LoopLimits, ACancelledRunEndsAtItsNextTurn) {
 }
 
 TEST_P(LoopLimits, ARunInItsLoopEndsWithItsQueue) {
-  if (!Open()) GTEST_SKIP() << session_.status().message();
-  auto queue = std::make_unique<RunQueue>(std::move(session_).value());
+  auto queue = std::make_unique<RunQueue>(Opened(Doubling()));
   PendingRun endless = queue->Submit({BytesOfNumbers({0, 0})});
   while (endless.state() == RunState::kWaiting) std::this_thread::yield();
   queue.reset();
@@ -97,11 +75,9 @@ TEST_P(LoopLimits, ARunInItsLoopEndsWithItsQueue) {
 }
 
 TEST_P(LoopLimits, ARunInItsLoopEndsAtItsDeadline) {
-  if (!Open()) GTEST_SKIP() << session_.status().message();
-  RunQueue queue(std::move(session_).value());
+  RunQueue queue(Opened(Doubling()));
   std::string message;
-  QueuedRunOptions options;
-  options.deadline = Clock::now() + std::chrono::milliseconds(200);
+  QueuedRunOptions options{.deadline = Clock::now() + std::chrono::milliseconds(200)};
   options.on_done = [&message](const Result<RunTensors>& outputs) { message = outputs.status().message(); };
   PendingRun endless = queue.Submit({BytesOfNumbers({0, 0})}, std::move(options));
   EXPECT_EQ(endless.Take().status().code(), StatusCode::kResourceExhausted);
@@ -113,14 +89,18 @@ TEST_P(LoopLimits, ARunInItsLoopEndsAtItsDeadline) {
 TEST_P(LoopLimits, AWaitLimitThatWasGivenEndsALoopAndLosesNoDevice) {
   options_.wait_limit_ms = 500;
   options_.next_device = true;
-  if (!Open()) GTEST_SKIP() << session_.status().message();
-  ASSERT_TRUE(Run({1, 2}).ok());
-  const std::string device = session_->report().device.id;
-  const Status status = Run({0, 0});
+  Session session = Opened(Doubling());
+  const auto run = [&session](const std::vector<float>& x) {
+    EXPECT_TRUE(session.SetInput<float>(0, x).ok());
+    return session.Run();
+  };
+  ASSERT_TRUE(run({1, 2}).ok());
+  const std::string device = session.report().device.id;
+  const Status status = run({0, 0});
   EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
   EXPECT_THAT(status.message(), AllOf(HasSubstr("loop (operator 0) was ended after"), HasSubstr("wait_limit_ms")));
-  ASSERT_TRUE(Run({1, 2}).ok());
-  EXPECT_EQ(session_->report().device.id, device);
+  ASSERT_TRUE(run({1, 2}).ok());
+  EXPECT_EQ(session.report().device.id, device);
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, LoopLimits, ::testing::ValuesIn(testing::DeviceNames()));

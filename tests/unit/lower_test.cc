@@ -1,15 +1,12 @@
-#include "core/lowering/lower.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <functional>
 
-#include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
 #include "core/plan/plan_builder.h"
 #include "core/plan/texel_view.h"
+#include "tests/testing/parsed_graph.h"
 
 namespace hearth {
 namespace {
@@ -29,7 +26,7 @@ DeviceInfo LoweringDevice(Dialect dialect, DeviceType type) {
 
 // Convolution 3x3, depthwise 3x3, relu, reshape of equal channels, softmax.
 Graph SmallNetwork() {
-  Result<Graph> graph = GraphFromText(R"(graph "small"
+  return testing::Parsed(R"(graph "small"
 %0 = input : float32[1x16x16x8] "x"
 %1 = constant : float32[12x3x3x8] "w1" = fill(0.01)
 %2 = constant : float32[1x3x3x12] "w2" = fill(0.02)
@@ -40,16 +37,10 @@ Graph SmallNetwork() {
 %7 = softmax(%6) : float32[1x256x12] "e" node "softmax" operator 4
 output %7
 )");
-  EXPECT_TRUE(graph.ok()) << graph.status().message();
-  return std::move(graph).value();
 }
 
 Plan PlanFor(const DeviceInfo& device, const LowerOptions& options = {}) {
-  Graph graph = SmallNetwork();
-  EXPECT_TRUE(InferShapes(graph).ok());
-  Result<Plan> plan = Lower(graph, device, options);
-  EXPECT_TRUE(plan.ok()) << plan.status().message();
-  return std::move(plan).value();
+  return testing::Lowered(SmallNetwork(), device, options);
 }
 
 bool AnyReadThrough(const Plan& plan, AccessPath path) {
@@ -173,8 +164,7 @@ TEST(Lower, LeavesToTheHostWhatABufferDoesNotHold) {
 TEST(Lower, LeavesToTheHostOnlyTheOperationThatABindingDoesNotHold) {
   DeviceInfo device = LoweringDevice(Dialect::kOpenCl, DeviceType::kDiscreteGpu);
   device.max_binding_bytes = 6000;
-  const Graph graph = [] {
-    Result<Graph> read = GraphFromText(R"(graph "wide"
+  const Graph graph = testing::Parsed(R"(graph "wide"
 %0 = input : float32[1x8x8x8] "x"
 %1 = neg(%0) : float32[1x8x8x8] "a" node "neg" operator 0
 %2 = resize_nearest(%1) size=32x32 : float32[1x32x32x8] "b" node "large" operator 1
@@ -182,16 +172,12 @@ TEST(Lower, LeavesToTheHostOnlyTheOperationThatABindingDoesNotHold) {
 %4 = abs(%3) : float32[1x8x8x8] "d" node "abs" operator 3
 output %4
 )");
-    EXPECT_TRUE(read.ok()) << read.status().message();
-    return std::move(read).value();
-  }();
-  const Result<Plan> plan = Lower(graph, device, {});
-  ASSERT_TRUE(plan.ok()) << plan.status().message();
-  EXPECT_EQ(plan->dispatch_count(), 2u);
-  ASSERT_EQ(plan->fallbacks.size(), 2u);
-  EXPECT_EQ(plan->fallbacks[0].source_index, 1);
-  EXPECT_EQ(plan->fallbacks[1].source_index, 2);
-  EXPECT_THAT(plan->fallbacks[0].reason, ::testing::HasSubstr("too large for the device"));
+  const Plan plan = testing::Lowered(graph, device);
+  EXPECT_EQ(plan.dispatch_count(), 2u);
+  ASSERT_EQ(plan.fallbacks.size(), 2u);
+  EXPECT_EQ(plan.fallbacks[0].source_index, 1);
+  EXPECT_EQ(plan.fallbacks[1].source_index, 2);
+  EXPECT_THAT(plan.fallbacks[0].reason, ::testing::HasSubstr("too large for the device"));
 }
 
 TEST(Lower, LeavesToTheHostWhatHasTooManyWorkGroups) {
@@ -236,14 +222,8 @@ TEST(Lower, GivesEqualPlansForEqualInputs) {
   EXPECT_EQ(SerializePlan(PlanFor(device)), SerializePlan(PlanFor(device)));
 }
 
-Graph GraphOf(const char* text) {
-  Result<Graph> graph = GraphFromText(text);
-  EXPECT_TRUE(graph.ok()) << graph.status().message();
-  return std::move(graph).value();
-}
-
 TEST(Lower, LeavesLoopsThatADriverWouldCutShortToTheHost) {
-  const Graph graph = GraphOf(R"(graph "long"
+  const Graph graph = testing::Parsed(R"(graph "long"
 %0 = input : float32[1x70000] "x"
 %1 = cumsum(%0) axis=1 : float32[1x70000] "y"
 output %1
@@ -257,7 +237,7 @@ output %1
 
 // A convolution before a max pool with argmax, and one after it.
 TEST(Lower, KeepsWhatDecidesIndicesInFloat32) {
-  const Graph graph = GraphOf(R"(graph "positions"
+  const Graph graph = testing::Parsed(R"(graph "positions"
 %0 = input : float32[1x8x8x8] "x"
 %1 = constant : float32[8x1x1x8] "w1" = fill(0.01)
 %2 = constant : float32[8x1x1x8] "w2" = fill(0.02)
@@ -269,12 +249,10 @@ output %6
 )");
   DeviceInfo device = LoweringDevice(Dialect::kVulkan, DeviceType::kDiscreteGpu);
   device.fp16_storage = true;
-  LowerOptions options;
-  options.precision = Precision::kFp16;
-  const Result<Plan> plan = Lower(graph, device, options);
-  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  LowerOptions options{.precision = Precision::kFp16};
+  const Plan plan = testing::Lowered(graph, device, options);
   std::vector<StorageType> filters;
-  for (const PlanConstant& constant : plan->constants) {
+  for (const PlanConstant& constant : plan.constants) {
     if (constant.recipe.layout == PackLayout::kMatrix) filters.push_back(constant.recipe.storage);
   }
   EXPECT_EQ(filters, (std::vector{StorageType::kFloat32, StorageType::kFloat16}));
@@ -289,10 +267,7 @@ Graph ChainNetwork(const char* behind) {
 %3 = constant : float32[1] "number" = {2}
 %4 = conv_2d(%0, %1) : float32[1x16x16x8] "a" node "conv" operator 0
 )") + behind;
-  Result<Graph> graph = GraphFromText(text);
-  EXPECT_TRUE(graph.ok()) << graph.status().message();
-  EXPECT_TRUE(InferShapes(*graph).ok());
-  return std::move(graph).value();
+  return testing::Parsed(text);
 }
 
 constexpr const char* kChain = R"(%5 = add(%0, %4) activation=relu : float32[1x16x16x8] "b" node "add" operator 1
@@ -322,14 +297,12 @@ TEST(Lower, ElementwiseNodesBecomePartOfTheKernelBeforeThem) {
 TEST(Lower, ADeviceThatCompilesSlowlyKeepsElementwiseNodesApartUnlessSpeedIsToLast) {
   const DeviceInfo device = LoweringDevice(Dialect::kOpenCl, DeviceType::kCpu);
   EXPECT_EQ(DispatchesOf(ChainNetwork(kChain), device), 5u);
-  LowerOptions options;
-  options.preference = Preference::kSustainedSpeed;
+  LowerOptions options{.preference = Preference::kSustainedSpeed};
   EXPECT_EQ(DispatchesOf(ChainNetwork(kChain), device, options), 1u);
 }
 
 TEST(Lower, FewProgramsComeBeforeFewDispatchesForASingleAnswer) {
-  LowerOptions options;
-  options.preference = Preference::kFastSingleAnswer;
+  LowerOptions options{.preference = Preference::kFastSingleAnswer};
   EXPECT_EQ(DispatchesOf(ChainNetwork(kChain), LoweringDevice(Dialect::kVulkan, DeviceType::kCpu), options), 5u);
 }
 
@@ -363,10 +336,9 @@ Status CallOfSoftmax(const std::function<void(KernelCall&)>& change) {
   const DeviceInfo device = LoweringDevice(Dialect::kOpenCl, DeviceType::kCpu);
   PlanBuilder builder(graph, device, {});
   const Operand in = builder.Tensor(graph.inputs[0]), out = builder.Tensor(graph.outputs[0]);
-  KernelCall call;
-  call.kernel = "softmax";
-  call.tensors = TensorsOf<kernels::Softmax>({{"x", in}, {"y", out}});
-  call.scalars = {{"PIXELS", 1}, {"LINE", 1}, {"CHANNELS", 1}, {"N4", 1}, {"BETA", 1.0f}};
+  KernelCall call{.kernel = "softmax",
+                  .tensors = TensorsOf<kernels::Softmax>({{"x", in}, {"y", out}}),
+                  .scalars = {{"PIXELS", 1}, {"LINE", 1}, {"CHANNELS", 1}, {"N4", 1}, {"BETA", 1.0f}}};
   change(call);
   return builder.Call(graph.nodes()[0], call);
 }

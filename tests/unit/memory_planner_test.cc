@@ -116,6 +116,16 @@ bool Overlap(const std::vector<TensorUsage>& usages, const OffsetPlan& plan, siz
   return in_time && in_space;
 }
 
+void ExpectSound(const std::vector<TensorUsage>& usages, const OffsetPlan& plan, uint64_t alignment) {
+  uint64_t end = 0;
+  for (size_t a = 0; a < usages.size(); ++a) {
+    EXPECT_EQ(plan.offsets[a] % alignment, 0u);
+    end = std::max(end, plan.offsets[a] + usages[a].size_bytes);
+    for (size_t b = 0; b < a; ++b) EXPECT_FALSE(Overlap(usages, plan, a, b)) << a << " and " << b;
+  }
+  EXPECT_EQ(plan.total_bytes, end);
+}
+
 TEST(MemoryPlanner, MobileNetV1ReachesItsLowerBound) {
   const TensorList net = MobileNetV1();
   EXPECT_NEAR(MebiBytes(NaiveBytes(net.usages())), 19.248, 0.0005);
@@ -136,13 +146,7 @@ TEST(MemoryPlanner, TensorsAliveTogetherNeverOverlapAndOffsetsAreAligned) {
     const std::vector<TensorUsage> usages = RandomUsages(seed, 60);
     const uint64_t alignment = uint64_t{1} << (seed % 9);
     const OffsetPlan plan = PlaceBySize(usages, alignment);
-    uint64_t end = 0;
-    for (size_t a = 0; a < usages.size(); ++a) {
-      EXPECT_EQ(plan.offsets[a] % alignment, 0u);
-      end = std::max(end, plan.offsets[a] + usages[a].size_bytes);
-      for (size_t b = 0; b < a; ++b) EXPECT_FALSE(Overlap(usages, plan, a, b)) << a << " and " << b;
-    }
-    EXPECT_EQ(plan.total_bytes, end);
+    ExpectSound(usages, plan, alignment);
     EXPECT_GE(plan.total_bytes, LowerBoundBytes(usages));
   }
 }
@@ -249,13 +253,7 @@ TEST(OffsetSearch, TensorsAliveTogetherNeverOverlapAndOffsetsAreAligned) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     const std::vector<TensorUsage> usages = RandomUsages(seed, 40);
     const OffsetPlan plan = SearchOffsets(usages, 16);
-    uint64_t end = 0;
-    for (size_t a = 0; a < usages.size(); ++a) {
-      EXPECT_EQ(plan.offsets[a] % 16, 0u);
-      end = std::max(end, plan.offsets[a] + usages[a].size_bytes);
-      for (size_t b = 0; b < a; ++b) EXPECT_FALSE(Overlap(usages, plan, a, b)) << a << " and " << b;
-    }
-    EXPECT_EQ(plan.total_bytes, end);
+    ExpectSound(usages, plan, 16);
     EXPECT_LE(plan.total_bytes, PlaceBySize(usages, 16).total_bytes);
     EXPECT_LE(plan.total_bytes, GapPlacer(usages, 16).Place(OrderByBreadth(usages))->total_bytes);
   }

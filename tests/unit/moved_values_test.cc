@@ -5,9 +5,7 @@
 
 #include <algorithm>
 
-#include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
-#include "core/lowering/lower.h"
+#include "tests/testing/parsed_graph.h"
 
 namespace hearth {
 namespace {
@@ -26,12 +24,7 @@ DeviceInfo PlainDevice() {
 }
 
 Plan PlanOf(const std::string& text, const DeviceInfo& device = PlainDevice()) {
-  Result<Graph> graph = GraphFromText(text);
-  EXPECT_TRUE(graph.ok()) << graph.status().message();
-  EXPECT_TRUE(InferShapes(*graph).ok());
-  Result<Plan> plan = Lower(*graph, device, {});
-  EXPECT_TRUE(plan.ok()) << plan.status().message();
-  return std::move(plan).value();
+  return testing::Lowered(testing::Parsed(text), device);
 }
 
 int CountOf(const Plan& plan, const std::string& kernel) {

@@ -7,16 +7,14 @@
 #include <vector>
 
 #include "backends/null/device.h"
-#include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
-#include "core/lowering/lower.h"
+#include "tests/testing/parsed_graph.h"
 
 namespace hearth {
 namespace {
 
 // The second node's result is four times as large as the others.
 Graph Network() {
-  Result<Graph> graph = GraphFromText(R"(graph "wide"
+  return testing::Parsed(R"(graph "wide"
 %0 = input : float32[1x8x8x8] "x"
 %1 = neg(%0) : float32[1x8x8x8] "a" node "neg" operator 0
 %2 = resize_nearest(%1) size=32x32 : float32[1x32x32x8] "b" node "large" operator 1
@@ -24,9 +22,6 @@ Graph Network() {
 %4 = abs(%3) : float32[1x8x8x8] "d" node "abs" operator 3
 output %4
 )");
-  EXPECT_TRUE(graph.ok()) << graph.status().message();
-  EXPECT_TRUE(InferShapes(*graph).ok());
-  return std::move(graph).value();
 }
 
 DeviceInfo DeviceOfBindings(uint64_t max_bytes) {
@@ -61,12 +56,11 @@ TEST(PlaceNodesThatFit, AgreesWithThePlan) {
 // Each maximum reads the one before twice: there are 2^60 ways from the last to the first.
 TEST(PlaceNodes, AsksEachNodeOnceWhetherIntegersFit) {
   for (const std::string_view source : {"int32", "int64"}) {
-    std::string text = fmt::format("%0 = input : {}[1x8] \"x\"\n%1 = cast(%0) : int64[1x8] \"c\"\n", source);
+    std::string text = fmt::format("%0 = input : {}[1x8] \"x\"\n%1 = cast(%0) to=int64 : int64[1x8] \"c\"\n", source);
     for (int id = 2; id < 62; ++id)
       text += fmt::format("%{0} = maximum(%{1}, %{1}) : int64[1x8] \"v{0}\"\n", id, id - 1);
-    Result<Graph> graph = GraphFromText(text + "output %61\n");
-    ASSERT_TRUE(graph.ok()) << graph.status().message();
-    for (const Placement& placement : PlaceNodes(*graph, NullDeviceInfo(), {}))
+    const Graph graph = testing::Parsed(text + "output %61\n");
+    for (const Placement& placement : PlaceNodes(graph, NullDeviceInfo(), {}))
       EXPECT_EQ(placement.on_device, source == "int32") << placement.reason;
   }
 }

@@ -3,10 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "backends/null/device.h"
-#include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
-#include "core/lowering/lower.h"
 #include "tests/testing/memory_store.h"
+#include "tests/testing/parsed_graph.h"
 
 namespace hearth {
 namespace {
@@ -23,12 +21,7 @@ constexpr uint64_t kDeviceBytes = 2 * 2 * 8 * sizeof(float);
 class PlanRunnerTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    Result<Graph> graph = GraphFromText(kTwoSteps);
-    ASSERT_TRUE(graph.ok()) << graph.status().message();
-    ASSERT_TRUE(InferShapes(*graph).ok());
-    Result<Plan> plan = Lower(*graph, device_.info(), {});
-    ASSERT_TRUE(plan.ok()) << plan.status().message();
-    plan_ = std::move(plan).value();
+    plan_ = testing::Lowered(testing::Parsed(kTwoSteps), device_.info());
     Start(nullptr);
     ASSERT_NE(runner_, nullptr);
   }

@@ -33,8 +33,7 @@ KernelSource RichKernel() {
 }
 
 PlanConstant QuantizedConstant() {
-  PlanConstant constant;
-  constant.range = {1, 256, 4 * 4 * 4};
+  PlanConstant constant{.range = {1, 256, 4 * 4 * 4}};
   constant.recipe = {PackLayout::kMatrix,
                      {DType::kInt8, Shape{2, 1, 1, 3}, Quantization{{0.5f, 0.25f}, {-3, int64_t{1} << 40}, 0}},
                      4,

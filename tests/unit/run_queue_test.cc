@@ -17,6 +17,7 @@
 #include "tests/testing/device_names.h"
 #include "tests/testing/fake_gpu.h"
 #include "tests/testing/hot_start.h"
+#include "tests/testing/on_device.h"
 
 namespace hearth {
 namespace {
@@ -39,24 +40,13 @@ float FirstOf(const Result<RunTensors>& outputs) {
   return first;
 }
 
-class RunQueues : public ::testing::TestWithParam<std::string> {
- protected:
-  // Null where the device is not there.
-  std::unique_ptr<RunQueue> QueueOf(const Model& model) {
-    SessionOptions options;
-    options.device = GetParam();
-    options.use_cache = false;
-    Result<Session> session = Session::Create(model, options);
-    return session.ok() ? std::make_unique<RunQueue>(std::move(session).value()) : nullptr;
-  }
-};
+class RunQueues : public testing::SessionsOnDevice {};
 
 TEST_P(RunQueues, RunsTakeEffectInTheOrderInWhichTheyWereGiven) {
   const Model model = SumModel();
-  const std::unique_ptr<RunQueue> queue = QueueOf(model);
-  if (queue == nullptr) GTEST_SKIP() << "no device " << GetParam();
+  RunQueue queue(Opened(model));
   std::vector<PendingRun> runs;
-  for (int run = 0; run < 9; ++run) runs.push_back(queue->Submit(Ones()));
+  for (int run = 0; run < 9; ++run) runs.push_back(queue.Submit(Ones()));
   for (const int run : {8, 0, 4, 1, 2, 3, 5, 6, 7})
     EXPECT_EQ(FirstOf(runs[static_cast<size_t>(run)].Take()), static_cast<float>(run + 1));
   EXPECT_EQ(runs[0].state(), RunState::kDone);
@@ -69,10 +59,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, RunQueues, ::testing::ValuesIn(testing::Device
 class BlockedQueue : public ::testing::Test {
  protected:
   BlockedQueue() : model_(SumModel()) {
-    SessionOptions options;
-    options.device = "cpu";
-    options.use_cache = false;
-    Result<Session> session = Session::Create(model_, options);
+    Result<Session> session = Session::Create(model_, {.device = "cpu", .use_cache = false});
     EXPECT_TRUE(session.ok()) << session.status().message();
     queue_ = std::make_unique<RunQueue>(std::move(session).value());
     QueuedRunOptions blocking;
@@ -199,10 +186,7 @@ TEST_F(BlockedQueue, OnDoneMayDestroyTheQueue) {
 
 TEST(RunQueue, AForkedChildIsToldAndEnds) {
   const Model model = SumModel();
-  SessionOptions options;
-  options.device = "cpu";
-  options.use_cache = false;
-  Result<Session> session = Session::Create(model, options);
+  Result<Session> session = Session::Create(model, {.device = "cpu", .use_cache = false});
   ASSERT_TRUE(session.ok()) << session.status().message();
   auto queue = std::make_unique<RunQueue>(std::move(session).value());
   EXPECT_EQ(FirstOf(queue->Submit(Ones()).Take()), 1.0f);
@@ -268,9 +252,7 @@ TEST(Elements, NullIsNoMemory) {
 
 TEST(Elements, OfAnotherTypeAreAnErrorAndNoMemoryIsTouched) {
   const Model model = SumModel();
-  SessionOptions options;
-  options.device = "cpu";
-  options.use_cache = false;
+  SessionOptions options{.device = "cpu", .use_cache = false};
   Result<Session> session = Session::Create(model, options);
   ASSERT_TRUE(session.ok()) << session.status().message();
   const std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8};

@@ -45,11 +45,8 @@ class RunsInFlightTest : public ::testing::TestWithParam<std::string> {
     ASSERT_TRUE(model.ok()) << model.status().message();
     model_.emplace(std::move(model).value());
     for (const char* name : {"plain", "in flight"}) {
-      SessionOptions options;
-      options.device = GetParam();
-      options.use_cache = false;
-      options.max_in_flight = 3;
-      Result<Session> session = Session::Create(*model_, options);
+      Result<Session> session =
+          Session::Create(*model_, {.device = GetParam(), .use_cache = false, .max_in_flight = 3});
       if (!session.ok() && session.status().code() == StatusCode::kUnavailable)
         GTEST_SKIP() << session.status().message();
       ASSERT_TRUE(session.ok()) << name << ": " << session.status().message();
@@ -126,9 +123,7 @@ TEST_P(RunsInFlightTest, ASessionMayGoWhileTheyRun) {
 
 TEST_P(RunsInFlightTest, WhatTheyCompileAfterASaveIsFoundByTheNextSession) {
   const TemporaryFolder folder;
-  SessionOptions options;
-  options.device = GetParam();
-  options.cache_folder = folder.path().string();
+  SessionOptions options{.device = GetParam(), .cache_folder = folder.path().string()};
   for (const bool is_cold : {true, false}) {
     Result<Session> session = Session::Create(*model_, options);
     ASSERT_TRUE(session.ok()) << session.status().message();
@@ -149,11 +144,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, RunsInFlightTest, ::testing::ValuesIn(testing:
 
 // Nodes on the CPU between the device's: what they read was submitted before, by whichever run.
 TEST_P(RunsInFlightTest, NodesOnTheCpuSeeTheirOwnRun) {
-  SessionOptions options;
-  options.device = GetParam();
-  options.use_cache = false;
-  options.cpu_ops = {"neg"};
-  Result<Session> session = Session::Create(*model_, options);
+  Result<Session> session = Session::Create(*model_, {.device = GetParam(), .use_cache = false, .cpu_ops = {"neg"}});
   ASSERT_TRUE(session.ok()) << session.status().message();
   std::optional<Ticket> previous;
   for (int seed = 1; seed < 6; ++seed) {
@@ -203,10 +194,7 @@ TEST(RunsInFlightTest, TheirNumberIsChecked) {
   const auto model = TwoSteps();
   ASSERT_TRUE(model.ok());
   for (const int wrong : {0, -1, 1000}) {
-    SessionOptions options;
-    options.device = "cpu";
-    options.use_cache = false;
-    options.max_in_flight = wrong;
+    SessionOptions options{.device = "cpu", .use_cache = false, .max_in_flight = wrong};
     EXPECT_EQ(Session::Create(*model, options).status().code(), StatusCode::kInvalidArgument) << wrong;
   }
 }

@@ -36,11 +36,7 @@ Result<Model> DoublingModel(bool hands_out_x) {
 class ShownOutputs : public ::testing::Test {
  protected:
   explicit ShownOutputs(bool hands_out_x = false) : model_(DoublingModel(hands_out_x)) {
-    SessionOptions options;
-    options.device = "cpu";
-    options.use_cache = false;
-    options.max_in_flight = 2;
-    session_.emplace(Session::Create(*model_, options));
+    session_.emplace(Session::Create(*model_, {.device = "cpu", .use_cache = false, .max_in_flight = 2}));
   }
 
   Session& session() { return **session_; }

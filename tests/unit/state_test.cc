@@ -7,10 +7,10 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
 #include "core/graph/passes/pass.h"
-#include "core/lowering/lower.h"
 #include "frontends/engine/device_choice.h"
 #include "hearth/graph_builder.h"
 #include "hearth/session.h"
+#include "tests/testing/parsed_graph.h"
 
 namespace hearth {
 namespace {
@@ -33,9 +33,7 @@ state %2 = %4
 )";
 
 Graph Accumulator() {
-  Result<Graph> graph = GraphFromText(kAccumulator);
-  EXPECT_TRUE(graph.ok()) << graph.status().message();
-  return std::move(graph).value();
+  return testing::Parsed(kAccumulator);
 }
 
 std::string MistakeIn(std::string text, const std::string& line, const std::string& instead) {
@@ -83,7 +81,7 @@ TEST(State, IsAdvancedByTheReferenceEvaluation) {
 }
 
 TEST(State, KeepsWhatPassesWouldTakeAway) {
-  Result<Graph> graph = GraphFromText(R"(graph "shift"
+  Graph graph = testing::Parsed(R"(graph "shift"
 %0 = input : float32[1x4] "x"
 %1 = value : float32[1x4] "seen"
 %2 = copy(%0) : float32[1x4] "seen_next" operator 0
@@ -96,11 +94,10 @@ output %6
 state %1 = %2
 state %5 = %3
 )");
-  ASSERT_TRUE(graph.ok()) << graph.status().message();
   DeviceInfo device;
-  ASSERT_TRUE(RunPasses(*graph, device, {}).ok());
-  EXPECT_TRUE(graph->Validate().ok()) << graph->Validate().message();
-  EXPECT_EQ(graph->nodes().size(), 4u) << ToText(*graph);
+  ASSERT_TRUE(RunPasses(graph, device, {}).ok());
+  EXPECT_TRUE(graph.Validate().ok()) << graph.Validate().message();
+  EXPECT_EQ(graph.nodes().size(), 4u) << ToText(graph);
 }
 
 DeviceInfo PlanDevice() {
@@ -147,11 +144,7 @@ void CheckAccumulator(const std::string& device, const std::vector<std::string>&
   SCOPED_TRACE(device + ", on the CPU: " + (cpu_ops.empty() ? "nothing" : cpu_ops[0]));
   const Result<Model> model = AccumulatorModel();
   ASSERT_TRUE(model.ok()) << model.status().message();
-  SessionOptions options;
-  options.device = device;
-  options.use_cache = false;
-  options.cpu_ops = cpu_ops;
-  Result<Session> session = Session::Create(*model, options);
+  Result<Session> session = Session::Create(*model, {.device = device, .use_cache = false, .cpu_ops = cpu_ops});
   ASSERT_TRUE(session.ok()) << session.status().message();
   const std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8};
   ASSERT_TRUE(session->SetInput(0, std::as_bytes(std::span(x))).ok());

@@ -212,8 +212,7 @@ Result<std::pair<std::vector<std::byte>, Report>> RunDemo(const CacheFolder& fol
 }
 
 void ExchangePlan(const CacheFolder& folder, const std::function<void(Plan&)>& change) {
-  CacheFilter plans;
-  plans.kind = "plan";
+  CacheFilter plans{.kind = "plan"};
   const auto cache = Cache::At(folder.path().string());
   ASSERT_TRUE(cache.ok());
   const auto entries = cache->List(plans);

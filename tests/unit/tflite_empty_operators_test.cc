@@ -242,21 +242,11 @@ std::vector<std::byte> LstmModel(int32_t batch, int32_t steps) {
 }
 
 // Loops, states and layers of nothing, on a device.
-class EmptyOnDevices : public testing::SessionsOnDevice {
- protected:
-  // One session at a time: its model stays here.
-  Session Open(const std::vector<std::byte>& bytes) {
-    model_.emplace(Model::FromMemory(bytes).value());
-    return Opened(*model_);
-  }
-
- private:
-  std::optional<Model> model_;
-};
+class EmptyOnDevices : public testing::SessionsOnDevice {};
 
 TEST_P(EmptyOnDevices, ARecurrentLayerMakesNothingOfNoBatchAndOfNoSteps) {
   for (const auto& [batch, steps] : {std::pair(0, 3), {2, 0}}) {
-    Session session = Open(LstmModel(batch, steps));
+    Session session = Opened(LstmModel(batch, steps));
     ASSERT_TRUE(session.SetInput<float>(0, std::vector<float>()).ok());
     ASSERT_TRUE(session.Run().ok());
     EXPECT_THAT(session.output<float>(0).value(), ElementsAre());
@@ -286,7 +276,7 @@ std::vector<std::byte> LoopWithAList(bool grows) {
 }
 
 TEST_P(EmptyOnDevices, ALoopThatDataEndCarriesAListOfNoElements) {
-  Session session = Open(LoopWithAList(false));
+  Session session = Opened(LoopWithAList(false));
   ASSERT_TRUE(session.SetInput<float>(0, std::vector<float>{0.5f}).ok());
   ASSERT_TRUE(session.SetInput<float>(1, std::vector<float>()).ok());
   ASSERT_TRUE(session.Run().ok());
@@ -319,7 +309,7 @@ TEST_P(EmptyOnDevices, AVariableWithoutElementsStaysEmpty) {
   const auto again = writer.builder().CreateString("v");
   writer.AddOperator(kVarHandle, {}, {first}, wire::CreateVarHandleOptions(writer.builder(), 0, again));
   writer.AddOperator(kAssignVariable, {first, zeros}, {});
-  Session session = Open(writer.Finish({}, {}));
+  Session session = Opened(writer.Finish({}, {}));
   ASSERT_TRUE(session.SetInput<float>(0, std::vector<float>{1, 2}).ok());
   ASSERT_TRUE(session.SetInput<float>(1, std::vector<float>()).ok());
   ASSERT_TRUE(session.Run().ok());

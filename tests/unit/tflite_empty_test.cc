@@ -11,6 +11,7 @@
 #include "hearth/session.h"
 #include "tests/testing/builtin_codes.h"
 #include "tests/testing/device_names.h"
+#include "tests/testing/on_device.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
@@ -158,7 +159,7 @@ TEST(TfliteEmpty, WhatHasNoElementToTakeIsRefused) {
 }
 
 // Nothing and an image: what is made of both runs, and nothing is an output too.
-class NothingOnDevices : public ::testing::TestWithParam<std::string> {};
+class NothingOnDevices : public testing::SessionsOnDevice {};
 
 TEST_P(NothingOnDevices, GoesInAndOut) {
   TfliteWriter writer;
@@ -170,21 +171,14 @@ TEST_P(NothingOnDevices, GoesInAndOut) {
   writer.AddOperator(kSum, {negated, writer.AddIntegers({0})}, {sum},
                      wire::CreateReducerOptions(writer.builder(), false));
   writer.AddOperator(kAdd, {all, sum}, {y});
-  const auto bytes = writer.Finish({none, x}, {y, negated, sum, none});
-  SessionOptions options;
-  options.device = GetParam();
-  options.use_cache = false;
-  const Result<Model> model = Model::FromMemory(bytes);
-  ASSERT_TRUE(model.ok()) << model.status().message();
-  Result<Session> session = Session::Create(*model, options);
-  if (!session.ok()) GTEST_SKIP() << session.status().message();
-  ASSERT_TRUE(session->SetInput<float>(0, std::vector<float>()).ok());
-  ASSERT_TRUE(session->SetInput<float>(1, std::vector<float>{3, 4}).ok());
-  ASSERT_TRUE(session->Run().ok());
-  EXPECT_THAT(session->output<float>(0).value(), ElementsAre(3, 4));
-  EXPECT_THAT(session->output<float>(1).value(), ElementsAre());
-  EXPECT_THAT(session->output<float>(2).value(), ElementsAre(0, 0));
-  EXPECT_THAT(session->output<float>(3).value(), ElementsAre());
+  Session session = Opened(writer.Finish({none, x}, {y, negated, sum, none}));
+  ASSERT_TRUE(session.SetInput<float>(0, std::vector<float>()).ok());
+  ASSERT_TRUE(session.SetInput<float>(1, std::vector<float>{3, 4}).ok());
+  ASSERT_TRUE(session.Run().ok());
+  EXPECT_THAT(session.output<float>(0).value(), ElementsAre(3, 4));
+  EXPECT_THAT(session.output<float>(1).value(), ElementsAre());
+  EXPECT_THAT(session.output<float>(2).value(), ElementsAre(0, 0));
+  EXPECT_THAT(session.output<float>(3).value(), ElementsAre());
 }
 
 TEST_P(NothingOnDevices, ABatchOfNoneIsResizedToAndFrom) {
@@ -192,23 +186,16 @@ TEST_P(NothingOnDevices, ABatchOfNoneIsResizedToAndFrom) {
   const int32_t x = writer.AddTensor({"x", {1, 2}, wire::TensorType_FLOAT32, {}, false, {-1, 2}});
   const int32_t y = writer.AddTensor({"y", {1, 2}, wire::TensorType_FLOAT32, {}, false, {-1, 2}});
   writer.AddOperator(kNeg, {x}, {y});
-  const auto bytes = writer.Finish({x}, {y});
-  SessionOptions options;
-  options.device = GetParam();
-  options.use_cache = false;
-  const Result<Model> model = Model::FromMemory(bytes);
-  ASSERT_TRUE(model.ok()) << model.status().message();
-  Result<Session> session = Session::Create(*model, options);
-  if (!session.ok()) GTEST_SKIP() << session.status().message();
-  const Status resized = session->ResizeBatch(0);
+  Session session = Opened(writer.Finish({x}, {y}));
+  const Status resized = session.ResizeBatch(0);
   ASSERT_TRUE(resized.ok()) << resized.message();
-  ASSERT_TRUE(session->SetInput<float>(0, std::vector<float>()).ok());
-  ASSERT_TRUE(session->Run().ok());
-  EXPECT_THAT(session->output<float>(0).value(), ElementsAre());
-  ASSERT_TRUE(session->ResizeBatch(1).ok());
-  ASSERT_TRUE(session->SetInput<float>(0, std::vector<float>{3, 4}).ok());
-  ASSERT_TRUE(session->Run().ok());
-  EXPECT_THAT(session->output<float>(0).value(), ElementsAre(-3, -4));
+  ASSERT_TRUE(session.SetInput<float>(0, std::vector<float>()).ok());
+  ASSERT_TRUE(session.Run().ok());
+  EXPECT_THAT(session.output<float>(0).value(), ElementsAre());
+  ASSERT_TRUE(session.ResizeBatch(1).ok());
+  ASSERT_TRUE(session.SetInput<float>(0, std::vector<float>{3, 4}).ok());
+  ASSERT_TRUE(session.Run().ok());
+  EXPECT_THAT(session.output<float>(0).value(), ElementsAre(-3, -4));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, NothingOnDevices, ::testing::ValuesIn(testing::DeviceNames()));

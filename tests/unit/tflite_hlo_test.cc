@@ -9,6 +9,7 @@
 #include "core/graph/evaluate.h"
 #include "frontends/tflite/reader.h"
 #include "tests/testing/builtin_codes.h"
+#include "tests/testing/one_expansion.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
@@ -48,15 +49,6 @@ std::vector<double> Evaluated(const std::vector<std::byte>& bytes, std::vector<R
   const auto outputs = EvaluateGraph(*graph, inputs);
   EXPECT_TRUE(outputs.ok()) << outputs.status().message();
   return outputs.ok() ? (*outputs)[0].values : std::vector<double>();
-}
-
-std::string RefusalOf(const std::vector<std::byte>& bytes) {
-  const Result<Graph> graph = ReadTfliteModel(bytes);
-  if (!graph.ok()) return std::string(graph.status().message());
-  for (const Node& node : graph->nodes()) {
-    if (const auto* op = std::get_if<UnknownOp>(&node.op)) return op->reason;
-  }
-  return "";
 }
 
 TEST(TfliteHlo, CaseTakesTheBranchWithTheNumberThatDataGiveElseTheLast) {

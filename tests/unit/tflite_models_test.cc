@@ -3,6 +3,7 @@
 
 #include <cctype>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "core/graph/op_def.h"
@@ -38,40 +39,42 @@ Counts CountOps(const Graph& graph) {
   return counts;
 }
 
-class TfliteModels : public ::testing::TestWithParam<ModelCase> {};
+class TfliteModels : public ::testing::TestWithParam<ModelCase> {
+ protected:
+  void SetUp() override {
+    const auto path = SharedFolder() / "models" / GetParam().file;
+    HEARTH_SKIP_WITHOUT(path);
+    Result<ModelFile> file = ModelFile::Open(path.string());
+    ASSERT_TRUE(file.ok()) << file.status().message();
+    file_.emplace(std::move(file).value());
+    Result<Graph> read = ReadTfliteModel(file_->bytes());
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    graph_ = std::move(read).value();
+  }
+
+  std::optional<ModelFile> file_;
+  Graph graph_;
+};
 
 TEST_P(TfliteModels, AreReadWithTheListedOperatorsAndInterface) {
-  const auto path = SharedFolder() / "models" / GetParam().file;
-  HEARTH_SKIP_WITHOUT(path);
-  Result<ModelFile> file = ModelFile::Open(path.string());
-  ASSERT_TRUE(file.ok()) << file.status().message();
-  Result<Graph> graph = ReadTfliteModel(file->bytes());
-  ASSERT_TRUE(graph.ok()) << graph.status().message();
-
-  EXPECT_EQ(CountOps(*graph), GetParam().ops);
-  EXPECT_EQ(DescribeValues(*graph, graph->inputs), GetParam().inputs);
-  EXPECT_EQ(DescribeValues(*graph, graph->outputs), GetParam().outputs);
-  const Status valid = graph->Validate();
+  EXPECT_EQ(CountOps(graph_), GetParam().ops);
+  EXPECT_EQ(DescribeValues(graph_, graph_.inputs), GetParam().inputs);
+  EXPECT_EQ(DescribeValues(graph_, graph_.outputs), GetParam().outputs);
+  const Status valid = graph_.Validate();
   EXPECT_TRUE(valid.ok()) << valid.message();
 }
 
 TEST_P(TfliteModels, KeepTheShapesOfTheFileWhenTheyAreInferred) {
-  const auto path = SharedFolder() / "models" / GetParam().file;
-  HEARTH_SKIP_WITHOUT(path);
-  Result<ModelFile> file = ModelFile::Open(path.string());
-  ASSERT_TRUE(file.ok()) << file.status().message();
-  Result<Graph> graph = ReadTfliteModel(file->bytes());
-  ASSERT_TRUE(graph.ok()) << graph.status().message();
-  const Graph as_in_file = graph->Clone();
-  for (const Node& node : graph->nodes()) {
+  const Graph as_in_file = graph_.Clone();
+  for (const Node& node : graph_.nodes()) {
     if (std::holds_alternative<UnknownOp>(node.op)) continue;             // its outputs keep the file's shapes
     if (std::holds_alternative<DetectionPostProcess>(node.op)) continue;  // the file says no shapes of its outputs
-    const Status inferred = OpDefOf(node.op).infer(*graph, node);
+    const Status inferred = OpDefOf(node.op).infer(graph_, node);
     ASSERT_TRUE(inferred.ok()) << inferred.message();
   }
-  for (size_t id = 0; id < graph->values().size(); ++id) {
-    EXPECT_EQ(graph->values()[id].desc.shape, as_in_file.values()[id].desc.shape) << graph->values()[id].name;
-    EXPECT_EQ(graph->values()[id].desc.dtype, as_in_file.values()[id].desc.dtype) << graph->values()[id].name;
+  for (size_t id = 0; id < graph_.values().size(); ++id) {
+    EXPECT_EQ(graph_.values()[id].desc.shape, as_in_file.values()[id].desc.shape) << graph_.values()[id].name;
+    EXPECT_EQ(graph_.values()[id].desc.dtype, as_in_file.values()[id].desc.dtype) << graph_.values()[id].name;
   }
 }
 

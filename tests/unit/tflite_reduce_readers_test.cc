@@ -194,10 +194,7 @@ TEST(TfliteReduce, OutputsHaveTheTypeThatOperatorsGiveWhateverTheFileDeclares) {
   const Result<Model> model = Model::FromMemory(writer.Finish({x}, {y}));
   ASSERT_TRUE(model.ok()) << model.status().message();
   EXPECT_EQ(model->outputs()[0].dtype, "float32");
-  SessionOptions options;
-  options.device = "cpu";
-  options.use_cache = false;
-  Result<Session> session = Session::Create(*model, options);
+  Result<Session> session = Session::Create(*model, {.device = "cpu", .use_cache = false});
   ASSERT_TRUE(session.ok()) << session.status().message();
   const std::vector<float> image(45, -2.5f);
   ASSERT_TRUE(session->SetInput<float>(0, image).ok());

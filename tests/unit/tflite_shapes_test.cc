@@ -311,10 +311,7 @@ std::vector<std::byte> TwoFunctions() {
 }
 
 std::vector<float> RunOnce(const Model& model, const std::string& input, const std::vector<float>& x) {
-  SessionOptions options;
-  options.device = "cpu";
-  options.use_cache = false;
-  Result<Session> session = Session::Create(model, options);
+  Result<Session> session = Session::Create(model, {.device = "cpu", .use_cache = false});
   EXPECT_TRUE(session.ok()) << session.status().message();
   if (!session.ok()) return {};
   const Status set = session->SetInput(input, std::as_bytes(std::span(x)));
@@ -357,10 +354,7 @@ TEST(Session, SaysThatAnOpenShapeMayBeWhatIsWrong) {
   writer.AddOperator(kConv2D, {x, w}, {y}, wire::CreateConv2DOptions(writer.builder(), wire::Padding_VALID, 1, 1));
   const Result<Model> model = Model::FromMemory(writer.Finish({x}, {y}));
   ASSERT_TRUE(model.ok()) << model.status().message();
-  SessionOptions options;
-  options.device = "cpu";
-  options.use_cache = false;
-  EXPECT_THAT(Session::Create(*model, options).status().message(),
+  EXPECT_THAT(Session::Create(*model, {.device = "cpu", .use_cache = false}).status().message(),
               HasSubstr("leaves the shape of input 'image' (1x-1x-1x1) open: choose it with --shape 'image=1x1x1x1'"));
 }
 
@@ -373,9 +367,7 @@ TEST(Session, BlamesNoShapeForAnOperatorThatIsNotKnownNorAScalarForBeingOne) {
     writer.AddCustomOperator("FOO", {x}, {y});
     const Result<Model> model = Model::FromMemory(writer.Finish({x}, {y}));
     ASSERT_TRUE(model.ok()) << model.status().message();
-    SessionOptions options;
-    options.device = "cpu";
-    options.use_cache = false;
+    SessionOptions options{.device = "cpu", .use_cache = false};
     EXPECT_THAT(Session::Create(*model, options).status().message(), Not(HasSubstr("leaves the shape")));
   }
 }

@@ -10,6 +10,7 @@
 #include "hearth/session.h"
 #include "tests/testing/builtin_codes.h"
 #include "tests/testing/on_device.h"
+#include "tests/testing/one_expansion.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
@@ -196,24 +197,15 @@ TEST(TfliteVariables, ABranchThatIsNotTakenAssignsNothing) {
   EXPECT_THAT(RunOn(*session, {-1, -2}), ElementsAre(1, 2));
 }
 
-std::string WhyUnknown(std::span<const std::byte> bytes) {
-  const Result<Graph> graph = ReadTfliteModel(bytes);
-  if (!graph.ok()) return std::string(graph.status().message());
-  for (const Node& node : graph->nodes()) {
-    if (const auto* op = std::get_if<UnknownOp>(&node.op)) return op->reason;
-  }
-  return "";
-}
-
 TEST(TfliteVariables, AReadBeforeAnyAssignmentIsRefusedByName) {
   VariableModel model({0, 0});
   const auto bytes = model.Finish(model.Combined(kAdd, model.x, model.Read(model.Handle("other"))));
-  EXPECT_THAT(WhyUnknown(bytes), HasSubstr("variable 'other' before anything was assigned"));
+  EXPECT_THAT(RefusalOf(bytes), HasSubstr("variable 'other' before anything was assigned"));
 }
 
 TEST(TfliteVariables, AFirstAssignmentThatDependsOnDataIsRefused) {
   for (const bool in_then : {true, false}) {
-    EXPECT_THAT(WhyUnknown(AssignmentInABranch("other", in_then)),
+    EXPECT_THAT(RefusalOf(AssignmentInABranch("other", in_then)),
                 HasSubstr("whether it assigns to variable 'other', which holds nothing before, depends on data"));
   }
 }
@@ -224,7 +216,7 @@ TEST(TfliteVariables, AnAssignmentOfAnotherShapeIsRefused) {
   const int32_t handle = model.Handle();
   model.writer.AddOperator(kAssignVariable, {handle, three}, {});
   const auto bytes = model.Finish(model.Combined(kAdd, model.x, model.Read(handle)));
-  EXPECT_THAT(WhyUnknown(bytes), HasSubstr("begins as float32[2] and becomes float32[3]"));
+  EXPECT_THAT(RefusalOf(bytes), HasSubstr("begins as float32[2] and becomes float32[3]"));
 }
 
 TEST(TfliteVariables, AHandleReadAsNumbersIsAMalformedModel) {

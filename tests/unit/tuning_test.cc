@@ -6,13 +6,12 @@
 #include <set>
 
 #include "backends/null/device.h"
-#include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
-#include "core/lowering/lower.h"
 #include "core/lowering/tunable_layers.h"
 #include "frontends/engine/tuned_start.h"
 #include "frontends/engine/tuning_cache.h"
 #include "tests/testing/memory_store.h"
+#include "tests/testing/parsed_graph.h"
 
 namespace hearth {
 namespace {
@@ -33,16 +32,9 @@ const DeviceInfo kDevices[] = {TuningDevice(Dialect::kOpenCl, DeviceType::kCpu),
                                TuningDevice(Dialect::kVulkan, DeviceType::kDiscreteGpu),
                                TuningDevice(Dialect::kOpenCl, DeviceType::kIntegratedGpu)};
 
-Graph GraphOf(std::string_view text) {
-  Result<Graph> graph = GraphFromText(text);
-  EXPECT_TRUE(graph.ok()) << graph.status().message();
-  EXPECT_TRUE(InferShapes(*graph).ok());
-  return std::move(graph).value();
-}
-
 // Every operation with candidates, a pointwise convolution twice.
 Graph TunedNetwork() {
-  return GraphOf(R"(graph "network"
+  return testing::Parsed(R"(graph "network"
 %0 = input : float32[1x12x12x8] "x"
 %1 = constant : float32[12x3x3x8] "w1" = fill(0.01)
 %2 = constant : float32[1x3x3x12] "w2" = fill(0.02)
@@ -63,7 +55,7 @@ output %13
 
 // One pointwise convolution as in TunedNetwork, with other names and weights.
 Graph OtherNetwork() {
-  return GraphOf(R"(graph "other"
+  return testing::Parsed(R"(graph "other"
 %0 = input : float32[1x12x12x12] "image"
 %1 = constant : float32[12x1x1x12] "filter" = fill(0.5)
 %2 = conv_2d(%0, %1) : float32[1x12x12x12] "y" node "its own name" operator 7
@@ -94,8 +86,7 @@ TEST(LayerKey, IsThatOfTheShapeAndNotOfNamesAndWeights) {
   const std::string key = LayerKey(network, network.nodes()[2], device, {});
   EXPECT_EQ(LayerKey(network, network.nodes()[3], device, {}), key);
   EXPECT_EQ(LayerKey(other, other.nodes()[0], device, {}), key);
-  LowerOptions options;
-  options.precision = Precision::kFp16;
+  LowerOptions options{.precision = Precision::kFp16};
   EXPECT_NE(LayerKey(network, network.nodes()[2], device, options), key);
   options = {};
   options.read_path = AccessPath::kTexelBuffer;
@@ -253,8 +244,7 @@ TEST(StoredTuning, IsSharedByNetworksOfADeviceAndGrows) {
   EXPECT_TRUE(StoredTuning(device, store).empty());
   FakeClock clock(FastestWithRows("2"));
   StoreTuning(device, Tune(other, device, {}, TuneMode::kFull, clock), 1, store);
-  LowerOptions options;
-  options.tuned = TableOf(StoredTuning(device, store));
+  LowerOptions options{.tuned = TableOf(StoredTuning(device, store))};
   ASSERT_EQ(options.tuned.size(), 1u);
   // The other network's plan is made with it, and its pointwise layers need not be measured.
   EXPECT_NE(SerializePlan(*Lower(network, device, options)), SerializePlan(*Lower(network, device, {})));

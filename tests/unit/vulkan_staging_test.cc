@@ -40,14 +40,10 @@ class Runs {
     if (device_ == nullptr) return Status(StatusCode::kUnavailable, "no usable Vulkan device");
     HEARTH_ASSIGN(graph_, GraphFromText(kNetwork));
     HEARTH_TRY(InferShapes(graph_));
-    LowerOptions options;
-    options.cpu_ops = cpu_ops;
+    LowerOptions options{.cpu_ops = cpu_ops};
     HEARTH_ASSIGN(Plan plan, Lower(graph_, device_->info(), options));
     host_ = MakeCpuExecutor();
-    RunnerParts parts;
-    parts.device = device_.get();
-    parts.graph = &graph_;
-    parts.host = host_.get();
+    RunnerParts parts{.device = device_.get(), .graph = &graph_, .host = host_.get()};
     HEARTH_ASSIGN(runner_, PlanRunner::Create(std::move(plan), parts));
     return Status::Ok();
   }

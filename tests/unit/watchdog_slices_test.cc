@@ -8,11 +8,9 @@
 #include <set>
 
 #include "backends/null/device.h"
-#include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
-#include "core/lowering/lower.h"
 #include "core/plan/dispatch_cost.h"
 #include "hal/plan_runner.h"
+#include "tests/testing/parsed_graph.h"
 
 namespace hearth {
 namespace {
@@ -42,19 +40,10 @@ using Slices = std::vector<std::vector<DispatchPart>>;
 
 class WatchdogSlices : public ::testing::Test {
  protected:
-  void SetUp() override {
-    Result<Graph> graph = GraphFromText(kLongNetwork);
-    ASSERT_TRUE(graph.ok()) << graph.status().message();
-    graph_ = std::move(graph).value();
-    ASSERT_TRUE(InferShapes(graph_).ok());
-  }
-
   Plan PlanFor(const DeviceInfo& info) const {
     LowerOptions options;
     options.preference = Preference::kFastSingleAnswer;  // a dispatch for each node
-    Result<Plan> plan = Lower(graph_, info, options);
-    EXPECT_TRUE(plan.ok()) << plan.status().message();
-    return std::move(plan).value();
+    return testing::Lowered(graph_, info, options);
   }
 
   Slices SlicesFor(const DeviceInfo& info, double correction = 1) const {
@@ -64,7 +53,7 @@ class WatchdogSlices : public ::testing::Test {
     return SlicesOf(plan, all, info, SliceLimitMs(info), correction);
   }
 
-  Graph graph_;
+  const Graph graph_ = testing::Parsed(kLongNetwork);
 };
 
 TEST_F(WatchdogSlices, ASlowGpuGetsSeveralThatKeepTheOrder) {
@@ -157,9 +146,7 @@ TEST_F(WatchdogSlices, MeasuredRunsCorrectTheEstimate) {
 TEST_F(WatchdogSlices, ARunnerSubmitsThemAndCutsAnewOnceRunsTurnOutShort) {
   NullDevice device(Gpu(1));
   const size_t slices = SlicesFor(device.info()).size();
-  RunnerParts parts;
-  parts.device = &device;
-  parts.graph = &graph_;
+  RunnerParts parts{.device = &device, .graph = &graph_};
   auto runner = PlanRunner::Create(PlanFor(device.info()), parts);
   ASSERT_TRUE(runner.ok()) << runner.status().message();
   std::vector<std::byte> in(128 * 128 * 4 * sizeof(float)), out(64 * sizeof(float));

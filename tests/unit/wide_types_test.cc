@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "hearth/session.h"
 #include "tests/testing/builtin_codes.h"
 #include "tests/testing/device_names.h"
+#include "tests/testing/on_device.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
@@ -28,26 +28,7 @@ constexpr auto kWord = wire::TensorType_UINT32;
 constexpr auto kShort = wire::TensorType_UINT16;
 constexpr auto kUnsignedLong = wire::TensorType_UINT64;
 
-class WideTypes : public ::testing::TestWithParam<std::string> {
- protected:
-  // A session of the model on the test's device; the test is skipped where that is not usable.
-  void Open(std::vector<std::byte> bytes) {
-    bytes_ = std::move(bytes);
-    SessionOptions options;
-    options.device = GetParam();
-    options.use_cache = false;
-    Result<Model> model = Model::FromMemory(bytes_);
-    ASSERT_TRUE(model.ok()) << model.status().message();
-    model_.emplace(std::move(model).value());
-    Result<Session> session = Session::Create(*model_, options);
-    if (!session.ok()) GTEST_SKIP() << session.status().message();
-    session_.emplace(std::move(session).value());
-  }
-
-  std::vector<std::byte> bytes_;
-  std::optional<Model> model_;  // reads them, and the session reads it
-  std::optional<Session> session_;
-};
+class WideTypes : public testing::SessionsOnDevice {};
 
 TEST_P(WideTypes, Uint32WrapsAndKeepsEveryBit) {
   TfliteWriter writer;
@@ -55,12 +36,11 @@ TEST_P(WideTypes, Uint32WrapsAndKeepsEveryBit) {
   const int32_t turned = writer.AddTensor({"turned", {2, 2}, kWord});
   writer.AddOperator(kMul, {x, writer.AddConstant<uint32_t>({"", {2}, kWord}, {3, 2})}, {y});
   writer.AddOperator(kTranspose, {y, writer.AddIntegers({1, 0})}, {turned});
-  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {turned})));
-  if (!session_) return;
-  ASSERT_TRUE(session_->SetInput<uint32_t>(0, std::vector<uint32_t>{4294967295u, 2147483648u, 16777217u, 5}).ok());
-  const Status ran = session_->Run();
+  Session session = Opened(writer.Finish({x}, {turned}));
+  ASSERT_TRUE(session.SetInput<uint32_t>(0, std::vector<uint32_t>{4294967295u, 2147483648u, 16777217u, 5}).ok());
+  const Status ran = session.Run();
   ASSERT_TRUE(ran.ok()) << ran.message();
-  EXPECT_THAT(session_->output<uint32_t>(0).value(), ElementsAre(4294967293u, 50331651u, 0u, 10u));
+  EXPECT_THAT(session.output<uint32_t>(0).value(), ElementsAre(4294967293u, 50331651u, 0u, 10u));
 }
 
 TEST_P(WideTypes, Float64IsNotRoundedToFloat32) {
@@ -70,13 +50,12 @@ TEST_P(WideTypes, Float64IsNotRoundedToFloat32) {
   writer.AddOperator(kAdd, {x, writer.AddConstant<double>({"", {1}, kDouble}, {1.0})}, {y});
   writer.AddOperator(kCast, {y}, {narrow});
   writer.AddOperator(kNeg, {narrow}, {again});
-  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {y, again})));
-  if (!session_) return;
-  ASSERT_TRUE(session_->SetInput<double>(0, std::vector<double>{0x1p-50, -0.25, 1e300}).ok());
-  const Status ran = session_->Run();
+  Session session = Opened(writer.Finish({x}, {y, again}));
+  ASSERT_TRUE(session.SetInput<double>(0, std::vector<double>{0x1p-50, -0.25, 1e300}).ok());
+  const Status ran = session.Run();
   ASSERT_TRUE(ran.ok()) << ran.message();
-  EXPECT_THAT(session_->output<double>(0).value(), ElementsAre(1.0 + 0x1p-50, 0.75, 1e300));
-  EXPECT_THAT(session_->output<float>(1).value(), ElementsAre(-1.0f, -0.75f, -std::numeric_limits<float>::infinity()));
+  EXPECT_THAT(session.output<double>(0).value(), ElementsAre(1.0 + 0x1p-50, 0.75, 1e300));
+  EXPECT_THAT(session.output<float>(1).value(), ElementsAre(-1.0f, -0.75f, -std::numeric_limits<float>::infinity()));
 }
 
 TEST_P(WideTypes, Uint16HasNoSign) {
@@ -86,26 +65,24 @@ TEST_P(WideTypes, Uint16HasNoSign) {
   writer.AddOperator(kBitwiseXor, {x, writer.AddConstant<uint16_t>({"", {1}, kShort}, {0x8001})}, {y});
   writer.AddOperator(kCast, {y}, {real});
   writer.AddOperator(kCast, {real}, {back});
-  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {y, real, back})));
-  if (!session_) return;
-  ASSERT_TRUE(session_->SetInput<uint16_t>(0, std::vector<uint16_t>{0, 1, 0x7ffe, 0xffff}).ok());
-  const Status ran = session_->Run();
+  Session session = Opened(writer.Finish({x}, {y, real, back}));
+  ASSERT_TRUE(session.SetInput<uint16_t>(0, std::vector<uint16_t>{0, 1, 0x7ffe, 0xffff}).ok());
+  const Status ran = session.Run();
   ASSERT_TRUE(ran.ok()) << ran.message();
-  EXPECT_THAT(session_->output<uint16_t>(0).value(), ElementsAre(0x8001, 0x8000, 0xffff, 0x7ffe));
-  EXPECT_THAT(session_->output<float>(1).value(), ElementsAre(32769.0f, 32768.0f, 65535.0f, 32766.0f));
-  EXPECT_THAT(session_->output<uint16_t>(2).value(), ElementsAre(0x8001, 0x8000, 0xffff, 0x7ffe));
+  EXPECT_THAT(session.output<uint16_t>(0).value(), ElementsAre(0x8001, 0x8000, 0xffff, 0x7ffe));
+  EXPECT_THAT(session.output<float>(1).value(), ElementsAre(32769.0f, 32768.0f, 65535.0f, 32766.0f));
+  EXPECT_THAT(session.output<uint16_t>(2).value(), ElementsAre(0x8001, 0x8000, 0xffff, 0x7ffe));
 }
 
 TEST_P(WideTypes, Uint16Wraps) {
   TfliteWriter writer;
   const int32_t x = writer.AddTensor({"x", {4}, kShort}), y = writer.AddTensor({"y", {4}, kShort});
   writer.AddOperator(kMul, {x, x}, {y});
-  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {y})));
-  if (!session_) return;
-  ASSERT_TRUE(session_->SetInput<uint16_t>(0, std::vector<uint16_t>{3, 255, 256, 65535}).ok());
-  const Status ran = session_->Run();
+  Session session = Opened(writer.Finish({x}, {y}));
+  ASSERT_TRUE(session.SetInput<uint16_t>(0, std::vector<uint16_t>{3, 255, 256, 65535}).ok());
+  const Status ran = session.Run();
   ASSERT_TRUE(ran.ok()) << ran.message();
-  EXPECT_THAT(session_->output<uint16_t>(0).value(), ElementsAre(9, 65025, 0, 1));
+  EXPECT_THAT(session.output<uint16_t>(0).value(), ElementsAre(9, 65025, 0, 1));
 }
 
 TEST_P(WideTypes, IntegersOf64BitsKeepEveryDigitAlsoAsConstantsThatMove) {
@@ -116,12 +93,11 @@ TEST_P(WideTypes, IntegersOf64BitsKeepEveryDigitAlsoAsConstantsThatMove) {
   const int32_t constant = writer.AddConstant<int64_t>({"c", {1, 2}, kLong}, {wide, -wide});
   writer.AddOperator(kTranspose, {constant, writer.AddIntegers({1, 0})}, {turned});
   writer.AddOperator(kAdd, {x, turned}, {sum});
-  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {sum})));
-  if (!session_) return;
-  ASSERT_TRUE(session_->SetInput<int64_t>(0, std::vector<int64_t>{2, 4}).ok());
-  const Status ran = session_->Run();
+  Session session = Opened(writer.Finish({x}, {sum}));
+  ASSERT_TRUE(session.SetInput<int64_t>(0, std::vector<int64_t>{2, 4}).ok());
+  const Status ran = session.Run();
   ASSERT_TRUE(ran.ok()) << ran.message();
-  EXPECT_THAT(session_->output<int64_t>(0).value(), ElementsAre(wide + 2, 4 - wide));
+  EXPECT_THAT(session.output<int64_t>(0).value(), ElementsAre(wide + 2, 4 - wide));
 }
 
 TEST_P(WideTypes, IntegersOf64BitsAreToldApartByEveryDigit) {
@@ -130,14 +106,13 @@ TEST_P(WideTypes, IntegersOf64BitsAreToldApartByEveryDigit) {
   const int32_t x = writer.AddTensor({"x", {5}, kLong}), values = writer.AddTensor({"values", {5}, kLong});
   const int32_t places = writer.AddTensor({"places", {5}, wire::TensorType_INT32});
   writer.AddOperator(kUnique, {x}, {values, places});
-  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {values, places})));
-  if (!session_) return;
-  ASSERT_TRUE(session_->SetInput<int64_t>(0, std::vector<int64_t>{wide, wide - 1, wide, 5, wide + 1}).ok());
-  const Status ran = session_->Run();
+  Session session = Opened(writer.Finish({x}, {values, places}));
+  ASSERT_TRUE(session.SetInput<int64_t>(0, std::vector<int64_t>{wide, wide - 1, wide, 5, wide + 1}).ok());
+  const Status ran = session.Run();
   ASSERT_TRUE(ran.ok()) << ran.message();
-  EXPECT_THAT(session_->output<int64_t>(0).value(), ElementsAre(wide, wide - 1, 5, wide + 1, 0));
-  EXPECT_THAT(session_->output<int32_t>(1).value(), ElementsAre(0, 1, 0, 2, 3));
-  EXPECT_THAT(session_->output<int32_t>(2).value(), ElementsAre(4));
+  EXPECT_THAT(session.output<int64_t>(0).value(), ElementsAre(wide, wide - 1, 5, wide + 1, 0));
+  EXPECT_THAT(session.output<int32_t>(1).value(), ElementsAre(0, 1, 0, 2, 3));
+  EXPECT_THAT(session.output<int32_t>(2).value(), ElementsAre(4));
 }
 
 TEST_P(WideTypes, IntegersOf64BitsKeepEveryDigitWhereAShapeIsFilledWithOne) {
@@ -147,12 +122,11 @@ TEST_P(WideTypes, IntegersOf64BitsKeepEveryDigitWhereAShapeIsFilledWithOne) {
   const int32_t sum = writer.AddTensor({"sum", {2}, kLong});
   writer.AddOperator(kFill, {writer.AddIntegers({2}), writer.AddConstant<int64_t>({"", {}, kLong}, {wide})}, {full});
   writer.AddOperator(kAdd, {x, full}, {sum});
-  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {sum})));
-  if (!session_) return;
-  ASSERT_TRUE(session_->SetInput<int64_t>(0, std::vector<int64_t>{2, 4}).ok());
-  const Status ran = session_->Run();
+  Session session = Opened(writer.Finish({x}, {sum}));
+  ASSERT_TRUE(session.SetInput<int64_t>(0, std::vector<int64_t>{2, 4}).ok());
+  const Status ran = session.Run();
   ASSERT_TRUE(ran.ok()) << ran.message();
-  EXPECT_THAT(session_->output<int64_t>(0).value(), ElementsAre(wide + 2, wide + 4));
+  EXPECT_THAT(session.output<int64_t>(0).value(), ElementsAre(wide + 2, wide + 4));
 }
 
 TEST_P(WideTypes, IntegersOf64BitsKeepEveryDigitWhereTheyAreSortedAndPadded) {
@@ -164,13 +138,12 @@ TEST_P(WideTypes, IntegersOf64BitsKeepEveryDigitWhereTheyAreSortedAndPadded) {
   const int32_t borders = writer.AddConstant<int32_t>({"", {2, 2}, wire::TensorType_INT32}, {0, 0, 1, 1});
   writer.AddOperator(48, {x, writer.AddIntegers({2})}, {best, places});  // TOPK_V2
   writer.AddOperator(kPadV2, {x, borders, writer.AddConstant<int64_t>({"", {1}, kLong}, {-7})}, {padded});
-  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {best, padded})));
-  if (!session_) return;
-  ASSERT_TRUE(session_->SetInput<int64_t>(0, std::vector<int64_t>{wide - 1, wide + 1, wide}).ok());
-  const Status ran = session_->Run();
+  Session session = Opened(writer.Finish({x}, {best, padded}));
+  ASSERT_TRUE(session.SetInput<int64_t>(0, std::vector<int64_t>{wide - 1, wide + 1, wide}).ok());
+  const Status ran = session.Run();
   ASSERT_TRUE(ran.ok()) << ran.message();
-  EXPECT_THAT(session_->output<int64_t>(0).value(), ElementsAre(wide + 1, wide));
-  EXPECT_THAT(session_->output<int64_t>(1).value(), ElementsAre(-7, wide - 1, wide + 1, wide, -7));
+  EXPECT_THAT(session.output<int64_t>(0).value(), ElementsAre(wide + 1, wide));
+  EXPECT_THAT(session.output<int64_t>(1).value(), ElementsAre(-7, wide - 1, wide + 1, wide, -7));
 }
 
 TEST_P(WideTypes, Uint64IsMovedAddedAndReadAsWordsWithEveryBit) {
@@ -183,13 +156,12 @@ TEST_P(WideTypes, Uint64IsMovedAddedAndReadAsWordsWithEveryBit) {
   writer.AddOperator(kAdd, {x, writer.AddConstant<uint64_t>({"c", {1, 2}, kUnsignedLong}, {10, wide})}, {sum});
   writer.AddOperator(kTranspose, {sum, writer.AddIntegers({1, 0})}, {turned});
   writer.AddOperator(kBitcast, {turned}, {words});
-  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {turned, words})));
-  if (!session_) return;
-  ASSERT_TRUE(session_->SetInput<uint64_t>(0, std::vector<uint64_t>{wide, 1}).ok());
-  const Status ran = session_->Run();
+  Session session = Opened(writer.Finish({x}, {turned, words}));
+  ASSERT_TRUE(session.SetInput<uint64_t>(0, std::vector<uint64_t>{wide, 1}).ok());
+  const Status ran = session.Run();
   ASSERT_TRUE(ran.ok()) << ran.message();
-  EXPECT_THAT(session_->output<uint64_t>(0).value(), ElementsAre(3u, wide + 1));
-  EXPECT_THAT(session_->output<uint32_t>(1).value(), ElementsAre(3u, 0u, 0xfffffffau, 0xffffffffu));
+  EXPECT_THAT(session.output<uint64_t>(0).value(), ElementsAre(3u, wide + 1));
+  EXPECT_THAT(session.output<uint32_t>(1).value(), ElementsAre(3u, 0u, 0xfffffffau, 0xffffffffu));
 }
 
 // LiteRT 2.3.0's numbers.
@@ -202,16 +174,15 @@ TEST_P(WideTypes, BitsOfAGeneratorFollowItsStateAndTheStateIsHandedOn) {
                       wire::CreateStablehloRngBitGeneratorOptions(writer.builder(), wire::RngAlgorithm_PHILOX));
   writer.AddOperator2(kBitGenerator, {state}, {last, wide},
                       wire::CreateStablehloRngBitGeneratorOptions(writer.builder(), wire::RngAlgorithm_THREEFRY));
-  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {bits, state, last, wide})));
-  if (!session_) return;
-  ASSERT_TRUE(session_->SetInput<uint64_t>(0, std::vector<uint64_t>{1, 2}).ok());
-  const Status ran = session_->Run();
+  Session session = Opened(writer.Finish({x}, {bits, state, last, wide}));
+  ASSERT_TRUE(session.SetInput<uint64_t>(0, std::vector<uint64_t>{1, 2}).ok());
+  const Status ran = session.Run();
   ASSERT_TRUE(ran.ok()) << ran.message();
-  EXPECT_THAT(session_->output<uint32_t>(0).value(),
+  EXPECT_THAT(session.output<uint32_t>(0).value(),
               ElementsAre(0x7d34a749, 0xa9b8bbe8, 0x7ba423d7, 0x2fb324d9, 0x6cf923fe));
-  EXPECT_THAT(session_->output<uint64_t>(1).value(), ElementsAre(1u, 4u));
-  EXPECT_THAT(session_->output<uint64_t>(2).value(), ElementsAre(1u, 6u));
-  EXPECT_THAT(session_->output<int64_t>(3).value(), ElementsAre(-233920680524772397, 2658481902456610144));
+  EXPECT_THAT(session.output<uint64_t>(1).value(), ElementsAre(1u, 4u));
+  EXPECT_THAT(session.output<uint64_t>(2).value(), ElementsAre(1u, 6u));
+  EXPECT_THAT(session.output<int64_t>(3).value(), ElementsAre(-233920680524772397, 2658481902456610144));
 }
 
 TEST_P(WideTypes, AnOperatorThatIsReadAsSeveralNodesIsCountedOnce) {
@@ -220,9 +191,8 @@ TEST_P(WideTypes, AnOperatorThatIsReadAsSeveralNodesIsCountedOnce) {
   const int32_t bits = writer.AddTensor({"bits", {5}, kWord});
   writer.AddOperator2(kBitGenerator, {x}, {state, bits},
                       wire::CreateStablehloRngBitGeneratorOptions(writer.builder(), wire::RngAlgorithm_PHILOX));
-  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {bits, state})));
-  if (!session_) return;
-  const auto& ops = session_->report().ops;
+  Session session = Opened(writer.Finish({x}, {bits, state}));
+  const auto& ops = session.report().ops;
   EXPECT_EQ(ops.total, 1);
   EXPECT_EQ(ops.on_cpu, 1);
   EXPECT_EQ(ops.on_device, 0);
