@@ -8,6 +8,7 @@
 namespace hearth {
 namespace {
 
+using ::testing::AllOf;
 using testing::CacheFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

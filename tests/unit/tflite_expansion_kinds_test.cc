@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::Pointwise;
 
 ::testing::Matcher<const std::vector<double>&> Near(const std::vector<double>& numbers) {
@@ -101,6 +102,20 @@ TEST(TfliteExpansion, QuantizedUpdatesAreMovedToPlacesWhereNoneMeet) {
   EXPECT_THAT(apart.Answer(6, {model_of(apart, {3, 1})}, {4, 2}), ElementsAre(0, 0, 3, 4, 0, 0, 1, 2));
   OneExpansion meeting({2, 2});
   EXPECT_THAT(RefusalOf(meeting.Read(6, {model_of(meeting, {1, 1})}, {4, 2})), HasSubstr("share an index"));
+}
+
+TEST(TfliteExpansion, SegmentsOfNoQuantizedRowsKeepTheirScaleAndAreRefusedAsRowsAre) {
+  const WrittenQuantization steps = {.scales = {0.5f}, .zero_points = {7}};
+  const auto model_of = [&](OneExpansion& model, int32_t code) {
+    const int32_t x = model.writer.AddTensor({"q", {0, 2}, wire::TensorType_INT8, steps});
+    model.writer.AddOperator(114, {model.x}, {x});
+    const int32_t segments = model.writer.AddTensor({"segments", {2, 2}, wire::TensorType_INT8, steps});
+    model.writer.AddOperator(code, {x, model.Numbers({0}, {}), model.Numbers({}, {2})}, {segments});
+    return segments;
+  };
+  OneExpansion sums({0, 2}), most({0, 2});
+  EXPECT_THAT(sums.Answer(6, {model_of(sums, 155)}, {2, 2}), ElementsAre(0, 0, 0, 0));
+  EXPECT_THAT(RefusalOf(most.Read(6, {model_of(most, 154)}, {2, 2})), HasSubstr("share an index"));
 }
 
 TEST(TfliteExpansion, AFilledShapeHoldsANumberThatIsAnInput) {
