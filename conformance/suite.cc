@@ -93,12 +93,16 @@ std::map<std::string, int> HalfProductsOfCases(const Plan& plan, const Graph& gr
 struct Configuration {
   std::optional<AccessPath> path;  // nothing: on the CPU
   Precision precision = Precision::kFp32;
-  bool runs_all = true;  // false: only the cases that ask for every path
-  bool calculates_halves = false;
+  bool runs_all = true;                     // false: only the cases that ask for every path
+  std::optional<Rule> rule = std::nullopt;  // one that is off unless it is forced
 };
 
+std::string NameOf(Rule rule) {
+  return std::string(std::ranges::find(DeviceRules(), rule, &DeviceRule::rule)->name);
+}
+
 DeviceInfo InfoFor(DeviceInfo info, const Configuration& configuration) {
-  if (configuration.calculates_halves) info.forced_rules = ForcedRulesFromText("+half_arithmetic").value();
+  if (configuration.rule) info.forced_rules = ForcedRulesFromText("+" + NameOf(*configuration.rule)).value();
   return info;
 }
 
@@ -114,7 +118,7 @@ class PathRun {
     path_name_ = configuration.path ? std::string(AccessPathName(*configuration.path)) : "host";
     if (configuration.precision != Precision::kFp32)
       path_name_ += fmt::format(" {}", PrecisionName(options_.precision));
-    if (configuration.calculates_halves) path_name_ += " arithmetic";
+    if (configuration.rule) path_name_ += fmt::format(" {}", NameOf(*configuration.rule));
   }
 
   const std::string& path_name() const { return path_name_; }
@@ -274,8 +278,11 @@ std::vector<Configuration> ConfigurationsOf(const Device* device, const DeviceIn
   std::vector<Configuration> configurations = {{standard, Precision::kFp32, true}};
   if (info.fp16_storage) configurations.push_back({standard, Precision::kFp16, true});
   for (const Precision precision : {Precision::kFp16, Precision::kFp32_16}) {
-    const Configuration halves{standard, precision, false, true};
-    if (!info.is_software() && Applies(Rule::kHalfArithmetic, InfoFor(info, halves))) configurations.push_back(halves);
+    for (const Rule rule : {Rule::kHalfArithmetic, Rule::kCooperativeMatrices}) {
+      const Configuration forced{standard, precision, false, rule};
+      const bool is_of_gpus = rule == Rule::kHalfArithmetic;
+      if (!(is_of_gpus && info.is_software()) && Applies(rule, InfoFor(info, forced))) configurations.push_back(forced);
+    }
   }
   if (info.max_texel_elements > 0) {
     const AccessPath other = standard == AccessPath::kBuffer ? AccessPath::kTexelBuffer : AccessPath::kBuffer;

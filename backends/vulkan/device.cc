@@ -23,7 +23,8 @@ Result<std::unique_ptr<Device>> VulkanDevice::Share(const VulkanContext& context
   if (!physical.unusable_reason.empty()) return Status(StatusCode::kInvalidArgument, physical.unusable_reason);
   HEARTH_TRY(CheckQueueFamily(*instance, physical.handle, context.queue_family));
   physical.info.fp16_arithmetic = false;  // the features that the caller enabled are unknown
-  physical.timestamp_bits = 0;            // the value read is that of the queue family that Hearth would choose
+  physical.info.matrix_shape = {0, 0, 0};
+  physical.timestamp_bits = 0;  // the value read is that of the queue family that Hearth would choose
   HEARTH_ASSIGN(auto logical, LogicalDevice::Share(std::move(instance), std::move(physical), context));
   return std::unique_ptr<Device>(new VulkanDevice(std::move(logical)));
 }

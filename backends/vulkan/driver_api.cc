@@ -65,6 +65,9 @@ Result<InstanceApi> LoadInstanceApi(const LoaderApi& loader, VkInstance instance
   if (api.name == nullptr) return Missing(#name);
   HEARTH_VULKAN_INSTANCE_FUNCTIONS(HEARTH_VULKAN_LOAD)
 #undef HEARTH_VULKAN_LOAD
+  api.GetPhysicalDeviceCooperativeMatrixPropertiesKHR =
+      reinterpret_cast<PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR>(
+          loader.GetInstanceProcAddr(instance, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"));
   if (TheTableFilters().instance != nullptr) TheTableFilters().instance(api);
   return api;
 }

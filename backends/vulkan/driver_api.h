@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "backends/vulkan/matrix_api.h"
 #include "core/base/dynamic_library.h"
 #include "hearth/status.h"
 
@@ -99,6 +100,8 @@ struct LoaderApi {
 #define HEARTH_VULKAN_MEMBER(name) PFN_vk##name name = nullptr;
 struct InstanceApi {
   HEARTH_VULKAN_INSTANCE_FUNCTIONS(HEARTH_VULKAN_MEMBER)
+  // Null if no driver has the extension.
+  PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR GetPhysicalDeviceCooperativeMatrixPropertiesKHR = nullptr;
 };
 struct DeviceApi {
   HEARTH_VULKAN_DEVICE_FUNCTIONS(HEARTH_VULKAN_MEMBER)

@@ -27,6 +27,15 @@ Result<VkDevice> CreateDevice(const PhysicalDevice& physical) {
   }
 
   extensions.insert(extensions.end(), physical.external_memory.begin(), physical.external_memory.end());
+  VkPhysicalDeviceVulkanMemoryModelFeatures model{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES};
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR, &model, VK_TRUE, VK_FALSE};
+  model.vulkanMemoryModel = VK_TRUE;
+  if (physical.info.matrix_shape[0] != 0) {
+    extensions.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+    arithmetic.pNext = &matrices;
+  }
+
   if (physical.portability_subset) extensions.push_back(kPortabilitySubset);
 
   VkPhysicalDeviceFeatures features{};

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/vulkan/matrix_shape.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/device/usable_limits.h"
@@ -128,6 +129,19 @@ void ReadProperties(uint32_t api_version, const ExtensionSet& extensions, Physic
   std::memcpy(device.pipeline_cache_uuid.data(), base.pipelineCacheUUID, VK_UUID_SIZE);
 }
 
+// The kernels' text declares Vulkan's memory model, which the language of such matrices asks for. It is part of 1.2.
+void ReadMatrixShape(PhysicalDevice& device) {
+  VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+  VkPhysicalDeviceVulkanMemoryModelFeatures model{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES};
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR, nullptr, VK_FALSE, VK_FALSE};
+  Chain(features, model);
+  Chain(features, matrices);
+  device.instance->api.GetPhysicalDeviceFeatures2(device.handle, &features);
+  if (matrices.cooperativeMatrix == VK_TRUE && model.vulkanMemoryModel == VK_TRUE && device.shader_float16)
+    device.info.matrix_shape = MatrixShapeOf(*device.instance, device.handle);
+}
+
 void ReadFeatures(uint32_t api_version, const ExtensionSet& extensions, PhysicalDevice& device) {
   VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
   VkPhysicalDevice16BitStorageFeatures storage{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES};
@@ -144,6 +158,8 @@ void ReadFeatures(uint32_t api_version, const ExtensionSet& extensions, Physical
   device.info.fp16_storage = true;
   device.info.fp16_arithmetic = device.shader_float16;
   device.info.int64 = features.features.shaderInt64 == VK_TRUE;
+  if (!device.float16_is_extension && extensions.contains(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME))
+    ReadMatrixShape(device);
 }
 
 // Each needs those before it.

@@ -4,6 +4,7 @@
 
 #include "backends/vulkan/spirv/compiler_name.h"
 #include "backends/vulkan/spirv_functions.h"
+#include "backends/vulkan/spirv_matrix_types.h"
 #include "core/base/error.h"
 
 namespace hearth::vulkan {
@@ -32,6 +33,8 @@ Result<SpirvWords> CompileToSpirv(const std::string& glsl) {
             *static_cast<Result<SpirvWords>*>(user) = Error(StatusCode::kUnavailable, "{}", message);
           }};
   (*compile)(glsl.c_str(), &receiver);
+  if (result.ok() && !CompleteMatrixTypes(*result))
+    return Error(StatusCode::kInternal, "no type for the elements of a shader's matrices");
   return result;
 }
 

@@ -67,7 +67,10 @@ struct DeviceInfo {
   uint32_t compute_units = 1;
   uint32_t native_vector_floats = 1;  // float32 numbers in a vector register; a CPU with 16 has 32 such registers
   uint32_t subgroup_size = 1;         // invocations whose values a kernel may read from each other (shuffle)
-  bool int64 = false;                 // kernels may use 64-bit integers
+  // Rows, columns and depth of the product of two matrices of float16 that a subgroup adds to one of float32 in one
+  // step (VK_KHR_cooperative_matrix); zeros: it can't.
+  std::array<uint32_t, 3> matrix_shape = {0, 0, 0};
+  bool int64 = false;  // kernels may use 64-bit integers
   bool fp16_storage = false;
   bool fp16_arithmetic = false;
   bool unified_memory = false;  // the host sees device memory without a copy

@@ -36,6 +36,7 @@ struct DeviceProfile {
   bool vulkan_tells_units = false;  // its Vulkan driver reports them by a vendor's extension
   std::string_view renderer;        // its GL_RENDERER in OpenGL ES, which gives the rest (compute_units.h)
   uint32_t subgroup_size = 1;
+  bool matrices = false;  // its subgroups multiply matrices (VK_KHR_cooperative_matrix), in the driver's own shape
   bool int64 = false, fp16_arithmetic = false, unified_memory = false;
 
   bool Offers(Dialect dialect) const;

@@ -54,6 +54,11 @@ bool HasHalfArithmetic(const DeviceInfo& device) {
   return device.fp16_arithmetic && device.fp16_storage && device.dialect != Dialect::kGles;
 }
 
+bool HasMatrices(const DeviceInfo& device) {
+  return device.dialect == Dialect::kVulkan && device.matrix_shape[0] != 0 && device.fp16_arithmetic &&
+         device.fp16_storage;
+}
+
 // AMD's and Mesa's drivers use names like "AMD Radeon RX 6800 (RADV NAVI21)". AMD's CPUs have none of these words.
 bool IsAmdGpu(const DeviceInfo& device) {
   return !device.is_software() && device.name.find("Radeon") != std::string::npos;
@@ -146,6 +151,11 @@ constexpr DeviceRule kRules[] = {
      "SSD MobileNet v1: 272 bytes cross instead of 736,128; software drivers: no bus to cross, and one group is one "
      "core: 0.1 ms on the CPU, 0.3 by PoCL's kernels, 0.9 by llvmpipe's, 1.0 by lavapipe's",
      Always, IsHardware},
+    {Rule::kCooperativeMatrices, "cooperative_matrices",
+     "In fp16 and fp32_16 the subgroups of a 1x1 convolution multiply whole matrices (VK_KHR_cooperative_matrix).",
+     "no hardware; RADV's compiler, Navi 31: 59 products a cycle and wave in tiles of 64 by 64, pointwise_tile 36, and "
+     "52 with half_arithmetic; lavapipe of Mesa 26.1 takes four times as long",
+     HasMatrices, Never},
 };
 
 constexpr bool RowsFollowTheEnumeration() {
@@ -183,10 +193,13 @@ std::span<const DeviceRule> DeviceRules() {
   return kRules;
 }
 
+bool IsPossible(Rule rule, const DeviceInfo& device) {
+  return (device.forced_rules.off & BitOf(rule)) == 0 && kRules[static_cast<int>(rule)].can(device);
+}
+
 bool Applies(Rule rule, const DeviceInfo& device) {
-  const DeviceRule& row = kRules[static_cast<int>(rule)];
-  if ((device.forced_rules.off & BitOf(rule)) != 0 || !row.can(device)) return false;
-  return (device.forced_rules.on & BitOf(rule)) != 0 || row.holds(device);
+  if (!IsPossible(rule, device)) return false;
+  return (device.forced_rules.on & BitOf(rule)) != 0 || kRules[static_cast<int>(rule)].holds(device);
 }
 
 std::string ToText(const ForcedRules& forced) {

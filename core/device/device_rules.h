@@ -41,6 +41,7 @@ enum class Rule : uint8_t {
   kStaleTexels,
   kGridClasses,
   kDeviceDetections,
+  kCooperativeMatrices,
 };
 
 struct DeviceRule {
@@ -53,6 +54,9 @@ struct DeviceRule {
 };
 
 std::span<const DeviceRule> DeviceRules();
+
+// Whether `rule` is possible on `device` and not forced off: tuning may find that it pays where it does not apply.
+bool IsPossible(Rule rule, const DeviceInfo& device);
 
 // Whether `rule` applies to `device`: device.forced_rules decide, else the table.
 bool Applies(Rule rule, const DeviceInfo& device);

@@ -12,15 +12,6 @@ constexpr const char* kFourAtOnce = "sum += (a).x * (w0) + (a).y * (w1) + (a).z 
 constexpr const char* kOneByOne =
     "{ sum += (a).x * (w0); sum += (a).y * (w1); sum += (a).z * (w2); sum += (a).w * (w3); }";
 
-// The number that the define `name` has, 0 if the kernel lacks it.
-int NumberOf(const KernelSource& source, std::string_view name) {
-  const auto define = std::ranges::find(source.defines, name, &Define::name);
-  int number = 0;
-  if (define != source.defines.end())
-    std::from_chars(define->value.data(), define->value.data() + define->value.size(), number);
-  return number;
-}
-
 // Halves in a buffer are loaded as such, not by way of floats.
 std::string RealLoadOf(const TensorArg& arg, Dialect dialect) {
   const bool is_memory = arg.storage == StorageType::kFloat16 && arg.path == AccessPath::kBuffer;
@@ -36,10 +27,22 @@ const char* SumOf(const TensorArg& arg, const KernelSource& source) {
   return is_only_stored ? "((v) * float(min(gl_NumWorkGroups.x, 1u)))" : "(v)";
 }
 
+bool HasHalfFactors(const KernelSource& source) {
+  return NumberOf(source, kHalf) != 0;
+}
+
 }  // namespace
 
+int NumberOf(const KernelSource& source, std::string_view define) {
+  const auto found = std::ranges::find(source.defines, define, &Define::name);
+  int number = 0;
+  if (found != source.defines.end())
+    std::from_chars(found->value.data(), found->value.data() + found->value.size(), number);
+  return number;
+}
+
 int HalfProductsOf(const KernelSource& source) {
-  return NumberOf(source, kHalf) == 0 ? 0 : 4 * NumberOf(source, kTurns);
+  return HasHalfFactors(source) ? 4 * NumberOf(source, kTurns) : 0;
 }
 
 int TurnsOf(int32_t slices) {
@@ -47,7 +50,7 @@ int TurnsOf(int32_t slices) {
 }
 
 std::vector<MacroText> ArithmeticMacros(const KernelSource& source, Dialect dialect) {
-  const bool is_half = HalfProductsOf(source) > 0, is_opencl = dialect == Dialect::kOpenCl;
+  const bool is_half = HasHalfFactors(source), is_opencl = dialect == Dialect::kOpenCl;
   const char* type = !is_half ? "float4" : is_opencl ? "half4" : "f16vec4";
   const char* to_half = is_opencl ? "convert_half4(a)" : "f16vec4(a)";
   std::vector<MacroText> macros = {
@@ -68,7 +71,7 @@ std::vector<MacroText> ArithmeticMacros(const KernelSource& source, Dialect dial
 }
 
 std::string_view ArithmeticExtension(const KernelSource& source, Dialect dialect) {
-  if (HalfProductsOf(source) == 0) return {};
+  if (!HasHalfFactors(source)) return {};
   if (dialect == Dialect::kOpenCl) return "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n";
   return "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n";
 }

@@ -12,13 +12,17 @@
 
 namespace hearth {
 
-// 1: factors, products and the sums of blocks of TURNS * 4 products have 16 bits; sums of blocks have 32.
+// 1: factors, products and the sums of blocks of TURNS * 4 products have 16 bits; sums of blocks have 32. With TURNS 0
+// only factors have 16 bits.
 inline constexpr std::string_view kHalf = "HALF";
 inline constexpr std::string_view kTurns = "TURNS";
 // 1: 32-bit products are added to a sum one by one, not four at once. 16-bit products always are, within a block.
 inline constexpr std::string_view kChained = "CHAINED";
 
-// How many products one 16-bit sum holds; 0 if the kernel calculates in 32 bits.
+// The number that a define has; 0 if the kernel lacks it.
+int NumberOf(const KernelSource& source, std::string_view define);
+
+// How many products one 16-bit sum holds; 0 if products and sums have 32 bits.
 int HalfProductsOf(const KernelSource& source);
 
 // For a sum of `slices` times four products: the largest number of turns, up to 4, that divides `slices`. In blocks of
@@ -32,7 +36,7 @@ struct MacroText {
 // Defines real4, its conversions, add_products, and <arg>_real(i) for each tensor that is read.
 std::vector<MacroText> ArithmeticMacros(const KernelSource& source, Dialect dialect);
 
-// The first lines of the text of a kernel that multiplies in 16 bits; empty for others.
+// The first lines of the text of a kernel whose factors have 16 bits; empty for others.
 std::string_view ArithmeticExtension(const KernelSource& source, Dialect dialect);
 
 }  // namespace hearth

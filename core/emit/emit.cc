@@ -15,6 +15,7 @@
 #include "core/emit/emit_access.h"
 #include "core/emit/helpers.h"
 #include "core/emit/kernel_source.h"
+#include "core/emit/matrix_types.h"
 #include "core/emit/unroll.h"
 
 namespace hearth {
@@ -282,6 +283,7 @@ std::string GlslBeginning(const KernelSource& source, std::string_view functions
     if (std::any_of(source.tensors.begin(), source.tensors.end(), IsInPairs)) out += kVulkanInt64;
     if (SharesValues(source)) out += kVulkanSubgroups;
     out += ArithmeticExtension(source, dialect);
+    out += MatrixTypes(source);
   } else {
     const bool has_texels = std::any_of(source.tensors.begin(), source.tensors.end(), ReadsTexels);
     const bool is_precise = functions.find("px_precise") != std::string_view::npos;

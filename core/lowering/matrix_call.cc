@@ -8,6 +8,7 @@
 #include "core/base/round_up.h"
 #include "core/device/device_rules.h"
 #include "core/device/group_size.h"
+#include "core/lowering/cooperative_product.h"
 #include "core/lowering/flat_product.h"
 #include "core/lowering/local_product.h"
 #include "core/lowering/lowering_support.h"
@@ -96,6 +97,19 @@ void AddFirstTiles(const PlanBuilder& builder, const Node& node, const MatrixSha
   candidates.insert(candidates.end(), local.begin(), local.end());
 }
 
+// First where the rule applies, else last, for tuning. Their sums are added in an order that the driver chooses, so
+// they must not decide indices.
+void AddCooperative(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes,
+                    std::vector<KernelChoice>& candidates) {
+  const bool can_be = shapes.is_pointwise && shapes.groups == 1 && builder.graph().IsConstant(node.inputs[1]) &&
+                      builder.IsHalf(node.inputs[0]) && !builder.DecidesIndices(node.inputs[1]) &&
+                      !builder.DecidesIndices(node.outputs[0]);
+  if (!can_be) return;
+  const auto cooperative = CooperativeCandidates(builder.device(), SizeOf(shapes));
+  const bool leads = Applies(Rule::kCooperativeMatrices, builder.device());
+  candidates.insert(leads ? candidates.begin() : candidates.end(), cooperative.begin(), cooperative.end());
+}
+
 void AddWide(const DeviceInfo& device, const MatrixShapes& shapes, std::vector<KernelChoice>& candidates) {
   const KernelChoice wide{"wide", shapes.is_pointwise ? kWideRows : kWideConvRows, 1, 8};
   if (Applies(Rule::kWideRegisters, device)) {
@@ -180,6 +194,7 @@ std::vector<KernelChoice> MatrixCandidates(const PlanBuilder& builder, const Nod
   }
   AddFirstTiles(builder, node, shapes, TileFor(builder, shapes, slices_out), candidates);
   AddTiles(builder.device(), candidates);
+  AddCooperative(builder, node, shapes, candidates);
   // Tiles larger than the output repeat work. Grouped convolutions allow one column.
   const int most_cols = shapes.groups > 1                              ? 1
                         : Applies(Rule::kLargeTiles, builder.device()) ? std::max(slices_out, candidates.front().cols)
@@ -225,6 +240,10 @@ KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes
   }
   if (choice.variant == kLocalVariant) {
     UseLocal(SizeOf(shapes), choice, call);
+    return call;
+  }
+  if (choice.variant == kCooperativeVariant) {
+    UseCooperative(builder.device(), SizeOf(shapes), choice, call);
     return call;
   }
   if (wide) {

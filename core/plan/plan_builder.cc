@@ -247,7 +247,9 @@ Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vecto
 
 Status PlanBuilder::SetArithmetic(KernelSource& source, std::span<const Operand> operands,
                                   std::span<const uint32_t> scalars) const {
-  if (!Contains(source.defines, kHalf, &Define::name)) return Status::Ok();
+  const auto half = std::ranges::find(source.defines, kHalf, &Define::name);
+  // A call for cooperative matrices has set it: their factors always have 16 bits, their sums 32.
+  if (half == source.defines.end() || half->value != "0") return Status::Ok();
   // Adding four products at once rounds a quarter as often: a sum that decides an index must stay close to exact.
   const bool decides = std::ranges::any_of(operands, [&](const Operand& operand) {
     return operand.kind == Operand::Kind::kValue && DecidesIndices(operand.id);

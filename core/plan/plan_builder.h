@@ -113,6 +113,9 @@ class PlanBuilder {
     return StorageOf(a) == StorageOf(b) && DescOf(a).quantization == DescOf(b).quantization;
   }
 
+  // Whether the value's real numbers are stored as float16.
+  bool IsHalf(ValueId value) const { return StorageOf(value) == StorageType::kFloat16; }
+
   // Scratch memory between the dispatches of one node: a value that only the builder knows.
   ValueId Scratch(TensorDesc desc);
 

@@ -15,8 +15,7 @@ namespace {
 std::map<std::string, std::string> FeaturesOf(const DeviceInfo& info) {
   return {{"vendor", info.vendor},
           {"uuid", info.uuid},
-          {"max_local_size",
-           fmt::format("{}x{}x{}", info.max_local_size[0], info.max_local_size[1], info.max_local_size[2])},
+          {"max_local_size", fmt::format("{}", fmt::join(info.max_local_size, "x"))},
           {"max_local_invocations", std::to_string(info.max_local_invocations)},
           {"local_memory_bytes", std::to_string(info.local_memory_bytes)},
           {"max_buffer_bytes", std::to_string(info.max_buffer_bytes)},
@@ -27,6 +26,7 @@ std::map<std::string, std::string> FeaturesOf(const DeviceInfo& info) {
           {"compute_units", std::to_string(info.compute_units)},
           {"native_vector_floats", std::to_string(info.native_vector_floats)},
           {"subgroup_size", std::to_string(info.subgroup_size)},
+          {"matrix_shape", fmt::format("{}", fmt::join(info.matrix_shape, "x"))},
           {"int64", info.int64 ? "yes" : "no"},
           {"fp16_storage", info.fp16_storage ? "yes" : "no"},
           {"fp16_arithmetic", info.fp16_arithmetic ? "yes" : "no"},

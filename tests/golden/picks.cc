@@ -75,6 +75,10 @@ std::vector<Setting> Settings() {
       settings.back().device.forced_rules = forced;
     }
   }
+  settings.push_back(
+      With(Gpu(Dialect::kVulkan), Precision::kFp16, Preference::kBalanced, "a GPU that multiplies matrices"));
+  settings.back().device.matrix_shape = {16, 16, 16};
+  settings.back().device.forced_rules = ForcedRulesFromText("+cooperative_matrices").value();
   return settings;
 }
 

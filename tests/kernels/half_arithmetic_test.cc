@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -66,18 +65,11 @@ class HalfArithmeticOnDevices : public testing::Fp16Device {
     if (!Applies(Rule::kHalfArithmetic, opened_.info)) GTEST_SKIP() << opened_.id << " does not calculate in 16 bits";
   }
 
-  // By how much the device is off, as a part of the largest number.
   double ErrorOf(OneInputGraph& made, Precision precision) {
     const Result<testing::TwoAnswers> answers = AnswersOf(opened_, made, precision);
     EXPECT_TRUE(answers.ok()) << answers.status().message();
     if (!answers.ok()) return std::numeric_limits<double>::infinity();
-    double worst = 0, largest = 0;
-    for (size_t k = 0; k < answers->device.size(); ++k) {
-      const double difference = std::fabs(answers->device[k] - answers->reference[k]);
-      worst = std::isnan(difference) ? std::numeric_limits<double>::infinity() : std::max(worst, difference);
-      largest = std::max(largest, std::fabs(answers->reference[k]));
-    }
-    return worst / largest;
+    return testing::RelativeErrorOf(*answers);
   }
 };
 

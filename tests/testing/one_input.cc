@@ -1,6 +1,9 @@
 #include "tests/testing/one_input.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
@@ -33,6 +36,16 @@ ValueId OneInputGraph::Node(Op op, const std::vector<ValueId>& inputs, DType dty
   graph.AddNode({.op = std::move(op), .inputs = inputs, .outputs = {out}, .name = "n"});
   graph.outputs = {out};
   return out;
+}
+
+double RelativeErrorOf(const TwoAnswers& answers) {
+  double worst = 0, largest = 0;
+  for (size_t k = 0; k < answers.device.size(); ++k) {
+    const double difference = std::fabs(answers.device[k] - answers.reference[k]);
+    worst = std::isnan(difference) ? std::numeric_limits<double>::infinity() : std::max(worst, difference);
+    largest = std::max(largest, std::fabs(answers.reference[k]));
+  }
+  return worst / largest;
 }
 
 Result<TwoAnswers> AnswersOf(const OpenedDevice& opened, OneInputGraph& made, Precision precision) {

@@ -37,6 +37,9 @@ struct TwoAnswers {
   std::vector<float> device;
 };
 
+// By how much the device is off, as a part of the largest number; infinity for a NaN.
+double RelativeErrorOf(const TwoAnswers& answers);
+
 // Rewrites the graph for the device.
 Result<TwoAnswers> AnswersOf(const OpenedDevice& opened, OneInputGraph& made, Precision precision);
 

@@ -143,6 +143,7 @@ TEST(CacheKeys, EveryPartOfAPlansKeyCountsAndIsNamed) {
       {"device capability", [](PlanCase& c) { c.device.fp16_storage = !c.device.fp16_storage; }},
       {"device capability", [](PlanCase& c) { c.device.fp16_arithmetic = !c.device.fp16_arithmetic; }},
       {"device capability", [](PlanCase& c) { c.device.subgroup_size = 16; }},
+      {"device capability", [](PlanCase& c) { c.device.matrix_shape[2] += 8; }},
       {"device capability", [](PlanCase& c) { c.device.int64 = !c.device.int64; }},
       {"device capability", [](PlanCase& c) { c.device.unified_memory = !c.device.unified_memory; }},
       {"", [](PlanCase& c) { c.device.id = "opencl:7"; }},

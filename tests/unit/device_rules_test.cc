@@ -52,6 +52,19 @@ TEST(DeviceRules, SixteenBitsAreMultipliedOnlyIfForcedAndWhereTheDeviceCan) {
   EXPECT_FALSE(Applies(Rule::kHalfArithmetic, info));
 }
 
+TEST(DeviceRules, MatricesAreMultipliedOnlyIfForcedAndWhereTheDeviceCan) {
+  DeviceInfo info = Lavapipe();
+  info.fp16_storage = info.fp16_arithmetic = true;
+  EXPECT_FALSE(IsPossible(Rule::kCooperativeMatrices, info)) << "it lists no shape";
+  info.matrix_shape = {16, 16, 16};
+  EXPECT_TRUE(IsPossible(Rule::kCooperativeMatrices, info));
+  EXPECT_FALSE(Applies(Rule::kCooperativeMatrices, info));
+  info.forced_rules = ForcedRulesFromText("+cooperative_matrices").value();
+  EXPECT_TRUE(Applies(Rule::kCooperativeMatrices, info));
+  info.forced_rules = ForcedRulesFromText("-cooperative_matrices").value();
+  EXPECT_FALSE(IsPossible(Rule::kCooperativeMatrices, info));
+}
+
 TEST(DeviceRules, GiveConvolutionsOfAmdGpusTilesOfTwoPixels) {
   DeviceInfo info = Lavapipe();
   info.name = "AMD Radeon RX 6800 (RADV NAVI21)";
