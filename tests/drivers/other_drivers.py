@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the conformance suite on drivers beside those that the system uses.
 
-    other_drivers.py fetch                 downloads and unpacks them into build/drivers (80 MB; needs apt-get, not root)
+    other_drivers.py fetch                 downloads and unpacks them into build/drivers (140 MB; needs apt-get, not root)
     other_drivers.py run NAME [ARG...]     hearth conformance ARG... on one of them; exit 77: it is not there
     other_drivers.py frames NAME           the tests of frames in dma-bufs, which this driver must import
     other_drivers.py list
@@ -21,12 +21,20 @@ FOLDER = pathlib.Path(os.environ.get("HEARTH_OTHER_DRIVERS", ROOT / "build" / "d
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
 NOT_THERE = 77
 
-# Packages as they are in Debian 12; "bookworm-backports" has Mesa 25.
+# Packages by Debian's suites: 12 is "bookworm", whose backports have Mesa 25, and 13 is "trixie", whose have Mesa 26.
+# Mesa 26 needs a newer C library than that of Debian 12, so all libraries that it uses come along.
 PACKAGES = {
-    "swiftshader": ("bookworm", ["chromium-common"]),
-    "rusticl": ("bookworm", ["mesa-opencl-icd", "libllvmspirvlib15", "libclang-cpp15", "libclc-15", "libclang1-15"]),
-    "mesa25": ("bookworm-backports", ["mesa-vulkan-drivers", "mesa-libgallium", "libegl-mesa0", "libgl1-mesa-dri",
-                                      "libgbm1", "libdrm2", "libdrm-amdgpu1"]),
+    "swiftshader": {"bookworm": ["chromium-common"]},
+    "rusticl": {"bookworm": ["mesa-opencl-icd", "libllvmspirvlib15", "libclang-cpp15", "libclc-15", "libclang1-15"]},
+    "mesa25": {"bookworm-backports": ["mesa-vulkan-drivers", "mesa-libgallium", "libegl-mesa0", "libgl1-mesa-dri",
+                                      "libgbm1", "libdrm2", "libdrm-amdgpu1"]},
+    "mesa26": {"trixie-backports": ["mesa-vulkan-drivers"],
+               "trixie": ["libc6", "libgcc-s1", "libstdc++6", "libvulkan1", "libllvm19", "libdisplay-info2", "libdrm2",
+                          "libdrm-amdgpu1", "libelf1t64", "libexpat1", "libpng16-16t64", "libwayland-client0",
+                          "libx11-xcb1", "libxcb1", "libxcb-dri3-0", "libxcb-present0", "libxcb-randr0", "libxcb-shm0",
+                          "libxcb-sync1", "libxcb-xfixes0", "libxshmfence1", "libzstd1", "zlib1g", "libedit2",
+                          "libtinfo6", "libxml2", "libffi8", "libbsd0", "libmd0", "liblzma5", "libz3-4", "libxau6",
+                          "libxdmcp6", "libudev1", "libcap2"]},
 }
 
 
@@ -63,12 +71,29 @@ def mesa25_gles():
             "LIBGL_DRIVERS_PATH": str(folder / LIBRARIES / "dri"), "LD_LIBRARY_PATH": str(folder / LIBRARIES)}
 
 
+def mesa26_vulkan():
+    environment = vulkan_environment(FOLDER / "mesa26", LIBRARIES + "/libvulkan_lvp.so",
+                                     "usr/share/vulkan/icd.d/lvp_icd.json")
+    del environment["LD_LIBRARY_PATH"]  # programs of this system, which it may start, have their own C library
+    return environment
+
+
+def by_own_loader(name, program):
+    """The program's command, started by the C library of the driver's folder if there is one."""
+    folder = FOLDER / name / LIBRARIES
+    loader = folder / "ld-linux-x86-64.so.2"
+    if not loader.exists():
+        return [program]
+    return [loader, "--library-path", f"{folder}:{pathlib.Path(program).parent.parent / 'lib'}", program]
+
+
 # Name: folder, backend, environment.
 DRIVERS = {
     "swiftshader": ("swiftshader", "vulkan", swiftshader),
     "rusticl": ("rusticl", "opencl", rusticl),
     "mesa25-vulkan": ("mesa25", "vulkan", mesa25_vulkan),
     "mesa25-gles": ("mesa25", "gles", mesa25_gles),
+    "mesa26-vulkan": ("mesa26", "vulkan", mesa26_vulkan),
 }
 
 
@@ -92,13 +117,13 @@ def fetch():
     for part in ("lists/partial", "cache/archives/partial"):
         (state / part).mkdir(parents=True, exist_ok=True)
     (state / "sources.list").write_text("".join(f"deb {mirror()} {suite} main\n"
-                                                for suite in ("bookworm", "bookworm-backports")))
+                                                for suite in ("bookworm", "bookworm-backports", "trixie", "trixie-backports")))
     apt(state, "update")
-    for name, (suite, packages) in PACKAGES.items():
+    for name, suites in PACKAGES.items():
         archives = state / name
         archives.mkdir(exist_ok=True)
-        apt(state, "download", *[f"{package}/{suite}" for package in packages], cwd=archives,
-            stderr=subprocess.DEVNULL)
+        wanted = [f"{package}/{suite}" for suite, packages in suites.items() for package in packages]
+        apt(state, "download", *wanted, cwd=archives, stderr=subprocess.DEVNULL)
         for archive in sorted(archives.glob("*.deb")):
             subprocess.run(["dpkg-deb", "-x", archive, FOLDER / name], check=True)
         print(f"{name}: unpacked into {FOLDER / name}")
@@ -109,7 +134,8 @@ def on_driver(name, command_of, more_environment=None):
     if not (FOLDER / folder / "usr").exists():
         print(f"SKIP: {name} is not in {FOLDER}: tests/drivers/other_drivers.py fetch brings it")
         return NOT_THERE
-    return subprocess.run(command_of(backend),
+    program, *arguments = command_of(backend)
+    return subprocess.run([*by_own_loader(folder, program), *arguments],
                           env={**os.environ, **environment(), **(more_environment or {})}).returncode
 
 
