@@ -144,8 +144,8 @@ Result<DriverFacts> QueryDriverFacts(const GlApi& gl, const DisplaySource& sourc
   info.uuid = source.uuid;
   info.type = TypeOf(source, info.name);
   HEARTH_TRY(CheckIsSound(info, source));
-  info.fp16_storage = true;  // packHalf2x16 and RGBA16F texels belong to ES 3.1
-  info.fp16_arithmetic = false;
+  info.fp16_storage = true;     // packHalf2x16 and RGBA16F texels belong to ES 3.1
+  info.fp16_arithmetic = true;  // mediump lets the driver use 16 bits, but no query tells whether it does
   info.unified_memory = info.is_software();
   // The API has no number of compute units. A software driver has the CPU's; a GPU's is derived from its name.
   info.compute_units = info.is_software() ? CpusOfThisProcess() : 0;

@@ -49,9 +49,8 @@ bool HasInt64(const DeviceInfo& device) {
   return device.dialect == Dialect::kVulkan && device.int64;
 }
 
-// OpenGL ES does not say whether mediump numbers of a compute shader have 16 bits.
 bool HasHalfArithmetic(const DeviceInfo& device) {
-  return device.fp16_arithmetic && device.fp16_storage && device.dialect != Dialect::kGles;
+  return device.fp16_arithmetic && device.fp16_storage;
 }
 
 bool HasMatrices(const DeviceInfo& device) {

@@ -12,10 +12,24 @@ constexpr const char* kFourAtOnce = "sum += (a).x * (w0) + (a).y * (w1) + (a).z 
 constexpr const char* kOneByOne =
     "{ sum += (a).x * (w0); sum += (a).y * (w1); sum += (a).z * (w2); sum += (a).w * (w3); }";
 
+struct HalfType {
+  const char *name, *conversion;  // of `a`
+};
+
+// OpenGL ES has no type of 16 bits: it lets drivers calculate mediump numbers so. llvmpipe does (Mesa 22.3, 25.0).
+HalfType HalfTypeOf(Dialect dialect) {
+  switch (dialect) {
+    case Dialect::kOpenCl: return {"half4", "convert_half4(a)"};
+    case Dialect::kGles: return {"mediump vec4", "(a)"};
+    case Dialect::kVulkan: return {"f16vec4", "f16vec4(a)"};
+  }
+  return {};
+}
+
 // Halves in a buffer are loaded as such, not by way of floats.
 std::string RealLoadOf(const TensorArg& arg, Dialect dialect) {
   const bool is_memory = arg.storage == StorageType::kFloat16 && arg.path == AccessPath::kBuffer;
-  if (!is_memory) return fmt::format("to_real4({}_load(i))", arg.name);
+  if (!is_memory || dialect == Dialect::kGles) return fmt::format("to_real4({}_load(i))", arg.name);
   if (dialect == Dialect::kOpenCl) return fmt::format("vload4((i), px_{})", arg.name);
   return fmt::format("f16vec4(unpackFloat2x16(px_{0}[(i)].x), unpackFloat2x16(px_{0}[(i)].y))", arg.name);
 }
@@ -50,12 +64,11 @@ int TurnsOf(int32_t slices) {
 }
 
 std::vector<MacroText> ArithmeticMacros(const KernelSource& source, Dialect dialect) {
-  const bool is_half = HasHalfFactors(source), is_opencl = dialect == Dialect::kOpenCl;
-  const char* type = !is_half ? "float4" : is_opencl ? "half4" : "f16vec4";
-  const char* to_half = is_opencl ? "convert_half4(a)" : "f16vec4(a)";
+  const bool is_half = HasHalfFactors(source);
+  const HalfType half = HalfTypeOf(dialect);
   std::vector<MacroText> macros = {
-      {"real4", type},
-      {"to_real4(a)", is_half ? to_half : "(a)"},
+      {"real4", is_half ? half.name : "float4"},
+      {"to_real4(a)", is_half ? half.conversion : "(a)"},
       {"from_real4(a)", is_half ? "to_float4(a)" : "(a)"},
       {"make_real4(a, b, c, d)", "to_real4(make_float4(a, b, c, d))"},
       {"splat_real4(a)", "to_real4(splat4(a))"},

@@ -69,7 +69,7 @@ std::vector<Setting> Settings() {
         With(SoftwareDevice(dialect), Precision::kFp32, Preference::kSustainedSpeed, "a software driver for speed"));
   }
   const auto forced = ForcedRulesFromText("+half_arithmetic").value();
-  for (Dialect dialect : {Dialect::kOpenCl, Dialect::kVulkan}) {
+  for (Dialect dialect : kDialects) {
     for (Precision precision : {Precision::kFp16, Precision::kFp32_16}) {
       settings.push_back(With(Gpu(dialect), precision, Preference::kBalanced, "a GPU that calculates in 16 bits"));
       settings.back().device.forced_rules = forced;

@@ -47,9 +47,6 @@ TEST(DeviceRules, SixteenBitsAreMultipliedOnlyIfForcedAndWhereTheDeviceCan) {
   EXPECT_TRUE(Applies(Rule::kHalfArithmetic, info));
   info.fp16_arithmetic = false;
   EXPECT_FALSE(Applies(Rule::kHalfArithmetic, info)) << "the driver has none";
-  info.fp16_arithmetic = true;
-  info.dialect = Dialect::kGles;
-  EXPECT_FALSE(Applies(Rule::kHalfArithmetic, info));
 }
 
 TEST(DeviceRules, MatricesAreMultipliedOnlyIfForcedAndWhereTheDeviceCan) {
