@@ -97,8 +97,8 @@ void AddFirstTiles(const PlanBuilder& builder, const Node& node, const MatrixSha
   candidates.insert(candidates.end(), local.begin(), local.end());
 }
 
-// First where the rule applies, else last, for tuning. Their sums are added in an order that the driver chooses, so
-// they must not decide indices.
+// For tuning last, and on hardware one of them second, so that a short measurement includes it; first where the rule
+// applies. Their sums are added in an order that the driver chooses, so they must not decide indices.
 void AddCooperative(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes,
                     std::vector<KernelChoice>& candidates) {
   const bool can_be = shapes.is_pointwise && shapes.groups == 1 && builder.graph().IsConstant(node.inputs[1]) &&
@@ -106,8 +106,11 @@ void AddCooperative(const PlanBuilder& builder, const Node& node, const MatrixSh
                       !builder.DecidesIndices(node.outputs[0]);
   if (!can_be) return;
   const auto cooperative = CooperativeCandidates(builder.device(), SizeOf(shapes));
+  if (cooperative.empty()) return;
   const bool leads = Applies(Rule::kCooperativeMatrices, builder.device());
-  candidates.insert(leads ? candidates.begin() : candidates.end(), cooperative.begin(), cooperative.end());
+  if (leads || !builder.device().is_software())
+    candidates.insert(candidates.begin() + (leads ? 0 : 1), cooperative.front());
+  candidates.insert(candidates.end(), cooperative.begin(), cooperative.end());
 }
 
 void AddWide(const DeviceInfo& device, const MatrixShapes& shapes, std::vector<KernelChoice>& candidates) {

@@ -93,6 +93,7 @@ TEST(CooperativeProduct, IsMeasuredByTuningAndFirstOnlyWhereTheRuleIsForced) {
   int cooperative = 0;
   for (const TunableLayer& layer : TunableLayers(graph, device, options)) {
     EXPECT_NE(layer.candidates.front().variant, kCooperativeVariant);
+    EXPECT_EQ(layer.candidates.at(1).variant, kCooperativeVariant) << "measured by --tune fast";
     for (const KernelChoice& choice : layer.candidates) {
       if (choice.variant != kCooperativeVariant) continue;
       ++cooperative;
