@@ -13,6 +13,7 @@
 #include "cache/report_access.h"
 #include "cache/reports.h"
 #include "cache/revocations.h"
+#include "cache/rewrite.h"
 #include "cache/store_names.h"
 
 namespace hearth {
@@ -42,12 +43,18 @@ Status OnAFullDiskToo(ReportedStore& store, const Work& work) {
                       : work();
   if (status.code() != StatusCode::kResourceExhausted) return status;
   const fs::path file = store.database->file();
-  store.database.reset();
+  CloseStoreFile(store.database, store.options.folder, *store.waits);
   HEARTH_ASSIGN(store.database, OpenWithoutSideFiles(store.options, file, *store.waits));
   status = work();
   // Turns the log on again, which needs a side file. If there is no room even for that, the next opener does it.
   static_cast<void>(store.database->Run("PRAGMA journal_mode=WAL"));
   return status.Within(file.string());
+}
+
+// Returns free pages to the file system. The store may be closed afterwards.
+Status Shrink(ReportedStore& store) {
+  if (IsFasterToRewrite(*store.database) && RewriteStore(store.options, store.database).ok()) return Status::Ok();
+  return OnAFullDiskToo(store, [&] { return ShrinkInPlace(*store.database); });
 }
 
 // Replaces the file: deleting row by row takes seconds for each gigabyte and needs disk space. Sessions that have the
@@ -115,6 +122,7 @@ Result<RemovedEntries> ClearStore(const fs::path& folder, const CacheFilter& ask
     HEARTH_TRY(DeleteInBatches(*store.database, selection.ids));
     return filter.kind.empty() ? Status::Ok() : LiftQuarantine(*store.database, filter.kind).status();
   }));
+  HEARTH_TRY(Shrink(store));
   return selection.sum;
 }
 
@@ -126,7 +134,9 @@ Result<RemovedEntries> RemoveModel(const fs::path& folder, std::string_view mode
   HEARTH_ASSIGN(const int64_t id, FindModel(*store.database, model));
   HEARTH_ASSIGN(const std::vector<int64_t> own, ForgetModel(*store.database, id));
   HEARTH_TRY(OnAFullDiskToo(store, [&] { return DeleteInBatches(*store.database, own); }));
-  return RemovedSince(before, *store.database);
+  HEARTH_ASSIGN(const RemovedEntries removed, RemovedSince(before, *store.database));
+  HEARTH_TRY(Shrink(store));
+  return removed;
 }
 
 Result<RemovedEntries> PruneStore(const fs::path& folder, uint64_t max_bytes) {
@@ -135,7 +145,9 @@ Result<RemovedEntries> PruneStore(const fs::path& folder, uint64_t max_bytes) {
   HEARTH_ASSIGN(const RemovedEntries before, CountEntries(*store.database));
   RemoveWithSideFiles(DamagedFile(store.options.folder));
   HEARTH_TRY(OnAFullDiskToo(store, [&] { return DeleteDownTo(*store.database, max_bytes); }));
-  return RemovedSince(before, *store.database);
+  HEARTH_ASSIGN(const RemovedEntries removed, RemovedSince(before, *store.database));
+  HEARTH_TRY(Shrink(store));
+  return removed;
 }
 
 }  // namespace hearth

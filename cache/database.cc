@@ -374,7 +374,10 @@ Status BlobReader::ReadPiece(uint64_t at, std::span<std::byte> bytes) {
 
 Result<Transaction> Transaction::Begin(Database& database) {
   HEARTH_TRY(database.Run("BEGIN IMMEDIATE"));
-  return Transaction(&database);
+  Transaction transaction(&database);
+  if (!database.has_moved()) return transaction;
+  return Error(StatusCode::kUnavailable, "{} was replaced meanwhile, by clear or prune: try again",
+               database.file().string());
 }
 
 Transaction::~Transaction() {

@@ -146,7 +146,9 @@ class Database {
   std::filesystem::path file_;
 };
 
-// BEGIN IMMEDIATE at construction; ROLLBACK at the end of the scope unless Commit came first.
+// BEGIN IMMEDIATE at construction; ROLLBACK at the end of the scope unless Commit came first. None begins on a file
+// that has lost its name, where nobody would find what is written, so each write to a store that others may use needs
+// one.
 class Transaction {
  public:
   static Result<Transaction> Begin(Database& database);

@@ -177,7 +177,7 @@ void LookAtStore(const fs::path& folder, uint64_t max_bytes, Findings& findings)
     Sound(findings, "there is no store yet");
   } else {
     LookAtDatabase(*store->database, findings);
-    store->database.reset();
+    CloseStoreFile(store->database, store->options.folder, *store->waits);
   }
   if (const auto stats = ReadStoreStats(folder); stats.ok()) LookAtStats(*stats, max_bytes, findings);
   if (const auto quarantine = ListQuarantine(folder); quarantine.ok()) LookAtQuarantine(*quarantine, findings);

@@ -15,7 +15,7 @@
 #include "cache/folder.h"
 #include "cache/held_signal.h"
 #include "cache/key_value_blob_store.h"
-#include "cache/locked_file.h"
+#include "cache/remove_behind.h"
 #include "core/base/byte_reader.h"
 #include "core/base/text_bytes.h"
 
@@ -100,19 +100,25 @@ std::vector<std::byte> ReadWhole(const fs::path& file, const Descriptor& descrip
 
 // What a process that died was writing. An empty one may be of a writer that has not locked it yet.
 void RemoveOfTheDead(const std::vector<fs::path>& unfinished) {
+  std::vector<fs::path> dead;
   for (const fs::path& file : unfinished) {
     const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat info;
     if (!descriptor.is_open() || ::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) continue;
-    if (::fstat(descriptor.get(), &info) == 0 && info.st_size > 0) ::unlink(file.c_str());
+    if (::fstat(descriptor.get(), &info) == 0 && info.st_size > 0) dead.push_back(file);
   }
+  RemoveBehind(dead);  // a copy of a store may be large
 }
 
 }  // namespace
 
+LockedFile MakeUnfinishedFile(const fs::path& folder) {
+  return MakeLockedFile(folder, kUnfinishedPrefix);
+}
+
 bool LeaveForLater(const fs::path& folder, std::span<const PutRequest> requests) {
   if (FilesIn(folder).left.size() >= kMaxFiles) return false;
-  const auto [unfinished, descriptor] = MakeLockedFile(folder, kUnfinishedPrefix);
+  const auto [unfinished, descriptor] = MakeUnfinishedFile(folder);
   if (!descriptor.is_open()) return false;
   const std::string name = unfinished.filename().string();
   const fs::path file = folder / (std::string(kLeftoverPrefix) + name.substr(kUnfinishedPrefix.size()));

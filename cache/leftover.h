@@ -10,9 +10,13 @@
 #include <functional>
 #include <span>
 
+#include "cache/locked_file.h"
 #include "core/base/blob_store.h"
 
 namespace hearth {
+
+// A file that the next session removes if this process dies before it renames or removes it.
+LockedFile MakeUnfinishedFile(const std::filesystem::path& folder);
 
 // Returns false if it could not be written, or if there is too much already.
 bool LeaveForLater(const std::filesystem::path& folder, std::span<const PutRequest> requests);

@@ -75,8 +75,10 @@ Result<int64_t> FindModel(Database& database, std::string_view name) {
 }
 
 Status PinModel(Database& database, int64_t model, bool is_pinned) {
+  HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
   HEARTH_ASSIGN(Statement pin, database.Prepare("UPDATE models SET is_pinned=? WHERE id=?"));
-  return pin.Bind(0, int64_t{is_pinned}).Bind(1, model).Run();
+  HEARTH_TRY(pin.Bind(0, int64_t{is_pinned}).Bind(1, model).Run());
+  return transaction.Commit();
 }
 
 Result<std::vector<int64_t>> ForgetModel(Database& database, int64_t model) {

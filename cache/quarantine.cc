@@ -66,9 +66,11 @@ Result<std::map<Fingerprint, QuarantineRecord>> ReadQuarantine(Database& databas
 }
 
 Result<uint64_t> LiftQuarantine(Database& database, std::string_view kind) {
+  HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
   HEARTH_ASSIGN(Statement lifted, database.Prepare("DELETE FROM quarantine WHERE ?1='' OR kind IS NULL OR kind=?1"));
   HEARTH_TRY(lifted.Bind(0, kind).Run());
   HEARTH_ASSIGN(const int64_t count, database.Number("SELECT changes()"));
+  HEARTH_TRY(transaction.Commit());
   return static_cast<uint64_t>(count);
 }
 

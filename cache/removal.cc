@@ -2,45 +2,36 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
-#include <system_error>
 #include <thread>
 
 #include "cache/budget.h"
 #include "cache/entry_row.h"
+#include "cache/write_ahead_log.h"
 
 namespace hearth {
 namespace {
 
 constexpr int kBatchWaitMs = 5000;  // for other writers
-constexpr int kReadersWaitMs = 50;
+constexpr int kLastWaitMs = 50;     // for readers of the log
 // Longer than a waiting writer sleeps between two attempts, so that it gets its turn.
 constexpr auto kPause = std::chrono::milliseconds(4);
-// At each commit beyond 16 MiB of log, sqlite copies the log into the file beside writers, and restarts the log when
-// nobody reads in it. Beyond this size, removal waits for that.
-constexpr uint64_t kMostLogBytes = uint64_t{32} << 20;
 // A transaction's pages stay in memory until it ends: with the usual 256 KiB each was written to the log and read again
 // several times. The log keeps its size, so that its next turn overwrites disk space that it already has.
 constexpr int64_t kPageCacheKiB = 32 << 10;
-constexpr uint64_t kCopiesOfMovedPage = 2;  // it is read, and written to the log
-
-// The log restarts only when no session reads in it. The wait is shorter than writers' patience.
-void CopyLogIntoFile(Database& database) {
-  WaitBudget waits(kReadersWaitMs);
-  database.SetWaits(&waits);
-  static_cast<void>(database.Number("PRAGMA wal_checkpoint(TRUNCATE)"));
-  database.SetWaits(nullptr);
-}
+constexpr uint64_t kMostMovedBytes = uint64_t{16} << 20;     // in one transaction, all of which goes to the log
+constexpr uint64_t kMostDeletedBytes = uint64_t{256} << 20;  // of which the log gets a few pages
+constexpr uint64_t kCopiesOfMovedPage = 2;                   // it is read, and written to the log
 
 // Works in short transactions, with pauses for others. The amount of work follows the time of the last transaction,
 // because a session that wants to store waits 250 ms in all, and a disk may be slow.
 class Turns {
  public:
-  explicit Turns(Database& database) : database_(database) {
+  // The amount of work is counted in bytes, at most `most_bytes`.
+  Turns(Database& database, uint64_t most_bytes) : database_(database), most_bytes_(most_bytes) {
     static_cast<void>(database_.Run(fmt::format("PRAGMA cache_size=-{}; PRAGMA journal_size_limit={};", kPageCacheKiB,
                                                 kMostLogBytes)));  // only speed depends on them
   }
-  ~Turns() { CopyLogIntoFile(database_); }
+  ~Turns() { EmptyLog(database_, kLastWaitMs); }
   Turns(const Turns&) = delete;
   Turns& operator=(const Turns&) = delete;
 
@@ -61,9 +52,7 @@ class Turns {
     Status status = run();
     database_.SetWaits(nullptr);
     if (!status.ok()) return status;
-    std::error_code error;
-    const uint64_t log_bytes = std::filesystem::file_size(database_.file().string() + "-wal", error);
-    if (!error && log_bytes > kMostLogBytes) CopyLogIntoFile(database_);
+    KeepLogSmall(database_);
     std::this_thread::sleep_for(kPause);
     return status;
   }
@@ -72,15 +61,19 @@ class Turns {
   void NoteTurn(std::chrono::steady_clock::duration time) {
     constexpr auto kLong = std::chrono::milliseconds(60), kShort = std::chrono::milliseconds(25);
     if (time > kLong) batch_bytes_ = std::max(kLeastBytes, batch_bytes_ / 2);
-    if (time < kShort) batch_bytes_ = std::min(kMostBytes, batch_bytes_ * 2);
+    if (time < kShort) batch_bytes_ = std::min(most_bytes_, batch_bytes_ * 2);
   }
 
-  static constexpr uint64_t kLeastBytes = uint64_t{512} << 10, kMostBytes = uint64_t{16} << 20;
+  static constexpr uint64_t kLeastBytes = uint64_t{512} << 10;
   Database& database_;
+  const uint64_t most_bytes_;
   uint64_t batch_bytes_ = uint64_t{4} << 20;
 };
 
-Status Shrink(Database& database, Turns& turns) {
+}  // namespace
+
+Status ShrinkInPlace(Database& database) {
+  Turns turns(database, kMostMovedBytes);
   HEARTH_ASSIGN(const int64_t page_bytes, database.Number("PRAGMA page_size"));
   while (true) {
     HEARTH_ASSIGN(const int64_t free_pages, database.Number("PRAGMA freelist_count"));
@@ -97,10 +90,8 @@ Status Shrink(Database& database, Turns& turns) {
   }
 }
 
-}  // namespace
-
 Status DeleteInBatches(Database& database, std::span<const int64_t> ids) {
-  Turns turns(database);
+  Turns turns(database, kMostDeletedBytes);
   while (!ids.empty()) {
     HEARTH_TRY(turns.Take([&]() -> Status {
       HEARTH_ASSIGN(Statement size, database.Prepare("SELECT size_bytes FROM entries WHERE id=?"));
@@ -113,11 +104,11 @@ Status DeleteInBatches(Database& database, std::span<const int64_t> ids) {
       return Status::Ok();
     }));
   }
-  return Shrink(database, turns);
+  return Status::Ok();
 }
 
 Status DeleteDownTo(Database& database, uint64_t max_bytes) {
-  Turns turns(database);
+  Turns turns(database, kMostDeletedBytes);
   HEARTH_TRY(turns.Take([&] { return SetFutureStampsRight(database); }));
   for (bool is_done = false; !is_done;) {
     HEARTH_TRY(turns.Take([&]() -> Status {
@@ -133,9 +124,7 @@ Status DeleteDownTo(Database& database, uint64_t max_bytes) {
     }));
   }
   // Models' uses of deleted entries need not be remembered.
-  HEARTH_TRY(
-      turns.Take([&] { return database.Run("DELETE FROM uses WHERE digest NOT IN (SELECT digest FROM entries)"); }));
-  return Shrink(database, turns);
+  return turns.Take([&] { return database.Run("DELETE FROM uses WHERE digest NOT IN (SELECT digest FROM entries)"); });
 }
 
 }  // namespace hearth

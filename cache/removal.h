@@ -9,12 +9,15 @@
 
 namespace hearth {
 
-// Deletes entries with their blobs, then returns free pages to the file system.
+// Deletes entries with their blobs.
 Status DeleteInBatches(Database& database, std::span<const int64_t> ids);
 
 // Deletes the entries least worth keeping (budget.h), except those of pinned models, until the store is at most
-// `max_bytes`; then returns free pages to the file system.
+// `max_bytes`.
 Status DeleteDownTo(Database& database, uint64_t max_bytes);
+
+// Returns free pages to the file system by moving pages within the file.
+Status ShrinkInPlace(Database& database);
 
 }  // namespace hearth
 

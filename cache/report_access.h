@@ -13,6 +13,10 @@
 namespace hearth {
 
 struct ReportedStore {
+  ReportedStore() = default;
+  ReportedStore(ReportedStore&&) = default;
+  ReportedStore& operator=(ReportedStore&&) = delete;
+  ~ReportedStore();
   StoreOptions options;
   std::unique_ptr<WaitBudget> waits;  // before the database, which refers to it
   std::optional<Database> database;   // nullopt: there is no store yet

@@ -81,6 +81,10 @@ Result<ReportedStore> OpenForReport(const fs::path& folder) {
   return store;
 }
 
+ReportedStore::~ReportedStore() {
+  if (waits) CloseStoreFile(database, options.folder, *waits);
+}
+
 Status CheckMayChange(const ReportedStore& store) {
   const fs::path& file = store.database->file();
   if (!store.database->read_only()) return Status::Ok();

@@ -30,7 +30,9 @@ Status NoteRevocation(Database& database, std::string_view key_prefix) {
   if (::getrandom(&number, sizeof(number), 0) != sizeof(number)) {
     return Error(StatusCode::kIoError, "the system has no random numbers: {}", std::strerror(errno));
   }
-  return KeepRevocations(database, {{std::string(key_prefix), number}});
+  HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
+  HEARTH_TRY(KeepRevocations(database, {{std::string(key_prefix), number}}));
+  return transaction.Commit();
 }
 
 Status KeepRevocations(Database& database, const std::set<Revocation>& revocations) {

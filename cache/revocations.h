@@ -19,9 +19,8 @@ using Revocation = std::pair<std::string, int64_t>;
 
 Result<std::set<Revocation>> ReadRevocations(Database& database);
 
-// Both work within the caller's transaction or in one of their own. Keep copies revocations from another file of the
-// store.
 Status NoteRevocation(Database& database, std::string_view key_prefix);
+// Copies revocations from another file of the store, within the caller's transaction.
 Status KeepRevocations(Database& database, const std::set<Revocation>& revocations);
 
 // "bundle 01ab...": the key's digits. Empty if nobody signed it.

@@ -22,6 +22,12 @@ Status DeleteWhole(Database& database, const Fingerprint& digest) {
   return transaction.Commit();
 }
 
+// Zeros, which no file has, if another file has taken the name since the database was opened.
+FileIdentity IdentityOfOpened(const Database& database) {
+  const FileIdentity identity = IdentityOf(database.file());
+  return database.has_moved() ? FileIdentity() : identity;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(StoreOptions options) {
@@ -55,7 +61,7 @@ SqliteStore::SqliteStore(StoreOptions options, std::unique_ptr<SessionWaits> own
       warnings_(std::move(warnings)),
       database_(std::move(database)),
       file_(database_->file()),
-      identity_(IdentityOf(file_)),
+      identity_(IdentityOfOpened(*database_)),
       marker_(options_.folder),
       claims_(options_.folder, waits_.makers),
       read_only_(database_->read_only()) {
@@ -77,6 +83,12 @@ SqliteStore::~SqliteStore() {
   }
   Flush();
   LeavePending();
+  Close();
+}
+
+void SqliteStore::Close() {
+  find_.reset();
+  CloseStoreFile(database_, options_.folder, waits_.others);
 }
 
 Status SqliteStore::PrepareStatements() {
@@ -171,8 +183,19 @@ void SqliteStore::RejectDamaged(const CacheKey& key, const Fingerprint& digest, 
   has_met_damage_ = true;
   ++counters_.rejected;
   warnings_.Add(trouble, fmt::format("a cached {} {} and is rebuilt", BlobKindName(key.kind()), what));
+  HideAndDelete(digest);
+}
+
+void SqliteStore::HideAndDelete(const Fingerprint& digest) {
   hidden_.insert(digest);
-  if (Writable() && DeleteWhole(*database_, digest).ok()) hidden_.erase(digest);
+  FollowTheName();
+  if (!Writable()) return;
+  Status status = DeleteWhole(*database_, digest);
+  if (status.code() == StatusCode::kUnavailable && database_->has_moved()) {
+    FollowTheName();
+    if (Writable()) status = DeleteWhole(*database_, digest);
+  }
+  if (status.ok()) hidden_.erase(digest);
 }
 
 bool SqliteStore::FindPending(const CacheKey& key, const Fingerprint& digest, const Destination& destination) {
@@ -215,8 +238,7 @@ void SqliteStore::Reject(const CacheKey& key, std::string_view reason) {
   ++counters_.rejected;
   warnings_.Add("reject",
                 fmt::format("a cached {} could not be used and is rebuilt: {}", BlobKindName(key.kind()), reason));
-  hidden_.insert(digest);
-  if (Writable() && DeleteWhole(*database_, digest).ok()) hidden_.erase(digest);
+  HideAndDelete(digest);
 }
 
 void SqliteStore::BeginUse(const CacheKey& key) {
@@ -305,8 +327,7 @@ void SqliteStore::OnTrouble(std::string_view what, const Status& status) {
 // if the file can't be opened any more; `damage` then has the reason.
 bool SqliteStore::ReadAgain(Status& damage) {
   if (std::exchange(has_read_again_, true)) return false;
-  find_.reset();
-  database_.reset();
+  Close();
   Result<Database> again = OpenStoreFileAsItIs(options_, waits_.others);
   if (!again.ok()) {
     damage = again.status();
@@ -317,8 +338,7 @@ bool SqliteStore::ReadAgain(Status& damage) {
 }
 
 void SqliteStore::Heal(const Status& damage) {
-  find_.reset();
-  database_.reset();
+  Close();
   used_.clear();
   warnings_.Add("damaged", fmt::format("the cache {} is damaged{}: {}", file().string(),
                                        read_only_ ? "" : " and starts empty", damage.message()));
@@ -328,12 +348,10 @@ void SqliteStore::Heal(const Status& damage) {
   Reopen();
 }
 
-// The cache may have been cleared; other sessions should find what this session stores.
+// The cache may have been cleared or rewritten; other sessions should find what this session stores.
 void SqliteStore::FollowTheName() {
-  if (!Writable() || IdentityOf(file()) == identity_) return;
-  find_.reset();
-  database_.reset();
-  used_.clear();
+  if (!Writable() || !database_->has_moved()) return;
+  Close();
   Reopen();
 }
 
@@ -350,11 +368,10 @@ void SqliteStore::Reopen() {
 void SqliteStore::TakeOver(Database database) {
   database_ = std::move(database);
   file_ = database_->file();
-  identity_ = IdentityOf(file_);
+  identity_ = IdentityOfOpened(*database_);
   read_only_ = database_->read_only();
   if (PrepareStatements().ok()) return;
-  find_.reset();
-  database_.reset();
+  Close();
 }
 
 }  // namespace hearth

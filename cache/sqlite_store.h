@@ -107,6 +107,7 @@ class SqliteStore final : public BlobStore {
   void NoteWhatIsRevoked();
   void QuarantineDeadUses();
   Result<Lookup> Find(const CacheKey& key, const Fingerprint& digest, const Destination& destination, Found& found);
+  void HideAndDelete(const Fingerprint& digest);
   void TellIfBarred(const CacheKey& key, const Fingerprint& digest);
   bool FindPending(const CacheKey& key, const Fingerprint& digest, const Destination& destination);
   double KnownCostMs(BlobKind kind);
@@ -131,6 +132,7 @@ class SqliteStore final : public BlobStore {
   void TakeOver(Database database);
   void RejectDamaged(const CacheKey& key, const Fingerprint& digest, std::string_view trouble, std::string_view what);
   void FollowTheName();
+  void Close();
   // Whether this process is a forked child of the one that opened the store. Checked before locking, because the lock
   // may have been held at the fork.
   bool IsForked() const { return ::getpid() != opener_; }

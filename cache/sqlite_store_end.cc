@@ -23,6 +23,7 @@ void SqliteStore::Flush() {
   if (IsForked()) return;
   const std::scoped_lock lock(mutex_);
   StorePending();
+  FollowTheName();
   if (!Writable()) return;
   // A start that only read leaves a page or two in the log, and so avoids the two fsyncs of a checkpoint.
   std::error_code error;

@@ -1,7 +1,6 @@
 // Stores entries: at once, or collected in memory until a batch ends or a lock is free.
 #include <algorithm>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include "cache/budget.h"
@@ -10,6 +9,7 @@
 #include "cache/quarantine.h"
 #include "cache/sqlite_store.h"
 #include "cache/store_names.h"
+#include "cache/write_ahead_log.h"
 #include "core/base/text_bytes.h"
 
 namespace hearth {
@@ -134,6 +134,10 @@ Status SqliteStore::Store(std::span<const NewEntry> entries, bool all_or_nothing
     return Error(StatusCode::kIoError, "the cache is gone");
   }
   Status status = StoreAll(entries, all_or_nothing, left_out);
+  if (status.code() == StatusCode::kUnavailable && database_->has_moved()) {
+    FollowTheName();
+    if (Writable()) status = StoreAll(entries, all_or_nothing, left_out);
+  }
   if (status.code() == StatusCode::kMalformedInput && ReadAgain(status) && Writable()) {
     status = StoreAll(entries, all_or_nothing, left_out);
   }
@@ -150,13 +154,8 @@ Status SqliteStore::Store(std::span<const NewEntry> entries, bool all_or_nothing
 
 // The log counts too. It can be copied into the file and restarted when no session reads in it.
 void SqliteStore::KeepLogInBudget(uint64_t needed_bytes) {
-  std::error_code error;
-  const uint64_t log_bytes = std::filesystem::file_size(file_.string() + "-wal", error);
-  if (error || log_bytes == 0 || BytesWithLog(file_) + needed_bytes <= options_.max_bytes) return;
-  WaitBudget none(0);
-  database_->SetWaits(&none);
-  static_cast<void>(database_->Number("PRAGMA wal_checkpoint(TRUNCATE)"));
-  database_->SetWaits(&waits_.others);
+  if (LogBytes(*database_) == 0 || BytesWithLog(file_) + needed_bytes <= options_.max_bytes) return;
+  EmptyLog(*database_, 0, &waits_.others);
 }
 
 // Within the transaction that stores the entries: a revocation either deletes them afterwards, or is seen here.

@@ -118,26 +118,6 @@ Result<Database> OpenChecked(const StoreOptions& options, const fs::path& file, 
   return opened;
 }
 
-Status FillNewFile(const StoreOptions& options, const fs::path& file, const std::set<Revocation>& revocations,
-                   WaitBudget& waits) {
-  HEARTH_ASSIGN(Database database, Database::Open(file, Database::Access::kReadWrite));
-  database.SetWaits(&waits);
-  // Unsynced: there is nothing to lose yet, and the next start replaces a file that a power cut damaged.
-  HEARTH_TRY(database.Run(fmt::format(
-      "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY; PRAGMA page_size={}; PRAGMA auto_vacuum=INCREMENTAL;",
-      options.page_size_bytes)));
-  HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
-  HEARTH_TRY(database.Run(std::string(kCacheSchema[0].text)));
-  HEARTH_TRY(MakeSecret(database));
-  HEARTH_TRY(KeepRevocations(database, revocations));
-  HEARTH_TRY(database.Run(
-      fmt::format("PRAGMA application_id={}; PRAGMA user_version={};", kApplicationId, FormatStamp(kFormatNumber))));
-  HEARTH_TRY(transaction.Commit());
-  // Last, so that the log does not begin with a copy of all that. If sqlite can't use a log, the result says so.
-  const bool has_log = options.allow_write_ahead_log && SupportsWriteAheadLog(options.folder);
-  return database.Run(has_log ? "PRAGMA journal_mode=WAL" : "PRAGMA journal_mode=DELETE");
-}
-
 Status CantBeMade(const fs::path& folder) {
   const int error = errno;
   if (error == ENOSPC || error == EDQUOT) {
@@ -155,6 +135,7 @@ Status MakeFile(const StoreOptions& options, const fs::path& file, WaitBudget& w
   if (descriptor < 0) return CantBeMade(options.folder);
   ::close(descriptor);
   Status status = FillNewFile(options, unfinished, revocations, waits);
+  RemoveSideFiles(file);  // of a file that a process removed before it died; they would be replayed into this one
   if (status.ok() && ::rename(unfinished.c_str(), file.c_str()) != 0) status = CantBeMade(options.folder);
   if (!status.ok()) RemoveWithSideFiles(unfinished);
   return status;
@@ -226,6 +207,26 @@ Result<Database> OpenAlone(const fs::path& file, WaitBudget& waits) {
 
 }  // namespace
 
+Status FillNewFile(const StoreOptions& options, const fs::path& file, const std::set<Revocation>& revocations,
+                   WaitBudget& waits) {
+  HEARTH_ASSIGN(Database database, Database::Open(file, Database::Access::kReadWrite));
+  database.SetWaits(&waits);
+  // Unsynced: there is nothing to lose yet, and the next start replaces a file that a power cut damaged.
+  HEARTH_TRY(database.Run(fmt::format(
+      "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY; PRAGMA page_size={}; PRAGMA auto_vacuum=INCREMENTAL;",
+      options.page_size_bytes)));
+  HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
+  HEARTH_TRY(database.Run(std::string(kCacheSchema[0].text)));
+  HEARTH_TRY(MakeSecret(database));
+  HEARTH_TRY(KeepRevocations(database, revocations));
+  HEARTH_TRY(database.Run(
+      fmt::format("PRAGMA application_id={}; PRAGMA user_version={};", kApplicationId, FormatStamp(kFormatNumber))));
+  HEARTH_TRY(transaction.Commit());
+  // Last, so that the log does not begin with a copy of all that. If sqlite can't use a log, the result says so.
+  const bool has_log = options.allow_write_ahead_log && SupportsWriteAheadLog(options.folder);
+  return database.Run(has_log ? "PRAGMA journal_mode=WAL" : "PRAGMA journal_mode=DELETE");
+}
+
 Result<Database> OpenStoreFileAsItIs(const StoreOptions& options, WaitBudget& waits) {
   const bool read_only = options.read_only || !CanWrite(options.folder) || Database::IsForkedFromAUser();
   if (read_only) return OpenOwnFile(options, waits, true).opened;
@@ -272,6 +273,13 @@ Result<Database> OpenWithoutSideFiles(const StoreOptions& options, const fs::pat
   Result<Database> opened = OpenAlone(file, waits);
   HEARTH_TRY(opened.status().Within(file.string()));
   return opened;
+}
+
+void CloseStoreFile(std::optional<Database>& database, const fs::path& folder, WaitBudget& waits) {
+  if (!database || database->read_only()) return database.reset();
+  const Result<FolderLock> lock = FolderLock::Take(folder, FolderLock::Mode::kShared, waits);
+  if (!lock.ok()) database->SetCheckpointAtClose(false);
+  database.reset();
 }
 
 Status ReplaceStoreFile(const StoreOptions& options, WaitBudget& waits) {

@@ -56,6 +56,15 @@ Result<Database> OpenStoreFileAsItIs(const StoreOptions& options, WaitBudget& wa
 Result<Database> OpenWithoutSideFiles(const StoreOptions& options, const std::filesystem::path& file,
                                       WaitBudget& waits);
 
+// Makes an empty file, which nobody else uses yet, an empty store.
+Status FillNewFile(const StoreOptions& options, const std::filesystem::path& file,
+                   const std::set<Revocation>& revocations, WaitBudget& waits);
+
+// Closes the store, if it is open. The last connection removes the log by its name. The folder's lock keeps another
+// file from taking the store's name meanwhile, whose log that would be. Without the lock, the log is left to the next
+// opener.
+void CloseStoreFile(std::optional<Database>& database, const std::filesystem::path& folder, WaitBudget& waits);
+
 // Replaces the store by an empty file. Sessions that have the old file open keep it until they notice.
 Status ReplaceStoreFile(const StoreOptions& options, WaitBudget& waits);
 

@@ -88,8 +88,13 @@ std::vector<fs::path> WithSideFiles(const fs::path& file) {
   return files;
 }
 
+void RemoveSideFiles(const fs::path& file) {
+  for (const char* suffix : kSideFiles) ::unlink((file.string() + suffix).c_str());
+}
+
 void RemoveWithSideFiles(const fs::path& file) {
-  for (const fs::path& each : WithSideFiles(file)) ::unlink(each.c_str());
+  ::unlink(file.c_str());
+  RemoveSideFiles(file);
 }
 
 uint64_t BytesWithLog(const fs::path& file) {

@@ -26,6 +26,7 @@ Status CantReplace(const std::filesystem::path& file);
 // Renames a database with its log, because it may be in use and the log belongs to it. Replaces `to`.
 Status RenameWithSideFiles(const std::filesystem::path& from, const std::filesystem::path& to);
 std::vector<std::filesystem::path> WithSideFiles(const std::filesystem::path& file);
+void RemoveSideFiles(const std::filesystem::path& file);
 void RemoveWithSideFiles(const std::filesystem::path& file);
 uint64_t BytesWithLog(const std::filesystem::path& file);  // 0 if it does not exist
 

@@ -88,12 +88,13 @@ Result<CacheVerification> VerifyOnce(const fs::path& folder, bool repair) {
   if (report.clean() || !repair) return report;
 
   const bool is_file_sound = report.damages.size() == damaged_entries.size();
-  if (is_file_sound && DeleteInBatches(*store->database, damaged_entries).ok()) {
+  if (is_file_sound && DeleteInBatches(*store->database, damaged_entries).ok() &&
+      ShrinkInPlace(*store->database).ok()) {
     report.repaired = true;
     return report;
   }
   const fs::path file = store->database->file();
-  store->database.reset();
+  CloseStoreFile(store->database, store->options.folder, *store->waits);
   return UnsoundFile(store->options, file, std::move(report), repair);
 }
 

@@ -10,12 +10,14 @@
 #include <atomic>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <thread>
 
 #include "cache/database.h"
 #include "cache/descriptor.h"
 #include "cache/entry_row.h"
+#include "cache/removal.h"
 #include "cache/remove_behind.h"
 #include "cache/reports.h"
 #include "tests/testing/cache_folder.h"
@@ -249,7 +251,8 @@ TEST(CacheRemoval, ASessionThatClosesAfterTheClearingLeavesTheNewFileAlone) {
   EXPECT_EQ(ListEntries(folder.path())->size(), 2u);
 }
 
-TEST(CacheRemoval, PruningALargeStoreKeepsItsLogSmallAndLetsWritersThrough) {
+// Prunes a store to half while a session stores, and looks at its log.
+void PruneALargeStore(const std::function<Status(const CacheFolder& folder, uint64_t max_bytes)>& prune) {
   const CacheFolder folder;
   constexpr int kEntries = 300;
   {
@@ -277,15 +280,32 @@ TEST(CacheRemoval, PruningALargeStoreKeepsItsLogSmallAndLetsWritersThrough) {
     for (int number = 0; number < 50; ++number) PutOne(**store, NumberedKey(1000 + number), NumberedBlob(number, 5000));
     return (*store)->counters().put_errors == 0 ? 0 : 2;
   });
-  const auto removed = PruneStore(folder.path(), before / 2);
+  const Status status = prune(folder, before / 2);
   is_done = true;
   watcher.join();
-  ASSERT_TRUE(removed.ok()) << removed.status().message();
+  ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(testing::WaitFor(writer), 0);
   EXPECT_LE(fs::file_size(folder.file()), before / 2 + (1 << 20));
   EXPECT_LT(largest_log, uint64_t{64} << 20);
   const auto store = folder.Open();
   for (int number = 0; number < 50; ++number) EXPECT_TRUE(store->Get(NumberedKey(1000 + number))) << number;
+}
+
+TEST(CacheRemoval, PruningALargeStoreKeepsItsLogSmallAndLetsWritersThrough) {
+  PruneALargeStore([](const CacheFolder& folder, uint64_t max_bytes) {
+    const FileIdentity before = IdentityOf(folder.file());
+    const Status status = PruneStore(folder.path(), max_bytes).status();
+    EXPECT_NE(IdentityOf(folder.file()), before) << "it was not rewritten";
+    return status;
+  });
+}
+
+TEST(CacheRemoval, MovingThePagesOfALargeStoreKeepsItsLogSmallAndLetsWritersThrough) {
+  PruneALargeStore([](const CacheFolder& folder, uint64_t max_bytes) -> Status {
+    HEARTH_ASSIGN(Database database, Database::Open(folder.file(), Database::Access::kReadWrite));
+    HEARTH_TRY(DeleteDownTo(database, max_bytes));
+    return ShrinkInPlace(database);
+  });
 }
 
 // Bytes that this process has read by now.
