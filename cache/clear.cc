@@ -7,6 +7,7 @@
 #include "cache/budget.h"
 #include "cache/entry_filter.h"
 #include "cache/entry_row.h"
+#include "cache/leftover.h"
 #include "cache/models.h"
 #include "cache/quarantine.h"
 #include "cache/removal.h"
@@ -53,6 +54,7 @@ Status OnAFullDiskToo(ReportedStore& store, const Work& work) {
 
 // Returns free pages to the file system. The store may be closed afterwards.
 Status Shrink(ReportedStore& store) {
+  if (store.database->has_moved()) return Status::Ok();  // who replaced the file has made it small
   if (IsFasterToRewrite(*store.database) && RewriteStore(store.options, store.database).ok()) return Status::Ok();
   return OnAFullDiskToo(store, [&] { return ShrinkInPlace(*store.database); });
 }
@@ -132,8 +134,10 @@ Result<RemovedEntries> RemoveModel(const fs::path& folder, std::string_view mode
   HEARTH_TRY(CheckMayChange(store));
   HEARTH_ASSIGN(const RemovedEntries before, CountEntries(*store.database));
   HEARTH_ASSIGN(const int64_t id, FindModel(*store.database, model));
-  HEARTH_ASSIGN(const std::vector<int64_t> own, ForgetModel(*store.database, id));
+  HEARTH_ASSIGN(const std::vector<int64_t> own, OwnEntries(*store.database, id));
   HEARTH_TRY(OnAFullDiskToo(store, [&] { return DeleteInBatches(*store.database, own); }));
+  // Last, so that the command can be repeated if it ends early.
+  HEARTH_TRY(OnAFullDiskToo(store, [&] { return ForgetModel(*store.database, id); }));
   HEARTH_ASSIGN(const RemovedEntries removed, RemovedSince(before, *store.database));
   HEARTH_TRY(Shrink(store));
   return removed;
@@ -144,6 +148,7 @@ Result<RemovedEntries> PruneStore(const fs::path& folder, uint64_t max_bytes) {
   if (!store.database) return RemovedEntries{};
   HEARTH_ASSIGN(const RemovedEntries before, CountEntries(*store.database));
   RemoveWithSideFiles(DamagedFile(store.options.folder));
+  RemoveUnfinished(store.options.folder);
   HEARTH_TRY(OnAFullDiskToo(store, [&] { return DeleteDownTo(*store.database, max_bytes); }));
   HEARTH_ASSIGN(const RemovedEntries removed, RemovedSince(before, *store.database));
   HEARTH_TRY(Shrink(store));

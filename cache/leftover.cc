@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kLeftoverPrefix = "left-";
 constexpr std::string_view kUnfinishedPrefix = "unfinished-";
 constexpr uint64_t kMaxFileBytes = uint64_t{64} << 20;
+// A session does not wait for the removal of a dead prune's copy of a store.
+constexpr int64_t kMostBytesAtStart = kMaxFileBytes;
 constexpr size_t kMaxFiles = 8;
 
 struct Files {
@@ -99,13 +102,13 @@ std::vector<std::byte> ReadWhole(const fs::path& file, const Descriptor& descrip
 }
 
 // What a process that died was writing. An empty one may be of a writer that has not locked it yet.
-void RemoveOfTheDead(const std::vector<fs::path>& unfinished) {
+void RemoveOfTheDead(const std::vector<fs::path>& unfinished, int64_t most_bytes) {
   std::vector<fs::path> dead;
   for (const fs::path& file : unfinished) {
     const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat info;
     if (!descriptor.is_open() || ::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) continue;
-    if (::fstat(descriptor.get(), &info) == 0 && info.st_size > 0) dead.push_back(file);
+    if (::fstat(descriptor.get(), &info) == 0 && info.st_size > 0 && info.st_size <= most_bytes) dead.push_back(file);
   }
   RemoveBehind(dead);  // a copy of a store may be large
 }
@@ -139,7 +142,7 @@ bool LeaveForLater(const fs::path& folder, std::span<const PutRequest> requests)
 
 void TakeLeftovers(const fs::path& folder, const std::function<bool(std::span<const PutRequest>)>& store) {
   const Files files = FilesIn(folder);
-  RemoveOfTheDead(files.unfinished);
+  RemoveOfTheDead(files.unfinished, kMostBytesAtStart);
   for (const fs::path& file : files.left) {
     const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     const std::vector<std::byte> bytes = ReadWhole(file, descriptor);
@@ -152,9 +155,13 @@ void TakeLeftovers(const fs::path& folder, const std::function<bool(std::span<co
   }
 }
 
+void RemoveUnfinished(const fs::path& folder) {
+  RemoveOfTheDead(FilesIn(folder).unfinished, std::numeric_limits<int64_t>::max());
+}
+
 void RemoveLeftovers(const fs::path& folder) {
   const Files files = FilesIn(folder);
-  RemoveOfTheDead(files.unfinished);
+  RemoveUnfinished(folder);
   for (const fs::path& file : files.left) ::unlink(file.c_str());
 }
 

@@ -22,8 +22,11 @@ LockedFile MakeUnfinishedFile(const std::filesystem::path& folder);
 bool LeaveForLater(const std::filesystem::path& folder, std::span<const PutRequest> requests);
 
 // Calls `store` with the content of each file and removes the file if that returns true. Also removes
-// non-empty files that a process that died was writing. Costs one readdir if there are none.
+// non-empty files, of at most 64 MiB, that a process that died was writing. Costs one readdir if there are none.
 void TakeLeftovers(const std::filesystem::path& folder, const std::function<bool(std::span<const PutRequest>)>& store);
+
+// Removes all files that processes that died were writing.
+void RemoveUnfinished(const std::filesystem::path& folder);
 
 // Removes the files unread.
 void RemoveLeftovers(const std::filesystem::path& folder);

@@ -81,26 +81,26 @@ Status PinModel(Database& database, int64_t model, bool is_pinned) {
   return transaction.Commit();
 }
 
-Result<std::vector<int64_t>> ForgetModel(Database& database, int64_t model) {
+Result<std::vector<int64_t>> OwnEntries(Database& database, int64_t model) {
   std::vector<int64_t> own;
-  HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
-  {
-    HEARTH_ASSIGN(Statement rows,
-                  database.Prepare("SELECT e.id FROM uses u JOIN entries e ON e.digest=u.digest WHERE u.model=? AND"
-                                   " (SELECT count(*) FROM uses o WHERE o.digest=u.digest)=1"));
-    rows.Bind(0, model);
-    while (true) {
-      HEARTH_ASSIGN(const bool row, rows.Step());
-      if (!row) break;
-      own.push_back(rows.Number(0));
-    }
+  HEARTH_ASSIGN(Statement rows,
+                database.Prepare("SELECT e.id FROM uses u JOIN entries e ON e.digest=u.digest WHERE u.model=? AND"
+                                 " (SELECT count(*) FROM uses o WHERE o.digest=u.digest)=1"));
+  rows.Bind(0, model);
+  while (true) {
+    HEARTH_ASSIGN(const bool row, rows.Step());
+    if (!row) return own;
+    own.push_back(rows.Number(0));
   }
+}
+
+Status ForgetModel(Database& database, int64_t model) {
+  HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
   for (const char* sql : {"DELETE FROM uses WHERE model=?", "DELETE FROM models WHERE id=?"}) {
     HEARTH_ASSIGN(Statement statement, database.Prepare(sql));
     HEARTH_TRY(statement.Bind(0, model).Run());
   }
-  HEARTH_TRY(transaction.Commit());
-  return own;
+  return transaction.Commit();
 }
 
 Result<std::set<Fingerprint>> PinnedDigests(Database& database) {

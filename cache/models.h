@@ -38,8 +38,10 @@ Result<std::vector<CacheModel>> ReadModels(Database& database, int64_t only = 0)
 // The row of the only model whose path is `name` or whose fingerprint begins with it; kNotFound for none or several.
 Result<int64_t> FindModel(Database& database, std::string_view name);
 Status PinModel(Database& database, int64_t model, bool is_pinned);
-// Removes the model's record. Returns the entries that no other model uses, for the caller to delete.
-Result<std::vector<int64_t>> ForgetModel(Database& database, int64_t model);
+// The entries that no other model uses.
+Result<std::vector<int64_t>> OwnEntries(Database& database, int64_t model);
+// Removes the model's record.
+Status ForgetModel(Database& database, int64_t model);
 
 // The entries of pinned models.
 Result<std::set<Fingerprint>> PinnedDigests(Database& database);

@@ -158,11 +158,15 @@ class StoreCopy {
 };
 
 // Returns false if others write or read in the log, so that it must be tried again.
-Result<bool> TakeNameWithin(WaitBudget& waits, const StoreOptions& options, Database& database, StoreCopy& copy) {
+Result<bool> TakeName(const StoreOptions& options, Database& database, StoreCopy& copy) {
+  WaitBudget waits(kRewriteWaitMs);
   HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, waits));
-  if (!EmptyLog(database, kLastReadersWaitMs, &waits)) return false;
-  HEARTH_ASSIGN(const Transaction nobody_commits, Transaction::Begin(database));
-  if (LogBytes(database) > 0) return false;
+  if (!EmptyLog(database, kLastReadersWaitMs)) return false;
+  // It waits for nobody: whoever writes now leaves something in the log.
+  const Result<Transaction> nobody_commits = Transaction::Begin(database);
+  if (!nobody_commits.ok() && (database.has_moved() || nobody_commits.status().code() != StatusCode::kUnavailable))
+    return nobody_commits.status();
+  if (!nobody_commits.ok() || LogBytes(database) > 0) return false;
   HEARTH_TRY(copy.CatchUp());
   HEARTH_TRY(copy.Close());
   // The old file keeps a name until it is removed in the background.
@@ -173,14 +177,6 @@ Result<bool> TakeNameWithin(WaitBudget& waits, const StoreOptions& options, Data
   HEARTH_TRY(copy.RenameTo(file));
   RemoveSideFiles(file);
   return true;
-}
-
-Result<bool> TakeName(const StoreOptions& options, Database& database, StoreCopy& copy) {
-  WaitBudget waits(kRewriteWaitMs);
-  database.SetWaits(&waits);
-  Result<bool> is_done = TakeNameWithin(waits, options, database, copy);
-  database.SetWaits(nullptr);
-  return is_done;
 }
 
 }  // namespace
@@ -216,6 +212,7 @@ Status RewriteStore(const StoreOptions& options, std::optional<Database>& databa
       HEARTH_TRY(copy.Sync());
       HEARTH_TRY(copy.CatchUp());
       HEARTH_TRY(copy.Sync());
+      static_cast<void>(database->Number("PRAGMA wal_checkpoint(PASSIVE)"));
       HEARTH_ASSIGN(is_done, TakeName(options, *database, copy));
     }
   }

@@ -22,12 +22,6 @@ Status DeleteWhole(Database& database, const Fingerprint& digest) {
   return transaction.Commit();
 }
 
-// Zeros, which no file has, if another file has taken the name since the database was opened.
-FileIdentity IdentityOfOpened(const Database& database) {
-  const FileIdentity identity = IdentityOf(database.file());
-  return database.has_moved() ? FileIdentity() : identity;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(StoreOptions options) {

@@ -275,6 +275,11 @@ Result<Database> OpenWithoutSideFiles(const StoreOptions& options, const fs::pat
   return opened;
 }
 
+FileIdentity IdentityOfOpened(const Database& database) {
+  const FileIdentity identity = IdentityOf(database.file());
+  return database.has_moved() ? FileIdentity() : identity;
+}
+
 void CloseStoreFile(std::optional<Database>& database, const fs::path& folder, WaitBudget& waits) {
   if (!database || database->read_only()) return database.reset();
   const Result<FolderLock> lock = FolderLock::Take(folder, FolderLock::Mode::kShared, waits);

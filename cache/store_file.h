@@ -60,6 +60,9 @@ Result<Database> OpenWithoutSideFiles(const StoreOptions& options, const std::fi
 Status FillNewFile(const StoreOptions& options, const std::filesystem::path& file,
                    const std::set<Revocation>& revocations, WaitBudget& waits);
 
+// Zeros, which no file has, if another file has taken the name since the database was opened.
+FileIdentity IdentityOfOpened(const Database& database);
+
 // Closes the store, if it is open. The last connection removes the log by its name. The folder's lock keeps another
 // file from taking the store's name meanwhile, whose log that would be. Without the lock, the log is left to the next
 // opener.

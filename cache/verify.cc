@@ -58,11 +58,12 @@ Status CheckEntries(Database& database, CacheVerification& report, std::vector<i
   }
 }
 
-Result<CacheVerification> UnsoundFile(const StoreOptions& options, const fs::path& file, CacheVerification report,
-                                      bool repair) {
+// `checked` is the file that was found unsound: another one may have its name by now.
+Result<CacheVerification> UnsoundFile(const StoreOptions& options, const fs::path& file, const FileIdentity& checked,
+                                      CacheVerification report, bool repair) {
   if (repair) {
     WaitBudget waits(kReportWaitMs);
-    HEARTH_TRY(MoveAside(options, file, waits, IdentityOf(file)));
+    HEARTH_TRY(MoveAside(options, file, waits, checked));
     report.repaired = true;
   }
   return report;
@@ -70,13 +71,14 @@ Result<CacheVerification> UnsoundFile(const StoreOptions& options, const fs::pat
 
 Result<CacheVerification> VerifyOnce(const fs::path& folder, bool repair) {
   CacheVerification report;
+  const FileIdentity before = IdentityOf(folder / kStoreFileName);
   Result<ReportedStore> store = OpenForReport(folder);
   if (!store.ok()) {
     if (store.status().code() != StatusCode::kMalformedInput) return store.status();
     report.damages.push_back({kStoreFileName, store.status().message()});
     StoreOptions options;
     HEARTH_ASSIGN(options.folder, PrepareFolder(folder, FolderUse::kExisting));
-    return UnsoundFile(options, options.folder / kStoreFileName, std::move(report), repair);
+    return UnsoundFile(options, options.folder / kStoreFileName, before, std::move(report), repair);
   }
   if (!store->database) return report;
 
@@ -88,14 +90,19 @@ Result<CacheVerification> VerifyOnce(const fs::path& folder, bool repair) {
   if (report.clean() || !repair) return report;
 
   const bool is_file_sound = report.damages.size() == damaged_entries.size();
-  if (is_file_sound && DeleteInBatches(*store->database, damaged_entries).ok() &&
-      ShrinkInPlace(*store->database).ok()) {
-    report.repaired = true;
-    return report;
+  if (is_file_sound) {
+    const Status deleted = DeleteInBatches(*store->database, damaged_entries);
+    if (deleted.ok()) {
+      static_cast<void>(ShrinkInPlace(*store->database));  // the store is sound without it
+      report.repaired = true;
+      return report;
+    }
+    if (deleted.code() != StatusCode::kMalformedInput) return deleted;
   }
   const fs::path file = store->database->file();
+  const FileIdentity checked = IdentityOfOpened(*store->database);
   CloseStoreFile(store->database, store->options.folder, *store->waits);
-  return UnsoundFile(store->options, file, std::move(report), repair);
+  return UnsoundFile(store->options, file, checked, std::move(report), repair);
 }
 
 }  // namespace

@@ -202,6 +202,10 @@ Status VulkanBuffer::ImportTexels(const NativeMemory& memory) {
   HEARTH_ASSIGN(owned_image_, device_->Make(api.CreateImage, api.DestroyImage, info, "vkCreateImage"));
   VkMemoryRequirements needed{};
   api.GetImageMemoryRequirements(device_->handle(), owned_image_.get(), &needed);
+  if (needed.size > memory.lent_planes[0].size_bytes) {
+    return Error(StatusCode::kUnsupported, "{} needs {} bytes for the picture, and the dma-buf has {}",
+                 device_->info().name, needed.size, memory.lent_planes[0].size_bytes);
+  }
   VkMemoryDedicatedAllocateInfo dedicated{VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO};
   dedicated.image = owned_image_.get();
   HEARTH_ASSIGN(image_memory_, ImportDescriptor(*device_, memory.handle, needed, dedicated));

@@ -124,13 +124,14 @@ bool ReadsDmaBufs(Session& session, Session& on_host) {
   for (const PixelFormat format : testing::kPixelFormats) {
     const testing::TestPicture linear(format, kPictureWidth, kPictureHeight, 1, 8, true),
         rows(format, kPictureWidth, kPictureHeight, 1);
-    const testing::SharedMemory memory(linear.memory(0)), upside_down(UpsideDown(rows.memory(0)));
+    const testing::SharedMemory memory(linear.memory(0));
     Frame lent = linear.frame();
     lent.memory = MemoryKind::kDmaBuf;
     lent.planes[0].handle = memory.descriptor();
     lent.planes[0].size_bytes = 0;
     is_right &= GivesThePicture(session, lent, on_host, linear.frame());
     if (format > PixelFormat::kBgra8) continue;
+    const testing::SharedMemory upside_down(UpsideDown(rows.memory(0)));
     lent.planes = {FramePlane{upside_down.descriptor(), 0, 4096, kPictureWidth * 4 + 8}};
     lent.drm_modifier = kUpsideDown;
     is_right &= GivesThePicture(session, lent, on_host, rows.frame());
