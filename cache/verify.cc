@@ -71,13 +71,14 @@ Result<CacheVerification> UnsoundFile(const StoreOptions& options, const fs::pat
 
 Result<CacheVerification> VerifyOnce(const fs::path& folder, bool repair) {
   CacheVerification report;
-  const FileIdentity before = IdentityOf(folder / kStoreFileName);
+  const Result<fs::path> own_folder = PrepareFolder(folder, FolderUse::kExisting);
+  const FileIdentity before = own_folder.ok() ? IdentityOf(*own_folder / kStoreFileName) : FileIdentity();
   Result<ReportedStore> store = OpenForReport(folder);
   if (!store.ok()) {
     if (store.status().code() != StatusCode::kMalformedInput) return store.status();
     report.damages.push_back({kStoreFileName, store.status().message()});
     StoreOptions options;
-    HEARTH_ASSIGN(options.folder, PrepareFolder(folder, FolderUse::kExisting));
+    HEARTH_ASSIGN(options.folder, own_folder);
     return UnsoundFile(options, options.folder / kStoreFileName, before, std::move(report), repair);
   }
   if (!store->database) return report;

@@ -1,5 +1,6 @@
 // Files that are not what the store wrote: right bytes or nothing, never a crash.
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cache/database.h"
@@ -353,6 +354,16 @@ TEST(CacheDamage, VerifyNamesAFileThatIsNoDatabaseAndRepairMovesItAside) {
   ASSERT_TRUE(report.ok()) << report.status().message();
   EXPECT_FALSE(report->clean());
   EXPECT_TRUE(fs::exists(folder.file()));
+  EXPECT_TRUE(VerifyStore(folder.path(), true)->repaired);
+  EXPECT_TRUE(VerifyStore(folder.path(), false)->clean());
+}
+
+TEST(CacheDamage, RepairMovesAsideTheFileInThePrivateFolderOfAFolderForAll) {
+  const CacheFolder folder;
+  ASSERT_EQ(::chmod(folder.path().c_str(), 01777), 0);
+  const auto own = PrepareFolder(folder.path());
+  ASSERT_TRUE(own.ok()) << own.status().message();
+  WriteFile(*own / folder.file().filename(), std::string(5000, 'x'));
   EXPECT_TRUE(VerifyStore(folder.path(), true)->repaired);
   EXPECT_TRUE(VerifyStore(folder.path(), false)->clean());
 }
