@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "cache/descriptor.h"
 #include "cache/manifest.h"
 #include "cache/signed_manifest.h"
+#include "core/base/descriptor.h"
 #include "hearth/status.h"
 
 namespace hearth {

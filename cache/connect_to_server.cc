@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "cache/descriptor.h"
 #include "cache/tls_connection.h"
+#include "core/base/descriptor.h"
 #include "core/base/error.h"
 #include "core/base/threads.h"
 

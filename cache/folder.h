@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "cache/descriptor.h"
 #include "cache/wait_budget.h"
+#include "core/base/descriptor.h"
 #include "hearth/cache_types.h"
 #include "hearth/status.h"
 

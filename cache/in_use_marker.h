@@ -14,7 +14,7 @@
 #include <map>
 #include <vector>
 
-#include "cache/descriptor.h"
+#include "core/base/descriptor.h"
 #include "core/base/fingerprint.h"
 
 namespace hearth {

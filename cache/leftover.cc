@@ -11,13 +11,13 @@
 #include <string_view>
 #include <system_error>
 
-#include "cache/descriptor.h"
 #include "cache/entry_row.h"
 #include "cache/folder.h"
 #include "cache/held_signal.h"
 #include "cache/key_value_blob_store.h"
 #include "cache/remove_behind.h"
 #include "core/base/byte_reader.h"
+#include "core/base/descriptor.h"
 #include "core/base/text_bytes.h"
 
 namespace hearth {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "cache/descriptor.h"
+#include "core/base/descriptor.h"
 
 namespace hearth {
 

@@ -10,9 +10,9 @@
 #include <functional>
 #include <memory>
 
-#include "cache/descriptor.h"
 #include "cache/wait_budget.h"
 #include "core/base/blob_store.h"
+#include "core/base/descriptor.h"
 
 namespace hearth {
 

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "cache/descriptor.h"
+#include "core/base/descriptor.h"
 
 namespace hearth {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 #include <system_error>
 
-#include "cache/descriptor.h"
 #include "cache/held_signal.h"
 #include "cache/trusted_path.h"
+#include "core/base/descriptor.h"
 #include "core/base/sha256.h"
 
 #ifdef HEARTH_WITH_SODIUM

@@ -184,12 +184,7 @@ void SqliteStore::HideAndDelete(const Fingerprint& digest) {
   hidden_.insert(digest);
   FollowTheName();
   if (!Writable()) return;
-  Status status = DeleteWhole(*database_, digest);
-  if (status.code() == StatusCode::kUnavailable && database_->has_moved()) {
-    FollowTheName();
-    if (Writable()) status = DeleteWhole(*database_, digest);
-  }
-  if (status.ok()) hidden_.erase(digest);
+  if (WriteInNamedFile([&] { return DeleteWhole(*database_, digest); }).ok()) hidden_.erase(digest);
 }
 
 bool SqliteStore::FindPending(const CacheKey& key, const Fingerprint& digest, const Destination& destination) {
@@ -347,6 +342,13 @@ void SqliteStore::FollowTheName() {
   if (!Writable() || !database_->has_moved()) return;
   Close();
   Reopen();
+}
+
+Status SqliteStore::WriteInNamedFile(const std::function<Status()>& write) {
+  Status status = write();
+  if (status.code() != StatusCode::kUnavailable || !database_->has_moved()) return status;
+  FollowTheName();
+  return Writable() ? write() : status;
 }
 
 void SqliteStore::Reopen() {

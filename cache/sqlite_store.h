@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -132,6 +133,9 @@ class SqliteStore final : public BlobStore {
   void TakeOver(Database database);
   void RejectDamaged(const CacheKey& key, const Fingerprint& digest, std::string_view trouble, std::string_view what);
   void FollowTheName();
+  // `write` once more, in the new file, if another file has taken the name since FollowTheName. Precondition:
+  // Writable().
+  Status WriteInNamedFile(const std::function<Status()>& write);
   void Close();
   // Whether this process is a forked child of the one that opened the store. Checked before locking, because the lock
   // may have been held at the fork.

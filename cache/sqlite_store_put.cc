@@ -133,17 +133,12 @@ Status SqliteStore::Store(std::span<const NewEntry> entries, bool all_or_nothing
     counters_.put_errors += entries.size();
     return Error(StatusCode::kIoError, "the cache is gone");
   }
-  Status status = StoreAll(entries, all_or_nothing, left_out);
-  if (status.code() == StatusCode::kUnavailable && database_->has_moved()) {
-    FollowTheName();
-    if (Writable()) status = StoreAll(entries, all_or_nothing, left_out);
-  }
-  if (status.code() == StatusCode::kMalformedInput && ReadAgain(status) && Writable()) {
-    status = StoreAll(entries, all_or_nothing, left_out);
-  }
+  const auto store_all = [&] { return StoreAll(entries, all_or_nothing, left_out); };
+  Status status = WriteInNamedFile(store_all);
+  if (status.code() == StatusCode::kMalformedInput && ReadAgain(status) && Writable()) status = store_all();
   if (status.code() == StatusCode::kMalformedInput) {
     Heal(status);
-    if (Writable()) status = StoreAll(entries, all_or_nothing, left_out);
+    if (Writable()) status = store_all();
   }
   if (status.ok()) KeepLogInBudget(0);
   if (!status.ok()) OnTrouble("writing", status);

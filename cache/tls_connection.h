@@ -4,9 +4,9 @@
 
 #include <memory>
 
-#include "cache/descriptor.h"
 #include "cache/server_address.h"
 #include "cache/server_connection.h"
+#include "core/base/descriptor.h"
 
 namespace hearth {
 

@@ -35,18 +35,15 @@ class LentMemory {
   LentMemory& operator=(const LentMemory&) = delete;
   ~LentMemory() {
     if (address_ != nullptr) ::munmap(address_, size_bytes_);
-    Close();
   }
 
-  bool is_open() const { return descriptor_ >= 0; }
-  void Close() {
-    if (is_open()) ::close(std::exchange(descriptor_, -1));
-  }
+  bool is_open() const { return descriptor_.is_open(); }
+  void Close() { descriptor_ = Descriptor(); }
 
   Status Duplicate(uint64_t handle) {
     const int lent = handle <= INT_MAX ? static_cast<int>(handle) : -1;
-    descriptor_ = ::fcntl(lent, F_DUPFD_CLOEXEC, 3);  // 0 means none
-    if (descriptor_ < 0) {
+    descriptor_ = Descriptor(::fcntl(lent, F_DUPFD_CLOEXEC, 3));  // 0 means none
+    if (!is_open()) {
       return Error(StatusCode::kInvalidArgument, "{} is no open file descriptor ({}); give that of a dma-buf", handle,
                    std::strerror(errno));
     }
@@ -54,7 +51,7 @@ class LentMemory {
     return Status::Ok();
   }
 
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_.get(); }
   uint64_t size_bytes() const { return size_bytes_; }
 
   // Whether both are one dma-buf. Before Linux 5.3 dma-bufs have one inode together, so that nothing tells.
@@ -62,16 +59,16 @@ class LentMemory {
 #if __has_include(<linux/dma-buf.h>)
     constexpr auto kAnonymousInodes = 0x09041934;
     struct statfs system = {};
-    if (::fstatfs(descriptor_, &system) != 0 || system.f_type == kAnonymousInodes) return false;
+    if (::fstatfs(descriptor(), &system) != 0 || system.f_type == kAnonymousInodes) return false;
 #endif
     struct stat a = {}, b = {};
-    return ::fstat(descriptor_, &a) == 0 && ::fstat(other.descriptor_, &b) == 0 && a.st_dev == b.st_dev &&
+    return ::fstat(descriptor(), &a) == 0 && ::fstat(other.descriptor(), &b) == 0 && a.st_dev == b.st_dev &&
            a.st_ino == b.st_ino;
   }
 
   Status Map() {
     if (address_ != nullptr) return Status::Ok();
-    void* address = ::mmap(nullptr, size_bytes_, PROT_READ, MAP_SHARED, descriptor_, 0);
+    void* address = ::mmap(nullptr, size_bytes_, PROT_READ, MAP_SHARED, descriptor(), 0);
     if (address == MAP_FAILED) {
       return Error(StatusCode::kUnsupported, "the host can't map the dma-buf of {} bytes: {}", size_bytes_,
                    std::strerror(errno));
@@ -99,7 +96,7 @@ class LentMemory {
     sync.flags = DMA_BUF_SYNC_READ | (is_begin ? DMA_BUF_SYNC_START : DMA_BUF_SYNC_END);
     int result = 0;
     do {
-      result = ::ioctl(descriptor_, DMA_BUF_IOCTL_SYNC, &sync);
+      result = ::ioctl(descriptor(), DMA_BUF_IOCTL_SYNC, &sync);
     } while (result != 0 && (errno == EINTR || errno == EAGAIN));
     if (result != 0 && errno != ENOTTY && errno != EINVAL)
       return Error(StatusCode::kIoError, "the host can't read the dma-buf: {}", std::strerror(errno));
@@ -111,18 +108,18 @@ class LentMemory {
   // The size of a dma-buf is where its end is: stat of old kernels has 0.
   Result<uint64_t> CurrentSize() const {
     struct stat facts = {};
-    const bool is_file = ::fstat(descriptor_, &facts) == 0 && !S_ISDIR(facts.st_mode) && !S_ISCHR(facts.st_mode) &&
+    const bool is_file = ::fstat(descriptor(), &facts) == 0 && !S_ISDIR(facts.st_mode) && !S_ISCHR(facts.st_mode) &&
                          !S_ISFIFO(facts.st_mode) && !S_ISSOCK(facts.st_mode);
     off_t end = is_file ? facts.st_size : -1;
     if (is_file && end == 0) {
-      end = ::lseek(descriptor_, 0, SEEK_END);
-      ::lseek(descriptor_, 0, SEEK_SET);
+      end = ::lseek(descriptor(), 0, SEEK_END);
+      ::lseek(descriptor(), 0, SEEK_SET);
     }
     if (end > 0) return static_cast<uint64_t>(end);
     return Error(StatusCode::kInvalidArgument, "the file descriptor is that of no memory; give that of a dma-buf");
   }
 
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   uint64_t size_bytes_ = 0;
   void* address_ = nullptr;
 };
@@ -236,6 +233,12 @@ Result<std::shared_ptr<ExternalFrame>> OpenDmaBuf(const Frame& frame) {
   auto opened = std::make_shared<DmaBufFrame>(frame);
   HEARTH_TRY(opened->Adopt());
   return std::shared_ptr<ExternalFrame>(std::move(opened));
+}
+
+Result<Descriptor> DescriptorForDriver(uint64_t descriptor) {
+  Descriptor duplicate(::fcntl(static_cast<int>(descriptor), F_DUPFD_CLOEXEC, 0));
+  if (duplicate.is_open()) return duplicate;
+  return Error(StatusCode::kResourceExhausted, "no file descriptor is left: {}", std::strerror(errno));
 }
 
 uint32_t DrmFormatOf(PixelFormat format) {

@@ -222,7 +222,8 @@ NativeMemory MemoryOf(const Frame& frame, const PlaneLayouts& planes) {
   if (IsExternal(frame.memory)) {
     memory.pixels = frame.format;
     memory.drm_modifier = frame.drm_modifier;
-    memory.lent_planes.assign(frame.planes.begin(), frame.planes.end());
+    const auto is_left_out = [](const FramePlane& plane) { return plane.handle == 0 && plane.offset_bytes == 0; };
+    memory.lent_planes.assign(frame.planes.begin(), std::ranges::find_if(frame.planes, is_left_out));
   }
   if (IsInTexels(frame) && frame.memory != MemoryKind::kGlTexture) {
     const std::vector<PlaneSize> sizes = PlaneSizes(frame);

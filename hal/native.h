@@ -43,7 +43,7 @@ struct NativeMemory {
   // Of a dma-buf or an AHardwareBuffer.
   PixelFormat pixels = PixelFormat::kRgba8;
   uint64_t drm_modifier = 0;
-  std::vector<FramePlane> lent_planes = {};  // of a dma-buf: as in its frame
+  std::vector<FramePlane> lent_planes = {};  // of a dma-buf: those that its frame gives
 };
 
 // Synchronization of a submission with work outside the device's own submissions.

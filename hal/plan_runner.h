@@ -25,12 +25,13 @@ namespace hearth {
 
 // Objects that a runner borrows; all must outlive it.
 struct RunnerParts {
-  Device* device = nullptr;      // null when the plan has no dispatches
-  const Graph* graph = nullptr;  // the lowered graph; needed when the plan has host steps
-  ModelFileBytes model_files;    // the files with the plan's constants
-  HostExecutor* host = nullptr;  // needed when the plan has host steps
-  BlobStore* store = nullptr;    // null: no cache
-  int threads = 1;
+  Device* device = nullptr;         // null when the plan has no dispatches
+  const Graph* graph = nullptr;     // the lowered graph; needed when the plan has host steps
+  ModelFileBytes model_files;       // the files with the plan's constants
+  HostExecutor* host = nullptr;     // needed when the plan has host steps
+  BlobStore* store = nullptr;       // null: no cache
+  int threads = 1;                  // of host steps
+  int compile_threads = 0;          // 0: `threads`
   ModelBytesRead model_bytes_read;  // may be empty
   // Existing programs of the plan's kernels, in their order; empty: they are loaded or compiled. They must outlive the
   // runner.
@@ -45,8 +46,6 @@ struct RunnerParts {
   bool programs_anew = false;
   // The limit of a slice, for tests; otherwise the device's (SliceLimitMs).
   std::optional<double> slice_limit_ms = {};
-  // Threads that compile; 0: `threads`, which host steps use too.
-  int compile_threads = 0;
 
   int CompileThreads() const { return compile_threads > 0 ? compile_threads : threads; }
 };

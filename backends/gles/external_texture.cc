@@ -83,7 +83,6 @@ Result<std::vector<EGLint>> AttributesOfTexels(const Context& context, const Nat
   attributes.AddSize(memory.width, memory.height, memory.pixels);
   for (size_t k = 0; k < memory.lent_planes.size(); ++k) {
     const FramePlane& plane = memory.lent_planes[k];
-    if (plane.handle == 0 && plane.offset_bytes == 0) break;
     if ((plane.offset_bytes | plane.row_pitch_bytes) > INT32_MAX)
       return Error(StatusCode::kUnsupported, "EGL counts a dma-buf's bytes in 32 bits: a plane begins behind them");
     attributes.AddPlane(k, plane.handle != 0 ? plane.handle : memory.handle, plane.offset_bytes, plane.row_pitch_bytes);

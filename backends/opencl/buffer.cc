@@ -1,11 +1,9 @@
 #include "backends/opencl/buffer.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "backends/opencl/device_queries.h"
 #include "core/base/error.h"
 #include "core/base/large_pages.h"
+#include "hal/dma_buf.h"
 
 namespace hearth {
 namespace {
@@ -116,16 +114,13 @@ Result<std::unique_ptr<Buffer>> OpenClBuffer::ImportDmaBuf(const OpenClDriver& d
   const OpenClTurns turns{find("clEnqueueAcquireExternalMemObjectsKHR"), find("clEnqueueReleaseExternalMemObjectsKHR")};
   if (turns.acquire == nullptr || turns.release == nullptr)
     return Error(StatusCode::kUnsupported, "the OpenCL driver has {}, but not its functions", kExtension);
-  // The driver owns the descriptor that it takes.
-  const int descriptor = ::fcntl(static_cast<int>(memory.handle), F_DUPFD_CLOEXEC, 0);
-  const cl_ulong properties[] = {CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR, static_cast<cl_ulong>(descriptor), 0};
+  HEARTH_ASSIGN(Descriptor lent, DescriptorForDriver(memory.handle));
+  const cl_ulong properties[] = {CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR, static_cast<cl_ulong>(lent.get()), 0};
   cl_int code = CL_SUCCESS;
   const cl_mem taken =
       api.clCreateBufferWithProperties(driver.context, properties, CL_MEM_READ_ONLY, memory.size_bytes, nullptr, &code);
-  if (taken == nullptr) {
-    ::close(descriptor);
-    return OpenClError(code, StatusCode::kUnsupported, "a dma-buf as a buffer");
-  }
+  if (taken == nullptr) return OpenClError(code, StatusCode::kUnsupported, "a dma-buf as a buffer");
+  lent.Release();
   std::unique_ptr<OpenClBuffer> buffer(new OpenClBuffer(memory.size_bytes, MemoryHandle(api, taken)));
   buffer->turns_ = turns;
   return std::unique_ptr<Buffer>(std::move(buffer));

@@ -1,13 +1,9 @@
 // Buffers of VulkanBuffer in memory that other drivers made: dma-bufs and AHardwareBuffers.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <bit>
-#include <cerrno>
-#include <cstring>
 
 #include "backends/vulkan/buffer.h"
 #include "core/base/error.h"
+#include "hal/dma_buf.h"
 
 namespace hearth::vulkan {
 namespace {
@@ -76,31 +72,12 @@ Status TakesImage(const LogicalDevice& device, const VkImageCreateInfo& image, u
                device.info().name, modifier);
 }
 
-// The driver's copy of the descriptor, closed here if the driver does not take it.
-class DescriptorForDriver {
- public:
-  explicit DescriptorForDriver(uint64_t descriptor)
-      : descriptor_(::fcntl(static_cast<int>(descriptor), F_DUPFD_CLOEXEC, 0)) {}
-  ~DescriptorForDriver() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  DescriptorForDriver(const DescriptorForDriver&) = delete;
-  DescriptorForDriver& operator=(const DescriptorForDriver&) = delete;
-  int get() const { return descriptor_; }
-  void WasTaken() { descriptor_ = -1; }
-
- private:
-  int descriptor_;
-};
-
 // Memory of a dma-buf for one buffer or image, which `dedicated` names.
 Result<Owned<VkDeviceMemory>> ImportDescriptor(const LogicalDevice& device, uint64_t descriptor,
                                                const VkMemoryRequirements& needed,
                                                const VkMemoryDedicatedAllocateInfo& dedicated) {
   const DeviceApi& api = device.api();
-  DescriptorForDriver lent(descriptor);
-  if (lent.get() < 0)
-    return Error(StatusCode::kResourceExhausted, "no file descriptor is left: {}", std::strerror(errno));
+  HEARTH_ASSIGN(Descriptor lent, DescriptorForDriver(descriptor));
   VkMemoryFdPropertiesKHR properties{VK_STRUCTURE_TYPE_MEMORY_FD_PROPERTIES_KHR};
   HEARTH_TRY(ToStatus(api.GetMemoryFdPropertiesKHR(device.handle(), kDmaBuf, lent.get(), &properties),
                       "vkGetMemoryFdPropertiesKHR"));
@@ -117,7 +94,7 @@ Result<Owned<VkDeviceMemory>> ImportDescriptor(const LogicalDevice& device, uint
   allocate.allocationSize = needed.size;
   allocate.memoryTypeIndex = static_cast<uint32_t>(std::countr_zero(types));
   HEARTH_ASSIGN(auto memory, device.Make(api.AllocateMemory, api.FreeMemory, allocate, "vkAllocateMemory"));
-  lent.WasTaken();
+  lent.Release();
   return memory;
 }
 
@@ -125,7 +102,6 @@ Result<Owned<VkDeviceMemory>> ImportDescriptor(const LogicalDevice& device, uint
 Result<std::vector<VkSubresourceLayout>> PlanesInMemory(const NativeMemory& memory) {
   std::vector<VkSubresourceLayout> layouts;
   for (const FramePlane& plane : memory.lent_planes) {
-    if (plane.handle == 0 && plane.offset_bytes == 0) break;
     if (plane.handle != 0 && plane.handle != memory.handle)
       return Error(StatusCode::kUnsupported, "planes with a modifier lie in several dma-bufs; put them into one");
     VkSubresourceLayout& layout = layouts.emplace_back();

@@ -1,6 +1,6 @@
 // Owns an open file descriptor. Closing it also releases its flock.
-#ifndef HEARTH_CACHE_DESCRIPTOR_H_
-#define HEARTH_CACHE_DESCRIPTOR_H_
+#ifndef HEARTH_CORE_BASE_DESCRIPTOR_H_
+#define HEARTH_CORE_BASE_DESCRIPTOR_H_
 
 #include <unistd.h>
 
@@ -23,6 +23,8 @@ class Descriptor {
 
   bool is_open() const { return number_ >= 0; }
   int get() const { return number_; }
+  // Gives the descriptor away: whoever takes it closes it.
+  int Release() { return std::exchange(number_, -1); }
 
  private:
   int number_ = -1;
@@ -30,4 +32,4 @@ class Descriptor {
 
 }  // namespace hearth
 
-#endif  // HEARTH_CACHE_DESCRIPTOR_H_
+#endif  // HEARTH_CORE_BASE_DESCRIPTOR_H_

@@ -114,14 +114,13 @@ Status MakeRunner(SessionData& data, BlobStore* plans) {
                           data.host.get(),
                           data.store.get(),
                           data.threads,
+                          data.compile_threads,
                           [&model](std::span<const std::byte> bytes) { ReleasePages(model, bytes); },
                           {},
                           data.stop,
                           data.held.constants.get(),
                           data.held.programs.get(),
-                          Warming::IsNow(),
-                          {},
-                          data.compile_threads};
+                          Warming::IsNow()};
   HEARTH_ASSIGN(std::unique_ptr<PlanRunner> runner, PlanRunner::Create(std::move(data.made.plan), parts));
   if (has_host_steps) {
     HEARTH_TRY(CountMemory(data, runner->plan(), runner->held_weights_bytes(), runner->host_memory()));

@@ -15,11 +15,11 @@
 #include <thread>
 
 #include "cache/database.h"
-#include "cache/descriptor.h"
 #include "cache/entry_row.h"
 #include "cache/removal.h"
 #include "cache/remove_behind.h"
 #include "cache/reports.h"
+#include "core/base/descriptor.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/small_disk.h"
 

@@ -9,12 +9,12 @@
 #include <memory>
 #include <random>
 
-#include "cache/descriptor.h"
 #include "cache/entry_row.h"
 #include "cache/models.h"
 #include "cache/reports.h"
 #include "cache/rewrite.h"
 #include "cache/store_names.h"
+#include "core/base/descriptor.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/small_disk.h"
 

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "cache/descriptor.h"
+#include "core/base/descriptor.h"
 #include "hearth/session.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/shared_data.h"
