@@ -1,5 +1,6 @@
 // The reports that delete: clear, prune and the removal of a model.
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -28,6 +29,13 @@ Result<RemovedEntries> CountEntries(Database& database) {
   return RemovedEntries{static_cast<uint64_t>(entries), static_cast<uint64_t>(bytes)};
 }
 
+// Counts only at the first call: ChangeStore may repeat the work.
+Status CountOnce(Database& database, std::optional<RemovedEntries>& before) {
+  if (before) return Status::Ok();
+  HEARTH_ASSIGN(before, CountEntries(database));
+  return Status::Ok();
+}
+
 // The difference to `before`; sessions may have stored more meanwhile.
 Result<RemovedEntries> RemovedSince(const RemovedEntries& before, Database& database) {
   HEARTH_ASSIGN(const RemovedEntries after, CountEntries(database));
@@ -54,9 +62,10 @@ Status OnAFullDiskToo(ReportedStore& store, const Work& work) {
 
 // Returns free pages to the file system. The store may be closed afterwards.
 Status Shrink(ReportedStore& store) {
-  if (store.database->has_moved()) return Status::Ok();  // who replaced the file has made it small
   if (IsFasterToRewrite(*store.database) && RewriteStore(store.options, store.database).ok()) return Status::Ok();
-  return OnAFullDiskToo(store, [&] { return ShrinkInPlace(*store.database); });
+  const Status status = OnAFullDiskToo(store, [&] { return ShrinkInPlace(*store.database); });
+  // Whoever replaced the file has made it small.
+  return store.database && store.database->has_moved() ? Status::Ok() : status;
 }
 
 // Replaces the file: deleting row by row takes seconds for each gigabyte and needs disk space. Sessions that have the
@@ -116,42 +125,51 @@ Status PrepareToSelect(Database& database, const CacheFilter& filter) {
 Result<RemovedEntries> ClearStore(const fs::path& folder, const CacheFilter& asked) {
   HEARTH_ASSIGN(const CacheFilter filter, CheckedFilter(asked));
   if (!IsRestricted(filter)) return ClearAll(folder);
-  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  if (!store.database) return RemovedEntries{};
-  HEARTH_TRY(OnAFullDiskToo(store, [&] { return PrepareToSelect(*store.database, filter); }));
-  HEARTH_ASSIGN(const Selection selection, Selected(*store.database, filter));
-  HEARTH_TRY(OnAFullDiskToo(store, [&]() -> Status {
-    HEARTH_TRY(DeleteInBatches(*store.database, selection.ids));
-    return filter.kind.empty() ? Status::Ok() : LiftQuarantine(*store.database, filter.kind).status();
+  std::optional<RemovedEntries> removed;  // what was selected first
+  HEARTH_TRY(ChangeStore(folder, [&](ReportedStore& store) -> Status {
+    if (!store.database) return Status::Ok();
+    HEARTH_TRY(OnAFullDiskToo(store, [&] { return PrepareToSelect(*store.database, filter); }));
+    HEARTH_ASSIGN(const Selection selection, Selected(*store.database, filter));
+    if (!removed) removed = selection.sum;
+    HEARTH_TRY(OnAFullDiskToo(store, [&]() -> Status {
+      HEARTH_TRY(DeleteInBatches(*store.database, selection.ids));
+      return filter.kind.empty() ? Status::Ok() : LiftQuarantine(*store.database, filter.kind).status();
+    }));
+    return Shrink(store);
   }));
-  HEARTH_TRY(Shrink(store));
-  return selection.sum;
+  return removed.value_or(RemovedEntries{});
 }
 
 Result<RemovedEntries> RemoveModel(const fs::path& folder, std::string_view model) {
-  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  if (!store.database) return Error(StatusCode::kNotFound, "there is no cache in {} yet", folder.string());
-  HEARTH_TRY(CheckMayChange(store));
-  HEARTH_ASSIGN(const RemovedEntries before, CountEntries(*store.database));
-  HEARTH_ASSIGN(const int64_t id, FindModel(*store.database, model));
-  HEARTH_ASSIGN(const std::vector<int64_t> own, OwnEntries(*store.database, id));
-  HEARTH_TRY(OnAFullDiskToo(store, [&] { return DeleteInBatches(*store.database, own); }));
-  // Last, so that the command can be repeated if it ends early.
-  HEARTH_TRY(OnAFullDiskToo(store, [&] { return ForgetModel(*store.database, id); }));
-  HEARTH_ASSIGN(const RemovedEntries removed, RemovedSince(before, *store.database));
-  HEARTH_TRY(Shrink(store));
+  std::optional<RemovedEntries> before;
+  RemovedEntries removed;
+  HEARTH_TRY(ChangeStore(folder, [&](ReportedStore& store) -> Status {
+    if (!store.database) return Error(StatusCode::kNotFound, "there is no cache in {} yet", folder.string());
+    HEARTH_TRY(CheckMayChange(store));
+    HEARTH_TRY(CountOnce(*store.database, before));
+    HEARTH_ASSIGN(const int64_t id, FindModel(*store.database, model));
+    HEARTH_ASSIGN(const std::vector<int64_t> own, OwnEntries(*store.database, id));
+    HEARTH_TRY(OnAFullDiskToo(store, [&] { return DeleteInBatches(*store.database, own); }));
+    // Last, so that the command can be repeated if it ends early.
+    HEARTH_TRY(OnAFullDiskToo(store, [&] { return ForgetModel(*store.database, id); }));
+    HEARTH_ASSIGN(removed, RemovedSince(*before, *store.database));
+    return Shrink(store);
+  }));
   return removed;
 }
 
 Result<RemovedEntries> PruneStore(const fs::path& folder, uint64_t max_bytes) {
-  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  if (!store.database) return RemovedEntries{};
-  HEARTH_ASSIGN(const RemovedEntries before, CountEntries(*store.database));
-  RemoveWithSideFiles(DamagedFile(store.options.folder));
-  RemoveUnfinished(store.options.folder);
-  HEARTH_TRY(OnAFullDiskToo(store, [&] { return DeleteDownTo(*store.database, max_bytes); }));
-  HEARTH_ASSIGN(const RemovedEntries removed, RemovedSince(before, *store.database));
-  HEARTH_TRY(Shrink(store));
+  std::optional<RemovedEntries> before;
+  RemovedEntries removed;
+  HEARTH_TRY(ChangeStore(folder, [&](ReportedStore& store) -> Status {
+    if (!store.database) return Status::Ok();
+    HEARTH_TRY(CountOnce(*store.database, before));
+    RemoveWithSideFiles(DamagedFile(store.options.folder));
+    RemoveUnfinished(store.options.folder);
+    HEARTH_TRY(OnAFullDiskToo(store, [&] { return DeleteDownTo(*store.database, max_bytes); }));
+    HEARTH_ASSIGN(removed, RemovedSince(*before, *store.database));
+    return Shrink(store);
+  }));
   return removed;
 }
 

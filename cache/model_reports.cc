@@ -33,11 +33,12 @@ Result<CacheModel> DescribeModel(const fs::path& folder, std::string_view model)
 }
 
 Status SetPinned(const fs::path& folder, std::string_view model, bool is_pinned) {
-  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  if (!store.database) return Error(StatusCode::kNotFound, "there is no cache in {} yet", folder.string());
-  HEARTH_TRY(CheckMayChange(store));
-  HEARTH_ASSIGN(const int64_t id, FindModel(*store.database, model));
-  return PinModel(*store.database, id, is_pinned);
+  return ChangeStore(folder, [&](ReportedStore& store) -> Status {
+    if (!store.database) return Error(StatusCode::kNotFound, "there is no cache in {} yet", folder.string());
+    HEARTH_TRY(CheckMayChange(store));
+    HEARTH_ASSIGN(const int64_t id, FindModel(*store.database, model));
+    return PinModel(*store.database, id, is_pinned);
+  });
 }
 
 }  // namespace hearth

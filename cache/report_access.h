@@ -3,6 +3,7 @@
 #define HEARTH_CACHE_REPORT_ACCESS_H_
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -23,6 +24,9 @@ struct ReportedStore {
 };
 // Opens the store without making or repairing it.
 Result<ReportedStore> OpenForReport(const std::filesystem::path& folder);
+// Opens the store and calls `work`, which changes it. Does both again where clear or prune gave the store's name to
+// another file meanwhile, so `work` must be repeatable.
+Status ChangeStore(const std::filesystem::path& folder, const std::function<Status(ReportedStore&)>& work);
 // kIoError says why nothing can be changed there.
 Status CheckMayChange(const ReportedStore& store);
 // Longer than a session's wait, because a person asked for the report.

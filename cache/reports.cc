@@ -81,6 +81,17 @@ Result<ReportedStore> OpenForReport(const fs::path& folder) {
   return store;
 }
 
+Status ChangeStore(const fs::path& folder, const std::function<Status(ReportedStore&)>& work) {
+  constexpr int kMostFiles = 8;
+  for (int file = 1;; ++file) {
+    HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+    const Status status = work(store);
+    const bool was_replaced =
+        status.code() == StatusCode::kUnavailable && store.database && store.database->has_moved();
+    if (!was_replaced || file == kMostFiles) return status;
+  }
+}
+
 ReportedStore::~ReportedStore() {
   if (waits) CloseStoreFile(database, options.folder, *waits);
 }
@@ -180,10 +191,14 @@ Result<std::vector<CacheQuarantine>> ListQuarantine(const fs::path& folder) {
 }
 
 Result<uint64_t> LiftQuarantine(const fs::path& folder) {
-  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  if (!store.database) return uint64_t{0};
-  HEARTH_TRY(CheckMayChange(store));
-  return LiftQuarantine(*store.database, "");
+  uint64_t count = 0;
+  HEARTH_TRY(ChangeStore(folder, [&](ReportedStore& store) -> Status {
+    if (!store.database) return Status::Ok();
+    HEARTH_TRY(CheckMayChange(store));
+    HEARTH_ASSIGN(count, LiftQuarantine(*store.database, ""));
+    return Status::Ok();
+  }));
+  return count;
 }
 
 std::optional<NearestEntry> FindNearestEntry(const std::vector<CacheEntry>& entries, std::string_view kind,

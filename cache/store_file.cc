@@ -318,4 +318,11 @@ Status MoveAside(const StoreOptions& options, const fs::path& file, WaitBudget& 
   return RenameWithSideFiles(file, DamagedFile(options.folder));
 }
 
+Status MoveDamagedAside(const StoreOptions& options, WaitBudget& waits) {
+  HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, waits));
+  const OwnFile own = OpenOwnFile(options, waits, false);
+  if (own.opened.status().code() != StatusCode::kMalformedInput) return Status::Ok();
+  return RenameWithSideFiles(own.file, DamagedFile(options.folder));
+}
+
 }  // namespace hearth

@@ -74,6 +74,8 @@ Status ReplaceStoreFile(const StoreOptions& options, WaitBudget& waits);
 // Renames `file` with its log to hearth.db.damaged (one is kept), unless the name has another file than `expected`.
 Status MoveAside(const StoreOptions& options, const std::filesystem::path& file, WaitBudget& waits,
                  const FileIdentity& expected);
+// The same with the store's file of this format, if it can't be opened because it is damaged.
+Status MoveDamagedAside(const StoreOptions& options, WaitBudget& waits);
 
 }  // namespace hearth
 

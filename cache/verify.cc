@@ -58,52 +58,52 @@ Status CheckEntries(Database& database, CacheVerification& report, std::vector<i
   }
 }
 
-// `checked` is the file that was found unsound: another one may have its name by now.
-Result<CacheVerification> UnsoundFile(const StoreOptions& options, const fs::path& file, const FileIdentity& checked,
-                                      CacheVerification report, bool repair) {
-  if (repair) {
-    WaitBudget waits(kReportWaitMs);
-    HEARTH_TRY(MoveAside(options, file, waits, checked));
-    report.repaired = true;
+Status VerifyOpened(ReportedStore& store, bool repair, CacheVerification& report) {
+  report = {};
+  if (!store.database) return Status::Ok();
+  std::vector<int64_t> damaged_entries;
+  Status status = CheckStructure(*store.database, report);
+  if (status.ok()) status = CheckEntries(*store.database, report, damaged_entries);
+  if (!status.ok() && status.code() != StatusCode::kMalformedInput) return status;
+  if (!status.ok()) report.damages.push_back({kStoreFileName, status.message()});
+  if (report.clean() || !repair) return Status::Ok();
+
+  const bool is_file_sound = report.damages.size() == damaged_entries.size();
+  if (is_file_sound) {
+    const Status deleted = DeleteInBatches(*store.database, damaged_entries);
+    if (deleted.ok()) {
+      static_cast<void>(ShrinkInPlace(*store.database));  // the store is sound without it
+      report.repaired = true;
+    }
+    if (deleted.code() != StatusCode::kMalformedInput) return deleted;
   }
-  return report;
+  const fs::path file = store.database->file();
+  const FileIdentity checked = IdentityOfOpened(*store.database);
+  CloseStoreFile(store.database, store.options.folder, *store.waits);
+  // Another file may have its name by now.
+  WaitBudget waits(kReportWaitMs);
+  HEARTH_TRY(MoveAside(store.options, file, waits, checked));
+  report.repaired = true;
+  return Status::Ok();
 }
 
 Result<CacheVerification> VerifyOnce(const fs::path& folder, bool repair) {
   CacheVerification report;
-  const Result<fs::path> own_folder = PrepareFolder(folder, FolderUse::kExisting);
-  const FileIdentity before = own_folder.ok() ? IdentityOf(*own_folder / kStoreFileName) : FileIdentity();
-  Result<ReportedStore> store = OpenForReport(folder);
-  if (!store.ok()) {
-    if (store.status().code() != StatusCode::kMalformedInput) return store.status();
-    report.damages.push_back({kStoreFileName, store.status().message()});
-    StoreOptions options;
-    HEARTH_ASSIGN(options.folder, own_folder);
-    return UnsoundFile(options, options.folder / kStoreFileName, before, std::move(report), repair);
-  }
-  if (!store->database) return report;
-
-  std::vector<int64_t> damaged_entries;
-  Status status = CheckStructure(*store->database, report);
-  if (status.ok()) status = CheckEntries(*store->database, report, damaged_entries);
-  if (!status.ok() && status.code() != StatusCode::kMalformedInput) return status;
-  if (!status.ok()) report.damages.push_back({kStoreFileName, status.message()});
-  if (report.clean() || !repair) return report;
-
-  const bool is_file_sound = report.damages.size() == damaged_entries.size();
-  if (is_file_sound) {
-    const Status deleted = DeleteInBatches(*store->database, damaged_entries);
-    if (deleted.ok()) {
-      static_cast<void>(ShrinkInPlace(*store->database));  // the store is sound without it
-      report.repaired = true;
-      return report;
-    }
-    if (deleted.code() != StatusCode::kMalformedInput) return deleted;
-  }
-  const fs::path file = store->database->file();
-  const FileIdentity checked = IdentityOfOpened(*store->database);
-  CloseStoreFile(store->database, store->options.folder, *store->waits);
-  return UnsoundFile(store->options, file, checked, std::move(report), repair);
+  bool is_opened = false;
+  const Status done = ChangeStore(folder, [&](ReportedStore& store) {
+    is_opened = true;
+    return VerifyOpened(store, repair, report);
+  });
+  if (done.ok()) return report;
+  if (is_opened || done.code() != StatusCode::kMalformedInput) return done;
+  report.damages.push_back({kStoreFileName, done.message()});
+  if (!repair) return report;
+  StoreOptions options;
+  HEARTH_ASSIGN(options.folder, PrepareFolder(folder, FolderUse::kExisting));
+  WaitBudget waits(kReportWaitMs);
+  HEARTH_TRY(MoveDamagedAside(options, waits));
+  report.repaired = true;
+  return report;
 }
 
 }  // namespace

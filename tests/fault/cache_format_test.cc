@@ -61,6 +61,20 @@ TEST(CacheFormats, BesideANewerStoreThisOneHasAFileOfItsOwn) {
   EXPECT_EQ(ListEntries(folder.path())->size(), 0u);
 }
 
+TEST(CacheFormats, ARepairBesideANewerStoreMovesOnlyTheDamagedFileAside) {
+  const CacheFolder folder;
+  folder.Open().reset();
+  SetFormat(folder.file(), 99);
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 100));
+  const std::string newer = testing::ReadFile(folder.file());
+  const fs::path own = folder.path() / "hearth-3.db";
+  testing::WriteFile(own, std::string(100'000, 'x'));
+  EXPECT_TRUE(VerifyStore(folder.path(), true)->repaired);
+  EXPECT_EQ(testing::ReadFile(folder.file()), newer);
+  EXPECT_FALSE(fs::exists(own));
+  EXPECT_TRUE(VerifyStore(folder.path(), false)->clean());
+}
+
 TEST(CacheFormats, AStoreOfAnotherFormatThatNobodyWroteToForAWeekGoes) {
   const CacheFolder folder;
   testing::WriteFile(folder.path() / "hearth-1.db", "old");

@@ -2,7 +2,6 @@
 // point leaves a whole store.
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <sys/ptrace.h>
 
 #include <array>
 #include <csignal>
@@ -17,6 +16,7 @@
 #include "core/base/descriptor.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/small_disk.h"
+#include "tests/testing/stopped_process.h"
 
 namespace hearth {
 namespace {
@@ -199,27 +199,6 @@ TEST(CacheRewrite, WhatOthersStoreReplaceAndDeleteMeanwhileIsKept) {
   EXPECT_TRUE(VerifyStore(folder.path(), false)->clean());
 }
 
-// Runs `body` in a process that is killed before its system call of that number. Returns false if it has fewer.
-bool KillBeforeCall(int number, const std::function<int()>& body) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
-    ::raise(SIGSTOP);
-    ::_exit(body());
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  ::ptrace(PTRACE_SETOPTIONS, child, nullptr, PTRACE_O_EXITKILL);
-  for (int stop = 0; stop <= 2 * number; ++stop) {  // at each call's begin and end
-    ::ptrace(PTRACE_SYSCALL, child, nullptr, nullptr);
-    ::waitpid(child, &status, 0);
-    if (WIFEXITED(status)) return false;
-  }
-  ::kill(child, SIGKILL);
-  ::waitpid(child, &status, 0);
-  return true;
-}
-
 // A process that has the store open and stores an entry when it is told to.
 class OpenSession {
  public:
@@ -261,7 +240,7 @@ TEST(CacheRewrite, AProcessThatIsKilledAtAnyPointLeavesAWholeStore) {
   for (int number = 1; is_killed; number += 1 + static_cast<int>(random() % 8)) {
     const int stored = killed % kEntries;
     OpenSession session(folder, stored);
-    is_killed = KillBeforeCall(number, [&] { return Rewrite(folder).ok() ? 0 : 1; });
+    is_killed = testing::StoppedProcess(number, [&] { return Rewrite(folder).ok() ? 0 : 1; }).is_stopped();
     ASSERT_EQ(session.Store(), 0) << "killed before call " << number;
     ExpectEntries(folder, 0, kEntries);
     ASSERT_TRUE(VerifyStore(folder.path(), false)->clean()) << "killed before call " << number;
