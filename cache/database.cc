@@ -70,6 +70,11 @@ Status SqliteError(sqlite3* connection, int sqlite_code) {
   if (IsDiskFull(sqlite_code, error, folder)) {
     return Error(StatusCode::kResourceExhausted, "{} (sqlite code {})", FullDiskText(folder, error), sqlite_code);
   }
+  if ((sqlite_code & 0xff) == SQLITE_BUSY) {
+    return Error(StatusCode::kUnavailable,
+                 "it is locked by another process or session: try again when that has finished (sqlite code {})",
+                 sqlite_code);
+  }
   const char* detail = connection != nullptr && sqlite3_errcode(connection) != SQLITE_OK ? sqlite3_errmsg(connection)
                                                                                          : sqlite3_errstr(sqlite_code);
   // The message may quote names from the file, and a damaged or foreign file may contain anything.

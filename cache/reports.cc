@@ -86,9 +86,9 @@ Status ChangeStore(const fs::path& folder, const std::function<Status(ReportedSt
   for (int file = 1;; ++file) {
     HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
     const Status status = work(store);
-    const bool was_replaced =
-        status.code() == StatusCode::kUnavailable && store.database && store.database->has_moved();
-    if (!was_replaced || file == kMostFiles) return status;
+    if (status.code() != StatusCode::kUnavailable || !store.database) return status;
+    if (!store.database->has_moved()) return status.Within(store.database->file().string());
+    if (file == kMostFiles) return status;
   }
 }
 

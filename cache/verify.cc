@@ -67,6 +67,7 @@ Status VerifyOpened(ReportedStore& store, bool repair, CacheVerification& report
   if (!status.ok() && status.code() != StatusCode::kMalformedInput) return status;
   if (!status.ok()) report.damages.push_back({kStoreFileName, status.message()});
   if (report.clean() || !repair) return Status::Ok();
+  HEARTH_TRY(CheckMayChange(store));
 
   const bool is_file_sound = report.damages.size() == damaged_entries.size();
   if (is_file_sound) {

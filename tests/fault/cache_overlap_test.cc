@@ -99,6 +99,18 @@ TEST(CacheOverlap, AModelIsPinnedWhileTheStoreIsReplaced) {
   });
 }
 
+TEST(CacheOverlap, ALockedStoreIsSaidToBeSo) {
+  const CacheFolder folder;
+  PutEntriesOfAModel(folder);
+  auto one = Database::Open(folder.file(), Database::Access::kReadWrite);
+  auto other = Database::Open(folder.file(), Database::Access::kReadWrite);
+  ASSERT_TRUE(one.ok() && other.ok());
+  const auto writes = Transaction::Begin(*one);
+  const Status status = Transaction::Begin(*other).status();
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+  EXPECT_THAT(status.message(), ::testing::HasSubstr("try again when that has finished"));
+}
+
 TEST(CacheOverlap, ARepairMovesAsideOnlyTheFileThatItChecked) {
   const CacheFolder folder, sound;
   PutEntriesOfAModel(sound);

@@ -1,6 +1,7 @@
 // A cache on a file system that can't be written to, and one that never had room.
 #include <gmock/gmock.h>
 
+#include "cache/database.h"
 #include "cache/layer.h"
 #include "cache/reports.h"
 #include "tests/testing/small_disk.h"
@@ -53,6 +54,20 @@ TEST(CacheOnAReadOnlyFileSystem, ReportsWorkAndWhatDeletesSaysWhyNot) {
     EXPECT_THAT(status.message(), HasSubstr(disk.folder().string()));
   }
   EXPECT_EQ(ListEntries(disk.folder())->size(), 6u);
+}
+
+TEST(CacheOnAReadOnlyFileSystem, ARepairSaysWhyItCanNotBeMade) {
+  const SmallDisk disk;
+  SKIP_WITHOUT_MOUNTING(disk);
+  disk.PutSix();
+  {
+    auto database = Database::Open(disk.folder() / kStoreFileName, Database::Access::kReadWrite);
+    ASSERT_TRUE(database.ok() && database->Run("UPDATE entries SET size_bytes=1 WHERE id=1").ok());
+  }
+  ASSERT_TRUE(disk.MakeReadOnly());
+  EXPECT_EQ(VerifyStore(disk.folder(), false)->damages.size(), 1u);
+  const Status status = VerifyStore(disk.folder(), true).status();
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("nothing can be changed in"), HasSubstr("ead-only file system")));
 }
 
 TEST(CacheOnAReadOnlyFileSystem, AFolderWithoutAStoreIsNoCacheWithASentence) {
