@@ -22,6 +22,9 @@ constexpr const char* kMoveVariable = "HEARTH_HOT_MOVE";
 // The number of the CPU's last runs that are compared with the device's. The first run, on cold memory, is left out.
 constexpr size_t kFewestRuns = 3, kMostRuns = 9;
 
+// A session whose shapes change so often may never get its device.
+constexpr int kManyRestarts = 3;
+
 bool IsCpu(const std::string& wanted) {
   const Result<std::string> name = NormalizedDeviceName(wanted);
   return name.ok() && *name == "cpu";
@@ -156,6 +159,7 @@ void RestartBehind(SessionData& data) {
   SaveBehind(data);
   data.behind.reset();
   data.cpu_ms.clear();
+  ++data.restarts_behind;
   BeginBehind(data, DataBeside(data));
 }
 
@@ -183,6 +187,10 @@ void NoteBehind(SessionData& data) {
   switch (data.behind->state()) {
     case State::kPreparing:
       start.reason = fmt::format("'{}' is being prepared while the CPU answers", data.options.device);
+      if (data.restarts_behind >= kManyRestarts) {
+        start.reason +=
+            fmt::format("; it began again {} times because shapes changed: start it ready", data.restarts_behind);
+      }
       break;
     case State::kReady: start.reason = ReadyText(*data.behind) + "; the CPU's runs are too few to compare"; break;
     case State::kGivenUp: NoteFailure(data, data.behind->failure()); break;

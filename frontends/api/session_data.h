@@ -118,6 +118,7 @@ struct SessionData {
   uint64_t frame_bytes = 0;  // the part of rest_bytes for frames: see CountFrames
   uint64_t run_count = 0;    // runs that have begun
   bool has_run = false, is_saved = false;
+  int restarts_behind = 0;    // the preparations of the device that changes of shapes ended
   bool is_slowed = false;     // the run in progress began beside the compilation for this session's device
   bool shows_run = false;     // output() shows the result of a run with these shapes
   bool tests_devices = true;  // runs the self-test; false in tests of other things

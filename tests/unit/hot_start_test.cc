@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "frontends/api/device_behind.h"
 #include "tests/testing/loop_models.h"
@@ -18,6 +19,7 @@ using ::testing::HasSubstr;
 using testing::kHotStartCount;
 using testing::MemoryStore;
 using testing::ModelOf;
+using testing::NegationModel;
 using testing::SumModel;
 
 class HotStart : public testing::HotStartTest {};
@@ -245,6 +247,22 @@ TEST_F(HotStart, ADeviceThatIsNotFasterIsLeftWithTheReason) {
   EXPECT_THAT(report.start.reason, HasSubstr("ms a run, the CPU"));
   EXPECT_EQ(report.device.id == "cpu", report.start.reason.find("stays on the CPU") != std::string::npos);
   EXPECT_EQ(report.device.id == "cpu", !report.start.moved_at_run.has_value());
+}
+
+TEST_F(HotStart, ChangesOfShapesThatKeepTheDeviceFromGettingReadyAreTheReason) {
+  const Model model = NegationModel({1, 1, 2, 4});
+  std::atomic<int> openings = 0;
+  before_gate_ = [&] { is_gated_ = ++openings > 3; };
+  Result<Session> session = Start(model, Options("hot"));
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  for (int change = 1; change <= 3; ++change) {
+    ASSERT_TRUE(session->WaitForDevice().ok());
+    const Status resized = session->Resize({{"x", {1, 1, 2, 4 + change}}});
+    ASSERT_TRUE(resized.ok()) << resized.message();
+  }
+  EXPECT_THAT(session->report().start.reason, HasSubstr("it began again 3 times because shapes changed"));
+  gate_.Open();
+  EXPECT_TRUE(session->WaitForDevice().ok());
 }
 
 TEST_F(HotStart, WhatTheDeviceBehindMadeIsStored) {
