@@ -26,7 +26,7 @@ HEARTH_INTO_CALLER inline float VectorExp(float x) {
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   p = p * r * r + r + 1.0f;
-  const auto power = static_cast<int32_t>(std::bit_cast<uint32_t>(biased) << 23) + 0x3f800000;
+  const uint32_t power = (std::bit_cast<uint32_t>(biased) << 23) + 0x3f800000;  // unsigned: NaN has any bits
   return p * std::bit_cast<float>(power);
 }
 

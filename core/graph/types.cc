@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "core/base/error.h"
 
@@ -79,7 +80,9 @@ Bhwc ToBhwc(const Shape& shape) {
   if (rank >= 4) {
     out.w = shape[rank - 2];
     out.h = shape[rank - 3];
-    for (int i = 0; i < rank - 3; ++i) out.b *= shape[i];
+    int64_t batch = 1;
+    for (int i = 0; i < rank - 3; ++i) batch = std::min(batch * shape[i], int64_t{INT32_MAX});
+    out.b = static_cast<int32_t>(batch);
   }
   return out;
 }

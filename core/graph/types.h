@@ -84,7 +84,8 @@ struct Bhwc {
 };
 
 // rank 4 [b,h,w,c]; rank 3 [b,w,c]; rank 2 [b,c]; rank 1 [c]; rank 0 one channel.
-// Ranks from 5 on fold their leading dimensions into b.
+// Ranks from 5 on fold their leading dimensions into b, which is INT32_MAX where their product is larger: no device
+// takes such a tensor.
 Bhwc ToBhwc(const Shape& shape);
 
 // real = scale * (stored - zero_point), per tensor (size 1) or per slice along `dimension`.

@@ -297,9 +297,14 @@ Status SubgraphReader::MoveComplex(int index, const std::vector<int32_t>& inputs
     desc.shape = Shape();
     HEARTH_ASSIGN(*part, AddMadeNode(index, op, {*part}, desc));
   }
-  complex_[outputs[0]] = parts;
-  tensors_.SetShape(outputs[0], graph_.value(parts.real).desc.shape);
+  SetComplex(outputs[0], parts);
   return Status::Ok();
+}
+
+void SubgraphReader::SetComplex(int32_t tensor, const ComplexValue& parts) {
+  complex_[tensor] = parts;
+  tensors_.MarkPair(tensor);
+  tensors_.SetShape(tensor, graph_.value(parts.real).desc.shape);
 }
 
 // True when the operator stands for several nodes, which were added, or for which an UnknownOp stands.
@@ -333,8 +338,7 @@ Result<bool> SubgraphReader::ReadExpansion(int index, const std::vector<int32_t>
                    "with REAL and IMAG",
                    OperatorLabel(index));
     }
-    complex_[outputs[0]] = *expansion.complex_output();
-    tensors_.SetShape(outputs[0], graph_.value(expansion.complex_output()->real).desc.shape);
+    SetComplex(outputs[0], *expansion.complex_output());
     return true;
   }
   HEARTH_TRY(FinishMade(index, inputs, outputs, made, first_node));

@@ -30,14 +30,26 @@ std::vector<int32_t> Widened(const flatbuffers::Vector<T>* stored) {
   return {numbers.begin(), numbers.end()};
 }
 
-std::vector<int32_t> ListOf(wire::SparseIndexVector type, const void* table) {
+// What `use` returns for the list's vector. A type that the format does not have is no list: flatbuffers' verifier lets
+// it pass and checks nothing of the table.
+template <typename Result, typename Use>
+Result WithList(wire::SparseIndexVector type, const void* table, const Use& use) {
   if (table == nullptr) return {};
   switch (type) {
-    case wire::SparseIndexVector_Int32Vector: return Widened(static_cast<const wire::Int32Vector*>(table)->values());
-    case wire::SparseIndexVector_Uint16Vector: return Widened(static_cast<const wire::Uint16Vector*>(table)->values());
-    case wire::SparseIndexVector_Uint8Vector: return Widened(static_cast<const wire::Uint8Vector*>(table)->values());
+    case wire::SparseIndexVector_Int32Vector: return use(static_cast<const wire::Int32Vector*>(table)->values());
+    case wire::SparseIndexVector_Uint16Vector: return use(static_cast<const wire::Uint16Vector*>(table)->values());
+    case wire::SparseIndexVector_Uint8Vector: return use(static_cast<const wire::Uint8Vector*>(table)->values());
     default: return {};
   }
+}
+
+std::vector<int32_t> ListOf(wire::SparseIndexVector type, const void* table) {
+  return WithList<std::vector<int32_t>>(type, table, [](const auto* values) { return Widened(values); });
+}
+
+size_t ListBytes(wire::SparseIndexVector type, const void* table) {
+  return WithList<size_t>(type, table,
+                          [](const auto* values) { return values == nullptr ? 0 : 4 * size_t{values->size()}; });
 }
 
 class DenseMaker {
@@ -155,13 +167,6 @@ class DenseMaker {
   std::array<int32_t, kMaxLevels> at_{};
   std::vector<std::byte> dense_;
 };
-
-size_t ListBytes(wire::SparseIndexVector type, const void* table) {
-  if (table == nullptr || type == wire::SparseIndexVector_NONE) return 0;
-  // The three tables have their vector in the same field.
-  const auto* values = static_cast<const wire::Int32Vector*>(table)->values();
-  return values == nullptr ? 0 : 4 * size_t{values->size()};
-}
 
 }  // namespace
 

@@ -157,6 +157,9 @@ class SubgraphReader {
   Result<ValueId> ShapeOfRows(int index, ValueId value, const TensorDesc& made);
   Result<ValueId> ReduceRows(int index, const Reduce& reduce, ValueId value, const TensorDesc& made);
   Result<ValueId> MaskRows(int index, ValueId value, double number);
+  // AddNumbers makes a constant that counts against the limit of the file. It is ChargeNumbers, then AddCharged.
+  Status ChargeNumbers(const TensorDesc& desc);
+  Result<ValueId> AddCharged(const TensorDesc& desc, const std::vector<double>& numbers);
   Result<ValueId> AddNumbers(const TensorDesc& desc, const std::vector<double>& numbers);
   Result<ValueId> RowsOfLastNode() const;
   ValueId RowsOf(ValueId value) const;  // its number of valid rows; kNoValue: all
@@ -190,6 +193,7 @@ class SubgraphReader {
   Result<bool> ReadExpansion(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
   bool IsComplexMove(int index, const std::vector<int32_t>& inputs) const;
   Status MoveComplex(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
+  void SetComplex(int32_t tensor, const ComplexValue& parts);
 
   Reading& reading_;
   const wire::SubGraph& subgraph_;

@@ -2,6 +2,7 @@
 // number of valid rows beside each. Operators on them keep that number, mask the other rows, or are refused.
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
@@ -59,13 +60,20 @@ ValueId SubgraphReader::RowsOf(ValueId value) const {
   return found == reading_.rows.end() ? kNoValue : found->second;
 }
 
-Result<ValueId> SubgraphReader::AddNumbers(const TensorDesc& desc, const std::vector<double>& numbers) {
-  if (!tensors_.ChargeMade(desc.size_bytes())) {
-    return Error(StatusCode::kUnsupported, "it needs too many constants for the size of the file");
-  }
+Status SubgraphReader::ChargeNumbers(const TensorDesc& desc) {
+  if (tensors_.ChargeMade(desc.size_bytes())) return Status::Ok();
+  return Error(StatusCode::kUnsupported, "it needs too many constants for the size of the file");
+}
+
+Result<ValueId> SubgraphReader::AddCharged(const TensorDesc& desc, const std::vector<double>& numbers) {
   std::vector<std::byte> bytes(desc.size_bytes());
   HEARTH_TRY(ReferenceToBytes({desc.shape, numbers}, desc, bytes));
   return graph_.AddConstantValue(fmt::format("made_{}", graph_.values().size()), desc, std::move(bytes));
+}
+
+Result<ValueId> SubgraphReader::AddNumbers(const TensorDesc& desc, const std::vector<double>& numbers) {
+  HEARTH_TRY(ChargeNumbers(desc));
+  return AddCharged(desc, numbers);
 }
 
 // `value` with `number` in its invalid rows.
@@ -73,9 +81,11 @@ Result<ValueId> SubgraphReader::MaskRows(int index, ValueId value, double number
   const TensorDesc desc = graph_.value(value).desc;
   Shape column = desc.shape;
   for (int d = 1; d < column.rank(); ++d) column[d] = 1;
+  const TensorDesc numbered = {DType::kInt32, column, std::nullopt};
+  HEARTH_TRY(ChargeNumbers(numbered));  // before they take memory: a file of some bytes may name 2^31 rows
   std::vector<double> numbers(static_cast<size_t>(column[0]));
-  for (size_t row = 0; row < numbers.size(); ++row) numbers[row] = static_cast<double>(row);
-  HEARTH_ASSIGN(const ValueId places, AddNumbers({DType::kInt32, column, std::nullopt}, numbers));
+  std::iota(numbers.begin(), numbers.end(), 0.0);
+  HEARTH_ASSIGN(const ValueId places, AddCharged(numbered, numbers));
   HEARTH_ASSIGN(const ValueId counts, AddMadeNode(index, Binary{.kind = BinaryKind::kLess}, {places, RowsOf(value)},
                                                   {DType::kBool, Shape(), std::nullopt}));
   HEARTH_ASSIGN(const ValueId other, AddNumbers({desc.dtype, {1}, std::nullopt}, {number}));

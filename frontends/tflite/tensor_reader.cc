@@ -120,7 +120,8 @@ TensorReader::TensorReader(Reading& reading, const wire::SubGraph& subgraph)
       types_(count_),
       is_folded_(count_, false),
       is_state_(count_, false),
-      is_ordinary_(count_, false) {}
+      is_ordinary_(count_, false),
+      is_pair_(count_, false) {}
 
 Status TensorReader::CheckIndex(int32_t tensor, std::string_view where) const {
   if (tensor >= 0 && tensor < count_) return Status::Ok();
@@ -284,6 +285,11 @@ Result<TensorDesc> TensorReader::Describe(int32_t index) {
 }
 
 Result<ValueId> TensorReader::ValueOf(int32_t index) {
+  if (is_pair_[index]) {
+    return Error(StatusCode::kUnsupported,
+                 "{} holds complex numbers, which only COMPLEX_ABS, REAL, IMAG and operators that move elements read",
+                 Label(index));
+  }
   if (value_of_[index] != kNoValue) return value_of_[index];
   if (const auto known = reading_.constants.find(&tensor(index)); known != reading_.constants.end()) {
     value_of_[index] = known->second;
@@ -327,7 +333,7 @@ Result<ValueId> TensorReader::ValueOf(int32_t index) {
 
 void TensorReader::Forget(int32_t index) {
   value_of_[index] = kNoValue;
-  is_folded_[index] = false;
+  is_folded_[index] = is_pair_[index] = false;
   shapes_[index].reset();
   types_[index].reset();
 }

@@ -103,6 +103,8 @@ class TensorReader {
   // An operator changes the tensor, which is_variable: ValueOf makes it a state of the graph.
   void MarkState(int32_t tensor) { is_state_[tensor] = true; }
   bool IsState(int32_t tensor) const { return is_state_[tensor]; }
+  // The tensor holds complex numbers, which are a pair of values: ValueOf is an error.
+  void MarkPair(int32_t tensor) { is_pair_[tensor] = true; }
 
  private:
   const wire::Tensor& tensor(int32_t index) const { return *subgraph_.tensors()->Get(index); }
@@ -129,7 +131,7 @@ class TensorReader {
   std::vector<ValueId> value_of_;             // kNoValue until made
   std::vector<std::optional<Shape>> shapes_;  // set by SetShape
   std::vector<std::optional<DType>> types_;   // set by SetType
-  std::vector<bool> is_folded_, is_state_, is_ordinary_;
+  std::vector<bool> is_folded_, is_state_, is_ordinary_, is_pair_;
 };
 
 }  // namespace hearth

@@ -26,7 +26,8 @@ void FuzzOne(std::span<const std::byte> bytes) {
   static_cast<void>(ReadTfliteMetadata(file));
   const Result<Graph> graph = ReadTfliteModel(file);
   if (!graph.ok()) return;
-  Expect(graph->Validate().ok(), "a graph that was read is valid");
+  const Status valid = graph->Validate();
+  Expect(valid.ok(), ("a graph that was read is valid: " + valid.message()).c_str());
   LowerFor(testing::DescribedGpu(Dialect::kVulkan), graph->Clone());
   LowerFor(CpuDeviceInfo(), graph->Clone());
 }

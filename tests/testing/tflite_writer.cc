@@ -30,6 +30,13 @@ flatbuffers::Offset<wire::DimensionMetadata> WriteLevel(flatbuffers::FlatBufferB
   // One list in 32 bits and one in 8, so that both forms are read.
   const std::vector<uint8_t> narrow(level.indices.begin(), level.indices.end());
   const auto segments = wire::CreateInt32Vector(builder, builder.CreateVector(level.segments));
+  if (level.has_unknown_type) {
+    // The length of this vector, read as the place of a table's fields, points far outside of the file.
+    const auto bytes = builder.CreateVector(std::vector<uint8_t>(1 << 20));
+    return wire::CreateDimensionMetadata(builder, wire::DimensionType_SPARSE_CSR, 0,
+                                         wire::SparseIndexVector_Int32Vector, segments.Union(),
+                                         static_cast<wire::SparseIndexVector>(77), bytes.Union());
+  }
   const auto indices = wire::CreateUint8Vector(builder, builder.CreateVector(narrow));
   return wire::CreateDimensionMetadata(builder, wire::DimensionType_SPARSE_CSR, 0, wire::SparseIndexVector_Int32Vector,
                                        segments.Union(), wire::SparseIndexVector_Uint8Vector, indices.Union());

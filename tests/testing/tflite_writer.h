@@ -33,6 +33,7 @@ struct WrittenTensor {
 struct WrittenLevel {
   int32_t dense_size = 0;                  // if dense
   std::vector<int32_t> segments, indices;  // if compressed: then segments is not empty
+  bool has_unknown_type = false;           // the indices have a type that no format has, and are no table
 };
 struct WrittenSparsity {
   std::vector<int32_t> traversal_order, block_map;

@@ -1,8 +1,14 @@
 // Hearth's own kernels on the host: products, operations of two operands, look-ups, conversions, reductions.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
 #include <limits>
+#include <vector>
 
+#include "backends/cpu/apply_unary.h"
 #include "backends/cpu/vectorized.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "tests/testing/one_host_node.h"
@@ -51,6 +57,16 @@ TEST(CpuKernels, DeepMatrixProductsContinueTheirSums) {
   const ValueId a = one.Input({14, 2500});
   one.Add(BatchMatMul{}, {a, one.Input({2500, 37})});
   ExpectAsReference(std::move(one), "matrix product", 1e-3);  // sums of 2500 products of up to 36
+}
+
+TEST(CpuKernels, FunctionsKeepNanOfAnyBits) {
+  std::vector<float> numbers;
+  for (uint32_t low = 1; low < 0x400; ++low) numbers.push_back(std::bit_cast<float>(0x7f800000 | low | low << 13));
+  for (UnaryKind kind : {UnaryKind::kTanh, UnaryKind::kLogistic, UnaryKind::kGelu, UnaryKind::kExp}) {
+    std::vector<float> results(numbers.size());
+    ApplyUnary(Unary{kind}, numbers, results);
+    EXPECT_TRUE(std::ranges::all_of(results, [](float y) { return std::isnan(y); })) << static_cast<int>(kind);
+  }
 }
 
 TEST(CpuKernels, MatrixProductsKeepNan) {

@@ -232,6 +232,14 @@ TEST(TfliteConstants, ContradictorySparsityIsRefused) {
               HasSubstr("divides nothing"));
 }
 
+// flatbuffers' verifier checks nothing of a union whose type it does not know.
+TEST(TfliteConstants, AListOfIndicesOfUnknownTypeIsNotRead) {
+  TfliteWriter writer;
+  const WrittenSparsity sparsity = {{0, 1}, {}, {{3, {}, {}}, {0, {0, 2, 2, 3}, {0, 3, 1}, true}}};
+  const int32_t w = writer.AddSparseConstant<float>({"w", {3, 4}}, sparsity, kRowValues);
+  EXPECT_THAT(FilterOf(writer, w, 3).status().message(), HasSubstr("segments"));
+}
+
 TEST(TfliteConstants, DequantizedIntegersStayStoredInFiltersAndBecomeFloatsElsewhere) {
   TfliteWriter writer;
   const int32_t stored = writer.AddConstant<int8_t>(

@@ -51,6 +51,23 @@ TEST(TfliteExpansion, ReverseSequenceTurnsTheFirstElementsOfEachBatch) {
   EXPECT_THAT(model.Answer(112, {model.x, model.Numbers({2}, {2, 3})}, {2, 3}, options), ElementsAre(2, 1, 3, 6, 5, 4));
 }
 
+// Damaged files name another type for a complex tensor than the operator that makes it.
+TEST(TfliteExpansion, ComplexNumbersAreRefusedWhereARealTensorIsRead) {
+  for (const int32_t code : {2183, 0}) {  // unknown, ADD
+    OneExpansion model({3, 1, 16});
+    const int32_t spectrum = model.writer.AddTensor({"spectrum", {3, 1, 9}});
+    model.writer.AddOperator(131, {model.x, model.Numbers({2}, {1, 16})}, {spectrum});
+    EXPECT_THAT(RefusalOf(model.Read(code, {spectrum, spectrum}, {3, 1, 9})), HasSubstr("complex numbers")) << code;
+  }
+  OneExpansion model({3, 1, 16});
+  const int32_t spectrum = model.writer.AddTensor({"spectrum", {3, 1, 9}});
+  model.writer.AddOperator(131, {model.x, model.Numbers({2}, {1, 16})}, {spectrum});
+  const int32_t moved = model.writer.AddTensor({"moved", {3, 9}});
+  model.writer.AddOperator(22, {spectrum, model.Numbers({2}, {3, 9})}, {moved});
+  model.bytes = model.writer.Finish({model.x}, {moved});
+  EXPECT_THAT(RefusalOf(model.bytes), HasSubstr("complex numbers"));
+}
+
 TEST(TfliteExpansion, SparseToDenseKeepsTheLastValueOfAPlace) {
   OneExpansion model({3});
   const int32_t places = model.Numbers({3}, {1, 3, 1}), shape = model.Numbers({1}, {5});

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/testing/builtin_codes.h"
 #include "tests/testing/one_expansion.h"
 
@@ -104,6 +106,13 @@ TEST(TfliteRows, AnOperatorThatNeedsTheSizeIsRefusedWithTheWayOut) {
                                         wire::CreateConcatenationOptions(model.writer.builder(), 0));
   model.bytes = model.writer.Finish({model.x}, {joined});
   EXPECT_THAT(RefusalOf(model.bytes), HasSubstr("depends on data"));
+}
+
+// The numbers of 2^31 rows would take 16 GiB.
+TEST(TfliteRows, AFileOfSomeBytesCannotAskForTheNumbersOfAllRows) {
+  Above0 model({std::numeric_limits<int32_t>::max()});
+  const int32_t reduced = model.Reduced(kSum, model.Found());
+  EXPECT_THAT(RefusalOf(model.writer.Finish({model.x}, {reduced})), HasSubstr("too many constants"));
 }
 
 TEST(TfliteRows, OfAConstantAreAsManyAsThereAre) {

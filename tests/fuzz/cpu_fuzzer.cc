@@ -1,0 +1,61 @@
+// A .tflite file, run on the CPU with inputs of arbitrary bits.
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "backends/cpu/cpu_executor.h"
+#include "core/base/trial_run.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/passes/pass.h"
+#include "core/lowering/lower.h"
+#include "frontends/tflite/reader.h"
+#include "hal/plan_runner.h"
+#include "tests/fuzz/fuzzer.h"
+
+namespace hearth {
+namespace {
+
+constexpr size_t kMostNodes = 64;
+constexpr int64_t kMostElements = 1 << 12;
+
+// Whether one run takes some milliseconds.
+bool IsSmall(const Graph& graph) {
+  return graph.nodes().size() <= kMostNodes && std::ranges::all_of(graph.values(), [](const Value& value) {
+           return value.desc.shape.element_count() <= kMostElements;
+         });
+}
+
+std::vector<std::vector<std::byte>> MemoryFor(const Graph& graph, std::span<const ValueId> values) {
+  std::minstd_rand numbers(1);
+  std::vector<std::vector<std::byte>> memory;
+  for (const ValueId id : values) {
+    memory.emplace_back(graph.value(id).desc.size_bytes());
+    std::ranges::generate(memory.back(), [&] { return static_cast<std::byte>(numbers() >> 8); });
+  }
+  return memory;
+}
+
+}  // namespace
+
+void FuzzOne(std::span<const std::byte> bytes) {
+  static const DeviceInfo device = CpuDeviceInfo();
+  static const std::unique_ptr<HostExecutor> host = MakeCpuExecutor();
+  const std::vector<std::byte> file(bytes.begin(), bytes.end());  // aligned, as the reader wants it
+  Result<Graph> graph = ReadTfliteModel(file);
+  if (!graph.ok() || !InferShapes(*graph).ok() || !IsSmall(*graph)) return;
+  if (!RunPasses(*graph, device, {}).ok() || !IsSmall(*graph)) return;
+  Result<Plan> plan = Lower(*graph, device, {});
+  if (!plan.ok()) return;
+  const auto runner = PlanRunner::Create(std::move(plan).value(), {.graph = &*graph, .host = host.get()});
+  if (!runner.ok()) return;
+  const TrialRun trial;  // ends loops that inputs keep going
+  const std::vector<std::vector<std::byte>> inputs = MemoryFor(*graph, graph->inputs);
+  std::vector<std::vector<std::byte>> outputs = MemoryFor(*graph, graph->outputs);
+  const std::vector<std::span<const std::byte>> given(inputs.begin(), inputs.end());
+  const std::vector<std::span<std::byte>> made(outputs.begin(), outputs.end());
+  static_cast<void>((*runner)->Run(given, made));  // an index out of range is an error
+}
+
+}  // namespace hearth
