@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <numeric>
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
@@ -90,7 +89,7 @@ const ExpansionRow* FindExpansion(int32_t code) {
 Status Expansion::ReadOperands() {
   for (const int32_t tensor : tensors_) {
     ValueId value = kNoValue;
-    if (tensor != -1 && !reader_.complex_.contains(tensor)) {
+    if (tensor != -1 && reader_.tensors_.ComplexOf(tensor) == nullptr) {
       HEARTH_ASSIGN(value, reader_.InputValue(Op(Unary{}), tensor));
     }
     operands_.push_back(value);
@@ -213,9 +212,7 @@ Result<ValueId> Expansion::AddIndices(const Shape& shape) {
   if (shape.element_count() > kMostIntegers) {
     return Error(StatusCode::kUnsupported, "{} indices", shape.element_count());
   }
-  std::vector<double> numbers(static_cast<size_t>(shape.element_count()));
-  std::iota(numbers.begin(), numbers.end(), 0.0);
-  return AddConstant(shape, DType::kInt32, numbers);
+  return reader_.AddIndices(shape);
 }
 
 Result<Node> Expansion::PrepareRecurrent(Op op, std::vector<ValueId> inputs, std::span<const size_t> states) {
@@ -240,8 +237,8 @@ Result<ValueId> Expansion::AddRecurrent(Node node, std::span<const size_t> state
 }
 
 Result<ComplexValue> Expansion::ComplexOperand(size_t i) const {
-  const auto found = i < tensors_.size() ? reader_.complex_.find(tensors_[i]) : reader_.complex_.end();
-  if (found != reader_.complex_.end()) return found->second;
+  const ComplexValue* parts = i < tensors_.size() ? reader_.tensors_.ComplexOf(tensors_[i]) : nullptr;
+  if (parts != nullptr) return *parts;
   return Error(StatusCode::kUnsupported, "its operand is not a complex tensor made by RFFT2D");
 }
 
@@ -282,7 +279,7 @@ Status Expansion::ChargeOperators(int64_t count) {
 bool SubgraphReader::IsComplexMove(int index, const std::vector<int32_t>& inputs) const {
   const OperatorRow* row = CodeOf(index).row;
   return row != nullptr && row->read != nullptr && row->data_inputs == 1 && !inputs.empty() &&
-         complex_.contains(inputs[0]);
+         tensors_.ComplexOf(inputs[0]) != nullptr;
 }
 
 // Operators that move elements move those of the real and of the imaginary part.
@@ -291,20 +288,14 @@ Status SubgraphReader::MoveComplex(int index, const std::vector<int32_t>& inputs
   if (!OpDefOf(op).Has(kMovesElements) || outputs.size() != 1) {
     return Error(StatusCode::kUnsupported, "{} of complex numbers", OperatorLabel(index));
   }
-  ComplexValue parts = complex_.at(inputs[0]);
+  ComplexValue parts = *tensors_.ComplexOf(inputs[0]);
   for (ValueId* part : {&parts.real, &parts.imaginary}) {
     TensorDesc desc = graph_.value(*part).desc;
     desc.shape = Shape();
     HEARTH_ASSIGN(*part, AddMadeNode(index, op, {*part}, desc));
   }
-  SetComplex(outputs[0], parts);
+  tensors_.SetComplex(outputs[0], parts);
   return Status::Ok();
-}
-
-void SubgraphReader::SetComplex(int32_t tensor, const ComplexValue& parts) {
-  complex_[tensor] = parts;
-  tensors_.MarkPair(tensor);
-  tensors_.SetShape(tensor, graph_.value(parts.real).desc.shape);
 }
 
 // True when the operator stands for several nodes, which were added, or for which an UnknownOp stands.
@@ -338,7 +329,7 @@ Result<bool> SubgraphReader::ReadExpansion(int index, const std::vector<int32_t>
                    "with REAL and IMAG",
                    OperatorLabel(index));
     }
-    SetComplex(outputs[0], *expansion.complex_output());
+    tensors_.SetComplex(outputs[0], *expansion.complex_output());
     return true;
   }
   HEARTH_TRY(FinishMade(index, inputs, outputs, made, first_node));

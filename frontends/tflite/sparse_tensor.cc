@@ -32,8 +32,8 @@ std::vector<int32_t> Widened(const flatbuffers::Vector<T>* stored) {
 
 // What `use` returns for the list's vector. A type that the format does not have is no list: flatbuffers' verifier lets
 // it pass and checks nothing of the table.
-template <typename Result, typename Use>
-Result WithList(wire::SparseIndexVector type, const void* table, const Use& use) {
+template <typename Answer, typename Use>
+Answer WithList(wire::SparseIndexVector type, const void* table, const Use& use) {
   if (table == nullptr) return {};
   switch (type) {
     case wire::SparseIndexVector_Int32Vector: return use(static_cast<const wire::Int32Vector*>(table)->values());

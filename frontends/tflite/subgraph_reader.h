@@ -25,11 +25,6 @@ namespace hearth {
 
 struct LoopGraphs;
 
-// A complex tensor as two float32 tensors.
-struct ComplexValue {
-  ValueId real = kNoValue, imaginary = kNoValue;
-};
-
 // Reads one subgraph, once.
 class SubgraphReader {
  public:
@@ -161,6 +156,7 @@ class SubgraphReader {
   Status ChargeNumbers(const TensorDesc& desc);
   Result<ValueId> AddCharged(const TensorDesc& desc, const std::vector<double>& numbers);
   Result<ValueId> AddNumbers(const TensorDesc& desc, const std::vector<double>& numbers);
+  Result<ValueId> AddIndices(const Shape& shape);  // int32: 0, 1, 2, ...
   Result<ValueId> RowsOfLastNode() const;
   ValueId RowsOf(ValueId value) const;  // its number of valid rows; kNoValue: all
   void AddRowOutputs();
@@ -193,7 +189,6 @@ class SubgraphReader {
   Result<bool> ReadExpansion(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
   bool IsComplexMove(int index, const std::vector<int32_t>& inputs) const;
   Status MoveComplex(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
-  void SetComplex(int32_t tensor, const ComplexValue& parts);
 
   Reading& reading_;
   const wire::SubGraph& subgraph_;
@@ -205,11 +200,10 @@ class SubgraphReader {
   int32_t source_index_ = -1;  // of the operator that calls it
   std::vector<int32_t> output_tensors_;
   bool shapes_were_given_ = false;
-  std::unordered_map<int32_t, ComplexValue> complex_;  // by tensor
-  std::vector<Source> sources_;                        // by tensor
-  std::vector<bool> is_model_output_;                  // by tensor
-  std::vector<bool> is_folded_;                        // by tensor: another name of a constant that it dequantizes
-  std::vector<bool> has_open_shape_;  // by tensor: its shape was decided at load, or depends on one that was
+  std::vector<Source> sources_;        // by tensor
+  std::vector<bool> is_model_output_;  // by tensor
+  std::vector<bool> is_folded_;        // by tensor: another name of a constant that it dequantizes
+  std::vector<bool> has_open_shape_;   // by tensor: its shape was decided at load, or depends on one that was
 };
 
 }  // namespace hearth

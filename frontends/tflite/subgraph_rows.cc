@@ -76,16 +76,20 @@ Result<ValueId> SubgraphReader::AddNumbers(const TensorDesc& desc, const std::ve
   return AddCharged(desc, numbers);
 }
 
+Result<ValueId> SubgraphReader::AddIndices(const Shape& shape) {
+  const TensorDesc desc = {DType::kInt32, shape, std::nullopt};
+  HEARTH_TRY(ChargeNumbers(desc));  // before they take memory: a file of some bytes may name 2^31 rows
+  std::vector<double> numbers(static_cast<size_t>(shape.element_count()));
+  std::iota(numbers.begin(), numbers.end(), 0.0);
+  return AddCharged(desc, numbers);
+}
+
 // `value` with `number` in its invalid rows.
 Result<ValueId> SubgraphReader::MaskRows(int index, ValueId value, double number) {
   const TensorDesc desc = graph_.value(value).desc;
   Shape column = desc.shape;
   for (int d = 1; d < column.rank(); ++d) column[d] = 1;
-  const TensorDesc numbered = {DType::kInt32, column, std::nullopt};
-  HEARTH_TRY(ChargeNumbers(numbered));  // before they take memory: a file of some bytes may name 2^31 rows
-  std::vector<double> numbers(static_cast<size_t>(column[0]));
-  std::iota(numbers.begin(), numbers.end(), 0.0);
-  HEARTH_ASSIGN(const ValueId places, AddCharged(numbered, numbers));
+  HEARTH_ASSIGN(const ValueId places, AddIndices(column));
   HEARTH_ASSIGN(const ValueId counts, AddMadeNode(index, Binary{.kind = BinaryKind::kLess}, {places, RowsOf(value)},
                                                   {DType::kBool, Shape(), std::nullopt}));
   HEARTH_ASSIGN(const ValueId other, AddNumbers({desc.dtype, {1}, std::nullopt}, {number}));

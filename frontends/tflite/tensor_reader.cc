@@ -120,8 +120,7 @@ TensorReader::TensorReader(Reading& reading, const wire::SubGraph& subgraph)
       types_(count_),
       is_folded_(count_, false),
       is_state_(count_, false),
-      is_ordinary_(count_, false),
-      is_pair_(count_, false) {}
+      is_ordinary_(count_, false) {}
 
 Status TensorReader::CheckIndex(int32_t tensor, std::string_view where) const {
   if (tensor >= 0 && tensor < count_) return Status::Ok();
@@ -285,7 +284,7 @@ Result<TensorDesc> TensorReader::Describe(int32_t index) {
 }
 
 Result<ValueId> TensorReader::ValueOf(int32_t index) {
-  if (is_pair_[index]) {
+  if (ComplexOf(index) != nullptr) {
     return Error(StatusCode::kUnsupported,
                  "{} holds complex numbers, which only COMPLEX_ABS, REAL, IMAG and operators that move elements read",
                  Label(index));
@@ -331,9 +330,20 @@ Result<ValueId> TensorReader::ValueOf(int32_t index) {
   return value_of_[index];
 }
 
+void TensorReader::SetComplex(int32_t index, const ComplexValue& parts) {
+  complex_[index] = parts;
+  SetShape(index, graph_.value(parts.real).desc.shape);
+}
+
+const ComplexValue* TensorReader::ComplexOf(int32_t index) const {
+  const auto found = complex_.find(index);
+  return found == complex_.end() ? nullptr : &found->second;
+}
+
 void TensorReader::Forget(int32_t index) {
   value_of_[index] = kNoValue;
-  is_folded_[index] = is_pair_[index] = false;
+  is_folded_[index] = false;
+  complex_.erase(index);
   shapes_[index].reset();
   types_[index].reset();
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/base/error.h"
@@ -37,6 +38,11 @@ inline constexpr size_t kMaxLabelBytes = 200;
 std::optional<DType> DTypeOf(wire::TensorType type);
 // Whether elements of the type may stand for real numbers by scales. Scales of other types are passed over.
 bool CanBeQuantized(DType dtype);
+
+// A complex tensor as two float32 tensors.
+struct ComplexValue {
+  ValueId real = kNoValue, imaginary = kNoValue;
+};
 
 class TensorReader {
  public:
@@ -103,8 +109,11 @@ class TensorReader {
   // An operator changes the tensor, which is_variable: ValueOf makes it a state of the graph.
   void MarkState(int32_t tensor) { is_state_[tensor] = true; }
   bool IsState(int32_t tensor) const { return is_state_[tensor]; }
-  // The tensor holds complex numbers, which are a pair of values: ValueOf is an error.
-  void MarkPair(int32_t tensor) { is_pair_[tensor] = true; }
+
+  // Makes the tensor, which nothing has read yet, complex numbers: ValueOf is an error.
+  void SetComplex(int32_t tensor, const ComplexValue& parts);
+  // Null unless SetComplex was called.
+  const ComplexValue* ComplexOf(int32_t tensor) const;
 
  private:
   const wire::Tensor& tensor(int32_t index) const { return *subgraph_.tensors()->Get(index); }
@@ -131,7 +140,8 @@ class TensorReader {
   std::vector<ValueId> value_of_;             // kNoValue until made
   std::vector<std::optional<Shape>> shapes_;  // set by SetShape
   std::vector<std::optional<DType>> types_;   // set by SetType
-  std::vector<bool> is_folded_, is_state_, is_ordinary_, is_pair_;
+  std::vector<bool> is_folded_, is_state_, is_ordinary_;
+  std::unordered_map<int32_t, ComplexValue> complex_;  // by tensor
 };
 
 }  // namespace hearth

@@ -1,7 +1,10 @@
 // A .tflite file, run on the CPU with inputs of arbitrary bits.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <random>
+#include <span>
 #include <utility>
 #include <vector>
 

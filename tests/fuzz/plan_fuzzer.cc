@@ -1,5 +1,6 @@
 // A stored plan: read, checked against its graph, and run on a device that checks what it is asked.
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "backends/null/device.h"
@@ -11,7 +12,6 @@
 #include "tests/testing/memory_store.h"
 
 namespace hearth {
-
 namespace {
 
 // The null device fills what it allocates, and a plan may ask for all that the device has.

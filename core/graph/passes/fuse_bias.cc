@@ -36,12 +36,14 @@ std::optional<PerChannel> ReadPerChannel(const Graph& graph, ValueId id, int32_t
 
 // A binary node `weighted op constant`, as numbers.
 struct Affine {
-  ValueId inner = kNoValue;  // the output of the weighted node
+  Node* weighted = nullptr;  // without an activation; nothing else reads its output
+  ValueId inner = kNoValue;  // its output
   BinaryKind kind = BinaryKind::kAdd;
   PerChannel constant;
 };
 
-std::optional<Affine> MatchAffine(const Graph& graph, const Node& node) {
+std::optional<Affine> MatchAffine(GraphRewriter& rewriter, const Node& node) {
+  const Graph& graph = rewriter.graph();
   const auto* binary = std::get_if<Binary>(&node.op);
   if (binary == nullptr || node.inputs.size() != 2) return std::nullopt;
   const bool commutes = binary->kind == BinaryKind::kAdd || binary->kind == BinaryKind::kMul;
@@ -52,9 +54,14 @@ std::optional<Affine> MatchAffine(const Graph& graph, const Node& node) {
   const TensorDesc& desc = graph.value(inner).desc;
   // An equal description also shows that the constant did not broadcast the value to more elements.
   if (!IsPlainFloat32(desc) || desc.shape.rank() == 0 || desc != graph.value(node.outputs[0]).desc) return std::nullopt;
+  if (!rewriter.IsReadOnce(inner)) return std::nullopt;
+  Node* weighted = rewriter.ProducerOf(inner);
+  const Activation* activation = weighted == nullptr ? nullptr : ActivationOfWeighted(weighted->op);
+  if (activation == nullptr || *activation != Activation::kNone) return std::nullopt;
+  // Last, because one number is repeated for each channel, of which an input can have 2^31.
   auto numbers = ReadPerChannel(graph, node.inputs[constant], desc.shape[desc.shape.rank() - 1]);
   if (!numbers.has_value()) return std::nullopt;
-  return Affine{inner, binary->kind, std::move(*numbers)};
+  return Affine{weighted, inner, binary->kind, std::move(*numbers)};
 }
 
 // The node's bias as floats, zeros if it has none. Nothing if the bias can't be rewritten.
@@ -99,7 +106,8 @@ bool Scale(GraphRewriter& rewriter, Node& node, const PerChannel& scales, PerCha
   return true;
 }
 
-bool FuseInto(GraphRewriter& rewriter, Node& weighted, const Affine& affine) {
+bool FuseInto(GraphRewriter& rewriter, const Affine& affine) {
+  Node& weighted = *affine.weighted;
   const int32_t channels = static_cast<int32_t>(affine.constant.size());
   std::optional<PerChannel> bias = ReadBias(rewriter.graph(), weighted, affine.constant.size());
   if (!bias.has_value() || bias->empty()) return false;
@@ -122,14 +130,10 @@ Result<Verdict> FuseBias(Graph& graph, const DeviceInfo&) {
   GraphRewriter rewriter(graph);
   for (int index = 0; index < rewriter.node_count(); ++index) {
     const Node& node = rewriter.node(index);
-    const std::optional<Affine> affine = MatchAffine(graph, node);
-    if (!affine.has_value() || !rewriter.IsReadOnce(affine->inner)) continue;
-    Node* weighted = rewriter.ProducerOf(affine->inner);
-    Activation* activation = weighted == nullptr ? nullptr : ActivationOfWeighted(weighted->op);
-    if (activation == nullptr || *activation != Activation::kNone) continue;
-    if (!FuseInto(rewriter, *weighted, *affine)) continue;
-    *activation = std::get<Binary>(node.op).activation;
-    rewriter.TakeOver(*weighted, node.outputs[0]);
+    const std::optional<Affine> affine = MatchAffine(rewriter, node);
+    if (!affine.has_value() || !FuseInto(rewriter, *affine)) continue;
+    *ActivationOfWeighted(affine->weighted->op) = std::get<Binary>(node.op).activation;
+    rewriter.TakeOver(*affine->weighted, node.outputs[0]);
   }
   return rewriter.Finish();
 }
