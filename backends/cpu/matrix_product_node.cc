@@ -35,21 +35,22 @@ Product ProductOf(const BatchMatMul& op, const Shape& a, const Shape& b, const S
   product.adjoint_b = op.adjoint_b;
   product.sizes = {LastDimension(out, 2), LastDimension(a, op.adjoint_a ? 2 : 1), LastDimension(out, 1)};
   const auto sizes = MatrixBatch(out).sizes;
+  const int64_t matrices = int64_t{sizes[0]} * sizes[1] * sizes[2];
+  product.b_count = b.element_count() / (LastDimension(b, 1) * LastDimension(b, 2));
+  const bool a_is_dense = a.element_count() == matrices * LastDimension(a, 1) * LastDimension(a, 2);
+  if (product.b_count == 1 && !op.adjoint_a && a_is_dense) {  // one tall matrix
+    product.sizes.rows *= matrices;
+    product.pairs = {{0, 0}};
+    return product;
+  }
   const auto a_steps = MatrixBatch(a).Steps(), b_steps = MatrixBatch(b).Steps();
   for (int32_t i = 0; i < sizes[0]; ++i) {
     for (int32_t j = 0; j < sizes[1]; ++j) {
       for (int32_t k = 0; k < sizes[2]; ++k) {
-        product.pairs.push_back({int64_t{i} * a_steps[0] + int64_t{j} * a_steps[1] + int64_t{k} * a_steps[2],
-                                 int64_t{i} * b_steps[0] + int64_t{j} * b_steps[1] + int64_t{k} * b_steps[2]});
+        product.pairs.push_back({i * a_steps[0] + j * a_steps[1] + k * a_steps[2],  //
+                                 i * b_steps[0] + j * b_steps[1] + k * b_steps[2]});
       }
     }
-  }
-  product.b_count = b.element_count() / (LastDimension(b, 1) * LastDimension(b, 2));
-  const bool a_is_dense =
-      a.element_count() == static_cast<int64_t>(product.pairs.size()) * LastDimension(a, 1) * LastDimension(a, 2);
-  if (product.b_count == 1 && !op.adjoint_a && a_is_dense) {  // one tall matrix
-    product.sizes.rows *= static_cast<int64_t>(product.pairs.size());
-    product.pairs = {{0, 0}};
   }
   return product;
 }

@@ -17,6 +17,7 @@ Graph Graph::Clone() const {
   copy.values_ = values_;
   copy.constants_ = constants_;
   copy.owned_bytes_ = owned_bytes_;
+  copy.room_bytes_ = room_bytes_;
   copy.nodes_ = nodes_;
   std::unordered_map<const std::byte*, size_t> owned;
   for (size_t i = 0; i < owned_bytes_.size(); ++i) owned.emplace(owned_bytes_[i].data(), i);
@@ -33,14 +34,23 @@ ValueId Graph::AddValue(Value value) {
 }
 
 ValueId Graph::AddConstantValue(std::string name, TensorDesc desc, std::vector<std::byte> bytes) {
-  owned_bytes_.push_back(std::move(bytes));
-  const ConstantId constant = BorrowConstant(owned_bytes_.back(), std::nullopt);
+  const ConstantId constant = BorrowConstant(Own(std::move(bytes)), std::nullopt);
   return AddValue({.name = std::move(name), .desc = std::move(desc), .constant = constant});
 }
 
 void Graph::MakeConstant(ValueId id, std::vector<std::byte> bytes) {
-  owned_bytes_.push_back(std::move(bytes));
-  values_[id].constant = BorrowConstant(owned_bytes_.back(), std::nullopt);
+  values_[id].constant = BorrowConstant(Own(std::move(bytes)), std::nullopt);
+}
+
+std::span<const std::byte> Graph::Own(std::vector<std::byte> bytes) {
+  room_bytes_ -= std::min(room_bytes_, bytes.size());
+  return owned_bytes_.emplace_back(std::move(bytes));
+}
+
+size_t Graph::ConstantsSizeBytes() const {
+  size_t sum = 0;
+  for (const Constant& constant : constants_) sum += constant.bytes.size();
+  return sum;
 }
 
 ValueId Graph::AddFloatConstant(std::string name, const Shape& shape, std::span<const float> data) {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -76,6 +77,14 @@ class Graph {
   // Makes `id`, which no node makes, a constant with these bytes.
   void MakeConstant(ValueId id, std::vector<std::byte> bytes);
   ConstantId BorrowConstant(std::span<const std::byte> bytes, std::optional<FileRange> source);
+
+  // Limits the bytes of constants that are made from now on; there is no limit before. Passes ask HasRoomFor before
+  // they compute a constant, since nodes that share a filter could each want one of their own, and a single number
+  // could be repeated for any number of channels.
+  void LimitNewConstants(size_t bytes) { room_bytes_ = bytes; }
+  bool HasRoomFor(size_t bytes) const { return bytes <= room_bytes_; }
+  // Bytes of all constants, of values that share one counted once.
+  size_t ConstantsSizeBytes() const;
   Node& AddNode(Node node);
 
   const std::vector<Value>& values() const { return values_; }
@@ -105,9 +114,13 @@ class Graph {
   Status Validate() const;
 
  private:
+  // Keeps bytes that the graph makes, and takes them from the limit.
+  std::span<const std::byte> Own(std::vector<std::byte> bytes);
+
   std::vector<Value> values_;
   std::vector<Constant> constants_;
   std::deque<std::vector<std::byte>> owned_bytes_;  // a deque: growing must not move what spans point to
+  size_t room_bytes_ = std::numeric_limits<size_t>::max();
   std::vector<Node> nodes_;
 };
 

@@ -79,7 +79,7 @@ struct Bhwc {
   int32_t b = 1, h = 1, w = 1, c = 1;
 
   int64_t pixels() const { return int64_t{b} * h * w; }
-  int32_t slices() const { return (c + 3) / 4; }  // groups of 4 channels
+  int32_t slices() const { return c / 4 + (c % 4 != 0 ? 1 : 0); }  // groups of 4 channels
   friend bool operator==(const Bhwc&, const Bhwc&) = default;
 };
 

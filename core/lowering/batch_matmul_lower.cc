@@ -10,8 +10,10 @@ namespace {
 MatrixPlace PlaceOf(const PlanBuilder& builder, ValueId value) {
   const Shape& shape = builder.DescOf(value).shape;
   MatrixPlace place = WholePlace(builder, value);
-  place.batch_steps = MatrixBatch(shape).Steps();
-  for (int32_t& step : place.batch_steps) step *= shape[shape.rank() - 2];
+  const auto steps = MatrixBatch(shape).Steps();
+  for (size_t d = 0; d < steps.size(); ++d) {
+    place.batch_steps[d] = static_cast<int32_t>(steps[d] * shape[shape.rank() - 2]);
+  }
   return place;
 }
 

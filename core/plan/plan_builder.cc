@@ -161,7 +161,9 @@ Operand PlanBuilder::Packed(ValueId constant, PackRecipe recipe) {
 Operand PlanBuilder::Zeros(int32_t count, int32_t width) {
   PlanConstant zeros;
   zeros.recipe = {PackLayout::kLinear, {DType::kFloat32, {count}, {}}, width, {count, 1, 1, 1}};
-  const std::vector<std::byte> bytes(zeros.recipe.source.size_bytes());
+  // PlaceConstants refuses larger ones.
+  const bool is_placed = zeros.recipe.packed_size_bytes() <= device_.max_buffer_bytes;
+  const std::vector<std::byte> bytes(is_placed ? zeros.recipe.source.size_bytes() : 0);
   return ConstantOperand(kNoValue, std::move(zeros), bytes);
 }
 

@@ -244,7 +244,6 @@ class PlanChecker {
   bool IsGood(const HostTransfer& transfer) const {
     if (!IsSaneShape(transfer.desc.shape.dims())) return false;
     const Bhwc shape = ToBhwc(transfer.desc.shape);
-    if (shape.c > std::numeric_limits<int32_t>::max() - 3) return false;
     const uint64_t size_bytes = static_cast<uint64_t>(shape.pixels()) * shape.slices() * TexelBytes(transfer.storage);
     return IsGood(transfer.range) && size_bytes <= transfer.range.size_bytes;
   }

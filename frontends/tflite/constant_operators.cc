@@ -12,13 +12,16 @@ constexpr int32_t kShapeOp = 77, kZerosLike = 93, kFill = 94, kRange = 96, kRank
 
 using MaybeResult = Result<std::optional<ConstantResult>>;
 
-bool IsSmall(const Shape& shape) {
+// Whether a result of this shape is small enough to be computed here.
+Result<bool> IsSmall(const OperatorView& view, const Shape& shape) {
   const std::optional<int64_t> count = CheckedElementCount(shape);
-  return count && *count <= kMaxConstantResult;
+  if (!count || *count > kMaxConstantResult) return false;
+  return view.HasRoomForOutput(0, shape);
 }
 
-MaybeResult Filled(const Shape& shape, double number) {
-  if (!IsSmall(shape)) return std::optional<ConstantResult>();
+MaybeResult Filled(const OperatorView& view, const Shape& shape, double number) {
+  HEARTH_ASSIGN(const bool is_small, IsSmall(view, shape));
+  if (!is_small) return std::optional<ConstantResult>();
   return std::optional(ConstantResult{shape, std::vector<double>(static_cast<size_t>(shape.element_count()), number)});
 }
 
@@ -37,13 +40,13 @@ MaybeResult EvaluateFill(const OperatorView& view) {
                  int{Shape::kMaxRank});
   }
   const Shape shape = Shape::FromSpan(*dims);
-  if (shape.element_count() == 0) return Filled(shape, 0.0);
+  if (CheckedElementCount(shape) == 0) return Filled(view, shape, 0.0);
   HEARTH_ASSIGN(const std::optional<double> number, view.ConstantNumber(1));
   if (!number) return std::optional<ConstantResult>();
   const Result<double> real = view.ConstantReal(1);  // the stored number of a quantized one is not what it means
   if (real.status().code() == StatusCode::kUnsupported) return std::optional<ConstantResult>();
   HEARTH_TRY(real.status());
-  return Filled(shape, *real);
+  return Filled(view, shape, *real);
 }
 
 MaybeResult EvaluateRange(const OperatorView& view) {
@@ -64,6 +67,8 @@ MaybeResult EvaluateRange(const OperatorView& view) {
                  *delta);
   }
   if (count > static_cast<double>(kMaxConstantResult)) return std::optional<ConstantResult>();
+  HEARTH_ASSIGN(const bool is_small, IsSmall(view, {static_cast<int32_t>(std::max(count, 0.0))}));
+  if (!is_small) return std::optional<ConstantResult>();
   ConstantResult result;
   double number = *start;
   for (double k = 0; k < count; ++k) {
@@ -99,7 +104,7 @@ MaybeResult EvaluateScatterNd(const OperatorView& view) {
   HEARTH_ASSIGN(const Shape updates, view.InputShape(1));
   const Result<std::vector<int32_t>> dims = view.ConstantIntegers(2);
   const bool is_nothing = updates.element_count() == 0 && dims.ok() && dims->size() <= Shape::kMaxRank;
-  return is_nothing ? Filled(Shape::FromSpan(*dims), 0.0) : std::optional<ConstantResult>();
+  return is_nothing ? Filled(view, Shape::FromSpan(*dims), 0.0) : std::optional<ConstantResult>();
 }
 
 int OperandsOf(int32_t code) {
@@ -123,7 +128,7 @@ MaybeResult EvaluateConstantOperator(int32_t code, const OperatorView& view) {
   if (view.InputHasNoShape(0)) return std::optional<ConstantResult>();
   HEARTH_ASSIGN(const Shape shape, view.InputShape(0));
   if (code == kShapeOp) return ShapeAsResult(shape);
-  return code == kRank ? Filled({}, shape.rank()) : Filled(shape, 0.0);
+  return code == kRank ? Filled(view, {}, shape.rank()) : Filled(view, shape, 0.0);
 }
 
 }  // namespace hearth

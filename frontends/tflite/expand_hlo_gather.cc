@@ -90,7 +90,7 @@ Expanded ExpandHloGather(Expansion& to) {
     HEARTH_ASSIGN(const ValueId nothing, to.AddConstant(none, {}));
     return OneValue(Arrange(to, nothing, form));
   }
-  HEARTH_ASSIGN(const WindowRows rows, RowsOfWindows(x, form.window, form.moved));
+  HEARTH_ASSIGN(const WindowRows rows, RowsOfWindows(to, x, form.window, form.moved));
   HEARTH_ASSIGN(ValueId places, FirstRows(to, form, rows));
   std::vector<double> offsets(static_cast<size_t>(rows.per_window()), 0.0);
   for (int d = 0; d < rows.leading; ++d) {

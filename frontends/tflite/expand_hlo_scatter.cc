@@ -107,6 +107,7 @@ Result<ValueId> Change(Expansion& to, ValueId matrix, ValueId changed, ValueId i
 Result<ValueId> ScatterToKnown(Expansion& to, ValueId matrix, ValueId rows, std::vector<int64_t> places,
                                const std::optional<BinaryKind>& kind) {
   const int32_t count = to.shape(matrix)[0];
+  HEARTH_TRY(to.CheckRoom({count, 1}, DType::kInt32));
   std::vector<double> is_changed(static_cast<size_t>(count), 0.0);
   for (auto place = places.rbegin(); place != places.rend(); ++place) {
     if (*place < 0) continue;
@@ -129,6 +130,7 @@ Result<ValueId> ScatterToKnown(Expansion& to, ValueId matrix, ValueId rows, std:
 // The number, from 1, of the last update for each of `count` rows; 0 for none: int32[count, 1].
 Result<ValueId> LastRowOf(Expansion& to, ValueId places, int32_t count) {
   const int32_t rows = to.shape(places)[0];
+  HEARTH_TRY(to.CheckRoom({1, rows}, DType::kInt32));
   HEARTH_ASSIGN(const ValueId wanted, to.AddIndices({count, 1}));
   HEARTH_ASSIGN(const ValueId lying, to.AddReshape(places, {1, rows}));
   HEARTH_ASSIGN(const ValueId is_there, to.AddTest(BinaryKind::kEqual, wanted, lying));
@@ -189,7 +191,7 @@ Expanded ExpandHloScatter(Expansion& to) {
   HEARTH_ASSIGN(const ScatterForm form, ScatterFormOf(to));
   const Shape x = to.shape(to.operand(0));
   HEARTH_ASSIGN(const Shape window, WindowOf(x, to.shape(to.operand(2)), form));
-  HEARTH_ASSIGN(const WindowRows windows, RowsOfWindows(x, window, form.moved));
+  HEARTH_ASSIGN(const WindowRows windows, RowsOfWindows(to, x, window, form.moved));
   HEARTH_ASSIGN(const ValueId places, PlacesOf(to, form, windows));
   HEARTH_ASSIGN(const ValueId rows, UpdateRows(to, form, windows.row_elements()));
   if (to.shape(rows)[0] != to.shape(places)[0]) {

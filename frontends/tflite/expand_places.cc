@@ -53,6 +53,7 @@ Result<ValueId> ExpandDiagonal(Expansion& to, ValueId diagonal, ValueId around) 
   if (static_cast<double>(rows) * columns > kMostPlaces) {
     return Error(StatusCode::kUnsupported, "a matrix of {} x {}", rows, columns);
   }
+  HEARTH_TRY(to.CheckRoom({rows, columns}, DType::kBool));
   HEARTH_ASSIGN(ValueId row, to.AddPad(diagonal, last, 0, columns - length));
   Shape lying = whole;
   lying[last] = 1;
@@ -153,7 +154,7 @@ Expanded ExpandSegments(Expansion& to) {
   if (!by_product) {
     HEARTH_ASSIGN(places, to.Integers(1));
   }
-  int64_t count = places.empty() ? 0 : places.back() + 1;
+  int64_t count = places.empty() ? 0 : std::min(places.back(), kMostPlaces) + 1;  // the largest int64 has no next one
   if (to.Has(2)) {
     HEARTH_ASSIGN(const std::vector<int64_t> wanted, to.Integers(2));
     count = wanted.size() == 1 ? wanted[0] : -1;

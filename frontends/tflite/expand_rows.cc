@@ -23,6 +23,7 @@ Status CheckRowType(const TensorDesc& desc, const Meeting& meeting, size_t most_
 Result<ValueId> GatherRows(Expansion& to, ValueId rows, std::span<const int64_t> places, int64_t count,
                            const Meeting& meeting) {
   const auto row_count = static_cast<int32_t>(places.size());
+  HEARTH_TRY(to.CheckRoom({static_cast<int32_t>(count)}, DType::kInt32));
   std::vector<std::vector<double>> takes;  // the first, second, ... row for each index; one past the last row for none
   std::vector<size_t> taken(static_cast<size_t>(count), 0);
   for (size_t i = 0; i < places.size(); ++i) {
@@ -35,6 +36,7 @@ Result<ValueId> GatherRows(Expansion& to, ValueId rows, std::span<const int64_t>
       if (static_cast<int64_t>(turn + 1) * count > kMostProducts) {
         return Error(StatusCode::kUnsupported, "{} rows of {} meet in one", turn + 1, count);
       }
+      HEARTH_TRY(to.CheckRoom({static_cast<int32_t>(turn + 1), static_cast<int32_t>(count)}, DType::kInt32));
       takes.emplace_back(static_cast<size_t>(count), row_count);
     }
     takes[turn][static_cast<size_t>(places[i])] = static_cast<double>(i);

@@ -69,7 +69,7 @@ Expanded ExpandBucketize(Expansion& to) {
   HEARTH_ASSIGN(const wire::BucketizeOptions* options, to.Options<wire::BucketizeOptions>());
   const int64_t count = options->boundaries() == nullptr ? 0 : options->boundaries()->size();
   const Shape shape = to.shape(to.operand(0));
-  if (count * shape.element_count() > kMostComparisons || to.desc(to.operand(0)).quantization) {
+  if (count > kMostComparisons / std::max<int64_t>(shape.element_count(), 1) || to.desc(to.operand(0)).quantization) {
     return Error(StatusCode::kUnsupported, "{} boundaries for {} elements{}", count, shape.element_count(),
                  to.desc(to.operand(0)).quantization ? ", quantized" : "");
   }

@@ -45,6 +45,7 @@ Expanded ExpandSparseToDense(Expansion& to) {
                  indices.ToString(), values.ToString(), shape.ToString());
   }
   HEARTH_ASSIGN(const std::vector<int64_t> places, PlacesIn(shape, coordinates, count, shape.rank()));
+  HEARTH_TRY(to.CheckRoom(shape, DType::kInt32));
   // The default comes after the values.
   std::vector<double> take(static_cast<size_t>(shape.element_count()), static_cast<double>(value_count));
   for (size_t i = 0; i < places.size(); ++i) {

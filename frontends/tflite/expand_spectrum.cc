@@ -26,6 +26,7 @@ Result<ValueId> Fit(Expansion& to, ValueId x, int axis, int32_t length) {
 
 // The matrix from `length` numbers to the real, then the imaginary parts of `bins` frequencies.
 Result<ValueId> RealTransform(Expansion& to, int32_t length, int32_t bins) {
+  HEARTH_TRY(to.CheckRoom({2 * bins, length}, DType::kFloat32));
   std::vector<double> matrix;
   matrix.reserve(2 * static_cast<size_t>(bins) * static_cast<size_t>(length));
   for (const bool is_real : {true, false}) {
@@ -41,6 +42,7 @@ Result<ValueId> RealTransform(Expansion& to, int32_t length, int32_t bins) {
 
 // The matrix from the real, then the imaginary parts of `length` numbers to those of as many frequencies.
 Result<ValueId> ComplexTransform(Expansion& to, int32_t length) {
+  HEARTH_TRY(to.CheckRoom({2 * length, 2 * length}, DType::kFloat32));
   std::vector<double> matrix;
   matrix.reserve(4 * static_cast<size_t>(length) * static_cast<size_t>(length));
   for (const bool is_real : {true, false}) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/graph/element.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/op_def.h"
 
@@ -105,13 +106,15 @@ Result<std::vector<int64_t>> Expansion::IntegersOf(ValueId id) const {
   if (!IsConstant(id)) {
     return Error(StatusCode::kUnsupported, "'{}' is computed at run time", reader_.graph_.value(id).name);
   }
-  if ((desc(id).dtype != DType::kInt32 && desc(id).dtype != DType::kInt64) ||
+  if ((desc(id).dtype != DType::kInt32 && desc(id).dtype != DType::kInt64) || desc(id).quantization ||
       shape(id).element_count() > kMostIntegers) {
-    return Error(StatusCode::kMalformedInput, "'{}' is {}[{}] where integers belong", reader_.graph_.value(id).name,
-                 DTypeName(desc(id).dtype), shape(id).ToString());
+    return Error(StatusCode::kMalformedInput, "'{}' is {}[{}]{} where integers belong", reader_.graph_.value(id).name,
+                 DTypeName(desc(id).dtype), shape(id).ToString(), desc(id).quantization ? ", quantized," : "");
   }
-  HEARTH_ASSIGN(const ReferenceTensor numbers, ReferenceFromBytes(desc(id), reader_.graph_.ConstantBytes(id)));
-  return std::vector<int64_t>(numbers.values.begin(), numbers.values.end());
+  HEARTH_ASSIGN(const ReferenceTensor read, ReferenceFromBytes(desc(id), reader_.graph_.ConstantBytes(id)));
+  std::vector<int64_t> numbers;
+  for (const double number : read.values) numbers.push_back(ToInt64(number));
+  return numbers;
 }
 
 Result<Shape> Expansion::ShapeOperand(size_t i, int64_t most_elements) const {

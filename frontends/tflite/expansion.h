@@ -65,6 +65,8 @@ class Expansion {
   // `count` elements of dimension `axis`, every `stride`-th from `first` on.
   Result<ValueId> AddSlice(ValueId value, int axis, int32_t first, int32_t count, int32_t stride = 1);
   Result<ValueId> AddPad(ValueId value, int axis, int32_t before, int32_t after, double number = 0.0);
+  // An error if the file is too small for a constant of this shape: to be asked before many numbers are computed.
+  Status CheckRoom(const Shape& shape, DType dtype) const { return reader_.CheckRoom({dtype, shape, std::nullopt}); }
   Result<ValueId> AddConstant(const TensorDesc& desc, const std::vector<double>& numbers);
   Result<ValueId> AddConstant(const Shape& shape, DType dtype, const std::vector<double>& numbers) {
     return AddConstant({dtype, shape, std::nullopt}, numbers);

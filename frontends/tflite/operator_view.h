@@ -56,6 +56,14 @@ class OperatorView {
   // output_count().
   Result<TensorDesc> DescribeOutput(int i) const { return tensors_.Describe(op_.outputs()->Get(i)); }
 
+  // Whether the file is large enough for a constant of this shape as output `i`; asked before its numbers are computed.
+  // Precondition: i < output_count().
+  Result<bool> HasRoomForOutput(int i, const Shape& shape) const {
+    HEARTH_ASSIGN(TensorDesc desc, DescribeOutput(i));
+    desc.shape = shape;
+    return tensors_.HasRoomFor(desc.size_bytes());
+  }
+
   // Sets the element type of output `i`, regardless of the file. Precondition: i < output_count().
   void SetOutputType(int i, DType type) const { tensors_.SetType(op_.outputs()->Get(i), type); }
 

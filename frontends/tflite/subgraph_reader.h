@@ -152,9 +152,9 @@ class SubgraphReader {
   Result<ValueId> ShapeOfRows(int index, ValueId value, const TensorDesc& made);
   Result<ValueId> ReduceRows(int index, const Reduce& reduce, ValueId value, const TensorDesc& made);
   Result<ValueId> MaskRows(int index, ValueId value, double number);
-  // AddNumbers makes a constant that counts against the limit of the file. It is ChargeNumbers, then AddCharged.
-  Status ChargeNumbers(const TensorDesc& desc);
-  Result<ValueId> AddCharged(const TensorDesc& desc, const std::vector<double>& numbers);
+  // AddNumbers makes a constant that counts against the limit of the file. CheckRoom asks for it before many numbers
+  // are computed: a file of some bytes may name 2^31 rows.
+  Status CheckRoom(const TensorDesc& desc) const;
   Result<ValueId> AddNumbers(const TensorDesc& desc, const std::vector<double>& numbers);
   Result<ValueId> AddIndices(const Shape& shape);  // int32: 0, 1, 2, ...
   Result<ValueId> RowsOfLastNode() const;

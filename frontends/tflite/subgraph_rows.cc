@@ -60,28 +60,24 @@ ValueId SubgraphReader::RowsOf(ValueId value) const {
   return found == reading_.rows.end() ? kNoValue : found->second;
 }
 
-Status SubgraphReader::ChargeNumbers(const TensorDesc& desc) {
-  if (tensors_.ChargeMade(desc.size_bytes())) return Status::Ok();
+Status SubgraphReader::CheckRoom(const TensorDesc& desc) const {
+  if (tensors_.HasRoomFor(desc.size_bytes())) return Status::Ok();
   return Error(StatusCode::kUnsupported, "it needs too many constants for the size of the file");
 }
 
-Result<ValueId> SubgraphReader::AddCharged(const TensorDesc& desc, const std::vector<double>& numbers) {
+Result<ValueId> SubgraphReader::AddNumbers(const TensorDesc& desc, const std::vector<double>& numbers) {
+  if (!tensors_.ChargeMade(desc.size_bytes())) return CheckRoom(desc);
   std::vector<std::byte> bytes(desc.size_bytes());
   HEARTH_TRY(ReferenceToBytes({desc.shape, numbers}, desc, bytes));
   return graph_.AddConstantValue(fmt::format("made_{}", graph_.values().size()), desc, std::move(bytes));
 }
 
-Result<ValueId> SubgraphReader::AddNumbers(const TensorDesc& desc, const std::vector<double>& numbers) {
-  HEARTH_TRY(ChargeNumbers(desc));
-  return AddCharged(desc, numbers);
-}
-
 Result<ValueId> SubgraphReader::AddIndices(const Shape& shape) {
   const TensorDesc desc = {DType::kInt32, shape, std::nullopt};
-  HEARTH_TRY(ChargeNumbers(desc));  // before they take memory: a file of some bytes may name 2^31 rows
+  HEARTH_TRY(CheckRoom(desc));
   std::vector<double> numbers(static_cast<size_t>(shape.element_count()));
   std::iota(numbers.begin(), numbers.end(), 0.0);
-  return AddCharged(desc, numbers);
+  return AddNumbers(desc, numbers);
 }
 
 // `value` with `number` in its invalid rows.

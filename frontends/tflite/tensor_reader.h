@@ -103,8 +103,10 @@ class TensorReader {
   std::string WhyNotConstant(int32_t tensor) const;
   // Makes the tensor, which nothing else makes, a constant: ConstantBytes returns these bytes.
   Status Fold(int32_t tensor, std::vector<std::byte> bytes);
-  // False if constants that the file does not contain (sparse, computed) would become too large.
+  // False if constants that the file does not contain (sparse, computed) would become too large. HasRoomFor asks
+  // without charging, before numbers are computed.
   [[nodiscard]] bool ChargeMade(size_t bytes);
+  bool HasRoomFor(size_t bytes) const { return bytes <= reading_.made_bytes_left; }
 
   // An operator changes the tensor, which is_variable: ValueOf makes it a state of the graph.
   void MarkState(int32_t tensor) { is_state_[tensor] = true; }

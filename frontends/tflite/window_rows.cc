@@ -21,14 +21,18 @@ std::vector<double> WindowRows::Offsets(int dimension) const {
   return offsets;
 }
 
-Result<WindowRows> RowsOfWindows(const Shape& shape, const Shape& window, std::vector<int64_t> moved) {
+Result<WindowRows> RowsOfWindows(const Expansion& to, const Shape& shape, const Shape& window,
+                                 std::vector<int64_t> moved) {
   WindowRows rows{.shape = shape, .window = window, .moved = std::move(moved), .leading = shape.rank()};
   const auto is_whole = [&](int d) { return window[d] == shape[d] && !Contains(rows.moved, d); };
   while (rows.leading > 0 && is_whole(rows.leading - 1)) --rows.leading;
   int64_t count = 1;
   for (int d = 0; d < rows.leading; ++d) count = std::min(count * shape[d], kMostRows + 1);
-  if (count <= kMostRows) return rows;
-  return Error(StatusCode::kUnsupported, "windows of shape {} in {}", window.ToString(), shape.ToString());
+  if (count > kMostRows) {
+    return Error(StatusCode::kUnsupported, "windows of shape {} in {}", window.ToString(), shape.ToString());
+  }
+  HEARTH_TRY(to.CheckRoom({rows.per_window()}, DType::kInt32));
+  return rows;
 }
 
 Result<ValueId> StartsOf(Expansion& to, ValueId indices, int64_t axis, size_t numbers) {

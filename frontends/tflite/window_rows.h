@@ -25,8 +25,9 @@ struct WindowRows {
   std::vector<double> Offsets(int dimension) const;
 };
 
-// kUnsupported if there are too many rows.
-Result<WindowRows> RowsOfWindows(const Shape& shape, const Shape& window, std::vector<int64_t> moved);
+// kUnsupported if there are too many rows for the file, whose constants their offsets become.
+Result<WindowRows> RowsOfWindows(const Expansion& to, const Shape& shape, const Shape& window,
+                                 std::vector<int64_t> moved);
 
 // The start indices, which lie along dimension `axis` of `indices` (it may be one past the last): int32[starts, n].
 Result<ValueId> StartsOf(Expansion& to, ValueId indices, int64_t axis, size_t numbers);

@@ -1,7 +1,5 @@
 // Bundles that promise what they do not have: memory, entries, a base.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <functional>
@@ -22,31 +20,14 @@ namespace {
 namespace fs = std::filesystem;
 using testing::CacheFolder;
 using testing::Carried;
+using testing::ExitCodeInLittleMemory;
 using testing::KeyFiles;
 using testing::ManifestOf;
 using testing::NumberedBlob;
 using testing::NumberedKey;
 using testing::PutOne;
 using testing::ReadFile;
-using testing::StartProcess;
-using testing::WaitFor;
 using testing::WriteFile;
-
-constexpr long kLittleKilobytes = 96 << 10;
-
-// In a process of its own: 0 where it answered true and took little memory, 1 where it did not, 2 where it took much.
-int ExitCodeInLittleMemory(const std::function<bool()>& act) {
-  return WaitFor(StartProcess([&act] {
-    const auto peak_kilobytes = [] {
-      rusage used;
-      ::getrusage(RUSAGE_SELF, &used);
-      return used.ru_maxrss;
-    };
-    const long before = peak_kilobytes();
-    if (!act()) return 1;
-    return peak_kilobytes() - before > kLittleKilobytes ? 2 : 0;
-  }));
-}
 
 Result<BundleImport> ImportTrustingAll(const fs::path& bundle, const CacheFolder& target) {
   return ImportBundle({.bundle = bundle, .store = target.path(), .is_trusted = true});

@@ -11,6 +11,7 @@
 #include "backends/cpu/cpu_executor.h"
 #include "core/base/trial_run.h"
 #include "core/graph/evaluate.h"
+#include "core/graph/loop_graphs.h"
 #include "core/graph/passes/pass.h"
 #include "core/lowering/lower.h"
 #include "frontends/tflite/reader.h"
@@ -23,10 +24,15 @@ namespace {
 constexpr size_t kMostNodes = 64;
 constexpr int64_t kMostElements = 1 << 12;
 
-// Whether one run takes some milliseconds.
+// Whether one run, or one turn of a loop, takes some milliseconds.
 bool IsSmall(const Graph& graph) {
-  return graph.nodes().size() <= kMostNodes && std::ranges::all_of(graph.values(), [](const Value& value) {
-           return value.desc.shape.element_count() <= kMostElements;
+  return graph.nodes().size() <= kMostNodes &&
+         std::ranges::all_of(graph.values(),
+                             [](const Value& value) { return value.desc.shape.element_count() <= kMostElements; }) &&
+         std::ranges::all_of(graph.nodes(), [](const Node& node) {
+           const auto* loop = std::get_if<Loop>(&node.op);
+           return loop == nullptr || loop->graphs == nullptr ||
+                  (IsSmall(loop->graphs->condition) && IsSmall(loop->graphs->body));
          });
 }
 

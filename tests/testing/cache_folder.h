@@ -4,17 +4,15 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cache/sqlite_store.h"
+#include "tests/testing/child_process.h"
 #include "tests/testing/temporary_folder.h"
 
 namespace hearth::testing {
@@ -73,23 +71,6 @@ inline void WriteFile(const std::filesystem::path& file, const std::string& byte
   std::ofstream(file, std::ios::binary | std::ios::trunc)
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   ::chmod(file.c_str(), 0600);
-}
-
-// Runs `body` in a forked process, whose exit code it returns. Returns the child's pid.
-inline pid_t StartProcess(const std::function<int()>& body) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(600);  // ends it if the test run was stopped
-    ::_exit(body());
-  }
-  return child;
-}
-
-// The exit code, or 128 plus the signal that ended it.
-inline int WaitFor(pid_t child) {
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 }  // namespace hearth::testing

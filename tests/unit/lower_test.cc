@@ -66,17 +66,21 @@ TEST(Lower, ReadsAnArgumentThatIsTooLargeForATexelBufferAsABuffer) {
 }
 
 TEST(Lower, LeavesATensorOfMoreThan32BitsOfTexelsToTheCpu) {
-  // The product of the leading dimensions is 2^32: counted in 32 bits it would be 0.
-  const Graph graph = testing::Parsed(R"(graph "huge"
-%0 = input : float32[65536x65536x1x1x4] "x"
-%1 = relu(%0) : float32[65536x65536x1x1x4] "y" node "relu" operator 0
+  // The product of the leading dimensions is 2^32: counted in 32 bits it would be 0. Channels up to the next multiple
+  // of 4 are 2^31.
+  for (const char* shape : {"65536x65536x1x1x4", "2147483647"}) {
+    const Graph graph = testing::Parsed(fmt::format(R"(graph "huge"
+%0 = input : float32[{0}] "x"
+%1 = relu(%0) : float32[{0}] "y" node "relu" operator 0
 output %1
-)");
-  const std::vector<Placement> placements =
-      PlaceNodes(graph, LoweringDevice(Dialect::kVulkan, DeviceType::kDiscreteGpu), {});
-  ASSERT_EQ(placements.size(), 1u);
-  EXPECT_FALSE(placements[0].on_device);
-  EXPECT_THAT(placements[0].reason, ::testing::HasSubstr("more than 2^31 elements"));
+)",
+                                                    shape));
+    const std::vector<Placement> placements =
+        PlaceNodes(graph, LoweringDevice(Dialect::kVulkan, DeviceType::kDiscreteGpu), {});
+    ASSERT_EQ(placements.size(), 1u);
+    EXPECT_FALSE(placements[0].on_device) << shape;
+    EXPECT_THAT(placements[0].reason, ::testing::HasSubstr("more than 2^31 elements"));
+  }
 }
 
 std::string DefineOf(const Plan& plan, std::string_view kernel, std::string_view define) {

@@ -108,9 +108,12 @@ TEST(MovementInfer, HostileAttributesAreErrors) {
   EXPECT_THAT(Inferred(BroadcastTo{{testing::kHuge, testing::kHuge, testing::kHuge}}, {{1}}),
               HasSubstr("impossible shape"));
   EXPECT_THAT(Inferred(Reverse{0b10000}, {x}), HasSubstr("can't be reversed"));
-  EXPECT_THAT(Inferred(DepthToSpace{0}, {x}), HasSubstr("a block of 0"));
-  EXPECT_THAT(Inferred(DepthToSpace{testing::kHuge}, {x}), HasSubstr("can't fill blocks"));
-  EXPECT_THAT(Inferred(SpaceToDepth{testing::kHuge}, {x}), HasSubstr("no whole blocks"));
+  EXPECT_THAT(Inferred(DepthToSpace{16384}, {x}), HasSubstr("can't fill blocks"));
+  EXPECT_THAT(Inferred(SpaceToDepth{16384}, {x}), HasSubstr("no whole blocks"));
+  for (const int32_t block : {0, 16385, testing::kHuge}) {
+    EXPECT_THAT(Inferred(DepthToSpace{block}, {x}), HasSubstr("must be from 1 to 16384"));
+    EXPECT_THAT(Inferred(SpaceToDepth{block}, {{1, 0, 0, 8}}), HasSubstr("must be from 1 to 16384"));
+  }
   EXPECT_THAT(Inferred(SpaceToBatch{{testing::kHuge, testing::kHuge}, {0, 0}, {0, 0}}, {x}),
               HasSubstr("not blocks of"));
   EXPECT_THAT(Inferred(SpaceToBatch{{1, 1}, {testing::kHuge, 0}, {testing::kHuge, 0}}, {x}),

@@ -2,7 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <limits>
+#include <string>
+
 #include "tests/testing/builtin_codes.h"
+#include "tests/testing/child_process.h"
 #include "tests/testing/one_expansion.h"
 
 namespace hearth {
@@ -59,6 +64,47 @@ TEST(TfliteExpansion, PlacesOutsideAreErrorsAndComputedOnesAreRefused) {
   Result<Graph> graph = computed.Read(125, {computed.x, cast}, {2});
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   EXPECT_THAT(std::get<UnknownOp>(graph->nodes().back().op).reason, HasSubstr("computed at run time"));
+}
+
+TEST(TfliteExpansion, NumbersBeyond63BitsAndQuantizedOnesAreNoPlaces) {
+  OneExpansion largest({2});
+  const int32_t last =
+      largest.writer.AddConstant<int64_t>({"", {2}, wire::TensorType_INT64}, {0, std::numeric_limits<int64_t>::max()});
+  EXPECT_THAT(RefusalOf(largest.Read(125, {largest.x, last}, {2})), HasSubstr("4194305 segments"));
+  OneExpansion quantized({2});
+  const WrittenQuantization steps = {.scales = {1e30f}, .zero_points = {0}};
+  const int32_t places = quantized.writer.AddConstant<int32_t>({"places", {2}, kInt, steps}, {0, 2147483647});
+  EXPECT_THAT(RefusalOf(quantized.Read(125, {quantized.x, places}, {2})), HasSubstr("where integers belong"));
+}
+
+// Each of them is refused by a file's limit on constants, before it computes its numbers. A file of this size may make
+// 16 MiB and 64 times its own size.
+TEST(TfliteExpansion, NumbersThatTheFileIsTooSmallForAreNotComputed) {
+  const auto expect_refused = [](const char* what, const std::function<std::string(OneExpansion&)>& read) {
+    SCOPED_TRACE(what);
+    EXPECT_EQ(testing::ExitCodeInLittleMemory([&read] {
+                OneExpansion model({1, 1});
+                return read(model).find("too many constants") != std::string::npos;
+              }),
+              0);
+  };
+  expect_refused("a sparse matrix", [](OneExpansion& to) {
+    const int32_t shape = to.Numbers({1}, {1 << 24}), none = to.writer.AddConstant<float>({"", {}}, {0.0f});
+    return RefusalOf(to.Read(68, {to.Numbers({1}, {0}), shape, to.x, none}, {1 << 24}));
+  });
+  expect_refused("a transform", [](OneExpansion& to) {
+    return RefusalOf(to.Read(131, {to.x, to.Numbers({2}, {1, 2236})}, {1, 1119}));
+  });
+}
+
+TEST(TfliteExpansion, AFilledShapeWhoseSizesDoNotMultiplyIsRefused) {
+  OneExpansion model({});
+  const int32_t shape = model.Numbers({4}, {2147483647, 2147483647, 2147483647, 2147483647});
+  EXPECT_FALSE(RefusalOf(model.Read(94, {shape, model.x}, {1})).empty());
+  OneExpansion constant({});
+  const int32_t sizes = constant.Numbers({4}, {2147483647, 2147483647, 2147483647, 2147483647});
+  const int32_t number = constant.writer.AddConstant<float>({"", {}}, {1.0f});
+  EXPECT_FALSE(RefusalOf(constant.Read(94, {sizes, number}, {1})).empty());
 }
 
 }  // namespace

@@ -45,9 +45,9 @@ MatrixBatch::MatrixBatch(const Shape& shape) {
   for (int d = 0; d < leading; ++d) sizes[kDims - leading + d] = shape[d];
 }
 
-std::array<int32_t, MatrixBatch::kDims> MatrixBatch::Steps() const {
-  std::array<int32_t, kDims> steps = {};
-  int32_t step = 1;
+std::array<int64_t, MatrixBatch::kDims> MatrixBatch::Steps() const {
+  std::array<int64_t, kDims> steps = {};
+  int64_t step = 1;
   for (int d = kDims - 1; d >= 0; --d) {
     steps[d] = sizes[d] == 1 ? 0 : step;
     step *= sizes[d];

@@ -16,7 +16,7 @@ struct MatrixBatch {
   explicit MatrixBatch(const Shape& shape);
   std::array<int32_t, kDims> sizes = {1, 1, 1};
   // The number of matrices from one index to the next of each dimension; 0 where the dimension is 1.
-  std::array<int32_t, kDims> Steps() const;
+  std::array<int64_t, kDims> Steps() const;
 };
 
 }  // namespace hearth

@@ -5,6 +5,7 @@
 #include "core/graph/ops/coordinates.h"
 #include "core/graph/ops/node_inference.h"
 #include "core/graph/ops/op_functions.h"
+#include "core/graph/ops/window.h"
 
 namespace hearth {
 namespace {
@@ -13,8 +14,9 @@ Status CheckImage(const NodeInference& inference, int32_t block) {
   HEARTH_TRY(inference.CheckOperands(1));
   HEARTH_TRY(inference.CheckKeepsType());
   HEARTH_TRY(inference.CheckRank(0, 4));
-  if (block >= 1) return Status::Ok();
-  return inference.Fail(StatusCode::kMalformedInput, "a block of {} pixels", block);
+  if (block >= 1 && block <= kMaxStep) return Status::Ok();
+  return inference.Fail(StatusCode::kMalformedInput, "a block of {} x {} pixels, must be from 1 to {}", block, block,
+                        kMaxStep);
 }
 
 // Checks rank 3 or 4 and one number per spatial dimension: block at least 1, both lists of amounts at least 0.
@@ -76,7 +78,6 @@ Status InferSpaceToDepth(Graph& graph, const Node& node) {
     return inference.Fail(StatusCode::kMalformedInput, "an image of {} x {} pixels has no whole blocks of {} x {}",
                           in[1], in[2], block, block);
   }
-  // `block` divides height and width, so its square fits into 32 bits.
   return inference.SetOutput(0, {in[0], in[1] / block, in[2] / block, in[3] * block * block});
 }
 

@@ -11,11 +11,12 @@
 namespace hearth {
 namespace {
 
-// x * scale or x + offset, as numbers per channel of x.
+// x * scale, x + offset or x - offset with a constant: one number, or one per channel of x.
 struct InputChange {
   ValueId x = kNoValue;
-  bool is_scale = false;
-  std::vector<float> numbers;
+  BinaryKind kind = BinaryKind::kAdd;
+  ValueId constant = kNoValue;
+  int32_t channels = 0;
 };
 
 std::optional<InputChange> MatchChange(const Graph& graph, const Node& node) {
@@ -35,13 +36,7 @@ std::optional<InputChange> MatchChange(const Graph& graph, const Node& node) {
   const bool per_channel =
       count == channels && numbers.shape.rank() > 0 && numbers.shape[numbers.shape.rank() - 1] == channels;
   if (!IsPlainFloat32(numbers) || (count != 1 && !per_channel)) return std::nullopt;
-  Result<std::vector<float>> values = ConstantAsFloats(graph, number);
-  if (!values.ok()) return std::nullopt;
-  if (count == 1) values->resize(static_cast<size_t>(channels), values->front());
-  if (is_sub) {
-    for (float& value : *values) value = -value;
-  }
-  return InputChange{x, binary->kind == BinaryKind::kMul, std::move(*values)};
+  return InputChange{x, binary->kind, number, channels};
 }
 
 // The input and output channel of each filter element.
@@ -86,11 +81,24 @@ std::optional<std::vector<float>> FloatsOf(const Graph& graph, ValueId id) {
   return std::move(values).value();
 }
 
+// The change's numbers, one per channel; nothing if they can't be read.
+std::optional<std::vector<float>> NumbersOf(const Graph& graph, const InputChange& change) {
+  std::optional<std::vector<float>> numbers = FloatsOf(graph, change.constant);
+  if (!numbers) return std::nullopt;
+  if (numbers->size() == 1) numbers->resize(static_cast<size_t>(change.channels), numbers->front());
+  if (change.kind == BinaryKind::kSub) {
+    for (float& number : *numbers) number = -number;
+  }
+  return numbers;
+}
+
 bool ScaleFilter(GraphRewriter& rewriter, Node& node, const FilterOrder& order, const InputChange& change) {
   Graph& graph = rewriter.graph();
   std::optional<std::vector<float>> filter = FloatsOf(graph, node.inputs[1]);
   if (!filter) return false;
-  for (size_t k = 0; k < filter->size(); ++k) (*filter)[k] *= change.numbers[order.InputOf(static_cast<int64_t>(k))];
+  const std::optional<std::vector<float>> numbers = NumbersOf(graph, change);
+  if (!numbers) return false;
+  for (size_t k = 0; k < filter->size(); ++k) (*filter)[k] *= (*numbers)[order.InputOf(static_cast<int64_t>(k))];
   if (!AllFinite(*filter)) return false;
   const Value old = graph.value(node.inputs[1]);
   rewriter.SetInput(node, 1, graph.AddFloatConstant(old.name + "/scaled", old.desc.shape, *filter));
@@ -99,15 +107,18 @@ bool ScaleFilter(GraphRewriter& rewriter, Node& node, const FilterOrder& order, 
 
 bool ShiftBias(GraphRewriter& rewriter, Node& node, const FilterOrder& order, const InputChange& change) {
   Graph& graph = rewriter.graph();
+  if (IsPadded(graph, node)) return false;
   const std::optional<std::vector<float>> filter = FloatsOf(graph, node.inputs[1]);
+  if (!filter) return false;  // only a filter that the file holds bounds the number of channels
+  const std::optional<std::vector<float>> numbers = NumbersOf(graph, change);
   const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
   std::optional<std::vector<float>> bias =
       has_bias ? FloatsOf(graph, node.inputs[2]) : std::vector<float>(static_cast<size_t>(order.outputs), 0.0f);
-  if (!filter || !bias || static_cast<int64_t>(bias->size()) != order.outputs || IsPadded(graph, node)) return false;
+  if (!numbers || !bias || static_cast<int64_t>(bias->size()) != order.outputs) return false;
   std::vector<double> sums(bias->begin(), bias->end());
   const auto count = static_cast<int64_t>(filter->size());
   for (int64_t k = 0; k < count; ++k)
-    sums[order.OutputOf(k, count)] += static_cast<double>((*filter)[k]) * change.numbers[order.InputOf(k)];
+    sums[order.OutputOf(k, count)] += static_cast<double>((*filter)[k]) * (*numbers)[order.InputOf(k)];
   for (size_t o = 0; o < sums.size(); ++o) (*bias)[o] = static_cast<float>(sums[o]);
   if (!AllFinite(*bias)) return false;
   const std::string name = graph.value(node.outputs[0]).name + "/bias";
@@ -125,10 +136,11 @@ Result<Verdict> FoldIntoWeights(Graph& graph, const DeviceInfo&) {
     const Node* producer = rewriter.ProducerOf(node.inputs[0]);
     const std::optional<InputChange> change = producer == nullptr ? std::nullopt : MatchChange(graph, *producer);
     if (!change || !IsPlainFloat32(graph.value(node.outputs[0]).desc)) continue;
-    const std::optional<FilterOrder> order = OrderOf(graph, node, static_cast<int64_t>(change->numbers.size()));
-    if (!order) continue;
+    const std::optional<FilterOrder> order = OrderOf(graph, node, change->channels);
+    if (!order || !graph.HasRoomFor(graph.value(node.inputs[1]).desc.size_bytes())) continue;
+    const bool is_scale = change->kind == BinaryKind::kMul;
     const bool folded =
-        change->is_scale ? ScaleFilter(rewriter, node, *order, *change) : ShiftBias(rewriter, node, *order, *change);
+        is_scale ? ScaleFilter(rewriter, node, *order, *change) : ShiftBias(rewriter, node, *order, *change);
     if (!folded) continue;
     const ValueId between = node.inputs[0];
     rewriter.SetInput(node, 0, change->x);

@@ -82,7 +82,7 @@ class Exchange {
     const Node &function = rewriter_.node(function_), &move = rewriter_.node(move_);
     if (function.inputs.size() == 1) return true;
     const ValueId other = function.inputs[1 - position];
-    if (!graph_.IsConstant(other)) return false;
+    if (!graph_.IsConstant(other) || !graph_.HasRoomFor(graph_.value(other).desc.size_bytes())) return false;
     const auto shape = ShapeBefore(move.op, graph_.value(other).desc.shape, graph_.value(move.inputs[0]).desc.shape,
                                    graph_.value(move.outputs[0]).desc.shape);
     if (shape) shape_ = *shape;

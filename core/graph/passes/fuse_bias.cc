@@ -37,10 +37,16 @@ std::optional<PerChannel> ReadPerChannel(const Graph& graph, ValueId id, int32_t
 // A binary node `weighted op constant`, as numbers.
 struct Affine {
   Node* weighted = nullptr;  // without an activation; nothing else reads its output
-  ValueId inner = kNoValue;  // its output
+  Activation* activation = nullptr;
   BinaryKind kind = BinaryKind::kAdd;
   PerChannel constant;
 };
+
+// Asked before a number is repeated for each channel: a computed filter can have 2^31 of them.
+bool HasRoom(const Graph& graph, const Node& weighted, int32_t channels, BinaryKind kind) {
+  const size_t filter_bytes = kind == BinaryKind::kMul ? graph.value(weighted.inputs[1]).desc.size_bytes() : 0;
+  return graph.HasRoomFor(sizeof(float) * static_cast<size_t>(channels) + filter_bytes);
+}
 
 std::optional<Affine> MatchAffine(GraphRewriter& rewriter, const Node& node) {
   const Graph& graph = rewriter.graph();
@@ -56,12 +62,13 @@ std::optional<Affine> MatchAffine(GraphRewriter& rewriter, const Node& node) {
   if (!IsPlainFloat32(desc) || desc.shape.rank() == 0 || desc != graph.value(node.outputs[0]).desc) return std::nullopt;
   if (!rewriter.IsReadOnce(inner)) return std::nullopt;
   Node* weighted = rewriter.ProducerOf(inner);
-  const Activation* activation = weighted == nullptr ? nullptr : ActivationOfWeighted(weighted->op);
+  Activation* activation = weighted == nullptr ? nullptr : ActivationOfWeighted(weighted->op);
   if (activation == nullptr || *activation != Activation::kNone) return std::nullopt;
-  // Last, because one number is repeated for each channel, of which an input can have 2^31.
-  auto numbers = ReadPerChannel(graph, node.inputs[constant], desc.shape[desc.shape.rank() - 1]);
+  const int32_t channels = desc.shape[desc.shape.rank() - 1];
+  if (!HasRoom(graph, *weighted, channels, binary->kind)) return std::nullopt;
+  auto numbers = ReadPerChannel(graph, node.inputs[constant], channels);
   if (!numbers.has_value()) return std::nullopt;
-  return Affine{weighted, inner, binary->kind, std::move(*numbers)};
+  return Affine{weighted, activation, binary->kind, std::move(*numbers)};
 }
 
 // The node's bias as floats, zeros if it has none. Nothing if the bias can't be rewritten.
@@ -119,7 +126,7 @@ bool FuseInto(GraphRewriter& rewriter, const Affine& affine) {
     const float sign = affine.kind == BinaryKind::kSub ? -1.0f : 1.0f;
     for (int32_t i = 0; i < channels; ++i) (*bias)[i] += sign * affine.constant[i];
   }
-  const std::string name = rewriter.graph().value(affine.inner).name + "/bias";
+  const std::string name = rewriter.graph().value(weighted.outputs[0]).name + "/bias";
   ReplaceConstant(rewriter, weighted, 2, name, Shape{channels}, *bias);
   return true;
 }
@@ -132,7 +139,7 @@ Result<Verdict> FuseBias(Graph& graph, const DeviceInfo&) {
     const Node& node = rewriter.node(index);
     const std::optional<Affine> affine = MatchAffine(rewriter, node);
     if (!affine.has_value() || !FuseInto(rewriter, *affine)) continue;
-    *ActivationOfWeighted(affine->weighted->op) = std::get<Binary>(node.op).activation;
+    *affine->activation = std::get<Binary>(node.op).activation;
     rewriter.TakeOver(*affine->weighted, node.outputs[0]);
   }
   return rewriter.Finish();

@@ -307,7 +307,10 @@ class Match {
   bool IsWhole() const {
     const TensorDesc& desc = graph_.value(x_).desc;
     if (desc != graph_.value(OutputOf(nodes_.back())).desc) return false;
-    if (NormalizedShapeUnsupported(graph_.value(Normalized()).desc.shape, Operation()).has_value()) return false;
+    const Shape& normalized = graph_.value(Normalized()).desc.shape;
+    if (NormalizedShapeUnsupported(normalized, Operation()).has_value()) return false;
+    // Spread makes scale and offset.
+    if (!graph_.HasRoomFor(2 * sizeof(float) * static_cast<size_t>(normalized[normalized.rank() - 1]))) return false;
     const auto is_taken = [&](int index) { return Contains(nodes_, index); };
     for (int index : nodes_) {
       const ValueId made = OutputOf(index);

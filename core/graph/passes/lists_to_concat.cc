@@ -174,6 +174,11 @@ class ListFollower {
     return piece.begin == 0 && piece.size == Desc(piece.source).shape[axis];
   }
 
+  size_t PieceBytes(const Piece& piece, int axis) const {
+    const auto whole = static_cast<size_t>(std::max(Desc(piece.source).shape[axis], 1));
+    return graph_.ConstantBytes(piece.source).size() / whole * static_cast<size_t>(piece.size);
+  }
+
   // The value for a piece: its source, or a new constant with that part.
   ValueId ValueOf(const Piece& piece, int axis) {
     if (IsWhole(piece, axis)) return piece.source;
@@ -202,10 +207,15 @@ class ListFollower {
     if (found == lists_.end()) return false;
     const auto& [axis, pieces, is_reshaped] = found->second;
     bool is_same = std::holds_alternative<Concat>(node.op) && node.inputs.size() == pieces.size();
+    size_t cut_bytes = 0;
     for (size_t k = 0; k < pieces.size(); ++k) {
-      if (!IsWhole(pieces[k], axis) && !CanBeCut(pieces[k].source)) return false;
+      if (!IsWhole(pieces[k], axis)) {
+        if (!CanBeCut(pieces[k].source)) return false;
+        cut_bytes += PieceBytes(pieces[k], axis);
+      }
       is_same = is_same && pieces[k].source == node.inputs[k];
     }
+    if (!graph_.HasRoomFor(cut_bytes)) return false;
     if (is_same || (is_reshaped && pieces.size() > 1)) return false;
     std::vector<ValueId> inputs;
     for (const Piece& piece : pieces) inputs.push_back(ValueOf(piece, axis));

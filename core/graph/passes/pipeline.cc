@@ -31,6 +31,10 @@ constexpr Pass kDefaultPasses[] = {
 // is for passes that undo each other; stopping then leaves a valid graph.
 constexpr int kMaxRounds = 32;
 
+// New constants may take this multiple of the graph's, and some more for graphs that have few. Real networks make less
+// than one copy of their filters.
+constexpr size_t kMostCopies = 4, kSmallConstantsBytes = size_t{64} << 20;
+
 Status CheckDisabledNames(std::span<const Pass> passes, const std::vector<std::string>& disabled) {
   std::vector<std::string> known;
   for (const Pass& pass : passes) known.emplace_back(pass.name);
@@ -64,6 +68,7 @@ std::span<const Pass> DefaultPasses() {
 
 Status RunPasses(Graph& graph, const DeviceInfo& device, std::span<const Pass> passes, const PassOptions& options) {
   HEARTH_TRY(CheckDisabledNames(passes, options.disabled));
+  graph.LimitNewConstants(kMostCopies * graph.ConstantsSizeBytes() + kSmallConstantsBytes);
   for (int round = 0; round < kMaxRounds; ++round) {
     bool changed = false;
     for (const Pass& pass : passes) {

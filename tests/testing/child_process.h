@@ -1,0 +1,47 @@
+// Code that a test runs in a process of its own: to kill it, or to see how much memory it takes.
+#ifndef HEARTH_TESTS_TESTING_CHILD_PROCESS_H_
+#define HEARTH_TESTS_TESTING_CHILD_PROCESS_H_
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+
+namespace hearth::testing {
+
+// Runs `body` in a forked process, whose exit code it returns. Returns the child's pid.
+inline pid_t StartProcess(const std::function<int()>& body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(600);  // ends it if the test run was stopped
+    ::_exit(body());
+  }
+  return child;
+}
+
+// The exit code, or 128 plus the signal that ended it.
+inline int WaitFor(pid_t child) {
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// In a process of its own: 0 where `act` answered true and took at most 96 MiB, 1 where it answered false, 2 where it
+// took more.
+inline int ExitCodeInLittleMemory(const std::function<bool()>& act) {
+  constexpr long kLittleKilobytes = 96 << 10;
+  return WaitFor(StartProcess([&act] {
+    const auto peak_kilobytes = [] {
+      rusage used{};
+      return ::getrusage(RUSAGE_SELF, &used) == 0 ? used.ru_maxrss : 0;
+    };
+    const long before = peak_kilobytes();
+    if (!act()) return 1;
+    return peak_kilobytes() - before > kLittleKilobytes ? 2 : 0;
+  }));
+}
+
+}  // namespace hearth::testing
+
+#endif  // HEARTH_TESTS_TESTING_CHILD_PROCESS_H_
