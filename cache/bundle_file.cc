@@ -37,21 +37,10 @@ uint64_t MemberBytes(uint64_t content_bytes) {
   return kTarBlockBytes + TarBytes(content_bytes);
 }
 
-Result<fs::path> CheckedPath(const fs::path& wanted) {
-  std::error_code error;
-  const fs::path absolute = fs::absolute(wanted, error).lexically_normal();
-  if (error) return Error(StatusCode::kIoError, "{}: {}", wanted.string(), error.message());
-  const fs::path parent = fs::canonical(absolute.parent_path(), error);
-  if (error) return Error(StatusCode::kNotFound, "there is no {}: {}", wanted.string(), error.message());
-  fs::path file = parent / absolute.filename();
-  HEARTH_TRY(CheckParents(file));
-  return file;
-}
-
 }  // namespace
 
 Result<BundleFile> BundleFile::Open(const fs::path& wanted) {
-  HEARTH_ASSIGN(fs::path file, CheckedPath(wanted));
+  HEARTH_ASSIGN(fs::path file, TrustedPath(wanted));
   HEARTH_ASSIGN(OpenedFile opened, OpenBundlePart(file));
   return BundleFile(std::move(file), std::move(opened.descriptor), opened.size_bytes);
 }

@@ -88,11 +88,19 @@ void LookAtLock(const fs::path& folder, Findings& findings) {
     Trouble(findings, fmt::format("{} is on a file system without locks", folder.string()), kNothingNew, kElsewhere);
     return;
   }
+  const fs::path file = folder / "hearth.lock";
+  std::error_code error;
+  const fs::file_type type = fs::symlink_status(file, error).type();
+  if (type != fs::file_type::regular && type != fs::file_type::not_found) {
+    Trouble(findings, fmt::format("{} is not a file", file.string()), "processes can't keep out of each other's way",
+            fmt::format("rm -r '{}'", file.string()));
+    return;
+  }
   WaitBudget waits(kLockWaitMs);
   if (FolderLock::Take(folder, FolderLock::Mode::kExclusive, waits).ok()) return;
-  Trouble(findings, fmt::format("another process keeps {} locked", (folder / "hearth.lock").string()),
+  Trouble(findings, fmt::format("another process keeps {} locked", file.string()),
           "each start waits for it, 250 ms at most, and then goes on without the cache",
-          fmt::format("fuser -v '{}'", (folder / "hearth.lock").string()));
+          fmt::format("fuser -v '{}'", file.string()));
 }
 
 void LookAtDatabase(Database& database, Findings& findings) {

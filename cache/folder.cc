@@ -35,27 +35,20 @@ Status SystemError(const char* what, const fs::path& path, int error) {
   return Error(StatusCode::kIoError, "{} {}: {}", what, path.string(), std::strerror(error));
 }
 
+// sqlite's own limit for a file's path is 512; the rest is for names such as hearth-10.db.cleared-journal.
+constexpr size_t kMostFolderBytes = 460;
+
 constexpr const char* kLockFileName = "hearth.lock";
 
 Descriptor OpenLockFile(const fs::path& folder, int more_flags) {
   return Descriptor(::open((folder / kLockFileName).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | more_flags, 0600));
 }
 
-// Returns true if the folder exists already. Whatever the umask, the owner may use a new one.
-bool MakePrivateFolder(const fs::path& folder) {
-  if (::mkdir(folder.c_str(), 0700) == 0) return ::chmod(folder.c_str(), 0700) == 0;
-  return errno == EEXIST;
-}
-
-// mkdir -p, everything new with mode 0700.
-Status MakeFolder(const fs::path& folder) {
-  if (MakePrivateFolder(folder)) return Status::Ok();
-  if (errno == ENOENT && folder.has_parent_path() && folder.parent_path() != folder) {
-    HEARTH_TRY(MakeFolder(folder.parent_path()));
-    if (MakePrivateFolder(folder)) return Status::Ok();
-  }
-  return Error(StatusCode::kIoError, "can't make the folder {}: {}; choose another", folder.string(),
-               std::strerror(errno));
+Status CheckLength(const fs::path& folder) {
+  if (folder.native().size() <= kMostFolderBytes) return Status::Ok();
+  return Error(StatusCode::kInvalidArgument,
+               "the cache folder's path is too long for sqlite ({} bytes, at most {}): choose a shorter one: {}",
+               folder.native().size(), kMostFolderBytes, folder.string());
 }
 
 bool OwnerIsTrusted(uid_t owner, FolderUse use) {
@@ -146,22 +139,20 @@ Result<uint64_t> ParseSizeBytes(std::string_view text) {
   }
   const double bytes = number * factor;
   constexpr double kMost = 9e18;
-  if (bytes > kMost || (factor == 1 && bytes != std::floor(bytes))) return no_size();
+  const bool is_rounded_to_none = bytes > 0 && bytes < 1;  // which would delete all
+  if (bytes > kMost || is_rounded_to_none || (factor == 1 && bytes != std::floor(bytes))) return no_size();
   return static_cast<uint64_t>(bytes);
 }
 
 Result<fs::path> PrepareFolder(const fs::path& wanted, FolderUse use) {
   if (wanted.empty()) return Error(StatusCode::kInvalidArgument, "the cache folder's name is empty");
-  std::error_code error;
-  fs::path folder = fs::absolute(wanted, error).lexically_normal();
-  if (error) return Error(StatusCode::kIoError, "cache folder {}: {}", wanted.string(), error.message());
-  if (!folder.has_filename()) folder = folder.parent_path();  // "a/b/" means "a/b"
-  if (use == FolderUse::kCreate) HEARTH_TRY(MakeFolder(folder));
+  const bool is_made = use == FolderUse::kCreate;
+  if (use != FolderUse::kReadOnlyLayer) HEARTH_TRY(CheckLength(wanted));  // before folders above it are made
+  HEARTH_ASSIGN(fs::path folder,
+                TrustedPath(wanted, LastName::kKept, is_made ? MissingFolders::kAreMade : MissingFolders::kAreErrors));
+  if (use != FolderUse::kReadOnlyLayer) HEARTH_TRY(CheckLength(folder));
+  if (is_made) HEARTH_TRY(MakePrivateFolder(folder));
   HEARTH_ASSIGN(const struct stat info, FolderInfo(folder));
-  const fs::path parent = fs::canonical(folder.parent_path(), error);
-  if (error) return Error(StatusCode::kIoError, "cache folder {}: {}", folder.string(), error.message());
-  folder = parent / folder.filename();
-  HEARTH_TRY(CheckParents(folder));
 
   const bool shared = (info.st_mode & S_ISVTX) != 0 && OthersMayWrite(folder, info);
   if (!shared || use == FolderUse::kReadOnlyLayer) {
@@ -174,7 +165,7 @@ Result<fs::path> PrepareFolder(const fs::path& wanted, FolderUse use) {
                  info.st_uid);
   }
   folder /= "hearth-" + std::to_string(::geteuid());
-  if (use == FolderUse::kCreate) HEARTH_TRY(MakeFolder(folder));
+  if (is_made) HEARTH_TRY(MakePrivateFolder(folder));
   HEARTH_ASSIGN(const struct stat inner, FolderInfo(folder));
   HEARTH_TRY(CheckPrivateFolder(folder, inner, use));
   return folder;

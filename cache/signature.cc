@@ -75,20 +75,19 @@ Result<SigningKey> ReadSigningKey(const std::filesystem::path& file) {
   return SigningKey{keys.front()};
 }
 
-// Whoever can write there decides whom this user trusts.
+// Whoever can write there, or lead the way there, decides whom this user trusts.
 Result<std::vector<PublicKey>> ReadPublicKeys(const std::filesystem::path& file) {
-  std::error_code error;
-  const std::filesystem::path real = std::filesystem::canonical(file, error);
+  if (file.empty()) return ReadKeys(file, kPublicWord);  // says that none is given
+  Result<std::filesystem::path> checked = TrustedPath(file, LastName::kFollowed);
+  if (!checked.ok()) return checked.status().Within("the file of trusted keys");
   struct stat info;
-  if (!error && ::stat(real.c_str(), &info) == 0) {
-    if ((info.st_uid != 0 && info.st_uid != ::geteuid()) || OthersMayWrite(real, info)) {
-      return Error(StatusCode::kIoError,
-                   "other users may write to the file of trusted keys {}: make it yours and 'chmod go-w' it",
-                   file.string());
-    }
-    HEARTH_TRY(CheckParents(real));
+  if (::stat(checked->c_str(), &info) == 0 &&
+      ((info.st_uid != 0 && info.st_uid != ::geteuid()) || OthersMayWrite(*checked, info))) {
+    return Error(StatusCode::kIoError,
+                 "other users may write to the file of trusted keys {}: make it yours and 'chmod go-w' it",
+                 file.string());
   }
-  return ReadKeys(file, kPublicWord);
+  return ReadKeys(*checked, kPublicWord);  // the path that was checked, not the one that was given
 }
 
 #ifdef HEARTH_WITH_SODIUM

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxRecordBytes = 1 << 16;
+constexpr int kMostLinks = 40;  // as Linux has
 
 // Only local users: a directory server is not asked for its list of users.
 bool IsAnyoneElsesGroup(gid_t group, uid_t owner) {
@@ -65,6 +67,99 @@ bool IsRootsAlone(const fs::path& path) {
          (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
+// Checks a folder in which a name of `path` is looked up.
+Status CheckFolderOnTheWay(const fs::path& folder, const fs::path& path) {
+  struct stat info;
+  if (::lstat(folder.c_str(), &info) != 0) {
+    return Error(StatusCode::kIoError, "can't examine {}: {}", folder.string(), std::strerror(errno));
+  }
+  if (info.st_uid != 0 && info.st_uid != ::geteuid()) {
+    return Error(StatusCode::kIoError, "{}, above {}, belongs to user {}, who could replace it: choose another place",
+                 folder.string(), path.string(), info.st_uid);
+  }
+  if ((info.st_mode & S_ISVTX) == 0 && OthersMayWrite(folder, info)) {
+    return Error(
+        StatusCode::kIoError,
+        "{}, above {}, may be written by other users, who could replace it: 'chmod go-w' it, or choose another place",
+        folder.string(), path.string());
+  }
+  return Status::Ok();
+}
+
+class TrustedWalk {
+ public:
+  TrustedWalk(const fs::path& path, LastName last, MissingFolders missing)
+      : path_(path), last_(last), missing_(missing), at_(path.root_path()) {
+    Queue(path);
+  }
+
+  Result<fs::path> Run() {
+    while (!names_.empty()) {
+      HEARTH_TRY(CheckFolderOnTheWay(at_, path_));
+      const fs::path name = names_.front();
+      names_.pop_front();
+      if (name.empty() || name == ".") continue;
+      if (names_.empty() && last_ == LastName::kKept && name != "..") return at_ / name;
+      HEARTH_TRY(Enter(name));
+    }
+    return at_;
+  }
+
+ private:
+  void Queue(const fs::path& path) {
+    const fs::path relative = path.relative_path();
+    names_.insert(names_.begin(), relative.begin(), relative.end());
+  }
+
+  Status Enter(const fs::path& name) {
+    const fs::path next = name == ".." ? at_.parent_path() : at_ / name;
+    struct stat info;
+    if (::lstat(next.c_str(), &info) != 0) return EnterMissing(next, errno);
+    if (S_ISLNK(info.st_mode)) return EnterLink(next, info.st_uid);
+    if (!names_.empty() && !S_ISDIR(info.st_mode)) {
+      return Error(StatusCode::kIoError, "{}, above {}, is not a folder", next.string(), path_.string());
+    }
+    at_ = next;
+    return Status::Ok();
+  }
+
+  Status EnterMissing(const fs::path& next, int error) {
+    if (error != ENOENT) {
+      return Error(StatusCode::kIoError, "can't examine {}: {}", next.string(), std::strerror(error));
+    }
+    if (missing_ == MissingFolders::kAreErrors) {
+      return Error(StatusCode::kNotFound, "there is no {}", path_.string());
+    }
+    HEARTH_TRY(MakePrivateFolder(next));
+    names_.push_front(next.filename());  // examined again, because another process may have made something else
+    return Status::Ok();
+  }
+
+  Status EnterLink(const fs::path& link, uid_t owner) {
+    if (owner != 0 && owner != ::geteuid()) {
+      return Error(StatusCode::kIoError,
+                   "{}, above {}, is a symbolic link of user {}, who chose where it leads: give the place itself",
+                   link.string(), path_.string(), owner);
+    }
+    std::error_code error;
+    const fs::path target = fs::read_symlink(link, error);
+    if (error || links_left_-- == 0) {
+      return Error(StatusCode::kIoError, "can't follow the link {}: {}", link.string(),
+                   error ? error.message() : "there are too many on the way");
+    }
+    if (target.is_absolute()) at_ = target.root_path();
+    Queue(target);
+    return Status::Ok();
+  }
+
+  const fs::path& path_;
+  LastName last_;
+  MissingFolders missing_;
+  fs::path at_;                 // without links
+  std::deque<fs::path> names_;  // still to be looked up
+  int links_left_ = kMostLinks;
+};
+
 }  // namespace
 
 bool OthersMayWrite(const fs::path& path, const struct stat& info) {
@@ -73,24 +168,22 @@ bool OthersMayWrite(const fs::path& path, const struct stat& info) {
   return HasAccessList(path) || !IsPrivateGroup(info.st_gid, info.st_uid);
 }
 
-Status CheckParents(const fs::path& path) {
-  for (fs::path parent = path.parent_path();; parent = parent.parent_path()) {
-    struct stat info;
-    if (::lstat(parent.c_str(), &info) != 0) {
-      return Error(StatusCode::kIoError, "can't examine {}: {}", parent.string(), std::strerror(errno));
-    }
-    if (info.st_uid != 0 && info.st_uid != ::geteuid()) {
-      return Error(StatusCode::kIoError, "{}, above {}, belongs to user {}, who could replace it: choose another place",
-                   parent.string(), path.string(), info.st_uid);
-    }
-    if ((info.st_mode & S_ISVTX) == 0 && OthersMayWrite(parent, info)) {
-      return Error(
-          StatusCode::kIoError,
-          "{}, above {}, may be written by other users, who could replace it: 'chmod go-w' it, or choose another place",
-          parent.string(), path.string());
-    }
-    if (parent == parent.root_path()) return Status::Ok();
+Status MakePrivateFolder(const fs::path& folder) {
+  const bool is_made = ::mkdir(folder.c_str(), 0700) == 0;
+  if (is_made ? ::chmod(folder.c_str(), 0700) == 0 : errno == EEXIST) return Status::Ok();
+  return Error(StatusCode::kIoError, "can't make the folder {}: {}; choose another", folder.string(),
+               std::strerror(errno));
+}
+
+Result<fs::path> TrustedPath(const fs::path& wanted, LastName last, MissingFolders missing) {
+  std::error_code error;
+  fs::path absolute = fs::absolute(wanted, error);
+  if (error) return Error(StatusCode::kIoError, "{}: {}", wanted.string(), error.message());
+  // "a/b/" and "a/b/." mean "a/b". ".." leaves the folder that a link before it leads to, as for the kernel.
+  while (absolute.has_relative_path() && (!absolute.has_filename() || absolute.filename() == ".")) {
+    absolute = absolute.parent_path();
   }
+  return TrustedWalk(absolute, last, missing).Run();
 }
 
 bool OnlyRootMayWrite(const fs::path& path) {

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <filesystem>
 
 #include "hearth/status.h"
@@ -15,10 +16,20 @@ namespace hearth {
 // everybody in the list.
 bool OthersMayWrite(const std::filesystem::path& path, const struct stat& info);
 
-// Checks every folder above `path` (absolute, without links): this user or root must own it, and others must not be
-// able to write to it, except with the sticky bit, with which they can't replace our files. kIoError says which folder
-// fails, and what to do.
-Status CheckParents(const std::filesystem::path& path);
+enum class LastName : uint8_t { kKept, kFollowed };            // if it is a link
+enum class MissingFolders : uint8_t { kAreErrors, kAreMade };  // above the last name; made with mode 0700
+
+// `wanted` as an absolute path without links above its last name. The walk begins at the root and checks a folder
+// before it looks up a name there, so folders that only hold a link on the way are checked too, and nothing is made
+// where others may write. This user or root must own each folder and link, and others must not be able to write to a
+// folder, except with the sticky bit, with which they can't replace our files. kIoError says which folder or link
+// fails, and what to do. kNotFound if something on the way is missing; the last name may be, unless it is followed.
+Result<std::filesystem::path> TrustedPath(const std::filesystem::path& wanted, LastName last = LastName::kKept,
+                                          MissingFolders missing = MissingFolders::kAreErrors);
+
+// Makes a folder that only its owner may use, whatever the umask; one that exists is left as it is. Precondition: the
+// folder above is one of TrustedPath's, so nobody else can replace what is made.
+Status MakePrivateFolder(const std::filesystem::path& folder);
 
 // Whether root owns `path` (a folder or file, absolute, without links), everything in it and every folder above, and
 // only root may write to them: then a package of the system has put its content there.

@@ -21,6 +21,10 @@ Status OpenError(const std::string& path, int error_number) {
   if (error_number == ENOENT || error_number == ENOTDIR) {
     return Error(StatusCode::kNotFound, "no model file '{}': check the path", path);
   }
+  if (error_number == ELOOP || error_number == ENAMETOOLONG) {
+    return Error(StatusCode::kNotFound, "no model file '{}': {}: check the path", path,
+                 std::generic_category().message(error_number));
+  }
   return Error(StatusCode::kIoError, "cannot open the model file '{}': {}", path,
                std::generic_category().message(error_number));
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <optional>
+#include <set>
 
 #include "core/base/contains.h"
 #include "core/base/error.h"
@@ -18,7 +20,11 @@ namespace {
 constexpr std::string_view kMetadataName = "TFLITE_METADATA";
 constexpr size_t kMaxMetadataBytes = 16 << 20;  // texts and names; label files are outside
 constexpr uint32_t kMaxMetadataTables = 100'000;
-constexpr uint32_t kMaxNumbers = 4096;  // elements of one mean, std or box order: one per channel
+constexpr uint32_t kMaxNumbers = 4096;  // elements of one mean or std: one per channel
+constexpr size_t kMaxWarnings = 100;    // further ones are only counted
+constexpr uint32_t kBoxNumbers = 4;
+// What a tensor takes in the result without its texts, numbers and labels.
+constexpr size_t kTensorBytes = sizeof(TensorMetadata) + kBoxNumbers * sizeof(uint32_t);
 
 // The bytes of the metadata's flatbuffer; empty if there is none.
 Result<std::span<const std::byte>> MetadataBytes(const wire::Model& model, std::span<const std::byte> file) {
@@ -40,9 +46,14 @@ Result<std::span<const std::byte>> MetadataBytes(const wire::Model& model, std::
   return std::span<const std::byte>();
 }
 
-std::vector<std::string> LinesOf(std::span<const std::byte> bytes) {
+size_t CountLines(std::span<const std::byte> bytes) {
+  return static_cast<size_t>(std::count(bytes.begin(), bytes.end(), std::byte{'\n'})) + 1;
+}
+
+std::vector<std::string> LinesOf(std::span<const std::byte> bytes, size_t count) {
   std::string_view text = TextFrom(bytes);
   std::vector<std::string> lines;
+  lines.reserve(count);
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
@@ -53,17 +64,24 @@ std::vector<std::string> LinesOf(std::span<const std::byte> bytes) {
   return lines;
 }
 
-std::vector<float> FiniteNumbers(const flatbuffers::Vector<float>* numbers) {
-  std::vector<float> result;
-  if (numbers == nullptr || numbers->size() > kMaxNumbers) return result;
-  for (const float number : *numbers) {
-    if (!std::isfinite(number)) return {};
-    result.push_back(number);
-  }
-  return result;
+// The name as a warning shows it. Cut before it is cleaned, so that a long name takes no time either.
+std::string ShortName(std::string_view name) {
+  size_t length = std::min(name.size(), kMaxLabelBytes);
+  while (length < name.size() && length > 0 && (name[length] & 0xc0) == 0x80) --length;  // not within a character
+  return CleanName(name.substr(0, length));
 }
 
-// Reads one verified metadata flatbuffer.
+bool HasUsableCount(const flatbuffers::Vector<float>* numbers) {
+  return numbers != nullptr && numbers->size() > 0 && numbers->size() <= kMaxNumbers;
+}
+
+bool AreFinite(const std::vector<float>& numbers) {
+  return std::ranges::all_of(numbers, [](float number) { return std::isfinite(number); });
+}
+
+// Reads one verified metadata flatbuffer. The same table may be listed many times, so that a small file could ask for
+// any amount of memory or time: every copy in the result is charged to a budget before it is looked at, and warnings
+// are short and few.
 class MetadataReader {
  public:
   explicit MetadataReader(std::span<const std::byte> file) : file_(file), budget_(file.size()) {}
@@ -75,15 +93,29 @@ class MetadataReader {
     result_.author = Text(model.author());
     result_.license = Text(model.license());
     const auto* subgraphs = model.subgraph_metadata();
-    if (subgraphs == nullptr || index >= subgraphs->size()) return std::move(result_);
-    const metadata_wire::SubGraphMetadata& described = *subgraphs->Get(index);
-    result_.inputs = Tensors(described.input_tensor_metadata(), subgraph.inputs(), "inputs");
-    result_.outputs = Tensors(described.output_tensor_metadata(), subgraph.outputs(), "outputs");
+    if (subgraphs != nullptr && index < subgraphs->size()) ReadSubgraph(*subgraphs->Get(index), subgraph);
+    if (warnings_left_out_ > 0) {
+      result_.warnings.push_back(
+          fmt::format("{} more warnings about the file's metadata are left out", warnings_left_out_));
+    }
     return std::move(result_);
   }
 
  private:
   using TensorList = flatbuffers::Vector<flatbuffers::Offset<metadata_wire::TensorMetadata>>;
+
+  void ReadSubgraph(const metadata_wire::SubGraphMetadata& described, const wire::SubGraph& subgraph) {
+    result_.inputs = Tensors(described.input_tensor_metadata(), subgraph.inputs(), "inputs");
+    result_.outputs = Tensors(described.output_tensor_metadata(), subgraph.outputs(), "outputs");
+  }
+
+  void Warn(std::string text) {
+    if (result_.warnings.size() < kMaxWarnings) {
+      result_.warnings.push_back(std::move(text));
+    } else {
+      ++warnings_left_out_;
+    }
+  }
 
   // Empty if the same text was listed too often.
   std::string Text(const flatbuffers::String* text) {
@@ -97,10 +129,14 @@ class MetadataReader {
     const uint32_t wanted = tensors == nullptr ? 0 : tensors->size();
     if (count == 0) return result;
     if (count != wanted) {
-      result_.warnings.push_back(
-          fmt::format("the metadata describes {} {}, the model has {}; they are left out", count, what, wanted));
+      Warn(fmt::format("the metadata describes {} {}, the model has {}; they are left out", count, what, wanted));
       return result;
     }
+    if (!budget_.Charge(count * kTensorBytes)) {
+      Warn(CopyBudget::Exceeded(fmt::format("the metadata's list of {} {}", count, what)).message());
+      return result;
+    }
+    result.reserve(count);
     for (uint32_t k = 0; k < count; ++k) result.push_back(Tensor(*described->Get(k)));
     return result;
   }
@@ -110,24 +146,32 @@ class MetadataReader {
     result.name = Text(tensor.name());
     result.description = Text(tensor.description());
     if (tensor.content() != nullptr) ReadContent(*tensor.content(), result);
-    const auto* units = tensor.process_units();
-    for (uint32_t k = 0; units != nullptr && k < units->size(); ++k) {
-      const auto* scaling = units->Get(k)->options_as_NormalizationOptions();
-      if (scaling != nullptr) ReadScaling(*scaling, result);
-    }
+    if (const auto* scaling = ScalingOf(tensor)) ReadScaling(*scaling, result);
     const auto* files = tensor.associated_files();
     for (uint32_t k = 0; files != nullptr && k < files->size(); ++k) ReadLabels(*files->Get(k), result);
     return result;
   }
 
+  // The first scaling, if there is one.
+  static const metadata_wire::NormalizationOptions* ScalingOf(const metadata_wire::TensorMetadata& tensor) {
+    const auto* units = tensor.process_units();
+    for (uint32_t k = 0; units != nullptr && k < units->size(); ++k) {
+      if (const auto* scaling = units->Get(k)->options_as_NormalizationOptions()) return scaling;
+    }
+    return nullptr;
+  }
+
   void ReadScaling(const metadata_wire::NormalizationOptions& scaling, TensorMetadata& result) {
-    result.mean = FiniteNumbers(scaling.mean());
-    result.std = FiniteNumbers(scaling.std());
-    const bool divides_by_zero = Contains(result.std, 0.0f);
-    if (!result.mean.empty() && !result.std.empty() && !divides_by_zero) return;
-    result.mean.clear();
-    result.std.clear();
-    result_.warnings.push_back(fmt::format("the metadata's mean and std of '{}' are not usable numbers", result.name));
+    const std::string what = fmt::format("the metadata's mean and std of '{}'", ShortName(result.name));
+    const std::string unusable = what + " are not usable numbers";
+    if (!HasUsableCount(scaling.mean()) || !HasUsableCount(scaling.std())) return Warn(unusable);
+    const size_t count = size_t{scaling.mean()->size()} + scaling.std()->size();
+    if (!budget_.Charge(count * sizeof(float))) return Warn(CopyBudget::Exceeded(what).message());
+    std::vector<float> means = CopyOf(scaling.mean()), deviations = CopyOf(scaling.std());
+    const bool divides_by_zero = Contains(deviations, 0.0f);
+    if (!AreFinite(means) || !AreFinite(deviations) || divides_by_zero) return Warn(unusable);
+    result.mean = std::move(means);
+    result.std = std::move(deviations);
   }
 
   static void ReadContent(const metadata_wire::Content& content, TensorMetadata& result) {
@@ -143,7 +187,7 @@ class MetadataReader {
       default: break;
     }
     result.box_in_pixels = box->coordinate_type() == metadata_wire::CoordinateType_PIXEL;
-    if (box->index() != nullptr && box->index()->size() == 4) {
+    if (box->index() != nullptr && box->index()->size() == kBoxNumbers) {
       result.box_order.assign(box->index()->begin(), box->index()->end());
     }
   }
@@ -154,24 +198,35 @@ class MetadataReader {
     if (!of_axis && file.type() != metadata_wire::AssociatedFileType_TENSOR_VALUE_LABELS) return;
     std::vector<std::string>& labels = of_axis ? result.axis_labels : result.value_labels;
     if (!labels.empty() || file.name() == nullptr) return;
-    const std::string name = Text(file.name());
-    Result<std::span<const std::byte>> bytes = FindZipEntry(file_, file.name()->string_view());
-    Status status = bytes.status();
+    const std::string_view name = file.name()->string_view();
+    // Looking for a name takes time for its length. A file that can't be read is looked for and reported once.
+    Status status = budget_.Charge(name.size()) ? Status::Ok() : CopyBudget::Exceeded("its name");
     if (status.ok()) {
-      const auto lines = static_cast<size_t>(std::count(bytes->begin(), bytes->end(), std::byte{'\n'})) + 1;
-      if (!budget_.Charge(bytes->size() + lines * sizeof(std::string))) status = CopyBudget::Exceeded("it");
+      if (unreadable_.contains(name)) return;
+      status = AssignLabels(name, labels);
+      if (!status.ok()) unreadable_.insert(name);
     }
-    if (status.ok()) {
-      labels = LinesOf(*bytes);
-    } else {
-      result_.warnings.push_back(fmt::format("the label file '{}' that the metadata names can't be read: {}",
-                                             name.substr(0, 200), status.message()));
-    }
+    if (status.ok()) return;
+    Warn(fmt::format("the label file '{}' that the metadata names can't be read: {}", ShortName(name),
+                     status.message()));
+  }
+
+  Status AssignLabels(std::string_view name, std::vector<std::string>& labels) {
+    if (!archive_) archive_.emplace(file_);
+    HEARTH_ASSIGN(const std::span<const std::byte> bytes, archive_->Find(name));
+    if (!budget_.Charge(bytes.size())) return CopyBudget::Exceeded("it");
+    const size_t lines = CountLines(bytes);
+    if (!budget_.Charge(lines * sizeof(std::string))) return CopyBudget::Exceeded("it");
+    labels = LinesOf(bytes, lines);
+    return Status::Ok();
   }
 
   std::span<const std::byte> file_;
   CopyBudget budget_;
+  std::optional<ZipDirectory> archive_;    // read for the first label file
+  std::set<std::string_view> unreadable_;  // names of label files
   ModelMetadata result_;
+  size_t warnings_left_out_ = 0;
 };
 
 }  // namespace

@@ -48,39 +48,54 @@ std::optional<size_t> FindEnd(std::span<const std::byte> file) {
   return std::nullopt;
 }
 
-// The entry's bytes, by its directory record at `at`. Offsets count from `base`.
-Result<std::span<const std::byte>> ContentsOf(std::span<const std::byte> file, uint64_t at, uint64_t base) {
-  if (Short(file, at + 10) != 0 || (Short(file, at + 8) & kEncryptedFlag) != 0) {
-    return Error(StatusCode::kUnsupported, "it is compressed or encrypted; store it without compression (zip -0)");
-  }
-  const uint64_t size = Long(file, at + 24), local = base + Long(file, at + 42);
-  if (!Holds(file, local, kLocalBytes) || Long(file, local) != kLocalSignature) {
-    return Damaged("an entry points to no local header");
-  }
-  const uint64_t data = local + kLocalBytes + Short(file, local + 26) + Short(file, local + 28);
-  if (!Holds(file, data, size)) return Damaged("an entry is larger than the file");
-  return file.subspan(data, size);
-}
-
 }  // namespace
 
-Result<std::span<const std::byte>> FindZipEntry(std::span<const std::byte> file, std::string_view name) {
-  const std::optional<size_t> end = FindEnd(file);
+ZipDirectory::ZipDirectory(std::span<const std::byte> file) : file_(file) {
+  why_missing_ = Read();
+  if (!why_missing_.ok()) return;
+  why_missing_ = Error(StatusCode::kNotFound, "the archive at the file's end has no such entry");
+}
+
+Status ZipDirectory::Read() {
+  const std::optional<size_t> end = FindEnd(file_);
   if (!end) return Error(StatusCode::kNotFound, "there is no archive at the file's end");
-  const uint64_t directory_bytes = Long(file, *end + 12), offset = Long(file, *end + 16);
+  const uint64_t directory_bytes = Long(file_, *end + 12), offset = Long(file_, *end + 16);
   if (directory_bytes + offset > *end) return Damaged("its directory lies outside the file");
-  const uint64_t base = *end - directory_bytes - offset;  // bytes before the archive
+  base_ = *end - directory_bytes - offset;
   uint64_t at = *end - directory_bytes;
-  for (uint64_t left = Short(file, *end + 10); left > 0; --left) {
-    if (!Holds(file, at, kDirectoryBytes) || Long(file, at) != kDirectorySignature) {
+  for (uint64_t left = Short(file_, *end + 10); left > 0; --left) {
+    if (!Holds(file_, at, kDirectoryBytes) || Long(file_, at) != kDirectorySignature) {
       return Damaged("its directory breaks off");
     }
-    const uint64_t name_bytes = Short(file, at + 28);
-    if (!Holds(file, at + kDirectoryBytes, name_bytes)) return Damaged("a name is longer than the file");
-    if (TextFrom(file.subspan(at + kDirectoryBytes, name_bytes)) == name) return ContentsOf(file, at, base);
-    at += kDirectoryBytes + name_bytes + Short(file, at + 30) + Short(file, at + 32);
+    const uint64_t name_bytes = Short(file_, at + 28);
+    if (!Holds(file_, at + kDirectoryBytes, name_bytes)) return Damaged("a name is longer than the file");
+    records_.emplace(TextFrom(file_.subspan(at + kDirectoryBytes, name_bytes)), at);  // the first of a name counts
+    at += kDirectoryBytes + name_bytes + Short(file_, at + 30) + Short(file_, at + 32);
   }
-  return Error(StatusCode::kNotFound, "the archive at the file's end has no such entry");
+  return Status::Ok();
+}
+
+Result<std::span<const std::byte>> ZipDirectory::Find(std::string_view name) const {
+  const auto found = records_.find(name);
+  if (found == records_.end()) return why_missing_;
+  return ContentsOf(found->second);
+}
+
+Result<std::span<const std::byte>> ZipDirectory::ContentsOf(uint64_t record) const {
+  if (Short(file_, record + 10) != 0 || (Short(file_, record + 8) & kEncryptedFlag) != 0) {
+    return Error(StatusCode::kUnsupported, "it is compressed or encrypted; store it without compression (zip -0)");
+  }
+  const uint64_t size = Long(file_, record + 24), local = base_ + Long(file_, record + 42);
+  if (!Holds(file_, local, kLocalBytes) || Long(file_, local) != kLocalSignature) {
+    return Damaged("an entry points to no local header");
+  }
+  const uint64_t data = local + kLocalBytes + Short(file_, local + 26) + Short(file_, local + 28);
+  if (!Holds(file_, data, size)) return Damaged("an entry is larger than the file");
+  return file_.subspan(data, size);
+}
+
+Result<std::span<const std::byte>> FindZipEntry(std::span<const std::byte> file, std::string_view name) {
+  return ZipDirectory(file).Find(name);
 }
 
 }  // namespace hearth

@@ -4,6 +4,7 @@ HEARTH_BIN names the program. A device that keeps something is needed to see mor
     HEARTH_BIN=build/release/bin/hearth python3 -m unittest -v tests/cli/test_cache_trouble.py
 """
 
+import fcntl
 import json
 import os
 import pathlib
@@ -204,6 +205,15 @@ class Options(CacheCase):
 
     def test_a_limit_that_holds_nothing_is_one_warning_with_advice(self):
         self.assert_runs_with_one_warning(self.run_model("--cache-max-size", "64K"), "raise its limit")
+
+    def test_a_locked_store_is_no_device_that_is_not_usable(self):
+        self.run_model()
+        with open(self.folder / "cache" / "hearth.lock", "rb+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            done = subprocess.run([PROGRAM, "cache", "clear", "--yes", "--cache", str(self.folder / "cache")], capture_output=True,
+                                  text=True, timeout=TIMEOUT_S, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("another process keeps", done.stderr)
 
     def test_a_size_that_is_none_is_wrong_usage(self):
         done = subprocess.run([PROGRAM, "run", str(self.model), "--cache-max-size", "much"], capture_output=True, text=True,

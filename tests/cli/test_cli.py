@@ -25,6 +25,12 @@ class Usage(CliTest):
             with self.subTest(line=line):
                 self.assert_one_error(self.run_hearth(*line, expect=2), "--help")
 
+    def test_an_option_does_not_take_the_next_word_where_its_value_is_missing(self):
+        # As a script writes it with a variable that is not set: --cache="$FOLDER" clear
+        for line in (["cache", "prune", "--max-size=", "--cache", self.folder, "--yes"], ["run", MODEL, "--cache=", "--device", "cpu"]):
+            with self.subTest(line=line):
+                self.assert_one_error(self.run_hearth(*line, expect=2), "has no value")
+
     def test_an_empty_name_of_a_file_or_folder_is_wrong_usage(self):
         for line in (["devices", "--json", ""], ["run", MODEL, "--random-inputs", "1", "--output-dir", ""], ["run", MODEL, "--picture", ""],
                      ["bench", MODEL, "--csv", ""], ["bench", MODEL, "--trace", ""], ["inspect", MODEL, "--memory", ""],
@@ -132,6 +138,11 @@ class BadInput(CliTest):
             for library in ("libOpenCL.so", "libvulkan.so", "libEGL.so"):
                 self.assertNotIn(library, done.stderr)
 
+    def test_a_link_that_leads_in_a_circle_is_no_model(self):
+        (self.folder / "a").symlink_to(self.folder / "b")
+        (self.folder / "b").symlink_to(self.folder / "a")
+        self.assert_one_error(self.run_hearth("run", self.folder / "a", expect=3), "no model file", "check the path")
+
     def test_files_of_other_kinds_are_named_with_the_way_to_a_model(self):
         for name, data, part in (("a.onnx", b"\x08\x07\x12\x07pytorch", "an ONNX model"), ("a.h5", b"\x89HDF\r\n\x1a\n", "Keras 2"),
                                  ("a.keras", b"PK\x03\x04----", "Keras 3"), ("a.lfs", b"version https://git-lfs.github.com/spec/v1", "git lfs pull")):
@@ -147,6 +158,18 @@ class BadInput(CliTest):
     def test_an_input_that_the_model_has_not_is_named_with_those_it_has(self):
         done = self.run_hearth("run", MODEL, "--device", "cpu", "--input", f"photo={PICTURE}", expect=3)
         self.assert_one_error(done, "'photo'", "'image'")
+
+    def test_a_device_is_no_input_and_of_a_file_that_is_too_large_no_more_is_read_than_belongs_there(self):
+        for ending in ("bin", "npy", "png"):
+            zeros = self.folder / f"zeros.{ending}"
+            zeros.symlink_to("/dev/zero")
+            self.assert_one_error(self.run_hearth("run", MODEL, zeros, "--device", "cpu", expect=3), "is a device")
+        sparse = self.file("large.bin", b"")
+        os.truncate(sparse, 1 << 38)
+        self.assert_one_error(self.run_hearth("run", MODEL, sparse, "--device", "cpu", expect=3), "holds 274877906944 bytes", "takes 110592")
+        array = self.file("large.npy", npy("<f4", INPUT_SHAPE, b""))
+        os.truncate(array, 1 << 38)
+        self.assert_one_error(self.run_hearth("run", MODEL, array, "--device", "cpu", expect=3), "too large")
 
     def test_an_input_given_twice_is_refused(self):
         self.assert_one_error(self.run_hearth("run", MODEL, "--device", "cpu", "--input", f"image={PICTURE}", "--input",

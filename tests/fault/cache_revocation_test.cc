@@ -199,5 +199,23 @@ TEST(TrustedKeys, AFileThatOthersMayWriteIsRefused) {
   EXPECT_THAT(ReadPublicKeys(file).status().message(), HasSubstr("who could replace it"));
 }
 
+// What is read is what was checked, also where ".." leaves the folder that a link leads to.
+TEST(TrustedKeys, AFileBehindALinkThatOthersCouldReplaceIsRefused) {
+  SKIP_WITHOUT_SIGNATURES();
+  const KeyFiles keys;
+  ASSERT_TRUE(keys.made);
+  const auto open = keys.folder.path() / "open";
+  std::filesystem::create_directories(open / "inner");
+  std::filesystem::create_symlink(keys.folder.path() / "key.pub", open / "link.pub");
+  std::filesystem::copy_file(keys.folder.path() / "key.pub", open / "key.pub");
+  std::filesystem::create_directory_symlink(open / "inner", keys.folder.path() / "inner");
+  const std::filesystem::path files[] = {open / "link.pub", keys.folder.path() / "inner" / ".." / "key.pub"};
+  for (const std::filesystem::path& file : files) EXPECT_TRUE(ReadPublicKeys(file).ok()) << file;
+  ASSERT_EQ(::chmod(open.c_str(), 0777), 0);
+  for (const std::filesystem::path& file : files) {
+    EXPECT_THAT(ReadPublicKeys(file).status().message(), HasSubstr("who could replace it")) << file;
+  }
+}
+
 }  // namespace
 }  // namespace hearth

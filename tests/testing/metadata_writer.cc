@@ -35,16 +35,18 @@ std::vector<std::byte> MetadataBytes(const WrittenMetadata& metadata) {
   std::vector<flatbuffers::Offset<wire::ProcessUnit>> units;
   if (!metadata.mean.empty() || !metadata.std.empty()) {
     const auto scaling = wire::CreateNormalizationOptionsDirect(builder, &metadata.mean, &metadata.std);
-    units.push_back(wire::CreateProcessUnit(builder, wire::ProcessUnitOptions_NormalizationOptions, scaling.Union()));
+    units.assign(metadata.scalings,
+                 wire::CreateProcessUnit(builder, wire::ProcessUnitOptions_NormalizationOptions, scaling.Union()));
   }
   const auto picture = wire::CreateContent(builder, wire::ContentProperties_ImageProperties,
                                            wire::CreateImageProperties(builder).Union());
-  std::vector<flatbuffers::Offset<wire::TensorMetadata>> inputs = {
-      wire::CreateTensorMetadataDirect(builder, "picture", "what is seen", picture, &units)};
+  std::vector<flatbuffers::Offset<wire::TensorMetadata>> inputs(
+      metadata.described_inputs,
+      wire::CreateTensorMetadataDirect(builder, metadata.input_name.c_str(), "what is seen", picture, &units));
   std::vector<flatbuffers::Offset<wire::AssociatedFile>> files;
   if (!metadata.label_file.empty()) {
-    files.push_back(wire::CreateAssociatedFileDirect(builder, metadata.label_file.c_str(),
-                                                     wire::AssociatedFileType_TENSOR_AXIS_LABELS));
+    files.assign(metadata.label_files, wire::CreateAssociatedFileDirect(builder, metadata.label_file.c_str(),
+                                                                        wire::AssociatedFileType_TENSOR_AXIS_LABELS));
   }
   std::vector<flatbuffers::Offset<wire::TensorMetadata>> outputs(
       metadata.described_outputs,
@@ -57,12 +59,12 @@ std::vector<std::byte> MetadataBytes(const WrittenMetadata& metadata) {
   return {data, data + builder.GetSize()};
 }
 
-std::vector<std::byte> ModelWithMetadata(const std::vector<std::byte>& metadata) {
+std::vector<std::byte> ModelWithMetadata(const std::vector<std::byte>& metadata, size_t inputs, size_t outputs) {
   TfliteWriter writer;
   const int32_t input = writer.AddTensor({"x", {1, 4}}), output = writer.AddTensor({"y", {1, 4}});
   writer.AddOperator(kNeg, {input}, {output});
   writer.AddMetadata("TFLITE_METADATA", writer.AddBuffer(metadata));
-  return writer.Finish({input}, {output});
+  return writer.Finish(std::vector<int32_t>(inputs, input), std::vector<int32_t>(outputs, output));
 }
 
 std::vector<std::byte> WithArchive(std::vector<std::byte> file,

@@ -10,16 +10,18 @@
 namespace hearth {
 
 struct WrittenMetadata {
-  std::vector<float> mean = {127.5f}, std = {127.5f};  // of the input; empty: none
+  std::vector<float> mean = {127.5f}, std = {127.5f};  // of the input; both empty: none
   std::string label_file = "labels.txt";               // of the output's last dimension; empty: none
-  size_t described_outputs = 1;
+  std::string input_name = "picture";
+  // How often the same table is listed.
+  size_t described_inputs = 1, described_outputs = 1, scalings = 1, label_files = 1;
 };
 
-// The metadata's flatbuffer for a model with one input and one output.
+// The metadata's flatbuffer.
 std::vector<std::byte> MetadataBytes(const WrittenMetadata& metadata);
 
-// A model float32[1,4] -> float32[1,4] with this metadata.
-std::vector<std::byte> ModelWithMetadata(const std::vector<std::byte>& metadata);
+// A model float32[1,4] -> float32[1,4] with this metadata. Lists its input and its output so many times.
+std::vector<std::byte> ModelWithMetadata(const std::vector<std::byte>& metadata, size_t inputs = 1, size_t outputs = 1);
 
 // The file followed by an archive of the (name, contents) pairs. `method` 0: stored.
 std::vector<std::byte> WithArchive(std::vector<std::byte> file,

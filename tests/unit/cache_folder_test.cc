@@ -68,7 +68,7 @@ TEST(CacheSizes, AreReadAsPeopleWriteThem) {
                                                     {"2T", uint64_t{2} << 40},
                                                     {"0.5KB", 500}};
   for (const auto& [text, bytes] : sizes) EXPECT_EQ(ParseSizeBytes(text).value(), bytes) << text;
-  for (const char* text : {"", "much", "-1", "1.5", "1X", "1Mi", "1 G", "1e3", "99999999T", "nan"}) {
+  for (const char* text : {"0.0000001K", "", "much", "-1", "1.5", "1X", "1Mi", "1 G", "1e3", "99999999T", "nan"}) {
     EXPECT_FALSE(ParseSizeBytes(text).ok()) << text;
   }
 }
@@ -208,6 +208,76 @@ TEST(CacheFolderRules, ALinkInPlaceOfTheFolderIsRefusedAndOneAboveItIsResolved) 
   const auto below = PrepareFolder(folder.path() / "link" / "below");
   ASSERT_TRUE(below.ok()) << below.status().message();
   EXPECT_EQ(*below, fs::canonical(folder.path()) / "real" / "below");
+}
+
+// Everybody may rename what is in there, and put a link in its place.
+fs::path MakeOpenFolder(const fs::path& folder) {
+  fs::create_directory(folder);
+  EXPECT_EQ(::chmod(folder.c_str(), 0777), 0);
+  return folder;
+}
+
+TEST(CacheFolderRules, NothingIsMadeBelowAFolderThatOthersMayWrite) {
+  const CacheFolder folder;
+  const fs::path open = MakeOpenFolder(folder.path() / "open");
+  EXPECT_FALSE(PrepareFolder(open / "cache").ok());
+  EXPECT_FALSE(PrepareFolder(open / "new" / "cache").ok());
+  EXPECT_TRUE(fs::is_empty(open));
+}
+
+TEST(CacheFolderRules, ALinkThatOthersCouldReplaceIsNotFollowed) {
+  const CacheFolder folder;
+  const fs::path open = MakeOpenFolder(folder.path() / "open"), real = folder.path() / "real";
+  fs::create_directories(real / "cache");
+  fs::create_directory_symlink(real, open / "link");
+  fs::create_directory_symlink(open / "link", folder.path() / "link");
+  for (const fs::path& wanted : {open / "link" / "cache", folder.path() / "link" / "cache",
+                                 folder.path() / "link" / "new", open / "link" / "." / "cache" / ""}) {
+    for (const FolderUse use : {FolderUse::kCreate, FolderUse::kExisting, FolderUse::kReadOnlyLayer}) {
+      const auto prepared = PrepareFolder(wanted, use);
+      ASSERT_FALSE(prepared.ok()) << wanted;
+      EXPECT_NE(prepared.status().message().find("open, above "), std::string::npos) << prepared.status().message();
+    }
+  }
+  EXPECT_FALSE(fs::exists(real / "new"));
+}
+
+TEST(CacheFolderRules, ALinkOfAnotherUserIsNotFollowed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a link away";
+  const CacheFolder folder;
+  fs::create_directories(folder.path() / "real" / "cache");
+  fs::create_directory_symlink(folder.path() / "real", folder.path() / "link");
+  ASSERT_EQ(::lchown((folder.path() / "link").c_str(), 12345, 12345), 0);
+  const auto prepared = PrepareFolder(folder.path() / "link" / "cache");
+  ASSERT_FALSE(prepared.ok());
+  EXPECT_NE(prepared.status().message().find("a symbolic link of user 12345"), std::string::npos);
+}
+
+TEST(CacheFolderRules, TheFolderAboveALinkedOneIsThatOfItsTarget) {
+  const CacheFolder folder;
+  fs::create_directories(folder.path() / "a" / "b");
+  fs::create_directory_symlink(folder.path() / "a" / "b", folder.path() / "link");
+  const auto prepared = PrepareFolder(folder.path() / "link" / ".." / "cache");
+  ASSERT_TRUE(prepared.ok()) << prepared.status().message();
+  EXPECT_EQ(*prepared, fs::canonical(folder.path()) / "a" / "cache");
+}
+
+TEST(CacheFolderRules, LinksThatLeadInCirclesAreAnError) {
+  const CacheFolder folder;
+  fs::create_directory_symlink(folder.path() / "b", folder.path() / "a");
+  fs::create_directory_symlink(folder.path() / "a", folder.path() / "b");
+  const auto prepared = PrepareFolder(folder.path() / "a" / "cache");
+  ASSERT_FALSE(prepared.ok());
+  EXPECT_NE(prepared.status().message().find("too many"), std::string::npos) << prepared.status().message();
+}
+
+TEST(CacheFolderRules, APathThatIsTooLongForSqliteIsRefusedAndNotMade) {
+  const CacheFolder folder;
+  const fs::path first = folder.path() / std::string(200, 'm');
+  const auto prepared = PrepareFolder(first / std::string(200, 'n') / std::string(120, 'o'));
+  ASSERT_FALSE(prepared.ok());
+  EXPECT_NE(prepared.status().message().find("too long for sqlite"), std::string::npos) << prepared.status().message();
+  EXPECT_FALSE(fs::exists(first));
 }
 
 TEST(CacheFolderRules, AFileInPlaceOfTheFolderIsRefused) {

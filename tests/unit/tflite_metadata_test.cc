@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "frontends/tflite/reader.h"
 #include "frontends/tflite/zip_entry.h"
 #include "hearth/model.h"
+#include "tests/testing/child_process.h"
 #include "tests/testing/metadata_writer.h"
 #include "tests/testing/shared_data.h"
 
@@ -20,6 +22,15 @@ using Bytes = std::vector<std::byte>;
 
 Bytes LabelledModel(const std::string& labels, const WrittenMetadata& metadata = {}) {
   return WithArchive(ModelWithMetadata(MetadataBytes(metadata)), {{"other.txt", "x"}, {"labels.txt", labels}});
+}
+
+// The file lists its input and output as often as its metadata does.
+Bytes ModelThatRepeats(const WrittenMetadata& metadata) {
+  return ModelWithMetadata(MetadataBytes(metadata), metadata.described_inputs, metadata.described_outputs);
+}
+
+size_t CopyLimit(const Bytes& file) {
+  return 4 * file.size() + (1 << 20);
 }
 
 TEST(TfliteMetadata, TextsScalingAndLabelsAreRead) {
@@ -73,6 +84,68 @@ TEST(TfliteMetadata, AFileOfEmptyLinesDoesNotTakeManyTimesItsSize) {
   EXPECT_THAT(metadata.warnings, ElementsAre(HasSubstr("four times the file's size")));
 }
 
+TEST(TfliteMetadata, ALongNameIsCutInAWarningButNotWithinACharacter) {
+  std::string name = "x";
+  while (name.size() < 1 << 20) name += "\u00e9";  // two bytes, so that a cut after 200 would part one
+  const ModelMetadata metadata = ReadTfliteMetadata(LabelledModel("a", {.std = {}, .input_name = name})).value();
+  EXPECT_EQ(metadata.inputs.at(0).name, name);
+  ASSERT_EQ(metadata.warnings.size(), 1u);
+  EXPECT_LT(metadata.warnings[0].size(), 400u);
+  EXPECT_THAT(metadata.warnings[0], HasSubstr("'" + name.substr(0, 199) + "'"));
+}
+
+TEST(TfliteMetadata, ALongNameOfALabelFileIsCutInAWarningButNotWithinACharacter) {
+  std::string name = "x";
+  while (name.size() < 1 << 20) name += "\u00e9";
+  const ModelMetadata metadata = ReadTfliteMetadata(LabelledModel("a", {.label_file = name})).value();
+  ASSERT_EQ(metadata.warnings.size(), 1u);
+  EXPECT_LT(metadata.warnings[0].size(), 400u);
+  EXPECT_THAT(metadata.warnings[0], HasSubstr("'" + name.substr(0, 199) + "'"));
+}
+
+TEST(TfliteMetadata, OnlyTheFirstScalingOfATensorIsRead) {
+  const ModelMetadata metadata = ReadTfliteMetadata(LabelledModel("a", {.std = {}, .scalings = 20'000})).value();
+  EXPECT_THAT(metadata.warnings, ElementsAre(HasSubstr("mean and std of 'picture'")));
+}
+
+TEST(TfliteMetadata, WarningsBeyondAHundredAreCounted) {
+  const Bytes file = ModelThatRepeats({.std = {}, .label_file = "", .described_inputs = 1000});
+  const ModelMetadata metadata = ReadTfliteMetadata(file).value();
+  EXPECT_EQ(metadata.inputs.size(), 1000u);
+  ASSERT_EQ(metadata.warnings.size(), 101u);
+  EXPECT_THAT(metadata.warnings[99], HasSubstr("mean and std"));
+  EXPECT_THAT(metadata.warnings[100], HasSubstr("900 more warnings"));
+}
+
+TEST(TfliteMetadata, AScalingListedForManyTensorsDoesNotTakeManyTimesTheFilesSize) {
+  const std::vector<float> numbers(4096, 2.0f);
+  const Bytes file = ModelThatRepeats({.mean = numbers, .std = numbers, .label_file = "", .described_inputs = 4000});
+  const ModelMetadata metadata = ReadTfliteMetadata(file).value();
+  ASSERT_EQ(metadata.inputs.size(), 4000u);
+  EXPECT_EQ(metadata.inputs[0].mean, numbers);
+  size_t bytes = 0;
+  for (const TensorMetadata& input : metadata.inputs) bytes += 4 * (input.mean.size() + input.std.size());
+  EXPECT_LT(bytes, CopyLimit(file));
+  ASSERT_FALSE(metadata.warnings.empty());
+  EXPECT_THAT(metadata.warnings[0], HasSubstr("four times the file's size"));
+  EXPECT_EQ(testing::ExitCodeInLittleMemory([&file] { return ReadTfliteMetadata(file).ok(); }), 0);
+}
+
+TEST(TfliteMetadata, ATensorListedTooOftenIsLeftOutWithItsList) {
+  const Bytes file = ModelThatRepeats({.label_file = "", .described_inputs = 15'000});
+  const ModelMetadata metadata = ReadTfliteMetadata(file).value();
+  EXPECT_THAT(metadata.inputs, IsEmpty());
+  EXPECT_EQ(metadata.outputs.size(), 1u);
+  EXPECT_THAT(metadata.warnings, ElementsAre(HasSubstr("list of 15000 inputs would copy more than four times")));
+}
+
+TEST(TfliteMetadata, ALabelFileThatManyEntriesNameAndNoArchiveHoldsIsReportedOnce) {
+  const Bytes model = ModelThatRepeats({.described_outputs = 2, .label_files = 20'000});
+  EXPECT_THAT(ReadTfliteMetadata(model).value().warnings, ElementsAre(HasSubstr("there is no archive")));
+  const Bytes file = WithArchive(model, {{"other.txt", "x"}});
+  EXPECT_THAT(ReadTfliteMetadata(file).value().warnings, ElementsAre(HasSubstr("no such entry")));
+}
+
 TEST(TfliteMetadata, DamagedCopiesGiveAnErrorOrAResultAndNeverACrash) {
   const Bytes whole = LabelledModel("cat\ndog\n");
   std::mt19937 random(1);
@@ -112,6 +185,26 @@ TEST(ZipEntry, AnEntryIsFoundBehindAnythingAndBeforeAComment) {
   EXPECT_EQ(FindZipEntry(file, "a").value().size(), 5u);
   EXPECT_EQ(FindZipEntry(file, "b").value().size(), 0u);
   EXPECT_EQ(FindZipEntry(file, "c").status().code(), StatusCode::kNotFound);
+}
+
+TEST(ZipEntry, TheArchiveIsLookedForOnceForManyEntries) {
+  Bytes file = WithArchive(Bytes(100), {{"a", "first"}, {"b", "second"}});
+  const ZipDirectory directory(file);
+  std::fill(file.end() - 22, file.end(), std::byte{0});  // a further search would find no end of the archive
+  EXPECT_EQ(directory.Find("a").value().size(), 5u);
+  EXPECT_EQ(directory.Find("b").value().size(), 6u);
+  EXPECT_EQ(directory.Find("c").status().code(), StatusCode::kNotFound);
+}
+
+TEST(ZipEntry, TheFirstOfTwoEntriesOfOneNameCounts) {
+  EXPECT_EQ(FindZipEntry(WithArchive({}, {{"a", "first"}, {"a", "again, longer"}}), "a").value().size(), 5u);
+}
+
+TEST(ZipEntry, EntriesBeforeADamageInTheDirectoryAreFound) {
+  Bytes file = WithArchive(Bytes(100), {{"a", "first"}, {"b", "second"}});
+  file[file.size() - 22 - 47] = std::byte{0};  // the signature of b's record, of 46 bytes and its name
+  EXPECT_EQ(FindZipEntry(file, "a").value().size(), 5u);
+  EXPECT_EQ(FindZipEntry(file, "b").status().code(), StatusCode::kMalformedInput);
 }
 
 TEST(ZipEntry, AFileWithoutAnArchiveHasNoEntries) {

@@ -53,7 +53,11 @@ class CacheCommand final : public Verb {
     HEARTH_ASSIGN(const Cache cache, Cache::At(folder_));
     const CLI::App* named = app_->get_subcommands().front();
     for (const Part& part : parts_) {
-      if (part.app == named) return part.run(cache);
+      if (part.app != named) continue;
+      const Result<ExitCode> code = part.run(cache);
+      // A store that another process keeps locked is no device that is not usable.
+      const bool is_locked = code.status().code() == StatusCode::kUnavailable && named->get_name() != "warm";
+      return is_locked ? Error(StatusCode::kIoError, "{}", code.status().message()) : code;
     }
     return ExitCode::kUsage;
   }
@@ -246,7 +250,9 @@ class CacheCommand final : public Verb {
     HEARTH_ASSIGN(const CacheFilter filter, filter_.Filter(cache));
     // A damaged store has no list; clearing moves it aside.
     const Result<std::vector<CacheEntry>> entries = cache.List(filter);
-    if (entries.status().code() == StatusCode::kInvalidArgument) return entries.status();  // a mistake in the arguments
+    // A mistake in the arguments, or a lock: it is not waited for again.
+    const StatusCode failure = entries.status().code();
+    if (failure == StatusCode::kInvalidArgument || failure == StatusCode::kUnavailable) return entries.status();
     std::string what = fmt::format("the store in {}", cache.folder());
     if (entries.ok()) {
       uint64_t bytes = 0;

@@ -83,6 +83,7 @@ void RecordError(const std::string& verb, int exit_code, std::string_view messag
     for (const std::string& line : lines) out << line << "\n";
   }
   std::error_code error;
+  std::filesystem::permissions(made, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write, error);
   std::filesystem::rename(made, file, error);
   if (error) std::filesystem::remove(made, error);
 }

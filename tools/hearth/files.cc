@@ -31,16 +31,24 @@ std::string EndingOf(const std::string& path) {
   return ending;
 }
 
-Result<std::vector<std::byte>> ReadFile(const std::string& path) {
+Result<std::vector<std::byte>> ReadFile(const std::string& path, uint64_t most_bytes) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
+  const std::filesystem::file_type type = std::filesystem::status(path, error).type();
+  if (type == std::filesystem::file_type::directory) {
     return Error(StatusCode::kNotFound, "can't read {}: it is a folder", path);
+  }
+  if (type == std::filesystem::file_type::character || type == std::filesystem::file_type::block) {
+    return Error(StatusCode::kNotFound, "can't read {}: it is a device, not a file", path);
   }
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) return Error(StatusCode::kNotFound, "can't read {}: {}", path, Reason(errno));
   std::vector<std::byte> bytes;
   std::vector<std::byte> chunk(1 << 20);
   while (const size_t count = std::fread(chunk.data(), 1, chunk.size(), file)) {
+    if (count > most_bytes - bytes.size()) {
+      std::fclose(file);
+      return Error(StatusCode::kInvalidArgument, "{} is too large: at most {} bytes belong there", path, most_bytes);
+    }
     bytes.insert(bytes.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(count));
   }
   const bool failed = std::ferror(file) != 0;

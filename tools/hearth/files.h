@@ -3,6 +3,7 @@
 #define HEARTH_TOOLS_HEARTH_FILES_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,8 +15,9 @@ namespace hearth {
 // The extension with its dot, in lower case.
 std::string EndingOf(const std::string& path);
 
-// kNotFound, for folders too.
-Result<std::vector<std::byte>> ReadFile(const std::string& path);
+// A file or what comes out of a pipe. kNotFound, for folders and devices too; kInvalidArgument if it holds more than
+// `most_bytes`, of which no more are read.
+Result<std::vector<std::byte>> ReadFile(const std::string& path, uint64_t most_bytes);
 
 // Replaces the file. kIoError.
 Status WriteFile(const std::string& path, std::string_view contents);

@@ -21,6 +21,9 @@
 namespace hearth {
 namespace {
 
+constexpr uint64_t kMostPictureBytes = uint64_t{512} << 20;  // of a file
+constexpr int64_t kMostPixels = int64_t{1} << 27;            // the largest cameras' photographs have a sixth of that
+
 uint8_t Rounded(float value) {
   return static_cast<uint8_t>(std::clamp(std::floor(value + 0.5f), 0.0f, 255.0f));
 }
@@ -116,13 +119,18 @@ Image Upright(Image image, int orientation) {
 }  // namespace
 
 Result<Image> ReadImage(const std::string& path, int channels) {
-  HEARTH_ASSIGN(const std::vector<std::byte> file, ReadFile(path));
+  HEARTH_ASSIGN(const std::vector<std::byte> file, ReadFile(path, kMostPictureBytes));
   Image image;
   image.channels = channels;
   int channels_in_file = 0;
+  const auto* bytes = reinterpret_cast<const stbi_uc*>(file.data());
+  if (stbi_info_from_memory(bytes, DecoderBytes(file), &image.width, &image.height, &channels_in_file) != 0 &&
+      int64_t{image.width} * image.height > kMostPixels) {
+    return Error(StatusCode::kInvalidArgument, "{} has {} x {} pixels, more than {}: make it smaller", path,
+                 image.width, image.height, kMostPixels);
+  }
   const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
-      stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(file.data()), DecoderBytes(file), &image.width,
-                            &image.height, &channels_in_file, channels),
+      stbi_load_from_memory(bytes, DecoderBytes(file), &image.width, &image.height, &channels_in_file, channels),
       stbi_image_free);
   if (pixels == nullptr) return NoPicture(path);
   const size_t count = static_cast<size_t>(image.width) * image.height * channels;
@@ -131,7 +139,7 @@ Result<Image> ReadImage(const std::string& path, int channels) {
 }
 
 Result<PictureSize> SizeOfPicture(const std::string& path) {
-  HEARTH_ASSIGN(const std::vector<std::byte> file, ReadFile(path));
+  HEARTH_ASSIGN(const std::vector<std::byte> file, ReadFile(path, kMostPictureBytes));
   PictureSize size;
   const int found = stbi_info_from_memory(reinterpret_cast<const stbi_uc*>(file.data()), DecoderBytes(file),
                                           &size.width, &size.height, &size.channels);
@@ -185,6 +193,11 @@ Result<PictureInput> ReadImageAsInput(const std::string& path, const TensorInfo&
 }
 
 Status WritePng(const std::string& path, const Image& image) {
+  // The encoder counts its bytes in int.
+  if (image.height > 0 && int64_t{image.width} * image.channels >= INT_MAX / image.height) {
+    return Error(StatusCode::kResourceExhausted, "a picture of {} x {} pixels is too large for {}", image.width,
+                 image.height, path);
+  }
   std::vector<uint8_t> pixels(image.values.size());
   std::transform(image.values.begin(), image.values.end(), pixels.begin(), Rounded);
   std::string file;

@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hearth/version.h"
@@ -92,6 +94,16 @@ void RefuseEmptyValues(CLI::App& app) {
   for (CLI::App* part : app.get_subcommands([](const CLI::App*) { return true; })) RefuseEmptyValues(*part);
 }
 
+// "--cache=" with nothing behind it, as from an unset variable, would take the next word as its value. Empty if there
+// is none.
+std::string OptionWithoutValue(std::span<char*> arguments) {
+  for (const std::string_view argument : arguments) {
+    if (argument == "--") break;
+    if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) return std::string(argument);
+  }
+  return "";
+}
+
 // A file opened while a standard stream is closed would get its number, and then output of the program and drivers.
 void HoldStandardStreams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -118,6 +130,10 @@ ExitCode Main(int argc, char** argv) {
     subcommand->footer("Example:\n  " + verb->info().example);
     verb->AddOptions(*subcommand);
     RefuseEmptyValues(*subcommand);
+  }
+  if (const std::string option = OptionWithoutValue({argv, static_cast<size_t>(argc)}); !option.empty()) {
+    PrintError(fmt::format("hearth: '{}' has no value behind its '='", option));
+    return ExitCode::kUsage;
   }
   try {
     app.parse(argc, argv);

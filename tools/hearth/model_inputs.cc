@@ -21,6 +21,9 @@
 namespace hearth {
 namespace {
 
+constexpr uint64_t kMostNpyHeaderBytes = 1 << 20;
+constexpr uint64_t kMostOpenArrayBytes = uint64_t{16} << 30;  // of an array that decides a shape
+
 // "x=photo.png" split, if the model has an input named "x".
 struct InputArgument {
   std::optional<size_t> input;  // index in the model
@@ -82,7 +85,7 @@ Result<std::vector<std::string>> AssignFiles(const InputOptions& options, std::s
 }
 
 Result<std::vector<std::byte>> ReadNpyInput(const std::string& path, const TensorInfo& info) {
-  HEARTH_ASSIGN(const std::vector<std::byte> file, ReadFile(path));
+  HEARTH_ASSIGN(const std::vector<std::byte> file, ReadFile(path, info.size_bytes + kMostNpyHeaderBytes));
   Result<NpyArray> array = ParseNpy(file);
   if (!array.ok()) return array.status().Within(path);
   if (const Status fits = CheckArray(info, array->dtype, array->shape); !fits.ok()) return fits.Within(path);
@@ -118,10 +121,17 @@ Result<std::vector<std::byte>> ReadArray(const std::string& path, const TensorIn
   if (ending != ".bin") {
     return Error(StatusCode::kInvalidArgument, "{}: an input file ends in .npy, .bin, .png, .jpg, .jpeg or .bmp", path);
   }
-  HEARTH_ASSIGN(std::vector<std::byte> bytes, ReadFile(path));
-  if (bytes.size() != info.size_bytes) {
-    return Error(StatusCode::kInvalidArgument, "{} holds {} bytes, but input '{}' ({}[{}]) takes {}", path,
-                 bytes.size(), info.name, info.dtype, fmt::join(info.shape, ","), info.size_bytes);
+  std::error_code error;
+  const uint64_t file_bytes =
+      std::filesystem::is_regular_file(path, error) ? std::filesystem::file_size(path, error) : 0;
+  Result<std::vector<std::byte>> bytes = ReadFile(path, info.size_bytes);
+  if (!bytes.ok() && bytes.status().code() != StatusCode::kInvalidArgument) return bytes.status();
+  if (!bytes.ok() || bytes->size() != info.size_bytes) {
+    const std::string held = bytes.ok()        ? fmt::to_string(bytes->size())
+                             : file_bytes == 0 ? fmt::format("more than {}", info.size_bytes)
+                                               : fmt::to_string(file_bytes);
+    return Error(StatusCode::kInvalidArgument, "{} holds {} bytes, but input '{}' ({}[{}]) takes {}", path, held,
+                 info.name, info.dtype, fmt::join(info.shape, ","), info.size_bytes);
   }
   return bytes;
 }
@@ -245,11 +255,12 @@ Result<std::map<std::string, std::vector<int32_t>>> ShapesOfFiles(const InputOpt
       HEARTH_ASSIGN(const PictureSize size, SizeOfPicture(files[k]));
       given = {1, size.height, size.width, size.channels};
     } else if (EndingOf(files[k]) == ".npy") {
-      HEARTH_ASSIGN(const std::vector<std::byte> file, ReadFile(files[k]));
+      HEARTH_ASSIGN(const std::vector<std::byte> file, ReadFile(files[k], kMostOpenArrayBytes));
       const Result<NpyArray> array = ParseNpy(file);
       if (!array.ok()) return array.status().Within(files[k]);
       given = array->shape;
-      if (given.size() + 1 == declared.size() && std::abs(declared[0]) == 1) given.insert(given.begin(), 1);
+      if (given.size() + 1 == declared.size() && (declared[0] == 1 || declared[0] == -1))
+        given.insert(given.begin(), 1);
     } else {
       continue;  // raw bytes have no shape
     }

@@ -48,8 +48,10 @@ std::string BoxText(const Box& box) {
                      100 * box.score);
 }
 
-// A box per class that occurs, with its name and its share of the picture.
+// A box for each of the largest classes, with its name and its share of the picture. `areas` begins with the largest.
 Image Legend(std::span<const ClassArea> areas, int width) {
+  constexpr size_t kMostClasses = 64;
+  areas = areas.first(std::min(areas.size(), kMostClasses));
   constexpr int kScale = 2, kPad = 8, kColumn = 256;
   const int columns = std::max(1, width / kColumn), row_height = TextHeight(kScale) + kPad;
   const int rows = (static_cast<int>(areas.size()) + columns - 1) / columns;
