@@ -13,15 +13,29 @@
 namespace hearth {
 namespace {
 
+constexpr int64_t kCommonLines = 4;  // output lines that read common input lines
+
 struct Geometry : FloatConvolution {
-  // Output lines that fill tiles on their own, so that their windows are not copied.
-  bool has_wide_lines() const { return out[2] >= 24; }
+  // Whether windows are read where they lie in input lines: if output lines fill tiles on their own.
+  bool reads_lines() const { return out[2] >= 24 && (!has_padding() || has_little_padding()); }
+  // Whether the padded copy of the lines is not much more than the lines and a window. Dilation can make padding of any
+  // size.
+  bool has_little_padding() const {
+    constexpr double kMostTimes = 4.0, kSmallCopy = 64 * 1024;  // elements
+    const int64_t height = lines_height(std::min<int64_t>(kCommonLines, out[1]));
+    const double copied = double(height) * double(line_width()) * in[3];  // may exceed 64 bits
+    const double covered = double(std::min<int64_t>(height, in[1])) * in[2] * in[3];
+    return copied <= kMostTimes * (covered + double(depth())) + kSmallCopy;
+  }
   bool has_padding() const { return padding.top > 0 || padding.bottom > 0 || padding.left > 0 || padding.right > 0; }
   // The range of pixels that an output line reads across and down.
   int64_t line_width() const {
     return int64_t{out[2] - 1} * window.stride_w + int64_t{kernel_w - 1} * window.dilation_w + 1;
   }
-  int64_t window_height() const { return int64_t{kernel_h - 1} * window.dilation_h + 1; }
+  // The range of lines that `count` neighbouring output lines read.
+  int64_t lines_height(int64_t count) const {
+    return (count - 1) * window.stride_h + int64_t{kernel_h - 1} * window.dilation_h + 1;
+  }
   int64_t depth() const { return int64_t{kernel_h} * kernel_w * in[3]; }
   int64_t rows() const { return int64_t{out[0]} * out[1] * out[2]; }
   bool is_pointwise() const {
@@ -61,17 +75,17 @@ void CopyPatch(const Geometry& g, const float* x, int64_t row, float* patch) {
 // Copies `count` lines of an image from `first` on, with the padding around them.
 void CopyLines(const Geometry& g, const float* image, int64_t first, int64_t count, float* lines) {
   const int64_t channels = g.in[3], width = g.line_width();
-  const int64_t inside = std::min<int64_t>(g.in[2], width - g.padding.left);
-  const int64_t behind = width - g.padding.left - inside;
+  const int64_t before = std::min<int64_t>(g.padding.left, width);  // strides may end the last window before the image
+  const int64_t inside = std::min<int64_t>(g.in[2], width - before), behind = width - before - inside;
   for (int64_t y = first; y < first + count; ++y, lines += width * channels) {
     if (y < 0 || y >= g.in[1]) {
       std::fill_n(lines, width * channels, 0.0f);
       continue;
     }
-    std::fill_n(lines, g.padding.left * channels, 0.0f);
-    std::memcpy(lines + g.padding.left * channels, image + y * g.in[2] * channels,
+    std::fill_n(lines, before * channels, 0.0f);
+    std::memcpy(lines + before * channels, image + y * g.in[2] * channels,
                 static_cast<size_t>(inside * channels) * sizeof(float));
-    std::fill_n(lines + (g.padding.left + inside) * channels, behind * channels, 0.0f);
+    std::fill_n(lines + (before + inside) * channels, behind * channels, 0.0f);
   }
 }
 
@@ -93,7 +107,7 @@ class DenseConvolutionNode final : public HostNode {
                        std::shared_ptr<const PackedMatrices> weights, std::vector<float> bias)
       : geometry_(geometry),
         line_pixels_(geometry.has_padding() ? geometry.line_width() : geometry.in[2]),
-        pieces_(PiecesOf(geometry, line_pixels_)),
+        pieces_(geometry.reads_lines() ? PiecesOf(geometry, line_pixels_) : std::vector<int64_t>()),
         x_(request.arena.floats(request.node.inputs[0])),
         out_(request, ActivationPartsOf(geometry.activation).rest),
         y_(out_.floats().data()),
@@ -111,7 +125,7 @@ class DenseConvolutionNode final : public HostNode {
     if (geometry_.is_pointwise()) {
       const MatrixPair pair{{x_.data(), geometry_.depth(), 1, {}}, 0, y_};
       weights_->Multiply({&pair, 1}, geometry_.rows(), finish_, workers_);
-    } else if (geometry_.has_wide_lines()) {
+    } else if (geometry_.reads_lines()) {
       MultiplyLines();
     } else {
       MultiplyPatches();
@@ -122,8 +136,10 @@ class DenseConvolutionNode final : public HostNode {
 
  private:
   void MultiplyPatches() {
-    constexpr int64_t kMostPatchElements = 192 * 1024;  // fits a core's second-level cache
-    const int64_t depth = geometry_.depth(), most_rows = std::clamp<int64_t>(kMostPatchElements / depth, 48, 96);
+    constexpr int64_t kPatchElements = 192 * 1024;           // fits a core's second-level cache
+    constexpr int64_t kMostPatchElements = 4 * 1024 * 1024;  // longer windows are copied a few at a time
+    const int64_t depth = geometry_.depth(), least_rows = std::clamp<int64_t>(kMostPatchElements / depth, 1, 48);
+    const int64_t most_rows = std::clamp<int64_t>(kPatchElements / depth, least_rows, 96);
     const ProductTasks tasks = weights_->TasksOf(1, geometry_.rows(), most_rows, workers_);
     tasks.ForEach(workers_, [&](int64_t, int64_t first, int64_t last, int64_t group) {
       thread_local std::vector<float> patches;  // shared by all convolutions, so that its pages are in use already
@@ -138,16 +154,15 @@ class DenseConvolutionNode final : public HostNode {
 
   // Reads windows in place: the rows of a tile are neighbours in an output line.
   void MultiplyLines() {
-    constexpr int64_t kLines = 4;  // output lines that read common input lines
     const Geometry& g = geometry_;
     const int64_t all_lines = int64_t{g.out[0]} * g.out[1];
-    ProductTasks tasks = weights_->TasksOf(1, all_lines * g.out[2], kLines * g.out[2], workers_);
+    ProductTasks tasks = weights_->TasksOf(1, all_lines * g.out[2], kCommonLines * g.out[2], workers_);
     tasks.rows = all_lines;
     tasks.blocks = std::min(tasks.blocks, all_lines);
     tasks.ForEach(workers_, [&](int64_t, int64_t first, int64_t last, int64_t group) {
       for (int64_t line = first; line < last;) {
         const int64_t to_image_end = g.out[1] - line % g.out[1];
-        const int64_t count = std::min({kLines, last - line, to_image_end});
+        const int64_t count = std::min({kCommonLines, last - line, to_image_end});
         MultiplyLinesOfImage(line, count, group, tasks.groups);
         line += count;
       }
@@ -161,7 +176,7 @@ class DenseConvolutionNode final : public HostNode {
     const float* from = x_.data() + line / g.out[1] * g.in[1] * g.in[2] * channels;
     thread_local std::vector<float> lines;  // shared by all convolutions, so that its pages are in use already
     if (g.has_padding()) {
-      const int64_t height = (count - 1) * g.window.stride_h + g.window_height();
+      const int64_t height = g.lines_height(count);
       lines.resize(std::max(lines.size(), static_cast<size_t>(height * line_pixels_ * channels)));
       CopyLines(g, from, first, height, lines.data());
       from = lines.data();

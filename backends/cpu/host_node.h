@@ -21,7 +21,8 @@ class HostNode {
   virtual ~HostNode() = default;
   virtual Status Run() = 0;
   virtual std::string_view kernel() const = 0;  // its name in profiles
-  // Bytes that the node made of its constants for itself; nullopt if it holds them as floats, or not at all.
+  // Bytes that the node made of its constants for itself, or lists of addresses that it keeps; nullopt if it holds them
+  // as floats, or not at all.
   virtual std::optional<uint64_t> held_bytes() const { return std::nullopt; }
 };
 

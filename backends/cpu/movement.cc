@@ -11,6 +11,8 @@ namespace {
 
 using Digit = MovedPart::Digit;
 
+constexpr int64_t kMostParts = 2048;  // each takes half a kilobyte at least
+
 std::vector<int64_t> StridesOf(const Shape& shape) {
   std::vector<int64_t> strides(static_cast<size_t>(shape.rank()));
   int64_t stride = 1;
@@ -53,6 +55,12 @@ std::vector<MovedPart> Parts(const Pad& pad, const Shape& in, const Shape& out) 
     }));
   }
   return {part};
+}
+
+int64_t PixelsOf(const SpaceToBatch& op) {
+  int64_t pixels = 1;
+  for (int d = 0; d < op.block.rank(); ++d) pixels *= op.block[d];
+  return pixels;
 }
 
 // One part for each pixel of a block.
@@ -106,11 +114,21 @@ std::vector<MovedPart> Parts(const Resize& resize, const Shape& in, const Shape&
 
 }  // namespace
 
+bool HasMovedParts(const Graph& graph, const Node& node, size_t output) {
+  if (std::holds_alternative<Pad>(node.op) || std::holds_alternative<MirrorPad>(node.op)) return true;
+  if (std::holds_alternative<BatchToSpace>(node.op)) return true;
+  if (const auto* op = std::get_if<SpaceToBatch>(&node.op)) return PixelsOf(*op) <= kMostParts;
+  const auto* resize = std::get_if<Resize>(&node.op);
+  if (resize != nullptr) return resize->kind == ResizeKind::kNearest;
+  return ViewOf(graph, node, output).has_value();
+}
+
 std::optional<std::vector<MovedPart>> MovedPartsOf(const Graph& graph, const Node& node, size_t output) {
   const Shape &in = graph.value(node.inputs[0]).desc.shape, &out = graph.value(node.outputs[output]).desc.shape;
   if (const auto* op = std::get_if<Pad>(&node.op)) return Parts(*op, in, out);
   if (const auto* op = std::get_if<MirrorPad>(&node.op)) return Parts(*op, in, out);
-  if (const auto* op = std::get_if<SpaceToBatch>(&node.op)) return Parts(*op, in, out);
+  const auto* blocks = std::get_if<SpaceToBatch>(&node.op);
+  if (blocks != nullptr && PixelsOf(*blocks) <= kMostParts) return Parts(*blocks, in, out);
   if (const auto* op = std::get_if<BatchToSpace>(&node.op)) return Parts(*op, in, out);
   const auto* resize = std::get_if<Resize>(&node.op);
   if (resize != nullptr && resize->kind == ResizeKind::kNearest) return Parts(*resize, in, out);

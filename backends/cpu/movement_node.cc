@@ -25,7 +25,14 @@ struct MovedRows {
   int64_t source = 0, target = 0, count = 1, length = 1;
   std::vector<MovedPart::Digit> outer;  // digits of the row's index
   std::vector<Run> runs;                // of one row; or, if runs would be short:
-  std::vector<int64_t> places;          // the source of each of its elements
+  std::vector<int64_t> places;          // the source of each of its elements; or, for a long row without either:
+  int64_t stride = 0;                   // between the sources of its elements
+
+  uint64_t listed_bytes() const {
+    uint64_t bytes = runs.size() * sizeof(Run) + places.size() * sizeof(int64_t);
+    for (const MovedPart::Digit& digit : outer) bytes += digit.steps.size() * sizeof(int64_t);
+    return bytes;
+  }
 };
 
 int64_t StepOf(const MovedPart::Digit& digit, int64_t value) {
@@ -36,8 +43,9 @@ int64_t Plus(int64_t a, int64_t b) {
   return a == MovedPart::kZero || b == MovedPart::kZero ? MovedPart::kZero : a + b;
 }
 
-// The sources of the elements of the last digits.
-std::vector<int64_t> PlacesOf(std::span<const MovedPart::Digit> digits) {
+// The sources of the elements of the last digits. One listed digit may be long: its list is taken, not copied.
+std::vector<int64_t> PlacesOf(std::span<MovedPart::Digit> digits) {
+  if (digits.size() == 1 && !digits[0].is_regular()) return std::move(digits[0].steps);
   std::vector<int64_t> places = {0};
   for (const MovedPart::Digit& digit : digits) {
     std::vector<int64_t> longer;
@@ -50,7 +58,9 @@ std::vector<int64_t> PlacesOf(std::span<const MovedPart::Digit> digits) {
   return places;
 }
 
+// The runs of a row; none if they would be short.
 std::vector<MovedRows::Run> RunsOf(const std::vector<int64_t>& places) {
+  const size_t most_runs = places.size() / kShortRun;
   std::vector<MovedRows::Run> runs;
   for (size_t k = 0; k < places.size(); ++k) {
     if (!runs.empty()) {
@@ -61,6 +71,7 @@ std::vector<MovedRows::Run> RunsOf(const std::vector<int64_t>& places) {
         continue;
       }
     }
+    if (runs.size() == most_runs) return {};
     runs.push_back({static_cast<int64_t>(k), places[k], 1});
   }
   return runs;
@@ -73,17 +84,16 @@ MovedRows MovedRowsOf(MovedPart part) {
   rows.length = part.digits[first].radix;
   while (first > 0 && rows.length * part.digits[first - 1].radix <= kMostInRow)
     rows.length *= part.digits[--first].radix;
-  const std::span<const MovedPart::Digit> inner = std::span(part.digits).subspan(first);
-  if (inner.size() == 1 && inner[0].is_regular() && inner[0].stride == 1) {
+  const std::span<MovedPart::Digit> inner = std::span(part.digits).subspan(first);
+  const bool is_regular = inner.size() == 1 && inner[0].is_regular();
+  if (is_regular && inner[0].stride == 1) {
     rows.runs = {{0, 0, rows.length}};
+  } else if (is_regular && rows.length > kMostInRow) {
+    rows.stride = inner[0].stride;
   } else {
     rows.places = PlacesOf(inner);
     rows.runs = RunsOf(rows.places);
-    if (static_cast<int64_t>(rows.runs.size()) * kShortRun <= rows.length) {
-      rows.places.clear();
-    } else {
-      rows.runs.clear();
-    }
+    if (!rows.runs.empty()) rows.places = std::vector<int64_t>();  // frees the list
   }
   part.digits.resize(first);
   for (const MovedPart::Digit& digit : part.digits) rows.count *= digit.radix;
@@ -95,7 +105,17 @@ MovedRows MovedRowsOf(MovedPart part) {
 using FillBytes = std::array<std::byte, sizeof(uint64_t)>;
 
 template <typename Element>
+void MoveStrided(const MovedRows& rows, const Element* source, Element* target) {
+  if (rows.stride == 0) {
+    std::fill_n(target, rows.length, *source);
+  } else {
+    for (int64_t k = 0; k < rows.length; ++k) target[k] = source[k * rows.stride];
+  }
+}
+
+template <typename Element>
 void MoveRow(const MovedRows& rows, const Element* source, Element* target, Element zero) {
+  if (rows.runs.empty() && rows.places.empty()) return MoveStrided(rows, source, target);
   for (const MovedRows::Run& run : rows.runs) {
     if (run.source == MovedPart::kZero) {
       std::fill_n(target + run.target, run.length, zero);
@@ -145,6 +165,14 @@ class MovementNode final : public HostNode {
         outputs_(std::move(outputs)) {}
 
   std::string_view kernel() const override { return "movement"; }
+
+  std::optional<uint64_t> held_bytes() const override {
+    uint64_t bytes = 0;
+    for (const Output& output : outputs_) {
+      for (const MovedRows& rows : output.parts) bytes += rows.listed_bytes();
+    }
+    return bytes;
+  }
 
   Status Run() override {
     for (const Output& output : outputs_) {

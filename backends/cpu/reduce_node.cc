@@ -157,7 +157,8 @@ void ReduceNumbers(ReduceKind kind, const Layout& layout, const std::byte* in, s
   T* y = reinterpret_cast<T*>(out);
   const auto as_is = [](auto sum) HEARTH_INTO_CALLER { return static_cast<T>(sum); };
   using Exact = std::conditional_t<std::is_floating_point_v<T>, Accumulator, T>;
-  const auto count = static_cast<Exact>(layout.inputs / layout.outputs);
+  using Count = std::conditional_t<std::is_floating_point_v<T>, Accumulator, int64_t>;  // may exceed an integer T
+  const auto count = static_cast<Count>(layout.inputs / layout.outputs);
   switch (kind) {
     case ReduceKind::kSum:
       return ReduceAll(layout, x, y, Joining<T, Accumulator, kPlus<Accumulator>>{0}, workers, as_is);

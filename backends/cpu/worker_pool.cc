@@ -58,6 +58,7 @@ WorkerPool::~WorkerPool() {
 
 void WorkerPool::StartWorkers() {
   if (!workers_.empty()) return;
+  workers_.reserve(ranges_.size());
   for (size_t thread = 1; thread < ranges_.size(); ++thread) {
     // If the system refuses a worker, the others do its share.
     if (std::thread worker; StartThread(worker, [this, thread] { Work(thread); }).ok())
@@ -113,17 +114,26 @@ void WorkerPool::Work(size_t thread) {
   }
 }
 
+// An exception would end the process in a worker, and leave workers in the loop of a caller that is gone.
+void WorkerPool::Call(int64_t index) noexcept {
+  try {
+    piece_(context_, index);
+  } catch (...) {
+    if (!failed_.exchange(true, std::memory_order_relaxed)) error_ = std::current_exception();
+  }
+}
+
 bool WorkerPool::TakeAll(size_t thread) {
   bool took_any = false;
   Range& own = ranges_[thread];
   while (own.left.fetch_sub(1, std::memory_order_relaxed) > 0) {
-    piece_(context_, own.begin++);
+    Call(own.begin++);
     took_any = true;
   }
   for (size_t k = 1; k < ranges_.size(); ++k) {
     Range& other = ranges_[(thread + k) % ranges_.size()];
     while (other.left.fetch_sub(1, std::memory_order_relaxed) > 0) {
-      piece_(context_, other.end.fetch_sub(1, std::memory_order_relaxed) - 1);
+      Call(other.end.fetch_sub(1, std::memory_order_relaxed) - 1);
       took_any = true;
     }
   }
@@ -180,6 +190,7 @@ void WorkerPool::ForEach(int64_t count, Piece piece, void* context) {
   state_.fetch_and(~kOpen, std::memory_order_acq_rel);
   WaitForWorkers();
   if (helped_.load(std::memory_order_relaxed)) shared_loops_.fetch_add(1, std::memory_order_relaxed);
+  if (failed_.exchange(false, std::memory_order_relaxed)) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
 }  // namespace hearth

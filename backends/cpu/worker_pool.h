@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -34,7 +35,8 @@ class WorkerPool {
   int threads() const { return static_cast<int>(ranges_.size()); }
 
   // Calls piece(context, k) once for each k in [0, count), and returns when all calls have returned. Each thread starts
-  // with the same indices in every loop of the same length. Within another loop it runs on the calling thread.
+  // with the same indices in every loop of the same length. Within another loop it runs on the calling thread. If calls
+  // throw, one of their exceptions reaches the caller, after the last call; other calls may then be left out.
   void ForEach(int64_t count, Piece piece, void* context);
 
   // The same with `work(k)`.
@@ -68,6 +70,7 @@ class WorkerPool {
   void StartWorkers();
   void Work(size_t thread);
   bool TakeAll(size_t thread);
+  void Call(int64_t index) noexcept;
   uint32_t WaitForLoop(uint32_t seen);
   void WaitForWorkers();
 
@@ -85,7 +88,8 @@ class WorkerPool {
   std::atomic<uint32_t> state_{0};
   std::atomic<uint32_t> most_workers_{0};  // of the present loop
   std::atomic<uint32_t> last_left_{0};     // counts loops whose last worker left after the caller
-  std::atomic<bool> stops_{false}, helped_{false};
+  std::atomic<bool> stops_{false}, helped_{false}, failed_{false};
+  std::exception_ptr error_;  // of the first piece of the present loop that failed
   std::atomic<int64_t> cpus_are_shared_until_ns_{0};
   std::atomic<uint64_t> shared_loops_{0};
 };

@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/graph/graph.h"
@@ -27,6 +29,19 @@ struct OperatorCode {
   std::string name;                  // if custom
 };
 
+// The file's operator codes. Copies share them: each part of a loop on the host has one.
+class OperatorCodes {
+ public:
+  OperatorCodes() = default;
+  OperatorCodes(std::vector<OperatorCode> codes)  // NOLINT: implicit
+      : codes_(std::make_shared<const std::vector<OperatorCode>>(std::move(codes))) {}
+  size_t size() const { return codes_ == nullptr ? 0 : codes_->size(); }
+  const OperatorCode& operator[](size_t index) const { return (*codes_)[index]; }
+
+ private:
+  std::shared_ptr<const std::vector<OperatorCode>> codes_;
+};
+
 // Constants made from other constants, by their ids: nodes that share their weights (the steps of an unrolled network)
 // share the results.
 using StackedConstants = std::map<std::vector<int64_t>, ValueId>;
@@ -41,6 +56,12 @@ class CopyBudget {
     if (bytes > left_bytes_) return false;
     left_bytes_ -= bytes;
     return true;
+  }
+  // The same for the scales of a description, unless it has only one for all channels.
+  [[nodiscard]] bool ChargeScales(const TensorDesc& desc) {
+    if (!desc.quantization || desc.quantization->scales.size() <= 1) return true;
+    const Quantization& lists = *desc.quantization;
+    return Charge(lists.scales.size() * sizeof(float) + lists.zero_points.size() * sizeof(int64_t));
   }
   // Adds to the budget, for parts that are read again within a limit of their own.
   void Add(size_t bytes) { left_bytes_ += bytes; }
@@ -67,6 +88,10 @@ struct Reading {
   Reading(const wire::Model& the_model, std::span<const std::byte> the_file, size_t size_limit)
       : model(the_model), file(the_file), copies(size_limit), made_bytes_left(64 * size_limit + (size_t{16} << 20)) {}
 
+  // An error if too much was done over and over: whoever goes through a whole list for each operator asks first.
+  Status ChargeSteps(size_t steps);
+  Result<Variables> CopyVariables();  // to undo changes; counts as steps
+
   const wire::Model& model;
   std::span<const std::byte> file;
   Graph graph;
@@ -76,7 +101,7 @@ struct Reading {
   // State (is_variable) is the one thing that a file can ask for without holding its bytes.
   static constexpr size_t kMaxStateBytes = size_t{64} << 20;
   size_t state_bytes_left = kMaxStateBytes;
-  std::vector<OperatorCode> codes;
+  OperatorCodes codes;
   // Loops are unrolled, so each iteration reads the body's constants again: each stays one value.
   std::unordered_map<const wire::Tensor*, ValueId> constants;
   std::unordered_map<ValueId, ValueId> widened;  // float32 copies of constants that some node needs
@@ -84,6 +109,12 @@ struct Reading {
   // Operators of subgraphs that replace the operators that call them.
   static constexpr int64_t kMaxInlinedOperators = 100'000;
   int64_t inlined_operators_left = kMaxInlinedOperators;
+  // Tensors of subgraphs at each call of them, and all variables or nodes wherever one operator goes through them. Real
+  // models need less than a million; the file's size does not bound it, since it may list one CALL 100,000 times.
+  static constexpr size_t kMaxSteps = size_t{1} << 25;
+  size_t steps_left = kMaxSteps;
+  // Nodes that are gone through only to name in a message what a tensor depends on.
+  size_t searched_nodes_left = size_t{1} << 25;
   // Operators and nodes that are read or computed only to count a loop's iterations.
   int64_t counting_left = 1 << 20;
   std::vector<int32_t> calls;                         // subgraphs that are being read, the outermost first
@@ -93,14 +124,16 @@ struct Reading {
   // Resource variables, by name. A handle of one is a constant that only its operators read.
   Variables variables;
   std::map<ValueId, std::string> handles;
-  std::set<int32_t> initializations;  // subgraphs that CALL_ONCE called
-  bool is_initializing = false;       // one of them is being read
+  std::map<std::string, ValueId> handle_of;  // a handle of each variable
+  std::set<int32_t> initializations;         // subgraphs that CALL_ONCE called
+  bool is_initializing = false;              // one of them is being read
   // Variables that operators have for themselves, by name: they count the draws of random operators, or are variable
   // tensors of called subgraphs. They begin with zeros.
   std::map<std::string, TensorDesc> own_variables;
   int fresh_calls = 0;             // number of IFs and WHILEs entered so far: these variables begin anew in each
   const Reading* outer = nullptr;  // in a part of a loop on the host: the reading around the loop
-  std::vector<std::string> loop_variables;  // in such a part: the variables that are its last inputs
+  std::vector<std::string> loop_variables;      // in such a part: the variables that are its last inputs
+  std::map<std::string, size_t> loop_place_of;  // their places in this list
   std::optional<std::set<std::string>>
       changed_variables;       // by operators outside of initializations; "*" stands for all
   ValueId was_run = kNoValue;  // state: false in the first run, where a first value is not all zeros

@@ -57,16 +57,17 @@ Result<ValueId> SubgraphReader::AddChoice(int index, ValueId condition, ValueId 
 Result<std::vector<ValueId>> SubgraphReader::Choose(int index, ValueId condition, const Branch& then_branch,
                                                     const Branch& else_branch) {
   HEARTH_TRY(BeginStates(index));
-  const Variables before = reading_.variables;
+  HEARTH_ASSIGN(Variables before, reading_.CopyVariables());
   HEARTH_ASSIGN(const std::vector<ValueId> if_true, then_branch());
-  const Variables then_variables = std::exchange(reading_.variables, before);
+  const Variables then_variables = std::exchange(reading_.variables, std::move(before));
+  HEARTH_TRY(reading_.ChargeSteps(then_variables.size()));
   KeepBegun(then_variables, reading_.variables);
   HEARTH_ASSIGN(const std::vector<ValueId> if_false, else_branch());
   if (if_true.size() != if_false.size()) {
     return Error(StatusCode::kMalformedInput, "its branches have {} and {} outputs", if_true.size(), if_false.size());
   }
   HEARTH_ASSIGN(condition, AddScalar(index, condition));
-  HEARTH_TRY(ChooseVariables(index, condition, then_variables, Variables(reading_.variables)));
+  HEARTH_TRY(ChooseVariables(index, condition, then_variables, std::move(reading_.variables)));
   std::vector<ValueId> chosen;
   for (size_t k = 0; k < if_true.size(); ++k) {
     HEARTH_ASSIGN(const ValueId value, AddChoice(index, condition, if_true[k], if_false[k]));

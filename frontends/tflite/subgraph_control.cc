@@ -45,6 +45,18 @@ const Node* FirstUnknown(const Graph& graph, size_t first_node) {
 
 }  // namespace
 
+Status Reading::ChargeSteps(size_t steps) {
+  if (steps > steps_left) {
+    return Error(
+        StatusCode::kUnsupported,
+        "reading the model takes more than {} steps, since tensors or variables are gone through again at each "
+        "call of a subgraph: call it less often, or convert with fewer variables",
+        kMaxSteps);
+  }
+  steps_left -= steps;
+  return Status::Ok();
+}
+
 Status SubgraphReader::BindArguments(std::span<const ValueId> arguments) {
   const std::string where = fmt::format("the call of subgraph {}", number_);
   HEARTH_ASSIGN(const std::vector<int32_t> inputs, CopyIndices(subgraph_.inputs(), where));
@@ -118,6 +130,8 @@ Result<std::vector<ValueId>> SubgraphReader::Call(int index, int32_t subgraph, s
   }
   const int64_t operators = 1 + (called->operators() == nullptr ? 0 : int64_t{called->operators()->size()});
   if (operators > reading_.inlined_operators_left) return TooManyOperators();
+  const int64_t tensors = called->tensors() == nullptr ? 0 : int64_t{called->tensors()->size()};
+  HEARTH_TRY(reading_.ChargeSteps(static_cast<size_t>(tensors)));
   reading_.inlined_operators_left -= operators;
   budget_.Add(kBytesPerInlinedOperator * static_cast<size_t>(operators));
   calls.push_back(subgraph);
@@ -129,15 +143,25 @@ Result<std::vector<ValueId>> SubgraphReader::Call(int index, int32_t subgraph, s
 
 Result<std::vector<ValueId>> SubgraphReader::CallFresh(int index, int32_t subgraph,
                                                        std::span<const ValueId> arguments) {
-  const Variables before = reading_.variables;
-  BeginFreshCall();
+  HEARTH_ASSIGN(const Variables before, BeginFreshCall());
   Result<std::vector<ValueId>> outputs = Call(index, subgraph, arguments);
   EndFreshCall(before);
   return outputs;
 }
 
+// Calls `subgraph`, the assignments of which hold only if `condition` does; kNoValue: always.
+Result<std::vector<ValueId>> SubgraphReader::CallWhere(int index, ValueId condition, int32_t subgraph,
+                                                       std::span<const ValueId> arguments) {
+  if (condition == kNoValue) return Call(index, subgraph, arguments);
+  HEARTH_ASSIGN(Variables before, reading_.CopyVariables());
+  HEARTH_ASSIGN(std::vector<ValueId> outputs, Call(index, subgraph, arguments));
+  HEARTH_TRY(ChooseVariables(index, condition, reading_.variables, std::move(before)));
+  return outputs;
+}
+
 // Adds a node for operator `index` and returns its result, a constant if its operands are constant.
 Result<ValueId> SubgraphReader::AddMadeNode(int index, Op op, std::vector<ValueId> inputs, TensorDesc desc) {
+  if (!budget_.ChargeScales(desc)) return CopyBudget::Exceeded("a result");
   const ValueId made = graph_.AddValue(
       {fmt::format("{}_{}", CodeOf(index).row->name, graph_.values().size()), std::move(desc), std::nullopt});
   Node node{std::move(op), std::move(inputs), {made}, "", SourceIndex(index)};
@@ -163,9 +187,8 @@ Result<std::vector<ValueId>> SubgraphReader::WriteOutTurns(int index, const wire
       const int64_t operators = (operators_left - reading_.inlined_operators_left) / turn;
       if (!DoTurnsFit(index, options, state, operators).value_or(true)) return TooManyOperators();
     }
-    Variables before = reading_.variables;
-    HEARTH_ASSIGN(const std::vector<ValueId> condition, Call(index, options.cond_subgraph_index(), state));
-    if (goes_on != kNoValue) HEARTH_TRY(ChooseVariables(index, goes_on, Variables(reading_.variables), before));
+    HEARTH_ASSIGN(const std::vector<ValueId> condition,
+                  CallWhere(index, goes_on, options.cond_subgraph_index(), state));
     if (condition.size() != 1) {
       return Error(StatusCode::kMalformedInput, "its condition has {} outputs", condition.size());
     }
@@ -181,9 +204,7 @@ Result<std::vector<ValueId>> SubgraphReader::WriteOutTurns(int index, const wire
     if (goes_on != kNoValue && --chosen_turns_left < 0) {
       return Error(StatusCode::kUnsupported, "its end depends on data after many turns: bound it (maximum_iterations)");
     }
-    before = reading_.variables;
-    HEARTH_ASSIGN(state, Call(index, options.body_subgraph_index(), state));
-    if (goes_on != kNoValue) HEARTH_TRY(ChooseVariables(index, goes_on, Variables(reading_.variables), before));
+    HEARTH_ASSIGN(state, CallWhere(index, goes_on, options.body_subgraph_index(), state));
     if (state.size() != result.size()) {
       return Error(StatusCode::kMalformedInput, "its body makes {} tensors of {}", state.size(), result.size());
     }
@@ -200,8 +221,7 @@ Result<std::vector<ValueId>> SubgraphReader::WriteOutTurns(int index, const wire
 Result<std::vector<ValueId>> SubgraphReader::ReadWhile(int index, const std::vector<ValueId>& values) {
   const auto* options = op(index).builtin_options_as_WhileOptions();
   if (options == nullptr) return Error(StatusCode::kUnsupported, "{}", WhyRefused(kWhile));
-  const Variables before = reading_.variables;
-  BeginFreshCall();
+  HEARTH_ASSIGN(const Variables before, BeginFreshCall());
   Result<std::vector<ValueId>> made = ReadTurns(index, *options, values);
   EndFreshCall(before);
   return made;
@@ -211,7 +231,7 @@ Result<std::vector<ValueId>> SubgraphReader::ReadWhile(int index, const std::vec
 Result<std::vector<ValueId>> SubgraphReader::ReadTurns(int index, const wire::WhileOptions& options,
                                                        const std::vector<ValueId>& values) {
   const size_t nodes = graph_.nodes().size(), states = graph_.states.size();
-  const Variables variables = reading_.variables;
+  HEARTH_ASSIGN(const Variables variables, reading_.CopyVariables());
   const int64_t operators_left = reading_.inlined_operators_left;
   const auto undo = [&] {
     graph_.nodes().erase(graph_.nodes().begin() + static_cast<ptrdiff_t>(nodes), graph_.nodes().end());
@@ -301,19 +321,23 @@ Status SubgraphReader::FinishMade(int index, const std::vector<int32_t>& inputs,
   return AddNode(index, UnknownOp{CodeOf(index).name, std::string(status.message())}, inputs, outputs);
 }
 
+// Whether the nodes from `first_node` on are what FinishMade makes of an unsupported operator.
+bool SubgraphReader::IsRefused(size_t first_node) const {
+  return graph_.nodes().size() > first_node && std::holds_alternative<UnknownOp>(graph_.nodes().back().op);
+}
+
 // True if the operator calls subgraphs: its results are bound, or an UnknownOp says why not.
 Result<bool> SubgraphReader::ReadControl(int index, const std::vector<int32_t>& inputs,
                                          const std::vector<int32_t>& outputs) {
   const OperatorRow* row = CodeOf(index).row;
   if (row == nullptr || !IsCall(row->code)) return false;
   const size_t first_node = graph_.nodes().size(), states = graph_.states.size();
-  Variables variables = reading_.variables;
-  const Result<std::vector<ValueId>> made = ReadCalls(index, inputs);
-  if (!made.ok()) {
-    graph_.states.resize(states);
-    reading_.variables = std::move(variables);
-  }
+  Result<Variables> variables = reading_.CopyVariables();
+  const Result<std::vector<ValueId>> made =
+      variables.ok() ? ReadCalls(index, inputs) : Result<std::vector<ValueId>>(variables.status());
+  if (!made.ok()) graph_.states.resize(states);
   HEARTH_TRY(FinishMade(index, inputs, outputs, made, first_node));
+  if (variables.ok() && IsRefused(first_node)) reading_.variables = std::move(variables).value();
   return true;
 }
 

@@ -1,5 +1,6 @@
 // WHILE as a loop on the host: condition and body are separate graphs.
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "core/base/error.h"
@@ -12,14 +13,16 @@
 namespace hearth {
 namespace {
 
-// Copies the limits of the file, and which loops run on the host, from one reading to the other.
+// Hands the limits of the file, and which loops run on the host, from one reading to the other.
 void HandOver(Reading& from, Reading& to) {
   to.copies = from.copies;
   to.made_bytes_left = from.made_bytes_left;
   to.state_bytes_left = from.state_bytes_left;
   to.inlined_operators_left = from.inlined_operators_left;
   to.counting_left = from.counting_left;
-  to.loops_of_the_host = from.loops_of_the_host;
+  to.steps_left = from.steps_left;
+  to.searched_nodes_left = from.searched_nodes_left;
+  to.loops_of_the_host = std::move(from.loops_of_the_host);
 }
 
 // A loop's node holds values of one shape; `before` is one of them, `after` what a turn makes of it.
@@ -41,68 +44,96 @@ bool MakesConstant(const Graph& graph) {
 
 }  // namespace
 
+// Charges a copy of the value's name and scales.
+bool SubgraphReader::ChargeCopy(ValueId value) {
+  return budget_.Charge(graph_.value(value).name.size()) && budget_.ChargeScales(graph_.value(value).desc);
+}
+
+// What a part's subgraph gets for `value`: an input of the part's graph, unless it goes around the loop.
+Result<ValueId> SubgraphReader::AddArgument(SubgraphReader& caller, ValueId value) {
+  if (!caller.budget_.ChargeScales(graph_.value(value).desc)) return CopyBudget::Exceeded("a loop");
+  const TensorDesc& desc = graph_.value(value).desc;
+  Graph& graph = caller.graph_;
+  if (HasNoElements(graph_, value)) {  // what it is after each turn too
+    return graph.AddConstantValue(fmt::format("loop_constant_{}", graph.values().size()), desc, {});
+  }
+  if (const auto handle = reading_.handles.find(value); handle != reading_.handles.end()) {
+    return caller.AddHandle(handle->second, desc);
+  }
+  graph.inputs.push_back(graph.AddValue({fmt::format("loop_{}", graph.inputs.size()), desc, std::nullopt}));
+  return graph.inputs.back();
+}
+
 // The arguments for a part's subgraph, which are its graph's inputs: the loop's values, then whether the loop continues
 // if the body decides that, then variables.
-Result<std::vector<ValueId>> SubgraphReader::BeginPart(Reading& part, const std::vector<ValueId>& values,
-                                                       LoopParts& parts) {
-  HandOver(reading_, part);
+Result<std::vector<ValueId>> SubgraphReader::BeginPart(SubgraphReader& caller, const std::vector<ValueId>& values,
+                                                       const LoopParts& parts) {
+  Reading& part = caller.reading_;
   part.codes = reading_.codes;
   part.calls = reading_.calls;
   part.outer = &reading_;
-  part.own_variables = reading_.own_variables;
+  for (const auto& [name, desc] : reading_.own_variables) {
+    if (!part.copies.ChargeScales(desc)) return CopyBudget::Exceeded("a loop");
+    part.own_variables.emplace_hint(part.own_variables.end(), name, desc);
+  }
   std::vector<ValueId> arguments;
   for (const ValueId value : values) {
-    const TensorDesc& desc = graph_.value(value).desc;
-    if (HasNoElements(graph_, value)) {  // what it is after each turn too
-      arguments.push_back(part.graph.AddConstantValue(graph_.value(value).name, desc, {}));
-      continue;
-    }
-    if (const auto handle = reading_.handles.find(value); handle != reading_.handles.end()) {
-      arguments.push_back(
-          part.graph.AddConstantValue(handle->second + "_handle", desc, std::vector<std::byte>(sizeof(int32_t))));
-      part.handles.emplace(arguments.back(), handle->second);
-      continue;
-    }
-    arguments.push_back(part.graph.AddValue({fmt::format("loop_{}", part.graph.inputs.size()), desc, std::nullopt}));
-    part.graph.inputs.push_back(arguments.back());
+    HEARTH_ASSIGN(const ValueId argument, AddArgument(caller, value));
+    arguments.push_back(argument);
   }
   if (parts.tests_in_body) {
     arguments.push_back(part.graph.AddValue({"goes_on", {DType::kBool, Shape(), std::nullopt}, std::nullopt}));
     part.graph.inputs.push_back(arguments.back());
   }
-  SubgraphReader caller(part, subgraph_, nullptr);
   for (const std::string& name : parts.variables) HEARTH_TRY(caller.BeginInLoop(name).status());
   return arguments;
 }
 
-// Makes the subgraph's results for `values`, and then the contents of variables, the outputs of the part's graph.
-Status SubgraphReader::EndPart(Reading& part, const std::vector<ValueId>& values, std::vector<ValueId> made,
-                               LoopParts& parts, bool is_condition) {
-  SubgraphReader caller(part, subgraph_, nullptr);
+// Checks what a turn makes for `values`, and takes out of `made` what goes around the loop.
+Status SubgraphReader::CheckTurn(const SubgraphReader& caller, const std::vector<ValueId>& values,
+                                 std::vector<ValueId>& made, bool is_condition) const {
   for (size_t k = 0; k < made.size(); ++k) {
     if (caller.RowsOf(made[k]) != kNoValue) {
       return Error(StatusCode::kUnsupported, "a value of the loop gets a number of rows that depends on data");
     }
     const auto handle = k < values.size() ? reading_.handles.find(values[k]) : reading_.handles.end();
     const bool goes_on = handle != reading_.handles.end() && !is_condition;
-    if (goes_on != caller.IsHandle(made[k]) || (goes_on && part.handles.at(made[k]) != handle->second)) {
+    if (goes_on != caller.IsHandle(made[k]) || (goes_on && caller.reading_.handles.at(made[k]) != handle->second)) {
       return Error(StatusCode::kUnsupported, "the loop uses another variable after a turn");
     }
     if (goes_on) made[k] = kNoValue;
     if (goes_on || is_condition || k >= values.size()) continue;
-    HEARTH_TRY(CheckKeepsShape(graph_.value(values[k]), part.graph.value(made[k])));
+    HEARTH_TRY(CheckKeepsShape(graph_.value(values[k]), caller.graph_.value(made[k])));
     if (HasNoElements(graph_, values[k])) made[k] = kNoValue;
   }
   std::erase(made, kNoValue);
+  return Status::Ok();
+}
+
+// Makes `made` the graph's outputs: each needs a node and an output of its own.
+Status SubgraphReader::AddOutputs(const std::vector<ValueId>& made) {
+  const std::vector<int> producers = graph_.Producers();
+  std::map<ValueId, int> times;
+  for (const ValueId value : made) ++times[value];
+  for (const ValueId value : made) {
+    const bool is_own = producers[static_cast<size_t>(value)] >= 0 && times[value] == 1;
+    if (!is_own && !ChargeCopy(value)) return CopyBudget::Exceeded("a loop");
+    graph_.outputs.push_back(is_own ? value : AddCopy(value));
+  }
+  return Status::Ok();
+}
+
+// Makes the subgraph's results for `values`, and then the contents of variables, the outputs of the part's graph.
+Status SubgraphReader::EndPart(SubgraphReader& caller, const std::vector<ValueId>& values, std::vector<ValueId> made,
+                               LoopParts& parts, bool is_condition) {
+  HEARTH_TRY(CheckTurn(caller, values, made, is_condition));
+  Reading& part = caller.reading_;
   for (const std::string& name : part.loop_variables) {
     const Variable& variable = part.variables.at(name);
     if (variable.current != variable.begun) parts.changed.insert(name);
     if (!is_condition) made.push_back(variable.current);
   }
-  for (const ValueId value : made) {
-    const bool is_own = part.graph.ProducerOf(value) >= 0 && std::ranges::count(made, value) == 1;
-    part.graph.outputs.push_back(is_own ? value : caller.AddCopy(value));
-  }
+  HEARTH_TRY(caller.AddOutputs(made));
   return part.graph.Validate();
 }
 
@@ -131,17 +162,26 @@ Result<std::vector<ValueId>> SubgraphReader::MakePart(int index, const wire::Whi
   return made;
 }
 
+Status SubgraphReader::FillPart(SubgraphReader& caller, int index, const wire::WhileOptions& options,
+                                const std::vector<ValueId>& values, LoopParts& parts, bool is_condition) {
+  HEARTH_ASSIGN(std::vector<ValueId> arguments, BeginPart(caller, values, parts));
+  HEARTH_ASSIGN(std::vector<ValueId> made, caller.MakePart(index, options, std::move(arguments), parts, is_condition));
+  return EndPart(caller, values, std::move(made), parts, is_condition);
+}
+
 // Condition or body as a separate graph, for values with these descriptions.
 Result<Graph> SubgraphReader::ReadPart(int index, const wire::WhileOptions& options, const std::vector<ValueId>& values,
                                        LoopParts& parts, bool is_condition) {
+  // Its caller prepares for all tensors, as each call does.
+  HEARTH_TRY(reading_.ChargeSteps(static_cast<size_t>(tensors_.count()) + reading_.own_variables.size() +
+                                  parts.variables.size()));
   Reading part(reading_.model, reading_.file, 0);
-  HEARTH_ASSIGN(std::vector<ValueId> arguments, BeginPart(part, values, parts));
   SubgraphReader caller(part, subgraph_, nullptr);
   caller.source_index_ = SourceIndex(index);
-  Result<std::vector<ValueId>> made = caller.MakePart(index, options, std::move(arguments), parts, is_condition);
-  HandOver(part, reading_);
-  HEARTH_TRY(made.status());
-  HEARTH_TRY(EndPart(part, values, std::move(made).value(), parts, is_condition));
+  HandOver(reading_, part);
+  const Status filled = FillPart(caller, index, options, values, parts, is_condition);
+  HandOver(part, reading_);  // after an error too: what was spent stays spent
+  HEARTH_TRY(filled);
   parts.variables = part.loop_variables;
   reading_.own_variables.merge(part.own_variables);
   if (const Status inferred = InferShapes(part.graph); !inferred.ok()) {
@@ -181,6 +221,7 @@ Result<std::vector<ValueId>> SubgraphReader::AddLoop(int index, const wire::Whil
   std::vector<ValueId> made = values;  // those that go around it stay what they are
   for (ValueId& value : made) {
     if (GoesAroundLoop(value)) continue;
+    if (!budget_.ChargeScales(graph_.value(value).desc)) return CopyBudget::Exceeded("a loop");
     node.inputs.push_back(value);
     const TensorDesc desc = graph_.value(value).desc;
     value = graph_.AddValue({fmt::format("WHILE_{}", graph_.values().size()), desc, std::nullopt});
@@ -195,6 +236,9 @@ Result<std::vector<ValueId>> SubgraphReader::AddLoop(int index, const wire::Whil
   std::vector<std::pair<std::string, ValueId>> assigned;
   for (const std::string& name : parts.variables) {
     HEARTH_ASSIGN(const ValueId before, CurrentValue(index, name));
+    if (!budget_.Charge(2 * name.size()) || !budget_.ChargeScales(graph_.value(before).desc)) {
+      return CopyBudget::Exceeded("a loop");
+    }
     const TensorDesc desc = graph_.value(before).desc;
     node.inputs.push_back(before);
     node.outputs.push_back(graph_.AddValue({fmt::format("{}_{}", name, graph_.values().size()), desc, std::nullopt}));

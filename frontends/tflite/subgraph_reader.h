@@ -108,10 +108,13 @@ class SubgraphReader {
                                              int& chosen_turns_left);
   Result<const wire::SubGraph*> CalledSubgraph(int32_t subgraph) const;  // kMalformedInput if there is none
   Result<std::vector<ValueId>> Call(int index, int32_t subgraph, std::span<const ValueId> arguments);
+  Result<std::vector<ValueId>> CallWhere(int index, ValueId condition, int32_t subgraph,
+                                         std::span<const ValueId> arguments);
   Result<ValueId> AddMadeNode(int index, Op op, std::vector<ValueId> inputs, TensorDesc desc);
   Status BindOutput(int index, int32_t tensor, ValueId value);
   Status FinishMade(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
                     const Result<std::vector<ValueId>>& made, size_t first_node);
+  bool IsRefused(size_t first_node) const;
 
   // subgraph_branches.cc: IF and STABLEHLO_CASE.
   using Branch = std::function<Result<std::vector<ValueId>>()>;
@@ -142,9 +145,17 @@ class SubgraphReader {
   Result<ValueId> AddTest(int index, const wire::WhileOptions& options, std::span<const ValueId> values);
   Result<std::vector<ValueId>> MakePart(int index, const wire::WhileOptions& options, std::vector<ValueId> arguments,
                                         const LoopParts& parts, bool is_condition);
-  Result<std::vector<ValueId>> BeginPart(Reading& part, const std::vector<ValueId>& values, LoopParts& parts);
-  Status EndPart(Reading& part, const std::vector<ValueId>& values, std::vector<ValueId> made, LoopParts& parts,
-                 bool is_condition);
+  Result<std::vector<ValueId>> BeginPart(SubgraphReader& caller, const std::vector<ValueId>& values,
+                                         const LoopParts& parts);
+  Status FillPart(SubgraphReader& caller, int index, const wire::WhileOptions& options,
+                  const std::vector<ValueId>& values, LoopParts& parts, bool is_condition);
+  Result<ValueId> AddArgument(SubgraphReader& caller, ValueId value);
+  Status CheckTurn(const SubgraphReader& caller, const std::vector<ValueId>& values, std::vector<ValueId>& made,
+                   bool is_condition) const;
+  Status EndPart(SubgraphReader& caller, const std::vector<ValueId>& values, std::vector<ValueId> made,
+                 LoopParts& parts, bool is_condition);
+  Status AddOutputs(const std::vector<ValueId>& made);
+  bool ChargeCopy(ValueId value);
 
   // subgraph_rows.cc: tensors whose number of rows depends on data.
   Result<bool> ReadOnRows(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
@@ -161,28 +172,34 @@ class SubgraphReader {
   ValueId RowsOf(ValueId value) const;  // its number of valid rows; kNoValue: all
   void AddRowOutputs();
 
-  // subgraph_variables.cc: resource variables, which become states.
+  // subgraph_variables.cc: operators on resource variables.
   Result<bool> ReadVariableOperator(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
-  Result<std::vector<ValueId>> ReadOnVariable(int index, int32_t code, std::span<const int32_t> inputs);
+  using NamedVariable = std::pair<std::string, Variable>;
+  Result<std::vector<ValueId>> ReadOnVariable(int index, int32_t code, std::span<const int32_t> inputs,
+                                              std::optional<NamedVariable>& before);
   Status ReadCallOnce(int index);
   Result<ValueId> HandleOf(int index);
+  Result<ValueId> AddHandle(const std::string& name, const TensorDesc& desc);
   Result<std::string> VariableBehind(int32_t tensor);
+  bool ChangesVariable(const std::string& name);
+  bool IsHandle(ValueId value) const { return reading_.handles.contains(value); }
+  Status CheckNoHandles(int index, std::span<const int32_t> inputs);
+
+  // subgraph_variable_states.cc: what variables hold while operators are read, and the states that they become.
   Result<ValueId> CurrentValue(int index, const std::string& name);
   Result<ValueId> BeginState(int index, const std::string& name);
   Result<ValueId> BeginInLoop(const std::string& name);
   bool IsOwn(const std::string& name) const { return reading_.own_variables.contains(name); }
   std::string NameOfOwnState(int32_t tensor) const { return fmt::format("subgraph_{}_state_{}", number_, tensor); }
   Result<ValueId> AddZeros(const std::string& name);
-  void BeginFreshCall();
-  void EndFreshCall(const Variables& before);  // their content before BeginFreshCall
+  Result<Variables> BeginFreshCall();
+  void EndFreshCall(const Variables& before);  // what BeginFreshCall returned
   Status BindOwnStates();
   ValueId WasRun();
   Status Assign(const std::string& name, ValueId value);
-  bool ChangesVariable(const std::string& name);
   Status BeginStates(int index);
   Status ChooseVariables(int index, ValueId condition, const Variables& if_true, Variables if_false);
-  bool IsHandle(ValueId value) const { return reading_.handles.contains(value); }
-  Status CheckNoHandles(int index, std::span<const int32_t> inputs);
+  ValueId AddNextContent(const Variable& variable);
   void FinishVariables();
 
   // expansion.cc: operators that become several nodes, and complex tensors, which only they make.

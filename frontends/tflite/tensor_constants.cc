@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/contains.h"
 #include "core/graph/element.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/quantize.h"
@@ -186,17 +187,19 @@ Result<bool> TensorReader::IsConstant(int32_t index) const {
 std::string TensorReader::WhyNotConstant(int32_t index) const {
   ValueId value = value_of_[index];
   std::string text = fmt::format("{} is computed at run time", Label(index));
-  // Follows the first operands that are not constant backwards.
-  for (int producer = value == kNoValue ? -1 : graph_.ProducerOf(value); producer >= 0;
-       producer = graph_.ProducerOf(value)) {
-    const std::vector<ValueId>& operands = graph_.nodes()[producer].inputs;
-    const auto found = std::find_if(operands.begin(), operands.end(), [&](ValueId operand) {
-      return operand != kNoValue && !graph_.IsConstant(operand);
-    });
-    if (found == operands.end() || *found == value) break;
+  // A large file may ask again and again: then where it comes from is left out.
+  if (value == kNoValue || graph_.nodes().size() > reading_.searched_nodes_left) return text;
+  reading_.searched_nodes_left -= graph_.nodes().size();
+  // Follows the first operands that are not constant backwards. Nodes come after those that make their operands, so
+  // going through them once finds all.
+  for (auto node = graph_.nodes().rbegin(); node != graph_.nodes().rend(); ++node) {
+    if (!Contains(node->outputs, value)) continue;
+    const auto found = std::ranges::find_if(
+        node->inputs, [&](ValueId operand) { return operand != kNoValue && !graph_.IsConstant(operand); });
+    if (found == node->inputs.end() || *found == value) break;
     value = *found;
   }
-  if (value == kNoValue || value == value_of_[index]) return text;
+  if (value == value_of_[index]) return text;
   return text + fmt::format(", from '{}'", CleanName(graph_.value(value).name.substr(0, kMaxLabelBytes)));
 }
 

@@ -8,9 +8,12 @@
 #include "backends/cpu/cpu_executor.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
+#include "tests/testing/child_process.h"
 
 namespace hearth {
 namespace {
+
+using testing::ExitCodeInLittleMemory;
 
 constexpr uint32_t kMovementSeed = 20260402;
 
@@ -149,6 +152,49 @@ TEST(CpuMovement, QuantizedValuesKeepTheirGrid) {
 TEST(CpuMovement, RowsThatAreLongerThanTheListOfPlacesAreMovedWhole) {
   ExpectMoved(OneNode(Slice{{1, 0}, {2, 20000}, {1, 1}, {2, 20000}}, FloatDesc({4, 20000})));
   ExpectMoved(OneNode(Transpose{{1, 0}}, FloatDesc({20000, 3})));
+}
+
+TEST(CpuMovement, LongRowsWithOneStepFollowTheReference) {
+  ExpectMoved(OneNode(BroadcastTo{{2, 9001}}, FloatDesc({2, 1})));
+  ExpectMoved(OneNode(Reverse{0b1}, {.dtype = DType::kInt8, .shape = {9001}}));
+  ExpectMoved(OneNode(Transpose{{1, 0}}, {.dtype = DType::kInt16, .shape = {9001, 2}}));
+  ExpectMoved(OneNode(Slice{{18000}, {9001}, {-2}, {9001}}, {.dtype = DType::kInt64, .shape = {18001}}));
+}
+
+TEST(CpuMovement, LongRowsWithBordersFollowTheReference) {
+  ExpectMoved(OneNode(Pad{{9000}, {1}, -7}, FloatDesc({20})));
+  ExpectMoved(OneNode(Pad{{0, 3}, {0, 1}, -7}, {.dtype = DType::kInt8, .shape = {3, 9001}}));
+  ExpectMoved(OneNode(MirrorPad{{9000}, {2}, false}, FloatDesc({9001})));
+}
+
+TEST(CpuMovement, BlocksOfThousandsOfPixelsAreTheReferences) {
+  TensorDesc desc{.dtype = DType::kInt8, .shape = {2, 47, 58, 1}};
+  ExpectMoved(OneNode(SpaceToBatch{{50, 60}, {1, 0}, {2, 2}}, desc), "reference");
+  desc.quantization = Quantization{.scales = {0.25f}, .zero_points = {-3}};
+  ExpectMoved(OneNode(SpaceToBatch{{50, 60}, {1, 0}, {2, 2}}, desc), "reference");
+  ExpectMoved(OneNode(SpaceToBatch{{32, 64}, {1, 3}, {16, 3}}, desc));
+}
+
+bool IsPrepared(const Op& op, const TensorDesc& in) {
+  Graph graph = OneNode(op, in);
+  if (!InferShapes(graph).ok()) return false;
+  const int node = 0;
+  return MakeCpuExecutor()->Prepare(graph, std::span(&node, 1), graph.outputs, 1).ok();
+}
+
+TEST(CpuMovement, LongRowsTakeNoListOfTheirElements) {
+  constexpr int32_t kLong = 6'000'000;
+  const std::vector<std::pair<Op, Shape>> nodes = {
+      {BroadcastTo{{kLong}}, {1}}, {Reverse{0b1}, {kLong}}, {Transpose{{1, 0}}, {kLong, 2}}};
+  for (const auto& [op, shape] : nodes) {
+    const TensorDesc in{.dtype = DType::kInt8, .shape = shape};
+    EXPECT_EQ(ExitCodeInLittleMemory([&op = op, &in] { return IsPrepared(op, in); }), 0) << shape.ToString();
+  }
+}
+
+TEST(CpuMovement, BlocksOfAMillionPixelsTakeLittleMemory) {
+  const TensorDesc in{.dtype = DType::kInt8, .shape = {1, 1024, 1024, 1}};
+  EXPECT_EQ(ExitCodeInLittleMemory([&in] { return IsPrepared(SpaceToBatch{{1024, 1024}, {0, 0}, {0, 0}}, in); }), 0);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/graph.h"
 #include "frontends/tflite/reader.h"
+#include "frontends/tflite/subgraph_reader.h"
 #include "tests/testing/builtin_codes.h"
 #include "tests/testing/tflite_writer.h"
 
@@ -331,6 +332,43 @@ TEST(TfliteConstants, ShapesMayBe64Bit) {
   const Result<Graph> graph = ReadTfliteModel(bytes);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   EXPECT_EQ(graph->nodes()[0].op, Op(Reshape{{3, 4}}));
+}
+
+// x is summed over axes that `additions` additions make of the input 'axes', twice. Why each sum is refused.
+std::vector<std::string> RefusalsOfComputedAxes(int additions, size_t searched_nodes) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {2, 2}}), axes = writer.AddTensor({"axes", {1}, kInt});
+  int32_t last = axes;
+  for (int k = 0; k < additions; ++k) {
+    const int32_t made = writer.AddTensor({"made", {1}, kInt});
+    writer.AddOperator(kAdd, {last, axes}, {made});
+    last = made;
+  }
+  const int32_t y = writer.AddTensor({"y", {2}}), z = writer.AddTensor({"z", {2}});
+  for (const int32_t sum : {y, z}) {
+    writer.AddOperator(kSum, {x, last}, {sum}, wire::CreateReducerOptions(writer.builder(), false));
+  }
+  const auto bytes = writer.Finish({x, axes}, {y, z});
+  const wire::Model& model = *wire::GetModel(bytes.data());
+  Reading reading(model, bytes, bytes.size());
+  reading.searched_nodes_left = searched_nodes;
+  const Status read = SubgraphReader(reading, *model.subgraphs()->Get(0), nullptr).Read({});
+  EXPECT_TRUE(read.ok()) << read.message();
+  std::vector<std::string> reasons;
+  for (const Node& node : reading.graph.nodes()) {
+    if (const auto* unknown = std::get_if<UnknownOp>(&node.op)) reasons.push_back(unknown->reason);
+  }
+  return reasons;
+}
+
+// A search goes through the nodes once, however many lie on the way: 50 nodes, then 51.
+TEST(TfliteConstants, WhatALongChainBeginsWithIsFoundInOnePass) {
+  EXPECT_THAT(RefusalsOfComputedAxes(50, 101), ::testing::Each(HasSubstr("is computed at run time, from 'axes'")));
+}
+
+TEST(TfliteConstants, AfterManySearchesAMessageNamesNoOrigin) {
+  EXPECT_THAT(RefusalsOfComputedAxes(50, 100), ElementsAre(HasSubstr("is computed at run time, from 'axes'"),
+                                                           ::testing::EndsWith("is computed at run time")));
 }
 
 }  // namespace

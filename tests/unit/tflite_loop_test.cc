@@ -8,6 +8,7 @@
 #include "core/base/trial_run.h"
 #include "core/graph/evaluate.h"
 #include "frontends/tflite/reader.h"
+#include "frontends/tflite/subgraph_reader.h"
 #include "tests/testing/builtin_codes.h"
 #include "tests/testing/loop_models.h"
 #include "tests/testing/one_expansion.h"
@@ -139,6 +140,52 @@ TEST(TfliteLoop, WhoseValuesGrowIsRefusedWithBothShapes) {
   writer.EndSubgraph({parts.counter, parts.v}, {next, longer});
   const auto bytes = writer.FinishFile();
   EXPECT_THAT(RefusalOf(bytes), HasSubstr("of shape 4 of it"));
+}
+
+// How many steps over tensors and variables the reading of a doubling loop takes.
+size_t StepsOfALoopAmong(int unused_tensors) {
+  TfliteWriter writer;
+  for (int k = 0; k < unused_tensors; ++k) writer.AddTensor({"unused", {2}});
+  AddLoop(writer);
+  LoopParts parts(writer);
+  parts.EndCondition(1000.0f);
+  parts.EndBody(2.0f);
+  const auto bytes = writer.FinishFile();
+  const wire::Model& model = *wire::GetModel(bytes.data());
+  Reading reading(model, bytes, bytes.size());
+  reading.calls.push_back(0);
+  const Status read = SubgraphReader(reading, *model.subgraphs()->Get(0), nullptr).Read({});
+  EXPECT_TRUE(read.ok()) << read.message();
+  return Reading::kMaxSteps - reading.steps_left;
+}
+
+TEST(TfliteLoop, OnTheHostCountsTheTensorsAroundItForItsConditionAndItsBody) {
+  EXPECT_EQ(StepsOfALoopAmong(1000) - StepsOfALoopAmong(0), 2 * 1000u);
+}
+
+TEST(TfliteLoop, MayHandOnOneValueTwice) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {2}}), y = writer.AddTensor({"y", {2}}), z = writer.AddTensor({"z", {2}});
+  writer.AddOperator(kWhile, {x, x}, {y, z}, wire::CreateWhileOptions(writer.builder(), 1, 2));
+  writer.EndSubgraph({x}, {y, z});
+  for (const bool is_body : {false, true}) {
+    const int32_t v = writer.AddTensor({"v", {2}}), w = writer.AddTensor({"w", {2}});
+    const int32_t total = writer.AddTensor({"", {}}), goes_on = writer.AddTensor({"", {}, kBool});
+    const int32_t sum = writer.AddTensor({"", {2}});
+    const auto options = wire::CreateReducerOptions(writer.builder(), false);
+    if (is_body) {
+      writer.AddOperator(kAdd, {v, w}, {sum});
+    } else {
+      writer.AddOperator(kSum, {w, writer.AddIntegers({0})}, {total}, options);
+      writer.AddOperator(kLess, {total, writer.AddConstant<float>({"", {}}, {1000.0f})}, {goes_on});
+    }
+    writer.EndSubgraph({v, w}, is_body ? std::vector{sum, sum} : std::vector{goes_on});
+  }
+  const auto bytes = writer.FinishFile();
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_TRUE(graph->Validate().ok()) << graph->Validate().message();
+  EXPECT_THAT(Reference(*graph, {1, 2}), ElementsAre(ElementsAre(512, 1024), ElementsAre(512, 1024)));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "frontends/tflite/reader.h"
+#include "frontends/tflite/subgraph_reader.h"
 #include "hearth/model.h"
 #include "hearth/session.h"
 #include "tests/testing/builtin_codes.h"
@@ -26,7 +27,8 @@ class VariableModel {
     x = writer.AddTensor({"x", {2}});
     writer.AddOperator(kCallOnce, {}, {}, wire::CreateCallOnceOptions(writer.builder(), 1));
   }
-  int32_t Handle(const std::string& variable = "v") {
+  int32_t Handle() { return Handle(name); }
+  int32_t Handle(const std::string& variable) {
     const int32_t handle = writer.AddTensor({"handle", {}, kResource});
     const auto name = writer.builder().CreateString(variable);
     writer.AddOperator(kVarHandle, {}, {handle}, wire::CreateVarHandleOptions(writer.builder(), 0, name));
@@ -53,6 +55,7 @@ class VariableModel {
 
   TfliteWriter writer;
   int32_t x;
+  std::string name = "v";                    // of the variable that has a first value
   std::function<void(VariableModel&)> more;  // writes further subgraphs, from number 2 on
 
  private:
@@ -234,6 +237,152 @@ TEST(TfliteVariables, AHandleAsAnOutputIsRefused) {
   const Result<Graph> graph = ReadTfliteModel(bytes);
   ASSERT_FALSE(graph.ok());
   EXPECT_THAT(graph.status().message(), HasSubstr("return what it holds"));
+}
+
+// What the reading of a file takes of its limits.
+struct Spent {
+  size_t steps = 0, copied_bytes = 0;
+};
+
+size_t LeftOf(CopyBudget budget) {
+  size_t left = 0;
+  for (size_t part = size_t{1} << 40; part > 0; part /= 2) {
+    while (budget.Charge(part)) left += part;
+  }
+  return left;
+}
+
+Spent SpentOn(std::span<const std::byte> bytes) {
+  const wire::Model& model = *wire::GetModel(bytes.data());
+  Reading reading(model, bytes, size_t{1} << 20);  // whatever the file's size
+  const size_t before = LeftOf(reading.copies) + (size_t{1} << 30);
+  reading.calls.push_back(0);
+  const Status read = SubgraphReader(reading, *model.subgraphs()->Get(0), nullptr).Read({});
+  EXPECT_TRUE(read.ok()) << read.message();
+  EXPECT_EQ(RefusalOf(Result<Graph>(std::move(reading.graph))), "");
+  return {Reading::kMaxSteps - reading.steps_left, before - LeftOf(reading.copies)};
+}
+
+// While v adds up to less than 1000, a loop adds it to the variable and doubles it. Only data say how often.
+std::vector<std::byte> LoopThatDataEndOverAVariable(const std::string& name) {
+  VariableModel model({0, 0});
+  model.name = name;
+  const int32_t handle = model.Handle(), passed = model.writer.AddTensor({"passed", {}, kResource});
+  model.writer.AddOperator(kWhile, {model.x, handle}, {model.writer.AddTensor({"kept", {2}}), passed},
+                           wire::CreateWhileOptions(model.writer.builder(), 2, 3));
+  model.more = [](VariableModel& m) {
+    for (const bool is_body : {false, true}) {
+      const int32_t v = m.writer.AddTensor({"v", {2}}), h = m.writer.AddTensor({"h", {}, kResource});
+      if (is_body) {
+        m.writer.AddOperator(kAssignVariable, {h, m.Combined(kAdd, m.Read(h), v)}, {});
+        m.writer.EndSubgraph({v, h}, {m.Combined(kAdd, v, v), h});
+        continue;
+      }
+      const int32_t total = m.writer.AddTensor({"total", {}}), goes_on = m.writer.AddTensor({"goes_on", {}, kBool});
+      m.writer.AddOperator(kSum, {v, m.writer.AddIntegers({0})}, {total},
+                           wire::CreateReducerOptions(m.writer.builder(), false));
+      m.writer.AddOperator(kLess, {total, m.writer.AddConstant<float>({"", {}}, {1000.0f})}, {goes_on});
+      m.writer.EndSubgraph({v, h}, {goes_on});
+    }
+  };
+  return model.Finish(model.Read(passed));
+}
+
+// The parts are read twice, since the first time tells which variables they take: each time with copies of the name.
+TEST(TfliteVariables, ALoopOnTheHostCountsItsCopiesOfTheirNames) {
+  const auto of_short_name = LoopThatDataEndOverAVariable(std::string(10, 'v'));
+  const auto of_long_name = LoopThatDataEndOverAVariable(std::string(910, 'v'));
+  EXPECT_GE(SpentOn(of_long_name).copied_bytes - SpentOn(of_short_name).copied_bytes, 30 * 900u);
+}
+
+TEST(TfliteVariables, ALoopThatDataEndAssignsInEachTurn) {
+  const auto bytes = LoopThatDataEndOverAVariable("v");
+  OpenModel opened("cpu", bytes);
+  Result<Session>& session = opened.session;
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  EXPECT_THAT(RunOn(*session, {300, 0}), ElementsAre(900, 0));  // 300 + 600
+  EXPECT_THAT(RunOn(*session, {0, 500}), ElementsAre(900, 500));
+}
+
+TEST(TfliteVariables, ANameOfAMegabyteIsRefusedWithItsSize) {
+  const auto bytes = LoopThatDataEndOverAVariable(std::string(1'000'000, 'v'));
+  EXPECT_THAT(RefusalOf(bytes), HasSubstr("has 1000000 bytes, at most 1000 are possible"));
+}
+
+TEST(TfliteVariables, MoreThanAFewThousandAreRefused) {
+  VariableModel model({0, 0});
+  for (int k = 0; k <= 4096; ++k) model.Handle(std::to_string(k));
+  EXPECT_THAT(RefusalOf(model.Finish(model.x)), HasSubstr("more than 4096 variables"));
+}
+
+// The only step is over the tensors of the subgraph that CALL_ONCE calls: a handle and a constant.
+TEST(TfliteVariables, AnAssignmentGoesThroughNoOtherVariable) {
+  VariableModel model({0, 0});
+  for (int k = 0; k < 50; ++k)
+    model.writer.AddOperator(kAssignVariable, {model.Handle(std::to_string(k)), model.x}, {});
+  EXPECT_EQ(SpentOn(model.Finish(model.Combined(kAdd, model.x, model.x))).steps, 2u);
+}
+
+TEST(TfliteVariables, ACallCountsTheVariablesThatItWouldUndo) {
+  const auto steps_with = [](int variables) {
+    VariableModel model({0, 0});
+    for (int k = 0; k < variables; ++k) {
+      model.writer.AddOperator(kAssignVariable, {model.Handle(std::to_string(k)), model.x}, {});
+    }
+    int32_t last = model.x;
+    for (int call = 0; call < 5; ++call) {
+      const int32_t made = model.writer.AddTensor({"made", {2}});
+      model.writer.AddOperator(kCall, {last}, {made}, wire::CreateCallOptions(model.writer.builder(), 2));
+      last = made;
+    }
+    model.more = [](VariableModel& m) {
+      const int32_t v = m.writer.AddTensor({"v", {2}});
+      m.writer.EndSubgraph({v}, {m.Combined(kAdd, v, v)});
+    };
+    return SpentOn(model.Finish(last)).steps;
+  };
+  EXPECT_EQ(steps_with(20) - steps_with(0), 5 * 20u);
+}
+
+// Else the state would begin with the choice of its first value, a node of the refused operator.
+TEST(TfliteVariables, ARefusedReadBeginsNoState) {
+  TfliteWriter writer;
+  const auto add_handle = [&] {
+    const int32_t handle = writer.AddTensor({"handle", {}, kResource});
+    const auto name = writer.builder().CreateString("v");
+    writer.AddOperator(kVarHandle, {}, {handle}, wire::CreateVarHandleOptions(writer.builder(), 0, name));
+    return handle;
+  };
+  const int32_t x = writer.AddTensor({"x", {2}, wire::TensorType_INT8});
+  writer.AddOperator(kCallOnce, {}, {}, wire::CreateCallOnceOptions(writer.builder(), 1));
+  const int32_t handle = add_handle();
+  const WrittenQuantization halves = {.scales = {0.5f}, .zero_points = {0}};
+  const int32_t scaled = writer.AddTensor({"scaled", {2}, wire::TensorType_INT8, halves});
+  const int32_t held = writer.AddTensor({"held", {2}, wire::TensorType_INT8});
+  writer.AddOperator(kReadVariable, {handle}, {scaled});
+  writer.AddOperator(kReadVariable, {handle}, {held});
+  writer.AddOperator(kAssignVariable, {handle, x}, {});
+  writer.EndSubgraph({x}, {held});
+  writer.AddOperator(kAssignVariable,
+                     {add_handle(), writer.AddConstant<int8_t>({"first", {2}, wire::TensorType_INT8}, {1, 2})}, {});
+  writer.EndSubgraph({}, {});
+  const auto bytes = writer.FinishFile();
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_THAT(RefusalOf(graph), HasSubstr("another quantization"));
+  EXPECT_TRUE(graph->Validate().ok()) << graph->Validate().message();
+}
+
+// An input's name may be long, and the input assigned to thousands of variables.
+TEST(TfliteVariables, AnInputThatIsAssignedIsCopiedUnderTheVariablesName) {
+  VariableModel model({0, 0});
+  const int32_t handle = model.Handle(), before = model.Read(handle);
+  model.writer.AddOperator(kAssignVariable, {handle, model.x}, {});
+  const auto bytes = model.Finish(model.Combined(kAdd, before, before));
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_EQ(graph->states.size(), 1u);
+  EXPECT_EQ(graph->value(graph->states[0].written).name, "v_next");
 }
 
 }  // namespace

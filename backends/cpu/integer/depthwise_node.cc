@@ -3,6 +3,7 @@
 
 #include "backends/cpu/integer/depthwise_kernel.h"
 #include "backends/cpu/integer/integer_nodes.h"
+#include "core/base/round_up.h"
 #include "core/graph/ops/window.h"
 
 namespace hearth {
@@ -10,6 +11,13 @@ namespace {
 
 constexpr int64_t kLeastDepthwiseWork = 200'000;  // multiply-adds; fewer take less time than waking a worker
 constexpr int64_t kOutside = -1;
+constexpr int64_t kMostListedBytes = 16 << 20;  // of the places and addresses of a row's taps
+
+// Whether the taps of all pixels of a row are few enough to be listed: for the node, and again for each thread.
+bool CanListTaps(int32_t pixels, const Shape& filter) {
+  const int64_t of_pixel = int64_t{filter[2]} + RoundUp(int64_t{filter[1]} * filter[2], int64_t{kDepthStep});
+  return of_pixel <= kMostListedBytes / static_cast<int64_t>(sizeof(int64_t)) / pixels;
+}
 
 class DepthwiseNode final : public HostNode {
  public:
@@ -130,6 +138,8 @@ std::unique_ptr<HostNode> MakeIntegerDepthwiseNode(const HostNodeRequest& reques
   const Shape& filter = graph.value(node.inputs[1]).desc.shape;
   const int32_t channels = filter[3], taps = filter[1] * filter[2];
   if (graph.value(node.inputs[0]).desc.shape[3] != channels || taps == 0) return nullptr;
+  const Shape& out = graph.value(node.outputs[0]).desc.shape;
+  if (out.element_count() > 0 && !CanListTaps(out[2], filter)) return nullptr;
   const auto layer = IntegerLayerOf(graph, node, conv->activation, 3, channels, taps);
   if (!layer) return nullptr;
   const IntegerWeights weights{graph.ConstantBytes(node.inputs[1]), channels, taps, 1, channels};

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kMostRows = 48, kMostRowsOfLine = 96, kRowsOfTile = 6;
 constexpr int32_t kMostPieces = 64;
+constexpr int32_t kMostGroups = 4096;          // each has a packed matrix of its own
 constexpr int64_t kChunkBytes = 32 << 10;      // bytes of rows: they stay in the first-level cache while weights pass
 constexpr int64_t kLeastMatrixWork = 500'000;  // multiply-adds; fewer take less time than waking a worker
 
@@ -307,24 +308,44 @@ Group GroupOf(const HostNodeRequest& request, const IntegerLayer& layer, const I
           place == WeightsPlace::kPacked ? nullptr : weights.bytes.data()};
 }
 
+// The facts of the layer that all its channels share.
+IntegerLayer WithoutChannels(IntegerLayer layer) {
+  layer.weight_zero_points.clear();
+  layer.biases.clear();
+  layer.multipliers.clear();
+  return layer;
+}
+
+// The layer of `count` channels from `first` on. common: the layer without its channels, which are too many to be
+// copied for each group.
+IntegerLayer PartOf(const IntegerLayer& layer, const IntegerLayer& common, size_t first, size_t count) {
+  IntegerLayer part = common;
+  const auto take = [&](auto& list, const auto& all) {
+    const auto begin = all.begin() + static_cast<ptrdiff_t>(first);
+    list.assign(begin, begin + static_cast<ptrdiff_t>(count));
+  };
+  take(part.weight_zero_points, layer.weight_zero_points);
+  take(part.biases, layer.biases);
+  take(part.multipliers, layer.multipliers);
+  return part;
+}
+
 std::unique_ptr<HostNode> MakeConvolution(const HostNodeRequest& request, const Conv2D& conv) {
   const Graph& graph = request.graph;
   const Node& node = request.node;
   const Shape& filter = graph.value(node.inputs[1]).desc.shape;
   const int32_t channels = filter[0], depth = filter[1] * filter[2] * filter[3];
   const int32_t groups = graph.value(node.inputs[0]).desc.shape[3] / filter[3], in_group = channels / groups;
+  if (groups > kMostGroups) return nullptr;
   const auto layer = IntegerLayerOf(graph, node, conv.activation, 0, channels, depth);
   if (!layer) return nullptr;
   const std::span<const std::byte> bytes = graph.ConstantBytes(node.inputs[1]);
   Rows rows = WindowRows(request, conv.window, filter[1], filter[2], depth);
+  const IntegerLayer common = WithoutChannels(*layer);
   std::vector<Group> packed;
   for (int32_t group = 0; group < groups; ++group) {
     const size_t first = size_t(group) * size_t(in_group);
-    IntegerLayer part = *layer;
-    const auto keep = [&](auto& list) { list = {list.begin() + long(first), list.begin() + long(first) + in_group}; };
-    keep(part.weight_zero_points);
-    keep(part.biases);
-    keep(part.multipliers);
+    const IntegerLayer part = PartOf(*layer, common, first, size_t(in_group));
     const IntegerWeights weights{bytes.subspan(first * size_t(depth)), in_group, depth, depth, 1};
     packed.push_back(GroupOf(request, part, weights, rows, group));
   }

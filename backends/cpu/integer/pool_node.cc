@@ -83,8 +83,9 @@ HEARTH_INTO_CALLER inline void StoreMaximum(const PoolTask& task, const Taps<T>&
 // Full blocks have a constant length for the compiler.
 template <typename T>
 HEARTH_INTO_CALLER inline void StorePixel(const PoolTask& task, Taps<T> taps, T* out) {
-  for (int32_t c = 0; c < task.in.channels; c += kBlock, taps.first += kBlock, out += kBlock) {
-    const int32_t width = std::min(kBlock, task.in.channels - c);
+  // 64 bits: the end of the last block may exceed 32.
+  for (int64_t c = 0; c < task.in.channels; c += kBlock, taps.first += kBlock, out += kBlock) {
+    const auto width = static_cast<int32_t>(std::min<int64_t>(kBlock, task.in.channels - c));
     if (task.is_mean) {
       width == kBlock ? StoreMean(task, taps, kBlock, out) : StoreMean(task, taps, width, out);
     } else {

@@ -1,5 +1,8 @@
 // Convolutions and pooling: operators that move a window over an image.
+#include <algorithm>
+
 #include "backends/cpu/xnnpack/build.h"
+#include "core/base/round_up.h"
 
 namespace hearth {
 namespace {
@@ -9,11 +12,33 @@ struct Groups {
   int32_t count = 1, in_channels = 0, out_channels = 0;  // channels of one group
 };
 
+// XNNPACK lists the addresses of the taps of an image's output pixels. With a window that no usual layer has, that may
+// take far more memory than the images.
+bool IsListTooLong(int64_t taps, double listed) {
+  constexpr int64_t kManyTaps = 32 * 32;
+  constexpr double kMostListed = 8 << 20;
+  return taps > kManyTaps && listed > kMostListed;
+}
+
+bool IsListTooLong(const Shape& out, const Shape& filter, int32_t stride_h = 1, int32_t stride_w = 1) {
+  const int64_t taps = int64_t{filter[1]} * filter[2];
+  const int64_t pixels = Tiles(out[1], stride_h) * Tiles(out[2], stride_w);
+  return IsListTooLong(taps, static_cast<double>(taps) * static_cast<double>(pixels));
+}
+
+// Neighbouring windows of a pool share the columns that both cover.
+bool IsListTooLong(const Shape& out, const Pool2D& pool) {
+  const int64_t taps = int64_t{pool.kernel_h} * pool.kernel_w;
+  const int64_t columns = pool.kernel_w + int64_t{out[2] - 1} * std::min(pool.window.stride_w, pool.kernel_w);
+  return IsListTooLong(taps, static_cast<double>(out[1]) * pool.kernel_h * static_cast<double>(columns));
+}
+
 xnn_status BuildConvolution(XnnpackBuild& build, const Window2D& window, Activation activation, const Groups& groups) {
   const OutputRange range = RangeOf(build, activation);
   if (!build.is_constant(1) || (build.has_input(2) && !build.is_constant(2))) return kXnnpackRefuses;
   const Shape& in = build.in_shape();
   const Shape& filter = build.in_shape(1);
+  if (IsListTooLong(build.out_shape(), filter)) return kXnnpackRefuses;
   const Padding2D padding = ResolvePadding(window, in[1], in[2], filter[1], filter[2]);
   const size_t in_channels = size_t(groups.count) * groups.in_channels;
   const size_t out_channels = size_t(groups.count) * groups.out_channels;
@@ -72,6 +97,7 @@ xnn_status BuildPool2D(XnnpackBuild& build) {
   const bool one_element = pool.kernel_h == 1 && pool.kernel_w == 1;
   // XNNPACK has no window of one element, and no L2 pooling.
   if (one_element || pool.kind == PoolKind::kL2) return kXnnpackRefuses;
+  if (IsListTooLong(build.out_shape(), pool)) return kXnnpackRefuses;
   const Shape& in = build.in_shape();
   const Padding2D padding = ResolvePadding(pool.window, in[1], in[2], pool.kernel_h, pool.kernel_w);
   return pool.kind == PoolKind::kAverage ? BuildAveragePool(build, pool, padding, range)
@@ -83,6 +109,7 @@ xnn_status BuildTransposeConv(XnnpackBuild& build) {
   const OutputRange range = RangeOf(build, conv.activation);
   if (!build.is_constant(1) || (build.has_input(2) && !build.is_constant(2))) return kXnnpackRefuses;
   const Shape &in = build.in_shape(), &out = build.out_shape(), &filter = build.in_shape(1);
+  if (IsListTooLong(out, filter, conv.stride_h, conv.stride_w)) return kXnnpackRefuses;
   const Window2D window{conv.stride_h, conv.stride_w, 1, 1, conv.padding};
   const Padding2D padding = ResolvePadding(window, out[1], out[2], filter[1], filter[2]);
   // The part of the output's size that the strides leave open. XNNPACK supports only less than one stride.
