@@ -8,7 +8,6 @@
 #include "core/graph/evaluate.h"
 #include "frontends/tflite/reader.h"
 #include "frontends/tflite/reading.h"
-#include "frontends/tflite/subgraph_reader.h"
 #include "tests/testing/builtin_codes.h"
 #include "tests/testing/tflite_writer.h"
 
@@ -391,64 +390,6 @@ TEST(TfliteControl, LoopsMayStandInLoops) {
   Result<Graph> graph = ReadTfliteModel(bytes);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   EXPECT_THAT(Answer(*graph, {1, 3}), ElementsAre(64, 192));
-}
-
-// A subgraph of 500 tensors, called three times.
-std::vector<std::byte> CallsOfManyTensors() {
-  TfliteWriter writer;
-  const int32_t x = writer.AddTensor({"x", {2}});
-  int32_t last = x;
-  for (int call = 0; call < 3; ++call) {
-    const int32_t made = writer.AddTensor({"", {2}});
-    writer.AddOperator(kCall, {last}, {made}, wire::CreateCallOptions(writer.builder(), 1));
-    last = made;
-  }
-  writer.EndSubgraph({x}, {last});
-  const int32_t v = writer.AddTensor({"v", {2}}), squared = writer.AddTensor({"", {2}});
-  writer.AddOperator(kMul, {v, v}, {squared});
-  for (int unused = 2; unused < 500; ++unused) writer.AddTensor({"", {2}});
-  writer.EndSubgraph({v}, {squared});
-  return writer.FinishFile();
-}
-
-// The graph, if its reading takes no more than so many steps over tensors and variables.
-Result<Graph> ReadInSteps(size_t steps, std::span<const std::byte> bytes) {
-  const wire::Model& model = *wire::GetModel(bytes.data());
-  Reading reading(model, bytes, bytes.size());
-  reading.calls.push_back(0);
-  reading.steps_left = steps;
-  HEARTH_TRY(SubgraphReader(reading, *model.subgraphs()->Get(0), nullptr).Read({}));
-  EXPECT_EQ(reading.steps_left, 0u);
-  return std::move(reading.graph);
-}
-
-TEST(TfliteControl, EachCallCountsTheTensorsOfItsSubgraph) {
-  const auto bytes = CallsOfManyTensors();
-  const Result<Graph> graph = ReadInSteps(1500, bytes);
-  ASSERT_TRUE(graph.ok()) << graph.status().message();
-  EXPECT_EQ(UnknownOf(*graph), nullptr);
-  EXPECT_THAT(Answer(*graph, {2, 3}), ElementsAre(256, 6561));
-}
-
-TEST(TfliteControl, CallsThatGoThroughTooManyTensorsAreRefusedWithTheReason) {
-  const auto bytes = CallsOfManyTensors();
-  const wire::Model& model = *wire::GetModel(bytes.data());
-  Reading reading(model, bytes, bytes.size());
-  reading.calls.push_back(0);
-  reading.steps_left = 1499;
-  const Status read = SubgraphReader(reading, *model.subgraphs()->Get(0), nullptr).Read({});
-  ASSERT_TRUE(read.ok()) << read.message();
-  ASSERT_NE(UnknownOf(reading.graph), nullptr);
-  EXPECT_THAT(UnknownOf(reading.graph)->reason,
-              ::testing::AllOf(HasSubstr("more than 33554432 steps"), HasSubstr("call it less often")));
-}
-
-TEST(TfliteControl, CopiesOfTheOperatorCodesAreTheSameList) {
-  const OperatorCodes codes(std::vector<OperatorCode>{{nullptr, "custom"}});
-  const OperatorCodes copy = codes;
-  ASSERT_EQ(copy.size(), 1u);
-  EXPECT_EQ(&copy[0], &codes[0]);
-  EXPECT_EQ(OperatorCodes().size(), 0u);
 }
 
 }  // namespace

@@ -1,0 +1,81 @@
+// What calls of subgraphs cost while a model is read is counted: a small file may list one CALL 100,000 times.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "frontends/tflite/reading.h"
+#include "frontends/tflite/subgraph_reader.h"
+#include "tests/testing/builtin_codes.h"
+#include "tests/testing/tflite_writer.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// A subgraph of 500 tensors, called three times.
+std::vector<std::byte> CallsOfManyTensors() {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {2}});
+  int32_t last = x;
+  for (int call = 0; call < 3; ++call) {
+    const int32_t made = writer.AddTensor({"", {2}});
+    writer.AddOperator(kCall, {last}, {made}, wire::CreateCallOptions(writer.builder(), 1));
+    last = made;
+  }
+  writer.EndSubgraph({x}, {last});
+  const int32_t v = writer.AddTensor({"v", {2}}), squared = writer.AddTensor({"", {2}});
+  writer.AddOperator(kMul, {v, v}, {squared});
+  for (int unused = 2; unused < 500; ++unused) writer.AddTensor({"", {2}});
+  writer.EndSubgraph({v}, {squared});
+  return writer.FinishFile();
+}
+
+// Reads the model with so many steps over tensors and variables.
+struct CountedReading {
+  CountedReading(std::span<const std::byte> bytes, size_t steps)
+      : model(*wire::GetModel(bytes.data())), reading(model, bytes, bytes.size()) {
+    reading.calls.push_back(0);
+    reading.steps_left = steps;
+    read = SubgraphReader(reading, *model.subgraphs()->Get(0), nullptr).Read({});
+  }
+  // The first operator that can't be run; null if all can.
+  const UnknownOp* unknown() const {
+    for (const Node& node : reading.graph.nodes()) {
+      if (const auto* op = std::get_if<UnknownOp>(&node.op)) return op;
+    }
+    return nullptr;
+  }
+
+  const wire::Model& model;
+  Reading reading;
+  Status read = Status::Ok();
+};
+
+TEST(TfliteCallSteps, EachCallCountsTheTensorsOfItsSubgraph) {
+  const auto bytes = CallsOfManyTensors();
+  const CountedReading counted(bytes, 1500);
+  ASSERT_TRUE(counted.read.ok()) << counted.read.message();
+  EXPECT_EQ(counted.reading.steps_left, 0u);
+  EXPECT_EQ(counted.unknown(), nullptr);
+  EXPECT_EQ(counted.reading.graph.nodes().size(), 3u);
+}
+
+TEST(TfliteCallSteps, CallsThatGoThroughTooManyTensorsAreRefusedWithTheReason) {
+  const auto bytes = CallsOfManyTensors();
+  const CountedReading counted(bytes, 1499);
+  ASSERT_TRUE(counted.read.ok()) << counted.read.message();
+  ASSERT_NE(counted.unknown(), nullptr);
+  EXPECT_THAT(counted.unknown()->reason, AllOf(HasSubstr("more than 33554432 steps"), HasSubstr("call it less often")));
+}
+
+TEST(TfliteCallSteps, CopiesOfTheOperatorCodesAreTheSameList) {
+  const OperatorCodes codes(std::vector<OperatorCode>{{nullptr, "custom"}});
+  const OperatorCodes copy = codes;
+  ASSERT_EQ(copy.size(), 1u);
+  EXPECT_EQ(&copy[0], &codes[0]);
+  EXPECT_EQ(OperatorCodes().size(), 0u);
+}
+
+}  // namespace
+}  // namespace hearth
