@@ -328,8 +328,9 @@ Status CheckRecipe(const PackRecipe& recipe, std::span<const std::byte> source, 
 }  // namespace
 
 uint64_t PackRecipe::packed_size_bytes() const {
+  constexpr int32_t kMostWidth = 32;  // of a recipe that CheckRecipe takes; a damaged plan may hold any
   const std::optional<int64_t> elements = CheckedProduct(dims);
-  if (!elements.has_value() || *elements == 0 || width <= 0) return 0;
+  if (!elements.has_value() || *elements == 0 || width <= 0 || width > kMostWidth) return 0;
   const int64_t vector = width;
   const auto element_bytes = static_cast<int64_t>(TexelBytes(storage) / 4);
   switch (layout) {

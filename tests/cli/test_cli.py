@@ -138,6 +138,11 @@ class BadInput(CliTest):
             for library in ("libOpenCL.so", "libvulkan.so", "libEGL.so"):
                 self.assertNotIn(library, done.stderr)
 
+    def test_an_error_about_a_name_of_a_megabyte_is_cut(self):
+        done = self.run_hearth("run", MODEL, "--input", "n" * 100_000 + "=x.npy", "--device", "cpu", expect=3)
+        self.assert_one_error(done, "bytes left out]", "it has")
+        self.assertLess(len(done.stderr), 5000)
+
     def test_a_link_that_leads_in_a_circle_is_no_model(self):
         (self.folder / "a").symlink_to(self.folder / "b")
         (self.folder / "b").symlink_to(self.folder / "a")

@@ -332,5 +332,10 @@ TEST(Float16, OverflowBecomesInfinity) {
   EXPECT_EQ(FloatToHalf(-INFINITY), 0xfc00);
 }
 
+// Its product with the other sizes would exceed 64 bits.
+TEST(PackRecipe, AWidthThatOnlyADamagedPlanHoldsTakesNoRoom) {
+  EXPECT_EQ(MatrixRecipe(1, 1 << 20, 1 << 20, 1, 0x7fffffff).packed_size_bytes(), 0u);
+}
+
 }  // namespace
 }  // namespace hearth

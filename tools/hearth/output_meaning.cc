@@ -30,7 +30,10 @@ constexpr int32_t kFaceAnchors = 896, kFaceNumbers = 16;  // BlazeFace: 16x16x2 
 class Outputs {
  public:
   Outputs(const Model& model, const ModelMetadata& metadata)
-      : model_(model), metadata_(metadata), taken_(model.outputs().size()) {}
+      : model_(model),
+        metadata_(metadata),
+        taken_(model.outputs().size()),
+        producers_(model.data().graph.Producers()) {}
 
   size_t count() const { return taken_.size(); }
   const TensorInfo& info(size_t k) const { return model_.outputs()[k]; }
@@ -72,7 +75,7 @@ class Outputs {
   const Op* MadeBy(size_t k) const {
     const Graph& graph = model_.data().graph;
     if (k >= graph.outputs.size()) return nullptr;
-    int node = graph.ProducerOf(graph.outputs[k]);
+    int node = producers_[static_cast<size_t>(graph.outputs[k])];
     while (node >= 0) {
       const Op& op = graph.nodes()[static_cast<size_t>(node)].op;
       const auto* unary = std::get_if<Unary>(&op);
@@ -81,7 +84,7 @@ class Outputs {
           (unary != nullptr && (unary->kind == UnaryKind::kQuantize || unary->kind == UnaryKind::kDequantize ||
                                 unary->kind == UnaryKind::kCopy));
       if (!is_form) return &op;
-      node = graph.ProducerOf(graph.nodes()[static_cast<size_t>(node)].inputs.at(0));
+      node = producers_[static_cast<size_t>(graph.nodes()[static_cast<size_t>(node)].inputs.at(0))];
     }
     return nullptr;
   }
@@ -117,6 +120,7 @@ class Outputs {
   const Model& model_;
   const ModelMetadata& metadata_;
   std::vector<bool> taken_;
+  std::vector<int> producers_;  // by value
 };
 
 std::string OpText(const Outputs& outputs, size_t k) {

@@ -18,9 +18,12 @@
 namespace hearth {
 namespace {
 
-// On one line, whatever names the model file has.
+// On one line, whatever names the model file has and however long they are.
 std::string OneLine(std::string_view message) {
-  return Printable(message, ' ');
+  constexpr size_t kMostBytes = 4096, kEndBytes = 1024;
+  if (message.size() <= kMostBytes) return Printable(message, ' ');
+  return fmt::format("{} [{} bytes left out] {}", Printable(message.substr(0, kMostBytes - kEndBytes), ' '),
+                     message.size() - kMostBytes, Printable(message.substr(message.size() - kEndBytes), ' '));
 }
 
 // Prints no warnings: the verbs print those of the report.

@@ -220,7 +220,7 @@ Status InferDetectionPostProcess(Graph& graph, const Node& node) {
   }
   const bool counts_fit = op.num_classes >= 1 && op.max_detections >= 1 && op.max_classes_per_detection >= 1 &&
                           op.detections_per_class >= 1;
-  if (!counts_fit || (scores[2] != op.num_classes && scores[2] != op.num_classes + 1)) {
+  if (!counts_fit || (scores[2] != op.num_classes && scores[2] - 1 != op.num_classes)) {
     return inference.Fail(StatusCode::kMalformedInput,
                           "{} classes in scores of shape {} (one more may be the background), {} detections of {} "
                           "classes each, {} per class",
