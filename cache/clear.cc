@@ -164,7 +164,9 @@ Result<RemovedEntries> PruneStore(const fs::path& folder, uint64_t max_bytes) {
   HEARTH_TRY(ChangeStore(folder, [&](ReportedStore& store) -> Status {
     if (!store.database) return Status::Ok();
     HEARTH_TRY(CountOnce(*store.database, before));
-    RemoveWithSideFiles(DamagedFile(store.options.folder));
+    for (const fs::path& file : {DamagedFile(store.options.folder), ClearedFile(store.options.folder)}) {
+      RemoveWithSideFiles(file);
+    }
     RemoveUnfinished(store.options.folder);
     HEARTH_TRY(OnAFullDiskToo(store, [&] { return DeleteDownTo(*store.database, max_bytes); }));
     HEARTH_ASSIGN(removed, RemovedSince(*before, *store.database));

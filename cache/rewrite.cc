@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -187,7 +188,11 @@ bool IsFasterToRewrite(Database& database) {
   const Result<uint64_t> used_bytes = UsedBytes(database);
   const Result<std::string> mode = database.Text("PRAGMA journal_mode");
   if (!free_pages.ok() || !page_bytes.ok() || !used_bytes.ok() || !mode.ok() || *mode != "wal") return false;
-  const uint64_t free_bytes = static_cast<uint64_t>(*free_pages) * static_cast<uint64_t>(*page_bytes);
+  uint64_t free_bytes = static_cast<uint64_t>(*free_pages) * static_cast<uint64_t>(*page_bytes);
+  // What a crash left behind the last page; sqlite never looks there.
+  std::error_code error;
+  const uint64_t file_bytes = fs::file_size(database.file(), error);
+  if (!error && file_bytes > *used_bytes + free_bytes) free_bytes = file_bytes - *used_bytes;
   struct statvfs disk = {};
   if (::statvfs(database.file().c_str(), &disk) != 0) return false;
   // Sessions that have the old file open keep it on the disk until they store or end. So a disk that is nearly full is

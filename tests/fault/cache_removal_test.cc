@@ -237,6 +237,20 @@ TEST(CacheRemoval, EntriesFromTheFutureArePrunedByAgeToo) {
   EXPECT_EQ(ClearStore(folder.path(), old)->entries, 1u);
 }
 
+// As a crash of the machine leaves them: space behind the last page, and what a `clear` had not yet removed.
+TEST(CacheRemoval, PruneGivesBackWhatLiesBehindTheLastPageAndBesideTheStore) {
+  constexpr uintmax_t kLongBytes = uintmax_t{256} << 20;
+  const CacheFolder folder;
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 1000));
+  fs::resize_file(folder.file(), kLongBytes);
+  const fs::path cleared = folder.file().string() + ".cleared";
+  testing::WriteFile(cleared, "half removed");
+  ASSERT_TRUE(PruneStore(folder.path(), kLongBytes / 2).ok());
+  EXPECT_LT(fs::file_size(folder.file()), uintmax_t{1} << 20);
+  EXPECT_FALSE(fs::exists(cleared));
+  EXPECT_TRUE(folder.Open()->Get(NumberedKey(1)));
+}
+
 TEST(CacheRemoval, ASessionThatClosesAfterTheClearingLeavesTheNewFileAlone) {
   const CacheFolder folder;
   auto old = folder.Open();

@@ -58,7 +58,6 @@ TEST(TfliteCallSteps, EachCallCountsTheTensorsOfItsSubgraph) {
   ASSERT_TRUE(counted.read.ok()) << counted.read.message();
   EXPECT_EQ(counted.reading.steps_left, 0u);
   EXPECT_EQ(counted.unknown(), nullptr);
-  EXPECT_EQ(counted.reading.graph.nodes().size(), 3u);
 }
 
 TEST(TfliteCallSteps, CallsThatGoThroughTooManyTensorsAreRefusedWithTheReason) {
