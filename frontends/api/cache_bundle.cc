@@ -85,7 +85,8 @@ Result<BundleInspection> Cache::Inspect(const std::string& bundle, const std::st
   const Manifest& manifest = reader->manifest();
   BundleInspection found;
   found.bundle = bundle;
-  found.is_file = std::filesystem::is_regular_file(bundle);
+  std::error_code error;
+  found.is_file = std::filesystem::is_regular_file(bundle, error);
   found.made_by = manifest.made_by;
   found.expires_ms = manifest.expires_ms;
   found.least_version = manifest.least_version;

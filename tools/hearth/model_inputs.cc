@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 
 #include "backends/cpu/available_memory.h"
 #include "core/base/contains.h"
@@ -69,7 +70,8 @@ Result<std::vector<std::string>> AssignFiles(const InputOptions& options, std::s
   }
   for (const std::string& path : unnamed) {
     const size_t equals = path.find('=');
-    if (equals != std::string::npos && !std::filesystem::exists(path)) {
+    std::error_code too_long;
+    if (equals != std::string::npos && !std::filesystem::exists(path, too_long)) {
       return Error(StatusCode::kInvalidArgument,
                    "the model has no input named '{}' (and there is no file {}); it has {}", path.substr(0, equals),
                    path, NamesOf(inputs));
