@@ -164,9 +164,8 @@ Result<RemovedEntries> PruneStore(const fs::path& folder, uint64_t max_bytes) {
   HEARTH_TRY(ChangeStore(folder, [&](ReportedStore& store) -> Status {
     if (!store.database) return Status::Ok();
     HEARTH_TRY(CountOnce(*store.database, before));
-    for (const fs::path& file : {DamagedFile(store.options.folder), ClearedFile(store.options.folder)}) {
-      RemoveWithSideFiles(file);
-    }
+    RemoveWithSideFiles(DamagedFile(store.options.folder));
+    RemoveWithSideFiles(ClearedFile(store.options.folder));
     RemoveUnfinished(store.options.folder);
     HEARTH_TRY(OnAFullDiskToo(store, [&] { return DeleteDownTo(*store.database, max_bytes); }));
     HEARTH_ASSIGN(removed, RemovedSince(*before, *store.database));

@@ -88,7 +88,7 @@ void LookAtLock(const fs::path& folder, Findings& findings) {
     Trouble(findings, fmt::format("{} is on a file system without locks", folder.string()), kNothingNew, kElsewhere);
     return;
   }
-  const fs::path file = folder / "hearth.lock";
+  const fs::path file = folder / kLockFileName;
   std::error_code error;
   const fs::file_type type = fs::symlink_status(file, error).type();
   if (type != fs::file_type::regular && type != fs::file_type::not_found) {

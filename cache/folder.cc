@@ -38,8 +38,6 @@ Status SystemError(const char* what, const fs::path& path, int error) {
 // sqlite's own limit for a file's path is 512; the rest is for names such as hearth-10.db.cleared-journal.
 constexpr size_t kMostFolderBytes = 460;
 
-constexpr const char* kLockFileName = "hearth.lock";
-
 Descriptor OpenLockFile(const fs::path& folder, int more_flags) {
   return Descriptor(::open((folder / kLockFileName).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | more_flags, 0600));
 }
@@ -52,7 +50,7 @@ Status CheckLength(const fs::path& folder) {
 }
 
 bool OwnerIsTrusted(uid_t owner, FolderUse use) {
-  return owner == ::geteuid() || (use == FolderUse::kReadOnlyLayer && owner == 0);
+  return use == FolderUse::kReadOnlyLayer ? IsOursOrRoots(owner) : owner == ::geteuid();
 }
 
 // Checks `folder` itself; there is no alternative folder.

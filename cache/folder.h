@@ -19,6 +19,7 @@
 namespace hearth {
 
 inline constexpr const char* kStoreFileName = "hearth.db";
+inline constexpr const char* kLockFileName = "hearth.lock";
 
 // $HEARTH_CACHE_DIR, else $XDG_CACHE_HOME/hearth, else ~/.cache/hearth. Touches no file. kNotFound if none of the
 // variables is set. Only this file reads the cache's environment variables.

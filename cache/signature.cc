@@ -81,8 +81,7 @@ Result<std::vector<PublicKey>> ReadPublicKeys(const std::filesystem::path& file)
   Result<std::filesystem::path> checked = TrustedPath(file, LastName::kFollowed);
   if (!checked.ok()) return checked.status().Within("the file of trusted keys");
   struct stat info;
-  if (::stat(checked->c_str(), &info) == 0 &&
-      ((info.st_uid != 0 && info.st_uid != ::geteuid()) || OthersMayWrite(*checked, info))) {
+  if (::stat(checked->c_str(), &info) == 0 && (!IsOursOrRoots(info.st_uid) || OthersMayWrite(*checked, info))) {
     return Error(StatusCode::kIoError,
                  "other users may write to the file of trusted keys {}: make it yours and 'chmod go-w' it",
                  file.string());

@@ -73,7 +73,7 @@ Status CheckFolderOnTheWay(const fs::path& folder, const fs::path& path) {
   if (::lstat(folder.c_str(), &info) != 0) {
     return Error(StatusCode::kIoError, "can't examine {}: {}", folder.string(), std::strerror(errno));
   }
-  if (info.st_uid != 0 && info.st_uid != ::geteuid()) {
+  if (!IsOursOrRoots(info.st_uid)) {
     return Error(StatusCode::kIoError, "{}, above {}, belongs to user {}, who could replace it: choose another place",
                  folder.string(), path.string(), info.st_uid);
   }
@@ -136,7 +136,7 @@ class TrustedWalk {
   }
 
   Status EnterLink(const fs::path& link, uid_t owner) {
-    if (owner != 0 && owner != ::geteuid()) {
+    if (!IsOursOrRoots(owner)) {
       return Error(StatusCode::kIoError,
                    "{}, above {}, is a symbolic link of user {}, who chose where it leads: give the place itself",
                    link.string(), path_.string(), owner);
@@ -166,6 +166,10 @@ bool OthersMayWrite(const fs::path& path, const struct stat& info) {
   if ((info.st_mode & S_IWOTH) != 0) return true;
   if ((info.st_mode & S_IWGRP) == 0) return false;
   return HasAccessList(path) || !IsPrivateGroup(info.st_gid, info.st_uid);
+}
+
+bool IsOursOrRoots(uid_t owner) {
+  return owner == 0 || owner == ::geteuid();
 }
 
 Status MakePrivateFolder(const fs::path& folder) {

@@ -16,6 +16,9 @@ namespace hearth {
 // everybody in the list.
 bool OthersMayWrite(const std::filesystem::path& path, const struct stat& info);
 
+// Whether only this user or root can have made what `owner` owns.
+bool IsOursOrRoots(uid_t owner);
+
 enum class LastName : uint8_t { kKept, kFollowed };            // if it is a link
 enum class MissingFolders : uint8_t { kAreErrors, kAreMade };  // above the last name; made with mode 0700
 

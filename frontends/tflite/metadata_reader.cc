@@ -64,13 +64,6 @@ std::vector<std::string> LinesOf(std::span<const std::byte> bytes, size_t count)
   return lines;
 }
 
-// The name as a warning shows it. Cut before it is cleaned, so that a long name takes no time either.
-std::string ShortName(std::string_view name) {
-  size_t length = std::min(name.size(), kMaxLabelBytes);
-  while (length < name.size() && length > 0 && (name[length] & 0xc0) == 0x80) --length;  // not within a character
-  return CleanName(name.substr(0, length));
-}
-
 bool HasUsableCount(const flatbuffers::Vector<float>* numbers) {
   return numbers != nullptr && numbers->size() > 0 && numbers->size() <= kMaxNumbers;
 }

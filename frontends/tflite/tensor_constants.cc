@@ -200,7 +200,7 @@ std::string TensorReader::WhyNotConstant(int32_t index) const {
     value = *found;
   }
   if (value == value_of_[index]) return text;
-  return text + fmt::format(", from '{}'", CleanName(graph_.value(value).name.substr(0, kMaxLabelBytes)));
+  return text + fmt::format(", from '{}'", ShortName(graph_.value(value).name));
 }
 
 bool TensorReader::ChargeMade(size_t bytes) {

@@ -128,12 +128,15 @@ Status TensorReader::CheckIndex(int32_t tensor, std::string_view where) const {
                count_);
 }
 
+std::string ShortName(std::string_view name) {
+  size_t length = std::min(name.size(), kMaxLabelBytes);
+  while (length < name.size() && length > 0 && (name[length] & 0xc0) == 0x80) --length;
+  return CleanName(name.substr(0, length));
+}
+
 std::string TensorReader::Label(int32_t index) const {
   if (tensor(index).name() == nullptr) return fmt::format("tensor {}", index);
-  const std::string_view name = tensor(index).name()->string_view();
-  size_t length = std::min(name.size(), kMaxLabelBytes);
-  while (length < name.size() && length > 0 && (name[length] & 0xc0) == 0x80) --length;  // not within a character
-  return fmt::format("tensor {} '{}'", index, CleanName(name.substr(0, length)));
+  return fmt::format("tensor {} '{}'", index, ShortName(tensor(index).name()->string_view()));
 }
 
 std::string TensorReader::NameOf(int32_t index) const {

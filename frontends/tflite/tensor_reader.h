@@ -33,6 +33,9 @@ std::string CleanName(std::string_view name);
 
 // Longer names are cut in messages.
 inline constexpr size_t kMaxLabelBytes = 200;
+// The beginning of a name, for a message: at most kMaxLabelBytes, no part of a character. Cut before it is cleaned, so
+// that a long name takes no time either.
+std::string ShortName(std::string_view name);
 
 // Nothing for an element type that Hearth does not support.
 std::optional<DType> DTypeOf(wire::TensorType type);

@@ -123,18 +123,16 @@ Result<std::vector<std::byte>> ReadArray(const std::string& path, const TensorIn
   if (ending != ".bin") {
     return Error(StatusCode::kInvalidArgument, "{}: an input file ends in .npy, .bin, .png, .jpg, .jpeg or .bmp", path);
   }
-  std::error_code error;
-  const uint64_t file_bytes =
-      std::filesystem::is_regular_file(path, error) ? std::filesystem::file_size(path, error) : 0;
-  Result<std::vector<std::byte>> bytes = ReadFile(path, info.size_bytes);
-  if (!bytes.ok() && bytes.status().code() != StatusCode::kInvalidArgument) return bytes.status();
-  if (!bytes.ok() || bytes->size() != info.size_bytes) {
-    const std::string held = bytes.ok()        ? fmt::to_string(bytes->size())
-                             : file_bytes == 0 ? fmt::format("more than {}", info.size_bytes)
-                                               : fmt::to_string(file_bytes);
-    return Error(StatusCode::kInvalidArgument, "{} holds {} bytes, but input '{}' ({}[{}]) takes {}", path, held,
+  const auto wrong_size = [&](uint64_t held_bytes) {
+    return Error(StatusCode::kInvalidArgument, "{} holds {} bytes, but input '{}' ({}[{}]) takes {}", path, held_bytes,
                  info.name, info.dtype, fmt::join(info.shape, ","), info.size_bytes);
-  }
+  };
+  std::error_code error;
+  const bool has_size = std::filesystem::is_regular_file(path, error);  // a pipe does not tell
+  const uint64_t held_bytes = has_size ? std::filesystem::file_size(path, error) : 0;
+  if (!error && held_bytes > info.size_bytes) return wrong_size(held_bytes);
+  HEARTH_ASSIGN(std::vector<std::byte> bytes, ReadFile(path, info.size_bytes));
+  if (bytes.size() != info.size_bytes) return wrong_size(bytes.size());
   return bytes;
 }
 

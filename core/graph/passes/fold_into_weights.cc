@@ -4,7 +4,7 @@
 
 #include "core/base/all_finite.h"
 #include "core/base/error.h"
-#include "core/graph/evaluate.h"
+#include "core/graph/passes/float_constants.h"
 #include "core/graph/passes/graph_rewriter.h"
 #include "core/graph/quantize.h"
 
@@ -27,15 +27,11 @@ std::optional<InputChange> MatchChange(const Graph& graph, const Node& node) {
   const int constant = !is_sub && graph.IsConstant(node.inputs[0]) ? 0 : 1;
   const ValueId x = node.inputs[1 - constant], number = node.inputs[constant];
   const TensorDesc& desc = graph.value(x).desc;
-  if (graph.IsConstant(x) || !graph.IsConstant(number) || !IsPlainFloat32(desc) || desc.shape.rank() == 0 ||
+  if (graph.IsConstant(x) || !IsPlainFloat32(desc) || desc.shape.rank() == 0 ||
       desc != graph.value(node.outputs[0]).desc)
     return std::nullopt;
   const int32_t channels = desc.shape[desc.shape.rank() - 1];
-  const TensorDesc& numbers = graph.value(number).desc;
-  const int64_t count = numbers.shape.element_count();
-  const bool per_channel =
-      count == channels && numbers.shape.rank() > 0 && numbers.shape[numbers.shape.rank() - 1] == channels;
-  if (!IsPlainFloat32(numbers) || (count != 1 && !per_channel)) return std::nullopt;
+  if (!IsPerChannel(graph, number, channels)) return std::nullopt;
   return InputChange{x, binary->kind, number, channels};
 }
 
@@ -74,19 +70,10 @@ bool IsPadded(const Graph& graph, const Node& node) {
   return padding.top != 0 || padding.bottom != 0 || padding.left != 0 || padding.right != 0;
 }
 
-std::optional<std::vector<float>> FloatsOf(const Graph& graph, ValueId id) {
-  if (!graph.IsConstant(id) || !IsPlainFloat32(graph.value(id).desc)) return std::nullopt;
-  Result<std::vector<float>> values = ConstantAsFloats(graph, id);
-  if (!values.ok()) return std::nullopt;
-  return std::move(values).value();
-}
-
 // The change's numbers, one per channel; nothing if they can't be read.
 std::optional<std::vector<float>> NumbersOf(const Graph& graph, const InputChange& change) {
-  std::optional<std::vector<float>> numbers = FloatsOf(graph, change.constant);
-  if (!numbers) return std::nullopt;
-  if (numbers->size() == 1) numbers->resize(static_cast<size_t>(change.channels), numbers->front());
-  if (change.kind == BinaryKind::kSub) {
+  std::optional<std::vector<float>> numbers = ReadPerChannel(graph, change.constant, change.channels);
+  if (numbers && change.kind == BinaryKind::kSub) {
     for (float& number : *numbers) number = -number;
   }
   return numbers;

@@ -4,7 +4,7 @@
 
 #include "core/base/all_finite.h"
 #include "core/base/error.h"
-#include "core/graph/evaluate.h"
+#include "core/graph/passes/float_constants.h"
 #include "core/graph/passes/graph_rewriter.h"
 #include "core/graph/quantize.h"
 
@@ -19,19 +19,6 @@ Activation* ActivationOfWeighted(Op& op) {
   if (auto* depthwise = std::get_if<DepthwiseConv2D>(&op)) return &depthwise->activation;
   if (auto* fully_connected = std::get_if<FullyConnected>(&op)) return &fully_connected->activation;
   return nullptr;
-}
-
-// A constant with one element, or with `channels` elements all along its last dimension.
-std::optional<PerChannel> ReadPerChannel(const Graph& graph, ValueId id, int32_t channels) {
-  if (!graph.IsConstant(id) || !IsPlainFloat32(graph.value(id).desc)) return std::nullopt;
-  const Shape& shape = graph.value(id).desc.shape;
-  const int64_t count = shape.element_count();
-  const bool is_vector = shape.rank() > 0 && count == channels && shape[shape.rank() - 1] == channels;
-  if (count != 1 && !is_vector) return std::nullopt;
-  Result<PerChannel> values = ConstantAsFloats(graph, id);
-  if (!values.ok()) return std::nullopt;
-  if (count == 1) values->resize(channels, values->front());
-  return std::move(values).value();
 }
 
 // A binary node `weighted op constant`, as numbers.
@@ -81,11 +68,9 @@ std::optional<PerChannel> ReadBias(const Graph& graph, const Node& node, size_t 
 // The filter with each output channel scaled; nothing if it is not a float32 constant. Output channels come last in
 // depthwise filters and first in others.
 std::optional<std::vector<float>> ScaledFilter(const Graph& graph, const Node& node, const PerChannel& scales) {
-  const ValueId id = node.inputs[1];
-  if (!graph.IsConstant(id) || !IsPlainFloat32(graph.value(id).desc)) return std::nullopt;
-  Result<std::vector<float>> read = ConstantAsFloats(graph, id);
-  if (!read.ok() || read->size() % scales.size() != 0) return std::nullopt;
-  std::vector<float> filter = std::move(read).value();
+  std::optional<std::vector<float>> read = FloatsOf(graph, node.inputs[1]);
+  if (!read.has_value() || read->size() % scales.size() != 0) return std::nullopt;
+  std::vector<float> filter = std::move(*read);
   const bool channels_last = std::holds_alternative<DepthwiseConv2D>(node.op);
   const size_t run = channels_last ? 1 : filter.size() / scales.size();
   for (size_t first = 0, channel = 0; first < filter.size(); first += run) {
