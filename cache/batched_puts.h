@@ -22,9 +22,14 @@ class BatchedPuts {
     if (held_bytes_ >= kBatchBytes) PutHeld();
   }
 
-  // kIoError if some were not stored.
+  // kIoError if some were not stored, kUnavailable if another process kept the store locked.
   Status Finish() {
     PutHeld();
+    if (store_.pending_puts() > 0) store_.Flush();  // the last attempt
+    if (const size_t pending = store_.pending_puts(); pending > 0) {
+      return Error(StatusCode::kUnavailable, "another process keeps the store locked: {} entries could not be stored",
+                   pending);
+    }
     if (store_.counters().put_errors == 0) return Status::Ok();
     const std::vector<std::string> warnings = store_.TakeWarnings();
     return Error(StatusCode::kIoError, "{} entries could not be stored: {}", store_.counters().put_errors,

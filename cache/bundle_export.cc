@@ -226,7 +226,8 @@ Status FillBundle(const ExportRequest& request, BundleWriter& writer, BundleExpo
   Manifest manifest;
   manifest.made_by = request.made_by;
   manifest.expires_ms = request.expires_ms;
-  if (manifest.expires_ms != 0) manifest.made_ms = request.made_ms;
+  // A clock before 1970 tells no time, and no manifest may have one that is negative.
+  if (manifest.expires_ms != 0) manifest.made_ms = std::max<int64_t>(0, request.made_ms);
   manifest.least_version = request.least_version;
   HEARTH_ASSIGN(ReportedStore source, OpenForReport(request.store));
   if (source.database) {
@@ -246,6 +247,9 @@ Status FillBundle(const ExportRequest& request, BundleWriter& writer, BundleExpo
 Result<BundleExport> ExportBundle(const ExportRequest& asked) {
   ExportRequest request = asked;
   HEARTH_ASSIGN(request.filter, CheckedFilter(asked.filter));
+  if (request.expires_ms < 0) {
+    return Error(StatusCode::kInvalidArgument, "the bundle would expire before 1970: set this machine's clock");
+  }
   BundleExport report;
   report.folder = request.bundle.string();
   HEARTH_ASSIGN(const std::unique_ptr<BundleWriter> writer, WriterFor(request.bundle));

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "cache/batched_puts.h"
 #include "cache/bundle.h"
 #include "cache/bundle_reader.h"
@@ -57,7 +59,13 @@ Status ImportEntries(const ImportRequest& request, BundleReader& bundle, BundleI
     report.blob_bytes += entry.bytes.size();
     puts.Add(std::move(entry));
   }
-  return puts.Finish();
+  HEARTH_TRY(puts.Finish());
+  const BarredPuts barred = target->barred_puts();
+  report.entries -= std::min(report.entries, barred.entries);
+  report.blob_bytes -= std::min(report.blob_bytes, barred.bytes);
+  report.quarantined = barred.entries;
+  report.quarantined_until_ms = barred.until_ms;
+  return Status::Ok();
 }
 
 }  // namespace

@@ -33,9 +33,13 @@ class FolderReader final : public BundleReader {
     if (!database_) HEARTH_TRY(OpenStore());
     blob_.reset();
     HEARTH_ASSIGN(Statement row, database_->Prepare(std::string(kBundleColumns) + " WHERE digest=?"));
-    HEARTH_ASSIGN(const bool is_there, row.Bind(0, promised.digest.bytes).Step());
+    const Result<bool> is_there = row.Bind(0, promised.digest.bytes).Step();
     const std::string name = promised.digest.ToHex();
-    if (!is_there) return Error(StatusCode::kIoError, "entry {} of the manifest is not in the bundle", name);
+    if (is_there.status().code() == StatusCode::kMalformedInput) {
+      return Error(StatusCode::kIoError, "entry {} of the bundle is damaged", name);
+    }
+    HEARTH_TRY(is_there.status());
+    if (!*is_there) return Error(StatusCode::kIoError, "entry {} of the manifest is not in the bundle", name);
     const std::optional<CacheKey> key = KeyFromMaterial(promised.kind, TextFrom(row.Blob(2)));
     if (!key || row.Text(1) != BlobKindName(promised.kind)) return NotAsPromised(name);
     Result<BlobReader> blob = database_->OpenBlob("blobs", "bytes", row.Number(7));

@@ -1,7 +1,11 @@
 // The reports that delete: clear, prune and the removal of a model.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -113,8 +117,37 @@ Result<Selection> Selected(Database& database, const CacheFilter& filter) {
   }
 }
 
+constexpr size_t kLeastKeyDigits = 8;
+
+// Completes the first digits of a key from those that signed entries: a few digits must not revoke keys that nobody
+// meant.
+Status CompleteKey(Database& database, std::string& digits) {
+  std::set<std::string> keys;
+  HEARTH_ASSIGN(Statement origins, database.Prepare("SELECT DISTINCT origin FROM entries"));
+  while (true) {
+    HEARTH_ASSIGN(const bool row, origins.Step());
+    if (!row) break;
+    const std::string_view signer = SignerIn(origins.Text(0));
+    if (!signer.empty() && signer.starts_with(digits)) keys.emplace(signer);
+  }
+  if (keys.size() > 1) {
+    return Error(StatusCode::kInvalidArgument, "{} keys begin with '{}': give more digits of the one to revoke: {}",
+                 keys.size(), digits, fmt::join(keys, ", "));
+  }
+  if (keys.size() == 1) {
+    digits = *keys.begin();
+  } else if (digits.size() < kLeastKeyDigits) {
+    return Error(
+        StatusCode::kInvalidArgument,
+        "no entry is signed by a key that begins with '{}': give at least {} of its digits to revoke it anyway", digits,
+        kLeastKeyDigits);
+  }
+  return Status::Ok();
+}
+
 // Preparations before the entries are selected.
-Status PrepareToSelect(Database& database, const CacheFilter& filter) {
+Status PrepareToSelect(Database& database, CacheFilter& filter) {
+  if (!filter.signed_by.empty()) HEARTH_TRY(CompleteKey(database, filter.signed_by));
   // Must come first: from here on sessions store nothing of that key, and the selection finds what they stored before.
   if (!filter.signed_by.empty()) HEARTH_TRY(NoteRevocation(database, filter.signed_by));
   return filter.unused_since_ms ? SetFutureStampsRight(database) : Status::Ok();
@@ -123,7 +156,7 @@ Status PrepareToSelect(Database& database, const CacheFilter& filter) {
 }  // namespace
 
 Result<RemovedEntries> ClearStore(const fs::path& folder, const CacheFilter& asked) {
-  HEARTH_ASSIGN(const CacheFilter filter, CheckedFilter(asked));
+  HEARTH_ASSIGN(CacheFilter filter, CheckedFilter(asked));
   if (!IsRestricted(filter)) return ClearAll(folder);
   std::optional<RemovedEntries> removed;  // what was selected first
   HEARTH_TRY(ChangeStore(folder, [&](ReportedStore& store) -> Status {

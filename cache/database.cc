@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@ namespace hearth {
 namespace {
 
 constexpr double kDatabasePollMs = 1;
+constexpr int kRestOfTheRow = 1 << 16;
 
 StatusCode CodeOf(int sqlite_code) {
   switch (sqlite_code & 0xff) {
@@ -27,13 +29,14 @@ StatusCode CodeOf(int sqlite_code) {
     // digest, or a schema format that sqlite does not know.
     case SQLITE_ERROR:
     case SQLITE_CONSTRAINT:
+    case SQLITE_TOOBIG:     // puts check their sizes first (max_value_bytes), so the file has it
+    case SQLITE_INTERRUPT:  // SetMostSteps
     case SQLITE_MISMATCH: return StatusCode::kMalformedInput;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
     case SQLITE_PROTOCOL: return StatusCode::kUnavailable;
     case SQLITE_FULL:
-    case SQLITE_NOMEM:
-    case SQLITE_TOOBIG: return StatusCode::kResourceExhausted;
+    case SQLITE_NOMEM: return StatusCode::kResourceExhausted;
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
@@ -141,6 +144,10 @@ Statement& Statement::Bind(int index, std::span<const std::byte> blob) {
 }
 
 Result<bool> Statement::Step() {
+  if (bind_code_ == SQLITE_TOOBIG) {
+    bind_code_ = SQLITE_OK;
+    return Error(StatusCode::kResourceExhausted, "a value is too long for sqlite");
+  }
   if (bind_code_ != SQLITE_OK) return SqliteError(nullptr, std::exchange(bind_code_, SQLITE_OK));
   const HeldSizeSignal held;
   const int code = sqlite3_step(statement_.get());
@@ -283,9 +290,22 @@ void Database::Abandon() {
   static_cast<void>(vfs_.release());
 }
 
+int Database::SetLengthLimit(int bytes) const {
+  return sqlite3_limit(connection_.get(), SQLITE_LIMIT_LENGTH, bytes);
+}
+
 uint64_t Database::max_value_bytes() const {
-  constexpr int kRestOfTheRow = 1 << 16;
-  return static_cast<uint64_t>(sqlite3_limit(connection_.get(), SQLITE_LIMIT_LENGTH, -1) - kRestOfTheRow);
+  const int current = SetLengthLimit(INT_MAX);
+  return static_cast<uint64_t>(SetLengthLimit(current) - kRestOfTheRow);
+}
+
+void Database::SetLongestRead(uint64_t bytes) {
+  HEARTH_CHECK(bytes < max_value_bytes());
+  SetLengthLimit(static_cast<int>(bytes) + kRestOfTheRow);
+}
+
+void Database::SetMostSteps(int steps) {
+  sqlite3_progress_handler(connection_.get(), steps, steps > 0 ? +[](void*) { return 1; } : nullptr, nullptr);
 }
 
 bool Database::has_moved() const {
@@ -375,25 +395,6 @@ Status BlobReader::ReadPiece(uint64_t at, std::span<std::byte> bytes) {
   if (bytes.empty()) return Status::Ok();
   const int code = sqlite3_blob_read(blob_.get(), bytes.data(), static_cast<int>(bytes.size()), static_cast<int>(at));
   return code == SQLITE_OK ? Status::Ok() : SqliteError(connection_, code);
-}
-
-Result<Transaction> Transaction::Begin(Database& database) {
-  HEARTH_TRY(database.Run("BEGIN IMMEDIATE"));
-  Transaction transaction(&database);
-  if (!database.has_moved()) return transaction;
-  return Error(StatusCode::kUnavailable, "{} was replaced meanwhile, by clear or prune: try again",
-               database.file().string());
-}
-
-Transaction::~Transaction() {
-  // After some errors sqlite has already rolled back; this call then fails harmlessly.
-  if (database_ != nullptr) static_cast<void>(database_->Run("ROLLBACK"));
-}
-
-Status Transaction::Commit() {
-  HEARTH_TRY(database_->Run("COMMIT"));
-  database_ = nullptr;
-  return Status::Ok();
 }
 
 }  // namespace hearth

@@ -127,6 +127,12 @@ class Database {
   // The longest blob or text that fits a row, with room for the rest of the row.
   uint64_t max_value_bytes() const;
 
+  // Refuses longer values outside of transactions (kMalformedInput) before any memory is taken for them: a damaged page
+  // can claim any length. OpenBlob is not bound by it.
+  void SetLongestRead(uint64_t bytes);
+  // Refuses statements that take more of sqlite's steps (kMalformedInput); 0: any number.
+  void SetMostSteps(int steps);
+
   // Opens a blob, to read it straight into the caller's memory. kMalformedInput if there is none.
   Result<BlobReader> OpenBlob(const char* table, const char* column, int64_t row);
 
@@ -141,6 +147,8 @@ class Database {
     void operator()(sqlite3* connection) const;
   };
   Database(std::unique_ptr<Vfs, VfsRemover> vfs, sqlite3* connection) : vfs_(std::move(vfs)), connection_(connection) {}
+  friend class Transaction;
+  int SetLengthLimit(int bytes) const;  // returns the one before; at most sqlite's own
   std::unique_ptr<Vfs, VfsRemover> vfs_;
   std::unique_ptr<sqlite3, Closer> connection_;
   std::filesystem::path file_;
@@ -148,18 +156,21 @@ class Database {
 
 // BEGIN IMMEDIATE at construction; ROLLBACK at the end of the scope unless Commit came first. None begins on a file
 // that has lost its name, where nobody would find what is written, so each write to a store that others may use needs
-// one.
+// one. Within it values may be as long as max_value_bytes, to be written.
 class Transaction {
  public:
   static Result<Transaction> Begin(Database& database);
-  Transaction(Transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+  Transaction(Transaction&& other) noexcept
+      : database_(std::exchange(other.database_, nullptr)), longest_before_(other.longest_before_) {}
   Transaction& operator=(Transaction&&) = delete;
   ~Transaction();
   Status Commit();
 
  private:
-  explicit Transaction(Database* database) : database_(database) {}
+  Transaction(Database* database, int longest_before) : database_(database), longest_before_(longest_before) {}
+  void End();
   Database* database_;
+  int longest_before_;  // SetLongestRead's limit
 };
 
 }  // namespace hearth

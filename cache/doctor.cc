@@ -158,7 +158,12 @@ void LookAtQuarantine(const std::vector<CacheQuarantine>& quarantine, Findings& 
 void LookAtServer(const CacheServer& server, Findings& findings) {
   if (server.address.empty()) return;
   const Result<ServerAddress> address = ParseServerAddress(server.address);
-  const std::string name = address.ok() ? address->text() : "";  // without the password
+  if (!address.ok()) {  // not shown: it may hold a password anywhere
+    Trouble(findings, fmt::format("no server can be asked: {}", address.status().message()),
+            "the entries of other machines are missing", "unset HEARTH_CACHE_SERVER");
+    return;
+  }
+  const std::string name = address->text();  // without the password
   const auto start = std::chrono::steady_clock::now();
   Result<std::unique_ptr<RemoteValues>> values = MakeRedisValues({server.address});
   if (values.ok()) static_cast<void>((*values)->Read("doctor"));
@@ -174,11 +179,20 @@ void LookAtServer(const CacheServer& server, Findings& findings) {
           "unset HEARTH_CACHE_SERVER");
 }
 
+// Moves away what has the store's name and is no file; empty if that is not the trouble.
+std::string CommandForNoFile(const fs::path& store) {
+  std::error_code error;
+  const fs::file_type type = fs::symlink_status(store, error).type();
+  if (error || type == fs::file_type::regular || type == fs::file_type::not_found) return "";
+  return fmt::format("mv '{0}' '{0}.aside'", store.string());
+}
+
 void LookAtStore(const fs::path& folder, uint64_t max_bytes, Findings& findings) {
   Result<ReportedStore> store = OpenForReport(folder);
   if (!store.ok()) {
     const bool is_damaged = store.status().code() == StatusCode::kMalformedInput;
-    Trouble(findings, store.status().message(), kNoCache, is_damaged ? "hearth cache verify --repair" : "");
+    Trouble(findings, store.status().message(), kNoCache,
+            is_damaged ? "hearth cache verify --repair" : CommandForNoFile(folder / kStoreFileName));
     return;
   }
   if (!store->database) {
@@ -200,7 +214,7 @@ std::vector<CacheFinding> ExamineCache(const fs::path& folder, uint64_t max_byte
     LookAtFolder(*prepared, findings);
     LookAtDisk(*prepared, findings);
     LookAtLock(*prepared, findings);
-    LookAtStore(folder, max_bytes, findings);
+    LookAtStore(*prepared, max_bytes, findings);
   } else if (prepared.status().code() == StatusCode::kNotFound) {
     Sound(findings, fmt::format("there is no {} yet: the first run makes it", folder.string()));
   } else {

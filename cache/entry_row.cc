@@ -1,13 +1,20 @@
 #include "cache/entry_row.h"
 
-#include <chrono>
+#include <algorithm>
 #include <cstring>
 
 namespace hearth {
 
+int64_t TimeMs(const timespec& time) {
+  constexpr int64_t kMostSeconds = kMostTimeMs / 1000;
+  return std::clamp(int64_t{time.tv_sec}, -kMostSeconds, kMostSeconds - 1) * 1000 + time.tv_nsec / 1'000'000;
+}
+
+// std::chrono::system_clock counts nanoseconds, whose 64 bits overflow in 2262.
 int64_t NowMs() {
-  using std::chrono::milliseconds;
-  return std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return TimeMs(now);
 }
 
 Fingerprint FingerprintFrom(std::span<const std::byte> bytes) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -13,7 +14,12 @@
 
 namespace hearth {
 
-int64_t NowMs();  // since 1970
+// Times are milliseconds since 1970. They end at this number before and after it, so that adding some years to one, or
+// taking them away, can't overflow.
+inline constexpr int64_t kMostTimeMs = int64_t{1} << 62;
+
+int64_t TimeMs(const timespec& time);
+int64_t NowMs();
 
 // The 16 bytes of a digest or checksum column; zeros if it has something else.
 Fingerprint FingerprintFrom(std::span<const std::byte> bytes);

@@ -248,6 +248,11 @@ std::string FullDiskText(const fs::path& folder, int error) {
     case Lack::kQuota: return "this user's quota of the disk is used up: remove files of this user there";
     case Lack::kInodes: return "the disk is full: it has no inode for one more file: remove files there";
     case Lack::kNothing:
+      // What has no room for a side file may have it for the page that was tried, unless no file can be made at all.
+      if (error == 0 && ::access(folder.c_str(), W_OK | X_OK) != 0) {
+        return fmt::format("the folder can't be written: `chmod u+rwx '{}'`", folder.string());
+      }
+      break;
     case Lack::kSpace: break;
   }
   return "the disk is full: make room there";
@@ -256,7 +261,7 @@ std::string FullDiskText(const fs::path& folder, int error) {
 Status NoLocksIn(const fs::path& folder) {
   return Error(StatusCode::kIoError,
                "{} is on a file system without locks, so nothing can be stored there: name a folder on a local disk "
-               "(--cache, HEARTH_CACHE_DIR)",
+               "(--cache-folder, HEARTH_CACHE_DIR)",
                folder.string());
 }
 

@@ -98,7 +98,8 @@ bool HasLocks(const std::filesystem::path& folder);
 // What keeps the folder from taking one more file of a page.
 enum class Lack : uint8_t { kNothing, kSpace, kInodes, kQuota };
 Lack LackIn(const std::filesystem::path& folder);
-// Of a disk that took no more, with the system's error number if it is known: what is used up, and what to do.
+// Of a disk that took no more, with the system's error number if it is known: what is used up, or that the folder's
+// permissions are the reason, and what to do.
 std::string FullDiskText(const std::filesystem::path& folder, int error = 0);
 // Why nothing can be stored there, and what to do.
 Status NoLocksIn(const std::filesystem::path& folder);

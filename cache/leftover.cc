@@ -101,14 +101,20 @@ std::vector<std::byte> ReadWhole(const fs::path& file, const Descriptor& descrip
   return bytes;
 }
 
-// What a process that died was writing. An empty one may be of a writer that has not locked it yet.
+// What processes that died were writing. A new file is empty until its writer has locked it, so an empty one is removed
+// under its lock: a writer that is later finds the file without a name and makes another (MakeLockedFile).
 void RemoveOfTheDead(const std::vector<fs::path>& unfinished, int64_t most_bytes) {
   std::vector<fs::path> dead;
   for (const fs::path& file : unfinished) {
     const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat info;
     if (!descriptor.is_open() || ::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) continue;
-    if (::fstat(descriptor.get(), &info) == 0 && info.st_size > 0 && info.st_size <= most_bytes) dead.push_back(file);
+    if (::fstat(descriptor.get(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    if (info.st_size == 0) {
+      ::unlink(file.c_str());
+    } else if (info.st_size <= most_bytes) {
+      dead.push_back(file);
+    }
   }
   RemoveBehind(dead);  // a copy of a store may be large
 }

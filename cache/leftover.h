@@ -22,7 +22,7 @@ LockedFile MakeUnfinishedFile(const std::filesystem::path& folder);
 bool LeaveForLater(const std::filesystem::path& folder, std::span<const PutRequest> requests);
 
 // Calls `store` with the content of each file and removes the file if that returns true. Also removes
-// non-empty files, of at most 64 MiB, that a process that died was writing. Costs one readdir if there are none.
+// files of at most 64 MiB that a process that died was writing. Costs one readdir if there are none.
 void TakeLeftovers(const std::filesystem::path& folder, const std::function<bool(std::span<const PutRequest>)>& store);
 
 // Removes all files that processes that died were writing.

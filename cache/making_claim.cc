@@ -61,7 +61,9 @@ bool IsStopped(pid_t process) {
 double SecondsSince(const timespec& then) {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<double>(now.tv_sec - then.tv_sec) + static_cast<double>(now.tv_nsec - then.tv_nsec) * 1e-9;
+  // As real numbers: anybody can give a file a date whose distance from today overflows.
+  const double seconds = static_cast<double>(now.tv_sec) - static_cast<double>(then.tv_sec);
+  return seconds + static_cast<double>(now.tv_nsec - then.tv_nsec) * 1e-9;
 }
 
 // Whether the process that holds the lock is worth waiting for.

@@ -1,4 +1,5 @@
 // The reports about the models of a store.
+#include "cache/last_misses.h"
 #include "cache/models.h"
 #include "cache/report_access.h"
 #include "cache/reports.h"
@@ -21,6 +22,12 @@ Result<std::vector<ModelUses>> ListUses(const fs::path& folder) {
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
   if (!store.database) return std::vector<ModelUses>();
   return ReadUses(*store.database);
+}
+
+Result<std::vector<CacheMiss>> ListLastMisses(const fs::path& folder) {
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  if (!store.database) return std::vector<CacheMiss>();
+  return ReadLastMisses(*store.database);
 }
 
 Result<CacheModel> DescribeModel(const fs::path& folder, std::string_view model) {

@@ -8,15 +8,17 @@ namespace hearth {
 
 Result<bool> KnowsModel(Database& database, const ModelName& model, size_t entries) {
   HEARTH_ASSIGN(Statement count,
-                database.Prepare("SELECT count(*) FROM uses WHERE model=(SELECT id FROM models WHERE fingerprint=?)"));
-  HEARTH_ASSIGN(const bool row, count.Bind(0, model.fingerprint).Step());
+                database.Prepare("SELECT count(*) FROM uses WHERE model=(SELECT id FROM models WHERE fingerprint=?1"
+                                 " AND (path=?2 OR ?2=''))"));
+  HEARTH_ASSIGN(const bool row, count.Bind(0, model.fingerprint).Bind(1, model.path).Step());
   return row && count.Number(0) >= static_cast<int64_t>(entries);
 }
 
 Status NoteModel(Database& database, const ModelName& model, const std::vector<Fingerprint>& used) {
   HEARTH_ASSIGN(Statement row, database.Prepare("INSERT INTO models(fingerprint, path, is_pinned, last_used_ms)"
                                                 " VALUES(?, ?, 0, ?) ON CONFLICT(fingerprint) DO UPDATE SET"
-                                                " path=excluded.path, last_used_ms=excluded.last_used_ms"));
+                                                " path=CASE excluded.path WHEN '' THEN path ELSE"
+                                                " excluded.path END, last_used_ms=excluded.last_used_ms"));
   HEARTH_TRY(row.Bind(0, model.fingerprint).Bind(1, model.path).Bind(2, NowMs()).Run());
   HEARTH_ASSIGN(Statement use, database.Prepare("INSERT OR IGNORE INTO uses VALUES((SELECT id FROM models WHERE"
                                                 " fingerprint=?), ?)"));

@@ -20,7 +20,7 @@ struct ModelName {
   std::string path;         // absolute
 };
 
-// Whether the model is recorded with at least this many entries, so that nothing has to be written.
+// Whether the model is recorded with this path and at least this many entries, so that nothing has to be written.
 Result<bool> KnowsModel(Database& database, const ModelName& model, size_t entries);
 // Within the caller's transaction.
 Status NoteModel(Database& database, const ModelName& model, const std::vector<Fingerprint>& used);

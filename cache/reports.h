@@ -38,6 +38,8 @@ Result<CacheStats> ReadStoreStats(const std::filesystem::path& folder);
 Result<std::vector<CacheModel>> ListModels(const std::filesystem::path& folder);
 Result<std::vector<ModelUses>> ListUses(const std::filesystem::path& folder);
 Result<CacheModel> DescribeModel(const std::filesystem::path& folder, std::string_view model);
+// Of all models, newest first.
+Result<std::vector<CacheMiss>> ListLastMisses(const std::filesystem::path& folder);
 Status SetPinned(const std::filesystem::path& folder, std::string_view model, bool is_pinned);
 // Removes the model's record and deletes the entries that no other model uses.
 Result<RemovedEntries> RemoveModel(const std::filesystem::path& folder, std::string_view model);

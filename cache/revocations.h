@@ -5,16 +5,19 @@
 
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cache/database.h"
+#include "cache/signature.h"
 
 namespace hearth {
 
-// The first hex digits of the key and a random number. The number tells revocations apart: a key may be trusted again
-// after it was revoked, and be revoked again.
+// The first hex digits of the key and a number that tells revocations apart: a key may be trusted again after it was
+// revoked, and be revoked again. Its upper bits are the time, its lower ones random.
 using Revocation = std::pair<std::string, int64_t>;
 
 Result<std::set<Revocation>> ReadRevocations(Database& database);
@@ -28,6 +31,11 @@ std::string_view SignerIn(std::string_view origin);
 
 // Whether `now` has a revocation, not among `known`, of the key that signed the entry.
 bool IsRevokedSince(const std::set<Revocation>& known, const std::set<Revocation>& now, std::string_view origin);
+
+// One sentence for each of these keys that was revoked. `file` lists them as trusted, which a user may have forgotten
+// to change; it may also be meant, so the keys are trusted all the same.
+std::vector<std::string> TellRevoked(const std::set<Revocation>& revocations, std::span<const PublicKey> keys,
+                                     const std::string& file);
 
 }  // namespace hearth
 

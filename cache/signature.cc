@@ -26,26 +26,28 @@ constexpr std::string_view kSecretWord = "hearth-ed25519-secret ";
 constexpr std::string_view kPublicWord = "hearth-ed25519-public ";
 constexpr off_t kMostKeyFileBytes = 1 << 20;
 
-Status WriteNewFile(const std::filesystem::path& file, mode_t mode, const std::string& text) {
-  const HeldSizeSignal held;
-  const Descriptor made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
-  if (!made.is_open() || ::write(made.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-    return Error(StatusCode::kIoError, "can't make the key file {}: {}", file.string(), std::strerror(errno));
+struct KeyFile {
+  std::filesystem::path path;  // without links
+  struct stat info;
+};
+
+// The file that a name leads to. Whoever can write there, or lead the way there, decides whose keys count.
+Result<KeyFile> FindKeyFile(const std::filesystem::path& wanted) {
+  KeyFile file;
+  HEARTH_ASSIGN(file.path, TrustedPath(wanted, LastName::kFollowed));
+  if (::lstat(file.path.c_str(), &file.info) != 0) {
+    return Error(StatusCode::kIoError, "can't examine {}: {}", file.path.string(), std::strerror(errno));
   }
-  return Status::Ok();
+  // A pipe would block every start, and a device has no end.
+  if (!S_ISREG(file.info.st_mode) || file.info.st_size > kMostKeyFileBytes) {
+    return Error(StatusCode::kInvalidArgument, "{} is not a file of keys: {}", file.path.string(),
+                 S_ISREG(file.info.st_mode) ? "it is too large" : "it is not a regular file");
+  }
+  return file;
 }
 
 // Every key in the file.
 Result<std::vector<std::array<uint8_t, 32>>> ReadKeys(const std::filesystem::path& file, std::string_view word) {
-  if (file.empty())
-    return Error(StatusCode::kInvalidArgument,
-                 "no file of trusted keys is given: name one (--cache-server-keys, --keys)");
-  // A pipe would block every start, and a device has no end.
-  struct stat info;
-  if (::stat(file.c_str(), &info) == 0 && (!S_ISREG(info.st_mode) || info.st_size > kMostKeyFileBytes)) {
-    return Error(StatusCode::kInvalidArgument, "{} is not a file of keys: {}", file.string(),
-                 S_ISREG(info.st_mode) ? "it is too large" : "it is not a regular file");
-  }
   std::ifstream in(file);
   if (!in) return Error(StatusCode::kNotFound, "can't read the key file {}: {}", file.string(), std::strerror(errno));
   std::vector<std::array<uint8_t, 32>> keys;
@@ -66,27 +68,35 @@ Result<std::vector<std::array<uint8_t, 32>>> ReadKeys(const std::filesystem::pat
 }  // namespace
 
 Result<SigningKey> ReadSigningKey(const std::filesystem::path& file) {
-  struct stat info;
-  if (::stat(file.c_str(), &info) == 0 && (info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+  if (file.empty()) return Error(StatusCode::kInvalidArgument, "no file of a secret key is given: name one");
+  const Result<KeyFile> found = FindKeyFile(file);
+  if (!found.ok()) return found.status().Within("the secret key");
+  if (!IsOursOrRoots(found->info.st_uid)) {
+    return Error(StatusCode::kIoError,
+                 "the secret key {} belongs to user {}, who could replace it: use one of your own", file.string(),
+                 found->info.st_uid);
+  }
+  if ((found->info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     return Error(StatusCode::kIoError, "the secret key {} may be read or written by others: 'chmod 600' it",
                  file.string());
   }
-  HEARTH_ASSIGN(const auto keys, ReadKeys(file, kSecretWord));
+  HEARTH_ASSIGN(const auto keys, ReadKeys(found->path, kSecretWord));
   return SigningKey{keys.front()};
 }
 
-// Whoever can write there, or lead the way there, decides whom this user trusts.
 Result<std::vector<PublicKey>> ReadPublicKeys(const std::filesystem::path& file) {
-  if (file.empty()) return ReadKeys(file, kPublicWord);  // says that none is given
-  Result<std::filesystem::path> checked = TrustedPath(file, LastName::kFollowed);
-  if (!checked.ok()) return checked.status().Within("the file of trusted keys");
-  struct stat info;
-  if (::stat(checked->c_str(), &info) == 0 && (!IsOursOrRoots(info.st_uid) || OthersMayWrite(*checked, info))) {
+  if (file.empty()) {
+    return Error(StatusCode::kInvalidArgument,
+                 "no file of trusted keys is given: name one (--cache-server-keys, --keys)");
+  }
+  const Result<KeyFile> found = FindKeyFile(file);
+  if (!found.ok()) return found.status().Within("the file of trusted keys");
+  if (!IsOursOrRoots(found->info.st_uid) || OthersMayWrite(found->path, found->info)) {
     return Error(StatusCode::kIoError,
                  "other users may write to the file of trusted keys {}: make it yours and 'chmod go-w' it",
                  file.string());
   }
-  return ReadKeys(*checked, kPublicWord);  // the path that was checked, not the one that was given
+  return ReadKeys(found->path, kPublicWord);  // the path that was checked, not the one that was given
 }
 
 #ifdef HEARTH_WITH_SODIUM
@@ -115,10 +125,35 @@ const unsigned char* Pointer(std::span<const std::byte> bytes) {
   return reinterpret_cast<const unsigned char*>(bytes.data());
 }
 
+// Where a new key goes: nobody else can lead it elsewhere, or replace it there.
+Result<std::filesystem::path> PlaceOfNewKey(const std::filesystem::path& wanted) {
+  if (!wanted.has_filename() || wanted.filename() == ".") {
+    return Error(StatusCode::kIoError, "can't make the key file {}: that is the name of a folder", wanted.string());
+  }
+  Result<std::filesystem::path> place = TrustedPath(wanted);
+  if (place.status().code() == StatusCode::kNotFound) {
+    return Error(StatusCode::kIoError, "can't make the key file {}: there is no folder {}", wanted.string(),
+                 wanted.parent_path().string());
+  }
+  if (!place.ok()) return place.status().Within("can't make the key file");
+  return place;
+}
+
+Status WriteNewFile(const std::filesystem::path& file, mode_t mode, const std::string& text) {
+  const HeldSizeSignal held;
+  const Descriptor made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
+  const ssize_t count = made.is_open() ? ::write(made.get(), text.data(), text.size()) : -1;
+  if (count == static_cast<ssize_t>(text.size())) return Status::Ok();
+  const int error = count < 0 ? errno : ENOSPC;
+  if (made.is_open()) ::unlink(file.c_str());  // half a key would keep the next one from being made
+  return Error(StatusCode::kIoError, "can't make the key file {}: {}", file.string(), std::strerror(error));
+}
+
 }  // namespace
 
-Result<PublicKey> MakeSigningKey(const std::filesystem::path& file) {
+Result<PublicKey> MakeSigningKey(const std::filesystem::path& wanted) {
   HEARTH_ASSIGN(const SodiumApi* sodium, LoadSodium());
+  HEARTH_ASSIGN(const std::filesystem::path file, PlaceOfNewKey(wanted));
   SigningKey key;
   sodium->randombytes_buf(key.seed.data(), key.seed.size());
   HEARTH_ASSIGN(const KeyPair pair, PairOf(key));

@@ -27,11 +27,11 @@ struct SigningKey {
 
 bool HasSignatures();  // in this build and on this machine
 
-// Makes `file` (mode 0600; must not exist) and `file`.pub.
+// Makes `file` (mode 0600; must not exist) and `file`.pub. kIoError if others could lead the way there or replace them.
 Result<PublicKey> MakeSigningKey(const std::filesystem::path& file);
-// kIoError if others may read the file.
+// kIoError if others may read the file, own it, or could lead the way to another one.
 Result<SigningKey> ReadSigningKey(const std::filesystem::path& file);
-// kIoError if others may write to the file or a folder above it.
+// kIoError if others may write to the file, own it, or could lead the way to another one.
 Result<std::vector<PublicKey>> ReadPublicKeys(const std::filesystem::path& file);
 
 Result<Signature> Sign(const SigningKey& key, std::span<const std::byte> message);

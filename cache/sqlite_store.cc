@@ -139,6 +139,7 @@ bool SqliteStore::Get(const CacheKey& key, const Destination& destination) {
     if (!lookup.ok()) OnTrouble("reading", lookup.status());
     if (!lookup.ok() || *lookup == Lookup::kMiss) {
       ++counters_.misses;
+      misses_.Miss(digest, hidden_.contains(digest) ? "in quarantine: an earlier run died while it used it" : "");
       TellIfBarred(key, digest);
       return false;
     }
@@ -167,8 +168,8 @@ void SqliteStore::TellIfBarred(const CacheKey& key, const Fingerprint& digest) {
   warnings_.Add(
       fmt::format("barred {}", kind),
       fmt::format("{} runs died while they loaded the same cached {}, so it is made again at each start until "
-                  "{:%Y-%m-%d}; `hearth cache clear --kind {}` lifts that",
-                  record->second.strikes, kind, fmt::gmtime(std::time_t{record->second.until_ms / 1000}), kind));
+                  "{:%Y-%m-%d}; `hearth cache clear --quarantine` lifts that",
+                  record->second.strikes, kind, fmt::gmtime(std::time_t{record->second.until_ms / 1000})));
 }
 
 // Called once for each entry, which is deleted, or at least not looked at again.
@@ -176,6 +177,7 @@ void SqliteStore::RejectDamaged(const CacheKey& key, const Fingerprint& digest, 
                                 std::string_view what) {
   has_met_damage_ = true;
   ++counters_.rejected;
+  misses_.Miss(digest, fmt::format("rejected: it {}", what));
   warnings_.Add(trouble, fmt::format("a cached {} {} and is rebuilt", BlobKindName(key.kind()), what));
   HideAndDelete(digest);
 }
@@ -215,8 +217,8 @@ Result<SqliteStore::Lookup> SqliteStore::Find(const CacheKey& key, const Fingerp
   if (bytes.size() != blob.size_bytes()) return Lookup::kReject;
   HEARTH_TRY(blob.Read(bytes));
   found = {bytes, FingerprintFrom(find_->Blob(4)), find_->Real(5)};
-  const int64_t age_ms = NowMs() - find_->Number(6);
-  used_[digest] |= age_ms < 0 || age_ms >= options_.stamp_age_ms;
+  const int64_t used_ms = find_->Number(6), now_ms = NowMs();  // the store may hold any number: not subtracted
+  used_[digest] |= used_ms > now_ms || used_ms <= now_ms - options_.stamp_age_ms;
   return Lookup::kHit;
 }
 
@@ -225,6 +227,7 @@ void SqliteStore::Reject(const CacheKey& key, std::string_view reason) {
   const Fingerprint digest = key.digest();
   const std::scoped_lock lock(mutex_);
   ++counters_.rejected;
+  misses_.Miss(digest, fmt::format("rejected: {}", reason));
   warnings_.Add("reject",
                 fmt::format("a cached {} could not be used and is rebuilt: {}", BlobKindName(key.kind()), reason));
   HideAndDelete(digest);
@@ -292,6 +295,18 @@ StoreCounters SqliteStore::counters() const {
   if (IsForked()) return {};
   const std::scoped_lock lock(mutex_);
   return counters_;
+}
+
+BarredPuts SqliteStore::barred_puts() const {
+  if (IsForked()) return {};
+  const std::scoped_lock lock(mutex_);
+  return barred_puts_;
+}
+
+size_t SqliteStore::pending_puts() const {
+  if (IsForked()) return 0;
+  const std::scoped_lock lock(mutex_);
+  return pending_.size();
 }
 
 std::vector<std::string> SqliteStore::TakeWarnings() {

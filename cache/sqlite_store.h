@@ -16,6 +16,7 @@
 
 #include "cache/content_names.h"
 #include "cache/in_use_marker.h"
+#include "cache/last_misses.h"
 #include "cache/making_claim.h"
 #include "cache/quarantine.h"
 #include "cache/revocations.h"
@@ -24,6 +25,12 @@
 #include "core/base/file_stamp.h"
 
 namespace hearth {
+
+// Puts that were refused because the same bytes are in quarantine (quarantine.h).
+struct BarredPuts {
+  uint64_t entries = 0, bytes = 0;
+  int64_t until_ms = 0;  // the latest end of a quarantine
+};
 
 // In a forked child a copy of the store only misses and gives a warning: connection and side files belong to the
 // parent.
@@ -71,6 +78,10 @@ class SqliteStore final : public BlobStore {
   // The latest time that the store has seen (latest_time.h). SeeTime is written at the session's end.
   int64_t LatestTimeMs();
   void SeeTime(int64_t time_ms);
+  BarredPuts barred_puts() const;
+  size_t pending_puts() const;  // that wait for another process
+  // From before this session began to trust keys.
+  const std::set<Revocation>& revocations() const { return revocations_; }
   // Sets the session's model if it was not known when the store was opened.
   void SetModel(const ModelName& model);
 
@@ -120,9 +131,10 @@ class SqliteStore final : public BlobStore {
   void StoreLeftovers();
   Status Store(std::span<const NewEntry> entries, bool all_or_nothing);
   Status StoreAll(std::span<const NewEntry> wanted, bool all_or_nothing, size_t& left_out);
+  void CountBarred(const NewEntry& entry, BarredPuts& barred) const;
   void KeepLogInBudget(uint64_t needed_bytes);
   Result<bool> HasRoom(std::span<const NewEntry> entries, const std::set<Fingerprint>& stored);
-  Status Insert(const NewEntry& entry);
+  Result<bool> Insert(const NewEntry& entry);  // false if it is in quarantine
   Result<std::vector<NewEntry>> WithoutRevoked(std::span<const NewEntry> entries);
   Status NoteOthers();
   // sqlite_store_end.cc
@@ -169,6 +181,8 @@ class SqliteStore final : public BlobStore {
   uint64_t pending_bytes_ = 0;
   std::vector<std::unique_ptr<MakingClaim>> held_claims_;  // until pending entries are stored
   StoreCounters counters_, flushed_;
+  SessionMisses misses_;
+  BarredPuts barred_puts_;
   std::map<Fingerprint, bool> used_;  // used by this session, so never evicted; true: its stamp must be renewed
   std::set<Fingerprint> hidden_;      // refused or quarantined, but could not be deleted
   // Entries that were in use at an earlier crash. Their record is removed after a use without a crash.

@@ -65,12 +65,14 @@ Status SqliteStore::WriteStampsAndCounters() {
   };
   const bool has_counts = std::ranges::any_of(deltas, [](const auto& delta) { return delta.second != 0; });
   // Each use increases a counter, so without changed counters there is no news of a model either.
-  if (!has_stamps && !has_counts && acquitted_.empty() && !names_.has_news() && seen_ms_ == 0) return Status::Ok();
+  if (!has_stamps && !has_counts && acquitted_.empty() && !names_.has_news() && !misses_.has_news() && seen_ms_ == 0)
+    return Status::Ok();
   bool has_news_of_model = !options_.model.fingerprint.empty() && !used_.empty();
   if (has_news_of_model && !has_put_ && !has_stamps) {
     HEARTH_ASSIGN(const bool is_known, KnowsModel(*database_, options_.model, used_.size()));
     has_news_of_model = !is_known;
   }
+  HEARTH_TRY(misses_.FindReasons(*database_, options_.model));
 
   HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(*database_));
   if (has_stamps) {
@@ -89,6 +91,7 @@ Status SqliteStore::WriteStampsAndCounters() {
   HEARTH_TRY(NoteTime(*database_, std::max(NowMs(), seen_ms_)));
   HEARTH_TRY(Acquit(*database_, acquitted_));
   HEARTH_TRY(names_.Store(*database_));
+  HEARTH_TRY(misses_.Store(*database_));
   if (has_news_of_model) {
     std::vector<Fingerprint> used;
     for (const auto& [digest, is_due] : used_) used.push_back(digest);
@@ -96,6 +99,7 @@ Status SqliteStore::WriteStampsAndCounters() {
   }
   HEARTH_TRY(transaction.Commit());
   names_.OnStored();
+  misses_.OnStored();
   for (auto& [digest, is_due] : used_) is_due = false;
   for (const Fingerprint& digest : acquitted_) on_probation_.erase(digest);
   acquitted_.clear();

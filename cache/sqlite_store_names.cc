@@ -1,4 +1,6 @@
 // Names of content and files in keys.
+#include <algorithm>
+#include <limits>
 #include <string_view>
 
 #include "cache/entry_row.h"
@@ -54,7 +56,8 @@ void SqliteStore::RememberFile(const std::optional<FileStamp>& stamp, const Know
   if (RecallFingerprint(known.name) != known.fingerprint) {
     names_.Note(kFingerprintPrefix + known.name, known.fingerprint);
   }
-  if (!stamp || !IsSettled(*stamp, NowMs() * kNsPerMs)) return;
+  constexpr int64_t kMostMs = std::numeric_limits<int64_t>::max() / kNsPerMs;
+  if (!stamp || !IsSettled(*stamp, std::clamp(NowMs(), -kMostMs, kMostMs) * kNsPerMs)) return;
   const std::optional<std::string> place = names_.PlaceOf(BytesOfStamp(*stamp));
   if (place) names_.Note(kFilePrefix + *place, known.fingerprint + " " + known.name);
 }

@@ -54,6 +54,10 @@ void SqliteStore::Put(std::span<const PutRequest> requests) {
     counters_.put_errors += entries.size();
     return;
   }
+  for (const NewEntry& entry : entries) {
+    const bool is_made_here = entry.origin.empty() && !options_.model.fingerprint.empty();
+    if (is_made_here) misses_.Make(entry.digest, entry.key->kind(), entry.key->material());
+  }
   if (open_batches_ == 0 && pending_.empty()) {
     const Status status = Store(entries, true);
     if (status.code() == StatusCode::kUnavailable) Keep(entries);
@@ -121,6 +125,7 @@ void SqliteStore::StoreLeftovers() {
     const std::vector<NewEntry> entries = WithDigests(requests);
     const bool is_done = entries.empty() || Store(entries, false).code() != StatusCode::kUnavailable;
     used_.clear();  // this session does not use them
+    barred_puts_ = {};
     return is_done;
   });
 }
@@ -181,6 +186,7 @@ Status SqliteStore::StoreAll(std::span<const NewEntry> wanted, bool all_or_nothi
             options_.max_bytes);
   if (!has_room_for_all && all_or_nothing) return no_room;
   std::vector<const NewEntry*> stored;
+  BarredPuts barred;
   std::set<Fingerprint> digests;  // of the stored entries
   for (const NewEntry& entry : entries) {
     if (!has_room_for_all) {
@@ -190,8 +196,12 @@ Status SqliteStore::StoreAll(std::span<const NewEntry> wanted, bool all_or_nothi
     }
     // If a key occurs twice, the later entry counts.
     if (!digests.insert(entry.digest).second) HEARTH_TRY(DeleteEntry(*database_, entry.digest));
-    HEARTH_TRY(Insert(entry));
-    stored.push_back(&entry);
+    HEARTH_ASSIGN(const bool is_accepted, Insert(entry));
+    if (is_accepted) {
+      stored.push_back(&entry);
+    } else {
+      CountBarred(entry, barred);
+    }
   }
   if (std::ranges::any_of(stored, [](const NewEntry* entry) { return !entry->origin.empty(); }))
     HEARTH_TRY(NoteOthers());
@@ -207,6 +217,9 @@ Status SqliteStore::StoreAll(std::span<const NewEntry> wanted, bool all_or_nothi
   if (left_out > 0) OnTrouble("writing", no_room);
   left_out += wanted.size() - entries.size();
   has_put_ = true;
+  barred_puts_.entries += barred.entries;
+  barred_puts_.bytes += barred.bytes;
+  barred_puts_.until_ms = std::max(barred_puts_.until_ms, barred.until_ms);
   for (const NewEntry* entry : stored) {
     counters_.bytes_written += entry->bytes.size();
     used_.emplace(entry->digest, false);
@@ -237,10 +250,16 @@ Status SqliteStore::NoteOthers() {
   return database_->Run("INSERT OR IGNORE INTO counters VALUES('others', 1)");
 }
 
-Status SqliteStore::Insert(const NewEntry& entry) {
+void SqliteStore::CountBarred(const NewEntry& entry, BarredPuts& barred) const {
+  ++barred.entries;
+  barred.bytes += entry.bytes.size();
+  barred.until_ms = std::max(barred.until_ms, on_probation_.at(entry.digest).until_ms);
+}
+
+Result<bool> SqliteStore::Insert(const NewEntry& entry) {
   if (on_probation_.contains(entry.digest)) {
     HEARTH_ASSIGN(const bool is_barred, IsBarred(*database_, entry.digest, entry.checksum));
-    if (is_barred) return Status::Ok();
+    if (is_barred) return false;
   }
   HEARTH_ASSIGN(
       Statement row,
@@ -255,7 +274,8 @@ Status SqliteStore::Insert(const NewEntry& entry) {
   const int64_t id = is_made ? row.Number(0) : 0;
   HEARTH_TRY(row.Run());
   HEARTH_ASSIGN(Statement blob, database_->Prepare("INSERT INTO blobs(id, bytes) VALUES(?, ?)"));
-  return blob.Bind(0, id).Bind(1, entry.bytes).Run();
+  HEARTH_TRY(blob.Bind(0, id).Bind(1, entry.bytes).Run());
+  return true;
 }
 
 }  // namespace hearth

@@ -12,14 +12,12 @@
 
 #include "cache/content_names.h"
 #include "cache/leftover.h"
+#include "cache/manifest.h"
 #include "cache/remove_behind.h"
+#include "cache/schema.h"
 #include "cache/store_names.h"
-#include "core/base/embedded_file.h"
 
 namespace hearth {
-
-extern const EmbeddedFile kCacheSchema[];  // schema.sql
-
 namespace {
 
 namespace fs = std::filesystem;
@@ -41,6 +39,12 @@ constexpr const char* kSettings =
     "PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY; PRAGMA wal_autocheckpoint=1000;"
     "PRAGMA journal_size_limit=4194304;";
 
+// The most that one statement does and one value takes until the format is known; the check does a hundredth of that.
+// sqlite reads all tables' definitions first, and few pages of a foreign file can pretend to hold any number of any
+// length.
+constexpr int kMostStepsToOpen = 20'000;
+constexpr uint64_t kLongestDefinition = uint64_t{64} << 10;
+
 // Sets `format` if the file tells it.
 Status CheckFormat(Database& database, int64_t& format) {
   HEARTH_ASSIGN(const int64_t stamp, database.Number("PRAGMA user_version"));
@@ -56,21 +60,25 @@ Status CheckFormat(Database& database, int64_t& format) {
     return Error(StatusCode::kUnsupported, "it has format {}, of {} Hearth; this one reads format {}", format,
                  format > kFormatNumber ? "a newer" : "an older", kFormatNumber);
   }
-  const Result<Statement> all = database.Prepare(
-      "SELECT e.id, e.digest, e.kind, e.material, e.size_bytes, e.checksum, e.cost_ms, e.created_ms, e.last_used_ms, "
-      "e.origin,"
-      " b.id, b.bytes, q.digest, q.checksum, q.strikes, q.kind, q.since_ms, c.name, c.value, m.id, m.fingerprint,"
-      " m.path, m.is_pinned, m.last_used_ms, u.model, u.digest, n.fast, n.name"
-      " FROM entries e, blobs b, quarantine q, counters c, models m, uses u, content_names n");
-  return all.status().Within("its tables are not those of a store");
+  return CheckTables(database);
+}
+
+// What a new connection needs before its first look at a file that anybody may have made.
+Status SetUpAndCheck(Database& database, int64_t& format) {
+  database.SetMostSteps(kMostStepsToOpen);
+  database.SetLongestRead(kLongestDefinition);
+  HEARTH_TRY(database.Run(kSettings));
+  HEARTH_TRY(CheckFormat(database, format));
+  database.SetMostSteps(0);
+  database.SetLongestRead(kMaxMaterialBytes);  // blobs are read in place (OpenBlob), and nothing else is longer
+  return Status::Ok();
 }
 
 Result<Database> OpenWith(const fs::path& file, Database::Access access, WaitBudget& waits, int64_t& format) {
   HEARTH_ASSIGN(Database database, Database::Open(file, access));
   database.SetWaits(&waits);
   const bool may_be_written = !database.read_only();
-  HEARTH_TRY(database.Run(kSettings));
-  HEARTH_TRY(CheckFormat(database, format));
+  HEARTH_TRY(SetUpAndCheck(database, format));
   // sqlite only reads a file whose header has a later write version, which no version of sqlite has ever used.
   if (may_be_written && database.read_only()) return Error(StatusCode::kMalformedInput, "its header forbids writing");
   return database;
@@ -197,9 +205,8 @@ Result<Database> OpenAlone(const fs::path& file, WaitBudget& waits) {
   database.SetWaits(&waits);
   // Before the first read, so that the log's index is in memory.
   HEARTH_TRY(database.Run("PRAGMA locking_mode=EXCLUSIVE"));
-  HEARTH_TRY(database.Run(kSettings));
   int64_t format = 0;
-  HEARTH_TRY(CheckFormat(database, format));
+  HEARTH_TRY(SetUpAndCheck(database, format));
   HEARTH_ASSIGN(const std::string mode, database.Text("PRAGMA journal_mode=MEMORY"));
   if (mode == "memory") return database;
   return Error(StatusCode::kUnavailable, "the disk is full and other programs use the file: end them, or clear it");
@@ -216,7 +223,7 @@ Status FillNewFile(const StoreOptions& options, const fs::path& file, const std:
       "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY; PRAGMA page_size={}; PRAGMA auto_vacuum=INCREMENTAL;",
       options.page_size_bytes)));
   HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
-  HEARTH_TRY(database.Run(std::string(kCacheSchema[0].text)));
+  HEARTH_TRY(MakeTables(database));
   HEARTH_TRY(MakeSecret(database));
   HEARTH_TRY(KeepRevocations(database, revocations));
   HEARTH_TRY(database.Run(

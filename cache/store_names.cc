@@ -108,9 +108,10 @@ uint64_t BytesWithLog(const fs::path& file) {
 }
 
 void RemoveOtherFormats(const fs::path& folder, const fs::path& own, int unused_days) {
-  const std::time_t now = std::time(nullptr);
+  const std::time_t latest = std::time(nullptr) - unused_days * kSecondsADay;
   for (const fs::path& file : OtherFormats(folder, own)) {
-    if (now - LastWritten(file) >= unused_days * kSecondsADay) RemoveWithSideFiles(file);
+    // All means those of the future too: a clock was wrong.
+    if (unused_days == 0 || LastWritten(file) <= latest) RemoveWithSideFiles(file);
   }
 }
 

@@ -50,7 +50,8 @@ void AddArgReduce(std::vector<ConformanceCase>& cases) {
 void AddTopK(std::vector<ConformanceCase>& cases) {
   const std::pair<Shape, int32_t> shapes[] = {{{7}, 3},       {{1}, 1},           {{5}, 5},
                                               {{2, 9}, 4},    {{3, 101}, 10},     {{2, 3, 6}, 1},
-                                              {{2, 3, 6}, 6}, {{1, 2, 3, 17}, 5}, {{2, 1, 2, 2, 5}, 2}};
+                                              {{2, 3, 6}, 6}, {{1, 2, 3, 17}, 5}, {{2, 1, 2, 2, 5}, 2},
+                                              {{2, 1001}, 5}, {{2, 3, 131}, 7}};  // a group's on GPUs
   for (const TypedFill& values : kMovable) {
     for (const auto& [shape, k] : shapes) {
       for (int which : {0, 1}) {

@@ -90,6 +90,15 @@ std::string FailuresText(const DeviceResults& results) {
   return text + SummaryText(results) + "\n";
 }
 
+std::string NothingPassedText(const DeviceResults& results) {
+  const int unsupported = results.Count(Outcome::kUnsupported);
+  if (results.Count(Outcome::kPassed) > 0 || unsupported == 0) return "";
+  return fmt::format(
+      "{}: none of {} cases passed and {} are unsupported, so nothing is known about its results; the reasons are "
+      "above",
+      results.device, results.cases.size(), unsupported);
+}
+
 std::string JUnitXml(std::span<const DeviceResults> devices) {
   std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
   for (const DeviceResults& results : devices) {

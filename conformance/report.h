@@ -12,6 +12,10 @@ namespace hearth::conformance {
 // A line per failure and a summary line.
 std::string FailuresText(const DeviceResults& results);
 
+// A sentence if no case passed and some were unsupported, which is no success: nothing is known about the device's
+// results. Else empty.
+std::string NothingPassedText(const DeviceResults& results);
+
 // A testsuite per device; unsupported cases and expected failures are skipped ones with their reason.
 std::string JUnitXml(std::span<const DeviceResults> devices);
 

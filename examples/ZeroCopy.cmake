@@ -15,12 +15,16 @@ function(hearth_example_test test program)
                        ENVIRONMENT HEARTH_CACHE_DIR=${CMAKE_CURRENT_BINARY_DIR}/cache)
 endfunction()
 
-# hearth_example(name library...): a program and its test.
-function(hearth_example name)
+function(hearth_example_program name)
   file(GLOB sources CONFIGURE_DEPENDS ${name}/*.cc)
   add_executable(${name} ${sources})
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE hearth hearth_example_picture ${ARGN})
+endfunction()
+
+# hearth_example(name library...): a program and its test.
+function(hearth_example name)
+  hearth_example_program(${name} ${ARGN})
   hearth_example_test(${name} ${name})
 endfunction()
 
@@ -33,4 +37,19 @@ find_library(HEARTH_VULKAN_LIBRARY vulkan)
 if(HEARTH_WITH_VULKAN AND HEARTH_VULKAN_LIBRARY)
   hearth_example(zero_copy_vulkan ${HEARTH_VULKAN_LIBRARY})
   hearth_example_test(zero_copy_vulkan_images zero_copy_vulkan --images)
+endif()
+# The loader comes without a link for linkers where only drivers need it.
+find_library(HEARTH_OPENCL_LIBRARY NAMES OpenCL libOpenCL.so.1)
+find_path(HEARTH_OPENCL_INCLUDE CL/cl.h)
+if(HEARTH_WITH_OPENCL AND HEARTH_OPENCL_LIBRARY AND HEARTH_OPENCL_INCLUDE)
+  hearth_example_program(zero_copy_opencl ${HEARTH_OPENCL_LIBRARY})
+  target_include_directories(zero_copy_opencl SYSTEM PRIVATE ${HEARTH_OPENCL_INCLUDE})
+  if(HEARTH_BUILD_TESTS)
+    add_test(NAME Examples.zero_copy_opencl
+             COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/expect.sh "military uniform" $<TARGET_FILE:zero_copy_opencl>
+                     ${shared}/models/mobilenet_v1_1.0_224_f32_dequant.tflite ${shared}/images/grace_hopper.jpg
+                     ${shared}/labels/imagenet_labels_1001.txt --check)
+    set_tests_properties(Examples.zero_copy_opencl PROPERTIES LABELS examples SKIP_RETURN_CODE 77 TIMEOUT 300
+                         ENVIRONMENT HEARTH_CACHE_DIR=${CMAKE_CURRENT_BINARY_DIR}/cache)
+  endif()
 endif()

@@ -1,6 +1,7 @@
 // Copies the bytes of a frame that its kernel reads.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "core/base/round_up.h"
 #include "hal/frame_layout.h"
@@ -102,6 +103,17 @@ void CopyFrame(const FrameLayout& layout, std::span<const std::byte* const, 3> p
                   to.step_bytes, memory.data() + to.first_bytes + k * to.pitch_bytes);
     }
   }
+}
+
+void KeepFrame(const FrameLayout& layout, std::span<const std::byte* const, 3> planes, KeptFrame& kept) {
+  PackedFrame packed = PackFrame(layout);
+  const PackedPlaces places = PlacesOf(layout, packed.columns.size(), packed.rows.size());
+  kept.bytes.resize(places.size_bytes);
+  CopyFrame(layout, planes, packed, places, kept.bytes);
+  kept.layout = layout;
+  kept.layout.across = std::move(packed.across);
+  kept.layout.down = std::move(packed.down);
+  kept.layout.planes = places.planes;
 }
 
 uint64_t FrameTableBytes(const TensorDesc& desc) {

@@ -202,4 +202,9 @@ void ReadFrame(const FrameLayout& layout, std::span<const std::byte* const, 3> p
     dense[k] = static_cast<std::byte>(static_cast<int>(values[k] + 0.5f) - offset);
 }
 
+void ReadFrame(const KeptFrame& frame, const TensorDesc& desc, std::span<std::byte> dense) {
+  const std::byte* const bytes = frame.bytes.data();
+  ReadFrame(frame.layout, std::array{bytes, bytes, bytes}, desc, dense);
+}
+
 }  // namespace hearth

@@ -85,6 +85,14 @@ PackedPlaces PlacesOf(const FrameLayout& layout, size_t columns, size_t rows);
 void CopyFrame(const FrameLayout& layout, std::span<const std::byte* const, 3> planes, const PackedFrame& packed,
                const PackedPlaces& places, std::span<std::byte> memory);
 
+// The bytes of a frame that its tensor depends on, for when the frame itself is gone.
+struct KeptFrame {
+  FrameLayout layout;  // of `bytes`
+  std::vector<std::byte> bytes;
+};
+// Copies them; memory that `kept` has is used again. `planes` as from HostPlanes.
+void KeepFrame(const FrameLayout& layout, std::span<const std::byte* const, 3> planes, KeptFrame& kept);
+
 // The kernel's table: a texel for each column, then for each row. Precondition: `table` has FrameTableBytes.
 uint64_t FrameTableBytes(const TensorDesc& desc);
 void FillFrameTable(std::span<const BilinearSample> across, std::span<const BilinearSample> down,
@@ -101,6 +109,7 @@ void SampleFrame(const FrameLayout& layout, std::span<const std::byte* const, 3>
 // The dense tensor in the model's own type.
 void ReadFrame(const FrameLayout& layout, std::span<const std::byte* const, 3> planes, const TensorDesc& desc,
                std::span<std::byte> dense);
+void ReadFrame(const KeptFrame& frame, const TensorDesc& desc, std::span<std::byte> dense);
 
 }  // namespace hearth
 

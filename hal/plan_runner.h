@@ -19,6 +19,7 @@
 #include "hal/held_programs.h"
 #include "hal/load_or_compile.h"
 #include "hal/runs_in_flight.h"
+#include "hal/stopwatch.h"
 #include "hal/watchdog_slices.h"
 
 namespace hearth {
@@ -64,6 +65,13 @@ struct ProfileRow {
 struct StateContent {
   std::string name;
   std::vector<std::byte> bytes;
+};
+
+// A run whose time counts for slices: no other one is in flight, and it waits for nobody's sync points.
+struct TimedRun {
+  size_t slot = 0;
+  Stopwatch watch;
+  double submit_ms = 0, host_ms = 0;  // of Submit, and of the host steps in it
 };
 
 // For one thread at a time, any thread.
@@ -171,8 +179,13 @@ class PlanRunner {
   Result<std::vector<std::unique_ptr<Executable>>> PrepareWhole(const std::vector<Stage>& stages);
   // Prepares whole_ again after frames were added or removed.
   Status RenewWhole();
-  // Cuts slices again if runs take longer or shorter than estimated.
+  // The stages with slices as slice_clock_ corrects them; those of host steps have no program.
+  std::vector<Stage> CutStages() const;
+  // Cuts slices again if runs take longer or shorter than estimated. `milliseconds`: without host steps. Precondition:
+  // no run is in flight.
   void NoteRunMs(double milliseconds);
+  // After a run was finished, which took `finish_ms` of Finish.
+  void NoteTimedRun(size_t slot, double finish_ms);
   // `reads`: how often nodes read each value.
   Status PrepareHost(const HostStep& step, const std::vector<int>& reads, bool is_last);
   // By value: outputs of the network that the last step may write directly, because nothing else needs those values.
@@ -221,6 +234,8 @@ class PlanRunner {
   uint64_t last_submission_ = 0;
   std::vector<uint64_t> submissions_;  // of the last run; a clone's may have numbers between
   SliceClock slice_clock_;
+  std::optional<TimedRun> timed_run_;
+  int runs_in_flight_ = 0;
   bool is_ready_ = false;  // Create is done
   bool is_saved_ = false;  // SaveToStore was called
   TransferCounts transfers_;

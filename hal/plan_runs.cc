@@ -77,8 +77,10 @@ Status PlanRunner::SubmitStages(std::span<const std::span<const std::byte>> inpu
     if (stage.host != nullptr || profile != nullptr) {
       // A host step reads what was submitted before, and overwrites memory that submitted work may still read.
       HEARTH_TRY(WaitForSubmitted());
+      const Stopwatch watch;
       HEARTH_TRY(stage.host != nullptr ? RunHost(stage, inputs, outputs, profile, counts)
                                        : ProfileDispatches(stage, *profile));
+      if (timed_run_) timed_run_->host_ms += watch.milliseconds();
       continue;
     }
     HEARTH_ASSIGN(Executable * executable, ExecutableOf(stage));
@@ -154,13 +156,23 @@ Status PlanRunner::Submit(size_t slot, std::span<const std::span<const std::byte
     HEARTH_TRY(SubmitStages(inputs, outputs, profile, transfers_));
     return CopyHostOutputs(inputs, outputs);
   }
+  timed_run_.reset();
+  if (runs_in_flight_ == 0 && profile == nullptr && sync.wait_for.empty()) timed_run_.emplace().slot = slot;
   const Status status = SubmitInSlot(slot, inputs, outputs, sync, profile);
-  if (!status.ok()) runs_->Abandon(slot);
-  return status;
+  if (!status.ok()) {
+    timed_run_.reset();
+    runs_->Abandon(slot);
+    return status;
+  }
+  ++runs_in_flight_;
+  if (timed_run_) timed_run_->submit_ms = timed_run_->watch.milliseconds();
+  return Status::Ok();
 }
 
 Status PlanRunner::Finish(size_t slot, std::span<const std::span<std::byte>> outputs) {
   if (runs_ == nullptr) return Status::Ok();
+  const Stopwatch watch;
+  runs_in_flight_ = std::max(0, runs_in_flight_ - 1);
   const Status submitted = slot == kArenaSlot ? WaitForSubmitted() : Status::Ok();
   if (!submitted.ok()) {
     runs_->Abandon(slot);
@@ -168,16 +180,14 @@ Status PlanRunner::Finish(size_t slot, std::span<const std::span<std::byte>> out
   }
   const Status status = runs_->Finish(slot, outputs);
   transfers_ = runs_->transfers(slot);
+  if (status.ok()) NoteTimedRun(slot, watch.milliseconds());
   return status;
 }
 
 Status PlanRunner::Run(std::span<const std::span<const std::byte>> inputs,
                        std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile) {
-  const Stopwatch watch;
   HEARTH_TRY(Submit(kArenaSlot, inputs, outputs, {}, profile));
-  HEARTH_TRY(Finish(kArenaSlot, outputs));
-  if (profile == nullptr) NoteRunMs(watch.milliseconds());
-  return Status::Ok();
+  return Finish(kArenaSlot, outputs);
 }
 
 Status PlanRunner::RunStages() {

@@ -11,6 +11,11 @@
 #include "hal/stopwatch.h"
 
 namespace hearth {
+namespace {
+
+constexpr double kLittleMs = 1;  // next to the limit of a slice
+
+}  // namespace
 
 void PlanRunner::AddSlices(std::span<const size_t> dispatches, std::vector<Stage>& stages) const {
   if (dispatches.empty()) return;
@@ -93,29 +98,59 @@ Status PlanRunner::RenewWhole() {
   return Status::Ok();
 }
 
+std::vector<PlanRunner::Stage> PlanRunner::CutStages() const {
+  std::vector<Stage> stages;
+  std::vector<size_t> dispatches;
+  for (size_t k = 0; k < plan_.steps.size(); ++k) {
+    if (const auto* host = std::get_if<HostStep>(&plan_.steps[k])) {
+      AddSlices(std::exchange(dispatches, {}), stages);
+      stages.emplace_back().host = host;
+    } else {
+      dispatches.push_back(k);
+    }
+  }
+  AddSlices(dispatches, stages);
+  return stages;
+}
+
 void PlanRunner::NoteRunMs(double milliseconds) {
-  // The time of steps on the CPU is not measured separately.
-  const bool has_slices = parts_.device != nullptr && !parts_.device->info().is_software();
-  if (!has_slices || plan_.has_host_steps()) return;
+  // A software driver's times say nothing about the device that it simulates.
+  const bool has_slices =
+      parts_.device != nullptr && !parts_.device->info().is_software() && parts_.device->info().simulates.empty();
+  if (!has_slices) return;
   if (is_saved_) {
     // Stores programs that an earlier call loaded and that have run by now.
     for (LoadedPrograms& programs : part_programs_) StoreFreshPrograms(programs, *parts_.store, parts_.stop);
   }
-  std::vector<size_t> dispatches;
   double estimated_ms = 0;
-  for (size_t k = 0; k < plan_.steps.size(); ++k) {
-    const auto& dispatch = std::get<Dispatch>(plan_.steps[k]);
-    estimated_ms += EstimatedMs(dispatch, plan_.kernels[dispatch.kernel], parts_.device->info());
-    dispatches.push_back(k);
+  for (const Step& step : plan_.steps) {
+    const auto* dispatch = std::get_if<Dispatch>(&step);
+    if (dispatch == nullptr) continue;
+    estimated_ms += EstimatedMs(*dispatch, plan_.kernels[dispatch->kernel], parts_.device->info());
   }
   if (!slice_clock_.NoteRun(milliseconds, estimated_ms)) return;
-  std::vector<Stage> stages;
-  AddSlices(dispatches, stages);
+  std::vector<Stage> stages = CutStages();
   if (stages.size() == stages_.size()) return;
   std::vector<std::unique_ptr<Executable>> whole;
+  if (whole_is_stale_) whole_.clear();                  // released before the memory that it uses
   if (!PrepareExecutables(stages, whole).ok()) return;  // the old executables stay in use
+  // The last run's submissions, which belong to the old executables, are over.
+  if (!WaitForSubmitted().ok()) return;
+  for (Stage& stage : stages) {
+    if (stage.host != nullptr) stage.program = std::move(std::ranges::find(stages_, stage.host, &Stage::host)->program);
+  }
   stages_ = std::move(stages);
   whole_ = std::move(whole);
+}
+
+void PlanRunner::NoteTimedRun(size_t slot, double finish_ms) {
+  if (!timed_run_ || timed_run_->slot != slot) return;
+  const TimedRun run = *std::exchange(timed_run_, std::nullopt);
+  const double all_ms = run.watch.milliseconds();
+  // A run that its caller left alone for longer than Finish took may have ended long before.
+  const double alone_ms = all_ms - run.submit_ms - finish_ms;
+  if (slot != kArenaSlot && alone_ms > std::max(finish_ms, kLittleMs)) return;
+  NoteRunMs(all_ms - run.host_ms);
 }
 
 }  // namespace hearth

@@ -76,11 +76,14 @@ GlesBuffer::~GlesBuffer() {
 
 Status GlesBuffer::Write(uint64_t offset_bytes, uint64_t size_bytes,
                          const std::function<Status(std::span<std::byte>)>& fill) {
+  // Constants fill whole buffers and, where memory is unified, are read where they were written (README.md).
+  const bool may_be_read =
+      context_.facts().info.unified_memory && offset_bytes == 0 && size_bytes == this->size_bytes();
+  const GLbitfield access = GL_MAP_WRITE_BIT | (may_be_read ? GL_MAP_READ_BIT : GL_MAP_INVALIDATE_RANGE_BIT);
   return context_.OnThread([&] {
-    return WithMapping(context_, id_, offset_bytes, size_bytes, GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_RANGE_BIT,
-                       "writing a buffer", [&](void* memory) {
-                         return fill({static_cast<std::byte*>(memory), static_cast<size_t>(size_bytes)});
-                       });
+    return WithMapping(context_, id_, offset_bytes, size_bytes, access, "writing a buffer", [&](void* memory) {
+      return fill({static_cast<std::byte*>(memory), static_cast<size_t>(size_bytes)});
+    });
   });
 }
 

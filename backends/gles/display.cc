@@ -59,11 +59,18 @@ EGLDisplay OpenDisplay(const EglApi& egl, const DisplaySource& source) {
   return EGL_NO_DISPLAY;
 }
 
-// The config for a context: none if the driver allows that, else any that supports ES 3.
+bool NeedsSurface(const char* extensions) {
+  return !HasExtension(extensions, "EGL_KHR_surfaceless_context");
+}
+
+// The config for a context: none if the driver allows that and no surface needs one, else any that supports ES 3 and,
+// where a surface is needed, pbuffers.
 EGLConfig ChooseConfig(const EglApi& egl, EGLDisplay display, const char* extensions) {
   EGLConfig config = EGL_NO_CONFIG_KHR;
-  if (HasExtension(extensions, "EGL_KHR_no_config_context")) return config;
-  const EGLint wanted[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_ES3_BIT, EGL_SURFACE_TYPE, EGL_DONT_CARE, EGL_NONE};
+  const bool needs_surface = NeedsSurface(extensions);
+  if (!needs_surface && HasExtension(extensions, "EGL_KHR_no_config_context")) return config;
+  const EGLint surfaces = needs_surface ? EGL_PBUFFER_BIT : EGL_DONT_CARE;
+  const EGLint wanted[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_ES3_BIT, EGL_SURFACE_TYPE, surfaces, EGL_NONE};
   EGLint count = 0;
   if (!egl.ChooseConfig(display, wanted, &config, 1, &count) || count == 0) return EGL_NO_CONFIG_KHR;
   return config;
@@ -126,10 +133,6 @@ Result<std::unique_ptr<EglContext>> EglContext::Create(const EglApi& egl, const 
                  source.name, TakeEglError(egl));
   }
   const char* extensions = egl.QueryString(display, EGL_EXTENSIONS);
-  if (!HasExtension(extensions, "EGL_KHR_surfaceless_context")) {
-    return Error(StatusCode::kUnavailable, "{}: EGL {}.{} without EGL_KHR_surfaceless_context", source.name, major,
-                 minor);
-  }
   if (!AtLeastEgl15(major, minor) && !HasExtension(extensions, "EGL_KHR_create_context")) {
     return Error(StatusCode::kUnavailable, "{}: EGL {}.{} can't create an OpenGL ES 3.1 context", source.name, major,
                  minor);
@@ -137,7 +140,7 @@ Result<std::unique_ptr<EglContext>> EglContext::Create(const EglApi& egl, const 
   if (!egl.BindAPI(EGL_OPENGL_ES_API)) {
     return Error(StatusCode::kUnavailable, "{}: EGL without OpenGL ES ({})", source.name, TakeEglError(egl));
   }
-  return Make(egl, display, ChooseConfig(egl, display, extensions), EGL_NO_CONTEXT, source.name);
+  return Make(egl, display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, source.name);
 }
 
 Result<std::unique_ptr<EglContext>> EglContext::Share(const EglApi& egl, const GlContext& shared) {
@@ -162,20 +165,34 @@ Result<std::unique_ptr<EglContext>> EglContext::Share(const EglApi& egl, const G
 Result<std::unique_ptr<EglContext>> EglContext::Make(const EglApi& egl, EGLDisplay display, EGLConfig config,
                                                      EGLContext shared, const std::string& name) {
   std::unique_ptr<EglContext> context(new EglContext(egl, display));
-  context->context_ = CreateContext(egl, display, config, shared, egl.QueryString(display, EGL_EXTENSIONS));
+  const char* extensions = egl.QueryString(display, EGL_EXTENSIONS);
+  if (config == EGL_NO_CONFIG_KHR) config = ChooseConfig(egl, display, extensions);
+  if (NeedsSurface(extensions)) HEARTH_TRY(context->MakeSurface(config, name));
+  context->context_ = CreateContext(egl, display, config, shared, extensions);
   if (context->context_ == EGL_NO_CONTEXT) {
     return Error(StatusCode::kUnavailable, "{}: no OpenGL ES 3.1 context ({}); compute needs 3.1", name,
                  TakeEglError(egl));
   }
-  if (!egl.MakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context->context_)) {
+  if (!egl.MakeCurrent(display, context->surface_, context->surface_, context->context_)) {
     return Error(StatusCode::kUnavailable, "{}: the OpenGL ES context can't be made current ({})", name,
                  TakeEglError(egl));
   }
   return context;
 }
 
+Status EglContext::MakeSurface(EGLConfig config, const std::string& name) {
+  const EGLint size[] = {EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};
+  if (config != EGL_NO_CONFIG_KHR) surface_ = egl_.CreatePbufferSurface(display_, config, size);
+  if (surface_ != EGL_NO_SURFACE) return Status::Ok();
+  return Error(StatusCode::kUnavailable,
+               "{}: a context needs a surface, since EGL has no EGL_KHR_surfaceless_context, and there is no pbuffer "
+               "for it ({})",
+               name, TakeEglError(egl_));
+}
+
 EglContext::~EglContext() {
   egl_.MakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+  if (surface_ != EGL_NO_SURFACE) egl_.DestroySurface(display_, surface_);
   if (context_ != EGL_NO_CONTEXT) egl_.DestroyContext(display_, context_);
   egl_.ReleaseThread();
 }

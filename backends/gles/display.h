@@ -1,4 +1,4 @@
-// Finds EGL displays without a window system and makes OpenGL ES 3.1+ contexts without a surface.
+// Finds EGL displays without a window system and makes OpenGL ES 3.1+ contexts without a window.
 #ifndef HEARTH_BACKENDS_GLES_DISPLAY_H_
 #define HEARTH_BACKENDS_GLES_DISPLAY_H_
 
@@ -27,7 +27,8 @@ struct DisplaySource {
 // order is the same in every call, so an index identifies a display.
 std::vector<DisplaySource> ListDisplays(const EglApi& egl);
 
-// A context that is current on the thread that made it, and is destroyed there.
+// A context that is current on the thread that made it, and is destroyed there. It has no surface, or a pbuffer of one
+// pixel where the display lacks EGL_KHR_surfaceless_context.
 class EglContext {
  public:
   // Asks for ES 3.2, then 3.1. kUnavailable with a reason that a person can act on.
@@ -42,16 +43,20 @@ class EglContext {
   EglContext& operator=(const EglContext&) = delete;
 
  private:
-  // Makes the context, in the share group of `shared` unless that is EGL_NO_CONTEXT, and makes it current.
+  // Makes the context, in the share group of `shared` unless that is EGL_NO_CONTEXT, and makes it current. Where
+  // `config` is none, any that fits.
   static Result<std::unique_ptr<EglContext>> Make(const EglApi& egl, EGLDisplay display, EGLConfig config,
                                                   EGLContext shared, const std::string& name);
   EglContext(const EglApi& egl, EGLDisplay display) : egl_(egl), display_(display) {}
+  // A pbuffer of one pixel, which nothing is drawn to.
+  Status MakeSurface(EGLConfig config, const std::string& name);
 
   const EglApi& egl_;
   // Never terminated: EGL gives every caller in the process the same display, and terminating it would destroy other
   // callers' contexts.
   EGLDisplay display_;
   EGLContext context_ = EGL_NO_CONTEXT;
+  EGLSurface surface_ = EGL_NO_SURFACE;
 };
 
 }  // namespace hearth::gles

@@ -21,7 +21,9 @@ namespace hearth::gles {
   X(BindAPI)                    \
   X(ChooseConfig)               \
   X(CreateContext)              \
+  X(CreatePbufferSurface)       \
   X(DestroyContext)             \
+  X(DestroySurface)             \
   X(GetDisplay)                 \
   X(GetError)                   \
   X(GetProcAddress)             \

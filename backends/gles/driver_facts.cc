@@ -3,6 +3,8 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <string_view>
 #include <thread>
 
 #include "core/base/error.h"
@@ -48,6 +50,24 @@ DeviceType TypeOf(const DisplaySource& source, const std::string& renderer) {
     if (renderer.find(name) != std::string::npos) return DeviceType::kCpu;
   }
   return DeviceType::kOther;
+}
+
+// OpenGL ES can't be asked whether the host and the GPU share memory, but the renderer's name tells where GPUs of a
+// family have no memory of their own. No for all others, AMD's processors with a GPU too: results are the same, and a
+// wrong no costs a conversion on the device. A wrong yes would have the host read device memory over a bus.
+bool HasUnifiedMemory(const DeviceInfo& info) {
+  if (info.is_software()) return true;
+  const auto has_one_of = [&info](std::initializer_list<std::string_view> words) {
+    return std::ranges::any_of(words,
+                               [&info](std::string_view word) { return info.name.find(word) != std::string::npos; });
+  };
+  // A guest's buffers are copied, whatever the host's GPU is, which the name has too.
+  if (has_one_of({"virgl", "Virtio-GPU", "Emulator"})) return false;
+  // Intel's discrete GPUs, by the chip that Mesa names.
+  if (has_one_of({"(DG1)", "(DG2)", "(BMG)"})) return false;
+  if (info.name.starts_with("FD")) return true;  // freedreno calls Adreno 640 FD640
+  return has_one_of({"Adreno", "Mali", "Immortalis", "Maleoon", "PowerVR", "Xclipse", "Tegra", "V3D", "VideoCore",
+                     "Vivante", "Apple", "Intel"});
 }
 
 void ReadWorkGroupLimits(const GlApi& gl, DeviceInfo& info) {
@@ -146,7 +166,7 @@ Result<DriverFacts> QueryDriverFacts(const GlApi& gl, const DisplaySource& sourc
   HEARTH_TRY(CheckIsSound(info, source));
   info.fp16_storage = true;     // packHalf2x16 and RGBA16F texels belong to ES 3.1
   info.fp16_arithmetic = true;  // mediump lets the driver use 16 bits, but no query tells whether it does
-  info.unified_memory = info.is_software();
+  info.unified_memory = HasUnifiedMemory(info);
   // The API has no number of compute units. A software driver has the CPU's; a GPU's is derived from its name.
   info.compute_units = info.is_software() ? CpusOfThisProcess() : 0;
   info.compile_grouping = CompileGrouping::kEach;

@@ -76,6 +76,7 @@ struct DeviceInfo {
   bool unified_memory = false;  // the host sees device memory without a copy
   CompileGrouping compile_grouping = CompileGrouping::kEach;
   ForcedRules forced_rules;
+  std::string simulates;  // the device profile whose limits these are (device_profiles.h); empty: its own
 
   bool is_host() const { return backend == kHostBackend; }
   bool is_software() const { return type == DeviceType::kCpu; }

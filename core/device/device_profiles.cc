@@ -285,6 +285,7 @@ DeviceInfo Simulated(DeviceInfo driver, const DeviceProfile& profile) {
   info.name = fmt::format("{} as {}", info.name, profile.title);
   info.driver_version += fmt::format("; as {}", profile.name);
   info.uuid += fmt::format("-{}", profile.name);
+  info.simulates = profile.name;
   info.type = profile.type;
   for (size_t d = 0; d < 3; ++d) {
     info.max_local_size[d] = std::min(info.max_local_size[d], profile.max_local_size[d]);

@@ -33,6 +33,11 @@ bool IsSoftwareGpu(const DeviceInfo& device) {
   return device.is_software() && device.dialect != Dialect::kOpenCl;
 }
 
+// Those and simulated GPUs: programs run on such a driver all the same.
+bool IsSoftwareGpuOrSimulated(const DeviceInfo& device) {
+  return device.dialect != Dialect::kOpenCl && (device.is_software() || !device.simulates.empty());
+}
+
 bool HasTexelBuffers(const DeviceInfo& device) {
   return device.dialect != Dialect::kOpenCl && device.max_texel_elements > 0;
 }
@@ -113,7 +118,8 @@ constexpr DeviceRule kRules[] = {
     {Rule::kMeansOfSmallWindows, "means_of_small_windows", "Average pooling of whole small images becomes a mean.",
      "PoCL, llvmpipe: one work item a channel walks over the window otherwise", Always, IsSoftware},
     {Rule::kLoopLimit, "loop_limit", "Nodes whose loops take over 60,000 turns in a work item run on the CPU.",
-     "llvmpipe, lavapipe: loops end after 65,536 turns without a word; no query tells", Always, IsSoftwareGpu},
+     "llvmpipe, lavapipe: loops end after 65,536 turns without a word; no query tells", Always,
+     IsSoftwareGpuOrSimulated},
     {Rule::kCostlyPrograms, "costly_programs", "Elementwise chains join the kernel before them only on request.",
      "PoCL: a program compiles in 65 to 170 ms, a dispatch less gains nothing measurable (face_landmark: ready after "
      "1.6 s instead of 2.3)",
@@ -199,6 +205,10 @@ bool IsPossible(Rule rule, const DeviceInfo& device) {
 bool Applies(Rule rule, const DeviceInfo& device) {
   if (!IsPossible(rule, device)) return false;
   return (device.forced_rules.on & BitOf(rule)) != 0 || kRules[static_cast<int>(rule)].holds(device);
+}
+
+bool IsForced(Rule rule, const DeviceInfo& device) {
+  return ((device.forced_rules.on | device.forced_rules.off) & BitOf(rule)) != 0;
 }
 
 std::string ToText(const ForcedRules& forced) {

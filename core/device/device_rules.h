@@ -61,6 +61,9 @@ bool IsPossible(Rule rule, const DeviceInfo& device);
 // Whether `rule` applies to `device`: device.forced_rules decide, else the table.
 bool Applies(Rule rule, const DeviceInfo& device);
 
+// Whether a user forced `rule` on or off.
+bool IsForced(Rule rule, const DeviceInfo& device);
+
 // "+wide_stores,-subgroup_weights", in the order of the table; empty if nothing is forced.
 std::string ToText(const ForcedRules& forced);
 // kInvalidArgument names the unknown rule and lists all rules.

@@ -36,4 +36,16 @@ std::array<uint32_t, 3> PictureGroup(const DeviceInfo& device) {
   return {columns, std::min({kVector, device.max_local_size[1], device.max_local_invocations / columns}), 1};
 }
 
+std::array<uint32_t, 3> FittingGroup(std::array<uint32_t, 3> wanted, const DeviceInfo& device) {
+  for (int d = 0; d < 3; ++d) {
+    while (wanted[d] > 1 && wanted[d] > device.max_local_size[d]) wanted[d] /= 2;
+  }
+  for (;;) {
+    const uint64_t items = uint64_t{wanted[0]} * wanted[1] * wanted[2];
+    if (items <= 1 || items <= device.max_local_invocations) return wanted;
+    // Of equal ones the last: neighbours along the first dimension read neighbouring texels.
+    *std::max_element(wanted.rbegin(), wanted.rend()) /= 2;
+  }
+}
+
 }  // namespace hearth

@@ -25,6 +25,10 @@ uint32_t GroupItemsFor(const DeviceInfo& device, int64_t pixels, int rows);
 // of 8 on processors.
 std::array<uint32_t, 3> PictureGroup(const DeviceInfo& device);
 
+// `wanted`, or what is left of it when its largest dimension is halved until the device takes it; one item at least.
+// For kernels whose items are independent, so that any group gives the same results.
+std::array<uint32_t, 3> FittingGroup(std::array<uint32_t, 3> wanted, const DeviceInfo& device);
+
 }  // namespace hearth
 
 #endif  // HEARTH_CORE_DEVICE_GROUP_SIZE_H_

@@ -9,7 +9,7 @@ namespace hearth {
 namespace {
 
 constexpr size_t kMostTensors = 32, kMostScalars = 128, kMostNameSize = 40;
-constexpr uint32_t kMostInvocations = 4096;
+constexpr uint32_t kMostInvocations = 4096, kMostSharedTexels = 1 << 16;
 
 bool IsIdentifier(std::string_view name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -53,6 +53,13 @@ bool HasDefinesOf(const KernelSource& library, const KernelSource& source) {
   });
 }
 
+// The arrays of the library's kernel, as long as lowering made them.
+bool HasSharedArraysOf(const KernelSource& library, const KernelSource& source) {
+  return std::ranges::equal(library.shared, source.shared, [](const SharedArray& known, const SharedArray& array) {
+    return known.name == array.name && known.type == array.type && array.count > 0 && array.count <= kMostSharedTexels;
+  });
+}
+
 // The names of all arguments; empty if one is no name or occurs twice.
 std::set<std::string_view> NamesOf(const KernelSource& source) {
   std::set<std::string_view> names;
@@ -87,11 +94,11 @@ Status CompleteStoredKernel(KernelSource& source) {
   Result<KernelSource> library = LoadKernel(source.name);
   if (!library.ok()) return Error(StatusCode::kMalformedInput, "a plan names a kernel that there is not");
   const bool is_known = HasTensorsOf(*library, source) && HasScalarsOf(*library, source) &&
-                        HasDefinesOf(*library, source) && IsGoodEpilogue(source) && IsGoodLocalSize(source.local_size);
+                        HasSharedArraysOf(*library, source) && HasDefinesOf(*library, source) &&
+                        IsGoodEpilogue(source) && IsGoodLocalSize(source.local_size);
   if (!is_known) {
     return Error(StatusCode::kMalformedInput, "a plan calls kernel {} in a way that there is not", library->name);
   }
-  source.shared = std::move(library->shared);
   source.body = std::move(library->body);
   return Status::Ok();
 }

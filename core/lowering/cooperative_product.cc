@@ -41,7 +41,9 @@ bool FillsHalfATile(const GroupTile& tile, const ProductSize& size) {
 }  // namespace
 
 std::vector<KernelChoice> CooperativeCandidates(const DeviceInfo& device, const ProductSize& size) {
-  if (!IsPossible(Rule::kCooperativeMatrices, device) || device.subgroup_size > device.max_local_invocations) return {};
+  if (!IsPossible(Rule::kCooperativeMatrices, device) || device.subgroup_size > device.max_local_invocations ||
+      device.subgroup_size > device.max_local_size[0])
+    return {};
   std::vector<KernelChoice> candidates;
   for (const auto& [rows, cols] : {std::pair{2, 2}, {4, 4}, {4, 2}, {2, 4}, {2, 1}, {1, 2}, {1, 1}}) {
     KernelChoice choice{std::string(kCooperativeVariant), rows, cols, static_cast<int32_t>(device.subgroup_size)};

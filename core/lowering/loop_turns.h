@@ -34,7 +34,8 @@ int64_t MostLoopTurns(const DeviceInfo& device);
 // items (lowering_support.h, mean_variance_lower.cc).
 inline constexpr int64_t kManySlicesOfSoftware = 1 << 14, kManyTexelsOfSoftware = 1024;
 
-// Work items that share one output texel of a long reduction (reduce_lower.cc); 1 where none share.
+// Work items that share one output texel of a long reduction (reduce_lower.cc); 1 where none share. Fewer do where the
+// device's groups hold fewer, which those of devices with a limit of turns do not.
 int32_t LanesOfReduction(int64_t shared_length, int64_t output_texels);
 
 }  // namespace hearth

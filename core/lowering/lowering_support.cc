@@ -126,9 +126,21 @@ uint32_t OneLaneGroup(const DeviceInfo& device) {
   return Applies(Rule::kShortGroups, device) ? 8 : 64;
 }
 
+int FittingLanes(const DeviceInfo& device, int wanted) {
+  const uint32_t most = std::min(device.max_local_invocations, device.max_local_size[0]);
+  while (wanted > 1 && static_cast<uint32_t>(wanted) > most) wanted /= 2;
+  return wanted;
+}
+
+std::vector<KernelChoice> WithFittingLanes(const DeviceInfo& device, std::vector<KernelChoice> choices) {
+  std::erase_if(choices, [&](const KernelChoice& choice) { return FittingLanes(device, choice.lanes) < choice.lanes; });
+  return choices;
+}
+
 int ChannelLanes(const DeviceInfo& device, int32_t slices) {
   constexpr int64_t kManySlices = 32;
-  return slices >= (Applies(Rule::kOneItemSums, device) ? kManySlicesOfSoftware : kManySlices) ? 32 : 1;
+  const bool has_many = slices >= (Applies(Rule::kOneItemSums, device) ? kManySlicesOfSoftware : kManySlices);
+  return has_many ? FittingLanes(device, 32) : 1;
 }
 
 std::vector<KernelChoice> ChannelLaneChoices(const DeviceInfo& device, int32_t slices) {
@@ -137,7 +149,7 @@ std::vector<KernelChoice> ChannelLaneChoices(const DeviceInfo& device, int32_t s
     if (lanes <= slices && 3 * int64_t{slices} / lanes <= MostLoopTurns(device))
       choices.push_back({"lanes", 1, 1, lanes});
   }
-  return WithoutRepeats(std::move(choices));
+  return WithoutRepeats(WithFittingLanes(device, std::move(choices)));
 }
 
 std::vector<bool> ValuesThatFit32Bits(const Graph& graph) {

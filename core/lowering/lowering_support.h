@@ -49,7 +49,13 @@ Lines LinesOf(const Bhwc& shape, int32_t longest = 1 << 16);
 // The size of a work group whose work items are independent.
 uint32_t OneLaneGroup(const DeviceInfo& device);
 
-// How many work items share one pixel's `slices` of channels in a kernel that adds them up: 1 or 32.
+// The items of a kernel's work group where it knows them as LANES: `wanted`, or a half, a quarter and so on of it if
+// the device's groups hold fewer. 1 at least: an item that shares nothing.
+int FittingLanes(const DeviceInfo& device, int wanted);
+// Without the choices that share among more items than a group of the device holds.
+std::vector<KernelChoice> WithFittingLanes(const DeviceInfo& device, std::vector<KernelChoice> choices);
+
+// How many work items share one pixel's `slices` of channels in a kernel that adds them up: 1, or what fits of 32.
 int ChannelLanes(const DeviceInfo& device, int32_t slices);
 // That number first, then others for tuning.
 std::vector<KernelChoice> ChannelLaneChoices(const DeviceInfo& device, int32_t slices);

@@ -72,6 +72,16 @@ bool SharesSums(const PlanBuilder& builder, const Node& node, const MatrixShapes
          builder.graph().IsConstant(node.inputs[1]);
 }
 
+// By how many items of a group. None where its groups hold fewer, or its local memory less than fully_connected has.
+std::vector<KernelChoice> SharingCandidates(const DeviceInfo& device) {
+  constexpr uint32_t kBytesOfParts = 1024;
+  if (device.local_memory_bytes < kBytesOfParts) return {};
+  std::vector<KernelChoice> candidates;
+  const bool small = Applies(Rule::kShortGroups, device) || device.max_local_invocations < 64;
+  for (int lanes : small ? std::array{8, 16} : std::array{32, 64}) candidates.push_back({"lanes", 1, 1, lanes});
+  return WithFittingLanes(device, std::move(candidates));
+}
+
 ProductSize SizeOf(const MatrixShapes& shapes) {
   return {shapes.pixels, shapes.filter[3], shapes.filter[0], shapes.is_pointwise};
 }
@@ -140,12 +150,13 @@ int SharingInvocations(const DeviceInfo& device, int lanes) {
 }
 
 void UseTile(const DeviceInfo& device, const KernelChoice& tile, int64_t pixels, int32_t slices_out, KernelCall& call) {
+  const int lanes = FittingLanes(device, tile.lanes);
   call.defines = {{"ROWS", std::to_string(tile.rows)},
                   {"COLS", std::to_string(tile.cols)},
-                  {"LANES", std::to_string(tile.lanes)},
-                  {"SUBGROUP", std::to_string(SharingInvocations(device, tile.lanes))}};
-  call.local_size = {static_cast<uint32_t>(tile.lanes), 1, 1};
-  call.work_items = {Tiles(pixels, int64_t{tile.rows} * tile.lanes) * tile.lanes, Tiles(slices_out, tile.cols), 1};
+                  {"LANES", std::to_string(lanes)},
+                  {"SUBGROUP", std::to_string(SharingInvocations(device, lanes))}};
+  call.local_size = {static_cast<uint32_t>(lanes), 1, 1};
+  call.work_items = {Tiles(pixels, int64_t{tile.rows} * lanes) * lanes, Tiles(slices_out, tile.cols), 1};
 }
 
 KernelName PointwiseKernel(const KernelChoice& choice) {
@@ -192,8 +203,8 @@ std::vector<KernelChoice> MatrixCandidates(const PlanBuilder& builder, const Nod
   std::vector<KernelChoice> candidates;
   if (CanBeWide(builder, node, shapes)) AddWide(builder.device(), shapes, candidates);
   if (SharesSums(builder, node, shapes)) {
-    const bool small = Applies(Rule::kShortGroups, builder.device()) || builder.device().max_local_invocations < 64;
-    for (int lanes : small ? std::array{8, 16} : std::array{32, 64}) candidates.push_back({"lanes", 1, 1, lanes});
+    const std::vector<KernelChoice> sharing = SharingCandidates(builder.device());
+    candidates.insert(candidates.end(), sharing.begin(), sharing.end());
   }
   AddFirstTiles(builder, node, shapes, TileFor(builder, shapes, slices_out), candidates);
   AddTiles(builder.device(), candidates);

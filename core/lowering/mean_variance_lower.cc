@@ -15,7 +15,7 @@ namespace {
 // pixels on (lavapipe: 6 x 64x4x4x64 took 12.4 ms with 32 and 4.5 with 8; 96x96x32 took 5.0 with 32).
 int RunLanes(const DeviceInfo& device, int64_t texels) {
   if (Applies(Rule::kOneItemRuns, device)) return 1;
-  return texels >= (Applies(Rule::kOneItemSums, device) ? kManyTexelsOfSoftware : 32) ? 32 : 8;
+  return FittingLanes(device, texels >= (Applies(Rule::kOneItemSums, device) ? kManyTexelsOfSoftware : 32) ? 32 : 8);
 }
 
 NormalizedRuns RunsOf(const Node& node, const PlanBuilder& builder) {
@@ -135,7 +135,7 @@ std::vector<KernelChoice> MeanVarianceNormalizationCandidates(const Node& node, 
   for (int lanes : {1, 8, 32, 128}) {
     if (lanes <= texels && texels / 2 / lanes <= MostLoopTurns(device)) choices.push_back({"lanes", 1, 1, lanes});
   }
-  return WithoutRepeats(std::move(choices));
+  return WithoutRepeats(WithFittingLanes(device, std::move(choices)));
 }
 
 Status LowerMeanVarianceNormalization(const Node& node, PlanBuilder& builder) {

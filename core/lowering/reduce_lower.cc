@@ -76,7 +76,7 @@ Status LowerReduce(const Node& node, PlanBuilder& builder) {
   const bool over_channels = rank > 0 && (reduce.axes_mask >> (rank - 1) & 1) != 0;
   const auto [kept, reduced] = MergePixels(desc.shape, reduce.axes_mask);
   const int64_t shared_length = int64_t{reduced[2].size} * (over_channels ? in.slices() : 1);
-  const int32_t lanes = LanesOfReduction(shared_length, out.pixels() * out.slices());
+  const int32_t lanes = FittingLanes(builder.device(), LanesOfReduction(shared_length, out.pixels() * out.slices()));
   const Lines lines = LinesOf(out);
 
   KernelCall call;

@@ -1,9 +1,28 @@
+#include <string>
+
+#include "core/device/device_rules.h"
 #include "core/graph/ops/axis_split.h"
 #include "core/graph/quantize.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"
 
 namespace hearth {
+namespace {
+
+// How many work items search a pixel's channels together, by topk_shared.kernel; 1: each item searches a pixel of its
+// own. Sharing pays where so few pixels would leave most of a GPU idle. A software driver runs a group on one core, so
+// it gains nothing there, as for sums.
+int TopKLanes(const DeviceInfo& device, const Bhwc& in) {
+  constexpr int kLanes = 64, kFewestLanes = 16;  // the kernel's largest and smallest LANES
+  constexpr int32_t kManySlices = 32;
+  constexpr int64_t kFewPixels = 1024;
+  constexpr uint32_t kLocalBytes = 3 * sizeof(float) * kLanes;
+  if (Applies(Rule::kOneItemSums, device) || in.slices() < kManySlices || in.pixels() > kFewPixels) return 1;
+  const int lanes = FittingLanes(device, kLanes);
+  return lanes < kFewestLanes || device.local_memory_bytes < kLocalBytes ? 1 : lanes;
+}
+
+}  // namespace
 
 std::optional<std::string> SearchUnsupported(const Graph&, const Node& node, const Placing& placing) {
   return WideIntegers(node, placing);
@@ -49,6 +68,12 @@ Status LowerTopK(const Node& node, PlanBuilder& builder) {
                   {"LENGTH", in.c},
                   {"K", std::get<TopK>(node.op).k}};
   call.work_items = {lines.length, lines.count, 1};
+  if (const int lanes = TopKLanes(builder.device(), in); lanes > 1) {
+    call.kernel = "topk_shared";  // has the same arguments
+    call.defines.push_back({"LANES", std::to_string(lanes)});
+    call.local_size = {static_cast<uint32_t>(lanes), 1, 1};
+    call.work_items[0] *= lanes;
+  }
   return builder.Call(node, call);
 }
 

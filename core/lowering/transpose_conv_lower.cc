@@ -48,10 +48,11 @@ void SetGrid(const DeviceInfo& device, const TransposeConv& conv, const Bhwc& ou
   const bool wide = tile.variant == "wide";
   const int64_t high = Tiles(out.h, conv.stride_h), across = Tiles(out.w, conv.stride_w);
   const int64_t phases_y = std::min(conv.stride_h, out.h), phases_x = std::min(conv.stride_w, out.w);
-  const int64_t items_a_tile = wide ? 1 : tile.lanes;
+  const int lanes = FittingLanes(device, tile.lanes);
+  const int64_t items_a_tile = wide ? 1 : lanes;
   const int64_t tile_pixels = tile.rows * items_a_tile;
   const int64_t columns = Tiles(out.slices(), wide ? 4 : tile.cols);
-  call.local_size = {static_cast<uint32_t>(tile.lanes), 1, 1};
+  call.local_size = {static_cast<uint32_t>(lanes), 1, 1};
   const bool lines =
       Applies(Rule::kTilesWithinLines, device) && Tiles(across, tile_pixels) * tile_pixels <= across * 3 / 2;
   if (wide || lines) {
@@ -59,7 +60,10 @@ void SetGrid(const DeviceInfo& device, const TransposeConv& conv, const Bhwc& ou
   } else {
     call.work_items = {Tiles(out.b * high * across, tile_pixels) * items_a_tile, columns * phases_x, phases_y};
   }
-  if (!wide) call.defines.push_back({"LINES", lines ? "1" : "0"});
+  if (!wide) {
+    call.defines.push_back({"LANES", std::to_string(lanes)});
+    call.defines.push_back({"LINES", lines ? "1" : "0"});
+  }
 }
 
 }  // namespace
@@ -103,7 +107,6 @@ Status LowerTransposeConv(const Node& node, PlanBuilder& builder) {
   call.defines = {{"ROWS", std::to_string(tile.rows)}};
   if (!wide) {
     call.defines.push_back({"COLS", std::to_string(tile.cols)});
-    call.defines.push_back({"LANES", std::to_string(tile.lanes)});
     call.defines.push_back({"RUNTIME", computed_filter ? "1" : "0"});
   }
   const PackRecipe recipe{PackLayout::kMatrix, filter, width, {dims[0], dims[1], dims[2], dims[3]}};

@@ -145,6 +145,7 @@ constexpr std::array kDeviceRows = {
     RowOf<D, &D::unified_memory>("unified memory", kLimit, kCapability),
     RowOf<D, &D::compile_grouping>("compile grouping", kLimit, kCapability),
     RowOf<D, &D::forced_rules>("rules", "option", kCapability),
+    RowOf<D, &D::simulates>("simulates", "device profile", kCapability),
 };
 static_assert(AreMembersOf(kDeviceRows), "each member of DeviceInfo needs a row");
 

@@ -57,6 +57,13 @@ std::array<uint32_t, 3> LocalSizeOfManyItems(std::array<uint32_t, 3> own, const 
   return own;
 }
 
+// Whether the kernel gives the same results in any work group. Others know the number of their items: as LANES, which
+// lowering sets, or by what they share.
+bool TakesAnyGroup(const KernelSource& source) {
+  const auto lanes = std::ranges::find(source.defines, "LANES", &Define::name);
+  return lanes == source.defines.end() ? source.shared.empty() : lanes->value == "1";
+}
+
 double ItemsInGroups(const std::array<int64_t, 3>& work_items, const std::array<uint32_t, 3>& group) {
   double items = 1;
   for (int d = 0; d < 3; ++d) items *= static_cast<double>(RoundUp(work_items[d], group[d]));
@@ -217,6 +224,7 @@ Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vecto
   }
   if (!call.buffer_reads.empty()) HEARTH_TRY(SetDefine(source, kInPlace, "1"));
   source.local_size = call.local_size.value_or(LocalSizeFor(source, call, device_));
+  if (TakesAnyGroup(source)) source.local_size = FittingGroup(source.local_size, device_);
   if (call.local_texels) source.shared.front().count = *call.local_texels;
   for (const TensorArg& arg : source.tensors) {
     HEARTH_ASSIGN(const NamedOperand* named, FindNamed(call.tensors, source, arg.name));

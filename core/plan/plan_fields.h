@@ -48,7 +48,7 @@ template <typename Archive, typename T>
 void Fields(Archive& archive, T& value) {
   if constexpr (std::is_same_v<std::remove_const_t<T>, KernelSource>) {  // all but the kernel library's part
     auto& [name, tensors, scalars, shared, defines, epilogue, local_size, body] = value;
-    archive(name, tensors, scalars, defines, epilogue, local_size);
+    archive(name, tensors, scalars, shared, defines, epilogue, local_size);
   } else {
     VisitMembers(value, [&](auto&... members) { archive(members...); });
   }

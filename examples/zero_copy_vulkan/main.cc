@@ -4,9 +4,9 @@
 //   zero_copy_vulkan deeplabv3_257_mv_gpu.tflite picture.jpg result.png [--images] [--check]
 //
 // Two buffers, or images, take turns as the input (rgba8, as a camera delivers it), so that the next frame is prepared
-// while one is segmented. Nothing is read back between frames; at the end the scores of the last one are looked at, and
-// its mask is written as a PNG. With --check it is compared with that of a session that is given, and gives back, host
-// memory.
+// while one is segmented. Buffers have the model's size; images are larger, and a part is cut out. Nothing is read back
+// between frames; at the end the scores of the last one are looked at, and its mask is written as a PNG. With --check
+// it is compared with that of a session that is given, and gives back, host memory.
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -19,6 +19,8 @@ namespace {
 
 constexpr int kFrames = 4;
 constexpr int kSize = 257;
+constexpr int kMargin = 40;  // of an image, around what the model sees
+constexpr int kImageSize = kSize + 2 * kMargin;
 constexpr uint64_t kPictureBytes = uint64_t{kSize} * kSize * 4;
 constexpr uint64_t kScoresBytes = uint64_t{kSize} * kSize * examples::kClasses * 4;
 
@@ -43,32 +45,36 @@ struct FrameClock {
   VkSemaphore ready, done;
 };
 
-// Where the program puts its pictures: a buffer as an input of the model's own size, or an image as a frame.
+// Where the program puts its pictures: a buffer as an input of the model's own size, or the middle of an image as a
+// frame.
 class InputPicture {
  public:
   // False where there is no memory of that kind.
   bool Make(examples::VulkanDevice& device, bool as_image) {
-    if (as_image) image_ = device.MakeImage(kSize, kSize);
+    if (as_image) image_ = device.MakeImage(kImageSize, kImageSize);
     if (!as_image) buffer_ = device.MakeBuffer(kPictureBytes);
     return image_.image != VK_NULL_HANDLE || buffer_.buffer != VK_NULL_HANDLE;
   }
 
   void Write(const examples::Picture& picture) const {
     const size_t row_bytes = size_t{kSize} * 4;
-    auto* const rows = image_.pixels != nullptr ? image_.pixels : static_cast<std::byte*>(buffer_.address);
-    const uint64_t pitch_bytes = image_.pixels != nullptr ? image_.row_pitch_bytes : row_bytes;
+    const bool is_image = image_.pixels != nullptr;
+    const uint64_t pitch_bytes = is_image ? image_.row_pitch_bytes : row_bytes;
+    std::byte* const rows = is_image ? image_.pixels + kMargin * (pitch_bytes + 4)  // the margin stays as it is
+                                     : static_cast<std::byte*>(buffer_.address);
     for (size_t y = 0; y < kSize; ++y) std::memcpy(rows + y * pitch_bytes, &picture.rgba[y * row_bytes], row_bytes);
   }
 
   hearth::Status Bind(hearth::Session& session) const {
     const std::string& name = session.inputs()[0].name;
     if (image_.image != VK_NULL_HANDLE) {
-      // A frame of another size would be resized, and could be cut out and turned.
+      // A part of another size would be resized, and could be turned and mirrored.
       return session.BindFrame(name, {.memory = hearth::MemoryKind::kVulkanImage,
                                       .format = hearth::PixelFormat::kRgba8,
-                                      .width = kSize,
-                                      .height = kSize,
+                                      .width = kImageSize,
+                                      .height = kImageSize,
                                       .planes = {{{.handle = reinterpret_cast<uint64_t>(image_.image)}}},
+                                      .crop = {kMargin, kMargin, kSize, kSize},
                                       .mean = {127.5f, 127.5f, 127.5f},
                                       .scale = {1 / 127.5f, 1 / 127.5f, 1 / 127.5f},
                                       .image_layout = VK_IMAGE_LAYOUT_GENERAL});

@@ -1,4 +1,5 @@
 // The part of hearth/cache.h that moves entries between machines.
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 
@@ -128,7 +129,14 @@ Result<BundleImport> Cache::Import(const std::string& bundle, const ImportOption
   if (!options.any_device) {
     request.is_wanted = [here = DevicesHere()](const CacheDevice& device) { return Contains(here, device); };
   }
-  return ImportBundle(request);
+  HEARTH_ASSIGN(BundleImport imported, ImportBundle(request));
+  if (!imported.signed_by.empty() && request.revocations) {
+    const auto signer =
+        std::ranges::find(request.trusted_keys, imported.signed_by, [](const PublicKey& key) { return HexOf(key); });
+    if (signer != request.trusted_keys.end())
+      imported.warnings = TellRevoked(*request.revocations, {&*signer, 1}, options.trusted_keys);
+  }
+  return imported;
 }
 
 Result<std::string> Cache::MakeSigningKey(const std::string& file) {

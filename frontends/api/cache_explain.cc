@@ -133,6 +133,11 @@ Result<CacheExplanation> Cache::Explain(const std::string& model_path, const Ses
   for (CacheNeed& need : explanation.needs) CompareWithNearest(need, entries.ok() ? *entries : kNone, trouble);
   NameListsOfGoneBinaries(looking, explanation.needs);
   if (const auto quarantine = ListQuarantine(folder_); quarantine.ok()) NameQuarantine(*quarantine, explanation.needs);
+  if (auto misses = ListLastMisses(folder_); misses.ok()) {
+    explanation.last_misses = *std::move(misses);
+    std::erase_if(explanation.last_misses,
+                  [&](const CacheMiss& miss) { return miss.model_fingerprint != explanation.model_fingerprint; });
+  }
   return explanation;
 }
 

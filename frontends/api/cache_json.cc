@@ -169,15 +169,30 @@ std::string RemovedEntriesJson(const std::string& folder, const RemovedEntries& 
                 indent);
 }
 
+std::string LiftedQuarantineJson(const std::string& folder, uint64_t count, int indent) {
+  // With the keys of RemovedEntriesJson, because `clear --quarantine` is a way to clear.
+  return TextOf({{"folder", folder}, {"removed_entries", 0}, {"removed_bytes", 0}, {"lifted", count}}, indent);
+}
+
 std::string CacheExplanationJson(const std::string& folder, const CacheExplanation& explanation, int indent) {
   Json needs = Json::array();
   for (const CacheNeed& need : explanation.needs) needs.push_back(JsonOf(need));
+  Json last_misses = Json::array();
+  for (const CacheMiss& miss : explanation.last_misses) {
+    last_misses.push_back({{"when_ms", miss.when_ms},
+                           {"path", miss.model_path},
+                           {"device", miss.device},
+                           {"kind", miss.kind},
+                           {"name", miss.name},
+                           {"reason", miss.reason}});
+  }
   const Json json = {{"folder", folder},
                      {"model", {{"path", explanation.model_path}, {"fingerprint", explanation.model_fingerprint}}},
                      {"device", explanation.device},
                      {"hits", explanation.hits()},
                      {"misses", explanation.needs.size() - explanation.hits()},
                      {"entries", std::move(needs)},
+                     {"last_misses", std::move(last_misses)},
                      {"warnings", explanation.warnings}};
   return TextOf(json, indent);
 }
@@ -218,9 +233,12 @@ std::string BundleImportJson(const std::string& folder, const BundleImport& bund
                      {"entries", bundle.entries},
                      {"blob_bytes", bundle.blob_bytes},
                      {"other_devices", bundle.other_devices},
+                     {"quarantined", bundle.quarantined},
+                     {"quarantined_until_ms", bundle.quarantined_until_ms},
                      {"signed_by", bundle.signed_by},
                      {"since", bundle.since},
-                     {"left_out", bundle.left_out}};
+                     {"left_out", bundle.left_out},
+                     {"warnings", bundle.warnings}};
   return TextOf(json, indent);
 }
 

@@ -76,6 +76,7 @@ Status RepeatRunsInFlight(SessionData& data) {
   }
   std::ranges::sort(busy, {}, &RunSlot::number);
   for (RunSlot* slot : busy) {
+    MakeKeptInputs(data, *slot);
     const InputSpans inputs(slot->inputs.begin(), slot->inputs.end());
     const OutputSpans outputs(slot->outputs.begin(), slot->outputs.end());
     HEARTH_TRY(data.runner->Run(inputs, outputs));

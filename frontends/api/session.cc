@@ -1,6 +1,7 @@
 #include "hearth/session.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "backends/cpu/cpu_executor.h"
 #include "backends/cpu/usable_cpus.h"
@@ -223,10 +224,19 @@ Status RequestPlan(SessionData& data) {
   return Status::Ok();
 }
 
+// Before the first plan for a device and not after it, so that a second start finds the plan and programs of the first.
+void ProbeAtFirstUse(SessionData& data) {
+  if (data.store == nullptr || data.opened.device == nullptr || data.options.cache_read_only) return;
+  if (std::exchange(data.opened.is_probed, true)) return;
+  ProbeReadPathOnce(*data.opened.device, data.opened.info, *data.store);
+  data.plan_request.options.read_path = ProbedReadPath(data.opened.info, *data.store);
+}
+
 Status Prepare(SessionData& data) {
   HEARTH_TRY(CheckCounts(data.options));
   HEARTH_TRY(RequestPlan(data));
   HEARTH_TRY(TrustDevice(data));
+  ProbeAtFirstUse(data);
   HEARTH_ASSIGN(const LowerOptions asked, AskedOptions(data.options));
   data.report.precision = PrecisionName(data.plan_request.options.precision);
   AddWarnings(data, asked.precision);

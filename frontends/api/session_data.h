@@ -21,6 +21,7 @@
 #include "frontends/engine/tuned_start.h"
 #include "hal/binding_layout.h"
 #include "hal/external_frame.h"
+#include "hal/frame_layout.h"
 #include "hal/held_constants.h"
 #include "hal/held_programs.h"
 #include "hal/plan_runner.h"
@@ -56,9 +57,11 @@ inline constexpr int kMostThreads = 1024;   // the limit of SessionOptions::thre
 
 // A submitted run that has not been waited for.
 struct RunSlot {
-  uint64_t number = 0;                         // 0: free
-  bool is_done = false;                        // repeated on another device: the outputs are complete
-  std::vector<std::vector<std::byte>> inputs;  // a copy, if the run may have to be repeated on another device
+  uint64_t number = 0;   // 0: free
+  bool is_done = false;  // repeated on another device: the outputs are complete
+  // Copies, if the run may have to be repeated on another device: see KeepInputs.
+  std::vector<std::vector<std::byte>> inputs;
+  std::vector<KeptFrame> frames;  // an input whose frame has bytes is not made yet
   std::vector<std::vector<std::byte>> outputs;
   double submitted_at_ms = 0;
 };
@@ -191,8 +194,11 @@ class FrameReading {
 };
 // Makes the next run ignore frames.
 Status DropFrames(SessionData& data);
-// Converts all frames into dense inputs, for a run that may have to be repeated when the frames are gone.
-Status ReadFrames(SessionData& data);
+// Copies the inputs of a run that may have to be repeated when they are gone. A frame is copied as it is: the device
+// was to spare the CPU its conversion.
+Status KeepInputs(const SessionData& data, RunSlot& slot);
+// Makes the inputs of kept frames, to repeat the run.
+void MakeKeptInputs(const SessionData& data, RunSlot& slot);
 
 // Session::SaveToCache for the data's own device.
 void SaveData(SessionData& data);

@@ -114,11 +114,36 @@ Status DropFrames(SessionData& data) {
   return Status::Ok();
 }
 
-Status ReadFrames(SessionData& data) {
-  for (size_t k = 0; k < data.input_states.size(); ++k) {
-    if (data.input_states[k].frame) HEARTH_TRY(ReadFrameOf(data, k));
+Status KeepInputs(const SessionData& data, RunSlot& slot) {
+  slot.inputs.resize(data.inputs.size());
+  slot.frames.resize(data.inputs.size());
+  for (size_t k = 0; k < data.inputs.size(); ++k) {
+    const std::optional<Frame>& frame = data.input_states[k].frame;
+    KeptFrame& kept = slot.frames[k];
+    if (!frame) {
+      slot.inputs[k] = data.inputs[k];
+      kept.bytes.clear();
+      continue;
+    }
+    const TensorDesc& desc = data.runner->plan().inputs[k].desc;
+    HEARTH_ASSIGN(const FrameLayout layout, LayoutOfFrame(*frame, desc));
+    slot.inputs[k].clear();
+    KeepFrame(layout, HostPlanes(*frame), kept);
   }
+  // A memory limit counts copies of inputs, but no larger pictures.
+  if (data.options.memory_limit_bytes != 0) MakeKeptInputs(data, slot);
   return Status::Ok();
+}
+
+void MakeKeptInputs(const SessionData& data, RunSlot& slot) {
+  for (size_t k = 0; k < slot.frames.size(); ++k) {
+    KeptFrame& kept = slot.frames[k];
+    if (kept.bytes.empty()) continue;
+    const TensorDesc& desc = data.runner->plan().inputs[k].desc;
+    slot.inputs[k].resize(desc.size_bytes());
+    ReadFrame(kept, desc, slot.inputs[k]);
+    kept = {};
+  }
 }
 
 Status Session::BindFrame(std::string_view name, const Frame& frame) {

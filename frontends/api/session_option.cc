@@ -3,8 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 #include "cache/folder.h"
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/number_text.h"
 #include "frontends/api/session_data.h"
@@ -51,6 +53,11 @@ using Setter = Status (*)(SessionOptions& options, std::string_view value);
 struct OptionRow {
   SessionOptionName name;
   Setter set;
+  std::array<std::string_view, 2> other_names = {};  // also taken, but not listed
+
+  bool Has(std::string_view asked) const {
+    return name.name == asked || (!asked.empty() && Contains(other_names, asked));
+  }
 };
 
 constexpr int kMostWaitMs = 60000, kMostWaitLimitMs = 86400000, kMostTopK = 1000000;
@@ -69,7 +76,9 @@ constexpr OptionRow kRows[] = {
     {{"max_in_flight", "a number"},
      [](SessionOptions& o, std::string_view v) { return SetNumber(v, kMostInFlight, o.max_in_flight); }},
     {{"cache", "on, off"}, [](SessionOptions& o, std::string_view v) { return SetSwitch(v, o.use_cache); }},
-    {{"cache_folder", "a folder"}, [](SessionOptions& o, std::string_view v) { return SetText(v, o.cache_folder); }},
+    {{"cache_folder", "a folder"},
+     [](SessionOptions& o, std::string_view v) { return SetText(v, o.cache_folder); },
+     {"cache_dir"}},
     {{"cache_layers", "read-only folders, separated by ':'"},
      [](SessionOptions& o, std::string_view v) { return SetList(v, ':', o.cache_layers); }},
     {{"cache_layer_keys", "file of public keys"},
@@ -77,7 +86,8 @@ constexpr OptionRow kRows[] = {
     {{"trust_cache_layers", "on, off"},
      [](SessionOptions& o, std::string_view v) { return SetSwitch(v, o.trust_cache_layers); }},
     {{"cache_max_bytes", "a number, or one with K, M, G or T"},
-     [](SessionOptions& o, std::string_view v) { return SetSizeBytes(v, o.cache_max_bytes); }},
+     [](SessionOptions& o, std::string_view v) { return SetSizeBytes(v, o.cache_max_bytes); },
+     {"cache_max_size", "max_cache_size"}},
     {{"cache_wait_ms", "a number"},
      [](SessionOptions& o, std::string_view v) { return SetNumber(v, kMostWaitMs, o.cache_wait_ms); }},
     {{"cache_read_only", "on, off"},
@@ -133,7 +143,7 @@ const std::vector<SessionOptionName>& SessionOptionNames() {
 Status SetSessionOption(SessionOptions& options, std::string_view name, std::string_view value) {
   std::string names;
   for (const OptionRow& row : kRows) {
-    if (row.name.name == name) {
+    if (row.Has(name)) {
       const Status status = row.set(options, value).Within(fmt::format("option '{}'", name));
       return status.ok() ? status : Error(status.code(), "{}; give {}", status.message(), row.name.values);
     }

@@ -54,6 +54,7 @@ void FillReport(SessionData& data) {
   report.device.name = data.opened.info.name;
   report.device.driver = data.opened.info.driver_version;
   report.device.reason = data.opened.reason;
+  report.device.simulates = data.opened.info.simulates;
   report.init_ms.read_model = data.model->data().read_ms;
   report.init_ms.rewrite = data.made.rewrite_ms;
   report.init_ms.lower = data.made.lower_ms;

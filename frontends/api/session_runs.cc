@@ -128,10 +128,11 @@ Result<Ticket> SubmitRun(SessionData& data, const SubmitOptions& options, std::v
   HEARTH_TRY(submitted);
   slot = &data.slots[index];
   slot->is_done = false;
-  slot->inputs.clear();
   if (HasNextDevice(data) && !is_synchronized) {
-    HEARTH_TRY(ReadFrames(data));
-    slot->inputs = data.inputs;
+    HEARTH_TRY(KeepInputs(data, *slot));
+  } else {
+    slot->inputs.clear();
+    slot->frames.clear();
   }
   ticket.number = slot->number = ++data.submit_count;
   return ticket;

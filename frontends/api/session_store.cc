@@ -6,7 +6,6 @@
 #include "frontends/api/model_data.h"
 #include "frontends/api/session_data.h"
 #include "frontends/engine/open_cache.h"
-#include "frontends/engine/read_path_probe.h"
 #include "frontends/engine/self_test.h"
 
 namespace hearth {
@@ -54,7 +53,6 @@ std::vector<std::string> SaveInOneBatch(SessionData& data) {
   if (data.made.is_new) {
     StorePlan(data.plan_request, data.runner->plan(), data.made.rewrite_ms + data.made.lower_ms, *data.store);
   }
-  if (data.opened.device != nullptr) ProbeReadPathOnce(*data.opened.device, *data.store);
   if (data.opened.self_test_ms) StoreSelfTestPassed(data.opened.info, *data.opened.self_test_ms, *data.store);
   return warnings;
 }

@@ -209,6 +209,14 @@ hearth_status hearth_cache_revoke(const hearth_cache* cache, const char* key, ch
   return hearth::AskCache(cache, json, revoke, /*may_be_null=*/true);
 }
 
+hearth_status hearth_cache_lift_quarantine(const hearth_cache* cache, char** json) {
+  const auto lift = [](const Cache& store) -> Text {
+    HEARTH_ASSIGN(const uint64_t count, store.LiftQuarantine());
+    return hearth::LiftedQuarantineJson(store.folder(), count);
+  };
+  return hearth::AskCache(cache, json, lift, /*may_be_null=*/true);
+}
+
 hearth_status hearth_cache_export_with(const hearth_cache* cache, const char* bundle, const char* const* names,
                                        const char* const* values, size_t count, char** json) {
   return hearth::AskCache(cache, json, [&](const Cache& store) -> Text {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cache/folder.h"
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/number_text.h"
 #include "core/device/options.h"
@@ -84,6 +85,9 @@ Status SetSize(std::string_view key, std::string_view value, std::optional<uint6
 struct OptionRow {
   std::string_view name;
   Status (*set)(std::string_view key, std::string_view value, Said& said);
+  std::array<std::string_view, 2> other_names = {};  // also taken, but not listed
+
+  bool Has(std::string_view asked) const { return name == asked || (!asked.empty() && Contains(other_names, asked)); }
 };
 
 template <auto Member>
@@ -129,8 +133,10 @@ constexpr OptionRow kOptionRows[] = {
     {"memory_limit_bytes", SetOfSession},
     {"wait_limit_ms", SetOfSession},
     {"next_device", SetOfSession},
-    {"cache_dir", SetText<&Said::cache_folder>},
-    {"max_cache_size", [](auto key, auto value, Said& said) { return SetSize(key, value, said.cache_max_bytes); }},
+    {"cache_folder", SetText<&Said::cache_folder>, {"cache_dir"}},
+    {"cache_max_bytes",
+     [](auto key, auto value, Said& said) { return SetSize(key, value, said.cache_max_bytes); },
+     {"cache_max_size", "max_cache_size"}},
     {"cache_wait_ms", SetOfSession},
     {"store", SetStore},
     {"allow_fp16", SetFlag<&Said::allows_fp16>},
@@ -233,7 +239,7 @@ Result<DelegateOptions> ParseDelegateOptions(std::span<const std::pair<std::stri
   Said said;
   for (const auto& [key, value] : options) {
     const auto* row = std::find_if(std::begin(kOptionRows), std::end(kOptionRows),
-                                   [name = key](const OptionRow& candidate) { return candidate.name == name; });
+                                   [name = key](const OptionRow& candidate) { return candidate.Has(name); });
     if (row == std::end(kOptionRows)) {
       std::vector<std::string_view> names;
       for (const OptionRow& known : kOptionRows) names.push_back(known.name);

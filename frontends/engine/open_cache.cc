@@ -7,6 +7,7 @@
 #include "cache/layered_store.h"
 #include "cache/observed_store.h"
 #include "cache/redis_values.h"
+#include "cache/revocations.h"
 #include "cache/sqlite_store.h"
 #include "cache/tokened_store.h"
 #include "core/base/error.h"
@@ -34,12 +35,23 @@ Result<std::unique_ptr<SqliteStore>> OpenFolder(const CacheRequest& request, std
   return SqliteStore::Open(std::move(options));
 }
 
+// Revocations concern entries in the folder, so there are none without it.
+void WarnOfRevoked(const SqliteStore* own, std::span<const PublicKey> keys, const std::string& file,
+                   std::vector<std::string>& warnings) {
+  if (own == nullptr) return;
+  for (std::string& told : TellRevoked(own->revocations(), keys, file)) warnings.push_back(std::move(told));
+}
+
 // The keys whose layers are used; none, with a warning, if they can't be read.
-std::vector<PublicKey> KeysOfLayers(const CacheRequest& request, std::vector<std::string>& warnings) {
+std::vector<PublicKey> KeysOfLayers(const CacheRequest& request, const SqliteStore* own,
+                                    std::vector<std::string>& warnings) {
   const std::string file = request.layer_keys.empty() ? DefaultCacheLayerKeys() : request.layer_keys;
   if (file.empty()) return {};
   Result<std::vector<PublicKey>> keys = ReadPublicKeys(file);
-  if (keys.ok()) return std::move(keys).value();
+  if (keys.ok()) {
+    WarnOfRevoked(own, *keys, file, warnings);
+    return std::move(keys).value();
+  }
   warnings.push_back("no keys of cache layers: " + keys.status().message());
   return {};
 }
@@ -50,7 +62,7 @@ std::vector<std::unique_ptr<BlobStore>> OpenLayers(const CacheRequest& request, 
   for (std::filesystem::path& folder : DefaultCacheLayers()) folders.push_back(std::move(folder));
   std::vector<std::unique_ptr<BlobStore>> layers;
   if (folders.empty()) return layers;
-  const std::vector<PublicKey> keys = KeysOfLayers(request, warnings);
+  const std::vector<PublicKey> keys = KeysOfLayers(request, own, warnings);
   const int64_t latest_ms = own != nullptr ? own->LatestTimeMs() : 0;
   for (const std::filesystem::path& folder : folders) {
     Result<std::unique_ptr<BlobStore>> layer =
@@ -66,7 +78,8 @@ std::vector<std::unique_ptr<BlobStore>> OpenLayers(const CacheRequest& request, 
 
 // Puts the server's store behind `local`; `local` alone, with a warning, if the server can't be used.
 std::unique_ptr<BlobStore> BehindServer(std::unique_ptr<BlobStore> local, const CacheServer& server,
-                                        SessionWaits* waits, std::vector<std::string>& warnings) {
+                                        const SqliteStore* own, SessionWaits* waits,
+                                        std::vector<std::string>& warnings) {
   const ServerWaits limits = waits != nullptr ? ServerWaitsOf(waits->others.total_ms()) : ServerWaits();
   FleetOptions options;
   options.budget_ms = limits.lost_ms;
@@ -75,6 +88,7 @@ std::unique_ptr<BlobStore> BehindServer(std::unique_ptr<BlobStore> local, const 
   const auto prepare = [&]() -> Status {
     HEARTH_ASSIGN(values, MakeRedisValues({server.address, limits.connect_ms, limits.command_ms}));
     HEARTH_ASSIGN(options.trusted, ReadPublicKeys(server.trusted_keys));
+    WarnOfRevoked(own, options.trusted, server.trusted_keys, warnings);
     if (!server.sign_with.empty()) {
       HEARTH_ASSIGN(options.sign_with, ReadSigningKey(server.sign_with));
     }
@@ -125,7 +139,7 @@ OpenedCache OpenCache(const CacheRequest& request) {
   }
   const CacheServer server = request.server.address.empty() ? DefaultCacheServer() : request.server;
   if (!server.address.empty() && !request.read_only) {
-    opened.store = BehindServer(std::move(opened.store), server, request.waits, opened.warnings);
+    opened.store = BehindServer(std::move(opened.store), server, opened.folder, request.waits, opened.warnings);
   }
   const bool is_tokened = !request.token.empty() && opened.store != nullptr;
   if (CacheObserver observer = WithLog(request.observer)) {

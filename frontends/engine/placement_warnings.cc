@@ -25,8 +25,10 @@ std::vector<std::string> PlacementWarnings(std::span<const Fallback> fallbacks, 
   std::vector<std::string> warnings;
   for (const Fallback& fallback : fallbacks) {
     if (!told.insert(fallback.reason).second) continue;
-    warnings.push_back(
-        fmt::format("op {} {}: {}; runs on the CPU", fallback.source_index, fallback.op, fallback.reason));
+    // An operation that Hearth added has no number in the file.
+    const bool is_of_file = fallback.source_index >= 0;
+    const std::string name = is_of_file ? fmt::format("op {} {}", fallback.source_index, fallback.op) : fallback.op;
+    warnings.push_back(fmt::format("{}: {}; runs on the CPU", name, fallback.reason));
   }
   if (pieces > kFewPieces) {
     warnings.push_back(

@@ -16,13 +16,16 @@ CacheKey ReadPathProbeKey(const DeviceInfo& info);
 // (rusticl of Mesa 22.3 answers CL_OUT_OF_HOST_MEMORY at the enqueue).
 Status TryTexelReads(Device& device);
 
-// The stored result for this device and driver: a path if it was measured at least twice as fast as the default.
-// Nothing if the default stays or no probe has run yet.
+// The stored result for this device and driver: a path if it was measured at least twice as fast as the other. Nothing
+// if the default stays: no probe has run, neither path was clearly faster, the rule `texel_reads` is forced, or `info`
+// is of a software driver or a simulated device, where the rule decides.
 std::optional<AccessPath> ProbedReadPath(const DeviceInfo& info, BlobStore& store);
 
-// Runs the probe unless the store has its result. It compiles twice, so call it after the first result. It takes effect
-// at the next start. After an error no result is stored.
-void ProbeReadPathOnce(Device& device, BlobStore& store);
+// Runs the probe unless the store has its result or ProbedReadPath doesn't ask for one. It compiles two programs and
+// reads 0.8 GB, once for each device and driver; call it before a plan is made, since plans depend on its result.
+// `info` is the device's, with what the user forced. After an error the default stays, but a lost device is
+// asked again.
+void ProbeReadPathOnce(Device& device, const DeviceInfo& info, BlobStore& store);
 
 }  // namespace hearth
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/device/device_rules.h"
 #include "core/plan/key_fields.h"
 #include "core/plan/plan.h"
 #include "core/plan/source_fingerprints.h"
@@ -87,9 +88,11 @@ std::string WhyPlanIsStale(const CacheKeyFields& plan, const DeviceInfo& device,
   if (ValueOf(plan, kPlanSourcesField.name) != kPlanSources) return "was made by another version of Hearth";
   CacheKey here(BlobKind::kPlan);
   LowerOptions options;
-  options.read_path = ProbedReadPath(device, store);
-  AddDevice(here, device, DevicePart::kCapability);
-  AddOptions(here, options, device);
+  DeviceInfo forced = device;  // with the rules of the plan's session, which decide the read path too
+  if (const auto rules = ForcedRulesFromText(ValueOf(plan, "rules")); rules.ok()) forced.forced_rules = *rules;
+  options.read_path = ProbedReadPath(forced, store);
+  AddDevice(here, forced, DevicePart::kCapability);
+  AddOptions(here, options, forced);
   const auto fields = DecodeKeyMaterial(here.material());
   if (!fields.ok()) return "can't be compared";
   std::string differing;
@@ -113,7 +116,7 @@ Status ProveDevice(Device& device, BlobStore& store) {
     HEARTH_TRY(RunSelfTest(device));
     StoreSelfTestPassed(device.info(), watch.milliseconds(), store);
   }
-  ProbeReadPathOnce(device, store);
+  ProbeReadPathOnce(device, device.info(), store);
   return Status::Ok();
 }
 

@@ -59,6 +59,13 @@ std::string Clear(const Cache& cache, const std::string& kind, const std::string
   });
 }
 
+std::string LiftQuarantine(const Cache& cache) {
+  return Asked([&]() -> Text {
+    HEARTH_ASSIGN(const uint64_t count, cache.LiftQuarantine());
+    return LiftedQuarantineJson(cache.folder(), count);
+  });
+}
+
 std::string Models(const Cache& cache) {
   return Asked([&]() -> Text {
     HEARTH_ASSIGN(const auto models, cache.Models());
@@ -151,6 +158,7 @@ void BindCaches(py::module_& module) {
       .def("verify", &Verify)
       .def("prune", &Prune)
       .def("clear", &Clear)
+      .def("lift_quarantine", &LiftQuarantine)
       .def("models", &Models)
       .def("pin", &Pin)
       .def("remove", &Remove)

@@ -1,7 +1,6 @@
 // IF and STABLEHLO_CASE: the branch that a constant condition selects, or all branches and a selection among their
 // results.
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "core/base/error.h"
@@ -87,7 +86,8 @@ Result<std::vector<ValueId>> SubgraphReader::ReadIf(int index, std::span<const V
       [&] { return branch(options->else_subgraph_index()); });
 }
 
-// The branch whose number is the first operand; any other number selects the last branch.
+// The branch whose number is the first operand; any other number selects the last branch. Branches are read from the
+// last to the first, with a choice after each: what the variables hold is kept for two branches at a time, not for all.
 Result<std::vector<ValueId>> SubgraphReader::ReadCase(int index, std::span<const ValueId> operands) {
   const auto* options = op(index).builtin_options_2_as_StablehloCaseOptions();
   const auto* branches = options == nullptr ? nullptr : options->branch_subgraph_indices();
@@ -104,19 +104,27 @@ Result<std::vector<ValueId>> SubgraphReader::ReadCase(int index, std::span<const
         static_cast<uint32_t>(static_cast<int32_t>(LoadElement(DType::kInt32, graph_.ConstantBytes(operands[0]), 0)));
     return branch(std::min(number, count - 1));
   }
+  if (count == 1) return branch(0);
   if (count > kMostBranches) return Error(StatusCode::kUnsupported, "data select one of {} branches", count);
-  // Compares the number with `first`, and so on up to the last branch.
-  const std::function<Result<std::vector<ValueId>>(uint32_t)> from =
-      [&](uint32_t first) -> Result<std::vector<ValueId>> {
-    if (first + 1 == count) return branch(first);
-    HEARTH_ASSIGN(const ValueId number,
-                  AddNumbers({DType::kInt32, desc.shape, std::nullopt}, {static_cast<double>(first)}));
-    HEARTH_ASSIGN(const ValueId is_it, AddMadeNode(index, Binary{.kind = BinaryKind::kEqual}, {operands[0], number},
+  HEARTH_TRY(BeginStates(index));
+  HEARTH_ASSIGN(const Variables before, reading_.CopyVariables());
+  HEARTH_ASSIGN(std::vector<ValueId> chosen, branch(count - 1));
+  for (uint32_t number = count - 1; number-- > 0;) {
+    HEARTH_ASSIGN(const ValueId its_number,
+                  AddNumbers({DType::kInt32, desc.shape, std::nullopt}, {static_cast<double>(number)}));
+    HEARTH_ASSIGN(const ValueId is_it, AddMadeNode(index, Binary{.kind = BinaryKind::kEqual}, {operands[0], its_number},
                                                    {DType::kBool, desc.shape, std::nullopt}));
-    return Choose(
-        index, is_it, [&] { return branch(first); }, [&] { return from(first + 1); });
-  };
-  return from(0);
+    HEARTH_TRY(reading_.ChargeSteps(before.size() + reading_.variables.size()));
+    Variables others = std::exchange(reading_.variables, before);
+    KeepBegun(others, reading_.variables);
+    const auto this_branch = [&] { return branch(number); };
+    const auto later_branches = [&]() -> Result<std::vector<ValueId>> {  // which were read
+      reading_.variables = std::move(others);
+      return chosen;
+    };
+    HEARTH_ASSIGN(chosen, Choose(index, is_it, this_branch, later_branches));
+  }
+  return chosen;
 }
 
 }  // namespace hearth

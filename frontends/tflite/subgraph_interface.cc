@@ -1,5 +1,6 @@
 // A subgraph's inputs and outputs: names, and shapes that the caller gives for inputs.
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
@@ -116,8 +117,11 @@ Status SubgraphReader::FindOutputs() {
   return Status::Ok();
 }
 
-ValueId SubgraphReader::AddCopy(ValueId value) {
-  const ValueId copy = graph_.AddValue({graph_.value(value).name, graph_.value(value).desc, std::nullopt});
+// A file may list the same value as any number of outputs, and each copy has a name and scales of its own.
+Result<ValueId> SubgraphReader::AddCopy(ValueId value, std::string name) {
+  const TensorDesc desc = graph_.value(value).desc;
+  if (!budget_.Charge(name.size()) || !budget_.ChargeScales(desc)) return CopyBudget::Exceeded("an output");
+  const ValueId copy = graph_.AddValue({std::move(name), desc, std::nullopt});
   graph_.AddNode({.op = Unary{.kind = UnaryKind::kCopy}, .inputs = {value}, .outputs = {copy}});
   return copy;
 }
@@ -131,11 +135,12 @@ Status SubgraphReader::ReadOutputs() {
                    "{} is a resource variable, which cannot be an output: return what it holds",
                    tensors_.Label(tensor));
     }
-    if (graph_.IsState(value)) value = AddCopy(value);  // a copy, because the run changes the state
+    if (graph_.IsState(value)) {  // a copy, because the run changes the state
+      HEARTH_ASSIGN(value, AddCopy(value, graph_.value(value).name));
+    }
     graph_.outputs.push_back(value);
   }
-  AddRowOutputs();
-  return Status::Ok();
+  return AddRowOutputs();
 }
 
 }  // namespace hearth

@@ -44,11 +44,6 @@ bool MakesConstant(const Graph& graph) {
 
 }  // namespace
 
-// Charges a copy of the value's name and scales.
-bool SubgraphReader::ChargeCopy(ValueId value) {
-  return budget_.Charge(graph_.value(value).name.size()) && budget_.ChargeScales(graph_.value(value).desc);
-}
-
 // What a part's subgraph gets for `value`: an input of the part's graph, unless it goes around the loop.
 Result<ValueId> SubgraphReader::AddArgument(SubgraphReader& caller, ValueId value) {
   if (!caller.budget_.ChargeScales(graph_.value(value).desc)) return CopyBudget::Exceeded("a loop");
@@ -117,8 +112,11 @@ Status SubgraphReader::AddOutputs(const std::vector<ValueId>& made) {
   for (const ValueId value : made) ++times[value];
   for (const ValueId value : made) {
     const bool is_own = producers[static_cast<size_t>(value)] >= 0 && times[value] == 1;
-    if (!is_own && !ChargeCopy(value)) return CopyBudget::Exceeded("a loop");
-    graph_.outputs.push_back(is_own ? value : AddCopy(value));
+    ValueId output = value;
+    if (!is_own) {
+      HEARTH_ASSIGN(output, AddCopy(value, graph_.value(value).name));
+    }
+    graph_.outputs.push_back(output);
   }
   return Status::Ok();
 }

@@ -80,7 +80,7 @@ class SubgraphReader {
   Result<Op> ReadOp(int index, const std::vector<int32_t>& inputs);
   Result<ValueId> InputValue(const Op& op, int32_t tensor);
   Status AddNode(int index, Op op, std::span<const int32_t> inputs, std::span<const int32_t> outputs);
-  ValueId AddCopy(ValueId value);
+  Result<ValueId> AddCopy(ValueId value, std::string name);
   Status MarkStates(int index);
   Result<ValueId> AddStateOutput(int32_t tensor, Node& node);
   Status ReplaceState(int32_t tensor, ValueId next);
@@ -155,7 +155,6 @@ class SubgraphReader {
   Status EndPart(SubgraphReader& caller, const std::vector<ValueId>& values, std::vector<ValueId> made,
                  LoopParts& parts, bool is_condition);
   Status AddOutputs(const std::vector<ValueId>& made);
-  bool ChargeCopy(ValueId value);
 
   // subgraph_rows.cc: tensors whose number of rows depends on data.
   Result<bool> ReadOnRows(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
@@ -170,7 +169,7 @@ class SubgraphReader {
   Result<ValueId> AddIndices(const Shape& shape);  // int32: 0, 1, 2, ...
   Result<ValueId> RowsOfLastNode() const;
   ValueId RowsOf(ValueId value) const;  // its number of valid rows; kNoValue: all
-  void AddRowOutputs();
+  Status AddRowOutputs();
 
   // subgraph_variables.cc: operators on resource variables.
   Result<bool> ReadVariableOperator(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);

@@ -211,13 +211,13 @@ Result<bool> SubgraphReader::ReadOnRows(int index, const std::vector<int32_t>& i
 }
 
 // Adds an output with the number of valid rows for each model output that has one.
-void SubgraphReader::AddRowOutputs() {
+Status SubgraphReader::AddRowOutputs() {
   for (const ValueId output : std::vector<ValueId>(graph_.outputs)) {
     if (RowsOf(output) == kNoValue) continue;
-    const ValueId rows = AddCopy(RowsOf(output));
-    graph_.value(rows).name = graph_.value(output).name + "_rows";
+    HEARTH_ASSIGN(const ValueId rows, AddCopy(RowsOf(output), graph_.value(output).name + "_rows"));
     graph_.outputs.push_back(rows);
   }
+  return Status::Ok();
 }
 
 }  // namespace hearth

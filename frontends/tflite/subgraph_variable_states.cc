@@ -4,7 +4,6 @@
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/op_def.h"
 #include "frontends/tflite/subgraph_reader.h"
 
 namespace hearth {

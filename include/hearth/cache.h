@@ -23,6 +23,7 @@ struct CacheExplanation {
   std::vector<CacheNeed> needs;       // each entry that a start asks for, in order of first use
   std::vector<std::string> warnings;  // why the cache could not be used, among others
   uint64_t hits() const;
+  std::vector<CacheMiss> last_misses;  // of earlier starts of this model, newest first
 };
 
 // One model on one device.
@@ -87,7 +88,9 @@ class HEARTH_EXPORT Cache {
   Result<CacheStats> Stats() const;
   // Reads everything. `repair` deletes damaged entries and moves a damaged file aside.
   Result<CacheVerification> Verify(bool repair) const;
-  // Deletes the entries that the filter selects (by default all) and returns the space to the file system.
+  // Deletes the entries that the filter selects (by default all) and returns the space to the file system. With
+  // `signed_by` it also revokes that one key: kInvalidArgument if entries of several keys begin with these digits, and
+  // if they are fewer than 8 and no entry's key begins with them.
   Result<RemovedEntries> Clear(const CacheFilter& filter = {}) const;
   // Deletes the longest unused entries until the store is not larger than `max_bytes`.
   Result<RemovedEntries> Prune(uint64_t max_bytes) const;
@@ -178,6 +181,7 @@ HEARTH_EXPORT std::string CacheFindingsJson(const std::string& folder, const std
 HEARTH_EXPORT std::string CacheVerificationJson(const std::string& folder, const CacheVerification& verification,
                                                 int indent = 2);
 HEARTH_EXPORT std::string RemovedEntriesJson(const std::string& folder, const RemovedEntries& removed, int indent = 2);
+HEARTH_EXPORT std::string LiftedQuarantineJson(const std::string& folder, uint64_t count, int indent = 2);
 HEARTH_EXPORT std::string CacheExplanationJson(const std::string& folder, const CacheExplanation& explanation,
                                                int indent = 2);
 HEARTH_EXPORT std::string BundleExportJson(const BundleExport& bundle, int indent = 2);

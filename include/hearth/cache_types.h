@@ -120,6 +120,16 @@ struct CacheNeed {
   CacheKeyFields fields;
 };
 
+// An entry that an earlier start missed and made. The cache keeps the last 64.
+struct CacheMiss {
+  int64_t when_ms = 0;  // since 1970; equal for all misses of a start
+  std::string model_fingerprint, model_path;
+  std::string device;  // as the entry's key names it; empty if devices share the entry
+  std::string kind;
+  std::string name;    // of the kernel or layer; may be empty
+  std::string reason;  // "not in the cache", "another driver version: 1 -> 2", "rejected: ..."
+};
+
 // The device that native entries are made for; they fit if all four fields are equal.
 struct CacheDevice {
   std::string backend, name, driver, uuid;
@@ -139,11 +149,16 @@ struct BundleExport {
 struct BundleImport {
   uint64_t entries = 0, blob_bytes = 0;
   uint64_t other_devices = 0;  // native entries left out because they fit no device here
-  std::string signed_by;       // the trusted key in hex; empty: not signed by a trusted key
+  // Entries left out because three runs in a row died while they used the same bytes, and when the last of them is
+  // accepted again (since 1970; 0: there are none).
+  uint64_t quarantined = 0;
+  int64_t quarantined_until_ms = 0;
+  std::string signed_by;  // the trusted key in hex; empty: not signed by a trusted key
   // For a delta: the SHA-256 of the manifest of the bundle that it extends, which must be imported too, and how many of
   // that bundle's entries it leaves out. Empty: not a delta.
   std::string since;
   uint64_t left_out = 0;
+  std::vector<std::string> warnings;  // such as that the signing key was revoked here before
 };
 
 // A Redis server that machines with the same device and driver share, behind the local cache. Entries count only when

@@ -48,9 +48,10 @@ struct PixelRectangle {
 // fractional bits (hal/frame_layout.cc). A pixel takes the U and V of its 2x2 block.
 struct Frame {
   // A texture (level 0, as wide and high as the frame) holds RGBA8 or BGRA8. A device buffer holds all planes at their
-  // offsets; the first plane has its handle and its size, a multiple of 4. A VkImage holds RGBA8 or BGRA8 (UNORM, UINT or
-  // SRGB: the bytes count), or several planes: NV12 (G8_B8R8_2PLANE_420) or I420 (G8_B8_R8_3PLANE_420). Its handle alone
-  // is in the first plane. An AHardwareBuffer is given in the same way.
+  // offsets; the first plane has its handle and its size, a multiple of 4. A VkImage holds RGBA8 or BGRA8 (UNORM, UINT
+  // or SRGB: the bytes count), or several planes: NV12 (G8_B8R8_2PLANE_420) or I420 (G8_B8_R8_3PLANE_420). Its handle
+  // alone is in the first plane. An AHardwareBuffer is given in the same way.
+  //
   // The planes of a dma-buf have descriptors, offsets and row pitches; size_bytes may be 0. BindFrame duplicates the
   // descriptors, so the caller may close its own. A run waits until the producer has written (poll); the producer may
   // write again when the run is finished. The device imports the memory, or else the host maps it.
@@ -58,7 +59,7 @@ struct Frame {
   PixelFormat format = PixelFormat::kRgba8;
   int32_t width = 0, height = 0;
   std::array<FramePlane, 3> planes = {};                    // as many as the format has
-  PixelRectangle crop = {};                                 // in the picture in memory; width 0: all of it
+  PixelRectangle crop = {};                                 // in the picture in memory; four zeros: all of it
   int32_t rotation = 0;                                     // 0, 90, 180 or 270 degrees clockwise
   bool flip_horizontally = false, flip_vertically = false;  // after the rotation
   YuvMatrix matrix = YuvMatrix::kBt601;
@@ -68,8 +69,8 @@ struct Frame {
   // are ignored. False: the input is the scaled number, rounded to the tensor's grid.
   bool raw_bytes = true;
   uint32_t image_layout = 0;  // of a VkImage, as Binding has it
-  // Of a dma-buf: the DRM format modifier that its producer reports; 0: linear. With any other one it has as many planes
-  // as the modifier says, each with a handle or an offset.
+  // Of a dma-buf: the DRM format modifier that its producer reports; 0: linear. With any other one it has as many
+  // planes as the modifier says, each with a handle or an offset.
   uint64_t drm_modifier = 0;
 };
 

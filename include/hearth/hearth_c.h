@@ -340,10 +340,14 @@ HEARTH_C_EXPORT hearth_status hearth_cache_examine(const hearth_cache* cache, ch
  * plans that fit each device (or "all") and runs them once on zeros. The JSON text lists what needs a model's file. */
 HEARTH_C_EXPORT hearth_status hearth_cache_warm_from_cache(const hearth_cache* cache, const char* const* devices,
                                                            size_t device_count, char** json);
-/* Since version 2. Deletes what this public key has signed (all or the first of its hex digits). Sessions that are
- * running and still trust it store nothing more of it. Take the key out of your files of trusted keys first. `json`
- * as in hearth_cache_clear. */
+/* Since version 2. Deletes what this public key has signed (all or the first of its hex digits;
+ * HEARTH_INVALID_ARGUMENT if they begin several keys here, or none and are fewer than 8). Sessions that are running
+ * and still trust it store nothing more of it. Take the key out of your files of trusted keys first. `json` as in
+ * hearth_cache_clear. */
 HEARTH_C_EXPORT hearth_status hearth_cache_revoke(const hearth_cache* cache, const char* key, char** json);
+/* Since version 2. Accepts entries again that three processes in a row died with; no entries are deleted. `json` as in
+ * hearth_cache_clear, with "lifted": how many there were. */
+HEARTH_C_EXPORT hearth_status hearth_cache_lift_quarantine(const hearth_cache* cache, char** json);
 /* Since version 2. hearth_cache_export with options as texts: "sign_with" (file of a secret key), "since" (an
  * earlier bundle whose entries are left out), "trusted_keys" (file of keys: one of them, or that of "sign_with",
  * must have signed the earlier bundle), "kind", "device", "valid_for_ms" (imports and layers refuse the bundle

@@ -13,7 +13,7 @@
 namespace hearth {
 
 struct OperatorFallback {
-  int32_t index = -1;  // the operator's index in the model file
+  int32_t index = -1;  // the operator's index in the model file; -1: Hearth added it (ModelOptions::top_k)
   std::string op;
   std::string reason;
 };
@@ -22,6 +22,7 @@ struct Report {
   std::string model_path, model_fingerprint;
   struct {
     std::string id, backend, name, driver, reason;
+    std::string simulates;  // SessionOptions::simulate, if this device answers as that profile
   } device;
   std::string precision;
   struct {

@@ -17,7 +17,8 @@ struct SessionOptionName {
   std::string_view values;  // allowed values: "on, off", "a number", ...
 };
 
-// Every option that SetSessionOption knows.
+// Every option that SetSessionOption knows. It also takes names that other interfaces use for the same option, such as
+// cache_dir for cache_folder.
 HEARTH_EXPORT const std::vector<SessionOptionName>& SessionOptionNames();
 
 // kInvalidArgument for an unknown name (the message lists all) and for text that is not a value of the option's kind. A

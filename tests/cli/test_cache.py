@@ -62,6 +62,7 @@ class Cache(CliTest):
         all_entries = self.run_json("cache", "ls")["entries"]
         of_model = self.run_json("cache", "ls", "--model", MODEL, "--device", device)["entries"]
         self.assertTrue(0 < len(of_model) <= len(all_entries))
+        self.assertEqual(len(self.run_json("cache", "ls", "--model", MODEL)["entries"]), len(all_entries))
         self.assertEqual(self.run_json("cache", "ls", "--device", "no such device")["entries"], [])
         self.assertEqual(self.run_json("cache", "ls", "--unused-for", "1d")["entries"], [])
         self.assertEqual(len(self.run_json("cache", "ls", "--unused-for", "0s")["entries"]), len(all_entries))
@@ -77,6 +78,23 @@ class Cache(CliTest):
         self.assert_one_error(self.run_hearth("run", *line, expect=1), "cache explain")
         self.run_hearth("run", *line)
         self.run_hearth("bench", *line, "--runs", "1", "--warmup", "0")
+        explained = self.run_json("cache", "explain", *line[:3])
+        self.assertEqual(explained["misses"], 0)
+        self.assertIn("not in the cache", [m["reason"] for m in explained["last_misses"]])
+        self.assertRegex(self.run_hearth("cache", "explain", *line[:3]).stdout, r"the last start that compiled \(.*\) missed \d+ entr")
+        self.run_hearth("cache", "clear", "--yes")
+        self.assertEqual(self.run_json("cache", "explain", *line[:3])["last_misses"], [])
+
+    def test_entries_made_with_a_model_token_are_those_of_the_model(self):
+        devices = [d["id"] for d in self.run_json("devices")["devices"] if d["usable"] and d["backend"] != "cpu"]
+        if not devices:
+            self.skipTest("no device but the CPU, which keeps nothing")
+        self.run_hearth("run", MODEL, "--device", devices[0], "--random-inputs", "1", "--model-token", "a token")
+        entries = self.run_json("cache", "ls")["entries"]
+        self.assertTrue(entries)
+        self.assertEqual(len(self.run_json("cache", "ls", "--model", MODEL)["entries"]), len(entries))
+        self.run_hearth("cache", "clear", "--model", MODEL, "--yes")
+        self.assertEqual(self.run_json("cache", "ls")["entries"], [])
 
     def test_the_models_of_a_cache_are_listed_pinned_and_removed(self):
         devices = [d["id"] for d in self.run_json("devices")["devices"] if d["usable"] and d["backend"] != "cpu"]
@@ -112,6 +130,19 @@ class Cache(CliTest):
         self.file("cache/hearth.db", b"x" * 5000)
         found = json.loads(self.run_hearth("cache", "doctor", "--json", "-", expect=1).stdout)["findings"]
         self.assertEqual([f["command"] for f in found if f["trouble"]], ["hearth cache verify --repair"])
+        store = self.folder / "cache" / "hearth.db"
+        store.unlink()
+        store.mkdir()
+        found = json.loads(self.run_hearth("cache", "doctor", "--json", "-", expect=1).stdout)["findings"]
+        self.assertEqual([f["command"] for f in found if f["trouble"]], [f"mv '{store}' '{store}.aside'"])
+
+    def test_the_doctor_names_an_address_that_is_none(self):
+        done = self.run_hearth("cache", "doctor", "--json", "-", expect=1, variables={"HEARTH_CACHE_SERVER": "redis://u:secret@[::1"})
+        trouble = [finding for finding in json.loads(done.stdout)["findings"] if finding["trouble"]]
+        self.assertEqual(len(trouble), 1, trouble)
+        self.assertIn("the cache server's address lacks a ']'", trouble[0]["what"])
+        self.assertNotIn("secret", done.stdout)
+        self.assertEqual(trouble[0]["cost"], "the entries of other machines are missing")
 
     def test_a_bundle_carries_a_warm_start_to_another_cache_where_it_is_trusted(self):
         devices = [d["id"] for d in self.run_json("devices")["devices"] if d["usable"] and d["backend"] != "cpu"]
@@ -139,6 +170,41 @@ class Cache(CliTest):
         self.assertEqual(len(exported["signed_by"]), 64)
         imported = self.run_json("cache", "import", bundle, "--keys", self.folder / "key.pub")
         self.assertEqual(imported["signed_by"], exported["signed_by"])
+
+    def test_a_revoked_key_that_is_still_listed_is_told(self):
+        key, bundle, keys = self.folder / "key", self.folder / "bundle.tar", self.folder / "key.pub"
+        made = subprocess.run([PROGRAM, "cache", "key", str(key)], capture_output=True, text=True, check=False)
+        if made.returncode != 0 and "HEARTH_WITH_SODIUM" in made.stderr:
+            self.skipTest("this build has no signatures")
+        self.run_hearth("run", MODEL, PICTURE, "--device", "cpu")  # makes the store, which remembers revocations
+        signer = self.run_json("cache", "export", bundle, "--sign", key)["signed_by"]
+        self.assertEqual(self.run_json("cache", "import", bundle, "--keys", keys)["warnings"], [])
+        self.run_hearth("cache", "clear", "--signed-by", signer, "--yes")
+        told = self.run_hearth("cache", "import", bundle, "--keys", keys).stderr
+        self.assertRegex(told, f"hearth: warning: the key {signer} was revoked on 20.*{keys}")
+        self.assertIn(signer, self.run_json("cache", "import", bundle, "--keys", keys)["warnings"][0])
+        layered = ("--cache-layer", bundle, "--cache-layer-keys", keys)
+        self.assertIn(f"the key {signer} was revoked", self.run_hearth("run", MODEL, PICTURE, "--device", "cpu", *layered).stderr)
+
+    def test_a_few_digits_revoke_no_key_that_is_not_here(self):
+        self.run_hearth("run", MODEL, PICTURE, "--device", "cpu")
+        self.assert_one_error(self.run_hearth("cache", "clear", "--signed-by", "3", "--yes", expect=3), "begins with '3'")
+
+    def test_a_filter_beside_what_does_not_filter_is_wrong_usage(self):
+        for line in (["clear", "--quarantine", "--yes"], ["ls", "--by-model"]):
+            for extra in (["--kind", "weights"], ["--model", MODEL], ["--device", "opencl"], ["--from", "here"]):
+                with self.subTest(line=line, extra=extra):
+                    self.assert_one_error(self.run_hearth("cache", *line, *extra, expect=2), line[1], extra[0])
+        self.assertEqual(self.run_json("cache", "clear", "--quarantine")["lifted"], 0)
+
+    def test_the_folder_and_its_limit_have_the_names_of_the_other_interfaces_too(self):
+        for name in ("--cache", "--cache-folder", "--cache-dir"):
+            with self.subTest(name=name):
+                self.assertEqual(self.run_hearth("cache", "path", name, self.folder / name).stdout, f"{self.folder / name}\n")
+        for name in ("--cache-max-bytes", "--cache-max-size", "--max-cache-size"):
+            with self.subTest(name=name):
+                done = self.run_hearth("run", MODEL, PICTURE, "--device", "cpu", name, "much", expect=2)
+                self.assert_one_error(done, "'much' is not a size")
 
     def test_a_bundle_says_which_hearth_may_use_it_and_for_how_long(self):
         bundle = self.folder / "bundle"

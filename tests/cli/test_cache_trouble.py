@@ -139,14 +139,24 @@ class Trouble(CacheCase):
     def test_a_limit_on_the_size_of_files(self):
         self.assert_runs_with_one_warning(self.run_model(most_file_bytes=8192), "ulimit -f")
 
-    def test_a_folder_that_can_only_be_read(self):
+    def folder_to_read(self, file_mode):
         self.run_model()
         cache = self.folder / "cache"
         for path in (cache, *cache.iterdir()):
             if os.geteuid() == 0:
                 os.chown(path, NOBODY, NOBODY)
-            path.chmod(0o500 if path == cache else 0o400)
+            path.chmod(0o500 if path == cache else file_mode)
         self.addCleanup(cache.chmod, 0o700)
+        return cache
+
+    def test_a_folder_whose_files_alone_can_be_written_is_no_full_disk(self):
+        cache = self.folder_to_read(0o600)
+        result = self.run_as_nobody({"HEARTH_CACHE_DIR": str(cache)})
+        self.assert_runs_with_one_warning(result, "can't be written", f"chmod u+rwx '{cache}'")
+        self.assertNotIn("disk is full", "".join(result[1]))
+
+    def test_a_folder_that_can_only_be_read(self):
+        cache = self.folder_to_read(0o400)
         report = self.assert_runs_with_one_warning(self.run_as_nobody({"HEARTH_CACHE_DIR": str(cache)}),
                                                    "can't be written")
         if self.device != "cpu":

@@ -191,6 +191,70 @@ class OtherVerbs(CliTest):
         self.assertEqual(self.run_json("emit", "softmax", "--dialect", "vulkan")["text"], text)
 
 
+class Simulation(CliTest):
+    PROFILE, OTHER = "mali-g78", "navi21"
+
+    def simulated(self):
+        """The usable devices that simulate the profile."""
+        devices = self.run_json("devices", "--simulate", self.PROFILE)["devices"]
+        usable = {d["id"]: d for d in devices if d["usable"]}
+        if not usable:
+            self.skipTest("no driver can simulate a device")
+        return usable
+
+    def test_a_simulated_device_is_listed_with_its_rules_and_the_keys_of_every_device(self):
+        usable = self.simulated()
+        plain = {d["id"]: d for d in self.run_json("devices")["devices"]}
+        for device in usable.values():
+            for key in ("features", "rules"):
+                self.assertEqual(set(device[key]), set(plain[device["id"]][key]))
+            self.assertEqual(device["type"], "integrated-gpu")
+            self.assertIn("Mali-G78", device["name"])
+        self.assertNotIn("cpu", usable)
+        rules = self.run_json("devices", "--rules", "--simulate", self.PROFILE)["rules"]
+        self.assertEqual({r["name"]: r["applies_to"] for r in rules},
+                         {r["name"]: [d["id"] for d in usable.values() if d["rules"][r["name"]]] for r in rules})
+        self.assertNotIn("applies_to", self.run_json("devices", "--rules")["rules"][0])
+
+    def test_a_profile_that_there_is_not_is_told(self):
+        for line in (["devices"], ["diagnose", "-"], ["emit", "softmax", "--dialect", "vulkan"], ["inspect", MODEL],
+                     ["cache", "warm", MODEL], ["cache", "explain", MODEL], ["cache", "ls", "--model", MODEL]):
+            with self.subTest(line=line):
+                self.assert_one_error(self.run_hearth(*line, "--simulate", "no-such", expect=3), "'no-such'", self.PROFILE)
+
+    def test_where_a_profile_has_no_effect_it_is_wrong_usage(self):
+        for line in (["devices", "--profiles"], ["cache", "warm", "--from-cache"], ["cache", "ls"]):
+            self.assert_one_error(self.run_hearth(*line, "--simulate", self.PROFILE, expect=2), "--simulate")
+
+    def test_emit_reads_as_the_simulated_device_reads(self):
+        for device in self.simulated().values():
+            emitted = self.run_json("emit", "softmax", "--dialect", device["backend"], "--simulate", self.PROFILE)
+            self.assertEqual(emitted["simulates"], self.PROFILE)
+            self.assertEqual(emitted["read_path"], "texel-buffer" if device["rules"]["texel_reads"] else "buffer")
+            same = self.run_json("emit", "softmax", "--dialect", device["backend"], "--simulate", self.PROFILE,
+                                 "--read-path", emitted["read_path"])
+            self.assertEqual(same["text"], emitted["text"])
+
+    def test_a_cache_is_warmed_and_explained_for_a_profile_and_for_no_other_device(self):
+        line = (MODEL, "--device", next(iter(self.simulated())))
+        as_profile = (*line, "--simulate", self.PROFILE)
+        self.assertTrue(self.run_json("cache", "warm", *as_profile)["results"][0]["ok"])
+        self.assertEqual(self.run_json("cache", "explain", *as_profile)["misses"], 0)
+        self.assertGreater(self.run_json("cache", "explain", *line)["misses"], 0)
+        self.assertGreater(len(self.run_json("cache", "ls", "--model", *as_profile)["entries"]), 0)
+        run = self.run_json("run", *as_profile, "--random-inputs", "1", "--expect-warm")
+        self.assertEqual(run["device"]["simulates"], self.PROFILE)
+        self.assertEqual(self.run_json("run", *line, "--random-inputs", "1")["device"]["simulates"], "")
+        cold = self.run_hearth("run", *line, "--simulate", self.OTHER, "--random-inputs", "1", "--expect-warm", expect=1)
+        self.assert_one_error(cold, f"cache explain MODEL --device {line[2]} --simulate {self.OTHER}`")
+
+    def test_a_problem_report_tells_of_the_simulated_device(self):
+        usable = self.simulated()
+        told = json.loads(self.run_hearth("diagnose", "-", "--simulate", self.PROFILE).stdout)["devices"]
+        self.assertEqual({d["id"]: d["rules"] for d in told if d["usable"]}, {d["id"]: d["rules"] for d in usable.values()})
+        self.assertEqual({d["self_test"] for d in told if d["usable"]}, {"fine"})
+
+
 class Diagnose(CliTest):
     def test_the_file_tells_devices_cache_and_errors_without_paths(self):
         (self.folder / "cache").mkdir(mode=0o700)

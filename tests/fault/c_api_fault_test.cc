@@ -54,6 +54,15 @@ TEST(CApiFault, AnOptionThatThereIsNotOrDoesNotFitIsNamed) {
   EXPECT_THAT(hearth_last_error(), HasSubstr("toaster"));
 }
 
+TEST(CApiFault, TheCacheFolderAndItsLimitHaveTheNamesOfTheOtherInterfacesToo) {
+  OwnedOptions options;
+  SetCpu(options);
+  for (const char* name : {"cache_folder", "cache_dir"}) EXPECT_FINE(hearth_options_set(options, name, "/a"));
+  for (const char* name : {"cache_max_bytes", "cache_max_size", "max_cache_size"})
+    EXPECT_FINE(hearth_options_set(options, name, "512M"));
+  EXPECT_EQ(hearth_options_set(options, "", "x"), HEARTH_INVALID_ARGUMENT);
+}
+
 TEST(CApiFault, WrongIndexesNamesAndSizesAreErrorsThatSayWhatIsThere) {
   OwnedModel model;
   MakeNegatedSum(model);
@@ -215,6 +224,7 @@ TEST(CApiFault, ANullArgumentIsAnErrorEverywhere) {
       hearth_cache_revoke(cache, nullptr, nullptr),
       hearth_cache_revoke(cache, "", nullptr),
       hearth_cache_revoke(cache, "key.pub", nullptr),
+      hearth_cache_lift_quarantine(nullptr, nullptr),
       hearth_cache_export_with(cache, nullptr, nullptr, nullptr, 0, text.out()),
       hearth_cache_export_with(cache, "x.tar", null_text, null_text, 1, text.out()),
       hearth_bundle_inspect(nullptr, nullptr, text.out()),

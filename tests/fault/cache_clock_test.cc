@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <ctime>
+#include <limits>
 
 #include "cache/bundle.h"
 #include "cache/database.h"
@@ -45,9 +48,31 @@ void Jump(const CacheFolder& folder, int64_t by_ms) {
   ASSERT_TRUE(status.ok()) << status.message();
 }
 
+// The stamps that a clock without bounds leaves.
+void SetAllStamps(const CacheFolder& folder, int64_t time_ms) {
+  auto database = Database::Open(folder.file(), Database::Access::kReadWrite);
+  ASSERT_TRUE(database.ok());
+  WaitBudget waits(5000);
+  database->SetWaits(&waits);
+  const Status status = database->Run(
+      fmt::format("UPDATE entries SET created_ms={0}, last_used_ms={0}; UPDATE quarantine SET since_ms={0};"
+                  "UPDATE counters SET value={0} WHERE name='latest_ms'",
+                  time_ms));
+  ASSERT_TRUE(status.ok()) << status.message();
+}
+
+constexpr int64_t kFirstTime = std::numeric_limits<int64_t>::min(), kLastTime = std::numeric_limits<int64_t>::max();
+
 bool IsTakenBack(const CacheFolder& folder) {
   PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 100));
   return folder.Open()->Get(NumberedKey(1)).has_value();
+}
+
+bool SaysThatTheClockIsBehind(const CacheFolder& folder) {
+  const auto findings = ExamineCache(folder.path(), uint64_t{1} << 30, {});
+  return std::ranges::any_of(findings, [](const CacheFinding& finding) {
+    return finding.is_trouble && finding.what.find("the cache has seen") != std::string::npos;
+  });
 }
 
 // As on a board without a battery, which starts in 1970 each time.
@@ -92,6 +117,57 @@ TEST(CacheClock, JumpsDuringASessionThatGoesOn) {
     for (const CacheEntry& entry : entries) {
       EXPECT_LE(entry.last_used_ms, NowMs() + kDayMs) << by_ms;
     }
+  }
+}
+
+// 64 bits hold nanoseconds from 1677 to 2262.
+TEST(CacheClock, ThatIsBefore1970OrAfter2262IsReadAsItIs) {
+  EXPECT_EQ(TimeMs({0, 999'999}), 0);
+  EXPECT_EQ(TimeMs({-1, 500'000'000}), -500);
+  EXPECT_EQ(TimeMs({-20'000'000'000, 0}), -20'000'000'000'000);
+  EXPECT_EQ(TimeMs({9'223'372'037, 1'000'000}), 9'223'372'037'001);
+  EXPECT_EQ(TimeMs({253'402'300'800, 0}), 253'402'300'800'000) << "the year 10000";
+}
+
+TEST(CacheClock, EndsWhereAMillionYearsMoreStillFit) {
+  for (const std::time_t last : {kFirstTime, kFirstTime + 1, -kMostTimeMs, kMostTimeMs, kLastTime}) {
+    const int64_t time_ms = TimeMs({last, 999'999'999});
+    EXPECT_TRUE(last < 0 ? time_ms < -kMostTimeMs + 2000 : time_ms > kMostTimeMs - 2000) << last;
+    EXPECT_LE(std::abs(time_ms), kMostTimeMs) << last;
+    EXPECT_LT(kMostTimeMs, kLastTime - 1'000'000 * kYearMs);
+  }
+  EXPECT_LT(std::abs(NowMs() / 1000 - std::time(nullptr)), 10);
+}
+
+// By a broken clock, or by somebody who may write to the store.
+TEST(CacheClock, StampsAtTheEndsOf64BitsAreOldAndNewOnes) {
+  for (const int64_t time_ms : {kFirstTime, kLastTime}) {
+    const CacheFolder folder;
+    Bar(folder, NumberedKey(1), NumberedBlob(1, 100));
+    PutOne(*folder.Open(), NumberedKey(2), NumberedBlob(2, 100));
+    SetAllStamps(folder, time_ms);
+    EXPECT_EQ(SaysThatTheClockIsBehind(folder), time_ms == kLastTime);
+    EXPECT_EQ(folder.Open()->Get(NumberedKey(2)), NumberedBlob(2, 100)) << time_ms;
+    const auto entries = ListEntries(folder.path()).value();
+    ASSERT_EQ(entries.size(), 1u) << time_ms;
+    EXPECT_LT(std::abs(entries[0].last_used_ms - NowMs()), kDayMs) << time_ms << ": the next use is known";
+    EXPECT_EQ(IsTakenBack(folder), time_ms == kFirstTime) << "a week has passed, or begins";
+    ASSERT_TRUE(PruneStore(folder.path(), 0).ok()) << time_ms;
+    EXPECT_TRUE(ListEntries(folder.path())->empty()) << time_ms;
+  }
+}
+
+TEST(CacheClock, ThatWasAheadKeepsNoStoreOfAnotherFormatFromBeingCleared) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 100));
+  for (const std::time_t written : {std::time_t{0}, static_cast<std::time_t>((NowMs() + 50 * kYearMs) / 1000),
+                                    std::time_t{kLastTime}, std::time_t{kFirstTime}}) {
+    const fs::path older = folder.path() / "hearth-1.db";
+    testing::WriteFile(older, "x");
+    const std::array<timespec, 2> times{timespec{written, 0}, timespec{written, 0}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, older.c_str(), times.data(), 0), 0);
+    ASSERT_TRUE(ClearStore(folder.path()).ok());
+    EXPECT_FALSE(fs::exists(older)) << written;
   }
 }
 
@@ -143,13 +219,6 @@ SigningKey OneKey() {
   return key;
 }
 
-bool SaysThatTheClockIsBehind(const CacheFolder& folder) {
-  const auto findings = ExamineCache(folder.path(), uint64_t{1} << 30, {});
-  return std::ranges::any_of(findings, [](const CacheFinding& finding) {
-    return finding.is_trouble && finding.what.find("the cache has seen") != std::string::npos;
-  });
-}
-
 TEST(CacheClock, SetBackMakesNoExpiredBundleUsableAgain) {
   const CacheFolder folder;
   const ExpiringBundle bundle(std::nullopt, NowMs() + kDayMs, NowMs());
@@ -199,7 +268,8 @@ TEST(CacheClock, IsBehindWhatATrustedKeySignedAndNotBehindWhatOthersWrote) {
 
 // A claim is timed by its file.
 TEST(CacheClock, JumpsWhileOthersMakeAProgramAndNobodyWaitsForThem) {
-  for (const int64_t by_s : {-50 * kYearMs / 1000, int64_t{-3600}, int64_t{3600}, 50 * kYearMs / 1000}) {
+  const std::time_t now_s = std::time(nullptr), long_s = 50 * kYearMs / 1000;
+  for (const std::time_t made_s : {now_s - long_s, now_s - 3600, now_s + 3600, now_s + long_s, kFirstTime, kLastTime}) {
     const CacheFolder folder;
     SessionWaits waits(10'000);
     MakingClaims claims(folder.path(), waits.makers);
@@ -209,16 +279,29 @@ TEST(CacheClock, JumpsWhileOthersMakeAProgramAndNobodyWaitsForThem) {
       SessionWaits own(10'000);
       MakingClaims others(folder.path(), own.makers);
       const auto file = folder.path() / ("making-" + NumberedKey(1).digest().ToHex());
-      struct stat info;
-      if (::stat(file.c_str(), &info) != 0) return 1;
-      const timespec moved{info.st_mtim.tv_sec - by_s, 0};
-      const std::array<timespec, 2> times{moved, moved};
+      const std::array<timespec, 2> times{timespec{made_s, 0}, timespec{made_s, 0}};
       if (::utimensat(AT_FDCWD, file.c_str(), times.data(), 0) != 0) return 2;
       const MakingTurn turn = others.Take(NumberedKey(1).digest(), [] { return 10'000.0; });
       return turn.claim == nullptr && !turn.has_waited ? 0 : 3;
     });
-    EXPECT_EQ(WaitFor(child), 0) << by_s;
+    EXPECT_EQ(WaitFor(child), 0) << made_s;
   }
+}
+
+// Its manifest could not be read, and the bundle not be imported, where it told a negative time.
+TEST(CacheClock, BeforeOrAt1970MakesBundlesThatCanBeImported) {
+  for (const int64_t made_ms : {kFirstTime, int64_t{-1}, int64_t{0}, int64_t{1}}) {
+    const CacheFolder folder;
+    const ExpiringBundle bundle(std::nullopt, NowMs() + kDayMs, made_ms);
+    const Status imported = bundle.ImportInto(folder, {});
+    EXPECT_TRUE(imported.ok()) << made_ms << ": " << imported.message();
+  }
+  const CacheFolder source, parent;
+  ExportRequest request{source.path(), parent.path() / "bundle.tar", {}, {}, "1"};
+  request.made_ms = -2 * kDayMs;
+  request.expires_ms = -kDayMs;
+  EXPECT_EQ(ExportBundle(request).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_FALSE(fs::exists(request.bundle));
 }
 
 }  // namespace

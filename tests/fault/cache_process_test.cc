@@ -11,6 +11,7 @@
 #include "cache/database.h"
 #include "cache/reports.h"
 #include "tests/testing/cache_crash.h"
+#include "tests/testing/carried_bundle.h"
 
 namespace hearth {
 namespace {
@@ -146,7 +147,7 @@ TEST(CacheQuarantine, WhatStaysOutIsToldAtEachStartWithTheCommandThatLiftsIt) {
     PutOne(*store, NumberedKey(1), NumberedBlob(1, 100));
     const auto warnings = store->TakeWarnings();
     ASSERT_EQ(warnings.size(), 1u) << start;
-    EXPECT_NE(warnings[0].find("hearth cache clear --kind program"), std::string::npos) << warnings[0];
+    EXPECT_NE(warnings[0].find("hearth cache clear --quarantine"), std::string::npos) << warnings[0];
   }
   const auto records = ListQuarantine(folder.path());
   ASSERT_TRUE(records.ok() && records->size() == 1);
@@ -171,6 +172,36 @@ TEST(CacheQuarantine, ClearingTheKindOrTheQuarantineLiftsIt) {
     PutOne(*folder.Open(), NumberedKey(1), bytes);
     EXPECT_TRUE(folder.Open()->Get(NumberedKey(1))) << by_kind;
   }
+}
+
+TEST(CacheQuarantine, AnImportCountsWhatItKeepsOutApart) {
+  const testing::Carried carried;
+  const auto exported = carried.Export();
+  ASSERT_TRUE(exported.ok());
+  Bar(carried.target, testing::NativeKey("conv", "1.0"), NumberedBlob(2, 2000));
+  ImportRequest request = carried.Request();
+  request.is_trusted = true;
+  const auto imported = ImportBundle(request);
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  EXPECT_EQ(imported->entries, exported->entries - 1);
+  EXPECT_EQ(imported->blob_bytes, exported->blob_bytes - 2000);
+  EXPECT_EQ(imported->quarantined, 1u);
+  EXPECT_EQ(imported->quarantined_until_ms, ListQuarantine(carried.target.path())->front().until_ms);
+  EXPECT_EQ(ReadStoreStats(carried.target.path())->entries, imported->entries);
+}
+
+TEST(CacheProcesses, AnImportBesideAHeldWriteLockDoesNotSayThatItStored) {
+  const testing::Carried carried;
+  ASSERT_TRUE(carried.Export().ok());
+  carried.target.Open().reset();
+  auto other = Database::Open(carried.target.file(), Database::Access::kReadWrite);
+  ASSERT_TRUE(other.ok() && other->Run("BEGIN IMMEDIATE").ok());
+  ImportRequest request = carried.Request();
+  request.is_trusted = true;
+  const Status status = ImportBundle(request).status();
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable) << status.message();
+  ASSERT_TRUE(other->Run("ROLLBACK").ok());
+  EXPECT_TRUE(ImportBundle(request).ok());
 }
 
 TEST(CacheQuarantine, ItEndsAfterAWeek) {

@@ -15,6 +15,7 @@
 namespace hearth {
 namespace {
 
+using ::testing::AllOf;
 using testing::CacheFolder;
 using testing::Carried;
 using testing::CountedServer;
@@ -112,6 +113,46 @@ TEST(CacheRevocation, DigitsMayBeLargeAndWhatIsNoKeyIsAMistake) {
   PutFrom("bundle " + kKey, *folder.Open(), 1);
   EXPECT_EQ(Revoke(folder, "key.pub").status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(Revoke(folder, "AAAA")->entries, 1u);
+}
+
+TEST(CacheRevocation, DigitsThatBeginSeveralKeysOrAreTooFewRevokeNone) {
+  const CacheFolder folder;
+  const std::string like_it = std::string(63, 'a') + 'c';
+  PutFrom("bundle " + kKey, *folder.Open(), 1);
+  PutFrom("server " + like_it, *folder.Open(), 2);
+  const Status several = Revoke(folder, "aaaa").status();
+  EXPECT_EQ(several.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(several.message(), AllOf(HasSubstr(kKey), HasSubstr(like_it)));
+  EXPECT_EQ(Revoke(folder, "bbbbbbb").status().code(), StatusCode::kInvalidArgument) << "no key begins with these";
+  EXPECT_EQ(Origins(folder).size(), 2u);
+  EXPECT_TRUE(ListRevocations(folder.path())->empty());
+  EXPECT_EQ(Revoke(folder, like_it)->entries, 1u);
+}
+
+TEST(CacheRevocation, FewDigitsRevokeOnlyTheKeyThatTheyBegin) {
+  const CacheFolder folder;
+  const auto session = folder.Open();
+  PutFrom("server " + kKey, *session, 1);
+  ASSERT_EQ(Revoke(folder, "a")->entries, 1u);
+  const std::string like_it = std::string(63, 'a') + 'c';
+  PutFrom("server " + like_it, *session, 2);
+  PutFrom("server " + kKey, *session, 3);
+  EXPECT_THAT(Origins(folder), ElementsAre("server " + like_it));
+}
+
+TEST(CacheRevocation, IsRememberedWithItsDayAndToldOfEachKeyThatIsStillListed) {
+  const CacheFolder folder;
+  folder.Open().reset();
+  PublicKey revoked{}, other{};
+  revoked.fill(0xaa);
+  const PublicKey listed[] = {revoked, other};
+  EXPECT_TRUE(TellRevoked(*ListRevocations(folder.path()), listed, "keys.pub").empty());
+  ASSERT_TRUE(Revoke(folder, kKey).ok());
+  ASSERT_TRUE(ClearStore(folder.path()).ok());  // which keeps revocations
+  EXPECT_THAT(TellRevoked(*ListRevocations(folder.path()), listed, "keys.pub"),
+              ElementsAre(AllOf(HasSubstr(kKey + " was revoked on 20"), HasSubstr("keys.pub"))));
+  const std::set<Revocation> without_a_time = {{kKey, -1}};
+  EXPECT_THAT(TellRevoked(without_a_time, listed, "keys.pub"), ElementsAre(HasSubstr(kKey + " was revoked by")));
 }
 
 TEST(CacheRevocation, AnImportThatStillTrustedTheKeyFails) {

@@ -1,8 +1,10 @@
 // One process that stands still, lock in hand, must not hold the others up for longer than their budget.
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
+#include <functional>
 
 #include "cache/database.h"
 #include "cache/leftover.h"
@@ -118,6 +120,47 @@ TEST(CacheWaits, WhatALivingProcessIsStillWritingStays) {
   EXPECT_TRUE(std::filesystem::exists(unfinished)) << "the next session removed it";
   ASSERT_TRUE(ClearStore(folder.path()).ok());
   EXPECT_TRUE(std::filesystem::exists(unfinished)) << "clearing removed it";
+}
+
+// Whoever is killed before the first byte leaves an empty file.
+TEST(CacheWaits, AnEmptyFileOfADeadWriterIsRemovedByASessionAPruneAndAClearing) {
+  const CacheFolder folder;
+  folder.Open().reset();
+  const std::function<void()> acts[] = {
+      [&] { folder.Open().reset(); },
+      [&] { EXPECT_TRUE(PruneStore(folder.path(), uint64_t{1} << 30).ok()); },
+      [&] { EXPECT_TRUE(ClearStore(folder.path()).ok()); },
+  };
+  for (const auto& act : acts) {
+    const LockedFile living = MakeUnfinishedFile(folder.path());
+    const std::filesystem::path dead = MakeUnfinishedFile(folder.path()).path;  // its lock ends with the line
+    ASSERT_TRUE(living.descriptor.is_open() && std::filesystem::exists(dead));
+    act();
+    EXPECT_FALSE(std::filesystem::exists(dead));
+    EXPECT_TRUE(std::filesystem::exists(living.path)) << "its writer lives";
+    std::filesystem::remove(living.path);
+  }
+}
+
+TEST(CacheWaits, ANewFileIsNotTakenFromItsWriterBeforeItHasLockedIt) {
+  const CacheFolder folder;
+  std::vector<pid_t> children;
+  for (int child = 0; child < 3; ++child) {
+    children.push_back(testing::StartProcess([&] {
+      while (!std::filesystem::exists(folder.path() / "end")) RemoveUnfinished(folder.path());
+      return 0;
+    }));
+  }
+  constexpr int kFiles = 2000;
+  int lost = 0;
+  for (int number = 0; number < kFiles; ++number) {
+    const LockedFile made = MakeUnfinishedFile(folder.path());
+    // Not made at all is allowed: each of its tries may meet one who looks at the file.
+    if (made.descriptor.is_open() && ::unlink(made.path.c_str()) != 0) ++lost;
+  }
+  testing::WriteFile(folder.path() / "end", "");
+  for (const pid_t child : children) EXPECT_EQ(testing::WaitFor(child), 0);
+  EXPECT_EQ(lost, 0);
 }
 
 TEST(CacheWaits, ALeftFileThatIsDamagedGivesNoWrongBytes) {

@@ -30,6 +30,7 @@ Start StartOnce(const Model& model, Device& device, BlobStore& store) {
   Start start;
   const auto body = [&]() -> Status {
     const ModelData& data = model.data();
+    ProbeReadPathOnce(device, device.info(), store);
     LowerOptions options{.read_path = ProbedReadPath(device.info(), store)};
     const PlanRequest request{&data.graph, data.fingerprint(), &device.info(), options, ""};
     HEARTH_ASSIGN(MadePlan made, MakePlan(request, &store));
@@ -50,7 +51,6 @@ Start StartOnce(const Model& model, Device& device, BlobStore& store) {
     HEARTH_TRY(runner->Finish(0, out));
     runner->SaveToStore(true);
     if (made.is_new) StorePlan(request, runner->plan(), 1, store);
-    ProbeReadPathOnce(device, store);
     return Status::Ok();
   };
   start.status = body();

@@ -75,7 +75,7 @@ struct GlRules {
 struct EglRules {
   template <typename R>
   static bool CanFail(std::string_view name) {
-    return name != "GetError" && name != "GetProcAddress" && name != "DestroyContext" && name != "ReleaseThread";
+    return name != "GetError" && name != "GetProcAddress" && name != "ReleaseThread" && !name.starts_with("Destroy");
   }
 
   static bool Waits(std::string_view) { return false; }
@@ -87,7 +87,8 @@ struct EglRules {
 
   template <typename R, typename... A>
   static int Made(std::string_view name, R result, A...) {
-    return name == "CreateContext" && result != R() ? 1 : name == "DestroyContext" ? -1 : 0;
+    if (name == "DestroyContext" || name == "DestroySurface") return -1;
+    return (name == "CreateContext" || name == "CreatePbufferSurface") && result != R() ? 1 : 0;
   }
 };
 

@@ -40,8 +40,9 @@ def test_mean_and_scale_are_numbers_or_one_per_channel():
     mean, scale = np.float32([1, 2, 3]), np.float32([0.5, 2, -1])
     (y,) = same.run({"x": hearth.Frame(pixels, mean=mean, scale=scale)})
     assert np.array_equal(y[0], -((pixels - mean) * scale))
-    (y,) = same.run(hearth.Frame(pixels, mean=127.5, scale=0.25))
-    assert np.array_equal(y[0], -((pixels - np.float32(127.5)) * np.float32(0.25)))
+    for mean, scale in ((127.5, 0.25), ([127.5], (0.25,)), (np.float32([127.5]), np.float64(0.25))):
+        (y,) = same.run(hearth.Frame(pixels, mean=mean, scale=scale))
+        assert np.array_equal(y[0], -((pixels - np.float32(127.5)) * np.float32(0.25)))
 
 
 def test_planes_may_be_one_array_as_opencv_has_them():
@@ -112,7 +113,16 @@ def test_a_dma_buf_is_a_picture_by_descriptor_or_plane_by_plane():
         ((np.zeros((5, 5), np.uint8), np.zeros((2, 2, 2), np.uint8)), {"format": "nv12"}, r"\[3, 3, 2\]"),
         (np.zeros((4, 4, 3), np.uint8), {"format": "yuy2"}, "no format"),
         (np.zeros((4, 4, 3), np.uint8), {"matrix": "bt2020"}, "no matrix"),
-        (np.zeros((4, 4, 3), np.uint8), {"mean": (1, 2, 3, 4, 5)}, "at most 4"),
+        (np.zeros((4, 4, 3), np.uint8), {"mean": (1, 2, 3, 4, 5)}, "each of 3 or 4, not 5"),
+        (np.zeros((4, 4, 3), np.uint8), {"scale": (1, 2)}, "scale takes one number for all channels"),
+        (np.zeros((4, 4, 3), np.uint8), {"mean": []}, "not 0"),
+        (np.zeros((4, 4, 3), np.uint8), {"crop": (0, 0, 2)}, "crop takes four numbers"),
+        (np.zeros((4, 4, 3), np.uint8), {"crop": 2}, "crop takes four numbers"),
+        (np.zeros((4, 4, 3), np.uint8), {"crop": (0, 0, 2**40, 2)}, "crop takes numbers from -2147483648"),
+        (np.zeros((4, 4, 3), np.uint8), {"rotation": 2**40}, "rotation takes numbers"),
+        (hearth.DmaBuf(3, 2**40, 8), {}, "width takes numbers"),
+        (hearth.DmaBuf(3, 8, 8, -1), {}, "modifier takes numbers"),
+        (hearth.DmaBuf([(3, 2**70, 8)], 8, 8), {}, "a plane takes numbers"),
     ],
 )
 def test_what_is_no_picture_is_a_value_error(pixels, options, error):
@@ -123,7 +133,11 @@ def test_what_is_no_picture_is_a_value_error(pixels, options, error):
 def test_what_the_session_cannot_take_is_an_error():
     with pytest.raises(TypeError, match="uint8, not float32"):
         hearth.Frame(np.zeros((4, 4, 3), np.float32))
-    for options in ({"rotation": 45}, {"crop": (2, 2, 3, 3)}):
+    for options in ({"crop": (0.0, 0, 2, 2)}, {"crop": np.zeros(4)}, {"rotation": 90.0}):
+        with pytest.raises(TypeError, match="takes whole numbers, not"):
+            hearth.Frame(np.zeros((4, 4, 3), np.uint8), **options)
+    # Of a crop only four zeros are the whole picture.
+    for options in ({"rotation": 45}, {"crop": (2, 2, 3, 3)}, {"crop": (1, 0, 0, 0)}, {"crop": (0, 0, 0, 1)}):
         with pytest.raises(hearth.Error, match="'x'"):
             session(4, 4).run(hearth.Frame(np.zeros((4, 4, 3), np.uint8), **options))
 

@@ -60,6 +60,10 @@ def test_a_second_start_on_a_device_compiles_nothing(demo, own_cache):
     assert cache.stats()["entries"] == 0
 
 
+def test_a_lifted_quarantine_is_counted(own_cache):
+    assert hearth.Cache(own_cache).lift_quarantine()["lifted"] == 0
+
+
 def test_an_empty_filter_or_folder_is_a_mistake_and_deletes_nothing(own_cache):
     for name in ("kind", "device", "signed_by"):
         with pytest.raises(ValueError, match=f"{name} is empty"):

@@ -17,7 +17,7 @@ inline constexpr int32_t kAdd = 0, kConcatenation = 2, kConv2D = 3, kDequantize 
                          kRange = 96, kUnique = 103, kGatherNd = 107, kWhere = 109, kRank = 110, kQuantize = 114,
                          kIf = 118, kWhile = 119, kDensify = 124, kCallOnce = 129, kBroadcastTo = 130, kVarHandle = 142,
                          kReadVariable = 143, kAssignVariable = 144, kBroadcastArgs = 145, kRandomStandardNormal = 146,
-                         kRandomUniform = 148, kMultinomial = 149;
+                         kRandomUniform = 148, kMultinomial = 149, kCase = 209;
 
 inline constexpr auto kBool = wire::TensorType_BOOL;
 inline constexpr auto kInt = wire::TensorType_INT32;

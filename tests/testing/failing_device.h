@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -37,6 +38,8 @@ class CallFault {
 
   // Changes bytes that the host reads from the device; may be empty.
   std::function<void(std::span<std::byte>)> spoil_read;
+  // Whether dma-bufs are imported, as new memory without their content. Absent: as the inner device does it.
+  std::optional<bool> imports_dma_bufs;
 
  private:
   std::mutex mutex_;
@@ -100,7 +103,9 @@ class FailingDevice final : public Device {
   }
   Result<std::unique_ptr<Buffer>> DoImportBuffer(const NativeMemory& memory) override {
     if (Status status = fault_.Count(); !status.ok()) return status;
-    return inner_.ImportBuffer(memory);
+    if (memory.kind != MemoryKind::kDmaBuf || !fault_.imports_dma_bufs) return inner_.ImportBuffer(memory);
+    if (*fault_.imports_dma_bufs) return inner_.CreateBuffer(memory.size_bytes);
+    return Status(StatusCode::kUnsupported, "this device imports no dma-bufs");
   }
   Status DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
                  const std::function<Status(std::span<std::byte>)>& fill) override {

@@ -154,6 +154,11 @@ TEST(PlacementWarnings, AreOnePerReasonNamingItsFirstOperator) {
                           "op 63 TFLite_Detection_PostProcess: no kernel on gles:0; runs on the CPU"));
 }
 
+TEST(PlacementWarnings, NameAnOperationThatIsNotInTheFileWithoutANumber) {
+  const std::vector<Fallback> fallbacks = {{-1, "topk", "no kernel on gles:0"}};
+  EXPECT_THAT(PlacementWarnings(fallbacks, 1), ElementsAre("topk: no kernel on gles:0; runs on the CPU"));
+}
+
 TEST(PlacementWarnings, TellThatManyPiecesCostTransfers) {
   EXPECT_THAT(PlacementWarnings({}, kFewPieces), IsEmpty());
   EXPECT_THAT(PlacementWarnings({}, kFewPieces + 1), ElementsAre(HasSubstr("split into 5 pieces")));

@@ -131,6 +131,16 @@ TEST(CApiCache, ModelsArePinnedAndRemovedAndTheCacheIsExamined) {
   EXPECT_EQ(hearth_cache_remove(cache, kShapesModel.c_str(), json.out()), HEARTH_NOT_FOUND);
 }
 
+TEST(CApiCache, ALiftedQuarantineIsCounted) {
+  const TemporaryFolder folder;
+  OwnedCache cache;
+  ASSERT_FINE(hearth_cache_open(folder.path().c_str(), cache.out()));
+  OwnedText json;
+  ASSERT_FINE(hearth_cache_lift_quarantine(cache, json.out()));
+  EXPECT_THAT(std::string(json), AllOf(HasSubstr("\"lifted\": 0"), HasSubstr("\"removed_entries\": 0")));
+  ASSERT_FINE(hearth_cache_lift_quarantine(cache, nullptr));
+}
+
 TEST(CApiCache, BundlesAreSignedInspectedAndRevoked) {
   const TemporaryFolder folder;
   OwnedCache cache, other;

@@ -227,7 +227,8 @@ TEST(CacheKeys, EveryFieldOfEveryKeyHasAWordForUsers) {
   const std::set<std::string> words = {"Hearth version", "backend",        "device",      "device capability",
                                        "device uuid",    "driver version", "input shape", "kernel",
                                        "layout",         "option",         "signature",   "model content",
-                                       "weights",        "tuning record",  "type",        "layer"};
+                                       "weights",        "tuning record",  "type",        "layer",
+                                       "device profile"};
   for (const CacheKey& key : keys) {
     const CacheKeyFields fields = *DecodeKeyMaterial(key.material());
     ASSERT_FALSE(fields.empty());

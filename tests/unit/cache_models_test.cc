@@ -144,9 +144,48 @@ TEST(CacheDoctor, NamesEachTroubleWithItsCostAndACommand) {
   }
 }
 
+// Such a lock can't be taken, and a start then goes on as if it had it.
+TEST(CacheDoctor, ALockThatIsNoFileIsATrouble) {
+  for (const std::string what : {"folder", "link to a file", "link to nothing", "pipe"}) {
+    const CacheFolder folder, elsewhere;
+    const std::filesystem::path lock = folder.path() / kLockFileName, target = elsewhere.path() / kLockFileName;
+    if (what == "folder") std::filesystem::create_directory(lock);
+    if (what == "link to a file") testing::WriteFile(target, "");
+    if (what.starts_with("link")) std::filesystem::create_symlink(target, lock);
+    const bool is_made = what != "pipe" || ::mkfifo(lock.c_str(), 0600) == 0;
+    ASSERT_TRUE(is_made);
+    const auto findings = Examine(folder);
+    EXPECT_EQ(Troubles(findings), 1u) << what;
+    const auto trouble = std::ranges::find_if(findings, &CacheFinding::is_trouble);
+    ASSERT_NE(trouble, findings.end()) << what;
+    EXPECT_NE(trouble->what.find("hearth.lock is not a file"), std::string::npos) << what << ": " << trouble->what;
+    EXPECT_FALSE(trouble->cost.empty()) << what;
+    EXPECT_EQ(trouble->command, "rm -r '" + std::filesystem::canonical(folder.path()).string() + "/hearth.lock'");
+    std::filesystem::remove_all(lock);
+    EXPECT_EQ(Troubles(Examine(folder)), 0u) << what;
+    EXPECT_EQ(std::filesystem::exists(target), what == "link to a file") << "it was left alone";
+  }
+}
+
 TEST(CacheDoctor, AServerThatDoesNotAnswerIsATrouble) {
   const CacheFolder folder;
   EXPECT_EQ(Troubles(ExamineCache(folder.path(), 1 << 30, {"127.0.0.1:1", "", ""})), 1u);
+}
+
+TEST(CacheModels, TheLastPathIsRemembered) {
+  const CacheFolder folder;
+  UseOfModel(folder, "a.tf", {1});
+  StoreOptions options = folder.options();
+  options.model = {std::string(28, 'f') + "a.tf", "/models/moved"};
+  EXPECT_TRUE(CacheFolder::Open(options)->Get(NumberedKey(1)).has_value());
+  const auto models = ListModels(folder.path());
+  ASSERT_TRUE(models.ok()) << models.status().message();
+  ASSERT_EQ(models->size(), 1u);
+  EXPECT_EQ(models->front().path, "/models/moved");
+  options.model.path.clear();  // a model in memory has none
+  options.stamp_age_ms = 0;    // so that the model is noted
+  EXPECT_TRUE(CacheFolder::Open(options)->Get(NumberedKey(1)).has_value());
+  EXPECT_EQ(ListModels(folder.path())->front().path, "/models/moved");
 }
 
 }  // namespace

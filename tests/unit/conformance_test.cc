@@ -82,14 +82,29 @@ TEST(Conformance, TellsHowFarItIsBeforeEachFamilyAndAtTheEnd) {
 // The kernels for it exist, so no list names it; the CPU must not pass it in the device's place.
 TEST(Conformance, ACaseThatALimitOfTheDeviceForbidsIsUnsupportedWithTheReason) {
   DeviceInfo info = NullDeviceInfo();
-  info.max_local_size = {1, 1, 1};
-  info.max_local_invocations = 1;
+  info.local_memory_bytes = 0;
   NullDevice device(info);
   const DeviceResults results = RunCases("null", &device, info, CasesOf("softmax"));
   ASSERT_GT(results.cases.size(), 1u);
   EXPECT_EQ(results.Count(Outcome::kUnsupported), static_cast<int>(results.cases.size())) << FailuresText(results);
-  EXPECT_THAT(results.cases[0].detail, HasSubstr("work group"));
+  EXPECT_THAT(results.cases[0].detail, HasSubstr("bytes of local memory"));
   EXPECT_THAT(FailuresText(results), HasSubstr("unsupported: kernel softmax needs"));
+}
+
+// Else a driver that is left out of everything would look like one that is right.
+TEST(Conformance, SaysThatNothingIsKnownWhereNoCasePassed) {
+  DeviceResults results;
+  results.device = "null";
+  EXPECT_EQ(NothingPassedText(results), "") << "no case was wanted";
+  results.cases.resize(2);
+  results.cases[0].outcome = results.cases[1].outcome = Outcome::kUnsupported;
+  EXPECT_THAT(NothingPassedText(results), HasSubstr("null: none of 2 cases passed and 2 are unsupported"));
+  results.cases[1].outcome = Outcome::kExpectedFailure;
+  EXPECT_NE(NothingPassedText(results), "");
+  results.cases[1].outcome = Outcome::kPassed;
+  EXPECT_EQ(NothingPassedText(results), "");
+  results.cases = {{.op = "neg", .name = "rank_1", .outcome = Outcome::kFailed}};
+  EXPECT_EQ(NothingPassedText(results), "") << "failures say it themselves";
 }
 
 TEST(Conformance, FailsOnADeviceThatComputesNothing) {

@@ -95,6 +95,13 @@ TEST(DelegateOptions, WhatIsSaidMoreDirectlyCountsMore) {
 
 TEST(DelegateOptions, TheCacheIsUsedByOurNameOrByAllThreeOfTheReference) {
   EXPECT_EQ(Parsed({{"cache_dir", "/a"}, {"max_cache_size", "2M"}}).session.cache_max_bytes, 2U << 20);
+  for (const char* name : {"cache_folder", "cache_dir"}) {
+    EXPECT_EQ(Parsed({{name, "/a"}}).session.cache_folder, "/a");
+    EXPECT_TRUE(Parsed({{name, "/a"}}).session.use_cache);
+  }
+  for (const char* name : {"cache_max_bytes", "cache_max_size", "max_cache_size"}) {
+    EXPECT_EQ(Parsed({{"cache_folder", "/a"}, {name, "2M"}}).session.cache_max_bytes, 2U << 20);
+  }
   EXPECT_EQ(Parsed({{"cache_dir", "/a"}, {"model_token", "t"}}).session.model_token, "t");
   EXPECT_FALSE(Parsed({{"serialization_dir", "/b"}, {"model_token", "t"}}).session.use_cache);
   EXPECT_FALSE(Parsed({{"serialization_dir", "/b"}, {"experimental_flags", "8"}}).session.use_cache);

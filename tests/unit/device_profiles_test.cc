@@ -59,11 +59,21 @@ TEST(DeviceProfiles, NeverGrantMoreThanTheDriverHas) {
 TEST(DeviceProfiles, GetTheRulesOfHardware) {
   const DeviceProfile* navi = FindDeviceProfile("Navi21").value();
   const std::set<Rule> of_hardware = {Rule::kChainedSums, Rule::kTwoPixelTiles, Rule::kUprightTiles,
-                                      Rule::kDeviceDetections};
+                                      Rule::kDeviceDetections, Rule::kLoopLimit};
   for (const DeviceRule& row : DeviceRules()) {
     EXPECT_EQ(Applies(row.rule, Simulated(Driver(), *navi)), of_hardware.contains(row.rule)) << row.name;
   }
   EXPECT_FALSE(Simulated(Driver(), *navi).unified_memory);
+}
+
+// llvmpipe and lavapipe end long loops without a word, whatever device they pretend to be.
+TEST(DeviceProfiles, KeepTheLimitOfLoopsOfTheDriverUnderneath) {
+  for (const DeviceProfile& profile : DeviceProfiles()) {
+    EXPECT_TRUE(Applies(Rule::kLoopLimit, Simulated(Driver(), profile))) << profile.name;
+  }
+  DeviceInfo opencl = Driver();
+  opencl.dialect = Dialect::kOpenCl;
+  EXPECT_FALSE(Applies(Rule::kLoopLimit, Simulated(opencl, *FindDeviceProfile("navi21").value())));
 }
 
 TEST(DeviceProfiles, AreNamedInWhatTheCacheKeepsProgramsBy) {

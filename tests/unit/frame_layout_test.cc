@@ -33,6 +33,14 @@ std::vector<float> FrameValues(const Frame& frame, const TensorDesc& desc) {
   return values;
 }
 
+// With rows rounded up to four bytes, and for U and V to whole blocks.
+size_t BytesOf(const Frame& frame) {
+  const std::vector<PlaneSize> sizes = PlaneSizes(frame);
+  size_t bytes = 0;
+  for (const PlaneSize& size : sizes) bytes += (size.row_bytes() + 5) * (size.rows + 1);
+  return bytes;
+}
+
 // The same from the copy that would go to a device.
 std::vector<float> ValuesOfCopy(const Frame& frame, const TensorDesc& desc) {
   FrameLayout layout = Layout(frame, desc);
@@ -50,6 +58,14 @@ std::vector<float> ValuesOfCopy(const Frame& frame, const TensorDesc& desc) {
   return values;
 }
 
+// The same from the copy for a run that is repeated when the frame is gone.
+std::vector<float> ValuesOfKept(const Frame& frame, const TensorDesc& desc, KeptFrame& kept) {
+  KeepFrame(Layout(frame, desc), HostPlanes(frame), kept);
+  std::vector<float> values(static_cast<size_t>(desc.shape.element_count()));
+  ReadFrame(kept, desc, std::as_writable_bytes(std::span(values)));
+  return values;
+}
+
 void ExpectTheOracles(const Frame& frame, int32_t height, int32_t width, int32_t channels) {
   SCOPED_TRACE(testing::NameOf(frame.format) + " " + std::to_string(frame.width) + "x" + std::to_string(frame.height) +
                " to " + std::to_string(width) + "x" + std::to_string(height) + "x" + std::to_string(channels) +
@@ -58,6 +74,9 @@ void ExpectTheOracles(const Frame& frame, int32_t height, int32_t width, int32_t
   const std::vector<float> expected = ExpectedValues(frame, height, width, channels);
   EXPECT_EQ(FrameValues(frame, Picture(height, width, channels)), expected);
   EXPECT_EQ(ValuesOfCopy(frame, Picture(height, width, channels)), expected);
+  static KeptFrame kept;  // used again, as in a session
+  EXPECT_EQ(ValuesOfKept(frame, Picture(height, width, channels), kept), expected);
+  EXPECT_LE(kept.bytes.size(), BytesOf(frame));
 }
 
 class FrameOfFormat : public ::testing::TestWithParam<PixelFormat> {};
@@ -230,6 +249,16 @@ TEST(Frame, AMistakeIsNamed) {
          f.crop = {1, 1, 0, 3};
        },
        "0x3 pixels"},
+      {"crop of no pixels at a place",
+       [](Frame& f) {
+         f.crop = {1, 0, 0, 0};
+       },
+       "0x0 pixels at (1, 0)"},
+      {"crop of a height alone",
+       [](Frame& f) {
+         f.crop = {0, 0, 0, 1};
+       },
+       "0x1 pixels"},
       {"crop that overflows",
        [](Frame& f) {
          f.crop = {2147483647, 0, 2147483647, 1};

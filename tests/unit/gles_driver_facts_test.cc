@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "backends/gles/driver_facts.h"
+#include "core/device/device_profiles.h"
 
 namespace hearth::gles {
 namespace {
@@ -34,6 +37,15 @@ const GLubyte* OnHardware(GLenum /*name*/) {
   return reinterpret_cast<const GLubyte*>("zink Vulkan 1.3(NVIDIA H100 (NVIDIA_PROPRIETARY))");
 }
 
+std::string& TheRenderer() {
+  static auto& renderer = *new std::string();
+  return renderer;
+}
+
+const GLubyte* OnTheRenderer(GLenum /*name*/) {
+  return reinterpret_cast<const GLubyte*>(TheRenderer().c_str());
+}
+
 Result<DriverFacts> FactsOf(const GLubyte* (*get_string)(GLenum), bool is_software) {
   GlApi gl;
   gl.GetIntegerv = GetIntegerv;
@@ -58,6 +70,40 @@ TEST(GlesDriverFacts, ZinkOnHardwareIsTaken) {
   const Result<DriverFacts> facts = FactsOf(OnHardware, false);
   ASSERT_TRUE(facts.ok()) << facts.status().message();
   EXPECT_EQ(facts->info.max_local_size[0], 256u);
+}
+
+bool HasUnifiedMemory(std::string_view renderer, bool is_software = false) {
+  TheRenderer() = renderer;
+  const Result<DriverFacts> facts = FactsOf(OnTheRenderer, is_software);
+  EXPECT_TRUE(facts.ok()) << facts.status().message();
+  return facts.ok() && facts->info.unified_memory;
+}
+
+TEST(GlesDriverFacts, GpusOfPhonesBoardsAndProcessorsShareTheHostsMemory) {
+  for (const char* renderer : {"Adreno (TM) 640", "FD640", "Mali-G78", "Mali-G52 (Panfrost)", "Immortalis-G715",
+                               "PowerVR Rogue GE8320", "ANGLE (Samsung Xclipse 920) on Vulkan 1.1.179", "V3D 4.2",
+                               "Mesa Intel(R) UHD Graphics 620 (KBL GT2)", "Mesa Intel(R) Arc(tm) Graphics (MTL)",
+                               "NVIDIA Tegra", "zink Vulkan 1.3(Turnip Adreno (TM) 660 (MESA_TURNIP))"}) {
+    EXPECT_TRUE(HasUnifiedMemory(renderer)) << renderer;
+  }
+  EXPECT_TRUE(HasUnifiedMemory("llvmpipe (LLVM 15.0.6, 256 bits)", true));
+}
+
+TEST(GlesDriverFacts, CardsGuestsAndUnknownGpusDoNot) {
+  for (const char* renderer :
+       {"NVIDIA GeForce RTX 2060/PCIe/SSE2", "AMD Radeon RX 6800 (navi21, LLVM 15.0.7, DRM 3.54, 6.5.0)",
+        "Mesa Intel(R) Arc(tm) A750 Graphics (DG2)", "virgl (Mesa Intel(R) UHD Graphics 620 (KBL GT2))",
+        "Android Emulator OpenGL ES Translator (Intel(R) UHD Graphics 620)", "Something New 1"}) {
+    EXPECT_FALSE(HasUnifiedMemory(renderer)) << renderer;
+  }
+}
+
+// A simulated GPU has what its profile says, on a software driver, whose memory is unified.
+TEST(GlesDriverFacts, AGpuAndItsProfileHaveTheSameMemory) {
+  for (const DeviceProfile& profile : DeviceProfiles()) {
+    if (!profile.gles || profile.renderer.empty()) continue;
+    EXPECT_EQ(HasUnifiedMemory(profile.renderer), profile.unified_memory) << profile.name;
+  }
 }
 
 }  // namespace

@@ -105,5 +105,20 @@ TEST(PictureGroup, IsAWaveOrWhatTheDeviceTakesOfIt) {
   EXPECT_EQ(PictureGroup(device), (Size{1, 1, 1}));
 }
 
+TEST(FittingGroup, IsTheWantedOneIfTheDeviceTakesItElseWhatHalvingLeaves) {
+  using Size = std::array<uint32_t, 3>;
+  DeviceInfo device = Gpu(32);
+  EXPECT_EQ(FittingGroup({64, 1, 1}, device), (Size{64, 1, 1}));
+  EXPECT_EQ(FittingGroup({4, 2, 8}, device), (Size{4, 2, 8}));
+  device.max_local_invocations = 32;
+  EXPECT_EQ(FittingGroup({64, 1, 1}, device), (Size{32, 1, 1}));
+  EXPECT_EQ(FittingGroup({8, 8, 1}, device), (Size{8, 4, 1}));
+  EXPECT_EQ(FittingGroup({4, 2, 8}, device), (Size{4, 2, 4}));
+  device.max_local_size = {64, 1, 1};
+  EXPECT_EQ(FittingGroup({8, 8, 1}, device), (Size{8, 1, 1}));
+  device.max_local_size = {0, 0, 0};
+  EXPECT_EQ(FittingGroup({8, 8, 1}, device), (Size{1, 1, 1})) << "refused later, with the reason";
+}
+
 }  // namespace
 }  // namespace hearth

@@ -10,6 +10,8 @@
 #include "core/base/error.h"
 #include "tests/testing/built_models.h"
 #include "tests/testing/fake_gpu.h"
+#include "tests/testing/pictures.h"
+#include "tests/testing/shared_memory.h"
 
 namespace hearth {
 namespace {
@@ -17,7 +19,9 @@ namespace {
 using testing::FakeBackendRows;
 using ::testing::HasSubstr;
 using testing::NegationModel;
+using testing::SharedMemory;
 using testing::SumModel;
+using testing::TestPicture;
 
 constexpr int kNumbers = 8;
 
@@ -40,9 +44,11 @@ size_t Count(const std::vector<std::string>& texts, const std::string& part) {
 
 class NextDevice : public testing::FakeGpuTest {
  protected:
-  Result<Session> Start(const Model& model, const std::string& device = "auto") {
+  Result<Session> Start(const Model& model, const std::string& device = "auto", uint64_t memory_limit_bytes = 0) {
     auto data = std::make_unique<SessionData>();
+    data_ = data.get();
     data->options.device = device;
+    data->options.memory_limit_bytes = memory_limit_bytes;
     data->options.start = "ready";
     data->options.use_cache = false;
     data->options.max_in_flight = 3;
@@ -57,6 +63,8 @@ class NextDevice : public testing::FakeGpuTest {
     HEARTH_TRY(session.SetInput(0, std::as_bytes(std::span(numbers))));
     return session.Run();
   }
+
+  const SessionData* data_ = nullptr;  // of the session that was started last
 };
 
 TEST_F(NextDevice, ADriverThatFailsAtAnyCallOfAStartIsLeftForTheNext) {
@@ -150,6 +158,116 @@ TEST_F(NextDevice, RunsInFlightAreRepeatedElsewhere) {
     EXPECT_EQ(session->report().device.id, "cpu");
   }
   EXPECT_GT(failures, 5);
+}
+
+constexpr int32_t kMovedRows = 5, kMovedColumns = 6;
+
+std::vector<float> NegativesOf(const Frame& frame) {
+  std::vector<float> values = testing::ExpectedValues(frame, kMovedRows, kMovedColumns, 3);
+  for (float& value : values) value = -value;
+  return values;
+}
+
+std::vector<float> FloatsOf(const Session& session) {
+  const Result<std::span<const float>> floats = session.output<float>(0);
+  return floats.ok() ? std::vector<float>(floats->begin(), floats->end()) : std::vector<float>();
+}
+
+// The device was to spare the CPU the conversion: a run in flight keeps the picture, not the input made from it.
+TEST_F(NextDevice, PicturesInFlightAreKeptAsTheyAreAndRepeatedElsewhere) {
+  if (!Computes()) GTEST_SKIP() << "no GPU driver, and the null device computes nothing";
+  const Model model = NegationModel({1, kMovedRows, kMovedColumns, 3});
+  for (const uint64_t memory_limit_bytes : {uint64_t{0}, uint64_t{1} << 30}) {
+    int failures = 0;
+    for (int call = 1; call < 100; ++call) {
+      SCOPED_TRACE(call);
+      Result<Session> session = Start(model, "auto", memory_limit_bytes);
+      ASSERT_TRUE(session.ok()) << session.status().message();
+      std::vector<Ticket> tickets;
+      std::vector<std::vector<float>> expected;
+      for (uint32_t run = 0; run < 3; ++run) {
+        const TestPicture picture(PixelFormat::kNv12, 40, 30, run);  // gone when the run is waited for
+        Frame frame = picture.frame();
+        frame.crop = {static_cast<int32_t>(run), 3, 30, 20};
+        expected.push_back(NegativesOf(frame));
+        ASSERT_TRUE(session->BindFrame("x", frame).ok());
+        if (run == 0) fault_.Arm(call, Status(StatusCode::kDeviceLost, "the GPU fell off the bus"));
+        const Result<Ticket> ticket = session->Submit();
+        ASSERT_TRUE(ticket.ok()) << ticket.status().message();
+        tickets.push_back(*ticket);
+        if (session->report().device.id != "first:0") continue;
+        const RunSlot& slot = data_->slots[run];
+        EXPECT_EQ(slot.inputs[0].empty(), memory_limit_bytes == 0);
+        EXPECT_NE(slot.frames[0].bytes.empty(), memory_limit_bytes == 0);
+      }
+      for (const size_t run : {1u, 0u, 2u}) {
+        const Status status = session->Wait(tickets[run]);
+        ASSERT_TRUE(status.ok()) << status.message();
+        EXPECT_EQ(FloatsOf(*session), expected[run]) << "run " << run;
+      }
+      if (!fault_.Disarm()) break;
+      ++failures;
+      EXPECT_EQ(session->report().device.id, "cpu");
+    }
+    EXPECT_GT(failures, 5);
+  }
+}
+
+Frame InDmaBuf(Frame frame, const SharedMemory& memory) {
+  frame.memory = MemoryKind::kDmaBuf;
+  frame.planes[0].handle = memory.descriptor();
+  frame.planes[0].size_bytes = 0;
+  return frame;
+}
+
+TEST_F(NextDevice, APictureInADmaBufThatTheHostReadsMovesAlong) {
+  if (!Computes()) GTEST_SKIP() << "no GPU driver, and the null device computes nothing";
+  const Model model = NegationModel({1, kMovedRows, kMovedColumns, 3});
+  const TestPicture picture(PixelFormat::kRgba8, 40, 30, 1);
+  const SharedMemory memory(picture.memory(0));
+  fault_.imports_dma_bufs = false;
+  int failures = 0;
+  for (int call = 1; call < 100; ++call) {
+    SCOPED_TRACE(call);
+    Result<Session> session = Start(model);
+    ASSERT_TRUE(session.ok()) << session.status().message();
+    ASSERT_TRUE(session->BindFrame("x", InDmaBuf(picture.frame(), memory)).ok());
+    fault_.Arm(call, Status(StatusCode::kDeviceLost, "the GPU fell off the bus"));
+    ASSERT_TRUE(session->Run().ok());
+    EXPECT_EQ(FloatsOf(*session), NegativesOf(picture.frame()));
+    const Result<Ticket> ticket = session->Submit();
+    ASSERT_TRUE(ticket.ok()) << ticket.status().message();
+    ASSERT_TRUE(session->Wait(*ticket).ok());
+    EXPECT_EQ(FloatsOf(*session), NegativesOf(picture.frame()));
+    if (!fault_.Disarm()) break;
+    ++failures;
+    EXPECT_EQ(session->report().device.id, "cpu");
+  }
+  EXPECT_GT(failures, 5);
+}
+
+// docs/choosing-a-device.md lists this exception.
+TEST_F(NextDevice, APictureInADmaBufThatTheDeviceImportedMakesALossAnError) {
+  const Model model = NegationModel({1, kMovedRows, kMovedColumns, 3});
+  const TestPicture picture(PixelFormat::kRgba8, 40, 30, 1);
+  const SharedMemory memory(picture.memory(0));
+  fault_.imports_dma_bufs = true;
+  Result<Session> session = Start(model);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  const Status bound = session->BindFrame("x", InDmaBuf(picture.frame(), memory));
+  ASSERT_TRUE(bound.ok()) << bound.message();
+  ASSERT_TRUE(session->Run().ok());
+  fault_.Arm(1, Status(StatusCode::kDeviceLost, "the GPU fell off the bus"));
+  EXPECT_EQ(session->Run().code(), StatusCode::kDeviceLost);
+  EXPECT_EQ(session->report().device.id, "first:0");
+  // Without the picture the next loss is no error.
+  ASSERT_TRUE(session->UnbindInput("x").ok());
+  const std::vector<float> numbers(size_t{kMovedRows} * kMovedColumns * 3, 2.0f);
+  ASSERT_TRUE(session->SetInput(0, std::as_bytes(std::span(numbers))).ok());
+  fault_.Arm(1, Status(StatusCode::kDeviceLost, "the GPU fell off the bus"));
+  ASSERT_TRUE(session->Run().ok());
+  EXPECT_EQ(session->report().device.id, "cpu");
+  EXPECT_EQ(FloatsOf(*session), std::vector<float>(numbers.size(), -2.0f));
 }
 
 TEST_F(NextDevice, AnInputInTheMemoryOfAnOutputIsRepeatedAsItWas) {

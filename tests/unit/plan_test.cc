@@ -29,6 +29,7 @@ KernelSource RichKernel() {
                       .arguments = {"other", "other_pixels"}},
                      {.form = StatementForm::kClamp, .arguments = {"low", "high"}}};
   kernel.local_size = {8, 2, 1};
+  kernel.shared.front().count += 7;  // as pointwise_local's, whose tiles need more or less local memory
   return kernel;
 }
 
@@ -238,6 +239,10 @@ TEST(Plan, KernelsThatLoweringCannotWriteAreRefused) {
       {"a statement of no argument", [](KernelSource& k) { k.epilogue[1].arguments.pop_back(); }},
       {"a statement of another's argument", [](KernelSource& k) { k.epilogue[1].arguments[0] = "asm(0)"; }},
       {"a function that there is not", [](KernelSource& k) { k.epilogue[0].function.row = 250; }},
+      {"an array of local memory with code for a type", [](KernelSource& k) { k.shared[0].type = "float4 a[9]; int"; }},
+      {"an array of local memory less", [](KernelSource& k) { k.shared.pop_back(); }},
+      {"an array of local memory without elements", [](KernelSource& k) { k.shared[0].count = 0; }},
+      {"a huge array of local memory", [](KernelSource& k) { k.shared[0].count = 1u << 31; }},
       {"no work items", [](KernelSource& k) { k.local_size[1] = 0; }},
       {"too many work items",
        [](KernelSource& k) {
@@ -254,7 +259,6 @@ TEST(Plan, KernelsThatLoweringCannotWriteAreRefused) {
 TEST(Plan, AKernelsBodyIsTheLibrarysWhateverWasWritten) {
   Plan plan = RichPlan();
   plan.kernels[0].body = "mine";
-  plan.kernels[0].shared = {};
   const Result<Plan> read = DeserializePlan(SerializePlan(plan));
   ASSERT_TRUE(read.ok()) << read.status().message();
   EXPECT_TRUE(*read == RichPlan());

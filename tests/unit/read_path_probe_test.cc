@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "backends/null/device.h"
+#include "core/device/device_profiles.h"
+#include "core/device/device_rules.h"
 #include "tests/testing/memory_store.h"
 
 namespace hearth {
@@ -52,17 +54,39 @@ TEST(ReadPathProbe, IsNotRunWhereThereAreNoTexelBuffers) {
   DeviceInfo info = NullDeviceInfo();
   info.max_texel_elements = 0;
   NullDevice device(info);
-  ProbeReadPathOnce(device, store);
+  ProbeReadPathOnce(device, device.info(), store);
   EXPECT_FALSE(store.Get(ReadPathProbeKey(info)).has_value());
+}
+
+TEST(ReadPathProbe, LeavesAForcedRuleAlone) {
+  MemoryStore store;
+  DeviceInfo info = InfoWithTexels();
+  StoreAnswer(store, 21.0, 10.0, ReadPathProbeKey(info));
+  info.forced_rules = *ForcedRulesFromText("-texel_reads");
+  EXPECT_EQ(ProbedReadPath(info, store), std::nullopt);
+}
+
+TEST(ReadPathProbe, LeavesSoftwareDriversAndSimulatedDevicesToTheRule) {
+  DeviceInfo software = InfoWithTexels();
+  software.type = DeviceType::kCpu;
+  for (const DeviceInfo& info : {software, Simulated(software, **FindDeviceProfile("navi21"))}) {
+    SCOPED_TRACE(info.name);
+    MemoryStore store;
+    NullDevice device(info);
+    ProbeReadPathOnce(device, device.info(), store);
+    EXPECT_FALSE(store.Get(ReadPathProbeKey(info)).has_value());
+    StoreAnswer(store, 21.0, 10.0, ReadPathProbeKey(info));
+    EXPECT_EQ(ProbedReadPath(info, store), std::nullopt);
+  }
 }
 
 TEST(ReadPathProbe, RunsOnceAndKeepsItsAnswer) {
   MemoryStore store;
   NullDevice device(InfoWithTexels());
-  ProbeReadPathOnce(device, store);
+  ProbeReadPathOnce(device, device.info(), store);
   ASSERT_TRUE(store.Get(ReadPathProbeKey(device.info())).has_value());
   const int64_t compilations = device.counts().programs_compiled;
-  ProbeReadPathOnce(device, store);
+  ProbeReadPathOnce(device, device.info(), store);
   EXPECT_EQ(device.counts().programs_compiled, compilations);
 }
 

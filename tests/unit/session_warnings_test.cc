@@ -38,6 +38,7 @@ class SessionWarnings : public testing::FakeGpuTest {
     auto data = std::make_unique<SessionData>();
     data->options.device = "auto";
     data->options.start = "ready";
+    data->options.rules = "-texel_reads";  // the read-path probe would store its result before
     data->model = &model_;
     data->store = std::make_shared<KeyValueBlobStore>(nothing_);
     data->options.use_cache = false;  // the store stays

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "frontends/tflite/reading.h"
 #include "frontends/tflite/subgraph_reader.h"
 #include "tests/testing/builtin_codes.h"
@@ -66,6 +69,37 @@ TEST(TfliteCallSteps, CallsThatGoThroughTooManyTensorsAreRefusedWithTheReason) {
   ASSERT_TRUE(counted.read.ok()) << counted.read.message();
   ASSERT_NE(counted.unknown(), nullptr);
   EXPECT_THAT(counted.unknown()->reason, AllOf(HasSubstr("more than 33554432 steps"), HasSubstr("call it less often")));
+}
+
+// Else reading would keep a copy of all variables for each branch, and a device the results of all branches.
+TEST(TfliteCallSteps, OfTheBranchesOfACaseTwoAreKeptUntilOneOfThemIsChosen) {
+  constexpr int32_t kBranches = 5;
+  TfliteWriter writer;
+  const int32_t which = writer.AddTensor({"which", {}, kInt});
+  const int32_t x = writer.AddTensor({"x", {2}}), y = writer.AddTensor({"y", {2}});
+  std::vector<int32_t> subgraphs(kBranches);
+  std::iota(subgraphs.begin(), subgraphs.end(), 1);
+  const auto listed = writer.builder().CreateVector(subgraphs);
+  writer.AddOperator2(kCase, {which, x}, {y}, wire::CreateStablehloCaseOptions(writer.builder(), listed));
+  writer.EndSubgraph({which, x}, {y});
+  for (int32_t branch = 0; branch < kBranches; ++branch) {
+    const int32_t v = writer.AddTensor({"v", {2}}), made = writer.AddTensor({"made", {2}});
+    writer.AddOperator(kNeg, {v}, {made});
+    writer.EndSubgraph({v}, {made});
+  }
+  const auto bytes = writer.FinishFile();
+  const CountedReading counted(bytes, Reading::kMaxSteps);
+  ASSERT_TRUE(counted.read.ok()) << counted.read.message();
+  int kept = 0, most_kept = 0, choices = 0;
+  for (const Node& node : counted.reading.graph.nodes()) {
+    const auto* unary = std::get_if<Unary>(&node.op);
+    if (unary != nullptr && unary->kind == UnaryKind::kNeg) most_kept = std::max(most_kept, ++kept);
+    if (!std::holds_alternative<Select>(node.op)) continue;
+    --kept;
+    ++choices;
+  }
+  EXPECT_EQ(choices, kBranches - 1);
+  EXPECT_EQ(most_kept, 2);
 }
 
 TEST(TfliteCallSteps, CopiesOfTheOperatorCodesAreTheSameList) {

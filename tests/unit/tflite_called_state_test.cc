@@ -189,6 +189,38 @@ TEST(TfliteCalledState, ABranchDrawsTheSameNumbersEachTime) {
   }
 }
 
+// The sum of x, cut to an integer, names the branch: it leaves v as it is, makes it x, adds x to it, or makes it 100.
+// The output is what the branch found, and what v holds then.
+TEST(TfliteCalledState, TheBranchOfACaseThatDataNameFindsAndChangesAVariable) {
+  Parts parts;
+  TfliteWriter& writer = parts.writer;
+  const int32_t x = parts.Vector("x"), found = parts.Vector("found");
+  writer.AddOperator(kCallOnce, {}, {}, wire::CreateCallOnceOptions(writer.builder(), 5));
+  const int32_t which = parts.Made(kCast, {parts.Total(x)}, {"which", {}, kInt});
+  const auto branches = writer.builder().CreateVector(std::vector<int32_t>{1, 2, 3, 4});
+  writer.AddOperator2(kCase, {which, x}, {found}, wire::CreateStablehloCaseOptions(writer.builder(), branches));
+  const int32_t held = parts.Made(kReadVariable, {parts.Handle()});
+  const int32_t both = writer.AddTensor({"both", {4}});
+  writer.AddOperator(kConcatenation, {found, held}, {both}, wire::CreateConcatenationOptions(writer.builder(), 0));
+  writer.EndSubgraph({x}, {both});
+  for (int branch = 0; branch < 4; ++branch) {
+    const int32_t v = parts.Vector("v"), handle = parts.Handle(), before = parts.Made(kReadVariable, {handle});
+    if (branch == 1) parts.Assign(handle, v);
+    if (branch == 2) parts.Assign(handle, parts.Add(before, v));
+    if (branch == 3) parts.Assign(handle, parts.Constant({2}, {100, 100}));
+    writer.EndSubgraph({v}, {before});
+  }
+  parts.Assign(parts.Handle(), parts.Constant({2}, {7, 8}));
+  writer.EndSubgraph({}, {});  // 5
+  Opened opened(writer.FinishFile());
+  EXPECT_THAT(opened.Run({0, 0}), ElementsAre(7, 8, 7, 8));
+  EXPECT_THAT(opened.Run({2, 0}), ElementsAre(7, 8, 9, 8));
+  EXPECT_THAT(opened.Run({4, -3}), ElementsAre(9, 8, 4, -3));
+  EXPECT_THAT(opened.Run({-1, 3}), ElementsAre(4, -3, 3, 0));
+  EXPECT_THAT(opened.Run({-9, 2}), ElementsAre(3, 0, 100, 100)) << "no branch has this number: the last";
+  EXPECT_THAT(opened.Run({0, 0}), ElementsAre(100, 100, 100, 100));
+}
+
 TEST(TfliteCalledState, TwoCallsOfASubgraphContinueOneStream) {
   Parts parts;
   const int32_t x = parts.Vector("x"), a = parts.Vector("a"), b = parts.Vector("b");

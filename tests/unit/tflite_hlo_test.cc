@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 
 constexpr int32_t kHloAdd = 163, kHloMultiply = 165, kHloMaximum = 166, kHloAnd = 176, kHloMinimum = 181,
                   kHloConvolution = 171, kHloCompare = 191, kHloSort = 199, kScatter = 190, kPad = 195,
-                  kReduceWindow = 198, kHloGather = 201, kShiftLeft = 207, kCase = 209;
+                  kReduceWindow = 198, kHloGather = 201, kShiftLeft = 207;
 
 // A subgraph of one vector: `code` of it and itself, or of it alone.
 void EndBranch(TfliteWriter& writer, int32_t code) {

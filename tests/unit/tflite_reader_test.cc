@@ -202,6 +202,25 @@ TEST(TfliteReader, StateThatIsOnlyReadIsZero) {
   EXPECT_THAT(*floats, ElementsAre(0.0f, 0.0f, 0.0f));
 }
 
+// Each of the outputs is a copy with the state's name: 10 MB for a file of 100 kB.
+TEST(TfliteReader, AStateListedAsManyOutputsDoesNotTakeManyTimesTheFilesSize) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {1, 2}}), y = writer.AddTensor({"y", {1, 2}});
+  const int32_t features = writer.AddConstant<float>({"", {4, 2}}, std::vector<float>(8, 1.0f));
+  const int32_t times = writer.AddConstant<float>({"", {4, 3}}, std::vector<float>(12, 1.0f));
+  const int32_t state = writer.AddTensor({.name = std::string(100'000, 's'), .shape = {1, 12}, .is_variable = true});
+  // Of an operator that is not taken: others give the output what they make of the state.
+  writer.AddOperator(kSvdf, {x, features, times, -1, state}, {y},
+                     wire::CreateSVDFOptions(writer.builder(), 2, wire::ActivationFunctionType_SIGN_BIT));
+  std::vector<int32_t> outputs(100, state);
+  outputs.push_back(y);
+  const auto bytes = writer.Finish({x}, outputs);
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_FALSE(graph.ok());
+  EXPECT_EQ(graph.status().code(), StatusCode::kMalformedInput);
+  EXPECT_THAT(graph.status().message(), HasSubstr("would copy more than four times the file's size"));
+}
+
 TEST(TfliteReader, RefusesAnElementTypeThatHearthCannotHoldAndNamesTheTensor) {
   TfliteWriter writer;
   const int32_t x = writer.AddTensor({"words", {1}, wire::TensorType_STRING});

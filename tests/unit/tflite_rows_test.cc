@@ -108,6 +108,15 @@ TEST(TfliteRows, AnOperatorThatNeedsTheSizeIsRefusedWithTheWayOut) {
   EXPECT_THAT(RefusalOf(model.bytes), HasSubstr("depends on data"));
 }
 
+// Beside each goes an output with its number of rows, which is named after it.
+TEST(TfliteRows, RowsListedAsManyOutputsDoNotTakeManyTimesTheFilesSize) {
+  Above0 model({4});
+  const int32_t found = model.Made(kGatherNd, {model.x, model.places}, {std::string(100'000, 'f'), {1}});
+  const std::vector<int32_t> outputs(100, found);
+  EXPECT_THAT(RefusalOf(model.writer.Finish({model.x}, outputs)),
+              HasSubstr("would copy more than four times the file's size"));
+}
+
 // The numbers of 2^31 rows would take 16 GiB.
 TEST(TfliteRows, AFileOfSomeBytesCannotAskForTheNumbersOfAllRows) {
   Above0 model({std::numeric_limits<int32_t>::max()});

@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <set>
+#include <thread>
 
 #include "backends/null/device.h"
+#include "core/base/error.h"
 #include "core/plan/dispatch_cost.h"
 #include "hal/plan_runner.h"
 #include "tests/testing/parsed_graph.h"
@@ -143,23 +146,119 @@ TEST_F(WatchdogSlices, MeasuredRunsCorrectTheEstimate) {
   EXPECT_GT(SlicesFor(Gpu(60), 100).size(), 1u);
 }
 
-TEST_F(WatchdogSlices, ARunnerSubmitsThemAndCutsAnewOnceRunsTurnOutShort) {
-  NullDevice device(Gpu(1));
-  const size_t slices = SlicesFor(device.info()).size();
-  RunnerParts parts{.device = &device, .graph = &graph_};
-  auto runner = PlanRunner::Create(PlanFor(device.info()), parts);
-  ASSERT_TRUE(runner.ok()) << runner.status().message();
-  std::vector<std::byte> in(128 * 128 * 4 * sizeof(float)), out(64 * sizeof(float));
-  const std::vector<std::span<const std::byte>> inputs = {in};
-  const std::vector<std::span<std::byte>> outputs = {out};
-  std::vector<uint64_t> submissions;
-  for (int k = 0; k < 4; ++k) {
-    const uint64_t before = device.counts().submissions;
-    const Status status = (*runner)->Run(inputs, outputs);
-    ASSERT_TRUE(status.ok()) << status.message();
-    submissions.push_back(device.counts().submissions - before);
+// Runs of a plan on the null device, which ends them at once.
+class ShortRuns {
+ public:
+  ShortRuns(const DeviceInfo& info, Plan plan, RunnerParts parts) : device_(info) {
+    parts.device = &device_;
+    auto runner = PlanRunner::Create(std::move(plan), parts);
+    EXPECT_TRUE(runner.ok()) << runner.status().message();
+    if (runner.ok()) runner_ = std::move(runner).value();
   }
+
+  // The submissions of one run.
+  uint64_t Run() {
+    return Counted([&] { return runner_->Run(inputs_, outputs_); });
+  }
+  // Of `count` runs in flight together.
+  uint64_t SubmitAndFinish(size_t count) {
+    return Counted([&]() -> Status {
+      for (size_t slot = 0; slot < count; ++slot) HEARTH_TRY(runner_->Submit(slot, inputs_, outputs_));
+      for (size_t slot = 0; slot < count; ++slot) HEARTH_TRY(runner_->Finish(slot, outputs_));
+      return Status::Ok();
+    });
+  }
+
+ private:
+  template <typename Work>
+  uint64_t Counted(Work&& work) {
+    const uint64_t before = device_.counts().submissions;
+    const Status status = work();
+    EXPECT_TRUE(status.ok()) << status.message();
+    return device_.counts().submissions - before;
+  }
+
+  NullDevice device_;
+  std::vector<std::byte> in_ = std::vector<std::byte>(128 * 128 * 4 * sizeof(float)),
+                         out_ = std::vector<std::byte>(64 * sizeof(float));
+  const std::vector<std::span<const std::byte>> inputs_ = {in_};
+  const std::vector<std::span<std::byte>> outputs_ = {out_};
+  std::unique_ptr<PlanRunner> runner_;
+};
+
+constexpr uint64_t kMoves = 2;  // a submitted run moves its inputs and outputs itself
+constexpr int kManyRuns = 8;    // the thread may be kept from one of them for so long that it does not count
+
+TEST_F(WatchdogSlices, ARunnerSubmitsThemAndCutsAnewOnceRunsTurnOutShort) {
+  const uint64_t slices = SlicesFor(Gpu(1)).size();
+  ShortRuns runs(Gpu(1), PlanFor(Gpu(1)), {.graph = &graph_});
+  std::vector<uint64_t> submissions;
+  for (int k = 0; k < 4; ++k) submissions.push_back(runs.Run());
   EXPECT_EQ(submissions, (std::vector<uint64_t>{slices, slices, 1, 1}));
+}
+
+TEST_F(WatchdogSlices, SubmittedRunsCountToo) {
+  const uint64_t slices = SlicesFor(Gpu(1)).size();
+  ShortRuns runs(Gpu(1), PlanFor(Gpu(1)), {.graph = &graph_});
+  EXPECT_EQ(runs.SubmitAndFinish(1), slices + kMoves);
+  for (int k = 0; k < kManyRuns; ++k) runs.SubmitAndFinish(1);
+  EXPECT_EQ(runs.SubmitAndFinish(1), 1 + kMoves);
+  EXPECT_EQ(runs.Run(), 1u);
+}
+
+TEST_F(WatchdogSlices, RunsInFlightTogetherDoNotCount) {
+  const uint64_t slices = SlicesFor(Gpu(1)).size();
+  ShortRuns runs(Gpu(1), PlanFor(Gpu(1)), {.graph = &graph_});
+  for (int k = 0; k < kManyRuns; ++k) EXPECT_EQ(runs.SubmitAndFinish(2), 2 * (slices + kMoves));
+}
+
+TEST_F(WatchdogSlices, TimesOfASimulatedDeviceDoNotCount) {
+  DeviceInfo info = Gpu(1);
+  info.simulates = "navi21";
+  const uint64_t slices = SlicesFor(info).size();
+  ShortRuns runs(info, PlanFor(info), {.graph = &graph_});
+  for (int k = 0; k < kManyRuns; ++k) {
+    EXPECT_EQ(runs.Run(), slices);
+    EXPECT_EQ(runs.SubmitAndFinish(1), slices + kMoves);
+  }
+}
+
+// Runs nodes for a quarter of a second and makes nothing.
+class SlowExecutor final : public HostExecutor {
+ public:
+  Result<std::unique_ptr<HostProgram>> Prepare(const Graph& /*graph*/, std::span<const int> /*nodes*/,
+                                               std::span<const ValueId> /*outputs*/, int /*threads*/) override {
+    return std::unique_ptr<HostProgram>(std::make_unique<Program>());
+  }
+  std::unique_ptr<HostExecutor> Beside() const override { return std::make_unique<SlowExecutor>(); }
+  uint64_t live_weights_bytes() const override { return 0; }
+
+ private:
+  class Program final : public HostProgram {
+   public:
+    Status Run(std::span<const HostTensor> /*tensors*/, std::vector<HostNodeTime>* /*times*/) override {
+      std::this_thread::sleep_for(std::chrono::milliseconds(250));
+      return Status::Ok();
+    }
+    std::span<std::byte> LentOutput(ValueId /*value*/) const override { return {}; }
+    uint64_t arena_bytes() const override { return 0; }
+    uint64_t naive_bytes() const override { return 0; }
+    uint64_t lower_bound_bytes() const override { return 0; }
+    uint64_t weights_bytes() const override { return 0; }
+    uint64_t shared_weights_bytes() const override { return 0; }
+    uint64_t found_weights_bytes() const override { return 0; }
+  };
+};
+
+TEST_F(WatchdogSlices, RunsWithStepsOnTheCpuCountWithoutThoseSteps) {
+  LowerOptions options;
+  options.preference = Preference::kFastSingleAnswer;
+  options.cpu_ops = {"op:3"};
+  SlowExecutor executor;
+  ShortRuns runs(Gpu(1), testing::Lowered(graph_, Gpu(1), options), {.graph = &graph_, .host = &executor});
+  const uint64_t before = runs.Run();
+  runs.Run();
+  EXPECT_LT(runs.Run(), before);
 }
 
 TEST(SliceClock, IgnoresTheFirstRunAndCorrectsTwice) {

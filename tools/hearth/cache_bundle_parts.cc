@@ -70,6 +70,7 @@ Result<ExitCode> CacheBundleParts::Export(const Cache& cache) {
 
 Result<ExitCode> CacheBundleParts::Import(const Cache& cache) {
   HEARTH_ASSIGN(const BundleImport bundle, cache.Import(bundle_, import_));
+  for (const std::string& warning : bundle.warnings) output_.PrintWarning(warning);
   return Done(TextOf(bundle), BundleImportJson(cache.folder(), bundle));
 }
 

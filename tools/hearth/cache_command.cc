@@ -30,9 +30,10 @@ class CacheCommand final : public Verb {
     AddPart("path", "Where the cache is", "hearth cache path", &CacheCommand::Path);
     CLI::App* list = AddPart("ls", "The entries, most recently used first", "hearth cache ls --kind weights --json -",
                              &CacheCommand::List);
-    filter_.AddOptions(*list);
-    list->add_flag("--by-model", by_model_,
-                   "The models that used the cache, with the bytes that each has alone and shares");
+    CLI::Option* by_model = list->add_flag(
+        "--by-model", by_model_, "The models that used the cache, with the bytes that each has alone and shares");
+    // A list of models, or of what crashed, that ignored a filter would pass for the filtered one.
+    for (CLI::Option* option : filter_.AddOptions(*list)) by_model->excludes(option);
     AddPart("doctor", "What is wrong with the cache, what that costs and what repairs it; exit code 1 if anything is",
             "hearth cache doctor", &CacheCommand::Doctor);
     AddPart("show", "One entry with its full key", "hearth cache show 1f2e3d", &CacheCommand::Show)
@@ -94,9 +95,10 @@ class CacheCommand final : public Verb {
         ->type_name("AGE");
     CLI::App* clear =
         AddPart("clear", "Deletes the entries", "hearth cache clear --kind program --yes", &CacheCommand::Clear);
-    filter_.AddOptions(*clear);
-    clear->add_flag("--quarantine", quarantine_,
-                    "Deletes no entries: lifts the quarantine of those that crashed three runs in a row");
+    CLI::Option* quarantine =
+        clear->add_flag("--quarantine", quarantine_,
+                        "Deletes no entries: lifts the quarantine of all that crashed three runs in a row");
+    for (CLI::Option* option : filter_.AddOptions(*clear)) quarantine->excludes(option);
     CLI::App* pin = AddPart("pin", "Keeps a model's entries, however full the cache gets",
                             "hearth cache pin model.tflite", &CacheCommand::Pin);
     pin->add_flag("--off", unpin_, "No longer");
@@ -117,10 +119,12 @@ class CacheCommand final : public Verb {
     CLI::App* warm = AddPart("warm", "Prepares models ahead of time, so that their first start is warm",
                              "hearth cache warm mobilenet.tflite --device all", &CacheCommand::Warm);
     CLI::Option* models = warm->add_option("MODEL", models_, "A .tflite file")->type_name("...");
-    warm->add_flag("--from-cache", from_cache_,
-                   "No models: what the cache's own plans need, for use after a driver update")
-        ->excludes(models);
+    CLI::Option* from_cache =
+        warm->add_flag("--from-cache", from_cache_,
+                       "No models: what the cache's own plans need, for use after a driver update")
+            ->excludes(models);
     AddDevicesOption(*warm, devices_, "As for run; all: every usable device")->capture_default_str();
+    AddSimulateOption(*warm, session_options_.simulate)->excludes(from_cache);
     warm_flags_.AddChoices(*warm);
     AddPlanOptions(*warm, session_options_);
     AddTuneOption(*warm, session_options_);
@@ -129,6 +133,7 @@ class CacheCommand final : public Verb {
                                 "hearth cache explain mobilenet.tflite --device opencl", &CacheCommand::Explain);
     explain_flags_.AddOptions(*explain);
     AddDeviceOption(*explain, session_options_.device);
+    AddSimulateOption(*explain, session_options_.simulate);
     AddPlanOptions(*explain, session_options_);
     AddCacheTierOptions(*explain, session_options_);
   }
@@ -245,7 +250,7 @@ class CacheCommand final : public Verb {
     if (quarantine_) {
       HEARTH_ASSIGN(const uint64_t count, cache.LiftQuarantine());
       output_.PrintText(fmt::format("{} entries were in quarantine\n", count));
-      return Done(RemovedEntriesJson(cache.folder(), {}));
+      return Done(LiftedQuarantineJson(cache.folder(), count));
     }
     HEARTH_ASSIGN(const CacheFilter filter, filter_.Filter(cache));
     // A damaged store has no list; clearing moves it aside.

@@ -1,10 +1,17 @@
 #include "tools/hearth/cache_filter_flags.h"
 
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+
 #include "cache/entry_row.h"
+#include "cache/reports.h"
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
-#include "hearth/device.h"
 #include "tools/hearth/cache_text.h"
+#include "tools/hearth/device_listing.h"
+#include "tools/hearth/session_flags.h"
 
 namespace hearth {
 namespace {
@@ -15,44 +22,82 @@ std::vector<std::string> KindNames() {
   return names;
 }
 
-}  // namespace
-
-void CacheFilterFlags::AddOptions(CLI::App& part) {
-  part.add_option("--kind", filter_.kind, "Only entries of this kind")
-      ->check(CLI::IsMember(KindNames()))
-      ->type_name("KIND");
-  part.add_option("--model", model_, "Only entries that this model asks for, on --device or on all devices")
-      ->type_name("FILE");
-  part.add_option("--device", filter_.device, "Only entries made for this device: opencl, or part of its name")
-      ->type_name("D");
-  part.add_option("--unused-for", unused_for_, "Only entries not used for that long: 30d, 12h, 45m, 10s")
-      ->check(Age())
-      ->type_name("AGE");
-  part.add_option("--from", filter_.origin, "Only entries that were made here, or came from a bundle or a server")
-      ->check(CLI::IsMember({"here", "bundle", "server"}))
-      ->type_name("ORIGIN");
-  part.add_option("--signed-by", filter_.signed_by, "Only entries that this public key has signed: its hex digits")
-      ->type_name("KEY");
+// The device that an entry was made for: its backend, name and driver. Empty if devices share the entry.
+std::string DeviceOf(const CacheKeyFields& fields) {
+  const auto value = [&](std::string_view name) {
+    const auto field = std::ranges::find(fields, name, [](const auto& pair) { return std::string_view(pair.first); });
+    return field == fields.end() ? std::string() : field->second;
+  };
+  return value("device").empty() ? "" : value("backend") + "\n" + value("device") + "\n" + value("driver");
 }
 
-// Adds the digests of the entries that the model finds.
+// Adds the entries that the model's sessions used, whatever their options were. If `devices` were named, only theirs:
+// entries that devices share are then left to the look-up.
+Status AddUsedEntries(const Cache& cache, const std::string& fingerprint,
+                      const std::optional<std::set<std::string>>& devices, std::vector<std::string>& digests) {
+  HEARTH_ASSIGN(const std::vector<ModelUses> models, ListUses(cache.folder()));
+  for (const ModelUses& uses : models) {
+    if (uses.model.fingerprint != fingerprint) continue;
+    CacheFilter of_model;
+    of_model.digests.emplace();
+    for (const Fingerprint& digest : uses.digests) of_model.digests->push_back(digest.ToHex());
+    HEARTH_ASSIGN(const std::vector<CacheEntry> entries, cache.List(of_model));
+    for (const CacheEntry& entry : entries) {
+      if (!devices || devices->contains(DeviceOf(entry.fields))) digests.push_back(entry.digest);
+    }
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+std::vector<CLI::Option*> CacheFilterFlags::AddOptions(CLI::App& part) {
+  CLI::Option* model =
+      part.add_option("--model", model_, "Only entries that this model asks for, on --device or on all devices")
+          ->type_name("FILE");
+  return {
+      model,
+      AddSimulateOption(part, simulate_)->needs(model),
+      part.add_option("--kind", filter_.kind, "Only entries of this kind")
+          ->check(CLI::IsMember(KindNames()))
+          ->type_name("KIND"),
+      part.add_option("--device", filter_.device, "Only entries made for this device: opencl, or part of its name")
+          ->type_name("D"),
+      part.add_option("--unused-for", unused_for_, "Only entries not used for that long: 30d, 12h, 45m, 10s")
+          ->check(Age())
+          ->type_name("AGE"),
+      part.add_option("--from", filter_.origin, "Only entries that were made here, or came from a bundle or a server")
+          ->check(CLI::IsMember({"here", "bundle", "server"}))
+          ->type_name("ORIGIN"),
+      part.add_option("--signed-by", filter_.signed_by, "Only entries that this public key has signed: its hex digits")
+          ->type_name("KEY")};
+}
+
+// Adds the digests of the entries that the model finds, or has used.
 Status CacheFilterFlags::AddEntriesOfModel(const Cache& cache, std::vector<std::string>& digests) const {
   std::vector<std::string> devices{filter_.device};
   if (filter_.device.empty()) {
     devices.clear();
-    for (const DeviceDescription& device : ListDevices()) {
+    HEARTH_ASSIGN(const std::vector<DeviceDescription> listed, ListDevicesAs(simulate_));
+    for (const DeviceDescription& device : listed) {
       if (device.usable) devices.push_back(device.id);
     }
   }
+  std::string fingerprint;
+  std::set<std::string> named;
   for (const std::string& device : devices) {
     SessionOptions options;
     options.device = device;
+    options.simulate = simulate_;
     HEARTH_ASSIGN(const CacheExplanation explanation, cache.Explain(model_, options));
     for (const CacheNeed& need : explanation.needs) {
       if (need.is_hit) digests.push_back(need.digest);
+      if (!DeviceOf(need.fields).empty()) named.insert(DeviceOf(need.fields));
     }
+    fingerprint = explanation.model_fingerprint;
   }
-  return Status::Ok();
+  const bool is_of_any = filter_.device.empty() && simulate_.empty();
+  return AddUsedEntries(cache, fingerprint, is_of_any ? std::nullopt : std::optional(named), digests);
 }
 
 Result<CacheFilter> CacheFilterFlags::Filter(const Cache& cache) const {

@@ -12,7 +12,7 @@ namespace hearth {
 
 class CacheFilterFlags {
  public:
-  void AddOptions(CLI::App& part);
+  std::vector<CLI::Option*> AddOptions(CLI::App& part);  // returns them
   // kInvalidArgument for an invalid age; as Session::Open if a model is named.
   Result<CacheFilter> Filter(const Cache& cache) const;
 
@@ -20,7 +20,7 @@ class CacheFilterFlags {
   Status AddEntriesOfModel(const Cache& cache, std::vector<std::string>& digests) const;
 
   CacheFilter filter_;
-  std::string model_, unused_for_;
+  std::string model_, simulate_, unused_for_;
 };
 
 // The time before which an entry was last used if it was unused for `age` ("30d").

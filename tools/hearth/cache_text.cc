@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <ctime>
 #include <filesystem>
@@ -48,6 +49,20 @@ std::string ValueText(const std::optional<std::string>& value) {
 
 std::string FileName(const std::string& path) {
   return std::filesystem::path(path).filename().string();
+}
+
+// The misses of the last start that had some.
+std::string LastMissesText(const std::vector<CacheMiss>& misses) {
+  if (misses.empty()) return "";
+  const int64_t when_ms = misses.front().when_ms;
+  const auto count = std::ranges::count(misses, when_ms, &CacheMiss::when_ms);
+  std::string text = fmt::format("the last start that compiled ({}) missed {} entr{}:\n", TimeText(when_ms), count,
+                                 count == 1 ? "y" : "ies");
+  for (const CacheMiss& miss : misses) {
+    if (miss.when_ms != when_ms) continue;
+    text += fmt::format("         {:<11} {}{}{}\n", miss.kind, miss.name, miss.name.empty() ? "" : "  ", miss.reason);
+  }
+  return text;
 }
 
 }  // namespace
@@ -165,7 +180,7 @@ std::string TextOf(const CacheExplanation& explanation) {
                           ValueText(difference.stored));
     }
   }
-  return text;
+  return text + LastMissesText(explanation.last_misses);
 }
 
 std::string TextOf(const std::vector<WarmResult>& results) {
@@ -231,9 +246,12 @@ std::string TextOf(const BundleInspection& bundle) {
 }
 
 std::string TextOf(const BundleImport& bundle) {
-  std::string text =
-      fmt::format("{} entries stored, {}; {}\n", bundle.entries, BytesText(bundle.blob_bytes),
-                  bundle.signed_by.empty() ? "not signed by a trusted key" : "signed by " + bundle.signed_by);
+  std::string text = fmt::format("{} entries stored, {}", bundle.entries, BytesText(bundle.blob_bytes));
+  if (bundle.quarantined > 0) {
+    text += fmt::format(", {} in quarantine until {} (`hearth cache clear --quarantine` lifts that)",
+                        bundle.quarantined, TimeText(bundle.quarantined_until_ms));
+  }
+  text += bundle.signed_by.empty() ? "; not signed by a trusted key\n" : "; signed by " + bundle.signed_by + "\n";
   if (bundle.other_devices > 0) {
     text += fmt::format("{} native programs for other devices or drivers were left out\n", bundle.other_devices);
   }

@@ -108,8 +108,12 @@ class ConformanceCommand final : public Verb {
     }
     HEARTH_TRY(WriteReports(all));
     if (IsInterrupted()) return ExitCode::kInterrupted;
-    const bool failed =
-        std::any_of(all.begin(), all.end(), [](const DeviceResults& r) { return r.Count(Outcome::kFailed) > 0; });
+    bool failed = false;
+    for (const DeviceResults& results : all) {
+      const std::string nothing = conformance::NothingPassedText(results);
+      if (!nothing.empty()) PrintError(nothing);
+      failed |= results.Count(Outcome::kFailed) > 0 || !nothing.empty();
+    }
     return failed ? ExitCode::kFailed : ExitCode::kFine;
   }
 

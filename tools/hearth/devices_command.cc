@@ -1,7 +1,11 @@
 // hearth devices
+#include <fmt/ranges.h>
+
 #include "core/base/error.h"
 #include "hearth/device.h"
+#include "tools/hearth/device_listing.h"
 #include "tools/hearth/printing.h"
+#include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
 
 namespace hearth {
@@ -15,7 +19,9 @@ class DevicesCommand final : public Verb {
 
   void AddOptions(CLI::App& app) override {
     app.add_flag("--rules", lists_rules_, "What Hearth knows about drivers: the rules that --rules forces on or off");
-    app.add_flag("--profiles", lists_profiles_, "The devices that --simulate can make a software driver act as");
+    CLI::Option* profiles =
+        app.add_flag("--profiles", lists_profiles_, "The devices that --simulate can make a software driver act as");
+    AddSimulateOption(app, simulate_)->excludes(profiles);
     output_.AddOptions(app);
   }
 
@@ -24,12 +30,30 @@ class DevicesCommand final : public Verb {
   }
 
  private:
+  // With a profile also the devices on which the rule then applies; without one no driver is opened for the list.
   Result<ExitCode> ListRules() {
-    TextTable table({{"rule"}, {"where it applies"}, {"measured"}});
+    const bool is_simulation = !simulate_.empty();
+    std::vector<DeviceDescription> devices;
+    if (is_simulation) {
+      HEARTH_ASSIGN(devices, ListDevicesAs(simulate_));
+    }
+    std::vector<TextTable::Column> columns{{"rule"}, {"where it applies"}, {"measured"}};
+    if (is_simulation) columns.insert(columns.begin() + 1, {"applies to"});
+    TextTable table(columns);
     Json rules = Json::array();
     for (const DriverRule& rule : DriverRules()) {
-      table.AddRow({rule.name, rule.sentence, rule.measured});
-      rules.push_back({{"name", rule.name}, {"sentence", rule.sentence}, {"measured", rule.measured}});
+      std::vector<std::string> row{rule.name, rule.sentence, rule.measured}, ids;
+      Json json = {{"name", rule.name}, {"sentence", rule.sentence}, {"measured", rule.measured}};
+      for (const DeviceDescription& device : devices) {
+        const auto of_device = device.rules.find(rule.name);
+        if (of_device != device.rules.end() && of_device->second) ids.push_back(device.id);
+      }
+      if (is_simulation) {
+        row.insert(row.begin() + 1, ids.empty() ? "no device" : fmt::format("{}", fmt::join(ids, ", ")));
+        json["applies_to"] = ids;
+      }
+      table.AddRow(std::move(row));
+      rules.push_back(std::move(json));
     }
     output_.PrintText(table.ToString());
     HEARTH_TRY(output_.WriteJson({{"rules", rules}}));
@@ -55,7 +79,8 @@ class DevicesCommand final : public Verb {
   Result<ExitCode> ListAllDevices() {
     TextTable table({{"device"}, {"usable"}, {"type"}, {"name"}, {"driver, or why not"}});
     Json devices = Json::array();
-    for (const DeviceDescription& device : ListDevices()) {
+    HEARTH_ASSIGN(const std::vector<DeviceDescription> listed, ListDevicesAs(simulate_));
+    for (const DeviceDescription& device : listed) {
       table.AddRow({device.id, device.usable ? "yes" : "no", device.type, device.name,
                     device.usable ? device.driver : device.reason});
       devices.push_back({{"id", device.id},
@@ -74,6 +99,7 @@ class DevicesCommand final : public Verb {
   }
 
   bool lists_rules_ = false, lists_profiles_ = false;
+  std::string simulate_;
   OutputOptions output_;
 };
 

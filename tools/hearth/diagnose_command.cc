@@ -14,9 +14,11 @@
 #include "hearth/graph_builder.h"
 #include "hearth/session.h"
 #include "hearth/version.h"
+#include "tools/hearth/device_listing.h"
 #include "tools/hearth/error_record.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/printing.h"
+#include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
 
 extern char** environ;
@@ -68,14 +70,16 @@ Json SystemJson() {
 }
 
 // Runs a convolution with a known result: "fine", or the error.
-std::string SelfTest(const std::string& device) {
+std::string SelfTest(const std::string& device, const std::string& profile) {
   const auto test = [&]() -> Status {
     GraphBuilder builder("self test");
     constexpr std::array<float, 9> kOnes = {1, 1, 1, 1, 1, 1, 1, 1, 1};
     const BuilderTensor kernel = builder.Constant("kernel", {1, 3, 3, 1}, kOnes);
     builder.Output(builder.Conv2D(builder.Input("x", {1, 8, 8, 1}), kernel, {}, {}), "sum");
     HEARTH_ASSIGN(const Model model, std::move(builder).Build());
-    HEARTH_ASSIGN(Session session, Session::Create(model, {.device = device, .use_cache = false, .start = "ready"}));
+    HEARTH_ASSIGN(
+        Session session,
+        Session::Create(model, {.device = device, .simulate = profile, .use_cache = false, .start = "ready"}));
     const std::vector<float> ones(64, 1.0f);
     HEARTH_TRY(session.SetInput(0, std::as_bytes(std::span(ones))));
     HEARTH_TRY(session.Run());
@@ -91,9 +95,10 @@ std::string SelfTest(const std::string& device) {
   return status.ok() ? "fine" : WithoutUserData(status.message());
 }
 
-Json DevicesJson() {
+Result<Json> DevicesJson(const std::string& profile) {
   Json list = Json::array();
-  for (const DeviceDescription& device : ListDevices()) {
+  HEARTH_ASSIGN(const std::vector<DeviceDescription> devices, ListDevicesAs(profile));
+  for (const DeviceDescription& device : devices) {
     Json json = {{"id", device.id},
                  {"backend", device.backend},
                  {"name", device.name},
@@ -101,9 +106,10 @@ Json DevicesJson() {
                  {"type", device.type},
                  {"usable", device.usable},
                  {"reason", WithoutUserData(device.reason)},
-                 {"limits", device.features}};
+                 {"limits", device.features},
+                 {"rules", device.rules}};
     json["limits"].erase("uuid");  // it identifies the machine
-    if (device.usable) json["self_test"] = SelfTest(device.id);
+    if (device.usable) json["self_test"] = SelfTest(device.id, profile);
     list.push_back(std::move(json));
   }
   return list;
@@ -140,12 +146,14 @@ class DiagnoseCommand final : public Verb {
 
   void AddOptions(CLI::App& app) override {
     app.add_option("FILE", path_, "Where the JSON goes; - for standard output")->required()->type_name("");
+    AddSimulateOption(app, simulate_);
   }
 
   Result<ExitCode> Run() override {
     if (path_ != "-") HEARTH_TRY(CheckWritable(path_));
-    const Json json = {{"hearth", HEARTH_VERSION}, {"system", SystemJson()}, {"variables", VariablesThatAreSet()},
-                       {"devices", DevicesJson()}, {"cache", CacheJson()},   {"last_errors", RecordedErrors()}};
+    HEARTH_ASSIGN(Json devices, DevicesJson(simulate_));
+    const Json json = {{"hearth", HEARTH_VERSION},      {"system", SystemJson()}, {"variables", VariablesThatAreSet()},
+                       {"devices", std::move(devices)}, {"cache", CacheJson()},   {"last_errors", RecordedErrors()}};
     const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
     if (path_ == "-") {
       std::fwrite(text.data(), 1, text.size(), stdout);
@@ -161,7 +169,7 @@ class DiagnoseCommand final : public Verb {
   }
 
  private:
-  std::string path_;
+  std::string path_, simulate_;
 };
 
 }  // namespace

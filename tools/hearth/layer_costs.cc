@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 
+#include "frontends/api/model_data.h"
 #include "tools/hearth/printing.h"
 
 namespace hearth {

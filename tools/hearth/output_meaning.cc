@@ -11,6 +11,7 @@
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/graph/op_text.h"
+#include "frontends/api/model_data.h"
 #include "tools/hearth/skeleton.h"
 
 namespace hearth {

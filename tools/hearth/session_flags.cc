@@ -76,10 +76,11 @@ CLI::Option* AddDevicesOption(CLI::App& app, std::vector<std::string>& devices, 
       ->check(CLI::Validator(WhyNoDeviceName, ""));
 }
 
-void AddSimulateOption(CLI::App& app, std::string& profile, const std::string& more) {
-  app.add_option("--simulate", profile,
-                 "Open a software driver that answers as another device (`hearth devices --profiles`)" + more +
-                     ": its limits, rules and paths; times are meaningless")
+CLI::Option* AddSimulateOption(CLI::App& app, std::string& profile, const std::string& more) {
+  return app
+      .add_option("--simulate", profile,
+                  "Open a software driver that answers as another device (`hearth devices --profiles`)" + more +
+                      ": its limits, rules and paths; times are meaningless")
       ->type_name("PROFILE");
 }
 
@@ -92,7 +93,7 @@ void AddCpuOpsOption(CLI::App& app, std::vector<std::string>& cpu_ops) {
 
 CLI::Option* AddCacheOption(CLI::App& app, std::string& folder) {
   return app
-      .add_option("--cache", folder,
+      .add_option("--cache,--cache-folder,--cache-dir", folder,
                   "Cache folder (default $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth)")
       ->type_name("DIR")
       ->check(NotEmpty("the folder's name"));
@@ -115,7 +116,7 @@ std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& opt
           ->type_name("FILE"),
       app.add_flag("--trust-cache-layers", options.trust_cache_layers, "Also use layers that no such key has signed"),
       app.add_option_function<std::string>(
-             "--cache-max-size", set_max_size,
+             "--cache-max-size,--cache-max-bytes,--max-cache-size", set_max_size,
              "The cache's size limit: bytes, or a number with K, M, G (default $HEARTH_CACHE_MAX_SIZE or 1G)")
           ->type_name("SIZE"),
       app.add_option("--cache-wait", options.cache_wait_ms,
@@ -205,10 +206,12 @@ ExitCode SessionFlags::WaitForDevice(Session& session) const {
 ExitCode SessionFlags::CodeOf(const Report& report) const {
   const auto& programs = report.programs;
   if (!expect_warm_ || programs.compiled + programs.spirv_compiled == 0) return ExitCode::kFine;
-  PrintError(
-      fmt::format("this start should have been warm, but compiled {} programs and {} texts to SPIR-V; `hearth cache "
-                  "explain` says why",
-                  programs.compiled, programs.spirv_compiled));
+  // Explained for another device, the entries of this one would be missing there.
+  const std::string& profile = report.device.simulates;
+  PrintError(fmt::format(
+      "this start should have been warm, but compiled {} programs and {} texts to SPIR-V; `hearth cache "
+      "explain MODEL --device {}{}` says why",
+      programs.compiled, programs.spirv_compiled, report.device.id, profile.empty() ? "" : " --simulate " + profile));
   return ExitCode::kFailed;
 }
 

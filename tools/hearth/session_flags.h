@@ -22,9 +22,9 @@ namespace hearth {
 void AddDeviceOption(CLI::App& app, std::string& device, const std::string& help = "");
 // --device with a list.
 CLI::Option* AddDevicesOption(CLI::App& app, std::vector<std::string>& devices, const std::string& description);
+// --simulate PROFILE. `more`: what it takes beside a profile's name.
+CLI::Option* AddSimulateOption(CLI::App& app, std::string& profile, const std::string& more = "");
 // --cpu-ops alone.
-// --simulate PROFILE.
-void AddSimulateOption(CLI::App& app, std::string& profile, const std::string& more = "");
 void AddCpuOpsOption(CLI::App& app, std::vector<std::string>& cpu_ops);
 
 // Options on which a start's cache entries depend besides model and device: --precision, --model-token, --cpu-ops; and
@@ -32,9 +32,9 @@ void AddCpuOpsOption(CLI::App& app, std::vector<std::string>& cpu_ops);
 void AddPlanOptions(CLI::App& app, SessionOptions& options);
 // --tune, with a progress bar on standard error.
 void AddTuneOption(CLI::App& app, SessionOptions& options);
-// --cache alone.
+// --cache-folder alone.
 CLI::Option* AddCacheOption(CLI::App& app, std::string& folder);
-// Options beside that folder: --cache-layer, --cache-max-size, --cache-server, --cache-server-keys,
+// Options beside that folder: --cache-layer, --cache-max-bytes, --cache-server, --cache-server-keys,
 // --cache-server-sign.
 std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& options);
 
@@ -76,7 +76,7 @@ class WarningPrinter {
   size_t printed_ = 0;
 };
 
-// The report as JSON, with "outputs".
+// The report as JSON, with "outputs" and, in "device", the profile that it simulates.
 Json ReportJson(const Report& report, Json outputs);
 
 // "opencl:0 (NVIDIA ...): asked for as 'opencl'", and where the operators run.

@@ -60,6 +60,10 @@ class Cache:
         return json.loads(self._native.clear(_filter("kind", kind), _filter("device", device),
                                              _filter("signed_by", signed_by)))
 
+    def lift_quarantine(self) -> Dict[str, Any]:
+        """Accepts entries again that three processes in a row died with; `lifted` of the result tells how many."""
+        return json.loads(self._native.lift_quarantine())
+
     def models(self) -> Dict[str, Any]:
         """The models whose sessions used the cache, with their sizes, shared and own."""
         return json.loads(self._native.models())

@@ -1,6 +1,7 @@
 """Pictures of cameras and decoders as inputs: the device converts, crops, rotates and resizes them."""
 
 import dataclasses
+import operator
 from typing import Any, List, Sequence, Tuple, Union
 
 import numpy as np
@@ -9,6 +10,9 @@ from hearth import _hearth
 
 _FORMATS = ("rgba8", "bgra8", "rgb8", "nv12", "nv21", "i420")
 _CHANNELS = {"rgba8": 4, "bgra8": 4, "rgb8": 3}
+
+_INT32 = range(-(2**31), 2**31)
+_UINT64 = range(2**64)
 
 PerChannel = Union[float, Sequence[float]]
 
@@ -56,10 +60,10 @@ class Frame:
 
         "rgba8", "bgra8", "rgb8": an array [height, width, channels]. "nv12", "nv21": a pair of arrays, Y [height, width] and
         [height / 2, width / 2, 2], rounded up. "i420": three, Y, U and V. These also as one array [height * 3 / 2,
-        width] with even height and width. Or a DmaBuf of any format. `crop`: x, y, width, height; width 0: all. `matrix`:
-        "bt601" or "bt709"; `full_range`: Y from 0 to 255, else 16 to 235. `mean`, `scale`: a number, or one per channel.
-        `raw_bytes`: 8-bit inputs are the values themselves (int8: minus 128); False: the scaled values, rounded to the
-        input's grid.
+        width] with even height and width. Or a DmaBuf of any format. `crop`: x, y, width, height; four zeros: all.
+        `matrix`: "bt601" or "bt709"; `full_range`: Y from 0 to 255, else 16 to 235. `mean`, `scale`: one number for all
+        channels, or one per channel. `raw_bytes`: 8-bit inputs are the values themselves (int8: minus 128); False: the
+        scaled values, rounded to the input's grid.
         """
         if format not in _FORMATS:
             raise ValueError(f"there is no format {format!r}; there are {', '.join(_FORMATS)}")
@@ -67,7 +71,7 @@ class Frame:
             raise ValueError(f"there is no matrix {matrix!r}; there are bt601 and bt709")
         is_dma_buf = isinstance(pixels, DmaBuf)
         if is_dma_buf:
-            height, width = pixels.height, pixels.width
+            height, width = (_whole_number(getattr(pixels, side), side, _INT32) for side in ("height", "width"))
             places = _dma_buf_places(pixels)
         else:
             self._planes = _planes(pixels, format)  # alive as long as the frame
@@ -78,16 +82,16 @@ class Frame:
             width,
             height,
             places,
-            tuple(crop),
-            rotation,
-            (flip_horizontally, flip_vertically),
+            _rectangle(crop),
+            _whole_number(rotation, "rotation", _INT32),
+            (bool(flip_horizontally), bool(flip_vertically)),
             matrix == "bt709",
-            full_range,
-            _by_channel(mean, 0.0),
-            _by_channel(scale, 1.0),
-            raw_bytes,
+            bool(full_range),
+            _by_channel(mean, "mean", 0.0),
+            _by_channel(scale, "scale", 1.0),
+            bool(raw_bytes),
             is_dma_buf,
-            pixels.modifier if is_dma_buf else 0,
+            _whole_number(pixels.modifier, "modifier", _UINT64) if is_dma_buf else 0,
         )
 
 
@@ -149,12 +153,33 @@ def _dma_buf_places(memory: DmaBuf) -> List[Tuple[int, int, int, int]]:
         number = descriptor.fileno() if hasattr(descriptor, "fileno") else int(descriptor)
         if number < 1 or offset < 0 or pitch < 0:
             raise ValueError(f"no plane of a dma-buf: descriptor {number}, offset {offset}, row pitch {pitch}")
-        places.append((number, 0, offset, pitch))
+        place = [_whole_number(value, "a plane", _UINT64) for value in (number, offset, pitch)]
+        places.append((place[0], 0, place[1], place[2]))
     return places
 
 
-def _by_channel(value: PerChannel, rest: float) -> List[float]:
-    values = [float(v) for v in value] if np.ndim(value) else [float(value)] * 4  # type: ignore[union-attr, arg-type]
-    if len(values) > 4:
-        raise ValueError(f"mean and scale have a number per channel, at most 4, not {len(values)}")
+def _whole_number(value: Any, what: str, among: range) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} takes whole numbers, not {value!r}") from None
+    if number not in among:
+        raise ValueError(f"{what} takes numbers from {among[0]} to {among[-1]}, not {number}")
+    return number
+
+
+def _rectangle(crop: Sequence[int]) -> Tuple[int, int, int, int]:
+    numbers = tuple(crop) if np.iterable(crop) else ()
+    if len(numbers) != 4:
+        raise ValueError(f"crop takes four numbers, x, y, width and height, not {crop!r}")
+    x, y, width, height = (_whole_number(number, "crop", _INT32) for number in numbers)
+    return x, y, width, height
+
+
+def _by_channel(value: PerChannel, what: str, rest: float) -> List[float]:
+    values = [float(number) for number in np.atleast_1d(value)]
+    if len(values) == 1:
+        return values * 4
+    if len(values) not in (3, 4):
+        raise ValueError(f"{what} takes one number for all channels, or one for each of 3 or 4, not {len(values)}")
     return values + [rest] * (4 - len(values))

@@ -1,0 +1,85 @@
+// What an inference costs on a discrete GPU beside its kernels: driver calls of the shared models on a simulated one.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/vulkan/backend.h"
+#include "frontends/api/session_data.h"
+#include "tests/models/golden_session.h"
+#include "tests/testing/sample.h"
+#include "tests/testing/shared_data.h"
+
+namespace hearth {
+namespace {
+
+using testing::Golden;
+
+// Models.EveryRunOnADiscreteGpu runs all.
+std::vector<std::string> ModelsToRun() {
+  if (testing::IsWhole()) return {std::begin(testing::kGoldenModels), std::end(testing::kGoldenModels)};
+  return {"face_detection_front", "kws_ref_model_int8", "mnist_lstm_f32", "mobilenet_v1_0.25_128_quant", "vww_96_int8"};
+}
+
+VulkanCalls operator-(const VulkanCalls& a, const VulkanCalls& b) {
+  return {a.allocations - b.allocations, a.submissions - b.submissions, a.waits - b.waits};
+}
+
+class VulkanRuns : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    const auto manifest = SharedFolder() / "goldens" / GetParam() / "manifest.json";
+    HEARTH_SKIP_WITHOUT(manifest);
+    if (const Status usable = ChooseDevices("vulkan").status(); !usable.ok()) GTEST_SKIP() << usable.message();
+    const Golden golden = testing::ReadGolden(SharedFolder(), manifest);
+    Result<Model> model = Model::FromFile(golden.model);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    auto data = std::make_unique<SessionData>();
+    data->options = {.device = "vulkan", .simulate = "navi21", .use_cache = false};
+    data->owned_model = std::make_shared<const Model>(std::move(model).value());
+    data->model = data->owned_model.get();
+    data_ = data.get();
+    Result<Session> session = CreateSession(std::move(data));
+    ASSERT_TRUE(session.ok()) << session.status().message();
+    session_ = std::make_unique<Session>(std::move(session).value());
+    for (size_t k = 0; k < golden.inputs.size(); ++k) {
+      ASSERT_TRUE(session_->SetInput(k, golden.inputs[k].bytes).ok());
+    }
+  }
+
+  // Of one run.
+  VulkanCalls CallsOfARun() {
+    const VulkanCalls before = VulkanCallsOf(*data_->opened.device);
+    const Status ran = session_->Run();
+    EXPECT_TRUE(ran.ok()) << ran.message();
+    return VulkanCallsOf(*data_->opened.device) - before;
+  }
+
+  const SessionData* data_ = nullptr;  // the session's
+  std::unique_ptr<Session> session_;
+};
+
+// No shared model is too long for one submission, nor does any need the CPU, which would take a wait for each step
+// there.
+TEST_P(VulkanRuns, AllocateNothingSubmitOnceAndWaitOnceAfterTheFirst) {
+  ASSERT_FALSE(data_->runner->plan().has_host_steps());
+  CallsOfARun();
+  for (int run = 2; run <= 5; ++run) {  // the estimate of a slice could be corrected after the second and the fourth
+    const VulkanCalls calls = CallsOfARun();
+    EXPECT_EQ(calls.allocations, 0u) << "run " << run;
+    EXPECT_EQ(calls.submissions, 1u) << "run " << run;
+    EXPECT_EQ(calls.waits, 1u) << "run " << run;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(SharedModels, VulkanRuns, ::testing::ValuesIn(ModelsToRun()), [](const auto& info) {
+  std::string name = info.param;
+  std::ranges::replace(name, '.', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace hearth
