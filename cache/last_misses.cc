@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cache/entry_row.h"
+#include "cache/key_values.h"
 #include "cache/reports.h"
 #include "core/base/byte_reader.h"
 #include "core/base/contains.h"
@@ -70,8 +71,7 @@ std::vector<CacheMiss> Decoded(std::span<const std::byte> bytes) {
 
 std::string FirstOf(const CacheKeyFields& fields, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
-    const auto field = std::ranges::find(fields, name, [](const auto& named) { return std::string_view(named.first); });
-    if (field != fields.end()) return field->second;
+    if (std::string value = ValueOf(fields, name); !value.empty()) return value;
   }
   return "";
 }

@@ -5,18 +5,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 
 namespace examples {
 
-std::optional<Picture> LoadPicture(const std::string& path) {
-  Picture picture;
+int LoadPicture(const std::string& path, const std::string& model, Picture& picture) {
+  if (!std::filesystem::exists(model)) {
+    std::fprintf(stderr, "there is no model %s\n", model.c_str());
+    return kSkipped;
+  }
   const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
       stbi_load(path.c_str(), &picture.width, &picture.height, nullptr, 4), stbi_image_free);
-  if (pixels == nullptr) return std::nullopt;
+  if (pixels == nullptr) {
+    std::fprintf(stderr, "%s is not a picture\n", path.c_str());
+    return 1;
+  }
   picture.rgba.assign(pixels.get(), pixels.get() + size_t{4} * picture.width * picture.height);
-  return picture;
+  return 0;
 }
 
 bool SavePng(const Picture& picture, const std::string& path) {

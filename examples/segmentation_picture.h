@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,7 +18,8 @@ struct Picture {
   std::vector<uint8_t> rgba;  // rows from the top
 };
 
-std::optional<Picture> LoadPicture(const std::string& path);
+// 0, or the exit code after a line on stderr: kSkipped if there is no such model, 1 if `path` is not a picture.
+int LoadPicture(const std::string& path, const std::string& model, Picture& picture);
 bool SavePng(const Picture& picture, const std::string& path);
 // Bilinear.
 Picture Resized(const Picture& picture, int width, int height);

@@ -8,7 +8,6 @@
 // compared with that of a session that is given, and gives back, host memory.
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 
 #include "hearth/hearth.h"
 #include "zero_copy_gl/gl_window.h"
@@ -71,17 +70,10 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: zero_copy_gl model.tflite picture result.png [--check]\n");
     return 2;
   }
-  if (!std::filesystem::exists(argv[1])) {
-    std::fprintf(stderr, "there is no model %s\n", argv[1]);
-    return examples::kSkipped;
-  }
-  const auto picture = examples::LoadPicture(argv[2]);
-  if (!picture) {
-    std::fprintf(stderr, "%s is not a picture\n", argv[2]);
-    return 1;
-  }
+  examples::Picture picture;
+  if (const int code = examples::LoadPicture(argv[2], argv[1], picture); code != 0) return code;
   examples::GlWindow window;
-  if (!window.Open(*picture)) {
+  if (!window.Open(picture)) {
     std::fprintf(stderr, "no OpenGL ES 3.1 with storage buffers in fragment shaders\n");
     return examples::kSkipped;
   }

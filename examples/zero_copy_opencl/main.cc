@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 
 #include "hearth/hearth.h"
@@ -148,17 +147,10 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: zero_copy_opencl model.tflite picture labels.txt [--check]\n");
     return 2;
   }
-  if (!std::filesystem::exists(argv[1])) {
-    std::fprintf(stderr, "there is no model %s\n", argv[1]);
-    return examples::kSkipped;
-  }
-  const auto picture = examples::LoadPicture(argv[2]);
-  if (!picture) {
-    std::fprintf(stderr, "%s is not a picture\n", argv[2]);
-    return 1;
-  }
+  examples::Picture picture;
+  if (const int code = examples::LoadPicture(argv[2], argv[1], picture); code != 0) return code;
   std::vector<std::string> labels;
   std::ifstream file(argv[3]);
   for (std::string line; std::getline(file, line);) labels.push_back(line);
-  return Run(argv[1], *picture, labels, argc > 4 && std::strcmp(argv[4], "--check") == 0);
+  return Run(argv[1], picture, labels, argc > 4 && std::strcmp(argv[4], "--check") == 0);
 }

@@ -9,7 +9,6 @@
 // it is compared with that of a session that is given, and gives back, host memory.
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 
 #include "hearth/hearth.h"
 #include "segmentation_picture.h"
@@ -192,19 +191,12 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: zero_copy_vulkan model.tflite picture result.png [--images] [--check]\n");
     return 2;
   }
-  if (!std::filesystem::exists(argv[1])) {
-    std::fprintf(stderr, "there is no model %s\n", argv[1]);
-    return examples::kSkipped;
-  }
-  const auto picture = examples::LoadPicture(argv[2]);
-  if (!picture) {
-    std::fprintf(stderr, "%s is not a picture\n", argv[2]);
-    return 1;
-  }
+  examples::Picture picture;
+  if (const int code = examples::LoadPicture(argv[2], argv[1], picture); code != 0) return code;
   Flags flags;
   for (int k = 4; k < argc; ++k) {
     if (std::strcmp(argv[k], "--check") == 0) flags.check = true;
     if (std::strcmp(argv[k], "--images") == 0) flags.images = true;
   }
-  return Run(argv[1], examples::Resized(*picture, kSize, kSize), argv[3], flags);
+  return Run(argv[1], examples::Resized(picture, kSize, kSize), argv[3], flags);
 }

@@ -228,8 +228,7 @@ Status RequestPlan(SessionData& data) {
 void ProbeAtFirstUse(SessionData& data) {
   if (data.store == nullptr || data.opened.device == nullptr || data.options.cache_read_only) return;
   if (std::exchange(data.opened.is_probed, true)) return;
-  ProbeReadPathOnce(*data.opened.device, data.opened.info, *data.store);
-  data.plan_request.options.read_path = ProbedReadPath(data.opened.info, *data.store);
+  data.plan_request.options.read_path = ProbeReadPathOnce(*data.opened.device, data.opened.info, *data.store);
 }
 
 Status Prepare(SessionData& data) {

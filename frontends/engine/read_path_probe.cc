@@ -98,6 +98,20 @@ bool IsDecidedByProbe(const DeviceInfo& info) {
   return !is_known && info.max_texel_elements >= kTexels;
 }
 
+std::optional<ProbeAnswer> StoredAnswer(const CacheKey& key, BlobStore& store) {
+  const auto bytes = store.Get(key);
+  ProbeAnswer answer;
+  if (!bytes || bytes->size() != sizeof(answer)) return std::nullopt;
+  std::memcpy(&answer, bytes->data(), sizeof(answer));
+  return answer;
+}
+
+std::optional<AccessPath> FasterPath(const ProbeAnswer& answer) {
+  if (answer.buffer_ms > kMargin * answer.texel_ms) return AccessPath::kTexelBuffer;
+  if (answer.texel_ms > kMargin * answer.buffer_ms) return AccessPath::kBuffer;
+  return std::nullopt;
+}
+
 }  // namespace
 
 Status TryTexelReads(Device& device) {
@@ -113,24 +127,21 @@ CacheKey ReadPathProbeKey(const DeviceInfo& info) {
 
 std::optional<AccessPath> ProbedReadPath(const DeviceInfo& info, BlobStore& store) {
   if (!IsDecidedByProbe(info)) return std::nullopt;
-  const auto bytes = store.Get(ReadPathProbeKey(info));
-  ProbeAnswer answer;
-  if (!bytes || bytes->size() != sizeof(answer)) return std::nullopt;
-  std::memcpy(&answer, bytes->data(), sizeof(answer));
-  if (answer.buffer_ms > kMargin * answer.texel_ms) return AccessPath::kTexelBuffer;
-  if (answer.texel_ms > kMargin * answer.buffer_ms) return AccessPath::kBuffer;
-  return std::nullopt;
+  const auto answer = StoredAnswer(ReadPathProbeKey(info), store);
+  return answer ? FasterPath(*answer) : std::nullopt;
 }
 
-void ProbeReadPathOnce(Device& device, const DeviceInfo& info, BlobStore& store) {
+std::optional<AccessPath> ProbeReadPathOnce(Device& device, const DeviceInfo& info, BlobStore& store) {
+  if (!IsDecidedByProbe(info)) return std::nullopt;
   const CacheKey key = ReadPathProbeKey(info);
-  if (!IsDecidedByProbe(info) || store.Get(key)) return;
+  if (const auto answer = StoredAnswer(key, store)) return FasterPath(*answer);
   const Stopwatch watch;
   const Result<ProbeAnswer> measured = Measure(device);
-  if (measured.status().code() == StatusCode::kDeviceLost) return;
+  if (measured.status().code() == StatusCode::kDeviceLost) return std::nullopt;
   const ProbeAnswer answer = measured.ok() ? *measured : ProbeAnswer();
   const PutRequest put{&key, std::as_bytes(std::span(&answer, 1)), watch.milliseconds()};
   store.Put({&put, 1});
+  return FasterPath(answer);
 }
 
 }  // namespace hearth

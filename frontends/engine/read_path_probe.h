@@ -21,11 +21,11 @@ Status TryTexelReads(Device& device);
 // is of a software driver or a simulated device, where the rule decides.
 std::optional<AccessPath> ProbedReadPath(const DeviceInfo& info, BlobStore& store);
 
-// Runs the probe unless the store has its result or ProbedReadPath doesn't ask for one. It compiles two programs and
-// reads 0.8 GB, once for each device and driver; call it before a plan is made, since plans depend on its result.
-// `info` is the device's, with what the user forced. After an error the default stays, but a lost device is
-// asked again.
-void ProbeReadPathOnce(Device& device, const DeviceInfo& info, BlobStore& store);
+// What ProbedReadPath then tells. Runs the probe unless the store has its result or ProbedReadPath doesn't ask for one.
+// It compiles two programs and reads 0.8 GB, once for each device and driver; call it before a plan is made, since
+// plans depend on its result. `info` is the device's, with what the user forced. After an error the default stays, but
+// a lost device is asked again.
+std::optional<AccessPath> ProbeReadPathOnce(Device& device, const DeviceInfo& info, BlobStore& store);
 
 }  // namespace hearth
 

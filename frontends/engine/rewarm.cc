@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cache/key_values.h"
 #include "core/base/error.h"
 #include "core/device/device_rules.h"
 #include "core/plan/key_fields.h"
@@ -20,11 +21,6 @@
 
 namespace hearth {
 namespace {
-
-std::string ValueOf(const CacheKeyFields& fields, std::string_view name) {
-  const auto found = std::ranges::find(fields, name, &CacheKeyFields::value_type::first);
-  return found == fields.end() ? std::string() : found->second;
-}
 
 // Zeros of any size in place of a model's file. Pages take no memory, because nothing writes to them.
 class Zeros {

@@ -1,11 +1,10 @@
 #include "tools/hearth/cache_filter_flags.h"
 
-#include <algorithm>
 #include <optional>
 #include <set>
-#include <string_view>
 
 #include "cache/entry_row.h"
+#include "cache/key_values.h"
 #include "cache/reports.h"
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
@@ -24,11 +23,8 @@ std::vector<std::string> KindNames() {
 
 // The device that an entry was made for: its backend, name and driver. Empty if devices share the entry.
 std::string DeviceOf(const CacheKeyFields& fields) {
-  const auto value = [&](std::string_view name) {
-    const auto field = std::ranges::find(fields, name, [](const auto& pair) { return std::string_view(pair.first); });
-    return field == fields.end() ? std::string() : field->second;
-  };
-  return value("device").empty() ? "" : value("backend") + "\n" + value("device") + "\n" + value("driver");
+  const std::string device = ValueOf(fields, "device");
+  return device.empty() ? "" : ValueOf(fields, "backend") + "\n" + device + "\n" + ValueOf(fields, "driver");
 }
 
 // Adds the entries that the model's sessions used, whatever their options were. If `devices` were named, only theirs:
