@@ -7,7 +7,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
 #include <span>
+#include <string>
+#include <system_error>
 
 #include "core/base/round_up.h"
 
@@ -37,6 +42,17 @@ class SharedMemory {
   }
   uint64_t descriptor() const { return static_cast<uint64_t>(descriptor_); }
   uint64_t size_bytes() const { return size_bytes_; }
+
+  // The process's open descriptors of such memory, duplicates included. Those of other files are not counted: a
+  // driver's threads open and close files at any time.
+  static size_t CountOpen() {
+    size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+      std::error_code error;
+      count += std::filesystem::read_symlink(entry.path(), error).string().starts_with("/memfd:frame") ? 1 : 0;
+    }
+    return count;
+  }
 
  private:
   uint64_t size_bytes_;

@@ -7,7 +7,6 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -142,14 +141,10 @@ TEST_P(ExternalFrames, LeaveNoDescriptorOpenAndIgnorePlanesThatTheFormatLacks) {
   frame.planes[2].handle = 12345;
   ASSERT_EQ(AnswerTo(session, frame), AnswerTo(on_host, picture.frame()));
   ASSERT_TRUE(session.UnbindInput("x").ok());
-  const auto open = [] {
-    const std::filesystem::directory_iterator all("/proc/self/fd");
-    return std::distance(begin(all), end(all));
-  };
-  const auto before = open();
+  const size_t before = SharedMemory::CountOpen();
   for (int k = 0; k < 3; ++k) AnswerTo(session, frame);
   ASSERT_TRUE(session.UnbindInput("x").ok());
-  EXPECT_EQ(open(), before);
+  EXPECT_EQ(SharedMemory::CountOpen(), before);
 }
 
 TEST_P(ExternalFrames, OfOddSizesAndOffsetsAreReadByTheHost) {

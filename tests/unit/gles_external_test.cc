@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "backends/gles/driver_api.h"
@@ -169,16 +167,6 @@ bool FallsBackToTheHost(Session& session, Session& on_host) {
          IsRight(session.report().warnings.size() == 1, "no warning");
 }
 
-// Of frames: the driver's own threads open and close files at any time.
-size_t OpenDescriptors() {
-  size_t count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-    std::error_code error;
-    count += std::filesystem::read_symlink(entry.path(), error).string().starts_with("/memfd:frame") ? 1 : 0;
-  }
-  return count;
-}
-
 [[noreturn]] void RunAll() {
   gles::TheTableFilter() = [](gles::DriverApi& table) {
     real = table;
@@ -195,11 +183,12 @@ size_t OpenDescriptors() {
   Result<Session> session = Session::Create(model, options), on_host = Session::Create(model, options);
   bool is_right = true;
   if (session.ok() && on_host.ok()) {
-    const size_t before = OpenDescriptors();
+    const size_t before = testing::SharedMemory::CountOpen();
     is_right = ReadsDmaBufs(*session, *on_host) && ReadsHardwareBuffers(*session, *on_host);
     is_right &= IsRight(session->report().warnings.empty(), "a warning");
     is_right &= FallsBackToTheHost(*session, *on_host);
-    is_right &= session->UnbindInput("x").ok() && IsRight(OpenDescriptors() == before, "descriptors are left open");
+    is_right &= session->UnbindInput("x").ok() &&
+                IsRight(testing::SharedMemory::CountOpen() == before, "descriptors are left open");
   }
   std::fprintf(stderr, session.ok() && on_host.ok() ? "done\n" : "no device here\n");
   std::_Exit(is_right ? 0 : 1);

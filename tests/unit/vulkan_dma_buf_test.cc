@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <string_view>
 #include <vector>
@@ -253,11 +252,6 @@ bool ReadsFrames(Session& session, Session& on_host) {
   return IsRight(session.report().warnings.empty(), "a warning") && is_right;
 }
 
-size_t OpenDescriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<size_t>(std::distance(begin(all), end(all)));
-}
-
 [[noreturn]] void RunAll() {
   SwitchOn();
   const Model model = testing::NegationModel({1, 9, 12, 3});
@@ -269,12 +263,12 @@ size_t OpenDescriptors() {
   for (const char* simulate : {"", "navi21"}) {
     if (!on_host.ok()) break;
     options.simulate = simulate;
-    const size_t before = OpenDescriptors();
+    const size_t before = testing::SharedMemory::CountOpen();
     {
       Result<Session> session = Session::Create(model, options);
       is_right &= IsRight(session.ok(), session.status().message()) && ReadsFrames(*session, *on_host);
     }
-    is_right &= IsRight(OpenDescriptors() == before, "descriptors are left open");
+    is_right &= IsRight(testing::SharedMemory::CountOpen() == before, "descriptors are left open");
   }
   std::fprintf(stderr, on_host.ok() ? "done\n" : "no device here\n");
   std::_Exit(is_right ? 0 : 1);
