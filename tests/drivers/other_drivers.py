@@ -4,9 +4,11 @@
     other_drivers.py fetch                 downloads and unpacks them into build/drivers (140 MB; needs apt-get, not root)
     other_drivers.py run NAME [ARG...]     hearth conformance ARG... on one of them; exit 77: it is not there
     other_drivers.py frames NAME           the tests of frames in dma-bufs, which this driver must import
+    other_drivers.py mock                  Khronos' mock driver, which computes nothing, must not be usable
     other_drivers.py list
 
-Nothing is installed: a driver is chosen by environment variables of its loader, for one process.
+Nothing is installed: a driver is chosen by environment variables of its loader, for one process. SwiftShader and the mock
+driver need no fetch where chromium-common is installed (tools/setup).
 """
 
 import json
@@ -19,6 +21,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = pathlib.Path(os.environ.get("HEARTH_OTHER_DRIVERS", ROOT / "build" / "drivers"))
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
+CHROMIUM = "usr/lib/chromium/"
 NOT_THERE = 77
 
 # Packages by Debian's suites: 12 is "bookworm", whose backports have Mesa 25, and 13 is "trixie", whose have Mesa 26.
@@ -39,18 +42,25 @@ PACKAGES = {
 
 
 def vulkan_environment(folder, library, original):
-    """A manifest that names the unpacked library by its full path."""
+    """A manifest that names the driver's library by its full path."""
     manifest = json.loads((folder / original).read_text())
     manifest["ICD"]["library_path"] = str(folder / library)
-    path = folder / "icd.json"
+    path = FOLDER / f"{pathlib.Path(library).stem}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(manifest))
     return {"VK_ICD_FILENAMES": str(path), "LD_LIBRARY_PATH": str(folder / LIBRARIES)}
 
 
-def swiftshader():
-    folder = FOLDER / "swiftshader"
-    return vulkan_environment(folder, "usr/lib/chromium/libvk_swiftshader.so",
-                              "usr/lib/chromium/vk_swiftshader_icd.json")
+def folder_of(name):
+    """Where the driver's files are, as if it were the root of a system; None if they are nowhere."""
+    unpacked = FOLDER / name
+    if (unpacked / "usr").exists():
+        return unpacked
+    return pathlib.Path("/") if name == "swiftshader" and pathlib.Path("/", CHROMIUM).exists() else None
+
+
+def from_chromium(library):
+    return lambda: vulkan_environment(folder_of("swiftshader"), CHROMIUM + library, CHROMIUM + "vk_swiftshader_icd.json")
 
 
 def rusticl():
@@ -89,7 +99,7 @@ def by_own_loader(name, program):
 
 # Name: folder, backend, environment.
 DRIVERS = {
-    "swiftshader": ("swiftshader", "vulkan", swiftshader),
+    "swiftshader": ("swiftshader", "vulkan", from_chromium("libvk_swiftshader.so")),
     "rusticl": ("rusticl", "opencl", rusticl),
     "mesa25-vulkan": ("mesa25", "vulkan", mesa25_vulkan),
     "mesa25-gles": ("mesa25", "gles", mesa25_gles),
@@ -129,10 +139,15 @@ def fetch():
         print(f"{name}: unpacked into {FOLDER / name}")
 
 
+def is_there(name):
+    if folder_of(name) is None:
+        print(f"SKIP: {name} is not in {FOLDER}: tests/drivers/other_drivers.py fetch brings it")
+    return folder_of(name) is not None
+
+
 def on_driver(name, command_of, more_environment=None):
     folder, backend, environment = DRIVERS[name]
-    if not (FOLDER / folder / "usr").exists():
-        print(f"SKIP: {name} is not in {FOLDER}: tests/drivers/other_drivers.py fetch brings it")
+    if not is_there(folder):
         return NOT_THERE
     program, *arguments = command_of(backend)
     return subprocess.run([*by_own_loader(folder, program), *arguments],
@@ -154,6 +169,18 @@ def frames(name):
                      {"HEARTH_TEST_IMPORTS_DMA_BUF": DRIVERS[name][1]})
 
 
+def mock():
+    """The driver answers every call; only its results tell that it runs nothing."""
+    if not is_there("swiftshader"):
+        return NOT_THERE
+    environment = {**os.environ, **from_chromium("libVkICD_mock_icd.so")()}
+    command = [program("HEARTH_BIN", "hearth"), "devices", "--json", "-"]
+    listed = json.loads(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
+    mocks = [device for device in listed["devices"] if "Mock" in device["name"]]
+    print(json.dumps(mocks, indent=2))
+    return 0 if mocks and all(not device["usable"] and "self-test" in device["reason"] for device in mocks) else 1
+
+
 def main():
     match sys.argv[1:]:
         case ["fetch"]:
@@ -164,6 +191,8 @@ def main():
             sys.exit(run(name, arguments))
         case ["frames", name] if name in DRIVERS:
             sys.exit(frames(name))
+        case ["mock"]:
+            sys.exit(mock())
         case _:
             sys.exit(__doc__)
 
