@@ -25,7 +25,7 @@ constexpr std::string_view kByWorth =
 // Selects among the longest unused, so that only a part of a large store is read.
 Result<std::vector<Victim>> LeastWorthKeeping(Database& database, uint64_t wanted_bytes,
                                               const std::function<bool(const Fingerprint&)>& is_kept) {
-  HEARTH_ASSIGN(const int64_t count, database.Number("SELECT count(*) FROM entries"));
+  HEARTH_ASSIGN(const int64_t count, database.Number("SELECT count(id) FROM entries"));
   HEARTH_ASSIGN(const std::set<Fingerprint> pinned, PinnedDigests(database));
   HEARTH_ASSIGN(Statement rows, database.Prepare(kByWorth));
   std::vector<Victim> victims;

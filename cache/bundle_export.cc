@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -15,7 +16,9 @@
 #include "cache/entry_row.h"
 #include "cache/held_signal.h"
 #include "cache/latest_time.h"
+#include "cache/needed_source.h"
 #include "cache/report_access.h"
+#include "cache/trusted_path.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/base/text_bytes.h"
@@ -51,7 +54,7 @@ class FolderWriter final : public BundleWriter {
  public:
   explicit FolderWriter(fs::path folder) : folder_(std::move(folder)) {}
   ~FolderWriter() override {
-    if (is_finished_) return;
+    if (is_finished_ || !is_begun_) return;
     store_.reset();
     std::error_code ignored;
     for (const char* name : {kStoreFileName, kManifestName, kSignatureName, kLockName}) {
@@ -61,6 +64,7 @@ class FolderWriter final : public BundleWriter {
   }
 
   Status AddTexts(const BundleTexts& texts) override {
+    HEARTH_TRY(PrepareOwn());
     StoreOptions options;
     options.folder = folder_;
     options.max_bytes = UINT64_MAX / 2;
@@ -88,6 +92,15 @@ class FolderWriter final : public BundleWriter {
  private:
   static constexpr const char* kLockName = "hearth.lock";
 
+  // Under the rules of those that will read it: a folder for all is refused.
+  Status PrepareOwn() {
+    HEARTH_ASSIGN(const fs::path folder, TrustedPath(folder_, LastName::kKept, MissingFolders::kAreMade));
+    HEARTH_TRY(MakePrivateFolder(folder));
+    HEARTH_ASSIGN(folder_, PrepareFolder(folder, FolderUse::kReadOnlyLayer));
+    is_begun_ = true;
+    return Status::Ok();
+  }
+
   Status WriteText(const char* name, const std::string& text) const {
     const HeldSizeSignal held;
     const fs::path file = folder_ / name;
@@ -104,7 +117,7 @@ class FolderWriter final : public BundleWriter {
   fs::path folder_;
   std::unique_ptr<SqliteStore> store_;
   std::optional<BatchedPuts> puts_;
-  bool is_finished_ = false;
+  bool is_begun_ = false, is_finished_ = false;  // begun: the folder may be filled, and is ours to remove
 };
 
 Result<std::unique_ptr<BundleWriter>> WriterFor(const fs::path& bundle) {
@@ -168,14 +181,30 @@ Result<KnownBlobs> BlobsOfBase(const ExportRequest& request, Manifest& manifest)
   return known;
 }
 
+// The portable parts of the selected programs, which go with them whatever else the filter says.
+Result<std::set<Fingerprint>> SourcesOfPrograms(const CacheFilter& filter, Database& database) {
+  std::set<Fingerprint> sources;
+  if (!IsRestricted(filter)) return sources;  // all entries go
+  HEARTH_ASSIGN(Statement rows, database.Prepare(std::string(kBundleColumns) + " WHERE kind='program'"));
+  while (true) {
+    HEARTH_ASSIGN(const bool row, rows.Step());
+    if (!row) return sources;
+    if (!Matches(EntryFrom(rows), filter)) continue;
+    const std::optional<BundleEntry> entry = LoadSound(database, rows);
+    if (!entry) continue;
+    if (const auto source = SourceNeededBy(entry->key, entry->bytes)) sources.insert(source->digest());
+  }
+}
+
 // Sorted by digest, whatever the order of the store, so that equal entries make equal bundles.
 Status DescribeEntries(const ExportRequest& request, Database& database, Manifest& manifest, BundleExport& report) {
   HEARTH_ASSIGN(const KnownBlobs known, BlobsOfBase(request, manifest));
+  HEARTH_ASSIGN(const std::set<Fingerprint> sources, SourcesOfPrograms(request.filter, database));
   HEARTH_ASSIGN(Statement rows, database.Prepare(std::string(kBundleColumns) + " ORDER BY digest"));
   while (true) {
     HEARTH_ASSIGN(const bool row, rows.Step());
     if (!row) return Status::Ok();
-    if (!Matches(EntryFrom(rows), request.filter)) continue;
+    if (!Matches(EntryFrom(rows), request.filter) && !sources.contains(FingerprintFrom(rows.Blob(0)))) continue;
     const std::optional<BundleEntry> entry = LoadSound(database, rows);
     if (!entry) {
       ++report.damaged_entries;

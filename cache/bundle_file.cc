@@ -124,7 +124,8 @@ Status BundleFile::ReadBlob(size_t entry, uint64_t at, std::span<std::byte> byte
   return Read(header_at + kTarBlockBytes + at, bytes);
 }
 
-Result<BundleFileWriter> BundleFileWriter::Create(const fs::path& file) {
+Result<BundleFileWriter> BundleFileWriter::Create(const fs::path& wanted) {
+  HEARTH_ASSIGN(const fs::path file, PlaceOfNewFile(wanted, "bundle"));
   Descriptor descriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (descriptor.is_open()) return BundleFileWriter(file, std::move(descriptor));
   if (errno == EEXIST)

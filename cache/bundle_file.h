@@ -62,7 +62,7 @@ class BundleFile {
 // Writes a bundle file. The destructor removes an unfinished one.
 class BundleFileWriter {
  public:
-  // kInvalidArgument if a file of this name exists.
+  // kInvalidArgument if a file of this name exists; kIoError if others could lead it elsewhere (trusted_path.h).
   static Result<BundleFileWriter> Create(const std::filesystem::path& file);
   BundleFileWriter(BundleFileWriter&&) = default;
   BundleFileWriter& operator=(BundleFileWriter&&) = delete;

@@ -94,7 +94,7 @@ class FileReader final : public BundleReader {
 
 }  // namespace
 
-std::optional<BundleEntry> LoadSound(Database& database, const Statement& row) {
+std::optional<BundleEntry> LoadSound(Database& database, Statement& row) {
   const std::optional<BlobKind> kind = BlobKindFromName(row.Text(1));
   const std::optional<CacheKey> key = kind ? KeyFromMaterial(*kind, TextFrom(row.Blob(2))) : std::nullopt;
   if (!key || key->digest() != FingerprintFrom(row.Blob(0))) return std::nullopt;
@@ -104,6 +104,7 @@ std::optional<BundleEntry> LoadSound(Database& database, const Statement& row) {
   if (!blob.ok() || row.Number(3) < 0 || static_cast<uint64_t>(row.Number(3)) != blob->size_bytes()) {
     return std::nullopt;
   }
+  if (!row.MayRead(blob->size_bytes())) return std::nullopt;
   entry.bytes.resize(blob->size_bytes());
   if (!blob->Read(entry.bytes).ok() || FingerprintOf(entry.bytes) != FingerprintFrom(row.Blob(9))) return std::nullopt;
   entry.cost_ms = row.Real(4);

@@ -25,7 +25,7 @@ struct BundleEntry {
 // The verified entry in a row of `kBundleColumns`; nullopt if it is damaged.
 inline constexpr const char* kBundleColumns =
     "SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id, origin, checksum FROM entries";
-std::optional<BundleEntry> LoadSound(Database& database, const Statement& row);
+std::optional<BundleEntry> LoadSound(Database& database, Statement& row);
 
 class BundleReader {
  public:

@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Result<RemovedEntries> CountEntries(Database& database) {
-  HEARTH_ASSIGN(const int64_t entries, database.Number("SELECT count(*) FROM entries"));
+  HEARTH_ASSIGN(const int64_t entries, database.Number("SELECT count(id) FROM entries"));
   HEARTH_ASSIGN(const int64_t bytes, database.Number("SELECT sum(size_bytes) FROM entries"));
   return RemovedEntries{static_cast<uint64_t>(entries), static_cast<uint64_t>(bytes)};
 }

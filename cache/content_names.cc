@@ -75,7 +75,7 @@ Status ContentNames::Store(Database& database) {
   const std::scoped_lock lock(mutex_);
   if (new_.empty()) return Status::Ok();
   // A forgotten name is computed again, so their order is not worth an index.
-  HEARTH_ASSIGN(const int64_t count, database.Number("SELECT count(*) FROM content_names"));
+  HEARTH_ASSIGN(const int64_t count, database.Number("SELECT count(name) FROM content_names"));
   if (count >= kMostNames) HEARTH_TRY(database.Run("DELETE FROM content_names"));
   HEARTH_ASSIGN(Statement row, database.Prepare("INSERT OR REPLACE INTO content_names VALUES(?, ?)"));
   for (const auto& [place, name] : new_) HEARTH_TRY(row.Bind(0, BytesOf(place)).Bind(1, name).Run());

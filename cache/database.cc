@@ -6,97 +6,21 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <climits>
-#include <cstring>
 #include <string>
 #include <utility>
 
-#include "cache/folder.h"
+#include "cache/file_bound.h"
 #include "cache/held_signal.h"
+#include "cache/sqlite_errors.h"
 
 namespace hearth {
 namespace {
 
 constexpr double kDatabasePollMs = 1;
 constexpr int kRestOfTheRow = 1 << 16;
-
-StatusCode CodeOf(int sqlite_code) {
-  switch (sqlite_code & 0xff) {
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-    // The statements are constant and tested, so a failing one means a damaged file: a missing table, two rows with one
-    // digest, or a schema format that sqlite does not know.
-    case SQLITE_ERROR:
-    case SQLITE_CONSTRAINT:
-    case SQLITE_TOOBIG:     // puts check their sizes first (max_value_bytes), so the file has it
-    case SQLITE_INTERRUPT:  // SetMostSteps
-    case SQLITE_MISMATCH: return StatusCode::kMalformedInput;
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-    case SQLITE_PROTOCOL: return StatusCode::kUnavailable;
-    case SQLITE_FULL:
-    case SQLITE_NOMEM: return StatusCode::kResourceExhausted;
-    case SQLITE_IOERR:
-    case SQLITE_CANTOPEN:
-    case SQLITE_READONLY:
-    case SQLITE_PERM:
-    case SQLITE_AUTH:
-    case SQLITE_NOLFS: return StatusCode::kIoError;
-    default: return StatusCode::kInternal;
-  }
-}
-
-// sqlite 3.40 notes no error number for a COMMIT that fails; the thread still has it.
-int ErrorNumber(sqlite3* connection, int last_error) {
-  const int noted = connection != nullptr ? sqlite3_system_errno(connection) : 0;
-  return noted != 0 ? noted : last_error;
-}
-
-std::filesystem::path FolderOf(sqlite3* connection) {
-  const char* file = connection != nullptr ? sqlite3_db_filename(connection, "main") : nullptr;
-  return file != nullptr ? std::filesystem::path(file).parent_path() : std::filesystem::path();
-}
-
-// For some calls, only the system's error number tells that the disk is full. Where a side file can't be made, sqlite
-// then tries to read it, so the number says only that there is no such file: the folder is asked.
-bool IsDiskFull(int sqlite_code, int error, const std::filesystem::path& folder) {
-  if (sqlite_code == SQLITE_FULL || sqlite_code == SQLITE_IOERR_SHMSIZE) return true;
-  const int primary = sqlite_code & 0xff;
-  if (primary != SQLITE_IOERR && primary != SQLITE_CANTOPEN) return false;
-  return error == ENOSPC || error == EDQUOT || (primary == SQLITE_CANTOPEN && LackIn(folder) != Lack::kNothing);
-}
-
-Status SqliteError(sqlite3* connection, int sqlite_code) {
-  const int error = ErrorNumber(connection, errno);
-  const std::filesystem::path folder = FolderOf(connection);
-  if (IsDiskFull(sqlite_code, error, folder)) {
-    return Error(StatusCode::kResourceExhausted, "{} (sqlite code {})", FullDiskText(folder, error), sqlite_code);
-  }
-  if ((sqlite_code & 0xff) == SQLITE_BUSY) {
-    return Error(StatusCode::kUnavailable,
-                 "it is locked by another process or session: try again when that has finished (sqlite code {})",
-                 sqlite_code);
-  }
-  const char* detail = connection != nullptr && sqlite3_errcode(connection) != SQLITE_OK ? sqlite3_errmsg(connection)
-                                                                                         : sqlite3_errstr(sqlite_code);
-  // The message may quote names from the file, and a damaged or foreign file may contain anything.
-  std::string printable = detail;
-  std::ranges::replace_if(
-      printable, [](char c) { return c < ' ' || c > '~'; }, '?');
-  const int primary = sqlite_code & 0xff, cause = connection != nullptr ? sqlite3_system_errno(connection) : 0;
-  const bool is_systems = cause != 0 && (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN);
-  return Error(CodeOf(sqlite_code), "{}{}{} (sqlite code {})", printable, is_systems ? ": " : "",
-               is_systems ? std::strerror(cause) : "", sqlite_code);
-}
-
-// The error of a call that may have written.
-Status WriteError(const HeldSizeSignal& held, sqlite3* connection, int sqlite_code) {
-  if (!held.was_raised()) return SqliteError(connection, sqlite_code);
-  return Error(StatusCode::kResourceExhausted,
-               "this process may not make files that large: raise its limit, `ulimit -f` (sqlite code {})",
-               sqlite_code);
-}
+// Each row takes at least a pointer to it and a header.
+constexpr uint64_t kLeastRowBytes = 4;
 
 // The "file:" URI of a path, to which parameters can be added.
 std::string UriOf(const std::filesystem::path& file) {
@@ -151,9 +75,34 @@ Result<bool> Statement::Step() {
   if (bind_code_ != SQLITE_OK) return SqliteError(nullptr, std::exchange(bind_code_, SQLITE_OK));
   const HeldSizeSignal held;
   const int code = sqlite3_step(statement_.get());
-  if (code == SQLITE_ROW) return true;
-  if (code == SQLITE_DONE) return false;
-  return WriteError(held, sqlite3_db_handle(statement_.get()), code);
+  if (code == SQLITE_ROW) {
+    if (MayRead(RowBytes())) return true;
+    return HasTooManyRows();
+  }
+  if (code != SQLITE_DONE) return WriteError(held, sqlite3_db_handle(statement_.get()), code);
+  CountAnew();
+  return false;
+}
+
+uint64_t Statement::RowBytes() const {
+  uint64_t bytes = kLeastRowBytes;
+  for (int column = 0; column < sqlite3_data_count(statement_.get()); ++column) {
+    const int type = sqlite3_column_type(statement_.get(), column);
+    if (type != SQLITE_TEXT && type != SQLITE_BLOB) continue;
+    bytes += static_cast<uint64_t>(sqlite3_column_bytes(statement_.get(), column));
+  }
+  return bytes;
+}
+
+bool Statement::MayRead(uint64_t bytes) {
+  read_bytes_ += bytes;
+  return bound_->Holds(read_bytes_, sqlite3_db_handle(statement_.get()));
+}
+
+// A statement that is kept must not grow old: sqlite adds up the steps of all its runs.
+void Statement::CountAnew() {
+  read_bytes_ = 0;
+  sqlite3_stmt_status(statement_.get(), SQLITE_STMTSTATUS_VM_STEP, 1);
 }
 
 Status Statement::Run() {
@@ -166,6 +115,7 @@ Status Statement::Run() {
 
 void Statement::Reset() {
   sqlite3_reset(statement_.get());
+  CountAnew();
 }
 
 int64_t Statement::Number(int column) const {
@@ -231,6 +181,9 @@ struct Database::Vfs {
     return microseconds;
   }
 };
+
+Database::Database(std::unique_ptr<Vfs, VfsRemover> vfs, sqlite3* connection)
+    : vfs_(std::move(vfs)), connection_(connection), bound_(std::make_shared<FileBound>()) {}
 
 void Database::VfsRemover::operator()(Vfs* vfs) const {
   sqlite3_vfs_unregister(&vfs->base);
@@ -308,6 +261,16 @@ void Database::SetMostSteps(int steps) {
   sqlite3_progress_handler(connection_.get(), steps, steps > 0 ? +[](void*) { return 1; } : nullptr, nullptr);
 }
 
+void Database::BoundByFileSize() {
+  bound_->is_on = true;
+  SetStepsOfFile();
+}
+
+void Database::SetStepsOfFile() {
+  bound_->Look(connection_.get());
+  SetMostSteps(bound_->MostSteps());
+}
+
 bool Database::has_moved() const {
   int has_moved = 0;
   const int code = sqlite3_file_control(connection_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
@@ -331,11 +294,12 @@ Status Database::Run(const std::string& sql) {
 }
 
 Result<Statement> Database::Prepare(std::string_view sql) {
+  if (bound_->is_on) SetStepsOfFile();  // it may have grown
   sqlite3_stmt* statement = nullptr;
   const int code =
       sqlite3_prepare_v3(connection_.get(), sql.data(), static_cast<int>(sql.size()), 0, &statement, nullptr);
   if (code != SQLITE_OK) return SqliteError(connection_.get(), code);
-  return Statement(statement);
+  return Statement(statement, bound_);
 }
 
 Result<int64_t> Database::Number(std::string_view sql) {

@@ -27,6 +27,9 @@ struct sqlite3_stmt;
 
 namespace hearth {
 
+// What the file can hold, once Database::BoundByFileSize was called.
+struct FileBound;
+
 // One prepared statement. Parameters and columns are counted from 0. Arguments of Bind must live until the next Reset.
 // Columns are valid until the next Step or Reset.
 class Statement {
@@ -37,7 +40,7 @@ class Statement {
   Statement& Bind(int index, std::span<const std::byte> blob);
   Statement& Bind(int index, std::span<const uint8_t> blob) { return Bind(index, std::as_bytes(blob)); }
 
-  Result<bool> Step();                                         // true if there is a row
+  Result<bool> Step();                                         // true if there is a row; see BoundByFileSize
   Status Run();                                                // steps to the end and resets
   void Abandon() { static_cast<void>(statement_.release()); }  // in a forked child: never touched again
   void Reset();  // also ends the read transaction that an unfinished statement keeps
@@ -47,14 +50,23 @@ class Statement {
   std::string_view Text(int column) const;
   std::span<const std::byte> Blob(int column) const;
 
+  // Counts bytes that are read elsewhere in the file because of the last row. False if the file can't hold that many in
+  // all; the next Step then fails.
+  [[nodiscard]] bool MayRead(uint64_t bytes);
+
  private:
   friend class Database;
   struct Finalizer {
     void operator()(sqlite3_stmt* statement) const;
   };
-  explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
+  Statement(sqlite3_stmt* statement, std::shared_ptr<FileBound> bound)
+      : statement_(statement), bound_(std::move(bound)) {}
   void Note(int code);  // the result of a Bind, which Step returns
+  uint64_t RowBytes() const;
+  void CountAnew();
   std::unique_ptr<sqlite3_stmt, Finalizer> statement_;
+  std::shared_ptr<FileBound> bound_;
+  uint64_t read_bytes_ = 0;  // since the last Reset
   int bind_code_ = 0;
 };
 
@@ -130,8 +142,13 @@ class Database {
   // Refuses longer values outside of transactions (kMalformedInput) before any memory is taken for them: a damaged page
   // can claim any length. OpenBlob is not bound by it.
   void SetLongestRead(uint64_t bytes);
-  // Refuses statements that take more of sqlite's steps (kMalformedInput); 0: any number.
+  // Refuses statements that take more of sqlite's steps (kMalformedInput). count(*) of a whole table is one step
+  // however long it takes: write count(column).
   void SetMostSteps(int steps);
+  // From now on refuses statements that take more steps, or return more bytes, than a file of this size can need
+  // (kMalformedInput). sqlite does not notice pages that several others lead to, and twenty levels of them make rows
+  // without end.
+  void BoundByFileSize();
 
   // Opens a blob, to read it straight into the caller's memory. kMalformedInput if there is none.
   Result<BlobReader> OpenBlob(const char* table, const char* column, int64_t row);
@@ -146,11 +163,13 @@ class Database {
     bool is_counted;  // in this process's number of open connections
     void operator()(sqlite3* connection) const;
   };
-  Database(std::unique_ptr<Vfs, VfsRemover> vfs, sqlite3* connection) : vfs_(std::move(vfs)), connection_(connection) {}
+  Database(std::unique_ptr<Vfs, VfsRemover> vfs, sqlite3* connection);
   friend class Transaction;
+  void SetStepsOfFile();
   int SetLengthLimit(int bytes) const;  // returns the one before; at most sqlite's own
   std::unique_ptr<Vfs, VfsRemover> vfs_;
   std::unique_ptr<sqlite3, Closer> connection_;
+  std::shared_ptr<FileBound> bound_;
   std::filesystem::path file_;
 };
 

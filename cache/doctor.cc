@@ -30,6 +30,7 @@ constexpr int kLockWaitMs = 100;
 constexpr uint64_t kLittleSpaceBytes = uint64_t{64} << 20;
 constexpr const char* kNoCache = "each start is cold";
 constexpr const char* kNothingNew = "nothing new is stored";
+constexpr const char* kRepair = "hearth cache verify --repair";
 constexpr const char* kElsewhere = "export HEARTH_CACHE_DIR=/a/folder/of/a/local/disk";
 
 std::string MegabytesText(uint64_t bytes) {
@@ -192,7 +193,7 @@ void LookAtStore(const fs::path& folder, uint64_t max_bytes, Findings& findings)
   if (!store.ok()) {
     const bool is_damaged = store.status().code() == StatusCode::kMalformedInput;
     Trouble(findings, store.status().message(), kNoCache,
-            is_damaged ? "hearth cache verify --repair" : CommandForNoFile(folder / kStoreFileName));
+            is_damaged ? kRepair : CommandForNoFile(folder / kStoreFileName));
     return;
   }
   if (!store->database) {
@@ -201,7 +202,11 @@ void LookAtStore(const fs::path& folder, uint64_t max_bytes, Findings& findings)
     LookAtDatabase(*store->database, findings);
     CloseStoreFile(store->database, store->options.folder, *store->waits);
   }
-  if (const auto stats = ReadStoreStats(folder); stats.ok()) LookAtStats(*stats, max_bytes, findings);
+  const auto stats = ReadStoreStats(folder);
+  if (stats.ok()) LookAtStats(*stats, max_bytes, findings);
+  if (stats.status().code() == StatusCode::kMalformedInput) {
+    Trouble(findings, stats.status().message(), "a start that meets the damage is cold", kRepair);
+  }
   if (const auto quarantine = ListQuarantine(folder); quarantine.ok()) LookAtQuarantine(*quarantine, findings);
 }
 

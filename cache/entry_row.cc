@@ -23,14 +23,6 @@ Fingerprint FingerprintFrom(std::span<const std::byte> bytes) {
   return fingerprint;
 }
 
-std::optional<CacheKey> KeyFromMaterial(BlobKind kind, std::string_view material) {
-  const auto fields = DecodeKeyMaterial(material);
-  if (!fields.ok()) return std::nullopt;
-  CacheKey key(kind);
-  for (const auto& [name, value] : *fields) key.Add(name, value);
-  return key;
-}
-
 Status DeleteEntry(Database& database, int64_t id) {
   for (const char* sql : {"DELETE FROM blobs WHERE id=?", "DELETE FROM entries WHERE id=?"}) {
     HEARTH_ASSIGN(Statement statement, database.Prepare(sql));

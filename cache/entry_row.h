@@ -5,9 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
-#include <optional>
 #include <span>
-#include <string_view>
 
 #include "cache/database.h"
 #include "core/base/fingerprint.h"
@@ -23,9 +21,6 @@ int64_t NowMs();
 
 // The 16 bytes of a digest or checksum column; zeros if it has something else.
 Fingerprint FingerprintFrom(std::span<const std::byte> bytes);
-
-// nullopt if it is not the material of a key.
-std::optional<CacheKey> KeyFromMaterial(BlobKind kind, std::string_view material);
 
 // Inserts an entry and its blob within the caller's transaction.
 Status DeleteEntry(Database& database, int64_t id);

@@ -15,19 +15,19 @@ namespace fs = std::filesystem;
 Result<std::vector<CacheModel>> ListModels(const fs::path& folder) {
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
   if (!store.database) return std::vector<CacheModel>();
-  return ReadModels(*store.database);
+  return OfStore(store, ReadModels(*store.database));
 }
 
 Result<std::vector<ModelUses>> ListUses(const fs::path& folder) {
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
   if (!store.database) return std::vector<ModelUses>();
-  return ReadUses(*store.database);
+  return OfStore(store, ReadUses(*store.database));
 }
 
 Result<std::vector<CacheMiss>> ListLastMisses(const fs::path& folder) {
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
   if (!store.database) return std::vector<CacheMiss>();
-  return ReadLastMisses(*store.database);
+  return OfStore(store, ReadLastMisses(*store.database));
 }
 
 Result<CacheModel> DescribeModel(const fs::path& folder, std::string_view model) {

@@ -1,6 +1,8 @@
 #include "cache/models.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "cache/entry_row.h"
 
@@ -28,39 +30,100 @@ Status NoteModel(Database& database, const ModelName& model, const std::vector<F
   return Status::Ok();
 }
 
-Result<std::vector<ModelUses>> ReadUses(Database& database) {
-  HEARTH_ASSIGN(Statement rows,
-                database.Prepare("SELECT m.fingerprint, m.path, u.digest FROM models m JOIN uses u ON u.model=m.id"
-                                 " ORDER BY m.last_used_ms DESC, m.id"));
-  std::vector<ModelUses> models;
+namespace {
+
+// The models by the order of their last use, the latest first. Ordered here: sqlite would hold all rows of a damaged
+// table in memory before it returned the first.
+struct KnownModel {
+  int64_t id = 0;
+  CacheModel model;
+};
+Result<std::vector<KnownModel>> ReadModelRows(Database& database, int64_t only) {
+  HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT id, fingerprint, path, is_pinned, last_used_ms FROM models"
+                                                 " WHERE ?1=0 OR id=?1"));
+  rows.Bind(0, only);
+  std::vector<KnownModel> models;
   while (true) {
     HEARTH_ASSIGN(const bool row, rows.Step());
-    if (!row) return models;
-    if (models.empty() || models.back().model.fingerprint != rows.Text(0)) {
-      models.push_back({{std::string(rows.Text(0)), std::string(rows.Text(1))}, {}});
-    }
-    models.back().digests.insert(FingerprintFrom(rows.Blob(2)));
+    if (!row) break;
+    models.push_back(
+        {rows.Number(0), {std::string(rows.Text(1)), std::string(rows.Text(2)), rows.Number(3) != 0, rows.Number(4)}});
+  }
+  std::ranges::stable_sort(models, [](const KnownModel& one, const KnownModel& other) {
+    return one.model.last_used_ms > other.model.last_used_ms;
+  });
+  return models;
+}
+
+// Which entries each model uses, by its id.
+using UsesOfModels = std::map<int64_t, std::set<Fingerprint>>;
+Result<UsesOfModels> ReadUseRows(Database& database) {
+  HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT model, digest FROM uses"));
+  UsesOfModels uses;
+  while (true) {
+    HEARTH_ASSIGN(const bool row, rows.Step());
+    if (!row) return uses;
+    uses[rows.Number(0)].insert(FingerprintFrom(rows.Blob(1)));
   }
 }
 
-Result<std::vector<CacheModel>> ReadModels(Database& database, int64_t only) {
-  HEARTH_ASSIGN(
-      Statement rows,
-      database.Prepare("SELECT m.fingerprint, m.path, m.is_pinned, m.last_used_ms, count(e.id),"
-                       " sum(e.size_bytes), sum(CASE WHEN (SELECT count(*) FROM uses o WHERE"
-                       " o.digest=u.digest)=1 THEN e.size_bytes ELSE 0 END)"
-                       " FROM models m LEFT JOIN uses u ON u.model=m.id LEFT JOIN entries e ON"
-                       " e.digest=u.digest WHERE ?1=0 OR m.id=?1 GROUP BY m.id ORDER BY m.last_used_ms DESC"));
-  rows.Bind(0, only);
-  std::vector<CacheModel> models;
+struct UsedEntry {
+  uint64_t bytes = 0;
+  int models = 0;
+};
+using UsedEntries = std::map<Fingerprint, UsedEntry>;
+Result<UsedEntries> ReadUsedEntries(Database& database, const UsesOfModels& uses) {
+  HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT digest, size_bytes FROM entries"));
+  UsedEntries entries;
   while (true) {
     HEARTH_ASSIGN(const bool row, rows.Step());
-    if (!row) return models;
-    const auto all_bytes = static_cast<uint64_t>(std::max<int64_t>(0, rows.Number(5)));
-    const auto own_bytes = static_cast<uint64_t>(std::max<int64_t>(0, rows.Number(6)));
-    models.push_back({std::string(rows.Text(0)), std::string(rows.Text(1)), rows.Number(2) != 0, rows.Number(3),
-                      static_cast<uint64_t>(rows.Number(4)), own_bytes, all_bytes - std::min(all_bytes, own_bytes)});
+    if (!row) break;
+    entries[FingerprintFrom(rows.Blob(0))].bytes = static_cast<uint64_t>(std::max<int64_t>(0, rows.Number(1)));
   }
+  for (const auto& [model, digests] : uses) {
+    for (const Fingerprint& digest : digests) {
+      if (const auto entry = entries.find(digest); entry != entries.end()) ++entry->second.models;
+    }
+  }
+  return entries;
+}
+
+void AddUses(const std::set<Fingerprint>& digests, const UsedEntries& entries, CacheModel& model) {
+  for (const Fingerprint& digest : digests) {
+    const auto entry = entries.find(digest);
+    if (entry == entries.end()) continue;
+    ++model.entries;
+    (entry->second.models == 1 ? model.own_bytes : model.shared_bytes) += entry->second.bytes;
+  }
+}
+
+}  // namespace
+
+Result<std::vector<ModelUses>> ReadUses(Database& database) {
+  HEARTH_ASSIGN(const std::vector<KnownModel> known, ReadModelRows(database, 0));
+  HEARTH_ASSIGN(UsesOfModels uses, ReadUseRows(database));
+  std::vector<ModelUses> models;
+  for (const auto& [id, model] : known) {
+    const auto used = uses.find(id);
+    if (used == uses.end()) continue;
+    models.push_back({{model.fingerprint, model.path}, std::move(used->second)});
+    uses.erase(used);
+  }
+  return models;
+}
+
+// Each table is read once: a join would look at all models of an entry for each model that uses it.
+Result<std::vector<CacheModel>> ReadModels(Database& database, int64_t only) {
+  HEARTH_ASSIGN(std::vector<KnownModel> known, ReadModelRows(database, only));
+  HEARTH_ASSIGN(const UsesOfModels uses, ReadUseRows(database));
+  HEARTH_ASSIGN(const UsedEntries entries, ReadUsedEntries(database, uses));
+  std::vector<CacheModel> models;
+  for (auto& [id, model] : known) {
+    const auto used = uses.find(id);
+    if (used != uses.end()) AddUses(used->second, entries, model);
+    models.push_back(std::move(model));
+  }
+  return models;
 }
 
 Result<int64_t> FindModel(Database& database, std::string_view name) {

@@ -27,6 +27,12 @@ Result<ReportedStore> OpenForReport(const std::filesystem::path& folder);
 // Opens the store and calls `work`, which changes it. Does both again where clear or prune gave the store's name to
 // another file meanwhile, so `work` must be repeatable.
 Status ChangeStore(const std::filesystem::path& folder, const std::function<Status(ReportedStore&)>& work);
+// What was read there; an error names the file.
+template <typename T>
+Result<T> OfStore(const ReportedStore& store, Result<T> result) {
+  if (result.ok()) return result;
+  return result.status().Within(store.database->file().string());
+}
 // kIoError says why nothing can be changed there.
 Status CheckMayChange(const ReportedStore& store);
 // Longer than a session's wait, because a person asked for the report.

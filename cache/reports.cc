@@ -40,6 +40,30 @@ Status ReadCounters(Database& database, StoreCounters& counters) {
   }
 }
 
+// Not grouped by sqlite, which would hold the kinds of all rows in memory before it counted the first.
+Status CountEntries(Database& database, CacheStats& stats) {
+  HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT kind, size_bytes FROM entries"));
+  while (true) {
+    HEARTH_ASSIGN(const bool row, rows.Step());
+    if (!row) return Status::Ok();
+    const auto bytes = static_cast<uint64_t>(rows.Number(1));
+    ++stats.entries;
+    stats.blob_bytes += bytes;
+    const auto kind = stats.kinds.find(std::string(rows.Text(0)));
+    if (kind == stats.kinds.end()) continue;
+    ++kind->second.entries;
+    kind->second.blob_bytes += bytes;
+  }
+}
+
+Status ReadTables(Database& database, CacheStats& stats) {
+  HEARTH_TRY(CountEntries(database, stats));
+  HEARTH_ASSIGN(const auto quarantine, ReadQuarantine(database));
+  stats.quarantined = quarantine.size();
+  for (const auto& [digest, record] : quarantine) stats.barred += record.strikes >= kMaxStrikes;
+  return ReadCounters(database, stats.lifetime);
+}
+
 std::vector<CacheKeyDifference> Differences(const std::vector<std::pair<std::string, std::string>>& wanted,
                                             const std::vector<std::pair<std::string, std::string>>& stored) {
   std::vector<CacheKeyDifference> differences;
@@ -121,13 +145,12 @@ CacheEntry EntryFrom(const Statement& row) {
   return entry;
 }
 
-Result<std::vector<CacheEntry>> ListEntries(const fs::path& folder, const CacheFilter& asked) {
-  HEARTH_ASSIGN(const CacheFilter filter, CheckedFilter(asked));
+namespace {
+
+Result<std::vector<CacheEntry>> ReadEntries(Database& database, const CacheFilter& filter) {
   std::vector<CacheEntry> entries;
-  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  if (!store.database) return entries;
-  HEARTH_ASSIGN(Statement rows,
-                store.database->Prepare(std::string(kEntryColumns) + " ORDER BY last_used_ms DESC, id DESC"));
+  // By an index, so that sqlite holds one row at a time.
+  HEARTH_ASSIGN(Statement rows, database.Prepare(std::string(kEntryColumns) + " ORDER BY last_used_ms DESC, id DESC"));
   while (true) {
     HEARTH_ASSIGN(const bool row, rows.Step());
     if (!row) return entries;
@@ -136,10 +159,19 @@ Result<std::vector<CacheEntry>> ListEntries(const fs::path& folder, const CacheF
   }
 }
 
+}  // namespace
+
+Result<std::vector<CacheEntry>> ListEntries(const fs::path& folder, const CacheFilter& asked) {
+  HEARTH_ASSIGN(const CacheFilter filter, CheckedFilter(asked));
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  if (!store.database) return std::vector<CacheEntry>();
+  return OfStore(store, ReadEntries(*store.database, filter));
+}
+
 Result<std::set<Revocation>> ListRevocations(const fs::path& folder) {
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
   if (!store.database) return std::set<Revocation>();
-  return ReadRevocations(*store.database);
+  return OfStore(store, ReadRevocations(*store.database));
 }
 
 Result<CacheEntry> ShowEntry(const fs::path& folder, std::string_view digest_prefix) {
@@ -161,21 +193,7 @@ Result<CacheStats> ReadStoreStats(const fs::path& folder) {
   stats.other_formats_bytes = OtherFormatsBytes(store.options.folder, file);
   if (!store.database) return stats;
   stats.file_bytes = BytesWithLog(file);
-  HEARTH_ASSIGN(Statement rows,
-                store.database->Prepare("SELECT kind, count(*), sum(size_bytes) FROM entries GROUP BY kind"));
-  while (true) {
-    HEARTH_ASSIGN(const bool row, rows.Step());
-    if (!row) break;
-    const CacheKindStats counted = {static_cast<uint64_t>(rows.Number(1)), static_cast<uint64_t>(rows.Number(2))};
-    stats.entries += counted.entries;
-    stats.blob_bytes += counted.blob_bytes;
-    if (const auto kind = stats.kinds.find(std::string(rows.Text(0))); kind != stats.kinds.end())
-      kind->second = counted;
-  }
-  HEARTH_ASSIGN(const auto quarantine, ReadQuarantine(*store.database));
-  stats.quarantined = quarantine.size();
-  for (const auto& [digest, record] : quarantine) stats.barred += record.strikes >= kMaxStrikes;
-  HEARTH_TRY(ReadCounters(*store.database, stats.lifetime));
+  HEARTH_TRY(ReadTables(*store.database, stats).Within(file.string()));
   return stats;
 }
 
@@ -183,7 +201,7 @@ Result<std::vector<CacheQuarantine>> ListQuarantine(const fs::path& folder) {
   std::vector<CacheQuarantine> listed;
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
   if (!store.database) return listed;
-  HEARTH_ASSIGN(const auto records, ReadQuarantine(*store.database));
+  HEARTH_ASSIGN(const auto records, OfStore(store, ReadQuarantine(*store.database)));
   for (const auto& [digest, record] : records) {
     listed.push_back({digest.ToHex(), record.kind, record.strikes, record.until_ms, record.strikes >= kMaxStrikes});
   }

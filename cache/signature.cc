@@ -125,20 +125,6 @@ const unsigned char* Pointer(std::span<const std::byte> bytes) {
   return reinterpret_cast<const unsigned char*>(bytes.data());
 }
 
-// Where a new key goes: nobody else can lead it elsewhere, or replace it there.
-Result<std::filesystem::path> PlaceOfNewKey(const std::filesystem::path& wanted) {
-  if (!wanted.has_filename() || wanted.filename() == ".") {
-    return Error(StatusCode::kIoError, "can't make the key file {}: that is the name of a folder", wanted.string());
-  }
-  Result<std::filesystem::path> place = TrustedPath(wanted);
-  if (place.status().code() == StatusCode::kNotFound) {
-    return Error(StatusCode::kIoError, "can't make the key file {}: there is no folder {}", wanted.string(),
-                 wanted.parent_path().string());
-  }
-  if (!place.ok()) return place.status().Within("can't make the key file");
-  return place;
-}
-
 Status WriteNewFile(const std::filesystem::path& file, mode_t mode, const std::string& text) {
   const HeldSizeSignal held;
   const Descriptor made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
@@ -153,7 +139,7 @@ Status WriteNewFile(const std::filesystem::path& file, mode_t mode, const std::s
 
 Result<PublicKey> MakeSigningKey(const std::filesystem::path& wanted) {
   HEARTH_ASSIGN(const SodiumApi* sodium, LoadSodium());
-  HEARTH_ASSIGN(const std::filesystem::path file, PlaceOfNewKey(wanted));
+  HEARTH_ASSIGN(const std::filesystem::path file, PlaceOfNewFile(wanted, "key file"));
   SigningKey key;
   sodium->randombytes_buf(key.seed.data(), key.seed.size());
   HEARTH_ASSIGN(const KeyPair pair, PairOf(key));

@@ -265,16 +265,17 @@ MakingTurn SqliteStore::TakeMakingTurn(const CacheKey& key) {
   return turn;
 }
 
-// The highest cost of an entry of this kind among those used lately.
+// The highest cost of an entry of this kind among those used lately, for programs with that of their portable parts.
 double SqliteStore::KnownCostMs(BlobKind kind) {
   const std::scoped_lock lock(mutex_);
   constexpr double kUnknown = std::numeric_limits<double>::infinity();
   if (!database_) return kUnknown;
   Result<Statement> latest = database_->Prepare(
-      "SELECT max(cost_ms) FROM (SELECT kind, cost_ms FROM entries ORDER BY last_used_ms DESC"
-      " LIMIT 256) WHERE kind=?");
+      "SELECT sum(cost) FROM (SELECT max(cost_ms) AS cost FROM (SELECT kind, cost_ms FROM entries"
+      " ORDER BY last_used_ms DESC LIMIT 256) WHERE kind IN (?, ?) GROUP BY kind)");
   if (!latest.ok()) return kUnknown;
-  const Result<bool> row = latest->Bind(0, BlobKindName(kind)).Step();
+  const BlobKind other = kind == BlobKind::kProgram ? BlobKind::kSource : kind;
+  const Result<bool> row = latest->Bind(0, BlobKindName(kind)).Bind(1, BlobKindName(other)).Step();
   const double cost_ms = row.ok() && *row ? latest->Real(0) : 0;
   return cost_ms > 0 ? cost_ms : kUnknown;
 }

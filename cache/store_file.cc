@@ -50,7 +50,7 @@ Status CheckFormat(Database& database, int64_t& format) {
   HEARTH_ASSIGN(const int64_t stamp, database.Number("PRAGMA user_version"));
   HEARTH_ASSIGN(const int64_t application, database.Number("PRAGMA application_id"));
   if (stamp == 0 && application == 0) {
-    HEARTH_ASSIGN(const int64_t objects, database.Number("SELECT count(*) FROM sqlite_schema"));
+    HEARTH_ASSIGN(const int64_t objects, database.Number("SELECT count(name) FROM sqlite_schema"));
     if (objects == 0) return Error(StatusCode::kNotFound, "the store is empty");
   }
   if (application != kApplicationId) return Error(StatusCode::kMalformedInput, "it is another program's database");
@@ -69,7 +69,7 @@ Status SetUpAndCheck(Database& database, int64_t& format) {
   database.SetLongestRead(kLongestDefinition);
   HEARTH_TRY(database.Run(kSettings));
   HEARTH_TRY(CheckFormat(database, format));
-  database.SetMostSteps(0);
+  database.BoundByFileSize();
   database.SetLongestRead(kMaxMaterialBytes);  // blobs are read in place (OpenBlob), and nothing else is longer
   return Status::Ok();
 }

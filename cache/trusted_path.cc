@@ -190,6 +190,19 @@ Result<fs::path> TrustedPath(const fs::path& wanted, LastName last, MissingFolde
   return TrustedWalk(absolute, last, missing).Run();
 }
 
+Result<fs::path> PlaceOfNewFile(const fs::path& wanted, std::string_view what) {
+  if (!wanted.has_filename() || wanted.filename() == ".") {
+    return Error(StatusCode::kIoError, "can't make the {} {}: that is the name of a folder", what, wanted.string());
+  }
+  Result<fs::path> place = TrustedPath(wanted);
+  if (place.status().code() == StatusCode::kNotFound) {
+    return Error(StatusCode::kIoError, "can't make the {} {}: there is no folder {}", what, wanted.string(),
+                 wanted.parent_path().string());
+  }
+  if (!place.ok()) return place.status().Within(fmt::format("can't make the {}", what));
+  return place;
+}
+
 bool OnlyRootMayWrite(const fs::path& path) {
   std::error_code error;
   if (fs::symlink_status(path, error).type() != fs::file_type::regular) {

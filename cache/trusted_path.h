@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
 
 #include "hearth/status.h"
 
@@ -29,6 +30,10 @@ enum class MissingFolders : uint8_t { kAreErrors, kAreMade };  // above the last
 // fails, and what to do. kNotFound if something on the way is missing; the last name may be, unless it is followed.
 Result<std::filesystem::path> TrustedPath(const std::filesystem::path& wanted, LastName last = LastName::kKept,
                                           MissingFolders missing = MissingFolders::kAreErrors);
+
+// Where a new file goes, a `what` for messages: nobody else can lead it elsewhere, or replace it there. kIoError if
+// not, or if its folder is missing.
+Result<std::filesystem::path> PlaceOfNewFile(const std::filesystem::path& wanted, std::string_view what);
 
 // Makes a folder that only its owner may use, whatever the umask; one that exists is left as it is. Precondition: the
 // folder above is one of TrustedPath's, so nobody else can replace what is made.

@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Checks key, size and checksum of one entry. Empty if all are right.
-std::string DamageOf(Database& database, const Statement& entry, uint64_t& read_bytes) {
+std::string DamageOf(Database& database, Statement& entry, uint64_t& read_bytes) {
   const std::string keyed = std::string(entry.Text(1)) + '\0';
   std::vector<std::byte> hashed(std::as_bytes(std::span(keyed)).begin(), std::as_bytes(std::span(keyed)).end());
   const std::span<const std::byte> material = entry.Blob(2);
@@ -23,6 +23,7 @@ std::string DamageOf(Database& database, const Statement& entry, uint64_t& read_
   Result<BlobReader> blob = database.OpenBlob("blobs", "bytes", entry.Number(7));
   if (!blob.ok()) return blob.status().message();
   if (entry.Number(3) < 0 || static_cast<uint64_t>(entry.Number(3)) != blob->size_bytes()) return "its size is wrong";
+  if (!entry.MayRead(blob->size_bytes())) return "its bytes are those of other entries too";
   std::vector<std::byte> bytes(blob->size_bytes());
   if (const Status status = blob->Read(bytes); !status.ok()) return status.message();
   read_bytes += bytes.size();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/device/group_size.h"
 
 namespace hearth::conformance {
 
@@ -14,18 +15,18 @@ Floats Ramp(size_t count, float start, float step) {
   return values;
 }
 
-KernelSource CopyKernel(AccessPath path) {
+KernelSource CopyKernel(const Device& device, AccessPath path) {
   KernelSource source;
   source.name = "copy";
   source.tensors = {{.name = "x", .path = path}, {.name = "y", .direction = ArgDirection::kWrite}};
   source.scalars = {{"count", ScalarType::kInt}};
-  source.local_size = {32, 1, 1};
+  source.local_size = FittingGroup({32, 1, 1}, device.info());
   source.body = "int at = GID(0);\nif (at < count) {\n  y_store(at, x_load(at));\n}\n";
   return source;
 }
 
-KernelSource AffineKernel() {
-  KernelSource source = CopyKernel();
+KernelSource AffineKernel(const Device& device) {
+  KernelSource source = CopyKernel(device);
   source.name = "affine";
   source.scalars = {{"count", ScalarType::kInt}, {"scale", ScalarType::kFloat}, {"bias", ScalarType::kInt}};
   source.body =

@@ -16,8 +16,9 @@ using Floats = std::vector<float>;
 
 Floats Ramp(size_t count, float start = 0.5f, float step = 0.25f);
 
-KernelSource CopyKernel(AccessPath path = AccessPath::kBuffer);
-KernelSource AffineKernel();  // y = scale * x + bias
+// Their groups, and those of other cases, are as large as the device takes: it may take a single item.
+KernelSource CopyKernel(const Device& device, AccessPath path = AccessPath::kBuffer);
+KernelSource AffineKernel(const Device& device);  // y = scale * x + bias
 
 Status Check(bool holds, std::string_view what);  // kInternal with this text if it does not hold
 Status SameFloats(const Floats& expected, const Result<Floats>& result);

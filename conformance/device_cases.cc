@@ -9,6 +9,7 @@
 #include "conformance/device_case_support.h"
 #include "core/base/error.h"
 #include "core/base/round_up.h"
+#include "core/device/group_size.h"
 #include "core/emit/kernel_source.h"
 #include "core/graph/op.h"
 
@@ -17,13 +18,13 @@ namespace {
 
 Status CopyThroughBuffer(Device& device) {
   const Floats input = Ramp(4 * 1000);
-  return SameFloats(input, CompileAndRunUnary(device, CopyKernel(), input, {1000}));
+  return SameFloats(input, CompileAndRunUnary(device, CopyKernel(device), input, {1000}));
 }
 
 Status CopyThroughTexelBuffer(Device& device) {
   if (device.info().max_texel_elements == 0) return Lacks(device, "texel buffers");
   const Floats input = Ramp(4 * 1000);
-  return SameFloats(input, CompileAndRunUnary(device, CopyKernel(AccessPath::kTexelBuffer), input, {1000}));
+  return SameFloats(input, CompileAndRunUnary(device, CopyKernel(device, AccessPath::kTexelBuffer), input, {1000}));
 }
 
 // Two inputs and the output in one buffer, each at an aligned offset other than 0.
@@ -33,7 +34,7 @@ Status RangesInsideOneBuffer(Device& device, AccessPath path) {
   source.tensors = {
       {.name = "a", .path = path}, {.name = "b", .path = path}, {.name = "y", .direction = ArgDirection::kWrite}};
   source.scalars = {{"count", ScalarType::kInt}};
-  source.local_size = {16, 1, 1};
+  source.local_size = FittingGroup({16, 1, 1}, device.info());
   source.body = "int at = GID(0);\nif (at < count) {\n  y_store(at, a_load(at) - b_load(at));\n}\n";
   HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
 
@@ -47,7 +48,7 @@ Status RangesInsideOneBuffer(Device& device, AccessPath path) {
   const std::vector<BoundRange> ranges = {
       {buffer.get(), stride, size}, {buffer.get(), 3 * stride, size}, {buffer.get(), 2 * stride, size}};
   HEARTH_TRY(RunList(device, ListOf(DispatchOf(*group->programs()[0], ranges, {static_cast<uint32_t>(texels)},
-                                               {GroupsFor(texels, 16), 1, 1}))));
+                                               {GroupsFor(texels, source.local_size[0]), 1, 1}))));
   return SameFloats(Ramp(4 * texels, 100.0f, 0.5f), ReadFloats(device, *buffer, 4 * texels, 2 * stride));
 }
 
@@ -62,17 +63,18 @@ Status PartsOfABufferOverTheBindingLimitAreBound(Device& device) {
   const uint64_t offset_bytes = (info.max_binding_bytes + info.buffer_offset_alignment) / info.buffer_offset_alignment *
                                 info.buffer_offset_alignment;
   if (offset_bytes + 4096 > std::min(info.max_buffer_bytes, kMostBytesTried)) return Lacks(device, "such a buffer");
-  const KernelSource source = CopyKernel();
+  const KernelSource source = CopyKernel(device);
+  const uint32_t groups = GroupsFor(256, source.local_size[0]);
   HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
   HEARTH_ASSIGN(const auto large, device.CreateBuffer(offset_bytes + 4096));
   HEARTH_ASSIGN(const auto small, device.CreateBuffer(4096));
   const Floats input = Ramp(1024);
   HEARTH_TRY(WriteFloats(device, *small, input));
   const BoundRange part = {large.get(), offset_bytes, 4096};
-  HEARTH_TRY(RunList(device, ListOf(DispatchOf(*group->programs()[0], {Whole(*small), part}, {256}, {8, 1, 1}))));
+  HEARTH_TRY(RunList(device, ListOf(DispatchOf(*group->programs()[0], {Whole(*small), part}, {256}, {groups, 1, 1}))));
   HEARTH_TRY(SameFloats(input, ReadFloats(device, *large, 1024, offset_bytes)));
   HEARTH_TRY(WriteFloats(device, *small, Floats(1024, 0.0f)));
-  HEARTH_TRY(RunList(device, ListOf(DispatchOf(*group->programs()[0], {part, Whole(*small)}, {256}, {8, 1, 1}))));
+  HEARTH_TRY(RunList(device, ListOf(DispatchOf(*group->programs()[0], {part, Whole(*small)}, {256}, {groups, 1, 1}))));
   return SameFloats(input, ReadFloats(device, *small, 1024));
 }
 
@@ -85,12 +87,12 @@ Status ScalarsOfBothTypesReachTheKernel(Device& device) {
   const Floats input = Ramp(4 * 50);
   Floats expected = input;
   for (float& value : expected) value = value * -0.5f - 7.0f;
-  return SameFloats(expected, CompileAndRunUnary(device, AffineKernel(), input,
+  return SameFloats(expected, CompileAndRunUnary(device, AffineKernel(device), input,
                                                  {50, std::bit_cast<uint32_t>(-0.5f), static_cast<uint32_t>(-7)}));
 }
 
 Status EpilogueRunsBeforeTheStore(Device& device) {
-  KernelSource source = CopyKernel();
+  KernelSource source = CopyKernel(device);
   source.epilogue = {{StatementForm::kUnary, ElementFunction::Of(UnaryKind::kSquare)},
                      {.form = StatementForm::kAdd, .arguments = {"x"}}};
   const Floats input = Ramp(4 * 64);
@@ -103,29 +105,32 @@ Status SharedMemoryReductionSumsAGroup(Device& device) {
   KernelSource source;
   source.name = "group_sum";
   source.tensors = {{.name = "x"}, {.name = "y", .direction = ArgDirection::kWrite}};
-  source.shared = {{"part", "float4", 64}};
-  source.local_size = {64, 1, 1};
+  source.local_size = FittingGroup({64, 1, 1}, device.info());
+  const uint32_t items = source.local_size[0];
+  source.shared = {{"part", "float4", items}};
+  source.scalars = {{"half_group", ScalarType::kInt}};
   source.body =
       "int t = LID(0);\n"
       "part[t] = x_load(GID(0));\n"
       "BARRIER;\n"
-      "for (int width = 32; width > 0; width = width / 2) {\n"
+      "for (int width = half_group; width > 0; width = width / 2) {\n"
       "  if (t < width) {\n    part[t] = part[t] + part[t + width];\n  }\n"
       "  BARRIER;\n"
       "}\n"
       "if (t == 0) {\n  y_store(WGID(0), part[0]);\n}\n";
   HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
   const size_t groups = 5;
-  HEARTH_ASSIGN(const auto x, BufferOf(device, groups * 64 * 4));
+  HEARTH_ASSIGN(const auto x, BufferOf(device, groups * items * 4));
   HEARTH_ASSIGN(const auto y, BufferOf(device, groups * 4));
-  Floats input(groups * 64 * 4);
+  Floats input(groups * items * 4);
   Floats expected(groups * 4, 0.0f);
   for (size_t i = 0; i < input.size(); ++i) {
     input[i] = static_cast<float>(i % 97);  // sums of small integers: exact in any order
-    expected[i / 256 * 4 + i % 4] += input[i];
+    expected[i / (items * 4) * 4 + i % 4] += input[i];
   }
   HEARTH_TRY(WriteFloats(device, *x, input));
-  HEARTH_TRY(RunList(device, ListOf(DispatchOf(*group->programs()[0], {Whole(*x), Whole(*y)}, {}, {groups, 1, 1}))));
+  HEARTH_TRY(
+      RunList(device, ListOf(DispatchOf(*group->programs()[0], {Whole(*x), Whole(*y)}, {items / 2}, {groups, 1, 1}))));
   return SameFloats(expected, ReadFloats(device, *y, groups * 4));
 }
 
@@ -133,19 +138,22 @@ Status AllThreeGridDimensionsCount(Device& device) {
   KernelSource source;
   source.name = "grid";
   source.tensors = {{.name = "y", .direction = ArgDirection::kWrite}};
-  source.local_size = {4, 2, 1};
+  source.local_size = FittingGroup({4, 2, 1}, device.info());
+  const auto columns = static_cast<int>(source.local_size[0]), lines = static_cast<int>(source.local_size[1]);
   source.body =
       "int at = (GID(2) * 6 + GID(1)) * 8 + GID(0);\n"
       "y_store(at, make_float4(to_float(GID(0)), to_float(GID(1)), to_float(GID(2)), "
       "to_float(WGID(0) * 100 + LID(0) * 10 + LID(1))));\n";
   HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
   HEARTH_ASSIGN(const auto y, BufferOf(device, 8 * 6 * 5 * 4));
-  HEARTH_TRY(RunList(device, ListOf(DispatchOf(*group->programs()[0], {Whole(*y)}, {}, {2, 3, 5}))));
+  HEARTH_TRY(RunList(device, ListOf(DispatchOf(*group->programs()[0], {Whole(*y)}, {},
+                                               {8 / source.local_size[0], 6 / source.local_size[1], 5}))));
   Floats expected;
   for (int z = 0; z < 5; ++z) {
     for (int h = 0; h < 6; ++h) {
       for (int w = 0; w < 8; ++w) {
-        for (int value : {w, h, z, w / 4 * 100 + w % 4 * 10 + h % 2}) expected.push_back(static_cast<float>(value));
+        const int place = w / columns * 100 + w % columns * 10 + h % lines;
+        for (int value : {w, h, z, place}) expected.push_back(static_cast<float>(value));
       }
     }
   }
@@ -153,7 +161,7 @@ Status AllThreeGridDimensionsCount(Device& device) {
 }
 
 Status WideLoadsAndStoresMoveSixteenValues(Device& device) {
-  KernelSource source = CopyKernel();
+  KernelSource source = CopyKernel(device);
   source.name = "wide_copy";
   source.tensors[0].wide = source.tensors[1].wide = true;
   source.body = "int at = GID(0);\nif (at < count) {\n  y_store16(at * 4, 1, 4, x_load16(at));\n}\n";
@@ -163,10 +171,10 @@ Status WideLoadsAndStoresMoveSixteenValues(Device& device) {
 
 // Stores a float32 input as float16 and reads it back by `path` in a second kernel.
 Status HalfRoundTrip(Device& device, AccessPath path) {
-  KernelSource narrow = CopyKernel();
+  KernelSource narrow = CopyKernel(device);
   narrow.name = "narrow";
   narrow.tensors[1].storage = StorageType::kFloat16;
-  KernelSource widen = CopyKernel(path);
+  KernelSource widen = CopyKernel(device, path);
   widen.name = "widen";
   widen.tensors[0].storage = StorageType::kFloat16;
   const std::vector<KernelSource> sources = {narrow, widen};
@@ -177,10 +185,9 @@ Status HalfRoundTrip(Device& device, AccessPath path) {
   HEARTH_ASSIGN(const auto y, BufferOf(device, input.size()));
   HEARTH_TRY(WriteFloats(device, *x, input));
   CommandRecorder recorder;
-  recorder.Record(DispatchOf(*group->programs()[0], {Whole(*x), Whole(*half)}, {200}, {GroupsFor(200, 32), 1, 1}),
-                  {false, true});
-  recorder.Record(DispatchOf(*group->programs()[1], {Whole(*half), Whole(*y)}, {200}, {GroupsFor(200, 32), 1, 1}),
-                  {false, true});
+  const uint32_t groups = GroupsFor(200, narrow.local_size[0]);
+  recorder.Record(DispatchOf(*group->programs()[0], {Whole(*x), Whole(*half)}, {200}, {groups, 1, 1}), {false, true});
+  recorder.Record(DispatchOf(*group->programs()[1], {Whole(*half), Whole(*y)}, {200}, {groups, 1, 1}), {false, true});
   HEARTH_TRY(RunList(device, recorder.Finish()));
   HEARTH_TRY(SameFloats(input, ReadFloats(device, *y, input.size())));
   uint16_t first = 0;

@@ -5,6 +5,7 @@
 
 #include "conformance/device_cases.h"
 #include "core/base/error.h"
+#include "core/device/group_size.h"
 
 namespace hearth::conformance {
 namespace {
@@ -13,11 +14,11 @@ namespace {
 constexpr uint32_t kMostTried = 4096;
 constexpr uint64_t kMostBytesTried = uint64_t{1} << 29;
 
-KernelSource ContractKernel() {
+KernelSource ContractKernel(const Device& device) {
   KernelSource source;
   source.name = "contract";
   source.tensors = {{.name = "x"}, {.name = "y", .direction = ArgDirection::kWrite}};
-  source.local_size = {16, 1, 1};
+  source.local_size = FittingGroup({16, 1, 1}, device.info());
   source.body = "y_store(GID(0), x_load(GID(0)));\n";
   return source;
 }
@@ -40,18 +41,18 @@ Status NoLimit(const Device& device, std::string_view what) {
 }
 
 Status ABrokenKernelIsUnavailableAndNamed(Device& device) {
-  KernelSource source = ContractKernel();
+  KernelSource source = ContractKernel(device);
   source.name = "broken_on_purpose";
   source.body = "int at = no_such_function(1;\ny_store(at, x_load(at));\n";
   HEARTH_TRY(ExpectRefused(device, source, StatusCode::kUnavailable, "a kernel that is not a program"));
-  const KernelSource good = ContractKernel();
+  const KernelSource good = ContractKernel(device);
   return device.Compile({&good, 1}).status();  // the device still works
 }
 
 Status TooManyBuffersAreExhausted(Device& device) {
   const uint32_t limit = device.info().max_storage_buffers;
   if (limit > kMostTried) return NoLimit(device, "storage buffers");
-  KernelSource source = ContractKernel();
+  KernelSource source = ContractKernel(device);
   while (source.tensors.size() <= limit) source.tensors.push_back({.name = fmt::format("t{}", source.tensors.size())});
   return ExpectRefused(device, source, StatusCode::kResourceExhausted, "a buffer too many");
 }
@@ -59,7 +60,7 @@ Status TooManyBuffersAreExhausted(Device& device) {
 Status TooManyTexelBuffersAreExhausted(Device& device) {
   const uint32_t limit = device.info().max_texel_buffers;
   if (limit > kMostTried) return NoLimit(device, "texel buffers");
-  KernelSource source = ContractKernel();
+  KernelSource source = ContractKernel(device);
   for (uint32_t k = 0; k <= limit; ++k)
     source.tensors.push_back({.name = fmt::format("t{}", k), .path = AccessPath::kTexelBuffer});
   return ExpectRefused(device, source, StatusCode::kResourceExhausted, "a texel buffer too many");
@@ -68,14 +69,14 @@ Status TooManyTexelBuffersAreExhausted(Device& device) {
 Status TooManyScalarsAreExhausted(Device& device) {
   const uint32_t limit = std::min(device.info().max_scalar_bytes, device.info().max_argument_bytes);
   if (limit > 4 * kMostTried) return NoLimit(device, "scalars");
-  KernelSource source = ContractKernel();
+  KernelSource source = ContractKernel(device);
   for (uint32_t k = 0; k <= limit / 4; ++k) source.scalars.push_back({fmt::format("s{}", k), ScalarType::kInt});
   return ExpectRefused(device, source, StatusCode::kResourceExhausted, "a scalar too many");
 }
 
 Status WorkGroupsKeepTheLimits(Device& device) {
   const DeviceInfo& info = device.info();
-  KernelSource source = ContractKernel();
+  KernelSource source = ContractKernel(device);
   for (int d = 0; d < 3; ++d) {
     if (info.max_local_size[d] == UINT32_MAX) continue;
     source.local_size = {1, 1, 1};
@@ -92,12 +93,12 @@ Status WorkGroupsKeepTheLimits(Device& device) {
   const uint64_t items = uint64_t{source.local_size[0]} * source.local_size[1] * source.local_size[2];
   if (items > info.max_local_invocations)
     HEARTH_TRY(ExpectRefused(device, source, StatusCode::kResourceExhausted, "a work group with too many items"));
-  source.local_size = {16, 0, 1};
+  source.local_size = {1, 0, 1};
   return ExpectRefused(device, source, StatusCode::kInvalidArgument, "an empty work group");
 }
 
 Status TooMuchLocalMemoryIsExhausted(Device& device) {
-  KernelSource source = ContractKernel();
+  KernelSource source = ContractKernel(device);
   source.shared = {{"part", "float4", device.info().local_memory_bytes / 16 + 1}};
   return ExpectRefused(device, source, StatusCode::kResourceExhausted, "local memory");
 }
@@ -110,11 +111,14 @@ Status BuffersKeepTheirLimits(Device& device) {
 }
 
 Status DamagedBinariesAreMalformed(Device& device) {
-  const KernelSource source = ContractKernel();
+  const KernelSource source = ContractKernel(device);
   HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
   const std::vector<std::byte> noise(64, std::byte{0x5a});
   HEARTH_TRY(Expect(device.Load({&source, 1}, noise).status(), StatusCode::kMalformedInput, "64 equal bytes"));
-  return Expect(device.Load({&source, 1}, {}).status(), StatusCode::kInvalidArgument, "no bytes");
+  HEARTH_TRY(Expect(device.Load({&source, 1}, {}).status(), StatusCode::kInvalidArgument, "no bytes"));
+  HEARTH_TRY(Expect(device.LoadParts({&source, 1}, noise, {}).status(), StatusCode::kInvalidArgument, "one part"));
+  if (device.portable_compiler().empty()) return Status::Ok();
+  return Expect(device.LoadParts({&source, 1}, noise, noise).status(), StatusCode::kMalformedInput, "parts of noise");
 }
 
 // One copy of 16 texels, in which a case changes one thing.
@@ -126,7 +130,7 @@ struct OneDispatch {
 
 Result<OneDispatch> MakeOneDispatch(Device& device, uint64_t size_bytes = 16 * 16) {
   OneDispatch made;
-  const KernelSource source = ContractKernel();
+  const KernelSource source = ContractKernel(device);
   HEARTH_ASSIGN(made.group, device.Compile({&source, 1}));
   HEARTH_ASSIGN(made.x, device.CreateBuffer(size_bytes));
   HEARTH_ASSIGN(made.y, device.CreateBuffer(16 * 16));

@@ -18,7 +18,7 @@ namespace {
 Status DependentChain(Device& device, AccessPath path) {
   constexpr size_t kTexels = 4096;
   constexpr int kSteps = 21;
-  KernelSource source = CopyKernel(path);
+  KernelSource source = CopyKernel(device, path);
   source.name = "reverse_and_add";
   source.body = "int at = GID(0);\nif (at < count) {\n  y_store(at, x_load(count - 1 - at) + splat4(1.0f));\n}\n";
   HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
@@ -31,7 +31,8 @@ Status DependentChain(Device& device, AccessPath path) {
   for (int step = 0; step < kSteps; ++step) {
     Buffer& from = step % 2 == 0 ? *a : *b;
     Buffer& to = step % 2 == 0 ? *b : *a;
-    recorder.Record(DispatchOf(*group->programs()[0], {Whole(from), Whole(to)}, {kTexels}, {kTexels / 32, 1, 1}),
+    const uint32_t groups = kTexels / source.local_size[0];
+    recorder.Record(DispatchOf(*group->programs()[0], {Whole(from), Whole(to)}, {kTexels}, {groups, 1, 1}),
                     {false, true});
   }
   HEARTH_TRY(RunList(device, recorder.Finish()));
@@ -52,12 +53,14 @@ Status TexelReadsSeeEarlierWrites(Device& device) {
 }
 
 Status APreparedListRunsAgainOnNewInput(Device& device) {
-  const KernelSource source = CopyKernel();
+  const KernelSource source = CopyKernel(device);
   HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
   HEARTH_ASSIGN(const auto x, BufferOf(device, 4 * 96));
   HEARTH_ASSIGN(const auto y, BufferOf(device, 4 * 96));
-  HEARTH_ASSIGN(const auto executable,
-                device.Prepare(ListOf(DispatchOf(*group->programs()[0], {Whole(*x), Whole(*y)}, {96}, {3, 1, 1}))));
+  const uint32_t groups = GroupsFor(96, source.local_size[0]);
+  HEARTH_ASSIGN(
+      const auto executable,
+      device.Prepare(ListOf(DispatchOf(*group->programs()[0], {Whole(*x), Whole(*y)}, {96}, {groups, 1, 1}))));
   for (int run = 0; run < 5; ++run) {
     const Floats input = Ramp(4 * 96, static_cast<float>(run));
     HEARTH_TRY(WriteFloats(device, *x, input));
@@ -69,13 +72,13 @@ Status APreparedListRunsAgainOnNewInput(Device& device) {
 }
 
 Status AListIsPreparedTwice(Device& device) {
-  const KernelSource source = AffineKernel();
+  const KernelSource source = AffineKernel(device);
   HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
   HEARTH_ASSIGN(const auto x, BufferOf(device, 4 * 32));
   HEARTH_ASSIGN(const auto y, BufferOf(device, 4 * 32));
   const auto list_with_bias = [&](uint32_t bias) {
     return ListOf(DispatchOf(*group->programs()[0], {Whole(*x), Whole(*y)}, {32, std::bit_cast<uint32_t>(1.0f), bias},
-                             {1, 1, 1}));
+                             {GroupsFor(32, source.local_size[0]), 1, 1}));
   };
   HEARTH_TRY(WriteFloats(device, *x, Floats(4 * 32, 1.0f)));
   HEARTH_ASSIGN(const auto first, device.Prepare(list_with_bias(1)));
@@ -92,7 +95,7 @@ Status AnEmptyListRuns(Device& device) {
 }
 
 Status ProfileGivesOneTimePerDispatch(Device& device) {
-  const KernelSource source = CopyKernel();
+  const KernelSource source = CopyKernel(device);
   HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
   HEARTH_ASSIGN(const auto x, BufferOf(device, 4 * 4096));
   HEARTH_ASSIGN(const auto y, BufferOf(device, 4 * 4096));
@@ -100,8 +103,9 @@ Status ProfileGivesOneTimePerDispatch(Device& device) {
   HEARTH_TRY(WriteFloats(device, *x, Ramp(4 * 4096)));
   CommandRecorder recorder;
   Program& copy = *group->programs()[0];
-  recorder.Record(DispatchOf(copy, {Whole(*x), Whole(*y)}, {4096}, {128, 1, 1}), {false, true});
-  recorder.Record(DispatchOf(copy, {Whole(*y), Whole(*z)}, {4096}, {128, 1, 1}), {false, true});
+  const uint32_t groups = 4096 / source.local_size[0];
+  recorder.Record(DispatchOf(copy, {Whole(*x), Whole(*y)}, {4096}, {groups, 1, 1}), {false, true});
+  recorder.Record(DispatchOf(copy, {Whole(*y), Whole(*z)}, {4096}, {groups, 1, 1}), {false, true});
   HEARTH_ASSIGN(const auto executable, device.Prepare(recorder.Finish()));
   for (int run = 0; run < 2; ++run) {
     const auto times = executable->RunProfiled();
@@ -118,7 +122,7 @@ Status ProfileGivesOneTimePerDispatch(Device& device) {
 }
 
 Status ABinaryLoadsToEqualResults(Device& device) {
-  const std::vector<KernelSource> sources = {CopyKernel(), AffineKernel()};
+  const std::vector<KernelSource> sources = {CopyKernel(device), AffineKernel(device)};
   HEARTH_ASSIGN(const auto compiled, device.Compile(sources));
   const Floats input = Ramp(4 * 100);
   const std::vector<uint32_t> scalars = {100, std::bit_cast<uint32_t>(3.0f), 5};
@@ -131,7 +135,13 @@ Status ABinaryLoadsToEqualResults(Device& device) {
   HEARTH_TRY(Check(loaded->programs().size() == 2u, "loaded->programs().size() == 2u"));
   HEARTH_TRY(Check(loaded->spirv_compiled() == 0, "loaded->spirv_compiled() == 0"));
   HEARTH_TRY(SameFloats(copied, RunUnary(device, *loaded->programs()[0], input, {100})));
-  return SameFloats(scaled, RunUnary(device, *loaded->programs()[1], input, scalars));
+  HEARTH_TRY(SameFloats(scaled, RunUnary(device, *loaded->programs()[1], input, scalars)));
+  const std::vector<std::byte> portable = compiled->Portable();
+  if (portable.empty()) return Status::Ok();
+  HEARTH_ASSIGN(const std::vector<std::byte> driver_part, compiled->DriverPart());
+  HEARTH_ASSIGN(const auto joined, device.LoadParts(sources, portable, driver_part));
+  HEARTH_TRY(SameFloats(copied, RunUnary(device, *joined->programs()[0], input, {100})));
+  return SameFloats(scaled, RunUnary(device, *joined->programs()[1], input, scalars));
 }
 
 Status KernelsCompileFromSeveralThreads(Device& device) {
@@ -140,7 +150,7 @@ Status KernelsCompileFromSeveralThreads(Device& device) {
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&device, &groups, t] {
-      KernelSource source = AffineKernel();
+      KernelSource source = AffineKernel(device);
       source.defines = {{"OFFSET", std::to_string(t) + ".0f"}};
       source.body =
           "int at = GID(0);\nif (at < count) {\n"

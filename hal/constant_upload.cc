@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/large_pages.h"
+#include "core/device/device_rules.h"
 #include "core/plan/key_fields.h"
 #include "core/plan/source_fingerprints.h"
 #include "hal/stopping.h"
@@ -47,15 +48,10 @@ Result<std::span<const std::byte>> SourceBytes(const PlanConstant& constant, con
   return bytes.subspan(offset, size);
 }
 
-// The checksum reads the destination, so it must be memory that the host reads fast.
-bool ReadFromStore(const CacheKey& key, std::span<std::byte> memory, bool is_fast_to_read, BlobStore& store) {
-  std::vector<std::byte> staging(is_fast_to_read ? 0 : memory.size());
-  const std::span<std::byte> destination = is_fast_to_read ? memory : std::span<std::byte>(staging);
-  const bool found = store.Get(key, [&](uint64_t size_bytes) {
-    return size_bytes == destination.size() ? destination : std::span<std::byte>();
-  });
-  if (found && !is_fast_to_read) std::copy(staging.begin(), staging.end(), memory.begin());
-  return found;
+// The checksum reads `packed`.
+bool ReadFromStore(const CacheKey& key, std::span<std::byte> packed, BlobStore& store) {
+  return store.Get(key,
+                   [&](uint64_t size_bytes) { return size_bytes == packed.size() ? packed : std::span<std::byte>(); });
 }
 
 }  // namespace
@@ -71,19 +67,28 @@ Result<std::vector<double>> UploadConstants(Device& device, const PlacedConstant
                                             const ModelFileBytes& model_files, BlobStore* store,
                                             const ModelBytesRead& done, const std::stop_token& stop) {
   std::vector<double> pack_ms(plan.constants.size());
-  const auto place = [&](size_t index, std::span<std::byte> memory) -> Status {
+  const auto make = [&](size_t index, std::span<std::byte> packed) -> Status {
     const PlanConstant& constant = plan.constants[index];
     HEARTH_ASSIGN(const std::span<const std::byte> source, SourceBytes(constant, model_files));
-    const bool is_fast_to_read = device.info().unified_memory;
     if (store != nullptr && constant.is_kept &&
-        ReadFromStore(PackedWeightsKey(constant, store->NameOfContent(source, BlobStore::NameUse::kLookUp)), memory,
-                      is_fast_to_read, *store)) {
+        ReadFromStore(PackedWeightsKey(constant, store->NameOfContent(source, BlobStore::NameUse::kLookUp)), packed,
+                      *store)) {
       return Status::Ok();
     }
     const Stopwatch watch;
-    HEARTH_TRY(PackConstant(constant.recipe, source, memory));
+    HEARTH_TRY(PackConstant(constant.recipe, source, packed));
     pack_ms[index] = watch.milliseconds();
     if (done != nullptr && constant.inline_bytes.empty()) done(source);
+    return Status::Ok();
+  };
+  // Packing and checking read what they wrote.
+  std::vector<std::byte> beside;
+  const auto place = [&](size_t index, std::span<std::byte> memory) -> Status {
+    if (Applies(Rule::kPacksInPlace, device.info())) return make(index, memory);
+    beside.resize(std::max(beside.size(), memory.size()));
+    const std::span<std::byte> packed = std::span(beside).first(memory.size());
+    HEARTH_TRY(make(index, packed));
+    std::ranges::copy(packed, memory.begin());
     return Status::Ok();
   };
   for (const std::shared_ptr<Buffer>& buffer : placed.made) {

@@ -163,6 +163,21 @@ Result<std::unique_ptr<ProgramGroup>> Device::Load(std::span<const KernelSource>
   return WithOneCode(DoLoad(sources, binary), true);
 }
 
+Result<std::unique_ptr<ProgramGroup>> Device::LoadParts(std::span<const KernelSource> sources,
+                                                        std::span<const std::byte> portable,
+                                                        std::span<const std::byte> driver_part) {
+  if (sources.empty() || portable.empty() || driver_part.empty())
+    return Error(StatusCode::kInvalidArgument, "an empty part of a binary, or no kernel, was given to load");
+  HEARTH_TRY(CheckKernels(sources, info_));
+  HEARTH_TRY(CheckNoNewLlvm());
+  return WithOneCode(DoLoadParts(sources, portable, driver_part), true);
+}
+
+Result<std::unique_ptr<ProgramGroup>> Device::DoLoadParts(std::span<const KernelSource>, std::span<const std::byte>,
+                                                          std::span<const std::byte>) {
+  return Error(StatusCode::kUnsupported, "binaries of {} have no parts", info_.backend);
+}
+
 Result<std::unique_ptr<Executable>> Device::Prepare(const CommandList& commands) {
   for (const Command& command : commands.commands) {
     if (const auto* dispatch = std::get_if<DispatchCommand>(&command)) HEARTH_TRY(CheckDispatch(*dispatch, info_));

@@ -52,6 +52,15 @@ class ProgramGroup {
   // The part of Binary() that fits every driver (SPIR-V), in a form that Load takes; empty if there is none.
   virtual std::vector<std::byte> Portable() const { return {}; }
 
+  // The other part of Binary(), in a form that LoadParts takes; call it as Binary(). kUnsupported where there is no
+  // portable part.
+  virtual Result<std::vector<std::byte>> DriverPart() {
+    return Status(StatusCode::kUnsupported, "this device's binaries have no portable part");
+  }
+
+  // The milliseconds of Compile in which the portable part was made; 0 after Load.
+  virtual double portable_ms() const { return 0; }
+
   // GLSL texts that were turned into SPIR-V for this group (0 on other backends and after Load).
   virtual int spirv_compiled() const { return 0; }
 };
@@ -126,6 +135,10 @@ class Device {
   // and kMalformedInput for anything that is not a binary of these sources. It does not crash, as far as the driver
   // allows.
   Result<std::unique_ptr<ProgramGroup>> Load(std::span<const KernelSource> sources, std::span<const std::byte> binary);
+  // The same from Portable() and DriverPart(), which were kept apart. kUnsupported where binaries have no parts.
+  Result<std::unique_ptr<ProgramGroup>> LoadParts(std::span<const KernelSource> sources,
+                                                  std::span<const std::byte> portable,
+                                                  std::span<const std::byte> driver_part);
 
   // Prepares the list for running. kInvalidArgument for a command without program or memory, with a wrong number of
   // arguments, or with a range that is outside its buffer, empty or misaligned; kResourceExhausted for more work
@@ -148,6 +161,9 @@ class Device {
   virtual Result<std::unique_ptr<ProgramGroup>> DoCompile(std::span<const KernelSource> sources) = 0;
   virtual Result<std::unique_ptr<ProgramGroup>> DoLoad(std::span<const KernelSource> sources,
                                                        std::span<const std::byte> binary) = 0;
+  virtual Result<std::unique_ptr<ProgramGroup>> DoLoadParts(std::span<const KernelSource> sources,
+                                                            std::span<const std::byte> portable,
+                                                            std::span<const std::byte> driver_part);
   virtual Result<std::unique_ptr<Executable>> DoPrepare(const CommandList& commands) = 0;
 
   DeviceInfo info_;

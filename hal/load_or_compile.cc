@@ -7,6 +7,7 @@
 
 #include "core/base/contains.h"
 #include "core/base/error.h"
+#include "core/base/split_program.h"
 #include "core/base/threads.h"
 #include "hal/program_work.h"
 #include "hal/stopping.h"
@@ -40,6 +41,13 @@ std::vector<std::optional<HeldProgram>> HeldOf(const Device& device, std::span<c
   }
   std::ranges::transform(sources, found.begin(), [&](const KernelSource& source) { return held->Find(source); });
   return found;
+}
+
+// What is stored under the group's key: its binary, without the portable part where that is an entry of its own.
+Result<std::vector<std::byte>> EntryOf(const FreshGroup& fresh) {
+  if (!fresh.source_key) return fresh.group->Binary();
+  HEARTH_ASSIGN(const std::vector<std::byte> driver_part, fresh.group->DriverPart());
+  return MakeSplitProgram({*fresh.source_key, driver_part});
 }
 
 Result<LoadedPrograms> LoadOrCompileAll(Device& device, std::span<const KernelSource> sources,
@@ -100,19 +108,19 @@ std::vector<std::string> StoreFreshPrograms(LoadedPrograms& programs, BlobStore&
   std::vector<PutRequest> requests;
   for (const FreshGroup& fresh : programs.fresh) {
     if (stop.stop_requested()) break;
-    if (fresh.source_key.has_value()) {
+    if (fresh.source_key.has_value() && !fresh.is_source_stored) {
       binaries.push_back(fresh.group->Portable());
-      requests.push_back({&*fresh.source_key, binaries.back(), fresh.compile_ms});
+      requests.push_back({&*fresh.source_key, binaries.back(), fresh.group->portable_ms()});
     }
     if (fresh.group != nullptr) {
-      Result<std::vector<std::byte>> binary = fresh.group->Binary();
+      Result<std::vector<std::byte>> binary = EntryOf(fresh);
       if (!binary.ok()) {
         std::string warning = "programs are not kept: " + binary.status().message();
         if (!Contains(warnings, warning)) warnings.push_back(std::move(warning));
         continue;
       }
       binaries.push_back(std::move(binary).value());
-      requests.push_back({&fresh.key, binaries.back(), fresh.compile_ms});
+      requests.push_back({&fresh.key, binaries.back(), fresh.compile_ms - fresh.group->portable_ms()});
     }
     for (const StoredParts& parts : fresh.parts) requests.push_back({&parts.key, parts.bytes, kListCostMs});
   }

@@ -22,7 +22,8 @@ struct FreshGroup {
   ProgramGroup* group = nullptr;  // null: all programs are in other groups' binaries, and `parts` says in which
   CacheKey key{BlobKind::kProgram};
   double compile_ms = 0;
-  std::optional<CacheKey> source_key;   // the key under which the portable part is stored too
+  std::optional<CacheKey> source_key;   // of the portable part, an entry of its own; absent: the binary is whole
+  bool is_source_stored = false;        // the cache had the portable part
   std::vector<StoredParts> parts = {};  // to be stored with it
   std::unique_ptr<MakingClaim> claim;   // other processes wait until it is stored
 };

@@ -40,8 +40,7 @@ std::vector<GridClasses> GridClassesOf(const Plan& plan, const DeviceInfo& info)
 CacheKey ProgramKey(std::span<const KernelSource> sources, const DeviceInfo& info, std::span<const GridClasses> grids) {
   CacheKey key(BlobKind::kProgram);
   AddDevice(key, info, DevicePart::kIdentity);
-  // llvmpipe's binaries contain the number of CPUs of the process, and are refused with any other.
-  if (info.backend == "gles" && info.is_software()) key.Add(kCpusField.name, info.compute_units);
+  if (info.binary_cpus != 0) key.Add(kCpusField.name, info.binary_cpus);
   for (size_t k = 0; k < sources.size(); ++k) {
     AddText(key, sources[k], info.dialect);
     if (!grids.empty()) key.Add(kGridsField.name, int64_t{grids[k]});

@@ -1,13 +1,10 @@
 #include "hal/program_parts.h"
 
-#include <algorithm>
-#include <cstring>
-#include <iterator>
-#include <span>
+#include <optional>
 #include <string_view>
+#include <utility>
 
-#include "core/base/byte_reader.h"
-#include "core/base/error.h"
+#include "core/base/key_bytes.h"
 #include "core/base/text_bytes.h"
 
 namespace hearth {
@@ -15,35 +12,19 @@ namespace {
 
 constexpr std::string_view kMagic = "HearthProgramParts1\n";
 
-void Append(std::vector<std::byte>& bytes, std::string_view text) {
-  std::ranges::copy(BytesOf(text), std::back_inserter(bytes));
-}
-
-// Returns false if no key follows.
-bool TakeKey(ByteReader& reader, CacheKey& key) {
-  const std::span<const std::byte> material = reader.Bytes(reader.Number<uint32_t>());
-  const auto fields = DecodeKeyMaterial(TextFrom(material));
-  if (reader.failed() || !fields.ok()) return false;
-  for (const auto& [name, value] : *fields) key.Add(name, value);
-  return true;
-}
-
 }  // namespace
 
 std::vector<std::byte> ToBytes(const ProgramParts& parts) {
   std::vector<std::byte> bytes;
-  Append(bytes, kMagic);
+  AppendText(bytes, kMagic);
   AppendNumber(bytes, static_cast<uint32_t>(parts.binaries.size()));
-  for (const CacheKey& key : parts.binaries) {
-    AppendNumber(bytes, static_cast<uint32_t>(key.material().size()));
-    Append(bytes, key.material());
-  }
+  for (const CacheKey& key : parts.binaries) AppendKey(bytes, key);
   for (const uint32_t binary : parts.binary_of) AppendNumber(bytes, binary);
   return bytes;
 }
 
 bool IsProgramParts(std::span<const std::byte> bytes) {
-  return bytes.size() >= kMagic.size() && std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
+  return TextFrom(bytes).starts_with(kMagic);
 }
 
 Result<ProgramParts> ProgramPartsFrom(std::span<const std::byte> bytes, size_t kernels) {
@@ -54,7 +35,9 @@ Result<ProgramParts> ProgramPartsFrom(std::span<const std::byte> bytes, size_t k
   if (reader.failed() || count > kernels) return malformed;
   ProgramParts parts;
   for (uint32_t k = 0; k < count; ++k) {
-    if (!TakeKey(reader, parts.binaries.emplace_back(BlobKind::kProgram))) return malformed;
+    const std::optional<CacheKey> key = TakeKey(reader, BlobKind::kProgram);
+    if (!key) return malformed;
+    parts.binaries.push_back(*key);
   }
   for (size_t k = 0; k < kernels; ++k) {
     parts.binary_of.push_back(reader.Number<uint32_t>());

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/split_program.h"
 #include "hal/choose_binaries.h"
 #include "hal/program_keys.h"
 #include "hal/stopwatch.h"
@@ -49,9 +50,37 @@ void ProgramWork::Take(std::span<const size_t> kernels, const CacheKey& key, std
 
 bool ProgramWork::LoadBytes(Device& device, std::span<const size_t> kernels, const CacheKey& key,
                             std::span<const std::byte> bytes, BlobStore& store) {
+  if (IsSplitProgram(bytes)) return LoadSplit(device, kernels, key, bytes, store);
   store.BeginUse(key);
   Result<std::unique_ptr<ProgramGroup>> loaded = device.Load(Chosen(sources_, kernels), bytes);
   store.EndUse(key);
+  return TakeLoaded(kernels, key, std::move(loaded), store);
+}
+
+bool ProgramWork::LoadSplit(Device& device, std::span<const size_t> kernels, const CacheKey& key,
+                            std::span<const std::byte> bytes, BlobStore& store) {
+  const Result<SplitProgram> split = SplitProgramFrom(bytes);
+  if (!split.ok()) return TakeLoaded(kernels, key, split.status(), store);
+  const std::optional<std::vector<std::byte>> portable = store.Get(split->source);
+  if (!portable) {
+    const std::string kind(BlobKindName(split->source.kind()));
+    return TakeLoaded(kernels, key,
+                      Error(StatusCode::kNotFound, "the cache lacks the {} entry {:.12} that it needs", kind,
+                            split->source.digest().ToHex()),
+                      store);
+  }
+  // Only this entry is in use: should the driver crash, the next start tries the portable part alone.
+  store.BeginUse(key);
+  Result<std::unique_ptr<ProgramGroup>> loaded =
+      device.LoadParts(Chosen(sources_, kernels), *portable, split->driver_part);
+  store.EndUse(key);
+  if (!TakeLoaded(kernels, key, std::move(loaded), store)) return false;
+  loaded_keys_.push_back(split->source);
+  return true;
+}
+
+bool ProgramWork::TakeLoaded(std::span<const size_t> kernels, const CacheKey& key,
+                             Result<std::unique_ptr<ProgramGroup>> loaded, BlobStore& store) {
   if (!loaded.ok()) {
     store.Reject(key, loaded.status().message());
     return false;
@@ -107,7 +136,8 @@ Result<std::unique_ptr<ProgramGroup>> ProgramWork::CompileGroup(Device& device, 
     store->Reject(*source_key_, loaded.status().message());
     return device.Compile(sources);
   }
-  loaded_keys_.push_back(*std::exchange(source_key_, std::nullopt));
+  loaded_keys_.push_back(*source_key_);
+  is_source_stored_ = true;
   return loaded;
 }
 
@@ -122,6 +152,7 @@ Status ProgramWork::Compile(Device& device, BlobStore* store, const CacheKey& wh
     if (!made.ok()) return made.status();
     fresh_->group = made->get();
     fresh_->source_key = source_key_;
+    fresh_->is_source_stored = is_source_stored_;
     fresh_->compile_ms = watch.milliseconds();
     if (store != nullptr && missing.size() < sources_.size()) fresh_->key = KeyOf(missing, device.info());
     Take(missing, fresh_->key, std::move(made).value());

@@ -36,6 +36,12 @@ class ProgramWork {
   bool LoadBinary(Device& device, std::span<const size_t> kernels, const CacheKey& key, BlobStore& store);
   bool LoadBytes(Device& device, std::span<const size_t> kernels, const CacheKey& key, std::span<const std::byte> bytes,
                  BlobStore& store);
+  // The same where another entry has the portable part. Without that one, the entry is rejected.
+  bool LoadSplit(Device& device, std::span<const size_t> kernels, const CacheKey& key, std::span<const std::byte> bytes,
+                 BlobStore& store);
+  // Takes what was loaded from the entry of `key`, or rejects that entry.
+  bool TakeLoaded(std::span<const size_t> kernels, const CacheKey& key, Result<std::unique_ptr<ProgramGroup>> loaded,
+                  BlobStore& store);
   Status Compile(Device& device, BlobStore* store, const CacheKey& whole, std::unique_ptr<MakingClaim> claim);
   // Compiles from the portable part in the store, else from the texts.
   Result<std::unique_ptr<ProgramGroup>> CompileGroup(Device& device, BlobStore* store,
@@ -53,6 +59,7 @@ class ProgramWork {
   std::vector<Program*> by_kernel_;  // null: missing
   std::vector<CacheKey> loaded_keys_;
   std::optional<CacheKey> source_key_;
+  bool is_source_stored_ = false;
   std::optional<FreshGroup> fresh_;
   int compiled_ = 0;
   Status status_;

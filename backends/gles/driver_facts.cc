@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/device/usable_limits.h"
+#include "hal/driver_environment.h"
 
 namespace hearth::gles {
 namespace {
@@ -169,6 +170,9 @@ Result<DriverFacts> QueryDriverFacts(const GlApi& gl, const DisplaySource& sourc
   info.unified_memory = HasUnifiedMemory(info);
   // The API has no number of compute units. A software driver has the CPU's; a GPU's is derived from its name.
   info.compute_units = info.is_software() ? CpusOfThisProcess() : 0;
+  // llvmpipe's binaries contain the number of CPUs of the process, and are refused with any other.
+  info.binary_cpus = info.compute_units;
+  info.driver_environment = DriverEnvironmentOf(info);
   info.compile_grouping = CompileGrouping::kEach;
   ReadWorkGroupLimits(gl, info);
   ReadExtensions(gl, version, facts);

@@ -29,6 +29,11 @@ std::string ProgramLog(const GlApi& gl, GLuint program) {
   return log;
 }
 
+// What a log says, or that it says nothing: llvmpipe refuses binaries without a word.
+std::string Reason(const std::string& log) {
+  return log.find_first_not_of(" \t\r\n") == std::string::npos ? "it gave no reason" : log;
+}
+
 // Starts compiling and linking without waiting. The shader lives as long as the program it is attached to.
 void StartCompile(const GlApi& gl, const KernelSource& source, GLuint shader, GLuint program) {
   const std::string text = Emit(source, Dialect::kGles);
@@ -46,12 +51,12 @@ Status FinishCompile(const GlApi& gl, const KernelSource& source, GLuint shader,
   gl.GetShaderiv(shader, GL_COMPILE_STATUS, &compiled);
   if (compiled != GL_TRUE) {
     return Error(StatusCode::kUnavailable, "the driver does not compile kernel '{}': {}", source.name,
-                 ShaderLog(gl, shader));
+                 Reason(ShaderLog(gl, shader)));
   }
   gl.GetProgramiv(program, GL_LINK_STATUS, &linked);
   if (linked != GL_TRUE) {
     return Error(StatusCode::kUnavailable, "the driver does not link kernel '{}': {}", source.name,
-                 ProgramLog(gl, program));
+                 Reason(ProgramLog(gl, program)));
   }
   return Status::Ok();
 }
@@ -82,7 +87,7 @@ Status LoadOne(const Context& context, const KernelSource& source, const Program
   const Status errors = context.Check("loading kernel '" + source.name + "'");
   if (linked != GL_TRUE || !errors.ok()) {
     return Error(StatusCode::kUnavailable, "the driver does not accept the stored binary of kernel '{}': {}",
-                 source.name, errors.ok() ? ProgramLog(gl, program) : errors.message());
+                 source.name, errors.ok() ? Reason(ProgramLog(gl, program)) : errors.message());
   }
   return CheckLocalSize(context, source, program);
 }

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/device/usable_limits.h"
+#include "hal/driver_environment.h"
 
 namespace hearth {
 namespace {
@@ -146,6 +147,7 @@ Result<DeviceInfo> ReadOpenClDeviceInfo(const OpenClApi& api, const OpenClDevice
   info.driver_version = fmt::format("{}; {}; {}", PlatformText(api, id.platform, CL_PLATFORM_VERSION),
                                     DeviceText(device, CL_DRIVER_VERSION), DeviceText(device, CL_DEVICE_VERSION));
   info.uuid = UuidOf(device);
+  info.driver_environment = DriverEnvironmentOf(info);
   ReadLimits(device, info);
   info.fp16_storage = true;  // vload_half and vstore_half are core
   info.fp16_arithmetic = HasExtension(device, "cl_khr_fp16");

@@ -71,7 +71,7 @@ Result<std::unique_ptr<Device>> OpenVulkanWithPaths(const DeviceCandidate& candi
   }
   PhysicalDevice physical = vulkan::Describe(*instance, handles[index]);
   if (!physical.unusable_reason.empty()) return Status(StatusCode::kUnavailable, physical.unusable_reason);
-  if (candidate.profile != nullptr) physical.info = Simulated(std::move(physical.info), *candidate.profile);
+  if (candidate.profile != nullptr) vulkan::Simulate(*candidate.profile, physical);
   if (!paths.mapped_memory) physical.info.unified_memory = false;
   if (!paths.timestamps) physical.timestamp_bits = 0;
   auto device = vulkan::VulkanDevice::Open(std::move(physical));

@@ -1,6 +1,5 @@
 #include "backends/vulkan/buffer.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -9,42 +8,6 @@
 #include "core/base/round_up.h"
 
 namespace hearth::vulkan {
-namespace {
-
-constexpr VkMemoryPropertyFlags kSpecial = VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT |
-                                           VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD |
-                                           VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD;
-
-// How well a memory type fits; higher is better, negative: not at all.
-int Fitness(VkMemoryPropertyFlags flags, MemoryUse use, bool unified) {
-  if ((flags & kSpecial) != 0) return -1;
-  const bool mappable = (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
-  const bool coherent = (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
-  const bool local = (flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
-  const bool cached = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
-  if (use == MemoryUse::kStaging) {
-    if (!mappable) return -1;
-    // Reading uncached memory is slower than flushing and invalidating.
-    return (cached ? 4 : 0) + (local ? 0 : 2) + (coherent ? 1 : 0);
-  }
-  if (unified) return (local ? 8 : 0) + (mappable ? 4 : 0) + (cached ? 2 : 0) + (coherent ? 1 : 0);
-  return (local ? 2 : 0) + (mappable ? 0 : 1);  // mappable device memory of a discrete GPU is scarce
-}
-
-std::vector<uint32_t> MemoryTypesByFitness(const PhysicalDevice& device, uint32_t allowed_bits, MemoryUse use) {
-  std::vector<std::pair<int, uint32_t>> fitting;
-  for (uint32_t t = 0; t < device.memory.memoryTypeCount; ++t) {
-    const int fitness = Fitness(device.memory.memoryTypes[t].propertyFlags, use, device.info.unified_memory);
-    if ((allowed_bits >> t & 1) != 0 && fitness >= 0) fitting.emplace_back(fitness, t);
-  }
-  std::stable_sort(fitting.begin(), fitting.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<uint32_t> types;
-  types.reserve(fitting.size());
-  for (const auto& [fitness, type] : fitting) types.push_back(type);
-  return types;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<VulkanBuffer>> VulkanBuffer::Create(LogicalDevice& device, uint64_t size_bytes, MemoryUse use) {
   std::unique_ptr<VulkanBuffer> buffer(new VulkanBuffer(device, size_bytes));
@@ -145,10 +108,12 @@ Status VulkanBuffer::Allocate(MemoryUse use) {
   api.GetBufferMemoryRequirements(device_->handle(), handle(), &needed);
 
   Status refusal = Error(StatusCode::kResourceExhausted, "no memory type fits");
-  for (uint32_t type : MemoryTypesByFitness(device_->physical(), needed.memoryTypeBits, use)) {
+  const PhysicalDevice& physical = device_->physical();
+  for (const MemoryType& type :
+       TypesByFitness(physical.memory_types, needed.memoryTypeBits, use, physical.info.unified_memory)) {
     VkMemoryAllocateInfo allocate{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
     allocate.allocationSize = needed.size;
-    allocate.memoryTypeIndex = type;
+    allocate.memoryTypeIndex = type.index;
     device_->CountAllocation();
     auto memory = device_->Make(api.AllocateMemory, api.FreeMemory, allocate, "vkAllocateMemory");
     if (!memory.ok()) {
@@ -157,11 +122,10 @@ Status VulkanBuffer::Allocate(MemoryUse use) {
     }
     memory_ = std::move(memory).value();
     HEARTH_TRY(ToStatus(api.BindBufferMemory(device_->handle(), handle(), memory_.get(), 0), "vkBindBufferMemory"));
-    const VkMemoryPropertyFlags flags = device_->physical().memory.memoryTypes[type].propertyFlags;
     const bool map = use == MemoryUse::kStaging || device_->info().unified_memory;
-    is_coherent_ = (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
+    is_coherent_ = type.is_coherent();
     allocated_bytes_ = needed.size;
-    return map && (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0 ? Map() : Status::Ok();
+    return map && type.is_visible() ? Map() : Status::Ok();
   }
   return refusal;
 }

@@ -9,14 +9,10 @@
 #include <vector>
 
 #include "backends/vulkan/logical_device.h"
+#include "backends/vulkan/memory_types.h"
 #include "hal/device.h"
 
 namespace hearth::vulkan {
-
-enum class MemoryUse {
-  kKernels,  // mapped where the device shares the host's memory
-  kStaging,  // always mapped, for copies to and from unmapped buffers
-};
 
 // Has its own allocation (plans use few and large buffers), or none if the buffer is the caller's.
 class VulkanBuffer : public Buffer {

@@ -100,6 +100,12 @@ Result<std::unique_ptr<ProgramGroup>> VulkanDevice::DoLoad(std::span<const Kerne
   return VulkanProgramGroup::Load(*logical_, sources, binary);
 }
 
+Result<std::unique_ptr<ProgramGroup>> VulkanDevice::DoLoadParts(std::span<const KernelSource> sources,
+                                                                std::span<const std::byte> portable,
+                                                                std::span<const std::byte> driver_part) {
+  return VulkanProgramGroup::LoadParts(*logical_, sources, portable, driver_part);
+}
+
 Result<std::unique_ptr<Executable>> VulkanDevice::DoPrepare(const CommandList& commands) {
   return VulkanExecutable::Create(*logical_, commands);
 }

@@ -33,6 +33,9 @@ class VulkanDevice : public Device {
   Result<std::unique_ptr<ProgramGroup>> DoCompile(std::span<const KernelSource> sources) override;
   Result<std::unique_ptr<ProgramGroup>> DoLoad(std::span<const KernelSource> sources,
                                                std::span<const std::byte> binary) override;
+  Result<std::unique_ptr<ProgramGroup>> DoLoadParts(std::span<const KernelSource> sources,
+                                                    std::span<const std::byte> portable,
+                                                    std::span<const std::byte> driver_part) override;
   Result<std::unique_ptr<Executable>> DoPrepare(const CommandList& commands) override;
 
   std::unique_ptr<LogicalDevice> logical_;

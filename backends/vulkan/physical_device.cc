@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/device/usable_limits.h"
+#include "hal/driver_environment.h"
 #include "hal/loader_names.h"
 
 namespace hearth::vulkan {
@@ -179,30 +180,31 @@ void ReadExternalMemory(uint32_t api_version, const ExtensionSet& extensions, Ph
   if (has_dma_bufs && has_format_lists) add({VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME});
 }
 
+// A flush must not write back a neighbour's bytes that a kernel is writing.
+void KeepTensorsInAtoms(PhysicalDevice& device) {
+  if (AreCoherent(device.memory_types)) return;
+  device.info.buffer_offset_alignment =
+      UsableAlignment({device.info.buffer_offset_alignment, device.non_coherent_atom_bytes});
+}
+
 void ReadMemory(PhysicalDevice& device) {
-  device.instance->api.GetPhysicalDeviceMemoryProperties(device.handle, &device.memory);
+  VkPhysicalDeviceMemoryProperties memory{};
+  device.instance->api.GetPhysicalDeviceMemoryProperties(device.handle, &memory);
+  device.memory_types = MemoryTypesOf(memory);
   constexpr VkMemoryPropertyFlags kShared = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
-  const std::span<const VkMemoryType> types(device.memory.memoryTypes, device.memory.memoryTypeCount);
   uint64_t largest_heap_bytes = 0;
-  for (const VkMemoryType& type : types)
-    largest_heap_bytes = std::max<uint64_t>(largest_heap_bytes, device.memory.memoryHeaps[type.heapIndex].size);
+  for (const VkMemoryType& type : std::span(memory.memoryTypes, memory.memoryTypeCount))
+    largest_heap_bytes = std::max<uint64_t>(largest_heap_bytes, memory.memoryHeaps[type.heapIndex].size);
   if (largest_heap_bytes != 0) {
     device.info.max_buffer_bytes = std::min(device.info.max_buffer_bytes, largest_heap_bytes);
     device.info.max_binding_bytes = std::min(device.info.max_binding_bytes, largest_heap_bytes);
   }
-  const bool has_shared =
-      std::ranges::any_of(types, [](const VkMemoryType& type) { return (type.propertyFlags & kShared) == kShared; });
+  const bool has_shared = std::ranges::any_of(device.memory_types,
+                                              [](const MemoryType& type) { return (type.flags & kShared) == kShared; });
   // A discrete GPU may have such memory too, but the host reads it slowly over the bus.
   device.info.unified_memory =
       has_shared && (device.info.type == DeviceType::kCpu || device.info.type == DeviceType::kIntegratedGpu);
-  // A flush must not write back a neighbour's bytes that a kernel is writing.
-  const bool all_coherent = std::ranges::all_of(types, [](const VkMemoryType& type) {
-    return (type.propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0 ||
-           (type.propertyFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
-  });
-  if (!all_coherent)
-    device.info.buffer_offset_alignment =
-        UsableAlignment({device.info.buffer_offset_alignment, device.non_coherent_atom_bytes});
+  KeepTensorsInAtoms(device);
 }
 
 std::vector<VkQueueFamilyProperties> QueueFamilies(const InstanceApi& api, VkPhysicalDevice device) {
@@ -260,6 +262,7 @@ PhysicalDevice Describe(const Instance& instance, VkPhysicalDevice handle) {
   const ExtensionSet extensions = ExtensionsOf(instance.api, handle);
   device.portability_subset = extensions.contains(kPortabilitySubset);
   ReadProperties(base.apiVersion, extensions, device);
+  device.info.driver_environment = DriverEnvironmentOf(device.info);
   ReadFeatures(base.apiVersion, extensions, device);
   ReadMemory(device);
   ReadExternalMemory(base.apiVersion, extensions, device);
@@ -271,6 +274,13 @@ PhysicalDevice Describe(const Instance& instance, VkPhysicalDevice handle) {
     device.info.max_texel_elements = 0;  // violates the specification, but only disables texel reads
   }
   return device;
+}
+
+void Simulate(const DeviceProfile& profile, PhysicalDevice& device) {
+  device.info = Simulated(std::move(device.info), profile);
+  device.memory_types = SimulatedMemoryTypes(device.memory_types, profile.vulkan_memory);
+  device.non_coherent_atom_bytes = std::max<uint64_t>(device.non_coherent_atom_bytes, profile.flush_atom_bytes);
+  KeepTensorsInAtoms(device);
 }
 
 }  // namespace hearth::vulkan

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "backends/vulkan/instance.h"
+#include "backends/vulkan/memory_types.h"
 #include "core/device/device_info.h"
+#include "core/device/device_profiles.h"
 
 namespace hearth::vulkan {
 
@@ -25,7 +27,7 @@ struct PhysicalDevice {
   uint32_t queue_family = 0;
   uint32_t timestamp_bits = 0;  // 0: the queue has no clock
   double timestamp_period_ns = 1;
-  VkPhysicalDeviceMemoryProperties memory{};
+  std::vector<MemoryType> memory_types;
   uint64_t non_coherent_atom_bytes = 1;  // alignment of ranges that the host flushes or invalidates
 
   // Features that exist and are enabled when the device is opened, as info.int64 is.
@@ -47,6 +49,9 @@ struct PhysicalDevice {
 Status CheckQueueFamily(const Instance& instance, VkPhysicalDevice handle, uint32_t family);
 
 PhysicalDevice Describe(const Instance& instance, VkPhysicalDevice handle);
+
+// The device with the limits and the memory of the profile's, as far as its own go.
+void Simulate(const DeviceProfile& profile, PhysicalDevice& device);
 
 }  // namespace hearth::vulkan
 

@@ -1,6 +1,7 @@
 #include "backends/vulkan/program.h"
 
 #include "core/base/error.h"
+#include "hal/stopwatch.h"
 
 namespace hearth::vulkan {
 std::optional<VkFormat> TexelFormat(const TensorArg& arg) {
@@ -75,14 +76,17 @@ Status VulkanProgram::MakePipeline(LogicalDevice& device, const SpirvWords& spir
 
 Result<std::unique_ptr<ProgramGroup>> VulkanProgramGroup::Compile(LogicalDevice& device,
                                                                   std::span<const KernelSource> sources) {
+  const Stopwatch watch;
   ProgramContainer container;
   for (const KernelSource& source : sources) {
     auto spirv = CompileToSpirv(Emit(source, Dialect::kVulkan));
     if (!spirv.ok()) return spirv.status().Within("kernel " + source.name);
     container.modules.push_back(std::move(spirv).value());
   }
+  const double portable_ms = watch.milliseconds();
   std::unique_ptr<VulkanProgramGroup> group(new VulkanProgramGroup(device, std::move(container)));
   group->spirv_compiled_ = static_cast<int>(sources.size());
+  group->portable_ms_ = portable_ms;
   HEARTH_TRY(group->Build(sources));
   return std::unique_ptr<ProgramGroup>(std::move(group));
 }
@@ -91,6 +95,22 @@ Result<std::unique_ptr<ProgramGroup>> VulkanProgramGroup::Load(LogicalDevice& de
                                                                std::span<const KernelSource> sources,
                                                                std::span<const std::byte> binary) {
   HEARTH_ASSIGN(auto container, ParseContainer(binary, sources.size()));
+  return FromContainer(device, sources, std::move(container));
+}
+
+Result<std::unique_ptr<ProgramGroup>> VulkanProgramGroup::LoadParts(LogicalDevice& device,
+                                                                    std::span<const KernelSource> sources,
+                                                                    std::span<const std::byte> portable,
+                                                                    std::span<const std::byte> driver_part) {
+  HEARTH_ASSIGN(auto container, ParseContainer(portable, sources.size()));
+  HEARTH_ASSIGN(auto own, ParseContainer(driver_part, 0));
+  container.pipeline_cache = std::move(own.pipeline_cache);
+  return FromContainer(device, sources, std::move(container));
+}
+
+Result<std::unique_ptr<ProgramGroup>> VulkanProgramGroup::FromContainer(LogicalDevice& device,
+                                                                        std::span<const KernelSource> sources,
+                                                                        ProgramContainer container) {
   if (!PipelineCacheFits(container.pipeline_cache, device.physical())) container.pipeline_cache.clear();
   std::unique_ptr<VulkanProgramGroup> group(new VulkanProgramGroup(device, std::move(container)));
   HEARTH_TRY(group->Build(sources));
@@ -123,20 +143,29 @@ Status VulkanProgramGroup::MakePipelineCache() {
   return Status::Ok();
 }
 
-Result<std::vector<std::byte>> VulkanProgramGroup::Binary() {
+Result<std::vector<std::byte>> VulkanProgramGroup::PipelineCacheData() const {
   const DeviceApi& api = device_->api();
   size_t size_bytes = 0;
   HEARTH_TRY(ToStatus(api.GetPipelineCacheData(device_->handle(), pipeline_cache_.get(), &size_bytes, nullptr),
                       "vkGetPipelineCacheData"));
-  container_.pipeline_cache.resize(size_bytes);
+  std::vector<std::byte> data(size_bytes);
   // VK_INCOMPLETE if the cache grew in between: the data is valid but not complete.
-  const VkResult got =
-      api.GetPipelineCacheData(device_->handle(), pipeline_cache_.get(), &size_bytes, container_.pipeline_cache.data());
+  const VkResult got = api.GetPipelineCacheData(device_->handle(), pipeline_cache_.get(), &size_bytes, data.data());
   if (got != VK_INCOMPLETE) HEARTH_TRY(ToStatus(got, "vkGetPipelineCacheData"));
-  container_.pipeline_cache.resize(size_bytes);
+  data.resize(size_bytes);
+  return data;
+}
+
+Result<std::vector<std::byte>> VulkanProgramGroup::Binary() {
+  HEARTH_ASSIGN(container_.pipeline_cache, PipelineCacheData());
   std::vector<std::byte> binary = Serialize(container_);
   container_.pipeline_cache.clear();
   return binary;
+}
+
+Result<std::vector<std::byte>> VulkanProgramGroup::DriverPart() {
+  HEARTH_ASSIGN(std::vector<std::byte> pipeline_cache, PipelineCacheData());
+  return Serialize({{}, std::move(pipeline_cache)});
 }
 
 }  // namespace hearth::vulkan

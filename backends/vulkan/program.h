@@ -44,23 +44,34 @@ class VulkanProgramGroup : public ProgramGroup {
   // From Binary(), without glslang. A pipeline cache of another driver build is ignored. Threads: any.
   static Result<std::unique_ptr<ProgramGroup>> Load(LogicalDevice& device, std::span<const KernelSource> sources,
                                                     std::span<const std::byte> binary);
+  // The same from Portable() and DriverPart().
+  static Result<std::unique_ptr<ProgramGroup>> LoadParts(LogicalDevice& device, std::span<const KernelSource> sources,
+                                                         std::span<const std::byte> portable,
+                                                         std::span<const std::byte> driver_part);
 
   std::span<const std::unique_ptr<Program>> programs() const override { return programs_; }
   Result<std::vector<std::byte>> Binary() override;
   std::vector<std::byte> Portable() const override { return Serialize(container_); }
+  Result<std::vector<std::byte>> DriverPart() override;
+  double portable_ms() const override { return portable_ms_; }
   int spirv_compiled() const override { return spirv_compiled_; }
 
  private:
   VulkanProgramGroup(LogicalDevice& device, ProgramContainer container)
       : device_(&device), container_(std::move(container)) {}
+  static Result<std::unique_ptr<ProgramGroup>> FromContainer(LogicalDevice& device,
+                                                             std::span<const KernelSource> sources,
+                                                             ProgramContainer container);
   Status Build(std::span<const KernelSource> sources);
   Status MakePipelineCache();
+  Result<std::vector<std::byte>> PipelineCacheData() const;
 
   LogicalDevice* device_;
   ProgramContainer container_;  // its cache data is the argument of Load; empty after Build
   Owned<VkPipelineCache> pipeline_cache_;
   std::vector<std::unique_ptr<Program>> programs_;
   int spirv_compiled_ = 0;
+  double portable_ms_ = 0;
 };
 
 }  // namespace hearth::vulkan

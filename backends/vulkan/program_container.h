@@ -1,4 +1,5 @@
-// The binary form of a program group: SPIR-V of each kernel and the driver's pipeline cache.
+// The binary form of a program group: SPIR-V of each kernel and the driver's pipeline cache. The cache's entries hold
+// the two apart, as one container without a pipeline cache and one without kernels.
 //
 // Little-endian 32-bit words: magic, version, checksum of all that follows (XXH3-128, 4 words), kernel count, words of
 // each kernel's SPIR-V, bytes of pipeline cache; then the SPIR-V modules, then the pipeline cache.

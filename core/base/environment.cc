@@ -1,5 +1,7 @@
 #include "core/base/environment.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -8,6 +10,20 @@ namespace hearth {
 std::string_view EnvironmentVariable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+std::optional<std::string> SetVariable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+std::vector<std::string> VariablesBeginningWith(std::string_view prefix) {
+  std::vector<std::string> found;
+  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
+    if (std::string_view(*entry).starts_with(prefix)) found.emplace_back(*entry);
+  }
+  std::ranges::sort(found);
+  return found;
 }
 
 std::vector<std::string> PathsInList(std::string_view list) {

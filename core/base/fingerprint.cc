@@ -114,4 +114,12 @@ Result<std::vector<std::pair<std::string, std::string>>> DecodeKeyMaterial(std::
   return fields;
 }
 
+std::optional<CacheKey> KeyFromMaterial(BlobKind kind, std::string_view material) {
+  const auto fields = DecodeKeyMaterial(material);
+  if (!fields.ok()) return std::nullopt;
+  CacheKey key(kind);
+  for (const auto& [name, value] : *fields) key.Add(name, value);
+  return key;
+}
+
 }  // namespace hearth

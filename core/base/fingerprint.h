@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -65,6 +66,8 @@ class CacheKey {
 
 // Decodes the field names and values of `material`; an error if it is not such an encoding.
 Result<std::vector<std::pair<std::string, std::string>>> DecodeKeyMaterial(std::string_view material);
+// nullopt if it is not the material of a key.
+std::optional<CacheKey> KeyFromMaterial(BlobKind kind, std::string_view material);
 
 }  // namespace hearth
 

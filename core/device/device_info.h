@@ -51,6 +51,9 @@ struct DeviceInfo {
   std::string vendor;
   std::string driver_version;  // everything that the driver reports about its build
   std::string uuid;            // hex; empty if the API has none
+  // Environment variables that change what the driver makes, as they were when the device was read
+  // (hal/driver_environment.h); empty if none is set.
+  std::string driver_environment;
 
   std::array<uint32_t, 3> max_local_size = {128, 128, 64};
   uint32_t max_local_invocations = 128;
@@ -75,6 +78,7 @@ struct DeviceInfo {
   bool fp16_arithmetic = false;
   bool unified_memory = false;  // the host sees device memory without a copy
   CompileGrouping compile_grouping = CompileGrouping::kEach;
+  uint32_t binary_cpus = 0;  // a number of CPUs without which the driver refuses a stored binary; 0: none
   ForcedRules forced_rules;
   std::string simulates;  // the device profile whose limits these are (device_profiles.h); empty: its own
 

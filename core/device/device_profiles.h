@@ -16,12 +16,8 @@
 
 namespace hearth {
 
-struct DeviceProfile {
-  std::string_view name;                              // "navi21"
-  std::string_view title;                             // "AMD Radeon RX 6800 (Navi 21)"
-  std::string_view source;                            // where the numbers come from
-  bool opencl = false, gles = false, vulkan = false;  // the APIs that its drivers offer
-  DeviceType type = DeviceType::kOther;
+// 0: not told. In the limits of one API: as in all.
+struct ProfileLimits {
   std::array<uint32_t, 3> max_local_size = {};
   uint32_t max_local_invocations = 0;
   std::array<uint32_t, 3> max_group_count = {};
@@ -32,14 +28,27 @@ struct DeviceProfile {
   uint32_t buffer_offset_alignment = 0;
   uint32_t max_storage_buffers = 0;
   uint32_t max_scalar_bytes = 0;
-  uint32_t compute_units = 1;       // as its OpenCL driver reports
-  bool vulkan_tells_units = false;  // its Vulkan driver reports them by a vendor's extension
-  std::string_view renderer;        // its GL_RENDERER in OpenGL ES, which gives the rest (compute_units.h)
+};
+
+struct DeviceProfile {
+  std::string_view name;                              // "navi21"
+  std::string_view title;                             // "AMD Radeon RX 6800 (Navi 21)"
+  std::string_view source;                            // which reports the numbers come from, and what none confirms
+  bool opencl = false, gles = false, vulkan = false;  // the APIs that its drivers offer
+  DeviceType type = DeviceType::kOther;
+  ProfileLimits limits = {};                                   // of all APIs
+  ProfileLimits in_opencl = {}, in_gles = {}, in_vulkan = {};  // what one API has otherwise
+  uint32_t compute_units = 1;                                  // as its OpenCL driver reports
+  bool vulkan_tells_units = false;                             // its Vulkan driver reports them by a vendor's extension
+  std::string_view renderer;  // its GL_RENDERER in OpenGL ES, which gives the rest (compute_units.h)
   uint32_t subgroup_size = 1;
   bool matrices = false;  // its subgroups multiply matrices (VK_KHR_cooperative_matrix), in the driver's own shape
   bool int64 = false, fp16_arithmetic = false, unified_memory = false;
+  std::span<const uint32_t> vulkan_memory = {};  // VkMemoryPropertyFlags of the types that it lists; none: the driver's
+  uint32_t flush_atom_bytes = 1;                 // Vulkan's nonCoherentAtomSize
 
   bool Offers(Dialect dialect) const;
+  ProfileLimits LimitsIn(Dialect dialect) const;
 };
 
 std::span<const DeviceProfile> DeviceProfiles();

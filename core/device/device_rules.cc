@@ -77,6 +77,14 @@ bool IsSoftpipe(const DeviceInfo& device) {
   return device.name.find("softpipe") != std::string::npos;
 }
 
+bool HasUnifiedMemory(const DeviceInfo& device) {
+  return device.unified_memory;
+}
+
+bool SharesCachedMemory(const DeviceInfo& device) {
+  return device.unified_memory && (device.dialect != Dialect::kGles || device.is_software());
+}
+
 bool HasSmallSubgroups(const DeviceInfo& device) {
   return device.subgroup_size >= 4 && device.subgroup_size <= 16;
 }
@@ -161,6 +169,11 @@ constexpr DeviceRule kRules[] = {
      "no hardware; RADV's compiler, Navi 31: 59 products a cycle and wave in tiles of 64 by 64, pointwise_tile 36, and "
      "52 with half_arithmetic; lavapipe of Mesa 26.1 takes four times as long",
      HasMatrices, Never},
+    {Rule::kPacksInPlace, "packs_in_place",
+     "The host packs weights, and checks stored ones, in mapped device memory: no copy follows.",
+     "no hardware; OpenGL ES does not tell whether the host caches mapped memory, and many of its GPUs' drivers map it "
+     "uncached, where each read waits for the memory: there a copy of the packed bytes is the only access",
+     HasUnifiedMemory, SharesCachedMemory},
 };
 
 constexpr bool RowsFollowTheEnumeration() {

@@ -42,6 +42,7 @@ enum class Rule : uint8_t {
   kGridClasses,
   kDeviceDetections,
   kCooperativeMatrices,
+  kPacksInPlace,
 };
 
 struct DeviceRule {

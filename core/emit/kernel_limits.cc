@@ -14,18 +14,6 @@ Status AtMost(const KernelSource& source, uint64_t needed, uint64_t limit, std::
                limit);
 }
 
-uint64_t LocalMemoryBytes(const KernelSource& source) {
-  uint64_t bytes = 0;
-  for (const SharedArray& shared : source.shared) {
-    const uint64_t width = shared.type.ends_with("16")  ? 16
-                           : shared.type.ends_with('4') ? 4
-                           : shared.type.ends_with('2') ? 2
-                                                        : 1;
-    bytes += width * sizeof(float) * shared.count;
-  }
-  return bytes;
-}
-
 Status CheckArguments(const KernelSource& source, const DeviceInfo& info) {
   const auto sampled = static_cast<uint64_t>(std::ranges::count_if(source.tensors, IsSampled));
   const auto images = static_cast<uint64_t>(std::ranges::count_if(source.tensors, IsImage));
@@ -52,6 +40,18 @@ Status CheckWorkGroup(const KernelSource& source, const DeviceInfo& info) {
 }
 
 }  // namespace
+
+uint64_t LocalMemoryBytes(const KernelSource& source) {
+  uint64_t bytes = 0;
+  for (const SharedArray& shared : source.shared) {
+    const uint64_t width = shared.type.ends_with("16")  ? 16
+                           : shared.type.ends_with('4') ? 4
+                           : shared.type.ends_with('2') ? 2
+                                                        : 1;
+    bytes += width * sizeof(float) * shared.count;
+  }
+  return bytes;
+}
 
 Status CheckKernelLimits(const KernelSource& source, const DeviceInfo& info) {
   HEARTH_TRY(CheckArguments(source, info));

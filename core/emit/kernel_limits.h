@@ -12,6 +12,9 @@
 
 namespace hearth {
 
+// Of all arrays of a work group.
+uint64_t LocalMemoryBytes(const KernelSource& source);
+
 // Arguments, work group and local memory. kInvalidArgument for an empty work group.
 Status CheckKernelLimits(const KernelSource& source, const DeviceInfo& info);
 

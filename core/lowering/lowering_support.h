@@ -50,10 +50,12 @@ Lines LinesOf(const Bhwc& shape, int32_t longest = 1 << 16);
 uint32_t OneLaneGroup(const DeviceInfo& device);
 
 // The items of a kernel's work group where it knows them as LANES: `wanted`, or a half, a quarter and so on of it if
-// the device's groups hold fewer. 1 at least: an item that shares nothing.
-int FittingLanes(const DeviceInfo& device, int wanted);
-// Without the choices that share among more items than a group of the device holds.
-std::vector<KernelChoice> WithFittingLanes(const DeviceInfo& device, std::vector<KernelChoice> choices);
+// the device's groups hold fewer, or its local memory, of which each item takes `local_bytes`. 1 at least: an item that
+// shares nothing.
+int FittingLanes(const DeviceInfo& device, int wanted, uint32_t local_bytes = 0);
+// Without the choices that share among more items than that.
+std::vector<KernelChoice> WithFittingLanes(const DeviceInfo& device, std::vector<KernelChoice> choices,
+                                           uint32_t local_bytes = 0);
 
 // How many work items share one pixel's `slices` of channels in a kernel that adds them up: 1, or what fits of 32.
 int ChannelLanes(const DeviceInfo& device, int32_t slices);

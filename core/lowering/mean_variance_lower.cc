@@ -11,11 +11,14 @@
 namespace hearth {
 namespace {
 
+constexpr uint32_t kMomentsBytesOfItem = 32;  // local memory of moments.kernel: two float4
+
 // The number of work items that share a run of pixels. On llvmpipe 8 are one vector, and more pay off from about 1000
 // pixels on (lavapipe: 6 x 64x4x4x64 took 12.4 ms with 32 and 4.5 with 8; 96x96x32 took 5.0 with 32).
 int RunLanes(const DeviceInfo& device, int64_t texels) {
   if (Applies(Rule::kOneItemRuns, device)) return 1;
-  return FittingLanes(device, texels >= (Applies(Rule::kOneItemSums, device) ? kManyTexelsOfSoftware : 32) ? 32 : 8);
+  const bool are_many = texels >= (Applies(Rule::kOneItemSums, device) ? kManyTexelsOfSoftware : 32);
+  return FittingLanes(device, are_many ? 32 : 8, kMomentsBytesOfItem);
 }
 
 NormalizedRuns RunsOf(const Node& node, const PlanBuilder& builder) {
@@ -79,6 +82,7 @@ KernelCall MomentsCall(const Node& node, PlanBuilder& builder, const NormalizedR
   const bool in_groups = runs.group_slices > 0;
   call.defines = {{"LANES", std::to_string(lanes)}, {"GROUPED", in_groups ? "1" : "0"}};
   call.local_size = {static_cast<uint32_t>(lanes), 1, 1};
+  call.local_by_item = true;
   call.tensors = {{"x", builder.Tensor(node.inputs[0])},
                   {"scale", PerChannelOperand(builder, node, 1)},
                   {"y", builder.Tensor(moments)}};
@@ -135,7 +139,7 @@ std::vector<KernelChoice> MeanVarianceNormalizationCandidates(const Node& node, 
   for (int lanes : {1, 8, 32, 128}) {
     if (lanes <= texels && texels / 2 / lanes <= MostLoopTurns(device)) choices.push_back({"lanes", 1, 1, lanes});
   }
-  return WithoutRepeats(WithFittingLanes(device, std::move(choices)));
+  return WithoutRepeats(WithFittingLanes(device, std::move(choices), kMomentsBytesOfItem));
 }
 
 Status LowerMeanVarianceNormalization(const Node& node, PlanBuilder& builder) {

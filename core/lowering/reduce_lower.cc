@@ -12,6 +12,8 @@
 namespace hearth {
 namespace {
 
+constexpr uint32_t kLocalBytesOfItem = 16;  // of reduce.kernel: one texel
+
 // Neighbouring dimensions, without the channels, that are all reduced or all kept.
 struct MergedDims {
   int32_t size = 1;
@@ -76,7 +78,8 @@ Status LowerReduce(const Node& node, PlanBuilder& builder) {
   const bool over_channels = rank > 0 && (reduce.axes_mask >> (rank - 1) & 1) != 0;
   const auto [kept, reduced] = MergePixels(desc.shape, reduce.axes_mask);
   const int64_t shared_length = int64_t{reduced[2].size} * (over_channels ? in.slices() : 1);
-  const int32_t lanes = FittingLanes(builder.device(), LanesOfReduction(shared_length, out.pixels() * out.slices()));
+  const int32_t wanted_lanes = LanesOfReduction(shared_length, out.pixels() * out.slices());
+  const int32_t lanes = FittingLanes(builder.device(), wanted_lanes, kLocalBytesOfItem);
   const Lines lines = LinesOf(out);
 
   KernelCall call;
@@ -107,6 +110,7 @@ Status LowerReduce(const Node& node, PlanBuilder& builder) {
                   {"COUNT", reduce.kind == ReduceKind::kMean ? static_cast<int32_t>(count) : 1}};
   call.work_items = {int64_t{lines.length} * lanes, lines.count, out.slices()};
   if (lanes > 1) call.local_size = {static_cast<uint32_t>(lanes), 1, 1};
+  call.local_by_item = true;
   if (reduce.kind == ReduceKind::kProd) WrapIntegers(node, builder, call);
   return builder.Call(node, call);
 }

@@ -80,7 +80,8 @@ std::string KeyText(const TensorDesc& desc) {
 
 // ---- Rows ----
 
-enum DeviceKeys : uint8_t { kNoKey = 0, kIdentity = 1, kCapability = 2, kBoth = 3 };
+// kUnlessEmpty: an empty value is left out, so that keys from before the field was there remain what they were.
+enum DeviceKeys : uint8_t { kNoKey = 0, kIdentity = 1, kCapability = 2, kBoth = 3, kUnlessEmpty = 4 };
 
 template <typename Struct>
 struct Row {
@@ -115,6 +116,8 @@ constexpr bool AreMembersOf(const std::array<Row<Struct>, N>& rows) {
 using D = DeviceInfo;
 constexpr std::string_view kLimit = "device capability";
 constexpr std::array kDeviceRows = {
+    // First: a key that lacks it must not be the beginning of one that has it (BlobStore::ForEach).
+    RowOf<D, &D::driver_environment>("driver environment", "driver environment", kIdentity | kUnlessEmpty),
     RowOf<D, &D::backend>("backend", "backend"),
     RowOf<D, &D::dialect>("dialect", "backend", kCapability),
     RowOf<D, &D::type>("type", "type", kCapability),
@@ -144,6 +147,7 @@ constexpr std::array kDeviceRows = {
     RowOf<D, &D::fp16_arithmetic>("fp16 arithmetic", kLimit, kCapability),
     RowOf<D, &D::unified_memory>("unified memory", kLimit, kCapability),
     RowOf<D, &D::compile_grouping>("compile grouping", kLimit, kCapability),
+    RowOf<D, &D::binary_cpus>("binary cpus", kLimit, kNoKey),  // kCpusField, of programs alone
     RowOf<D, &D::forced_rules>("rules", "option", kCapability),
     RowOf<D, &D::simulates>("simulates", "device profile", kCapability),
 };
@@ -168,14 +172,16 @@ static_assert(AreMembersOf(kRecipeRows), "each member of PackRecipe needs a row"
 constexpr KeyField kOtherFields[] = {
     kPlanSourcesField, kWeightSourcesField, kTuningSourcesField, kProbeSourcesField, kSelfTestSourcesField,
     kCompilerField,    kModelField,         kModelTokenField,    kSignatureField,    kInputShapesField,
-    kTopKField,        kContentField,       kKernelField,        kTextField,         kGridsField,
-    kCpusField,        kLayerField,
+    kTopKField,        kClassMapsField,     kContentField,       kKernelField,       kTextField,
+    kGridsField,       kCpusField,          kLayerField,
 };
 
 template <typename Struct, size_t N>
 void AddRows(CacheKey& key, const std::array<Row<Struct>, N>& rows, const Struct& value, uint8_t keys) {
   for (const Row<Struct>& row : rows) {
-    if ((row.keys & keys) != 0) key.Add(row.name, row.text(value));
+    if ((row.keys & keys) == 0) continue;
+    const std::string text = row.text(value);
+    if (!text.empty() || (row.keys & kUnlessEmpty) == 0) key.Add(row.name, text);
   }
 }
 

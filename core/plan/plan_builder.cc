@@ -95,6 +95,15 @@ std::array<uint32_t, 3> LocalSizeFor(const KernelSource& source, const KernelCal
   return size;
 }
 
+// An array with an element for each item is as long as the group where the device lacks the memory for more. Elsewhere
+// it stays as long as the kernel's file says, so that the reviewed text is what drivers get.
+void SetLocalMemory(const KernelCall& call, const DeviceInfo& device, KernelSource& source) {
+  if (call.local_texels) source.shared.front().count = *call.local_texels;
+  if (!call.local_by_item || LocalMemoryBytes(source) <= device.local_memory_bytes) return;
+  const uint32_t items = source.local_size[0] * source.local_size[1] * source.local_size[2];
+  for (SharedArray& array : source.shared) array.count = std::min(array.count, items);
+}
+
 }  // namespace
 
 KernelCall MapCall(const Bhwc& out) {
@@ -225,7 +234,7 @@ Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vecto
   if (!call.buffer_reads.empty()) HEARTH_TRY(SetDefine(source, kInPlace, "1"));
   source.local_size = call.local_size.value_or(LocalSizeFor(source, call, device_));
   if (TakesAnyGroup(source)) source.local_size = FittingGroup(source.local_size, device_);
-  if (call.local_texels) source.shared.front().count = *call.local_texels;
+  SetLocalMemory(call, device_, source);
   for (const TensorArg& arg : source.tensors) {
     HEARTH_ASSIGN(const NamedOperand* named, FindNamed(call.tensors, source, arg.name));
     operands.push_back(named->operand);

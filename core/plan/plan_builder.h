@@ -77,7 +77,8 @@ struct KernelCall {
   std::array<int64_t, 3> work_items = {1, 1, 1};      // rounded up to the local size
   std::optional<std::array<uint32_t, 3>> local_size;  // overrides the kernel's
   std::optional<uint32_t> local_texels;               // of local memory, overrides the kernel's
-  std::vector<TensorName> buffer_reads;               // arguments that the call also writes, so not read through texels
+  bool local_by_item = false;            // the arrays there have an element for each item: a small group needs no more
+  std::vector<TensorName> buffer_reads;  // arguments that the call also writes, so not read through texels
 };
 
 // The tensors of a kernel (a type of kernel_constants.h), all named in one place. Another kernel's names, and a wrong

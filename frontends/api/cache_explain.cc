@@ -5,6 +5,7 @@
 #include <ctime>
 #include <set>
 
+#include "cache/needed_source.h"
 #include "cache/reports.h"
 #include "core/base/contains.h"
 #include "core/base/error.h"
@@ -50,10 +51,19 @@ void NameQuarantine(const std::vector<CacheQuarantine>& quarantine, std::vector<
   }
 }
 
-// The digests of binaries that a program's entry lists (hal/program_parts.h); empty for other entries.
-std::vector<std::string> BinariesNamedBy(const CacheNeed& program, BlobStore& store) {
+bool IsProgram(const CacheNeed& need) {
+  return need.kind == BlobKindName(BlobKind::kProgram);
+}
+
+CacheKey KeyOfProgram(const CacheNeed& program) {
   CacheKey key(BlobKind::kProgram);
   for (const auto& [name, value] : program.fields) key.Add(name, value);
+  return key;
+}
+
+// The digests of binaries that a program's entry lists (hal/program_parts.h); empty for other entries.
+std::vector<std::string> BinariesNamedBy(const CacheNeed& program, BlobStore& store) {
+  const CacheKey key = KeyOfProgram(program);
   const std::optional<std::vector<std::byte>> bytes = store.Get(key);
   if (!bytes || !IsProgramParts(*bytes)) return {};
   const auto is_kernel = [](const auto& field) { return field.first == kKernelField.name; };
@@ -67,20 +77,11 @@ std::vector<std::string> BinariesNamedBy(const CacheNeed& program, BlobStore& st
 
 // Explains the miss of another plan's binary that a list names because it holds kernels of this plan. Comparing keys
 // would explain nothing. A binary asked for before the list, like the self-test's, is needed on its own.
-void NameListsOfGoneBinaries(const SessionOptions& options, std::vector<CacheNeed>& needs) {
-  const auto is_program = [](const CacheNeed& need) { return need.kind == BlobKindName(BlobKind::kProgram); };
-  const auto is_gone = [&](const CacheNeed& need) { return is_program(need) && !need.is_hit; };
-  if (std::ranges::none_of(needs, is_gone)) return;
-  const OpenedCache cache = OpenCache({.folder = options.cache_folder,
-                                       .layers = options.cache_layers,
-                                       .layer_keys = options.cache_layer_keys,
-                                       .trusts_layers = options.trust_cache_layers,
-                                       .read_only = true});
-  if (cache.store == nullptr) return;
+void NameListsOfGoneBinaries(BlobStore& store, std::vector<CacheNeed>& needs) {
   std::set<std::string> named;  // by an earlier list
   for (const CacheNeed& list : needs) {
-    if (!is_program(list) || !list.is_hit) continue;
-    for (const std::string& digest : BinariesNamedBy(list, *cache.store)) {
+    if (!IsProgram(list) || !list.is_hit) continue;
+    for (const std::string& digest : BinariesNamedBy(list, store)) {
       const auto binary = std::ranges::find(needs, digest, &CacheNeed::digest);
       if (binary == needs.end() || binary->is_hit || &*binary < &list || !named.insert(digest).second) continue;
       binary->nearest_digest = list.digest;
@@ -91,6 +92,39 @@ void NameListsOfGoneBinaries(const SessionOptions& options, std::vector<CacheNee
           list.digest);
     }
   }
+}
+
+// Explains the miss of a program whose entry is there, but not the portable part that it needs.
+void NameProgramsOfGoneSources(BlobStore& store, std::vector<CacheNeed>& needs) {
+  for (CacheNeed& program : needs) {
+    if (!IsProgram(program) || program.is_hit) continue;
+    const CacheKey key = KeyOfProgram(program);
+    const std::optional<std::vector<std::byte>> bytes = store.Get(key);
+    const std::optional<CacheKey> needed = bytes ? SourceNeededBy(key, *bytes) : std::nullopt;
+    if (!needed) continue;
+    const auto source = std::ranges::find(needs, needed->digest().ToHex(), &CacheNeed::digest);
+    if (source == needs.end() || source->is_hit) continue;
+    program.reason = fmt::format("the entry exists, but needs the {} {:.12}", source->kind, source->digest);
+    if (source->nearest_digest == source->digest) continue;  // it is there, but damaged
+    source->nearest_digest = program.digest;
+    source->differences.clear();
+    source->reason = fmt::format("entry {:.12}, a {}, needs this one; it was evicted, removed or left out of a bundle",
+                                 program.digest, program.kind);
+  }
+}
+
+// Explains misses of programs that entries of the cache lead to.
+void NameWhatEntriesNeed(const SessionOptions& options, std::vector<CacheNeed>& needs) {
+  const auto is_gone = [](const CacheNeed& need) { return IsProgram(need) && !need.is_hit; };
+  if (std::ranges::none_of(needs, is_gone)) return;
+  const OpenedCache cache = OpenCache({.folder = options.cache_folder,
+                                       .layers = options.cache_layers,
+                                       .layer_keys = options.cache_layer_keys,
+                                       .trusts_layers = options.trust_cache_layers,
+                                       .read_only = true});
+  if (cache.store == nullptr) return;
+  NameListsOfGoneBinaries(*cache.store, needs);
+  NameProgramsOfGoneSources(*cache.store, needs);
 }
 
 }  // namespace
@@ -131,7 +165,7 @@ Result<CacheExplanation> Cache::Explain(const std::string& model_path, const Ses
   const std::string trouble = entries.ok() ? std::string() : entries.status().message();
   static const std::vector<CacheEntry> kNone;
   for (CacheNeed& need : explanation.needs) CompareWithNearest(need, entries.ok() ? *entries : kNone, trouble);
-  NameListsOfGoneBinaries(looking, explanation.needs);
+  NameWhatEntriesNeed(looking, explanation.needs);
   if (const auto quarantine = ListQuarantine(folder_); quarantine.ok()) NameQuarantine(*quarantine, explanation.needs);
   if (auto misses = ListLastMisses(folder_); misses.ok()) {
     explanation.last_misses = *std::move(misses);

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
 #include "core/base/float_environment.h"
+#include "core/graph/class_maps.h"
 #include "core/graph/constant_results.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/top_outputs.h"
@@ -60,17 +61,29 @@ void AddInterface(const ModelInterface& interface, const ModelOptions& options, 
   for (size_t k = 0; k < interface.outputs.size(); ++k) AddDeclaration(interface.outputs[k], data.outputs[k]);
 }
 
-// Outputs that keep their position also keep their name and alias.
+// Of an output that became another value. It keeps its position, name and alias.
+void DescribeAgain(size_t output, ModelData& data) {
+  TensorInfo& info = data.outputs[output];
+  TensorInfo now = InfoOf(data.graph.value(data.graph.outputs[output]));
+  now.name = std::move(info.name);
+  now.alias = std::move(info.alias);
+  info = std::move(now);
+}
+
+Status MapClasses(ModelData& data) {
+  data.class_maps = true;
+  for (const size_t output : MapClassesOfOutputs(data.graph)) DescribeAgain(output, data);
+  return data.graph.Validate();
+}
+
 Status KeepTop(int32_t k, ModelData& data) {
   if (k < 0) return Error(StatusCode::kInvalidArgument, "top_k is {}; it is a count, or 0 for all", k);
   data.top_k = k;
   if (k == 0) return Status::Ok();
   const std::vector<size_t> changed = KeepTopOfOutputs(data.graph, k);
   for (size_t j = 0; j < changed.size(); ++j) {
-    TensorInfo& best = data.outputs[changed[j]];
-    std::string alias = std::move(best.alias);
-    best = InfoOf(data.graph.value(data.graph.outputs[changed[j]]));
-    best.alias = alias;
+    DescribeAgain(changed[j], data);
+    const std::string alias = data.outputs[changed[j]].alias;
     TensorInfo& places = data.outputs.emplace_back(InfoOf(data.graph.value(data.graph.outputs[data.outputs.size()])));
     if (!alias.empty()) places.alias = alias + "_indices";
   }
@@ -92,6 +105,7 @@ Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& opt
   static_cast<void>(InferShapes(data->graph));
   DescribeModel(*data);
   AddInterface(interface, options, *data);
+  if (options.class_maps) HEARTH_TRY(MapClasses(*data));
   HEARTH_TRY(KeepTop(options.top_k, *data));
   data->read_ms = watch.milliseconds();
   return Model(std::move(data));

@@ -29,6 +29,7 @@ struct ModelData {
   std::span<const std::byte> bytes;                           // of the file or the copy; empty for a built graph
   std::map<std::string, std::vector<int32_t>> input_shapes;   // chosen by the user
   int32_t top_k = 0;                                          // ModelOptions::top_k
+  bool class_maps = false;                                    // ModelOptions::class_maps
   Graph graph;
   std::optional<Graph> built_graph;       // as it was built, where `graph` leaves out tensors without elements
   std::vector<std::string> output_names;  // of a built graph, where one tensor may be an input or several outputs

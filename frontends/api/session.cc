@@ -218,17 +218,18 @@ Status RequestPlan(SessionData& data) {
   lowering.cpu_ops = data.options.cpu_ops;
   HEARTH_ASSIGN(data.opened.info.forced_rules, ForcedRulesFromText(data.options.rules));
   if (data.store != nullptr && data.opened.device != nullptr)
-    lowering.read_path = ProbedReadPath(data.opened.info, *data.store);
+    lowering.read_path = data.opened.read_path.LookUp(data.opened.info, *data.store);
   const ModelData& model = data.model->data();
-  data.plan_request = {&model.graph, data.model_name, &data.opened.info, lowering, model.signature, model.top_k};
+  data.plan_request = {&model.graph,    data.model_name, &data.opened.info, lowering,
+                       model.signature, model.top_k,     model.class_maps};
   return Status::Ok();
 }
 
 // Before the first plan for a device and not after it, so that a second start finds the plan and programs of the first.
 void ProbeAtFirstUse(SessionData& data) {
   if (data.store == nullptr || data.opened.device == nullptr || data.options.cache_read_only) return;
-  if (std::exchange(data.opened.is_probed, true)) return;
-  data.plan_request.options.read_path = ProbeReadPathOnce(*data.opened.device, data.opened.info, *data.store);
+  OpenedDevice& opened = data.opened;
+  data.plan_request.options.read_path = opened.read_path.Probe(*opened.device, opened.info, *data.store);
 }
 
 Status Prepare(SessionData& data) {
@@ -308,8 +309,10 @@ Result<Session> Session::Open(const std::string& model_path, const SessionOption
 Result<Session> Session::Create(const Model& model, const SessionOptions& options) {
   if (&model.data() == &NoModelData())
     return Error(StatusCode::kInvalidArgument, "this model was moved from: use the one that it was moved to");
-  if (!options.model.signature.empty() || !options.model.input_shapes.empty() || options.model.top_k != 0) {
-    return Error(StatusCode::kInvalidArgument, "signature, input shapes and top_k are chosen when the model is read");
+  const ModelOptions& of_model = options.model;
+  if (!of_model.signature.empty() || !of_model.input_shapes.empty() || of_model.top_k != 0 || of_model.class_maps) {
+    return Error(StatusCode::kInvalidArgument,
+                 "signature, input shapes, top_k and class_maps are chosen when the model is read");
   }
   auto data = std::make_unique<SessionData>();
   data->options = options;

@@ -4,6 +4,7 @@
 
 #include "backends/cpu/available_memory.h"
 #include "core/base/error.h"
+#include "core/device/device_rules.h"
 #include "frontends/api/next_device.h"
 
 namespace hearth {
@@ -13,6 +14,13 @@ uint64_t InterfaceBytes(const Plan& plan) {
   uint64_t bytes = 0;
   for (const PlanTensor& input : plan.inputs) bytes += input.desc.size_bytes();
   for (const PlanTensor& output : plan.outputs) bytes += output.desc.size_bytes();
+  return bytes;
+}
+
+// Constants that are not packed in place take the host's memory one after the other.
+uint64_t LargestConstantBytes(const Plan& plan) {
+  uint64_t bytes = 0;
+  for (const PlanConstant& constant : plan.constants) bytes = std::max(bytes, constant.range.size_bytes);
   return bytes;
 }
 
@@ -40,6 +48,7 @@ MemoryNeed NeedOf(const Plan& plan, const DeviceInfo& device, const MemoryFigure
     if (output.on_device) interface += output.transfer.range.size_bytes;
   // Constants are uploaded buffer by buffer, before inputs and outputs get their staging memory, which they keep.
   if (!device.unified_memory) need.staging_bytes = std::max(largest_constants, interface);
+  if (!Applies(Rule::kPacksInPlace, device)) need.staging_bytes += LargestConstantBytes(plan);
   need.weights_bytes += host.weights_bytes;
   need.arena_bytes += host.arena_bytes;
   need.interface_bytes = InterfaceBytes(plan);

@@ -8,7 +8,7 @@ namespace hearth {
 
 struct MemoryNeed {
   uint64_t weights_bytes = 0, arena_bytes = 0, state_bytes = 0;  // on device and host
-  uint64_t staging_bytes = 0;    // for copies, if the device does not share the host's memory
+  uint64_t staging_bytes = 0;    // for copies, if the host does not pack and read in device memory
   uint64_t interface_bytes = 0;  // the session's copies of inputs and outputs
   uint64_t total() const { return weights_bytes + arena_bytes + state_bytes + staging_bytes + interface_bytes; }
 };

@@ -21,9 +21,11 @@ Status SetText(std::string_view value, std::string& field) {
 }
 
 Status SetSwitch(std::string_view value, bool& field) {
-  field = value == "on" || value == "true" || value == "1";
-  if (field || value == "off" || value == "false" || value == "0") return Status::Ok();
-  return Error(StatusCode::kInvalidArgument, "'{}' is neither on nor off", value);
+  const bool is_on = value == "on" || value == "true" || value == "1";
+  if (!is_on && value != "off" && value != "false" && value != "0")
+    return Error(StatusCode::kInvalidArgument, "'{}' is neither on nor off", value);
+  field = is_on;
+  return Status::Ok();
 }
 
 Status SetNumber(std::string_view value, int most, int& field) {
@@ -117,6 +119,7 @@ constexpr OptionRow kRows[] = {
      [](SessionOptions& o, std::string_view v) { return SetNumber(v, kMostKeptShapes, o.kept_shapes); }},
     {{"top_k", "a number; 0: all of an output"},
      [](SessionOptions& o, std::string_view v) { return SetNumber(v, kMostTopK, o.model.top_k); }},
+    {{"class_maps", "on, off"}, [](SessionOptions& o, std::string_view v) { return SetSwitch(v, o.model.class_maps); }},
     {{"signature", "a name of the model's"},
      [](SessionOptions& o, std::string_view v) { return SetText(v, o.model.signature); }},
 };

@@ -10,6 +10,7 @@
 
 #include "frontends/engine/backends.h"
 #include "frontends/engine/device_names.h"
+#include "frontends/engine/read_path_probe.h"
 #include "hal/device.h"
 
 namespace hearth {
@@ -36,7 +37,7 @@ struct OpenedDevice {
   std::shared_ptr<Device> device;      // sessions may share it
   std::vector<std::string> warnings;   // devices that failed before it
   bool is_trusted = false;             // it needed no self-test, or passed it
-  bool is_probed = false;              // its read path, as far as that is measured at all
+  KnownReadPath read_path;             // as far as it is measured at all
   std::optional<double> self_test_ms;  // the time of a self-test that passed now
 };
 

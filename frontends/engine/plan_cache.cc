@@ -36,6 +36,7 @@ CacheKey PlanKey(const PlanRequest& request) {
   key.Add(kModelField.name, request.model);
   key.Add(kSignatureField.name, request.signature).Add(kInputShapesField.name, InputShapesText(*request.graph));
   if (request.top_k != 0) key.Add(kTopKField.name, request.top_k);
+  if (request.class_maps) key.Add(kClassMapsField.name, "on");
   AddDevice(key, device, DevicePart::kCapability);
   AddOptions(key, request.options, device);
   return key;

@@ -16,8 +16,9 @@ struct PlanRequest {
   std::string model;             // its content, as the store names it (BlobStore::NameOfContent)
   const DeviceInfo* device = nullptr;
   LowerOptions options;
-  std::string signature;  // the model's function that `graph` is
-  int32_t top_k = 0;      // elements kept of each of its outputs; 0: all
+  std::string signature;    // the model's function that `graph` is
+  int32_t top_k = 0;        // elements kept of each of its outputs; 0: all
+  bool class_maps = false;  // whether its outputs of scores became maps of classes
 };
 
 struct MadePlan {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -125,23 +126,38 @@ CacheKey ReadPathProbeKey(const DeviceInfo& info) {
   return key;
 }
 
+std::optional<AccessPath> KnownReadPath::LookUp(const DeviceInfo& info, BlobStore& store) {
+  if (std::exchange(is_looked_up_, true)) return path_;
+  is_final_ = !IsDecidedByProbe(info);
+  if (is_final_) return path_;
+  if (const auto answer = StoredAnswer(ReadPathProbeKey(info), store)) {
+    path_ = FasterPath(*answer);
+    is_final_ = true;
+  }
+  return path_;
+}
+
+std::optional<AccessPath> KnownReadPath::Probe(Device& device, const DeviceInfo& info, BlobStore& store) {
+  LookUp(info, store);
+  if (is_final_) return path_;
+  const Stopwatch watch;
+  const Result<ProbeAnswer> measured = Measure(device);
+  if (measured.status().code() == StatusCode::kDeviceLost) return path_;
+  const ProbeAnswer answer = measured.ok() ? *measured : ProbeAnswer();
+  const CacheKey key = ReadPathProbeKey(info);
+  const PutRequest put{&key, std::as_bytes(std::span(&answer, 1)), watch.milliseconds()};
+  store.Put({&put, 1});
+  path_ = FasterPath(answer);
+  is_final_ = true;
+  return path_;
+}
+
 std::optional<AccessPath> ProbedReadPath(const DeviceInfo& info, BlobStore& store) {
-  if (!IsDecidedByProbe(info)) return std::nullopt;
-  const auto answer = StoredAnswer(ReadPathProbeKey(info), store);
-  return answer ? FasterPath(*answer) : std::nullopt;
+  return KnownReadPath().LookUp(info, store);
 }
 
 std::optional<AccessPath> ProbeReadPathOnce(Device& device, const DeviceInfo& info, BlobStore& store) {
-  if (!IsDecidedByProbe(info)) return std::nullopt;
-  const CacheKey key = ReadPathProbeKey(info);
-  if (const auto answer = StoredAnswer(key, store)) return FasterPath(*answer);
-  const Stopwatch watch;
-  const Result<ProbeAnswer> measured = Measure(device);
-  if (measured.status().code() == StatusCode::kDeviceLost) return std::nullopt;
-  const ProbeAnswer answer = measured.ok() ? *measured : ProbeAnswer();
-  const PutRequest put{&key, std::as_bytes(std::span(&answer, 1)), watch.milliseconds()};
-  store.Put({&put, 1});
-  return FasterPath(answer);
+  return KnownReadPath().Probe(device, info, store);
 }
 
 }  // namespace hearth

@@ -16,15 +16,28 @@ CacheKey ReadPathProbeKey(const DeviceInfo& info);
 // (rusticl of Mesa 22.3 answers CL_OUT_OF_HOST_MEMORY at the enqueue).
 Status TryTexelReads(Device& device);
 
-// The stored result for this device and driver: a path if it was measured at least twice as fast as the other. Nothing
-// if the default stays: no probe has run, neither path was clearly faster, the rule `texel_reads` is forced, or `info`
-// is of a software driver or a simulated device, where the rule decides.
-std::optional<AccessPath> ProbedReadPath(const DeviceInfo& info, BlobStore& store);
+// What is known of an opened device's read path. The store is asked once: the answer is kept.
+class KnownReadPath {
+ public:
+  // The stored result for this device and driver: a path if it was measured at least twice as fast as the other.
+  // Nothing if the default stays: no probe has run, neither path was clearly faster, the rule `texel_reads` is forced,
+  // or `info` is of a software driver or a simulated device, where the rule decides.
+  std::optional<AccessPath> LookUp(const DeviceInfo& info, BlobStore& store);
 
-// What ProbedReadPath then tells. Runs the probe unless the store has its result or ProbedReadPath doesn't ask for one.
-// It compiles two programs and reads 0.8 GB, once for each device and driver; call it before a plan is made, since
-// plans depend on its result. `info` is the device's, with what the user forced. After an error the default stays, but
-// a lost device is asked again.
+  // What LookUp then tells. Runs the probe unless the store has its result or LookUp doesn't ask for one. It compiles
+  // two programs and reads 0.8 GB, once for each device and driver; call it before a plan is made, since plans depend
+  // on its result. `info` is the device's, with what the user forced. After an error the default stays, but a lost
+  // device is asked again.
+  std::optional<AccessPath> Probe(Device& device, const DeviceInfo& info, BlobStore& store);
+
+ private:
+  bool is_looked_up_ = false;
+  bool is_final_ = false;  // measured, or left to the rule
+  std::optional<AccessPath> path_;
+};
+
+// The same for callers that ask once.
+std::optional<AccessPath> ProbedReadPath(const DeviceInfo& info, BlobStore& store);
 std::optional<AccessPath> ProbeReadPathOnce(Device& device, const DeviceInfo& info, BlobStore& store);
 
 }  // namespace hearth

@@ -49,26 +49,27 @@ void BindModels(py::module_& module) {
       .def_readonly("zero_points", &TensorInfo::zero_points);
 
   const auto from_file = [](const std::string& path, const std::string& signature, const InputShapes& shapes,
-                            int32_t top_k) {
+                            int32_t top_k, bool class_maps) {
     Result<Model> model = [&] {
       const ReleasedGil released;
-      return Model::FromFile(path, {signature, shapes, top_k});
+      return Model::FromFile(path, {signature, shapes, top_k, class_maps});
     }();
     return Value(std::move(model));
   };
   const auto from_bytes = [](const py::object& content, const std::string& signature, const InputShapes& shapes,
-                             int32_t top_k) {
+                             int32_t top_k, bool class_maps) {
     const HeldBytes held(content, HeldBytes::Use::kRead);
     Result<Model> model = [&] {
       const ReleasedGil released;
-      return Model::FromMemory(held.bytes(), "memory", {signature, shapes, top_k});
+      return Model::FromMemory(held.bytes(), "memory", {signature, shapes, top_k, class_maps});
     }();
     return Value(std::move(model));
   };
   py::class_<Model>(module, "Model")
-      .def_static("from_file", from_file, py::arg("path"), py::arg("signature"), py::arg("shapes"), py::arg("top_k"))
+      .def_static("from_file", from_file, py::arg("path"), py::arg("signature"), py::arg("shapes"), py::arg("top_k"),
+                  py::arg("class_maps"))
       .def_static("from_bytes", from_bytes, py::arg("content"), py::arg("signature"), py::arg("shapes"),
-                  py::arg("top_k"))
+                  py::arg("top_k"), py::arg("class_maps"))
       .def_property_readonly("inputs", &Model::inputs, py::return_value_policy::copy)
       .def_property_readonly("outputs", &Model::outputs, py::return_value_policy::copy)
       .def_property_readonly("signature", &Model::signature)

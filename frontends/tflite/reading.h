@@ -79,7 +79,22 @@ struct Variable {
   ValueId begun = kNoValue;    // `state`, or in the first run `first`
   ValueId current = kNoValue;  // its content at this point of reading
 };
-using Variables = std::map<std::string, Variable>;
+// A variable's name. Copies share the text: each level of nested branches keeps all variables three times.
+class VariableName {
+ public:
+  VariableName(std::string text)  // NOLINT: implicit
+      : text_(std::make_shared<const std::string>(std::move(text))) {}
+  const std::string& text() const { return *text_; }
+  operator const std::string&() const { return *text_; }  // NOLINT: implicit
+  struct Before {
+    using is_transparent = void;
+    bool operator()(const std::string& one, const std::string& other) const { return one < other; }
+  };
+
+ private:
+  std::shared_ptr<const std::string> text_;
+};
+using Variables = std::map<VariableName, Variable, VariableName::Before>;
 // Variables that began on one branch have begun on the other branch too.
 void KeepBegun(const Variables& from, Variables& to);
 

@@ -94,7 +94,7 @@ Result<Variables> SubgraphReader::BeginFreshCall() {
   for (const auto& [name, desc] : reading_.own_variables) {
     const auto found = reading_.variables.find(name);
     if (found == reading_.variables.end()) continue;
-    before.emplace_hint(before.end(), name, found->second);
+    before.emplace_hint(before.end(), found->first, found->second);  // shares the name
     const ValueId first = found->second.first;  // within a part of a loop: the content from outside
     found->second = {.first = graph_.IsConstant(first) ? first : kNoValue};
   }
@@ -217,7 +217,7 @@ Status SubgraphReader::ChooseVariables(int index, ValueId condition, const Varia
       return Error(StatusCode::kUnsupported,
                    "whether it assigns to variable '{}', which holds nothing before, depends "
                    "on data",
-                   name);
+                   name.text());
     }
     HEARTH_ASSIGN(variable.current, AddChoice(index, condition, variable.current, other));
   }

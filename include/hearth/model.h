@@ -28,6 +28,10 @@ struct ModelOptions {
   // gives only the top_k largest of each row, largest first. An additional int32 output after all others, named
   // NAME_indices, has their indices in the row. The device searches, and only the result crosses to the host. 0: all.
   int32_t top_k = 0;
+  // For segmentation. An output [B, H, W, C] of real numbers, with at least two scores for each of several pixels,
+  // gives the int32 map [B, H, W] of the class with the largest score in each pixel; the first of equal scores counts.
+  // The device searches, and only the map crosses to the host. Other outputs stay as they are.
+  bool class_maps = false;
 };
 
 // Immutable. Several threads and sessions may use it at once; it must outlive them. A model that was moved from has no

@@ -13,7 +13,7 @@
 namespace hearth {
 
 struct OperatorFallback {
-  int32_t index = -1;  // the operator's index in the model file; -1: Hearth added it (ModelOptions::top_k)
+  int32_t index = -1;  // the operator's index in the model file; -1: Hearth added it (ModelOptions::top_k, class_maps)
   std::string op;
   std::string reason;
 };

@@ -1,4 +1,4 @@
-"""Bundles as files, and programs made anew without their models, as users see them."""
+"""Bundles as files, programs made anew without their models, and programs in two entries, as users see them."""
 
 import hashlib
 import json
@@ -18,6 +18,7 @@ class CachingDevicesTest(CliTest):
     def setUp(self):
         super().setUp()
         devices = self.run_json("devices")["devices"]
+        self.is_software = {d["id"]: d["type"] == "cpu" for d in devices}
         self.devices = [d["id"] for d in devices if d["usable"] and d["backend"] != "cpu"]
         if not self.devices:
             self.skipTest("no device but the CPU, which keeps nothing")
@@ -156,6 +157,66 @@ class WarmFromCache(CachingDevicesTest):
         self.run_hearth("cache", "warm", MODEL, "--from-cache", expect=2)
         refused = self.run_hearth("cache", "warm", "--from-cache", "--device", "no such device", expect=4)
         self.assertIn("hearth: error: no usable device", refused.stderr)
+
+
+class PortableParts(CachingDevicesTest):
+    """Vulkan's SPIR-V is an entry of its own, which the entries of programs name."""
+
+    def setUp(self):
+        super().setUp()
+        self.devices = [d for d in self.devices if d.startswith("vulkan")]
+        if not self.devices:
+            self.skipTest("no Vulkan device")
+        self.line = (MODEL, "--device", self.devices[0])
+        self.start = ("run", *self.line, "--random-inputs", "1")
+        self.run_hearth("cache", "warm", *self.line)
+
+    def of_kind(self, kind):
+        return {e["digest"]: e["size_bytes"] for e in self.run_json("cache", "ls", "--kind", kind)["entries"]}
+
+    def assert_warm(self, *options):
+        report = self.run_json(*self.start, "--expect-warm", *options)
+        self.assertEqual((report["programs"]["compiled"], report["programs"]["spirv_compiled"]), (0, 0))
+        self.assertEqual((report["cache"]["rejected"], report["warnings"]), (0, []))
+        return report
+
+    def test_spirv_is_stored_once(self):
+        sources, programs = self.of_kind("source"), self.of_kind("program")
+        self.assertEqual(len(sources), len(programs))
+        if self.is_software[self.devices[0]]:  # whose pipeline caches are empty
+            self.assertLess(10 * sum(programs.values()), sum(sources.values()))
+        self.assertEqual(self.assert_warm()["cache"]["misses"], 0)
+
+    def test_a_program_whose_spirv_is_gone_says_so_and_is_made_again_once(self):
+        self.run_hearth("cache", "clear", "--kind", "source", "--yes")
+        reasons = {kind: [e["reason"] for e in self.run_json("cache", "explain", *self.line)["entries"]
+                          if e["kind"] == kind] for kind in ("source", "program")}
+        self.assertTrue(reasons["source"] and all("needs this one" in reason for reason in reasons["source"]), reasons)
+        self.assertTrue(reasons["program"] and all("needs the source" in reason for reason in reasons["program"]), reasons)
+        made = self.run_hearth(*self.start, "--expect-warm", expect=1)
+        self.assertIn("the cache lacks the source entry", made.stderr)
+        self.assert_warm()
+
+    def test_after_a_driver_update_new_programs_name_the_same_spirv(self):
+        sources, programs = self.of_kind("source"), self.of_kind("program")
+        self.run_hearth("cache", "clear", "--kind", "program", "--yes")  # as another driver finds the cache
+        self.assertEqual(self.run_json(*self.start)["programs"]["spirv_compiled"], 0)
+        self.assertEqual((self.of_kind("source"), set(self.of_kind("program"))), (sources, set(programs)))
+        self.assert_warm()
+
+    def test_programs_that_travel_alone_take_their_spirv_along(self):
+        bundle, other = self.folder / "programs.tar", self.folder / "other"
+        exported = self.run_json("cache", "export", bundle, "--kind", "program")
+        self.assertEqual(exported["entries"], len(self.of_kind("program")) + len(self.of_kind("source")))
+        self.run_hearth("cache", "import", bundle, "--trust", "--cache", other)
+        self.assert_warm("--cache", other)
+        self.assert_warm("--cache", self.folder / "empty", "--cache-layer", bundle, "--trust-cache-layers")
+        delta = self.run_json("cache", "export", self.folder / "delta.tar", "--kind", "program", "--since", bundle)
+        self.assertEqual(delta["entries"], 0)
+
+    def test_a_model_that_is_forgotten_takes_both_along(self):
+        self.run_hearth("cache", "rm", MODEL, "--yes")
+        self.assertEqual((self.of_kind("source"), self.of_kind("program")), ({}, {}))
 
 
 if __name__ == "__main__":

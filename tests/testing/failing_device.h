@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/text_bytes.h"
 #include "hal/device.h"
 
 namespace hearth::testing {
@@ -51,7 +52,8 @@ class CallFault {
 class FailingDevice final : public Device {
  public:
   FailingDevice(Device& inner, CallFault& fault) : FailingDevice(inner, fault, inner.info(), "") {}
-  // Reports `info`, and programs with a portable part (the whole binary) made by `compiler`.
+  // Reports `info`, and programs with a portable part (the inner device's binary) made by `compiler`. Their other part
+  // names the driver.
   FailingDevice(Device& inner, CallFault& fault, DeviceInfo info, std::string compiler)
       : Device(std::move(info)), inner_(inner), fault_(fault), compiler_(std::move(compiler)) {}
 
@@ -60,17 +62,23 @@ class FailingDevice final : public Device {
  private:
   class Group final : public ProgramGroup {
    public:
-    Group(std::unique_ptr<ProgramGroup> inner, CallFault& fault) : inner_(std::move(inner)), fault_(fault) {}
+    Group(std::unique_ptr<ProgramGroup> inner, CallFault& fault, std::vector<std::byte> driver_part)
+        : inner_(std::move(inner)), fault_(fault), driver_part_(std::move(driver_part)) {}
     std::span<const std::unique_ptr<Program>> programs() const override { return inner_->programs(); }
     std::vector<std::byte> Portable() const override { return inner_->Binary().value(); }
     Result<std::vector<std::byte>> Binary() override {
       if (Status status = fault_.Count(); !status.ok()) return status;
       return inner_->Binary();
     }
+    Result<std::vector<std::byte>> DriverPart() override {
+      if (Status status = fault_.Count(); !status.ok()) return status;
+      return driver_part_;
+    }
 
    private:
     std::unique_ptr<ProgramGroup> inner_;
     CallFault& fault_;
+    std::vector<std::byte> driver_part_;
   };
 
   class Runnable final : public Executable {
@@ -93,7 +101,11 @@ class FailingDevice final : public Device {
 
   Result<std::unique_ptr<ProgramGroup>> Wrapped(Result<std::unique_ptr<ProgramGroup>> group) {
     if (!group.ok()) return group.status();
-    return std::unique_ptr<ProgramGroup>(std::make_unique<Group>(std::move(group).value(), fault_));
+    return std::unique_ptr<ProgramGroup>(std::make_unique<Group>(std::move(group).value(), fault_, DriverPart()));
+  }
+  std::vector<std::byte> DriverPart() const {
+    const std::span<const std::byte> bytes = BytesOf(info().driver_version);
+    return {bytes.begin(), bytes.end()};
   }
 
   void DoSetWaitLimit(std::chrono::nanoseconds limit) override { inner_.set_wait_limit(limit); }
@@ -130,6 +142,14 @@ class FailingDevice final : public Device {
                                                std::span<const std::byte> binary) override {
     if (Status status = fault_.Count(); !status.ok()) return status;
     return Wrapped(inner_.Load(sources, binary));
+  }
+  Result<std::unique_ptr<ProgramGroup>> DoLoadParts(std::span<const KernelSource> sources,
+                                                    std::span<const std::byte> portable,
+                                                    std::span<const std::byte> driver_part) override {
+    if (Status status = fault_.Count(); !status.ok()) return status;
+    if (TextFrom(driver_part) != info().driver_version)
+      return Status(StatusCode::kMalformedInput, "the part of another driver");
+    return Wrapped(inner_.Load(sources, portable));
   }
   Result<std::unique_ptr<Executable>> DoPrepare(const CommandList& commands) override {
     if (Status status = fault_.Count(); !status.ok()) return status;

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/testing/c_handles.h"
 #include "tests/testing/oracle_models.h"
@@ -15,6 +16,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
 const std::string kShapesModel = (SourceFolder() / "tools/demo/shapes_f32.tflite").string();
@@ -50,6 +52,38 @@ TEST(CApiTensors, SayTheirTypeRankAndSizeWhateverTheseAre) {
   ASSERT_EQ(hearth_tensor_rank(x), 8u);
   EXPECT_THAT(std::span(hearth_tensor_shape(x), 8), ElementsAre(2, 3, 1, 2, 2, 1, 3, 2));
   EXPECT_EQ(hearth_tensor_size_bytes(x), 144 * sizeof(float));
+}
+
+TEST(CApiTensors, AModelGivesTheClassOfEachPixelIfItsOptionsAskForIt) {
+  const OracleArchive models;
+  const Result<std::span<const std::byte>> bytes = models.Find("log_softmax_rank4.tflite");  // 2x3x4 pixels, 8 scores
+  ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+  OwnedOptions maps, cpu;
+  SetCpu(maps);
+  SetCpu(cpu);
+  EXPECT_EQ(hearth_options_set(maps, "class_maps", "8"), HEARTH_INVALID_ARGUMENT);
+  ASSERT_FINE(hearth_options_set(maps, "class_maps", "1"));
+  OwnedModel model;
+  ASSERT_FINE(hearth_model_from_memory(bytes->data(), bytes->size(), maps, model.out()));
+  OwnedSession session;
+  EXPECT_EQ(hearth_session_create(model, maps, session.out()), HEARTH_INVALID_ARGUMENT);
+  EXPECT_THAT(hearth_last_error(), HasSubstr("class_maps are chosen when the model is read"));
+  ASSERT_FINE(hearth_session_create(model, cpu, session.out()));
+  const hearth_tensor* map = hearth_session_output(session, 0);
+  EXPECT_STREQ(hearth_tensor_dtype(map), "int32");
+  EXPECT_THAT(std::span(hearth_tensor_shape(map), hearth_tensor_rank(map)), ElementsAre(2, 3, 4));
+  std::vector<float> scores(size_t{24} * 8, -1.0f);
+  std::vector<int32_t> expected;
+  for (size_t pixel = 0; pixel < 24; ++pixel) {
+    expected.push_back(static_cast<int32_t>(pixel * 5 % 8));
+    scores[pixel * 8 + pixel * 5 % 8] = 1.0f;
+  }
+  ASSERT_FINE(hearth_session_set_input(session, 0, scores.data(), scores.size() * sizeof(float)));
+  ASSERT_FINE(hearth_session_run(session));
+  size_t size_bytes = 0;
+  const auto* classes = static_cast<const int32_t*>(hearth_session_output_data(session, 0, &size_bytes));
+  ASSERT_EQ(size_bytes, expected.size() * sizeof(int32_t));
+  EXPECT_THAT(std::span(classes, expected.size()), ElementsAreArray(expected));
 }
 
 class CApiShapes : public ::testing::Test {

@@ -1,6 +1,7 @@
 // hearth/cache.h with a model on a device.
 #include <algorithm>
 
+#include "core/base/split_program.h"
 #include "core/plan/key_fields.h"
 #include "hal/program_parts.h"
 #include "hearth/cache.h"
@@ -144,6 +145,28 @@ TEST(CacheApi, ExplainNamesTheListThatNamesABinaryWhichIsGone) {
   EXPECT_EQ(need->reason, "entry " + list.digest.substr(0, 12) +
                               " says that this one, made for another plan, holds programs of this plan; it was "
                               "evicted, removed or left out of a bundle");
+}
+
+TEST(CacheApi, ExplainNamesThePortablePartWithoutWhichAProgramIsOfNoUse) {
+  SKIP_WITHOUT_DEVICE();
+  const CacheFolder folder;
+  const auto cache = Cache::At(folder.path().string());
+  ASSERT_TRUE(cache->Warm({kDemoModel}, {KeepingDevice()}, {}).ok());
+  const CacheEntry entry = NeededProgram(*cache);
+  CacheKey program(BlobKind::kProgram), source(BlobKind::kSource);
+  for (const auto& [name, value] : entry.fields) program.Add(name, value);
+  source.Add("kernel", "gone");
+  testing::PutOne(*folder.Open(), program, MakeSplitProgram({source, std::vector<std::byte>(1)}));
+  const auto explanation = cache->Explain(kDemoModel, {.device = KeepingDevice()});
+  ASSERT_TRUE(explanation.ok()) << explanation.status().message();
+  const auto of_program = std::ranges::find(explanation->needs, entry.digest, &CacheNeed::digest);
+  const auto of_source = std::ranges::find(explanation->needs, source.digest().ToHex(), &CacheNeed::digest);
+  ASSERT_TRUE(of_program != explanation->needs.end() && of_source != explanation->needs.end());
+  EXPECT_FALSE(of_program->is_hit);
+  EXPECT_EQ(of_program->reason, "the entry exists, but needs the source " + source.digest().ToHex().substr(0, 12));
+  EXPECT_FALSE(of_source->is_hit);
+  EXPECT_EQ(of_source->reason, "entry " + entry.digest.substr(0, 12) +
+                                   ", a program, needs this one; it was evicted, removed or left out of a bundle");
 }
 
 TEST(CacheApi, ExplainNamesAnOptionAndTheModelsContent) {

@@ -1,5 +1,6 @@
 // Bundles as one file: equal bytes for equal entries, and nothing but what export writes is taken.
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -113,6 +114,56 @@ TEST(CacheBundleFile, WhatIsThereIsNotWrittenOverAndNothingUnfinishedStays) {
   request.since = carried.parent.path() / "missing.tar";
   EXPECT_FALSE(ExportBundle(request).ok());
   EXPECT_FALSE(fs::exists(carried.bundle));
+}
+
+// Of a file and of a folder: whoever could replace it, or lead it elsewhere, would make what others import.
+TEST(CacheBundleFile, NoBundleIsMadeWhereOthersMayWrite) {
+  for (const char* name : {"bundle.tar", "bundle"}) {
+    const Carried carried;
+    const fs::path open = carried.parent.path() / "open", real = carried.parent.path() / "real";
+    for (const fs::path& made : {open, real}) fs::create_directory(made);
+    ASSERT_EQ(::chmod(open.c_str(), 0777), 0);
+    fs::create_directory_symlink(real, open / "link");
+    ExportRequest request = carried.ExportRequestFor(std::nullopt);
+    for (const fs::path& bundle : {open / name, open / "link" / name}) {
+      request.bundle = bundle;
+      const Status refused = ExportBundle(request).status();
+      EXPECT_EQ(refused.code(), StatusCode::kIoError) << bundle;
+      EXPECT_NE(refused.message().find("open, above "), std::string::npos) << refused.message();
+    }
+    EXPECT_TRUE(fs::is_empty(real) && !fs::exists(open / name));
+    ASSERT_EQ(::chmod(open.c_str(), 01777), 0);
+    request.bundle = open / name;
+    EXPECT_TRUE(ExportBundle(request).ok()) << "with the sticky bit nobody else can replace it";
+  }
+}
+
+TEST(CacheBundleFile, NoBundleIsMadeInAnotherUsersFolderNorWhereHisLinkLeads) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  for (const char* name : {"bundle.tar", "bundle"}) {
+    const Carried carried;
+    const fs::path his = carried.parent.path() / "his", link = carried.parent.path() / "link",
+                   real = carried.parent.path() / "real";
+    for (const fs::path& made : {his, real}) fs::create_directory(made);
+    fs::create_directory_symlink(real, link);
+    for (const fs::path& path : {his, link}) ASSERT_EQ(::lchown(path.c_str(), 12345, 12345), 0);
+    ExportRequest request = carried.ExportRequestFor(std::nullopt);
+    for (const auto& [folder, what] :
+         {std::pair(his, "belongs to user 12345"), std::pair(link, "a symbolic link of user 12345")}) {
+      request.bundle = folder / name;
+      const Status refused = ExportBundle(request).status();
+      EXPECT_NE(refused.message().find(what), std::string::npos) << refused.message();
+    }
+    EXPECT_TRUE(fs::is_empty(his) && fs::is_empty(real));
+  }
+}
+
+TEST(CacheBundleFile, AFolderForAllIsNoBundleAndStays) {
+  const Carried carried("bundle");
+  fs::create_directory(carried.bundle);
+  ASSERT_EQ(::chmod(carried.bundle.c_str(), 01777), 0);
+  EXPECT_EQ(carried.Export().status().code(), StatusCode::kIoError);
+  EXPECT_TRUE(fs::exists(carried.bundle) && fs::is_empty(carried.bundle));
 }
 
 // Every byte of the file is somebody's: of a header, a manifest, a key or a blob; but padding is nobody's.

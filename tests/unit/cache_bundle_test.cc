@@ -1,10 +1,14 @@
 // Bundles: what is carried comes back equal, and nothing that does not match gets in.
+#include <map>
+
 #include "cache/bundle.h"
 #include "cache/database.h"
 #include "cache/entry_row.h"
 #include "cache/manifest.h"
 #include "cache/reports.h"
 #include "core/base/sha256.h"
+#include "core/base/split_program.h"
+#include "core/plan/key_fields.h"
 #include "tests/testing/carried_bundle.h"
 
 namespace hearth {
@@ -41,6 +45,44 @@ TEST(CacheBundle, EverythingComesBackEqual) {
     EXPECT_EQ(store->counters().milliseconds_saved, 18);
     EXPECT_TRUE(VerifyStore(carried.target.path(), false)->clean());
   }
+}
+
+// Puts a program and the portable part that it needs, of which it knows the name without the token.
+void PutSplit(BlobStore& store, const std::string& kernel, const std::string& token) {
+  CacheKey source(BlobKind::kSource), program = NativeKey(kernel, "1.0");
+  source.Add("kernel", kernel);
+  const std::vector<std::byte> bytes = MakeSplitProgram({source, NumberedBlob(4, 10)});
+  if (!token.empty()) source.Add(kModelTokenField.name, token);
+  if (!token.empty()) program.Add(kModelTokenField.name, token);
+  PutOne(store, source, NumberedBlob(5, 100));
+  PutOne(store, program, bytes);
+}
+
+TEST(CacheBundle, ProgramsTakeTheirPortablePartsAlongWhateverElseIsLeftOut) {
+  const Carried carried;
+  {
+    const auto store = carried.source.Open();
+    PutSplit(*store, "conv", "");
+    PutSplit(*store, "pool", "mine");
+    CacheKey unused(BlobKind::kSource);
+    PutOne(*store, unused.Add("kernel", "unused"), NumberedBlob(6, 100));
+  }
+  const auto exported_kinds = [&](const CacheFilter& filter) {
+    ExportRequest request = carried.ExportRequestFor(std::nullopt);
+    request.filter = filter;
+    std::error_code ignored;
+    fs::remove_all(carried.bundle, ignored);
+    EXPECT_TRUE(ExportBundle(request).ok());
+    std::map<BlobKind, int> kinds;
+    for (const ManifestEntry& entry : testing::ManifestOf(carried.bundle).entries) ++kinds[entry.kind];
+    return kinds;
+  };
+  using Kinds = std::map<BlobKind, int>;
+  EXPECT_EQ(exported_kinds({.kind = "program"}), (Kinds{{BlobKind::kSource, 2}, {BlobKind::kProgram, 3}}));
+  EXPECT_EQ(exported_kinds({.field_contains = {{"kernel", "pool"}}}),
+            (Kinds{{BlobKind::kSource, 1}, {BlobKind::kProgram, 1}}));
+  EXPECT_EQ(exported_kinds({.device = "GPU"}), (Kinds{{BlobKind::kSource, 2}, {BlobKind::kProgram, 3}}));
+  EXPECT_EQ(exported_kinds({.kind = "plan"}), (Kinds{{BlobKind::kPlan, 1}}));
 }
 
 TEST(CacheBundle, ABundleServesAsAReadOnlyLayer) {

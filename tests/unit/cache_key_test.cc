@@ -58,6 +58,7 @@ TEST(CacheKeys, EveryPartOfAProgramsKeyCountsAndIsNamed) {
       {"driver version", [](DeviceInfo& d) { d.driver_version = "1.1"; }},
       {"device uuid", [](DeviceInfo& d) { d.uuid = "0012"; }},
       {"backend", [](DeviceInfo& d) { d.backend = "vulkan"; }},
+      {"driver environment", [](DeviceInfo& d) { d.driver_environment = "GALLIVM_PERF=0123456789abcdef"; }},
   };
   const CacheKey base = ProgramKey(SomeKernels(), KeyedDevice());
   for (const auto& [part, change] : changes) {
@@ -73,16 +74,24 @@ TEST(CacheKeys, EveryPartOfAProgramsKeyCountsAndIsNamed) {
   EXPECT_NE(ProgramKey(kernels, KeyedDevice()).digest(), base.digest()) << "programs come back in the order of sources";
 }
 
-TEST(CacheKeys, ABinaryOfASoftwareGlesDeviceIsForTheNumberOfCpusThatMadeIt) {
+TEST(CacheKeys, ABinaryIsForTheNumberOfCpusThatItContains) {
   DeviceInfo two = KeyedDevice();
-  two.backend = "gles";
-  two.type = DeviceType::kCpu;
-  two.compute_units = 2;
+  two.binary_cpus = 2;
   DeviceInfo one = two;
-  one.compute_units = 1;
+  one.binary_cpus = 1;
   EXPECT_EQ(PartThatDiffers(ProgramKey(SomeKernels(), one), ProgramKey(SomeKernels(), two)), "device capability");
-  one.type = two.type = DeviceType::kDiscreteGpu;
+  one.binary_cpus = two.binary_cpus = 0;
+  one.compute_units = 1;
+  two.compute_units = 2;
   EXPECT_EQ(PartThatDiffers(ProgramKey(SomeKernels(), one), ProgramKey(SomeKernels(), two)), "");
+}
+
+// Entries from before the field was there are still found.
+TEST(CacheKeys, AnEmptyDriverEnvironmentIsInNoKey) {
+  for (const CacheKey& key : {ProgramKey(SomeKernels(), KeyedDevice()), TuningKey(KeyedDevice(), "a layer")}) {
+    const CacheKeyFields fields = *DecodeKeyMaterial(key.material());
+    for (const auto& [name, value] : fields) EXPECT_NE(name, "driver environment");
+  }
 }
 
 TEST(CacheKeys, EveryPartOfAPortableProgramsKeyCountsAndNoDriverDoes) {
@@ -150,6 +159,8 @@ TEST(CacheKeys, EveryPartOfAPlansKeyCountsAndIsNamed) {
       {"", [](PlanCase& c) { c.device.driver_version = "2.0"; }},  // a driver update keeps the plan
       {"", [](PlanCase& c) { c.device.uuid = "other"; }},
       {"", [](PlanCase& c) { c.device.name = "other"; }},
+      {"", [](PlanCase& c) { c.device.driver_environment = "other"; }},
+      {"", [](PlanCase& c) { c.device.binary_cpus = 7; }},
   };
   for (size_t k = 0; k < changes.size(); ++k) {
     PlanCase changed;
@@ -200,6 +211,7 @@ TEST(CacheKeys, EveryPartOfAProbesKeyCountsAndIsNamed) {
       {"driver version", [](DeviceInfo& d) { d.driver_version = "1.1"; }},
       {"device uuid", [](DeviceInfo& d) { d.uuid = "0012"; }},
       {"backend", [](DeviceInfo& d) { d.backend = "vulkan"; }},
+      {"driver environment", [](DeviceInfo& d) { d.driver_environment = "GALLIVM_PERF=0123456789abcdef"; }},
   };
   for (const auto& [part, change] : changes) {
     DeviceInfo device = KeyedDevice();

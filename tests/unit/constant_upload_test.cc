@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/null/device.h"
+#include "core/device/device_profiles.h"
 #include "tests/testing/memory_store.h"
 
 namespace hearth {
@@ -76,6 +77,45 @@ TEST(ConstantUpload, SaysWhichBytesOfTheModelItHasRead) {
   ASSERT_TRUE(UploadConstants(device, placed, PlanWithOneConstant(), {ModelBytes()}, nullptr, done).ok());
   ASSERT_EQ(read.size(), 1u);
   EXPECT_EQ(read[0], std::pair(ModelBytes().data(), ModelBytes().size()));
+}
+
+// Whether the bytes were in the device's memory when they had just been packed.
+bool ArePackedInPlace(const DeviceInfo& info) {
+  NullDevice device(info);
+  const Plan plan = PlanWithOneConstant();
+  const PlacedConstants placed = Placed(device, plan);
+  std::vector<std::byte> when_packed;
+  const auto done = [&](std::span<const std::byte>) { when_packed = ContentsOf(device, *placed.made[0]); };
+  EXPECT_TRUE(UploadConstants(device, placed, plan, {ModelBytes()}, nullptr, done).ok());
+  const std::vector<float> packed = {1, 2, 3, 4, 5, 0, 0, 0};
+  const auto bytes = std::as_bytes(std::span(packed));
+  const std::vector<std::byte> expected(bytes.begin(), bytes.end());
+  EXPECT_EQ(ContentsOf(device, *placed.made[0]), expected);
+  return when_packed == expected;
+}
+
+// A mapping of OpenGL ES may be uncached, where packing, which reads what it wrote, would crawl.
+TEST(ConstantUpload, PacksInMappedMemoryOnlyWhereTheHostReadsItFast) {
+  DeviceInfo info = NullDeviceInfo();
+  for (const Dialect dialect : {Dialect::kOpenCl, Dialect::kVulkan, Dialect::kGles}) {
+    SCOPED_TRACE(DialectName(dialect));
+    info.dialect = dialect;
+    info.unified_memory = true;
+    info.type = DeviceType::kIntegratedGpu;
+    EXPECT_EQ(ArePackedInPlace(info), dialect != Dialect::kGles);
+    info.type = DeviceType::kCpu;
+    EXPECT_TRUE(ArePackedInPlace(info));
+    info.unified_memory = false;
+    EXPECT_FALSE(ArePackedInPlace(info));
+  }
+}
+
+TEST(ConstantUpload, PacksBesideTheMemoryOfASimulatedGpuOfOpenGlEs) {
+  DeviceInfo driver = NullDeviceInfo();
+  driver.dialect = Dialect::kGles;
+  driver.type = DeviceType::kCpu;
+  EXPECT_TRUE(ArePackedInPlace(driver));
+  EXPECT_FALSE(ArePackedInPlace(Simulated(driver, **FindDeviceProfile("adreno640"))));
 }
 
 TEST(ConstantUpload, PacksWhenTheCacheHandsOutGarbage) {

@@ -6,6 +6,7 @@
 
 #include "backends/gles/driver_facts.h"
 #include "core/device/device_profiles.h"
+#include "tests/testing/set_variable.h"
 
 namespace hearth::gles {
 namespace {
@@ -64,6 +65,29 @@ TEST(GlesDriverFacts, ZinkOnASoftwareDriverIsRefusedAndSaysWhatToUse) {
   ASSERT_FALSE(facts.ok());
   EXPECT_EQ(facts.status().code(), StatusCode::kUnavailable);
   EXPECT_THAT(facts.status().message(), AllOf(HasSubstr("EGL device 0: zink"), HasSubstr("device vulkan")));
+}
+
+// A simulated device has the compute units of its profile, but its binaries are llvmpipe's all the same.
+TEST(GlesDriverFacts, TheCpusInASoftwareDriversBinariesStayThoseOfThisProcessWhatEverItSimulates) {
+  TheRenderer() = "llvmpipe (LLVM 15.0.6, 256 bits)";
+  const Result<DriverFacts> facts = FactsOf(OnTheRenderer, true);
+  ASSERT_TRUE(facts.ok()) << facts.status().message();
+  EXPECT_EQ(facts->info.binary_cpus, facts->info.compute_units);
+  EXPECT_GT(facts->info.binary_cpus, 0u);
+  const DeviceInfo simulated = Simulated(facts->info, *FindDeviceProfile("navi21").value());
+  EXPECT_EQ(simulated.binary_cpus, facts->info.binary_cpus);
+  EXPECT_EQ(FactsOf(OnHardware, false)->info.binary_cpus, 0u);
+}
+
+TEST(GlesDriverFacts, TheDriversEnvironmentIsThatOfTheMomentWhenItWasRead) {
+  TheRenderer() = "llvmpipe (LLVM 15.0.6, 256 bits)";
+  const testing::SetVariableTo none("GALLIVM_PERF", std::nullopt);
+  const Result<DriverFacts> before = FactsOf(OnTheRenderer, true);
+  const testing::SetVariableTo set("GALLIVM_PERF", "nopt");
+  const Result<DriverFacts> after = FactsOf(OnTheRenderer, true);
+  ASSERT_TRUE(before.ok() && after.ok());
+  EXPECT_NE(before->info.driver_environment, after->info.driver_environment);
+  EXPECT_THAT(after->info.driver_environment, HasSubstr("GALLIVM_PERF="));
 }
 
 TEST(GlesDriverFacts, ZinkOnHardwareIsTaken) {

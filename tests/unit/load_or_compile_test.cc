@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "backends/null/device.h"
+#include "core/base/split_program.h"
 #include "core/emit/kernel_library.h"
 #include "hal/program_parts.h"
 #include "tests/testing/failing_device.h"
@@ -73,6 +74,115 @@ TEST(LoadOrCompile, APortableFormThatTheDriverRefusesIsRejectedAndCompiled) {
   EXPECT_EQ(StartOnce("1.0", "compiler 1", store), MadeAndLoaded(2, 0));
   EXPECT_EQ(store.counters().rejected, 4u) << "both forms of two programs";
   EXPECT_EQ(StartOnce("1.0", "compiler 1", store), MadeAndLoaded(0, 2));
+}
+
+std::vector<MemoryStore::Entry> EntriesOf(BlobKind kind, MemoryStore& store) {
+  std::vector<MemoryStore::Entry> found;
+  for (const auto& [digest, entry] : store.entries()) {
+    if (entry.kind == BlobKindName(kind)) found.push_back(entry);
+  }
+  return found;
+}
+
+TEST(LoadOrCompile, AProgramNamesThePortablePartInsteadOfHoldingIt) {
+  MemoryStore store;
+  StartOnce("1.0", "compiler 1", store);
+  StartOnce("1.1", "compiler 1", store);
+  const std::vector<MemoryStore::Entry> sources = EntriesOf(BlobKind::kSource, store);
+  const std::vector<MemoryStore::Entry> programs = EntriesOf(BlobKind::kProgram, store);
+  EXPECT_EQ(sources.size(), 2u);
+  ASSERT_EQ(programs.size(), 4u);
+  for (const MemoryStore::Entry& program : programs) {
+    const Result<SplitProgram> split = SplitProgramFrom(program.bytes);
+    ASSERT_TRUE(split.ok()) << split.status().message();
+    EXPECT_EQ(std::ranges::count(sources, split->source.material(), &MemoryStore::Entry::material), 1);
+    EXPECT_EQ(split->driver_part.size(), 3u) << "the driver's version, and nothing else";
+  }
+  store.ResetCounters();
+  EXPECT_EQ(StartOnce("1.1", "", store), MadeAndLoaded(0, 2)) << "the compiler's name is not needed";
+  EXPECT_EQ(store.counters().hits, 4u);
+  EXPECT_EQ(store.counters().misses, 0u);
+}
+
+TEST(LoadOrCompile, AProgramWithoutItsPortablePartIsMadeAgainWithBoth) {
+  for (const char* compiler : {"compiler 1", "compiler 2"}) {
+    MemoryStore store;
+    StartOnce("1.0", "compiler 1", store);
+    std::erase_if(store.entries(), [](const auto& entry) { return entry.second.kind == "source"; });
+    EXPECT_EQ(StartOnce("1.0", compiler, store), MadeAndLoaded(2, 0));
+    EXPECT_EQ(store.counters().rejected, 2u);
+    const std::vector<std::string> warnings = store.TakeWarnings();
+    ASSERT_EQ(warnings.size(), 2u);
+    EXPECT_NE(warnings[0].find("lacks the source entry"), std::string::npos) << warnings[0];
+    EXPECT_EQ(StartOnce("1.0", compiler, store), MadeAndLoaded(0, 2));
+    EXPECT_EQ(store.counters().rejected, 2u);
+  }
+}
+
+// Appends a byte to each entry of the kind.
+void Spoil(BlobKind kind, MemoryStore& store) {
+  for (auto& [digest, entry] : store.entries()) {
+    if (entry.kind == BlobKindName(kind)) entry.bytes.push_back(std::byte{0});
+  }
+}
+
+TEST(LoadOrCompile, ADamagedPortablePartCostsOneCompilation) {
+  MemoryStore store;
+  StartOnce("1.0", "compiler 1", store);
+  Spoil(BlobKind::kSource, store);
+  EXPECT_EQ(StartOnce("1.0", "compiler 1", store), MadeAndLoaded(2, 0));
+  EXPECT_EQ(StartOnce("1.0", "compiler 1", store), MadeAndLoaded(0, 2));
+}
+
+TEST(LoadOrCompile, ADriversPartThatTheDriverRefusesIsMadeFromThePortablePart) {
+  MemoryStore store;
+  StartOnce("1.0", "compiler 1", store);
+  Spoil(BlobKind::kProgram, store);
+  EXPECT_EQ(StartOnce("1.0", "compiler 1", store), MadeAndLoaded(0, 2));
+  EXPECT_EQ(store.counters().rejected, 2u);
+  EXPECT_EQ(StartOnce("1.0", "compiler 1", store), MadeAndLoaded(0, 2));
+  EXPECT_EQ(store.counters().rejected, 2u);
+}
+
+// A store that refuses portable parts, as one does for which they are too large.
+class SmallStore final : public MemoryStore {
+ public:
+  void Put(std::span<const PutRequest> requests) override {
+    for (const PutRequest& request : requests) {
+      if (request.key->kind() != BlobKind::kSource) MemoryStore::Put({&request, 1});
+    }
+  }
+};
+
+TEST(LoadOrCompile, WhereThePortablePartIsNotKeptEachStartCompiles) {
+  SmallStore store;
+  for (int start = 0; start < 3; ++start) EXPECT_EQ(StartOnce("1.0", "compiler 1", store), MadeAndLoaded(2, 0));
+  EXPECT_EQ(EntriesOf(BlobKind::kProgram, store).size(), 2u);
+}
+
+TEST(LoadOrCompile, AnEntryThatHoldsTheWholeBinaryIsTaken) {
+  MemoryStore store;
+  StartOnce("1.0", "", store);
+  for (const MemoryStore::Entry& program : EntriesOf(BlobKind::kProgram, store)) {
+    EXPECT_FALSE(IsSplitProgram(program.bytes)) << "a device without portable parts";
+  }
+  EXPECT_EQ(StartOnce("1.0", "compiler 1", store), MadeAndLoaded(0, 2));
+  EXPECT_TRUE(store.TakeWarnings().empty());
+}
+
+TEST(LoadOrCompile, BothEntriesOfAProgramAreNamedToBeRejectedTogether) {
+  MemoryStore store;
+  StartOnce("1.0", "compiler 1", store);
+  NullDevice null_device(NullDeviceInfo());
+  DeviceInfo info = NullDeviceInfo();
+  info.driver_version = "1.0";
+  CallFault fault;
+  FailingDevice device(null_device, fault, info, "compiler 1");
+  const auto programs = LoadOrCompile(device, std::vector{*LoadKernel("softmax")}, &store, 1);
+  ASSERT_TRUE(programs.ok()) << programs.status().message();
+  ASSERT_EQ(programs->loaded_keys.size(), 2u);
+  EXPECT_EQ(programs->loaded_keys[0].kind(), BlobKind::kProgram);
+  EXPECT_EQ(programs->loaded_keys[1].kind(), BlobKind::kSource);
 }
 
 // One start of a plan with these kernels, which share one program on the device.
@@ -216,6 +326,22 @@ TEST(LoadOrCompile, AnEntryThatDoesNotSayWhereProgramsAreIsRejected) {
   EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), MadeAndLoaded(2, 0));
   EXPECT_EQ(store.counters().rejected, 2u);
   EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), MadeAndLoaded(0, 2));
+}
+
+TEST(SplitProgram, IsReadAsItWasWrittenAndRefusedWhereItsKeyIsCut) {
+  CacheKey source(BlobKind::kSource);
+  source.Add("compiler", "1").Add("kernel", "softmax");
+  const std::vector<std::byte> driver_part(5, std::byte{7});
+  const std::vector<std::byte> bytes = MakeSplitProgram({source, driver_part});
+  const Result<SplitProgram> split = SplitProgramFrom(bytes);
+  ASSERT_TRUE(split.ok()) << split.status().message();
+  EXPECT_EQ(split->source.digest(), source.digest());
+  EXPECT_TRUE(std::ranges::equal(split->driver_part, driver_part));
+  for (size_t size = 0; size < bytes.size() - driver_part.size(); ++size) {
+    EXPECT_FALSE(SplitProgramFrom(std::span(bytes).first(size)).ok()) << size << " bytes";
+  }
+  EXPECT_FALSE(IsProgramParts(bytes));
+  EXPECT_FALSE(IsSplitProgram(ToBytes({{CacheKey(BlobKind::kProgram)}, {0}})));
 }
 
 TEST(ProgramParts, AreReadAsTheyWereWrittenAndRefusedWhereAByteIsMissing) {

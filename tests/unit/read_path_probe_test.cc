@@ -80,6 +80,32 @@ TEST(ReadPathProbe, LeavesSoftwareDriversAndSimulatedDevicesToTheRule) {
   }
 }
 
+// A start asks when it requests its plan, perhaps more than once, and before its first plan.
+TEST(ReadPathProbe, IsLookedUpOnceForAnOpenedDevice) {
+  MemoryStore store;
+  NullDevice device(InfoWithTexels());
+  StoreAnswer(store, 21.0, 10.0, ReadPathProbeKey(device.info()));
+  KnownReadPath known;
+  for (int k = 0; k < 2; ++k) EXPECT_EQ(known.LookUp(device.info(), store), AccessPath::kTexelBuffer);
+  EXPECT_EQ(known.Probe(device, device.info(), store), AccessPath::kTexelBuffer);
+  EXPECT_EQ(store.counters().hits, 1u);
+  EXPECT_EQ(device.counts().programs_compiled, 0);
+}
+
+TEST(ReadPathProbe, IsLookedUpOnceWhereItHasToRun) {
+  MemoryStore store;
+  NullDevice device(InfoWithTexels());
+  KnownReadPath known;
+  EXPECT_EQ(known.LookUp(device.info(), store), std::nullopt);
+  known.Probe(device, device.info(), store);
+  EXPECT_EQ(store.counters().misses, 1u);
+  const int64_t compilations = device.counts().programs_compiled;
+  EXPECT_GT(compilations, 0);
+  known.Probe(device, device.info(), store);
+  EXPECT_EQ(device.counts().programs_compiled, compilations);
+  EXPECT_EQ(store.counters().misses + store.counters().hits, 1u);
+}
+
 TEST(ReadPathProbe, RunsOnceAndKeepsItsAnswer) {
   MemoryStore store;
   NullDevice device(InfoWithTexels());

@@ -1,5 +1,5 @@
-// Devices whose work groups hold few items: OpenCL's embedded profile guarantees a single one. Whatever shares nothing
-// between the items of a group runs there too.
+// Devices whose work groups hold few items or have little local memory: OpenCL's embedded profile guarantees a single
+// item and 1 KiB. Whatever shares nothing between the items of a group runs there too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +13,8 @@
 #include "backends/null/device.h"
 #include "conformance/conformance_case.h"
 #include "core/base/round_up.h"
+#include "core/emit/kernel_library.h"
+#include "core/emit/kernel_limits.h"
 #include "core/graph/evaluate.h"
 #include "tests/testing/parsed_graph.h"
 
@@ -25,12 +27,12 @@ struct GroupLimits {
   const char* name;
   GroupShape size;
   uint32_t items;
+  uint32_t local_bytes = 32768;
 };
-constexpr GroupLimits kGroupLimits[] = {{"OneItem", {1, 1, 1}, 1},
-                                        {"FourInALine", {4, 1, 1}, 1024},
-                                        {"Upright", {1, 64, 64}, 64},
-                                        {"SixteenItems", {16, 16, 16}, 16},
-                                        {"ThirtyTwoItems", {32, 32, 32}, 32}};
+constexpr GroupLimits kGroupLimits[] = {
+    {"OneItem", {1, 1, 1}, 1, 1024},      {"FourInALine", {4, 1, 1}, 1024},
+    {"Upright", {1, 64, 64}, 64},         {"SixteenItems", {16, 16, 16}, 16},
+    {"ThirtyTwoItems", {32, 32, 32}, 32}, {"ManyItemsOfOneKiB", {1024, 1024, 64}, 1024, 1024}};
 
 DeviceInfo DeviceOfGroups(const GroupLimits& limits, Dialect dialect, DeviceType type) {
   DeviceInfo info = NullDeviceInfo();
@@ -39,7 +41,7 @@ DeviceInfo DeviceOfGroups(const GroupLimits& limits, Dialect dialect, DeviceType
   info.max_local_size = limits.size;
   info.max_local_invocations = limits.items;
   info.max_group_count = {1u << 30, 1u << 30, 1u << 30};
-  info.local_memory_bytes = 32768;
+  info.local_memory_bytes = limits.local_bytes;
   return info;
 }
 
@@ -70,11 +72,14 @@ TEST_P(SmallGroups, HoldEveryOperation) {
     const DeviceInfo device = DeviceOfGroups(GetParam(), dialect, type);
     for (const Graph& graph : graphs) {
       const Plan plan = testing::Lowered(graph, device);
-      for (const Fallback& fallback : plan.fallbacks)
+      for (const Fallback& fallback : plan.fallbacks) {
         EXPECT_THAT(fallback.reason, ::testing::Not(::testing::HasSubstr("items in")));
+        EXPECT_THAT(fallback.reason, ::testing::Not(::testing::HasSubstr("local memory")));
+      }
       for (const KernelSource& kernel : plan.kernels) {
         const GroupShape& size = kernel.local_size;
         EXPECT_LE(size[0] * size[1] * size[2], GetParam().items) << kernel.name;
+        EXPECT_LE(LocalMemoryBytes(kernel), GetParam().local_bytes) << kernel.name;
         for (int d = 0; d < 3; ++d) EXPECT_LE(size[d], GetParam().size[d]) << kernel.name;
       }
     }
@@ -140,6 +145,39 @@ TEST(SmallGroup, SharesSumsAmongTheItemsThatItHas) {
     EXPECT_EQ(softmax.Value("LANES"), std::to_string(limits.items));
     EXPECT_EQ(softmax.kernel.local_size, (GroupShape{limits.items, 1, 1}));
     EXPECT_EQ(softmax.groups, (GroupShape{3, 1, 1}));
+  }
+}
+
+// 4096 pixels, which 32 items of a group add up where it holds so many.
+constexpr std::string_view kSumOfPixels =
+    "%0 = input : float32[1x64x64x4] \"x\"\n%1 = reduce_max(%0) axes=1,2 keep_dims=true : float32[1x1x1x4] \"y\"\n"
+    "output %1\n";
+
+TEST(SmallGroup, DeclaresLocalMemoryForItsItemsWhereThereIsTooLittleForMore) {
+  constexpr GroupLimits kOneItemOfLittle = {"", {1, 1, 1}, 1, 1024}, kManyOfLittle = {"", {256, 1, 1}, 256, 1024};
+  for (const GroupLimits& limits : {kOneItemOfLittle, kManyOfLittle}) {
+    const OnlyDispatch sum = DispatchOf(kSumOfPixels, limits, DeviceType::kIntegratedGpu);
+    ASSERT_EQ(sum.kernel.shared.size(), 1u);
+    EXPECT_EQ(sum.Value("LANES"), std::to_string(sum.kernel.local_size[0]));
+    EXPECT_EQ(sum.kernel.shared[0].count, sum.kernel.local_size[0]);
+  }
+}
+
+TEST(SmallGroup, DeclaresWhatTheKernelsFileSaysWhereThatFits) {
+  for (const GroupLimits& limits : {kOneItem, kTwoItems, kEightItems}) {
+    const OnlyDispatch sum = DispatchOf(kSumOfPixels, limits, DeviceType::kIntegratedGpu);
+    EXPECT_EQ(sum.kernel.shared, LoadKernel("reduce")->shared);
+  }
+}
+
+// 2^20 texels are worth 128 items, whose sums take 2 KiB.
+TEST(SmallGroup, SharesAmongNoMoreItemsThanLocalMemoryHolds) {
+  constexpr std::string_view kVeryLong =
+      "%0 = input : float32[1x1024x1024x4] \"x\"\n"
+      "%1 = reduce_max(%0) axes=1,2 keep_dims=true : float32[1x1x1x4] \"y\"\noutput %1\n";
+  for (const auto& [bytes, lanes] : {std::pair{1024u, "64"}, {2048u, "128"}}) {
+    const GroupLimits limits = {"", {256, 1, 1}, 256, bytes};
+    EXPECT_EQ(DispatchOf(kVeryLong, limits, DeviceType::kIntegratedGpu).Value("LANES"), lanes);
   }
 }
 

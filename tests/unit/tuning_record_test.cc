@@ -84,12 +84,23 @@ TEST(StoredTuning, IsOfOneDeviceDriverAndVersion) {
   for (auto change :
        {+[](DeviceInfo& info) { info.name = "another"; }, +[](DeviceInfo& info) { info.uuid = "7"; },
         +[](DeviceInfo& info) { info.driver_version = "2"; }, +[](DeviceInfo& info) { info.vendor = "another"; },
-        +[](DeviceInfo& info) { info.backend = "gles"; }}) {
+        +[](DeviceInfo& info) { info.backend = "gles"; },
+        +[](DeviceInfo& info) { info.driver_environment = "ACO_DEBUG=0"; }}) {
     DeviceInfo other = device;
     change(other);
     EXPECT_TRUE(StoredTuning(other, store).empty());
   }
   EXPECT_EQ(StoredTuning(device, store), (TuningRecords{{"layer", SomeRecord()}}));
+}
+
+// Records are found by how their keys begin, and only one of these keys has a field for it.
+TEST(StoredTuning, OfADriverWithVariablesSetIsNotFoundWithoutThem) {
+  MemoryStore store;
+  DeviceInfo device = TunedDevice();
+  device.driver_environment = "ACO_DEBUG=0";
+  StoreTuning(device, {{"layer", SomeRecord()}}, 1, store);
+  EXPECT_TRUE(StoredTuning(TunedDevice(), store).empty());
+  EXPECT_EQ(StoredTuning(device, store).size(), 1u);
 }
 
 TEST(StoredTuning, ThatCannotBeReadIsRejectedAndStartsAnew) {

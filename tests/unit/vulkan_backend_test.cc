@@ -144,6 +144,41 @@ TEST_F(Vulkan, AFlippedBitAnywhereInABinaryIsRefused) {
   EXPECT_TRUE(device_->Load({&source, 1}, binary).ok());
 }
 
+TEST_F(Vulkan, ABinarysTwoPartsHoldItsSpirvOnceAndLoadTogether) {
+  const KernelSource source = NegateKernel();
+  const auto compiled = device_->Compile({&source, 1});
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  EXPECT_GT((*compiled)->portable_ms(), 0);
+  const std::vector<std::byte> portable = (*compiled)->Portable();
+  const auto driver_part = (*compiled)->DriverPart();
+  ASSERT_TRUE(driver_part.ok()) << driver_part.status().message();
+  const auto whole = ParseContainer((*compiled)->Binary().value(), 1), own = ParseContainer(*driver_part, 0);
+  ASSERT_TRUE(whole.ok() && own.ok());
+  EXPECT_TRUE(own->modules.empty());
+  EXPECT_EQ(own->pipeline_cache, whole->pipeline_cache);
+  const auto loaded = device_->LoadParts({&source, 1}, portable, *driver_part);
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  EXPECT_EQ((*loaded)->spirv_compiled(), 0);
+  EXPECT_EQ((*loaded)->portable_ms(), 0);
+  EXPECT_EQ((*loaded)->Portable(), portable);
+}
+
+TEST_F(Vulkan, AFlippedBitAnywhereInOneOfTwoPartsIsRefused) {
+  const KernelSource source = NegateKernel();
+  const auto compiled = device_->Compile({&source, 1});
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  std::vector<std::byte> portable = (*compiled)->Portable(), driver_part = (*compiled)->DriverPart().value();
+  for (std::vector<std::byte>* part : {&portable, &driver_part}) {
+    for (std::byte& byte : *part) {
+      byte ^= std::byte{0x10};
+      ASSERT_EQ(device_->LoadParts({&source, 1}, portable, driver_part).status().code(), StatusCode::kMalformedInput);
+      byte ^= std::byte{0x10};
+    }
+  }
+  EXPECT_FALSE(device_->LoadParts({&source, 1}, driver_part, portable).ok()) << "in the wrong order";
+  EXPECT_TRUE(device_->LoadParts({&source, 1}, portable, driver_part).ok());
+}
+
 TEST_F(Vulkan, ABinaryOfAnotherNumberOfKernelsIsRefused) {
   const std::vector<std::byte> binary = BinaryOf(*device_, NegateKernel());
   const std::vector<KernelSource> two = {NegateKernel(), NegateKernel()};

@@ -16,6 +16,7 @@
 #include "backends/vulkan/driver_api.h"
 #include "backends/vulkan/physical_device.h"
 #include "conformance/device_cases.h"
+#include "core/device/device_profiles.h"
 #include "hal/driver_files.h"
 #include "tests/testing/temporary_folder.h"
 
@@ -99,24 +100,27 @@ void Properties(VkPhysicalDevice device, VkPhysicalDeviceProperties2* properties
   properties->properties.limits.nonCoherentAtomSize = kAtomBytes;
 }
 
+void PutCacheInBetween(vulkan::DeviceApi& table) {
+  real_device = table;
+  table.AllocateMemory = Allocate;
+  table.FreeMemory = Free;
+  table.MapMemory = Map;
+  table.FlushMappedMemoryRanges = Flush;
+  table.InvalidateMappedMemoryRanges = Invalidate;
+}
+
 void MakeIncoherent() {
   vulkan::TheTableFilters() = {[](vulkan::InstanceApi& table) {
                                  real_instance = table;
                                  table.GetPhysicalDeviceMemoryProperties = MemoryProperties;
                                  table.GetPhysicalDeviceProperties2 = Properties;
                                },
-                               [](vulkan::DeviceApi& table) {
-                                 real_device = table;
-                                 table.AllocateMemory = Allocate;
-                                 table.FreeMemory = Free;
-                                 table.MapMemory = Map;
-                                 table.FlushMappedMemoryRanges = Flush;
-                                 table.InvalidateMappedMemoryRanges = Invalidate;
-                               }};
+                               PutCacheInBetween};
 }
 
-Result<std::unique_ptr<Device>> OpenFirst(const VulkanPaths& paths) {
-  for (const DeviceCandidate& candidate : EnumerateVulkan()) {
+Result<std::unique_ptr<Device>> OpenFirst(const VulkanPaths& paths, const DeviceProfile* profile = nullptr) {
+  for (DeviceCandidate& candidate : EnumerateVulkan()) {
+    candidate.profile = profile;
     if (candidate.usable) return OpenVulkanWithPaths(candidate, paths);
     std::fprintf(stderr, "%s\n", candidate.unusable_reason.c_str());
   }
@@ -160,6 +164,30 @@ TEST(VulkanMemoryThatIsNotCoherentDeathTest, IsFlushedAndInvalidatedWhereTheHost
 TEST(VulkanMemoryThatIsNotCoherentDeathTest, IsFlushedAndInvalidatedWhereCopiesAreStaged) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(RunIncoherent(false), ::testing::ExitedWithCode(kRight), "done|no device here");
+}
+
+// ---- The same cache below a driver that calls its memory coherent: only a profile's memory is flushed. ----
+
+[[noreturn]] void RunAsMali() {
+  vulkan::TheTableFilters() = {[](vulkan::InstanceApi& table) {
+                                 real_instance = table;
+                                 table.GetPhysicalDeviceProperties2 = Properties;
+                               },
+                               PutCacheInBetween};
+  const auto device = OpenFirst({}, *FindDeviceProfile("mali-g78"));
+  if (!device.ok()) {
+    std::fprintf(stderr, "no device here\n");
+    std::_Exit(kRight);
+  }
+  bool right = (*device)->info().unified_memory;
+  right = PassesAllCases(**device) && right && !wrong_range;
+  std::fprintf(stderr, "done\n");
+  std::_Exit(right ? kRight : kWrong);
+}
+
+TEST(VulkanMemoryOfAProfileDeathTest, IsFlushedAndInvalidatedAsOnTheGpuThatItSimulates) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(RunAsMali(), ::testing::ExitedWithCode(kRight), "done|no device here");
 }
 
 // ---- Limits that no specification allows, heaps of 16 MiB, memory that is cached nowhere. ----

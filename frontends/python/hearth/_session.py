@@ -109,6 +109,12 @@ def option_texts(options: Mapping[str, OptionValue]) -> Dict[str, NativeText]:
     return {name: native_text(text(name, value)) for name, value in options.items() if value is not None}
 
 
+def _switch(value: Any, role: str) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{role}: {value!r} is neither True nor False")
+    return bool(value)
+
+
 class Model:
     """A network, read and checked, independent of any device."""
 
@@ -119,17 +125,22 @@ class Model:
         signature: str = "",
         shapes: Optional[Shapes] = None,
         top_k: int = 0,
+        class_maps: bool = False,
     ):
         """Reads a .tflite file (its path) or its bytes.
 
         `signature`: the named function to read; `shapes`: shapes of inputs by name, which set open dimensions or replace
-        the file's; `top_k`: outputs with longer rows of scores give only the largest ones and their indices.
+        the file's; `top_k`: outputs with longer rows of scores give only the largest ones and their indices;
+        `class_maps`: outputs with scores for each pixel give the class of each pixel.
         """
+        class_maps = _switch(class_maps, "class_maps")
         if isinstance(source, (bytes, bytearray, memoryview)):
-            native = _hearth.Model.from_bytes(source, signature, shape_lists(shapes), top_k)
+            native = _hearth.Model.from_bytes(source, signature, shape_lists(shapes), top_k, class_maps)
         else:
             path = native_path(source)
-            native = opened(path, lambda: _hearth.Model.from_file(path, signature, shape_lists(shapes), top_k))
+            native = opened(
+                path, lambda: _hearth.Model.from_file(path, signature, shape_lists(shapes), top_k, class_maps)
+            )
         self._native = native
 
     @classmethod
@@ -193,7 +204,9 @@ class Session:
         """
         if isinstance(model, (bytes, bytearray, memoryview)):
             signature, top_k = str(options.pop("signature", None) or ""), whole_size(options.pop("top_k", 0), "top_k")
-            model, shapes = Model(model, signature=signature, shapes=shapes, top_k=top_k), None
+            class_maps = _switch(options.pop("class_maps", False), "class_maps")
+            model = Model(model, signature=signature, shapes=shapes, top_k=top_k, class_maps=class_maps)
+            shapes = None
         if isinstance(model, Model):
             if shapes:
                 raise ValueError("the model's shapes are chosen already: give them to hearth.Model")

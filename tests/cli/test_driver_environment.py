@@ -1,0 +1,90 @@
+"""Variables by which a driver makes other code of the same kernels: each environment has entries of its own.
+
+HEARTH_BIN names the program:
+    HEARTH_BIN=build/release/bin/hearth python3 -m unittest -v tests/cli/test_driver_environment.py
+"""
+
+import json
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import cli_case  # noqa: E402
+import flat_model  # noqa: E402
+
+TANH = 28
+NAMES = ("GALLIVM_PERF", "POCL_EXTRA_BUILD_FLAGS")
+# A word in the device's driver, the variable, a value under which its compiler makes other code, another driver's one.
+CASES = {"gles": ("llvmpipe", "GALLIVM_PERF", "nopt", {"POCL_EXTRA_BUILD_FLAGS": "-cl-opt-disable"}),
+         "opencl": ("PoCL", "POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", {"GALLIVM_PERF": "nopt"})}
+
+
+class DriverEnvironment(cli_case.CliTest):
+    def setUp(self):
+        super().setUp()
+        self.model = self.file("model.tflite", flat_model.elementwise({"main": TANH}, [1, 8, 8, 4]))
+        self.devices = self.run_json("devices")["devices"]
+
+    def environment(self):
+        unset = {name: value for name, value in super().environment().items() if name not in NAMES}
+        return dict(unset, MESA_SHADER_CACHE_DIR=str(self.folder / "mesa"), POCL_CACHE_DIR=str(self.folder / "pocl"))
+
+    def cases(self):
+        """(device, variable, value, another driver's variables) of each driver that is here."""
+        found = []
+        for backend, (word, *case) in CASES.items():
+            fitting = [d["id"] for d in self.devices if d["usable"] and d["backend"] == backend and word in d["driver"]]
+            found += [(device, *case) for device in fitting[:1]]
+        if not found:
+            self.skipTest("neither llvmpipe nor PoCL is here")
+        return found
+
+    def compiled(self, device, variables=None, *options):
+        """How many programs a start compiled; it has nothing to warn of."""
+        done = self.run_hearth("run", self.model, "--device", device, "--random-inputs", "1", *options, "--json", "-",
+                               variables=variables)
+        self.assertNotIn("warning", done.stderr)
+        return json.loads(done.stdout)["programs"]["compiled"]
+
+    def test_two_environments_in_turn_compile_once_each(self):
+        for device, name, value, _ in self.cases():
+            with self.subTest(device=device):
+                turns = [self.compiled(device, variables) for variables in (None, {name: value}) * 2]
+                self.assertGreater(turns[0], 0)
+                self.assertGreater(turns[1], 0, "a binary of the other environment was taken")
+                self.assertEqual(turns[2:], [0, 0], "the environments took each other's place")
+
+    def test_another_drivers_variable_changes_nothing(self):
+        for device, _, _, foreign in self.cases():
+            with self.subTest(device=device):
+                self.assertGreater(self.compiled(device), 0)
+                self.assertEqual(self.compiled(device, foreign), 0)
+
+    def test_explain_says_that_the_environment_differs_and_shows_no_value(self):
+        for device, name, value, _ in self.cases():
+            with self.subTest(device=device):
+                self.compiled(device)
+                explain = ("cache", "explain", self.model, "--device", device)
+                text = self.run_hearth(*explain, variables={name: value}).stdout
+                self.assertRegex(text, rf"driver environment: '{name}=[0-9a-f]+' wanted, nothing stored")
+                self.assertNotIn(f"={value}", text)
+
+    def test_a_simulated_devices_binaries_are_for_the_cpus_that_made_them(self):
+        case = [device for device, *_ in self.cases() if device.startswith("gles")]
+        cpus = sorted(os.sched_getaffinity(0))
+        if not case or len(cpus) < 2:
+            self.skipTest("llvmpipe is not here, or it has one CPU")
+        simulate = ("--simulate", "navi21")
+        self.addCleanup(os.sched_setaffinity, 0, cpus)
+        turns = []
+        for allowed in (cpus, cpus[:1]) * 2:
+            os.sched_setaffinity(0, allowed)  # the program inherits it
+            turns.append(self.compiled(case[0], None, *simulate))
+        self.assertGreater(turns[0], 0)
+        self.assertGreater(turns[1], 0, "llvmpipe refuses binaries of another number of CPUs")
+        self.assertEqual(turns[2:], [0, 0])
+
+
+if __name__ == "__main__":
+    unittest.main()
