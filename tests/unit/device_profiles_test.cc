@@ -124,7 +124,9 @@ TEST(DeviceProfiles, KeepTheLimitOfLoopsOfTheDriverUnderneath) {
   }
   DeviceInfo opencl = Driver();
   opencl.dialect = Dialect::kOpenCl;
-  EXPECT_FALSE(Applies(Rule::kLoopLimit, Simulated(opencl, *FindDeviceProfile("navi21").value())));
+  const DeviceInfo simulated = Simulated(opencl, *FindDeviceProfile("navi21").value());
+  EXPECT_FALSE(Applies(Rule::kLoopLimit, simulated));
+  EXPECT_TRUE(Applies(Rule::kGridClasses, simulated));
 }
 
 TEST(DeviceProfiles, AreNamedInWhatTheCacheKeepsProgramsBy) {
