@@ -18,6 +18,7 @@
 #include "cache/latest_time.h"
 #include "cache/needed_source.h"
 #include "cache/report_access.h"
+#include "cache/reports.h"
 #include "cache/trusted_path.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
@@ -60,7 +61,7 @@ class FolderWriter final : public BundleWriter {
     for (const char* name : {kStoreFileName, kManifestName, kSignatureName, kLockName}) {
       fs::remove(folder_ / name, ignored);
     }
-    fs::remove(folder_, ignored);
+    if (is_folder_ours_) fs::remove(folder_, ignored);
   }
 
   Status AddTexts(const BundleTexts& texts) override {
@@ -95,6 +96,8 @@ class FolderWriter final : public BundleWriter {
   // Under the rules of those that will read it: a folder for all is refused.
   Status PrepareOwn() {
     HEARTH_ASSIGN(const fs::path folder, TrustedPath(folder_, LastName::kKept, MissingFolders::kAreMade));
+    std::error_code ignored;
+    is_folder_ours_ = !fs::exists(folder, ignored);
     HEARTH_TRY(MakePrivateFolder(folder));
     HEARTH_ASSIGN(folder_, PrepareFolder(folder, FolderUse::kReadOnlyLayer));
     is_begun_ = true;
@@ -117,7 +120,8 @@ class FolderWriter final : public BundleWriter {
   fs::path folder_;
   std::unique_ptr<SqliteStore> store_;
   std::optional<BatchedPuts> puts_;
-  bool is_begun_ = false, is_finished_ = false;  // begun: the folder may be filled, and is ours to remove
+  bool is_folder_ours_ = false;                  // it was made here
+  bool is_begun_ = false, is_finished_ = false;  // begun: the folder may be filled
 };
 
 Result<std::unique_ptr<BundleWriter>> WriterFor(const fs::path& bundle) {
@@ -181,44 +185,68 @@ Result<KnownBlobs> BlobsOfBase(const ExportRequest& request, Manifest& manifest)
   return known;
 }
 
-// The portable parts of the selected programs, which go with them whatever else the filter says.
-Result<std::set<Fingerprint>> SourcesOfPrograms(const CacheFilter& filter, Database& database) {
-  std::set<Fingerprint> sources;
-  if (!IsRestricted(filter)) return sources;  // all entries go
-  HEARTH_ASSIGN(Statement rows, database.Prepare(std::string(kBundleColumns) + " WHERE kind='program'"));
-  while (true) {
-    HEARTH_ASSIGN(const bool row, rows.Step());
-    if (!row) return sources;
-    if (!Matches(EntryFrom(rows), filter)) continue;
-    const std::optional<BundleEntry> entry = LoadSound(database, rows);
-    if (!entry) continue;
-    if (const auto source = SourceNeededBy(entry->key, entry->bytes)) sources.insert(source->digest());
+// What goes into a bundle.
+struct BundleContent {
+  Manifest& manifest;
+  const KnownBlobs& known;                       // what the base has
+  std::set<Fingerprint> digests;                 // of the bundle's entries and the base's
+  std::map<Fingerprint, Fingerprint> source_of;  // of programs that are of no use without it
+  std::set<Fingerprint> damaged;                 // left out
+};
+
+// Adds the entry in a row of `kBundleColumns`.
+void AddEntry(Database& database, Statement& row, BundleContent& content) {
+  const std::optional<BundleEntry> entry = LoadSound(database, row);
+  if (!entry) {
+    content.damaged.insert(FingerprintFrom(row.Blob(0)));
+    return;
+  }
+  const Fingerprint digest = entry->key.digest();
+  content.digests.insert(digest);
+  if (const auto source = SourceNeededBy(entry->key, entry->bytes)) content.source_of.emplace(digest, source->digest());
+  const auto found = content.known.find(digest);
+  if (found != content.known.end() && found->second == Sha256Of(entry->bytes)) {
+    ++content.manifest.base->left_out;
+  } else {
+    content.manifest.entries.push_back(Describe(*entry, content.manifest));
   }
 }
 
+// Sources go with the selected programs, whatever else the filter says. A program whose source is gone stays behind.
+Status AddSources(Database& database, BundleContent& content) {
+  HEARTH_ASSIGN(Statement rows, database.Prepare(std::string(kBundleColumns) + " WHERE digest=?"));
+  for (const auto& [program, source] : std::map(content.source_of)) {
+    if (content.digests.contains(source)) continue;
+    const StatementScope scope(rows);
+    HEARTH_ASSIGN(const bool row, rows.Bind(0, source.bytes).Step());
+    if (row) AddEntry(database, rows, content);
+  }
+  std::erase_if(content.manifest.entries, [&](const ManifestEntry& entry) {
+    const auto needed = content.source_of.find(entry.digest);
+    return needed != content.source_of.end() && !content.digests.contains(needed->second) &&
+           !content.known.contains(needed->second);
+  });
+  return Status::Ok();
+}
+
 // Sorted by digest, whatever the order of the store, so that equal entries make equal bundles.
-Status DescribeEntries(const ExportRequest& request, Database& database, Manifest& manifest, BundleExport& report) {
-  HEARTH_ASSIGN(const KnownBlobs known, BlobsOfBase(request, manifest));
-  HEARTH_ASSIGN(const std::set<Fingerprint> sources, SourcesOfPrograms(request.filter, database));
+Status DescribeEntries(const CacheFilter& filter, Database& database, BundleContent& content) {
   HEARTH_ASSIGN(Statement rows, database.Prepare(std::string(kBundleColumns) + " ORDER BY digest"));
   while (true) {
     HEARTH_ASSIGN(const bool row, rows.Step());
-    if (!row) return Status::Ok();
-    if (!Matches(EntryFrom(rows), request.filter) && !sources.contains(FingerprintFrom(rows.Blob(0)))) continue;
-    const std::optional<BundleEntry> entry = LoadSound(database, rows);
-    if (!entry) {
-      ++report.damaged_entries;
-      continue;
-    }
-    const auto found = known.find(entry->key.digest());
-    if (found != known.end() && found->second == Sha256Of(entry->bytes)) {
-      ++manifest.base->left_out;
-      continue;
-    }
-    manifest.entries.push_back(Describe(*entry, manifest));
-    ++report.entries;
-    report.blob_bytes += entry->bytes.size();
-    report.native_entries += IsNativeCode(entry->key.kind());
+    if (!row) break;
+    if (Matches(EntryFrom(rows), filter)) AddEntry(database, rows, content);
+  }
+  HEARTH_TRY(AddSources(database, content));
+  std::ranges::sort(content.manifest.entries, {}, &ManifestEntry::digest);
+  return Status::Ok();
+}
+
+void CountEntries(const Manifest& manifest, BundleExport& report) {
+  report.entries = manifest.entries.size();
+  for (const ManifestEntry& entry : manifest.entries) {
+    report.blob_bytes += entry.size_bytes;
+    report.native_entries += IsNativeCode(entry.kind);
   }
 }
 
@@ -258,16 +286,20 @@ Status FillBundle(const ExportRequest& request, BundleWriter& writer, BundleExpo
   // A clock before 1970 tells no time, and no manifest may have one that is negative.
   if (manifest.expires_ms != 0) manifest.made_ms = std::max<int64_t>(0, request.made_ms);
   manifest.least_version = request.least_version;
+  HEARTH_ASSIGN(const KnownBlobs known, BlobsOfBase(request, manifest));
   HEARTH_ASSIGN(ReportedStore source, OpenForReport(request.store));
   if (source.database) {
     HEARTH_TRY(source.database->Run("BEGIN"));  // so that the manifest describes what is copied
-    HEARTH_TRY(DescribeEntries(request, *source.database, manifest, report));
+    BundleContent content{manifest, known};
+    HEARTH_TRY(AsDamageOfStore(OfStore(source, DescribeEntries(request.filter, *source.database, content))));
+    report.damaged_entries = content.damaged.size();
   }
+  CountEntries(manifest, report);
   report.devices = manifest.devices;
   report.left_out = manifest.base ? manifest.base->left_out : 0;
   HEARTH_ASSIGN(const BundleTexts texts, TextsOf(manifest, request.sign_with, report));
   HEARTH_TRY(writer.AddTexts(texts));
-  if (source.database) HEARTH_TRY(CopyEntries(manifest, *source.database, writer));
+  if (source.database) HEARTH_TRY(AsDamageOfStore(CopyEntries(manifest, *source.database, writer)));
   return writer.Finish();
 }
 

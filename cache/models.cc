@@ -32,12 +32,13 @@ Status NoteModel(Database& database, const ModelName& model, const std::vector<F
 
 namespace {
 
-// The models by the order of their last use, the latest first. Ordered here: sqlite would hold all rows of a damaged
-// table in memory before it returned the first.
 struct KnownModel {
   int64_t id = 0;
   CacheModel model;
 };
+
+// By the order of their last use, the latest first. Ordered here: sqlite would hold all rows of a damaged table in
+// memory before it returned the first.
 Result<std::vector<KnownModel>> ReadModelRows(Database& database, int64_t only) {
   HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT id, fingerprint, path, is_pinned, last_used_ms FROM models"
                                                  " WHERE ?1=0 OR id=?1"));
@@ -57,6 +58,7 @@ Result<std::vector<KnownModel>> ReadModelRows(Database& database, int64_t only) 
 
 // Which entries each model uses, by its id.
 using UsesOfModels = std::map<int64_t, std::set<Fingerprint>>;
+
 Result<UsesOfModels> ReadUseRows(Database& database) {
   HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT model, digest FROM uses"));
   UsesOfModels uses;
@@ -72,6 +74,7 @@ struct UsedEntry {
   int models = 0;
 };
 using UsedEntries = std::map<Fingerprint, UsedEntry>;
+
 Result<UsedEntries> ReadUsedEntries(Database& database, const UsesOfModels& uses) {
   HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT digest, size_bytes FROM entries"));
   UsedEntries entries;

@@ -28,10 +28,13 @@ Result<ReportedStore> OpenForReport(const std::filesystem::path& folder);
 // another file meanwhile, so `work` must be repeatable.
 Status ChangeStore(const std::filesystem::path& folder, const std::function<Status(ReportedStore&)>& work);
 // What was read there; an error names the file.
+inline Status OfStore(const ReportedStore& store, const Status& status) {
+  return status.Within(store.database->file().string());
+}
 template <typename T>
 Result<T> OfStore(const ReportedStore& store, Result<T> result) {
   if (result.ok()) return result;
-  return result.status().Within(store.database->file().string());
+  return OfStore(store, result.status());
 }
 // kIoError says why nothing can be changed there.
 Status CheckMayChange(const ReportedStore& store);

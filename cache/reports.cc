@@ -105,11 +105,17 @@ Result<ReportedStore> OpenForReport(const fs::path& folder) {
   return store;
 }
 
+Status AsDamageOfStore(const Status& status) {
+  if (status.code() != StatusCode::kMalformedInput) return status;
+  return Status(StatusCode::kIoError, status.message() + "; `hearth cache verify --repair` repairs it");
+}
+
 Status ChangeStore(const fs::path& folder, const std::function<Status(ReportedStore&)>& work) {
   constexpr int kMostFiles = 8;
   for (int file = 1;; ++file) {
     HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
     const Status status = work(store);
+    if (status.code() == StatusCode::kMalformedInput && store.database) return OfStore(store, status);
     if (status.code() != StatusCode::kUnavailable || !store.database) return status;
     if (!store.database->has_moved()) return status.Within(store.database->file().string());
     if (file == kMostFiles) return status;

@@ -23,6 +23,10 @@
 
 namespace hearth {
 
+// A damaged store (kMalformedInput) as an I/O error with its remedy: it is no mistake in the caller's arguments. Other
+// results stay as they are.
+Status AsDamageOfStore(const Status& status);
+
 // Most recently used first.
 Result<std::vector<CacheEntry>> ListEntries(const std::filesystem::path& folder, const CacheFilter& filter = {});
 

@@ -213,6 +213,7 @@ Result<SqliteStore::Lookup> SqliteStore::Find(const CacheKey& key, const Fingerp
   HEARTH_ASSIGN(BlobReader blob, database_->OpenBlob("blobs", "bytes", find_->Number(0)));
   // Checked before the destination is called: a damaged size must not cause a huge allocation.
   if (find_->Number(3) < 0 || static_cast<uint64_t>(find_->Number(3)) != blob.size_bytes()) return Lookup::kReject;
+  if (!find_->MayRead(blob.size_bytes())) return Lookup::kReject;
   const std::span<std::byte> bytes = destination(blob.size_bytes());
   if (bytes.size() != blob.size_bytes()) return Lookup::kReject;
   HEARTH_TRY(blob.Read(bytes));

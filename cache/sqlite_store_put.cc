@@ -1,11 +1,13 @@
 // Stores entries: at once, or collected in memory until a batch ends or a lock is free.
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "cache/budget.h"
 #include "cache/entry_row.h"
 #include "cache/leftover.h"
+#include "cache/needed_source.h"
 #include "cache/quarantine.h"
 #include "cache/sqlite_store.h"
 #include "cache/store_names.h"
@@ -176,7 +178,9 @@ Status SqliteStore::StoreAll(std::span<const NewEntry> wanted, bool all_or_nothi
   for (const NewEntry& entry : wanted) new_bytes += entry.bytes.size();
   KeepLogInBudget(new_bytes);
   HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(*database_));
-  HEARTH_ASSIGN(const std::vector<NewEntry> entries, WithoutRevoked(wanted));
+  HEARTH_ASSIGN(std::vector<NewEntry> entries, WithoutRevoked(wanted));
+  // Programs last: one whose source is not stored would be of no use.
+  std::ranges::stable_partition(entries, [](const NewEntry& each) { return each.key->kind() != BlobKind::kProgram; });
   HEARTH_ASSIGN(const int64_t free_before, database_->Number("PRAGMA freelist_count"));
   for (const NewEntry& entry : entries) HEARTH_TRY(DeleteEntry(*database_, entry.digest));
   HEARTH_ASSIGN(const bool has_room_for_all, HasRoom(entries, {}));
@@ -187,12 +191,17 @@ Status SqliteStore::StoreAll(std::span<const NewEntry> wanted, bool all_or_nothi
   if (!has_room_for_all && all_or_nothing) return no_room;
   std::vector<const NewEntry*> stored;
   BarredPuts barred;
-  std::set<Fingerprint> digests;  // of the stored entries
+  std::set<Fingerprint> digests, refused;  // of the stored entries, and of those that have no room
   for (const NewEntry& entry : entries) {
-    if (!has_room_for_all) {
-      HEARTH_ASSIGN(const bool has_room, HasRoom({&entry, 1}, digests));
-      left_out += !has_room;
-      if (!has_room) continue;
+    const std::optional<CacheKey> source = SourceNeededBy(*entry.key, entry.bytes);
+    bool is_wanted = !source || !refused.contains(source->digest());
+    if (is_wanted && !has_room_for_all) {
+      HEARTH_ASSIGN(is_wanted, HasRoom({&entry, 1}, digests));
+    }
+    if (!is_wanted) {
+      ++left_out;
+      refused.insert(entry.digest);
+      continue;
     }
     // If a key occurs twice, the later entry counts.
     if (!digests.insert(entry.digest).second) HEARTH_TRY(DeleteEntry(*database_, entry.digest));

@@ -4,7 +4,6 @@
 
 #include "core/base/error.h"
 #include "core/base/large_pages.h"
-#include "core/device/device_rules.h"
 #include "core/plan/key_fields.h"
 #include "core/plan/source_fingerprints.h"
 #include "hal/stopping.h"
@@ -84,7 +83,7 @@ Result<std::vector<double>> UploadConstants(Device& device, const PlacedConstant
   // Packing and checking read what they wrote.
   std::vector<std::byte> beside;
   const auto place = [&](size_t index, std::span<std::byte> memory) -> Status {
-    if (Applies(Rule::kPacksInPlace, device.info())) return make(index, memory);
+    if (device.info().is_read_fast_by_host()) return make(index, memory);
     beside.resize(std::max(beside.size(), memory.size()));
     const std::span<std::byte> packed = std::span(beside).first(memory.size());
     HEARTH_TRY(make(index, packed));

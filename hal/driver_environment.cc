@@ -145,7 +145,7 @@ constexpr DriverVariable kVariables[] = {
 
 // What is set, an empty value too: to PoCL an empty switch is off, whatever it is without.
 std::optional<std::string> ValueOfVariable(std::string_view name) {
-  if (!name.ends_with('*')) return SetVariable(std::string(name).c_str());
+  if (!name.ends_with('*')) return VariableIfSet(std::string(name).c_str());
   const std::vector<std::string> all = VariablesBeginningWith(name.substr(0, name.size() - 1));
   if (all.empty()) return std::nullopt;
   std::string text;

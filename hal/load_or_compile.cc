@@ -18,6 +18,9 @@ namespace {
 // The cost of a list of programs when the store makes room. Without the list, the binaries that it names are not found,
 // and these cost seconds to make, so it must not go long before them.
 constexpr double kListCostMs = 100;
+// The share of a program's cost that its entry has where the portable part is another entry. A start needs both, so the
+// portable part has the rest: without it this one is lost too, and makes no room either.
+constexpr double kDriverPartShare = 0.125;
 
 std::vector<ProgramWork> SplitIntoGroups(std::span<const KernelSource> sources, std::span<const GridClasses> grids,
                                          CompileGrouping grouping) {
@@ -108,9 +111,11 @@ std::vector<std::string> StoreFreshPrograms(LoadedPrograms& programs, BlobStore&
   std::vector<PutRequest> requests;
   for (const FreshGroup& fresh : programs.fresh) {
     if (stop.stop_requested()) break;
-    if (fresh.source_key.has_value() && !fresh.is_source_stored) {
+    const double own_share = fresh.source_key ? kDriverPartShare : 1;
+    // Also if it was loaded: it may have come from a layer, which later starts and the server's users lack.
+    if (fresh.source_key) {
       binaries.push_back(fresh.group->Portable());
-      requests.push_back({&*fresh.source_key, binaries.back(), fresh.group->portable_ms()});
+      requests.push_back({&*fresh.source_key, binaries.back(), fresh.compile_ms * (1 - own_share)});
     }
     if (fresh.group != nullptr) {
       Result<std::vector<std::byte>> binary = EntryOf(fresh);
@@ -120,7 +125,7 @@ std::vector<std::string> StoreFreshPrograms(LoadedPrograms& programs, BlobStore&
         continue;
       }
       binaries.push_back(std::move(binary).value());
-      requests.push_back({&fresh.key, binaries.back(), fresh.compile_ms - fresh.group->portable_ms()});
+      requests.push_back({&fresh.key, binaries.back(), fresh.compile_ms * own_share});
     }
     for (const StoredParts& parts : fresh.parts) requests.push_back({&parts.key, parts.bytes, kListCostMs});
   }

@@ -23,7 +23,6 @@ struct FreshGroup {
   CacheKey key{BlobKind::kProgram};
   double compile_ms = 0;
   std::optional<CacheKey> source_key;   // of the portable part, an entry of its own; absent: the binary is whole
-  bool is_source_stored = false;        // the cache had the portable part
   std::vector<StoredParts> parts = {};  // to be stored with it
   std::unique_ptr<MakingClaim> claim;   // other processes wait until it is stored
 };

@@ -65,8 +65,10 @@ bool ProgramWork::LoadSplit(Device& device, std::span<const size_t> kernels, con
   if (!portable) {
     const std::string kind(BlobKindName(split->source.kind()));
     return TakeLoaded(kernels, key,
-                      Error(StatusCode::kNotFound, "the cache lacks the {} entry {:.12} that it needs", kind,
-                            split->source.digest().ToHex()),
+                      Error(StatusCode::kNotFound,
+                            "the cache lacks the {} entry {:.12} that it needs (evicted, removed, or in a layer that "
+                            "is not given now)",
+                            kind, split->source.digest().ToHex()),
                       store);
   }
   // Only this entry is in use: should the driver crash, the next start tries the portable part alone.
@@ -74,9 +76,7 @@ bool ProgramWork::LoadSplit(Device& device, std::span<const size_t> kernels, con
   Result<std::unique_ptr<ProgramGroup>> loaded =
       device.LoadParts(Chosen(sources_, kernels), *portable, split->driver_part);
   store.EndUse(key);
-  if (!TakeLoaded(kernels, key, std::move(loaded), store)) return false;
-  loaded_keys_.push_back(split->source);
-  return true;
+  return TakeLoaded(kernels, key, std::move(loaded), store);
 }
 
 bool ProgramWork::TakeLoaded(std::span<const size_t> kernels, const CacheKey& key,
@@ -137,7 +137,6 @@ Result<std::unique_ptr<ProgramGroup>> ProgramWork::CompileGroup(Device& device, 
     return device.Compile(sources);
   }
   loaded_keys_.push_back(*source_key_);
-  is_source_stored_ = true;
   return loaded;
 }
 
@@ -152,7 +151,6 @@ Status ProgramWork::Compile(Device& device, BlobStore* store, const CacheKey& wh
     if (!made.ok()) return made.status();
     fresh_->group = made->get();
     fresh_->source_key = source_key_;
-    fresh_->is_source_stored = is_source_stored_;
     fresh_->compile_ms = watch.milliseconds();
     if (store != nullptr && missing.size() < sources_.size()) fresh_->key = KeyOf(missing, device.info());
     Take(missing, fresh_->key, std::move(made).value());

@@ -59,7 +59,6 @@ class ProgramWork {
   std::vector<Program*> by_kernel_;  // null: missing
   std::vector<CacheKey> loaded_keys_;
   std::optional<CacheKey> source_key_;
-  bool is_source_stored_ = false;
   std::optional<FreshGroup> fresh_;
   int compiled_ = 0;
   Status status_;

@@ -1,7 +1,6 @@
 #include "backends/gles/buffer.h"
 
 #include "core/base/error.h"
-#include "core/device/device_rules.h"
 
 namespace hearth::gles {
 namespace {
@@ -79,7 +78,7 @@ Status GlesBuffer::Write(uint64_t offset_bytes, uint64_t size_bytes,
                          const std::function<Status(std::span<std::byte>)>& fill) {
   // Constants fill whole buffers and, where they are packed in place, are read where they were written (README.md).
   const bool is_whole = offset_bytes == 0 && size_bytes == this->size_bytes();
-  const bool may_be_read = is_whole && Applies(Rule::kPacksInPlace, context_.facts().info);
+  const bool may_be_read = is_whole && context_.facts().info.is_read_fast_by_host();
   const GLbitfield access = GL_MAP_WRITE_BIT | (may_be_read ? GL_MAP_READ_BIT : GL_MAP_INVALIDATE_RANGE_BIT);
   return context_.OnThread([&] {
     return WithMapping(context_, id_, offset_bytes, size_bytes, access, "writing a buffer", [&](void* memory) {

@@ -1,7 +1,6 @@
 #include "backends/vulkan/program.h"
 
 #include "core/base/error.h"
-#include "hal/stopwatch.h"
 
 namespace hearth::vulkan {
 std::optional<VkFormat> TexelFormat(const TensorArg& arg) {
@@ -76,17 +75,14 @@ Status VulkanProgram::MakePipeline(LogicalDevice& device, const SpirvWords& spir
 
 Result<std::unique_ptr<ProgramGroup>> VulkanProgramGroup::Compile(LogicalDevice& device,
                                                                   std::span<const KernelSource> sources) {
-  const Stopwatch watch;
   ProgramContainer container;
   for (const KernelSource& source : sources) {
     auto spirv = CompileToSpirv(Emit(source, Dialect::kVulkan));
     if (!spirv.ok()) return spirv.status().Within("kernel " + source.name);
     container.modules.push_back(std::move(spirv).value());
   }
-  const double portable_ms = watch.milliseconds();
   std::unique_ptr<VulkanProgramGroup> group(new VulkanProgramGroup(device, std::move(container)));
   group->spirv_compiled_ = static_cast<int>(sources.size());
-  group->portable_ms_ = portable_ms;
   HEARTH_TRY(group->Build(sources));
   return std::unique_ptr<ProgramGroup>(std::move(group));
 }

@@ -12,7 +12,7 @@ std::string_view EnvironmentVariable(const char* name) {
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
-std::optional<std::string> SetVariable(const char* name) {
+std::optional<std::string> VariableIfSet(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }

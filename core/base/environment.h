@@ -13,7 +13,7 @@ namespace hearth {
 std::string_view EnvironmentVariable(const char* name);
 
 // A copy, which may be empty; none if it is not set.
-std::optional<std::string> SetVariable(const char* name);
+std::optional<std::string> VariableIfSet(const char* name);
 
 // "NAME=value" of all whose names begin so, sorted.
 std::vector<std::string> VariablesBeginningWith(std::string_view prefix);

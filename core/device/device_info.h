@@ -84,6 +84,10 @@ struct DeviceInfo {
 
   bool is_host() const { return backend == kHostBackend; }
   bool is_software() const { return type == DeviceType::kCpu; }
+  // Whether the host reads mapped device memory as fast as its own, so that weights may be packed, and stored ones
+  // checked, where they are. OpenGL ES does not tell whether the host caches it, and many GPUs' drivers map it
+  // uncached.
+  bool is_read_fast_by_host() const { return unified_memory && (dialect != Dialect::kGles || is_software()); }
 };
 
 }  // namespace hearth

@@ -28,19 +28,22 @@ bool IsOpenClCpu(const DeviceInfo& device) {
   return device.is_software() && device.dialect == Dialect::kOpenCl;
 }
 
-// Those and simulated GPUs: programs run on such a driver all the same.
-bool IsOpenClCpuOrSimulated(const DeviceInfo& device) {
-  return device.dialect == Dialect::kOpenCl && (device.is_software() || !device.simulates.empty());
-}
-
 // GLSL drivers that run on the CPU: llvmpipe, lavapipe, SwiftShader.
 bool IsSoftwareGpu(const DeviceInfo& device) {
   return device.is_software() && device.dialect != Dialect::kOpenCl;
 }
 
-// Those and simulated GPUs, for the same reason.
-bool IsSoftwareGpuOrSimulated(const DeviceInfo& device) {
-  return device.dialect != Dialect::kOpenCl && (device.is_software() || !device.simulates.empty());
+// A simulated GPU's programs run on a software driver all the same.
+bool RunsOnSoftware(const DeviceInfo& device) {
+  return device.is_software() || !device.simulates.empty();
+}
+
+bool IsOpenClOnSoftware(const DeviceInfo& device) {
+  return device.dialect == Dialect::kOpenCl && RunsOnSoftware(device);
+}
+
+bool IsGlslOnSoftware(const DeviceInfo& device) {
+  return device.dialect != Dialect::kOpenCl && RunsOnSoftware(device);
 }
 
 bool HasTexelBuffers(const DeviceInfo& device) {
@@ -80,14 +83,6 @@ bool IsHardware(const DeviceInfo& device) {
 // softpipe: the name of Mesa's software driver built without LLVM.
 bool IsSoftpipe(const DeviceInfo& device) {
   return device.name.find("softpipe") != std::string::npos;
-}
-
-bool HasUnifiedMemory(const DeviceInfo& device) {
-  return device.unified_memory;
-}
-
-bool SharesCachedMemory(const DeviceInfo& device) {
-  return device.unified_memory && (device.dialect != Dialect::kGles || device.is_software());
 }
 
 bool HasSmallSubgroups(const DeviceInfo& device) {
@@ -131,8 +126,7 @@ constexpr DeviceRule kRules[] = {
     {Rule::kMeansOfSmallWindows, "means_of_small_windows", "Average pooling of whole small images becomes a mean.",
      "PoCL, llvmpipe: one work item a channel walks over the window otherwise", Always, IsSoftware},
     {Rule::kLoopLimit, "loop_limit", "Nodes whose loops take over 60,000 turns in a work item run on the CPU.",
-     "llvmpipe, lavapipe: loops end after 65,536 turns without a word; no query tells", Always,
-     IsSoftwareGpuOrSimulated},
+     "llvmpipe, lavapipe: loops end after 65,536 turns without a word; no query tells", Always, IsGlslOnSoftware},
     {Rule::kCostlyPrograms, "costly_programs", "Elementwise chains join the kernel before them only on request.",
      "PoCL: a program compiles in 65 to 170 ms, a dispatch less gains nothing measurable (face_landmark: ready after "
      "1.6 s instead of 2.3)",
@@ -163,7 +157,7 @@ constexpr DeviceRule kRules[] = {
      "Programs that ran small grids only are not taken for large ones, nor vice versa.",
      "PoCL: other machine code for grids of 65,535 work items; what a stored program lacks is linked again at each "
      "start, one kernel of selfie_segmentation behind DeepLab",
-     IsOpenCl, IsOpenClCpuOrSimulated},
+     IsOpenCl, IsOpenClOnSoftware},
     {Rule::kDeviceDetections, "device_detections",
      "TFLite_Detection_PostProcess runs on the device: detections leave it, not all boxes and scores.",
      "SSD MobileNet v1: 272 bytes cross instead of 736,128; software drivers: no bus to cross, and one group is one "
@@ -174,11 +168,6 @@ constexpr DeviceRule kRules[] = {
      "no hardware; RADV's compiler, Navi 31: 59 products a cycle and wave in tiles of 64 by 64, pointwise_tile 36, and "
      "52 with half_arithmetic; lavapipe of Mesa 26.1 takes four times as long",
      HasMatrices, Never},
-    {Rule::kPacksInPlace, "packs_in_place",
-     "The host packs weights, and checks stored ones, in mapped device memory: no copy follows.",
-     "no hardware; OpenGL ES does not tell whether the host caches mapped memory, and many of its GPUs' drivers map it "
-     "uncached, where each read waits for the memory: there a copy of the packed bytes is the only access",
-     HasUnifiedMemory, SharesCachedMemory},
 };
 
 constexpr bool RowsFollowTheEnumeration() {

@@ -42,7 +42,6 @@ enum class Rule : uint8_t {
   kGridClasses,
   kDeviceDetections,
   kCooperativeMatrices,
-  kPacksInPlace,
 };
 
 struct DeviceRule {

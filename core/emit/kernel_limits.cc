@@ -39,17 +39,25 @@ Status CheckWorkGroup(const KernelSource& source, const DeviceInfo& info) {
   return Status::Ok();
 }
 
+uint64_t ElementBytes(const SharedArray& shared) {
+  const uint64_t width = shared.type.ends_with("16")  ? 16
+                         : shared.type.ends_with('4') ? 4
+                         : shared.type.ends_with('2') ? 2
+                                                      : 1;
+  return width * sizeof(float);
+}
+
 }  // namespace
 
 uint64_t LocalMemoryBytes(const KernelSource& source) {
   uint64_t bytes = 0;
-  for (const SharedArray& shared : source.shared) {
-    const uint64_t width = shared.type.ends_with("16")  ? 16
-                           : shared.type.ends_with('4') ? 4
-                           : shared.type.ends_with('2') ? 2
-                                                        : 1;
-    bytes += width * sizeof(float) * shared.count;
-  }
+  for (const SharedArray& shared : source.shared) bytes += ElementBytes(shared) * shared.count;
+  return bytes;
+}
+
+uint64_t LocalBytesOfItem(const KernelSource& source) {
+  uint64_t bytes = 0;
+  for (const SharedArray& shared : source.shared) bytes += ElementBytes(shared);
   return bytes;
 }
 

@@ -15,6 +15,9 @@ namespace hearth {
 // Of all arrays of a work group.
 uint64_t LocalMemoryBytes(const KernelSource& source);
 
+// Of one element of each array: what a work item takes where arrays have an element for each item.
+uint64_t LocalBytesOfItem(const KernelSource& source);
+
 // Arguments, work group and local memory. kInvalidArgument for an empty work group.
 Status CheckKernelLimits(const KernelSource& source, const DeviceInfo& info);
 

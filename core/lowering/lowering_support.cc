@@ -126,15 +126,15 @@ uint32_t OneLaneGroup(const DeviceInfo& device) {
   return Applies(Rule::kShortGroups, device) ? 8 : 64;
 }
 
-int FittingLanes(const DeviceInfo& device, int wanted, uint32_t local_bytes) {
-  uint32_t most = std::min(device.max_local_invocations, device.max_local_size[0]);
+int FittingLanes(const DeviceInfo& device, int wanted, uint64_t local_bytes) {
+  uint64_t most = std::min(device.max_local_invocations, device.max_local_size[0]);
   if (local_bytes > 0) most = std::min(most, device.local_memory_bytes / local_bytes);
-  while (wanted > 1 && static_cast<uint32_t>(wanted) > most) wanted /= 2;
+  while (wanted > 1 && static_cast<uint64_t>(wanted) > most) wanted /= 2;
   return wanted;
 }
 
 std::vector<KernelChoice> WithFittingLanes(const DeviceInfo& device, std::vector<KernelChoice> choices,
-                                           uint32_t local_bytes) {
+                                           uint64_t local_bytes) {
   std::erase_if(choices, [&](const KernelChoice& choice) {
     return FittingLanes(device, choice.lanes, local_bytes) < choice.lanes;
   });

@@ -52,10 +52,10 @@ uint32_t OneLaneGroup(const DeviceInfo& device);
 // The items of a kernel's work group where it knows them as LANES: `wanted`, or a half, a quarter and so on of it if
 // the device's groups hold fewer, or its local memory, of which each item takes `local_bytes`. 1 at least: an item that
 // shares nothing.
-int FittingLanes(const DeviceInfo& device, int wanted, uint32_t local_bytes = 0);
+int FittingLanes(const DeviceInfo& device, int wanted, uint64_t local_bytes = 0);
 // Without the choices that share among more items than that.
 std::vector<KernelChoice> WithFittingLanes(const DeviceInfo& device, std::vector<KernelChoice> choices,
-                                           uint32_t local_bytes = 0);
+                                           uint64_t local_bytes = 0);
 
 // How many work items share one pixel's `slices` of channels in a kernel that adds them up: 1, or what fits of 32.
 int ChannelLanes(const DeviceInfo& device, int32_t slices);

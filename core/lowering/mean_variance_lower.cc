@@ -3,6 +3,8 @@
 #include "core/base/error.h"
 #include "core/base/round_up.h"
 #include "core/device/device_rules.h"
+#include "core/emit/kernel_library.h"
+#include "core/emit/kernel_limits.h"
 #include "core/graph/ops/mean_variance.h"
 #include "core/lowering/loop_turns.h"
 #include "core/lowering/lowering_support.h"
@@ -11,14 +13,19 @@
 namespace hearth {
 namespace {
 
-constexpr uint32_t kMomentsBytesOfItem = 32;  // local memory of moments.kernel: two float4
+constexpr KernelName kMomentsKernel = "moments";
+
+uint64_t MomentsBytesOfItem() {
+  static const uint64_t bytes = LocalBytesOfItem(*LoadKernel(kMomentsKernel.text()));
+  return bytes;
+}
 
 // The number of work items that share a run of pixels. On llvmpipe 8 are one vector, and more pay off from about 1000
 // pixels on (lavapipe: 6 x 64x4x4x64 took 12.4 ms with 32 and 4.5 with 8; 96x96x32 took 5.0 with 32).
 int RunLanes(const DeviceInfo& device, int64_t texels) {
   if (Applies(Rule::kOneItemRuns, device)) return 1;
   const bool are_many = texels >= (Applies(Rule::kOneItemSums, device) ? kManyTexelsOfSoftware : 32);
-  return FittingLanes(device, are_many ? 32 : 8, kMomentsBytesOfItem);
+  return FittingLanes(device, are_many ? 32 : 8, MomentsBytesOfItem());
 }
 
 NormalizedRuns RunsOf(const Node& node, const PlanBuilder& builder) {
@@ -78,7 +85,7 @@ KernelCall MomentsCall(const Node& node, PlanBuilder& builder, const NormalizedR
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
   const int lanes = builder.Choose(node).lanes;
   KernelCall call;
-  call.kernel = "moments";
+  call.kernel = kMomentsKernel;
   const bool in_groups = runs.group_slices > 0;
   call.defines = {{"LANES", std::to_string(lanes)}, {"GROUPED", in_groups ? "1" : "0"}};
   call.local_size = {static_cast<uint32_t>(lanes), 1, 1};
@@ -139,7 +146,7 @@ std::vector<KernelChoice> MeanVarianceNormalizationCandidates(const Node& node, 
   for (int lanes : {1, 8, 32, 128}) {
     if (lanes <= texels && texels / 2 / lanes <= MostLoopTurns(device)) choices.push_back({"lanes", 1, 1, lanes});
   }
-  return WithoutRepeats(WithFittingLanes(device, std::move(choices), kMomentsBytesOfItem));
+  return WithoutRepeats(WithFittingLanes(device, std::move(choices), MomentsBytesOfItem()));
 }
 
 Status LowerMeanVarianceNormalization(const Node& node, PlanBuilder& builder) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/emit/kernel_library.h"
+#include "core/emit/kernel_limits.h"
 #include "core/graph/ops/axis_split.h"
 #include "core/graph/quantize.h"
 #include "core/lowering/loop_turns.h"
@@ -12,7 +14,12 @@
 namespace hearth {
 namespace {
 
-constexpr uint32_t kLocalBytesOfItem = 16;  // of reduce.kernel: one texel
+constexpr KernelName kReduceKernel = "reduce";
+
+uint64_t ReduceBytesOfItem() {
+  static const uint64_t bytes = LocalBytesOfItem(*LoadKernel(kReduceKernel.text()));
+  return bytes;
+}
 
 // Neighbouring dimensions, without the channels, that are all reduced or all kept.
 struct MergedDims {
@@ -79,11 +86,11 @@ Status LowerReduce(const Node& node, PlanBuilder& builder) {
   const auto [kept, reduced] = MergePixels(desc.shape, reduce.axes_mask);
   const int64_t shared_length = int64_t{reduced[2].size} * (over_channels ? in.slices() : 1);
   const int32_t wanted_lanes = LanesOfReduction(shared_length, out.pixels() * out.slices());
-  const int32_t lanes = FittingLanes(builder.device(), wanted_lanes, kLocalBytesOfItem);
+  const int32_t lanes = FittingLanes(builder.device(), wanted_lanes, ReduceBytesOfItem());
   const Lines lines = LinesOf(out);
 
   KernelCall call;
-  call.kernel = "reduce";
+  call.kernel = kReduceKernel;
   call.defines = {{"KIND", KindDefine(reduce.kind)},
                   {"CHANNELS", over_channels ? "1" : "0"},
                   {"INTEGERS", IsReal(desc) ? "0" : "1"},

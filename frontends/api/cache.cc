@@ -14,11 +14,9 @@
 namespace hearth {
 namespace {
 
-// A damaged store is an I/O error, not a mistake in the caller's arguments.
 template <typename T>
 Result<T> AsFound(Result<T> result) {
-  if (result.status().code() != StatusCode::kMalformedInput) return result;
-  return Status(StatusCode::kIoError, result.status().message() + "; `hearth cache verify --repair` repairs it");
+  return result.ok() ? std::move(result) : AsDamageOfStore(result.status());
 }
 
 // The fingerprint of the file with this name; the name itself if there is no such file.
@@ -116,11 +114,11 @@ Result<std::vector<CacheModel>> Cache::Models() const {
 }
 
 Result<CacheModel> Cache::FindModel(const std::string& model) const {
-  return DescribeModel(folder_, FingerprintOfModel(model));
+  return AsFound(DescribeModel(folder_, FingerprintOfModel(model)));
 }
 
 Status Cache::Pin(const std::string& model, bool is_pinned) const {
-  return SetPinned(folder_, FingerprintOfModel(model), is_pinned);
+  return AsDamageOfStore(SetPinned(folder_, FingerprintOfModel(model), is_pinned));
 }
 
 Result<RemovedEntries> Cache::Remove(const std::string& model) const {

@@ -4,7 +4,6 @@
 
 #include "backends/cpu/available_memory.h"
 #include "core/base/error.h"
-#include "core/device/device_rules.h"
 #include "frontends/api/next_device.h"
 
 namespace hearth {
@@ -48,7 +47,7 @@ MemoryNeed NeedOf(const Plan& plan, const DeviceInfo& device, const MemoryFigure
     if (output.on_device) interface += output.transfer.range.size_bytes;
   // Constants are uploaded buffer by buffer, before inputs and outputs get their staging memory, which they keep.
   if (!device.unified_memory) need.staging_bytes = std::max(largest_constants, interface);
-  if (!Applies(Rule::kPacksInPlace, device)) need.staging_bytes += LargestConstantBytes(plan);
+  if (!device.is_read_fast_by_host()) need.staging_bytes += LargestConstantBytes(plan);
   need.weights_bytes += host.weights_bytes;
   need.arena_bytes += host.arena_bytes;
   need.interface_bytes = InterfaceBytes(plan);

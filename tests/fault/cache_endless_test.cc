@@ -146,6 +146,43 @@ TEST(CacheEndless, AStoreThatGrowsInASessionIsNotTakenForADamagedOne) {
   EXPECT_TRUE(VerifyStore(folder.path(), false)->clean());
 }
 
+// A number as sqlite's records have it, in three bytes.
+std::string Varint3(uint32_t number) {
+  std::string text;
+  for (const uint32_t shift : {14u, 7u, 0u})
+    text += static_cast<char>((number >> shift & 0x7f) | (shift > 0 ? 0x80 : 0));
+  return text;
+}
+
+// The row of a blob: the size of its content, the only row's number, and the content's header with the blob's type.
+std::string BeginOfBlobRow(uint32_t size_bytes) {
+  return Varint3(size_bytes + 5) + "\x01" + std::string("\x05\0", 2) + Varint3(2 * size_bytes + 12);
+}
+
+TEST(CacheEndless, ABlobThatClaimsMoreThanTheFileHasTakesNoMemory) {
+  constexpr uint32_t kBlobBytes = 40'000, kClaimedBytes = 1'000'000;
+  const CacheFolder folder;
+  StoreOptions options = folder.options();
+  options.allow_write_ahead_log = false;
+  PutOne(*CacheFolder::Open(options), NumberedKey(0), NumberedBlob(0, kBlobBytes));
+  {
+    auto database = Database::Open(folder.file(), Database::Access::kReadWrite);
+    ASSERT_TRUE(database.ok() && database->Run(fmt::format("UPDATE entries SET size_bytes={}", kClaimedBytes)).ok());
+  }
+  std::string file = ReadFile(folder.file());
+  const std::string row = BeginOfBlobRow(kBlobBytes);
+  const size_t at = file.find(row);
+  ASSERT_NE(at, std::string::npos);
+  WriteFile(folder.file(), file.replace(at, row.size(), BeginOfBlobRow(kClaimedBytes)));
+  const auto store = CacheFolder::Open(options);
+  bool is_asked_for_memory = false;
+  EXPECT_FALSE(store->Get(NumberedKey(0), [&](uint64_t) {
+    is_asked_for_memory = true;
+    return std::span<std::byte>();
+  }));
+  EXPECT_FALSE(is_asked_for_memory);
+}
+
 // Many models with the same kernels: what a list of them takes must not grow with the square of their number.
 TEST(CacheEndless, ManyModelsWithTheSameEntriesAreListed) {
   const CacheFolder folder;

@@ -13,7 +13,7 @@ namespace hearth::testing {
 class SetVariableTo {
  public:
   SetVariableTo(const std::string& name, const std::optional<std::string>& value)
-      : name_(name), before_(SetVariable(name.c_str())) {
+      : name_(name), before_(VariableIfSet(name.c_str())) {
     Put(value);
   }
   ~SetVariableTo() { Put(before_); }

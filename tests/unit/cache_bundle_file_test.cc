@@ -1,4 +1,5 @@
 // Bundles as one file: equal bytes for equal entries, and nothing but what export writes is taken.
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "cache/tar.h"
 #include "core/base/sha256.h"
 #include "tests/testing/carried_bundle.h"
+#include "tests/testing/child_process.h"
 
 namespace hearth {
 namespace {
@@ -163,6 +165,18 @@ TEST(CacheBundleFile, AFolderForAllIsNoBundleAndStays) {
   fs::create_directory(carried.bundle);
   ASSERT_EQ(::chmod(carried.bundle.c_str(), 01777), 0);
   EXPECT_EQ(carried.Export().status().code(), StatusCode::kIoError);
+  EXPECT_TRUE(fs::exists(carried.bundle) && fs::is_empty(carried.bundle));
+}
+
+TEST(CacheBundleFile, AFailedExportLeavesTheUsersOwnFolder) {
+  const Carried carried("bundle");
+  fs::create_directory(carried.bundle);
+  const pid_t child = testing::StartProcess([&] {
+    const rlimit few{20000, 20000};
+    if (::setrlimit(RLIMIT_FSIZE, &few) != 0) return 2;
+    return carried.Export().ok() ? 1 : 0;
+  });
+  EXPECT_EQ(testing::WaitFor(child), 0);
   EXPECT_TRUE(fs::exists(carried.bundle) && fs::is_empty(carried.bundle));
 }
 

@@ -1,4 +1,5 @@
 // Bundles: what is carried comes back equal, and nothing that does not match gets in.
+#include <algorithm>
 #include <map>
 
 #include "cache/bundle.h"
@@ -83,6 +84,27 @@ TEST(CacheBundle, ProgramsTakeTheirPortablePartsAlongWhateverElseIsLeftOut) {
             (Kinds{{BlobKind::kSource, 1}, {BlobKind::kProgram, 1}}));
   EXPECT_EQ(exported_kinds({.device = "GPU"}), (Kinds{{BlobKind::kSource, 2}, {BlobKind::kProgram, 3}}));
   EXPECT_EQ(exported_kinds({.kind = "plan"}), (Kinds{{BlobKind::kPlan, 1}}));
+}
+
+TEST(CacheBundle, AProgramWhosePortablePartIsGoneStaysBehind) {
+  const Carried carried;
+  {
+    const auto store = carried.source.Open();
+    PutSplit(*store, "conv", "");
+    CacheKey source(BlobKind::kSource);
+    store->Reject(source.Add("kernel", "conv"), "evicted");
+  }
+  for (const CacheFilter& filter : {CacheFilter{}, CacheFilter{.kind = "program"}}) {
+    ExportRequest request = carried.ExportRequestFor(std::nullopt);
+    request.filter = filter;
+    std::error_code ignored;
+    fs::remove_all(carried.bundle, ignored);
+    const auto report = ExportBundle(request);
+    ASSERT_TRUE(report.ok()) << report.status().message();
+    const Manifest manifest = testing::ManifestOf(carried.bundle);
+    EXPECT_EQ(report->entries, manifest.entries.size());
+    EXPECT_EQ(std::ranges::count(manifest.entries, BlobKind::kProgram, &ManifestEntry::kind), 1);
+  }
 }
 
 TEST(CacheBundle, ABundleServesAsAReadOnlyLayer) {

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "cache/database.h"
+#include "core/base/split_program.h"
 #include "tests/testing/cache_folder.h"
 
 namespace hearth {
@@ -146,6 +147,27 @@ TEST(CacheStore, TheFileStaysBelowItsLimitAndTheNewestEntriesStay) {
   EXPECT_TRUE(HasBlob(*store, 30, 100000));
   EXPECT_FALSE(HasBlob(*store, 0, 100000));
   EXPECT_EQ(store->counters().put_errors, 0u);
+}
+
+// Alone it would be rejected at each start.
+TEST(CacheStore, AProgramWhoseSourceHasNoRoomIsLeftOutToo) {
+  const CacheFolder folder;
+  StoreOptions options = folder.options();
+  options.max_bytes = 1 << 20;
+  CacheKey source(BlobKind::kSource), program(BlobKind::kProgram);
+  source.Add("kernel", "conv");
+  program.Add("kernel", "conv");
+  const std::vector<std::byte> large = NumberedBlob(1, 2 << 20), named = MakeSplitProgram({source, NumberedBlob(2, 9)});
+  const auto store = folder.Open(options);
+  {
+    const PutBatch batch(store.get());  // so that what has room is stored
+    const PutRequest requests[] = {{&source, large, 1}, {&program, named, 1}};
+    store->Put(requests);
+    PutOne(*store, NumberedKey(3), NumberedBlob(3, 100));
+  }
+  EXPECT_FALSE(store->Get(source) || store->Get(program));
+  EXPECT_TRUE(HasBlob(*store, 3, 100));
+  EXPECT_EQ(store->counters().put_errors, 2u);
 }
 
 TEST(CacheStore, AnEntryThatWasReadSurvivesOneThatWasNot) {
