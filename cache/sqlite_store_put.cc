@@ -180,7 +180,8 @@ Status SqliteStore::StoreAll(std::span<const NewEntry> wanted, bool all_or_nothi
   HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(*database_));
   HEARTH_ASSIGN(std::vector<NewEntry> entries, WithoutRevoked(wanted));
   // Programs last: one whose source is not stored would be of no use.
-  std::ranges::stable_partition(entries, [](const NewEntry& each) { return each.key->kind() != BlobKind::kProgram; });
+  std::stable_partition(entries.begin(), entries.end(),
+                        [](const NewEntry& each) { return each.key->kind() != BlobKind::kProgram; });
   HEARTH_ASSIGN(const int64_t free_before, database_->Number("PRAGMA freelist_count"));
   for (const NewEntry& entry : entries) HEARTH_TRY(DeleteEntry(*database_, entry.digest));
   HEARTH_ASSIGN(const bool has_room_for_all, HasRoom(entries, {}));
