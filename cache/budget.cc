@@ -1,8 +1,6 @@
 #include "cache/budget.h"
 
 #include <algorithm>
-#include <set>
-#include <string_view>
 
 #include "cache/entry_row.h"
 #include "cache/models.h"
@@ -14,11 +12,11 @@ constexpr int64_t kLeastCandidates = 1024;
 
 // Orders entries by how little they are worth: bytes times the time unused, divided by the time to make them again
 // (hyperbolic caching, Blankstein, Sen, Freedman, USENIX ATC 2017). The additional minute spares entries that were just
-// made; 512 bytes are for the row.
-constexpr std::string_view kByWorth =
-    "SELECT id, digest, size_bytes FROM (SELECT id, digest, size_bytes, cost_ms, last_used_ms FROM entries ORDER BY "
-    "last_used_ms, id LIMIT ?1) ORDER BY"
-    " (max(?2 - last_used_ms, 0) + 60000.0) * (size_bytes + 512) / max(cost_ms, 0.1) DESC, last_used_ms, id";
+// made.
+constexpr const char* kByWorth =
+    "SELECT id, digest, size_bytes, kind FROM (SELECT id, digest, size_bytes, kind, cost_ms, last_used_ms FROM entries"
+    " ORDER BY last_used_ms, id LIMIT ?1) ORDER BY"
+    " (max(?2 - last_used_ms, 0) + 60000.0) * (size_bytes + ?3) / max(cost_ms, ?4) DESC, last_used_ms, id";
 
 }  // namespace
 
@@ -31,13 +29,14 @@ Result<std::vector<Victim>> LeastWorthKeeping(Database& database, uint64_t wante
   std::vector<Victim> victims;
   for (int64_t candidates = kLeastCandidates; victims.empty(); candidates *= 8) {
     const StatementScope scope(rows);
-    rows.Bind(0, candidates).Bind(1, NowMs());
+    rows.Bind(0, candidates).Bind(1, NowMs()).Bind(2, kRowBytes).Bind(3, kLeastCostMs);
     for (uint64_t bytes = 0; bytes < wanted_bytes;) {
       HEARTH_ASSIGN(const bool row, rows.Step());
       if (!row) break;
       const Fingerprint digest = FingerprintFrom(rows.Blob(1));
       if (pinned.contains(digest) || is_kept(digest)) continue;
-      victims.push_back({rows.Number(0), static_cast<uint64_t>(std::max<int64_t>(0, rows.Number(2)))});
+      victims.push_back({rows.Number(0), static_cast<uint64_t>(std::max<int64_t>(0, rows.Number(2))), digest,
+                         rows.Text(3) == BlobKindName(BlobKind::kSource)});
       bytes += victims.back().bytes + 1;
     }
     if (candidates >= count) break;
@@ -73,7 +72,8 @@ uint64_t EntryBytes(uint64_t blob_bytes, uint64_t material_bytes, uint64_t page_
 }
 
 Result<bool> MakeRoom(Database& database, uint64_t needed_bytes, uint64_t max_bytes,
-                      const std::function<bool(const Fingerprint&)>& is_kept) {
+                      const std::function<bool(const Fingerprint&)>& is_kept, std::set<Fingerprint>& sources) {
+  std::set<Fingerprint> deleted_sources;
   HEARTH_ASSIGN(const int64_t page_bytes, database.Number("PRAGMA page_size"));
   // Full pages may split, at worst one in each tree.
   const uint64_t wanted_bytes = needed_bytes + 6 * static_cast<uint64_t>(page_bytes);
@@ -90,11 +90,13 @@ Result<bool> MakeRoom(Database& database, uint64_t needed_bytes, uint64_t max_by
     }
     for (const Victim& victim : victims) {
       HEARTH_TRY(DeleteEntry(database, victim.id));
+      if (victim.is_source) deleted_sources.insert(victim.digest);
       HEARTH_ASSIGN(used_bytes, UsedBytes(database));
       if (used_bytes + wanted_bytes <= max_bytes) break;
     }
   }
   HEARTH_TRY(database.Run("RELEASE room"));
+  sources.merge(deleted_sources);
   return true;
 }
 

@@ -4,12 +4,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <vector>
 
 #include "cache/database.h"
 #include "core/base/fingerprint.h"
 
 namespace hearth {
+
+// What an entry's worth is reckoned with: the bytes of a row beside its blob, and the least that making it can cost.
+inline constexpr double kRowBytes = 512, kLeastCostMs = 0.1;
 
 // The bytes of the file that are in use.
 Result<uint64_t> UsedBytes(Database& database);
@@ -23,6 +27,8 @@ uint64_t EntryBytes(uint64_t blob_bytes, uint64_t material_bytes, uint64_t page_
 struct Victim {
   int64_t id = 0;
   uint64_t bytes = 0;  // of its blob
+  Fingerprint digest;
+  bool is_source = false;
 };
 
 // Entries of about `wanted_bytes`, or fewer, that no pinned model uses and for which `is_kept` is false, the least
@@ -31,9 +37,10 @@ Result<std::vector<Victim>> LeastWorthKeeping(Database& database, uint64_t wante
                                               const std::function<bool(const Fingerprint&)>& is_kept);
 
 // Deletes entries within the caller's transaction, the least valuable first and none for which `is_kept` is true, until
-// `needed_bytes` more fit below `max_bytes`. Returns false, with nothing deleted, if they can't fit.
+// `needed_bytes` more fit below `max_bytes`. Returns false, with nothing deleted, if they can't fit. Adds the sources
+// among them to `sources`: in the end the caller deletes the programs that need these (source_users.h).
 Result<bool> MakeRoom(Database& database, uint64_t needed_bytes, uint64_t max_bytes,
-                      const std::function<bool(const Fingerprint&)>& is_kept);
+                      const std::function<bool(const Fingerprint&)>& is_kept, std::set<Fingerprint>& sources);
 
 }  // namespace hearth
 

@@ -1,141 +1,25 @@
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <set>
-#include <system_error>
 #include <utility>
 
-#include "cache/batched_puts.h"
 #include "cache/bundle.h"
-#include "cache/bundle_file.h"
 #include "cache/bundle_reader.h"
+#include "cache/bundle_writer.h"
 #include "cache/entry_filter.h"
 #include "cache/entry_row.h"
-#include "cache/held_signal.h"
 #include "cache/latest_time.h"
 #include "cache/needed_source.h"
 #include "cache/report_access.h"
 #include "cache/reports.h"
-#include "cache/trusted_path.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/base/text_bytes.h"
 
 namespace hearth {
 namespace {
-
-namespace fs = std::filesystem;
-
-// The bundle that is written. The destructor removes an unfinished one.
-class BundleWriter {
- public:
-  virtual ~BundleWriter() = default;
-  virtual Status AddTexts(const BundleTexts& texts) = 0;  // call it first
-  virtual Status Add(BundleEntry entry) = 0;              // call it in the order of the manifest
-  virtual Status Finish() = 0;
-};
-
-class FileWriter final : public BundleWriter {
- public:
-  explicit FileWriter(BundleFileWriter file) : file_(std::move(file)) {}
-  Status AddTexts(const BundleTexts& texts) override { return file_.AddTexts(texts); }
-  Status Add(BundleEntry entry) override {
-    return file_.AddEntry(entry.key.digest(), entry.key.material(), entry.bytes);
-  }
-  Status Finish() override { return file_.Finish(); }
-
- private:
-  BundleFileWriter file_;
-};
-
-class FolderWriter final : public BundleWriter {
- public:
-  explicit FolderWriter(fs::path folder) : folder_(std::move(folder)) {}
-  ~FolderWriter() override {
-    if (is_finished_ || !is_begun_) return;
-    store_.reset();
-    std::error_code ignored;
-    for (const char* name : {kStoreFileName, kManifestName, kSignatureName, kLockName}) {
-      fs::remove(folder_ / name, ignored);
-    }
-    if (is_folder_ours_) fs::remove(folder_, ignored);
-  }
-
-  Status AddTexts(const BundleTexts& texts) override {
-    HEARTH_TRY(PrepareOwn());
-    StoreOptions options;
-    options.folder = folder_;
-    options.max_bytes = UINT64_MAX / 2;
-    options.allow_write_ahead_log = false;
-    HEARTH_ASSIGN(store_, SqliteStore::Open(options));
-    puts_.emplace(*store_);
-    HEARTH_TRY(WriteText(kManifestName, texts.manifest));
-    return texts.signature.empty() ? Status::Ok() : WriteText(kSignatureName, texts.signature);
-  }
-
-  Status Add(BundleEntry entry) override {
-    puts_->Add(std::move(entry));
-    return Status::Ok();
-  }
-
-  Status Finish() override {
-    HEARTH_TRY(puts_->Finish());
-    store_.reset();
-    std::error_code ignored;
-    fs::remove(folder_ / kLockName, ignored);
-    is_finished_ = true;
-    return Status::Ok();
-  }
-
- private:
-  static constexpr const char* kLockName = "hearth.lock";
-
-  // Under the rules of those that will read it: a folder for all is refused.
-  Status PrepareOwn() {
-    HEARTH_ASSIGN(const fs::path folder, TrustedPath(folder_, LastName::kKept, MissingFolders::kAreMade));
-    std::error_code ignored;
-    is_folder_ours_ = !fs::exists(folder, ignored);
-    HEARTH_TRY(MakePrivateFolder(folder));
-    HEARTH_ASSIGN(folder_, PrepareFolder(folder, FolderUse::kReadOnlyLayer));
-    is_begun_ = true;
-    return Status::Ok();
-  }
-
-  Status WriteText(const char* name, const std::string& text) const {
-    const HeldSizeSignal held;
-    const fs::path file = folder_ / name;
-    std::ofstream out(file, std::ios::binary | std::ios::trunc);
-    out << text;
-    // Whatever the umask is: imports refuse a bundle that others may write.
-    constexpr fs::perms kAsTheStore = fs::perms::owner_read | fs::perms::owner_write;
-    std::error_code error;
-    if (out.flush()) fs::permissions(file, kAsTheStore, error);
-    if (out && !error) return Status::Ok();
-    return Error(StatusCode::kIoError, "can't write {}: {}", file.string(), std::strerror(errno));
-  }
-
-  fs::path folder_;
-  std::unique_ptr<SqliteStore> store_;
-  std::optional<BatchedPuts> puts_;
-  bool is_folder_ours_ = false;                  // it was made here
-  bool is_begun_ = false, is_finished_ = false;  // begun: the folder may be filled
-};
-
-Result<std::unique_ptr<BundleWriter>> WriterFor(const fs::path& bundle) {
-  if (bundle.extension() == kBundleFileSuffix) {
-    HEARTH_ASSIGN(BundleFileWriter file, BundleFileWriter::Create(bundle));
-    return std::unique_ptr<BundleWriter>(std::make_unique<FileWriter>(std::move(file)));
-  }
-  std::error_code error;
-  if (fs::exists(bundle, error) && !fs::is_empty(bundle, error)) {
-    return Error(StatusCode::kInvalidArgument, "{} exists and is not an empty folder: choose another name",
-                 bundle.string());
-  }
-  return std::unique_ptr<BundleWriter>(std::make_unique<FolderWriter>(bundle));
-}
 
 ManifestEntry Describe(const BundleEntry& entry, Manifest& manifest) {
   ManifestEntry described;
@@ -192,6 +76,7 @@ struct BundleContent {
   std::set<Fingerprint> digests;                 // of the bundle's entries and the base's
   std::map<Fingerprint, Fingerprint> source_of;  // of programs that are of no use without it
   std::set<Fingerprint> damaged;                 // left out
+  uint64_t without_source = 0;                   // programs left out
 };
 
 // Adds the entry in a row of `kBundleColumns`.
@@ -221,12 +106,24 @@ Status AddSources(Database& database, BundleContent& content) {
     HEARTH_ASSIGN(const bool row, rows.Bind(0, source.bytes).Step());
     if (row) AddEntry(database, rows, content);
   }
-  std::erase_if(content.manifest.entries, [&](const ManifestEntry& entry) {
+  content.without_source = std::erase_if(content.manifest.entries, [&](const ManifestEntry& entry) {
     const auto needed = content.source_of.find(entry.digest);
     return needed != content.source_of.end() && !content.digests.contains(needed->second) &&
            !content.known.contains(needed->second);
   });
   return Status::Ok();
+}
+
+// Leaves the devices that entries name, in the entries' order: some were only those of entries that stay behind.
+void KeepUsedDevices(Manifest& manifest) {
+  const std::vector<CacheDevice> all = std::exchange(manifest.devices, {});
+  std::map<size_t, size_t> number_of;  // by the index in `all`
+  for (ManifestEntry& entry : manifest.entries) {
+    if (!entry.device) continue;
+    const auto [number, is_new] = number_of.emplace(*entry.device, manifest.devices.size());
+    if (is_new) manifest.devices.push_back(all[*entry.device]);
+    entry.device = number->second;
+  }
 }
 
 // Sorted by digest, whatever the order of the store, so that equal entries make equal bundles.
@@ -239,6 +136,7 @@ Status DescribeEntries(const CacheFilter& filter, Database& database, BundleCont
   }
   HEARTH_TRY(AddSources(database, content));
   std::ranges::sort(content.manifest.entries, {}, &ManifestEntry::digest);
+  KeepUsedDevices(content.manifest);
   return Status::Ok();
 }
 
@@ -291,8 +189,9 @@ Status FillBundle(const ExportRequest& request, BundleWriter& writer, BundleExpo
   if (source.database) {
     HEARTH_TRY(source.database->Run("BEGIN"));  // so that the manifest describes what is copied
     BundleContent content{manifest, known};
-    HEARTH_TRY(AsDamageOfStore(OfStore(source, DescribeEntries(request.filter, *source.database, content))));
+    HEARTH_TRY(OfStore(source, DescribeEntries(request.filter, *source.database, content)));
     report.damaged_entries = content.damaged.size();
+    report.programs_without_source = content.without_source;
   }
   CountEntries(manifest, report);
   report.devices = manifest.devices;
@@ -313,7 +212,7 @@ Result<BundleExport> ExportBundle(const ExportRequest& asked) {
   }
   BundleExport report;
   report.folder = request.bundle.string();
-  HEARTH_ASSIGN(const std::unique_ptr<BundleWriter> writer, WriterFor(request.bundle));
+  HEARTH_ASSIGN(const std::unique_ptr<BundleWriter> writer, BundleWriter::Create(request.bundle));
   HEARTH_TRY(FillBundle(request, *writer, report).Within(report.folder));
   return report;
 }

@@ -3,6 +3,7 @@
 #include "cache/batched_puts.h"
 #include "cache/bundle.h"
 #include "cache/bundle_reader.h"
+#include "cache/entry_origin.h"
 #include "cache/entry_row.h"
 #include "cache/report_access.h"
 #include "cache/sqlite_store.h"
@@ -47,7 +48,7 @@ Status ImportEntries(const ImportRequest& request, BundleReader& bundle, BundleI
   HEARTH_TRY(manifest.CheckUsable(NowMs(), HEARTH_VERSION, target->LatestTimeMs()).Within(request.bundle.string()));
   // Anybody could write a time into an unsigned manifest. A time after the expiry is a signer's wrong clock.
   if (!report.signed_by.empty() && manifest.made_ms < manifest.expires_ms) target->SeeTime(manifest.made_ms);
-  BatchedPuts puts(*target, report.signed_by.empty() ? "bundle" : "bundle " + report.signed_by);
+  BatchedPuts puts(*target, BundleOrigin(report.signed_by));
   for (size_t k = 0; k < manifest.entries.size(); ++k) {
     if (!IsWanted(request, manifest, manifest.entries[k])) {
       ++report.other_devices;

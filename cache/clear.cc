@@ -28,9 +28,15 @@ namespace {
 namespace fs = std::filesystem;
 
 Result<RemovedEntries> CountEntries(Database& database) {
-  HEARTH_ASSIGN(const int64_t entries, database.Number("SELECT count(id) FROM entries"));
-  HEARTH_ASSIGN(const int64_t bytes, database.Number("SELECT sum(size_bytes) FROM entries"));
-  return RemovedEntries{static_cast<uint64_t>(entries), static_cast<uint64_t>(bytes)};
+  RemovedEntries sum;
+  // Not summed by sqlite, for which sizes that are too large together are an error.
+  HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT size_bytes FROM entries"));
+  while (true) {
+    HEARTH_ASSIGN(const bool row, rows.Step());
+    if (!row) return sum;
+    ++sum.entries;
+    AddSize(sum.blob_bytes, SizeFrom(rows, 0));
+  }
 }
 
 // Counts only at the first call: ChangeStore may repeat the work.
@@ -80,7 +86,7 @@ Result<RemovedEntries> ClearAll(const fs::path& folder) {
   Result<fs::path> prepared = PrepareFolder(folder, FolderUse::kExisting);
   if (prepared.status().code() == StatusCode::kNotFound) return removed;
   HEARTH_ASSIGN(options.folder, std::move(prepared));
-  if (Result<ReportedStore> store = OpenForReport(folder); store.ok()) {
+  if (Result<ReportedStore> store = OpenAsItIs(folder); store.ok()) {
     if (!store->database) {
       RemoveWithSideFiles(DamagedFile(options.folder));
       return removed;
@@ -113,7 +119,7 @@ Result<Selection> Selected(Database& database, const CacheFilter& filter) {
     if (!Matches(entry, filter) || spared.contains(FingerprintFrom(rows.Blob(0)))) continue;
     selection.ids.push_back(rows.Number(7));
     ++selection.sum.entries;
-    selection.sum.blob_bytes += entry.size_bytes;
+    AddSize(selection.sum.blob_bytes, entry.size_bytes);
   }
 }
 

@@ -23,6 +23,14 @@ Fingerprint FingerprintFrom(std::span<const std::byte> bytes) {
   return fingerprint;
 }
 
+uint64_t SizeFrom(const Statement& row, int column) {
+  return static_cast<uint64_t>(std::max<int64_t>(0, row.Number(column)));
+}
+
+void AddSize(uint64_t& sum, uint64_t size_bytes) {
+  sum += std::min(size_bytes, UINT64_MAX - sum);
+}
+
 Status DeleteEntry(Database& database, int64_t id) {
   for (const char* sql : {"DELETE FROM blobs WHERE id=?", "DELETE FROM entries WHERE id=?"}) {
     HEARTH_ASSIGN(Statement statement, database.Prepare(sql));

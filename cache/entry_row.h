@@ -22,6 +22,11 @@ int64_t NowMs();
 // The 16 bytes of a digest or checksum column; zeros if it has something else.
 Fingerprint FingerprintFrom(std::span<const std::byte> bytes);
 
+// A column of sizes; 0 where a damaged row has a negative one.
+uint64_t SizeFrom(const Statement& row, int column);
+// Adds to a sum of such sizes. It ends at the largest number: damaged rows may have sizes that no file has.
+void AddSize(uint64_t& sum, uint64_t size_bytes);
+
 // Inserts an entry and its blob within the caller's transaction.
 Status DeleteEntry(Database& database, int64_t id);
 Status DeleteEntry(Database& database, const Fingerprint& digest);  // if it exists

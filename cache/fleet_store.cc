@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <iterator>
 
 #include "cache/key_value_blob_store.h"
@@ -88,6 +89,7 @@ bool FleetStore::Get(const CacheKey& key, const Destination& destination) {
   ++own_.hits;
   own_.bytes_read += bytes.size();
   if (std::isfinite(fetched->cost_ms)) own_.milliseconds_saved += fetched->cost_ms;
+  received_.Note(key.digest(), FingerprintOf(fetched->bytes), fetched->origin);
   fetched_.push_back(*std::move(fetched));
   return true;
 }
@@ -130,13 +132,24 @@ void FleetStore::Send(const PutRequest& request) {
   Lose(took_ms);
 }
 
-void FleetStore::Put(std::span<const PutRequest> requests) {
+std::optional<std::string> FleetStore::OriginOf(const CacheKey& key, std::span<const std::byte> bytes) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto origin = received_.Find(key.digest(), FingerprintOf(bytes))) return std::string(*origin);
+  }
+  return OriginIn(local_.get(), key, bytes);
+}
+
+void FleetStore::Put(std::span<const PutRequest> wanted) {
+  std::deque<std::string> origins;
+  const std::vector<PutRequest> requests = WithOrigins(
+      wanted, [this](const auto& key, auto bytes) { return OriginOf(key, bytes); }, origins);
   if (local_ != nullptr) local_->Put(requests);
   if (!options_.sign_with) return;
   const std::scoped_lock lock(mutex_);
   // Nobody waits for this, but an unresponsive server must not delay the end of a session.
   for (const PutRequest& request : requests) {
-    if (MayAskServer()) Send(request);
+    if (request.origin.empty() && MayAskServer()) Send(request);
   }
   TakeServersWarnings();
 }

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "cache/entry_origin.h"
 #include "cache/signature.h"
 #include "cache/wait_budget.h"
 #include "cache/warnings.h"
@@ -37,7 +38,7 @@ struct FleetOptions {
   WaitBudget* waits = nullptr;  // the session's budget, which also counts time lost here; must outlive the store
 };
 
-class FleetStore final : public BlobStore {
+class FleetStore final : public BlobStore, public KnowsOrigins {
  public:
   // `local` may be null.
   FleetStore(std::unique_ptr<BlobStore> local, std::unique_ptr<RemoteValues> remote, FleetOptions options)
@@ -50,7 +51,10 @@ class FleetStore final : public BlobStore {
     if (local_ != nullptr) local_->ForEach(common, visit);
   }
   std::string NameOfContent(std::span<const std::byte> bytes, NameUse use) override;
-  void Put(std::span<const PutRequest> requests) override;
+  // What came from elsewhere (a server, a bundle, a layer) is stored locally as that and not sent: signed here, it
+  // would be taken by machines that do not trust its maker.
+  void Put(std::span<const PutRequest> wanted) override;
+  std::optional<std::string> OriginOf(const CacheKey& key, std::span<const std::byte> bytes) override;
   void Reject(const CacheKey& key, std::string_view reason) override;
   void BeginUse(const CacheKey& key) override;
   void EndUse(const CacheKey& key) override;
@@ -83,8 +87,9 @@ class FleetStore final : public BlobStore {
   FleetOptions options_;
   mutable std::mutex mutex_;  // guards the members below and the server's connection
   double spent_ms_ = 0;
-  std::vector<Fetched> fetched_;
-  StoreCounters own_;  // hits from the server, with their misses in the local store
+  std::vector<Fetched> fetched_;  // not stored locally yet
+  OriginsOfBytes received_;       // of all that this session fetched
+  StoreCounters own_;             // hits from the server, with their misses in the local store
   uint64_t local_misses_served_ = 0;
   Warnings warnings_;
 };

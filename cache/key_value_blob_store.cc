@@ -55,7 +55,7 @@ std::optional<OpenedEnvelope> OpenEnvelope(const CacheKey& key, std::span<const 
   const Fingerprint fingerprint = FingerprintOf(reader.rest());
   if (reader.failed() || !std::ranges::equal(checksum, std::as_bytes(std::span(fingerprint.bytes))))
     return std::nullopt;
-  return OpenedEnvelope{reader.rest(), cost_ms};
+  return OpenedEnvelope{reader.rest(), cost_ms, fingerprint};
 }
 
 bool KeyValueBlobStore::Get(const CacheKey& key, const Destination& destination) {
@@ -83,6 +83,7 @@ bool KeyValueBlobStore::Get(const CacheKey& key, const Destination& destination)
     warnings_.Add("damaged", fmt::format("the store given for the cache returned a damaged {}, which is rebuilt",
                                          BlobKindName(key.kind())));
   } else {
+    read_.Note(key.digest(), opened->checksum, "store");
     ++counters_.hits;
     counters_.bytes_read += bytes.size();
     if (std::isfinite(opened->cost_ms)) counters_.milliseconds_saved += opened->cost_ms;
@@ -102,6 +103,12 @@ void KeyValueBlobStore::Put(std::span<const PutRequest> requests) {
       warnings_.Add("writing", "the store given for the cache did not accept an entry");
     }
   }
+}
+
+std::optional<std::string> KeyValueBlobStore::OriginOf(const CacheKey& key, std::span<const std::byte> bytes) {
+  const std::scoped_lock lock(mutex_);
+  const auto origin = read_.Find(key.digest(), FingerprintOf(bytes));
+  return origin ? std::optional<std::string>(*origin) : std::nullopt;
 }
 
 void KeyValueBlobStore::Reject(const CacheKey& key, std::string_view reason) {

@@ -13,6 +13,7 @@
 #include <set>
 #include <vector>
 
+#include "cache/entry_origin.h"
 #include "cache/warnings.h"
 #include "core/base/blob_store.h"
 
@@ -24,11 +25,12 @@ std::string NameInKeyValueStore(const CacheKey& key);
 struct OpenedEnvelope {
   std::span<const std::byte> blob;  // a part of the envelope
   double cost_ms = 0;
+  Fingerprint checksum;  // of the blob
 };
 std::vector<std::byte> MakeEnvelope(const PutRequest& request);
 std::optional<OpenedEnvelope> OpenEnvelope(const CacheKey& key, std::span<const std::byte> envelope);
 
-class KeyValueBlobStore final : public BlobStore {
+class KeyValueBlobStore final : public BlobStore, public KnowsOrigins {
  public:
   // `values` must outlive the store.
   explicit KeyValueBlobStore(KeyValueStore& values) : values_(values) {}
@@ -36,6 +38,8 @@ class KeyValueBlobStore final : public BlobStore {
   using BlobStore::Get;
   bool Get(const CacheKey& key, const Destination& destination) override;
   void Put(std::span<const PutRequest> requests) override;
+  // Values do not say who made them, so nothing that was read counts as made here.
+  std::optional<std::string> OriginOf(const CacheKey& key, std::span<const std::byte> bytes) override;
   void Reject(const CacheKey& key, std::string_view reason) override;
   void BeginUse(const CacheKey&) override {}  // crashes are not remembered
   void EndUse(const CacheKey&) override {}
@@ -46,6 +50,7 @@ class KeyValueBlobStore final : public BlobStore {
   KeyValueStore& values_;
   mutable std::mutex mutex_;  // guards the members below
   std::set<Fingerprint> hidden_;
+  OriginsOfBytes read_;
   StoreCounters counters_;
   Warnings warnings_;
 };

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <system_error>
 #include <utility>
 
 #include "cache/bundle_file.h"
 #include "cache/bundle_file_store.h"
+#include "cache/entry_origin.h"
 #include "cache/entry_row.h"
 #include "cache/signed_manifest.h"
 #include "cache/sqlite_store.h"
@@ -23,10 +26,11 @@ namespace {
 namespace fs = std::filesystem;
 
 // Returns only entries of the manifest, and checks the bytes that the caller gets.
-class SignedLayer final : public BlobStore {
+class SignedLayer final : public BlobStore, public KnowsOrigins {
  public:
-  SignedLayer(std::unique_ptr<BlobStore> store, const Manifest& manifest) : store_(std::move(store)) {
-    for (const ManifestEntry& entry : manifest.entries) promised_.emplace(entry.digest, entry);
+  SignedLayer(std::unique_ptr<BlobStore> store, const SignedManifest& checked)
+      : store_(std::move(store)), origin_(BundleOrigin(checked.signed_by)) {
+    for (const ManifestEntry& entry : checked.manifest.entries) promised_.emplace(entry.digest, entry);
   }
 
   using BlobStore::Get;
@@ -55,6 +59,12 @@ class SignedLayer final : public BlobStore {
         visit(key, bytes);
       }
     });
+  }
+
+  std::optional<std::string> OriginOf(const CacheKey& key, std::span<const std::byte> bytes) override {
+    const ManifestEntry* entry = Promised(key);
+    const bool is_its = entry != nullptr && entry->size_bytes == bytes.size() && entry->blob_sha256 == Sha256Of(bytes);
+    return is_its ? std::optional(origin_) : std::nullopt;
   }
 
   void Put(std::span<const PutRequest>) override {}
@@ -88,6 +98,7 @@ class SignedLayer final : public BlobStore {
   }
 
   std::unique_ptr<BlobStore> store_;
+  const std::string origin_;
   std::map<Fingerprint, ManifestEntry> promised_;
   mutable std::mutex mutex_;  // guards the members below
   uint64_t broken_ = 0, broken_bytes_ = 0;
@@ -102,12 +113,12 @@ Status NobodyStandsBehind(const fs::path& bundle) {
 }
 
 // The manifest, if a trusted key signed it or no signature is needed, and it may still be used.
-Result<Manifest> BelievedManifest(const BundleTexts& texts, const fs::path& bundle, const LayerRequest& request,
-                                  bool needs_signature) {
+Result<SignedManifest> BelievedManifest(const BundleTexts& texts, const fs::path& bundle, const LayerRequest& request,
+                                        bool needs_signature) {
   HEARTH_ASSIGN(SignedManifest checked, CheckTexts(texts, bundle.string(), request.trusted_keys));
   if (needs_signature && checked.signed_by.empty()) return NobodyStandsBehind(bundle);
   HEARTH_TRY(checked.manifest.CheckUsable(NowMs(), HEARTH_VERSION, request.latest_ms).Within(bundle.string()));
-  return std::move(checked.manifest);
+  return checked;
 }
 
 Result<std::unique_ptr<BlobStore>> OpenFileLayer(const LayerRequest& request) {
@@ -115,10 +126,10 @@ Result<std::unique_ptr<BlobStore>> OpenFileLayer(const LayerRequest& request) {
   HEARTH_ASSIGN(const BundleTexts texts, file.ReadTexts());
   const fs::path path = file.path();
   const bool needs_signature = !request.is_trusted && !OnlyRootMayWrite(path);
-  HEARTH_ASSIGN(const Manifest manifest, BelievedManifest(texts, path, request, needs_signature));
-  HEARTH_TRY(file.Locate(manifest));
+  HEARTH_ASSIGN(const SignedManifest checked, BelievedManifest(texts, path, request, needs_signature));
+  HEARTH_TRY(file.Locate(checked.manifest));
   return std::unique_ptr<BlobStore>(
-      std::make_unique<SignedLayer>(std::make_unique<BundleFileStore>(std::move(file), manifest), manifest));
+      std::make_unique<SignedLayer>(std::make_unique<BundleFileStore>(std::move(file), checked.manifest), checked));
 }
 
 Result<std::unique_ptr<BlobStore>> OpenFolderLayer(const LayerRequest& request) {
@@ -134,11 +145,11 @@ Result<std::unique_ptr<BlobStore>> OpenFolderLayer(const LayerRequest& request) 
   const Result<BundleTexts> texts = ReadBundleTexts(folder);
   if (texts.status().code() == StatusCode::kNotFound) return NobodyStandsBehind(folder);
   if (!texts.ok()) return texts.status();
-  HEARTH_ASSIGN(const Manifest manifest, BelievedManifest(*texts, folder, request, true));
+  HEARTH_ASSIGN(const SignedManifest checked, BelievedManifest(*texts, folder, request, true));
   Result<std::unique_ptr<SqliteStore>> store = SqliteStore::Open(std::move(options));
   if (store.status().code() == StatusCode::kNotFound) return NoStoreInBundle(folder);
   if (!store.ok()) return store.status();
-  return std::unique_ptr<BlobStore>(std::make_unique<SignedLayer>(std::move(store).value(), manifest));
+  return std::unique_ptr<BlobStore>(std::make_unique<SignedLayer>(std::move(store).value(), checked));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "cache/layered_store.h"
 
+#include <deque>
 #include <iterator>
 
 namespace hearth {
@@ -42,11 +43,27 @@ std::string LayeredStore::NameOfContent(std::span<const std::byte> bytes, NameUs
 
 void LayeredStore::Put(std::span<const PutRequest> requests) {
   if (writable_ != nullptr) {
-    writable_->Put(requests);
+    std::deque<std::string> origins;
+    const auto in_layers = [this](const auto& key, auto bytes) { return OriginInLayers(key, bytes); };
+    writable_->Put(WithOrigins(requests, in_layers, origins));
     return;
   }
   const std::scoped_lock lock(mutex_);
   own_.put_errors += requests.size();
+}
+
+std::optional<std::string> LayeredStore::OriginInLayers(const CacheKey& key, std::span<const std::byte> bytes) {
+  for (const std::unique_ptr<BlobStore>& layer : layers_) {
+    const std::optional<std::string> origin = OriginIn(layer.get(), key, bytes);
+    // A layer without signatures does not say that its entries are from elsewhere.
+    if (origin) return origin->empty() ? BundleOrigin("") : *origin;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> LayeredStore::OriginOf(const CacheKey& key, std::span<const std::byte> bytes) {
+  std::optional<std::string> origin = OriginInLayers(key, bytes);
+  return origin ? origin : OriginIn(writable_.get(), key, bytes);
 }
 
 void LayeredStore::Reject(const CacheKey& key, std::string_view reason) {

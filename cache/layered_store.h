@@ -7,13 +7,14 @@
 #include <mutex>
 #include <vector>
 
+#include "cache/entry_origin.h"
 #include "core/base/blob_store.h"
 
 namespace hearth {
 
 // A hit in a layer is not copied into the writable store, because the next start has the layer too. Entries that were
 // in use when a process died are not taken from layers again; the writable store remembers them (IsSuspect).
-class LayeredStore final : public BlobStore {
+class LayeredStore final : public BlobStore, public KnowsOrigins {
  public:
   // `writable` may be null: nothing is stored then.
   LayeredStore(std::vector<std::unique_ptr<BlobStore>> layers, std::unique_ptr<BlobStore> writable)
@@ -24,7 +25,9 @@ class LayeredStore final : public BlobStore {
   // Visits layers first. A tuning record in several stores is visited several times.
   void ForEach(const CacheKey& common, const Visitor& visit) override;
   std::string NameOfContent(std::span<const std::byte> bytes, NameUse use) override;
+  // What a layer has is stored as the layer's, whoever puts it: it was loaded from there.
   void Put(std::span<const PutRequest> requests) override;
+  std::optional<std::string> OriginOf(const CacheKey& key, std::span<const std::byte> bytes) override;
   void Reject(const CacheKey& key, std::string_view reason) override;
   void BeginUse(const CacheKey& key) override;
   void EndUse(const CacheKey& key) override;
@@ -46,6 +49,8 @@ class LayeredStore final : public BlobStore {
   std::vector<std::string> TakeWarnings() override;
 
  private:
+  std::optional<std::string> OriginInLayers(const CacheKey& key, std::span<const std::byte> bytes);
+
   std::vector<std::unique_ptr<BlobStore>> layers_;
   std::unique_ptr<BlobStore> writable_;
   mutable std::mutex mutex_;                     // guards the members below

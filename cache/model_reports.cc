@@ -10,6 +10,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+Result<CacheModel> ReadModel(Database& database, std::string_view model) {
+  HEARTH_ASSIGN(const int64_t id, FindModel(database, model));
+  HEARTH_ASSIGN(const std::vector<CacheModel> models, ReadModels(database, id));
+  if (models.empty()) return Error(StatusCode::kNotFound, "the cache has just forgotten '{}'", model);
+  return models.front();
+}
+
 }  // namespace
 
 Result<std::vector<CacheModel>> ListModels(const fs::path& folder) {
@@ -33,10 +40,7 @@ Result<std::vector<CacheMiss>> ListLastMisses(const fs::path& folder) {
 Result<CacheModel> DescribeModel(const fs::path& folder, std::string_view model) {
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
   if (!store.database) return Error(StatusCode::kNotFound, "there is no cache in {} yet", folder.string());
-  HEARTH_ASSIGN(const int64_t id, FindModel(*store.database, model));
-  HEARTH_ASSIGN(const std::vector<CacheModel> models, ReadModels(*store.database, id));
-  if (models.empty()) return Error(StatusCode::kNotFound, "the cache has just forgotten '{}'", model);
-  return models.front();
+  return AsDamageOfStore(ReadModel(*store.database, model));
 }
 
 Status SetPinned(const fs::path& folder, std::string_view model, bool is_pinned) {

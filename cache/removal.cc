@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <thread>
 
 #include "cache/budget.h"
 #include "cache/entry_row.h"
+#include "cache/source_users.h"
 #include "cache/write_ahead_log.h"
 
 namespace hearth {
@@ -108,6 +110,8 @@ Status DeleteInBatches(Database& database, std::span<const int64_t> ids) {
 }
 
 Status DeleteDownTo(Database& database, uint64_t max_bytes) {
+  constexpr auto kNoneIsKept = [](const Fingerprint&) { return false; };
+  std::set<Fingerprint> sources;
   Turns turns(database, kMostDeletedBytes);
   HEARTH_TRY(turns.Take([&] { return SetFutureStampsRight(database); }));
   for (bool is_done = false; !is_done;) {
@@ -116,13 +120,18 @@ Status DeleteDownTo(Database& database, uint64_t max_bytes) {
       is_done = used_bytes <= max_bytes;
       if (is_done) return Status::Ok();
       HEARTH_ASSIGN(const std::vector<Victim> victims,
-                    LeastWorthKeeping(database, std::min(used_bytes - max_bytes, turns.batch_bytes()),
-                                      [](const Fingerprint&) { return false; }));
+                    LeastWorthKeeping(database, std::min(used_bytes - max_bytes, turns.batch_bytes()), kNoneIsKept));
       is_done = victims.empty();
-      for (const Victim& victim : victims) HEARTH_TRY(DeleteEntry(database, victim.id));
+      for (const Victim& victim : victims) {
+        HEARTH_TRY(DeleteEntry(database, victim.id));
+        if (victim.is_source) sources.insert(victim.digest);
+      }
       return Status::Ok();
     }));
   }
+  // Found outside of a turn: all programs are read for it.
+  HEARTH_ASSIGN(const std::vector<int64_t> programs, ProgramsThatNeed(database, sources, kNoneIsKept));
+  HEARTH_TRY(DeleteInBatches(database, programs));
   // Models' uses of deleted entries need not be remembered.
   return turns.Take([&] { return database.Run("DELETE FROM uses WHERE digest NOT IN (SELECT digest FROM entries)"); });
 }

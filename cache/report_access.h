@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "cache/database.h"
 #include "cache/store_file.h"
@@ -22,14 +23,27 @@ struct ReportedStore {
   std::unique_ptr<WaitBudget> waits;  // before the database, which refers to it
   std::optional<Database> database;   // nullopt: there is no store yet
 };
-// Opens the store without making or repairing it.
+// A damaged store (kMalformedInput) as an I/O error with its remedy: it is no mistake in the caller's arguments. Other
+// results stay as they are.
+Status AsDamageOfStore(const Status& status);
+template <typename T>
+Result<T> AsDamageOfStore(Result<T> result) {
+  if (result.ok()) return result;
+  return AsDamageOfStore(result.status());
+}
+
+// Opens the store without making or repairing it. Damage is kMalformedInput, for those that look for it.
+Result<ReportedStore> OpenAsItIs(const std::filesystem::path& folder);
+// The same for all others: damage is what AsDamageOfStore makes of it.
 Result<ReportedStore> OpenForReport(const std::filesystem::path& folder);
-// Opens the store and calls `work`, which changes it. Does both again where clear or prune gave the store's name to
-// another file meanwhile, so `work` must be repeatable.
+// Opens the store as it is and calls `work`, which changes it. Does both again where clear or prune gave the store's
+// name to another file meanwhile, so `work` must be repeatable.
+Status ChangeStoreAsItIs(const std::filesystem::path& folder, const std::function<Status(ReportedStore&)>& work);
+// The same for those that don't look for damage.
 Status ChangeStore(const std::filesystem::path& folder, const std::function<Status(ReportedStore&)>& work);
-// What was read there; an error names the file.
+// What was read there; an error names the file, and the remedy of damage.
 inline Status OfStore(const ReportedStore& store, const Status& status) {
-  return status.Within(store.database->file().string());
+  return store.database ? AsDamageOfStore(status.Within(store.database->file().string())) : status;
 }
 template <typename T>
 Result<T> OfStore(const ReportedStore& store, Result<T> result) {
@@ -44,6 +58,10 @@ inline constexpr int kReportWaitMs = 5000;
 inline constexpr const char* kEntryColumns =
     "SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id, origin FROM entries";
 CacheEntry EntryFrom(const Statement& row);  // `row` has kEntryColumns
+
+// What the reports of reports.h read, with damage as kMalformedInput. Most recently used first.
+Result<std::vector<CacheEntry>> ReadEntries(Database& database, const CacheFilter& filter);
+Result<CacheStats> ReadStats(ReportedStore& store);  // of an empty store where there is none
 
 }  // namespace hearth
 

@@ -46,13 +46,13 @@ Status CountEntries(Database& database, CacheStats& stats) {
   while (true) {
     HEARTH_ASSIGN(const bool row, rows.Step());
     if (!row) return Status::Ok();
-    const auto bytes = static_cast<uint64_t>(rows.Number(1));
+    const uint64_t bytes = SizeFrom(rows, 1);
     ++stats.entries;
-    stats.blob_bytes += bytes;
+    AddSize(stats.blob_bytes, bytes);
     const auto kind = stats.kinds.find(std::string(rows.Text(0)));
     if (kind == stats.kinds.end()) continue;
     ++kind->second.entries;
-    kind->second.blob_bytes += bytes;
+    AddSize(kind->second.blob_bytes, bytes);
   }
 }
 
@@ -86,7 +86,7 @@ std::vector<CacheKeyDifference> Differences(const std::vector<std::pair<std::str
 
 }  // namespace
 
-Result<ReportedStore> OpenForReport(const fs::path& folder) {
+Result<ReportedStore> OpenAsItIs(const fs::path& folder) {
   ReportedStore store;
   Result<fs::path> prepared = PrepareFolder(folder, FolderUse::kExisting);
   if (!prepared.ok()) {
@@ -110,16 +110,24 @@ Status AsDamageOfStore(const Status& status) {
   return Status(StatusCode::kIoError, status.message() + "; `hearth cache verify --repair` repairs it");
 }
 
-Status ChangeStore(const fs::path& folder, const std::function<Status(ReportedStore&)>& work) {
+Result<ReportedStore> OpenForReport(const fs::path& folder) {
+  return AsDamageOfStore(OpenAsItIs(folder));
+}
+
+Status ChangeStoreAsItIs(const fs::path& folder, const std::function<Status(ReportedStore&)>& work) {
   constexpr int kMostFiles = 8;
   for (int file = 1;; ++file) {
-    HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+    HEARTH_ASSIGN(ReportedStore store, OpenAsItIs(folder));
     const Status status = work(store);
-    if (status.code() == StatusCode::kMalformedInput && store.database) return OfStore(store, status);
-    if (status.code() != StatusCode::kUnavailable || !store.database) return status;
-    if (!store.database->has_moved()) return status.Within(store.database->file().string());
+    const bool is_damaged = status.code() == StatusCode::kMalformedInput;
+    if ((!is_damaged && status.code() != StatusCode::kUnavailable) || !store.database) return status;
+    if (is_damaged || !store.database->has_moved()) return status.Within(store.database->file().string());
     if (file == kMostFiles) return status;
   }
+}
+
+Status ChangeStore(const fs::path& folder, const std::function<Status(ReportedStore&)>& work) {
+  return AsDamageOfStore(ChangeStoreAsItIs(folder, work));
 }
 
 ReportedStore::~ReportedStore() {
@@ -143,15 +151,13 @@ CacheEntry EntryFrom(const Statement& row) {
   entry.kind = row.Text(1);
   auto fields = DecodeKeyMaterial(TextFrom(row.Blob(2)));
   if (fields.ok()) entry.fields = std::move(fields).value();
-  entry.size_bytes = static_cast<uint64_t>(row.Number(3));
+  entry.size_bytes = SizeFrom(row, 3);
   entry.cost_ms = row.Real(4);
   entry.created_ms = row.Number(5);
   entry.last_used_ms = row.Number(6);
   entry.origin = row.Text(8).empty() ? "here" : row.Text(8);
   return entry;
 }
-
-namespace {
 
 Result<std::vector<CacheEntry>> ReadEntries(Database& database, const CacheFilter& filter) {
   std::vector<CacheEntry> entries;
@@ -164,8 +170,6 @@ Result<std::vector<CacheEntry>> ReadEntries(Database& database, const CacheFilte
     if (Matches(entry, filter)) entries.push_back(std::move(entry));
   }
 }
-
-}  // namespace
 
 Result<std::vector<CacheEntry>> ListEntries(const fs::path& folder, const CacheFilter& asked) {
   HEARTH_ASSIGN(const CacheFilter filter, CheckedFilter(asked));
@@ -189,9 +193,8 @@ Result<CacheEntry> ShowEntry(const fs::path& folder, std::string_view digest_pre
                entries.empty() ? "no" : "several", digest_prefix);
 }
 
-Result<CacheStats> ReadStoreStats(const fs::path& folder) {
+Result<CacheStats> ReadStats(ReportedStore& store) {
   CacheStats stats;
-  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
   const fs::path file = store.database ? store.database->file() : store.options.folder / kStoreFileName;
   stats.file = file.string();
   for (int kind = 0; kind < kBlobKindCount; ++kind) stats.kinds[std::string(BlobKindName(static_cast<BlobKind>(kind)))];
@@ -199,8 +202,13 @@ Result<CacheStats> ReadStoreStats(const fs::path& folder) {
   stats.other_formats_bytes = OtherFormatsBytes(store.options.folder, file);
   if (!store.database) return stats;
   stats.file_bytes = BytesWithLog(file);
-  HEARTH_TRY(ReadTables(*store.database, stats).Within(file.string()));
+  HEARTH_TRY(ReadTables(*store.database, stats));
   return stats;
+}
+
+Result<CacheStats> ReadStoreStats(const fs::path& folder) {
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  return OfStore(store, ReadStats(store));
 }
 
 Result<std::vector<CacheQuarantine>> ListQuarantine(const fs::path& folder) {

@@ -1,8 +1,8 @@
 // The results of the command line's reports on a store, as plain values.
 //
 // Each function opens the store of `folder`. It changes nothing unless its name says so, and repairs nothing: a damaged
-// file is an error (kMalformedInput), except for VerifyStore, which reports it. A folder without a store is an empty
-// store.
+// file is an error (kIoError, which names the remedy), except for VerifyStore, which reports it. A folder without a
+// store is an empty store.
 #ifndef HEARTH_CACHE_REPORTS_H_
 #define HEARTH_CACHE_REPORTS_H_
 
@@ -22,10 +22,6 @@
 #include "hearth/status.h"
 
 namespace hearth {
-
-// A damaged store (kMalformedInput) as an I/O error with its remedy: it is no mistake in the caller's arguments. Other
-// results stay as they are.
-Status AsDamageOfStore(const Status& status);
 
 // Most recently used first.
 Result<std::vector<CacheEntry>> ListEntries(const std::filesystem::path& folder, const CacheFilter& filter = {});

@@ -86,9 +86,8 @@ void SqliteStore::Close() {
 }
 
 Status SqliteStore::PrepareStatements() {
-  HEARTH_ASSIGN(
-      find_, database_->Prepare(
-                 "SELECT id, kind, material, size_bytes, checksum, cost_ms, last_used_ms FROM entries WHERE digest=?"));
+  HEARTH_ASSIGN(find_, database_->Prepare("SELECT id, kind, material, size_bytes, checksum, cost_ms, last_used_ms, "
+                                          "origin FROM entries WHERE digest=?"));
   HEARTH_ASSIGN(on_probation_, ReadQuarantine(*database_));
   HEARTH_ASSIGN(const int64_t others, database_->Number("SELECT count(*) FROM counters WHERE name='others'"));
   has_others_ = others != 0;
@@ -219,6 +218,7 @@ Result<SqliteStore::Lookup> SqliteStore::Find(const CacheKey& key, const Fingerp
   HEARTH_TRY(blob.Read(bytes));
   found = {bytes, FingerprintFrom(find_->Blob(4)), find_->Real(5)};
   const int64_t used_ms = find_->Number(6), now_ms = NowMs();  // the store may hold any number: not subtracted
+  origins_.Note(digest, found.checksum, find_->Text(7));
   used_[digest] |= used_ms > now_ms || used_ms <= now_ms - options_.stamp_age_ms;
   return Lookup::kHit;
 }

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "cache/content_names.h"
+#include "cache/entry_origin.h"
 #include "cache/in_use_marker.h"
 #include "cache/last_misses.h"
 #include "cache/making_claim.h"
@@ -37,7 +38,7 @@ struct BarredPuts {
 //
 // Thread-safe: calls wait for each other while they are in the database. Get calls its destination during that time; it
 // must not call the store.
-class SqliteStore final : public BlobStore {
+class SqliteStore final : public BlobStore, public KnowsOrigins {
  public:
   // Finds or makes the store in `options.folder` under the rules of folder.h, repairs it, and quarantines entries that
   // a dead process was using. After an error there is no cache: the caller warns and goes on without.
@@ -52,7 +53,9 @@ class SqliteStore final : public BlobStore {
   std::string NameOfContent(std::span<const std::byte> bytes, NameUse use) override;
   // If another process writes for longer than the session may wait, entries stay in memory until the next put or the
   // end.
+  // Bytes that this session read keep their origin when they are put without one.
   void Put(std::span<const PutRequest> requests) override;
+  std::optional<std::string> OriginOf(const CacheKey& key, std::span<const std::byte> bytes) override;
   void BeginBatch() override;
   void EndBatch() override;
   void Reject(const CacheKey& key, std::string_view reason) override;
@@ -97,6 +100,21 @@ class SqliteStore final : public BlobStore {
     double cost_ms = 0;
     std::string_view origin;
     Fingerprint digest, checksum;
+    std::optional<Fingerprint> source = {};  // without which it is of no use; set where the entry is stored
+  };
+  // Why an entry is not stored.
+  struct Refusal {
+    enum class Why { kNoRoom, kBarred, kRevoked } why;
+    int64_t until_ms = 0;  // of the quarantine
+  };
+  // What one transaction does with the entries.
+  struct PutOutcome {
+    std::vector<const NewEntry*> stored;
+    std::set<Fingerprint> present;  // that were stored, or there already
+    std::map<Fingerprint, Refusal> refused;
+    size_t without_room = 0, revoked = 0;
+    BarredPuts barred;
+    std::set<Fingerprint> evicted_sources;
   };
   // An entry that was put and is not stored yet.
   struct PendingEntry {
@@ -125,18 +143,30 @@ class SqliteStore final : public BlobStore {
   double KnownCostMs(BlobKind kind);
   // sqlite_store_put.cc
   std::vector<NewEntry> WithDigests(std::span<const PutRequest> requests);
+  void NoteOrigins(std::vector<NewEntry>& entries);
   void Keep(std::span<const NewEntry> entries);
   void StorePending();
   void LeavePending();
   void StoreLeftovers();
   Status Store(std::span<const NewEntry> entries, bool all_or_nothing);
-  Status StoreAll(std::span<const NewEntry> wanted, bool all_or_nothing, size_t& left_out);
-  void CountBarred(const NewEntry& entry, BarredPuts& barred) const;
   void KeepLogInBudget(uint64_t needed_bytes);
-  Result<bool> HasRoom(std::span<const NewEntry> entries, const std::set<Fingerprint>& stored);
-  Result<bool> Insert(const NewEntry& entry);  // false if it is in quarantine
-  Result<std::vector<NewEntry>> WithoutRevoked(std::span<const NewEntry> entries);
+  // sqlite_store_insert.cc
+  Status StoreAll(std::span<const NewEntry> wanted, bool all_or_nothing, size_t& left_out);
+  Status NoRoom() const;
+  Result<std::vector<NewEntry>> EntriesToStore(std::span<const NewEntry> wanted, PutOutcome& outcome);
+  Result<std::vector<NewEntry>> WithoutRevoked(std::span<const NewEntry> entries, PutOutcome& outcome);
+  Status LeaveOutWhatIsThere(std::vector<NewEntry>& entries, PutOutcome& outcome);
+  Status StoreOne(const NewEntry& entry, bool has_room, PutOutcome& outcome);
+  static void Refuse(const NewEntry& entry, Refusal refusal, PutOutcome& outcome);
+  Result<bool> HasRoom(std::span<const NewEntry> entries, PutOutcome& outcome);
+  bool IsInUse(const Fingerprint& digest, const PutOutcome& outcome) const {
+    return used_.contains(digest) || outcome.present.contains(digest);
+  }
+  Status DeleteProgramsOf(const PutOutcome& outcome);
+  Status ReturnFreedPages(int64_t free_before);
+  void OnStored(const PutOutcome& outcome);
   Status NoteOthers();
+  Result<bool> Insert(const NewEntry& entry);  // false if it is in quarantine
   // sqlite_store_end.cc
   Status WriteStampsAndCounters();
   void OnTrouble(std::string_view what, const Status& status);
@@ -183,6 +213,7 @@ class SqliteStore final : public BlobStore {
   StoreCounters counters_, flushed_;
   SessionMisses misses_;
   BarredPuts barred_puts_;
+  OriginsOfBytes origins_;            // of what this session read here, or was given from elsewhere
   std::map<Fingerprint, bool> used_;  // used by this session, so never evicted; true: its stamp must be renewed
   std::set<Fingerprint> hidden_;      // refused or quarantined, but could not be deleted
   // Entries that were in use at an earlier crash. Their record is removed after a use without a crash.

@@ -44,7 +44,29 @@ std::vector<SqliteStore::NewEntry> SqliteStore::WithDigests(std::span<const PutR
         fmt::format("an entry of {} bytes ({}) exceeds the limit for one ({}): it is made again at each start",
                     size_bytes, BlobKindName(request.key->kind()), max_bytes));
   }
+  NoteOrigins(entries);
   return entries;
+}
+
+// What this session read keeps its origin, also if a revocation has deleted the entry since. The same bytes made anew
+// are made here.
+void SqliteStore::NoteOrigins(std::vector<NewEntry>& entries) {
+  const std::scoped_lock lock(mutex_);
+  for (NewEntry& entry : entries) {
+    if (entry.origin.empty()) {
+      entry.origin = origins_.Find(entry.digest, entry.checksum).value_or("");
+    } else {
+      origins_.Note(entry.digest, entry.checksum, entry.origin);
+    }
+  }
+}
+
+std::optional<std::string> SqliteStore::OriginOf(const CacheKey& key, std::span<const std::byte> bytes) {
+  if (IsForked()) return std::nullopt;
+  const Fingerprint checksum = FingerprintOf(bytes);
+  const std::scoped_lock lock(mutex_);
+  const auto origin = origins_.Find(key.digest(), checksum);
+  return origin ? std::optional<std::string>(*origin) : std::nullopt;
 }
 
 void SqliteStore::Put(std::span<const PutRequest> requests) {
@@ -158,134 +180,6 @@ Status SqliteStore::Store(std::span<const NewEntry> entries, bool all_or_nothing
 void SqliteStore::KeepLogInBudget(uint64_t needed_bytes) {
   if (LogBytes(*database_) == 0 || BytesWithLog(file_) + needed_bytes <= options_.max_bytes) return;
   EmptyLog(*database_, 0, &waits_.others);
-}
-
-// Within the transaction that stores the entries: a revocation either deletes them afterwards, or is seen here.
-Result<std::vector<SqliteStore::NewEntry>> SqliteStore::WithoutRevoked(std::span<const NewEntry> entries) {
-  std::vector<NewEntry> left(entries.begin(), entries.end());
-  if (std::ranges::all_of(left, [](const NewEntry& entry) { return SignerIn(entry.origin).empty(); })) return left;
-  HEARTH_ASSIGN(const std::set<Revocation> now, ReadRevocations(*database_));
-  std::erase_if(left, [&](const NewEntry& entry) { return IsRevokedSince(revocations_, now, entry.origin); });
-  if (left.size() < entries.size()) {
-    warnings_.Add("revoked", "a key was revoked during this run: entries that it signed are not stored");
-  }
-  return left;
-}
-
-Status SqliteStore::StoreAll(std::span<const NewEntry> wanted, bool all_or_nothing, size_t& left_out) {
-  left_out = 0;
-  uint64_t new_bytes = 0;
-  for (const NewEntry& entry : wanted) new_bytes += entry.bytes.size();
-  KeepLogInBudget(new_bytes);
-  HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(*database_));
-  HEARTH_ASSIGN(std::vector<NewEntry> entries, WithoutRevoked(wanted));
-  // Programs last: one whose source is not stored would be of no use.
-  std::stable_partition(entries.begin(), entries.end(),
-                        [](const NewEntry& each) { return each.key->kind() != BlobKind::kProgram; });
-  HEARTH_ASSIGN(const int64_t free_before, database_->Number("PRAGMA freelist_count"));
-  for (const NewEntry& entry : entries) HEARTH_TRY(DeleteEntry(*database_, entry.digest));
-  HEARTH_ASSIGN(const bool has_room_for_all, HasRoom(entries, {}));
-  const Status no_room =
-      Error(StatusCode::kResourceExhausted,
-            "the cache's {} bytes have no room for the new entries beside those that this run uses: raise its limit",
-            options_.max_bytes);
-  if (!has_room_for_all && all_or_nothing) return no_room;
-  std::vector<const NewEntry*> stored;
-  BarredPuts barred;
-  std::set<Fingerprint> digests, refused;  // of the stored entries, and of those that have no room
-  for (const NewEntry& entry : entries) {
-    const std::optional<CacheKey> source = SourceNeededBy(*entry.key, entry.bytes);
-    bool is_wanted = !source || !refused.contains(source->digest());
-    if (is_wanted && !has_room_for_all) {
-      HEARTH_ASSIGN(is_wanted, HasRoom({&entry, 1}, digests));
-    }
-    if (!is_wanted) {
-      ++left_out;
-      refused.insert(entry.digest);
-      continue;
-    }
-    // If a key occurs twice, the later entry counts.
-    if (!digests.insert(entry.digest).second) HEARTH_TRY(DeleteEntry(*database_, entry.digest));
-    HEARTH_ASSIGN(const bool is_accepted, Insert(entry));
-    if (is_accepted) {
-      stored.push_back(&entry);
-    } else {
-      CountBarred(entry, barred);
-    }
-  }
-  if (std::ranges::any_of(stored, [](const NewEntry* entry) { return !entry->origin.empty(); }))
-    HEARTH_TRY(NoteOthers());
-  HEARTH_TRY(names_.Store(*database_));
-  // Returns to the file system the pages that eviction freed and the new entries do not need. Pages that were free
-  // before are left to a running prune.
-  HEARTH_ASSIGN(const int64_t free_pages, database_->Number("PRAGMA freelist_count"));
-  if (free_pages > free_before) {
-    HEARTH_TRY(database_->Run(fmt::format("PRAGMA incremental_vacuum({})", free_pages - free_before)));
-  }
-  HEARTH_TRY(transaction.Commit());
-  names_.OnStored();
-  if (left_out > 0) OnTrouble("writing", no_room);
-  left_out += wanted.size() - entries.size();
-  has_put_ = true;
-  barred_puts_.entries += barred.entries;
-  barred_puts_.bytes += barred.bytes;
-  barred_puts_.until_ms = std::max(barred_puts_.until_ms, barred.until_ms);
-  for (const NewEntry* entry : stored) {
-    counters_.bytes_written += entry->bytes.size();
-    used_.emplace(entry->digest, false);
-    hidden_.erase(entry->digest);
-  }
-  return Status::Ok();
-}
-
-Result<bool> SqliteStore::HasRoom(std::span<const NewEntry> entries, const std::set<Fingerprint>& stored) {
-  HEARTH_ASSIGN(const int64_t page_bytes, database_->Number("PRAGMA page_size"));
-  uint64_t needed_bytes = 0;
-  for (const NewEntry& entry : entries) {
-    needed_bytes += EntryBytes(entry.bytes.size(), entry.key->material().size(), static_cast<uint64_t>(page_bytes));
-  }
-  const auto limit = [&] {
-    return options_.max_bytes - std::min(options_.max_bytes, BytesWithLog(DamagedFile(options_.folder)));
-  };
-  if (limit() < options_.max_bytes) {
-    HEARTH_ASSIGN(const uint64_t used_bytes, UsedBytes(*database_));
-    if (used_bytes + needed_bytes > limit()) RemoveWithSideFiles(DamagedFile(options_.folder));
-  }
-  return MakeRoom(*database_, needed_bytes, limit(),
-                  [&](const Fingerprint& digest) { return used_.contains(digest) || stored.contains(digest); });
-}
-
-Status SqliteStore::NoteOthers() {
-  has_others_ = true;
-  return database_->Run("INSERT OR IGNORE INTO counters VALUES('others', 1)");
-}
-
-void SqliteStore::CountBarred(const NewEntry& entry, BarredPuts& barred) const {
-  ++barred.entries;
-  barred.bytes += entry.bytes.size();
-  barred.until_ms = std::max(barred.until_ms, on_probation_.at(entry.digest).until_ms);
-}
-
-Result<bool> SqliteStore::Insert(const NewEntry& entry) {
-  if (on_probation_.contains(entry.digest)) {
-    HEARTH_ASSIGN(const bool is_barred, IsBarred(*database_, entry.digest, entry.checksum));
-    if (is_barred) return false;
-  }
-  HEARTH_ASSIGN(
-      Statement row,
-      database_->Prepare(
-          "INSERT INTO entries(digest, kind, material, size_bytes, checksum, cost_ms, created_ms, last_used_ms,"
-          " origin) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id"));
-  const int64_t now_ms = NowMs();
-  row.Bind(0, entry.digest.bytes).Bind(1, BlobKindName(entry.key->kind())).Bind(2, BytesOf(entry.key->material()));
-  row.Bind(3, static_cast<int64_t>(entry.bytes.size())).Bind(4, entry.checksum.bytes).Bind(5, entry.cost_ms);
-  row.Bind(6, now_ms).Bind(7, now_ms).Bind(8, entry.origin.empty() ? std::string_view("") : entry.origin);
-  HEARTH_ASSIGN(const bool is_made, row.Step());
-  const int64_t id = is_made ? row.Number(0) : 0;
-  HEARTH_TRY(row.Run());
-  HEARTH_ASSIGN(Statement blob, database_->Prepare("INSERT INTO blobs(id, bytes) VALUES(?, ?)"));
-  HEARTH_TRY(blob.Bind(0, id).Bind(1, entry.bytes).Run());
-  return true;
 }
 
 }  // namespace hearth

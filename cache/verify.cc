@@ -92,12 +92,12 @@ Status VerifyOpened(ReportedStore& store, bool repair, CacheVerification& report
 Result<CacheVerification> VerifyOnce(const fs::path& folder, bool repair) {
   CacheVerification report;
   bool is_opened = false;
-  const Status done = ChangeStore(folder, [&](ReportedStore& store) {
+  const Status done = ChangeStoreAsItIs(folder, [&](ReportedStore& store) {
     is_opened = true;
     return VerifyOpened(store, repair, report);
   });
   if (done.ok()) return report;
-  if (is_opened || done.code() != StatusCode::kMalformedInput) return done;
+  if (is_opened || done.code() != StatusCode::kMalformedInput) return AsDamageOfStore(done);
   report.damages.push_back({kStoreFileName, done.message()});
   if (!repair) return report;
   StoreOptions options;

@@ -212,8 +212,7 @@ Result<BindingKernel> CopyKernel(const HostTransfer& transfer, const DeviceInfo&
   HEARTH_ASSIGN(kernel.source, LoadKernel("map"));
   for (TensorArg& arg : kernel.source.tensors) arg.storage = transfer.storage;
   SetPath(kernel.source.tensors[0], transfer.range.size_bytes, device);
-  uint32_t& items = kernel.source.local_size[0];
-  items = std::min({items, device.max_local_size[0], device.max_local_invocations});
+  kernel.source.local_size = FittingGroup(kernel.source.local_size, device);
   const uint64_t texels = transfer.range.size_bytes / TexelBytes(transfer.storage);
   kernel.scalars = {static_cast<uint32_t>(texels), static_cast<uint32_t>(kRow)};
   kernel.group_count = {GroupsFor(std::min(texels, kRow), kernel.source.local_size[0]), GroupsFor(texels, kRow), 1};

@@ -94,6 +94,10 @@ class Device {
   // The compiler in this process that makes the portable part of programs, with its version; empty if there is none.
   virtual std::string portable_compiler() const { return {}; }
 
+  // Whether Binary() gives anything that Load takes, in this process: a driver may leave them out for a variable that
+  // changes no code. Without them nothing is looked up, stored or rejected, so that what is stored serves others.
+  virtual bool takes_binaries() const { return true; }
+
   // The limit for waiting for submissions; zero, the default, is no limit. A device that takes longer counts as hung:
   // all waits return kDeviceLost, and objects that the driver may still be using are never released. Call it before the
   // first submission.

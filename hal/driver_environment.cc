@@ -2,7 +2,7 @@
 
 #include <fmt/ranges.h>
 
-#include <iterator>
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -120,6 +120,7 @@ constexpr DriverVariable kVariables[] = {
     {"RADV_EXPERIMENTAL", IsRadv, "features that are not finished"},
     {"ACO_DEBUG", IsAco, "which optimizations run; RADV has it in no key of its own"},
     {"AMD_DEBUG", IsRadeonsi, "the compiler, 32 or 64 items in a wave"},
+    {"R600_DEBUG", IsRadeonsi, "the older name of AMD_DEBUG"},
     {"INTEL_DEBUG", IsMesaIntel, "items in a thread, spilling, compaction; in the key of Mesa's own cache only"},
     {"INTEL_SIMD_DEBUG", IsMesaIntel, "items in a thread; in the key of Mesa's own cache only"},
     {"INTEL_PRECISE_TRIG", IsMesaIntel, "sine and cosine; in the key of Mesa's own cache only"},
@@ -140,13 +141,26 @@ constexpr DriverVariable kVariables[] = {
     {"AMD_OCL_BUILD_OPTIONS_APPEND", IsAmdOpenCl, "added to the options of each build"},
     {"AMD_OCL_LINK_OPTIONS", IsAmdOpenCl, "options of each link"},
     {"AMD_OCL_LINK_OPTIONS_APPEND", IsAmdOpenCl, "added to the options of each link"},
-    {"IGC_*", IsIntelOpenCl, "hundreds of switches of Intel's compiler"},
+    {"AMD_OCL_SUBST_OBJFILE", IsAmdOpenCl, "a list of code that replaces programs; in debug builds"},
+    {"OCL_STUB_PROGRAMS", IsAmdOpenCl, "replaces programs"},
+    {"AMD_GPU_FORCE_SINGLE_FP_DENORM", IsAmdOpenCl, "numbers close to zero"},
+    {"GPU_ENABLE_*", IsAmdOpenCl, "32 or 64 items in a wave, the compiler (LC), whether a group shares two units"},
+    {"IGC_*", IsIntelOpenCl, "hundreds of switches of the compiler for GPUs"},
+    {"CL_CONFIG_*", IsIntelOpenCl, "switches of the driver for CPUs: the processor, vectors, options of LLVM"},
+    {"VOLCANO_*", IsIntelOpenCl, "the same in older drivers for CPUs"},
 };
 
+// How the names of a row that is for many begin; none for a row of one variable.
+std::optional<std::string_view> PrefixOf(const DriverVariable& row) {
+  if (!row.name.ends_with('*')) return std::nullopt;
+  return row.name.substr(0, row.name.size() - 1);
+}
+
 // What is set, an empty value too: to PoCL an empty switch is off, whatever it is without.
-std::optional<std::string> ValueOfVariable(std::string_view name) {
-  if (!name.ends_with('*')) return VariableIfSet(std::string(name).c_str());
-  const std::vector<std::string> all = VariablesBeginningWith(name.substr(0, name.size() - 1));
+std::optional<std::string> ValueOfVariable(const DriverVariable& row) {
+  const std::optional<std::string_view> prefix = PrefixOf(row);
+  if (!prefix) return VariableIfSet(std::string(row.name).c_str());
+  const std::vector<std::string> all = VariablesBeginningWith(*prefix);
   if (all.empty()) return std::nullopt;
   std::string text;
   for (const std::string& one : all) text.append(one).push_back('\0');
@@ -164,12 +178,19 @@ std::span<const DriverVariable> DriverVariables() {
   return kVariables;
 }
 
+bool IsDriverVariable(std::string_view name) {
+  return std::ranges::any_of(kVariables, [name](const DriverVariable& row) {
+    const std::optional<std::string_view> prefix = PrefixOf(row);
+    return prefix ? name.starts_with(*prefix) : name == row.name;
+  });
+}
+
 std::string DriverEnvironmentOf(const DeviceInfo& driver) {
   const DriverWords words{driver.dialect, fmt::format("{}\n{}\n{}", driver.name, driver.vendor, driver.driver_version)};
   std::vector<std::string> parts;
   for (const DriverVariable& variable : kVariables) {
     if (!variable.is_read_by(words)) continue;
-    const std::optional<std::string> value = ValueOfVariable(variable.name);
+    const std::optional<std::string> value = ValueOfVariable(variable);
     if (value.has_value()) parts.push_back(fmt::format("{}={}", variable.name, ShortDigestOf(*value)));
   }
   return fmt::format("{}", fmt::join(parts, " "));

@@ -29,6 +29,9 @@ struct DriverVariable {
 
 std::span<const DriverVariable> DriverVariables();
 
+// Whether a row, of whichever driver, names this variable.
+bool IsDriverVariable(std::string_view name);
+
 // The variables that are set now and that this driver reads, for DeviceInfo::driver_environment. A value may be long,
 // or hold a path: the text has the beginning of its SHA-256.
 std::string DriverEnvironmentOf(const DeviceInfo& driver);

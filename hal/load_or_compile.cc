@@ -7,6 +7,7 @@
 
 #include "core/base/contains.h"
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/base/split_program.h"
 #include "core/base/threads.h"
 #include "hal/program_work.h"
@@ -81,6 +82,10 @@ Result<LoadedPrograms> LoadOrCompileAll(Device& device, std::span<const KernelSo
 Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, BlobStore* store,
                                      int threads, const std::stop_token& stop, HeldPrograms* held, bool all_anew,
                                      std::span<const GridClasses> grids) {
+  if (!device.takes_binaries()) {
+    if (store != nullptr) Log(LogLevel::kDebug, device.info().name + " has no program binaries: none are kept");
+    store = nullptr;
+  }
   const std::vector<std::optional<HeldProgram>> found = HeldOf(device, sources, held);
   std::vector<KernelSource> missing;
   std::vector<GridClasses> missing_grids;

@@ -15,11 +15,11 @@
 
 namespace hearth {
 
-// `store` may be null. info().compile_grouping decides whether kernels share one program; separate programs are
-// compiled on up to `threads` threads. If kernels share one program, those that another stored program contains are
-// taken from it, and the rest is compiled. If no binary fits, the portable part is tried. A cached binary that the
-// driver refuses, or whose portable part is gone, is rejected from the store and compiled instead. kUnavailable once
-// `stop` was requested; no further driver call begins.
+// `store` may be null, and is left alone where the device takes no binaries. info().compile_grouping decides whether
+// kernels share one program; separate programs are compiled on up to `threads` threads. If kernels share one program,
+// those that another stored program contains are taken from it, and the rest is compiled. If no binary fits, the
+// portable part is tried. A cached binary that the driver refuses, or whose portable part is gone, is rejected from the
+// store and compiled instead. kUnavailable once `stop` was requested; no further driver call begins.
 //
 // `held`: its programs are neither loaded nor compiled, and new ones are added to it. Kernels that share one program
 // are taken from there all or none, so that the cache gets the program that a start with these sources looks for.

@@ -15,6 +15,8 @@ class GlesDevice : public Device {
   explicit GlesDevice(std::unique_ptr<Context> context) : Device(context->facts().info), context_(std::move(context)) {}
   ~GlesDevice() override { Context::Close(std::move(context_)); }
 
+  bool takes_binaries() const override { return context_->facts().takes_binaries(); }
+
  private:
   void DoSetWaitLimit(std::chrono::nanoseconds limit) override { context_->submissions().wait_limit().Set(limit); }
   Result<std::unique_ptr<Buffer>> DoCreateBuffer(uint64_t size_bytes) override;

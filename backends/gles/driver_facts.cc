@@ -1,6 +1,7 @@
 #include "backends/gles/driver_facts.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <initializer_list>
@@ -14,11 +15,17 @@
 namespace hearth::gles {
 namespace {
 
-// Counted as llvmpipe does: the CPUs that the process may run on, not those that are online.
-uint32_t CpusOfThisProcess() {
+uint32_t CountCpusOfMainThread() {
   cpu_set_t allowed;
-  if (::sched_getaffinity(0, sizeof(allowed), &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+  if (::sched_getaffinity(::getpid(), sizeof(allowed), &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
   return std::max(1u, std::thread::hardware_concurrency());
+}
+
+// Counted as llvmpipe does (util_cpu_detect of Mesa 22.3 and later): once in a process, of the process, which is its
+// main thread. What the calling thread may use (backends/cpu/usable_cpus.h) is not what llvmpipe's binaries contain.
+uint32_t CpusOfThisProcess() {
+  static const uint32_t cpus = CountCpusOfMainThread();
+  return cpus;
 }
 
 std::string Text(const GlApi& gl, GLenum name) {

@@ -19,6 +19,8 @@ struct DriverFacts {
   bool parallel_compile = false;
   bool timer_query = false;
   bool reset_status = false;
+
+  bool takes_binaries() const { return !binary_formats.empty(); }
 };
 
 // Needs the context to be current on the calling thread. kUnavailable if it is older than ES 3.1 or has no compute.

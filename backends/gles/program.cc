@@ -168,7 +168,7 @@ Result<std::unique_ptr<GlesProgramGroup>> GlesProgramGroup::Load(Context& contex
 }
 
 Result<std::vector<std::byte>> GlesProgramGroup::Binary() {
-  if (context_.facts().binary_formats.empty()) {
+  if (!context_.facts().takes_binaries()) {
     return Error(StatusCode::kUnsupported, "{} has no program binaries", context_.facts().info.name);
   }
   return context_.OnThread([this]() -> Result<std::vector<std::byte>> {

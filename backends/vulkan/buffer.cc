@@ -122,10 +122,12 @@ Status VulkanBuffer::Allocate(MemoryUse use) {
     }
     memory_ = std::move(memory).value();
     HEARTH_TRY(ToStatus(api.BindBufferMemory(device_->handle(), handle(), memory_.get(), 0), "vkBindBufferMemory"));
-    const bool map = use == MemoryUse::kStaging || device_->info().unified_memory;
     is_coherent_ = type.is_coherent();
     allocated_bytes_ = needed.size;
-    return map && type.is_visible() ? Map() : Status::Ok();
+    if (use == MemoryUse::kStaging) return Map();
+    // Where the driver refuses, for want of addresses for example, copies are staged.
+    if (device_->info().unified_memory && type.is_visible()) static_cast<void>(Map());
+    return Status::Ok();
   }
   return refusal;
 }

@@ -39,7 +39,7 @@ class VulkanBuffer : public Buffer {
   void RecordBeforeRead(VkCommandBuffer commands) const;
   // Gives it back.
   void RecordAfterRead(VkCommandBuffer commands) const;
-  std::byte* mapped() const { return mapped_; }  // null: not visible to the host
+  std::byte* mapped() const { return mapped_; }  // null: copies to and from it are staged
   // Call them around the host's use of mapped(): they make the host's writes visible to the device, and the device's to
   // the host. They do nothing if the memory is coherent.
   Status Flush(uint64_t offset_bytes, uint64_t size_bytes) const;

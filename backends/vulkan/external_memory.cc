@@ -1,6 +1,4 @@
 // Buffers of VulkanBuffer in memory that other drivers made: dma-bufs and AHardwareBuffers.
-#include <bit>
-
 #include "backends/vulkan/buffer.h"
 #include "core/base/error.h"
 #include "hal/dma_buf.h"
@@ -72,6 +70,16 @@ Status TakesImage(const LogicalDevice& device, const VkImageCreateInfo& image, u
                device.info().name, modifier);
 }
 
+// The index of the type among `type_bits` that lent memory is imported with. Any that the driver lists for it is valid.
+Result<uint32_t> TypeOfImport(const LogicalDevice& device, uint32_t type_bits, std::string_view lent) {
+  const PhysicalDevice& physical = device.physical();
+  const std::vector<MemoryType> types =
+      TypesByFitness(physical.memory_types, type_bits, MemoryUse::kKernels, physical.info.unified_memory);
+  if (types.empty())
+    return Error(StatusCode::kUnsupported, "no memory type of {} fits the {}", device.info().name, lent);
+  return types.front().index;
+}
+
 // Memory of a dma-buf for one buffer or image, which `dedicated` names.
 Result<Owned<VkDeviceMemory>> ImportDescriptor(const LogicalDevice& device, uint64_t descriptor,
                                                const VkMemoryRequirements& needed,
@@ -82,9 +90,8 @@ Result<Owned<VkDeviceMemory>> ImportDescriptor(const LogicalDevice& device, uint
   HEARTH_TRY(ToStatus(api.GetMemoryFdPropertiesKHR(device.handle(), kDmaBuf, lent.get(), &properties),
                       "vkGetMemoryFdPropertiesKHR"));
   // lavapipe 25.0 answers that no type fits, and then takes the memory.
-  const uint32_t types =
-      needed.memoryTypeBits & (properties.memoryTypeBits != 0 ? properties.memoryTypeBits : UINT32_MAX);
-  if (types == 0) return Error(StatusCode::kUnsupported, "no memory type of {} fits the dma-buf", device.info().name);
+  const uint32_t fitting_bits = properties.memoryTypeBits != 0 ? properties.memoryTypeBits : UINT32_MAX;
+  HEARTH_ASSIGN(const uint32_t type, TypeOfImport(device, needed.memoryTypeBits & fitting_bits, "dma-buf"));
   VkImportMemoryFdInfoKHR import{VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR};
   import.pNext = &dedicated;
   import.handleType = kDmaBuf;
@@ -92,7 +99,7 @@ Result<Owned<VkDeviceMemory>> ImportDescriptor(const LogicalDevice& device, uint
   VkMemoryAllocateInfo allocate{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
   allocate.pNext = &import;
   allocate.allocationSize = needed.size;
-  allocate.memoryTypeIndex = static_cast<uint32_t>(std::countr_zero(types));
+  allocate.memoryTypeIndex = type;
   HEARTH_ASSIGN(auto memory, device.Make(api.AllocateMemory, api.FreeMemory, allocate, "vkAllocateMemory"));
   lent.Release();
   return memory;
@@ -199,10 +206,11 @@ Status VulkanBuffer::ImportHardwareBuffer(const NativeMemory& memory) {
   HEARTH_TRY(ToStatus(api.GetAndroidHardwareBufferPropertiesANDROID(device_->handle(), lent, &properties),
                       "vkGetAndroidHardwareBufferPropertiesANDROID"));
   // A format of the vendor's own can only be sampled, through the vendor's conversion.
-  if (format.format != FormatOf(memory.pixels) || properties.memoryTypeBits == 0) {
+  if (format.format != FormatOf(memory.pixels)) {
     return Error(StatusCode::kUnsupported, "{} gives the AHardwareBuffer the VkFormat {}", device_->info().name,
                  static_cast<int>(format.format));
   }
+  HEARTH_ASSIGN(const uint32_t type, TypeOfImport(*device_, properties.memoryTypeBits, "AHardwareBuffer"));
   VkExternalMemoryImageCreateInfo external{VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO};
   external.handleTypes = kHardwareBuffer;
   VkImageCreateInfo info = ImageInfo(memory, format.format, VK_IMAGE_TILING_OPTIMAL);
@@ -216,7 +224,7 @@ Status VulkanBuffer::ImportHardwareBuffer(const NativeMemory& memory) {
   VkMemoryAllocateInfo allocate{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
   allocate.pNext = &import;
   allocate.allocationSize = properties.allocationSize;
-  allocate.memoryTypeIndex = static_cast<uint32_t>(std::countr_zero(properties.memoryTypeBits));
+  allocate.memoryTypeIndex = type;
   HEARTH_ASSIGN(image_memory_, device_->Make(api.AllocateMemory, api.FreeMemory, allocate, "vkAllocateMemory"));
   return ToStatus(api.BindImageMemory(device_->handle(), owned_image_.get(), image_memory_.get(), 0),
                   "vkBindImageMemory");

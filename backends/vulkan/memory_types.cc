@@ -6,13 +6,9 @@
 namespace hearth::vulkan {
 namespace {
 
-constexpr VkMemoryPropertyFlags kSpecial = VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT |
-                                           VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD |
-                                           VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD;
-
 // How well a memory type fits; higher is better, negative: not at all.
 int Fitness(const MemoryType& type, MemoryUse use, bool unified) {
-  if ((type.flags & kSpecial) != 0) return -1;
+  if (type.is_special()) return -1;
   const bool mappable = type.is_visible(), coherent = type.is_coherent();
   const bool local = (type.flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
   const bool cached = (type.flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
@@ -21,11 +17,19 @@ int Fitness(const MemoryType& type, MemoryUse use, bool unified) {
     // Reading uncached memory is slower than flushing and invalidating.
     return (cached ? 4 : 0) + (local ? 0 : 2) + (coherent ? 1 : 0);
   }
-  if (unified) return (local ? 8 : 0) + (mappable ? 4 : 0) + (cached ? 2 : 0) + (coherent ? 1 : 0);
+  // The device's memory and the host's are the same there: what is not local costs nothing, what is not mapped a copy.
+  if (unified) return (mappable ? 8 : 0) + (local ? 4 : 0) + (cached ? 2 : 0) + (coherent ? 1 : 0);
   return (local ? 2 : 0) + (mappable ? 0 : 1);  // mappable device memory of a discrete GPU is scarce
 }
 
 }  // namespace
+
+bool MemoryType::is_special() const {
+  constexpr VkMemoryPropertyFlags kSpecial =
+      VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT |
+      VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD | VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD;
+  return (flags & kSpecial) != 0;
+}
 
 std::vector<MemoryType> MemoryTypesOf(const VkPhysicalDeviceMemoryProperties& properties) {
   std::vector<MemoryType> types;
@@ -38,7 +42,7 @@ std::vector<MemoryType> SimulatedMemoryTypes(const std::vector<MemoryType>& type
   std::vector<MemoryType> simulated;
   for (const VkMemoryPropertyFlags wanted : flags) {
     for (const MemoryType& type : types) {
-      if ((type.flags & kSpecial) == 0 && (type.flags & wanted) == wanted) simulated.push_back({wanted, type.index});
+      if (!type.is_special() && (type.flags & wanted) == wanted) simulated.push_back({wanted, type.index});
     }
   }
   return std::ranges::any_of(simulated, &MemoryType::is_visible) ? simulated : types;
@@ -60,6 +64,11 @@ std::vector<MemoryType> TypesByFitness(std::span<const MemoryType> types, uint32
   sorted.reserve(fitting.size());
   for (const auto& [fitness, type] : fitting) sorted.push_back(type);
   return sorted;
+}
+
+VkMemoryPropertyFlags PreferredFlags(std::span<const MemoryType> types, MemoryUse use, bool unified) {
+  const std::vector<MemoryType> sorted = TypesByFitness(types, UINT32_MAX, use, unified);
+  return sorted.empty() ? 0 : sorted.front().flags;
 }
 
 }  // namespace hearth::vulkan

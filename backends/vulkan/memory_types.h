@@ -21,6 +21,7 @@ struct MemoryType {
 
   bool is_visible() const { return (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0; }
   bool is_coherent() const { return (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0; }
+  bool is_special() const;  // for purposes that Hearth does not have: protected content, for example
   friend bool operator==(const MemoryType&, const MemoryType&) = default;
 };
 
@@ -33,9 +34,12 @@ std::vector<MemoryType> SimulatedMemoryTypes(const std::vector<MemoryType>& type
 // Whether the host needs to flush or invalidate none of them.
 bool AreCoherent(std::span<const MemoryType> types);
 
-// Those among `allowed_bits` (of the driver's indices) that fit the use, best first.
+// Those among `allowed_bits` (of the driver's indices) that fit the use, best first. Special ones fit none.
 std::vector<MemoryType> TypesByFitness(std::span<const MemoryType> types, uint32_t allowed_bits, MemoryUse use,
                                        bool unified);
+
+// The properties of the best type for the use; 0 if none fits.
+VkMemoryPropertyFlags PreferredFlags(std::span<const MemoryType> types, MemoryUse use, bool unified);
 
 }  // namespace hearth::vulkan
 

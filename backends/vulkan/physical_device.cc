@@ -180,6 +180,12 @@ void ReadExternalMemory(uint32_t api_version, const ExtensionSet& extensions, Ph
   if (has_dma_bufs && has_format_lists) add({VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME});
 }
 
+void NoteHostsCache(PhysicalDevice& device) {
+  const VkMemoryPropertyFlags flags =
+      PreferredFlags(device.memory_types, MemoryUse::kKernels, device.info.unified_memory);
+  device.info.is_cached_by_host = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
+}
+
 // A flush must not write back a neighbour's bytes that a kernel is writing.
 void KeepTensorsInAtoms(PhysicalDevice& device) {
   if (AreCoherent(device.memory_types)) return;
@@ -199,11 +205,11 @@ void ReadMemory(PhysicalDevice& device) {
     device.info.max_buffer_bytes = std::min(device.info.max_buffer_bytes, largest_heap_bytes);
     device.info.max_binding_bytes = std::min(device.info.max_binding_bytes, largest_heap_bytes);
   }
-  const bool has_shared = std::ranges::any_of(device.memory_types,
-                                              [](const MemoryType& type) { return (type.flags & kShared) == kShared; });
+  const bool has_shared = (PreferredFlags(device.memory_types, MemoryUse::kKernels, true) & kShared) == kShared;
   // A discrete GPU may have such memory too, but the host reads it slowly over the bus.
   device.info.unified_memory =
       has_shared && (device.info.type == DeviceType::kCpu || device.info.type == DeviceType::kIntegratedGpu);
+  NoteHostsCache(device);
   KeepTensorsInAtoms(device);
 }
 
@@ -280,6 +286,7 @@ void Simulate(const DeviceProfile& profile, PhysicalDevice& device) {
   device.info = Simulated(std::move(device.info), profile);
   device.memory_types = SimulatedMemoryTypes(device.memory_types, profile.vulkan_memory);
   device.non_coherent_atom_bytes = std::max<uint64_t>(device.non_coherent_atom_bytes, profile.flush_atom_bytes);
+  NoteHostsCache(device);
   KeepTensorsInAtoms(device);
 }
 

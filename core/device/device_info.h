@@ -76,7 +76,8 @@ struct DeviceInfo {
   bool int64 = false;  // kernels may use 64-bit integers
   bool fp16_storage = false;
   bool fp16_arithmetic = false;
-  bool unified_memory = false;  // the host sees device memory without a copy
+  bool unified_memory = false;     // the host sees device memory without a copy
+  bool is_cached_by_host = false;  // that memory; false where the API does not tell
   CompileGrouping compile_grouping = CompileGrouping::kEach;
   uint32_t binary_cpus = 0;  // a number of CPUs without which the driver refuses a stored binary; 0: none
   ForcedRules forced_rules;
@@ -85,9 +86,11 @@ struct DeviceInfo {
   bool is_host() const { return backend == kHostBackend; }
   bool is_software() const { return type == DeviceType::kCpu; }
   // Whether the host reads mapped device memory as fast as its own, so that weights may be packed, and stored ones
-  // checked, where they are. OpenGL ES does not tell whether the host caches it, and many GPUs' drivers map it
-  // uncached.
-  bool is_read_fast_by_host() const { return unified_memory && (dialect != Dialect::kGles || is_software()); }
+  // checked, where they are. Vulkan tells whether the host caches it. OpenGL ES does not, and many GPUs' drivers map it
+  // uncached. OpenCL does not either; its drivers are taken to cache what the host shares.
+  bool is_read_fast_by_host() const {
+    return unified_memory && (dialect == Dialect::kOpenCl || is_software() || is_cached_by_host);
+  }
 };
 
 }  // namespace hearth

@@ -12,6 +12,8 @@ namespace {
 
 constexpr uint64_t kMiB = 1u << 20, kGiB = 1u << 30;
 constexpr std::array<uint32_t, 3> kMaxGroups = {65535, 65535, 65535};
+// OpenCL has no limit; its backend sets one for the second and third dimension of GPUs.
+constexpr std::array<uint32_t, 3> kMaxGroupsInOpenCl = {0x7fffffff, 65535, 65535};
 
 // Bits of VkMemoryPropertyFlags.
 constexpr uint32_t kLocal = 1, kVisible = 2, kCoherent = 4, kCached = 8;
@@ -48,6 +50,7 @@ constexpr DeviceProfile Gpu(DeviceProfile row) {
   ProfileLimits& in_opencl = row.in_opencl;
   FillIn(in_opencl.max_binding_bytes,
          in_opencl.max_buffer_bytes != 0 ? in_opencl.max_buffer_bytes : limits.max_buffer_bytes);
+  FillIn(in_opencl.max_group_count, kMaxGroupsInOpenCl);
   FillIn(in_opencl.max_scalar_bytes, 1024u);
   FillIn(in_opencl.max_storage_buffers, in_opencl.max_scalar_bytes / 8);
   // The least of OpenGL ES 3.1, a quarter of which is certain (backends/gles/driver_facts.cc).
@@ -323,7 +326,7 @@ constexpr DeviceProfile kProfiles[] = {
      .type = DeviceType::kIntegratedGpu,
      .limits = {.max_local_size = {1, 1, 1},
                 .max_local_invocations = 1,
-                .max_group_count = kMaxGroups,
+                .max_group_count = kMaxGroupsInOpenCl,
                 .local_memory_bytes = 1024,
                 .max_buffer_bytes = kMiB,
                 .max_binding_bytes = kMiB,

@@ -132,10 +132,15 @@ constexpr DeviceRule kRules[] = {
      "1.6 s instead of 2.3)",
      Always, IsOpenClCpu},
     {Rule::kHalfArithmetic, "half_arithmetic",
-     "In fp16 and fp32_16 products and convolutions multiply numbers of 16 bits, and in fp16 add up to 16 such.",
+     "In fp16 and fp32_16 products and convolutions of 64 or more channels multiply numbers of 16 bits, and in fp16 "
+     "add "
+     "up to 16 such, where activations and weights show that no such sum can leave 16 bits.",
      "RADV's compiler, Navi 21: a turn of pointwise_tile 4x2 takes 0.60 of the cycles that floats take in fp16, 0.98 "
-     "in fp32_16; off, since selfie_segmentation is then off by 0.07 and 0.03 of its range, where 0.02 is allowed",
-     HasHalfArithmetic, Never},
+     "in fp32_16; networks are off by as much as storing them in 16 bits makes them",
+     HasHalfArithmetic, IsHardware},
+    {Rule::kUnboundedHalves, "unbounded_halves",
+     "Rule half_arithmetic also counts where nothing bounds the sums: those beyond 65504 are infinite.",
+     "no default: finite numbers stay finite", HasHalfArithmetic, Never},
     {Rule::kChainedSums, "chained_sums", "Sums of products take one product after the other instead of four at once.",
      "RADV's compiler: 12 to 19 % fewer cycles, since each is then one fused operation; not where sums decide indices",
      Always, IsHardware},

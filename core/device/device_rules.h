@@ -35,6 +35,7 @@ enum class Rule : uint8_t {
   kLoopLimit,
   kCostlyPrograms,
   kHalfArithmetic,
+  kUnboundedHalves,
   kChainedSums,
   kTwoPixelTiles,
   kUprightTiles,

@@ -31,9 +31,7 @@ uint32_t GroupItemsFor(const DeviceInfo& device, int64_t pixels, int rows) {
 }
 
 std::array<uint32_t, 3> PictureGroup(const DeviceInfo& device) {
-  const uint32_t columns = std::min({kVector, device.max_local_size[0], device.max_local_invocations});
-  if (Applies(Rule::kShortGroups, device)) return {columns, 1, 1};
-  return {columns, std::min({kVector, device.max_local_size[1], device.max_local_invocations / columns}), 1};
+  return FittingGroup({kVector, Applies(Rule::kShortGroups, device) ? 1 : kVector, 1}, device);
 }
 
 std::array<uint32_t, 3> FittingGroup(std::array<uint32_t, 3> wanted, const DeviceInfo& device) {

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/round_up.h"
 #include "core/device/device_rules.h"
+#include "core/lowering/loop_turns.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/matrix_call.h"
 #include "core/lowering/op_lowerings.h"
@@ -63,6 +64,14 @@ constexpr int64_t kMaxUnrolledTaps = 49;
 
 std::optional<std::string> Conv2DUnsupported(const Graph& graph, const Node& node, const Placing&) {
   return NotReal(graph, node);
+}
+
+// conv_grouped has a loop over a group's channels for each channel of an output texel.
+int64_t ConvolutionTurns(const Graph& graph, const Node& node) {
+  const Shape& filter = graph.value(node.inputs[1]).desc.shape;
+  const int32_t groups = ToBhwc(graph.value(node.inputs[0]).desc.shape).c / filter[3];
+  if (FillsTexels(filter, groups)) return FilterTurns(graph, node);
+  return LoopOf(filter[1], LoopOf(filter[2], 4 * LoopOf(filter[3])));
 }
 
 std::vector<KernelChoice> Conv2DCandidates(const Node& node, const PlanBuilder& builder) {

@@ -3,34 +3,38 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/base/round_up.h"
 #include "core/device/device_rules.h"
-#include "core/graph/ops/mean_variance.h"
+#include "core/graph/ops/recurrent.h"
 
 namespace hearth {
 namespace {
 
 constexpr int64_t kMostTurns = 60000;  // leaves room for loops that are not counted
 
-int64_t Quarter(int64_t channels) {
-  return (channels + 3) / 4;
-}
-
 const Shape& ShapeOf(const Graph& graph, const Node& node, size_t input) {
   return graph.value(node.inputs[input]).desc.shape;
 }
 
-int64_t Taps(const Shape& filter) {
-  return int64_t{filter[1]} * filter[2];
+int64_t SumTurns(int64_t channels) {
+  return LoopOf(Tiles(channels, 4));
 }
 
-// Three passes over a pixel's texels, shared as ChannelLanes (lowering_support.h) decides.
-int64_t AlongChannels(int64_t slices) {
-  return 3 * slices / (slices >= kManySlicesOfSoftware ? 32 : 1);
+// A loop over a window ends with the image.
+int64_t WindowTurns(const Bhwc& in, int32_t kernel_h, int32_t kernel_w) {
+  return LoopOf(std::min(kernel_h, in.h), LoopOf(std::min(kernel_w, in.w)));
 }
 
 // A work item makes four elements.
 int64_t Along(const Shape& in, int32_t axis) {
   return in.rank() == 0 ? 1 : 4 * int64_t{in[axis < 0 ? axis + in.rank() : axis]};
+}
+
+// Whether groups hold the items that share loops.
+bool GroupsAreLarge(const DeviceInfo& device) {
+  constexpr uint32_t kLocalBytes = 16384;  // the least of GLES and Vulkan; no kernel with lanes takes more
+  return device.max_local_size[0] >= kMostSharingItems && device.max_local_invocations >= kMostSharingItems &&
+         device.local_memory_bytes >= kLocalBytes;
 }
 
 }  // namespace
@@ -41,55 +45,39 @@ int64_t ShortLoops(const Graph& /*graph*/, const Node& /*node*/) {
 
 int64_t FilterTurns(const Graph& graph, const Node& node) {
   const Shape& filter = ShapeOf(graph, node, 1);
-  return Taps(filter) * Quarter(filter[3]);
+  return LoopOf(filter[1], LoopOf(filter[2], SumTurns(filter[3])));
 }
 
 int64_t DepthwiseTurns(const Graph& graph, const Node& node) {
-  return Taps(ShapeOf(graph, node, 1));
+  const Shape& filter = ShapeOf(graph, node, 1);
+  return LoopOf(filter[1], LoopOf(filter[2]));
 }
 
-int64_t PoolTurns(const Graph& /*graph*/, const Node& node) {
+int64_t PoolTurns(const Graph& graph, const Node& node) {
   const auto& pool = std::get<Pool2D>(node.op);
-  return int64_t{pool.kernel_h} * pool.kernel_w;
+  return WindowTurns(ToBhwc(ShapeOf(graph, node, 0)), pool.kernel_h, pool.kernel_w);
 }
 
-int64_t PoolArgmaxTurns(const Graph& /*graph*/, const Node& node) {
+int64_t PoolArgmaxTurns(const Graph& graph, const Node& node) {
   const auto& pool = std::get<MaxPoolArgmax2D>(node.op);
-  return int64_t{pool.kernel_h} * pool.kernel_w;
+  return WindowTurns(ToBhwc(ShapeOf(graph, node, 0)), pool.kernel_h, pool.kernel_w);
 }
 
+// Rows of whole pixels may become a convolution (fully_connected_lower.cc), whose channels are counted pixel by pixel:
+// more turns than those of a row as a whole.
 int64_t FullyConnectedTurns(const Graph& graph, const Node& node) {
-  return Quarter(ShapeOf(graph, node, 1)[1]);
+  const int32_t depth = ShapeOf(graph, node, 1)[1], channels = ToBhwc(ShapeOf(graph, node, 0)).c;
+  const bool may_be_pixels = depth % channels == 0 && graph.IsConstant(node.inputs[1]);
+  return may_be_pixels ? LoopOf(1, LoopOf(depth / channels, SumTurns(channels))) : SumTurns(depth);
 }
 
 int64_t BatchMatMulTurns(const Graph& graph, const Node& node) {
   const Shape& a = ShapeOf(graph, node, 0);
-  return Quarter(a[a.rank() - (std::get<BatchMatMul>(node.op).adjoint_a ? 2 : 1)]);
-}
-
-int64_t ReduceTurns(const Graph& graph, const Node& node) {
-  const auto& reduce = std::get<Reduce>(node.op);
-  const Shape& in = ShapeOf(graph, node, 0);
-  int64_t elements = 1;
-  for (int d = 0; d < in.rank(); ++d) elements *= (reduce.axes_mask >> d & 1) != 0 ? in[d] : 1;
-  const bool over_channels = in.rank() > 0 && (reduce.axes_mask >> (in.rank() - 1) & 1) != 0;
-  const int64_t turns = over_channels ? Quarter(elements) : elements;
-  const Bhwc out = ToBhwc(graph.value(node.outputs[0]).desc.shape);
-  return turns / LanesOfReduction(turns, out.pixels() * out.slices());
-}
-
-int64_t MeanVarianceTurns(const Graph& graph, const Node& node) {
-  const std::optional<NormalizedRuns> runs =
-      NormalizedRunsOf(ShapeOf(graph, node, 0), std::get<MeanVarianceNormalization>(node.op));
-  if (!runs.has_value()) return 0;
-  if (runs->over_channels) return AlongChannels(Quarter(runs->length));
-  const int64_t texels = runs->length * std::max(runs->group_slices, 1);
-  return 2 * Quarter(texels) / (texels >= kManyTexelsOfSoftware ? 32 : 8);  // two passes, four texels an iteration
+  return SumTurns(a[a.rank() - (std::get<BatchMatMul>(node.op).adjoint_a ? 2 : 1)]);
 }
 
 int64_t ChannelTurns(const Graph& graph, const Node& node) {
-  const Shape& in = ShapeOf(graph, node, 0);
-  return AlongChannels(Quarter(in[in.rank() - 1]));
+  return TurnsAlongChannels(ToBhwc(ShapeOf(graph, node, 0)).slices());
 }
 
 int64_t ArgReduceTurns(const Graph& graph, const Node& node) {
@@ -104,15 +92,34 @@ int64_t TopKTurns(const Graph& graph, const Node& node) {
   return Along(ShapeOf(graph, node, 0), -1) * std::max(std::get<TopK>(node.op).k, 1);
 }
 
-int64_t MostLoopTurns(const DeviceInfo& device) {
-  return Applies(Rule::kLoopLimit, device) ? kMostTurns : std::numeric_limits<int64_t>::max();
+// Sums of products, and the mean and variance of a gate for each of a texel's channels (lstm_normalize.kernel).
+int64_t LstmTurns(const Graph& graph, const Node& node) {
+  int64_t most = LstmOperand(node, kLstmNormalization) == kNoValue ? 0 : 8 * LoopOf(ShapeOf(graph, node, kLstmC)[1]);
+  for (const LstmInput matrix : {kLstmWeights, kLstmRecurrent, kLstmProjection}) {
+    if (LstmOperand(node, matrix) != kNoValue) most = std::max(most, SumTurns(ShapeOf(graph, node, matrix)[1]));
+  }
+  return most;
 }
 
-int32_t LanesOfReduction(int64_t shared_length, int64_t output_texels) {
-  constexpr int64_t kLongReduction = 128, kVeryLongReduction = 1 << 20, kFewTexels = 1024;
-  // A large reduction to few texels leaves most of a device idle unless work items share it.
-  if (shared_length < kLongReduction || output_texels > kFewTexels) return 1;
-  return shared_length < kVeryLongReduction ? 32 : 128;
+int64_t RnnTurns(const Graph& graph, const Node& node) {
+  return std::max(SumTurns(ShapeOf(graph, node, 2)[1]), SumTurns(ShapeOf(graph, node, 3)[1]));
+}
+
+// The features' product, and a loop for each of a texel's channels (svdf_sum.kernel).
+int64_t SvdfTurns(const Graph& graph, const Node& node) {
+  const int64_t terms = int64_t{std::get<Svdf>(node.op).rank} * ShapeOf(graph, node, 3)[1];
+  return std::max(SumTurns(ShapeOf(graph, node, 2)[1]), 4 * LoopOf(terms));
+}
+
+int64_t TurnsAlongChannels(int64_t slices) {
+  const int64_t lanes = slices >= kManySlicesOfSoftware ? 32 : 1;
+  return 3 * LoopOf(Tiles(slices, lanes)) + 2 * LoopOf(lanes);
+}
+
+int64_t MostLoopTurns(const DeviceInfo& device) {
+  if (!Applies(Rule::kLoopLimit, device)) return std::numeric_limits<int64_t>::max();
+  // In smaller groups an item takes as many times more turns as items are missing: all but one at worst.
+  return GroupsAreLarge(device) ? kMostTurns : kMostTurns / kMostSharingItems;
 }
 
 }  // namespace hearth

@@ -9,34 +9,49 @@
 
 namespace hearth {
 
-// The column `loop_turns` of the table of operations. ShortLoops: no loop grows with a shape.
+// What a loop of `turns` takes if each of them takes `inside` in loops of its own. Drivers count the check that ends a
+// loop too.
+constexpr int64_t LoopOf(int64_t turns, int64_t inside = 0) {
+  return 1 + turns * (1 + inside);
+}
+
+// The column `loop_turns` of the table of operations. ShortLoops: no loop grows with a shape. Where lowering decides
+// what a loop counts, the function stands beside it.
 int64_t ShortLoops(const Graph& graph, const Node& node);
-int64_t FilterTurns(const Graph& graph, const Node& node);  // filters [O, kh, kw, I]
+int64_t ConvolutionTurns(const Graph& graph, const Node& node);  // in convolution_lower.cc
+int64_t FilterTurns(const Graph& graph, const Node& node);       // filters [O, kh, kw, I]
 int64_t DepthwiseTurns(const Graph& graph, const Node& node);
 int64_t PoolTurns(const Graph& graph, const Node& node);
 int64_t PoolArgmaxTurns(const Graph& graph, const Node& node);
 int64_t FullyConnectedTurns(const Graph& graph, const Node& node);
 int64_t BatchMatMulTurns(const Graph& graph, const Node& node);
-int64_t ReduceTurns(const Graph& graph, const Node& node);
-int64_t MeanVarianceTurns(const Graph& graph, const Node& node);
-int64_t ChannelTurns(const Graph& graph, const Node& node);  // several times over a pixel's channels
+int64_t ReduceTurns(const Graph& graph, const Node& node);         // in reduce_lower.cc
+int64_t MeanVarianceTurns(const Graph& graph, const Node& node);   // in mean_variance_lower.cc
+int64_t LocalResponseTurns(const Graph& graph, const Node& node);  // in normalization_lower.cc
+int64_t ChannelTurns(const Graph& graph, const Node& node);        // several times over a pixel's channels
 int64_t ArgReduceTurns(const Graph& graph, const Node& node);
 int64_t CumSumTurns(const Graph& graph, const Node& node);
 int64_t TopKTurns(const Graph& graph, const Node& node);
+int64_t MaxUnpoolTurns(const Graph& graph, const Node& node);  // in unpooling_lower.cc
 int64_t DetectionTurns(const Graph& graph, const Node& node);  // in detection_lower.cc
+int64_t LstmTurns(const Graph& graph, const Node& node);
+int64_t RnnTurns(const Graph& graph, const Node& node);
+int64_t SvdfTurns(const Graph& graph, const Node& node);
+
+// Three times over a pixel's texels, shared as ChannelLanes (lowering_support.h) decides on software devices.
+int64_t TurnsAlongChannels(int64_t slices);
 
 // The most iterations that a device makes. llvmpipe and lavapipe (Mesa 22.3.6) end loops after 65,536 iterations per
 // work item without an error. There is no query for it, so every graphics driver that runs on the CPU is treated as one
 // of them.
 int64_t MostLoopTurns(const DeviceInfo& device);
 
-// From this many slices or texels on, software devices share a pixel's channels, or a run of pixels, among 32 work
-// items (lowering_support.h, mean_variance_lower.cc).
-inline constexpr int64_t kManySlicesOfSoftware = 1 << 14, kManyTexelsOfSoftware = 1024;
+// From this many slices on, software devices share a pixel's channels among 32 work items (lowering_support.h).
+inline constexpr int64_t kManySlicesOfSoftware = 1 << 14;
 
-// Work items that share one output texel of a long reduction (reduce_lower.cc); 1 where none share. Fewer do where the
-// device's groups hold fewer, which those of devices with a limit of turns do not.
-int32_t LanesOfReduction(int64_t shared_length, int64_t output_texels);
+// The work items of a group that share a loop, at most. Every device of GLES and Vulkan has groups of so many, and
+// local memory for them, so turns are counted for as many as lowering wants.
+inline constexpr int32_t kMostSharingItems = 128;
 
 }  // namespace hearth
 

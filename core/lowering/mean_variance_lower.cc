@@ -20,12 +20,30 @@ uint64_t MomentsBytesOfItem() {
   return bytes;
 }
 
-// The number of work items that share a run of pixels. On llvmpipe 8 are one vector, and more pay off from about 1000
-// pixels on (lavapipe: 6 x 64x4x4x64 took 12.4 ms with 32 and 4.5 with 8; 96x96x32 took 5.0 with 32).
-int RunLanes(const DeviceInfo& device, int64_t texels) {
-  if (Applies(Rule::kOneItemRuns, device)) return 1;
-  const bool are_many = texels >= (Applies(Rule::kOneItemSums, device) ? kManyTexelsOfSoftware : 32);
-  return FittingLanes(device, are_many ? 32 : 8, MomentsBytesOfItem());
+int64_t TexelsOf(const NormalizedRuns& runs) {
+  return runs.length * std::max(runs.group_slices, 1);
+}
+
+// Of moments.kernel: two passes over the run, in blocks, four texels a turn and then those that are left.
+int64_t MomentsTurns(const NormalizedRuns& runs, int64_t lanes) {
+  constexpr int64_t kBlock = 1024;  // the kernel's
+  const int64_t slices = std::max(runs.group_slices, 1), each = Tiles(runs.length, lanes);
+  const int64_t ends = LoopOf(0) + LoopOf(0);  // of both loops in a block
+  const int64_t pass = LoopOf(slices, LoopOf(Tiles(each, kBlock), ends) + each / 4 + 3) + LoopOf(lanes);
+  return 2 * pass + LoopOf(slices);
+}
+
+// How many work items should share a run on software devices. On llvmpipe 8 are one vector, and more pay off from about
+// 1000 pixels on (lavapipe: 6 x 64x4x4x64 took 12.4 ms with 32 and 4.5 with 8; 96x96x32 took 5.0 with 32).
+int RunLanesOfSoftware(const NormalizedRuns& runs) {
+  return TexelsOf(runs) >= 1024 ? 32 : 8;
+}
+
+// How many do. One where the rule says so, unless its loops would be too long.
+int RunLanes(const DeviceInfo& device, const NormalizedRuns& runs) {
+  if (Applies(Rule::kOneItemRuns, device) && MomentsTurns(runs, 1) <= MostLoopTurns(device)) return 1;
+  const bool shares_more = !Applies(Rule::kOneItemSums, device) && TexelsOf(runs) >= 32;
+  return FittingLanes(device, shares_more ? 32 : RunLanesOfSoftware(runs), MomentsBytesOfItem());
 }
 
 NormalizedRuns RunsOf(const Node& node, const PlanBuilder& builder) {
@@ -136,15 +154,23 @@ std::optional<std::string> MeanVarianceNormalizationUnsupported(const Graph& gra
   return reason.has_value() ? reason : NotReal(graph, node);
 }
 
+int64_t MeanVarianceTurns(const Graph& graph, const Node& node) {
+  const std::optional<NormalizedRuns> runs =
+      NormalizedRunsOf(graph.value(node.inputs[0]).desc.shape, std::get<MeanVarianceNormalization>(node.op));
+  if (!runs.has_value()) return 0;  // it runs on the CPU
+  return runs->over_channels ? TurnsAlongChannels(Tiles(runs->length, 4))
+                             : MomentsTurns(*runs, RunLanesOfSoftware(*runs));
+}
+
 // `lanes` work items share a pixel's channels or a run of pixels of 4 channels, or one work item makes `rows` pixels.
 std::vector<KernelChoice> MeanVarianceNormalizationCandidates(const Node& node, const PlanBuilder& builder) {
   const NormalizedRuns runs = RunsOf(node, builder);
   const DeviceInfo& device = builder.device();
   if (runs.over_channels) return ChannelChoices(device, builder.ShapeOf(node.inputs[0]));
-  const int64_t texels = runs.length * std::max(runs.group_slices, 1);
-  std::vector<KernelChoice> choices = {{"lanes", 1, 1, RunLanes(device, texels)}};
-  for (int lanes : {1, 8, 32, 128}) {
-    if (lanes <= texels && texels / 2 / lanes <= MostLoopTurns(device)) choices.push_back({"lanes", 1, 1, lanes});
+  std::vector<KernelChoice> choices = {{"lanes", 1, 1, RunLanes(device, runs)}};
+  for (int lanes : {1, 8, 32, kMostSharingItems}) {
+    if (lanes <= TexelsOf(runs) && MomentsTurns(runs, lanes) <= MostLoopTurns(device))
+      choices.push_back({"lanes", 1, 1, lanes});
   }
   return WithoutRepeats(WithFittingLanes(device, std::move(choices), MomentsBytesOfItem()));
 }

@@ -1,9 +1,18 @@
 #include <algorithm>
 
+#include "core/lowering/loop_turns.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"
 
 namespace hearth {
+namespace {
+
+// How far the channels reach that local_response_normalization adds up.
+int32_t ReachOf(const Node& node, const Bhwc& shape) {
+  return std::min(std::get<LocalResponseNormalization>(node.op).radius, shape.c);
+}
+
+}  // namespace
 
 std::optional<std::string> NormalizationUnsupported(const Graph& graph, const Node& node, const Placing&) {
   return NotReal(graph, node);
@@ -29,6 +38,12 @@ Status LowerL2Normalization(const Node& node, PlanBuilder& builder) {
   return builder.Call(node, call);
 }
 
+// Over the channels around those of a texel.
+int64_t LocalResponseTurns(const Graph& graph, const Node& node) {
+  const Bhwc shape = ToBhwc(graph.value(node.inputs[0]).desc.shape);
+  return LoopOf(std::min(int64_t{shape.c}, 4 + 2 * int64_t{ReachOf(node, shape)}));
+}
+
 Status LowerLocalResponseNormalization(const Node& node, PlanBuilder& builder) {
   const auto& norm = std::get<LocalResponseNormalization>(node.op);
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
@@ -40,7 +55,7 @@ Status LowerLocalResponseNormalization(const Node& node, PlanBuilder& builder) {
   call.scalars = {{"PIXELS", static_cast<int32_t>(shape.pixels())},
                   {"LINE", lines.length},
                   {"C", shape.c},
-                  {"RADIUS", std::min(norm.radius, shape.c)},
+                  {"RADIUS", ReachOf(node, shape)},
                   {"BIAS", norm.bias},
                   {"ALPHA", norm.alpha},
                   {"BETA", norm.beta}};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/base/round_up.h"
 #include "core/emit/kernel_library.h"
 #include "core/emit/kernel_limits.h"
 #include "core/graph/ops/axis_split.h"
@@ -53,6 +54,38 @@ ReducedPixels MergePixels(const Shape& shape, uint32_t axes_mask) {
   return merged;
 }
 
+// Work items that share one output texel; 1 where none share.
+int32_t LanesOfReduction(int64_t shared_length, int64_t output_texels) {
+  constexpr int64_t kLongReduction = 128, kVeryLongReduction = 1 << 20, kFewTexels = 1024;
+  // A large reduction to few texels leaves most of a device idle unless work items share it.
+  if (shared_length < kLongReduction || output_texels > kFewTexels) return 1;
+  return shared_length < kVeryLongReduction ? 32 : kMostSharingItems;
+}
+
+// The sizes of the kernel's loops.
+struct Reduction {
+  Bhwc in, out;
+  bool over_channels = false;
+  ReducedPixels pixels;
+  int64_t shared_length = 1;  // of the loop that work items share
+  int32_t lanes = 1;          // how many do, where the device's groups hold so many
+};
+
+Reduction ReductionOf(const Graph& graph, const Node& node) {
+  const Shape& shape = graph.value(node.inputs[0]).desc.shape;
+  const uint32_t axes_mask = std::get<Reduce>(node.op).axes_mask;
+  const int rank = shape.rank();
+  Reduction reduction;
+  reduction.in = ToBhwc(shape);
+  reduction.out = ToBhwc(graph.value(node.outputs[0]).desc.shape);
+  reduction.over_channels = rank > 0 && (axes_mask >> (rank - 1) & 1) != 0;
+  reduction.pixels = MergePixels(shape, axes_mask);
+  reduction.shared_length =
+      int64_t{reduction.pixels.reduced[2].size} * (reduction.over_channels ? reduction.in.slices() : 1);
+  reduction.lanes = LanesOfReduction(reduction.shared_length, reduction.out.pixels() * reduction.out.slices());
+  return reduction;
+}
+
 const char* KindDefine(ReduceKind kind) {
   switch (kind) {
     case ReduceKind::kProd: return "1";
@@ -77,22 +110,29 @@ std::optional<std::string> ReduceUnsupported(const Graph& graph, const Node& nod
   return searches ? WideIntegers(node, placing) : WideResults(graph, node, placing);
 }
 
+// Where channels are reduced, each channel of an output texel is a sum of its own.
+int64_t ReduceTurns(const Graph& graph, const Node& node) {
+  const Reduction reduction = ReductionOf(graph, node);
+  const std::vector<MergedDims>& reduced = reduction.pixels.reduced;
+  const int64_t shared = LoopOf(Tiles(reduction.shared_length, reduction.lanes));
+  const int64_t sum = LoopOf(reduced[0].size, LoopOf(reduced[1].size, shared));
+  const int64_t sums = reduction.over_channels ? LoopOf(4) + std::min(reduction.out.c, 4) * sum : sum;
+  return sums + LoopOf(reduction.lanes);
+}
+
 Status LowerReduce(const Node& node, PlanBuilder& builder) {
   const auto& reduce = std::get<Reduce>(node.op);
   const TensorDesc& desc = builder.graph().value(node.inputs[0]).desc;
-  const Bhwc in = ToBhwc(desc.shape), out = builder.ShapeOf(node.outputs[0]);
-  const int rank = desc.shape.rank();
-  const bool over_channels = rank > 0 && (reduce.axes_mask >> (rank - 1) & 1) != 0;
-  const auto [kept, reduced] = MergePixels(desc.shape, reduce.axes_mask);
-  const int64_t shared_length = int64_t{reduced[2].size} * (over_channels ? in.slices() : 1);
-  const int32_t wanted_lanes = LanesOfReduction(shared_length, out.pixels() * out.slices());
-  const int32_t lanes = FittingLanes(builder.device(), wanted_lanes, ReduceBytesOfItem());
+  const Reduction reduction = ReductionOf(builder.graph(), node);
+  const Bhwc &in = reduction.in, &out = reduction.out;
+  const auto& [kept, reduced] = reduction.pixels;
+  const int32_t lanes = FittingLanes(builder.device(), reduction.lanes, ReduceBytesOfItem());
   const Lines lines = LinesOf(out);
 
   KernelCall call;
   call.kernel = kReduceKernel;
   call.defines = {{"KIND", KindDefine(reduce.kind)},
-                  {"CHANNELS", over_channels ? "1" : "0"},
+                  {"CHANNELS", reduction.over_channels ? "1" : "0"},
                   {"INTEGERS", IsReal(desc) ? "0" : "1"},
                   {"LANES", std::to_string(lanes)}};
   call.tensors =

@@ -1,4 +1,8 @@
+#include <algorithm>
+
+#include "core/base/round_up.h"
 #include "core/graph/ops/unpooling.h"
+#include "core/lowering/loop_turns.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"
 
@@ -42,6 +46,15 @@ Status LowerMaxPoolArgmax2D(const Node& node, PlanBuilder& builder) {
 
 std::optional<std::string> MaxUnpool2DUnsupported(const Graph& graph, const Node& node, const Placing&) {
   return NotReal(graph, node);
+}
+
+// Over the windows that hold a pixel.
+int64_t MaxUnpoolTurns(const Graph& graph, const Node& node) {
+  const auto& unpool = std::get<MaxUnpool2D>(node.op);
+  const Bhwc in = ToBhwc(graph.value(node.inputs[0]).desc.shape);
+  const int64_t high = std::min(int64_t{in.h}, Tiles(unpool.kernel_h, unpool.stride_h));
+  const int64_t across = std::min(int64_t{in.w}, Tiles(unpool.kernel_w, unpool.stride_w));
+  return LoopOf(high, LoopOf(across));
 }
 
 Status LowerMaxUnpool2D(const Node& node, PlanBuilder& builder) {

@@ -146,6 +146,7 @@ constexpr std::array kDeviceRows = {
     RowOf<D, &D::fp16_storage>("fp16 storage", kLimit, kCapability),
     RowOf<D, &D::fp16_arithmetic>("fp16 arithmetic", kLimit, kCapability),
     RowOf<D, &D::unified_memory>("unified memory", kLimit, kCapability),
+    RowOf<D, &D::is_cached_by_host>("cached by host", kLimit, kNoKey),  // where weights are packed, not how
     RowOf<D, &D::compile_grouping>("compile grouping", kLimit, kCapability),
     RowOf<D, &D::binary_cpus>("binary cpus", kLimit, kNoKey),  // kCpusField, of programs alone
     RowOf<D, &D::forced_rules>("rules", "option", kCapability),

@@ -15,6 +15,7 @@
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
 #include "core/graph/quantize.h"
+#include "core/graph/value_bounds.h"
 #include "core/plan/storage.h"
 #include "core/plan/tuning.h"
 
@@ -124,7 +125,10 @@ PlanBuilder::PlanBuilder(const Graph& graph, const DeviceInfo& device, const Low
       read_path_(options.read_path.value_or(DefaultReadPath(device))),
       real_storage_(RealStorage(options.precision, device)),
       decides_indices_(ValuesThatDecideIndices(graph)),
-      reads_(graph.ReadCounts()) {}
+      reads_(graph.ReadCounts()) {
+  if (options.precision != Precision::kFp32 && Applies(Rule::kHalfArithmetic, device))
+    bounds_ = LargestMagnitudes(graph);
+}
 
 KernelChoice PlanBuilder::Choose(const Node& node) const {
   std::vector<KernelChoice> candidates = OpDefOf(node.op).candidates(node, *this);
@@ -262,29 +266,6 @@ Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vecto
       arg.path = AccessPath::kBuffer64;
   }
   return source;
-}
-
-Status PlanBuilder::SetArithmetic(KernelSource& source, std::span<const Operand> operands,
-                                  std::span<const uint32_t> scalars) const {
-  const auto half = std::ranges::find(source.defines, kHalf, &Define::name);
-  // A call for cooperative matrices has set it: their factors always have 16 bits, their sums 32.
-  if (half == source.defines.end() || half->value != "0") return Status::Ok();
-  // Adding four products at once rounds a quarter as often: a sum that decides an index must stay close to exact.
-  const bool decides = std::ranges::any_of(operands, [&](const Operand& operand) {
-    return operand.kind == Operand::Kind::kValue && DecidesIndices(operand.id);
-  });
-  const bool is_float = options_.precision == Precision::kFp32;  // its tolerance allows chained sums
-  if (is_float && !decides && Applies(Rule::kChainedSums, device_)) HEARTH_TRY(SetDefine(source, kChained, "1"));
-  if (is_float || !Applies(Rule::kHalfArithmetic, device_)) return Status::Ok();
-  // Values kept in 32 bits, because an error repeats or decides an index, are multiplied in 32 bits. A bias is added,
-  // not multiplied.
-  for (size_t k = 0; k < source.tensors.size(); ++k) {
-    if (source.tensors[k].name != "bias" && StorageOf(operands[k]) != StorageType::kFloat16) return Status::Ok();
-  }
-  const auto slices = std::ranges::find(source.scalars, "K4", &ScalarArg::name) - source.scalars.begin();
-  const int turns = options_.precision == Precision::kFp16 ? TurnsOf(static_cast<int32_t>(scalars[slices])) : 1;
-  HEARTH_TRY(SetDefine(source, kTurns, std::to_string(turns)));
-  return SetDefine(source, kHalf, "1");
 }
 
 // Devices hold a quantized value as the real number that it represents. The result is clamped to its type's range and

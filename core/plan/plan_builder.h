@@ -213,6 +213,9 @@ class PlanBuilder {
   // Lets a kernel multiply in 16 bits if it can and precision and device ask for it.
   Status SetArithmetic(KernelSource& source, std::span<const Operand> operands,
                        std::span<const uint32_t> scalars) const;
+  // Whether no sum of this many products of the kernel's tensors can leave 16 bits.
+  bool FitsHalfSums(const KernelSource& source, std::span<const Operand> operands, int products) const;
+  float LargestMagnitudeOf(const Operand& operand) const;
   StorageType StorageOf(ValueId value) const;
   StorageType StorageOf(const Operand& operand) const;
   std::vector<EpilogueStep> RoundingToGrid(const KernelSource& source, const std::vector<Operand>& operands) const;
@@ -239,8 +242,9 @@ class PlanBuilder {
   const LowerOptions options_;
   AccessPath read_path_;
   StorageType real_storage_;
-  std::vector<bool> decides_indices_;                                // by value; see index_values.h
-  std::vector<int> reads_;                                           // by value: how often nodes read it
+  std::vector<bool> decides_indices_;  // by value; see index_values.h
+  std::vector<float> bounds_;          // by value, for sums of 16 bits; see value_bounds.h
+  std::vector<int> reads_;             // by value: how often nodes read it
   mutable std::map<std::string, KernelSource, std::less<>> parsed_;  // by name; parsing is half of making a plan
   Plan plan_;
   std::deque<TensorDesc> scratch_;         // ids follow the graph's; a deque, because DescOf returns references

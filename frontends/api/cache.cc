@@ -14,11 +14,6 @@
 namespace hearth {
 namespace {
 
-template <typename T>
-Result<T> AsFound(Result<T> result) {
-  return result.ok() ? std::move(result) : AsDamageOfStore(result.status());
-}
-
 // The fingerprint of the file with this name; the name itself if there is no such file.
 std::string FingerprintOfModel(const std::string& name) {
   std::error_code error;
@@ -75,27 +70,27 @@ Result<std::string> Cache::UsedFolder() const {
 }
 
 Result<std::vector<CacheEntry>> Cache::List(const CacheFilter& filter) const {
-  return AsFound(ListEntries(folder_, filter));
+  return ListEntries(folder_, filter);
 }
 
 Result<CacheEntry> Cache::Show(std::string_view digest_prefix) const {
-  return AsFound(ShowEntry(folder_, digest_prefix));
+  return ShowEntry(folder_, digest_prefix);
 }
 
 Result<CacheStats> Cache::Stats() const {
-  return AsFound(ReadStoreStats(folder_));
+  return ReadStoreStats(folder_);
 }
 
 Result<CacheVerification> Cache::Verify(bool repair) const {
-  return AsFound(VerifyStore(folder_, repair));
+  return VerifyStore(folder_, repair);
 }
 
 Result<RemovedEntries> Cache::Clear(const CacheFilter& filter) const {
-  return AsFound(ClearStore(folder_, filter));
+  return ClearStore(folder_, filter);
 }
 
 Result<RemovedEntries> Cache::Prune(uint64_t max_bytes) const {
-  return AsFound(PruneStore(folder_, max_bytes));
+  return PruneStore(folder_, max_bytes);
 }
 
 std::vector<CacheFinding> Cache::Examine(const CacheServer& server) const {
@@ -110,27 +105,27 @@ std::vector<CacheFinding> Cache::Examine(const CacheServer& server) const {
 }
 
 Result<std::vector<CacheModel>> Cache::Models() const {
-  return AsFound(ListModels(folder_));
+  return ListModels(folder_);
 }
 
 Result<CacheModel> Cache::FindModel(const std::string& model) const {
-  return AsFound(DescribeModel(folder_, FingerprintOfModel(model)));
+  return DescribeModel(folder_, FingerprintOfModel(model));
 }
 
 Status Cache::Pin(const std::string& model, bool is_pinned) const {
-  return AsDamageOfStore(SetPinned(folder_, FingerprintOfModel(model), is_pinned));
+  return SetPinned(folder_, FingerprintOfModel(model), is_pinned);
 }
 
 Result<RemovedEntries> Cache::Remove(const std::string& model) const {
-  return AsFound(RemoveModel(folder_, FingerprintOfModel(model)));
+  return RemoveModel(folder_, FingerprintOfModel(model));
 }
 
 Result<std::vector<CacheQuarantine>> Cache::Quarantine() const {
-  return AsFound(ListQuarantine(folder_));
+  return ListQuarantine(folder_);
 }
 
 Result<uint64_t> Cache::LiftQuarantine() const {
-  return AsFound(hearth::LiftQuarantine(std::filesystem::path(folder_)));
+  return hearth::LiftQuarantine(std::filesystem::path(folder_));
 }
 
 Result<std::vector<WarmResult>> Cache::Warm(const std::vector<std::string>& model_paths,

@@ -222,6 +222,7 @@ std::string BundleExportJson(const BundleExport& bundle, int indent) {
                      {"blob_bytes", bundle.blob_bytes},
                      {"native_entries", bundle.native_entries},
                      {"damaged_entries", bundle.damaged_entries},
+                     {"programs_without_source", bundle.programs_without_source},
                      {"left_out", bundle.left_out},
                      {"devices", JsonOf(bundle.devices)},
                      {"signed_by", bundle.signed_by}};

@@ -53,6 +53,11 @@ bool IsOfDevice(const CacheEntry& program, const DeviceInfo& device) {
   return has("backend", device.backend) && has("device", device.name);
 }
 
+// A plan that is damaged or has just been evicted needs its model, like one that is stale.
+bool IsLostPlan(const Status& status) {
+  return status.code() == StatusCode::kNotFound || status.code() == StatusCode::kMalformedInput;
+}
+
 // The work for one device.
 class DeviceRewarmer {
  public:
@@ -93,6 +98,10 @@ class DeviceRewarmer {
     warmed.status = proof_;
     if (proof_.ok()) {
       const Result<RewarmedPlan> made = RewarmPlan(key, *opened_.device, *cache.store, UsableCpus());
+      if (IsLostPlan(made.status())) {
+        stale_.emplace_back(model, "its plan can't be used: " + made.status().message());
+        return;
+      }
       warmed.status = made.status();
       if (made.ok()) std::tie(warmed.compiled, warmed.loaded) = std::pair(made->compiled, made->loaded);
     }

@@ -30,9 +30,10 @@ bool IsCpu(const std::string& wanted) {
   return name.ok() && *name == "cpu";
 }
 
-// Whether the cache has the plan that this start would make.
+// Whether the cache has the plan that this start would make, and may have its programs.
 Result<bool> IsWarm(SessionData& data) {
-  if (data.store == nullptr) return false;
+  const bool keeps_programs = data.opened.device == nullptr || data.opened.device->takes_binaries();
+  if (data.store == nullptr || !keeps_programs) return false;
   HEARTH_TRY(RequestPlan(data));
   data.plan_request.options.tuned = TableOf(StoredTuning(data.opened.info, *data.store));
   return data.store->Get(PlanKey(data.plan_request)).has_value();

@@ -61,18 +61,42 @@ void AddInterface(const ModelInterface& interface, const ModelOptions& options, 
   for (size_t k = 0; k < interface.outputs.size(); ++k) AddDeclaration(interface.outputs[k], data.outputs[k]);
 }
 
+// Of a value that was made of the scores of an output. The file declares it as it does the scores, but for the last
+// dimension, which the value lacks or Hearth chooses.
+TensorInfo InfoOfMade(const Value& value, const TensorInfo& scores) {
+  TensorInfo info = InfoOf(value);
+  info.declared_shape = scores.declared_shape;
+  if (info.declared_shape.empty()) return info;
+  info.declared_shape.pop_back();
+  if (info.shape.size() == scores.shape.size()) info.declared_shape.push_back(info.shape.back());
+  return info;
+}
+
 // Of an output that became another value. It keeps its position, name and alias.
 void DescribeAgain(size_t output, ModelData& data) {
   TensorInfo& info = data.outputs[output];
-  TensorInfo now = InfoOf(data.graph.value(data.graph.outputs[output]));
+  TensorInfo now = InfoOfMade(data.graph.value(data.graph.outputs[output]), info);
   now.name = std::move(info.name);
   now.alias = std::move(info.alias);
   info = std::move(now);
 }
 
+// By output, for MapClassesOfOutputs. The operators tell the rank and the number of scores if the file does not: these
+// rarely depend on the inputs' sizes, and a mask of one channel stays one. WithShapes refuses shapes where they do.
+std::vector<std::vector<int32_t>> DeclaredOutputs(const ModelData& data) {
+  std::vector<std::vector<int32_t>> all;
+  for (const TensorInfo& output : data.outputs) {
+    std::vector<int32_t>& declared = all.emplace_back(output.declared_shape);
+    if (declared.empty()) declared.assign(output.shape.size(), -1);
+    const bool takes_last = declared.size() == output.shape.size() && !declared.empty() && declared.back() < 0;
+    if (takes_last) declared.back() = output.shape.back();
+  }
+  return all;
+}
+
 Status MapClasses(ModelData& data) {
   data.class_maps = true;
-  for (const size_t output : MapClassesOfOutputs(data.graph)) DescribeAgain(output, data);
+  for (const size_t output : MapClassesOfOutputs(data.graph, DeclaredOutputs(data))) DescribeAgain(output, data);
   return data.graph.Validate();
 }
 
@@ -83,9 +107,11 @@ Status KeepTop(int32_t k, ModelData& data) {
   const std::vector<size_t> changed = KeepTopOfOutputs(data.graph, k);
   for (size_t j = 0; j < changed.size(); ++j) {
     DescribeAgain(changed[j], data);
-    const std::string alias = data.outputs[changed[j]].alias;
-    TensorInfo& places = data.outputs.emplace_back(InfoOf(data.graph.value(data.graph.outputs[data.outputs.size()])));
-    if (!alias.empty()) places.alias = alias + "_indices";
+    TensorInfo places = InfoOf(data.graph.value(data.graph.outputs[data.outputs.size()]));
+    const TensorInfo& best = data.outputs[changed[j]];
+    places.declared_shape = best.declared_shape;
+    if (!best.alias.empty()) places.alias = best.alias + "_indices";
+    data.outputs.push_back(std::move(places));
   }
   return data.graph.Validate();
 }

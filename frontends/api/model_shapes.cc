@@ -37,6 +37,19 @@ Status MakeReshaped(const ModelData& data, const Shapes& shapes, ModelData& made
   return fits.ok() ? fits : Status(StatusCode::kInvalidArgument, fits.message());
 }
 
+// Whether class_maps applies to an output can depend on shapes only where the file leaves its rank or scores open.
+Status CheckSameTypes(const ModelData& before, const ModelData& after) {
+  for (size_t k = 0; k < std::min(before.outputs.size(), after.outputs.size()); ++k) {
+    const TensorInfo &was = before.outputs[k], &is = after.outputs[k];
+    if (was.dtype == is.dtype) continue;
+    return Error(StatusCode::kInvalidArgument,
+                 "output '{}' would be {} instead of {}: the file leaves open whether it has several scores for each "
+                 "pixel, so with class_maps this shape needs the model to be opened with it",
+                 is.name, is.dtype, was.dtype);
+  }
+  return Status::Ok();
+}
+
 }  // namespace
 
 Result<Model> WithShapes(const Model& model, const Shapes& shapes) {
@@ -61,7 +74,9 @@ Result<Model> WithShapes(const Model& model, const Shapes& shapes) {
     if (input != from.inputs.end()) options.input_shapes.erase(input->alias);
     options.input_shapes.insert_or_assign(input != from.inputs.end() ? input->name : name, shape);
   }
-  return ReadModel(std::move(data), options);
+  HEARTH_ASSIGN(Model made, ReadModel(std::move(data), options));
+  if (from.class_maps) HEARTH_TRY(CheckSameTypes(from, made.data()));
+  return made;
 }
 
 }  // namespace hearth

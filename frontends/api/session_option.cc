@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "cache/folder.h"
 #include "core/base/contains.h"
@@ -62,7 +63,7 @@ struct OptionRow {
   }
 };
 
-constexpr int kMostWaitMs = 60000, kMostWaitLimitMs = 86400000, kMostTopK = 1000000;
+constexpr int kMostWaitMs = 60000, kMostWaitLimitMs = 86400000;
 
 // One row per option.
 constexpr OptionRow kRows[] = {
@@ -118,7 +119,9 @@ constexpr OptionRow kRows[] = {
     {{"kept_shapes", "a number"},
      [](SessionOptions& o, std::string_view v) { return SetNumber(v, kMostKeptShapes, o.kept_shapes); }},
     {{"top_k", "a number; 0: all of an output"},
-     [](SessionOptions& o, std::string_view v) { return SetNumber(v, kMostTopK, o.model.top_k); }},
+     [](SessionOptions& o, std::string_view v) {
+       return SetNumber(v, std::numeric_limits<int32_t>::max(), o.model.top_k);
+     }},
     {{"class_maps", "on, off"}, [](SessionOptions& o, std::string_view v) { return SetSwitch(v, o.model.class_maps); }},
     {{"signature", "a name of the model's"},
      [](SessionOptions& o, std::string_view v) { return SetText(v, o.model.signature); }},

@@ -161,6 +161,10 @@ bool AnyOverlap(std::span<const std::span<const std::byte>> inputs, std::span<co
   });
 }
 
+// Each turn rejects what the one before was made from: programs, then the SPIR-V that they were made from again. Not
+// until nothing is left, because a server may give the same entries again.
+constexpr int kMostRestarts = 3;
+
 // Each attempt calls `outputs`. With `takes_frames` inputs that are bound to frames are read from them.
 Status RunAndWait(SessionData& data, const InputSpans& inputs, const std::function<OutputSpans()>& outputs,
                   std::vector<ProfileRow>* profile, bool takes_frames) {
@@ -176,7 +180,9 @@ Status RunAndWait(SessionData& data, const InputSpans& inputs, const std::functi
       return data.runner->Run(inputs, outputs(), profile);
     };
     Status status = run();
-    if (!status.ok() && RestartWithoutStored(data, status)) status = run();
+    for (int turn = 0; turn < kMostRestarts && !status.ok() && RestartWithoutStored(data, status); ++turn) {
+      status = run();
+    }
     HEARTH_TRY(status);
     return KeepStates(data);
   });

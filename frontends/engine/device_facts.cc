@@ -10,6 +10,7 @@ namespace hearth {
 std::map<std::string, std::string> FeaturesOf(const DeviceInfo& info) {
   return {{"vendor", info.vendor},
           {"uuid", info.uuid},
+          {"driver_environment", info.driver_environment},
           {"max_local_size", fmt::format("{}", fmt::join(info.max_local_size, "x"))},
           {"max_local_invocations", std::to_string(info.max_local_invocations)},
           {"local_memory_bytes", std::to_string(info.local_memory_bytes)},

@@ -117,6 +117,10 @@ Status ProveDevice(Device& device, BlobStore& store) {
 }
 
 Result<RewarmedPlan> RewarmPlan(const CacheKey& key, Device& device, BlobStore& store, int threads) {
+  if (!device.takes_binaries()) {
+    return Error(StatusCode::kIoError, "{} has no program binaries, so none can be kept for later starts",
+                 device.info().name);
+  }
   HEARTH_ASSIGN(Plan plan, ReadPlan(key, device.info(), store));
   HEARTH_ASSIGN(const FilesNeeded needed, FilesFor(plan));
   HEARTH_ASSIGN(const Zeros zeros, Zeros::OfBytes(needed.bytes_each));

@@ -22,7 +22,8 @@ struct RewarmedPlan {
   int compiled = 0, loaded = 0;  // programs
 };
 // Loads or compiles the programs of the stored plan with this key. If anything was compiled, runs the plan once on
-// zeros, also for weights (PoCL generates code only then). Stores the result. kMalformedInput: the plan is damaged.
+// zeros, also for weights (PoCL generates code only then). Stores the result. kMalformedInput: the plan is damaged;
+// kIoError: the programs can't be stored.
 Result<RewarmedPlan> RewarmPlan(const CacheKey& plan, Device& device, BlobStore& store, int threads);
 
 }  // namespace hearth

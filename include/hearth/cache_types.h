@@ -141,8 +141,9 @@ struct CacheDevice {
 struct BundleExport {
   std::string folder;  // or file
   uint64_t entries = 0, blob_bytes = 0, native_entries = 0;
-  uint64_t damaged_entries = 0;  // left out
-  uint64_t left_out = 0;         // entries that the bundle of ExportOptions::since has
+  uint64_t damaged_entries = 0;          // left out
+  uint64_t programs_without_source = 0;  // left out: of no use without their SPIR-V, which the cache no longer has
+  uint64_t left_out = 0;                 // entries that the bundle of ExportOptions::since has
   std::vector<CacheDevice> devices;
   std::string signed_by;  // the public key in hex; empty: not signed
 };

@@ -30,7 +30,10 @@ struct ModelOptions {
   int32_t top_k = 0;
   // For segmentation. An output [B, H, W, C] of real numbers, with at least two scores for each of several pixels,
   // gives the int32 map [B, H, W] of the class with the largest score in each pixel; the first of equal scores counts.
-  // The device searches, and only the map crosses to the host. Other outputs stay as they are.
+  // The device searches, and only the map crosses to the host. Other outputs stay as they are. The shape in the file
+  // decides (TensorInfo::declared_shape; -1 counts as several pixels), so input_shapes and Session::Resize change no
+  // output's type or rank. Only if the file lacks the rank or C, those that the operators make count; a Resize that
+  // would then change the type is kInvalidArgument.
   bool class_maps = false;
 };
 

@@ -1,8 +1,10 @@
 """Bundles as files, programs made anew without their models, and programs in two entries, as users see them."""
 
+import contextlib
 import hashlib
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import tarfile
@@ -148,6 +150,15 @@ class WarmFromCache(CachingDevicesTest):
         self.assertEqual([(n["model"], n["device"]) for n in told["needed"]], [(MODEL, self.devices[0])])
         self.assertIn("no plan", told["needed"][0]["reason"])
 
+    def test_a_plan_that_is_damaged_needs_the_model(self):
+        self.run_hearth("cache", "warm", *self.line)
+        with contextlib.closing(sqlite3.connect(self.folder / "cache" / "hearth.db")) as store, store:
+            store.execute("UPDATE blobs SET bytes=zeroblob(length(bytes))"
+                          " WHERE id IN (SELECT id FROM entries WHERE kind='plan')")
+        told = self.run_json("cache", "warm", "--from-cache", "--device", self.devices[0])
+        self.assertEqual([(n["model"], n["device"]) for n in told["needed"]], [(MODEL, self.devices[0])])
+        self.assertIn("damaged", told["needed"][0]["reason"])
+
     def test_a_cache_of_nothing_is_warm(self):
         told = self.run_json("cache", "warm", "--from-cache", "--device", "all")
         self.assertEqual((told["results"], told["needed"]), ([], []))
@@ -196,6 +207,15 @@ class PortableParts(CachingDevicesTest):
         made = self.run_hearth(*self.start, "--expect-warm", expect=1)
         self.assertIn("the cache lacks the source entry", made.stderr)
         self.assert_warm()
+
+    def test_programs_that_an_export_leaves_behind_are_told(self):
+        programs = self.of_kind("program")
+        self.run_hearth("cache", "clear", "--kind", "source", "--yes")
+        told = self.run_json("cache", "export", self.folder / "told.tar", "--kind", "program")
+        self.assertEqual((told["entries"], told["programs_without_source"]), (0, len(programs)))
+        self.assertEqual(told["devices"], [])
+        text = self.run_hearth("cache", "export", self.folder / "text.tar").stdout
+        self.assertIn(f"{len(programs)} programs whose SPIR-V is gone were left out", text)
 
     def test_after_a_driver_update_new_programs_name_the_same_spirv(self):
         sources, programs = self.of_kind("source"), self.of_kind("program")

@@ -225,6 +225,22 @@ class Options(CacheCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("another process keeps", done.stderr)
 
+    def test_a_damaged_cache_is_work_that_failed_and_the_remedy_is_named(self):
+        self.run_model()
+        cache = self.folder / "cache"
+        bundles = self.folder / "bundle.tar", self.folder / "bundle"
+        for line in (["ls"], ["ls", "--model", self.model, "--device", self.device], ["stats"], ["ls", "--by-model"],
+                     ["warm", "--from-cache", "--device", self.device], *(["export", bundle] for bundle in bundles)):
+            for file in cache.glob("hearth.db*"):
+                file.unlink()
+            (cache / "hearth.db").write_bytes(b"x" * 5000)
+            (cache / "hearth.db").chmod(0o600)
+            done = subprocess.run([PROGRAM, "cache", *map(str, line), "--cache", str(cache)], capture_output=True, text=True,
+                                  timeout=TIMEOUT_S, check=False)
+            self.assertEqual(done.returncode, 1, (line, done.stderr))
+            self.assertIn("hearth cache verify --repair", done.stderr, line)
+        self.assertFalse(any(bundle.exists() for bundle in bundles))
+
     def test_a_size_that_is_none_is_wrong_usage(self):
         done = subprocess.run([PROGRAM, "run", str(self.model), "--cache-max-size", "much"], capture_output=True, text=True,
                               timeout=TIMEOUT_S, check=False)

@@ -14,7 +14,9 @@ import cli_case  # noqa: E402
 import flat_model  # noqa: E402
 
 TANH = 28
-NAMES = ("GALLIVM_PERF", "POCL_EXTRA_BUILD_FLAGS")
+# Mesa's OpenGL ES has no binaries under these (the second one is of old versions); its code is the same.
+WITHOUT_BINARIES = ("MESA_SHADER_CACHE_DISABLE", "MESA_GLSL_CACHE_DISABLE")
+NAMES = ("GALLIVM_PERF", "POCL_EXTRA_BUILD_FLAGS", *WITHOUT_BINARIES)
 # A word in the device's driver, the variable, a value under which its compiler makes other code, another driver's one.
 CASES = {"gles": ("llvmpipe", "GALLIVM_PERF", "nopt", {"POCL_EXTRA_BUILD_FLAGS": "-cl-opt-disable"}),
          "opencl": ("PoCL", "POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", {"GALLIVM_PERF": "nopt"})}
@@ -60,6 +62,40 @@ class DriverEnvironment(cli_case.CliTest):
             with self.subTest(device=device):
                 self.assertGreater(self.compiled(device), 0)
                 self.assertEqual(self.compiled(device, foreign), 0)
+
+    def test_a_process_whose_driver_has_no_binaries_leaves_those_of_others_alone(self):
+        case = [device for device, *_ in self.cases() if device.startswith("gles")]
+        if not case:
+            self.skipTest("llvmpipe is not here")
+        line = ("run", self.model, "--device", case[0], "--random-inputs", "1", "--json", "-")
+        self.assertGreater(self.compiled(case[0]), 0)
+        for name in WITHOUT_BINARIES:
+            with self.subTest(variable=name):
+                done = self.run_hearth(*line, variables={name: "true"})
+                self.assertNotIn("warning", done.stderr)  # Mesa itself calls the older name deprecated
+                self.assertEqual(json.loads(done.stdout)["cache"]["rejected"], 0)
+                self.assertEqual(self.compiled(case[0]), 0)
+
+    def test_warming_a_device_that_can_keep_nothing_fails_and_says_why(self):
+        case = [device for device, *_ in self.cases() if device.startswith("gles")]
+        if not case:
+            self.skipTest("llvmpipe is not here")
+        self.compiled(case[0])
+        warm = ("cache", "warm", "--from-cache", "--device", case[0], "--json", "-")
+        self.assertEqual([r["error"] for r in self.run_json(*warm[:-2])["results"]], [""])
+        done = self.run_hearth(*warm, expect=1, variables={WITHOUT_BINARIES[0]: "true"})
+        self.assertRegex(json.loads(done.stdout)["results"][0]["error"], "llvmpipe.* has no program binaries")
+        self.assertEqual(self.compiled(case[0]), 0)
+
+    def test_lists_of_devices_tell_the_environment_and_problem_reports_only_the_names(self):
+        for device, name, value, _ in self.cases():
+            with self.subTest(device=device):
+                listed = json.loads(self.run_hearth("devices", "--json", "-", variables={name: value}).stdout)
+                told = {d["id"]: d["features"]["driver_environment"] for d in listed["devices"] if d["usable"]}
+                self.assertRegex(told[device], rf"\b{name}=[0-9a-f]+")
+                report = self.run_hearth("diagnose", "-", variables={name: value}).stdout
+                self.assertIn(name, json.loads(report)["variables"])
+                self.assertNotIn(told[device], report)
 
     def test_explain_says_that_the_environment_differs_and_shows_no_value(self):
         for device, name, value, _ in self.cases():

@@ -149,6 +149,33 @@ TEST_F(CacheFleet, WhatIsDearerToMakeThanToFetchIsFetchedHoweverMuchItIs) {
   for (int number = 0; number < 8; ++number) EXPECT_TRUE(store.Get(NumberedKey(number)).has_value()) << number;
 }
 
+// A session puts again what it loaded, without saying where from: it must not sign that for those who trust only it.
+TEST_F(CacheFleet, WhatAnotherMachineSignedIsNotSignedAgain) {
+  CountedServer server;
+  const auto machine = [&](uint8_t signs, std::vector<uint8_t> trusts, std::unique_ptr<BlobStore> local) {
+    FleetOptions options;
+    for (const uint8_t number : trusts) options.trusted.push_back(*PublicKeyOf(KeyOf(number)));
+    options.sign_with = KeyOf(signs);
+    options.budget_ms = 60'000;
+    return std::make_unique<FleetStore>(std::move(local), std::make_unique<CountedValues>(server), options);
+  };
+  const CacheKey key = NumberedKey(1, BlobKind::kSource);
+  PutOne(*machine(1, {1}, std::make_unique<MemoryStore>()), key, NumberedBlob(1, 100));
+  const CacheFolder folder, third;
+  for (int session = 0; session < 3; ++session) {  // the first one fetches it, the others have it locally
+    const auto second = machine(2, {1, 2}, folder.Open());
+    for (int put = 0; put < 2; ++put) {
+      PutOne(*second, key, *second->Get(key));
+      second->Flush();
+    }
+    PutOne(*second, NumberedKey(2), NumberedBlob(2, 100));
+  }
+  const auto stranger = machine(3, {2}, third.Open());
+  EXPECT_FALSE(stranger->Get(key)) << "it does not trust the maker";
+  EXPECT_TRUE(stranger->Get(NumberedKey(2)));
+  EXPECT_EQ(machine(3, {1}, std::make_unique<MemoryStore>())->Get(key), NumberedBlob(1, 100));
+}
+
 TEST_F(CacheFleet, AServerThatFailedOnceIsNotAskedAgain) {
   FleetOptions options;
   options.sign_with = KeyOf(1);

@@ -64,6 +64,26 @@ TEST(CacheRevocation, WhatASessionTookBeforeIsNotStoredAfterIt) {
   EXPECT_THAT(session->TakeWarnings(), ElementsAre(HasSubstr("revoked")));
 }
 
+// As sessions do with the sources of programs.
+TEST(CacheRevocation, WhatASessionLoadedAndPutsAgainKeepsItsSigner) {
+  for (const BlobKind kind : {BlobKind::kSource, BlobKind::kWeights}) {
+    const CacheFolder folder;
+    const CacheKey key = NumberedKey(1, kind);
+    const auto bytes = NumberedBlob(1, 1000);
+    const std::string origin = "server " + kKey;
+    const PutRequest request{&key, bytes, 1, origin};
+    folder.Open()->Put({&request, 1});
+    const auto session = folder.Open();
+    PutOne(*session, key, *session->Get(key));
+    EXPECT_THAT(Origins(folder), ElementsAre("server " + kKey));
+    EXPECT_EQ(Revoke(folder, kKey)->entries, 1u);
+    PutOne(*session, key, bytes);
+    EXPECT_TRUE(Origins(folder).empty());
+    PutOne(*session, key, NumberedBlob(2, 1000));
+    EXPECT_THAT(Origins(folder), ElementsAre("here")) << "other bytes";
+  }
+}
+
 TEST(CacheRevocation, OfABatchOnlyWhatTheKeySignedIsLeftOut) {
   const CacheFolder folder;
   const auto session = folder.Open();

@@ -68,7 +68,7 @@ std::vector<Setting> Settings() {
     settings.push_back(
         With(SoftwareDevice(dialect), Precision::kFp32, Preference::kSustainedSpeed, "a software driver for speed"));
   }
-  const auto forced = ForcedRulesFromText("+half_arithmetic").value();
+  const auto forced = ForcedRulesFromText("+unbounded_halves").value();
   for (Dialect dialect : kDialects) {
     for (Precision precision : {Precision::kFp16, Precision::kFp32_16}) {
       settings.push_back(With(Gpu(dialect), precision, Preference::kBalanced, "a GPU that calculates in 16 bits"));

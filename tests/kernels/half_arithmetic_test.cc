@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <string_view>
 
 #include "backends/null/device.h"
 #include "core/device/device_profiles.h"
@@ -19,48 +20,78 @@ namespace {
 
 using testing::OneInputGraph;
 
-DeviceInfo As(const char* profile, Dialect dialect) {
+DeviceInfo As(const char* profile, Dialect dialect, std::string_view rules = "") {
   DeviceInfo driver = NullDeviceInfo();
   driver.type = DeviceType::kCpu;
   driver.dialect = dialect;
   driver.local_memory_bytes = 65536;
   DeviceInfo device = Simulated(driver, *FindDeviceProfile(profile).value());
-  device.forced_rules = ForcedRulesFromText("+half_arithmetic").value();
+  device.forced_rules = ForcedRulesFromText(rules).value();
   return device;
 }
 
-// Of a convolution of this many pixels a side, 1x1 or 3x3.
-int HalfProductsFor(const DeviceInfo& device, Precision precision, int pixels, int window) {
-  const Graph graph = testing::Parsed(fmt::format(
-      "%0 = input : float32[1x{0}x{0}x32] \"x\"\n%1 = constant : float32[32x{1}x{1}x32] \"w\" = fill(pattern)\n"
-      "%2 = conv_2d(%0, %1, none) padding=same : float32[1x{0}x{0}x32] \"y\" node \"conv\"\noutput %2\n",
-      pixels, window));
-  LowerOptions options{.precision = precision};
-  return HalfProductsOf(testing::Lowered(graph, device, options).kernels.at(0));
+struct ProductLayer {
+  int pixels = 14;  // a side
+  int channels = 64;
+  int window = 1;
+  const char* before = "relu6";  // what makes its input
+  const char* weights = "fill(pattern)";
+};
+
+// How many products of the layer one 16-bit sum holds.
+int HalfProductsFor(const DeviceInfo& device, Precision precision, const ProductLayer& layer = {}) {
+  const Graph graph = testing::Parsed(
+      fmt::format("%0 = input : float32[1x{0}x{0}x{1}] \"x\"\n%1 = constant : float32[32x{2}x{2}x{1}] \"w\" = {3}\n"
+                  "%2 = {4}(%0) : float32[1x{0}x{0}x{1}] \"bounded\"\n"
+                  "%3 = conv_2d(%2, %1, none) padding=same : float32[1x{0}x{0}x32] \"y\" node \"conv\"\noutput %3\n",
+                  layer.pixels, layer.channels, layer.window, layer.weights, layer.before));
+  const Plan plan = testing::Lowered(graph, device, {.precision = precision});
+  return HalfProductsOf(plan.kernels.back());
 }
 
 TEST(HalfArithmetic, FollowsThePrecisionOnGpusThatHaveIt) {
   for (const int window : {1, 3}) {
     for (const Dialect dialect : {Dialect::kOpenCl, Dialect::kGles, Dialect::kVulkan}) {
       const DeviceInfo device = As("navi21", dialect);
-      EXPECT_EQ(HalfProductsFor(device, Precision::kFp32, 14, window), 0);
-      EXPECT_EQ(HalfProductsFor(device, Precision::kFp32_16, 14, window), 4);
-      EXPECT_EQ(HalfProductsFor(device, Precision::kFp16, 14, window), 16);
+      EXPECT_EQ(HalfProductsFor(device, Precision::kFp32, {.window = window}), 0);
+      EXPECT_EQ(HalfProductsFor(device, Precision::kFp32_16, {.window = window}), 4);
+      EXPECT_EQ(HalfProductsFor(device, Precision::kFp16, {.window = window}), 16);
+      EXPECT_EQ(HalfProductsFor(As("navi21", dialect, "-half_arithmetic"), Precision::kFp16, {.window = window}), 0);
     }
-    EXPECT_EQ(HalfProductsFor(As("polaris10", Dialect::kVulkan), Precision::kFp16, 14, window), 0);
+    EXPECT_EQ(HalfProductsFor(As("polaris10", Dialect::kVulkan), Precision::kFp16, {.window = window}), 0);
   }
 }
 
 TEST(HalfArithmetic, LeavesWhatIsHeldIn32BitsAlone) {
-  EXPECT_EQ(HalfProductsFor(As("navi21", Dialect::kVulkan), Precision::kFp16, 1, 1), 0);
+  EXPECT_EQ(HalfProductsFor(As("navi21", Dialect::kVulkan), Precision::kFp16, {.pixels = 1}), 0);
 }
+
+TEST(HalfArithmetic, LeavesSumsOfFewChannelsAlone) {
+  EXPECT_EQ(HalfProductsFor(As("navi21", Dialect::kVulkan), Precision::kFp16, {.channels = 60}), 0);
+}
+
+TEST(HalfArithmetic, LeavesSumsThatNothingBoundsAlone) {
+  const ProductLayer layer{.before = "relu"};
+  EXPECT_EQ(HalfProductsFor(As("navi21", Dialect::kVulkan), Precision::kFp16, layer), 0);
+  EXPECT_EQ(HalfProductsFor(As("navi21", Dialect::kVulkan, "+unbounded_halves"), Precision::kFp16, layer), 16);
+}
+
+// 16 * 6 * 200 exceeds 2^14, which mediump can hold; 4 * 6 * 200 does not.
+TEST(HalfArithmetic, LeavesSumsOfLargeWeightsAlone) {
+  const ProductLayer layer{.weights = "fill(200)"};
+  EXPECT_EQ(HalfProductsFor(As("navi21", Dialect::kVulkan), Precision::kFp16, layer), 0);
+  EXPECT_EQ(HalfProductsFor(As("navi21", Dialect::kVulkan), Precision::kFp32_16, layer), 4);
+}
+
+// Software drivers do not do it by themselves, and nothing bounds the inputs.
+constexpr std::string_view kForced = "+half_arithmetic,+unbounded_halves";
 
 class HalfArithmeticOnDevices : public testing::Fp16Device {
  protected:
   void SetUp() override {
     testing::Fp16Device::SetUp();
     if (IsSkipped()) return;
-    opened_.info.forced_rules = ForcedRulesFromText("+half_arithmetic").value();
+    opened_.info.forced_rules = ForcedRulesFromText(kForced).value();
     if (!Applies(Rule::kHalfArithmetic, opened_.info)) GTEST_SKIP() << opened_.id << " does not calculate in 16 bits";
   }
 
@@ -100,7 +131,7 @@ TEST_P(HalfArithmeticOnDevices, GivesOtherBitsThanFloats) {
     EXPECT_TRUE(answers.ok()) << answers.status().message();
     return answers.ok() ? answers->device : std::vector<float>();
   };
-  EXPECT_NE(answer("+half_arithmetic"), answer("-half_arithmetic"));
+  EXPECT_NE(answer(kForced), answer("-half_arithmetic"));
 }
 
 TEST_P(HalfArithmeticOnDevices, KeepsANan) {

@@ -18,14 +18,12 @@ using ProfiledCase = std::tuple<std::string, std::string, std::string>;
 
 class ProfiledModel : public ::testing::TestWithParam<ProfiledCase> {
  protected:
-  // In 16 bits calculated in 16 bits.
   void ExpectTheGolden(const std::string& precision = "fp32") {
     const auto& [model, device, profile] = GetParam();
     const auto manifest = SharedFolder() / "goldens" / model / "manifest.json";
     HEARTH_SKIP_WITHOUT(manifest);
     if (const Status usable = ChooseDevices(device).status(); !usable.ok()) GTEST_SKIP() << usable.message();
     SessionOptions options{.device = device, .simulate = profile, .precision = precision};
-    if (precision != "fp32") options.rules = "+half_arithmetic";
     options.use_cache = false;
     Golden golden = ReadGolden(SharedFolder(), manifest);
     if (precision != "fp32" && golden.outputs[0].dtype != "float32") GTEST_SKIP() << "a quantized model";

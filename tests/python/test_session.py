@@ -504,9 +504,37 @@ def test_the_class_of_each_pixel_is_asked_for_in_three_ways(oracle_models, tmp_p
             assert np.array_equal(maps.run(x)[0], scores.argmax(-1))
     with pytest.raises(hearth.Error, match="class_maps are chosen when the model is read"):
         hearth.Session(hearth.Model(path), class_maps=True, **CPU)
-    for make in (hearth.Model, hearth.Session):
-        with pytest.raises(TypeError, match="class_maps: 'off' is neither True nor False"):
-            make(content, class_maps="off")
+
+
+@pytest.mark.parametrize("name, fine, wrong", [
+    ("class_maps", [None, True, False, np.True_, np.False_], ["on", "off", 1, 0, [True]]),
+    ("top_k", [None, 0, 3, np.int64(3), 2**31 - 1], ["3", 3.0, True, np.True_, [3]]),
+    ("signature", [None, ""], [b"serve", 5, True, ["serve"]]),
+])
+def test_a_file_bytes_and_a_model_take_the_same_options(oracle_models, tmp_path, name, fine, wrong):
+    content, path = oracle_models["log_softmax_rank4.tflite"], tmp_path / "scores.tflite"
+    path.write_bytes(content)
+
+    def made(source):
+        yield lambda **options: hearth.Session(source, **options, **CPU)
+        yield lambda **options: hearth.Session(hearth.Model(source, **options), **CPU)
+
+    for make in (*made(path), *made(content)):
+        for value in fine:
+            has_map = name == "class_maps" and bool(value)
+            with make(**{name: value}) as session:
+                assert session.outputs[0].shape == ((2, 3, 4) if has_map else (2, 3, 4, 8))
+        for value in wrong:
+            with pytest.raises(TypeError, match=f"^{name}: .* is n"):
+                make(**{name: value})
+        for option, value, message in (("top_k", -1, "top_k"), ("signature", "x", "no signature 'x'")):
+            with pytest.raises(hearth.Error, match=message):
+                make(**{option: value})
+
+
+def test_a_switch_of_numpy_is_a_switch(demo):
+    with hearth.Session(demo[0], device="cpu", cache=np.False_, trust_cache_layers=np.False_) as session:
+        assert session.report()["cache"]["path"] == ""
 
 
 def test_a_type_that_numpy_lacks_is_an_error_of_hearths():

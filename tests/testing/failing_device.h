@@ -41,6 +41,7 @@ class CallFault {
   std::function<void(std::span<std::byte>)> spoil_read;
   // Whether dma-bufs are imported, as new memory without their content. Absent: as the inner device does it.
   std::optional<bool> imports_dma_bufs;
+  bool takes_binaries = true;  // false: the device takes none, whatever the inner one does
 
  private:
   std::mutex mutex_;
@@ -58,6 +59,7 @@ class FailingDevice final : public Device {
       : Device(std::move(info)), inner_(inner), fault_(fault), compiler_(std::move(compiler)) {}
 
   std::string portable_compiler() const override { return compiler_; }
+  bool takes_binaries() const override { return fault_.takes_binaries && inner_.takes_binaries(); }
 
  private:
   class Group final : public ProgramGroup {

@@ -104,6 +104,10 @@ TEST(CacheBundle, AProgramWhosePortablePartIsGoneStaysBehind) {
     const Manifest manifest = testing::ManifestOf(carried.bundle);
     EXPECT_EQ(report->entries, manifest.entries.size());
     EXPECT_EQ(std::ranges::count(manifest.entries, BlobKind::kProgram, &ManifestEntry::kind), 1);
+    EXPECT_EQ(report->programs_without_source, 1u);
+    ASSERT_EQ(manifest.devices.size(), 1u) << "the program that stayed behind has another";
+    EXPECT_EQ(manifest.devices[0].driver, "2.0");
+    EXPECT_EQ(report->devices, manifest.devices);
   }
 }
 

@@ -161,6 +161,7 @@ TEST(CacheKeys, EveryPartOfAPlansKeyCountsAndIsNamed) {
       {"", [](PlanCase& c) { c.device.name = "other"; }},
       {"", [](PlanCase& c) { c.device.driver_environment = "other"; }},
       {"", [](PlanCase& c) { c.device.binary_cpus = 7; }},
+      {"", [](PlanCase& c) { c.device.is_cached_by_host = true; }},
   };
   for (size_t k = 0; k < changes.size(); ++k) {
     PlanCase changed;

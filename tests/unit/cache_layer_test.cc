@@ -2,7 +2,10 @@
 #include "cache/bundle.h"
 #include "cache/database.h"
 #include "cache/layer.h"
+#include "cache/layered_store.h"
+#include "cache/reports.h"
 #include "cache/trusted_path.h"
+#include "core/base/sha256.h"
 #include "tests/testing/cache_folder.h"
 
 namespace hearth {
@@ -115,6 +118,20 @@ TEST_F(CacheLayer, GivesNoEntryThatTheManifestDoesNotName) {
   const auto store = OpenLayer({layer.folder, trusted_});
   ASSERT_TRUE(store.ok()) << store.status().message();
   EXPECT_FALSE((*store)->Get(NumberedKey(7)).has_value());
+}
+
+// A session puts again what it loaded, without saying where from.
+TEST_F(CacheLayer, ThatWasRevokedLeavesNothingInTheStoreAboveIt) {
+  const Layer layer(KeyOf(1));
+  const CacheFolder folder;
+  std::vector<std::unique_ptr<BlobStore>> layers;
+  layers.push_back(std::move(OpenLayer({layer.folder, trusted_})).value());
+  LayeredStore store(std::move(layers), folder.Open());
+  PutOne(store, NumberedKey(1), *store.Get(NumberedKey(1)));
+  EXPECT_EQ(ListEntries(folder.path())->at(0).origin, "bundle " + HexOf(trusted_.front()));
+  EXPECT_EQ(ClearStore(folder.path(), {.signed_by = HexOf(trusted_.front())})->entries, 1u);
+  PutOne(store, NumberedKey(1), *store.Get(NumberedKey(1)));
+  EXPECT_TRUE(ListEntries(folder.path())->empty());
 }
 
 TEST(OnlyRootMayWrite, IsSoOfTheSystemsFoldersAndNotOfTemporaryOnes) {

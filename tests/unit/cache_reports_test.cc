@@ -1,4 +1,5 @@
 // The values behind `hearth cache ...`.
+#include "cache/database.h"
 #include "cache/reports.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/memory_store.h"
@@ -76,6 +77,25 @@ TEST(CacheReports, StatsAddUpEntriesAndAllSessionsCounters) {
   EXPECT_EQ(stats->lifetime.misses, 3u);
   EXPECT_EQ(stats->lifetime.bytes_written, 150u);
   EXPECT_EQ(stats->lifetime.milliseconds_saved, 90);
+}
+
+// Sizes that no file has: damage, which `verify` finds.
+TEST(CacheReports, ImpossibleSizesMakeNoOthersImpossible) {
+  const CacheFolder folder;
+  for (int number = 0; number < 4; ++number) PutOne(*folder.Open(), NumberedKey(number), NumberedBlob(number, 100));
+  const auto set_sizes = [&](const std::string& sizes) {
+    auto database = Database::Open(folder.file(), Database::Access::kReadWrite);
+    ASSERT_TRUE(database.ok() && database->Run("UPDATE entries SET size_bytes=" + sizes).ok());
+  };
+  set_sizes("-5");
+  EXPECT_EQ(ReadStoreStats(folder.path())->blob_bytes, 0u);
+  EXPECT_EQ(ListEntries(folder.path())->front().size_bytes, 0u);
+  set_sizes("9223372036854775807");
+  EXPECT_EQ(ReadStoreStats(folder.path())->blob_bytes, UINT64_MAX);
+  const auto removed = ClearStore(folder.path());
+  ASSERT_TRUE(removed.ok()) << removed.status().message();
+  EXPECT_EQ(removed->entries, 4u);
+  EXPECT_EQ(removed->blob_bytes, UINT64_MAX);
 }
 
 TEST(CacheReports, ManyReadOnlyStartsDoNotLetTheLogGrow) {

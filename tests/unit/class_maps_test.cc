@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <random>
 
@@ -24,21 +25,35 @@ using ::testing::HasSubstr;
 
 const ModelOptions kMaps{.class_maps = true};
 
-WrittenTensor Tensor(const std::string& name, const std::vector<int32_t>& shape, wire::TensorType type) {
+WrittenTensor Tensor(const std::string& name, const std::vector<int32_t>& shape, wire::TensorType type,
+                     const std::vector<int32_t>& declared = {}) {
   const bool is_8_bit = type == wire::TensorType_UINT8 || type == wire::TensorType_INT8;
-  return {name, shape, type, is_8_bit ? WrittenQuantization{{0.5f}, {3}} : WrittenQuantization{}};
+  return {.name = name,
+          .shape = shape,
+          .type = type,
+          .quantization = is_8_bit ? WrittenQuantization{{0.5f}, {3}} : WrittenQuantization{},
+          .shape_signature = declared};
 }
 
 // y = max(x, 0), or -x of plain integers.
-std::vector<std::byte> OneOp(const std::vector<int32_t>& shape, wire::TensorType type = wire::TensorType_FLOAT32) {
+std::vector<std::byte> OneOp(const std::vector<int32_t>& shape, wire::TensorType type = wire::TensorType_FLOAT32,
+                             const std::vector<int32_t>& declared = {}) {
   TfliteWriter writer;
-  const int32_t x = writer.AddTensor(Tensor("x", shape, type)), y = writer.AddTensor(Tensor("y", shape, type));
+  const int32_t x = writer.AddTensor(Tensor("x", shape, type, declared));
+  const int32_t y = writer.AddTensor(Tensor("y", shape, type, declared));
   writer.AddOperator(type == kInt ? kNeg : kRelu, {x}, {y});
   return writer.Finish({x}, {y});
 }
 
-TensorInfo FirstOutput(const std::vector<std::byte>& bytes) {
-  const Result<Model> model = Model::FromMemory(bytes, "scores", kMaps);
+// The same with sizes that the file leaves open, for which it has `placeholder`.
+std::vector<std::byte> OpenOp(const std::vector<int32_t>& declared, const std::vector<int32_t>& placeholder) {
+  return OneOp(placeholder, wire::TensorType_FLOAT32, declared);
+}
+
+TensorInfo FirstOutput(const std::vector<std::byte>& bytes, const std::vector<int32_t>& input_shape = {}) {
+  ModelOptions options = kMaps;
+  if (!input_shape.empty()) options.input_shapes["x"] = input_shape;
+  const Result<Model> model = Model::FromMemory(bytes, "scores", options);
   EXPECT_TRUE(model.ok()) << model.status().message();
   return model.ok() ? model->outputs()[0] : TensorInfo();
 }
@@ -63,6 +78,38 @@ TEST(ClassMaps, RowsSingleChannelsAndIntegersStayAsTheyAre) {
   }
   EXPECT_THAT(FirstOutput(OneOp({1, 2, 2, 3}, kInt)).shape, ElementsAre(1, 2, 2, 3));
   EXPECT_THAT(FirstOutput(OneOp({0, 2, 2, 3})).shape, ElementsAre(0, 2, 2, 3));
+}
+
+TEST(ClassMaps, AreOfOutputsThatHaveSeveralPixelsInTheFileWhateverTheirShapeIsNow) {
+  for (const std::vector<int32_t>& shape : {std::vector{1, 1, 1, 3}, {1, 4, 5, 3}, {2, 1, 2, 3}}) {
+    const TensorInfo open = FirstOutput(OpenOp({-1, -1, -1, 3}, {1, 1, 1, 3}), shape);
+    EXPECT_EQ(open.dtype, "int32");
+    EXPECT_EQ(open.shape, std::vector(shape.begin(), shape.end() - 1));
+    EXPECT_THAT(open.declared_shape, ElementsAre(-1, -1, -1));
+    const TensorInfo several = FirstOutput(OneOp({1, 2, 2, 3}), shape);
+    EXPECT_EQ(several.dtype, "int32");
+    EXPECT_EQ(several.shape, open.shape);
+    EXPECT_THAT(several.declared_shape, ElementsAre(1, 2, 2)) << "as in the file";
+    const TensorInfo one = FirstOutput(OneOp({1, 1, 1, 3}), shape);
+    EXPECT_EQ(one.dtype, "float32");
+    EXPECT_EQ(one.shape, shape);
+  }
+  EXPECT_EQ(FirstOutput(OpenOp({1, 1, -1, 3}, {1, 1, 1, 3})).dtype, "int32");
+  EXPECT_EQ(FirstOutput(OpenOp({-1, 1, 1, 3}, {1, 1, 1, 3}), {4, 1, 1, 3}).dtype, "float32")
+      << "only the batch is open";
+}
+
+TEST(ClassMaps, CountTheOperatorsScoresWhereTheFileDoesNot) {
+  EXPECT_EQ(FirstOutput(OpenOp({-1, -1, -1, -1}, {1, 1, 1, 3})).dtype, "int32");
+  EXPECT_EQ(FirstOutput(OpenOp({-1, -1, -1, -1}, {1, 4, 4, 1})).dtype, "float32") << "a mask stays a mask";
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor(Tensor("x", {1, 1, 1, 3}, wire::TensorType_FLOAT32, {1, -1, -1, 3}));
+  const int32_t y = writer.AddTensor({"y", {}});
+  writer.AddOperator(kRelu, {x}, {y});
+  const TensorInfo undeclared = FirstOutput(writer.Finish({x}, {y}));
+  EXPECT_EQ(undeclared.dtype, "int32");
+  EXPECT_THAT(undeclared.shape, ElementsAre(1, 1, 1));
+  EXPECT_TRUE(undeclared.declared_shape.empty());
 }
 
 TEST(ClassMaps, AreAnOptionOfASessionThatReadsTheModel) {
@@ -205,6 +252,77 @@ TEST_P(ClassMapsOnDevice, StayWithOtherShapesAndInClones) {
   for (Session* each : {&session, &clone.value()}) ASSERT_TRUE(each->Run().ok());
   EXPECT_THAT(*session.output<int32_t>(0), ElementsAre(1, 0));
   EXPECT_THAT(*clone->output<int32_t>(0), ElementsAre(1, 0, 2, 1));
+}
+
+TEST_P(ClassMapsOnDevice, StayMapsAndScoresStayScoresWhenASessionChangesItsShapes) {
+  const std::pair<std::vector<std::byte>, bool> files[] = {
+      {OpenOp({1, -1, -1, 3}, {1, 1, 1, 3}), true}, {OneOp({1, 2, 2, 3}), true}, {OneOp({1, 1, 1, 3}), false}};
+  for (const auto& [bytes, has_map] : files) {
+    const Result<Model> model = Model::FromMemory(bytes, "maps", kMaps);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    Session session = Opened(*model);
+    for (const std::vector<int32_t>& shape : {std::vector{1, 1, 2, 3}, {1, 1, 1, 3}, {1, 2, 1, 3}, {1, 1, 2, 3}}) {
+      const Status resized = session.Resize({{"x", shape}});
+      ASSERT_TRUE(resized.ok()) << resized.message();
+      const float x[] = {1, 2, 0, 3, 2, 4};
+      const size_t pixels = static_cast<size_t>(shape[1]) * static_cast<size_t>(shape[2]);
+      ASSERT_TRUE(session.SetInput<float>(0, std::span(x).first(pixels * 3)).ok());
+      ASSERT_TRUE(session.Run().ok());
+      ASSERT_EQ(session.output<int32_t>(0).ok(), has_map) << Shape::FromSpan(shape).ToString();
+      if (has_map) {
+        EXPECT_THAT(*session.output<int32_t>(0), ElementsAreArray(std::array{1, 2}.data(), pixels));
+      } else {
+        EXPECT_THAT(*session.output<float>(0), ElementsAreArray(std::span(x).first(pixels * 3)));
+      }
+    }
+  }
+}
+
+TEST_P(ClassMapsOnDevice, OfNoPixelsAreEmpty) {
+  const Result<Model> model = Model::FromMemory(OpenOp({-1, -1, -1, 3}, {1, 1, 1, 3}), "maps", kMaps);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  Session session = Opened(*model);
+  for (const std::vector<int32_t>& shape : {std::vector{0, 2, 2, 3}, {1, 0, 2, 3}}) {
+    const Status resized = session.Resize({{"x", shape}});
+    ASSERT_TRUE(resized.ok()) << resized.message();
+    EXPECT_EQ(session.outputs()[0].dtype, "int32");
+    EXPECT_EQ(session.outputs()[0].shape, std::vector(shape.begin(), shape.end() - 1));
+    ASSERT_TRUE(session.SetInput<float>(0, {}).ok());
+    ASSERT_TRUE(session.Run().ok());
+    EXPECT_TRUE(session.output<int32_t>(0)->empty());
+  }
+  EXPECT_THAT(session.Resize({{"x", {1, 2, 2, 0}}}).message(), HasSubstr("1x2x2x0 has no element to find"));
+}
+
+TEST_P(ClassMapsOnDevice, RefuseAShapeThatMakesScoresOfAMask) {
+  const Result<Model> model = Model::FromMemory(OpenOp({1, -1, -1, -1}, {1, 1, 2, 1}), "maps", kMaps);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  Session session = Opened(*model);
+  const Status refused = session.Resize({{"x", {1, 1, 2, 3}}});
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(refused.message(), HasSubstr("output 'y' would be int32 instead of float32"));
+  const float x[] = {1, 2};
+  ASSERT_TRUE(session.SetInput<float>(0, x).ok());
+  ASSERT_TRUE(session.Run().ok());
+  EXPECT_THAT(*session.output<float>(0), ElementsAre(1, 2)) << "the session keeps its shapes";
+}
+
+TEST_P(ClassMapsOnDevice, MayBeOfAnInputThatIsAnOutputToo) {
+  TfliteWriter writer;
+  const std::vector<int32_t> placeholder = {1, 1, 1, 3}, declared = {1, -1, -1, 3};
+  const int32_t x = writer.AddTensor(Tensor("x", placeholder, wire::TensorType_FLOAT32, declared));
+  const int32_t y = writer.AddTensor(Tensor("y", placeholder, wire::TensorType_FLOAT32, declared));
+  writer.AddOperator(kNeg, {x}, {y});
+  const Result<Model> model = Model::FromMemory(writer.Finish({x}, {x, y}), "maps", kMaps);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  Session session = Opened(*model);
+  ASSERT_TRUE(session.Resize({{"x", {1, 1, 2, 3}}}).ok());
+  EXPECT_EQ(session.inputs()[0].dtype, "float32");
+  const float pixels[] = {1, 2, 0, 3, 2, 4};
+  ASSERT_TRUE(session.SetInput<float>(0, pixels).ok());
+  ASSERT_TRUE(session.Run().ok());
+  EXPECT_THAT(*session.output<int32_t>(0), ElementsAre(1, 2));
+  EXPECT_THAT(*session.output<int32_t>(1), ElementsAre(2, 1));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, ClassMapsOnDevice, ::testing::ValuesIn(testing::DeviceNames()),

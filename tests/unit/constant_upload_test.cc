@@ -94,7 +94,7 @@ bool ArePackedInPlace(const DeviceInfo& info) {
   return when_packed == expected;
 }
 
-// A mapping of OpenGL ES may be uncached, where packing, which reads what it wrote, would crawl.
+// A mapping may be uncached, where packing, which reads what it wrote, would crawl. Only Vulkan tells.
 TEST(ConstantUpload, PacksInMappedMemoryOnlyWhereTheHostReadsItFast) {
   DeviceInfo info = NullDeviceInfo();
   for (const Dialect dialect : {Dialect::kOpenCl, Dialect::kVulkan, Dialect::kGles}) {
@@ -102,7 +102,10 @@ TEST(ConstantUpload, PacksInMappedMemoryOnlyWhereTheHostReadsItFast) {
     info.dialect = dialect;
     info.unified_memory = true;
     info.type = DeviceType::kIntegratedGpu;
+    EXPECT_EQ(ArePackedInPlace(info), dialect == Dialect::kOpenCl);
+    info.is_cached_by_host = dialect == Dialect::kVulkan;
     EXPECT_EQ(ArePackedInPlace(info), dialect != Dialect::kGles);
+    info.is_cached_by_host = false;
     info.type = DeviceType::kCpu;
     EXPECT_TRUE(ArePackedInPlace(info));
     info.unified_memory = false;

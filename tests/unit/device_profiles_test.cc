@@ -83,6 +83,15 @@ TEST(DeviceProfiles, OfGpusBindWholeBuffersInOpenCl) {
   }
 }
 
+// Ids are of 32 bits there, and nothing else limits the groups of the first dimension.
+TEST(DeviceProfiles, HaveAsManyGroupsInALineAsOpenClCounts) {
+  for (const DeviceProfile& profile : DeviceProfiles()) {
+    if (!profile.opencl) continue;
+    EXPECT_EQ(profile.LimitsIn(Dialect::kOpenCl).max_group_count[0], 0x7fffffffu) << profile.name;
+    EXPECT_EQ(profile.LimitsIn(Dialect::kOpenCl).max_group_count[1], 65535u) << profile.name;
+  }
+}
+
 TEST(DeviceProfiles, NeverGrantMoreThanTheDriverHas) {
   for (const Dialect dialect : kDialectsOfProfiles) {
     DeviceInfo driver = Driver();

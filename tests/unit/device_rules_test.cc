@@ -38,13 +38,14 @@ TEST(DeviceRules, NoneOfASoftwareDriverAppliesToAGpu) {
   }
 }
 
-TEST(DeviceRules, SixteenBitsAreMultipliedOnlyIfForcedAndWhereTheDeviceCan) {
+TEST(DeviceRules, SixteenBitsAreMultipliedOnGpusThatCan) {
   DeviceInfo info = Lavapipe();
-  info.type = DeviceType::kDiscreteGpu;
   info.fp16_storage = info.fp16_arithmetic = true;
-  EXPECT_FALSE(Applies(Rule::kHalfArithmetic, info));
-  info.forced_rules = ForcedRulesFromText("+half_arithmetic").value();
+  EXPECT_FALSE(Applies(Rule::kHalfArithmetic, info)) << "a processor converts each number";
+  info.type = DeviceType::kDiscreteGpu;
   EXPECT_TRUE(Applies(Rule::kHalfArithmetic, info));
+  EXPECT_FALSE(Applies(Rule::kUnboundedHalves, info)) << "only if forced";
+  info.forced_rules = ForcedRulesFromText("+half_arithmetic").value();
   info.fp16_arithmetic = false;
   EXPECT_FALSE(Applies(Rule::kHalfArithmetic, info)) << "the driver has none";
 }

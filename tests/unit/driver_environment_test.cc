@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 using ::testing::Not;
 using testing::SetVariableTo;
 using ::testing::StartsWith;
@@ -77,9 +78,31 @@ TEST(DriverEnvironment, EachVariableIsReadByTheDriversThatKnowIt) {
   EXPECT_THAT(ReadBy(RadvDriver()), Contains("ACO_DEBUG"));
   EXPECT_THAT(ReadBy(RadeonsiDriver()), Contains("AMD_DEBUG"));
   EXPECT_THAT(ReadBy(AnvDriver()), Contains("INTEL_DEBUG"));
-  EXPECT_THAT(ReadBy(IntelOpenClDriver()), Contains("IGC_*"));
-  EXPECT_THAT(ReadBy(AmdOpenClDriver()), Contains("AMD_OCL_BUILD_OPTIONS_APPEND"));
+  EXPECT_THAT(ReadBy(IntelOpenClDriver()), IsSupersetOf({"IGC_*", "CL_CONFIG_*", "VOLCANO_*"}));
+  EXPECT_THAT(ReadBy(AmdOpenClDriver()), IsSupersetOf({"AMD_OCL_BUILD_OPTIONS_APPEND", "GPU_ENABLE_*"}));
   EXPECT_THAT(ReadBy(PoclDriver()), Contains("POCL_EXTRA_BUILD_FLAGS"));
+}
+
+TEST(DriverEnvironment, TheSizeOfAWaveAndTheCompilersOptionsMakeAnotherEnvironment) {
+  for (const auto& [driver, name] :
+       {std::pair(AmdOpenClDriver(), "GPU_ENABLE_WAVE32_MODE"), std::pair(AmdOpenClDriver(), "GPU_ENABLE_LC"),
+        std::pair(AmdOpenClDriver(), "AMD_OCL_SUBST_OBJFILE"), std::pair(AmdOpenClDriver(), "OCL_STUB_PROGRAMS"),
+        std::pair(AmdOpenClDriver(), "AMD_GPU_FORCE_SINGLE_FP_DENORM"), std::pair(RadeonsiDriver(), "R600_DEBUG"),
+        std::pair(IntelOpenClDriver(), "CL_CONFIG_LLVM_OPTIONS"), std::pair(IntelOpenClDriver(), "VOLCANO_CPU_ARCH")}) {
+    const SetVariableTo none(name, std::nullopt);
+    const std::string without = DriverEnvironmentOf(driver);
+    const SetVariableTo set(name, "1");
+    EXPECT_NE(DriverEnvironmentOf(driver), without) << name;
+  }
+}
+
+TEST(DriverEnvironment, AVariableIsADriversByItsWholeNameOrByTheBeginningOfManyNames) {
+  for (const char* name : {"GALLIVM_PERF", "IGC_EnableLoopUnroll", "CL_CONFIG_CPU_TARGET_ARCH"}) {
+    EXPECT_TRUE(IsDriverVariable(name)) << name;
+  }
+  for (const char* name : {"", "GALLIVM", "GALLIVM_PERFECT", "IGC", "AIGC_EnableLoopUnroll", "PATH"}) {
+    EXPECT_FALSE(IsDriverVariable(name)) << name;
+  }
 }
 
 TEST(DriverEnvironment, NoVariableIsReadByTheDriversOfOthers) {

@@ -1,11 +1,15 @@
 // What OpenGL ES drivers say of themselves, by a driver that only answers the first questions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
 
 #include <string>
+#include <thread>
 
 #include "backends/gles/driver_facts.h"
 #include "core/device/device_profiles.h"
+#include "tests/testing/pinned_thread.h"
 #include "tests/testing/set_variable.h"
 
 namespace hearth::gles {
@@ -14,8 +18,13 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-void GetIntegerv(GLenum /*name*/, GLint* value) {
-  *value = 3;  // version 3.3
+GLint& TheNumberOfBinaryFormats() {
+  static GLint number = 1;
+  return number;
+}
+
+void GetIntegerv(GLenum name, GLint* value) {
+  *value = name == GL_NUM_PROGRAM_BINARY_FORMATS ? TheNumberOfBinaryFormats() : 3;  // version 3.3
 }
 
 void GetInteger64v(GLenum /*name*/, GLint64* value) {
@@ -77,6 +86,31 @@ TEST(GlesDriverFacts, TheCpusInASoftwareDriversBinariesStayThoseOfThisProcessWha
   const DeviceInfo simulated = Simulated(facts->info, *FindDeviceProfile("navi21").value());
   EXPECT_EQ(simulated.binary_cpus, facts->info.binary_cpus);
   EXPECT_EQ(FactsOf(OnHardware, false)->info.binary_cpus, 0u);
+}
+
+// llvmpipe asks for the process's CPUs, whichever thread makes it do so.
+TEST(GlesDriverFacts, AThreadThatMayUseOneCpuSeesTheCpusOfTheProcessInBinaries) {
+  TheRenderer() = "llvmpipe (LLVM 15.0.6, 256 bits)";
+  cpu_set_t of_process;
+  ASSERT_EQ(sched_getaffinity(getpid(), sizeof of_process, &of_process), 0);
+  uint32_t seen = 0;
+  std::thread([&seen] {
+    ASSERT_TRUE(testing::PinThisThreadToOneCpu());
+    const Result<DriverFacts> facts = FactsOf(OnTheRenderer, true);
+    ASSERT_TRUE(facts.ok()) << facts.status().message();
+    seen = facts->info.binary_cpus;
+  }).join();
+  EXPECT_EQ(seen, static_cast<uint32_t>(CPU_COUNT(&of_process)));
+}
+
+TEST(GlesDriverFacts, ADriverThatListsNoBinaryFormatTakesNoBinaries) {
+  TheRenderer() = "llvmpipe (LLVM 15.0.6, 256 bits)";
+  for (const GLint number : {0, 1}) {
+    TheNumberOfBinaryFormats() = number;
+    const Result<DriverFacts> facts = FactsOf(OnTheRenderer, true);
+    ASSERT_TRUE(facts.ok()) << facts.status().message();
+    EXPECT_EQ(facts->takes_binaries(), number > 0);
+  }
 }
 
 TEST(GlesDriverFacts, TheDriversEnvironmentIsThatOfTheMomentWhenItWasRead) {

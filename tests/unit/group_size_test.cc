@@ -103,6 +103,8 @@ TEST(PictureGroup, IsAWaveOrWhatTheDeviceTakesOfIt) {
   EXPECT_EQ(PictureGroup(device), (Size{8, 4, 1}));
   device.max_local_size = {1, 1, 1};  // the least that OpenCL's embedded profile guarantees
   EXPECT_EQ(PictureGroup(device), (Size{1, 1, 1}));
+  device.max_local_invocations = 0;
+  EXPECT_EQ(PictureGroup(device), (Size{1, 1, 1})) << "refused later, with the reason";
 }
 
 TEST(FittingGroup, IsTheWantedOneIfTheDeviceTakesItElseWhatHalvingLeaves) {

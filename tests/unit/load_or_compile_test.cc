@@ -36,11 +36,12 @@ TEST(LoadOrCompile, ADriverWithoutBinariesIsToldOfOnceHoweverManyProgramsThereAr
 
 // One start of a plan with these kernels, which share one program on the device.
 MadeAndLoaded StartSet(const std::vector<std::string>& names, MemoryStore& store, bool all_anew = false,
-                       const std::vector<GridClasses>& grids = {}) {
+                       const std::vector<GridClasses>& grids = {}, bool takes_binaries = true) {
   DeviceInfo info = NullDeviceInfo();
   info.compile_grouping = CompileGrouping::kTogether;
   NullDevice null_device(NullDeviceInfo());
   CallFault fault;
+  fault.takes_binaries = takes_binaries;
   FailingDevice device(null_device, fault, info, "");
   std::vector<KernelSource> sources;
   for (const std::string& name : names) sources.push_back(*LoadKernel(name));
@@ -51,6 +52,22 @@ MadeAndLoaded StartSet(const std::vector<std::string>& names, MemoryStore& store
   EXPECT_EQ(MadeAndLoaded(null_device.counts().programs_compiled, null_device.counts().programs_loaded), counts);
   EXPECT_TRUE(StoreFreshPrograms(*programs, store).empty());
   return counts;
+}
+
+// The binaries are for processes in which the driver takes them.
+TEST(LoadOrCompile, ADeviceThatTakesNoBinariesLeavesTheStoredOnesAsTheyAreAndHasNothingToSay) {
+  MemoryStore store;
+  const std::vector<std::string> names = {"softmax", "probe_read"};
+  EXPECT_EQ(StartSet(names, store), MadeAndLoaded(2, 0));
+  store.ResetCounters();
+  const size_t stored = store.entries().size(), uses = store.uses();
+  EXPECT_EQ(StartSet(names, store, false, {}, false), MadeAndLoaded(2, 0));
+  EXPECT_EQ(StartSet({"cumsum"}, store, false, {}, false), MadeAndLoaded(1, 0));
+  EXPECT_EQ(store.counters().hits + store.counters().misses + store.counters().rejected, 0u);
+  EXPECT_EQ(store.entries().size(), stored);
+  EXPECT_EQ(store.uses(), uses);
+  EXPECT_TRUE(store.TakeWarnings().empty());
+  EXPECT_EQ(StartSet(names, store), MadeAndLoaded(0, 2));
 }
 
 // A binary lacks the machine code of grids that were not run, and nothing that is made later gets into it.

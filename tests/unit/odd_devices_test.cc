@@ -9,7 +9,9 @@
 #include "core/device/compute_units.h"
 #include "core/device/device_profiles.h"
 #include "core/device/usable_limits.h"
+#include "core/emit/kernel_limits.h"
 #include "frontends/api/session_data.h"
+#include "hal/binding_layout.h"
 #include "tests/testing/fake_gpu.h"
 
 namespace hearth {
@@ -106,6 +108,23 @@ constexpr OddDevice kOddDevices[] = {
        info.max_buffer_bytes = info.max_binding_bytes = info.max_texel_elements = 0;
      }},
 };
+
+// What moves inputs and outputs is made before it is compared with the limits.
+TEST(OddDevice, ThatReportsNothingRefusesTheKernelsOfTransfersWithAReason) {
+  DeviceInfo nothing;
+  nothing.max_local_size = {0, 0, 0};
+  nothing.max_local_invocations = 0;
+  nothing.max_storage_buffers = 8;
+  const HostTransfer transfer = {
+      .desc = {DType::kUInt8, {1, 7, 5, 3}, {}}, .storage = StorageType::kFloat32, .range = {0, 0, 7 * 5 * 16}};
+  for (const auto& make : {CopyKernel, ReadBytesKernel, WriteBytesKernel}) {
+    const Result<BindingKernel> kernel = make(transfer, nothing);
+    ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+    const Status fits = CheckKernelLimits(kernel->source, nothing);
+    EXPECT_EQ(fits.code(), StatusCode::kResourceExhausted);
+    EXPECT_NE(fits.message().find("work group"), std::string::npos) << fits.message();
+  }
+}
 
 constexpr int kInputHeight = 12, kInputWidth = 9, kInputChannels = 8;
 

@@ -49,11 +49,27 @@ TEST(TopOutputs, OnlyRowsOfMoreScoresAreCutShort) {
   EXPECT_EQ(TopOf(Relu({1, 9}), -1).status().code(), StatusCode::kInvalidArgument);
 }
 
+TEST(TopOutputs, AreDeclaredAsTheFileDeclaresTheScoresButForTheirNumber) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({.name = "x", .shape = {1, 9}, .shape_signature = {-1, 9}});
+  const int32_t y = writer.AddTensor({.name = "y", .shape = {1, 9}, .shape_signature = {-1, 9}});
+  writer.AddOperator(kRelu, {x}, {y});
+  const Result<Model> model = TopOf(writer.Finish({x}, {y}), 2);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  ASSERT_EQ(model->outputs().size(), 2u);
+  for (const TensorInfo& output : model->outputs()) {
+    EXPECT_THAT(output.shape, ElementsAre(1, 2));
+    EXPECT_THAT(output.declared_shape, ElementsAre(-1, 2)) << output.name;
+  }
+}
+
 TEST(TopOutputs, AreAnOptionOfASessionThatReadsTheModel) {
   SessionOptions options;
   ASSERT_TRUE(SetSessionOption(options, "top_k", "5").ok());
   EXPECT_EQ(options.model.top_k, 5);
   EXPECT_FALSE(SetSessionOption(options, "top_k", "-5").ok());
+  EXPECT_TRUE(SetSessionOption(options, "top_k", "2147483647").ok()) << "what ModelOptions takes";
+  EXPECT_FALSE(SetSessionOption(options, "top_k", "2147483648").ok());
   const Result<Model> model = TopOf(Relu({1, 9}), 0);
   ASSERT_TRUE(model.ok());
   EXPECT_THAT(Session::Create(*model, options).status().message(), HasSubstr("when the model is read"));

@@ -2,11 +2,11 @@
 #include "backends/cpu/usable_cpus.h"
 
 #include <gtest/gtest.h>
-#include <sched.h>
 
 #include <thread>
 
 #include "tests/testing/fake_kernel_files.h"
+#include "tests/testing/pinned_thread.h"
 
 namespace hearth {
 namespace {
@@ -109,13 +109,7 @@ TEST(CpuQuota, DamagedFilesAreNoQuota) {
 
 TEST(UsableCpus, AreNoMoreThanTheAffinityOfTheCallingThreadAllows) {
   std::thread([] {
-    cpu_set_t all, one;
-    ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
-    int cpu = 0;
-    while (!CPU_ISSET(cpu, &all)) ++cpu;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    ASSERT_TRUE(testing::PinThisThreadToOneCpu());
     EXPECT_EQ(UsableCpus(), 1);
   }).join();
 }

@@ -1,5 +1,6 @@
 // Dma-bufs as Vulkan memory, linear and with a modifier: on a driver without them, whose functions this test then has
-// itself. Its modifier means that rows lie from the last to the first.
+// itself. Its modifier means that rows lie from the last to the first. Its first type of memory is protected: none can
+// be imported as such.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -94,6 +95,25 @@ VkResult ModifierOf(VkDevice, VkImage, VkImageDrmFormatModifierPropertiesEXT*) {
   return VK_ERROR_UNKNOWN;
 }
 
+// The driver's types behind the protected one.
+void MemoryProperties(VkPhysicalDevice device, VkPhysicalDeviceMemoryProperties* properties) {
+  real_instance.GetPhysicalDeviceMemoryProperties(device, properties);
+  auto& types = properties->memoryTypes;
+  std::copy_backward(types, types + properties->memoryTypeCount, types + properties->memoryTypeCount + 1);
+  ++properties->memoryTypeCount;
+  types[0].propertyFlags |= VK_MEMORY_PROPERTY_PROTECTED_BIT;
+}
+
+void BufferNeeds(VkDevice device, VkBuffer buffer, VkMemoryRequirements* needed) {
+  real_device.GetBufferMemoryRequirements(device, buffer, needed);
+  needed->memoryTypeBits = needed->memoryTypeBits << 1 | 1;
+}
+
+void ImageNeeds(VkDevice device, VkImage image, VkMemoryRequirements* needed) {
+  real_device.GetImageMemoryRequirements(device, image, needed);
+  needed->memoryTypeBits = needed->memoryTypeBits << 1 | 1;
+}
+
 VkResult CreateBuffer(VkDevice device, const VkBufferCreateInfo* info, const VkAllocationCallbacks* callbacks,
                       VkBuffer* buffer) {
   VkBufferCreateInfo asked = *info;
@@ -118,7 +138,9 @@ VkResult CreateImage(VkDevice device, const VkImageCreateInfo* info, const VkAll
 VkResult Allocate(VkDevice device, const VkMemoryAllocateInfo* info, const VkAllocationCallbacks* callbacks,
                   VkDeviceMemory* memory) {
   const auto* import = InChain<VkImportMemoryFdInfoKHR>(info->pNext, VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR);
+  if (info->memoryTypeIndex == 0) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
   VkMemoryAllocateInfo asked = *info;
+  --asked.memoryTypeIndex;
   if (import != nullptr) asked.pNext = nullptr;
   const VkResult result = real_device.AllocateMemory(device, &asked, callbacks, memory);
   if (import != nullptr) descriptors[*memory] = import->fd;
@@ -191,6 +213,7 @@ void SwitchOn() {
                                  real_instance = table;
                                  table.EnumerateDeviceExtensionProperties = Extensions;
                                  table.CreateDevice = CreateDevice;
+                                 table.GetPhysicalDeviceMemoryProperties = MemoryProperties;
                                  table.GetPhysicalDeviceExternalBufferProperties = BufferProperties;
                                  table.GetPhysicalDeviceImageFormatProperties2 = ImageProperties;
                                },
@@ -198,6 +221,8 @@ void SwitchOn() {
                                  real_device = table;
                                  table.GetMemoryFdPropertiesKHR = FdProperties;
                                  table.GetImageDrmFormatModifierPropertiesEXT = ModifierOf;
+                                 table.GetBufferMemoryRequirements = BufferNeeds;
+                                 table.GetImageMemoryRequirements = ImageNeeds;
                                  table.CreateBuffer = CreateBuffer;
                                  table.CreateImage = CreateImage;
                                  table.AllocateMemory = Allocate;

@@ -1,6 +1,6 @@
-// Drivers of other kinds than lavapipe, which stands in for them: memory that is cached but not coherent, limits that
-// no specification allows, and drivers that lack something of Vulkan 1.0. Each test in a process of its own, since the
-// loader reads its variables, and Hearth the driver's functions, once.
+// Drivers of other kinds than lavapipe, which stands in for them: memory that is cached but not coherent or that can't
+// be mapped, limits that no specification allows, and drivers that lack something of Vulkan 1.0. Each test in a process
+// of its own, since the loader reads its variables, and Hearth the driver's functions, once.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -179,7 +179,7 @@ TEST(VulkanMemoryThatIsNotCoherentDeathTest, IsFlushedAndInvalidatedWhereCopiesA
     std::fprintf(stderr, "no device here\n");
     std::_Exit(kRight);
   }
-  bool right = (*device)->info().unified_memory;
+  bool right = (*device)->info().unified_memory && (*device)->info().is_read_fast_by_host();
   right = PassesAllCases(**device) && right && !wrong_range;
   std::fprintf(stderr, "done\n");
   std::_Exit(right ? kRight : kWrong);
@@ -234,8 +234,8 @@ VkResult AllocateOfAHeap(VkDevice device, const VkMemoryAllocateInfo* info, cons
     std::_Exit(kRight);
   }
   const DeviceInfo& info = (*device)->info();
-  const bool is_usable =
-      info.buffer_offset_alignment == 16 && info.subgroup_size == 1 && info.max_buffer_bytes == kHeapBytes;
+  const bool is_usable = info.buffer_offset_alignment == 16 && info.subgroup_size == 1 &&
+                         info.max_buffer_bytes == kHeapBytes && !info.is_cached_by_host;
   const bool right = PassesAllCases(**device) && is_usable;
   std::fprintf(stderr, "done\n");
   std::_Exit(right ? kRight : kWrong);
@@ -244,6 +244,53 @@ VkResult AllocateOfAHeap(VkDevice device, const VkMemoryAllocateInfo* info, cons
 TEST(VulkanDriverWithOddLimitsDeathTest, PassesAllCasesBelowTheOperations) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(RunOdd(), ::testing::ExitedWithCode(kRight), "done|no device here");
+}
+
+// ---- A driver without room for mappings of the buffers that kernels use: only the staging buffers' succeed. ----
+
+std::map<VkBuffer, bool> are_for_kernels;
+std::map<VkDeviceMemory, VkBuffer> bound;
+int refused_mappings = 0;
+
+VkResult CreateBuffer(VkDevice device, const VkBufferCreateInfo* info, const VkAllocationCallbacks* callbacks,
+                      VkBuffer* buffer) {
+  const VkResult result = real_device.CreateBuffer(device, info, callbacks, buffer);
+  are_for_kernels[*buffer] = (info->usage & VK_BUFFER_USAGE_STORAGE_BUFFER_BIT) != 0;
+  return result;
+}
+
+VkResult Bind(VkDevice device, VkBuffer buffer, VkDeviceMemory memory, VkDeviceSize offset) {
+  bound[memory] = buffer;
+  return real_device.BindBufferMemory(device, buffer, memory, offset);
+}
+
+VkResult MapStagingOnly(VkDevice device, VkDeviceMemory memory, VkDeviceSize offset, VkDeviceSize size,
+                        VkMemoryMapFlags flags, void** data) {
+  if (!are_for_kernels[bound[memory]]) return real_device.MapMemory(device, memory, offset, size, flags, data);
+  ++refused_mappings;
+  return VK_ERROR_MEMORY_MAP_FAILED;
+}
+
+[[noreturn]] void RunUnmapped() {
+  vulkan::TheTableFilters().device = [](vulkan::DeviceApi& table) {
+    real_device = table;
+    table.CreateBuffer = CreateBuffer;
+    table.BindBufferMemory = Bind;
+    table.MapMemory = MapStagingOnly;
+  };
+  const auto device = OpenFirst({});
+  if (!device.ok()) {
+    std::fprintf(stderr, "no device here\n");
+    std::_Exit(kRight);
+  }
+  const bool right = PassesAllCases(**device) && refused_mappings > 0;
+  std::fprintf(stderr, "done\n");
+  std::_Exit(right ? kRight : kWrong);
+}
+
+TEST(VulkanDriverThatMapsNoKernelsMemoryDeathTest, PassesAllCasesBelowTheOperations) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(RunUnmapped(), ::testing::ExitedWithCode(kRight), "done|no device here");
 }
 
 // ---- A portability driver, as MoltenVK: in its manifest, and by an extension that it wants switched on. ----

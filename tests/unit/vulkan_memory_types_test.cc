@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/vulkan/memory_types.h"
+#include "backends/vulkan/physical_device.h"
 #include "core/device/device_profiles.h"
 
 namespace hearth::vulkan {
@@ -18,34 +19,70 @@ std::vector<MemoryType> As(const char* profile, const std::vector<MemoryType>& d
   return SimulatedMemoryTypes(driver, FindDeviceProfile(profile).value()->vulkan_memory);
 }
 
-VkMemoryPropertyFlags FirstFor(MemoryUse use, const std::vector<MemoryType>& types, bool unified) {
-  const std::vector<MemoryType> sorted = TypesByFitness(types, 0xff, use, unified);
-  return sorted.empty() ? 0 : sorted.front().flags;
+// The driver with those types as the profile's device.
+DeviceInfo Simulating(const char* profile, const std::vector<MemoryType>& driver = kSoftware) {
+  PhysicalDevice device;
+  device.info.dialect = Dialect::kVulkan;
+  device.info.type = DeviceType::kCpu;
+  device.info.unified_memory = true;
+  device.memory_types = driver;
+  Simulate(*FindDeviceProfile(profile).value(), device);
+  return device.info;
 }
 
 TEST(VulkanMemoryTypes, OfAMaliAreCachedAndFlushed) {
   const std::vector<MemoryType> types = As("mali-g78");
   EXPECT_FALSE(AreCoherent(types));
-  EXPECT_EQ(FirstFor(MemoryUse::kKernels, types, true), kLocal | kVisible | kCached);
+  EXPECT_EQ(PreferredFlags(types, MemoryUse::kKernels, true), kLocal | kVisible | kCached);
 }
 
 TEST(VulkanMemoryTypes, OfAnAdrenoAreCoherentWhereTheyAreUsed) {
   const std::vector<MemoryType> types = As("adreno640");
   EXPECT_FALSE(AreCoherent(types));
-  EXPECT_EQ(FirstFor(MemoryUse::kKernels, types, true), kAll);
+  EXPECT_EQ(PreferredFlags(types, MemoryUse::kKernels, true), kAll);
+}
+
+TEST(VulkanMemoryTypes, OfOtherIntegratedGpusAreSharedAndTheBestCachedOnes) {
+  EXPECT_EQ(PreferredFlags(As("powervr-ge8320"), MemoryUse::kKernels, true), kLocal | kVisible | kCoherent);
+  for (const char* profile : {"intel-uhd620", "apple-m1"})
+    EXPECT_EQ(PreferredFlags(As(profile), MemoryUse::kKernels, true), kAll) << profile;
+}
+
+// Where the shared type has no room, the rest of the same memory is as good, and memory that can't be mapped costs
+// copies.
+TEST(VulkanMemoryTypes, OfAnIntegratedGpuAreMappedBeforeTheyAreLocal) {
+  const std::vector<MemoryType> types = {{kLocal, 0}, {kVisible | kCoherent, 1}, {kAll, 2}};
+  const std::vector<MemoryType> sorted = {{kAll, 2}, {kVisible | kCoherent, 1}, {kLocal, 0}};
+  EXPECT_EQ(TypesByFitness(types, UINT32_MAX, MemoryUse::kKernels, true), sorted);
+}
+
+TEST(VulkanMemoryTypes, ThatAreSpecialFitNothing) {
+  for (const uint32_t special : {VK_MEMORY_PROPERTY_PROTECTED_BIT, VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT,
+                                 VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD}) {
+    const std::vector<MemoryType> types = {{kAll | special, 0}, {kVisible | kCoherent, 1}};
+    for (const MemoryUse use : {MemoryUse::kKernels, MemoryUse::kStaging})
+      EXPECT_EQ(PreferredFlags(types, use, true), kVisible | kCoherent) << special;
+  }
+}
+
+TEST(VulkanMemoryTypes, TellWhetherTheHostReadsWhatIsMappedFast) {
+  for (const char* profile : {"adreno640", "mali-g78", "intel-uhd620", "apple-m1"})
+    EXPECT_TRUE(Simulating(profile).is_read_fast_by_host()) << profile;
+  EXPECT_FALSE(Simulating("powervr-ge8320").is_read_fast_by_host());
+  EXPECT_FALSE(Simulating("navi21").is_read_fast_by_host());
 }
 
 TEST(VulkanMemoryTypes, OfADiscreteGpuAreHiddenForKernelsAndCachedForStaging) {
   for (const char* profile : {"navi21", "polaris10", "turing", "ampere-laptop"}) {
     const std::vector<MemoryType> types = As(profile);
     EXPECT_TRUE(AreCoherent(types)) << profile;
-    EXPECT_EQ(FirstFor(MemoryUse::kKernels, types, false), kLocal) << profile;
-    EXPECT_EQ(FirstFor(MemoryUse::kStaging, types, false), kVisible | kCoherent | kCached) << profile;
+    EXPECT_EQ(PreferredFlags(types, MemoryUse::kKernels, false), kLocal) << profile;
+    EXPECT_EQ(PreferredFlags(types, MemoryUse::kStaging, false), kVisible | kCoherent | kCached) << profile;
   }
 }
 
 TEST(VulkanMemoryTypes, OfTheLeastThatVulkanGuaranteesAreStagedUncached) {
-  EXPECT_EQ(FirstFor(MemoryUse::kStaging, As("vulkan-1.1-minimum"), false), kVisible | kCoherent);
+  EXPECT_EQ(PreferredFlags(As("vulkan-1.1-minimum"), MemoryUse::kStaging, false), kVisible | kCoherent);
 }
 
 TEST(VulkanMemoryTypes, OfAProfileOnlyTakeAwayFromTheDrivers) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cache/entry_row.h"
 #include "cache/folder.h"
 #include "core/base/error.h"
 #include "hearth/cache.h"
@@ -241,7 +242,7 @@ class CacheCommand final : public Verb {
     if (by_size) {
       HEARTH_ASSIGN(const RemovedEntries more, cache.Prune(*max_bytes));
       removed.entries += more.entries;
-      removed.blob_bytes += more.blob_bytes;
+      AddSize(removed.blob_bytes, more.blob_bytes);
     }
     return PrintRemoved(cache, removed);
   }
@@ -261,7 +262,7 @@ class CacheCommand final : public Verb {
     std::string what = fmt::format("the store in {}", cache.folder());
     if (entries.ok()) {
       uint64_t bytes = 0;
-      for (const CacheEntry& entry : *entries) bytes += entry.size_bytes;
+      for (const CacheEntry& entry : *entries) AddSize(bytes, entry.size_bytes);
       what = fmt::format("{} entries ({}) of the cache in {}", entries->size(), BytesText(bytes), cache.folder());
     }
     if (const ExitCode code = ConfirmDeletion(what, yes_, output_); code != ExitCode::kFine) return code;

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include "cache/entry_row.h"
 #include "cache/folder.h"
 #include "core/base/error.h"
 #include "tools/hearth/printing.h"
@@ -78,7 +79,7 @@ std::string TextOf(const std::vector<CacheEntry>& entries) {
   for (const CacheEntry& entry : entries) {
     table.AddRow({entry.kind, Short(entry.digest), BytesText(entry.size_bytes), fmt::format("{:.1f}", entry.cost_ms),
                   TimeText(entry.last_used_ms), AboutText(entry)});
-    total_bytes += entry.size_bytes;
+    AddSize(total_bytes, entry.size_bytes);
   }
   return fmt::format("{}{} entries, {}\n", entries.empty() ? "" : table.ToString(), entries.size(),
                      BytesText(total_bytes));
@@ -213,6 +214,10 @@ std::string TextOf(const BundleExport& bundle) {
                                  BytesText(bundle.blob_bytes), bundle.native_entries,
                                  bundle.signed_by.empty() ? "not signed" : "signed by " + bundle.signed_by);
   if (bundle.damaged_entries > 0) text += fmt::format("{} damaged entries were left out\n", bundle.damaged_entries);
+  if (bundle.programs_without_source > 0) {
+    text += fmt::format("{} programs whose SPIR-V is gone were left out: `hearth cache warm` with their models\n",
+                        bundle.programs_without_source);
+  }
   if (bundle.left_out > 0) text += fmt::format("{} entries of the bundle before were left out\n", bundle.left_out);
   for (const CacheDevice& device : bundle.devices) {
     text += fmt::format("for {} {}, driver {}\n", device.backend, device.name, device.driver);

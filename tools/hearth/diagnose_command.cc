@@ -8,7 +8,9 @@
 #include <fstream>
 #include <vector>
 
+#include "core/base/environment.h"
 #include "core/base/error.h"
+#include "hal/driver_environment.h"
 #include "hearth/cache.h"
 #include "hearth/device.h"
 #include "hearth/graph_builder.h"
@@ -21,27 +23,25 @@
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
 
-extern char** environ;
-
 namespace hearth {
 namespace {
 
-// Variables that change how drivers and Hearth work. Only names are reported: values contain paths.
-constexpr std::array<std::string_view, 16> kVariables = {
+// How variables begin that choose a driver or its folders, or how Hearth works. Those by which drivers make other code
+// have a table (hal/driver_environment.h).
+constexpr std::array<std::string_view, 16> kBeginnings = {
     "HEARTH_",  "MESA_",     "VK_",  "POCL_",  "OCL_ICD_", "OPENCL_",         "LIBGL_",
     "GALLIUM_", "LP_",       "EGL_", "__EGL_", "DISPLAY",  "WAYLAND_DISPLAY", "CUDA_VISIBLE_DEVICES",
     "NVIDIA_",  "LD_PRELOAD"};
 
+// Only names are reported: values contain paths.
 std::vector<std::string> VariablesThatAreSet() {
   std::vector<std::string> names;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const std::string_view name = text.substr(0, text.find('='));
-    const bool matters = std::any_of(kVariables.begin(), kVariables.end(),
-                                     [&](std::string_view known) { return name.starts_with(known); });
-    if (matters) names.emplace_back(name);
+  for (const std::string& variable : VariablesBeginningWith("")) {
+    const std::string name = variable.substr(0, variable.find('='));
+    const bool begins_so =
+        std::ranges::any_of(kBeginnings, [&name](std::string_view beginning) { return name.starts_with(beginning); });
+    if (begins_so || IsDriverVariable(name)) names.push_back(name);
   }
-  std::sort(names.begin(), names.end());
   return names;
 }
 
@@ -108,7 +108,8 @@ Result<Json> DevicesJson(const std::string& profile) {
                  {"reason", WithoutUserData(device.reason)},
                  {"limits", device.features},
                  {"rules", device.rules}};
-    json["limits"].erase("uuid");  // it identifies the machine
+    json["limits"].erase("uuid");                // it identifies the machine
+    json["limits"].erase("driver_environment");  // digests of values, which can be guessed; the names are told above
     if (device.usable) json["self_test"] = SelfTest(device.id, profile);
     list.push_back(std::move(json));
   }

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from hearth._errors import ErrorCode, opened
 from hearth._frame import Frame
 from hearth._shapes import Shapes, shape_lists, whole_size
 
-OptionValue = Union[str, int, bool, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]
+OptionValue = Union[None, str, int, bool, np.bool_, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]
 Inputs = Union[np.ndarray, Frame, Sequence[Any], Mapping[str, Any]]
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 NativeText = Union[str, bytes]
@@ -96,23 +96,45 @@ def native_path(path: Path) -> NativeText:
     return native_text(os.fspath(path))
 
 
-def option_texts(options: Mapping[str, OptionValue]) -> Dict[str, NativeText]:
-    """Options for Hearth: texts by name."""
+def _name(value: Any, role: str) -> NativeText:
+    if not isinstance(value, str):
+        raise TypeError(f"{role}: {value!r} is not a str")
+    return native_text(value)
 
-    def text(name: str, value: OptionValue) -> str:
-        if isinstance(value, bool):
-            return "on" if value else "off"
-        if isinstance(value, (list, tuple)):
-            return (":" if name == "cache_layers" else ",").join(os.fspath(part) for part in value)
-        return str(value) if isinstance(value, (int, np.integer)) else os.fspath(value)  # type: ignore[arg-type]
 
-    return {name: native_text(text(name, value)) for name, value in options.items() if value is not None}
+def _count(value: Any, role: str) -> int:
+    if isinstance(value, (bool, np.bool_)):  # a whole number for Python, and a switch where options are texts
+        raise TypeError(f"{role}: {value!r} is not a whole number")
+    return whole_size(value, role)
 
 
 def _switch(value: Any, role: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{role}: {value!r} is neither True nor False")
     return bool(value)
+
+
+# What is chosen when a model is read, and how it is checked: alike for a file, bytes and hearth.Model.
+_OF_MODEL: Mapping[str, Callable[[Any, str], Any]] = {"signature": _name, "top_k": _count, "class_maps": _switch}
+
+
+def _of_model(options: Mapping[str, Any]) -> Dict[str, Any]:
+    """The options that a model is read with, checked, without those that are None."""
+    return {name: check(options[name], name) for name, check in _OF_MODEL.items() if options.get(name) is not None}
+
+
+def option_texts(options: Mapping[str, OptionValue]) -> Dict[str, NativeText]:
+    """Options for Hearth: texts by name."""
+
+    def text(name: str, value: OptionValue) -> NativeText:
+        if isinstance(value, (bool, np.bool_)):
+            return "on" if value else "off"
+        if isinstance(value, (list, tuple)):
+            return (":" if name == "cache_layers" else ",").join(os.fspath(part) for part in value)
+        return str(value) if isinstance(value, (int, np.integer)) else os.fspath(value)  # type: ignore[arg-type]
+
+    checked = {**options, **_of_model(options)}
+    return {name: native_text(text(name, value)) for name, value in checked.items() if value is not None}
 
 
 class Model:
@@ -122,26 +144,24 @@ class Model:
         self,
         source: Union[str, "os.PathLike[str]", bytes, bytearray, memoryview],
         *,
-        signature: str = "",
+        signature: Optional[str] = None,
         shapes: Optional[Shapes] = None,
-        top_k: int = 0,
-        class_maps: bool = False,
+        top_k: Optional[int] = None,
+        class_maps: Optional[Union[bool, np.bool_]] = None,
     ):
         """Reads a .tflite file (its path) or its bytes.
 
         `signature`: the named function to read; `shapes`: shapes of inputs by name, which set open dimensions or replace
         the file's; `top_k`: outputs with longer rows of scores give only the largest ones and their indices;
-        `class_maps`: outputs with scores for each pixel give the class of each pixel.
+        `class_maps`: outputs with scores for each pixel give the class of each pixel. None is as if it was not given.
         """
-        class_maps = _switch(class_maps, "class_maps")
+        chosen: Dict[str, Any] = {"signature": "", "top_k": 0, "class_maps": False}
+        chosen.update(_of_model({"signature": signature, "top_k": top_k, "class_maps": class_maps}))
         if isinstance(source, (bytes, bytearray, memoryview)):
-            native = _hearth.Model.from_bytes(source, signature, shape_lists(shapes), top_k, class_maps)
+            self._native = _hearth.Model.from_bytes(source, shapes=shape_lists(shapes), **chosen)
         else:
             path = native_path(source)
-            native = opened(
-                path, lambda: _hearth.Model.from_file(path, signature, shape_lists(shapes), top_k, class_maps)
-            )
-        self._native = native
+            self._native = opened(path, lambda: _hearth.Model.from_file(path, shapes=shape_lists(shapes), **chosen))
 
     @classmethod
     def _of(cls, native: "_hearth.Model") -> "Model":
@@ -201,11 +221,10 @@ class Session:
 
         Options by name; hearth.option_names() lists them: device="opencl", precision="fp16", cache=False,
         cache_folder="/tmp/c", model_token="v2", cpu_ops=["softmax"], threads=2, signature="serving_default", ...
+        An option that is None is as if it was not given.
         """
         if isinstance(model, (bytes, bytearray, memoryview)):
-            signature, top_k = str(options.pop("signature", None) or ""), whole_size(options.pop("top_k", 0), "top_k")
-            class_maps = _switch(options.pop("class_maps", False), "class_maps")
-            model = Model(model, signature=signature, shapes=shapes, top_k=top_k, class_maps=class_maps)
+            model = Model(model, shapes=shapes, **{name: options.pop(name, None) for name in _OF_MODEL})
             shapes = None
         if isinstance(model, Model):
             if shapes:

@@ -1,0 +1,61 @@
+// Where bytes came from, so that they keep their origin (PutRequest::origin) when a session that has loaded them puts
+// them again without saying so (hal/load_or_compile.h): revocations must find them, and nobody may sign what others
+// have signed.
+#ifndef HEARTH_CACHE_ENTRY_ORIGIN_H_
+#define HEARTH_CACHE_ENTRY_ORIGIN_H_
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/blob_store.h"
+
+namespace hearth {
+
+// The origin of entries of a bundle with this signer, in hex; empty: nobody signed it.
+std::string BundleOrigin(std::string_view signed_by);
+
+// The origins of entries by the digests of their keys and of their bytes. Texts stay where they are.
+class OriginsOfBytes {
+ public:
+  // What is noted already stays: the same bytes keep their origin.
+  std::string_view Note(const Fingerprint& digest, const Fingerprint& checksum, std::string_view origin) {
+    return origins_.try_emplace({digest, checksum}, origin).first->second;
+  }
+  std::optional<std::string_view> Find(const Fingerprint& digest, const Fingerprint& checksum) const {
+    const auto found = origins_.find({digest, checksum});
+    return found == origins_.end() ? std::nullopt : std::optional<std::string_view>(found->second);
+  }
+
+ private:
+  std::map<std::pair<Fingerprint, Fingerprint>, std::string> origins_;
+};
+
+// Implemented by stores that know where their entries came from.
+class KnowsOrigins {
+ public:
+  // Of bytes that this session read in the store under this key. Empty: made here. nullopt: it did not read them.
+  virtual std::optional<std::string> OriginOf(const CacheKey& key, std::span<const std::byte> bytes) = 0;
+
+ protected:
+  ~KnowsOrigins() = default;
+};
+
+// nullopt also where `store` is null or knows no origins.
+std::optional<std::string> OriginIn(BlobStore* store, const CacheKey& key, std::span<const std::byte> bytes);
+
+// The requests, with the origin that `origin_of` knows where one has none. `texts` holds these origins.
+using FindOrigin = std::function<std::optional<std::string>(const CacheKey&, std::span<const std::byte>)>;
+std::vector<PutRequest> WithOrigins(std::span<const PutRequest> requests, const FindOrigin& origin_of,
+                                    std::deque<std::string>& texts);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_ENTRY_ORIGIN_H_

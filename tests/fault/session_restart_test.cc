@@ -1,0 +1,120 @@
+// A first run that fails because of what the cache held ends well all the same, whichever of the entries is to blame.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "backends/null/device.h"
+#include "frontends/api/next_device.h"
+#include "tests/testing/built_models.h"
+#include "tests/testing/failing_device.h"
+#include "tests/testing/fake_backends.h"
+#include "tests/testing/memory_store.h"
+
+namespace hearth {
+namespace {
+
+using testing::CallFault;
+using testing::FailingDevice;
+using testing::FakeBackendRows;
+using testing::TheFakeBackends;
+
+// No submission of the device ends until an entry of this kind has been rejected.
+class StoreWithABadEntry final : public testing::MemoryStore {
+ public:
+  StoreWithABadEntry(NullDevice& device, BlobKind bad) : device_(device), bad_(bad) {}
+  void Reject(const CacheKey& key, std::string_view reason) override {
+    MemoryStore::Reject(key, reason);
+    ++rejected[key.kind()];
+    if (key.kind() == bad_) device_.NeverEnd(UINT64_MAX);
+  }
+
+  std::map<BlobKind, int> rejected;
+
+ private:
+  NullDevice& device_;
+  BlobKind bad_;
+};
+
+class SessionRestart : public ::testing::Test {
+ protected:
+  SessionRestart() {
+    DeviceInfo info = NullDeviceInfo();
+    info.type = DeviceType::kCpu;  // as a software driver, which passes no self-test
+    TheFakeBackends().first = {{"fake", DeviceType::kCpu, "", [this, info]() -> Result<std::unique_ptr<Device>> {
+                                  return std::unique_ptr<Device>(
+                                      std::make_unique<FailingDevice>(device_, no_fault_, info, "compiler 1"));
+                                }}};
+  }
+  ~SessionRestart() override { TheFakeBackends() = {}; }
+
+  Result<Session> Opened(const std::shared_ptr<BlobStore>& store) {
+    auto data = std::make_unique<SessionData>();
+    data->options.device = "first:0";
+    data->options.start = "ready";
+    data->options.wait_limit_ms = 0;
+    data->options.use_cache = false;  // the store stays
+    data->model = &model_;
+    data->store = store;
+    data->waits = std::make_shared<SessionWaits>();
+    data->backends = FakeBackendRows();
+    return CreateSession(std::move(data));
+  }
+
+  static Status RunOnce(Session& session) {
+    const std::vector<std::byte> input(session.inputs()[0].size_bytes);
+    const Status set = session.SetInput(0, input);
+    return set.ok() ? session.Run() : set;
+  }
+
+  const Model model_ = testing::SumModel();
+  NullDevice device_{NullDeviceInfo()};
+  CallFault no_fault_;
+};
+
+class SessionRestartWithout : public SessionRestart, public ::testing::WithParamInterface<BlobKind> {};
+
+TEST_P(SessionRestartWithout, LeavesOutTheEntryThatIsToBlame) {
+  const auto store = std::make_shared<StoreWithABadEntry>(device_, GetParam());
+  {
+    Result<Session> first = Opened(store);
+    ASSERT_TRUE(first.ok()) << first.status().message();
+    ASSERT_TRUE(RunOnce(*first).ok());
+    first->SaveToCache();
+  }
+  ASSERT_TRUE(store->rejected.empty());
+  Result<Session> session = Opened(store);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  ASSERT_GT(session->report().programs.loaded, 0);
+  device_.NeverEnd(0);
+  const Status ran = RunOnce(*session);
+  EXPECT_TRUE(ran.ok()) << ran.message();
+  EXPECT_GT(store->rejected[BlobKind::kProgram], 0);
+  EXPECT_EQ(store->rejected.contains(BlobKind::kSource), GetParam() == BlobKind::kSource);
+}
+
+INSTANTIATE_TEST_SUITE_P(Entries, SessionRestartWithout, ::testing::Values(BlobKind::kProgram, BlobKind::kSource),
+                         [](const auto& info) { return std::string(BlobKindName(info.param)); });
+
+// A driver that always fails ends in its error, also with a store that gives rejected entries again, as a server may.
+TEST_F(SessionRestart, EndsWhereEveryRunFails) {
+  class Stubborn final : public testing::MemoryStore {
+    void Reject(const CacheKey&, std::string_view) override { ++rejections; }
+
+   public:
+    int rejections = 0;
+  };
+  const auto store = std::make_shared<Stubborn>();
+  {
+    Result<Session> first = Opened(store);
+    ASSERT_TRUE(first.ok() && RunOnce(*first).ok());
+    first->SaveToCache();
+  }
+  Result<Session> session = Opened(store);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  device_.NeverEnd(0);
+  EXPECT_EQ(RunOnce(*session).code(), StatusCode::kInternal);
+  EXPECT_GT(store->rejections, 1);
+}
+
+}  // namespace
+}  // namespace hearth

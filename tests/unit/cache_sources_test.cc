@@ -1,0 +1,179 @@
+// Programs and their sources in a store: where they came from, which get room, and that they come and go together.
+#include <gmock/gmock.h>
+
+#include <deque>
+
+#include "cache/database.h"
+#include "cache/layered_store.h"
+#include "cache/put_order.h"
+#include "cache/reports.h"
+#include "core/base/split_program.h"
+#include "tests/testing/cache_folder.h"
+
+namespace hearth {
+namespace {
+
+using testing::CacheFolder;
+using ::testing::ElementsAre;
+using testing::NumberedBlob;
+using testing::NumberedKey;
+using testing::PutOne;
+
+CacheKey SourceKeyOf(int number) {
+  return NumberedKey(number, BlobKind::kSource);
+}
+std::vector<std::byte> ProgramOf(int number) {
+  return MakeSplitProgram({SourceKeyOf(number), NumberedBlob(number + 100, 9)});
+}
+
+// Puts a program before its source, of this size.
+void PutPair(BlobStore& store, int number, size_t source_bytes, double cost_ms) {
+  const CacheKey program = NumberedKey(number), source = SourceKeyOf(number);
+  const auto named = ProgramOf(number), portable = NumberedBlob(number, source_bytes);
+  const PutRequest requests[] = {{&program, named, cost_ms / 8}, {&source, portable, cost_ms / 8 * 7}};
+  store.Put(requests);
+}
+
+std::vector<std::string> OriginsIn(const CacheFolder& folder) {
+  std::vector<std::string> origins;
+  const auto entries = ListEntries(folder.path());
+  for (const CacheEntry& entry : entries.value()) origins.push_back(entry.origin);
+  return origins;
+}
+
+TEST(CacheSources, ASourceThatALayerHasIsStoredAsTheLayers) {
+  const CacheFolder bundle, folder;
+  PutOne(*bundle.Open(), SourceKeyOf(1), NumberedBlob(1, 1000));
+  std::vector<std::unique_ptr<BlobStore>> layers;
+  layers.push_back(bundle.Open());
+  LayeredStore store(std::move(layers), folder.Open());
+  PutOne(store, SourceKeyOf(1), *store.Get(SourceKeyOf(1)));
+  EXPECT_THAT(OriginsIn(folder), ElementsAre("bundle"));
+  PutOne(store, SourceKeyOf(1), NumberedBlob(9, 1000));
+  EXPECT_THAT(OriginsIn(folder), ElementsAre("here")) << "other bytes";
+}
+
+TEST(CacheSources, TheSameBytesAreNotWrittenAgainAndKeepTheLargerCost) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), SourceKeyOf(1), NumberedBlob(1, 1000), 50);
+  for (const double cost_ms : {3.0, 70.0}) {
+    const auto store = folder.Open();
+    PutOne(*store, SourceKeyOf(1), NumberedBlob(1, 1000), cost_ms);
+    EXPECT_EQ(store->counters().bytes_written, 0u);
+    EXPECT_EQ(store->counters().put_errors, 0u);
+    EXPECT_EQ(ListEntries(folder.path())->front().cost_ms, std::max(cost_ms, 50.0));
+  }
+  const auto store = folder.Open();
+  PutOne(*store, SourceKeyOf(1), NumberedBlob(2, 1000), 1);
+  EXPECT_EQ(store->Get(SourceKeyOf(1)), NumberedBlob(2, 1000));
+}
+
+TEST(CacheSources, ADamagedSourceIsWrittenAgain) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), SourceKeyOf(1), NumberedBlob(1, 1000));
+  ASSERT_TRUE(Database::Open(folder.file(), Database::Access::kReadWrite)->Run("UPDATE blobs SET bytes=x'00'").ok());
+  const auto store = folder.Open();
+  EXPECT_FALSE(store->Get(SourceKeyOf(1)));
+  PutOne(*store, SourceKeyOf(1), NumberedBlob(1, 1000));
+  EXPECT_EQ(store->Get(SourceKeyOf(1)), NumberedBlob(1, 1000));
+}
+
+TEST(CacheSources, ACostlyBinaryGetsTheRoomThatCheapWeightsWouldTake) {
+  const CacheFolder folder;
+  StoreOptions options = folder.options();
+  options.max_bytes = 1 << 20;
+  for (int number = 0; number < 8; ++number) {  // whatever the order of digests
+    const auto store = folder.Open(options);
+    const CacheKey weights = NumberedKey(number, BlobKind::kWeights), binary = NumberedKey(number);
+    {
+      const PutBatch batch(store.get());
+      PutOne(*store, weights, NumberedBlob(number, 600'000), 87);
+      PutOne(*store, binary, NumberedBlob(number, 300'000), 1462);
+    }
+    EXPECT_TRUE(store->Get(binary));
+    EXPECT_FALSE(store->Get(weights));
+    EXPECT_EQ(store->counters().put_errors, 1u);
+  }
+}
+
+TEST(CacheSources, OfPairsThatHaveNoRoomTogetherWholeOnesAreStored) {
+  const CacheFolder folder;
+  StoreOptions options = folder.options();
+  options.max_bytes = 1 << 20;
+  const auto store = folder.Open(options);
+  {
+    const PutBatch batch(store.get());
+    for (int number = 0; number < 5; ++number) PutPair(*store, number, 250'000, 100 * (number + 1));
+  }
+  int stored = 0;
+  for (int number = 0; number < 5; ++number) {
+    const bool has_source = store->Get(SourceKeyOf(number)).has_value();
+    EXPECT_EQ(store->Get(NumberedKey(number)).has_value(), has_source) << number;
+    stored += has_source;
+  }
+  EXPECT_GT(stored, 0);
+  EXPECT_LT(stored, 5);
+  EXPECT_TRUE(store->Get(SourceKeyOf(4))) << "the one that took longest";
+  EXPECT_EQ(store->counters().put_errors, 2u * static_cast<unsigned>(5 - stored));
+}
+
+TEST(CacheSources, AProgramWhoseSourceIsBarredIsBarredWithIt) {
+  const CacheFolder folder;
+  folder.Open().reset();
+  ASSERT_TRUE(Database::Open(folder.file(), Database::Access::kReadWrite)
+                  ->Run(fmt::format("INSERT INTO quarantine VALUES(x'{}', x'{}', 3, 'source', {})",
+                                    SourceKeyOf(1).digest().ToHex(), FingerprintOf(NumberedBlob(1, 1000)).ToHex(),
+                                    std::time(nullptr) * int64_t{1000}))
+                  .ok());
+  const auto store = folder.Open();
+  PutPair(*store, 1, 1000, 8);
+  EXPECT_FALSE(store->Get(SourceKeyOf(1)) || store->Get(NumberedKey(1)));
+  EXPECT_EQ(store->barred_puts().entries, 2u);
+  EXPECT_EQ(store->barred_puts().bytes, 1000 + ProgramOf(1).size());
+  EXPECT_EQ(store->counters().put_errors, 0u);
+}
+
+TEST(CacheSources, ProgramsGoWithASourceThatMakesRoom) {
+  const CacheFolder folder;
+  StoreOptions options = folder.options();
+  options.max_bytes = 1'300'000;
+  PutPair(*folder.Open(options), 1, 300'000, 10);
+  PutPair(*folder.Open(options), 2, 300'000, 10'000);
+  PutOne(*folder.Open(options), NumberedKey(3), NumberedBlob(3, 200'000), 500);
+  PutOne(*folder.Open(options), NumberedKey(4), NumberedBlob(4, 300'000), 500);
+  const auto store = folder.Open(options);
+  EXPECT_FALSE(store->Get(SourceKeyOf(1)) || store->Get(NumberedKey(1)));
+  EXPECT_TRUE(store->Get(SourceKeyOf(2)) && store->Get(NumberedKey(2)));
+  EXPECT_TRUE(store->Get(NumberedKey(3)) && store->Get(NumberedKey(4)));
+}
+
+TEST(CacheSources, ProgramsGoWithASourceThatIsPruned) {
+  const CacheFolder folder;
+  for (int number = 0; number < 6; ++number) PutPair(*folder.Open(), number, 300'000, 10 * (number + 1));
+  PutOne(*folder.Open(), NumberedKey(9), NumberedBlob(9, 1000), 500);
+  ASSERT_TRUE(PruneStore(folder.path(), 1'200'000).ok());
+  const auto store = folder.Open();
+  int stored = 0;
+  for (int number = 0; number < 6; ++number) {
+    const bool has_source = store->Get(SourceKeyOf(number)).has_value();
+    EXPECT_EQ(store->Get(NumberedKey(number)).has_value(), has_source) << number;
+    stored += has_source;
+  }
+  EXPECT_GT(stored, 0);
+  EXPECT_LT(stored, 6);
+  EXPECT_TRUE(store->Get(NumberedKey(9)));
+}
+
+TEST(MostWorthFirst, CountsAProgramWithItsSourceWhichComesFirst) {
+  const Fingerprint source = NumberedKey(1).digest(), program = NumberedKey(2).digest(),
+                    weights = NumberedKey(3).digest();
+  const PutSize entries[] = {{program, source, 10, 200}, {weights, {}, 100, 20'000}, {source, {}, 70, 6000}};
+  EXPECT_THAT(MostWorthFirst(entries), ElementsAre(2, 0, 1));
+  const PutSize costly[] = {{program, source, 10, 200}, {weights, {}, 1000, 20'000}, {source, {}, 70, 6000}};
+  EXPECT_THAT(MostWorthFirst(costly), ElementsAre(1, 2, 0));
+  const PutSize alike[] = {{program, {}, 0, 10}, {weights, {}, std::nan(""), 10}, {source, {}, -5, 10}};
+  EXPECT_THAT(MostWorthFirst(alike), ElementsAre(0, 1, 2));
+}
+
+}  // namespace
+}  // namespace hearth
