@@ -123,6 +123,15 @@ TEST_P(HalfArithmeticOnDevices, IsOffByLittleMoreThanARoundingTo16Bits) {
   }
 }
 
+TEST_P(HalfArithmeticOnDevices, IsOffAsLittleInTransposedConvolutions) {
+  for (const Precision precision : {Precision::kFp32_16, Precision::kFp16}) {
+    OneInputGraph made(kImage, kAroundZero);
+    made.Node(TransposeConv{.height = 18, .width = 22, .stride_h = 2, .stride_w = 2, .padding = {PaddingMode::kSame}},
+              {made.input(), made.Constant({30, 3, 3, 70}, kAroundZero), made.Constant({30})});
+    EXPECT_LT(ErrorOf(made, precision), 4 * 0x1p-11) << PrecisionName(precision);
+  }
+}
+
 TEST_P(HalfArithmeticOnDevices, GivesOtherBitsThanFloats) {
   const auto answer = [&](std::string_view rules) {
     OneInputGraph made = Convolution({30, 3, 3, 70});
