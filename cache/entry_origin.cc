@@ -19,6 +19,7 @@ std::vector<PutRequest> WithOrigins(std::span<const PutRequest> requests, const 
     std::optional<std::string> origin = origin_of(*request.key, request.bytes);
     if (origin && !origin->empty()) request.origin = texts.emplace_back(*std::move(origin));
   }
+  PassOnOrigins(std::span(named));
   return named;
 }
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "cache/needed_source.h"
 #include "core/base/blob_store.h"
 
 namespace hearth {
@@ -51,7 +52,25 @@ class KnowsOrigins {
 // nullopt also where `store` is null or knows no origins.
 std::optional<std::string> OriginIn(BlobStore* store, const CacheKey& key, std::span<const std::byte> bytes);
 
-// The requests, with the origin that `origin_of` knows where one has none. `texts` holds these origins.
+// A program without an origin gets that of its source (needed_source.h), if that is among the entries: whoever made the
+// source decides what the program does. `Entry` has the members key, bytes and origin of a PutRequest.
+template <typename Entry>
+void PassOnOrigins(std::span<Entry> entries) {
+  std::map<Fingerprint, std::string_view> of_sources;
+  for (const Entry& entry : entries) {
+    if (entry.key->kind() == BlobKind::kSource && !entry.origin.empty())
+      of_sources.emplace(entry.key->digest(), entry.origin);
+  }
+  if (of_sources.empty()) return;
+  for (Entry& entry : entries) {
+    const auto source = entry.origin.empty() ? SourceNeededBy(*entry.key, entry.bytes) : std::nullopt;
+    const auto known = source ? of_sources.find(source->digest()) : of_sources.end();
+    if (known != of_sources.end()) entry.origin = known->second;
+  }
+}
+
+// The requests, with the origin that `origin_of` knows where one has none, passed on to programs. `texts` holds these
+// origins.
 using FindOrigin = std::function<std::optional<std::string>(const CacheKey&, std::span<const std::byte>)>;
 std::vector<PutRequest> WithOrigins(std::span<const PutRequest> requests, const FindOrigin& origin_of,
                                     std::deque<std::string>& texts);

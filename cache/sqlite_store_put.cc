@@ -1,14 +1,11 @@
 // Stores entries: at once, or collected in memory until a batch ends or a lock is free.
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "cache/budget.h"
 #include "cache/entry_row.h"
 #include "cache/leftover.h"
-#include "cache/needed_source.h"
-#include "cache/quarantine.h"
 #include "cache/sqlite_store.h"
 #include "cache/store_names.h"
 #include "cache/write_ahead_log.h"
@@ -59,6 +56,7 @@ void SqliteStore::NoteOrigins(std::vector<NewEntry>& entries) {
       origins_.Note(entry.digest, entry.checksum, entry.origin);
     }
   }
+  PassOnOrigins(std::span(entries));
 }
 
 std::optional<std::string> SqliteStore::OriginOf(const CacheKey& key, std::span<const std::byte> bytes) {

@@ -132,9 +132,8 @@ constexpr DeviceRule kRules[] = {
      "1.6 s instead of 2.3)",
      Always, IsOpenClCpu},
     {Rule::kHalfArithmetic, "half_arithmetic",
-     "In fp16 and fp32_16 products and convolutions of 64 or more channels multiply numbers of 16 bits, and in fp16 "
-     "add "
-     "up to 16 such, where activations and weights show that no such sum can leave 16 bits.",
+     "In fp16 and fp32_16 convolutions of 64 or more channels multiply numbers of 16 bits, and in fp16 add up to 16 "
+     "such, where activations and weights show that no such sum can leave 16 bits.",
      "RADV's compiler, Navi 21: a turn of pointwise_tile 4x2 takes 0.60 of the cycles that floats take in fp16, 0.98 "
      "in fp32_16; networks are off by as much as storing them in 16 bits makes them",
      HasHalfArithmetic, IsHardware},

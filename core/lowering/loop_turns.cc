@@ -67,7 +67,7 @@ int64_t PoolArgmaxTurns(const Graph& graph, const Node& node) {
 // more turns than those of a row as a whole.
 int64_t FullyConnectedTurns(const Graph& graph, const Node& node) {
   const int32_t depth = ShapeOf(graph, node, 1)[1], channels = ToBhwc(ShapeOf(graph, node, 0)).c;
-  const bool may_be_pixels = depth % channels == 0 && graph.IsConstant(node.inputs[1]);
+  const bool may_be_pixels = channels > 0 && depth % channels == 0 && graph.IsConstant(node.inputs[1]);
   return may_be_pixels ? LoopOf(1, LoopOf(depth / channels, SumTurns(channels))) : SumTurns(depth);
 }
 

@@ -53,6 +53,27 @@ TEST(CacheSources, ASourceThatALayerHasIsStoredAsTheLayers) {
   EXPECT_THAT(OriginsIn(folder), ElementsAre("here")) << "other bytes";
 }
 
+// A driver's code is what the SPIR-V says: revoking its signer must find both, and nobody else may sign them.
+TEST(CacheSources, AProgramHasTheOriginOfItsSource) {
+  const CacheFolder bundle, folder, imported;
+  PutOne(*bundle.Open(), SourceKeyOf(1), NumberedBlob(1, 1000));
+  std::vector<std::unique_ptr<BlobStore>> layers;
+  layers.push_back(bundle.Open());
+  LayeredStore store(std::move(layers), folder.Open());
+  EXPECT_TRUE(store.Get(SourceKeyOf(1)));
+  PutPair(store, 1, 1000, 8);
+  EXPECT_THAT(OriginsIn(folder), ElementsAre("bundle", "bundle"));
+
+  const CacheKey source = SourceKeyOf(1);
+  const auto bytes = NumberedBlob(1, 1000);
+  const PutRequest signed_source{&source, bytes, 8, "bundle 3f82"};
+  imported.Open()->Put({&signed_source, 1});
+  const auto later = imported.Open();
+  EXPECT_TRUE(later->Get(source));
+  PutPair(*later, 1, 1000, 8);
+  EXPECT_THAT(OriginsIn(imported), ElementsAre("bundle 3f82", "bundle 3f82"));
+}
+
 TEST(CacheSources, TheSameBytesAreNotWrittenAgainAndKeepTheLargerCost) {
   const CacheFolder folder;
   PutOne(*folder.Open(), SourceKeyOf(1), NumberedBlob(1, 1000), 50);

@@ -190,6 +190,13 @@ DeviceInfo DeviceThatEndsLoops(uint32_t group_items) {
   return device;
 }
 
+TEST(LoopTurns, OfAProductOfRowsWithoutElementsAreOneCheck) {
+  Graph graph;
+  const ValueId x = graph.AddValue({"x", {DType::kFloat32, {2, 0}, {}}, {}});
+  const ValueId filter = graph.AddFloatConstant("filter", {3, 0}, {});
+  EXPECT_EQ(FullyConnectedTurns(graph, {FullyConnected{}, {x, filter}, {}, "product"}), 1);
+}
+
 // One item would take 40,000 turns in each of two passes.
 TEST(LoopTurns, LimitTheChoicesForARunWhateverRulesSay) {
   constexpr std::string_view kLongRun =
