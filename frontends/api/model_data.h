@@ -63,7 +63,7 @@ Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& opt
 
 // The same model, from the same bytes, with these shapes by name or alias of an input; the other inputs keep theirs.
 // Errors: as Model::FromFile, kInvalidArgument if the shapes fit no input or operator, or would give an output another
-// type.
+// type or the model other outputs (top_k, class_maps).
 Result<Model> WithShapes(const Model& model, const std::map<std::string, std::vector<int32_t>>& shapes);
 
 // Infers the shapes of a graph that was built, and makes it the model's.

@@ -50,6 +50,15 @@ Status CheckSameTypes(const ModelData& before, const ModelData& after) {
   return Status::Ok();
 }
 
+// Which outputs are rows of more than top_k scores depends on shapes: those that a program has opened must stay.
+Status CheckSameOutputs(const ModelData& before, const ModelData& after) {
+  if (std::ranges::equal(before.outputs, after.outputs, {}, &TensorInfo::name, &TensorInfo::name)) return Status::Ok();
+  return Error(StatusCode::kInvalidArgument,
+               "with top_k={} this shape would give {} outputs instead of {}, since only rows of more scores are "
+               "shortened: the model must be opened with the shape",
+               before.top_k, after.outputs.size(), before.outputs.size());
+}
+
 }  // namespace
 
 Result<Model> WithShapes(const Model& model, const Shapes& shapes) {
@@ -75,6 +84,7 @@ Result<Model> WithShapes(const Model& model, const Shapes& shapes) {
     options.input_shapes.insert_or_assign(input != from.inputs.end() ? input->name : name, shape);
   }
   HEARTH_ASSIGN(Model made, ReadModel(std::move(data), options));
+  if (from.top_k > 0) HEARTH_TRY(CheckSameOutputs(from, made.data()));
   if (from.class_maps) HEARTH_TRY(CheckSameTypes(from, made.data()));
   return made;
 }

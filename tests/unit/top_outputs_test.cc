@@ -124,6 +124,20 @@ TEST_P(TopOutputsOnDevice, OfQuantizedScoresKeepTheirGrid) {
   EXPECT_EQ(session.outputs().size(), 2u) << "the same with other shapes";
 }
 
+TEST_P(TopOutputsOnDevice, RefuseAShapeThatMakesOtherOutputs) {
+  const Result<Model> model = TopOf(Relu({1, 40}), 2);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  Session session = Opened(*model);
+  ASSERT_TRUE(session.Resize({{"x", {1, 9}}}).ok());
+  for (const std::vector<int32_t>& shape : {std::vector{1, 2}, {1, 1}}) {
+    const Status refused = session.Resize({{"x", shape}});
+    EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+    EXPECT_THAT(refused.message(), HasSubstr("would give 1 outputs instead of 2"));
+    EXPECT_EQ(session.outputs()[0].shape, (std::vector{1, 2}));
+    EXPECT_EQ(session.inputs()[0].shape, (std::vector{1, 9}));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, TopOutputsOnDevice, ::testing::ValuesIn(testing::DeviceNames()),
                          [](const auto& info) { return info.param; });
 
