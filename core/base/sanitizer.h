@@ -5,12 +5,15 @@
 
 namespace hearth {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)  // GCC
-inline constexpr bool kHasSanitizer = true;
+#if defined(__SANITIZE_THREAD__)  // GCC
+inline constexpr bool kHasThreadSanitizer = true, kHasSanitizer = true;
+#elif defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kHasThreadSanitizer = false, kHasSanitizer = true;
 #elif defined(__has_feature)
-inline constexpr bool kHasSanitizer = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+inline constexpr bool kHasThreadSanitizer = __has_feature(thread_sanitizer);
+inline constexpr bool kHasSanitizer = kHasThreadSanitizer || __has_feature(address_sanitizer);
 #else
-inline constexpr bool kHasSanitizer = false;
+inline constexpr bool kHasThreadSanitizer = false, kHasSanitizer = false;
 #endif
 
 }  // namespace hearth

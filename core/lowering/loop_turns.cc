@@ -1,6 +1,7 @@
 #include "core/lowering/loop_turns.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "core/base/round_up.h"
@@ -30,11 +31,14 @@ int64_t Along(const Shape& in, int32_t axis) {
   return in.rank() == 0 ? 1 : 4 * int64_t{in[axis < 0 ? axis + in.rank() : axis]};
 }
 
-// Whether groups hold the items that share loops.
-bool GroupsAreLarge(const DeviceInfo& device) {
-  constexpr uint32_t kLocalBytes = 16384;  // the least of GLES and Vulkan; no kernel with lanes takes more
-  return device.max_local_size[0] >= kMostSharingItems && device.max_local_invocations >= kMostSharingItems &&
-         device.local_memory_bytes >= kLocalBytes;
+// By how many times fewer items than wanted may share a loop on this device, at most: FittingLanes (lowering_support.h)
+// halves them until the group and its memory fit.
+int64_t MissingItems(const DeviceInfo& device) {
+  constexpr uint32_t kBytesOfItem =
+      16384 / kMostSharingItems;  // no kernel takes more than the least of GLES and Vulkan
+  const uint32_t items = std::min({device.max_local_size[0], device.max_local_invocations,
+                                   static_cast<uint32_t>(device.local_memory_bytes / kBytesOfItem)});
+  return kMostSharingItems / std::bit_floor(std::clamp<uint32_t>(items, 1, kMostSharingItems));
 }
 
 }  // namespace
@@ -118,8 +122,7 @@ int64_t TurnsAlongChannels(int64_t slices) {
 
 int64_t MostLoopTurns(const DeviceInfo& device) {
   if (!Applies(Rule::kLoopLimit, device)) return std::numeric_limits<int64_t>::max();
-  // In smaller groups an item takes as many times more turns as items are missing: all but one at worst.
-  return GroupsAreLarge(device) ? kMostTurns : kMostTurns / kMostSharingItems;
+  return kMostTurns / MissingItems(device);  // the others take the turns of those that are missing
 }
 
 }  // namespace hearth

@@ -217,6 +217,7 @@ TEST(LoopTurns, LimitTheChoicesForARunWhateverRulesSay) {
 // A loop that 32 items are to share takes 32 times as many turns in a group of one.
 TEST(LoopTurns, AreFewerWhereGroupsDoNotHoldTheItemsThatShareThem) {
   EXPECT_EQ(MostLoopTurns(DeviceThatEndsLoops(128)), 60000);
+  EXPECT_EQ(MostLoopTurns(DeviceThatEndsLoops(48)), 60000 / 4) << "32 share what 128 should";
   DeviceInfo small = DeviceThatEndsLoops(1);
   EXPECT_LE(MostLoopTurns(small), 60000 / 32);
   small.forced_rules = ForcedRulesFromText("-loop_limit").value();
