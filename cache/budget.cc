@@ -35,8 +35,7 @@ Result<std::vector<Victim>> LeastWorthKeeping(Database& database, uint64_t wante
       if (!row) break;
       const Fingerprint digest = FingerprintFrom(rows.Blob(1));
       if (pinned.contains(digest) || is_kept(digest)) continue;
-      victims.push_back({rows.Number(0), static_cast<uint64_t>(std::max<int64_t>(0, rows.Number(2))), digest,
-                         rows.Text(3) == BlobKindName(BlobKind::kSource)});
+      victims.push_back({rows.Number(0), SizeFrom(rows, 2), digest, rows.Text(3) == BlobKindName(BlobKind::kSource)});
       bytes += victims.back().bytes + 1;
     }
     if (candidates >= count) break;

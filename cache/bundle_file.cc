@@ -11,9 +11,9 @@
 
 #include "cache/entry_row.h"
 #include "cache/folder.h"
-#include "cache/held_signal.h"
 #include "cache/tar.h"
 #include "cache/trusted_path.h"
+#include "cache/write_all.h"
 #include "core/base/error.h"
 #include "core/base/text_bytes.h"
 
@@ -138,14 +138,7 @@ BundleFileWriter::~BundleFileWriter() {
 }
 
 Status BundleFileWriter::Write(std::span<const std::byte> bytes) {
-  const HeldSizeSignal held;
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor_.get(), bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return Error(StatusCode::kIoError, "can't write {}: {}", path_.string(), std::strerror(errno));
-    bytes = bytes.subspan(static_cast<size_t>(count));
-  }
-  return Status::Ok();
+  return WriteAll(descriptor_.get(), bytes, path_);
 }
 
 Status BundleFileWriter::AddMember(const std::string& name, std::span<const std::byte> bytes) {

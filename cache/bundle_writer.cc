@@ -15,11 +15,12 @@
 #include "cache/batched_puts.h"
 #include "cache/bundle_file.h"
 #include "cache/folder.h"
-#include "cache/held_signal.h"
 #include "cache/sqlite_store.h"
 #include "cache/trusted_path.h"
+#include "cache/write_all.h"
 #include "core/base/descriptor.h"
 #include "core/base/error.h"
+#include "core/base/text_bytes.h"
 
 namespace hearth {
 namespace {
@@ -138,14 +139,7 @@ class FolderWriter final : public BundleWriter {
     if (!descriptor.is_open()) return CantWrite(file);
     is_claimed_ = true;
     if (::fchmod(descriptor.get(), S_IRUSR | S_IWUSR) != 0) return CantWrite(file);
-    const HeldSizeSignal held;
-    for (size_t at = 0; at < text.size();) {
-      const ssize_t count = ::write(descriptor.get(), text.data() + at, text.size() - at);
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return CantWrite(file);
-      at += static_cast<size_t>(count);
-    }
-    return Status::Ok();
+    return WriteAll(descriptor.get(), BytesOf(text), file);
   }
 
   static Status CantWrite(const fs::path& file) {

@@ -81,7 +81,7 @@ Result<UsedEntries> ReadUsedEntries(Database& database, const UsesOfModels& uses
   while (true) {
     HEARTH_ASSIGN(const bool row, rows.Step());
     if (!row) break;
-    entries[FingerprintFrom(rows.Blob(0))].bytes = static_cast<uint64_t>(std::max<int64_t>(0, rows.Number(1)));
+    entries[FingerprintFrom(rows.Blob(0))].bytes = SizeFrom(rows, 1);
   }
   for (const auto& [model, digests] : uses) {
     for (const Fingerprint& digest : digests) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cache/budget.h"
+#include "cache/entry_row.h"
 #include "cache/leftover.h"
 #include "cache/remove_behind.h"
 #include "cache/store_names.h"
@@ -76,7 +77,7 @@ class StoreCopy {
       HEARTH_ASSIGN(const bool row, sizes.Step());
       if (!row) break;
       end = sizes.Number(0);
-      bytes += static_cast<uint64_t>(std::max<int64_t>(0, sizes.Number(1))) + 1;
+      bytes += SizeFrom(sizes, 1) + 1;
     }
     sizes.Reset();
     // A key that was stored again since an earlier batch has another id now: CatchUp replaces the old entry.

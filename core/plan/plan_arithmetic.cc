@@ -1,5 +1,6 @@
 // The types of a kernel's products and sums: 32 or 16 bits, added one by one or four at once.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -53,6 +54,7 @@ bool PlanBuilder::FitsHalfSums(const KernelSource& source, std::span<const Opera
   for (size_t k = 0; k < source.tensors.size(); ++k) {
     const TensorArg& arg = source.tensors[k];
     if (arg.direction == ArgDirection::kRead && arg.name != "bias") largest *= LargestMagnitudeOf(operands[k]);
+    if (std::isinf(largest)) return false;  // weights, which stand behind, are read only where their input is bounded
   }
   return largest <= kLargestHalf;  // false for NaN
 }
