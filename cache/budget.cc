@@ -1,6 +1,9 @@
 #include "cache/budget.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
 
 #include "cache/entry_row.h"
 #include "cache/models.h"
@@ -9,6 +12,8 @@ namespace hearth {
 namespace {
 
 constexpr int64_t kLeastCandidates = 1024;
+constexpr uint64_t kTreesThatSplit = 6;          // full pages may split when an entry comes, at worst one in each tree
+constexpr uint64_t kSmallEntryBytes = 64 << 10;  // that a limit should at least have room for
 
 // Orders entries by how little they are worth: bytes times the time unused, divided by the time to make them again
 // (hyperbolic caching, Blankstein, Sen, Freedman, USENIX ATC 2017). The additional minute spares entries that were just
@@ -61,6 +66,51 @@ Result<uint64_t> UsedBytes(Database& database) {
   return static_cast<uint64_t>(pages - free_pages) * static_cast<uint64_t>(page_bytes);
 }
 
+Result<LeastSize> LeastSizeOf(Database& database) {
+  LeastSize least;
+  HEARTH_ASSIGN(const int64_t page_number, database.Number("PRAGMA page_size"));
+  HEARTH_ASSIGN(const int64_t trees, database.Number("SELECT count(name) FROM sqlite_schema"));
+  const auto page_bytes = static_cast<uint64_t>(page_number);
+  // Each tree has a page, and so have the list of trees and the map of pages.
+  least.empty_bytes = (static_cast<uint64_t>(trees) + 2) * page_bytes;
+  least.room_bytes = kTreesThatSplit * page_bytes;
+  HEARTH_ASSIGN(const std::set<Fingerprint> pinned, PinnedDigests(database));
+  HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT digest, size_bytes, length(material) FROM entries"));
+  bool has_others = false;
+  while (true) {
+    HEARTH_ASSIGN(const bool row, rows.Step());
+    if (!row) break;
+    const bool is_pinned = pinned.contains(FingerprintFrom(rows.Blob(0)));
+    if (is_pinned) AddSize(least.pinned_bytes, EntryBytes(SizeFrom(rows, 1), SizeFrom(rows, 2), page_bytes));
+    has_others |= !is_pinned;
+    if (has_others && pinned.empty()) break;
+  }
+  least.kept_bytes = least.empty_bytes;
+  AddSize(least.kept_bytes, least.pinned_bytes);
+  if (has_others) return least;
+  HEARTH_ASSIGN(const uint64_t used_bytes, UsedBytes(database));
+  least.kept_bytes = std::max(least.kept_bytes, used_bytes);
+  return least;
+}
+
+std::string WhyTooSmall(const LeastSize& least, uint64_t max_bytes) {
+  if (max_bytes >= least.room_bytes && least.kept_bytes <= max_bytes - least.room_bytes) return "";
+  std::string why = fmt::format("an empty store takes {} bytes", least.empty_bytes);
+  if (least.pinned_bytes > 0) why += fmt::format(", the entries of pinned models {}", least.pinned_bytes);
+  const uint64_t rest_bytes = least.kept_bytes - std::min(least.kept_bytes, least.empty_bytes + least.pinned_bytes);
+  if (rest_bytes > 0) why += fmt::format(", names and records {}", rest_bytes);
+  why += fmt::format(": raise its limit to at least {}M (HEARTH_CACHE_MAX_SIZE or --cache-max-bytes)",
+                     LeastLimitMiB(least));
+  if (least.pinned_bytes > 0) why += ", or unpin a model (`hearth cache pin MODEL --off`)";
+  return why;
+}
+
+uint64_t LeastLimitMiB(const LeastSize& least) {
+  uint64_t bytes = least.kept_bytes;
+  AddSize(bytes, least.room_bytes + kSmallEntryBytes);
+  return (bytes >> 20) + 1;
+}
+
 uint64_t EntryBytes(uint64_t blob_bytes, uint64_t material_bytes, uint64_t page_bytes) {
   // A page of an overflow chain holds 4 bytes less than a page. One page in page_bytes / 5 maps the others.
   const uint64_t blob_pages = blob_bytes / (page_bytes - 4) + 1;
@@ -74,8 +124,7 @@ Result<bool> MakeRoom(Database& database, uint64_t needed_bytes, uint64_t max_by
                       const std::function<bool(const Fingerprint&)>& is_kept, std::set<Fingerprint>& sources) {
   std::set<Fingerprint> deleted_sources;
   HEARTH_ASSIGN(const int64_t page_bytes, database.Number("PRAGMA page_size"));
-  // Full pages may split, at worst one in each tree.
-  const uint64_t wanted_bytes = needed_bytes + 6 * static_cast<uint64_t>(page_bytes);
+  const uint64_t wanted_bytes = needed_bytes + kTreesThatSplit * static_cast<uint64_t>(page_bytes);
   HEARTH_TRY(database.Run("SAVEPOINT room"));
   HEARTH_TRY(SetFutureStampsRight(database));
   while (true) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "cache/database.h"
@@ -17,6 +18,18 @@ inline constexpr double kRowBytes = 512, kLeastCostMs = 0.1;
 
 // The bytes of the file that are in use.
 Result<uint64_t> UsedBytes(Database& database);
+
+// What stays when all that may be evicted is gone. The sizes of pinned entries are upper bounds.
+struct LeastSize {
+  uint64_t empty_bytes = 0, pinned_bytes = 0;
+  uint64_t kept_bytes = 0;  // both, and where nothing may be evicted all that is in use
+  uint64_t room_bytes = 0;  // that MakeRoom leaves beside each new entry
+};
+Result<LeastSize> LeastSizeOf(Database& database);
+// Why such a store has no room for anything new below `max_bytes`, and what helps; empty if it has.
+std::string WhyTooSmall(const LeastSize& least, uint64_t max_bytes);
+// The least limit that leaves room for something new, in MiB.
+uint64_t LeastLimitMiB(const LeastSize& least);
 
 // Stamps from the future would keep entries for ever. They become the time when the entry was made, or now.
 Status SetFutureStampsRight(Database& database);

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -45,7 +44,7 @@ struct ImportRequest {
   bool is_trusted = false;      // accept entries that no trusted key signed
   std::vector<PublicKey> trusted_keys;
   // The revocations in the store before the keys were read (StoreOptions::revocations).
-  std::optional<std::set<Revocation>> revocations;
+  std::optional<KnownRevocations> revocations;
   // Whether to import native entries for this device; empty: import all.
   std::function<bool(const CacheDevice&)> is_wanted;
 };

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <set>
@@ -29,7 +28,7 @@ ManifestEntry Describe(const BundleEntry& entry, Manifest& manifest) {
   described.blob_sha256 = Sha256Of(entry.bytes);
   described.material_sha256 = Sha256Of(BytesOf(entry.key.material()));
   described.material_bytes = entry.key.material().size();
-  described.cost_ms = std::isfinite(entry.cost_ms) ? std::max(entry.cost_ms, 0.0) : 0;
+  described.cost_ms = entry.cost_ms;
   const auto fields = DecodeKeyMaterial(entry.key.material());
   if (const auto device = fields.ok() ? DeviceOf(*fields) : std::nullopt) {
     const auto found = std::ranges::find(manifest.devices, *device);
@@ -75,9 +74,26 @@ struct BundleContent {
   const KnownBlobs& known;                       // what the base has
   std::set<Fingerprint> digests;                 // of the bundle's entries and the base's
   std::map<Fingerprint, Fingerprint> source_of;  // of programs that are of no use without it
+  std::map<Fingerprint, std::string> origin_of;  // of what was not made here
+  std::set<std::string> revoked_keys = {};       // whose entries are left out
   std::set<Fingerprint> damaged;                 // left out
+  std::set<Fingerprint> revoked;                 // left out
   uint64_t without_source = 0;                   // programs left out
 };
+
+// `keys` may be first digits of keys.
+bool IsOfOneOf(const std::set<std::string>& keys, std::string_view origin) {
+  const std::string_view signer = SignerIn(origin);
+  return !signer.empty() && std::ranges::any_of(keys, [&](const std::string& key) { return signer.starts_with(key); });
+}
+
+// Whoever signs a bundle vouches for all of it, and importers then know no other signer of what others have made. So
+// what a revoked key has signed is not signed anew.
+Status FindRevokedKeys(Database& database, BundleContent& content) {
+  HEARTH_ASSIGN(const KnownRevocations known, ReadRevocations(database));
+  for (const auto& [key, number] : known.of_keys) content.revoked_keys.insert(key);
+  return Status::Ok();
+}
 
 // Adds the entry in a row of `kBundleColumns`.
 void AddEntry(Database& database, Statement& row, BundleContent& content) {
@@ -87,6 +103,12 @@ void AddEntry(Database& database, Statement& row, BundleContent& content) {
     return;
   }
   const Fingerprint digest = entry->key.digest();
+  const std::string origin(row.Text(8));
+  if (IsOfOneOf(content.revoked_keys, origin)) {
+    content.revoked.insert(digest);
+    return;
+  }
+  if (!origin.empty()) content.origin_of.emplace(digest, origin);
   content.digests.insert(digest);
   if (const auto source = SourceNeededBy(entry->key, entry->bytes)) content.source_of.emplace(digest, source->digest());
   const auto found = content.known.find(digest);
@@ -140,6 +162,18 @@ Status DescribeEntries(const CacheFilter& filter, Database& database, BundleCont
   return Status::Ok();
 }
 
+void CountOthers(const BundleContent& content, BundleExport& report) {
+  std::set<std::string> keys;
+  for (const ManifestEntry& entry : content.manifest.entries) {
+    const auto origin = content.origin_of.find(entry.digest);
+    if (origin == content.origin_of.end()) continue;
+    ++report.from_others;
+    if (const std::string_view signer = SignerIn(origin->second); !signer.empty()) keys.emplace(signer);
+  }
+  report.other_keys.assign(keys.begin(), keys.end());
+  report.revoked_entries = content.revoked.size();
+}
+
 void CountEntries(const Manifest& manifest, BundleExport& report) {
   report.entries = manifest.entries.size();
   for (const ManifestEntry& entry : manifest.entries) {
@@ -177,6 +211,14 @@ Result<BundleTexts> TextsOf(const Manifest& manifest, const std::optional<Signin
   return texts;
 }
 
+// A mistyped folder would else make a bundle of nothing.
+Status NothingToExport(const std::filesystem::path& folder) {
+  return Error(StatusCode::kNotFound,
+               "there is no cache in {}, so there is nothing to export: name its folder (--cache), or fill it first "
+               "(`hearth cache warm MODEL`)",
+               folder.string());
+}
+
 Status FillBundle(const ExportRequest& request, BundleWriter& writer, BundleExport& report) {
   Manifest manifest;
   manifest.made_by = request.made_by;
@@ -186,19 +228,20 @@ Status FillBundle(const ExportRequest& request, BundleWriter& writer, BundleExpo
   manifest.least_version = request.least_version;
   HEARTH_ASSIGN(const KnownBlobs known, BlobsOfBase(request, manifest));
   HEARTH_ASSIGN(ReportedStore source, OpenForReport(request.store));
-  if (source.database) {
-    HEARTH_TRY(source.database->Run("BEGIN"));  // so that the manifest describes what is copied
-    BundleContent content{manifest, known};
-    HEARTH_TRY(OfStore(source, DescribeEntries(request.filter, *source.database, content)));
-    report.damaged_entries = content.damaged.size();
-    report.programs_without_source = content.without_source;
-  }
+  if (!source.database) return NothingToExport(request.store);
+  HEARTH_TRY(source.database->Run("BEGIN"));  // so that the manifest describes what is copied
+  BundleContent content{manifest, known};
+  if (request.sign_with) HEARTH_TRY(OfStore(source, FindRevokedKeys(*source.database, content)));
+  HEARTH_TRY(OfStore(source, DescribeEntries(request.filter, *source.database, content)));
+  report.damaged_entries = content.damaged.size();
+  report.programs_without_source = content.without_source;
+  CountOthers(content, report);
   CountEntries(manifest, report);
   report.devices = manifest.devices;
   report.left_out = manifest.base ? manifest.base->left_out : 0;
   HEARTH_ASSIGN(const BundleTexts texts, TextsOf(manifest, request.sign_with, report));
   HEARTH_TRY(writer.AddTexts(texts));
-  if (source.database) HEARTH_TRY(AsDamageOfStore(CopyEntries(manifest, *source.database, writer)));
+  HEARTH_TRY(AsDamageOfStore(CopyEntries(manifest, *source.database, writer)));
   return writer.Finish();
 }
 

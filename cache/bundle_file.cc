@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <system_error>
 
@@ -30,6 +31,19 @@ std::string KeyName(const Fingerprint& digest) {
 }
 std::string BlobName(const Fingerprint& digest) {
   return digest.ToHex() + ".blob";
+}
+
+Status ExistsAlready(const fs::path& file) {
+  return Error(StatusCode::kInvalidArgument, "{} exists already: choose another name", file.string());
+}
+
+Status CantMake(const fs::path& file) {
+  return Error(StatusCode::kIoError, "can't make {}: {}", file.string(), std::strerror(errno));
+}
+
+// The name of an open file that has none, for linkat.
+std::string NameOfOpened(const Descriptor& descriptor) {
+  return fmt::format("/proc/self/fd/{}", descriptor.get());
 }
 
 // The bytes that a member's header and content take.
@@ -125,16 +139,40 @@ Status BundleFile::ReadBlob(size_t entry, uint64_t at, std::span<std::byte> byte
 }
 
 Result<BundleFileWriter> BundleFileWriter::Create(const fs::path& wanted) {
-  HEARTH_ASSIGN(const fs::path file, PlaceOfNewFile(wanted, "bundle"));
-  Descriptor descriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (descriptor.is_open()) return BundleFileWriter(file, std::move(descriptor));
-  if (errno == EEXIST)
-    return Error(StatusCode::kInvalidArgument, "{} exists already: choose another name", file.string());
-  return Error(StatusCode::kIoError, "can't make {}: {}", file.string(), std::strerror(errno));
+  HEARTH_ASSIGN(fs::path file, PlaceOfNewFile(wanted, "bundle"));
+  std::error_code error;
+  if (fs::symlink_status(file, error).type() != fs::file_type::not_found) return ExistsAlready(file);
+  BundleFileWriter writer(std::move(file));
+  HEARTH_TRY(writer.MakeUnnamed());
+  return writer;
+}
+
+// A file without a name leaves nothing behind if this process is killed. Where there are none, or no /proc through
+// which it could get its name, it has another name first.
+Status BundleFileWriter::MakeUnnamed() {
+  descriptor_ = Descriptor(::open(path_.parent_path().c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
+  if (descriptor_.is_open() && ::access(NameOfOpened(descriptor_).c_str(), F_OK) == 0) return Status::Ok();
+  std::string name = path_.string() + ".XXXXXX";
+  descriptor_ = Descriptor(::mkostemp(name.data(), O_CLOEXEC));
+  if (!descriptor_.is_open()) return CantMake(path_);
+  unfinished_ = std::move(name);
+  return Status::Ok();
+}
+
+// Never takes the name from another file.
+Status BundleFileWriter::TakeName() {
+  const std::string from = unfinished_.empty() ? NameOfOpened(descriptor_) : unfinished_;
+  if (::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+    // Some file systems have no second names.
+    const bool is_renamed = errno != EEXIST && !unfinished_.empty() &&
+                            ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) == 0;
+    if (!is_renamed) return errno == EEXIST ? ExistsAlready(path_) : CantMake(path_);
+  }
+  return Status::Ok();
 }
 
 BundleFileWriter::~BundleFileWriter() {
-  if (descriptor_.is_open()) ::unlink(path_.c_str());
+  if (descriptor_.is_open() && !unfinished_.empty()) ::unlink(unfinished_.c_str());
 }
 
 Status BundleFileWriter::Write(std::span<const std::byte> bytes) {
@@ -167,8 +205,7 @@ Status BundleFileWriter::Finish() {
   if (::fsync(descriptor_.get()) != 0) {
     return Error(StatusCode::kIoError, "can't write {}: {}", path_.string(), std::strerror(errno));
   }
-  const Descriptor closed = std::move(descriptor_);
-  return Status::Ok();
+  return TakeName();
 }
 
 }  // namespace hearth

@@ -59,10 +59,11 @@ class BundleFile {
   std::vector<Place> places_;
 };
 
-// Writes a bundle file. The destructor removes an unfinished one.
+// Writes a bundle file, which gets its name when it is complete. The destructor removes an unfinished one.
 class BundleFileWriter {
  public:
-  // kInvalidArgument if a file of this name exists; kIoError if others could lead it elsewhere (trusted_path.h).
+  // kInvalidArgument, here or from Finish, if a file of this name exists; kIoError if others could lead it elsewhere
+  // (trusted_path.h).
   static Result<BundleFileWriter> Create(const std::filesystem::path& file);
   BundleFileWriter(BundleFileWriter&&) = default;
   BundleFileWriter& operator=(BundleFileWriter&&) = delete;
@@ -73,12 +74,14 @@ class BundleFileWriter {
   Status Finish();
 
  private:
-  BundleFileWriter(std::filesystem::path path, Descriptor descriptor)
-      : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
+  explicit BundleFileWriter(std::filesystem::path path) : path_(std::move(path)) {}
+  Status MakeUnnamed();
+  Status TakeName();
   Status AddMember(const std::string& name, std::span<const std::byte> bytes);
   Status Write(std::span<const std::byte> bytes);
 
   std::filesystem::path path_;
+  std::string unfinished_;  // another name of the file beside it; empty: it has no name yet
   Descriptor descriptor_;
 };
 

@@ -1,4 +1,10 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "cache/batched_puts.h"
 #include "cache/bundle.h"
@@ -21,17 +27,23 @@ bool IsWanted(const ImportRequest& request, const Manifest& manifest, const Mani
   return entry.device && request.is_wanted(manifest.devices[*entry.device]);
 }
 
-// Imported tuning records are added to those measured here.
-void AddToStored(SqliteStore& store, BundleEntry& entry) {
-  if (entry.key.kind() != BlobKind::kTuning) return;
+// Imported tuning records are added to those of the same origin, and replace those of another: an entry has one origin,
+// by which a revocation finds all that its key signed. Returns false if the stored one stays, as it does if it was
+// measured here.
+bool AddToStored(SqliteStore& store, std::string_view origin, BundleEntry& entry) {
+  if (entry.key.kind() != BlobKind::kTuning) return true;
   const auto stored_bytes = store.Get(entry.key);
-  if (!stored_bytes) return;
+  if (!stored_bytes) return true;
   const Result<TuningRecord> stored = TuningRecordFromText(TextFrom(*stored_bytes));
+  if (!stored.ok() || stored->samples() == 0) return true;
+  if (IsMadeHere(&store, entry.key, *stored_bytes)) return false;
   const Result<TuningRecord> imported = TuningRecordFromText(TextFrom(entry.bytes));
-  if (!stored.ok() || !imported.ok() || *stored == *imported) return;
+  if (!imported.ok() || imported->samples() == 0) return false;
+  if (store.OriginOf(entry.key, *stored_bytes) != origin || *stored == *imported) return true;
   const std::string merged = ToText(Merged(*stored, *imported));
   const std::span<const std::byte> bytes = BytesOf(merged);
   entry.bytes.assign(bytes.begin(), bytes.end());
+  return true;
 }
 
 Status ImportEntries(const ImportRequest& request, BundleReader& bundle, BundleImport& report) {
@@ -48,14 +60,19 @@ Status ImportEntries(const ImportRequest& request, BundleReader& bundle, BundleI
   HEARTH_TRY(manifest.CheckUsable(NowMs(), HEARTH_VERSION, target->LatestTimeMs()).Within(request.bundle.string()));
   // Anybody could write a time into an unsigned manifest. A time after the expiry is a signer's wrong clock.
   if (!report.signed_by.empty() && manifest.made_ms < manifest.expires_ms) target->SeeTime(manifest.made_ms);
-  BatchedPuts puts(*target, BundleOrigin(report.signed_by));
+  const std::string origin = BundleOrigin(report.signed_by);
+  BatchedPuts puts(*target, origin);
+  uint64_t left_as_they_are = 0;
   for (size_t k = 0; k < manifest.entries.size(); ++k) {
     if (!IsWanted(request, manifest, manifest.entries[k])) {
       ++report.other_devices;
       continue;
     }
     HEARTH_ASSIGN(BundleEntry entry, bundle.Load(k));  // the same bytes that are stored
-    AddToStored(*target, entry);
+    if (!AddToStored(*target, origin, entry)) {
+      ++left_as_they_are;
+      continue;
+    }
     ++report.entries;
     report.blob_bytes += entry.bytes.size();
     puts.Add(std::move(entry));
@@ -66,6 +83,11 @@ Status ImportEntries(const ImportRequest& request, BundleReader& bundle, BundleI
   report.blob_bytes -= std::min(report.blob_bytes, barred.bytes);
   report.quarantined = barred.entries;
   report.quarantined_until_ms = barred.until_ms;
+  if (left_as_they_are > 0) {
+    report.warnings.push_back(fmt::format(
+        "{} tuning records were left out: the cache has better ones of the same layers, such as those measured here",
+        left_as_they_are));
+  }
   return Status::Ok();
 }
 

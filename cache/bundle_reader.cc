@@ -107,7 +107,7 @@ std::optional<BundleEntry> LoadSound(Database& database, Statement& row) {
   if (!row.MayRead(blob->size_bytes())) return std::nullopt;
   entry.bytes.resize(blob->size_bytes());
   if (!blob->Read(entry.bytes).ok() || FingerprintOf(entry.bytes) != FingerprintFrom(row.Blob(9))) return std::nullopt;
-  entry.cost_ms = row.Real(4);
+  entry.cost_ms = BoundedCostMs(row.Real(4));
   return entry;
 }
 

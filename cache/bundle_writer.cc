@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -45,6 +47,16 @@ Status IsNotEmpty(const fs::path& bundle) {
                bundle.string());
 }
 
+// Whether another folder can't take its place: it is a mount point, or the one in which this process was started, where
+// the user would go on in a folder that is gone.
+bool MustStay(const fs::path& folder) {
+  struct statx info = {};
+  const bool is_mount_point = ::statx(AT_FDCWD, folder.c_str(), AT_SYMLINK_NOFOLLOW, 0, &info) == 0 &&
+                              (info.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+  std::error_code error;
+  return is_mount_point || fs::equivalent(folder, ".", error);
+}
+
 // Folders that are removed again, where they are empty, unless they are kept.
 class MadeFolders {
  public:
@@ -70,9 +82,10 @@ class FolderWriter final : public BundleWriter {
  public:
   explicit FolderWriter(fs::path folder) : folder_(std::move(folder)) {}
   ~FolderWriter() override {
-    if (!is_claimed_ || is_finished_) return;
     store_.reset();
     std::error_code ignored;
+    if (is_staged_) fs::remove_all(folder_, ignored);
+    if (is_staged_ || !is_claimed_ || is_finished_) return;
     // The manifest is last, because the next export may claim the folder then.
     for (const char* name : {kStoreFileName, kSignatureName, kLockFileName, kManifestName}) {
       fs::remove(folder_ / name, ignored);
@@ -101,6 +114,7 @@ class FolderWriter final : public BundleWriter {
     store_.reset();
     std::error_code ignored;
     fs::remove(folder_ / kLockFileName, ignored);
+    HEARTH_TRY(TakeName());
     is_finished_ = true;
     made_.Keep();
     return Status::Ok();
@@ -110,9 +124,34 @@ class FolderWriter final : public BundleWriter {
   // Under the rules of those that will read it: a folder for all is refused.
   Status PrepareOwn() {
     made_.NoteMissing(folder_);
-    HEARTH_ASSIGN(const fs::path folder, TrustedPath(folder_, LastName::kKept, MissingFolders::kAreMade));
-    HEARTH_TRY(MakePrivateFolder(folder));
-    HEARTH_ASSIGN(folder_, PrepareFolder(folder, FolderUse::kReadOnlyLayer));
+    HEARTH_ASSIGN(target_, TrustedPath(folder_, LastName::kKept, MissingFolders::kAreMade));
+    folder_ = target_;
+    struct stat info = {};
+    const bool exists = ::lstat(target_.c_str(), &info) == 0;
+    if (exists) {
+      HEARTH_ASSIGN(target_, PrepareFolder(target_, FolderUse::kReadOnlyLayer));
+      std::error_code error;
+      if (!fs::is_empty(target_, error)) return IsNotEmpty(target_);
+      mode_ = info.st_mode & 07777;
+      if (MustStay(target_)) return Status::Ok();
+    }
+    std::string name = target_.string() + ".XXXXXX";
+    is_staged_ = ::mkdtemp(name.data()) != nullptr;
+    // Where nothing can be made beside it, the user's empty folder is filled where it is.
+    if (!is_staged_) return exists ? Status::Ok() : CantWrite(target_);
+    folder_ = name;
+    return ::chmod(folder_.c_str(), S_IRWXU) == 0 ? Status::Ok() : CantWrite(folder_);  // whatever the umask is
+  }
+
+  // An empty folder of that name goes, but its mode stays.
+  Status TakeName() {
+    if (!is_staged_) return Status::Ok();
+    if (::chmod(folder_.c_str(), mode_) != 0) return CantWrite(folder_);
+    if (::rename(folder_.c_str(), target_.c_str()) != 0) {
+      const bool is_taken = errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR;
+      return is_taken ? IsNotEmpty(target_) : CantWrite(target_);
+    }
+    is_staged_ = false;
     return Status::Ok();
   }
 
@@ -139,17 +178,20 @@ class FolderWriter final : public BundleWriter {
     if (!descriptor.is_open()) return CantWrite(file);
     is_claimed_ = true;
     if (::fchmod(descriptor.get(), S_IRUSR | S_IWUSR) != 0) return CantWrite(file);
-    return WriteAll(descriptor.get(), BytesOf(text), file);
+    HEARTH_TRY(WriteAll(descriptor.get(), BytesOf(text), file));
+    return ::fsync(descriptor.get()) == 0 ? Status::Ok() : CantWrite(file);
   }
 
   static Status CantWrite(const fs::path& file) {
     return Error(StatusCode::kIoError, "can't write {}: {}", file.string(), std::strerror(errno));
   }
 
-  MadeFolders made_;  // before the store, so that its folder is removed last
-  fs::path folder_;
+  MadeFolders made_;          // before the store, so that its folder is removed last
+  fs::path folder_, target_;  // where it is written, and where it goes
   std::unique_ptr<SqliteStore> store_;
   std::optional<BatchedPuts> puts_;
+  mode_t mode_ = S_IRWXU;                          // of the target
+  bool is_staged_ = false;                         // the folder is beside its target, and all in it is ours
   bool is_claimed_ = false, is_finished_ = false;  // claimed: the manifest is ours, and so is what is beside it
 };
 

@@ -11,12 +11,12 @@
 
 namespace hearth {
 
-// The bundle that is written. The destructor removes an unfinished one, with the folders that were made for it, and
-// never what another process made.
+// The bundle that is written. It gets its name when it is complete, so a killed export leaves no bundle. The destructor
+// removes an unfinished one, with the folders that were made for it, and never what another process made.
 class BundleWriter {
  public:
-  // A file where the name ends in ".tar", else a folder. Makes nothing but that file yet. kInvalidArgument if something
-  // has the name already, except an empty folder.
+  // A file where the name ends in ".tar", else a folder. kInvalidArgument, here or later, if something has the name
+  // already, except an empty folder.
   static Result<std::unique_ptr<BundleWriter>> Create(const std::filesystem::path& bundle);
   virtual ~BundleWriter() = default;
 

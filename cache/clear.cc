@@ -1,4 +1,5 @@
 // The reports that delete: clear, prune and the removal of a model.
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -20,6 +21,8 @@
 #include "cache/reports.h"
 #include "cache/revocations.h"
 #include "cache/rewrite.h"
+#include "cache/source_users.h"
+#include "cache/sqlite_store.h"
 #include "cache/store_names.h"
 
 namespace hearth {
@@ -51,6 +54,15 @@ Result<RemovedEntries> RemovedSince(const RemovedEntries& before, Database& data
   HEARTH_ASSIGN(const RemovedEntries after, CountEntries(database));
   return RemovedEntries{before.entries - std::min(before.entries, after.entries),
                         before.blob_bytes - std::min(before.blob_bytes, after.blob_bytes)};
+}
+
+// After all that may be deleted is gone; empty if the store fits.
+Result<std::string> WhyStillLarger(Database& database, uint64_t max_bytes) {
+  HEARTH_ASSIGN(const uint64_t used_bytes, UsedBytes(database));
+  if (used_bytes <= max_bytes) return std::string();
+  HEARTH_ASSIGN(const LeastSize least, LeastSizeOf(database));
+  return fmt::format("the store still takes {} bytes, more than {}: {}", used_bytes, max_bytes,
+                     WhyTooSmall(least, max_bytes));
 }
 
 // Runs `work` on the store; if the disk is full, again without side files.
@@ -123,7 +135,28 @@ Result<Selection> Selected(Database& database, const CacheFilter& filter) {
   }
 }
 
+// Adds the programs that need selected sources: without these they are of no use.
+Status AddPrograms(Database& database, Selection& selection) {
+  HEARTH_ASSIGN(std::vector<int64_t> all, WithTheirPrograms(database, selection.ids));
+  HEARTH_ASSIGN(Statement size, database.Prepare("SELECT size_bytes FROM entries WHERE id=?"));
+  for (size_t k = 0; k < all.size() - selection.ids.size(); ++k) {
+    const StatementScope scope(size);
+    HEARTH_ASSIGN(const bool row, size.Bind(0, all[k]).Step());
+    if (!row) continue;
+    ++selection.sum.entries;
+    AddSize(selection.sum.blob_bytes, SizeFrom(size, 0));
+  }
+  selection.ids = std::move(all);
+  return Status::Ok();
+}
+
 constexpr size_t kLeastKeyDigits = 8;
+
+Status TooFewDigits(std::string_view digits) {
+  return Error(StatusCode::kInvalidArgument,
+               "no entry is signed by a key that begins with '{}': give at least {} of its digits to revoke it anyway",
+               digits, kLeastKeyDigits);
+}
 
 // Completes the first digits of a key from those that signed entries: a few digits must not revoke keys that nobody
 // meant.
@@ -143,12 +176,32 @@ Status CompleteKey(Database& database, std::string& digits) {
   if (keys.size() == 1) {
     digits = *keys.begin();
   } else if (digits.size() < kLeastKeyDigits) {
-    return Error(
-        StatusCode::kInvalidArgument,
-        "no entry is signed by a key that begins with '{}': give at least {} of its digits to revoke it anyway", digits,
-        kLeastKeyDigits);
+    return TooFewDigits(digits);
   }
   return Status::Ok();
+}
+
+// A revocation is of a key, not of some of its entries: with another condition most of these would stay, although the
+// key is revoked.
+Status CheckStandsAlone(CacheFilter filter) {
+  filter.signed_by.clear();
+  if (!IsRestricted(filter)) return Status::Ok();
+  return Error(StatusCode::kInvalidArgument,
+               "a key is revoked with all that it has signed: no other condition can be given with it");
+}
+
+// The store remembers the revocation for sessions and imports that trust the key later, which are told of it.
+Status MakeMissingStore(const fs::path& folder, std::string_view digits) {
+  {
+    HEARTH_ASSIGN(const ReportedStore store, OpenForReport(folder));
+    if (store.database) return Status::Ok();
+  }
+  if (digits.size() < kLeastKeyDigits) return TooFewDigits(digits);
+  SessionWaits waits(kReportWaitMs);
+  StoreOptions options;
+  options.folder = folder;
+  options.waits = &waits;
+  return SqliteStore::Open(std::move(options)).status();
 }
 
 // Preparations before the entries are selected.
@@ -164,12 +217,24 @@ Status PrepareToSelect(Database& database, CacheFilter& filter) {
 Result<RemovedEntries> ClearStore(const fs::path& folder, const CacheFilter& asked) {
   HEARTH_ASSIGN(CacheFilter filter, CheckedFilter(asked));
   if (!IsRestricted(filter)) return ClearAll(folder);
+  const bool is_revocation = !filter.signed_by.empty();
+  if (is_revocation) {
+    HEARTH_TRY(CheckStandsAlone(filter));
+    HEARTH_TRY(MakeMissingStore(folder, filter.signed_by));
+  }
   std::optional<RemovedEntries> removed;  // what was selected first
   HEARTH_TRY(ChangeStore(folder, [&](ReportedStore& store) -> Status {
+    if (!store.database && is_revocation)
+      return Error(StatusCode::kIoError, "there is no store in {}: nothing was revoked", folder.string());
     if (!store.database) return Status::Ok();
     HEARTH_TRY(OnAFullDiskToo(store, [&] { return PrepareToSelect(*store.database, filter); }));
-    HEARTH_ASSIGN(const Selection selection, Selected(*store.database, filter));
+    HEARTH_ASSIGN(Selection selection, Selected(*store.database, filter));
+    HEARTH_TRY(AddPrograms(*store.database, selection));
     if (!removed) removed = selection.sum;
+    removed->revoked_key = filter.signed_by;
+    if (is_revocation) {
+      removed->other_formats_bytes = OtherFormatsBytes(store.options.folder, store.database->file());
+    }
     HEARTH_TRY(OnAFullDiskToo(store, [&]() -> Status {
       HEARTH_TRY(DeleteInBatches(*store.database, selection.ids));
       return filter.kind.empty() ? Status::Ok() : LiftQuarantine(*store.database, filter.kind).status();
@@ -187,7 +252,8 @@ Result<RemovedEntries> RemoveModel(const fs::path& folder, std::string_view mode
     HEARTH_TRY(CheckMayChange(store));
     HEARTH_TRY(CountOnce(*store.database, before));
     HEARTH_ASSIGN(const int64_t id, FindModel(*store.database, model));
-    HEARTH_ASSIGN(const std::vector<int64_t> own, OwnEntries(*store.database, id));
+    HEARTH_ASSIGN(std::vector<int64_t> own, OwnEntries(*store.database, id));
+    HEARTH_ASSIGN(own, WithTheirPrograms(*store.database, own));
     HEARTH_TRY(OnAFullDiskToo(store, [&] { return DeleteInBatches(*store.database, own); }));
     // Last, so that the command can be repeated if it ends early.
     HEARTH_TRY(OnAFullDiskToo(store, [&] { return ForgetModel(*store.database, id); }));
@@ -208,6 +274,7 @@ Result<RemovedEntries> PruneStore(const fs::path& folder, uint64_t max_bytes) {
     RemoveUnfinished(store.options.folder);
     HEARTH_TRY(OnAFullDiskToo(store, [&] { return DeleteDownTo(*store.database, max_bytes); }));
     HEARTH_ASSIGN(removed, RemovedSince(*before, *store.database));
+    HEARTH_ASSIGN(removed.why_larger, WhyStillLarger(*store.database, max_bytes));
     return Shrink(store);
   }));
   return removed;

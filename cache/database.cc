@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <climits>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -51,7 +52,8 @@ Statement& Statement::Bind(int index, int64_t number) {
 }
 
 Statement& Statement::Bind(int index, double number) {
-  Note(sqlite3_bind_double(statement_.get(), index + 1, number));
+  // sqlite would bind NULL, and the violated NOT NULL would look like a damaged file.
+  Note(std::isnan(number) ? SQLITE_MISUSE : sqlite3_bind_double(statement_.get(), index + 1, number));
   return *this;
 }
 

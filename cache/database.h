@@ -35,7 +35,7 @@ struct FileBound;
 class Statement {
  public:
   Statement& Bind(int index, int64_t number);
-  Statement& Bind(int index, double number);
+  Statement& Bind(int index, double number);  // NaN: Step gives kInternal
   Statement& Bind(int index, std::string_view text);
   Statement& Bind(int index, std::span<const std::byte> blob);
   Statement& Bind(int index, std::span<const uint8_t> blob) { return Bind(index, std::as_bytes(blob)); }

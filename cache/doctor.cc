@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "cache/budget.h"
 #include "cache/entry_row.h"
 #include "cache/folder.h"
 #include "cache/last_misses.h"
@@ -130,12 +131,19 @@ void LookAtDatabase(Database& database, Findings& findings) {
           "they are evicted late; the next eviction corrects them", "date");
 }
 
+// What can't be evicted may need more than the limit: pruning would not help.
+void LookAtLimit(const CacheStats& stats, uint64_t max_bytes, const LeastSize& least, Findings& findings) {
+  if (const std::string needs = WhyTooSmall(least, max_bytes); !needs.empty()) {
+    Trouble(findings, fmt::format("the limit of {} bytes has no room for new entries: {}", max_bytes, needs),
+            kNothingNew, fmt::format("export HEARTH_CACHE_MAX_SIZE={}M", LeastLimitMiB(least)));
+  } else if (stats.file_bytes > max_bytes) {
+    Trouble(findings, "the store is larger than its limit", "each new entry evicts others", "hearth cache prune --yes");
+  }
+}
+
 void LookAtStats(const CacheStats& stats, uint64_t max_bytes, Findings& findings) {
   Sound(findings, fmt::format("{} entries, {} on disk, limit {}", stats.entries, MegabytesText(stats.file_bytes),
                               MegabytesText(max_bytes)));
-  if (stats.file_bytes > max_bytes) {
-    Trouble(findings, "the store is larger than its limit", "each new entry evicts others", "hearth cache prune --yes");
-  }
   if (stats.damaged_bytes > 0) {
     Trouble(findings, fmt::format("a damaged file of {} is kept", MegabytesText(stats.damaged_bytes)),
             "it counts against the limit", "hearth cache clear --yes");
@@ -202,6 +210,9 @@ void LookAtContent(ReportedStore& store, uint64_t max_bytes, Findings& findings)
   const Result<CacheStats> stats = ReadStats(store);
   if (stats.ok()) LookAtStats(*stats, max_bytes, findings);
   if (!store.database) return;
+  if (const auto least = LeastSizeOf(*store.database); stats.ok() && least.ok()) {
+    LookAtLimit(*stats, max_bytes, *least, findings);
+  }
   const Status read = stats.ok() ? ReadLists(*store.database) : stats.status();
   if (read.ok()) {
     Sound(findings, "its lists can be read; not every byte was: `hearth cache verify` reads and checks everything");

@@ -13,6 +13,8 @@
 namespace hearth {
 namespace {
 
+constexpr size_t kKeyDigits = 2 * sizeof(PublicKey);
+
 bool ContainsIgnoringCase(std::string_view text, std::string_view part) {
   const auto equal = [](char a, char b) {
     return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
@@ -47,6 +49,10 @@ Status MakeHexDigits(std::string_view what, std::string& text) {
 Result<CacheFilter> CheckedFilter(CacheFilter filter) {
   HEARTH_TRY(CheckKind(filter.kind));
   HEARTH_TRY(MakeHexDigits("public key", filter.signed_by));
+  if (filter.signed_by.size() > kKeyDigits) {
+    return Error(StatusCode::kInvalidArgument, "'{}' is not a public key: it has {} hex digits, and a key has {}",
+                 filter.signed_by, filter.signed_by.size(), kKeyDigits);
+  }
   HEARTH_TRY(MakeHexDigits("digest", filter.digest_prefix));
   return filter;
 }

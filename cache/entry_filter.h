@@ -8,7 +8,7 @@
 namespace hearth {
 
 // The filter with hex digits in small letters. kInvalidArgument for an unknown kind, or a key or digest that is not hex
-// digits: a revocation would seem to succeed without deleting anything.
+// digits or has too many: a revocation would seem to succeed without deleting anything.
 Result<CacheFilter> CheckedFilter(CacheFilter filter);
 
 bool Matches(const CacheEntry& entry, const CacheFilter& filter);  // `filter` must be checked

@@ -11,6 +11,10 @@ std::optional<std::string> OriginIn(BlobStore* store, const CacheKey& key, std::
   return knows == nullptr ? std::nullopt : knows->OriginOf(key, bytes);
 }
 
+bool IsMadeHere(BlobStore* store, const CacheKey& key, std::span<const std::byte> bytes) {
+  return OriginIn(store, key, bytes).value_or("").empty();
+}
+
 std::vector<PutRequest> WithOrigins(std::span<const PutRequest> requests, const FindOrigin& origin_of,
                                     std::deque<std::string>& texts) {
   std::vector<PutRequest> named(requests.begin(), requests.end());

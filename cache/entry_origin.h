@@ -52,6 +52,9 @@ class KnowsOrigins {
 // nullopt also where `store` is null or knows no origins.
 std::optional<std::string> OriginIn(BlobStore* store, const CacheKey& key, std::span<const std::byte> bytes);
 
+// Whether bytes that were read in the store were made here. Stores that know no origins have nothing from elsewhere.
+bool IsMadeHere(BlobStore* store, const CacheKey& key, std::span<const std::byte> bytes);
+
 // A program without an origin gets that of its source (needed_source.h), if that is among the entries: whoever made the
 // source decides what the program does. `Entry` has the members key, bytes and origin of a PutRequest.
 template <typename Entry>

@@ -1,6 +1,7 @@
 #include "cache/entry_row.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace hearth {
@@ -29,6 +30,10 @@ uint64_t SizeFrom(const Statement& row, int column) {
 
 void AddSize(uint64_t& sum, uint64_t size_bytes) {
   sum += std::min(size_bytes, UINT64_MAX - sum);
+}
+
+double BoundedCostMs(double cost_ms) {
+  return std::isfinite(cost_ms) ? std::clamp(cost_ms, 0.0, kMostCostMs) : 0;
 }
 
 Status DeleteEntry(Database& database, int64_t id) {

@@ -27,6 +27,11 @@ uint64_t SizeFrom(const Statement& row, int column);
 // Adds to a sum of such sizes. It ends at the largest number: damaged rows may have sizes that no file has.
 void AddSize(uint64_t& sum, uint64_t size_bytes);
 
+// The time that making an entry took, from 0 to about a day. Bundles, servers and other people's stores may say
+// anything, even what is no number; sums of what they say must be numbers.
+inline constexpr double kMostCostMs = 1e8;
+double BoundedCostMs(double cost_ms);
+
 // Inserts an entry and its blob within the caller's transaction.
 Status DeleteEntry(Database& database, int64_t id);
 Status DeleteEntry(Database& database, const Fingerprint& digest);  // if it exists

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstring>
 #include <deque>
 #include <iterator>
@@ -27,6 +26,11 @@ class SpentTime {
   double& total_ms_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
+
+// Whether an entry has this key.
+auto IsOf(const CacheKey& key) {
+  return [digest = key.digest()](const auto& entry) { return entry.key.digest() == digest; };
+}
 
 }  // namespace
 
@@ -88,7 +92,7 @@ bool FleetStore::Get(const CacheKey& key, const Destination& destination) {
   local_misses_served_ += local_ != nullptr;
   ++own_.hits;
   own_.bytes_read += bytes.size();
-  if (std::isfinite(fetched->cost_ms)) own_.milliseconds_saved += fetched->cost_ms;
+  own_.milliseconds_saved += fetched->cost_ms;
   received_.Note(key.digest(), FingerprintOf(fetched->bytes), fetched->origin);
   fetched_.push_back(*std::move(fetched));
   return true;
@@ -145,8 +149,12 @@ void FleetStore::Put(std::span<const PutRequest> wanted) {
   const std::vector<PutRequest> requests = WithOrigins(
       wanted, [this](const auto& key, auto bytes) { return OriginOf(key, bytes); }, origins);
   if (local_ != nullptr) local_->Put(requests);
-  if (!options_.sign_with) return;
   const std::scoped_lock lock(mutex_);
+  // What was made here since is not replaced by what was fetched before.
+  for (const PutRequest& request : requests) {
+    if (request.origin.empty()) std::erase_if(fetched_, IsOf(*request.key));
+  }
+  if (!options_.sign_with) return;
   // Nobody waits for this, but an unresponsive server must not delay the end of a session.
   for (const PutRequest& request : requests) {
     if (request.origin.empty() && MayAskServer()) Send(request);
@@ -162,7 +170,7 @@ void FleetStore::TakeServersWarnings() {
 void FleetStore::Reject(const CacheKey& key, std::string_view reason) {
   {
     const std::scoped_lock lock(mutex_);
-    std::erase_if(fetched_, [&key](const Fetched& entry) { return entry.key.digest() == key.digest(); });
+    std::erase_if(fetched_, IsOf(key));
   }
   if (local_ != nullptr) local_->Reject(key, reason);
 }

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
+#include "cache/entry_row.h"
 #include "core/base/byte_reader.h"
 #include "core/base/text_bytes.h"
 
@@ -50,7 +50,7 @@ std::optional<OpenedEnvelope> OpenEnvelope(const CacheKey& key, std::span<const 
   ByteReader reader(envelope);
   if (!Equal(reader.Bytes(kMagic.size()), kMagic)) return std::nullopt;
   if (!Equal(reader.Bytes(reader.Number<uint64_t>()), key.material())) return std::nullopt;
-  const double cost_ms = reader.Double();
+  const double cost_ms = BoundedCostMs(reader.Double());
   const std::span<const std::byte> checksum = reader.Bytes(sizeof(Fingerprint::bytes));
   const Fingerprint fingerprint = FingerprintOf(reader.rest());
   if (reader.failed() || !std::ranges::equal(checksum, std::as_bytes(std::span(fingerprint.bytes))))
@@ -86,7 +86,7 @@ bool KeyValueBlobStore::Get(const CacheKey& key, const Destination& destination)
     read_.Note(key.digest(), opened->checksum, "store");
     ++counters_.hits;
     counters_.bytes_read += bytes.size();
-    if (std::isfinite(opened->cost_ms)) counters_.milliseconds_saved += opened->cost_ms;
+    counters_.milliseconds_saved += opened->cost_ms;
   }
   return is_hit;
 }

@@ -24,8 +24,8 @@ std::string NameInKeyValueStore(const CacheKey& key);
 // The content of an envelope; nullopt unless it belongs to `key` and is intact.
 struct OpenedEnvelope {
   std::span<const std::byte> blob;  // a part of the envelope
-  double cost_ms = 0;
-  Fingerprint checksum;  // of the blob
+  double cost_ms = 0;               // bounded, whoever wrote it
+  Fingerprint checksum;             // of the blob
 };
 std::vector<std::byte> MakeEnvelope(const PutRequest& request);
 std::optional<OpenedEnvelope> OpenEnvelope(const CacheKey& key, std::span<const std::byte> envelope);

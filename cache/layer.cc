@@ -132,6 +132,18 @@ Result<std::unique_ptr<BlobStore>> OpenFileLayer(const LayerRequest& request) {
       std::make_unique<SignedLayer>(std::make_unique<BundleFileStore>(std::move(file), checked.manifest), checked));
 }
 
+// Of a folder that needs no signature: its manifest if a trusted key has signed it all the same. Trust decides whether
+// a signature is needed, not whether the signer is remembered: a revocation must find what the key signed. Such a
+// folder may be a cache, without a manifest, and may have expired.
+std::optional<SignedManifest> ManifestIfSigned(const fs::path& folder, const LayerRequest& request) {
+  if (request.trusted_keys.empty()) return std::nullopt;
+  const Result<BundleTexts> texts = ReadBundleTexts(folder);
+  if (!texts.ok()) return std::nullopt;
+  Result<SignedManifest> checked = CheckTexts(*texts, folder.string(), request.trusted_keys);
+  if (!checked.ok() || checked->signed_by.empty()) return std::nullopt;
+  return std::move(checked).value();
+}
+
 Result<std::unique_ptr<BlobStore>> OpenFolderLayer(const LayerRequest& request) {
   StoreOptions options;
   options.folder = request.bundle;
@@ -139,8 +151,10 @@ Result<std::unique_ptr<BlobStore>> OpenFolderLayer(const LayerRequest& request) 
   options.waits = request.waits;
   HEARTH_ASSIGN(const fs::path folder, PrepareFolder(request.bundle, FolderUse::kReadOnlyLayer));
   if (request.is_trusted || OnlyRootMayWrite(folder)) {
+    const std::optional<SignedManifest> checked = ManifestIfSigned(folder, request);
     HEARTH_ASSIGN(std::unique_ptr<BlobStore> store, SqliteStore::Open(std::move(options)));
-    return store;
+    if (!checked) return store;
+    return std::unique_ptr<BlobStore>(std::make_unique<SignedLayer>(std::move(store), *checked));
   }
   const Result<BundleTexts> texts = ReadBundleTexts(folder);
   if (texts.status().code() == StatusCode::kNotFound) return NobodyStandsBehind(folder);

@@ -1,5 +1,6 @@
 // A read-only store before the writable one, under the rules of imports: a trusted key must have signed it, or the
-// caller must trust it. A layer that only root can have filled needs neither.
+// caller must trust it. A layer that only root can have filled needs neither. What a trusted key has signed is checked
+// and keeps its signer in any case.
 #ifndef HEARTH_CACHE_LAYER_H_
 #define HEARTH_CACHE_LAYER_H_
 
@@ -17,7 +18,7 @@ namespace hearth {
 struct LayerRequest {
   std::filesystem::path bundle;         // a bundle's folder or file, or a cache
   std::vector<PublicKey> trusted_keys;  // a bundle signed by one is used; each read checks the entry
-  bool is_trusted = false;              // used without a signature
+  bool is_trusted = false;              // used also without a signature
   SessionWaits* waits = nullptr;        // must outlive the store
   int64_t latest_ms = 0;                // that the session's cache has seen (latest_time.h)
 };

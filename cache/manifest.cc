@@ -6,6 +6,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "cache/entry_row.h"
 #include "core/base/number_text.h"
 #include "core/base/sha256.h"
 
@@ -97,6 +98,7 @@ bool AddEntry(const std::vector<std::string_view>& words, Manifest& manifest) {
   if (words.size() == 9) {
     if (!NumberFrom(words[7], entry.material_bytes.emplace()) || !NumberFrom(words[8], entry.cost_ms)) return false;
     if (!std::isfinite(entry.cost_ms) || entry.cost_ms < 0 || *entry.material_bytes > kMaxMaterialBytes) return false;
+    entry.cost_ms = BoundedCostMs(entry.cost_ms);
   }
   manifest.entries.push_back(entry);
   return true;

@@ -8,12 +8,18 @@
 
 namespace hearth {
 
-Result<bool> KnowsModel(Database& database, const ModelName& model, size_t entries) {
-  HEARTH_ASSIGN(Statement count,
-                database.Prepare("SELECT count(*) FROM uses WHERE model=(SELECT id FROM models WHERE fingerprint=?1"
-                                 " AND (path=?2 OR ?2=''))"));
-  HEARTH_ASSIGN(const bool row, count.Bind(0, model.fingerprint).Bind(1, model.path).Step());
-  return row && count.Number(0) >= static_cast<int64_t>(entries);
+// Not by their number: a start with other options may use fewer entries, and others.
+Result<bool> KnowsModel(Database& database, const ModelName& model, const std::vector<Fingerprint>& used) {
+  HEARTH_ASSIGN(Statement named, database.Prepare("SELECT id FROM models WHERE fingerprint=?1 AND (path=?2 OR ?2='')"));
+  HEARTH_ASSIGN(const bool is_named, named.Bind(0, model.fingerprint).Bind(1, model.path).Step());
+  if (!is_named) return false;
+  HEARTH_ASSIGN(Statement use, database.Prepare("SELECT 1 FROM uses WHERE model=? AND digest=?"));
+  for (const Fingerprint& digest : used) {
+    const StatementScope scope(use);
+    HEARTH_ASSIGN(const bool is_known, use.Bind(0, named.Number(0)).Bind(1, digest.bytes).Step());
+    if (!is_known) return false;
+  }
+  return true;
 }
 
 Status NoteModel(Database& database, const ModelName& model, const std::vector<Fingerprint>& used) {

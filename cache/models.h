@@ -20,8 +20,8 @@ struct ModelName {
   std::string path;         // absolute
 };
 
-// Whether the model is recorded with this path and at least this many entries, so that nothing has to be written.
-Result<bool> KnowsModel(Database& database, const ModelName& model, size_t entries);
+// Whether the model is recorded with this path and all these entries, so that nothing has to be written.
+Result<bool> KnowsModel(Database& database, const ModelName& model, const std::vector<Fingerprint>& used);
 // Within the caller's transaction.
 Status NoteModel(Database& database, const ModelName& model, const std::vector<Fingerprint>& used);
 

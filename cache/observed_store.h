@@ -4,13 +4,16 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 
+#include "cache/entry_origin.h"
 #include "core/base/blob_store.h"
 
 namespace hearth {
 
 // Forwards calls to `inner`. Without it every Get is a miss and every Put is lost, both uncounted.
-class ObservedStore final : public BlobStore {
+class ObservedStore final : public BlobStore, public KnowsOrigins {
  public:
   ObservedStore(std::unique_ptr<BlobStore> inner, CacheObserver observer)
       : inner_(std::move(inner)), observer_(std::move(observer)) {}
@@ -22,6 +25,9 @@ class ObservedStore final : public BlobStore {
     return inner_ == nullptr ? BlobStore::NameOfContent(bytes, use) : inner_->NameOfContent(bytes, use);
   }
   void Put(std::span<const PutRequest> requests) override;
+  std::optional<std::string> OriginOf(const CacheKey& key, std::span<const std::byte> bytes) override {
+    return OriginIn(inner_.get(), key, bytes);
+  }
   void Reject(const CacheKey& key, std::string_view reason) override;
   void BeginUse(const CacheKey& key) override;
   void EndUse(const CacheKey& key) override;

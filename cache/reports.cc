@@ -152,7 +152,7 @@ CacheEntry EntryFrom(const Statement& row) {
   auto fields = DecodeKeyMaterial(TextFrom(row.Blob(2)));
   if (fields.ok()) entry.fields = std::move(fields).value();
   entry.size_bytes = SizeFrom(row, 3);
-  entry.cost_ms = row.Real(4);
+  entry.cost_ms = BoundedCostMs(row.Real(4));
   entry.created_ms = row.Number(5);
   entry.last_used_ms = row.Number(6);
   entry.origin = row.Text(8).empty() ? "here" : row.Text(8);
@@ -178,9 +178,9 @@ Result<std::vector<CacheEntry>> ListEntries(const fs::path& folder, const CacheF
   return OfStore(store, ReadEntries(*store.database, filter));
 }
 
-Result<std::set<Revocation>> ListRevocations(const fs::path& folder) {
+Result<KnownRevocations> ListRevocations(const fs::path& folder) {
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  if (!store.database) return std::set<Revocation>();
+  if (!store.database) return KnownRevocations();
   return OfStore(store, ReadRevocations(*store.database));
 }
 

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +26,7 @@ namespace hearth {
 Result<std::vector<CacheEntry>> ListEntries(const std::filesystem::path& folder, const CacheFilter& filter = {});
 
 // The keys that were revoked here.
-Result<std::set<Revocation>> ListRevocations(const std::filesystem::path& folder);
+Result<KnownRevocations> ListRevocations(const std::filesystem::path& folder);
 
 // The only entry whose digest begins with these hex digits; kNotFound for none or several.
 Result<CacheEntry> ShowEntry(const std::filesystem::path& folder, std::string_view digest_prefix);

@@ -17,7 +17,7 @@ namespace hearth {
 namespace {
 
 // Stored as rows of the table of counters, so that the store's format does not change.
-constexpr std::string_view kRowPrefix = "revoked ";
+constexpr std::string_view kRowPrefix = "revoked ", kLineageRow = "lineage";
 constexpr int kRandomBits = 22;  // the time has the 41 above them, which last until 2039
 
 // " on 2026-11-25"; empty where the number has no time: a clock was wrong, or an older Hearth made it.
@@ -28,38 +28,65 @@ std::string DayOf(const Revocation& revocation) {
   return fmt::format(" on {:%Y-%m-%d}", fmt::gmtime(std::time_t{time_ms / 1000}));
 }
 
+Result<uint32_t> RandomNumber() {
+  uint32_t number = 0;
+  if (::getrandom(&number, sizeof(number), 0) == sizeof(number)) return number;
+  return Error(StatusCode::kIoError, "the system has no random numbers: {}", std::strerror(errno));
+}
+
+Status WriteNumber(Database& database, std::string_view name, int64_t number) {
+  HEARTH_ASSIGN(Statement row, database.Prepare("INSERT OR REPLACE INTO counters VALUES(?, ?)"));
+  return row.Bind(0, name).Bind(1, number).Run();
+}
+
 }  // namespace
 
-Result<std::set<Revocation>> ReadRevocations(Database& database) {
-  HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT name, value FROM counters WHERE substr(name, 1, ?)=?"));
-  rows.Bind(0, static_cast<int64_t>(kRowPrefix.size())).Bind(1, kRowPrefix);
-  std::set<Revocation> revocations;
+Result<KnownRevocations> ReadRevocations(Database& database) {
+  HEARTH_ASSIGN(Statement rows,
+                database.Prepare("SELECT name, value FROM counters WHERE substr(name, 1, ?)=? OR name=?"));
+  rows.Bind(0, static_cast<int64_t>(kRowPrefix.size())).Bind(1, kRowPrefix).Bind(2, kLineageRow);
+  KnownRevocations known;
   while (true) {
     HEARTH_ASSIGN(const bool row, rows.Step());
-    if (!row) return revocations;
-    revocations.emplace(rows.Text(0).substr(kRowPrefix.size()), rows.Number(1));
+    if (!row) return known;
+    if (rows.Text(0) == kLineageRow) {
+      known.lineage = rows.Number(1);
+    } else {
+      known.of_keys.emplace(rows.Text(0).substr(kRowPrefix.size()), rows.Number(1));
+    }
   }
 }
 
 Status NoteRevocation(Database& database, std::string_view key_prefix) {
-  uint32_t noise = 0;
-  if (::getrandom(&noise, sizeof(noise), 0) != sizeof(noise)) {
-    return Error(StatusCode::kIoError, "the system has no random numbers: {}", std::strerror(errno));
-  }
+  HEARTH_ASSIGN(const uint32_t noise, RandomNumber());
   const int64_t time_ms = std::clamp<int64_t>(NowMs(), 0, std::numeric_limits<int64_t>::max() >> kRandomBits);
   const int64_t number = time_ms << kRandomBits | (noise & ((1U << kRandomBits) - 1));
   HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
-  HEARTH_TRY(KeepRevocations(database, {{std::string(key_prefix), number}}));
+  HEARTH_TRY(KeepRevocations(database, {.of_keys = {{std::string(key_prefix), number}}}));
   return transaction.Commit();
 }
 
-Status KeepRevocations(Database& database, const std::set<Revocation>& revocations) {
-  for (const auto& [key_prefix, number] : revocations) {
-    HEARTH_ASSIGN(Statement row, database.Prepare("INSERT OR REPLACE INTO counters VALUES(?, ?)"));
-    const std::string name = std::string(kRowPrefix) + key_prefix;
-    HEARTH_TRY(row.Bind(0, std::string_view(name)).Bind(1, number).Run());
+Status KeepRevocations(Database& database, const KnownRevocations& known) {
+  for (const auto& [key_prefix, number] : known.of_keys) {
+    HEARTH_TRY(WriteNumber(database, std::string(kRowPrefix) + key_prefix, number));
   }
-  return Status::Ok();
+  return known.lineage == 0 ? Status::Ok() : WriteNumber(database, kLineageRow, known.lineage);
+}
+
+Status GiveLineage(Database& database) {
+  HEARTH_ASSIGN(const KnownRevocations known, ReadRevocations(database));
+  if (known.lineage != 0) return Status::Ok();
+  HEARTH_ASSIGN(const uint32_t upper, RandomNumber());
+  HEARTH_ASSIGN(const uint32_t lower, RandomNumber());
+  return WriteNumber(database, kLineageRow, static_cast<int64_t>(uint64_t{upper} << 32 | lower | 1));  // never 0
+}
+
+Status EnsureLineage(Database& database) {
+  HEARTH_ASSIGN(const KnownRevocations known, ReadRevocations(database));
+  if (known.lineage != 0) return Status::Ok();
+  HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
+  HEARTH_TRY(GiveLineage(database));
+  return transaction.Commit();
 }
 
 std::string_view SignerIn(std::string_view origin) {
@@ -67,20 +94,20 @@ std::string_view SignerIn(std::string_view origin) {
   return blank == std::string_view::npos ? std::string_view() : origin.substr(blank + 1);
 }
 
-bool IsRevokedSince(const std::set<Revocation>& known, const std::set<Revocation>& now, std::string_view origin) {
+bool IsRevokedSince(const KnownRevocations& known, const KnownRevocations& now, std::string_view origin) {
   const std::string_view signer = SignerIn(origin);
-  return !signer.empty() && std::ranges::any_of(now, [&](const Revocation& revocation) {
-    return signer.starts_with(revocation.first) && !known.contains(revocation);
+  return !signer.empty() && std::ranges::any_of(now.of_keys, [&](const Revocation& revocation) {
+    return signer.starts_with(revocation.first) && !known.of_keys.contains(revocation);
   });
 }
 
-std::vector<std::string> TellRevoked(const std::set<Revocation>& revocations, std::span<const PublicKey> keys,
+std::vector<std::string> TellRevoked(const KnownRevocations& known, std::span<const PublicKey> keys,
                                      const std::string& file) {
   std::vector<std::string> told;
   for (const PublicKey& key : keys) {
     const std::string digits = HexOf(key);
     const Revocation* latest = nullptr;
-    for (const Revocation& revocation : revocations) {
+    for (const Revocation& revocation : known.of_keys) {
       if (!digits.starts_with(revocation.first)) continue;
       if (latest == nullptr || revocation.second > latest->second) latest = &revocation;
     }

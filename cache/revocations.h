@@ -20,21 +20,33 @@ namespace hearth {
 // revoked, and be revoked again. Its upper bits are the time, its lower ones random.
 using Revocation = std::pair<std::string, int64_t>;
 
-Result<std::set<Revocation>> ReadRevocations(Database& database);
+// What a store knows of revocations.
+struct KnownRevocations {
+  std::set<Revocation> of_keys;
+  // A random number of a file and of those that took its revocations over; 0: an older Hearth made it. A file that was
+  // made after damage has another one: nobody knows what was revoked before.
+  int64_t lineage = 0;
+};
+
+Result<KnownRevocations> ReadRevocations(Database& database);
 
 Status NoteRevocation(Database& database, std::string_view key_prefix);
 // Copies revocations from another file of the store, within the caller's transaction.
-Status KeepRevocations(Database& database, const std::set<Revocation>& revocations);
+Status KeepRevocations(Database& database, const KnownRevocations& known);
+// Gives a lineage to a store that has none: within the caller's transaction, or in one of its own.
+Status GiveLineage(Database& database);
+Status EnsureLineage(Database& database);
 
 // "bundle 01ab...": the key's digits. Empty if nobody signed it.
 std::string_view SignerIn(std::string_view origin);
 
-// Whether `now` has a revocation, not among `known`, of the key that signed the entry.
-bool IsRevokedSince(const std::set<Revocation>& known, const std::set<Revocation>& now, std::string_view origin);
+// Whether `now` has a revocation, not among `known`, of the key that signed the entry. Precondition: they have the same
+// lineage, else nobody can tell.
+bool IsRevokedSince(const KnownRevocations& known, const KnownRevocations& now, std::string_view origin);
 
 // One sentence for each of these keys that was revoked. `file` lists them as trusted, which a user may have forgotten
 // to change; it may also be meant, so the keys are trusted all the same.
-std::vector<std::string> TellRevoked(const std::set<Revocation>& revocations, std::span<const PublicKey> keys,
+std::vector<std::string> TellRevoked(const KnownRevocations& known, std::span<const PublicKey> keys,
                                      const std::string& file);
 
 }  // namespace hearth

@@ -46,6 +46,14 @@ Result<KeyFile> FindKeyFile(const std::filesystem::path& wanted) {
   return file;
 }
 
+bool IsPublicKeyFile(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.empty() && !line.starts_with('#')) return line.starts_with(kPublicWord);
+  }
+  return false;
+}
+
 // Every key in the file.
 Result<std::vector<std::array<uint8_t, 32>>> ReadKeys(const std::filesystem::path& file, std::string_view word) {
   std::ifstream in(file);
@@ -71,6 +79,13 @@ Result<SigningKey> ReadSigningKey(const std::filesystem::path& file) {
   if (file.empty()) return Error(StatusCode::kInvalidArgument, "no file of a secret key is given: name one");
   const Result<KeyFile> found = FindKeyFile(file);
   if (!found.ok()) return found.status().Within("the secret key");
+  // Before the mode: 'chmod 600' would not make a secret key of it.
+  if (IsPublicKeyFile(found->path)) {
+    return Error(StatusCode::kInvalidArgument,
+                 "{} is a public key, which signs nothing: name the secret one, which `hearth cache key` made as the "
+                 "same name without .pub",
+                 file.string());
+  }
   if (!IsOursOrRoots(found->info.st_uid)) {
     return Error(StatusCode::kIoError,
                  "the secret key {} belongs to user {}, who could replace it: use one of your own", file.string(),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "cache/entry_row.h"
 #include "cache/models.h"
@@ -26,23 +27,51 @@ Result<std::optional<CacheKey>> SourceNamedIn(Database& database, Statement& row
   return SourceNeededBy(*key, beginning);
 }
 
-}  // namespace
-
-Result<std::vector<int64_t>> ProgramsThatNeed(Database& database, const std::set<Fingerprint>& sources,
-                                              const std::function<bool(const Fingerprint&)>& is_kept) {
+Result<std::vector<int64_t>> UsersOf(Database& database, const std::set<Fingerprint>& sources,
+                                     const std::function<bool(const Fingerprint&)>& is_kept) {
   std::vector<int64_t> programs;
-  if (sources.empty()) return programs;
-  HEARTH_ASSIGN(const std::set<Fingerprint> pinned, PinnedDigests(database));
   HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT id, digest, material FROM entries WHERE kind=?"));
   rows.Bind(0, BlobKindName(BlobKind::kProgram));
   while (true) {
     HEARTH_ASSIGN(const bool row, rows.Step());
     if (!row) return programs;
-    const Fingerprint digest = FingerprintFrom(rows.Blob(1));
-    if (pinned.contains(digest) || is_kept(digest)) continue;
+    if (is_kept(FingerprintFrom(rows.Blob(1)))) continue;
     HEARTH_ASSIGN(const std::optional<CacheKey> source, SourceNamedIn(database, rows));
     if (source && sources.contains(source->digest())) programs.push_back(rows.Number(0));
   }
+}
+
+}  // namespace
+
+Result<std::vector<int64_t>> ProgramsThatNeed(Database& database, const std::set<Fingerprint>& sources,
+                                              const std::function<bool(const Fingerprint&)>& is_kept) {
+  if (sources.empty()) return std::vector<int64_t>();
+  HEARTH_ASSIGN(const std::set<Fingerprint> pinned, PinnedDigests(database));
+  return UsersOf(database, sources,
+                 [&](const Fingerprint& digest) { return pinned.contains(digest) || is_kept(digest); });
+}
+
+Result<std::vector<int64_t>> WithTheirPrograms(Database& database, std::span<const int64_t> ids) {
+  std::set<Fingerprint> sources, named;
+  HEARTH_ASSIGN(Statement row, database.Prepare("SELECT digest, kind FROM entries WHERE id=?"));
+  for (const int64_t id : ids) {
+    const StatementScope scope(row);
+    HEARTH_ASSIGN(const bool is_there, row.Bind(0, id).Step());
+    if (!is_there) continue;
+    const Fingerprint digest = FingerprintFrom(row.Blob(0));
+    named.insert(digest);
+    if (row.Text(1) == BlobKindName(BlobKind::kSource)) sources.insert(digest);
+  }
+  std::vector<int64_t> all;
+  if (!sources.empty()) {
+    // What is named goes anyway, and is not read: it may be damaged.
+    auto users = UsersOf(database, sources, [&](const Fingerprint& digest) { return named.contains(digest); });
+    // Another damaged program must not keep what is named in the store: a revocation deletes it.
+    if (!users.ok() && users.status().code() != StatusCode::kMalformedInput) return users.status();
+    if (users.ok()) all = std::move(users).value();
+  }
+  all.insert(all.end(), ids.begin(), ids.end());
+  return all;
 }
 
 }  // namespace hearth

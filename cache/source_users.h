@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "cache/database.h"
@@ -16,6 +17,11 @@ namespace hearth {
 // true. Reads the beginnings of all programs unless `sources` is empty.
 Result<std::vector<int64_t>> ProgramsThatNeed(Database& database, const std::set<Fingerprint>& sources,
                                               const std::function<bool(const Fingerprint&)>& is_kept);
+
+// What goes where somebody deletes these entries whether or not pinned models use them: the programs that need the
+// sources among them, and then the entries. In that order, so that a process that ends in between leaves no program
+// without its source.
+Result<std::vector<int64_t>> WithTheirPrograms(Database& database, std::span<const int64_t> ids);
 
 }  // namespace hearth
 

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 #include <limits>
 #include <utility>
@@ -97,11 +96,14 @@ Status SqliteStore::PrepareStatements() {
 
 // Called once: a file that is opened later in this session does not tell when the session began to trust.
 void SqliteStore::NoteWhatIsRevoked() {
-  if (options_.revocations) {
-    revocations_ = *options_.revocations;
-  } else if (database_) {
-    if (auto revocations = ReadRevocations(*database_); revocations.ok()) revocations_ = *std::move(revocations);
+  if (database_) {
+    if (Writable()) static_cast<void>(EnsureLineage(*database_));
+    if (auto known = ReadRevocations(*database_); known.ok()) revocations_ = *std::move(known);
   }
+  if (!options_.revocations) return;
+  revocations_.of_keys = options_.revocations->of_keys;
+  // Without a lineage there was no store yet, or an older Hearth's.
+  if (options_.revocations->lineage != 0) revocations_.lineage = options_.revocations->lineage;
 }
 
 void SqliteStore::QuarantineDeadUses() {
@@ -156,7 +158,7 @@ bool SqliteStore::Get(const CacheKey& key, const Destination& destination) {
   }
   ++counters_.hits;
   counters_.bytes_read += found.bytes.size();
-  if (std::isfinite(found.cost_ms)) counters_.milliseconds_saved += found.cost_ms;
+  counters_.milliseconds_saved += found.cost_ms;
   return true;
 }
 
@@ -216,7 +218,7 @@ Result<SqliteStore::Lookup> SqliteStore::Find(const CacheKey& key, const Fingerp
   const std::span<std::byte> bytes = destination(blob.size_bytes());
   if (bytes.size() != blob.size_bytes()) return Lookup::kReject;
   HEARTH_TRY(blob.Read(bytes));
-  found = {bytes, FingerprintFrom(find_->Blob(4)), find_->Real(5)};
+  found = {bytes, FingerprintFrom(find_->Blob(4)), BoundedCostMs(find_->Real(5))};
   const int64_t used_ms = find_->Number(6), now_ms = NowMs();  // the store may hold any number: not subtracted
   origins_.Note(digest, found.checksum, find_->Text(7));
   used_[digest] |= used_ms > now_ms || used_ms <= now_ms - options_.stamp_age_ms;

@@ -84,7 +84,7 @@ class SqliteStore final : public BlobStore, public KnowsOrigins {
   BarredPuts barred_puts() const;
   size_t pending_puts() const;  // that wait for another process
   // From before this session began to trust keys.
-  const std::set<Revocation>& revocations() const { return revocations_; }
+  const KnownRevocations& revocations() const { return revocations_; }
   // Sets the session's model if it was not known when the store was opened.
   void SetModel(const ModelName& model);
 
@@ -148,11 +148,14 @@ class SqliteStore final : public BlobStore, public KnowsOrigins {
   void StorePending();
   void LeavePending();
   void StoreLeftovers();
-  Status Store(std::span<const NewEntry> entries, bool all_or_nothing);
+  Status Store(std::span<const NewEntry> entries);
+  Status StoreWhatFits(std::span<const NewEntry> entries, const Status& full, size_t& left_out);
+  bool HasRoomOnDisk(const NewEntry& entry);
   void KeepLogInBudget(uint64_t needed_bytes);
   // sqlite_store_insert.cc
-  Status StoreAll(std::span<const NewEntry> wanted, bool all_or_nothing, size_t& left_out);
-  Status NoRoom() const;
+  Status StoreAll(std::span<const NewEntry> wanted, size_t& left_out);
+  Status NoRoom();
+  static std::vector<NewEntry> InOrderOfWorth(std::vector<NewEntry> entries);
   Result<std::vector<NewEntry>> EntriesToStore(std::span<const NewEntry> wanted, PutOutcome& outcome);
   Result<std::vector<NewEntry>> WithoutRevoked(std::span<const NewEntry> entries, PutOutcome& outcome);
   Status LeaveOutWhatIsThere(std::vector<NewEntry>& entries, PutOutcome& outcome);
@@ -160,7 +163,7 @@ class SqliteStore final : public BlobStore, public KnowsOrigins {
   static void Refuse(const NewEntry& entry, Refusal refusal, PutOutcome& outcome);
   Result<bool> HasRoom(std::span<const NewEntry> entries, PutOutcome& outcome);
   bool IsInUse(const Fingerprint& digest, const PutOutcome& outcome) const {
-    return used_.contains(digest) || outcome.present.contains(digest);
+    return used_.contains(digest) || needed_.contains(digest) || outcome.present.contains(digest);
   }
   Status DeleteProgramsOf(const PutOutcome& outcome);
   Status ReturnFreedPages(int64_t free_before);
@@ -215,11 +218,12 @@ class SqliteStore final : public BlobStore, public KnowsOrigins {
   BarredPuts barred_puts_;
   OriginsOfBytes origins_;            // of what this session read here, or was given from elsewhere
   std::map<Fingerprint, bool> used_;  // used by this session, so never evicted; true: its stamp must be renewed
+  std::set<Fingerprint> needed_;      // sources of what this session has put, so never evicted either
   std::set<Fingerprint> hidden_;      // refused or quarantined, but could not be deleted
   // Entries that were in use at an earlier crash. Their record is removed after a use without a crash.
   std::map<Fingerprint, QuarantineRecord> on_probation_;
   std::set<Fingerprint> acquitted_;
-  std::set<Revocation> revocations_;  // from before this session began to trust keys
+  KnownRevocations revocations_;  // from before this session began to trust keys
 };
 
 }  // namespace hearth

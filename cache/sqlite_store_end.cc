@@ -2,8 +2,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "cache/entry_row.h"
 #include "cache/latest_time.h"
@@ -68,8 +70,12 @@ Status SqliteStore::WriteStampsAndCounters() {
   if (!has_stamps && !has_counts && acquitted_.empty() && !names_.has_news() && !misses_.has_news() && seen_ms_ == 0)
     return Status::Ok();
   bool has_news_of_model = !options_.model.fingerprint.empty() && !used_.empty();
+  std::vector<Fingerprint> used;
+  if (has_news_of_model) {
+    for (const auto& [digest, is_due] : used_) used.push_back(digest);
+  }
   if (has_news_of_model && !has_put_ && !has_stamps) {
-    HEARTH_ASSIGN(const bool is_known, KnowsModel(*database_, options_.model, used_.size()));
+    HEARTH_ASSIGN(const bool is_known, KnowsModel(*database_, options_.model, used));
     has_news_of_model = !is_known;
   }
   HEARTH_TRY(misses_.FindReasons(*database_, options_.model));
@@ -86,17 +92,14 @@ Status SqliteStore::WriteStampsAndCounters() {
                 database_->Prepare(
                     "INSERT INTO counters VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value=value + excluded.value"));
   for (const auto& [name, delta] : deltas) {
-    if (delta != 0) HEARTH_TRY(count.Bind(0, name).Bind(1, delta).Run());
+    // sqlite would add NULL, which the table refuses.
+    if (delta != 0 && std::isfinite(delta)) HEARTH_TRY(count.Bind(0, name).Bind(1, delta).Run());
   }
   HEARTH_TRY(NoteTime(*database_, std::max(NowMs(), seen_ms_)));
   HEARTH_TRY(Acquit(*database_, acquitted_));
   HEARTH_TRY(names_.Store(*database_));
   HEARTH_TRY(misses_.Store(*database_));
-  if (has_news_of_model) {
-    std::vector<Fingerprint> used;
-    for (const auto& [digest, is_due] : used_) used.push_back(digest);
-    HEARTH_TRY(NoteModel(*database_, options_.model, used));
-  }
+  if (has_news_of_model) HEARTH_TRY(NoteModel(*database_, options_.model, used));
   HEARTH_TRY(transaction.Commit());
   names_.OnStored();
   misses_.OnStored();

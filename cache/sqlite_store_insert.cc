@@ -16,7 +16,7 @@
 
 namespace hearth {
 
-Status SqliteStore::StoreAll(std::span<const NewEntry> wanted, bool all_or_nothing, size_t& left_out) {
+Status SqliteStore::StoreAll(std::span<const NewEntry> wanted, size_t& left_out) {
   left_out = 0;
   uint64_t new_bytes = 0;
   for (const NewEntry& entry : wanted) new_bytes += entry.bytes.size();
@@ -27,7 +27,6 @@ Status SqliteStore::StoreAll(std::span<const NewEntry> wanted, bool all_or_nothi
   HEARTH_ASSIGN(const int64_t free_before, database_->Number("PRAGMA freelist_count"));
   for (const NewEntry& entry : entries) HEARTH_TRY(DeleteEntry(*database_, entry.digest));
   HEARTH_ASSIGN(const bool has_room_for_all, HasRoom(entries, outcome));
-  if (!has_room_for_all && all_or_nothing) return NoRoom();
   for (const NewEntry& entry : entries) HEARTH_TRY(StoreOne(entry, has_room_for_all, outcome));
   HEARTH_TRY(DeleteProgramsOf(outcome));
   if (std::ranges::any_of(outcome.stored, [](const NewEntry* entry) { return !entry->origin.empty(); }))
@@ -40,10 +39,17 @@ Status SqliteStore::StoreAll(std::span<const NewEntry> wanted, bool all_or_nothi
   return Status::Ok();
 }
 
-Status SqliteStore::NoRoom() const {
-  return Error(StatusCode::kResourceExhausted,
-               "the cache's {} bytes have no room for the new entries beside those that this run uses: raise its limit",
-               options_.max_bytes);
+Status SqliteStore::NoRoom() {
+  LeastSize least;
+  if (const Result<LeastSize> read = LeastSizeOf(*database_); read.ok()) least = *read;
+  std::string why = WhyTooSmall(least, options_.max_bytes);
+  if (why.empty()) {
+    why = used_.empty() && needed_.empty() ? "it is smaller than they are" : "this run uses or has stored the rest";
+    if (least.pinned_bytes > 0) why += fmt::format(", and pinned models have {} bytes", least.pinned_bytes);
+    why += ": raise its limit (HEARTH_CACHE_MAX_SIZE or --cache-max-bytes)";
+  }
+  return Error(StatusCode::kResourceExhausted, "the cache's {} bytes have no room for the new entries: {}",
+               options_.max_bytes, why);
 }
 
 // The entries that must be written, in the order in which they get room.
@@ -51,6 +57,16 @@ Result<std::vector<SqliteStore::NewEntry>> SqliteStore::EntriesToStore(std::span
                                                                        PutOutcome& outcome) {
   HEARTH_ASSIGN(std::vector<NewEntry> entries, WithoutRevoked(wanted, outcome));
   HEARTH_TRY(LeaveOutWhatIsThere(entries, outcome));
+  std::vector<NewEntry> ordered = InOrderOfWorth(std::move(entries));
+  // A delta brings programs whose sources came with another bundle: these make no room for what is of no use without
+  // them. Also in later transactions of this session, and without counting as used by it.
+  for (const NewEntry& entry : ordered) {
+    if (entry.source) needed_.insert(*entry.source);
+  }
+  return ordered;
+}
+
+std::vector<SqliteStore::NewEntry> SqliteStore::InOrderOfWorth(std::vector<NewEntry> entries) {
   std::vector<PutSize> sizes;
   for (NewEntry& entry : entries) {
     if (const auto source = SourceNeededBy(*entry.key, entry.bytes)) entry.source = source->digest();
@@ -66,30 +82,40 @@ Result<std::vector<SqliteStore::NewEntry>> SqliteStore::WithoutRevoked(std::span
                                                                        PutOutcome& outcome) {
   std::vector<NewEntry> left(entries.begin(), entries.end());
   if (std::ranges::all_of(left, [](const NewEntry& entry) { return SignerIn(entry.origin).empty(); })) return left;
-  HEARTH_ASSIGN(const std::set<Revocation> now, ReadRevocations(*database_));
+  HEARTH_ASSIGN(const KnownRevocations now, ReadRevocations(*database_));
+  const bool can_tell = now.lineage == revocations_.lineage;
   std::erase_if(left, [&](const NewEntry& entry) {
-    const bool is_revoked = IsRevokedSince(revocations_, now, entry.origin);
+    const bool is_revoked =
+        can_tell ? IsRevokedSince(revocations_, now, entry.origin) : !SignerIn(entry.origin).empty();
     if (is_revoked) Refuse(entry, {Refusal::Why::kRevoked}, outcome);
     return is_revoked;
   });
   if (left.size() < entries.size()) {
-    warnings_.Add("revoked", "a key was revoked during this run: entries that it signed are not stored");
+    warnings_.Add("revoked",
+                  can_tell ? "a key was revoked during this run: entries that it signed are not stored"
+                           : "the cache was damaged or removed during this run, and with it the list of revoked keys: "
+                             "signed entries are not stored now; the next start may store them");
   }
   return left;
 }
 
 // A session puts sources again that it loaded (hal/load_or_compile.h). Where the bytes are the same, the entry stays as
-// it is, with its origin: writing all of them after each update of a driver would be for nothing.
+// it is, with its origin: writing all of them after each update of a driver would be for nothing. Only a signer that is
+// accepted now takes over what another bundle or server brought: else revoking the earlier signer would delete the
+// source of programs that the later one has signed. What was made here stays so, and unsigned bytes take nothing over,
+// since a revocation must still find the signer.
 Status SqliteStore::LeaveOutWhatIsThere(std::vector<NewEntry>& entries, PutOutcome& outcome) {
   HEARTH_ASSIGN(Statement row,
-                database_->Prepare("UPDATE entries SET cost_ms=max(cost_ms, ifnull(?, 0)), last_used_ms=? WHERE"
-                                   " digest=? AND kind=? AND material=? AND checksum=? RETURNING id"));
+                database_->Prepare("UPDATE entries SET cost_ms=max(cost_ms, ?1), last_used_ms=?2, origin=CASE WHEN"
+                                   " origin='' OR ?7='' THEN origin ELSE ?7 END WHERE"
+                                   " digest=?3 AND kind=?4 AND material=?5 AND checksum=?6 RETURNING id"));
   std::vector<NewEntry> others;
   for (const NewEntry& entry : entries) {
     bool is_there = entry.key->kind() == BlobKind::kSource && !hidden_.contains(entry.digest);
     if (is_there) {
       row.Bind(0, entry.cost_ms).Bind(1, NowMs()).Bind(2, entry.digest.bytes).Bind(3, BlobKindName(entry.key->kind()));
       row.Bind(4, BytesOf(entry.key->material())).Bind(5, entry.checksum.bytes);
+      row.Bind(6, SignerIn(entry.origin).empty() ? std::string_view("") : entry.origin);
       HEARTH_ASSIGN(is_there, row.Step());
       if (is_there) HEARTH_TRY(row.Run());
       row.Reset();

@@ -1,6 +1,9 @@
 // Stores entries: at once, or collected in memory until a batch ends or a lock is free.
+#include <sys/statvfs.h>
+
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "cache/budget.h"
@@ -30,8 +33,8 @@ std::vector<SqliteStore::NewEntry> SqliteStore::WithDigests(std::span<const PutR
   for (const PutRequest& request : requests) {
     const uint64_t size_bytes = std::max<uint64_t>(request.bytes.size(), request.key->material().size());
     if (size_bytes <= max_bytes) {
-      entries.push_back({request.key, request.bytes, request.cost_ms, request.origin, request.key->digest(),
-                         FingerprintOf(request.bytes)});
+      entries.push_back({request.key, request.bytes, BoundedCostMs(request.cost_ms), request.origin,
+                         request.key->digest(), FingerprintOf(request.bytes)});
       continue;
     }
     const std::scoped_lock lock(mutex_);
@@ -81,7 +84,7 @@ void SqliteStore::Put(std::span<const PutRequest> requests) {
     if (is_made_here) misses_.Make(entry.digest, entry.key->kind(), entry.key->material());
   }
   if (open_batches_ == 0 && pending_.empty()) {
-    const Status status = Store(entries, true);
+    const Status status = Store(entries);
     if (status.code() == StatusCode::kUnavailable) Keep(entries);
     return;
   }
@@ -121,7 +124,7 @@ void SqliteStore::StorePending() {
   for (const auto& [digest, pending] : pending_) {
     entries.push_back({&pending.key, pending.bytes, pending.cost_ms, pending.origin, digest, pending.checksum});
   }
-  if (const Status status = Store(entries, false); status.code() == StatusCode::kUnavailable) {
+  if (const Status status = Store(entries); status.code() == StatusCode::kUnavailable) {
     if (pending_bytes_ <= kMaxPendingBytes) return;
     counters_.put_errors += entries.size();
   }
@@ -145,33 +148,69 @@ void SqliteStore::StoreLeftovers() {
   if (!Writable()) return;
   TakeLeftovers(options_.folder, [this](std::span<const PutRequest> requests) {
     const std::vector<NewEntry> entries = WithDigests(requests);
-    const bool is_done = entries.empty() || Store(entries, false).code() != StatusCode::kUnavailable;
+    const bool is_done = entries.empty() || Store(entries).code() != StatusCode::kUnavailable;
     used_.clear();  // this session does not use them
+    needed_.clear();
     barred_puts_ = {};
     return is_done;
   });
 }
 
 // Counts and reports the failure, except kUnavailable, after which the entry may be put again.
-Status SqliteStore::Store(std::span<const NewEntry> entries, bool all_or_nothing) {
+Status SqliteStore::Store(std::span<const NewEntry> entries) {
   size_t left_out = 0;
   FollowTheName();
   if (!Writable()) {
     counters_.put_errors += entries.size();
     return Error(StatusCode::kIoError, "the cache is gone");
   }
-  const auto store_all = [&] { return StoreAll(entries, all_or_nothing, left_out); };
+  const auto store_all = [&] { return StoreAll(entries, left_out); };
   Status status = WriteInNamedFile(store_all);
   if (status.code() == StatusCode::kMalformedInput && ReadAgain(status) && Writable()) status = store_all();
   if (status.code() == StatusCode::kMalformedInput) {
     Heal(status);
     if (Writable()) status = store_all();
   }
+  if (status.code() == StatusCode::kResourceExhausted && Writable()) status = StoreWhatFits(entries, status, left_out);
   if (status.ok()) KeepLogInBudget(0);
   if (!status.ok()) OnTrouble("writing", status);
   if (status.code() == StatusCode::kUnavailable) return status;
   counters_.put_errors += status.ok() ? left_out : entries.size();
   return status;
+}
+
+// The disk was too small for all entries at once, each of which takes room in the log and then in the file. So those
+// most worth come one by one, and the log is emptied before each: it keeps the size that the failed ones gave it.
+Status SqliteStore::StoreWhatFits(std::span<const NewEntry> entries, const Status& full, size_t& left_out) {
+  left_out = 0;
+  OnTrouble("writing", full);
+  std::set<Fingerprint> wanted;
+  for (const NewEntry& entry : entries) wanted.insert(entry.digest);
+  for (const NewEntry& entry : InOrderOfWorth({entries.begin(), entries.end()})) {
+    EmptyLog(*database_, 0, &waits_.others);
+    // A program without its source would be rejected at each start.
+    const bool lacks_source = entry.source && wanted.contains(*entry.source) && !used_.contains(*entry.source);
+    size_t refused = 1;
+    if (!lacks_source && HasRoomOnDisk(entry)) {
+      const Status status = StoreAll({&entry, 1}, refused);
+      if (status.code() == StatusCode::kMalformedInput) return status;
+      if (!status.ok()) refused = 1;
+    }
+    left_out += refused;
+  }
+  EmptyLog(*database_, 0, &waits_.others);
+  return Status::Ok();
+}
+
+// In the log, with the pages that change, and then in the file: a log that can't be copied into the file stays.
+bool SqliteStore::HasRoomOnDisk(const NewEntry& entry) {
+  constexpr uint64_t kChangedPages = 8;
+  struct statvfs disk = {};
+  const Result<int64_t> page_number = database_->Number("PRAGMA page_size");
+  if (::statvfs(file_.c_str(), &disk) != 0 || !page_number.ok()) return true;
+  const auto page_bytes = static_cast<uint64_t>(*page_number);
+  const uint64_t entry_bytes = EntryBytes(entry.bytes.size(), entry.key->material().size(), page_bytes);
+  return uint64_t{disk.f_bavail} * disk.f_frsize >= 2 * entry_bytes + kChangedPages * page_bytes;
 }
 
 // The log counts too. It can be copied into the file and restarted when no session reads in it.

@@ -1,5 +1,6 @@
 // Visits many entries of a store at once.
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,16 +14,18 @@ namespace {
 struct Visited {
   CacheKey key;
   std::vector<std::byte> bytes;
+  Fingerprint checksum;
+  std::string origin;
 };
 
 // Entries whose material begins with that of `common`. Damaged ones are skipped; verify finds them.
 Status ReadAll(Database& database, const CacheKey& common, std::vector<Visited>& visited) {
   // The kind is written into the SQL text, because sqlite uses a partial index only for a constant condition.
-  HEARTH_ASSIGN(Statement rows,
-                database.Prepare(fmt::format("SELECT e.material, e.checksum, b.bytes FROM entries e JOIN blobs b ON"
-                                             " b.id=e.id WHERE e.kind='{}' AND e.material>=? AND"
-                                             " substr(e.material, 1, ?)=?",
-                                             BlobKindName(common.kind()))));
+  HEARTH_ASSIGN(Statement rows, database.Prepare(fmt::format(
+                                    "SELECT e.material, e.checksum, b.bytes, e.origin FROM entries e JOIN blobs b ON"
+                                    " b.id=e.id WHERE e.kind='{}' AND e.material>=? AND"
+                                    " substr(e.material, 1, ?)=?",
+                                    BlobKindName(common.kind()))));
   const std::span<const std::byte> beginning = BytesOf(common.material());
   rows.Bind(0, beginning).Bind(1, static_cast<int64_t>(beginning.size())).Bind(2, beginning);
   while (true) {
@@ -30,8 +33,9 @@ Status ReadAll(Database& database, const CacheKey& common, std::vector<Visited>&
     if (!row) return Status::Ok();
     std::optional<CacheKey> key = KeyFromMaterial(common.kind(), TextFrom(rows.Blob(0)));
     const std::span<const std::byte> bytes = rows.Blob(2);
-    if (!key || FingerprintOf(bytes) != FingerprintFrom(rows.Blob(1))) continue;
-    visited.push_back({*std::move(key), {bytes.begin(), bytes.end()}});
+    const Fingerprint checksum = FingerprintOf(bytes);
+    if (!key || checksum != FingerprintFrom(rows.Blob(1))) continue;
+    visited.push_back({*std::move(key), {bytes.begin(), bytes.end()}, checksum, std::string(rows.Text(3))});
   }
 }
 
@@ -49,13 +53,14 @@ void SqliteStore::ForEach(const CacheKey& common, const Visitor& visit) {
     std::erase_if(visited, [this](const Visited& entry) { return pending_.contains(entry.key.digest()); });
     for (const auto& [digest, pending] : pending_) {
       if (pending.key.kind() == common.kind() && pending.key.material().starts_with(common.material())) {
-        visited.push_back({pending.key, pending.bytes});
+        visited.push_back({pending.key, pending.bytes, pending.checksum, pending.origin});
       }
     }
     std::erase_if(visited, [this](const Visited& entry) { return hidden_.contains(entry.key.digest()); });
     for (const Visited& entry : visited) {
       ++counters_.hits;
       counters_.bytes_read += entry.bytes.size();
+      origins_.Note(entry.key.digest(), entry.checksum, entry.origin);
       used_.emplace(entry.key.digest(), false);
     }
   }

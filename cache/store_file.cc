@@ -136,7 +136,7 @@ Status CantBeMade(const fs::path& folder) {
 
 // Call it under the exclusive lock. The file gets its name only when it is complete.
 Status MakeFile(const StoreOptions& options, const fs::path& file, WaitBudget& waits,
-                const std::set<Revocation>& revocations = {}) {
+                const KnownRevocations& revocations = {}) {
   const fs::path unfinished = file.string() + ".new";
   RemoveWithSideFiles(unfinished);
   const int descriptor = ::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -214,7 +214,7 @@ Result<Database> OpenAlone(const fs::path& file, WaitBudget& waits) {
 
 }  // namespace
 
-Status FillNewFile(const StoreOptions& options, const fs::path& file, const std::set<Revocation>& revocations,
+Status FillNewFile(const StoreOptions& options, const fs::path& file, const KnownRevocations& revocations,
                    WaitBudget& waits) {
   HEARTH_ASSIGN(Database database, Database::Open(file, Database::Access::kReadWrite));
   database.SetWaits(&waits);
@@ -226,6 +226,7 @@ Status FillNewFile(const StoreOptions& options, const fs::path& file, const std:
   HEARTH_TRY(MakeTables(database));
   HEARTH_TRY(MakeSecret(database));
   HEARTH_TRY(KeepRevocations(database, revocations));
+  HEARTH_TRY(GiveLineage(database));
   HEARTH_TRY(database.Run(
       fmt::format("PRAGMA application_id={}; PRAGMA user_version={};", kApplicationId, FormatStamp(kFormatNumber))));
   HEARTH_TRY(transaction.Commit());
@@ -300,7 +301,7 @@ Status ReplaceStoreFile(const StoreOptions& options, WaitBudget& waits) {
   {
     HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, waits));
     OwnFile own = OpenOwnFile(options, waits, true);
-    std::set<Revocation> revocations;  // for sessions that still trust those keys and continue in the new file
+    KnownRevocations revocations;  // for sessions that still trust those keys and continue in the new file
     if (own.opened.ok()) {
       if (auto known = ReadRevocations(*own.opened); known.ok()) revocations = *std::move(known);
     }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <set>
 
 #include "cache/database.h"
 #include "cache/folder.h"
@@ -25,7 +24,7 @@ struct StoreOptions {
 
   // The revocations that were known when the caller read its trusted keys; nullopt: those in the store when it is
   // opened.
-  std::optional<std::set<Revocation>> revocations;
+  std::optional<KnownRevocations> revocations;
 
   // The session's waiting budget for other processes; null: the store has its own. It must outlive the store.
   SessionWaits* waits = nullptr;
@@ -56,9 +55,10 @@ Result<Database> OpenStoreFileAsItIs(const StoreOptions& options, WaitBudget& wa
 Result<Database> OpenWithoutSideFiles(const StoreOptions& options, const std::filesystem::path& file,
                                       WaitBudget& waits);
 
-// Makes an empty file, which nobody else uses yet, an empty store.
-Status FillNewFile(const StoreOptions& options, const std::filesystem::path& file,
-                   const std::set<Revocation>& revocations, WaitBudget& waits);
+// Makes an empty file, which nobody else uses yet, an empty store, with a lineage of its own if `revocations` have
+// none.
+Status FillNewFile(const StoreOptions& options, const std::filesystem::path& file, const KnownRevocations& revocations,
+                   WaitBudget& waits);
 
 // Zeros, which no file has, if another file has taken the name since the database was opened.
 FileIdentity IdentityOfOpened(const Database& database);

@@ -3,13 +3,15 @@
 #define HEARTH_CACHE_TOKENED_STORE_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "cache/entry_origin.h"
 #include "core/base/blob_store.h"
 
 namespace hearth {
 
-class TokenedStore final : public BlobStore {
+class TokenedStore final : public BlobStore, public KnowsOrigins {
  public:
   TokenedStore(std::unique_ptr<BlobStore> inner, std::string token)
       : inner_(std::move(inner)), token_(std::move(token)) {}
@@ -21,6 +23,9 @@ class TokenedStore final : public BlobStore {
     return inner_->NameOfContent(bytes, use);
   }
   void Put(std::span<const PutRequest> requests) override;
+  std::optional<std::string> OriginOf(const CacheKey& key, std::span<const std::byte> bytes) override {
+    return OriginIn(inner_.get(), With(key), bytes);
+  }
   void BeginBatch() override { inner_->BeginBatch(); }
   void EndBatch() override { inner_->EndBatch(); }
   void Reject(const CacheKey& key, std::string_view reason) override { inner_->Reject(With(key), reason); }

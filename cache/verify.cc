@@ -6,6 +6,7 @@
 #include "cache/removal.h"
 #include "cache/report_access.h"
 #include "cache/reports.h"
+#include "cache/source_users.h"
 
 namespace hearth {
 namespace {
@@ -59,6 +60,12 @@ Status CheckEntries(Database& database, CacheVerification& report, std::vector<i
   }
 }
 
+// With the programs that need a damaged source: without it they are of no use.
+Status DeleteDamaged(Database& database, const std::vector<int64_t>& damaged) {
+  HEARTH_ASSIGN(const std::vector<int64_t> useless, WithTheirPrograms(database, damaged));
+  return DeleteInBatches(database, useless);
+}
+
 Status VerifyOpened(ReportedStore& store, bool repair, CacheVerification& report) {
   report = {};
   if (!store.database) return Status::Ok();
@@ -72,7 +79,7 @@ Status VerifyOpened(ReportedStore& store, bool repair, CacheVerification& report
 
   const bool is_file_sound = report.damages.size() == damaged_entries.size();
   if (is_file_sound) {
-    const Status deleted = DeleteInBatches(*store.database, damaged_entries);
+    const Status deleted = DeleteDamaged(*store.database, damaged_entries);
     if (deleted.ok()) {
       static_cast<void>(ShrinkInPlace(*store.database));  // the store is sound without it
       report.repaired = true;

@@ -10,6 +10,7 @@
 #include "core/device/group_size.h"
 #include "core/device/options.h"
 #include "core/emit/kernel_library.h"
+#include "core/emit/kernel_limits.h"
 #include "core/graph/quantize.h"
 #include "hal/command_list.h"
 
@@ -58,12 +59,55 @@ void SetPath(TensorArg& arg, uint64_t size_bytes, const DeviceInfo& device) {
   if (fits) arg.path = DefaultReadPath(device);
 }
 
-Result<BindingKernel> BindingKernelOf(const char* name, const BindingLayout& layout, const HostTransfer& transfer,
-                                      const DeviceInfo& device) {
+// A group for each work item of a row: within the 65,535 groups in a dimension that every device takes.
+constexpr uint64_t kRow = 1u << 15;
+
+// The work items of a kernel.
+struct WorkGrid {
+  std::array<uint32_t, 3> local_size = {1, 1, 1}, group_count = {1, 1, 1};
+  bool is_flat = false;  // the kernels' FLAT
+};
+
+WorkGrid GridOfItems(std::array<uint32_t, 3> local, const std::array<uint64_t, 3>& items) {
+  WorkGrid grid{.local_size = local};
+  for (int d = 0; d < 3; ++d) grid.group_count[d] = GroupsFor(items[d], local[d]);
+  return grid;
+}
+
+bool Fits(const WorkGrid& grid, const DeviceInfo& device) {
+  for (int d = 0; d < 3; ++d) {
+    if (grid.group_count[d] > device.max_group_count[d]) return false;
+  }
+  return true;
+}
+
+// An item for each texel: a column, a row and a slice. One dimension may be too long for that where the tensor as a
+// whole is not: its texels then lie along rows of kRow, the kernels' 32768.
+WorkGrid GridOfTexels(const Bhwc& shape, const DeviceInfo& device) {
+  const auto columns = static_cast<uint64_t>(shape.w), slices = static_cast<uint64_t>(shape.slices());
+  const uint64_t rows = static_cast<uint64_t>(shape.b) * static_cast<uint64_t>(shape.h);
+  WorkGrid grid = GridOfItems(PictureGroup(device), {columns, rows, slices});
+  if (Fits(grid, device)) return grid;
+  const uint64_t texels = columns * rows * slices;
+  grid = GridOfItems(FittingGroup({64, 1, 1}, device), {std::min(texels, kRow), GroupsFor(texels, kRow), 1});
+  grid.is_flat = true;
+  return grid;
+}
+
+// An item for each element of BytesLayout.
+WorkGrid GridOfElements(const BindingLayout& bytes, const DeviceInfo& device) {
+  return GridOfItems(PictureGroup(device),
+                     {bytes.pitch, GroupsFor(bytes.stride, static_cast<uint32_t>(bytes.pitch)), 1});
+}
+
+Result<BindingKernel> BindingKernelOf(const char* name, const BindingLayout& layout, const WorkGrid& grid,
+                                      const HostTransfer& transfer) {
   BindingKernel kernel;
   HEARTH_ASSIGN(kernel.source, LoadKernel(name));
   HEARTH_TRY(SetDefine(kernel.source, "PIXELS", layout.is_pixel ? "1" : "0"));
-  kernel.source.local_size = PictureGroup(device);
+  HEARTH_TRY(SetDefine(kernel.source, "FLAT", grid.is_flat ? "1" : "0"));
+  kernel.source.local_size = grid.local_size;
+  kernel.group_count = grid.group_count;
   const Bhwc shape = ToBhwc(transfer.desc.shape);
   const auto number = [](uint64_t value) { return static_cast<uint32_t>(value); };
   kernel.scalars = {number(shape.b),      number(shape.h),        number(shape.w),
@@ -72,22 +116,23 @@ Result<BindingKernel> BindingKernelOf(const char* name, const BindingLayout& lay
   for (const auto* four : {&layout.scale, &layout.offset}) {
     for (float value : *four) kernel.scalars.push_back(std::bit_cast<uint32_t>(value));
   }
-  const auto& local = kernel.source.local_size;
-  kernel.group_count = {GroupsFor(shape.w, local[0]), GroupsFor(static_cast<uint64_t>(shape.b) * shape.h, local[1]),
-                        GroupsFor(shape.slices(), local[2])};
   return kernel;
+}
+
+// What the bind tells; later the error would be that of a run.
+Status CheckGrid(const BindingKernel& kernel, const DeviceInfo& device) {
+  const auto& groups = kernel.group_count;
+  return CheckGroupLimits(kernel.source, {groups[0], groups[1], groups[2]}, device);
 }
 
 // The layout for the kernels of bytes: an element has four numbers, `stride` is the number of elements, and `pitch` is
 // the elements in a row of the grid.
 BindingLayout BytesLayout(const HostTransfer& transfer) {
-  constexpr uint64_t kRow =
-      1u << 15;  // a group for each element: within the 65,535 groups in a dimension that every device takes
   const TensorGrid grid = GridOf(transfer.desc);
   BindingLayout layout;
   layout.element = StorageType::kUnorm8;
   layout.stride = CrossingBytes(transfer) / TexelBytes(StorageType::kUnorm8);
-  layout.pitch = std::min(layout.stride, kRow);
+  layout.pitch = std::clamp<uint64_t>(layout.stride, 1, kRow);
   layout.flip_vertically = transfer.desc.dtype == DType::kInt8;  // the kernels' FLIP
   layout.scale = {grid.scale, grid.inverse, 0, 0};
   layout.offset = {static_cast<float>(grid.zero_point), grid.lowest, grid.highest, 0};
@@ -159,7 +204,9 @@ NativeMemory MemoryOf(const Binding& binding, const TensorDesc& desc, bool is_wr
 
 Result<BindingKernel> ReadBindingKernel(const BindingLayout& layout, bool is_texture, const HostTransfer& transfer,
                                         const DeviceInfo& device) {
-  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf("read_binding", layout, transfer, device));
+  const WorkGrid grid = GridOfTexels(ToBhwc(transfer.desc.shape), device);
+  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf("read_binding", layout, grid, transfer));
+  HEARTH_TRY(CheckGrid(kernel, device));
   SetLent(kernel.source.tensors[0], layout, is_texture);
   kernel.source.tensors[1].storage = transfer.storage;
   return kernel;
@@ -167,7 +214,9 @@ Result<BindingKernel> ReadBindingKernel(const BindingLayout& layout, bool is_tex
 
 Result<BindingKernel> WriteBindingKernel(const BindingLayout& layout, bool is_texture, const HostTransfer& transfer,
                                          const DeviceInfo& device) {
-  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf("write_binding", layout, transfer, device));
+  const WorkGrid grid = GridOfTexels(ToBhwc(transfer.desc.shape), device);
+  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf("write_binding", layout, grid, transfer));
+  HEARTH_TRY(CheckGrid(kernel, device));
   kernel.source.tensors[0].storage = transfer.storage;
   SetPath(kernel.source.tensors[0], transfer.range.size_bytes, device);
   SetLent(kernel.source.tensors[1], layout, is_texture);
@@ -178,7 +227,9 @@ bool CrossesAsBytes(const HostTransfer& transfer, const DeviceInfo& device) {
   const DType dtype = transfer.desc.dtype;
   return !device.unified_memory && transfer.storage != StorageType::kInt32 &&
          (dtype == DType::kInt8 || dtype == DType::kUInt8) &&
-         transfer.desc.size_bytes() < static_cast<uint64_t>(std::numeric_limits<int32_t>::max());
+         transfer.desc.size_bytes() < static_cast<uint64_t>(std::numeric_limits<int32_t>::max()) &&
+         Fits(GridOfTexels(ToBhwc(transfer.desc.shape), device), device) &&
+         Fits(GridOfElements(BytesLayout(transfer), device), device);
 }
 
 uint64_t CrossingBytes(const HostTransfer& transfer) {
@@ -186,7 +237,8 @@ uint64_t CrossingBytes(const HostTransfer& transfer) {
 }
 
 Result<BindingKernel> ReadBytesKernel(const HostTransfer& transfer, const DeviceInfo& device) {
-  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf("read_binding", BytesLayout(transfer), transfer, device));
+  const WorkGrid grid = GridOfTexels(ToBhwc(transfer.desc.shape), device);
+  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf("read_binding", BytesLayout(transfer), grid, transfer));
   HEARTH_TRY(SetDefine(kernel.source, "PIXELS", "2"));
   kernel.source.tensors[0].storage = StorageType::kUnorm8;
   kernel.source.tensors[1].storage = transfer.storage;
@@ -195,27 +247,25 @@ Result<BindingKernel> ReadBytesKernel(const HostTransfer& transfer, const Device
 
 Result<BindingKernel> WriteBytesKernel(const HostTransfer& transfer, const DeviceInfo& device) {
   const BindingLayout layout = BytesLayout(transfer);
-  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf("write_binding", layout, transfer, device));
+  HEARTH_ASSIGN(BindingKernel kernel,
+                BindingKernelOf("write_binding", layout, GridOfElements(layout, device), transfer));
   HEARTH_TRY(SetDefine(kernel.source, "PIXELS", "2"));
   kernel.source.tensors[0].storage = transfer.storage;
   SetPath(kernel.source.tensors[0], transfer.range.size_bytes, device);
   kernel.source.tensors[1].storage = StorageType::kUnorm8;
-  const auto& local = kernel.source.local_size;
-  kernel.group_count = {GroupsFor(layout.pitch, local[0]),
-                        GroupsFor(GroupsFor(layout.stride, static_cast<uint32_t>(layout.pitch)), local[1]), 1};
   return kernel;
 }
 
 Result<BindingKernel> CopyKernel(const HostTransfer& transfer, const DeviceInfo& device) {
-  constexpr uint64_t kRow = 1u << 21;  // within the 65,535 groups in a dimension that every device takes
   BindingKernel kernel;
   HEARTH_ASSIGN(kernel.source, LoadKernel("map"));
   for (TensorArg& arg : kernel.source.tensors) arg.storage = transfer.storage;
   SetPath(kernel.source.tensors[0], transfer.range.size_bytes, device);
   kernel.source.local_size = FittingGroup(kernel.source.local_size, device);
   const uint64_t texels = transfer.range.size_bytes / TexelBytes(transfer.storage);
-  kernel.scalars = {static_cast<uint32_t>(texels), static_cast<uint32_t>(kRow)};
-  kernel.group_count = {GroupsFor(std::min(texels, kRow), kernel.source.local_size[0]), GroupsFor(texels, kRow), 1};
+  const uint64_t row = kRow * kernel.source.local_size[0];
+  kernel.scalars = {static_cast<uint32_t>(texels), static_cast<uint32_t>(row)};
+  kernel.group_count = {GroupsFor(std::min(texels, row), kernel.source.local_size[0]), GroupsFor(texels, row), 1};
   return kernel;
 }
 

@@ -72,13 +72,13 @@ class Executable {
   Status Run();
 
   // Submits all commands to the device and returns without waiting; may be called again before they are finished.
-  // Returns the submission's number, counted per device. kDeviceLost when the driver fails, kUnsupported for a kind of
-  // synchronization that the backend lacks.
+  // Returns the submission's number, counted per device. kDeviceLost or kUnavailable when the driver fails,
+  // kUnsupported for a kind of synchronization that the backend lacks.
   virtual Result<uint64_t> Submit(const SubmitSync& sync = {}) = 0;
 
   // Waits until this and all earlier submissions of the device are finished and visible to Device::Read. The first call
-  // for a submission reports its error (kDeviceLost). After the device's wait limit it returns kDeviceLost, and from
-  // then on at once.
+  // for a submission reports its error (kDeviceLost, or kUnavailable for one that the driver does not explain). After
+  // the device's wait limit it returns kDeviceLost, and from then on at once.
   virtual Status Wait(uint64_t submission) = 0;
 
   // Runs once and times each dispatch, on the device's own clock if it has one, else with a wait around each. Returns
@@ -97,6 +97,16 @@ class Device {
   // Whether Binary() gives anything that Load takes, in this process: a driver may leave them out for a variable that
   // changes no code. Without them nothing is looked up, stored or rejected, so that what is stored serves others.
   virtual bool takes_binaries() const { return true; }
+
+  // The bytes of kernels' buffers that lie in the host's memory because the device's own has no room: kernels reach
+  // them over the bus, many times slower. 0 where the device shares the host's memory and where the driver does not
+  // tell.
+  virtual uint64_t spilled_bytes() const { return 0; }
+
+  // The fewest work items that a kernel which Compile or Load refused may have in a group: some drivers compile a
+  // kernel for fewer than info() tells, and say so only then. UINT32_MAX: none was refused. 0: the driver tells no such
+  // limit.
+  virtual uint32_t items_as_compiled() const { return 0; }
 
   // The limit for waiting for submissions; zero, the default, is no limit. A device that takes longer counts as hung:
   // all waits return kDeviceLost, and objects that the driver may still be using are never released. Call it before the
@@ -128,7 +138,8 @@ class Device {
               const std::function<Status(std::span<const std::byte>)>& view);
 
   // Compiles `sources` as one group. kInvalidArgument for no sources or an empty work group; kResourceExhausted for a
-  // kernel over a limit of info() and when the driver has no memory left; kDeviceLost; kUnavailable when the driver
+  // kernel over a limit of info() or, as compiled, over items_as_compiled(), and when the driver has no memory left;
+  // kDeviceLost; kUnavailable when the driver
   // refuses a program for any other reason, with its log. Names the kernel.
   Result<std::unique_ptr<ProgramGroup>> Compile(std::span<const KernelSource> sources);
   // The same from a binary that Binary() returned for the same sources on the same driver; with

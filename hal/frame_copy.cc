@@ -82,6 +82,7 @@ PackedPlaces PlacesOf(const FrameLayout& layout, size_t columns, size_t rows) {
 
 void CopyFrame(const FrameLayout& layout, std::span<const std::byte* const, 3> planes, const PackedFrame& packed,
                const PackedPlaces& places, std::span<std::byte> memory) {
+  if (packed.columns.empty()) return;  // of a tensor without elements
   const auto block = static_cast<uint64_t>(layout.block());
   const auto width = static_cast<uint64_t>(layout.width), height = static_cast<uint64_t>(layout.height);
   const auto row_of = [&](size_t plane, uint64_t row) {

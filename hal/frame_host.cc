@@ -178,6 +178,7 @@ void SampleChannels(const Source& source, int32_t channels, std::byte* to) {
 
 void SampleFrame(const FrameLayout& layout, std::span<const std::byte* const, 3> planes, int32_t channels,
                  std::span<std::byte> floats) {
+  if (layout.across.empty() || layout.down.empty()) return;  // no elements; a kept frame has no bytes then
   Source source{layout, planes, {}};
   for (const BilinearSample& sample : layout.across) {
     source.columns.push_back({PlaceOf(layout, sample.low, !layout.is_turned),

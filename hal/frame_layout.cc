@@ -132,6 +132,12 @@ Result<PlaneLayouts> LayoutsOf(Frame frame) {
   uint64_t behind_bytes = 0;
   for (size_t k = 0; k < sizes.size(); ++k) {
     const FramePlane& plane = frame.planes[k];
+    const bool is_left_out = k > 0 && plane.handle == 0 && plane.offset_bytes == 0;
+    // A place behind the plane before it is one in that plane's memory.
+    if (is_left_out && frame.planes[k - 1].handle != 0 && frame.planes[k - 1].handle != frame.planes[0].handle) {
+      return Error(StatusCode::kInvalidArgument,
+                   "plane {} has no handle and no offset, but the plane before it lies in other memory", k);
+    }
     const uint64_t lent_bytes = plane.handle != 0 && k > 0 ? plane.size_bytes : frame.planes[0].size_bytes;
     const uint64_t memory_bytes = IsInTexels(frame) ? UINT64_MAX : lent_bytes;
     HEARTH_ASSIGN(planes[k], LayoutOfPlane(plane, sizes[k], k, memory_bytes, behind_bytes));

@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "hal/runs_in_flight.h"
+#include "hal/smaller_groups.h"
 
 namespace hearth {
 
@@ -24,8 +25,10 @@ Result<RunsInFlight::Endpoint> RunsInFlight::LentFrame(const Frame& frame, const
     FillFrameTable(layout.across, layout.down, table);
     return Status::Ok();
   }));
-  HEARTH_ASSIGN(endpoint.kernel, FrameKernel(layout, layout.planes, is_texture, tensor.transfer, device_.info()));
-  HEARTH_ASSIGN(endpoint.program, ProgramFor(endpoint.kernel.source));
+  const auto make = [&](const DeviceInfo& device) {
+    return FrameKernel(layout, layout.planes, is_texture, tensor.transfer, device);
+  };
+  HEARTH_TRY(MakeKernelAndProgram(make, endpoint.kernel, endpoint.program));
   endpoint.is_ready = true;
   return endpoint;
 }
@@ -50,10 +53,14 @@ Result<bool> RunsInFlight::SetFrame(size_t index, const Frame* frame) {
   } else {
     auto next = held != nullptr ? nullptr : std::make_unique<FrameInput>();
     FrameInput& input = held != nullptr ? *held : *next;
-    HEARTH_ASSIGN(is_new, input.Set(*frame, plan_.inputs[index].transfer, device_.info()));
-    if (is_new) {
-      HEARTH_ASSIGN(frame_programs_[index], ProgramFor(input.kernel().source));
-    }
+    DeviceInfo info = InfoAsCompiled(device_);
+    HEARTH_TRY(MakeInSmallerGroups(device_, info, [&]() -> Status {
+      HEARTH_ASSIGN(is_new, input.Set(*frame, plan_.inputs[index].transfer, info));
+      if (is_new) {
+        HEARTH_ASSIGN(frame_programs_[index], ProgramFor(input.kernel().source));
+      }
+      return Status::Ok();
+    }));
     if (next != nullptr) held = std::move(next);
   }
   if (!is_new) return false;

@@ -79,11 +79,15 @@ Result<LoadedPrograms> LoadOrCompileAll(Device& device, std::span<const KernelSo
 
 }  // namespace
 
+Status NoBinaries(std::string_view device_name) {
+  return Error(StatusCode::kIoError, "{} has no program binaries, so every start compiles its programs", device_name);
+}
+
 Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, BlobStore* store,
                                      int threads, const std::stop_token& stop, HeldPrograms* held, bool all_anew,
                                      std::span<const GridClasses> grids) {
   if (!device.takes_binaries()) {
-    if (store != nullptr) Log(LogLevel::kDebug, device.info().name + " has no program binaries: none are kept");
+    if (store != nullptr) Log(LogLevel::kDebug, NoBinaries(device.info().name).message());
     store = nullptr;
   }
   const std::vector<std::optional<HeldProgram>> found = HeldOf(device, sources, held);

@@ -5,6 +5,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/blob_store.h"
@@ -14,6 +15,9 @@
 #include "hal/program_keys.h"
 
 namespace hearth {
+
+// What warming says of a device whose driver gives no binaries.
+Status NoBinaries(std::string_view device_name);
 
 // `store` may be null, and is left alone where the device takes no binaries. info().compile_grouping decides whether
 // kernels share one program; separate programs are compiled on up to `threads` threads. If kernels share one program,

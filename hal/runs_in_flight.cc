@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "hal/smaller_groups.h"
 
 namespace hearth {
 
@@ -19,20 +20,32 @@ Result<Program*> RunsInFlight::ProgramFor(const KernelSource& source) {
   return programs_.back().loaded.by_kernel[0];
 }
 
+Status RunsInFlight::MakeKernelAndProgram(const MakeKernel& make, BindingKernel& kernel, Program*& program) {
+  DeviceInfo info = InfoAsCompiled(device_);
+  return MakeInSmallerGroups(device_, info, [&]() -> Status {
+    HEARTH_ASSIGN(kernel, make(info));
+    HEARTH_ASSIGN(program, ProgramFor(kernel.source));
+    return Status::Ok();
+  });
+}
+
 Status RunsInFlight::MakeTransfer(Endpoint& endpoint, const PlanTensor& tensor, const Binding* binding,
                                   bool is_output) {
-  if (binding == nullptr && IsConverted(tensor)) {
-    HEARTH_ASSIGN(endpoint.kernel, (is_output ? WriteBytesKernel : ReadBytesKernel)(tensor.transfer, device_.info()));
-  } else if (binding == nullptr) {
-    HEARTH_ASSIGN(endpoint.kernel, CopyKernel(tensor.transfer, device_.info()));
+  MakeKernel make;
+  if (binding == nullptr) {
+    make = [&](const DeviceInfo& device) {
+      if (!IsConverted(tensor)) return CopyKernel(tensor.transfer, device);
+      return (is_output ? WriteBytesKernel : ReadBytesKernel)(tensor.transfer, device);
+    };
   } else {
     HEARTH_ASSIGN(const BindingLayout layout, LayoutOf(*binding, tensor.desc));
-    const bool is_texture = binding->memory == MemoryKind::kGlTexture;
     HEARTH_ASSIGN(endpoint.lent, device_.ImportBuffer(MemoryOf(*binding, tensor.desc, is_output)));
-    HEARTH_ASSIGN(endpoint.kernel, (is_output ? WriteBindingKernel : ReadBindingKernel)(
-                                       layout, is_texture, tensor.transfer, device_.info()));
+    const bool is_texture = binding->memory == MemoryKind::kGlTexture;
+    make = [&tensor, layout, is_texture, is_output](const DeviceInfo& device) {
+      return (is_output ? WriteBindingKernel : ReadBindingKernel)(layout, is_texture, tensor.transfer, device);
+    };
   }
-  HEARTH_ASSIGN(endpoint.program, ProgramFor(endpoint.kernel.source));
+  HEARTH_TRY(MakeKernelAndProgram(make, endpoint.kernel, endpoint.program));
   endpoint.is_ready = true;
   return Status::Ok();
 }

@@ -6,6 +6,7 @@
 #define HEARTH_HAL_RUNS_IN_FLIGHT_H_
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -129,6 +130,9 @@ class RunsInFlight {
   void RecordKernel(const Endpoint& endpoint, const PlanTensor& tensor, const BoundRange& outer, bool is_output,
                     CommandRecorder& recorder) const;
   Result<Program*> ProgramFor(const KernelSource& source);
+  // A kernel that `make` makes for the device, and its program.
+  using MakeKernel = std::function<Result<BindingKernel>(const DeviceInfo& device)>;
+  Status MakeKernelAndProgram(const MakeKernel& make, BindingKernel& kernel, Program*& program);
   Slot& At(size_t slot) { return slot == kArenaSlot ? arena_slot_ : slots_[slot]; }
   BoundRange InArena(const PlanTensor& tensor) const;
   Status PrepareArenaSlot();

@@ -68,7 +68,8 @@ std::string_view GlErrorName(GLenum error) {
 StatusCode CodeOf(GLenum error) {
   switch (error) {
     case GL_OUT_OF_MEMORY: return StatusCode::kResourceExhausted;
-    default: return StatusCode::kDeviceLost;  // the calls are valid, so a driver that refuses them can't be used
+    case GL_CONTEXT_LOST: return StatusCode::kDeviceLost;
+    default: return StatusCode::kUnavailable;  // the driver refused one call; others may work
   }
 }
 

@@ -140,8 +140,8 @@ TableFilter& TheTableFilter();
 // Whether `name` is in the space-separated list `extensions` (which may be null).
 bool HasExtension(const char* extensions, std::string_view name);
 
-// The GL errors since the last call as a Status, "while <what>": kResourceExhausted for out of memory,
-// kDeviceLost for a lost context and for calls that the driver refused. Needs a current context.
+// The GL errors since the last call as a Status, "while <what>": kResourceExhausted for out of memory, kDeviceLost for
+// a lost context, kUnavailable for calls that the driver refused. Needs a current context.
 Status TakeGlErrors(const GlApi& gl, std::string_view what);
 
 // "EGL_BAD_ALLOC", ... of the calling thread's last EGL error.

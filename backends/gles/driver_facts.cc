@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/base/lower_case.h"
+#include "core/base/utf8.h"
+#include "core/device/software_names.h"
 #include "core/device/usable_limits.h"
 #include "hal/driver_environment.h"
 
@@ -30,7 +34,7 @@ uint32_t CpusOfThisProcess() {
 
 std::string Text(const GlApi& gl, GLenum name) {
   const GLubyte* text = gl.GetString(name);
-  return text != nullptr ? reinterpret_cast<const char*>(text) : "";
+  return text != nullptr ? ValidUtf8(reinterpret_cast<const char*>(text)) : "";
 }
 
 // A limit as an unsigned number; 0 if the driver does not know the name.
@@ -50,32 +54,29 @@ uint32_t LimitOf(const GlApi& gl, GLenum name, uint32_t dimension) {
   return value > 0 ? static_cast<uint32_t>(value) : 0;
 }
 
-// OpenGL ES has no device type. A software driver is known by EGL's device extension or, on the default display of an
-// old Mesa, by its renderer's name.
+// OpenGL ES has no device type. A software driver is known by EGL's device extension or by its renderer's name: on the
+// default display of an old Mesa, and in a guest, whose EGL device is hardware ("virgl (LLVMPIPE (LLVM 21.1.8, 128
+// bits))").
 DeviceType TypeOf(const DisplaySource& source, const std::string& renderer) {
-  if (source.software) return DeviceType::kCpu;
-  for (const char* name : {"llvmpipe", "softpipe", "swrast", "SwiftShader"}) {
-    if (renderer.find(name) != std::string::npos) return DeviceType::kCpu;
-  }
-  return DeviceType::kOther;
+  return source.software || IsSoftwareName(renderer) ? DeviceType::kCpu : DeviceType::kOther;
 }
 
 // OpenGL ES can't be asked whether the host and the GPU share memory, but the renderer's name tells where GPUs of a
 // family have no memory of their own. No for all others, AMD's processors with a GPU too: results are the same, and a
 // wrong no costs a conversion on the device. A wrong yes would have the host read device memory over a bus.
 bool HasUnifiedMemory(const DeviceInfo& info) {
-  if (info.is_software()) return true;
-  const auto has_one_of = [&info](std::initializer_list<std::string_view> words) {
-    return std::ranges::any_of(words,
-                               [&info](std::string_view word) { return info.name.find(word) != std::string::npos; });
+  const std::string name = LowerCase(info.name);
+  const auto has_one_of = [&name](std::initializer_list<std::string_view> words) {
+    return std::ranges::any_of(words, [&name](std::string_view word) { return name.find(word) != std::string::npos; });
   };
   // A guest's buffers are copied, whatever the host's GPU is, which the name has too.
-  if (has_one_of({"virgl", "Virtio-GPU", "Emulator"})) return false;
-  // Intel's discrete GPUs, by the chip that Mesa names.
-  if (has_one_of({"(DG1)", "(DG2)", "(BMG)"})) return false;
-  if (info.name.starts_with("FD")) return true;  // freedreno calls Adreno 640 FD640
-  return has_one_of({"Adreno", "Mali", "Immortalis", "Maleoon", "PowerVR", "Xclipse", "Tegra", "V3D", "VideoCore",
-                     "Vivante", "Apple", "Intel"});
+  if (has_one_of({"virgl", "virtio-gpu", "emulator"})) return false;
+  if (info.is_software()) return true;
+  // Intel's discrete GPUs, by the chip that Mesa names: "(DG2)", "(BMG G21)", "(ATS-M150)".
+  if (has_one_of({"(dg", "(bmg", "(ats-m"})) return false;
+  if (name.starts_with("fd")) return true;  // freedreno calls Adreno 640 FD640
+  return has_one_of({"adreno", "mali", "immortalis", "maleoon", "powervr", "xclipse", "tegra", "v3d", "videocore",
+                     "vivante", "apple", "intel"});
 }
 
 void ReadWorkGroupLimits(const GlApi& gl, DeviceInfo& info) {
@@ -144,7 +145,7 @@ void ReadExtensions(const GlApi& gl, int version, DriverFacts& facts) {
 // zink of Mesa 25.0.7 on lavapipe gives wrong results from a program's sixth set of loop bounds on, or crashes in the
 // driver, so no probe can decide (README.md).
 Status CheckIsSound(const DeviceInfo& info, const DisplaySource& source) {
-  if (!info.is_software() || !info.name.starts_with("zink")) return Status::Ok();
+  if (!info.is_software() || LowerCase(info.name).find("zink") == std::string::npos) return Status::Ok();
   return Error(StatusCode::kUnavailable,
                "{}: {} computes wrong results on software drivers (seen with Mesa 25.0.7); use device vulkan, which "
                "zink runs on, or unset MESA_LOADER_DRIVER_OVERRIDE and GALLIUM_DRIVER",

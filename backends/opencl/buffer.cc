@@ -12,14 +12,14 @@ Result<MemoryHandle> WholeOrPart(const OpenClApi& api, const BoundRange& range) 
   const cl_mem whole = static_cast<const OpenClBuffer*>(range.buffer)->memory();
   if (range.offset_bytes == 0 && range.size_bytes == range.buffer->size_bytes()) {
     const cl_int code = api.clRetainMemObject(whole);
-    if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kDeviceLost, "a reference to a buffer");
+    if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kUnavailable, "a reference to a buffer");
     return MemoryHandle(api, whole);
   }
   const cl_buffer_region region = {range.offset_bytes, range.size_bytes};
   cl_int code = CL_SUCCESS;
   const cl_mem part = api.clCreateSubBuffer(whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
   if (part == nullptr) {
-    return OpenClError(code, StatusCode::kDeviceLost,
+    return OpenClError(code, StatusCode::kUnavailable,
                        fmt::format("sub-buffer of {} bytes at {}", range.size_bytes, range.offset_bytes));
   }
   return MemoryHandle(api, part);
@@ -35,7 +35,7 @@ Result<MemoryHandle> TexelImage(const OpenClDriver& driver, cl_mem memory, uint6
   cl_int code = CL_SUCCESS;
   const cl_mem image = driver.api.clCreateImage(driver.context, CL_MEM_READ_ONLY, &format, &desc, nullptr, &code);
   if (image == nullptr) {
-    return OpenClError(code, StatusCode::kDeviceLost, fmt::format("texel view of {} texels", texels));
+    return OpenClError(code, StatusCode::kUnavailable, fmt::format("texel view of {} texels", texels));
   }
   return MemoryHandle(driver.api, image);
 }

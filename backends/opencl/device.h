@@ -2,6 +2,8 @@
 #ifndef HEARTH_BACKENDS_OPENCL_DEVICE_H_
 #define HEARTH_BACKENDS_OPENCL_DEVICE_H_
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -21,6 +23,8 @@ class OpenClDevice final : public Device {
   // On the caller's context, and on its queue if it has one. kInvalidArgument if they don't belong together or the
   // queue is out of order.
   static Result<std::unique_ptr<Device>> Share(const OpenClApi& api, const OpenClContext& shared, DeviceInfo info);
+
+  uint32_t items_as_compiled() const override { return items_as_compiled_; }
 
  private:
   OpenClDevice(DeviceInfo info, const OpenClApi& api, cl_device_id device, ContextHandle context, QueueHandle queue)
@@ -58,7 +62,8 @@ class OpenClDevice final : public Device {
             queue_.get(),
             info().max_texel_elements,
             submissions_.get(),
-            info().is_software()};
+            info().is_software(),
+            &items_as_compiled_};
   }
 
   const OpenClApi& api_;
@@ -67,6 +72,7 @@ class OpenClDevice final : public Device {
   QueueHandle queue_;       // thread-safe by the standard; released before the context
   QueueHandle copy_queue_;  // made when it is first needed
   std::unique_ptr<OpenClSubmissions> submissions_;
+  mutable std::atomic<uint32_t> items_as_compiled_ = UINT32_MAX;  // programs are built on several threads
 };
 
 }  // namespace hearth

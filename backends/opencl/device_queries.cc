@@ -4,9 +4,13 @@
 #include <array>
 #include <cstdio>
 #include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"
+#include "core/base/utf8.h"
 #include "core/device/usable_limits.h"
 #include "hal/driver_environment.h"
 
@@ -47,7 +51,8 @@ std::string Text(const Query& query) {
   if (query(size, text.data(), nullptr) != CL_SUCCESS) return "";
   text.resize(std::min(text.find('\0'), text.size()));
   while (!text.empty() && text.back() == ' ') text.pop_back();
-  return text.substr(std::min(text.find_first_not_of(' '), text.size()));
+  // Vendors' texts may be in Latin-1: "(R)" as byte 0xAE.
+  return ValidUtf8(std::string_view(text).substr(std::min(text.find_first_not_of(' '), text.size())));
 }
 
 std::string DeviceText(AskedDevice& device, cl_device_info what) {
@@ -77,9 +82,23 @@ std::string UuidOf(AskedDevice& device) {
   return HexOf(bytes);
 }
 
+// A device may have more than three dimensions, and refuses a query with room for fewer than it has.
+std::array<size_t, 3> MaxLocalSize(AskedDevice& device) {
+  std::array<size_t, 3> local = {1, 1, 1};
+  size_t size_bytes = 0;
+  if (device.Ask(CL_DEVICE_MAX_WORK_ITEM_SIZES, 0, nullptr, &size_bytes) != CL_SUCCESS) return local;
+  std::vector<size_t> sizes(size_bytes / sizeof(size_t));
+  if (sizes.size() < local.size() ||
+      device.Ask(CL_DEVICE_MAX_WORK_ITEM_SIZES, size_bytes, sizes.data(), nullptr) != CL_SUCCESS) {
+    return local;
+  }
+  std::copy_n(sizes.begin(), local.size(), local.begin());
+  return local;
+}
+
 void ReadLimits(AskedDevice& device, DeviceInfo& info) {
   const auto at_most = [](uint64_t value, uint64_t limit) { return static_cast<uint32_t>(std::min(value, limit)); };
-  const auto local = DeviceValue(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, std::array<size_t, 3>{1, 1, 1});
+  const std::array<size_t, 3> local = MaxLocalSize(device);
   for (int d = 0; d < 3; ++d) info.max_local_size[d] = at_most(local[d], UINT32_MAX);
   info.max_local_invocations = at_most(DeviceValue<size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, 1), UINT32_MAX);
   const uint32_t groups = info.type == DeviceType::kCpu ? kAnyGroupCount : kGpuGroupCount;

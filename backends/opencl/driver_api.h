@@ -6,6 +6,7 @@
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -125,6 +126,7 @@ struct OpenClDriver {
   uint64_t max_texels;     // of one texel view; 0 if the device has none
   OpenClSubmissions* submissions;
   bool is_software = false;
+  std::atomic<uint32_t>* items_as_compiled = nullptr;  // Device::items_as_compiled
 };
 
 }  // namespace hearth

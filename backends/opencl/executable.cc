@@ -66,7 +66,7 @@ Status OpenClExecutable::SetArguments(cl_kernel kernel, const DispatchCommand& c
   const auto set = [&](const void* value, size_t size_bytes, const std::string& name) {
     const cl_int code = driver_.api.clSetKernelArg(kernel, index++, size_bytes, value);
     if (code == CL_SUCCESS) return Status::Ok();
-    return OpenClError(code, StatusCode::kDeviceLost, fmt::format("argument '{}' of kernel {}", name, source.name));
+    return OpenClError(code, StatusCode::kUnavailable, fmt::format("argument '{}' of kernel {}", name, source.name));
   };
   for (size_t k = 0; k < command.tensors.size(); ++k) {
     HEARTH_ASSIGN(const cl_mem memory, views.Argument(command.tensors[k], source.tensors[k]));
@@ -83,7 +83,11 @@ Status OpenClExecutable::Enqueue(cl_command_queue queue, const Dispatch& dispatc
       driver_.api.clEnqueueNDRangeKernel(queue, dispatch.kernel.get(), 3, nullptr, dispatch.global_size.data(),
                                          dispatch.local_size.data(), 0, nullptr, event);
   if (code == CL_SUCCESS) return Status::Ok();
-  return OpenClError(code, StatusCode::kDeviceLost, fmt::format("enqueueing '{}'", dispatch.label));
+  // OpenCL has no code for a lost device; drivers then answer these. Any other concerns this dispatch.
+  const bool is_lost =
+      code == CL_INVALID_COMMAND_QUEUE || code == CL_INVALID_CONTEXT || code == CL_DEVICE_NOT_AVAILABLE;
+  return OpenClError(code, is_lost ? StatusCode::kDeviceLost : StatusCode::kUnavailable,
+                     fmt::format("enqueueing '{}'", dispatch.label));
 }
 
 OpenClExecutable::~OpenClExecutable() {

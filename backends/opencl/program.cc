@@ -1,5 +1,7 @@
 #include "backends/opencl/program.h"
 
+#include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <new>
 
@@ -80,6 +82,13 @@ Result<BinaryParts> PartsOf(std::span<const std::byte> binary, const std::string
   return BinaryParts{held, rest.subspan(header.entry_points_bytes)};
 }
 
+void NoteItemsAsCompiled(const OpenClDriver& driver, size_t limit) {
+  if (driver.items_as_compiled == nullptr || limit == 0) return;
+  std::atomic<uint32_t>& fewest = *driver.items_as_compiled;
+  uint32_t known = fewest;
+  while (limit < known && !fewest.compare_exchange_weak(known, static_cast<uint32_t>(limit))) continue;
+}
+
 // A kernel that takes many registers may run in smaller groups than the device's largest.
 Status CheckWorkGroup(const OpenClDriver& driver, cl_kernel kernel, const KernelSource& source) {
   size_t limit = 0;
@@ -87,6 +96,7 @@ Status CheckWorkGroup(const OpenClDriver& driver, cl_kernel kernel, const Kernel
                                                           sizeof limit, &limit, nullptr);
   const size_t items = size_t{source.local_size[0]} * source.local_size[1] * source.local_size[2];
   if (code != CL_SUCCESS || items <= limit) return Status::Ok();
+  NoteItemsAsCompiled(driver, limit);
   return Error(StatusCode::kResourceExhausted, "kernel {} needs {} work items in a group; as compiled it supports {}",
                source.name, items, limit);
 }
@@ -96,7 +106,7 @@ Status CheckWorkGroup(const OpenClDriver& driver, cl_kernel kernel, const Kernel
 Result<KernelHandle> OpenClProgram::CreateKernel() const {
   cl_int code = CL_SUCCESS;
   const cl_kernel kernel = api_.clCreateKernel(driver_program_, entry_point_.c_str(), &code);
-  if (kernel == nullptr) return OpenClError(code, StatusCode::kDeviceLost, fmt::format("kernel {}", entry_point_));
+  if (kernel == nullptr) return OpenClError(code, StatusCode::kUnavailable, fmt::format("kernel {}", entry_point_));
   return KernelHandle(api_, kernel);
 }
 

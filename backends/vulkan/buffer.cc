@@ -109,8 +109,9 @@ Status VulkanBuffer::Allocate(MemoryUse use) {
 
   Status refusal = Error(StatusCode::kResourceExhausted, "no memory type fits");
   const PhysicalDevice& physical = device_->physical();
-  for (const MemoryType& type :
-       TypesByFitness(physical.memory_types, needed.memoryTypeBits, use, physical.info.unified_memory)) {
+  const bool is_unified = physical.info.unified_memory;
+  const auto types = TypesByFitness(physical.memory_types, needed.memoryTypeBits, use, is_unified);
+  for (const MemoryType& type : types) {
     VkMemoryAllocateInfo allocate{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
     allocate.allocationSize = needed.size;
     allocate.memoryTypeIndex = type.index;
@@ -125,8 +126,12 @@ Status VulkanBuffer::Allocate(MemoryUse use) {
     is_coherent_ = type.is_coherent();
     allocated_bytes_ = needed.size;
     if (use == MemoryUse::kStaging) return Map();
+    if (!is_unified && types.front().is_local() && !type.is_local()) {
+      spilled_bytes_ = needed.size;
+      device_->spilled_bytes += spilled_bytes_;
+    }
     // Where the driver refuses, for want of addresses for example, copies are staged.
-    if (device_->info().unified_memory && type.is_visible()) static_cast<void>(Map());
+    if (is_unified && type.is_visible()) static_cast<void>(Map());
     return Status::Ok();
   }
   return refusal;

@@ -19,15 +19,14 @@ StatusCode CodeOf(VkResult result) {
     case VK_ERROR_FRAGMENTATION:
     case VK_ERROR_TOO_MANY_OBJECTS:
     case VK_ERROR_MEMORY_MAP_FAILED: return StatusCode::kResourceExhausted;
-    case VK_ERROR_INITIALIZATION_FAILED:
-    case VK_ERROR_INCOMPATIBLE_DRIVER: return StatusCode::kUnavailable;
+    case VK_ERROR_DEVICE_LOST: return StatusCode::kDeviceLost;
     case VK_ERROR_LAYER_NOT_PRESENT:
     case VK_ERROR_EXTENSION_NOT_PRESENT:
     case VK_ERROR_FEATURE_NOT_PRESENT:
     case VK_ERROR_FORMAT_NOT_SUPPORTED:
     case VK_ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT: return StatusCode::kUnsupported;
     case VK_ERROR_INVALID_EXTERNAL_HANDLE: return StatusCode::kInvalidArgument;
-    default: return StatusCode::kDeviceLost;
+    default: return StatusCode::kUnavailable;  // concerns this call; others may work
   }
 }
 
@@ -118,6 +117,7 @@ std::string ResultName(VkResult result) {
     HEARTH_VULKAN_RESULT(VK_ERROR_OUT_OF_POOL_MEMORY)
     HEARTH_VULKAN_RESULT(VK_ERROR_INVALID_EXTERNAL_HANDLE)
     HEARTH_VULKAN_RESULT(VK_ERROR_FRAGMENTATION)
+    HEARTH_VULKAN_RESULT(VK_ERROR_VALIDATION_FAILED_EXT)
     HEARTH_VULKAN_RESULT(VK_ERROR_INVALID_SHADER_NV)
     HEARTH_VULKAN_RESULT(VK_ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT)
 #undef HEARTH_VULKAN_RESULT

@@ -23,6 +23,7 @@
   X(GetPhysicalDeviceProperties2)              \
   X(GetPhysicalDeviceFeatures2)                \
   X(GetPhysicalDeviceFormatProperties)         \
+  X(GetPhysicalDeviceFormatProperties2)        \
   X(GetPhysicalDeviceExternalBufferProperties) \
   X(GetPhysicalDeviceImageFormatProperties2)   \
   X(GetPhysicalDeviceMemoryProperties)         \
@@ -127,7 +128,7 @@ TableFilters& TheTableFilters();  // set it before devices are listed for the fi
 std::string ResultName(VkResult result);  // "VK_ERROR_DEVICE_LOST"
 
 // Ok for VK_SUCCESS, otherwise "`call` answered VK_...". kResourceExhausted for every kind of out of memory;
-// kDeviceLost for a lost device and for results without a code of their own.
+// kDeviceLost for VK_ERROR_DEVICE_LOST alone; kUnavailable for results without a code of their own.
 Status ToStatus(VkResult result, std::string_view call);
 
 }  // namespace hearth::vulkan

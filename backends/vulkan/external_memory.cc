@@ -1,4 +1,7 @@
 // Buffers of VulkanBuffer in memory that other drivers made: dma-bufs and AHardwareBuffers.
+#include <algorithm>
+#include <vector>
+
 #include "backends/vulkan/buffer.h"
 #include "core/base/error.h"
 #include "hal/dma_buf.h"
@@ -44,8 +47,26 @@ VkImageCreateInfo ImageInfo(const NativeMemory& memory, VkFormat format, VkImage
   return info;
 }
 
-// Whether the driver imports dma-bufs with this modifier as such images.
-Status TakesImage(const LogicalDevice& device, const VkImageCreateInfo& image, uint64_t modifier) {
+// In how many planes such images lie with this modifier, which need not be the format's number; 0 where the driver does
+// not know the modifier.
+uint32_t MemoryPlanes(const PhysicalDevice& physical, VkFormat format, uint64_t modifier) {
+  VkDrmFormatModifierPropertiesListEXT list{VK_STRUCTURE_TYPE_DRM_FORMAT_MODIFIER_PROPERTIES_LIST_EXT};
+  VkFormatProperties2 properties{VK_STRUCTURE_TYPE_FORMAT_PROPERTIES_2};
+  properties.pNext = &list;
+  const auto ask = [&] {
+    physical.instance->api.GetPhysicalDeviceFormatProperties2(physical.handle, format, &properties);
+  };
+  ask();
+  std::vector<VkDrmFormatModifierPropertiesEXT> modifiers(list.drmFormatModifierCount);
+  list.pDrmFormatModifierProperties = modifiers.data();
+  ask();
+  modifiers.resize(std::min<size_t>(modifiers.size(), list.drmFormatModifierCount));
+  const auto found = std::ranges::find(modifiers, modifier, &VkDrmFormatModifierPropertiesEXT::drmFormatModifier);
+  return found != modifiers.end() ? found->drmFormatModifierPlaneCount : 0;
+}
+
+// Whether the driver imports dma-bufs with this modifier as such images, in this size and number of planes.
+Status TakesImage(const LogicalDevice& device, const VkImageCreateInfo& image, uint64_t modifier, uint32_t planes) {
   VkPhysicalDeviceImageDrmFormatModifierInfoEXT drm{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_DRM_FORMAT_MODIFIER_INFO_EXT};
   drm.drmFormatModifier = modifier;
@@ -65,9 +86,19 @@ Status TakesImage(const LogicalDevice& device, const VkImageCreateInfo& image, u
   const VkResult result =
       physical.instance->api.GetPhysicalDeviceImageFormatProperties2(physical.handle, &asked, &properties);
   const VkExternalMemoryFeatureFlags features = answer.externalMemoryProperties.externalMemoryFeatures;
-  if (result == VK_SUCCESS && (features & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) != 0) return Status::Ok();
-  return Error(StatusCode::kUnsupported, "{} takes no dma-buf with the modifier 0x{:x} as an image of this format",
-               device.info().name, modifier);
+  const uint32_t known_planes = MemoryPlanes(physical, image.format, modifier);
+  if (result != VK_SUCCESS || (features & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) == 0 || known_planes == 0) {
+    return Error(StatusCode::kUnsupported, "{} takes no dma-buf with the modifier 0x{:x} as an image of this format",
+                 device.info().name, modifier);
+  }
+  if (planes != known_planes) {
+    return Error(StatusCode::kUnsupported, "the frame has {} plane(s); with the modifier 0x{:x} it has {} on {}",
+                 planes, modifier, known_planes, device.info().name);
+  }
+  const VkExtent3D& most = properties.imageFormatProperties.maxExtent;
+  if (image.extent.width <= most.width && image.extent.height <= most.height) return Status::Ok();
+  return Error(StatusCode::kUnsupported, "the frame has {} x {} pixels; with the modifier 0x{:x} {} takes {} x {}",
+               image.extent.width, image.extent.height, modifier, device.info().name, most.width, most.height);
 }
 
 // The index of the type among `type_bits` that lent memory is imported with. Any that the driver lists for it is valid.
@@ -180,7 +211,7 @@ Status VulkanBuffer::ImportTexels(const NativeMemory& memory) {
   external.pNext = &drm;
   external.handleTypes = kDmaBuf;
   VkImageCreateInfo info = ImageInfo(memory, FormatOf(memory.pixels), VK_IMAGE_TILING_DRM_FORMAT_MODIFIER_EXT);
-  HEARTH_TRY(TakesImage(*device_, info, memory.drm_modifier));
+  HEARTH_TRY(TakesImage(*device_, info, memory.drm_modifier, drm.drmFormatModifierPlaneCount));
   info.pNext = &external;
   HEARTH_ASSIGN(owned_image_, device_->Make(api.CreateImage, api.DestroyImage, info, "vkCreateImage"));
   VkMemoryRequirements needed{};

@@ -34,7 +34,8 @@ Result<std::unique_ptr<Instance>> CreateInstance() {
   VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO};
   application.pApplicationName = "hearth";
   // 1.2 has the driver's name and float16 features without extensions.
-  application.apiVersion = std::min<uint32_t>(loader_version, VK_API_VERSION_1_2);
+  instance->version = std::min<uint32_t>(loader_version, VK_API_VERSION_1_2);
+  application.apiVersion = instance->version;
   VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
   info.pApplicationInfo = &application;
   const char* const portability = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;

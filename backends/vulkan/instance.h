@@ -2,6 +2,7 @@
 #ifndef HEARTH_BACKENDS_VULKAN_INSTANCE_H_
 #define HEARTH_BACKENDS_VULKAN_INSTANCE_H_
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -15,12 +16,15 @@ struct Instance {
   LoaderApi loader;
   InstanceApi api;
   VkInstance handle = VK_NULL_HANDLE;
+  // What it was made for. Devices are used by no later one, whatever they have.
+  uint32_t version = VK_API_VERSION_1_1;
 };
 
 // kUnavailable with the reason; the next call tries again after a failure. Threads: any.
 Result<const Instance*> SharedInstance();
 
-// The caller's instance, which the caller destroys. kUnavailable if it is of API version 1.0.
+// The caller's instance, which the caller destroys. Vulkan can't be asked for its version, so it counts as 1.1.
+// kUnavailable if it is of API version 1.0.
 Result<std::unique_ptr<Instance>> ForeignInstance(VkInstance handle);
 
 // In the driver's order, the same at every call.

@@ -53,6 +53,7 @@ class LogicalDevice {
 
   VulkanCalls calls() const { return {allocations_, submissions_, waits_}; }
   void CountAllocation() { ++allocations_; }
+  std::atomic<uint64_t> spilled_bytes = 0;  // of the device's buffers; see Device::spilled_bytes
 
   WaitLimit& wait_limit() { return wait_limit_; }
   const WaitLimit& wait_limit() const { return wait_limit_; }

@@ -9,8 +9,7 @@ namespace {
 // How well a memory type fits; higher is better, negative: not at all.
 int Fitness(const MemoryType& type, MemoryUse use, bool unified) {
   if (type.is_special()) return -1;
-  const bool mappable = type.is_visible(), coherent = type.is_coherent();
-  const bool local = (type.flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
+  const bool mappable = type.is_visible(), coherent = type.is_coherent(), local = type.is_local();
   const bool cached = (type.flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
   if (use == MemoryUse::kStaging) {
     if (!mappable) return -1;

@@ -20,6 +20,7 @@ struct MemoryType {
   uint32_t index = 0;  // in the driver's list
 
   bool is_visible() const { return (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0; }
+  bool is_local() const { return (flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0; }
   bool is_coherent() const { return (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0; }
   bool is_special() const;  // for purposes that Hearth does not have: protected content, for example
   friend bool operator==(const MemoryType&, const MemoryType&) = default;

@@ -5,6 +5,8 @@
 #include <initializer_list>
 #include <set>
 #include <span>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -12,6 +14,8 @@
 #include "backends/vulkan/matrix_shape.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
+#include "core/base/utf8.h"
+#include "core/device/software_names.h"
 #include "core/device/usable_limits.h"
 #include "hal/driver_environment.h"
 #include "hal/loader_names.h"
@@ -37,7 +41,9 @@ std::string VersionText(uint32_t version) {
                      VK_API_VERSION_PATCH(version));
 }
 
-DeviceType TypeOf(VkPhysicalDeviceType type) {
+// A driver that passes on another one may call it a virtual GPU: Venus in a guest ("Virtio-GPU Venus (llvmpipe ...)").
+DeviceType TypeOf(VkPhysicalDeviceType type, std::string_view name) {
+  if (IsSoftwareName(name)) return DeviceType::kCpu;
   switch (type) {
     case VK_PHYSICAL_DEVICE_TYPE_CPU: return DeviceType::kCpu;
     case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: return DeviceType::kIntegratedGpu;
@@ -115,12 +121,12 @@ void ReadProperties(uint32_t api_version, const ExtensionSet& extensions, Physic
   const VkPhysicalDeviceProperties& base = properties.properties;
   ReadLimits(base.limits, maintenance.maxMemoryAllocationSize, device);
   DeviceInfo& info = device.info;
-  info.type = TypeOf(base.deviceType);
+  info.type = TypeOf(base.deviceType, info.name);
   info.vendor = fmt::format("0x{:04x}", base.vendorID);
   info.uuid = HexOf(id.deviceUUID);
-  info.driver_version =
-      fmt::format("{} {}, driver 0x{:x}, Vulkan {}, pipeline cache {}", driver.driverName, driver.driverInfo,
-                  base.driverVersion, VersionText(base.apiVersion), HexOf(base.pipelineCacheUUID));
+  info.driver_version = fmt::format("{} {}, driver 0x{:x}, Vulkan {}, pipeline cache {}", ValidUtf8(driver.driverName),
+                                    ValidUtf8(driver.driverInfo), base.driverVersion, VersionText(base.apiVersion),
+                                    HexOf(base.pipelineCacheUUID));
   info.compute_units = cores.Count(info.type);
   const bool shuffles = (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
                         (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) != 0;
@@ -257,24 +263,26 @@ PhysicalDevice Describe(const Instance& instance, VkPhysicalDevice handle) {
   device.info.compile_grouping = CompileGrouping::kEach;
   VkPhysicalDeviceProperties base{};
   instance.api.GetPhysicalDeviceProperties(handle, &base);
-  device.info.name = base.deviceName;
-  device.info.type = TypeOf(base.deviceType);
+  device.info.name = ValidUtf8(base.deviceName);
+  device.info.type = TypeOf(base.deviceType, device.info.name);
   if (base.apiVersion < VK_API_VERSION_1_1) {
     device.info.driver_version = "Vulkan " + VersionText(base.apiVersion);
-    device.unusable_reason = fmt::format("{} has Vulkan {}; 1.1 or newer is needed, update its driver", base.deviceName,
-                                         VersionText(base.apiVersion));
+    device.unusable_reason = fmt::format("{} has Vulkan {}; 1.1 or newer is needed, update its driver",
+                                         device.info.name, VersionText(base.apiVersion));
     return device;
   }
+  // What belongs to a later version than the instance's must be an extension, as on an older device.
+  const uint32_t version = std::min(base.apiVersion, instance.version);
   const ExtensionSet extensions = ExtensionsOf(instance.api, handle);
   device.portability_subset = extensions.contains(kPortabilitySubset);
-  ReadProperties(base.apiVersion, extensions, device);
+  ReadProperties(version, extensions, device);
   device.info.driver_environment = DriverEnvironmentOf(device.info);
-  ReadFeatures(base.apiVersion, extensions, device);
+  ReadFeatures(version, extensions, device);
   ReadMemory(device);
-  ReadExternalMemory(base.apiVersion, extensions, device);
+  ReadExternalMemory(version, extensions, device);
   device.info = WithUsableLimits(std::move(device.info));
   if (!FindQueue(device)) {
-    device.unusable_reason = fmt::format("{} has no compute queue", base.deviceName);
+    device.unusable_reason = fmt::format("{} has no compute queue", device.info.name);
   } else if (!ReadsTexels(device, VK_FORMAT_R32G32B32A32_SFLOAT) ||
              !ReadsTexels(device, VK_FORMAT_R16G16B16A16_SFLOAT)) {
     device.info.max_texel_elements = 0;  // violates the specification, but only disables texel reads

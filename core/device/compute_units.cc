@@ -5,6 +5,8 @@
 #include <charconv>
 #include <string>
 
+#include "core/base/lower_case.h"
+
 namespace hearth {
 namespace {
 
@@ -321,8 +323,7 @@ constexpr ComputeUnitsRow kRows[] = {
 
 // " adreno 640 " for "Adreno (TM) 640": lower-case letters and digits, a space around each word.
 std::string WordsOf(std::string_view name) {
-  std::string small(name);
-  std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::string small = LowerCase(name);
   for (const std::string_view mark : {"(tm)", "(r)", "(c)"}) {
     for (size_t at = small.find(mark); at != std::string::npos; at = small.find(mark))
       small.replace(at, mark.size(), " ");

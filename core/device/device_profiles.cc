@@ -3,22 +3,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <string>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/lower_case.h"
 #include "core/device/compute_units.h"
 #include "core/device/usable_limits.h"
 
 namespace hearth {
 namespace {
-
-std::string Lowered(std::string_view text) {
-  std::string lowered(text);
-  std::ranges::transform(lowered, lowered.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lowered;
-}
 
 // What `told` says, else what `otherwise` does.
 ProfileLimits Filled(ProfileLimits told, const ProfileLimits& otherwise) {
@@ -74,7 +68,7 @@ ProfileLimits DeviceProfile::LimitsIn(Dialect dialect) const {
 Result<const DeviceProfile*> FindDeviceProfile(std::string_view name) {
   std::vector<std::string_view> names;
   for (const DeviceProfile& profile : DeviceProfiles()) {
-    if (profile.name == Lowered(name)) return &profile;
+    if (profile.name == LowerCase(name)) return &profile;
     names.push_back(profile.name);
   }
   return Error(StatusCode::kInvalidArgument, "'{}' is not a device profile; there are {}", name,

@@ -3,10 +3,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/lower_case.h"
 
 namespace hearth {
 namespace {
@@ -71,18 +75,23 @@ bool HasMatrices(const DeviceInfo& device) {
          device.fp16_storage;
 }
 
-// AMD's and Mesa's drivers use names like "AMD Radeon RX 6800 (RADV NAVI21)". AMD's CPUs have none of these words.
+// AMD's and Mesa's drivers use names like "AMD Radeon RX 6800 (RADV NAVI21)" and "AMD Custom GPU 0405 (vangogh, LLVM
+// 15.0.7)"; ROCm's OpenCL names the chip alone, "gfx1030". AMD's CPUs have none of these words.
 bool IsAmdGpu(const DeviceInfo& device) {
-  return !device.is_software() && device.name.find("Radeon") != std::string::npos;
+  if (device.is_software()) return false;
+  const std::string_view name = device.name;
+  if (name.starts_with("gfx") && name.size() > 3 && '0' <= name[3] && name[3] <= '9') return true;
+  return std::ranges::any_of(std::initializer_list<std::string_view>{"Radeon", "RADV", "AMD Custom GPU"},
+                             [name](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 
 bool IsHardware(const DeviceInfo& device) {
   return !device.is_software();
 }
 
-// softpipe: the name of Mesa's software driver built without LLVM.
+// softpipe: the name of Mesa's software driver built without LLVM, in any case: a guest's driver may shout it.
 bool IsSoftpipe(const DeviceInfo& device) {
-  return device.name.find("softpipe") != std::string::npos;
+  return LowerCase(device.name).find("softpipe") != std::string::npos;
 }
 
 bool HasSmallSubgroups(const DeviceInfo& device) {

@@ -1,10 +1,141 @@
 #include "core/graph/index_values.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/graph/op_def.h"
+#include "core/graph/quantize.h"
+#include "core/graph/value_bounds.h"
 
 namespace hearth {
+namespace {
+
+// Integers up to here are float16 numbers. Those of 8 bits are: pictures stay in 16 bits.
+constexpr float kLargestExact = 2048;
+
+bool IsWideInteger(const TensorDesc& desc) {
+  return !IsReal(desc) && BitsOf(desc.dtype) > 8;
+}
+
+bool IsComparison(const Op& op) {
+  const auto* binary = std::get_if<Binary>(&op);
+  return binary != nullptr && binary->kind >= BinaryKind::kEqual && binary->kind <= BinaryKind::kGreaterEqual;
+}
+
+// Whether the results can be integers whatever the operands are.
+bool MakesIntegers(const Graph& graph, const Node& node) {
+  if (std::holds_alternative<Cast>(node.op)) return !IsPlainFloat32(graph.value(node.inputs[0]).desc);
+  if (const auto* binary = std::get_if<Binary>(&node.op)) return binary->kind == BinaryKind::kFloorDiv;
+  const auto* unary = std::get_if<Unary>(&node.op);
+  if (unary == nullptr) return std::holds_alternative<OneHot>(node.op);
+  return unary->kind == UnaryKind::kFloor || unary->kind == UnaryKind::kCeil || unary->kind == UnaryKind::kRound ||
+         unary->kind == UnaryKind::kSign;
+}
+
+// Whether integers are calculated with it. Others bound their results, or sum up products with weights of 16 bits.
+bool PassesIntegers(const Op& op) {
+  if (const auto* unary = std::get_if<Unary>(&op)) {
+    switch (unary->kind) {
+      case UnaryKind::kCos:
+      case UnaryKind::kElu:
+      case UnaryKind::kGelu:
+      case UnaryKind::kGeluTanh:
+      case UnaryKind::kHardSwish:
+      case UnaryKind::kLogistic:
+      case UnaryKind::kSin:
+      case UnaryKind::kTanh:
+      case UnaryKind::kQuantize:
+      case UnaryKind::kDequantize: return false;
+      default: return true;
+    }
+  }
+  return OpDefOf(op).Has(kMovesElements) || std::holds_alternative<Binary>(op) || std::holds_alternative<Cast>(op) ||
+         std::holds_alternative<AddN>(op) || std::holds_alternative<CumSum>(op) || std::holds_alternative<Reduce>(op) ||
+         std::holds_alternative<Pad>(op) || std::holds_alternative<GatherNd>(op) || std::holds_alternative<TopK>(op);
+}
+
+// What is known of a value: whether its digits are those of integers, and not of a number that was rounded to 16 bits.
+class IntegerSearch {
+ public:
+  explicit IntegerSearch(const Graph& graph)
+      : graph_(graph), exact_(graph.values().size()), from_integers_(exact_), held_(exact_) {
+    for (size_t v = 0; v < exact_.size(); ++v) exact_[v] = graph.IsConstant(static_cast<ValueId>(v));
+    for (const ValueId input : graph.inputs) exact_[input] = true;
+    for (const StatePair& state : graph.states) exact_[state.read] = true;
+  }
+
+  std::vector<bool> Find() {
+    do {
+      for (const Node& node : graph_.nodes()) FollowResults(node);
+      for (auto node = graph_.nodes().rbegin(); node != graph_.nodes().rend(); ++node) FollowOperands(*node);
+    } while (TieStates());
+    return held_;
+  }
+
+ private:
+  bool IsReal32(ValueId value) const { return value != kNoValue && IsPlainFloat32(graph_.value(value).desc); }
+
+  bool AnyOf(const std::vector<ValueId>& values, const std::vector<bool>& marks, bool mark = true) const {
+    return std::ranges::any_of(values, [&](ValueId value) { return IsReal32(value) && marks[value] == mark; });
+  }
+
+  bool KeepsDigits(const Node& node) const {
+    if (MakesIntegers(graph_, node)) return true;
+    if (!PassesIntegers(node.op) || !AnyOf(node.inputs, exact_)) return false;
+    // A sum with a number that has lost digits has lost them too; a concatenation's elements are independent.
+    return OpDefOf(node.op).Has(kMovesElements) || !AnyOf(node.inputs, exact_, false);
+  }
+
+  void FollowResults(const Node& node) {
+    const bool keeps = KeepsDigits(node);
+    const bool is_cast = std::holds_alternative<Cast>(node.op) && IsWideInteger(graph_.value(node.inputs[0]).desc);
+    const bool is_from_integers = is_cast || (PassesIntegers(node.op) && AnyOf(node.inputs, from_integers_));
+    for (const ValueId output : node.outputs) {
+      if (!IsReal32(output)) continue;
+      exact_[output] = keeps;
+      if (keeps && is_from_integers) from_integers_[output] = held_[output] = true;
+    }
+  }
+
+  void FollowOperands(const Node& node) {
+    const bool is_cast = std::holds_alternative<Cast>(node.op) && IsWideInteger(graph_.value(node.outputs[0]).desc);
+    const bool becomes_one = PassesIntegers(node.op) && AnyOf(node.outputs, held_);
+    if (!is_cast && !becomes_one && !ComparesIntegers(node)) return;
+    for (const ValueId input : node.inputs) {
+      if (IsReal32(input) && (exact_[input] || is_cast)) held_[input] = true;
+    }
+  }
+
+  bool ComparesIntegers(const Node& node) const {
+    if (!IsComparison(node.op)) return false;
+    return std::ranges::any_of(node.inputs, [&](ValueId input) {
+      if (!IsReal32(input)) return false;
+      if (!graph_.IsConstant(input)) return static_cast<bool>(from_integers_[input]);
+      const float largest = LargestMagnitudeOf(graph_, input);
+      return std::isfinite(largest) && largest > kLargestExact;
+    });
+  }
+
+  // A state's content before and after a run is held alike. Whether that changed anything.
+  bool TieStates() {
+    bool has_changed = false;
+    for (const auto& [read, written] : graph_.states) {
+      if (!IsReal32(read) || (held_[read] == held_[written] && from_integers_[read] >= from_integers_[written]))
+        continue;
+      held_[read] = held_[written] = has_changed = true;
+      from_integers_[read] = from_integers_[read] || from_integers_[written];
+    }
+    return has_changed;
+  }
+
+  const Graph& graph_;
+  // By value.
+  std::vector<bool> exact_;          // not calculated from a number that 16 bits have rounded
+  std::vector<bool> from_integers_;  // calculated from an integer
+  std::vector<bool> held_;           // needs float32
+};
+
+}  // namespace
 
 std::vector<bool> ValuesThatDecideIndices(const Graph& graph) {
   std::vector<bool> needed(graph.values().size(), false);
@@ -22,6 +153,10 @@ std::vector<bool> ValuesThatDecideIndices(const Graph& graph) {
     for (ValueId output : node.outputs) needed[output] = true;
   }
   return needed;
+}
+
+std::vector<bool> ValuesThatHoldIntegers(const Graph& graph) {
+  return IntegerSearch(graph).Find();
 }
 
 }  // namespace hearth

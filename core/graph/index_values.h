@@ -1,4 +1,4 @@
-// Finds values that decide indices.
+// Finds values that decide indices, or hold them.
 #ifndef HEARTH_CORE_GRAPH_INDEX_VALUES_H_
 #define HEARTH_CORE_GRAPH_INDEX_VALUES_H_
 
@@ -13,6 +13,12 @@ namespace hearth {
 // nearly equal, one rounding moves a large number elsewhere. Such values are computed in float32 with every precision,
 // and with sums that stay close to the exact ones.
 std::vector<bool> ValuesThatDecideIndices(const Graph& graph);
+
+// For each value, whether it is a float32 value that may hold integers which float16, with 11 bits, would change: it is
+// cast from or to integers of more than 8 bits, compared with these or with constants above 2048, or calculated between
+// such places by elementwise functions, sums and movement. Convolutions and activations end the search, so a picture
+// that is cast at last does not change how its network is held. Only the storage of such values depends on it.
+std::vector<bool> ValuesThatHoldIntegers(const Graph& graph);
 
 }  // namespace hearth
 

@@ -1,5 +1,8 @@
 #include "core/graph/top_outputs.h"
 
+#include <map>
+#include <utility>
+
 #include "core/graph/quantize.h"
 
 namespace hearth {
@@ -8,31 +11,49 @@ namespace {
 bool IsRowOfScores(const TensorDesc& desc, int32_t k) {
   const int rank = desc.shape.rank();
   if (rank < 1 || !IsReal(desc) || desc.dtype == DType::kBool || desc.shape[rank - 1] <= k) return false;
+  // The largest of a row of several grids would need those of their places, which only the run knows.
+  if (desc.quantization && desc.quantization->scales.size() > 1) return false;
   for (int d = 1; d + 1 < rank; ++d) {
     if (desc.shape[d] != 1) return false;
   }
   return true;
 }
 
+struct TopValues {
+  ValueId best = kNoValue, places = kNoValue;
+};
+
+TopValues AddTopOf(ValueId scores, int32_t k, Graph& graph) {
+  Value best{.name = graph.value(scores).name, .desc = graph.value(scores).desc};
+  Value places{.name = best.name + "_indices"};
+  graph.value(scores).name += "_all";
+  std::vector<int32_t> dims(best.desc.shape.dims().begin(), best.desc.shape.dims().end());
+  dims.back() = k;
+  best.desc.shape = places.desc.shape = Shape::FromSpan(dims);
+  places.desc.dtype = DType::kInt32;
+  // No node takes or makes a tensor without elements, which a batch of 0 gives.
+  if (best.desc.shape.element_count() == 0) {
+    const ValueId best_id = graph.AddConstantValue(std::move(best.name), std::move(best.desc), {});
+    return {best_id, graph.AddConstantValue(std::move(places.name), std::move(places.desc), {})};
+  }
+  const ValueId best_id = graph.AddValue(std::move(best)), places_id = graph.AddValue(std::move(places));
+  graph.AddNode({.op = TopK{k}, .inputs = {scores}, .outputs = {best_id, places_id}, .name = "top_k"});
+  return {best_id, places_id};
+}
+
 }  // namespace
 
 std::vector<size_t> KeepTopOfOutputs(Graph& graph, int32_t k) {
   std::vector<size_t> changed;
+  std::map<ValueId, TopValues> tops;  // by scores: a file may list them as several outputs
   const size_t count = graph.outputs.size();
   for (size_t index = 0; index < count; ++index) {
     const ValueId scores = graph.outputs[index];
-    Value best{.name = graph.value(scores).name, .desc = graph.value(scores).desc};
-    if (!IsRowOfScores(best.desc, k)) continue;
-    std::vector<int32_t> dims(best.desc.shape.dims().begin(), best.desc.shape.dims().end());
-    dims.back() = k;
-    Value places{.name = best.name + "_indices"};
-    graph.value(scores).name += "_all";
-    best.desc.shape = places.desc.shape = Shape::FromSpan(dims);
-    places.desc.dtype = DType::kInt32;
-    const ValueId best_id = graph.AddValue(std::move(best)), places_id = graph.AddValue(std::move(places));
-    graph.AddNode({.op = TopK{k}, .inputs = {scores}, .outputs = {best_id, places_id}, .name = "top_k"});
-    graph.outputs[index] = best_id;
-    graph.outputs.push_back(places_id);
+    if (!IsRowOfScores(graph.value(scores).desc, k)) continue;
+    const auto [top, is_new] = tops.try_emplace(scores);
+    if (is_new) top->second = AddTopOf(scores, k, graph);
+    graph.outputs[index] = top->second.best;
+    graph.outputs.push_back(top->second.places);
     changed.push_back(index);
   }
   return changed;

@@ -22,6 +22,14 @@ float OfGrid(const TensorDesc& desc) {
   return std::fabs(grid.scale) * std::max(std::fabs(grid.lowest), std::fabs(grid.highest));
 }
 
+// A result is rounded to its grid after all else.
+float OfRounding(const TensorDesc& desc) {
+  if (!IsQuantized(desc)) return 0;
+  float coarsest = 0;
+  for (const float scale : desc.quantization->scales) coarsest = std::max(coarsest, std::fabs(scale));
+  return coarsest / 2;
+}
+
 float OfActivation(Activation activation) {
   switch (activation) {
     case Activation::kRelu6: return 6;
@@ -107,7 +115,8 @@ std::vector<float> LargestMagnitudes(const Graph& graph) {
   for (const Node& node : graph.nodes()) {
     if (node.outputs.size() != 1) continue;  // what bounds one does not bound the others
     float& bound = bounds[node.outputs[0]];
-    bound = std::min({bound, OfOperation(node, bounds), OfActivation(FusedActivationOf(node.op))});
+    const float calculated = std::min(OfOperation(node, bounds), OfActivation(FusedActivationOf(node.op)));
+    bound = std::min(bound, calculated + OfRounding(graph.value(node.outputs[0]).desc));
   }
   return bounds;
 }

@@ -53,8 +53,10 @@ Placement PlaceNode(const Graph& graph, const Node& node, const Placing& placing
   if (def.unsupported == nullptr)
     return {false, fmt::format("no kernel on {}", device.id.empty() ? device.backend : device.id)};
   if (auto reason = def.unsupported(graph, node, placing)) return {false, *reason};
-  if (const int64_t turns = def.loop_turns(graph, node); turns > MostLoopTurns(device)) {
-    return {false, fmt::format("its loops take {} turns, drivers like this one end them after 65536", turns)};
+  const int64_t turns = def.loop_turns(graph, node), most_turns = MostLoopTurns(device);
+  if (turns > most_turns) {
+    return {false,
+            fmt::format("its loops take {} turns; on drivers like this one at most {} are safe", turns, most_turns)};
   }
   return {true, ""};
 }

@@ -14,12 +14,15 @@
 namespace hearth {
 namespace {
 
-// Sums of fewer channels (64) are calculated in 32 bits: the fewer blocks of 16-bit sums add up, the less their errors
-// cancel. selfie_segmentation, mostly 16 to 32 channels deep, was off by twice as much as storing it in 16 bits makes
-// it, with this limit by 1.1 times as much (medians of six pictures; benchmarks/hardware.md).
+// Sums of fewer channels (60 and less) are calculated in 32 bits: the fewer blocks of 16-bit sums add up, the less
+// their errors cancel. selfie_segmentation, mostly 16 to 32 channels deep, was off by twice as much as storing it in 16
+// bits makes it, with this limit by 1.1 times as much (medians of six pictures; benchmarks/hardware.md).
 constexpr int32_t kLeastHalfSlices = 16;
 // What every mediump number can be (GLSL ES 3.10, "Range and Precision"); float16 can be four times as large.
 constexpr float kLargestHalf = 0x1p14f;
+// Below 2^-14 float16 loses digits. Where even the largest product is small, most are below: a softmax over thousands
+// of channels times weights of 1e-4 came out as zero.
+constexpr float kLeastLargestProduct = 0.5f;
 
 }  // namespace
 
@@ -56,7 +59,7 @@ bool PlanBuilder::FitsHalfSums(const KernelSource& source, std::span<const Opera
     if (arg.direction == ArgDirection::kRead && arg.name != "bias") largest *= LargestMagnitudeOf(operands[k]);
     if (std::isinf(largest)) return false;  // weights, which stand behind, are read only where their input is bounded
   }
-  return largest <= kLargestHalf;  // false for NaN
+  return largest <= kLargestHalf && largest >= kLeastLargestProduct * static_cast<float>(products);  // false for NaN
 }
 
 float PlanBuilder::LargestMagnitudeOf(const Operand& operand) const {

@@ -125,6 +125,7 @@ PlanBuilder::PlanBuilder(const Graph& graph, const DeviceInfo& device, const Low
       read_path_(options.read_path.value_or(DefaultReadPath(device))),
       real_storage_(RealStorage(options.precision, device)),
       decides_indices_(ValuesThatDecideIndices(graph)),
+      holds_integers_(ValuesThatHoldIntegers(graph)),
       reads_(graph.ReadCounts()) {
   if (options.precision != Precision::kFp32 && Applies(Rule::kHalfArithmetic, device))
     bounds_ = LargestMagnitudes(graph);
@@ -209,7 +210,8 @@ StorageType PlanBuilder::StorageOf(ValueId value) const {
   const TensorDesc& desc = DescOf(value);
   // 1-pixel tensors stay float32: an error there repeats in every pixel that they scale or shift. Values between the
   // dispatches of one node stay float32 too: a rounding there would be one more than the node's result has.
-  const bool is_whole = IsScratch(value) || ToBhwc(desc.shape).pixels() == 1 || decides_indices_[value];
+  const bool is_whole =
+      IsScratch(value) || ToBhwc(desc.shape).pixels() == 1 || decides_indices_[value] || holds_integers_[value];
   return hearth::StorageOf(desc, is_whole ? StorageType::kFloat32 : real_storage_);
 }
 

@@ -9,6 +9,7 @@
 #include "core/base/trial_run.h"
 #include "frontends/api/devices_to_warm.h"
 #include "frontends/api/warming.h"
+#include "hal/load_or_compile.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {
@@ -47,6 +48,7 @@ WarmResult WarmOne(const std::string& model_path, const SessionOptions& options)
     result.loaded = report.programs.loaded;
     result.bytes_written = report.cache.bytes_written;
     result.put_errors = report.cache.put_errors;
+    if (result.compiled > 0 && !report.programs.storable) return NoBinaries(report.device.name);
     return CheckAllStored(result.put_errors, report.warnings);
   };
   result.status = run();

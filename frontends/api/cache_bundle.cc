@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <utility>
 
 #include "cache/bundle.h"
 #include "cache/bundle_reader.h"
@@ -117,7 +118,9 @@ Result<BundleImport> Cache::Import(const std::string& bundle, const ImportOption
   request.is_trusted = options.is_trusted;
   request.max_bytes = options.max_bytes;
   if (request.max_bytes == 0) {
-    HEARTH_ASSIGN(request.max_bytes, DefaultCacheMaxBytes());
+    const Result<uint64_t> limit = DefaultCacheMaxBytes();
+    if (!limit.ok()) return limit.status().Within("HEARTH_CACHE_MAX_SIZE");
+    request.max_bytes = *limit;
   }
   if (!options.trusted_keys.empty()) {
     // Read before the keys: a key revoked from here on is noticed. A damaged store has no list and is replaced.
@@ -133,8 +136,10 @@ Result<BundleImport> Cache::Import(const std::string& bundle, const ImportOption
   if (!imported.signed_by.empty() && request.revocations) {
     const auto signer =
         std::ranges::find(request.trusted_keys, imported.signed_by, [](const PublicKey& key) { return HexOf(key); });
-    if (signer != request.trusted_keys.end())
-      imported.warnings = TellRevoked(*request.revocations, {&*signer, 1}, options.trusted_keys);
+    if (signer != request.trusted_keys.end()) {
+      for (std::string& told : TellRevoked(*request.revocations, {&*signer, 1}, options.trusted_keys))
+        imported.warnings.push_back(std::move(told));
+    }
   }
   return imported;
 }

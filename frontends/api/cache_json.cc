@@ -165,8 +165,12 @@ std::string CacheVerificationJson(const std::string& folder, const CacheVerifica
 }
 
 std::string RemovedEntriesJson(const std::string& folder, const RemovedEntries& removed, int indent) {
-  return TextOf({{"folder", folder}, {"removed_entries", removed.entries}, {"removed_bytes", removed.blob_bytes}},
-                indent);
+  Json json = {{"folder", folder}, {"removed_entries", removed.entries}, {"removed_bytes", removed.blob_bytes}};
+  if (!removed.revoked_key.empty()) {
+    json["revoked_key"] = removed.revoked_key;
+    json["other_formats_bytes"] = removed.other_formats_bytes;
+  }
+  return TextOf(json, indent);
 }
 
 std::string LiftedQuarantineJson(const std::string& folder, uint64_t count, int indent) {
@@ -224,6 +228,9 @@ std::string BundleExportJson(const BundleExport& bundle, int indent) {
                      {"damaged_entries", bundle.damaged_entries},
                      {"programs_without_source", bundle.programs_without_source},
                      {"left_out", bundle.left_out},
+                     {"from_others", bundle.from_others},
+                     {"other_keys", bundle.other_keys},
+                     {"revoked_entries", bundle.revoked_entries},
                      {"devices", JsonOf(bundle.devices)},
                      {"signed_by", bundle.signed_by}};
   return TextOf(json, indent);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
@@ -100,17 +101,31 @@ Status MapClasses(ModelData& data) {
   return data.graph.Validate();
 }
 
+// `made`, or with a number behind it if an output of the model has this name. Its own outputs keep their names.
+std::string NameBeside(std::span<const TensorInfo> outputs, const std::string& made) {
+  const auto is_taken = [&](const std::string& name) {
+    return std::ranges::any_of(outputs,
+                               [&](const TensorInfo& info) { return info.name == name || info.alias == name; });
+  };
+  std::string name = made;
+  for (int number = 2; is_taken(name); ++number) name = fmt::format("{}_{}", made, number);
+  return name;
+}
+
 Status KeepTop(int32_t k, ModelData& data) {
   if (k < 0) return Error(StatusCode::kInvalidArgument, "top_k is {}; it is a count, or 0 for all", k);
   data.top_k = k;
   if (k == 0) return Status::Ok();
   const std::vector<size_t> changed = KeepTopOfOutputs(data.graph, k);
+  const size_t count = data.outputs.size();
   for (size_t j = 0; j < changed.size(); ++j) {
     DescribeAgain(changed[j], data);
     TensorInfo places = InfoOf(data.graph.value(data.graph.outputs[data.outputs.size()]));
     const TensorInfo& best = data.outputs[changed[j]];
     places.declared_shape = best.declared_shape;
-    if (!best.alias.empty()) places.alias = best.alias + "_indices";
+    const std::span<const TensorInfo> own = std::span(data.outputs).first(count);
+    places.name = NameBeside(own, best.name + "_indices");
+    if (!best.alias.empty()) places.alias = NameBeside(own, best.alias + "_indices");
     data.outputs.push_back(std::move(places));
   }
   return data.graph.Validate();

@@ -12,10 +12,6 @@ namespace {
 using InputSpans = std::vector<std::span<const std::byte>>;
 using OutputSpans = std::vector<std::span<std::byte>>;
 
-bool IsOnDevice(const InterfaceState& state) {
-  return state.is_on_device;
-}
-
 // A user who simulates a device gets no other one unless next_device asks for it.
 bool MayTakeAnother(const SessionData& data) {
   return data.options.next_device || (IsAutoDevice(data.options.device) && data.options.simulate.empty());
@@ -97,12 +93,18 @@ Status Move(SessionData& data, const Status& why) {
   return TakeOver(data, *next, data.kept_states);
 }
 
+// The host can read frames that several drivers share.
+bool IsOnThisDeviceOnly(const InterfaceState& state) {
+  return state.is_on_device && state.external == nullptr;
+}
+
 // Whether runs in flight, states and bindings allow moving: not with lent memory, not if a run in flight waits for or
 // signals sync points, and for a model with state only while all runs since the last copy of its states (KeepStates)
 // are in flight.
 bool CanMove(const SessionData& data) {
   if (!HasNextDevice(data) || data.runner == nullptr) return false;
-  if (std::ranges::any_of(data.input_states, IsOnDevice) || std::ranges::any_of(data.output_states, IsOnDevice))
+  if (std::ranges::any_of(data.input_states, IsOnThisDeviceOnly) ||
+      std::ranges::any_of(data.output_states, IsOnThisDeviceOnly))
     return false;
   const bool any_synchronized = std::ranges::any_of(data.slots, [&](const RunSlot& slot) {
     return slot.number != 0 && !slot.is_done && slot.inputs.size() != data.inputs.size();
@@ -166,6 +168,8 @@ Status RunOnAUsableDevice(SessionData& data, const std::function<Status()>& run)
     return Error(StatusCode::kDeviceLost, "the session lost its device and found no other; open a new one");
   Status status = run();
   while (IsTheDevicesFault(status) && !WasRunLimitReached() && CanMove(data)) {
+    if (const Status handed = HandFramesToHost(data); !handed.ok())
+      return Error(status.code(), "{}; the next device can't repeat the run: {}", status.message(), handed.message());
     status = Move(data, status);
     if (status.ok()) status = RepeatRunsInFlight(data);
     if (status.ok()) status = run();

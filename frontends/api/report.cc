@@ -28,11 +28,9 @@ std::string Report::ToJson(int indent) const {
   json["save_ms"] = save_ms;
   json["run_ms"] = {
       {"runs", run_ms.runs}, {"median", run_ms.median}, {"min", run_ms.min}, {"p90", run_ms.p90}, {"max", run_ms.max}};
-  json["programs"] = {{"distinct", programs.distinct},
-                      {"compiled", programs.compiled},
-                      {"spirv_compiled", programs.spirv_compiled},
-                      {"loaded", programs.loaded},
-                      {"dispatches", programs.dispatches}};
+  json["programs"] = {
+      {"distinct", programs.distinct}, {"compiled", programs.compiled},     {"spirv_compiled", programs.spirv_compiled},
+      {"loaded", programs.loaded},     {"dispatches", programs.dispatches}, {"storable", programs.storable}};
   json["tuning"] = {{"mode", tuning.mode},
                     {"measured", tuning.measured},
                     {"changed", tuning.changed},

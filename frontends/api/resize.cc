@@ -79,6 +79,8 @@ void SwapShapes(SessionData& a, SessionData& b) {
   std::swap(a.is_saved, b.is_saved);
   std::swap(a.rest_bytes, b.rest_bytes);
   std::swap(a.frame_bytes, b.frame_bytes);
+  // Each plan's own, as the driver compiled its kernels: a part of the plan's key.
+  std::swap(a.opened.info.max_local_invocations, b.opened.info.max_local_invocations);
   std::swap(a.report.ops, b.report.ops);
   std::swap(a.report.programs, b.report.programs);
   std::swap(a.report.transfers, b.report.transfers);
@@ -158,17 +160,19 @@ std::unique_ptr<SessionData> TakeKeptShape(SessionData& data, const InputSizes& 
   return kept;
 }
 
-// Keeps the states if each has the same shape; otherwise all begin at zero.
-Status CarryStates(SessionData& data, SessionData& next) {
-  if (next.runner->plan().states.empty()) return Status::Ok();
+// Keeps the states if each has the same shape; otherwise all begin at zero. Returns what `next` then has; empty: zeros.
+Result<std::vector<StateContent>> CarryStates(SessionData& data, SessionData& next) {
+  std::vector<StateContent> states;
+  if (next.runner->plan().states.empty()) return states;
   HEARTH_TRY(next.runner->ResetState());
   const std::vector<PlanState>&before = data.runner->plan().states, &after = next.runner->plan().states;
   const bool are_same = std::ranges::equal(before, after, [](const PlanState& a, const PlanState& b) {
     return a.name == b.name && a.desc.shape == b.desc.shape;
   });
-  if (!are_same) return Status::Ok();
-  HEARTH_ASSIGN(const std::vector<StateContent> states, data.runner->ReadStates());
-  return next.runner->WriteStates(states);
+  if (!are_same) return states;
+  HEARTH_ASSIGN(states, data.runner->ReadStates());
+  HEARTH_TRY(next.runner->WriteStates(states));
+  return states;
 }
 
 void AdoptNewWarnings(SessionData& data, SessionData& next) {
@@ -204,8 +208,12 @@ Status ResizeChecked(SessionData& data, const InputShapes& shapes, const ModelCh
     if (!made.ok()) return made.status().Within(ChangesText(*data.model, wanted)).Within(data.model->path());
     next = std::move(made).value();
   }
-  HEARTH_TRY(CarryStates(data, *next));
+  HEARTH_ASSIGN(std::vector<StateContent> states, CarryStates(data, *next));
+  // Nothing below can fail: an error says that the session keeps its shapes.
   SwapShapes(data, *next);
+  // As KeepStates, which would read them from the device again.
+  if (HasNextDevice(data)) data.kept_states = std::move(states);
+  data.runs_since_kept = 0;
   AdoptNewWarnings(data, *next);
   for (InterfaceState& input : data.input_states) input.is_set = false;
   data.shows_run = false;
@@ -214,7 +222,7 @@ Status ResizeChecked(SessionData& data, const InputShapes& shapes, const ModelCh
   data.report.memory.needed_bytes = AliveBytes(data);
   NoteResize(data, was_kept, watch.milliseconds());
   RestartBehind(data);
-  return KeepStates(data);
+  return Status::Ok();
 }
 
 }  // namespace

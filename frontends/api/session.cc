@@ -24,8 +24,10 @@
 #include "frontends/api/session_store.h"
 #include "frontends/api/shown_outputs.h"
 #include "frontends/api/warming.h"
+#include "frontends/engine/items_as_compiled.h"
 #include "frontends/engine/priorities.h"
 #include "frontends/engine/read_path_probe.h"
+#include "hal/smaller_groups.h"
 
 namespace hearth {
 
@@ -132,18 +134,25 @@ Status MakeRunner(SessionData& data, BlobStore* plans) {
   return CheckSizes(data.runner->plan().outputs, data.model->outputs());
 }
 
+// Only a driver's compiler knows how many work items a kernel's groups may have: the plan is made again where it takes
+// fewer than the device's limit.
+Status MakeRunnerInSmallerGroups(SessionData& data, BlobStore* plans) {
+  if (data.opened.device == nullptr) return MakeRunner(data, plans);
+  return MakeInSmallerGroups(*data.opened.device, data.opened.info, [&] { return MakeRunner(data, plans); });
+}
+
 // A bad cache entry never fails a start: an entry that led to an error is rejected, and everything is made again once
 // without the cache.
 Status MakeRunner(SessionData& data) {
   const uint64_t rejected = data.store == nullptr ? 0 : data.store->counters().rejected;
-  const Status status = MakeRunner(data, data.store.get());
+  const Status status = MakeRunnerInSmallerGroups(data, data.store.get());
   const bool is_blameless = data.stop.stop_requested() || IsOverTheLimit(data);
   if (status.ok() || data.store == nullptr || is_blameless) return status;
   if (data.made.is_stored) data.store->Reject(PlanKey(data.plan_request), status.message());
   if (data.store->counters().rejected == rejected) return status;
   data.runner.reset();
   data.held = {};
-  return MakeRunner(data, nullptr);
+  return MakeRunnerInSmallerGroups(data, nullptr);
 }
 
 // Repeats once without kernels that need scratch memory if the limit would be exceeded.
@@ -167,6 +176,16 @@ void AddWarnings(SessionData& data, Precision wanted) {
   warnings.insert(warnings.end(), data.opened.warnings.begin(), data.opened.warnings.end());
   const std::vector<std::string>& shape_warnings = data.model->data().shape_warnings;
   warnings.insert(warnings.end(), shape_warnings.begin(), shape_warnings.end());
+}
+
+// Call it when the runner's buffers are there.
+void WarnOfSpilledBuffers(SessionData& data) {
+  const uint64_t bytes = data.opened.device == nullptr ? 0 : data.opened.device->spilled_bytes();
+  if (bytes == 0) return;
+  data.report.warnings.push_back(fmt::format(
+      "the memory of {} is full: {:.1f} MiB that kernels read and write lie in the host's memory, which is many times "
+      "slower; close other programs that use the device, or ask for precision fp16 or a smaller shape",
+      data.opened.info.name, static_cast<double>(bytes) / (1 << 20)));
 }
 
 // Opens the device on another thread while `meanwhile` runs. A hot start opens the CPU, which takes no time.
@@ -217,8 +236,10 @@ Status RequestPlan(SessionData& data) {
   if (!stores_halves) lowering.precision = Precision::kFp32;
   lowering.cpu_ops = data.options.cpu_ops;
   HEARTH_ASSIGN(data.opened.info.forced_rules, ForcedRulesFromText(data.options.rules));
-  if (data.store != nullptr && data.opened.device != nullptr)
+  if (data.store != nullptr && data.opened.device != nullptr) {
     lowering.read_path = data.opened.read_path.LookUp(data.opened.info, *data.store);
+    LimitItemsAsCompiled(data.model_name, *data.opened.device, data.opened.info, *data.store);
+  }
   const ModelData& model = data.model->data();
   data.plan_request = {&model.graph,    data.model_name, &data.opened.info, lowering,
                        model.signature, model.top_k,     model.class_maps};
@@ -243,6 +264,7 @@ Status Prepare(SessionData& data) {
   const ModelData& model = data.model->data();
   HEARTH_TRY(ChooseKernels(data));
   HEARTH_TRY(MakeRunnerWithinTheLimit(data));
+  WarnOfSpilledBuffers(data);
   ReleasePages(model, model.bytes);
   data.inputs.clear();
   data.outputs.clear();
@@ -368,7 +390,7 @@ bool RestartWithoutStored(SessionData& data, const Status& failure) {
   MadePlan failed_plan = std::move(data.made);
   std::unique_ptr<PlanRunner> failed_runner = std::move(data.runner);
   data.held = {};
-  if (MakeRunner(data, nullptr).ok()) return true;
+  if (MakeRunnerInSmallerGroups(data, nullptr).ok()) return true;
   data.made = std::move(failed_plan);
   data.runner = std::move(failed_runner);
   return false;

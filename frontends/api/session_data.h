@@ -121,6 +121,7 @@ struct SessionData {
   uint64_t frame_bytes = 0;  // the part of rest_bytes for frames: see CountFrames
   uint64_t run_count = 0;    // runs that have begun
   bool has_run = false, is_saved = false;
+  bool reads_frames = false;  // a FrameReading lives
   int restarts_behind = 0;    // the preparations of the device that changes of shapes ended
   bool is_slowed = false;     // the run in progress began beside the compilation for this session's device
   bool shows_run = false;     // output() shows the result of a run with these shapes
@@ -181,7 +182,7 @@ Status PlaceFrames(SessionData& data);
 // producers; an error of that is its status.
 class FrameReading {
  public:
-  explicit FrameReading(SessionData& data) : data_(data), status_(Begin()) {}
+  explicit FrameReading(SessionData& data) : data_(data), status_(Begin()) { data_.reads_frames = true; }
   ~FrameReading();
   FrameReading(const FrameReading&) = delete;
   FrameReading& operator=(const FrameReading&) = delete;
@@ -192,6 +193,9 @@ class FrameReading {
   SessionData& data_;
   Status status_;
 };
+// Lets the host read the frames that a lost device had imported: from now on, and for the runs in flight, which get
+// their inputs. An error if it can't.
+Status HandFramesToHost(SessionData& data);
 // Makes the next run ignore frames.
 Status DropFrames(SessionData& data);
 // Copies the inputs of a run that may have to be repeated when they are gone. A frame is copied as it is: the device

@@ -44,6 +44,10 @@ Result<bool> PlaceFrame(SessionData& data, size_t index) {
   return false;
 }
 
+std::chrono::milliseconds ReadingLimit(const SessionData& data) {
+  return std::chrono::milliseconds(std::max(0, data.options.wait_limit_ms));
+}
+
 // Binds an input to memory that the device imports, or that the host reads if it can't.
 Status BindExternalFrame(SessionData& data, size_t index, const Frame& given) {
   HEARTH_ASSIGN(std::shared_ptr<ExternalFrame> external, OpenExternalFrame(given));
@@ -79,11 +83,10 @@ Status BindExternalFrame(SessionData& data, size_t index, const Frame& given) {
 }  // namespace
 
 Status FrameReading::Begin() {
-  const std::chrono::milliseconds limit(std::max(0, data_.options.wait_limit_ms));
   for (size_t k = 0; k < data_.input_states.size(); ++k) {
     InterfaceState& state = data_.input_states[k];
     if (state.external == nullptr) continue;
-    HEARTH_TRY(state.external->BeginReading(limit).Within("'" + data_.model->inputs()[k].name + "'"));
+    HEARTH_TRY(state.external->BeginReading(ReadingLimit(data_)).Within("'" + data_.model->inputs()[k].name + "'"));
     if (state.frame) {
       HEARTH_ASSIGN(state.frame, state.external->OnHost());
     }
@@ -92,9 +95,28 @@ Status FrameReading::Begin() {
 }
 
 FrameReading::~FrameReading() {
+  data_.reads_frames = false;
   for (const InterfaceState& state : data_.input_states) {
     if (state.external != nullptr) state.external->EndReading();
   }
+}
+
+Status HandFramesToHost(SessionData& data) {
+  for (size_t k = 0; k < data.input_states.size(); ++k) {
+    InterfaceState& state = data.input_states[k];
+    if (!state.is_on_device || state.external == nullptr) continue;
+    HEARTH_TRY(state.external->OnHost().status());  // it is mapped before the reading begins
+    HEARTH_TRY(state.external->BeginReading(ReadingLimit(data)));
+    HEARTH_ASSIGN(state.frame, state.external->OnHost());
+    state.is_on_device = false;
+    for (RunSlot& slot : data.slots) {
+      if (slot.number == 0 || slot.is_done) continue;
+      HEARTH_TRY(ReadFrameOf(data, k));
+      slot.inputs[k] = data.inputs[k];
+    }
+    if (!data.reads_frames) state.external->EndReading();
+  }
+  return Status::Ok();
 }
 
 Status PlaceFrames(SessionData& data) {
@@ -121,7 +143,8 @@ Status KeepInputs(const SessionData& data, RunSlot& slot) {
     const std::optional<Frame>& frame = data.input_states[k].frame;
     KeptFrame& kept = slot.frames[k];
     if (!frame) {
-      slot.inputs[k] = data.inputs[k];
+      slot.inputs[k].clear();  // HandFramesToHost makes those of frames that the device imported
+      if (!data.input_states[k].is_on_device) slot.inputs[k] = data.inputs[k];
       kept.bytes.clear();
       continue;
     }

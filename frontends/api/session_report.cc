@@ -65,6 +65,7 @@ void FillReport(SessionData& data) {
   report.programs.compiled = programs.compiled;
   report.programs.spirv_compiled = programs.spirv_compiled;
   report.programs.loaded = programs.loaded;
+  report.programs.storable = data.opened.device == nullptr || data.opened.device->takes_binaries();
   report.programs.dispatches = static_cast<int>(plan.dispatch_count());
   const MemoryFigures host = data.runner->host_memory();
   report.memory.arena_bytes = plan.memory.arena_bytes + host.arena_bytes;

@@ -5,6 +5,7 @@
 #include "cache/sqlite_store.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/session_data.h"
+#include "frontends/engine/items_as_compiled.h"
 #include "frontends/engine/open_cache.h"
 #include "frontends/engine/self_test.h"
 
@@ -51,7 +52,10 @@ std::vector<std::string> SaveInOneBatch(SessionData& data) {
     RememberModel(data, data.plan_request.model);
   }
   if (data.made.is_new) {
-    StorePlan(data.plan_request, data.runner->plan(), data.made.rewrite_ms + data.made.lower_ms, *data.store);
+    const double made_ms = data.made.rewrite_ms + data.made.lower_ms;
+    StorePlan(data.plan_request, data.runner->plan(), made_ms, *data.store);
+    if (data.opened.device != nullptr)
+      StoreItemsAsCompiled(data.plan_request.model, *data.opened.device, data.opened.info, made_ms, *data.store);
   }
   if (data.opened.self_test_ms) StoreSelfTestPassed(data.opened.info, *data.opened.self_test_ms, *data.store);
   return warnings;

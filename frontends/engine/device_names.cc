@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "core/base/error.h"
+#include "core/base/lower_case.h"
 #include "frontends/engine/backends.h"
 
 namespace hearth {
@@ -13,16 +14,10 @@ namespace {
 
 constexpr size_t kUuidDigits = 32;
 
-std::string Lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 // A UUID's digits without dashes; empty for other texts.
 std::string UuidDigits(const std::string& text) {
   std::string digits;
-  for (const unsigned char c : Lower(text)) {
+  for (const unsigned char c : LowerCase(text)) {
     if (c == '-') continue;
     if (std::isxdigit(c) == 0) return "";
     digits += static_cast<char>(c);
@@ -39,7 +34,7 @@ std::vector<ListedDevice> Fitting(const std::vector<ListedDevice>& listed,
 
 Status NothingCalled(const std::string& name, const std::vector<ListedDevice>& listed) {
   const std::vector<ListedDevice> unusable = Fitting(listed, [&](const ListedDevice& device) {
-    return !device.candidate.usable && Lower(device.candidate.name).find(name) != std::string::npos;
+    return !device.candidate.usable && LowerCase(device.candidate.name).find(name) != std::string::npos;
   });
   if (!unusable.empty()) {
     return Error(StatusCode::kUnavailable, "device '{}' is not usable: {}", name, UnusableDevicesText(unusable));
@@ -58,7 +53,7 @@ Result<std::string> NormalizedDeviceName(const std::string& wanted) {
   if (first == std::string::npos) {
     return Error(StatusCode::kInvalidArgument, "the device's name is empty; `auto` lets Hearth choose");
   }
-  return Lower(wanted.substr(first, wanted.find_last_not_of(kBlanks) - first + 1));
+  return LowerCase(wanted.substr(first, wanted.find_last_not_of(kBlanks) - first + 1));
 }
 
 std::vector<ListedDevice> HardwareGpus(const std::vector<ListedDevice>& listed) {
@@ -79,10 +74,10 @@ Result<ListedDevice> DeviceByName(const std::string& name, const std::vector<Lis
     }
   }
   std::vector<ListedDevice> found = Fitting(listed, [&](const ListedDevice& device) {
-    return device.candidate.usable && Lower(device.candidate.name).find(name) != std::string::npos;
+    return device.candidate.usable && LowerCase(device.candidate.name).find(name) != std::string::npos;
   });
   const std::vector<ListedDevice> exact =
-      Fitting(found, [&](const ListedDevice& device) { return Lower(device.candidate.name) == name; });
+      Fitting(found, [&](const ListedDevice& device) { return LowerCase(device.candidate.name) == name; });
   if (exact.size() == 1) return exact.front();
   if (found.size() == 1) return found.front();
   if (found.empty()) return NothingCalled(name, listed);

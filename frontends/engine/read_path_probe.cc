@@ -12,6 +12,7 @@
 #include "core/device/group_size.h"
 #include "core/emit/kernel_library.h"
 #include "core/plan/key_fields.h"
+#include "hal/smaller_groups.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {
@@ -41,8 +42,12 @@ Result<PreparedProbe> PreparePath(Device& device, AccessPath path) {
   PreparedProbe probe;
   HEARTH_ASSIGN(KernelSource source, LoadKernel("probe_read"));
   source.tensors[0].path = path;
-  source.local_size = FittingGroup(source.local_size, device.info());
-  HEARTH_ASSIGN(probe.group, device.Compile({&source, 1}));
+  DeviceInfo info = device.info();
+  HEARTH_TRY(MakeInSmallerGroups(device, info, [&]() -> Status {
+    source.local_size = FittingGroup(source.local_size, info);
+    HEARTH_ASSIGN(probe.group, device.Compile({&source, 1}));
+    return Status::Ok();
+  }));
   // A part of a buffer, like the arena's tensors: rusticl reads a whole buffer through texels but not a part of one.
   const uint64_t size_bytes = kTexels * 16;
   HEARTH_ASSIGN(probe.x, device.CreateBuffer(2 * size_bytes));
@@ -116,7 +121,9 @@ std::optional<AccessPath> FasterPath(const ProbeAnswer& answer) {
 }  // namespace
 
 Status TryTexelReads(Device& device) {
-  return PreparePath(device, AccessPath::kTexelBuffer).status();
+  Status by_texels = PreparePath(device, AccessPath::kTexelBuffer).status();
+  if (by_texels.ok()) return by_texels;
+  return PreparePath(device, AccessPath::kBuffer).ok() ? by_texels : Status::Ok();
 }
 
 CacheKey ReadPathProbeKey(const DeviceInfo& info) {
@@ -143,12 +150,13 @@ std::optional<AccessPath> KnownReadPath::Probe(Device& device, const DeviceInfo&
   const Stopwatch watch;
   const Result<ProbeAnswer> measured = Measure(device);
   if (measured.status().code() == StatusCode::kDeviceLost) return path_;
-  const ProbeAnswer answer = measured.ok() ? *measured : ProbeAnswer();
-  const CacheKey key = ReadPathProbeKey(info);
-  const PutRequest put{&key, std::as_bytes(std::span(&answer, 1)), watch.milliseconds()};
-  store.Put({&put, 1});
-  path_ = FasterPath(answer);
   is_final_ = true;
+  // A missing compiler or full memory tells nothing about the driver: the next start asks again.
+  if (!measured.ok()) return path_;
+  const CacheKey key = ReadPathProbeKey(info);
+  const PutRequest put{&key, std::as_bytes(std::span(&*measured, 1)), watch.milliseconds()};
+  store.Put({&put, 1});
+  path_ = FasterPath(*measured);
   return path_;
 }
 

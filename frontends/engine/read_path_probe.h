@@ -13,7 +13,7 @@ namespace hearth {
 CacheKey ReadPathProbeKey(const DeviceInfo& info);
 
 // Reads part of a buffer through texels. An error means that the driver offers texel buffers and refuses to read
-// (rusticl of Mesa 22.3 answers CL_OUT_OF_HOST_MEMORY at the enqueue).
+// (rusticl of Mesa 22.3 answers CL_OUT_OF_HOST_MEMORY at the enqueue). What fails without texels too is no error here.
 Status TryTexelReads(Device& device);
 
 // What is known of an opened device's read path. The store is asked once: the answer is kept.
@@ -26,8 +26,8 @@ class KnownReadPath {
 
   // What LookUp then tells. Runs the probe unless the store has its result or LookUp doesn't ask for one. It compiles
   // two programs and reads 0.8 GB, once for each device and driver; call it before a plan is made, since plans depend
-  // on its result. `info` is the device's, with what the user forced. After an error the default stays, but a lost
-  // device is asked again.
+  // on its result. `info` is the device's, with what the user forced. After an error the default stays and nothing is
+  // stored; a lost device is asked again.
   std::optional<AccessPath> Probe(Device& device, const DeviceInfo& info, BlobStore& store);
 
  private:

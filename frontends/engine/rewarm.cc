@@ -16,6 +16,7 @@
 #include "frontends/engine/self_test.h"
 #include "frontends/engine/stored_plan.h"
 #include "frontends/engine/tuning_cache.h"
+#include "hal/load_or_compile.h"
 #include "hal/plan_runner.h"
 #include "hal/stopwatch.h"
 
@@ -117,10 +118,7 @@ Status ProveDevice(Device& device, BlobStore& store) {
 }
 
 Result<RewarmedPlan> RewarmPlan(const CacheKey& key, Device& device, BlobStore& store, int threads) {
-  if (!device.takes_binaries()) {
-    return Error(StatusCode::kIoError, "{} has no program binaries, so none can be kept for later starts",
-                 device.info().name);
-  }
+  if (!device.takes_binaries()) return NoBinaries(device.info().name);
   HEARTH_ASSIGN(Plan plan, ReadPlan(key, device.info(), store));
   HEARTH_ASSIGN(const FilesNeeded needed, FilesFor(plan));
   HEARTH_ASSIGN(const Zeros zeros, Zeros::OfBytes(needed.bytes_each));

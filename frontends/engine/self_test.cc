@@ -14,6 +14,7 @@
 #include "core/lowering/lower.h"
 #include "core/plan/key_fields.h"
 #include "hal/plan_runner.h"
+#include "hal/smaller_groups.h"
 
 namespace hearth {
 
@@ -80,14 +81,19 @@ Result<std::vector<std::vector<float>>> RunBy(AccessPath path, const SelfTest& t
                                               const std::stop_token& stop) {
   LowerOptions options;
   options.read_path = path;
-  HEARTH_ASSIGN(Plan plan, Lower(test.graph, device.info(), options));
   const std::unique_ptr<HostExecutor> host = MakeCpuExecutor();
   RunnerParts parts;
   parts.device = &device;
   parts.graph = &test.graph;
   parts.host = host.get();
   parts.stop = stop;
-  HEARTH_ASSIGN(const std::unique_ptr<PlanRunner> runner, PlanRunner::Create(std::move(plan), parts));
+  std::unique_ptr<PlanRunner> runner;
+  DeviceInfo info = device.info();
+  HEARTH_TRY(MakeInSmallerGroups(device, info, [&]() -> Status {
+    HEARTH_ASSIGN(Plan plan, Lower(test.graph, info, options));
+    HEARTH_ASSIGN(runner, PlanRunner::Create(std::move(plan), parts));
+    return Status::Ok();
+  }));
   std::vector<std::vector<float>> results;
   for (const ReferenceTensor& reference : test.expected)
     results.emplace_back(reference.values.size(), std::numeric_limits<float>::quiet_NaN());

@@ -1,9 +1,12 @@
 #include "frontends/engine/tuning_cache.h"
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cache/entry_origin.h"
 #include "core/base/text_bytes.h"
 #include "core/plan/key_fields.h"
 #include "core/plan/source_fingerprints.h"
@@ -18,6 +21,38 @@ std::string LayerOf(const CacheKey& key) {
   return fields->back().second;
 }
 
+struct FoundRecord {
+  TuningRecord record;
+  bool is_made_here = false;
+};
+
+// What was measured here comes first, then what has more samples: the layers and the writable store may both have a
+// record.
+bool IsBetter(const FoundRecord& one, const FoundRecord& other) {
+  const int64_t samples = one.record.samples(), others = other.record.samples();
+  if (samples == 0 || others == 0 || one.is_made_here == other.is_made_here) return samples > others;
+  return one.is_made_here;
+}
+
+// By layer.
+std::map<std::string, FoundRecord, std::less<>> FindRecords(const DeviceInfo& info, BlobStore& store) {
+  std::map<std::string, FoundRecord, std::less<>> records;
+  std::vector<std::pair<CacheKey, std::string>> broken;
+  store.ForEach(TuningKey(info), [&](const CacheKey& key, std::span<const std::byte> bytes) {
+    Result<TuningRecord> record = TuningRecordFromText(TextFrom(bytes));
+    if (!record.ok()) {
+      broken.emplace_back(key, record.status().message());
+      return;
+    }
+    FoundRecord found{std::move(record).value(), IsMadeHere(&store, key, bytes)};
+    FoundRecord& known = records[LayerOf(key)];
+    if (IsBetter(found, known)) known = std::move(found);
+  });
+  for (const auto& [key, why] : broken) store.Reject(key, why);
+  records.erase("");
+  return records;
+}
+
 }  // namespace
 
 CacheKey TuningKey(const DeviceInfo& info, std::string_view layer) {
@@ -30,19 +65,7 @@ CacheKey TuningKey(const DeviceInfo& info, std::string_view layer) {
 
 TuningRecords StoredTuning(const DeviceInfo& info, BlobStore& store) {
   TuningRecords records;
-  std::vector<std::pair<CacheKey, std::string>> broken;
-  store.ForEach(TuningKey(info), [&](const CacheKey& key, std::span<const std::byte> bytes) {
-    Result<TuningRecord> record = TuningRecordFromText(TextFrom(bytes));
-    if (!record.ok()) {
-      broken.emplace_back(key, record.status().message());
-      return;
-    }
-    // The layers and the writable store may both have a record: the one with more samples is kept.
-    TuningRecord& known = records[LayerOf(key)];
-    if (record->samples() > known.samples()) known = std::move(record).value();
-  });
-  for (const auto& [key, why] : broken) store.Reject(key, why);
-  records.erase("");
+  for (auto& [layer, found] : FindRecords(info, store)) records.emplace(layer, std::move(found.record));
   return records;
 }
 
@@ -59,12 +82,14 @@ std::optional<TuningRecord> StoredTuning(const DeviceInfo& info, std::string_vie
 void StoreTuning(const DeviceInfo& info, const TuningRecords& records, double cost_ms, BlobStore& store) {
   std::vector<CacheKey> keys;
   std::vector<std::string> texts;
-  const TuningRecords stored = StoredTuning(info, store);
+  const auto stored = FindRecords(info, store);
   for (const auto& [layer, record] : records) {
-    // Another process may have measured the same layer meanwhile.
+    // Another process may have measured the same layer meanwhile. What others measured is replaced, not added: an entry
+    // has one origin, by which revocations find it and by which it is signed here or not.
     const auto known = stored.find(layer);
+    const bool is_added = known != stored.end() && known->second.is_made_here;
     keys.push_back(TuningKey(info, layer));
-    texts.push_back(ToText(known == stored.end() ? record : Merged(known->second, record)));
+    texts.push_back(ToText(is_added ? Merged(known->second.record, record) : record));
   }
   std::vector<PutRequest> requests;
   for (size_t k = 0; k < keys.size(); ++k) {

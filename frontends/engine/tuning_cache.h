@@ -1,5 +1,4 @@
-// Tuning results in the cache: an entry for each layer, so that networks share layers, and imports add to existing
-// results.
+// Tuning results in the cache: an entry for each layer, so that networks share layers.
 #ifndef HEARTH_FRONTENDS_ENGINE_TUNING_CACHE_H_
 #define HEARTH_FRONTENDS_ENGINE_TUNING_CACHE_H_
 
@@ -16,12 +15,13 @@ namespace hearth {
 // common prefix of all such keys.
 CacheKey TuningKey(const DeviceInfo& info, std::string_view layer = {});
 
-// The local records of all layers of all networks; unreadable ones are rejected.
+// The local records of all layers of all networks, those measured here before others'; unreadable ones are rejected.
 TuningRecords StoredTuning(const DeviceInfo& info, BlobStore& store);
 // The record of one layer; also asks a server.
 std::optional<TuningRecord> StoredTuning(const DeviceInfo& info, std::string_view layer, BlobStore& store);
 
-// Adds `records` to the store's records of the same layers. `cost_ms`: the time that measuring all took.
+// Adds `records` to what was measured here of the same layers; they replace what others measured. `cost_ms`: the time
+// that measuring all took.
 void StoreTuning(const DeviceInfo& info, const TuningRecords& records, double cost_ms, BlobStore& store);
 
 }  // namespace hearth

@@ -1,5 +1,6 @@
 // The module hearth._hearth. Its classes take and return plain values. The package hearth around it adds numpy, names
 // and documentation.
+#include "core/base/utf8.h"
 #include "frontends/python/bindings.h"
 #include "hearth/array.h"
 #include "hearth/device.h"
@@ -14,9 +15,7 @@ namespace hearth {
 void Raise(const Status& status) {
   const py::object type = py::module_::import("hearth._hearth").attr("Error");
   // A message may contain a path that is not UTF-8.
-  const std::string& message = status.message();
-  const py::object error = type(py::reinterpret_steal<py::str>(
-      PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace")));
+  const py::object error = type(ValidUtf8(status.message()));
   error.attr("code") =
       py::module_::import("hearth._errors").attr("ErrorCode")(std::string(StatusCodeName(status.code())));
   PyErr_SetObject(type.ptr(), error.ptr());
@@ -52,7 +51,7 @@ py::list DeviceList() {
     dict["driver"] = device.driver;
     dict["type"] = device.type;
     dict["usable"] = device.usable;
-    dict["reason"] = device.reason;
+    dict["reason"] = ValidUtf8(device.reason);  // as an error's message
     dict["features"] = device.features;
     list.append(dict);
   }

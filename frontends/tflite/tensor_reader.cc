@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/printable.h"
+#include "core/base/utf8.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/op_text.h"
 
@@ -19,30 +20,6 @@ constexpr int64_t kMaxElements = int64_t{1} << 40;
 std::string TypeName(wire::TensorType type) {
   const std::string name = wire::EnumNameTensorType(type);
   return name.empty() ? fmt::format("number {}", static_cast<int>(type)) : name;
-}
-
-bool IsUtf8(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const int length = lead < 0x80                   ? 1
-                       : lead >= 0xc2 && lead < 0xe0 ? 2
-                       : lead >= 0xe0 && lead < 0xf0 ? 3
-                       : lead >= 0xf0 && lead < 0xf5 ? 4
-                                                     : 0;
-    if (length == 0 || i + length > text.size()) return false;
-    for (int k = 1; k < length; ++k) {
-      if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) return false;
-    }
-    if (length >= 3) {  // overlong forms, surrogates, beyond U+10FFFF
-      const auto second = static_cast<unsigned char>(text[i + 1]);
-      if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second >= 0xa0) || (lead == 0xf0 && second < 0x90) ||
-          (lead == 0xf4 && second >= 0x90)) {
-        return false;
-      }
-    }
-    i += length;
-  }
-  return true;
 }
 
 struct ZeroPointRange {

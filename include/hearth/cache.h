@@ -89,8 +89,9 @@ class HEARTH_EXPORT Cache {
   // Reads everything. `repair` deletes damaged entries and moves a damaged file aside.
   Result<CacheVerification> Verify(bool repair) const;
   // Deletes the entries that the filter selects (by default all) and returns the space to the file system. With
-  // `signed_by` it also revokes that one key: kInvalidArgument if entries of several keys begin with these digits, and
-  // if they are fewer than 8 and no entry's key begins with them.
+  // `signed_by` it also revokes that one key, and makes a missing store, which remembers that: kInvalidArgument with any
+  // other condition, if entries of several keys begin with these digits, and if they are fewer than 8 and no entry's
+  // key begins with them. With sources go the programs that need them.
   Result<RemovedEntries> Clear(const CacheFilter& filter = {}) const;
   // Deletes the longest unused entries until the store is not larger than `max_bytes`.
   Result<RemovedEntries> Prune(uint64_t max_bytes) const;

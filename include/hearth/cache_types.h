@@ -101,6 +101,11 @@ struct CacheVerification {
 
 struct RemovedEntries {
   uint64_t entries = 0, blob_bytes = 0;
+  std::string why_larger = {};  // of Prune: why the store is still larger than wanted, and what helps; empty if it fits
+  // Of Clear with `signed_by`: the key that was revoked, and the bytes of other versions' stores beside this one. They
+  // keep what the key signed; Clear of everything removes them.
+  std::string revoked_key = {};
+  uint64_t other_formats_bytes = 0;
 };
 
 // A part of a key that differs between the wanted and the stored entry.
@@ -144,6 +149,11 @@ struct BundleExport {
   uint64_t damaged_entries = 0;          // left out
   uint64_t programs_without_source = 0;  // left out: of no use without their SPIR-V, which the cache no longer has
   uint64_t left_out = 0;                 // entries that the bundle of ExportOptions::since has
+  // Entries in the bundle that came from another bundle or a server, and the keys that signed them. Where the bundle is
+  // signed, its key signs them too, and a revocation of these keys does not find them where it is imported.
+  uint64_t from_others = 0;
+  std::vector<std::string> other_keys;
+  uint64_t revoked_entries = 0;  // left out of a signed bundle: a key that was revoked here has signed them
   std::vector<CacheDevice> devices;
   std::string signed_by;  // the public key in hex; empty: not signed
 };

@@ -29,9 +29,11 @@ enum class PixelFormat : uint8_t {
 enum class YuvMatrix : uint8_t { kBt601, kBt709 };
 
 struct FramePlane {
-  uint64_t handle = 0;           // as in Binding; 0 for the second and third plane: in the first one's memory
-  uint64_t size_bytes = 0;       // of the whole memory
-  uint64_t offset_bytes = 0;     // of the first byte; 0 for a plane without a handle: directly after the previous plane
+  uint64_t handle = 0;      // as in Binding; 0 for the second and third plane: in the first one's memory
+  uint64_t size_bytes = 0;  // of the whole memory
+  // Of the first byte. 0 for a plane without a handle: directly after the previous plane, which then must lie in the
+  // first one's memory too (kInvalidArgument).
+  uint64_t offset_bytes = 0;
   uint64_t row_pitch_bytes = 0;  // from one row to the next; 0: tightly packed
 };
 

@@ -343,7 +343,7 @@ HEARTH_C_EXPORT hearth_status hearth_cache_warm_from_cache(const hearth_cache* c
 /* Since version 2. Deletes what this public key has signed (all or the first of its hex digits;
  * HEARTH_INVALID_ARGUMENT if they begin several keys here, or none and are fewer than 8). Sessions that are running
  * and still trust it store nothing more of it. Take the key out of your files of trusted keys first. `json` as in
- * hearth_cache_clear. */
+ * hearth_cache_clear, with "revoked_key", and "other_formats_bytes" of stores of other versions, which keep theirs. */
 HEARTH_C_EXPORT hearth_status hearth_cache_revoke(const hearth_cache* cache, const char* key, char** json);
 /* Since version 2. Accepts entries again that three processes in a row died with; no entries are deleted. `json` as in
  * hearth_cache_clear, with "lifted": how many there were. */

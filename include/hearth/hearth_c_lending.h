@@ -70,7 +70,8 @@ HEARTH_C_EXPORT void hearth_frame_destroy(hearth_frame* frame);
  * of a dma-buf have file descriptors, which hearth_session_bind_frame duplicates. */
 HEARTH_C_EXPORT hearth_status hearth_frame_set_memory(hearth_frame* frame, int32_t memory);
 /* Since version 2. Plane 0, 1 or 2. `handle` is the address; planes 1 and 2 with handle 0 lie in the memory of plane
- * 0 at `offset_bytes` (0: directly after the previous plane). `size_bytes` is that of the whole memory;
+ * 0 at `offset_bytes` (0: directly after the previous plane, which then must lie in that memory too, else
+ * hearth_session_bind_frame answers HEARTH_INVALID_ARGUMENT). `size_bytes` is that of the whole memory;
  * `row_pitch_bytes` 0: tightly packed. */
 HEARTH_C_EXPORT hearth_status hearth_frame_set_plane(hearth_frame* frame, size_t plane, uint64_t handle,
                                                      uint64_t size_bytes, uint64_t offset_bytes,

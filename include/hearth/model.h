@@ -26,7 +26,9 @@ struct ModelOptions {
   std::map<std::string, std::vector<int32_t>> input_shapes;
   // For classifiers. An output of real numbers with rows of more than top_k elements ([N], [B, N] or [B, 1, 1, N])
   // gives only the top_k largest of each row, largest first. An additional int32 output after all others, named
-  // NAME_indices, has their indices in the row. The device searches, and only the result crosses to the host. 0: all.
+  // NAME_indices (NAME_indices_2, _3, ... if the model has an output of that name; aliases too), has their indices in
+  // the row. The device searches, and only the result crosses to the host. An output that is quantized with several
+  // scales stays as it is. 0: all.
   int32_t top_k = 0;
   // For segmentation. An output [B, H, W, C] of real numbers, with at least two scores for each of several pixels,
   // gives the int32 map [B, H, W] of the class with the largest score in each pixel; the first of equal scores counts.

@@ -43,6 +43,7 @@ struct Report {
   } run_ms;  // steady runs; filled by whoever repeats runs
   struct {
     int distinct = 0, compiled = 0, spirv_compiled = 0, loaded = 0, dispatches = 0;
+    bool storable = true;  // false: the driver gives no binaries of programs, so that every start compiles them
   } programs;
   // What `--tune` did, counted in layers that have several candidate kernels. `ms` is part of init_ms.other.
   struct {

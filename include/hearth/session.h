@@ -125,6 +125,7 @@ class HEARTH_EXPORT Session {
   static Result<Session> Open(const std::string& model_path, const SessionOptions& options);
   // `model` must outlive the session.
   static Result<Session> Create(const Model& model, const SessionOptions& options);
+  static Result<Session> Create(const Model&& model, const SessionOptions& options) = delete;
 
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;

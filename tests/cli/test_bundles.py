@@ -198,8 +198,22 @@ class PortableParts(CachingDevicesTest):
             self.assertLess(10 * sum(programs.values()), sum(sources.values()))
         self.assertEqual(self.assert_warm()["cache"]["misses"], 0)
 
+    def lose_spirv(self):
+        """As damage may: no command deletes it without the programs that need it."""
+        with contextlib.closing(sqlite3.connect(self.folder / "cache" / "hearth.db")) as store, store:
+            store.execute("DELETE FROM blobs WHERE id IN (SELECT id FROM entries WHERE kind='source')")
+            store.execute("DELETE FROM entries WHERE kind='source'")
+
+    def test_clearing_spirv_clears_the_programs_that_need_it(self):
+        count = len(self.of_kind("source")) + len(self.of_kind("program"))
+        self.assertEqual(self.run_json("cache", "clear", "--kind", "source", "--yes")["removed_entries"], count)
+        self.assertEqual((self.of_kind("source"), self.of_kind("program")), ({}, {}))
+        report = self.run_json(*self.start)
+        self.assertEqual((report["cache"]["rejected"], report["warnings"]), (0, []))
+        self.assert_warm()
+
     def test_a_program_whose_spirv_is_gone_says_so_and_is_made_again_once(self):
-        self.run_hearth("cache", "clear", "--kind", "source", "--yes")
+        self.lose_spirv()
         reasons = {kind: [e["reason"] for e in self.run_json("cache", "explain", *self.line)["entries"]
                           if e["kind"] == kind] for kind in ("source", "program")}
         self.assertTrue(reasons["source"] and all("needs this one" in reason for reason in reasons["source"]), reasons)
@@ -210,7 +224,7 @@ class PortableParts(CachingDevicesTest):
 
     def test_programs_that_an_export_leaves_behind_are_told(self):
         programs = self.of_kind("program")
-        self.run_hearth("cache", "clear", "--kind", "source", "--yes")
+        self.lose_spirv()
         told = self.run_json("cache", "export", self.folder / "told.tar", "--kind", "program")
         self.assertEqual((told["entries"], told["programs_without_source"]), (0, len(programs)))
         self.assertEqual(told["devices"], [])

@@ -216,6 +216,13 @@ class Options(CacheCase):
     def test_a_limit_that_holds_nothing_is_one_warning_with_advice(self):
         self.assert_runs_with_one_warning(self.run_model("--cache-max-size", "64K"), "raise its limit")
 
+    def test_pruning_below_an_empty_store_says_why_it_stays_larger(self):
+        self.run_model()
+        done = subprocess.run([PROGRAM, "cache", "prune", "--max-size", "100K", "--yes", "--cache", str(self.folder / "cache")],
+                              capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("an empty store takes 229376 bytes", done.stderr)
+
     def test_a_locked_store_is_no_device_that_is_not_usable(self):
         self.run_model()
         with open(self.folder / "cache" / "hearth.lock", "rb+") as lock:

@@ -87,6 +87,19 @@ class DriverEnvironment(cli_case.CliTest):
         self.assertRegex(json.loads(done.stdout)["results"][0]["error"], "llvmpipe.* has no program binaries")
         self.assertEqual(self.compiled(case[0]), 0)
 
+    def test_warming_a_model_on_a_device_that_can_keep_no_programs_fails_and_says_why(self):
+        case = [device for device, *_ in self.cases() if device.startswith("gles")]
+        if not case:
+            self.skipTest("llvmpipe is not here")
+        variables = {WITHOUT_BINARIES[0]: "true"}
+        line = ("cache", "warm", self.model, "--device", case[0], "--json", "-")
+        warmed = json.loads(self.run_hearth(*line, expect=1, variables=variables).stdout)["results"][0]
+        self.assertRegex(warmed["error"], "llvmpipe.* has no program binaries")
+        self.assertGreater(warmed["bytes_written"], 0)  # plan and weights are kept
+        run = ("run", self.model, "--device", case[0], "--random-inputs", "1", "--json", "-")
+        told = [json.loads(self.run_hearth(*run, variables=v).stdout)["programs"]["storable"] for v in (variables, {})]
+        self.assertEqual(told, [False, True])
+
     def test_lists_of_devices_tell_the_environment_and_problem_reports_only_the_names(self):
         for device, name, value, _ in self.cases():
             with self.subTest(device=device):

@@ -3,10 +3,14 @@
 #include <sys/wait.h>
 
 #include <array>
+#include <filesystem>
+#include <optional>
 
 #include "cache/bundle.h"
+#include "cache/database.h"
 #include "cache/fleet_store.h"
 #include "cache/reports.h"
+#include "cache/rewrite.h"
 #include "core/base/sha256.h"
 #include "tests/testing/carried_bundle.h"
 #include "tests/testing/counted_server.h"
@@ -128,6 +132,68 @@ TEST(CacheRevocation, AClearingAfterItForgetsItNeither) {
   EXPECT_THAT(Origins(folder), ElementsAre("server " + kOtherKey));
 }
 
+// Another session finds a damaged file under the store's name, and begins a new one.
+void LoseTheFile(const CacheFolder& folder) {
+  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(folder.file().string() + suffix);
+  testing::WriteFile(folder.file(), std::string(20'000, 'x'));
+  folder.Open().reset();
+}
+
+TEST(CacheRevocation, AfterDamageThatTookTheListAlongASessionStoresNothingThatAKeySigned) {
+  const CacheFolder folder;
+  const auto session = folder.Open();
+  PutFrom("server " + kKey, *session, 1);
+  ASSERT_TRUE(Revoke(folder, kKey).ok());
+  LoseTheFile(folder);
+  PutFrom("server " + kKey, *session, 1);
+  PutFrom("bundle " + kOtherKey, *session, 2);
+  PutFrom("", *session, 3);
+  EXPECT_THAT(Origins(folder), ElementsAre("here"));
+  EXPECT_EQ(session->counters().put_errors, 2u);
+  EXPECT_THAT(session->TakeWarnings(), ElementsAre(HasSubstr("with it the list of revoked keys")));
+  PutFrom("bundle " + kOtherKey, *folder.Open(), 2);
+  EXPECT_EQ(Origins(folder).size(), 2u) << "a session that begins now";
+}
+
+TEST(CacheRevocation, AStoreThatAnOlderHearthMadeIsGuardedAgainstDamageToo) {
+  const CacheFolder folder;
+  folder.Open().reset();
+  ASSERT_TRUE(Database::Open(folder.file(), Database::Access::kReadWrite)
+                  ->Run("DELETE FROM counters WHERE name='lineage'")
+                  .ok());
+  const auto session = folder.Open();
+  PutFrom("server " + kKey, *session, 1);
+  EXPECT_THAT(Origins(folder), ElementsAre("server " + kKey));
+  LoseTheFile(folder);
+  PutFrom("server " + kKey, *session, 1);
+  EXPECT_TRUE(Origins(folder).empty());
+}
+
+TEST(CacheRevocation, ASessionStoresWhatAKeySignedIntoACopyOfItsFile) {
+  const CacheFolder folder;
+  const auto session = folder.Open();
+  PutFrom("server " + kKey, *session, 1);
+  std::optional<Database> database = Database::Open(folder.file(), Database::Access::kReadWrite).value();
+  ASSERT_TRUE(RewriteStore(folder.options(), database).ok());
+  PutFrom("server " + kKey, *session, 2);
+  EXPECT_EQ(Origins(folder).size(), 2u);
+  EXPECT_TRUE(session->TakeWarnings().empty());
+}
+
+TEST(CacheRevocation, AnImportThatMakesTheStoreKnowsWhatIsRevokedThere) {
+  SKIP_WITHOUT_SIGNATURES();
+  const KeyFiles keys;
+  ASSERT_TRUE(keys.made);
+  const Carried carried("bundle.tar");
+  ASSERT_TRUE(carried.Export(keys.secret()).ok());
+  ImportRequest request = carried.Request();
+  request.revocations = ListRevocations(carried.target.path()).value();  // there is no store yet
+  request.trusted_keys = keys.trusted();
+  const auto imported = ImportBundle(request);
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  EXPECT_EQ(Origins(carried.target).size(), 3u);
+}
+
 TEST(CacheRevocation, DigitsMayBeLargeAndWhatIsNoKeyIsAMistake) {
   const CacheFolder folder;
   PutFrom("bundle " + kKey, *folder.Open(), 1);
@@ -145,7 +211,7 @@ TEST(CacheRevocation, DigitsThatBeginSeveralKeysOrAreTooFewRevokeNone) {
   EXPECT_THAT(several.message(), AllOf(HasSubstr(kKey), HasSubstr(like_it)));
   EXPECT_EQ(Revoke(folder, "bbbbbbb").status().code(), StatusCode::kInvalidArgument) << "no key begins with these";
   EXPECT_EQ(Origins(folder).size(), 2u);
-  EXPECT_TRUE(ListRevocations(folder.path())->empty());
+  EXPECT_TRUE(ListRevocations(folder.path())->of_keys.empty());
   EXPECT_EQ(Revoke(folder, like_it)->entries, 1u);
 }
 
@@ -171,7 +237,7 @@ TEST(CacheRevocation, IsRememberedWithItsDayAndToldOfEachKeyThatIsStillListed) {
   ASSERT_TRUE(ClearStore(folder.path()).ok());  // which keeps revocations
   EXPECT_THAT(TellRevoked(*ListRevocations(folder.path()), listed, "keys.pub"),
               ElementsAre(AllOf(HasSubstr(kKey + " was revoked on 20"), HasSubstr("keys.pub"))));
-  const std::set<Revocation> without_a_time = {{kKey, -1}};
+  const KnownRevocations without_a_time{.of_keys = {{kKey, -1}}};
   EXPECT_THAT(TellRevoked(without_a_time, listed, "keys.pub"), ElementsAre(HasSubstr(kKey + " was revoked by")));
 }
 

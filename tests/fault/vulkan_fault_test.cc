@@ -23,7 +23,7 @@ struct VulkanRules {
     if constexpr (std::is_same_v<R, VkResult>) {
       return fault == DriverFault::kLost          ? VK_ERROR_DEVICE_LOST
              : fault == DriverFault::kOutOfMemory ? VK_ERROR_OUT_OF_DEVICE_MEMORY
-                                                  : VK_ERROR_INITIALIZATION_FAILED;
+                                                  : VK_ERROR_UNKNOWN;
     } else {
       return R();
     }

@@ -173,6 +173,10 @@ void AddLent(const std::string& name, size_t lent, Collector& picks) {
     add("0", StorageType::kScalar, AccessPath::kBuffer, dialect, "lent numbers");
     add("1", StorageType::kUnorm8, AccessPath::kBuffer, dialect, "lent pixels");
     add("2", StorageType::kUnorm8, AccessPath::kBuffer, dialect, "bytes");
+    KernelSource in_rows = Loaded(name);
+    in_rows.tensors[lent].storage = StorageType::kScalar;
+    HEARTH_CHECK(SetDefine(in_rows, "PIXELS", "0").ok() && SetDefine(in_rows, "FLAT", "1").ok());
+    picks.Add(in_rows, dialect, "lent numbers in rows");
   }
   add("1", StorageType::kUnorm8, AccessPath::kTexture, Dialect::kGles, "a lent texture");
 }

@@ -217,6 +217,21 @@ TEST_P(Candidates, OfAGpuAllGiveTheReferencesResult) {
   ExpectTheReferencesResult(*opened, kLayersOfGpus);
 }
 
+// No driver here has subgroups as wide as some of Adreno's.
+TEST_P(Candidates, InGroupsOf128GiveTheReferencesResult) {
+  Result<OpenedDevice> opened = OpenSimulatedDevice(GetParam(), "navi21");
+  if (!opened.ok()) GTEST_SKIP() << opened.status().message();
+  opened->info.subgroup_size = 128;
+  const char* const layers[] = {kLayersOfGpus[0], kLayersOfGpus[3]};
+  for (const char* layer : layers) {
+    const Plan plan = testing::Lowered(testing::Parsed(layer), opened->info, {});
+    EXPECT_TRUE(std::ranges::any_of(plan.kernels, [](const KernelSource& kernel) {
+      return kernel.name.ends_with("_flat") && kernel.local_size[0] == 128;
+    })) << layer;
+  }
+  ExpectTheReferencesResult(*opened, layers);
+}
+
 // A build without GPU backends has nothing to instantiate this with.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Candidates);
 INSTANTIATE_TEST_SUITE_P(Devices, Candidates, ::testing::ValuesIn(BackendNames()),

@@ -83,6 +83,14 @@ TEST(HalfArithmetic, LeavesSumsOfLargeWeightsAlone) {
   EXPECT_EQ(HalfProductsFor(As("navi21", Dialect::kVulkan), Precision::kFp32_16, layer), 4);
 }
 
+// 6 * 1e-3 is the largest product, and most would be among the numbers of which float16 keeps few digits.
+TEST(HalfArithmetic, LeavesSumsOfSmallProductsAlone) {
+  for (const Precision precision : {Precision::kFp16, Precision::kFp32_16}) {
+    EXPECT_EQ(HalfProductsFor(As("navi21", Dialect::kVulkan), precision, {.weights = "fill(0.001)"}), 0);
+    EXPECT_NE(HalfProductsFor(As("navi21", Dialect::kVulkan), precision, {.weights = "fill(0.1)"}), 0);
+  }
+}
+
 // Software drivers do not do it by themselves, and nothing bounds the inputs.
 constexpr std::string_view kForced = "+half_arithmetic,+unbounded_halves";
 

@@ -2,7 +2,10 @@
 #ifndef HEARTH_TESTS_TESTING_FAILING_DEVICE_H_
 #define HEARTH_TESTS_TESTING_FAILING_DEVICE_H_
 
+#include <algorithm>
+#include <atomic>
 #include <climits>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -42,6 +45,8 @@ class CallFault {
   // Whether dma-bufs are imported, as new memory without their content. Absent: as the inner device does it.
   std::optional<bool> imports_dma_bufs;
   bool takes_binaries = true;  // false: the device takes none, whatever the inner one does
+  // The work items of a group that the kernel is compiled for; empty: as many as it asks for.
+  std::function<uint32_t(const KernelSource& source)> items_as_compiled;
 
  private:
   std::mutex mutex_;
@@ -60,6 +65,7 @@ class FailingDevice final : public Device {
 
   std::string portable_compiler() const override { return compiler_; }
   bool takes_binaries() const override { return fault_.takes_binaries && inner_.takes_binaries(); }
+  uint32_t items_as_compiled() const override { return items_as_compiled_; }
 
  private:
   class Group final : public ProgramGroup {
@@ -138,6 +144,14 @@ class FailingDevice final : public Device {
   }
   Result<std::unique_ptr<ProgramGroup>> DoCompile(std::span<const KernelSource> sources) override {
     if (Status status = fault_.Count(); !status.ok()) return status;
+    for (const KernelSource& source : sources) {
+      const uint32_t items = source.local_size[0] * source.local_size[1] * source.local_size[2];
+      const uint32_t limit = fault_.items_as_compiled ? fault_.items_as_compiled(source) : items;
+      if (items <= limit) continue;
+      const std::scoped_lock lock(mutex_);
+      items_as_compiled_ = std::min<uint32_t>(items_as_compiled_, limit);
+      return Status(StatusCode::kResourceExhausted, source.name + " is too large as compiled");
+    }
     return Wrapped(inner_.Compile(sources));
   }
   Result<std::unique_ptr<ProgramGroup>> DoLoad(std::span<const KernelSource> sources,
@@ -163,6 +177,8 @@ class FailingDevice final : public Device {
   Device& inner_;
   CallFault& fault_;
   std::string compiler_;
+  std::mutex mutex_;
+  std::atomic<uint32_t> items_as_compiled_ = UINT32_MAX;
 };
 
 }  // namespace hearth::testing

@@ -22,9 +22,9 @@ struct ByteTensor {
 };
 
 // y = max(x, 0), from one grid to another.
-Result<Model> Relu(const ByteTensor& bytes) {
+Result<Model> Relu(const ByteTensor& bytes, std::vector<int32_t> shape = {}) {
   TfliteWriter writer;
-  const std::vector<int32_t> shape = {1, kOddHeight, kOddWidth, bytes.channels};
+  if (shape.empty()) shape = {1, kOddHeight, kOddWidth, bytes.channels};
   const auto grid = [&](size_t k) { return WrittenQuantization{{bytes.scales[k]}, {bytes.zero_points[k]}}; };
   const int32_t x = writer.AddTensor({"x", shape, bytes.type, grid(0)});
   const int32_t y = writer.AddTensor({"y", shape, bytes.type, grid(1)});
@@ -70,6 +70,22 @@ TEST_P(ByteTransfer, GivesTheBytesThatTheHostsConversionGives) {
       }
       EXPECT_EQ(answers[0], answers[1]) << channels << " channels";
     }
+  }
+}
+
+TEST_P(ByteTransfer, OfMoreColumnsRowsOrSlicesThanAGridHasGroupsGivesTheHostsBytesToo) {
+  const std::vector<std::vector<int32_t>> shapes = {{1, 300000}, {600000, 1}, {1, 1, 600000, 1}};
+  for (const std::vector<int32_t>& shape : shapes) {
+    const Result<Model> model = Relu({wire::TensorType_INT8, 0, {0.0473f, 0.0311f}, {-3, 7}}, shape);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    Session shared = Opened(*model), discrete = Discrete(*model);
+    const std::vector<std::byte> numbers = Numbers(shared.inputs()[0].size_bytes, 1);
+    for (Session* session : {&shared, &discrete}) {
+      ASSERT_TRUE(session->SetInput(0, numbers).ok());
+      const Status ran = session->Run();
+      ASSERT_TRUE(ran.ok()) << ran.message();
+    }
+    EXPECT_TRUE(Copy(discrete.output(0)) == Copy(shared.output(0))) << numbers.size() << " numbers";
   }
 }
 

@@ -1,6 +1,14 @@
 // Bundles that are not finished, and those that begin at the same place.
+#include <csignal>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <string>
+
 #include "cache/bundle_writer.h"
 #include "tests/testing/carried_bundle.h"
+#include "tests/testing/child_process.h"
+#include "tests/testing/small_disk.h"
 
 namespace hearth {
 namespace {
@@ -9,18 +17,88 @@ namespace fs = std::filesystem;
 using testing::CacheFolder;
 using testing::Carried;
 
-TEST(BundleWriting, OfTwoExportsIntoOneFolderOneFailsAndLeavesTheOtherAlone) {
+size_t FilesIn(const fs::path& folder) {
+  return static_cast<size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+TEST(BundleWriting, OfTwoExportsToOneNameTheOneThatIsCompleteFirstStays) {
+  for (const char* name : {"bundle", "bundle.tar"}) {
+    const Carried carried(name);
+    auto first = BundleWriter::Create(carried.bundle);
+    auto second = BundleWriter::Create(carried.bundle);
+    ASSERT_TRUE(first.ok() && second.ok());
+    for (auto* writer : {&first, &second}) {
+      ASSERT_TRUE((**writer)->AddTexts({writer == &first ? "the first" : "the second", "a signature"}).ok());
+    }
+    EXPECT_TRUE((*first)->Finish().ok());
+    EXPECT_EQ((*second)->Finish().code(), StatusCode::kInvalidArgument) << name;
+    EXPECT_EQ(carried.Export().status().code(), StatusCode::kInvalidArgument) << name;
+    second->reset();
+    const std::string manifest =
+        testing::ReadFile(fs::is_directory(carried.bundle) ? carried.manifest() : carried.bundle);
+    EXPECT_NE(manifest.find("the first"), std::string::npos) << name;
+    EXPECT_EQ(FilesIn(carried.parent.path()), 1u) << name;
+  }
+}
+
+TEST(BundleWriting, ABundleHasItsNameOnlyWhenItIsComplete) {
+  for (const char* name : {"bundle", "bundle.tar"}) {
+    const Carried carried(name);
+    const auto writer = BundleWriter::Create(carried.bundle);
+    ASSERT_TRUE(writer.ok() && (*writer)->AddTexts({"manifest", "a signature"}).ok());
+    EXPECT_FALSE(fs::exists(carried.bundle)) << name;
+    EXPECT_TRUE((*writer)->Finish().ok());
+    EXPECT_TRUE(fs::exists(carried.bundle)) << name;
+    EXPECT_EQ(FilesIn(carried.parent.path()), 1u) << name;
+  }
+}
+
+TEST(BundleWriting, AKilledExportLeavesTheNameToTheNextOne) {
+  for (const char* name : {"bundle", "bundle.tar"}) {
+    const Carried carried(name);
+    const pid_t child = testing::StartProcess([&] {
+      const auto writer = BundleWriter::Create(carried.bundle);
+      if (writer.ok() && (*writer)->AddTexts({"manifest", ""}).ok()) ::raise(SIGKILL);
+      return 1;
+    });
+    ASSERT_EQ(testing::WaitFor(child), 128 + SIGKILL) << name;
+    const auto exported = carried.Export();
+    ASSERT_TRUE(exported.ok()) << exported.status().message();
+    ImportRequest request = carried.Request();
+    request.is_trusted = true;
+    EXPECT_TRUE(ImportBundle(request).ok()) << name;
+  }
+}
+
+TEST(BundleWriting, AFileThatTakesTheNameMeanwhileIsLeftAlone) {
+  for (const char* name : {"bundle", "bundle.tar"}) {
+    const Carried carried(name);
+    const auto writer = BundleWriter::Create(carried.bundle);
+    ASSERT_TRUE(writer.ok() && (*writer)->AddTexts({"manifest", ""}).ok());
+    testing::WriteFile(carried.bundle, "mine");
+    EXPECT_EQ((*writer)->Finish().code(), StatusCode::kInvalidArgument) << name;
+    EXPECT_EQ(testing::ReadFile(carried.bundle), "mine") << name;
+  }
+}
+
+TEST(BundleWriting, AnEmptyFolderThatIsFilledKeepsItsMode) {
   const Carried carried;
-  const auto first = BundleWriter::Create(carried.bundle);
-  auto second = BundleWriter::Create(carried.bundle);
-  ASSERT_TRUE(first.ok() && second.ok());
-  ASSERT_TRUE((*first)->AddTexts({"the first", "a signature"}).ok());
-  EXPECT_EQ((*second)->AddTexts({"the second", ""}).code(), StatusCode::kInvalidArgument);
-  second->reset();
-  EXPECT_EQ(carried.Export().status().code(), StatusCode::kInvalidArgument);
-  EXPECT_TRUE((*first)->Finish().ok());
-  EXPECT_EQ(testing::ReadFile(carried.manifest()), "the first");
-  EXPECT_TRUE(fs::exists(carried.bundle / "hearth.db"));
+  fs::create_directory(carried.bundle);
+  ASSERT_EQ(::chmod(carried.bundle.c_str(), 0755), 0);
+  ASSERT_TRUE(carried.Export().ok());
+  EXPECT_EQ(fs::status(carried.bundle).permissions(), fs::perms(0755));
+  EXPECT_TRUE(fs::exists(carried.manifest()));
+}
+
+TEST(BundleWriting, AnEmptyFolderThatNoOtherCanReplaceIsFilledWhereItIs) {
+  const testing::SmallDisk disk;
+  SKIP_WITHOUT_MOUNTING(disk);
+  const Carried carried;
+  ExportRequest request = carried.ExportRequestFor(std::nullopt);
+  request.bundle = disk.folder();
+  const auto exported = ExportBundle(request);
+  ASSERT_TRUE(exported.ok()) << exported.status().message();
+  EXPECT_TRUE(fs::exists(disk.folder() / "manifest.txt"));
 }
 
 TEST(BundleWriting, AFolderThatIsFilledMeanwhileIsLeftAlone) {
@@ -41,7 +119,7 @@ TEST(BundleWriting, AnUnfinishedBundleTakesTheFoldersAlongThatWereMadeForIt) {
     const auto writer = BundleWriter::Create(bundle);
     ASSERT_TRUE(writer.ok());
     EXPECT_TRUE((*writer)->AddTexts({"manifest", ""}).ok());
-    EXPECT_TRUE(fs::exists(bundle / "manifest.txt"));
+    EXPECT_FALSE(fs::exists(bundle / "manifest.txt"));
   };
   begin(parent.path() / "p/q/own");
   EXPECT_TRUE(fs::is_empty(parent.path()));

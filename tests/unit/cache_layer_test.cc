@@ -120,6 +120,36 @@ TEST_F(CacheLayer, GivesNoEntryThatTheManifestDoesNotName) {
   EXPECT_FALSE((*store)->Get(NumberedKey(7)).has_value());
 }
 
+// Trust decides whether a signature is needed, not whether it is remembered.
+TEST_F(CacheLayer, ThatIsTrustedAndSignedKeepsItsSigner) {
+  const Layer layer(KeyOf(1));
+  const CacheFolder folder;
+  std::vector<std::unique_ptr<BlobStore>> layers;
+  layers.push_back(std::move(OpenLayer({layer.folder, trusted_, true})).value());
+  LayeredStore store(std::move(layers), folder.Open());
+  PutOne(store, NumberedKey(1), *store.Get(NumberedKey(1)));
+  EXPECT_EQ(ListEntries(folder.path())->at(0).origin, "bundle " + HexOf(trusted_.front()));
+  EXPECT_EQ(ClearStore(folder.path(), {.signed_by = HexOf(trusted_.front())})->entries, 1u);
+}
+
+TEST_F(CacheLayer, ThatIsTrustedAndSignedGivesNoBlobThatIsNotTheSignedOne) {
+  const Layer layer(KeyOf(1));
+  layer.ForgeFirstBlob();
+  const auto store = OpenLayer({layer.folder, trusted_, true});
+  ASSERT_TRUE(store.ok()) << store.status().message();
+  EXPECT_FALSE((*store)->Get(NumberedKey(1)).has_value());
+}
+
+TEST_F(CacheLayer, ThatIsTrustedIsUsedWhateverItsManifestIs) {
+  const Layer layer(KeyOf(2));
+  for (const char* manifest : {"", "x"}) {
+    if (*manifest != '\0') testing::WriteFile(layer.folder / "manifest.txt", manifest);
+    const auto store = OpenLayer({layer.folder, trusted_, true});
+    ASSERT_TRUE(store.ok()) << store.status().message();
+    EXPECT_EQ((*store)->Get(NumberedKey(1)), NumberedBlob(1, 1000));
+  }
+}
+
 // A session puts again what it loaded, without saying where from.
 TEST_F(CacheLayer, ThatWasRevokedLeavesNothingInTheStoreAboveIt) {
   const Layer layer(KeyOf(1));

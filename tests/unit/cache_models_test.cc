@@ -80,6 +80,17 @@ TEST(CacheModels, WhatAPinnedModelUsesIsNeitherEvictedNorPruned) {
   EXPECT_FALSE(Has(folder, 1));
 }
 
+// As a start with other options, whose entries came with a bundle: it puts nothing and has no stamps to renew.
+TEST(CacheModels, APinKeepsAlsoWhatAWarmStartWithFewerEntriesUsed) {
+  const CacheFolder folder;
+  UseOfModel(folder, "a.tf", {1, 2, 3});
+  for (const int number : {4, 5}) PutOne(*folder.Open(), NumberedKey(number), NumberedBlob(number, kBytes));
+  UseOfModel(folder, "a.tf", {4, 5});
+  ASSERT_TRUE(SetPinned(folder.path(), "/models/a.tf", true).ok());
+  EXPECT_EQ(ListModels(folder.path())->front().entries, 5u);
+  EXPECT_EQ(PruneStore(folder.path(), 0)->entries, 0u);
+}
+
 TEST(CacheModels, AWarmSessionOfAKnownModelWritesNothingAboutIt) {
   const CacheFolder folder;
   UseOfModel(folder, "a.tf", {1, 2});

@@ -82,6 +82,17 @@ TEST(SecretKey, ThatOthersMayReadIsRefusedWithWhatToDo) {
   }
 }
 
+TEST(SecretKey, ThatIsThePublicOneIsSaidToBeSoWhateverItsMode) {
+  SKIP_WITHOUT_SIGNATURES();
+  const KeyFiles keys;
+  ASSERT_TRUE(keys.made);
+  const fs::path file = keys.folder.path() / "key.pub";
+  for (const mode_t mode : {0644u, 0600u}) {
+    ASSERT_EQ(::chmod(file.c_str(), mode), 0);
+    EXPECT_THAT(ReadSigningKey(file).status().message(), HasSubstr("key.pub is a public key")) << mode;
+  }
+}
+
 TEST(SecretKey, ThatIsNoFileOrNotThereIsSaidToBeSo) {
   const CacheFolder folder;
   EXPECT_THAT(ReadSigningKey(folder.path()).status().message(), HasSubstr("it is not a regular file"));

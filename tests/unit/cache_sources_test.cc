@@ -15,9 +15,11 @@ namespace {
 
 using testing::CacheFolder;
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using testing::NumberedBlob;
 using testing::NumberedKey;
 using testing::PutOne;
+using ::testing::UnorderedElementsAre;
 
 CacheKey SourceKeyOf(int number) {
   return NumberedKey(number, BlobKind::kSource);
@@ -39,6 +41,13 @@ std::vector<std::string> OriginsIn(const CacheFolder& folder) {
   const auto entries = ListEntries(folder.path());
   for (const CacheEntry& entry : entries.value()) origins.push_back(entry.origin);
   return origins;
+}
+
+std::vector<std::string> DigestsIn(const CacheFolder& folder) {
+  std::vector<std::string> digests;
+  const auto entries = ListEntries(folder.path());
+  for (const CacheEntry& entry : entries.value()) digests.push_back(entry.digest);
+  return digests;
 }
 
 TEST(CacheSources, ASourceThatALayerHasIsStoredAsTheLayers) {
@@ -183,6 +192,107 @@ TEST(CacheSources, ProgramsGoWithASourceThatIsPruned) {
   EXPECT_GT(stored, 0);
   EXPECT_LT(stored, 6);
   EXPECT_TRUE(store->Get(NumberedKey(9)));
+}
+
+TEST(CacheSources, ProgramsGoWithSourcesThatAreCleared) {
+  const CacheFolder folder;
+  for (const int number : {1, 2}) PutPair(*folder.Open(), number, 1000, 10);
+  PutOne(*folder.Open(), NumberedKey(9), NumberedBlob(9, 100));
+  const auto removed = ClearStore(folder.path(), {.kind = "source"});
+  ASSERT_TRUE(removed.ok()) << removed.status().message();
+  EXPECT_EQ(removed->entries, 4u);
+  EXPECT_EQ(removed->blob_bytes, 2000 + 2 * ProgramOf(1).size());
+  EXPECT_THAT(DigestsIn(folder), ElementsAre(NumberedKey(9).digest().ToHex()));
+}
+
+// Also those of pinned models, which a clearing does not spare: their sources are gone.
+TEST(CacheSources, PinnedProgramsGoWithSourcesThatAreCleared) {
+  const CacheFolder folder;
+  StoreOptions options = folder.options();
+  options.model = {std::string(32, 'f'), "/models/pinned"};
+  PutPair(*CacheFolder::Open(options), 1, 1000, 10);
+  ASSERT_TRUE(SetPinned(folder.path(), "/models/pinned", true).ok());
+  EXPECT_EQ(ClearStore(folder.path(), {.kind = "source"})->entries, 2u);
+}
+
+// Nothing else of a damaged store keeps sources from being cleared.
+TEST(CacheSources, AreClearedAlsoBesideAProgramThatCanNotBeRead) {
+  const CacheFolder folder;
+  PutPair(*folder.Open(), 1, 1000, 10);
+  ASSERT_TRUE(Database::Open(folder.file(), Database::Access::kReadWrite)
+                  ->Run("DELETE FROM blobs WHERE id IN (SELECT id FROM entries WHERE kind='program')")
+                  .ok());
+  const auto removed = ClearStore(folder.path(), {.kind = "source"});
+  ASSERT_TRUE(removed.ok()) << removed.status().message();
+  EXPECT_EQ(removed->entries, 1u);
+}
+
+TEST(CacheSources, ProgramsGoWithASourceOfAModelThatIsRemoved) {
+  const CacheFolder folder;
+  PutPair(*folder.Open(), 1, 1000, 10);
+  {
+    StoreOptions options = folder.options();
+    options.model = {std::string(32, 'f'), "/models/m"};
+    EXPECT_TRUE(CacheFolder::Open(options)->Get(SourceKeyOf(1)));  // with another device, whose program is not stored
+  }
+  EXPECT_EQ(RemoveModel(folder.path(), "/models/m")->entries, 2u);
+  EXPECT_THAT(DigestsIn(folder), IsEmpty());
+}
+
+TEST(CacheSources, ProgramsGoWithADamagedSourceThatARepairDeletes) {
+  const CacheFolder folder;
+  for (const int number : {1, 2}) PutPair(*folder.Open(), number, 1000 * static_cast<size_t>(number), 10);
+  ASSERT_TRUE(Database::Open(folder.file(), Database::Access::kReadWrite)
+                  ->Run("UPDATE blobs SET bytes=zeroblob(1000) WHERE length(bytes)=1000")
+                  .ok());
+  EXPECT_TRUE(VerifyStore(folder.path(), true)->repaired);
+  EXPECT_THAT(DigestsIn(folder),
+              UnorderedElementsAre(SourceKeyOf(2).digest().ToHex(), NumberedKey(2).digest().ToHex()));
+}
+
+// As an import of a delta, whose sources came with another bundle.
+TEST(CacheSources, WhatANewProgramNeedsMakesNoRoomForIt) {
+  const CacheFolder folder;
+  for (int number = 0; number < 4; ++number)
+    PutOne(*folder.Open(), SourceKeyOf(number), NumberedBlob(number, 200'000), 1);
+  PutOne(*folder.Open(), NumberedKey(9), NumberedBlob(9, 200'000), 500);
+  StoreOptions options = folder.options();
+  options.max_bytes = 1'400'000;
+  {
+    const auto store = CacheFolder::Open(options);
+    for (const int number : {0, 1}) PutOne(*store, NumberedKey(number), ProgramOf(number), 10);
+    PutOne(*store, NumberedKey(10), NumberedBlob(10, 500'000), 500);
+  }
+  const auto store = CacheFolder::Open(options);
+  for (const int number : {0, 1}) EXPECT_TRUE(store->Get(SourceKeyOf(number)) && store->Get(NumberedKey(number)));
+  EXPECT_FALSE(store->Get(SourceKeyOf(2)) && store->Get(SourceKeyOf(3)));
+  EXPECT_TRUE(store->Get(NumberedKey(10)));
+}
+
+void PutSource(BlobStore& store, const std::string& origin) {
+  const CacheKey source = SourceKeyOf(1);
+  const auto bytes = NumberedBlob(1, 1000);
+  const PutRequest request{&source, bytes, 1, origin};
+  store.Put({&request, 1});
+}
+
+// So that revoking the earlier signer leaves the later one's programs their source.
+TEST(CacheSources, TheSameBytesOfALaterSignerBecomeHis) {
+  const CacheFolder folder;
+  PutSource(*folder.Open(), "bundle 1111");
+  PutSource(*folder.Open(), "bundle 2222");
+  EXPECT_THAT(OriginsIn(folder), ElementsAre("bundle 2222"));
+  PutSource(*folder.Open(), "bundle");
+  EXPECT_THAT(OriginsIn(folder), ElementsAre("bundle 2222")) << "which nobody has signed";
+  PutSource(*folder.Open(), "");
+  EXPECT_THAT(OriginsIn(folder), ElementsAre("bundle 2222")) << "which a session made";
+}
+
+TEST(CacheSources, WhatWasMadeHereStaysSoWhereASignerHasTheSameBytes) {
+  const CacheFolder folder;
+  PutSource(*folder.Open(), "");
+  PutSource(*folder.Open(), "bundle 1111");
+  EXPECT_THAT(OriginsIn(folder), ElementsAre("here"));
 }
 
 TEST(MostWorthFirst, CountsAProgramWithItsSourceWhichComesFirst) {

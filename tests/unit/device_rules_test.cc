@@ -73,9 +73,23 @@ TEST(DeviceRules, GiveConvolutionsOfAmdGpusTilesOfTwoPixels) {
   EXPECT_FALSE(Applies(Rule::kTwoPixelTiles, info));
 }
 
+TEST(DeviceRules, KnowAmdGpusWhoseNamesLackTheWordRadeon) {
+  DeviceInfo info = Lavapipe();
+  info.type = DeviceType::kIntegratedGpu;
+  for (const char* name : {"AMD Custom GPU 0405 (RADV VANGOGH)", "AMD Custom GPU 0405 (vangogh, LLVM 15.0.7)",
+                           "gfx1030", "gfx90a:sramecc+:xnack-", "AMD Instinct MI210 (RADV ALDEBARAN)"}) {
+    info.name = name;
+    EXPECT_TRUE(Applies(Rule::kTwoPixelTiles, info)) << name;
+  }
+  info.name = "gfxstream";
+  EXPECT_FALSE(Applies(Rule::kTwoPixelTiles, info));
+}
+
 TEST(DeviceRules, TakeTheTexelBuffersOfSoftpipeForNoneUnlessForcedOff) {
   DeviceInfo info = Lavapipe();
   EXPECT_GT(WithUsableLimits(info).max_texel_elements, 0u);
+  info.name = "virgl (SOFTPIPE)";
+  EXPECT_EQ(WithUsableLimits(info).max_texel_elements, 0u);
   info.name = "softpipe";
   EXPECT_EQ(WithUsableLimits(info).max_texel_elements, 0u);
   EXPECT_FALSE(Applies(Rule::kTexelReads, WithUsableLimits(info)));

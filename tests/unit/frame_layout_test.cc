@@ -156,6 +156,20 @@ TEST(Frame, YuvBecomesRgbAsTheStandardsSayWithinHalfAStep) {
   }
 }
 
+TEST_P(FrameOfFormat, OfATensorWithoutElementsIsEmptyAndTouchesNoMemory) {
+  const TestPicture picture(GetParam(), 13, 9, 5, 3);
+  Frame frame = picture.frame();
+  for (const auto& [height, width] : {std::pair(4, 0), std::pair(0, 4), std::pair(0, 0)}) {
+    for (frame.rotation = 0; frame.rotation < 360; frame.rotation += 90) {
+      KeptFrame kept;
+      EXPECT_TRUE(ValuesOfKept(frame, Picture(height, width), kept).empty());
+      EXPECT_TRUE(kept.bytes.empty());
+      EXPECT_TRUE(FrameValues(frame, Picture(height, width)).empty());
+      EXPECT_TRUE(ValuesOfCopy(frame, Picture(height, width)).empty());
+    }
+  }
+}
+
 TEST(Frame, MeanAndScaleGoByChannel) {
   const TestPicture picture(PixelFormat::kRgba8, 3, 2, 1);
   Frame frame = picture.frame();
@@ -221,6 +235,25 @@ TEST(Frame, UAndVHaveARowPitchEach) {
     EXPECT_EQ(FrameValues(b, Picture(6, 5)), FrameValues(a, Picture(6, 5))) << "turned by " << rotation;
     EXPECT_EQ(ValuesOfCopy(b, Picture(6, 5)), FrameValues(a, Picture(6, 5))) << "turned by " << rotation;
   }
+}
+
+TEST(Frame, APlaneIsOnlyBehindOneInTheFirstOnesMemory) {
+  Frame frame = TestPicture(PixelFormat::kI420, 8, 6, 1).frame();  // planes apart
+  Frame without_v = frame;
+  without_v.planes[2] = {};
+  const Status refused = LayoutOfFrame(without_v, Picture(4, 4)).status();
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(refused.message(),
+              HasSubstr("plane 2 has no handle and no offset, but the plane before it lies in other"));
+  frame.planes[0].size_bytes = 48 + 12 + 12;  // Y, U and V in one memory
+  frame.planes[2] = {};
+  frame.planes[1] = {};
+  EXPECT_EQ(Layout(frame, Picture(4, 4)).planes[2].first_bytes, 60u);
+  frame.planes[1] = {frame.planes[0].handle, frame.planes[0].size_bytes, 48};
+  EXPECT_EQ(Layout(frame, Picture(4, 4)).planes[2].first_bytes, 60u) << "with the same handle";
+  frame.planes[1].handle += 1;
+  frame.planes[2].offset_bytes = 60;
+  EXPECT_EQ(Layout(frame, Picture(4, 4)).planes[2].first_bytes, 60u) << "an offset says where";
 }
 
 TEST(Frame, AMistakeIsNamed) {

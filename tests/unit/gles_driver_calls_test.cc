@@ -160,6 +160,27 @@ TEST_F(GlesDriverCalls, WithoutSurfacelessContextsASharedContextHasAPbuffer) {
   egl.DestroyContext(display, context);
 }
 
+// --- errors
+
+GLenum& TheErrorToTake() {
+  static GLenum error = GL_NO_ERROR;
+  return error;
+}
+
+StatusCode CodeOfGlError(GLenum error) {
+  TheErrorToTake() = error;
+  gles::GlApi gl;
+  gl.GetError = [] { return std::exchange(TheErrorToTake(), GL_NO_ERROR); };
+  return gles::TakeGlErrors(gl, "compiling kernels").code();
+}
+
+TEST(GlesErrors, OnlyALostContextIsALostDevice) {
+  EXPECT_EQ(CodeOfGlError(GL_CONTEXT_LOST), StatusCode::kDeviceLost);
+  EXPECT_EQ(CodeOfGlError(GL_OUT_OF_MEMORY), StatusCode::kResourceExhausted);
+  for (const GLenum refusal : {GL_INVALID_OPERATION, GL_INVALID_VALUE, 0x9999})
+    EXPECT_EQ(CodeOfGlError(refusal), StatusCode::kUnavailable) << refusal;
+}
+
 // --- mappings
 
 // Constants fill a whole buffer and are read back there where they are packed in place, which a mapping must allow.

@@ -9,6 +9,7 @@
 
 #include "backends/gles/driver_facts.h"
 #include "core/device/device_profiles.h"
+#include "core/device/device_rules.h"
 #include "tests/testing/pinned_thread.h"
 #include "tests/testing/set_variable.h"
 
@@ -124,6 +125,32 @@ TEST(GlesDriverFacts, TheDriversEnvironmentIsThatOfTheMomentWhenItWasRead) {
   EXPECT_THAT(after->info.driver_environment, HasSubstr("GALLIVM_PERF="));
 }
 
+// Their loops end early, so a name that is not seen through gives wrong answers.
+TEST(GlesDriverFacts, ASoftwareDriverIsKnownByItsNameThroughWrappersAndInAnyCase) {
+  for (const char* renderer :
+       {"llvmpipe (LLVM 15.0.6, 256 bits)", "virgl (LLVMPIPE (LLVM 21.1.8, 128 bits))", "softpipe",
+        "Software Rasterizer", "D3D12 (Microsoft Basic Render Driver)", "Google SwiftShader",
+        "ANGLE (Google, Vulkan 1.3.0 (SwiftShader Device (LLVM 10.0.0)), SwiftShader driver)", "virgl (lavapipe)"}) {
+    TheRenderer() = renderer;
+    const Result<DriverFacts> facts = FactsOf(OnTheRenderer, false);
+    ASSERT_TRUE(facts.ok()) << facts.status().message();
+    EXPECT_EQ(facts->info.type, DeviceType::kCpu) << renderer;
+    EXPECT_TRUE(Applies(Rule::kLoopLimit, facts->info)) << renderer;
+  }
+}
+
+TEST(GlesDriverFacts, ZinkOnASoftwareDriverIsRefusedInAGuestToo) {
+  TheRenderer() = "virgl (zink Vulkan 1.4(llvmpipe (LLVM 19.1.7, 256 bits) (MESA_LLVMPIPE)))";
+  EXPECT_EQ(FactsOf(OnTheRenderer, false).status().code(), StatusCode::kUnavailable);
+}
+
+TEST(GlesDriverFacts, ARendererThatIsNotUtf8HasAName) {
+  TheRenderer() = "Some\xae GPU";
+  const Result<DriverFacts> facts = FactsOf(OnTheRenderer, false);
+  ASSERT_TRUE(facts.ok()) << facts.status().message();
+  EXPECT_EQ(facts->info.name, "Some\xef\xbf\xbd GPU");
+}
+
 TEST(GlesDriverFacts, ZinkOnHardwareIsTaken) {
   const Result<DriverFacts> facts = FactsOf(OnHardware, false);
   ASSERT_TRUE(facts.ok()) << facts.status().message();
@@ -145,12 +172,15 @@ TEST(GlesDriverFacts, GpusOfPhonesBoardsAndProcessorsShareTheHostsMemory) {
     EXPECT_TRUE(HasUnifiedMemory(renderer)) << renderer;
   }
   EXPECT_TRUE(HasUnifiedMemory("llvmpipe (LLVM 15.0.6, 256 bits)", true));
+  EXPECT_TRUE(HasUnifiedMemory("MALI-G78"));
 }
 
 TEST(GlesDriverFacts, CardsGuestsAndUnknownGpusDoNot) {
   for (const char* renderer :
        {"NVIDIA GeForce RTX 2060/PCIe/SSE2", "AMD Radeon RX 6800 (navi21, LLVM 15.0.7, DRM 3.54, 6.5.0)",
-        "Mesa Intel(R) Arc(tm) A750 Graphics (DG2)", "virgl (Mesa Intel(R) UHD Graphics 620 (KBL GT2))",
+        "Mesa Intel(R) Arc(tm) A750 Graphics (DG2)", "Mesa Intel(R) Graphics (BMG G21)",
+        "Mesa Intel(R) Data Center GPU Flex Series 170 Graphics (ATS-M150)", "Mesa Intel(R) Iris(R) Xe Graphics (dg1)",
+        "virgl (LLVMPIPE (LLVM 21.1.8, 128 bits))", "virgl (Mesa Intel(R) UHD Graphics 620 (KBL GT2))",
         "Android Emulator OpenGL ES Translator (Intel(R) UHD Graphics 620)", "Something New 1"}) {
     EXPECT_FALSE(HasUnifiedMemory(renderer)) << renderer;
   }

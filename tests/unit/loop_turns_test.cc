@@ -2,6 +2,7 @@
 // each check of a loop's condition counts, as in the drivers that end long loops.
 #include "core/lowering/loop_turns.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "backends/null/device.h"
 #include "core/device/device_rules.h"
 #include "core/graph/op_def.h"
+#include "core/lowering/lower.h"
 #include "core/lowering/op_lowerings.h"
 #include "core/plan/plan_builder.h"
 #include "tests/testing/parsed_graph.h"
@@ -222,6 +224,16 @@ TEST(LoopTurns, AreFewerWhereGroupsDoNotHoldTheItemsThatShareThem) {
   EXPECT_LE(MostLoopTurns(small), 60000 / 32);
   small.forced_rules = ForcedRulesFromText("-loop_limit").value();
   EXPECT_GT(MostLoopTurns(small), int64_t{1} << 40);
+}
+
+TEST(LoopTurns, AreComparedWithTheNumberThatTheReasonTells) {
+  const Graph graph = testing::Parsed(
+      "%0 = input : float32[1x1001] \"x\"\n%1 = cumsum(%0) axis=1 : float32[1x1001] \"y\"\noutput %1\n");
+  const DeviceInfo small = DeviceThatEndsLoops(1);
+  const Placement placement = PlaceNodes(graph, small, {})[0];
+  EXPECT_FALSE(placement.on_device);
+  EXPECT_EQ(placement.reason, fmt::format("its loops take 4004 turns; on drivers like this one at most {} are safe",
+                                          MostLoopTurns(small)));
 }
 
 }  // namespace

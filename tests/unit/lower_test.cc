@@ -249,7 +249,7 @@ output %1
 )");
   const Placement on_lavapipe = PlaceNodes(graph, LoweringDevice(Dialect::kVulkan, DeviceType::kCpu), {})[0];
   EXPECT_FALSE(on_lavapipe.on_device);
-  EXPECT_EQ(on_lavapipe.reason, "its loops take 280000 turns, drivers like this one end them after 65536");
+  EXPECT_EQ(on_lavapipe.reason, "its loops take 280000 turns; on drivers like this one at most 60000 are safe");
   EXPECT_TRUE(PlaceNodes(graph, LoweringDevice(Dialect::kVulkan, DeviceType::kDiscreteGpu), {})[0].on_device);
   EXPECT_TRUE(PlaceNodes(graph, LoweringDevice(Dialect::kOpenCl, DeviceType::kCpu), {})[0].on_device);
 }

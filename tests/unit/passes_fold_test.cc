@@ -1,5 +1,9 @@
 // Passes that fold constants and zeros into what reads them.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
 
 #include "core/graph/passes/pass.h"
 #include "tests/testing/pass_check.h"
@@ -125,6 +129,37 @@ output %4
 
 TEST(FoldIntoWeights, LeavesWhatIsNotTheSame) {
   for (const std::string_view text : kNotFolded) ExpectUnchanged(FoldIntoWeights, text);
+}
+
+// A convolution of filters up to `weight`, whose two input channels are scaled.
+std::string ScaledInput(std::string_view weight, std::string_view scales, std::string_view kind = "conv_2d") {
+  const bool is_depthwise = kind != "conv_2d";
+  return fmt::format(R"(graph "g"
+%0 = input : float32[1x2x2x2] "x"
+%1 = constant : float32[{}x1x1x2] "w" = fill({})
+%2 = constant : float32[2] "c" = {{{}}}
+%3 = mul(%0, %2) : float32[1x2x2x2] "m" node "mul"
+%4 = {}(%3, %1) : float32[1x2x2x2] "y" node "conv"
+output %4
+)",
+                     is_depthwise ? 1 : 2, weight, scales, kind);
+}
+
+TEST(FoldIntoWeights, AScaleThatWouldMakeWeightsTooSmallOrLargeFor16BitsStays) {
+  ExpectUnchanged(FoldIntoWeights, ScaledInput("0.05", "3e-5, 3e-5"));  // sound
+  ExpectUnchanged(FoldIntoWeights, ScaledInput("0.05", "1, 3e-5"));
+  ExpectUnchanged(FoldIntoWeights, ScaledInput("0.3", "1e6, 1e6"));
+}
+
+TEST(FoldIntoWeights, ScalesOfPicturesZerosAndMoreNearOneAreTakenIn) {
+  for (const std::string& text : {ScaledInput("0.05", "0.00392, 0.00392"), ScaledInput("1", "0, 1"),
+                                  ScaledInput("1e-5", "0.5, 0.9"), ScaledInput("1e5", "0.5, 1e-3")}) {
+    EXPECT_EQ(Rewritten(FoldIntoWeights, text).nodes().size(), 1u) << text;
+  }
+}
+
+TEST(FoldIntoWeights, DepthwiseFiltersWhichHave32BitsTakeAnyScale) {
+  EXPECT_EQ(Rewritten(FoldIntoWeights, ScaledInput("0.05", "3e-5, 1e6", "depthwise_conv_2d")).nodes().size(), 1u);
 }
 
 // ---- concat_to_padding ----

@@ -184,6 +184,20 @@ output %4
   EXPECT_EQ(graph.nodes().size(), 2u);
 }
 
+TEST(FuseBias, AScaleThatWouldMakeAChannelTooSmallOrLargeFor16BitsStays) {
+  for (const char* scales : {"1, 3e-5", "1e6, 1"}) {
+    ExpectUnchanged(FuseBias, fmt::format(R"(graph "g"
+%0 = input : float32[1x2x2x2] "x"
+%1 = constant : float32[2x1x1x2] "w" = fill(0.05)
+%2 = constant : float32[2] "c" = {{{}}}
+%3 = conv_2d(%0, %1) : float32[1x2x2x2] "t" node "1"
+%4 = mul(%3, %2) : float32[1x2x2x2] "y" node "2"
+output %4
+)",
+                                          scales));
+  }
+}
+
 // ---- fuse_activation ----
 
 TEST(FuseActivation, EveryProducerTakesAnActivation) {

@@ -5,6 +5,7 @@
 #include "backends/null/device.h"
 #include "core/device/device_profiles.h"
 #include "core/device/device_rules.h"
+#include "tests/testing/failing_device.h"
 #include "tests/testing/memory_store.h"
 
 namespace hearth {
@@ -114,6 +115,31 @@ TEST(ReadPathProbe, RunsOnceAndKeepsItsAnswer) {
   const int64_t compilations = device.counts().programs_compiled;
   ProbeReadPathOnce(device, device.info(), store);
   EXPECT_EQ(device.counts().programs_compiled, compilations);
+}
+
+// Without its compiler, for example, a device reads neither way.
+TEST(ReadPathProbe, StoresNothingAfterAnErrorThatHasNothingToDoWithTexels) {
+  MemoryStore store;
+  NullDevice null(InfoWithTexels());
+  testing::CallFault fault;
+  testing::FailingDevice device(null, fault);
+  fault.Arm(1, Status(StatusCode::kUnavailable, "no compiler"));
+  EXPECT_EQ(ProbeReadPathOnce(device, device.info(), store), std::nullopt);
+  EXPECT_TRUE(fault.Disarm());
+  EXPECT_FALSE(store.Get(ReadPathProbeKey(device.info())).has_value());
+}
+
+TEST(ReadPathProbe, CallsOnlyWhatFailsByTexelsAloneARefusalOfTexels) {
+  NullDevice null(InfoWithTexels());
+  testing::CallFault fault;
+  testing::FailingDevice device(null, fault);
+  fault.Arm(1, Status(StatusCode::kResourceExhausted, "no texels"));
+  EXPECT_EQ(TryTexelReads(device).message(), "no texels");
+
+  DeviceInfo without_memory = InfoWithTexels();
+  without_memory.max_buffer_bytes = 1024;
+  NullDevice full(without_memory);
+  EXPECT_TRUE(TryTexelReads(full).ok());
 }
 
 }  // namespace

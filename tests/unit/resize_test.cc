@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "backends/cpu/available_memory.h"
+#include "core/base/error.h"
 #include "frontends/api/session_data.h"
 #include "hearth/graph_builder.h"
 #include "tests/testing/builtin_codes.h"
 #include "tests/testing/device_names.h"
+#include "tests/testing/fake_backends.h"
+#include "tests/testing/fake_gpu.h"
 #include "tests/testing/hot_start.h"
 #include "tests/testing/memory_store.h"
 #include "tests/testing/on_device.h"
@@ -316,6 +319,60 @@ TEST_F(ResizeHot, TheDeviceBehindIsMadeReadyForTheNewShape) {
   EXPECT_EQ(session->output<float>(0).value().size(), 16u);
   ASSERT_TRUE(session->ResizeBatch(1).ok());
   EXPECT_EQ(session->report().device.id, "first:0");
+}
+
+class ResizeOnALostDevice : public testing::FakeGpuTest {
+ protected:
+  Result<Session> Start(const Model& model) {
+    auto data = std::make_unique<SessionData>();
+    data->options = {.device = "auto", .use_cache = false, .start = "ready"};
+    data->model = &model;
+    data->tests_devices = false;
+    data->backends = testing::FakeBackendRows();
+    return CreateSession(std::move(data));
+  }
+
+  static Status RunWithOnes(Session& session) {
+    const std::vector<float> ones(session.inputs()[0].size_bytes / sizeof(float), 1.0f);
+    HEARTH_TRY(session.SetInput<float>(0, ones));
+    return session.Run();
+  }
+};
+
+TEST_F(ResizeOnALostDevice, AnErrorAtAnyCallLeavesTheShapes) {
+  const Model model = SumOfMeans();
+  int failures = 0;
+  for (int call = 1; call < 100; ++call) {
+    SCOPED_TRACE(call);
+    Result<Session> session = Start(model);
+    ASSERT_TRUE(session.ok()) << session.status().message();
+    ASSERT_TRUE(RunWithOnes(*session).ok());
+    const TensorInfo* const input = session->inputs().data();
+    fault_.Arm(call, Status(StatusCode::kDeviceLost, "the GPU fell off the bus"));
+    const Status resized = session->Resize({{"x", {1, 4, 2, 4}}});
+    const bool came = fault_.Disarm();
+    EXPECT_EQ(session->inputs()[0].shape[1], resized.ok() ? 4 : 2) << resized.message();
+    if (!resized.ok()) {
+      EXPECT_EQ(session->inputs().data(), input) << "C programs hold it";
+    }
+    if (!came) break;
+    ++failures;
+  }
+  EXPECT_GE(failures, 3);
+}
+
+TEST_F(ResizeOnALostDevice, TheNextDeviceContinuesWithTheStatesThatWentAlong) {
+  if (!Computes()) GTEST_SKIP() << "no GPU driver, and the null device computes nothing";
+  const Model model = SumOfMeans();
+  Result<Session> session = Start(model);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  for (int run = 0; run < 2; ++run) ASSERT_TRUE(RunWithOnes(*session).ok());
+  ASSERT_TRUE(session->Resize({{"x", {1, 4, 2, 4}}}).ok());
+  fault_.Arm(1, Status(StatusCode::kDeviceLost, "the GPU fell off the bus"));
+  const Status ran = RunWithOnes(*session);
+  ASSERT_TRUE(ran.ok()) << ran.message();
+  EXPECT_EQ(session->report().device.id, "cpu");
+  EXPECT_EQ(session->output<float>(0).value()[0], 3.0f);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "frontends/api/model_data.h"
 #include "frontends/engine/plan_cache.h"
 #include "hearth/session.h"
 #include "hearth/session_option.h"
@@ -63,6 +64,48 @@ TEST(TopOutputs, AreDeclaredAsTheFileDeclaresTheScoresButForTheirNumber) {
   }
 }
 
+TEST(TopOutputs, OfScoresWithAGridEachStayAsTheyAre) {
+  TfliteWriter writer;
+  const WrittenQuantization grids{.scales = {0.5f, 0.25f, 2, 1}, .zero_points = {0, 0, 0, 0}, .dimension = 1};
+  const int32_t x = writer.AddTensor({"x", {1, 4}, wire::TensorType_INT8, grids});
+  const int32_t y = writer.AddTensor({"y", {1, 4}, wire::TensorType_INT8, grids});
+  writer.AddOperator(kReshape, {x, writer.AddIntegers({1, 4})}, {y});
+  const Result<Model> model = TopOf(writer.Finish({x}, {y}), 2);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  ASSERT_EQ(model->outputs().size(), 1u);
+  EXPECT_THAT(model->outputs()[0].shape, ElementsAre(1, 4));
+}
+
+std::vector<std::string> NamesOf(const std::vector<TensorInfo>& tensors) {
+  std::vector<std::string> names;
+  for (const TensorInfo& tensor : tensors) names.push_back(tensor.name);
+  return names;
+}
+
+TEST(TopOutputs, OfOneTensorThatIsListedTwiceAreOneSearchUnderItsName) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {1, 9}}), y = writer.AddTensor({"y", {1, 9}});
+  writer.AddOperator(kRelu, {x}, {y});
+  const Result<Model> model = TopOf(writer.Finish({x}, {y, y}), 2);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_THAT(NamesOf(model->outputs()), ElementsAre("y", "y", "y_indices", "y_indices"));
+  EXPECT_EQ(model->data().graph.nodes().size(), 2u);
+}
+
+TEST(TopOutputs, GiveTheirPlacesANameThatNoOutputOfTheModelHas) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {1, 9}}), y = writer.AddTensor({"y", {1, 9}});
+  const int32_t other = writer.AddTensor({"y_indices", {1, 9}});
+  writer.AddOperator(kRelu, {x}, {y});
+  writer.AddOperator(kNeg, {x}, {other});
+  writer.AddSignature("serve", 0, {{"in", x}}, {{"a", y}, {"a_indices", other}});
+  const Result<Model> model = TopOf(writer.Finish({x}, {y, other}), 2);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_THAT(NamesOf(model->outputs()), ElementsAre("y", "y_indices", "y_indices_2", "y_indices_indices"));
+  EXPECT_EQ(model->outputs()[2].alias, "a_indices_2");
+  EXPECT_EQ(model->outputs()[3].alias, "a_indices_indices");
+}
+
 TEST(TopOutputs, AreAnOptionOfASessionThatReadsTheModel) {
   SessionOptions options;
   ASSERT_TRUE(SetSessionOption(options, "top_k", "5").ok());
@@ -122,6 +165,35 @@ TEST_P(TopOutputsOnDevice, OfQuantizedScoresKeepTheirGrid) {
   EXPECT_THAT(*session.output<int32_t>(1), ElementsAre(13, 31));
   ASSERT_TRUE(session.ResizeBatch(1).ok());
   EXPECT_EQ(session.outputs().size(), 2u) << "the same with other shapes";
+}
+
+TEST_P(TopOutputsOnDevice, OfABatchOfNoneAreEmpty) {
+  for (const wire::TensorType type : {wire::TensorType_FLOAT32, wire::TensorType_UINT8}) {
+    const Result<Model> model = TopOf(Relu({1, 9}, type), 3);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    Session session = Opened(*model);
+    const Status resized = session.ResizeBatch(0);
+    ASSERT_TRUE(resized.ok()) << resized.message();
+    ASSERT_EQ(session.outputs().size(), 2u);
+    for (const TensorInfo& output : session.outputs()) EXPECT_THAT(output.shape, ElementsAre(0, 3));
+    ASSERT_TRUE(session.SetInput(0, {}).ok());
+    ASSERT_TRUE(session.Run().ok());
+    for (const size_t output : {0u, 1u}) EXPECT_TRUE(session.output(output).empty());
+  }
+}
+
+TEST_P(TopOutputsOnDevice, OfOneTensorThatIsListedTwiceComeTwice) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {1, 5}}), y = writer.AddTensor({"y", {1, 5}});
+  writer.AddOperator(kRelu, {x}, {y});
+  const Result<Model> model = TopOf(writer.Finish({x}, {y, y}), 2);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  Session session = Opened(*model);
+  const float scores[] = {1, 5, 2, 7, 3};
+  ASSERT_TRUE(session.SetInput<float>(0, scores).ok());
+  ASSERT_TRUE(session.Run().ok());
+  for (const size_t output : {0u, 1u}) EXPECT_THAT(*session.output<float>(output), ElementsAre(7, 5));
+  for (const size_t output : {2u, 3u}) EXPECT_THAT(*session.output<int32_t>(output), ElementsAre(3, 1));
 }
 
 TEST_P(TopOutputsOnDevice, RefuseAShapeThatMakesOtherOutputs) {

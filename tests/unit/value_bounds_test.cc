@@ -41,6 +41,12 @@ TEST(ValueBounds, GoThroughWhatMovesAndCombinesElements) {
             9);
 }
 
+// relu6's 6 on a grid of multiples of 11.5 is 11.5.
+TEST(ValueBounds, OfResultsOnAGridAreRoundedToIt) {
+  const std::string grid = " : int8[1x2x2x4]{11.5/0}";
+  EXPECT_EQ(BoundOf("%1 = quantize(%0)" + grid + " \"a\"\n%2 = relu6(%1)" + grid + " \"y\"\n", "%2"), 11.75f);
+}
+
 TEST(ValueBounds, OfConstantsAreTheirLargestElement) {
   const Graph graph = testing::Parsed(
       "%0 = input : float32[3] \"x\"\n%1 = constant : float32[3] \"c\" = {0.5, -7, 2}\n"

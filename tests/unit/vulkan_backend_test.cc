@@ -301,5 +301,13 @@ TEST(VulkanErrors, DriverAnswersBecomeStatusCodesWithTheirNames) {
   EXPECT_TRUE(vulkan::ToStatus(VK_SUCCESS, "vkQueueSubmit").ok());
 }
 
+TEST(VulkanErrors, OnlyADeviceThatTheDriverCallsLostIsLost) {
+  for (const VkResult result : {VK_ERROR_UNKNOWN, VK_ERROR_INVALID_SHADER_NV, VK_ERROR_VALIDATION_FAILED_EXT,
+                                VK_ERROR_INITIALIZATION_FAILED, VK_INCOMPLETE, VK_NOT_READY}) {
+    const Status status = vulkan::ToStatus(result, "vkCreateComputePipelines");
+    EXPECT_EQ(status.code(), StatusCode::kUnavailable) << status.message();
+  }
+}
+
 }  // namespace
 }  // namespace hearth

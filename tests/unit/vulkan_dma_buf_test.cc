@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backends/vulkan/driver_api.h"
@@ -21,6 +23,7 @@ namespace hearth {
 namespace driver_with_dma_bufs {
 
 constexpr uint64_t kUpsideDown = 0x0100000000000001;
+constexpr VkExtent3D kMostPixels{37, 25, 1};  // of an image with that modifier
 constexpr const char* kAdded[] = {
     VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME,
     VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME, VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME};
@@ -33,7 +36,7 @@ vulkan::InstanceApi real_instance;
 vulkan::DeviceApi real_device;
 std::map<VkImage, Image> images;
 std::map<VkDeviceMemory, int> descriptors;
-int taken = 0, given_back = 0;
+int taken = 0, given_back = 0, images_asked_for = 0;
 
 template <typename Wanted>
 const Wanted* InChain(const void* chain, VkStructureType type) {
@@ -83,7 +86,19 @@ VkResult ImageProperties(VkPhysicalDevice, const VkPhysicalDeviceImageFormatInfo
   if (modifier == nullptr || modifier->drmFormatModifier != kUpsideDown) return VK_ERROR_FORMAT_NOT_SUPPORTED;
   static_cast<VkExternalImageFormatProperties*>(answer->pNext)->externalMemoryProperties.externalMemoryFeatures =
       VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+  answer->imageFormatProperties.maxExtent = kMostPixels;
   return VK_SUCCESS;
+}
+
+// Its modifier has one plane, behind one that no frame here has.
+void FormatProperties(VkPhysicalDevice device, VkFormat format, VkFormatProperties2* answer) {
+  auto* list = static_cast<VkDrmFormatModifierPropertiesListEXT*>(std::exchange(answer->pNext, nullptr));
+  real_instance.GetPhysicalDeviceFormatProperties2(device, format, answer);
+  answer->pNext = list;
+  const VkDrmFormatModifierPropertiesEXT all[] = {{kUpsideDown + 1, 2, 0}, {kUpsideDown, 1, 0}};
+  if (list->pDrmFormatModifierProperties != nullptr)
+    std::copy_n(all, std::min<uint32_t>(list->drmFormatModifierCount, 2), list->pDrmFormatModifierProperties);
+  list->drmFormatModifierCount = 2;
 }
 
 VkResult FdProperties(VkDevice, VkExternalMemoryHandleTypeFlagBits, int, VkMemoryFdPropertiesKHR* properties) {
@@ -123,6 +138,7 @@ VkResult CreateBuffer(VkDevice device, const VkBufferCreateInfo* info, const VkA
 
 VkResult CreateImage(VkDevice device, const VkImageCreateInfo* info, const VkAllocationCallbacks* callbacks,
                      VkImage* image) {
+  ++images_asked_for;
   const auto* drm = InChain<VkImageDrmFormatModifierExplicitCreateInfoEXT>(
       info, VK_STRUCTURE_TYPE_IMAGE_DRM_FORMAT_MODIFIER_EXPLICIT_CREATE_INFO_EXT);
   if (drm == nullptr || drm->drmFormatModifier != kUpsideDown || drm->drmFormatModifierPlaneCount != 1)
@@ -216,6 +232,7 @@ void SwitchOn() {
                                  table.GetPhysicalDeviceMemoryProperties = MemoryProperties;
                                  table.GetPhysicalDeviceExternalBufferProperties = BufferProperties;
                                  table.GetPhysicalDeviceImageFormatProperties2 = ImageProperties;
+                                 table.GetPhysicalDeviceFormatProperties2 = FormatProperties;
                                },
                                [](vulkan::DeviceApi& table) {
                                  real_device = table;
@@ -277,6 +294,30 @@ bool ReadsFrames(Session& session, Session& on_host) {
   return IsRight(session.report().warnings.empty(), "a warning") && is_right;
 }
 
+// A frame with another number of planes than its modifier has, and one that is larger than the driver's images, is
+// refused before the driver is asked for an image.
+bool RefusesWrongFrames(Session& session) {
+  const testing::SharedMemory memory(std::vector<std::byte>(1 << 16));
+  Frame whole = testing::TestPicture(PixelFormat::kRgba8, 37, 25, 1, 8, true).frame();
+  whole.memory = MemoryKind::kDmaBuf;
+  whole.drm_modifier = kUpsideDown;
+  whole.planes = {FramePlane{memory.descriptor(), 0, 4096, 37 * 4 + 8}};
+  Frame of_two_planes = whole, wide = whole, high = whole;
+  of_two_planes.planes[1] = FramePlane{memory.descriptor(), 0, 32768, 64};
+  wide.width = 38;
+  high.height = 26;
+  images_asked_for = 0;
+  bool is_right = true;
+  for (const auto& [frame, reason] : {std::pair<const Frame*, std::string_view>{&of_two_planes, "plane"},
+                                      {&wide, "38 x 25 pixels"},
+                                      {&high, "37 x 26 pixels"}}) {
+    const Status refused = session.BindFrame("x", *frame);
+    is_right &= IsRight(!refused.ok() && refused.message().find(reason) != std::string::npos,
+                        "not refused for its " + std::string(reason) + ": " + refused.message());
+  }
+  return IsRight(images_asked_for == 0, "the driver saw a wrong frame") && is_right;
+}
+
 [[noreturn]] void RunAll() {
   SwitchOn();
   const Model model = testing::NegationModel({1, 9, 12, 3});
@@ -291,7 +332,8 @@ bool ReadsFrames(Session& session, Session& on_host) {
     const size_t before = testing::SharedMemory::CountOpen();
     {
       Result<Session> session = Session::Create(model, options);
-      is_right &= IsRight(session.ok(), session.status().message()) && ReadsFrames(*session, *on_host);
+      is_right &= IsRight(session.ok(), session.status().message()) && ReadsFrames(*session, *on_host) &&
+                  RefusesWrongFrames(*session);
     }
     is_right &= IsRight(testing::SharedMemory::CountOpen() == before, "descriptors are left open");
   }

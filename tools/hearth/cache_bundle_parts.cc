@@ -2,11 +2,25 @@
 
 #include <fmt/format.h>
 
+#include "cache/manifest.h"
 #include "core/base/error.h"
+#include "hearth/version.h"
 #include "tools/hearth/cache_text.h"
 #include "tools/hearth/option_checks.h"
 
 namespace hearth {
+namespace {
+
+CLI::Validator Version() {
+  return CLI::Validator(
+      [](std::string& text) {
+        return VersionNumbers(text) ? std::string()
+                                    : fmt::format("'{}' is not a version like {}", text, HEARTH_VERSION);
+      },
+      "");
+}
+
+}  // namespace
 
 void CacheBundleParts::AddTo(const AddCachePart& add_part) {
   CLI::App* key = add_part("key", "Makes a key for signing bundles: FILE, and FILE.pub for those who import them",
@@ -31,7 +45,9 @@ void CacheBundleParts::AddTo(const AddCachePart& add_part) {
   bundle->add_option("--valid-for", valid_for_, "Refuse the bundle after this time, such as 90d")
       ->check(Age(1))
       ->type_name("AGE");
-  bundle->add_option("--least-version", export_.least_version, "Refuse it in an older Hearth")->type_name("X.Y.Z");
+  bundle->add_option("--least-version", export_.least_version, "Refuse it in an older Hearth")
+      ->check(Version())
+      ->type_name("X.Y.Z");
   CLI::App* import = add_part("import", "Checks a bundle and stores its entries",
                               "hearth cache import programs.tar --keys trusted.pub",
                               [this](const Cache& cache) { return Import(cache); });

@@ -21,6 +21,23 @@
 namespace hearth {
 namespace {
 
+std::string WhatClearDeletes(const std::vector<CacheEntry>& entries, const CacheFilter& filter,
+                             const std::string& folder) {
+  uint64_t bytes = 0;
+  for (const CacheEntry& entry : entries) AddSize(bytes, entry.size_bytes);
+  const bool has_sources = std::ranges::any_of(entries, [](const CacheEntry& entry) { return entry.kind == "source"; });
+  return fmt::format("{}{} entries ({}) of the cache in {}{}",
+                     filter.signed_by.empty() ? "" : "what a key has signed, which is revoked: ", entries.size(),
+                     BytesText(bytes), folder, has_sources ? ", and the programs that need sources among them" : "");
+}
+
+// `digits`: of the revoked key; empty where none was.
+std::string RevocationText(const std::string& digits) {
+  constexpr size_t kKeyDigits = 64;
+  if (digits.empty()) return "";
+  return fmt::format("{} {} revoked; ", digits.size() < kKeyDigits ? "keys that begin with" : "key", digits);
+}
+
 class CacheCommand final : public Verb {
  public:
   CacheCommand() : Verb({"cache", "Inspects, fills, moves and cleans the cache", "hearth cache ls --kind program"}) {}
@@ -99,7 +116,14 @@ class CacheCommand final : public Verb {
     CLI::Option* quarantine =
         clear->add_flag("--quarantine", quarantine_,
                         "Deletes no entries: lifts the quarantine of all that crashed three runs in a row");
-    for (CLI::Option* option : filter_.AddOptions(*clear)) quarantine->excludes(option);
+    const std::vector<CLI::Option*> filters = filter_.AddOptions(*clear);
+    for (CLI::Option* option : filters) quarantine->excludes(option);
+    // Another condition would leave most of what a revoked key has signed.
+    CLI::Option* signed_by = clear->get_option("--signed-by");
+    signed_by->description("Revokes this public key (its hex digits, or the first ones): all that it signed goes");
+    for (CLI::Option* option : filters) {
+      if (option != signed_by) signed_by->excludes(option);
+    }
     CLI::App* pin = AddPart("pin", "Keeps a model's entries, however full the cache gets",
                             "hearth cache pin model.tflite", &CacheCommand::Pin);
     pin->add_flag("--off", unpin_, "No longer");
@@ -210,7 +234,15 @@ class CacheCommand final : public Verb {
   }
 
   Result<ExitCode> PrintRemoved(const Cache& cache, const RemovedEntries& removed) const {
-    output_.PrintText(fmt::format("{} entries deleted, {}\n", removed.entries, BytesText(removed.blob_bytes)));
+    if (!removed.why_larger.empty()) output_.PrintWarning(removed.why_larger);
+    output_.PrintText(fmt::format("{}{} entries deleted, {}\n", RevocationText(removed.revoked_key), removed.entries,
+                                  BytesText(removed.blob_bytes)));
+    if (removed.other_formats_bytes > 0) {
+      output_.PrintWarning(fmt::format(
+          "stores of other versions of Hearth in {} ({}) keep what the key has signed: `hearth cache clear` "
+          "removes them",
+          cache.folder(), BytesText(removed.other_formats_bytes)));
+    }
     return Done(RemovedEntriesJson(cache.folder(), removed));
   }
 
@@ -243,6 +275,7 @@ class CacheCommand final : public Verb {
       HEARTH_ASSIGN(const RemovedEntries more, cache.Prune(*max_bytes));
       removed.entries += more.entries;
       AddSize(removed.blob_bytes, more.blob_bytes);
+      removed.why_larger = more.why_larger;
     }
     return PrintRemoved(cache, removed);
   }
@@ -260,14 +293,15 @@ class CacheCommand final : public Verb {
     const StatusCode failure = entries.status().code();
     if (failure == StatusCode::kInvalidArgument || failure == StatusCode::kUnavailable) return entries.status();
     std::string what = fmt::format("the store in {}", cache.folder());
-    if (entries.ok()) {
-      uint64_t bytes = 0;
-      for (const CacheEntry& entry : *entries) AddSize(bytes, entry.size_bytes);
-      what = fmt::format("{} entries ({}) of the cache in {}", entries->size(), BytesText(bytes), cache.folder());
-    }
+    if (entries.ok()) what = WhatClearDeletes(*entries, filter, cache.folder());
     if (const ExitCode code = ConfirmDeletion(what, yes_, output_); code != ExitCode::kFine) return code;
-    HEARTH_ASSIGN(const RemovedEntries removed, cache.Clear(filter));
-    return PrintRemoved(cache, removed);
+    const Result<RemovedEntries> removed = cache.Clear(filter);
+    if (removed.status().code() == StatusCode::kInvalidArgument && !filter.signed_by.empty()) {
+      PrintError(removed.status().message());  // digits of several keys, or too few
+      return ExitCode::kUsage;
+    }
+    if (!removed.ok()) return removed.status();
+    return PrintRemoved(cache, *removed);
   }
 
   Result<ExitCode> Warm(const Cache& cache) {

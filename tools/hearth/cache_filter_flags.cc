@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 
+#include "cache/entry_filter.h"
 #include "cache/entry_row.h"
 #include "cache/key_values.h"
 #include "cache/reports.h"
@@ -21,8 +22,17 @@ std::vector<std::string> KindNames() {
   return names;
 }
 
+CLI::Validator KeyDigits() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const Result<CacheFilter> checked = CheckedFilter({.signed_by = text});
+        return checked.ok() ? std::string() : std::string(checked.status().message());
+      },
+      "");
+}
+
 // The device that an entry was made for: its backend, name and driver. Empty if devices share the entry.
-std::string DeviceOf(const CacheKeyFields& fields) {
+std::string MakerDeviceOf(const CacheKeyFields& fields) {
   const std::string device = ValueOf(fields, "device");
   return device.empty() ? "" : ValueOf(fields, "backend") + "\n" + device + "\n" + ValueOf(fields, "driver");
 }
@@ -39,7 +49,7 @@ Status AddUsedEntries(const Cache& cache, const std::string& fingerprint,
     for (const Fingerprint& digest : uses.digests) of_model.digests->push_back(digest.ToHex());
     HEARTH_ASSIGN(const std::vector<CacheEntry> entries, cache.List(of_model));
     for (const CacheEntry& entry : entries) {
-      if (!devices || devices->contains(DeviceOf(entry.fields))) digests.push_back(entry.digest);
+      if (!devices || devices->contains(MakerDeviceOf(entry.fields))) digests.push_back(entry.digest);
     }
   }
   return Status::Ok();
@@ -66,6 +76,7 @@ std::vector<CLI::Option*> CacheFilterFlags::AddOptions(CLI::App& part) {
           ->check(CLI::IsMember({"here", "bundle", "server"}))
           ->type_name("ORIGIN"),
       part.add_option("--signed-by", filter_.signed_by, "Only entries that this public key has signed: its hex digits")
+          ->check(KeyDigits())
           ->type_name("KEY")};
 }
 
@@ -88,7 +99,7 @@ Status CacheFilterFlags::AddEntriesOfModel(const Cache& cache, std::vector<std::
     HEARTH_ASSIGN(const CacheExplanation explanation, cache.Explain(model_, options));
     for (const CacheNeed& need : explanation.needs) {
       if (need.is_hit) digests.push_back(need.digest);
-      if (!DeviceOf(need.fields).empty()) named.insert(DeviceOf(need.fields));
+      if (!MakerDeviceOf(need.fields).empty()) named.insert(MakerDeviceOf(need.fields));
     }
     fingerprint = explanation.model_fingerprint;
   }

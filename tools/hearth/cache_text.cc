@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -219,6 +220,16 @@ std::string TextOf(const BundleExport& bundle) {
                         bundle.programs_without_source);
   }
   if (bundle.left_out > 0) text += fmt::format("{} entries of the bundle before were left out\n", bundle.left_out);
+  if (!bundle.signed_by.empty() && bundle.from_others > 0) {
+    text += fmt::format(
+        "{} of them come from others ({}) and are now signed by this key, so revoking theirs finds nothing where the "
+        "bundle is imported: leave them out with `--from here`\n",
+        bundle.from_others,
+        bundle.other_keys.empty() ? "nobody signed them" : fmt::format("key {}", fmt::join(bundle.other_keys, ", ")));
+  }
+  if (bundle.revoked_entries > 0) {
+    text += fmt::format("{} entries that a revoked key has signed were left out\n", bundle.revoked_entries);
+  }
   for (const CacheDevice& device : bundle.devices) {
     text += fmt::format("for {} {}, driver {}\n", device.backend, device.name, device.driver);
   }

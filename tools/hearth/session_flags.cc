@@ -206,6 +206,13 @@ ExitCode SessionFlags::WaitForDevice(Session& session) const {
 ExitCode SessionFlags::CodeOf(const Report& report) const {
   const auto& programs = report.programs;
   if (!expect_warm_ || programs.compiled + programs.spirv_compiled == 0) return ExitCode::kFine;
+  if (!programs.storable) {
+    PrintError(
+        fmt::format("{} compiles {} programs at every start: its driver gives no binaries of them (see "
+                    "`hearth diagnose` for the variables that its driver reads)",
+                    report.device.id, programs.compiled));
+    return ExitCode::kFailed;
+  }
   // Explained for another device, the entries of this one would be missing there.
   const std::string& profile = report.device.simulates;
   PrintError(fmt::format(

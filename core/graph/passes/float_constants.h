@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/graph/graph.h"
@@ -19,6 +20,10 @@ bool IsPerChannel(const Graph& graph, ValueId id, int32_t channels);
 // The numbers of such a constant, one per channel; nothing for other values. There may be 2^31 channels: ask
 // Graph::HasRoomFor first.
 std::optional<std::vector<float>> ReadPerChannel(const Graph& graph, ValueId id, int32_t channels);
+
+// Whether weights with these largest magnitudes, one per channel, can be multiplied by these scales and still be held
+// in 16 bits as well as before. Passes don't know the precision that a plan will have, so this counts for all.
+bool KeepRangeOfHalves(std::span<const float> largest, std::span<const float> scales);
 
 }  // namespace hearth
 

@@ -1,5 +1,7 @@
 // conv(x * s), conv(x + c) and conv(x - c) with a constant number or one per input channel: normalization of the input
 // becomes part of filter and bias.
+#include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "core/base/all_finite.h"
@@ -79,12 +81,23 @@ std::optional<std::vector<float>> NumbersOf(const Graph& graph, const InputChang
   return numbers;
 }
 
+// Of each input channel. Depthwise filters have 32 bits with every precision: none counts.
+std::vector<float> LargestWeights(const std::vector<float>& filter, const FilterOrder& order) {
+  if (order.depthwise) return {};
+  std::vector<float> largest(static_cast<size_t>(order.inputs));
+  for (size_t k = 0; k < filter.size(); ++k) {
+    float& channel = largest[order.InputOf(static_cast<int64_t>(k))];
+    channel = std::max(channel, std::fabs(filter[k]));
+  }
+  return largest;
+}
+
 bool ScaleFilter(GraphRewriter& rewriter, Node& node, const FilterOrder& order, const InputChange& change) {
   Graph& graph = rewriter.graph();
   std::optional<std::vector<float>> filter = FloatsOf(graph, node.inputs[1]);
   if (!filter) return false;
   const std::optional<std::vector<float>> numbers = NumbersOf(graph, change);
-  if (!numbers) return false;
+  if (!numbers || !KeepRangeOfHalves(LargestWeights(*filter, order), *numbers)) return false;
   for (size_t k = 0; k < filter->size(); ++k) (*filter)[k] *= (*numbers)[order.InputOf(static_cast<int64_t>(k))];
   if (!AllFinite(*filter)) return false;
   const Value old = graph.value(node.inputs[1]);

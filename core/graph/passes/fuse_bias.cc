@@ -1,5 +1,7 @@
 // conv(x) + c, conv(x) - c and conv(x) * s with a constant number or one per output channel: batch normalization that
 // the converter did not fold.
+#include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "core/base/all_finite.h"
@@ -65,18 +67,24 @@ std::optional<PerChannel> ReadBias(const Graph& graph, const Node& node, size_t 
   return bias.has_value() && bias->size() == channels ? bias : std::nullopt;
 }
 
-// The filter with each output channel scaled; nothing if it is not a float32 constant. Output channels come last in
-// depthwise filters and first in others.
+// The filter with each output channel scaled; nothing if it is not a float32 constant, or float16 could not hold it as
+// well. Output channels come last in depthwise filters and first in others.
 std::optional<std::vector<float>> ScaledFilter(const Graph& graph, const Node& node, const PerChannel& scales) {
   std::optional<std::vector<float>> read = FloatsOf(graph, node.inputs[1]);
   if (!read.has_value() || read->size() % scales.size() != 0) return std::nullopt;
   std::vector<float> filter = std::move(*read);
   const bool channels_last = std::holds_alternative<DepthwiseConv2D>(node.op);
   const size_t run = channels_last ? 1 : filter.size() / scales.size();
+  PerChannel largest(scales.size());
   for (size_t first = 0, channel = 0; first < filter.size(); first += run) {
-    for (size_t i = first; i < first + run; ++i) filter[i] *= scales[channel];
+    for (size_t i = first; i < first + run; ++i) {
+      largest[channel] = std::max(largest[channel], std::fabs(filter[i]));
+      filter[i] *= scales[channel];
+    }
     channel = channel + 1 == scales.size() ? 0 : channel + 1;
   }
+  // Depthwise filters have 32 bits with every precision.
+  if (!channels_last && !KeepRangeOfHalves(largest, scales)) return std::nullopt;
   if (!AllFinite(filter)) return std::nullopt;  // scaling the filter could overflow where scaling the sum did not
   return filter;
 }

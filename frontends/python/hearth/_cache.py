@@ -54,7 +54,7 @@ class Cache:
               signed_by: Optional[str] = None) -> Dict[str, Any]:
         """Deletes the entries of a kind ("program", "plan", ...) or of a device; everything by default.
 
-        signed_by: a public key in hex, or its first digits. This revokes the key: running sessions and imports that still
+        signed_by: a public key in hex, or its first digits; alone. This revokes the key: running sessions and imports that still
         trust it store nothing that it signed. Remove it from your files of trusted keys first.
         """
         return json.loads(self._native.clear(_filter("kind", kind), _filter("device", device),

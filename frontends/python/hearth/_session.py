@@ -278,7 +278,8 @@ class Session:
 
         `inputs`: the array of the only input, one array per input, or arrays by name or alias. A Frame can replace the
         array of a picture. ValueError unless an array has its input's type and shape; a leading batch of 1 may be missing,
-        and the elements may have any order in memory. Lists of numbers are accepted if the input's type holds them.
+        and the elements may have any order in memory. Lists of numbers are accepted if the input's type holds them. A
+        list with fractions is rounded to a type of real numbers, but no number may become infinite.
         """
         arrays, outputs = self._arrays(inputs), self._new_outputs()
         self._native.run(arrays, outputs)
@@ -424,10 +425,20 @@ def _fitting(value: Any, info: "_hearth.TensorInfo") -> np.ndarray:
 
 
 def _of_numbers(value: Any, wanted: np.dtype) -> np.ndarray:
-    """Converts Python numbers to the wanted type if it holds them."""
-    array = np.asarray(value)
-    if array.dtype.kind not in "biuf" or wanted.kind == "f":
-        return array.astype(wanted) if array.dtype.kind in "biuf" else array
-    with np.errstate(all="ignore"):
-        converted = array.astype(wanted)
-    return converted if np.array_equal(converted, array) else array
+    """Converts Python numbers to the wanted type if it holds them. Fractions are rounded to a type of real numbers."""
+    array = numbers = np.asarray(value)
+    if array.dtype.kind not in "biuf":
+        return array
+    is_real = array.dtype.kind == "f"
+    if is_real and wanted.kind != "f" and (np.abs(array) >= 2.0**53).any():
+        numbers = np.asarray(value, object)  # NumPy has rounded integers that stand among floats
+    try:
+        with np.errstate(all="ignore"):
+            converted = numbers.astype(wanted)
+    except (OverflowError, ValueError):
+        return array
+    if is_real and wanted.kind == "f":
+        is_held = not (np.isinf(converted) & np.isfinite(array)).any()
+    else:  # Python compares integers and floats exactly; NumPy makes both floats first
+        is_held = np.array_equal(converted.astype(object), numbers.astype(object))
+    return converted if is_held else array

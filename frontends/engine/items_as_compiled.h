@@ -1,0 +1,24 @@
+// Remembers how many work items a driver took in the groups of a model's kernels, so that the next start plans for that
+// at once.
+#ifndef HEARTH_FRONTENDS_ENGINE_ITEMS_AS_COMPILED_H_
+#define HEARTH_FRONTENDS_ENGINE_ITEMS_AS_COMPILED_H_
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/blob_store.h"
+#include "hal/device.h"
+
+namespace hearth {
+
+// Lowers info.max_local_invocations to what is stored for the model (as the store names its content) on this device and
+// driver. Asks nothing where the driver tells no such limit, and counts no miss.
+void LimitItemsAsCompiled(const std::string& model, const Device& device, DeviceInfo& info, BlobStore& store);
+
+// Stores info.max_local_invocations if that is less than the device's own.
+void StoreItemsAsCompiled(const std::string& model, const Device& device, const DeviceInfo& info, double cost_ms,
+                          BlobStore& store);
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_ENGINE_ITEMS_AS_COMPILED_H_
