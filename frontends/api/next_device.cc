@@ -98,6 +98,15 @@ bool IsOnThisDeviceOnly(const InterfaceState& state) {
   return state.is_on_device && state.external == nullptr;
 }
 
+// Whether an input of a run in flight was in memory that the program lent to this device and has taken back since.
+bool LacksAnInput(const SessionData& data, const RunSlot& slot) {
+  for (size_t k = 0; k < slot.inputs.size(); ++k) {
+    const bool is_kept = !slot.inputs[k].empty() || !slot.frames[k].bytes.empty() || slot.imported[k] != nullptr;
+    if (!is_kept && !data.inputs[k].empty()) return true;
+  }
+  return false;
+}
+
 // Whether runs in flight, states and bindings allow moving: not with lent memory, not if a run in flight waits for or
 // signals sync points, and for a model with state only while all runs since the last copy of its states (KeepStates)
 // are in flight.
@@ -106,10 +115,11 @@ bool CanMove(const SessionData& data) {
   if (std::ranges::any_of(data.input_states, IsOnThisDeviceOnly) ||
       std::ranges::any_of(data.output_states, IsOnThisDeviceOnly))
     return false;
-  const bool any_synchronized = std::ranges::any_of(data.slots, [&](const RunSlot& slot) {
-    return slot.number != 0 && !slot.is_done && slot.inputs.size() != data.inputs.size();
+  const bool any_unrepeatable = std::ranges::any_of(data.slots, [&](const RunSlot& slot) {
+    const bool is_busy = slot.number != 0 && !slot.is_done;
+    return is_busy && (slot.inputs.size() != data.inputs.size() || LacksAnInput(data, slot));
   });
-  return !any_synchronized && (data.runner->plan().states.empty() || data.runs_since_kept == 0);
+  return !any_unrepeatable && (data.runner->plan().states.empty() || data.runs_since_kept == 0);
 }
 
 }  // namespace

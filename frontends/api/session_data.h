@@ -62,6 +62,8 @@ struct RunSlot {
   // Copies, if the run may have to be repeated on another device: see KeepInputs.
   std::vector<std::vector<std::byte>> inputs;
   std::vector<KeptFrame> frames;  // an input whose frame has bytes is not made yet
+  // By input: the frame that the device reads itself, from memory that several drivers share. It has no copy.
+  std::vector<std::shared_ptr<ExternalFrame>> imported;
   std::vector<std::vector<std::byte>> outputs;
   double submitted_at_ms = 0;
 };
@@ -193,8 +195,8 @@ class FrameReading {
   SessionData& data_;
   Status status_;
 };
-// Lets the host read the frames that a lost device had imported: from now on, and for the runs in flight, which get
-// their inputs. An error if it can't.
+// Lets the host read the frames that a lost device had imported: for the runs in flight, which get their inputs, and
+// from now on. An error if it can't.
 Status HandFramesToHost(SessionData& data);
 // Makes the next run ignore frames.
 Status DropFrames(SessionData& data);

@@ -48,6 +48,27 @@ std::chrono::milliseconds ReadingLimit(const SessionData& data) {
   return std::chrono::milliseconds(std::max(0, data.options.wait_limit_ms));
 }
 
+// While it lives, the host reads a frame that the device imported.
+class HostReading {
+ public:
+  HostReading(ExternalFrame& external, std::chrono::milliseconds limit)
+      : external_(external), frame_(Begin(external, limit)) {}
+  ~HostReading() { external_.EndReading(); }
+  HostReading(const HostReading&) = delete;
+  HostReading& operator=(const HostReading&) = delete;
+  const Result<Frame>& frame() const { return frame_; }
+
+ private:
+  static Result<Frame> Begin(ExternalFrame& external, std::chrono::milliseconds limit) {
+    HEARTH_TRY(external.OnHost().status());  // it is mapped before the reading begins
+    HEARTH_TRY(external.BeginReading(limit));
+    return external.OnHost();
+  }
+
+  ExternalFrame& external_;
+  Result<Frame> frame_;
+};
+
 // Binds an input to memory that the device imports, or that the host reads if it can't.
 Status BindExternalFrame(SessionData& data, size_t index, const Frame& given) {
   HEARTH_ASSIGN(std::shared_ptr<ExternalFrame> external, OpenExternalFrame(given));
@@ -102,19 +123,24 @@ FrameReading::~FrameReading() {
 }
 
 Status HandFramesToHost(SessionData& data) {
-  for (size_t k = 0; k < data.input_states.size(); ++k) {
-    InterfaceState& state = data.input_states[k];
+  for (RunSlot& slot : data.slots) {
+    for (size_t k = 0; k < slot.imported.size(); ++k) {
+      const std::shared_ptr<ExternalFrame> external = std::move(slot.imported[k]);
+      if (external == nullptr || slot.number == 0 || slot.is_done) continue;
+      const HostReading reading(*external, ReadingLimit(data));
+      HEARTH_ASSIGN(const Frame frame, reading.frame());
+      const TensorDesc& desc = data.runner->plan().inputs[k].desc;
+      HEARTH_ASSIGN(const FrameLayout layout, LayoutOfFrame(frame, desc));
+      slot.inputs[k].resize(desc.size_bytes());
+      ReadFrame(layout, HostPlanes(frame), desc, slot.inputs[k]);
+    }
+  }
+  for (InterfaceState& state : data.input_states) {
     if (!state.is_on_device || state.external == nullptr) continue;
     HEARTH_TRY(state.external->OnHost().status());  // it is mapped before the reading begins
-    HEARTH_TRY(state.external->BeginReading(ReadingLimit(data)));
+    if (data.reads_frames) HEARTH_TRY(state.external->BeginReading(ReadingLimit(data)));
     HEARTH_ASSIGN(state.frame, state.external->OnHost());
     state.is_on_device = false;
-    for (RunSlot& slot : data.slots) {
-      if (slot.number == 0 || slot.is_done) continue;
-      HEARTH_TRY(ReadFrameOf(data, k));
-      slot.inputs[k] = data.inputs[k];
-    }
-    if (!data.reads_frames) state.external->EndReading();
   }
   return Status::Ok();
 }
@@ -139,12 +165,14 @@ Status DropFrames(SessionData& data) {
 Status KeepInputs(const SessionData& data, RunSlot& slot) {
   slot.inputs.resize(data.inputs.size());
   slot.frames.resize(data.inputs.size());
+  slot.imported.assign(data.inputs.size(), nullptr);
   for (size_t k = 0; k < data.inputs.size(); ++k) {
     const std::optional<Frame>& frame = data.input_states[k].frame;
     KeptFrame& kept = slot.frames[k];
     if (!frame) {
-      slot.inputs[k].clear();  // HandFramesToHost makes those of frames that the device imported
-      if (!data.input_states[k].is_on_device) slot.inputs[k] = data.inputs[k];
+      const InterfaceState& state = data.input_states[k];
+      if (state.is_on_device) slot.imported[k] = state.external;
+      slot.inputs[k] = state.is_on_device ? std::vector<std::byte>() : data.inputs[k];
       kept.bytes.clear();
       continue;
     }

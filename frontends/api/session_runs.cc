@@ -133,6 +133,7 @@ Result<Ticket> SubmitRun(SessionData& data, const SubmitOptions& options, std::v
   } else {
     slot->inputs.clear();
     slot->frames.clear();
+    slot->imported.clear();
   }
   ticket.number = slot->number = ++data.submit_count;
   return ticket;
@@ -227,6 +228,7 @@ Status WaitForRun(SessionData& data, uint64_t number) {
   const Status finished = RunOnAUsableDevice(data, [&] { return FinishSlot(data, index); });
   RunSlot& done = data.slots[index];
   done.number = 0;
+  done.imported.clear();  // the memory is the program's again
   HEARTH_TRY(finished);
   std::swap(data.outputs, done.outputs);
   data.shows_run = true;

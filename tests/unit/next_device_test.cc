@@ -283,6 +283,39 @@ TEST_F(NextDevice, APictureInADmaBufThatTheDeviceImportedMovesAlong) {
   EXPECT_GT(failures, 3);
 }
 
+// Frames in turns: the second is bound while the first run is in flight, and taken back before it is waited for.
+TEST_F(NextDevice, EachRunInFlightIsRepeatedWithThePictureThatItWasSubmittedWith) {
+  const Model model = NegationModel({1, kMovedRows, kMovedColumns, 3});
+  const TestPicture one(PixelFormat::kRgba8, 40, 30, 1), two(PixelFormat::kRgba8, 40, 30, 2);
+  const SharedMemory of_one(one.memory(0)), of_two(two.memory(0));
+  const std::vector<float> numbers(size_t{kMovedRows} * kMovedColumns * 3, 2.0f);
+  fault_.imports_dma_bufs = true;
+  Result<Session> session = Start(model);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  std::vector<Ticket> tickets;
+  const auto submit = [&] {
+    const Result<Ticket> ticket = session->Submit();
+    ASSERT_TRUE(ticket.ok()) << ticket.status().message();
+    tickets.push_back(*ticket);
+  };
+  ASSERT_TRUE(session->BindFrame("x", InDmaBuf(one.frame(), of_one)).ok());
+  submit();
+  ASSERT_TRUE(session->BindFrame("x", InDmaBuf(two.frame(), of_two)).ok());
+  submit();
+  ASSERT_TRUE(session->UnbindInput("x").ok());
+  ASSERT_TRUE(session->SetInput(0, std::as_bytes(std::span(numbers))).ok());
+  submit();
+  fault_.Arm(1, Status(StatusCode::kDeviceLost, "the GPU fell off the bus"));
+  const std::vector<float> expected[] = {NegativesOf(one.frame()), NegativesOf(two.frame()),
+                                         std::vector<float>(numbers.size(), -2.0f)};
+  for (size_t run = 0; run < std::size(expected); ++run) {
+    const Status waited = session->Wait(tickets[run]);
+    ASSERT_TRUE(waited.ok()) << waited.message();
+    EXPECT_EQ(FloatsOf(*session), expected[run]) << "run " << run;
+  }
+  EXPECT_EQ(session->report().device.id, "cpu");
+}
+
 // docs/choosing-a-device.md lists this exception.
 TEST_F(NextDevice, APictureInADmaBufThatOnlyTheDeviceCanReadMakesALossAnError) {
   const Model model = NegationModel({1, kMovedRows, kMovedColumns, 3});
