@@ -9,11 +9,10 @@
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
+#include "core/base/lower_case.h"
 
 namespace hearth {
 namespace {
-
-constexpr size_t kKeyDigits = 2 * sizeof(PublicKey);
 
 bool ContainsIgnoringCase(std::string_view text, std::string_view part) {
   const auto equal = [](char a, char b) {
@@ -34,13 +33,11 @@ Status CheckKind(const std::string& kind) {
 }
 
 Status MakeHexDigits(std::string_view what, std::string& text) {
-  for (char& c : text) {
-    if (std::isxdigit(static_cast<unsigned char>(c)) == 0) {
-      return Error(StatusCode::kInvalidArgument, "'{}' is not a {}: give its hex digits, all or the first ones", text,
-                   what);
-    }
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (!std::ranges::all_of(text, [](unsigned char c) { return std::isxdigit(c) != 0; })) {
+    return Error(StatusCode::kInvalidArgument, "'{}' is not a {}: give its hex digits, all or the first ones", text,
+                 what);
   }
+  text = LowerCase(text);
   return Status::Ok();
 }
 

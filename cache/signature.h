@@ -20,6 +20,7 @@
 namespace hearth {
 
 using PublicKey = std::array<uint8_t, 32>;
+inline constexpr size_t kKeyDigits = 2 * sizeof(PublicKey);  // hex digits
 using Signature = std::array<uint8_t, 64>;
 struct SigningKey {
   std::array<uint8_t, 32> seed{};

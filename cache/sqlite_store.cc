@@ -97,8 +97,10 @@ Status SqliteStore::PrepareStatements() {
 // Called once: a file that is opened later in this session does not tell when the session began to trust.
 void SqliteStore::NoteWhatIsRevoked() {
   if (database_) {
-    if (Writable()) static_cast<void>(EnsureLineage(*database_));
-    if (auto known = ReadRevocations(*database_); known.ok()) revocations_ = *std::move(known);
+    auto known = ReadRevocations(*database_);
+    if (known.ok() && known->lineage == 0 && Writable() && EnsureLineage(*database_).ok())
+      known = ReadRevocations(*database_);
+    if (known.ok()) revocations_ = *std::move(known);
   }
   if (!options_.revocations) return;
   revocations_.of_keys = options_.revocations->of_keys;

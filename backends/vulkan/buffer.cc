@@ -128,7 +128,7 @@ Status VulkanBuffer::Allocate(MemoryUse use) {
     if (use == MemoryUse::kStaging) return Map();
     if (!is_unified && types.front().is_local() && !type.is_local()) {
       spilled_bytes_ = needed.size;
-      device_->spilled_bytes += spilled_bytes_;
+      device_->CountSpilled(spilled_bytes_);
     }
     // Where the driver refuses, for want of addresses for example, copies are staged.
     if (is_unified && type.is_visible()) static_cast<void>(Map());

@@ -19,7 +19,7 @@ class VulkanBuffer : public Buffer {
  public:
   // kResourceExhausted if no memory type has room.
   static Result<std::unique_ptr<VulkanBuffer>> Create(LogicalDevice& device, uint64_t size_bytes, MemoryUse use);
-  ~VulkanBuffer() override { device_->spilled_bytes -= spilled_bytes_; }
+  ~VulkanBuffer() override { device_->UncountSpilled(spilled_bytes_); }
 
   // The caller's buffer. kInvalidArgument if it is smaller than `size_bytes`.
   static Result<std::unique_ptr<VulkanBuffer>> Import(LogicalDevice& device, VkBuffer buffer, uint64_t size_bytes);
@@ -75,7 +75,7 @@ class VulkanBuffer : public Buffer {
   std::byte* mapped_ = nullptr;
   bool is_coherent_ = true;
   uint64_t allocated_bytes_ = 0;
-  uint64_t spilled_bytes_ = 0;  // this buffer's part of LogicalDevice::spilled_bytes
+  uint64_t spilled_bytes_ = 0;  // this buffer's part of the device's
 };
 
 // Copies bytes between buffers and waits for the copy.

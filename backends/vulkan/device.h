@@ -17,7 +17,7 @@ class VulkanDevice : public Device {
 
   VulkanCalls calls() const { return logical_->calls(); }
   std::string portable_compiler() const override { return SpirvCompilerName(); }
-  uint64_t spilled_bytes() const override { return logical_->spilled_bytes; }
+  uint64_t spilled_bytes() const override { return logical_->spilled_bytes(); }
 
  private:
   explicit VulkanDevice(std::unique_ptr<LogicalDevice> logical)

@@ -53,7 +53,9 @@ class LogicalDevice {
 
   VulkanCalls calls() const { return {allocations_, submissions_, waits_}; }
   void CountAllocation() { ++allocations_; }
-  std::atomic<uint64_t> spilled_bytes = 0;  // of the device's buffers; see Device::spilled_bytes
+  uint64_t spilled_bytes() const { return spilled_bytes_; }  // see Device
+  void CountSpilled(uint64_t bytes) { spilled_bytes_ += bytes; }
+  void UncountSpilled(uint64_t bytes) { spilled_bytes_ -= bytes; }
 
   WaitLimit& wait_limit() { return wait_limit_; }
   const WaitLimit& wait_limit() const { return wait_limit_; }
@@ -80,6 +82,7 @@ class LogicalDevice {
   DeviceApi api_;
   WaitLimit wait_limit_;
   std::atomic<uint64_t> allocations_ = 0, submissions_ = 0, waits_ = 0;
+  std::atomic<uint64_t> spilled_bytes_ = 0;
   VkQueue queue_ = VK_NULL_HANDLE;
   std::mutex queue_mutex_;  // vkQueueSubmit is not thread-safe; also guards the members below
   uint64_t submission_count_ = 0;

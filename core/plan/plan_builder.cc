@@ -125,7 +125,8 @@ PlanBuilder::PlanBuilder(const Graph& graph, const DeviceInfo& device, const Low
       read_path_(options.read_path.value_or(DefaultReadPath(device))),
       real_storage_(RealStorage(options.precision, device)),
       decides_indices_(ValuesThatDecideIndices(graph)),
-      holds_integers_(ValuesThatHoldIntegers(graph)),
+      holds_integers_(real_storage_ == StorageType::kFloat32 ? std::vector<bool>(graph.values().size())
+                                                             : ValuesThatHoldIntegers(graph)),
       reads_(graph.ReadCounts()) {
   if (options.precision != Precision::kFp32 && Applies(Rule::kHalfArithmetic, device))
     bounds_ = LargestMagnitudes(graph);

@@ -134,10 +134,7 @@ TEST_F(CacheFleet, ASlowServerIsAskedOnlyUntilItsTimeIsSpent) {
 
 TEST_F(CacheFleet, WhatIsDearerToMakeThanToFetchIsFetchedHoweverMuchItIs) {
   CountedServer server;
-  FleetOptions options;
-  options.trusted = {*PublicKeyOf(KeyOf(1))};
-  options.sign_with = KeyOf(1);
-  options.budget_ms = 60'000;
+  FleetOptions options = testing::FleetOf(KeyOf(1));
   {
     FleetStore maker(std::make_unique<MemoryStore>(), std::make_unique<CountedValues>(server), options);
     for (int number = 0; number < 8; ++number) PutOne(maker, NumberedKey(number), NumberedBlob(number, 100), 60000);

@@ -264,9 +264,7 @@ TEST(CacheRevocation, WhatASessionFetchedFromAServerIsNotKept) {
   SKIP_WITHOUT_SIGNATURES();
   SigningKey key;
   key.seed.fill(1);
-  FleetOptions options;
-  options.trusted = {*PublicKeyOf(key)};
-  options.sign_with = key;
+  const FleetOptions options = testing::FleetOf(key);
   CountedServer server;
   const auto machine = [&](std::unique_ptr<BlobStore> local) {
     return FleetStore(std::move(local), std::make_unique<CountedValues>(server), options);

@@ -49,6 +49,15 @@ class CountedValues final : public RemoteValues {
   CountedServer& server_;
 };
 
+// For machines that sign with this key and trust it, and have all the time that the server takes.
+inline FleetOptions FleetOf(const SigningKey& key) {
+  FleetOptions options;
+  options.trusted = {*PublicKeyOf(key)};
+  options.sign_with = key;
+  options.budget_ms = 60'000;
+  return options;
+}
+
 }  // namespace hearth::testing
 
 #endif  // HEARTH_TESTS_TESTING_COUNTED_SERVER_H_

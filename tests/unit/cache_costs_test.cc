@@ -100,10 +100,7 @@ TEST(CacheCosts, OfAServersValuesLeaveTheStoreWhole) {
   SKIP_WITHOUT_SIGNATURES();
   SigningKey key;
   key.seed.fill(1);
-  FleetOptions options;
-  options.trusted = {*PublicKeyOf(key)};
-  options.sign_with = key;
-  options.budget_ms = 60'000;
+  const FleetOptions options = testing::FleetOf(key);
   CountedServer server;
   std::vector<CacheKey> keys;
   for (const double cost_ms : kStrangeCosts) {

@@ -169,10 +169,7 @@ TEST_F(TuningOrigin, NoSamplesOfOthersAreSignedForAServer) {
   signer.ImportInto(here, "bundle.tar", 100);
   SigningKey own;
   own.seed.fill(7);
-  FleetOptions options;
-  options.trusted = {*PublicKeyOf(own)};
-  options.sign_with = own;
-  options.budget_ms = 60'000;
+  const FleetOptions options = testing::FleetOf(own);
   CountedServer server;
   {
     FleetStore session(here.Open(), std::make_unique<CountedValues>(server), options);
@@ -187,10 +184,7 @@ TEST_F(TuningOrigin, NoSamplesOfOthersAreSignedForAServer) {
 TEST_F(TuningOrigin, WhatIsMeasuredHereIsNotReplacedByWhatWasFetchedBefore) {
   SigningKey own;
   own.seed.fill(7);
-  FleetOptions options;
-  options.trusted = {*PublicKeyOf(own)};
-  options.sign_with = own;
-  options.budget_ms = 60'000;
+  const FleetOptions options = testing::FleetOf(own);
   CountedServer server;
   {
     FleetStore maker(nullptr, std::make_unique<CountedValues>(server), options);

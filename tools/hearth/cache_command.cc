@@ -6,6 +6,7 @@
 
 #include "cache/entry_row.h"
 #include "cache/folder.h"
+#include "cache/signature.h"
 #include "core/base/error.h"
 #include "hearth/cache.h"
 #include "tools/hearth/cache_bundle_parts.h"
@@ -33,7 +34,6 @@ std::string WhatClearDeletes(const std::vector<CacheEntry>& entries, const Cache
 
 // `digits`: of the revoked key; empty where none was.
 std::string RevocationText(const std::string& digits) {
-  constexpr size_t kKeyDigits = 64;
   if (digits.empty()) return "";
   return fmt::format("{} {} revoked; ", digits.size() < kKeyDigits ? "keys that begin with" : "key", digits);
 }

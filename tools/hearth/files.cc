@@ -2,14 +2,13 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 
 #include "core/base/error.h"
+#include "core/base/lower_case.h"
 
 namespace hearth {
 namespace {
@@ -25,10 +24,7 @@ Status CantWrite(const std::string& path, const std::string& reason) {
 }  // namespace
 
 std::string EndingOf(const std::string& path) {
-  std::string ending = std::filesystem::path(path).extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return ending;
+  return LowerCase(std::filesystem::path(path).extension().string());
 }
 
 Result<std::vector<std::byte>> ReadFile(const std::string& path, uint64_t most_bytes) {

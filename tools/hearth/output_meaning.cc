@@ -10,6 +10,7 @@
 
 #include "core/base/contains.h"
 #include "core/base/error.h"
+#include "core/base/lower_case.h"
 #include "core/graph/op_text.h"
 #include "frontends/api/model_data.h"
 #include "tools/hearth/skeleton.h"
@@ -66,8 +67,8 @@ class Outputs {
 
   // Whether the output's name contains one of the words.
   bool IsCalled(size_t k, std::initializer_list<std::string_view> words) const {
-    std::string names = info(k).name + " " + info(k).alias + " " + (Said(k) == nullptr ? "" : Said(k)->name);
-    std::transform(names.begin(), names.end(), names.begin(), [](unsigned char c) { return std::tolower(c); });
+    const std::string names =
+        LowerCase(info(k).name + " " + info(k).alias + " " + (Said(k) == nullptr ? "" : Said(k)->name));
     return std::any_of(words.begin(), words.end(),
                        [&](std::string_view word) { return names.find(word) != std::string::npos; });
   }
