@@ -47,16 +47,17 @@ std::vector<std::string> SaveInOneBatch(SessionData& data) {
   std::vector<std::string> warnings = data.runner->SaveToStore(data.made.is_new);
   ReleasePages(data.model->data(), data.model->data().bytes);
   const bool is_new_file = data.folder != nullptr && !data.model->data().bytes.empty() && !data.is_model_recalled;
-  if (data.made.is_new || is_new_file) {
+  // Not only with a new plan: this start may have found the limit of a stored one by trying.
+  const bool has_new_limit = data.opened.device != nullptr &&
+                             HasUnknownLimit(data.model_name, *data.opened.device, data.opened.info, *data.store);
+  if (data.made.is_new || is_new_file || has_new_limit) {
     data.plan_request.model = NameOfModel(data, BlobStore::NameUse::kPut);
     RememberModel(data, data.plan_request.model);
   }
-  if (data.made.is_new) {
-    const double made_ms = data.made.rewrite_ms + data.made.lower_ms;
-    StorePlan(data.plan_request, data.runner->plan(), made_ms, *data.store);
-    if (data.opened.device != nullptr)
-      StoreItemsAsCompiled(data.plan_request.model, *data.opened.device, data.opened.info, made_ms, *data.store);
-  }
+  const double made_ms = data.made.rewrite_ms + data.made.lower_ms;
+  if (data.made.is_new) StorePlan(data.plan_request, data.runner->plan(), made_ms, *data.store);
+  if (has_new_limit)
+    StoreItemsAsCompiled(data.plan_request.model, *data.opened.device, data.opened.info, made_ms, *data.store);
   if (data.opened.self_test_ms) StoreSelfTestPassed(data.opened.info, *data.opened.self_test_ms, *data.store);
   return warnings;
 }

@@ -31,6 +31,14 @@ void LimitItemsAsCompiled(const std::string& model, const Device& device, Device
   });
 }
 
+bool HasUnknownLimit(const std::string& model, const Device& device, const DeviceInfo& info, BlobStore& store) {
+  if (info.max_local_invocations >= device.info().max_local_invocations || info.is_software()) return false;
+  DeviceInfo next = info;
+  next.max_local_invocations = device.info().max_local_invocations;
+  LimitItemsAsCompiled(model, device, next, store);
+  return info.max_local_invocations < next.max_local_invocations;
+}
+
 void StoreItemsAsCompiled(const std::string& model, const Device& device, const DeviceInfo& info, double cost_ms,
                           BlobStore& store) {
   const uint32_t items = info.max_local_invocations;

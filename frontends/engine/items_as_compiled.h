@@ -15,6 +15,9 @@ namespace hearth {
 // driver. Asks nothing where the driver tells no such limit, and counts no miss.
 void LimitItemsAsCompiled(const std::string& model, const Device& device, DeviceInfo& info, BlobStore& store);
 
+// Whether info.max_local_invocations is less than the next start would plan for.
+bool HasUnknownLimit(const std::string& model, const Device& device, const DeviceInfo& info, BlobStore& store);
+
 // Stores info.max_local_invocations if that is less than the device's own.
 void StoreItemsAsCompiled(const std::string& model, const Device& device, const DeviceInfo& info, double cost_ms,
                           BlobStore& store);

@@ -156,6 +156,24 @@ TEST_F(ItemsAsCompiled, AreKnownToTheNextStart) {
   EXPECT_EQ(store_->counters().rejected, 0u);
 }
 
+// Pruned, damaged or left out of a bundle, while the plan for fewer items is there.
+TEST_F(ItemsAsCompiled, AreStoredAgainWhereTheyWereLost) {
+  CompileFor(4);
+  const auto start = [&] {
+    Result<Session> session = Start();
+    ASSERT_TRUE(session.ok()) << session.status().message();
+    Answer(*session);
+    session->SaveToCache();
+  };
+  start();
+  std::vector<CacheKey> probes;
+  store_->ForEach(CacheKey(BlobKind::kProbe), [&](const CacheKey& key, auto) { probes.push_back(key); });
+  for (const CacheKey& key : probes) store_->Reject(key, "the test loses it");
+  EXPECT_EQ(StoredItems(), inner_->info().max_local_invocations);
+  start();
+  EXPECT_EQ(StoredItems(), 4u);
+}
+
 TEST_F(ItemsAsCompiled, OfADeviceThatRefusesNothingAreNotStored) {
   {
     Result<Session> session = Start();
