@@ -17,6 +17,7 @@ option(HEARTH_WITH_XNNPACK "XNNPACK kernels on the CPU; without it the reference
 option(HEARTH_WITH_SODIUM "Signed cache bundles (libsodium), where it is installed" ON)
 option(HEARTH_WITH_REDIS "A cache server that machines share (Redis)" ON)
 option(HEARTH_WITH_PYTHON "The Python package, where pybind11 and Python's headers are installed" ON)
+option(HEARTH_WITH_JAVA "The Java package, where a JDK is installed" ON)
 option(HEARTH_STATIC "libhearth.a too, for projects that link Hearth into their program" ON)
 option(HEARTH_BUILD_TESTS "Build the tests" ON)
 option(HEARTH_BUILD_EXAMPLES "Build the examples that the machine has libraries for" ON)

@@ -35,6 +35,24 @@ void NoteNewShapes(hearth_session& session) {
   session.has_run = false;
 }
 
+// The caller's memory of all `tensors`.
+template <typename Byte, typename Pointer>
+Result<std::vector<std::span<Byte>>> SpansOf(Pointer const* data, const size_t* size_bytes,
+                                             const std::vector<hearth_tensor>& tensors, size_t count) {
+  if (count != tensors.size()) {
+    return Error(StatusCode::kInvalidArgument, "memory of {} tensors was given, the model has {} there", count,
+                 tensors.size());
+  }
+  if (count > 0 && (data == nullptr || size_bytes == nullptr)) return NullArgument("data or size_bytes");
+  std::vector<std::span<Byte>> spans;
+  for (size_t k = 0; k < count; ++k) {
+    if (data[k] == nullptr && size_bytes[k] > 0)
+      return Error(StatusCode::kInvalidArgument, "the memory of '{}' is a null pointer", tensors[k].info->name);
+    spans.emplace_back(static_cast<Byte*>(data[k]), size_bytes[k]);
+  }
+  return spans;
+}
+
 int64_t IndexOf(const std::vector<hearth_tensor>& tensors, const char* name) {
   if (name == nullptr || *name == '\0') return -1;
   const auto found = std::ranges::find_if(
@@ -131,6 +149,18 @@ hearth_status hearth_session_run(hearth_session* session) {
     HEARTH_TRY(session->session->Run());
     session->has_run = true;
     return hearth::Status::Ok();
+  });
+}
+
+hearth_status hearth_session_run_on(hearth_session* session, const void* const* inputs, const size_t* input_bytes,
+                                    size_t input_count, void* const* outputs, const size_t* output_bytes,
+                                    size_t output_count) {
+  return hearth::Answer([&]() -> hearth::Status {
+    HEARTH_NOT_NULL(session);
+    HEARTH_ASSIGN(const auto read, hearth::SpansOf<const std::byte>(inputs, input_bytes, session->inputs, input_count));
+    HEARTH_ASSIGN(const auto written,
+                  hearth::SpansOf<std::byte>(outputs, output_bytes, session->outputs, output_count));
+    return session->session->Run(read, written);
   });
 }
 

@@ -227,6 +227,12 @@ HEARTH_C_EXPORT hearth_status hearth_session_resize_batch(hearth_session* sessio
 /* Since version 2. A second session of the same model on the same device, which shares the weights. The two may be
  * used from different threads at once and destroyed in any order. */
 HEARTH_C_EXPORT hearth_status hearth_session_clone(hearth_session* session, hearth_session** out);
+/* Since version 2. Runs once and waits, on the caller's memory: all inputs and outputs in their order, dense, in their
+ * own types, with their sizes in bytes. Those of hearth_session_set_input and hearth_session_output_data stay as they
+ * are. An input and an output may share memory. HEARTH_INVALID_ARGUMENT for a wrong count or size. */
+HEARTH_C_EXPORT hearth_status hearth_session_run_on(hearth_session* session, const void* const* inputs,
+                                                    const size_t* input_bytes, size_t input_count, void* const* outputs,
+                                                    const size_t* output_bytes, size_t output_count);
 
 /* ---- Memory that the program lends, and pictures ---- */
 
