@@ -26,11 +26,14 @@ enum class Preference : uint8_t {
 std::string_view PreferenceName(Preference preference);  // "fast_single_answer", "balanced", "sustained_speed"
 std::optional<Preference> PreferenceFromName(std::string_view name);
 
+// In LowerOptions::cpu_ops: all operations with a quantized tensor that is not constant.
+inline constexpr std::string_view kQuantizedOps = "quantized";
+
 struct LowerOptions {
   Precision precision = Precision::kFp32;
   // How kernels read tensors; if absent, a rule decides from DeviceInfo (the probe sets it).
   std::optional<AccessPath> read_path;
-  // Operations (by name, "softmax") or file operator indices ("op:7") to keep on the CPU.
+  // Operations (by name, "softmax"), file operator indices ("op:7") or kQuantizedOps, to keep on the CPU.
   std::vector<std::string> cpu_ops;
   Preference preference = Preference::kBalanced;
   // Memory is more important than speed: kernels that need scratch memory are not used.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
@@ -23,6 +24,7 @@ std::optional<std::string> GeneralReason(const Graph& graph, const Node& node, c
   if (device.is_host()) return "the device is the CPU";
   const auto names_it = [&](const std::string& excluded) { return IsCalled(node, excluded); };
   if (std::ranges::any_of(options.cpu_ops, names_it)) return "excluded by --cpu-ops";
+  const bool takes_quantized = !Contains(options.cpu_ops, kQuantizedOps);
   for (const auto* list : {&node.inputs, &node.outputs}) {
     for (ValueId value : *list) {
       if (value == kNoValue) continue;
@@ -32,6 +34,7 @@ std::optional<std::string> GeneralReason(const Graph& graph, const Node& node, c
       if (desc.dtype == DType::kFloat64 || desc.dtype == DType::kUInt32 || desc.dtype == DType::kUInt64)
         return fmt::format("a tensor of it is {}, which devices don't have", DTypeName(desc.dtype));
       if (graph.IsConstant(value)) continue;
+      if (!takes_quantized && IsQuantized(desc)) return "quantized tensors are excluded by --cpu-ops";
       if (desc.dtype == DType::kInt4) return "a tensor that is not constant has 4-bit elements";
       if (IsQuantized(desc) && desc.quantization->scales.size() > 1)
         return "a tensor that is not constant has a scale per channel";

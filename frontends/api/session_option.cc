@@ -102,7 +102,7 @@ constexpr OptionRow kRows[] = {
     {{"cache_server_sign", "file of a secret key"},
      [](SessionOptions& o, std::string_view v) { return SetText(v, o.cache_server.sign_with); }},
     {{"model_token", "a text"}, [](SessionOptions& o, std::string_view v) { return SetText(v, o.model_token); }},
-    {{"cpu_ops", "operations or file indices, separated by ',': softmax,op:7"},
+    {{"cpu_ops", "operations, file indices or 'quantized', separated by ',': softmax,op:7"},
      [](SessionOptions& o, std::string_view v) { return SetList(v, ',', o.cpu_ops); }},
     {{"start", "ready, hot"}, [](SessionOptions& o, std::string_view v) { return SetText(v, o.start); }},
     {{"memory_limit_bytes", "a number, or one with K, M, G or T"},

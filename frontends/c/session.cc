@@ -35,19 +35,20 @@ void NoteNewShapes(hearth_session& session) {
   session.has_run = false;
 }
 
-// The caller's memory of all `tensors`.
+// The caller's memory of all `tensors`, which are called `kind`.
 template <typename Byte, typename Pointer>
-Result<std::vector<std::span<Byte>>> SpansOf(Pointer const* data, const size_t* size_bytes,
-                                             const std::vector<hearth_tensor>& tensors, size_t count) {
+Result<std::vector<std::span<Byte>>> SpansOf(const std::vector<hearth_tensor>& tensors, const char* kind,
+                                             Pointer const* data, const size_t* size_bytes, size_t count) {
   if (count != tensors.size()) {
-    return Error(StatusCode::kInvalidArgument, "memory of {} tensors was given, the model has {} there", count,
+    return Error(StatusCode::kInvalidArgument, "memory of {} {}s was given, the model has {}", count, kind,
                  tensors.size());
   }
-  if (count > 0 && (data == nullptr || size_bytes == nullptr)) return NullArgument("data or size_bytes");
+  if (count > 0 && (data == nullptr || size_bytes == nullptr)) return NullArgument(kind);
   std::vector<std::span<Byte>> spans;
   for (size_t k = 0; k < count; ++k) {
     if (data[k] == nullptr && size_bytes[k] > 0)
-      return Error(StatusCode::kInvalidArgument, "the memory of '{}' is a null pointer", tensors[k].info->name);
+      return Error(StatusCode::kInvalidArgument, "the memory of {} '{}' is a null pointer", kind,
+                   tensors[k].info->name);
     spans.emplace_back(static_cast<Byte*>(data[k]), size_bytes[k]);
   }
   return spans;
@@ -157,9 +158,11 @@ hearth_status hearth_session_run_on(hearth_session* session, const void* const* 
                                     size_t output_count) {
   return hearth::Answer([&]() -> hearth::Status {
     HEARTH_NOT_NULL(session);
-    HEARTH_ASSIGN(const auto read, hearth::SpansOf<const std::byte>(inputs, input_bytes, session->inputs, input_count));
+    using hearth::SpansOf;
+    HEARTH_ASSIGN(const auto read,
+                  SpansOf<const std::byte>(session->inputs, "input", inputs, input_bytes, input_count));
     HEARTH_ASSIGN(const auto written,
-                  hearth::SpansOf<std::byte>(outputs, output_bytes, session->outputs, output_count));
+                  SpansOf<std::byte>(session->outputs, "output", outputs, output_bytes, output_count));
     return session->session->Run(read, written);
   });
 }

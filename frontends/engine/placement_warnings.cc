@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/device/options.h"
 #include "core/graph/op_text.h"
 
 namespace hearth {
@@ -42,6 +43,7 @@ std::vector<std::string> PlacementWarnings(std::span<const Fallback> fallbacks, 
 std::vector<std::string> UnknownCpuOpsWarnings(const Graph& graph, std::span<const std::string> cpu_ops) {
   std::vector<std::string> warnings;
   for (const std::string& wanted : cpu_ops) {
+    if (wanted == kQuantizedOps) continue;
     if (std::ranges::any_of(graph.nodes(), [&](const Node& node) { return IsCalled(node, wanted); })) continue;
     warnings.push_back(fmt::format(
         "'{}' was to stay on the CPU, but no operation of the model is called so; `hearth inspect` lists them",

@@ -87,6 +87,37 @@ TEST(CApiFault, WrongIndexesNamesAndSizesAreErrorsThatSayWhatIsThere) {
   EXPECT_EQ(size_bytes, 0u);
 }
 
+TEST(CApiFault, ARunOnMemoryThatDoesNotFitIsRefused) {
+  OwnedModel model;
+  MakeNegatedSum(model);
+  OwnedOptions options;
+  SetCpu(options);
+  OwnedSession session;
+  ASSERT_FINE(hearth_session_create(model, options, session.out()));
+  const float x[] = {1, 2, 3, 4};
+  float y[4];
+  const void *inputs[] = {x, x}, *no_input[] = {nullptr};
+  void *outputs[] = {y}, *no_output[] = {nullptr};
+  const size_t sizes[] = {16, 16}, wrong[] = {15};
+  const auto run = [&](const void* const* from, const size_t* from_bytes, size_t from_count, void* const* to,
+                       const size_t* to_bytes, size_t to_count) {
+    return hearth_session_run_on(session, from, from_bytes, from_count, to, to_bytes, to_count);
+  };
+  EXPECT_EQ(run(inputs, sizes, 2, outputs, sizes, 1), HEARTH_INVALID_ARGUMENT);
+  EXPECT_STREQ(hearth_last_error(), "memory of 2 inputs was given, the model has 1");
+  EXPECT_EQ(run(inputs, sizes, 1, outputs, sizes, 0), HEARTH_INVALID_ARGUMENT);
+  EXPECT_EQ(run(nullptr, sizes, 1, outputs, sizes, 1), HEARTH_INVALID_ARGUMENT);
+  EXPECT_EQ(run(inputs, sizes, 1, outputs, nullptr, 1), HEARTH_INVALID_ARGUMENT);
+  EXPECT_EQ(run(inputs, wrong, 1, outputs, sizes, 1), HEARTH_INVALID_ARGUMENT);
+  EXPECT_EQ(run(inputs, sizes, 1, outputs, wrong, 1), HEARTH_INVALID_ARGUMENT);
+  EXPECT_EQ(run(no_input, sizes, 1, outputs, sizes, 1), HEARTH_INVALID_ARGUMENT);
+  EXPECT_EQ(run(inputs, sizes, 1, no_output, sizes, 1), HEARTH_INVALID_ARGUMENT);
+  EXPECT_STREQ(hearth_last_error(), "the memory of output 'y' is a null pointer");
+  ASSERT_FINE(run(inputs, sizes, 1, outputs, sizes, 1));
+  EXPECT_EQ(y[3], -4);
+  EXPECT_EQ(hearth_session_run(session), HEARTH_INVALID_ARGUMENT) << "that input was not set";
+}
+
 TEST(CApiFault, AFileThatIsNoModelIsRefused) {
   OwnedModel model;
   EXPECT_EQ(hearth_model_open("/nowhere/x.tflite", nullptr, model.out()), HEARTH_NOT_FOUND);
@@ -176,6 +207,7 @@ TEST(CApiFault, ANullArgumentIsAnErrorEverywhere) {
       hearth_session_create(nullptr, nullptr, session.out()),
       hearth_session_set_input(nullptr, 0, &size_bytes, 1),
       hearth_session_run(nullptr),
+      hearth_session_run_on(nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0),
       hearth_session_submit(nullptr, nullptr, &number, nullptr),
       hearth_session_wait(nullptr, 0),
       hearth_session_bind_input(nullptr, 0, nullptr),

@@ -65,5 +65,21 @@ TEST(PlaceNodes, AsksEachNodeOnceWhetherIntegersFit) {
   }
 }
 
+TEST(PlaceNodes, KeepsOperationsWithQuantizedTensorsOnTheCpuIfTheyAreExcluded) {
+  const Graph graph = testing::Parsed(R"(graph "half"
+%0 = input : float32[1x4] "x"
+%1 = neg(%0) : float32[1x4] "a"
+%2 = quantize(%1) : int8[1x4]{0.5/0} "b"
+output %2
+)");
+  for (const bool are_excluded : {false, true}) {
+    LowerOptions options;
+    if (are_excluded) options.cpu_ops = {"quantized"};
+    const std::vector<Placement> placements = PlaceNodes(graph, NullDeviceInfo(), options);
+    EXPECT_TRUE(placements.front().on_device) << placements.front().reason;
+    EXPECT_EQ(placements.back().on_device, !are_excluded) << placements.back().reason;
+  }
+}
+
 }  // namespace
 }  // namespace hearth

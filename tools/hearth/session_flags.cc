@@ -85,7 +85,9 @@ CLI::Option* AddSimulateOption(CLI::App& app, std::string& profile, const std::s
 }
 
 void AddCpuOpsOption(CLI::App& app, std::vector<std::string>& cpu_ops) {
-  app.add_option("--cpu-ops", cpu_ops, "Operations to keep on the CPU, by name or file index: softmax,op:7")
+  app.add_option(
+         "--cpu-ops", cpu_ops,
+         "Operations to keep on the CPU, by name or file index: softmax,op:7; quantized: those with quantized tensors")
       ->type_name("LIST")
       ->delimiter(',')
       ->allow_extra_args(false);
