@@ -1,5 +1,5 @@
-# `cpack --preset release` (or the target `package`): libhearth<soname>, libhearth-dev and hearth-tools as .deb files in
-# build/<preset>/packages. Last of all: CPack looks at what was installed before. Components that end in _deb are
+# `cpack --preset release` (or the target `package`): libhearth<soname>, libhearth-dev, hearth-tools and, with a JDK,
+# libhearth-java as .deb files in build/<preset>/packages. Last of all: CPack looks at what was installed before. Components that end in _deb are
 # Install.cmake's with Debian's folder for libraries.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME hearth)
@@ -10,6 +10,9 @@ set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL library_deb dev_deb tools)
+if(TARGET hearth_java)
+  list(APPEND CPACK_COMPONENTS_ALL java_deb)
+endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
@@ -38,6 +41,13 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS ${drivers})
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS ${opened_at_run_time})
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION "The program hearth: devices, inspect, run, bench, cache, conformance.")
+
+set(CPACK_DEBIAN_JAVA_DEB_PACKAGE_NAME libhearth-java)
+set(CPACK_DEBIAN_JAVA_DEB_PACKAGE_SECTION java)
+set(CPACK_DEBIAN_JAVA_DEB_PACKAGE_DEPENDS "${library_package} (= ${PROJECT_VERSION})")  # and what that depends on
+set(CPACK_DEBIAN_JAVA_DEB_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_JAVA_DEB_PACKAGE_SUGGESTS "default-jre-headless")
+set(CPACK_COMPONENT_JAVA_DEB_DESCRIPTION "hearth.jar with its native part, for Java 8 and later.")
 
 # Licences in every package; pages for people and examples where developers look.
 set(licences ${PROJECT_SOURCE_DIR}/THIRD_PARTY_NOTICES.md ${HEARTH_THIRD_PARTY_LICENCES})

@@ -10,7 +10,9 @@ scratch=$(mktemp --directory "${TMPDIR:-/tmp}/hearth-packages.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 
 cpack --config "$build/CPackConfig.cmake" -B "$scratch/made" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
-for package in libhearth0 libhearth-dev hearth-tools; do
+packages=(libhearth0 libhearth-dev hearth-tools)
+if [[ -e $build/lib/hearth.jar ]]; then packages+=(libhearth-java); fi
+for package in "${packages[@]}"; do
   deb=("$scratch/made/${package}_"*.deb)
   [[ -f ${deb[0]} ]] || { echo "FAILED: there is no $package" >&2; exit 1; }
   depends=$(dpkg-deb --field "${deb[0]}" Depends)
@@ -44,6 +46,12 @@ for text in $packages /usr/share/common-licenses/Apache-2.0 /usr/share/common-li
 done
 
 LD_LIBRARY_PATH=$lib "$scratch/tree/usr/bin/hearth" devices | grep --quiet '^cpu *yes' || { echo "FAILED: no CPU is found" >&2; exit 1; }
+jar=$share/java/hearth.jar
+if [[ -s $jar ]] && command -v java >/dev/null; then
+  # As Debian's Java finds it, but for the place of the tree.
+  LD_LIBRARY_PATH=$lib java -Djava.library.path="$lib/jni" -cp "$jar" "$(dirname "$0")/Devices.java" | grep --quiet '^cpu ' ||
+    { echo "FAILED: no CPU is found from Java" >&2; exit 1; }
+fi
 cc "$(dirname "$0")/negate.c" -o "$scratch/negate" -I"$scratch/tree/usr/include" -L"$lib" -lhearth
 answer=$(LD_LIBRARY_PATH=$lib "$scratch/negate")
 [[ $answer == "-1 -2 -3" ]] || { echo "FAILED: the library says '$answer'" >&2; exit 1; }
