@@ -35,6 +35,20 @@ Result<std::vector<InterpreterNode>> NodesOfPlan(TfLiteContext& context) {
   return NodesAt(context, CopyOf(plan));
 }
 
+// The inputs and outputs of all nodes but those of `taken`, which is sorted.
+Result<std::set<int>> TensorsOfOthers(TfLiteContext& context, const std::vector<int>& taken) {
+  HEARTH_ASSIGN(const std::vector<InterpreterNode> plan, NodesOfPlan(context));
+  std::set<int> tensors;
+  for (const InterpreterNode& node : plan) {
+    if (std::ranges::binary_search(taken, node.index)) continue;
+    for (const TfLiteIntArray* list : {node.node->inputs, node.node->outputs}) {
+      const std::span<const int> numbers = Numbers(list);
+      tensors.insert(numbers.begin(), numbers.end());
+    }
+  }
+  return tensors;
+}
+
 bool AppendLine(const std::string& path, const std::string& text) {
   FILE* file = path == "stderr" ? stderr : std::fopen(path.c_str(), "a");
   if (file == nullptr) return false;
@@ -63,23 +77,30 @@ bool WriteFile(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-Delegate::Delegate(DelegateOptions options, const TfLiteRegistration& kernel, Status broken)
-    : options_(std::move(options)), kernel_(kernel), broken_(std::move(broken)) {
+Delegate::Delegate(DelegateOptions options, const TfLiteRegistration& kernel, Status broken,
+                   std::unique_ptr<InterpreterMemory> memory)
+    : options_(std::move(options)), kernel_(kernel), broken_(std::move(broken)), memory_(std::move(memory)) {
   native_.data_ = this;
   native_.Prepare = PrepareDelegate;
   native_.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
 }
 
-TfLiteDelegate* Delegate::Create(DelegateOptions options, const TfLiteRegistration& kernel, Status broken) {
+TfLiteDelegate* Delegate::Create(DelegateOptions options, const TfLiteRegistration& kernel, Status broken,
+                                 std::unique_ptr<InterpreterMemory> memory) {
   SilenceDefaultLog();  // warnings go to the interpreter's log
-  const std::shared_ptr<Delegate> made(new Delegate(std::move(options), kernel, std::move(broken)));
+  if (memory == nullptr) memory = std::make_unique<MemoryOfTensors>();
+  const std::shared_ptr<Delegate> made(new Delegate(std::move(options), kernel, std::move(broken), std::move(memory)));
   made->programs_ = made;
   return &made->native_;
 }
 
-void Delegate::Delete(TfLiteDelegate* native) {
+void Delegate::Delete(TfLiteDelegate* native) noexcept {
   if (native == nullptr) return;
-  const std::shared_ptr<Delegate> share = std::move(Of(native)->programs_);
+  const Status status = Guarded([&] {
+    const std::shared_ptr<Delegate> share = std::move(Of(native)->programs_);
+    return Status::Ok();
+  });
+  static_cast<void>(status);  // there is no one to report to
 }
 
 std::string Delegate::device_id() {
@@ -128,12 +149,18 @@ Status Delegate::Prepare(TfLiteContext& context) {
   HEARTH_TRY(broken_);
   HEARTH_ASSIGN(Support support, FindSupported(context));
   HEARTH_ASSIGN(const std::vector<int> nodes, NodesToReplace(context, options_, support));
-  LogLeftNodes(context, support, nodes.size());
+  if (const std::string left = LeftNodesText(context, support, nodes.size()); !left.empty()) {
+    if (options_.must_take_all)
+      return Error(StatusCode::kUnsupported, "{}\n  and nobody else runs them: allow the CPU too (GPU | CPU)", left);
+    LogOnce(context, left);
+  }
   {
     const std::lock_guard lock(mutex_);
     left_[&context] = support.left;
   }
-  const Status status = ReplaceKnowing(context, nodes, {ConstantMakers(context, support), support.shapes, {}});
+  HEARTH_ASSIGN(std::set<int> others, TensorsOfOthers(context, nodes));
+  const Status status =
+      ReplaceKnowing(context, nodes, {ConstantMakers(context, support), support.shapes, std::move(others), {}});
   WriteReport(context);
   return status;
 }
@@ -150,11 +177,11 @@ Status Delegate::ReplaceKnowing(TfLiteContext& context, const std::vector<int>& 
   return status.ok() ? failure : status;
 }
 
-void Delegate::LogLeftNodes(TfLiteContext& context, const Support& support, size_t replaced_count) {
+std::string Delegate::LeftNodesText(TfLiteContext& context, const Support& support, size_t replaced_count) {
   const auto constants = static_cast<size_t>(std::count_if(
       support.taken.begin(), support.taken.end(), [&](const auto& node) { return node.IsOfConstant(context); }));
   const size_t limited = support.taken.size() - std::min(support.taken.size(), replaced_count + constants);
-  if (support.left.empty() && limited == 0) return;
+  if (support.left.empty() && limited == 0) return {};
   std::map<std::pair<std::string, std::string>, std::vector<int>> groups;
   for (const LeftNode& node : support.left) groups[{node.op, node.reason}].push_back(node.index);
   std::string text = fmt::format("Hearth runs {} of {} operations on {}; the interpreter keeps", replaced_count,
@@ -165,7 +192,7 @@ void Delegate::LogLeftNodes(TfLiteContext& context, const Support& support, size
                         shown < nodes.size() ? fmt::format(" and {} more", nodes.size() - shown) : "", why.second);
   }
   if (limited > 0) text += fmt::format("\n  {} operations in partitions that the options leave out", limited);
-  LogOnce(context, text);
+  return text;
 }
 
 void Delegate::Log(TfLiteContext& context, const std::string& text) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "frontends/delegate/delegate_options.h"
+#include "frontends/delegate/interpreter_memory.h"
 #include "frontends/delegate/support.h"
 #include "frontends/delegate/tflite_c.h"
 #include "hearth/session.h"
@@ -31,7 +32,8 @@ struct PreparedNetwork {
   // constant itself.
   std::map<int, int> constant_nodes;
   TensorShapes shapes;
-  Status failure;  // a kernel's first
+  std::set<int> others;  // tensors that nodes outside of the partitions read or make
+  Status failure;        // a kernel's first
 };
 
 // May be applied to several interpreters, also at once from several threads. It lives until the program has deleted it
@@ -41,17 +43,21 @@ struct PreparedNetwork {
 class Delegate : public std::enable_shared_from_this<Delegate> {
  public:
   // The interpreter's view of the delegate. `kernel` replaces the nodes of a partition; its functions call Of. `broken`
-  // is the result of applying the delegate, for options that could not be refused when they were given.
+  // is the result of applying the delegate, for options that could not be refused when they were given. `memory`: null
+  // where inputs and outputs lie in the interpreter's tensors.
   static tflite_c::TfLiteDelegate* Create(DelegateOptions options, const tflite_c::TfLiteRegistration& kernel,
-                                          Status broken);
+                                          Status broken, std::unique_ptr<InterpreterMemory> memory = nullptr);
   // Called when the program deletes it. Null: nothing to do.
-  static void Delete(tflite_c::TfLiteDelegate* native);
+  static void Delete(tflite_c::TfLiteDelegate* native) noexcept;
   // Precondition: not deleted, or a kernel of it is alive.
   static std::shared_ptr<Delegate> Of(tflite_c::TfLiteDelegate* native) {
     return static_cast<Delegate*>(native->data_)->shared_from_this();
   }
 
   const DelegateOptions& options() const { return options_; }
+  InterpreterMemory& memory() { return *memory_; }
+  // Opens the device that the options name.
+  Status OpenDevice();
   // The chosen device's own name ("opencl:0"). Precondition: Prepare was called.
   std::string device_id();
 
@@ -76,18 +82,20 @@ class Delegate : public std::enable_shared_from_this<Delegate> {
   void Report(tflite_c::TfLiteContext& context, int64_t kernel, KernelReport report);
 
  private:
-  Delegate(DelegateOptions options, const tflite_c::TfLiteRegistration& kernel, Status broken);
-  Status OpenDevice();
+  Delegate(DelegateOptions options, const tflite_c::TfLiteRegistration& kernel, Status broken,
+           std::unique_ptr<InterpreterMemory> memory);
   Result<Support> FindSupported(tflite_c::TfLiteContext& context);
   Status Replace(tflite_c::TfLiteContext& context, const std::vector<int>& nodes);
   Status ReplaceKnowing(tflite_c::TfLiteContext& context, const std::vector<int>& nodes, PreparedNetwork network);
-  void LogLeftNodes(tflite_c::TfLiteContext& context, const Support& support, size_t replaced_count);
+  // Empty if all are taken.
+  std::string LeftNodesText(tflite_c::TfLiteContext& context, const Support& support, size_t replaced_count);
   std::string ReportText() const;
   void WriteReport(tflite_c::TfLiteContext& context);
 
   DelegateOptions options_;
   tflite_c::TfLiteRegistration kernel_;
   Status broken_;
+  std::unique_ptr<InterpreterMemory> memory_;
   tflite_c::TfLiteDelegate native_ = {};
   std::shared_ptr<Delegate> programs_;  // the program's share, until it deletes the delegate
   std::mutex mutex_;                    // guards everything below

@@ -35,7 +35,7 @@ struct Said {
   std::optional<std::string> device, precision, cache_folder, serialization_dir, model_token;
   std::optional<uint64_t> cache_max_bytes;
   std::optional<bool> allows_fp16, allows_quantized, is_profiling, stores_at_once;
-  bool has_preference = false;
+  bool has_preference = false, has_cache = false;
   std::optional<int64_t> is_precision_loss_allowed, preference, experimental_flags;
   std::optional<int64_t> max_partitions, max_delegated_partitions, min_nodes_per_partition;
   std::array<std::optional<int64_t>, 3> priorities;
@@ -111,6 +111,7 @@ Status SetPriority(std::string_view key, std::string_view value, Said& said) {
 // Sets an option that every session has, with the same values as elsewhere.
 Status SetOfSession(std::string_view key, std::string_view value, Said& said) {
   said.has_preference = said.has_preference || key == "preference";
+  said.has_cache = said.has_cache || key == "cache";
   return SetSessionOption(said.session, key, value);
 }
 
@@ -133,6 +134,7 @@ constexpr OptionRow kOptionRows[] = {
     {"memory_limit_bytes", SetOfSession},
     {"wait_limit_ms", SetOfSession},
     {"next_device", SetOfSession},
+    {"cache", SetOfSession},
     {"cache_folder", SetText<&Said::cache_folder>, {"cache_dir"}},
     {"cache_max_bytes",
      [](auto key, auto value, Said& said) { return SetSize(key, value, said.cache_max_bytes); },
@@ -158,6 +160,10 @@ constexpr OptionRow kOptionRows[] = {
     {"serialization_dir", SetText<&Said::serialization_dir>},
     {"model_token", SetText<&Said::model_token>},
 };
+
+const OptionRow* RowOf(std::string_view name) {
+  return std::ranges::find_if(kOptionRows, [name](const OptionRow& row) { return row.Has(name); });
+}
 
 // The precision by the reference's rules: fp32 if MAX_PRECISION comes first, fp32_16 if second, fp16 if last.
 Result<std::string> PrecisionOfPriorities(const Said& said) {
@@ -208,8 +214,12 @@ Result<SessionOptions> ResolveSession(const Said& said, int64_t flags) {
   if (!TuneModeFromName(session.tune)) return BadValue("tune", session.tune, "off, fast or full");
   // With the reference's names a cache needs all three, as there: flag, folder and token.
   const bool has_serialization = (flags & kFlagSerialization) != 0 && said.serialization_dir && said.model_token;
-  session.use_cache = said.cache_folder.has_value() || has_serialization;
-  if (session.use_cache) session.cache_folder = said.cache_folder ? *said.cache_folder : *said.serialization_dir;
+  if (!said.has_cache) session.use_cache = said.cache_folder.has_value() || has_serialization;
+  if (said.cache_folder) {
+    session.cache_folder = *said.cache_folder;
+  } else if (has_serialization) {
+    session.cache_folder = *said.serialization_dir;
+  }
   session.model_token = said.model_token.value_or("");
   session.cache_max_bytes = said.cache_max_bytes.value_or(0);
   return session;
@@ -235,11 +245,14 @@ Result<DelegateOptions> Resolve(const Said& said) {
 
 }  // namespace
 
+bool IsDelegateOption(std::string_view name) {
+  return RowOf(name) != std::end(kOptionRows);
+}
+
 Result<DelegateOptions> ParseDelegateOptions(std::span<const std::pair<std::string_view, std::string_view>> options) {
   Said said;
   for (const auto& [key, value] : options) {
-    const auto* row = std::find_if(std::begin(kOptionRows), std::end(kOptionRows),
-                                   [name = key](const OptionRow& candidate) { return candidate.Has(name); });
+    const OptionRow* row = RowOf(key);
     if (row == std::end(kOptionRows)) {
       std::vector<std::string_view> names;
       for (const OptionRow& known : kOptionRows) names.push_back(known.name);

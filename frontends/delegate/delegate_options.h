@@ -25,6 +25,7 @@ struct DelegateOptions {
   std::vector<std::string> cpu_ops;
   bool stores_at_once = false;  // at the end of the first invocation
   bool allows_quantized = true;
+  bool must_take_all = false;       // an operation that cannot be taken is an error: no one else would run it
   int max_partitions = 0;           // the largest ones; 0: no limit
   int min_nodes_per_partition = 1;  // smaller ones are left to the interpreter
   bool is_profiling = false;
@@ -35,6 +36,9 @@ struct DelegateOptions {
 // Options from names and values as text. kInvalidArgument for an unknown name (the message lists the known ones), an
 // invalid value, or values that contradict each other.
 Result<DelegateOptions> ParseDelegateOptions(std::span<const std::pair<std::string_view, std::string_view>> options);
+
+// Whether ParseDelegateOptions knows the name.
+bool IsDelegateOption(std::string_view name);
 
 // The reference's defaults.
 tflite_c::TfLiteGpuDelegateOptionsV2 DefaultOptionsV2();

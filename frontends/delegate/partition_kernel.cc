@@ -9,9 +9,11 @@
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
 #include "core/base/guarded.h"
+#include "core/base/threads.h"
 #include "core/graph/evaluate.h"
 #include "frontends/api/model_data.h"
 #include "frontends/delegate/delegate.h"
+#include "frontends/delegate/interpreter_memory.h"
 #include "frontends/delegate/interpreter_model.h"
 #include "frontends/delegate/support.h"
 
@@ -32,6 +34,12 @@ TfLiteIntArray* NewArray(const std::vector<int32_t>& numbers) {
   return array;
 }
 
+TfLiteStatus Tell(TfLiteContext* context, const Status& status) {
+  if (status.ok()) return kTfLiteOk;
+  if (context->ReportError != nullptr) context->ReportError(context, "Hearth: %s. ", status.message().c_str());
+  return kTfLiteDelegateError;
+}
+
 // Members are destroyed last to first, so the session goes before the members that it borrows.
 class PartitionKernel {
  public:
@@ -50,30 +58,34 @@ class PartitionKernel {
   // Called before the first invocation and when shapes may have changed; earlier nodes are prepared already.
   Status Prepare(TfLiteContext& context) {
     if (!is_read_) return status_;
+    HEARTH_TRY(Join());
     if (TakeInputShapes(context) || !session_) status_ = MakeSession(context);
     HEARTH_TRY(status_);
     return ResizeOutputs(context);
   }
 
   Status Invoke(TfLiteContext& context) {
+    HEARTH_TRY(Join());
     HEARTH_TRY(status_);
     // Stores after the first result was used, which is thereby not delayed.
     if (invocations_of_session_ == 1 && !delegate_->options().stores_at_once) Save(context);
-    HEARTH_TRY(Bind(context));
-    if (delegate_->options().is_profiling) {
-      HEARTH_ASSIGN(const std::vector<ProfileEntry> entries, session_->RunProfiled(input_bytes_, output_bytes_));
-      AddToProfile(entries);
-    } else {
-      HEARTH_TRY(session_->Run(input_bytes_, output_bytes_));
+    HEARTH_ASSIGN(std::unique_ptr<HeldMemory> held, delegate_->memory().Hold(context, inputs_, outputs_));
+    if (held->is_async) {
+      beside_.emplace([this, shared = std::shared_ptr<HeldMemory>(std::move(held))]() mutable {
+        const Status status = Run(*shared);
+        shared.reset();  // now, not when this function is destroyed
+        return status;
+      });
+      return Status::Ok();
     }
-    ++invocations_;
-    ++invocations_of_session_;
+    HEARTH_TRY(Run(*held));
     if (invocations_of_session_ == 1 && delegate_->options().stores_at_once) Save(context);
     return Status::Ok();
   }
 
   // Call before the session is destroyed.
   void Finish(TfLiteContext& context) {
+    Tell(&context, Join());
     if (!session_) return;
     Save(context);
     UpdateReport(context);
@@ -88,6 +100,27 @@ class PartitionKernel {
     HEARTH_ASSIGN(const std::vector<InterpreterNode> nodes, WithTheirConstants(context, own, network.constant_nodes));
     HEARTH_ASSIGN(network_, ModelOfNodes(context, nodes, CopyOf(params.output_tensors), network.shapes));
     is_read_ = true;
+    return delegate_->memory().Announce(context, network_.inputs, network_.outputs, network.others);
+  }
+
+  // Waits for an invocation that has returned before its end, and gives its error to the one that comes after it.
+  Status Join() {
+    if (!beside_) return Status::Ok();
+    const Status status = beside_->Join();
+    beside_.reset();
+    return status.Within("the invocation before this one");
+  }
+
+  Status Run(HeldMemory& held) {
+    HEARTH_TRY(held.Wait());
+    if (delegate_->options().is_profiling) {
+      HEARTH_ASSIGN(const std::vector<ProfileEntry> entries, session_->RunProfiled(held.inputs, held.outputs));
+      AddToProfile(entries);
+    } else {
+      HEARTH_TRY(session_->Run(held.inputs, held.outputs));
+    }
+    ++invocations_;
+    ++invocations_of_session_;
     return Status::Ok();
   }
 
@@ -147,29 +180,6 @@ class PartitionKernel {
     return Status::Ok();
   }
 
-  // Finds the interpreter's tensors again, which it may move between invocations.
-  Status Bind(TfLiteContext& context) {
-    input_bytes_.clear();
-    output_bytes_.clear();
-    for (const int index : inputs_) {
-      HEARTH_ASSIGN(const std::span<std::byte> bytes, BytesOf(context, index));
-      input_bytes_.emplace_back(bytes);
-    }
-    for (const int index : outputs_) {
-      HEARTH_ASSIGN(const std::span<std::byte> bytes, BytesOf(context, index));
-      output_bytes_.push_back(bytes);
-    }
-    return Status::Ok();
-  }
-
-  static Result<std::span<std::byte>> BytesOf(const TfLiteContext& context, int index) {
-    const TfLiteTensor* tensor = TensorAt(context, index);
-    if (tensor == nullptr || (tensor->data == nullptr && tensor->bytes > 0)) {
-      return Error(StatusCode::kInvalidArgument, "the interpreter gave no memory to {}", TensorLabel(context, index));
-    }
-    return std::span<std::byte>(static_cast<std::byte*>(tensor->data), tensor->bytes);
-  }
-
   void Save(TfLiteContext& context) {
     session_->SaveToCache();
     for (const std::string& warning : session_->report().warnings) delegate_->LogOnce(context, warning);
@@ -213,23 +223,16 @@ class PartitionKernel {
   std::vector<int> nodes_;  // of the partition
   InterpreterModel network_;
   std::vector<int> inputs_, outputs_;  // the interpreter's tensors for the model's inputs and outputs
-  std::vector<std::span<const std::byte>> input_bytes_;
-  std::vector<std::span<std::byte>> output_bytes_;
   int64_t invocations_ = 0, invocations_of_session_ = 0;
   std::vector<ProfileEntry> profile_;  // sums over this session's runs
   WrittenModel written_;
   std::optional<Model> model_;
   std::optional<Session> session_;
+  std::optional<WorkBeside> beside_;
 };
 
 PartitionKernel* KernelOf(void* user_data) {
   return static_cast<PartitionKernel*>(user_data);
-}
-
-TfLiteStatus Tell(TfLiteContext* context, const Status& status) {
-  if (status.ok()) return kTfLiteOk;
-  if (context->ReportError != nullptr) context->ReportError(context, "Hearth: %s. ", status.message().c_str());
-  return kTfLiteDelegateError;
 }
 
 void* InitKernel(TfLiteContext* context, const char* buffer, size_t /*length*/) {

@@ -25,14 +25,6 @@ Result<DelegateOptions> Parse(const char* const* keys, const char* const* values
   return ParseDelegateOptions(options);
 }
 
-void Delete(TfLiteDelegate* delegate) {
-  const Status status = Guarded([&] {
-    Delegate::Delete(delegate);
-    return Status::Ok();
-  });
-  static_cast<void>(status);  // there is no one to report to
-}
-
 }  // namespace
 }  // namespace hearth
 
@@ -55,7 +47,7 @@ HEARTH_EXPORT hearth::tflite_c::TfLiteDelegate* tflite_plugin_create_delegate(co
 }
 
 HEARTH_EXPORT void tflite_plugin_destroy_delegate(hearth::tflite_c::TfLiteDelegate* delegate) {
-  hearth::Delete(delegate);
+  hearth::Delegate::Delete(delegate);
 }
 
 HEARTH_EXPORT hearth::tflite_c::TfLiteGpuDelegateOptionsV2 TfLiteGpuDelegateOptionsV2Default() {
@@ -77,7 +69,7 @@ HEARTH_EXPORT hearth::tflite_c::TfLiteDelegate* TfLiteGpuDelegateV2Create(
 }
 
 HEARTH_EXPORT void TfLiteGpuDelegateV2Delete(hearth::tflite_c::TfLiteDelegate* delegate) {
-  hearth::Delete(delegate);
+  hearth::Delegate::Delete(delegate);
 }
 
 }  // extern "C"

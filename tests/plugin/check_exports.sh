@@ -2,7 +2,9 @@
 # check_exports.sh LIBRARY: the plugin exports its interface and nothing else, and links no driver. What XNNPACK calls to
 # share out its loops (backends/cpu/xnnpack/own_threads.h) has to be seen by the linker.
 set -euo pipefail
-expected="TfLiteGpuDelegateOptionsV2Default
+expected="LiteRtAcceleratorImpl
+LiteRtRegisterGpuAccelerator
+TfLiteGpuDelegateOptionsV2Default
 TfLiteGpuDelegateV2Create
 TfLiteGpuDelegateV2Delete
 tflite_plugin_create_delegate

@@ -1,0 +1,161 @@
+// LiteRT 2's GPU accelerator: what its loader looks for in libLiteRtGpuAccelerator.so.
+#include <string>
+
+#include "core/base/environment.h"
+#include "core/base/error.h"
+#include "core/base/guarded.h"
+#include "frontends/accelerator/gpu_options.h"
+#include "frontends/accelerator/litert_memory.h"
+#include "frontends/accelerator/litert_runtime.h"
+#include "frontends/delegate/delegate.h"
+#include "frontends/delegate/partition_kernel.h"
+#include "hearth/export.h"
+#include "hearth/version.h"
+
+namespace hearth {
+namespace {
+
+using namespace litert_c;  // NOLINT(google-build-using-namespace): the names of one interface
+
+LiteRtStatus StatusOf(const Status& status) {
+  switch (status.code()) {
+    case StatusCode::kOk: return kLiteRtStatusOk;
+    case StatusCode::kInvalidArgument: return kLiteRtStatusErrorInvalidArgument;
+    case StatusCode::kUnsupported: return kLiteRtStatusErrorUnsupported;
+    case StatusCode::kResourceExhausted: return kLiteRtStatusErrorMemoryAllocationFailure;
+    default: return kLiteRtStatusErrorRuntimeFailure;
+  }
+}
+
+// Runs `work`; what goes wrong goes to LiteRT's log.
+template <typename Work>
+LiteRtStatus Answered(const Work& work) {
+  const Status status = Guarded(work);
+  if (!status.ok()) LogToLiteRt(status.message());
+  return StatusOf(status);
+}
+
+LiteRtStatus Name(LiteRtAcceleratorT*, const char** name) {
+  if (name == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  *name = "Hearth";
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus Version(LiteRtAcceleratorT*, LiteRtApiVersion* version) {
+  if (version == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  *version = {1, 0, 0};
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus HardwareSupport(LiteRtAcceleratorT*, int32_t* hardware) {
+  if (hardware == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  *hardware = kLiteRtHwAcceleratorGpu;
+  return kLiteRtStatusOk;
+}
+
+LiteRtStatus ResponsibleForJit(LiteRtAcceleratorT*, bool* is_responsible) {
+  if (is_responsible == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  *is_responsible = true;
+  return kLiteRtStatusOk;
+}
+
+std::string GpuOptionsOf(const LiteRtRuntime& runtime, LiteRtOptionsT* options) {
+  LiteRtOpaqueOptionsT* opaque = nullptr;
+  void* data = nullptr;
+  const bool has_options = options != nullptr && runtime.opaque_options(options, &opaque) == kLiteRtStatusOk &&
+                           opaque != nullptr &&
+                           runtime.find_opaque_data(opaque, kGpuOptionsIdentifier, &data) == kLiteRtStatusOk;
+  return has_options && data != nullptr ? std::string(static_cast<const char*>(data)) : std::string();
+}
+
+bool AllowsCpu(const LiteRtRuntime& runtime, LiteRtOptionsT* options) {
+  int32_t accelerators = kLiteRtHwAcceleratorCpu;  // where it is not known, LiteRT finds out what nobody runs
+  if (runtime.hardware != nullptr && runtime.hardware(options, &accelerators) != kLiteRtStatusOk) return true;
+  return (accelerators & kLiteRtHwAcceleratorCpu) != 0;
+}
+
+// Leaves `wrapper` null if no device is usable and LiteRT's CPU accelerator may run everything.
+Status MakeDelegate(const LiteRtRuntime& runtime, LiteRtOptionsT* options, LiteRtDelegateWrapperT** wrapper) {
+  if (wrapper == nullptr) return Error(StatusCode::kInvalidArgument, "LiteRT gives no place for a delegate");
+  *wrapper = nullptr;
+  HEARTH_ASSIGN(DelegateOptions chosen,
+                AcceleratorOptions(GpuOptionsOf(runtime, options), VariablesBeginningWith("HEARTH_")));
+  const bool allows_cpu = AllowsCpu(runtime, options);
+  chosen.must_take_all = !allows_cpu;
+  TfLiteDelegate* delegate = Delegate::Create(std::move(chosen), PartitionKernelRegistration(), Status::Ok(),
+                                              std::make_unique<LiteRtMemory>(runtime));
+  const Status opened = Delegate::Of(delegate)->OpenDevice();
+  if (!opened.ok()) {
+    Delegate::Delete(delegate);
+    if (!allows_cpu) return opened;
+    LogToLiteRt(fmt::format("{}; LiteRT's CPU accelerator runs the model", opened.message()));
+    return Status::Ok();
+  }
+  if (runtime.wrap_delegate(delegate, &Delegate::Delete, wrapper) == kLiteRtStatusOk) return Status::Ok();
+  Delegate::Delete(delegate);
+  return Error(StatusCode::kInternal, "LiteRT does not take the delegate");
+}
+
+LiteRtStatus CreateByContext(LiteRtRuntimeContext* context, LiteRtEnvironmentT*, LiteRtAcceleratorT*,
+                             LiteRtOptionsT* options, LiteRtDelegateWrapperT** wrapper) {
+  return Answered([&]() -> Status {
+    HEARTH_ASSIGN(const LiteRtRuntime runtime, LiteRtRuntime::FromContext(context));
+    return MakeDelegate(runtime, options, wrapper);
+  });
+}
+
+LiteRtStatus CreateByLibrary(LiteRtRuntimeContext*, LiteRtEnvironmentT*, LiteRtAcceleratorT*, LiteRtOptionsT* options,
+                             LiteRtDelegateWrapperT** wrapper) {
+  return Answered([&]() -> Status {
+    HEARTH_ASSIGN(const LiteRtRuntime runtime, LiteRtRuntime::FromLibrary());
+    return MakeDelegate(runtime, options, wrapper);
+  });
+}
+
+// Registers by the functions of LiteRT's library what LiteRtAcceleratorImpl says.
+Status Register(LiteRtEnvironmentT* environment) {
+  HEARTH_TRY(LiteRtRuntime::FromLibrary().status());
+  LiteRtAcceleratorT* accelerator = nullptr;
+  const auto call = [](const char* name, auto... arguments) -> Status {
+    const auto function = reinterpret_cast<LiteRtStatus (*)(decltype(arguments)...)>(LiteRtSymbol(name));
+    if (function == nullptr)
+      return Error(StatusCode::kUnsupported, "this LiteRT's library lacks the function {}", name);
+    const LiteRtStatus status = function(arguments...);
+    if (status == kLiteRtStatusOk) return Status::Ok();
+    return Error(StatusCode::kInternal, "LiteRT's {} answers {}", name, static_cast<int>(status));
+  };
+  HEARTH_TRY(call("LiteRtCreateAccelerator", &accelerator));
+  HEARTH_TRY(call("LiteRtSetAcceleratorGetName", accelerator, &Name));
+  HEARTH_TRY(call("LiteRtSetAcceleratorGetVersion", accelerator, &Version));
+  HEARTH_TRY(call("LiteRtSetAcceleratorGetHardwareSupport", accelerator, &HardwareSupport));
+  HEARTH_TRY(call("LiteRtSetDelegateFunction", accelerator, &CreateByLibrary));
+  HEARTH_TRY(call("LiteRtSetIsAcceleratorDelegateResponsibleForJitCompilation", accelerator, &ResponsibleForJit));
+  using Release = void (*)(void*);
+  return call("LiteRtRegisterAccelerator", environment, accelerator, static_cast<void*>(nullptr), Release(nullptr));
+}
+
+}  // namespace
+}  // namespace hearth
+
+// NOLINTBEGIN(readability-identifier-naming): the interface's names
+extern "C" {
+
+// Taken by LiteRT 2.2 and later.
+HEARTH_EXPORT extern const hearth::litert_c::LiteRtAcceleratorDef LiteRtAcceleratorImpl;
+const hearth::litert_c::LiteRtAcceleratorDef LiteRtAcceleratorImpl = {
+    .abi_header = {sizeof(hearth::litert_c::LiteRtAcceleratorDef), 1, 0, 0},
+    .get_name = hearth::Name,
+    .get_version = hearth::Version,
+    .get_hardware_support = hearth::HardwareSupport,
+    .is_responsible_for_jit = hearth::ResponsibleForJit,
+    .create_delegate = hearth::CreateByContext,
+};
+
+// Called by LiteRT 2.1, and by versions that do not take the definition.
+HEARTH_EXPORT hearth::litert_c::LiteRtStatus LiteRtRegisterGpuAccelerator(
+    hearth::litert_c::LiteRtEnvironmentT* environment) {
+  return hearth::Answered([&] { return hearth::Register(environment); });
+}
+
+}  // extern "C"
+// NOLINTEND(readability-identifier-naming)

@@ -1,0 +1,62 @@
+// Memory of a partition's inputs and outputs that lies outside of the interpreter's tensors: LiteRT 2's buffers.
+#ifndef HEARTH_FRONTENDS_DELEGATE_INTERPRETER_MEMORY_H_
+#define HEARTH_FRONTENDS_DELEGATE_INTERPRETER_MEMORY_H_
+
+#include <cstddef>
+#include <memory>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "frontends/delegate/tflite_c.h"
+#include "hearth/status.h"
+
+namespace hearth {
+
+// The memory of one invocation, until it is destroyed.
+class HeldMemory {
+ public:
+  virtual ~HeldMemory() = default;
+
+  // In the order of the tensors that were asked for.
+  std::vector<std::span<const std::byte>> inputs;
+  std::vector<std::span<std::byte>> outputs;
+  // The invocation may return before its work is done, which it then does on another thread: Wait first, and
+  // destroying this object tells the outputs' readers.
+  bool is_async = false;
+
+  // Waits until the inputs are there.
+  virtual Status Wait() { return Status::Ok(); }
+};
+
+// Called for one network at a time.
+class InterpreterMemory {
+ public:
+  virtual ~InterpreterMemory() = default;
+
+  // While a network is prepared: the partition's inputs and outputs. `others`: tensors that nodes outside of the
+  // delegate's partitions read or make.
+  virtual Status Announce(tflite_c::TfLiteContext& context, std::span<const int> inputs, std::span<const int> outputs,
+                          const std::set<int>& others) = 0;
+
+  // The memory of these tensors in this invocation. Errors name the tensor.
+  virtual Result<std::unique_ptr<HeldMemory>> Hold(tflite_c::TfLiteContext& context, std::span<const int> inputs,
+                                                   std::span<const int> outputs) = 0;
+};
+
+// The memory that the interpreter gives its tensors.
+class MemoryOfTensors final : public InterpreterMemory {
+ public:
+  Status Announce(tflite_c::TfLiteContext&, std::span<const int>, std::span<const int>, const std::set<int>&) override {
+    return Status::Ok();
+  }
+  Result<std::unique_ptr<HeldMemory>> Hold(tflite_c::TfLiteContext& context, std::span<const int> inputs,
+                                           std::span<const int> outputs) override;
+};
+
+// kInvalidArgument if the interpreter gave it none.
+Result<std::span<std::byte>> BytesOfTensor(const tflite_c::TfLiteContext& context, int index);
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_DELEGATE_INTERPRETER_MEMORY_H_
