@@ -17,6 +17,9 @@ namespace {
 
 using namespace litert_c;  // NOLINT(google-build-using-namespace): the names of one interface
 
+// Driver rules for a device that has to run everything, also what another does sooner.
+constexpr std::string_view kTakesMore = "+device_detections";
+
 LiteRtStatus StatusOf(const Status& status) {
   switch (status.code()) {
     case StatusCode::kOk: return kLiteRtStatusOk;
@@ -82,6 +85,10 @@ Status MakeDelegate(const LiteRtRuntime& runtime, LiteRtOptionsT* options, LiteR
                 AcceleratorOptions(GpuOptionsOf(runtime, options), VariablesBeginningWith("HEARTH_")));
   const bool allows_cpu = AllowsCpu(runtime, options);
   chosen.must_take_all = !allows_cpu;
+  if (!allows_cpu) {
+    std::string& rules = chosen.session.rules;
+    rules = fmt::format("{}{}{}", kTakesMore, rules.empty() ? "" : ",", rules);
+  }
   TfLiteDelegate* delegate = Delegate::Create(std::move(chosen), PartitionKernelRegistration(), Status::Ok(),
                                               std::make_unique<LiteRtMemory>(runtime));
   const Status opened = Delegate::Of(delegate)->OpenDevice();

@@ -149,21 +149,20 @@ class HeldBuffers final : public HeldMemory {
 
 }  // namespace
 
-Status LiteRtMemory::Announce(TfLiteContext& context, std::span<const int> inputs, std::span<const int> outputs,
-                              const std::set<int>& others) {
+Status LiteRtMemory::Announce(TfLiteContext& context, std::span<const SizedTensor> inputs,
+                              std::span<const SizedTensor> outputs, const std::set<int>& others) {
   LiteRtExternalLiteRtBufferContextT* buffers = BuffersOf(context);
   if (buffers == nullptr) return Status::Ok();
-  const auto is_open = [&](int index) { return HasOpenSize(*TensorAt(context, index)); };
+  const auto is_open = [&](const SizedTensor& tensor) { return HasOpenSize(*TensorAt(context, tensor.index)); };
   if (std::ranges::any_of(inputs, is_open)) return Status::Ok();  // LiteRT asks the tensors for their sizes then
-  for (const std::span<const int> list : {inputs, outputs}) {
-    for (const int index : list) {
-      // Nodes of others need the memory in the tensor.
-      if (others.contains(index)) continue;
-      const TfLiteTensor& tensor = *TensorAt(context, index);
+  for (const std::span<const SizedTensor> list : {inputs, outputs}) {
+    for (const auto& [index, bytes] : list) {
+      if (others.contains(index)) continue;  // who needs the memory in the tensor
       LiteRtTensorBufferRequirementsT* requirements = nullptr;
-      LiteRtStatus status = runtime_.create_requirements(static_cast<int>(std::size(kKinds)), kKinds, tensor.bytes, 0,
-                                                         nullptr, &requirements);
-      if (status == kLiteRtStatusOk) status = runtime_.register_requirements(buffers, &tensor, requirements);
+      LiteRtStatus status =
+          runtime_.create_requirements(static_cast<int>(std::size(kKinds)), kKinds, bytes, 0, nullptr, &requirements);
+      if (status == kLiteRtStatusOk)
+        status = runtime_.register_requirements(buffers, TensorAt(context, index), requirements);
       if (status != kLiteRtStatusOk) return Refused("take what is told of", context, index, status);
     }
   }

@@ -13,8 +13,8 @@ class LiteRtMemory final : public InterpreterMemory {
  public:
   explicit LiteRtMemory(const LiteRtRuntime& runtime) : runtime_(runtime) {}
 
-  Status Announce(tflite_c::TfLiteContext& context, std::span<const int> inputs, std::span<const int> outputs,
-                  const std::set<int>& others) override;
+  Status Announce(tflite_c::TfLiteContext& context, std::span<const SizedTensor> inputs,
+                  std::span<const SizedTensor> outputs, const std::set<int>& others) override;
   Result<std::unique_ptr<HeldMemory>> Hold(tflite_c::TfLiteContext& context, std::span<const int> inputs,
                                            std::span<const int> outputs) override;
 

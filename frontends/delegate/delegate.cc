@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/guarded.h"
 #include "core/base/log.h"
+#include "core/device/device_rules.h"
 #include "frontends/delegate/partitions.h"
 #include "frontends/engine/device_simulation.h"
 #include "hearth/version.h"
@@ -114,6 +115,7 @@ Status Delegate::OpenDevice() {
   if (device_) return Status::Ok();
   HEARTH_ASSIGN(const OpenedDevice opened, OpenDeviceAs(options_.session.device, options_.session.simulate));
   device_ = opened.info;
+  HEARTH_ASSIGN(device_->forced_rules, ForcedRulesFromText(options_.session.rules));
   device_id_ = opened.id;
   return Status::Ok();
 }

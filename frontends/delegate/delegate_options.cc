@@ -134,6 +134,7 @@ constexpr OptionRow kOptionRows[] = {
     {"memory_limit_bytes", SetOfSession},
     {"wait_limit_ms", SetOfSession},
     {"next_device", SetOfSession},
+    {"rules", SetOfSession},
     {"cache", SetOfSession},
     {"cache_folder", SetText<&Said::cache_folder>, {"cache_dir"}},
     {"cache_max_bytes",

@@ -29,6 +29,12 @@ class HeldMemory {
   virtual Status Wait() { return Status::Ok(); }
 };
 
+// A tensor of the interpreter's with its size as Hearth infers it: the interpreter may not know it yet.
+struct SizedTensor {
+  int index = -1;
+  size_t bytes = 0;
+};
+
 // Called for one network at a time.
 class InterpreterMemory {
  public:
@@ -36,8 +42,8 @@ class InterpreterMemory {
 
   // While a network is prepared: the partition's inputs and outputs. `others`: tensors that nodes outside of the
   // delegate's partitions read or make.
-  virtual Status Announce(tflite_c::TfLiteContext& context, std::span<const int> inputs, std::span<const int> outputs,
-                          const std::set<int>& others) = 0;
+  virtual Status Announce(tflite_c::TfLiteContext& context, std::span<const SizedTensor> inputs,
+                          std::span<const SizedTensor> outputs, const std::set<int>& others) = 0;
 
   // The memory of these tensors in this invocation. Errors name the tensor.
   virtual Result<std::unique_ptr<HeldMemory>> Hold(tflite_c::TfLiteContext& context, std::span<const int> inputs,
@@ -47,7 +53,8 @@ class InterpreterMemory {
 // The memory that the interpreter gives its tensors.
 class MemoryOfTensors final : public InterpreterMemory {
  public:
-  Status Announce(tflite_c::TfLiteContext&, std::span<const int>, std::span<const int>, const std::set<int>&) override {
+  Status Announce(tflite_c::TfLiteContext&, std::span<const SizedTensor>, std::span<const SizedTensor>,
+                  const std::set<int>&) override {
     return Status::Ok();
   }
   Result<std::unique_ptr<HeldMemory>> Hold(tflite_c::TfLiteContext& context, std::span<const int> inputs,

@@ -49,8 +49,11 @@ class PartitionKernel {
   // Called while the delegate is prepared: only then does the interpreter show its nodes.
   void Init(TfLiteContext& context, const TfLiteDelegateParams& params) {
     status_ = Guarded([&]() -> Status {
-      HEARTH_TRY(ReadNodes(context, params));
-      return MakeSession(context);
+      const PreparedNetwork network = delegate_->NetworkOf(context);
+      HEARTH_TRY(ReadNodes(context, params, network));
+      HEARTH_TRY(MakeSession(context));
+      return delegate_->memory().Announce(context, Sized(inputs_, session_->inputs()),
+                                          Sized(outputs_, session_->outputs()), network.others);
     });
     if (!status_.ok()) delegate_->NoteFailure(context, status_);
   }
@@ -93,14 +96,19 @@ class PartitionKernel {
   }
 
  private:
-  Status ReadNodes(TfLiteContext& context, const TfLiteDelegateParams& params) {
+  static std::vector<SizedTensor> Sized(const std::vector<int>& tensors, const std::vector<TensorInfo>& infos) {
+    std::vector<SizedTensor> sized;
+    for (size_t k = 0; k < tensors.size(); ++k) sized.push_back({tensors[k], infos[k].size_bytes});
+    return sized;
+  }
+
+  Status ReadNodes(TfLiteContext& context, const TfLiteDelegateParams& params, const PreparedNetwork& network) {
     nodes_ = CopyOf(params.nodes_to_replace);
-    const PreparedNetwork network = delegate_->NetworkOf(context);
     HEARTH_ASSIGN(const std::vector<InterpreterNode> own, NodesAt(context, nodes_));
     HEARTH_ASSIGN(const std::vector<InterpreterNode> nodes, WithTheirConstants(context, own, network.constant_nodes));
     HEARTH_ASSIGN(network_, ModelOfNodes(context, nodes, CopyOf(params.output_tensors), network.shapes));
     is_read_ = true;
-    return delegate_->memory().Announce(context, network_.inputs, network_.outputs, network.others);
+    return Status::Ok();
   }
 
   // Waits for an invocation that has returned before its end, and gives its error to the one that comes after it.

@@ -119,6 +119,27 @@ def add_subgraphs(data, nets):
     return pack(merged)
 
 
+def with_signatures(data, signatures):
+    """The model with signatures: (key, {name: tensor} of inputs, {name: tensor} of outputs) of each subgraph."""
+    model = unpack(data)
+    model.signatureDefs = []
+    for index, (key, inputs, outputs) in enumerate(signatures):
+        signature = schema.SignatureDefT()
+        signature.signatureKey, signature.subgraphIndex = key, index
+        signature.inputs, signature.outputs = _tensor_maps(inputs), _tensor_maps(outputs)
+        model.signatureDefs.append(signature)
+    return pack(model)
+
+
+def _tensor_maps(tensors):
+    maps = []
+    for name, index in tensors.items():
+        entry = schema.TensorMapT()
+        entry.name, entry.tensorIndex = name, index
+        maps.append(entry)
+    return maps
+
+
 class Net:
     """One subgraph under construction. Tensors are named by their index. `further`: finished networks that follow it."""
 
