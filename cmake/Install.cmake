@@ -12,7 +12,7 @@ function(hearth_install libdir suffix)
   if(TARGET hearth_spirv)
     install(TARGETS hearth_spirv LIBRARY DESTINATION ${libdir} COMPONENT library${suffix} ${ARGN})
   endif()
-  install(TARGETS hearth_tflite_delegate LIBRARY DESTINATION ${libdir} COMPONENT library${suffix} ${ARGN})
+  install(TARGETS hearth_tflite_delegate hearth_litert_accelerator LIBRARY DESTINATION ${libdir} COMPONENT library${suffix} ${ARGN})
 
   set(package_folder ${libdir}/cmake/hearth)
   install(EXPORT hearthTargets${suffix} FILE hearthTargets.cmake NAMESPACE hearth:: DESTINATION ${package_folder}

@@ -1,6 +1,7 @@
 """Devices, the cache, and the package's outside."""
 
 import ast
+import ctypes
 import pathlib
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import sys
 import hearth
 import pytest
 from conftest import ROOT
+from hearth import litert
 
 
 def test_the_cpu_is_among_the_devices():
@@ -18,6 +20,11 @@ def test_the_cpu_is_among_the_devices():
 
 def test_the_plugin_comes_with_the_package():
     assert pathlib.Path(hearth.delegate_path()).name == "libhearth_tflite_delegate.so"
+
+
+def test_the_accelerator_lies_beside_the_plugin():
+    folder = pathlib.Path(hearth.litert_runtime_path())
+    assert (folder / "libLiteRtGpuAccelerator.so").is_file() and folder == pathlib.Path(hearth.delegate_path()).parent
 
 
 def test_a_second_start_on_a_device_compiles_nothing(demo, own_cache):
@@ -133,3 +140,31 @@ def test_the_example_classifies_a_photograph(shared):
     )
     assert answer.returncode == 0, answer.stderr
     assert "military uniform" in answer.stdout and "cpu        warm" in answer.stdout, answer.stdout
+
+
+def test_the_accelerator_is_linked_into_litert_and_removed_again(tmp_path):
+    folder = pathlib.Path(hearth.litert_runtime_path())
+    place = tmp_path / "libLiteRtGpuAccelerator.so"
+    assert litert.unlink(tmp_path) is False
+    for _ in range(2):  # again, after another installation
+        assert litert.link(tmp_path) == place
+        assert place.resolve() == (folder / place.name).resolve()
+    assert list(tmp_path.iterdir()) == [place]
+    # It finds the plugin from there.
+    linked = ctypes.CDLL(str(place))
+    assert linked.LiteRtRegisterGpuAccelerator
+    assert ctypes.c_uint16.in_dll(linked, "LiteRtAcceleratorImpl").value == 200
+    assert litert.unlink(tmp_path) is True
+    assert not place.is_symlink()
+
+
+def test_a_file_that_is_not_hearths_is_left_in_litert(tmp_path):
+    place = tmp_path / "libLiteRtGpuAccelerator.so"
+    place.write_text("another accelerator")
+    for change in (litert.link, litert.unlink):
+        with pytest.raises(FileExistsError, match="not Hearth's"):
+            change(tmp_path)
+    assert place.read_text() == "another accelerator"
+    assert litert.main(["link", "--package", str(tmp_path)]) == 1
+    with pytest.raises(FileNotFoundError, match="is no folder"):
+        litert.link(tmp_path / "nowhere")

@@ -18,7 +18,7 @@ from hearth._errors import ErrorCode, ModelNotFoundError, Warning, log_as_python
 from hearth._cache import Cache
 from hearth._frame import DmaBuf, Frame
 from hearth._graph import Graph, GraphTensor
-from hearth._program import delegate_path
+from hearth._program import delegate_path, litert_runtime_path
 from hearth._session import Model, ProfileEntry, Session, Tensor, Ticket
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "__version__",
     "delegate_path",
     "devices",
+    "litert_runtime_path",
     "log_to",
     "option_names",
 ]

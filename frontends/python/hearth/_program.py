@@ -1,4 +1,4 @@
-"""The other contents of a wheel: the plugin for the LiteRT interpreter, and the program."""
+"""The other contents of a wheel: the plugin for the LiteRT interpreter, LiteRT 2's accelerator, and the program."""
 
 import os
 import pathlib
@@ -13,6 +13,14 @@ def delegate_path() -> str:
     Raises FileNotFoundError if Hearth was built without it.
     """
     return str(_installed("lib/libhearth_tflite_delegate.so"))
+
+
+def litert_runtime_path() -> str:
+    """The folder of Hearth's accelerator for LiteRT 2: Environment.create(runtime_path=hearth.litert_runtime_path()).
+
+    Raises FileNotFoundError if Hearth was built without it.
+    """
+    return str(_installed("lib/libLiteRtGpuAccelerator.so").parent)
 
 
 def main() -> None:
