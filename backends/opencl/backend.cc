@@ -77,14 +77,21 @@ Result<std::unique_ptr<Device>> OpenSharedOpenCl(const SharedContext& context) {
   const auto* shared = std::get_if<OpenClContext>(&context);
   if (shared == nullptr) return Error(StatusCode::kInvalidArgument, "the shared context is not an OpenCL context");
   HEARTH_ASSIGN(const OpenClApi* api, LoadOpenCl());
-  OpenClDeviceId id{nullptr, static_cast<cl_device_id>(shared->device)};
-  const cl_int code = api->clGetDeviceInfo(id.device, CL_DEVICE_PLATFORM, sizeof id.platform, &id.platform, nullptr);
+  OpenClContext with_device = *shared;
+  cl_int code = CL_SUCCESS;
+  if (shared->device == nullptr && shared->queue != nullptr) {
+    code = api->clGetCommandQueueInfo(static_cast<cl_command_queue>(shared->queue), CL_QUEUE_DEVICE, sizeof(void*),
+                                      &with_device.device, nullptr);
+    if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kInvalidArgument, "the shared queue");
+  }
+  OpenClDeviceId id{nullptr, static_cast<cl_device_id>(with_device.device)};
+  code = api->clGetDeviceInfo(id.device, CL_DEVICE_PLATFORM, sizeof id.platform, &id.platform, nullptr);
   if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kInvalidArgument, "the shared OpenCL device");
   if (const std::string reason = OpenClUnusableReason(*api, id); !reason.empty()) {
     return Error(StatusCode::kInvalidArgument, "the shared OpenCL device: {}", reason);
   }
   HEARTH_ASSIGN(DeviceInfo info, ReadOpenClDeviceInfo(*api, id));
-  return OpenClDevice::Share(*api, *shared, std::move(info));
+  return OpenClDevice::Share(*api, with_device, std::move(info));
 }
 
 }  // namespace hearth

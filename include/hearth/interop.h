@@ -21,7 +21,7 @@ namespace hearth {
 // The session works in `context` on `device`, and on `queue` (in-order) if it is given, else on its own queue.
 struct OpenClContext {
   void* context = nullptr;  // cl_context
-  void* device = nullptr;   // cl_device_id
+  void* device = nullptr;   // cl_device_id; null: the queue's
   void* queue = nullptr;    // cl_command_queue; may be null
 };
 

@@ -144,6 +144,11 @@ TEST_F(OpenClSharing, AContextThatDoesNotFitIsRefused) {
   OpenClContext without_queue = program_.shared();
   without_queue.queue = nullptr;
   EXPECT_TRUE(OpenSharedOpenCl(without_queue).ok());
+  OpenClContext without_device = program_.shared();
+  without_device.device = nullptr;
+  EXPECT_TRUE(OpenSharedOpenCl(without_device).ok());
+  without_device.queue = nullptr;
+  EXPECT_EQ(OpenSharedOpenCl(without_device).status().code(), StatusCode::kInvalidArgument);
   const QueueHandle unordered(*program_.api,
                               program_.api->clCreateCommandQueue(program_.context.get(), program_.id.device,
                                                                  CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, nullptr));
