@@ -32,6 +32,8 @@ class Buffer {
   virtual ~Buffer() = default;
   uint64_t size_bytes() const { return size_bytes_; }
   bool is_texture() const { return is_texture_; }
+  // The driver's object, as a Binding has it; 0: it is not given away.
+  virtual uint64_t native_handle() const { return 0; }
 
  private:
   uint64_t size_bytes_;

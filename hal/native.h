@@ -28,6 +28,10 @@ inline bool IsExternal(MemoryKind kind) {
   return kind == MemoryKind::kDmaBuf || kind == MemoryKind::kAndroidHardwareBuffer;
 }
 
+// A buffer of the device's own, which several plans use: the handle of a Binding points to a std::shared_ptr<Buffer>.
+// Not for programs, which have no such buffers.
+inline constexpr MemoryKind kOwnBuffer{UINT8_MAX};
+
 // Memory to import. A texture has a size in texels and a texel format.
 struct NativeMemory {
   MemoryKind kind = MemoryKind::kHost;

@@ -39,7 +39,11 @@ Status RunsInFlight::MakeTransfer(Endpoint& endpoint, const PlanTensor& tensor, 
     };
   } else {
     HEARTH_ASSIGN(const BindingLayout layout, LayoutOf(*binding, tensor.desc));
-    HEARTH_ASSIGN(endpoint.lent, device_.ImportBuffer(MemoryOf(*binding, tensor.desc, is_output)));
+    if (binding->memory == kOwnBuffer) {
+      endpoint.lent = *reinterpret_cast<const std::shared_ptr<Buffer>*>(binding->handle);
+    } else {
+      HEARTH_ASSIGN(endpoint.lent, device_.ImportBuffer(MemoryOf(*binding, tensor.desc, is_output)));
+    }
     const bool is_texture = binding->memory == MemoryKind::kGlTexture;
     make = [&tensor, layout, is_texture, is_output](const DeviceInfo& device) {
       return (is_output ? WriteBindingKernel : ReadBindingKernel)(layout, is_texture, tensor.transfer, device);
@@ -66,9 +70,8 @@ Status RunsInFlight::Bind(std::vector<Endpoint>& endpoints, const std::vector<Pl
 
 void RunsInFlight::Replace(Endpoint& endpoint, Endpoint next) {
   std::swap(endpoint, next);
-  for (std::unique_ptr<Buffer>* buffer : {&next.lent, &next.table}) {
-    if (*buffer != nullptr) retired_.push_back(std::move(*buffer));
-  }
+  if (next.lent != nullptr) retired_.push_back(std::move(next.lent));
+  if (next.table != nullptr) retired_.push_back(std::move(next.table));
   for (Slot& slot : slots_) slot.is_stale = true;
   DropStale();
 }

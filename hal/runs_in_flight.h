@@ -83,7 +83,7 @@ class RunsInFlight {
 
  private:
   struct Endpoint {
-    std::unique_ptr<Buffer> lent;   // null: the slot's own memory is used
+    std::shared_ptr<Buffer> lent;   // null: the slot's own memory is used
     std::unique_ptr<Buffer> table;  // of a lent frame
     bool is_ready = false;
     BindingKernel kernel;
@@ -159,7 +159,7 @@ class RunsInFlight {
   std::vector<Endpoint> inputs_, outputs_;  // by index, made when first needed
   std::vector<std::unique_ptr<FrameInput>> frames_;
   std::vector<Program*> frame_programs_;
-  std::vector<std::unique_ptr<Buffer>> retired_;  // bound before, still used by a slot
+  std::vector<std::shared_ptr<Buffer>> retired_;  // bound before, still used by a slot
   Slot arena_slot_;
   std::vector<Endpoint> arena_inputs_,
       arena_outputs_;  // only of tensors that are converted: the others need no kernel there

@@ -31,6 +31,7 @@ class OpenClBuffer final : public Buffer {
   static Result<std::unique_ptr<Buffer>> ImportDmaBuf(const OpenClDriver& driver, const NativeMemory& memory);
 
   cl_mem memory() const { return memory_.get(); }
+  uint64_t native_handle() const override { return reinterpret_cast<uintptr_t>(memory()); }
   const OpenClTurns& turns() const { return turns_; }
 
  private:

@@ -87,6 +87,9 @@ struct HeldParts {
 // DataBeside).
 struct SessionData {
   SessionData();
+  // Null for a session that was moved from.
+  static SessionData* Of(Session& session) { return session.data_.get(); }
+
   pid_t process = ::getpid();             // the process that opened it
   std::atomic<std::thread::id> caller{};  // the thread that is inside a public function
   Stopwatch since_asked;
@@ -99,6 +102,7 @@ struct SessionData {
   SqliteStore* folder = nullptr;  // the folder's part of the store; may be null
   std::span<const BackendDef> backends = GpuBackends();
   std::vector<std::string> failed_ids;  // devices that `auto` left behind
+  OpenedDevice given;                   // taken instead of opening one; without a device: none
   OpenedDevice opened;
   HeldParts held;                      // of that device
   std::shared_ptr<HostExecutor> host;  // of all shapes

@@ -35,6 +35,7 @@ Status TrustDevice(SessionData& data) {
 
 Result<OpenedDevice> OpenAskedDevice(const SessionData& data) {
   const SessionOptions& options = data.options;
+  if (data.given.device != nullptr) return data.given;
   if (options.shared.index() != 0) return OpenSharedDevice(options.shared, options.device, data.backends);
   const bool is_simulated = !options.simulate.empty();
   Result<OpenedDevice> opened = is_simulated ? OpenSimulatedDevice(options.device, options.simulate)
