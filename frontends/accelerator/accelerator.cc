@@ -3,10 +3,12 @@
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
-#include "core/base/guarded.h"
+#include "frontends/accelerator/answered.h"
 #include "frontends/accelerator/gpu_options.h"
+#include "frontends/accelerator/hearth_buffer.h"
 #include "frontends/accelerator/litert_memory.h"
 #include "frontends/accelerator/litert_runtime.h"
+#include "frontends/accelerator/opencl_environment.h"
 #include "frontends/delegate/delegate.h"
 #include "frontends/delegate/partition_kernel.h"
 #include "hearth/export.h"
@@ -19,24 +21,6 @@ using namespace litert_c;  // NOLINT(google-build-using-namespace): the names of
 
 // Driver rules for a device that has to run everything, also what another does sooner.
 constexpr std::string_view kTakesMore = "+device_detections";
-
-LiteRtStatus StatusOf(const Status& status) {
-  switch (status.code()) {
-    case StatusCode::kOk: return kLiteRtStatusOk;
-    case StatusCode::kInvalidArgument: return kLiteRtStatusErrorInvalidArgument;
-    case StatusCode::kUnsupported: return kLiteRtStatusErrorUnsupported;
-    case StatusCode::kResourceExhausted: return kLiteRtStatusErrorMemoryAllocationFailure;
-    default: return kLiteRtStatusErrorRuntimeFailure;
-  }
-}
-
-// Runs `work`; what goes wrong goes to LiteRT's log.
-template <typename Work>
-LiteRtStatus Answered(const Work& work) {
-  const Status status = Guarded(work);
-  if (!status.ok()) LogToLiteRt(status.message());
-  return StatusOf(status);
-}
 
 LiteRtStatus Name(LiteRtAcceleratorT*, const char** name) {
   if (name == nullptr) return kLiteRtStatusErrorInvalidArgument;
@@ -78,7 +62,8 @@ bool AllowsCpu(const LiteRtRuntime& runtime, LiteRtOptionsT* options) {
 }
 
 // Leaves `wrapper` null if no device is usable and LiteRT's CPU accelerator may run everything.
-Status MakeDelegate(const LiteRtRuntime& runtime, LiteRtOptionsT* options, LiteRtDelegateWrapperT** wrapper) {
+Status MakeDelegate(const LiteRtRuntime& runtime, LiteRtEnvironmentT* environment, LiteRtOptionsT* options,
+                    LiteRtDelegateWrapperT** wrapper) {
   if (wrapper == nullptr) return Error(StatusCode::kInvalidArgument, "LiteRT gives no place for a delegate");
   *wrapper = nullptr;
   HEARTH_ASSIGN(DelegateOptions chosen,
@@ -89,8 +74,14 @@ Status MakeDelegate(const LiteRtRuntime& runtime, LiteRtOptionsT* options, LiteR
     std::string& rules = chosen.session.rules;
     rules = fmt::format("{}{}{}", kTakesMore, rules.empty() ? "" : ",", rules);
   }
+  std::shared_ptr<const OpenedDevice> lent;
+  if (chosen.session.device == "gpu" || chosen.session.device == "opencl") {
+    Result<std::shared_ptr<const OpenedDevice>> found = OpenClDeviceOf(runtime, environment);
+    if (!found.ok()) LogToLiteRt(fmt::format("{}; Hearth works in a context of its own", found.status().message()));
+    if (found.ok()) lent = std::move(found).value();
+  }
   TfLiteDelegate* delegate = Delegate::Create(std::move(chosen), PartitionKernelRegistration(), Status::Ok(),
-                                              std::make_unique<LiteRtMemory>(runtime));
+                                              std::make_unique<LiteRtMemory>(runtime, std::move(lent)));
   const Status opened = Delegate::Of(delegate)->OpenDevice();
   if (!opened.ok()) {
     Delegate::Delete(delegate);
@@ -103,19 +94,11 @@ Status MakeDelegate(const LiteRtRuntime& runtime, LiteRtOptionsT* options, LiteR
   return Error(StatusCode::kInternal, "LiteRT does not take the delegate");
 }
 
-LiteRtStatus CreateByContext(LiteRtRuntimeContext* context, LiteRtEnvironmentT*, LiteRtAcceleratorT*,
-                             LiteRtOptionsT* options, LiteRtDelegateWrapperT** wrapper) {
+LiteRtStatus Create(LiteRtRuntimeContext* context, LiteRtEnvironmentT* environment, LiteRtAcceleratorT*,
+                    LiteRtOptionsT* options, LiteRtDelegateWrapperT** wrapper) {
   return Answered([&]() -> Status {
-    HEARTH_ASSIGN(const LiteRtRuntime runtime, LiteRtRuntime::FromContext(context));
-    return MakeDelegate(runtime, options, wrapper);
-  });
-}
-
-LiteRtStatus CreateByLibrary(LiteRtRuntimeContext*, LiteRtEnvironmentT*, LiteRtAcceleratorT*, LiteRtOptionsT* options,
-                             LiteRtDelegateWrapperT** wrapper) {
-  return Answered([&]() -> Status {
-    HEARTH_ASSIGN(const LiteRtRuntime runtime, LiteRtRuntime::FromLibrary());
-    return MakeDelegate(runtime, options, wrapper);
+    HEARTH_ASSIGN(const LiteRtRuntime runtime, LiteRtRuntime::Of(context));
+    return MakeDelegate(runtime, environment, options, wrapper);
   });
 }
 
@@ -135,8 +118,14 @@ Status Register(LiteRtEnvironmentT* environment) {
   HEARTH_TRY(call("LiteRtSetAcceleratorGetName", accelerator, &Name));
   HEARTH_TRY(call("LiteRtSetAcceleratorGetVersion", accelerator, &Version));
   HEARTH_TRY(call("LiteRtSetAcceleratorGetHardwareSupport", accelerator, &HardwareSupport));
-  HEARTH_TRY(call("LiteRtSetDelegateFunction", accelerator, &CreateByLibrary));
+  HEARTH_TRY(call("LiteRtSetDelegateFunction", accelerator, &Create));
   HEARTH_TRY(call("LiteRtSetIsAcceleratorDelegateResponsibleForJitCompilation", accelerator, &ResponsibleForJit));
+  const LiteRtCustomTensorBufferHandlers& buffers = kBufferHandlers;
+  for (const LiteRtTensorBufferType kind : std::span(buffers.kinds, buffers.kinds_count)) {
+    HEARTH_TRY(call("LiteRtRegisterTensorBufferHandlers", environment, kind, buffers.create, buffers.destroy,
+                    buffers.lock, buffers.unlock, buffers.clear, buffers.import, buffers.device_tag,
+                    buffers.queue_tag));
+  }
   using Release = void (*)(void*);
   return call("LiteRtRegisterAccelerator", environment, accelerator, static_cast<void*>(nullptr), Release(nullptr));
 }
@@ -155,7 +144,8 @@ const hearth::litert_c::LiteRtAcceleratorDef LiteRtAcceleratorImpl = {
     .get_version = hearth::Version,
     .get_hardware_support = hearth::HardwareSupport,
     .is_responsible_for_jit = hearth::ResponsibleForJit,
-    .create_delegate = hearth::CreateByContext,
+    .create_delegate = hearth::Create,
+    .buffer_handlers = hearth::kBufferHandlers,
 };
 
 // Called by LiteRT 2.1, and by versions that do not take the definition.

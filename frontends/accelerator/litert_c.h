@@ -92,6 +92,10 @@ struct LiteRtRuntimeContext;
 
 // ---- Memory that the accelerator makes for tensors ----
 
+// Options of the environment.
+inline constexpr int32_t kLiteRtEnvOptionTagOpenClContext = 4;
+inline constexpr int32_t kLiteRtEnvOptionTagOpenClCommandQueue = 5;
+
 struct HwMemoryInfo {
   void* memory_handle;
   void* raw_handle;

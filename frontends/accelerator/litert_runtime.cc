@@ -32,6 +32,8 @@ constexpr FunctionRow kFunctions[] = {
     HEARTH_FUNCTION(is_async, 64, "LiteRtExternalLiteRtBufferContextIsAsyncExecutionMode"),
     HEARTH_FUNCTION(opaque_options, 80, "LiteRtGetOpaqueOptions"),
     HEARTH_FUNCTION(find_opaque_data, 88, "LiteRtFindOpaqueOptionsData"),
+    HEARTH_FUNCTION(environment_options, 104, "LiteRtGetEnvironmentOptions", false),
+    HEARTH_FUNCTION(environment_value, 112, "LiteRtGetEnvironmentOptionsValue", false),
     HEARTH_FUNCTION(wrap_delegate, 144, "LiteRtWrapDelegate"),
     HEARTH_FUNCTION(unwrap_delegate, 152, "LiteRtUnwrapDelegate"),
     HEARTH_FUNCTION(destroy_buffer, 176, "LiteRtDestroyTensorBuffer"),
@@ -41,21 +43,33 @@ constexpr FunctionRow kFunctions[] = {
     HEARTH_FUNCTION(lock, 224, "LiteRtLockTensorBuffer"),
     HEARTH_FUNCTION(unlock, 232, "LiteRtUnlockTensorBuffer"),
     HEARTH_FUNCTION(host_memory, 240, "LiteRtGetTensorBufferHostMemory"),
+    HEARTH_FUNCTION(custom_handle, 264, "LiteRtGetTensorBufferCustomTensorBufferHandle", false),
     HEARTH_FUNCTION(has_event, 296, "LiteRtHasTensorBufferEvent"),
     HEARTH_FUNCTION(event_of, 304, "LiteRtGetTensorBufferEvent"),
     HEARTH_FUNCTION(set_event, 312, "LiteRtSetTensorBufferEvent"),
     HEARTH_FUNCTION(event_from_fence, 328, "LiteRtCreateEventFromSyncFenceFd"),
+    HEARTH_FUNCTION(fence_of, 344, "LiteRtGetEventSyncFenceFd"),
     HEARTH_FUNCTION(wait, 384, "LiteRtWaitEvent"),
     HEARTH_FUNCTION(hardware, 400, "LiteRtGetOptionsHardwareAccelerators", false),  // since 1.1
 };
 
 #undef HEARTH_FUNCTION
 
+// By a symbol that only 2.2 and later have; where LiteRT is part of the program, nothing is known.
+bool IsBefore22() {
+  return LiteRtSymbol("LiteRtWrapDelegate") != nullptr &&
+         LiteRtSymbol("LiteRtExternalLiteRtBufferContextGetRunOptions") == nullptr;
+}
+
 void SetFunction(LiteRtRuntime& runtime, const FunctionRow& row, void* function) {
   std::memcpy(reinterpret_cast<std::byte*>(&runtime) + row.at, &function, sizeof function);
 }
 
 }  // namespace
+
+Result<LiteRtRuntime> LiteRtRuntime::Of(const litert_c::LiteRtRuntimeContext* context) {
+  return IsBefore22() ? FromLibrary() : FromContext(context);
+}
 
 Result<LiteRtRuntime> LiteRtRuntime::FromContext(const litert_c::LiteRtRuntimeContext* context) {
   if (context == nullptr) return Error(StatusCode::kUnsupported, "LiteRT hands over no functions");
@@ -84,11 +98,11 @@ Result<LiteRtRuntime> LiteRtRuntime::FromContext(const litert_c::LiteRtRuntimeCo
 }
 
 Result<LiteRtRuntime> LiteRtRuntime::FromLibrary() {
-  // Symbols that only 2.1.6 and later have, and only 2.2 and later. Before, functions of the same names took other
-  // arguments; afterwards LiteRtAcceleratorImpl is taken, unless its version is no longer known.
+  // A symbol that only 2.1.6 and later have: before, functions of the same names took other arguments. After 2.1
+  // LiteRtAcceleratorImpl is taken, unless its version is no longer known.
   if (LiteRtSymbol("LiteRtDestroyDelegateWrapper") == nullptr)
     return Error(StatusCode::kUnsupported, "Hearth needs LiteRT 2.1.6 or later: this one is older, or is not known");
-  if (LiteRtSymbol("LiteRtExternalLiteRtBufferContextGetRunOptions") != nullptr) {
+  if (!IsBefore22()) {
     return Error(StatusCode::kUnsupported,
                  "this LiteRT does not take accelerators of version 1, the one that this Hearth knows: take a newer "
                  "Hearth");

@@ -29,6 +29,9 @@ struct LiteRtRuntime {
   Status (*is_async)(Buffers* buffers, bool* is_async);
   Status (*opaque_options)(litert_c::LiteRtOptionsT* options, litert_c::LiteRtOpaqueOptionsT** opaque);
   Status (*find_opaque_data)(litert_c::LiteRtOpaqueOptionsT* opaque, const char* identifier, void** data);
+  // Null: the environment's options are not read.
+  Status (*environment_options)(Environment* environment, litert_c::LiteRtEnvironmentOptionsT** options);
+  Status (*environment_value)(litert_c::LiteRtEnvironmentOptionsT* options, int32_t tag, litert_c::LiteRtAny* value);
   Status (*wrap_delegate)(litert_c::TfLiteDelegate* delegate, void (*deleter)(litert_c::TfLiteDelegate*),
                           litert_c::LiteRtDelegateWrapperT** wrapper);
   Status (*unwrap_delegate)(litert_c::LiteRtDelegateWrapperT* wrapper, litert_c::TfLiteDelegate** delegate);
@@ -39,13 +42,17 @@ struct LiteRtRuntime {
   Status (*lock)(Buffer* buffer, void** host_memory, litert_c::LiteRtTensorBufferLockMode mode);
   Status (*unlock)(Buffer* buffer);
   Status (*host_memory)(Buffer* buffer, void** address);
+  Status (*custom_handle)(Buffer* buffer, void** handle);  // null: of no use
   Status (*has_event)(Buffer* buffer, bool* has_event);
   Status (*event_of)(Buffer* buffer, Event** event);
   Status (*set_event)(Buffer* buffer, Event* event);
   Status (*event_from_fence)(Environment* environment, int file, bool owns_file, Event** event);
+  Status (*fence_of)(Event* event, int* file);  // still the event's; an error if it is no fence
   Status (*wait)(Event* event, int64_t timeout_ms);
   Status (*hardware)(litert_c::LiteRtOptionsT* options, int32_t* accelerators);
 
+  // Of the LiteRT that calls with `context`: of its table if that has a header, else of its library.
+  static Result<LiteRtRuntime> Of(const litert_c::LiteRtRuntimeContext* context);
   // From the table that LiteRT 2.2 and later hand over. kUnsupported, with a sentence for people, for a major version
   // that is not known and for a table without functions that nothing works without.
   static Result<LiteRtRuntime> FromContext(const litert_c::LiteRtRuntimeContext* context);

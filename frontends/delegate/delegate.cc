@@ -109,15 +109,26 @@ std::string Delegate::device_id() {
   return device_id_;
 }
 
-// Opens the device to learn its limits. Each kernel's session opens it again.
+// Opens the device to learn its limits. Each kernel's session opens it again, unless they share it.
 Status Delegate::OpenDevice() {
   const std::lock_guard lock(mutex_);
   if (device_) return Status::Ok();
-  HEARTH_ASSIGN(const OpenedDevice opened, OpenDeviceAs(options_.session.device, options_.session.simulate));
+  OpenedDevice opened;
+  if (const OpenedDevice* given = memory_->device(); given != nullptr) {
+    opened = *given;
+  } else {
+    HEARTH_ASSIGN(opened, OpenDeviceAs(options_.session.device, options_.session.simulate));
+  }
   device_ = opened.info;
   HEARTH_ASSIGN(device_->forced_rules, ForcedRulesFromText(options_.session.rules));
   device_id_ = opened.id;
+  if (memory_->stays_on_device() && opened.device != nullptr) shared_device_ = std::move(opened);
   return Status::Ok();
+}
+
+const OpenedDevice* Delegate::shared_device() {
+  const std::lock_guard lock(mutex_);
+  return shared_device_ ? &*shared_device_ : nullptr;
 }
 
 Result<Support> Delegate::FindSupported(TfLiteContext& context) {
@@ -242,6 +253,8 @@ std::string Delegate::ReportText() const {
     }
     partitions.push_back({{"nodes", kernel.nodes},
                           {"invocations", kernel.invocations},
+                          {"to_device_bytes", kernel.transfers.to_device_bytes},
+                          {"to_host_bytes", kernel.transfers.to_host_bytes},
                           {"session", Json::parse(kernel.session, nullptr, false)},
                           {"profile", profile}});
   }

@@ -14,6 +14,7 @@
 #include "frontends/delegate/interpreter_memory.h"
 #include "frontends/delegate/support.h"
 #include "frontends/delegate/tflite_c.h"
+#include "frontends/engine/device_choice.h"
 #include "hearth/session.h"
 
 namespace hearth {
@@ -24,6 +25,7 @@ struct KernelReport {
   std::string session;     // the session's report as JSON
   int64_t invocations = 0;
   std::vector<ProfileEntry> profile;  // sums over all invocations with the last shapes
+  TransferCounts transfers;           // of all invocations
 };
 
 // A network whose nodes are being replaced.
@@ -58,6 +60,8 @@ class Delegate : public std::enable_shared_from_this<Delegate> {
   InterpreterMemory& memory() { return *memory_; }
   // Opens the device that the options name.
   Status OpenDevice();
+  // The device for the sessions of all kernels, because their memory may lie on it; null: each opens its own.
+  const OpenedDevice* shared_device();
   // The chosen device's own name ("opencl:0"). Precondition: Prepare was called.
   std::string device_id();
 
@@ -100,6 +104,7 @@ class Delegate : public std::enable_shared_from_this<Delegate> {
   std::shared_ptr<Delegate> programs_;  // the program's share, until it deletes the delegate
   std::mutex mutex_;                    // guards everything below
   std::optional<DeviceInfo> device_;
+  std::optional<OpenedDevice> shared_device_;
   std::string device_id_;
   std::set<std::string> logged_;
   std::map<const tflite_c::TfLiteContext*, std::vector<LeftNode>> left_;  // by the interpreter's subgraph

@@ -8,7 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "frontends/delegate/device_memory.h"
 #include "frontends/delegate/tflite_c.h"
+#include "frontends/engine/device_choice.h"
 #include "hearth/status.h"
 
 namespace hearth {
@@ -21,6 +23,8 @@ class HeldMemory {
   // In the order of the tensors that were asked for.
   std::vector<std::span<const std::byte>> inputs;
   std::vector<std::span<std::byte>> outputs;
+  // Instead of spans, which are empty then, of those that may stay on the device; null for the others, empty for none.
+  std::vector<DeviceMemory*> inputs_on_device, outputs_on_device;
   // The invocation may return before its work is done, which it then does on another thread: Wait first, and
   // destroying this object tells the outputs' readers.
   bool is_async = false;
@@ -39,6 +43,11 @@ struct SizedTensor {
 class InterpreterMemory {
  public:
   virtual ~InterpreterMemory() = default;
+
+  // Whether Hold may give DeviceMemory: all kernels then share a device.
+  virtual bool stays_on_device() const { return false; }
+  // That device, if the memory belongs to one; null: the options choose it.
+  virtual const OpenedDevice* device() const { return nullptr; }
 
   // While a network is prepared: the partition's inputs and outputs. `others`: tensors that nodes outside of the
   // delegate's partitions read or make.

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <set>
 #include <utility>
 
 #include "core/base/error.h"
@@ -12,6 +13,7 @@
 #include "core/base/threads.h"
 #include "core/graph/evaluate.h"
 #include "frontends/api/model_data.h"
+#include "frontends/api/shared_device.h"
 #include "frontends/delegate/delegate.h"
 #include "frontends/delegate/interpreter_memory.h"
 #include "frontends/delegate/interpreter_model.h"
@@ -121,15 +123,105 @@ class PartitionKernel {
 
   Status Run(HeldMemory& held) {
     HEARTH_TRY(held.Wait());
-    if (delegate_->options().is_profiling) {
-      HEARTH_ASSIGN(const std::vector<ProfileEntry> entries, session_->RunProfiled(held.inputs, held.outputs));
-      AddToProfile(entries);
-    } else {
-      HEARTH_TRY(session_->Run(held.inputs, held.outputs));
-    }
+    const auto stays = [](const DeviceMemory* memory) { return memory != nullptr; };
+    const bool is_lent =
+        std::ranges::any_of(held.inputs_on_device, stays) || std::ranges::any_of(held.outputs_on_device, stays);
+    HEARTH_TRY(is_lent ? RunWithLent(held) : RunOn(held.inputs, held.outputs));
     ++invocations_;
     ++invocations_of_session_;
+    if (!delegate_->options().report_path.empty()) {
+      transfers_.to_device_bytes += session_->report().transfers.to_device_bytes;
+      transfers_.to_host_bytes += session_->report().transfers.to_host_bytes;
+    }
     return Status::Ok();
+  }
+
+  // Without memory: on the session's own.
+  template <typename... Memory>
+  Status RunOn(const Memory&... memory) {
+    if (!delegate_->options().is_profiling) return session_->Run(memory...);
+    HEARTH_ASSIGN(const std::vector<ProfileEntry> entries, session_->RunProfiled(memory...));
+    AddToProfile(entries);
+    return Status::Ok();
+  }
+
+  // With tensors that stay on the device, as far as the session can bind them: the host copies the others.
+  Status RunWithLent(HeldMemory& held) {
+    using Access = DeviceMemory::Access;
+    if (lent_.empty()) lent_ = NothingLent();
+    for (size_t k = 0; k < inputs_.size(); ++k) {
+      DeviceMemory* memory = held.inputs_on_device[k];
+      const TensorInfo& tensor = session_->inputs()[k];
+      HEARTH_ASSIGN(const bool is_lent, Lend(memory, Access::kRead, lent_[k], [&](const Binding& binding) {
+                      return binding.handle != 0 ? session_->BindInput(tensor.name, binding)
+                                                 : session_->UnbindInput(tensor.name);
+                    }));
+      if (is_lent) continue;
+      std::span<const std::byte> bytes = held.inputs[k];
+      if (memory != nullptr) {
+        HEARTH_ASSIGN(const std::byte* host, memory->OnHost(Access::kRead));
+        bytes = {host, memory->size_bytes()};
+      }
+      HEARTH_TRY(session_->SetInput(k, bytes));
+    }
+    for (size_t k = 0; k < outputs_.size(); ++k) {
+      const TensorInfo& tensor = session_->outputs()[k];
+      LentTensor& lent = lent_[inputs_.size() + k];
+      HEARTH_TRY(Lend(held.outputs_on_device[k], Access::kWrite, lent, [&](const Binding& binding) {
+                   return binding.handle != 0 ? session_->BindOutput(tensor.name, binding)
+                                              : session_->UnbindOutput(tensor.name);
+                 }).status());
+    }
+    HEARTH_TRY(RunOn());
+    for (size_t k = 0; k < outputs_.size(); ++k) {
+      if (lent_[inputs_.size() + k].buffer != nullptr) continue;
+      DeviceMemory* memory = held.outputs_on_device[k];
+      std::byte* target = held.outputs[k].data();
+      if (memory != nullptr) {
+        HEARTH_ASSIGN(target, memory->OnHost(Access::kWrite));
+      }
+      std::ranges::copy(session_->output(k), target);
+      if (memory != nullptr) HEARTH_TRY(memory->EndHost());
+    }
+    return Status::Ok();
+  }
+
+  // An input or output that was bound in the last run.
+  struct LentTensor {
+    std::shared_ptr<Buffer> buffer;  // null: it was not
+    bool is_refused = false;         // the session can't
+  };
+
+  // Sessions bind by name.
+  std::vector<LentTensor> NothingLent() const {
+    std::vector<LentTensor> lent;
+    for (const std::vector<TensorInfo>* tensors : {&session_->inputs(), &session_->outputs()}) {
+      std::set<std::string> names;
+      for (const TensorInfo& tensor : *tensors)
+        lent.push_back({.is_refused = tensor.name.empty() || !names.insert(tensor.name).second});
+    }
+    return lent;
+  }
+
+  // Binds the memory's buffer, if there is memory, by `bind`; false if nothing is bound now.
+  template <typename Bind>
+  Result<bool> Lend(DeviceMemory* memory, DeviceMemory::Access access, LentTensor& lent, const Bind& bind) {
+    std::shared_ptr<Buffer> buffer;
+    const std::shared_ptr<Device> device = DeviceOf(*session_);
+    if (memory != nullptr && !lent.is_refused && device != nullptr) {
+      Result<std::shared_ptr<Buffer>> on_device = memory->OnDevice(device, access, transfers_);
+      if (!on_device.ok() && on_device.status().code() != StatusCode::kUnsupported) return on_device.status();
+      if (on_device.ok()) buffer = std::move(on_device).value();
+    }
+    if (buffer == lent.buffer) return buffer != nullptr;
+    if (buffer != nullptr) {
+      const Binding binding = {kOwnBuffer, reinterpret_cast<uintptr_t>(&buffer), buffer->size_bytes()};
+      lent.is_refused = !bind(binding).ok();
+      if (lent.is_refused) buffer.reset();
+    }
+    if (buffer == nullptr && lent.buffer != nullptr) HEARTH_TRY(bind({}));
+    lent.buffer = std::move(buffer);
+    return lent.buffer != nullptr;
   }
 
   // Whether the shape of an input has changed.
@@ -168,8 +260,14 @@ class PartitionKernel {
     SessionOptions options = delegate_->options().session;
     options.device = delegate_->device_id();
     if (options.threads == 0) options.threads = std::max(0, context.recommended_num_threads);
-    HEARTH_ASSIGN(Session session, Session::Create(*model_, options));
-    session_.emplace(std::move(session));
+    const OpenedDevice* shared = delegate_->shared_device();
+    Result<Session> session =
+        shared != nullptr ? CreateSessionOn(*shared, *model_, options) : Session::Create(*model_, options);
+    if (shared != nullptr && session.status().code() == StatusCode::kDeviceLost)
+      session = Session::Create(*model_, options);
+    HEARTH_TRY(session.status());
+    session_.emplace(std::move(session).value());
+    lent_.clear();
     invocations_of_session_ = 0;
     for (const std::string& warning : session_->report().warnings) delegate_->LogOnce(context, warning);
     UpdateReport(context);
@@ -196,7 +294,7 @@ class PartitionKernel {
 
   void UpdateReport(TfLiteContext& context) {
     if (delegate_->options().report_path.empty()) return;
-    delegate_->Report(context, number_, {nodes_, session_->report().ToJson(-1), invocations_, profile_});
+    delegate_->Report(context, number_, {nodes_, session_->report().ToJson(-1), invocations_, profile_, transfers_});
   }
 
   void AddToProfile(const std::vector<ProfileEntry>& entries) {
@@ -233,6 +331,8 @@ class PartitionKernel {
   std::vector<int> inputs_, outputs_;  // the interpreter's tensors for the model's inputs and outputs
   int64_t invocations_ = 0, invocations_of_session_ = 0;
   std::vector<ProfileEntry> profile_;  // sums over this session's runs
+  TransferCounts transfers_;           // of all runs, counted for the report
+  std::vector<LentTensor> lent_;       // inputs, then outputs, of this session
   WrittenModel written_;
   std::optional<Model> model_;
   std::optional<Session> session_;

@@ -1,0 +1,91 @@
+#include "frontends/accelerator/hearth_buffer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "core/base/error.h"
+#include "core/base/round_up.h"
+#include "frontends/accelerator/answered.h"
+#include "frontends/accelerator/opencl_environment.h"
+#include "frontends/delegate/device_memory.h"
+
+namespace hearth {
+namespace {
+
+using namespace litert_c;  // NOLINT(google-build-using-namespace): the names of one interface
+using Access = DeviceMemory::Access;
+
+DeviceMemory& MemoryOf(const HwMemoryInfo* info) {
+  return *static_cast<DeviceMemory*>(info->memory_handle);
+}
+
+// `memory` and what LiteRT knows of it. `handle`: the driver's object.
+Status Give(std::unique_ptr<DeviceMemory> memory, uint64_t handle, HwMemoryInfo** made) {
+  *made = new HwMemoryInfo{memory.get(), reinterpret_cast<void*>(static_cast<uintptr_t>(handle))};
+  static_cast<void>(memory.release());
+  return Status::Ok();
+}
+
+// `cl_mem`: null for a new one.
+Status GiveOpenClBuffer(void* context, void* queue, void* cl_mem, size_t bytes, HwMemoryInfo** made) {
+  HEARTH_ASSIGN(const std::shared_ptr<const OpenedDevice> opened, OpenClDeviceIn(context, queue));
+  const std::shared_ptr<Device> device(opened, opened->device.get());
+  const NativeMemory native = {MemoryKind::kClBuffer, reinterpret_cast<uintptr_t>(cl_mem), bytes};
+  HEARTH_ASSIGN(std::shared_ptr<Buffer> buffer,
+                cl_mem != nullptr ? device->ImportBuffer(native) : device->CreateBuffer(RoundUp(bytes, 4)));
+  const uint64_t handle = buffer->native_handle();
+  return Give(std::make_unique<DeviceMemory>(bytes, device, std::move(buffer)), handle, made);
+}
+
+}  // namespace
+
+LiteRtStatus CreateHearthBuffer(void* context, void* queue, const LiteRtRankedTensorType*, LiteRtTensorBufferType kind,
+                                size_t bytes, size_t packed_bytes, HwMemoryInfo** made) {
+  return Answered([&]() -> Status {
+    if (made == nullptr) return Error(StatusCode::kInvalidArgument, "LiteRT gives no place for a buffer");
+    bytes = std::max(bytes, packed_bytes);
+    if (kind == kHearthBuffer) return Give(std::make_unique<DeviceMemory>(bytes), 0, made);
+    return GiveOpenClBuffer(context, queue, nullptr, bytes, made);
+  });
+}
+
+LiteRtStatus ImportHearthBuffer(void* context, void* queue, const LiteRtRankedTensorType*, LiteRtTensorBufferType kind,
+                                void* handle, size_t bytes, size_t /*packed_bytes*/, HwMemoryInfo** made) {
+  return Answered([&]() -> Status {
+    if (made == nullptr || handle == nullptr || kind == kHearthBuffer)
+      return Error(StatusCode::kInvalidArgument, "only a cl_mem can be lent");
+    return GiveOpenClBuffer(context, queue, handle, bytes, made);
+  });
+}
+
+LiteRtStatus DestroyHearthBuffer(HwMemoryInfo* info) {
+  return Answered([&] {
+    delete &MemoryOf(info);
+    delete info;
+    return Status::Ok();
+  });
+}
+
+// A program that locks for writing may write a part.
+LiteRtStatus LockHearthBuffer(HwMemoryInfo* info, LiteRtTensorBufferLockMode mode, void** host) {
+  return Answered([&]() -> Status {
+    HEARTH_ASSIGN(*host,
+                  MemoryOf(info).OnHost(mode == kLiteRtTensorBufferLockModeRead ? Access::kRead : Access::kReadWrite));
+    return Status::Ok();
+  });
+}
+
+LiteRtStatus UnlockHearthBuffer(HwMemoryInfo* info) {
+  return Answered([&] { return MemoryOf(info).EndHost(); });
+}
+
+LiteRtStatus ClearHearthBuffer(HwMemoryInfo* info) {
+  return Answered([&]() -> Status {
+    HEARTH_ASSIGN(std::byte * host, MemoryOf(info).OnHost(Access::kWrite));
+    std::memset(host, 0, MemoryOf(info).size_bytes());
+    return MemoryOf(info).EndHost();
+  });
+}
+
+}  // namespace hearth
