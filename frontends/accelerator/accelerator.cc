@@ -61,6 +61,58 @@ bool AllowsCpu(const LiteRtRuntime& runtime, LiteRtOptionsT* options) {
   return (accelerators & kLiteRtHwAcceleratorCpu) != 0;
 }
 
+// ---- Metrics: the times of kernels while they are collected ----
+
+Delegate* DelegateOf(const LiteRtRuntime& runtime, LiteRtDelegateWrapperT* wrapper) {
+  TfLiteDelegate* delegate = nullptr;
+  const bool is_ours = wrapper != nullptr && runtime.unwrap_delegate(wrapper, &delegate) == kLiteRtStatusOk;
+  return is_ours && delegate != nullptr ? Delegate::Of(delegate).get() : nullptr;
+}
+
+LiteRtStatus StartMetricsOf(LiteRtRuntimeContext* context, LiteRtDelegateWrapperT* wrapper, int /*detail_level*/) {
+  return Answered([&]() -> Status {
+    HEARTH_ASSIGN(const LiteRtRuntime runtime, LiteRtRuntime::Of(context));
+    Delegate* delegate = DelegateOf(runtime, wrapper);
+    if (delegate == nullptr) return Error(StatusCode::kInvalidArgument, "LiteRT gives no delegate");
+    delegate->TakeTimes();
+    delegate->set_profiling(true);
+    return Status::Ok();
+  });
+}
+
+// LiteRT before 2.3 takes no metrics from outside: only the report has them.
+LiteRtStatus StopMetricsOf(LiteRtRuntimeContext* context, LiteRtDelegateWrapperT* wrapper, LiteRtMetricsT* metrics) {
+  return Answered([&]() -> Status {
+    HEARTH_ASSIGN(const LiteRtRuntime runtime, LiteRtRuntime::Of(context));
+    Delegate* delegate = DelegateOf(runtime, wrapper);
+    if (delegate == nullptr) return Error(StatusCode::kInvalidArgument, "LiteRT gives no delegate");
+    delegate->set_profiling(delegate->options().is_profiling);
+    const KernelTimes times = delegate->TakeTimes();
+    using Append = LiteRtStatus (*)(LiteRtMetricsT * metrics, const LiteRtMetric* metric);
+    const auto append = reinterpret_cast<Append>(LiteRtSymbol("LiteRtAppendMetric"));
+    if (append == nullptr || metrics == nullptr) return Status::Ok();
+    const LiteRtMetric invocations = {"hearth invocations", {kLiteRtAnyTypeInt, {times.invocations}}};
+    append(metrics, &invocations);
+    for (const auto& [kernel, milliseconds] : times.milliseconds) {
+      const std::string name = fmt::format("hearth ms {}", kernel);
+      LiteRtMetric metric = {name.c_str(), {kLiteRtAnyTypeReal, {}}};
+      metric.value.real_value = milliseconds;
+      append(metrics, &metric);
+    }
+    return Status::Ok();
+  });
+}
+
+// The definition has places for these functions, but LiteRT (2.1 to 2.3) forgets them.
+void RegisterMetrics(LiteRtAcceleratorT* accelerator) {
+  const auto set = [accelerator](const char* name, auto function) {
+    const auto call = reinterpret_cast<LiteRtStatus (*)(LiteRtAcceleratorT*, decltype(function))>(LiteRtSymbol(name));
+    if (call != nullptr) call(accelerator, function);
+  };
+  set("LiteRtSetAcceleratorStartMetricsCollection", &StartMetricsOf);
+  set("LiteRtSetAcceleratorStopMetricsCollection", &StopMetricsOf);
+}
+
 // Leaves `wrapper` null if no device is usable and LiteRT's CPU accelerator may run everything.
 Status MakeDelegate(const LiteRtRuntime& runtime, LiteRtEnvironmentT* environment, LiteRtOptionsT* options,
                     LiteRtDelegateWrapperT** wrapper) {
@@ -94,10 +146,11 @@ Status MakeDelegate(const LiteRtRuntime& runtime, LiteRtEnvironmentT* environmen
   return Error(StatusCode::kInternal, "LiteRT does not take the delegate");
 }
 
-LiteRtStatus Create(LiteRtRuntimeContext* context, LiteRtEnvironmentT* environment, LiteRtAcceleratorT*,
+LiteRtStatus Create(LiteRtRuntimeContext* context, LiteRtEnvironmentT* environment, LiteRtAcceleratorT* accelerator,
                     LiteRtOptionsT* options, LiteRtDelegateWrapperT** wrapper) {
   return Answered([&]() -> Status {
     HEARTH_ASSIGN(const LiteRtRuntime runtime, LiteRtRuntime::Of(context));
+    RegisterMetrics(accelerator);
     return MakeDelegate(runtime, environment, options, wrapper);
   });
 }
@@ -145,6 +198,8 @@ const hearth::litert_c::LiteRtAcceleratorDef LiteRtAcceleratorImpl = {
     .get_hardware_support = hearth::HardwareSupport,
     .is_responsible_for_jit = hearth::ResponsibleForJit,
     .create_delegate = hearth::Create,
+    .start_metrics = hearth::StartMetricsOf,
+    .stop_metrics = hearth::StopMetricsOf,
     .buffer_handlers = hearth::kBufferHandlers,
 };
 

@@ -80,7 +80,11 @@ bool WriteFile(const std::string& path, const std::string& text) {
 
 Delegate::Delegate(DelegateOptions options, const TfLiteRegistration& kernel, Status broken,
                    std::unique_ptr<InterpreterMemory> memory)
-    : options_(std::move(options)), kernel_(kernel), broken_(std::move(broken)), memory_(std::move(memory)) {
+    : options_(std::move(options)),
+      kernel_(kernel),
+      broken_(std::move(broken)),
+      memory_(std::move(memory)),
+      is_profiling_(options_.is_profiling) {
   native_.data_ = this;
   native_.Prepare = PrepareDelegate;
   native_.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
@@ -231,6 +235,18 @@ void Delegate::NoteFailure(const TfLiteContext& context, const Status& status) {
   const std::lock_guard lock(mutex_);
   const auto found = networks_.find(&context);
   if (found != networks_.end() && found->second.failure.ok()) found->second.failure = status;
+}
+
+void Delegate::Count(const std::vector<ProfileEntry>& entries) {
+  const std::lock_guard lock(mutex_);
+  ++times_.invocations;
+  for (const ProfileEntry& entry : entries)
+    times_.milliseconds[fmt::format("{} {}", entry.kernel, entry.node)] += entry.milliseconds;
+}
+
+KernelTimes Delegate::TakeTimes() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(times_, {});
 }
 
 int64_t Delegate::NextKernel() {

@@ -2,6 +2,7 @@
 #ifndef HEARTH_FRONTENDS_DELEGATE_DELEGATE_H_
 #define HEARTH_FRONTENDS_DELEGATE_DELEGATE_H_
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -26,6 +27,12 @@ struct KernelReport {
   int64_t invocations = 0;
   std::vector<ProfileEntry> profile;  // sums over all invocations with the last shapes
   TransferCounts transfers;           // of all invocations
+};
+
+// Of profiled invocations.
+struct KernelTimes {
+  int64_t invocations = 0;
+  std::map<std::string, double> milliseconds;  // by "kernel node"
 };
 
 // A network whose nodes are being replaced.
@@ -58,6 +65,15 @@ class Delegate : public std::enable_shared_from_this<Delegate> {
 
   const DelegateOptions& options() const { return options_; }
   InterpreterMemory& memory() { return *memory_; }
+
+  // Whether kernels time their dispatches: from the start by the option, later by whoever collects metrics.
+  bool is_profiling() const { return is_profiling_; }
+  void set_profiling(bool is_on) { is_profiling_ = is_on; }
+  // Counts a profiled invocation of a kernel.
+  void Count(const std::vector<ProfileEntry>& entries);
+  // What was counted since the last call.
+  KernelTimes TakeTimes();
+
   // Opens the device that the options name.
   Status OpenDevice();
   // The device for the sessions of all kernels, because their memory may lie on it; null: each opens its own.
@@ -100,6 +116,7 @@ class Delegate : public std::enable_shared_from_this<Delegate> {
   tflite_c::TfLiteRegistration kernel_;
   Status broken_;
   std::unique_ptr<InterpreterMemory> memory_;
+  std::atomic<bool> is_profiling_;
   tflite_c::TfLiteDelegate native_ = {};
   std::shared_ptr<Delegate> programs_;  // the program's share, until it deletes the delegate
   std::mutex mutex_;                    // guards everything below
@@ -110,6 +127,7 @@ class Delegate : public std::enable_shared_from_this<Delegate> {
   std::map<const tflite_c::TfLiteContext*, std::vector<LeftNode>> left_;  // by the interpreter's subgraph
   std::map<const tflite_c::TfLiteContext*, PreparedNetwork> networks_;    // while they are prepared
   int64_t kernel_count_ = 0;
+  KernelTimes times_;
   std::map<int64_t, KernelReport> kernels_;
 };
 

@@ -139,9 +139,10 @@ class PartitionKernel {
   // Without memory: on the session's own.
   template <typename... Memory>
   Status RunOn(const Memory&... memory) {
-    if (!delegate_->options().is_profiling) return session_->Run(memory...);
+    if (!delegate_->is_profiling()) return session_->Run(memory...);
     HEARTH_ASSIGN(const std::vector<ProfileEntry> entries, session_->RunProfiled(memory...));
-    AddToProfile(entries);
+    if (delegate_->options().is_profiling) AddToProfile(entries);
+    delegate_->Count(entries);
     return Status::Ok();
   }
 
