@@ -2,6 +2,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.hearth.Cache;
 import dev.hearth.Device;
@@ -19,6 +20,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -219,6 +221,16 @@ class SessionTest {
       session.saveToCache();
       session.resetState();
       session.waitForDevice();
+    }
+  }
+
+  @Test
+  void quantizedOperationsStayOnTheCpuIfTheyAreNotAllowed() {
+    Optional<Device> gpu = Device.list().stream().filter(device -> device.isUsable() && !device.id().equals("cpu")).findFirst();
+    assumeTrue(gpu.isPresent(), "no device but the CPU is usable here");
+    Options options = new Options().set("device", gpu.get().id()).set("cache", false).setQuantizedModelsAllowed(false);
+    try (Session session = Session.open(Demo.INT8, options)) {
+      assertTrue(session.report().contains("\"on_device\": 0"), session::report);
     }
   }
 
