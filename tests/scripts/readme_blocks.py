@@ -2,7 +2,7 @@
 """readme_blocks.py [BUILD_FOLDER]: runs every block of README.md's sections on using Hearth, as it stands.
 
 Shell lines run one by one; C and C++ are put into a main function and compiled against an installed copy; Python gets the
-variables that its text takes for given. They run in a temporary folder that looks like the repository's.
+variables that its text takes for given, as Java does. They run in a temporary folder that looks like the repository's.
 """
 
 import argparse
@@ -39,7 +39,20 @@ int main(void) {
   return scores != NULL && size_bytes == 96 * 96 * 6 * sizeof(float) ? 0 : 1;
 }
 """
+JAVA = """import dev.hearth.*;
+class Block {
+  public static void main(String[] arguments) {
+    float[] pixels = new float[96 * 96 * 3];
+%s
+  }
+}
+"""
 PYTHON = "import numpy\nimage = numpy.zeros((1, 96, 96, 3), numpy.float32)\n"
+ACCELERATOR = """from ai_edge_litert.compiled_model import CompiledModel
+from ai_edge_litert.environment import Environment
+from ai_edge_litert.hardware_accelerator import HardwareAccelerator
+"""
+ACCELERATOR_END = "\nmodel.run_by_index(0, model.create_input_buffers(0), model.create_output_buffers(0))\n"
 PLUGIN = "from ai_edge_litert.interpreter import Interpreter, load_delegate\n"
 PLUGIN_END = "\ninterpreter.allocate_tensors()\ninterpreter.invoke()\n"
 
@@ -101,14 +114,27 @@ class Runner:
     def c(self, text):
         self.compiled(text, C, os.environ.get("CC", "cc"), ".c", ["-std=c11", "-Wall", "-Wextra", "-Werror"])
 
+    def java(self, text):
+        jar = self.build / "lib/hearth.jar"
+        if not jar.exists():
+            return "this build has no Java package"
+        source = self.folder / "Block.java"
+        source.write_text(JAVA % text)
+        self.run(["javac", "-cp", jar, "-d", self.folder, source])
+        self.run(["java", "-cp", f"{jar}:{self.folder}", "Block"])
+        return None
+
     def python(self, text):
-        if "load_delegate" in text:
+        if "load_delegate" in text or "CompiledModel" in text:
             python = self.build / "tests/oracle/answers/venv/bin/python"
             if not python.exists():
                 return "the oracle's Python with ai-edge-litert is not installed"
             # The block names a device that this machine may lack.
             device = "vulkan" if "vulkan:0" in self.devices() else "cpu"
-            self.run([python, "-c", PLUGIN + text.replace('"vulkan"', f'"{device}"') + PLUGIN_END])
+            if "CompiledModel" in text:
+                self.run([python, "-c", ACCELERATOR + text + ACCELERATOR_END], HEARTH_DEVICE=device)
+            else:
+                self.run([python, "-c", PLUGIN + text.replace('"vulkan"', f'"{device}"') + PLUGIN_END])
             return None
         if not (self.build / "python").exists():
             return "this build has no Python package"
@@ -139,7 +165,7 @@ def main():
             except (AssertionError, AttributeError, subprocess.TimeoutExpired) as error:
                 print(f"FAILED: {language}: {first}\n{error}")
                 failed += 1
-    if not {"shell", "cpp", "c", "python"} <= set(seen):
+    if not {"shell", "cpp", "c", "python", "java"} <= set(seen):
         print(f"FAILED: README.md shows only {sorted(set(seen))}")
         failed += 1
     return 1 if failed else 0
