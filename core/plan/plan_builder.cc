@@ -339,7 +339,7 @@ Status PlanBuilder::Call(const Node& node, const KernelCall& call) {
 
 Status PlanBuilder::CopyStates() {
   for (const StatePair& state : graph_.states) {
-    if (!OnDevice(state.read)) continue;  // only host steps read it
+    if (!OnDevice(state.read)) continue;  // only the CPU reads it
     Node copy;
     copy.op = Unary{.kind = UnaryKind::kCopy};
     copy.name = fmt::format("state {}", graph_.value(state.read).name);
@@ -351,7 +351,8 @@ Status PlanBuilder::CopyStates() {
 void PlanBuilder::CallHost(int node_index) {
   for (ValueId input : graph_.nodes()[node_index].inputs) MakeDeferred(input);
   const bool continues = !pending_.empty() && std::holds_alternative<PendingHost>(pending_.back());
-  // A host step reads device memory at its start: an alias of a value that the previous step makes needs a new one.
+  // A segment on the CPU reads device memory at its start: an alias of a value that the one before makes needs a new
+  // one.
   const bool reads_alias = std::ranges::any_of(graph_.nodes()[node_index].inputs, [&](ValueId input) {
     const auto made = input == kNoValue || Root(input) == input ? made_at_.end() : made_at_.find(Root(input));
     return made != made_at_.end() && made->second + 1 == pending_.size();

@@ -172,7 +172,7 @@ class PlanBuilder {
   // Makes that call write `output` instead, with these scalars replacing its own. Returns false and changes nothing if
   // the device can't.
   bool Relocate(const Node& node, ValueId value, ValueId output, std::span<const NamedScalar> scalars);
-  // Appends nodes for the host; consecutive ones become one step.
+  // Appends nodes for the CPU; consecutive ones become one segment.
   void CallHost(int node_index);
 
   // Lays out memory and returns the plan. Call once.
@@ -233,7 +233,8 @@ class PlanBuilder {
   // The plan's states that something reads.
   std::vector<PlanState> FinishStates(const std::map<ValueId, BufferRange>& ranges) const;
   HostTransfer TransferOf(ValueId value, const std::map<ValueId, BufferRange>& ranges) const;
-  HostStep FinishHostStep(const PendingHost& pending, const std::map<ValueId, BufferRange>& ranges) const;
+  Segment FinishHostSegment(const PendingHost& pending, const std::map<ValueId, BufferRange>& ranges) const;
+  void FinishDispatch(PendingDispatch pending, const std::map<ValueId, BufferRange>& ranges);
   bool IsScratch(ValueId value) const { return static_cast<size_t>(value) >= graph_.values().size(); }
   bool OnDevice(ValueId value) const { return device_values_.contains(Root(value)); }
 

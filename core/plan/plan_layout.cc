@@ -5,6 +5,7 @@
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/round_up.h"
+#include "core/plan/host_places.h"
 #include "core/plan/offset_search.h"
 #include "core/plan/plan_builder.h"
 #include "core/plan/texel_view.h"
@@ -136,33 +137,56 @@ HostTransfer PlanBuilder::TransferOf(ValueId value, const std::map<ValueId, Buff
   return {value, graph_.value(value).desc, StorageOf(value), RangeOf(value, ranges)};
 }
 
-HostStep PlanBuilder::FinishHostStep(const PendingHost& pending, const std::map<ValueId, BufferRange>& ranges) const {
-  HostStep step;
-  step.nodes = pending.nodes;
-  std::set<ValueId> made;
+Segment PlanBuilder::FinishHostSegment(const PendingHost& pending, const std::map<ValueId, BufferRange>& ranges) const {
+  Segment segment;
+  segment.executor = Executor::kCpu;
+  segment.first_dispatch = static_cast<uint32_t>(plan_.dispatches.size());
+  segment.nodes = pending.nodes;
+  const auto operand = [&](ValueId value, bool crosses) {
+    return HostOperand{{}, crosses, crosses ? TransferOf(value, ranges) : HostTransfer{value, DescOf(value)}};
+  };
+  std::map<ValueId, int> made;  // how often the segment itself reads each
   for (int index : pending.nodes) {
-    const Node& node = graph_.nodes()[index];
-    made.insert(node.outputs.begin(), node.outputs.end());
+    for (ValueId value : graph_.nodes()[index].outputs) made.emplace(value, 0);
   }
   std::set<ValueId> read;
   for (int index : pending.nodes) {
     for (ValueId value : graph_.nodes()[index].inputs) {
-      const bool from_device = value != kNoValue && !graph_.IsConstant(value) && !made.contains(value) &&
-                               OnDevice(value) && !Contains(graph_.inputs, value);
-      if (from_device && read.insert(value).second) step.reads.push_back(TransferOf(value, ranges));
+      if (value == kNoValue || graph_.IsConstant(value)) continue;
+      if (const auto own = made.find(value); own != made.end()) {
+        ++own->second;
+      } else if (read.insert(value).second) {
+        segment.reads.push_back(operand(value, OnDevice(value) && !Contains(graph_.inputs, value)));
+      }
     }
   }
-  for (ValueId value : made) {
-    if (OnDevice(value)) step.writes.push_back(TransferOf(value, ranges));
+  for (int index : pending.nodes) {
+    for (ValueId value : graph_.nodes()[index].outputs) {
+      const bool is_used_elsewhere = made.at(value) != reads_[value] || graph_.IsKept(value);
+      if (is_used_elsewhere) segment.writes.push_back(operand(value, OnDevice(value)));
+    }
   }
-  return step;
+  return segment;
+}
+
+void PlanBuilder::FinishDispatch(PendingDispatch pending, const std::map<ValueId, BufferRange>& ranges) {
+  for (const Operand& operand : pending.operands) {
+    pending.dispatch.tensors.push_back(operand.kind == Operand::Kind::kValue ? RangeOf(operand.id, ranges)
+                                                                             : plan_.constants[operand.id].range);
+  }
+  pending.dispatch.kernel = KernelIndex(std::move(pending.source));
+  if (plan_.segments.empty() || plan_.segments.back().executor != Executor::kDevice) {
+    plan_.segments.emplace_back().first_dispatch = static_cast<uint32_t>(plan_.dispatches.size());
+  }
+  ++plan_.segments.back().dispatch_count;
+  plan_.dispatches.push_back(std::move(pending.dispatch));
 }
 
 std::vector<PlanState> PlanBuilder::FinishStates(const std::map<ValueId, BufferRange>& ranges) const {
   std::vector<PlanState> states;
   for (const StatePair& pair : graph_.states) {
     if (!OnDevice(pair.read) && reads_[pair.read] == 0) continue;
-    PlanState state{graph_.value(pair.read).name, graph_.value(pair.read).desc, OnDevice(pair.read), {}, false, {}};
+    PlanState state{graph_.value(pair.read).name, graph_.value(pair.read).desc, OnDevice(pair.read)};
     if (state.on_device) state.transfer = TransferOf(pair.read, ranges);
     state.next_on_device = !state.on_device && OnDevice(pair.written);
     if (state.next_on_device) state.next = TransferOf(pair.written, ranges);
@@ -181,20 +205,15 @@ Result<Plan> PlanBuilder::Finish() {
   HEARTH_TRY(PlaceArena(plan_, ranges));
   HEARTH_TRY(PlaceStates(plan_, ranges));
   HEARTH_TRY(PlaceConstants(plan_));
-  for (size_t k = 0; k < pending_.size(); ++k) {
-    if (auto* pending = std::get_if<PendingDispatch>(&pending_[k])) {
-      for (const Operand& operand : pending->operands) {
-        pending->dispatch.tensors.push_back(operand.kind == Operand::Kind::kValue ? RangeOf(operand.id, ranges)
-                                                                                  : plan_.constants[operand.id].range);
-      }
-      pending->dispatch.kernel = KernelIndex(std::move(pending->source));
-      plan_.steps.emplace_back(std::move(pending->dispatch));
+  for (auto& step : pending_) {
+    if (auto* pending = std::get_if<PendingDispatch>(&step)) {
+      FinishDispatch(std::move(*pending), ranges);
     } else {
-      plan_.steps.emplace_back(FinishHostStep(std::get<PendingHost>(pending_[k]), ranges));
+      plan_.segments.push_back(FinishHostSegment(std::get<PendingHost>(step), ranges));
     }
   }
   const auto plan_tensor = [&](ValueId value) {
-    PlanTensor tensor{graph_.value(value).name, graph_.value(value).desc, ranges.contains(Root(value)), {}};
+    PlanTensor tensor{graph_.value(value).name, graph_.value(value).desc, ranges.contains(Root(value))};
     if (tensor.on_device) tensor.transfer = TransferOf(value, ranges);
     tensor.transfer.value = value;
     return tensor;
@@ -202,6 +221,7 @@ Result<Plan> PlanBuilder::Finish() {
   for (ValueId value : graph_.inputs) plan_.inputs.push_back(plan_tensor(value));
   for (ValueId value : graph_.outputs) plan_.outputs.push_back(plan_tensor(value));
   plan_.states = FinishStates(ranges);
+  PlaceHostValues(graph_, plan_);
   return std::move(plan_);
 }
 

@@ -1,29 +1,36 @@
 // Opens a second session on the device of an existing one.
 #include "core/base/error.h"
-#include "frontends/api/next_device.h"
+#include "frontends/api/move.h"
 #include "frontends/api/session_call.h"
 #include "frontends/api/session_data.h"
+#include "frontends/api/session_report.h"
 
 namespace hearth {
 
 Result<Session> Session::Clone() {
   const SessionCall call(data_.get());
   HEARTH_TRY(call.status());
-  if (data_->runner == nullptr)
-    return Error(StatusCode::kDeviceLost, "the session lost its device and found no other; open a new one");
-  std::unique_ptr<SessionData> clone = DataBeside(*data_);
-  clone->is_beside = false;
-  clone->owned_model = data_->owned_model;
-  clone->resized_model = data_->resized_model;
-  clone->opened = data_->opened;
-  clone->opened.reason = "the device of the session that this one was cloned from";
-  clone->opened.warnings.clear();
-  clone->held.constants = data_->held.constants;  // not the programs: one thread at a time may use them
-  if (data_->host != nullptr) clone->host = data_->host->Beside();
-  clone->report.cache.path = data_->report.cache.path;
-  clone->report.start.first_by = clone->opened.id;
+  HEARTH_TRY(CheckHasDevice(*data_));
+  auto clone = std::make_unique<SessionData>(*data_->request, Stopwatch());
+  clone->cache = data_->cache;
+  PrepareRequest request = data_->context->prepared().request;
+  const SessionDevice& device = *request.device;
+  request.device = std::make_shared<SessionDevice>();
+  request.device->opened = device.opened;
+  request.device->opened.reason = "the device of the session that this one was cloned from";
+  request.device->opened.warnings.clear();
+  request.device->failed_ids = device.failed_ids;
+  request.device->constants = device.constants;  // not the programs: one thread at a time may use them
+  request.device->host = device.host->Beside();
+  request.memory_limit_bytes = data_->options->memory_limit_bytes;
+  request.stop = {};
+  request.trusts_stored_plan = true;
+  request.is_interim = false;
+  Result<std::unique_ptr<RunContext>> context = PrepareContext(request);
+  HEARTH_TRY(context.status().Within(data_->context->model().path()));
+  Exchange(clone->context, std::move(context).value());
   clone->report.start.reason = "cloned";
-  HEARTH_TRY(Prepare(*clone).Within(data_->model->path()));
+  NoteStart(*clone);
   return Session(std::move(clone));
 }
 

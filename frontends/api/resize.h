@@ -2,9 +2,15 @@
 #ifndef HEARTH_FRONTENDS_API_RESIZE_H_
 #define HEARTH_FRONTENDS_API_RESIZE_H_
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "frontends/api/session_data.h"
 
 namespace hearth {
+
+using InputShapes = std::map<std::string, std::vector<int32_t>>;
 
 // Session::Resize. On an error the session is unchanged.
 Status ResizeSession(SessionData& data, const InputShapes& shapes);

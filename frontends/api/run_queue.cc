@@ -14,6 +14,7 @@
 #include "core/base/log.h"
 #include "core/base/run_limit.h"
 #include "core/base/threads.h"
+#include "core/device/device_info.h"
 
 namespace hearth {
 
@@ -213,7 +214,7 @@ void Work(RunQueueData& data) {
   std::deque<RunInFlight> in_flight;
   while (true) {
     // The CPU computes a run when it is submitted: another run beside it gains nothing.
-    const bool is_there = !in_flight.empty() && data.session.report().device.backend == "cpu";
+    const bool is_there = !in_flight.empty() && data.session.report().device.backend == kHostBackend;
     const std::shared_ptr<QueuedRun> run = is_there ? nullptr : Next(data, in_flight.empty());
     if (run != nullptr) {
       BeginNext(data.session, run, in_flight);

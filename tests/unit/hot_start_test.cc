@@ -8,7 +8,8 @@
 #include <algorithm>
 #include <atomic>
 
-#include "frontends/api/device_behind.h"
+#include "frontends/api/background_device.h"
+#include "frontends/api/move.h"
 #include "tests/testing/loop_models.h"
 
 namespace hearth {
@@ -213,19 +214,19 @@ TEST_F(HotStart, ASessionMayEndWhileItsDeviceIsMadeReady) {
 
 TEST_F(HotStart, ASessionThatEndsBeginsNoFurtherCallToTheDriver) {
   const Model model = SumModel();
-  SessionData data;
-  data.options = Options("hot");
-  data.model = &model;
-  data.backends = FakeBackendRows();
-  std::unique_ptr<SessionData> next = DataBeside(data);
+  const auto options = std::make_shared<const SessionOptions>(Options("hot"));
+  BackgroundDevice::Request request;
+  request.prepare.model = {std::shared_ptr<const void>(), &model};
+  request.prepare.options = options;
+  request.backends = FakeBackendRows();
   // Opening takes until the end is asked for.
   is_gated_ = true;
-  before_gate_ = [&, &next = *next] {
-    const std::stop_callback opens(next.stop, [&] { gate_.Open(); });
-    gate_.Pass();
+  request.open = [&](const std::stop_token& stop) {
+    const std::stop_callback opens(stop, [&] { gate_.Open(); });
+    return OpenAskedDevice(*options, FakeBackendRows());
   };
   fault_.Arm(1, Status(StatusCode::kDeviceLost, "a call came"));
-  { const DeviceBehind behind(std::move(next)); }
+  { const BackgroundDevice background(std::move(request)); }
   EXPECT_FALSE(fault_.Disarm());
 }
 

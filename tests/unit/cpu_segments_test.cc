@@ -5,15 +5,16 @@
 #include <map>
 #include <memory>
 
+#include "backends/cpu/backend.h"
 #include "backends/cpu/cpu_executor.h"
 #include "backends/null/device.h"
-#include "hal/plan_runner.h"
+#include "hal/run/plan_runs.h"
 #include "tests/testing/parsed_graph.h"
 
 namespace hearth {
 namespace {
 
-size_t HostSteps(const LowerOptions& options) {
+size_t CpuSegments(const LowerOptions& options) {
   const Graph graph = testing::Parsed(R"(graph "three"
 %0 = input : float32[1x4x4x8] "x"
 %1 = softmax(%0) : float32[1x4x4x8] "a" node "first" operator 0
@@ -22,17 +23,17 @@ size_t HostSteps(const LowerOptions& options) {
 output %3
 )");
   const Plan plan = testing::Lowered(graph, NullDeviceInfo(), options);
-  EXPECT_EQ(plan.dispatch_count(), 0u);
+  EXPECT_TRUE(plan.dispatches.empty());
   return static_cast<size_t>(
-      std::ranges::count_if(plan.steps, [](const auto& step) { return std::holds_alternative<HostStep>(step); }));
+      std::ranges::count(plan.segments, Executor::kCpu, &Segment::executor));
 }
 
 // A step on the CPU reads what lies on the device at its start, and the reshape is another name for what lies there.
-TEST(HostSteps, ANodeBehindAReshapeOnTheDeviceIsAStepOfItsOwn) {
+TEST(CpuSegments, ANodeBehindAReshapeOnTheDeviceIsAStepOfItsOwn) {
   LowerOptions options{.cpu_ops = {"softmax"}};
-  EXPECT_EQ(HostSteps(options), 2u);
+  EXPECT_EQ(CpuSegments(options), 2u);
   options.cpu_ops.push_back("reshape");
-  EXPECT_EQ(HostSteps(options), 1u);
+  EXPECT_EQ(CpuSegments(options), 1u);
 }
 
 // Notes where a program finds its values.
@@ -81,55 +82,52 @@ output %0
 }
 
 // On the CPU. Both must outlive it.
-std::unique_ptr<PlanRunner> RunnerOf(const Graph& graph, HostExecutor& executor) {
-  RunnerParts parts{.graph = &graph, .host = &executor};
-  auto runner = PlanRunner::Create(testing::Lowered(graph, CpuDeviceInfo()), parts);
-  EXPECT_TRUE(runner.ok()) << runner.status().message();
-  return std::move(runner).value();
+ReadyPlan ReadyOn(const Graph& graph, HostExecutor& executor) {
+  static const std::unique_ptr<Device> cpu = OpenCpu({}).value();
+  Result<ReadyPlan> ready = MakePlanReady(testing::Lowered(graph, cpu->info()),
+                                          {.device = cpu.get(), .graph = &graph, .host = &executor});
+  EXPECT_TRUE(ready.ok()) << ready.status().message();
+  return std::move(ready).value();
 }
 
-TEST(HostSteps, InputsAreReadWhereTheCallersLie) {
+TEST(CpuSegments, InputsAreReadWhereTheCallersLie) {
   const Graph graph = SoftmaxAndItsInput();
   NotingExecutor executor;
-  const std::unique_ptr<PlanRunner> runner = RunnerOf(graph, executor);
+  const ReadyPlan ready = ReadyOn(graph, executor);
   const std::vector<std::byte> x(32, std::byte{7});
   std::vector<std::byte> y(32), same(32);
   const std::span<const std::byte> inputs[] = {x};
   const std::span<std::byte> outputs[] = {y, same};
-  ASSERT_TRUE(runner->Run(inputs, outputs).ok());
+  ASSERT_TRUE(ready.runs->Run(inputs, outputs).ok());
   EXPECT_EQ(executor.places().at(0).data(), x.data());
   EXPECT_EQ(same, x);
-  ASSERT_TRUE(runner->RunStages().ok());
-  EXPECT_EQ(executor.places().at(0).size(), x.size()) << "without inputs there are zeros";
 }
 
-TEST(HostSteps, OutputsOfTheLastStepAreWrittenWhereTheCallersLie) {
+TEST(CpuSegments, OutputsOfTheLastStepAreWrittenWhereTheCallersLie) {
   const Graph graph = testing::Parsed(R"(graph "one"
 %0 = input : float32[1x8] "x"
 %1 = softmax(%0) : float32[1x8] "y" operator 0
 output %1
 )");
   NotingExecutor executor;
-  const std::unique_ptr<PlanRunner> runner = RunnerOf(graph, executor);
+  const ReadyPlan ready = ReadyOn(graph, executor);
   const std::vector<std::byte> x(32);
   std::vector<std::byte> y(32);
   const std::span<const std::byte> inputs[] = {x};
   const std::span<std::byte> outputs[] = {y};
-  ASSERT_TRUE(runner->Run(inputs, outputs).ok());
+  ASSERT_TRUE(ready.runs->Run(inputs, outputs).ok());
   EXPECT_EQ(executor.places().at(1).data(), y.data());
-  ASSERT_TRUE(runner->RunStages().ok());
-  EXPECT_EQ(executor.places().at(1).size(), y.size()) << "without outputs there is room for them";
 }
 
-TEST(HostSteps, AnInputThatIsAnOutputIsHandedOutBeforeItsMemoryIsWritten) {
+TEST(CpuSegments, AnInputThatIsAnOutputIsHandedOutBeforeItsMemoryIsWritten) {
   const Graph graph = SoftmaxAndItsInput();
   const std::unique_ptr<HostExecutor> executor = MakeCpuExecutor();
-  const std::unique_ptr<PlanRunner> runner = RunnerOf(graph, *executor);
+  const ReadyPlan ready = ReadyOn(graph, *executor);
   std::vector<float> x(8, 3.0f), same(8);
   const std::span<const std::byte> inputs[] = {std::as_bytes(std::span(x))};
   const std::span<std::byte> outputs[] = {std::as_writable_bytes(std::span(x)),
                                           std::as_writable_bytes(std::span(same))};
-  ASSERT_TRUE(runner->Run(inputs, outputs).ok());
+  ASSERT_TRUE(ready.runs->Run(inputs, outputs).ok());
   EXPECT_EQ(same, std::vector<float>(8, 3.0f));
   EXPECT_FLOAT_EQ(x[0], 0.125f);
 }

@@ -1,11 +1,10 @@
-#include "frontends/api/device_behind.h"
+#include "frontends/api/background_device.h"
 
 #include <algorithm>
 #include <chrono>
 #include <tuple>
 #include <utility>
 
-#include "backends/cpu/usable_cpus.h"
 #include "core/base/background_work.h"
 #include "core/base/error.h"
 #include "core/base/guarded.h"
@@ -13,8 +12,7 @@
 #include "core/base/thread_priority.h"
 #include "core/base/threads.h"
 #include "core/base/trial_run.h"
-#include "frontends/api/next_device.h"
-#include "frontends/api/session_device.h"
+#include "frontends/api/move.h"
 #include "hal/stopping.h"
 
 namespace hearth {
@@ -28,32 +26,19 @@ constexpr std::chrono::milliseconds kWaitForAnswer{20};
 // with 5 steps.
 constexpr int kStepsDown = 2;
 
-// Half of the CPUs: then the device is ready after at most about twice the time of a normal start.
-int CompileThreads() {
-  return std::max(1, UsableCpus() / 2);
-}
-
 constexpr int kMeasuredRuns = 5;
 constexpr double kMeasuringMs = 200;
 
-// Runs on zero inputs, the initial content of a session's inputs.
-Status RunOnZeros(SessionData& data) {
-  const TrialRun trial;
-  return RunOnOwnMemory(data, nullptr);
-}
-
 }  // namespace
 
-DeviceBehind::DeviceBehind(std::unique_ptr<SessionData> next)
-    : since_asked_(next->since_asked), next_(std::move(next)) {
-  next_->stop = stop_.get_token();
-  next_->compile_threads = CompileThreads();
+BackgroundDevice::BackgroundDevice(Request request) : request_(std::move(request)) {
+  request_.prepare.stop = stop_.get_token();
   failure_ = StartThread(thread_, [this] { Work(); });
   if (!failure_.ok()) state_ = State::kGivenUp;
 }
 
-DeviceBehind::~DeviceBehind() {
-  if (next_ != nullptr) stop_.request_stop();
+BackgroundDevice::~BackgroundDevice() {
+  if (thread_.joinable()) stop_.request_stop();  // not after Take, whose result may use the token
   {
     const std::scoped_lock lock(mutex_);
     changed_.notify_all();
@@ -61,137 +46,150 @@ DeviceBehind::~DeviceBehind() {
   if (thread_.joinable()) thread_.join();
 }
 
-DeviceBehind::State DeviceBehind::state() const {
+BackgroundDevice::State BackgroundDevice::state() const {
   const std::scoped_lock lock(mutex_);
   return state_;
 }
 
-double DeviceBehind::ready_ms() const {
+double BackgroundDevice::ready_ms() const {
   const std::scoped_lock lock(mutex_);
   return ready_ms_;
 }
 
-double DeviceBehind::run_ms() const {
+double BackgroundDevice::run_ms() const {
   const std::scoped_lock lock(mutex_);
   return run_ms_;
 }
 
-Status DeviceBehind::failure() const {
+Status BackgroundDevice::failure() const {
   const std::scoped_lock lock(mutex_);
   return failure_;
 }
 
-void DeviceBehind::NoteRunBegins() {
+void BackgroundDevice::NoteRunBegins() {
   const std::scoped_lock lock(mutex_);
   has_begun_ = true;
 }
 
-void DeviceBehind::NoteRunEnds() {
+void BackgroundDevice::NoteRunEnds() {
   const std::scoped_lock lock(mutex_);
   if (std::exchange(has_answered_, true)) return;
   changed_.notify_all();
 }
 
-void DeviceBehind::Wait() const {
+void BackgroundDevice::Wait() const {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return state_ != State::kPreparing; });
 }
 
-std::unique_ptr<SessionData> DeviceBehind::Take() {
+std::unique_ptr<RunContext> BackgroundDevice::Take() {
   {
     const std::scoped_lock lock(mutex_);
-    word_ = Word::kTaken;
+    decision_ = Decision::kTake;
     changed_.notify_all();
   }
   thread_.join();
-  next_->stop = {};
   return std::move(next_);
 }
 
-void DeviceBehind::Dismiss() {
+void BackgroundDevice::Dismiss() {
   const std::scoped_lock lock(mutex_);
-  word_ = Word::kDismissed;
+  decision_ = Decision::kDismiss;
   state_ = State::kGivenUp;
   changed_.notify_all();
 }
 
-void DeviceBehind::Save() {
-  SaveData(*next_);
+std::vector<std::string> BackgroundDevice::Store() {
+  return next_->Store();
 }
 
-void DeviceBehind::Work() {
+void BackgroundDevice::Work() {
   WaitForAnswer();
   double ready_ms = 0, run_ms = 0;
   const Status status = Guarded([&] {
     HEARTH_TRY(MakeReady());
-    ready_ms = since_asked_.milliseconds();
-    if (next_->move_rule != MoveRule::kWhenFaster) return Status::Ok();
+    ready_ms = request_.since_asked.milliseconds();
+    if (request_.rule != MoveRule::kWhenFaster) return Status::Ok();
     HEARTH_ASSIGN(run_ms, MeasureRunMs());
     return Status::Ok();
   });
-  if (!status.ok()) CloseDevice();
+  if (!status.ok()) next_.reset();
+  request_.prepare.device.reset();  // `next_` has it
   std::unique_lock lock(mutex_);
   state_ = status.ok() ? State::kReady : State::kGivenUp;
   failure_ = status;
   if (status.ok()) std::tie(ready_ms_, run_ms_) = std::pair(ready_ms, run_ms);
   changed_.notify_all();
   if (!status.ok()) return;
-  changed_.wait(lock, [&] { return word_ != Word::kNone || stop_.stop_requested(); });
-  if (word_ != Word::kDismissed) return;
+  changed_.wait(lock, [&] { return decision_ != Decision::kNone || stop_.stop_requested(); });
+  if (decision_ != Decision::kDismiss) return;
   lock.unlock();
   static_cast<void>(Guarded([&] {
-    SaveData(*next_);
+    Store();
     return Status::Ok();
   }));
-  CloseDevice();
+  next_.reset();
 }
 
-void DeviceBehind::CloseDevice() {
-  next_->runner.reset();
-  next_->opened.device.reset();
-}
-
-void DeviceBehind::WaitForAnswer() {
+void BackgroundDevice::WaitForAnswer() {
   std::unique_lock lock(mutex_);
   const auto is_over = [&] { return has_answered_ || stop_.stop_requested(); };
   changed_.wait_for(lock, kWaitForAnswer, is_over);
   if (has_begun_) changed_.wait(lock, is_over);
 }
 
-Status DeviceBehind::MakeReady() {
+Status BackgroundDevice::MakeReady() {
   if (stop_.stop_requested()) return Stopped();
-  if (next_->opened.id.empty()) {
-    HEARTH_ASSIGN(next_->opened, OpenAskedDevice(*next_));
+  if (request_.prepare.device == nullptr) {
+    HEARTH_ASSIGN(request_.prepare.device, request_.open(stop_.get_token()));
   }
   // Drivers start their own threads when they open, so the thread that opens and measures is not lowered.
   WorkBeside preparing([&] {
-    const BackgroundWork work(next_->compile_threads);
+    const BackgroundWork work(request_.prepare.compile_threads);
     LowerPriority(kStepsDown);
     return PrepareAndRunOnce();
   });
-  HEARTH_TRY(preparing.Join());
-  if (next_->opened.device != nullptr) return Status::Ok();
-  const std::vector<std::string>& warnings = next_->opened.warnings;
-  return Error(StatusCode::kUnavailable, "there is no device other than the CPU: {}",
-               warnings.empty() ? next_->opened.reason : warnings.back());
+  return preparing.Join();
 }
 
-Status DeviceBehind::PrepareAndRunOnce() {
+Status BackgroundDevice::PrepareAndRunOnce() {
+  const auto check_is_no_cpu = [](const OpenedDevice& opened) {
+    if (!opened.info.is_host()) return Status::Ok();
+    return Error(StatusCode::kUnavailable, "there is no device other than the CPU: {}",
+                 opened.warnings.empty() ? opened.reason : opened.warnings.back());
+  };
   if (stop_.stop_requested()) return Stopped();
-  if (next_->opened.device == nullptr) return Status::Ok();  // MakeReady reports it
-  HEARTH_TRY(PrepareOnAUsableDevice(*next_));
+  HEARTH_TRY(check_is_no_cpu(request_.prepare.device->opened));
+  HEARTH_ASSIGN(next_, PrepareOnAUsableDevice(request_.prepare, request_.backends));
+  HEARTH_TRY(check_is_no_cpu(next_->prepared().request.device->opened));
   if (stop_.stop_requested()) return Stopped();
   // Includes compilations that drivers postpone to the first run.
-  return RunOnZeros(*next_);
+  Status ran = RunOnZeros();
+  while (IsTheDevicesFault(ran) && HasNextDevice(next_->prepared().request)) {
+    HEARTH_ASSIGN(next_, PrepareOnTheNextDevice(*next_, ran, request_.backends));
+    HEARTH_TRY(check_is_no_cpu(next_->prepared().request.device->opened));
+    ran = RunOnZeros();
+  }
+  return ran;
 }
 
-Result<double> DeviceBehind::MeasureRunMs() {
+// The initial content of a session's inputs.
+Status BackgroundDevice::RunOnZeros() {
+  const TrialRun trial;
+  Status status;
+  RunWithoutBadEntries(
+      next_, [this] { return next_->runs().Run(next_->OwnInputs(), next_->OwnOutputs()); }, status);
+  if (status.ok()) next_->NoteRun();
+  return status;
+}
+
+Result<double> BackgroundDevice::MeasureRunMs() {
   std::vector<double> times;
   double sum_ms = 0;
   while (times.size() < kMeasuredRuns && sum_ms < kMeasuringMs) {
     if (stop_.stop_requested()) return Stopped();
     const Stopwatch watch;
-    HEARTH_TRY(RunOnZeros(*next_));
+    HEARTH_TRY(RunOnZeros());
     times.push_back(watch.milliseconds());
     sum_ms += times.back();
   }
