@@ -94,7 +94,7 @@ void RunConvolution(benchmark::State& state, const std::string& device_id, Convo
   double total_ms = 0;
   for (auto _ : state) {
     std::vector<ProfileRow> rows;
-    if (!ready->runs->Run(inputs, outputs, &rows).ok()) return state.SkipWithError("the run failed");
+    if (!ready->runs->Run(inputs, outputs, {.profile = &rows}).ok()) return state.SkipWithError("the run failed");
     double run_ms = 0;
     for (const ProfileRow& row : rows) run_ms += row.milliseconds;
     state.SetIterationTime(run_ms * 1e-3);

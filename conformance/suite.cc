@@ -252,7 +252,7 @@ class PathRun {
                   std::span<const std::span<std::byte>> outputs, std::span<CaseResult> results) {
     if (info_.is_host()) return Status::Ok();
     std::vector<ProfileRow> rows;
-    HEARTH_TRY(runs.Run(inputs, outputs, &rows));
+    HEARTH_TRY(runs.Run(inputs, outputs, {.profile = &rows}));
     const CaseNames names(graph);
     std::map<std::string, double> milliseconds;
     for (const ProfileRow& row : rows) milliseconds[names.Of(row.label)] += row.milliseconds;

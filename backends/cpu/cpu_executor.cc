@@ -31,7 +31,7 @@ class CpuProgram final : public HostProgram {
         nodes_(std::move(nodes)),
         held_(held) {}
 
-  Status Run(std::span<const HostTensor> tensors, std::vector<HostNodeTime>* times) override {
+  Status Run(std::span<const HostTensor> tensors, const HostRun& run) override {
     for (ValueId value : arena_->inputs()) {
       HEARTH_ASSIGN(const std::span<std::byte> given, FindTensor(tensors, value));
       const std::span<std::byte> stored = arena_->stored(value);
@@ -40,7 +40,7 @@ class CpuProgram final : public HostProgram {
         ToFloats(DescOf(value), given, arena_->floats(value));
       }
     }
-    HEARTH_TRY(times == nullptr ? RunNodes() : RunNodesTimed(*times));
+    HEARTH_TRY(run.times == nullptr ? RunNodes(run.control) : RunNodesTimed(run.control, *run.times));
     for (ValueId value : arena_->outputs()) {
       HEARTH_ASSIGN(const std::span<std::byte> wanted, FindTensor(tensors, value));
       const std::span<std::byte> made = LentOutput(value);
@@ -84,22 +84,22 @@ class CpuProgram final : public HostProgram {
  private:
   const TensorDesc& DescOf(ValueId value) const { return graph_.value(value).desc; }
 
-  Status RunNodes() {
+  Status RunNodes(RunControl* control) {
     auto conversion = arena_->conversions().begin();
     for (size_t k = 0; k < nodes_.size(); ++k) {
       conversion = ConvertFor(k, conversion);
-      HEARTH_TRY(nodes_[k]->Run());
+      HEARTH_TRY(nodes_[k]->Run(control));
     }
     return Status::Ok();
   }
 
-  Status RunNodesTimed(std::vector<HostNodeTime>& times) {
+  Status RunNodesTimed(RunControl* control, std::vector<HostNodeTime>& times) {
     using Clock = std::chrono::steady_clock;
     auto conversion = arena_->conversions().begin();
     for (size_t k = 0; k < nodes_.size(); ++k) {
       const Clock::time_point begin = Clock::now();
       conversion = ConvertFor(k, conversion);
-      HEARTH_TRY(nodes_[k]->Run());
+      HEARTH_TRY(nodes_[k]->Run(control));
       const std::chrono::duration<double, std::milli> passed = Clock::now() - begin;
       times.push_back({indices_[k], nodes_[k]->kernel(), passed.count()});
     }
@@ -182,6 +182,7 @@ Result<std::unique_ptr<HostNode>> MakePreferredNode(const HostNodeRequest& reque
 struct SharedParts {
   HeldWeights weights;
   FoundOffsets offsets;
+  std::shared_ptr<BackgroundThreads> background;
 };
 
 class CpuExecutor final : public HostExecutor {
@@ -190,6 +191,7 @@ class CpuExecutor final : public HostExecutor {
 
   std::unique_ptr<HostExecutor> Beside() const override { return std::make_unique<CpuExecutor>(shared_); }
   uint64_t live_weights_bytes() const override { return shared_->weights.LiveBytes(); }
+  std::shared_ptr<BackgroundThreads> background_threads() const override { return shared_->background; }
 
   Result<std::unique_ptr<HostProgram>> Prepare(const Graph& graph, std::span<const int> nodes,
                                                std::span<const ValueId> outputs, int threads) override {
@@ -245,7 +247,7 @@ class CpuExecutor final : public HostExecutor {
   // Programs with the same number of threads share them.
   WorkerPool& Workers(int threads) {
     std::unique_ptr<WorkerPool>& workers = workers_[threads];
-    if (workers == nullptr) workers = std::make_unique<WorkerPool>(threads, UsableCpus());
+    if (workers == nullptr) workers = std::make_unique<WorkerPool>(threads, UsableCpus(), shared_->background);
     return *workers;
   }
 
@@ -256,8 +258,10 @@ class CpuExecutor final : public HostExecutor {
 
 }  // namespace
 
-std::unique_ptr<HostExecutor> MakeCpuExecutor() {
-  return std::make_unique<CpuExecutor>(std::make_shared<SharedParts>());
+std::unique_ptr<HostExecutor> MakeCpuExecutor(std::shared_ptr<BackgroundThreads> background) {
+  auto shared = std::make_shared<SharedParts>();
+  shared->background = background != nullptr ? std::move(background) : std::make_shared<BackgroundThreads>(0);
+  return std::make_unique<CpuExecutor>(std::move(shared));
 }
 
 }  // namespace hearth

@@ -9,6 +9,7 @@
 #include "backends/cpu/held_weights.h"
 #include "backends/cpu/host_arena.h"
 #include "backends/cpu/worker_pool.h"
+#include "core/base/run_control.h"
 #include "core/graph/graph.h"
 
 namespace hearth {
@@ -19,7 +20,8 @@ class HostExecutor;  // core/plan/host_executor.h
 class HostNode {
  public:
   virtual ~HostNode() = default;
-  virtual Status Run() = 0;
+  // `control`: what may end a loop in it early; may be null.
+  virtual Status Run(RunControl* control) = 0;
   virtual std::string_view kernel() const = 0;  // its name in profiles
   // Bytes that the node made of its constants for itself, or lists of addresses that it keeps; nullopt if it holds them
   // as floats, or not at all.

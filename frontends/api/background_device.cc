@@ -11,7 +11,6 @@
 #include "core/base/median.h"
 #include "core/base/thread_priority.h"
 #include "core/base/threads.h"
-#include "core/base/trial_run.h"
 #include "frontends/api/move.h"
 #include "hal/stopping.h"
 
@@ -143,9 +142,10 @@ Status BackgroundDevice::MakeReady() {
   if (request_.prepare.device == nullptr) {
     HEARTH_ASSIGN(request_.prepare.device, request_.open(stop_.get_token()));
   }
+  request_.prepare.device->host = MakeCpuExecutor(request_.threads);
   // Drivers start their own threads when they open, so the thread that opens and measures is not lowered.
   WorkBeside preparing([&] {
-    const BackgroundWork work(request_.prepare.compile_threads);
+    const BackgroundWork work(request_.threads, request_.prepare.compile_threads);
     LowerPriority(kStepsDown);
     return PrepareAndRunOnce();
   });
@@ -175,10 +175,10 @@ Status BackgroundDevice::PrepareAndRunOnce() {
 
 // The initial content of a session's inputs.
 Status BackgroundDevice::RunOnZeros() {
-  const TrialRun trial;
+  RunControl trial = RunControl::ForTrial();
+  const auto run = [&] { return next_->runs().Run(next_->OwnInputs(), next_->OwnOutputs(), {.control = &trial}); };
   Status status;
-  RunWithoutBadEntries(
-      next_, [this] { return next_->runs().Run(next_->OwnInputs(), next_->OwnOutputs()); }, status);
+  RunWithoutBadEntries(next_, {.run = run, .control = &trial}, status);
   if (status.ok()) next_->NoteRun();
   return status;
 }

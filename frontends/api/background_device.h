@@ -32,6 +32,7 @@ class BackgroundDevice {
     PrepareRequest prepare;  // without a device: `open` opens it
     std::function<Result<std::shared_ptr<SessionDevice>>(const std::stop_token& stop)> open;
     std::span<const BackendDef> backends;
+    std::shared_ptr<BackgroundThreads> threads;  // where the CPU that answers counts the threads that compile
     MoveRule rule = MoveRule::kWhenFaster;
     Stopwatch since_asked;  // from opening the session
   };

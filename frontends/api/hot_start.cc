@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "backends/cpu/usable_cpus.h"
-#include "core/base/background_work.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/median.h"
@@ -140,12 +139,14 @@ void BeginBackground(SessionData& data, std::shared_ptr<SessionDevice> device) {
   // Half of the CPUs: then the device is ready after at most about twice the time of a normal start.
   request.compile_threads = std::max(1, UsableCpus() / 2);
   const bool moves_when_ready = EnvironmentVariable(kMoveVariable) == "ready";
-  data.hot.device = std::make_unique<BackgroundDevice>(BackgroundDevice::Request{
-      std::move(request),
-      [options = data.options, backends = data.request->backends](const std::stop_token&) {
-        return OpenAskedDevice(*options, backends);
-      },
-      data.request->backends, moves_when_ready ? MoveRule::kWhenReady : data.request->move_rule, data.since_asked});
+  data.hot.device = std::make_unique<BackgroundDevice>(
+      BackgroundDevice::Request{.prepare = std::move(request),
+                                .open = [options = data.options, backends = data.request->backends](
+                                            const std::stop_token&) { return OpenAskedDevice(*options, backends); },
+                                .backends = data.request->backends,
+                                .threads = data.context->prepared().request.device->host->background_threads(),
+                                .rule = moves_when_ready ? MoveRule::kWhenReady : data.request->move_rule,
+                                .since_asked = data.since_asked});
 }
 
 void RestartBackground(SessionData& data) {
@@ -164,7 +165,8 @@ void BeginRun(SessionData& data) {
   if (hot.device == nullptr) return;
   const State state = hot.device->state();
   // Such a run has fewer threads and takes longer than the CPU's runs usually do.
-  hot.is_slowed = state == State::kPreparing && BackgroundWork::Threads() > 0;
+  hot.is_slowed =
+      state == State::kPreparing && data.context->prepared().request.device->host->background_threads()->load() > 0;
   if (state == State::kReady) MoveIfFaster(data);
   if (hot.device != nullptr) hot.device->NoteRunBegins();
 }

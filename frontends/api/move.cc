@@ -6,7 +6,6 @@
 
 #include "core/base/contains.h"
 #include "core/base/error.h"
-#include "core/base/run_limit.h"
 #include "frontends/engine/device_simulation.h"
 
 namespace hearth {
@@ -21,6 +20,7 @@ Result<std::shared_ptr<SessionDevice>> OpenNextDevice(const SessionDevice& faile
                                                       const Status& why, std::span<const BackendDef> backends) {
   const std::string& id = failed.opened.id;
   auto next = std::make_shared<SessionDevice>();
+  next->host = MakeCpuExecutor(failed.host->background_threads());
   next->failed_ids = failed.failed_ids;
   next->failed_ids.push_back(id);
   HEARTH_ASSIGN(next->opened, OpenChosenDevice("auto", next->failed_ids, backends));
@@ -36,8 +36,8 @@ Result<std::shared_ptr<SessionDevice>> OpenNextDevice(const SessionDevice& faile
 // none, or if that fails too.
 bool RestartWithoutStored(std::unique_ptr<RunContext>& context, const Status& failure) {
   const Prepared& prepared = context->prepared();
-  const bool is_its_fault = failure.code() != StatusCode::kInvalidArgument && !WasRunLimitReached();
-  if (prepared.request.cache == nullptr || context->has_run() || !is_its_fault) return false;
+  const bool may_be_its_fault = failure.code() != StatusCode::kInvalidArgument;
+  if (prepared.request.cache == nullptr || context->has_run() || !may_be_its_fault) return false;
   const bool has_loaded = context->runs().RejectLoaded(failure.message());
   if (prepared.made.is_stored) prepared.request.cache->store->Reject(PlanKey(prepared.plan_request), failure.message());
   if (!has_loaded && !prepared.made.is_stored) return false;
@@ -52,6 +52,10 @@ bool RestartWithoutStored(std::unique_ptr<RunContext>& context, const Status& fa
   if (Result<std::vector<StateContent>> read = context->runs().ReadStates(); states.empty() && read.ok())
     states = std::move(read).value();
   return MoveTo(context, std::move(next).value(), states).ok();
+}
+
+bool WasEnded(const Attempt& attempt) {
+  return attempt.control != nullptr && attempt.control->was_ended();
 }
 
 // Moves to the next device, and repeats the runs in flight there.
@@ -141,26 +145,26 @@ Status MoveTo(std::unique_ptr<RunContext>& context, std::unique_ptr<RunContext> 
   return Status::Ok();
 }
 
-bool RunWithoutBadEntries(std::unique_ptr<RunContext>& context, const std::function<Status()>& run, Status& status) {
-  bool has_moved = false;
-  status = run();
-  for (int turn = 0; turn < kMostRestarts && !status.ok() && RestartWithoutStored(context, status); ++turn) {
-    has_moved = true;
-    status = run();
+bool RunWithoutBadEntries(std::unique_ptr<RunContext>& context, const Attempt& attempt, Status& status) {
+  int restarts = 0;
+  status = attempt.run();
+  while (!status.ok() && restarts < kMostRestarts && !WasEnded(attempt) && RestartWithoutStored(context, status)) {
+    ++restarts;
+    status = attempt.run();
   }
-  return has_moved;
+  return restarts > 0;
 }
 
-Status RunOnAUsableDevice(SessionData& data, bool reads_frames, const std::function<Status()>& run) {
+Status RunOnAUsableDevice(SessionData& data, const Attempt& attempt) {
   HEARTH_TRY(CheckHasDevice(data));
-  Status status = run();
-  while (IsTheDevicesFault(status) && !WasRunLimitReached() && data.context->has_device() &&
+  Status status = attempt.run();
+  while (IsTheDevicesFault(status) && !WasEnded(attempt) && data.context->has_device() &&
          HasNextDevice(data.context->prepared().request) && data.context->CanLeaveItsDevice()) {
     const std::chrono::milliseconds limit(std::max(0, data.options->wait_limit_ms));
-    if (const Status handed = data.context->HandFramesToHost(reads_frames, limit); !handed.ok())
+    if (const Status handed = data.context->HandFramesToHost(attempt.reads_frames, limit); !handed.ok())
       return Error(status.code(), "{}; the next device can't repeat the run: {}", status.message(), handed.message());
     status = LeaveDevice(data, status);
-    if (status.ok()) status = run();
+    if (status.ok()) status = attempt.run();
   }
   return status;
 }

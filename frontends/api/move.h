@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "core/base/run_control.h"
 #include "frontends/api/session_data.h"
 
 namespace hearth {
@@ -40,14 +41,20 @@ std::unique_ptr<RunContext> Exchange(std::unique_ptr<RunContext>& context, std::
 Status MoveTo(std::unique_ptr<RunContext>& context, std::unique_ptr<RunContext> next,
               std::span<const StateContent> states);
 
-// Calls `run`. While it fails, before the first run has finished, and may have failed because of cache entries: rejects
-// those, moves to what is made without them, and calls `run` again. True if it moved.
-bool RunWithoutBadEntries(std::unique_ptr<RunContext>& context, const std::function<Status()>& run, Status& status);
+// A call that a device or a cache entry may make fail.
+struct Attempt {
+  std::function<Status()> run;
+  const RunControl* control = nullptr;  // if this ended it, nothing else would do better; may be null
+  bool reads_frames = false;            // the host may read the frames of the run
+};
 
-// Calls `run`. While it fails by the device's fault and the session can move: moves to the next device, restores the
-// states from before the oldest run in flight, repeats the runs in flight, and calls `run` again. `reads_frames`: the
-// host may read the frames of this run.
-Status RunOnAUsableDevice(SessionData& data, bool reads_frames, const std::function<Status()>& run);
+// While the call fails, before the first run has finished, and may have failed because of cache entries: rejects those,
+// moves to what is made without them, and calls again. True if it moved.
+bool RunWithoutBadEntries(std::unique_ptr<RunContext>& context, const Attempt& attempt, Status& status);
+
+// While the call fails by the device's fault and the session can move: moves to the next device, restores the states
+// from before the oldest run in flight, repeats the runs in flight, and calls again.
+Status RunOnAUsableDevice(SessionData& data, const Attempt& attempt);
 
 // Copies what the report tells of the prepared model on its device from the session's context; the start's times stay.
 void ShowContext(SessionData& data);

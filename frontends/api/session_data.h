@@ -42,7 +42,8 @@ struct SessionData {
   ~SessionData();
 
   static Session Open(std::unique_ptr<SessionData> data) { return Session(std::move(data)); }
-  static SessionData& Of(Session& session) { return *session.data_; }
+  // Null for a session that was moved from.
+  static SessionData* Of(Session& session) { return session.data_.get(); }
 
   const pid_t process = ::getpid();       // the process that opened it
   std::atomic<std::thread::id> caller{};  // the thread that is inside a public function
@@ -64,6 +65,10 @@ struct SessionData {
 // Session::Open and Session::Create.
 Result<Session> OpenSession(const std::string& model_path, SessionRequest request);
 Result<Session> CreateSession(const Model& model, SessionRequest request);
+
+// Session::Submit and Session::Run with what may end the run early. `data`: null for a session that was moved from.
+Result<Ticket> SubmitUnder(SessionData* data, const SubmitOptions& options, RunControl& control);
+Status RunUnder(SessionData* data, RunControl& control);
 
 // kDeviceLost if moving to another device failed as well.
 Status CheckHasDevice(const SessionData& data);

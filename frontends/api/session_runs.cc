@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/base/run_limit.h"
+#include "core/base/run_control.h"
 #include "frontends/api/hot_start.h"
 #include "frontends/api/move.h"
 #include "frontends/api/resize.h"
@@ -76,7 +76,7 @@ void NoteFinishedRun(SessionData& data, double milliseconds) {
 }
 
 // Loops on the CPU have the same time limit as a device if the program set one.
-RunLimit::Check LimitOf(const SessionData& data) {
+RunControl::Check LimitOf(const SessionData& data) {
   using Clock = std::chrono::steady_clock;
   const int limit_ms = data.options->wait_limit_ms;
   if (limit_ms <= 0) return nullptr;
@@ -96,7 +96,13 @@ Status PlaceFrames(SessionData& data) {
   return data.context->PlaceFrames([&data] { return CheckFramesFit(data); }, data.report.warnings);
 }
 
-Result<Ticket> SubmitRun(SessionData& data, const SubmitOptions& options, std::vector<ProfileRow>* profile) {
+// What one call of the session's runs with.
+struct Running {
+  RunControl& control;
+  std::vector<ProfileRow>* profile = nullptr;  // null: not profiled
+};
+
+Result<Ticket> SubmitRun(SessionData& data, const SubmitOptions& options, const Running& running) {
   HEARTH_TRY(CheckHasDevice(data));
   HEARTH_TRY(data.context->CheckInputsAreSet());
   HEARTH_ASSIGN(const size_t index, data.context->FreeSlot());
@@ -108,16 +114,18 @@ Result<Ticket> SubmitRun(SessionData& data, const SubmitOptions& options, std::v
   const double begin_ms = data.since_asked.milliseconds();
   HEARTH_TRY(data.context->ReadBorrowedMemory());
   Ticket ticket;
-  const RunLimit limit(LimitOf(data));
+  running.control.EndBy(LimitOf(data));
   const bool is_synchronized = !options.wait_for.empty() || !options.signal.empty() || options.make_fence;
   const auto submit = [&]() -> Status {
     HEARTH_TRY(PlaceFrames(data));
     const SubmitSync sync{options.wait_for, options.signal, options.make_fence ? &ticket.fence : nullptr};
     RunContext& context = *data.context;
     const OutputSpans outputs = context.OutputsOf(context.caller().slots[index]);
-    return context.runs().Submit({SlotKind::kInFlight, index}, context.OwnInputs(), outputs, sync, profile);
+    return context.runs().Submit({SlotKind::kInFlight, index}, context.OwnInputs(), outputs,
+                                 {sync, running.profile, &running.control});
   };
-  const Status submitted = is_synchronized ? WithHotHint(data, submit()) : RunOnAUsableDevice(data, true, submit);
+  const Status submitted =
+      is_synchronized ? WithHotHint(data, submit()) : RunOnAUsableDevice(data, {submit, &running.control, true});
   EndRun(data, data.since_asked.milliseconds() - begin_ms);
   HEARTH_TRY(submitted);
   CallerState& caller = data.context->caller();
@@ -155,30 +163,31 @@ bool AnyOverlap(std::span<const std::span<const std::byte>> inputs, std::span<co
 
 // Runs once and waits. Each attempt calls `run`, on the device that the session then has. `reads_frames`: the host may
 // read the frames of the run.
-Status RunAndWait(SessionData& data, bool reads_frames, const std::function<Status()>& run) {
+Status RunAndWait(SessionData& data, const Running& running, bool reads_frames, const std::function<Status()>& run) {
   const Stopwatch watch;
   BeginRun(data);
-  const RunLimit limit(LimitOf(data));
-  const Status finished = RunOnAUsableDevice(data, reads_frames, [&]() -> Status {
+  running.control.EndBy(LimitOf(data));
+  const auto run_and_retain = [&]() -> Status {
     Status status;
-    if (RunWithoutBadEntries(data.context, run, status)) ShowContext(data);
+    if (RunWithoutBadEntries(data.context, {run, &running.control}, status)) ShowContext(data);
     HEARTH_TRY(status);
     return RetainStates(data);
-  });
+  };
+  const Status finished = RunOnAUsableDevice(data, {run_and_retain, &running.control, reads_frames});
   EndRun(data, watch.milliseconds());
   HEARTH_TRY(finished);
   NoteFinishedRun(data, watch.milliseconds());
   return Status::Ok();
 }
 
-Status RunOnOwnMemory(SessionData& data, std::vector<ProfileRow>* profile) {
+Status RunOnOwnMemory(SessionData& data, const Running& running) {
   const FrameReading reading(data);
   HEARTH_TRY(reading.status());
-  HEARTH_TRY(RunAndWait(data, true, [&]() -> Status {
+  HEARTH_TRY(RunAndWait(data, running, true, [&]() -> Status {
     HEARTH_TRY(PlaceFrames(data));
-    if (profile != nullptr) profile->clear();
+    if (running.profile != nullptr) running.profile->clear();
     RunContext& context = *data.context;
-    return context.runs().Run(context.OwnInputs(), context.OwnOutputs(), profile);
+    return context.runs().Run(context.OwnInputs(), context.OwnOutputs(), {{}, running.profile, &running.control});
   }));
   data.context->caller().shows_run = true;
   return Status::Ok();
@@ -186,7 +195,7 @@ Status RunOnOwnMemory(SessionData& data, std::vector<ProfileRow>* profile) {
 
 // Without frames and other bindings.
 Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>> inputs,
-                   std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile) {
+                   std::span<const std::span<std::byte>> outputs, const Running& running) {
   HEARTH_TRY(CheckHasDevice(data));
   data.context->KeepVisibleOutputs();
   std::vector<std::vector<std::byte>> copies;
@@ -196,10 +205,10 @@ Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>
     for (const std::span<const std::byte> input : inputs) copies.emplace_back(input.begin(), input.end());
     given.assign(copies.begin(), copies.end());
   }
-  return RunAndWait(data, false, [&]() -> Status {
+  return RunAndWait(data, running, false, [&]() -> Status {
     HEARTH_TRY(data.context->DropFrames());
-    if (profile != nullptr) profile->clear();
-    return data.context->runs().Run(given, outputs, profile);
+    if (running.profile != nullptr) running.profile->clear();
+    return data.context->runs().Run(given, outputs, {{}, running.profile, &running.control});
   });
 }
 
@@ -209,7 +218,7 @@ Status WaitForRun(SessionData& data, uint64_t number) {
   if (number == 0 || found == slots.end())
     return Error(StatusCode::kInvalidArgument, "run {} was never submitted, or has been waited for already", number);
   const auto index = static_cast<size_t>(found - slots.begin());
-  const Status finished = RunOnAUsableDevice(data, false, [&] { return FinishSlot(data, index); });
+  const Status finished = RunOnAUsableDevice(data, {[&] { return FinishSlot(data, index); }});
   CallerState& caller = data.context->caller();
   RunSlot& slot = caller.slots[index];
   slot.number = 0;
@@ -225,16 +234,16 @@ Status WaitForRun(SessionData& data, uint64_t number) {
   return data.context->WriteBorrowedMemory();
 }
 
-// Runs on the memory that SetInput, BindInput and BindOutput set. `profile` may be null.
-Status RunOnNamedMemory(SessionData& data, std::vector<ProfileRow>* profile) {
+// Runs on the memory that SetInput, BindInput and BindOutput set.
+Status RunOnNamedMemory(SessionData& data, const Running& running) {
   HEARTH_TRY(CheckHasDevice(data));
   if (data.context->NeedsSlot()) {
-    HEARTH_ASSIGN(const Ticket ticket, SubmitRun(data, {}, profile));
+    HEARTH_ASSIGN(const Ticket ticket, SubmitRun(data, {}, running));
     return WaitForRun(data, ticket.number);
   }
   HEARTH_TRY(data.context->CheckInputsAreSet());
   HEARTH_TRY(data.context->ReadBorrowedMemory());
-  HEARTH_TRY(RunOnOwnMemory(data, profile));
+  HEARTH_TRY(RunOnOwnMemory(data, running));
   return data.context->WriteBorrowedMemory();
 }
 
@@ -246,6 +255,18 @@ std::vector<ProfileEntry> EntriesOf(const std::vector<ProfileRow>& rows) {
 }
 
 }  // namespace
+
+Result<Ticket> SubmitUnder(SessionData* data, const SubmitOptions& options, RunControl& control) {
+  const SessionCall call(data);
+  HEARTH_TRY(call.status());
+  return SubmitRun(*data, options, {control});
+}
+
+Status RunUnder(SessionData* data, RunControl& control) {
+  const SessionCall call(data);
+  HEARTH_TRY(call.status());
+  return RunOnNamedMemory(*data, {control});
+}
 
 Status Session::CheckElements(const std::vector<TensorInfo>& tensors, size_t index, std::string_view kind,
                               std::string_view type) {
@@ -294,21 +315,20 @@ Status Session::ResizeBatch(int32_t batch) {
 }
 
 Status Session::Run() {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  return RunOnNamedMemory(*data_, nullptr);
+  RunControl control;
+  return RunUnder(data_.get(), control);
 }
 
 Status Session::Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
   const SessionCall call(data_.get());
   HEARTH_TRY(call.status());
-  return RunOnMemory(*data_, inputs, outputs, nullptr);
+  RunControl control;
+  return RunOnMemory(*data_, inputs, outputs, {control});
 }
 
 Result<Ticket> Session::Submit(const SubmitOptions& options) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  return SubmitRun(*data_, options, nullptr);
+  RunControl control;
+  return SubmitUnder(data_.get(), options, control);
 }
 
 Status Session::Wait(const Ticket& ticket) {
@@ -320,8 +340,9 @@ Status Session::Wait(const Ticket& ticket) {
 Result<std::vector<ProfileEntry>> Session::RunProfiled() {
   const SessionCall call(data_.get());
   HEARTH_TRY(call.status());
+  RunControl control;
   std::vector<ProfileRow> rows;
-  HEARTH_TRY(RunOnNamedMemory(*data_, &rows));
+  HEARTH_TRY(RunOnNamedMemory(*data_, {control, &rows}));
   return EntriesOf(rows);
 }
 
@@ -329,8 +350,9 @@ Result<std::vector<ProfileEntry>> Session::RunProfiled(std::span<const std::span
                                                        std::span<const std::span<std::byte>> outputs) {
   const SessionCall call(data_.get());
   HEARTH_TRY(call.status());
+  RunControl control;
   std::vector<ProfileRow> rows;
-  HEARTH_TRY(RunOnMemory(*data_, inputs, outputs, &rows));
+  HEARTH_TRY(RunOnMemory(*data_, inputs, outputs, {control, &rows}));
   return EntriesOf(rows);
 }
 
@@ -338,7 +360,7 @@ Status Session::ResetState() {
   const SessionCall call(data_.get());
   HEARTH_TRY(call.status());
   data_->context->caller().retained_states.clear();
-  return RunOnAUsableDevice(*data_, false, [&] { return data_->context->runs().ResetState(); });
+  return RunOnAUsableDevice(*data_, {[&] { return data_->context->runs().ResetState(); }});
 }
 
 Status Session::CheckOutput(size_t index, std::string_view type) const {

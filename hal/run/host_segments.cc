@@ -49,7 +49,8 @@ Status HostSegments::Run(size_t segment_index, SegmentRun& run) {
   }
   for (const HostOperand& write : segment.writes) tensors_.push_back({write.transfer.value, At(write.place, run)});
   std::vector<HostNodeTime> times;
-  HEARTH_TRY(plan_.host_programs()[segment_index]->Run(tensors_, run.profile != nullptr ? &times : nullptr));
+  HEARTH_TRY(
+      plan_.host_programs()[segment_index]->Run(tensors_, {run.control, run.profile != nullptr ? &times : nullptr}));
   for (size_t k = 0; k < segment.writes.size(); ++k) {
     const HostOperand& write = segment.writes[k];
     if (!write.crosses) continue;

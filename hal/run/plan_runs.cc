@@ -113,13 +113,12 @@ Status PlanRuns::SubmitAll(SlotId slot, SegmentRun& run, const SubmitSync& sync)
 }
 
 Status PlanRuns::Submit(SlotId slot, std::span<const std::span<const std::byte>> inputs,
-                        std::span<const std::span<std::byte>> outputs, const SubmitSync& sync,
-                        std::vector<ProfileRow>* profile) {
+                        std::span<const std::span<std::byte>> outputs, const RunOptions& options) {
   HEARTH_TRY(CheckSizes(inputs, outputs));
-  slicing_.Begin(slot, profile == nullptr && sync.wait_for.empty());
+  slicing_.Begin(slot, options.profile == nullptr && options.sync.wait_for.empty());
   TransferCounts by_segments;
-  SegmentRun run{inputs, outputs, profile, by_segments};
-  const Status status = SubmitAll(slot, run, sync);
+  SegmentRun run{inputs, outputs, options.profile, options.control, by_segments};
+  const Status status = SubmitAll(slot, run, options.sync);
   if (!status.ok()) {
     slicing_.Failed();
     slots_.Abandon(slot);
@@ -148,15 +147,15 @@ Status PlanRuns::Finish(SlotId slot, std::span<const std::span<std::byte>> outpu
 }
 
 Status PlanRuns::Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs,
-                     std::vector<ProfileRow>* profile) {
-  HEARTH_TRY(Submit({}, inputs, outputs, {}, profile));
+                     const RunOptions& options) {
+  HEARTH_TRY(Submit({}, inputs, outputs, options));
   return Finish({}, outputs);
 }
 
 Status PlanRuns::RunDispatches() {
   device_.Begin();
   TransferCounts not_of_a_run;
-  SegmentRun run{{}, {}, nullptr, not_of_a_run};
+  SegmentRun run{{}, {}, nullptr, nullptr, not_of_a_run};
   HEARTH_TRY(RunSegments(run));
   return device_.Wait();
 }

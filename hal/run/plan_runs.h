@@ -27,6 +27,13 @@ struct StateContent {
   std::vector<std::byte> bytes;
 };
 
+// What a run may be given beside its memory. All may be left out.
+struct RunOptions {
+  SubmitSync sync = {};
+  std::vector<ProfileRow>* profile = nullptr;  // the run is profiled, and its rows are added
+  RunControl* control = nullptr;               // what may end it early
+};
+
 // For one thread at a time, any thread. The plan must outlive it.
 class PlanRuns {
  public:
@@ -36,7 +43,7 @@ class PlanRuns {
   // Runs once, which also advances the states. `inputs` and `outputs` are in the plan's order; sizes must be those of
   // the tensors. Submit and Finish of a run that is alone; waits until the device is done with the runs in flight.
   Status Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs,
-             std::vector<ProfileRow>* profile = nullptr);
+             const RunOptions& options = {});
 
   // Runs only the dispatches, for measuring, with the inputs of an earlier Run. Precondition: nothing of the plan runs
   // on the CPU.
@@ -45,10 +52,9 @@ class PlanRuns {
   // A run in two halves: Submit returns when everything is submitted to the device, and Finish fetches the outputs.
   // Each slot in use has its own memory for inputs and outputs; states change in the order of Submit. Segments on the
   // CPU run inside Submit, which waits for their inputs. Submit already writes outputs that no dispatch makes. A slot
-  // whose Submit failed needs no Finish. With `profile` the run is finished, dispatch by dispatch, when Submit returns.
+  // whose Submit failed needs no Finish. A profiled run is finished, dispatch by dispatch, when Submit returns.
   Status Submit(SlotId slot, std::span<const std::span<const std::byte>> inputs,
-                std::span<const std::span<std::byte>> outputs, const SubmitSync& sync = {},
-                std::vector<ProfileRow>* profile = nullptr);
+                std::span<const std::span<std::byte>> outputs, const RunOptions& options = {});
   Status Finish(SlotId slot, std::span<const std::span<std::byte>> outputs);
 
   // From the next run on, the tensor's bytes come from there or go there, and the argument of Submit and Finish for it

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/run_control.h"
 #include "hal/transfers.h"
 #include "hearth/status.h"
 
@@ -25,6 +26,7 @@ struct SegmentRun {
   std::span<const std::span<const std::byte>> inputs;
   std::span<const std::span<std::byte>> outputs;
   std::vector<ProfileRow>* profile = nullptr;  // null: the run is not profiled
+  RunControl* control = nullptr;               // what may end it early; null: nothing
   TransferCounts& counts;
   double host_ms = 0;  // of segments on the CPU so far
 };

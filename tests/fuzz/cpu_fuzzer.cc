@@ -10,7 +10,7 @@
 
 #include "backends/cpu/backend.h"
 #include "backends/cpu/cpu_executor.h"
-#include "core/base/trial_run.h"
+#include "core/base/run_control.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/loop_graphs.h"
 #include "core/graph/passes/pass.h"
@@ -61,12 +61,12 @@ void FuzzOne(std::span<const std::byte> bytes) {
   const Result<ReadyPlan> ready =
       MakePlanReady(std::move(plan).value(), {.device = device.get(), .graph = &*graph, .host = host.get()});
   if (!ready.ok()) return;
-  const TrialRun trial;  // ends loops that inputs keep going
+  RunControl trial = RunControl::ForTrial();  // ends loops that inputs keep going
   const std::vector<std::vector<std::byte>> inputs = MemoryFor(*graph, graph->inputs);
   std::vector<std::vector<std::byte>> outputs = MemoryFor(*graph, graph->outputs);
   const std::vector<std::span<const std::byte>> given(inputs.begin(), inputs.end());
   const std::vector<std::span<std::byte>> made(outputs.begin(), outputs.end());
-  static_cast<void>(ready->runs->Run(given, made));  // an index out of range is an error
+  static_cast<void>(ready->runs->Run(given, made, {.control = &trial}));  // an index out of range is an error
 }
 
 }  // namespace hearth

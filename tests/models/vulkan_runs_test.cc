@@ -48,7 +48,7 @@ class VulkanRuns : public ::testing::TestWithParam<std::string> {
 
   // Of one run.
   VulkanCalls CallsOfARun() {
-    const Device& device = *SessionData::Of(*session_).context->prepared().request.device->opened.device;
+    const Device& device = *SessionData::Of(*session_)->context->prepared().request.device->opened.device;
     const VulkanCalls before = VulkanCallsOf(device);
     const Status ran = session_->Run();
     EXPECT_TRUE(ran.ok()) << ran.message();
@@ -63,7 +63,7 @@ class VulkanRuns : public ::testing::TestWithParam<std::string> {
 // there. A run of style_transfer takes 6 s on two free cores and 30 on busy ones, so there are no more runs than tell
 // something: a simulated device's times correct no estimate of a slice, so later runs are as these.
 TEST_P(VulkanRuns, AllocateNothingSubmitOnceAndWaitOnceAfterTheFirst) {
-  ASSERT_FALSE(SessionData::Of(*session_).context->plan().has_host_steps());
+  ASSERT_FALSE(SessionData::Of(*session_)->context->plan().runs_on_cpu());
   CallsOfARun();
   for (int run = 2; run <= 3; ++run) {
     const VulkanCalls calls = CallsOfARun();

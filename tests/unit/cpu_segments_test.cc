@@ -24,8 +24,7 @@ output %3
 )");
   const Plan plan = testing::Lowered(graph, NullDeviceInfo(), options);
   EXPECT_TRUE(plan.dispatches.empty());
-  return static_cast<size_t>(
-      std::ranges::count(plan.segments, Executor::kCpu, &Segment::executor));
+  return static_cast<size_t>(std::ranges::count(plan.segments, Executor::kCpu, &Segment::executor));
 }
 
 // A step on the CPU reads what lies on the device at its start, and the reshape is another name for what lies there.
@@ -47,13 +46,14 @@ class NotingExecutor final : public HostExecutor {
   }
   std::unique_ptr<HostExecutor> Beside() const override { return nullptr; }
   uint64_t live_weights_bytes() const override { return 0; }
+  std::shared_ptr<BackgroundThreads> background_threads() const override { return nullptr; }
   const Places& places() const { return places_; }
 
  private:
   class Program final : public HostProgram {
    public:
     explicit Program(Places& places) : places_(places) {}
-    Status Run(std::span<const HostTensor> tensors, std::vector<HostNodeTime>*) override {
+    Status Run(std::span<const HostTensor> tensors, const HostRun&) override {
       for (const HostTensor& tensor : tensors) places_[tensor.value] = tensor.bytes;
       return Status::Ok();
     }
@@ -84,8 +84,8 @@ output %0
 // On the CPU. Both must outlive it.
 ReadyPlan ReadyOn(const Graph& graph, HostExecutor& executor) {
   static const std::unique_ptr<Device> cpu = OpenCpu({}).value();
-  Result<ReadyPlan> ready = MakePlanReady(testing::Lowered(graph, cpu->info()),
-                                          {.device = cpu.get(), .graph = &graph, .host = &executor});
+  Result<ReadyPlan> ready =
+      MakePlanReady(testing::Lowered(graph, cpu->info()), {.device = cpu.get(), .graph = &graph, .host = &executor});
   EXPECT_TRUE(ready.ok()) << ready.status().message();
   return std::move(ready).value();
 }

@@ -76,7 +76,7 @@ class DispatchedParts {
       outputs.emplace_back(batch_.graph.value(output).desc.size_bytes());
     const std::vector<std::span<const std::byte>> in(inputs.begin(), inputs.end());
     const std::vector<std::span<std::byte>> out(outputs.begin(), outputs.end());
-    HEARTH_TRY(runs.Run(in, out, profile));
+    HEARTH_TRY(runs.Run(in, out, {.profile = profile}));
     return outputs;
   }
 

@@ -191,7 +191,7 @@ TEST_F(NextDevice, PicturesInFlightAreKeptAsTheyAreAndRepeatedElsewhere) {
         ASSERT_TRUE(ticket.ok()) << ticket.status().message();
         tickets.push_back(*ticket);
         if (session->report().device.id != "first:0") continue;
-        const RunSlot& slot = SessionData::Of(*session).context->caller().slots[run];
+        const RunSlot& slot = SessionData::Of(*session)->context->caller().slots[run];
         EXPECT_EQ(std::holds_alternative<KeptFrame>(slot.inputs[0]), memory_limit_bytes == 0);
       }
       for (const size_t run : {1u, 0u, 2u}) {

@@ -51,7 +51,7 @@ TEST_F(PlanRunsTest, ARunASubmittedRunAndAProfiledRunCopyTheSameBytes) {
   ASSERT_TRUE(ready_.runs->Finish({SlotKind::kInFlight, 0}, outputs_).ok());
   expect_one_copy_each_way();
   std::vector<ProfileRow> profile;
-  ASSERT_TRUE(ready_.runs->Run(inputs_, outputs_, &profile).ok());
+  ASSERT_TRUE(ready_.runs->Run(inputs_, outputs_, {.profile = &profile}).ok());
   expect_one_copy_each_way();
   EXPECT_EQ(profile.size(), ready_.plan().dispatches.size());
 }

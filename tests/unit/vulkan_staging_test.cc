@@ -50,7 +50,8 @@ class Runs {
 
   // The outputs, one behind the other.
   Floats Run(float first, std::vector<ProfileRow>* profile = nullptr) {
-    return With(first, [&](auto inputs, auto outputs) { return ready_.runs->Run(inputs, outputs, profile); });
+    return With(first,
+                [&](auto inputs, auto outputs) { return ready_.runs->Run(inputs, outputs, {.profile = profile}); });
   }
   Floats RunInSlot(float first, size_t index) {
     const SlotId slot = {SlotKind::kInFlight, index};

@@ -229,11 +229,12 @@ class SlowExecutor final : public HostExecutor {
   }
   std::unique_ptr<HostExecutor> Beside() const override { return std::make_unique<SlowExecutor>(); }
   uint64_t live_weights_bytes() const override { return 0; }
+  std::shared_ptr<BackgroundThreads> background_threads() const override { return nullptr; }
 
  private:
   class Program final : public HostProgram {
    public:
-    Status Run(std::span<const HostTensor> /*tensors*/, std::vector<HostNodeTime>* /*times*/) override {
+    Status Run(std::span<const HostTensor> /*tensors*/, const HostRun& /*run*/) override {
       std::this_thread::sleep_for(std::chrono::milliseconds(250));
       return Status::Ok();
     }

@@ -75,7 +75,7 @@ class XnnpackNode final : public HostNode {
 
   std::string_view kernel() const override { return "xnnpack"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     if (const xnn_status status = xnn_run_operator(op_, pool_); status != xnn_status_success) {
       return Error(StatusCode::kInternal, "{}: XNNPACK failed with status {}", NodeLabel(node_),
                    static_cast<int>(status));
