@@ -7,11 +7,9 @@
 #include <set>
 
 #include "backends/cpu/host_node.h"
-#include "backends/cpu/integer/integer_nodes.h"
 #include "backends/cpu/integer/representation.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/usable_cpus.h"
-#include "backends/cpu/vectorized.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/base/error.h"
 #include "core/graph/index_values.h"
@@ -144,40 +142,6 @@ class CpuProgram final : public HostProgram {
   HeldBytes held_;
 };
 
-Result<std::unique_ptr<HostNode>> MakeProductNode(const HostNodeRequest& request) {
-  HEARTH_ASSIGN(std::unique_ptr<HostNode> node, MakeDenseConvolutionNode(request));
-  if (node != nullptr) return node;
-  HEARTH_ASSIGN(node, MakeDepthwiseConvolutionNode(request));
-  if (node != nullptr) return node;
-  return MakeMatrixProductNode(request);
-}
-
-// Whether one operand repeats the other's short rows. XNNPACK makes each row a piece of a loop, which costs 35 ns.
-bool RepeatsShortRows(const Graph& graph, const Node& node) {
-  constexpr int32_t kShortRow = 128;
-  if (!std::holds_alternative<Binary>(node.op)) return false;
-  const Shape &a = graph.value(node.inputs[0]).desc.shape, &b = graph.value(node.inputs[1]).desc.shape;
-  const Shape& out = graph.value(node.outputs[0]).desc.shape;
-  const bool is_broadcast = a.element_count() != b.element_count() && a.element_count() > 1 && b.element_count() > 1;
-  return is_broadcast && out[out.rank() - 1] <= kShortRow;
-}
-
-// Hearth's own nodes where they were measured faster than XNNPACK's, with AVX-512 (AVX2 was not timed): float products,
-// depthwise convolutions, softmax of a few classes, and short rows. Sums for a quantized result are XNNPACK's, whose
-// ties are refined.
-Result<std::unique_ptr<HostNode>> MakePreferredNode(const HostNodeRequest& request) {
-  constexpr int32_t kFewClasses = 16;
-  const Node& node = request.node;
-  if (BestVectorSet() == VectorSet::kBase || node.outputs.empty()) return std::unique_ptr<HostNode>();
-  const TensorDesc& out = request.graph.value(node.outputs[0]).desc;
-  if (!IsPlainFloat32(out)) return std::unique_ptr<HostNode>();
-  const int rank = out.shape.rank();
-  const bool has_few_classes =
-      std::holds_alternative<Softmax>(node.op) && rank > 0 && out.shape[rank - 1] <= kFewClasses;
-  if (has_few_classes) return MakeRowsNode(request);
-  return RepeatsShortRows(request.graph, node) ? MakeBinaryNode(request) : MakeProductNode(request);
-}
-
 // Objects that executors of clones share.
 struct SharedParts {
   HeldWeights weights;
@@ -208,8 +172,8 @@ class CpuExecutor final : public HostExecutor {
       for (size_t k = 0; k < nodes.size(); ++k) {
         const Node& node = graph.nodes()[nodes[k]];
         const bool decides = !node.outputs.empty() && decides_indices[node.outputs[0]];
-        HEARTH_ASSIGN(std::unique_ptr<HostNode> made,
-                      MakeNode({graph, node, *arena, workers, weights, decides, in_integers[k]}, threads));
+        HEARTH_ASSIGN(std::unique_ptr<HostNode> made, MakeHostNode({graph, node, *arena, workers, weights, *this,
+                                                                    xnnpack_nodes_, threads, decides, in_integers[k]}));
         if (made == nullptr) refused.insert(nodes[k]);
         prepared.push_back(std::move(made));
       }
@@ -221,29 +185,6 @@ class CpuExecutor final : public HostExecutor {
   }
 
  private:
-  // Asks each maker in turn. Null for a node in integers that must run in floats.
-  Result<std::unique_ptr<HostNode>> MakeNode(const HostNodeRequest& request, int threads) {
-    if (request.in_integers) return MakeIntegerNode(request);
-    HEARTH_ASSIGN(std::unique_ptr<HostNode> node, MakeCopyNode(request));
-    if (node != nullptr) return node;
-    HEARTH_ASSIGN(node, MakeMovementNode(request));
-    if (node != nullptr) return node;
-    HEARTH_ASSIGN(node, MakePreferredNode(request));
-    if (node != nullptr) return node;
-    HEARTH_ASSIGN(node, xnnpack_nodes_.Make(request));
-    if (node != nullptr) return node;
-    for (const auto& make :
-         {MakeProductNode, MakeUnaryNode, MakeBinaryNode, MakeIntegerFunctionNode, MakeSelectNode, MakeGatherNode,
-          MakeCastNode, MakeReduceNode, MakeRowsNode, MakeSearchNode, MakeRecurrentNode, MakeNormalizeNode,
-          MakeExactConvolutionNode, MakePoolingIndexNode, MakeDetectionNode}) {
-      HEARTH_ASSIGN(node, make(request));
-      if (node != nullptr) return node;
-    }
-    HEARTH_ASSIGN(node, MakeLoopNode(request, *this, threads));
-    if (node != nullptr) return node;
-    return MakeReferenceNode(request);
-  }
-
   // Programs with the same number of threads share them.
   WorkerPool& Workers(int threads) {
     std::unique_ptr<WorkerPool>& workers = workers_[threads];

@@ -90,19 +90,19 @@ class LoopNode final : public HostNode {
   std::array<std::vector<HostTensor>, 2> condition_tensors_, body_tensors_;
 };
 
-Result<std::unique_ptr<HostProgram>> PrepareAll(HostExecutor& executor, const Graph& graph, int threads) {
+Result<std::unique_ptr<HostProgram>> PrepareAll(const HostNodeRequest& request, const Graph& graph) {
   std::vector<int> nodes(graph.nodes().size());
   std::iota(nodes.begin(), nodes.end(), 0);
-  return executor.Prepare(graph, nodes, graph.outputs, threads);
+  return request.executor.Prepare(graph, nodes, graph.outputs, request.threads);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<HostNode>> MakeLoopNode(const HostNodeRequest& request, HostExecutor& executor, int threads) {
+Result<std::unique_ptr<HostNode>> MakeLoopNode(const HostNodeRequest& request) {
   const auto* loop = std::get_if<Loop>(&request.node.op);
   if (loop == nullptr || loop->graphs == nullptr) return std::unique_ptr<HostNode>();
-  HEARTH_ASSIGN(std::unique_ptr<HostProgram> condition, PrepareAll(executor, loop->graphs->condition, threads));
-  HEARTH_ASSIGN(std::unique_ptr<HostProgram> body, PrepareAll(executor, loop->graphs->body, threads));
+  HEARTH_ASSIGN(std::unique_ptr<HostProgram> condition, PrepareAll(request, loop->graphs->condition));
+  HEARTH_ASSIGN(std::unique_ptr<HostProgram> body, PrepareAll(request, loop->graphs->body));
   return std::unique_ptr<HostNode>(std::make_unique<LoopNode>(request, std::move(condition), std::move(body)));
 }
 
