@@ -11,6 +11,7 @@
 #include "frontends/api/model_data.h"
 #include "frontends/api/model_formats.h"
 #include "frontends/api/move.h"
+#include "frontends/api/option_table.h"
 #include "frontends/api/session_call.h"
 #include "frontends/api/session_data.h"
 #include "frontends/api/session_report.h"
@@ -18,17 +19,16 @@
 namespace hearth {
 namespace {
 
-Status CheckCounts(const SessionOptions& options) {
-  struct Count {
-    std::string_view name;
-    int value, least, most;
-  };
-  for (const Count& count : {Count{"max_in_flight", options.max_in_flight, 1, kMostInFlight},
-                             Count{"kept_shapes", options.kept_shapes, 0, kMostKeptShapes},
-                             Count{"threads", options.threads, 0, kMostThreads}}) {
-    if (count.value >= count.least && count.value <= count.most) continue;
-    return Error(StatusCode::kInvalidArgument, "{} is {}; it must be {} to {}", count.name, count.value, count.least,
-                 count.most);
+// Unset numbers are in no range.
+Status CheckNumbers(SessionOptions options) {
+  SessionOptions unset;
+  for (const OptionRow& row : OptionRows()) {
+    const auto* number = std::get_if<NumberOption>(&row.kind);
+    if (number == nullptr || number->field(options) == number->field(unset)) continue;
+    const int value = number->field(options);
+    if (value >= number->least && value <= number->most) continue;
+    return Error(StatusCode::kInvalidArgument, "{} is {}; it must be {} to {}", row.name, value, number->least,
+                 number->most);
   }
   return Status::Ok();
 }
@@ -83,7 +83,7 @@ Result<Session> OpenOn(SessionRequest request, const ModelReading& read_model) {
                          .memory_limit_bytes = data->options->memory_limit_bytes,
                          .for_warming = data->request->for_warming,
                          .trusts_device = data->request->trusts_devices};
-  HEARTH_TRY(CheckCounts(*data->options));
+  HEARTH_TRY(CheckNumbers(*data->options));
   HEARTH_ASSIGN(const bool is_hot, ChooseHotStart(*data, prepare));
   if (is_hot) {
     prepare.is_interim = true;

@@ -21,10 +21,6 @@
 
 namespace hearth {
 
-inline constexpr int kMostInFlight = 64;    // the limit of SessionOptions::max_in_flight
-inline constexpr int kMostKeptShapes = 64;  // the limit of SessionOptions::kept_shapes
-inline constexpr int kMostThreads = 1024;   // the limit of SessionOptions::threads
-
 // What a session is opened with. All but the options is for tests and for warming the cache.
 struct SessionRequest {
   SessionOptions options;
