@@ -166,7 +166,7 @@ Status BackgroundDevice::PrepareAndRunOnce() {
   // Includes compilations that drivers postpone to the first run.
   Status ran = RunOnZeros();
   while (IsTheDevicesFault(ran) && HasNextDevice(next_->prepared().request)) {
-    HEARTH_ASSIGN(next_, PrepareOnTheNextDevice(*next_, ran, request_.backends));
+    HEARTH_ASSIGN(next_, PrepareOnTheNextDevice(*next_, ran, request_.prepare.memory_limit_bytes, request_.backends));
     HEARTH_TRY(check_is_no_cpu(next_->prepared().request.device->opened));
     ran = RunOnZeros();
   }

@@ -13,19 +13,15 @@ Result<Session> Session::Clone() {
   HEARTH_TRY(CheckHasDevice(*data_));
   auto clone = std::make_unique<SessionData>(*data_->request, Stopwatch());
   clone->cache = data_->cache;
-  PrepareRequest request = data_->context->prepared().request;
-  const SessionDevice& device = *request.device;
-  request.device = std::make_shared<SessionDevice>();
-  request.device->opened = device.opened;
-  request.device->opened.reason = "the device of the session that this one was cloned from";
-  request.device->opened.warnings.clear();
-  request.device->failed_ids = device.failed_ids;
-  request.device->constants = device.constants;  // not the programs: one thread at a time may use them
-  request.device->host = device.host->Beside();
-  request.memory_limit_bytes = data_->options->memory_limit_bytes;
-  request.stop = {};
-  request.trusts_stored_plan = true;
-  request.is_interim = false;
+  const PrepareRequest& own = data_->context->prepared().request;
+  auto device = std::make_shared<SessionDevice>();
+  device->opened = own.device->opened;
+  device->opened.reason = "the device of the session that this one was cloned from";
+  device->opened.warnings.clear();
+  device->failed_ids = own.device->failed_ids;
+  device->constants = own.device->constants;  // not the programs: one thread at a time may use them
+  device->host = own.device->host->Beside();
+  const PrepareRequest request = SuccessorOf(own, std::move(device), data_->options->memory_limit_bytes);
   Result<std::unique_ptr<RunContext>> context = PrepareContext(request);
   HEARTH_TRY(context.status().Within(data_->context->model().path()));
   Exchange(clone->context, std::move(context).value());

@@ -130,12 +130,9 @@ Result<bool> ChooseHotStart(SessionData& data, const PrepareRequest& request) {
 }
 
 void BeginBackground(SessionData& data, std::shared_ptr<SessionDevice> device) {
-  PrepareRequest request = data.context->prepared().request;
-  request.device = std::move(device);
-  request.is_interim = false;
-  request.trusts_stored_plan = true;
   // The memory of both is in use until the session has moved.
-  request.memory_limit_bytes = LeftOfLimit(data.options->memory_limit_bytes, NeededBytes(data));
+  PrepareRequest request = SuccessorOf(data.context->prepared().request, std::move(device),
+                                       LeftOfLimit(data.options->memory_limit_bytes, NeededBytes(data)));
   // Half of the CPUs: then the device is ready after at most about twice the time of a normal start.
   request.compile_threads = std::max(1, UsableCpus() / 2);
   const bool moves_when_ready = EnvironmentVariable(kMoveVariable) == "ready";

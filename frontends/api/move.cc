@@ -61,7 +61,8 @@ bool WasEnded(const Attempt& attempt) {
 // Moves to the next device, and repeats the runs in flight there.
 Status LeaveDevice(SessionData& data, const Status& why) {
   data.earlier_shapes.clear();
-  HEARTH_ASSIGN(std::unique_ptr<RunContext> next, PrepareOnTheNextDevice(*data.context, why, data.request->backends));
+  HEARTH_ASSIGN(std::unique_ptr<RunContext> next,
+                PrepareOnTheNextDevice(*data.context, why, data.options->memory_limit_bytes, data.request->backends));
   const std::vector<StateContent> states = data.context->caller().retained_states;
   HEARTH_TRY(MoveTo(data.context, std::move(next), states));
   ShowContext(data);
@@ -124,11 +125,12 @@ Result<std::unique_ptr<RunContext>> PrepareOnAUsableDevice(PrepareRequest reques
 }
 
 Result<std::unique_ptr<RunContext>> PrepareOnTheNextDevice(RunContext& context, const Status& why,
+                                                           uint64_t memory_limit_bytes,
                                                            std::span<const BackendDef> backends) {
   PrepareRequest request = context.prepared().request;
   context.CloseDevice();
   HEARTH_ASSIGN(request.device, OpenNextDevice(*request.device, "failed in a run", why, backends));
-  request.memory_limit_bytes = request.options->memory_limit_bytes;
+  request.memory_limit_bytes = memory_limit_bytes;
   request.trusts_stored_plan = true;
   return PrepareOnAUsableDevice(std::move(request), backends);
 }

@@ -31,6 +31,7 @@ Result<std::unique_ptr<RunContext>> PrepareOnAUsableDevice(PrepareRequest reques
 Result<std::unique_ptr<RunContext>> PrepareContext(const PrepareRequest& request, bool* exceeds_limit = nullptr);
 // On the next device, after that of `context` has failed in a run; that is closed, since it may lack memory.
 Result<std::unique_ptr<RunContext>> PrepareOnTheNextDevice(RunContext& context, const Status& why,
+                                                           uint64_t memory_limit_bytes,
                                                            std::span<const BackendDef> backends);
 
 // `context` becomes `next`; returns what it was.

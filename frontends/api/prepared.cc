@@ -296,6 +296,20 @@ class Preparation {
 
 }  // namespace
 
+PrepareRequest SuccessorOf(const PrepareRequest& request, std::shared_ptr<SessionDevice> device,
+                           uint64_t memory_limit_bytes) {
+  // A new member does not compile until it is decided here whether it goes along.
+  const auto& [model, own_device, options, cache, own_limit_bytes, compile_threads, stop, for_warming, trusts_device,
+               trusts_stored_plan, is_interim] = request;
+  return {.model = model,
+          .device = std::move(device),
+          .options = options,
+          .cache = cache,
+          .memory_limit_bytes = memory_limit_bytes,
+          .for_warming = for_warming,
+          .trusts_device = trusts_device};
+}
+
 Result<PlanRequest> RequestPlan(const PrepareRequest& request, DeviceInfo& info) {
   const SessionOptions& options = *request.options;
   HEARTH_ASSIGN(LowerOptions lowering, OptionsFromChoices({options.precision, options.preference, options.priority}));

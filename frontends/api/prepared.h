@@ -44,6 +44,11 @@ struct PrepareRequest {
   bool is_interim = false;              // the CPU answers until another device is ready
 };
 
+// The request with which the model goes on: with other shapes, in a clone, on the device in the background.
+// `memory_limit_bytes`: what is left for it.
+PrepareRequest SuccessorOf(const PrepareRequest& request, std::shared_ptr<SessionDevice> device,
+                           uint64_t memory_limit_bytes);
+
 // For one thread at a time, because its programs are. Nothing in it changes by running; storing it changes what is left
 // to store.
 struct Prepared {

@@ -92,10 +92,11 @@ Result<std::unique_ptr<RunContext>> MakeShape(const SessionData& data, const Inp
   const Model& before = data.context->model();
   HEARTH_ASSIGN(Model model, WithShapes(before, shapes));
   if (check) HEARTH_TRY(check(before, model));
-  PrepareRequest request = data.context->prepared().request;
+  const PrepareRequest& present = data.context->prepared().request;
+  PrepareRequest request =
+      SuccessorOf(present, present.device, LeftOfLimit(data.options->memory_limit_bytes, NeededBytes(data)));
   request.model = std::make_shared<const Model>(std::move(model));
-  request.memory_limit_bytes = LeftOfLimit(data.options->memory_limit_bytes, NeededBytes(data));
-  request.trusts_stored_plan = true;
+  request.is_interim = present.is_interim;
   return PrepareContext(request);
 }
 

@@ -215,7 +215,7 @@ Status RunContext::TakeOver(RunContext& before, std::span<const StateContent> st
     }
   }
   before.KeepVisibleOutputs();
-  caller_ = std::move(before.caller_);
+  caller_ = std::move(before.caller_);  // all of it
   return Status::Ok();
 }
 
