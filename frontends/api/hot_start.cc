@@ -136,7 +136,7 @@ void BeginBackground(SessionData& data, std::shared_ptr<SessionDevice> device) {
   // Half of the CPUs: then the device is ready after at most about twice the time of a normal start.
   request.compile_threads = std::max(1, UsableCpus() / 2);
   const bool moves_when_ready = EnvironmentVariable(kMoveVariable) == "ready";
-  data.hot.device = std::make_unique<BackgroundDevice>(
+  data.hot.device = std::make_shared<BackgroundDevice>(
       BackgroundDevice::Request{.prepare = std::move(request),
                                 .open = [options = data.options, backends = data.request->backends](
                                             const std::stop_token&) { return OpenAskedDevice(*options, backends); },
@@ -204,13 +204,6 @@ Status WithHotHint(const SessionData& data, const Status& status) {
   return Error(status.code(),
                "{}; the session started hot and the CPU answers so far: start it ready, or wait until it has moved",
                status.message());
-}
-
-Status WaitForBackground(SessionData& data) {
-  if (data.hot.device == nullptr) return Status::Ok();
-  data.hot.device->Wait();
-  NoteBackground(data);
-  return data.hot.device->failure();
 }
 
 }  // namespace hearth

@@ -14,7 +14,7 @@ struct SessionData;
 
 // The device in the background, and whether to move to it.
 struct HotStart {
-  std::unique_ptr<BackgroundDevice> device;  // until the session moves to it or gives it up
+  std::shared_ptr<BackgroundDevice> device;  // until the session moves to it or gives it up; others may wait for it
   std::vector<double> cpu_ms;                // the CPU's last runs while it has nothing else to do
   bool is_slowed = false;                    // the run in progress began while the device was being prepared
   int restarts = 0;                          // preparations that changes of shapes ended
@@ -48,9 +48,6 @@ void NoteBackground(SessionData& data);
 
 // Adds a hint to an error of the CPU in a hot start that the device may support what the CPU does not.
 Status WithHotHint(const SessionData& data, const Status& status);
-
-// Session::WaitForDevice.
-Status WaitForBackground(SessionData& data);
 
 }  // namespace hearth
 

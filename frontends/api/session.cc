@@ -187,13 +187,20 @@ void Session::SaveToCache() {
   StoreBackground(*data_);
 }
 
-// Waits without the session's lock: it may take long, and other threads' runs continue.
 Status Session::WaitForDevice() {
-  {
-    const SessionCall call(data_.get());
-    HEARTH_TRY(call.status());
-  }
-  return WaitForBackground(*data_);
+  std::shared_ptr<BackgroundDevice> device;
+  HEARTH_TRY(InCall(data_.get(), [&device](auto& data) {
+    device = data.hot.device;
+    return Status::Ok();
+  }));
+  if (device == nullptr) return Status::Ok();
+  device->Wait();  // not in a call: it may take long, and other threads' runs continue
+  const Status noted = InCall(data_.get(), [](auto& data) {
+    NoteBackground(data);
+    return Status::Ok();
+  });
+  static_cast<void>(noted);  // another thread is inside and will note it
+  return device->failure();
 }
 
 }  // namespace hearth

@@ -70,33 +70,23 @@ Status BindFrame(SessionData& data, std::string_view name, const Frame& frame) {
 }  // namespace
 
 Status Session::BindInput(std::string_view name, const Binding& binding) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  return Bind(*data_, Side::kInput, name, BorrowedMemory{binding});
+  return InCall(data_.get(), [&](auto& data) { return Bind(data, Side::kInput, name, BorrowedMemory{binding}); });
 }
 
 Status Session::BindOutput(std::string_view name, const Binding& binding) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  return Bind(*data_, Side::kOutput, name, BorrowedMemory{binding});
+  return InCall(data_.get(), [&](auto& data) { return Bind(data, Side::kOutput, name, BorrowedMemory{binding}); });
 }
 
 Status Session::BindFrame(std::string_view name, const Frame& frame) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  return hearth::BindFrame(*data_, name, frame);
+  return InCall(data_.get(), [&](auto& data) { return hearth::BindFrame(data, name, frame); });
 }
 
 Status Session::UnbindInput(std::string_view name) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  return Bind(*data_, Side::kInput, name, GivenBytes());
+  return InCall(data_.get(), [&](auto& data) { return Bind(data, Side::kInput, name, GivenBytes()); });
 }
 
 Status Session::UnbindOutput(std::string_view name) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  return Bind(*data_, Side::kOutput, name, GivenBytes());
+  return InCall(data_.get(), [&](auto& data) { return Bind(data, Side::kOutput, name, GivenBytes()); });
 }
 
 }  // namespace hearth

@@ -247,25 +247,40 @@ Status RunOnNamedMemory(SessionData& data, const Running& running) {
   return data.context->WriteBorrowedMemory();
 }
 
-std::vector<ProfileEntry> EntriesOf(const std::vector<ProfileRow>& rows) {
+template <typename Run>
+Result<std::vector<ProfileEntry>> Profiled(SessionData* session, const Run& run) {
+  RunControl control;
+  std::vector<ProfileRow> rows;
+  HEARTH_TRY(InCall(session, [&](auto& data) { return run(data, Running{control, &rows}); }));
   std::vector<ProfileEntry> entries;
-  entries.reserve(rows.size());
   for (const ProfileRow& row : rows) entries.push_back({row.label, row.kernel, row.milliseconds});
   return entries;
 }
 
-}  // namespace
-
-Result<Ticket> SubmitUnder(SessionData* data, const SubmitOptions& options, RunControl& control) {
-  const SessionCall call(data);
-  HEARTH_TRY(call.status());
-  return SubmitRun(*data, options, {control});
+Status SetInput(SessionData& data, size_t index, std::span<const std::byte> bytes) {
+  std::vector<InputState>& own = data.context->caller().inputs;
+  if (index >= own.size())
+    return Error(StatusCode::kInvalidArgument, "the model has {} inputs; there is no input {}", own.size(), index);
+  const std::string& name = data.context->model().inputs()[index].name;
+  if (bytes.data() == nullptr && !bytes.empty())
+    return Error(StatusCode::kInvalidArgument, "the bytes for input '{}' are a null pointer", name);
+  if (bytes.size() != own[index].bytes.size()) {
+    return Error(StatusCode::kInvalidArgument, "input '{}' takes {} bytes, {} were given", name,
+                 own[index].bytes.size(), bytes.size());
+  }
+  std::copy(bytes.begin(), bytes.end(), own[index].bytes.begin());
+  own[index].is_set = true;
+  return Status::Ok();
 }
 
-Status RunUnder(SessionData* data, RunControl& control) {
-  const SessionCall call(data);
-  HEARTH_TRY(call.status());
-  return RunOnNamedMemory(*data, {control});
+}  // namespace
+
+Result<Ticket> SubmitUnder(SessionData* session, const SubmitOptions& options, RunControl& control) {
+  return InCall(session, [&](auto& data) { return SubmitRun(data, options, {control}); });
+}
+
+Status RunUnder(SessionData* session, RunControl& control) {
+  return InCall(session, [&](auto& data) { return RunOnNamedMemory(data, {control}); });
 }
 
 Status Session::CheckElements(const std::vector<TensorInfo>& tensors, size_t index, std::string_view kind,
@@ -279,39 +294,22 @@ Status Session::CheckElements(const std::vector<TensorInfo>& tensors, size_t ind
 }
 
 Status Session::SetInput(size_t index, std::span<const std::byte> bytes) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  std::vector<InputState>& own = data_->context->caller().inputs;
-  if (index >= own.size())
-    return Error(StatusCode::kInvalidArgument, "the model has {} inputs; there is no input {}", own.size(), index);
-  if (bytes.data() == nullptr && !bytes.empty())
-    return Error(StatusCode::kInvalidArgument, "the bytes for input '{}' are a null pointer", inputs()[index].name);
-  if (bytes.size() != own[index].bytes.size()) {
-    return Error(StatusCode::kInvalidArgument, "input '{}' takes {} bytes, {} were given", inputs()[index].name,
-                 own[index].bytes.size(), bytes.size());
-  }
-  std::copy(bytes.begin(), bytes.end(), own[index].bytes.begin());
-  own[index].is_set = true;
-  return Status::Ok();
+  return InCall(data_.get(), [&](auto& data) { return hearth::SetInput(data, index, bytes); });
 }
 
 Status Session::SetInput(std::string_view name, std::span<const std::byte> bytes) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  HEARTH_ASSIGN(const size_t index, IndexOf(inputs(), name, "input"));
-  return SetInput(index, bytes);
+  return InCall(data_.get(), [&](auto& data) -> Status {
+    HEARTH_ASSIGN(const size_t index, IndexOf(inputs(), name, "input"));
+    return hearth::SetInput(data, index, bytes);
+  });
 }
 
 Status Session::Resize(const std::map<std::string, std::vector<int32_t>>& shapes) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  return ResizeSession(*data_, shapes);
+  return InCall(data_.get(), [&](auto& data) { return ResizeSession(data, shapes); });
 }
 
 Status Session::ResizeBatch(int32_t batch) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  return ResizeBatchOf(*data_, batch);
+  return InCall(data_.get(), [&](auto& data) { return ResizeBatchOf(data, batch); });
 }
 
 Status Session::Run() {
@@ -320,10 +318,8 @@ Status Session::Run() {
 }
 
 Status Session::Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
   RunControl control;
-  return RunOnMemory(*data_, inputs, outputs, {control});
+  return InCall(data_.get(), [&](auto& data) { return RunOnMemory(data, inputs, outputs, {control}); });
 }
 
 Result<Ticket> Session::Submit(const SubmitOptions& options) {
@@ -332,35 +328,25 @@ Result<Ticket> Session::Submit(const SubmitOptions& options) {
 }
 
 Status Session::Wait(const Ticket& ticket) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  return WaitForRun(*data_, ticket.number);
+  return InCall(data_.get(), [&](auto& data) { return WaitForRun(data, ticket.number); });
 }
 
 Result<std::vector<ProfileEntry>> Session::RunProfiled() {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  RunControl control;
-  std::vector<ProfileRow> rows;
-  HEARTH_TRY(RunOnNamedMemory(*data_, {control, &rows}));
-  return EntriesOf(rows);
+  return Profiled(data_.get(), RunOnNamedMemory);
 }
 
 Result<std::vector<ProfileEntry>> Session::RunProfiled(std::span<const std::span<const std::byte>> inputs,
                                                        std::span<const std::span<std::byte>> outputs) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  RunControl control;
-  std::vector<ProfileRow> rows;
-  HEARTH_TRY(RunOnMemory(*data_, inputs, outputs, {control, &rows}));
-  return EntriesOf(rows);
+  return Profiled(data_.get(), [&](SessionData& data, const Running& running) {
+    return RunOnMemory(data, inputs, outputs, running);
+  });
 }
 
 Status Session::ResetState() {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  data_->context->caller().retained_states.clear();
-  return RunOnAUsableDevice(*data_, {[&] { return data_->context->runs().ResetState(); }});
+  return InCall(data_.get(), [](auto& data) {
+    data.context->caller().retained_states.clear();
+    return RunOnAUsableDevice(data, {[&data] { return data.context->runs().ResetState(); }});
+  });
 }
 
 Status Session::CheckOutput(size_t index, std::string_view type) const {
