@@ -8,7 +8,7 @@
 
 namespace hearth {
 
-using Way = EdgeMemory::Way;
+using Way = Crossing::Way;
 
 PlanEdges::PlanEdges(const LoadedPlan& plan, MorePrograms& programs) : plan_(plan), programs_(programs) {
   for (const PlanTensor& input : plan.plan().inputs) EdgesOf(Side::kInput).push_back({&input});
@@ -128,53 +128,43 @@ Result<std::unique_ptr<Buffer>> PlanEdges::Staging(uint64_t size_bytes) {
   return staging;
 }
 
-Status PlanEdges::PrepareCrossing(uint64_t size_bytes, size_t k, EdgeMemory& memory) {
-  HEARTH_ASSIGN(memory.memory[k], Staging(size_bytes));
+Result<Crossing> PlanEdges::Converted(Way way, uint64_t size_bytes) {
+  Crossing crossing{.way = way};
+  HEARTH_ASSIGN(crossing.memory, Staging(size_bytes));
   HEARTH_ASSIGN(std::unique_ptr<Buffer> on_device, device().CreateBuffer(size_bytes));
-  (memory.memory[k] == nullptr ? memory.memory[k] : memory.bytes[k]) = std::move(on_device);
-  memory.visible[k] = {memory.memory[k].get(), 0, size_bytes};
-  return Status::Ok();
+  (crossing.memory == nullptr ? crossing.memory : crossing.on_device) = std::move(on_device);
+  crossing.visible = {crossing.memory.get(), 0, size_bytes};
+  return crossing;
 }
 
-Result<Way> PlanEdges::PrepareOne(Side side, SlotKind kind, size_t k, EdgeMemory& memory) {
-  Edge& edge = EdgesOf(side)[k];
-  if (!edge.tensor->on_device) return Way::kNone;
-  if (kind == SlotKind::kInFlight && std::holds_alternative<Borrowed>(edge.bound)) return Way::kBorrowed;
-  if (const auto* framed = std::get_if<Framed>(&edge.bound)) {
-    HEARTH_TRY(PrepareCrossing(framed->input->size_bytes(), k, memory));
-    return Way::kFrame;
-  }
+Result<Crossing> PlanEdges::PrepareOne(Side side, SlotKind kind, Edge& edge) {
+  if (!edge.tensor->on_device) return Crossing();
+  if (kind == SlotKind::kInFlight && std::holds_alternative<Borrowed>(edge.bound))
+    return Crossing{.way = Way::kBorrowed};
+  if (const auto* framed = std::get_if<Framed>(&edge.bound)) return Converted(Way::kFrame, framed->input->size_bytes());
   if (IsConverted(edge)) {
     HEARTH_TRY(MakeOwnKernel(side, edge));
-    HEARTH_TRY(PrepareCrossing(CrossingBytes(edge.tensor->transfer), k, memory));
-    return Way::kBytes;
+    return Converted(Way::kBytes, CrossingBytes(edge.tensor->transfer));
   }
   const BoundRange inner = InArena(edge);
-  HEARTH_ASSIGN(memory.memory[k], Staging(inner.size_bytes));
-  if (memory.memory[k] == nullptr && kind == SlotKind::kAlone) {
-    memory.visible[k] = inner;
-    return Way::kArena;
-  }
-  const bool is_staged = memory.memory[k] != nullptr;
-  if (!is_staged) {
+  Crossing crossing{.way = Way::kStaged};
+  HEARTH_ASSIGN(crossing.memory, Staging(inner.size_bytes));
+  if (crossing.memory == nullptr && kind == SlotKind::kAlone) return Crossing{.way = Way::kArena, .visible = inner};
+  if (crossing.memory == nullptr) {
+    crossing.way = Way::kCopied;
     HEARTH_TRY(MakeOwnKernel(side, edge));
-    HEARTH_ASSIGN(memory.memory[k], device().CreateBuffer(inner.size_bytes));
+    HEARTH_ASSIGN(crossing.memory, device().CreateBuffer(inner.size_bytes));
   }
-  memory.visible[k] = {memory.memory[k].get(), 0, inner.size_bytes};
-  return is_staged ? Way::kStaged : Way::kCopied;
+  crossing.visible = {crossing.memory.get(), 0, inner.size_bytes};
+  return crossing;
 }
 
-Status PlanEdges::Prepare(Side side, SlotKind kind, EdgeMemory& memory) {
-  const size_t count = EdgesOf(side).size();
-  memory = {};
-  memory.ways.resize(count);
-  memory.memory.resize(count);
-  memory.bytes.resize(count);
-  memory.visible.resize(count);
-  for (size_t k = 0; k < count; ++k) {
-    HEARTH_ASSIGN(memory.ways[k], PrepareOne(side, kind, k, memory));
+Result<Crossings> PlanEdges::Prepare(Side side, SlotKind kind) {
+  Crossings crossings;
+  for (Edge& edge : EdgesOf(side)) {
+    HEARTH_ASSIGN(crossings.emplace_back(), PrepareOne(side, kind, edge));
   }
-  return Status::Ok();
+  return crossings;
 }
 
 // ---- Commands ----
@@ -190,13 +180,13 @@ void PlanEdges::RecordKernel(Side side, const Edge& edge, const EdgeKernel& kern
                   writes);
 }
 
-void PlanEdges::RecordCrossing(Side side, size_t k, const EdgeMemory& memory, CommandRecorder& recorder) const {
-  const Edge& edge = EdgesOf(side)[k];
-  const BoundRange& outside = memory.visible[k];
-  const bool is_staged = memory.bytes[k] != nullptr;
-  const BoundRange inside = is_staged ? BoundRange{memory.bytes[k].get(), 0, outside.size_bytes} : outside;
+void PlanEdges::RecordConverted(Side side, const Edge& edge, const Crossing& crossing,
+                                CommandRecorder& recorder) const {
+  const BoundRange& outside = crossing.visible;
+  const bool is_staged = crossing.on_device != nullptr;
+  const BoundRange inside = is_staged ? BoundRange{crossing.on_device.get(), 0, outside.size_bytes} : outside;
   if (is_staged && side == Side::kInput) recorder.Record(CopyCommand{outside, inside});
-  if (memory.ways[k] == Way::kFrame) {
+  if (crossing.way == Way::kFrame) {
     const auto& framed = std::get<Framed>(edge.bound);
     RecordKernel(side, edge, {framed.input->kernel(), framed.program}, framed.input->RangesIn(*inside.buffer),
                  recorder);
@@ -206,21 +196,20 @@ void PlanEdges::RecordCrossing(Side side, size_t k, const EdgeMemory& memory, Co
   if (is_staged && side == Side::kOutput) recorder.Record(CopyCommand{inside, outside});
 }
 
-void PlanEdges::Record(Side side, const EdgeMemory& memory, CommandRecorder& recorder) const {
-  for (size_t k = 0; k < memory.ways.size(); ++k) {
+void PlanEdges::Record(Side side, const Crossings& crossings, CommandRecorder& recorder) const {
+  for (size_t k = 0; k < crossings.size(); ++k) {
     const Edge& edge = EdgesOf(side)[k];
-    switch (memory.ways[k]) {
+    const Crossing& crossing = crossings[k];
+    switch (crossing.way) {
       case Way::kNone:
       case Way::kArena: break;
       case Way::kCopied:
       case Way::kBytes:
-      case Way::kFrame: RecordCrossing(side, k, memory, recorder); break;
-      case Way::kStaged: {
-        const BoundRange inner = InArena(edge);
-        recorder.Record(side == Side::kOutput ? CopyCommand{inner, memory.visible[k]}
-                                              : CopyCommand{memory.visible[k], inner});
+      case Way::kFrame: RecordConverted(side, edge, crossing, recorder); break;
+      case Way::kStaged:
+        recorder.Record(side == Side::kOutput ? CopyCommand{InArena(edge), crossing.visible}
+                                              : CopyCommand{crossing.visible, InArena(edge)});
         break;
-      }
       case Way::kBorrowed: {
         const auto& borrowed = std::get<Borrowed>(edge.bound);
         std::vector<BoundRange> outer = {{borrowed.buffer.get(), 0, borrowed.buffer->size_bytes()}};
@@ -234,30 +223,29 @@ void PlanEdges::Record(Side side, const EdgeMemory& memory, CommandRecorder& rec
 
 // ---- Transfers ----
 
-Status PlanEdges::Upload(const EdgeMemory& memory, std::span<const std::span<const std::byte>> inputs,
+Status PlanEdges::Upload(const Crossings& crossings, std::span<const std::span<const std::byte>> inputs,
                          TransferCounts& counts) const {
-  for (size_t k = 0; k < memory.ways.size(); ++k) {
-    const BoundRange& range = memory.visible[k];
-    if (range.buffer == nullptr) continue;
+  for (size_t k = 0; k < crossings.size(); ++k) {
+    const auto& [way, visible, memory, on_device] = crossings[k];
     const Edge& edge = EdgesOf(Side::kInput)[k];
-    if (memory.ways[k] == Way::kFrame) {
-      HEARTH_TRY(FrameToDevice(device(), range, *std::get<Framed>(edge.bound).input, counts));
+    if (visible.buffer == nullptr) continue;
+    if (way == Way::kFrame) {
+      HEARTH_TRY(FrameToDevice(device(), visible, *std::get<Framed>(edge.bound).input, counts));
     } else {
-      const bool as_bytes = memory.ways[k] == Way::kBytes;
-      HEARTH_TRY((as_bytes ? BytesToDevice : ToDevice)(device(), range, edge.tensor->transfer, inputs[k], counts));
+      const auto upload = way == Way::kBytes ? BytesToDevice : ToDevice;
+      HEARTH_TRY(upload(device(), visible, edge.tensor->transfer, inputs[k], counts));
     }
   }
   return Status::Ok();
 }
 
-Status PlanEdges::Download(const EdgeMemory& memory, std::span<const std::span<std::byte>> outputs,
+Status PlanEdges::Download(const Crossings& crossings, std::span<const std::span<std::byte>> outputs,
                            TransferCounts& counts) const {
-  for (size_t k = 0; k < memory.ways.size(); ++k) {
-    const BoundRange& range = memory.visible[k];
-    if (range.buffer == nullptr) continue;
-    const bool as_bytes = memory.ways[k] == Way::kBytes;
-    HEARTH_TRY((as_bytes ? BytesFromDevice : FromDevice)(device(), range, EdgesOf(Side::kOutput)[k].tensor->transfer,
-                                                         outputs[k], counts));
+  for (size_t k = 0; k < crossings.size(); ++k) {
+    const Crossing& crossing = crossings[k];
+    if (crossing.visible.buffer == nullptr) continue;
+    const auto download = crossing.way == Way::kBytes ? BytesFromDevice : FromDevice;
+    HEARTH_TRY(download(device(), crossing.visible, EdgesOf(Side::kOutput)[k].tensor->transfer, outputs[k], counts));
   }
   return Status::Ok();
 }

@@ -22,9 +22,8 @@ namespace hearth {
 // after those of the plan copy to and from the arena.
 enum class SlotKind : uint8_t { kAlone, kInFlight };
 
-// Memory of a slot for all inputs, or all outputs.
-struct EdgeMemory {
-  // How one crosses.
+// How an input or output of a slot crosses, and its memory.
+struct Crossing {
   enum class Way : uint8_t {
     kNone,      // not here: no dispatch uses it
     kArena,     // the host works in the arena
@@ -34,12 +33,12 @@ struct EdgeMemory {
     kFrame,     // a picture, which a dispatch converts
     kBorrowed,  // the caller's memory, which a dispatch converts
   };
-  std::vector<Way> ways;
-  std::vector<std::unique_ptr<Buffer>>
-      memory;  // what the host writes or reads; null where that is the arena, or nothing
-  std::vector<std::unique_ptr<Buffer>> bytes;  // the device's copy of staged `memory`, if a dispatch converts it
-  std::vector<BoundRange> visible;             // the range that the host writes or reads; without a buffer: none
+  Way way = Way::kNone;
+  BoundRange visible;                 // what the host writes or reads; without a buffer: nothing
+  std::unique_ptr<Buffer> memory;     // has that; null where that is the arena, or nothing
+  std::unique_ptr<Buffer> on_device;  // the device's copy of staged `memory`, if a dispatch converts it
 };
+using Crossings = std::vector<Crossing>;  // by input or output
 
 // For one thread at a time. Its arguments must outlive it.
 class PlanEdges {
@@ -60,12 +59,12 @@ class PlanEdges {
   uint64_t frame_bytes() const;
 
   // Makes the memory of a slot.
-  Status Prepare(Side side, SlotKind kind, EdgeMemory& memory);
+  Result<Crossings> Prepare(Side side, SlotKind kind);
   // Records the copies and dispatches between it and the arena.
-  void Record(Side side, const EdgeMemory& memory, CommandRecorder& recorder) const;
-  Status Upload(const EdgeMemory& memory, std::span<const std::span<const std::byte>> inputs,
+  void Record(Side side, const Crossings& crossings, CommandRecorder& recorder) const;
+  Status Upload(const Crossings& crossings, std::span<const std::span<const std::byte>> inputs,
                 TransferCounts& counts) const;
-  Status Download(const EdgeMemory& memory, std::span<const std::span<std::byte>> outputs,
+  Status Download(const Crossings& crossings, std::span<const std::span<std::byte>> outputs,
                   TransferCounts& counts) const;
 
  private:
@@ -99,12 +98,12 @@ class PlanEdges {
   Status MakeOwnKernel(Side side, Edge& edge);
   // Null if the device shares the host's memory or stages copies itself.
   Result<std::unique_ptr<Buffer>> Staging(uint64_t size_bytes);
-  Result<EdgeMemory::Way> PrepareOne(Side side, SlotKind kind, size_t k, EdgeMemory& memory);
-  // Makes memory of this size that a dispatch reads or writes, staged if the device needs that.
-  Status PrepareCrossing(uint64_t size_bytes, size_t k, EdgeMemory& memory);
+  Result<Crossing> PrepareOne(Side side, SlotKind kind, Edge& edge);
+  // Memory of this size that a dispatch reads or writes, staged if the device needs that.
+  Result<Crossing> Converted(Crossing::Way way, uint64_t size_bytes);
   void RecordKernel(Side side, const Edge& edge, const EdgeKernel& kernel, std::vector<BoundRange> outer,
                     CommandRecorder& recorder) const;
-  void RecordCrossing(Side side, size_t k, const EdgeMemory& memory, CommandRecorder& recorder) const;
+  void RecordConverted(Side side, const Edge& edge, const Crossing& crossing, CommandRecorder& recorder) const;
 
   const LoadedPlan& plan_;
   MorePrograms& programs_;

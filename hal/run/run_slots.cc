@@ -15,8 +15,8 @@ Status WaitForEach(Executable& executable, uint64_t first, uint64_t last) {
   return of_last;
 }
 
-bool IsStaged(const EdgeMemory& memory) {
-  return std::ranges::any_of(memory.memory, [](const auto& buffer) { return buffer != nullptr; });
+bool IsStaged(const Crossings& crossings) {
+  return std::ranges::any_of(crossings, [](const Crossing& crossing) { return crossing.memory != nullptr; });
 }
 
 }  // namespace
@@ -44,8 +44,8 @@ void RunSlots::DropStale() {
     }
     slot.moving_inputs.reset();
     slot.moving_outputs.reset();
-    slot.inputs = {};
-    slot.outputs = {};
+    slot.inputs.clear();
+    slot.outputs.clear();
     slot.is_ready = slot.is_stale = false;
   }
   if (!any_in_use) retired_.clear();
@@ -53,8 +53,8 @@ void RunSlots::DropStale() {
 
 Status RunSlots::Prepare(SlotKind kind, Slot& slot) {
   if (slot.is_ready) return Status::Ok();
-  HEARTH_TRY(edges_.Prepare(Side::kInput, kind, slot.inputs));
-  HEARTH_TRY(edges_.Prepare(Side::kOutput, kind, slot.outputs));
+  HEARTH_ASSIGN(slot.inputs, edges_.Prepare(Side::kInput, kind));
+  HEARTH_ASSIGN(slot.outputs, edges_.Prepare(Side::kOutput, kind));
   slot.is_ready = true;
   return Status::Ok();
 }

@@ -61,7 +61,7 @@ class RunSlots {
     bool is_busy = false, is_stale = false;
     bool moves = false;             // in this run, inputs and outputs move in submissions of their own
     std::optional<Status> settled;  // how the run ended, once it was waited for
-    EdgeMemory inputs, outputs;
+    Crossings inputs, outputs;
     std::unique_ptr<Executable> moving_inputs, moving_outputs;  // between that memory and the arena
     uint64_t input_submission = 0, output_submission = 0;       // of those, in this run
     size_t programs = 0;                                        // how many there were when the run began
