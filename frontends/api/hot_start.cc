@@ -9,7 +9,6 @@
 #include "core/base/median.h"
 #include "frontends/api/memory_need.h"
 #include "frontends/api/move.h"
-#include "frontends/api/session_memory.h"
 #include "frontends/engine/device_names.h"
 #include "frontends/engine/tuning_cache.h"
 

@@ -1,5 +1,4 @@
-#include "frontends/api/resize.h"
-
+// Other input shapes for a session that is open.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -11,7 +10,6 @@
 #include "frontends/api/memory_need.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/move.h"
-#include "frontends/api/session_memory.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {

@@ -5,7 +5,6 @@
 #include "frontends/api/hot_start.h"
 #include "frontends/api/session_call.h"
 #include "frontends/api/session_data.h"
-#include "frontends/api/session_memory.h"
 #include "hal/frame_layout.h"
 #include "hal/open_external_frame.h"
 #include "hearth/session.h"

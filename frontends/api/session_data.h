@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -74,6 +75,30 @@ Result<size_t> IndexOf(const std::vector<TensorInfo>& tensors, std::string_view 
 
 // Session::SaveToCache for one context. Adds its time and warnings to the report.
 void SaveContext(SessionData& data, RunContext& context);
+
+// ---- session_report.cc ----
+
+// After a start: its times, model and warnings, which it also logs.
+void NoteStart(SessionData& data);
+// Copies the cache's counters and warnings into the report.
+void NoteCache(SessionData& data);
+
+// ---- session_memory.cc ----
+
+// Report::memory.needed_bytes: of all shapes that are ready, and of their runs.
+uint64_t NeededBytes(const SessionData& data);
+// kResourceExhausted if the memory of another run in flight would exceed SessionOptions::memory_limit_bytes.
+Status CheckRunInFlightFits(const SessionData& data);
+// The same for the frames that the device has been given.
+Status CheckFramesFit(const SessionData& data);
+
+// ---- resize.cc ----
+
+using InputShapes = std::map<std::string, std::vector<int32_t>>;
+// Session::Resize. On an error the session is unchanged.
+Status ResizeSession(SessionData& data, const InputShapes& shapes);
+// Session::ResizeBatch.
+Status ResizeBatchOf(SessionData& data, int32_t batch);
 
 }  // namespace hearth
 

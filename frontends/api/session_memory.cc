@@ -1,5 +1,4 @@
-#include "frontends/api/session_memory.h"
-
+// The memory that a session takes, for SessionOptions::memory_limit_bytes.
 #include "core/base/error.h"
 #include "frontends/api/memory_need.h"
 #include "frontends/api/session_data.h"

@@ -1,5 +1,4 @@
-#include "frontends/api/session_report.h"
-
+// A session's report.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +10,6 @@
 #include "frontends/api/model_data.h"
 #include "frontends/api/move.h"
 #include "frontends/api/session_data.h"
-#include "frontends/api/session_memory.h"
 
 namespace hearth {
 namespace {

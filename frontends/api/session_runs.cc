@@ -8,10 +8,8 @@
 #include "core/base/run_control.h"
 #include "frontends/api/hot_start.h"
 #include "frontends/api/move.h"
-#include "frontends/api/resize.h"
 #include "frontends/api/session_call.h"
 #include "frontends/api/session_data.h"
-#include "frontends/api/session_memory.h"
 #include "hearth/session.h"
 
 namespace hearth {
