@@ -19,7 +19,6 @@
 #include "core/emit/kernel_source.h"
 #include "hal/command_list.h"
 #include "hal/native.h"
-#include "hal/program.h"
 #include "hearth/status.h"
 
 namespace hearth {

@@ -6,7 +6,7 @@
 #include "frontends/api/session_call.h"
 #include "frontends/api/session_data.h"
 #include "hal/frame_layout.h"
-#include "hal/open_external_frame.h"
+#include "hal/external_frame.h"
 #include "hearth/session.h"
 
 namespace hearth {

@@ -1,4 +1,4 @@
-#include "hal/open_external_frame.h"
+#include "hal/external_frame.h"
 
 #include "core/base/error.h"
 #include "hal/dma_buf.h"
