@@ -217,11 +217,6 @@ Status Session::WaitForDevice() {
   }));
   if (device == nullptr) return Status::Ok();
   device->Wait();  // not in a call: it may take long, and other threads' runs continue
-  const Status noted = InCall(data_.get(), [](auto& data) {
-    NoteBackground(data);
-    return Status::Ok();
-  });
-  static_cast<void>(noted);  // another thread is inside and will note it
   return device->failure();
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <thread>
 
 #include "frontends/api/background_device.h"
 #include "frontends/api/move.h"
@@ -210,6 +211,27 @@ TEST_F(HotStart, ASessionMayEndWhileItsDeviceIsMadeReady) {
     ASSERT_TRUE(session.ok()) << session.status().message();
     for (int run = 0; run < runs; ++run) ASSERT_TRUE(RunOnce(*session).ok());
   }
+}
+
+TEST_F(HotStart, AThreadThatWaitsForTheDeviceOutlivesTheMove) {
+  const Model model = SumModel();
+  is_gated_ = true;
+  Result<Session> session = Start(model, Options("hot"));
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  std::atomic<bool> has_begun = false;
+  std::thread waiting([&] {
+    has_begun = true;
+    const Status ready = session->WaitForDevice();
+    EXPECT_TRUE(ready.ok() || ready.code() == StatusCode::kInvalidArgument) << ready.message();
+  });
+  while (!has_begun) std::this_thread::yield();
+  gate_.Open();
+  for (int run = 0; run < 100'000 && !session->report().start.moved_at_run; ++run) {
+    const Status ran = RunOnce(*session);
+    ASSERT_TRUE(ran.ok() || ran.code() == StatusCode::kInvalidArgument) << ran.message();  // both were in a call
+  }
+  waiting.join();
+  EXPECT_EQ(session->report().device.id, "first:0");
 }
 
 TEST_F(HotStart, ASessionThatEndsBeginsNoFurtherCallToTheDriver) {
