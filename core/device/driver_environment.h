@@ -2,8 +2,8 @@
 //
 // A driver may refuse a binary that was made under another value, or take it without a word. Both are wrong: the first
 // compiles at each start, the second computes what nobody asked for.
-#ifndef HEARTH_HAL_DRIVER_ENVIRONMENT_H_
-#define HEARTH_HAL_DRIVER_ENVIRONMENT_H_
+#ifndef HEARTH_CORE_DEVICE_DRIVER_ENVIRONMENT_H_
+#define HEARTH_CORE_DEVICE_DRIVER_ENVIRONMENT_H_
 
 #include <span>
 #include <string>
@@ -38,4 +38,4 @@ std::string DriverEnvironmentOf(const DeviceInfo& driver);
 
 }  // namespace hearth
 
-#endif  // HEARTH_HAL_DRIVER_ENVIRONMENT_H_
+#endif  // HEARTH_CORE_DEVICE_DRIVER_ENVIRONMENT_H_
