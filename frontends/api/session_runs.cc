@@ -149,12 +149,11 @@ Status FinishSlot(SessionData& data, size_t index) {
   return Status::Ok();
 }
 
-// Whether an output shares memory with an input: the run then can't be repeated.
-bool AnyOverlap(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
-  return std::ranges::any_of(outputs, [&](std::span<std::byte> output) {
-    return std::ranges::any_of(inputs, [&](std::span<const std::byte> input) {
-      return std::less<>()(input.data(), output.data() + output.size()) &&
-             std::less<>()(output.data(), input.data() + input.size());
+bool AnyOverlap(const InputSpans& some, const InputSpans& others) {
+  return std::ranges::any_of(others, [&](std::span<const std::byte> other) {
+    return std::ranges::any_of(some, [&](std::span<const std::byte> one) {
+      return std::less<>()(one.data(), other.data() + other.size()) &&
+             std::less<>()(other.data(), one.data() + one.size());
     });
   });
 }
@@ -195,11 +194,15 @@ Status RunOnOwnMemory(SessionData& data, const Running& running) {
 Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>> inputs,
                    std::span<const std::span<std::byte>> outputs, const Running& running) {
   HEARTH_TRY(CheckHasDevice(data));
-  data.context->KeepVisibleOutputs();
+  RunContext& context = *data.context;
   std::vector<std::vector<std::byte>> copies;
   InputSpans given(inputs.begin(), inputs.end());
-  const bool may_repeat = HasNextDevice(data.context->prepared().request) || data.hot.device != nullptr;
-  if (may_repeat && AnyOverlap(inputs, outputs)) {
+  const bool may_move = HasNextDevice(context.prepared().request) || data.hot.device != nullptr || !context.has_run();
+  // A move releases the memory of outputs that the caller sees, and repeats the run.
+  InputSpans changing(outputs.begin(), outputs.end());
+  for (size_t k = 0; k < context.caller().outputs.size(); ++k) changing.push_back(context.output(k));
+  context.KeepVisibleOutputs();
+  if (may_move && AnyOverlap(given, changing)) {
     for (const std::span<const std::byte> input : inputs) copies.emplace_back(input.begin(), input.end());
     given.assign(copies.begin(), copies.end());
   }

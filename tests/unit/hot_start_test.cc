@@ -213,6 +213,25 @@ TEST_F(HotStart, ASessionMayEndWhileItsDeviceIsMadeReady) {
   }
 }
 
+TEST_F(HotStart, AnOutputOfTheCpuMayBeTheInputOfTheRunThatMoves) {
+  const Model model = SumModel();
+  is_gated_ = true;
+  Result<Session> session = Start(model, Options("hot"));
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  ASSERT_TRUE(RunOnce(*session).ok());
+  gate_.Open();
+  ASSERT_TRUE(session->WaitForDevice().ok());
+  std::vector<float> sums(kHotStartCount);
+  const std::span<const std::byte> inputs[] = {session->output(0)};
+  const std::span<std::byte> outputs[] = {std::as_writable_bytes(std::span(sums))};
+  const Status run = session->Run(inputs, outputs);
+  ASSERT_TRUE(run.ok()) << run.message();
+  EXPECT_EQ(session->report().start.moved_at_run, 2u);
+  if (Computes()) {
+    EXPECT_EQ(sums, std::vector<float>(kHotStartCount, 2.0f));
+  }
+}
+
 TEST_F(HotStart, AThreadThatWaitsForTheDeviceOutlivesTheMove) {
   const Model model = SumModel();
   is_gated_ = true;
