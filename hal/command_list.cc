@@ -5,7 +5,6 @@
 
 #include "core/plan/plan.h"
 #include "core/plan/texel_view.h"
-#include "hal/program.h"
 
 namespace hearth {
 namespace {

@@ -121,7 +121,7 @@ class DenseConvolutionNode final : public HostNode {
   std::string_view kernel() const override { return "convolution"; }
   std::optional<uint64_t> held_bytes() const override { return bias_.size() * sizeof(float); }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     if (geometry_.is_pointwise()) {
       const MatrixPair pair{{x_.data(), geometry_.depth(), 1, {}}, 0, y_};
       weights_->Multiply({&pair, 1}, geometry_.rows(), finish_, workers_);

@@ -214,7 +214,7 @@ class ExactConvolutionNode final : public HostNode {
   std::string_view kernel() const override { return "exact"; }
   std::optional<uint64_t> held_bytes() const override { return conv_.bias.size() * sizeof(double); }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     workers_.ForEachPart(int64_t{conv_.out[0]} * conv_.out[1], 1, [&](int64_t begin, int64_t end) {
       std::vector<double> sums(static_cast<size_t>(kMostPixels * conv_.out[3]));
       RunWithVectorBytes(BestVectorSet(), [&](auto bytes) HEARTH_INTO_CALLER {

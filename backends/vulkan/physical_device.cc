@@ -15,9 +15,9 @@
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/base/utf8.h"
-#include "core/device/software_names.h"
+#include "core/device/driver_environment.h"
+#include "core/device/driver_names.h"
 #include "core/device/usable_limits.h"
-#include "hal/driver_environment.h"
 #include "hal/loader_names.h"
 
 namespace hearth::vulkan {

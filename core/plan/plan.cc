@@ -1,15 +1,11 @@
 #include "core/plan/plan.h"
 
+#include <algorithm>
+
 namespace hearth {
 
-size_t Plan::dispatch_count() const {
-  size_t count = 0;
-  for (const Step& step : steps) count += std::holds_alternative<Dispatch>(step) ? 1 : 0;
-  return count;
-}
-
-bool Plan::has_host_steps() const {
-  return dispatch_count() != steps.size();
+bool Plan::runs_on_cpu() const {
+  return std::ranges::any_of(segments, [](const Segment& segment) { return segment.executor == Executor::kCpu; });
 }
 
 }  // namespace hearth

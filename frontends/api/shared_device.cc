@@ -5,16 +5,15 @@
 namespace hearth {
 
 Result<Session> CreateSessionOn(const OpenedDevice& device, const Model& model, const SessionOptions& options) {
-  auto data = std::make_unique<SessionData>();
-  data->options = options;
-  data->model = &model;
-  data->given = device;
-  return CreateSession(std::move(data));
+  auto opened = std::make_shared<SessionDevice>();
+  opened->opened = device;
+  return CreateSession(model, {.options = options, .device = std::move(opened)});
 }
 
 std::shared_ptr<Device> DeviceOf(Session& session) {
   const SessionData* data = SessionData::Of(session);
-  return data != nullptr ? data->opened.device : nullptr;
+  return data != nullptr && data->context->has_device() ? data->context->prepared().request.device->opened.device
+                                                        : nullptr;
 }
 
 }  // namespace hearth

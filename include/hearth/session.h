@@ -233,7 +233,6 @@ class HEARTH_EXPORT Session {
 
  private:
   friend struct SessionData;
-  friend Result<Session> CreateSession(std::unique_ptr<SessionData> data);
   static Status CheckElements(const std::vector<TensorInfo>& tensors, size_t index, std::string_view kind,
                               std::string_view type);
   Status CheckOutput(size_t index, std::string_view type) const;

@@ -75,7 +75,7 @@ TEST(ElementwiseRecipe, ARowIsAllThatCoreNeeds) {
       for (Dialect dialect : {Dialect::kOpenCl, Dialect::kGles, Dialect::kVulkan}) {
         const Result<Plan> plan = Lower(*graph, DialectDevice(dialect), {});
         ASSERT_TRUE(plan.ok()) << plan.status().message();
-        EXPECT_FALSE(plan->has_host_steps());
+        EXPECT_FALSE(plan->runs_on_cpu());
         ASSERT_EQ(plan->kernels.size(), 1u);
         EXPECT_EQ(plan->kernels[0].name, row.operands == 1 ? "map" : "binary");
       }

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "frontends/api/model_formats.h"
+#include "frontends/api/option_table.h"
 #include "frontends/model/model_file.h"
 
 namespace hearth {
@@ -58,8 +59,8 @@ void ModelFlags::AddOptions(CLI::App& app) {
 }
 
 void ModelFlags::AddChoices(CLI::App& app) {
-  app.add_option("--signature", signature_, "The signature to run, by name (default: the model's first subgraph)")
-      ->type_name("NAME");
+  const OptionFlag& signature = FindOption("signature")->flag;
+  app.add_option(signature.names, signature_, std::string(signature.help))->type_name(signature.type);
   app.add_option("--shape", shapes_,
                  "The shape of an input that the file leaves open, or to replace the file's: x=1x224x224x3")
       ->type_name("NAME=SHAPE")
