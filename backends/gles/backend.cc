@@ -11,8 +11,9 @@ namespace {
 
 Result<const gles::Module*> OpenModule() {
   HEARTH_ASSIGN(DynamicLibrary library, DynamicLibrary::OpenOurs(HEARTH_GLES_LIBRARY));
-  const auto module = library.Symbol<gles::ModuleFn>("hearth_gles_module");
-  if (module == nullptr || module()->sources != kGlesModuleSources) {
+  const auto sources = library.Symbol<decltype(&hearth_gles_module_sources)>("hearth_gles_module_sources");
+  const auto module = library.Symbol<decltype(&hearth_gles_module)>("hearth_gles_module");
+  if (sources == nullptr || module == nullptr || sources() != kGlesModuleSources) {
     return Error(StatusCode::kUnavailable,
                  HEARTH_GLES_LIBRARY " is of another build; install the one that came with this Hearth");
   }
@@ -31,7 +32,7 @@ Result<const gles::Module*> ModuleWithIsolatedDrivers() {
 
 std::vector<DeviceCandidate> EnumerateGles() {
   const Result<const gles::Module*> module = ModuleWithIsolatedDrivers();
-  if (module.ok()) return (*module)->enumerate();
+  if (module.ok()) return (*module)->enumerate({});
   return {{.backend = "gles", .name = "OpenGL ES", .unusable_reason = module.status().message()}};
 }
 

@@ -8,16 +8,10 @@
 
 #include <string_view>
 
-#include "hal/loader_names.h"
+#include "backends/gles/module.h"
 #include "hearth/status.h"
 
 namespace hearth::gles {
-
-// Tests hide the driver by other names than those that libepoxy opens.
-struct DriverLibraries {
-  const char* egl = LoaderNamesOn(ThisSystem()).egl.front();
-  const char* gles = LoaderNamesOn(ThisSystem()).gles.front();
-};
 
 // Opens the libraries (for good: drivers start threads). Call it before any function of theirs, for libepoxy aborts the
 // process where it finds no library or no function. kUnavailable when a library is missing, or a function of it that

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hal/device.h"
+#include "hal/loader_names.h"
 
 namespace hearth {
 
@@ -16,15 +17,26 @@ extern const std::string_view kGlesModuleSources;
 
 namespace gles {
 
+// Tests hide the driver by other names than those that libepoxy opens.
+struct DriverLibraries {
+  const char* egl = LoaderNamesOn(ThisSystem()).egl.front();
+  const char* gles = LoaderNamesOn(ThisSystem()).gles.front();
+};
+
+// What backend.h promises.
 struct Module {
-  std::string_view sources;  // kGlesModuleSources where it was built
-  std::vector<DeviceCandidate> (*enumerate)();
+  std::vector<DeviceCandidate> (*enumerate)(const DriverLibraries& libraries);
   Result<std::unique_ptr<Device>> (*open)(const DeviceCandidate& candidate);
   Result<std::unique_ptr<Device>> (*open_shared)(const SharedContext& context);
 };
-using ModuleFn = const Module* (*)();
 
 }  // namespace gles
 }  // namespace hearth
+
+extern "C" {
+__attribute__((visibility("default"))) const hearth::gles::Module* hearth_gles_module();
+// kGlesModuleSources where the module was built: ask before the other function.
+__attribute__((visibility("default"))) std::string_view hearth_gles_module_sources();
+}
 
 #endif  // HEARTH_BACKENDS_GLES_MODULE_H_

@@ -15,7 +15,7 @@
 
 #include "backends/gles/backend.h"
 #include "backends/gles/binary_container.h"
-#include "backends/gles/devices.h"
+#include "backends/gles/module.h"
 #include "backends/gles/worker.h"
 #include "conformance/device_cases.h"
 #include "tests/testing/temporary_folder.h"
@@ -131,24 +131,24 @@ void ExpectOneUnusable(const std::vector<DeviceCandidate>& candidates, const std
 }
 
 TEST(GlesBackend, WithoutLibEglOneUnusableCandidateNamesIt) {
-  ExpectOneUnusable(gles::Enumerate({.egl = "libno_such_egl.so.1"}), "libno_such_egl.so.1");
+  ExpectOneUnusable(hearth_gles_module()->enumerate({.egl = "libno_such_egl.so.1"}), "libno_such_egl.so.1");
 }
 
 TEST(GlesBackend, WithoutLibGlesOneUnusableCandidateSaysWhatIsMissing) {
-  const std::vector<DeviceCandidate> candidates = gles::Enumerate({.gles = "libno_such_gles.so.2"});
+  const std::vector<DeviceCandidate> candidates = hearth_gles_module()->enumerate({.gles = "libno_such_gles.so.2"});
   const bool has_egl = candidates.at(0).unusable_reason.find("libEGL") == std::string::npos;
   ExpectOneUnusable(candidates, has_egl ? "libno_such_gles.so.2" : "libEGL");
 }
 
 TEST(GlesBackend, ALibraryThatIsNoEglIsNotUsed) {
-  ExpectOneUnusable(gles::Enumerate({.egl = "libm.so.6", .gles = "libm.so.6"}), "no egl");
+  ExpectOneUnusable(hearth_gles_module()->enumerate({.egl = "libm.so.6", .gles = "libm.so.6"}), "no egl");
 }
 
 TEST(GlesBackend, ADamagedLibEglIsNotUsed) {
   const TemporaryFolder folder;
   const std::string file = folder.path() / "libEGL.so.1";
   std::ofstream(file) << "this is not a shared library";
-  ExpectOneUnusable(gles::Enumerate({.egl = file.c_str()}), "libEGL.so.1");
+  ExpectOneUnusable(hearth_gles_module()->enumerate({.egl = file.c_str()}), "libEGL.so.1");
 }
 
 // A process of its own, since libEGL reads the variable once.
