@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/vulkan/calls.h"
+#include "backends/vulkan/backend.h"
 #include "backends/vulkan/handle.h"
 #include "backends/vulkan/physical_device.h"
 #include "hal/native.h"

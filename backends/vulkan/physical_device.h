@@ -50,6 +50,10 @@ Status CheckQueueFamily(const Instance& instance, VkPhysicalDevice handle, uint3
 
 PhysicalDevice Describe(const Instance& instance, VkPhysicalDevice handle);
 
+// DeviceInfo::matrix_shape: the largest of the matrices that a subgroup of the device multiplies in one step and that
+// kernels can use; zeros if there is none.
+std::array<uint32_t, 3> MatrixShapeOf(const Instance& instance, VkPhysicalDevice device);
+
 // The device with the limits and the memory of the profile's, as far as its own go.
 void Simulate(const DeviceProfile& profile, PhysicalDevice& device);
 

@@ -1,6 +1,5 @@
 // Opens libhearth_spirv.so when something has to be compiled. libhearth.a has spirv/functions_linked.cc.
-#include "backends/vulkan/spirv/compiler_name.h"
-#include "backends/vulkan/spirv_functions.h"
+#include "backends/vulkan/spirv_compiler.h"
 #include "core/base/dynamic_library.h"
 #include "core/base/error.h"
 

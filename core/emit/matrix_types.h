@@ -13,7 +13,7 @@ inline constexpr std::string_view kTileRows = "TILE_M", kTileColumns = "TILE_N",
 
 // The extensions, types and functions of such a kernel; empty for others. Written as SPIR-V instructions
 // (GL_EXT_spirv_intrinsics), since glslang before 13 does not know GL_KHR_cooperative_matrix. Its types can't be
-// written so: the number of bits stands for them (backends/vulkan/spirv_matrix_types.h).
+// written so: the number of bits stands for them (backends/vulkan/spirv_compiler.cc).
 std::string MatrixTypes(const KernelSource& source);
 
 }  // namespace hearth
