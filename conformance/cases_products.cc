@@ -8,7 +8,7 @@
 
 #include "conformance/conformance_case.h"
 #include "conformance/window_shapes.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 
 namespace hearth::conformance {
 namespace {

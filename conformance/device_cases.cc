@@ -8,7 +8,7 @@
 
 #include "conformance/device_case_support.h"
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/device/group_size.h"
 #include "core/emit/kernel_source.h"
 #include "core/graph/op.h"

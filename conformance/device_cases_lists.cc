@@ -8,7 +8,7 @@
 #include "conformance/device_case_support.h"
 #include "conformance/device_cases.h"
 #include "core/base/error.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 
 namespace hearth::conformance {
 namespace {

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 
 namespace hearth {
 

@@ -1,6 +1,6 @@
 #include "backends/cpu/held_weights.h"
 
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 
 namespace hearth {
 

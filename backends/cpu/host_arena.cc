@@ -6,7 +6,7 @@
 #include "backends/cpu/available_memory.h"
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 
 namespace hearth {
 namespace {

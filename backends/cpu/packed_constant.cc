@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "core/base/all_finite.h"
 #include "core/base/error.h"
+#include "core/base/numbers.h"
 #include "core/graph/evaluate.h"
 
 namespace hearth {

@@ -7,7 +7,7 @@
 #include "backends/cpu/host_output.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/vectorized.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 
 namespace hearth {
 namespace {

@@ -11,7 +11,7 @@
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/vectorized.h"
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/graph/ops/axis_split.h"
 #include "core/graph/ops/gather.h"
 

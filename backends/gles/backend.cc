@@ -32,7 +32,7 @@ Result<const gles::Module*> ModuleWithIsolatedDrivers() {
 
 std::vector<DeviceCandidate> EnumerateGles() {
   const Result<const gles::Module*> module = ModuleWithIsolatedDrivers();
-  if (module.ok()) return (*module)->enumerate({});
+  if (module.ok()) return (*module)->enumerate(LoaderNamesOn(ThisSystem()));
   return {{.backend = "gles", .name = "OpenGL ES", .unusable_reason = module.status().message()}};
 }
 

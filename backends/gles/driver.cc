@@ -5,7 +5,6 @@
 #include <link.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -101,13 +100,13 @@ StatusCode CodeOf(GLenum error) {
 
 }  // namespace
 
-Status OpenDriver(const DriverLibraries& libraries) {
-  HEARTH_ASSIGN(DynamicLibrary egl, DynamicLibrary::Open(std::array{libraries.egl}));
-  HEARTH_ASSIGN(DynamicLibrary gles, DynamicLibrary::Open(std::array{libraries.gles}));
+Status OpenDriver(const LoaderNames& names) {
+  HEARTH_ASSIGN(DynamicLibrary egl, DynamicLibrary::Open(names.egl));
+  HEARTH_ASSIGN(DynamicLibrary gles, DynamicLibrary::Open(names.gles));
   for (const std::string& function : FunctionsCalled()) {
     const bool is_egl = function.starts_with("egl");
     if ((is_egl ? egl : gles).Symbol<void*>(function.c_str()) != nullptr) continue;
-    return Error(StatusCode::kUnavailable, "{} has no {}{}", is_egl ? libraries.egl : libraries.gles, function,
+    return Error(StatusCode::kUnavailable, "{} has no {}{}", is_egl ? names.egl.front() : names.gles.front(), function,
                  is_egl ? "" : ": OpenGL ES 3.1 is needed");
   }
   egl.Leak();

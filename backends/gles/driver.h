@@ -8,15 +8,15 @@
 
 #include <string_view>
 
-#include "backends/gles/module.h"
+#include "hal/loader_names.h"
 #include "hearth/status.h"
 
 namespace hearth::gles {
 
-// Opens the libraries (for good: drivers start threads). Call it before any function of theirs, for libepoxy aborts the
-// process where it finds no library or no function. kUnavailable when a library is missing, or a function of it that
-// this code calls. Threads: any.
-Status OpenDriver(const DriverLibraries& libraries = {});
+// Opens the libraries that libepoxy opens (for good: drivers start threads). Call it before any function of theirs, for
+// libepoxy aborts the process where it finds no library or no function. kUnavailable when a library is missing, or a
+// function of it that this code calls. Tests hide the driver by other names. Threads: any.
+Status OpenDriver(const LoaderNames& names = LoaderNamesOn(ThisSystem()));
 
 // Whether `name` is in the space-separated list `extensions` (which may be null). Ask before you call a function of an
 // extension: libepoxy calls nothing where the driver has none.

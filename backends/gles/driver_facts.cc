@@ -10,8 +10,7 @@
 #include <thread>
 
 #include "core/base/error.h"
-#include "core/base/lower_case.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/device/software_names.h"
 #include "core/device/usable_limits.h"
 #include "hal/driver_environment.h"

@@ -83,8 +83,8 @@ bool AnyUsable(const std::vector<DeviceCandidate>& candidates) {
   return false;
 }
 
-std::vector<DeviceCandidate> Enumerate(const DriverLibraries& libraries) {
-  const Status opened = OpenDriver(libraries);
+std::vector<DeviceCandidate> Enumerate(const LoaderNames& names) {
+  const Status opened = OpenDriver(names);
   if (!opened.ok()) return {Unusable("OpenGL ES", opened)};
   const std::vector<DisplaySource> sources = ListDisplays();
   std::vector<DeviceCandidate> candidates;

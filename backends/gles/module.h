@@ -17,15 +17,9 @@ extern const std::string_view kGlesModuleSources;
 
 namespace gles {
 
-// Tests hide the driver by other names than those that libepoxy opens.
-struct DriverLibraries {
-  const char* egl = LoaderNamesOn(ThisSystem()).egl.front();
-  const char* gles = LoaderNamesOn(ThisSystem()).gles.front();
-};
-
 // What backend.h promises.
 struct Module {
-  std::vector<DeviceCandidate> (*enumerate)(const DriverLibraries& libraries);
+  std::vector<DeviceCandidate> (*enumerate)(const LoaderNames& names);
   Result<std::unique_ptr<Device>> (*open)(const DeviceCandidate& candidate);
   Result<std::unique_ptr<Device>> (*open_shared)(const SharedContext& context);
 };

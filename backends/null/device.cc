@@ -6,7 +6,7 @@
 
 #include "backends/null/backend.h"
 #include "core/base/error.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "core/plan/plan.h"
 #include "hal/entry_points.h"
 

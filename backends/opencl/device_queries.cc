@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/device/usable_limits.h"
 #include "hal/driver_environment.h"
 

@@ -12,7 +12,7 @@
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "core/emit/emit.h"
 #include "hal/entry_points.h"
 

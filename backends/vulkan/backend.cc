@@ -19,7 +19,10 @@ class VulkanDevice final : public Device {
   explicit VulkanDevice(std::unique_ptr<LogicalDevice> logical)
       : Device(logical->info()), logical_(std::move(logical)) {}
 
-  VulkanCalls calls() const { return logical_->calls(); }
+  VulkanCalls calls() const {
+    const auto [allocations, submissions, waits] = logical_->calls();
+    return {allocations, submissions, waits};
+  }
   std::string portable_compiler() const override { return SpirvCompilerName(); }
   uint64_t spilled_bytes() const override { return logical_->spilled_bytes(); }
 

@@ -13,7 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/device/software_names.h"
 #include "core/device/usable_limits.h"
 #include "hal/driver_environment.h"

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <string>
 
-#include "core/base/lower_case.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

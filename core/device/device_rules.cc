@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/lower_case.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

@@ -1,6 +1,6 @@
 #include "core/device/options.h"
 
-#include "core/base/enum_name.h"
+#include "core/base/text.h"
 #include "core/device/device_rules.h"
 
 namespace hearth {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "core/base/lower_case.h"
+#include "core/base/text.h"
 
 namespace hearth {
 

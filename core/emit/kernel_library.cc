@@ -4,9 +4,8 @@
 
 #include <algorithm>
 
-#include "core/base/embedded_file.h"
 #include "core/base/error.h"
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 
 namespace hearth {
 

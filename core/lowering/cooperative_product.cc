@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/device/device_rules.h"
 
 namespace hearth {

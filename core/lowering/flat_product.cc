@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/device/device_rules.h"
 #include "core/device/group_size.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <tuple>
 
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/device/group_size.h"
 
 namespace hearth {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <limits>
 
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/device/device_rules.h"
 #include "core/graph/ops/recurrent.h"
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/device/device_rules.h"
 #include "core/graph/element.h"
 #include "core/graph/op_def.h"

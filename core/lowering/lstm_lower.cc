@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/graph/ops/recurrent.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/device/device_rules.h"
 #include "core/emit/kernel_library.h"
 #include "core/emit/kernel_limits.h"

@@ -1,7 +1,7 @@
 // Products of two computed matrices that may lie anywhere in their tensors.
 #include <algorithm>
 
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/matrix_call.h"
 

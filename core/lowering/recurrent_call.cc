@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/matrix_call.h"
 

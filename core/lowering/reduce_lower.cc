@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/emit/kernel_library.h"
 #include "core/emit/kernel_limits.h"
 #include "core/graph/ops/axis_split.h"

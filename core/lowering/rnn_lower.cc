@@ -1,5 +1,5 @@
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"
 #include "core/lowering/recurrent_call.h"

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/device/device_rules.h"
 #include "core/device/group_size.h"
 #include "core/lowering/lowering_support.h"

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/graph/ops/unpooling.h"
 #include "core/lowering/loop_turns.h"
 #include "core/lowering/lowering_support.h"

@@ -1,7 +1,7 @@
 #include "core/lowering/winograd_lower.h"
 
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/device/device_rules.h"
 #include "core/device/group_size.h"
 #include "core/graph/quantize.h"

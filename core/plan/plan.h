@@ -9,7 +9,6 @@
 #include <variant>
 #include <vector>
 
-#include "core/base/file_range.h"
 #include "core/emit/kernel_source.h"
 #include "core/graph/graph.h"
 #include "core/plan/pack.h"

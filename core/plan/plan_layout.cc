@@ -4,7 +4,7 @@
 
 #include "core/base/contains.h"
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/plan/offset_search.h"
 #include "core/plan/plan_builder.h"
 #include "core/plan/texel_view.h"

@@ -6,7 +6,7 @@
 #include "core/base/background_work.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
-#include "core/base/median.h"
+#include "core/base/numbers.h"
 #include "frontends/api/device_behind.h"
 #include "frontends/api/next_device.h"
 #include "frontends/engine/device_names.h"

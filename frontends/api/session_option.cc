@@ -9,7 +9,7 @@
 #include "cache/folder.h"
 #include "core/base/contains.h"
 #include "core/base/error.h"
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "frontends/api/session_data.h"
 #include "frontends/engine/backends.h"
 

@@ -12,7 +12,7 @@
 #include "cache/folder.h"
 #include "core/base/contains.h"
 #include "core/base/error.h"
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "core/device/options.h"
 #include "frontends/engine/priorities.h"
 #include "frontends/engine/tuner.h"

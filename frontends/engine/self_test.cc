@@ -8,7 +8,7 @@
 
 #include "backends/cpu/cpu_executor.h"
 #include "core/base/error.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
 #include "core/lowering/lower.h"

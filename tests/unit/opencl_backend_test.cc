@@ -16,7 +16,6 @@
 #include "backends/opencl/backend.h"
 #include "backends/opencl/driver_api.h"
 #include "backends/opencl/program.h"
-#include "backends/opencl/program.h"
 #include "conformance/device_cases.h"
 #include "core/base/error.h"
 #include "core/base/large_pages.h"

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <thread>
 
-#include "core/base/thread_priority.h"
+#include "core/base/threads.h"
 
 namespace hearth {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "backends/vulkan/instance.h"
 #include "backends/vulkan/physical_device.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 namespace hearth::vulkan {
 namespace {

@@ -7,7 +7,7 @@
 #include "conformance/suite.h"
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "frontends/engine/device_simulation.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/interrupt.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 
 namespace hearth {
 

@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/log.h"
-#include "core/base/printable.h"
+#include "core/base/text.h"
 #include "hearth/log.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/option_checks.h"
