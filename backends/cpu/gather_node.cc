@@ -8,7 +8,7 @@
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
 #include "core/graph/ops/axis_split.h"
-#include "core/graph/ops/gather.h"
+#include "core/graph/ops/axis_split.h"
 
 namespace hearth {
 namespace {

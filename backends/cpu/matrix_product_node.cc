@@ -8,7 +8,7 @@
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/ops/batch_matmul.h"
+#include "core/graph/ops/broadcast.h"
 
 namespace hearth {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -43,6 +44,16 @@ inline bool AllFinite(std::span<const float> numbers) {
     numbers = numbers.subspan(block.size());
   }
   return true;
+}
+
+// NaN if one of them is NaN: std::max and std::min drop either the first or the second.
+template <typename Number>
+Number LargerOf(Number a, Number b) {
+  return a < b || std::isnan(b) ? b : a;
+}
+template <typename Number>
+Number SmallerOf(Number a, Number b) {
+  return b < a || std::isnan(b) ? b : a;
 }
 
 }  // namespace hearth

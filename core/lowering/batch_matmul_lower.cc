@@ -1,4 +1,4 @@
-#include "core/graph/ops/batch_matmul.h"
+#include "core/graph/ops/broadcast.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/matrix_call.h"
 #include "core/lowering/op_lowerings.h"

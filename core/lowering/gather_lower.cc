@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "core/graph/ops/axis_split.h"
-#include "core/graph/ops/gather.h"
+#include "core/graph/ops/axis_split.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"
 

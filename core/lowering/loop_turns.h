@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "core/device/device_info.h"
-#include "core/graph/graph.h"
+#include "core/graph/op_def.h"
 
 namespace hearth {
 
@@ -17,26 +17,16 @@ constexpr int64_t LoopOf(int64_t turns, int64_t inside = 0) {
 
 // The column `loop_turns` of the table of operations. ShortLoops: no loop grows with a shape. Where lowering decides
 // what a loop counts, the function stands beside it.
-int64_t ShortLoops(const Graph& graph, const Node& node);
-int64_t ConvolutionTurns(const Graph& graph, const Node& node);  // in convolution_lower.cc
-int64_t FilterTurns(const Graph& graph, const Node& node);       // filters [O, kh, kw, I]
-int64_t DepthwiseTurns(const Graph& graph, const Node& node);
-int64_t PoolTurns(const Graph& graph, const Node& node);
-int64_t PoolArgmaxTurns(const Graph& graph, const Node& node);
-int64_t FullyConnectedTurns(const Graph& graph, const Node& node);
-int64_t BatchMatMulTurns(const Graph& graph, const Node& node);
-int64_t ReduceTurns(const Graph& graph, const Node& node);         // in reduce_lower.cc
-int64_t MeanVarianceTurns(const Graph& graph, const Node& node);   // in mean_variance_lower.cc
-int64_t LocalResponseTurns(const Graph& graph, const Node& node);  // in normalization_lower.cc
-int64_t ChannelTurns(const Graph& graph, const Node& node);        // several times over a pixel's channels
-int64_t ArgReduceTurns(const Graph& graph, const Node& node);
-int64_t CumSumTurns(const Graph& graph, const Node& node);
-int64_t TopKTurns(const Graph& graph, const Node& node);
-int64_t MaxUnpoolTurns(const Graph& graph, const Node& node);  // in unpooling_lower.cc
-int64_t DetectionTurns(const Graph& graph, const Node& node);  // in detection_lower.cc
-int64_t LstmTurns(const Graph& graph, const Node& node);
-int64_t RnnTurns(const Graph& graph, const Node& node);
-int64_t SvdfTurns(const Graph& graph, const Node& node);
+LoopTurnsFunction ShortLoops, BatchMatMulTurns, DepthwiseTurns, FullyConnectedTurns, PoolTurns, PoolArgmaxTurns;
+LoopTurnsFunction ArgReduceTurns, CumSumTurns, TopKTurns, LstmTurns, RnnTurns, SvdfTurns;
+LoopTurnsFunction FilterTurns;         // filters [O, kh, kw, I]
+LoopTurnsFunction ChannelTurns;        // several times over a pixel's channels
+LoopTurnsFunction ConvolutionTurns;    // in convolution_lower.cc
+LoopTurnsFunction DetectionTurns;      // in detection_lower.cc
+LoopTurnsFunction LocalResponseTurns;  // in normalization_lower.cc
+LoopTurnsFunction MaxUnpoolTurns;      // in unpooling_lower.cc
+LoopTurnsFunction MeanVarianceTurns;   // in mean_variance_lower.cc
+LoopTurnsFunction ReduceTurns;         // in reduce_lower.cc
 
 // Three times over a pixel's texels, shared as ChannelLanes (lowering_support.h) decides on software devices.
 int64_t TurnsAlongChannels(int64_t slices);

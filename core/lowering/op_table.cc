@@ -6,16 +6,7 @@
 
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
-#include "core/graph/ops/batch_matmul.h"
-#include "core/graph/ops/detection.h"
-#include "core/graph/ops/gather.h"
-#include "core/graph/ops/mean_variance.h"
 #include "core/graph/ops/op_functions.h"
-#include "core/graph/ops/pad.h"
-#include "core/graph/ops/random.h"
-#include "core/graph/ops/recurrent.h"
-#include "core/graph/ops/resize.h"
-#include "core/graph/ops/unpooling.h"
 #include "core/lowering/loop_turns.h"
 #include "core/lowering/op_lowerings.h"
 
@@ -33,9 +24,9 @@ constexpr size_t IndexIn(std::index_sequence<Indices...> /*all*/) {
 
 // A row that lacks a column does not compile.
 template <typename Attributes>
-constexpr OpDef OpRow(std::string_view name, InferFunction infer, ReferenceFunction reference,
-                      UnsupportedFunction unsupported, LowerFunction lower, CandidatesFunction candidates,
-                      LoopTurnsFunction loop_turns, unsigned traits) {
+constexpr OpDef OpRow(std::string_view name, InferFunction* infer, ReferenceFunction* reference,
+                      UnsupportedFunction* unsupported, LowerFunction* lower, CandidatesFunction* candidates,
+                      LoopTurnsFunction* loop_turns, unsigned traits) {
   return {IndexIn<Attributes>(std::make_index_sequence<std::variant_size_v<Op>>()),
           name,
           infer,
@@ -47,7 +38,7 @@ constexpr OpDef OpRow(std::string_view name, InferFunction infer, ReferenceFunct
           traits};
 }
 
-constexpr CandidatesFunction kOneWay = nullptr;
+constexpr CandidatesFunction* kOneWay = nullptr;
 
 // In the order of the variant Op.
 constexpr OpDef kOps[] = {

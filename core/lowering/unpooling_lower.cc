@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "core/base/numbers.h"
-#include "core/graph/ops/unpooling.h"
+#include "core/graph/ops/window.h"
 #include "core/lowering/loop_turns.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"

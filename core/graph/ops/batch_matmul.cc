@@ -1,9 +1,9 @@
-#include "core/graph/ops/batch_matmul.h"
-
 #include <algorithm>
 #include <vector>
 
+#include "core/graph/ops/broadcast.h"
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 namespace {
@@ -89,8 +89,7 @@ Status InferBatchMatMul(Graph& graph, const Node& node) {
   return inference.SetOutput(0, dims);
 }
 
-void ReferenceBatchMatMul(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                          std::span<ReferenceTensor> outputs) {
+void ReferenceBatchMatMul(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& product = std::get<BatchMatMul>(node.op);
   const Shape& a_shape = inputs[0]->shape;
   const Shape& out = outputs[0].shape;

@@ -41,8 +41,7 @@ Status InferBitcast(Graph& graph, const Node& node) {
   return inference.SetOutput(0, dims);
 }
 
-void ReferenceBitcast(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                      std::span<ReferenceTensor> outputs) {
+void ReferenceBitcast(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const DType to = std::get<Bitcast>(node.op).to;
   const ReferenceTensor &in = *inputs[0], &out = outputs[0];
   // The reference's numbers don't have the type: its size follows from the element counts.

@@ -60,8 +60,7 @@ Status InferDepthToSpace(Graph& graph, const Node& node) {
   return inference.SetOutput(0, {in[0], in[1] * block, in[2] * block, in[3] / (block * block)});
 }
 
-void ReferenceDepthToSpace(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                           std::span<ReferenceTensor> outputs) {
+void ReferenceDepthToSpace(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const int64_t block = std::get<DepthToSpace>(node.op).block, channels = outputs[0].shape[3];
   MoveElements(*inputs[0], outputs[0], [&](const Coordinates& at) {
     const int64_t in_block = at[1] % block * block + at[2] % block;
@@ -81,8 +80,7 @@ Status InferSpaceToDepth(Graph& graph, const Node& node) {
   return inference.SetOutput(0, {in[0], in[1] / block, in[2] / block, in[3] * block * block});
 }
 
-void ReferenceSpaceToDepth(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                           std::span<ReferenceTensor> outputs) {
+void ReferenceSpaceToDepth(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const int64_t block = std::get<SpaceToDepth>(node.op).block, channels = inputs[0]->shape[3];
   MoveElements(*inputs[0], outputs[0], [&](const Coordinates& at) {
     const int64_t in_block = at[3] / channels;
@@ -111,8 +109,7 @@ Status InferSpaceToBatch(Graph& graph, const Node& node) {
   return inference.SetOutput(0, dims);
 }
 
-void ReferenceSpaceToBatch(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                           std::span<ReferenceTensor> outputs) {
+void ReferenceSpaceToBatch(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& op = std::get<SpaceToBatch>(node.op);
   const Shape& in = inputs[0]->shape;
   MoveElementsOrZero(*inputs[0], outputs[0], [&](Coordinates at) -> std::optional<Coordinates> {
@@ -148,8 +145,7 @@ Status InferBatchToSpace(Graph& graph, const Node& node) {
   return inference.SetOutput(0, dims);
 }
 
-void ReferenceBatchToSpace(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                           std::span<ReferenceTensor> outputs) {
+void ReferenceBatchToSpace(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& op = std::get<BatchToSpace>(node.op);
   const int64_t batch = outputs[0].shape[0];
   MoveElements(*inputs[0], outputs[0], [&](Coordinates at) {

@@ -24,8 +24,7 @@ Status InferCast(Graph& graph, const Node& node) {
   return inference.SetOutput(0, inference.shape(0));
 }
 
-void ReferenceCast(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                   std::span<ReferenceTensor> outputs) {
+void ReferenceCast(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const DType to = std::get<Cast>(node.op).to;
   const bool to_real = IsFloat(to);
   const bool from_integer = inputs[0]->integers.has_value();

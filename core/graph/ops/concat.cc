@@ -36,8 +36,7 @@ Status InferConcat(Graph& graph, const Node& node) {
   return inference.SetOutput(0, dims);
 }
 
-void ReferenceConcat(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs) {
+void ReferenceConcat(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& concat = std::get<Concat>(node.op);
   ReferenceTensor& out = outputs[0];
   const int axis = concat.axis < 0 ? concat.axis + out.shape.rank() : concat.axis;

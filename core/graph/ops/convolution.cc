@@ -107,8 +107,7 @@ Status InferConv2D(Graph& graph, const Node& node) {
   return inference.SetOutput(0, {in[0], size.height, size.width, filter[0]});
 }
 
-void ReferenceConv2D(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs) {
+void ReferenceConv2D(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& conv = std::get<Conv2D>(node.op);
   const ReferenceTensor& filter = *inputs[1];
   const int64_t group_in = filter.shape[3];
@@ -147,8 +146,7 @@ Status InferDepthwiseConv2D(Graph& graph, const Node& node) {
   return inference.SetOutput(0, {in[0], size.height, size.width, filter[3]});
 }
 
-void ReferenceDepthwiseConv2D(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                              std::span<ReferenceTensor> outputs) {
+void ReferenceDepthwiseConv2D(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& conv = std::get<DepthwiseConv2D>(node.op);
   const ReferenceTensor& filter = *inputs[1];
   const int64_t in_channels = inputs[0]->shape[3];

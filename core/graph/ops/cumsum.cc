@@ -20,8 +20,7 @@ Status InferCumSum(Graph& graph, const Node& node) {
   return inference.SetOutput(0, in.shape);
 }
 
-void ReferenceCumSum(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs) {
+void ReferenceCumSum(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& cumsum = std::get<CumSum>(node.op);
   const ReferenceTensor& in = *inputs[0];
   ReferenceTensor& out = outputs[0];

@@ -16,8 +16,7 @@ Status InferWhere(Graph& graph, const Node& node) {
   return inference.SetOutput(1, {1});
 }
 
-void ReferenceWhere(const Node& /*node*/, std::span<const ReferenceTensor* const> inputs,
-                    std::span<ReferenceTensor> outputs) {
+void ReferenceWhere(const Node& /*node*/, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const ReferenceTensor& condition = *inputs[0];
   const auto rank = static_cast<size_t>(condition.shape.rank());
   size_t count = 0;
@@ -51,8 +50,7 @@ Status InferUnique(Graph& graph, const Node& node) {
   return inference.SetOutput(2, {1});
 }
 
-void ReferenceUnique(const Node& /*node*/, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs) {
+void ReferenceUnique(const Node& /*node*/, ReferenceInputs inputs, ReferenceOutputs outputs) {
   std::unordered_map<double, size_t> known;  // NaN equals nothing, so each NaN is a number of its own
   size_t count = 0;
   for (size_t i = 0; i < inputs[0]->values.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 namespace {
@@ -234,8 +235,7 @@ Status InferDetectionPostProcess(Graph& graph, const Node& node) {
   return inference.SetOutput(3, {1});
 }
 
-void ReferenceDetectionPostProcess(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                                   std::span<ReferenceTensor> outputs) {
+void ReferenceDetectionPostProcess(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const ReferenceTensor &encodings = *inputs[0], &scores = *inputs[1];
   DetectObjects<double>(std::get<DetectionPostProcess>(node.op),
                         {.encodings = encodings.values,

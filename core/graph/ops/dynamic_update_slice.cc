@@ -27,8 +27,7 @@ Status InferDynamicUpdateSlice(Graph& graph, const Node& node) {
   return inference.SetOutput(0, in);
 }
 
-void ReferenceDynamicUpdateSlice(const Node&, std::span<const ReferenceTensor* const> inputs,
-                                 std::span<ReferenceTensor> outputs) {
+void ReferenceDynamicUpdateSlice(const Node&, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const ReferenceTensor &in = *inputs[0], &update = *inputs[1];
   const int rank = in.shape.rank();
   Coordinates start{};

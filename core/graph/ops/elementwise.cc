@@ -77,8 +77,7 @@ Status InferUnary(Graph& graph, const Node& node) {
   return inference.SetOutput(0, inference.shape(0));
 }
 
-void ReferenceUnary(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                    std::span<ReferenceTensor> outputs) {
+void ReferenceUnary(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& unary = std::get<Unary>(node.op);
   const UnaryRow& row = RowOf(unary.kind);
   const std::vector<double>& in = inputs[0]->values;
@@ -109,8 +108,7 @@ Status InferBinary(Graph& graph, const Node& node) {
   return SetBroadcastOutput(inference, 2);
 }
 
-void ReferenceBinary(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs) {
+void ReferenceBinary(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& binary = std::get<Binary>(node.op);
   const BinaryRow& row = RowOf(binary.kind);
   ReferenceTensor& out = outputs[0];
@@ -138,7 +136,7 @@ Status InferPRelu(Graph& graph, const Node& node) {
                         inference.shape(1).ToString(), inference.shape(0).ToString());
 }
 
-void ReferencePRelu(const Node&, std::span<const ReferenceTensor* const> inputs, std::span<ReferenceTensor> outputs) {
+void ReferencePRelu(const Node&, ReferenceInputs inputs, ReferenceOutputs outputs) {
   ForEachPair(*inputs[0], *inputs[1], outputs[0], [](double v, double alpha) { return v < 0.0 ? alpha * v : v; });
 }
 
@@ -156,7 +154,7 @@ Status InferAddN(Graph& graph, const Node& node) {
   return inference.SetOutput(0, inference.shape(0));
 }
 
-void ReferenceAddN(const Node&, std::span<const ReferenceTensor* const> inputs, std::span<ReferenceTensor> outputs) {
+void ReferenceAddN(const Node&, ReferenceInputs inputs, ReferenceOutputs outputs) {
   std::vector<double>& out = outputs[0].values;
   for (const ReferenceTensor* input : inputs) {
     std::transform(out.begin(), out.end(), input->values.begin(), out.begin(), std::plus<>());

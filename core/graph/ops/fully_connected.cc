@@ -33,8 +33,7 @@ Status InferFullyConnected(Graph& graph, const Node& node) {
   return inference.SetOutput(0, {in.element_count() / depth, outputs});
 }
 
-void ReferenceFullyConnected(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                             std::span<ReferenceTensor> outputs) {
+void ReferenceFullyConnected(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const ReferenceTensor& filter = *inputs[1];
   const int64_t out_count = filter.shape[0], depth = filter.shape[1];
   const int64_t rows = static_cast<int64_t>(inputs[0]->values.size()) / depth;

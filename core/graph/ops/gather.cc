@@ -1,11 +1,10 @@
-#include "core/graph/ops/gather.h"
-
 #include <algorithm>
 #include <vector>
 
 #include "core/graph/op_def.h"
 #include "core/graph/ops/axis_split.h"
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {
@@ -64,8 +63,7 @@ Status InferGather(Graph& graph, const Node& node) {
   return dequantizes ? Status::Ok() : inference.SetOutputTypeOf(0, 0);
 }
 
-void ReferenceGather(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs) {
+void ReferenceGather(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const ReferenceTensor &x = *inputs[0], &indices = *inputs[1];
   const GatherSplit split = SplitGather(std::get<Gather>(node.op), x.shape, indices.shape);
   double* out = outputs[0].values.data();
@@ -99,8 +97,7 @@ Status InferGatherNd(Graph& graph, const Node& node) {
   return inference.SetOutputTypeOf(0, 0);
 }
 
-void ReferenceGatherNd(const Node& /*node*/, std::span<const ReferenceTensor* const> inputs,
-                       std::span<ReferenceTensor> outputs) {
+void ReferenceGatherNd(const Node& /*node*/, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const ReferenceTensor &x = *inputs[0], &indices = *inputs[1];
   const int depth = indices.shape[indices.shape.rank() - 1];
   const int64_t inner = CountBetween(x.shape, depth, x.shape.rank());
@@ -143,8 +140,7 @@ Status InferOneHot(Graph& graph, const Node& node) {
   return inference.SetOutputTypeOf(0, 1);
 }
 
-void ReferenceOneHot(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs) {
+void ReferenceOneHot(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& one_hot = std::get<OneHot>(node.op);
   const ReferenceTensor& indices = *inputs[0];
   const OneHotSplit split = SplitOneHot(one_hot, indices.shape);

@@ -3,6 +3,7 @@
 
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 #include "core/graph/ops/recurrent.h"
 
 namespace hearth {
@@ -56,7 +57,7 @@ void Clip(double limit, std::span<double> values) {
 // One step of the cell for one batch element.
 class LstmStep {
  public:
-  LstmStep(const Lstm& lstm, std::span<const ReferenceTensor* const> inputs) : lstm_(lstm), inputs_(inputs) {
+  LstmStep(const Lstm& lstm, ReferenceInputs inputs) : lstm_(lstm), inputs_(inputs) {
     units_ = inputs[kLstmC]->shape[1];
     gates_ = static_cast<int>(inputs[kLstmWeights]->shape[0] / units_);
     sums_.resize(gates_ * units_);
@@ -125,7 +126,7 @@ class LstmStep {
   }
 
   const Lstm& lstm_;
-  std::span<const ReferenceTensor* const> inputs_;
+  ReferenceInputs inputs_;
   int64_t units_ = 0;
   int gates_ = 0;
   std::vector<double> sums_;
@@ -182,8 +183,7 @@ Status InferLstm(Graph& graph, const Node& node) {
   return inference.SetOutput(2, inference.shape(kLstmC));
 }
 
-void ReferenceLstm(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                   std::span<ReferenceTensor> outputs) {
+void ReferenceLstm(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& lstm = std::get<Lstm>(node.op);
   const ReferenceTensor& x = *inputs[kLstmX];
   const SequenceShape sequence = SequenceOf(x.shape, lstm.time_major);

@@ -6,6 +6,7 @@
 #include "core/device/device_info.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 namespace {
@@ -79,8 +80,7 @@ Status InferMeanVarianceNormalization(Graph& graph, const Node& node) {
   return inference.SetOutput(0, in);
 }
 
-void ReferenceMeanVarianceNormalization(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                                        std::span<ReferenceTensor> outputs) {
+void ReferenceMeanVarianceNormalization(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& norm = std::get<MeanVarianceNormalization>(node.op);
   const ReferenceTensor& in = *inputs[0];
   const ReferenceTensor* scale = inputs.size() > 1 ? inputs[1] : nullptr;

@@ -6,10 +6,6 @@
 
 namespace hearth {
 
-Status InferMeanVarianceNormalization(Graph& graph, const Node& node);
-void ReferenceMeanVarianceNormalization(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                                        std::span<ReferenceTensor> outputs);
-
 // The elements that are normalized together, as kernels see them: the channels of each pixel, or runs of neighbouring
 // pixels, in one channel or a group of channels.
 struct NormalizedRuns {

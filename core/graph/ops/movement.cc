@@ -26,8 +26,7 @@ Status InferTranspose(Graph& graph, const Node& node) {
   return inference.SetOutput(0, dims);
 }
 
-void ReferenceTranspose(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                        std::span<ReferenceTensor> outputs) {
+void ReferenceTranspose(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const Shape& permutation = std::get<Transpose>(node.op).permutation;
   MoveElements(*inputs[0], outputs[0], [&](const Coordinates& at) {
     Coordinates from{};
@@ -62,8 +61,7 @@ Status InferSlice(Graph& graph, const Node& node) {
   return inference.SetOutput(0, slice.shape);
 }
 
-void ReferenceSlice(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                    std::span<ReferenceTensor> outputs) {
+void ReferenceSlice(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& slice = std::get<Slice>(node.op);
   ReferenceTensor cut{slice.size, std::move(outputs[0].values)};
   MoveElements(*inputs[0], cut, [&](Coordinates at) {
@@ -88,7 +86,7 @@ Status InferTile(Graph& graph, const Node& node) {
   return inference.SetOutput(0, dims);
 }
 
-void ReferenceTile(const Node&, std::span<const ReferenceTensor* const> inputs, std::span<ReferenceTensor> outputs) {
+void ReferenceTile(const Node&, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const Shape& in = inputs[0]->shape;
   MoveElements(*inputs[0], outputs[0], [&](Coordinates at) {
     for (int d = 0; d < in.rank(); ++d) at[d] %= in[d];
@@ -111,8 +109,7 @@ Status InferBroadcastTo(Graph& graph, const Node& node) {
   return inference.SetOutput(0, shape);
 }
 
-void ReferenceBroadcastTo(const Node&, std::span<const ReferenceTensor* const> inputs,
-                          std::span<ReferenceTensor> outputs) {
+void ReferenceBroadcastTo(const Node&, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const Shape& in = inputs[0]->shape;
   const int added = outputs[0].shape.rank() - in.rank();
   MoveElements(*inputs[0], outputs[0], [&](const Coordinates& at) {
@@ -135,8 +132,7 @@ Status InferReverse(Graph& graph, const Node& node) {
   return inference.SetOutput(0, in);
 }
 
-void ReferenceReverse(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                      std::span<ReferenceTensor> outputs) {
+void ReferenceReverse(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const uint32_t mask = std::get<Reverse>(node.op).axes_mask;
   const Shape& in = inputs[0]->shape;
   MoveElements(*inputs[0], outputs[0], [&](Coordinates at) {

@@ -25,8 +25,7 @@ Status InferL2Normalization(Graph& graph, const Node& node) {
   return CheckNormalized(inference);
 }
 
-void ReferenceL2Normalization(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                              std::span<ReferenceTensor> outputs) {
+void ReferenceL2Normalization(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   constexpr double kSmallestLength = 1e-6;  // TFLite's; zeros stay zeros
   const Activation activation = std::get<L2Normalization>(node.op).activation;
   const ReferenceTensor& in = *inputs[0];
@@ -52,8 +51,7 @@ Status InferLocalResponseNormalization(Graph& graph, const Node& node) {
   return CheckNormalized(inference);
 }
 
-void ReferenceLocalResponseNormalization(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                                         std::span<ReferenceTensor> outputs) {
+void ReferenceLocalResponseNormalization(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& norm = std::get<LocalResponseNormalization>(node.op);
   const ReferenceTensor& in = *inputs[0];
   const int64_t channels = in.shape[in.shape.rank() - 1];

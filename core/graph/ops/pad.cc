@@ -1,10 +1,9 @@
-#include "core/graph/ops/pad.h"
-
 #include <algorithm>
 #include <vector>
 
 #include "core/graph/ops/coordinates.h"
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 
@@ -37,8 +36,7 @@ Status InferPad(Graph& graph, const Node& node) {
   return InferPadded(NodeInference(graph, node), pad.before, pad.after);
 }
 
-void ReferencePad(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                  std::span<ReferenceTensor> outputs) {
+void ReferencePad(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& pad = std::get<Pad>(node.op);
   const ReferenceTensor& in = *inputs[0];
   ReferenceTensor& out = outputs[0];
@@ -74,8 +72,7 @@ int64_t MirroredCoordinate(const MirrorPad& pad, int d, int64_t at, int64_t size
   return at < size ? at : 2 * (size - 1) + repeats - at;
 }
 
-void ReferenceMirrorPad(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                        std::span<ReferenceTensor> outputs) {
+void ReferenceMirrorPad(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& pad = std::get<MirrorPad>(node.op);
   const Shape& in = inputs[0]->shape;
   MoveElements(*inputs[0], outputs[0], [&](Coordinates at) {

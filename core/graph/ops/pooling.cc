@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/numbers.h"
 #include "core/graph/ops/elementwise_table.h"
-#include "core/graph/ops/extremes.h"
 #include "core/graph/ops/op_functions.h"
 #include "core/graph/ops/window.h"
 
@@ -31,8 +31,7 @@ Status InferPool2D(Graph& graph, const Node& node) {
   return inference.SetOutput(0, {in[0], size.height, size.width, in[3]});
 }
 
-void ReferencePool2D(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs) {
+void ReferencePool2D(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& pool = std::get<Pool2D>(node.op);
   const Window2D& window = pool.window;
   const ReferenceTensor& in = *inputs[0];

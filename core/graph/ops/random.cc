@@ -1,5 +1,3 @@
-#include "core/graph/ops/random.h"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 namespace {
@@ -129,8 +128,7 @@ Status InferRandomBits(Graph& graph, const Node& node) {
   return inference.SetOutput(1, {bits.words});
 }
 
-void ReferenceRandomBits(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                         std::span<ReferenceTensor> outputs) {
+void ReferenceRandomBits(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& bits = std::get<RandomBits>(node.op);
   const std::vector<double>& state = inputs[0]->values;
   const auto half = [&](size_t k) { return static_cast<uint32_t>(state[k]); };
@@ -181,8 +179,7 @@ Status InferRandom(Graph& graph, const Node& node) {
   return inference.SetOutput(0, {inference.shape(0)[0], random.samples});
 }
 
-void ReferenceRandom(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs) {
+void ReferenceRandom(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& random = std::get<Random>(node.op);
   std::vector<double>& values = outputs[0].values;
   const auto runs = static_cast<uint32_t>(static_cast<int64_t>(inputs.back()->values[0]));

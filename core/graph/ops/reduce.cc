@@ -4,8 +4,8 @@
 #include <limits>
 #include <vector>
 
+#include "core/base/numbers.h"
 #include "core/graph/op_def.h"
-#include "core/graph/ops/extremes.h"
 #include "core/graph/ops/node_inference.h"
 #include "core/graph/ops/op_functions.h"
 #include "core/graph/quantize.h"
@@ -79,8 +79,7 @@ Status InferReduce(Graph& graph, const Node& node) {
   return inference.SetOutput(0, dims);
 }
 
-void ReferenceReduce(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs) {
+void ReferenceReduce(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& reduce = std::get<Reduce>(node.op);
   const ReferenceTensor& in = *inputs[0];
   ReferenceTensor& out = outputs[0];

@@ -16,8 +16,7 @@ Status InferReshape(Graph& graph, const Node& node) {
   return inference.SetOutput(0, shape);
 }
 
-void ReferenceReshape(const Node& /*node*/, std::span<const ReferenceTensor* const> inputs,
-                      std::span<ReferenceTensor> outputs) {
+void ReferenceReshape(const Node& /*node*/, ReferenceInputs inputs, ReferenceOutputs outputs) {
   outputs[0].values = inputs[0]->values;
 }
 

@@ -1,10 +1,10 @@
-#include "core/graph/ops/resize.h"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "core/graph/ops/coordinates.h"
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 namespace {
@@ -69,8 +69,7 @@ Status InferResize(Graph& graph, const Node& node) {
   return inference.SetOutput(0, {in[0], resize.height, resize.width, in[3]});
 }
 
-void ReferenceResize(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs) {
+void ReferenceResize(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& resize = std::get<Resize>(node.op);
   const ReferenceTensor& in = *inputs[0];
   ReferenceTensor& out = outputs[0];

@@ -2,6 +2,7 @@
 
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 #include "core/graph/ops/recurrent.h"
 
 namespace hearth {
@@ -29,8 +30,7 @@ Status InferRnn(Graph& graph, const Node& node) {
   return inference.SetOutput(1, h);
 }
 
-void ReferenceRnn(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                  std::span<ReferenceTensor> outputs) {
+void ReferenceRnn(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& rnn = std::get<Rnn>(node.op);
   const ReferenceTensor &x = *inputs[0], &weights = *inputs[2], &recurrent = *inputs[3];
   const SequenceShape sequence = SequenceOf(x.shape, rnn.time_major);
@@ -74,8 +74,7 @@ Status InferSvdf(Graph& graph, const Node& node) {
   return inference.SetOutput(1, state);
 }
 
-void ReferenceSvdf(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                   std::span<ReferenceTensor> outputs) {
+void ReferenceSvdf(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& svdf = std::get<Svdf>(node.op);
   const ReferenceTensor &x = *inputs[0], &features = *inputs[2], &times = *inputs[3];
   const ReferenceTensor* bias = inputs.size() > 4 ? inputs[4] : nullptr;

@@ -32,8 +32,7 @@ Status InferArgReduce(Graph& graph, const Node& node) {
   return inference.SetOutput(0, dims);
 }
 
-void ReferenceArgReduce(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                        std::span<ReferenceTensor> outputs) {
+void ReferenceArgReduce(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& search = std::get<ArgReduce>(node.op);
   const ReferenceTensor& in = *inputs[0];
   const AxisSplit split = SplitAt(in.shape, *AxisFromFront(search.axis, in.shape.rank()));
@@ -67,8 +66,7 @@ Status InferTopK(Graph& graph, const Node& node) {
   return inference.SetOutput(1, dims);
 }
 
-void ReferenceTopK(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                   std::span<ReferenceTensor> outputs) {
+void ReferenceTopK(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto k = static_cast<size_t>(std::get<TopK>(node.op).k);
   const ReferenceTensor& in = *inputs[0];
   const auto length = static_cast<size_t>(in.shape[in.shape.rank() - 1]);

@@ -30,7 +30,7 @@ Status InferSelect(Graph& graph, const Node& node) {
   return SetBroadcastOutput(inference, 3);
 }
 
-void ReferenceSelect(const Node&, std::span<const ReferenceTensor* const> inputs, std::span<ReferenceTensor> outputs) {
+void ReferenceSelect(const Node&, ReferenceInputs inputs, ReferenceOutputs outputs) {
   ReferenceTensor& out = outputs[0];
   BroadcastCursor condition(inputs[0]->shape, out.shape), a(inputs[1]->shape, out.shape),
       b(inputs[2]->shape, out.shape);
@@ -58,8 +58,7 @@ Status InferSelectRows(Graph& graph, const Node& node) {
   return inference.SetOutput(0, a);
 }
 
-void ReferenceSelectRows(const Node&, std::span<const ReferenceTensor* const> inputs,
-                         std::span<ReferenceTensor> outputs) {
+void ReferenceSelectRows(const Node&, ReferenceInputs inputs, ReferenceOutputs outputs) {
   std::vector<double>& out = outputs[0].values;
   const size_t row_size = out.size() / inputs[0]->values.size();
   for (size_t k = 0; k < out.size(); ++k) {

@@ -26,8 +26,7 @@ Status InferSoftmax(Graph& graph, const Node& node) {
   return inference.SetOutput(0, inference.shape(0));
 }
 
-void ReferenceSoftmax(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                      std::span<ReferenceTensor> outputs) {
+void ReferenceSoftmax(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const double beta = std::get<Softmax>(node.op).beta;
   const Shape& shape = inputs[0]->shape;
   const int64_t length = shape[shape.rank() - 1];
@@ -51,8 +50,7 @@ Status InferLogSoftmax(Graph& graph, const Node& node) {
   return inference.SetOutput(0, inference.shape(0));
 }
 
-void ReferenceLogSoftmax(const Node& /*node*/, std::span<const ReferenceTensor* const> inputs,
-                         std::span<ReferenceTensor> outputs) {
+void ReferenceLogSoftmax(const Node& /*node*/, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const Shape& shape = inputs[0]->shape;
   const int64_t length = shape[shape.rank() - 1];
   const double* in = inputs[0]->values.data();

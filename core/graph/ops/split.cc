@@ -8,7 +8,7 @@ namespace hearth {
 namespace {
 
 // Distributes `in`, seen as `rows` rows, to the outputs: each row is split among them in order.
-void DealRows(int64_t rows, const ReferenceTensor& in, std::span<ReferenceTensor> outputs) {
+void DealRows(int64_t rows, const ReferenceTensor& in, ReferenceOutputs outputs) {
   const double* from = in.values.data();
   for (int64_t row = 0; row < rows; ++row) {
     for (ReferenceTensor& out : outputs) {
@@ -44,8 +44,7 @@ Status InferSplit(Graph& graph, const Node& node) {
   return Status::Ok();
 }
 
-void ReferenceSplit(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                    std::span<ReferenceTensor> outputs) {
+void ReferenceSplit(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   DealRows(CountBetween(inputs[0]->shape, 0, std::get<Split>(node.op).axis), *inputs[0], outputs);
 }
 
@@ -67,8 +66,7 @@ Status InferUnpack(Graph& graph, const Node& node) {
   return Status::Ok();
 }
 
-void ReferenceUnpack(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs) {
+void ReferenceUnpack(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   DealRows(CountBetween(inputs[0]->shape, 0, std::get<Unpack>(node.op).axis), *inputs[0], outputs);
 }
 
@@ -92,8 +90,7 @@ Status InferPack(Graph& graph, const Node& node) {
   return inference.SetOutput(0, dims);
 }
 
-void ReferencePack(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                   std::span<ReferenceTensor> outputs) {
+void ReferencePack(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const int64_t rows = CountBetween(outputs[0].shape, 0, std::get<Pack>(node.op).axis);
   double* to = outputs[0].values.data();
   for (int64_t row = 0; row < rows; ++row) {

@@ -82,8 +82,7 @@ Status InferTransposeConv(Graph& graph, const Node& node) {
   return inference.SetOutput(0, {in[0], height, width, filter[0]});
 }
 
-void ReferenceTransposeConv(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                            std::span<ReferenceTensor> outputs) {
+void ReferenceTransposeConv(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& conv = std::get<TransposeConv>(node.op);
   const ReferenceTensor &in = *inputs[0], &filter = *inputs[1];
   ReferenceTensor& out = outputs[0];

@@ -1,11 +1,10 @@
-#include "core/graph/ops/unpooling.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "core/base/numbers.h"
 #include "core/graph/ops/elementwise_table.h"
-#include "core/graph/ops/extremes.h"
+#include "core/graph/ops/op_functions.h"
 #include "core/graph/ops/window.h"
 
 namespace hearth {
@@ -61,8 +60,7 @@ Status InferMaxPoolArgmax2D(Graph& graph, const Node& node) {
   return Status::Ok();
 }
 
-void ReferenceMaxPoolArgmax2D(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                              std::span<ReferenceTensor> outputs) {
+void ReferenceMaxPoolArgmax2D(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& pool = std::get<MaxPoolArgmax2D>(node.op);
   const Window2D& window = pool.window;
   const ReferenceTensor& in = *inputs[0];
@@ -111,8 +109,7 @@ Status InferMaxUnpool2D(Graph& graph, const Node& node) {
   return inference.SetOutput(0, {in[0], height, width, in[3]});
 }
 
-void ReferenceMaxUnpool2D(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                          std::span<ReferenceTensor> outputs) {
+void ReferenceMaxUnpool2D(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& unpool = std::get<MaxUnpool2D>(node.op);
   const ReferenceTensor &in = *inputs[0], &positions = *inputs[1];
   ReferenceTensor& out = outputs[0];
@@ -149,8 +146,7 @@ Status InferResampler(Graph& graph, const Node& node) {
   return inference.SetOutput(0, {in[0], points[1], points[2], in[3]});
 }
 
-void ReferenceResampler(const Node& /*node*/, std::span<const ReferenceTensor* const> inputs,
-                        std::span<ReferenceTensor> outputs) {
+void ReferenceResampler(const Node& /*node*/, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const ReferenceTensor &in = *inputs[0], &points = *inputs[1];
   const int64_t height = in.shape[1], width = in.shape[2], channels = in.shape[3];
   double* out = outputs[0].values.data();
