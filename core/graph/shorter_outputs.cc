@@ -1,12 +1,15 @@
-#include "core/graph/top_outputs.h"
+#include "core/graph/shorter_outputs.h"
 
 #include <map>
 #include <utility>
 
+#include "core/base/contains.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {
 namespace {
+
+// --- the best few scores
 
 bool IsRowOfScores(const TensorDesc& desc, int32_t k) {
   const int rank = desc.shape.rank();
@@ -41,6 +44,27 @@ TopValues AddTopOf(ValueId scores, int32_t k, Graph& graph) {
   return {best_id, places_id};
 }
 
+// --- the class of each pixel
+
+constexpr int kMapRank = 3;  // batch, height, width
+
+bool AreScoresOfPixels(const TensorDesc& desc, const std::vector<int32_t>& declared) {
+  if (desc.shape.rank() != kMapRank + 1 || !IsReal(desc) || desc.dtype == DType::kBool) return false;
+  if (declared.size() != kMapRank + 1 || Contains(declared, 0)) return false;
+  return (declared[1] != 1 || declared[2] != 1) && declared[kMapRank] != 1;
+}
+
+ValueId AddMapOf(ValueId scores, Graph& graph) {
+  const Shape& shape = graph.value(scores).desc.shape;
+  Value map{.name = graph.value(scores).name, .desc = {DType::kInt32, Shape{shape[0], shape[1], shape[2]}, {}}};
+  graph.value(scores).name += "_scores";
+  // No node takes or makes a tensor without elements, which a batch or picture of size 0 gives.
+  if (map.desc.shape.element_count() == 0) return graph.AddConstantValue(std::move(map.name), std::move(map.desc), {});
+  const ValueId id = graph.AddValue(std::move(map));
+  graph.AddNode({.op = ArgReduce{ArgKind::kMax, kMapRank}, .inputs = {scores}, .outputs = {id}, .name = "class_map"});
+  return id;
+}
+
 }  // namespace
 
 std::vector<size_t> KeepTopOfOutputs(Graph& graph, int32_t k) {
@@ -54,6 +78,20 @@ std::vector<size_t> KeepTopOfOutputs(Graph& graph, int32_t k) {
     if (is_new) top->second = AddTopOf(scores, k, graph);
     graph.outputs[index] = top->second.best;
     graph.outputs.push_back(top->second.places);
+    changed.push_back(index);
+  }
+  return changed;
+}
+
+std::vector<size_t> MapClassesOfOutputs(Graph& graph, std::span<const std::vector<int32_t>> declared) {
+  std::vector<size_t> changed;
+  std::map<ValueId, ValueId> maps;  // by scores: a file may list them as several outputs
+  for (size_t index = 0; index < graph.outputs.size(); ++index) {
+    const ValueId scores = graph.outputs[index];
+    if (!AreScoresOfPixels(graph.value(scores).desc, declared[index])) continue;
+    const auto [place, is_new] = maps.try_emplace(scores, kNoValue);
+    if (is_new) place->second = AddMapOf(scores, graph);
+    graph.outputs[index] = place->second;
     changed.push_back(index);
   }
   return changed;
