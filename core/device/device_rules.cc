@@ -231,6 +231,10 @@ bool IsForced(Rule rule, const DeviceInfo& device) {
   return ((device.forced_rules.on | device.forced_rules.off) & BitOf(rule)) != 0;
 }
 
+AccessPath DefaultReadPath(const DeviceInfo& device) {
+  return Applies(Rule::kTexelReads, device) ? AccessPath::kTexelBuffer : AccessPath::kBuffer;
+}
+
 std::string ToText(const ForcedRules& forced) {
   std::vector<std::string> words;
   for (const DeviceRule& row : kRules) {

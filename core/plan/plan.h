@@ -3,6 +3,7 @@
 #ifndef HEARTH_CORE_PLAN_PLAN_H_
 #define HEARTH_CORE_PLAN_PLAN_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -126,8 +127,10 @@ struct Plan {
   int32_t source_op_count = 0;  // operators in the model file
   MemoryFigures memory;
 
-  size_t dispatch_count() const;
-  bool has_host_steps() const;
+  size_t dispatch_count() const {
+    return std::ranges::count_if(steps, [](const Step& step) { return std::holds_alternative<Dispatch>(step); });
+  }
+  bool has_host_steps() const { return dispatch_count() != steps.size(); }
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
