@@ -34,7 +34,7 @@ std::vector<Instruction> InstructionsOf(const std::vector<uint32_t>& words) {
 }
 
 // In each type of a cooperative matrix the text gave a number of bits where SPIR-V wants the type of an element
-// (core/emit/matrix_types.h). Puts the float type of that size there. Returns false if the module has none. Modules
+// (core/emit/dialect_texts.h). Puts the float type of that size there. Returns false if the module has none. Modules
 // without such matrices stay as they are.
 bool CompleteMatrixTypes(std::vector<uint32_t>& words) {
   const std::vector<Instruction> instructions = InstructionsOf(words);
