@@ -36,6 +36,20 @@ float Digits(float uniform);     // the integers 0 to 9
 float Signed100(float uniform);  // the integers -100 to 100
 float ZeroOne(float uniform);    // 0 or 1
 
+// What a node of a case reads.
+struct Operand {
+  Shape shape;
+  Fill fill = Symmetric;
+  ElementType type;
+  enum class Source : uint8_t { kInput, kConstant, kNone } source = Source::kInput;
+  std::vector<double> numbers;  // of a constant; empty: drawn
+};
+Operand In(const Shape& shape, Fill fill = Symmetric, const ElementType& type = {});
+Operand Const(const Shape& shape, Fill fill = Symmetric, const ElementType& type = {});
+Operand ConstOf(const Shape& shape, const std::vector<double>& numbers, const ElementType& type);
+// `operand`, or none: an optional operand that the node lacks.
+Operand If(bool present, const Operand& operand);
+
 // A graph with the cases of one batch side by side. They share no value, so one plan runs all of them.
 struct CaseBatch {
   Graph graph;
@@ -50,6 +64,7 @@ class CaseGraph {
 
   ValueId Input(const Shape& shape, Fill fill = Symmetric, const ElementType& type = {});
   ValueId Constant(const Shape& shape, Fill fill = Symmetric, const ElementType& type = {});
+  ValueId Of(const Operand& operand);
   // A constant with these elements: indices, conditions.
   ValueId ConstantOf(const Shape& shape, const std::vector<double>& numbers, const ElementType& type);
   // A node's only output; its shape is inferred later.
@@ -91,9 +106,15 @@ struct ConformanceCase {
   std::string id() const { return op + "/" + name; }
 };
 
-// A case of the family that has the op's name.
-ConformanceCase NewCase(const std::string& op, std::string name, const Exactness& exactness,
-                        std::function<ValueId(CaseGraph&)> build, bool every_path = true);
+struct CaseName {
+  std::string op, name;
+  std::string family = op;
+};
+ConformanceCase NewCase(const CaseName& name, const Exactness& exactness, std::function<ValueId(CaseGraph&)> build,
+                        bool every_path = true);
+// A case of one node. Its operands' data is drawn in their order.
+ConformanceCase OneNode(const CaseName& name, const Exactness& exactness, Op op, std::vector<Operand> operands,
+                        const ElementType& type = {}, bool every_path = true);
 
 // For cases that move elements: numbers that each type holds, and the type's suffix of the case's name.
 Fill FillOf(const ElementType& type);
