@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "hearth/version.h"
 #include "tools/hearth/cache_text.h"
-#include "tools/hearth/option_checks.h"
+#include "tools/hearth/verb.h"
 
 namespace hearth {
 namespace {

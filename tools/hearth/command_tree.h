@@ -26,9 +26,6 @@ struct CommandNode {
 
 CommandNode TreeOf(const CLI::App& app);
 
-// The manual page hearth(1) in the man macros of roff.
-std::string ManualPage(const CommandNode& program, const std::string& version);
-
 // A script that completes verbs, options, their choices and file names. `shell` is "bash", "zsh" or "fish".
 std::string CompletionScript(const CommandNode& program, const std::string& shell);
 

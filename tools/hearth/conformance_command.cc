@@ -10,8 +10,6 @@
 #include "core/base/text.h"
 #include "frontends/engine/device_simulation.h"
 #include "tools/hearth/files.h"
-#include "tools/hearth/interrupt.h"
-#include "tools/hearth/option_checks.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"

@@ -14,7 +14,6 @@
 #include "tools/hearth/files.h"
 #include "tools/hearth/graph_picture.h"
 #include "tools/hearth/memory_picture.h"
-#include "tools/hearth/option_checks.h"
 #include "tools/hearth/placement_report.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"

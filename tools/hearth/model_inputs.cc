@@ -16,8 +16,8 @@
 #include "hearth/array.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/npy.h"
-#include "tools/hearth/option_checks.h"
 #include "tools/hearth/printing.h"
+#include "tools/hearth/verb.h"
 
 namespace hearth {
 namespace {

@@ -13,7 +13,7 @@
 #include "core/base/text.h"
 #include "hearth/log.h"
 #include "tools/hearth/files.h"
-#include "tools/hearth/option_checks.h"
+#include "tools/hearth/verb.h"
 
 namespace hearth {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "tools/hearth/model_outputs.h"
-#include "tools/hearth/option_checks.h"
+#include "tools/hearth/verb.h"
 
 namespace hearth {
 namespace {

@@ -9,7 +9,6 @@
 #include "tools/hearth/files.h"
 #include "tools/hearth/model_inputs.h"
 #include "tools/hearth/model_outputs.h"
-#include "tools/hearth/option_checks.h"
 #include "tools/hearth/result_report.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"

@@ -10,9 +10,35 @@
 #include <string>
 
 #include "hearth/status.h"
-#include "tools/hearth/exit_code.h"
+#include "tools/hearth/printing.h"
 
 namespace hearth {
+
+// The program's exit codes.
+enum class ExitCode : int {
+  kFine = 0,
+  kFailed = 1,    // the work failed, or a check found a problem
+  kUsage = 2,     // wrong command line
+  kBadInput = 3,  // missing or malformed model, image or array; wrong name or shape; an op that nothing can run
+  kDeviceUnavailable = 4,  // the requested device is not usable
+  kInterrupted = 130,      // stopped by ^C; finished parts are written
+};
+
+inline ExitCode ExitCodeOf(StatusCode code) {
+  switch (code) {
+    case StatusCode::kOk: return ExitCode::kFine;
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kMalformedInput:
+    case StatusCode::kNotFound:
+    case StatusCode::kUnsupported: return ExitCode::kBadInput;
+    case StatusCode::kUnavailable: return ExitCode::kDeviceUnavailable;
+    case StatusCode::kResourceExhausted:
+    case StatusCode::kDeviceLost:
+    case StatusCode::kIoError:
+    case StatusCode::kInternal: return ExitCode::kFailed;
+  }
+  return ExitCode::kFailed;
+}
 
 // The texts about a verb in `--help`.
 struct VerbInfo {
@@ -37,6 +63,29 @@ class Verb {
  private:
   VerbInfo info_;
 };
+
+// ---- What several verbs need ----
+
+// ^C in long verbs: they stop between two pieces of work, keep finished ones and exit with 130. From CatchInterrupts on
+// the first ^C only sets a flag; a second one ends the program as usual.
+void CatchInterrupts();
+bool IsInterrupted();
+
+// Asks before something is deleted. kFine: go on. `is_confirmed`: confirmed on the command line, which is required
+// without a terminal.
+ExitCode ConfirmDeletion(const std::string& what, bool is_confirmed, const OutputOptions& output);
+
+// Checks of option values before any work. For names of files, folders and models: an empty one is a script's mistake
+// (--json "$UNSET").
+CLI::Validator NotEmpty(const std::string& what = "the name");
+
+// A number that is neither NaN, which CLI::Range accepts, nor infinite.
+CLI::Validator Finite();
+
+// An unsigned 64-bit integer: CLI11 turns negative and larger numbers into the largest one.
+CLI::Validator WholeNumber();
+
+// ---- The verbs ----
 
 // One function per <name>_command.cc.
 std::unique_ptr<Verb> MakeBenchCommand();
