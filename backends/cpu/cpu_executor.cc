@@ -230,10 +230,9 @@ class CpuExecutor final : public HostExecutor {
     if (node != nullptr) return node;
     HEARTH_ASSIGN(node, xnnpack_nodes_.Make(request));
     if (node != nullptr) return node;
-    for (const auto& make :
-         {MakeProductNode, MakeUnaryNode, MakeBinaryNode, MakeIntegerFunctionNode, MakeSelectNode, MakeGatherNode,
-          MakeCastNode, MakeReduceNode, MakeRowsNode, MakeSearchNode, MakeRecurrentNode, MakeNormalizeNode,
-          MakeExactConvolutionNode, MakePoolingIndexNode, MakeDetectionNode}) {
+    for (const auto& make : {MakeProductNode, MakeUnaryNode, MakeBinaryNode, MakeIntegerFunctionNode, MakeSelectNode,
+                             MakeGatherNode, MakeCastNode, MakeReduceNode, MakeRowsNode, MakeSearchNode,
+                             MakeRecurrentNode, MakeNormalizeNode, MakePoolingIndexNode, MakeDetectionNode}) {
       HEARTH_ASSIGN(node, make(request));
       if (node != nullptr) return node;
     }

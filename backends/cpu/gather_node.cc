@@ -8,7 +8,6 @@
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
 #include "core/graph/ops/axis_split.h"
-#include "core/graph/ops/axis_split.h"
 
 namespace hearth {
 namespace {

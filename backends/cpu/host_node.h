@@ -55,7 +55,8 @@ Result<std::unique_ptr<HostNode>> MakeMovementNode(const HostNodeRequest& reques
 // Products of matrices held as float32, whether or not one is constant.
 Result<std::unique_ptr<HostNode>> MakeMatrixProductNode(const HostNodeRequest& request);
 
-// Convolutions of float32 with constant weights, without groups.
+// Convolutions of float32 with constant weights, without groups. As the next ones, in float64 sums if the output
+// decides indices.
 Result<std::unique_ptr<HostNode>> MakeDenseConvolutionNode(const HostNodeRequest& request);
 
 // Depthwise convolutions of float32 with constant weights and one output for each channel.
@@ -90,9 +91,6 @@ Result<std::unique_ptr<HostNode>> MakeRecurrentNode(const HostNodeRequest& reque
 
 // Layer, instance and group normalization of float32.
 Result<std::unique_ptr<HostNode>> MakeNormalizeNode(const HostNodeRequest& request);
-
-// Convolutions of float32 with constant weights whose output decides indices: float64 sums.
-Result<std::unique_ptr<HostNode>> MakeExactConvolutionNode(const HostNodeRequest& request);
 
 // Max pooling with argmax, and its unpooling, of float32.
 Result<std::unique_ptr<HostNode>> MakePoolingIndexNode(const HostNodeRequest& request);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/graph/ops/coordinates.h"
-#include "core/graph/ops/coordinates.h"
 #include "core/graph/ops/strided_view.h"
 
 namespace hearth {

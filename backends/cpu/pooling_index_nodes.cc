@@ -5,8 +5,8 @@
 
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/vectorized.h"
-#include "core/graph/ops/elementwise_table.h"
 #include "core/base/numbers.h"
+#include "core/graph/ops/elementwise_table.h"
 #include "core/graph/ops/window.h"
 #include "core/graph/quantize.h"
 

@@ -13,7 +13,6 @@
 #include "core/base/error.h"
 #include "core/base/numbers.h"
 #include "core/graph/ops/axis_split.h"
-#include "core/graph/ops/axis_split.h"
 
 namespace hearth {
 namespace {

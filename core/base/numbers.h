@@ -46,6 +46,10 @@ inline bool AllFinite(std::span<const float> numbers) {
   return true;
 }
 
+inline bool AllFinite(std::span<const double> numbers) {
+  return std::ranges::all_of(numbers, [](double number) { return std::isfinite(number); });
+}
+
 // NaN if one of them is NaN: std::max and std::min drop either the first or the second.
 template <typename Number>
 Number LargerOf(Number a, Number b) {
