@@ -117,7 +117,7 @@ class GlesSharing : public ::testing::Test {
 };
 
 TEST_F(GlesSharing, EveryFormatOfABufferRunsWithoutACopy) {
-  GlMemory memory(program_);
+  GlMemory memory;
   testing::ExpectEveryFormatRuns(*session_, memory, true);
   testing::ExpectFramesRun(*session_, memory);
 }
@@ -199,7 +199,7 @@ TEST_F(GlesSharing, ARunWaitsForTheProgramsFenceAndGivesOneBack) {
 }
 
 TEST_F(GlesSharing, AFenceThatIsNoneIsAnErrorOfTheRun) {
-  GlMemory memory(program_);
+  GlMemory memory;
   const std::vector<float> zeros(size_t{kPictureWidth} * kPictureHeight * 3);
   ASSERT_TRUE(session_->SetInput(0, std::as_bytes(std::span(zeros))).ok());
   const Result<Ticket> ticket = session_->Submit({.wait_for = {{0x1234}}});
@@ -231,7 +231,7 @@ TEST_F(GlesSharing, WhatDoesNotFitIsRefused) {
   EXPECT_THAT(wrong_format.message(), HasSubstr("0x881a"));
   binding.handle = 4711;
   EXPECT_THAT(session_->BindInput("x", binding).message(), HasSubstr("no texture 4711"));
-  GlMemory memory(program_);
+  GlMemory memory;
   Binding small{.memory = MemoryKind::kGlBuffer, .size_bytes = 420};
   small.handle = memory.Make(std::vector<std::byte>(400));
   EXPECT_THAT(session_->BindInput("x", small).message(), HasSubstr("400 bytes"));
@@ -253,7 +253,7 @@ TEST_F(GlesSharing, ADeadContextOrOneOfNothingIsRefused) {
 }
 
 TEST_F(GlesSharing, TheProgramsContextStaysCurrent) {
-  GlMemory memory(program_);
+  GlMemory memory;
   const std::vector<std::byte> bytes(64, std::byte{7});
   EXPECT_EQ(memory.Read(memory.Make(bytes), 64), bytes);
 }

@@ -127,11 +127,9 @@ class BenchCommand final : public Verb {
     app.add_flag("--profile", profile_, "Times, shapes and GFLOP/s per step of the plan, and sums by operation");
     app.add_option("--trace", trace_path_,
                    "Write a Chrome trace (chrome://tracing, ui.perfetto.dev) of the start and one run")
-        ->type_name("FILE")
-        ->check(NotEmpty());
+        ->type_name("FILE");
     app.add_option("--csv", csv_path_, "Write the figures as comma-separated values, a line per device")
-        ->type_name("FILE")
-        ->check(NotEmpty());
+        ->type_name("FILE");
     output_.AddOptions(app);
   }
 

@@ -129,8 +129,7 @@ class CacheCommand final : public Verb {
     for (CLI::App* part : {pin, remove}) {
       part->add_option("MODEL", named_model_, "A file, the path that it had, or a fingerprint's first digits")
           ->required()
-          ->type_name("")
-          ->check(NotEmpty());
+          ->type_name("");
     }
     for (CLI::App* part : {prune, clear, remove}) {
       part->add_flag("--yes", yes_, "Don't ask (needed without a terminal)");

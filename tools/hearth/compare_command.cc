@@ -135,8 +135,7 @@ class CompareCommand final : public Verb {
         ->capture_default_str();
     app.add_flag("--per-layer", per_layer_, "Compare the result of every layer too, and name the first over tolerance");
     app.add_option("--picture", picture_path_, "Draw the difference of each output or layer into a PNG file")
-        ->type_name("FILE")
-        ->check(NotEmpty());
+        ->type_name("FILE");
     input_options_.AddOptions(app);
     output_.AddOptions(app);
   }

@@ -87,11 +87,9 @@ class InspectCommand final : public Verb {
         ->type_name("FILE")
         ->check(CLI::Validator(WhyNoGraphFile, ""));
     app.add_option("--passes", passes_folder_, "Draw the network as in the file, and after every pass that changed it")
-        ->type_name("DIR")
-        ->check(NotEmpty());
+        ->type_name("DIR");
     app.add_option("--memory", memory_path_, "Write the memory plan as a picture: steps against offsets, as SVG")
-        ->type_name("FILE")
-        ->check(NotEmpty());
+        ->type_name("FILE");
     output_.AddOptions(app);
   }
 

@@ -119,11 +119,12 @@ ExitCode OnParseError(const CLI::App& app, const CLI::ParseError& error) {
   return ExitCode::kUsage;
 }
 
-// An empty value comes from a script's unset variable. Without a check `cache clear --model ""` would delete
-// everything, and `cache export --sign ""` would not sign. Options with names check more.
+// An empty value comes from a script's unset variable (--json "$UNSET"). Without a check `cache clear --model ""` would
+// delete everything, and `cache export --sign ""` would not sign.
 void RefuseEmptyValues(CLI::App& app) {
+  const CLI::Validator is_given([](std::string& text) { return text.empty() ? "the value is empty" : ""; }, "");
   for (CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
-    if (option->get_items_expected_max() > 0) option->check(NotEmpty("the value"));
+    if (option->get_items_expected_max() > 0) option->check(is_given);
   }
   for (CLI::App* part : app.get_subcommands([](const CLI::App*) { return true; })) RefuseEmptyValues(*part);
 }

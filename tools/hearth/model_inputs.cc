@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "backends/cpu/available_memory.h"
+#include "backends/cpu/process_limits.h"
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/float16.h"

@@ -102,8 +102,7 @@ void ShowOptions::AddOptions(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--labels", labels_path_,
                  "Names of the classes, one a line, line 0 first; not needed if the model's file has them")
-      ->type_name("FILE")
-      ->check(NotEmpty("the file's name"));
+      ->type_name("FILE");
   app.add_option("--min-score", min_score_, "Leave out boxes and key points with a lower score")
       ->type_name("S")
       ->check(CLI::Range(0.0, 1.0))

@@ -138,8 +138,7 @@ CLI::Option* AddCacheOption(CLI::App& app, std::string& folder) {
   return app
       .add_option("--cache,--cache-folder,--cache-dir", folder,
                   "Cache folder (default $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth)")
-      ->type_name("DIR")
-      ->check(NotEmpty("the folder's name"));
+      ->type_name("DIR");
 }
 
 std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& options) {

@@ -49,10 +49,6 @@ ExitCode ConfirmDeletion(const std::string& what, bool is_confirmed, const Outpu
   return ExitCode::kFailed;
 }
 
-CLI::Validator NotEmpty(const std::string& what) {
-  return CLI::Validator([what](std::string& text) { return text.empty() ? what + " is empty" : ""; }, "");
-}
-
 CLI::Validator Finite() {
   return CLI::Validator(
       [](std::string& text) {

@@ -75,11 +75,7 @@ bool IsInterrupted();
 // without a terminal.
 ExitCode ConfirmDeletion(const std::string& what, bool is_confirmed, const OutputOptions& output);
 
-// Checks of option values before any work. For names of files, folders and models: an empty one is a script's mistake
-// (--json "$UNSET").
-CLI::Validator NotEmpty(const std::string& what = "the name");
-
-// A number that is neither NaN, which CLI::Range accepts, nor infinite.
+// Checks of option values: a number that is neither NaN, which CLI::Range accepts, nor infinite.
 CLI::Validator Finite();
 
 // An unsigned 64-bit integer: CLI11 turns negative and larger numbers into the largest one.
