@@ -5,7 +5,7 @@
 
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/host_output.h"
-#include "backends/cpu/integer/byte_table.h"
+#include "backends/cpu/integer/integer_nodes.h"
 #include "backends/cpu/quantized.h"
 #include "core/graph/ops/elementwise_table.h"
 

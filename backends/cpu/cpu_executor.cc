@@ -8,9 +8,8 @@
 
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/integer/integer_nodes.h"
-#include "backends/cpu/integer/representation.h"
+#include "backends/cpu/process_limits.h"
 #include "backends/cpu/quantized.h"
-#include "backends/cpu/usable_cpus.h"
 #include "backends/cpu/vectorized.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/base/error.h"

@@ -8,6 +8,7 @@
 
 #include "backends/cpu/held_weights.h"
 #include "backends/cpu/host_arena.h"
+#include "backends/cpu/quantized.h"
 #include "backends/cpu/worker_pool.h"
 #include "core/graph/graph.h"
 
@@ -37,7 +38,10 @@ struct HostNodeRequest {
   bool in_integers = false;      // the node reads and writes quantized values as they are stored
 
   // The form and the memory in which the node finds a value.
-  TensorDesc HeldAs(ValueId value) const;
+  TensorDesc HeldAs(ValueId value) const {
+    const TensorDesc& desc = graph.value(value).desc;
+    return in_integers || graph.IsConstant(value) ? desc : hearth::HeldAs(desc);
+  }
   std::span<std::byte> bytes(ValueId value) const { return in_integers ? arena.stored(value) : arena.bytes(value); }
 };
 

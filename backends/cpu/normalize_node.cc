@@ -8,7 +8,7 @@
 
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/host_output.h"
-#include "backends/cpu/vector_sum.h"
+#include "backends/cpu/vector_math.h"
 #include "backends/cpu/vectorized.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/ops/mean_variance.h"

@@ -4,7 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "backends/cpu/apply_unary.h"
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/host_operand.h"
 #include "backends/cpu/host_output.h"

@@ -6,7 +6,6 @@
 #include "backends/cpu/host_output.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/vector_math.h"
-#include "backends/cpu/vector_sum.h"
 
 namespace hearth {
 namespace {

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "backends/cpu/usable_cpus.h"
+#include "backends/cpu/process_limits.h"
 #include "core/base/background_work.h"
 #include "core/base/error.h"
 #include "core/base/guarded.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "backends/cpu/cpu_executor.h"
-#include "backends/cpu/usable_cpus.h"
+#include "backends/cpu/process_limits.h"
 #include "core/base/error.h"
 #include "core/base/float_environment.h"
 #include "core/base/log.h"

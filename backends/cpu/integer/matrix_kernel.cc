@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "backends/cpu/integer/matrix_store.h"
-#include "backends/cpu/integer/model_weights_kernel.h"
 #include "backends/cpu/vectorized.h"
 #include "core/base/numbers.h"
 
