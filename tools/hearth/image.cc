@@ -1,12 +1,5 @@
 #include "tools/hearth/image.h"
 
-// stb (https://github.com/nothings/stb) is compiled here: it reads PNG, JPEG and BMP and writes PNG.
-#define STB_IMAGE_IMPLEMENTATION
-#define STB_IMAGE_WRITE_IMPLEMENTATION
-#define STBI_ONLY_PNG
-#define STBI_ONLY_JPEG
-#define STBI_ONLY_BMP
-#define STBI_FAILURE_USERMSG
 #include <fmt/ranges.h>
 #include <stb/stb_image.h>
 #include <stb/stb_image_write.h>
