@@ -20,7 +20,7 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
 #include "core/graph/passes/pass.h"
-#include "core/lowering/local_product.h"
+#include "core/lowering/group_product.h"
 #include "core/lowering/lower.h"
 #include "core/lowering/tunable_layers.h"
 #include "frontends/api/model_data.h"

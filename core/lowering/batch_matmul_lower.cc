@@ -30,10 +30,6 @@ std::optional<ViewedPlace> PlaceBefore(const PlanBuilder& builder, ValueId value
 
 }  // namespace
 
-std::optional<std::string> BatchMatMulUnsupported(const Graph& graph, const Node& node, const Placing&) {
-  return NotReal(graph, node);
-}
-
 Status LowerBatchMatMul(const Node& node, PlanBuilder& builder) {
   const auto& product = std::get<BatchMatMul>(node.op);
   const Graph& graph = builder.graph();

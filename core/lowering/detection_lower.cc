@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/base/error.h"
 #include "core/device/device_rules.h"
 #include "core/graph/quantize.h"
 #include "core/lowering/loop_turns.h"
@@ -196,7 +197,7 @@ int64_t DetectionTurns(const Graph& graph, const Node& node) {
 std::optional<std::string> DetectionPostProcessUnsupported(const Graph& graph, const Node& node,
                                                            const Placing& placing) {
   if (!Applies(Rule::kDeviceDetections, placing.device)) return "on this driver the CPU picks detections sooner";
-  if (auto reason = NotReal(graph, node)) return reason;
+  if (auto reason = NotReal(graph, node, placing)) return reason;
   for (ValueId output : node.outputs) {
     if (IsQuantized(graph.value(output).desc)) return "a result of it is quantized";
   }

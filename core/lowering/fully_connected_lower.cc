@@ -40,10 +40,6 @@ KernelCall RowsCall(PlanBuilder& builder, const Node& node, const Shape& filter,
 
 }  // namespace
 
-std::optional<std::string> FullyConnectedUnsupported(const Graph& graph, const Node& node, const Placing&) {
-  return NotReal(graph, node);
-}
-
 std::vector<KernelChoice> FullyConnectedCandidates(const Node& node, const PlanBuilder& builder) {
   const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
   if (!IsConvolution(builder, node, filter)) return {{"rows", 4, 2, 8}};

@@ -24,7 +24,7 @@ LoopTurnsFunction ChannelTurns;        // several times over a pixel's channels
 LoopTurnsFunction ConvolutionTurns;    // in convolution_lower.cc
 LoopTurnsFunction DetectionTurns;      // in detection_lower.cc
 LoopTurnsFunction LocalResponseTurns;  // in normalization_lower.cc
-LoopTurnsFunction MaxUnpoolTurns;      // in unpooling_lower.cc
+LoopTurnsFunction MaxUnpoolTurns;      // in pooling_lower.cc
 LoopTurnsFunction MeanVarianceTurns;   // in mean_variance_lower.cc
 LoopTurnsFunction ReduceTurns;         // in reduce_lower.cc
 

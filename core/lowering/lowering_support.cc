@@ -174,7 +174,7 @@ std::vector<bool> ValuesThatFit32Bits(const Graph& graph) {
   return fits;
 }
 
-std::optional<std::string> NotReal(const Graph& graph, const Node& node) {
+std::optional<std::string> NotReal(const Graph& graph, const Node& node, const Placing&) {
   for (const auto* list : {&node.inputs, &node.outputs}) {
     for (ValueId value : *list) {
       if (value == kNoValue || IsReal(graph.value(value).desc)) continue;
@@ -185,7 +185,7 @@ std::optional<std::string> NotReal(const Graph& graph, const Node& node) {
   return std::nullopt;
 }
 
-std::optional<std::string> WideIntegers(const Node& node, const Placing& placing) {
+std::optional<std::string> WideIntegers(const Graph&, const Node& node, const Placing& placing) {
   for (ValueId value : node.inputs) {
     if (value != kNoValue && !placing.fits_32_bits[value]) return "its integers have 64 bits, a device's have 32";
   }
@@ -197,7 +197,7 @@ std::optional<std::string> WideResults(const Graph& graph, const Node& node, con
     const TensorDesc& desc = graph.value(value).desc;
     if (IsPlainInt64(desc)) return "its integers have 64 bits, a device's have 32";
   }
-  return WideIntegers(node, placing);
+  return WideIntegers(graph, node, placing);
 }
 
 }  // namespace hearth

@@ -148,10 +148,11 @@ Status LowerOverPixels(const Node& node, PlanBuilder& builder) {
 
 }  // namespace
 
-std::optional<std::string> MeanVarianceNormalizationUnsupported(const Graph& graph, const Node& node, const Placing&) {
+std::optional<std::string> MeanVarianceNormalizationUnsupported(const Graph& graph, const Node& node,
+                                                                const Placing& placing) {
   const Shape& shape = graph.value(node.inputs[0]).desc.shape;
   auto reason = NormalizedShapeUnsupported(shape, std::get<MeanVarianceNormalization>(node.op));
-  return reason.has_value() ? reason : NotReal(graph, node);
+  return reason.has_value() ? reason : NotReal(graph, node, placing);
 }
 
 int64_t MeanVarianceTurns(const Graph& graph, const Node& node) {

@@ -14,10 +14,6 @@ int32_t ReachOf(const Node& node, const Bhwc& shape) {
 
 }  // namespace
 
-std::optional<std::string> NormalizationUnsupported(const Graph& graph, const Node& node, const Placing&) {
-  return NotReal(graph, node);
-}
-
 Status LowerL2Normalization(const Node& node, PlanBuilder& builder) {
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
   const int lane_count = ChannelLanes(builder.device(), shape.slices());

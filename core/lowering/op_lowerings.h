@@ -7,106 +7,56 @@
 
 namespace hearth {
 
-// batch_matmul
-UnsupportedFunction BatchMatMulUnsupported;
-LowerFunction LowerBatchMatMul;
+// batch_matmul, blocks
+LowerFunction LowerBatchMatMul, LowerSpaceToBatch, LowerBatchToSpace;
 
-// blocks
-UnsupportedFunction SpaceToBatchUnsupported, BatchToSpaceUnsupported;
-LowerFunction LowerSpaceToBatch, LowerBatchToSpace;
-
-// cast
-UnsupportedFunction CastUnsupported;
-LowerFunction LowerCast;
+// broadcast
+UnsupportedFunction SelectUnsupported;
+LowerFunction LowerSelect, LowerSelectRows;
 
 // concat
 UnsupportedFunction ConcatUnsupported;
-LowerFunction LowerConcat;
+LowerFunction LowerConcat, LowerPack;
 
-// convolution
-UnsupportedFunction Conv2DUnsupported, DepthwiseConv2DUnsupported;
-CandidatesFunction Conv2DCandidates, DepthwiseConv2DCandidates;
-LowerFunction LowerConv2D, LowerDepthwiseConv2D;
-
-// cumsum
-UnsupportedFunction CumSumUnsupported;
-LowerFunction LowerCumSum;
+// convolution, fully_connected, transpose_conv
+CandidatesFunction Conv2DCandidates, DepthwiseConv2DCandidates, FullyConnectedCandidates, TransposeConvCandidates;
+LowerFunction LowerConv2D, LowerDepthwiseConv2D, LowerFullyConnected, LowerTransposeConv;
 
 // detection
 UnsupportedFunction DetectionPostProcessUnsupported;
 LowerFunction LowerDetectionPostProcess;
 
-// dynamic_update_slice
-UnsupportedFunction DynamicUpdateSliceUnsupported;
-LowerFunction LowerDynamicUpdateSlice;
-
 // elementwise
-UnsupportedFunction UnaryUnsupported, BinaryUnsupported, PReluUnsupported, AddNUnsupported;
-LowerFunction LowerUnary, LowerBinary, LowerPRelu, LowerAddN;
-
-// fully_connected
-UnsupportedFunction FullyConnectedUnsupported;
-CandidatesFunction FullyConnectedCandidates;
-LowerFunction LowerFullyConnected;
+UnsupportedFunction UnaryUnsupported, BinaryUnsupported, PReluUnsupported, CastUnsupported;
+LowerFunction LowerUnary, LowerBinary, LowerPRelu, LowerAddN, LowerCast;
 
 // gather
-UnsupportedFunction GatherUnsupported, GatherNdUnsupported, OneHotUnsupported;
-LowerFunction LowerGather, LowerGatherNd, LowerOneHot;
+UnsupportedFunction GatherUnsupported, GatherNdUnsupported, OneHotUnsupported, DynamicUpdateSliceUnsupported;
+LowerFunction LowerGather, LowerGatherNd, LowerOneHot, LowerDynamicUpdateSlice;
 
 // mean_variance
 UnsupportedFunction MeanVarianceNormalizationUnsupported;
 CandidatesFunction MeanVarianceNormalizationCandidates;
 LowerFunction LowerMeanVarianceNormalization;
 
-// normalization
-UnsupportedFunction NormalizationUnsupported;
-LowerFunction LowerL2Normalization, LowerLocalResponseNormalization;
+// normalization, softmax
+CandidatesFunction SoftmaxCandidates;
+LowerFunction LowerL2Normalization, LowerLocalResponseNormalization, LowerSoftmax, LowerLogSoftmax;
 
 // pad
 UnsupportedFunction PadUnsupported, MirrorPadUnsupported;
 LowerFunction LowerPad, LowerMirrorPad;
 
-// pooling
-UnsupportedFunction Pool2DUnsupported;
-LowerFunction LowerPool2D;
+// pooling, resize
+LowerFunction LowerPool2D, LowerMaxPoolArgmax2D, LowerMaxUnpool2D, LowerResampler, LowerResize;
 
 // recurrent
 UnsupportedFunction LstmUnsupported, RnnUnsupported, SvdfUnsupported;
 LowerFunction LowerLstm, LowerRnn, LowerSvdf;
 
-// reduce
+// reduce, search
 UnsupportedFunction ReduceUnsupported;
-LowerFunction LowerReduce;
-
-// resize
-UnsupportedFunction ResizeUnsupported;
-LowerFunction LowerResize;
-
-// search: both operations compare 32-bit integers.
-UnsupportedFunction SearchUnsupported;
-LowerFunction LowerArgReduce, LowerTopK;
-
-// select
-UnsupportedFunction SelectUnsupported, SelectRowsUnsupported;
-LowerFunction LowerSelect, LowerSelectRows;
-
-// softmax
-UnsupportedFunction SoftmaxUnsupported;
-CandidatesFunction SoftmaxCandidates;
-LowerFunction LowerSoftmax, LowerLogSoftmax;
-
-// split
-UnsupportedFunction PackUnsupported;
-LowerFunction LowerPack;
-
-// transpose_conv
-UnsupportedFunction TransposeConvUnsupported;
-CandidatesFunction TransposeConvCandidates;
-LowerFunction LowerTransposeConv;
-
-// unpooling
-UnsupportedFunction MaxPoolArgmax2DUnsupported, MaxUnpool2DUnsupported, ResamplerUnsupported;
-LowerFunction LowerMaxPoolArgmax2D, LowerMaxUnpool2D, LowerResampler;
+LowerFunction LowerReduce, LowerArgReduce, LowerTopK, LowerCumSum;
 
 // strided_copy: for the operations that ViewOf knows. One dispatch for each output, or none if the output is an alias
 // of the input.

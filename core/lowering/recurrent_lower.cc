@@ -1,4 +1,5 @@
-// Recurrent networks as dispatches: one matrix product for the input's part of all steps, then a few dispatches per step.
+// Recurrent networks as dispatches: one matrix product for the input's part of all steps, then a few dispatches per
+// step.
 #include <fmt/format.h>
 
 #include <limits>

@@ -107,7 +107,7 @@ std::optional<std::string> ReduceUnsupported(const Graph& graph, const Node& nod
   }
   const ReduceKind kind = std::get<Reduce>(node.op).kind;
   const bool searches = kind == ReduceKind::kMax || kind == ReduceKind::kMin;
-  return searches ? WideIntegers(node, placing) : WideResults(graph, node, placing);
+  return searches ? WideIntegers(graph, node, placing) : WideResults(graph, node, placing);
 }
 
 // Where channels are reduced, each channel of an output texel is a sum of its own.

@@ -12,10 +12,6 @@ float ScaleOf(int32_t in, int32_t out, bool align_corners) {
 
 }  // namespace
 
-std::optional<std::string> ResizeUnsupported(const Graph& graph, const Node& node, const Placing&) {
-  return NotReal(graph, node);
-}
-
 Status LowerResize(const Node& node, PlanBuilder& builder) {
   const auto& resize = std::get<Resize>(node.op);
   const Bhwc in = builder.ShapeOf(node.inputs[0]);

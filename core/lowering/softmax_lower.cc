@@ -7,10 +7,6 @@
 
 namespace hearth {
 
-std::optional<std::string> SoftmaxUnsupported(const Graph& graph, const Node& node, const Placing&) {
-  return NotReal(graph, node);
-}
-
 // `lanes` work items share a pixel's channels.
 std::vector<KernelChoice> SoftmaxCandidates(const Node& node, const PlanBuilder& builder) {
   return ChannelLaneChoices(builder.device(), builder.ShapeOf(node.inputs[0]).slices());

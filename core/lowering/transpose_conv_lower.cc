@@ -68,10 +68,6 @@ void SetGrid(const DeviceInfo& device, const TransposeConv& conv, const Bhwc& ou
 
 }  // namespace
 
-std::optional<std::string> TransposeConvUnsupported(const Graph& graph, const Node& node, const Placing&) {
-  return NotReal(graph, node);
-}
-
 std::vector<KernelChoice> TransposeConvCandidates(const Node& node, const PlanBuilder& builder) {
   std::vector<KernelChoice> candidates = {TileFor(builder.device())};
   const int lanes = candidates.front().lanes;

@@ -7,8 +7,6 @@
 #include <csignal>
 #include <thread>
 
-#include "core/base/threads.h"
-
 namespace hearth {
 namespace {
 
