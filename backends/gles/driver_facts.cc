@@ -4,14 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <thread>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/device/software_names.h"
+#include "core/device/driver_names.h"
 #include "core/device/usable_limits.h"
 #include "hal/driver_environment.h"
 
@@ -58,24 +57,6 @@ uint32_t LimitOf(GLenum name, uint32_t dimension) {
 // bits))").
 DeviceType TypeOf(const DisplaySource& source, const std::string& renderer) {
   return source.software || IsSoftwareName(renderer) ? DeviceType::kCpu : DeviceType::kOther;
-}
-
-// OpenGL ES can't be asked whether the host and the GPU share memory, but the renderer's name tells where GPUs of a
-// family have no memory of their own. No for all others, AMD's processors with a GPU too: results are the same, and a
-// wrong no costs a conversion on the device. A wrong yes would have the host read device memory over a bus.
-bool HasUnifiedMemory(const DeviceInfo& info) {
-  const std::string name = LowerCase(info.name);
-  const auto has_one_of = [&name](std::initializer_list<std::string_view> words) {
-    return std::ranges::any_of(words, [&name](std::string_view word) { return name.find(word) != std::string::npos; });
-  };
-  // A guest's buffers are copied, whatever the host's GPU is, which the name has too.
-  if (has_one_of({"virgl", "virtio-gpu", "emulator"})) return false;
-  if (info.is_software()) return true;
-  // Intel's discrete GPUs, by the chip that Mesa names: "(DG2)", "(BMG G21)", "(ATS-M150)".
-  if (has_one_of({"(dg", "(bmg", "(ats-m"})) return false;
-  if (name.starts_with("fd")) return true;  // freedreno calls Adreno 640 FD640
-  return has_one_of({"adreno", "mali", "immortalis", "maleoon", "powervr", "xclipse", "tegra", "v3d", "videocore",
-                     "vivante", "apple", "intel"});
 }
 
 void ReadWorkGroupLimits(DeviceInfo& info) {
@@ -173,7 +154,7 @@ Result<DriverFacts> QueryDriverFacts(const DisplaySource& source) {
   HEARTH_TRY(CheckIsSound(info, source));
   info.fp16_storage = true;     // packHalf2x16 and RGBA16F texels belong to ES 3.1
   info.fp16_arithmetic = true;  // mediump lets the driver use 16 bits, but no query tells whether it does
-  info.unified_memory = HasUnifiedMemory(info);
+  info.unified_memory = NameHasUnifiedMemory(info);
   // The API has no number of compute units. A software driver has the CPU's; a GPU's is derived from its name.
   info.compute_units = info.is_software() ? CpusOfThisProcess() : 0;
   // llvmpipe's binaries contain the number of CPUs of the process, and are refused with any other.

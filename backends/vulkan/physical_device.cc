@@ -14,7 +14,7 @@
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
-#include "core/device/software_names.h"
+#include "core/device/driver_names.h"
 #include "core/device/usable_limits.h"
 #include "hal/driver_environment.h"
 #include "hal/loader_names.h"
