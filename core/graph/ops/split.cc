@@ -85,8 +85,9 @@ Status InferPack(Graph& graph, const Node& node) {
                             inference.shape(k).ToString(), in.ToString());
     }
   }
-  std::vector<int64_t> dims(in.dims().begin(), in.dims().end());
-  dims.insert(dims.begin() + axis, static_cast<int64_t>(node.inputs.size()));
+  std::vector<int64_t> dims(in.dims().begin(), in.dims().begin() + axis);
+  dims.push_back(static_cast<int64_t>(node.inputs.size()));
+  dims.insert(dims.end(), in.dims().begin() + axis, in.dims().end());
   return inference.SetOutput(0, dims);
 }
 
