@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/vulkan/instance.h"
+#include "backends/vulkan/driver_api.h"
 #include "backends/vulkan/memory_types.h"
 #include "core/device/device_info.h"
 #include "core/device/device_profiles.h"
