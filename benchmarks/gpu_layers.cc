@@ -18,7 +18,7 @@
 #include "core/device/device_profiles.h"
 #include "core/device/device_rules.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
+#include "tests/testing/graph_from_text.h"
 #include "core/graph/passes/pass.h"
 #include "core/lowering/group_product.h"
 #include "core/lowering/lower.h"

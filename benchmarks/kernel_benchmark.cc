@@ -11,7 +11,7 @@
 #include "benchmarks/device_peaks.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
+#include "tests/testing/graph_from_text.h"
 #include "core/lowering/lower.h"
 #include "core/lowering/tunable_layers.h"
 #include "core/plan/pack.h"

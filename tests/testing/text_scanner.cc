@@ -1,4 +1,4 @@
-#include "core/graph/text_scanner.h"
+#include "tests/testing/text_scanner.h"
 
 #include <charconv>
 #include <vector>

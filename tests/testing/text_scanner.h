@@ -1,6 +1,6 @@
 // Reading one line of text piece by piece, for the parsers of graph texts and attributes.
-#ifndef HEARTH_CORE_GRAPH_TEXT_SCANNER_H_
-#define HEARTH_CORE_GRAPH_TEXT_SCANNER_H_
+#ifndef HEARTH_TESTS_TESTING_TEXT_SCANNER_H_
+#define HEARTH_TESTS_TESTING_TEXT_SCANNER_H_
 
 #include <cstdint>
 #include <string>
@@ -45,4 +45,4 @@ class TextScanner {
 
 }  // namespace hearth
 
-#endif  // HEARTH_CORE_GRAPH_TEXT_SCANNER_H_
+#endif  // HEARTH_TESTS_TESTING_TEXT_SCANNER_H_

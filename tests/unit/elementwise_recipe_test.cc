@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
+#include "tests/testing/graph_from_text.h"
 #include "core/graph/op_text.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/lowering/lower.h"

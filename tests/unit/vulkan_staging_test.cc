@@ -9,7 +9,7 @@
 #include "backends/vulkan/backend.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
+#include "tests/testing/graph_from_text.h"
 #include "core/lowering/lower.h"
 #include "hal/plan_runner.h"
 
