@@ -10,8 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "core/base/error.h"
 #include "core/base/float_environment.h"
-#include "core/base/guarded.h"
 
 namespace hearth {
 

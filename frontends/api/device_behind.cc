@@ -8,7 +8,6 @@
 #include "backends/cpu/process_limits.h"
 #include "core/base/background_work.h"
 #include "core/base/error.h"
-#include "core/base/guarded.h"
 #include "core/base/numbers.h"
 #include "core/base/threads.h"
 #include "core/base/trial_run.h"

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
-#include "core/base/guarded.h"
 #include "core/base/log.h"
 #include "frontends/delegate/partitions.h"
 #include "frontends/engine/device_simulation.h"

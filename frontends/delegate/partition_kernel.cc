@@ -8,7 +8,6 @@
 
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
-#include "core/base/guarded.h"
 #include "core/graph/evaluate.h"
 #include "frontends/api/model_data.h"
 #include "frontends/delegate/delegate.h"
