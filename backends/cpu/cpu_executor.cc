@@ -13,8 +13,8 @@
 #include "backends/cpu/vectorized.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/base/error.h"
-#include "core/graph/index_values.h"
 #include "core/graph/quantize.h"
+#include "core/graph/value_analysis.h"
 
 namespace hearth {
 namespace {

@@ -34,7 +34,7 @@ struct HostNodeRequest {
   const HostArena& arena;
   WorkerPool& workers;
   ProgramWeights& weights;
-  bool decides_indices = false;  // its output is among ValuesThatDecideIndices (core/graph/index_values.h)
+  bool decides_indices = false;  // its output is among ValuesThatDecideIndices (core/graph/value_analysis.h)
   bool in_integers = false;      // the node reads and writes quantized values as they are stored
 
   // The form and the memory in which the node finds a value.

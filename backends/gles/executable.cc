@@ -7,7 +7,7 @@
 #include "backends/gles/program.h"
 #include "backends/gles/texture.h"
 #include "core/base/error.h"
-#include "core/plan/texel_view.h"
+#include "core/plan/storage.h"
 
 namespace hearth::gles {
 namespace {

@@ -8,7 +8,7 @@
 #include "core/device/device_rules.h"
 #include "core/emit/arithmetic.h"
 #include "core/emit/kernel_library.h"
-#include "core/graph/value_bounds.h"
+#include "core/graph/value_analysis.h"
 #include "core/plan/plan_builder.h"
 
 namespace hearth {

@@ -11,11 +11,10 @@
 #include "core/emit/emit.h"
 #include "core/emit/kernel_library.h"
 #include "core/emit/kernel_limits.h"
-#include "core/graph/index_values.h"
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
 #include "core/graph/quantize.h"
-#include "core/graph/value_bounds.h"
+#include "core/graph/value_analysis.h"
 #include "core/plan/storage.h"
 #include "core/plan/tuning.h"
 

@@ -106,7 +106,7 @@ class PlanBuilder {
   const DeviceInfo& device() const { return device_; }
   // Describes a value of the graph, or a scratch value.
   const TensorDesc& DescOf(ValueId value) const;
-  // See index_values.h.
+  // See value_analysis.h.
   bool DecidesIndices(ValueId value) const { return !IsScratch(value) && decides_indices_[value]; }
   Bhwc ShapeOf(ValueId value) const { return ToBhwc(DescOf(value).shape); }
   // Whether both have the same storage and grid, so that moving elements between them changes none.
@@ -224,7 +224,7 @@ class PlanBuilder {
   uint32_t KernelIndex(KernelSource source);
   // Adds dispatches that copy the states' next content, after everything that reads the states.
   Status CopyStates();
-  // The bytes that a tensor of `size_bytes` takes in its buffer; see texel_view.h.
+  // The bytes that a tensor of `size_bytes` takes in its buffer; see storage.h.
   uint64_t PlacedBytes(uint64_t size_bytes) const;
   std::map<ValueId, Lifetime> Lifetimes() const;
   Status PlaceArena(Plan& plan, std::map<ValueId, BufferRange>& ranges) const;
@@ -242,9 +242,9 @@ class PlanBuilder {
   const LowerOptions options_;
   AccessPath read_path_;
   StorageType real_storage_;
-  std::vector<bool> decides_indices_;  // by value; see index_values.h
-  std::vector<bool> holds_integers_;   // by value; see index_values.h
-  std::vector<float> bounds_;          // by value, for sums of 16 bits; see value_bounds.h
+  std::vector<bool> decides_indices_;  // by value; see value_analysis.h
+  std::vector<bool> holds_integers_;   // by value; see value_analysis.h
+  std::vector<float> bounds_;          // by value, for sums of 16 bits; see value_analysis.h
   std::vector<int> reads_;             // by value: how often nodes read it
   mutable std::map<std::string, KernelSource, std::less<>> parsed_;  // by name; parsing is half of making a plan
   Plan plan_;

@@ -7,7 +7,7 @@
 #include "core/base/numbers.h"
 #include "core/plan/offset_search.h"
 #include "core/plan/plan_builder.h"
-#include "core/plan/texel_view.h"
+#include "core/plan/storage.h"
 
 namespace hearth {
 namespace {

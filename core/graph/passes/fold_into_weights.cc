@@ -6,7 +6,6 @@
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
-#include "core/graph/passes/float_constants.h"
 #include "core/graph/passes/graph_rewriter.h"
 #include "core/graph/quantize.h"
 

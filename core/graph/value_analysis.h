@@ -1,6 +1,6 @@
-// Finds values that decide indices, or hold them.
-#ifndef HEARTH_CORE_GRAPH_INDEX_VALUES_H_
-#define HEARTH_CORE_GRAPH_INDEX_VALUES_H_
+// What is known of values without a run: which decide indices or hold them, and how large they can become.
+#ifndef HEARTH_CORE_GRAPH_VALUE_ANALYSIS_H_
+#define HEARTH_CORE_GRAPH_VALUE_ANALYSIS_H_
 
 #include <vector>
 
@@ -20,6 +20,14 @@ std::vector<bool> ValuesThatDecideIndices(const Graph& graph);
 // that is cast at last does not change how its network is held. Only the storage of such values depends on it.
 std::vector<bool> ValuesThatHoldIntegers(const Graph& graph);
 
+// For each value a number that the magnitude of none of its elements exceeds, NaN aside: from activations, functions
+// with a bounded range and quantization grids. Infinity where none of them bounds it, and for constants of floats,
+// which are not read.
+std::vector<float> LargestMagnitudes(const Graph& graph);
+
+// The largest magnitude of a constant's elements; NaN if one is NaN. Reads all of them.
+float LargestMagnitudeOf(const Graph& graph, ValueId constant);
+
 }  // namespace hearth
 
-#endif  // HEARTH_CORE_GRAPH_INDEX_VALUES_H_
+#endif  // HEARTH_CORE_GRAPH_VALUE_ANALYSIS_H_
