@@ -5,6 +5,8 @@
 #ifndef HEARTH_CORE_GRAPH_OP_DEF_H_
 #define HEARTH_CORE_GRAPH_OP_DEF_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,9 +31,17 @@ struct ReferenceTensor {
   std::optional<DType> integers = std::nullopt;
 };
 
+// How many operands a node has.
+struct OperandCounts {
+  size_t required = 0, optional = 0, outputs = 1;
+  bool depend_on_node = false;  // the infer function checks them itself
+};
+inline constexpr size_t kAnyNumber = SIZE_MAX / 2;  // for OperandCounts::optional
+
+class NodeInference;  // core/graph/ops/node_inference.h
 // Sets the descriptions of the node's outputs from those of its inputs, and checks ranks, types and attributes. An
-// error names the operation and the problem.
-using InferFunction = Status(Graph& graph, const Node& node);
+// error names the operation and the problem. Precondition: NodeInference::CheckOperands passed.
+using InferFunction = Status(const NodeInference& inference);
 // Computes the operation in float64, with the semantics of TFLite's CPU interpreter. Absent optional inputs are null.
 // The shapes of `outputs` are set and their values sized. Inputs are valid (infer passed).
 using ReferenceInputs = std::span<const ReferenceTensor* const>;
@@ -74,7 +84,8 @@ enum OpTraits : unsigned {
 struct OpDef {
   size_t index;           // in the Op variant
   std::string_view name;  // in graph texts and reports: "conv_2d"
-  InferFunction* infer;
+  OperandCounts operands;
+  InferFunction* infer_checked;
   ReferenceFunction* reference;      // null: nothing can run it, except loops, which EvaluateNode runs
   UnsupportedFunction* unsupported;  // null: no device kernel at all
   LowerFunction* lower;
@@ -83,6 +94,7 @@ struct OpDef {
   unsigned traits;  // OpTraits
 
   bool Has(OpTraits trait) const { return (traits & trait) != 0; }
+  Status infer(Graph& graph, const Node& node) const;  // counts the operands first
 };
 
 const OpDef& OpDefOf(const Op& op);

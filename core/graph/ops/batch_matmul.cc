@@ -55,12 +55,10 @@ std::array<int64_t, MatrixBatch::kDims> MatrixBatch::Steps() const {
   return steps;
 }
 
-Status InferBatchMatMul(Graph& graph, const Node& node) {
-  const auto& product = std::get<BatchMatMul>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(2));
+Status InferBatchMatMul(const NodeInference& inference) {
+  const auto& product = inference.op<BatchMatMul>();
   HEARTH_TRY(CheckMatrices(inference));
-  const TensorDesc& declared = graph.value(node.outputs[0]).desc;
+  const TensorDesc& declared = inference.output(0);
   if (declared.dtype == DType::kInt32 && !declared.quantization.has_value()) {
     return inference.Fail(StatusCode::kUnsupported, "a product of quantized matrices as plain int32 can't be run");
   }

@@ -14,11 +14,9 @@ size_t BytesOf(DType dtype) {
 
 }  // namespace
 
-Status InferBitcast(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferBitcast(const NodeInference& inference) {
   const TensorDesc& input = inference.input(0);
-  const DType to = std::get<Bitcast>(node.op).to;
+  const DType to = inference.op<Bitcast>().to;
   for (const DType dtype : {input.dtype, to}) {
     if (dtype == DType::kInt4 || dtype == DType::kBool) {
       return inference.Fail(StatusCode::kUnsupported, "{} has no bits of its own", DTypeName(dtype));

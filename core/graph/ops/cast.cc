@@ -10,12 +10,10 @@
 
 namespace hearth {
 
-Status InferCast(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  const auto& cast = std::get<Cast>(node.op);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferCast(const NodeInference& inference) {
+  const auto& cast = inference.op<Cast>();
   const TensorDesc& input = inference.input(0);
-  // TFLite's CAST ignores the quantization, and converters don't write such a node.
+  // TFLite's CAST ignores the quantization, and converters don't write such a inference.node().
   if (IsQuantized(input)) return inference.Fail(StatusCode::kUnsupported, "a quantized tensor can't be cast");
   if (input.dtype == DType::kInt4 || cast.to == DType::kInt4) {
     return inference.Fail(StatusCode::kUnsupported, "4-bit elements can't be cast");

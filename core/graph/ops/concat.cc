@@ -7,10 +7,8 @@
 
 namespace hearth {
 
-Status InferConcat(Graph& graph, const Node& node) {
-  const auto& concat = std::get<Concat>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1, NodeInference::kAnyNumber));
+Status InferConcat(const NodeInference& inference) {
+  const auto& concat = inference.op<Concat>();
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& first = inference.shape(0);
   if (concat.axis >= first.rank() || concat.axis < -first.rank()) {
@@ -18,7 +16,7 @@ Status InferConcat(Graph& graph, const Node& node) {
   }
   const int axis = concat.axis < 0 ? concat.axis + first.rank() : concat.axis;
   std::vector<int64_t> dims(first.dims().begin(), first.dims().end());
-  for (size_t i = 1; i < node.inputs.size(); ++i) {
+  for (size_t i = 1; i < inference.node().inputs.size(); ++i) {
     if (inference.input(i).dtype != inference.input(0).dtype) {
       return inference.Fail(StatusCode::kMalformedInput, "input {} is {}, input 0 is {}", i,
                             DTypeName(inference.input(i).dtype), DTypeName(inference.input(0).dtype));

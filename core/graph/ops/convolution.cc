@@ -82,10 +82,8 @@ void AddMatrixProduct(const double* in, int64_t in_count, const double* weights,
 
 }  // namespace
 
-Status InferConv2D(Graph& graph, const Node& node) {
-  const auto& conv = std::get<Conv2D>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(2, 1));
+Status InferConv2D(const NodeInference& inference) {
+  const auto& conv = inference.op<Conv2D>();
   for (size_t i : {0, 1}) {
     HEARTH_TRY(inference.CheckRank(i, 4));
     HEARTH_TRY(inference.CheckReal(i));
@@ -126,10 +124,8 @@ void ReferenceConv2D(const Node& node, ReferenceInputs inputs, ReferenceOutputs 
   ApplyActivation(conv.activation, outputs[0].values);
 }
 
-Status InferDepthwiseConv2D(Graph& graph, const Node& node) {
-  const auto& conv = std::get<DepthwiseConv2D>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(2, 1));
+Status InferDepthwiseConv2D(const NodeInference& inference) {
+  const auto& conv = inference.op<DepthwiseConv2D>();
   for (size_t i : {0, 1}) {
     HEARTH_TRY(inference.CheckRank(i, 4));
     HEARTH_TRY(inference.CheckReal(i));

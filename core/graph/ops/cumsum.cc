@@ -7,11 +7,9 @@
 
 namespace hearth {
 
-Status InferCumSum(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferCumSum(const NodeInference& inference) {
   const TensorDesc& in = inference.input(0);
-  const int32_t axis = std::get<CumSum>(node.op).axis;
+  const int32_t axis = inference.op<CumSum>().axis;
   if (!AxisFromFront(axis, in.shape.rank())) {
     return inference.Fail(StatusCode::kMalformedInput, "axis {} is outside of rank {}", axis, in.shape.rank());
   }

@@ -5,9 +5,7 @@
 
 namespace hearth {
 
-Status InferWhere(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1, 0, 2));
+Status InferWhere(const NodeInference& inference) {
   const Shape& shape = inference.shape(0);
   if (shape.rank() < 1) return inference.Fail(StatusCode::kUnsupported, "a scalar has no coordinates");
   inference.SetOutputType(0, DType::kInt64);
@@ -33,11 +31,9 @@ void ReferenceWhere(const Node& /*node*/, ReferenceInputs inputs, ReferenceOutpu
   outputs[1].values[0] = static_cast<double>(count);
 }
 
-Status InferUnique(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1, 0, 3));
+Status InferUnique(const NodeInference& inference) {
   HEARTH_TRY(inference.CheckRank(0, 1));
-  const DType indices = graph.value(node.outputs[1]).desc.dtype;
+  const DType indices = inference.output(1).dtype;
   if (indices != DType::kInt32 && indices != DType::kInt64) {
     return inference.Fail(StatusCode::kMalformedInput, "the indices are {}, they need int32 or int64",
                           DTypeName(indices));

@@ -204,10 +204,8 @@ template void DetectObjects(const DetectionPostProcess&, const DetectionOperands
 template void DetectObjects(const DetectionPostProcess&, const DetectionOperands<double>&,
                             const DetectionResults<double>&);
 
-Status InferDetectionPostProcess(Graph& graph, const Node& node) {
-  const auto& op = std::get<DetectionPostProcess>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(3, 0, 4));
+Status InferDetectionPostProcess(const NodeInference& inference) {
+  const auto& op = inference.op<DetectionPostProcess>();
   for (size_t i = 0; i < 3; ++i) HEARTH_TRY(inference.CheckReal(i));
   HEARTH_TRY(inference.CheckRank(0, 3));
   HEARTH_TRY(inference.CheckRank(1, 3));

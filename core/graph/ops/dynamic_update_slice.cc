@@ -6,9 +6,7 @@
 
 namespace hearth {
 
-Status InferDynamicUpdateSlice(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(3));
+Status InferDynamicUpdateSlice(const NodeInference& inference) {
   HEARTH_TRY(inference.CheckKeepsType(0, 0));
   HEARTH_TRY(inference.CheckKeepsType(0, 1));
   const Shape &in = inference.shape(0), &update = inference.shape(1), &start = inference.shape(2);

@@ -4,10 +4,8 @@
 
 namespace hearth {
 
-Status InferFullyConnected(Graph& graph, const Node& node) {
-  const auto& fully_connected = std::get<FullyConnected>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(2, 1));
+Status InferFullyConnected(const NodeInference& inference) {
+  const auto& fully_connected = inference.op<FullyConnected>();
   HEARTH_TRY(inference.CheckReal(0));
   HEARTH_TRY(inference.CheckReal(1));
   HEARTH_TRY(inference.CheckRank(1, 2));

@@ -33,10 +33,8 @@ GatherSplit SplitGather(const Gather& gather, const Shape& x, const Shape& indic
           axis == x.rank() - 1};
 }
 
-Status InferGather(Graph& graph, const Node& node) {
-  const auto& gather = std::get<Gather>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(2));
+Status InferGather(const NodeInference& inference) {
+  const auto& gather = inference.op<Gather>();
   HEARTH_TRY(inference.CheckIntegers(1));
   const Shape &x = inference.shape(0), &indices = inference.shape(1);
   const std::optional<int> axis = AxisFromFront(gather.axis, x.rank());
@@ -56,9 +54,9 @@ Status InferGather(Graph& graph, const Node& node) {
   dims.insert(dims.end(), indices.dims().begin() + *batch_dims, indices.dims().end());
   dims.insert(dims.end(), x.dims().begin() + *axis + 1, x.dims().end());
   HEARTH_TRY(inference.SetOutput(0, dims));
-  HEARTH_TRY(CheckSomethingToTake(inference, graph.value(node.outputs[0]).desc.shape));
+  HEARTH_TRY(CheckSomethingToTake(inference, inference.output(0).shape));
   // A table of quantized weights may be looked up as floats.
-  const DType out = graph.value(node.outputs[0]).desc.dtype;
+  const DType out = inference.output(0).dtype;
   const bool dequantizes = IsQuantized(inference.input(0)) && (out == DType::kFloat32 || out == DType::kFloat16);
   return dequantizes ? Status::Ok() : inference.SetOutputTypeOf(0, 0);
 }
@@ -78,9 +76,7 @@ void ReferenceGather(const Node& node, ReferenceInputs inputs, ReferenceOutputs 
   }
 }
 
-Status InferGatherNd(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(2));
+Status InferGatherNd(const NodeInference& inference) {
   HEARTH_TRY(inference.CheckIntegers(1));
   const Shape &x = inference.shape(0), &indices = inference.shape(1);
   if (indices.rank() < 1) {
@@ -93,7 +89,7 @@ Status InferGatherNd(Graph& graph, const Node& node) {
   std::vector<int64_t> dims(indices.dims().begin(), indices.dims().end() - 1);
   dims.insert(dims.end(), x.dims().begin() + depth, x.dims().end());
   HEARTH_TRY(inference.SetOutput(0, dims));
-  HEARTH_TRY(CheckSomethingToTake(inference, graph.value(node.outputs[0]).desc.shape));
+  HEARTH_TRY(CheckSomethingToTake(inference, inference.output(0).shape));
   return inference.SetOutputTypeOf(0, 0);
 }
 
@@ -114,10 +110,8 @@ OneHotSplit SplitOneHot(const OneHot& one_hot, const Shape& indices) {
   return {CountBetween(indices, 0, axis), CountBetween(indices, axis, indices.rank())};
 }
 
-Status InferOneHot(Graph& graph, const Node& node) {
-  const auto& one_hot = std::get<OneHot>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(3));
+Status InferOneHot(const NodeInference& inference) {
+  const auto& one_hot = inference.op<OneHot>();
   HEARTH_TRY(inference.CheckIntegers(0));
   const Shape& indices = inference.shape(0);
   const std::optional<int> axis = AxisFromFront(one_hot.axis, indices.rank() + 1);

@@ -10,8 +10,8 @@ namespace hearth {
 namespace {
 
 // Checks that `part` takes the loop's values and that no tensor in it is too large for the reference.
-Status CheckPart(const NodeInference& inference, const Node& node, const Graph& part, std::string_view name,
-                 size_t outputs) {
+Status CheckPart(const NodeInference& inference, const Graph& part, std::string_view name, size_t outputs) {
+  const Node& node = inference.node();
   if (part.inputs.size() != node.inputs.size() || part.outputs.size() != outputs || !part.states.empty()) {
     return inference.Fail(StatusCode::kMalformedInput, "its {} makes {} of {} values with {} states, the loop has {}",
                           name, part.outputs.size(), part.inputs.size(), part.states.size(), node.inputs.size());
@@ -33,29 +33,28 @@ Status CheckPart(const NodeInference& inference, const Node& node, const Graph& 
 
 }  // namespace
 
-Status InferLoop(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1, NodeInference::kAnyNumber, node.inputs.size()));
-  for (size_t k = 0; k < node.inputs.size(); ++k) {
+Status InferLoop(const NodeInference& inference) {
+  HEARTH_TRY(inference.CheckOperands({1, kAnyNumber, inference.node().inputs.size()}));
+  for (size_t k = 0; k < inference.node().inputs.size(); ++k) {
     if (!inference.HasInput(k)) return inference.Fail(StatusCode::kMalformedInput, "value {} is absent", k);
   }
-  const auto& loop = std::get<Loop>(node.op);
+  const auto& loop = inference.op<Loop>();
   if (loop.graphs == nullptr) return inference.Fail(StatusCode::kUnsupported, "its body is not known");
-  HEARTH_TRY(CheckPart(inference, node, loop.graphs->condition, "condition", 1));
-  HEARTH_TRY(CheckPart(inference, node, loop.graphs->body, "body", node.inputs.size()));
+  HEARTH_TRY(CheckPart(inference, loop.graphs->condition, "condition", 1));
+  HEARTH_TRY(CheckPart(inference, loop.graphs->body, "body", inference.node().inputs.size()));
   const TensorDesc& condition = loop.graphs->condition.value(loop.graphs->condition.outputs[0]).desc;
   if (condition.dtype != DType::kBool || condition.shape.element_count() != 1) {
     return inference.Fail(StatusCode::kMalformedInput, "its condition is {}[{}], not one bool",
                           DTypeName(condition.dtype), condition.shape.ToString());
   }
-  for (size_t k = 0; k < node.inputs.size(); ++k) {
+  for (size_t k = 0; k < inference.node().inputs.size(); ++k) {
     const TensorDesc& made = loop.graphs->body.value(loop.graphs->body.outputs[k]).desc;
     if (made != inference.input(k)) {
       return inference.Fail(StatusCode::kUnsupported, "value {} is {}[{}], its body makes {}[{}] of it", k,
                             DTypeName(inference.input(k).dtype), inference.shape(k).ToString(), DTypeName(made.dtype),
                             made.shape.ToString());
     }
-    graph.value(node.outputs[k]).desc = made;
+    inference.DescribeOutput(k, made);
   }
   return Status::Ok();
 }

@@ -149,10 +149,8 @@ Status CheckSteps(const NodeInference& inference, const Shape& x, const Shape& y
   return inference.Fail(StatusCode::kUnsupported, "steps without elements: x is {}", x.ToString());
 }
 
-Status InferLstm(Graph& graph, const Node& node) {
-  const auto& lstm = std::get<Lstm>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(6, 4, 3));
+Status InferLstm(const NodeInference& inference) {
+  const auto& lstm = inference.op<Lstm>();
   for (size_t i : {kLstmX, kLstmH, kLstmC}) HEARTH_TRY(inference.CheckReal(i));
   HEARTH_TRY(inference.CheckRank(kLstmH, 2));
   HEARTH_TRY(inference.CheckRank(kLstmC, 2));

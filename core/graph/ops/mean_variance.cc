@@ -54,10 +54,8 @@ Status CheckPerChannel(const NodeInference& inference, size_t i, int32_t channel
 
 }  // namespace
 
-Status InferMeanVarianceNormalization(Graph& graph, const Node& node) {
-  const auto& norm = std::get<MeanVarianceNormalization>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1, 2));
+Status InferMeanVarianceNormalization(const NodeInference& inference) {
+  const auto& norm = inference.op<MeanVarianceNormalization>();
   HEARTH_TRY(inference.CheckReal(0));
   const Shape& in = inference.shape(0);
   if (norm.axes_mask == 0 || (norm.axes_mask >> in.rank()) != 0) {

@@ -6,10 +6,8 @@
 
 namespace hearth {
 
-Status InferTranspose(Graph& graph, const Node& node) {
-  const Shape& permutation = std::get<Transpose>(node.op).permutation;
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferTranspose(const NodeInference& inference) {
+  const Shape& permutation = inference.op<Transpose>().permutation;
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
   std::vector<int64_t> dims;
@@ -35,10 +33,8 @@ void ReferenceTranspose(const Node& node, ReferenceInputs inputs, ReferenceOutpu
   });
 }
 
-Status InferSlice(Graph& graph, const Node& node) {
-  const auto& slice = std::get<Slice>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferSlice(const NodeInference& inference) {
+  const auto& slice = inference.op<Slice>();
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
   if (slice.begin.rank() != in.rank() || slice.size.rank() != in.rank() || slice.strides.rank() != in.rank()) {
@@ -71,10 +67,8 @@ void ReferenceSlice(const Node& node, ReferenceInputs inputs, ReferenceOutputs o
   outputs[0].values = std::move(cut.values);
 }
 
-Status InferTile(Graph& graph, const Node& node) {
-  const Shape& multiples = std::get<Tile>(node.op).multiples;
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferTile(const NodeInference& inference) {
+  const Shape& multiples = inference.op<Tile>().multiples;
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
   if (multiples.rank() != in.rank()) {
@@ -94,10 +88,8 @@ void ReferenceTile(const Node&, ReferenceInputs inputs, ReferenceOutputs outputs
   });
 }
 
-Status InferBroadcastTo(Graph& graph, const Node& node) {
-  const Shape& shape = std::get<BroadcastTo>(node.op).shape;
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferBroadcastTo(const NodeInference& inference) {
+  const Shape& shape = inference.op<BroadcastTo>().shape;
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
   const int added = shape.rank() - in.rank();
@@ -119,10 +111,8 @@ void ReferenceBroadcastTo(const Node&, ReferenceInputs inputs, ReferenceOutputs 
   });
 }
 
-Status InferReverse(Graph& graph, const Node& node) {
-  const uint32_t mask = std::get<Reverse>(node.op).axes_mask;
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferReverse(const NodeInference& inference) {
+  const uint32_t mask = inference.op<Reverse>().axes_mask;
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
   if (mask >> in.rank() != 0) {
@@ -143,10 +133,8 @@ void ReferenceReverse(const Node& node, ReferenceInputs inputs, ReferenceOutputs
   });
 }
 
-Status InferReshape(Graph& graph, const Node& node) {
-  const Shape& shape = std::get<Reshape>(node.op).shape;
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferReshape(const NodeInference& inference) {
+  const Shape& shape = inference.op<Reshape>().shape;
   HEARTH_TRY(inference.CheckKeepsType());
   const std::optional<int64_t> count = CheckedElementCount(shape);
   if (!count || *count != inference.shape(0).element_count()) {

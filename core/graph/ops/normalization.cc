@@ -19,9 +19,7 @@ Status CheckNormalized(const NodeInference& inference) {
 
 }  // namespace
 
-Status InferL2Normalization(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferL2Normalization(const NodeInference& inference) {
   return CheckNormalized(inference);
 }
 
@@ -39,10 +37,8 @@ void ReferenceL2Normalization(const Node& node, ReferenceInputs inputs, Referenc
   ApplyActivation(activation, outputs[0].values);
 }
 
-Status InferLocalResponseNormalization(Graph& graph, const Node& node) {
-  const auto& norm = std::get<LocalResponseNormalization>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferLocalResponseNormalization(const NodeInference& inference) {
+  const auto& norm = inference.op<LocalResponseNormalization>();
   if (norm.radius < 0) return inference.Fail(StatusCode::kMalformedInput, "the radius is {}", norm.radius);
   if (!std::isfinite(norm.bias) || !std::isfinite(norm.alpha) || !std::isfinite(norm.beta)) {
     return inference.Fail(StatusCode::kMalformedInput, "bias {}, alpha {} and beta {} must be finite numbers",

@@ -11,7 +11,6 @@ namespace {
 
 // The shape of `in` with `before` and `after` around it.
 Status InferPadded(const NodeInference& inference, const Shape& before, const Shape& after) {
-  HEARTH_TRY(inference.CheckOperands(1));
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
   if (before.rank() != in.rank() || after.rank() != in.rank()) {
@@ -31,9 +30,9 @@ Status InferPadded(const NodeInference& inference, const Shape& before, const Sh
 
 }  // namespace
 
-Status InferPad(Graph& graph, const Node& node) {
-  const auto& pad = std::get<Pad>(node.op);
-  return InferPadded(NodeInference(graph, node), pad.before, pad.after);
+Status InferPad(const NodeInference& inference) {
+  const auto& pad = inference.op<Pad>();
+  return InferPadded(inference, pad.before, pad.after);
 }
 
 void ReferencePad(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
@@ -50,9 +49,8 @@ void ReferencePad(const Node& node, ReferenceInputs inputs, ReferenceOutputs out
   }
 }
 
-Status InferMirrorPad(Graph& graph, const Node& node) {
-  const auto& pad = std::get<MirrorPad>(node.op);
-  const NodeInference inference(graph, node);
+Status InferMirrorPad(const NodeInference& inference) {
+  const auto& pad = inference.op<MirrorPad>();
   HEARTH_TRY(InferPadded(inference, pad.before, pad.after));
   const Shape& in = inference.shape(0);
   for (int d = 0; d < in.rank(); ++d) {

@@ -9,10 +9,8 @@
 
 namespace hearth {
 
-Status InferPool2D(Graph& graph, const Node& node) {
-  const auto& pool = std::get<Pool2D>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferPool2D(const NodeInference& inference) {
+  const auto& pool = inference.op<Pool2D>();
   HEARTH_TRY(inference.CheckRank(0, 4));
   HEARTH_TRY(inference.CheckReal(0));
   if (pool.window.dilation_h != 1 || pool.window.dilation_w != 1) {

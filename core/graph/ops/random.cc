@@ -110,10 +110,8 @@ std::array<uint32_t, 2> Threefry(std::array<uint32_t, 2> counter, std::array<uin
   return x;
 }
 
-Status InferRandomBits(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  const auto& bits = std::get<RandomBits>(node.op);
-  HEARTH_TRY(inference.CheckOperands(1, 0, 2));
+Status InferRandomBits(const NodeInference& inference) {
+  const auto& bits = inference.op<RandomBits>();
   const Shape& state = inference.shape(0);
   const bool is_philox = bits.generator == BitGenerator::kPhilox;
   const bool fits = state.rank() == 2 && state[1] == 2 && (state[0] == 2 || (is_philox && state[0] == 3));
@@ -152,11 +150,10 @@ void ReferenceRandomBits(const Node& node, ReferenceInputs inputs, ReferenceOutp
   outputs[0].values[3] = static_cast<uint32_t>(counter >> 32);
 }
 
-Status InferRandom(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  const auto& random = std::get<Random>(node.op);
+Status InferRandom(const NodeInference& inference) {
+  const auto& random = inference.op<Random>();
   const bool is_multinomial = random.kind == RandomKind::kMultinomial;
-  HEARTH_TRY(inference.CheckOperands(is_multinomial ? 2 : 1, 0, 2));
+  HEARTH_TRY(inference.CheckOperands({is_multinomial ? size_t{2} : size_t{1}, 0, 2}));
   const size_t runs = is_multinomial ? 1 : 0;
   if (inference.input(runs).dtype != DType::kInt32 || inference.shape(runs) != Shape{1}) {
     return inference.Fail(StatusCode::kMalformedInput, "its number of runs is {}[{}], needs int32[1]",
@@ -170,7 +167,7 @@ Status InferRandom(Graph& graph, const Node& node) {
   }
   HEARTH_TRY(inference.CheckRank(0, 2));
   HEARTH_TRY(inference.CheckReal(0));
-  const DType dtype = graph.value(node.outputs[0]).desc.dtype;
+  const DType dtype = inference.output(0).dtype;
   if (dtype != DType::kInt32 && dtype != DType::kInt64) {
     return inference.Fail(StatusCode::kMalformedInput, "the output is {}, classes need int32 or int64",
                           DTypeName(dtype));

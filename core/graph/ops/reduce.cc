@@ -60,10 +60,8 @@ Status CheckType(const NodeInference& inference, ReduceKind kind) {
 
 }  // namespace
 
-Status InferReduce(Graph& graph, const Node& node) {
-  const auto& reduce = std::get<Reduce>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferReduce(const NodeInference& inference) {
+  const auto& reduce = inference.op<Reduce>();
   HEARTH_TRY(CheckType(inference, reduce.kind));
   HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
   const Shape& in = inference.shape(0);

@@ -52,10 +52,8 @@ int64_t NearestPixel(const Resize& resize, int64_t out, int64_t out_size, int64_
   return std::clamp<int64_t>(static_cast<int64_t>(pixel), 0, in_size - 1);
 }
 
-Status InferResize(Graph& graph, const Node& node) {
-  const auto& resize = std::get<Resize>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferResize(const NodeInference& inference) {
+  const auto& resize = inference.op<Resize>();
   HEARTH_TRY(inference.CheckRank(0, 4));
   HEARTH_TRY(inference.CheckReal(0));
   if (resize.height < 1 || resize.width < 1) {

@@ -7,14 +7,12 @@
 
 namespace hearth {
 
-Status InferRnn(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(5, 0, 2));
+Status InferRnn(const NodeInference& inference) {
   for (size_t i = 0; i < 4; ++i) HEARTH_TRY(inference.CheckReal(i));
   for (size_t i = 1; i < 4; ++i) HEARTH_TRY(inference.CheckRank(i, 2));
   const Shape& x = inference.shape(0);
   if (x.rank() != 2) HEARTH_TRY(inference.CheckRank(0, 3));
-  const SequenceShape sequence = SequenceOf(x, std::get<Rnn>(node.op).time_major);
+  const SequenceShape sequence = SequenceOf(x, inference.op<Rnn>().time_major);
   const Shape &h = inference.shape(1), &weights = inference.shape(2), &recurrent = inference.shape(3);
   const int32_t units = weights[0], depth = x[x.rank() - 1];
   if (h[0] != sequence.batch || h[1] != units || weights[1] != depth || recurrent[0] != units ||
@@ -52,16 +50,14 @@ void ReferenceRnn(const Node& node, ReferenceInputs inputs, ReferenceOutputs out
   }
 }
 
-Status InferSvdf(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(4, 1, 2));
+Status InferSvdf(const NodeInference& inference) {
   for (size_t i = 0; i < 4; ++i) {
     HEARTH_TRY(inference.CheckReal(i));
     HEARTH_TRY(inference.CheckRank(i, 2));
   }
   const Shape &x = inference.shape(0), &state = inference.shape(1), &features = inference.shape(2),
               &times = inference.shape(3);
-  const int32_t rank = std::get<Svdf>(node.op).rank, filters = features[0];
+  const int32_t rank = inference.op<Svdf>().rank, filters = features[0];
   if (rank < 1 || filters % rank != 0) {
     return inference.Fail(StatusCode::kMalformedInput, "{} filters can't be of rank {}", filters, rank);
   }

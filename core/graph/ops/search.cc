@@ -8,11 +8,9 @@
 
 namespace hearth {
 
-Status InferArgReduce(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferArgReduce(const NodeInference& inference) {
   const Shape& in = inference.shape(0);
-  const int32_t wanted = std::get<ArgReduce>(node.op).axis;
+  const int32_t wanted = inference.op<ArgReduce>().axis;
   const std::optional<int> axis = AxisFromFront(wanted, in.rank());
   if (!axis) {
     return inference.Fail(StatusCode::kMalformedInput, "axis {} is outside of rank {}", wanted, in.rank());
@@ -21,7 +19,7 @@ Status InferArgReduce(Graph& graph, const Node& node) {
     return inference.Fail(StatusCode::kMalformedInput, "dimension {} of {} has no element to find", *axis,
                           in.ToString());
   }
-  const DType dtype = graph.value(node.outputs[0]).desc.dtype;
+  const DType dtype = inference.output(0).dtype;
   if (dtype != DType::kInt32 && dtype != DType::kInt64) {
     return inference.Fail(StatusCode::kMalformedInput, "the output is {}, indices need int32 or int64",
                           DTypeName(dtype));
@@ -48,11 +46,9 @@ void ReferenceArgReduce(const Node& node, ReferenceInputs inputs, ReferenceOutpu
   }
 }
 
-Status InferTopK(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1, 0, 2));
+Status InferTopK(const NodeInference& inference) {
   const Shape& in = inference.shape(0);
-  const int32_t k = std::get<TopK>(node.op).k;
+  const int32_t k = inference.op<TopK>().k;
   if (in.rank() < 1) return inference.Fail(StatusCode::kMalformedInput, "the input is a scalar, needs at least rank 1");
   if (k < 0 || k > in[in.rank() - 1]) {
     return inference.Fail(StatusCode::kMalformedInput, "k is {}, the last dimension of {} has {} elements", k,

@@ -8,7 +8,6 @@ namespace {
 
 // Checks (condition, a, b): bool, and two tensors of the output's type.
 Status CheckSelectTypes(const NodeInference& inference) {
-  HEARTH_TRY(inference.CheckOperands(3));
   const TensorDesc& a = inference.input(1);
   const TensorDesc& b = inference.input(2);
   if (inference.input(0).dtype != DType::kBool) {
@@ -24,8 +23,7 @@ Status CheckSelectTypes(const NodeInference& inference) {
 
 }  // namespace
 
-Status InferSelect(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
+Status InferSelect(const NodeInference& inference) {
   HEARTH_TRY(CheckSelectTypes(inference));
   return SetBroadcastOutput(inference, 3);
 }
@@ -42,8 +40,7 @@ void ReferenceSelect(const Node&, ReferenceInputs inputs, ReferenceOutputs outpu
   }
 }
 
-Status InferSelectRows(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
+Status InferSelectRows(const NodeInference& inference) {
   HEARTH_TRY(CheckSelectTypes(inference));
   const Shape& condition = inference.shape(0);
   const Shape& a = inference.shape(1);

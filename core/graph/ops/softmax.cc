@@ -17,11 +17,9 @@ Status CheckInput(const NodeInference& inference) {
 
 }  // namespace
 
-Status InferSoftmax(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferSoftmax(const NodeInference& inference) {
   HEARTH_TRY(CheckInput(inference));
-  const float beta = std::get<Softmax>(node.op).beta;
+  const float beta = inference.op<Softmax>().beta;
   if (!std::isfinite(beta)) return inference.Fail(StatusCode::kMalformedInput, "beta {} is not a number", beta);
   return inference.SetOutput(0, inference.shape(0));
 }
@@ -43,9 +41,7 @@ void ReferenceSoftmax(const Node& node, ReferenceInputs inputs, ReferenceOutputs
   }
 }
 
-Status InferLogSoftmax(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferLogSoftmax(const NodeInference& inference) {
   HEARTH_TRY(CheckInput(inference));
   return inference.SetOutput(0, inference.shape(0));
 }

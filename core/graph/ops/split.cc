@@ -21,10 +21,9 @@ void DealRows(int64_t rows, const ReferenceTensor& in, ReferenceOutputs outputs)
 
 }  // namespace
 
-Status InferSplit(Graph& graph, const Node& node) {
-  const auto& split = std::get<Split>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1, 0, split.sizes.size()));
+Status InferSplit(const NodeInference& inference) {
+  const auto& split = inference.op<Split>();
+  HEARTH_TRY(inference.CheckOperands({1, 0, split.sizes.size()}));
   const Shape in = inference.shape(0);
   if (split.axis < 0 || split.axis >= in.rank()) {
     return inference.Fail(StatusCode::kMalformedInput, "dimension {} is outside of rank {}", split.axis, in.rank());
@@ -48,10 +47,9 @@ void ReferenceSplit(const Node& node, ReferenceInputs inputs, ReferenceOutputs o
   DealRows(CountBetween(inputs[0]->shape, 0, std::get<Split>(node.op).axis), *inputs[0], outputs);
 }
 
-Status InferUnpack(Graph& graph, const Node& node) {
-  const auto& unpack = std::get<Unpack>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1, 0, unpack.count < 0 ? 0 : static_cast<size_t>(unpack.count)));
+Status InferUnpack(const NodeInference& inference) {
+  const auto& unpack = inference.op<Unpack>();
+  HEARTH_TRY(inference.CheckOperands({1, 0, unpack.count < 0 ? 0 : static_cast<size_t>(unpack.count)}));
   const Shape in = inference.shape(0);
   if (unpack.axis < 0 || unpack.axis >= in.rank() || in[unpack.axis] != unpack.count) {
     return inference.Fail(StatusCode::kMalformedInput, "{} slices along dimension {} of {}", unpack.count, unpack.axis,
@@ -59,7 +57,7 @@ Status InferUnpack(Graph& graph, const Node& node) {
   }
   std::vector<int64_t> dims(in.dims().begin(), in.dims().end());
   dims.erase(dims.begin() + unpack.axis);
-  for (size_t k = 0; k < node.outputs.size(); ++k) {
+  for (size_t k = 0; k < inference.node().outputs.size(); ++k) {
     HEARTH_TRY(inference.CheckKeepsType(k));
     HEARTH_TRY(inference.SetOutput(k, dims));
   }
@@ -70,15 +68,13 @@ void ReferenceUnpack(const Node& node, ReferenceInputs inputs, ReferenceOutputs 
   DealRows(CountBetween(inputs[0]->shape, 0, std::get<Unpack>(node.op).axis), *inputs[0], outputs);
 }
 
-Status InferPack(Graph& graph, const Node& node) {
-  const int32_t axis = std::get<Pack>(node.op).axis;
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1, NodeInference::kAnyNumber));
+Status InferPack(const NodeInference& inference) {
+  const int32_t axis = inference.op<Pack>().axis;
   const Shape& in = inference.shape(0);
   if (axis < 0 || axis > in.rank()) {
     return inference.Fail(StatusCode::kMalformedInput, "a new dimension {} is outside of rank {}", axis, in.rank() + 1);
   }
-  for (size_t k = 0; k < node.inputs.size(); ++k) {
+  for (size_t k = 0; k < inference.node().inputs.size(); ++k) {
     HEARTH_TRY(inference.CheckKeepsType(0, k));
     if (inference.shape(k) != in) {
       return inference.Fail(StatusCode::kMalformedInput, "input {} has shape {}, input 0 {}", k,
@@ -86,7 +82,7 @@ Status InferPack(Graph& graph, const Node& node) {
     }
   }
   std::vector<int64_t> dims(in.dims().begin(), in.dims().begin() + axis);
-  dims.push_back(static_cast<int64_t>(node.inputs.size()));
+  dims.push_back(static_cast<int64_t>(inference.node().inputs.size()));
   dims.insert(dims.end(), in.dims().begin() + axis, in.dims().end());
   return inference.SetOutput(0, dims);
 }

@@ -54,10 +54,8 @@ struct Phase {
 
 }  // namespace
 
-Status InferTransposeConv(Graph& graph, const Node& node) {
-  const auto& conv = std::get<TransposeConv>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(2, 1));
+Status InferTransposeConv(const NodeInference& inference) {
+  const auto& conv = inference.op<TransposeConv>();
   for (size_t i : {0, 1}) {
     HEARTH_TRY(inference.CheckRank(i, 4));
     HEARTH_TRY(inference.CheckReal(i));

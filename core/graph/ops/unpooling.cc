@@ -44,10 +44,8 @@ void PoolWindow(const ReferenceTensor& in, int64_t b, const TapRange& rows, cons
 
 }  // namespace
 
-Status InferMaxPoolArgmax2D(Graph& graph, const Node& node) {
-  const auto& pool = std::get<MaxPoolArgmax2D>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1, 0, 2));
+Status InferMaxPoolArgmax2D(const NodeInference& inference) {
+  const auto& pool = inference.op<MaxPoolArgmax2D>();
   HEARTH_TRY(CheckImage(inference, 0));
   if (pool.window.dilation_h != 1 || pool.window.dilation_w != 1 || std::max(pool.kernel_h, pool.kernel_w) > kMaxStep) {
     return inference.Fail(StatusCode::kUnsupported,
@@ -85,10 +83,8 @@ Padding2D UnpoolPadding(const MaxUnpool2D& unpool, int32_t height, int32_t width
           .left = BeforeFirst(width, unpool.kernel_w, unpool.stride_w)};
 }
 
-Status InferMaxUnpool2D(Graph& graph, const Node& node) {
-  const auto& unpool = std::get<MaxUnpool2D>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(2));
+Status InferMaxUnpool2D(const NodeInference& inference) {
+  const auto& unpool = inference.op<MaxUnpool2D>();
   for (size_t i : {0, 1}) HEARTH_TRY(CheckImage(inference, i));
   const auto [lowest, highest] = std::minmax({unpool.kernel_h, unpool.kernel_w, unpool.stride_h, unpool.stride_w});
   if (lowest < 1 || highest > kMaxStep) {
@@ -133,9 +129,7 @@ void ReferenceMaxUnpool2D(const Node& node, ReferenceInputs inputs, ReferenceOut
   }
 }
 
-Status InferResampler(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(2));
+Status InferResampler(const NodeInference& inference) {
   for (size_t i : {0, 1}) HEARTH_TRY(CheckImage(inference, i));
   const Shape &in = inference.shape(0), &points = inference.shape(1);
   if (points[0] != in[0] || points[3] < 2) {
