@@ -88,10 +88,11 @@ HEARTH_INTO_CALLER inline void MultiplyTile(const ProductTile<Number>& tile) {
     bias = edge_bias;
   }
   Numbers sums[kRows][kVectors] = {};
-  if (kStartsWithBias<Number> && bias != nullptr) {
-    HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) std::memcpy(sums[r], bias, sizeof(sums[r]));
-  }
-  if (!tile.is_first) {
+  if constexpr (kStartsWithBias<Number>) {
+    HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) {
+      if (bias != nullptr) std::memcpy(sums[r], bias, sizeof(sums[r]));
+    }
+  } else if (!tile.is_first) {
     HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) {
       float row[kVectors * kLanes] = {};
       const float* from = tile.out + r * tile.out_step;
