@@ -167,9 +167,9 @@ bool RepeatsShortRows(const Graph& graph, const Node& node) {
 Result<std::unique_ptr<HostNode>> MakePreferredNode(const HostNodeRequest& request) {
   constexpr int32_t kFewClasses = 16;
   const Node& node = request.node;
-  if (BestVectorSet() == VectorSet::kBase || node.outputs.empty()) return std::unique_ptr<HostNode>();
+  if (BestVectorSet() == VectorSet::kBase || node.outputs.empty()) return nullptr;
   const TensorDesc& out = request.graph.value(node.outputs[0]).desc;
-  if (!IsPlainFloat32(out)) return std::unique_ptr<HostNode>();
+  if (!IsPlainFloat32(out)) return nullptr;
   const int rank = out.shape.rank();
   const bool has_few_classes =
       std::holds_alternative<Softmax>(node.op) && rank > 0 && out.shape[rank - 1] <= kFewClasses;

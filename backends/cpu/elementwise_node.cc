@@ -97,14 +97,12 @@ Result<std::unique_ptr<HostNode>> MakeUnaryNode(const HostNodeRequest& request) 
   const Graph& graph = request.graph;
   const Node& node = request.node;
   const auto* unary = std::get_if<Unary>(&node.op);
-  if (unary == nullptr || graph.IsConstant(node.inputs[0])) return std::unique_ptr<HostNode>();
+  if (unary == nullptr || graph.IsConstant(node.inputs[0])) return nullptr;
   for (ValueId value : {node.inputs[0], node.outputs[0]}) {
-    if (HeldAs(graph.value(value).desc).dtype != DType::kFloat32) return std::unique_ptr<HostNode>();
+    if (HeldAs(graph.value(value).desc).dtype != DType::kFloat32) return nullptr;
   }
-  if (request.arena.floats(node.inputs[0]).size() != request.arena.floats(node.outputs[0]).size()) {
-    return std::unique_ptr<HostNode>();
-  }
-  return std::unique_ptr<HostNode>(std::make_unique<UnaryNode>(request));
+  if (request.arena.floats(node.inputs[0]).size() != request.arena.floats(node.outputs[0]).size()) return nullptr;
+  return std::make_unique<UnaryNode>(request);
 }
 
 }  // namespace hearth

@@ -128,15 +128,15 @@ bool AreFloats(const Graph& graph, const Node& node) {
 }  // namespace
 
 Result<std::unique_ptr<HostNode>> MakePoolingIndexNode(const HostNodeRequest& request) {
-  if (!AreFloats(request.graph, request.node)) return std::unique_ptr<HostNode>();
+  if (!AreFloats(request.graph, request.node)) return nullptr;
   if (std::holds_alternative<MaxUnpool2D>(request.node.op)) {
-    return std::unique_ptr<HostNode>(std::make_unique<MaxUnpoolNode>(request));
+    return std::make_unique<MaxUnpoolNode>(request);
   }
   const auto* pool = std::get_if<MaxPoolArgmax2D>(&request.node.op);
-  if (pool == nullptr) return std::unique_ptr<HostNode>();
+  if (pool == nullptr) return nullptr;
   const auto bounds = ActivationBounds(pool->activation);
-  if (!bounds) return std::unique_ptr<HostNode>();
-  return std::unique_ptr<HostNode>(std::make_unique<MaxPoolArgmaxNode>(request, *bounds));
+  if (!bounds) return nullptr;
+  return std::make_unique<MaxPoolArgmaxNode>(request, *bounds);
 }
 
 }  // namespace hearth
