@@ -11,7 +11,7 @@
 #include "backends/cpu/vector_math.h"
 #include "backends/cpu/vectorized.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/ops/mean_variance.h"
+#include "core/graph/ops/normalization.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {

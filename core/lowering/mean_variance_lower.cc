@@ -5,7 +5,7 @@
 #include "core/device/device_rules.h"
 #include "core/emit/kernel_library.h"
 #include "core/emit/kernel_limits.h"
-#include "core/graph/ops/mean_variance.h"
+#include "core/graph/ops/normalization.h"
 #include "core/lowering/loop_turns.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"

@@ -28,7 +28,7 @@ inline void Advance(const Shape& shape, Coordinates& at) {
 // The coordinate in dimension `d`, of `size` elements, that coordinate `at` of the padded dimension reads (pad.cc).
 int64_t MirroredCoordinate(const MirrorPad& pad, int d, int64_t at, int64_t size);
 
-// The input row or column that is nearest to output `out` (resize.cc). In float32 as in TFLite: the choice of a pixel
+// The input row or column that is nearest to output `out` (pooling.cc). In float32 as in TFLite: the choice of a pixel
 // is not continuous, so more digits would give another result.
 int64_t NearestPixel(const Resize& resize, int64_t out, int64_t out_size, int64_t in_size);
 

@@ -10,10 +10,6 @@
 
 namespace hearth {
 
-// bitcast: the bits of one type read as another.
-InferFunction InferBitcast;
-ReferenceFunction ReferenceBitcast;
-
 // batch_matmul: products of many pairs of matrices.
 InferFunction InferBatchMatMul;
 ReferenceFunction ReferenceBatchMatMul;
@@ -22,28 +18,28 @@ ReferenceFunction ReferenceBatchMatMul;
 // Channel (dy * block + dx) * C + c of a pixel becomes channel c of pixel (dy, dx) of its block, and back.
 InferFunction InferDepthToSpace, InferSpaceToDepth;
 ReferenceFunction ReferenceDepthToSpace, ReferenceSpaceToDepth;
-
 // Pixel (dy, dx) of every block of the padded image b becomes a pixel of image (dy * block_w + dx) * batch + b, and
 // back. Ranks 3 (one spatial dimension) and 4 (two).
 InferFunction InferSpaceToBatch, InferBatchToSpace;
 ReferenceFunction ReferenceSpaceToBatch, ReferenceBatchToSpace;
 
-// cast: conversions between element types.
-InferFunction InferCast;
-ReferenceFunction ReferenceCast;
+// broadcast: chooses between two tensors by a condition: SELECT_V2 broadcasts; SELECT can have one condition per row.
+InferFunction InferSelect, InferSelectRows;
+ReferenceFunction ReferenceSelect, ReferenceSelectRows;
 
-// concat: joining tensors along one axis.
-InferFunction InferConcat;
-ReferenceFunction ReferenceConcat;
+// cast: conversions between element types; the bits of one type read as another.
+InferFunction InferCast, InferBitcast;
+ReferenceFunction ReferenceCast, ReferenceBitcast;
+
+// concat: joining tensors along one axis; one tensor into several along a dimension (split, unpack), and several into
+// one with a new dimension (pack).
+InferFunction InferConcat, InferSplit, InferUnpack, InferPack;
+ReferenceFunction ReferenceConcat, ReferenceSplit, ReferenceUnpack, ReferencePack;
 
 // convolution: convolutions over images, NHWC: filters [O,kh,kw,C/groups] (Conv2D) and [1,kh,kw,C*multiplier]
-// (DepthwiseConv2D).
-InferFunction InferConv2D, InferDepthwiseConv2D;
-ReferenceFunction ReferenceConv2D, ReferenceDepthwiseConv2D;
-
-// cumsum: running sums along one dimension.
-InferFunction InferCumSum;
-ReferenceFunction ReferenceCumSum;
+// (DepthwiseConv2D); the gradient of one, with which decoders of segmentation networks enlarge images (TransposeConv).
+InferFunction InferConv2D, InferDepthwiseConv2D, InferTransposeConv;
+ReferenceFunction ReferenceConv2D, ReferenceDepthwiseConv2D, ReferenceTransposeConv;
 
 // data_sized: results whose size depends on data have their largest size and a count of used elements.
 InferFunction InferWhere, InferUnique;
@@ -52,10 +48,6 @@ ReferenceFunction ReferenceWhere, ReferenceUnique;
 // detection: from box encodings and class scores to a short list of detections (detection.h).
 InferFunction InferDetectionPostProcess;
 ReferenceFunction ReferenceDetectionPostProcess;
-
-// dynamic_update_slice: replaces part of a tensor at an index that is known only at run time.
-InferFunction InferDynamicUpdateSlice;
-ReferenceFunction ReferenceDynamicUpdateSlice;
 
 // elementwise: the unary and binary operations of elementwise_table.h, PReLU, and sums of several tensors.
 InferFunction InferUnary, InferBinary, InferPRelu, InferAddN;
@@ -66,37 +58,35 @@ InferFunction InferFullyConnected;
 ReferenceFunction ReferenceFullyConnected;
 
 // gather: lookups by index: GATHER (also EMBEDDING_LOOKUP), GATHER_ND, and the inverse ONE_HOT. An index out of range,
-// which TFLite refuses, is clamped; one-hot sets no element for it.
-InferFunction InferGather, InferGatherNd, InferOneHot;
-ReferenceFunction ReferenceGather, ReferenceGatherNd, ReferenceOneHot;
+// which TFLite refuses, is clamped; one-hot sets no element for it. DynamicUpdateSlice replaces part of a tensor at an
+// index that is known only at run time.
+InferFunction InferGather, InferGatherNd, InferOneHot, InferDynamicUpdateSlice;
+ReferenceFunction ReferenceGather, ReferenceGatherNd, ReferenceOneHot, ReferenceDynamicUpdateSlice;
 
 // loop: a loop whose end depends on data. Its reference, which can fail, is part of EvaluateNode.
 InferFunction InferLoop;
 
-// lstm, rnn: recurrent networks (recurrent.h).
-InferFunction InferLstm, InferRnn, InferSvdf;
-ReferenceFunction ReferenceLstm, ReferenceRnn, ReferenceSvdf;
-
-// mean_variance: layer and instance normalization: mean 0 and variance 1 over some dimensions, then scale and offset
-// per channel (mean_variance.h).
-InferFunction InferMeanVarianceNormalization;
-ReferenceFunction ReferenceMeanVarianceNormalization;
-
 // movement: rearranges or repeats elements along dimensions. On devices all are strided copies.
-InferFunction InferTranspose, InferSlice, InferTile, InferBroadcastTo, InferReverse;
-ReferenceFunction ReferenceTranspose, ReferenceSlice, ReferenceTile, ReferenceBroadcastTo, ReferenceReverse;
+InferFunction InferTranspose, InferSlice, InferTile, InferBroadcastTo, InferReverse, InferReshape;
+ReferenceFunction ReferenceTranspose, ReferenceSlice, ReferenceTile, ReferenceBroadcastTo, ReferenceReverse,
+    ReferenceReshape;
 
-// normalization: l2 normalization of a pixel's channels, and local response normalization over neighbouring channels.
-InferFunction InferL2Normalization, InferLocalResponseNormalization;
-ReferenceFunction ReferenceL2Normalization, ReferenceLocalResponseNormalization;
+// normalization: of a pixel's channels (L2), over neighbouring channels (local response), layer and instance
+// normalization (mean 0 and variance 1 over some dimensions, then scale and offset per channel; normalization.h);
+// softmax over the last dimension, and its logarithm.
+InferFunction InferL2Normalization, InferLocalResponseNormalization, InferMeanVarianceNormalization;
+InferFunction InferSoftmax, InferLogSoftmax;
+ReferenceFunction ReferenceL2Normalization, ReferenceLocalResponseNormalization, ReferenceMeanVarianceNormalization;
+ReferenceFunction ReferenceSoftmax, ReferenceLogSoftmax;
 
 // pad: padding of any dimension, with a constant or with a mirror image of the border.
 InferFunction InferPad, InferMirrorPad;
 ReferenceFunction ReferencePad, ReferenceMirrorPad;
 
-// pooling: average and max pooling over images, NHWC; padded elements are ignored.
-InferFunction InferPool2D;
-ReferenceFunction ReferencePool2D;
+// pooling: average and max pooling over images, NHWC; padded elements are ignored. MediaPipe's pooling that remembers
+// where its maxima stood, and its inverse; sampling at computed points; bilinear and nearest-neighbor resizing.
+InferFunction InferPool2D, InferMaxPoolArgmax2D, InferMaxUnpool2D, InferResampler, InferResize;
+ReferenceFunction ReferencePool2D, ReferenceMaxPoolArgmax2D, ReferenceMaxUnpool2D, ReferenceResampler, ReferenceResize;
 
 // random: random numbers by Philox 4x32-10 and Threefry 2x32-20 (Salmon et al., 2011), in the order in which LiteRT
 // draws them. Both give numbers that depend on every bit of a counter and a key.
@@ -105,42 +95,17 @@ ReferenceFunction ReferenceRandom, ReferenceRandomBits;
 std::array<uint32_t, 4> Philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 std::array<uint32_t, 2> Threefry(std::array<uint32_t, 2> counter, std::array<uint32_t, 2> key);
 
+// recurrent: LSTM, RNN and SVDF (recurrent.h).
+InferFunction InferLstm, InferRnn, InferSvdf;
+ReferenceFunction ReferenceLstm, ReferenceRnn, ReferenceSvdf;
+
 // reduce: mean, sum, extremes, product, any and all over any set of dimensions.
 InferFunction InferReduce;
 ReferenceFunction ReferenceReduce;
 
-// reshape: the same elements in another shape.
-InferFunction InferReshape;
-ReferenceFunction ReferenceReshape;
-
-// resize: bilinear and nearest-neighbor resizing of images, NHWC.
-InferFunction InferResize;
-ReferenceFunction ReferenceResize;
-
-// search: index of the extreme element along a dimension, the k largest of the last one.
-InferFunction InferArgReduce, InferTopK;
-ReferenceFunction ReferenceArgReduce, ReferenceTopK;
-
-// select: chooses between two tensors by a condition: SELECT_V2 broadcasts; SELECT can have one condition per row.
-InferFunction InferSelect, InferSelectRows;
-ReferenceFunction ReferenceSelect, ReferenceSelectRows;
-
-// softmax: softmax over the last dimension, and its logarithm.
-InferFunction InferSoftmax, InferLogSoftmax;
-ReferenceFunction ReferenceSoftmax, ReferenceLogSoftmax;
-
-// split: one tensor into several along a dimension (split, unpack), and several into one with a new dimension (pack).
-InferFunction InferSplit, InferUnpack, InferPack;
-ReferenceFunction ReferenceSplit, ReferenceUnpack, ReferencePack;
-
-// transpose_conv: the gradient of a convolution, with which decoders of segmentation networks enlarge images.
-InferFunction InferTransposeConv;
-ReferenceFunction ReferenceTransposeConv;
-
-// unpooling: MediaPipe's pooling that remembers where its maxima stood, and its inverse; sampling of an image at
-// computed points.
-InferFunction InferMaxPoolArgmax2D, InferMaxUnpool2D, InferResampler;
-ReferenceFunction ReferenceMaxPoolArgmax2D, ReferenceMaxUnpool2D, ReferenceResampler;
+// search: index of the extreme element along a dimension, the k largest of the last one; running sums.
+InferFunction InferArgReduce, InferTopK, InferCumSum;
+ReferenceFunction ReferenceArgReduce, ReferenceTopK, ReferenceCumSum;
 
 }  // namespace hearth
 

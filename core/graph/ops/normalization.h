@@ -1,6 +1,6 @@
 // Layer and instance normalization: mean 0 and variance 1 over some dimensions, then scale and offset per channel.
-#ifndef HEARTH_CORE_GRAPH_OPS_MEAN_VARIANCE_H_
-#define HEARTH_CORE_GRAPH_OPS_MEAN_VARIANCE_H_
+#ifndef HEARTH_CORE_GRAPH_OPS_NORMALIZATION_H_
+#define HEARTH_CORE_GRAPH_OPS_NORMALIZATION_H_
 
 #include "core/graph/op_def.h"
 
@@ -23,4 +23,4 @@ std::optional<std::string> NormalizedShapeUnsupported(const Shape& shape, const 
 
 }  // namespace hearth
 
-#endif  // HEARTH_CORE_GRAPH_OPS_MEAN_VARIANCE_H_
+#endif  // HEARTH_CORE_GRAPH_OPS_NORMALIZATION_H_
