@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "backends/gles/backend.h"
-#include "backends/gles/binary_container.h"
+#include "backends/gles/program.h"
 #include "backends/gles/module.h"
 #include "backends/gles/worker.h"
 #include "conformance/device_cases.h"
