@@ -25,7 +25,7 @@ LoopTurnsFunction ConvolutionTurns;    // in convolution_lower.cc
 LoopTurnsFunction DetectionTurns;      // in detection_lower.cc
 LoopTurnsFunction LocalResponseTurns;  // in normalization_lower.cc
 LoopTurnsFunction MaxUnpoolTurns;      // in pooling_lower.cc
-LoopTurnsFunction MeanVarianceTurns;   // in mean_variance_lower.cc
+LoopTurnsFunction MeanVarianceTurns;   // in normalization_lower.cc
 LoopTurnsFunction ReduceTurns;         // in reduce_lower.cc
 
 // Three times over a pixel's texels, shared as ChannelLanes (lowering_support.h) decides on software devices.

@@ -34,20 +34,17 @@ LowerFunction LowerUnary, LowerBinary, LowerPRelu, LowerAddN, LowerCast;
 UnsupportedFunction GatherUnsupported, GatherNdUnsupported, OneHotUnsupported, DynamicUpdateSliceUnsupported;
 LowerFunction LowerGather, LowerGatherNd, LowerOneHot, LowerDynamicUpdateSlice;
 
-// mean_variance
+// normalization
 UnsupportedFunction MeanVarianceNormalizationUnsupported;
-CandidatesFunction MeanVarianceNormalizationCandidates;
-LowerFunction LowerMeanVarianceNormalization;
-
-// normalization, softmax
-CandidatesFunction SoftmaxCandidates;
-LowerFunction LowerL2Normalization, LowerLocalResponseNormalization, LowerSoftmax, LowerLogSoftmax;
+CandidatesFunction MeanVarianceNormalizationCandidates, SoftmaxCandidates;
+LowerFunction LowerMeanVarianceNormalization, LowerL2Normalization, LowerLocalResponseNormalization;
+LowerFunction LowerSoftmax, LowerLogSoftmax;
 
 // pad
 UnsupportedFunction PadUnsupported, MirrorPadUnsupported;
 LowerFunction LowerPad, LowerMirrorPad;
 
-// pooling, resize
+// pooling
 LowerFunction LowerPool2D, LowerMaxPoolArgmax2D, LowerMaxUnpool2D, LowerResampler, LowerResize;
 
 // recurrent
