@@ -6,9 +6,9 @@
 
 #include "core/base/error.h"
 #include "frontends/engine/device_simulation.h"
+#include "tools/hearth/comparison.h"
 #include "tools/hearth/drawing.h"
 #include "tools/hearth/files.h"
-#include "tools/hearth/layer_values.h"
 #include "tools/hearth/model_inputs.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
