@@ -163,21 +163,10 @@ std::string SuffixOf(const ElementType& type) {
 
 std::vector<ConformanceCase> AllCases() {
   std::vector<ConformanceCase> cases;
-  AddWindowCases(cases);
-  AddPoolCases(cases);
-  AddProductCases(cases);
-  AddElementwiseCases(cases);
-  AddBinaryCases(cases);
-  AddConvertCases(cases);
-  AddMovementCases(cases);
-  AddRearrangeCases(cases);
-  AddBorderCases(cases);
-  AddReductionCases(cases);
-  AddLookupCases(cases);
-  AddTypeCases(cases);
-  AddRecurrentCases(cases);
-  AddChainCases(cases);
-  AddMovedCases(cases);
+  for (AddCases* add : {AddWindowCases, AddPoolCases, AddProductCases, AddElementwiseCases, AddBinaryCases,
+                        AddConvertCases, AddMovementCases, AddRearrangeCases, AddBorderCases, AddReductionCases,
+                        AddLookupCases, AddTypeCases, AddRecurrentCases, AddChainCases, AddMovedCases})
+    add(cases);
   return cases;
 }
 

@@ -124,21 +124,10 @@ std::string SuffixOf(const ElementType& type);
 std::vector<ConformanceCase> AllCases();
 
 // One function per cases_*.cc; each appends its families.
-void AddWindowCases(std::vector<ConformanceCase>& cases);
-void AddPoolCases(std::vector<ConformanceCase>& cases);
-void AddProductCases(std::vector<ConformanceCase>& cases);
-void AddElementwiseCases(std::vector<ConformanceCase>& cases);
-void AddBinaryCases(std::vector<ConformanceCase>& cases);
-void AddConvertCases(std::vector<ConformanceCase>& cases);
-void AddMovementCases(std::vector<ConformanceCase>& cases);
-void AddRearrangeCases(std::vector<ConformanceCase>& cases);
-void AddBorderCases(std::vector<ConformanceCase>& cases);
-void AddReductionCases(std::vector<ConformanceCase>& cases);
-void AddLookupCases(std::vector<ConformanceCase>& cases);
-void AddTypeCases(std::vector<ConformanceCase>& cases);
-void AddRecurrentCases(std::vector<ConformanceCase>& cases);
-void AddChainCases(std::vector<ConformanceCase>& cases);
-void AddMovedCases(std::vector<ConformanceCase>& cases);
+using AddCases = void(std::vector<ConformanceCase>& cases);
+AddCases AddWindowCases, AddPoolCases, AddProductCases, AddElementwiseCases, AddBinaryCases, AddConvertCases,
+    AddMovementCases, AddRearrangeCases, AddBorderCases, AddReductionCases, AddLookupCases, AddTypeCases,
+    AddRecurrentCases, AddChainCases, AddMovedCases;
 
 }  // namespace hearth::conformance
 
