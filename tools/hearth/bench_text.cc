@@ -63,7 +63,7 @@ std::vector<KindCost> SumsByKind(std::span<const ProfileEntry> profile, std::spa
 }
 
 std::string StartText(const Report& report) {
-  TextTable table({{""}, {"", TextTable::Align::kRight}});
+  TextTable table({{""}, {"", TextTable::kRight}});
   const auto add = [&](const std::string& phase, double milliseconds) {
     table.AddRow({phase, MillisecondsText(milliseconds)});
   };
@@ -124,10 +124,10 @@ std::string RunsText(const BenchResult& result) {
 }
 
 std::string LayersText(const BenchResult& result, double total) {
-  TextTable table({{"#", TextTable::Align::kRight},
-                   {"ms", TextTable::Align::kRight},
-                   {"%", TextTable::Align::kRight},
-                   {"GFLOP/s", TextTable::Align::kRight},
+  TextTable table({{"#", TextTable::kRight},
+                   {"ms", TextTable::kRight},
+                   {"%", TextTable::kRight},
+                   {"GFLOP/s", TextTable::kRight},
                    {"output"},
                    {"kernel"},
                    {"node"}});
@@ -143,10 +143,7 @@ std::string LayersText(const BenchResult& result, double total) {
 }
 
 std::string KindsText(const BenchResult& result, double total) {
-  TextTable table({{"ms", TextTable::Align::kRight},
-                   {"%", TextTable::Align::kRight},
-                   {"steps", TextTable::Align::kRight},
-                   {"operation"}});
+  TextTable table({{"ms", TextTable::kRight}, {"%", TextTable::kRight}, {"steps", TextTable::kRight}, {"operation"}});
   for (const KindCost& kind : SumsByKind(result.profile, result.costs)) {
     const double share = total > 0 ? 100 * kind.milliseconds / total : 0;
     table.AddRow(
@@ -221,13 +218,13 @@ std::string BenchText(const BenchResult& result, int profiled_runs) {
 
 std::string DevicesText(std::span<const BenchResult> results) {
   TextTable table({{"device"},
-                   {"ready ms", TextTable::Align::kRight},
-                   {"compiled", TextTable::Align::kRight},
-                   {"median ms", TextTable::Align::kRight},
-                   {"p90", TextTable::Align::kRight},
-                   {"p99", TextTable::Align::kRight},
-                   {"deviation", TextTable::Align::kRight},
-                   {"inferences/s", TextTable::Align::kRight},
+                   {"ready ms", TextTable::kRight},
+                   {"compiled", TextTable::kRight},
+                   {"median ms", TextTable::kRight},
+                   {"p90", TextTable::kRight},
+                   {"p99", TextTable::kRight},
+                   {"deviation", TextTable::kRight},
+                   {"inferences/s", TextTable::kRight},
                    {"name, or why not"}});
   for (const BenchResult& result : results) {
     if (!result.status.ok()) {

@@ -57,12 +57,12 @@ Json JsonOf(const Side& side) {
 
 TextTable TableOf(const std::string& what) {
   return TextTable({{what},
-                    {"max difference", TextTable::Align::kRight},
-                    {"allowed", TextTable::Align::kRight},
-                    {"elements over", TextTable::Align::kRight},
+                    {"max difference", TextTable::kRight},
+                    {"allowed", TextTable::kRight},
+                    {"elements over", TextTable::kRight},
                     {"worst at"},
-                    {"here", TextTable::Align::kRight},
-                    {"there", TextTable::Align::kRight},
+                    {"here", TextTable::kRight},
+                    {"there", TextTable::kRight},
                     {""}});
 }
 

@@ -23,17 +23,10 @@ namespace {
 
 std::vector<std::unique_ptr<Verb>> AllVerbs() {
   std::vector<std::unique_ptr<Verb>> verbs;
-  verbs.push_back(MakeDevicesCommand());
-  verbs.push_back(MakeInspectCommand());
-  verbs.push_back(MakeRunCommand());
-  verbs.push_back(MakeBenchCommand());
-  verbs.push_back(MakeCompareCommand());
-  verbs.push_back(MakeCacheCommand());
-  verbs.push_back(MakeConformanceCommand());
-  verbs.push_back(MakeDiagnoseCommand());
-  verbs.push_back(MakeEmitCommand());
-  verbs.push_back(MakeManualCommand());
-  verbs.push_back(MakeCompletionCommand());
+  for (VerbMaker* make :
+       {MakeDevicesCommand, MakeInspectCommand, MakeRunCommand, MakeBenchCommand, MakeCompareCommand, MakeCacheCommand,
+        MakeConformanceCommand, MakeDiagnoseCommand, MakeEmitCommand, MakeManualCommand, MakeCompletionCommand})
+    verbs.push_back(make());
   return verbs;
 }
 

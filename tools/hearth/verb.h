@@ -84,17 +84,9 @@ CLI::Validator WholeNumber();
 // ---- The verbs ----
 
 // One function per <name>_command.cc.
-std::unique_ptr<Verb> MakeBenchCommand();
-std::unique_ptr<Verb> MakeCacheCommand();
-std::unique_ptr<Verb> MakeCompareCommand();
-std::unique_ptr<Verb> MakeCompletionCommand();
-std::unique_ptr<Verb> MakeConformanceCommand();
-std::unique_ptr<Verb> MakeDevicesCommand();
-std::unique_ptr<Verb> MakeDiagnoseCommand();
-std::unique_ptr<Verb> MakeEmitCommand();
-std::unique_ptr<Verb> MakeInspectCommand();
-std::unique_ptr<Verb> MakeManualCommand();
-std::unique_ptr<Verb> MakeRunCommand();
+using VerbMaker = std::unique_ptr<Verb>();
+VerbMaker MakeBenchCommand, MakeCacheCommand, MakeCompareCommand, MakeCompletionCommand, MakeConformanceCommand,
+    MakeDevicesCommand, MakeDiagnoseCommand, MakeEmitCommand, MakeInspectCommand, MakeManualCommand, MakeRunCommand;
 
 }  // namespace hearth
 
