@@ -27,7 +27,7 @@ constexpr size_t kIndexOf = IndexIn<T>(static_cast<const Op*>(nullptr));
 
 struct Row {
   size_t op_index;
-  XnnpackBuilder build;
+  XnnpackBuilder* build;
   // Whether constants are copied into the operator when it is created. Otherwise every run reads them.
   bool packs_constants;
 };
