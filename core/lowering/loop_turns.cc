@@ -67,7 +67,7 @@ int64_t PoolArgmaxTurns(const Graph& graph, const Node& node) {
   return WindowTurns(ToBhwc(ShapeOf(graph, node, 0)), pool.kernel_h, pool.kernel_w);
 }
 
-// Rows of whole pixels may become a convolution (fully_connected_lower.cc), whose channels are counted pixel by pixel:
+// Rows of whole pixels may become a convolution (product_lower.cc), whose channels are counted pixel by pixel:
 // more turns than those of a row as a whole.
 int64_t FullyConnectedTurns(const Graph& graph, const Node& node) {
   const int32_t depth = ShapeOf(graph, node, 1)[1], channels = ToBhwc(ShapeOf(graph, node, 0)).c;

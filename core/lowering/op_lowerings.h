@@ -7,8 +7,8 @@
 
 namespace hearth {
 
-// batch_matmul, blocks
-LowerFunction LowerBatchMatMul, LowerSpaceToBatch, LowerBatchToSpace;
+// blocks
+LowerFunction LowerSpaceToBatch, LowerBatchToSpace;
 
 // broadcast
 UnsupportedFunction SelectUnsupported;
@@ -18,9 +18,9 @@ LowerFunction LowerSelect, LowerSelectRows;
 UnsupportedFunction ConcatUnsupported;
 LowerFunction LowerConcat, LowerPack;
 
-// convolution, fully_connected, transpose_conv
-CandidatesFunction Conv2DCandidates, DepthwiseConv2DCandidates, FullyConnectedCandidates, TransposeConvCandidates;
-LowerFunction LowerConv2D, LowerDepthwiseConv2D, LowerFullyConnected, LowerTransposeConv;
+// convolution, transpose_conv
+CandidatesFunction Conv2DCandidates, DepthwiseConv2DCandidates, TransposeConvCandidates;
+LowerFunction LowerConv2D, LowerDepthwiseConv2D, LowerTransposeConv;
 
 // detection
 UnsupportedFunction DetectionPostProcessUnsupported;
@@ -46,6 +46,10 @@ LowerFunction LowerPad, LowerMirrorPad;
 
 // pooling
 LowerFunction LowerPool2D, LowerMaxPoolArgmax2D, LowerMaxUnpool2D, LowerResampler, LowerResize;
+
+// product
+CandidatesFunction FullyConnectedCandidates;
+LowerFunction LowerBatchMatMul, LowerFullyConnected;
 
 // recurrent
 UnsupportedFunction LstmUnsupported, RnnUnsupported, SvdfUnsupported;

@@ -10,10 +10,6 @@
 
 namespace hearth {
 
-// batch_matmul: products of many pairs of matrices.
-InferFunction InferBatchMatMul;
-ReferenceFunction ReferenceBatchMatMul;
-
 // blocks: move blocks of pixels between the image and its channels or its batch.
 // Channel (dy * block + dx) * C + c of a pixel becomes channel c of pixel (dy, dx) of its block, and back.
 InferFunction InferDepthToSpace, InferSpaceToDepth;
@@ -53,10 +49,6 @@ ReferenceFunction ReferenceDetectionPostProcess;
 InferFunction InferUnary, InferBinary, InferPRelu, InferAddN;
 ReferenceFunction ReferenceUnary, ReferenceBinary, ReferencePRelu, ReferenceAddN;
 
-// fully_connected: matrix times vector for each row of the input, plus bias.
-InferFunction InferFullyConnected;
-ReferenceFunction ReferenceFullyConnected;
-
 // gather: lookups by index: GATHER (also EMBEDDING_LOOKUP), GATHER_ND, and the inverse ONE_HOT. An index out of range,
 // which TFLite refuses, is clamped; one-hot sets no element for it. DynamicUpdateSlice replaces part of a tensor at an
 // index that is known only at run time.
@@ -87,6 +79,10 @@ ReferenceFunction ReferencePad, ReferenceMirrorPad;
 // where its maxima stood, and its inverse; sampling at computed points; bilinear and nearest-neighbor resizing.
 InferFunction InferPool2D, InferMaxPoolArgmax2D, InferMaxUnpool2D, InferResampler, InferResize;
 ReferenceFunction ReferencePool2D, ReferenceMaxPoolArgmax2D, ReferenceMaxUnpool2D, ReferenceResampler, ReferenceResize;
+
+// product: products of many pairs of matrices; matrix times vector for each row of the input, plus bias.
+InferFunction InferBatchMatMul, InferFullyConnected;
+ReferenceFunction ReferenceBatchMatMul, ReferenceFullyConnected;
 
 // random: random numbers by Philox 4x32-10 and Threefry 2x32-20 (Salmon et al., 2011), in the order in which LiteRT
 // draws them. Both give numbers that depend on every bit of a counter and a key.
