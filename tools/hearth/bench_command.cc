@@ -111,19 +111,13 @@ class BenchCommand final : public Verb {
   void AddOptions(CLI::App& app) override {
     session_flags_.AddOptions(app, "As for run; several by commas, or all: every usable one");
     input_options_.AddOptions(app);
-    CLI::Option* runs = app.add_option("--runs", runs_, "Timed runs")
-                            ->type_name("N")
-                            ->check(CLI::Range(1, 1000000))
-                            ->capture_default_str();
+    CLI::Option* runs = AddNumber(app, "--runs", runs_, "N", 1, 1000000, "Timed runs");
     app.add_option("--seconds", seconds_, "Run for this many seconds instead, at least once")
         ->type_name("S")
         ->check(CLI::Range(0.001, 1e6))
         ->check(Finite())
         ->excludes(runs);
-    app.add_option("--warmup", warmup_, "Untimed runs before them")
-        ->type_name("N")
-        ->check(CLI::Range(0, 1000000))
-        ->capture_default_str();
+    AddNumber(app, "--warmup", warmup_, "N", 0, 1000000, "Untimed runs before them");
     app.add_flag("--profile", profile_, "Times, shapes and GFLOP/s per step of the plan, and sums by operation");
     app.add_option("--trace", trace_path_,
                    "Write a Chrome trace (chrome://tracing, ui.perfetto.dev) of the start and one run")

@@ -61,10 +61,7 @@ class ConformanceCommand final : public Verb {
     AddDevicesOption(app, devices_, "As for run, several by commas; all usable ones by default");
     app.add_option("--filter", filter_,
                    "Only an operation (conv_2d) or cases whose op/name fits a glob ('conv_2d/*same*')");
-    app.add_option("--sample", sample_, "Only about one in N cases, chosen by --seed")
-        ->type_name("N")
-        ->check(CLI::Range(1, 100000))
-        ->capture_default_str();
+    AddNumber(app, "--sample", sample_, "N", 1, 100000, "Only about one in N cases, chosen by --seed");
     app.add_option("--seed", seed_, "Which cases --sample takes")->check(WholeNumber())->capture_default_str();
     app.add_flag("--list", list_, "Print the cases and stop");
     app.add_option("--junit", junit_path_, "Write JUnit XML to a file");

@@ -93,18 +93,11 @@ void ShowOptions::AddOptions(CLI::App& app) {
   app.add_option("--show", show_, "What the outputs mean, if the program guesses wrong")
       ->check(CLI::IsMember({"classes", "mask", "class-map", "image", "boxes", "keypoints", "none"}))
       ->type_name("WHAT");
-  app.add_option("--top", top_, "Show the K highest scores of outputs that hold one score per class")
-      ->type_name("K")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
+  AddNumber(app, "--top", top_, "K", 1, 1000000, "Show the K highest scores of outputs that hold one score per class");
   app.add_option("--labels", labels_path_,
                  "Names of the classes, one a line, line 0 first; not needed if the model's file has them")
       ->type_name("FILE");
-  app.add_option("--min-score", min_score_, "Leave out boxes and key points with a lower score")
-      ->type_name("S")
-      ->check(CLI::Range(0.0, 1.0))
-      ->check(Finite())
-      ->capture_default_str();
+  AddNumber(app, "--min-score", min_score_, "S", 0.0, 1.0, "Leave out boxes and key points with a lower score");
 }
 
 Status ShowOptions::Prepare() {

@@ -68,6 +68,15 @@ std::string WhyNoDeviceName(const std::string& name) {
   return name.find_first_not_of(" \t\r\n") == std::string::npos ? "the device's name is empty" : "";
 }
 
+CLI::Option* AddSizeOption(CLI::App& app, const std::string& names, uint64_t& size_bytes, const std::string& help) {
+  const auto set = [&size_bytes, name = names.substr(0, names.find(','))](const std::string& text) {
+    const Result<uint64_t> bytes = ParseSizeBytes(text);
+    if (!bytes.ok()) throw CLI::ValidationError(name, std::string(bytes.status().message()));
+    size_bytes = *bytes;
+  };
+  return app.add_option_function<std::string>(names, set, help)->type_name("SIZE");
+}
+
 // --start, --memory-limit.
 void AddStartOptions(CLI::App& app, SessionOptions& options) {
   app.add_option(
@@ -78,16 +87,10 @@ void AddStartOptions(CLI::App& app, SessionOptions& options) {
          "of the model)")
       ->check(CLI::IsMember({"ready", "hot"}))
       ->type_name("HOW");
-  const auto set_limit = [&options](const std::string& text) {
-    const Result<uint64_t> bytes = ParseSizeBytes(text);
-    if (!bytes.ok()) throw CLI::ValidationError("--memory-limit", std::string(bytes.status().message()));
-    options.memory_limit_bytes = *bytes;
-  };
-  app.add_option_function<std::string>(
-         "--memory-limit", set_limit,
-         "A limit for weights, intermediate values, inputs and outputs: bytes, or a number with K, M, G. Kept, or "
-         "refused with the bytes needed; 0: no limit")
-      ->type_name("SIZE");
+  AddSizeOption(
+      app, "--memory-limit", options.memory_limit_bytes,
+      "A limit for weights, intermediate values, inputs and outputs: bytes, or a number with K, M, G. Kept, or "
+      "refused with the bytes needed; 0: no limit");
   app.add_option("--wait-limit", options.wait_limit_ms,
                  "Milliseconds after which a device that does not finish counts as lost, and a loop that does not end "
                  "is stopped; 0: never (default: 60000 on hardware, else never)")
@@ -142,11 +145,6 @@ CLI::Option* AddCacheOption(CLI::App& app, std::string& folder) {
 }
 
 std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& options) {
-  const auto set_max_size = [&options](const std::string& text) {
-    const Result<uint64_t> bytes = ParseSizeBytes(text);
-    if (!bytes.ok()) throw CLI::ValidationError("--cache-max-size", std::string(bytes.status().message()));
-    options.cache_max_bytes = *bytes;
-  };
   return {
       app.add_option("--cache-layer", options.cache_layers,
                      "A bundle (file or folder) or cache, looked up first and never written, before those of "
@@ -157,15 +155,10 @@ std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& opt
                      "Public keys whose signatures make a layer usable (default $HEARTH_CACHE_LAYER_KEYS)")
           ->type_name("FILE"),
       app.add_flag("--trust-cache-layers", options.trust_cache_layers, "Also use layers that no such key has signed"),
-      app.add_option_function<std::string>(
-             "--cache-max-size,--cache-max-bytes,--max-cache-size", set_max_size,
-             "The cache's size limit: bytes, or a number with K, M, G (default $HEARTH_CACHE_MAX_SIZE or 1G)")
-          ->type_name("SIZE"),
-      app.add_option("--cache-wait", options.cache_wait_ms,
-                     "A session's total waiting time for the cache's locks and servers, in milliseconds")
-          ->type_name("MS")
-          ->check(CLI::Range(0, 60000))
-          ->capture_default_str(),
+      AddSizeOption(app, "--cache-max-size,--cache-max-bytes,--max-cache-size", options.cache_max_bytes,
+                    "The cache's size limit: bytes, or a number with K, M, G (default $HEARTH_CACHE_MAX_SIZE or 1G)"),
+      AddNumber(app, "--cache-wait", options.cache_wait_ms, "MS", 0, 60000,
+                "A session's total waiting time for the cache's locks and servers, in milliseconds"),
       app.add_option("--cache-server", options.cache_server.address,
                      "A Redis server with entries that machines share (default $HEARTH_CACHE_SERVER)")
           ->type_name("HOST:PORT|URL"),
@@ -204,10 +197,8 @@ void AddPlanOptions(CLI::App& app, SessionOptions& options) {
          "What Hearth knows about drivers, forced on or off: +wide_stores,-texel_reads (`hearth devices --json` "
          "lists the rules and what applies)")
       ->type_name("+NAME,-NAME");
-  app.add_option("--threads", options.threads, "CPU threads; 0: as many as affinity, cgroup quota and machine allow")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
+  AddNumber(app, "--threads", options.threads, "N", 0, 1024,
+            "CPU threads; 0: as many as affinity, cgroup quota and machine allow");
 }
 
 void AddTuneOption(CLI::App& app, SessionOptions& options) {

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 #include "hearth/status.h"
 #include "tools/hearth/printing.h"
@@ -80,6 +81,15 @@ CLI::Validator Finite();
 
 // An unsigned 64-bit integer: CLI11 turns negative and larger numbers into the largest one.
 CLI::Validator WholeNumber();
+
+// A number within limits, NaN excluded; the help shows its default.
+template <typename Number>
+CLI::Option* AddNumber(CLI::App& app, const std::string& name, Number& number, const std::string& unit,
+                       std::type_identity_t<Number> least, std::type_identity_t<Number> most, const std::string& help) {
+  CLI::Option* option = app.add_option(name, number, help)->type_name(unit)->check(CLI::Range(least, most));
+  if (std::is_floating_point_v<Number>) option->check(Finite());
+  return option->capture_default_str();
+}
 
 // ---- The verbs ----
 
