@@ -179,7 +179,7 @@ Result<std::unique_ptr<HostNode>> MakePreferredNode(const HostNodeRequest& reque
 
 // Objects that executors of clones share.
 struct SharedParts {
-  HeldWeights weights;
+  SharedWeights weights;
   FoundOffsets offsets;
 };
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string_view>
 
-#include "backends/cpu/held_weights.h"
 #include "backends/cpu/host_arena.h"
 #include "backends/cpu/quantized.h"
+#include "backends/cpu/shared_weights.h"
 #include "backends/cpu/worker_pool.h"
 #include "core/graph/graph.h"
 

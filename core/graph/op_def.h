@@ -61,7 +61,7 @@ using LowerFunction = Status(const Node& node, PlanBuilder& builder);
 // The candidate kernels for the node on this device; rules choose the first.
 using CandidatesFunction = std::vector<KernelChoice>(const Node& node, const PlanBuilder& builder);
 // Estimates how many loop iterations over data one work item makes in all.
-using LoopTurnsFunction = int64_t(const Graph& graph, const Node& node);
+using LoopIterationsFunction = int64_t(const Graph& graph, const Node& node);
 
 // Facts about an operation, one bit each.
 enum OpTraits : unsigned {
@@ -90,7 +90,7 @@ struct OpDef {
   UnsupportedFunction* unsupported;  // null: no device kernel at all
   LowerFunction* lower;
   CandidatesFunction* candidates;  // null: one kernel
-  LoopTurnsFunction* loop_turns;
+  LoopIterationsFunction* loop_iterations;
   unsigned traits;  // OpTraits
 
   bool Has(OpTraits trait) const { return (traits & trait) != 0; }

@@ -5,7 +5,7 @@
 #include "core/device/device_rules.h"
 #include "core/device/group_size.h"
 #include "core/graph/quantize.h"
-#include "core/lowering/loop_turns.h"
+#include "core/lowering/loop_iterations.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/matrix_call.h"
 #include "core/lowering/op_lowerings.h"
@@ -160,10 +160,10 @@ constexpr int64_t kMaxUnrolledTaps = 49;
 }  // namespace
 
 // conv_grouped has a loop over a group's channels for each channel of an output texel.
-int64_t ConvolutionTurns(const Graph& graph, const Node& node) {
+int64_t ConvolutionIterations(const Graph& graph, const Node& node) {
   const Shape& filter = graph.value(node.inputs[1]).desc.shape;
   const int32_t groups = ToBhwc(graph.value(node.inputs[0]).desc.shape).c / filter[3];
-  if (FillsTexels(filter, groups)) return FilterTurns(graph, node);
+  if (FillsTexels(filter, groups)) return FilterIterations(graph, node);
   return LoopOf(filter[1], LoopOf(filter[2], 4 * LoopOf(filter[3])));
 }
 

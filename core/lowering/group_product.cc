@@ -16,7 +16,7 @@ namespace {
 // Estimated for four GPUs (benchmarks/hardware.md): 128 and 512 work items per unit took 1 to 14 % longer.
 constexpr int64_t kItemsOfUnit = 256;
 // With fewer iterations per share, adding up the shares costs more than sharing gains.
-constexpr int64_t kFewestTurns = 4;
+constexpr int64_t kFewestIterations = 4;
 constexpr int kMostShares = 8;
 constexpr uint32_t kFewestLanes = 64, kMostLanes = 128;  // one wave; the kernel's local memory
 constexpr uint32_t kFlatLocalBytes = 4096;
@@ -35,8 +35,9 @@ KernelChoice FlatChoiceByRule(const DeviceInfo& device, const ProductSize& size)
   const bool one_slice = size.channels_out <= 4;
   const bool few_rows = size.pixels <= 2 || (!size.is_pointwise && Applies(Rule::kTwoPixelTiles, device));
   KernelChoice choice{std::string(kFlatVariant), few_rows && !one_slice ? 2 : 4, one_slice ? 1 : 2, 1};
-  const int64_t wanted = int64_t{device.compute_units} * kItemsOfUnit, turns = Tiles(size.channels_in, 4);
-  while (choice.lanes < kMostShares && ItemsOf(size, choice) < wanted && turns >= 2 * choice.lanes * kFewestTurns)
+  const int64_t wanted = int64_t{device.compute_units} * kItemsOfUnit, iterations = Tiles(size.channels_in, 4);
+  while (choice.lanes < kMostShares && ItemsOf(size, choice) < wanted &&
+         iterations >= 2 * choice.lanes * kFewestIterations)
     choice.lanes *= 2;
   return choice;
 }

@@ -12,7 +12,7 @@
 #include "core/graph/op_def.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/quantize.h"
-#include "core/lowering/loop_turns.h"
+#include "core/lowering/loop_iterations.h"
 
 namespace hearth {
 namespace {
@@ -150,7 +150,7 @@ int ChannelLanes(const DeviceInfo& device, int32_t slices) {
 std::vector<KernelChoice> ChannelLaneChoices(const DeviceInfo& device, int32_t slices) {
   std::vector<KernelChoice> choices = {{"lanes", 1, 1, ChannelLanes(device, slices)}};
   for (int lanes : {1, 8, 32}) {
-    if (lanes <= slices && 3 * int64_t{slices} / lanes <= MostLoopTurns(device))
+    if (lanes <= slices && 3 * int64_t{slices} / lanes <= MostLoopIterations(device))
       choices.push_back({"lanes", 1, 1, lanes});
   }
   return WithoutRepeats(WithFittingLanes(device, std::move(choices)));

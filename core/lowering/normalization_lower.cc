@@ -7,7 +7,7 @@
 #include "core/emit/kernel_library.h"
 #include "core/emit/kernel_limits.h"
 #include "core/graph/ops/normalization.h"
-#include "core/lowering/loop_turns.h"
+#include "core/lowering/loop_iterations.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"
 #include "core/plan/storage.h"
@@ -58,7 +58,7 @@ int64_t TexelsOf(const NormalizedRuns& runs) {
 }
 
 // Of moments.kernel: two passes over the run, in blocks, four texels a turn and then those that are left.
-int64_t MomentsTurns(const NormalizedRuns& runs, int64_t lanes) {
+int64_t MomentsIterations(const NormalizedRuns& runs, int64_t lanes) {
   constexpr int64_t kBlock = 1024;  // the kernel's
   const int64_t slices = std::max(runs.group_slices, 1), each = Tiles(runs.length, lanes);
   const int64_t ends = LoopOf(0) + LoopOf(0);  // of both loops in a block
@@ -74,7 +74,7 @@ int RunLanesOfSoftware(const NormalizedRuns& runs) {
 
 // How many do. One where the rule says so, unless its loops would be too long.
 int RunLanes(const DeviceInfo& device, const NormalizedRuns& runs) {
-  if (Applies(Rule::kOneItemRuns, device) && MomentsTurns(runs, 1) <= MostLoopTurns(device)) return 1;
+  if (Applies(Rule::kOneItemRuns, device) && MomentsIterations(runs, 1) <= MostLoopIterations(device)) return 1;
   const bool shares_more = !Applies(Rule::kOneItemSums, device) && TexelsOf(runs) >= 32;
   return FittingLanes(device, shares_more ? 32 : RunLanesOfSoftware(runs), MomentsBytesOfItem());
 }
@@ -202,7 +202,7 @@ Status LowerL2Normalization(const Node& node, PlanBuilder& builder) {
 }
 
 // Over the channels around those of a texel.
-int64_t LocalResponseTurns(const Graph& graph, const Node& node) {
+int64_t LocalResponseIterations(const Graph& graph, const Node& node) {
   const Bhwc shape = ToBhwc(graph.value(node.inputs[0]).desc.shape);
   return LoopOf(std::min(int64_t{shape.c}, 4 + 2 * int64_t{ReachOf(node, shape)}));
 }
@@ -246,12 +246,12 @@ std::optional<std::string> MeanVarianceNormalizationUnsupported(const Graph& gra
   return reason.has_value() ? reason : NotReal(graph, node, placing);
 }
 
-int64_t MeanVarianceTurns(const Graph& graph, const Node& node) {
+int64_t MeanVarianceIterations(const Graph& graph, const Node& node) {
   const std::optional<NormalizedRuns> runs =
       NormalizedRunsOf(graph.value(node.inputs[0]).desc.shape, std::get<MeanVarianceNormalization>(node.op));
   if (!runs.has_value()) return 0;  // it runs on the CPU
-  return runs->over_channels ? TurnsAlongChannels(Tiles(runs->length, 4))
-                             : MomentsTurns(*runs, RunLanesOfSoftware(*runs));
+  return runs->over_channels ? IterationsAlongChannels(Tiles(runs->length, 4))
+                             : MomentsIterations(*runs, RunLanesOfSoftware(*runs));
 }
 
 // `lanes` work items share a pixel's channels or a run of pixels of 4 channels, or one work item makes `rows` pixels.
@@ -261,7 +261,7 @@ std::vector<KernelChoice> MeanVarianceNormalizationCandidates(const Node& node, 
   if (runs.over_channels) return ChannelChoices(device, builder.ShapeOf(node.inputs[0]));
   std::vector<KernelChoice> choices = {{"lanes", 1, 1, RunLanes(device, runs)}};
   for (int lanes : {1, 8, 32, kMostSharingItems}) {
-    if (lanes <= TexelsOf(runs) && MomentsTurns(runs, lanes) <= MostLoopTurns(device))
+    if (lanes <= TexelsOf(runs) && MomentsIterations(runs, lanes) <= MostLoopIterations(device))
       choices.push_back({"lanes", 1, 1, lanes});
   }
   return WithoutRepeats(WithFittingLanes(device, std::move(choices), MomentsBytesOfItem()));

@@ -2,7 +2,7 @@
 
 #include "core/base/numbers.h"
 #include "core/graph/ops/window.h"
-#include "core/lowering/loop_turns.h"
+#include "core/lowering/loop_iterations.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"
 
@@ -65,7 +65,7 @@ Status LowerMaxPoolArgmax2D(const Node& node, PlanBuilder& builder) {
 }
 
 // Over the windows that hold a pixel.
-int64_t MaxUnpoolTurns(const Graph& graph, const Node& node) {
+int64_t MaxUnpoolIterations(const Graph& graph, const Node& node) {
   const auto& unpool = std::get<MaxUnpool2D>(node.op);
   const Bhwc in = ToBhwc(graph.value(node.inputs[0]).desc.shape);
   const int64_t high = std::min(int64_t{in.h}, Tiles(unpool.kernel_h, unpool.stride_h));

@@ -8,7 +8,7 @@
 #include "core/emit/kernel_limits.h"
 #include "core/graph/ops/axis_split.h"
 #include "core/graph/quantize.h"
-#include "core/lowering/loop_turns.h"
+#include "core/lowering/loop_iterations.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"
 
@@ -111,7 +111,7 @@ std::optional<std::string> ReduceUnsupported(const Graph& graph, const Node& nod
 }
 
 // Where channels are reduced, each channel of an output texel is a sum of its own.
-int64_t ReduceTurns(const Graph& graph, const Node& node) {
+int64_t ReduceIterations(const Graph& graph, const Node& node) {
   const Reduction reduction = ReductionOf(graph, node);
   const std::vector<MergedDims>& reduced = reduction.pixels.reduced;
   const int64_t shared = LoopOf(Tiles(reduction.shared_length, reduction.lanes));

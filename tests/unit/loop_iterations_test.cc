@@ -1,6 +1,6 @@
 // The turns that lowering counts are those of the kernels' loops. Here the loops are written out as in the kernels, and
 // each check of a loop's condition counts, as in the drivers that end long loops.
-#include "core/lowering/loop_turns.h"
+#include "core/lowering/loop_iterations.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class LoopChecks {
 int64_t TurnsOfLast(std::string_view text) {
   const Graph graph = testing::Parsed(text);
   const Node& node = graph.nodes().back();
-  return OpDefOf(node.op).loop_turns(graph, node);
+  return OpDefOf(node.op).loop_iterations(graph, node);
 }
 
 // Not fewer than the kernel makes, and hardly more.
@@ -68,7 +68,7 @@ LoopChecks ChecksOfReduce(const ReduceLoops& loops) {
   return check;
 }
 
-TEST(LoopTurns, OfAReductionAreThoseOfItsThreeDimensionsForEachChannelOfATexel) {
+TEST(LoopIterations, OfAReductionAreThoseOfItsThreeDimensionsForEachChannelOfATexel) {
   ExpectCounts(TurnsOfLast("%0 = input : float32[5x2x6x2x7x9] \"x\"\n"
                            "%1 = sum(%0) axes=0,2,4,5 : float32[2x2] \"y\"\noutput %1\n"),
                ChecksOfReduce({.r0 = 5, .r1 = 6, .shared = 7 * 3, .sums = 2}));
@@ -77,7 +77,7 @@ TEST(LoopTurns, OfAReductionAreThoseOfItsThreeDimensionsForEachChannelOfATexel) 
                ChecksOfReduce({.r0 = 40, .r1 = 40, .shared = 40, .sums = 2}));
 }
 
-TEST(LoopTurns, OfAReductionAreSharedInItsLongestDimensionOnly) {
+TEST(LoopIterations, OfAReductionAreSharedInItsLongestDimensionOnly) {
   ExpectCounts(TurnsOfLast("%0 = input : float32[30x2x300x6] \"x\"\n"
                            "%1 = sum(%0) axes=0,2 : float32[2x6] \"y\"\noutput %1\n"),
                ChecksOfReduce({.r1 = 30, .shared = 300, .lanes = 32}));
@@ -86,7 +86,7 @@ TEST(LoopTurns, OfAReductionAreSharedInItsLongestDimensionOnly) {
                ChecksOfReduce({.shared = 50 * 40 * 3, .lanes = 32, .sums = 3}));
 }
 
-TEST(LoopTurns, OfGroupsThatShareTexelsAreALoopForEachChannel) {
+TEST(LoopIterations, OfGroupsThatShareTexelsAreALoopForEachChannel) {
   LoopChecks check;
   for (int ky = 0; check(ky < 3); ++ky) {
     for (int kx = 0; check(kx < 5); ++kx) {
@@ -111,7 +111,7 @@ LoopChecks ChecksOfWindow(int high, int across, int inside = 0) {
   return check;
 }
 
-TEST(LoopTurns, OfWindowsIncludeTheLoopsAround) {
+TEST(LoopIterations, OfWindowsIncludeTheLoopsAround) {
   ExpectCounts(TurnsOfLast("%0 = input : float32[1x9x9x3] \"x\"\n%1 = constant : float32[6x7x5x3] \"w\" = fill(1)\n"
                            "%2 = conv_2d(%0, %1) : float32[1x3x5x6] \"y\"\noutput %2\n"),
                ChecksOfWindow(7, 5, 1));
@@ -124,20 +124,20 @@ TEST(LoopTurns, OfWindowsIncludeTheLoopsAround) {
                ChecksOfWindow(800, 1));
 }
 
-TEST(LoopTurns, OfAFullyConnectedLayerOfWholePixelsAreThoseOfAConvolution) {
+TEST(LoopIterations, OfAFullyConnectedLayerOfWholePixelsAreThoseOfAConvolution) {
   ExpectCounts(TurnsOfLast("%0 = input : float32[1x20x20x1] \"x\"\n%1 = constant : float32[3x400] \"w\" = fill(1)\n"
                            "%2 = fully_connected(%0, %1) : float32[1x3] \"y\"\noutput %2\n"),
                ChecksOfWindow(1, 400, 1));
 }
 
-TEST(LoopTurns, OfAnUnpooledPixelAreTheWindowsThatHoldIt) {
+TEST(LoopIterations, OfAnUnpooledPixelAreTheWindowsThatHoldIt) {
   ExpectCounts(TurnsOfLast("%0 = input : float32[1x30x6x4] \"x\"\n%1 = input : float32[1x30x6x4] \"where\"\n"
                            "%2 = max_unpool_2d(%0, %1) kernel=40x41 stride=2x4 : float32[1x1200x246x4] \"y\"\n"
                            "output %2\n"),
                ChecksOfWindow(20, 6));
 }
 
-TEST(LoopTurns, OfALocalResponseAreTheChannelsAroundATexel) {
+TEST(LoopIterations, OfALocalResponseAreTheChannelsAroundATexel) {
   for (const auto& [channels, radius] : {std::pair{500, 9}, {500, 300}}) {
     LoopChecks check;
     const int c = channels / 2;
@@ -172,7 +172,7 @@ LoopChecks ChecksOfMoments(const MomentsLoops& loops) {
   return check;
 }
 
-TEST(LoopTurns, OfARunAreThoseOfEachSliceOfItsGroup) {
+TEST(LoopIterations, OfARunAreThoseOfEachSliceOfItsGroup) {
   ExpectCounts(TurnsOfLast("%0 = input : float32[1x200x200x4] \"x\"\n"
                            "%1 = mean_variance_normalization(%0) axes=1,2 : float32[1x200x200x4] \"y\"\noutput %1\n"),
                ChecksOfMoments({.length = 40000, .lanes = 32}));
@@ -192,15 +192,15 @@ DeviceInfo DeviceThatEndsLoops(uint32_t group_items) {
   return device;
 }
 
-TEST(LoopTurns, OfAProductOfRowsWithoutElementsAreOneCheck) {
+TEST(LoopIterations, OfAProductOfRowsWithoutElementsAreOneCheck) {
   Graph graph;
   const ValueId x = graph.AddValue({"x", {DType::kFloat32, {2, 0}, {}}, {}});
   const ValueId filter = graph.AddFloatConstant("filter", {3, 0}, {});
-  EXPECT_EQ(FullyConnectedTurns(graph, {FullyConnected{}, {x, filter}, {}, "product"}), 1);
+  EXPECT_EQ(FullyConnectedIterations(graph, {FullyConnected{}, {x, filter}, {}, "product"}), 1);
 }
 
 // One item would take 40,000 turns in each of two passes.
-TEST(LoopTurns, LimitTheChoicesForARunWhateverRulesSay) {
+TEST(LoopIterations, LimitTheChoicesForARunWhateverRulesSay) {
   constexpr std::string_view kLongRun =
       "%0 = input : float32[1x400x400x4] \"x\"\n"
       "%1 = mean_variance_normalization(%0) axes=1,2 : float32[1x400x400x4] \"y\"\noutput %1\n";
@@ -211,29 +211,29 @@ TEST(LoopTurns, LimitTheChoicesForARunWhateverRulesSay) {
   const std::vector<KernelChoice> choices = MeanVarianceNormalizationCandidates(graph.nodes().back(), builder);
   ASSERT_FALSE(choices.empty());
   for (const KernelChoice& choice : choices) {
-    EXPECT_LE(ChecksOfMoments({.length = 160000, .lanes = choice.lanes}).count(), MostLoopTurns(device))
+    EXPECT_LE(ChecksOfMoments({.length = 160000, .lanes = choice.lanes}).count(), MostLoopIterations(device))
         << choice.lanes;
   }
 }
 
 // A loop that 32 items are to share takes 32 times as many turns in a group of one.
-TEST(LoopTurns, AreFewerWhereGroupsDoNotHoldTheItemsThatShareThem) {
-  EXPECT_EQ(MostLoopTurns(DeviceThatEndsLoops(128)), 60000);
-  EXPECT_EQ(MostLoopTurns(DeviceThatEndsLoops(48)), 60000 / 4) << "32 share what 128 should";
+TEST(LoopIterations, AreFewerWhereGroupsDoNotHoldTheItemsThatShareThem) {
+  EXPECT_EQ(MostLoopIterations(DeviceThatEndsLoops(128)), 60000);
+  EXPECT_EQ(MostLoopIterations(DeviceThatEndsLoops(48)), 60000 / 4) << "32 share what 128 should";
   DeviceInfo small = DeviceThatEndsLoops(1);
-  EXPECT_LE(MostLoopTurns(small), 60000 / 32);
+  EXPECT_LE(MostLoopIterations(small), 60000 / 32);
   small.forced_rules = ForcedRulesFromText("-loop_limit").value();
-  EXPECT_GT(MostLoopTurns(small), int64_t{1} << 40);
+  EXPECT_GT(MostLoopIterations(small), int64_t{1} << 40);
 }
 
-TEST(LoopTurns, AreComparedWithTheNumberThatTheReasonTells) {
+TEST(LoopIterations, AreComparedWithTheNumberThatTheReasonTells) {
   const Graph graph = testing::Parsed(
       "%0 = input : float32[1x1001] \"x\"\n%1 = cumsum(%0) axis=1 : float32[1x1001] \"y\"\noutput %1\n");
   const DeviceInfo small = DeviceThatEndsLoops(1);
   const Placement placement = PlaceNodes(graph, small, {})[0];
   EXPECT_FALSE(placement.on_device);
   EXPECT_EQ(placement.reason, fmt::format("its loops take 4004 turns; on drivers like this one at most {} are safe",
-                                          MostLoopTurns(small)));
+                                          MostLoopIterations(small)));
 }
 
 }  // namespace

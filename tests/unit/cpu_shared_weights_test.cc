@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "backends/cpu/cpu_executor.h"
-#include "backends/cpu/held_weights.h"
 #include "backends/cpu/integer/layer.h"
+#include "backends/cpu/shared_weights.h"
 #include "backends/cpu/vectorized.h"
 #include "core/graph/evaluate.h"
 #include "tests/testing/host_graph.h"

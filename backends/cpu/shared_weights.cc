@@ -1,4 +1,4 @@
-#include "backends/cpu/held_weights.h"
+#include "backends/cpu/shared_weights.h"
 
 #include "core/base/text.h"
 
@@ -23,14 +23,14 @@ Fingerprint WeightsKey::digest() const {
   return FingerprintOf(BytesOf(material_));
 }
 
-HeldWeights::Holding HeldWeights::Find(const Fingerprint& key) const {
+SharedWeights::Holding SharedWeights::Find(const Fingerprint& key) const {
   const std::scoped_lock lock(mutex_);
   const auto entry = entries_.find(key);
   if (entry == entries_.end()) return {};
   return {entry->second.weights.lock(), entry->second.bytes};
 }
 
-HeldWeights::Holding HeldWeights::Add(const Fingerprint& key, std::shared_ptr<const void> made, uint64_t bytes) {
+SharedWeights::Holding SharedWeights::Add(const Fingerprint& key, std::shared_ptr<const void> made, uint64_t bytes) {
   const std::scoped_lock lock(mutex_);
   Entry& entry = entries_[key];
   if (std::shared_ptr<const void> others = entry.weights.lock()) return {std::move(others), entry.bytes};
@@ -38,14 +38,14 @@ HeldWeights::Holding HeldWeights::Add(const Fingerprint& key, std::shared_ptr<co
   return {std::move(made), bytes};
 }
 
-uint64_t HeldWeights::LiveBytes() const {
+uint64_t SharedWeights::LiveBytes() const {
   const std::scoped_lock lock(mutex_);
   uint64_t bytes = 0;
   for (const auto& [key, entry] : entries_) bytes += entry.weights.expired() ? 0 : entry.bytes;
   return bytes;
 }
 
-std::shared_ptr<const void> ProgramWeights::Noted(HeldWeights::Holding holding, bool was_found) {
+std::shared_ptr<const void> ProgramWeights::Noted(SharedWeights::Holding holding, bool was_found) {
   std::shared_ptr<const void> weights = holding.weights;
   if (weights != nullptr) uses_.try_emplace(weights.get(), Use{std::move(holding), was_found});
   return weights;

@@ -1,6 +1,6 @@
 // A model's packed constants. Nodes, shapes and sessions that need the same packing share one copy.
-#ifndef HEARTH_BACKENDS_CPU_HELD_WEIGHTS_H_
-#define HEARTH_BACKENDS_CPU_HELD_WEIGHTS_H_
+#ifndef HEARTH_BACKENDS_CPU_SHARED_WEIGHTS_H_
+#define HEARTH_BACKENDS_CPU_SHARED_WEIGHTS_H_
 
 #include <cstdint>
 #include <map>
@@ -42,7 +42,7 @@ class WeightsKey {
 };
 
 // The packed constants of one model's files, which stay mapped. Keeps nothing alive. Any thread.
-class HeldWeights {
+class SharedWeights {
  public:
   struct Holding {
     std::shared_ptr<const void> weights;
@@ -70,7 +70,7 @@ struct HeldBytes {
 // The packed constants of one program's nodes. Used while nodes are made, by one thread.
 class ProgramWeights {
  public:
-  explicit ProgramWeights(HeldWeights& held) : held_(held) {}
+  explicit ProgramWeights(SharedWeights& held) : held_(held) {}
 
   // The packing with this key; null if nobody holds it. T has bytes().
   template <typename T>
@@ -94,15 +94,15 @@ class ProgramWeights {
 
  private:
   struct Use {
-    HeldWeights::Holding holding;  // kept so that nodes that are made again find it
+    SharedWeights::Holding holding;  // kept so that nodes that are made again find it
     bool was_found = false;
   };
-  std::shared_ptr<const void> Noted(HeldWeights::Holding holding, bool was_found);
+  std::shared_ptr<const void> Noted(SharedWeights::Holding holding, bool was_found);
 
-  HeldWeights& held_;
+  SharedWeights& held_;
   std::map<const void*, Use> uses_;
 };
 
 }  // namespace hearth
 
-#endif  // HEARTH_BACKENDS_CPU_HELD_WEIGHTS_H_
+#endif  // HEARTH_BACKENDS_CPU_SHARED_WEIGHTS_H_
