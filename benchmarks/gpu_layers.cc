@@ -18,13 +18,13 @@
 #include "core/device/device_profiles.h"
 #include "core/device/device_rules.h"
 #include "core/graph/evaluate.h"
-#include "tests/testing/graph_from_text.h"
 #include "core/graph/passes/pass.h"
 #include "core/lowering/group_product.h"
 #include "core/lowering/lower.h"
 #include "core/lowering/tunable_layers.h"
 #include "frontends/api/model_data.h"
 #include "hearth/model.h"
+#include "tests/testing/graph_from_text.h"
 
 namespace hearth {
 namespace {
@@ -65,7 +65,7 @@ Result<Graph> GraphOf(const Layer& layer) {
 }
 
 Estimate EstimateOfFirst(const Plan& plan, const Gpu& gpu) {
-  const auto& dispatch = std::get<Dispatch>(plan.steps.at(0));
+  const Dispatch& dispatch = plan.dispatches.at(0);
   return EstimateOf(dispatch, plan.kernels[dispatch.kernel], gpu).value();
 }
 
@@ -151,17 +151,15 @@ Status PrintModel(const Model& model, const std::string& name, const Gpu& gpu, b
   HEARTH_ASSIGN(const Plan plan, Lower(graph, device, {}));
   std::map<std::string_view, Sum> sums;
   std::printf("%s, %s\n", name.c_str(), gpu.profile);
-  for (const auto& step : plan.steps) {
-    const auto* dispatch = std::get_if<Dispatch>(&step);
-    if (dispatch == nullptr) continue;
-    const KernelSource& kernel = plan.kernels[dispatch->kernel];
-    const auto estimate = EstimateOf(*dispatch, kernel, gpu);
+  for (const Dispatch& dispatch : plan.dispatches) {
+    const KernelSource& kernel = plan.kernels[dispatch.kernel];
+    const auto estimate = EstimateOf(dispatch, kernel, gpu);
     if (!estimate) continue;
     Sum& sum = sums[KindOf(kernel)];
     ++sum.layers, sum.lanes += estimate->lanes, sum.useful += estimate->useful_lanes;
     sum.microseconds += estimate->microseconds;
     if (each) {
-      std::printf("    %s: %s; %.1f %% of lanes, %.1f us\n", dispatch->label.c_str(), estimate->tile.c_str(),
+      std::printf("    %s: %s; %.1f %% of lanes, %.1f us\n", dispatch.label.c_str(), estimate->tile.c_str(),
                   100 * estimate->useful_lanes / estimate->lanes, estimate->microseconds);
     }
   }

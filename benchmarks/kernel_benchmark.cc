@@ -11,14 +11,14 @@
 #include "benchmarks/device_peaks.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
-#include "tests/testing/graph_from_text.h"
 #include "core/lowering/lower.h"
 #include "core/lowering/tunable_layers.h"
 #include "core/plan/pack.h"
 #include "frontends/engine/device_choice.h"
 #include "frontends/engine/tuner.h"
-#include "hal/plan_runner.h"
+#include "hal/run/plan_runs.h"
 #include "hal/slices.h"
+#include "tests/testing/graph_from_text.h"
 
 namespace hearth {
 namespace {
@@ -84,19 +84,17 @@ void RunConvolution(benchmark::State& state, const std::string& device_id, Convo
   if (!InferShapes(graph).ok()) return state.SkipWithError("the graph is wrong");
   Result<Plan> plan = Lower(graph, opened.info, {});
   if (!plan.ok()) return state.SkipWithError(plan.status().message().c_str());
-  RunnerParts parts;
-  parts.device = opened.device.get();
-  Result<std::unique_ptr<PlanRunner>> runner = PlanRunner::Create(std::move(plan).value(), parts);
-  if (!runner.ok()) return state.SkipWithError(runner.status().message().c_str());
+  Result<ReadyPlan> ready = MakePlanReady(std::move(plan).value(), {.device = opened.device.get()});
+  if (!ready.ok()) return state.SkipWithError(ready.status().message().c_str());
   std::vector<std::byte> input(graph.value(graph.inputs[0]).desc.size_bytes());
   std::vector<std::byte> output(graph.value(graph.outputs[0]).desc.size_bytes());
   const std::vector<std::span<const std::byte>> inputs = {input};
   const std::vector<std::span<std::byte>> outputs = {output};
-  if (!(*runner)->Run(inputs, outputs).ok()) return state.SkipWithError("the run failed");
+  if (!ready->runs->Run(inputs, outputs).ok()) return state.SkipWithError("the run failed");
   double total_ms = 0;
   for (auto _ : state) {
     std::vector<ProfileRow> rows;
-    if (!(*runner)->Run(inputs, outputs, &rows).ok()) return state.SkipWithError("the run failed");
+    if (!ready->runs->Run(inputs, outputs, {.profile = &rows}).ok()) return state.SkipWithError("the run failed");
     double run_ms = 0;
     for (const ProfileRow& row : rows) run_ms += row.milliseconds;
     state.SetIterationTime(run_ms * 1e-3);
@@ -242,7 +240,7 @@ void RegisterDevice(const std::string& id) {
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   for (const hearth::ListedDevice& listed : hearth::ListAllDevices()) {
-    if (listed.candidate.usable && listed.backend != nullptr) hearth::RegisterDevice(listed.id);
+    if (listed.candidate.usable && !listed.backend->is_host()) hearth::RegisterDevice(listed.id);
   }
   benchmark::RunSpecifiedBenchmarks();
   return 0;

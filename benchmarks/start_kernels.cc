@@ -76,14 +76,13 @@ Result<Buffers> BuffersOf(const Plan& plan, Device& device) {
 Result<Cost> CostOfMachineCode(Device& device, const Plan& plan, size_t kernel, Program* program,
                                const Buffers& buffers) {
   CommandList commands;
-  for (const Step& step : plan.steps) {
-    const auto* dispatch = std::get_if<Dispatch>(&step);
-    if (dispatch == nullptr || dispatch->kernel != kernel) continue;
+  for (const Dispatch& dispatch : plan.dispatches) {
+    if (dispatch.kernel != kernel) continue;
     DispatchCommand command;
     command.program = program;
-    command.scalars = dispatch->scalars;
-    command.group_count = dispatch->group_count;
-    for (const BufferRange& range : dispatch->tensors)
+    command.scalars = dispatch.scalars;
+    command.group_count = dispatch.group_count;
+    for (const BufferRange& range : dispatch.tensors)
       command.tensors.push_back({buffers[range.buffer].get(), range.offset_bytes, range.size_bytes});
     commands.commands.emplace_back(std::move(command));
     commands.commands.emplace_back(BarrierCommand());

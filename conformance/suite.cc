@@ -18,7 +18,7 @@
 #include "core/lowering/lower.h"
 #include "core/plan/storage.h"
 #include "frontends/engine/read_path_probe.h"
-#include "hal/plan_runner.h"
+#include "hal/run/plan_runs.h"
 #include "hal/stopwatch.h"
 
 namespace hearth::conformance {
@@ -81,11 +81,9 @@ class CaseNames {
 std::map<std::string, int> HalfProductsOfCases(const Plan& plan, const Graph& graph) {
   const CaseNames names(graph);
   std::map<std::string, int> most;
-  for (const Step& step : plan.steps) {
-    const auto* dispatch = std::get_if<Dispatch>(&step);
-    if (dispatch == nullptr) continue;
-    int& of_case = most[names.Of(dispatch->label)];
-    of_case = std::max(of_case, HalfProductsOf(plan.kernels[dispatch->kernel]));
+  for (const Dispatch& dispatch : plan.dispatches) {
+    int& of_case = most[names.Of(dispatch.label)];
+    of_case = std::max(of_case, HalfProductsOf(plan.kernels[dispatch.kernel]));
   }
   return most;
 }
@@ -108,7 +106,7 @@ DeviceInfo InfoFor(DeviceInfo info, const Configuration& configuration) {
 
 class PathRun {
  public:
-  PathRun(Device* device, const DeviceInfo& info, const Configuration& configuration)
+  PathRun(Device& device, const DeviceInfo& info, const Configuration& configuration)
       : device_(device),
         info_(InfoFor(info, configuration)),
         real_(RealStorage(configuration.precision, info)),
@@ -179,7 +177,7 @@ class PathRun {
 
   // The result of a case that can't run: lowering leaves it to the host, or its graph is invalid.
   std::optional<CaseResult> CheckPlacement(const ConformanceCase& test) const {
-    if (device_ == nullptr) return std::nullopt;
+    if (info_.is_host()) return std::nullopt;
     CaseResult result = NewResult(test);
     const Result<CaseBatch> batch = BuildBatch({&test}, real_);
     if (!batch.ok()) {
@@ -206,25 +204,23 @@ class PathRun {
     // The device's kernels support all nodes (CheckPlacement), so a node on the host exceeds the device's limits.
     if (!plan.fallbacks.empty()) return Ran{plan.fallbacks.front().reason};
     std::map<std::string, int> half_products = HalfProductsOfCases(plan, batch.graph);
-    RunnerParts parts;
-    parts.device = device_;
-    parts.graph = &batch.graph;
-    parts.host = host_.get();
-    parts.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    HEARTH_ASSIGN(const std::unique_ptr<PlanRunner> runner, PlanRunner::Create(std::move(plan), parts));
+    const int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    HEARTH_ASSIGN(const ReadyPlan ready,
+                  MakePlanReady(std::move(plan),
+                                {.device = &device_, .graph = &batch.graph, .host = host_.get(), .threads = threads}));
 
     HEARTH_ASSIGN(const std::vector<Bytes> inputs, InputsOf(batch));
     std::vector<Bytes> outputs = OutputsOf(batch);
     const std::vector<std::span<const std::byte>> input_bytes(inputs.begin(), inputs.end());
     const std::vector<std::span<std::byte>> output_bytes(outputs.begin(), outputs.end());
-    HEARTH_TRY(runner->Run(input_bytes, output_bytes));
+    HEARTH_TRY(ready.runs->Run(input_bytes, output_bytes));
 
     for (size_t k = 0; k < cases.size(); ++k) {
       const TensorDesc& desc = batch.graph.value(batch.graph.outputs[k]).desc;
       HEARTH_ASSIGN(const ReferenceTensor result, ReferenceFromBytes(desc, outputs[k]));
       results.push_back(Judged(*cases[k], desc, references[k].values, result.values, half_products[cases[k]->id()]));
     }
-    HEARTH_TRY(AddTimes(*runner, batch.graph, input_bytes, output_bytes,
+    HEARTH_TRY(AddTimes(*ready.runs, batch.graph, input_bytes, output_bytes,
                         {results.end() - static_cast<int64_t>(cases.size()), results.end()}));
     return Ran{};
   }
@@ -252,11 +248,11 @@ class PathRun {
   }
 
   // Runs again with times per dispatch: the first run of a program may compile.
-  Status AddTimes(PlanRunner& runner, const Graph& graph, std::span<const std::span<const std::byte>> inputs,
+  Status AddTimes(PlanRuns& runs, const Graph& graph, std::span<const std::span<const std::byte>> inputs,
                   std::span<const std::span<std::byte>> outputs, std::span<CaseResult> results) {
-    if (device_ == nullptr) return Status::Ok();
+    if (info_.is_host()) return Status::Ok();
     std::vector<ProfileRow> rows;
-    HEARTH_TRY(runner.Run(inputs, outputs, &rows));
+    HEARTH_TRY(runs.Run(inputs, outputs, {.profile = &rows}));
     const CaseNames names(graph);
     std::map<std::string, double> milliseconds;
     for (const ProfileRow& row : rows) milliseconds[names.Of(row.label)] += row.milliseconds;
@@ -264,7 +260,7 @@ class PathRun {
     return Status::Ok();
   }
 
-  Device* device_;
+  Device& device_;
   DeviceInfo info_;
   StorageType real_;
   LowerOptions options_;
@@ -272,8 +268,8 @@ class PathRun {
   std::unique_ptr<HostExecutor> host_;
 };
 
-std::vector<Configuration> ConfigurationsOf(const Device* device, const DeviceInfo& info) {
-  if (device == nullptr) return {{}};
+std::vector<Configuration> ConfigurationsOf(const DeviceInfo& info) {
+  if (info.is_host()) return {{}};
   const AccessPath standard = DefaultReadPath(info);
   std::vector<Configuration> configurations = {{standard, Precision::kFp32, true}};
   if (info.fp16_storage) configurations.push_back({standard, Precision::kFp16, true});
@@ -306,19 +302,19 @@ int DeviceResults::Count(Outcome outcome) const {
       std::count_if(cases.begin(), cases.end(), [&](const CaseResult& result) { return result.outcome == outcome; }));
 }
 
-DeviceResults RunCases(std::string device_id, Device* device, const DeviceInfo& info,
+DeviceResults RunCases(std::string device_id, Device& device, const DeviceInfo& info,
                        std::span<const ConformanceCase> cases, const ProgressObserver& observer,
                        const std::function<bool()>& is_stopped) {
   const Stopwatch watch;
   DeviceResults results;
   results.device = std::move(device_id);
   results.info = info;
-  const std::vector<Configuration> configurations = ConfigurationsOf(device, info);
+  const std::vector<Configuration> configurations = ConfigurationsOf(info);
   size_t total = 0;
   for (const Configuration& configuration : configurations) total += CasesOf(configuration, cases).size();
   for (const Configuration& configuration : configurations) {
     if (!configuration.runs_all && configuration.path == AccessPath::kTexelBuffer) {
-      if (const Status status = TryTexelReads(*device); !status.ok()) {
+      if (const Status status = TryTexelReads(device); !status.ok()) {
         results.notes.push_back("not run with texel buffers, which the driver promises but refuses: " +
                                 status.message());
         continue;

@@ -45,10 +45,10 @@ struct DeviceResults {
 using ProgressObserver = std::function<void(size_t done, size_t total, const std::string& next)>;
 
 // Runs every case in fp32 and, if the device can store it, in fp16. Cases that ask for it also run with every further
-// access path that the device has. `device` is null for the CPU. Never fails: an error is the outcome of the cases that
+// access path that the device has. Never fails: an error is the outcome of the cases that
 // it hit. Asks `is_stopped` before each family; families after a yes are not in the results. A family runs as one plan;
 // if that fails as a whole, its cases run one by one.
-DeviceResults RunCases(std::string device_id, Device* device, const DeviceInfo& info,
+DeviceResults RunCases(std::string device_id, Device& device, const DeviceInfo& info,
                        std::span<const ConformanceCase> cases, const ProgressObserver& observer = {},
                        const std::function<bool()>& is_stopped = {});
 

@@ -5,7 +5,6 @@
 
 #include "core/plan/plan.h"
 #include "core/plan/storage.h"
-#include "hal/program.h"
 
 namespace hearth {
 namespace {

@@ -5,15 +5,27 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "core/base/numbers.h"
+#include "core/emit/kernel_source.h"
 
 namespace hearth {
 
 class Buffer;
-class Program;
+
+// One kernel, ready to be dispatched.
+class Program {
+ public:
+  explicit Program(KernelSource source) : source_(std::move(source)) {}
+  virtual ~Program() = default;
+  const KernelSource& source() const { return source_; }
+
+ private:
+  KernelSource source_;
+};
 
 struct BoundRange {
   Buffer* buffer = nullptr;

@@ -19,7 +19,6 @@
 #include "core/emit/kernel_source.h"
 #include "hal/command_list.h"
 #include "hal/native.h"
-#include "hal/program.h"
 #include "hearth/status.h"
 
 namespace hearth {
@@ -193,16 +192,19 @@ struct DeviceCandidate {
   const DeviceProfile* profile = nullptr;  // the device that it simulates once it is open; see device_profiles.h
 };
 
-// One row per backend in frontends/engine/backends.cc; functions, not statics, so that nothing runs before main.
+// One row per backend in frontends/engine/backends.cc, the CPU included; functions, not statics, so that nothing runs
+// before main.
 struct BackendDef {
   std::string_view name;  // "vulkan": for users, and the backend of its devices
   // Never fails and never crashes: a backend without loader or driver returns one unusable candidate.
   std::vector<DeviceCandidate> (*enumerate)();
   Result<std::unique_ptr<Device>> (*open)(const DeviceCandidate& candidate);
   // Opens a device in the caller's context, which is the backend's alternative of SharedContext. kInvalidArgument for a
-  // context that can't be shared.
+  // context that can't be shared. Null where nothing is shared.
   Result<std::unique_ptr<Device>> (*open_shared)(const SharedContext& context);
   bool (*shares)(const SharedContext& context);  // whether `context` is that alternative
+
+  bool is_host() const { return name == kHostBackend; }
 };
 
 }  // namespace hearth

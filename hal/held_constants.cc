@@ -34,13 +34,14 @@ std::vector<bool> BuffersOfSingleConstants(const Plan& plan) {
     if (state.on_device) exclude(state.transfer);
     if (state.next_on_device) exclude(state.next);
   }
-  for (const Step& step : plan.steps) {
-    if (const auto* host = std::get_if<HostStep>(&step)) {
-      std::ranges::for_each(host->reads, exclude);
-      std::ranges::for_each(host->writes, exclude);
-      continue;
+  for (const Segment& segment : plan.segments) {
+    for (const std::vector<HostOperand>* operands : {&segment.reads, &segment.writes}) {
+      for (const HostOperand& operand : *operands)
+        if (operand.crosses) exclude(operand.transfer);
     }
-    for (const BufferRange& range : std::get<Dispatch>(step).tensors) {
+  }
+  for (const Dispatch& dispatch : plan.dispatches) {
+    for (const BufferRange& range : dispatch.tensors) {
       if (is_single[range.buffer] && ConstantAround(plan, range) == nullptr) is_single[range.buffer] = false;
     }
   }

@@ -1,7 +1,6 @@
-#include "hal/open_external_frame.h"
-
 #include "core/base/error.h"
 #include "hal/dma_buf.h"
+#include "hal/external_frame.h"
 #include "hal/hardware_buffer.h"
 
 namespace hearth {

@@ -24,15 +24,13 @@ void AddText(CacheKey& key, const KernelSource& source, Dialect dialect) {
 std::vector<GridClasses> GridClassesOf(const Plan& plan, const DeviceInfo& info) {
   if (!Applies(Rule::kGridClasses, info)) return {};
   std::vector<GridClasses> grids(plan.kernels.size());
-  for (const Step& step : plan.steps) {
-    const auto* dispatch = std::get_if<Dispatch>(&step);
-    if (dispatch == nullptr) continue;
-    const std::array<uint32_t, 3>& local_size = plan.kernels[dispatch->kernel].local_size;
+  for (const Dispatch& dispatch : plan.dispatches) {
+    const std::array<uint32_t, 3>& local_size = plan.kernels[dispatch.kernel].local_size;
     bool is_large = false;
     for (size_t d = 0; d < 3; ++d) {
-      is_large |= uint64_t{dispatch->group_count[d]} * local_size[d] >= kLargeGridItems;
+      is_large |= uint64_t{dispatch.group_count[d]} * local_size[d] >= kLargeGridItems;
     }
-    grids[dispatch->kernel] |= is_large ? kLargeGrids : kSmallGrids;
+    grids[dispatch.kernel] |= is_large ? kLargeGrids : kSmallGrids;
   }
   return grids;
 }

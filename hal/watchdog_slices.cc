@@ -34,13 +34,13 @@ Groups PiecesOf(const Groups& group_count, uint32_t wanted) {
   return pieces;
 }
 
-std::vector<DispatchPart> PartsOf(const Plan& plan, size_t step, double wanted, const DeviceInfo& device) {
-  const auto& dispatch = std::get<Dispatch>(plan.steps[step]);
+std::vector<DispatchPart> PartsOf(const Plan& plan, size_t index, double wanted, const DeviceInfo& device) {
+  const Dispatch& dispatch = plan.dispatches[index];
   const Groups& all = dispatch.group_count;
   const Groups pieces = PiecesOf(all, static_cast<uint32_t>(std::clamp(wanted, 1.0, kMostParts)));
   const bool is_whole =
       pieces == Groups{1, 1, 1} || !CheckKernelLimits(WithFirstGroup(plan.kernels[dispatch.kernel]), device).ok();
-  if (is_whole) return {{step, {}, all, true}};
+  if (is_whole) return {{index, {}, all, true}};
   Groups size;
   for (size_t d = 0; d < 3; ++d) size[d] = all[d] / pieces[d];  // rounded down: no part is larger than wanted
   std::vector<DispatchPart> parts;
@@ -49,7 +49,7 @@ std::vector<DispatchPart> PartsOf(const Plan& plan, size_t step, double wanted, 
       for (uint32_t x = 0; x < all[0]; x += size[0]) {
         const Groups count = {std::min(size[0], all[0] - x), std::min(size[1], all[1] - y),
                               std::min(size[2], all[2] - z)};
-        parts.push_back({step, {x, y, z}, count, false});
+        parts.push_back({index, {x, y, z}, count, false});
       }
     }
   }
@@ -62,16 +62,15 @@ std::optional<double> SliceLimitMs(const DeviceInfo& device) {
   return device.is_software() ? std::nullopt : std::optional(kSliceMs);
 }
 
-std::vector<std::vector<DispatchPart>> SlicesOf(const Plan& plan, std::span<const size_t> dispatches,
-                                                const DeviceInfo& device, std::optional<double> limit_ms,
-                                                double correction) {
+std::vector<std::vector<DispatchPart>> SlicesOf(const Plan& plan, const Segment& segment, const DeviceInfo& device,
+                                                std::optional<double> limit_ms, double correction) {
   std::vector<std::vector<DispatchPart>> slices;
   double slice_ms = 0;
-  for (const size_t step : dispatches) {
-    const auto& dispatch = std::get<Dispatch>(plan.steps[step]);
+  for (size_t k = segment.first_dispatch; k < size_t{segment.first_dispatch} + segment.dispatch_count; ++k) {
+    const Dispatch& dispatch = plan.dispatches[k];
     const double ms = limit_ms ? correction * EstimatedMs(dispatch, plan.kernels[dispatch.kernel], device) : 0;
     const double limit = limit_ms.value_or(std::numeric_limits<double>::infinity());
-    const std::vector<DispatchPart> parts = PartsOf(plan, step, std::ceil(ms / limit), device);
+    const std::vector<DispatchPart> parts = PartsOf(plan, k, std::ceil(ms / limit), device);
     for (const DispatchPart& part : parts) {
       const double part_ms = ms * GroupsOf(part.group_count) / GroupsOf(dispatch.group_count);
       if (slices.empty() || slice_ms + part_ms > limit) {

@@ -15,7 +15,7 @@ namespace hearth {
 
 // A dispatch of a plan, or a box of its work groups.
 struct DispatchPart {
-  size_t step = 0;  // index into plan.steps
+  size_t dispatch = 0;  // index into plan.dispatches
   std::array<uint32_t, 3> first = {}, group_count = {};
   bool is_whole = true;
 
@@ -29,9 +29,8 @@ std::optional<double> SliceLimitMs(const DeviceInfo& device);
 // Work with an estimate (EstimatedMs, times `correction`) below the limit is one slice. A single dispatch that takes
 // longer is divided by its work groups, if it has several and the device takes the kernel with three more scalars
 // (WithFirstGroup). Without a limit everything is one slice.
-std::vector<std::vector<DispatchPart>> SlicesOf(const Plan& plan, std::span<const size_t> dispatches,
-                                                const DeviceInfo& device, std::optional<double> limit_ms,
-                                                double correction);
+std::vector<std::vector<DispatchPart>> SlicesOf(const Plan& plan, const Segment& segment, const DeviceInfo& device,
+                                                std::optional<double> limit_ms, double correction);
 
 // Learns from runs how far the estimate is off.
 class SliceClock {

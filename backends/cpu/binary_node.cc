@@ -154,7 +154,7 @@ class BinaryNode final : public HostNode {
 
   std::string_view kernel() const override { return "binary"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     workers_.ForEachPart(out_.shape().element_count(), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
       const Part part{rows_, a_.bytes, b_.bytes, out_.bytes(), begin, end};
       if (function_ != nullptr) return function_(part);

@@ -75,7 +75,7 @@ class CastNode final : public HostNode {
 
   std::string_view kernel() const override { return "cast"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     workers_.ForEachPart(count_, kLeastElementsOfPart,
                          [&](int64_t begin, int64_t end) { conversion_(x_, y_, begin, end); });
     return Status::Ok();

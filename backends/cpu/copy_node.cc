@@ -30,7 +30,7 @@ class CopyNode final : public HostNode {
 
   std::string_view kernel() const override { return "copy"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     for (const RowCopy& copy : copies_) {
       for (size_t row = 0; row < copy.rows; ++row) {
         std::byte* target = copy.target + row * copy.target_stride_bytes;

@@ -7,10 +7,8 @@
 #include <set>
 
 #include "backends/cpu/host_node.h"
-#include "backends/cpu/integer/integer_nodes.h"
 #include "backends/cpu/process_limits.h"
 #include "backends/cpu/quantized.h"
-#include "backends/cpu/vectorized.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/base/error.h"
 #include "core/graph/quantize.h"
@@ -30,7 +28,7 @@ class CpuProgram final : public HostProgram {
         nodes_(std::move(nodes)),
         held_(held) {}
 
-  Status Run(std::span<const HostTensor> tensors, std::vector<HostNodeTime>* times) override {
+  Status Run(std::span<const HostTensor> tensors, const HostRun& run) override {
     for (ValueId value : arena_->inputs()) {
       HEARTH_ASSIGN(const std::span<std::byte> given, FindTensor(tensors, value));
       const std::span<std::byte> stored = arena_->stored(value);
@@ -39,7 +37,7 @@ class CpuProgram final : public HostProgram {
         ToFloats(DescOf(value), given, arena_->floats(value));
       }
     }
-    HEARTH_TRY(times == nullptr ? RunNodes() : RunNodesTimed(*times));
+    HEARTH_TRY(run.times == nullptr ? RunNodes(run.control) : RunNodesTimed(run.control, *run.times));
     for (ValueId value : arena_->outputs()) {
       HEARTH_ASSIGN(const std::span<std::byte> wanted, FindTensor(tensors, value));
       const std::span<std::byte> made = LentOutput(value);
@@ -83,22 +81,22 @@ class CpuProgram final : public HostProgram {
  private:
   const TensorDesc& DescOf(ValueId value) const { return graph_.value(value).desc; }
 
-  Status RunNodes() {
+  Status RunNodes(RunControl* control) {
     auto conversion = arena_->conversions().begin();
     for (size_t k = 0; k < nodes_.size(); ++k) {
       conversion = ConvertFor(k, conversion);
-      HEARTH_TRY(nodes_[k]->Run());
+      HEARTH_TRY(nodes_[k]->Run(control));
     }
     return Status::Ok();
   }
 
-  Status RunNodesTimed(std::vector<HostNodeTime>& times) {
+  Status RunNodesTimed(RunControl* control, std::vector<HostNodeTime>& times) {
     using Clock = std::chrono::steady_clock;
     auto conversion = arena_->conversions().begin();
     for (size_t k = 0; k < nodes_.size(); ++k) {
       const Clock::time_point begin = Clock::now();
       conversion = ConvertFor(k, conversion);
-      HEARTH_TRY(nodes_[k]->Run());
+      HEARTH_TRY(nodes_[k]->Run(control));
       const std::chrono::duration<double, std::milli> passed = Clock::now() - begin;
       times.push_back({indices_[k], nodes_[k]->kernel(), passed.count()});
     }
@@ -143,44 +141,11 @@ class CpuProgram final : public HostProgram {
   HeldBytes held_;
 };
 
-Result<std::unique_ptr<HostNode>> MakeProductNode(const HostNodeRequest& request) {
-  HEARTH_ASSIGN(std::unique_ptr<HostNode> node, MakeDenseConvolutionNode(request));
-  if (node != nullptr) return node;
-  HEARTH_ASSIGN(node, MakeDepthwiseConvolutionNode(request));
-  if (node != nullptr) return node;
-  return MakeMatrixProductNode(request);
-}
-
-// Whether one operand repeats the other's short rows. XNNPACK makes each row a piece of a loop, which costs 35 ns.
-bool RepeatsShortRows(const Graph& graph, const Node& node) {
-  constexpr int32_t kShortRow = 128;
-  if (!std::holds_alternative<Binary>(node.op)) return false;
-  const Shape &a = graph.value(node.inputs[0]).desc.shape, &b = graph.value(node.inputs[1]).desc.shape;
-  const Shape& out = graph.value(node.outputs[0]).desc.shape;
-  const bool is_broadcast = a.element_count() != b.element_count() && a.element_count() > 1 && b.element_count() > 1;
-  return is_broadcast && out[out.rank() - 1] <= kShortRow;
-}
-
-// Hearth's own nodes where they were measured faster than XNNPACK's, with AVX-512 (AVX2 was not timed): float products,
-// depthwise convolutions, softmax of a few classes, and short rows. Sums for a quantized result are XNNPACK's, whose
-// ties are refined.
-Result<std::unique_ptr<HostNode>> MakePreferredNode(const HostNodeRequest& request) {
-  constexpr int32_t kFewClasses = 16;
-  const Node& node = request.node;
-  if (BestVectorSet() == VectorSet::kBase || node.outputs.empty()) return nullptr;
-  const TensorDesc& out = request.graph.value(node.outputs[0]).desc;
-  if (!IsPlainFloat32(out)) return nullptr;
-  const int rank = out.shape.rank();
-  const bool has_few_classes =
-      std::holds_alternative<Softmax>(node.op) && rank > 0 && out.shape[rank - 1] <= kFewClasses;
-  if (has_few_classes) return MakeRowsNode(request);
-  return RepeatsShortRows(request.graph, node) ? MakeBinaryNode(request) : MakeProductNode(request);
-}
-
 // Objects that executors of clones share.
 struct SharedParts {
   SharedWeights weights;
   FoundOffsets offsets;
+  std::shared_ptr<BackgroundThreads> background;
 };
 
 class CpuExecutor final : public HostExecutor {
@@ -189,6 +154,7 @@ class CpuExecutor final : public HostExecutor {
 
   std::unique_ptr<HostExecutor> Beside() const override { return std::make_unique<CpuExecutor>(shared_); }
   uint64_t live_weights_bytes() const override { return shared_->weights.LiveBytes(); }
+  std::shared_ptr<BackgroundThreads> background_threads() const override { return shared_->background; }
 
   Result<std::unique_ptr<HostProgram>> Prepare(const Graph& graph, std::span<const int> nodes,
                                                std::span<const ValueId> outputs, int threads) override {
@@ -205,8 +171,8 @@ class CpuExecutor final : public HostExecutor {
       for (size_t k = 0; k < nodes.size(); ++k) {
         const Node& node = graph.nodes()[nodes[k]];
         const bool decides = !node.outputs.empty() && decides_indices[node.outputs[0]];
-        HEARTH_ASSIGN(std::unique_ptr<HostNode> made,
-                      MakeNode({graph, node, *arena, workers, weights, decides, in_integers[k]}, threads));
+        HEARTH_ASSIGN(std::unique_ptr<HostNode> made, MakeHostNode({graph, node, *arena, workers, weights, *this,
+                                                                    xnnpack_nodes_, threads, decides, in_integers[k]}));
         if (made == nullptr) refused.insert(nodes[k]);
         prepared.push_back(std::move(made));
       }
@@ -218,32 +184,10 @@ class CpuExecutor final : public HostExecutor {
   }
 
  private:
-  // Asks each maker in turn. Null for a node in integers that must run in floats.
-  Result<std::unique_ptr<HostNode>> MakeNode(const HostNodeRequest& request, int threads) {
-    if (request.in_integers) return MakeIntegerNode(request);
-    HEARTH_ASSIGN(std::unique_ptr<HostNode> node, MakeCopyNode(request));
-    if (node != nullptr) return node;
-    HEARTH_ASSIGN(node, MakeMovementNode(request));
-    if (node != nullptr) return node;
-    HEARTH_ASSIGN(node, MakePreferredNode(request));
-    if (node != nullptr) return node;
-    HEARTH_ASSIGN(node, xnnpack_nodes_.Make(request));
-    if (node != nullptr) return node;
-    for (const auto& make : {MakeProductNode, MakeUnaryNode, MakeBinaryNode, MakeIntegerFunctionNode, MakeSelectNode,
-                             MakeGatherNode, MakeCastNode, MakeReduceNode, MakeRowsNode, MakeSearchNode,
-                             MakeRecurrentNode, MakeNormalizeNode, MakePoolingIndexNode, MakeDetectionNode}) {
-      HEARTH_ASSIGN(node, make(request));
-      if (node != nullptr) return node;
-    }
-    HEARTH_ASSIGN(node, MakeLoopNode(request, *this, threads));
-    if (node != nullptr) return node;
-    return MakeReferenceNode(request);
-  }
-
   // Programs with the same number of threads share them.
   WorkerPool& Workers(int threads) {
     std::unique_ptr<WorkerPool>& workers = workers_[threads];
-    if (workers == nullptr) workers = std::make_unique<WorkerPool>(threads, UsableCpus());
+    if (workers == nullptr) workers = std::make_unique<WorkerPool>(threads, UsableCpus(), shared_->background);
     return *workers;
   }
 
@@ -254,8 +198,10 @@ class CpuExecutor final : public HostExecutor {
 
 }  // namespace
 
-std::unique_ptr<HostExecutor> MakeCpuExecutor() {
-  return std::make_unique<CpuExecutor>(std::make_shared<SharedParts>());
+std::unique_ptr<HostExecutor> MakeCpuExecutor(std::shared_ptr<BackgroundThreads> background) {
+  auto shared = std::make_shared<SharedParts>();
+  shared->background = background != nullptr ? std::move(background) : std::make_shared<BackgroundThreads>(0);
+  return std::make_unique<CpuExecutor>(std::move(shared));
 }
 
 }  // namespace hearth

@@ -12,9 +12,10 @@ namespace hearth {
 // The CPU as a device. Fills every field without opening anything.
 DeviceInfo CpuDeviceInfo();
 
-// Runs each node with the first maker that takes it (host_node.h), in the end core's float64 reference. Owns the worker
-// threads, so it must outlive the programs that it prepares.
-std::unique_ptr<HostExecutor> MakeCpuExecutor();
+// Runs each node with the first maker that takes it (NodeMakers), in the end core's float64 reference. Owns the worker
+// threads, so it must outlive the programs that it prepares. `background`: the threads that its loops leave CPUs to;
+// null: a count of its own.
+std::unique_ptr<HostExecutor> MakeCpuExecutor(std::shared_ptr<BackgroundThreads> background = nullptr);
 
 }  // namespace hearth
 

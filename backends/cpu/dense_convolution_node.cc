@@ -126,7 +126,7 @@ class DenseConvolutionNode final : public HostNode {
   std::string_view kernel() const override { return kIsExact ? "exact" : "convolution"; }
   std::optional<uint64_t> held_bytes() const override { return bias_.size() * sizeof(Number); }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     if (geometry_.reads_lines() && !MultipliesInPlace()) {
       MultiplyLines();
     } else if (!MultipliesInPlace()) {

@@ -149,7 +149,7 @@ class DepthwiseConvolutionNode final : public HostNode {
   std::string_view kernel() const override { return std::is_same_v<Number, double> ? "exact" : "depthwise"; }
   std::optional<uint64_t> held_bytes() const override { return conv_.bias.size() * sizeof(Number); }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     const int64_t line_work = int64_t{conv_.out[2]} * conv_.out[3] * conv_.kernel_h * conv_.kernel_w;
     float* y = out_.floats().data();
     workers_.ForEachPart(int64_t{conv_.out[0]} * conv_.out[1], kMinWorkForThreads / line_work + 1,

@@ -32,7 +32,7 @@ class DetectionNode final : public HostNode {
   std::string_view kernel() const override { return "detection"; }
   std::optional<uint64_t> held_bytes() const override { return anchors_.values.size() * sizeof(double); }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     DetectObjects(op_, in_, out_);
     return Status::Ok();
   }

@@ -68,7 +68,7 @@ class UnaryNode final : public HostNode {
 
   std::string_view kernel() const override { return "elementwise"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     ApplyUnary(unary_, x_, out_.floats(), workers_);
     out_.Finish();
     return Status::Ok();

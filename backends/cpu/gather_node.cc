@@ -33,7 +33,7 @@ class LookUpNode : public HostNode {
 
   std::string_view kernel() const override { return "look-up"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     std::byte* out = out_.bytes();
     workers_.ForEachPart(slices_, kLeastBytesOfPart / slice_bytes_ + 1, [&](int64_t begin, int64_t end) {
       for (int64_t slice = begin; slice < end; ++slice) {
@@ -105,7 +105,7 @@ class UpdateNode final : public HostNode {
 
   std::string_view kernel() const override { return "update"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     workers_.ForEachPart(static_cast<int64_t>(out_.size()), kLeastBytesOfPart, [&](int64_t begin, int64_t end) {
       std::memcpy(out_.data() + begin, x_.bytes + begin, static_cast<size_t>(end - begin));
     });

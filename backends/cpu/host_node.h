@@ -2,25 +2,30 @@
 #ifndef HEARTH_BACKENDS_CPU_HOST_NODE_H_
 #define HEARTH_BACKENDS_CPU_HOST_NODE_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "backends/cpu/host_arena.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/shared_weights.h"
 #include "backends/cpu/worker_pool.h"
+#include "core/base/run_control.h"
 #include "core/graph/graph.h"
 
 namespace hearth {
 
 class HostExecutor;  // core/plan/host_executor.h
+class XnnpackNodes;  // xnnpack_nodes.h
 
 // Reads and writes its arena. Run is for one thread at a time.
 class HostNode {
  public:
   virtual ~HostNode() = default;
-  virtual Status Run() = 0;
+  // `control`: what may end a loop in it early; may be null.
+  virtual Status Run(RunControl* control) = 0;
   virtual std::string_view kernel() const = 0;  // its name in profiles
   // Bytes that the node made of its constants for itself, or lists of addresses that it keeps; nullopt if it holds them
   // as floats, or not at all.
@@ -34,6 +39,9 @@ struct HostNodeRequest {
   const HostArena& arena;
   WorkerPool& workers;
   ProgramWeights& weights;
+  HostExecutor& executor;  // prepares the graphs of loops; outlives the node, as does xnnpack
+  XnnpackNodes& xnnpack;
+  int threads;
   bool decides_indices = false;  // its output is among ValuesThatDecideIndices (core/graph/value_analysis.h)
   bool in_integers = false;      // the node reads and writes quantized values as they are stored
 
@@ -45,7 +53,21 @@ struct HostNodeRequest {
   std::span<std::byte> bytes(ValueId value) const { return in_integers ? arena.stored(value) : arena.bytes(value); }
 };
 
-// Each function returns null for a node that it does not take, so that the next one is asked.
+// Who makes nodes of some operations. Null for a node that it does not take.
+struct NodeMaker {
+  Result<std::unique_ptr<HostNode>> (*make)(const HostNodeRequest& request);
+  uint64_t ops;  // one bit for each operation of which it takes nodes, by the place in Op
+
+  bool Takes(const Op& op) const;
+};
+
+// In the order in which they are asked. The last one, the reference, takes any operation.
+std::span<const NodeMaker> NodeMakers();
+
+// The node of the first maker that takes it. Null for a node in integers that must run in floats.
+Result<std::unique_ptr<HostNode>> MakeHostNode(const HostNodeRequest& request);
+
+// The makers.
 
 // Reshape, copy and concatenation of tensors with one stored type: moves bytes unchanged.
 Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request);
@@ -102,8 +124,8 @@ Result<std::unique_ptr<HostNode>> MakePoolingIndexNode(const HostNodeRequest& re
 // Non-maximum suppression of boxes and scores held as float32, with constant anchors.
 Result<std::unique_ptr<HostNode>> MakeDetectionNode(const HostNodeRequest& request);
 
-// A loop whose end depends on data. `executor` prepares its condition and body, and must outlive the node.
-Result<std::unique_ptr<HostNode>> MakeLoopNode(const HostNodeRequest& request, HostExecutor& executor, int threads);
+// A loop whose end depends on data.
+Result<std::unique_ptr<HostNode>> MakeLoopNode(const HostNodeRequest& request);
 
 // Any node of core's float64 reference. kUnsupported for an operation that it lacks.
 Result<std::unique_ptr<HostNode>> MakeReferenceNode(const HostNodeRequest& request);

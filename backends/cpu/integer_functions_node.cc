@@ -45,7 +45,7 @@ class IntegerFunctionNode final : public HostNode {
 
   std::string_view kernel() const override { return "elementwise"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     switch (x_.desc.dtype) {
       case DType::kInt32: RunOn<int32_t>(); break;
       case DType::kInt64: RunOn<int64_t>(); break;
@@ -75,7 +75,7 @@ class AddAllNode final : public HostNode {
 
   std::string_view kernel() const override { return "add all"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     switch (operands_[0].desc.dtype) {
       case DType::kInt32: RunOn<uint32_t, uint32_t>(); break;
       case DType::kInt64: RunOn<uint64_t, uint64_t>(); break;

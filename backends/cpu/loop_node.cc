@@ -6,7 +6,6 @@
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
-#include "core/base/trial_run.h"
 #include "core/graph/loop_graphs.h"
 #include "core/plan/host_executor.h"
 
@@ -39,15 +38,16 @@ class LoopNode final : public HostNode {
   std::string_view kernel() const override { return "loop"; }
   std::optional<uint64_t> held_bytes() const override { return OwnBytes(*condition_) + OwnBytes(*body_); }
 
-  Status Run() override {
+  Status Run(RunControl* control) override {
     for (size_t k = 0; k < node_.inputs.size(); ++k) Load(node_.inputs[k], values_[0][k]);
     size_t now = 0;
-    for (int64_t turn = 0;; ++turn) {
-      HEARTH_TRY(condition_->Run(condition_tensors_[now]));
+    const bool is_trial = control != nullptr && control->is_trial();
+    for (int64_t iteration = 0;; ++iteration) {
+      HEARTH_TRY(condition_->Run(condition_tensors_[now], {control}));
       if (goes_on_ == std::byte{0}) break;
-      if (turn == TrialRun::kMostTurns && TrialRun::IsNow()) break;
-      HEARTH_TRY(CheckTurn(node_, turn));
-      HEARTH_TRY(body_->Run(body_tensors_[now]));
+      if (is_trial && iteration == RunControl::kTrialIterations) break;
+      HEARTH_TRY(CheckIteration(node_, iteration, control));
+      HEARTH_TRY(body_->Run(body_tensors_[now], {control}));
       now = 1 - now;
     }
     for (size_t k = 0; k < node_.outputs.size(); ++k) Store(values_[now][k], node_.outputs[k]);
@@ -85,24 +85,24 @@ class LoopNode final : public HostNode {
   const HostArena& arena_;
   const LoopGraphs& graphs_;
   std::unique_ptr<HostProgram> condition_, body_;
-  std::array<Values, 2> values_;  // before a turn and after it
+  std::array<Values, 2> values_;  // before an iteration and after it
   std::byte goes_on_{0};
   std::array<std::vector<HostTensor>, 2> condition_tensors_, body_tensors_;
 };
 
-Result<std::unique_ptr<HostProgram>> PrepareAll(HostExecutor& executor, const Graph& graph, int threads) {
+Result<std::unique_ptr<HostProgram>> PrepareAll(const HostNodeRequest& request, const Graph& graph) {
   std::vector<int> nodes(graph.nodes().size());
   std::iota(nodes.begin(), nodes.end(), 0);
-  return executor.Prepare(graph, nodes, graph.outputs, threads);
+  return request.executor.Prepare(graph, nodes, graph.outputs, request.threads);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<HostNode>> MakeLoopNode(const HostNodeRequest& request, HostExecutor& executor, int threads) {
+Result<std::unique_ptr<HostNode>> MakeLoopNode(const HostNodeRequest& request) {
   const auto* loop = std::get_if<Loop>(&request.node.op);
   if (loop == nullptr || loop->graphs == nullptr) return nullptr;
-  HEARTH_ASSIGN(std::unique_ptr<HostProgram> condition, PrepareAll(executor, loop->graphs->condition, threads));
-  HEARTH_ASSIGN(std::unique_ptr<HostProgram> body, PrepareAll(executor, loop->graphs->body, threads));
+  HEARTH_ASSIGN(std::unique_ptr<HostProgram> condition, PrepareAll(request, loop->graphs->condition));
+  HEARTH_ASSIGN(std::unique_ptr<HostProgram> body, PrepareAll(request, loop->graphs->body));
   return std::make_unique<LoopNode>(request, std::move(condition), std::move(body));
 }
 

@@ -121,7 +121,7 @@ class MatrixProductNode final : public HostNode {
     return (a_.constant.size() + bias_.constant.size()) * sizeof(float);
   }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     if (changing_.packed != nullptr) changing_.packed->Pack(changing_.views, workers_);
     packed_->Multiply(pairs_, rows_, finish_, workers_);
     out_.Finish();

@@ -174,7 +174,7 @@ class MovementNode final : public HostNode {
     return bytes;
   }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     for (const Output& output : outputs_) {
       for (const MovedRows& rows : output.parts) {
         std::byte* const bytes = output.held.bytes();

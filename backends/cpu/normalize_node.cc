@@ -44,7 +44,7 @@ class NormalizeNode final : public HostNode {
 
   std::string_view kernel() const override { return "normalize"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     const float *scale = Operand(1, scale_).data(), *offset = Operand(2, offset_).data();
     const std::span<const float> in = arena_.floats(node_.inputs[0]);
     const std::span<float> out = out_.floats();

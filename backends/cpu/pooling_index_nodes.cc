@@ -28,7 +28,7 @@ class MaxPoolArgmaxNode final : public HostNode {
 
   std::string_view kernel() const override { return "pooling_indices"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     workers_.ForEachPart(int64_t{out_[0]} * out_[1], 4, [&](int64_t begin, int64_t end) {
       Vectorized([&]() HEARTH_INTO_CALLER {
         for (int64_t row = begin; row < end; ++row) {
@@ -89,7 +89,7 @@ class MaxUnpoolNode final : public HostNode {
 
   std::string_view kernel() const override { return "pooling_indices"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     std::fill(y_.begin(), y_.end(), 0.0f);
     const int64_t channels = in_[3], pixels = int64_t{in_[0]} * in_[1] * in_[2];
     const auto window = static_cast<float>(int64_t{unpool_.kernel_h} * unpool_.kernel_w);

@@ -110,7 +110,7 @@ class RnnNode final : public RecurrentNode {
         recurrent_(std::move(recurrent)),
         bias_(std::move(bias)) {}
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     const int64_t units = weights_.rows();
     const std::span<float> y = out(0), h = out(1);
     std::ranges::copy(in(1), h.begin());
@@ -154,7 +154,7 @@ class LstmNode final : public RecurrentNode {
         gates_(static_cast<size_t>(weights_.rows() / units)),
         cell_out_(units_) {}
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     const auto batch = static_cast<size_t>(sequence().batch), rows = gates_ * units_;
     const std::span<float> h = out(1), c = out(2);
     const size_t outputs = h.size() / batch;

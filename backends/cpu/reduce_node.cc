@@ -196,7 +196,7 @@ class ReduceNode final : public HostNode {
 
   std::string_view kernel() const override { return "reduce"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     std::byte* y = out_.bytes();
     switch (HeldAs(out_.desc()).dtype) {
       case DType::kBool: ReduceBools(kind_, layout_, x_, y, workers_); break;

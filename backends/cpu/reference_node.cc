@@ -19,7 +19,7 @@ class ReferenceNode final : public HostNode {
 
   std::string_view kernel() const override { return "reference"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     std::vector<const ReferenceTensor*> inputs;
     for (size_t k = 0; k < node_.inputs.size(); ++k) {
       HEARTH_TRY(Load(k).Within(NodeLabel(node_)));

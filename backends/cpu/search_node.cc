@@ -117,7 +117,7 @@ class SearchNode final : public HostNode {
 
   std::string_view kernel() const override { return "search"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     switch (x_.desc.dtype) {
       case DType::kInt32: RunOn<int32_t, uint32_t>(); break;
       case DType::kInt64: RunOn<int64_t, uint64_t>(); break;
@@ -166,7 +166,7 @@ class OneHotNode final : public HostNode {
 
   std::string_view kernel() const override { return "one-hot"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     switch (BitsOf(on_.desc.dtype)) {
       case 8: Fill<uint8_t>(); break;
       case 16: Fill<uint16_t>(); break;
@@ -217,7 +217,7 @@ class UniqueNode final : public HostNode {
 
   std::string_view kernel() const override { return "unique"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     const bool is_wide = x_.desc.dtype == DType::kInt64;
     if (has_wide_places_) {
       is_wide ? Find<int64_t, int64_t>() : Find<int32_t, int64_t>();

@@ -42,7 +42,7 @@ class SelectNode final : public HostNode {
 
   std::string_view kernel() const override { return "select"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     std::byte* out = out_.bytes();
     workers_.ForEachPart(out_.shape().element_count(), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
       switch (BitsOf(operands_[1].desc.dtype)) {

@@ -74,7 +74,7 @@ class RowsNode final : public HostNode {
 
   std::string_view kernel() const override { return "rows"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     float* const results = out_.floats().data();
     const int64_t length = out_.shape()[out_.shape().rank() - 1];
     const int64_t rows = static_cast<int64_t>(x_.size()) / length;

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <utility>
 
-#include "core/base/background_work.h"
 #include "core/base/error.h"
 #include "core/base/threads.h"
 
@@ -44,8 +43,11 @@ thread_local const WorkerPool* current_pool = nullptr;
 
 }  // namespace
 
-WorkerPool::WorkerPool(int threads, int cpus)
-    : cpus_(cpus), has_cpu_for_each_(threads <= cpus), ranges_(static_cast<size_t>(std::max(1, threads))) {
+WorkerPool::WorkerPool(int threads, int cpus, std::shared_ptr<const BackgroundThreads> background)
+    : cpus_(cpus),
+      has_cpu_for_each_(threads <= cpus),
+      background_(std::move(background)),
+      ranges_(static_cast<size_t>(std::max(1, threads))) {
   HEARTH_CHECK(ranges_.size() < kInside / kOneInside);
 }
 
@@ -152,8 +154,8 @@ void WorkerPool::WaitForWorkers() {
 
 int64_t WorkerPool::UsableThreads() const {
   const auto threads = static_cast<int64_t>(ranges_.size());
-  const int64_t behind = BackgroundWork::Threads();
-  return behind == 0 ? threads : std::clamp<int64_t>(cpus_ - behind, 1, threads);
+  const int64_t others = background_ == nullptr ? 0 : background_->load(std::memory_order_relaxed);
+  return others == 0 ? threads : std::clamp<int64_t>(cpus_ - others, 1, threads);
 }
 
 void WorkerPool::ForEach(int64_t count, Piece piece, void* context) {

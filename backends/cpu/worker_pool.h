@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/base/background_work.h"
+
 namespace hearth {
 
 // Waking a worker takes about 10 us, so loops with less work run on the calling thread. The limits are in
@@ -20,14 +22,14 @@ inline constexpr int64_t kMinWorkForThreads = 200'000, kLeastElementsOfPart = 16
 
 // The calling thread does everything that no worker takes, and waits only for workers that are at a piece, so a worker
 // that gets no CPU delays nothing. Idle workers spin before they sleep: a few microseconds, or longer if every thread
-// has its own CPU. It leaves CPUs to BackgroundWork.
+// has its own CPU. It leaves CPUs to work in the background.
 class WorkerPool {
  public:
   using Piece = void (*)(void* context, int64_t index);
 
   // `threads` includes the calling thread. Workers start with the first loop. `cpus`: the CPUs that the threads can
-  // use.
-  WorkerPool(int threads, int cpus);
+  // use. `background`: threads to which it leaves CPUs; may be null.
+  WorkerPool(int threads, int cpus, std::shared_ptr<const BackgroundThreads> background = nullptr);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
@@ -65,7 +67,7 @@ class WorkerPool {
     int64_t begin = 0;
   };
 
-  // Fewer than threads() while BackgroundWork needs CPUs.
+  // Fewer than threads() while work in the background needs CPUs.
   int64_t UsableThreads() const;
   void StartWorkers();
   void Work(size_t thread);
@@ -79,6 +81,7 @@ class WorkerPool {
 
   const int64_t cpus_;
   const bool has_cpu_for_each_;
+  const std::shared_ptr<const BackgroundThreads> background_;
   std::vector<Range> ranges_;
   std::vector<std::thread> workers_;
   std::mutex one_loop_;

@@ -11,8 +11,8 @@
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
+#include "core/device/driver_environment.h"
 #include "core/device/usable_limits.h"
-#include "hal/driver_environment.h"
 
 namespace hearth {
 namespace {

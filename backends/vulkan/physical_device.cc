@@ -14,9 +14,9 @@
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
+#include "core/device/driver_environment.h"
 #include "core/device/driver_names.h"
 #include "core/device/usable_limits.h"
-#include "hal/driver_environment.h"
 #include "hal/loader_names.h"
 
 namespace hearth::vulkan {

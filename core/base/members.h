@@ -43,7 +43,7 @@ inline constexpr size_t kMemberCount = members_internal::CountMembers<std::remov
 template <typename T, typename Visit>
 decltype(auto) VisitMembers(T& value, Visit&& visit) {
   constexpr size_t kCount = kMemberCount<T>;
-  static_assert(kCount >= 1 && kCount <= 10, "add a line for structs of this size");
+  static_assert(kCount >= 1 && kCount <= 12, "add a line for structs of this size");
   if constexpr (kCount == 1) {
     auto& [a] = value;
     return visit(a);
@@ -71,9 +71,15 @@ decltype(auto) VisitMembers(T& value, Visit&& visit) {
   } else if constexpr (kCount == 9) {
     auto& [a, b, c, d, e, f, g, h, i] = value;
     return visit(a, b, c, d, e, f, g, h, i);
-  } else {
+  } else if constexpr (kCount == 10) {
     auto& [a, b, c, d, e, f, g, h, i, j] = value;
     return visit(a, b, c, d, e, f, g, h, i, j);
+  } else if constexpr (kCount == 11) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = value;
+    return visit(a, b, c, d, e, f, g, h, i, j, k);
+  } else {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = value;
+    return visit(a, b, c, d, e, f, g, h, i, j, k, l);
   }
 }
 

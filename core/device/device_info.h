@@ -61,7 +61,7 @@ struct DeviceInfo {
   std::string driver_version;  // everything that the driver reports about its build
   std::string uuid;            // hex; empty if the API has none
   // Environment variables that change what the driver makes, as they were when the device was read
-  // (hal/driver_environment.h); empty if none is set.
+  // (core/device/driver_environment.h); empty if none is set.
   std::string driver_environment;
 
   std::array<uint32_t, 3> max_local_size = {128, 128, 64};

@@ -164,10 +164,10 @@ Status CheckNode(const Graph& graph, const Node& node) {
 Status EvaluateLoop(const LoopGraphs& graphs, const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   std::vector<ReferenceTensor> values;
   for (const ReferenceTensor* input : inputs) values.push_back(*input);
-  for (int64_t turn = 0;; ++turn) {
+  for (int64_t iteration = 0;; ++iteration) {
     HEARTH_ASSIGN(const std::vector<ReferenceTensor> goes_on, EvaluateGraph(graphs.condition, values));
     if (goes_on[0].values[0] == 0.0) break;
-    HEARTH_TRY(CheckTurn(node, turn));
+    HEARTH_TRY(CheckIteration(node, iteration, nullptr));
     HEARTH_ASSIGN(values, EvaluateGraph(graphs.body, values));
   }
   for (size_t k = 0; k < values.size(); ++k) outputs[k].values = std::move(values[k].values);

@@ -1,9 +1,10 @@
-// The parts of a loop whose end depends on data, and its limit of turns.
+// The parts of a loop whose end depends on data, and its limit of iterations.
 #ifndef HEARTH_CORE_GRAPH_LOOP_GRAPHS_H_
 #define HEARTH_CORE_GRAPH_LOOP_GRAPHS_H_
 
 #include <cstdint>
 
+#include "core/base/run_control.h"
 #include "core/graph/graph.h"
 
 namespace hearth {
@@ -15,11 +16,11 @@ struct LoopGraphs {
 };
 
 // A longer loop counts as endless.
-inline constexpr int64_t kMostTurns = 100'000'000;
+inline constexpr int64_t kMostIterations = 100'000'000;
 
-// Before turn number `turn`, from 0: an error, with the loop's name, if the loop takes too many turns or the run must
-// end (core/base/run_limit.h).
-Status CheckTurn(const Node& node, int64_t turn);
+// Before iteration number `iteration`, from 0: an error, with the loop's name, if the loop takes too many or the run
+// must end. `control` may be null.
+Status CheckIteration(const Node& node, int64_t iteration, RunControl* control);
 
 }  // namespace hearth
 

@@ -343,6 +343,16 @@ using Op = std::variant<Conv2D, DepthwiseConv2D, Pool2D, Unary, Binary, Concat, 
                         TransposeConv, MaxPoolArgmax2D, MaxUnpool2D, Resampler, DetectionPostProcess, Lstm, Rnn, Svdf,
                         MeanVarianceNormalization, Bitcast, Random, RandomBits, Where, Unique, Loop, UnknownOp>;
 
+// The place of an operation's type in Op.
+template <typename T, typename... Ops>
+constexpr size_t OpIndexIn(const std::variant<Ops...>*) {
+  size_t index = 0;
+  (void)((std::is_same_v<T, Ops> || (++index, false)) || ...);
+  return index;
+}
+template <typename T>
+constexpr size_t kOpIndex = OpIndexIn<T>(static_cast<const Op*>(nullptr));
+
 // Top, bottom, left, right in pixels for an input of height x width; SAME is TensorFlow's rule
 // (the odd pixel goes to the bottom and right).
 Padding2D ResolvePadding(const Window2D& window, int32_t in_h, int32_t in_w, int32_t kernel_h, int32_t kernel_w);

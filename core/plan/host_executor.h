@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/background_work.h"
+#include "core/base/run_control.h"
 #include "core/graph/graph.h"
 
 namespace hearth {
@@ -25,6 +27,12 @@ struct HostNodeTime {
   double milliseconds = 0;
 };
 
+// What a run may be given: what may end it, and where the times of nodes go. Both may be null.
+struct HostRun {
+  RunControl* control = nullptr;
+  std::vector<HostNodeTime>* times = nullptr;
+};
+
 // Prepared nodes. Only one thread at a time may call Run.
 class HostProgram {
  public:
@@ -32,8 +40,8 @@ class HostProgram {
 
   // `tensors` holds at least the program's inputs (non-constant values made elsewhere, filled) and outputs (values used
   // elsewhere, to be filled). Order and addresses may differ between calls; sizes must be those of the values. Appends
-  // each node's time to `times` if given.
-  virtual Status Run(std::span<const HostTensor> tensors, std::vector<HostNodeTime>* times = nullptr) = 0;
+  // each node's time to run.times.
+  virtual Status Run(std::span<const HostTensor> tensors, const HostRun& run = {}) = 0;
 
   // The program's own memory of an output, if it is made there in its final form: a run that is given this memory for
   // the output does not copy it. It is zero before the first run and lives as long as the program. Empty if there is
@@ -65,6 +73,9 @@ class HostExecutor {
   virtual std::unique_ptr<HostExecutor> Beside() const = 0;
   virtual uint64_t live_weights_bytes()
       const = 0;  // shared_weights_bytes of all living programs, each copy counted once
+
+  // The threads that loops of this executor, and of those from Beside, leave CPUs to.
+  virtual std::shared_ptr<BackgroundThreads> background_threads() const = 0;
 };
 
 }  // namespace hearth

@@ -1,13 +1,13 @@
 // The lowered network: everything that a device needs to run it, as a value that needs no driver. Lower(graph, device,
-// options) makes it, the cache stores it, hal/plan_runner executes it.
+// options) makes it, the cache stores it, hal/run executes it.
 #ifndef HEARTH_CORE_PLAN_PLAN_H_
 #define HEARTH_CORE_PLAN_PLAN_H_
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "core/emit/kernel_source.h"
@@ -73,34 +73,61 @@ struct HostTransfer {
   friend bool operator==(const HostTransfer&, const HostTransfer&) = default;
 };
 
-// Nodes that the host executes between two groups of dispatches, in order.
-struct HostStep {
-  std::vector<int> nodes;            // indices into the lowered graph's nodes
-  std::vector<HostTransfer> reads;   // device -> host, before the nodes
-  std::vector<HostTransfer> writes;  // host -> device, after the nodes
-  friend bool operator==(const HostStep&, const HostStep&) = default;
+// Where a run finds a value in host memory.
+struct HostPlace {
+  enum class Kind : uint8_t {
+    kNone,      // nowhere: only dispatches use the value
+    kInput,     // in the caller's input `index`
+    kOutput,    // in the caller's output `index`: the last segment writes it there
+    kValue,     // in value `index` of Plan::host_bytes
+    kConstant,  // in the lowered graph
+  };
+  Kind kind = Kind::kNone;
+  uint32_t index = 0;
+  friend bool operator==(const HostPlace&, const HostPlace&) = default;
 };
 
-using Step = std::variant<Dispatch, HostStep>;
+// A value that a segment on the CPU reads, and something else makes, or the other way round. If it `crosses`, it is
+// copied from the device before the nodes, or to the device after them.
+struct HostOperand {
+  HostPlace place;
+  bool crosses = false;
+  HostTransfer transfer;  // with storage and range if it crosses
+  friend bool operator==(const HostOperand&, const HostOperand&) = default;
+};
+
+enum class Executor : uint8_t { kDevice, kCpu };
+
+// A part of the network that one executor runs: a device dispatches, the CPU nodes of the lowered graph.
+struct Segment {
+  Executor executor = Executor::kDevice;
+  uint32_t first_dispatch = 0, dispatch_count = 0;  // in Plan::dispatches
+  std::vector<int> nodes;                           // indices into graph.nodes(), in order
+  std::vector<HostOperand> reads, writes;           // of the CPU
+  friend bool operator==(const Segment&, const Segment&) = default;
+};
 
 struct PlanTensor {  // an input or output of the network
   std::string name;
   TensorDesc desc;
-  bool on_device = true;  // false: only host steps use it
-  HostTransfer transfer;  // when on_device
+  bool on_device = true;  // false: no dispatch uses it
+  HostTransfer transfer;  // with storage and range when on_device
+  HostPlace host;         // an input that the CPU reads; an output that no dispatch makes
   friend bool operator==(const PlanTensor&, const PlanTensor&) = default;
 };
 
 // State that the network keeps between runs. On the device a dispatch of the plan copies its next content; on the host
-// the plan's runner copies it after the last step.
+// that is copied after the last segment.
 struct PlanState {
   std::string name;
   TensorDesc desc;
   bool on_device = false;
   HostTransfer transfer;  // its value; if on_device, its range in a kState buffer
-  // If not on_device: its next content, which lies on the device if next_on_device, else in a value of a host step.
+  HostPlace host;         // if not on_device
+  // If not on_device: its next content, which lies on the device if next_on_device, else in host memory.
   bool next_on_device = false;
   HostTransfer next;
+  HostPlace next_host;
   friend bool operator==(const PlanState&, const PlanState&) = default;
 };
 
@@ -120,17 +147,21 @@ struct Plan {
   std::vector<KernelSource> kernels;
   std::vector<BufferSpec> buffers;
   std::vector<PlanConstant> constants;
-  std::vector<Step> steps;
+  std::vector<Dispatch> dispatches;  // of all segments, in the order of the segments
+  std::vector<Segment> segments;
+  std::vector<uint64_t> host_bytes;  // sizes of the values that pass through host memory
   std::vector<PlanTensor> inputs, outputs;
   std::vector<PlanState> states;
   std::vector<Fallback> fallbacks;
   int32_t source_op_count = 0;  // operators in the model file
   MemoryFigures memory;
 
-  size_t dispatch_count() const {
-    return std::ranges::count_if(steps, [](const Step& step) { return std::holds_alternative<Dispatch>(step); });
+  std::span<const Dispatch> DispatchesOf(const Segment& segment) const {
+    return std::span(dispatches).subspan(segment.first_dispatch, segment.dispatch_count);
   }
-  bool has_host_steps() const { return dispatch_count() != steps.size(); }
+  bool runs_on_cpu() const {  // any part of it
+    return std::ranges::any_of(segments, [](const Segment& segment) { return segment.executor == Executor::kCpu; });
+  }
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 

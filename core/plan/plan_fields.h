@@ -40,6 +40,12 @@ constexpr Reach LastOf(Reach) {
 constexpr BufferRole LastOf(BufferRole) {
   return BufferRole::kState;
 }
+constexpr Executor LastOf(Executor) {
+  return Executor::kCpu;
+}
+constexpr HostPlace::Kind LastOf(HostPlace::Kind) {
+  return HostPlace::Kind::kConstant;
+}
 constexpr PackLayout LastOf(PackLayout) {
   return PackLayout::kWinograd;
 }

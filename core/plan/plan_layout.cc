@@ -1,13 +1,13 @@
-// The last stage of planning: memory for every value, constant and state, and the transfers to the host.
+#include "core/plan/plan_layout.h"
+
 #include <algorithm>
-#include <set>
+#include <utility>
 
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/numbers.h"
+#include "core/plan/host_places.h"
 #include "core/plan/offset_search.h"
-#include "core/plan/plan_builder.h"
-#include "core/plan/storage.h"
 
 namespace hearth {
 namespace {
@@ -20,61 +20,70 @@ uint64_t LargestBytes(const std::vector<TensorUsage>& usages) {
 
 }  // namespace
 
-uint64_t PlanBuilder::PlacedBytes(uint64_t size_bytes) const {
-  return size_bytes + (read_path_ == AccessPath::kTexelBuffer ? TexelViewRoomBytes(size_bytes) : 0);
+ValueId ValuePlaces::Root(ValueId value) const {
+  for (auto at = within_.find(value); at != within_.end(); at = within_.find(value)) value = at->second.of;
+  return value;
 }
 
-std::map<ValueId, PlanBuilder::Lifetime> PlanBuilder::Lifetimes() const {
+uint64_t ValuePlaces::OffsetInRoot(ValueId value) const {
+  uint64_t offset_bytes = 0;
+  for (auto at = within_.find(value); at != within_.end(); at = within_.find(at->second.of))
+    offset_bytes += at->second.offset_bytes;
+  return offset_bytes;
+}
+
+std::map<ValueId, PlanLayout::Lifetime> PlanLayout::Lifetimes(std::span<const PlanStep> steps) const {
+  const Graph& graph = values_.graph();
   std::map<ValueId, Lifetime> lifetimes;
   const auto touch = [&](ValueId value, int step) {
-    if (value == kNoValue || !OnDevice(value) || graph_.IsState(Root(value))) return;
-    const auto [at, is_new] = lifetimes.try_emplace(Root(value), Lifetime{step, step});
+    if (value == kNoValue || !places_.OnDevice(value) || graph.IsState(places_.Root(value))) return;
+    const auto [at, is_new] = lifetimes.try_emplace(places_.Root(value), Lifetime{step, step});
     if (!is_new) at->second.last = step;
   };
   // Step 0 is the upload of the inputs, the last one the download of the outputs.
-  for (ValueId input : graph_.inputs) touch(input, 0);
+  for (ValueId input : graph.inputs) touch(input, 0);
   int step = 0;
-  for (const auto& pending : pending_) {
+  for (const PlanStep& planned : steps) {
     ++step;
-    if (const auto* dispatch = std::get_if<PendingDispatch>(&pending)) {
+    if (const auto* dispatch = std::get_if<CallInstance>(&planned)) {
       for (const Operand& operand : dispatch->operands) {
         if (operand.kind == Operand::Kind::kValue) touch(operand.id, step);
       }
     } else {
-      for (int index : std::get<PendingHost>(pending).nodes) {
-        for (ValueId value : graph_.nodes()[index].inputs) touch(value, step);
-        for (ValueId value : graph_.nodes()[index].outputs) touch(value, step);
+      for (int index : std::get<std::vector<int>>(planned)) {
+        for (ValueId value : graph.nodes()[index].inputs) touch(value, step);
+        for (ValueId value : graph.nodes()[index].outputs) touch(value, step);
       }
     }
   }
-  for (ValueId output : graph_.outputs) touch(output, step + 1);
-  for (const StatePair& state : graph_.states) touch(state.written, step + 1);  // the host may read it
+  for (ValueId output : graph.outputs) touch(output, step + 1);
+  for (const StatePair& state : graph.states) touch(state.written, step + 1);  // the host may read it
   return lifetimes;
 }
 
-Status PlanBuilder::PlaceArena(Plan& plan, std::map<ValueId, BufferRange>& ranges) const {
-  const std::map<ValueId, Lifetime> lifetimes = Lifetimes();
+Status PlanLayout::PlaceArena(std::span<const PlanStep> steps) {
+  const DeviceInfo& device = values_.device();
   std::vector<ValueId> values;
   std::vector<TensorUsage> usages;
-  for (const auto& [value, lifetime] : lifetimes) {
+  for (const auto& [value, lifetime] : Lifetimes(steps)) {
     values.push_back(value);
-    usages.push_back({ValueBytes(value), lifetime.first, lifetime.last});
+    usages.push_back({values_.BytesOf(value), lifetime.first, lifetime.last});
   }
-  plan.memory.naive_bytes = NaiveBytes(usages);
-  plan.memory.lower_bound_bytes = LowerBoundBytes(usages);
+  plan_.memory.naive_bytes = NaiveBytes(usages);
+  plan_.memory.lower_bound_bytes = LowerBoundBytes(usages);
   // A tensor that does not fit into the largest buffer goes to another one; most devices need only one.
   while (!values.empty()) {
     std::vector<TensorUsage> placed = usages;
-    for (TensorUsage& usage : placed) usage.size_bytes = PlacedBytes(usage.size_bytes);
-    const OffsetPlan offsets = SearchOffsets(placed, device_.buffer_offset_alignment);
-    const auto arena = static_cast<uint32_t>(plan.buffers.size());
+    for (TensorUsage& usage : placed) usage.size_bytes = values_.PlacedBytes(usage.size_bytes);
+    const OffsetPlan offsets = SearchOffsets(placed, device.buffer_offset_alignment);
+    const auto arena = static_cast<uint32_t>(plan_.buffers.size());
     BufferSpec buffer{BufferRole::kArena, 0};
     std::vector<ValueId> left;
     std::vector<TensorUsage> left_usages;
     for (size_t k = 0; k < values.size(); ++k) {
       const uint64_t end_bytes = offsets.offsets[k] + placed[k].size_bytes;
-      if (end_bytes <= device_.max_buffer_bytes) {
-        ranges[values[k]] = {arena, offsets.offsets[k], usages[k].size_bytes};
+      if (end_bytes <= device.max_buffer_bytes) {
+        ranges_[values[k]] = {arena, offsets.offsets[k], usages[k].size_bytes};
         buffer.size_bytes = std::max(buffer.size_bytes, end_bytes);
       } else {
         left.push_back(values[k]);
@@ -83,125 +92,138 @@ Status PlanBuilder::PlaceArena(Plan& plan, std::map<ValueId, BufferRange>& range
     }
     if (left.size() == values.size()) {
       return Error(StatusCode::kResourceExhausted, "a tensor of {} bytes is larger than a buffer of {}, {} bytes",
-                   LargestBytes(left_usages), device_.name, device_.max_buffer_bytes);
+                   LargestBytes(left_usages), device.name, device.max_buffer_bytes);
     }
-    plan.buffers.push_back(buffer);
-    plan.memory.arena_bytes += buffer.size_bytes;
+    plan_.buffers.push_back(buffer);
+    plan_.memory.arena_bytes += buffer.size_bytes;
     values = std::move(left);
     usages = std::move(left_usages);
   }
   return Status::Ok();
 }
 
-Status PlanBuilder::PlaceStates(Plan& plan, std::map<ValueId, BufferRange>& ranges) const {
-  const auto buffer = static_cast<uint32_t>(plan.buffers.size());
+Status PlanLayout::PlaceStates() {
+  const DeviceInfo& device = values_.device();
+  const auto buffer = static_cast<uint32_t>(plan_.buffers.size());
   uint64_t end_bytes = 0;
-  for (const StatePair& state : graph_.states) {
-    if (!OnDevice(state.read)) continue;
-    const uint64_t offset_bytes = RoundUp(end_bytes, device_.buffer_offset_alignment);
-    ranges[state.read] = {buffer, offset_bytes, ValueBytes(state.read)};
-    end_bytes = offset_bytes + PlacedBytes(ValueBytes(state.read));
+  for (const StatePair& state : values_.graph().states) {
+    if (!places_.OnDevice(state.read)) continue;
+    const uint64_t offset_bytes = RoundUp(end_bytes, device.buffer_offset_alignment);
+    ranges_[state.read] = {buffer, offset_bytes, values_.BytesOf(state.read)};
+    end_bytes = offset_bytes + values_.PlacedBytes(values_.BytesOf(state.read));
   }
   if (end_bytes == 0) return Status::Ok();
-  if (end_bytes > device_.max_buffer_bytes) {
+  if (end_bytes > device.max_buffer_bytes) {
     return Error(StatusCode::kResourceExhausted, "the network's state needs {} bytes, one buffer of {} takes {}",
-                 end_bytes, device_.name, device_.max_buffer_bytes);
+                 end_bytes, device.name, device.max_buffer_bytes);
   }
-  plan.buffers.push_back({BufferRole::kState, end_bytes});
-  plan.memory.state_bytes = end_bytes;
+  plan_.buffers.push_back({BufferRole::kState, end_bytes});
+  plan_.memory.state_bytes = end_bytes;
   return Status::Ok();
 }
 
-Status PlanBuilder::PlaceConstants(Plan& plan) const {
-  for (PlanConstant& constant : plan.constants) {
-    const uint64_t size = constant.range.size_bytes;
-    if (size > device_.max_buffer_bytes) {
-      return Error(StatusCode::kResourceExhausted, "a constant needs {} bytes, one buffer of {} takes {}", size,
-                   device_.name, device_.max_buffer_bytes);
-    }
-    const bool fits = !plan.buffers.empty() && plan.buffers.back().role == BufferRole::kConstants &&
-                      RoundUp(plan.buffers.back().size_bytes, device_.buffer_offset_alignment) + PlacedBytes(size) <=
-                          device_.max_buffer_bytes;
-    if (!fits) plan.buffers.push_back({BufferRole::kConstants, 0});
-    BufferSpec& buffer = plan.buffers.back();
-    constant.range.buffer = static_cast<uint32_t>(plan.buffers.size() - 1);
-    constant.range.offset_bytes = RoundUp(buffer.size_bytes, device_.buffer_offset_alignment);
-    buffer.size_bytes = std::min(constant.range.offset_bytes + PlacedBytes(size), device_.max_buffer_bytes);
-    plan.memory.weights_bytes += size;
+BufferRange PlanLayout::RangeOf(ValueId value) const {
+  BufferRange range = ranges_.at(places_.Root(value));
+  range.size_bytes = values_.BytesOf(value);
+  range.offset_bytes += places_.OffsetInRoot(value);
+  return range;
+}
+
+HostTransfer PlanLayout::TransferOf(ValueId value) const {
+  return {value, values_.DescOf(value), values_.StorageOf(value), RangeOf(value)};
+}
+
+uint32_t PlanLayout::KernelIndex(KernelSource source) {
+  const auto known = std::find(plan_.kernels.begin(), plan_.kernels.end(), source);
+  if (known != plan_.kernels.end()) return static_cast<uint32_t>(known - plan_.kernels.begin());
+  plan_.kernels.push_back(std::move(source));
+  return static_cast<uint32_t>(plan_.kernels.size() - 1);
+}
+
+void PlanLayout::AddDispatch(CallInstance instance) {
+  for (const Operand& operand : instance.operands) {
+    instance.dispatch.tensors.push_back(operand.kind == Operand::Kind::kValue ? RangeOf(operand.id)
+                                                                              : plan_.constants[operand.id].range);
   }
-  return Status::Ok();
+  instance.dispatch.kernel = KernelIndex(std::move(instance.source));
+  if (plan_.segments.empty() || plan_.segments.back().executor != Executor::kDevice) {
+    plan_.segments.emplace_back().first_dispatch = static_cast<uint32_t>(plan_.dispatches.size());
+  }
+  ++plan_.segments.back().dispatch_count;
+  plan_.dispatches.push_back(std::move(instance.dispatch));
 }
 
-HostTransfer PlanBuilder::TransferOf(ValueId value, const std::map<ValueId, BufferRange>& ranges) const {
-  return {value, graph_.value(value).desc, StorageOf(value), RangeOf(value, ranges)};
-}
-
-HostStep PlanBuilder::FinishHostStep(const PendingHost& pending, const std::map<ValueId, BufferRange>& ranges) const {
-  HostStep step;
-  step.nodes = pending.nodes;
-  std::set<ValueId> made;
-  for (int index : pending.nodes) {
-    const Node& node = graph_.nodes()[index];
-    made.insert(node.outputs.begin(), node.outputs.end());
+void PlanLayout::AddHostSegment(const std::vector<int>& nodes) {
+  const Graph& graph = values_.graph();
+  Segment segment;
+  segment.executor = Executor::kCpu;
+  segment.first_dispatch = static_cast<uint32_t>(plan_.dispatches.size());
+  segment.nodes = nodes;
+  const auto operand = [&](ValueId value, bool crosses) {
+    return HostOperand{{}, crosses, crosses ? TransferOf(value) : HostTransfer{value, values_.DescOf(value)}};
+  };
+  std::map<ValueId, int> made;  // how often the segment itself reads each
+  for (int index : nodes) {
+    for (ValueId value : graph.nodes()[index].outputs) made.emplace(value, 0);
   }
   std::set<ValueId> read;
-  for (int index : pending.nodes) {
-    for (ValueId value : graph_.nodes()[index].inputs) {
-      const bool from_device = value != kNoValue && !graph_.IsConstant(value) && !made.contains(value) &&
-                               OnDevice(value) && !Contains(graph_.inputs, value);
-      if (from_device && read.insert(value).second) step.reads.push_back(TransferOf(value, ranges));
+  for (int index : nodes) {
+    for (ValueId value : graph.nodes()[index].inputs) {
+      if (value == kNoValue || graph.IsConstant(value)) continue;
+      if (const auto own = made.find(value); own != made.end()) {
+        ++own->second;
+      } else if (read.insert(value).second) {
+        segment.reads.push_back(operand(value, places_.OnDevice(value) && !Contains(graph.inputs, value)));
+      }
     }
   }
-  for (ValueId value : made) {
-    if (OnDevice(value)) step.writes.push_back(TransferOf(value, ranges));
+  for (int index : nodes) {
+    for (ValueId value : graph.nodes()[index].outputs) {
+      const bool is_used_elsewhere = made.at(value) != values_.ReadCount(value) || graph.IsKept(value);
+      if (is_used_elsewhere) segment.writes.push_back(operand(value, places_.OnDevice(value)));
+    }
   }
-  return step;
+  plan_.segments.push_back(std::move(segment));
 }
 
-std::vector<PlanState> PlanBuilder::FinishStates(const std::map<ValueId, BufferRange>& ranges) const {
-  std::vector<PlanState> states;
-  for (const StatePair& pair : graph_.states) {
-    if (!OnDevice(pair.read) && reads_[pair.read] == 0) continue;
-    PlanState state{graph_.value(pair.read).name, graph_.value(pair.read).desc, OnDevice(pair.read), {}, false, {}};
-    if (state.on_device) state.transfer = TransferOf(pair.read, ranges);
-    state.next_on_device = !state.on_device && OnDevice(pair.written);
-    if (state.next_on_device) state.next = TransferOf(pair.written, ranges);
+void PlanLayout::AddStates() {
+  const Graph& graph = values_.graph();
+  for (const StatePair& pair : graph.states) {
+    if (!places_.OnDevice(pair.read) && values_.ReadCount(pair.read) == 0) continue;
+    PlanState state{graph.value(pair.read).name, graph.value(pair.read).desc, places_.OnDevice(pair.read)};
+    if (state.on_device) state.transfer = TransferOf(pair.read);
+    state.next_on_device = !state.on_device && places_.OnDevice(pair.written);
+    if (state.next_on_device) state.next = TransferOf(pair.written);
     state.transfer.value = pair.read;
     state.next.value = pair.written;
-    states.push_back(std::move(state));
+    plan_.states.push_back(std::move(state));
   }
-  return states;
 }
 
-Result<Plan> PlanBuilder::Finish() {
-  for (ValueId output : graph_.outputs) MakeDeferred(output);
-  for (const StatePair& state : graph_.states) MakeDeferred(state.written);  // before one that others read changes
-  HEARTH_TRY(CopyStates());
-  std::map<ValueId, BufferRange> ranges;
-  HEARTH_TRY(PlaceArena(plan_, ranges));
-  HEARTH_TRY(PlaceStates(plan_, ranges));
-  HEARTH_TRY(PlaceConstants(plan_));
-  for (size_t k = 0; k < pending_.size(); ++k) {
-    if (auto* pending = std::get_if<PendingDispatch>(&pending_[k])) {
-      for (const Operand& operand : pending->operands) {
-        pending->dispatch.tensors.push_back(operand.kind == Operand::Kind::kValue ? RangeOf(operand.id, ranges)
-                                                                                  : plan_.constants[operand.id].range);
-      }
-      pending->dispatch.kernel = KernelIndex(std::move(pending->source));
-      plan_.steps.emplace_back(std::move(pending->dispatch));
+PlanTensor PlanLayout::TensorOf(ValueId value) const {
+  const Value& of_graph = values_.graph().value(value);
+  PlanTensor tensor{of_graph.name, of_graph.desc, ranges_.contains(places_.Root(value))};
+  if (tensor.on_device) tensor.transfer = TransferOf(value);
+  tensor.transfer.value = value;
+  return tensor;
+}
+
+Result<Plan> PlanLayout::Finish(std::vector<PlanStep> steps) {
+  HEARTH_TRY(PlaceArena(steps));
+  HEARTH_TRY(PlaceStates());
+  HEARTH_TRY(constants_.PlaceIn(plan_));
+  for (PlanStep& step : steps) {
+    if (auto* instance = std::get_if<CallInstance>(&step)) {
+      AddDispatch(std::move(*instance));
     } else {
-      plan_.steps.emplace_back(FinishHostStep(std::get<PendingHost>(pending_[k]), ranges));
+      AddHostSegment(std::get<std::vector<int>>(step));
     }
   }
-  const auto plan_tensor = [&](ValueId value) {
-    PlanTensor tensor{graph_.value(value).name, graph_.value(value).desc, ranges.contains(Root(value)), {}};
-    if (tensor.on_device) tensor.transfer = TransferOf(value, ranges);
-    tensor.transfer.value = value;
-    return tensor;
-  };
-  for (ValueId value : graph_.inputs) plan_.inputs.push_back(plan_tensor(value));
-  for (ValueId value : graph_.outputs) plan_.outputs.push_back(plan_tensor(value));
-  plan_.states = FinishStates(ranges);
+  const Graph& graph = values_.graph();
+  for (ValueId value : graph.inputs) plan_.inputs.push_back(TensorOf(value));
+  for (ValueId value : graph.outputs) plan_.outputs.push_back(TensorOf(value));
+  AddStates();
+  PlaceHostValues(graph, plan_);
   return std::move(plan_);
 }
 

@@ -76,11 +76,6 @@ class PlanWriter {
     for (int32_t dim : shape.dims()) Item(dim);
   }
 
-  void Item(const Step& step) {
-    Item(static_cast<uint8_t>(step.index()));
-    std::visit([&](const auto& item) { Item(item); }, step);
-  }
-
   std::vector<std::byte> bytes_;
 };
 
@@ -169,14 +164,6 @@ class PlanReader {
     shape = Shape::FromSpan(std::span(dims).first(rank));
   }
 
-  void Item(Step& step) {
-    if (Number<uint8_t>(1) == 0) {
-      Item(step.emplace<Dispatch>());
-    } else {
-      Item(step.emplace<HostStep>());
-    }
-  }
-
   void Fail() { ok_ = false; }
 
   std::span<const std::byte> rest_;
@@ -206,8 +193,8 @@ class PlanChecker {
   explicit PlanChecker(const Plan& plan) : plan_(plan) {}
 
   bool Run() const {
-    return All(plan_.constants) && All(plan_.steps) && All(plan_.inputs) && All(plan_.outputs) && All(plan_.states) &&
-           plan_.source_op_count >= 0;
+    return All(plan_.constants) && All(plan_.dispatches) && HasEachDispatchOnce() && All(plan_.segments) &&
+           All(plan_.inputs) && All(plan_.outputs) && All(plan_.states) && plan_.source_op_count >= 0;
   }
 
  private:
@@ -230,8 +217,17 @@ class PlanChecker {
            IsGood(constant.range) && constant.recipe.packed_size_bytes() <= constant.range.size_bytes;
   }
 
-  bool IsGood(const Step& step) const {
-    return std::visit([&](const auto& item) { return IsGood(item); }, step);
+  // Segments have the dispatches in order, and those of the device do not follow each other.
+  bool HasEachDispatchOnce() const {
+    uint64_t next = 0;
+    bool was_of_device = false;
+    for (const Segment& segment : plan_.segments) {
+      const bool is_of_device = segment.executor == Executor::kDevice;
+      if (segment.first_dispatch != next || (is_of_device ? was_of_device : segment.dispatch_count != 0)) return false;
+      next += segment.dispatch_count;
+      was_of_device = is_of_device;
+    }
+    return next == plan_.dispatches.size();
   }
 
   bool IsGood(const Dispatch& dispatch) const {
@@ -248,15 +244,37 @@ class PlanChecker {
     return IsGood(transfer.range) && size_bytes <= transfer.range.size_bytes;
   }
 
-  bool IsGood(const HostStep& step) const { return All(step.reads) && All(step.writes); }
+  // Whether a tensor of this description lies there.
+  bool IsGood(const HostPlace& place, const TensorDesc& desc) const {
+    const auto is_of = [&](const std::vector<PlanTensor>& tensors) {
+      return place.index < tensors.size() && AreAlike(tensors[place.index].desc, desc);
+    };
+    switch (place.kind) {
+      case HostPlace::Kind::kInput: return is_of(plan_.inputs);
+      case HostPlace::Kind::kOutput: return is_of(plan_.outputs);
+      case HostPlace::Kind::kValue:
+        return place.index < plan_.host_bytes.size() && plan_.host_bytes[place.index] == desc.size_bytes();
+      case HostPlace::Kind::kNone:
+      case HostPlace::Kind::kConstant: return true;
+    }
+    return false;
+  }
+
+  bool IsGood(const HostOperand& operand) const {
+    return IsSaneShape(operand.transfer.desc.shape.dims()) && IsGood(operand.place, operand.transfer.desc) &&
+           (!operand.crosses || IsGood(operand.transfer));
+  }
+
+  bool IsGood(const Segment& segment) const { return All(segment.reads) && All(segment.writes); }
 
   bool IsGood(const PlanTensor& tensor) const {
-    return IsSaneShape(tensor.desc.shape.dims()) &&
+    return IsSaneShape(tensor.desc.shape.dims()) && IsGood(tensor.host, tensor.desc) &&
            (!tensor.on_device || (IsGood(tensor.transfer) && AreAlike(tensor.desc, tensor.transfer.desc)));
   }
 
   bool IsGood(const PlanState& state) const {
     if (!IsSaneShape(state.desc.shape.dims())) return false;
+    if (!IsGood(state.host, state.desc) || !IsGood(state.next_host, state.desc)) return false;
     if (state.on_device) return IsGood(state.transfer) && AreAlike(state.desc, state.transfer.desc);
     return !state.next_on_device || (IsGood(state.next) && AreAlike(state.desc, state.next.desc));
   }

@@ -30,22 +30,22 @@ KernelCall TexelCopyCall(PlanBuilder& builder, ValueId from, ValueId to) {
 
 Status PlanBuilder::Alias(const Node& node, ValueId output, ValueId input) {
   HEARTH_CHECK(ShapeOf(output).c == ShapeOf(input).c && ShapeOf(output).pixels() == ShapeOf(input).pixels());
-  if (graph_.IsState(Root(input)) || StorageOf(output) != StorageOf(input))
+  if (graph().IsState(places_.Root(input)) || StorageOf(output) != StorageOf(input))
     return Call(node, TexelCopyCall(*this, input, output));
   Tensor(input);
-  alias_of_[output] = {input, 0};
+  places_.PutWithin(output, input, 0);
   return Status::Ok();
 }
 
 bool PlanBuilder::AliasPart(ValueId output, ValueId input, int64_t first) {
   const uint64_t offset_bytes = static_cast<uint64_t>(first) * TexelBytes(StorageOf(input));
   // A texel view may be a little longer than the range, but must not reach into memory that the same dispatch writes.
-  const bool view_fits = offset_bytes + PlacedBytes(ValueBytes(output)) <= PlacedBytes(ValueBytes(input));
-  if (graph_.IsConstant(input) || graph_.IsState(Root(input)) || StorageOf(output) != StorageOf(input) || !view_fits ||
-      offset_bytes % device_.buffer_offset_alignment != 0)
+  const bool view_fits = offset_bytes + PlacedBytes(BytesOf(output)) <= PlacedBytes(BytesOf(input));
+  if (graph().IsConstant(input) || graph().IsState(places_.Root(input)) || StorageOf(output) != StorageOf(input) ||
+      !view_fits || offset_bytes % device().buffer_offset_alignment != 0)
     return false;
   Tensor(input);
-  alias_of_[output] = {input, offset_bytes};
+  places_.PutWithin(output, input, offset_bytes);
   return true;
 }
 
@@ -53,32 +53,25 @@ bool PlanBuilder::PlaceWithin(ValueId part, ValueId whole, int64_t first) {
   MakeDeferred(part);
   const auto made = made_at_.find(part);
   const uint64_t offset_bytes = static_cast<uint64_t>(first) * TexelBytes(StorageOf(whole));
-  const bool is_own = made != made_at_.end() && !alias_of_.contains(part) && part != Root(whole) &&
-                      std::holds_alternative<PendingDispatch>(pending_[made->second]);
+  const bool is_own = made != made_at_.end() && !places_.IsWithin(part) && part != places_.Root(whole) &&
+                      std::holds_alternative<CallInstance>(steps_[made->second]);
   // A dispatch may read one part and write the next, so no texel view may extend beyond its part.
-  if (!is_own || !HoldAlike(part, whole) || offset_bytes % device_.buffer_offset_alignment != 0 ||
-      PlacedBytes(ValueBytes(part)) != ValueBytes(part))
+  if (!is_own || !HoldAlike(part, whole) || offset_bytes % device().buffer_offset_alignment != 0 ||
+      PlacedBytes(BytesOf(part)) != BytesOf(part))
     return false;
-  HEARTH_CHECK(offset_bytes + ValueBytes(part) <= ValueBytes(whole));
+  HEARTH_CHECK(offset_bytes + BytesOf(part) <= BytesOf(whole));
   Tensor(whole);
-  size_t& whole_made = made_at_.try_emplace(Root(whole), made->second).first->second;
+  size_t& whole_made = made_at_.try_emplace(places_.Root(whole), made->second).first->second;
   whole_made = std::max(whole_made, made_at_.at(part));
   made_at_.erase(part);
-  device_values_.erase(part);
-  alias_of_[part] = {whole, offset_bytes};
+  places_.TakeOff(part);
+  places_.PutWithin(part, whole, offset_bytes);
   return true;
 }
 
-BufferRange PlanBuilder::RangeOf(ValueId value, const std::map<ValueId, BufferRange>& ranges) const {
-  BufferRange range = ranges.at(Root(value));
-  range.size_bytes = ValueBytes(value);
-  for (auto at = alias_of_.find(value); at != alias_of_.end(); at = alias_of_.find(at->second.of))
-    range.offset_bytes += at->second.offset_bytes;
-  return range;
-}
-
 Status PlanBuilder::Defer(ValueId output, Deferred deferred) {
-  HEARTH_TRY(Pending(*deferred.node, deferred.call).status());  // an impossible dispatch is an error of this node
+  HEARTH_TRY(
+      instances_.Make(*deferred.node, deferred.call).status());  // an impossible dispatch is an error of this node
   deferred_[output] = std::move(deferred);
   return Status::Ok();
 }
@@ -93,14 +86,14 @@ void PlanBuilder::MakeDeferred(ValueId value) {
   if (node.empty()) return;
   const Deferred& deferred = node.mapped();
   Tensor(deferred.source);
-  device_values_[Root(value)] = true;
+  places_.PutOnDevice(value);
   HEARTH_CHECK(Call(*deferred.node, deferred.call).ok());
 }
 
 const KernelCall* PlanBuilder::RelocatableMakerOf(ValueId value) const {
   const auto made = made_at_.find(value);
-  if (made == made_at_.end() || alias_of_.contains(value) || IsScratch(value) || graph_.IsKept(value)) return nullptr;
-  const auto* pending = std::get_if<PendingDispatch>(&pending_[made->second]);
+  if (made == made_at_.end() || places_.IsWithin(value) || IsScratch(value) || graph().IsKept(value)) return nullptr;
+  const auto* pending = std::get_if<CallInstance>(&steps_[made->second]);
   const bool can = pending != nullptr && pending->call.stores_each_texel_once &&
                    std::ranges::all_of(pending->call.epilogue, KnowsNoPlace);
   return can ? &pending->call : nullptr;
@@ -109,7 +102,7 @@ const KernelCall* PlanBuilder::RelocatableMakerOf(ValueId value) const {
 bool PlanBuilder::Relocate(const Node& node, ValueId value, ValueId output, std::span<const NamedScalar> scalars) {
   if (StorageOf(value) != StorageOf(output)) return false;
   const size_t index = made_at_.at(value);
-  KernelCall call = std::get<PendingDispatch>(pending_[index]).call;
+  KernelCall call = std::get<CallInstance>(steps_[index]).call;
   for (NamedScalar& own : call.scalars) {
     const auto other = std::ranges::find(scalars, own.name.text(), [](const NamedScalar& s) { return s.name.text(); });
     if (other != scalars.end()) own.scalar = other->scalar;
@@ -118,23 +111,13 @@ bool PlanBuilder::Relocate(const Node& node, ValueId value, ValueId output, std:
 }
 
 bool PlanBuilder::Replace(size_t index, const Node& node, ValueId value, ValueId output, KernelCall call) {
-  auto& producer = std::get<PendingDispatch>(pending_[index]);
   const Operand made = Tensor(output);
   for (auto& [name, operand] : call.tensors) {
     if (operand.kind == Operand::Kind::kValue && operand.id == value) operand = made;
   }
-  std::vector<Operand> operands;
-  std::vector<uint32_t> scalars;
-  Result<KernelSource> source = Instantiate(call, operands, scalars);
-  const auto& groups = producer.dispatch.group_count;
-  if (!source.ok() || !CheckFits(*source, operands, {groups[0], groups[1], groups[2]}).ok()) return false;
-  producer.dispatch.scalars = std::move(scalars);
-  producer.dispatch.label += " + " + NodeLabel(node);
-  producer.call = std::move(call);
-  producer.source = std::move(source).value();
-  producer.operands = std::move(operands);
+  if (!instances_.Replace(node, std::move(call), std::get<CallInstance>(steps_[index]))) return false;
   made_at_.erase(value);
-  device_values_.erase(value);
+  places_.TakeOff(value);
   made_at_[output] = index;
   return true;
 }

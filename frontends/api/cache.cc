@@ -6,8 +6,9 @@
 #include "cache/folder.h"
 #include "cache/reports.h"
 #include "core/base/error.h"
-#include "core/base/trial_run.h"
+#include "core/base/run_control.h"
 #include "frontends/api/devices_to_warm.h"
+#include "frontends/api/session_data.h"
 #include "frontends/api/warming.h"
 #include "hal/load_or_compile.h"
 #include "hal/stopwatch.h"
@@ -29,15 +30,12 @@ WarmResult WarmOne(const std::string& model_path, const SessionOptions& options)
   const auto run = [&]() -> Status {
     SessionOptions ready = options;
     ready.start = "ready";
-    const Warming warming;
-    HEARTH_ASSIGN(Session session, Session::Open(model_path, ready));
+    HEARTH_ASSIGN(Session session, OpenSession(model_path, {.options = ready, .for_warming = true}));
     for (size_t k = 0; k < session.inputs().size(); ++k) {
       HEARTH_TRY(session.SetInput(k, std::vector<std::byte>(session.inputs()[k].size_bytes)));
     }
-    {
-      const TrialRun trial;
-      HEARTH_TRY(session.Run());
-    }
+    RunControl trial = RunControl::ForTrial();
+    HEARTH_TRY(RunUnder(SessionData::Of(session), trial));
     session.SaveToCache();
     const Report& report = session.report();
     if (report.cache.path.empty() && options.cache_store == nullptr) {

@@ -26,7 +26,7 @@ namespace {
 std::vector<CacheDevice> DevicesHere() {
   std::vector<CacheDevice> devices;
   for (const ListedDevice& listed : ListAllDevices()) {
-    if (listed.backend == nullptr || !listed.candidate.usable) continue;
+    if (listed.backend->is_host() || !listed.candidate.usable) continue;
     const Result<std::unique_ptr<Device>> device = listed.backend->open(listed.candidate);
     if (!device.ok()) continue;
     const DeviceInfo& info = (*device)->info();

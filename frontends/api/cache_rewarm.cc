@@ -161,7 +161,7 @@ Result<RewarmResult> Cache::WarmFromCache(const std::vector<std::string>& device
       progress.done += known.plans.size();
       continue;
     }
-    if (opened->device == nullptr) continue;  // the CPU keeps no programs
+    if (opened->info.is_host()) continue;  // the CPU keeps no programs
     DeviceRewarmer rewarmer(folder_, known, std::move(opened).value(), result);
     for (const CacheEntry& plan : known.plans) {
       if (is_stopped && is_stopped()) return result;

@@ -1,6 +1,7 @@
 #include "hearth/device.h"
 
-#include "backends/cpu/cpu_executor.h"
+#include <fmt/ranges.h>
+
 #include "core/device/device_profiles.h"
 #include "core/device/device_rules.h"
 #include "frontends/engine/device_choice.h"
@@ -20,20 +21,17 @@ DeviceDescription Describe(const ListedDevice& listed) {
                                 listed.candidate.unusable_reason,
                                 {},
                                 {}};
-  if (listed.backend == nullptr) {
-    description.features = FeaturesOf(CpuDeviceInfo());
-  } else if (listed.candidate.usable) {
-    const Result<std::unique_ptr<Device>> device = listed.backend->open(listed.candidate);
-    const bool is_tested = device.ok() && NeedsSelfTest(device.value()->info());
-    const Status status = is_tested ? RunSelfTest(*device.value()) : device.status();
-    if (device.ok()) {
-      description.features = FeaturesOf(device.value()->info());
-      description.rules = RulesOf(device.value()->info());
-    }
-    if (!status.ok()) {
-      description.usable = false;
-      description.reason = status.message();
-    }
+  if (!listed.candidate.usable) return description;
+  const Result<std::unique_ptr<Device>> device = listed.backend->open(listed.candidate);
+  const bool is_tested = device.ok() && NeedsSelfTest(device.value()->info());
+  const Status status = is_tested ? RunSelfTest(*device.value()) : device.status();
+  if (device.ok()) {
+    description.features = FeaturesOf(device.value()->info());
+    if (!listed.backend->is_host()) description.rules = RulesOf(device.value()->info());
+  }
+  if (!status.ok()) {
+    description.usable = false;
+    description.reason = status.message();
   }
   return description;
 }

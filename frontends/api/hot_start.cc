@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/background_work.h"
+#include "backends/cpu/process_limits.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/numbers.h"
-#include "frontends/api/device_behind.h"
-#include "frontends/api/next_device.h"
+#include "frontends/api/memory_need.h"
+#include "frontends/api/move.h"
 #include "frontends/engine/device_names.h"
 #include "frontends/engine/tuning_cache.h"
 
 namespace hearth {
 namespace {
 
-using State = DeviceBehind::State;
+using State = BackgroundDevice::State;
 
 constexpr const char* kMoveVariable = "HEARTH_HOT_MOVE";
 
@@ -31,50 +31,27 @@ bool IsCpu(const std::string& wanted) {
 }
 
 // Whether the cache has the plan that this start would make, and may have its programs.
-Result<bool> IsWarm(SessionData& data) {
-  const bool keeps_programs = data.opened.device == nullptr || data.opened.device->takes_binaries();
-  if (data.store == nullptr || !keeps_programs) return false;
-  HEARTH_TRY(RequestPlan(data));
-  data.plan_request.options.tuned = TableOf(StoredTuning(data.opened.info, *data.store));
-  return data.store->Get(PlanKey(data.plan_request)).has_value();
+Result<bool> IsWarm(const PrepareRequest& request) {
+  if (request.cache == nullptr || !request.device->opened.device->takes_binaries()) return false;
+  DeviceInfo info = request.device->opened.info;
+  HEARTH_ASSIGN(PlanRequest plan, RequestPlan(request, info));
+  BlobStore& store = *request.cache->store;
+  plan.options.tuned = TableOf(StoredTuning(info, store));
+  return store.Get(PlanKey(plan)).has_value();
 }
 
-bool MovesWhenReady() {
-  return EnvironmentVariable(kMoveVariable) == "ready";
+std::string ReasonOfAReadyStart(const SessionOptions& options, const DeviceInfo& info) {
+  if (options.start == "ready") return "asked for";
+  if (info.is_host()) return "the CPU is the device";
+  if (!IsAutoDevice(options.device)) return "a named device starts ready";
+  return options.shared.index() != 0 ? "the program's own context starts ready" : "its plan is in the cache";
 }
 
-std::string ReasonOfAReadyStart(const SessionData& data) {
-  if (data.options.start == "ready") return "asked for";
-  if (data.opened.device == nullptr) return "the CPU is the device";
-  if (!IsAutoDevice(data.options.device)) return "a named device starts ready";
-  return data.options.shared.index() != 0 ? "the program's own context starts ready" : "its plan is in the cache";
-}
-
-std::string ReadyText(const DeviceBehind& behind) {
-  std::string text = fmt::format("{} was ready after {:.0f} ms", behind.next().opened.id, behind.ready_ms());
-  if (behind.run_ms() > 0) text += fmt::format(" and takes {:.2f} ms a run", behind.run_ms());
+std::string ReadyText(const BackgroundDevice& device) {
+  std::string text =
+      fmt::format("{} was ready after {:.0f} ms", device.next().prepared().report.device.id, device.ready_ms());
+  if (device.run_ms() > 0) text += fmt::format(" and takes {:.2f} ms a run", device.run_ms());
   return text;
-}
-
-// Runs in flight on the CPU were already computed by Submit.
-Status FinishRunsInFlight(SessionData& data) {
-  for (size_t k = 0; k < data.slots.size(); ++k) {
-    RunSlot& slot = data.slots[k];
-    if (slot.number == 0 || slot.is_done) continue;
-    const std::vector<std::span<std::byte>> outputs(slot.outputs.begin(), slot.outputs.end());
-    HEARTH_TRY(data.runner->Finish(k, outputs));
-    slot.is_done = true;
-  }
-  return Status::Ok();
-}
-
-Status MoveTo(SessionData& data, SessionData& next) {
-  HEARTH_TRY(FinishRunsInFlight(data));
-  HEARTH_ASSIGN(std::vector<StateContent> states, data.runner->ReadStates());
-  HEARTH_TRY(TakeOver(data, next, states));
-  data.kept_states = std::move(states);
-  data.runs_since_kept = 0;
-  return Status::Ok();
 }
 
 void NoteFailure(SessionData& data, const Status& failure) {
@@ -84,26 +61,39 @@ void NoteFailure(SessionData& data, const Status& failure) {
       fmt::format("the device is not used, and the CPU continues to answer: {}", failure.message()));
 }
 
+Status MoveToDevice(SessionData& data, std::unique_ptr<RunContext> next) {
+  HEARTH_TRY(data.context->FinishRunsInFlight());
+  HEARTH_ASSIGN(std::vector<StateContent> states, data.context->runs().ReadStates());
+  HEARTH_TRY(MoveTo(data.context, std::move(next), states));
+  data.context->caller().retained_states = std::move(states);
+  data.context->caller().runs_since_retained = 0;
+  data.earlier_shapes.clear();  // on the CPU
+  ShowContext(data);
+  NoteMove(data);
+  return Status::Ok();
+}
+
 void Move(SessionData& data, std::string reason) {
-  data.report.memory.both_live_bytes = data.report.memory.needed_bytes + data.behind->next().report.memory.needed_bytes;
-  // The CPU's side, weights included, is freed at the end of this scope.
-  const std::unique_ptr<SessionData> next = data.behind->Take();
-  data.behind.reset();
-  const Status status = MoveTo(data, *next);
+  data.report.memory.both_live_bytes = NeededBytes(data) + data.hot.device->next().prepared().needed_bytes;
+  // The CPU's side, weights included, is freed by the move.
+  std::unique_ptr<RunContext> next = data.hot.device->Take();
+  data.hot.device.reset();
+  const Status status = MoveToDevice(data, std::move(next));
   if (!status.ok()) return NoteFailure(data, status);
   data.report.start.reason = std::move(reason);
   data.report.start.is_settled = true;
 }
 
 void MoveIfFaster(SessionData& data) {
-  const std::string ready = ReadyText(*data.behind);
-  if (data.behind->next().move_rule == MoveRule::kWhenReady) return Move(data, ready + ": asked to move then");
-  if (data.cpu_ms.size() < kFewestRuns) return;
-  const double cpu_ms = Median(data.cpu_ms);
-  if (data.behind->run_ms() < cpu_ms) return Move(data, fmt::format("{}, the CPU {:.2f}", ready, cpu_ms));
+  BackgroundDevice& device = *data.hot.device;
+  const std::string ready = ReadyText(device);
+  if (device.rule() == MoveRule::kWhenReady) return Move(data, ready + ": asked to move then");
+  if (data.hot.cpu_ms.size() < kFewestRuns) return;
+  const double cpu_ms = Median(data.hot.cpu_ms);
+  if (device.run_ms() < cpu_ms) return Move(data, fmt::format("{}, the CPU {:.2f}", ready, cpu_ms));
   data.report.start.reason = fmt::format("{}, the CPU {:.2f}: it stays on the CPU", ready, cpu_ms);
   data.report.start.is_settled = true;
-  data.behind->Dismiss();
+  device.Dismiss();
 }
 
 }  // namespace
@@ -121,99 +111,98 @@ bool IsAskedHot(const SessionOptions& options) {
   return options.start == "hot" && !IsCpu(options.device);
 }
 
-Result<std::unique_ptr<SessionData>> ChooseStart(SessionData& data) {
-  auto& start = data.report.start;
-  bool is_hot = IsAskedHot(data.options);
-  const bool may_choose = data.options.start.empty() && data.options.shared.index() == 0 &&
-                          data.options.simulate.empty() && IsAutoDevice(data.options.device);
-  if (!is_hot && may_choose && data.opened.device != nullptr) {
-    HEARTH_ASSIGN(const bool is_warm, IsWarm(data));
+Result<bool> ChooseHotStart(SessionData& data, const PrepareRequest& request) {
+  const SessionOptions& options = *data.options;
+  const DeviceInfo& info = request.device->opened.info;
+  bool is_hot = IsAskedHot(options);
+  const bool may_choose =
+      options.start.empty() && options.shared.index() == 0 && options.simulate.empty() && IsAutoDevice(options.device);
+  if (!is_hot && may_choose && !info.is_host()) {
+    HEARTH_ASSIGN(const bool is_warm, IsWarm(request));
     is_hot = !is_warm;
   }
-  if (!is_hot) {
-    start.reason = ReasonOfAReadyStart(data);
-    return std::unique_ptr<SessionData>();
-  }
-  std::unique_ptr<SessionData> next = DataBeside(data);
-  start.mode = "hot";
-  start.is_settled = false;
-  if (data.opened.device != nullptr) {
-    next->opened = std::move(data.opened);
-    HEARTH_ASSIGN(data.opened, OpenChosenDevice("cpu"));
-  }
-  data.opened.reason = "answers while another device is made ready";
-  return next;
+  auto& start = data.report.start;
+  start.mode = is_hot ? "hot" : "ready";
+  start.is_settled = !is_hot;
+  if (!is_hot) start.reason = ReasonOfAReadyStart(options, info);
+  return is_hot;
 }
 
-void BeginBehind(SessionData& data, std::unique_ptr<SessionData> next) {
-  next->since_asked = data.since_asked;
-  next->move_rule = MovesWhenReady() ? MoveRule::kWhenReady : data.move_rule;
-  next->report.start.mode = "hot";
-  // The memory of both sessions is in use until the session has moved.
-  uint64_t& left = next->options.memory_limit_bytes;
-  if (left != 0) left = std::max<uint64_t>(1, left - std::min(left, data.report.memory.needed_bytes));
-  data.behind = std::make_unique<DeviceBehind>(std::move(next));
+void BeginBackground(SessionData& data, std::shared_ptr<SessionDevice> device) {
+  // The memory of both is in use until the session has moved.
+  PrepareRequest request = SuccessorOf(data.context->prepared().request, std::move(device),
+                                       LeftOfLimit(data.options->memory_limit_bytes, NeededBytes(data)));
+  // Half of the CPUs: then the device is ready after at most about twice the time of a normal start.
+  request.compile_threads = std::max(1, UsableCpus() / 2);
+  const bool moves_when_ready = EnvironmentVariable(kMoveVariable) == "ready";
+  data.hot.device = std::make_shared<BackgroundDevice>(
+      BackgroundDevice::Request{.prepare = std::move(request),
+                                .open = [options = data.options, backends = data.request->backends](
+                                            const std::stop_token&) { return OpenAskedDevice(*options, backends); },
+                                .backends = data.request->backends,
+                                .threads = data.context->prepared().request.device->host->background_threads(),
+                                .rule = moves_when_ready ? MoveRule::kWhenReady : data.request->move_rule,
+                                .since_asked = data.since_asked});
 }
 
-void RestartBehind(SessionData& data) {
-  if (data.behind == nullptr || data.report.start.is_settled || data.behind->state() == State::kGivenUp) return;
-  SaveBehind(data);
-  data.behind.reset();
-  data.cpu_ms.clear();
-  ++data.restarts_behind;
-  BeginBehind(data, DataBeside(data));
+void RestartBackground(SessionData& data) {
+  HotStart& hot = data.hot;
+  if (hot.device == nullptr || data.report.start.is_settled || hot.device->state() == State::kGivenUp) return;
+  StoreBackground(data);
+  hot.device.reset();
+  hot.cpu_ms.clear();
+  ++hot.restarts;
+  BeginBackground(data, nullptr);
 }
 
 void BeginRun(SessionData& data) {
-  if (++data.run_count == 1) data.report.start.first_by = data.opened.id;
-  if (data.behind == nullptr) return;
-  const State state = data.behind->state();
+  HotStart& hot = data.hot;
+  if (++data.run_count == 1) data.report.start.first_by = data.report.device.id;
+  if (hot.device == nullptr) return;
+  const State state = hot.device->state();
   // Such a run has fewer threads and takes longer than the CPU's runs usually do.
-  data.is_slowed = state == State::kPreparing && BackgroundWork::Threads() > 0;
+  hot.is_slowed =
+      state == State::kPreparing && data.context->prepared().request.device->host->background_threads()->load() > 0;
   if (state == State::kReady) MoveIfFaster(data);
-  if (data.behind != nullptr) data.behind->NoteRunBegins();
+  if (hot.device != nullptr) hot.device->NoteRunBegins();
 }
 
 void EndRun(SessionData& data, double milliseconds) {
-  if (data.behind == nullptr) return;
-  data.behind->NoteRunEnds();
-  if (data.run_count <= 1 || data.is_slowed) return;
-  if (data.cpu_ms.size() == kMostRuns) data.cpu_ms.erase(data.cpu_ms.begin());
-  data.cpu_ms.push_back(milliseconds);
+  HotStart& hot = data.hot;
+  if (hot.device == nullptr) return;
+  hot.device->NoteRunEnds();
+  if (data.run_count <= 1 || hot.is_slowed) return;
+  if (hot.cpu_ms.size() == kMostRuns) hot.cpu_ms.erase(hot.cpu_ms.begin());
+  hot.cpu_ms.push_back(milliseconds);
 }
 
-void NoteBehind(SessionData& data) {
+void NoteBackground(SessionData& data) {
   auto& start = data.report.start;
-  if (data.behind == nullptr || start.is_settled) return;
-  switch (data.behind->state()) {
+  const HotStart& hot = data.hot;
+  if (hot.device == nullptr || start.is_settled) return;
+  switch (hot.device->state()) {
     case State::kPreparing:
-      start.reason = fmt::format("'{}' is being prepared while the CPU answers", data.options.device);
-      if (data.restarts_behind >= kManyRestarts) {
-        start.reason +=
-            fmt::format("; it began again {} times because shapes changed: start it ready", data.restarts_behind);
+      start.reason = fmt::format("'{}' is being prepared while the CPU answers", data.options->device);
+      if (hot.restarts >= kManyRestarts) {
+        start.reason += fmt::format("; it began again {} times because shapes changed: start it ready", hot.restarts);
       }
       break;
-    case State::kReady: start.reason = ReadyText(*data.behind) + "; the CPU's runs are too few to compare"; break;
-    case State::kGivenUp: NoteFailure(data, data.behind->failure()); break;
+    case State::kReady: start.reason = ReadyText(*hot.device) + "; the CPU's runs are too few to compare"; break;
+    case State::kGivenUp: NoteFailure(data, hot.device->failure()); break;
   }
 }
 
+void StoreBackground(SessionData& data) {
+  if (data.hot.device == nullptr || data.hot.device->state() != State::kReady) return;
+  const std::vector<std::string> warnings = data.hot.device->Store();
+  data.report.warnings.insert(data.report.warnings.end(), warnings.begin(), warnings.end());
+}
+
 Status WithHotHint(const SessionData& data, const Status& status) {
-  if (status.code() != StatusCode::kUnsupported || data.behind == nullptr) return status;
+  if (status.code() != StatusCode::kUnsupported || data.hot.device == nullptr) return status;
   return Error(status.code(),
                "{}; the session started hot and the CPU answers so far: start it ready, or wait until it has moved",
                status.message());
-}
-
-Status WaitForBehind(SessionData& data) {
-  if (data.behind == nullptr) return Status::Ok();
-  data.behind->Wait();
-  NoteBehind(data);
-  return data.behind->failure();
-}
-
-void SaveBehind(SessionData& data) {
-  if (data.behind != nullptr && data.behind->state() == State::kReady) data.behind->Save();
 }
 
 }  // namespace hearth

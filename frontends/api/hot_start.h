@@ -1,46 +1,53 @@
-// Hot starts: deciding whether to start hot, and the work between two runs.
+// Hot starts: the CPU answers until the device in the background is ready and faster.
 #ifndef HEARTH_FRONTENDS_API_HOT_START_H_
 #define HEARTH_FRONTENDS_API_HOT_START_H_
 
 #include <memory>
+#include <vector>
 
-#include "frontends/api/session_data.h"
+#include "frontends/api/background_device.h"
+#include "hearth/session.h"
 
 namespace hearth {
+
+struct SessionData;
+
+// The device in the background, and whether to move to it.
+struct HotStart {
+  std::shared_ptr<BackgroundDevice> device;  // until the session moves to it or gives it up; others may wait for it
+  std::vector<double> cpu_ms;                // the CPU's last runs while it has nothing else to do
+  bool is_slowed = false;                    // the run in progress began while the device was being prepared
+  int restarts = 0;                          // preparations that changes of shapes ended
+};
 
 // kInvalidArgument for an unknown value of `start`, kUnsupported for a hot start in the program's own context.
 Status CheckStart(const SessionOptions& options);
 
-// After the session's shapes have changed: prepares the background device for them, if it may still take over.
-void RestartBehind(SessionData& data);
-
-// Starts preparing the background device of a hot start, once the CPU is ready.
-void BeginBehind(SessionData& data, std::unique_ptr<SessionData> next);
-
 // Whether "hot" was asked for, with a device other than the CPU.
 bool IsAskedHot(const SessionOptions& options);
 
-// Sets the report's mode and reason, once model, cache and first device are open. For a hot start `data` will answer on
-// the CPU, and the result is the SessionData for the device; otherwise null.
-Result<std::unique_ptr<SessionData>> ChooseStart(SessionData& data);
+// Whether to start hot, once model, cache and first device are open; sets the report's mode and reason.
+Result<bool> ChooseHotStart(SessionData& data, const PrepareRequest& request);
 
-// Before a run: counts it, and moves to the background device if that is ready and faster. A failure here does not fail
-// the run.
+// Starts preparing the device in the background, once the CPU is ready. `device`: null if it is not open.
+void BeginBackground(SessionData& data, std::shared_ptr<SessionDevice> device);
+// After the session's shapes have changed: prepares the device for them, if it may still take over.
+void RestartBackground(SessionData& data);
+
+// Before a run: counts it, and moves to the device in the background if that is ready and faster. A failure here does
+// not fail the run.
 void BeginRun(SessionData& data);
 // After a run, whether it succeeded or not.
 void EndRun(SessionData& data, double milliseconds);
 
+// Stores what the device in the background made, if it is ready.
+void StoreBackground(SessionData& data);
+
 // Updates the report about the start.
-void NoteBehind(SessionData& data);
+void NoteBackground(SessionData& data);
 
 // Adds a hint to an error of the CPU in a hot start that the device may support what the CPU does not.
 Status WithHotHint(const SessionData& data, const Status& status);
-
-// Session::WaitForDevice.
-Status WaitForBehind(SessionData& data);
-
-// Stores the background device's programs if it is ready.
-void SaveBehind(SessionData& data);
 
 }  // namespace hearth
 

@@ -1,16 +1,16 @@
-#include "frontends/api/resize.h"
-
+// Other input shapes for a session that is open.
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
 #include <utility>
 
-#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "frontends/api/hot_start.h"
+#include "frontends/api/memory_need.h"
 #include "frontends/api/model_data.h"
-#include "frontends/api/next_device.h"
+#include "frontends/api/move.h"
+#include "hal/stopwatch.h"
 
 namespace hearth {
 namespace {
@@ -45,64 +45,27 @@ std::string ChangesText(const Model& model, const InputSizes& wanted) {
 }
 
 Status CheckMayResize(const SessionData& data) {
-  if (data.runner == nullptr)
-    return Error(StatusCode::kDeviceLost, "the session lost its device and found no other; open a new one");
-  const auto in_flight = std::ranges::count_if(data.slots, [](const RunSlot& slot) { return slot.number != 0; });
+  HEARTH_TRY(CheckHasDevice(data));
+  const CallerState& caller = data.context->caller();
+  const auto in_flight = std::ranges::count_if(caller.slots, [](const RunSlot& slot) { return slot.number != 0; });
   if (in_flight > 0)
     return Error(StatusCode::kInvalidArgument, "{} runs are in flight: wait for them before shapes change", in_flight);
-  for (const auto& [states, tensors] :
-       {std::pair(&data.input_states, &data.model->inputs()), std::pair(&data.output_states, &data.model->outputs())}) {
-    for (size_t k = 0; k < states->size(); ++k) {
-      if ((*states)[k].is_bound())
+  const auto check_is_unbound = [](const auto& states, const std::vector<TensorInfo>& tensors) -> Status {
+    for (size_t k = 0; k < states.size(); ++k) {
+      if (!std::holds_alternative<GivenBytes>(states[k].endpoint))
         return Error(StatusCode::kInvalidArgument,
                      "'{}' is bound to memory that was made for its present shape: unbind it before shapes change",
-                     (*tensors)[k].name);
+                     tensors[k].name);
     }
-  }
-  return Status::Ok();
-}
-
-// Swaps everything that is made for one shape.
-void SwapShapes(SessionData& a, SessionData& b) {
-  std::swap(a.model, b.model);
-  std::swap(a.resized_model, b.resized_model);
-  std::swap(a.plan_request, b.plan_request);
-  std::swap(a.made, b.made);
-  std::swap(a.runner, b.runner);
-  std::swap(a.inputs, b.inputs);
-  std::swap(a.outputs, b.outputs);
-  std::swap(a.lent_outputs, b.lent_outputs);
-  std::swap(a.input_states, b.input_states);
-  std::swap(a.output_states, b.output_states);
-  std::swap(a.slots, b.slots);
-  std::swap(a.has_run, b.has_run);
-  std::swap(a.is_saved, b.is_saved);
-  std::swap(a.rest_bytes, b.rest_bytes);
-  std::swap(a.frame_bytes, b.frame_bytes);
-  // Each plan's own, as the driver compiled its kernels: a part of the plan's key.
-  std::swap(a.opened.info.max_local_invocations, b.opened.info.max_local_invocations);
-  std::swap(a.report.ops, b.report.ops);
-  std::swap(a.report.programs, b.report.programs);
-  std::swap(a.report.transfers, b.report.transfers);
-  std::swap(a.report.memory, b.report.memory);
-  std::swap(a.report.memory.both_live_bytes, b.report.memory.both_live_bytes);  // back: it is the session's
-  a.plan_request.device = &a.opened.info;
-  b.plan_request.device = &b.opened.info;
-}
-
-// The memory of all shapes that are ready.
-uint64_t AliveBytes(const SessionData& data) {
-  uint64_t bytes = data.rest_bytes + data.held.constants->LiveBytes();
-  if (data.host != nullptr) bytes += data.host->live_weights_bytes();
-  for (const auto& other : data.other_shapes) bytes += other->rest_bytes;
-  return bytes;
+    return Status::Ok();
+  };
+  HEARTH_TRY(check_is_unbound(caller.inputs, data.context->model().inputs()));
+  return check_is_unbound(caller.outputs, data.context->model().outputs());
 }
 
 void DropLeastUsed(SessionData& data) {
-  SessionData& last = *data.other_shapes.back();
-  SaveData(last);
-  data.report.save_ms += last.report.save_ms;
-  data.other_shapes.pop_back();
+  SaveContext(data, *data.earlier_shapes.back());
+  data.earlier_shapes.pop_back();
 }
 
 // Checks that outputs follow the batch. If the model writes its batch into a RESHAPE with a -1, a larger batch would
@@ -122,106 +85,93 @@ Status CheckBatch(const Model& before, const Model& after, int32_t batch) {
 
 using ModelCheck = std::function<Status(const Model& before, const Model& after)>;
 
-Result<std::unique_ptr<SessionData>> MakeShape(const SessionData& data, const InputShapes& shapes,
-                                               const ModelCheck& check) {
-  std::unique_ptr<SessionData> next = DataBeside(data);
-  HEARTH_ASSIGN(Model model, WithShapes(*data.model, shapes));
-  if (check) HEARTH_TRY(check(*data.model, model));
-  next->resized_model = std::make_shared<const Model>(std::move(model));
-  next->model = next->resized_model.get();
-  next->opened = data.opened;
-  next->opened.warnings.clear();
-  next->held = data.held;
-  next->host = data.host;
-  next->report.start = data.report.start;
-  uint64_t& limit = next->options.memory_limit_bytes;
-  if (limit != 0) limit = std::max<uint64_t>(1, limit - std::min(limit, AliveBytes(data)));
-  HEARTH_TRY(Prepare(*next));
-  return next;
+Result<std::unique_ptr<RunContext>> MakeShape(const SessionData& data, const InputShapes& shapes,
+                                              const ModelCheck& check) {
+  const Model& before = data.context->model();
+  HEARTH_ASSIGN(Model model, WithShapes(before, shapes));
+  if (check) HEARTH_TRY(check(before, model));
+  const PrepareRequest& present = data.context->prepared().request;
+  PrepareRequest request =
+      SuccessorOf(present, present.device, LeftOfLimit(data.options->memory_limit_bytes, NeededBytes(data)));
+  request.model = std::make_shared<const Model>(std::move(model));
+  request.is_interim = present.is_interim;
+  return PrepareContext(request);
 }
 
-// Drops the least used of the kept shapes until the memory limit holds.
-Result<std::unique_ptr<SessionData>> MakeShapeWithinTheLimit(SessionData& data, const InputShapes& shapes,
-                                                             const ModelCheck& check) {
-  Result<std::unique_ptr<SessionData>> next = MakeShape(data, shapes, check);
-  while (!next.ok() && data.options.memory_limit_bytes != 0 && !data.other_shapes.empty()) {
+// Drops the least used of the earlier shapes until the memory limit holds.
+Result<std::unique_ptr<RunContext>> MakeShapeWithinTheLimit(SessionData& data, const InputShapes& shapes,
+                                                            const ModelCheck& check) {
+  Result<std::unique_ptr<RunContext>> next = MakeShape(data, shapes, check);
+  while (!next.ok() && data.options->memory_limit_bytes != 0 && !data.earlier_shapes.empty()) {
     DropLeastUsed(data);
     next = MakeShape(data, shapes, check);
   }
   return next;
 }
 
-std::unique_ptr<SessionData> TakeKeptShape(SessionData& data, const InputSizes& wanted) {
-  const auto found =
-      std::ranges::find_if(data.other_shapes, [&](const auto& other) { return InputSizesOf(*other->model) == wanted; });
-  if (found == data.other_shapes.end()) return nullptr;
-  std::unique_ptr<SessionData> kept = std::move(*found);
-  data.other_shapes.erase(found);
-  return kept;
+std::unique_ptr<RunContext> TakeEarlierShape(SessionData& data, const InputSizes& wanted) {
+  const auto found = std::ranges::find_if(
+      data.earlier_shapes, [&](const auto& earlier) { return InputSizesOf(earlier->model()) == wanted; });
+  if (found == data.earlier_shapes.end()) return nullptr;
+  std::unique_ptr<RunContext> earlier = std::move(*found);
+  data.earlier_shapes.erase(found);
+  return earlier;
 }
 
 // Keeps the states if each has the same shape; otherwise all begin at zero. Returns what `next` then has; empty: zeros.
-Result<std::vector<StateContent>> CarryStates(SessionData& data, SessionData& next) {
+Result<std::vector<StateContent>> CarryStates(RunContext& before, RunContext& next) {
   std::vector<StateContent> states;
-  if (next.runner->plan().states.empty()) return states;
-  HEARTH_TRY(next.runner->ResetState());
-  const std::vector<PlanState>&before = data.runner->plan().states, &after = next.runner->plan().states;
-  const bool are_same = std::ranges::equal(before, after, [](const PlanState& a, const PlanState& b) {
-    return a.name == b.name && a.desc.shape == b.desc.shape;
-  });
+  if (next.plan().states.empty()) return states;
+  HEARTH_TRY(next.runs().ResetState());
+  const bool are_same = std::ranges::equal(
+      before.plan().states, next.plan().states,
+      [](const PlanState& a, const PlanState& b) { return a.name == b.name && a.desc.shape == b.desc.shape; });
   if (!are_same) return states;
-  HEARTH_ASSIGN(states, data.runner->ReadStates());
-  HEARTH_TRY(next.runner->WriteStates(states));
+  HEARTH_ASSIGN(states, before.runs().ReadStates());
+  HEARTH_TRY(next.runs().WriteStates(states));
   return states;
 }
 
-void AdoptNewWarnings(SessionData& data, SessionData& next) {
-  std::vector<std::string>& warnings = data.report.warnings;
-  for (std::string& warning : next.report.warnings) {
-    if (!Contains(warnings, warning)) warnings.push_back(std::move(warning));
-  }
-  next.report.warnings.clear();
-}
-
-void NoteResize(SessionData& data, bool was_kept, double milliseconds) {
+void NoteResize(SessionData& data, bool was_ready, double milliseconds) {
   auto& resize = data.report.resize;
-  ++(was_kept ? resize.kept : resize.made);
+  const LoadedPlan& loaded = *data.context->prepared().loaded;
+  ++(was_ready ? resize.kept : resize.made);
   resize.last_ms = milliseconds;
-  resize.shared_weights_bytes = data.runner->held_weights_bytes();
-  resize.uploaded_weights_bytes = was_kept ? 0 : data.runner->uploaded_weights_bytes();
+  resize.shared_weights_bytes = loaded.held_weights_bytes();
+  resize.uploaded_weights_bytes = was_ready ? 0 : loaded.uploaded_weights_bytes();
 }
 
 Status ResizeChecked(SessionData& data, const InputShapes& shapes, const ModelCheck& check) {
   HEARTH_TRY(CheckMayResize(data));
-  HEARTH_ASSIGN(const InputSizes wanted, WantedShapes(*data.model, shapes));
-  if (wanted == InputSizesOf(*data.model)) return Status::Ok();
+  const Model& model = data.context->model();
+  HEARTH_ASSIGN(const InputSizes wanted, WantedShapes(model, shapes));
+  if (wanted == InputSizesOf(model)) return Status::Ok();
   const Stopwatch watch;
-  std::unique_ptr<SessionData> next = TakeKeptShape(data, wanted);
-  const bool was_kept = next != nullptr;
-  if (was_kept && check) {
-    const Status fits = check(*data.model, *next->model);
-    if (!fits.ok()) data.other_shapes.insert(data.other_shapes.begin(), std::move(next));
+  std::unique_ptr<RunContext> next = TakeEarlierShape(data, wanted);
+  const bool was_ready = next != nullptr;
+  if (was_ready && check) {
+    const Status fits = check(model, next->model());
+    if (!fits.ok()) data.earlier_shapes.insert(data.earlier_shapes.begin(), std::move(next));
     HEARTH_TRY(fits);
   }
-  if (!was_kept) {
-    Result<std::unique_ptr<SessionData>> made = MakeShapeWithinTheLimit(data, shapes, check);
-    if (!made.ok()) return made.status().Within(ChangesText(*data.model, wanted)).Within(data.model->path());
+  if (!was_ready) {
+    Result<std::unique_ptr<RunContext>> made = MakeShapeWithinTheLimit(data, shapes, check);
+    if (!made.ok()) return made.status().Within(ChangesText(model, wanted)).Within(model.path());
     next = std::move(made).value();
   }
-  HEARTH_ASSIGN(std::vector<StateContent> states, CarryStates(data, *next));
+  HEARTH_ASSIGN(std::vector<StateContent> states, CarryStates(*data.context, *next));
   // Nothing below can fail: an error says that the session keeps its shapes.
-  SwapShapes(data, *next);
-  // As KeepStates, which would read them from the device again.
-  if (HasNextDevice(data)) data.kept_states = std::move(states);
-  data.runs_since_kept = 0;
-  AdoptNewWarnings(data, *next);
-  for (InterfaceState& input : data.input_states) input.is_set = false;
-  data.shows_run = false;
-  data.other_shapes.insert(data.other_shapes.begin(), std::move(next));
-  while (data.other_shapes.size() > static_cast<size_t>(data.options.kept_shapes)) DropLeastUsed(data);
-  data.report.memory.needed_bytes = AliveBytes(data);
-  NoteResize(data, was_kept, watch.milliseconds());
-  RestartBehind(data);
+  CallerState& caller = next->caller();
+  for (InputState& input : caller.inputs) input.is_set = false;
+  caller.submit_count = data.context->caller().submit_count;
+  caller.retained_states = std::move(states);
+  caller.runs_since_retained = 0;
+  caller.shows_run = false;
+  data.earlier_shapes.insert(data.earlier_shapes.begin(), Exchange(data.context, std::move(next)));
+  ShowContext(data);
+  while (data.earlier_shapes.size() > static_cast<size_t>(data.options->kept_shapes)) DropLeastUsed(data);
+  NoteResize(data, was_ready, watch.milliseconds());
+  RestartBackground(data);
   return Status::Ok();
 }
 
@@ -233,7 +183,7 @@ Status ResizeSession(SessionData& data, const InputShapes& shapes) {
 
 Status ResizeBatchOf(SessionData& data, int32_t batch) {
   InputShapes shapes;
-  for (const TensorInfo& input : data.model->inputs()) {
+  for (const TensorInfo& input : data.context->model().inputs()) {
     if (input.shape.empty())
       return Error(StatusCode::kInvalidArgument, "input '{}' is a scalar and has no batch", input.name);
     std::vector<int32_t>& shape = shapes[input.name] = input.shape;

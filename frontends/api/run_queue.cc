@@ -11,8 +11,9 @@
 
 #include "core/base/error.h"
 #include "core/base/log.h"
-#include "core/base/run_limit.h"
+#include "core/base/run_control.h"
 #include "core/base/threads.h"
+#include "frontends/api/session_data.h"
 
 namespace hearth {
 
@@ -139,14 +140,15 @@ Result<Ticket> SubmitTo(Session& session, QueuedRun& run, const RunTensors& inpu
     return Error(StatusCode::kInvalidArgument, "the model has {} inputs; {} were given", session.inputs().size(),
                  inputs.size());
   for (size_t k = 0; k < inputs.size(); ++k) HEARTH_TRY(session.SetInput(k, inputs[k]));
-  const RunLimit limit([&run] { return CheckGoesOn(run); });
+  RunControl control;
+  control.EndBy([&run] { return CheckGoesOn(run); });
   Result<Ticket> ticket = Ticket();
   const Status status = Guarded([&] {
-    ticket = session.Submit();
+    ticket = SubmitUnder(SessionData::Of(session), {}, control);
     return ticket.status();
   });
   if (!status.ok()) ticket = status;
-  if (limit.was_reached() && !ticket.ok()) EndInLoop(run, ticket.status());
+  if (control.was_ended() && !ticket.ok()) EndInLoop(run, ticket.status());
   return ticket;
 }
 
@@ -212,7 +214,7 @@ void Work(RunQueueData& data) {
   std::deque<RunInFlight> in_flight;
   while (true) {
     // The CPU computes a run when it is submitted: another run beside it gains nothing.
-    const bool is_there = !in_flight.empty() && data.session.report().device.backend == "cpu";
+    const bool is_there = !in_flight.empty() && SessionData::Of(data.session)->context->prepared().info.is_host();
     const std::shared_ptr<QueuedRun> run = is_there ? nullptr : Next(data, in_flight.empty());
     if (run != nullptr) {
       BeginNext(data.session, run, in_flight);

@@ -2,6 +2,7 @@
 #ifndef HEARTH_FRONTENDS_API_SESSION_CALL_H_
 #define HEARTH_FRONTENDS_API_SESSION_CALL_H_
 
+#include "core/base/error.h"
 #include "core/base/float_environment.h"
 #include "hearth/status.h"
 
@@ -31,6 +32,14 @@ class SessionCall {
   bool is_outermost_ = false;
   Status status_;
 };
+
+// The work of a public function, in a call.
+template <typename Work>
+auto InCall(SessionData* data, const Work& work) -> decltype(work(*data)) {
+  const SessionCall call(data);
+  HEARTH_TRY(call.status());
+  return work(*data);
+}
 
 }  // namespace hearth
 

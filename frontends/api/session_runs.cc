@@ -2,17 +2,14 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <optional>
 
 #include "core/base/error.h"
-#include "core/base/run_limit.h"
-#include "frontends/api/device_behind.h"
+#include "core/base/run_control.h"
 #include "frontends/api/hot_start.h"
-#include "frontends/api/next_device.h"
-#include "frontends/api/resize.h"
+#include "frontends/api/move.h"
 #include "frontends/api/session_call.h"
 #include "frontends/api/session_data.h"
-#include "frontends/api/session_memory.h"
-#include "frontends/api/shown_outputs.h"
 #include "hearth/session.h"
 
 namespace hearth {
@@ -27,55 +24,59 @@ Result<size_t> IndexOf(const std::vector<TensorInfo>& tensors, std::string_view 
 }
 
 Status CheckHasDevice(const SessionData& data) {
-  if (data.runner != nullptr) return Status::Ok();
+  if (data.context->has_device()) return Status::Ok();
   return Error(StatusCode::kDeviceLost, "the session lost its device and found no other; open a new one");
 }
 
 namespace {
 
-using InputSpans = std::vector<std::span<const std::byte>>;
-using OutputSpans = std::vector<std::span<std::byte>>;
-
-Status CheckInputsAreSet(const SessionData& data) {
-  HEARTH_TRY(CheckHasDevice(data));
-  for (size_t k = 0; k < data.input_states.size(); ++k) {
-    const InterfaceState& state = data.input_states[k];
-    if (!state.is_set && !state.is_bound())
-      return Error(StatusCode::kInvalidArgument, "input '{}' was not given", data.model->inputs()[k].name);
+// While it lives, frames in memory that several drivers share are written and may be read. It waits for their
+// producers; an error of that is its status.
+class FrameReading {
+ public:
+  explicit FrameReading(SessionData& data) : status_(Begin(data)) {}
+  ~FrameReading() {
+    for (const std::shared_ptr<ExternalFrame>& frame : frames_) frame->EndReading();
   }
-  return Status::Ok();
-}
+  FrameReading(const FrameReading&) = delete;
+  FrameReading& operator=(const FrameReading&) = delete;
+  const Status& status() const { return status_; }
 
-// Copies inputs bound to host memory into dense tensors.
-void ReadHostBindings(SessionData& data) {
-  for (size_t k = 0; k < data.inputs.size(); ++k) {
-    const InterfaceState& state = data.input_states[k];
-    if (state.layout) ReadBinding(*state.layout, data.runner->plan().inputs[k].desc, state.memory, data.inputs[k]);
+ private:
+  Status Begin(SessionData& data) {
+    const std::chrono::milliseconds limit(std::max(0, data.options->wait_limit_ms));
+    RunContext& context = *data.context;
+    for (size_t k = 0; k < context.caller().inputs.size(); ++k) {
+      Endpoint& endpoint = context.caller().inputs[k].endpoint;
+      const std::shared_ptr<ExternalFrame> external = ExternalOf(endpoint);
+      if (external == nullptr) continue;
+      frames_.push_back(external);
+      HEARTH_TRY(external->BeginReading(limit).Within("'" + context.model().inputs()[k].name + "'"));
+      if (auto* on_host = std::get_if<HostFrame>(&endpoint)) {
+        HEARTH_ASSIGN(on_host->frame, external->OnHost());
+      }
+    }
+    return Status::Ok();
   }
-}
 
-void WriteHostBindings(SessionData& data) {
-  for (size_t k = 0; k < data.outputs.size(); ++k) {
-    const InterfaceState& state = data.output_states[k];
-    if (state.layout)
-      WriteBinding(*state.layout, data.runner->plan().outputs[k].desc, ShownOutput(data, k), state.memory);
-  }
-}
+  std::vector<std::shared_ptr<ExternalFrame>> frames_;
+  Status status_;
+};
 
 void NoteFinishedRun(SessionData& data, double milliseconds) {
-  const TransferCounts& transfers = data.runner->transfers();
+  RunContext& context = *data.context;
+  const TransferCounts& transfers = context.runs().transfers();
   data.report.transfers = {transfers.to_device_bytes, transfers.to_host_bytes};
-  const bool is_first = !data.has_run && data.report.ready_ms == 0;
-  data.has_run = true;
-  if (!is_first) return;
+  context.NoteRun();
+  if (data.report.ready_ms != 0) return;
   data.report.first_run_ms = milliseconds;
   data.report.ready_ms = data.report.init_ms.total + data.report.first_run_ms;
 }
 
 // Loops on the CPU have the same time limit as a device if the program set one.
-RunLimit::Check LimitOf(const SessionData& data) {
+RunControl::Check LimitOf(const SessionData& data) {
   using Clock = std::chrono::steady_clock;
-  const int limit_ms = data.options.wait_limit_ms;
+  const int limit_ms = data.options->wait_limit_ms;
   if (limit_ms <= 0) return nullptr;
   return [limit_ms, end = Clock::now() + std::chrono::milliseconds(limit_ms)] {
     if (Clock::now() < end) return Status::Ok();
@@ -84,180 +85,204 @@ RunLimit::Check LimitOf(const SessionData& data) {
   };
 }
 
-Result<RunSlot*> FreeSlot(SessionData& data) {
-  for (RunSlot& slot : data.slots) {
-    if (slot.number == 0) return &slot;
-  }
-  return Error(StatusCode::kResourceExhausted,
-               "{} runs are in flight, as many as SessionOptions::max_in_flight allows; wait for one first",
-               data.slots.size());
+// The states are needed if the device may be lost in the next run.
+Status RetainStates(SessionData& data) {
+  return HasNextDevice(data.context->prepared().request) ? data.context->RetainStates() : Status::Ok();
 }
 
-bool NeedsSlot(const SessionData& data) {
-  const auto on_device = [](const InterfaceState& state) { return state.is_on_device; };
-  return std::any_of(data.slots.begin(), data.slots.end(), [](const RunSlot& slot) { return slot.number != 0; }) ||
-         std::any_of(data.input_states.begin(), data.input_states.end(), on_device) ||
-         std::any_of(data.output_states.begin(), data.output_states.end(), on_device);
+Status PlaceFrames(SessionData& data) {
+  return data.context->PlaceFrames([&data] { return CheckFramesFit(data); }, data.report.warnings);
 }
 
-Result<Ticket> SubmitRun(SessionData& data, const SubmitOptions& options, std::vector<ProfileRow>* profile) {
-  HEARTH_TRY(CheckInputsAreSet(data));
-  HEARTH_ASSIGN(RunSlot * slot, FreeSlot(data));
+// What one call of the session's runs with.
+struct Running {
+  RunControl& control;
+  std::vector<ProfileRow>* profile = nullptr;  // null: not profiled
+};
+
+Result<Ticket> SubmitRun(SessionData& data, const SubmitOptions& options, const Running& running) {
+  HEARTH_TRY(CheckHasDevice(data));
+  HEARTH_TRY(data.context->CheckInputsAreSet());
+  HEARTH_ASSIGN(const size_t index, data.context->FreeSlot());
   const FrameReading reading(data);
   HEARTH_TRY(reading.status());
-  if (slot->outputs.empty()) HEARTH_TRY(CountRunInFlight(data));
-  KeepShownOutputs(data);
-  BeginRun(data);
-  slot->submitted_at_ms = data.since_asked.milliseconds();
-  ReadHostBindings(data);
-  slot->outputs.resize(data.outputs.size());
-  for (size_t k = 0; k < slot->outputs.size(); ++k) slot->outputs[k].resize(data.model->outputs()[k].size_bytes);
-  const auto index = static_cast<size_t>(slot - data.slots.data());
+  if (data.context->caller().slots[index].outputs.empty()) HEARTH_TRY(CheckRunInFlightFits(data));
+  data.context->KeepVisibleOutputs();
+  BeginRun(data);  // which may move
+  const double begin_ms = data.since_asked.milliseconds();
+  HEARTH_TRY(data.context->ReadBorrowedMemory());
   Ticket ticket;
-  const RunLimit limit(LimitOf(data));
+  running.control.EndBy(LimitOf(data));
   const bool is_synchronized = !options.wait_for.empty() || !options.signal.empty() || options.make_fence;
   const auto submit = [&]() -> Status {
     HEARTH_TRY(PlaceFrames(data));
     const SubmitSync sync{options.wait_for, options.signal, options.make_fence ? &ticket.fence : nullptr};
-    const InputSpans inputs(data.inputs.begin(), data.inputs.end());
-    const OutputSpans outputs(data.slots[index].outputs.begin(), data.slots[index].outputs.end());
-    return data.runner->Submit(index, inputs, outputs, sync, profile);
+    RunContext& context = *data.context;
+    const OutputSpans outputs = context.OutputsOf(context.caller().slots[index]);
+    return context.runs().Submit({SlotKind::kInFlight, index}, context.OwnInputs(), outputs,
+                                 {sync, running.profile, &running.control});
   };
-  const Status submitted = is_synchronized ? WithHotHint(data, submit()) : RunOnAUsableDevice(data, submit);
-  EndRun(data, data.since_asked.milliseconds() - data.slots[index].submitted_at_ms);
+  const Status submitted =
+      is_synchronized ? WithHotHint(data, submit()) : RunOnAUsableDevice(data, {submit, &running.control, true});
+  EndRun(data, data.since_asked.milliseconds() - begin_ms);
   HEARTH_TRY(submitted);
-  slot = &data.slots[index];
-  slot->is_done = false;
-  if (HasNextDevice(data) && !is_synchronized) {
-    HEARTH_TRY(KeepInputs(data, *slot));
-  } else {
-    slot->inputs.clear();
-    slot->frames.clear();
-    slot->imported.clear();
-  }
-  ticket.number = slot->number = ++data.submit_count;
+  CallerState& caller = data.context->caller();
+  RunSlot& slot = caller.slots[index];
+  slot.submitted_at_ms = begin_ms;
+  slot.is_done = false;
+  const bool may_repeat = HasNextDevice(data.context->prepared().request) && !is_synchronized;
+  if (!may_repeat || !data.context->RetainInputs(slot, data.options->memory_limit_bytes != 0).ok()) slot.inputs.clear();
+  ticket.number = slot.number = ++caller.submit_count;
   return ticket;
 }
 
 // Waits for the outputs, and reads the states if no later run is in flight.
 Status FinishSlot(SessionData& data, size_t index) {
-  RunSlot& slot = data.slots[index];
+  CallerState& caller = data.context->caller();
+  RunSlot& slot = caller.slots[index];
   if (slot.is_done) return Status::Ok();
-  const OutputSpans outputs(slot.outputs.begin(), slot.outputs.end());
-  HEARTH_TRY(data.runner->Finish(index, outputs));
-  const bool is_last = std::ranges::none_of(
-      data.slots, [&](const RunSlot& other) { return &other != &slot && other.number != 0 && !other.is_done; });
-  if (is_last) return KeepStates(data);
-  ++data.runs_since_kept;
+  HEARTH_TRY(data.context->runs().Finish({SlotKind::kInFlight, index}, data.context->OutputsOf(slot)));
+  const bool is_last =
+      std::ranges::none_of(caller.slots, [&](const RunSlot& other) { return &other != &slot && other.is_in_flight(); });
+  if (is_last) return RetainStates(data);
+  ++caller.runs_since_retained;
   return Status::Ok();
 }
 
-// Whether an output shares memory with an input: the run then can't be repeated.
-bool AnyOverlap(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
-  return std::ranges::any_of(outputs, [&](std::span<std::byte> output) {
-    return std::ranges::any_of(inputs, [&](std::span<const std::byte> input) {
-      return std::less<>()(input.data(), output.data() + output.size()) &&
-             std::less<>()(output.data(), input.data() + input.size());
+bool AnyOverlap(const InputSpans& some, const InputSpans& others) {
+  return std::ranges::any_of(others, [&](std::span<const std::byte> other) {
+    return std::ranges::any_of(some, [&](std::span<const std::byte> one) {
+      return std::less<>()(one.data(), other.data() + other.size()) &&
+             std::less<>()(other.data(), one.data() + one.size());
     });
   });
 }
 
-// Each turn rejects what the one before was made from: programs, then the SPIR-V that they were made from again. Not
-// until nothing is left, because a server may give the same entries again.
-constexpr int kMostRestarts = 3;
-
-// Each attempt calls `outputs`. With `takes_frames` inputs that are bound to frames are read from them.
-Status RunAndWait(SessionData& data, const InputSpans& inputs, const std::function<OutputSpans()>& outputs,
-                  std::vector<ProfileRow>* profile, bool takes_frames) {
+// Runs once and waits. Each attempt calls `run`, on the device that the session then has. `reads_frames`: the host may
+// read the frames of the run.
+Status RunAndWait(SessionData& data, const Running& running, bool reads_frames, const std::function<Status()>& run) {
   const Stopwatch watch;
-  std::optional<FrameReading> reading;
-  if (takes_frames) HEARTH_TRY(reading.emplace(data).status());
   BeginRun(data);
-  const RunLimit limit(LimitOf(data));
-  const Status finished = RunOnAUsableDevice(data, [&]() -> Status {
-    const auto run = [&]() -> Status {
-      HEARTH_TRY(takes_frames ? PlaceFrames(data) : DropFrames(data));
-      if (profile != nullptr) profile->clear();
-      return data.runner->Run(inputs, outputs(), profile);
-    };
-    Status status = run();
-    for (int turn = 0; turn < kMostRestarts && !status.ok() && RestartWithoutStored(data, status); ++turn) {
-      status = run();
-    }
+  running.control.EndBy(LimitOf(data));
+  const auto run_and_retain = [&]() -> Status {
+    Status status;
+    if (RunWithoutBadEntries(data.context, {run, &running.control}, status)) ShowContext(data);
     HEARTH_TRY(status);
-    return KeepStates(data);
-  });
+    return RetainStates(data);
+  };
+  const Status finished = RunOnAUsableDevice(data, {run_and_retain, &running.control, reads_frames});
   EndRun(data, watch.milliseconds());
   HEARTH_TRY(finished);
   NoteFinishedRun(data, watch.milliseconds());
   return Status::Ok();
 }
 
-}  // namespace
-
-Status RunOnOwnMemory(SessionData& data, std::vector<ProfileRow>* profile) {
-  const InputSpans inputs(data.inputs.begin(), data.inputs.end());
-  HEARTH_TRY(RunAndWait(
-      data, inputs, [&data] { return ShowOwnRuns(data); }, profile, true));
-  data.shows_run = true;
+Status RunOnOwnMemory(SessionData& data, const Running& running) {
+  const FrameReading reading(data);
+  HEARTH_TRY(reading.status());
+  HEARTH_TRY(RunAndWait(data, running, true, [&]() -> Status {
+    HEARTH_TRY(PlaceFrames(data));
+    if (running.profile != nullptr) running.profile->clear();
+    RunContext& context = *data.context;
+    return context.runs().Run(context.OwnInputs(), context.OwnOutputs(), {{}, running.profile, &running.control});
+  }));
+  data.context->caller().shows_run = true;
   return Status::Ok();
 }
 
+// Without frames and other bindings.
 Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>> inputs,
-                   std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile) {
-  KeepShownOutputs(data);
+                   std::span<const std::span<std::byte>> outputs, const Running& running) {
+  HEARTH_TRY(CheckHasDevice(data));
+  RunContext& context = *data.context;
   std::vector<std::vector<std::byte>> copies;
-  InputSpans kept(inputs.begin(), inputs.end());
-  const bool may_repeat = HasNextDevice(data) || data.behind != nullptr;
-  if (may_repeat && AnyOverlap(inputs, outputs)) {
+  InputSpans given(inputs.begin(), inputs.end());
+  const bool may_move = HasNextDevice(context.prepared().request) || data.hot.device != nullptr || !context.has_run();
+  // A move releases the memory of outputs that the caller sees, and repeats the run.
+  InputSpans changing(outputs.begin(), outputs.end());
+  for (size_t k = 0; k < context.caller().outputs.size(); ++k) changing.push_back(context.output(k));
+  context.KeepVisibleOutputs();
+  if (may_move && AnyOverlap(given, changing)) {
     for (const std::span<const std::byte> input : inputs) copies.emplace_back(input.begin(), input.end());
-    kept.assign(copies.begin(), copies.end());
+    given.assign(copies.begin(), copies.end());
   }
-  return RunAndWait(
-      data, kept, [&] { return OutputSpans(outputs.begin(), outputs.end()); }, profile, false);
+  return RunAndWait(data, running, false, [&]() -> Status {
+    HEARTH_TRY(data.context->DropFrames());
+    if (running.profile != nullptr) running.profile->clear();
+    return data.context->runs().Run(given, outputs, {{}, running.profile, &running.control});
+  });
 }
-
-namespace {
 
 Status WaitForRun(SessionData& data, uint64_t number) {
-  const auto slot = std::find_if(data.slots.begin(), data.slots.end(),
-                                 [&](const RunSlot& slot) { return number != 0 && slot.number == number; });
-  if (slot == data.slots.end())
+  const std::vector<RunSlot>& slots = data.context->caller().slots;
+  const auto found = std::ranges::find(slots, number, &RunSlot::number);
+  if (number == 0 || found == slots.end())
     return Error(StatusCode::kInvalidArgument, "run {} was never submitted, or has been waited for already", number);
-  const auto index = static_cast<size_t>(slot - data.slots.begin());
-  const Status finished = RunOnAUsableDevice(data, [&] { return FinishSlot(data, index); });
-  RunSlot& done = data.slots[index];
-  done.number = 0;
-  done.imported.clear();  // the memory is the program's again
+  const auto index = static_cast<size_t>(found - slots.begin());
+  const Status finished = RunOnAUsableDevice(data, {[&] { return FinishSlot(data, index); }});
+  CallerState& caller = data.context->caller();
+  RunSlot& slot = caller.slots[index];
+  slot.number = 0;
+  for (RetainedInput& input : slot.inputs) {
+    // The memory is the program's again.
+    if (std::holds_alternative<std::shared_ptr<ExternalFrame>>(input)) input = std::monostate();
+  }
   HEARTH_TRY(finished);
-  std::swap(data.outputs, done.outputs);
-  data.shows_run = true;
-  NoteFinishedRun(data, data.since_asked.milliseconds() - done.submitted_at_ms);
-  WriteHostBindings(data);
-  return Status::Ok();
+  data.context->KeepVisibleOutputs();
+  for (size_t k = 0; k < caller.outputs.size(); ++k) caller.outputs[k].bytes.swap(slot.outputs[k]);
+  caller.shows_run = true;
+  NoteFinishedRun(data, data.since_asked.milliseconds() - slot.submitted_at_ms);
+  return data.context->WriteBorrowedMemory();
 }
 
-// Runs on the memory that SetInput, BindInput and BindOutput set. `profile` may be null.
-Status RunOnNamedMemory(SessionData& data, std::vector<ProfileRow>* profile) {
-  if (NeedsSlot(data)) {
-    HEARTH_ASSIGN(const Ticket ticket, SubmitRun(data, {}, profile));
+// Runs on the memory that SetInput, BindInput and BindOutput set.
+Status RunOnNamedMemory(SessionData& data, const Running& running) {
+  HEARTH_TRY(CheckHasDevice(data));
+  if (data.context->NeedsSlot()) {
+    HEARTH_ASSIGN(const Ticket ticket, SubmitRun(data, {}, running));
     return WaitForRun(data, ticket.number);
   }
-  HEARTH_TRY(CheckInputsAreSet(data));
-  ReadHostBindings(data);
-  HEARTH_TRY(RunOnOwnMemory(data, profile));
-  WriteHostBindings(data);
-  return Status::Ok();
+  HEARTH_TRY(data.context->CheckInputsAreSet());
+  HEARTH_TRY(data.context->ReadBorrowedMemory());
+  HEARTH_TRY(RunOnOwnMemory(data, running));
+  return data.context->WriteBorrowedMemory();
 }
 
-std::vector<ProfileEntry> EntriesOf(const std::vector<ProfileRow>& rows) {
+template <typename Run>
+Result<std::vector<ProfileEntry>> Profiled(SessionData* session, const Run& run) {
+  RunControl control;
+  std::vector<ProfileRow> rows;
+  HEARTH_TRY(InCall(session, [&](auto& data) { return run(data, Running{control, &rows}); }));
   std::vector<ProfileEntry> entries;
-  entries.reserve(rows.size());
   for (const ProfileRow& row : rows) entries.push_back({row.label, row.kernel, row.milliseconds});
   return entries;
 }
 
+Status SetInput(SessionData& data, size_t index, std::span<const std::byte> bytes) {
+  std::vector<InputState>& own = data.context->caller().inputs;
+  if (index >= own.size())
+    return Error(StatusCode::kInvalidArgument, "the model has {} inputs; there is no input {}", own.size(), index);
+  const std::string& name = data.context->model().inputs()[index].name;
+  if (bytes.data() == nullptr && !bytes.empty())
+    return Error(StatusCode::kInvalidArgument, "the bytes for input '{}' are a null pointer", name);
+  if (bytes.size() != own[index].bytes.size()) {
+    return Error(StatusCode::kInvalidArgument, "input '{}' takes {} bytes, {} were given", name,
+                 own[index].bytes.size(), bytes.size());
+  }
+  std::copy(bytes.begin(), bytes.end(), own[index].bytes.begin());
+  own[index].is_set = true;
+  return Status::Ok();
+}
+
 }  // namespace
+
+Result<Ticket> SubmitUnder(SessionData* session, const SubmitOptions& options, RunControl& control) {
+  return InCall(session, [&](auto& data) { return SubmitRun(data, options, {control}); });
+}
+
+Status RunUnder(SessionData* session, RunControl& control) {
+  return InCall(session, [&](auto& data) { return RunOnNamedMemory(data, {control}); });
+}
 
 Status Session::CheckElements(const std::vector<TensorInfo>& tensors, size_t index, std::string_view kind,
                               std::string_view type) {
@@ -270,100 +295,71 @@ Status Session::CheckElements(const std::vector<TensorInfo>& tensors, size_t ind
 }
 
 Status Session::SetInput(size_t index, std::span<const std::byte> bytes) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  if (index >= data_->inputs.size()) {
-    return Error(StatusCode::kInvalidArgument, "the model has {} inputs; there is no input {}", data_->inputs.size(),
-                 index);
-  }
-  if (bytes.data() == nullptr && !bytes.empty())
-    return Error(StatusCode::kInvalidArgument, "the bytes for input '{}' are a null pointer", inputs()[index].name);
-  if (bytes.size() != data_->inputs[index].size()) {
-    return Error(StatusCode::kInvalidArgument, "input '{}' takes {} bytes, {} were given", inputs()[index].name,
-                 data_->inputs[index].size(), bytes.size());
-  }
-  std::copy(bytes.begin(), bytes.end(), data_->inputs[index].begin());
-  data_->input_states[index].is_set = true;
-  return Status::Ok();
+  return InCall(data_.get(), [&](auto& data) { return hearth::SetInput(data, index, bytes); });
 }
 
 Status Session::SetInput(std::string_view name, std::span<const std::byte> bytes) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  HEARTH_ASSIGN(const size_t index, IndexOf(inputs(), name, "input"));
-  return SetInput(index, bytes);
+  return InCall(data_.get(), [&](auto& data) -> Status {
+    HEARTH_ASSIGN(const size_t index, IndexOf(inputs(), name, "input"));
+    return hearth::SetInput(data, index, bytes);
+  });
 }
 
 Status Session::Resize(const std::map<std::string, std::vector<int32_t>>& shapes) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  return ResizeSession(*data_, shapes);
+  return InCall(data_.get(), [&](auto& data) { return ResizeSession(data, shapes); });
 }
 
 Status Session::ResizeBatch(int32_t batch) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  return ResizeBatchOf(*data_, batch);
+  return InCall(data_.get(), [&](auto& data) { return ResizeBatchOf(data, batch); });
 }
 
 Status Session::Run() {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  return RunOnNamedMemory(*data_, nullptr);
+  RunControl control;
+  return RunUnder(data_.get(), control);
 }
 
 Status Session::Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  return RunOnMemory(*data_, inputs, outputs, nullptr);
+  RunControl control;
+  return InCall(data_.get(), [&](auto& data) { return RunOnMemory(data, inputs, outputs, {control}); });
 }
 
 Result<Ticket> Session::Submit(const SubmitOptions& options) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  return SubmitRun(*data_, options, nullptr);
+  RunControl control;
+  return SubmitUnder(data_.get(), options, control);
 }
 
 Status Session::Wait(const Ticket& ticket) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  return WaitForRun(*data_, ticket.number);
+  return InCall(data_.get(), [&](auto& data) { return WaitForRun(data, ticket.number); });
 }
 
 Result<std::vector<ProfileEntry>> Session::RunProfiled() {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  std::vector<ProfileRow> rows;
-  HEARTH_TRY(RunOnNamedMemory(*data_, &rows));
-  return EntriesOf(rows);
+  return Profiled(data_.get(), RunOnNamedMemory);
 }
 
 Result<std::vector<ProfileEntry>> Session::RunProfiled(std::span<const std::span<const std::byte>> inputs,
                                                        std::span<const std::span<std::byte>> outputs) {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  std::vector<ProfileRow> rows;
-  HEARTH_TRY(RunOnMemory(*data_, inputs, outputs, &rows));
-  return EntriesOf(rows);
+  return Profiled(data_.get(), [&](SessionData& data, const Running& running) {
+    return RunOnMemory(data, inputs, outputs, running);
+  });
 }
 
 Status Session::ResetState() {
-  const SessionCall call(data_.get());
-  HEARTH_TRY(call.status());
-  data_->kept_states.clear();
-  return RunOnAUsableDevice(*data_, [&] { return data_->runner->ResetState(); });
+  return InCall(data_.get(), [](auto& data) {
+    data.context->caller().retained_states.clear();
+    return RunOnAUsableDevice(data, {[&data] { return data.context->runs().ResetState(); }});
+  });
 }
 
 Status Session::CheckOutput(size_t index, std::string_view type) const {
   HEARTH_TRY(CheckElements(outputs(), index, "output", type));
-  if (data_->shows_run) return Status::Ok();
+  if (data_->context->caller().shows_run) return Status::Ok();
   return Error(StatusCode::kInvalidArgument, "the session has not run with these shapes: there is no output '{}' yet",
                outputs()[index].name);
 }
 
 std::span<const std::byte> Session::output(size_t index) const {
   if (index >= outputs().size()) return {};
-  return ShownOutput(*data_, index);
+  return data_->context->output(index);
 }
 
 }  // namespace hearth

@@ -1,26 +1,45 @@
-// A session's cache: opening it, naming the model in it, releasing memory after it is filled.
+// A session's cache: opening it, and naming the model in it.
 #ifndef HEARTH_FRONTENDS_API_SESSION_STORE_H_
 #define HEARTH_FRONTENDS_API_SESSION_STORE_H_
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "cache/wait_budget.h"
 #include "core/base/blob_store.h"
+#include "hearth/model.h"
+#include "hearth/session.h"
 
 namespace hearth {
 
 struct ModelData;
-struct SessionData;
+class SqliteStore;
 
-// A cache that can't be opened is a warning, never an error.
-void OpenStore(SessionData& data);
+// Shared by all that is prepared of a session, and by its clones. Thread-safe.
+struct SessionCache {
+  std::unique_ptr<SessionWaits> waits = std::make_unique<SessionWaits>();
+  std::shared_ptr<BlobStore> store;
+  SqliteStore* folder = nullptr;  // the folder's part of the store; may be null
+  std::string path;               // of the folder's file
+  // The model's name in keys that are looked up. It is computed once per start, since that hashes the whole model
+  // unless its file is known.
+  std::string model_name;
+  bool is_model_recalled = false;  // the cache knew the file
+};
 
-// The model's name in the plan's key. A built model has no file bytes; it does not come from outside.
-std::string NameOfModel(const SessionData& data, BlobStore::NameUse use);
+// Null if the options ask for none, or if it can't be opened: that is a warning, never an error.
+std::shared_ptr<SessionCache> OpenSessionCache(const SessionOptions& options, const Model& model,
+                                               std::vector<std::string>& warnings);
 
-// Remembers `name`, which NameOfModel computed, so that the next start finds it by the file's stamp.
-void RememberModel(const SessionData& data, const std::string& name);
+// The model's name in the plan's key, and the cache's for the next start: it is computed if `cache` does not know the
+// model's file. A built model has no file bytes; it does not come from outside. `cache` may be null.
+std::string NameOfModel(const Model& model, const SessionCache* cache);
+
+// The name under which entries of the model are stored, computed from its bytes; the next start finds it.
+std::string NameToStore(const Model& model, const SessionCache& cache);
 
 // Releases mapped pages of weights that the devices hold now. A model given in memory keeps its copy.
 void ReleasePages(const ModelData& model, std::span<const std::byte> bytes);

@@ -1,4 +1,4 @@
-// Marks sessions that are opened to fill the cache ahead of time.
+// For filling the cache ahead of time.
 #ifndef HEARTH_FRONTENDS_API_WARMING_H_
 #define HEARTH_FRONTENDS_API_WARMING_H_
 
@@ -10,22 +10,6 @@
 #include "core/base/error.h"
 
 namespace hearth {
-
-// During its lifetime, sessions that its thread opens do as much as possible for later starts, regardless of the time:
-// kernels that share a program are all compiled into a new one, even if other models' programs contain some.
-class Warming {
- public:
-  Warming() { ++count; }
-  ~Warming() { --count; }
-  Warming(const Warming&) = delete;
-  Warming& operator=(const Warming&) = delete;
-
-  // Whether the calling thread's sessions are opened for warming.
-  static bool IsNow() { return count > 0; }
-
- private:
-  static inline thread_local int count = 0;
-};
 
 // Says that something made for later starts could not be stored; the cache's own message is among the warnings.
 inline Status CheckAllStored(uint64_t put_errors, std::span<const std::string> warnings) {

@@ -1,5 +1,6 @@
 #include "frontends/engine/backends.h"
 
+#include "backends/cpu/backend.h"
 #ifdef HEARTH_WITH_GLES
 #include "backends/gles/backend.h"
 #endif
@@ -18,7 +19,7 @@ bool Shares(const SharedContext& context) {
   return std::holds_alternative<Context>(context);
 }
 
-constexpr BackendDef kGpuBackends[] = {
+constexpr BackendDef kBackends[] = {
 #ifdef HEARTH_WITH_VULKAN
     {"vulkan", EnumerateVulkan, OpenVulkan, OpenSharedVulkan, Shares<VulkanContext>},
 #endif
@@ -28,13 +29,17 @@ constexpr BackendDef kGpuBackends[] = {
 #ifdef HEARTH_WITH_GLES
     {"gles", EnumerateGles, OpenGles, OpenSharedGles, Shares<GlContext>},
 #endif
-    {"", nullptr, nullptr, nullptr, nullptr},  // keeps the array legal in a build without GPU backends
+    {kHostBackend, EnumerateCpu, OpenCpu, nullptr, nullptr},
 };
 
 }  // namespace
 
+std::span<const BackendDef> Backends() {
+  return kBackends;
+}
+
 std::span<const BackendDef> GpuBackends() {
-  return std::span(kGpuBackends).first(std::size(kGpuBackends) - 1);
+  return std::span(kBackends).first(std::size(kBackends) - 1);
 }
 
 std::vector<std::string> BackendNames() {

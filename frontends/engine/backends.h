@@ -11,9 +11,11 @@
 
 namespace hearth {
 
-// GPU backends in the order in which `auto` prefers them among devices of one type.
+// In the order in which `auto` prefers them among devices of one type; the CPU is last.
+std::span<const BackendDef> Backends();
+// Without the CPU.
 std::span<const BackendDef> GpuBackends();
-// Their names.
+// The names of those.
 std::vector<std::string> BackendNames();
 const BackendDef* FindGpuBackend(std::string_view name);  // null when this build has none of that name
 

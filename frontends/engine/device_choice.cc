@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "backends/cpu/cpu_executor.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/base/contains.h"
 #include "core/base/error.h"
@@ -12,24 +11,20 @@
 namespace hearth {
 namespace {
 
-using Backends = std::span<const BackendDef>;
+using Rows = std::span<const BackendDef>;
 
 void AppendDevicesOf(const BackendDef& backend, std::vector<ListedDevice>& list) {
   int usable_count = 0;
   for (DeviceCandidate& candidate : EnumerateUnlessForked(backend)) {
     const std::string name(backend.name);
-    const std::string id = candidate.usable ? fmt::format("{}:{}", name, usable_count++) : name;
+    const bool is_counted = candidate.usable && !backend.is_host();
+    const std::string id = is_counted ? fmt::format("{}:{}", name, usable_count++) : name;
     list.push_back({id, &backend, std::move(candidate)});
   }
 }
 
-ListedDevice CpuDevice() {
-  const DeviceInfo info = CpuDeviceInfo();
-  return {"cpu", nullptr, {info.backend, info.name, info.driver_version, DeviceType::kCpu, true, "", 0}};
-}
-
 // The backend of a name like "opencl", "opencl:1" or "vulkan:radeon". `rest` becomes the text after the colon.
-const BackendDef* BackendIn(const std::string& name, Backends backends, std::string& rest) {
+const BackendDef* BackendIn(const std::string& name, Rows backends, std::string& rest) {
   const size_t colon = std::min(name.find(':'), name.size());
   rest = name.substr(std::min(colon + 1, name.size()));
   const auto found =
@@ -42,7 +37,6 @@ bool IsNumber(const std::string& text) {
 }
 
 std::string OpenedUuid(const ListedDevice& listed) {
-  if (listed.backend == nullptr) return CpuDeviceInfo().uuid;
   const Result<std::unique_ptr<Device>> device = listed.backend->open(listed.candidate);
   return device.ok() ? (*device)->info().uuid : "";
 }
@@ -65,7 +59,7 @@ Result<ListedDevice> OfBackend(const std::string& wanted, const BackendDef& back
                backend.name, UsableDevicesText(usable));
 }
 
-Result<std::vector<ListedDevice>> Gpus(Backends backends) {
+Result<std::vector<ListedDevice>> Gpus(Rows backends) {
   const std::vector<ListedDevice> all = ListAllDevices(backends);
   std::vector<ListedDevice> gpus = HardwareGpus(all);
   if (!gpus.empty()) return gpus;
@@ -76,10 +70,9 @@ Result<std::vector<ListedDevice>> Gpus(Backends backends) {
 
 }  // namespace
 
-std::vector<ListedDevice> ListAllDevices(Backends backends) {
+std::vector<ListedDevice> ListAllDevices(Rows backends) {
   std::vector<ListedDevice> list;
   for (const BackendDef& backend : backends) AppendDevicesOf(backend, list);
-  list.push_back(CpuDevice());
   return list;
 }
 
@@ -88,13 +81,13 @@ bool IsAutoDevice(const std::string& wanted) {
   return name.ok() && *name == "auto";
 }
 
-Result<std::vector<ListedDevice>> ChooseDevices(const std::string& wanted, Backends backends) {
+Result<std::vector<ListedDevice>> ChooseDevices(const std::string& wanted, Rows backends) {
   HEARTH_ASSIGN(const std::string name, NormalizedDeviceName(wanted));
-  if (name == "cpu") return std::vector<ListedDevice>{CpuDevice()};
   if (name == "gpu") return Gpus(backends);
   if (name == "auto") {
-    std::vector<ListedDevice> chosen = HardwareGpus(ListAllDevices(backends));
-    chosen.push_back(CpuDevice());
+    const std::vector<ListedDevice> all = ListAllDevices(backends);
+    std::vector<ListedDevice> chosen = HardwareGpus(all);
+    std::ranges::copy_if(all, std::back_inserter(chosen), [](const ListedDevice& d) { return d.backend->is_host(); });
     return chosen;
   }
   std::string rest;
@@ -105,7 +98,7 @@ Result<std::vector<ListedDevice>> ChooseDevices(const std::string& wanted, Backe
 }
 
 Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vector<std::string>& failed_ids,
-                                      Backends backends) {
+                                      Rows backends) {
   HEARTH_ASSIGN(const std::vector<ListedDevice> choices, ChooseDevices(wanted, backends));
   OpenedDevice opened;
   for (const BackendDef& backend : backends) {
@@ -120,21 +113,18 @@ Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vect
       continue;
     }
     opened.id = choice.id;
-    opened.reason = !IsAutoDevice(wanted)       ? fmt::format("asked for as '{}'", wanted)
-                    : any_failed                ? "the devices before it failed"
-                    : choice.backend != nullptr ? "the first hardware GPU"
-                                                : "no hardware GPU is usable";
-    if (choice.backend == nullptr) {
-      opened.info = CpuDeviceInfo();
-      opened.info.id = opened.id;
-      if (const std::string_view slow = WhyHostIsSlow(); !slow.empty()) opened.warnings.emplace_back(slow);
-      return opened;
-    }
+    const bool is_host = choice.backend->is_host();
+    opened.reason = !IsAutoDevice(wanted) ? fmt::format("asked for as '{}'", wanted)
+                    : any_failed          ? "the devices before it failed"
+                    : is_host             ? "no hardware GPU is usable"
+                                          : "the first hardware GPU";
     Result<std::unique_ptr<Device>> device = choice.backend->open(choice.candidate);
     if (device.ok()) {
       opened.device = std::move(device).value();
       opened.info = opened.device->info();
       opened.info.id = opened.id;
+      if (const std::string_view slow = is_host ? WhyHostIsSlow() : ""; !slow.empty())
+        opened.warnings.emplace_back(slow);
       return opened;
     }
     any_failed = true;
@@ -145,7 +135,7 @@ Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vect
   return Status(StatusCode::kUnavailable, last_failure.message()).Within(fmt::format("device '{}'", wanted));
 }
 
-Result<OpenedDevice> OpenSharedDevice(const SharedContext& context, const std::string& wanted, Backends backends) {
+Result<OpenedDevice> OpenSharedDevice(const SharedContext& context, const std::string& wanted, Rows backends) {
   const auto backend = std::ranges::find_if(
       backends, [&](const BackendDef& row) { return row.shares != nullptr && row.shares(context); });
   if (backend == backends.end())

@@ -4,7 +4,7 @@
 #include "core/base/error.h"
 #include "frontends/engine/tuner.h"
 #include "hal/load_or_compile.h"
-#include "hal/plan_runner.h"
+#include "hal/run/plan_runs.h"
 #include "hal/stopping.h"
 #include "hal/stopwatch.h"
 
@@ -13,31 +13,29 @@ namespace {
 
 class DeviceLayer final : public TimedLayer {
  public:
-  DeviceLayer(std::unique_ptr<PlanRunner> runner, const std::stop_token& stop)
-      : runner_(std::move(runner)), stop_(stop) {}
+  DeviceLayer(ReadyPlan plan, const std::stop_token& stop) : plan_(std::move(plan)), stop_(stop) {}
 
   // Fills the inputs with zeros: fresh buffers may hold denormal numbers, which are slow.
   Status FillInputs() {
     std::vector<std::vector<std::byte>> memory;
     std::vector<std::span<const std::byte>> inputs;
     std::vector<std::span<std::byte>> outputs;
-    memory.reserve(runner_->plan().inputs.size() + runner_->plan().outputs.size());
-    for (const PlanTensor& input : runner_->plan().inputs)
-      inputs.emplace_back(memory.emplace_back(input.desc.size_bytes()));
-    for (const PlanTensor& output : runner_->plan().outputs)
-      outputs.emplace_back(memory.emplace_back(output.desc.size_bytes()));
-    return runner_->Run(inputs, outputs);
+    const Plan& plan = plan_.plan();
+    memory.reserve(plan.inputs.size() + plan.outputs.size());
+    for (const PlanTensor& input : plan.inputs) inputs.emplace_back(memory.emplace_back(input.desc.size_bytes()));
+    for (const PlanTensor& output : plan.outputs) outputs.emplace_back(memory.emplace_back(output.desc.size_bytes()));
+    return plan_.runs->Run(inputs, outputs);
   }
 
   Result<double> RunMs() override {
     if (stop_.stop_requested()) return Stopped();
     const Stopwatch watch;
-    HEARTH_TRY(runner_->RunStages());
+    HEARTH_TRY(plan_.runs->RunDispatches());
     return watch.milliseconds();
   }
 
  private:
-  std::unique_ptr<PlanRunner> runner_;
+  ReadyPlan plan_;
   std::stop_token stop_;
 };
 
@@ -53,15 +51,13 @@ class DeviceClock final : public LayerClock {
 
   Result<std::unique_ptr<TimedLayer>> Prepare(Plan plan) override {
     if (stop_.stop_requested()) return Stopped();
-    RunnerParts parts;
-    parts.device = &device_;
-    parts.stop = stop_;
+    LoadRequest request{.device = &device_, .stop = stop_};
     for (const KernelSource& kernel : plan.kernels) {
       HEARTH_ASSIGN(Program * program, ProgramOf(kernel));
-      parts.programs.push_back(program);
+      request.programs.push_back(program);
     }
-    HEARTH_ASSIGN(std::unique_ptr<PlanRunner> runner, PlanRunner::Create(std::move(plan), parts));
-    auto layer = std::make_unique<DeviceLayer>(std::move(runner), stop_);
+    HEARTH_ASSIGN(ReadyPlan ready, MakePlanReady(std::move(plan), std::move(request)));
+    auto layer = std::make_unique<DeviceLayer>(std::move(ready), stop_);
     HEARTH_TRY(layer->FillInputs());
     return std::unique_ptr<TimedLayer>(std::move(layer));
   }

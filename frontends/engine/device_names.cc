@@ -58,7 +58,7 @@ Result<std::string> NormalizedDeviceName(const std::string& wanted) {
 
 std::vector<ListedDevice> HardwareGpus(const std::vector<ListedDevice>& listed) {
   std::vector<ListedDevice> gpus = Fitting(listed, [](const ListedDevice& device) {
-    return device.backend != nullptr && device.candidate.usable && device.candidate.type != DeviceType::kCpu;
+    return device.candidate.usable && device.candidate.type != DeviceType::kCpu;
   });
   std::stable_sort(gpus.begin(), gpus.end(), [](const ListedDevice& a, const ListedDevice& b) {
     return (a.candidate.type == DeviceType::kDiscreteGpu) > (b.candidate.type == DeviceType::kDiscreteGpu);

@@ -13,7 +13,7 @@ namespace hearth {
 // A device with its name for users.
 struct ListedDevice {
   std::string id;  // "opencl:0" (counting usable devices); the backend's name when not usable; "cpu"
-  const BackendDef* backend = nullptr;  // null: the CPU
+  const BackendDef* backend = nullptr;
   DeviceCandidate candidate;
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 // Opens `listed` as the device of `profile`. kInvalidArgument if the profile's device lacks the driver's API.
 Result<OpenedDevice> OpenAs(ListedDevice listed, const DeviceProfile& profile) {
-  if (listed.backend == nullptr) {
+  if (listed.backend->is_host()) {
     return Error(StatusCode::kInvalidArgument, "the CPU can't simulate {}: name a driver (--device vulkan)",
                  profile.title);
   }
@@ -30,7 +30,7 @@ Result<OpenedDevice> OpenAs(ListedDevice listed, const DeviceProfile& profile) {
 Result<OpenedDevice> OpenFirstSoftwareDriverAs(const DeviceProfile& profile) {
   for (const ListedDevice& listed : ListAllDevices()) {
     const bool is_software_driver =
-        listed.backend != nullptr && listed.candidate.usable && listed.candidate.type == DeviceType::kCpu;
+        listed.candidate.usable && listed.candidate.type == DeviceType::kCpu && !listed.backend->is_host();
     if (!is_software_driver) continue;
     Result<OpenedDevice> opened = OpenAs(listed, profile);
     if (opened.ok()) return opened;
@@ -52,7 +52,7 @@ Result<std::vector<std::string>> ProfilesFor(const std::string& wanted) {
   HEARTH_ASSIGN(const std::vector<ListedDevice> chosen, ChooseDevices(wanted));
   std::vector<std::string> names;
   for (const Dialect dialect : {Dialect::kOpenCl, Dialect::kGles, Dialect::kVulkan}) {
-    if (chosen.front().backend == nullptr || chosen.front().backend->name != DialectName(dialect)) continue;
+    if (chosen.front().backend->name != DialectName(dialect)) continue;
     for (const DeviceProfile& profile : DeviceProfiles()) {
       if (profile.Offers(dialect)) names.emplace_back(profile.name);
     }

@@ -47,7 +47,7 @@ bool IsHardware(const DeviceCandidate& candidate) {
 }  // namespace
 
 std::vector<DeviceCandidate> EnumerateUnlessForked(const BackendDef& backend) {
-  Use* const use = UseOf(backend);
+  Use* const use = backend.is_host() ? nullptr : UseOf(backend);
   if (use != nullptr && IsFork(*use)) {
     DeviceCandidate unusable;
     unusable.backend = backend.name;
@@ -64,7 +64,7 @@ std::vector<DeviceCandidate> EnumerateUnlessForked(const BackendDef& backend) {
 }
 
 std::string WhyHardwareIsLost(const BackendDef& backend) {
-  const Use* const use = UseOf(backend);
+  const Use* const use = backend.is_host() ? nullptr : UseOf(backend);
   return use != nullptr && use->has_hardware && IsFork(*use) ? WhyNotHere(backend, *use) : "";
 }
 

@@ -9,17 +9,6 @@
 
 namespace hearth {
 
-int PiecesOf(const Plan& plan) {
-  int pieces = 0;
-  bool in_dispatches = false;
-  for (const Step& step : plan.steps) {
-    const bool is_dispatch = std::holds_alternative<Dispatch>(step);
-    if (!is_dispatch || !in_dispatches) ++pieces;
-    in_dispatches = is_dispatch;
-  }
-  return pieces;
-}
-
 std::vector<std::string> PlacementWarnings(std::span<const Fallback> fallbacks, int pieces) {
   std::set<std::string> told;
   std::vector<std::string> warnings;

@@ -10,11 +10,8 @@
 
 namespace hearth {
 
-// With more pieces than this, moving values between them is worth a warning.
+// With more pieces (segments of a plan) than this, moving values between them is worth a warning.
 inline constexpr int kFewPieces = 4;
-
-// Runs of dispatches and host steps, which alternate.
-int PiecesOf(const Plan& plan);
 
 // One sentence per distinct reason, naming the first operator that has it: "op 63 TFLite_Detection_PostProcess: no
 // kernel on gles:0; runs on the CPU". One more for a network in more than kFewPieces `pieces`.

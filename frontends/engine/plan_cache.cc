@@ -23,8 +23,8 @@ std::string InputShapesText(const Graph& graph) {
 
 // Whether running the plan, not only making it, needs the graph.
 bool NeedsTheGraph(const Plan& plan, const Graph& graph) {
-  return plan.has_host_steps() || std::any_of(graph.outputs.begin(), graph.outputs.end(),
-                                              [&](ValueId output) { return graph.IsConstant(output); });
+  return plan.runs_on_cpu() || std::any_of(graph.outputs.begin(), graph.outputs.end(),
+                                           [&](ValueId output) { return graph.IsConstant(output); });
 }
 
 }  // namespace

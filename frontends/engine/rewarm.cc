@@ -17,7 +17,7 @@
 #include "frontends/engine/stored_plan.h"
 #include "frontends/engine/tuning_cache.h"
 #include "hal/load_or_compile.h"
-#include "hal/plan_runner.h"
+#include "hal/run/plan_runs.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {
@@ -126,13 +126,13 @@ Result<RewarmedPlan> RewarmPlan(const CacheKey& key, Device& device, BlobStore& 
   for (PlanConstant& constant : plan.constants) {
     constant.is_kept = false;  // the cache has packed constants of the model, not of zeros
   }
-  HEARTH_ASSIGN(const std::unique_ptr<PlanRunner> runner,
-                PlanRunner::Create(std::move(plan),
-                                   {.device = &device, .model_files = files, .store = &store, .threads = threads}));
-  const RewarmedPlan made{runner->programs().compiled, runner->programs().loaded};
+  HEARTH_ASSIGN(
+      const ReadyPlan ready,
+      MakePlanReady(std::move(plan), {.device = &device, .model_files = files, .store = &store, .threads = threads}));
+  const RewarmedPlan made{ready.loaded->programs().compiled, ready.loaded->programs().loaded};
   if (made.compiled == 0) return made;
-  HEARTH_TRY(runner->RunStages());
-  const std::vector<std::string> warnings = runner->SaveToStore(false);
+  HEARTH_TRY(ready.runs->RunDispatches());
+  const std::vector<std::string> warnings = ready.runs->Store(false);
   if (!warnings.empty()) return Status(StatusCode::kIoError, warnings.front());
   return made;
 }

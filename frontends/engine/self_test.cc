@@ -13,7 +13,7 @@
 #include "core/graph/evaluate.h"
 #include "core/lowering/lower.h"
 #include "core/plan/key_fields.h"
-#include "hal/plan_runner.h"
+#include "hal/run/plan_runs.h"
 #include "hal/smaller_groups.h"
 
 namespace hearth {
@@ -92,16 +92,12 @@ Result<std::vector<std::vector<float>>> RunBy(AccessPath path, const SelfTest& t
   LowerOptions options;
   options.read_path = path;
   const std::unique_ptr<HostExecutor> host = MakeCpuExecutor();
-  RunnerParts parts;
-  parts.device = &device;
-  parts.graph = &test.graph;
-  parts.host = host.get();
-  parts.stop = stop;
-  std::unique_ptr<PlanRunner> runner;
+  ReadyPlan ready;
   DeviceInfo info = device.info();
   HEARTH_TRY(MakeInSmallerGroups(device, info, [&]() -> Status {
     HEARTH_ASSIGN(Plan plan, Lower(test.graph, info, options));
-    HEARTH_ASSIGN(runner, PlanRunner::Create(std::move(plan), parts));
+    HEARTH_ASSIGN(ready, MakePlanReady(std::move(plan),
+                                       {.device = &device, .graph = &test.graph, .host = host.get(), .stop = stop}));
     return Status::Ok();
   }));
   std::vector<std::vector<float>> results;
@@ -110,7 +106,7 @@ Result<std::vector<std::vector<float>>> RunBy(AccessPath path, const SelfTest& t
   const std::vector<std::span<const std::byte>> inputs = {std::as_bytes(std::span(test.input))};
   std::vector<std::span<std::byte>> outputs;
   for (std::vector<float>& result : results) outputs.push_back(std::as_writable_bytes(std::span(result)));
-  HEARTH_TRY(runner->Run(inputs, outputs));
+  HEARTH_TRY(ready.runs->Run(inputs, outputs));
   return results;
 }
 

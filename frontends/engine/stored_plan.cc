@@ -10,13 +10,11 @@ namespace {
 
 // Whether the plan can be stored: others refer to the lowered graph.
 bool NeedsNoGraph(const Plan& plan) {
-  const auto is_input = [&](const PlanTensor& output) {
-    return std::ranges::any_of(plan.inputs,
-                               [&](const PlanTensor& input) { return input.transfer.value == output.transfer.value; });
+  const auto is_of_device = [](const PlanTensor& output) {
+    return output.host.kind == (output.on_device ? HostPlace::Kind::kNone : HostPlace::Kind::kInput);
   };
-  return !plan.has_host_steps() && std::ranges::all_of(plan.states, &PlanState::on_device) &&
-         std::ranges::all_of(plan.outputs,
-                             [&](const PlanTensor& output) { return output.on_device || is_input(output); });
+  return !plan.runs_on_cpu() && plan.host_bytes.empty() && std::ranges::all_of(plan.states, &PlanState::on_device) &&
+         std::ranges::all_of(plan.outputs, is_of_device);
 }
 
 bool HasInterfaceOf(const Plan& plan, const Graph& graph) {
@@ -36,14 +34,13 @@ bool Fits(const KernelSource& kernel, const DeviceInfo& device) {
   return invocations <= device.max_local_invocations && kernel.scalars.size() * 4 <= device.max_scalar_bytes;
 }
 
-bool Fits(const Step& step, const DeviceInfo& device) {
-  const auto* dispatch = std::get_if<Dispatch>(&step);
-  return dispatch != nullptr && std::ranges::equal(dispatch->group_count, device.max_group_count, std::less_equal<>());
+bool Fits(const Dispatch& dispatch, const DeviceInfo& device) {
+  return std::ranges::equal(dispatch.group_count, device.max_group_count, std::less_equal<>());
 }
 
 bool FitsDevice(const Plan& plan, const DeviceInfo& device) {
   return std::ranges::all_of(plan.kernels, [&](const KernelSource& kernel) { return Fits(kernel, device); }) &&
-         std::ranges::all_of(plan.steps, [&](const Step& step) { return Fits(step, device); }) &&
+         std::ranges::all_of(plan.dispatches, [&](const Dispatch& dispatch) { return Fits(dispatch, device); }) &&
          std::ranges::all_of(plan.buffers,
                              [&](const BufferSpec& buffer) { return buffer.size_bytes <= device.max_buffer_bytes; });
 }

@@ -50,7 +50,7 @@ Result<TuningOutcome> TuneBeforePlan(const TuningRequest& request, PlanRequest& 
                  request.mode);
   }
   outcome.mode = *mode;
-  if (request.device == nullptr) return outcome;
+  if (request.device->info().is_host()) return outcome;
   if (request.store != nullptr) {
     plan_request.options.tuned = TableOf(StoredTuning(request.device->info(), *request.store));
   }

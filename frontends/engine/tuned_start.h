@@ -13,7 +13,7 @@ namespace hearth {
 
 struct TuningRequest {
   std::string mode = "off";  // "off", "fast", "full"
-  Device* device = nullptr;  // null: the CPU, where nothing is tuned
+  Device* device = nullptr;  // nothing is tuned on the CPU
   BlobStore* store = nullptr;
   bool read_only = false;  // nothing is put into the store
   int threads = 1;

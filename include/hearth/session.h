@@ -232,7 +232,7 @@ class HEARTH_EXPORT Session {
   const Report& report() const;
 
  private:
-  friend Result<Session> CreateSession(std::unique_ptr<SessionData> data);
+  friend struct SessionData;
   static Status CheckElements(const std::vector<TensorInfo>& tensors, size_t index, std::string_view kind,
                               std::string_view type);
   Status CheckOutput(size_t index, std::string_view type) const;

@@ -107,13 +107,12 @@ void DriverCallFaults::Begin(const std::string& backend) {
 }
 
 Result<Session> DriverCallFaults::Start(const std::string& device) const {
-  auto data = std::make_unique<SessionData>();
-  data->options.device = device;
-  data->options.start = "ready";
-  data->options.use_cache = false;
-  data->model = &TheModel();
-  data->backends = FakeBackendRows();
-  return CreateSession(std::move(data));
+  SessionRequest request;
+  request.options.device = device;
+  request.options.start = "ready";
+  request.options.use_cache = false;
+  request.backends = FakeBackendRows();
+  return CreateSession(TheModel(), std::move(request));
 }
 
 void DriverCallFaults::ExpectAnswer(const Session& session, int run) {

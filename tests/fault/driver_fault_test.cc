@@ -6,7 +6,7 @@
 #include "frontends/api/model_data.h"
 #include "frontends/engine/plan_cache.h"
 #include "frontends/engine/read_path_probe.h"
-#include "hal/plan_runner.h"
+#include "hal/run/plan_runs.h"
 #include "hearth/model.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/failing_device.h"
@@ -35,22 +35,24 @@ Start StartOnce(const Model& model, Device& device, BlobStore& store) {
     const PlanRequest request{&data.graph, data.fingerprint(), &device.info(), options, ""};
     HEARTH_ASSIGN(MadePlan made, MakePlan(request, &store));
     const std::unique_ptr<HostExecutor> host = MakeCpuExecutor();
-    HEARTH_ASSIGN(
-        const std::unique_ptr<PlanRunner> runner,
-        PlanRunner::Create(
-            std::move(made.plan),
-            {&device, made.lowered_graph ? &*made.lowered_graph : nullptr, {data.bytes}, host.get(), &store, 2}));
-    start.compiled = runner->programs().compiled;
+    HEARTH_ASSIGN(const ReadyPlan ready, MakePlanReady(std::move(made.plan), {.device = &device,
+                                                                              .graph = made.lowered_graph.get(),
+                                                                              .model_files = {data.bytes},
+                                                                              .host = host.get(),
+                                                                              .store = &store,
+                                                                              .threads = 2}));
+    start.compiled = ready.loaded->programs().compiled;
     std::vector<std::vector<std::byte>> inputs, outputs;
     for (const TensorInfo& input : model.inputs()) inputs.emplace_back(input.size_bytes);
     for (const TensorInfo& output : model.outputs()) outputs.emplace_back(output.size_bytes);
     const std::vector<std::span<const std::byte>> in(inputs.begin(), inputs.end());
     const std::vector<std::span<std::byte>> out(outputs.begin(), outputs.end());
-    HEARTH_TRY(runner->Run(in, out));
-    HEARTH_TRY(runner->Submit(0, in, out));
-    HEARTH_TRY(runner->Finish(0, out));
-    runner->SaveToStore(true);
-    if (made.is_new) StorePlan(request, runner->plan(), 1, store);
+    constexpr SlotId kSlot = {SlotKind::kInFlight, 0};
+    HEARTH_TRY(ready.runs->Run(in, out));
+    HEARTH_TRY(ready.runs->Submit(kSlot, in, out));
+    HEARTH_TRY(ready.runs->Finish(kSlot, out));
+    ready.runs->Store(true);
+    if (made.is_new) StorePlan(request, ready.plan(), 1, store);
     return Status::Ok();
   };
   start.status = body();

@@ -4,11 +4,12 @@
 #include <map>
 
 #include "backends/null/device.h"
-#include "frontends/api/next_device.h"
+#include "frontends/api/session_data.h"
 #include "tests/testing/built_models.h"
 #include "tests/testing/failing_device.h"
 #include "tests/testing/fake_backends.h"
 #include "tests/testing/memory_store.h"
+#include "tests/testing/session_cache.h"
 
 namespace hearth {
 namespace {
@@ -48,16 +49,14 @@ class SessionRestart : public ::testing::Test {
   ~SessionRestart() override { TheFakeBackends() = {}; }
 
   Result<Session> Opened(const std::shared_ptr<BlobStore>& store) {
-    auto data = std::make_unique<SessionData>();
-    data->options.device = "first:0";
-    data->options.start = "ready";
-    data->options.wait_limit_ms = 0;
-    data->options.use_cache = false;  // the store stays
-    data->model = &model_;
-    data->store = store;
-    data->waits = std::make_shared<SessionWaits>();
-    data->backends = FakeBackendRows();
-    return CreateSession(std::move(data));
+    SessionRequest request;
+    request.options.device = "first:0";
+    request.options.start = "ready";
+    request.options.wait_limit_ms = 0;
+    request.options.use_cache = false;  // the store stays
+    request.cache = testing::CacheOf(store);
+    request.backends = FakeBackendRows();
+    return CreateSession(model_, std::move(request));
   }
 
   static Status RunOnce(Session& session) {

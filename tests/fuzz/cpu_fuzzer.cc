@@ -8,14 +8,15 @@
 #include <utility>
 #include <vector>
 
+#include "backends/cpu/backend.h"
 #include "backends/cpu/cpu_executor.h"
-#include "core/base/trial_run.h"
+#include "core/base/run_control.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/loop_graphs.h"
 #include "core/graph/passes/pass.h"
 #include "core/lowering/lower.h"
 #include "frontends/tflite/reader.h"
-#include "hal/plan_runner.h"
+#include "hal/run/plan_runs.h"
 #include "tests/fuzz/fuzzer.h"
 
 namespace hearth {
@@ -49,22 +50,23 @@ std::vector<std::vector<std::byte>> MemoryFor(const Graph& graph, std::span<cons
 }  // namespace
 
 void FuzzOne(std::span<const std::byte> bytes) {
-  static const DeviceInfo device = CpuDeviceInfo();
+  static const std::unique_ptr<Device> device = OpenCpu({}).value();
   static const std::unique_ptr<HostExecutor> host = MakeCpuExecutor();
   const std::vector<std::byte> file(bytes.begin(), bytes.end());  // aligned, as the reader wants it
   Result<Graph> graph = ReadTfliteModel(file);
   if (!graph.ok() || !InferShapes(*graph).ok() || !IsSmall(*graph)) return;
-  if (!RunPasses(*graph, device, {}).ok() || !IsSmall(*graph)) return;
-  Result<Plan> plan = Lower(*graph, device, {});
+  if (!RunPasses(*graph, device->info(), {}).ok() || !IsSmall(*graph)) return;
+  Result<Plan> plan = Lower(*graph, device->info(), {});
   if (!plan.ok()) return;
-  const auto runner = PlanRunner::Create(std::move(plan).value(), {.graph = &*graph, .host = host.get()});
-  if (!runner.ok()) return;
-  const TrialRun trial;  // ends loops that inputs keep going
+  const Result<ReadyPlan> ready =
+      MakePlanReady(std::move(plan).value(), {.device = device.get(), .graph = &*graph, .host = host.get()});
+  if (!ready.ok()) return;
+  RunControl trial = RunControl::ForTrial();  // ends loops that inputs keep going
   const std::vector<std::vector<std::byte>> inputs = MemoryFor(*graph, graph->inputs);
   std::vector<std::vector<std::byte>> outputs = MemoryFor(*graph, graph->outputs);
   const std::vector<std::span<const std::byte>> given(inputs.begin(), inputs.end());
   const std::vector<std::span<std::byte>> made(outputs.begin(), outputs.end());
-  static_cast<void>((*runner)->Run(given, made));  // an index out of range is an error
+  static_cast<void>(ready->runs->Run(given, made, {.control = &trial}));  // an index out of range is an error
 }
 
 }  // namespace hearth

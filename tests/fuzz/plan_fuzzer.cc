@@ -6,7 +6,7 @@
 #include "backends/null/device.h"
 #include "frontends/engine/rewarm.h"
 #include "frontends/engine/stored_plan.h"
-#include "hal/plan_runner.h"
+#include "hal/run/plan_runs.h"
 #include "tests/fuzz/demo_plan.h"
 #include "tests/fuzz/fuzzer.h"
 #include "tests/testing/memory_store.h"
@@ -37,8 +37,8 @@ void FuzzOne(std::span<const std::byte> bytes) {
     static_cast<void>(RewarmPlan(key, device, store, 1));
   }
   if (!CheckStoredPlan(*plan, demo.graph(), device.info()).ok()) return;
-  const auto runner = PlanRunner::Create(std::move(plan).value(), {.device = &device, .model_files = {demo.model()}});
-  Expect(!runner.ok() || (*runner)->RunStages().ok(), "a plan that a device took runs");
+  const auto ready = MakePlanReady(std::move(plan).value(), {.device = &device, .model_files = {demo.model()}});
+  Expect(!ready.ok() || ready->runs->RunDispatches().ok(), "a plan that a device took runs");
 }
 
 }  // namespace hearth

@@ -12,7 +12,7 @@
 #include "frontends/engine/device_choice.h"
 #include "frontends/engine/device_simulation.h"
 #include "hal/load_or_compile.h"
-#include "hal/plan_runner.h"
+#include "hal/run/plan_runs.h"
 #include "tests/testing/parsed_graph.h"
 
 namespace hearth {
@@ -158,14 +158,13 @@ Layer LayerOf(const char* text, const DeviceInfo& device) {
 
 // The largest difference from the reference, in its largest number.
 double ErrorOf(const Layer& layer, Plan plan, Device& device, const std::vector<Program*>& programs) {
-  RunnerParts parts{.device = &device, .programs = programs};
-  Result<std::unique_ptr<PlanRunner>> runner = PlanRunner::Create(std::move(plan), parts);
-  if (!runner.ok()) return std::numeric_limits<double>::infinity();
+  const Result<ReadyPlan> ready = MakePlanReady(std::move(plan), {.device = &device, .programs = programs});
+  if (!ready.ok()) return std::numeric_limits<double>::infinity();
   const TensorDesc& desc = layer.graph.value(layer.graph.outputs[0]).desc;
   std::vector<std::byte> output(desc.size_bytes());
   const std::span<const std::byte> input = layer.input_bytes;
   const std::span<std::byte> output_span = output;
-  if (!(*runner)->Run(std::span(&input, 1), std::span(&output_span, 1)).ok())
+  if (!ready->runs->Run(std::span(&input, 1), std::span(&output_span, 1)).ok())
     return std::numeric_limits<double>::infinity();
   const ReferenceTensor result = ReferenceFromBytes(desc, output).value();
   double error = 0, largest = 1;

@@ -13,7 +13,7 @@
 #include "frontends/engine/device_choice.h"
 #include "frontends/engine/device_simulation.h"
 #include "hal/load_or_compile.h"
-#include "hal/plan_runner.h"
+#include "hal/run/plan_runs.h"
 
 namespace hearth {
 namespace {
@@ -133,9 +133,9 @@ struct Lowered {
 };
 
 std::vector<std::vector<double>> Run(const Lowered& lowered, Device& device, std::vector<Program*> programs) {
-  RunnerParts parts{.device = &device, .programs = std::move(programs)};
-  Result<std::unique_ptr<PlanRunner>> runner = PlanRunner::Create(Plan(lowered.plan), parts);
-  EXPECT_TRUE(runner.ok()) << runner.status().message();
+  const Result<ReadyPlan> ready =
+      MakePlanReady(Plan(lowered.plan), {.device = &device, .programs = std::move(programs)});
+  EXPECT_TRUE(ready.ok()) << ready.status().message();
   std::vector<std::vector<std::byte>> inputs, outputs;
   std::vector<std::span<const std::byte>> input_spans;
   std::vector<std::span<std::byte>> output_spans;
@@ -147,8 +147,8 @@ std::vector<std::vector<double>> Run(const Lowered& lowered, Device& device, std
   for (ValueId value : lowered.graph.outputs) outputs.emplace_back(lowered.graph.value(value).desc.size_bytes());
   input_spans.assign(inputs.begin(), inputs.end());
   output_spans.assign(outputs.begin(), outputs.end());
-  if (!runner.ok()) return {};
-  const Status ran = (*runner)->Run(input_spans, output_spans);
+  if (!ready.ok()) return {};
+  const Status ran = ready->runs->Run(input_spans, output_spans);
   EXPECT_TRUE(ran.ok()) << ran.message();
   std::vector<std::vector<double>> values;
   for (size_t k = 0; k < outputs.size(); ++k)

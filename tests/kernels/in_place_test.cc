@@ -58,13 +58,11 @@ TEST(KernelsInPlace, AreThoseThatSaySo) {
       ASSERT_TRUE(InferShapes(batch.graph).ok()) << family;
       const Result<Plan> plan = Lower(batch.graph, device, {});
       ASSERT_TRUE(plan.ok()) << family << ": " << plan.status().message();
-      for (const Step& step : plan->steps) {
-        const auto* dispatch = std::get_if<Dispatch>(&step);
-        if (dispatch == nullptr) continue;
-        const KernelSource& kernel = plan->kernels[dispatch->kernel];
+      for (const Dispatch& dispatch : plan->dispatches) {
+        const KernelSource& kernel = plan->kernels[dispatch.kernel];
         ++dispatches;
-        in_place += WritesWhatItReads(*dispatch, kernel) ? 1 : 0;
-        EXPECT_EQ(WritesWhatItReads(*dispatch, kernel), SaysInPlace(kernel)) << dispatch->label << ", " << kernel.name;
+        in_place += WritesWhatItReads(dispatch, kernel) ? 1 : 0;
+        EXPECT_EQ(WritesWhatItReads(dispatch, kernel), SaysInPlace(kernel)) << dispatch.label << ", " << kernel.name;
       }
     }
   }

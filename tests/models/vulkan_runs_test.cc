@@ -37,12 +37,8 @@ class VulkanRuns : public ::testing::TestWithParam<std::string> {
     const Golden golden = testing::ReadGolden(SharedFolder(), manifest);
     Result<Model> model = Model::FromFile(golden.model);
     ASSERT_TRUE(model.ok()) << model.status().message();
-    auto data = std::make_unique<SessionData>();
-    data->options = {.device = "vulkan", .simulate = "navi21", .use_cache = false};
-    data->owned_model = std::make_shared<const Model>(std::move(model).value());
-    data->model = data->owned_model.get();
-    data_ = data.get();
-    Result<Session> session = CreateSession(std::move(data));
+    model_ = std::make_unique<const Model>(std::move(model).value());
+    Result<Session> session = Session::Create(*model_, {.device = "vulkan", .simulate = "navi21", .use_cache = false});
     ASSERT_TRUE(session.ok()) << session.status().message();
     session_ = std::make_unique<Session>(std::move(session).value());
     for (size_t k = 0; k < golden.inputs.size(); ++k) {
@@ -52,13 +48,14 @@ class VulkanRuns : public ::testing::TestWithParam<std::string> {
 
   // Of one run.
   VulkanCalls CallsOfARun() {
-    const VulkanCalls before = VulkanCallsOf(*data_->opened.device);
+    const Device& device = *SessionData::Of(*session_)->context->prepared().request.device->opened.device;
+    const VulkanCalls before = VulkanCallsOf(device);
     const Status ran = session_->Run();
     EXPECT_TRUE(ran.ok()) << ran.message();
-    return VulkanCallsOf(*data_->opened.device) - before;
+    return VulkanCallsOf(device) - before;
   }
 
-  const SessionData* data_ = nullptr;  // the session's
+  std::unique_ptr<const Model> model_;
   std::unique_ptr<Session> session_;
 };
 
@@ -66,7 +63,7 @@ class VulkanRuns : public ::testing::TestWithParam<std::string> {
 // there. A run of style_transfer takes 6 s on two free cores and 30 on busy ones, so there are no more runs than tell
 // something: a simulated device's times correct no estimate of a slice, so later runs are as these.
 TEST_P(VulkanRuns, AllocateNothingSubmitOnceAndWaitOnceAfterTheFirst) {
-  ASSERT_FALSE(data_->runner->plan().has_host_steps());
+  ASSERT_FALSE(SessionData::Of(*session_)->context->plan().runs_on_cpu());
   CallsOfARun();
   for (int run = 2; run <= 3; ++run) {
     const VulkanCalls calls = CallsOfARun();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A member added to a struct that cache keys or plans depend on stops the build until it has its row.
+"""A member added to a struct that cache keys, plans or prepared models depend on stops the build until it is handled.
 
 check_key_fields.py [COMPILER [BUILD_FOLDER]]: compiles, without making objects, against headers to which a member was added.
 """
@@ -10,12 +10,13 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CASES = [  # struct, its header, the source that has a row for each member
+CASES = [  # struct, its header, the source that names each member
     ("DeviceInfo", "core/device/device_info.h", "core/plan/key_fields.cc"),
     ("LowerOptions", "core/device/options.h", "core/plan/key_fields.cc"),
     ("PackRecipe", "core/plan/pack.h", "core/plan/key_fields.cc"),
     ("Quantization", "core/graph/types.h", "core/plan/key_fields.cc"),
     ("KernelSource", "core/emit/kernel_source.h", "core/plan/plan_serialization.cc"),
+    ("PrepareRequest", "frontends/api/prepared.h", "frontends/api/prepared.cc"),
 ]
 
 
@@ -49,7 +50,7 @@ def main():
             scratch.write_text(text.replace(start, start + "  int an_added_member = 0;\n"))
             if compiles(compiler, build, folder, source)[0]:
                 failures.append(f"{struct} took a member that {source} does not know")
-    print("\n".join(failures) or f"{len(CASES)} structs, none takes a member without a row")
+    print("\n".join(failures) or f"{len(CASES)} structs, none takes a member that its source does not name")
     return 1 if failures else 0
 
 

@@ -1,5 +1,7 @@
 #include "tests/testing/fake_backends.h"
 
+#include "backends/cpu/backend.h"
+
 namespace hearth::testing {
 namespace {
 
@@ -35,6 +37,7 @@ bool SharesNothing(const SharedContext&) {
 constexpr BackendDef kRows[] = {
     {"first", Enumerate<&FakeBackends::first>, Open<&FakeBackends::first>, OpenNothing, SharesNothing},
     {"second", Enumerate<&FakeBackends::second>, Open<&FakeBackends::second>, OpenNothing, SharesNothing},
+    {kHostBackend, EnumerateCpu, OpenCpu, nullptr, nullptr},
 };
 
 }  // namespace

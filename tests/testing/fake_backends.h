@@ -24,6 +24,7 @@ struct FakeBackends {
   std::vector<FakeDevice> first, second;
 };
 FakeBackends& TheFakeBackends();
+// Both rows, and the CPU's.
 std::span<const BackendDef> FakeBackendRows();
 
 }  // namespace hearth::testing

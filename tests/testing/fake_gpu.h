@@ -24,7 +24,7 @@ class FakeGpuTest : public ::testing::Test {
   // driver it is the null device.
   void SetUp() override {
     for (const ListedDevice& listed : ListAllDevices()) {
-      if (listed.backend == nullptr || !listed.candidate.usable) continue;
+      if (listed.backend->is_host() || !listed.candidate.usable) continue;
       Result<std::unique_ptr<Device>> opened = listed.backend->open(listed.candidate);
       if (opened.ok()) inner_ = std::move(opened).value();
       if (opened.ok()) break;

@@ -15,9 +15,10 @@
 
 #include "core/base/error.h"
 #include "frontends/api/hot_start.h"
-#include "frontends/api/next_device.h"
+#include "frontends/api/session_data.h"
 #include "tests/testing/fake_gpu.h"
 #include "tests/testing/memory_store.h"
+#include "tests/testing/session_cache.h"
 
 namespace hearth::testing {
 
@@ -61,15 +62,13 @@ class HotStartTest : public FakeGpuTest {
 
   Result<Session> Start(const Model& model, const SessionOptions& options,
                         const std::shared_ptr<BlobStore>& store = {}) {
-    auto data = std::make_unique<SessionData>();
-    data->options = options;
-    data->model = &model;
-    data->store = store;
-    if (store != nullptr) data->waits = std::make_shared<SessionWaits>();
-    data->tests_devices = false;
-    data->move_rule = rule_;
-    data->backends = FakeBackendRows();
-    return CreateSession(std::move(data));
+    SessionRequest request;
+    request.options = options;
+    request.cache = testing::CacheOf(store);
+    if (store != nullptr) request.trusts_devices = true;
+    request.move_rule = rule_;
+    request.backends = FakeBackendRows();
+    return CreateSession(model, std::move(request));
   }
 
   // All elements 1.

@@ -71,7 +71,7 @@ IntegerResults RunIntegers(Graph& graph, int threads) {
   IntegerResults results{std::vector<uint8_t>(out.size_bytes()), std::vector<uint8_t>(out.size_bytes()), {}};
   tensors.push_back({graph.outputs[0], std::as_writable_bytes(std::span(results.host))});
   std::vector<HostNodeTime> times;
-  const Status ran = (*program)->Run(tensors, &times);
+  const Status ran = (*program)->Run(tensors, {.times = &times});
   EXPECT_TRUE(ran.ok()) << ran.message();
   for (const HostNodeTime& time : times) results.kernels.emplace_back(time.kernel);
   const auto expected = EvaluateGraph(graph, operands);

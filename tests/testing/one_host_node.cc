@@ -40,7 +40,7 @@ Answer AnswerOf(OneHostNode& one, int threads) {
     for (ValueId value : graph.outputs) outputs->emplace_back(graph.value(value).desc.size_bytes());
     for (size_t k = 0; k < outputs->size(); ++k) tensors.push_back({graph.outputs[k], (*outputs)[k]});
     std::vector<HostNodeTime> times;
-    answer.status = (*program)->Run(tensors, &times);
+    answer.status = (*program)->Run(tensors, {.times = &times});
     if (!answer.status.ok()) return answer;
     answer.kernel = times.at(0).kernel;
   }

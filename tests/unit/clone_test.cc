@@ -153,7 +153,7 @@ TEST(HeldConstants, ARangeOverTwoConstantsKeepsThemTogether) {
   for (size_t k = 0; k < 2; ++k) held.Add(plan.constants[k], first->places[k]);
   Dispatch dispatch;
   dispatch.tensors = {{0, 0, 64}};
-  plan.steps.emplace_back(dispatch);
+  plan.dispatches.push_back(dispatch);
   const Result<PlacedConstants> second = PlaceConstants(device, plan, &held);
   EXPECT_EQ(second->held_bytes, 0u);
   EXPECT_EQ(Locate(plan, *second, {0, 0, 64}).buffer, second->made[0].get());

@@ -11,7 +11,7 @@
 #include <utility>
 #include <variant>
 
-#include "backends/cpu/cpu_executor.h"
+#include "backends/cpu/backend.h"
 #include "backends/null/device.h"
 #include "conformance/expectations.h"
 #include "conformance/report.h"
@@ -59,7 +59,8 @@ TEST(Conformance, HasACaseOfEveryOperationThatAKernelComputes) {
 }
 
 TEST(Conformance, PassesOnTheCpu) {
-  const DeviceResults results = RunCases("cpu", nullptr, CpuDeviceInfo(), CasesOf("softmax"));
+  const std::unique_ptr<Device> cpu = OpenCpu({}).value();
+  const DeviceResults results = RunCases("cpu", *cpu, cpu->info(), CasesOf("softmax"));
   EXPECT_EQ(results.Count(Outcome::kPassed), static_cast<int>(results.cases.size())) << FailuresText(results);
 }
 
@@ -71,7 +72,8 @@ TEST(Conformance, TellsHowFarItIsBeforeEachFamilyAndAtTheEnd) {
     if (test.family == test.op) cases.push_back(std::move(test));
   }
   std::vector<std::string> told;
-  RunCases("cpu", nullptr, CpuDeviceInfo(), cases, [&](size_t done, size_t total, const std::string& next) {
+  const std::unique_ptr<Device> cpu = OpenCpu({}).value();
+  RunCases("cpu", *cpu, cpu->info(), cases, [&](size_t done, size_t total, const std::string& next) {
     told.push_back(fmt::format("{}/{} {}", done, total, next));
   });
   EXPECT_THAT(told, ::testing::ElementsAre(fmt::format("0/{} softmax, host", cases.size()),
@@ -84,7 +86,7 @@ TEST(Conformance, ACaseThatALimitOfTheDeviceForbidsIsUnsupportedWithTheReason) {
   DeviceInfo info = NullDeviceInfo();
   info.local_memory_bytes = 0;
   NullDevice device(info);
-  const DeviceResults results = RunCases("null", &device, info, CasesOf("softmax"));
+  const DeviceResults results = RunCases("null", device, info, CasesOf("softmax"));
   ASSERT_GT(results.cases.size(), 1u);
   EXPECT_EQ(results.Count(Outcome::kUnsupported), static_cast<int>(results.cases.size())) << FailuresText(results);
   EXPECT_THAT(results.cases[0].detail, HasSubstr("bytes of local memory"));
@@ -109,7 +111,7 @@ TEST(Conformance, SaysThatNothingIsKnownWhereNoCasePassed) {
 
 TEST(Conformance, FailsOnADeviceThatComputesNothing) {
   NullDevice device(NullDeviceInfo());
-  const DeviceResults results = RunCases("null", &device, device.info(), CasesOf("conv_2d"));
+  const DeviceResults results = RunCases("null", device, device.info(), CasesOf("conv_2d"));
   for (const CaseResult& result : results.cases) {
     EXPECT_NE(result.outcome, Outcome::kPassed)
         << result.id() << " off by " << result.worst_error << ", allowed " << result.tolerance;
@@ -122,7 +124,7 @@ TEST(Conformance, RunsCaseByCaseWhenAFamilyFailsAsAWhole) {
   narrow.max_group_count = {65535, 1, 65535};  // one group of 8 lines: too few for the tall cases only
   NullDevice device(narrow);
   // Lowering is told of a wider device: what it makes is then refused by this one.
-  const DeviceResults results = RunCases("null", &device, NullDeviceInfo(), CasesOf("resize_bilinear"));
+  const DeviceResults results = RunCases("null", device, NullDeviceInfo(), CasesOf("resize_bilinear"));
   const auto refused = std::count_if(results.cases.begin(), results.cases.end(), [](const CaseResult& result) {
     return result.detail.find("work groups") != std::string::npos;
   });

@@ -81,7 +81,7 @@ TEST(CpuExecutor, AProfileHasATimeAndAKernelForEachNode) {
   const HostTensor tensors[] = {{graph.inputs[0], std::as_writable_bytes(std::span(in))},
                                 {graph.outputs[0], std::as_writable_bytes(std::span(out))}};
   std::vector<HostNodeTime> times;
-  ASSERT_TRUE((*program)->Run(tensors, &times).ok());
+  ASSERT_TRUE((*program)->Run(tensors, {.times = &times}).ok());
   ASSERT_EQ(times.size(), 2u);
   EXPECT_EQ(times[0].node, 0);
   EXPECT_EQ(times[1].node, 1);

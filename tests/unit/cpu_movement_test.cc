@@ -34,7 +34,7 @@ Run RunOnHost(const Graph& graph, std::vector<std::byte> input, int threads) {
   for (ValueId value : graph.outputs) run.outputs.emplace_back(graph.value(value).desc.size_bytes());
   for (size_t k = 0; k < run.outputs.size(); ++k) tensors.push_back({graph.outputs[k], run.outputs[k]});
   std::vector<HostNodeTime> times;
-  run.status = (*program)->Run(tensors, &times);
+  run.status = (*program)->Run(tensors, {.times = &times});
   for (const HostNodeTime& time : times) run.kernels.emplace_back(time.kernel);
   return run;
 }

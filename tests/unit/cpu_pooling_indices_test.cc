@@ -65,7 +65,7 @@ void ExpectReference(PoolingNetwork& network, const std::vector<std::string>& ke
     const auto program = executor->Prepare(graph, nodes, graph.outputs, threads);
     ASSERT_TRUE(program.ok()) << program.status().message();
     std::vector<HostNodeTime> times;
-    ASSERT_TRUE((*program)->Run(tensors, &times).ok());
+    ASSERT_TRUE((*program)->Run(tensors, {.times = &times}).ok());
     std::vector<std::string> used;
     for (const HostNodeTime& time : times) used.emplace_back(time.kernel);
     EXPECT_EQ(used, kernels) << ToText(graph);

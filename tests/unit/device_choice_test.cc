@@ -80,9 +80,9 @@ TEST_F(DeviceChoice, AutoLeavesOutWhatFailedBefore) {
 
 TEST_F(DeviceChoice, AForkAsksNoDriverThatItsParentUsed) {
   TheFakeBackends().first = {Works("fast")};
-  const std::span<const BackendDef> rows = FakeBackendRows().first(1);
+  const BackendDef rows[] = {FakeBackendRows().front(), FakeBackendRows().back()};
   ASSERT_TRUE(OpenChosenDevice("auto", {}, rows).ok());
-  const auto in_fork = [rows] {
+  const auto in_fork = [&rows] {
     const Status named = OpenChosenDevice("first", {}, rows).status();
     const Result<OpenedDevice> chosen = OpenChosenDevice("auto", {}, rows);
     constexpr std::string_view kWhy = "of which this one is a fork, has used the first driver";

@@ -14,7 +14,7 @@
 #include "core/graph/evaluate.h"
 #include "core/lowering/lower.h"
 #include "frontends/engine/device_choice.h"
-#include "hal/plan_runner.h"
+#include "hal/run/plan_runs.h"
 #include "tests/testing/memory_store.h"
 #include "tests/testing/on_device.h"
 
@@ -56,17 +56,16 @@ class DispatchedParts {
     return Status::Ok();
   }
 
-  Result<std::unique_ptr<PlanRunner>> Runner(std::optional<double> limit_ms, BlobStore* store = nullptr) {
-    RunnerParts parts{.device = device_,
-                      .graph = &batch_.graph,
-                      .host = host_.get(),
-                      .store = store,
-                      .threads = 2,
-                      .slice_limit_ms = limit_ms};
-    return PlanRunner::Create(plan_, parts);
+  Result<ReadyPlan> Ready(std::optional<double> limit_ms, BlobStore* store = nullptr) {
+    return MakePlanReady(plan_, {.device = device_,
+                                 .graph = &batch_.graph,
+                                 .host = host_.get(),
+                                 .store = store,
+                                 .threads = 2,
+                                 .slice_limit_ms = limit_ms});
   }
 
-  Result<std::vector<std::vector<std::byte>>> Run(PlanRunner& runner, std::vector<ProfileRow>* profile = nullptr) {
+  Result<std::vector<std::vector<std::byte>>> Run(PlanRuns& runs, std::vector<ProfileRow>* profile = nullptr) {
     std::vector<std::vector<std::byte>> inputs, outputs;
     for (size_t k = 0; k < batch_.inputs.size(); ++k) {
       const TensorDesc& desc = batch_.graph.value(batch_.graph.inputs[k]).desc;
@@ -77,7 +76,7 @@ class DispatchedParts {
       outputs.emplace_back(batch_.graph.value(output).desc.size_bytes());
     const std::vector<std::span<const std::byte>> in(inputs.begin(), inputs.end());
     const std::vector<std::span<std::byte>> out(outputs.begin(), outputs.end());
-    HEARTH_TRY(runner.Run(in, out, profile));
+    HEARTH_TRY(runs.Run(in, out, {.profile = profile}));
     return outputs;
   }
 
@@ -92,9 +91,8 @@ class DispatchedParts {
 
 // The dispatches of the plan whose work groups can be shared out.
 size_t DispatchesOfSeveralGroups(const Plan& plan) {
-  return static_cast<size_t>(std::ranges::count_if(plan.steps, [](const Step& step) {
-    const auto* dispatch = std::get_if<Dispatch>(&step);
-    return dispatch != nullptr && dispatch->group_count != std::array<uint32_t, 3>{1, 1, 1};
+  return static_cast<size_t>(std::ranges::count_if(plan.dispatches, [](const Dispatch& dispatch) {
+    return dispatch.group_count != std::array<uint32_t, 3>{1, 1, 1};
   }));
 }
 
@@ -112,25 +110,25 @@ class DispatchParts : public testing::OnDevice {
 
 TEST_P(DispatchParts, ComputeTheBitsOfTheWhole) {
   ASSERT_GE(DispatchesOfSeveralGroups(parts_.plan()), std::size(kCases) / 2);
-  const auto whole = parts_.Runner({}), in_parts = parts_.Runner(kTinyMs);
+  const auto whole = parts_.Ready({}), in_parts = parts_.Ready(kTinyMs);
   ASSERT_TRUE(whole.ok()) << whole.status().message();
   ASSERT_TRUE(in_parts.ok()) << in_parts.status().message();
-  EXPECT_EQ((*whole)->more_programs_compiled(), 0);
-  EXPECT_GT((*in_parts)->more_programs_compiled(), 0);
-  const auto expected = parts_.Run(**whole), got = parts_.Run(**in_parts);
+  EXPECT_EQ(whole->runs->more_programs().compiled(), 0);
+  EXPECT_GT(in_parts->runs->more_programs().compiled(), 0);
+  const auto expected = parts_.Run(*whole->runs), got = parts_.Run(*in_parts->runs);
   ASSERT_TRUE(expected.ok()) << expected.status().message();
   ASSERT_TRUE(got.ok()) << got.status().message();
   for (size_t k = 0; k < expected->size(); ++k) EXPECT_TRUE((*expected)[k] == (*got)[k]) << kCases[k];
 }
 
 TEST_P(DispatchParts, OfAProfiledRunAreOneRowOfEachDispatch) {
-  const auto runner = parts_.Runner(kTinyMs);
-  ASSERT_TRUE(runner.ok()) << runner.status().message();
+  const auto ready = parts_.Ready(kTinyMs);
+  ASSERT_TRUE(ready.ok()) << ready.status().message();
   std::vector<ProfileRow> rows;
-  const auto ran = parts_.Run(**runner, &rows);
+  const auto ran = parts_.Run(*ready->runs, &rows);
   ASSERT_TRUE(ran.ok()) << ran.status().message();
   std::erase_if(rows, [](const ProfileRow& row) { return row.kernel.starts_with("cpu "); });
-  EXPECT_EQ(rows.size(), parts_.plan().dispatch_count());
+  EXPECT_EQ(rows.size(), parts_.plan().dispatches.size());
 }
 
 INSTANTIATE_TEST_SUITE_P(OnEachDriver, DispatchParts, ::testing::Values("opencl", "vulkan", "gles"),
@@ -143,16 +141,16 @@ TEST(DispatchPartsOfANullDevice, AreCachedProgramsASubmissionEach) {
   ASSERT_TRUE(status.ok()) << status.message();
   testing::MemoryStore store;
   for (const bool is_cold : {true, false}) {
-    const auto runner = parts.Runner(kTinyMs, &store);
-    ASSERT_TRUE(runner.ok()) << runner.status().message();
-    EXPECT_EQ((*runner)->more_programs_compiled() > 0, is_cold);
+    const auto ready = parts.Ready(kTinyMs, &store);
+    ASSERT_TRUE(ready.ok()) << ready.status().message();
+    EXPECT_EQ(ready->runs->more_programs().compiled() > 0, is_cold);
     const uint64_t before = device.counts().submissions;
     const int64_t dispatches_before = device.counts().dispatches_run;
-    ASSERT_TRUE(parts.Run(**runner).ok());
+    ASSERT_TRUE(parts.Run(*ready->runs).ok());
     EXPECT_EQ(device.counts().submissions - before,
               static_cast<uint64_t>(device.counts().dispatches_run - dispatches_before));
-    EXPECT_GT(device.counts().submissions - before, parts.plan().dispatch_count());
-    (*runner)->SaveToStore(is_cold);
+    EXPECT_GT(device.counts().submissions - before, parts.plan().dispatches.size());
+    ready->runs->Store(is_cold);
   }
 }
 

@@ -1,4 +1,4 @@
-#include "hal/driver_environment.h"
+#include "core/device/driver_environment.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,12 +5,12 @@
 #include <set>
 
 #include "core/graph/evaluate.h"
-#include "tests/testing/graph_from_text.h"
 #include "core/graph/op_text.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/lowering/lower.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/reader.h"
+#include "tests/testing/graph_from_text.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
@@ -75,7 +75,7 @@ TEST(ElementwiseRecipe, ARowIsAllThatCoreNeeds) {
       for (Dialect dialect : {Dialect::kOpenCl, Dialect::kGles, Dialect::kVulkan}) {
         const Result<Plan> plan = Lower(*graph, DialectDevice(dialect), {});
         ASSERT_TRUE(plan.ok()) << plan.status().message();
-        EXPECT_FALSE(plan->has_host_steps());
+        EXPECT_FALSE(plan->runs_on_cpu());
         ASSERT_EQ(plan->kernels.size(), 1u);
         EXPECT_EQ(plan->kernels[0].name, row.operands == 1 ? "map" : "binary");
       }

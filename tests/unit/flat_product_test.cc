@@ -70,7 +70,7 @@ int DefineOf(const KernelSource& kernel, std::string_view name) {
 
 // Of all work items' texels, those that are part of the result.
 double UsefulLanes(const Plan& plan, const ProductSize& size) {
-  const auto& dispatch = std::get<Dispatch>(plan.steps.at(0));
+  const Dispatch& dispatch = plan.dispatches.at(0);
   const KernelSource& kernel = plan.kernels[dispatch.kernel];
   const auto groups = static_cast<double>(uint64_t{dispatch.group_count[0]} * dispatch.group_count[1]);
   const int items_of_group =

@@ -51,7 +51,7 @@ TEST(GroupItems, OfFewPixelsIsOneWarpWhereThatIsAll) {
 // The items of the work group of the only dispatch.
 uint32_t ItemsOf(std::string_view text, const DeviceInfo& info) {
   const Plan plan = testing::Lowered(testing::Parsed(text), info);
-  const auto& dispatch = std::get<Dispatch>(plan.steps.at(0));
+  const Dispatch& dispatch = plan.dispatches.at(0);
   const auto& size = plan.kernels[dispatch.kernel].local_size;
   return size[0] * size[1] * size[2];
 }

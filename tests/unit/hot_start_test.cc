@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <thread>
 
-#include "frontends/api/device_behind.h"
+#include "frontends/api/background_device.h"
+#include "frontends/api/move.h"
 #include "tests/testing/loop_models.h"
 
 namespace hearth {
@@ -211,21 +213,61 @@ TEST_F(HotStart, ASessionMayEndWhileItsDeviceIsMadeReady) {
   }
 }
 
+TEST_F(HotStart, AnOutputOfTheCpuMayBeTheInputOfTheRunThatMoves) {
+  const Model model = SumModel();
+  is_gated_ = true;
+  Result<Session> session = Start(model, Options("hot"));
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  ASSERT_TRUE(RunOnce(*session).ok());
+  gate_.Open();
+  ASSERT_TRUE(session->WaitForDevice().ok());
+  std::vector<float> sums(kHotStartCount);
+  const std::span<const std::byte> inputs[] = {session->output(0)};
+  const std::span<std::byte> outputs[] = {std::as_writable_bytes(std::span(sums))};
+  const Status run = session->Run(inputs, outputs);
+  ASSERT_TRUE(run.ok()) << run.message();
+  EXPECT_EQ(session->report().start.moved_at_run, 2u);
+  if (Computes()) {
+    EXPECT_EQ(sums, std::vector<float>(kHotStartCount, 2.0f));
+  }
+}
+
+TEST_F(HotStart, AThreadThatWaitsForTheDeviceOutlivesTheMove) {
+  const Model model = SumModel();
+  is_gated_ = true;
+  Result<Session> session = Start(model, Options("hot"));
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  std::atomic<bool> has_begun = false;
+  std::thread waiting([&] {
+    has_begun = true;
+    const Status ready = session->WaitForDevice();
+    EXPECT_TRUE(ready.ok() || ready.code() == StatusCode::kInvalidArgument) << ready.message();
+  });
+  while (!has_begun) std::this_thread::yield();
+  gate_.Open();
+  for (int run = 0; run < 100'000 && !session->report().start.moved_at_run; ++run) {
+    const Status ran = RunOnce(*session);
+    ASSERT_TRUE(ran.ok() || ran.code() == StatusCode::kInvalidArgument) << ran.message();  // both were in a call
+  }
+  waiting.join();
+  EXPECT_EQ(session->report().device.id, "first:0");
+}
+
 TEST_F(HotStart, ASessionThatEndsBeginsNoFurtherCallToTheDriver) {
   const Model model = SumModel();
-  SessionData data;
-  data.options = Options("hot");
-  data.model = &model;
-  data.backends = FakeBackendRows();
-  std::unique_ptr<SessionData> next = DataBeside(data);
+  const auto options = std::make_shared<const SessionOptions>(Options("hot"));
+  BackgroundDevice::Request request;
+  request.prepare.model = {std::shared_ptr<const void>(), &model};
+  request.prepare.options = options;
+  request.backends = FakeBackendRows();
   // Opening takes until the end is asked for.
   is_gated_ = true;
-  before_gate_ = [&, &next = *next] {
-    const std::stop_callback opens(next.stop, [&] { gate_.Open(); });
-    gate_.Pass();
+  request.open = [&](const std::stop_token& stop) {
+    const std::stop_callback opens(stop, [&] { gate_.Open(); });
+    return OpenAskedDevice(*options, FakeBackendRows());
   };
   fault_.Arm(1, Status(StatusCode::kDeviceLost, "a call came"));
-  { const DeviceBehind behind(std::move(next)); }
+  { const BackgroundDevice background(std::move(request)); }
   EXPECT_FALSE(fault_.Disarm());
 }
 

@@ -18,6 +18,7 @@
 #include "hal/smaller_groups.h"
 #include "tests/testing/fake_gpu.h"
 #include "tests/testing/memory_store.h"
+#include "tests/testing/session_cache.h"
 
 namespace hearth {
 namespace {
@@ -50,17 +51,15 @@ class ItemsAsCompiled : public testing::FakeGpuTest {
   }
 
   Result<Session> Start(const std::string& device = "first", bool tests_devices = true) {
-    auto data = std::make_unique<SessionData>();
-    data->options.device = device;
-    data->options.start = "ready";
-    data->options.max_in_flight = 2;
-    data->model = &model_;
-    data->store = store_;
-    data->options.use_cache = false;  // the store stays
-    data->waits = std::make_shared<SessionWaits>();
-    data->backends = testing::FakeBackendRows();
-    data->tests_devices = tests_devices;
-    return CreateSession(std::move(data));
+    SessionRequest request;
+    request.options.device = device;
+    request.options.start = "ready";
+    request.options.max_in_flight = 2;
+    request.cache = testing::CacheOf(store_);
+    request.options.use_cache = false;  // the store stays
+    request.backends = testing::FakeBackendRows();
+    request.trusts_devices = !tests_devices;
+    return CreateSession(model_, std::move(request));
   }
 
   static std::vector<float> Picture(int seed) {

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "core/base/error.h"
-#include "core/base/run_limit.h"
+#include "core/base/run_control.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/loop_graphs.h"
 #include "frontends/tflite/reader.h"
@@ -105,41 +105,29 @@ TEST_P(LoopLimits, AWaitLimitThatWasGivenEndsALoopAndLosesNoDevice) {
 
 INSTANTIATE_TEST_SUITE_P(Devices, LoopLimits, ::testing::ValuesIn(testing::DeviceNames()));
 
-TEST(LoopLimit, TheReferenceEndsALoopToo) {
-  const auto bytes = Doubling();
-  const Result<Graph> graph = ReadTfliteModel(bytes);
-  ASSERT_TRUE(graph.ok()) << graph.status().message();
-  int turns_left = 3;
-  const RunLimit limit([&] { return --turns_left < 0 ? Status(StatusCode::kUnavailable, "enough") : Status::Ok(); });
-  const ReferenceTensor zeros{{2}, {0.0, 0.0}};
-  const Status status = EvaluateGraph(*graph, {&zeros, 1}).status();
-  EXPECT_EQ(status.message(), "loop (operator 0) was ended after 3 turns: enough");
-  EXPECT_TRUE(limit.was_reached());
-}
-
 TEST(LoopLimit, TooManyTurnsAreAnErrorThatGivesTheWayOut) {
   const Node node{Loop{}, {}, {}, "", 7};
-  const RunLimit limit(nullptr);
-  EXPECT_TRUE(CheckTurn(node, kMostTurns - 1).ok());
-  EXPECT_FALSE(limit.was_reached());
-  const Status status = CheckTurn(node, kMostTurns);
+  RunControl control;
+  EXPECT_TRUE(CheckIteration(node, kMostIterations - 1, &control).ok());
+  EXPECT_FALSE(control.was_ended());
+  const Status status = CheckIteration(node, kMostIterations, &control);
   EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
   EXPECT_THAT(status.message(), AllOf(HasSubstr("loop (operator 7)"), HasSubstr("maximum_iterations")));
-  EXPECT_TRUE(limit.was_reached()) << "another device would do no better";
+  EXPECT_TRUE(control.was_ended()) << "another device would do no better";
+  EXPECT_EQ(CheckIteration(node, kMostIterations, nullptr).message(), status.message());
 }
 
-TEST(RunLimit, OnesAroundAreAskedTooAndAllCountAsReached) {
+TEST(RunControl, EachCheckMayEndTheRun) {
   bool is_over = false;
-  const RunLimit outer([&] { return is_over ? Status(StatusCode::kUnavailable, "over") : Status::Ok(); });
-  {
-    const RunLimit inner(nullptr);
-    EXPECT_TRUE(CheckRunLimits().ok());
-    EXPECT_FALSE(WasRunLimitReached());
-    is_over = true;
-    EXPECT_EQ(CheckRunLimits().message(), "over");
-    EXPECT_TRUE(inner.was_reached());
-  }
-  EXPECT_TRUE(outer.was_reached());
+  RunControl control;
+  control.EndBy(nullptr);
+  control.EndBy([] { return Status::Ok(); });
+  control.EndBy([&] { return is_over ? Status(StatusCode::kUnavailable, "over") : Status::Ok(); });
+  EXPECT_TRUE(control.CheckGoesOn().ok());
+  EXPECT_FALSE(control.was_ended());
+  is_over = true;
+  EXPECT_EQ(control.CheckGoesOn().message(), "over");
+  EXPECT_TRUE(control.was_ended());
 }
 
 }  // namespace

@@ -124,8 +124,7 @@ TEST(Lower, WritesFloatsInPairsOnlyOnASoftwareGpuWithIntegersOf64Bits) {
 TEST(Lower, LeavesRoomForTexelViewsWhoseSizesAllLookAlike) {
   const Plan plan = PlanFor(LoweringDevice(Dialect::kVulkan, DeviceType::kCpu));
   int views = 0;
-  for (const Step& step : plan.steps) {
-    const auto& dispatch = std::get<Dispatch>(step);
+  for (const Dispatch& dispatch : plan.dispatches) {
     const std::vector<TensorArg>& args = plan.kernels[dispatch.kernel].tensors;
     for (size_t k = 0; k < args.size(); ++k) {
       if (args[k].path != AccessPath::kTexelBuffer) continue;
@@ -154,7 +153,7 @@ TEST(Lower, GivesHardwareWorkGroupsOfAtLeastAWarp) {
 
 TEST(Lower, MakesNoDispatchForAReshapeThatMovesNothing) {
   // Nor for the relu, which the depthwise convolution takes in.
-  EXPECT_EQ(PlanFor(LoweringDevice(Dialect::kVulkan, DeviceType::kCpu)).dispatch_count(), 3u);
+  EXPECT_EQ(PlanFor(LoweringDevice(Dialect::kVulkan, DeviceType::kCpu)).dispatches.size(), 3u);
 }
 
 TEST(Lower, KeepsOperationsOnTheCpuByNameAndByIndex) {
@@ -173,7 +172,7 @@ TEST(Lower, LeavesToTheHostWhatABufferDoesNotHold) {
   DeviceInfo device = LoweringDevice(Dialect::kOpenCl, DeviceType::kCpu);
   device.max_buffer_bytes = 4096;
   const Plan plan = PlanFor(device);
-  EXPECT_EQ(plan.dispatch_count(), 0u);
+  EXPECT_EQ(plan.dispatches.size(), 0u);
   ASSERT_EQ(plan.fallbacks.size(), 5u);
   EXPECT_THAT(plan.fallbacks[0].reason, ::testing::HasSubstr("one binding on"));
   EXPECT_THAT(plan.fallbacks[3].reason, ::testing::HasSubstr("the network is too large for the device"));
@@ -192,7 +191,7 @@ TEST(Lower, LeavesToTheHostOnlyTheOperationThatABindingDoesNotHold) {
 output %4
 )");
   const Plan plan = testing::Lowered(graph, device);
-  EXPECT_EQ(plan.dispatch_count(), 2u);
+  EXPECT_EQ(plan.dispatches.size(), 2u);
   ASSERT_EQ(plan.fallbacks.size(), 2u);
   EXPECT_EQ(plan.fallbacks[0].source_index, 1);
   EXPECT_EQ(plan.fallbacks[1].source_index, 2);
@@ -299,7 +298,7 @@ output %8
 size_t DispatchesOf(const Graph& graph, const DeviceInfo& device, const LowerOptions& options = {}) {
   const Result<Plan> plan = Lower(graph, device, options);
   EXPECT_TRUE(plan.ok()) << plan.status().message();
-  return plan.ok() ? plan->dispatch_count() : 0;
+  return plan.ok() ? plan->dispatches.size() : 0;
 }
 
 TEST(Lower, ElementwiseNodesBecomePartOfTheKernelBeforeThem) {
@@ -307,8 +306,8 @@ TEST(Lower, ElementwiseNodesBecomePartOfTheKernelBeforeThem) {
        {std::pair{Dialect::kOpenCl, DeviceType::kDiscreteGpu}, {Dialect::kVulkan, DeviceType::kCpu}}) {
     const Result<Plan> plan = Lower(ChainNetwork(kChain), LoweringDevice(dialect, type), {});
     ASSERT_TRUE(plan.ok());
-    ASSERT_EQ(plan->dispatch_count(), 1u);
-    EXPECT_NE(std::get<Dispatch>(plan->steps[0]).label.find("\"conv\" (operator 0) + add"), std::string::npos);
+    ASSERT_EQ(plan->dispatches.size(), 1u);
+    EXPECT_NE(plan->dispatches[0].label.find("\"conv\" (operator 0) + add"), std::string::npos);
     EXPECT_EQ(plan->memory.naive_bytes, 2u * 16 * 16 * 8 * 4) << "only the input and the last result are held";
   }
 }

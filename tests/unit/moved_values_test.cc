@@ -28,10 +28,8 @@ Plan PlanOf(const std::string& text, const DeviceInfo& device = PlainDevice()) {
 }
 
 int CountOf(const Plan& plan, const std::string& kernel) {
-  return static_cast<int>(std::ranges::count_if(plan.steps, [&](const Step& step) {
-    const auto* dispatch = std::get_if<Dispatch>(&step);
-    return dispatch != nullptr && plan.kernels[dispatch->kernel].name == kernel;
-  }));
+  return static_cast<int>(std::ranges::count_if(
+      plan.dispatches, [&](const Dispatch& dispatch) { return plan.kernels[dispatch.kernel].name == kernel; }));
 }
 
 // Attention of two heads of `depth` channels over 6 tokens, and what reads its parts besides.
@@ -50,7 +48,7 @@ std::string Attention(int depth, const std::string& behind) {
 
 TEST(MovedValues, AttentionCopiesNoHead) {
   const Plan plan = PlanOf(Attention(8, "%11 = softmax(%10) : float32[1x6x16] \"z\"\noutput %11\n"));
-  EXPECT_EQ(plan.dispatch_count(), 4u) << "two products and two softmaxes";
+  EXPECT_EQ(plan.dispatches.size(), 4u) << "two products and two softmaxes";
 }
 
 TEST(MovedValues, HeadsThatEndWithinATexelAreCopiedOnceEach) {
@@ -82,19 +80,19 @@ std::string Part(int first, const std::string& behind) {
 TEST(MovedValues, WholeSlicesOfChannelsAreReadWhereTheyLie) {
   const std::string behind = "%3 = softmax(%2) : float32[1x16x8] \"y\"\noutput %3\n";
   const Plan plan = PlanOf(Part(8, behind));
-  ASSERT_EQ(plan.dispatch_count(), 2u);
-  const auto &first = std::get<Dispatch>(plan.steps[0]), &second = std::get<Dispatch>(plan.steps[1]);
+  ASSERT_EQ(plan.dispatches.size(), 2u);
+  const Dispatch &first = plan.dispatches[0], &second = plan.dispatches[1];
   EXPECT_EQ(second.tensors[0].offset_bytes, first.tensors[1].offset_bytes + 2 * 16 * 16) << "two slices further on";
   EXPECT_EQ(second.tensors[0].size_bytes, 2u * 16 * 16);
-  EXPECT_EQ(PlanOf(Part(10, behind)).dispatch_count(), 3u) << "within a texel";
+  EXPECT_EQ(PlanOf(Part(10, behind)).dispatches.size(), 3u) << "within a texel";
   DeviceInfo coarse = PlainDevice();
   coarse.buffer_offset_alignment = 4096;
-  EXPECT_EQ(PlanOf(Part(8, behind), coarse).dispatch_count(), 3u);
+  EXPECT_EQ(PlanOf(Part(8, behind), coarse).dispatches.size(), 3u);
 }
 
 TEST(MovedValues, APartMayBeTheResult) {
   const Plan plan = PlanOf(Part(16, "output %2\n"));
-  EXPECT_EQ(plan.dispatch_count(), 1u);
+  EXPECT_EQ(plan.dispatches.size(), 1u);
   EXPECT_EQ(plan.outputs[0].transfer.range.size_bytes, 2u * 16 * 16);
 }
 
@@ -111,7 +109,7 @@ state %1 = %4
 state %2 = %3
 )");
   std::vector<std::string> labels;
-  for (const Step& step : plan.steps) labels.push_back(std::get<Dispatch>(step).label);
+  for (const Dispatch& dispatch : plan.dispatches) labels.push_back(dispatch.label);
   const auto at = [&](const char* word) {
     return std::ranges::find_if(labels, [&](const std::string& label) { return label.find(word) != label.npos; });
   };

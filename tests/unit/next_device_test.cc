@@ -1,6 +1,4 @@
 // Sessions under `auto` whose first device fails: at the start, or at the Nth call of a run.
-#include "frontends/api/next_device.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "frontends/api/session_data.h"
 #include "tests/testing/built_models.h"
 #include "tests/testing/fake_gpu.h"
 #include "tests/testing/pictures.h"
@@ -45,17 +44,15 @@ size_t Count(const std::vector<std::string>& texts, const std::string& part) {
 class NextDevice : public testing::FakeGpuTest {
  protected:
   Result<Session> Start(const Model& model, const std::string& device = "auto", uint64_t memory_limit_bytes = 0) {
-    auto data = std::make_unique<SessionData>();
-    data_ = data.get();
-    data->options.device = device;
-    data->options.memory_limit_bytes = memory_limit_bytes;
-    data->options.start = "ready";
-    data->options.use_cache = false;
-    data->options.max_in_flight = 3;
-    data->model = &model;
-    data->tests_devices = false;
-    data->backends = FakeBackendRows();
-    return CreateSession(std::move(data));
+    SessionRequest request;
+    request.options.device = device;
+    request.options.memory_limit_bytes = memory_limit_bytes;
+    request.options.start = "ready";
+    request.options.use_cache = false;
+    request.options.max_in_flight = 3;
+    request.trusts_devices = true;
+    request.backends = FakeBackendRows();
+    return CreateSession(model, std::move(request));
   }
 
   static Status RunWith(Session& session, float first) {
@@ -63,8 +60,6 @@ class NextDevice : public testing::FakeGpuTest {
     HEARTH_TRY(session.SetInput(0, std::as_bytes(std::span(numbers))));
     return session.Run();
   }
-
-  const SessionData* data_ = nullptr;  // of the session that was started last
 };
 
 TEST_F(NextDevice, ADriverThatFailsAtAnyCallOfAStartIsLeftForTheNext) {
@@ -196,9 +191,8 @@ TEST_F(NextDevice, PicturesInFlightAreKeptAsTheyAreAndRepeatedElsewhere) {
         ASSERT_TRUE(ticket.ok()) << ticket.status().message();
         tickets.push_back(*ticket);
         if (session->report().device.id != "first:0") continue;
-        const RunSlot& slot = data_->slots[run];
-        EXPECT_EQ(slot.inputs[0].empty(), memory_limit_bytes == 0);
-        EXPECT_NE(slot.frames[0].bytes.empty(), memory_limit_bytes == 0);
+        const RunSlot& slot = SessionData::Of(*session)->context->caller().slots[run];
+        EXPECT_EQ(std::holds_alternative<KeptFrame>(slot.inputs[0]), memory_limit_bytes == 0);
       }
       for (const size_t run : {1u, 0u, 2u}) {
         const Status status = session->Wait(tickets[run]);

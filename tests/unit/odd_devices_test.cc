@@ -154,14 +154,13 @@ class OddDevices : public testing::FakeGpuTest, public ::testing::WithParamInter
 
   Result<std::vector<float>> Answer(const std::string& device, bool tests_devices) {
     const Model model = SomeOfEach();
-    auto data = std::make_unique<SessionData>();
-    data->options.device = device;
-    data->options.start = "ready";
-    data->options.use_cache = false;
-    data->model = &model;
-    data->tests_devices = tests_devices;
-    data->backends = testing::FakeBackendRows();
-    HEARTH_ASSIGN(Session session, CreateSession(std::move(data)));
+    SessionRequest request;
+    request.options.device = device;
+    request.options.start = "ready";
+    request.options.use_cache = false;
+    request.trusts_devices = !tests_devices;
+    request.backends = testing::FakeBackendRows();
+    HEARTH_ASSIGN(Session session, CreateSession(model, std::move(request)));
     std::vector<float> picture(kInputHeight * kInputWidth * kInputChannels);
     for (size_t k = 0; k < picture.size(); ++k) picture[k] = static_cast<float>(k * 37 % 19) / 8;
     HEARTH_TRY(session.SetInput(0, std::as_bytes(std::span(picture))));

@@ -65,17 +65,26 @@ Plan RichPlan() {
   plan.constants[1].inline_bytes = {std::byte{1}, std::byte{255}, std::byte{0}};
   plan.constants[1].is_kept = true;
   const HostTransfer transfer{7, {DType::kUInt8, {1, 2, 3, 5}, {}}, StorageType::kFloat16, {0, 128, 6 * 2 * 8}};
-  plan.steps.emplace_back(DispatchOf(plan, 1));
-  plan.steps.emplace_back(HostStep{{2, 3}, {transfer}, {transfer, transfer}});
-  plan.steps.emplace_back(DispatchOf(plan, 0));
+  plan.dispatches = {DispatchOf(plan, 1), DispatchOf(plan, 0)};
+  plan.segments.resize(3);
+  plan.segments[0].dispatch_count = plan.segments[2].dispatch_count = 1;
+  plan.segments[1].first_dispatch = plan.segments[2].first_dispatch = 1;
+  plan.segments[1].executor = Executor::kCpu;
+  plan.segments[1].nodes = {2, 3};
+  plan.segments[1].reads = {{{HostPlace::Kind::kInput, 0}, true, transfer}};
+  plan.segments[1].writes = {{{HostPlace::Kind::kValue, 0}, true, transfer},
+                             {{HostPlace::Kind::kValue, 0}, false, transfer}};
+  plan.host_bytes = {transfer.desc.size_bytes()};
   plan.inputs.resize(1);  // GCC 12 warns of an uninitialized quantization in a braced list of these
   plan.inputs[0].name = "image";
   plan.inputs[0].desc = {DType::kUInt8, Shape{1, 2, 3, 5}, Quantization{{1.0f}, {128}, 0}};
   plan.inputs[0].transfer = transfer;
+  plan.inputs[0].host = {HostPlace::Kind::kInput, 0};
   plan.outputs.resize(1);
   plan.outputs[0].name = "scores";
   plan.outputs[0].on_device = false;
   plan.outputs[0].transfer.value = 9;
+  plan.outputs[0].host.kind = HostPlace::Kind::kConstant;
   plan.states.resize(1);
   plan.states[0].name = "memory";
   plan.states[0].desc = transfer.desc;
@@ -83,6 +92,7 @@ Plan RichPlan() {
   plan.states[0].transfer = transfer;
   plan.states[0].next_on_device = true;
   plan.states[0].next = transfer;
+  plan.states[0].host = plan.states[0].next_host = {HostPlace::Kind::kValue, 0};
   plan.fallbacks = {{4, "TFLite_Detection_PostProcess", "no kernel"}};
   plan.source_op_count = 31;
   plan.memory = {1, 2, 3, uint64_t{1} << 50, 4};
@@ -107,14 +117,12 @@ TEST(Plan, HoldsNoBodyAndNoStatementOfAKernel) {
   for (const char* piece : {"_store(", ";", "{", "vclamp", "for ("}) EXPECT_EQ(text.find(piece), text.npos) << piece;
 }
 
-TEST(Plan, CountsDispatchesAndSeesHostSteps) {
+TEST(Plan, RunsOnTheCpuIfASegmentDoes) {
   Plan plan = RichPlan();
-  EXPECT_EQ(plan.dispatch_count(), 2u);
-  EXPECT_TRUE(plan.has_host_steps());
-  plan.steps.erase(plan.steps.begin() + 1);
-  EXPECT_EQ(plan.dispatch_count(), 2u);
-  EXPECT_FALSE(plan.has_host_steps());
-  EXPECT_FALSE(Plan().has_host_steps());
+  EXPECT_TRUE(plan.runs_on_cpu());
+  plan.segments.erase(plan.segments.begin() + 1);
+  EXPECT_FALSE(plan.runs_on_cpu());
+  EXPECT_FALSE(Plan().runs_on_cpu());
 }
 
 TEST(Plan, AnEmptyPlanSurvives) {
@@ -185,21 +193,57 @@ TEST(Plan, RangesOutsideTheirBufferAreRefused) {
   for (const BufferRange range : {BufferRange{3, 0, 0}, BufferRange{0, 4096, 1}, BufferRange{0, 1, 4096},
                                   BufferRange{0, UINT64_MAX, 2}, BufferRange{0, 2, UINT64_MAX}}) {
     Plan plan = RichPlan();
-    std::get<Dispatch>(plan.steps[0]).tensors[0] = range;
+    plan.dispatches[0].tensors[0] = range;
     EXPECT_FALSE(Survives(plan)) << range.buffer << " " << range.offset_bytes << " " << range.size_bytes;
   }
 }
 
 TEST(Plan, DispatchesThatDoNotMatchTheirKernelAreRefused) {
   Plan plan = RichPlan();
-  std::get<Dispatch>(plan.steps[0]).kernel = 2;
+  plan.dispatches[0].kernel = 2;
   EXPECT_FALSE(Survives(plan));
   plan = RichPlan();
-  std::get<Dispatch>(plan.steps[0]).scalars.pop_back();
+  plan.dispatches[0].scalars.pop_back();
   EXPECT_FALSE(Survives(plan));
   plan = RichPlan();
-  std::get<Dispatch>(plan.steps[0]).tensors.pop_back();
+  plan.dispatches[0].tensors.pop_back();
   EXPECT_FALSE(Survives(plan));
+}
+
+TEST(Plan, SegmentsThatDoNotHaveEachDispatchOnceAndInOrderAreRefused) {
+  const std::function<void(std::vector<Segment>&)> changes[] = {
+      [](auto& segments) { segments.pop_back(); },
+      [](auto& segments) { segments.push_back(segments.back()); },
+      [](auto& segments) { segments.erase(segments.begin() + 1); },
+      [](auto& segments) { segments[0].first_dispatch = 1; },
+      [](auto& segments) { segments[0].dispatch_count = 2; },
+      [](auto& segments) { segments[1].dispatch_count = 1; },
+      [](auto& segments) { segments[2].dispatch_count = UINT32_MAX; },
+  };
+  for (const auto& change : changes) {
+    Plan plan = RichPlan();
+    change(plan.segments);
+    EXPECT_FALSE(Survives(plan)) << &change - changes;
+  }
+}
+
+TEST(Plan, PlacesInHostMemoryWithoutRoomForTheirValueAreRefused) {
+  const std::function<void(Plan&)> changes[] = {
+      [](Plan& plan) { plan.host_bytes[0] -= 1; },
+      [](Plan& plan) { plan.segments[1].writes[0].place.index = 1; },
+      [](Plan& plan) { plan.segments[1].reads[0].place.index = 1; },
+      [](Plan& plan) {
+        plan.outputs[0].host = {HostPlace::Kind::kInput, 0};
+      },
+      [](Plan& plan) {
+        plan.states[0].next_host = {HostPlace::Kind::kOutput, 0};
+      },
+  };
+  for (const auto& change : changes) {
+    Plan plan = RichPlan();
+    change(plan);
+    EXPECT_FALSE(Survives(plan)) << &change - changes;
+  }
 }
 
 TEST(Plan, TransfersAndConstantsLargerThanTheirRangeAreRefused) {
@@ -266,7 +310,7 @@ TEST(Plan, AKernelsBodyIsTheLibrarysWhateverWasWritten) {
 
 TEST(Plan, DispatchesWithoutWorkGroupsAreRefused) {
   Plan plan = RichPlan();
-  std::get<Dispatch>(plan.steps[0]).group_count[2] = 0;
+  plan.dispatches[0].group_count[2] = 0;
   EXPECT_FALSE(Survives(plan));
 }
 

@@ -324,12 +324,11 @@ TEST_F(ResizeHot, TheDeviceBehindIsMadeReadyForTheNewShape) {
 class ResizeOnALostDevice : public testing::FakeGpuTest {
  protected:
   Result<Session> Start(const Model& model) {
-    auto data = std::make_unique<SessionData>();
-    data->options = {.device = "auto", .use_cache = false, .start = "ready"};
-    data->model = &model;
-    data->tests_devices = false;
-    data->backends = testing::FakeBackendRows();
-    return CreateSession(std::move(data));
+    SessionRequest request;
+    request.options = {.device = "auto", .use_cache = false, .start = "ready"};
+    request.trusts_devices = true;
+    request.backends = testing::FakeBackendRows();
+    return CreateSession(model, std::move(request));
   }
 
   static Status RunWithOnes(Session& session) {

@@ -101,6 +101,20 @@ TEST_P(RunsInFlightTest, ARunBetweenThemIsRight) {
   EXPECT_EQ(Output(*session_), Expected(4));
 }
 
+TEST_P(RunsInFlightTest, ARunOnGivenMemoryBetweenThemIsRight) {
+  const Ticket ticket = Submit(4);
+  const std::vector<float> picture = Picture(5), expected = Expected(5);
+  std::vector<float> output(expected.size());
+  const std::span<const std::byte> inputs[] = {std::as_bytes(std::span(picture))};
+  const std::span<std::byte> outputs[] = {std::as_writable_bytes(std::span(output))};
+  const Status run = session_->Run(inputs, outputs);
+  ASSERT_TRUE(run.ok()) << run.message();
+  EXPECT_EQ(output, expected);
+  const Status waited = session_->Wait(ticket);
+  ASSERT_TRUE(waited.ok()) << waited.message();
+  EXPECT_EQ(Output(*session_), Expected(4));
+}
+
 TEST_P(RunsInFlightTest, MoreThanAllowedOrAnUnknownTicketIsAnErrorThatSaysSo) {
   const Ticket first = Submit(1);
   Submit(2);

@@ -7,9 +7,10 @@
 #include <cstring>
 
 #include "core/device/device_profiles.h"
-#include "frontends/api/next_device.h"
+#include "frontends/api/session_data.h"
 #include "tests/testing/fake_gpu.h"
 #include "tests/testing/memory_store.h"
+#include "tests/testing/session_cache.h"
 
 namespace hearth {
 namespace {
@@ -40,16 +41,14 @@ class SelfTest : public testing::FakeGpuTest {
   void ExecuteRightly() { fault_.spoil_read = nullptr; }
 
   Result<Session> Start(const std::string& device = "auto", bool read_only = false) {
-    auto data = std::make_unique<SessionData>();
-    data->options.device = device;
-    data->options.start = "ready";
-    data->options.cache_read_only = read_only;
-    data->model = &model_;
-    data->store = store_;
-    data->options.use_cache = false;  // the store stays
-    data->waits = std::make_shared<SessionWaits>();
-    data->backends = FakeBackendRows();
-    return CreateSession(std::move(data));
+    SessionRequest request;
+    request.options.device = device;
+    request.options.start = "ready";
+    request.options.cache_read_only = read_only;
+    request.cache = testing::CacheOf(store_);
+    request.options.use_cache = false;  // the store stays
+    request.backends = FakeBackendRows();
+    return CreateSession(model_, std::move(request));
   }
 
   std::string DeviceOf(const Result<Session>& session) {
@@ -153,7 +152,7 @@ TEST_F(SelfTest, SoftwareDriversAreNotTested) {
 TEST(SelfTestOfDrivers, EveryDriverHerePassesIt) {
   int tested = 0;
   for (const ListedDevice& listed : ListAllDevices()) {
-    if (listed.backend == nullptr || !listed.candidate.usable) continue;
+    if (listed.backend->is_host() || !listed.candidate.usable) continue;
     SCOPED_TRACE(listed.id);
     const Result<std::unique_ptr<Device>> device = listed.backend->open(listed.candidate);
     ASSERT_TRUE(device.ok()) << device.status().message();

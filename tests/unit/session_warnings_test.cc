@@ -5,8 +5,9 @@
 
 #include "cache/key_value_blob_store.h"
 #include "core/base/log.h"
-#include "frontends/api/next_device.h"
+#include "frontends/api/session_data.h"
 #include "tests/testing/fake_gpu.h"
+#include "tests/testing/session_cache.h"
 
 namespace hearth {
 namespace {
@@ -35,16 +36,14 @@ class SessionWarnings : public testing::FakeGpuTest {
 
   // A session that has run, and whose last report was asked for before it stored anything.
   Session Used() {
-    auto data = std::make_unique<SessionData>();
-    data->options.device = "auto";
-    data->options.start = "ready";
-    data->options.rules = "-texel_reads";  // the read-path probe would store its result before
-    data->model = &model_;
-    data->store = std::make_shared<KeyValueBlobStore>(nothing_);
-    data->options.use_cache = false;  // the store stays
-    data->waits = std::make_shared<SessionWaits>();
-    data->backends = FakeBackendRows();
-    Session session = std::move(CreateSession(std::move(data))).value();
+    SessionRequest request;
+    request.options.device = "auto";
+    request.options.start = "ready";
+    request.options.rules = "-texel_reads";  // the read-path probe would store its result before
+    request.cache = testing::CacheOf(std::make_shared<KeyValueBlobStore>(nothing_));
+    request.options.use_cache = false;  // the store stays
+    request.backends = FakeBackendRows();
+    Session session = std::move(CreateSession(model_, std::move(request))).value();
     const std::vector<float> ones(8, 1.0f);
     EXPECT_TRUE(session.SetInput(0, std::as_bytes(std::span(ones))).ok());
     EXPECT_TRUE(session.Run().ok());

@@ -105,13 +105,12 @@ struct OnlyDispatch {
 
 OnlyDispatch DispatchOf(std::string_view text, const GroupLimits& limits, DeviceType type = DeviceType::kCpu) {
   const Plan plan = testing::Lowered(testing::Parsed(text), DeviceOfGroups(limits, Dialect::kOpenCl, type));
-  EXPECT_EQ(plan.steps.size(), 1u);
-  const auto* dispatch = plan.steps.empty() ? nullptr : std::get_if<Dispatch>(&plan.steps[0]);
-  if (dispatch == nullptr) {
+  if (plan.dispatches.size() != 1 || plan.runs_on_cpu()) {
     ADD_FAILURE() << "the network does not run on the device";
     return {};
   }
-  return {plan.kernels[dispatch->kernel], dispatch->group_count};
+  const Dispatch& dispatch = plan.dispatches[0];
+  return {plan.kernels[dispatch.kernel], dispatch.group_count};
 }
 
 constexpr GroupLimits kOneItem = {"", {1, 1, 1}, 1}, kTwoItems = {"", {8, 8, 8}, 2}, kEightItems = {"", {8, 8, 8}, 8};

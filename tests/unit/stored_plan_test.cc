@@ -10,7 +10,7 @@
 #include "core/graph/passes/pass.h"
 #include "core/lowering/lower.h"
 #include "frontends/tflite/reader.h"
-#include "hal/plan_runner.h"
+#include "hal/run/plan_runs.h"
 #include "hearth/cache.h"
 #include "hearth/device.h"
 #include "hearth/session.h"
@@ -85,9 +85,8 @@ TEST(StoredPlan, MutatedPlansAreErrorsOrPlansThatADeviceTakesOrRefuses) {
     EXPECT_EQ(SerializePlan(*plan), mutated);
     if (!CheckStoredPlan(*plan, (*lowered)->graph, device.info()).ok()) continue;
     ++usable;
-    const auto runner =
-        PlanRunner::Create(std::move(plan).value(), {.device = &device, .model_files = {(*lowered)->model}});
-    EXPECT_TRUE(!runner.ok() || (*runner)->RunStages().ok());
+    const auto ready = MakePlanReady(std::move(plan).value(), {.device = &device, .model_files = {(*lowered)->model}});
+    EXPECT_TRUE(!ready.ok() || ready->runs->RunDispatches().ok());
   }
   EXPECT_GT(usable, 0) << "no mutation got as far as a device";
 }
@@ -103,7 +102,7 @@ void DropOrExchange(std::vector<Item>& items, std::mt19937& random) {
 }
 
 Dispatch* SomeDispatch(Plan& plan, std::mt19937& random) {
-  return std::get_if<Dispatch>(&plan.steps[random() % plan.steps.size()]);
+  return plan.dispatches.empty() ? nullptr : &plan.dispatches[random() % plan.dispatches.size()];
 }
 
 // One mutation that flipped bytes seldom make: names and lists that are sound but belong elsewhere.
@@ -144,19 +143,18 @@ TEST(StoredPlan, PlansWhoseNamesAndListsBelongElsewhereAreErrorsOrRun) {
     for (uint32_t count = 1 + random() % 2; count > 0 && !plan.kernels.empty(); --count) MutateField(plan, random);
     Result<Plan> read = DeserializePlan(SerializePlan(plan));
     if (!read.ok() || !CheckStoredPlan(*read, (*lowered)->graph, device.info()).ok()) continue;
-    const auto runner =
-        PlanRunner::Create(std::move(read).value(), {.device = &device, .model_files = {(*lowered)->model}});
-    if (!runner.ok()) continue;
+    const auto ready = MakePlanReady(std::move(read).value(), {.device = &device, .model_files = {(*lowered)->model}});
+    if (!ready.ok()) continue;
     ++usable;
     std::vector<std::vector<std::byte>> memory;
     std::vector<std::span<const std::byte>> inputs;
     std::vector<std::span<std::byte>> outputs;
-    memory.reserve((*runner)->plan().inputs.size() + (*runner)->plan().outputs.size());
-    for (const PlanTensor& input : (*runner)->plan().inputs)
+    memory.reserve(ready->plan().inputs.size() + ready->plan().outputs.size());
+    for (const PlanTensor& input : ready->plan().inputs)
       inputs.emplace_back(memory.emplace_back(input.desc.size_bytes()));
-    for (const PlanTensor& output : (*runner)->plan().outputs)
+    for (const PlanTensor& output : ready->plan().outputs)
       outputs.emplace_back(memory.emplace_back(output.desc.size_bytes()));
-    const Status status = (*runner)->Run(inputs, outputs);
+    const Status status = ready->runs->Run(inputs, outputs);
     EXPECT_TRUE(status.ok() || status.code() == StatusCode::kInternal) << status.message();
   }
   EXPECT_GT(usable, 0) << "no mutation got as far as a run";
@@ -173,8 +171,17 @@ TEST(StoredPlan, AnotherModelsPlanIsRefused) {
   plan.outputs.clear();
   EXPECT_FALSE(CheckStoredPlan(plan, (*lowered)->graph, device.info()).ok());
   plan = (*lowered)->plan;
-  plan.steps.emplace_back(HostStep{{0}, {}, {}});
+  plan.segments.emplace_back().executor = Executor::kCpu;
   EXPECT_FALSE(CheckStoredPlan(plan, (*lowered)->graph, device.info()).ok());
+  plan = (*lowered)->plan;
+  plan.host_bytes.push_back(UINT64_MAX);
+  EXPECT_FALSE(CheckStoredPlan(plan, (*lowered)->graph, device.info()).ok());
+  for (const HostPlace::Kind kind : {HostPlace::Kind::kNone, HostPlace::Kind::kConstant, HostPlace::Kind::kOutput}) {
+    plan = (*lowered)->plan;
+    plan.outputs[0].on_device = false;
+    plan.outputs[0].host.kind = kind;
+    EXPECT_FALSE(CheckStoredPlan(plan, (*lowered)->graph, device.info()).ok());
+  }
 }
 
 TEST(StoredPlan, APlanBeyondTheDevicesLimitsIsRefused) {

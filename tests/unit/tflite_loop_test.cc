@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "backends/cpu/cpu_executor.h"
-#include "core/base/trial_run.h"
+#include "core/base/run_control.h"
 #include "core/graph/evaluate.h"
 #include "frontends/tflite/reader.h"
 #include "frontends/tflite/subgraph_reader.h"
@@ -35,7 +35,7 @@ std::vector<std::vector<double>> Reference(const Graph& graph, const std::vector
 }
 
 // The same on the CPU: the turns, then v.
-std::vector<float> OnTheCpu(Graph& graph, std::vector<float> x) {
+std::vector<float> OnTheCpu(Graph& graph, std::vector<float> x, RunControl* control = nullptr) {
   EXPECT_TRUE(InferShapes(graph).ok());
   std::vector<int> nodes(graph.nodes().size());
   std::iota(nodes.begin(), nodes.end(), 0);
@@ -48,7 +48,7 @@ std::vector<float> OnTheCpu(Graph& graph, std::vector<float> x) {
   const HostTensor tensors[] = {{graph.inputs[0], std::as_writable_bytes(std::span(x))},
                                 {graph.outputs[0], std::as_writable_bytes(std::span(&turns, 1))},
                                 {graph.outputs[1], std::as_writable_bytes(std::span(y))}};
-  const Status ran = (*program)->Run(tensors);
+  const Status ran = (*program)->Run(tensors, {.control = control});
   EXPECT_TRUE(ran.ok()) << ran.message();
   return {static_cast<float>(turns), y[0], y[1]};
 }
@@ -74,12 +74,9 @@ TEST(TfliteLoop, OnTheCpuATrialEndsWhatItsZerosDoNot) {
   const auto bytes = DoublingLoop();
   Result<Graph> graph = ReadTfliteModel(bytes);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
-  {
-    const TrialRun trial;
-    EXPECT_THAT(OnTheCpu(*graph, {0, 0}), ElementsAre(TrialRun::kMostTurns, 0, 0));
-    EXPECT_THAT(OnTheCpu(*graph, {1, 2}), ElementsAre(9, 512, 1024));
-  }
-  EXPECT_FALSE(TrialRun::IsNow());
+  RunControl trial = RunControl::ForTrial();
+  EXPECT_THAT(OnTheCpu(*graph, {0, 0}, &trial), ElementsAre(RunControl::kTrialIterations, 0, 0));
+  EXPECT_THAT(OnTheCpu(*graph, {1, 2}, &trial), ElementsAre(9, 512, 1024));
 }
 
 // A loop in a loop, both of which data end.

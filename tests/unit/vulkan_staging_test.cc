@@ -9,9 +9,9 @@
 #include "backends/vulkan/backend.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
-#include "tests/testing/graph_from_text.h"
 #include "core/lowering/lower.h"
-#include "hal/plan_runner.h"
+#include "hal/run/plan_runs.h"
+#include "tests/testing/graph_from_text.h"
 
 namespace hearth {
 namespace {
@@ -43,25 +43,27 @@ class Runs {
     LowerOptions options{.cpu_ops = cpu_ops};
     HEARTH_ASSIGN(Plan plan, Lower(graph_, device_->info(), options));
     host_ = MakeCpuExecutor();
-    RunnerParts parts{.device = device_.get(), .graph = &graph_, .host = host_.get()};
-    HEARTH_ASSIGN(runner_, PlanRunner::Create(std::move(plan), parts));
+    HEARTH_ASSIGN(ready_,
+                  MakePlanReady(std::move(plan), {.device = device_.get(), .graph = &graph_, .host = host_.get()}));
     return Status::Ok();
   }
 
   // The outputs, one behind the other.
   Floats Run(float first, std::vector<ProfileRow>* profile = nullptr) {
-    return With(first, [&](auto inputs, auto outputs) { return runner_->Run(inputs, outputs, profile); });
+    return With(first,
+                [&](auto inputs, auto outputs) { return ready_.runs->Run(inputs, outputs, {.profile = profile}); });
   }
-  Floats RunInSlot(float first, size_t slot) {
+  Floats RunInSlot(float first, size_t index) {
+    const SlotId slot = {SlotKind::kInFlight, index};
     return With(first, [&](auto inputs, auto outputs) -> Status {
-      HEARTH_TRY(runner_->Submit(slot, inputs, outputs));
-      return runner_->Finish(slot, outputs);
+      HEARTH_TRY(ready_.runs->Submit(slot, inputs, outputs));
+      return ready_.runs->Finish(slot, outputs);
     });
   }
 
   bool has_device() const { return device_ != nullptr; }
   VulkanCalls calls() const { return VulkanCallsOf(*device_); }
-  PlanRunner& runner() { return *runner_; }
+  ReadyPlan& ready() { return ready_; }
 
  private:
   template <typename Body>
@@ -83,7 +85,7 @@ class Runs {
   std::unique_ptr<Device> device_;
   Graph graph_;
   std::unique_ptr<HostExecutor> host_;
-  std::unique_ptr<PlanRunner> runner_;
+  ReadyPlan ready_;
 };
 
 class VulkanStaging : public ::testing::Test {
@@ -134,10 +136,10 @@ TEST_F(VulkanStaging, EveryWayToRunComputesTheSame) {
     EXPECT_EQ(staged_.Run(first), expected);
     EXPECT_EQ(staged_.RunInSlot(first, 1), expected);
     EXPECT_EQ(staged_.Run(first, &profile), expected);
-    EXPECT_EQ(profile.size(), staged_.runner().plan().dispatch_count());
+    EXPECT_EQ(profile.size(), staged_.ready().plan().dispatches.size());
     profile.clear();
   }
-  EXPECT_TRUE(staged_.runner().RunStages().ok());
+  EXPECT_TRUE(staged_.ready().runs->RunDispatches().ok());
   EXPECT_EQ(staged_.Run(5), mapped_.Run(5));
 }
 
@@ -151,8 +153,8 @@ TEST_F(VulkanStaging, RunsInFlightTogetherHaveInputsOfTheirOwn) {
 TEST_F(VulkanStaging, ItCopiesAsManyBytesAsWithoutStaging) {
   staged_.Run(1);
   mapped_.Run(1);
-  EXPECT_EQ(staged_.runner().transfers().to_device_bytes, mapped_.runner().transfers().to_device_bytes);
-  EXPECT_EQ(staged_.runner().transfers().to_host_bytes, mapped_.runner().transfers().to_host_bytes);
+  EXPECT_EQ(staged_.ready().runs->transfers().to_device_bytes, mapped_.ready().runs->transfers().to_device_bytes);
+  EXPECT_EQ(staged_.ready().runs->transfers().to_host_bytes, mapped_.ready().runs->transfers().to_host_bytes);
 }
 
 TEST_F(VulkanStagingWithHostSteps, TheSameIsComputed) {

@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/emit/kernel_library.h"
-#include "frontends/api/next_device.h"
+#include "frontends/api/session_data.h"
 #include "frontends/engine/self_test.h"
 #include "tests/testing/fake_gpu.h"
 
@@ -121,17 +121,16 @@ class EndlessDevice : public testing::FakeGpuTest {
   }
 
   Result<Session> Start(const std::string& device, bool next_device = false, int limit_ms = 5) {
-    auto data = std::make_unique<SessionData>();
-    data->options.device = device;
-    data->options.next_device = next_device;
-    data->options.wait_limit_ms = limit_ms;
-    data->options.start = "ready";
-    data->options.use_cache = false;
-    data->options.max_in_flight = 3;
-    data->tests_devices = false;
-    data->model = &model_;
-    data->backends = FakeBackendRows();
-    return CreateSession(std::move(data));
+    SessionRequest request;
+    request.options.device = device;
+    request.options.next_device = next_device;
+    request.options.wait_limit_ms = limit_ms;
+    request.options.start = "ready";
+    request.options.use_cache = false;
+    request.options.max_in_flight = 3;
+    request.trusts_devices = true;
+    request.backends = FakeBackendRows();
+    return CreateSession(model_, std::move(request));
   }
 
   static Status SetOnes(Session& session) {

@@ -12,7 +12,7 @@
 #include "backends/null/device.h"
 #include "core/base/error.h"
 #include "core/plan/dispatch_cost.h"
-#include "hal/plan_runner.h"
+#include "hal/run/plan_runs.h"
 #include "tests/testing/parsed_graph.h"
 
 namespace hearth {
@@ -51,9 +51,7 @@ class WatchdogSlices : public ::testing::Test {
 
   Slices SlicesFor(const DeviceInfo& info, double correction = 1) const {
     const Plan plan = PlanFor(info);
-    std::vector<size_t> all(plan.steps.size());
-    std::iota(all.begin(), all.end(), size_t{0});
-    return SlicesOf(plan, all, info, SliceLimitMs(info), correction);
+    return SlicesOf(plan, plan.segments.at(0), info, SliceLimitMs(info), correction);
   }
 
   const Graph graph_ = testing::Parsed(kLongNetwork);
@@ -66,7 +64,7 @@ TEST_F(WatchdogSlices, ASlowGpuGetsSeveralThatKeepTheOrder) {
   for (const std::vector<DispatchPart>& slice : slices) {
     EXPECT_FALSE(slice.empty());
     for (const DispatchPart& part : slice) {
-      EXPECT_EQ(part.step, next++);
+      EXPECT_EQ(part.dispatch, next++);
       EXPECT_TRUE(part.is_whole);
     }
   }
@@ -83,7 +81,7 @@ TEST_F(WatchdogSlices, EachIsEstimatedBelowTheLimitUnlessItIsOneWorkGroup) {
     for (const std::vector<DispatchPart>& slice : SlicesFor(info, correction)) {
       double ms = 0;
       for (const DispatchPart& part : slice) {
-        const auto& dispatch = std::get<Dispatch>(plan.steps[part.step]);
+        const Dispatch& dispatch = plan.dispatches[part.dispatch];
         ms += correction * EstimatedMs(dispatch, plan.kernels[dispatch.kernel], info) *
               static_cast<double>(GroupsOf(part.group_count)) / static_cast<double>(GroupsOf(dispatch.group_count));
       }
@@ -96,22 +94,21 @@ TEST_F(WatchdogSlices, PartsOfADispatchAreEachOfItsWorkGroupsOnce) {
   const DeviceInfo info = Gpu(1);
   const Plan plan = PlanFor(info);
   for (const double correction : {4.0, 17.0, 100.0, 1e12}) {
-    std::vector<std::set<std::array<uint32_t, 3>>> seen(plan.steps.size());
+    std::vector<std::set<std::array<uint32_t, 3>>> seen(plan.dispatches.size());
     for (const std::vector<DispatchPart>& slice : SlicesFor(info, correction)) {
       for (const DispatchPart& part : slice) {
         for (uint32_t x = 0; x < part.group_count[0]; ++x) {
           for (uint32_t y = 0; y < part.group_count[1]; ++y) {
             for (uint32_t z = 0; z < part.group_count[2]; ++z) {
               const bool is_new =
-                  seen[part.step].insert({part.first[0] + x, part.first[1] + y, part.first[2] + z}).second;
+                  seen[part.dispatch].insert({part.first[0] + x, part.first[1] + y, part.first[2] + z}).second;
               ASSERT_TRUE(is_new);
             }
           }
         }
       }
     }
-    for (size_t step = 0; step < seen.size(); ++step)
-      EXPECT_EQ(seen[step].size(), GroupsOf(std::get<Dispatch>(plan.steps[step]).group_count));
+    for (size_t k = 0; k < seen.size(); ++k) EXPECT_EQ(seen[k].size(), GroupsOf(plan.dispatches[k].group_count));
   }
 }
 
@@ -121,11 +118,9 @@ TEST_F(WatchdogSlices, AKernelThatTakesNoMoreScalarsStaysWhole) {
   uint32_t most = 0;
   for (const KernelSource& kernel : plan.kernels) most = std::max<uint32_t>(most, 4 * kernel.scalars.size());
   info.max_scalar_bytes = most;
-  std::vector<size_t> all(plan.steps.size());
-  std::iota(all.begin(), all.end(), size_t{0});
-  for (const std::vector<DispatchPart>& slice : SlicesOf(plan, all, info, 100, 100)) {
+  for (const std::vector<DispatchPart>& slice : SlicesOf(plan, plan.segments.at(0), info, 100, 100)) {
     for (const DispatchPart& part : slice) {
-      const KernelSource& kernel = plan.kernels[std::get<Dispatch>(plan.steps[part.step]).kernel];
+      const KernelSource& kernel = plan.kernels[plan.dispatches[part.dispatch].kernel];
       EXPECT_TRUE(part.is_whole || 4 * (kernel.scalars.size() + 3) <= most) << kernel.name;
     }
   }
@@ -149,22 +144,24 @@ TEST_F(WatchdogSlices, MeasuredRunsCorrectTheEstimate) {
 // Runs of a plan on the null device, which ends them at once.
 class ShortRuns {
  public:
-  ShortRuns(const DeviceInfo& info, Plan plan, RunnerParts parts) : device_(info) {
-    parts.device = &device_;
-    auto runner = PlanRunner::Create(std::move(plan), parts);
-    EXPECT_TRUE(runner.ok()) << runner.status().message();
-    if (runner.ok()) runner_ = std::move(runner).value();
+  ShortRuns(const DeviceInfo& info, Plan plan, LoadRequest request) : device_(info) {
+    request.device = &device_;
+    Result<ReadyPlan> ready = MakePlanReady(std::move(plan), std::move(request));
+    EXPECT_TRUE(ready.ok()) << ready.status().message();
+    if (ready.ok()) ready_ = std::move(ready).value();
   }
 
   // The submissions of one run.
   uint64_t Run() {
-    return Counted([&] { return runner_->Run(inputs_, outputs_); });
+    return Counted([&] { return ready_.runs->Run(inputs_, outputs_); });
   }
   // Of `count` runs in flight together.
   uint64_t SubmitAndFinish(size_t count) {
     return Counted([&]() -> Status {
-      for (size_t slot = 0; slot < count; ++slot) HEARTH_TRY(runner_->Submit(slot, inputs_, outputs_));
-      for (size_t slot = 0; slot < count; ++slot) HEARTH_TRY(runner_->Finish(slot, outputs_));
+      for (size_t slot = 0; slot < count; ++slot)
+        HEARTH_TRY(ready_.runs->Submit({SlotKind::kInFlight, slot}, inputs_, outputs_));
+      for (size_t slot = 0; slot < count; ++slot)
+        HEARTH_TRY(ready_.runs->Finish({SlotKind::kInFlight, slot}, outputs_));
       return Status::Ok();
     });
   }
@@ -183,7 +180,7 @@ class ShortRuns {
                          out_ = std::vector<std::byte>(64 * sizeof(float));
   const std::vector<std::span<const std::byte>> inputs_ = {in_};
   const std::vector<std::span<std::byte>> outputs_ = {out_};
-  std::unique_ptr<PlanRunner> runner_;
+  ReadyPlan ready_;
 };
 
 constexpr uint64_t kMoves = 2;  // a submitted run moves its inputs and outputs itself
@@ -232,11 +229,12 @@ class SlowExecutor final : public HostExecutor {
   }
   std::unique_ptr<HostExecutor> Beside() const override { return std::make_unique<SlowExecutor>(); }
   uint64_t live_weights_bytes() const override { return 0; }
+  std::shared_ptr<BackgroundThreads> background_threads() const override { return nullptr; }
 
  private:
   class Program final : public HostProgram {
    public:
-    Status Run(std::span<const HostTensor> /*tensors*/, std::vector<HostNodeTime>* /*times*/) override {
+    Status Run(std::span<const HostTensor> /*tensors*/, const HostRun& /*run*/) override {
       std::this_thread::sleep_for(std::chrono::milliseconds(250));
       return Status::Ok();
     }

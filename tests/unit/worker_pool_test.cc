@@ -66,12 +66,13 @@ std::set<std::thread::id> ThreadsOfALoop(WorkerPool& pool, size_t expected) {
 }
 
 TEST(WorkerPool, LeavesCpusToBackgroundWorkUntilThatEnds) {
-  WorkerPool pool(4, 4);
+  const auto background = std::make_shared<BackgroundThreads>(0);
+  WorkerPool pool(4, 4, background);
   EXPECT_EQ(ThreadsOfALoop(pool, 4).size(), 4u);
   {
-    const BackgroundWork two(2);
+    const BackgroundWork two(background, 2);
     EXPECT_EQ(ThreadsOfALoop(pool, 2).size(), 2u);
-    const BackgroundWork three_more(3);
+    const BackgroundWork three_more(background, 3);
     EXPECT_EQ(ThreadsOfALoop(pool, 1), std::set{std::this_thread::get_id()});
   }
   EXPECT_EQ(ThreadsOfALoop(pool, 4).size(), 4u);

@@ -66,7 +66,7 @@ class ConformanceCommand final : public Verb {
     app.add_flag("--list", list_, "Print the cases and stop");
     app.add_option("--junit", junit_path_, "Write JUnit XML to a file");
     app.add_option("--html", html_path_, "Write a page of operations against devices to a file");
-    AddSimulateOption(app, simulate_, ", or all: each profile that has the device's API, one after the other");
+    AddSimulateOption(app, simulate_, "or all: each profile that has the device's API, one after the other");
     output_.AddOptions(app);
   }
 
@@ -96,8 +96,8 @@ class ConformanceCommand final : public Verb {
       const auto observer = [&](size_t done, size_t total, const std::string& next) {
         output_.ShowProgress(done, total, fmt::format("{}: {}", opened.id, next));
       };
-      all.push_back(conformance::RunCases(opened.id, opened.device.get(), opened.info, cases, observer, IsInterrupted));
-      if (opened.device != nullptr && !IsInterrupted())
+      all.push_back(conformance::RunCases(opened.id, *opened.device, opened.info, cases, observer, IsInterrupted));
+      if (!opened.info.is_host() && !IsInterrupted())
         conformance::RunDeviceCases(*opened.device, device_cases, all.back());
       output_.PrintText(conformance::FailuresText(all.back()));
     }
@@ -145,7 +145,7 @@ class ConformanceCommand final : public Verb {
     if (!devices_.empty() && devices_ != std::vector<std::string>{"all"}) return devices_;
     std::vector<std::string> ids;
     for (const ListedDevice& listed : ListAllDevices()) {
-      if (listed.backend == nullptr || listed.candidate.usable) {
+      if (listed.candidate.usable) {
         ids.push_back(listed.id);
       } else {
         output_.PrintText(fmt::format("{}: skipped, {}\n", listed.id, listed.candidate.unusable_reason));

@@ -17,7 +17,7 @@ DeviceDescription DescribeAs(const ListedDevice& listed, const DeviceProfile& pr
   description.driver = listed.candidate.driver;
   description.type = DeviceTypeName(listed.candidate.type);
   description.reason = listed.candidate.unusable_reason;
-  if (listed.backend != nullptr && !listed.candidate.usable) return description;
+  if (!listed.candidate.usable) return description;
   const Result<OpenedDevice> opened = OpenSimulatedDevice(listed.id, std::string(profile.name));
   if (!opened.ok()) {
     description.reason = opened.status().message();

@@ -10,7 +10,7 @@
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
-#include "hal/driver_environment.h"
+#include "core/device/driver_environment.h"
 #include "hearth/cache.h"
 #include "hearth/device.h"
 #include "hearth/graph_builder.h"
@@ -27,7 +27,7 @@ namespace hearth {
 namespace {
 
 // How variables begin that choose a driver or its folders, or how Hearth works. Those by which drivers make other code
-// have a table (hal/driver_environment.h).
+// have a table (core/device/driver_environment.h).
 constexpr std::array<std::string_view, 16> kBeginnings = {
     "HEARTH_",  "MESA_",     "VK_",  "POCL_",  "OCL_ICD_", "OPENCL_",         "LIBGL_",
     "GALLIUM_", "LP_",       "EGL_", "__EGL_", "DISPLAY",  "WAYLAND_DISPLAY", "CUDA_VISIBLE_DEVICES",

@@ -197,7 +197,7 @@ class InspectCommand final : public Verb {
 
   Status WriteMemory(const PlacementReport& report, const OpenedDevice& opened) const {
     ArenaPicture picture;
-    if (opened.device == nullptr) {
+    if (opened.info.is_host()) {
       picture = HostArenaOf(report.rewritten);
     } else {
       HEARTH_ASSIGN(const Plan plan, Lower(report.rewritten, opened.info, options_));

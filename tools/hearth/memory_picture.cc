@@ -114,21 +114,22 @@ ArenaPicture ArenaOf(const Plan& plan) {
     if (input.on_device) watch.Write(input.transfer.range, 0, input.name);
   }
   int step = 0;
-  for (const Step& at : plan.steps) {
-    ++step;
-    if (const auto* host = std::get_if<HostStep>(&at)) {
-      for (const HostTransfer& read : host->reads) watch.Read(read.range, step);
-      for (const HostTransfer& write : host->writes) watch.Write(write.range, step, "from the CPU");
-      continue;
+  for (const Segment& segment : plan.segments) {
+    for (const Dispatch& dispatch : plan.DispatchesOf(segment)) {
+      ++step;
+      const std::vector<TensorArg>& args = plan.kernels[dispatch.kernel].tensors;
+      for (size_t k = 0; k < args.size(); ++k) {
+        if (args[k].direction == ArgDirection::kRead) watch.Read(dispatch.tensors[k], step);
+      }
+      for (size_t k = 0; k < args.size(); ++k) {
+        if (args[k].direction == ArgDirection::kWrite) watch.Write(dispatch.tensors[k], step, dispatch.label);
+      }
     }
-    const auto& dispatch = std::get<Dispatch>(at);
-    const std::vector<TensorArg>& args = plan.kernels[dispatch.kernel].tensors;
-    for (size_t k = 0; k < args.size(); ++k) {
-      if (args[k].direction == ArgDirection::kRead) watch.Read(dispatch.tensors[k], step);
-    }
-    for (size_t k = 0; k < args.size(); ++k) {
-      if (args[k].direction == ArgDirection::kWrite) watch.Write(dispatch.tensors[k], step, dispatch.label);
-    }
+    step += segment.executor == Executor::kCpu ? 1 : 0;
+    for (const HostOperand& read : segment.reads)
+      if (read.crosses) watch.Read(read.transfer.range, step);
+    for (const HostOperand& write : segment.writes)
+      if (write.crosses) watch.Write(write.transfer.range, step, "from the CPU");
   }
   for (const PlanTensor& output : plan.outputs) {
     if (output.on_device) watch.Read(output.transfer.range, step + 1);

@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 
 #include "cache/folder.h"
 #include "core/base/error.h"
 #include "frontends/api/model_formats.h"
+#include "frontends/api/option_table.h"
 #include "frontends/engine/backends.h"
 #include "frontends/model/model_file.h"
 #include "tools/hearth/printing.h"
@@ -68,36 +70,64 @@ std::string WhyNoDeviceName(const std::string& name) {
   return name.find_first_not_of(" \t\r\n") == std::string::npos ? "the device's name is empty" : "";
 }
 
-CLI::Option* AddSizeOption(CLI::App& app, const std::string& names, uint64_t& size_bytes, const std::string& help) {
+// Adds the flag of an option for a variable of its kind.
+CLI::Option* Add(CLI::App& app, const OptionFlag& flag, const TextOption&, std::string& text) {
+  return app.add_option(flag.names, text, std::string(flag.help));
+}
+CLI::Option* Add(CLI::App& app, const OptionFlag& flag, const SwitchOption&, bool& is_on) {
+  return app.add_flag(flag.names, is_on, std::string(flag.help));
+}
+CLI::Option* Add(CLI::App& app, const OptionFlag& flag, const NumberOption& option, int& number) {
+  return app.add_option(flag.names, number, std::string(flag.help))->check(CLI::Range(option.least, option.most));
+}
+CLI::Option* Add(CLI::App& app, const OptionFlag& flag, const SizeOption&, uint64_t& size_bytes) {
+  const std::string names = flag.names;
   const auto set = [&size_bytes, name = names.substr(0, names.find(','))](const std::string& text) {
     const Result<uint64_t> bytes = ParseSizeBytes(text);
     if (!bytes.ok()) throw CLI::ValidationError(name, std::string(bytes.status().message()));
     size_bytes = *bytes;
   };
-  return app.add_option_function<std::string>(names, set, help)->type_name("SIZE");
+  return app.add_option_function<std::string>(names, set, std::string(flag.help));
+}
+CLI::Option* Add(CLI::App& app, const OptionFlag& flag, const ListOption& option, std::vector<std::string>& list) {
+  CLI::Option* added = app.add_option(flag.names, list, std::string(flag.help))->allow_extra_args(false);
+  return option.separator == ',' ? added->delimiter(',') : added;  // others are given several times
 }
 
-// --start, --memory-limit.
-void AddStartOptions(CLI::App& app, SessionOptions& options) {
-  app.add_option(
-         "--start", options.start,
-         "hot: the CPU answers until the device, which is prepared in the background, is ready and faster; ready: the "
-         "device answers from the first run on (default: ready for a named device; for auto hot where the cache holds "
-         "nothing "
-         "of the model)")
-      ->check(CLI::IsMember({"ready", "hot"}))
-      ->type_name("HOW");
-  AddSizeOption(
-      app, "--memory-limit", options.memory_limit_bytes,
-      "A limit for weights, intermediate values, inputs and outputs: bytes, or a number with K, M, G. Kept, or "
-      "refused with the bytes needed; 0: no limit");
-  app.add_option("--wait-limit", options.wait_limit_ms,
-                 "Milliseconds after which a device that does not finish counts as lost, and a loop that does not end "
-                 "is stopped; 0: never (default: 60000 on hardware, else never)")
-      ->type_name("MS")
-      ->check(CLI::Range(0, 86400000));
-  app.add_flag("--next-device", options.next_device,
-               "If the named device is not usable or fails, take the next one, as auto does");
+std::vector<std::string> ChoicesOf(const OptionRow& row) {
+  constexpr std::string_view kSeparator = ", ";
+  std::vector<std::string> choices;
+  for (std::string_view rest = row.choices; !rest.empty();) {
+    choices.emplace_back(rest.substr(0, rest.find(kSeparator)));
+    rest.remove_prefix(std::min(rest.size(), choices.back().size() + kSeparator.size()));
+  }
+  return choices;
+}
+
+CLI::Option* Finished(CLI::Option* added, const OptionRow& row) {
+  if (*row.flag.type != 0) added->type_name(row.flag.type);
+  if (!row.choices.empty()) added->check(CLI::IsMember(ChoicesOf(row)));
+  const char* shown = row.flag.default_text;
+  if (shown != nullptr && *shown != 0) added->default_str(shown);
+  if (shown != nullptr && *shown == 0) added->capture_default_str();
+  return added;
+}
+
+// The flag of the option `name` for a variable of its own.
+template <typename Kind, typename Variable>
+CLI::Option* AddFlagOf(CLI::App& app, std::string_view name, Variable& variable) {
+  const OptionRow& row = *FindOption(name);
+  return Finished(Add(app, row.flag, std::get<Kind>(row.kind), variable), row);
+}
+
+std::vector<CLI::Option*> AddGroup(CLI::App& app, SessionOptions& options, FlagGroup group) {
+  std::vector<CLI::Option*> flags;
+  for (const OptionRow& row : OptionRows()) {
+    if (row.flag.group != group) continue;
+    flags.push_back(Finished(
+        std::visit([&](const auto& kind) { return Add(app, row.flag, kind, kind.field(options)); }, row.kind), row));
+  }
+  return flags;
 }
 
 }  // namespace
@@ -123,92 +153,28 @@ CLI::Option* AddDevicesOption(CLI::App& app, std::vector<std::string>& devices, 
 }
 
 CLI::Option* AddSimulateOption(CLI::App& app, std::string& profile, const std::string& more) {
-  return app
-      .add_option("--simulate", profile,
-                  "Open a software driver that answers as another device (`hearth devices --profiles`)" + more +
-                      ": its limits, rules and paths; times are meaningless")
-      ->type_name("PROFILE");
+  CLI::Option* added = AddFlagOf<TextOption>(app, "simulate", profile);
+  return more.empty() ? added : added->description(fmt::format("{}; {}", added->get_description(), more));
 }
 
 void AddCpuOpsOption(CLI::App& app, std::vector<std::string>& cpu_ops) {
-  app.add_option("--cpu-ops", cpu_ops, "Operations to keep on the CPU, by name or file index: softmax,op:7")
-      ->type_name("LIST")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  AddFlagOf<ListOption>(app, "cpu_ops", cpu_ops);
 }
 
 CLI::Option* AddCacheOption(CLI::App& app, std::string& folder) {
-  return app
-      .add_option("--cache,--cache-folder,--cache-dir", folder,
-                  "Cache folder (default $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth)")
-      ->type_name("DIR");
+  return AddFlagOf<TextOption>(app, "cache_folder", folder);
 }
 
 std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& options) {
-  return {
-      app.add_option("--cache-layer", options.cache_layers,
-                     "A bundle (file or folder) or cache, looked up first and never written, before those of "
-                     "$HEARTH_CACHE_LAYERS; may be given several times")
-          ->type_name("DIR")
-          ->allow_extra_args(false),
-      app.add_option("--cache-layer-keys", options.cache_layer_keys,
-                     "Public keys whose signatures make a layer usable (default $HEARTH_CACHE_LAYER_KEYS)")
-          ->type_name("FILE"),
-      app.add_flag("--trust-cache-layers", options.trust_cache_layers, "Also use layers that no such key has signed"),
-      AddSizeOption(app, "--cache-max-size,--cache-max-bytes,--max-cache-size", options.cache_max_bytes,
-                    "The cache's size limit: bytes, or a number with K, M, G (default $HEARTH_CACHE_MAX_SIZE or 1G)"),
-      AddNumber(app, "--cache-wait", options.cache_wait_ms, "MS", 0, 60000,
-                "A session's total waiting time for the cache's locks and servers, in milliseconds"),
-      app.add_option("--cache-server", options.cache_server.address,
-                     "A Redis server with entries that machines share (default $HEARTH_CACHE_SERVER)")
-          ->type_name("HOST:PORT|URL"),
-      app.add_option("--cache-server-keys", options.cache_server.trusted_keys,
-                     "Public keys whose entries are accepted (default $HEARTH_CACHE_SERVER_KEYS)")
-          ->type_name("FILE"),
-      app.add_option("--cache-server-sign", options.cache_server.sign_with,
-                     "Secret key that signs what is stored there (default $HEARTH_CACHE_SERVER_SIGN)")
-          ->type_name("FILE")};
+  return AddGroup(app, options, FlagGroup::kCacheTier);
 }
 
 void AddPlanOptions(CLI::App& app, SessionOptions& options) {
-  app.add_option("--precision", options.precision,
-                 "How real numbers are stored; falls back to fp32 with a warning on devices that lack it")
-      ->check(CLI::IsMember({"fp32", "fp32_16", "fp16"}))
-      ->type_name("P")
-      ->default_str("fp32, or as --priority says");
-  app.add_option("--preference", options.preference,
-                 "fast_single_answer (few programs, ready soon), balanced, sustained_speed (slow starts, fast runs)")
-      ->check(CLI::IsMember({"fast_single_answer", "balanced", "sustained_speed"}))
-      ->type_name("WHAT")
-      ->capture_default_str();
-  app.add_option("--priority", options.priority,
-                 "What matters, most important first: precision, latency, memory. Precision first is fp32, second "
-                 "fp32_16, third fp16")
-      ->check(CLI::IsMember({"precision", "latency", "memory"}))
-      ->type_name("LIST")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->default_str("precision,latency,memory");
-  app.add_option("--model-token", options.model_token, "Text that keeps this model's cache entries apart")
-      ->type_name("TEXT");
-  AddCpuOpsOption(app, options.cpu_ops);
-  app.add_option(
-         "--rules", options.rules,
-         "What Hearth knows about drivers, forced on or off: +wide_stores,-texel_reads (`hearth devices --json` "
-         "lists the rules and what applies)")
-      ->type_name("+NAME,-NAME");
-  AddNumber(app, "--threads", options.threads, "N", 0, 1024,
-            "CPU threads; 0: as many as affinity, cgroup quota and machine allow");
+  AddGroup(app, options, FlagGroup::kPlan);
 }
 
 void AddTuneOption(CLI::App& app, SessionOptions& options) {
-  app.add_option(
-         "--tune", options.tune,
-         "Measure kernels for this model's layers before the first run, and keep the winners in the cache: off, "
-         "fast (the likeliest), full (all)")
-      ->check(CLI::IsMember({"off", "fast", "full"}))
-      ->type_name("HOW")
-      ->capture_default_str();
+  AddGroup(app, options, FlagGroup::kTune);
   options.on_tuning = ShowTuningProgress;
 }
 
@@ -218,8 +184,8 @@ void ModelFlags::AddOptions(CLI::App& app) {
 }
 
 void ModelFlags::AddChoices(CLI::App& app) {
-  app.add_option("--signature", signature_, "The signature to run, by name (default: the model's first subgraph)")
-      ->type_name("NAME");
+  const OptionFlag& signature = FindOption("signature")->flag;
+  app.add_option(signature.names, signature_, std::string(signature.help))->type_name(signature.type);
   app.add_option("--shape", shapes_,
                  "The shape of an input that the file leaves open, or to replace the file's: x=1x224x224x3")
       ->type_name("NAME=SHAPE")
@@ -253,13 +219,12 @@ void SessionFlags::AddOptions(CLI::App& app, const std::string& device_help) {
   CLI::Option* cache = AddCacheOption(app, options_.cache_folder);
   app.add_flag("--expect-warm", expect_warm_, "Exit code 1 when anything had to be compiled");
   CLI::Option* none = app.add_flag("--no-cache", no_cache_, "Neither read nor write the cache")->excludes(cache);
-  CLI::Option* read_only =
-      app.add_flag("--cache-read-only", options_.cache_read_only, "Use existing entries, store nothing");
+  CLI::Option* read_only = AddFlagOf<SwitchOption>(app, "cache_read_only", options_.cache_read_only);
   none->excludes(read_only);
   for (CLI::Option* tier : AddCacheTierOptions(app, options_)) none->excludes(tier);
   AddPlanOptions(app, options_);
   AddTuneOption(app, options_);
-  AddStartOptions(app, options_);
+  AddGroup(app, options_, FlagGroup::kStart);
 }
 
 ExitCode SessionFlags::WaitForDevice(Session& session) const {

@@ -83,7 +83,7 @@ class IntegerBinaryNode final : public HostNode {
 
   std::string_view kernel() const override { return "integer"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     // Ends a run of elements where an operand starts over.
     const int64_t count = out_.shape.element_count();
     int64_t run = count;

@@ -55,7 +55,7 @@ class DepthwiseNode final : public HostNode {
   std::string_view kernel() const override { return "integer"; }
   std::optional<uint64_t> held_bytes() const override { return 0; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     const int64_t row_work = int64_t{out_[2]} * weights_->channels * weights_->taps;
     workers_.ForEachPart(
         int64_t{out_[0]} * out_[1], kLeastDepthwiseWork / (row_work + 1) + 1, [&](int64_t begin, int64_t end) {

@@ -103,7 +103,7 @@ class MatrixNode final : public HostNode {
   std::string_view kernel() const override { return "integer"; }
   std::optional<uint64_t> held_bytes() const override { return 0; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     const int64_t pieces = static_cast<int64_t>(groups_.size()) * chunks_ * splits_;
     const int64_t work = rows_.count * rows_.depth * out_channels_;
     const int64_t least = kLeastMatrixWork * pieces / std::max<int64_t>(1, work) + 1;

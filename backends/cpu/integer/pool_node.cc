@@ -124,7 +124,7 @@ class PoolNode final : public HostNode {
 
   std::string_view kernel() const override { return "integer"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     const int64_t row_work = int64_t{task_.out_w} * task_.in.channels * task_.kernel_h * task_.kernel_w;
     workers_.ForEachPart(
         task_.in.batch * task_.out_h, kLeastPoolReads / (row_work + 1) + 1, [&](int64_t begin, int64_t end) {

@@ -26,7 +26,7 @@ class TableNode final : public HostNode {
 
   std::string_view kernel() const override { return "integer"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     const auto* x = reinterpret_cast<const uint8_t*>(x_.data());
     auto* y = reinterpret_cast<uint8_t*>(y_.data());
     workers_.ForEachPart(static_cast<int64_t>(x_.size()), kLeastUnaryElements,
@@ -52,7 +52,7 @@ class ConvertNode final : public HostNode {
 
   std::string_view kernel() const override { return "integer"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     if (to_floats_) {
       ToFloats(desc_, bytes_, floats_);
     } else {

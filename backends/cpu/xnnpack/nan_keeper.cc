@@ -55,7 +55,7 @@ Status NanKeeper::Mend() {
     HEARTH_ASSIGN(reference_, MakeReferenceNode(request_));
   }
   kept_.assign(out_.begin(), out_.end());
-  HEARTH_TRY(reference_->Run());
+  HEARTH_TRY(reference_->Run(nullptr));
   for (size_t k = 0; k < kept_.size(); ++k) {
     if (!std::isnan(out_[k]) && !AreFar(kept_[k], out_[k])) out_[k] = kept_[k];
   }

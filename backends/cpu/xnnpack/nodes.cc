@@ -16,15 +16,6 @@
 namespace hearth {
 namespace {
 
-template <typename T, typename... Ops>
-constexpr size_t IndexIn(const std::variant<Ops...>*) {
-  size_t index = 0;
-  (void)((std::is_same_v<T, Ops> || (++index, false)) || ...);
-  return index;
-}
-template <typename T>
-constexpr size_t kIndexOf = IndexIn<T>(static_cast<const Op*>(nullptr));
-
 struct Row {
   size_t op_index;
   XnnpackBuilder* build;
@@ -34,19 +25,19 @@ struct Row {
 
 // All operations of XNNPACK that Hearth uses. To add one: a builder in a file of its family, and a row.
 constexpr Row kRows[] = {
-    {kIndexOf<Conv2D>, BuildConv2D, true},
-    {kIndexOf<DepthwiseConv2D>, BuildDepthwiseConv2D, true},
-    {kIndexOf<FullyConnected>, BuildFullyConnected, true},
-    {kIndexOf<Pool2D>, BuildPool2D, false},
-    {kIndexOf<Unary>, BuildUnary, false},
-    {kIndexOf<Binary>, BuildBinary, false},
-    {kIndexOf<Softmax>, BuildSoftmax, false},
-    {kIndexOf<Resize>, BuildResize, false},
-    {kIndexOf<Reduce>, BuildMean, false},
-    {kIndexOf<Pad>, BuildPad, false},
-    {kIndexOf<TransposeConv>, BuildTransposeConv, true},
-    {kIndexOf<PRelu>, BuildPRelu, false},
-    {kIndexOf<DepthToSpace>, BuildDepthToSpace, false},
+    {kOpIndex<Conv2D>, BuildConv2D, true},
+    {kOpIndex<DepthwiseConv2D>, BuildDepthwiseConv2D, true},
+    {kOpIndex<FullyConnected>, BuildFullyConnected, true},
+    {kOpIndex<Pool2D>, BuildPool2D, false},
+    {kOpIndex<Unary>, BuildUnary, false},
+    {kOpIndex<Binary>, BuildBinary, false},
+    {kOpIndex<Softmax>, BuildSoftmax, false},
+    {kOpIndex<Resize>, BuildResize, false},
+    {kOpIndex<Reduce>, BuildMean, false},
+    {kOpIndex<Pad>, BuildPad, false},
+    {kOpIndex<TransposeConv>, BuildTransposeConv, true},
+    {kOpIndex<PRelu>, BuildPRelu, false},
+    {kOpIndex<DepthToSpace>, BuildDepthToSpace, false},
 };
 
 const Row* FindRow(const Op& op) {
@@ -75,7 +66,7 @@ class XnnpackNode final : public HostNode {
 
   std::string_view kernel() const override { return "xnnpack"; }
 
-  Status Run() override {
+  Status Run(RunControl* /*control*/) override {
     if (const xnn_status status = xnn_run_operator(op_, pool_); status != xnn_status_success) {
       return Error(StatusCode::kInternal, "{}: XNNPACK failed with status {}", NodeLabel(node_),
                    static_cast<int>(status));

@@ -1,0 +1,104 @@
+// Who runs an operation: its makers are asked from the top, and the first that takes the node runs it.
+#include <cstdint>
+
+#include "backends/cpu/host_node.h"
+#include "backends/cpu/integer/integer_nodes.h"
+#include "backends/cpu/quantized.h"
+#include "backends/cpu/vectorized.h"
+#include "backends/cpu/xnnpack_nodes.h"
+#include "core/base/error.h"
+#include "core/graph/quantize.h"
+
+namespace hearth {
+namespace {
+
+// Whether one operand repeats the other's short rows. XNNPACK makes each row a piece of a loop, which costs 35 ns.
+bool RepeatsShortRows(const Graph& graph, const Node& node) {
+  constexpr int32_t kShortRow = 128;
+  if (!std::holds_alternative<Binary>(node.op)) return false;
+  const Shape &a = graph.value(node.inputs[0]).desc.shape, &b = graph.value(node.inputs[1]).desc.shape;
+  const Shape& out = graph.value(node.outputs[0]).desc.shape;
+  const bool is_broadcast = a.element_count() != b.element_count() && a.element_count() > 1 && b.element_count() > 1;
+  return is_broadcast && out[out.rank() - 1] <= kShortRow;
+}
+
+// Hearth's own nodes where they were measured faster than XNNPACK's, with AVX-512 (AVX2 was not timed): float products,
+// depthwise convolutions, softmax of a few classes, and short rows. Sums for a quantized result are XNNPACK's, whose
+// ties are refined.
+Result<std::unique_ptr<HostNode>> MakePreferredNode(const HostNodeRequest& request) {
+  constexpr int32_t kFewClasses = 16;
+  const Node& node = request.node;
+  if (BestVectorSet() == VectorSet::kBase || node.outputs.empty()) return nullptr;
+  const TensorDesc& out = request.graph.value(node.outputs[0]).desc;
+  if (!IsPlainFloat32(out)) return nullptr;
+  const int rank = out.shape.rank();
+  const bool has_few_classes =
+      std::holds_alternative<Softmax>(node.op) && rank > 0 && out.shape[rank - 1] <= kFewClasses;
+  if (has_few_classes) return MakeRowsNode(request);
+  if (RepeatsShortRows(request.graph, node)) return MakeBinaryNode(request);
+  for (const auto& make : {MakeDenseConvolutionNode, MakeDepthwiseConvolutionNode, MakeMatrixProductNode}) {
+    HEARTH_ASSIGN(std::unique_ptr<HostNode> product, make(request));
+    if (product != nullptr) return product;
+  }
+  return nullptr;
+}
+
+Result<std::unique_ptr<HostNode>> MakeXnnpackNode(const HostNodeRequest& request) {
+  return request.xnnpack.Make(request);
+}
+
+static_assert(std::variant_size_v<Op> <= 64);
+template <typename... T>
+constexpr uint64_t Of() {
+  return ((uint64_t{1} << kOpIndex<T>) | ...);
+}
+constexpr uint64_t kAll = ~uint64_t{0};
+
+constexpr NodeMaker kMakers[] = {
+    {MakeCopyNode, Of<Reshape, Unary, Bitcast, Pack, Concat>()},
+    {MakeMovementNode, Of<Reshape, Pad, MirrorPad, BatchToSpace, SpaceToBatch, Resize, DepthToSpace, SpaceToDepth,
+                          Transpose, Slice, Split, Unpack, Tile, BroadcastTo, Reverse>()},
+    {MakePreferredNode, Of<Conv2D, DepthwiseConv2D, FullyConnected, BatchMatMul, Softmax, Binary>()},
+    {MakeXnnpackNode, Of<Conv2D, DepthwiseConv2D, FullyConnected, Pool2D, Unary, Binary, Softmax, Resize, Reduce, Pad,
+                         TransposeConv, PRelu, DepthToSpace>()},
+    {MakeDenseConvolutionNode, Of<Conv2D, DepthwiseConv2D>()},
+    {MakeDepthwiseConvolutionNode, Of<Conv2D, DepthwiseConv2D>()},
+    {MakeMatrixProductNode, Of<FullyConnected, BatchMatMul>()},
+    {MakeUnaryNode, Of<Unary>()},
+    {MakeBinaryNode, Of<Binary, PRelu>()},
+    {MakeIntegerFunctionNode, Of<Unary, AddN>()},
+    {MakeSelectNode, Of<Select, SelectRows>()},
+    {MakeGatherNode, Of<Gather, GatherNd, DynamicUpdateSlice>()},
+    {MakeCastNode, Of<Cast>()},
+    {MakeReduceNode, Of<Reduce>()},
+    {MakeRowsNode, Of<Softmax, LogSoftmax, L2Normalization>()},
+    {MakeSearchNode, Of<ArgReduce, TopK, CumSum, OneHot, Unique>()},
+    {MakeRecurrentNode, Of<Lstm, Rnn>()},
+    {MakeNormalizeNode, Of<MeanVarianceNormalization>()},
+    {MakePoolingIndexNode, Of<MaxPoolArgmax2D, MaxUnpool2D>()},
+    {MakeDetectionNode, Of<DetectionPostProcess>()},
+    {MakeLoopNode, Of<Loop>()},
+    {MakeReferenceNode, kAll},
+};
+
+}  // namespace
+
+bool NodeMaker::Takes(const Op& op) const {
+  return (ops >> op.index() & 1) != 0;
+}
+
+std::span<const NodeMaker> NodeMakers() {
+  return kMakers;
+}
+
+Result<std::unique_ptr<HostNode>> MakeHostNode(const HostNodeRequest& request) {
+  if (request.in_integers) return MakeIntegerNode(request);
+  for (const NodeMaker& maker : kMakers) {
+    if (!maker.Takes(request.node.op)) continue;
+    HEARTH_ASSIGN(std::unique_ptr<HostNode> node, maker.make(request));
+    if (node != nullptr) return node;
+  }
+  return nullptr;
+}
+
+}  // namespace hearth

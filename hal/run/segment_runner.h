@@ -1,0 +1,45 @@
+// Runs the segments of a loaded plan that belong to one executor: a device (device_segments.h) or the CPU
+// (host_segments.h).
+#ifndef HEARTH_HAL_RUN_SEGMENT_RUNNER_H_
+#define HEARTH_HAL_RUN_SEGMENT_RUNNER_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/run_control.h"
+#include "hal/transfers.h"
+#include "hearth/status.h"
+
+namespace hearth {
+
+// A dispatch or a node of a profiled run.
+struct ProfileRow {
+  std::string label, kernel;
+  double milliseconds = 0;
+};
+
+// One run on its way through the segments.
+struct SegmentRun {
+  // In the plan's order. The CPU reads and writes them where they lie.
+  std::span<const std::span<const std::byte>> inputs;
+  std::span<const std::span<std::byte>> outputs;
+  std::vector<ProfileRow>* profile = nullptr;  // null: the run is not profiled
+  RunControl* control = nullptr;               // what may end it early; null: nothing
+  TransferCounts& counts;
+  double host_ms = 0;  // of segments on the CPU so far
+};
+
+class SegmentRunner {
+ public:
+  virtual ~SegmentRunner() = default;
+
+  // A device is only handed the segment, unless the run is profiled; the CPU waits for what the device was handed
+  // before, and has computed the segment when this returns.
+  virtual Status Run(size_t segment, SegmentRun& run) = 0;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_HAL_RUN_SEGMENT_RUNNER_H_
