@@ -18,13 +18,13 @@
 #include "core/device/device_profiles.h"
 #include "core/device/device_rules.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
 #include "core/graph/passes/pass.h"
-#include "core/lowering/local_product.h"
+#include "core/lowering/group_product.h"
 #include "core/lowering/lower.h"
 #include "core/lowering/tunable_layers.h"
 #include "frontends/api/model_data.h"
 #include "hearth/model.h"
+#include "tests/testing/graph_from_text.h"
 
 namespace hearth {
 namespace {

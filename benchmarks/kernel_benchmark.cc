@@ -11,7 +11,6 @@
 #include "benchmarks/device_peaks.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
 #include "core/lowering/lower.h"
 #include "core/lowering/tunable_layers.h"
 #include "core/plan/pack.h"
@@ -19,6 +18,7 @@
 #include "frontends/engine/tuner.h"
 #include "hal/run/plan_runs.h"
 #include "hal/slices.h"
+#include "tests/testing/graph_from_text.h"
 
 namespace hearth {
 namespace {

@@ -16,7 +16,7 @@
 #include "cache/trusted_path.h"
 #include "cache/write_all.h"
 #include "core/base/error.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

@@ -15,7 +15,7 @@
 #include "cache/sqlite_store.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "core/plan/tuning.h"
 #include "hearth/version.h"
 

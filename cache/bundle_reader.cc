@@ -12,7 +12,7 @@
 #include "cache/report_access.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

@@ -22,7 +22,7 @@
 #include "cache/write_all.h"
 #include "core/base/descriptor.h"
 #include "core/base/error.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

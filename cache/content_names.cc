@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "cache/entry_row.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

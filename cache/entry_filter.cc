@@ -9,7 +9,7 @@
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
-#include "core/base/lower_case.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

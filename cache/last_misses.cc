@@ -12,8 +12,7 @@
 #include "cache/reports.h"
 #include "core/base/byte_reader.h"
 #include "core/base/contains.h"
-#include "core/base/printable.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "core/plan/key_fields.h"
 
 namespace hearth {

@@ -17,7 +17,7 @@
 #include "cache/trusted_path.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "hearth/version.h"
 
 namespace hearth {

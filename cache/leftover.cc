@@ -18,7 +18,7 @@
 #include "cache/remove_behind.h"
 #include "core/base/byte_reader.h"
 #include "core/base/descriptor.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

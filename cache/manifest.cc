@@ -7,8 +7,8 @@
 #include <ctime>
 
 #include "cache/entry_row.h"
-#include "core/base/number_text.h"
 #include "core/base/sha256.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

@@ -5,8 +5,7 @@
 
 #include "cache/entry_row.h"
 #include "core/base/error.h"
-#include "core/base/number_text.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

@@ -7,7 +7,7 @@
 #include "cache/entry_row.h"
 #include "cache/redis_protocol.h"
 #include "cache/warnings.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 
 namespace hearth {
 

@@ -13,7 +13,7 @@
 #include "cache/quarantine.h"
 #include "cache/report_access.h"
 #include "cache/store_names.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "core/plan/key_fields.h"
 
 namespace hearth {

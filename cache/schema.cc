@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/embedded_file.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace hearth {
 

@@ -5,7 +5,7 @@
 
 #include "cache/folder.h"
 #include "core/base/error.h"
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

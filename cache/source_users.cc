@@ -7,7 +7,7 @@
 #include "cache/entry_row.h"
 #include "cache/models.h"
 #include "cache/needed_source.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

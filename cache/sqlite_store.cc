@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "cache/entry_row.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

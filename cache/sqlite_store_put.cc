@@ -12,7 +12,7 @@
 #include "cache/sqlite_store.h"
 #include "cache/store_names.h"
 #include "cache/write_ahead_log.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

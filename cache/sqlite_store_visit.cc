@@ -6,7 +6,7 @@
 
 #include "cache/entry_row.h"
 #include "cache/sqlite_store.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

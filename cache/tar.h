@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 
 namespace hearth {
 

@@ -15,6 +15,7 @@ if(HEARTH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_compile_options(-Wall -Wextra -Wno-missing-field-initializers)
+add_compile_options(-ffunction-sections -fdata-sections)  # so that a linker can leave out what nobody calls
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   add_compile_options(-Wno-restrict)  # false positive on std::string operator+ (GCC bug 105651)
 endif()

@@ -1,6 +1,6 @@
 # hearth_embed_files(target variable file...): compiles the files' contents into `target` as
 #   const EmbeddedFile <variable>[]; const size_t <variable>Count;
-# (declared in core/base/embedded_file.h), each named by its file name without the ending.
+# (declared in core/base/text.h), each named by its file name without the ending.
 function(hearth_embed_files target variable)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${variable}.cc)
   add_custom_command(

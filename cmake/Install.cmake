@@ -9,9 +9,11 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/hearthConfigVersion.cmake
 function(hearth_install libdir suffix)
   install(TARGETS hearth EXPORT hearthTargets${suffix}
           LIBRARY DESTINATION ${libdir} COMPONENT library${suffix} NAMELINK_COMPONENT dev${suffix} ${ARGN})
-  if(TARGET hearth_spirv)
-    install(TARGETS hearth_spirv LIBRARY DESTINATION ${libdir} COMPONENT library${suffix} ${ARGN})
-  endif()
+  foreach(opened hearth_spirv hearth_gles)
+    if(TARGET ${opened})
+      install(TARGETS ${opened} LIBRARY DESTINATION ${libdir} COMPONENT library${suffix} ${ARGN})
+    endif()
+  endforeach()
   install(TARGETS hearth_tflite_delegate hearth_litert_accelerator LIBRARY DESTINATION ${libdir} COMPONENT library${suffix} ${ARGN})
 
   set(package_folder ${libdir}/cmake/hearth)

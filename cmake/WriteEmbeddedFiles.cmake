@@ -6,6 +6,6 @@ foreach(file IN LISTS FILES)
   string(APPEND rows "    {\"${name}\", R\"HEARTH(${text})HEARTH\"},\n")
 endforeach()
 list(LENGTH FILES count)
-file(WRITE ${OUTPUT} "#include \"core/base/embedded_file.h\"\n\nnamespace hearth {\n"
+file(WRITE ${OUTPUT} "#include \"core/base/text.h\"\n\nnamespace hearth {\n"
   "extern const EmbeddedFile ${VARIABLE}[];\nextern const size_t ${VARIABLE}Count;\n"
   "const EmbeddedFile ${VARIABLE}[] = {\n${rows}};\nconst size_t ${VARIABLE}Count = ${count};\n}  // namespace hearth\n")

@@ -60,15 +60,9 @@ struct BinaryTest {
 };
 
 ConformanceCase CaseOf(const BinaryTest& test, std::string name) {
-  ConformanceCase result;
-  result.family = "binary";
-  result.op = std::string(RowOf(test.kind).name);
-  result.name = std::move(name);
-  result.exactness = ExactnessOf(test.kind);
-  if (test.activation == Activation::kTanh || test.activation == Activation::kSigmoid)
-    result.exactness.ulps = kUlpsOfCurves;
-  result.every_path = false;
-  result.build = [=](CaseGraph& graph) {
+  Exactness exactness = ExactnessOf(test.kind);
+  if (test.activation == Activation::kTanh || test.activation == Activation::kSigmoid) exactness.ulps = kUlpsOfCurves;
+  const auto build = [=](CaseGraph& graph) {
     const auto operand = [&](const Shape& shape, Fill fill, bool constant) {
       return constant ? graph.Constant(shape, fill, test.type) : graph.Input(shape, fill, test.type);
     };
@@ -78,7 +72,7 @@ ConformanceCase CaseOf(const BinaryTest& test, std::string name) {
                           : operand(test.rhs, test.fills.rhs, test.operands == Operands::kConstantRight);
     return graph.Node(Binary{test.kind, test.activation}, {a, b}, test.result_type);
   };
-  return result;
+  return NewCase({std::string(RowOf(test.kind).name), std::move(name), "binary"}, exactness, build, false);
 }
 
 std::string NameOf(const BinaryTest& test, std::string_view suffix) {

@@ -9,8 +9,7 @@ namespace {
 
 ConformanceCase BorderCase(const std::string& op, const std::string& name, const Shape& input, const Op& node,
                            const ElementType& type = {}) {
-  return NewCase(op, fmt::format("{}{}", name, SuffixOf(type)), {},
-                 [=](CaseGraph& graph) { return graph.Node(node, {graph.Input(input, FillOf(type), type)}, type); });
+  return OneNode({op, name + SuffixOf(type)}, {}, node, {In(input, FillOf(type), type)}, type);
 }
 
 struct Amounts {
@@ -117,16 +116,12 @@ void AddBatchBlocks(std::vector<ConformanceCase>& cases) {
 void AddUpdates(std::vector<ConformanceCase>& cases) {
   const auto add = [&](const Shape& input, const Shape& update, const std::vector<double>& start,
                        const ElementType& type = {}) {
-    ConformanceCase result;
-    result.family = result.op = "dynamic_update_slice";
-    result.name =
+    const std::string name =
         fmt::format("{}_by{}_at{}{}", input.ToString(), update.ToString(), fmt::join(start, ","), SuffixOf(type));
-    result.build = [=](CaseGraph& graph) {
-      const ValueId x = graph.Input(input, FillOf(type), type), y = graph.Input(update, FillOf(type), type);
-      const Shape count = {static_cast<int32_t>(start.size())};
-      return graph.Node(DynamicUpdateSlice{}, {x, y, graph.ConstantOf(count, start, Integers())}, type);
-    };
-    cases.push_back(result);
+    cases.push_back(OneNode({"dynamic_update_slice", name}, {}, DynamicUpdateSlice{},
+                            {In(input, FillOf(type), type), In(update, FillOf(type), type),
+                             ConstOf({static_cast<int32_t>(start.size())}, start, Integers())},
+                            type));
   };
   add({9}, {4}, {3});
   add({9}, {9}, {3});
@@ -141,15 +136,11 @@ void AddUpdates(std::vector<ConformanceCase>& cases) {
   add({2, 2, 3, 2, 2, 3}, {1, 1, 2, 2, 1, 2}, {0, 1, 1, 0, 1, 1});
   for (const ElementType& type : kBorderTypes) add({2, 5, 6, 7}, {1, 2, 3, 4}, {0, 1, 2, 3}, type);
   // A start that other nodes compute.
-  ConformanceCase computed;
-  computed.family = computed.op = "dynamic_update_slice";
-  computed.name = "start_of_the_graph";
-  computed.build = [](CaseGraph& graph) {
+  cases.push_back(NewCase({"dynamic_update_slice", "start_of_the_graph"}, {}, [](CaseGraph& graph) {
     const ValueId start = graph.Input(
         {3}, [](float uniform) { return uniform * 5.0f; }, Integers());
     return graph.Node(DynamicUpdateSlice{}, {graph.Input({4, 5, 6}), graph.Input({2, 2, 3}), start});
-  };
-  cases.push_back(computed);
+  }));
 }
 
 }  // namespace

@@ -8,112 +8,61 @@
 namespace hearth::conformance {
 namespace {
 
-using Maker = ValueId (*)(CaseGraph&);
+const Shape kImage = {1, 4, 5, 5};
 
 struct First {
   const char* name;
-  Maker make;  // gives 1x4x5x5
+  std::vector<Op> ops;  // the first one reads the operands, each other one the result before it; gives kImage
+  std::vector<Operand> operands;
 };
 const First kFirsts[] = {
-    {"log",
-     [](CaseGraph& g) {
-       return g.Node(Unary{UnaryKind::kLog}, {g.Input({1, 4, 5, 5}, Positive)});
-     }},
-    {"rsqrt",
-     [](CaseGraph& g) {
-       return g.Node(Unary{UnaryKind::kRsqrt}, {g.Input({1, 4, 5, 5}, Positive)});
-     }},
-    {"div",
-     [](CaseGraph& g) {
-       const ValueId x = g.Input({1, 4, 5, 5});
-       return g.Node(Binary{BinaryKind::kDiv}, {x, g.Input({1, 4, 5, 5}, Positive)});
-     }},
-    {"div_channels",
-     [](CaseGraph& g) {
-       const ValueId x = g.Input({1, 4, 5, 5});
-       return g.Node(Binary{BinaryKind::kDiv}, {x, g.Constant({5}, Positive)});
-     }},
-    {"exp",
-     [](CaseGraph& g) {
-       const ValueId x = g.Input({1, 4, 5, 5});
-       return g.Node(Unary{UnaryKind::kExp}, {g.Node(Unary{UnaryKind::kNeg}, {x})});
-     }},
-    {"concat",
-     [](CaseGraph& g) {
-       const ValueId x = g.Input({1, 4, 5, 3});
-       return g.Node(Concat{}, {x, g.Input({1, 4, 5, 2})});
-     }},
-    {"reshape",
-     [](CaseGraph& g) {
-       return g.Node(Reshape{{1, 4, 5, 5}}, {g.Input({1, 100})});
-     }},
-    {"pad",
-     [](CaseGraph& g) {
-       return g.Node(Pad{{0, 0, 0, 1}, {0, 0, 0, 1}, 2.0f}, {g.Input({1, 4, 5, 3})});
-     }},
-    {"pool",
-     [](CaseGraph& g) {
-       return g.Node(Pool2D{PoolKind::kMax, 2, 2, {1, 1, 1, 1, {PaddingMode::kSame}}}, {g.Input({1, 4, 5, 5})});
-     }},
-    {"softmax",
-     [](CaseGraph& g) {
-       return g.Node(Softmax{}, {g.Input({1, 4, 5, 5})});
-     }},
-    {"softmax_of_low",
-     [](CaseGraph& g) {
-       return g.Node(Softmax{}, {g.Input({1, 4, 5, 5}, [](float uniform) { return uniform - 200.0f; })});
-     }},
+    {"log", {Unary{UnaryKind::kLog}}, {In(kImage, Positive)}},
+    {"rsqrt", {Unary{UnaryKind::kRsqrt}}, {In(kImage, Positive)}},
+    {"div", {Binary{BinaryKind::kDiv}}, {In(kImage), In(kImage, Positive)}},
+    {"div_channels", {Binary{BinaryKind::kDiv}}, {In(kImage), Const({5}, Positive)}},
+    {"exp", {Unary{UnaryKind::kNeg}, Unary{UnaryKind::kExp}}, {In(kImage)}},
+    {"concat", {Concat{}}, {In({1, 4, 5, 3}), In({1, 4, 5, 2})}},
+    {"reshape", {Reshape{kImage}}, {In({1, 100})}},
+    {"pad", {Pad{{0, 0, 0, 1}, {0, 0, 0, 1}, 2.0f}}, {In({1, 4, 5, 3})}},
+    {"pool", {Pool2D{PoolKind::kMax, 2, 2, {1, 1, 1, 1, {PaddingMode::kSame}}}}, {In(kImage)}},
+    {"softmax", {Softmax{}}, {In(kImage)}},
+    {"softmax_of_low", {Softmax{}}, {In(kImage, [](float uniform) { return uniform - 200.0f; })}},
     {"sqrt_of_difference",
-     [](CaseGraph& g) {
-       const ValueId x = g.Input({1, 4, 5, 5}, [](float uniform) { return uniform + 5.0f; });
-       return g.Node(Unary{UnaryKind::kSqrt}, {g.Node(Binary{BinaryKind::kSub}, {x, g.Constant({1}, Positive)})});
-     }},
+     {Binary{BinaryKind::kSub}, Unary{UnaryKind::kSqrt}},
+     {In(kImage, [](float uniform) { return uniform + 5.0f; }), Const({1}, Positive)}},
 };
 
 struct Second {
   const char* name;
-  ValueId (*make)(CaseGraph&, ValueId x);
+  Op op;
+  std::vector<Operand> operands;  // after the result of the first operation
 };
 const Second kSeconds[] = {
-    {"pointwise",
-     [](CaseGraph& g, ValueId x) {
-       return g.Node(Conv2D{}, {x, g.Constant({6, 1, 1, 5})});
-     }},
-    {"conv",
-     [](CaseGraph& g, ValueId x) {
-       return g.Node(Conv2D{}, {x, g.Constant({6, 3, 3, 5})});
-     }},
-    {"softmax", [](CaseGraph& g, ValueId x) { return g.Node(Softmax{}, {x}); }},
-    {"mean_all",
-     [](CaseGraph& g, ValueId x) {
-       return g.Node(Reduce{ReduceKind::kMean, 14, true}, {x});
-     }},
-    {"concat",
-     [](CaseGraph& g, ValueId x) {
-       return g.Node(Concat{}, {x, g.Input({1, 4, 5, 6})});
-     }},
-    {"reshape",
-     [](CaseGraph& g, ValueId x) {
-       return g.Node(Reshape{{1, 100}}, {x});
-     }},
-    {"depthwise",
-     [](CaseGraph& g, ValueId x) {
-       return g.Node(DepthwiseConv2D{}, {x, g.Constant({1, 1, 1, 10})});
-     }},
+    {"pointwise", Conv2D{}, {Const({6, 1, 1, 5})}},
+    {"conv", Conv2D{}, {Const({6, 3, 3, 5})}},
+    {"softmax", Softmax{}, {}},
+    {"mean_all", Reduce{ReduceKind::kMean, 14, true}, {}},
+    {"concat", Concat{}, {In({1, 4, 5, 6})}},
+    {"reshape", Reshape{{1, 100}}, {}},
+    {"depthwise", DepthwiseConv2D{}, {Const({1, 1, 1, 10})}},
 };
+
+ValueId Chain(CaseGraph& graph, const First& first, const Second& second) {
+  std::vector<ValueId> values;
+  for (const Operand& operand : first.operands) values.push_back(graph.Of(operand));
+  for (const Op& op : first.ops) values = {graph.Node(op, values)};
+  for (const Operand& operand : second.operands) values.push_back(graph.Of(operand));
+  return graph.Node(second.op, values);
+}
 
 }  // namespace
 
 void AddChainCases(std::vector<ConformanceCase>& cases) {
   for (const First& first : kFirsts) {
     for (const Second& second : kSeconds) {
-      ConformanceCase result;
-      result.family = result.op = "chain";
-      result.name = fmt::format("{}_then_{}", first.name, second.name);
-      result.exactness = {64, kUlpsOfCurves};
-      result.every_path = false;
-      result.build = [first, second](CaseGraph& graph) { return second.make(graph, first.make(graph)); };
-      cases.push_back(result);
+      cases.push_back(NewCase(
+          {"chain", fmt::format("{}_then_{}", first.name, second.name)}, {64, kUlpsOfCurves},
+          [&](CaseGraph& graph) { return Chain(graph, first, second); }, false));
     }
   }
 }

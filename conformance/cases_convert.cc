@@ -15,16 +15,6 @@ float Thousands(float uniform) {  // integers from -1000 to 1000: more than 8 bi
   return std::floor(uniform * 2001.0f) - 1000.0f;
 }
 
-ConformanceCase ConvertCase(const char* family, const char* op, std::string name, Exactness exactness = {}) {
-  ConformanceCase result;
-  result.family = family;
-  result.op = op;
-  result.name = std::move(name);
-  result.exactness = exactness;
-  result.every_path = false;
-  return result;
-}
-
 Fill RangeOf(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:
@@ -42,51 +32,33 @@ void AddCasts(std::vector<ConformanceCase>& cases) {
                          DType::kInt8,    DType::kUInt8,   DType::kUInt16, DType::kBool};
   for (DType from : types) {
     for (DType to : types) {
-      ConformanceCase result = ConvertCase("cast", "cast", fmt::format("{}_{}", DTypeName(from), DTypeName(to)));
-      result.build = [=](CaseGraph& graph) {
-        const Shape shape = {2, 3, 7};
-        // int64 inputs may exceed a device's integers; the numbers of a constant are known.
-        const ValueId x = from == DType::kInt64 ? graph.Constant(shape, RangeOf(from), Integers(from))
-                                                : graph.Input(shape, RangeOf(from), Integers(from));
-        return graph.Node(Cast{to}, {x}, Integers(to));
-      };
-      cases.push_back(result);
+      // int64 inputs may exceed a device's integers; the numbers of a constant are known.
+      const auto operand = from == DType::kInt64 ? Const : In;
+      cases.push_back(OneNode({"cast", fmt::format("{}_{}", DTypeName(from), DTypeName(to))}, {}, Cast{to},
+                              {operand({2, 3, 7}, RangeOf(from), Integers(from))}, Integers(to), false));
     }
   }
   for (const Shape& shape : {Shape{}, {5}, {1, 2, 3, 2, 4}}) {
-    ConformanceCase result = ConvertCase("cast", "cast", fmt::format("float32_int32_{}", shape.ToString()));
-    result.build = [=](CaseGraph& graph) {
-      return graph.Node(Cast{DType::kInt32}, {graph.Input(shape, Quarters)}, Integers());
-    };
-    cases.push_back(result);
+    cases.push_back(OneNode({"cast", fmt::format("float32_int32_{}", shape.ToString())}, {}, Cast{DType::kInt32},
+                            {In(shape, Quarters)}, Integers(), false));
   }
 }
 
 void AddQuantization(std::vector<ConformanceCase>& cases) {
+  const auto add = [&](UnaryKind kind, std::string_view name, const Exactness& exactness, const Operand& x,
+                       const ElementType& type) {
+    const CaseName of{kind == UnaryKind::kQuantize ? "quantize" : "dequantize", std::string(name), "convert"};
+    cases.push_back(OneNode(of, exactness, Unary{kind}, {x}, type, false));
+  };
+  const Shape shape = {2, 3, 7};
   for (DType dtype : {DType::kInt8, DType::kUInt8, DType::kInt16}) {
     const ElementType grid = Quantized(dtype, 1.0f / 64, dtype == DType::kInt16 ? 0 : 5);
     const ElementType other = Quantized(dtype == DType::kInt8 ? DType::kUInt8 : DType::kInt8, 1.0f / 50, 7);
-    ConformanceCase quantize = ConvertCase("convert", "quantize", std::string(DTypeName(dtype)), {0, 1.0});
-    quantize.build = [=](CaseGraph& graph) {
-      return graph.Node(Unary{UnaryKind::kQuantize}, {graph.Input({2, 3, 7}, Wide)}, grid);
-    };
-    cases.push_back(quantize);
-    ConformanceCase again = ConvertCase("convert", "quantize", fmt::format("{}_again", DTypeName(dtype)), {0, 1.0});
-    again.build = [=](CaseGraph& graph) {
-      return graph.Node(Unary{UnaryKind::kQuantize}, {graph.Input({2, 3, 7}, Symmetric, grid)}, other);
-    };
-    cases.push_back(again);
-    ConformanceCase dequantize = ConvertCase("convert", "dequantize", std::string(DTypeName(dtype)), {0, 1.0});
-    dequantize.build = [=](CaseGraph& graph) {
-      return graph.Node(Unary{UnaryKind::kDequantize}, {graph.Input({2, 3, 7}, Symmetric, grid)});
-    };
-    cases.push_back(dequantize);
+    add(UnaryKind::kQuantize, DTypeName(dtype), {0, 1.0}, In(shape, Wide), grid);
+    add(UnaryKind::kQuantize, fmt::format("{}_again", DTypeName(dtype)), {0, 1.0}, In(shape, Symmetric, grid), other);
+    add(UnaryKind::kDequantize, DTypeName(dtype), {0, 1.0}, In(shape, Symmetric, grid), {});
   }
-  ConformanceCase halves = ConvertCase("convert", "dequantize", "float16");
-  halves.build = [](CaseGraph& graph) {
-    return graph.Node(Unary{UnaryKind::kDequantize}, {graph.Input({2, 3, 7}, Symmetric, {DType::kFloat16, {}})});
-  };
-  cases.push_back(halves);
+  add(UnaryKind::kDequantize, "float16", {}, In(shape, Symmetric, {DType::kFloat16, {}}), {});
 }
 
 void AddSelects(std::vector<ConformanceCase>& cases) {
@@ -108,30 +80,20 @@ void AddSelects(std::vector<ConformanceCase>& cases) {
   };
   for (const Shapes& of : shapes) {
     for (const ElementType& type : {ElementType{}, Integers()}) {
-      ConformanceCase result = ConvertCase(
-          "select", "select",
-          fmt::format("{}_{}_{}_{}", of.condition.ToString(), of.a.ToString(), of.b.ToString(), DTypeName(type.dtype)));
-      result.every_path = type.dtype == DType::kFloat32 && of.condition.rank() == 4;
-      result.build = [=](CaseGraph& graph) {
-        return graph.Node(Select{},
-                          {graph.Input(of.condition, ZeroOne, Bools()), graph.Input(of.a, Signed100, type),
-                           graph.Constant(of.b, Signed100, type)},
-                          type);
-      };
-      cases.push_back(result);
+      const std::string name =
+          fmt::format("{}_{}_{}_{}", of.condition.ToString(), of.a.ToString(), of.b.ToString(), DTypeName(type.dtype));
+      cases.push_back(
+          OneNode({"select", name}, {}, Select{},
+                  {In(of.condition, ZeroOne, Bools()), In(of.a, Signed100, type), Const(of.b, Signed100, type)}, type,
+                  type.dtype == DType::kFloat32 && of.condition.rank() == 4));
     }
   }
   for (const Shape& shape : {Shape{6}, {5, 3}, {5, 2, 7}, {3, 2, 3, 5}, {6, 2, 1, 2, 5}}) {
     for (const ElementType& type : {ElementType{}, Integers(), Quantized(DType::kInt8, 1.0f, 0)}) {
-      ConformanceCase result =
-          ConvertCase("select", "select_rows", fmt::format("{}_{}", shape.ToString(), DTypeName(type.dtype)));
-      result.build = [=](CaseGraph& graph) {
-        return graph.Node(SelectRows{},
-                          {graph.Input({shape[0]}, ZeroOne, Bools()), graph.Input(shape, Signed100, type),
-                           graph.Input(shape, Signed100, type)},
-                          type);
-      };
-      cases.push_back(result);
+      const std::string name = fmt::format("{}_{}", shape.ToString(), DTypeName(type.dtype));
+      cases.push_back(OneNode(
+          {"select_rows", name, "select"}, {}, SelectRows{},
+          {In({shape[0]}, ZeroOne, Bools()), In(shape, Signed100, type), In(shape, Signed100, type)}, type, false));
     }
   }
 }
@@ -155,46 +117,32 @@ void AddPRelus(std::vector<ConformanceCase>& cases) {
       {{}, {}},
   };
   for (const Shapes& of : shapes) {
-    ConformanceCase result =
-        ConvertCase("prelu", "prelu", fmt::format("{}_{}", of.x.ToString(), of.alpha.ToString()), {0, 1.0});
-    result.every_path = of.alpha.rank() == 1;
-    result.build = [=](CaseGraph& graph) {
-      return graph.Node(PRelu{}, {graph.Input(of.x, Wide), graph.Constant(of.alpha, Wide)});
-    };
-    cases.push_back(result);
+    cases.push_back(OneNode({"prelu", fmt::format("{}_{}", of.x.ToString(), of.alpha.ToString())}, {0, 1.0}, PRelu{},
+                            {In(of.x, Wide), Const(of.alpha, Wide)}, {}, of.alpha.rank() == 1));
   }
-  ConformanceCase quantized = ConvertCase("prelu", "prelu", "quantized_int8", {0, 1.0});
-  quantized.build = [](CaseGraph& graph) {
-    const ElementType grid = Quantized(DType::kInt8, 1.0f / 64, -3);
-    return graph.Node(PRelu{}, {graph.Input({2, 3, 5}, Symmetric, grid), graph.Constant({5}, Symmetric, grid)}, grid);
-  };
-  cases.push_back(quantized);
+  const ElementType grid = Quantized(DType::kInt8, 1.0f / 64, -3);
+  cases.push_back(OneNode({"prelu", "quantized_int8"}, {0, 1.0}, PRelu{},
+                          {In({2, 3, 5}, Symmetric, grid), Const({5}, Symmetric, grid)}, grid, false));
 }
 
 void AddSums(std::vector<ConformanceCase>& cases) {
   for (int count : {1, 2, 3, 4, 6, 9}) {
     for (const ElementType& type : {ElementType{}, Integers()}) {
       const bool real = type.dtype == DType::kFloat32;
-      ConformanceCase result = ConvertCase("add_n", "add_n", fmt::format("{}_{}", count, DTypeName(type.dtype)),
-                                           {real && count > 1 ? count : 0, 0});
-      result.every_path = count == 4;
-      result.build = [=](CaseGraph& graph) {
-        std::vector<ValueId> inputs;
-        for (int k = 0; k < count; ++k) {
-          inputs.push_back(k == 1 ? graph.Constant({2, 3, 5}, real ? Symmetric : Signed100, type)
-                                  : graph.Input({2, 3, 5}, real ? Symmetric : Signed100, type));
-        }
-        return graph.Node(AddN{}, inputs, type);
-      };
-      cases.push_back(result);
+      std::vector<Operand> inputs;
+      for (int k = 0; k < count; ++k)
+        inputs.push_back((k == 1 ? Const : In)({2, 3, 5}, real ? Symmetric : Signed100, type));
+      cases.push_back(OneNode({"add_n", fmt::format("{}_{}", count, DTypeName(type.dtype))},
+                              {real && count > 1 ? count : 0, 0}, AddN{}, inputs, type, count == 4));
     }
   }
-  ConformanceCase same = ConvertCase("add_n", "add_n", "one_three_times", {3, 0});
-  same.build = [](CaseGraph& graph) {
-    const ValueId x = graph.Input({2, 3, 5});
-    return graph.Node(AddN{}, {x, x, x});
-  };
-  cases.push_back(same);
+  cases.push_back(NewCase(
+      {"add_n", "one_three_times"}, {3, 0},
+      [](CaseGraph& graph) {
+        const ValueId x = graph.Input({2, 3, 5});
+        return graph.Node(AddN{}, {x, x, x});
+      },
+      false));
 }
 
 }  // namespace

@@ -40,21 +40,15 @@ Fill RangeOf(UnaryKind kind) {
   }
 }
 
-ConformanceCase UnaryCase(const Shape& input, const UnaryRow& row) {
-  ConformanceCase result;
-  result.family = "unary";
-  result.op = std::string(row.name);
-  result.name = input.ToString();
-  const bool arithmetic = row.kind == UnaryKind::kSquare || row.kind == UnaryKind::kLeakyRelu ||
-                          row.kind == UnaryKind::kHardSwish || row.kind == UnaryKind::kSqrt;
-  result.exactness.ulps = IsExact(row.kind) ? 0.0 : arithmetic ? kUlpsOfArithmetic : kUlpsOfCurves;
-  // Two functions run with every access path; the others differ only in arithmetic.
-  result.every_path = row.kind == UnaryKind::kRelu || row.kind == UnaryKind::kTanh;
-  result.build = [input, kind = row.kind, logical = row.rule == ElementRule::kLogical](CaseGraph& graph) {
-    if (logical) return graph.Node(Unary{kind}, {graph.Input(input, ZeroOne, Bools())}, Bools());
-    return graph.Node(Unary{kind, kind == UnaryKind::kLeakyRelu ? 0.3f : 0.0f}, {graph.Input(input, RangeOf(kind))});
-  };
-  return result;
+Exactness ExactnessOf(UnaryKind kind) {
+  const bool arithmetic = kind == UnaryKind::kSquare || kind == UnaryKind::kLeakyRelu ||
+                          kind == UnaryKind::kHardSwish || kind == UnaryKind::kSqrt;
+  return {0, IsExact(kind) ? 0.0 : arithmetic ? kUlpsOfArithmetic : kUlpsOfCurves};
+}
+
+ConformanceCase UnaryCase(const Unary& unary, const std::string& name, const Operand& x) {
+  const Exactness exactness = x.type.dtype == DType::kFloat32 ? ExactnessOf(unary.kind) : Exactness{};
+  return OneNode({std::string(RowOf(unary.kind).name), name, "unary"}, exactness, unary, {x}, x.type, false);
 }
 
 // Numbers far from zero, where exponentials exceed the range of floats.
@@ -66,32 +60,15 @@ float Extreme(float uniform) {
 void AddExtremes(std::vector<ConformanceCase>& cases) {
   for (UnaryKind kind : {UnaryKind::kElu, UnaryKind::kExp, UnaryKind::kGelu, UnaryKind::kGeluTanh,
                          UnaryKind::kHardSwish, UnaryKind::kLogistic, UnaryKind::kTanh}) {
-    ConformanceCase result = UnaryCase({2, 3, 7}, RowOf(kind));
-    result.name = "extreme_numbers";
-    result.every_path = false;
-    result.build = [kind](CaseGraph& graph) { return graph.Node(Unary{kind}, {graph.Input({2, 3, 7}, Extreme)}); };
-    cases.push_back(result);
+    cases.push_back(UnaryCase({kind}, "extreme_numbers", In({2, 3, 7}, Extreme)));
   }
-  ConformanceCase steep = UnaryCase({2, 3, 7}, RowOf(UnaryKind::kLeakyRelu));
-  steep.name = "steep";
-  steep.build = [](CaseGraph& graph) {
-    return graph.Node(Unary{UnaryKind::kLeakyRelu, 2.5f}, {graph.Input({2, 3, 7}, Wide)});
-  };
-  cases.push_back(steep);
+  cases.push_back(UnaryCase({UnaryKind::kLeakyRelu, 2.5f}, "steep", In({2, 3, 7}, Wide)));
 }
 
 void AddUnaryOfIntegers(std::vector<ConformanceCase>& cases) {
   for (const UnaryRow& row : UnaryRows()) {
     if (row.integer_text.empty()) continue;
-    ConformanceCase result;
-    result.family = "unary";
-    result.op = std::string(row.name);
-    result.name = "2x3x5_int32";
-    result.every_path = false;
-    result.build = [kind = row.kind](CaseGraph& graph) {
-      return graph.Node(Unary{kind}, {graph.Input({2, 3, 5}, Signed100, Integers())}, Integers());
-    };
-    cases.push_back(result);
+    cases.push_back(UnaryCase({row.kind}, "2x3x5_int32", In({2, 3, 5}, Signed100, Integers())));
   }
 }
 
@@ -100,7 +77,14 @@ void AddUnaryOfIntegers(std::vector<ConformanceCase>& cases) {
 void AddElementwiseCases(std::vector<ConformanceCase>& cases) {
   for (const UnaryRow& row : UnaryRows()) {
     if (row.rule == ElementRule::kConverted) continue;  // cases_convert.cc
-    for (const Shape& input : {Shape{1, 3, 5, 7}, {2, 1, 1, 16}, {5}}) cases.push_back(UnaryCase(input, row));
+    const bool logical = row.rule == ElementRule::kLogical;
+    for (const Shape& shape : {Shape{1, 3, 5, 7}, {2, 1, 1, 16}, {5}}) {
+      const Operand x = logical ? In(shape, ZeroOne, Bools()) : In(shape, RangeOf(row.kind));
+      const Unary unary{row.kind, row.kind == UnaryKind::kLeakyRelu ? 0.3f : 0.0f};
+      cases.push_back(UnaryCase(unary, shape.ToString(), x));
+      // Two functions run with every access path; the others differ only in arithmetic.
+      cases.back().every_path = row.kind == UnaryKind::kRelu || row.kind == UnaryKind::kTanh;
+    }
   }
   AddExtremes(cases);
   AddUnaryOfIntegers(cases);

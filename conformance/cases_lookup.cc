@@ -9,8 +9,6 @@
 namespace hearth::conformance {
 namespace {
 
-constexpr Exactness kExact = {};
-
 struct TypedFill {
   const char* name;
   ElementType type;
@@ -35,13 +33,10 @@ void AddArgReduce(std::vector<ConformanceCase>& cases) {
         const DType out = axis < 0 ? DType::kInt64 : DType::kInt32;
         // Digits contain equal numbers, of which the first index counts.
         const Fill fill = values.type.dtype == DType::kInt32 ? Digits : values.fill;
-        cases.push_back(NewCase(
-            kind == ArgKind::kMax ? "arg_max" : "arg_min",
-            fmt::format("{}_axis{}_{}", shape.ToString(), axis, values.name), kExact,
-            [=, shape = shape, axis = axis](CaseGraph& graph) {
-              return graph.Node(ArgReduce{kind, axis}, {graph.Input(shape, fill, values.type)}, Integers(out));
-            },
-            values.type.dtype == DType::kFloat32));
+        cases.push_back(OneNode({kind == ArgKind::kMax ? "arg_max" : "arg_min",
+                                 fmt::format("{}_axis{}_{}", shape.ToString(), axis, values.name)},
+                                {}, ArgReduce{kind, axis}, {In(shape, fill, values.type)}, Integers(out),
+                                values.type.dtype == DType::kFloat32));
       }
     }
   }
@@ -57,8 +52,9 @@ void AddTopK(std::vector<ConformanceCase>& cases) {
       for (int which : {0, 1}) {
         const Fill fill = values.type.dtype == DType::kInt32 ? Digits : values.fill;
         cases.push_back(NewCase(
-            "topk", fmt::format("{}_k{}_{}_{}", shape.ToString(), k, values.name, which == 0 ? "values" : "positions"),
-            kExact,
+            {"topk",
+             fmt::format("{}_k{}_{}_{}", shape.ToString(), k, values.name, which == 0 ? "values" : "positions")},
+            {},
             [=, shape = shape, k = k](CaseGraph& graph) {
               return graph.Nodes(TopK{k}, {graph.Input(shape, fill, values.type)}, {values.type, Integers()})[which];
             },
@@ -79,15 +75,10 @@ void AddCumSum(std::vector<ConformanceCase>& cases) {
       const std::string name = fmt::format("{}_axis{}{}{}", shape.ToString(), axis, op.exclusive ? "_exclusive" : "",
                                            op.reverse ? "_reverse" : "");
       const int64_t terms = SplitAt(shape, *AxisFromFront(axis, shape.rank())).length;
-      cases.push_back(NewCase("cumsum", name, {terms, 1.0},
-                              [=, shape = shape](CaseGraph& graph) { return graph.Node(op, {graph.Input(shape)}); }));
+      cases.push_back(OneNode({"cumsum", name}, {terms, 1.0}, op, {In(shape)}));
       if (mode != 3) continue;
-      cases.push_back(NewCase(
-          "cumsum", name + "_int32", kExact,
-          [=, shape = shape](CaseGraph& graph) {
-            return graph.Node(op, {graph.Input(shape, Signed100, Integers())}, Integers());
-          },
-          false));
+      cases.push_back(
+          OneNode({"cumsum", name + "_int32"}, {}, op, {In(shape, Signed100, Integers())}, Integers(), false));
     }
   }
 }
@@ -97,29 +88,19 @@ void AddNormalizations(std::vector<ConformanceCase>& cases) {
   const ElementType int8 = Quantized(DType::kInt8, 1.0f / 128, 0);
   for (const Shape& shape : shapes) {
     // As softmax: a sum of positive numbers.
-    cases.push_back(NewCase("log_softmax", shape.ToString(), {1, kUlpsOfCurves},
-                            [=](CaseGraph& graph) { return graph.Node(LogSoftmax{}, {graph.Input(shape, Wide)}); }));
-    cases.push_back(NewCase(
-        "log_softmax", shape.ToString() + "_int8", {1, kUlpsOfCurves},
-        [=](CaseGraph& graph) {
-          return graph.Node(LogSoftmax{}, {graph.Input(shape, Wide, Quantized(DType::kInt8, 1.0f / 16, 0))},
-                            Quantized(DType::kInt8, 1.0f / 16, 127));
-        },
-        false));
-    cases.push_back(NewCase("l2_normalization", shape.ToString(), {1, kUlpsOfCurves},
-                            [=](CaseGraph& graph) { return graph.Node(L2Normalization{}, {graph.Input(shape)}); }));
-    cases.push_back(NewCase(
-        "l2_normalization", shape.ToString() + "_relu_int8", {1, kUlpsOfCurves},
-        [=](CaseGraph& graph) {
-          return graph.Node(L2Normalization{Activation::kRelu}, {graph.Input(shape, Symmetric, int8)}, int8);
-        },
-        false));
+    const Exactness exactness{1, kUlpsOfCurves};
+    const std::string name = shape.ToString();
+    cases.push_back(OneNode({"log_softmax", name}, exactness, LogSoftmax{}, {In(shape, Wide)}));
+    cases.push_back(OneNode({"log_softmax", name + "_int8"}, exactness, LogSoftmax{},
+                            {In(shape, Wide, Quantized(DType::kInt8, 1.0f / 16, 0))},
+                            Quantized(DType::kInt8, 1.0f / 16, 127), false));
+    cases.push_back(OneNode({"l2_normalization", name}, exactness, L2Normalization{}, {In(shape)}));
+    cases.push_back(OneNode({"l2_normalization", name + "_relu_int8"}, exactness, L2Normalization{Activation::kRelu},
+                            {In(shape, Symmetric, int8)}, int8, false));
     for (int32_t radius : {0, 1, 2, 5}) {
       const LocalResponseNormalization op{radius, 1.0f, 0.25f, radius == 2 ? 0.75f : 0.5f};
-      cases.push_back(NewCase(
-          "local_response_normalization", fmt::format("{}_radius{}", shape.ToString(), radius),
-          {2 * int64_t{radius} + 1, kUlpsOfCurves},
-          [=](CaseGraph& graph) { return graph.Node(op, {graph.Input(shape)}); }, radius == 1));
+      cases.push_back(OneNode({"local_response_normalization", fmt::format("{}_radius{}", name, radius)},
+                              {2 * int64_t{radius} + 1, kUlpsOfCurves}, op, {In(shape)}, {}, radius == 1));
     }
   }
 }
@@ -170,23 +151,17 @@ void AddMeanVariance(std::vector<ConformanceCase>& cases) {
     if (over.groups > 0) terms *= over.input[over.input.rank() - 1] / over.groups;
     for (Activation activation : {Activation::kNone, Activation::kRelu}) {
       const MeanVarianceNormalization op{over.mask, over.groups, over.root_mean_square, 0.01f, activation};
-      cases.push_back(NewCase(
-          "mean_variance_normalization",
-          fmt::format("{}_over{}{}_operands{}_{}", over.input.ToString(), over.mask,
-                      over.groups > 0         ? fmt::format("_groups{}", over.groups)
-                      : over.root_mean_square ? "_rms"
-                                              : "",
-                      over.operands, ActivationName(activation)),
-          {terms, kUlpsOfCurves},
-          [=](CaseGraph& graph) {
-            const Shape channels = {over.input[over.input.rank() - 1]};
-            const ValueId x = graph.Input(over.input, Wide);
-            const ValueId scale = (over.operands & 1) != 0 ? graph.Constant(channels) : kNoValue;
-            // One operand is computed; the other is packed.
-            const ValueId offset = (over.operands & 2) != 0 ? graph.Input(channels) : kNoValue;
-            return graph.Node(op, {x, scale, offset});
-          },
-          activation == Activation::kNone));
+      const std::string name = fmt::format("{}_over{}{}_operands{}_{}", over.input.ToString(), over.mask,
+                                           over.groups > 0         ? fmt::format("_groups{}", over.groups)
+                                           : over.root_mean_square ? "_rms"
+                                                                   : "",
+                                           over.operands, ActivationName(activation));
+      const Shape channels = {over.input[over.input.rank() - 1]};
+      // Scales are packed; offsets are computed.
+      cases.push_back(OneNode({"mean_variance_normalization", name}, {terms, kUlpsOfCurves}, op,
+                              {In(over.input, Wide), If((over.operands & 1) != 0, Const(channels)),
+                               If((over.operands & 2) != 0, In(channels))},
+                              {}, activation == Activation::kNone));
     }
   }
 }
@@ -234,20 +209,19 @@ void AddGather(std::vector<ConformanceCase>& cases) {
         if (at_run_time && values.type.dtype == DType::kInt8) continue;  // as float
         const int axis = *AxisFromFront(lookup.axis, lookup.x.rank());
         const Gather op{lookup.axis, lookup.batch_dims};
-        cases.push_back(NewCase(
-            "gather",
+        const std::string name =
             fmt::format("{}_axis{}_batch{}_by_{}_{}{}", lookup.x.ToString(), lookup.axis, lookup.batch_dims,
-                        lookup.indices.ToString(), values.name, at_run_time ? "_runtime" : ""),
-            kExact,
+                        lookup.indices.ToString(), values.name, at_run_time ? "_runtime" : "");
+        cases.push_back(NewCase(
+            {"gather", name}, {},
             [=](CaseGraph& graph) {
               // Computed digits may be beyond the last element, which they then mean.
               const ValueId indices =
                   at_run_time ? graph.Input(lookup.indices, Digits, Integers(DType::kInt64))
                               : graph.ConstantOf(lookup.indices,
                                                  Positions(lookup.indices.element_count(), lookup.x[axis]), Integers());
-              const ValueId x = at_run_time ? graph.Constant(lookup.x, values.fill, values.type)
-                                            : graph.Input(lookup.x, values.fill, values.type);
-              return graph.Node(op, {x, indices}, values.type);
+              const auto operand = at_run_time ? Const : In;
+              return graph.Node(op, {graph.Of(operand(lookup.x, values.fill, values.type)), indices}, values.type);
             },
             at_run_time));
       }
@@ -258,14 +232,9 @@ void AddGather(std::vector<ConformanceCase>& cases) {
 // Quantized tables, looked up as floats.
 void AddEmbedding(std::vector<ConformanceCase>& cases) {
   for (DType dtype : {DType::kInt8, DType::kUInt8, DType::kInt4}) {
-    cases.push_back(NewCase(
-        "gather", fmt::format("20x9_as_float_from_{}", DTypeName(dtype)), {0, 1.0},
-        [=](CaseGraph& graph) {
-          const ValueId table =
-              graph.Constant({20, 9}, Symmetric, Quantized(dtype, 1.0f / 8, dtype == DType::kUInt8 ? 9 : 0));
-          return graph.Node(Gather{0}, {table, graph.Input({6}, Digits, Integers())});
-        },
-        false));
+    const ElementType table = Quantized(dtype, 1.0f / 8, dtype == DType::kUInt8 ? 9 : 0);
+    cases.push_back(OneNode({"gather", fmt::format("20x9_as_float_from_{}", DTypeName(dtype))}, {0, 1.0}, Gather{0},
+                            {Const({20, 9}, Symmetric, table), In({6}, Digits, Integers())}, {}, false));
   }
 }
 
@@ -288,11 +257,10 @@ void AddGatherNd(std::vector<ConformanceCase>& cases) {
     for (const TypedFill& values : kMovable) {
       for (bool at_run_time : {false, true}) {
         if (at_run_time && values.type.dtype == DType::kInt8) continue;  // as float
+        const std::string name = fmt::format("{}_by_{}_{}{}", x_shape.ToString(), indices_shape.ToString(), values.name,
+                                             at_run_time ? "_runtime" : "");
         cases.push_back(NewCase(
-            "gather_nd",
-            fmt::format("{}_by_{}_{}{}", x_shape.ToString(), indices_shape.ToString(), values.name,
-                        at_run_time ? "_runtime" : ""),
-            kExact,
+            {"gather_nd", name}, {},
             [=, x_shape = x_shape, indices_shape = indices_shape](CaseGraph& graph) {
               const ValueId indices =
                   at_run_time
@@ -314,15 +282,11 @@ void AddOneHot(std::vector<ConformanceCase>& cases) {
   for (const auto& [shape, axis] : shapes) {
     for (const TypedFill& values : kValues) {
       for (int32_t depth : {1, 6, 10}) {
-        cases.push_back(NewCase(
-            "one_hot", fmt::format("{}_axis{}_depth{}_{}", shape.ToString(), axis, depth, values.name), kExact,
-            [=, shape = shape, axis = axis](CaseGraph& graph) {
-              const ValueId indices = graph.Input(shape, Digits, Integers());
-              const ValueId on = graph.ConstantOf({}, {1.0}, values.type);
-              const ValueId off = graph.Input({}, values.fill, values.type);
-              return graph.Node(OneHot{axis, depth}, {indices, on, off}, values.type);
-            },
-            depth == 6));
+        const std::string name = fmt::format("{}_axis{}_depth{}_{}", shape.ToString(), axis, depth, values.name);
+        cases.push_back(
+            OneNode({"one_hot", name}, {}, OneHot{axis, depth},
+                    {In(shape, Digits, Integers()), ConstOf({}, {1.0}, values.type), In({}, values.fill, values.type)},
+                    values.type, depth == 6));
       }
     }
   }

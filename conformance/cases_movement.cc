@@ -10,22 +10,16 @@ namespace {
 // `sizes`: one per input, along the axis.
 ConformanceCase ConcatCase(Shape shape, int32_t axis, const std::vector<int32_t>& sizes, Activation activation,
                            const ElementType& type = {}) {
-  ConformanceCase result;
-  result.family = result.op = "concat";
-  result.name =
+  const std::string name =
       fmt::format("{}_axis{}_{}_{}{}", shape.ToString(), axis, fmt::join(sizes, "+"), ActivationName(activation),
                   type.dtype == DType::kFloat32 ? "" : fmt::format("_{}", DTypeName(type.dtype)));
-  if (activation == Activation::kTanh) result.exactness = {0, 16.0};
-  result.build = [=](CaseGraph& graph) {
-    std::vector<ValueId> inputs;
-    Shape input = shape;
-    for (int32_t size : sizes) {
-      input[axis < 0 ? axis + shape.rank() : axis] = size;
-      inputs.push_back(graph.Input(input, type.dtype == DType::kBool ? ZeroOne : Wide, type));
-    }
-    return graph.Node(Concat{axis, activation}, inputs, type);
-  };
-  return result;
+  std::vector<Operand> inputs;
+  for (int32_t size : sizes) {
+    shape[axis < 0 ? axis + shape.rank() : axis] = size;
+    inputs.push_back(In(shape, type.dtype == DType::kBool ? ZeroOne : Wide, type));
+  }
+  return OneNode({"concat", name}, {0, activation == Activation::kTanh ? 16.0 : 0.0}, Concat{axis, activation}, inputs,
+                 type);
 }
 
 void AddConcat(std::vector<ConformanceCase>& cases) {
@@ -66,28 +60,22 @@ void AddReshape(std::vector<ConformanceCase>& cases) {
       {{1, 3, 3, 10}, {1, 3, 6, 5}}, {{2, 2, 2, 2, 3}, {4, 12}}, {{2, 60}, {2, 1, 3, 2, 1, 2, 1, 5}},
   };
   for (const auto& [from, to] : pairs) {
-    ConformanceCase result;
-    result.family = result.op = "reshape";
-    result.name = fmt::format("{}_to_{}", from.ToString(), to.ToString());
-    result.build = [from = from, to = to](CaseGraph& graph) {
+    const std::string name = fmt::format("{}_to_{}", from.ToString(), to.ToString());
+    cases.push_back(NewCase({"reshape", name}, {}, [from = from, to = to](CaseGraph& graph) {
       // A copy follows: an output that is an alias of the input would test nothing.
       return graph.Node(Unary{UnaryKind::kCopy}, {graph.Node(Reshape{to}, {graph.Input(from, Wide)})});
-    };
-    cases.push_back(result);
+    }));
   }
 }
 
 ConformanceCase ResizeCase(const Shape& input, const Resize& resize) {
   const bool bilinear = resize.kind == ResizeKind::kBilinear;
-  ConformanceCase result;
-  result.family = "resize";
-  result.op = bilinear ? "resize_bilinear" : "resize_nearest";
-  result.name = fmt::format("{}_to_{}x{}{}{}", input.ToString(), resize.height, resize.width,
-                            resize.align_corners ? "_corners" : "", resize.half_pixel_centers ? "_half" : "");
+  const std::string name =
+      fmt::format("{}_to_{}x{}{}{}", input.ToString(), resize.height, resize.width,
+                  resize.align_corners ? "_corners" : "", resize.half_pixel_centers ? "_half" : "");
   // The source coordinate is rounded before its fraction is taken, relative to the image's size: the size is added.
-  if (bilinear) result.exactness = {4 + std::max(input[1], input[2]), 4.0};
-  result.build = [=](CaseGraph& graph) { return graph.Node(resize, {graph.Input(input)}); };
-  return result;
+  const Exactness exactness = bilinear ? Exactness{4 + std::max(input[1], input[2]), 4.0} : Exactness{};
+  return OneNode({bilinear ? "resize_bilinear" : "resize_nearest", name, "resize"}, exactness, resize, {In(input)});
 }
 
 void AddResize(std::vector<ConformanceCase>& cases) {

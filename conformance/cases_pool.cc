@@ -11,15 +11,11 @@ namespace {
 
 ConformanceCase PoolCase(const Shape& input, const Pool2D& pool) {
   const bool average = pool.kind == PoolKind::kAverage;
-  ConformanceCase result;
-  result.family = "pool_2d";
-  result.op = average ? "average_pool_2d" : "max_pool_2d";
-  result.name = fmt::format("{}_k{}x{}_{}_{}", input.ToString(), pool.kernel_h, pool.kernel_w, WindowText(pool.window),
-                            ActivationName(pool.activation));
+  const std::string name = fmt::format("{}_k{}x{}_{}_{}", input.ToString(), pool.kernel_h, pool.kernel_w,
+                                       WindowText(pool.window), ActivationName(pool.activation));
   // A maximum equals one of its inputs.
-  if (average) result.exactness = {int64_t{pool.kernel_h} * pool.kernel_w, 4.0};
-  result.build = [=](CaseGraph& graph) { return graph.Node(pool, {graph.Input(input, Wide)}); };
-  return result;
+  const Exactness exactness = average ? Exactness{int64_t{pool.kernel_h} * pool.kernel_w, 4.0} : Exactness{};
+  return OneNode({average ? "average_pool_2d" : "max_pool_2d", name, "pool_2d"}, exactness, pool, {In(input, Wide)});
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include "conformance/conformance_case.h"
 #include "conformance/window_shapes.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 
 namespace hearth::conformance {
 namespace {
@@ -18,13 +18,9 @@ namespace {
 void AddMatMul(std::vector<ConformanceCase>& cases, const Shape& a, const Shape& b, const BatchMatMul& product,
                bool constant) {
   const int64_t depth = a[a.rank() - (product.adjoint_a ? 2 : 1)];
-  cases.push_back(NewCase("batch_matmul",
-                          fmt::format("{}{}_{}{}{}", a.ToString(), product.adjoint_a ? "T" : "", b.ToString(),
-                                      product.adjoint_b ? "T" : "", constant ? "_constant" : ""),
-                          {depth, 2}, [=](CaseGraph& graph) {
-                            const ValueId left = graph.Input(a);
-                            return graph.Node(product, {left, constant ? graph.Constant(b) : graph.Input(b)});
-                          }));
+  const std::string name = fmt::format("{}{}_{}{}{}", a.ToString(), product.adjoint_a ? "T" : "", b.ToString(),
+                                       product.adjoint_b ? "T" : "", constant ? "_constant" : "");
+  cases.push_back(OneNode({"batch_matmul", name}, {depth, 2}, product, {In(a), constant ? Const(b) : In(b)}));
 }
 
 void AddMatMuls(std::vector<ConformanceCase>& cases) {
@@ -59,19 +55,16 @@ void AddMatMuls(std::vector<ConformanceCase>& cases) {
 
 void AddDense(std::vector<ConformanceCase>& cases, const Shape& x, const Shape& filter, const FullyConnected& dense,
               int computed, bool bias) {
-  cases.push_back(NewCase(
-      "fully_connected",
+  const std::string name =
       fmt::format("{}_f{}{}{}_{}{}", x.ToString(), filter.ToString(), dense.keep_dims ? "_keep" : "",
                   bias ? "" : "_nobias", ActivationName(dense.activation),
                   computed == 2   ? "_computed_bias"
                   : computed == 1 ? "_computed"
-                                  : ""),
-      {filter[1], dense.activation == Activation::kTanh ? 16.0 : 2.0}, [=](CaseGraph& graph) {
-        const ValueId in = graph.Input(x);
-        const ValueId w = computed == 1 ? graph.Input(filter) : graph.Constant(filter);
-        if (!bias) return graph.Node(dense, {in, w});
-        return graph.Node(dense, {in, w, computed > 0 ? graph.Input({filter[0]}) : graph.Constant({filter[0]})});
-      }));
+                                  : "");
+  std::vector<Operand> operands = {In(x), computed == 1 ? In(filter) : Const(filter)};
+  if (bias) operands.push_back(computed > 0 ? In({filter[0]}) : Const({filter[0]}));
+  cases.push_back(OneNode({"fully_connected", name}, {filter[1], dense.activation == Activation::kTanh ? 16.0 : 2.0},
+                          dense, operands));
 }
 
 void AddDenseCases(std::vector<ConformanceCase>& cases) {
@@ -98,21 +91,19 @@ struct Filter {
   bool computed, bias;
 };
 
+// What a convolution reads: the image, then filters and biases, which are both constants or both computed.
+std::vector<Operand> OperandsOf(const Shape& x, const Filter& filter, int32_t biases) {
+  const auto operand = filter.computed ? In : Const;
+  return {In(x), operand(filter.shape, Symmetric, {}), If(filter.bias, operand({biases}, Symmetric, {}))};
+}
+
 template <typename Convolution>
 void AddConvolution(std::vector<ConformanceCase>& cases, const char* op, const Shape& x, const Filter& filter,
                     const Convolution& conv, int32_t out_channels, int64_t terms) {
-  cases.push_back(NewCase(
-      op,
+  const std::string name =
       fmt::format("{}_f{}_{}_{}{}{}", x.ToString(), filter.shape.ToString(), WindowText(conv.window),
-                  ActivationName(conv.activation), filter.bias ? "" : "_nobias", filter.computed ? "_computed" : ""),
-      {terms, 2}, [=](CaseGraph& graph) {
-        const ValueId in = graph.Input(x);
-        const auto operand = [&](const Shape& shape) {
-          return filter.computed ? graph.Input(shape) : graph.Constant(shape);
-        };
-        const ValueId w = operand(filter.shape);
-        return graph.Node(conv, {in, w, filter.bias ? operand({out_channels}) : kNoValue});
-      }));
+                  ActivationName(conv.activation), filter.bias ? "" : "_nobias", filter.computed ? "_computed" : "");
+  cases.push_back(OneNode({op, name}, {terms, 2}, conv, OperandsOf(x, filter, out_channels)));
 }
 
 void AddGroupedAndComputed(std::vector<ConformanceCase>& cases) {
@@ -169,18 +160,10 @@ void AddTransposed(std::vector<ConformanceCase>& cases, const Shape& x, const Fi
   const Window2D window{conv.stride_h, conv.stride_w, 1, 1, conv.padding};
   const Shape& w = filter.shape;
   const int64_t rows = Tiles(w[1], conv.stride_h), columns = Tiles(w[2], conv.stride_w);
-  cases.push_back(NewCase(
-      "transpose_conv",
+  const std::string name =
       fmt::format("{}_f{}_{}x{}_{}_{}{}{}", x.ToString(), w.ToString(), conv.height, conv.width, WindowText(window),
-                  ActivationName(conv.activation), filter.bias ? "" : "_nobias", filter.computed ? "_computed" : ""),
-      {rows * columns * w[3], 2}, [=](CaseGraph& graph) {
-        const ValueId in = graph.Input(x);
-        const auto operand = [&](const Shape& shape) {
-          return filter.computed ? graph.Input(shape) : graph.Constant(shape);
-        };
-        const ValueId weights = operand(w);
-        return graph.Node(conv, {in, weights, filter.bias ? operand({w[0]}) : kNoValue});
-      }));
+                  ActivationName(conv.activation), filter.bias ? "" : "_nobias", filter.computed ? "_computed" : "");
+  cases.push_back(OneNode({"transpose_conv", name}, {rows * columns * w[3], 2}, conv, OperandsOf(x, filter, w[0])));
 }
 
 void AddTransposedCases(std::vector<ConformanceCase>& cases) {
@@ -230,7 +213,7 @@ void AddPositions(std::vector<ConformanceCase>& cases) {
         const std::string name = fmt::format("{}_k{}x{}_{}_{}", x.ToString(), kernel.h, kernel.w,
                                              WindowText(pool.window), ActivationName(pool.activation));
         // Both outputs, from few different numbers, so that some are equal.
-        cases.push_back(NewCase("max_pool_argmax_2d", name, {0, 2}, [=](CaseGraph& graph) {
+        cases.push_back(NewCase({"max_pool_argmax_2d", name}, {0, 2}, [=](CaseGraph& graph) {
           const std::vector<ValueId> outputs = graph.Nodes(pool, {graph.Input(x, Digits)}, {{}, {}});
           return graph.Node(Concat{-1}, outputs);
         }));
@@ -252,14 +235,11 @@ void AddUnpooling(std::vector<ConformanceCase>& cases) {
   for (const Steps& steps : {Steps{2, 2, 2, 2}, {2, 3, 2, 3}, {3, 3, 1, 2}, {1, 2, 3, 4}, {1, 1, 1, 1}}) {
     for (int32_t channels : {1, 4, 7}) {
       const Shape x = {turn % 2 + 1, 4, 5, channels};
-      cases.push_back(NewCase(
-          "max_unpool_2d",
-          fmt::format("{}_k{}x{}_s{}x{}", x.ToString(), steps.kernel_h, steps.kernel_w, steps.stride_h, steps.stride_w),
-          {}, [=](CaseGraph& graph) {
-            const ValueId in = graph.Input(x);
-            return graph.Node(MaxUnpool2D{steps.kernel_h, steps.kernel_w, steps.stride_h, steps.stride_w},
-                              {in, graph.Input(x, InWindow)});
-          }));
+      const std::string name =
+          fmt::format("{}_k{}x{}_s{}x{}", x.ToString(), steps.kernel_h, steps.kernel_w, steps.stride_h, steps.stride_w);
+      cases.push_back(OneNode({"max_unpool_2d", name}, {},
+                              MaxUnpool2D{steps.kernel_h, steps.kernel_w, steps.stride_h, steps.stride_w},
+                              {In(x), In(x, InWindow)}));
       ++turn;
     }
   }
@@ -273,11 +253,8 @@ void AddSampling(std::vector<ConformanceCase>& cases) {
                            {{3, 2, 9, 5}, {3, 1, 8, 3}}, {{1, 6, 3, 17}, {1, 4, 1, 7}}, {{2, 5, 5, 4}, {2, 5, 5, 2}}};
   for (const Images& sizes : images) {
     // The last bits of a coordinate are multiplied by the image's numbers.
-    cases.push_back(NewCase("resampler", fmt::format("{}_at{}", sizes.image.ToString(), sizes.points.ToString()),
-                            {4, 16}, [=](CaseGraph& graph) {
-                              const ValueId x = graph.Input(sizes.image);
-                              return graph.Node(Resampler{}, {x, graph.Input(sizes.points, Wide)});
-                            }));
+    const std::string name = fmt::format("{}_at{}", sizes.image.ToString(), sizes.points.ToString());
+    cases.push_back(OneNode({"resampler", name}, {4, 16}, Resampler{}, {In(sizes.image), In(sizes.points, Wide)}));
   }
 }
 
@@ -289,9 +266,8 @@ void AddL2Pooling(std::vector<ConformanceCase>& cases) {
         const Shape x = {turn % 2 + 1, 7, 9, channels};
         const Pool2D pool{PoolKind::kL2, kernel.h, kernel.w, WindowOf(kSteppings[turn % 3], padding),
                           Activation::kNone};
-        cases.push_back(NewCase(
-            "l2_pool_2d", fmt::format("{}_k{}x{}_{}", x.ToString(), kernel.h, kernel.w, WindowText(pool.window)),
-            {int64_t{kernel.h} * kernel.w, 4}, [=](CaseGraph& graph) { return graph.Node(pool, {graph.Input(x)}); }));
+        const std::string name = fmt::format("{}_k{}x{}_{}", x.ToString(), kernel.h, kernel.w, WindowText(pool.window));
+        cases.push_back(OneNode({"l2_pool_2d", name}, {int64_t{kernel.h} * kernel.w, 4}, pool, {In(x)}));
         ++turn;
       }
     }
@@ -304,21 +280,15 @@ void AddQuantizedProducts(std::vector<ConformanceCase>& cases) {
   const ElementType in = Quantized(DType::kInt8, 1.0f / 64, 3), out = Quantized(DType::kInt8, 1.0f / 32, -7);
   const ElementType weights = Quantized(DType::kInt8, 1.0f / 128, 0);
   for (int32_t channels : {3, 8}) {
-    cases.push_back(NewCase("batch_matmul", fmt::format("int8_c{}", channels), {channels, 4}, [=](CaseGraph& graph) {
-      const ValueId a = graph.Input({2, 3, channels}, Symmetric, in);
-      return graph.Node(BatchMatMul{}, {a, graph.Input({2, channels, 5}, Symmetric, in)}, out);
-    }));
-    cases.push_back(
-        NewCase("transpose_conv", fmt::format("int8_c{}", channels), {channels * 4, 4}, [=](CaseGraph& graph) {
-          const ValueId x = graph.Input({1, 4, 5, channels}, Symmetric, in);
-          return graph.Node(TransposeConv{.stride_h = 2, .stride_w = 2, .padding = {PaddingMode::kSame}},
-                            {x, graph.Constant({6, 3, 3, channels}, Symmetric, weights)}, out);
-        }));
-    cases.push_back(
-        NewCase("conv_2d", fmt::format("int8_computed_c{}", channels), {channels * 9, 4}, [=](CaseGraph& graph) {
-          const ValueId x = graph.Input({1, 4, 5, channels}, Symmetric, in);
-          return graph.Node(Conv2D{}, {x, graph.Input({6, 3, 3, channels}, Symmetric, weights)}, out);
-        }));
+    cases.push_back(OneNode({"batch_matmul", fmt::format("int8_c{}", channels)}, {channels, 4}, BatchMatMul{},
+                            {In({2, 3, channels}, Symmetric, in), In({2, channels, 5}, Symmetric, in)}, out));
+    cases.push_back(OneNode({"transpose_conv", fmt::format("int8_c{}", channels)}, {channels * 4, 4},
+                            TransposeConv{.stride_h = 2, .stride_w = 2, .padding = {PaddingMode::kSame}},
+                            {In({1, 4, 5, channels}, Symmetric, in), Const({6, 3, 3, channels}, Symmetric, weights)},
+                            out));
+    cases.push_back(OneNode({"conv_2d", fmt::format("int8_computed_c{}", channels)}, {channels * 9, 4}, Conv2D{},
+                            {In({1, 4, 5, channels}, Symmetric, in), In({6, 3, 3, channels}, Symmetric, weights)},
+                            out));
   }
 }
 

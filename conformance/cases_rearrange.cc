@@ -18,7 +18,7 @@ std::string Listed(const Shape& shape) {
 // nothing.
 void AddMove(std::vector<ConformanceCase>& cases, const std::string& op, const std::string& name, const Shape& input,
              const Op& node, const ElementType& type = {}) {
-  cases.push_back(NewCase(op, fmt::format("{}{}", name, SuffixOf(type)), {}, [=](CaseGraph& graph) {
+  cases.push_back(NewCase({op, name + SuffixOf(type)}, {}, [=](CaseGraph& graph) {
     const ValueId moved = graph.Node(node, {graph.Input(input, FillOf(type), type)}, type);
     return type.dtype == DType::kFloat32 ? graph.Node(Unary{UnaryKind::kCopy}, {moved}) : moved;
   }));
@@ -179,18 +179,14 @@ void AddBlocks(std::vector<ConformanceCase>& cases) {
 // All parts of a split or unpack, joined in reverse order: one value to compare.
 void AddParts(std::vector<ConformanceCase>& cases, const std::string& name, const Shape& input, const Op& node,
               size_t count, int32_t axis, const ElementType& type = {}) {
-  ConformanceCase result;
-  result.family = "split";
   const bool unpacks = std::holds_alternative<Unpack>(node);
-  result.op = unpacks ? "unpack" : "split";
-  result.name = fmt::format("{}{}", name, SuffixOf(type));
-  result.build = [=](CaseGraph& graph) {
+  const std::string op = unpacks ? "unpack" : "split";
+  cases.push_back(NewCase({op, name + SuffixOf(type), "split"}, {}, [=](CaseGraph& graph) {
     std::vector<ValueId> parts =
         graph.Nodes(node, {graph.Input(input, FillOf(type), type)}, std::vector<ElementType>(count, type));
     std::reverse(parts.begin(), parts.end());
     return unpacks ? graph.Node(Pack{axis}, parts, type) : graph.Node(Concat{axis}, parts, type);
-  };
-  cases.push_back(result);
+  }));
 }
 
 void AddSplits(std::vector<ConformanceCase>& cases) {

@@ -31,17 +31,11 @@ std::string NameOf(const LstmCase& spec) {
 // `output`: 0 the sequence, 1 the output state, 2 the cell state.
 ConformanceCase MakeLstm(const LstmCase& spec, int output) {
   constexpr const char* kOutputs[] = {"", "_h", "_c"};
-  ConformanceCase result;
-  result.family = result.op = "lstm";
-  result.name = NameOf(spec) + kOutputs[output];
   const int32_t batch = spec.x[spec.time_major && spec.x.rank() == 3 ? 1 : 0];
   const int32_t depth = spec.x[spec.x.rank() - 1];
   const int32_t steps = static_cast<int32_t>(spec.x.element_count() / batch / depth);
   const int32_t outputs = spec.projection > 0 ? spec.projection : spec.units;
-  // Errors carry over from step to step; each gate adds a sum, an exponential and a division.
-  result.exactness = {int64_t{depth + outputs + spec.units} * steps, 32.0 * steps};
-  result.every_path = false;
-  result.build = [=](CaseGraph& graph) {
+  const auto build = [=](CaseGraph& graph) {
     const int32_t rows = (spec.cifg ? 3 : 4) * spec.units;
     const ValueId x = graph.Input(spec.x), h = graph.Input({batch, outputs}), c = graph.Input({batch, spec.units});
     const ValueId weights = graph.Constant({rows, depth}), recurrent = graph.Constant({rows, outputs});
@@ -54,7 +48,9 @@ ConformanceCase MakeLstm(const LstmCase& spec, int output) {
     return graph.Nodes(lstm, {x, h, c, weights, recurrent, bias, peephole, normalization, projection, projection_bias},
                        {ElementType{}, ElementType{}, ElementType{}})[output];
   };
-  return result;
+  // Errors carry over from step to step; each gate adds a sum, an exponential and a division.
+  const Exactness exactness{int64_t{depth + outputs + spec.units} * steps, 32.0 * steps};
+  return NewCase({"lstm", NameOf(spec) + kOutputs[output]}, exactness, build, false);
 }
 
 void AddLstm(std::vector<ConformanceCase>& cases) {
@@ -109,16 +105,12 @@ void AddRnn(std::vector<ConformanceCase>& cases) {
   };
   for (const Spec& spec : specs) {
     for (int output : {0, 1}) {
-      ConformanceCase result;
-      result.family = result.op = "rnn";
-      result.name =
+      const std::string name =
           fmt::format("{}_units{}{}_{}{}", spec.x.ToString(), spec.units, spec.time_major ? "_time_major" : "",
                       ActivationName(spec.activation), output == 1 ? "_h" : "");
       const int32_t batch = spec.x[spec.time_major ? 1 : 0], depth = spec.x[spec.x.rank() - 1];
       const auto steps = static_cast<int32_t>(spec.x.element_count() / batch / depth);
-      result.exactness = {int64_t{depth + spec.units} * steps, 16.0 * steps};
-      result.every_path = false;
-      result.build = [=](CaseGraph& graph) {
+      const auto build = [=](CaseGraph& graph) {
         const ValueId x = graph.Input(spec.x), h = graph.Input({batch, spec.units});
         const ValueId weights = graph.Constant({spec.units, depth});
         const ValueId recurrent = graph.Constant({spec.units, spec.units});
@@ -126,7 +118,7 @@ void AddRnn(std::vector<ConformanceCase>& cases) {
                            {x, h, weights, recurrent, graph.Constant({spec.units})},
                            {ElementType{}, ElementType{}})[output];
       };
-      cases.push_back(result);
+      cases.push_back(NewCase({"rnn", name}, {int64_t{depth + spec.units} * steps, 16.0 * steps}, build, false));
     }
   }
 }
@@ -144,14 +136,10 @@ void AddSvdf(std::vector<ConformanceCase>& cases) {
   };
   for (const Spec& spec : specs) {
     for (int output : {0, 1}) {
-      ConformanceCase result;
-      result.family = result.op = "svdf";
-      result.name = fmt::format("{}x{}_filters{}_memory{}_rank{}{}_{}{}", spec.batch, spec.depth, spec.filters,
-                                spec.memory, spec.rank, spec.bias ? "" : "_nobias", ActivationName(spec.activation),
-                                output == 1 ? "_state" : "");
-      result.exactness = {int64_t{spec.depth} + int64_t{spec.rank} * spec.memory, 4.0};
-      result.every_path = false;
-      result.build = [=](CaseGraph& graph) {
+      const std::string name = fmt::format("{}x{}_filters{}_memory{}_rank{}{}_{}{}", spec.batch, spec.depth,
+                                           spec.filters, spec.memory, spec.rank, spec.bias ? "" : "_nobias",
+                                           ActivationName(spec.activation), output == 1 ? "_state" : "");
+      const auto build = [=](CaseGraph& graph) {
         const ValueId x = graph.Input({spec.batch, spec.depth});
         const ValueId state = graph.Input({spec.batch, spec.filters * spec.memory});
         const ValueId features = graph.Constant({spec.filters, spec.depth});
@@ -160,7 +148,8 @@ void AddSvdf(std::vector<ConformanceCase>& cases) {
         if (spec.bias) inputs.push_back(graph.Constant({spec.filters / spec.rank}));
         return graph.Nodes(Svdf{spec.rank, spec.activation}, inputs, {ElementType{}, ElementType{}})[output];
       };
-      cases.push_back(result);
+      cases.push_back(
+          NewCase({"svdf", name}, {int64_t{spec.depth} + int64_t{spec.rank} * spec.memory, 4.0}, build, false));
     }
   }
 }

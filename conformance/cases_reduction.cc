@@ -11,22 +11,24 @@ void AddSoftmax(std::vector<ConformanceCase>& cases) {
                           {1, 129}, {1, 1001}, {5},    {2, 3, 7}, {1, 4, 5, 3}, {2, 3, 3, 21}, {1, 2, 2, 130}};
   for (const Shape& shape : shapes) {
     for (float beta : {1.0f, 0.5f}) {
-      ConformanceCase result;
-      result.family = result.op = "softmax";
-      result.name = fmt::format("{}_beta{}", shape.ToString(), beta);
       // A sum of positive numbers that is normalized to 1: its roundings don't add up.
-      result.exactness = {1, kUlpsOfCurves};
-      result.build = [=](CaseGraph& graph) { return graph.Node(Softmax{beta}, {graph.Input(shape, Wide)}); };
-      cases.push_back(result);
+      cases.push_back(OneNode({"softmax", fmt::format("{}_beta{}", shape.ToString(), beta)}, {1, kUlpsOfCurves},
+                              Softmax{beta}, {In(shape, Wide)}));
     }
   }
   // With a factor below 0 the smallest number of a row has the largest exponential: relative to the largest number they
   // would overflow. The numbers fit into 16 bits, because the factor multiplies their roundings too.
   for (float beta : {-1.0f, -40.0f}) {
-    cases.push_back(NewCase("softmax", fmt::format("1x3x7_beta{}", beta), {1, 64.0}, [=](CaseGraph& graph) {
-      return graph.Node(Softmax{beta}, {graph.Input({1, 3, 7}, PowerOfTwo)});
-    }));
+    cases.push_back(
+        OneNode({"softmax", fmt::format("1x3x7_beta{}", beta)}, {1, 64.0}, Softmax{beta}, {In({1, 3, 7}, PowerOfTwo)}));
   }
+}
+
+// How many numbers are summed into one.
+int64_t TermsOf(const Shape& shape, uint32_t mask) {
+  int64_t terms = 1;
+  for (int d = 0; d < shape.rank(); ++d) terms *= (mask >> d & 1) != 0 ? shape[d] : 1;
+  return terms;
 }
 
 void AddMean(std::vector<ConformanceCase>& cases) {
@@ -41,16 +43,9 @@ void AddMean(std::vector<ConformanceCase>& cases) {
   };
   for (const Axes& over : axes) {
     for (bool keep : {true, false}) {
-      ConformanceCase result;
-      result.family = result.op = "mean";
-      result.name = fmt::format("{}_over{}{}", over.input.ToString(), over.mask, keep ? "_keep" : "");
-      int64_t terms = 1;
-      for (int d = 0; d < over.input.rank(); ++d) terms *= (over.mask >> d & 1) != 0 ? over.input[d] : 1;
-      result.exactness = {terms, 4.0};
-      result.build = [=](CaseGraph& graph) {
-        return graph.Node(Reduce{ReduceKind::kMean, over.mask, keep}, {graph.Input(over.input)});
-      };
-      cases.push_back(result);
+      const std::string name = fmt::format("{}_over{}{}", over.input.ToString(), over.mask, keep ? "_keep" : "");
+      cases.push_back(OneNode({"mean", name}, {TermsOf(over.input, over.mask), 4.0},
+                              Reduce{ReduceKind::kMean, over.mask, keep}, {In(over.input)}));
     }
   }
 }
@@ -60,14 +55,8 @@ void AddLongSums(std::vector<ConformanceCase>& cases) {
   const Shape shapes[] = {{1, 400, 400, 1}, {1, 1600, 1600, 1}, {1, 1, 70000, 4}, {1, 1100, 1, 900}};
   for (const Shape& shape : shapes) {
     for (uint32_t mask : {6u, 14u}) {
-      ConformanceCase result;
-      result.family = "long_sum";
-      result.op = "sum";
-      result.name = fmt::format("long_{}_over{}", shape.ToString(), mask);
-      result.build = [=](CaseGraph& graph) {
-        return graph.Node(Reduce{ReduceKind::kSum, mask, true}, {graph.Input(shape, Digits)});
-      };
-      cases.push_back(result);
+      cases.push_back(OneNode({"sum", fmt::format("long_{}_over{}", shape.ToString(), mask), "long_sum"}, {},
+                              Reduce{ReduceKind::kSum, mask, true}, {In(shape, Digits)}));
     }
   }
 }
@@ -109,8 +98,7 @@ void AddReduce(std::vector<ConformanceCase>& cases) {
         if (logical && integers) continue;
         const bool keep = (mask & 2) != 0;
         const ElementType type = logical ? Bools() : integers ? Integers() : ElementType{};
-        int64_t terms = 1;
-        for (int d = 0; d < shape.rank(); ++d) terms *= (mask >> d & 1) != 0 ? shape[d] : 1;
+        const int64_t terms = TermsOf(shape, mask);
         // Products of powers of two are exact unless they overflow float16.
         const bool product = kind.kind == ReduceKind::kProd;
         if (product && terms > 12) continue;
@@ -122,17 +110,11 @@ void AddReduce(std::vector<ConformanceCase>& cases) {
                           : integers ? Signed100
                                      : Symmetric;
         const bool sums = kind.kind == ReduceKind::kMean || kind.kind == ReduceKind::kSum;
-        ConformanceCase result;
-        result.family = "reduce";
-        result.op = kind.name;
-        result.name =
+        const std::string name =
             fmt::format("{}_over{}{}{}", shape.ToString(), mask, keep ? "_keep" : "", integers ? "_int32" : "");
-        if (sums && !integers) result.exactness = {terms, 4.0};
-        result.build = [=, shape = shape, mask = mask](CaseGraph& graph) {
-          return graph.Node(Reduce{kind.kind, mask, keep}, {graph.Input(shape, fill, type)}, type);
-        };
-        result.every_path = sums && !integers;
-        cases.push_back(result);
+        const bool rounds = sums && !integers;
+        cases.push_back(OneNode({kind.name, name, "reduce"}, rounds ? Exactness{terms, 4.0} : Exactness{},
+                                Reduce{kind.kind, mask, keep}, {In(shape, fill, type)}, type, rounds));
       }
     }
   }
@@ -146,33 +128,19 @@ void AddQuantizedReduce(std::vector<ConformanceCase>& cases) {
   for (const auto& [name, kind] : kinds) {
     for (uint32_t mask : {2u, 6u, 8u, 9u}) {
       const bool searches = kind == ReduceKind::kMax;
-      ConformanceCase result;
-      result.family = "reduce";
-      result.op = name;
-      result.name = fmt::format("2x6x5x7_over{}_int8", mask);
-      result.exactness = {searches ? 0 : 30, searches ? 0.0 : 4.0};
-      result.build = [=, kind = kind](CaseGraph& graph) {
-        return graph.Node(Reduce{kind, mask}, {graph.Input({2, 6, 5, 7}, Symmetric, from)}, searches ? from : to);
-      };
-      result.every_path = false;
-      cases.push_back(result);
+      cases.push_back(OneNode({name, fmt::format("2x6x5x7_over{}_int8", mask), "reduce"},
+                              {searches ? 0 : 30, searches ? 0.0 : 4.0}, Reduce{kind, mask},
+                              {In({2, 6, 5, 7}, Symmetric, from)}, searches ? from : to, false));
     }
   }
 }
 
 ConformanceCase FullyConnectedCase(const Shape& input, int32_t outputs, const FullyConnected& fc, bool bias) {
-  ConformanceCase result;
-  result.family = result.op = "fully_connected";
   const int32_t inputs = input[input.rank() - 1];
-  result.name = fmt::format("{}_to_{}{}{}_{}", input.ToString(), outputs, bias ? "" : "_nobias",
-                            fc.keep_dims ? "_keep" : "", ActivationName(fc.activation));
-  result.exactness = {inputs, 2.0};
-  result.build = [=](CaseGraph& graph) {
-    const ValueId x = graph.Input(input);
-    const ValueId w = graph.Constant({outputs, inputs});
-    return graph.Node(fc, {x, w, bias ? graph.Constant({outputs}) : kNoValue});
-  };
-  return result;
+  const std::string name = fmt::format("{}_to_{}{}{}_{}", input.ToString(), outputs, bias ? "" : "_nobias",
+                                       fc.keep_dims ? "_keep" : "", ActivationName(fc.activation));
+  return OneNode({"fully_connected", name}, {inputs, 2.0}, fc,
+                 {In(input), Const({outputs, inputs}), If(bias, Const({outputs}))});
 }
 
 void AddFullyConnected(std::vector<ConformanceCase>& cases) {

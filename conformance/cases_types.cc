@@ -114,16 +114,11 @@ void AddTypeCases(std::vector<ConformanceCase>& cases) {
       const bool plain_values = type.in.dtype == DType::kFloat32;
       if (plain_values && !family.mixes_weights) continue;
       for (int32_t channels : {3, 8, 17}) {
-        ConformanceCase result;
-        result.family = "types";
-        result.op = family.op;
-        result.name = fmt::format("{}_{}_c{}", type.name, number, channels);
-        result.exactness = family.exact ? Exactness{} : Exactness{family.terms, 4};
-        result.build = [build = family.build, &type, channels](CaseGraph& graph) {
-          return build(graph, type, channels);
-        };
-        result.every_path = channels == 3;
-        cases.push_back(std::move(result));
+        cases.push_back(NewCase(
+            {family.op, fmt::format("{}_{}_c{}", type.name, number, channels), "types"},
+            family.exact ? Exactness{} : Exactness{family.terms, 4},
+            [build = family.build, &type, channels](CaseGraph& graph) { return build(graph, type, channels); },
+            channels == 3));
       }
     }
   }

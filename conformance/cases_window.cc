@@ -16,23 +16,18 @@ constexpr ChannelPair kChannels[] = {{1, 3}, {3, 5}, {5, 7}, {7, 17}, {17, 1}, {
 constexpr Activation kActivations[] = {Activation::kNone, Activation::kRelu6, Activation::kNone, Activation::kRelu,
                                        Activation::kReluN1To1};
 
-Exactness SumOf(int64_t terms, Activation activation) {
-  const bool curved = activation == Activation::kTanh || activation == Activation::kSigmoid;
-  return {terms, curved ? 16.0 : 2.0};
+template <typename Convolution>
+ConformanceCase WindowCase(const char* op, const Shape& input, const Shape& filter, const Convolution& conv,
+                           int32_t biases, int64_t terms) {
+  const bool curved = conv.activation == Activation::kTanh || conv.activation == Activation::kSigmoid;
+  const std::string name = fmt::format("{}_f{}_{}{}_{}", input.ToString(), filter.ToString(), WindowText(conv.window),
+                                       biases > 0 ? "" : "_nobias", ActivationName(conv.activation));
+  return OneNode({op, name}, {terms, curved ? 16.0 : 2.0}, conv,
+                 {In(input), Const(filter), If(biases > 0, Const({biases}))});
 }
 
 ConformanceCase ConvCase(const Shape& input, const Shape& filter, const Conv2D& conv, bool bias) {
-  ConformanceCase result;
-  result.family = result.op = "conv_2d";
-  result.name = fmt::format("{}_f{}_{}{}_{}", input.ToString(), filter.ToString(), WindowText(conv.window),
-                            bias ? "" : "_nobias", ActivationName(conv.activation));
-  result.exactness = SumOf(int64_t{filter[1]} * filter[2] * filter[3], conv.activation);
-  result.build = [=](CaseGraph& graph) {
-    const ValueId x = graph.Input(input);
-    const ValueId w = graph.Constant(filter);
-    return graph.Node(conv, {x, w, bias ? graph.Constant({filter[0]}) : kNoValue});
-  };
-  return result;
+  return WindowCase("conv_2d", input, filter, conv, bias ? filter[0] : 0, int64_t{filter[1]} * filter[2] * filter[3]);
 }
 
 void AddConv(std::vector<ConformanceCase>& cases) {
@@ -78,18 +73,8 @@ constexpr DepthwiseProgram kDepthwise[] = {
 
 ConformanceCase DepthwiseCase(const Shape& input, const DepthwiseProgram& program, const DepthwiseConv2D& conv,
                               bool bias) {
-  ConformanceCase result;
-  result.family = result.op = "depthwise_conv_2d";
   const Shape filter = {1, program.kernel.h, program.kernel.w, input[3] * program.multiplier};
-  result.name = fmt::format("{}_f{}_{}{}_{}", input.ToString(), filter.ToString(), WindowText(conv.window),
-                            bias ? "" : "_nobias", ActivationName(conv.activation));
-  result.exactness = SumOf(int64_t{filter[1]} * filter[2], conv.activation);
-  result.build = [=](CaseGraph& graph) {
-    const ValueId x = graph.Input(input);
-    const ValueId w = graph.Constant(filter);
-    return graph.Node(conv, {x, w, bias ? graph.Constant({filter[3]}) : kNoValue});
-  };
-  return result;
+  return WindowCase("depthwise_conv_2d", input, filter, conv, bias ? filter[3] : 0, int64_t{filter[1]} * filter[2]);
 }
 
 void AddDepthwise(std::vector<ConformanceCase>& cases) {

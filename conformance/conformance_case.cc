@@ -67,6 +67,19 @@ ElementType Quantized(DType dtype, float scale, int64_t zero_point) {
   return {dtype, Quantization{{scale}, {zero_point}, 0}};
 }
 
+Operand In(const Shape& shape, Fill fill, const ElementType& type) {
+  return {shape, fill, type, Operand::Source::kInput, {}};
+}
+Operand Const(const Shape& shape, Fill fill, const ElementType& type) {
+  return {shape, fill, type, Operand::Source::kConstant, {}};
+}
+Operand ConstOf(const Shape& shape, const std::vector<double>& numbers, const ElementType& type) {
+  return {shape, nullptr, type, Operand::Source::kConstant, numbers};
+}
+Operand If(bool present, const Operand& operand) {
+  return present ? operand : Operand{.source = Operand::Source::kNone};
+}
+
 CaseGraph::CaseGraph(CaseBatch& batch, const std::string& id, StorageType real)
     : batch_(batch), id_(id), real_(real), random_(SeedOf(id)) {}
 
@@ -97,6 +110,13 @@ ValueId CaseGraph::Constant(const Shape& shape, Fill fill, const ElementType& ty
   return ConstantOf(shape, Numbers(shape, fill, type).values, type);
 }
 
+ValueId CaseGraph::Of(const Operand& operand) {
+  if (operand.source == Operand::Source::kNone) return kNoValue;
+  if (!operand.numbers.empty()) return ConstantOf(operand.shape, operand.numbers, operand.type);
+  return operand.source == Operand::Source::kInput ? Input(operand.shape, operand.fill, operand.type)
+                                                   : Constant(operand.shape, operand.fill, operand.type);
+}
+
 ValueId CaseGraph::ConstantOf(const Shape& shape, const std::vector<double>& numbers, const ElementType& type) {
   const TensorDesc desc{type.dtype, shape, type.quantization};
   std::vector<std::byte> bytes(desc.size_bytes());
@@ -117,9 +137,19 @@ std::vector<ValueId> CaseGraph::Nodes(Op op, std::vector<ValueId> inputs, const 
   return outputs;
 }
 
-ConformanceCase NewCase(const std::string& op, std::string name, const Exactness& exactness,
-                        std::function<ValueId(CaseGraph&)> build, bool every_path) {
-  return {op, op, std::move(name), exactness, std::move(build), every_path};
+ConformanceCase NewCase(const CaseName& name, const Exactness& exactness, std::function<ValueId(CaseGraph&)> build,
+                        bool every_path) {
+  return {name.family, name.op, name.name, exactness, std::move(build), every_path};
+}
+
+ConformanceCase OneNode(const CaseName& name, const Exactness& exactness, Op op, std::vector<Operand> operands,
+                        const ElementType& type, bool every_path) {
+  const auto build = [=](CaseGraph& graph) {
+    std::vector<ValueId> inputs;
+    for (const Operand& operand : operands) inputs.push_back(graph.Of(operand));
+    return graph.Node(op, inputs, type);
+  };
+  return NewCase(name, exactness, build, every_path);
 }
 
 Fill FillOf(const ElementType& type) {
@@ -133,21 +163,10 @@ std::string SuffixOf(const ElementType& type) {
 
 std::vector<ConformanceCase> AllCases() {
   std::vector<ConformanceCase> cases;
-  AddWindowCases(cases);
-  AddPoolCases(cases);
-  AddProductCases(cases);
-  AddElementwiseCases(cases);
-  AddBinaryCases(cases);
-  AddConvertCases(cases);
-  AddMovementCases(cases);
-  AddRearrangeCases(cases);
-  AddBorderCases(cases);
-  AddReductionCases(cases);
-  AddLookupCases(cases);
-  AddTypeCases(cases);
-  AddRecurrentCases(cases);
-  AddChainCases(cases);
-  AddMovedCases(cases);
+  for (AddCases* add : {AddWindowCases, AddPoolCases, AddProductCases, AddElementwiseCases, AddBinaryCases,
+                        AddConvertCases, AddMovementCases, AddRearrangeCases, AddBorderCases, AddReductionCases,
+                        AddLookupCases, AddTypeCases, AddRecurrentCases, AddChainCases, AddMovedCases})
+    add(cases);
   return cases;
 }
 

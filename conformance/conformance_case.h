@@ -36,6 +36,20 @@ float Digits(float uniform);     // the integers 0 to 9
 float Signed100(float uniform);  // the integers -100 to 100
 float ZeroOne(float uniform);    // 0 or 1
 
+// What a node of a case reads.
+struct Operand {
+  Shape shape;
+  Fill fill = Symmetric;
+  ElementType type;
+  enum class Source : uint8_t { kInput, kConstant, kNone } source = Source::kInput;
+  std::vector<double> numbers;  // of a constant; empty: drawn
+};
+Operand In(const Shape& shape, Fill fill = Symmetric, const ElementType& type = {});
+Operand Const(const Shape& shape, Fill fill = Symmetric, const ElementType& type = {});
+Operand ConstOf(const Shape& shape, const std::vector<double>& numbers, const ElementType& type);
+// `operand`, or none: an optional operand that the node lacks.
+Operand If(bool present, const Operand& operand);
+
 // A graph with the cases of one batch side by side. They share no value, so one plan runs all of them.
 struct CaseBatch {
   Graph graph;
@@ -50,6 +64,7 @@ class CaseGraph {
 
   ValueId Input(const Shape& shape, Fill fill = Symmetric, const ElementType& type = {});
   ValueId Constant(const Shape& shape, Fill fill = Symmetric, const ElementType& type = {});
+  ValueId Of(const Operand& operand);
   // A constant with these elements: indices, conditions.
   ValueId ConstantOf(const Shape& shape, const std::vector<double>& numbers, const ElementType& type);
   // A node's only output; its shape is inferred later.
@@ -91,9 +106,15 @@ struct ConformanceCase {
   std::string id() const { return op + "/" + name; }
 };
 
-// A case of the family that has the op's name.
-ConformanceCase NewCase(const std::string& op, std::string name, const Exactness& exactness,
-                        std::function<ValueId(CaseGraph&)> build, bool every_path = true);
+struct CaseName {
+  std::string op, name;
+  std::string family = op;
+};
+ConformanceCase NewCase(const CaseName& name, const Exactness& exactness, std::function<ValueId(CaseGraph&)> build,
+                        bool every_path = true);
+// A case of one node. Its operands' data is drawn in their order.
+ConformanceCase OneNode(const CaseName& name, const Exactness& exactness, Op op, std::vector<Operand> operands,
+                        const ElementType& type = {}, bool every_path = true);
 
 // For cases that move elements: numbers that each type holds, and the type's suffix of the case's name.
 Fill FillOf(const ElementType& type);
@@ -103,21 +124,10 @@ std::string SuffixOf(const ElementType& type);
 std::vector<ConformanceCase> AllCases();
 
 // One function per cases_*.cc; each appends its families.
-void AddWindowCases(std::vector<ConformanceCase>& cases);
-void AddPoolCases(std::vector<ConformanceCase>& cases);
-void AddProductCases(std::vector<ConformanceCase>& cases);
-void AddElementwiseCases(std::vector<ConformanceCase>& cases);
-void AddBinaryCases(std::vector<ConformanceCase>& cases);
-void AddConvertCases(std::vector<ConformanceCase>& cases);
-void AddMovementCases(std::vector<ConformanceCase>& cases);
-void AddRearrangeCases(std::vector<ConformanceCase>& cases);
-void AddBorderCases(std::vector<ConformanceCase>& cases);
-void AddReductionCases(std::vector<ConformanceCase>& cases);
-void AddLookupCases(std::vector<ConformanceCase>& cases);
-void AddTypeCases(std::vector<ConformanceCase>& cases);
-void AddRecurrentCases(std::vector<ConformanceCase>& cases);
-void AddChainCases(std::vector<ConformanceCase>& cases);
-void AddMovedCases(std::vector<ConformanceCase>& cases);
+using AddCases = void(std::vector<ConformanceCase>& cases);
+AddCases AddWindowCases, AddPoolCases, AddProductCases, AddElementwiseCases, AddBinaryCases, AddConvertCases,
+    AddMovementCases, AddRearrangeCases, AddBorderCases, AddReductionCases, AddLookupCases, AddTypeCases,
+    AddRecurrentCases, AddChainCases, AddMovedCases;
 
 }  // namespace hearth::conformance
 

@@ -8,7 +8,7 @@
 
 #include "conformance/device_case_support.h"
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/device/group_size.h"
 #include "core/emit/kernel_source.h"
 #include "core/graph/op.h"
@@ -210,20 +210,18 @@ Status HalfPrecisionTexelsKeepValues(Device& device) {
   return HalfRoundTrip(device, AccessPath::kTexelBuffer);
 }
 
-constexpr DeviceCase kCases[] = {
-    {"CopyThroughBuffer", CopyThroughBuffer},
-    {"CopyThroughTexelBuffer", CopyThroughTexelBuffer},
-    {"OffsetsInsideABufferAreRespected", OffsetsInsideABufferAreRespected},
-    {"PartsOfABufferOverTheBindingLimitAreBound", PartsOfABufferOverTheBindingLimitAreBound},
-    {"OffsetsInsideATexelBufferAreRespected", OffsetsInsideATexelBufferAreRespected},
-    {"ScalarsOfBothTypesReachTheKernel", ScalarsOfBothTypesReachTheKernel},
-    {"EpilogueRunsBeforeTheStore", EpilogueRunsBeforeTheStore},
-    {"SharedMemoryReductionSumsAGroup", SharedMemoryReductionSumsAGroup},
-    {"AllThreeGridDimensionsCount", AllThreeGridDimensionsCount},
-    {"WideLoadsAndStoresMoveSixteenValues", WideLoadsAndStoresMoveSixteenValues},
-    {"HalfPrecisionStorageKeepsValues", HalfPrecisionStorageKeepsValues},
-    {"HalfPrecisionTexelsKeepValues", HalfPrecisionTexelsKeepValues},
-};
+constexpr DeviceCase kCases[] = {HEARTH_DEVICE_CASE(CopyThroughBuffer),
+                                 HEARTH_DEVICE_CASE(CopyThroughTexelBuffer),
+                                 HEARTH_DEVICE_CASE(OffsetsInsideABufferAreRespected),
+                                 HEARTH_DEVICE_CASE(PartsOfABufferOverTheBindingLimitAreBound),
+                                 HEARTH_DEVICE_CASE(OffsetsInsideATexelBufferAreRespected),
+                                 HEARTH_DEVICE_CASE(ScalarsOfBothTypesReachTheKernel),
+                                 HEARTH_DEVICE_CASE(EpilogueRunsBeforeTheStore),
+                                 HEARTH_DEVICE_CASE(SharedMemoryReductionSumsAGroup),
+                                 HEARTH_DEVICE_CASE(AllThreeGridDimensionsCount),
+                                 HEARTH_DEVICE_CASE(WideLoadsAndStoresMoveSixteenValues),
+                                 HEARTH_DEVICE_CASE(HalfPrecisionStorageKeepsValues),
+                                 HEARTH_DEVICE_CASE(HalfPrecisionTexelsKeepValues)};
 
 }  // namespace
 

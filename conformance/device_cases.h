@@ -19,6 +19,12 @@ struct DeviceCase {
   friend void PrintTo(const DeviceCase& device_case, std::ostream* out) { *out << device_case.name; }
 };
 
+// A case with its function's name.
+#define HEARTH_DEVICE_CASE(function)  \
+  ::hearth::conformance::DeviceCase { \
+#function, function               \
+  }
+
 // All cases.
 std::span<const DeviceCase> DeviceCases();
 

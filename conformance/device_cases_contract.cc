@@ -177,19 +177,17 @@ Status ABindingOverTheLimitIsExhausted(Device& device) {
   return Expect(device.Prepare({{one.command}}).status(), StatusCode::kResourceExhausted, "a binding too large", "'x'");
 }
 
-constexpr DeviceCase kContractCases[] = {
-    {"ABrokenKernelIsUnavailableAndNamed", ABrokenKernelIsUnavailableAndNamed},
-    {"TooManyBuffersAreExhausted", TooManyBuffersAreExhausted},
-    {"TooManyTexelBuffersAreExhausted", TooManyTexelBuffersAreExhausted},
-    {"TooManyScalarsAreExhausted", TooManyScalarsAreExhausted},
-    {"WorkGroupsKeepTheLimits", WorkGroupsKeepTheLimits},
-    {"TooMuchLocalMemoryIsExhausted", TooMuchLocalMemoryIsExhausted},
-    {"BuffersKeepTheirLimits", BuffersKeepTheirLimits},
-    {"DamagedBinariesAreMalformed", DamagedBinariesAreMalformed},
-    {"WrongArgumentsAreInvalid", WrongArgumentsAreInvalid},
-    {"TooManyWorkGroupsAreExhausted", TooManyWorkGroupsAreExhausted},
-    {"ABindingOverTheLimitIsExhausted", ABindingOverTheLimitIsExhausted},
-};
+constexpr DeviceCase kContractCases[] = {HEARTH_DEVICE_CASE(ABrokenKernelIsUnavailableAndNamed),
+                                         HEARTH_DEVICE_CASE(TooManyBuffersAreExhausted),
+                                         HEARTH_DEVICE_CASE(TooManyTexelBuffersAreExhausted),
+                                         HEARTH_DEVICE_CASE(TooManyScalarsAreExhausted),
+                                         HEARTH_DEVICE_CASE(WorkGroupsKeepTheLimits),
+                                         HEARTH_DEVICE_CASE(TooMuchLocalMemoryIsExhausted),
+                                         HEARTH_DEVICE_CASE(BuffersKeepTheirLimits),
+                                         HEARTH_DEVICE_CASE(DamagedBinariesAreMalformed),
+                                         HEARTH_DEVICE_CASE(WrongArgumentsAreInvalid),
+                                         HEARTH_DEVICE_CASE(TooManyWorkGroupsAreExhausted),
+                                         HEARTH_DEVICE_CASE(ABindingOverTheLimitIsExhausted)};
 
 }  // namespace
 

@@ -8,7 +8,7 @@
 #include "conformance/device_case_support.h"
 #include "conformance/device_cases.h"
 #include "core/base/error.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 
 namespace hearth::conformance {
 namespace {
@@ -198,18 +198,16 @@ Status BytesAtOddOffsetsAreWrittenAndRead(Device& device) {
   return Check(seen == first.substr(1), "seen == first.substr(1)");
 }
 
-constexpr DeviceCase kListCases[] = {
-    {"DependentDispatchesRunInOrder", DependentDispatchesRunInOrder},
-    {"TexelReadsSeeEarlierWrites", TexelReadsSeeEarlierWrites},
-    {"APreparedListRunsAgainOnNewInput", APreparedListRunsAgainOnNewInput},
-    {"AListIsPreparedTwice", AListIsPreparedTwice},
-    {"AnEmptyListRuns", AnEmptyListRuns},
-    {"ProfileGivesOneTimePerDispatch", ProfileGivesOneTimePerDispatch},
-    {"ABinaryLoadsToEqualResults", ABinaryLoadsToEqualResults},
-    {"KernelsCompileFromSeveralThreads", KernelsCompileFromSeveralThreads},
-    {"AFailedFillIsPassedOn", AFailedFillIsPassedOn},
-    {"BytesAtOddOffsetsAreWrittenAndRead", BytesAtOddOffsetsAreWrittenAndRead},
-};
+constexpr DeviceCase kListCases[] = {HEARTH_DEVICE_CASE(DependentDispatchesRunInOrder),
+                                     HEARTH_DEVICE_CASE(TexelReadsSeeEarlierWrites),
+                                     HEARTH_DEVICE_CASE(APreparedListRunsAgainOnNewInput),
+                                     HEARTH_DEVICE_CASE(AListIsPreparedTwice),
+                                     HEARTH_DEVICE_CASE(AnEmptyListRuns),
+                                     HEARTH_DEVICE_CASE(ProfileGivesOneTimePerDispatch),
+                                     HEARTH_DEVICE_CASE(ABinaryLoadsToEqualResults),
+                                     HEARTH_DEVICE_CASE(KernelsCompileFromSeveralThreads),
+                                     HEARTH_DEVICE_CASE(AFailedFillIsPassedOn),
+                                     HEARTH_DEVICE_CASE(BytesAtOddOffsetsAreWrittenAndRead)};
 
 }  // namespace
 

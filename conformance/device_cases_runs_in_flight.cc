@@ -128,12 +128,9 @@ Status MemoryThatIsNoneIsNotImported(Device& device) {
 }
 
 constexpr DeviceCase kRunsInFlightCases[] = {
-    {"SubmissionsRunInTheirOrder", SubmissionsRunInTheirOrder},
-    {"AnEarlierSubmissionIsReadWhileLaterOnesRun", AnEarlierSubmissionIsReadWhileLaterOnesRun},
-    {"ASubmissionIsFinishedBeforeItsExecutableGoes", ASubmissionIsFinishedBeforeItsExecutableGoes},
-    {"ASubmissionThatNeverWasIsRefused", ASubmissionThatNeverWasIsRefused},
-    {"MemoryThatIsNoneIsNotImported", MemoryThatIsNoneIsNotImported},
-};
+    HEARTH_DEVICE_CASE(SubmissionsRunInTheirOrder), HEARTH_DEVICE_CASE(AnEarlierSubmissionIsReadWhileLaterOnesRun),
+    HEARTH_DEVICE_CASE(ASubmissionIsFinishedBeforeItsExecutableGoes),
+    HEARTH_DEVICE_CASE(ASubmissionThatNeverWasIsRefused), HEARTH_DEVICE_CASE(MemoryThatIsNoneIsNotImported)};
 
 }  // namespace
 

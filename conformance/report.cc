@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/contains.h"
-#include "core/base/xml_text.h"
+#include "core/base/text.h"
 
 namespace hearth::conformance {
 namespace {

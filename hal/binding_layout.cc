@@ -6,7 +6,8 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
+#include "core/device/device_rules.h"
 #include "core/device/group_size.h"
 #include "core/device/options.h"
 #include "core/emit/kernel_library.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/plan/plan.h"
-#include "core/plan/texel_view.h"
+#include "core/plan/storage.h"
 
 namespace hearth {
 namespace {

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/emit/kernel_source.h"
 
 namespace hearth {

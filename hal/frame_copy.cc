@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "hal/frame_layout.h"
 
 namespace hearth {

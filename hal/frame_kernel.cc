@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "core/base/error.h"
+#include "core/device/device_rules.h"
 #include "core/device/group_size.h"
 #include "core/device/options.h"
 #include "core/emit/kernel_library.h"

@@ -21,11 +21,11 @@ LoaderNames LoaderNamesOn(OperatingSystem system) {
       return {.vulkan = {"vulkan-1.dll"}, .opencl = {"OpenCL.dll"}, .egl = {"libEGL.dll"}, .gles = {"libGLESv2.dll"}};
     case OperatingSystem::kLinux: break;
   }
-  // Names without a version are those of development packages.
+  // Names without a version are those of development packages; libepoxy opens only those of EGL and GLES with one.
   return {.vulkan = {"libvulkan.so.1", "libvulkan.so"},
           .opencl = {"libOpenCL.so.1", "libOpenCL.so"},
-          .egl = {"libEGL.so.1", "libEGL.so"},
-          .gles = {"libGLESv2.so.2", "libGLESv2.so"}};
+          .egl = {"libEGL.so.1"},
+          .gles = {"libGLESv2.so.2"}};
 }
 
 }  // namespace hearth

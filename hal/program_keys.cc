@@ -4,7 +4,7 @@
 #include <string>
 #include <variant>
 
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "core/device/device_rules.h"
 #include "core/plan/key_fields.h"
 

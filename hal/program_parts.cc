@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/base/key_bytes.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

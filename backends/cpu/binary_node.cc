@@ -196,28 +196,27 @@ bool Exchanges(const Op& op, Op& exchanged) {
 Result<std::unique_ptr<HostNode>> MakeBinaryNode(const HostNodeRequest& request) {
   Op op = request.node.op;
   const auto* binary = std::get_if<Binary>(&op);
-  if (binary == nullptr && !std::holds_alternative<PRelu>(op)) return std::unique_ptr<HostNode>();
+  if (binary == nullptr && !std::holds_alternative<PRelu>(op)) return nullptr;
   const TensorDesc out = HeldAs(request.graph.value(request.node.outputs[0]).desc);
   HEARTH_ASSIGN(HostOperand a, HostOperandOf(request, 0));
   HEARTH_ASSIGN(HostOperand b, HostOperandOf(request, 1));
   if (a.bytes == nullptr || b.bytes == nullptr || a.desc.dtype != b.desc.dtype || out.shape.element_count() == 0) {
-    return std::unique_ptr<HostNode>();
+    return nullptr;
   }
   // A quantized operand that is not held as floats is refused: its stored numbers are not the values.
   const bool is_plain =
       !a.desc.quantization.has_value() && !b.desc.quantization.has_value() && !out.quantization.has_value();
-  if (!is_plain || (out.dtype != a.desc.dtype && out.dtype != DType::kBool)) return std::unique_ptr<HostNode>();
+  if (!is_plain || (out.dtype != a.desc.dtype && out.dtype != DType::kBool)) return nullptr;
   const Activation activation = binary != nullptr ? binary->activation : Activation::kNone;
-  if (activation != Activation::kNone && out.dtype != DType::kFloat32) return std::unique_ptr<HostNode>();
+  if (activation != Activation::kNone && out.dtype != DType::kFloat32) return nullptr;
   if (Exchanges(request.node.op, op)) std::swap(a, b);
   const DType type = a.desc.dtype;
   const PartFunction function = FunctionOf(op, type);
   const bool has_row = binary != nullptr && out.dtype == type &&
                        (type == DType::kFloat32 ? RowOf(binary->kind).function != nullptr
                                                 : type == DType::kInt32 || type == DType::kInt64);
-  if (function == nullptr && !has_row) return std::unique_ptr<HostNode>();
-  return std::unique_ptr<HostNode>(
-      std::make_unique<BinaryNode>(request, std::move(a), std::move(b), function, activation));
+  if (function == nullptr && !has_row) return nullptr;
+  return std::make_unique<BinaryNode>(request, std::move(a), std::move(b), function, activation);
 }
 
 }  // namespace hearth

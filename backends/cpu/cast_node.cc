@@ -93,14 +93,12 @@ class CastNode final : public HostNode {
 
 Result<std::unique_ptr<HostNode>> MakeCastNode(const HostNodeRequest& request) {
   const Graph& graph = request.graph;
-  if (!std::holds_alternative<Cast>(request.node.op) || graph.IsConstant(request.node.inputs[0])) {
-    return std::unique_ptr<HostNode>();
-  }
+  if (!std::holds_alternative<Cast>(request.node.op) || graph.IsConstant(request.node.inputs[0])) return nullptr;
   const TensorDesc &x = graph.value(request.node.inputs[0]).desc, &y = graph.value(request.node.outputs[0]).desc;
-  if (x.quantization.has_value() || y.quantization.has_value()) return std::unique_ptr<HostNode>();
+  if (x.quantization.has_value() || y.quantization.has_value()) return nullptr;
   const Conversion conversion = ConversionOf(x.dtype, y.dtype);
-  if (conversion == nullptr) return std::unique_ptr<HostNode>();
-  return std::unique_ptr<HostNode>(std::make_unique<CastNode>(request, conversion));
+  if (conversion == nullptr) return nullptr;
+  return std::make_unique<CastNode>(request, conversion);
 }
 
 }  // namespace hearth

@@ -5,7 +5,7 @@
 
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/host_output.h"
-#include "backends/cpu/integer/byte_table.h"
+#include "backends/cpu/integer/integer_nodes.h"
 #include "backends/cpu/quantized.h"
 #include "core/graph/ops/elementwise_table.h"
 
@@ -74,9 +74,9 @@ size_t BytesFrom(const TensorDesc& desc, int axis) {
 Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request) {
   const Graph& graph = request.graph;
   const Node& node = request.node;
-  if (node.outputs.size() != 1) return std::unique_ptr<HostNode>();
+  if (node.outputs.size() != 1) return nullptr;
   const std::optional<int> axis = CopiedAxis(graph, node);
-  if (!axis) return std::unique_ptr<HostNode>();
+  if (!axis) return nullptr;
 
   const bool is_joined = std::holds_alternative<Concat>(node.op) || std::holds_alternative<Pack>(node.op);
   const size_t operand_count = is_joined ? node.inputs.size() : 1;  // a reshape's new shape may be input 1
@@ -85,13 +85,13 @@ Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request) {
   const auto* concat = std::get_if<Concat>(&node.op);
   const Activation activation = concat != nullptr ? concat->activation : Activation::kNone;
   const Activation after = request.in_integers ? Activation::kNone : activation;
-  if (after != Activation::kNone && out.dtype != DType::kFloat32) return std::unique_ptr<HostNode>();
+  if (after != Activation::kNone && out.dtype != DType::kFloat32) return nullptr;
   bool changes_grid = false;
   std::byte* target = request.bytes(node.outputs[0]).data();
   std::vector<RowCopy> copies;
   for (size_t k = 0; k < operand_count; ++k) {
     const ValueId value = node.inputs[k];
-    if (value == kNoValue) return std::unique_ptr<HostNode>();
+    if (value == kNoValue) return nullptr;
     const TensorDesc& stored_in = graph.value(value).desc;
     const TensorDesc in = request.HeldAs(value);
     changes_grid = changes_grid || (out.dtype == DType::kFloat32 && IsHeldAsFloats(stored_out) &&
@@ -100,7 +100,7 @@ Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request) {
     const bool is_alike = in.dtype == out.dtype || std::holds_alternative<Bitcast>(node.op);
     const bool stored_alike = is_alike && in.quantization == out.quantization && BitsOf(in.dtype) % 8 == 0;
     const bool per_axis = in.quantization.has_value() && in.quantization->scales.size() > 1;
-    if ((!stored_alike && !request.in_integers) || per_axis) return std::unique_ptr<HostNode>();
+    if ((!stored_alike && !request.in_integers) || per_axis) return nullptr;
     const std::span<const std::byte> source =
         graph.IsConstant(value) ? graph.ConstantBytes(value) : request.bytes(value);
     if (source.empty()) continue;
@@ -116,7 +116,7 @@ Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request) {
     target += copy.row_bytes;
     copies.push_back(copy);
   }
-  return std::unique_ptr<HostNode>(std::make_unique<CopyNode>(request, std::move(copies), after, changes_grid));
+  return std::make_unique<CopyNode>(request, std::move(copies), after, changes_grid);
 }
 
 }  // namespace hearth

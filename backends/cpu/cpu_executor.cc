@@ -7,13 +7,12 @@
 #include <set>
 
 #include "backends/cpu/host_node.h"
-#include "backends/cpu/integer/representation.h"
+#include "backends/cpu/process_limits.h"
 #include "backends/cpu/quantized.h"
-#include "backends/cpu/usable_cpus.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/base/error.h"
-#include "core/graph/index_values.h"
 #include "core/graph/quantize.h"
+#include "core/graph/value_analysis.h"
 
 namespace hearth {
 namespace {
@@ -144,7 +143,7 @@ class CpuProgram final : public HostProgram {
 
 // Objects that executors of clones share.
 struct SharedParts {
-  HeldWeights weights;
+  SharedWeights weights;
   FoundOffsets offsets;
   std::shared_ptr<BackgroundThreads> background;
 };

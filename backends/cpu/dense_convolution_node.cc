@@ -1,6 +1,8 @@
 // Convolutions of float32 as matrix products: rows with the pixels that each output reads, times the weights. With
-// AVX-512 this takes 0.8 to 0.9 times as long as XNNPACK's (Debian's of February 2022).
+// AVX-512 this takes 0.8 to 0.9 times as long as XNNPACK's (Debian's of February 2022). Where a bit decides an index
+// (hair segmentation), the products are float64, with the bits of the reference.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -45,7 +47,8 @@ struct Geometry : FloatConvolution {
 };
 
 // Copies the pixels that output pixel number `row` reads: kernel_h x kernel_w, with zeros for padding.
-void CopyPatch(const Geometry& g, const float* x, int64_t row, float* patch) {
+template <typename Number>
+void CopyPatch(const Geometry& g, const float* x, int64_t row, Number* patch) {
   const int64_t channels = g.in[3], line = g.kernel_w * channels;
   const int64_t image = row / g.out[2] / g.out[1], oy = row / g.out[2] % g.out[1], ox = row % g.out[2];
   const int64_t top = oy * g.window.stride_h - g.padding.top, left = ox * g.window.stride_w - g.padding.left;
@@ -53,39 +56,39 @@ void CopyPatch(const Geometry& g, const float* x, int64_t row, float* patch) {
   for (int64_t ky = 0; ky < g.kernel_h; ++ky, patch += line) {
     const int64_t iy = top + ky * g.window.dilation_h;
     if (iy < 0 || iy >= g.in[1]) {
-      std::fill_n(patch, line, 0.0f);
+      std::fill_n(patch, line, Number{0});
       continue;
     }
     const float* from = x + (image * g.in[1] + iy) * g.in[2] * channels;
     if (is_dense) {
-      std::memcpy(patch, from + left * channels, static_cast<size_t>(line) * sizeof(float));
+      std::copy_n(from + left * channels, line, patch);
       continue;
     }
     for (int64_t kx = 0; kx < g.kernel_w; ++kx) {
       const int64_t ix = left + kx * g.window.dilation_w;
       if (ix < 0 || ix >= g.in[2]) {
-        std::fill_n(patch + kx * channels, channels, 0.0f);
+        std::fill_n(patch + kx * channels, channels, Number{0});
       } else {
-        std::memcpy(patch + kx * channels, from + ix * channels, static_cast<size_t>(channels) * sizeof(float));
+        std::copy_n(from + ix * channels, channels, patch + kx * channels);
       }
     }
   }
 }
 
 // Copies `count` lines of an image from `first` on, with the padding around them.
-void CopyLines(const Geometry& g, const float* image, int64_t first, int64_t count, float* lines) {
+template <typename Number>
+void CopyLines(const Geometry& g, const float* image, int64_t first, int64_t count, Number* lines) {
   const int64_t channels = g.in[3], width = g.line_width();
   const int64_t before = std::min<int64_t>(g.padding.left, width);  // strides may end the last window before the image
   const int64_t inside = std::min<int64_t>(g.in[2], width - before), behind = width - before - inside;
   for (int64_t y = first; y < first + count; ++y, lines += width * channels) {
     if (y < 0 || y >= g.in[1]) {
-      std::fill_n(lines, width * channels, 0.0f);
+      std::fill_n(lines, width * channels, Number{0});
       continue;
     }
-    std::fill_n(lines, before * channels, 0.0f);
-    std::memcpy(lines + before * channels, image + y * g.in[2] * channels,
-                static_cast<size_t>(inside * channels) * sizeof(float));
-    std::fill_n(lines + (before + inside) * channels, behind * channels, 0.0f);
+    std::fill_n(lines, before * channels, Number{0});
+    std::copy_n(image + y * g.in[2] * channels, inside * channels, lines + before * channels);
+    std::fill_n(lines + (before + inside) * channels, behind * channels, Number{0});
   }
 }
 
@@ -101,12 +104,14 @@ std::vector<int64_t> PiecesOf(const Geometry& g, int64_t width) {
   return offsets;
 }
 
+template <typename Number>
 class DenseConvolutionNode final : public HostNode {
  public:
   DenseConvolutionNode(const HostNodeRequest& request, const Geometry& geometry,
-                       std::shared_ptr<const PackedMatrices> weights, std::vector<float> bias)
+                       std::shared_ptr<const PackedNumbers<Number>> weights, std::vector<Number> bias)
       : geometry_(geometry),
-        line_pixels_(geometry.has_padding() ? geometry.line_width() : geometry.in[2]),
+        copies_lines_(kIsExact || geometry.has_padding()),
+        line_pixels_(copies_lines_ ? geometry.line_width() : geometry.in[2]),
         pieces_(geometry.reads_lines() ? PiecesOf(geometry, line_pixels_) : std::vector<int64_t>()),
         x_(request.arena.floats(request.node.inputs[0])),
         out_(request, ActivationPartsOf(geometry.activation).rest),
@@ -118,37 +123,43 @@ class DenseConvolutionNode final : public HostNode {
     finish_ = {bias_.empty() ? nullptr : bias_.data(), parts.lowest, parts.highest};
   }
 
-  std::string_view kernel() const override { return "convolution"; }
-  std::optional<uint64_t> held_bytes() const override { return bias_.size() * sizeof(float); }
+  std::string_view kernel() const override { return kIsExact ? "exact" : "convolution"; }
+  std::optional<uint64_t> held_bytes() const override { return bias_.size() * sizeof(Number); }
 
   Status Run(RunControl* /*control*/) override {
-    if (geometry_.is_pointwise()) {
+    if (geometry_.reads_lines() && !MultipliesInPlace()) {
+      MultiplyLines();
+    } else if (!MultipliesInPlace()) {
+      MultiplyPatches();
+    } else if constexpr (!kIsExact) {
       const MatrixPair pair{{x_.data(), geometry_.depth(), 1, {}}, 0, y_};
       weights_->Multiply({&pair, 1}, geometry_.rows(), finish_, workers_);
-    } else if (geometry_.reads_lines()) {
-      MultiplyLines();
-    } else {
-      MultiplyPatches();
     }
     out_.Finish();
     return Status::Ok();
   }
 
  private:
+  static constexpr bool kIsExact = std::is_same_v<Number, double>;
+
+  bool MultipliesInPlace() const { return !kIsExact && geometry_.is_pointwise(); }
+
   void MultiplyPatches() {
     constexpr int64_t kPatchElements = 192 * 1024;           // fits a core's second-level cache
     constexpr int64_t kMostPatchElements = 4 * 1024 * 1024;  // longer windows are copied a few at a time
     const int64_t depth = geometry_.depth(), least_rows = std::clamp<int64_t>(kMostPatchElements / depth, 1, 48);
     const int64_t most_rows = std::clamp<int64_t>(kPatchElements / depth, least_rows, 96);
     const ProductTasks tasks = weights_->TasksOf(1, geometry_.rows(), most_rows, workers_);
+    static constexpr int64_t kStart[] = {0};
+    const std::span<const int64_t> whole = kIsExact ? std::span<const int64_t>(kStart) : std::span<const int64_t>();
     tasks.ForEach(workers_, [&](int64_t, int64_t first, int64_t last, int64_t group) {
-      thread_local std::vector<float> patches;  // shared by all convolutions, so that its pages are in use already
+      thread_local std::vector<Number> patches;  // shared by all convolutions, so that its pages are in use already
       patches.resize(std::max(patches.size(), static_cast<size_t>((last - first) * depth)));
       for (int64_t row = first; row < last; ++row) {
         CopyPatch(geometry_, x_.data(), row, patches.data() + (row - first) * depth);
       }
-      weights_->MultiplyBlock(0, {patches.data(), depth, 1, {}}, last - first, y_ + first * geometry_.out[3], finish_,
-                              group, tasks.groups);
+      weights_->MultiplyBlock(0, {patches.data(), depth, 1, whole}, last - first, y_ + first * geometry_.out[3],
+                              finish_, group, tasks.groups);
     });
   }
 
@@ -173,51 +184,61 @@ class DenseConvolutionNode final : public HostNode {
     const Geometry& g = geometry_;
     const int64_t channels = g.in[3], step = int64_t{g.window.stride_h} * (line_pixels_ * channels);
     const int64_t first = line % g.out[1] * g.window.stride_h - g.padding.top;
-    const float* from = x_.data() + line / g.out[1] * g.in[1] * g.in[2] * channels;
-    thread_local std::vector<float> lines;  // shared by all convolutions, so that its pages are in use already
-    if (g.has_padding()) {
+    const float* image = x_.data() + line / g.out[1] * g.in[1] * g.in[2] * channels;
+    thread_local std::vector<Number> lines;  // shared by all convolutions, so that its pages are in use already
+    const Number* from = nullptr;
+    if (copies_lines_) {
       const int64_t height = g.lines_height(count);
       lines.resize(std::max(lines.size(), static_cast<size_t>(height * line_pixels_ * channels)));
-      CopyLines(g, from, first, height, lines.data());
+      CopyLines(g, image, first, height, lines.data());
       from = lines.data();
-    } else {
-      from += first * line_pixels_ * channels;
+    } else if constexpr (!kIsExact) {
+      from = image + first * line_pixels_ * channels;
     }
     for (int64_t k = 0; k < count; ++k) {
-      const MatrixView windows{from + k * step, g.window.stride_w * channels, 1, pieces_};
+      const MatrixOf<Number> windows{from + k * step, g.window.stride_w * channels, 1, pieces_};
       weights_->MultiplyBlock(0, windows, g.out[2], y_ + (line + k) * g.out[2] * g.out[3], finish_, group, groups);
     }
   }
 
   const Geometry geometry_;
-  int64_t line_pixels_;          // of the lines that MultiplyLines reads: the image's, or padded ones
+  bool copies_lines_;            // that MultiplyLines reads: pads or converts them
+  int64_t line_pixels_;          // of these lines: the image's, or padded ones
   std::vector<int64_t> pieces_;  // of a window in these lines
   std::span<const float> x_;
   HostOutput out_;
   float* y_;
   WorkerPool& workers_;
-  std::vector<float> bias_;
-  std::shared_ptr<const PackedMatrices> weights_;
-  ProductFinish finish_;
+  std::vector<Number> bias_;
+  std::shared_ptr<const PackedNumbers<Number>> weights_;
+  FinishOf<Number> finish_;
 };
+
+template <typename Number>
+Result<std::unique_ptr<HostNode>> MakeOf(const HostNodeRequest& request, const Geometry& geometry) {
+  MatrixLayout filters{geometry.depth(), geometry.out[3], 1, 1, geometry.depth()};
+  filters.is_checked = geometry.has_padding();
+  HEARTH_ASSIGN(PackedOf<Number> weights, PackedConstant<Number>(request, request.node.inputs[1], filters));
+  std::vector<Number> bias;
+  if (geometry.has_bias) {
+    HEARTH_ASSIGN(bias, ConstantAs<Number>(request.graph, request.node.inputs[2]));
+  }
+  // Padding times an infinite weight would be NaN; the reference skips padding.
+  if (geometry.has_padding() && !weights.are_finite) return nullptr;
+  // And 0 for padding, added to a bias of -0, would be 0.
+  const auto is_minus_zero = [](Number number) { return number == 0 && std::signbit(number); };
+  if (std::is_same_v<Number, double> && geometry.has_padding() && std::ranges::any_of(bias, is_minus_zero))
+    return nullptr;
+  return std::make_unique<DenseConvolutionNode<Number>>(request, geometry, std::move(weights.matrices),
+                                                        std::move(bias));
+}
 
 }  // namespace
 
 Result<std::unique_ptr<HostNode>> MakeDenseConvolutionNode(const HostNodeRequest& request) {
   const std::optional<FloatConvolution> convolution = FloatConvolutionOf(request);
-  if (!convolution || convolution->is_depthwise || request.decides_indices) return std::unique_ptr<HostNode>();
-  const Geometry geometry{*convolution};
-  MatrixLayout filters{geometry.depth(), geometry.out[3], 1, 1, geometry.depth()};
-  filters.is_checked = geometry.has_padding();
-  HEARTH_ASSIGN(PackedFloats weights, PackedConstant(request, request.node.inputs[1], filters));
-  // Padding times an infinite weight would be NaN; the reference skips padding.
-  if (geometry.has_padding() && !weights.are_finite) return std::unique_ptr<HostNode>();
-  std::vector<float> bias;
-  if (geometry.has_bias) {
-    HEARTH_ASSIGN(bias, ConstantAsFloats(request.graph, request.node.inputs[2]));
-  }
-  return std::unique_ptr<HostNode>(
-      std::make_unique<DenseConvolutionNode>(request, geometry, std::move(weights.matrices), std::move(bias)));
+  if (!convolution || convolution->is_depthwise || !FitsExactness(request, *convolution)) return nullptr;
+  return request.decides_indices ? MakeOf<double>(request, {*convolution}) : MakeOf<float>(request, {*convolution});
 }
 
 }  // namespace hearth

@@ -55,13 +55,13 @@ Result<std::unique_ptr<HostNode>> MakeDetectionNode(const HostNodeRequest& reque
   const Node& node = request.node;
   if (!std::holds_alternative<DetectionPostProcess>(node.op) || !graph.IsConstant(node.inputs[2]) ||
       !IsHeldAsFloat(request, node.inputs[0]) || !IsHeldAsFloat(request, node.inputs[1]))
-    return std::unique_ptr<HostNode>();
+    return nullptr;
   for (const ValueId output : node.outputs) {
-    if (!IsPlainFloat32(graph.value(output).desc)) return std::unique_ptr<HostNode>();
+    if (!IsPlainFloat32(graph.value(output).desc)) return nullptr;
   }
   const ValueId anchors = node.inputs[2];
   HEARTH_ASSIGN(ReferenceTensor values, ReferenceFromBytes(graph.value(anchors).desc, graph.ConstantBytes(anchors)));
-  return std::unique_ptr<HostNode>(std::make_unique<DetectionNode>(request, std::move(values)));
+  return std::make_unique<DetectionNode>(request, std::move(values));
 }
 
 }  // namespace hearth

@@ -1,5 +1,6 @@
 #include "backends/cpu/float_convolution.h"
 
+#include "core/graph/ops/elementwise_table.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {
@@ -34,6 +35,10 @@ std::optional<FloatConvolution> FloatConvolutionOf(const HostNodeRequest& reques
                           dense != nullptr ? dense->activation : depthwise->activation,
                           depthwise != nullptr,
                           has_bias};
+}
+
+bool FitsExactness(const HostNodeRequest& request, const FloatConvolution& convolution) {
+  return !request.decides_indices || ActivationBounds(convolution.activation).has_value();
 }
 
 }  // namespace hearth

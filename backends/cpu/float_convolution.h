@@ -23,6 +23,9 @@ struct FloatConvolution {
 // tensors.
 std::optional<FloatConvolution> FloatConvolutionOf(const HostNodeRequest& request);
 
+// False where the output decides indices, but an activation that is not a clamp would round it twice.
+bool FitsExactness(const HostNodeRequest& request, const FloatConvolution& convolution);
+
 }  // namespace hearth
 
 #endif  // HEARTH_BACKENDS_CPU_FLOAT_CONVOLUTION_H_

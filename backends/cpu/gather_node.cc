@@ -8,7 +8,6 @@
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
 #include "core/graph/ops/axis_split.h"
-#include "core/graph/ops/gather.h"
 
 namespace hearth {
 namespace {
@@ -149,28 +148,26 @@ std::unique_ptr<HostNode> MakeUpdateNode(const HostNodeRequest& request, HostOpe
 Result<std::unique_ptr<HostNode>> MakeGatherNode(const HostNodeRequest& request) {
   const auto* gather = std::get_if<Gather>(&request.node.op);
   const bool updates = std::holds_alternative<DynamicUpdateSlice>(request.node.op);
-  if (gather == nullptr && !updates && !std::holds_alternative<GatherNd>(request.node.op)) {
-    return std::unique_ptr<HostNode>();
-  }
+  if (gather == nullptr && !updates && !std::holds_alternative<GatherNd>(request.node.op)) return nullptr;
   const TensorDesc out = HeldAs(request.graph.value(request.node.outputs[0]).desc);
   HEARTH_ASSIGN(HostOperand x, HostOperandOf(request, 0));
   HEARTH_ASSIGN(HostOperand second, HostOperandOf(request, 1));
   const bool is_held_alike = x.bytes != nullptr && x.desc.dtype == out.dtype && !out.quantization.has_value();
-  if (!is_held_alike || BitsOf(out.dtype) < 8 || out.shape.element_count() == 0) return std::unique_ptr<HostNode>();
+  if (!is_held_alike || BitsOf(out.dtype) < 8 || out.shape.element_count() == 0) return nullptr;
   if (updates) {
     HEARTH_ASSIGN(HostOperand start, HostOperandOf(request, 2));
     return MakeUpdateNode(request, std::move(x), std::move(second), std::move(start));
   }
-  if (!second.has_indices()) return std::unique_ptr<HostNode>();
+  if (!second.has_indices()) return nullptr;
   const Shape indices = second.desc.shape;
   if (gather != nullptr) {
     const GatherSplit split = SplitGather(*gather, x.desc.shape, indices);
-    return std::unique_ptr<HostNode>(std::make_unique<GatherNode>(request, std::move(x), std::move(second), split));
+    return std::make_unique<GatherNode>(request, std::move(x), std::move(second), split);
   }
   const int depth = indices[indices.rank() - 1];
   const int64_t slice = CountBetween(x.desc.shape, depth, x.desc.shape.rank());
-  return std::unique_ptr<HostNode>(std::make_unique<GatherNdNode>(
-      request, std::move(x), std::move(second), depth, out.shape.element_count() / slice, slice * BytesOf(out)));
+  return std::make_unique<GatherNdNode>(request, std::move(x), std::move(second), depth,
+                                        out.shape.element_count() / slice, slice * BytesOf(out));
 }
 
 }  // namespace hearth

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include "backends/cpu/available_memory.h"
+#include "backends/cpu/process_limits.h"
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 
 namespace hearth {
 namespace {

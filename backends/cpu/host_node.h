@@ -8,8 +8,9 @@
 #include <span>
 #include <string_view>
 
-#include "backends/cpu/held_weights.h"
 #include "backends/cpu/host_arena.h"
+#include "backends/cpu/quantized.h"
+#include "backends/cpu/shared_weights.h"
 #include "backends/cpu/worker_pool.h"
 #include "core/base/run_control.h"
 #include "core/graph/graph.h"
@@ -41,11 +42,14 @@ struct HostNodeRequest {
   HostExecutor& executor;  // prepares the graphs of loops; outlives the node, as does xnnpack
   XnnpackNodes& xnnpack;
   int threads;
-  bool decides_indices = false;  // its output is among ValuesThatDecideIndices (core/graph/index_values.h)
+  bool decides_indices = false;  // its output is among ValuesThatDecideIndices (core/graph/value_analysis.h)
   bool in_integers = false;      // the node reads and writes quantized values as they are stored
 
   // The form and the memory in which the node finds a value.
-  TensorDesc HeldAs(ValueId value) const;
+  TensorDesc HeldAs(ValueId value) const {
+    const TensorDesc& desc = graph.value(value).desc;
+    return in_integers || graph.IsConstant(value) ? desc : hearth::HeldAs(desc);
+  }
   std::span<std::byte> bytes(ValueId value) const { return in_integers ? arena.stored(value) : arena.bytes(value); }
 };
 
@@ -77,7 +81,8 @@ Result<std::unique_ptr<HostNode>> MakeMovementNode(const HostNodeRequest& reques
 // Products of matrices held as float32, whether or not one is constant.
 Result<std::unique_ptr<HostNode>> MakeMatrixProductNode(const HostNodeRequest& request);
 
-// Convolutions of float32 with constant weights, without groups.
+// Convolutions of float32 with constant weights, without groups. As the next ones, in float64 sums if the output
+// decides indices.
 Result<std::unique_ptr<HostNode>> MakeDenseConvolutionNode(const HostNodeRequest& request);
 
 // Depthwise convolutions of float32 with constant weights and one output for each channel.
@@ -112,9 +117,6 @@ Result<std::unique_ptr<HostNode>> MakeRecurrentNode(const HostNodeRequest& reque
 
 // Layer, instance and group normalization of float32.
 Result<std::unique_ptr<HostNode>> MakeNormalizeNode(const HostNodeRequest& request);
-
-// Convolutions of float32 with constant weights whose output decides indices: float64 sums.
-Result<std::unique_ptr<HostNode>> MakeExactConvolutionNode(const HostNodeRequest& request);
 
 // Max pooling with argmax, and its unpooling, of float32.
 Result<std::unique_ptr<HostNode>> MakePoolingIndexNode(const HostNodeRequest& request);

@@ -1,6 +1,5 @@
 #include "backends/cpu/host_output.h"
 
-#include "backends/cpu/apply_unary.h"
 #include "backends/cpu/quantized.h"
 #include "core/graph/ops/elementwise_table.h"
 

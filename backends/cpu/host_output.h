@@ -49,6 +49,11 @@ class HostOutput {
   bool is_rounded_;
 };
 
+// y[k] = f(x[k]) on worker threads; x and y may be the same memory.
+void ApplyUnary(const Unary& unary, std::span<const float> x, std::span<float> y, WorkerPool& workers);
+// The same on the calling thread.
+void ApplyUnary(const Unary& unary, std::span<const float> x, std::span<float> y);
+
 }  // namespace hearth
 
 #endif  // HEARTH_BACKENDS_CPU_HOST_OUTPUT_H_

@@ -114,14 +114,14 @@ class AddAllNode final : public HostNode {
 Result<std::unique_ptr<HostNode>> MakeAddAllNode(const HostNodeRequest& request) {
   const TensorDesc out = HeldAs(request.graph.value(request.node.outputs[0]).desc);
   const bool is_number = out.dtype == DType::kFloat32 || out.dtype == DType::kInt32 || out.dtype == DType::kInt64;
-  if (!is_number || out.quantization.has_value()) return std::unique_ptr<HostNode>();
+  if (!is_number || out.quantization.has_value()) return nullptr;
   std::vector<HostOperand> operands(request.node.inputs.size());
   for (size_t k = 0; k < operands.size(); ++k) {
     HEARTH_ASSIGN(operands[k], HostOperandOf(request, k));
-    if (operands[k].bytes == nullptr || operands[k].desc.dtype != out.dtype) return std::unique_ptr<HostNode>();
+    if (operands[k].bytes == nullptr || operands[k].desc.dtype != out.dtype) return nullptr;
   }
-  if (operands.empty()) return std::unique_ptr<HostNode>();
-  return std::unique_ptr<HostNode>(std::make_unique<AddAllNode>(request, std::move(operands)));
+  if (operands.empty()) return nullptr;
+  return std::make_unique<AddAllNode>(request, std::move(operands));
 }
 
 }  // namespace
@@ -129,18 +129,16 @@ Result<std::unique_ptr<HostNode>> MakeAddAllNode(const HostNodeRequest& request)
 Result<std::unique_ptr<HostNode>> MakeIntegerFunctionNode(const HostNodeRequest& request) {
   if (std::holds_alternative<AddN>(request.node.op)) return MakeAddAllNode(request);
   const auto* unary = std::get_if<Unary>(&request.node.op);
-  if (unary == nullptr) return std::unique_ptr<HostNode>();
+  if (unary == nullptr) return nullptr;
   HEARTH_ASSIGN(HostOperand x, HostOperandOf(request, 0));
   const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
-  if (x.bytes == nullptr || x.desc.quantization.has_value() || out.dtype != x.desc.dtype) {
-    return std::unique_ptr<HostNode>();
-  }
+  if (x.bytes == nullptr || x.desc.quantization.has_value() || out.dtype != x.desc.dtype) return nullptr;
   const bool is_integer = out.dtype == DType::kInt32 || out.dtype == DType::kInt64;
   const bool is_arithmetic = unary->kind == UnaryKind::kNeg || unary->kind == UnaryKind::kAbs ||
                              unary->kind == UnaryKind::kSign || unary->kind == UnaryKind::kSquare;
   const bool is_negation = unary->kind == UnaryKind::kLogicalNot && out.dtype == DType::kBool;
-  if (!(is_integer && is_arithmetic) && !is_negation) return std::unique_ptr<HostNode>();
-  return std::unique_ptr<HostNode>(std::make_unique<IntegerFunctionNode>(request, std::move(x)));
+  if (!(is_integer && is_arithmetic) && !is_negation) return nullptr;
+  return std::make_unique<IntegerFunctionNode>(request, std::move(x));
 }
 
 }  // namespace hearth

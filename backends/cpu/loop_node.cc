@@ -100,10 +100,10 @@ Result<std::unique_ptr<HostProgram>> PrepareAll(const HostNodeRequest& request, 
 
 Result<std::unique_ptr<HostNode>> MakeLoopNode(const HostNodeRequest& request) {
   const auto* loop = std::get_if<Loop>(&request.node.op);
-  if (loop == nullptr || loop->graphs == nullptr) return std::unique_ptr<HostNode>();
+  if (loop == nullptr || loop->graphs == nullptr) return nullptr;
   HEARTH_ASSIGN(std::unique_ptr<HostProgram> condition, PrepareAll(request, loop->graphs->condition));
   HEARTH_ASSIGN(std::unique_ptr<HostProgram> body, PrepareAll(request, loop->graphs->body));
-  return std::unique_ptr<HostNode>(std::make_unique<LoopNode>(request, std::move(condition), std::move(body)));
+  return std::make_unique<LoopNode>(request, std::move(condition), std::move(body));
 }
 
 }  // namespace hearth

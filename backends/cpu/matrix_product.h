@@ -1,4 +1,5 @@
-// Products of float32 matrices, in tiles that stay in registers.
+// Products of matrices of float, or of double where the result has to have the reference's bits, in tiles that stay in
+// registers.
 #ifndef HEARTH_BACKENDS_CPU_MATRIX_PRODUCT_H_
 #define HEARTH_BACKENDS_CPU_MATRIX_PRODUCT_H_
 
@@ -7,6 +8,7 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <type_traits>
 
 #include "backends/cpu/vectorized.h"
 #include "backends/cpu/worker_pool.h"
@@ -14,22 +16,27 @@
 namespace hearth {
 
 // Element (row, column) is at data[row * row_step + column * column_step].
-struct MatrixView {
-  const float* data = nullptr;
+template <typename Number>
+struct MatrixOf {
+  const Number* data = nullptr;
   int64_t row_step = 0, column_step = 1;
   // A left operand whose rows consist of pieces of equal length: the offset of each piece from the row's start.
   std::span<const int64_t> offsets = {};
 };
+using MatrixView = MatrixOf<float>;
 
 struct MatrixSizes {
   int64_t rows = 0, depth = 0, columns = 0;
 };
 
-// The end of a product: a bias is added to each column, then each element is clamped. NaN stays NaN.
-struct ProductFinish {
-  const float* bias = nullptr;
+// A bias for each column, to which sums of double are added, as in the reference, and which is added to sums of float.
+// In the end each element is clamped. NaN stays NaN.
+template <typename Number>
+struct FinishOf {
+  const Number* bias = nullptr;
   float lowest = -std::numeric_limits<float>::infinity(), highest = std::numeric_limits<float>::infinity();
 };
+using ProductFinish = FinishOf<float>;
 
 // A pair of matrices and the dense memory of their product.
 struct MatrixPair {
@@ -57,40 +64,43 @@ struct ProductTasks {
 };
 
 // Right operands packed in panels, which have as many columns as a tile.
-class PackedMatrices {
+template <typename Number>
+class PackedNumbers {
  public:
   // `set`: the instruction set that multiplies them; this machine must have it.
-  PackedMatrices(int64_t depth, int64_t columns, int64_t count, VectorSet set = BestVectorSet());
+  PackedNumbers(int64_t depth, int64_t columns, int64_t count, VectorSet set = BestVectorSet());
 
-  uint64_t bytes() const { return static_cast<uint64_t>(matrix_size_ * count_) * sizeof(float); }
+  uint64_t bytes() const { return static_cast<uint64_t>(matrix_size_ * count_) * sizeof(Number); }
 
   // `matrices`: as many as the constructor was told.
-  void Pack(std::span<const MatrixView> matrices, WorkerPool& workers);
+  void Pack(std::span<const MatrixOf<Number>> matrices, WorkerPool& workers);
 
   // Each element is one sum in the order of the depth, so neither threads nor sizes change a bit.
   void Multiply(std::span<const MatrixPair> pairs, int64_t rows, const ProductFinish& finish,
-                WorkerPool& workers) const;
+                WorkerPool& workers) const requires std::is_same_v<Number, float>;
 
   // The parts of Multiply, for callers that make the rows of `a` on the way. `most_rows`: of a block.
   ProductTasks TasksOf(int64_t count, int64_t rows, int64_t most_rows, const WorkerPool& workers) const;
-  void MultiplyBlock(int64_t matrix, const MatrixView& a, int64_t rows, float* product, const ProductFinish& finish,
-                     int64_t group, int64_t groups) const;
+  // Rows of double consist of pieces: a part of their depth would leave its sums in `product` as floats.
+  void MultiplyBlock(int64_t matrix, const MatrixOf<Number>& a, int64_t rows, float* product,
+                     const FinishOf<Number>& finish, int64_t group, int64_t groups) const;
 
  private:
   // Aligned for the longest vector: otherwise each of its loads would touch two cache lines.
   static constexpr size_t kAlignmentBytes = 64;
 
-  const float* PanelOf(int64_t matrix, int64_t panel) const;
+  const Number* PanelOf(int64_t matrix, int64_t panel) const;
   int64_t WidthOf(int64_t panel) const;
 
   int64_t depth_, columns_, count_;
   VectorSet set_;
   int64_t panel_columns_, panels_, matrix_size_;
   struct Release {
-    void operator()(float* floats) const { ::operator delete[](floats, std::align_val_t{kAlignmentBytes}); }
+    void operator()(Number* numbers) const { ::operator delete[](numbers, std::align_val_t{kAlignmentBytes}); }
   };
-  std::unique_ptr<float[], Release> packed_;
+  std::unique_ptr<Number[], Release> packed_;
 };
+using PackedMatrices = PackedNumbers<float>;
 
 }  // namespace hearth
 

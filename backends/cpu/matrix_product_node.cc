@@ -8,7 +8,7 @@
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/ops/batch_matmul.h"
+#include "core/graph/ops/broadcast.h"
 
 namespace hearth {
 namespace {
@@ -147,13 +147,13 @@ Result<std::unique_ptr<HostNode>> MakeMatrixProductNode(const HostNodeRequest& r
   const auto* batch = std::get_if<BatchMatMul>(&node.op);
   const auto* connected = std::get_if<FullyConnected>(&node.op);
   // If sums decide an index, only the reference's float64 sums choose as the network was checked with.
-  if ((batch == nullptr && connected == nullptr) || request.decides_indices) return std::unique_ptr<HostNode>();
+  if ((batch == nullptr && connected == nullptr) || request.decides_indices) return nullptr;
   for (const auto* list : {&node.inputs, &node.outputs}) {
     for (ValueId value : *list) {
       if (value == kNoValue) continue;
       const TensorDesc& desc = graph.value(value).desc;
-      if (desc.shape.element_count() == 0) return std::unique_ptr<HostNode>();
-      if (!graph.IsConstant(value) && HeldAs(desc).dtype != DType::kFloat32) return std::unique_ptr<HostNode>();
+      if (desc.shape.element_count() == 0) return nullptr;
+      if (!graph.IsConstant(value) && HeldAs(desc).dtype != DType::kFloat32) return nullptr;
     }
   }
   HEARTH_ASSIGN(Operand a, OperandOf(request, 0));
@@ -176,8 +176,8 @@ Result<std::unique_ptr<HostNode>> MakeMatrixProductNode(const HostNodeRequest& r
     for (int64_t k = 0; k < product.b_count; ++k)
       changing.views.push_back(ViewOf(values, k, depth, columns, product.adjoint_b));
   }
-  return std::unique_ptr<HostNode>(std::make_unique<MatrixProductNode>(request, product, std::move(a), std::move(bias),
-                                                                       std::move(constant), std::move(changing)));
+  return std::make_unique<MatrixProductNode>(request, product, std::move(a), std::move(bias), std::move(constant),
+                                             std::move(changing));
 }
 
 }  // namespace hearth

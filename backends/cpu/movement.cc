@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "core/graph/ops/pad.h"
-#include "core/graph/ops/resize.h"
+#include "core/graph/ops/coordinates.h"
 #include "core/graph/ops/strided_view.h"
 
 namespace hearth {

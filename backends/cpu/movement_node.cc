@@ -217,23 +217,21 @@ std::optional<FillBytes> FillOf(const HostNodeRequest& request, const TensorDesc
 Result<std::unique_ptr<HostNode>> MakeMovementNode(const HostNodeRequest& request) {
   const Graph& graph = request.graph;
   const Node& node = request.node;
-  if (node.inputs.empty() || node.inputs[0] == kNoValue) return std::unique_ptr<HostNode>();
+  if (node.inputs.empty() || node.inputs[0] == kNoValue) return nullptr;
   const ValueId x = node.inputs[0];
   const TensorDesc& stored = graph.value(x).desc;
   const TensorDesc in = request.HeldAs(x);
   const int bits = BitsOf(in.dtype);
-  if ((bits != 8 && bits != 16 && bits != 32 && bits != 64) || stored.shape.element_count() == 0) {
-    return std::unique_ptr<HostNode>();
-  }
+  if ((bits != 8 && bits != 16 && bits != 32 && bits != 64) || stored.shape.element_count() == 0) return nullptr;
   const std::optional<FillBytes> fill = FillOf(request, stored, in.dtype);
-  if (!fill) return std::unique_ptr<HostNode>();
+  if (!fill) return nullptr;
   std::vector<MovementNode::Output> outputs;
   for (size_t k = 0; k < node.outputs.size(); ++k) {
     const ValueId y = node.outputs[k];
     const TensorDesc &stored_out = graph.value(y).desc, out = request.HeldAs(y);
-    if (in.dtype != out.dtype || in.quantization != out.quantization) return std::unique_ptr<HostNode>();
+    if (in.dtype != out.dtype || in.quantization != out.quantization) return nullptr;
     std::optional<std::vector<MovedPart>> parts = MovedPartsOf(graph, node, k);
-    if (!parts) return std::unique_ptr<HostNode>();
+    if (!parts) return nullptr;
     MovementNode::Output output{HostOutput(request, Activation::kNone, k), false, {}};
     output.changes_grid =
         !request.in_integers && IsHeldAsFloats(stored_out) && stored.quantization != stored_out.quantization;
@@ -243,9 +241,8 @@ Result<std::unique_ptr<HostNode>> MakeMovementNode(const HostNodeRequest& reques
     outputs.push_back(std::move(output));
   }
   const std::byte* bytes = graph.IsConstant(x) ? graph.ConstantBytes(x).data() : request.bytes(x).data();
-  if (reinterpret_cast<uintptr_t>(bytes) % (static_cast<size_t>(bits) / 8) != 0) return std::unique_ptr<HostNode>();
-  return std::unique_ptr<HostNode>(
-      std::make_unique<MovementNode>(request, bytes, static_cast<size_t>(bits) / 8, *fill, std::move(outputs)));
+  if (reinterpret_cast<uintptr_t>(bytes) % (static_cast<size_t>(bits) / 8) != 0) return nullptr;
+  return std::make_unique<MovementNode>(request, bytes, static_cast<size_t>(bits) / 8, *fill, std::move(outputs));
 }
 
 }  // namespace hearth

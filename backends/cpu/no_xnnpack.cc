@@ -17,7 +17,7 @@ XnnpackNodes::XnnpackNodes() = default;
 XnnpackNodes::~XnnpackNodes() = default;
 
 Result<std::unique_ptr<HostNode>> XnnpackNodes::Make(const HostNodeRequest&) {
-  return std::unique_ptr<HostNode>();
+  return nullptr;
 }
 
 }  // namespace hearth

@@ -28,9 +28,9 @@ bool RepeatsShortRows(const Graph& graph, const Node& node) {
 Result<std::unique_ptr<HostNode>> MakePreferredNode(const HostNodeRequest& request) {
   constexpr int32_t kFewClasses = 16;
   const Node& node = request.node;
-  if (BestVectorSet() == VectorSet::kBase || node.outputs.empty()) return std::unique_ptr<HostNode>();
+  if (BestVectorSet() == VectorSet::kBase || node.outputs.empty()) return nullptr;
   const TensorDesc& out = request.graph.value(node.outputs[0]).desc;
-  if (!IsPlainFloat32(out)) return std::unique_ptr<HostNode>();
+  if (!IsPlainFloat32(out)) return nullptr;
   const int rank = out.shape.rank();
   const bool has_few_classes =
       std::holds_alternative<Softmax>(node.op) && rank > 0 && out.shape[rank - 1] <= kFewClasses;
@@ -40,7 +40,7 @@ Result<std::unique_ptr<HostNode>> MakePreferredNode(const HostNodeRequest& reque
     HEARTH_ASSIGN(std::unique_ptr<HostNode> product, make(request));
     if (product != nullptr) return product;
   }
-  return std::unique_ptr<HostNode>();
+  return nullptr;
 }
 
 Result<std::unique_ptr<HostNode>> MakeXnnpackNode(const HostNodeRequest& request) {
@@ -75,7 +75,6 @@ constexpr NodeMaker kMakers[] = {
     {MakeSearchNode, Of<ArgReduce, TopK, CumSum, OneHot, Unique>()},
     {MakeRecurrentNode, Of<Lstm, Rnn>()},
     {MakeNormalizeNode, Of<MeanVarianceNormalization>()},
-    {MakeExactConvolutionNode, Of<Conv2D, DepthwiseConv2D>()},
     {MakePoolingIndexNode, Of<MaxPoolArgmax2D, MaxUnpool2D>()},
     {MakeDetectionNode, Of<DetectionPostProcess>()},
     {MakeLoopNode, Of<Loop>()},
@@ -99,7 +98,7 @@ Result<std::unique_ptr<HostNode>> MakeHostNode(const HostNodeRequest& request) {
     HEARTH_ASSIGN(std::unique_ptr<HostNode> node, maker.make(request));
     if (node != nullptr) return node;
   }
-  return std::unique_ptr<HostNode>();
+  return nullptr;
 }
 
 }  // namespace hearth

@@ -8,10 +8,10 @@
 
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/host_output.h"
-#include "backends/cpu/vector_sum.h"
+#include "backends/cpu/vector_math.h"
 #include "backends/cpu/vectorized.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/ops/mean_variance.h"
+#include "core/graph/ops/normalization.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {
@@ -170,15 +170,15 @@ Result<std::unique_ptr<HostNode>> MakeNormalizeNode(const HostNodeRequest& reque
   const Graph& graph = request.graph;
   const Node& node = request.node;
   const auto* norm = std::get_if<MeanVarianceNormalization>(&node.op);
-  if (norm == nullptr || graph.IsConstant(node.inputs[0])) return std::unique_ptr<HostNode>();
+  if (norm == nullptr || graph.IsConstant(node.inputs[0])) return nullptr;
   for (const auto* list : {&node.inputs, &node.outputs}) {
     for (ValueId value : *list) {
-      if (value != kNoValue && !IsPlainFloat32(graph.value(value).desc)) return std::unique_ptr<HostNode>();
+      if (value != kNoValue && !IsPlainFloat32(graph.value(value).desc)) return nullptr;
     }
   }
   const Shape& shape = graph.value(node.inputs[0]).desc.shape;
   const std::optional<NormalizedRuns> found = NormalizedRunsOf(shape, *norm);
-  if (!found.has_value()) return std::unique_ptr<HostNode>();
+  if (!found.has_value()) return nullptr;
   const int64_t channels = shape[shape.rank() - 1];
   Runs runs = {found->count, found->length, channels, std::max<int64_t>(1, int64_t{found->group_slices} * 4)};
   if (found->over_channels) runs = {shape.element_count() / channels, 1, channels, channels};
@@ -193,8 +193,7 @@ Result<std::unique_ptr<HostNode>> MakeNormalizeNode(const HostNodeRequest& reque
     if (!floats.ok()) return floats.status();
     constants[k] = std::move(floats).value();
   }
-  return std::unique_ptr<HostNode>(
-      std::make_unique<NormalizeNode>(request, runs, std::move(constants[0]), std::move(constants[1])));
+  return std::make_unique<NormalizeNode>(request, runs, std::move(constants[0]), std::move(constants[1]));
 }
 
 }  // namespace hearth

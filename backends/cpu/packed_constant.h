@@ -1,13 +1,19 @@
-// Constants of a graph packed as right operands of products, shared by all nodes that need the same packing.
+// Constants of a graph as numbers, and packed as right operands of products, which all nodes that need the same packing
+// share.
 #ifndef HEARTH_BACKENDS_CPU_PACKED_CONSTANT_H_
 #define HEARTH_BACKENDS_CPU_PACKED_CONSTANT_H_
 
 #include <memory>
+#include <vector>
 
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/matrix_product.h"
 
 namespace hearth {
+
+// A constant's elements as floats, or as the doubles with which the reference computes.
+template <typename Number>
+Result<std::vector<Number>> ConstantAs(const Graph& graph, ValueId constant);
 
 // The layout of a constant's matrices, one after the other: element (row, column) is at row * row_step + column *
 // column_step.
@@ -18,13 +24,16 @@ struct MatrixLayout {
   bool is_checked = false;  // for infinities and NaN
 };
 
-struct PackedFloats {
-  std::shared_ptr<const PackedMatrices> matrices;
+template <typename Number>
+struct PackedOf {
+  std::shared_ptr<const PackedNumbers<Number>> matrices;
   bool are_finite = true;  // always true without MatrixLayout::is_checked
 };
+using PackedFloats = PackedOf<float>;
 
 // Precondition: the constant has count * depth * columns elements.
-Result<PackedFloats> PackedConstant(const HostNodeRequest& request, ValueId constant, const MatrixLayout& layout);
+template <typename Number = float>
+Result<PackedOf<Number>> PackedConstant(const HostNodeRequest& request, ValueId constant, const MatrixLayout& layout);
 
 }  // namespace hearth
 

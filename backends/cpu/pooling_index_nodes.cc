@@ -5,9 +5,9 @@
 
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/vectorized.h"
+#include "core/base/numbers.h"
 #include "core/graph/ops/elementwise_table.h"
-#include "core/graph/ops/extremes.h"
-#include "core/graph/ops/unpooling.h"
+#include "core/graph/ops/window.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {
@@ -128,15 +128,15 @@ bool AreFloats(const Graph& graph, const Node& node) {
 }  // namespace
 
 Result<std::unique_ptr<HostNode>> MakePoolingIndexNode(const HostNodeRequest& request) {
-  if (!AreFloats(request.graph, request.node)) return std::unique_ptr<HostNode>();
+  if (!AreFloats(request.graph, request.node)) return nullptr;
   if (std::holds_alternative<MaxUnpool2D>(request.node.op)) {
-    return std::unique_ptr<HostNode>(std::make_unique<MaxUnpoolNode>(request));
+    return std::make_unique<MaxUnpoolNode>(request);
   }
   const auto* pool = std::get_if<MaxPoolArgmax2D>(&request.node.op);
-  if (pool == nullptr) return std::unique_ptr<HostNode>();
+  if (pool == nullptr) return nullptr;
   const auto bounds = ActivationBounds(pool->activation);
-  if (!bounds) return std::unique_ptr<HostNode>();
-  return std::unique_ptr<HostNode>(std::make_unique<MaxPoolArgmaxNode>(request, *bounds));
+  if (!bounds) return nullptr;
+  return std::make_unique<MaxPoolArgmaxNode>(request, *bounds);
 }
 
 }  // namespace hearth

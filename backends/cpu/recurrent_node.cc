@@ -4,7 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "backends/cpu/apply_unary.h"
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/host_operand.h"
 #include "backends/cpu/host_output.h"
@@ -257,17 +256,17 @@ Result<std::unique_ptr<HostNode>> MakeRnnNode(const HostNodeRequest& request, st
   const auto units = static_cast<int64_t>(bias.size());
   HEARTH_ASSIGN(Weights weights, Weights::Of(request, 2, units));
   HEARTH_ASSIGN(Weights recurrent, Weights::Of(request, 3, units));
-  return std::unique_ptr<HostNode>(std::make_unique<RnnNode>(request, std::move(operands), std::move(weights),
-                                                             std::move(recurrent), std::move(bias)));
+  return std::make_unique<RnnNode>(request, std::move(operands), std::move(weights), std::move(recurrent),
+                                   std::move(bias));
 }
 
 }  // namespace
 
 Result<std::unique_ptr<HostNode>> MakeRecurrentNode(const HostNodeRequest& request) {
   const bool is_rnn = std::holds_alternative<Rnn>(request.node.op);
-  if (!is_rnn && !std::holds_alternative<Lstm>(request.node.op)) return std::unique_ptr<HostNode>();
+  if (!is_rnn && !std::holds_alternative<Lstm>(request.node.op)) return nullptr;
   HEARTH_ASSIGN(std::vector<HostOperand> operands, OperandsOf(request, is_rnn ? 2 : 3));
-  if (operands.empty()) return std::unique_ptr<HostNode>();
+  if (operands.empty()) return nullptr;
   if (is_rnn) return MakeRnnNode(request, std::move(operands));
   LstmConstants constants;
   HEARTH_ASSIGN(constants.bias, ConstantOf(request, kLstmBias));
@@ -283,9 +282,8 @@ Result<std::unique_ptr<HostNode>> MakeRecurrentNode(const HostNodeRequest& reque
   if (HasInput(request, kLstmProjection)) {
     HEARTH_ASSIGN(projection, Weights::Of(request, kLstmProjection, outputs));
   }
-  return std::unique_ptr<HostNode>(std::make_unique<LstmNode>(request, std::move(operands), std::move(weights),
-                                                              std::move(recurrent), std::move(projection),
-                                                              std::move(constants), units));
+  return std::make_unique<LstmNode>(request, std::move(operands), std::move(weights), std::move(recurrent),
+                                    std::move(projection), std::move(constants), units);
 }
 
 }  // namespace hearth

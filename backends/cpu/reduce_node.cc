@@ -7,7 +7,7 @@
 #include "backends/cpu/host_output.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/vectorized.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 
 namespace hearth {
 namespace {
@@ -221,14 +221,14 @@ class ReduceNode final : public HostNode {
 Result<std::unique_ptr<HostNode>> MakeReduceNode(const HostNodeRequest& request) {
   const Graph& graph = request.graph;
   const auto* reduce = std::get_if<Reduce>(&request.node.op);
-  if (reduce == nullptr || graph.IsConstant(request.node.inputs[0])) return std::unique_ptr<HostNode>();
+  if (reduce == nullptr || graph.IsConstant(request.node.inputs[0])) return nullptr;
   const TensorDesc in = HeldAs(graph.value(request.node.inputs[0]).desc),
                    out = HeldAs(graph.value(request.node.outputs[0]).desc);
   const bool is_known =
       in.dtype == DType::kFloat32 || in.dtype == DType::kInt32 || in.dtype == DType::kInt64 || in.dtype == DType::kBool;
   const bool is_alike = in.dtype == out.dtype && !in.quantization.has_value() && !out.quantization.has_value();
-  if (!is_known || !is_alike || in.shape.element_count() == 0) return std::unique_ptr<HostNode>();
-  return std::unique_ptr<HostNode>(std::make_unique<ReduceNode>(request));
+  if (!is_known || !is_alike || in.shape.element_count() == 0) return nullptr;
+  return std::make_unique<ReduceNode>(request);
 }
 
 }  // namespace hearth

@@ -85,7 +85,7 @@ Result<std::unique_ptr<HostNode>> MakeReferenceNode(const HostNodeRequest& reque
     if (!constant.ok()) return constant.status().Within(NodeLabel(node));
     operands[k] = std::move(constant).value();
   }
-  return std::unique_ptr<HostNode>(std::make_unique<ReferenceNode>(request, std::move(operands)));
+  return std::make_unique<ReferenceNode>(request, std::move(operands));
 }
 
 }  // namespace hearth

@@ -11,9 +11,8 @@
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/vectorized.h"
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/graph/ops/axis_split.h"
-#include "core/graph/ops/gather.h"
 
 namespace hearth {
 namespace {
@@ -203,10 +202,9 @@ Result<std::unique_ptr<HostNode>> MakeOneHotNode(const HostNodeRequest& request)
   const bool is_plain = !out.quantization.has_value() && BitsOf(out.dtype) >= 8;
   if (!is_plain || !indices.has_indices() || on.desc.dtype != out.dtype || off.desc.dtype != out.dtype ||
       on.bytes == nullptr || off.bytes == nullptr) {
-    return std::unique_ptr<HostNode>();
+    return nullptr;
   }
-  return std::unique_ptr<HostNode>(
-      std::make_unique<OneHotNode>(request, std::move(indices), std::move(on), std::move(off)));
+  return std::make_unique<OneHotNode>(request, std::move(indices), std::move(on), std::move(off));
 }
 
 // UNIQUE of integers: the distinct elements in order of first occurrence, then zeros.
@@ -254,8 +252,8 @@ class UniqueNode final : public HostNode {
 
 Result<std::unique_ptr<HostNode>> MakeUniqueNode(const HostNodeRequest& request) {
   HEARTH_ASSIGN(HostOperand x, HostOperandOf(request, 0));
-  if (!x.has_indices() || x.desc.quantization.has_value()) return std::unique_ptr<HostNode>();
-  return std::unique_ptr<HostNode>(std::make_unique<UniqueNode>(request, std::move(x)));
+  if (!x.has_indices() || x.desc.quantization.has_value()) return nullptr;
+  return std::make_unique<UniqueNode>(request, std::move(x));
 }
 
 }  // namespace
@@ -267,17 +265,16 @@ Result<std::unique_ptr<HostNode>> MakeSearchNode(const HostNodeRequest& request)
   const auto* search = std::get_if<ArgReduce>(&op);
   const auto* cumsum = std::get_if<CumSum>(&op);
   const bool is_top = std::holds_alternative<TopK>(op);
-  if (search == nullptr && cumsum == nullptr && !is_top) return std::unique_ptr<HostNode>();
+  if (search == nullptr && cumsum == nullptr && !is_top) return nullptr;
   HEARTH_ASSIGN(HostOperand x, HostOperandOf(request, 0));
   const DType type = x.desc.dtype;
   const bool is_number = type == DType::kFloat32 || type == DType::kInt32 || type == DType::kInt64;
-  if (x.bytes == nullptr || !is_number || x.desc.quantization.has_value()) return std::unique_ptr<HostNode>();
+  if (x.bytes == nullptr || !is_number || x.desc.quantization.has_value()) return nullptr;
   const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
   // Sums and selected quantized elements would have to be rounded to their grid.
-  if (search == nullptr && (out.quantization.has_value() || out.dtype != type)) return std::unique_ptr<HostNode>();
+  if (search == nullptr && (out.quantization.has_value() || out.dtype != type)) return nullptr;
   const int32_t axis = search != nullptr ? search->axis : cumsum != nullptr ? cumsum->axis : -1;
-  return std::unique_ptr<HostNode>(
-      std::make_unique<SearchNode>(request, std::move(x), *AxisFromFront(axis, x.desc.shape.rank())));
+  return std::make_unique<SearchNode>(request, std::move(x), *AxisFromFront(axis, x.desc.shape.rank()));
 }
 
 }  // namespace hearth

@@ -67,22 +67,22 @@ class SelectNode final : public HostNode {
 
 Result<std::unique_ptr<HostNode>> MakeSelectNode(const HostNodeRequest& request) {
   const bool chooses_rows = std::holds_alternative<SelectRows>(request.node.op);
-  if (!chooses_rows && !std::holds_alternative<Select>(request.node.op)) return std::unique_ptr<HostNode>();
+  if (!chooses_rows && !std::holds_alternative<Select>(request.node.op)) return nullptr;
   std::array<HostOperand, 3> operands;
   for (size_t k = 0; k < operands.size(); ++k) {
     HEARTH_ASSIGN(operands[k], HostOperandOf(request, k));
-    if (operands[k].bytes == nullptr) return std::unique_ptr<HostNode>();
+    if (operands[k].bytes == nullptr) return nullptr;
   }
   const TensorDesc out = HeldAs(request.graph.value(request.node.outputs[0]).desc);
   const bool fits = operands[0].desc.dtype == DType::kBool && operands[1].desc.dtype == out.dtype &&
                     operands[2].desc.dtype == out.dtype && !out.quantization.has_value();
-  if (!fits || BitsOf(out.dtype) < 8 || out.shape.element_count() == 0) return std::unique_ptr<HostNode>();
+  if (!fits || BitsOf(out.dtype) < 8 || out.shape.element_count() == 0) return nullptr;
   Shape condition = operands[0].desc.shape;
   if (chooses_rows) {
     condition = out.shape;
     for (int d = 1; d < condition.rank(); ++d) condition[d] = 1;
   }
-  return std::unique_ptr<HostNode>(std::make_unique<SelectNode>(request, std::move(operands), condition));
+  return std::make_unique<SelectNode>(request, std::move(operands), condition);
 }
 
 }  // namespace hearth

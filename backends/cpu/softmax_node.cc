@@ -6,7 +6,6 @@
 #include "backends/cpu/host_output.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/vector_math.h"
-#include "backends/cpu/vector_sum.h"
 
 namespace hearth {
 namespace {
@@ -114,14 +113,12 @@ Result<std::unique_ptr<HostNode>> MakeRowsNode(const HostNodeRequest& request) {
   const Op& op = request.node.op;
   const bool is_known = std::holds_alternative<Softmax>(op) || std::holds_alternative<LogSoftmax>(op) ||
                         std::holds_alternative<L2Normalization>(op);
-  if (!is_known || request.decides_indices || graph.IsConstant(request.node.inputs[0])) {
-    return std::unique_ptr<HostNode>();
-  }
+  if (!is_known || request.decides_indices || graph.IsConstant(request.node.inputs[0])) return nullptr;
   const TensorDesc in = HeldAs(graph.value(request.node.inputs[0]).desc),
                    out = HeldAs(graph.value(request.node.outputs[0]).desc);
   const bool has_rows = in.shape.element_count() > 0 && in.shape.rank() > 0;
-  if (in.dtype != DType::kFloat32 || out.dtype != DType::kFloat32 || !has_rows) return std::unique_ptr<HostNode>();
-  return std::unique_ptr<HostNode>(std::make_unique<RowsNode>(request));
+  if (in.dtype != DType::kFloat32 || out.dtype != DType::kFloat32 || !has_rows) return nullptr;
+  return std::make_unique<RowsNode>(request);
 }
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// Transcendental functions that compilers vectorize: no branch, no call, no table.
+// Functions that compilers vectorize: sums, and transcendental functions without branch, call or table.
 #ifndef HEARTH_BACKENDS_CPU_VECTOR_MATH_H_
 #define HEARTH_BACKENDS_CPU_VECTOR_MATH_H_
 
@@ -9,6 +9,25 @@
 #include "backends/cpu/vectorized.h"
 
 namespace hearth {
+
+// The sum of function(element) in kParts independent partial sums, so that no addition waits for another.
+template <int kParts, typename Function>
+HEARTH_INTO_CALLER inline double VectorSum(const float* x, int64_t count, Function function) {
+  double short_sum = 0.0;
+  if (count < kParts) {
+    for (int64_t k = 0; k < count; ++k) short_sum += function(double{x[k]});
+    return short_sum;
+  }
+  double parts[kParts] = {};
+  int64_t k = 0;
+  for (; k + kParts <= count; k += kParts) {
+    for (int part = 0; part < kParts; ++part) parts[part] += function(double{x[k + part]});
+  }
+  for (; k < count; ++k) parts[0] += function(double{x[k]});
+  double sum = 0.0;
+  for (double part : parts) sum += part;
+  return sum;
+}
 
 // exp of x clamped to -87 to 88, so never 0 or infinity, with a relative error of at most 2e-7. NaN stays NaN.
 HEARTH_INTO_CALLER inline float VectorExp(float x) {

@@ -3,6 +3,7 @@
 #define HEARTH_BACKENDS_CPU_VECTORIZED_H_
 
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 // Marks a lambda or function that is inlined into its caller, with the caller's instruction set.
@@ -79,6 +80,21 @@ void RunWithVectorBytes(VectorSet set, const Body& body) {
 #endif
   (void)set;
   body(std::integral_constant<int, 16>());
+}
+
+// A vector of Number from floats, and its numbers stored as floats.
+template <typename Number, typename Numbers>
+HEARTH_INTO_CALLER inline void LoadFloats(const float* from, Numbers& numbers) {
+  typedef float Floats __attribute__((vector_size(sizeof(Numbers) / sizeof(Number) * sizeof(float))));
+  Floats floats;
+  std::memcpy(&floats, from, sizeof(Floats));
+  numbers = __builtin_convertvector(floats, Numbers);
+}
+template <typename Number, typename Numbers>
+HEARTH_INTO_CALLER inline void StoreFloats(const Numbers& numbers, float* to) {
+  typedef float Floats __attribute__((vector_size(sizeof(Numbers) / sizeof(Number) * sizeof(float))));
+  const Floats floats = __builtin_convertvector(numbers, Floats);
+  std::memcpy(to, &floats, sizeof(Floats));
 }
 
 // Runs `body`, a lambda marked HEARTH_INTO_CALLER with loops that the compiler vectorizes.

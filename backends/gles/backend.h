@@ -1,21 +1,19 @@
-// OpenGL ES 3.1 compute without a window system: finds and opens its devices.
+// OpenGL ES 3.1 compute without a window system: finds and opens its devices. The backend's code is a library of its
+// own, libhearth_gles-<version>.so (module.h), because libepoxy, which it is linked with, is not on every machine.
 #ifndef HEARTH_BACKENDS_GLES_BACKEND_H_
 #define HEARTH_BACKENDS_GLES_BACKEND_H_
 
 #include <memory>
 #include <vector>
 
-#include "backends/gles/driver_libraries.h"
 #include "hal/device.h"
 
 namespace hearth {
 
 // Every EGL device, usable or not. If none is usable, the surfaceless platform and the default display are tried too.
-// Without libEGL or libGLESv2 there is one unusable candidate that says so. Makes a context on each display, on a
-// thread of its own, so the caller's current context does not change. Threads: any.
+// Without the library, libepoxy, libEGL or libGLESv2 there is one unusable candidate that says so. Makes a context on
+// each display, on a thread of its own, so the caller's current context does not change. Threads: any.
 std::vector<DeviceCandidate> EnumerateGles();
-// The same with other libraries than the system's.
-std::vector<DeviceCandidate> EnumerateGlesFrom(const gles::DriverLibraries& libraries);
 
 // kUnavailable if the candidate is not usable, or no longer is.
 Result<std::unique_ptr<Device>> OpenGles(const DeviceCandidate& candidate);

@@ -9,19 +9,18 @@ namespace {
 template <typename Use>
 Status WithMapping(const Context& context, GLuint id, uint64_t offset_bytes, uint64_t size_bytes, GLbitfield access,
                    std::string_view what, const Use& use) {
-  const GlApi& gl = context.gl();
-  gl.BindBuffer(GL_SHADER_STORAGE_BUFFER, id);
-  void* memory = gl.MapBufferRange(GL_SHADER_STORAGE_BUFFER, static_cast<GLintptr>(offset_bytes),
-                                   static_cast<GLsizeiptr>(size_bytes), access);
+  glBindBuffer(GL_SHADER_STORAGE_BUFFER, id);
+  void* memory = glMapBufferRange(GL_SHADER_STORAGE_BUFFER, static_cast<GLintptr>(offset_bytes),
+                                  static_cast<GLsizeiptr>(size_bytes), access);
   if (memory == nullptr) {
     HEARTH_TRY(context.Check(what));
     return Error(StatusCode::kResourceExhausted, "the driver could not map {} bytes while {}", size_bytes, what);
   }
   Status used = use(memory);
   // Bound again, in case the callback used the device against its contract.
-  gl.BindBuffer(GL_SHADER_STORAGE_BUFFER, id);
-  const bool intact = gl.UnmapBuffer(GL_SHADER_STORAGE_BUFFER) == GL_TRUE;
-  gl.BindBuffer(GL_SHADER_STORAGE_BUFFER, 0);
+  glBindBuffer(GL_SHADER_STORAGE_BUFFER, id);
+  const bool intact = glUnmapBuffer(GL_SHADER_STORAGE_BUFFER) == GL_TRUE;
+  glBindBuffer(GL_SHADER_STORAGE_BUFFER, 0);
   const Status errors = context.Check(what);
   HEARTH_TRY(used);
   HEARTH_TRY(errors);
@@ -34,11 +33,10 @@ Status WithMapping(const Context& context, GLuint id, uint64_t offset_bytes, uin
 Result<std::unique_ptr<GlesBuffer>> GlesBuffer::Create(Context& context, uint64_t size_bytes) {
   std::unique_ptr<GlesBuffer> buffer(new GlesBuffer(context, size_bytes));
   const auto create = [&]() -> Status {
-    const GlApi& gl = context.gl();
-    gl.GenBuffers(1, &buffer->id_);
-    gl.BindBuffer(GL_SHADER_STORAGE_BUFFER, buffer->id_);
-    gl.BufferData(GL_SHADER_STORAGE_BUFFER, static_cast<GLsizeiptr>(size_bytes), nullptr, GL_DYNAMIC_COPY);
-    gl.BindBuffer(GL_SHADER_STORAGE_BUFFER, 0);
+    glGenBuffers(1, &buffer->id_);
+    glBindBuffer(GL_SHADER_STORAGE_BUFFER, buffer->id_);
+    glBufferData(GL_SHADER_STORAGE_BUFFER, static_cast<GLsizeiptr>(size_bytes), nullptr, GL_DYNAMIC_COPY);
+    glBindBuffer(GL_SHADER_STORAGE_BUFFER, 0);
     return context.Check(fmt::format("making a buffer of {} bytes", size_bytes));
   };
   HEARTH_TRY(context.OnThread(create));
@@ -48,15 +46,14 @@ Result<std::unique_ptr<GlesBuffer>> GlesBuffer::Create(Context& context, uint64_
 Result<std::unique_ptr<GlesBuffer>> GlesBuffer::Import(Context& context, const NativeMemory& memory) {
   const auto id = static_cast<GLuint>(memory.handle);
   const auto check = [&]() -> Status {
-    const GlApi& gl = context.gl();
-    if (id != memory.handle || gl.IsBuffer(id) != GL_TRUE) {
+    if (id != memory.handle || glIsBuffer(id) != GL_TRUE) {
       return Error(StatusCode::kInvalidArgument,
                    "there is no buffer {} in the session's share group (SessionOptions::shared)", memory.handle);
     }
     GLint64 size_bytes = 0;
-    gl.BindBuffer(GL_SHADER_STORAGE_BUFFER, id);
-    gl.GetBufferParameteri64v(GL_SHADER_STORAGE_BUFFER, GL_BUFFER_SIZE, &size_bytes);
-    gl.BindBuffer(GL_SHADER_STORAGE_BUFFER, 0);
+    glBindBuffer(GL_SHADER_STORAGE_BUFFER, id);
+    glGetBufferParameteri64v(GL_SHADER_STORAGE_BUFFER, GL_BUFFER_SIZE, &size_bytes);
+    glBindBuffer(GL_SHADER_STORAGE_BUFFER, 0);
     HEARTH_TRY(context.Check("examining a lent buffer"));
     if (static_cast<uint64_t>(size_bytes) >= memory.size_bytes) return Status::Ok();
     return Error(StatusCode::kInvalidArgument, "buffer {} has {} bytes, but the binding says {}", id, size_bytes,
@@ -71,7 +68,7 @@ Result<std::unique_ptr<GlesBuffer>> GlesBuffer::Import(Context& context, const N
 
 GlesBuffer::~GlesBuffer() {
   if (!is_owned_) return;
-  context_.OnThread([this] { context_.gl().DeleteBuffers(1, &id_); });
+  context_.OnThread([this] { glDeleteBuffers(1, &id_); });
 }
 
 Status GlesBuffer::Write(uint64_t offset_bytes, uint64_t size_bytes,

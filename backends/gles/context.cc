@@ -6,18 +6,17 @@
 
 namespace hearth::gles {
 
-Result<std::unique_ptr<Context>> Context::Open(const DriverApi& api, const DisplaySource& source,
-                                               const DeviceProfile* profile) {
-  std::unique_ptr<Context> context(new Context(api));
-  HEARTH_TRY(context->Start([&] { return EglContext::Create(context->api_.egl, source); }, source, profile));
+Result<std::unique_ptr<Context>> Context::Open(const DisplaySource& source, const DeviceProfile* profile) {
+  std::unique_ptr<Context> context(new Context());
+  HEARTH_TRY(context->Start([&] { return EglContext::Create(source); }, source, profile));
   return context;
 }
 
-Result<std::unique_ptr<Context>> Context::Share(const DriverApi& api, const GlContext& shared) {
-  std::unique_ptr<Context> context(new Context(api));
+Result<std::unique_ptr<Context>> Context::Share(const GlContext& shared) {
+  std::unique_ptr<Context> context(new Context());
   context->is_shared_ = true;
   const DisplaySource source{.name = "the shared OpenGL ES context"};
-  HEARTH_TRY(context->Start([&] { return EglContext::Share(context->api_.egl, shared); }, source, nullptr));
+  HEARTH_TRY(context->Start([&] { return EglContext::Share(shared); }, source, nullptr));
   return context;
 }
 
@@ -26,13 +25,13 @@ Status Context::Start(const std::function<Result<std::unique_ptr<EglContext>>()>
   HEARTH_ASSIGN(worker_, Worker::Start());
   const auto open = [&]() -> Status {
     HEARTH_ASSIGN(egl_context_, create());
-    HEARTH_ASSIGN(facts_, QueryDriverFacts(gl(), source));
+    HEARTH_ASSIGN(facts_, QueryDriverFacts(source));
     if (profile != nullptr) facts_.info = Simulated(std::move(facts_.info), *profile);
-    if (facts_.parallel_compile) gl().MaxShaderCompilerThreads(0xffffffffu);
+    if (facts_.parallel_compile) glMaxShaderCompilerThreadsKHR(0xffffffffu);
     return Check("opening the device");
   };
   HEARTH_TRY(worker_->Call(open));
-  submissions_ = std::make_unique<Submissions>(gl(), *worker_, facts_.info.is_software());
+  submissions_ = std::make_unique<Submissions>(*worker_, facts_.info.is_software());
   return Status::Ok();
 }
 
@@ -62,8 +61,8 @@ Context::~Context() {
 }
 
 Status Context::Check(std::string_view what) const {
-  Status status = TakeGlErrors(gl(), what);
-  if (status.ok() && facts_.reset_status && gl().GetGraphicsResetStatus() != GL_NO_ERROR) {
+  Status status = TakeGlErrors(what);
+  if (status.ok() && facts_.reset_status && glGetGraphicsResetStatusEXT() != GL_NO_ERROR) {
     return Error(StatusCode::kDeviceLost, "the GPU was reset while {}; open the device again", what);
   }
   return status;

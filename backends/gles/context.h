@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "backends/gles/display.h"
-#include "backends/gles/driver_api.h"
 #include "backends/gles/driver_facts.h"
 #include "backends/gles/submissions.h"
 #include "backends/gles/worker.h"
@@ -21,18 +20,14 @@ namespace hearth::gles {
 
 class Context {
  public:
-  // Starts a thread and makes the context there. `api` is copied. kUnavailable with a reason.
-  static Result<std::unique_ptr<Context>> Open(const DriverApi& api, const DisplaySource& source,
-                                               const DeviceProfile* profile = nullptr);
+  // Starts a thread and makes the context there. The driver must have been opened. kUnavailable with a reason.
+  static Result<std::unique_ptr<Context>> Open(const DisplaySource& source, const DeviceProfile* profile = nullptr);
   // The same in the share group of the caller's context. kInvalidArgument if the driver refuses that.
-  static Result<std::unique_ptr<Context>> Share(const DriverApi& api, const GlContext& shared);
+  static Result<std::unique_ptr<Context>> Share(const GlContext& shared);
   ~Context();
 
   const DriverFacts& facts() const { return facts_; }
 
-  // Only inside the work of OnThread.
-  const GlApi& gl() const { return api_.gl; }
-  const EglApi& egl() const { return api_.egl; }
   EGLDisplay display() const { return egl_context_->display(); }
 
   // Runs `work` on the context's thread and returns its result: nothing, a Status or a Result. Once the device has
@@ -60,12 +55,11 @@ class Context {
   Status Check(std::string_view what) const;
 
  private:
-  explicit Context(const DriverApi& api) : api_(api) {}
+  Context() = default;
   Status CallInTime(const std::function<void()>& work);
   Status Start(const std::function<Result<std::unique_ptr<EglContext>>()>& create, const DisplaySource& source,
                const DeviceProfile* profile);
 
-  const DriverApi api_;
   DriverFacts facts_;
   std::unique_ptr<Worker> worker_;
   std::unique_ptr<EglContext> egl_context_;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/gles/driver_api.h"
+#include "backends/gles/driver.h"
 #include "hearth/interop.h"
 #include "hearth/status.h"
 
@@ -25,16 +25,16 @@ struct DisplaySource {
 
 // All EGL devices in the driver's order, then the surfaceless platform if there is one, then the default display. The
 // order is the same in every call, so an index identifies a display.
-std::vector<DisplaySource> ListDisplays(const EglApi& egl);
+std::vector<DisplaySource> ListDisplays();
 
 // A context that is current on the thread that made it, and is destroyed there. It has no surface, or a pbuffer of one
 // pixel where the display lacks EGL_KHR_surfaceless_context.
 class EglContext {
  public:
   // Asks for ES 3.2, then 3.1. kUnavailable with a reason that a person can act on.
-  static Result<std::unique_ptr<EglContext>> Create(const EglApi& egl, const DisplaySource& source);
+  static Result<std::unique_ptr<EglContext>> Create(const DisplaySource& source);
   // The same in the share group of the caller's context. kInvalidArgument if the driver refuses.
-  static Result<std::unique_ptr<EglContext>> Share(const EglApi& egl, const GlContext& shared);
+  static Result<std::unique_ptr<EglContext>> Share(const GlContext& shared);
   ~EglContext();
 
   EGLDisplay display() const { return display_; }
@@ -45,13 +45,12 @@ class EglContext {
  private:
   // Makes the context, in the share group of `shared` unless that is EGL_NO_CONTEXT, and makes it current. Where
   // `config` is none, any that fits.
-  static Result<std::unique_ptr<EglContext>> Make(const EglApi& egl, EGLDisplay display, EGLConfig config,
-                                                  EGLContext shared, const std::string& name);
-  EglContext(const EglApi& egl, EGLDisplay display) : egl_(egl), display_(display) {}
+  static Result<std::unique_ptr<EglContext>> Make(EGLDisplay display, EGLConfig config, EGLContext shared,
+                                                  const std::string& name);
+  explicit EglContext(EGLDisplay display) : display_(display) {}
   // A pbuffer of one pixel, which nothing is drawn to.
   Status MakeSurface(EGLConfig config, const std::string& name);
 
-  const EglApi& egl_;
   // Never terminated: EGL gives every caller in the process the same display, and terminating it would destroy other
   // callers' contexts.
   EGLDisplay display_;

@@ -4,14 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <thread>
 
 #include "core/base/error.h"
-#include "core/base/lower_case.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/device/driver_environment.h"
 #include "core/device/driver_names.h"
 #include "core/device/usable_limits.h"
@@ -26,31 +24,31 @@ uint32_t CountCpusOfMainThread() {
 }
 
 // Counted as llvmpipe does (util_cpu_detect of Mesa 22.3 and later): once in a process, of the process, which is its
-// main thread. What the calling thread may use (backends/cpu/usable_cpus.h) is not what llvmpipe's binaries contain.
+// main thread. What the calling thread may use (backends/cpu/process_limits.h) is not what llvmpipe's binaries contain.
 uint32_t CpusOfThisProcess() {
   static const uint32_t cpus = CountCpusOfMainThread();
   return cpus;
 }
 
-std::string Text(const GlApi& gl, GLenum name) {
-  const GLubyte* text = gl.GetString(name);
+std::string Text(GLenum name) {
+  const GLubyte* text = glGetString(name);
   return text != nullptr ? ValidUtf8(reinterpret_cast<const char*>(text)) : "";
 }
 
 // A limit as an unsigned number; 0 if the driver does not know the name.
-uint64_t Limit(const GlApi& gl, GLenum name) {
+uint64_t Limit(GLenum name) {
   GLint64 value = 0;
-  gl.GetInteger64v(name, &value);
+  glGetInteger64v(name, &value);
   return value > 0 ? static_cast<uint64_t>(value) : 0;
 }
 
-uint32_t Limit32(const GlApi& gl, GLenum name) {
-  return static_cast<uint32_t>(std::min<uint64_t>(Limit(gl, name), UINT32_MAX));
+uint32_t Limit32(GLenum name) {
+  return static_cast<uint32_t>(std::min<uint64_t>(Limit(name), UINT32_MAX));
 }
 
-uint32_t LimitOf(const GlApi& gl, GLenum name, uint32_t dimension) {
+uint32_t LimitOf(GLenum name, uint32_t dimension) {
   GLint value = 0;
-  gl.GetIntegeri_v(name, dimension, &value);
+  glGetIntegeri_v(name, dimension, &value);
   return value > 0 ? static_cast<uint32_t>(value) : 0;
 }
 
@@ -61,67 +59,65 @@ DeviceType TypeOf(const DisplaySource& source, const std::string& renderer) {
   return source.software || IsSoftwareName(renderer) ? DeviceType::kCpu : DeviceType::kOther;
 }
 
-void ReadWorkGroupLimits(const GlApi& gl, DeviceInfo& info) {
+void ReadWorkGroupLimits(DeviceInfo& info) {
   for (uint32_t d = 0; d < 3; ++d) {
-    info.max_local_size[d] = LimitOf(gl, GL_MAX_COMPUTE_WORK_GROUP_SIZE, d);
-    info.max_group_count[d] = LimitOf(gl, GL_MAX_COMPUTE_WORK_GROUP_COUNT, d);
+    info.max_local_size[d] = LimitOf(GL_MAX_COMPUTE_WORK_GROUP_SIZE, d);
+    info.max_group_count[d] = LimitOf(GL_MAX_COMPUTE_WORK_GROUP_COUNT, d);
   }
-  info.max_local_invocations = Limit32(gl, GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS);
-  info.local_memory_bytes = Limit32(gl, GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
+  info.max_local_invocations = Limit32(GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS);
+  info.local_memory_bytes = Limit32(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
 }
 
-void ReadMemoryLimits(const GlApi& gl, bool has_texel_buffers, DriverFacts& facts) {
+void ReadMemoryLimits(bool has_texel_buffers, DriverFacts& facts) {
   DeviceInfo& info = facts.info;
   // The API has no limit for a buffer's size: creating a buffer that is too large fails with out of memory. Drivers
   // count bytes in signed 32 bits.
   info.max_buffer_bytes = uint64_t{1} << 30;
-  info.max_binding_bytes = std::min(Limit(gl, GL_MAX_SHADER_STORAGE_BLOCK_SIZE), info.max_buffer_bytes);
-  info.max_texel_buffers = Limit32(gl, GL_MAX_COMPUTE_TEXTURE_IMAGE_UNITS);
+  info.max_binding_bytes = std::min(Limit(GL_MAX_SHADER_STORAGE_BLOCK_SIZE), info.max_buffer_bytes);
+  info.max_texel_buffers = Limit32(GL_MAX_COMPUTE_TEXTURE_IMAGE_UNITS);
   info.max_storage_buffers =
-      std::min(Limit32(gl, GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS), Limit32(gl, GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS));
-  info.buffer_offset_alignment = UsableAlignment({Limit(gl, GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT)});
+      std::min(Limit32(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS), Limit32(GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS));
+  info.buffer_offset_alignment = UsableAlignment({Limit(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT)});
   if (has_texel_buffers) {
-    info.max_texel_elements = Limit(gl, GL_MAX_TEXTURE_BUFFER_SIZE);
+    info.max_texel_elements = Limit(GL_MAX_TEXTURE_BUFFER_SIZE);
     info.buffer_offset_alignment =
-        UsableAlignment({info.buffer_offset_alignment, Limit(gl, GL_TEXTURE_BUFFER_OFFSET_ALIGNMENT)});
+        UsableAlignment({info.buffer_offset_alignment, Limit(GL_TEXTURE_BUFFER_OFFSET_ALIGNMENT)});
   }
   // An array of ints may use a vector of four components for each element (GLSL ES 3.10, packing of uniforms), so only
   // a quarter of the components is certain.
-  info.max_scalar_bytes = std::min(1024u, Limit32(gl, GL_MAX_COMPUTE_UNIFORM_COMPONENTS) / 4 * 4);
+  info.max_scalar_bytes = std::min(1024u, Limit32(GL_MAX_COMPUTE_UNIFORM_COMPONENTS) / 4 * 4);
 }
 
-std::vector<GLint> BinaryFormats(const GlApi& gl) {
+std::vector<GLint> BinaryFormats() {
   GLint count = 0;
-  gl.GetIntegerv(GL_NUM_PROGRAM_BINARY_FORMATS, &count);
+  glGetIntegerv(GL_NUM_PROGRAM_BINARY_FORMATS, &count);
   std::vector<GLint> formats(static_cast<size_t>(std::max(count, 0)));
-  if (!formats.empty()) gl.GetIntegerv(GL_PROGRAM_BINARY_FORMATS, formats.data());
+  if (!formats.empty()) glGetIntegerv(GL_PROGRAM_BINARY_FORMATS, formats.data());
   return formats;
 }
 
 // Not used on software devices, whose clock is the host's anyway: llvmpipe (Mesa 22.3) has the extension and reports 1
 // ns for any dispatch.
-bool HasTimerQuery(const GlApi& gl, const char* extensions, bool is_software) {
+bool HasTimerQuery(const char* extensions, bool is_software) {
   if (is_software) return false;
-  if (!HasExtension(extensions, "GL_EXT_disjoint_timer_query") || gl.GetQueryObjectui64v == nullptr) return false;
+  if (!HasExtension(extensions, "GL_EXT_disjoint_timer_query")) return false;
   GLint bits = 0;
-  gl.GetQueryiv(GL_TIME_ELAPSED_EXT, GL_QUERY_COUNTER_BITS_EXT, &bits);
+  glGetQueryiv(GL_TIME_ELAPSED_EXT, GL_QUERY_COUNTER_BITS_EXT, &bits);
   return bits > 0;
 }
 
-void ReadExtensions(const GlApi& gl, int version, DriverFacts& facts) {
-  const std::string text = Text(gl, GL_EXTENSIONS);
+void ReadExtensions(int version, DriverFacts& facts) {
+  const std::string text = Text(GL_EXTENSIONS);
   const char* extensions = text.c_str();
   // By extension even on ES 3.2, since kernels are GLSL ES 3.10 and enable it by name.
-  const bool has_texel_buffers = gl.TexBufferRange != nullptr && (HasExtension(extensions, "GL_EXT_texture_buffer") ||
-                                                                  HasExtension(extensions, "GL_OES_texture_buffer"));
-  ReadMemoryLimits(gl, has_texel_buffers, facts);
-  facts.binary_formats = BinaryFormats(gl);
-  facts.parallel_compile =
-      HasExtension(extensions, "GL_KHR_parallel_shader_compile") && gl.MaxShaderCompilerThreads != nullptr;
-  facts.timer_query = HasTimerQuery(gl, extensions, facts.info.is_software());
+  const bool has_texel_buffers =
+      HasExtension(extensions, "GL_EXT_texture_buffer") || HasExtension(extensions, "GL_OES_texture_buffer");
+  ReadMemoryLimits(has_texel_buffers, facts);
+  facts.binary_formats = BinaryFormats();
+  facts.parallel_compile = HasExtension(extensions, "GL_KHR_parallel_shader_compile");
+  facts.timer_query = HasTimerQuery(extensions, facts.info.is_software());
   facts.reset_status =
-      gl.GetGraphicsResetStatus != nullptr &&
-      (version >= 32 || HasExtension(extensions, "GL_EXT_robustness") || HasExtension(extensions, "GL_KHR_robustness"));
+      version >= 32 || HasExtension(extensions, "GL_EXT_robustness") || HasExtension(extensions, "GL_KHR_robustness");
 }
 
 // zink of Mesa 25.0.7 on lavapipe gives wrong results from a program's sixth set of loop bounds on, or crashes in the
@@ -136,10 +132,11 @@ Status CheckIsSound(const DeviceInfo& info, const DisplaySource& source) {
 
 }  // namespace
 
-Result<DriverFacts> QueryDriverFacts(const GlApi& gl, const DisplaySource& source) {
+Result<DriverFacts> QueryDriverFacts(const DisplaySource& source) {
+  HEARTH_TRY(CheckVersion(reinterpret_cast<const char*>(glGetString(GL_VERSION)), source.name));
   GLint major = 0, minor = 0;
-  gl.GetIntegerv(GL_MAJOR_VERSION, &major);
-  gl.GetIntegerv(GL_MINOR_VERSION, &minor);
+  glGetIntegerv(GL_MAJOR_VERSION, &major);
+  glGetIntegerv(GL_MINOR_VERSION, &minor);
   const int version = major * 10 + minor;
   if (version < 31) {
     return Error(StatusCode::kUnavailable, "{}: the driver has OpenGL ES {}.{}; compute needs 3.1", source.name, major,
@@ -149,24 +146,24 @@ Result<DriverFacts> QueryDriverFacts(const GlApi& gl, const DisplaySource& sourc
   DeviceInfo& info = facts.info;
   info.backend = "gles";
   info.dialect = Dialect::kGles;
-  info.name = Text(gl, GL_RENDERER);
-  info.vendor = Text(gl, GL_VENDOR);
-  info.driver_version = fmt::format("{}; {}", Text(gl, GL_VERSION), info.name);
+  info.name = Text(GL_RENDERER);
+  info.vendor = Text(GL_VENDOR);
+  info.driver_version = fmt::format("{}; {}", Text(GL_VERSION), info.name);
   info.uuid = source.uuid;
   info.type = TypeOf(source, info.name);
   HEARTH_TRY(CheckIsSound(info, source));
   info.fp16_storage = true;     // packHalf2x16 and RGBA16F texels belong to ES 3.1
   info.fp16_arithmetic = true;  // mediump lets the driver use 16 bits, but no query tells whether it does
-  info.unified_memory = HasUnifiedMemory(info);  // OpenGL ES can't be asked
+  info.unified_memory = NameHasUnifiedMemory(info);
   // The API has no number of compute units. A software driver has the CPU's; a GPU's is derived from its name.
   info.compute_units = info.is_software() ? CpusOfThisProcess() : 0;
   // llvmpipe's binaries contain the number of CPUs of the process, and are refused with any other.
   info.binary_cpus = info.compute_units;
   info.driver_environment = DriverEnvironmentOf(info);
   info.compile_grouping = CompileGrouping::kEach;
-  ReadWorkGroupLimits(gl, info);
-  ReadExtensions(gl, version, facts);
-  HEARTH_TRY(TakeGlErrors(gl, "reading the limits of " + info.name));
+  ReadWorkGroupLimits(info);
+  ReadExtensions(version, facts);
+  HEARTH_TRY(TakeGlErrors("reading the limits of " + info.name));
   if (info.max_local_invocations == 0 || info.max_storage_buffers == 0 || info.max_binding_bytes == 0) {
     return Error(StatusCode::kUnavailable, "{}: {} has no compute shaders with storage buffers", source.name,
                  info.name);

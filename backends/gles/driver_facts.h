@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "backends/gles/display.h"
-#include "backends/gles/driver_api.h"
 #include "core/device/device_info.h"
 #include "hearth/status.h"
 
@@ -24,7 +23,7 @@ struct DriverFacts {
 };
 
 // Needs the context to be current on the calling thread. kUnavailable if it is older than ES 3.1 or has no compute.
-Result<DriverFacts> QueryDriverFacts(const GlApi& gl, const DisplaySource& source);
+Result<DriverFacts> QueryDriverFacts(const DisplaySource& source);
 
 }  // namespace hearth::gles
 

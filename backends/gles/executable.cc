@@ -7,7 +7,7 @@
 #include "backends/gles/program.h"
 #include "backends/gles/texture.h"
 #include "core/base/error.h"
-#include "core/plan/texel_view.h"
+#include "core/plan/storage.h"
 
 namespace hearth::gles {
 namespace {
@@ -47,7 +47,7 @@ GlesExecutable::~GlesExecutable() {
   if (last_submission_ != 0) (void)context_.submissions().Wait(last_submission_);
   if (textures_.empty()) return;
   context_.OnThread([this] {
-    for (const Texture& texture : textures_) context_.gl().DeleteTextures(1, &texture.id);
+    for (const Texture& texture : textures_) glDeleteTextures(1, &texture.id);
   });
 }
 
@@ -98,48 +98,45 @@ Result<GLuint> GlesExecutable::TextureFor(const StorageBinding& range, StorageTy
       return known.id;
     }
   }
-  const GlApi& gl = context_.gl();
   Texture texture{.range = range, .format = format};
-  gl.GenTextures(1, &texture.id);
-  gl.ActiveTexture(GL_TEXTURE0);
-  gl.BindTexture(GL_TEXTURE_BUFFER, texture.id);
-  gl.TexBufferRange(GL_TEXTURE_BUFFER, format, range.buffer, range.offset_bytes, range.size_bytes);
+  glGenTextures(1, &texture.id);
+  glActiveTexture(GL_TEXTURE0);
+  glBindTexture(GL_TEXTURE_BUFFER, texture.id);
+  glTexBufferRangeEXT(GL_TEXTURE_BUFFER, format, range.buffer, range.offset_bytes, range.size_bytes);
   textures_.push_back(texture);
   return texture.id;
 }
 
-void GlesExecutable::Issue(const Context& context, const Dispatch& dispatch) {
-  const GlApi& gl = context.gl();
-  if (dispatch.barrier_before) gl.MemoryBarrier(kBetweenDispatches);
-  gl.UseProgram(dispatch.program);
+void GlesExecutable::Issue(const Dispatch& dispatch) {
+  if (dispatch.barrier_before) glMemoryBarrier(kBetweenDispatches);
+  glUseProgram(dispatch.program);
   for (GLuint k = 0; k < dispatch.storage.size(); ++k) {
     const StorageBinding& binding = dispatch.storage[k];
-    gl.BindBufferRange(GL_SHADER_STORAGE_BUFFER, k, binding.buffer, binding.offset_bytes, binding.size_bytes);
+    glBindBufferRange(GL_SHADER_STORAGE_BUFFER, k, binding.buffer, binding.offset_bytes, binding.size_bytes);
   }
   for (GLuint k = 0; k < dispatch.textures.size(); ++k) {
-    gl.ActiveTexture(GL_TEXTURE0 + k);
-    gl.BindTexture(dispatch.textures[k].target, dispatch.textures[k].texture);
-    gl.BindSampler(k, dispatch.textures[k].sampler);
+    glActiveTexture(GL_TEXTURE0 + k);
+    glBindTexture(dispatch.textures[k].target, dispatch.textures[k].texture);
+    glBindSampler(k, dispatch.textures[k].sampler);
   }
   for (GLuint k = 0; k < dispatch.images.size(); ++k) {
-    gl.BindImageTexture(k, dispatch.images[k].texture, 0, GL_FALSE, 0, GL_WRITE_ONLY, dispatch.images[k].format);
+    glBindImageTexture(k, dispatch.images[k].texture, 0, GL_FALSE, 0, GL_WRITE_ONLY, dispatch.images[k].format);
   }
   if (!dispatch.scalars.empty()) {
-    gl.Uniform1iv(0, static_cast<GLsizei>(dispatch.scalars.size()), dispatch.scalars.data());
+    glUniform1iv(0, static_cast<GLsizei>(dispatch.scalars.size()), dispatch.scalars.data());
   }
-  gl.DispatchCompute(dispatch.group_count[0], dispatch.group_count[1], dispatch.group_count[2]);
+  glDispatchCompute(dispatch.group_count[0], dispatch.group_count[1], dispatch.group_count[2]);
 }
 
 Status GlesExecutable::EndRun(const Context& context) {
-  const GlApi& gl = context.gl();
-  gl.MemoryBarrier(context.is_shared() ? GL_ALL_BARRIER_BITS : kAfterRun);
-  gl.UseProgram(0);
+  glMemoryBarrier(context.is_shared() ? GL_ALL_BARRIER_BITS : kAfterRun);
+  glUseProgram(0);
   return context.Check("running a command list");
 }
 
 Result<uint64_t> GlesExecutable::Submit(const SubmitSync& sync) {
   const auto issue = [&context = context_, dispatches = dispatches_] {
-    for (const Dispatch& dispatch : *dispatches) Issue(context, dispatch);
+    for (const Dispatch& dispatch : *dispatches) Issue(dispatch);
     return EndRun(context);
   };
   HEARTH_ASSIGN(last_submission_, context_.submissions().Submit(issue, sync));
@@ -148,29 +145,27 @@ Result<uint64_t> GlesExecutable::Submit(const SubmitSync& sync) {
 
 // The milliseconds of one dispatch that runs alone. The host's clock counts if the device has none or was disturbed.
 Result<double> GlesExecutable::TimeOne(const Context& context, const Dispatch& dispatch, GLuint query) {
-  const GlApi& gl = context.gl();
-  gl.Finish();
+  glFinish();
   GLint disjoint = 0;
-  if (query != 0) gl.GetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint);  // reading clears it
+  if (query != 0) glGetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint);  // reading clears it
   const auto start = std::chrono::steady_clock::now();
-  if (query != 0) gl.BeginQuery(GL_TIME_ELAPSED_EXT, query);
-  Issue(context, dispatch);
-  if (query != 0) gl.EndQuery(GL_TIME_ELAPSED_EXT);
-  gl.Finish();
+  if (query != 0) glBeginQuery(GL_TIME_ELAPSED_EXT, query);
+  Issue(dispatch);
+  if (query != 0) glEndQuery(GL_TIME_ELAPSED_EXT);
+  glFinish();
   const double host_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   if (query == 0) return host_ms;
   GLuint64 elapsed_ns = 0;
-  gl.GetQueryObjectui64v(query, GL_QUERY_RESULT, &elapsed_ns);
-  gl.GetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint);
+  glGetQueryObjectui64vEXT(query, GL_QUERY_RESULT, &elapsed_ns);
+  glGetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint);
   HEARTH_TRY(context.Check("timing a dispatch"));
   return disjoint != 0 || elapsed_ns == 0 ? host_ms : static_cast<double>(elapsed_ns) * 1e-6;
 }
 
 Status GlesExecutable::TimeAll(const Context& context, const std::vector<Dispatch>& dispatches,
                                std::vector<double>& times_ms) {
-  const GlApi& gl = context.gl();
   GLuint query = 0;
-  if (context.facts().timer_query) gl.GenQueries(1, &query);
+  if (context.facts().timer_query) glGenQueries(1, &query);
   Status status;
   for (const Dispatch& dispatch : dispatches) {
     const Result<double> time_ms = TimeOne(context, dispatch, query);
@@ -178,7 +173,7 @@ Status GlesExecutable::TimeAll(const Context& context, const std::vector<Dispatc
     if (!status.ok()) break;
     times_ms.push_back(*time_ms);
   }
-  if (query != 0) gl.DeleteQueries(1, &query);
+  if (query != 0) glDeleteQueries(1, &query);
   const Status finished = EndRun(context);
   return status.ok() ? finished : status;
 }

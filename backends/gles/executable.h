@@ -54,7 +54,7 @@ class GlesExecutable : public Executable {
 
   Result<Dispatch> PrepareDispatch(const DispatchCommand& command);
   Result<GLuint> TextureFor(const StorageBinding& range, StorageType storage);
-  static void Issue(const Context& context, const Dispatch& dispatch);
+  static void Issue(const Dispatch& dispatch);
   static Status EndRun(const Context& context);  // makes the results visible to later commands
   static Result<double> TimeOne(const Context& context, const Dispatch& dispatch, GLuint query);
   static Status TimeAll(const Context& context, const std::vector<Dispatch>& dispatches, std::vector<double>& times_ms);

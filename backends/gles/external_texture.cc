@@ -18,16 +18,14 @@ Status Lacks(const Context& context, std::string_view extension) {
   return Error(StatusCode::kUnsupported, "{} has no {}", context.facts().info.name, extension);
 }
 
-Status CheckExtensions(const Context& context, std::vector<std::string_view> of_egl) {
-  const EglApi& egl = context.egl();
-  const char* extensions = egl.QueryString(context.display(), EGL_EXTENSIONS);
-  for (const std::string_view name : of_egl) {
+Status CheckExtensions(const Context& context, const std::vector<const char*>& of_egl) {
+  const char* extensions = eglQueryString(context.display(), EGL_EXTENSIONS);
+  for (const char* name : of_egl) {
     if (!HasExtension(extensions, name)) return Lacks(context, name);
   }
-  const GlApi& gl = context.gl();
-  const bool can_target = gl.EGLImageTargetTexture2DOES != nullptr && egl.CreateImageKHR != nullptr &&
-                          HasExtension(reinterpret_cast<const char*>(gl.GetString(GL_EXTENSIONS)), "GL_OES_EGL_image");
-  return can_target && egl.DestroyImageKHR != nullptr ? Status::Ok() : Lacks(context, "GL_OES_EGL_image");
+  const bool can_target = HasExtension(extensions, "EGL_KHR_image_base") &&
+                          HasExtension(reinterpret_cast<const char*>(glGetString(GL_EXTENSIONS)), "GL_OES_EGL_image");
+  return can_target ? Status::Ok() : Lacks(context, "GL_OES_EGL_image");
 }
 
 struct DmaBufAttributes {
@@ -61,7 +59,7 @@ struct DmaBufAttributes {
 
 Result<std::vector<EGLint>> AttributesOfBytes(const Context& context, const NativeMemory& memory) {
   GLint most_rows = 0;
-  context.gl().GetIntegerv(GL_MAX_TEXTURE_SIZE, &most_rows);
+  glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most_rows);
   const uint64_t rows = memory.size_bytes / kRowBytes;
   if (memory.size_bytes % kRowBytes != 0 || rows > static_cast<uint64_t>(most_rows)) {
     return Error(StatusCode::kUnsupported, "a dma-buf of {} bytes; {} reads whole pages of {} bytes, at most {}",
@@ -96,19 +94,16 @@ Result<EGLImageKHR> ImageOfDmaBuf(const Context& context, const NativeMemory& me
   HEARTH_TRY(CheckExtensions(context, {"EGL_EXT_image_dma_buf_import"}));
   HEARTH_ASSIGN(const std::vector<EGLint> attributes,
                 (memory.drm_modifier == 0 ? AttributesOfBytes : AttributesOfTexels)(context, memory));
-  return context.egl().CreateImageKHR(context.display(), EGL_NO_CONTEXT, EGL_LINUX_DMA_BUF_EXT, nullptr,
-                                      attributes.data());
+  return eglCreateImageKHR(context.display(), EGL_NO_CONTEXT, EGL_LINUX_DMA_BUF_EXT, nullptr, attributes.data());
 }
 
 Result<EGLImageKHR> ImageOfHardwareBuffer(const Context& context, const NativeMemory& memory) {
-  const EglApi& egl = context.egl();
   HEARTH_TRY(CheckExtensions(context, {"EGL_ANDROID_image_native_buffer", "EGL_ANDROID_get_native_client_buffer"}));
   if (memory.pixels != PixelFormat::kRgba8)
     return Error(StatusCode::kUnsupported, "OpenGL ES reads an AHardwareBuffer only as RGBA8");
-  if (egl.GetNativeClientBufferANDROID == nullptr) return Lacks(context, "eglGetNativeClientBufferANDROID");
-  const auto buffer = egl.GetNativeClientBufferANDROID(reinterpret_cast<const AHardwareBuffer*>(memory.handle));
+  const auto buffer = eglGetNativeClientBufferANDROID(reinterpret_cast<const AHardwareBuffer*>(memory.handle));
   const EGLint attributes[] = {EGL_IMAGE_PRESERVED_KHR, EGL_TRUE, EGL_NONE};
-  return egl.CreateImageKHR(context.display(), EGL_NO_CONTEXT, EGL_NATIVE_BUFFER_ANDROID, buffer, attributes);
+  return eglCreateImageKHR(context.display(), EGL_NO_CONTEXT, EGL_NATIVE_BUFFER_ANDROID, buffer, attributes);
 }
 
 }  // namespace
@@ -120,10 +115,10 @@ Result<std::unique_ptr<GlesTexture>> GlesTexture::ImportExternal(Context& contex
     HEARTH_ASSIGN(const EGLImageKHR image, (is_dma_buf ? ImageOfDmaBuf : ImageOfHardwareBuffer)(context, memory));
     if (image == EGL_NO_IMAGE_KHR) {
       return Error(StatusCode::kUnsupported, "{} takes no such {} ({})", context.facts().info.name,
-                   is_dma_buf ? "dma-buf" : "AHardwareBuffer", TakeEglError(context.egl()));
+                   is_dma_buf ? "dma-buf" : "AHardwareBuffer", TakeEglError());
     }
     const Status made = texture->MakeFrom(image);
-    context.egl().DestroyImageKHR(context.display(), image);  // the texture keeps the memory
+    eglDestroyImageKHR(context.display(), image);  // the texture keeps the memory
     return made;
   };
   HEARTH_TRY(context.OnThread(import));
@@ -131,16 +126,15 @@ Result<std::unique_ptr<GlesTexture>> GlesTexture::ImportExternal(Context& contex
 }
 
 Status GlesTexture::MakeFrom(EGLImageKHR image) {
-  const GlApi& gl = context_.gl();
   HEARTH_TRY(context_.Check("work before a frame"));
-  gl.GenTextures(1, &id_);
+  glGenTextures(1, &id_);
   is_owned_ = true;
   MakeSampler();
-  gl.ActiveTexture(GL_TEXTURE0);
-  gl.BindTexture(GL_TEXTURE_2D, id_);
-  gl.EGLImageTargetTexture2DOES(GL_TEXTURE_2D, image);
-  gl.BindTexture(GL_TEXTURE_2D, 0);
-  const GLenum error = gl.GetError();
+  glActiveTexture(GL_TEXTURE0);
+  glBindTexture(GL_TEXTURE_2D, id_);
+  glEGLImageTargetTexture2DOES(GL_TEXTURE_2D, image);
+  glBindTexture(GL_TEXTURE_2D, 0);
+  const GLenum error = glGetError();
   if (error == GL_NO_ERROR) return Status::Ok();
   return Error(StatusCode::kUnsupported, "{} makes no texture of the frame's memory (error 0x{:x})",
                context_.facts().info.name, error);

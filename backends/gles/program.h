@@ -1,13 +1,34 @@
+// Kernels as OpenGL programs, and the form in which they are stored.
 #ifndef HEARTH_BACKENDS_GLES_PROGRAM_H_
 #define HEARTH_BACKENDS_GLES_PROGRAM_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "backends/gles/context.h"
 #include "hal/device.h"
+#include "hearth/status.h"
 
 namespace hearth::gles {
+
+// ---- The stored form ----
+// The driver binaries of a program group as one array of bytes.
+
+struct ProgramBinary {
+  uint32_t format = 0;  // the driver's number for glProgramBinary
+  std::vector<std::byte> bytes;
+};
+
+// "HGLB", u32 version, u32 count, then per binary u32 format, u32 size, bytes; little-endian.
+std::vector<std::byte> PackBinaries(std::span<const ProgramBinary> binaries);
+
+// kMalformedInput unless the bytes are exactly one packed list.
+Result<std::vector<ProgramBinary>> UnpackBinaries(std::span<const std::byte> container);
+
+// ---- Programs ----
 
 // A linked GL program with one compute shader.
 class GlesProgram : public Program {

@@ -13,9 +13,9 @@ Submissions::~Submissions() {
 
 Status Submissions::WaitOnHost(GLsync fence, GLbitfield flags, std::chrono::nanoseconds limit) const {
   const GLuint64 limit_ns = limit.count() > 0 ? static_cast<GLuint64>(limit.count()) : GL_TIMEOUT_IGNORED;
-  const GLenum answer = gl_.ClientWaitSync(fence, flags, limit_ns);
+  const GLenum answer = glClientWaitSync(fence, flags, limit_ns);
   if (answer == GL_ALREADY_SIGNALED || answer == GL_CONDITION_SATISFIED) return Status::Ok();
-  const Status error = TakeGlErrors(gl_, "waiting for a fence");
+  const Status error = TakeGlErrors("waiting for a fence");
   return Error(StatusCode::kDeviceLost, "glClientWaitSync answered 0x{:x}{}{}: the work before it did not finish",
                answer, error.ok() ? "" : ", ", error.message());
 }
@@ -23,12 +23,12 @@ Status Submissions::WaitOnHost(GLsync fence, GLbitfield flags, std::chrono::nano
 Status Submissions::WaitForFences(const std::vector<SyncPoint>& points) const {
   for (const SyncPoint& point : points) {
     const auto fence = reinterpret_cast<GLsync>(point.handle);
-    if (gl_.IsSync(fence) != GL_TRUE)
+    if (glIsSync(fence) != GL_TRUE)
       return Error(StatusCode::kInvalidArgument, "0x{:x} is not a fence of the share group", point.handle);
     if (is_software_) {
       HEARTH_TRY(WaitOnHost(fence, GL_SYNC_FLUSH_COMMANDS_BIT, std::chrono::nanoseconds::zero()));
     } else {
-      gl_.WaitSync(fence, 0, GL_TIMEOUT_IGNORED);
+      glWaitSync(fence, 0, GL_TIMEOUT_IGNORED);
     }
   }
   return Status::Ok();
@@ -45,13 +45,13 @@ Result<uint64_t> Submissions::Submit(std::function<Status()> issue, const Submit
   worker_.Post([this, number, waits = std::move(waits), issue = std::move(issue), fence = sync.fence] {
     Status status = WaitForFences(waits);
     if (status.ok()) status = issue();
-    if (fence != nullptr) *fence = reinterpret_cast<uint64_t>(gl_.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0));
+    if (fence != nullptr) *fence = reinterpret_cast<uint64_t>(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0));
     GLsync own = nullptr;
     if (is_software_) {
-      gl_.Finish();
+      glFinish();
     } else {
-      own = gl_.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
-      gl_.Flush();
+      own = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+      glFlush();
       if (own == nullptr && status.ok())
         status = Error(StatusCode::kDeviceLost, "glFenceSync gave no fence for submission {}", number);
     }
@@ -101,7 +101,7 @@ Status Submissions::Wait(uint64_t submission) {
 void Submissions::DropFences(uint64_t submission) {
   const std::lock_guard lock(mutex_);
   while (!fences_.empty() && fences_.begin()->first <= submission) {
-    gl_.DeleteSync(fences_.begin()->second);
+    glDeleteSync(fences_.begin()->second);
     fences_.erase(fences_.begin());
   }
 }

@@ -9,7 +9,7 @@
 #include <map>
 #include <mutex>
 
-#include "backends/gles/driver_api.h"
+#include "backends/gles/driver.h"
 #include "backends/gles/worker.h"
 #include "hal/native.h"
 #include "hal/wait_limit.h"
@@ -22,8 +22,7 @@ class Submissions {
  public:
   // A software driver computes inside the call, so each submission ends with glFinish: a wait for a fence would also
   // wait for submissions made meanwhile.
-  Submissions(const GlApi& gl, Worker& worker, bool is_software)
-      : gl_(gl), worker_(worker), is_software_(is_software) {}
+  Submissions(Worker& worker, bool is_software) : worker_(worker), is_software_(is_software) {}
   ~Submissions();
 
   // Runs `issue` on the worker after all earlier submissions. Returns at once unless a fence is requested. Objects that
@@ -41,7 +40,6 @@ class Submissions {
   Status WaitForFences(const std::vector<SyncPoint>& points) const;  // on the worker
   void DropFences(uint64_t submission);                              // up to this one; on the worker
 
-  const GlApi& gl_;
   Worker& worker_;
   const bool is_software_;
   WaitLimit wait_limit_;

@@ -27,14 +27,14 @@ struct TextureFacts {
   GLint width = 0, height = 0, format = 0, immutable = 0;
 };
 
-TextureFacts QueryTexture(const GlApi& gl, GLuint id) {
+TextureFacts QueryTexture(GLuint id) {
   TextureFacts facts;
-  gl.BindTexture(GL_TEXTURE_2D, id);
-  gl.GetTexLevelParameteriv(GL_TEXTURE_2D, 0, GL_TEXTURE_WIDTH, &facts.width);
-  gl.GetTexLevelParameteriv(GL_TEXTURE_2D, 0, GL_TEXTURE_HEIGHT, &facts.height);
-  gl.GetTexLevelParameteriv(GL_TEXTURE_2D, 0, GL_TEXTURE_INTERNAL_FORMAT, &facts.format);
-  gl.GetTexParameteriv(GL_TEXTURE_2D, GL_TEXTURE_IMMUTABLE_FORMAT, &facts.immutable);
-  gl.BindTexture(GL_TEXTURE_2D, 0);
+  glBindTexture(GL_TEXTURE_2D, id);
+  glGetTexLevelParameteriv(GL_TEXTURE_2D, 0, GL_TEXTURE_WIDTH, &facts.width);
+  glGetTexLevelParameteriv(GL_TEXTURE_2D, 0, GL_TEXTURE_HEIGHT, &facts.height);
+  glGetTexLevelParameteriv(GL_TEXTURE_2D, 0, GL_TEXTURE_INTERNAL_FORMAT, &facts.format);
+  glGetTexParameteriv(GL_TEXTURE_2D, GL_TEXTURE_IMMUTABLE_FORMAT, &facts.immutable);
+  glBindTexture(GL_TEXTURE_2D, 0);
   return facts;
 }
 
@@ -48,14 +48,13 @@ Result<std::unique_ptr<GlesTexture>> GlesTexture::Import(Context& context, const
 }
 
 Status GlesTexture::Adopt(const NativeMemory& memory) {
-  const GlApi& gl = context_.gl();
   const auto id = static_cast<GLuint>(memory.handle);
-  if (id != memory.handle || gl.IsTexture(id) != GL_TRUE) {
+  if (id != memory.handle || glIsTexture(id) != GL_TRUE) {
     return Error(StatusCode::kInvalidArgument,
                  "there is no texture {} in the session's share group (SessionOptions::shared)", memory.handle);
   }
-  gl.ActiveTexture(GL_TEXTURE0);
-  const TextureFacts facts = QueryTexture(gl, id);
+  glActiveTexture(GL_TEXTURE0);
+  const TextureFacts facts = QueryTexture(id);
   if (const Status errors = context_.Check("examining a lent texture"); !errors.ok()) {
     return Error(StatusCode::kInvalidArgument, "texture {} is not a GL_TEXTURE_2D: {}", id, errors.message());
   }
@@ -79,18 +78,17 @@ Status GlesTexture::Adopt(const NativeMemory& memory) {
 }
 
 void GlesTexture::MakeSampler() {
-  const GlApi& gl = context_.gl();
   // A sampler object makes an incomplete texture readable: the default filter needs mipmaps.
-  gl.GenSamplers(1, &sampler_);
-  gl.SamplerParameteri(sampler_, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
-  gl.SamplerParameteri(sampler_, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+  glGenSamplers(1, &sampler_);
+  glSamplerParameteri(sampler_, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+  glSamplerParameteri(sampler_, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
 }
 
 GlesTexture::~GlesTexture() {
   if (sampler_ == 0) return;
   context_.OnThread([this] {
-    context_.gl().DeleteSamplers(1, &sampler_);
-    if (is_owned_) context_.gl().DeleteTextures(1, &id_);
+    glDeleteSamplers(1, &sampler_);
+    if (is_owned_) glDeleteTextures(1, &id_);
   });
 }
 

@@ -12,25 +12,20 @@ namespace hearth {
 namespace {
 
 DeviceCandidate NoDevice(const Status& why) {
-  DeviceCandidate candidate;
-  candidate.backend = "opencl";
-  candidate.name = "OpenCL";
-  candidate.unusable_reason = why.message();
-  return candidate;
+  return {.backend = "opencl", .name = "OpenCL", .unusable_reason = why.message()};
 }
 
 DeviceCandidate Describe(const OpenClApi& api, const OpenClDeviceId& id, int index) {
   const Result<DeviceInfo> info = ReadOpenClDeviceInfo(api, id);
   if (!info.ok()) return NoDevice(info.status());
-  DeviceCandidate candidate;
-  candidate.backend = "opencl";
-  candidate.name = info->name;
-  candidate.driver = info->driver_version;
-  candidate.type = info->type;
-  candidate.unusable_reason = OpenClUnusableReason(api, id);
-  candidate.usable = candidate.unusable_reason.empty();
-  candidate.driver_index = index;
-  return candidate;
+  const std::string reason = OpenClUnusableReason(api, id);
+  return {.backend = "opencl",
+          .name = info->name,
+          .driver = info->driver_version,
+          .type = info->type,
+          .usable = reason.empty(),
+          .unusable_reason = reason,
+          .driver_index = index};
 }
 
 // Workaround for PoCL 3.1: if /sys is not mounted (a bare chroot), it finds no memory and aborts the process in

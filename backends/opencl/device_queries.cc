@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/device/driver_environment.h"
 #include "core/device/usable_limits.h"
 

@@ -2,10 +2,10 @@
 #ifndef HEARTH_BACKENDS_VULKAN_BACKEND_H_
 #define HEARTH_BACKENDS_VULKAN_BACKEND_H_
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "backends/vulkan/calls.h"
 #include "hal/device.h"
 
 namespace hearth {
@@ -28,6 +28,10 @@ struct VulkanPaths {
 };
 Result<std::unique_ptr<Device>> OpenVulkanWithPaths(const DeviceCandidate& candidate, const VulkanPaths& paths);
 
+// Counts a device's driver calls, for tests of the overhead of a run.
+struct VulkanCalls {
+  uint64_t allocations = 0, submissions = 0, waits = 0;
+};
 VulkanCalls VulkanCallsOf(const Device& device);  // precondition: one of this backend
 
 }  // namespace hearth

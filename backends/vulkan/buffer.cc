@@ -5,7 +5,7 @@
 
 #include "backends/vulkan/recorded_commands.h"
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 
 namespace hearth::vulkan {
 

@@ -5,15 +5,43 @@
 
 #define VK_NO_PROTOTYPES
 #include <vulkan/vulkan_core.h>
+
+#include <memory>
+#include <vector>
 //
 #include <vulkan/vulkan_android.h>  // needs no header of Android
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "backends/vulkan/matrix_api.h"
 #include "core/base/dynamic_library.h"
 #include "hearth/status.h"
+
+// For headers before 1.3.255; Debian 12 has 1.3.239.
+#ifndef VK_KHR_cooperative_matrix
+#define VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME "VK_KHR_cooperative_matrix"
+inline constexpr auto VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR = VkStructureType(1000506000);
+inline constexpr auto VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR = VkStructureType(1000506001);
+enum VkComponentTypeKHR { VK_COMPONENT_TYPE_FLOAT16_KHR = 0, VK_COMPONENT_TYPE_FLOAT32_KHR = 1 };
+enum VkScopeKHR { VK_SCOPE_SUBGROUP_KHR = 3 };
+struct VkPhysicalDeviceCooperativeMatrixFeaturesKHR {
+  VkStructureType sType;
+  void* pNext;
+  VkBool32 cooperativeMatrix;
+  VkBool32 cooperativeMatrixRobustBufferAccess;
+};
+struct VkCooperativeMatrixPropertiesKHR {
+  VkStructureType sType;
+  void* pNext;
+  uint32_t MSize, NSize, KSize;
+  VkComponentTypeKHR AType, BType, CType, ResultType;
+  VkBool32 saturatingAccumulation;
+  VkScopeKHR scope;
+};
+using PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR = VkResult(VKAPI_PTR*)(VkPhysicalDevice, uint32_t*,
+                                                                                   VkCooperativeMatrixPropertiesKHR*);
+#endif
 
 #define HEARTH_VULKAN_INSTANCE_FUNCTIONS(X)    \
   X(DestroyInstance)                           \
@@ -130,6 +158,28 @@ std::string ResultName(VkResult result);  // "VK_ERROR_DEVICE_LOST"
 // Ok for VK_SUCCESS, otherwise "`call` answered VK_...". kResourceExhausted for every kind of out of memory;
 // kDeviceLost for VK_ERROR_DEVICE_LOST alone; kUnavailable for results without a code of their own.
 Status ToStatus(VkResult result, std::string_view call);
+
+// ---- The process's one VkInstance, made when first needed ----
+
+// Kept until the process ends. Enumerating and opening share it: making it and querying its devices took 80-100 ms with
+// Mesa 22.3's four drivers installed (2 cores, warm disk). Some drivers that started threads can't be unloaded safely.
+struct Instance {
+  LoaderApi loader;
+  InstanceApi api;
+  VkInstance handle = VK_NULL_HANDLE;
+  // What it was made for. Devices are used by no later one, whatever they have.
+  uint32_t version = VK_API_VERSION_1_1;
+};
+
+// kUnavailable with the reason; the next call tries again after a failure. Threads: any.
+Result<const Instance*> SharedInstance();
+
+// The caller's instance, which the caller destroys. Vulkan can't be asked for its version, so it counts as 1.1.
+// kUnavailable if it is of API version 1.0.
+Result<std::unique_ptr<Instance>> ForeignInstance(VkInstance handle);
+
+// In the driver's order, the same at every call.
+Result<std::vector<VkPhysicalDevice>> PhysicalDevices(const Instance& instance);
 
 }  // namespace hearth::vulkan
 

@@ -7,7 +7,7 @@
 #include "backends/vulkan/buffer.h"
 #include "backends/vulkan/program.h"
 #include "core/base/error.h"
-#include "core/plan/texel_view.h"
+#include "core/plan/storage.h"
 
 namespace hearth::vulkan {
 namespace {

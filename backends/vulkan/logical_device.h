@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "backends/vulkan/calls.h"
 #include "backends/vulkan/handle.h"
 #include "backends/vulkan/physical_device.h"
 #include "hal/native.h"
@@ -51,7 +50,10 @@ class LogicalDevice {
     return Owned<Handle>(handle_, made, destroy, wait_limit_);
   }
 
-  VulkanCalls calls() const { return {allocations_, submissions_, waits_}; }
+  struct Calls {
+    uint64_t allocations = 0, submissions = 0, waits = 0;
+  };
+  Calls calls() const { return {allocations_, submissions_, waits_}; }
   void CountAllocation() { ++allocations_; }
   uint64_t spilled_bytes() const { return spilled_bytes_; }  // see Device
   void CountSpilled(uint64_t bytes) { spilled_bytes_ += bytes; }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/vulkan/instance.h"
+#include "backends/vulkan/driver_api.h"
 #include "backends/vulkan/memory_types.h"
 #include "core/device/device_info.h"
 #include "core/device/device_profiles.h"
@@ -49,6 +49,10 @@ struct PhysicalDevice {
 Status CheckQueueFamily(const Instance& instance, VkPhysicalDevice handle, uint32_t family);
 
 PhysicalDevice Describe(const Instance& instance, VkPhysicalDevice handle);
+
+// DeviceInfo::matrix_shape: the largest of the matrices that a subgroup of the device multiplies in one step and that
+// kernels can use; zeros if there is none.
+std::array<uint32_t, 3> MatrixShapeOf(const Instance& instance, VkPhysicalDevice device);
 
 // The device with the limits and the memory of the profile's, as far as its own go.
 void Simulate(const DeviceProfile& profile, PhysicalDevice& device);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/vulkan/spirv/spirv_library.h"
 #include "hearth/status.h"
 
 namespace hearth::vulkan {
@@ -22,6 +23,11 @@ Result<SpirvWords> CompileToSpirv(const std::string& glsl);
 // Whether `words` are a SPIR-V 1.0 to 1.3 module with a valid header and instructions that end exactly at the end. A
 // driver may crash on anything else.
 Status CheckSpirv(std::span<const uint32_t> words);
+
+// hearth_spirv_compile: in libhearth_spirv.so (spirv_functions_opened.cc), or in the program itself if Hearth is linked
+// statically (spirv/functions_linked.cc). kUnavailable with the paths where the library was looked for. Threads: any;
+// the function stays valid.
+Result<HearthSpirvCompileFn> FindSpirvCompileFunction();
 
 }  // namespace hearth::vulkan
 

@@ -4,6 +4,7 @@
 #include <link.h>
 #include <sys/auxv.h>
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -21,6 +22,16 @@ Result<DynamicLibrary> DynamicLibrary::Open(std::span<const char* const> names) 
     answers += answer != nullptr ? answer : name;
   }
   return Error(StatusCode::kUnavailable, "no such library here ({}); install the package that has it", answers);
+}
+
+Result<DynamicLibrary> DynamicLibrary::OpenOurs(const std::string& file_name) {
+  const std::string here = FolderOfThisCode();
+  for (const char* folder : {"/", "/lib/", "/../lib/", "/" HEARTH_LIBRARIES_FROM_PROGRAMS "/"}) {
+    const std::string path = here + folder + file_name;
+    std::error_code failed;
+    if (!here.empty() && std::filesystem::exists(path, failed)) return Open(std::array{path.c_str()});
+  }
+  return Open(std::array{file_name.c_str()});
 }
 
 DynamicLibrary::~DynamicLibrary() {

@@ -17,6 +17,11 @@ class DynamicLibrary {
   // when there is none. Threads: any.
   static Result<DynamicLibrary> Open(std::span<const char* const> names);
 
+  // One of Hearth's own libraries, by its file's name. Looks near the file that contains this code (beside a library,
+  // plugin or Python module; below the Python package; from a build's or an installed program's folder in that of its
+  // libraries), then lets the system's loader search. kUnavailable, also where a library that it needs is missing.
+  static Result<DynamicLibrary> OpenOurs(const std::string& file_name);
+
   DynamicLibrary() = default;  // nothing opened; every symbol is null
   DynamicLibrary(DynamicLibrary&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
   DynamicLibrary& operator=(DynamicLibrary&& other) noexcept {

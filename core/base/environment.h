@@ -2,6 +2,10 @@
 #ifndef HEARTH_CORE_BASE_ENVIRONMENT_H_
 #define HEARTH_CORE_BASE_ENVIRONMENT_H_
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,16 +14,37 @@
 namespace hearth {
 
 // Empty if it is not set. The text belongs to the environment and is valid until the variable is set again.
-std::string_view EnvironmentVariable(const char* name);
+inline std::string_view EnvironmentVariable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
 
 // A copy, which may be empty; none if it is not set.
-std::optional<std::string> VariableIfSet(const char* name);
+inline std::optional<std::string> VariableIfSet(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
 
 // "NAME=value" of all whose names begin so, sorted.
-std::vector<std::string> VariablesBeginningWith(std::string_view prefix);
+inline std::vector<std::string> VariablesBeginningWith(std::string_view prefix) {
+  std::vector<std::string> found;
+  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
+    if (std::string_view(*entry).starts_with(prefix)) found.emplace_back(*entry);
+  }
+  std::ranges::sort(found);
+  return found;
+}
 
 // The non-empty parts of "a:b::c", in order.
-std::vector<std::string> PathsInList(std::string_view list);
+inline std::vector<std::string> PathsInList(std::string_view list) {
+  std::vector<std::string> paths;
+  while (!list.empty()) {
+    const size_t end = std::min(list.find(':'), list.size());
+    if (end > 0) paths.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return paths;
+}
 
 }  // namespace hearth
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <exception>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -20,6 +22,28 @@ Status Error(StatusCode code, fmt::format_string<Args...> format, Args&&... args
 
 // Prints "file:line: check failed: text" and aborts.
 [[noreturn]] void CheckFailed(const char* file, int line, const char* text);
+
+inline constexpr const char* kMemoryRanOut =
+    "memory ran out: let the process have more (ulimit -v, its container's limit), or take a smaller model or shape";
+
+// The Status that `work` returns, or an exception of the standard library (no memory, no threads) as a Status: for a
+// thread's end, and at the boundary to an interpreter without exceptions.
+template <typename Work>
+Status Guarded(const Work& work) noexcept {
+  try {
+    try {
+      return work();
+    } catch (const std::bad_alloc&) {
+      return Status(StatusCode::kResourceExhausted, kMemoryRanOut);
+    } catch (const std::exception& exception) {
+      return Error(StatusCode::kResourceExhausted, "out of memory or threads: {}", exception.what());
+    } catch (...) {
+      return Error(StatusCode::kInternal, "a library threw what is not an exception");
+    }
+  } catch (...) {  // not even memory for the message
+    return Status(StatusCode::kResourceExhausted, "");
+  }
+}
 
 }  // namespace hearth
 

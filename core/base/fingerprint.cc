@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/sha256.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <span>
 
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 
 namespace hearth {
 

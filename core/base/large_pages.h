@@ -11,7 +11,7 @@
 #include <new>
 #include <span>
 
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 
 namespace hearth {
 

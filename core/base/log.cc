@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "core/base/printable.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

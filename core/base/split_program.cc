@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "core/base/key_bytes.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

@@ -2,14 +2,16 @@
 #ifndef HEARTH_CORE_BASE_THREADS_H_
 #define HEARTH_CORE_BASE_THREADS_H_
 
+#include <sys/resource.h>
+
 #include <csignal>
 #include <functional>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "core/base/error.h"
 #include "core/base/float_environment.h"
-#include "core/base/guarded.h"
 
 namespace hearth {
 
@@ -47,6 +49,12 @@ Status StartThread(std::thread& thread, Work work) {
                  error.code().message());
   }
   return Status::Ok();
+}
+
+// Lowers this thread, and those that it starts from now on, below the priority that it has. It cannot be raised again
+// without privileges.
+inline void LowerPriority(int steps) {
+  static_cast<void>(::setpriority(PRIO_PROCESS, 0, ::getpriority(PRIO_PROCESS, 0) + steps));
 }
 
 // Runs work on another thread; if the system gives none, runs it at once on this thread.

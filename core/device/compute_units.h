@@ -18,9 +18,13 @@ namespace hearth {
 struct ComputeUnitsRow {
   std::string_view name;  // words of a device's name, lower case and digits: "adreno 640"
   uint32_t units;
-  std::string_view source;  // where the number is published
+  std::string_view chip = {};  // that has this number, where the name leaves it open
 };
-std::span<const ComputeUnitsRow> ComputeUnitsTable();
+struct ComputeUnitsSource {
+  std::string_view source;  // where the numbers are published
+  std::span<const ComputeUnitsRow> rows;
+};
+std::span<const ComputeUnitsSource> ComputeUnitsTable();
 
 // For a GPU that no row names. Discrete GPUs have 3 to 192 units, most sold ones 20 to 40; integrated ones 1 to 24,
 // most 2 to 8.

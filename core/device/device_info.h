@@ -11,19 +11,28 @@
 namespace hearth {
 
 enum class Dialect : uint8_t { kOpenCl, kGles, kVulkan };
-std::string_view DialectName(Dialect dialect);  // "opencl", "gles", "vulkan"
+constexpr std::string_view DialectName(Dialect dialect) {
+  constexpr std::string_view kNames[] = {"opencl", "gles", "vulkan"};
+  return kNames[static_cast<int>(dialect)];
+}
 
 // The host processor as a device without kernels: every operation is a step on the host.
 inline constexpr std::string_view kHostBackend = "cpu";
 
 enum class DeviceType : uint8_t { kCpu, kIntegratedGpu, kDiscreteGpu, kOther };
-std::string_view DeviceTypeName(DeviceType type);
+constexpr std::string_view DeviceTypeName(DeviceType type) {
+  constexpr std::string_view kNames[] = {"cpu", "integrated-gpu", "discrete-gpu", "other"};
+  return kNames[static_cast<int>(type)];
+}
 
 // How a kernel reads or writes a tensor argument. kTexture is a 2-D texture that the caller lent: texel i is in column
 // i % width of row i / width. kBuffer64, on Vulkan, is a buffer to which float32 texels are written as two 64-bit
 // integers.
 enum class AccessPath : uint8_t { kBuffer, kTexelBuffer, kBuffer64, kTexture };
-std::string_view AccessPathName(AccessPath path);  // "buffer", "texel-buffer", "buffer-64", "texture"
+constexpr std::string_view AccessPathName(AccessPath path) {
+  constexpr std::string_view kNames[] = {"buffer", "texel-buffer", "buffer-64", "texture"};
+  return kNames[static_cast<int>(path)];
+}
 
 // Whether a driver compiles one program at a time (then kernels share a program) or many.
 enum class CompileGrouping : uint8_t { kTogether, kEach };

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/lower_case.h"
+#include "core/base/text.h"
 #include "core/device/compute_units.h"
 #include "core/device/usable_limits.h"
 

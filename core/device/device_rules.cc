@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/lower_case.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {
@@ -229,6 +229,10 @@ bool Applies(Rule rule, const DeviceInfo& device) {
 
 bool IsForced(Rule rule, const DeviceInfo& device) {
   return ((device.forced_rules.on | device.forced_rules.off) & BitOf(rule)) != 0;
+}
+
+AccessPath DefaultReadPath(const DeviceInfo& device) {
+  return Applies(Rule::kTexelReads, device) ? AccessPath::kTexelBuffer : AccessPath::kBuffer;
 }
 
 std::string ToText(const ForcedRules& forced) {

@@ -65,6 +65,10 @@ bool Applies(Rule rule, const DeviceInfo& device);
 // Whether a user forced `rule` on or off.
 bool IsForced(Rule rule, const DeviceInfo& device);
 
+// How kernels read tensors unless something else was measured: through texel buffers where the rule texel_reads
+// applies, elsewhere from plain buffers.
+AccessPath DefaultReadPath(const DeviceInfo& device);
+
 // "+wide_stores,-subgroup_weights", in the order of the table; empty if nothing is forced.
 std::string ToText(const ForcedRules& forced);
 // kInvalidArgument names the unknown rule and lists all rules.

@@ -8,83 +8,10 @@
 
 #include "core/base/environment.h"
 #include "core/base/sha256.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {
-
-// ---- Drivers ----
-
-bool IsPocl(const DriverWords& driver) {
-  return driver.dialect == Dialect::kOpenCl && driver.Has("PoCL");
-}
-
-// llvmpipe, lavapipe and whatever runs on them.
-bool IsGallivm(const DriverWords& driver) {
-  return driver.Has("llvmpipe");
-}
-
-bool IsMesa(const DriverWords& driver) {
-  return !IsPocl(driver) && (driver.Has("Mesa") || driver.Has("radeonsi") || IsGallivm(driver));
-}
-
-bool IsMesaGles(const DriverWords& driver) {
-  return IsMesa(driver) && driver.dialect == Dialect::kGles;
-}
-
-bool IsMesaSpirv(const DriverWords& driver) {
-  return IsMesa(driver) && driver.dialect != Dialect::kGles;
-}
-
-bool IsRadv(const DriverWords& driver) {
-  return driver.Has("RADV") || driver.Has("radv");
-}
-
-bool IsRadeonsi(const DriverWords& driver) {
-  return IsMesa(driver) && driver.dialect != Dialect::kVulkan && driver.Has("AMD");
-}
-
-bool IsAco(const DriverWords& driver) {
-  return IsRadv(driver) || IsRadeonsi(driver);
-}
-
-bool IsMesaIntel(const DriverWords& driver) {
-  return IsMesa(driver) && driver.Has("Intel");
-}
-
-bool IsIr3(const DriverWords& driver) {
-  return driver.Has("turnip") || driver.Has("freedreno");
-}
-
-bool IsPanfrost(const DriverWords& driver) {
-  return driver.Has("Panfrost") || driver.Has("panvk") || driver.Has("panfrost");
-}
-
-bool IsV3d(const DriverWords& driver) {
-  return IsMesa(driver) && driver.Has("V3D");
-}
-
-bool IsNak(const DriverWords& driver) {
-  return driver.Has("NVK") || driver.Has("nouveau");
-}
-
-bool IsAsahi(const DriverWords& driver) {
-  return IsMesa(driver) && driver.Has("Apple");
-}
-
-bool IsMesaPowerVr(const DriverWords& driver) {
-  return IsMesa(driver) && driver.Has("PowerVR");
-}
-
-bool IsAmdOpenCl(const DriverWords& driver) {
-  return driver.dialect == Dialect::kOpenCl && !IsPocl(driver) && driver.Has("Advanced Micro Devices");
-}
-
-bool IsIntelOpenCl(const DriverWords& driver) {
-  return driver.dialect == Dialect::kOpenCl && !IsPocl(driver) && !IsMesa(driver) && driver.Has("Intel");
-}
-
-// ---- Variables ----
 
 // Not here: what a driver tells in its name or version (LP_NATIVE_VECTOR_WIDTH), and where it keeps or prints
 // something.
@@ -186,7 +113,7 @@ bool IsDriverVariable(std::string_view name) {
 }
 
 std::string DriverEnvironmentOf(const DeviceInfo& driver) {
-  const DriverWords words{driver.dialect, fmt::format("{}\n{}\n{}", driver.name, driver.vendor, driver.driver_version)};
+  const DriverWords words(driver);
   std::vector<std::string> parts;
   for (const DriverVariable& variable : kVariables) {
     if (!variable.is_read_by(words)) continue;

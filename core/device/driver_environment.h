@@ -10,20 +10,13 @@
 #include <string_view>
 
 #include "core/device/device_info.h"
+#include "core/device/driver_names.h"
 
 namespace hearth {
 
-// How a driver is recognized: its API, and what it says of itself.
-struct DriverWords {
-  Dialect dialect = Dialect::kOpenCl;
-  std::string text;  // the device's name, vendor and driver version
-
-  bool Has(std::string_view word) const { return text.find(word) != std::string::npos; }
-};
-
 struct DriverVariable {
   std::string_view name;  // with '*' at its end: all variables whose names begin so
-  bool (*is_read_by)(const DriverWords& driver);
+  DriverTest* is_read_by;
   std::string_view why;  // what it changes
 };
 

@@ -1,37 +1,112 @@
 #include "core/device/driver_names.h"
 
-#include <algorithm>
-#include <initializer_list>
-#include <string>
+#include <fmt/format.h>
 
-#include "core/base/lower_case.h"
+#include <algorithm>
+#include <span>
+
+#include "core/base/text.h"
 
 namespace hearth {
-
 namespace {
 
-bool HasOneOf(const std::string& name, std::initializer_list<std::string_view> words) {
-  return std::ranges::any_of(words, [&name](std::string_view word) { return name.find(word) != std::string::npos; });
+bool HasOneOf(std::string_view text, std::span<const std::string_view> words) {
+  return std::ranges::any_of(words,
+                             [text](std::string_view word) { return text.find(word) != std::string_view::npos; });
 }
 
 }  // namespace
 
 bool IsSoftwareName(std::string_view name) {
   // Mesa's, Google's, and Microsoft's WARP ("Microsoft Basic Render Driver").
-  return HasOneOf(LowerCase(name),
-                  {"llvmpipe", "lavapipe", "softpipe", "swrast", "swiftshader", "basic render", "software rasterizer"});
+  constexpr std::string_view kNames[] = {"llvmpipe",    "lavapipe",     "softpipe",           "swrast",
+                                         "swiftshader", "basic render", "software rasterizer"};
+  return HasOneOf(LowerCase(name), kNames);
 }
 
-bool HasUnifiedMemory(const DeviceInfo& device) {
-  const std::string name = LowerCase(device.name);
+bool NameHasUnifiedMemory(const DeviceInfo& device) {
   // A guest's buffers are copied, whatever the host's GPU is, which the name has too.
-  if (HasOneOf(name, {"virgl", "virtio-gpu", "emulator"})) return false;
-  if (device.is_software()) return true;
+  constexpr std::string_view kGuests[] = {"virgl", "virtio-gpu", "emulator"};
   // Intel's discrete GPUs, by the chip that Mesa names: "(DG2)", "(BMG G21)", "(ATS-M150)".
-  if (HasOneOf(name, {"(dg", "(bmg", "(ats-m"})) return false;
-  if (name.starts_with("fd")) return true;  // freedreno calls Adreno 640 FD640
-  return HasOneOf(name, {"adreno", "mali", "immortalis", "maleoon", "powervr", "xclipse", "tegra", "v3d", "videocore",
-                         "vivante", "apple", "intel"});
+  constexpr std::string_view kDiscrete[] = {"(dg", "(bmg", "(ats-m"};
+  constexpr std::string_view kIntegrated[] = {"adreno", "mali", "immortalis", "maleoon", "powervr", "xclipse",
+                                              "tegra",  "v3d",  "videocore",  "vivante", "apple",   "intel"};
+  const std::string name = LowerCase(device.name);
+  if (HasOneOf(name, kGuests)) return false;
+  if (device.is_software()) return true;
+  if (HasOneOf(name, kDiscrete)) return false;
+  return name.starts_with("fd") || HasOneOf(name, kIntegrated);  // freedreno calls Adreno 640 FD640
+}
+
+DriverWords::DriverWords(const DeviceInfo& driver)
+    : dialect(driver.dialect), text(fmt::format("{}\n{}\n{}", driver.name, driver.vendor, driver.driver_version)) {}
+
+bool IsPocl(const DriverWords& driver) {
+  return driver.dialect == Dialect::kOpenCl && driver.Has("PoCL");
+}
+
+bool IsGallivm(const DriverWords& driver) {
+  return driver.Has("llvmpipe");
+}
+
+bool IsMesa(const DriverWords& driver) {
+  return !IsPocl(driver) && (driver.Has("Mesa") || driver.Has("radeonsi") || IsGallivm(driver));
+}
+
+bool IsMesaGles(const DriverWords& driver) {
+  return IsMesa(driver) && driver.dialect == Dialect::kGles;
+}
+
+bool IsMesaSpirv(const DriverWords& driver) {
+  return IsMesa(driver) && driver.dialect != Dialect::kGles;
+}
+
+bool IsRadv(const DriverWords& driver) {
+  return driver.Has("RADV") || driver.Has("radv");
+}
+
+bool IsRadeonsi(const DriverWords& driver) {
+  return IsMesa(driver) && driver.dialect != Dialect::kVulkan && driver.Has("AMD");
+}
+
+bool IsAco(const DriverWords& driver) {
+  return IsRadv(driver) || IsRadeonsi(driver);
+}
+
+bool IsMesaIntel(const DriverWords& driver) {
+  return IsMesa(driver) && driver.Has("Intel");
+}
+
+bool IsIr3(const DriverWords& driver) {
+  return driver.Has("turnip") || driver.Has("freedreno");
+}
+
+bool IsPanfrost(const DriverWords& driver) {
+  return driver.Has("Panfrost") || driver.Has("panvk") || driver.Has("panfrost");
+}
+
+bool IsV3d(const DriverWords& driver) {
+  return IsMesa(driver) && driver.Has("V3D");
+}
+
+bool IsNak(const DriverWords& driver) {
+  return driver.Has("NVK") || driver.Has("nouveau");
+}
+
+bool IsAsahi(const DriverWords& driver) {
+  return IsMesa(driver) && driver.Has("Apple");
+}
+
+bool IsMesaPowerVr(const DriverWords& driver) {
+  return IsMesa(driver) && driver.Has("PowerVR");
+}
+
+bool IsAmdOpenCl(const DriverWords& driver) {
+  return driver.dialect == Dialect::kOpenCl && !IsPocl(driver) && driver.Has("Advanced Micro Devices");
+}
+
+bool IsIntelOpenCl(const DriverWords& driver) {
+  return driver.dialect == Dialect::kOpenCl && !IsPocl(driver) && !IsMesa(driver) && driver.Has("Intel");
 }
 
 }  // namespace hearth

@@ -1,7 +1,8 @@
-// What the name of a device tells, where its API does not.
+// The words by which drivers are recognized. Rules about what they imply are in device_rules.
 #ifndef HEARTH_CORE_DEVICE_DRIVER_NAMES_H_
 #define HEARTH_CORE_DEVICE_DRIVER_NAMES_H_
 
+#include <string>
 #include <string_view>
 
 #include "core/device/device_info.h"
@@ -13,10 +14,26 @@ namespace hearth {
 // results right (Rule::kLoopLimit) depend on it.
 bool IsSoftwareName(std::string_view name);
 
-// By its name and type: whether the host and the GPU share memory. No for AMD's processors with a GPU, as for all that
-// is not known: results are the same, and a wrong no costs a conversion on the device. A wrong yes would have the host
-// read device memory over a bus.
-bool HasUnifiedMemory(const DeviceInfo& device);
+// Whether device and host share memory, for APIs that do not tell: the names of some families of GPUs do. No for all
+// others, AMD's processors with a GPU too: results are the same, and a wrong no costs a conversion on the device. A
+// wrong yes would have the host read device memory over a bus.
+bool NameHasUnifiedMemory(const DeviceInfo& device);
+
+// What a driver says of itself.
+struct DriverWords {
+  explicit DriverWords(const DeviceInfo& driver);
+
+  Dialect dialect;
+  std::string text;  // the device's name, vendor and driver version
+
+  bool Has(std::string_view word) const { return text.find(word) != std::string::npos; }
+};
+
+using DriverTest = bool(const DriverWords& driver);
+DriverTest IsPocl, IsAmdOpenCl, IsIntelOpenCl;
+DriverTest IsMesa, IsMesaGles, IsMesaSpirv;
+// Mesa's parts: llvmpipe, lavapipe and whatever runs on them (IsGallivm), compilers and drivers of hardware.
+DriverTest IsGallivm, IsRadv, IsRadeonsi, IsAco, IsMesaIntel, IsIr3, IsPanfrost, IsV3d, IsNak, IsAsahi, IsMesaPowerVr;
 
 }  // namespace hearth
 

@@ -8,14 +8,20 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/text.h"
 #include "core/device/device_info.h"
 #include "core/device/kernel_choice.h"
 
 namespace hearth {
 
 enum class Precision : uint8_t { kFp32, kFp32_16, kFp16 };
-std::string_view PrecisionName(Precision precision);  // "fp32", "fp32_16", "fp16"
-std::optional<Precision> PrecisionFromName(std::string_view name);
+inline constexpr std::string_view kPrecisionNames[] = {"fp32", "fp32_16", "fp16"};
+constexpr std::string_view PrecisionName(Precision precision) {
+  return kPrecisionNames[static_cast<int>(precision)];
+}
+inline std::optional<Precision> PrecisionFromName(std::string_view name) {
+  return EnumNamed<Precision>(kPrecisionNames, name);
+}
 
 // The purpose of a session, in the TFLite delegate's words.
 enum class Preference : uint8_t {
@@ -23,8 +29,13 @@ enum class Preference : uint8_t {
   kBalanced,          // special kernels and fused chains by rule
   kSustainedSpeed,    // also kernels that cost a start more than they save in a few runs
 };
-std::string_view PreferenceName(Preference preference);  // "fast_single_answer", "balanced", "sustained_speed"
-std::optional<Preference> PreferenceFromName(std::string_view name);
+inline constexpr std::string_view kPreferenceNames[] = {"fast_single_answer", "balanced", "sustained_speed"};
+constexpr std::string_view PreferenceName(Preference preference) {
+  return kPreferenceNames[static_cast<int>(preference)];
+}
+inline std::optional<Preference> PreferenceFromName(std::string_view name) {
+  return EnumNamed<Preference>(kPreferenceNames, name);
+}
 
 // In LowerOptions::cpu_ops: all operations with a quantized tensor that is not constant.
 inline constexpr std::string_view kQuantizedOps = "quantized";
@@ -41,9 +52,6 @@ struct LowerOptions {
   // Kernels that tuning found; they override rules. A choice that is not a candidate of its layer is ignored.
   TuningTable tuned;
 };
-
-// Texel buffers where the rule texel_reads applies, elsewhere plain buffers.
-AccessPath DefaultReadPath(const DeviceInfo& device);
 
 }  // namespace hearth
 

@@ -12,10 +12,9 @@
 
 #include "core/base/error.h"
 #include "core/emit/arithmetic.h"
-#include "core/emit/emit_access.h"
+#include "core/emit/dialect_texts.h"
 #include "core/emit/helpers.h"
 #include "core/emit/kernel_source.h"
-#include "core/emit/matrix_types.h"
 #include "core/emit/unroll.h"
 
 namespace hearth {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/device/device_info.h"
-#include "core/emit/kernel_functions.h"
 
 namespace hearth {
 
@@ -17,6 +16,14 @@ namespace hearth {
 constexpr bool IsOfIdentifier(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
+
+struct Helper {
+  std::array<std::string_view, 4> names;  // the identifiers that it defines; the rest empty
+  std::string_view text;                  // the definitions, whole lines
+};
+
+// Functions that are too long for a macro (kernel_functions.cc), each after those that it calls.
+std::vector<Helper> KernelFunctions(Dialect dialect);
 
 // In the order of definition. Valid forever.
 std::span<const Helper> HelpersOf(Dialect dialect);

@@ -1,4 +1,4 @@
-#include "core/emit/kernel_functions.h"
+#include "core/emit/helpers.h"
 
 namespace hearth {
 namespace {

@@ -161,8 +161,7 @@ Status CheckNode(const Graph& graph, const Node& node) {
   return Status::Ok();
 }
 
-Status EvaluateLoop(const LoopGraphs& graphs, const Node& node, std::span<const ReferenceTensor* const> inputs,
-                    std::span<ReferenceTensor> outputs) {
+Status EvaluateLoop(const LoopGraphs& graphs, const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   std::vector<ReferenceTensor> values;
   for (const ReferenceTensor* input : inputs) values.push_back(*input);
   for (int64_t iteration = 0;; ++iteration) {
@@ -337,8 +336,7 @@ Result<std::vector<float>> ConstantAsFloats(const Graph& graph, ValueId id) {
   return floats;
 }
 
-Result<std::vector<ReferenceTensor>> EvaluateNode(const Graph& graph, const Node& node,
-                                                  std::span<const ReferenceTensor* const> inputs) {
+Result<std::vector<ReferenceTensor>> EvaluateNode(const Graph& graph, const Node& node, ReferenceInputs inputs) {
   const OpDef& def = OpDefOf(node.op);
   const auto* loop = std::get_if<Loop>(&node.op);
   const bool is_loop = loop != nullptr && loop->graphs != nullptr;

@@ -20,8 +20,7 @@ Status CheckInferred(const Graph& graph);
 
 // Evaluates one node, or the whole graph, in float64. `inputs` follow node.inputs / graph.inputs.
 // The result of each node is rounded to its value's type, as a device would store it.
-Result<std::vector<ReferenceTensor>> EvaluateNode(const Graph& graph, const Node& node,
-                                                  std::span<const ReferenceTensor* const> inputs);
+Result<std::vector<ReferenceTensor>> EvaluateNode(const Graph& graph, const Node& node, ReferenceInputs inputs);
 // `states` follow graph.states: their content before the run, replaced by that after it. Empty or null means zeros.
 Result<std::vector<ReferenceTensor>> EvaluateGraph(const Graph& graph, std::span<const ReferenceTensor> inputs,
                                                    std::vector<ReferenceTensor>* states = nullptr);

@@ -6,6 +6,7 @@
 #ifndef HEARTH_CORE_GRAPH_GRAPH_H_
 #define HEARTH_CORE_GRAPH_GRAPH_H_
 
+#include <compare>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -15,7 +16,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/file_range.h"
 #include "core/graph/op.h"
 #include "core/graph/types.h"
 
@@ -24,6 +24,13 @@ namespace hearth {
 using ValueId = int32_t;
 using ConstantId = int32_t;
 inline constexpr ValueId kNoValue = -1;  // an optional input that is absent
+
+// A range of bytes in one of a model's files. A .tflite model is one file; other formats keep weights in separate files.
+struct FileRange {
+  uint32_t file = 0;  // index into the list of files that the model's reader made
+  uint64_t offset_bytes = 0, size_bytes = 0;
+  friend auto operator<=>(const FileRange&, const FileRange&) = default;
+};
 
 struct Constant {
   std::span<const std::byte> bytes;

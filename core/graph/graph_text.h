@@ -3,16 +3,14 @@
 #define HEARTH_CORE_GRAPH_GRAPH_TEXT_H_
 
 #include <string>
-#include <string_view>
 
 #include "core/graph/graph.h"
 
 namespace hearth {
 
-// One line per value and node; FromText(ToText(g)) is equal to g but for constant contents,
-// which are written whole up to 64 elements and as "fill" patterns otherwise.
+// One line per value and node. Constant contents are written whole up to 64 elements, else as "fill". Tests and
+// benchmarks read such texts (tests/testing/graph_from_text.h).
 std::string ToText(const Graph& graph);
-Result<Graph> GraphFromText(std::string_view text);
 
 }  // namespace hearth
 

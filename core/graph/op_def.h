@@ -5,6 +5,8 @@
 #ifndef HEARTH_CORE_GRAPH_OP_DEF_H_
 #define HEARTH_CORE_GRAPH_OP_DEF_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,13 +31,22 @@ struct ReferenceTensor {
   std::optional<DType> integers = std::nullopt;
 };
 
+// How many operands a node has.
+struct OperandCounts {
+  size_t required = 0, optional = 0, outputs = 1;
+  bool depend_on_node = false;  // the infer function checks them itself
+};
+inline constexpr size_t kAnyNumber = SIZE_MAX / 2;  // for OperandCounts::optional
+
+class NodeInference;  // core/graph/ops/node_inference.h
 // Sets the descriptions of the node's outputs from those of its inputs, and checks ranks, types and attributes. An
-// error names the operation and the problem.
-using InferFunction = Status (*)(Graph& graph, const Node& node);
+// error names the operation and the problem. Precondition: NodeInference::CheckOperands passed.
+using InferFunction = Status(const NodeInference& inference);
 // Computes the operation in float64, with the semantics of TFLite's CPU interpreter. Absent optional inputs are null.
 // The shapes of `outputs` are set and their values sized. Inputs are valid (infer passed).
-using ReferenceFunction = void (*)(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                                   std::span<ReferenceTensor> outputs);
+using ReferenceInputs = std::span<const ReferenceTensor* const>;
+using ReferenceOutputs = std::span<ReferenceTensor>;
+using ReferenceFunction = void(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs);
 // Facts that are determined once for all nodes of a graph.
 struct Placing {
   const DeviceInfo& device;
@@ -44,14 +55,13 @@ struct Placing {
   std::vector<bool> fits_32_bits;
 };
 // Says why the device can't run this node; nullopt when it can.
-using UnsupportedFunction = std::optional<std::string> (*)(const Graph& graph, const Node& node,
-                                                           const Placing& placing);
+using UnsupportedFunction = std::optional<std::string>(const Graph& graph, const Node& node, const Placing& placing);
 // Appends the node's dispatches. Precondition: UnsupportedFunction returned nullopt.
-using LowerFunction = Status (*)(const Node& node, PlanBuilder& builder);
+using LowerFunction = Status(const Node& node, PlanBuilder& builder);
 // The candidate kernels for the node on this device; rules choose the first.
-using CandidatesFunction = std::vector<KernelChoice> (*)(const Node& node, const PlanBuilder& builder);
+using CandidatesFunction = std::vector<KernelChoice>(const Node& node, const PlanBuilder& builder);
 // Estimates how many loop iterations over data one work item makes in all.
-using LoopTurnsFunction = int64_t (*)(const Graph& graph, const Node& node);
+using LoopIterationsFunction = int64_t(const Graph& graph, const Node& node);
 
 // Facts about an operation, one bit each.
 enum OpTraits : unsigned {
@@ -74,15 +84,17 @@ enum OpTraits : unsigned {
 struct OpDef {
   size_t index;           // in the Op variant
   std::string_view name;  // in graph texts and reports: "conv_2d"
-  InferFunction infer;
-  ReferenceFunction reference;      // null: nothing can run it, except loops, which EvaluateNode runs
-  UnsupportedFunction unsupported;  // null: no device kernel at all
-  LowerFunction lower;
-  CandidatesFunction candidates;  // null: one kernel
-  LoopTurnsFunction loop_turns;
+  OperandCounts operands;
+  InferFunction* infer_checked;
+  ReferenceFunction* reference;      // null: nothing can run it, except loops, which EvaluateNode runs
+  UnsupportedFunction* unsupported;  // null: no device kernel at all
+  LowerFunction* lower;
+  CandidatesFunction* candidates;  // null: one kernel
+  LoopIterationsFunction* loop_iterations;
   unsigned traits;  // OpTraits
 
   bool Has(OpTraits trait) const { return (traits & trait) != 0; }
+  Status infer(Graph& graph, const Node& node) const;  // counts the operands first
 };
 
 const OpDef& OpDefOf(const Op& op);

@@ -2,12 +2,8 @@
 #ifndef HEARTH_CORE_GRAPH_OP_TEXT_H_
 #define HEARTH_CORE_GRAPH_OP_TEXT_H_
 
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "core/graph/graph.h"
 
@@ -22,16 +18,6 @@ std::string OpName(const Op& op);
 
 // "stride=2x2 padding=same activation=relu6"; attributes that have their default are left out.
 std::string AttributesToText(const Op& op);
-
-// One "name=value" of such a text; the value of a quoted text is unquoted.
-using AttributeText = std::pair<std::string, std::string>;
-
-// The operation with this name (as OpName gives it; "unknown" for UnknownOp) and these attributes.
-// Errors: kMalformedInput naming an unknown operation or attribute, or a value that can't be read.
-Result<Op> OpFromText(std::string_view name, std::span<const AttributeText> attributes);
-
-// One operation with default attributes for each name that OpFromText knows.
-std::vector<Op> NamedOps();
 
 // `conv_2d "MobilenetV1/Conv2d_0" (operator 3)`: how errors and reports call a node.
 std::string NodeLabel(const Node& node);

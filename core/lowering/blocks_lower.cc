@@ -33,17 +33,9 @@ KernelCall BlockCall(const Node& node, KernelName kernel, const Shape& block, co
 
 }  // namespace
 
-std::optional<std::string> SpaceToBatchUnsupported(const Graph&, const Node& node, const Placing& placing) {
-  return WideIntegers(node, placing);
-}
-
 Status LowerSpaceToBatch(const Node& node, PlanBuilder& builder) {
   const auto& op = std::get<SpaceToBatch>(node.op);
   return builder.Call(node, BlockCall(node, "space_to_batch", op.block, op.before, builder));
-}
-
-std::optional<std::string> BatchToSpaceUnsupported(const Graph&, const Node& node, const Placing& placing) {
-  return WideIntegers(node, placing);
 }
 
 Status LowerBatchToSpace(const Node& node, PlanBuilder& builder) {

@@ -103,9 +103,9 @@ std::optional<int64_t> FirstTexel(const Bhwc& in, const Bhwc& out, const Join& j
 
 std::optional<std::string> ConcatUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
   if (std::get<Concat>(node.op).activation != Activation::kNone) {
-    if (auto reason = NotReal(graph, node)) return reason;
+    if (auto reason = NotReal(graph, node, placing)) return reason;
   }
-  return WideIntegers(node, placing);
+  return WideIntegers(graph, node, placing);
 }
 
 Status LowerConcat(const Node& node, PlanBuilder& builder) {
@@ -136,10 +136,6 @@ Status LowerConcat(const Node& node, PlanBuilder& builder) {
     }
   }
   return fuses ? Status::Ok() : builder.Call(node, ActivateCall(y, out, concat.activation));
-}
-
-std::optional<std::string> PackUnsupported(const Graph&, const Node& node, const Placing& placing) {
-  return WideIntegers(node, placing);
 }
 
 Status LowerPack(const Node& node, PlanBuilder& builder) {

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <string>
 
+#include "core/base/error.h"
 #include "core/device/device_rules.h"
 #include "core/graph/quantize.h"
-#include "core/lowering/loop_turns.h"
+#include "core/lowering/loop_iterations.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"
 
@@ -18,7 +19,7 @@ namespace {
 constexpr uint32_t kMostDetectionLanes = 256, kFewestDetectionLanes = 16;
 constexpr int64_t kMostDetectionBoxes = 2560 * 32;
 // A group with more iterations would occupy a GPU for more than some milliseconds, and a group can't be split.
-constexpr int64_t kMostTurnsOfAGroup = 100'000;
+constexpr int64_t kMostIterationsOfAGroup = 100'000;
 constexpr int64_t kMostDetectionPicks = 1 << 24;
 
 struct DetectionSizes {
@@ -183,7 +184,7 @@ class DetectionCalls {
 
 }  // namespace
 
-int64_t DetectionTurns(const Graph& graph, const Node& node) {
+int64_t DetectionIterations(const Graph& graph, const Node& node) {
   constexpr int64_t kLanes = 64;
   const DetectionSizes sizes = DetectionSizesOf(graph, node);
   const int64_t suppressing = int64_t{sizes.picks} * (sizes.boxes / kLanes + 32);
@@ -196,7 +197,7 @@ int64_t DetectionTurns(const Graph& graph, const Node& node) {
 std::optional<std::string> DetectionPostProcessUnsupported(const Graph& graph, const Node& node,
                                                            const Placing& placing) {
   if (!Applies(Rule::kDeviceDetections, placing.device)) return "on this driver the CPU picks detections sooner";
-  if (auto reason = NotReal(graph, node)) return reason;
+  if (auto reason = NotReal(graph, node, placing)) return reason;
   for (ValueId output : node.outputs) {
     if (IsQuantized(graph.value(output).desc)) return "a result of it is quantized";
   }
@@ -205,8 +206,8 @@ std::optional<std::string> DetectionPostProcessUnsupported(const Graph& graph, c
     return fmt::format("it has {} boxes, its kernel takes {}", sizes.boxes, kMostDetectionBoxes);
   if (int64_t{sizes.groups} * sizes.picks > kMostDetectionPicks)
     return fmt::format("{} picks of {} classes each are too many for its kernel", sizes.picks, sizes.groups);
-  if (const int64_t turns = DetectionTurns(graph, node); turns > kMostTurnsOfAGroup)
-    return fmt::format("one work group would take {} turns, more than {}", turns, kMostTurnsOfAGroup);
+  if (const int64_t iterations = DetectionIterations(graph, node); iterations > kMostIterationsOfAGroup)
+    return fmt::format("one work group would take {} turns, more than {}", iterations, kMostIterationsOfAGroup);
   return std::nullopt;
 }
 

@@ -165,7 +165,7 @@ bool ExtendByBinary(const Node& node, PlanBuilder& builder, const Binary& binary
 }  // namespace
 
 std::optional<std::string> UnaryUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
-  return std::get<Unary>(node.op).kind == UnaryKind::kCopy ? WideIntegers(node, placing)
+  return std::get<Unary>(node.op).kind == UnaryKind::kCopy ? WideIntegers(graph, node, placing)
                                                            : WideResults(graph, node, placing);
 }
 
@@ -188,7 +188,7 @@ std::optional<std::string> BinaryUnsupported(const Graph& graph, const Node& nod
   if (auto reason = BroadcastUnsupported(graph, node)) return reason;
   const BinaryKind kind = std::get<Binary>(node.op).kind;
   const bool chooses = kind == BinaryKind::kMaximum || kind == BinaryKind::kMinimum;
-  return chooses ? WideIntegers(node, placing) : WideResults(graph, node, placing);
+  return chooses ? WideIntegers(graph, node, placing) : WideResults(graph, node, placing);
 }
 
 Status LowerBinary(const Node& node, PlanBuilder& builder) {
@@ -208,19 +208,15 @@ Status LowerBinary(const Node& node, PlanBuilder& builder) {
   return LowerPair(node, builder, function);
 }
 
-std::optional<std::string> PReluUnsupported(const Graph& graph, const Node& node, const Placing&) {
+std::optional<std::string> PReluUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
   if (auto reason = BroadcastUnsupported(graph, node)) return reason;
-  return NotReal(graph, node);
+  return NotReal(graph, node, placing);
 }
 
 Status LowerPRelu(const Node& node, PlanBuilder& builder) {
   for (ValueId input : node.inputs) builder.MakeDeferred(input);
   if (ExtendByPair(node, builder, ElementFunction::PRelu(), {}, false)) return Status::Ok();
   return LowerPair(node, builder, {ElementFunction::PRelu(), {}, {}});
-}
-
-std::optional<std::string> AddNUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
-  return WideResults(graph, node, placing);
 }
 
 // The first call copies; each further call adds at most two tensors. With input and output it uses four buffers, which
@@ -239,6 +235,21 @@ Status LowerAddN(const Node& node, PlanBuilder& builder) {
     HEARTH_TRY(builder.Call(node, call));
   }
   return Status::Ok();
+}
+
+std::optional<std::string> CastUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
+  const DType from = graph.value(node.inputs[0]).desc.dtype;
+  const bool from_real = from == DType::kFloat32 || from == DType::kFloat16;
+  return from_real ? WideResults(graph, node, placing) : WideIntegers(graph, node, placing);
+}
+
+Status LowerCast(const Node& node, PlanBuilder& builder) {
+  const DType to = std::get<Cast>(node.op).to;
+  const bool from_real = IsReal(builder.graph().value(node.inputs[0]).desc);
+  KernelCall call = MapCall(builder.ShapeOf(node.outputs[0]));
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  call.defines = {{"VALUE", std::string(CastText(to, from_real))}};
+  return builder.Call(node, call);
 }
 
 }  // namespace hearth

@@ -8,7 +8,7 @@
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
 #include "core/graph/quantize.h"
-#include "core/lowering/loop_turns.h"
+#include "core/lowering/loop_iterations.h"
 #include "core/lowering/lowering_support.h"
 #include "core/plan/plan_builder.h"
 
@@ -56,10 +56,10 @@ Placement PlaceNode(const Graph& graph, const Node& node, const Placing& placing
   if (def.unsupported == nullptr)
     return {false, fmt::format("no kernel on {}", device.id.empty() ? device.backend : device.id)};
   if (auto reason = def.unsupported(graph, node, placing)) return {false, *reason};
-  const int64_t turns = def.loop_turns(graph, node), most_turns = MostLoopTurns(device);
-  if (turns > most_turns) {
-    return {false,
-            fmt::format("its loops take {} turns; on drivers like this one at most {} are safe", turns, most_turns)};
+  const int64_t iterations = def.loop_iterations(graph, node), most_iterations = MostLoopIterations(device);
+  if (iterations > most_iterations) {
+    return {false, fmt::format("its loops take {} turns; on drivers like this one at most {} are safe", iterations,
+                               most_iterations)};
   }
   return {true, ""};
 }

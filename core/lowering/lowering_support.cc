@@ -6,13 +6,13 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/device/device_rules.h"
 #include "core/graph/element.h"
 #include "core/graph/op_def.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/quantize.h"
-#include "core/lowering/loop_turns.h"
+#include "core/lowering/loop_iterations.h"
 
 namespace hearth {
 namespace {
@@ -150,7 +150,7 @@ int ChannelLanes(const DeviceInfo& device, int32_t slices) {
 std::vector<KernelChoice> ChannelLaneChoices(const DeviceInfo& device, int32_t slices) {
   std::vector<KernelChoice> choices = {{"lanes", 1, 1, ChannelLanes(device, slices)}};
   for (int lanes : {1, 8, 32}) {
-    if (lanes <= slices && 3 * int64_t{slices} / lanes <= MostLoopTurns(device))
+    if (lanes <= slices && 3 * int64_t{slices} / lanes <= MostLoopIterations(device))
       choices.push_back({"lanes", 1, 1, lanes});
   }
   return WithoutRepeats(WithFittingLanes(device, std::move(choices)));
@@ -174,7 +174,7 @@ std::vector<bool> ValuesThatFit32Bits(const Graph& graph) {
   return fits;
 }
 
-std::optional<std::string> NotReal(const Graph& graph, const Node& node) {
+std::optional<std::string> NotReal(const Graph& graph, const Node& node, const Placing&) {
   for (const auto* list : {&node.inputs, &node.outputs}) {
     for (ValueId value : *list) {
       if (value == kNoValue || IsReal(graph.value(value).desc)) continue;
@@ -185,7 +185,7 @@ std::optional<std::string> NotReal(const Graph& graph, const Node& node) {
   return std::nullopt;
 }
 
-std::optional<std::string> WideIntegers(const Node& node, const Placing& placing) {
+std::optional<std::string> WideIntegers(const Graph&, const Node& node, const Placing& placing) {
   for (ValueId value : node.inputs) {
     if (value != kNoValue && !placing.fits_32_bits[value]) return "its integers have 64 bits, a device's have 32";
   }
@@ -197,7 +197,7 @@ std::optional<std::string> WideResults(const Graph& graph, const Node& node, con
     const TensorDesc& desc = graph.value(value).desc;
     if (IsPlainInt64(desc)) return "its integers have 64 bits, a device's have 32";
   }
-  return WideIntegers(node, placing);
+  return WideIntegers(graph, node, placing);
 }
 
 }  // namespace hearth

@@ -65,12 +65,9 @@ std::vector<KernelChoice> ChannelLaneChoices(const DeviceInfo& device, int32_t s
 // For Placing, by value of the graph.
 std::vector<bool> ValuesThatFit32Bits(const Graph& graph);
 
-// Reasons that apply to most operations.
-std::optional<std::string> NotReal(const Graph& graph, const Node& node);  // a tensor of plain integers
-// An input beyond 32 bits.
-std::optional<std::string> WideIntegers(const Node& node, const Placing& placing);
-// Calculates int64, or reads such.
-std::optional<std::string> WideResults(const Graph& graph, const Node& node, const Placing& placing);
+// Reasons that apply to most operations: a tensor of plain integers; an input beyond 32 bits; int64 that is calculated
+// or read.
+UnsupportedFunction NotReal, WideIntegers, WideResults;
 
 }  // namespace hearth
 

@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <array>
 
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/device/device_rules.h"
 #include "core/device/group_size.h"
-#include "core/lowering/cooperative_product.h"
-#include "core/lowering/flat_product.h"
-#include "core/lowering/local_product.h"
+#include "core/lowering/group_product.h"
 #include "core/lowering/lowering_support.h"
 
 namespace hearth {

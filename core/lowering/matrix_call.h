@@ -21,9 +21,8 @@ struct MatrixShapes {
 };
 
 // "patch" and "wide": rows pixels x 32 and x 16 channels on float16 vectors; "tile": rows pixels x cols groups of 4
-// channels; "flat": the same for GPUs, numbered through both (flat_product.h); "local": through local memory
-// (local_product.h); "cooperative": by a subgroup's matrices (cooperative_product.h); "lanes": a work group shares the
-// sum of 4 outputs. Rules choose the first. The node is as for MatrixCall.
+// channels; "flat", "local", "cooperative": what group_product.h says; "lanes": a work group shares the sum of 4
+// outputs. Rules choose the first. The node is as for MatrixCall.
 std::vector<KernelChoice> MatrixCandidates(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes);
 
 // Kernel, operands, M, K4, N4 and the work items of the tile that suits the device. The node's inputs are x, filter and

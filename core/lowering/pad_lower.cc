@@ -40,7 +40,7 @@ std::optional<std::string> PaddingUnsupported(const Graph& graph, const Node& no
   const Shape &in = graph.value(node.inputs[0]).desc.shape, &out = graph.value(node.outputs[0]).desc.shape;
   const size_t counted = PixelDimensions(in, out, before, mirror).size() + 1;
   if (counted > kMaxKernelRank) return fmt::format("it pads {} dimensions, kernels take {}", counted, kMaxKernelRank);
-  return WideIntegers(node, placing);
+  return WideIntegers(graph, node, placing);
 }
 
 const char* ValueOf(const PlanBuilder& builder, const Node& node) {

@@ -1,11 +1,33 @@
+#include <algorithm>
+
+#include "core/base/numbers.h"
+#include "core/graph/ops/window.h"
+#include "core/lowering/loop_iterations.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"
 
 namespace hearth {
+namespace {
 
-std::optional<std::string> Pool2DUnsupported(const Graph& graph, const Node& node, const Placing&) {
-  return NotReal(graph, node);
+void AddWindow(KernelCall& call, int32_t kernel_h, int32_t kernel_w, int32_t stride_h, int32_t stride_w,
+               const Padding2D& padding) {
+  for (const NamedScalar& scalar : {NamedScalar{"KH", kernel_h},
+                                    {"KW", kernel_w},
+                                    {"SH", stride_h},
+                                    {"SW", stride_w},
+                                    {"PT", padding.top},
+                                    {"PL", padding.left}}) {
+    call.scalars.push_back(scalar);
+  }
 }
+
+// Source pixels per output pixel, as TFLite computes it.
+float ScaleOf(int32_t in, int32_t out, bool align_corners) {
+  return align_corners && out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
+                                  : static_cast<float>(in) / static_cast<float>(out);
+}
+
+}  // namespace
 
 Status LowerPool2D(const Node& node, PlanBuilder& builder) {
   const auto& pool = std::get<Pool2D>(node.op);
@@ -19,16 +41,83 @@ Status LowerPool2D(const Node& node, PlanBuilder& builder) {
   call.tensors =
       TensorsOf<kernels::Pool>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
   call.scalars = ImageScalars(in, out);
-  for (const NamedScalar& scalar : {NamedScalar{"KH", pool.kernel_h},
-                                    {"KW", pool.kernel_w},
-                                    {"SH", pool.window.stride_h},
-                                    {"SW", pool.window.stride_w},
-                                    {"PT", padding.top},
-                                    {"PL", padding.left}}) {
-    call.scalars.push_back(scalar);
-  }
+  AddWindow(call, pool.kernel_h, pool.kernel_w, pool.window.stride_h, pool.window.stride_w, padding);
   call.work_items = {out.w, out.h, int64_t{out.slices()} * out.b};
   call.epilogue = ActivationEpilogue(pool.activation);
+  return builder.Call(node, call);
+}
+
+Status LowerMaxPoolArgmax2D(const Node& node, PlanBuilder& builder) {
+  const auto& pool = std::get<MaxPoolArgmax2D>(node.op);
+  const Bhwc in = builder.ShapeOf(node.inputs[0]);
+  const Bhwc out = builder.ShapeOf(node.outputs[0]);
+  KernelCall call;
+  call.kernel = "pool_argmax";
+  call.tensors = TensorsOf<kernels::PoolArgmax>({{"x", builder.Tensor(node.inputs[0])},
+                                                 {"y", builder.Tensor(node.outputs[0])},
+                                                 {"where", builder.Tensor(node.outputs[1])}});
+  call.scalars = ImageScalars(in, out);
+  AddWindow(call, pool.kernel_h, pool.kernel_w, pool.window.stride_h, pool.window.stride_w,
+            ResolvePadding(pool.window, in.h, in.w, pool.kernel_h, pool.kernel_w));
+  call.work_items = {out.w, out.h, int64_t{out.slices()} * out.b};
+  call.epilogue = ActivationEpilogue(pool.activation);
+  return builder.Call(node, call);
+}
+
+// Over the windows that hold a pixel.
+int64_t MaxUnpoolIterations(const Graph& graph, const Node& node) {
+  const auto& unpool = std::get<MaxUnpool2D>(node.op);
+  const Bhwc in = ToBhwc(graph.value(node.inputs[0]).desc.shape);
+  const int64_t high = std::min(int64_t{in.h}, Tiles(unpool.kernel_h, unpool.stride_h));
+  const int64_t across = std::min(int64_t{in.w}, Tiles(unpool.kernel_w, unpool.stride_w));
+  return LoopOf(high, LoopOf(across));
+}
+
+Status LowerMaxUnpool2D(const Node& node, PlanBuilder& builder) {
+  const auto& unpool = std::get<MaxUnpool2D>(node.op);
+  const Bhwc in = builder.ShapeOf(node.inputs[0]);
+  const Bhwc out = builder.ShapeOf(node.outputs[0]);
+  KernelCall call;
+  call.kernel = "max_unpool";
+  call.tensors = TensorsOf<kernels::MaxUnpool>({{"x", builder.Tensor(node.inputs[0])},
+                                                {"where", builder.Tensor(node.inputs[1])},
+                                                {"y", builder.Tensor(node.outputs[0])}});
+  call.scalars = ImageScalars(in, out);
+  AddWindow(call, unpool.kernel_h, unpool.kernel_w, unpool.stride_h, unpool.stride_w,
+            UnpoolPadding(unpool, in.h, in.w));
+  call.work_items = {out.w, out.h, int64_t{out.slices()} * out.b};
+  return builder.Call(node, call);
+}
+
+Status LowerResampler(const Node& node, PlanBuilder& builder) {
+  const Bhwc in = builder.ShapeOf(node.inputs[0]);
+  const Bhwc out = builder.ShapeOf(node.outputs[0]);
+  KernelCall call;
+  call.kernel = "resampler";
+  call.tensors = TensorsOf<kernels::Resampler>({{"x", builder.Tensor(node.inputs[0])},
+                                                {"points", builder.Tensor(node.inputs[1])},
+                                                {"y", builder.Tensor(node.outputs[0])}});
+  call.scalars = ImageScalars(in, out);
+  call.work_items = {out.pixels(), out.slices(), 1};
+  return builder.Call(node, call);
+}
+
+Status LowerResize(const Node& node, PlanBuilder& builder) {
+  const auto& resize = std::get<Resize>(node.op);
+  const Bhwc in = builder.ShapeOf(node.inputs[0]);
+  const Bhwc out = builder.ShapeOf(node.outputs[0]);
+  KernelCall call;
+  call.kernel = resize.kind == ResizeKind::kBilinear ? KernelName("resize_bilinear") : KernelName("resize_nearest");
+  call.stores_each_texel_once = true;
+  call.defines = {{"BATCHED", in.b == 1 ? "0" : "1"}};
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  call.scalars = ImageScalars(in, out);
+  call.scalars.push_back({"SCALE_Y", ScaleOf(in.h, out.h, resize.align_corners)});
+  call.scalars.push_back({"SCALE_X", ScaleOf(in.w, out.w, resize.align_corners)});
+  call.scalars.push_back({"HALF", resize.half_pixel_centers ? 0.5f : 0.0f});
+  call.work_items = {out.w, out.h, int64_t{out.slices()} * out.b};
+  if (resize.kind == ResizeKind::kNearest) call.scalars.push_back({"ALIGN", resize.align_corners ? 1 : 0});
+  UseWholeLines(builder.device(), call);
   return builder.Call(node, call);
 }
 

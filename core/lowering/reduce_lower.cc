@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/emit/kernel_library.h"
 #include "core/emit/kernel_limits.h"
 #include "core/graph/ops/axis_split.h"
 #include "core/graph/quantize.h"
-#include "core/lowering/loop_turns.h"
+#include "core/lowering/loop_iterations.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"
 
@@ -107,11 +107,11 @@ std::optional<std::string> ReduceUnsupported(const Graph& graph, const Node& nod
   }
   const ReduceKind kind = std::get<Reduce>(node.op).kind;
   const bool searches = kind == ReduceKind::kMax || kind == ReduceKind::kMin;
-  return searches ? WideIntegers(node, placing) : WideResults(graph, node, placing);
+  return searches ? WideIntegers(graph, node, placing) : WideResults(graph, node, placing);
 }
 
 // Where channels are reduced, each channel of an output texel is a sum of its own.
-int64_t ReduceTurns(const Graph& graph, const Node& node) {
+int64_t ReduceIterations(const Graph& graph, const Node& node) {
   const Reduction reduction = ReductionOf(graph, node);
   const std::vector<MergedDims>& reduced = reduction.pixels.reduced;
   const int64_t shared = LoopOf(Tiles(reduction.shared_length, reduction.lanes));

@@ -24,10 +24,6 @@ int TopKLanes(const DeviceInfo& device, const Bhwc& in) {
 
 }  // namespace
 
-std::optional<std::string> SearchUnsupported(const Graph&, const Node& node, const Placing& placing) {
-  return WideIntegers(node, placing);
-}
-
 Status LowerArgReduce(const Node& node, PlanBuilder& builder) {
   const auto& search = std::get<ArgReduce>(node.op);
   const TensorDesc& desc = builder.graph().value(node.inputs[0]).desc;
@@ -74,6 +70,32 @@ Status LowerTopK(const Node& node, PlanBuilder& builder) {
     call.local_size = {static_cast<uint32_t>(lanes), 1, 1};
     call.work_items[0] *= lanes;
   }
+  return builder.Call(node, call);
+}
+
+Status LowerCumSum(const Node& node, PlanBuilder& builder) {
+  const auto& cumsum = std::get<CumSum>(node.op);
+  const Shape& shape = builder.graph().value(node.inputs[0]).desc.shape;
+  const int axis = *AxisFromFront(cumsum.axis, shape.rank());
+  const bool over_channels = axis == shape.rank() - 1;
+  const Bhwc in = ToBhwc(shape);
+  const int64_t sums = over_channels ? in.pixels() : in.pixels() / shape[axis];
+  const int64_t inner = over_channels ? 1 : CountBetween(shape, axis + 1, shape.rank() - 1);
+  const Lines lines = LinesOf({1, 1, static_cast<int32_t>(sums), 1});
+  KernelCall call;
+  call.kernel = "cumsum";
+  call.defines = {{"CHANNELS", over_channels ? "1" : "0"}};
+  call.tensors =
+      TensorsOf<kernels::Cumsum>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
+  call.scalars = {{"PIXELS", static_cast<int32_t>(in.pixels())},
+                  {"C", in.c},
+                  {"SUMS", static_cast<int32_t>(sums)},
+                  {"LINE", lines.length},
+                  {"LENGTH", shape[axis]},
+                  {"INNER", static_cast<int32_t>(inner)},
+                  {"EXCLUSIVE", cumsum.exclusive ? 1 : 0},
+                  {"REVERSE", cumsum.reverse ? 1 : 0}};
+  call.work_items = {lines.length, lines.count, over_channels ? 1 : in.slices()};
   return builder.Call(node, call);
 }
 

@@ -164,7 +164,7 @@ std::optional<std::string> StridedCopyUnsupported(const Graph& graph, const Node
       return fmt::format("elements move along {} dimensions, kernels take {}", DigitsOf(*view), kKernelDigits);
     }
   }
-  return WideIntegers(node, placing);
+  return WideIntegers(graph, node, placing);
 }
 
 Status LowerStridedCopy(const Node& node, PlanBuilder& builder) {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/device/device_rules.h"
 #include "core/device/group_size.h"
 #include "core/lowering/lowering_support.h"
@@ -67,10 +67,6 @@ void SetGrid(const DeviceInfo& device, const TransposeConv& conv, const Bhwc& ou
 }
 
 }  // namespace
-
-std::optional<std::string> TransposeConvUnsupported(const Graph& graph, const Node& node, const Placing&) {
-  return NotReal(graph, node);
-}
 
 std::vector<KernelChoice> TransposeConvCandidates(const Node& node, const PlanBuilder& builder) {
   std::vector<KernelChoice> candidates = {TileFor(builder.device())};

@@ -5,7 +5,7 @@
 
 #include "core/base/contains.h"
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/device/device_rules.h"
 #include "core/device/group_size.h"
 #include "core/emit/arithmetic.h"

@@ -7,7 +7,7 @@
 
 #include "core/base/members.h"
 #include "core/base/sha256.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "core/device/device_rules.h"
 #include "core/plan/tuning.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/float16.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/graph/element.h"
 #include "core/graph/float_reader.h"
 

@@ -3,13 +3,13 @@
 #ifndef HEARTH_CORE_PLAN_PLAN_H_
 #define HEARTH_CORE_PLAN_PLAN_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "core/base/file_range.h"
 #include "core/emit/kernel_source.h"
 #include "core/graph/graph.h"
 #include "core/plan/pack.h"
@@ -159,7 +159,9 @@ struct Plan {
   std::span<const Dispatch> DispatchesOf(const Segment& segment) const {
     return std::span(dispatches).subspan(segment.first_dispatch, segment.dispatch_count);
   }
-  bool runs_on_cpu() const;  // any part of it
+  bool runs_on_cpu() const {  // any part of it
+    return std::ranges::any_of(segments, [](const Segment& segment) { return segment.executor == Executor::kCpu; });
+  }
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 

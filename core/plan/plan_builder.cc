@@ -4,7 +4,7 @@
 
 #include "core/base/contains.h"
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/graph/op_def.h"
 #include "core/plan/tuning.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/base/round_up.h"
-#include "core/graph/value_bounds.h"
+#include "core/base/numbers.h"
+#include "core/graph/value_analysis.h"
 
 namespace hearth {
 

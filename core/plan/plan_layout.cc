@@ -5,7 +5,7 @@
 
 #include "core/base/contains.h"
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/plan/host_places.h"
 #include "core/plan/offset_search.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/base/contains.h"
 #include "core/base/error.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "core/emit/kernel_library.h"
 #include "core/plan/plan.h"
 #include "core/plan/plan_fields.h"

@@ -4,10 +4,8 @@
 #include <utility>
 
 #include "core/device/device_rules.h"
-#include "core/graph/index_values.h"
-#include "core/graph/value_bounds.h"
+#include "core/graph/value_analysis.h"
 #include "core/plan/storage.h"
-#include "core/plan/texel_view.h"
 
 namespace hearth {
 

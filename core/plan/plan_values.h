@@ -42,12 +42,12 @@ class PlanValues {
     return StorageOf(a) == StorageOf(b) && DescOf(a).quantization == DescOf(b).quantization;
   }
 
-  // See index_values.h.
+  // See value_analysis.h.
   bool DecidesIndices(ValueId value) const { return !IsScratch(value) && decides_indices_[value]; }
   // One node reads the value, once, and it is neither an output nor a state's next content.
   bool IsReadOnce(ValueId value) const { return !IsScratch(value) && reads_[value] == 1 && !graph_.IsKept(value); }
   int ReadCount(ValueId value) const { return reads_[value]; }
-  // For sums of 16 bits; see value_bounds.h.
+  // For sums of 16 bits; see value_analysis.h.
   float LargestMagnitudeOf(ValueId value) const;
 
  private:
@@ -56,7 +56,7 @@ class PlanValues {
   const LowerOptions options_;
   AccessPath read_path_;
   StorageType real_storage_;
-  std::vector<bool> decides_indices_, holds_integers_;  // by value; see index_values.h
+  std::vector<bool> decides_indices_, holds_integers_;  // by value; see value_analysis.h
   std::vector<float> bounds_;                           // by value
   std::vector<int> reads_;                              // by value: how often nodes read it
   std::deque<TensorDesc> scratch_;  // ids follow the graph's; a deque, because DescOf returns references

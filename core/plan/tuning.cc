@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "core/base/error.h"
+#include "core/device/device_rules.h"
 #include "core/graph/op_text.h"
 
 namespace hearth {

@@ -2,7 +2,7 @@
 #ifndef HEARTH_FRONTENDS_ACCELERATOR_ANSWERED_H_
 #define HEARTH_FRONTENDS_ACCELERATOR_ANSWERED_H_
 
-#include "core/base/guarded.h"
+#include "core/base/error.h"
 #include "frontends/accelerator/litert_runtime.h"
 
 namespace hearth {

@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/lower_case.h"
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "frontends/accelerator/answered.h"
 #include "frontends/accelerator/opencl_environment.h"
 #include "frontends/delegate/device_memory.h"

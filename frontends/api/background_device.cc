@@ -7,9 +7,7 @@
 
 #include "core/base/background_work.h"
 #include "core/base/error.h"
-#include "core/base/guarded.h"
-#include "core/base/median.h"
-#include "core/base/thread_priority.h"
+#include "core/base/numbers.h"
 #include "core/base/threads.h"
 #include "frontends/api/move.h"
 #include "hal/stopping.h"

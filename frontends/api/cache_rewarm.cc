@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "backends/cpu/usable_cpus.h"
+#include "backends/cpu/process_limits.h"
 #include "cache/reports.h"
 #include "core/base/contains.h"
 #include "core/base/error.h"

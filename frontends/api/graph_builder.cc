@@ -6,7 +6,7 @@
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "core/graph/graph_text.h"
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "backends/cpu/usable_cpus.h"
+#include "backends/cpu/process_limits.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
-#include "core/base/median.h"
+#include "core/base/numbers.h"
 #include "frontends/api/memory_need.h"
 #include "frontends/api/move.h"
 #include "frontends/engine/device_names.h"

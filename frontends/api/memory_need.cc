@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/available_memory.h"
+#include "backends/cpu/process_limits.h"
 #include "core/base/error.h"
 
 namespace hearth {

@@ -1,10 +1,7 @@
 #include "frontends/api/move.h"
 
-#include <algorithm>
-#include <chrono>
 #include <utility>
 
-#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "frontends/engine/device_simulation.h"
 
@@ -52,23 +49,6 @@ bool RestartWithoutStored(std::unique_ptr<RunContext>& context, const Status& fa
   if (Result<std::vector<StateContent>> read = context->runs().ReadStates(); states.empty() && read.ok())
     states = std::move(read).value();
   return MoveTo(context, std::move(next).value(), states).ok();
-}
-
-bool WasEnded(const Attempt& attempt) {
-  return attempt.control != nullptr && attempt.control->was_ended();
-}
-
-// Moves to the next device, and repeats the runs in flight there.
-Status LeaveDevice(SessionData& data, const Status& why) {
-  data.earlier_shapes.clear();
-  HEARTH_ASSIGN(std::unique_ptr<RunContext> next,
-                PrepareOnTheNextDevice(*data.context, why, data.options->memory_limit_bytes, data.request->backends));
-  const std::vector<StateContent> states = data.context->caller().retained_states;
-  HEARTH_TRY(MoveTo(data.context, std::move(next), states));
-  ShowContext(data);
-  NoteMove(data);
-  HEARTH_TRY(data.context->RepeatRuns());
-  return HasNextDevice(data.context->prepared().request) ? data.context->RetainStates() : Status::Ok();
 }
 
 }  // namespace
@@ -150,52 +130,11 @@ Status MoveTo(std::unique_ptr<RunContext>& context, std::unique_ptr<RunContext> 
 bool RunWithoutBadEntries(std::unique_ptr<RunContext>& context, const Attempt& attempt, Status& status) {
   int restarts = 0;
   status = attempt.run();
-  while (!status.ok() && restarts < kMostRestarts && !WasEnded(attempt) && RestartWithoutStored(context, status)) {
+  while (!status.ok() && restarts < kMostRestarts && !attempt.was_ended() && RestartWithoutStored(context, status)) {
     ++restarts;
     status = attempt.run();
   }
   return restarts > 0;
-}
-
-Status RunOnAUsableDevice(SessionData& data, const Attempt& attempt) {
-  HEARTH_TRY(CheckHasDevice(data));
-  Status status = attempt.run();
-  while (IsTheDevicesFault(status) && !WasEnded(attempt) && data.context->has_device() &&
-         HasNextDevice(data.context->prepared().request) && data.context->CanLeaveItsDevice()) {
-    const std::chrono::milliseconds limit(std::max(0, data.options->wait_limit_ms));
-    if (const Status handed = data.context->HandFramesToHost(attempt.reads_frames, limit); !handed.ok())
-      return Error(status.code(), "{}; the next device can't repeat the run: {}", status.message(), handed.message());
-    status = LeaveDevice(data, status);
-    if (status.ok()) status = attempt.run();
-  }
-  return status;
-}
-
-void ShowContext(SessionData& data) {
-  const Report& part = data.context->prepared().report;
-  Report& report = data.report;
-  const uint64_t both_live_bytes = report.memory.both_live_bytes;
-  report.device = part.device;
-  report.precision = part.precision;
-  report.ops = part.ops;
-  report.programs = part.programs;
-  report.tuning = part.tuning;
-  report.transfers = part.transfers;
-  report.memory = part.memory;
-  report.memory.both_live_bytes = both_live_bytes;
-  report.threads = part.threads;
-  // Preparing a device again repeats its warnings.
-  const std::vector<std::string> known = report.warnings;
-  for (const std::string& warning : part.warnings) {
-    if (!Contains(known, warning)) report.warnings.push_back(warning);
-  }
-}
-
-void NoteMove(SessionData& data) {
-  Report& report = data.report;
-  // In run 1 the device before has not answered anything yet, so this device is the first to answer.
-  if (data.run_count <= 1) report.start.first_by = report.device.id;
-  if (data.run_count > 1) report.start.moved_at_run = data.run_count;
 }
 
 }  // namespace hearth

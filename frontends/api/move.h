@@ -8,7 +8,8 @@
 #include <span>
 
 #include "core/base/run_control.h"
-#include "frontends/api/session_data.h"
+#include "frontends/api/run_context.h"
+#include "frontends/engine/backends.h"
 
 namespace hearth {
 
@@ -47,20 +48,13 @@ struct Attempt {
   std::function<Status()> run;
   const RunControl* control = nullptr;  // if this ended it, nothing else would do better; may be null
   bool reads_frames = false;            // the host may read the frames of the run
+
+  bool was_ended() const { return control != nullptr && control->was_ended(); }
 };
 
 // While the call fails, before the first run has finished, and may have failed because of cache entries: rejects those,
 // moves to what is made without them, and calls again. True if it moved.
 bool RunWithoutBadEntries(std::unique_ptr<RunContext>& context, const Attempt& attempt, Status& status);
-
-// While the call fails by the device's fault and the session can move: moves to the next device, restores the states
-// from before the oldest run in flight, repeats the runs in flight, and calls again.
-Status RunOnAUsableDevice(SessionData& data, const Attempt& attempt);
-
-// Copies what the report tells of the prepared model on its device from the session's context; the start's times stay.
-void ShowContext(SessionData& data);
-// Tells of a move to another device.
-void NoteMove(SessionData& data);
 
 }  // namespace hearth
 

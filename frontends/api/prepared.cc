@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "backends/cpu/usable_cpus.h"
+#include "backends/cpu/process_limits.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/device/device_rules.h"

@@ -80,6 +80,12 @@ Result<PlanRequest> RequestPlan(const PrepareRequest& request, DeviceInfo& info)
 // limit was the reason for an error.
 Result<PreparedRuns> Prepare(const PrepareRequest& request, bool* exceeds_limit = nullptr);
 
+// ---- store_prepared.cc ----
+
+// Stores what preparing made, if `is_first`, or what runs have made since then. Returns warnings. Precondition: a run
+// has finished, since binaries are worth keeping only then (ProgramGroup::Binary), and there is a cache.
+std::vector<std::string> StorePrepared(Prepared& prepared, PlanRuns& runs, bool is_first);
+
 }  // namespace hearth
 
 #endif  // HEARTH_FRONTENDS_API_PREPARED_H_

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/guarded.h"
 #include "core/base/log.h"
 #include "core/base/run_control.h"
 #include "core/base/threads.h"

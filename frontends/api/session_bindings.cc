@@ -5,8 +5,8 @@
 #include "frontends/api/hot_start.h"
 #include "frontends/api/session_call.h"
 #include "frontends/api/session_data.h"
-#include "hal/frame_layout.h"
 #include "hal/external_frame.h"
+#include "hal/frame_layout.h"
 #include "hearth/session.h"
 
 namespace hearth {

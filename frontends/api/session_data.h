@@ -22,6 +22,8 @@
 
 namespace hearth {
 
+struct Attempt;
+
 // What a session is opened with. All but the options is for tests and for warming the cache.
 struct SessionRequest {
   SessionOptions options;
@@ -81,8 +83,18 @@ void SaveContext(SessionData& data, RunContext& context);
 
 // After a start: its times, model and warnings, which it also logs.
 void NoteStart(SessionData& data);
+// Copies what the report tells of the prepared model on its device from the session's context; the start's times stay.
+void ShowContext(SessionData& data);
+// Tells of a move to another device.
+void NoteMove(SessionData& data);
 // Copies the cache's counters and warnings into the report.
 void NoteCache(SessionData& data);
+
+// ---- session_attempts.cc ----
+
+// While the call fails by the device's fault and the session can move: moves to the next device, restores the states
+// from before the oldest run in flight, repeats the runs in flight, and calls again.
+Status RunOnAUsableDevice(SessionData& data, const Attempt& attempt);
 
 // ---- session_memory.cc ----
 

@@ -6,7 +6,7 @@
 
 #include "cache/folder.h"
 #include "core/base/error.h"
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "frontends/api/option_table.h"
 
 namespace hearth {

@@ -5,10 +5,10 @@
 #include <fstream>
 #include <string>
 
+#include "core/base/contains.h"
 #include "core/base/log.h"
 #include "frontends/api/hot_start.h"
 #include "frontends/api/model_data.h"
-#include "frontends/api/move.h"
 #include "frontends/api/session_data.h"
 
 namespace hearth {
@@ -58,6 +58,33 @@ void NoteStart(SessionData& data) {
   report.start.first_by = report.device.id;
   Log(LogLevel::kDebug, StartText(report));
   data.LogNewWarnings();
+}
+
+void ShowContext(SessionData& data) {
+  const Report& part = data.context->prepared().report;
+  Report& report = data.report;
+  const uint64_t both_live_bytes = report.memory.both_live_bytes;
+  report.device = part.device;
+  report.precision = part.precision;
+  report.ops = part.ops;
+  report.programs = part.programs;
+  report.tuning = part.tuning;
+  report.transfers = part.transfers;
+  report.memory = part.memory;
+  report.memory.both_live_bytes = both_live_bytes;
+  report.threads = part.threads;
+  // Preparing a device again repeats its warnings.
+  const std::vector<std::string> known = report.warnings;
+  for (const std::string& warning : part.warnings) {
+    if (!Contains(known, warning)) report.warnings.push_back(warning);
+  }
+}
+
+void NoteMove(SessionData& data) {
+  Report& report = data.report;
+  // In run 1 the device before has not answered anything yet, so this device is the first to answer.
+  if (data.run_count <= 1) report.start.first_by = report.device.id;
+  if (data.run_count > 1) report.start.moved_at_run = data.run_count;
 }
 
 void NoteCache(SessionData& data) {

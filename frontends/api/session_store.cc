@@ -4,10 +4,7 @@
 
 #include "cache/sqlite_store.h"
 #include "frontends/api/model_data.h"
-#include "frontends/api/prepared.h"
-#include "frontends/engine/items_as_compiled.h"
 #include "frontends/engine/open_cache.h"
-#include "frontends/engine/self_test.h"
 
 namespace hearth {
 namespace {
@@ -19,7 +16,7 @@ ModelName NameOf(const Model& model) {
 }
 
 // Looks the model up by its file's stamp, then by its content, so that a known file is read at most once. Entries are
-// stored under a name computed from the content (StorePrepared), so a wrong stamp can only mislead a look-up.
+// stored under a name computed from the content (NameToStore), so a wrong stamp can only mislead a look-up.
 void RecallModel(const Model& model, SessionCache& cache) {
   const ModelData& data = model.data();
   const auto stamp = data.file ? data.file->UnchangedStamp() : std::nullopt;
@@ -90,34 +87,14 @@ std::string NameOfModel(const Model& model, const SessionCache* cache) {
   return name;
 }
 
-void ReleasePages(const ModelData& model, std::span<const std::byte> bytes) {
-  if (model.file) model.file->ReleasePages(bytes);
+std::string NameToStore(const Model& model, const SessionCache& cache) {
+  std::string name = ComputedName(model, &cache, BlobStore::NameUse::kPut);
+  RememberModel(model, cache, name);
+  return name;
 }
 
-std::vector<std::string> StorePrepared(Prepared& prepared, PlanRuns& runs, bool is_first) {
-  const SessionCache& cache = *prepared.request.cache;
-  BlobStore& store = *cache.store;
-  // All in one transaction of the cache.
-  const PutBatch batch(&store);
-  if (!is_first) return runs.StoreMore();
-  std::vector<std::string> warnings = runs.Store(prepared.made.is_new);
-  const ModelData& model = prepared.model().data();
-  ReleasePages(model, model.bytes);
-  const OpenedDevice& opened = prepared.request.device->opened;
-  const bool is_new_file = cache.folder != nullptr && !model.bytes.empty() && !cache.is_model_recalled;
-  // Not only with a new plan: this start may have found the limit of a stored one by trying.
-  const bool has_new_limit = HasUnknownLimit(cache.model_name, *opened.device, prepared.info, store);
-  if (prepared.made.is_new || is_new_file || has_new_limit) {
-    prepared.plan_request.model = ComputedName(prepared.model(), &cache, BlobStore::NameUse::kPut);
-    RememberModel(prepared.model(), cache, prepared.plan_request.model);
-  }
-  const double made_ms = prepared.made.rewrite_ms + prepared.made.lower_ms;
-  if (prepared.made.is_new) StorePlan(prepared.plan_request, prepared.loaded->plan(), made_ms, store);
-  if (has_new_limit) {
-    StoreItemsAsCompiled(prepared.plan_request.model, *opened.device, prepared.info, made_ms, store);
-  }
-  if (opened.self_test_ms) StoreSelfTestPassed(prepared.info, *opened.self_test_ms, store);
-  return warnings;
+void ReleasePages(const ModelData& model, std::span<const std::byte> bytes) {
+  if (model.file) model.file->ReleasePages(bytes);
 }
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// A session's cache: opening it, naming the model in it, storing what was made.
+// A session's cache: opening it, and naming the model in it.
 #ifndef HEARTH_FRONTENDS_API_SESSION_STORE_H_
 #define HEARTH_FRONTENDS_API_SESSION_STORE_H_
 
@@ -16,8 +16,6 @@
 namespace hearth {
 
 struct ModelData;
-struct Prepared;
-class PlanRuns;
 class SqliteStore;
 
 // Shared by all that is prepared of a session, and by its clones. Thread-safe.
@@ -40,12 +38,11 @@ std::shared_ptr<SessionCache> OpenSessionCache(const SessionOptions& options, co
 // model's file. A built model has no file bytes; it does not come from outside. `cache` may be null.
 std::string NameOfModel(const Model& model, const SessionCache* cache);
 
+// The name under which entries of the model are stored, computed from its bytes; the next start finds it.
+std::string NameToStore(const Model& model, const SessionCache& cache);
+
 // Releases mapped pages of weights that the devices hold now. A model given in memory keeps its copy.
 void ReleasePages(const ModelData& model, std::span<const std::byte> bytes);
-
-// Stores what preparing made, if `is_first`, or what runs have made since then. Returns warnings. Precondition: a run
-// has finished, since binaries are worth keeping only then (ProgramGroup::Binary), and there is a cache.
-std::vector<std::string> StorePrepared(Prepared& prepared, PlanRuns& runs, bool is_first);
 
 }  // namespace hearth
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/guarded.h"
 #include "hearth/hearth_c.h"
 #include "hearth/status.h"
 

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "frontends/c/answer.h"
 #include "frontends/c/handles.h"
 

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
-#include "core/base/guarded.h"
 #include "core/base/log.h"
 #include "core/device/device_rules.h"
 #include "frontends/delegate/partitions.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/number_text.h"
+#include "core/base/text.h"
 #include "core/device/options.h"
 #include "frontends/api/option_table.h"
 #include "frontends/engine/priorities.h"

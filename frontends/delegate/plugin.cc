@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/guarded.h"
+#include "core/base/error.h"
 #include "frontends/delegate/delegate.h"
 #include "frontends/delegate/partition_kernel.h"
 #include "hearth/export.h"

@@ -6,7 +6,7 @@
 #include <cctype>
 
 #include "core/base/error.h"
-#include "core/base/lower_case.h"
+#include "core/base/text.h"
 #include "frontends/engine/backends.h"
 
 namespace hearth {

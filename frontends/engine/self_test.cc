@@ -4,13 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "backends/cpu/cpu_executor.h"
 #include "core/base/error.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
 #include "core/lowering/lower.h"
 #include "core/plan/key_fields.h"
 #include "hal/run/plan_runs.h"
@@ -22,30 +22,40 @@ extern const std::string_view kSelfTestSources;  // a fingerprint: frontends/CMa
 
 namespace {
 
-// One dispatch reads what an earlier one wrote; there are sums over channels and windows, an exponential and a
-// reduction. 4 does not divide the channels, and no work group divides the sizes.
-constexpr std::string_view kNetwork = R"(graph "self-test"
-%0 = input : float32[1x7x9x8] "x"
-%1 = constant : float32[10x3x3x8] "filter" = fill(pattern)
-%2 = constant : float32[10] "bias" = fill(pattern)
-%3 = constant : float32[13x1x1x10] "pointwise filter" = fill(pattern)
-%4 = add(%0, %0) activation=relu : float32[1x7x9x8] "elementwise"
-%5 = conv_2d(%4, %1, %2) padding=same : float32[1x7x9x10] "convolution"
-%6 = conv_2d(%5, %3, none) padding=same : float32[1x7x9x13] "pointwise convolution"
-%7 = softmax(%6) : float32[1x7x9x13] "softmax"
-output %4
-output %5
-output %6
-output %7
-)";
-
 constexpr double kTolerance = 1e-4;  // relative to the largest element, as for models
 constexpr std::string_view kPassed = "passed";
 
-std::vector<float> TestInput(size_t count) {
-  std::vector<float> numbers(count);
-  for (size_t k = 0; k < count; ++k) numbers[k] = static_cast<float>(k * 37 % 101) / 50.0f - 1.0f;
+std::vector<float> TestNumbers(const Shape& shape, size_t step) {
+  std::vector<float> numbers(static_cast<size_t>(shape.element_count()));
+  for (size_t k = 0; k < numbers.size(); ++k) numbers[k] = static_cast<float>(k * step % 101) / 50.0f - 1.0f;
   return numbers;
+}
+
+// One dispatch reads what an earlier one wrote; there are sums over channels and windows, an exponential and a
+// reduction. 4 does not divide the channels, and no work group divides the sizes.
+Graph TestNetwork() {
+  Graph graph;
+  const auto value = [&](const char* name, const Shape& shape) {
+    return graph.AddValue({name, {DType::kFloat32, shape, {}}, {}});
+  };
+  const auto constant = [&](const char* name, const Shape& shape, size_t step) {
+    return graph.AddFloatConstant(name, shape, TestNumbers(shape, step));
+  };
+  const auto node = [&](const char* name, Op op, std::vector<ValueId> inputs) {
+    graph.outputs.push_back(value(name, {}));
+    graph.AddNode({std::move(op), std::move(inputs), {graph.outputs.back()}, ""});
+    return graph.outputs.back();
+  };
+  const Window2D same{.padding = {PaddingMode::kSame}};
+  const ValueId x = value("x", {1, 7, 9, 8});
+  graph.inputs = {x};
+  const ValueId sum = node("elementwise", Binary{BinaryKind::kAdd, Activation::kRelu}, {x, x});
+  const ValueId wide = node("convolution", Conv2D{.window = same},
+                            {sum, constant("filter", {10, 3, 3, 8}, 29), constant("bias", {10}, 41)});
+  const ValueId pointwise = node("pointwise convolution", Conv2D{.window = same},
+                                 {wide, constant("pointwise filter", {13, 1, 1, 10}, 53), kNoValue});
+  node("softmax", Softmax{}, {pointwise});
+  return graph;
 }
 
 Status Compare(std::span<const float> result, const ReferenceTensor& reference, std::string_view what) {
@@ -68,10 +78,10 @@ struct SelfTest {
 
 Result<SelfTest> MakeSelfTest() {
   SelfTest test;
-  HEARTH_ASSIGN(test.graph, GraphFromText(kNetwork));
+  test.graph = TestNetwork();
   HEARTH_TRY(InferShapes(test.graph));
   const TensorDesc& desc = test.graph.value(test.graph.inputs[0]).desc;
-  test.input = TestInput(static_cast<size_t>(desc.shape.element_count()));
+  test.input = TestNumbers(desc.shape, 37);
   HEARTH_ASSIGN(const ReferenceTensor input, ReferenceFromBytes(desc, std::as_bytes(std::span(test.input))));
   HEARTH_ASSIGN(test.expected, EvaluateGraph(test.graph, {&input, 1}));
   return test;

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/base/contains.h"
-#include "core/base/enum_name.h"
-#include "core/base/median.h"
+#include "core/base/numbers.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cache/entry_origin.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "core/plan/key_fields.h"
 #include "core/plan/source_fingerprints.h"
 

@@ -1,8 +1,8 @@
 #include <cstring>
 #include <optional>
 
-#include "core/base/enum_name.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "frontends/python/bindings.h"
 #include "hearth/graph_builder.h"
 

@@ -1,6 +1,6 @@
 // The module hearth._hearth. Its classes take and return plain values. The package hearth around it adds numpy, names
 // and documentation.
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "frontends/python/bindings.h"
 #include "hearth/array.h"
 #include "hearth/device.h"

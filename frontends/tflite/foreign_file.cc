@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "frontends/tflite/tensor_reader.h"
 
 namespace hearth {

@@ -9,7 +9,7 @@
 
 #include "core/base/contains.h"
 #include "core/base/error.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "frontends/tflite/metadata_schema_generated.h"
 #include "frontends/tflite/tensor_reader.h"
 #include "frontends/tflite/zip_entry.h"

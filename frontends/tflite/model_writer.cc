@@ -5,7 +5,7 @@
 #include <map>
 
 #include "core/base/error.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/reader.h"
 #include "frontends/tflite/schema_generated.h"

@@ -5,8 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/base/printable.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/op_text.h"
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -60,6 +61,15 @@ class [[nodiscard]] Result {
  public:
   Result(T value) : state_(std::in_place_index<1>, std::move(value)) {}         // NOLINT(google-explicit-constructor)
   Result(Status status) : state_(std::in_place_index<0>, std::move(status)) {}  // NOLINT(google-explicit-constructor)
+  // From what converts to T: nullptr, a pointer to a derived class, the Result of one.
+  template <typename U>
+  requires(std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, T>) Result(U&& value)
+      : state_(std::in_place_index<1>, std::forward<U>(value)) {}  // NOLINT(google-explicit-constructor)
+  template <typename U>
+  requires(std::is_convertible_v<U, T> && !std::is_same_v<U, T>) Result(Result<U> other)
+      : Result(other.status()) {  // NOLINT(google-explicit-constructor)
+    if (other.ok()) state_.template emplace<1>(std::move(other).value());
+  }
 
   bool ok() const { return state_.index() == 1; }
   Status status() const { return ok() ? Status() : std::get<0>(state_); }

@@ -6,6 +6,7 @@ HEARTH_BIN names the program:
 
 import json
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -59,6 +60,38 @@ class PoorMachines(cli_case.CliTest):
             self.skipTest("no Vulkan device")
         poor = self.run_without("/proc", "run", MODEL, PICTURE, "--device", "vulkan", "--no-cache")
         self.assertEqual(poor.returncode, 0, poor.stderr)
+
+    def reason_against_gles(self, library_path):
+        """Why OpenGL ES can't be used where libraries are looked for in this folder first."""
+        done = self.run_behind(f'LD_LIBRARY_PATH="{library_path}" exec "$@"', "devices", "--json", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (device,) = [device for device in json.loads(done.stdout)["devices"] if device["backend"] == "gles"]
+        self.assertFalse(device["usable"])
+        return device["reason"]
+
+    def test_without_a_library_of_opengl_es_its_name_is_the_reason(self):
+        if not self.usable("gles"):
+            self.skipTest("no OpenGL ES device")
+        for library in ("libepoxy.so.0", "libEGL.so.1", "libGLESv2.so.2"):
+            with self.subTest(library=library):
+                folder = self.folder / library
+                folder.mkdir()
+                (folder / library).write_bytes(b"")
+                self.assertIn(library, self.reason_against_gles(folder))
+
+    def test_a_library_of_opengl_es_that_lacks_functions_is_not_called(self):
+        if not self.usable("gles"):
+            self.skipTest("no OpenGL ES device")
+        compiler = shutil.which("cc")
+        if compiler is None:
+            self.skipTest("no C compiler")
+        for library, function, lacks in (("libEGL.so.1", "eglGetCurrentContext", " has no egl"), ("libGLESv2.so.2", "glFinish", " has no gl")):
+            with self.subTest(library=library):
+                folder = self.folder / library
+                folder.mkdir()
+                code = f"void *{function}(void) {{ return 0; }}"
+                subprocess.run([compiler, "-shared", "-xc", "-", "-o", folder / library], input=code, text=True, check=True)
+                self.assertIn(library + lacks, self.reason_against_gles(folder))
 
     def test_a_cache_is_made_under_any_umask(self):
         poor = self.run_behind('umask 0177 && exec "$@"', "run", MODEL, PICTURE, "--device", "cpu", "--json", "-")

@@ -71,6 +71,11 @@ if [[ -f $lib/libhearth.a ]]; then
     needs_no_library "$scratch/$program"
     expect_negated "pkg-config --static, $program" "$scratch/$program"
   done
+  if "$prefix/bin/hearth" devices | grep --quiet '^gles.* yes'; then
+    # The backend is a library of its own, which libhearth.a opens.
+    answer=$(LD_LIBRARY_PATH=$lib "$scratch/static_c" gles)
+    [[ $answer == "-1 -2 -3" ]] || { echo "FAILED: OpenGL ES with libhearth.a says '$answer'" >&2; exit 1; }
+  fi
   mv "$scratch"/aside/* "$lib"
 elif grep --quiet '^HEARTH_STATIC:BOOL=ON' "$build/CMakeCache.txt"; then
   echo "FAILED: libhearth.a is not installed" >&2

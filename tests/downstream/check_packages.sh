@@ -30,7 +30,7 @@ field() { dpkg-deb --field "$scratch/made/$1"_*.deb "$2"; }
 # Debian's folder for this architecture, which its loader, pkg-config and CMake look into.
 lib=$scratch/tree/usr/lib/$(dpkg-architecture --query DEB_HOST_MULTIARCH)
 share=$scratch/tree/usr/share
-for file in "$lib"/libhearth.so.0 "$lib"/libhearth.so "$lib"/pkgconfig/{hearth,hearth-c}.pc "$lib"/cmake/hearth/hearthConfig.cmake \
+for file in "$lib"/libhearth.so.0 "$lib"/libhearth_{spirv,gles}-*.so "$lib"/libhearth.so "$lib"/pkgconfig/{hearth,hearth-c}.pc "$lib"/cmake/hearth/hearthConfig.cmake \
   "$share"/man/man1/hearth.1 "$share"/doc/libhearth-dev/{docs/cache.md,examples/c/classify.c,README.md,CHANGELOG.md}; do
   [[ -s $file ]] || { echo "FAILED: ${file#"$scratch/tree"} is in no package" >&2; exit 1; }
 done

@@ -115,11 +115,12 @@ def apt(state, *arguments, **options):
 
 
 def mirror():
-    """The archive that this machine uses."""
-    for path in [pathlib.Path("/etc/apt/sources.list"), *sorted(pathlib.Path("/etc/apt/sources.list.d").glob("*"))]:
-        if path.is_file() and (found := re.search(r"https?://\S*debian/?(?=\s|$)", path.read_text())):
-            return found[0]
-    return "http://deb.debian.org/debian"
+    """The archive from which this machine installs Debian's packages."""
+    targets = subprocess.run(["apt-get", "indextargets", "--format", "$(REPO_URI)"], check=True, capture_output=True, text=True)
+    for uri in targets.stdout.split():
+        if re.fullmatch(r"https?://\S*debian/?", uri):
+            return uri
+    sys.exit("apt's sources name no archive of Debian (apt-get indextargets)")
 
 
 def fetch():

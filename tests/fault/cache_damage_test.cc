@@ -5,7 +5,7 @@
 
 #include "cache/database.h"
 #include "cache/reports.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/sample.h"
 

@@ -1,5 +1,5 @@
 // Calls of a backend to its driver, counted by name; the Nth may fail. A backend's tables of functions are filled with
-// these instead of the driver's, see TheTableFilters of each driver_api.h.
+// these instead of the driver's, see TheTableFilters of each driver_api.h; of OpenGL ES, libepoxy's pointers are.
 #ifndef HEARTH_TESTS_FAULT_DRIVER_CALLS_H_
 #define HEARTH_TESTS_FAULT_DRIVER_CALLS_H_
 
@@ -43,14 +43,11 @@ class DriverCalls {
 };
 DriverCalls& TheDriverCalls();
 
-// Stands in for one member of a table of function pointers. `Rules` says of an API
+// Stands in for the driver's function behind a pointer, kPointer. `Rules` says of an API
 //   static bool CanFail<R>(name), bool Waits(name), R Failed<R>(fault, name, arguments...), int Made<R>(name, result,
 //   arguments...)
-template <typename Rules, auto kMember>
-struct DriverCall;
-
-template <typename Rules, typename Table, typename R, typename... A, R (*Table::*kMember)(A...)>
-struct DriverCall<Rules, kMember> {
+template <typename Rules, auto kPointer, typename R, typename... A>
+struct CountedCall {
   static inline R (*driver)(A...) = nullptr;
   static inline const char* name = "";
 
@@ -72,11 +69,27 @@ struct DriverCall<Rules, kMember> {
     }
   }
 
-  static void Put(Table& table, const char* called) {
-    if (table.*kMember == nullptr || table.*kMember == &Call) return;
-    driver = std::exchange(table.*kMember, &Call);
+  static void PutInto(R (*&pointer)(A...), R (*of_driver)(A...), const char* called) {
+    if (of_driver == nullptr || pointer == &Call) return;
+    driver = of_driver;
+    pointer = &Call;
     name = called;
   }
+};
+
+template <typename Rules, auto kPointer>
+struct DriverCall;
+
+// kPointer is a member of a table.
+template <typename Rules, typename Table, typename R, typename... A, R (*Table::*kMember)(A...)>
+struct DriverCall<Rules, kMember> : CountedCall<Rules, kMember, R, A...> {
+  static void Put(Table& table, const char* called) { DriverCall::PutInto(table.*kMember, table.*kMember, called); }
+};
+
+// kPointer is a variable.
+template <typename Rules, typename R, typename... A, R (**kVariable)(A...)>
+struct DriverCall<Rules, kVariable> : CountedCall<Rules, kVariable, R, A...> {
+  static void Put(R (*of_driver)(A...), const char* called) { DriverCall::PutInto(*kVariable, of_driver, called); }
 };
 
 }  // namespace hearth::testing

@@ -1,10 +1,12 @@
 // Calls to EGL and OpenGL ES fail, one after the other. Functions that answer nothing are left out, and glGetError
 // tells.
 #include <algorithm>
+#include <deque>
+#include <string>
 #include <type_traits>
 
-#include "backends/gles/driver_api.h"
 #include "tests/fault/driver_call_faults.h"
+#include "tests/testing/gl_stand_ins.h"
 
 namespace hearth {
 namespace {
@@ -92,40 +94,53 @@ struct EglRules {
   }
 };
 
-GLenum (*driver_get_error)() = nullptr;
-GLenum (*driver_reset_status)() = nullptr;
-
 GLenum GetErrorOrThatOfTheTest() {
   const GLenum error = std::exchange(PendingError(), GL_NO_ERROR);
-  return error != GL_NO_ERROR ? error : driver_get_error();
+  return error != GL_NO_ERROR ? error : HEARTH_DRIVERS_OWN(glGetError)();
 }
 
 GLenum ResetStatusOrThatOfTheTest() {
-  return IsReset() ? GL_UNKNOWN_CONTEXT_RESET : driver_reset_status();
+  return IsReset() ? GL_UNKNOWN_CONTEXT_RESET : HEARTH_DRIVERS_OWN(glGetGraphicsResetStatusEXT)();
 }
 
-void Replace(gles::DriverApi& api) {
-#define HEARTH_PUT(name) DriverCall<GlRules, &gles::GlApi::name>::Put(api.gl, #name);
-  HEARTH_GL_FUNCTIONS(HEARTH_PUT)
-  HEARTH_PUT(TexBufferRange)
-#undef HEARTH_PUT
-#define HEARTH_PUT(name) DriverCall<EglRules, &gles::EglApi::name>::Put(api.egl, #name);
-  HEARTH_EGL_FUNCTIONS(HEARTH_PUT)
-  HEARTH_PUT(GetPlatformDisplayEXT)
-  HEARTH_PUT(GetPlatformDisplay)
-  HEARTH_PUT(QueryDevicesEXT)
-  HEARTH_PUT(QueryDeviceStringEXT)
-#undef HEARTH_PUT
-  driver_get_error = DriverCall<GlRules, &gles::GlApi::GetError>::driver;
-  api.gl.GetError = GetErrorOrThatOfTheTest;
-  if (api.gl.GetGraphicsResetStatus == nullptr) return;
-  driver_reset_status = std::exchange(api.gl.GetGraphicsResetStatus, ResetStatusOrThatOfTheTest);
+// Puts a counted call before each function of a list, "&glFinish, &glFlush".
+template <typename Rules, auto... kVariables>
+void PutAll(std::string_view prefix, std::string_view listed) {
+  static auto& names = *new std::deque<std::string>();  // calls keep pointers to them
+  const auto put = [&]<auto kVariable>() {
+    listed.remove_prefix(listed.find('&') + 1);
+    const char* name = names.emplace_back(listed.substr(0, listed.find(','))).c_str();
+    DriverCall<Rules, kVariable>::Put(testing::DriversOwn(*kVariable, name), name + prefix.size());
+  };
+  (put.template operator()<kVariables>(), ...);
+}
+#define HEARTH_PUT_ALL(Rules, prefix, ...) PutAll<Rules, __VA_ARGS__>(prefix, #__VA_ARGS__)
+
+void Replace() {
+  HEARTH_PUT_ALL(GlRules, "gl", &glActiveTexture, &glAttachShader, &glBeginQuery, &glBindBuffer, &glBindBufferRange,
+                 &glBindImageTexture, &glBindSampler, &glBindTexture, &glBufferData, &glClientWaitSync,
+                 &glCompileShader, &glCreateProgram, &glCreateShader, &glDeleteBuffers, &glDeleteProgram,
+                 &glDeleteQueries, &glDeleteSamplers, &glDeleteShader, &glDeleteSync, &glDeleteTextures,
+                 &glDispatchCompute, &glEndQuery, &glFenceSync, &glFinish, &glFlush, &glGenBuffers, &glGenQueries,
+                 &glGenSamplers, &glGenTextures, &glGetBufferParameteri64v, &glGetInteger64v, &glGetIntegeri_v,
+                 &glGetIntegerv, &glGetProgramBinary, &glGetProgramInfoLog, &glGetProgramiv, &glGetQueryObjectuiv,
+                 &glGetQueryiv, &glGetShaderInfoLog, &glGetShaderiv, &glGetString, &glGetTexLevelParameteriv,
+                 &glGetTexParameteriv, &glIsBuffer, &glIsSync, &glIsTexture, &glLinkProgram, &glMapBufferRange,
+                 &glMemoryBarrier, &glProgramBinary, &glProgramParameteri, &glSamplerParameteri, &glShaderSource,
+                 &glUniform1iv, &glUnmapBuffer, &glUseProgram, &glWaitSync, &glTexBufferRangeEXT);
+  HEARTH_PUT_ALL(EglRules, "egl", &eglBindAPI, &eglChooseConfig, &eglCreateContext, &eglCreatePbufferSurface,
+                 &eglDestroyContext, &eglDestroySurface, &eglGetDisplay, &eglGetError, &eglGetProcAddress,
+                 &eglInitialize, &eglMakeCurrent, &eglQueryContext, &eglQueryString, &eglReleaseThread,
+                 &eglGetPlatformDisplayEXT, &eglQueryDevicesEXT, &eglQueryDeviceStringEXT);
+  glGetError = GetErrorOrThatOfTheTest;
+  if (HEARTH_DRIVERS_OWN(glGetGraphicsResetStatusEXT) != nullptr)
+    glGetGraphicsResetStatusEXT = ResetStatusOrThatOfTheTest;
 }
 
 class GlesCallFaults : public testing::DriverCallFaults {
  protected:
   void SetUp() override {
-    gles::TheTableFilter() = Replace;
+    Replace();
     Begin("gles");
   }
 };

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "core/base/contains.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "core/graph/evaluate.h"
 #include "frontends/model/model_file.h"
 #include "frontends/tflite/reader.h"

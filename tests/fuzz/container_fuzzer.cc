@@ -1,8 +1,8 @@
 // The containers in which drivers' binaries are stored.
 #include <algorithm>
 
-#include "backends/gles/binary_container.h"
-#include "backends/vulkan/program_container.h"
+#include "backends/gles/program.h"
+#include "backends/vulkan/program.h"
 #include "core/base/split_program.h"
 #include "tests/fuzz/fuzzer.h"
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/gles/binary_container.h"
+#include "backends/gles/program.h"
 #include "backends/null/device.h"
-#include "backends/vulkan/program_container.h"
+#include "backends/vulkan/program.h"
 #include "cache/bundle_file.h"
 #include "cache/key_value_blob_store.h"
 #include "cache/manifest.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/device/device_rules.h"
-#include "core/lowering/cooperative_product.h"
+#include "core/lowering/group_product.h"
 #include "tests/testing/on_device.h"
 #include "tests/testing/one_input.h"
 

@@ -22,6 +22,7 @@
 #include "tests/oracle/answers.h"
 #include "tests/oracle/merged_model.h"
 #include "tests/testing/device_names.h"
+#include "tests/testing/op_from_text.h"
 #include "tests/testing/oracle_models.h"
 #include "tests/testing/sample.h"
 #include "tests/testing/shared_data.h"

@@ -26,6 +26,8 @@ cp "$wheel" "$root/tools/demo/shapes_f32.tflite" "$bare/tmp/"
 chroot "$bare" python3 -m pip install --quiet --no-deps --no-index --force-reinstall --break-system-packages --root-user-action=ignore \
   "/tmp/$(basename "$wheel")"
 chroot "$bare" hearth --version
+# libepoxy is the wheel's own; EGL is the machine's.
+chroot "$bare" hearth devices | grep --quiet 'libEGL.so.1' || { echo "FAILED: the reason against OpenGL ES is another" >&2; exit 1; }
 chroot "$bare" hearth run /tmp/shapes_f32.tflite --device cpu --random-inputs 1 --no-cache >"$folder/answer"
 grep --quiet . "$folder/answer" || { echo "FAILED: the program says nothing" >&2; exit 1; }
 # No libsodium is installed there: the wheel's own signs and verifies. The run makes the cache, in which the CPU keeps nothing.

@@ -58,8 +58,8 @@ def add_backend(tree):
          '  info.name = "twin";\n  info.type = DeviceType::kCpu;\n')
     edit(tree / LIST, "namespace hearth {\nnamespace {\n",
          '#ifdef HEARTH_WITH_TWIN\n#include "backends/twin/backend.h"\n#endif\n\nnamespace hearth {\nnamespace {\n')
-    edit(tree / LIST, "constexpr BackendDef kGpuBackends[] = {\n",
-         "constexpr BackendDef kGpuBackends[] = {\n"
+    edit(tree / LIST, "constexpr BackendDef kBackends[] = {\n",
+         "constexpr BackendDef kBackends[] = {\n"
          '#ifdef HEARTH_WITH_TWIN\n    {"twin", EnumerateTwin, OpenTwin, nullptr, nullptr},\n#endif\n')
     edit(tree / OPTIONS, "option(HEARTH_WITH_GLES ", 'option(HEARTH_WITH_TWIN "The null backend again" ON)\noption(HEARTH_WITH_GLES ')
 

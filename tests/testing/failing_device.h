@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "hal/device.h"
 
 namespace hearth::testing {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
+#include "tests/testing/graph_from_text.h"
 
 namespace hearth::testing {
 

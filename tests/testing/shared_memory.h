@@ -14,7 +14,7 @@
 #include <string>
 #include <system_error>
 
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 
 namespace hearth::testing {
 

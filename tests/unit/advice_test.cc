@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
 #include "frontends/engine/placement_warnings.h"
+#include "tests/testing/graph_from_text.h"
 
 namespace hearth {
 namespace {

@@ -64,7 +64,7 @@ TEST_F(CommandListTest, AReadAfterAWriteWaits) {
   EXPECT_EQ(Pattern(recorder_.Finish()), "D|D");
 }
 
-// See core/plan/texel_view.h: a view of 256 bytes has none of room behind it, one of 64 has.
+// See core/plan/storage.h: a view of 256 bytes has none of room behind it, one of 64 has.
 TEST_F(CommandListTest, AWriteBehindARangeThatIsReadThroughTexelsWaitsWhereTheViewIsLonger) {
   RecordTexelRead(Part(0, 0, 64), All(1));
   Record({All(2), Part(0, 256, 64)}, {false, true});

@@ -71,13 +71,15 @@ TEST(ComputeUnits, OfUnknownGpusAreAMiddle) {
 
 TEST(ComputeUnits, StandInATableOfWordsEachWithItsSource) {
   std::set<std::string_view> names;
-  for (const ComputeUnitsRow& row : ComputeUnitsTable()) {
-    EXPECT_TRUE(names.insert(row.name).second) << row.name;
-    EXPECT_TRUE(std::ranges::all_of(row.name, [](unsigned char c) {
-      return std::islower(c) != 0 || std::isdigit(c) != 0 || c == ' ';
-    })) << row.name;
-    EXPECT_EQ(ComputeUnitsByName(row.name, DeviceType::kOther), row.units) << row.name;
-    EXPECT_FALSE(row.source.empty()) << row.name;
+  for (const ComputeUnitsSource& source : ComputeUnitsTable()) {
+    EXPECT_FALSE(source.source.empty());
+    for (const ComputeUnitsRow& row : source.rows) {
+      EXPECT_TRUE(names.insert(row.name).second) << row.name;
+      EXPECT_TRUE(std::ranges::all_of(row.name, [](unsigned char c) {
+        return std::islower(c) != 0 || std::isdigit(c) != 0 || c == ' ';
+      })) << row.name;
+      EXPECT_EQ(ComputeUnitsByName(row.name, DeviceType::kOther), row.units) << row.name;
+    }
   }
 }
 

@@ -1,6 +1,4 @@
 // Products by a subgroup's matrices: candidates that fit the device, chosen by tuning or where the rule is forced.
-#include "core/lowering/cooperative_product.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +11,8 @@
 #include "core/emit/kernel_limits.h"
 #include "core/emit/kernel_source.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
+#include "tests/testing/graph_from_text.h"
+#include "core/lowering/group_product.h"
 #include "core/lowering/lower.h"
 #include "core/lowering/tunable_layers.h"
 

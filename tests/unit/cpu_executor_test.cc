@@ -61,7 +61,7 @@ bool IsTakenByXnnpack(GraphUnderTest& test) {
   EXPECT_TRUE(arena.ok());
   XnnpackNodes nodes;
   WorkerPool workers(1, 1);
-  HeldWeights held;
+  SharedWeights held;
   ProgramWeights weights(held);
   const Result<std::unique_ptr<HostNode>> node = nodes.Make({graph, graph.nodes().back(), *arena, workers, weights});
   EXPECT_TRUE(node.ok());

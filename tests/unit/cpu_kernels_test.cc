@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "backends/cpu/apply_unary.h"
+#include "backends/cpu/host_output.h"
 #include "backends/cpu/vectorized.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "tests/testing/one_host_node.h"

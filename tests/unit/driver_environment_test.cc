@@ -55,7 +55,7 @@ DeviceInfo NvidiaDriver() {
 }
 
 std::set<std::string_view> ReadBy(const DeviceInfo& driver) {
-  const DriverWords words{driver.dialect, driver.name + " " + driver.vendor + " " + driver.driver_version};
+  const DriverWords words(driver);
   std::set<std::string_view> names;
   for (const DriverVariable& variable : DriverVariables()) {
     if (variable.is_read_by(words)) names.insert(variable.name);

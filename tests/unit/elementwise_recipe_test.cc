@@ -5,12 +5,12 @@
 #include <set>
 
 #include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
 #include "core/graph/op_text.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/lowering/lower.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/reader.h"
+#include "tests/testing/graph_from_text.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {

@@ -1,6 +1,4 @@
 // Convolutions on GPUs: tiles by the device's size, few idle lanes, and where the kernels do not go.
-#include "core/lowering/flat_product.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +9,7 @@
 #include "backends/null/device.h"
 #include "core/device/device_profiles.h"
 #include "core/graph/graph_text.h"
+#include "core/lowering/group_product.h"
 #include "tests/testing/parsed_graph.h"
 
 namespace hearth {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "hearth/session.h"
 #include "tests/testing/built_models.h"
 #include "tests/testing/builtin_codes.h"

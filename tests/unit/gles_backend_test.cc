@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "backends/gles/backend.h"
-#include "backends/gles/binary_container.h"
+#include "backends/gles/program.h"
+#include "backends/gles/module.h"
 #include "backends/gles/worker.h"
 #include "conformance/device_cases.h"
 #include "tests/testing/temporary_folder.h"
@@ -122,6 +123,10 @@ TEST(GlesBackend, UsableCandidatesOpenAndDescribeThemselves) {
   }
 }
 
+std::vector<DeviceCandidate> CandidatesWith(const char* egl, const char* gles) {
+  return hearth_gles_module()->enumerate({.egl = {egl}, .gles = {gles}});
+}
+
 void ExpectOneUnusable(const std::vector<DeviceCandidate>& candidates, const std::string& reason_part) {
   ASSERT_EQ(candidates.size(), 1u);
   EXPECT_FALSE(candidates[0].usable);
@@ -130,24 +135,24 @@ void ExpectOneUnusable(const std::vector<DeviceCandidate>& candidates, const std
 }
 
 TEST(GlesBackend, WithoutLibEglOneUnusableCandidateNamesIt) {
-  ExpectOneUnusable(EnumerateGlesFrom({.egl = {"libno_such_egl.so.1"}}), "libno_such_egl.so.1");
+  ExpectOneUnusable(CandidatesWith("libno_such_egl.so.1", "libGLESv2.so.2"), "libno_such_egl.so.1");
 }
 
 TEST(GlesBackend, WithoutLibGlesOneUnusableCandidateSaysWhatIsMissing) {
-  const std::vector<DeviceCandidate> candidates = EnumerateGlesFrom({.gles = {"libno_such_gles.so.2"}});
+  const std::vector<DeviceCandidate> candidates = CandidatesWith("libEGL.so.1", "libno_such_gles.so.2");
   const bool has_egl = candidates.at(0).unusable_reason.find("libEGL") == std::string::npos;
   ExpectOneUnusable(candidates, has_egl ? "libno_such_gles.so.2" : "libEGL");
 }
 
 TEST(GlesBackend, ALibraryThatIsNoEglIsNotUsed) {
-  ExpectOneUnusable(EnumerateGlesFrom({.egl = {"libm.so.6"}, .gles = {"libm.so.6"}}), "no egl");
+  ExpectOneUnusable(CandidatesWith("libm.so.6", "libm.so.6"), "no egl");
 }
 
 TEST(GlesBackend, ADamagedLibEglIsNotUsed) {
   const TemporaryFolder folder;
   const std::string file = folder.path() / "libEGL.so.1";
   std::ofstream(file) << "this is not a shared library";
-  ExpectOneUnusable(EnumerateGlesFrom({.egl = {file.c_str()}}), "libEGL.so.1");
+  ExpectOneUnusable(CandidatesWith(file.c_str(), "libGLESv2.so.2"), "libEGL.so.1");
 }
 
 // A process of its own, since libEGL reads the variable once.
@@ -298,27 +303,24 @@ TEST(GlesBackend, ABinaryOfAnotherNumberOfKernelsIsRefused) {
   OPEN_OR_SKIP(device);
   const std::vector<std::byte> stored = StoredAdd(*device, reason);
   if (stored.empty()) GTEST_SKIP() << reason;
-  const std::vector<KernelSource> two = {AddKernel(), AddKernel()};
-  EXPECT_EQ(device->Load(two, stored).status().code(), StatusCode::kMalformedInput);
+  EXPECT_EQ(device->Load(std::vector{AddKernel(), AddKernel()}, stored).status().code(), StatusCode::kMalformedInput);
 }
 
 TEST(GlesBackend, ABinaryOfAnotherWorkGroupSizeIsRefused) {
   OPEN_OR_SKIP(device);
   const std::vector<std::byte> stored = StoredAdd(*device, reason);
   if (stored.empty()) GTEST_SKIP() << reason;
-  const KernelSource other = AddKernel(32);
-  EXPECT_EQ(device->Load({&other, 1}, stored).status().code(), StatusCode::kMalformedInput);
+  EXPECT_EQ(device->Load(std::vector{AddKernel(32)}, stored).status().code(), StatusCode::kMalformedInput);
 }
 
 TEST(GlesBackend, AnUnknownBinaryFormatIsRefused) {
   OPEN_OR_SKIP(device);
   const std::vector<std::byte> stored = StoredAdd(*device, reason);
   if (stored.empty()) GTEST_SKIP() << reason;
-  auto binaries = gles::UnpackBinaries(stored);
-  ASSERT_TRUE(binaries.ok());
-  (*binaries)[0].format = 0x12345678;
+  auto binaries = gles::UnpackBinaries(stored).value();
+  binaries[0].format = 0x12345678;
   const KernelSource source = AddKernel();
-  EXPECT_EQ(device->Load({&source, 1}, gles::PackBinaries(*binaries)).status().code(), StatusCode::kUnavailable);
+  EXPECT_EQ(device->Load({&source, 1}, gles::PackBinaries(binaries)).status().code(), StatusCode::kUnavailable);
 }
 
 // Above the backend a checksum keeps such bytes away; Mesa has one of its own, so that this is safe to try there.

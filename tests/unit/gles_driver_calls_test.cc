@@ -1,4 +1,4 @@
-// What the OpenGL ES backend asks of its driver, seen in the table of the driver's functions.
+// What the OpenGL ES backend asks of its driver, seen in the functions that it calls.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,8 +11,9 @@
 #include <vector>
 
 #include "backends/gles/backend.h"
-#include "backends/gles/driver_api.h"
+#include "backends/gles/driver.h"
 #include "conformance/device_cases.h"
+#include "tests/testing/gl_stand_ins.h"
 
 namespace hearth {
 namespace {
@@ -20,9 +21,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// What the driver's table held before the test replaced it, and what was seen since.
 struct GlesCallsSeen {
-  gles::DriverApi driver;
   int surfaces_made = 0, surfaces_left = 0;
   bool refuses_surfaces = false;
   std::vector<GLbitfield> mappings;
@@ -36,7 +35,7 @@ const char* QueryStringWithoutSurfacelessContexts(EGLDisplay display, EGLint nam
   constexpr std::string_view kHidden = "EGL_KHR_surfaceless_context";
   static auto& texts = *new std::set<std::string>();  // the driver's live as long as the display
   static std::mutex mutex;
-  const char* text = SeenCalls().driver.egl.QueryString(display, name);
+  const char* text = HEARTH_DRIVERS_OWN(eglQueryString)(display, name);
   if (text == nullptr) return nullptr;
   std::string left = text;
   if (const size_t at = left.find(kHidden); at != std::string::npos) left.erase(at, kHidden.size());
@@ -46,37 +45,24 @@ const char* QueryStringWithoutSurfacelessContexts(EGLDisplay display, EGLint nam
 
 EGLBoolean MakeCurrentWithASurface(EGLDisplay display, EGLSurface draw, EGLSurface read, EGLContext context) {
   if (context != EGL_NO_CONTEXT && (draw == EGL_NO_SURFACE || read == EGL_NO_SURFACE)) return EGL_FALSE;
-  return SeenCalls().driver.egl.MakeCurrent(display, draw, read, context);
+  return HEARTH_DRIVERS_OWN(eglMakeCurrent)(display, draw, read, context);
 }
 
 EGLSurface CreatePbufferSurfaceSeen(EGLDisplay display, EGLConfig config, const EGLint* attributes) {
   if (SeenCalls().refuses_surfaces) return EGL_NO_SURFACE;
-  const EGLSurface surface = SeenCalls().driver.egl.CreatePbufferSurface(display, config, attributes);
+  const EGLSurface surface = HEARTH_DRIVERS_OWN(eglCreatePbufferSurface)(display, config, attributes);
   if (surface != EGL_NO_SURFACE) ++SeenCalls().surfaces_made, ++SeenCalls().surfaces_left;
   return surface;
 }
 
 EGLBoolean DestroySurfaceSeen(EGLDisplay display, EGLSurface surface) {
   --SeenCalls().surfaces_left;
-  return SeenCalls().driver.egl.DestroySurface(display, surface);
+  return HEARTH_DRIVERS_OWN(eglDestroySurface)(display, surface);
 }
 
 void* MapBufferRangeSeen(GLenum target, GLintptr offset, GLsizeiptr size, GLbitfield access) {
   SeenCalls().mappings.push_back(access);
-  return SeenCalls().driver.gl.MapBufferRange(target, offset, size, access);
-}
-
-void HideSurfacelessContexts(gles::DriverApi& api) {
-  SeenCalls().driver = api;
-  api.egl.QueryString = QueryStringWithoutSurfacelessContexts;
-  api.egl.MakeCurrent = MakeCurrentWithASurface;
-  api.egl.CreatePbufferSurface = CreatePbufferSurfaceSeen;
-  api.egl.DestroySurface = DestroySurfaceSeen;
-}
-
-void SeeMappings(gles::DriverApi& api) {
-  SeenCalls().driver = api;
-  api.gl.MapBufferRange = MapBufferRangeSeen;
+  return HEARTH_DRIVERS_OWN(glMapBufferRange)(target, offset, size, access);
 }
 
 // Skipped where no device is usable as it is.
@@ -87,7 +73,13 @@ class GlesDriverCalls : public ::testing::Test {
     std::string reason;
     if (FirstDevice(reason) == nullptr) GTEST_SKIP() << reason;
   }
-  void TearDown() override { gles::TheTableFilter() = nullptr; }
+
+  void HideSurfacelessContexts() {
+    driver_.Put(eglQueryString, QueryStringWithoutSurfacelessContexts);
+    driver_.Put(eglMakeCurrent, MakeCurrentWithASurface);
+    driver_.Put(eglCreatePbufferSurface, CreatePbufferSurfaceSeen);
+    driver_.Put(eglDestroySurface, DestroySurfaceSeen);
+  }
 
   static std::unique_ptr<Device> FirstDevice(std::string& reason) {
     reason = "no OpenGL ES device was listed";
@@ -98,12 +90,14 @@ class GlesDriverCalls : public ::testing::Test {
     }
     return nullptr;
   }
+
+  testing::GlStandIns driver_;
 };
 
 // --- displays without EGL_KHR_surfaceless_context
 
 TEST_F(GlesDriverCalls, WithoutSurfacelessContextsADeviceHasAPbufferAndCalculates) {
-  gles::TheTableFilter() = HideSurfacelessContexts;
+  HideSurfacelessContexts();
   std::string reason;
   {
     const std::unique_ptr<Device> device = FirstDevice(reason);
@@ -118,7 +112,7 @@ TEST_F(GlesDriverCalls, WithoutSurfacelessContextsADeviceHasAPbufferAndCalculate
 }
 
 TEST_F(GlesDriverCalls, WithoutSurfacelessContextsAndPbuffersADeviceSaysSo) {
-  gles::TheTableFilter() = HideSurfacelessContexts;
+  HideSurfacelessContexts();
   SeenCalls().refuses_surfaces = true;
   std::string reason;
   EXPECT_EQ(FirstDevice(reason), nullptr);
@@ -126,30 +120,26 @@ TEST_F(GlesDriverCalls, WithoutSurfacelessContextsAndPbuffersADeviceSaysSo) {
 }
 
 TEST_F(GlesDriverCalls, WithSurfacelessContextsNoSurfaceIsMade) {
-  gles::TheTableFilter() = [](gles::DriverApi& api) {
-    SeenCalls().driver = api;
-    api.egl.CreatePbufferSurface = CreatePbufferSurfaceSeen;
-  };
+  driver_.Put(eglCreatePbufferSurface, CreatePbufferSurfaceSeen);
   std::string reason;
   EXPECT_NE(FirstDevice(reason), nullptr) << reason;
   EXPECT_EQ(SeenCalls().surfaces_made, 0);
 }
 
 TEST_F(GlesDriverCalls, WithoutSurfacelessContextsASharedContextHasAPbuffer) {
-  gles::TheTableFilter() = HideSurfacelessContexts;
-  const auto api = gles::LoadDriverApi({});
-  ASSERT_TRUE(api.ok());
-  const gles::EglApi& egl = api->egl;
-  if (egl.GetPlatformDisplayEXT == nullptr) GTEST_SKIP() << "no EGL_EXT_platform_base";
-  const EGLDisplay display = egl.GetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
-  if (display == EGL_NO_DISPLAY || !egl.Initialize(display, nullptr, nullptr)) GTEST_SKIP() << "no surfaceless display";
-  egl.BindAPI(EGL_OPENGL_ES_API);
+  HideSurfacelessContexts();
+  ASSERT_TRUE(gles::OpenDriver().ok());
+  if (!gles::HasExtension(eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS), "EGL_EXT_platform_base"))
+    GTEST_SKIP() << "no EGL_EXT_platform_base";
+  const EGLDisplay display = eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
+  if (display == EGL_NO_DISPLAY || !eglInitialize(display, nullptr, nullptr)) GTEST_SKIP() << "no surfaceless display";
+  eglBindAPI(EGL_OPENGL_ES_API);
   const std::array wanted = {EGL_RENDERABLE_TYPE, EGL_OPENGL_ES3_BIT, EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_NONE};
   EGLConfig config = EGL_NO_CONFIG_KHR;
   EGLint count = 0;
-  ASSERT_TRUE(egl.ChooseConfig(display, wanted.data(), &config, 1, &count) == EGL_TRUE && count == 1);
+  ASSERT_TRUE(eglChooseConfig(display, wanted.data(), &config, 1, &count) == EGL_TRUE && count == 1);
   const std::array version = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 1, EGL_NONE};
-  const EGLContext context = egl.CreateContext(display, config, EGL_NO_CONTEXT, version.data());
+  const EGLContext context = eglCreateContext(display, config, EGL_NO_CONTEXT, version.data());
   ASSERT_NE(context, EGL_NO_CONTEXT);
   {
     const auto device = OpenSharedGles(GlContext{display, context});
@@ -157,7 +147,7 @@ TEST_F(GlesDriverCalls, WithoutSurfacelessContextsASharedContextHasAPbuffer) {
     EXPECT_EQ(SeenCalls().surfaces_left, 1);
   }
   EXPECT_EQ(SeenCalls().surfaces_left, 0);
-  egl.DestroyContext(display, context);
+  eglDestroyContext(display, context);
 }
 
 // --- errors
@@ -169,9 +159,10 @@ GLenum& TheErrorToTake() {
 
 StatusCode CodeOfGlError(GLenum error) {
   TheErrorToTake() = error;
-  gles::GlApi gl;
-  gl.GetError = [] { return std::exchange(TheErrorToTake(), GL_NO_ERROR); };
-  return gles::TakeGlErrors(gl, "compiling kernels").code();
+  testing::GlStandIns driver;
+  driver.Put(
+      glGetError, +[] { return std::exchange(TheErrorToTake(), GLenum{GL_NO_ERROR}); });
+  return gles::TakeGlErrors("compiling kernels").code();
 }
 
 TEST(GlesErrors, OnlyALostContextIsALostDevice) {
@@ -185,7 +176,7 @@ TEST(GlesErrors, OnlyALostContextIsALostDevice) {
 
 // Constants fill a whole buffer and are read back there where they are packed in place, which a mapping must allow.
 TEST_F(GlesDriverCalls, AWholeBufferThatIsWrittenMayBeReadAndPartsAreNotKept) {
-  gles::TheTableFilter() = SeeMappings;
+  driver_.Put(glMapBufferRange, MapBufferRangeSeen);
   std::string reason;
   const std::unique_ptr<Device> device = FirstDevice(reason);
   ASSERT_NE(device, nullptr) << reason;

@@ -10,6 +10,7 @@
 #include "backends/gles/driver_facts.h"
 #include "core/device/device_profiles.h"
 #include "core/device/device_rules.h"
+#include "tests/testing/gl_stand_ins.h"
 #include "tests/testing/pinned_thread.h"
 #include "tests/testing/set_variable.h"
 
@@ -40,38 +41,49 @@ GLenum GetError() {
   return GL_NO_ERROR;
 }
 
-const GLubyte* OnLlvmpipe(GLenum /*name*/) {
-  return reinterpret_cast<const GLubyte*>("zink Vulkan 1.4(llvmpipe (LLVM 15.0.6, 256 bits) (MESA_LLVMPIPE))");
-}
-
-const GLubyte* OnHardware(GLenum /*name*/) {
-  return reinterpret_cast<const GLubyte*>("zink Vulkan 1.3(NVIDIA H100 (NVIDIA_PROPRIETARY))");
-}
-
 std::string& TheRenderer() {
   static auto& renderer = *new std::string();
   return renderer;
 }
 
-const GLubyte* OnTheRenderer(GLenum /*name*/) {
-  return reinterpret_cast<const GLubyte*>(TheRenderer().c_str());
+std::string& TheVersion() {
+  static auto& version = *new std::string("OpenGL ES 3.2 of a test");
+  return version;
 }
 
-Result<DriverFacts> FactsOf(const GLubyte* (*get_string)(GLenum), bool is_software) {
-  GlApi gl;
-  gl.GetIntegerv = GetIntegerv;
-  gl.GetInteger64v = GetInteger64v;
-  gl.GetIntegeri_v = GetIntegeri_v;
-  gl.GetError = GetError;
-  gl.GetString = get_string;
+const GLubyte* GetString(GLenum name) {
+  return reinterpret_cast<const GLubyte*>((name == GL_VERSION ? TheVersion() : TheRenderer()).c_str());
+}
+
+constexpr const char* kLlvmpipe = "llvmpipe (LLVM 15.0.6, 256 bits)";
+constexpr const char* kZinkOnLlvmpipe = "zink Vulkan 1.4(llvmpipe (LLVM 15.0.6, 256 bits) (MESA_LLVMPIPE))";
+constexpr const char* kZinkOnHardware = "zink Vulkan 1.3(NVIDIA H100 (NVIDIA_PROPRIETARY))";
+
+Result<DriverFacts> FactsOf(const std::string& renderer, bool is_software) {
+  testing::GlStandIns driver;
+  driver.Put(glGetIntegerv, GetIntegerv);
+  driver.Put(glGetInteger64v, GetInteger64v);
+  driver.Put(glGetIntegeri_v, GetIntegeri_v);
+  driver.Put(glGetError, GetError);
+  driver.Put(glGetString, GetString);
+  TheRenderer() = renderer;
   DisplaySource source;
   source.name = "EGL device 0";
   source.software = is_software;
-  return QueryDriverFacts(gl, source);
+  return QueryDriverFacts(source);
+}
+
+// libepoxy would end the process.
+TEST(GlesDriverFacts, ADriverWhoseVersionCantBeReadIsRefused) {
+  TheVersion() = "OpenGL ES x.y of a test";
+  const Result<DriverFacts> facts = FactsOf(kLlvmpipe, true);
+  TheVersion() = "OpenGL ES 3.2 of a test";
+  ASSERT_FALSE(facts.ok());
+  EXPECT_THAT(facts.status().message(), AllOf(HasSubstr("EGL device 0"), HasSubstr("x.y")));
 }
 
 TEST(GlesDriverFacts, ZinkOnASoftwareDriverIsRefusedAndSaysWhatToUse) {
-  const Result<DriverFacts> facts = FactsOf(OnLlvmpipe, true);
+  const Result<DriverFacts> facts = FactsOf(kZinkOnLlvmpipe, true);
   ASSERT_FALSE(facts.ok());
   EXPECT_EQ(facts.status().code(), StatusCode::kUnavailable);
   EXPECT_THAT(facts.status().message(), AllOf(HasSubstr("EGL device 0: zink"), HasSubstr("device vulkan")));
@@ -79,25 +91,23 @@ TEST(GlesDriverFacts, ZinkOnASoftwareDriverIsRefusedAndSaysWhatToUse) {
 
 // A simulated device has the compute units of its profile, but its binaries are llvmpipe's all the same.
 TEST(GlesDriverFacts, TheCpusInASoftwareDriversBinariesStayThoseOfThisProcessWhatEverItSimulates) {
-  TheRenderer() = "llvmpipe (LLVM 15.0.6, 256 bits)";
-  const Result<DriverFacts> facts = FactsOf(OnTheRenderer, true);
+  const Result<DriverFacts> facts = FactsOf(kLlvmpipe, true);
   ASSERT_TRUE(facts.ok()) << facts.status().message();
   EXPECT_EQ(facts->info.binary_cpus, facts->info.compute_units);
   EXPECT_GT(facts->info.binary_cpus, 0u);
   const DeviceInfo simulated = Simulated(facts->info, *FindDeviceProfile("navi21").value());
   EXPECT_EQ(simulated.binary_cpus, facts->info.binary_cpus);
-  EXPECT_EQ(FactsOf(OnHardware, false)->info.binary_cpus, 0u);
+  EXPECT_EQ(FactsOf(kZinkOnHardware, false)->info.binary_cpus, 0u);
 }
 
 // llvmpipe asks for the process's CPUs, whichever thread makes it do so.
 TEST(GlesDriverFacts, AThreadThatMayUseOneCpuSeesTheCpusOfTheProcessInBinaries) {
-  TheRenderer() = "llvmpipe (LLVM 15.0.6, 256 bits)";
   cpu_set_t of_process;
   ASSERT_EQ(sched_getaffinity(getpid(), sizeof of_process, &of_process), 0);
   uint32_t seen = 0;
   std::thread([&seen] {
     ASSERT_TRUE(testing::PinThisThreadToOneCpu());
-    const Result<DriverFacts> facts = FactsOf(OnTheRenderer, true);
+    const Result<DriverFacts> facts = FactsOf(kLlvmpipe, true);
     ASSERT_TRUE(facts.ok()) << facts.status().message();
     seen = facts->info.binary_cpus;
   }).join();
@@ -105,21 +115,19 @@ TEST(GlesDriverFacts, AThreadThatMayUseOneCpuSeesTheCpusOfTheProcessInBinaries) 
 }
 
 TEST(GlesDriverFacts, ADriverThatListsNoBinaryFormatTakesNoBinaries) {
-  TheRenderer() = "llvmpipe (LLVM 15.0.6, 256 bits)";
   for (const GLint number : {0, 1}) {
     TheNumberOfBinaryFormats() = number;
-    const Result<DriverFacts> facts = FactsOf(OnTheRenderer, true);
+    const Result<DriverFacts> facts = FactsOf(kLlvmpipe, true);
     ASSERT_TRUE(facts.ok()) << facts.status().message();
     EXPECT_EQ(facts->takes_binaries(), number > 0);
   }
 }
 
 TEST(GlesDriverFacts, TheDriversEnvironmentIsThatOfTheMomentWhenItWasRead) {
-  TheRenderer() = "llvmpipe (LLVM 15.0.6, 256 bits)";
   const testing::SetVariableTo none("GALLIVM_PERF", std::nullopt);
-  const Result<DriverFacts> before = FactsOf(OnTheRenderer, true);
+  const Result<DriverFacts> before = FactsOf(kLlvmpipe, true);
   const testing::SetVariableTo set("GALLIVM_PERF", "nopt");
-  const Result<DriverFacts> after = FactsOf(OnTheRenderer, true);
+  const Result<DriverFacts> after = FactsOf(kLlvmpipe, true);
   ASSERT_TRUE(before.ok() && after.ok());
   EXPECT_NE(before->info.driver_environment, after->info.driver_environment);
   EXPECT_THAT(after->info.driver_environment, HasSubstr("GALLIVM_PERF="));
@@ -131,8 +139,7 @@ TEST(GlesDriverFacts, ASoftwareDriverIsKnownByItsNameThroughWrappersAndInAnyCase
        {"llvmpipe (LLVM 15.0.6, 256 bits)", "virgl (LLVMPIPE (LLVM 21.1.8, 128 bits))", "softpipe",
         "Software Rasterizer", "D3D12 (Microsoft Basic Render Driver)", "Google SwiftShader",
         "ANGLE (Google, Vulkan 1.3.0 (SwiftShader Device (LLVM 10.0.0)), SwiftShader driver)", "virgl (lavapipe)"}) {
-    TheRenderer() = renderer;
-    const Result<DriverFacts> facts = FactsOf(OnTheRenderer, false);
+    const Result<DriverFacts> facts = FactsOf(renderer, false);
     ASSERT_TRUE(facts.ok()) << facts.status().message();
     EXPECT_EQ(facts->info.type, DeviceType::kCpu) << renderer;
     EXPECT_TRUE(Applies(Rule::kLoopLimit, facts->info)) << renderer;
@@ -140,26 +147,24 @@ TEST(GlesDriverFacts, ASoftwareDriverIsKnownByItsNameThroughWrappersAndInAnyCase
 }
 
 TEST(GlesDriverFacts, ZinkOnASoftwareDriverIsRefusedInAGuestToo) {
-  TheRenderer() = "virgl (zink Vulkan 1.4(llvmpipe (LLVM 19.1.7, 256 bits) (MESA_LLVMPIPE)))";
-  EXPECT_EQ(FactsOf(OnTheRenderer, false).status().code(), StatusCode::kUnavailable);
+  const char* renderer = "virgl (zink Vulkan 1.4(llvmpipe (LLVM 19.1.7, 256 bits) (MESA_LLVMPIPE)))";
+  EXPECT_EQ(FactsOf(renderer, false).status().code(), StatusCode::kUnavailable);
 }
 
 TEST(GlesDriverFacts, ARendererThatIsNotUtf8HasAName) {
-  TheRenderer() = "Some\xae GPU";
-  const Result<DriverFacts> facts = FactsOf(OnTheRenderer, false);
+  const Result<DriverFacts> facts = FactsOf("Some\xae GPU", false);
   ASSERT_TRUE(facts.ok()) << facts.status().message();
   EXPECT_EQ(facts->info.name, "Some\xef\xbf\xbd GPU");
 }
 
 TEST(GlesDriverFacts, ZinkOnHardwareIsTaken) {
-  const Result<DriverFacts> facts = FactsOf(OnHardware, false);
+  const Result<DriverFacts> facts = FactsOf(kZinkOnHardware, false);
   ASSERT_TRUE(facts.ok()) << facts.status().message();
   EXPECT_EQ(facts->info.max_local_size[0], 256u);
 }
 
 bool HasUnifiedMemory(std::string_view renderer, bool is_software = false) {
-  TheRenderer() = renderer;
-  const Result<DriverFacts> facts = FactsOf(OnTheRenderer, is_software);
+  const Result<DriverFacts> facts = FactsOf(std::string(renderer), is_software);
   EXPECT_TRUE(facts.ok()) << facts.status().message();
   return facts.ok() && facts->info.unified_memory;
 }

@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/gles/driver_api.h"
 #include "hal/dma_buf.h"
 #include "hal/hardware_buffer.h"
 #include "hearth/session.h"
 #include "tests/testing/built_models.h"
+#include "tests/testing/gl_stand_ins.h"
 #include "tests/testing/pictures.h"
 #include "tests/testing/shared_memory.h"
 
@@ -24,7 +24,6 @@ namespace gles_with_external_images {
 
 constexpr uint64_t kUpsideDown = 0x0100000000000001;
 constexpr int32_t kPictureWidth = 37, kPictureHeight = 25;
-gles::DriverApi real;
 
 // The image that was made last, and what a driver refuses.
 struct Image {
@@ -35,11 +34,12 @@ int images = 0, refused_target = 0;
 std::vector<std::byte> android_pixels;
 
 const char* Query(EGLDisplay display, EGLint name) {
-  const char* known = real.egl.QueryString(display, name);
+  const char* known = HEARTH_DRIVERS_OWN(eglQueryString)(display, name);
   if (display == EGL_NO_DISPLAY || name != EGL_EXTENSIONS) return known;
-  static const std::string more = std::string(known) +
-                                  " EGL_EXT_image_dma_buf_import EGL_EXT_image_dma_buf_import_modifiers"
-                                  " EGL_ANDROID_image_native_buffer EGL_ANDROID_get_native_client_buffer";
+  static const std::string more =
+      std::string(known) +
+      " EGL_EXT_image_dma_buf_import EGL_EXT_image_dma_buf_import_modifiers"
+      " EGL_ANDROID_image_native_buffer EGL_ANDROID_get_native_client_buffer EGL_KHR_image_base";
   return more.c_str();
 }
 
@@ -87,11 +87,10 @@ EGLClientBuffer ClientBuffer(const AHardwareBuffer* buffer) {
 
 void Target(GLenum target, GLeglImageOES) {
   if (refused_target-- > 0) {
-    real.gl.BindTexture(0xdead, 1);  // leaves an error
+    glBindTexture(0xdead, 1);  // leaves an error
     return;
   }
-  const auto tex_image = reinterpret_cast<PFNGLTEXIMAGE2DPROC>(real.egl.GetProcAddress("glTexImage2D"));
-  tex_image(target, 0, GL_RGBA8, image.width, image.height, 0, GL_RGBA, GL_UNSIGNED_BYTE, image.rgba.data());
+  glTexImage2D(target, 0, GL_RGBA8, image.width, image.height, 0, GL_RGBA, GL_UNSIGNED_BYTE, image.rgba.data());
 }
 
 bool IsRight(bool condition, std::string_view what) {
@@ -168,14 +167,12 @@ bool FallsBackToTheHost(Session& session, Session& on_host) {
 }
 
 [[noreturn]] void RunAll() {
-  gles::TheTableFilter() = [](gles::DriverApi& table) {
-    real = table;
-    table.egl.QueryString = Query;
-    table.egl.CreateImageKHR = CreateImage;
-    table.egl.DestroyImageKHR = DestroyImage;
-    table.egl.GetNativeClientBufferANDROID = ClientBuffer;
-    table.gl.EGLImageTargetTexture2DOES = Target;
-  };
+  testing::GlStandIns driver;
+  driver.Put(eglQueryString, Query);
+  driver.Put(eglCreateImageKHR, CreateImage);
+  driver.Put(eglDestroyImageKHR, DestroyImage);
+  driver.Put(eglGetNativeClientBufferANDROID, ClientBuffer);
+  driver.Put(glEGLImageTargetTexture2DOES, Target);
   const Model model = testing::NegationModel({1, 9, 12, 3});
   SessionOptions options;
   options.device = "gles";

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/gles/backend.h"
-#include "backends/gles/driver_api.h"
+#include "backends/gles/driver.h"
 #include "tests/testing/lent_memory.h"
 #include "tests/testing/pictures.h"
 
@@ -16,109 +16,89 @@ using ::testing::HasSubstr;
 
 constexpr int kPictureWidth = testing::kLentWidth, kPictureHeight = testing::kLentHeight;
 
-// A program with a current context of its own, without a window. What Hearth's table lacks is found by name.
+// A program with a current context of its own, without a window.
 class GlProgram {
  public:
   ~GlProgram() {
     if (context_ == EGL_NO_CONTEXT) return;
-    api_.egl.MakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
-    api_.egl.DestroyContext(display_, context_);
+    eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    eglDestroyContext(display_, context_);
   }
   std::string Open() {
-    const auto loaded = gles::LoadDriverApi({});
-    if (!loaded.ok()) return loaded.status().message();
-    api_ = *loaded;
-    if (api_.egl.GetPlatformDisplayEXT == nullptr) return "no EGL_EXT_platform_base";
-    display_ = api_.egl.GetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
+    const Status opened = gles::OpenDriver();
+    if (!opened.ok()) return opened.message();
+    if (!gles::HasExtension(eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS), "EGL_EXT_platform_base"))
+      return "no EGL_EXT_platform_base";
+    display_ = eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
     EGLint major = 0, minor = 0;
-    if (display_ == EGL_NO_DISPLAY || !api_.egl.Initialize(display_, &major, &minor)) return "no surfaceless display";
-    api_.egl.BindAPI(EGL_OPENGL_ES_API);
+    if (display_ == EGL_NO_DISPLAY || !eglInitialize(display_, &major, &minor)) return "no surfaceless display";
+    eglBindAPI(EGL_OPENGL_ES_API);
     context_ = NewContext();
     if (context_ == EGL_NO_CONTEXT) return "no OpenGL ES 3.1 context";
-    if (!MakeCurrent()) return "the context can't be made current";
-    tex_storage_ = reinterpret_cast<PFNGLTEXSTORAGE2DPROC>(api_.egl.GetProcAddress("glTexStorage2D"));
-    tex_image_ = reinterpret_cast<PFNGLTEXIMAGE2DPROC>(api_.egl.GetProcAddress("glTexImage2D"));
-    tex_sub_image_ = reinterpret_cast<PFNGLTEXSUBIMAGE2DPROC>(api_.egl.GetProcAddress("glTexSubImage2D"));
-    read_pixels_ = reinterpret_cast<PFNGLREADPIXELSPROC>(api_.egl.GetProcAddress("glReadPixels"));
-    gen_framebuffers_ = reinterpret_cast<PFNGLGENFRAMEBUFFERSPROC>(api_.egl.GetProcAddress("glGenFramebuffers"));
-    bind_framebuffer_ = reinterpret_cast<PFNGLBINDFRAMEBUFFERPROC>(api_.egl.GetProcAddress("glBindFramebuffer"));
-    attach_ = reinterpret_cast<PFNGLFRAMEBUFFERTEXTURE2DPROC>(api_.egl.GetProcAddress("glFramebufferTexture2D"));
-    return "";
+    return MakeCurrent() ? "" : "the context can't be made current";
   }
   EGLContext NewContext() {
     const EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 1, EGL_NONE};
-    return api_.egl.CreateContext(display_, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, attributes);
+    return eglCreateContext(display_, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, attributes);
   }
-  bool MakeCurrent() { return api_.egl.MakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, context_) == EGL_TRUE; }
-  const gles::GlApi& gl() const { return api_.gl; }
-  const gles::EglApi& egl() const { return api_.egl; }
+  bool MakeCurrent() { return eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, context_) == EGL_TRUE; }
   EGLDisplay display() const { return display_; }
   GlContext shared() const { return {display_, context_}; }
 
   // With `pixels` of four components each, of `type`.
   GLuint Texture(GLenum internal_format, GLenum type, const void* pixels, bool is_immutable = true) {
     GLuint id = 0;
-    gl().GenTextures(1, &id);
-    gl().BindTexture(GL_TEXTURE_2D, id);
+    glGenTextures(1, &id);
+    glBindTexture(GL_TEXTURE_2D, id);
     if (is_immutable) {
-      tex_storage_(GL_TEXTURE_2D, 1, internal_format, kPictureWidth, kPictureHeight);
-      tex_sub_image_(GL_TEXTURE_2D, 0, 0, 0, kPictureWidth, kPictureHeight, GL_RGBA, type, pixels);
+      glTexStorage2D(GL_TEXTURE_2D, 1, internal_format, kPictureWidth, kPictureHeight);
+      glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, kPictureWidth, kPictureHeight, GL_RGBA, type, pixels);
     } else {
-      tex_image_(GL_TEXTURE_2D, 0, static_cast<GLint>(internal_format), kPictureWidth, kPictureHeight, 0, GL_RGBA, type,
-                 pixels);
+      glTexImage2D(GL_TEXTURE_2D, 0, static_cast<GLint>(internal_format), kPictureWidth, kPictureHeight, 0, GL_RGBA,
+                   type, pixels);
     }
-    gl().BindTexture(GL_TEXTURE_2D, 0);
+    glBindTexture(GL_TEXTURE_2D, 0);
     return id;
   }
   void ReadTexture(GLuint texture, GLenum type, void* pixels) {
     GLuint framebuffer = 0;
-    gen_framebuffers_(1, &framebuffer);
-    bind_framebuffer_(GL_FRAMEBUFFER, framebuffer);
-    attach_(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
-    read_pixels_(0, 0, kPictureWidth, kPictureHeight, GL_RGBA, type, pixels);
-    bind_framebuffer_(GL_FRAMEBUFFER, 0);
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+    glReadPixels(0, 0, kPictureWidth, kPictureHeight, GL_RGBA, type, pixels);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
   }
 
  private:
-  gles::DriverApi api_;
   EGLDisplay display_ = EGL_NO_DISPLAY;
   EGLContext context_ = EGL_NO_CONTEXT;
-  PFNGLTEXSTORAGE2DPROC tex_storage_ = nullptr;
-  PFNGLTEXIMAGE2DPROC tex_image_ = nullptr;
-  PFNGLTEXSUBIMAGE2DPROC tex_sub_image_ = nullptr;
-  PFNGLREADPIXELSPROC read_pixels_ = nullptr;
-  PFNGLGENFRAMEBUFFERSPROC gen_framebuffers_ = nullptr;
-  PFNGLBINDFRAMEBUFFERPROC bind_framebuffer_ = nullptr;
-  PFNGLFRAMEBUFFERTEXTURE2DPROC attach_ = nullptr;
 };
 
 class GlMemory final : public testing::LentMemory {
  public:
-  explicit GlMemory(GlProgram& program) : gl_(program.gl()) {}
-  ~GlMemory() override { gl_.DeleteBuffers(static_cast<GLsizei>(buffers_.size()), buffers_.data()); }
+  ~GlMemory() override { glDeleteBuffers(static_cast<GLsizei>(buffers_.size()), buffers_.data()); }
   MemoryKind kind() const override { return MemoryKind::kGlBuffer; }
   uint64_t Make(std::span<const std::byte> bytes) override {
     GLuint id = 0;
-    gl_.GenBuffers(1, &id);
-    gl_.BindBuffer(GL_SHADER_STORAGE_BUFFER, id);
-    gl_.BufferData(GL_SHADER_STORAGE_BUFFER, static_cast<GLsizeiptr>(bytes.size()), bytes.data(), GL_DYNAMIC_COPY);
-    gl_.BindBuffer(GL_SHADER_STORAGE_BUFFER, 0);
-    gl_.Finish();
+    glGenBuffers(1, &id);
+    glBindBuffer(GL_SHADER_STORAGE_BUFFER, id);
+    glBufferData(GL_SHADER_STORAGE_BUFFER, static_cast<GLsizeiptr>(bytes.size()), bytes.data(), GL_DYNAMIC_COPY);
+    glBindBuffer(GL_SHADER_STORAGE_BUFFER, 0);
+    glFinish();
     buffers_.push_back(id);
     return id;
   }
   std::vector<std::byte> Read(uint64_t handle, size_t size_bytes) override {
-    gl_.BindBuffer(GL_SHADER_STORAGE_BUFFER, static_cast<GLuint>(handle));
+    glBindBuffer(GL_SHADER_STORAGE_BUFFER, static_cast<GLuint>(handle));
     const auto* mapped = static_cast<const std::byte*>(
-        gl_.MapBufferRange(GL_SHADER_STORAGE_BUFFER, 0, static_cast<GLsizeiptr>(size_bytes), GL_MAP_READ_BIT));
+        glMapBufferRange(GL_SHADER_STORAGE_BUFFER, 0, static_cast<GLsizeiptr>(size_bytes), GL_MAP_READ_BIT));
     std::vector<std::byte> bytes(mapped, mapped + size_bytes);
-    gl_.UnmapBuffer(GL_SHADER_STORAGE_BUFFER);
-    gl_.BindBuffer(GL_SHADER_STORAGE_BUFFER, 0);
+    glUnmapBuffer(GL_SHADER_STORAGE_BUFFER);
+    glBindBuffer(GL_SHADER_STORAGE_BUFFER, 0);
     return bytes;
   }
 
  private:
-  const gles::GlApi& gl_;
   std::vector<GLuint> buffers_;
 };
 
@@ -137,7 +117,7 @@ class GlesSharing : public ::testing::Test {
 };
 
 TEST_F(GlesSharing, EveryFormatOfABufferRunsWithoutACopy) {
-  GlMemory memory(program_);
+  GlMemory memory;
   testing::ExpectEveryFormatRuns(*session_, memory, true);
   testing::ExpectFramesRun(*session_, memory);
 }
@@ -154,7 +134,7 @@ TEST_F(GlesSharing, TexturesOfEveryFormatAreReadAndWritten) {
     const Status bound = session_->BindOutput(
         "y", {.memory = MemoryKind::kGlTexture, .handle = out, .format = format, .offset = {0, 0, 0, 0.5f}});
     ASSERT_TRUE(bound.ok()) << bound.message();
-    program_.gl().Finish();
+    glFinish();
     const Status ran = session_->Run();
     ASSERT_TRUE(ran.ok()) << ran.message();
     EXPECT_EQ(session_->report().transfers.to_host_bytes, 0u);
@@ -175,7 +155,7 @@ TEST_F(GlesSharing, APartOfATextureIsCutOutTurnedAndResized) {
   Frame lent = frame;
   lent.memory = MemoryKind::kGlTexture;
   lent.planes[0] = {.handle = program_.Texture(GL_RGBA8, GL_UNSIGNED_BYTE, picture.memory(0).data())};
-  program_.gl().Finish();
+  glFinish();
   for (const Status& status : {session_->BindFrame("x", lent), session_->Run()})
     ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_TRUE(std::ranges::equal(session_->output(0), plain->output(0)));
@@ -198,15 +178,14 @@ TEST_F(GlesSharing, ARunWaitsForTheProgramsFenceAndGivesOneBack) {
   output.offset = {0, 0, 0, 1};
   ASSERT_TRUE(session_->BindInput("x", input).ok());
   ASSERT_TRUE(session_->BindOutput("y", output).ok());
-  const gles::GlApi& gl = program_.gl();
-  GLsync written = gl.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
-  gl.Flush();
+  GLsync written = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+  glFlush();
   const Result<Ticket> ticket =
       session_->Submit({.wait_for = {{reinterpret_cast<uint64_t>(written)}}, .make_fence = true});
   ASSERT_TRUE(ticket.ok()) << ticket.status().message();
   const auto done = reinterpret_cast<GLsync>(ticket->fence);
-  ASSERT_EQ(gl.IsSync(done), GL_TRUE);
-  gl.WaitSync(done, 0, GL_TIMEOUT_IGNORED);
+  ASSERT_EQ(glIsSync(done), GL_TRUE);
+  glWaitSync(done, 0, GL_TIMEOUT_IGNORED);
   program_.ReadTexture(out, GL_UNSIGNED_BYTE, seen.data());
   for (size_t k = 0; k < seen.size(); k += 4) {
     ASSERT_EQ(seen[k], 51);
@@ -215,12 +194,12 @@ TEST_F(GlesSharing, ARunWaitsForTheProgramsFenceAndGivesOneBack) {
     ASSERT_EQ(seen[k + 3], 255);
   }
   EXPECT_TRUE(session_->Wait(*ticket).ok());
-  gl.DeleteSync(done);
-  gl.DeleteSync(written);
+  glDeleteSync(done);
+  glDeleteSync(written);
 }
 
 TEST_F(GlesSharing, AFenceThatIsNoneIsAnErrorOfTheRun) {
-  GlMemory memory(program_);
+  GlMemory memory;
   const std::vector<float> zeros(size_t{kPictureWidth} * kPictureHeight * 3);
   ASSERT_TRUE(session_->SetInput(0, std::as_bytes(std::span(zeros))).ok());
   const Result<Ticket> ticket = session_->Submit({.wait_for = {{0x1234}}});
@@ -252,7 +231,7 @@ TEST_F(GlesSharing, WhatDoesNotFitIsRefused) {
   EXPECT_THAT(wrong_format.message(), HasSubstr("0x881a"));
   binding.handle = 4711;
   EXPECT_THAT(session_->BindInput("x", binding).message(), HasSubstr("no texture 4711"));
-  GlMemory memory(program_);
+  GlMemory memory;
   Binding small{.memory = MemoryKind::kGlBuffer, .size_bytes = 420};
   small.handle = memory.Make(std::vector<std::byte>(400));
   EXPECT_THAT(session_->BindInput("x", small).message(), HasSubstr("400 bytes"));
@@ -265,7 +244,7 @@ TEST_F(GlesSharing, WhatDoesNotFitIsRefused) {
 TEST_F(GlesSharing, ADeadContextOrOneOfNothingIsRefused) {
   const EGLContext dead = program_.NewContext();
   ASSERT_NE(dead, EGL_NO_CONTEXT);
-  program_.egl().DestroyContext(program_.display(), dead);
+  eglDestroyContext(program_.display(), dead);
   const Status status = OpenSharedGles(GlContext{program_.display(), dead}).status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("EGL"));
@@ -274,7 +253,7 @@ TEST_F(GlesSharing, ADeadContextOrOneOfNothingIsRefused) {
 }
 
 TEST_F(GlesSharing, TheProgramsContextStaysCurrent) {
-  GlMemory memory(program_);
+  GlMemory memory;
   const std::vector<std::byte> bytes(64, std::byte{7});
   EXPECT_EQ(memory.Read(memory.Make(bytes), 64), bytes);
 }

@@ -1,5 +1,3 @@
-#include "core/graph/graph_text.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,8 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/graph.h"
 #include "core/graph/op_text.h"
+#include "tests/testing/graph_from_text.h"
+#include "tests/testing/op_from_text.h"
 
 namespace hearth {
 namespace {

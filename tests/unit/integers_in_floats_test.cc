@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/graph/index_values.h"
+#include "core/graph/value_analysis.h"
 #include "core/plan/plan_builder.h"
 #include "tests/testing/parsed_graph.h"
 

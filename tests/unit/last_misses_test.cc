@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cache/reports.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "tests/testing/cache_folder.h"
 
 namespace hearth {

@@ -1,6 +1,4 @@
 // Products in local memory: candidates within a device's limits, none that is mostly idle, and no rule's choice.
-#include "core/lowering/local_product.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,6 +7,7 @@
 #include "core/device/device_profiles.h"
 #include "core/emit/kernel_limits.h"
 #include "core/graph/graph_text.h"
+#include "core/lowering/group_product.h"
 #include "core/lowering/tunable_layers.h"
 #include "tests/testing/parsed_graph.h"
 

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "core/plan/plan_builder.h"
-#include "core/plan/texel_view.h"
+#include "core/plan/storage.h"
 #include "tests/testing/parsed_graph.h"
 
 namespace hearth {

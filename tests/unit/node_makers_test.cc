@@ -8,8 +8,8 @@
 #include "backends/cpu/xnnpack_nodes.h"
 #include "conformance/conformance_case.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/index_values.h"
 #include "core/graph/op_text.h"
+#include "core/graph/value_analysis.h"
 
 namespace hearth {
 namespace {
@@ -36,7 +36,7 @@ TEST(NodeMakers, TakeNodesOfTheOperationsInTheirColumnAlone) {
     const std::vector<bool> decides = ValuesThatDecideIndices(graph);
     const Result<HostArena> arena = HostArena::Create(graph, nodes, graph.outputs, {}, offsets);
     ASSERT_TRUE(arena.ok()) << test.id();
-    HeldWeights held;
+    SharedWeights held;
     ProgramWeights weights(held);
     for (const Node& node : graph.nodes()) {
       const bool decides_indices = !node.outputs.empty() && decides[node.outputs[0]];

@@ -4,6 +4,7 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/op_text.h"
 #include "tests/testing/one_node.h"
+#include "tests/testing/op_from_text.h"
 
 namespace hearth {
 namespace {

@@ -15,7 +15,6 @@
 
 #include "backends/opencl/backend.h"
 #include "backends/opencl/driver_api.h"
-#include "backends/opencl/pocl_folder.h"
 #include "backends/opencl/program.h"
 #include "conformance/device_cases.h"
 #include "core/base/error.h"

@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "core/graph/evaluate.h"
-#include "core/graph/ops/random.h"
+#include "core/graph/ops/op_functions.h"
 #include "frontends/tflite/reader.h"
 #include "tests/testing/builtin_codes.h"
 #include "tests/testing/tflite_writer.h"

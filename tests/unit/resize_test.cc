@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/cpu/available_memory.h"
+#include "backends/cpu/process_limits.h"
 #include "core/base/error.h"
 #include "frontends/api/session_data.h"
 #include "hearth/graph_builder.h"

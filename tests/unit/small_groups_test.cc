@@ -12,7 +12,7 @@
 
 #include "backends/null/device.h"
 #include "conformance/conformance_case.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/emit/kernel_library.h"
 #include "core/emit/kernel_limits.h"
 #include "core/graph/evaluate.h"

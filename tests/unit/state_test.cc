@@ -5,11 +5,11 @@
 #include <cstring>
 
 #include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
 #include "core/graph/passes/pass.h"
 #include "frontends/engine/device_choice.h"
 #include "hearth/graph_builder.h"
 #include "hearth/session.h"
+#include "tests/testing/graph_from_text.h"
 #include "tests/testing/parsed_graph.h"
 
 namespace hearth {

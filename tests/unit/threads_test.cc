@@ -7,8 +7,6 @@
 #include <csignal>
 #include <thread>
 
-#include "core/base/thread_priority.h"
-
 namespace hearth {
 namespace {
 

@@ -1,10 +1,9 @@
 // The number of CPUs that a process may use, from fake files of the kernel.
-#include "backends/cpu/usable_cpus.h"
-
 #include <gtest/gtest.h>
 
 #include <thread>
 
+#include "backends/cpu/process_limits.h"
 #include "tests/testing/fake_kernel_files.h"
 #include "tests/testing/pinned_thread.h"
 

@@ -1,6 +1,6 @@
-#include "core/base/utf8.h"
-
 #include <gtest/gtest.h>
+
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

@@ -1,12 +1,11 @@
 // How large values can become, by what makes them.
-#include "core/graph/value_bounds.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <string>
 
+#include "core/graph/value_analysis.h"
 #include "tests/testing/parsed_graph.h"
 
 namespace hearth {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backends/vulkan/backend.h"
-#include "backends/vulkan/program_container.h"
+#include "backends/vulkan/program.h"
 #include "backends/vulkan/spirv_compiler.h"
 #include "conformance/device_cases.h"
 

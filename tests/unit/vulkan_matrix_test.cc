@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "backends/vulkan/matrix_shape.h"
+#include "backends/vulkan/physical_device.h"
 #include "backends/vulkan/spirv_compiler.h"
 #include "core/emit/kernel_library.h"
 

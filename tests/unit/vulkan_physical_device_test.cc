@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/vulkan/instance.h"
+#include "backends/vulkan/driver_api.h"
 #include "backends/vulkan/physical_device.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 namespace hearth::vulkan {
 namespace {

@@ -9,9 +9,9 @@
 #include "backends/vulkan/backend.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
 #include "core/lowering/lower.h"
 #include "hal/run/plan_runs.h"
+#include "tests/testing/graph_from_text.h"
 
 namespace hearth {
 namespace {

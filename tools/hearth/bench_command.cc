@@ -7,11 +7,8 @@
 #include "hal/stopwatch.h"
 #include "hearth/device.h"
 #include "tools/hearth/bench_text.h"
-#include "tools/hearth/chrome_trace.h"
 #include "tools/hearth/files.h"
-#include "tools/hearth/interrupt.h"
 #include "tools/hearth/model_inputs.h"
-#include "tools/hearth/option_checks.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
 
@@ -43,6 +40,68 @@ bool IsBlank(const std::string& name) {
   return name.find_first_not_of(" \t\r\n") == std::string::npos;
 }
 
+enum class Line : int { kMain = 1, kBeside = 2, kSteps = 3 };
+
+class TraceEvents {
+ public:
+  // Returns the end of the event in milliseconds.
+  double Add(Line line, const std::string& category, const std::string& name, double begin_ms, double duration_ms,
+             Json details = Json::object()) {
+    events_.push_back({{"name", name},
+                       {"cat", category},
+                       {"ph", "X"},
+                       {"ts", begin_ms * 1000},
+                       {"dur", duration_ms * 1000},
+                       {"pid", 1},
+                       {"tid", static_cast<int>(line)},
+                       {"args", std::move(details)}});
+    return begin_ms + duration_ms;
+  }
+
+  void NameLine(Line line, const std::string& name) {
+    events_.push_back({{"name", "thread_name"},
+                       {"ph", "M"},
+                       {"pid", 1},
+                       {"tid", static_cast<int>(line)},
+                       {"args", {{"name", name}}}});
+  }
+
+  Json TakeAll() { return std::move(events_); }
+
+ private:
+  Json events_ = Json::array();
+};
+
+// A start and a run on a timeline, in Chrome's trace event format
+// (https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU). The report has the duration of
+// each phase, but not its beginning: phases are drawn in the order in which a session goes through them. The two that
+// overlap others (opening the device, weights) have their own line. The steps of `profile` follow the first run, end to
+// end.
+std::string ChromeTrace(const Report& report, const std::vector<ProfileEntry>& profile) {
+  TraceEvents events;
+  events.NameLine(Line::kMain, "session");
+  events.NameLine(Line::kBeside, "beside it");
+  events.NameLine(Line::kSteps, "steps of a run");
+  const auto& init = report.init_ms;
+
+  double at = events.Add(Line::kMain, "start", "read model", 0, init.read_model);
+  at = events.Add(Line::kMain, "start", "open cache", at, init.open_cache);
+  at = std::max(at, events.Add(Line::kBeside, "start", "open device", 0, init.open_device));
+  at = events.Add(Line::kMain, "start", "rewrite", at, init.rewrite);
+  at = events.Add(Line::kMain, "start", "lower", at, init.lower);
+  events.Add(Line::kBeside, "start", "weights", at, init.weights);
+  events.Add(Line::kMain, "start", "programs", at, init.programs);
+
+  at = events.Add(Line::kMain, "run", "first run", init.total, report.first_run_ms);
+  at = events.Add(Line::kMain, "cache", "save to cache", at, report.save_ms);
+  for (const ProfileEntry& entry : profile) {
+    at = events.Add(Line::kSteps, "step", entry.node.empty() ? entry.kernel : entry.node, at, entry.milliseconds,
+                    {{"kernel", entry.kernel}});
+  }
+  const Json trace = {{"traceEvents", events.TakeAll()}, {"displayTimeUnit", "ms"}};
+  return trace.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 class BenchCommand final : public Verb {
  public:
   BenchCommand()
@@ -52,27 +111,19 @@ class BenchCommand final : public Verb {
   void AddOptions(CLI::App& app) override {
     session_flags_.AddOptions(app, "As for run; several by commas, or all: every usable one");
     input_options_.AddOptions(app);
-    CLI::Option* runs = app.add_option("--runs", runs_, "Timed runs")
-                            ->type_name("N")
-                            ->check(CLI::Range(1, 1000000))
-                            ->capture_default_str();
+    CLI::Option* runs = AddNumber(app, "--runs", runs_, "N", 1, 1000000, "Timed runs");
     app.add_option("--seconds", seconds_, "Run for this many seconds instead, at least once")
         ->type_name("S")
         ->check(CLI::Range(0.001, 1e6))
         ->check(Finite())
         ->excludes(runs);
-    app.add_option("--warmup", warmup_, "Untimed runs before them")
-        ->type_name("N")
-        ->check(CLI::Range(0, 1000000))
-        ->capture_default_str();
+    AddNumber(app, "--warmup", warmup_, "N", 0, 1000000, "Untimed runs before them");
     app.add_flag("--profile", profile_, "Times, shapes and GFLOP/s per step of the plan, and sums by operation");
     app.add_option("--trace", trace_path_,
                    "Write a Chrome trace (chrome://tracing, ui.perfetto.dev) of the start and one run")
-        ->type_name("FILE")
-        ->check(NotEmpty());
+        ->type_name("FILE");
     app.add_option("--csv", csv_path_, "Write the figures as comma-separated values, a line per device")
-        ->type_name("FILE")
-        ->check(NotEmpty());
+        ->type_name("FILE");
     output_.AddOptions(app);
   }
 

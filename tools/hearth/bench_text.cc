@@ -3,14 +3,67 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <numeric>
 
+#include "frontends/api/model_data.h"
 #include "tools/hearth/session_flags.h"
 
 namespace hearth {
 namespace {
 
+double ElementCount(const Shape& shape) {
+  return static_cast<double>(shape.element_count());
+}
+
+// Multiplications and additions of a node; one operation per element if there are no weights.
+double OperationsOf(const Graph& graph, const Node& node) {
+  const Shape& out = graph.value(node.outputs.at(0)).desc.shape;
+  const auto input = [&](size_t k) -> const Shape& { return graph.value(node.inputs.at(k)).desc.shape; };
+  const double elements = ElementCount(out);
+  if (std::holds_alternative<Conv2D>(node.op)) return 2 * elements * ElementCount(input(1)) / std::max(1, input(1)[0]);
+  if (std::holds_alternative<DepthwiseConv2D>(node.op)) return 2 * elements * input(1)[1] * input(1)[2];
+  if (std::holds_alternative<FullyConnected>(node.op)) return 2 * elements * input(1)[1];
+  if (std::holds_alternative<BatchMatMul>(node.op)) return 2 * elements * input(0)[input(0).rank() - 1];
+  if (std::holds_alternative<Pool2D>(node.op)) return ElementCount(input(0));
+  return elements;
+}
+
+// The N of "... (operator N)"; -1 if there is none.
+int OperatorIn(const std::string& label) {
+  constexpr std::string_view kMark = "(operator ";
+  const size_t at = label.rfind(kMark);
+  int index = -1;
+  if (at != std::string::npos) std::from_chars(label.data() + at + kMark.size(), label.data() + label.size(), index);
+  return index;
+}
+
+struct KindCost {
+  std::string op;
+  size_t entries = 0;
+  double milliseconds = 0;
+};
+
+// Sums by operation, longest first.
+std::vector<KindCost> SumsByKind(std::span<const ProfileEntry> profile, std::span<const LayerCost> costs) {
+  std::map<std::string, KindCost> by_op;
+  for (size_t k = 0; k < profile.size(); ++k) {
+    KindCost& kind = by_op[costs[k].op];
+    kind.op = costs[k].op;
+    ++kind.entries;
+    kind.milliseconds += profile[k].milliseconds;
+  }
+  std::vector<KindCost> sums;
+  for (auto& [op, kind] : by_op) sums.push_back(std::move(kind));
+  std::stable_sort(sums.begin(), sums.end(),
+                   [](const KindCost& a, const KindCost& b) { return a.milliseconds > b.milliseconds; });
+  return sums;
+}
+
 std::string StartText(const Report& report) {
-  TextTable table({{""}, {"", TextTable::Align::kRight}});
+  TextTable table({{""}, {"", TextTable::kRight}});
   const auto add = [&](const std::string& phase, double milliseconds) {
     table.AddRow({phase, MillisecondsText(milliseconds)});
   };
@@ -71,10 +124,10 @@ std::string RunsText(const BenchResult& result) {
 }
 
 std::string LayersText(const BenchResult& result, double total) {
-  TextTable table({{"#", TextTable::Align::kRight},
-                   {"ms", TextTable::Align::kRight},
-                   {"%", TextTable::Align::kRight},
-                   {"GFLOP/s", TextTable::Align::kRight},
+  TextTable table({{"#", TextTable::kRight},
+                   {"ms", TextTable::kRight},
+                   {"%", TextTable::kRight},
+                   {"GFLOP/s", TextTable::kRight},
                    {"output"},
                    {"kernel"},
                    {"node"}});
@@ -90,10 +143,7 @@ std::string LayersText(const BenchResult& result, double total) {
 }
 
 std::string KindsText(const BenchResult& result, double total) {
-  TextTable table({{"ms", TextTable::Align::kRight},
-                   {"%", TextTable::Align::kRight},
-                   {"steps", TextTable::Align::kRight},
-                   {"operation"}});
+  TextTable table({{"ms", TextTable::kRight}, {"%", TextTable::kRight}, {"steps", TextTable::kRight}, {"operation"}});
   for (const KindCost& kind : SumsByKind(result.profile, result.costs)) {
     const double share = total > 0 ? 100 * kind.milliseconds / total : 0;
     table.AddRow(
@@ -120,6 +170,45 @@ std::string CsvCell(const std::string& text) {
 
 }  // namespace
 
+RunStatistics StatisticsOf(std::vector<double> times) {
+  if (times.empty()) return {};
+  std::sort(times.begin(), times.end());
+  const auto at = [&](double part) {
+    const auto rank = static_cast<size_t>(std::ceil(part * static_cast<double>(times.size())));
+    return times[std::max<size_t>(rank, 1) - 1];
+  };
+  const auto count = static_cast<double>(times.size());
+  const double mean = std::accumulate(times.begin(), times.end(), 0.0) / count;
+  double squares = 0;
+  for (const double time : times) squares += (time - mean) * (time - mean);
+  const double deviation = times.size() > 1 ? std::sqrt(squares / (count - 1)) : 0;
+  return {at(0.5), times.front(), at(0.9), at(0.99), times.back(), mean, deviation};
+}
+
+std::vector<LayerCost> CostsOf(std::span<const ProfileEntry> profile, const Model& model) {
+  const Graph& graph = model.data().graph;
+  std::map<int, const Node*> nodes;
+  for (const Node& node : graph.nodes()) nodes.emplace(node.source_index, &node);
+  std::map<int, double> milliseconds;  // summed over the entries of an operator
+  for (const ProfileEntry& entry : profile) milliseconds[OperatorIn(entry.node)] += entry.milliseconds;
+
+  std::vector<LayerCost> costs;
+  for (const ProfileEntry& entry : profile) {
+    const int index = OperatorIn(entry.node);
+    LayerCost cost{index < 0 ? entry.node : entry.node.substr(0, entry.node.find(' ')), "", 0, 0};
+    const auto found = index < 0 ? nodes.end() : nodes.find(index);
+    if (found != nodes.end() && !found->second->outputs.empty() && milliseconds[index] > 0) {
+      const Shape& shape = graph.value(found->second->outputs[0]).desc.shape;
+      const double all = OperationsOf(graph, *found->second);
+      cost.output = shape.ToString();
+      cost.operations = all * entry.milliseconds / milliseconds[index];
+      cost.giga_per_second = all / milliseconds[index] / 1e6;
+    }
+    costs.push_back(std::move(cost));
+  }
+  return costs;
+}
+
 std::string BenchText(const BenchResult& result, int profiled_runs) {
   std::string text = DeviceText(result.report) + StartText(result.report) + HotText(result) + RunsText(result) +
                      ResourcesText(result.report);
@@ -129,13 +218,13 @@ std::string BenchText(const BenchResult& result, int profiled_runs) {
 
 std::string DevicesText(std::span<const BenchResult> results) {
   TextTable table({{"device"},
-                   {"ready ms", TextTable::Align::kRight},
-                   {"compiled", TextTable::Align::kRight},
-                   {"median ms", TextTable::Align::kRight},
-                   {"p90", TextTable::Align::kRight},
-                   {"p99", TextTable::Align::kRight},
-                   {"deviation", TextTable::Align::kRight},
-                   {"inferences/s", TextTable::Align::kRight},
+                   {"ready ms", TextTable::kRight},
+                   {"compiled", TextTable::kRight},
+                   {"median ms", TextTable::kRight},
+                   {"p90", TextTable::kRight},
+                   {"p99", TextTable::kRight},
+                   {"deviation", TextTable::kRight},
+                   {"inferences/s", TextTable::kRight},
                    {"name, or why not"}});
   for (const BenchResult& result : results) {
     if (!result.status.ok()) {

@@ -1,4 +1,5 @@
-// The texts of bench: tables of phases, resources, layers and devices, and CSV.
+// The figures of bench (of repeated timings, of layers) and their texts: tables of phases, resources, layers and
+// devices, and CSV.
 #ifndef HEARTH_TOOLS_HEARTH_BENCH_TEXT_H_
 #define HEARTH_TOOLS_HEARTH_BENCH_TEXT_H_
 
@@ -7,11 +8,26 @@
 #include <vector>
 
 #include "hearth/report.h"
-#include "tools/hearth/layer_costs.h"
+#include "hearth/session.h"
 #include "tools/hearth/printing.h"
-#include "tools/hearth/statistics.h"
 
 namespace hearth {
+
+struct RunStatistics {
+  double median = 0, min = 0, p90 = 0, p99 = 0, max = 0;
+  double mean = 0, deviation = 0;  // of the sample; 0 for a single time
+};
+// Percentiles by nearest rank, so each is a measured time; all are 0 without times.
+RunStatistics StatisticsOf(std::vector<double> times);
+
+struct LayerCost {
+  std::string op;         // "conv_2d"; the entry's full name if it is no operator of the file
+  std::string output;     // "1x112x112x32"; empty if unknown
+  double operations = 0;  // multiplications and additions; 0 if unknown
+  double giga_per_second = 0;
+};
+// One for each entry. The entries of one operator share its operations in proportion to their times.
+std::vector<LayerCost> CostsOf(std::span<const ProfileEntry> profile, const Model& model);
 
 // One device's figures, or the reason for their absence.
 struct BenchResult {

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "hearth/version.h"
 #include "tools/hearth/cache_text.h"
-#include "tools/hearth/option_checks.h"
+#include "tools/hearth/verb.h"
 
 namespace hearth {
 namespace {
@@ -33,12 +33,10 @@ void CacheBundleParts::AddTo(const AddCachePart& add_part) {
       [this](const Cache& cache) { return Export(cache); });
   bundle->add_option("BUNDLE", bundle_, "A file NAME.tar that does not exist, or a folder that is missing or empty")
       ->required()
-      ->type_name("")
-      ->check(NotEmpty());
+      ->type_name("");
   filter_.AddOptions(*bundle);
   bundle->add_option("--since", export_.since, "Only entries that this bundle lacks or has with other bytes")
-      ->type_name("BUNDLE")
-      ->check(NotEmpty());
+      ->type_name("BUNDLE");
   bundle->add_option("--keys", export_.trusted_keys, "Public keys of which one must have signed the bundle of --since")
       ->type_name("FILE");
   bundle->add_option("--sign", export_.sign_with, "Secret key (hearth cache key)")->type_name("FILE");

@@ -8,8 +8,8 @@
 
 #include "hearth/cache.h"
 #include "tools/hearth/cache_filter_flags.h"
-#include "tools/hearth/exit_code.h"
 #include "tools/hearth/printing.h"
+#include "tools/hearth/verb.h"
 
 namespace hearth {
 

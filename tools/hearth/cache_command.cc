@@ -12,9 +12,6 @@
 #include "tools/hearth/cache_bundle_parts.h"
 #include "tools/hearth/cache_filter_flags.h"
 #include "tools/hearth/cache_text.h"
-#include "tools/hearth/confirm_deletion.h"
-#include "tools/hearth/interrupt.h"
-#include "tools/hearth/option_checks.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
@@ -132,8 +129,7 @@ class CacheCommand final : public Verb {
     for (CLI::App* part : {pin, remove}) {
       part->add_option("MODEL", named_model_, "A file, the path that it had, or a fingerprint's first digits")
           ->required()
-          ->type_name("")
-          ->check(NotEmpty());
+          ->type_name("");
     }
     for (CLI::App* part : {prune, clear, remove}) {
       part->add_flag("--yes", yes_, "Don't ask (needed without a terminal)");

@@ -2,14 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "frontends/engine/device_simulation.h"
-#include "tools/hearth/comparison_picture.h"
+#include "tools/hearth/comparison.h"
+#include "tools/hearth/drawing.h"
 #include "tools/hearth/files.h"
-#include "tools/hearth/layer_values.h"
 #include "tools/hearth/model_inputs.h"
-#include "tools/hearth/option_checks.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
 
@@ -57,12 +57,12 @@ Json JsonOf(const Side& side) {
 
 TextTable TableOf(const std::string& what) {
   return TextTable({{what},
-                    {"max difference", TextTable::Align::kRight},
-                    {"allowed", TextTable::Align::kRight},
-                    {"elements over", TextTable::Align::kRight},
+                    {"max difference", TextTable::kRight},
+                    {"allowed", TextTable::kRight},
+                    {"elements over", TextTable::kRight},
                     {"worst at"},
-                    {"here", TextTable::Align::kRight},
-                    {"there", TextTable::Align::kRight},
+                    {"here", TextTable::kRight},
+                    {"there", TextTable::kRight},
                     {""}});
 }
 
@@ -72,6 +72,55 @@ void AddRow(TextTable& table, const std::string& what, const TensorComparison& o
                 PlaceText(output.info, output.worst), fmt::format("{:.6g}", output.ours),
                 fmt::format("{:.6g}", output.theirs), output.is_over ? "OVER" : ""});
 }
+
+// ---- The picture ----
+
+constexpr int kNameWidth = 460, kBarWidth = 480, kRowHeight = 14, kPad = 6, kHeadHeight = 40;
+constexpr double kLowest = -4, kHighest = 2;  // powers of ten, relative to the allowed difference
+constexpr size_t kMostPictureRows = 1500;     // a picture 20,000 pixels high is of no use
+constexpr Colour kPaper = {250, 250, 250}, kFine = {70, 130, 180}, kOver = {205, 50, 40}, kGrid = {200, 200, 200};
+
+int BarEnd(double ratio) {
+  const double power = ratio > 0 ? std::log10(ratio) : kLowest;
+  return kNameWidth +
+         static_cast<int>(kBarWidth * (std::clamp(power, kLowest, kHighest) - kLowest) / (kHighest - kLowest));
+}
+
+void DrawRow(Image& image, int row, const std::string& name, const TensorComparison& output) {
+  const int top = kHeadHeight + row * kRowHeight;
+  std::string cut = name;
+  while (cut.size() > 4 && TextWidth(cut, 1) > kNameWidth - 2 * kPad) cut.erase(cut.size() / 2, 1);
+  DrawText(image, kPad, top + 2, cut, output.is_over ? kOver : kBlack, 1);
+  FillRectangle(image, kNameWidth, top + 1, BarEnd(output.ratio()), top + kRowHeight - 2,
+                output.is_over ? kOver : kFine);
+}
+
+// The difference of each output or layer as a bar, relative to the allowed one: from 1/10000 of the allowed difference
+// to 100 times it; red if it exceeds it.
+Image DrawComparison(const std::vector<TensorComparison>& outputs, const std::vector<LayerComparison>& layers) {
+  const size_t rows = std::min(kMostPictureRows, layers.empty() ? outputs.size() : layers.size());
+  const int height = kHeadHeight + static_cast<int>(rows) * kRowHeight + kPad;
+  Image image = BlankImage(kNameWidth + kBarWidth + kPad, height, kPaper);
+  DrawText(image, kPad, kPad, layers.empty() ? "output" : "layer", kBlack, 1);
+  for (int power = static_cast<int>(kLowest); power <= static_cast<int>(kHighest); ++power) {
+    const int x = BarEnd(std::pow(10.0, power));
+    FillRectangle(image, x, kHeadHeight - 4, x + (power == 0 ? 2 : 1), height, power == 0 ? kBlack : kGrid);
+    DrawText(image, std::min(x, image.width - 40), kPad + kRowHeight,
+             power == 0 ? "allowed" : fmt::format("1e{}", power), kBlack, 1);
+  }
+  for (size_t k = 0; k < rows; ++k) {
+    const auto row = static_cast<int>(k);
+    if (layers.empty()) {
+      DrawRow(image, row, outputs[k].info.name, outputs[k]);
+    } else {
+      DrawRow(image, row, fmt::format("{} {} {}", layers[k].layer.index, layers[k].layer.op, layers[k].layer.name),
+              layers[k].output);
+    }
+  }
+  return image;
+}
+
+// ---- The verb ----
 
 class CompareCommand final : public Verb {
  public:
@@ -86,8 +135,7 @@ class CompareCommand final : public Verb {
         ->capture_default_str();
     app.add_flag("--per-layer", per_layer_, "Compare the result of every layer too, and name the first over tolerance");
     app.add_option("--picture", picture_path_, "Draw the difference of each output or layer into a PNG file")
-        ->type_name("FILE")
-        ->check(NotEmpty());
+        ->type_name("FILE");
     input_options_.AddOptions(app);
     output_.AddOptions(app);
   }

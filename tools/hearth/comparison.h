@@ -1,12 +1,15 @@
-// The difference between two results of one tensor, and whether it is too large.
+// The difference between two results of one tensor or of every layer, and whether it is too large.
 #ifndef HEARTH_TOOLS_HEARTH_COMPARISON_H_
 #define HEARTH_TOOLS_HEARTH_COMPARISON_H_
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/device/device_info.h"
+#include "hearth/session.h"
 #include "hearth/status.h"
 #include "hearth/tensor_info.h"
 
@@ -38,6 +41,40 @@ Result<TensorComparison> CompareTensors(const TensorInfo& info, std::span<const 
 
 // The index of an element: "[0,3,7,12]".
 std::string PlaceText(const TensorInfo& info, size_t element);
+
+// ---- Layers ----
+// The values between a network's layers, computed on a device or by the float64 reference.
+
+// A layer: a node of the network as passes leave it for a device.
+struct LayerInfo {
+  int index = -1;  // its first operator in the model file; -1 if a pass made it
+  std::string op, name;
+};
+
+struct LayerComparison {
+  LayerInfo layer;
+  TensorComparison output;
+};
+
+using TensorBytes = std::vector<std::vector<std::byte>>;
+
+// Runs a model on one side of a comparison.
+struct Side {
+  std::string id, name;                                  // "opencl:0" and the device's name, or "reference"
+  std::string precision;                                 // the one in use
+  std::function<Result<TensorBytes>(const Model&)> run;  // every output of a model, for the compared inputs
+};
+
+// `options.model` must be empty. The layers' runs leave nothing in the cache.
+Result<TensorBytes> RunOnDevice(const Model& model, const SessionOptions& options,
+                                std::span<const std::vector<std::byte>> inputs);
+Result<TensorBytes> RunReference(const Model& model, std::span<const std::vector<std::byte>> inputs);
+
+// Compares every layer of `model`, after the passes for `device`, in order. Each layer's result becomes an output of a
+// copy of the network, so lowering fuses nothing here. Parts run separately to bound memory.
+Result<std::vector<LayerComparison>> CompareLayers(const Model& model, const DeviceInfo& device, const Side& ours,
+                                                   const Side& theirs, double real_tolerance,
+                                                   const std::function<void(size_t done, size_t total)>& progress);
 
 }  // namespace hearth
 

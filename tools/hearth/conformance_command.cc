@@ -7,11 +7,9 @@
 #include "conformance/suite.h"
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
-#include "core/base/text_bytes.h"
+#include "core/base/text.h"
 #include "frontends/engine/device_simulation.h"
 #include "tools/hearth/files.h"
-#include "tools/hearth/interrupt.h"
-#include "tools/hearth/option_checks.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
@@ -63,14 +61,11 @@ class ConformanceCommand final : public Verb {
     AddDevicesOption(app, devices_, "As for run, several by commas; all usable ones by default");
     app.add_option("--filter", filter_,
                    "Only an operation (conv_2d) or cases whose op/name fits a glob ('conv_2d/*same*')");
-    app.add_option("--sample", sample_, "Only about one in N cases, chosen by --seed")
-        ->type_name("N")
-        ->check(CLI::Range(1, 100000))
-        ->capture_default_str();
+    AddNumber(app, "--sample", sample_, "N", 1, 100000, "Only about one in N cases, chosen by --seed");
     app.add_option("--seed", seed_, "Which cases --sample takes")->check(WholeNumber())->capture_default_str();
     app.add_flag("--list", list_, "Print the cases and stop");
-    app.add_option("--junit", junit_path_, "Write JUnit XML to a file")->check(NotEmpty());
-    app.add_option("--html", html_path_, "Write a page of operations against devices to a file")->check(NotEmpty());
+    app.add_option("--junit", junit_path_, "Write JUnit XML to a file");
+    app.add_option("--html", html_path_, "Write a page of operations against devices to a file");
     AddSimulateOption(app, simulate_, "or all: each profile that has the device's API, one after the other");
     output_.AddOptions(app);
   }

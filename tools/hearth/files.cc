@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "core/base/error.h"
-#include "core/base/lower_case.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

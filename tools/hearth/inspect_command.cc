@@ -14,7 +14,6 @@
 #include "tools/hearth/files.h"
 #include "tools/hearth/graph_picture.h"
 #include "tools/hearth/memory_picture.h"
-#include "tools/hearth/option_checks.h"
 #include "tools/hearth/placement_report.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
@@ -57,7 +56,7 @@ std::vector<std::string> WarningsOf(const PlacementReport& report, const DeviceI
 }
 
 std::string OperatorsText(const std::vector<OperatorPlacement>& operators) {
-  TextTable table({{"op", TextTable::Align::kRight}, {"name"}, {"runs on"}, {"output"}, {"why not on the device"}});
+  TextTable table({{"op", TextTable::kRight}, {"name"}, {"runs on"}, {"output"}, {"why not on the device"}});
   for (const OperatorPlacement& op : operators) {
     table.AddRow({std::to_string(op.index), op.op, std::string(RunsOnName(op.where)), op.output_type, op.reason});
   }
@@ -88,11 +87,9 @@ class InspectCommand final : public Verb {
         ->type_name("FILE")
         ->check(CLI::Validator(WhyNoGraphFile, ""));
     app.add_option("--passes", passes_folder_, "Draw the network as in the file, and after every pass that changed it")
-        ->type_name("DIR")
-        ->check(NotEmpty());
+        ->type_name("DIR");
     app.add_option("--memory", memory_path_, "Write the memory plan as a picture: steps against offsets, as SVG")
-        ->type_name("FILE")
-        ->check(NotEmpty());
+        ->type_name("FILE");
     output_.AddOptions(app);
   }
 

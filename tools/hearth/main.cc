@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -14,8 +15,6 @@
 
 #include "hearth/version.h"
 #include "tools/hearth/error_record.h"
-#include "tools/hearth/nearest_name.h"
-#include "tools/hearth/option_checks.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/verb.h"
 
@@ -24,17 +23,10 @@ namespace {
 
 std::vector<std::unique_ptr<Verb>> AllVerbs() {
   std::vector<std::unique_ptr<Verb>> verbs;
-  verbs.push_back(MakeDevicesCommand());
-  verbs.push_back(MakeInspectCommand());
-  verbs.push_back(MakeRunCommand());
-  verbs.push_back(MakeBenchCommand());
-  verbs.push_back(MakeCompareCommand());
-  verbs.push_back(MakeCacheCommand());
-  verbs.push_back(MakeConformanceCommand());
-  verbs.push_back(MakeDiagnoseCommand());
-  verbs.push_back(MakeEmitCommand());
-  verbs.push_back(MakeManualCommand());
-  verbs.push_back(MakeCompletionCommand());
+  for (VerbMaker* make :
+       {MakeDevicesCommand, MakeInspectCommand, MakeRunCommand, MakeBenchCommand, MakeCompareCommand, MakeCacheCommand,
+        MakeConformanceCommand, MakeDiagnoseCommand, MakeEmitCommand, MakeManualCommand, MakeCompletionCommand})
+    verbs.push_back(make());
   return verbs;
 }
 
@@ -46,6 +38,41 @@ const CLI::App& NamedCommand(const CLI::App& app) {
 
 std::string FullName(const CLI::App& app) {
   return app.get_parent() == nullptr ? app.get_name() : FullName(*app.get_parent()) + " " + app.get_name();
+}
+
+// Damerau's distance in the form that edits no part twice.
+size_t Mistakes(std::string_view a, std::string_view b) {
+  std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        cost[i][j] = i + j;
+        continue;
+      }
+      const size_t changed = cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, changed});
+      const bool are_swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (are_swapped) cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+    }
+  }
+  return cost[a.size()][b.size()];
+}
+
+// The name with the fewest inserted, omitted, changed or swapped letters, if they are at most two and fewer than half
+// of the word; empty if there is none.
+std::string Nearest(std::string_view word, std::span<const std::string> names) {
+  constexpr size_t kMostMistakes = 2;
+  constexpr size_t kMostLetters = 64;  // the longest word that is compared
+  std::string nearest;
+  size_t fewest = kMostMistakes + 1;
+  for (const std::string& name : names) {
+    if (word.size() > kMostLetters) break;
+    const size_t mistakes = Mistakes(word, name);
+    if (mistakes >= fewest || 2 * mistakes >= word.size()) continue;
+    fewest = mistakes;
+    nearest = name;
+  }
+  return nearest;
 }
 
 // The likely meaning of an unknown word: a verb or option at most two letters away; empty if there is none.
@@ -85,11 +112,12 @@ ExitCode OnParseError(const CLI::App& app, const CLI::ParseError& error) {
   return ExitCode::kUsage;
 }
 
-// An empty value comes from a script's unset variable. Without a check `cache clear --model ""` would delete
-// everything, and `cache export --sign ""` would not sign. Options with names check more.
+// An empty value comes from a script's unset variable (--json "$UNSET"). Without a check `cache clear --model ""` would
+// delete everything, and `cache export --sign ""` would not sign.
 void RefuseEmptyValues(CLI::App& app) {
+  const CLI::Validator is_given([](std::string& text) { return text.empty() ? "the value is empty" : ""; }, "");
   for (CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
-    if (option->get_items_expected_max() > 0) option->check(NotEmpty("the value"));
+    if (option->get_items_expected_max() > 0) option->check(is_given);
   }
   for (CLI::App* part : app.get_subcommands([](const CLI::App*) { return true; })) RefuseEmptyValues(*part);
 }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/xml_text.h"
+#include "core/base/text.h"
 #include "core/plan/offset_search.h"
 #include "tools/hearth/printing.h"
 

@@ -9,15 +9,15 @@
 #include <filesystem>
 #include <system_error>
 
-#include "backends/cpu/available_memory.h"
+#include "backends/cpu/process_limits.h"
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/float16.h"
 #include "hearth/array.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/npy.h"
-#include "tools/hearth/option_checks.h"
 #include "tools/hearth/printing.h"
+#include "tools/hearth/verb.h"
 
 namespace hearth {
 namespace {
@@ -157,21 +157,18 @@ class SplitMix64 {
 std::vector<std::byte> RandomInput(const TensorInfo& info, uint64_t seed, size_t index) {
   std::vector<std::byte> bytes(info.size_bytes);
   SplitMix64 numbers(SplitMix64(seed ^ (0xd1b54a32d192ed03u * (index + 1))).Next());
+  const auto fill = [&](auto stored) {
+    for (size_t at = 0; at + sizeof(stored(0.0f)) <= bytes.size(); at += sizeof(stored(0.0f))) {
+      const auto value = stored(numbers.NextFloat());
+      std::memcpy(bytes.data() + at, &value, sizeof value);
+    }
+  };
   if (info.dtype == "float32") {
-    for (size_t at = 0; at + sizeof(float) <= bytes.size(); at += sizeof(float)) {
-      const float value = numbers.NextFloat();
-      std::memcpy(bytes.data() + at, &value, sizeof value);
-    }
+    fill([](float number) { return number; });
   } else if (info.dtype == "float64") {
-    for (size_t at = 0; at + sizeof(double) <= bytes.size(); at += sizeof(double)) {
-      const double value = numbers.NextFloat();
-      std::memcpy(bytes.data() + at, &value, sizeof value);
-    }
+    fill([](float number) { return double{number}; });
   } else if (info.dtype == "float16") {
-    for (size_t at = 0; at + sizeof(uint16_t) <= bytes.size(); at += sizeof(uint16_t)) {
-      const uint16_t value = FloatToHalf(numbers.NextFloat());
-      std::memcpy(bytes.data() + at, &value, sizeof value);
-    }
+    fill(FloatToHalf);
   } else if (info.dtype == "uint8" || info.dtype == "int8" || info.dtype == "int4" || info.dtype == "int16" ||
              info.dtype == "uint16") {
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(numbers.Next() >> 56);

@@ -10,7 +10,7 @@
 
 #include "core/base/contains.h"
 #include "core/base/error.h"
-#include "core/base/lower_case.h"
+#include "core/base/text.h"
 #include "core/graph/op_text.h"
 #include "frontends/api/model_data.h"
 #include "tools/hearth/skeleton.h"

@@ -10,10 +10,9 @@
 
 #include "core/base/error.h"
 #include "core/base/log.h"
-#include "core/base/printable.h"
+#include "core/base/text.h"
 #include "hearth/log.h"
 #include "tools/hearth/files.h"
-#include "tools/hearth/option_checks.h"
 
 namespace hearth {
 namespace {
@@ -60,8 +59,7 @@ void PrintError(std::string_view message) {
 
 void OutputOptions::AddOptions(CLI::App& app) {
   app.add_option("--json", json_path_, "Write the same data as JSON to FILE, or to standard output for '-'")
-      ->type_name("FILE")
-      ->check(NotEmpty());
+      ->type_name("FILE");
   app.add_flag("--quiet", quiet_, "No warnings");
   app.add_option_function<std::string>(
          "--log", [](const std::string& level) { LogToStandardError(level == "debug"); },

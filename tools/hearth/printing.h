@@ -56,6 +56,7 @@ class OutputOptions {
 class TextTable {
  public:
   enum class Align { kLeft, kRight };
+  static constexpr Align kRight = Align::kRight;
   // A column without a name has no heading; a table without any named column has no heading line.
   struct Column {
     std::string name;

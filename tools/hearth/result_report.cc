@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "tools/hearth/model_outputs.h"
-#include "tools/hearth/option_checks.h"
+#include "tools/hearth/verb.h"
 
 namespace hearth {
 namespace {
@@ -20,7 +20,7 @@ std::string ShareText(float share) {
 }
 
 std::string TopText(const DecodedResult& result) {
-  TextTable table({{"  class", TextTable::Align::kRight}, {"score", TextTable::Align::kRight}, {"label"}});
+  TextTable table({{"  class", TextTable::kRight}, {"score", TextTable::kRight}, {"label"}});
   for (const TopEntry& entry : result.top) {
     table.AddRow({std::to_string(entry.index), fmt::format("{:.6f}", entry.score), entry.label});
   }
@@ -29,12 +29,12 @@ std::string TopText(const DecodedResult& result) {
 
 std::string BoxesText(const DecodedResult& result, float min_score) {
   if (result.boxes.empty()) return fmt::format("  nothing found that is at least {} sure (--min-score)\n", min_score);
-  TextTable table({{"  score", TextTable::Align::kRight},
-                   {"class", TextTable::Align::kRight},
-                   {"left", TextTable::Align::kRight},
-                   {"top", TextTable::Align::kRight},
-                   {"right", TextTable::Align::kRight},
-                   {"bottom", TextTable::Align::kRight},
+  TextTable table({{"  score", TextTable::kRight},
+                   {"class", TextTable::kRight},
+                   {"left", TextTable::kRight},
+                   {"top", TextTable::kRight},
+                   {"right", TextTable::kRight},
+                   {"bottom", TextTable::kRight},
                    {"label"}});
   for (const Box& box : result.boxes) {
     table.AddRow({fmt::format("{:.3f}", box.score), std::to_string(box.class_index), ShareText(box.left),
@@ -50,10 +50,7 @@ std::string PointsText(const DecodedResult& result) {
     text = fmt::format("  {} sure that there is a {}\n", ShareText(points.score), points.skeleton->name);
   }
   if (points.points.size() > kMostPointsInText) return text + fmt::format("  {} points\n", points.points.size());
-  TextTable table({{"  x", TextTable::Align::kRight},
-                   {"y", TextTable::Align::kRight},
-                   {"score", TextTable::Align::kRight},
-                   {"point"}});
+  TextTable table({{"  x", TextTable::kRight}, {"y", TextTable::kRight}, {"score", TextTable::kRight}, {"point"}});
   for (size_t k = 0; k < points.points.size(); ++k) {
     const KeyPoint& point = points.points[k];
     table.AddRow({ShareText(point.x), ShareText(point.y), ShareText(point.score), PointName(points.skeleton, k)});
@@ -62,7 +59,7 @@ std::string PointsText(const DecodedResult& result) {
 }
 
 std::string AreasText(const DecodedResult& result) {
-  TextTable table({{"  class", TextTable::Align::kRight}, {"share", TextTable::Align::kRight}, {"label"}});
+  TextTable table({{"  class", TextTable::kRight}, {"share", TextTable::kRight}, {"label"}});
   for (const ClassArea& area : AreasOf(result.map, result.labels)) {
     table.AddRow({std::to_string(area.class_index), fmt::format("{:.1f}%", 100 * area.share), area.label});
   }
@@ -96,19 +93,11 @@ void ShowOptions::AddOptions(CLI::App& app) {
   app.add_option("--show", show_, "What the outputs mean, if the program guesses wrong")
       ->check(CLI::IsMember({"classes", "mask", "class-map", "image", "boxes", "keypoints", "none"}))
       ->type_name("WHAT");
-  app.add_option("--top", top_, "Show the K highest scores of outputs that hold one score per class")
-      ->type_name("K")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
+  AddNumber(app, "--top", top_, "K", 1, 1000000, "Show the K highest scores of outputs that hold one score per class");
   app.add_option("--labels", labels_path_,
                  "Names of the classes, one a line, line 0 first; not needed if the model's file has them")
-      ->type_name("FILE")
-      ->check(NotEmpty("the file's name"));
-  app.add_option("--min-score", min_score_, "Leave out boxes and key points with a lower score")
-      ->type_name("S")
-      ->check(CLI::Range(0.0, 1.0))
-      ->check(Finite())
-      ->capture_default_str();
+      ->type_name("FILE");
+  AddNumber(app, "--min-score", min_score_, "S", 0.0, 1.0, "Leave out boxes and key points with a lower score");
 }
 
 Status ShowOptions::Prepare() {

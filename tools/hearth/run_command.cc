@@ -9,7 +9,6 @@
 #include "tools/hearth/files.h"
 #include "tools/hearth/model_inputs.h"
 #include "tools/hearth/model_outputs.h"
-#include "tools/hearth/option_checks.h"
 #include "tools/hearth/result_report.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
@@ -37,14 +36,11 @@ class RunCommand final : public Verb {
   void AddOptions(CLI::App& app) override {
     session_flags_.AddOptions(app);
     input_options_.AddOptions(app);
-    app.add_option("--output-dir", output_folder_, "Write each output to DIR/<index>_<name>.npy")
-        ->type_name("DIR")
-        ->check(NotEmpty());
+    app.add_option("--output-dir", output_folder_, "Write each output to DIR/<index>_<name>.npy")->type_name("DIR");
     show_.AddOptions(app);
     app.add_option("--picture", picture_path_,
                    "Draw the result into a PNG file: boxes, masks, classes, key points, images or the highest scores")
-        ->type_name("FILE")
-        ->check(NotEmpty());
+        ->type_name("FILE");
     output_.AddOptions(app);
   }
 

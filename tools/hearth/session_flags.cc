@@ -5,15 +5,59 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 
 #include "cache/folder.h"
 #include "core/base/error.h"
+#include "frontends/api/model_formats.h"
 #include "frontends/api/option_table.h"
 #include "frontends/engine/backends.h"
-#include "tools/hearth/option_checks.h"
+#include "frontends/model/model_file.h"
+#include "tools/hearth/printing.h"
+#include "tools/hearth/verb.h"
 
 namespace hearth {
 namespace {
+
+constexpr int32_t kMaxDimension = 1 << 30;
+
+// "1x224x224x3"
+Result<std::vector<int32_t>> ParseDimensions(const std::string& text) {
+  std::vector<int32_t> dimensions;
+  const char *at = text.data(), *const end = text.data() + text.size();
+  while (true) {
+    int32_t dimension = 0;
+    const auto [next, error] = std::from_chars(at, end, dimension);
+    const bool is_too_large = error == std::errc::result_out_of_range || dimension > kMaxDimension;
+    if ((error != std::errc() && !is_too_large) || (next != end && *next != 'x') || dimension < 0) {
+      return Error(StatusCode::kInvalidArgument, "'{}' is not a shape such as 1x224x224x3", text);
+    }
+    if (is_too_large) {
+      return Error(StatusCode::kInvalidArgument, "'{}' has the dimension {}; at most {} is possible", text,
+                   std::string_view(at, next), kMaxDimension);
+    }
+    dimensions.push_back(dimension);
+    if (next == end) return dimensions;
+    at = next + 1;
+  }
+}
+
+// The inputs as declared in the file; their types are open.
+Result<std::vector<TensorInfo>> DeclaredInputs(const std::string& path, const std::string& signature) {
+  HEARTH_ASSIGN(const ModelFile file, ModelFile::Open(path));
+  const Result<ModelInterface> interface =
+      FormatOf(file.bytes()).read_interface(file.bytes(), {.signature = signature});
+  if (!interface.ok()) return interface.status().Within(path);
+  std::vector<TensorInfo> inputs;
+  for (const TensorDeclaration& declared : interface->inputs) {
+    TensorInfo info;
+    info.name = declared.name;
+    info.alias = declared.alias;
+    info.declared_shape = declared.shape;
+    inputs.push_back(std::move(info));
+  }
+  return inputs;
+}
 
 void ShowTuningProgress(const TuningProgress& progress) {
   DrawProgress(progress.done, progress.total, progress.layer.empty() ? "layers" : "layers, last " + progress.layer);
@@ -118,7 +162,7 @@ void AddCpuOpsOption(CLI::App& app, std::vector<std::string>& cpu_ops) {
 }
 
 CLI::Option* AddCacheOption(CLI::App& app, std::string& folder) {
-  return AddFlagOf<TextOption>(app, "cache_folder", folder)->check(NotEmpty("the folder's name"));
+  return AddFlagOf<TextOption>(app, "cache_folder", folder);
 }
 
 std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& options) {
@@ -132,6 +176,40 @@ void AddPlanOptions(CLI::App& app, SessionOptions& options) {
 void AddTuneOption(CLI::App& app, SessionOptions& options) {
   AddGroup(app, options, FlagGroup::kTune);
   options.on_tuning = ShowTuningProgress;
+}
+
+void ModelFlags::AddOptions(CLI::App& app) {
+  app.add_option("MODEL", path_, "A .tflite file")->required()->type_name("");
+  AddChoices(app);
+}
+
+void ModelFlags::AddChoices(CLI::App& app) {
+  const OptionFlag& signature = FindOption("signature")->flag;
+  app.add_option(signature.names, signature_, std::string(signature.help))->type_name(signature.type);
+  app.add_option("--shape", shapes_,
+                 "The shape of an input that the file leaves open, or to replace the file's: x=1x224x224x3")
+      ->type_name("NAME=SHAPE")
+      ->allow_extra_args(false);
+}
+
+Result<ModelOptions> ModelFlags::Options(const InputOptions* inputs) const {
+  ModelOptions options;
+  options.signature = signature_;
+  for (const std::string& text : shapes_) {
+    const size_t equals = text.rfind('=');
+    if (equals == std::string::npos || equals == 0) {
+      return Error(StatusCode::kInvalidArgument, "--shape {}: NAME=1x224x224x3 is meant, with the input's name", text);
+    }
+    const std::string name = text.substr(0, equals);
+    if (options.input_shapes.contains(name)) {
+      return Error(StatusCode::kInvalidArgument, "--shape {}: the shape of '{}' is given twice", text, name);
+    }
+    HEARTH_ASSIGN(options.input_shapes[name], ParseDimensions(text.substr(equals + 1)));
+  }
+  if (inputs == nullptr || inputs->arguments.empty() || !shapes_.empty()) return options;
+  HEARTH_ASSIGN(const std::vector<TensorInfo> declared, DeclaredInputs(path_, signature_));
+  HEARTH_ASSIGN(options.input_shapes, ShapesOfFiles(*inputs, declared));
+  return options;
 }
 
 void SessionFlags::AddOptions(CLI::App& app, const std::string& device_help) {

@@ -1,4 +1,4 @@
-// Options for opening a model: device, precision, cache, threads.
+// Options for opening a model: the model itself, device, precision, cache, threads.
 #ifndef HEARTH_TOOLS_HEARTH_SESSION_FLAGS_H_
 #define HEARTH_TOOLS_HEARTH_SESSION_FLAGS_H_
 
@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "hearth/model.h"
 #include "hearth/session.h"
-#include "tools/hearth/exit_code.h"
-#include "tools/hearth/model_flags.h"
+#include "tools/hearth/model_inputs.h"
 #include "tools/hearth/printing.h"
+#include "tools/hearth/verb.h"
 
 namespace CLI {
 class Option;
@@ -37,6 +38,24 @@ CLI::Option* AddCacheOption(CLI::App& app, std::string& folder);
 // Options beside that folder: --cache-layer, --cache-max-bytes, --cache-server, --cache-server-keys,
 // --cache-server-sign.
 std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& options);
+
+// MODEL, --signature, --shape: a model, its signature, and the shapes that its file leaves open.
+class ModelFlags {
+ public:
+  void AddOptions(CLI::App& app);
+  // Without MODEL, for verbs with several models.
+  void AddChoices(CLI::App& app);
+
+  const std::string& path() const { return path_; }
+
+  // The options on the command line. Open shapes that it does not give come from the input files in `inputs`, which may
+  // be null. kInvalidArgument for an invalid shape.
+  Result<ModelOptions> Options(const InputOptions* inputs) const;
+
+ private:
+  std::string path_, signature_;
+  std::vector<std::string> shapes_;  // "NAME=1x224x224x3"
+};
 
 // MODEL and all session options.
 class SessionFlags {

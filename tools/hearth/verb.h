@@ -8,11 +8,38 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 #include "hearth/status.h"
-#include "tools/hearth/exit_code.h"
+#include "tools/hearth/printing.h"
 
 namespace hearth {
+
+// The program's exit codes.
+enum class ExitCode : int {
+  kFine = 0,
+  kFailed = 1,    // the work failed, or a check found a problem
+  kUsage = 2,     // wrong command line
+  kBadInput = 3,  // missing or malformed model, image or array; wrong name or shape; an op that nothing can run
+  kDeviceUnavailable = 4,  // the requested device is not usable
+  kInterrupted = 130,      // stopped by ^C; finished parts are written
+};
+
+inline ExitCode ExitCodeOf(StatusCode code) {
+  switch (code) {
+    case StatusCode::kOk: return ExitCode::kFine;
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kMalformedInput:
+    case StatusCode::kNotFound:
+    case StatusCode::kUnsupported: return ExitCode::kBadInput;
+    case StatusCode::kUnavailable: return ExitCode::kDeviceUnavailable;
+    case StatusCode::kResourceExhausted:
+    case StatusCode::kDeviceLost:
+    case StatusCode::kIoError:
+    case StatusCode::kInternal: return ExitCode::kFailed;
+  }
+  return ExitCode::kFailed;
+}
 
 // The texts about a verb in `--help`.
 struct VerbInfo {
@@ -38,18 +65,38 @@ class Verb {
   VerbInfo info_;
 };
 
+// ---- What several verbs need ----
+
+// ^C in long verbs: they stop between two pieces of work, keep finished ones and exit with 130. From CatchInterrupts on
+// the first ^C only sets a flag; a second one ends the program as usual.
+void CatchInterrupts();
+bool IsInterrupted();
+
+// Asks before something is deleted. kFine: go on. `is_confirmed`: confirmed on the command line, which is required
+// without a terminal.
+ExitCode ConfirmDeletion(const std::string& what, bool is_confirmed, const OutputOptions& output);
+
+// Checks of option values: a number that is neither NaN, which CLI::Range accepts, nor infinite.
+CLI::Validator Finite();
+
+// An unsigned 64-bit integer: CLI11 turns negative and larger numbers into the largest one.
+CLI::Validator WholeNumber();
+
+// A number within limits, NaN excluded; the help shows its default.
+template <typename Number>
+CLI::Option* AddNumber(CLI::App& app, const std::string& name, Number& number, const std::string& unit,
+                       std::type_identity_t<Number> least, std::type_identity_t<Number> most, const std::string& help) {
+  CLI::Option* option = app.add_option(name, number, help)->type_name(unit)->check(CLI::Range(least, most));
+  if (std::is_floating_point_v<Number>) option->check(Finite());
+  return option->capture_default_str();
+}
+
+// ---- The verbs ----
+
 // One function per <name>_command.cc.
-std::unique_ptr<Verb> MakeBenchCommand();
-std::unique_ptr<Verb> MakeCacheCommand();
-std::unique_ptr<Verb> MakeCompareCommand();
-std::unique_ptr<Verb> MakeCompletionCommand();
-std::unique_ptr<Verb> MakeConformanceCommand();
-std::unique_ptr<Verb> MakeDevicesCommand();
-std::unique_ptr<Verb> MakeDiagnoseCommand();
-std::unique_ptr<Verb> MakeEmitCommand();
-std::unique_ptr<Verb> MakeInspectCommand();
-std::unique_ptr<Verb> MakeManualCommand();
-std::unique_ptr<Verb> MakeRunCommand();
+using VerbMaker = std::unique_ptr<Verb>();
+VerbMaker MakeBenchCommand, MakeCacheCommand, MakeCompareCommand, MakeCompletionCommand, MakeConformanceCommand,
+    MakeDevicesCommand, MakeDiagnoseCommand, MakeEmitCommand, MakeInspectCommand, MakeManualCommand, MakeRunCommand;
 
 }  // namespace hearth
 

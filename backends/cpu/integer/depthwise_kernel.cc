@@ -4,7 +4,7 @@
 
 #include "backends/cpu/integer/requantize.h"
 #include "backends/cpu/vectorized.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 
 namespace hearth {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "backends/cpu/integer/depthwise_kernel.h"
 #include "backends/cpu/integer/integer_nodes.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 #include "core/graph/ops/window.h"
 
 namespace hearth {

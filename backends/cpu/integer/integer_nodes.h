@@ -2,11 +2,23 @@
 #ifndef HEARTH_BACKENDS_CPU_INTEGER_INTEGER_NODES_H_
 #define HEARTH_BACKENDS_CPU_INTEGER_INTEGER_NODES_H_
 
+#include <array>
+#include <cstdint>
 #include <memory>
+#include <set>
+#include <span>
+#include <vector>
 
 #include "backends/cpu/host_node.h"
 
 namespace hearth {
+
+// Which nodes of a program compute on quantized values in their stored form.
+// One entry for each of `nodes`. True for nodes with integer kernels, and for nodes that only move bytes if most of
+// these are made in stored form or come from outside. Nodes of values in `decides_indices` are computed in floats, as
+// are those in `refused` (indices into graph.nodes()).
+std::vector<bool> NodesInIntegers(const Graph& graph, std::span<const int> nodes,
+                                  const std::vector<bool>& decides_indices, const std::set<int>& refused);
 
 // Null for a node that must run in floats. Precondition: request.in_integers.
 Result<std::unique_ptr<HostNode>> MakeIntegerNode(const HostNodeRequest& request);
@@ -23,6 +35,16 @@ std::unique_ptr<HostNode> MakeIntegerUnaryNode(const HostNodeRequest& request);
 std::unique_ptr<HostNode> MakeIntegerBinaryNode(const HostNodeRequest& request);
 // Maxima and means of windows, and means over neighbouring dimensions.
 std::unique_ptr<HostNode> MakeIntegerPoolNode(const HostNodeRequest& request);
+
+// ---- Functions of one 8-bit number: a table of 256 ----
+
+using ByteTable = std::array<uint8_t, 256>;
+
+// A table from each stored byte of `in` to the stored byte of the function's result in `out`, rounded like the float64
+// reference.
+ByteTable TableOf(const TensorDesc& in, const TensorDesc& out, const Unary& function);
+
+void ApplyTable(const ByteTable& table, const uint8_t* x, uint8_t* y, int64_t count);
 
 }  // namespace hearth
 

@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "backends/cpu/integer/matrix_store.h"
-#include "backends/cpu/integer/model_weights_kernel.h"
 #include "backends/cpu/vectorized.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 
 namespace hearth {
 

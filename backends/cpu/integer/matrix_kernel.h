@@ -31,6 +31,8 @@ PackedMatrix PackMatrix(const IntegerLayer& layer, const IntegerWeights& weights
 
 // Rows times blocks of weights, requantized.
 void MultiplyRows(const MatrixTask& task, IntegerSet set);
+// The same for tasks with model_weights, which are read in place along the depth (model_weights_kernel.cc).
+void MultiplyByModelWeights(const MatrixTask& task, IntegerSet set);
 
 // The sum of each row's bytes, in the form in which they are multiplied, times `factor`.
 void SumRows(const MatrixTask& task, int32_t factor, int32_t* sums, IntegerSet set);

@@ -6,7 +6,7 @@
 #include "backends/cpu/integer/integer_nodes.h"
 #include "backends/cpu/integer/layer.h"
 #include "backends/cpu/integer/matrix_kernel.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 
 namespace hearth {
 namespace {

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "backends/cpu/integer/layer.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 
 namespace hearth {
 

@@ -1,8 +1,7 @@
-#include "backends/cpu/integer/model_weights_kernel.h"
-
 #include <algorithm>
 #include <array>
 
+#include "backends/cpu/integer/matrix_kernel.h"
 #include "backends/cpu/integer/matrix_store.h"
 #include "backends/cpu/vectorized.h"
 

@@ -1,7 +1,6 @@
 // Maxima and means over windows of 8-bit images.
 #include <algorithm>
 
-#include "backends/cpu/integer/byte_table.h"
 #include "backends/cpu/integer/integer_nodes.h"
 #include "backends/cpu/integer/layer.h"
 #include "backends/cpu/vectorized.h"

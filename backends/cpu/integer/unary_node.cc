@@ -1,8 +1,7 @@
 // Functions of one 8-bit number as tables; quantization and dequantization.
-#include "backends/cpu/integer/byte_table.h"
-#include "backends/cpu/integer/instructions.h"
 #include "backends/cpu/integer/integer_nodes.h"
 #include "backends/cpu/integer/layer.h"
+#include "backends/cpu/integer/requantize.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/vectorized.h"
 #include "core/graph/ops/elementwise_table.h"

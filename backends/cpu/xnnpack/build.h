@@ -32,7 +32,7 @@ struct XnnpackBuild {
 
 // Creates build.op and sets it up with its addresses. A builder returns kXnnpackRefuses for what XNNPACK would compute
 // differently from TFLite, and for what XNNPACK is known to refuse, because builds of it that log would print an error.
-using XnnpackBuilder = xnn_status (*)(XnnpackBuild& build);
+using XnnpackBuilder = xnn_status(XnnpackBuild& build);
 inline constexpr xnn_status kXnnpackRefuses = xnn_status_unsupported_parameter;
 
 // The range that clamps like `activation`. An activation that is not a clamp (tanh, sigmoid) gets no range and becomes
@@ -42,19 +42,8 @@ struct OutputRange {
 };
 OutputRange RangeOf(XnnpackBuild& build, Activation activation);
 
-xnn_status BuildConv2D(XnnpackBuild& build);
-xnn_status BuildDepthwiseConv2D(XnnpackBuild& build);
-xnn_status BuildPool2D(XnnpackBuild& build);
-xnn_status BuildUnary(XnnpackBuild& build);
-xnn_status BuildBinary(XnnpackBuild& build);
-xnn_status BuildFullyConnected(XnnpackBuild& build);
-xnn_status BuildSoftmax(XnnpackBuild& build);
-xnn_status BuildResize(XnnpackBuild& build);
-xnn_status BuildMean(XnnpackBuild& build);
-xnn_status BuildPad(XnnpackBuild& build);
-xnn_status BuildTransposeConv(XnnpackBuild& build);
-xnn_status BuildPRelu(XnnpackBuild& build);
-xnn_status BuildDepthToSpace(XnnpackBuild& build);
+XnnpackBuilder BuildConv2D, BuildDepthwiseConv2D, BuildPool2D, BuildUnary, BuildBinary, BuildFullyConnected,
+    BuildSoftmax, BuildResize, BuildMean, BuildPad, BuildTransposeConv, BuildPRelu, BuildDepthToSpace;
 
 }  // namespace hearth
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <variant>
 
-#include "core/base/all_finite.h"
 #include "core/base/error.h"
+#include "core/base/numbers.h"
 #include "core/graph/evaluate.h"
 
 namespace hearth {

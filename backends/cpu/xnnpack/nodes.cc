@@ -18,7 +18,7 @@ namespace {
 
 struct Row {
   size_t op_index;
-  XnnpackBuilder build;
+  XnnpackBuilder* build;
   // Whether constants are copied into the operator when it is created. Otherwise every run reads them.
   bool packs_constants;
 };
@@ -208,27 +208,25 @@ XnnpackNodes::~XnnpackNodes() = default;
 
 Result<std::unique_ptr<HostNode>> XnnpackNodes::Make(const HostNodeRequest& request) {
   const Row* row = FindRow(request.node.op);
-  if (row == nullptr || !HasFloat32Values(request.graph, request.node) || !IsInitialized()) {
-    return std::unique_ptr<HostNode>();
-  }
+  if (row == nullptr || !HasFloat32Values(request.graph, request.node) || !IsInitialized()) return nullptr;
   // XNNPACK's sums are chains of fused multiply-adds, as accurate as others. But if they decide an index, only the
   // reference's float64 sums choose as the network was checked with (hair segmentation: off by 0.064 of 12 without
   // this).
-  if (request.decides_indices && !IsRoundedOnce(request.node.op)) return std::unique_ptr<HostNode>();
+  if (request.decides_indices && !IsRoundedOnce(request.node.op)) return nullptr;
   XnnpackBuild build{request};
-  if (!LocateInputs(*row, build)) return std::unique_ptr<HostNode>();
+  if (!LocateInputs(*row, build)) return nullptr;
   const bool is_small = WorkOf(*row, request.graph, request.node) < kMinWorkForThreads;
   build.pool = is_small ? nullptr : pools_->Of(request.workers);  // null: the calling thread
   const xnn_status status = row->build(build);
   if (status == xnn_status_success) {
     if (row->packs_constants) build.constants.clear();
-    return std::unique_ptr<HostNode>(std::make_unique<XnnpackNode>(request, std::move(build)));
+    return std::make_unique<XnnpackNode>(request, std::move(build));
   }
   if (build.op != nullptr) xnn_delete_operator(build.op);
   if (status == xnn_status_out_of_memory) {
     return Error(StatusCode::kResourceExhausted, "{}: not enough memory for its weights", NodeLabel(request.node));
   }
-  return std::unique_ptr<HostNode>();
+  return nullptr;
 }
 
 }  // namespace hearth

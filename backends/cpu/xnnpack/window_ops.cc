@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "backends/cpu/xnnpack/build.h"
-#include "core/base/round_up.h"
+#include "core/base/numbers.h"
 
 namespace hearth {
 namespace {

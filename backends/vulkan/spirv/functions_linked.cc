@@ -1,5 +1,5 @@
 // For libhearth.a, which contains the compiler; replaces spirv_functions_opened.cc.
-#include "backends/vulkan/spirv_functions.h"
+#include "backends/vulkan/spirv_compiler.h"
 
 namespace hearth::vulkan {
 

@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "backends/vulkan/spirv/compiler_name.h"
-
 namespace {
 
 // Limits are not checked here: lowering keeps the device's limits, and Compile checks the work group.

@@ -4,8 +4,12 @@
 #ifndef HEARTH_BACKENDS_VULKAN_SPIRV_SPIRV_LIBRARY_H_
 #define HEARTH_BACKENDS_VULKAN_SPIRV_SPIRV_LIBRARY_H_
 
+#include <fmt/format.h>
+#include <glslang/build_info.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <string>
 
 extern "C" {
 
@@ -24,5 +28,15 @@ __attribute__((visibility("default"))) void hearth_spirv_compile(const char* gls
 using HearthSpirvCompilerNameFn = const char* (*)();
 __attribute__((visibility("default"))) const char* hearth_spirv_compiler_name();
 }
+
+namespace hearth::vulkan {
+
+// The compiler that Hearth is built with: "glslang 11.13.0", on which the SPIR-V of a text depends. Known without
+// opening libhearth_spirv.so.
+inline std::string BuiltCompilerName() {
+  return fmt::format("glslang {}.{}.{}", GLSLANG_VERSION_MAJOR, GLSLANG_VERSION_MINOR, GLSLANG_VERSION_PATCH);
+}
+
+}  // namespace hearth::vulkan
 
 #endif  // HEARTH_BACKENDS_VULKAN_SPIRV_SPIRV_LIBRARY_H_

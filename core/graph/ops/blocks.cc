@@ -11,7 +11,6 @@ namespace hearth {
 namespace {
 
 Status CheckImage(const NodeInference& inference, int32_t block) {
-  HEARTH_TRY(inference.CheckOperands(1));
   HEARTH_TRY(inference.CheckKeepsType());
   HEARTH_TRY(inference.CheckRank(0, 4));
   if (block >= 1 && block <= kMaxStep) return Status::Ok();
@@ -21,7 +20,6 @@ Status CheckImage(const NodeInference& inference, int32_t block) {
 
 // Checks rank 3 or 4 and one number per spatial dimension: block at least 1, both lists of amounts at least 0.
 Status CheckSpatial(const NodeInference& inference, const Shape& block, const Shape& before, const Shape& after) {
-  HEARTH_TRY(inference.CheckOperands(1));
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
   if (in.rank() != 3 && in.rank() != 4) {
@@ -48,10 +46,9 @@ int64_t InBlock(const Shape& block, int64_t index, int dimension) {
 
 }  // namespace
 
-Status InferDepthToSpace(Graph& graph, const Node& node) {
-  const int64_t block = std::get<DepthToSpace>(node.op).block;
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(CheckImage(inference, std::get<DepthToSpace>(node.op).block));
+Status InferDepthToSpace(const NodeInference& inference) {
+  const int64_t block = inference.op<DepthToSpace>().block;
+  HEARTH_TRY(CheckImage(inference, inference.op<DepthToSpace>().block));
   const Shape& in = inference.shape(0);
   if (in[3] % (block * block) != 0) {
     return inference.Fail(StatusCode::kMalformedInput, "{} channels can't fill blocks of {} x {} pixels", in[3], block,
@@ -60,8 +57,7 @@ Status InferDepthToSpace(Graph& graph, const Node& node) {
   return inference.SetOutput(0, {in[0], in[1] * block, in[2] * block, in[3] / (block * block)});
 }
 
-void ReferenceDepthToSpace(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                           std::span<ReferenceTensor> outputs) {
+void ReferenceDepthToSpace(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const int64_t block = std::get<DepthToSpace>(node.op).block, channels = outputs[0].shape[3];
   MoveElements(*inputs[0], outputs[0], [&](const Coordinates& at) {
     const int64_t in_block = at[1] % block * block + at[2] % block;
@@ -69,10 +65,9 @@ void ReferenceDepthToSpace(const Node& node, std::span<const ReferenceTensor* co
   });
 }
 
-Status InferSpaceToDepth(Graph& graph, const Node& node) {
-  const int64_t block = std::get<SpaceToDepth>(node.op).block;
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(CheckImage(inference, std::get<SpaceToDepth>(node.op).block));
+Status InferSpaceToDepth(const NodeInference& inference) {
+  const int64_t block = inference.op<SpaceToDepth>().block;
+  HEARTH_TRY(CheckImage(inference, inference.op<SpaceToDepth>().block));
   const Shape& in = inference.shape(0);
   if (in[1] % block != 0 || in[2] % block != 0) {
     return inference.Fail(StatusCode::kMalformedInput, "an image of {} x {} pixels has no whole blocks of {} x {}",
@@ -81,8 +76,7 @@ Status InferSpaceToDepth(Graph& graph, const Node& node) {
   return inference.SetOutput(0, {in[0], in[1] / block, in[2] / block, in[3] * block * block});
 }
 
-void ReferenceSpaceToDepth(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                           std::span<ReferenceTensor> outputs) {
+void ReferenceSpaceToDepth(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const int64_t block = std::get<SpaceToDepth>(node.op).block, channels = inputs[0]->shape[3];
   MoveElements(*inputs[0], outputs[0], [&](const Coordinates& at) {
     const int64_t in_block = at[3] / channels;
@@ -90,9 +84,8 @@ void ReferenceSpaceToDepth(const Node& node, std::span<const ReferenceTensor* co
   });
 }
 
-Status InferSpaceToBatch(Graph& graph, const Node& node) {
-  const auto& op = std::get<SpaceToBatch>(node.op);
-  const NodeInference inference(graph, node);
+Status InferSpaceToBatch(const NodeInference& inference) {
+  const auto& op = inference.op<SpaceToBatch>();
   HEARTH_TRY(CheckSpatial(inference, op.block, op.before, op.after));
   const Shape& in = inference.shape(0);
   std::vector<int64_t> dims(in.dims().begin(), in.dims().end());
@@ -111,8 +104,7 @@ Status InferSpaceToBatch(Graph& graph, const Node& node) {
   return inference.SetOutput(0, dims);
 }
 
-void ReferenceSpaceToBatch(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                           std::span<ReferenceTensor> outputs) {
+void ReferenceSpaceToBatch(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& op = std::get<SpaceToBatch>(node.op);
   const Shape& in = inputs[0]->shape;
   MoveElementsOrZero(*inputs[0], outputs[0], [&](Coordinates at) -> std::optional<Coordinates> {
@@ -126,9 +118,8 @@ void ReferenceSpaceToBatch(const Node& node, std::span<const ReferenceTensor* co
   });
 }
 
-Status InferBatchToSpace(Graph& graph, const Node& node) {
-  const auto& op = std::get<BatchToSpace>(node.op);
-  const NodeInference inference(graph, node);
+Status InferBatchToSpace(const NodeInference& inference) {
+  const auto& op = inference.op<BatchToSpace>();
   HEARTH_TRY(CheckSpatial(inference, op.block, op.crop_before, op.crop_after));
   const Shape& in = inference.shape(0);
   if (in[0] % BlockPixels(op.block) != 0) {
@@ -148,8 +139,7 @@ Status InferBatchToSpace(Graph& graph, const Node& node) {
   return inference.SetOutput(0, dims);
 }
 
-void ReferenceBatchToSpace(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                           std::span<ReferenceTensor> outputs) {
+void ReferenceBatchToSpace(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& op = std::get<BatchToSpace>(node.op);
   const int64_t batch = outputs[0].shape[0];
   MoveElements(*inputs[0], outputs[0], [&](Coordinates at) {

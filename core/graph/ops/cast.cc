@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "core/graph/element.h"
 #include "core/graph/op_def.h"
@@ -9,13 +10,18 @@
 #include "core/graph/quantize.h"
 
 namespace hearth {
+namespace {
 
-Status InferCast(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  const auto& cast = std::get<Cast>(node.op);
-  HEARTH_TRY(inference.CheckOperands(1));
+size_t BytesOf(DType dtype) {
+  return static_cast<size_t>(BitsOf(dtype)) / 8;
+}
+
+}  // namespace
+
+Status InferCast(const NodeInference& inference) {
+  const auto& cast = inference.op<Cast>();
   const TensorDesc& input = inference.input(0);
-  // TFLite's CAST ignores the quantization, and converters don't write such a node.
+  // TFLite's CAST ignores the quantization, and converters don't write such a inference.node().
   if (IsQuantized(input)) return inference.Fail(StatusCode::kUnsupported, "a quantized tensor can't be cast");
   if (input.dtype == DType::kInt4 || cast.to == DType::kInt4) {
     return inference.Fail(StatusCode::kUnsupported, "4-bit elements can't be cast");
@@ -24,8 +30,7 @@ Status InferCast(Graph& graph, const Node& node) {
   return inference.SetOutput(0, inference.shape(0));
 }
 
-void ReferenceCast(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                   std::span<ReferenceTensor> outputs) {
+void ReferenceCast(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const DType to = std::get<Cast>(node.op).to;
   const bool to_real = IsFloat(to);
   const bool from_integer = inputs[0]->integers.has_value();
@@ -37,6 +42,48 @@ void ReferenceCast(const Node& node, std::span<const ReferenceTensor* const> inp
     return std::isnan(v) ? std::numeric_limits<double>::infinity() : std::trunc(v);
   };
   std::transform(inputs[0]->values.begin(), inputs[0]->values.end(), outputs[0].values.begin(), convert);
+}
+
+Status InferBitcast(const NodeInference& inference) {
+  const TensorDesc& input = inference.input(0);
+  const DType to = inference.op<Bitcast>().to;
+  for (const DType dtype : {input.dtype, to}) {
+    if (dtype == DType::kInt4 || dtype == DType::kBool) {
+      return inference.Fail(StatusCode::kUnsupported, "{} has no bits of its own", DTypeName(dtype));
+    }
+  }
+  if (IsQuantized(input)) return inference.Fail(StatusCode::kUnsupported, "the bits of a quantized tensor");
+  const size_t from_bytes = BytesOf(input.dtype), to_bytes = BytesOf(to);
+  std::vector<int64_t> dims(input.shape.dims().begin(), input.shape.dims().end());
+  if (from_bytes > to_bytes) {
+    dims.push_back(static_cast<int64_t>(from_bytes / to_bytes));
+  } else if (from_bytes < to_bytes) {
+    const auto parts = static_cast<int64_t>(to_bytes / from_bytes);
+    if (dims.empty() || dims.back() != parts) {
+      return inference.Fail(StatusCode::kMalformedInput, "from {} to {} the last dimension of {} must be {}",
+                            DTypeName(input.dtype), DTypeName(to), input.shape.ToString(), parts);
+    }
+    dims.pop_back();
+  }
+  inference.SetOutputType(0, to);
+  return inference.SetOutput(0, dims);
+}
+
+void ReferenceBitcast(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
+  const DType to = std::get<Bitcast>(node.op).to;
+  const ReferenceTensor &in = *inputs[0], &out = outputs[0];
+  // The reference's numbers don't have the type: its size follows from the element counts.
+  const size_t out_bytes = out.values.size() * BytesOf(to);
+  const size_t in_bytes = out_bytes / in.values.size();
+  const DType real = in_bytes == BytesOf(DType::kFloat64)   ? DType::kFloat64
+                     : in_bytes == BytesOf(DType::kFloat32) ? DType::kFloat32
+                                                            : DType::kFloat16;
+  const DType from = in.integers.value_or(real);
+  std::vector<std::byte> bits(out_bytes);
+  for (size_t i = 0; i < in.values.size(); ++i) StoreElement(from, bits, static_cast<int64_t>(i), in.values[i]);
+  for (size_t i = 0; i < out.values.size(); ++i) {
+    outputs[0].values[i] = LoadElement(to, bits, static_cast<int64_t>(i));
+  }
 }
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// Walks over the elements of tensors by coordinates, for the references of operations that move elements.
+// Coordinates of elements: walks over tensors by them, and where operations that move elements read.
 #ifndef HEARTH_CORE_GRAPH_OPS_COORDINATES_H_
 #define HEARTH_CORE_GRAPH_OPS_COORDINATES_H_
 
@@ -24,6 +24,13 @@ inline void Advance(const Shape& shape, Coordinates& at) {
     at[d] = 0;
   }
 }
+
+// The coordinate in dimension `d`, of `size` elements, that coordinate `at` of the padded dimension reads (pad.cc).
+int64_t MirroredCoordinate(const MirrorPad& pad, int d, int64_t at, int64_t size);
+
+// The input row or column that is nearest to output `out` (pooling.cc). In float32 as in TFLite: the choice of a pixel
+// is not continuous, so more digits would give another result.
+int64_t NearestPixel(const Resize& resize, int64_t out, int64_t out_size, int64_t in_size);
 
 // Sets each element of `out` to the element of `in` at `source(coordinates)`.
 template <typename Source>

@@ -5,9 +5,7 @@
 
 namespace hearth {
 
-Status InferWhere(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1, 0, 2));
+Status InferWhere(const NodeInference& inference) {
   const Shape& shape = inference.shape(0);
   if (shape.rank() < 1) return inference.Fail(StatusCode::kUnsupported, "a scalar has no coordinates");
   inference.SetOutputType(0, DType::kInt64);
@@ -16,8 +14,7 @@ Status InferWhere(Graph& graph, const Node& node) {
   return inference.SetOutput(1, {1});
 }
 
-void ReferenceWhere(const Node& /*node*/, std::span<const ReferenceTensor* const> inputs,
-                    std::span<ReferenceTensor> outputs) {
+void ReferenceWhere(const Node& /*node*/, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const ReferenceTensor& condition = *inputs[0];
   const auto rank = static_cast<size_t>(condition.shape.rank());
   size_t count = 0;
@@ -34,11 +31,9 @@ void ReferenceWhere(const Node& /*node*/, std::span<const ReferenceTensor* const
   outputs[1].values[0] = static_cast<double>(count);
 }
 
-Status InferUnique(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1, 0, 3));
+Status InferUnique(const NodeInference& inference) {
   HEARTH_TRY(inference.CheckRank(0, 1));
-  const DType indices = graph.value(node.outputs[1]).desc.dtype;
+  const DType indices = inference.output(1).dtype;
   if (indices != DType::kInt32 && indices != DType::kInt64) {
     return inference.Fail(StatusCode::kMalformedInput, "the indices are {}, they need int32 or int64",
                           DTypeName(indices));
@@ -51,8 +46,7 @@ Status InferUnique(Graph& graph, const Node& node) {
   return inference.SetOutput(2, {1});
 }
 
-void ReferenceUnique(const Node& /*node*/, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs) {
+void ReferenceUnique(const Node& /*node*/, ReferenceInputs inputs, ReferenceOutputs outputs) {
   std::unordered_map<double, size_t> known;  // NaN equals nothing, so each NaN is a number of its own
   size_t count = 0;
   for (size_t i = 0; i < inputs[0]->values.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 namespace {
@@ -203,10 +204,8 @@ template void DetectObjects(const DetectionPostProcess&, const DetectionOperands
 template void DetectObjects(const DetectionPostProcess&, const DetectionOperands<double>&,
                             const DetectionResults<double>&);
 
-Status InferDetectionPostProcess(Graph& graph, const Node& node) {
-  const auto& op = std::get<DetectionPostProcess>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(3, 0, 4));
+Status InferDetectionPostProcess(const NodeInference& inference) {
+  const auto& op = inference.op<DetectionPostProcess>();
   for (size_t i = 0; i < 3; ++i) HEARTH_TRY(inference.CheckReal(i));
   HEARTH_TRY(inference.CheckRank(0, 3));
   HEARTH_TRY(inference.CheckRank(1, 3));
@@ -234,8 +233,7 @@ Status InferDetectionPostProcess(Graph& graph, const Node& node) {
   return inference.SetOutput(3, {1});
 }
 
-void ReferenceDetectionPostProcess(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                                   std::span<ReferenceTensor> outputs) {
+void ReferenceDetectionPostProcess(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const ReferenceTensor &encodings = *inputs[0], &scores = *inputs[1];
   DetectObjects<double>(std::get<DetectionPostProcess>(node.op),
                         {.encodings = encodings.values,

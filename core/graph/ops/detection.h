@@ -9,8 +9,6 @@
 
 namespace hearth {
 
-Status InferDetectionPostProcess(Graph& graph, const Node& node);
-
 // Dense tensors of one picture. Anchors are in float64 in both forms, so that floats give the same boxes.
 template <typename Real>
 struct DetectionOperands {
@@ -29,9 +27,6 @@ struct DetectionResults {
 template <typename Real>
 void DetectObjects(const DetectionPostProcess& op, const DetectionOperands<Real>& in,
                    const DetectionResults<Real>& out);
-
-void ReferenceDetectionPostProcess(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                                   std::span<ReferenceTensor> outputs);
 
 }  // namespace hearth
 

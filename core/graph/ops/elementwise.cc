@@ -37,13 +37,13 @@ Status CheckSameTypes(const NodeInference& inference, size_t a, size_t b) {
 }
 
 template <typename Row>
-Status SetResultType(const NodeInference& inference, Graph& graph, const Node& node, const Row& row) {
+Status SetResultType(const NodeInference& inference, const Row& row) {
   if (row.rule == ElementRule::kCompared) {
     inference.SetOutputType(0, DType::kBool);
     return Status::Ok();
   }
   if (row.rule != ElementRule::kConverted) return inference.SetOutputTypeOf(0, 0);
-  const TensorDesc& out = graph.value(node.outputs[0]).desc;
+  const TensorDesc& out = inference.output(0);
   if (IsReal(out) && out.dtype != DType::kBool) return Status::Ok();
   return inference.Fail(StatusCode::kMalformedInput, "its output is {} without a quantization", DTypeName(out.dtype));
 }
@@ -66,19 +66,16 @@ double Wrapped(DType dtype, int64_t number) {
 
 }  // namespace
 
-Status InferUnary(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  const auto& unary = std::get<Unary>(node.op);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferUnary(const NodeInference& inference) {
+  const auto& unary = inference.op<Unary>();
   // A copy supports every type.
   if (unary.kind == UnaryKind::kCopy) return inference.SetOutput(0, inference.shape(0));
   HEARTH_TRY(CheckOperandType(inference, 0, RowOf(unary.kind)));
-  HEARTH_TRY(SetResultType(inference, graph, node, RowOf(unary.kind)));
+  HEARTH_TRY(SetResultType(inference, RowOf(unary.kind)));
   return inference.SetOutput(0, inference.shape(0));
 }
 
-void ReferenceUnary(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                    std::span<ReferenceTensor> outputs) {
+void ReferenceUnary(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& unary = std::get<Unary>(node.op);
   const UnaryRow& row = RowOf(unary.kind);
   const std::vector<double>& in = inputs[0]->values;
@@ -92,14 +89,12 @@ void ReferenceUnary(const Node& node, std::span<const ReferenceTensor* const> in
   std::transform(in.begin(), in.end(), outputs[0].values.begin(), [&](double v) { return row.function(v, alpha); });
 }
 
-Status InferBinary(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  const auto& binary = std::get<Binary>(node.op);
+Status InferBinary(const NodeInference& inference) {
+  const auto& binary = inference.op<Binary>();
   const BinaryRow& row = RowOf(binary.kind);
-  HEARTH_TRY(inference.CheckOperands(2));
   HEARTH_TRY(CheckSameTypes(inference, 0, 1));
   HEARTH_TRY(CheckOperandType(inference, 0, row));
-  HEARTH_TRY(SetResultType(inference, graph, node, row));
+  HEARTH_TRY(SetResultType(inference, row));
   const bool has_real_result = row.rule == ElementRule::kNumbers && IsReal(inference.input(0));
   if (binary.activation != Activation::kNone && !has_real_result &&
       (row.rule != ElementRule::kNumbers || !ActivationBounds(binary.activation).has_value())) {
@@ -109,8 +104,7 @@ Status InferBinary(Graph& graph, const Node& node) {
   return SetBroadcastOutput(inference, 2);
 }
 
-void ReferenceBinary(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs) {
+void ReferenceBinary(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& binary = std::get<Binary>(node.op);
   const BinaryRow& row = RowOf(binary.kind);
   ReferenceTensor& out = outputs[0];
@@ -125,27 +119,23 @@ void ReferenceBinary(const Node& node, std::span<const ReferenceTensor* const> i
   ApplyActivation(binary.activation, out.values);
 }
 
-Status InferPRelu(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(2));
+Status InferPRelu(const NodeInference& inference) {
   HEARTH_TRY(CheckSameTypes(inference, 0, 1));
   HEARTH_TRY(inference.CheckReal(0));
   HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
   HEARTH_TRY(SetBroadcastOutput(inference, 2));
-  const Shape& out = graph.value(node.outputs[0]).desc.shape;
+  const Shape& out = inference.output(0).shape;
   if (out == inference.shape(0)) return Status::Ok();
   return inference.Fail(StatusCode::kMalformedInput, "alpha has shape {}, which does not broadcast to the input's, {}",
                         inference.shape(1).ToString(), inference.shape(0).ToString());
 }
 
-void ReferencePRelu(const Node&, std::span<const ReferenceTensor* const> inputs, std::span<ReferenceTensor> outputs) {
+void ReferencePRelu(const Node&, ReferenceInputs inputs, ReferenceOutputs outputs) {
   ForEachPair(*inputs[0], *inputs[1], outputs[0], [](double v, double alpha) { return v < 0.0 ? alpha * v : v; });
 }
 
-Status InferAddN(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1, NodeInference::kAnyNumber));
-  for (size_t k = 0; k < node.inputs.size(); ++k) {
+Status InferAddN(const NodeInference& inference) {
+  for (size_t k = 0; k < inference.node().inputs.size(); ++k) {
     HEARTH_TRY(CheckSameTypes(inference, 0, k));
     HEARTH_TRY(CheckOperandType(inference, k, RowOf(BinaryKind::kAdd)));
     if (inference.shape(k) == inference.shape(0)) continue;
@@ -156,7 +146,7 @@ Status InferAddN(Graph& graph, const Node& node) {
   return inference.SetOutput(0, inference.shape(0));
 }
 
-void ReferenceAddN(const Node&, std::span<const ReferenceTensor* const> inputs, std::span<ReferenceTensor> outputs) {
+void ReferenceAddN(const Node&, ReferenceInputs inputs, ReferenceOutputs outputs) {
   std::vector<double>& out = outputs[0].values;
   for (const ReferenceTensor* input : inputs) {
     std::transform(out.begin(), out.end(), input->values.begin(), out.begin(), std::plus<>());

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numbers>
 
-#include "core/graph/ops/extremes.h"
+#include "core/base/numbers.h"
 
 namespace hearth {
 namespace {

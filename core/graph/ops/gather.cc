@@ -1,11 +1,11 @@
-#include "core/graph/ops/gather.h"
-
 #include <algorithm>
 #include <vector>
 
 #include "core/graph/op_def.h"
 #include "core/graph/ops/axis_split.h"
+#include "core/graph/ops/coordinates.h"
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {
@@ -34,10 +34,8 @@ GatherSplit SplitGather(const Gather& gather, const Shape& x, const Shape& indic
           axis == x.rank() - 1};
 }
 
-Status InferGather(Graph& graph, const Node& node) {
-  const auto& gather = std::get<Gather>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(2));
+Status InferGather(const NodeInference& inference) {
+  const auto& gather = inference.op<Gather>();
   HEARTH_TRY(inference.CheckIntegers(1));
   const Shape &x = inference.shape(0), &indices = inference.shape(1);
   const std::optional<int> axis = AxisFromFront(gather.axis, x.rank());
@@ -57,15 +55,14 @@ Status InferGather(Graph& graph, const Node& node) {
   dims.insert(dims.end(), indices.dims().begin() + *batch_dims, indices.dims().end());
   dims.insert(dims.end(), x.dims().begin() + *axis + 1, x.dims().end());
   HEARTH_TRY(inference.SetOutput(0, dims));
-  HEARTH_TRY(CheckSomethingToTake(inference, graph.value(node.outputs[0]).desc.shape));
+  HEARTH_TRY(CheckSomethingToTake(inference, inference.output(0).shape));
   // A table of quantized weights may be looked up as floats.
-  const DType out = graph.value(node.outputs[0]).desc.dtype;
+  const DType out = inference.output(0).dtype;
   const bool dequantizes = IsQuantized(inference.input(0)) && (out == DType::kFloat32 || out == DType::kFloat16);
   return dequantizes ? Status::Ok() : inference.SetOutputTypeOf(0, 0);
 }
 
-void ReferenceGather(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs) {
+void ReferenceGather(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const ReferenceTensor &x = *inputs[0], &indices = *inputs[1];
   const GatherSplit split = SplitGather(std::get<Gather>(node.op), x.shape, indices.shape);
   double* out = outputs[0].values.data();
@@ -80,9 +77,7 @@ void ReferenceGather(const Node& node, std::span<const ReferenceTensor* const> i
   }
 }
 
-Status InferGatherNd(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(2));
+Status InferGatherNd(const NodeInference& inference) {
   HEARTH_TRY(inference.CheckIntegers(1));
   const Shape &x = inference.shape(0), &indices = inference.shape(1);
   if (indices.rank() < 1) {
@@ -95,12 +90,11 @@ Status InferGatherNd(Graph& graph, const Node& node) {
   std::vector<int64_t> dims(indices.dims().begin(), indices.dims().end() - 1);
   dims.insert(dims.end(), x.dims().begin() + depth, x.dims().end());
   HEARTH_TRY(inference.SetOutput(0, dims));
-  HEARTH_TRY(CheckSomethingToTake(inference, graph.value(node.outputs[0]).desc.shape));
+  HEARTH_TRY(CheckSomethingToTake(inference, inference.output(0).shape));
   return inference.SetOutputTypeOf(0, 0);
 }
 
-void ReferenceGatherNd(const Node& /*node*/, std::span<const ReferenceTensor* const> inputs,
-                       std::span<ReferenceTensor> outputs) {
+void ReferenceGatherNd(const Node& /*node*/, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const ReferenceTensor &x = *inputs[0], &indices = *inputs[1];
   const int depth = indices.shape[indices.shape.rank() - 1];
   const int64_t inner = CountBetween(x.shape, depth, x.shape.rank());
@@ -117,10 +111,8 @@ OneHotSplit SplitOneHot(const OneHot& one_hot, const Shape& indices) {
   return {CountBetween(indices, 0, axis), CountBetween(indices, axis, indices.rank())};
 }
 
-Status InferOneHot(Graph& graph, const Node& node) {
-  const auto& one_hot = std::get<OneHot>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(3));
+Status InferOneHot(const NodeInference& inference) {
+  const auto& one_hot = inference.op<OneHot>();
   HEARTH_TRY(inference.CheckIntegers(0));
   const Shape& indices = inference.shape(0);
   const std::optional<int> axis = AxisFromFront(one_hot.axis, indices.rank() + 1);
@@ -143,8 +135,7 @@ Status InferOneHot(Graph& graph, const Node& node) {
   return inference.SetOutputTypeOf(0, 1);
 }
 
-void ReferenceOneHot(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs) {
+void ReferenceOneHot(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& one_hot = std::get<OneHot>(node.op);
   const ReferenceTensor& indices = *inputs[0];
   const OneHotSplit split = SplitOneHot(one_hot, indices.shape);
@@ -156,6 +147,43 @@ void ReferenceOneHot(const Node& node, std::span<const ReferenceTensor* const> i
         *out++ = inputs[is_on ? 1 : 2]->values[0];
       }
     }
+  }
+}
+
+Status InferDynamicUpdateSlice(const NodeInference& inference) {
+  HEARTH_TRY(inference.CheckKeepsType(0, 0));
+  HEARTH_TRY(inference.CheckKeepsType(0, 1));
+  const Shape &in = inference.shape(0), &update = inference.shape(1), &start = inference.shape(2);
+  bool fits = update.rank() == in.rank();
+  for (int d = 0; fits && d < in.rank(); ++d) fits = update[d] <= in[d];
+  if (!fits) {
+    return inference.Fail(StatusCode::kMalformedInput, "an update of shape {} does not fit into {}", update.ToString(),
+                          in.ToString());
+  }
+  const DType type = inference.input(2).dtype;
+  if (start.rank() != 1 || start[0] != in.rank() || (type != DType::kInt32 && type != DType::kInt64) ||
+      inference.input(2).quantization.has_value()) {
+    return inference.Fail(StatusCode::kMalformedInput, "starts at {}[{}], needs an int32 or int64 for each of {}",
+                          DTypeName(type), start.ToString(), in.ToString());
+  }
+  return inference.SetOutput(0, in);
+}
+
+void ReferenceDynamicUpdateSlice(const Node&, ReferenceInputs inputs, ReferenceOutputs outputs) {
+  const ReferenceTensor &in = *inputs[0], &update = *inputs[1];
+  const int rank = in.shape.rank();
+  Coordinates start{};
+  for (int d = 0; d < rank; ++d) {
+    const double room = in.shape[d] - update.shape[d];
+    start[d] = static_cast<int64_t>(std::clamp(inputs[2]->values[d], 0.0, room));
+  }
+  outputs[0].values = in.values;
+  Coordinates at{};
+  for (double element : update.values) {
+    Coordinates to = at;
+    for (int d = 0; d < rank; ++d) to[d] += start[d];
+    outputs[0].values[IndexOf(in.shape, to)] = element;
+    Advance(update.shape, at);
   }
 }
 

@@ -6,10 +6,8 @@
 
 namespace hearth {
 
-Status InferTranspose(Graph& graph, const Node& node) {
-  const Shape& permutation = std::get<Transpose>(node.op).permutation;
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferTranspose(const NodeInference& inference) {
+  const Shape& permutation = inference.op<Transpose>().permutation;
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
   std::vector<int64_t> dims;
@@ -26,8 +24,7 @@ Status InferTranspose(Graph& graph, const Node& node) {
   return inference.SetOutput(0, dims);
 }
 
-void ReferenceTranspose(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                        std::span<ReferenceTensor> outputs) {
+void ReferenceTranspose(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const Shape& permutation = std::get<Transpose>(node.op).permutation;
   MoveElements(*inputs[0], outputs[0], [&](const Coordinates& at) {
     Coordinates from{};
@@ -36,10 +33,8 @@ void ReferenceTranspose(const Node& node, std::span<const ReferenceTensor* const
   });
 }
 
-Status InferSlice(Graph& graph, const Node& node) {
-  const auto& slice = std::get<Slice>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferSlice(const NodeInference& inference) {
+  const auto& slice = inference.op<Slice>();
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
   if (slice.begin.rank() != in.rank() || slice.size.rank() != in.rank() || slice.strides.rank() != in.rank()) {
@@ -62,8 +57,7 @@ Status InferSlice(Graph& graph, const Node& node) {
   return inference.SetOutput(0, slice.shape);
 }
 
-void ReferenceSlice(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                    std::span<ReferenceTensor> outputs) {
+void ReferenceSlice(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& slice = std::get<Slice>(node.op);
   ReferenceTensor cut{slice.size, std::move(outputs[0].values)};
   MoveElements(*inputs[0], cut, [&](Coordinates at) {
@@ -73,10 +67,8 @@ void ReferenceSlice(const Node& node, std::span<const ReferenceTensor* const> in
   outputs[0].values = std::move(cut.values);
 }
 
-Status InferTile(Graph& graph, const Node& node) {
-  const Shape& multiples = std::get<Tile>(node.op).multiples;
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferTile(const NodeInference& inference) {
+  const Shape& multiples = inference.op<Tile>().multiples;
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
   if (multiples.rank() != in.rank()) {
@@ -88,7 +80,7 @@ Status InferTile(Graph& graph, const Node& node) {
   return inference.SetOutput(0, dims);
 }
 
-void ReferenceTile(const Node&, std::span<const ReferenceTensor* const> inputs, std::span<ReferenceTensor> outputs) {
+void ReferenceTile(const Node&, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const Shape& in = inputs[0]->shape;
   MoveElements(*inputs[0], outputs[0], [&](Coordinates at) {
     for (int d = 0; d < in.rank(); ++d) at[d] %= in[d];
@@ -96,10 +88,8 @@ void ReferenceTile(const Node&, std::span<const ReferenceTensor* const> inputs, 
   });
 }
 
-Status InferBroadcastTo(Graph& graph, const Node& node) {
-  const Shape& shape = std::get<BroadcastTo>(node.op).shape;
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferBroadcastTo(const NodeInference& inference) {
+  const Shape& shape = inference.op<BroadcastTo>().shape;
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
   const int added = shape.rank() - in.rank();
@@ -111,8 +101,7 @@ Status InferBroadcastTo(Graph& graph, const Node& node) {
   return inference.SetOutput(0, shape);
 }
 
-void ReferenceBroadcastTo(const Node&, std::span<const ReferenceTensor* const> inputs,
-                          std::span<ReferenceTensor> outputs) {
+void ReferenceBroadcastTo(const Node&, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const Shape& in = inputs[0]->shape;
   const int added = outputs[0].shape.rank() - in.rank();
   MoveElements(*inputs[0], outputs[0], [&](const Coordinates& at) {
@@ -122,10 +111,8 @@ void ReferenceBroadcastTo(const Node&, std::span<const ReferenceTensor* const> i
   });
 }
 
-Status InferReverse(Graph& graph, const Node& node) {
-  const uint32_t mask = std::get<Reverse>(node.op).axes_mask;
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferReverse(const NodeInference& inference) {
+  const uint32_t mask = inference.op<Reverse>().axes_mask;
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
   if (mask >> in.rank() != 0) {
@@ -135,8 +122,7 @@ Status InferReverse(Graph& graph, const Node& node) {
   return inference.SetOutput(0, in);
 }
 
-void ReferenceReverse(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                      std::span<ReferenceTensor> outputs) {
+void ReferenceReverse(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const uint32_t mask = std::get<Reverse>(node.op).axes_mask;
   const Shape& in = inputs[0]->shape;
   MoveElements(*inputs[0], outputs[0], [&](Coordinates at) {
@@ -145,6 +131,21 @@ void ReferenceReverse(const Node& node, std::span<const ReferenceTensor* const> 
     }
     return at;
   });
+}
+
+Status InferReshape(const NodeInference& inference) {
+  const Shape& shape = inference.op<Reshape>().shape;
+  HEARTH_TRY(inference.CheckKeepsType());
+  const std::optional<int64_t> count = CheckedElementCount(shape);
+  if (!count || *count != inference.shape(0).element_count()) {
+    return inference.Fail(StatusCode::kMalformedInput, "the input's {} elements ({}) can't take the shape {}",
+                          inference.shape(0).element_count(), inference.shape(0).ToString(), shape.ToString());
+  }
+  return inference.SetOutput(0, shape);
+}
+
+void ReferenceReshape(const Node& /*node*/, ReferenceInputs inputs, ReferenceOutputs outputs) {
+  outputs[0].values = inputs[0]->values;
 }
 
 }  // namespace hearth

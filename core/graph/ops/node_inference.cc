@@ -4,7 +4,6 @@
 #include <limits>
 #include <vector>
 
-#include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
 #include "core/graph/quantize.h"
 
@@ -14,7 +13,14 @@ Status NodeInference::FailWith(StatusCode code, const std::string& text) const {
   return Status(code, text).Within(NodeLabel(node_));
 }
 
-Status NodeInference::CheckOperands(size_t required, size_t optional, size_t outputs) const {
+Status OpDef::infer(Graph& graph, const Node& node) const {
+  const NodeInference inference(graph, node);
+  if (!operands.depend_on_node) HEARTH_TRY(inference.CheckOperands(operands));
+  return infer_checked(inference);
+}
+
+Status NodeInference::CheckOperands(const OperandCounts& counts) const {
+  const auto [required, optional, outputs, depend_on_node] = counts;
   if (node_.inputs.size() < required || node_.inputs.size() > required + optional) {
     if (optional == kAnyNumber) {
       return Fail(StatusCode::kMalformedInput, "has {} inputs, needs at least {}", node_.inputs.size(), required);

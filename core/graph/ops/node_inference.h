@@ -10,21 +10,27 @@
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
-#include "core/graph/graph.h"
+#include "core/graph/op_def.h"
 
 namespace hearth {
 
-// One node while its output shapes are inferred. Borrows graph and node. CheckOperands comes first
-// in every infer function: the other methods rely on it, and it makes them safe on hostile graphs.
+// One node while its output shapes are inferred. Borrows graph and node. CheckOperands comes before every infer
+// function (OpDef::infer): the other methods rely on it, and it makes them safe on hostile graphs.
 class NodeInference {
  public:
   NodeInference(Graph& graph, const Node& node) : graph_(graph), node_(node) {}
 
   // Checks the numbers of inputs and outputs, that required inputs are present and ids in range, and that no input has
   // a negative or oversized shape, or is empty where the operation takes no empty tensors.
-  Status CheckOperands(size_t required, size_t optional = 0, size_t outputs = 1) const;
-  static constexpr size_t kAnyNumber = SIZE_MAX / 2;  // for `optional`
+  Status CheckOperands(const OperandCounts& counts) const;
 
+  const Node& node() const { return node_; }
+  template <typename Attributes>
+  const Attributes& op() const {
+    return std::get<Attributes>(node_.op);
+  }
+  const TensorDesc& output(size_t i) const { return graph_.value(node_.outputs[i]).desc; }
+  void DescribeOutput(size_t i, const TensorDesc& desc) const { graph_.value(node_.outputs[i]).desc = desc; }
   bool HasInput(size_t i) const { return i < node_.inputs.size() && node_.inputs[i] != kNoValue; }
   const TensorDesc& input(size_t i) const { return graph_.value(node_.inputs[i]).desc; }
   const Shape& shape(size_t i) const { return input(i).shape; }

@@ -1,6 +1,10 @@
+#include "core/graph/ops/normalization.h"
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "core/device/device_info.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/ops/node_inference.h"
 #include "core/graph/ops/op_functions.h"
@@ -17,16 +21,54 @@ Status CheckNormalized(const NodeInference& inference) {
   return inference.SetOutput(0, inference.shape(0));
 }
 
+bool IsIn(uint32_t axes_mask, int dimension) {
+  return ((axes_mask >> dimension) & 1u) != 0;
+}
+
+// Calls `visit(element, group)` for all elements in order. A group is normalized together.
+template <typename Visit>
+void ForEachElement(const Shape& shape, const MeanVarianceNormalization& norm, Visit visit) {
+  std::array<int64_t, Shape::kMaxRank> position{};
+  const int last = shape.rank() - 1;
+  const int64_t count = shape.element_count();
+  const int64_t group_size = norm.groups > 0 ? shape[last] / norm.groups : 1;
+  for (int64_t element = 0; element < count; ++element) {
+    int64_t group = 0;
+    for (int d = 0; d <= last; ++d) {
+      if (IsIn(norm.axes_mask, d)) continue;
+      const int64_t size = d == last ? group_size : 1;
+      group = group * (shape[d] / size) + position[d] / size;
+    }
+    visit(element, group);
+    for (int d = last; d >= 0 && ++position[d] == shape[d]; --d) position[d] = 0;
+  }
+}
+
+// The number of elements that are normalized together.
+int64_t GroupLength(const Shape& shape, const MeanVarianceNormalization& norm) {
+  int64_t length = norm.groups > 0 ? shape[shape.rank() - 1] / norm.groups : 1;
+  for (int d = 0; d < shape.rank(); ++d) length *= IsIn(norm.axes_mask, d) ? shape[d] : 1;
+  return length;
+}
+
+Status CheckPerChannel(const NodeInference& inference, size_t i, int32_t channels) {
+  if (!inference.HasInput(i)) return Status::Ok();
+  HEARTH_TRY(inference.CheckReal(i));
+  const Shape& shape = inference.shape(i);
+  if (shape.rank() > 0 && shape.element_count() == channels && shape[shape.rank() - 1] == channels) {
+    return Status::Ok();
+  }
+  return inference.Fail(StatusCode::kMalformedInput, "input {} ({}) must have one number for each of {} channels", i,
+                        shape.ToString(), channels);
+}
+
 }  // namespace
 
-Status InferL2Normalization(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferL2Normalization(const NodeInference& inference) {
   return CheckNormalized(inference);
 }
 
-void ReferenceL2Normalization(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                              std::span<ReferenceTensor> outputs) {
+void ReferenceL2Normalization(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   constexpr double kSmallestLength = 1e-6;  // TFLite's; zeros stay zeros
   const Activation activation = std::get<L2Normalization>(node.op).activation;
   const ReferenceTensor& in = *inputs[0];
@@ -40,10 +82,8 @@ void ReferenceL2Normalization(const Node& node, std::span<const ReferenceTensor*
   ApplyActivation(activation, outputs[0].values);
 }
 
-Status InferLocalResponseNormalization(Graph& graph, const Node& node) {
-  const auto& norm = std::get<LocalResponseNormalization>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferLocalResponseNormalization(const NodeInference& inference) {
+  const auto& norm = inference.op<LocalResponseNormalization>();
   if (norm.radius < 0) return inference.Fail(StatusCode::kMalformedInput, "the radius is {}", norm.radius);
   if (!std::isfinite(norm.bias) || !std::isfinite(norm.alpha) || !std::isfinite(norm.beta)) {
     return inference.Fail(StatusCode::kMalformedInput, "bias {}, alpha {} and beta {} must be finite numbers",
@@ -52,8 +92,7 @@ Status InferLocalResponseNormalization(Graph& graph, const Node& node) {
   return CheckNormalized(inference);
 }
 
-void ReferenceLocalResponseNormalization(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                                         std::span<ReferenceTensor> outputs) {
+void ReferenceLocalResponseNormalization(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& norm = std::get<LocalResponseNormalization>(node.op);
   const ReferenceTensor& in = *inputs[0];
   const int64_t channels = in.shape[in.shape.rank() - 1];
@@ -66,6 +105,127 @@ void ReferenceLocalResponseNormalization(const Node& node, std::span<const Refer
       outputs[0].values[pixel + c] = x[c] * std::pow(norm.bias + norm.alpha * squares, -double{norm.beta});
     }
   }
+}
+
+Status InferSoftmax(const NodeInference& inference) {
+  const float beta = inference.op<Softmax>().beta;
+  if (!std::isfinite(beta)) return inference.Fail(StatusCode::kMalformedInput, "beta {} is not a number", beta);
+  return CheckNormalized(inference);
+}
+
+void ReferenceSoftmax(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
+  const double beta = std::get<Softmax>(node.op).beta;
+  const Shape& shape = inputs[0]->shape;
+  const int64_t length = shape[shape.rank() - 1];
+  const double* in = inputs[0]->values.data();
+  const double* end = in + inputs[0]->values.size();
+  double* out = outputs[0].values.data();
+  for (; in != end; in += length, out += length) {
+    // Subtracting the extreme keeps exp from overflowing for either sign of beta.
+    const auto [least, largest] = std::minmax_element(in, in + length);
+    const double extreme = beta < 0.0 ? *least : *largest;
+    double sum = 0.0;
+    for (int64_t i = 0; i < length; ++i) sum += out[i] = std::exp((in[i] - extreme) * beta);
+    for (int64_t i = 0; i < length; ++i) out[i] /= sum;
+  }
+}
+
+Status InferLogSoftmax(const NodeInference& inference) {
+  return CheckNormalized(inference);
+}
+
+void ReferenceLogSoftmax(const Node& /*node*/, ReferenceInputs inputs, ReferenceOutputs outputs) {
+  const Shape& shape = inputs[0]->shape;
+  const int64_t length = shape[shape.rank() - 1];
+  const double* in = inputs[0]->values.data();
+  const double* end = in + inputs[0]->values.size();
+  double* out = outputs[0].values.data();
+  for (; in != end; in += length, out += length) {
+    const double largest = *std::max_element(in, in + length);
+    double sum = 0.0;
+    for (int64_t i = 0; i < length; ++i) sum += std::exp(in[i] - largest);
+    for (int64_t i = 0; i < length; ++i) out[i] = in[i] - largest - std::log(sum);
+  }
+}
+
+Status InferMeanVarianceNormalization(const NodeInference& inference) {
+  const auto& norm = inference.op<MeanVarianceNormalization>();
+  HEARTH_TRY(inference.CheckReal(0));
+  const Shape& in = inference.shape(0);
+  if (norm.axes_mask == 0 || (norm.axes_mask >> in.rank()) != 0) {
+    return inference.Fail(StatusCode::kMalformedInput, "needs at least one axis, and all inside of rank {} ({})",
+                          in.rank(), in.ToString());
+  }
+  const int32_t channels = in[in.rank() - 1];
+  const bool has_groups = norm.groups > 0 && !IsIn(norm.axes_mask, in.rank() - 1) && channels % norm.groups == 0;
+  if (norm.groups != 0 && !has_groups) {
+    return inference.Fail(StatusCode::kMalformedInput,
+                          "{} groups: must divide the {} channels, which may be none of the axes", norm.groups,
+                          channels);
+  }
+  if (!std::isfinite(norm.epsilon) || norm.epsilon < 0) {
+    return inference.Fail(StatusCode::kMalformedInput, "epsilon is {}, must be a finite number that is not negative",
+                          norm.epsilon);
+  }
+  for (size_t i : {1, 2}) HEARTH_TRY(CheckPerChannel(inference, i, channels));
+  HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
+  return inference.SetOutput(0, in);
+}
+
+void ReferenceMeanVarianceNormalization(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
+  const auto& norm = std::get<MeanVarianceNormalization>(node.op);
+  const ReferenceTensor& in = *inputs[0];
+  const ReferenceTensor* scale = inputs.size() > 1 ? inputs[1] : nullptr;
+  const ReferenceTensor* offset = inputs.size() > 2 ? inputs[2] : nullptr;
+  const int64_t length = GroupLength(in.shape, norm);
+  std::vector<double> means(in.values.size() / length), variances(means.size());
+  const auto count = static_cast<double>(length);
+  if (!norm.root_mean_square) {
+    ForEachElement(in.shape, norm, [&](int64_t i, int64_t group) { means[group] += in.values[i] / count; });
+  }
+  ForEachElement(in.shape, norm, [&](int64_t i, int64_t group) {
+    const double off = in.values[i] - means[group];
+    variances[group] += off * off / count;
+  });
+  const int64_t channels = in.shape[in.shape.rank() - 1];
+  ForEachElement(in.shape, norm, [&](int64_t i, int64_t group) {
+    const double normal = (in.values[i] - means[group]) / std::sqrt(variances[group] + double{norm.epsilon});
+    const double factor = scale == nullptr ? 1.0 : scale->values[i % channels];
+    outputs[0].values[i] = normal * factor + (offset == nullptr ? 0.0 : offset->values[i % channels]);
+  });
+  ApplyActivation(norm.activation, outputs[0].values);
+}
+
+std::optional<NormalizedRuns> NormalizedRunsOf(const Shape& shape, const MeanVarianceNormalization& norm) {
+  const int last = shape.rank() - 1;
+  NormalizedRuns runs;
+  for (int d = 0; d < last; ++d) {
+    if (shape[d] == 1) continue;
+    const bool is_reduced = IsIn(norm.axes_mask, d);
+    if (!is_reduced && runs.length > 1) return std::nullopt;  // a kept dimension after a reduced one: not one run
+    (is_reduced ? runs.length : runs.count) *= shape[d];
+  }
+  if (norm.groups > 0) {
+    const int32_t channels = shape[last] / norm.groups;
+    if (channels % 4 != 0) return std::nullopt;
+    runs.group_slices = channels / 4;
+  }
+  if (!IsIn(norm.axes_mask, last) || shape[last] == 1) return runs;
+  if (runs.length > 1) return std::nullopt;
+  return NormalizedRuns{true, 1, shape[last], 0};
+}
+
+std::optional<std::string> NormalizedShapeUnsupported(const Shape& shape, const MeanVarianceNormalization& norm) {
+  const std::optional<NormalizedRuns> runs = NormalizedRunsOf(shape, norm);
+  if (!runs.has_value()) {
+    return "it normalizes over other dimensions than the last one or neighbours that end before it, or over groups of "
+           "channels that 4 does not divide";
+  }
+  if (runs->over_channels) return std::nullopt;
+  if (norm.root_mean_square) return "it takes the root mean square over other dimensions than the last one";
+  const int64_t groups = runs->count * ToBhwc(shape).slices();
+  if (groups <= kMostGroups) return std::nullopt;
+  return fmt::format("it has {} groups of images and channels, its device kernel takes {}", groups, kMostGroups);
 }
 
 }  // namespace hearth

@@ -1,173 +1,107 @@
 // Shape inference and reference of each operation, for the rows of op_table.cc. OpDef (core/graph/op_def.h) describes
-// them; <family>.cc holds the family's. Families with code that is used elsewhere have their own header.
+// them; <family>.cc holds the family's.
 #ifndef HEARTH_CORE_GRAPH_OPS_OP_FUNCTIONS_H_
 #define HEARTH_CORE_GRAPH_OPS_OP_FUNCTIONS_H_
+
+#include <array>
+#include <cstdint>
 
 #include "core/graph/op_def.h"
 
 namespace hearth {
 
-// bitcast: the bits of one type read as another.
-Status InferBitcast(Graph& graph, const Node& node);
-void ReferenceBitcast(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                      std::span<ReferenceTensor> outputs);
-
 // blocks: move blocks of pixels between the image and its channels or its batch.
 // Channel (dy * block + dx) * C + c of a pixel becomes channel c of pixel (dy, dx) of its block, and back.
-Status InferDepthToSpace(Graph& graph, const Node& node);
-void ReferenceDepthToSpace(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                           std::span<ReferenceTensor> outputs);
-Status InferSpaceToDepth(Graph& graph, const Node& node);
-void ReferenceSpaceToDepth(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                           std::span<ReferenceTensor> outputs);
+InferFunction InferDepthToSpace, InferSpaceToDepth;
+ReferenceFunction ReferenceDepthToSpace, ReferenceSpaceToDepth;
 // Pixel (dy, dx) of every block of the padded image b becomes a pixel of image (dy * block_w + dx) * batch + b, and
 // back. Ranks 3 (one spatial dimension) and 4 (two).
-Status InferSpaceToBatch(Graph& graph, const Node& node);
-void ReferenceSpaceToBatch(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                           std::span<ReferenceTensor> outputs);
-Status InferBatchToSpace(Graph& graph, const Node& node);
-void ReferenceBatchToSpace(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                           std::span<ReferenceTensor> outputs);
+InferFunction InferSpaceToBatch, InferBatchToSpace;
+ReferenceFunction ReferenceSpaceToBatch, ReferenceBatchToSpace;
 
-// cast: conversions between element types.
-Status InferCast(Graph& graph, const Node& node);
-void ReferenceCast(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                   std::span<ReferenceTensor> outputs);
+// broadcast: chooses between two tensors by a condition: SELECT_V2 broadcasts; SELECT can have one condition per row.
+InferFunction InferSelect, InferSelectRows;
+ReferenceFunction ReferenceSelect, ReferenceSelectRows;
 
-// concat: joining tensors along one axis.
-Status InferConcat(Graph& graph, const Node& node);
-void ReferenceConcat(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs);
+// cast: conversions between element types; the bits of one type read as another.
+InferFunction InferCast, InferBitcast;
+ReferenceFunction ReferenceCast, ReferenceBitcast;
+
+// concat: joining tensors along one axis; one tensor into several along a dimension (split, unpack), and several into
+// one with a new dimension (pack).
+InferFunction InferConcat, InferSplit, InferUnpack, InferPack;
+ReferenceFunction ReferenceConcat, ReferenceSplit, ReferenceUnpack, ReferencePack;
 
 // convolution: convolutions over images, NHWC: filters [O,kh,kw,C/groups] (Conv2D) and [1,kh,kw,C*multiplier]
-// (DepthwiseConv2D).
-Status InferConv2D(Graph& graph, const Node& node);
-void ReferenceConv2D(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs);
-Status InferDepthwiseConv2D(Graph& graph, const Node& node);
-void ReferenceDepthwiseConv2D(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                              std::span<ReferenceTensor> outputs);
-
-// cumsum: running sums along one dimension.
-Status InferCumSum(Graph& graph, const Node& node);
-void ReferenceCumSum(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs);
+// (DepthwiseConv2D); the gradient of one, with which decoders of segmentation networks enlarge images (TransposeConv).
+InferFunction InferConv2D, InferDepthwiseConv2D, InferTransposeConv;
+ReferenceFunction ReferenceConv2D, ReferenceDepthwiseConv2D, ReferenceTransposeConv;
 
 // data_sized: results whose size depends on data have their largest size and a count of used elements.
-Status InferWhere(Graph& graph, const Node& node);
-void ReferenceWhere(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                    std::span<ReferenceTensor> outputs);
-Status InferUnique(Graph& graph, const Node& node);
-void ReferenceUnique(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs);
+InferFunction InferWhere, InferUnique;
+ReferenceFunction ReferenceWhere, ReferenceUnique;
 
-// dynamic_update_slice: replaces part of a tensor at an index that is known only at run time.
-Status InferDynamicUpdateSlice(Graph& graph, const Node& node);
-void ReferenceDynamicUpdateSlice(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                                 std::span<ReferenceTensor> outputs);
+// detection: from box encodings and class scores to a short list of detections (detection.h).
+InferFunction InferDetectionPostProcess;
+ReferenceFunction ReferenceDetectionPostProcess;
 
 // elementwise: the unary and binary operations of elementwise_table.h, PReLU, and sums of several tensors.
-Status InferUnary(Graph& graph, const Node& node);
-void ReferenceUnary(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                    std::span<ReferenceTensor> outputs);
-Status InferBinary(Graph& graph, const Node& node);
-void ReferenceBinary(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs);
-Status InferPRelu(Graph& graph, const Node& node);
-void ReferencePRelu(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                    std::span<ReferenceTensor> outputs);
-Status InferAddN(Graph& graph, const Node& node);
-void ReferenceAddN(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                   std::span<ReferenceTensor> outputs);
+InferFunction InferUnary, InferBinary, InferPRelu, InferAddN;
+ReferenceFunction ReferenceUnary, ReferenceBinary, ReferencePRelu, ReferenceAddN;
 
-// fully_connected: matrix times vector for each row of the input, plus bias.
-Status InferFullyConnected(Graph& graph, const Node& node);
-void ReferenceFullyConnected(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                             std::span<ReferenceTensor> outputs);
+// gather: lookups by index: GATHER (also EMBEDDING_LOOKUP), GATHER_ND, and the inverse ONE_HOT. An index out of range,
+// which TFLite refuses, is clamped; one-hot sets no element for it. DynamicUpdateSlice replaces part of a tensor at an
+// index that is known only at run time.
+InferFunction InferGather, InferGatherNd, InferOneHot, InferDynamicUpdateSlice;
+ReferenceFunction ReferenceGather, ReferenceGatherNd, ReferenceOneHot, ReferenceDynamicUpdateSlice;
 
-// loop: a loop whose end depends on data.
-// Its reference, which can fail, is part of EvaluateNode.
-Status InferLoop(Graph& graph, const Node& node);
+// loop: a loop whose end depends on data. Its reference, which can fail, is part of EvaluateNode.
+InferFunction InferLoop;
 
 // movement: rearranges or repeats elements along dimensions. On devices all are strided copies.
-Status InferTranspose(Graph& graph, const Node& node);
-void ReferenceTranspose(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                        std::span<ReferenceTensor> outputs);
-Status InferSlice(Graph& graph, const Node& node);
-void ReferenceSlice(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                    std::span<ReferenceTensor> outputs);
-Status InferTile(Graph& graph, const Node& node);
-void ReferenceTile(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                   std::span<ReferenceTensor> outputs);
-Status InferBroadcastTo(Graph& graph, const Node& node);
-void ReferenceBroadcastTo(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                          std::span<ReferenceTensor> outputs);
-Status InferReverse(Graph& graph, const Node& node);
-void ReferenceReverse(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                      std::span<ReferenceTensor> outputs);
+InferFunction InferTranspose, InferSlice, InferTile, InferBroadcastTo, InferReverse, InferReshape;
+ReferenceFunction ReferenceTranspose, ReferenceSlice, ReferenceTile, ReferenceBroadcastTo, ReferenceReverse,
+    ReferenceReshape;
 
-// normalization: l2 normalization of a pixel's channels, and local response normalization over neighbouring channels.
-Status InferL2Normalization(Graph& graph, const Node& node);
-void ReferenceL2Normalization(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                              std::span<ReferenceTensor> outputs);
-Status InferLocalResponseNormalization(Graph& graph, const Node& node);
-void ReferenceLocalResponseNormalization(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                                         std::span<ReferenceTensor> outputs);
+// normalization: of a pixel's channels (L2), over neighbouring channels (local response), layer and instance
+// normalization (mean 0 and variance 1 over some dimensions, then scale and offset per channel; normalization.h);
+// softmax over the last dimension, and its logarithm.
+InferFunction InferL2Normalization, InferLocalResponseNormalization, InferMeanVarianceNormalization;
+InferFunction InferSoftmax, InferLogSoftmax;
+ReferenceFunction ReferenceL2Normalization, ReferenceLocalResponseNormalization, ReferenceMeanVarianceNormalization;
+ReferenceFunction ReferenceSoftmax, ReferenceLogSoftmax;
 
-// pooling: average and max pooling over images, NHWC; padded elements are ignored.
-Status InferPool2D(Graph& graph, const Node& node);
-void ReferencePool2D(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs);
+// pad: padding of any dimension, with a constant or with a mirror image of the border.
+InferFunction InferPad, InferMirrorPad;
+ReferenceFunction ReferencePad, ReferenceMirrorPad;
+
+// pooling: average and max pooling over images, NHWC; padded elements are ignored. MediaPipe's pooling that remembers
+// where its maxima stood, and its inverse; sampling at computed points; bilinear and nearest-neighbor resizing.
+InferFunction InferPool2D, InferMaxPoolArgmax2D, InferMaxUnpool2D, InferResampler, InferResize;
+ReferenceFunction ReferencePool2D, ReferenceMaxPoolArgmax2D, ReferenceMaxUnpool2D, ReferenceResampler, ReferenceResize;
+
+// product: products of many pairs of matrices; matrix times vector for each row of the input, plus bias.
+InferFunction InferBatchMatMul, InferFullyConnected;
+ReferenceFunction ReferenceBatchMatMul, ReferenceFullyConnected;
+
+// random: random numbers by Philox 4x32-10 and Threefry 2x32-20 (Salmon et al., 2011), in the order in which LiteRT
+// draws them. Both give numbers that depend on every bit of a counter and a key.
+InferFunction InferRandom, InferRandomBits;
+ReferenceFunction ReferenceRandom, ReferenceRandomBits;
+std::array<uint32_t, 4> Philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
+std::array<uint32_t, 2> Threefry(std::array<uint32_t, 2> counter, std::array<uint32_t, 2> key);
+
+// recurrent: LSTM, RNN and SVDF (recurrent.h).
+InferFunction InferLstm, InferRnn, InferSvdf;
+ReferenceFunction ReferenceLstm, ReferenceRnn, ReferenceSvdf;
 
 // reduce: mean, sum, extremes, product, any and all over any set of dimensions.
-Status InferReduce(Graph& graph, const Node& node);
-void ReferenceReduce(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs);
+InferFunction InferReduce;
+ReferenceFunction ReferenceReduce;
 
-// reshape: the same elements in another shape.
-Status InferReshape(Graph& graph, const Node& node);
-void ReferenceReshape(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                      std::span<ReferenceTensor> outputs);
-
-// search: index of the extreme element along a dimension, the k largest of the last one.
-Status InferArgReduce(Graph& graph, const Node& node);
-void ReferenceArgReduce(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                        std::span<ReferenceTensor> outputs);
-Status InferTopK(Graph& graph, const Node& node);
-void ReferenceTopK(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                   std::span<ReferenceTensor> outputs);
-
-// select: chooses between two tensors by a condition: SELECT_V2 broadcasts; SELECT can have one condition per row.
-Status InferSelect(Graph& graph, const Node& node);
-void ReferenceSelect(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs);
-Status InferSelectRows(Graph& graph, const Node& node);
-void ReferenceSelectRows(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                         std::span<ReferenceTensor> outputs);
-
-// softmax: softmax over the last dimension, and its logarithm.
-Status InferSoftmax(Graph& graph, const Node& node);
-void ReferenceSoftmax(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                      std::span<ReferenceTensor> outputs);
-Status InferLogSoftmax(Graph& graph, const Node& node);
-void ReferenceLogSoftmax(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                         std::span<ReferenceTensor> outputs);
-
-// split: one tensor into several along a dimension (split, unpack), and several into one with a new dimension (pack).
-Status InferSplit(Graph& graph, const Node& node);
-void ReferenceSplit(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                    std::span<ReferenceTensor> outputs);
-Status InferUnpack(Graph& graph, const Node& node);
-void ReferenceUnpack(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs);
-Status InferPack(Graph& graph, const Node& node);
-void ReferencePack(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                   std::span<ReferenceTensor> outputs);
-
-// transpose_conv: the gradient of a convolution, with which decoders of segmentation networks enlarge images.
-Status InferTransposeConv(Graph& graph, const Node& node);
-void ReferenceTransposeConv(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                            std::span<ReferenceTensor> outputs);
+// search: index of the extreme element along a dimension, the k largest of the last one; running sums.
+InferFunction InferArgReduce, InferTopK, InferCumSum;
+ReferenceFunction ReferenceArgReduce, ReferenceTopK, ReferenceCumSum;
 
 }  // namespace hearth
 

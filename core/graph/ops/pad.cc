@@ -1,10 +1,9 @@
-#include "core/graph/ops/pad.h"
-
 #include <algorithm>
 #include <vector>
 
 #include "core/graph/ops/coordinates.h"
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 
@@ -12,7 +11,6 @@ namespace {
 
 // The shape of `in` with `before` and `after` around it.
 Status InferPadded(const NodeInference& inference, const Shape& before, const Shape& after) {
-  HEARTH_TRY(inference.CheckOperands(1));
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
   if (before.rank() != in.rank() || after.rank() != in.rank()) {
@@ -32,13 +30,12 @@ Status InferPadded(const NodeInference& inference, const Shape& before, const Sh
 
 }  // namespace
 
-Status InferPad(Graph& graph, const Node& node) {
-  const auto& pad = std::get<Pad>(node.op);
-  return InferPadded(NodeInference(graph, node), pad.before, pad.after);
+Status InferPad(const NodeInference& inference) {
+  const auto& pad = inference.op<Pad>();
+  return InferPadded(inference, pad.before, pad.after);
 }
 
-void ReferencePad(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                  std::span<ReferenceTensor> outputs) {
+void ReferencePad(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& pad = std::get<Pad>(node.op);
   const ReferenceTensor& in = *inputs[0];
   ReferenceTensor& out = outputs[0];
@@ -52,9 +49,8 @@ void ReferencePad(const Node& node, std::span<const ReferenceTensor* const> inpu
   }
 }
 
-Status InferMirrorPad(Graph& graph, const Node& node) {
-  const auto& pad = std::get<MirrorPad>(node.op);
-  const NodeInference inference(graph, node);
+Status InferMirrorPad(const NodeInference& inference) {
+  const auto& pad = inference.op<MirrorPad>();
   HEARTH_TRY(InferPadded(inference, pad.before, pad.after));
   const Shape& in = inference.shape(0);
   for (int d = 0; d < in.rank(); ++d) {
@@ -74,8 +70,7 @@ int64_t MirroredCoordinate(const MirrorPad& pad, int d, int64_t at, int64_t size
   return at < size ? at : 2 * (size - 1) + repeats - at;
 }
 
-void ReferenceMirrorPad(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                        std::span<ReferenceTensor> outputs) {
+void ReferenceMirrorPad(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& pad = std::get<MirrorPad>(node.op);
   const Shape& in = inputs[0]->shape;
   MoveElements(*inputs[0], outputs[0], [&](Coordinates at) {

@@ -1,5 +1,3 @@
-#include "core/graph/ops/random.h"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 namespace {
@@ -111,10 +110,8 @@ std::array<uint32_t, 2> Threefry(std::array<uint32_t, 2> counter, std::array<uin
   return x;
 }
 
-Status InferRandomBits(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  const auto& bits = std::get<RandomBits>(node.op);
-  HEARTH_TRY(inference.CheckOperands(1, 0, 2));
+Status InferRandomBits(const NodeInference& inference) {
+  const auto& bits = inference.op<RandomBits>();
   const Shape& state = inference.shape(0);
   const bool is_philox = bits.generator == BitGenerator::kPhilox;
   const bool fits = state.rank() == 2 && state[1] == 2 && (state[0] == 2 || (is_philox && state[0] == 3));
@@ -129,8 +126,7 @@ Status InferRandomBits(Graph& graph, const Node& node) {
   return inference.SetOutput(1, {bits.words});
 }
 
-void ReferenceRandomBits(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                         std::span<ReferenceTensor> outputs) {
+void ReferenceRandomBits(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& bits = std::get<RandomBits>(node.op);
   const std::vector<double>& state = inputs[0]->values;
   const auto half = [&](size_t k) { return static_cast<uint32_t>(state[k]); };
@@ -154,11 +150,10 @@ void ReferenceRandomBits(const Node& node, std::span<const ReferenceTensor* cons
   outputs[0].values[3] = static_cast<uint32_t>(counter >> 32);
 }
 
-Status InferRandom(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  const auto& random = std::get<Random>(node.op);
+Status InferRandom(const NodeInference& inference) {
+  const auto& random = inference.op<Random>();
   const bool is_multinomial = random.kind == RandomKind::kMultinomial;
-  HEARTH_TRY(inference.CheckOperands(is_multinomial ? 2 : 1, 0, 2));
+  HEARTH_TRY(inference.CheckOperands({is_multinomial ? size_t{2} : size_t{1}, 0, 2}));
   const size_t runs = is_multinomial ? 1 : 0;
   if (inference.input(runs).dtype != DType::kInt32 || inference.shape(runs) != Shape{1}) {
     return inference.Fail(StatusCode::kMalformedInput, "its number of runs is {}[{}], needs int32[1]",
@@ -172,7 +167,7 @@ Status InferRandom(Graph& graph, const Node& node) {
   }
   HEARTH_TRY(inference.CheckRank(0, 2));
   HEARTH_TRY(inference.CheckReal(0));
-  const DType dtype = graph.value(node.outputs[0]).desc.dtype;
+  const DType dtype = inference.output(0).dtype;
   if (dtype != DType::kInt32 && dtype != DType::kInt64) {
     return inference.Fail(StatusCode::kMalformedInput, "the output is {}, classes need int32 or int64",
                           DTypeName(dtype));
@@ -181,8 +176,7 @@ Status InferRandom(Graph& graph, const Node& node) {
   return inference.SetOutput(0, {inference.shape(0)[0], random.samples});
 }
 
-void ReferenceRandom(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs) {
+void ReferenceRandom(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& random = std::get<Random>(node.op);
   std::vector<double>& values = outputs[0].values;
   const auto runs = static_cast<uint32_t>(static_cast<int64_t>(inputs.back()->values[0]));

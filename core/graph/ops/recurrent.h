@@ -38,17 +38,6 @@ Status CheckSteps(const NodeInference& inference, const Shape& x, const Shape& y
 // Added to a gate's variance before its root is taken: TFLite's number.
 inline constexpr float kLayerNormalizationEpsilon = 1e-8f;
 
-Status InferLstm(Graph& graph, const Node& node);
-void ReferenceLstm(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                   std::span<ReferenceTensor> outputs);
-
-Status InferRnn(Graph& graph, const Node& node);
-void ReferenceRnn(const Node& node, std::span<const ReferenceTensor* const> inputs, std::span<ReferenceTensor> outputs);
-
-Status InferSvdf(Graph& graph, const Node& node);
-void ReferenceSvdf(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                   std::span<ReferenceTensor> outputs);
-
 }  // namespace hearth
 
 #endif  // HEARTH_CORE_GRAPH_OPS_RECURRENT_H_

@@ -4,8 +4,8 @@
 #include <limits>
 #include <vector>
 
+#include "core/base/numbers.h"
 #include "core/graph/op_def.h"
-#include "core/graph/ops/extremes.h"
 #include "core/graph/ops/node_inference.h"
 #include "core/graph/ops/op_functions.h"
 #include "core/graph/quantize.h"
@@ -60,10 +60,8 @@ Status CheckType(const NodeInference& inference, ReduceKind kind) {
 
 }  // namespace
 
-Status InferReduce(Graph& graph, const Node& node) {
-  const auto& reduce = std::get<Reduce>(node.op);
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferReduce(const NodeInference& inference) {
+  const auto& reduce = inference.op<Reduce>();
   HEARTH_TRY(CheckType(inference, reduce.kind));
   HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
   const Shape& in = inference.shape(0);
@@ -79,8 +77,7 @@ Status InferReduce(Graph& graph, const Node& node) {
   return inference.SetOutput(0, dims);
 }
 
-void ReferenceReduce(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                     std::span<ReferenceTensor> outputs) {
+void ReferenceReduce(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& reduce = std::get<Reduce>(node.op);
   const ReferenceTensor& in = *inputs[0];
   ReferenceTensor& out = outputs[0];

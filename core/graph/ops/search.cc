@@ -1,18 +1,18 @@
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
+#include "core/graph/op_def.h"
 #include "core/graph/ops/axis_split.h"
 #include "core/graph/ops/node_inference.h"
 #include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 
-Status InferArgReduce(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1));
+Status InferArgReduce(const NodeInference& inference) {
   const Shape& in = inference.shape(0);
-  const int32_t wanted = std::get<ArgReduce>(node.op).axis;
+  const int32_t wanted = inference.op<ArgReduce>().axis;
   const std::optional<int> axis = AxisFromFront(wanted, in.rank());
   if (!axis) {
     return inference.Fail(StatusCode::kMalformedInput, "axis {} is outside of rank {}", wanted, in.rank());
@@ -21,7 +21,7 @@ Status InferArgReduce(Graph& graph, const Node& node) {
     return inference.Fail(StatusCode::kMalformedInput, "dimension {} of {} has no element to find", *axis,
                           in.ToString());
   }
-  const DType dtype = graph.value(node.outputs[0]).desc.dtype;
+  const DType dtype = inference.output(0).dtype;
   if (dtype != DType::kInt32 && dtype != DType::kInt64) {
     return inference.Fail(StatusCode::kMalformedInput, "the output is {}, indices need int32 or int64",
                           DTypeName(dtype));
@@ -32,8 +32,7 @@ Status InferArgReduce(Graph& graph, const Node& node) {
   return inference.SetOutput(0, dims);
 }
 
-void ReferenceArgReduce(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                        std::span<ReferenceTensor> outputs) {
+void ReferenceArgReduce(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& search = std::get<ArgReduce>(node.op);
   const ReferenceTensor& in = *inputs[0];
   const AxisSplit split = SplitAt(in.shape, *AxisFromFront(search.axis, in.shape.rank()));
@@ -49,11 +48,9 @@ void ReferenceArgReduce(const Node& node, std::span<const ReferenceTensor* const
   }
 }
 
-Status InferTopK(Graph& graph, const Node& node) {
-  const NodeInference inference(graph, node);
-  HEARTH_TRY(inference.CheckOperands(1, 0, 2));
+Status InferTopK(const NodeInference& inference) {
   const Shape& in = inference.shape(0);
-  const int32_t k = std::get<TopK>(node.op).k;
+  const int32_t k = inference.op<TopK>().k;
   if (in.rank() < 1) return inference.Fail(StatusCode::kMalformedInput, "the input is a scalar, needs at least rank 1");
   if (k < 0 || k > in[in.rank() - 1]) {
     return inference.Fail(StatusCode::kMalformedInput, "k is {}, the last dimension of {} has {} elements", k,
@@ -67,8 +64,7 @@ Status InferTopK(Graph& graph, const Node& node) {
   return inference.SetOutput(1, dims);
 }
 
-void ReferenceTopK(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                   std::span<ReferenceTensor> outputs) {
+void ReferenceTopK(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto k = static_cast<size_t>(std::get<TopK>(node.op).k);
   const ReferenceTensor& in = *inputs[0];
   const auto length = static_cast<size_t>(in.shape[in.shape.rank() - 1]);
@@ -86,6 +82,37 @@ void ReferenceTopK(const Node& node, std::span<const ReferenceTensor* const> inp
     for (size_t i = 0; i < k; ++i) {
       outputs[0].values[row * k + i] = values[order[i]];
       outputs[1].values[row * k + i] = static_cast<double>(order[i]);
+    }
+  }
+}
+
+Status InferCumSum(const NodeInference& inference) {
+  const TensorDesc& in = inference.input(0);
+  const int32_t axis = inference.op<CumSum>().axis;
+  if (!AxisFromFront(axis, in.shape.rank())) {
+    return inference.Fail(StatusCode::kMalformedInput, "axis {} is outside of rank {}", axis, in.shape.rank());
+  }
+  if (in.dtype != DType::kInt32 && in.dtype != DType::kInt64) HEARTH_TRY(inference.CheckReal(0));
+  HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
+  return inference.SetOutput(0, in.shape);
+}
+
+void ReferenceCumSum(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
+  const auto& cumsum = std::get<CumSum>(node.op);
+  const ReferenceTensor& in = *inputs[0];
+  ReferenceTensor& out = outputs[0];
+  const AxisSplit split = SplitAt(in.shape, *AxisFromFront(cumsum.axis, in.shape.rank()));
+  for (int64_t line = 0; line < split.outer * split.inner; ++line) {
+    const int64_t begin = line / split.inner * split.length * split.inner + line % split.inner;
+    double sum = 0.0;
+    for (int64_t k = 0; k < split.length; ++k) {
+      const int64_t at = begin + (cumsum.reverse ? split.length - 1 - k : k) * split.inner;
+      const double before = sum;
+      sum += in.values[at];
+      if (out.integers.has_value() && std::fabs(sum) < 0x1p62) {
+        sum = static_cast<double>(WrapInteger(*out.integers, static_cast<int64_t>(sum)));
+      }
+      out.values[at] = cumsum.exclusive ? before : sum;
     }
   }
 }

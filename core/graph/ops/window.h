@@ -36,6 +36,10 @@ inline TapRange TapsInside(int64_t out_position, int32_t stride, int32_t pad_bef
   return taps;
 }
 
+// For an image of height x width: rows above and columns left of it that the first windows cover (pooling.cc).
+// MediaPipe derives it from the output's size; more than 0 only under strides larger than the kernel.
+Padding2D UnpoolPadding(const MaxUnpool2D& unpool, int32_t height, int32_t width);
+
 }  // namespace hearth
 
 #endif  // HEARTH_CORE_GRAPH_OPS_WINDOW_H_

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <optional>
 
-#include "core/base/all_finite.h"
 #include "core/base/error.h"
-#include "core/graph/passes/float_constants.h"
+#include "core/base/numbers.h"
 #include "core/graph/passes/graph_rewriter.h"
 #include "core/graph/quantize.h"
 

@@ -15,7 +15,7 @@
 
 #include "core/base/contains.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/ops/mean_variance.h"
+#include "core/graph/ops/normalization.h"
 #include "core/graph/passes/graph_rewriter.h"
 #include "core/graph/quantize.h"
 

@@ -45,7 +45,7 @@ Status RunPasses(Graph& graph, const DeviceInfo& device, std::span<const Pass> p
 // With DefaultPasses().
 Status RunPasses(Graph& graph, const DeviceInfo& device, const PassOptions& options);
 
-// ---- The passes, one file each ----
+// ---- The passes ----
 
 // Removes nodes whose outputs nothing uses.
 Result<Verdict> RemoveDeadNodes(Graph& graph, const DeviceInfo& device);

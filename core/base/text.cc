@@ -1,0 +1,95 @@
+#include "core/base/text.h"
+
+#include <algorithm>
+
+namespace hearth {
+namespace {
+
+// How many bytes the character at the beginning of `text` has; 0 if there is none.
+size_t CharacterBytes(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  const size_t length = lead < 0x80                   ? 1
+                        : lead >= 0xc2 && lead < 0xe0 ? 2
+                        : lead >= 0xe0 && lead < 0xf0 ? 3
+                        : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                      : 0;
+  if (length > text.size()) return 0;
+  for (size_t k = 1; k < length; ++k) {
+    if ((static_cast<unsigned char>(text[k]) & 0xc0) != 0x80) return 0;
+  }
+  if (length < 3) return length;
+  // Overlong forms, surrogates, beyond U+10FFFF.
+  const auto second = static_cast<unsigned char>(text[1]);
+  const bool is_wrong = (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second >= 0xa0) ||
+                        (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second >= 0x90);
+  return is_wrong ? 0 : length;
+}
+
+bool IsBetween(char c, unsigned char least, unsigned char most) {
+  const auto byte = static_cast<unsigned char>(c);
+  return least <= byte && byte <= most;
+}
+
+// How many bytes the control character at the beginning of `text` has in UTF-8; 0 for any other character.
+size_t ControlBytes(std::string_view text) {
+  if (IsBetween(text[0], 0x00, 0x1f) || text[0] == 0x7f) return 1;
+  if (text.size() > 1 && IsBetween(text[0], 0xc2, 0xc2) && IsBetween(text[1], 0x80, 0x9f)) return 2;  // C1
+  // U+202A to U+202E and U+2066 to U+2069.
+  const bool is_bidirectional = text.starts_with("\xe2\x80") && text.size() > 2 && IsBetween(text[2], 0xaa, 0xae);
+  const bool is_isolate = text.starts_with("\xe2\x81") && text.size() > 2 && IsBetween(text[2], 0xa6, 0xa9);
+  return is_bidirectional || is_isolate ? 3 : 0;
+}
+
+}  // namespace
+
+std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(),
+                         [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return lower;
+}
+
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = CharacterBytes(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string ValidUtf8(std::string_view text) {
+  std::string valid;
+  while (!text.empty()) {
+    const size_t length = CharacterBytes(text);
+    valid += length != 0 ? text.substr(0, length) : std::string_view("\xef\xbf\xbd");
+    text.remove_prefix(length != 0 ? length : 1);
+  }
+  return valid;
+}
+
+std::string Printable(std::string_view text, char replacement, std::string_view kept) {
+  std::string printable(text);
+  for (size_t at = 0; at < text.size();) {
+    const size_t size_bytes = kept.find(text[at]) == std::string_view::npos ? ControlBytes(text.substr(at)) : 0;
+    std::fill_n(printable.begin() + static_cast<std::ptrdiff_t>(at), size_bytes, replacement);
+    at += std::max<size_t>(size_bytes, 1);
+  }
+  return printable;
+}
+
+std::string XmlEscaped(std::string_view text) {
+  std::string out;
+  for (const char c : Printable(text, '?', "\n\t")) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace hearth

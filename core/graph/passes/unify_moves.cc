@@ -1,0 +1,60 @@
+#include "core/graph/ops/strided_view.h"
+#include "core/graph/passes/graph_rewriter.h"
+#include "core/graph/passes/pass.h"
+
+namespace hearth {
+namespace {
+
+// Whether each element of the only output is the input's element with the same index.
+bool MovesNothing(const Graph& graph, const Node& node) {
+  if (node.inputs.size() != 1 || node.outputs.size() != 1 || std::holds_alternative<Reshape>(node.op)) return false;
+  if (std::holds_alternative<Pack>(node.op)) return true;
+  const auto view = ViewOf(graph, node, 0);
+  const Shape &in = graph.value(node.inputs[0]).desc.shape, &out = graph.value(node.outputs[0]).desc.shape;
+  return view.has_value() && view->is_identity() && in.element_count() == out.element_count();
+}
+
+}  // namespace
+
+Result<Verdict> MovesToReshapes(Graph& graph, const DeviceInfo&) {
+  Verdict verdict = Verdict::kUnchanged;
+  for (Node& node : graph.nodes()) {
+    if (!MovesNothing(graph, node)) continue;
+    node.op = Reshape{graph.value(node.outputs[0]).desc.shape};
+    verdict = Verdict::kChanged;
+  }
+  return verdict;
+}
+
+Result<Verdict> UnifyTransposes(Graph& graph, const DeviceInfo&) {
+  GraphRewriter rewriter(graph);
+  for (int index = 0; index < rewriter.node_count(); ++index) {
+    Node& second = rewriter.node(index);
+    if (!std::holds_alternative<Transpose>(second.op)) continue;
+    const Node* first = rewriter.ProducerOf(second.inputs[0]);
+    if (first == nullptr || !std::holds_alternative<Transpose>(first->op)) continue;
+    // A different grid between the two means that the elements are rounded there.
+    if (graph.value(first->inputs[0]).desc.quantization != graph.value(second.inputs[0]).desc.quantization) continue;
+    const Shape& inner = std::get<Transpose>(first->op).permutation;
+    Shape& outer = std::get<Transpose>(second.op).permutation;
+    for (int d = 0; d < outer.rank(); ++d) outer[d] = inner[outer[d]];
+    // The first transpose becomes a dead node unless something else reads it.
+    rewriter.SetInput(second, 0, first->inputs[0]);
+  }
+  return rewriter.Finish();
+}
+
+Result<Verdict> UnifyReshapes(Graph& graph, const DeviceInfo&) {
+  GraphRewriter rewriter(graph);
+  for (int index = 0; index < rewriter.node_count(); ++index) {
+    Node& second = rewriter.node(index);
+    if (!std::holds_alternative<Reshape>(second.op)) continue;
+    const Node* first = rewriter.ProducerOf(second.inputs[0]);
+    if (first == nullptr || !std::holds_alternative<Reshape>(first->op)) continue;
+    // The first reshape becomes a dead node unless something else reads it.
+    rewriter.SetInput(second, 0, first->inputs[0]);
+  }
+  return rewriter.Finish();
+}
+
+}  // namespace hearth

@@ -1,0 +1,90 @@
+// What host nodes pack of constants, and who reads the same copy.
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "backends/cpu/cpu_executor.h"
+#include "backends/cpu/integer/layer.h"
+#include "backends/cpu/shared_weights.h"
+#include "backends/cpu/vectorized.h"
+#include "core/graph/evaluate.h"
+#include "tests/testing/host_graph.h"
+
+namespace hearth {
+namespace {
+
+using testing::GraphUnderTest;
+
+constexpr uint64_t kPackedBytes = 16 * 9 * 8 * sizeof(float);
+
+// A convolution of 16 channels of 3x3x8 weights, twice with the same ones where `again`.
+void AddConvolutions(GraphUnderTest& test, bool again) {
+  const ValueId weights = test.Constant({16, 3, 3, 8});
+  const ValueId x = test.Input({1, 6, 6, 8});
+  const ValueId first = test.Add(Conv2D{}, {x, weights});
+  if (again) test.Add(Binary{BinaryKind::kAdd}, {first, test.Add(Conv2D{}, {x, weights})});
+  EXPECT_TRUE(InferShapes(test.graph()).ok());
+}
+
+std::unique_ptr<HostProgram> Prepared(HostExecutor& executor, const Graph& graph) {
+  auto program = executor.Prepare(graph, testing::AllNodes(graph), graph.outputs, 1);
+  EXPECT_TRUE(program.ok()) << program.status().message();
+  return std::move(program).value();
+}
+
+class CpuHeldWeights : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (BestVectorSet() == VectorSet::kBase) GTEST_SKIP() << "without AVX2 XNNPACK packs the weights";
+  }
+  std::unique_ptr<HostExecutor> executor_ = MakeCpuExecutor();
+};
+
+TEST_F(CpuHeldWeights, NodesWithTheSameWeightsReadOneCopy) {
+  GraphUnderTest test;
+  AddConvolutions(test, true);
+  const std::unique_ptr<HostProgram> program = Prepared(*executor_, test.graph());
+  EXPECT_EQ(program->shared_weights_bytes(), kPackedBytes);
+  EXPECT_EQ(program->weights_bytes(), kPackedBytes);
+  EXPECT_EQ(program->found_weights_bytes(), 0u);
+}
+
+TEST_F(CpuHeldWeights, AnExecutorBesideFindsThemWhileAProgramIsAlive) {
+  GraphUnderTest test;
+  AddConvolutions(test, false);
+  const Graph copy = test.graph().Clone();
+  const std::unique_ptr<HostExecutor> beside = executor_->Beside();
+  std::unique_ptr<HostProgram> first = Prepared(*executor_, test.graph());
+  std::unique_ptr<HostProgram> second = Prepared(*beside, copy);
+  EXPECT_EQ(second->found_weights_bytes(), kPackedBytes);
+  EXPECT_EQ(beside->live_weights_bytes(), kPackedBytes) << "one copy";
+  first.reset();
+  EXPECT_EQ(executor_->live_weights_bytes(), kPackedBytes) << "of the second";
+  second.reset();
+  EXPECT_EQ(executor_->live_weights_bytes(), 0u);
+  EXPECT_EQ(Prepared(*executor_, test.graph())->found_weights_bytes(), 0u);
+}
+
+TEST_F(CpuHeldWeights, ConstantsOfOtherContentAreOthers) {
+  GraphUnderTest one, other;
+  other.Constant({1});  // the next constant is random in another way
+  AddConvolutions(one, false);
+  AddConvolutions(other, false);
+  const std::unique_ptr<HostProgram> first = Prepared(*executor_, one.graph());
+  EXPECT_EQ(Prepared(*executor_, other.graph())->found_weights_bytes(), 0u);
+}
+
+TEST(WeightsKey, AnIntegerLayerOfAnotherGridIsAnother) {
+  GraphUnderTest test;
+  const ValueId weights = test.Constant({4});
+  IntegerLayer layer;
+  layer.multipliers = {0.5f, 0.25f};
+  const Fingerprint before = KeyOf("matrix", layer, test.graph(), weights).digest();
+  EXPECT_EQ(KeyOf("matrix", layer, test.graph(), weights).digest(), before);
+  EXPECT_NE(KeyOf("depthwise", layer, test.graph(), weights).digest(), before);
+  layer.multipliers[1] = 0.125f;
+  EXPECT_NE(KeyOf("matrix", layer, test.graph(), weights).digest(), before);
+}
+
+}  // namespace
+}  // namespace hearth

@@ -1,0 +1,71 @@
+#include "tools/hearth/verb.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+
+#include "core/base/text.h"
+
+namespace hearth {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+void OnInterrupt(int) {
+  interrupted = 1;
+}
+
+}  // namespace
+
+void CatchInterrupts() {
+  struct sigaction action = {};
+  action.sa_handler = OnInterrupt;
+  action.sa_flags = SA_RESETHAND | SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+}
+
+bool IsInterrupted() {
+  return interrupted != 0;
+}
+
+ExitCode ConfirmDeletion(const std::string& what, bool is_confirmed, const OutputOptions& output) {
+  if (is_confirmed) {
+    output.PrintText(fmt::format("deleting {}\n", what));
+    return ExitCode::kFine;
+  }
+  if (isatty(STDIN_FILENO) == 0) {
+    PrintError(fmt::format("this would delete {}; use --yes to do it without being asked", what));
+    return ExitCode::kUsage;
+  }
+  WriteToStandardError(fmt::format("This deletes {}. Go on? [y/N] ", what));
+  std::string answer;
+  if (std::getline(std::cin, answer) && (answer == "y" || answer == "Y" || answer == "yes")) return ExitCode::kFine;
+  PrintError("nothing was deleted: the answer was not yes");
+  return ExitCode::kFailed;
+}
+
+CLI::Validator Finite() {
+  return CLI::Validator(
+      [](std::string& text) {
+        char* rest = nullptr;
+        const bool is_finite = std::isfinite(std::strtof(text.c_str(), &rest)) && *rest == '\0';
+        return is_finite ? std::string() : fmt::format("'{}' is not a finite number", text);
+      },
+      "");
+}
+
+CLI::Validator WholeNumber() {
+  return CLI::Validator(
+      [](std::string& text) {
+        uint64_t number = 0;
+        return NumberFrom(text, number) ? "" : "must be a whole number of at most 64 bits, without a sign";
+      },
+      "");
+}
+
+}  // namespace hearth
