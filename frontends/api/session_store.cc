@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "cache/sqlite_store.h"
+#include "core/base/error.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/session_data.h"
 #include "frontends/engine/items_as_compiled.h"
@@ -19,15 +20,33 @@ ModelName NameOf(const SessionData& data) {
   return {model.fingerprint(), error ? model.path() : path.string()};
 }
 
-// Looks the model up by its file's stamp, then by its content, so that a known file is read at most once. Entries are
-// stored under a name computed from the content (SaveInOneBatch), so a wrong stamp can only mislead a look-up.
+// The model's name in look-ups: stated beside a file that nobody can replace, else computed, which reads the content.
+std::string LookUpName(SessionData& data, const ModelData& model) {
+  const std::string stated = model.file ? model.file->StatedSha256() : std::string();
+  auto& report = data.report.cache;
+  if (!stated.empty()) {
+    report.model_known_by = "digest file";
+    return BlobStore::NameOfDigest(stated, model.bytes.size());
+  }
+  const Stopwatch watch;
+  std::string name = data.store->NameOfContent(model.bytes, BlobStore::NameUse::kLookUp);
+  ReleasePages(model, model.bytes);
+  report.model_known_by = "content";
+  report.model_hash_ms = watch.milliseconds();
+  return name;
+}
+
+// Looks the model up by its file's stamp, then by its content, so that a known file is read at most once. A wrong stamp
+// can only mislead a look-up: entries are stored under a name computed from the content (SaveInOneBatch), and a plan is
+// used for the model that it was made for alone (PlanProof).
 void RecallModel(SessionData& data) {
   const ModelData& model = (data.model != nullptr ? *data.model : *data.owned_model).data();
   const auto stamp = model.file ? model.file->UnchangedStamp() : std::nullopt;
   auto known = stamp ? data.folder->RecallFile(*stamp) : std::nullopt;
-  if (!known && !model.bytes.empty()) {
-    data.model_name = data.store->NameOfContent(model.bytes, BlobStore::NameUse::kLookUp);
-    ReleasePages(model, model.bytes);
+  if (known) {
+    data.report.cache.model_known_by = "stamp";
+  } else if (!model.bytes.empty()) {
+    data.model_name = LookUpName(data, model);
     if (const auto fingerprint = data.folder->RecallFingerprint(data.model_name)) {
       known = SqliteStore::KnownFile{*fingerprint, data.model_name};
       data.folder->RememberFile(stamp, *known);
@@ -53,6 +72,11 @@ std::vector<std::string> SaveInOneBatch(SessionData& data) {
   if (data.made.is_new || is_new_file || has_new_limit) {
     data.plan_request.model = NameOfModel(data, BlobStore::NameUse::kPut);
     RememberModel(data, data.plan_request.model);
+    if (data.report.cache.model_known_by == "digest file" && data.plan_request.model != data.model_name) {
+      warnings.push_back(fmt::format(
+          "'{0}.sha256' is not the digest of '{0}', so no start finds what the cache has; write it with sha256sum",
+          data.model->path()));
+    }
   }
   const double made_ms = data.made.rewrite_ms + data.made.lower_ms;
   if (data.made.is_new) StorePlan(data.plan_request, data.runner->plan(), made_ms, *data.store);
