@@ -3,8 +3,8 @@
 # onnx's reference evaluator turns infinity into 0.
 #
 # Guess: the standard rounds x / scale to even, then adds the zero point. onnxruntime and the reference do so; OpenVINO
-# adds first. Infinity is 255 in all three and NaN 0.
-# Seen: the guess about ties holds; the reference gives 0 for infinity (zero point 0 or 1), as it does for NaN.
+# adds first. Infinity is 255 in all three.
+# Seen: the guess about ties holds; the reference gives 0 for infinity, whatever the zero point is.
 . "$(dirname "$0")/lib/finding.sh"
 packages onnx==1.23.2 onnxruntime==1.32.0 openvino==2026.4.1 numpy==2.4.6
 python - <<'PY'
