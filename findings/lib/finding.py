@@ -49,7 +49,7 @@ def onnx_model(nodes, inputs, constants=None, opset=21, outputs=("y",)):
     from onnx import helper
     nodes = [nodes] if isinstance(nodes[0], str) else nodes
     graph = helper.make_graph(
-        [helper.make_node(kind, takes.split(","), gives.split(","), **attributes)
+        [helper.make_node(kind, takes.split(",") if takes else [], gives.split(","), **attributes)
          for kind, takes, gives, attributes in nodes], "graph",
         [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
          for name, value in inputs.items()],

@@ -36,3 +36,10 @@ debian() {
   fi
   printf '%s\n' "$@" | paste --serial --delimiters=' '
 }
+
+# processor FLAG...: ends the script where the processor lacks one of them: what is seen depends on it.
+processor() {
+  for flag in "$@"; do
+    grep --quiet --word-regexp "$flag" /proc/cpuinfo || { echo "not tried: the processor has no $flag"; exit 0; }
+  done
+}
