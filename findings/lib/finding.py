@@ -10,14 +10,14 @@ _changed = []
 
 
 def expect(what, seen, was):
-    """Prints `what` and what was seen now; the script fails at its end if that is not `was`, to four digits."""
+    """Prints `what` and what was seen now; the script fails at its end if that is not `was`, to a relative 1e-4."""
     seen = np.asarray(seen)
     print(f"{what}: {np.array2string(seen.reshape(-1), precision=5, max_line_width=90)}"
           + (f" {seen.dtype}{list(seen.shape)}" if seen.size > 1 else ""))
     was = np.asarray(was)
     same = seen.size == was.size and (
         np.array_equal(seen.reshape(-1), was.reshape(-1)) if was.dtype.kind in "US" or seen.dtype.kind in "US" else
-        np.allclose(seen.reshape(-1).astype(np.float64), was.reshape(-1).astype(np.float64), 1e-4, 1e-30, equal_nan=True))
+        np.allclose(seen.reshape(-1).astype(np.float64), was.reshape(-1).astype(np.float64), 1e-4, 0, equal_nan=True))
     if not same:
         print(f"  CHANGED: it was {was.reshape(-1).tolist()}")
         _changed.append(what)
