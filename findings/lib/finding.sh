@@ -22,7 +22,7 @@ packages() {
 
 # python [ARGUMENT...]: runs in the last environment and in the work folder; finding.py is at hand.
 python() {
-  (cd "$work" && PYTHONPATH=$lib PYTHONWARNINGS=ignore "$environment/bin/python" "$@")
+  (cd "$work" && PYTHONPATH=$lib PYTHONWARNINGS=ignore "$environment/bin/python" "$@" 2> >(grep --invert-match '^INFO: ' >&2))
 }
 
 # installed PACKAGE=VERSION...: ends the script unless Debian's packages are installed in these versions.
