@@ -32,6 +32,11 @@ class Net:
         self.graph.tensors.append(tensor)
         return len(self.graph.tensors) - 1
 
+    def _named(self, tensor):
+        entry = schema.TensorMapT()
+        entry.name, entry.tensorIndex = self.graph.tensors[tensor].name, tensor
+        return entry
+
     def input(self, shape, *description, **more):
         self.graph.inputs.append(self.tensor(shape, *description, **more))
         return self.graph.inputs[-1]
@@ -59,9 +64,22 @@ class Net:
 
     def file(self, *outputs):
         self.graph.outputs, self.model.subgraphs = list(outputs), [self.graph]
+        signature = schema.SignatureDefT()
+        signature.signatureKey, signature.subgraphIndex = "serving_default", 0
+        signature.inputs, signature.outputs = ([self._named(t) for t in tensors] for tensors in (self.graph.inputs, outputs))
+        self.model.signatureDefs = [signature]
         builder = flatbuffers.Builder(1024)
         builder.Finish(self.model.Pack(builder), b"TFL3")
         return bytes(builder.Output())
+
+
+def fully_connected(weights):
+    """The file of x @ weights.T for one row x, float32."""
+    net = Net()
+    x, w, bias = net.input((1, weights.shape[1])), net.constant(weights), net.constant(np.zeros(len(weights), np.float32))
+    y = net.tensor((1, len(weights)))
+    net.operator("FULLY_CONNECTED", [x, w, bias], [y], "FullyConnected")
+    return net.file(y)
 
 
 def litert(file, *inputs, kernels="default"):
