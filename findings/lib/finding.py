@@ -83,3 +83,21 @@ def openvino(model, inputs):
     compiled = openvino.Core().compile_model("openvino.onnx", "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     results = compiled(inputs)
     return [results[output] for output in compiled.outputs]
+
+
+def mnn(model, inputs):
+    """By the program mnnconvert of the package, then its CPU backend; float32 only."""
+    import subprocess
+
+    import MNN.expr as expression
+    import MNN.nn
+    import onnx
+    onnx.save(model, "mnn.onnx")
+    subprocess.run([os.path.dirname(sys.executable) + "/mnnconvert", "-f", "ONNX", "--modelFile", "mnn.onnx", "--MNNModel",
+                    "mnn.mnn", "--bizCode", "x"], check=True, capture_output=True)
+    values = []
+    for value in inputs.values():
+        values.append(expression.placeholder(list(value.shape), expression.NCHW, expression.float))
+        values[-1].write(value.reshape(-1).tolist())
+    net = MNN.nn.load_module_from_file("mnn.mnn", list(inputs), [output.name for output in model.graph.output])
+    return [expression.convert(result, expression.NCHW).read().copy() for result in net.forward(values)]
