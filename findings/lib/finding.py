@@ -85,6 +85,14 @@ def openvino(model, inputs):
     return [results[output] for output in compiled.outputs]
 
 
+def tract(model, inputs):
+    import onnx
+    import tract as package
+    onnx.save(model, "tract.onnx")
+    runnable = package.onnx().load("tract.onnx").into_model().into_runnable()
+    return [result.to_numpy() for result in runnable.run(list(inputs.values()))]
+
+
 def mnn(model, inputs):
     """By the program mnnconvert of the package, then its CPU backend; float32 only."""
     import subprocess
