@@ -9,17 +9,9 @@
 packages onnx==1.23.2 onnxruntime==1.32.0 openvino==2026.4.1 numpy==2.4.6 tract==0.23.9
 python - <<'PY'
 import numpy as np
-import onnx
-import tract as package
-from finding import expect, onnx_model, onnx_reference, onnxruntime, openvino
+from finding import expect, onnx_model, onnx_reference, onnxruntime, openvino, tract
 
 nan = np.nan
-
-
-def tract(model, inputs):
-    onnx.save(model, "model.onnx")
-    runnable = package.onnx().load("model.onnx").into_model().into_runnable()
-    return [result.to_numpy() for result in runnable.run(list(inputs.values()))]
 
 
 def ask(what, node, inputs, *answers, **options):
