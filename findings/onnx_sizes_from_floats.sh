@@ -20,6 +20,7 @@ for scale, size, inferred, run in [(.7, 10, 6, 7), (.29, 100, 28, 29), (.35, 20,
     if inferred != run:
         refused(f"{size} * {scale} with the inferred size, tract", lambda: tract(model, x))
         model.graph.output[0].type.tensor_type.ClearField("shape")
+        del model.graph.value_info[:]
     expect(f"{size} * {scale}, tract", tract(model, x)[0].shape[3], run)
 ends = {name: np.array(value, np.float32) for name, value in [("start", 0), ("limit", .6), ("step", .1)]}
 model = onnx_model(("Range", "start,limit,step", "y", {}), ends)
