@@ -83,3 +83,86 @@ if child == 0:
 print(os.waitpid(child, 0)[1])
 """, str(demo[0]), device)
     assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stderr
+
+
+# In the child the thread that was inside the session does not exist: whoever waits for it waits for ever.
+IN_A_CALL = """
+import os, signal, sys, threading
+import hearth, numpy as np
+
+session = hearth.Session(sys.argv[1], device="cpu", cache=False)
+x = np.zeros(session.inputs[0].shape, np.float32)
+
+def work():
+    while True:
+        session.run(x)
+
+threading.Thread(target=work, daemon=True).start()
+
+def told(ask):
+    try:
+        ask()
+    except hearth.Error as error:
+        return error.code == hearth.ErrorCode.UNAVAILABLE and "of which this one is a fork" in str(error)
+
+def in_fork():
+    signal.alarm(60)  # instead of a hang
+    asked = [lambda: session.run(x), session.report, session.clone, lambda: session.resize(batch=2),
+             session.save_to_cache, lambda: session.run_later(x).result()]
+    wrong = [number for number, ask in enumerate(asked) if not told(ask)]
+    session.close()
+    return wrong
+
+for _ in range(40):
+    child = os.fork()
+    if child == 0:
+        os._exit(len(in_fork()))
+    status = os.waitpid(child, 0)[1]
+    if status:
+        sys.exit(f"a child ended with {status}")
+os._exit(0)
+"""
+
+
+def test_a_forked_process_never_waits_for_a_thread_that_was_inside_a_session(demo):
+    done = run(IN_A_CALL, str(demo[0]))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("device", USABLE)
+def test_a_signal_handlers_exception_reaches_whoever_opens_a_session(device, demo):
+    done = run("""
+import signal, sys
+import hearth
+
+class TimeIsUp(Exception):
+    pass
+
+def handler(number, frame):
+    raise TimeIsUp
+
+signal.signal(signal.SIGALRM, handler)
+for delay in range(1, 8):
+    signal.setitimer(signal.ITIMER_REAL, 0.002 * 2**delay)
+    try:
+        with hearth.Session(sys.argv[1], device=sys.argv[2], cache=False):
+            while True:
+                pass
+    except TimeIsUp:
+        print("reached")
+""", str(demo[0]), device)
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, 7 * ["reached"], "")
+
+
+def test_a_warning_that_python_makes_an_error_is_the_error_of_the_call(demo):
+    done = run("""
+import sys, warnings
+import hearth
+
+warnings.simplefilter("error")
+try:
+    hearth.Session(sys.argv[1], device="cpu", cache_folder="/proc/hearth")
+except hearth.Warning as warning:
+    print(type(warning).__name__)
+""", str(demo[0]))
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["Warning"], "")

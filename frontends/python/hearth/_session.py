@@ -364,11 +364,12 @@ class Session:
 
     def close(self) -> None:
         """Cancels runs of run_later that have not begun, waits for the others, and frees the device."""
-        with self._executor_lock:
-            self._is_closed = True
-        if self._executor is not None:
-            # A callback of a future may close the session on the thread that ran it, which cannot wait for itself.
-            self._executor.shutdown(wait=self._runner != threading.get_ident(), cancel_futures=True)
+        if os.getpid() == self._process:  # a fork has no such thread, and its lock may be held by one that is not there
+            with self._executor_lock:
+                self._is_closed = True
+            if self._executor is not None:
+                # A callback of a future may close the session on the thread that ran it, which cannot wait for itself.
+                self._executor.shutdown(wait=self._runner != threading.get_ident(), cancel_futures=True)
         self._native.close()
 
     def __enter__(self) -> "Session":
