@@ -166,3 +166,27 @@ except hearth.Warning as warning:
     print(type(warning).__name__)
 """, str(demo[0]))
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["Warning"], "")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("device", USABLE)
+def test_the_hosts_signal_handlers_stay(device, demo):
+    done = run("""
+import signal, sys
+import hearth, numpy as np
+
+def handled():  # of those that a host can set: the C library keeps 32 and 33
+    masks = [line.split() for line in open("/proc/self/status") if line.startswith(("SigCgt", "SigIgn"))]
+    return {name: int(mask, 16) & ~(3 << 31) for name, mask in masks}
+
+came = []
+signal.signal(signal.SIGUSR1, lambda number, frame: came.append(number))
+before = handled()
+hearth.devices()
+session = hearth.Session(sys.argv[1], device=sys.argv[2], cache=False)
+session.run(np.zeros(session.inputs[0].shape, np.float32))
+session.close()
+signal.raise_signal(signal.SIGUSR1)
+print(handled() == before, len(came))
+""", str(demo[0]), device)
+    assert (done.returncode, done.stdout.split()) == (0, ["True", "1"]), done.stderr
