@@ -76,7 +76,7 @@ StatusCode CodeOf(GLenum error) {
 }  // namespace
 
 Result<DriverApi> LoadDriverApi(const DriverLibraries& libraries) {
-  HEARTH_TRY(IsolateDrivers(GlesDriverFiles));
+  HEARTH_TRY(IsolateDrivers("gles", GlesDriverFiles));
   HEARTH_ASSIGN(DynamicLibrary egl_library, DynamicLibrary::Open(libraries.egl));
   HEARTH_ASSIGN(DynamicLibrary gles_library, DynamicLibrary::Open(libraries.gles));
   DriverApi api;

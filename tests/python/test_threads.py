@@ -1,5 +1,6 @@
 """What may only go wrong once in a process: each test starts one of its own."""
 
+import pathlib
 import subprocess
 import sys
 
@@ -190,3 +191,29 @@ signal.raise_signal(signal.SIGUSR1)
 print(handled() == before, len(came))
 """, str(demo[0]), device)
     assert (done.returncode, done.stdout.split()) == (0, ["True", "1"]), done.stderr
+
+
+LLVMS = sorted({str(file.resolve()) for file in pathlib.Path("/usr/lib").glob("*/libLLVM-*.so.1")})
+
+
+@pytest.mark.skipif(not LLVMS, reason="no libLLVM in /usr/lib")
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("llvm", LLVMS)
+@pytest.mark.parametrize("device", USABLE)
+def test_drivers_compile_beside_any_llvm_that_the_process_sees_or_say_why_not(device, llvm, when, demo):
+    done = run("""
+import ctypes, sys
+import hearth, numpy as np
+
+model, device, llvm, when = sys.argv[1:]
+if when == "after":
+    hearth.devices()
+ctypes.CDLL(llvm, ctypes.RTLD_GLOBAL)
+try:
+    session = hearth.Session(model, device=device, cache=False)
+    session.run(np.zeros(session.inputs[0].shape, np.float32))
+except hearth.Error as error:
+    assert when == "after" and error.code == hearth.ErrorCode.UNAVAILABLE and llvm in str(error), error
+print("alive")
+""", str(demo[0]), device, llvm, when)
+    assert (done.returncode, done.stdout.strip()) == (0, "alive"), done.stderr
