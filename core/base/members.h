@@ -43,8 +43,10 @@ inline constexpr size_t kMemberCount = members_internal::CountMembers<std::remov
 template <typename T, typename Visit>
 decltype(auto) VisitMembers(T& value, Visit&& visit) {
   constexpr size_t kCount = kMemberCount<T>;
-  static_assert(kCount >= 1 && kCount <= 12, "add a line for structs of this size");
-  if constexpr (kCount == 1) {
+  static_assert(kCount <= 12, "add a line for structs of this size");
+  if constexpr (kCount == 0) {
+    return visit();
+  } else if constexpr (kCount == 1) {
     auto& [a] = value;
     return visit(a);
   } else if constexpr (kCount == 2) {

@@ -99,6 +99,8 @@ void NoteCache(SessionData& data) {
   report.cache.bytes_written = counters.bytes_written;
   report.cache.waited_ms = data.cache->waits->others.waited_ms();
   report.cache.waited_for_makers_ms = data.cache->waits->makers.waited_ms();
+  report.cache.model_known_by = data.cache->model_known_by;
+  report.cache.model_hash_ms = data.cache->model_hash_ms;
   for (std::string& warning : data.cache->store->TakeWarnings()) report.warnings.push_back("cache: " + warning);
 }
 

@@ -28,6 +28,9 @@ struct SessionCache {
   // unless its file is known.
   std::string model_name;
   bool is_model_recalled = false;  // the cache knew the file
+  // Report::cache's.
+  std::string model_known_by;
+  double model_hash_ms = 0;
 };
 
 // Null if the options ask for none, or if it can't be opened: that is a warning, never an error.

@@ -168,3 +168,11 @@ def test_a_file_that_is_not_hearths_is_left_in_litert(tmp_path):
     assert litert.main(["link", "--package", str(tmp_path)]) == 1
     with pytest.raises(FileNotFoundError, match="is no folder"):
         litert.link(tmp_path / "nowhere")
+
+
+def test_the_package_runs_as_a_module_as_its_program_does():
+    program = pathlib.Path(hearth.__file__).parent / "bin" / "hearth"
+    if not program.exists():
+        pytest.skip("the program was not built")
+    done = subprocess.run([sys.executable, "-m", "hearth", "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, hearth.__version__), done.stderr
