@@ -13,9 +13,15 @@
 namespace hearth::conformance {
 namespace {
 
+// "641", or "446 of 641" after a run that was stopped.
+std::string CountText(const DeviceResults& results) {
+  return results.was_stopped ? fmt::format("stopped after {} of {}", results.cases.size(), results.cases_total)
+                             : fmt::format("{}", results.cases.size());
+}
+
 std::string SummaryText(const DeviceResults& results) {
   return fmt::format("{} ({}): {} cases, {} passed, {} failed, {} unsupported, {} expected failures, {:.1f} s",
-                     results.device, results.info.name, results.cases.size(), results.Count(Outcome::kPassed),
+                     results.device, results.info.name, CountText(results), results.Count(Outcome::kPassed),
                      results.Count(Outcome::kFailed), results.Count(Outcome::kUnsupported),
                      results.Count(Outcome::kExpectedFailure), results.milliseconds / 1000.0);
 }
@@ -106,6 +112,10 @@ std::string JUnitXml(std::span<const DeviceResults> devices) {
     xml += fmt::format("<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\" time=\"{:.3f}\">\n",
                        XmlEscaped(results.device), results.cases.size(), results.Count(Outcome::kFailed), skipped,
                        results.milliseconds / 1000.0);
+    xml += fmt::format(
+        "<properties>\n<property name=\"cases_total\" value=\"{}\"/>\n<property name=\"interrupted\" value=\"{}\"/>\n"
+        "</properties>\n",
+        results.cases_total, results.was_stopped);
     for (const CaseResult& result : results.cases) {
       xml += fmt::format("<testcase classname=\"{}.{}\" name=\"{} [{}]\" time=\"{:.6f}\"", XmlEscaped(results.device),
                          XmlEscaped(result.op), XmlEscaped(result.name), XmlEscaped(result.path),

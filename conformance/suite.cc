@@ -310,19 +310,24 @@ DeviceResults RunCases(std::string device_id, Device& device, const DeviceInfo& 
   results.device = std::move(device_id);
   results.info = info;
   const std::vector<Configuration> configurations = ConfigurationsOf(info);
-  size_t total = 0;
+  size_t& total = results.cases_total;
   for (const Configuration& configuration : configurations) total += CasesOf(configuration, cases).size();
   for (const Configuration& configuration : configurations) {
     if (!configuration.runs_all && configuration.path == AccessPath::kTexelBuffer) {
       if (const Status status = TryTexelReads(device); !status.ok()) {
         results.notes.push_back("not run with texel buffers, which the driver promises but refuses: " +
                                 status.message());
+        total -= CasesOf(configuration, cases).size();
         continue;
       }
     }
     PathRun run(device, info, configuration);
     const CaseList wanted = CasesOf(configuration, cases);
-    for (auto begin = wanted.begin(); begin != wanted.end() && !(is_stopped && is_stopped());) {
+    for (auto begin = wanted.begin(); begin != wanted.end();) {
+      if (is_stopped && is_stopped()) {
+        results.was_stopped = true;
+        break;
+      }
       const auto end = std::find_if(begin, wanted.end(),
                                     [&](const ConformanceCase* test) { return test->family != (*begin)->family; });
       if (observer) observer(results.cases.size(), total, fmt::format("{}, {}", (*begin)->family, run.path_name()));
@@ -335,8 +340,14 @@ DeviceResults RunCases(std::string device_id, Device& device, const DeviceInfo& 
   return results;
 }
 
-void RunDeviceCases(Device& device, std::span<const DeviceCase> cases, DeviceResults& results) {
+void RunDeviceCases(Device& device, std::span<const DeviceCase> cases, DeviceResults& results,
+                    const std::function<bool()>& is_stopped) {
+  results.cases_total += cases.size();
   for (const DeviceCase& test : cases) {
+    if (is_stopped && is_stopped()) {
+      results.was_stopped = true;
+      return;
+    }
     const Stopwatch watch;
     const Status status = test.run(device);
     CaseResult result;

@@ -35,6 +35,8 @@ struct DeviceResults {
   std::string device;  // "vulkan:0"
   DeviceInfo info;
   std::vector<CaseResult> cases;
+  size_t cases_total = 0;    // that there were to run
+  bool was_stopped = false;  // before all of them had run
   double milliseconds = 0;
   std::vector<std::string> notes;  // features that the driver promises and does not have
 
@@ -53,7 +55,9 @@ DeviceResults RunCases(std::string device_id, Device& device, const DeviceInfo& 
                        const std::function<bool()>& is_stopped = {});
 
 // Runs checks below the operations, as results of the operation "hal": buffers, barriers, programs, binaries, errors.
-void RunDeviceCases(Device& device, std::span<const DeviceCase> cases, DeviceResults& results);
+// Asks `is_stopped` before each.
+void RunDeviceCases(Device& device, std::span<const DeviceCase> cases, DeviceResults& results,
+                    const std::function<bool()>& is_stopped = {});
 
 }  // namespace hearth::conformance
 

@@ -120,3 +120,18 @@ def cast(type_code, shape):
         3: [{0: 0, 1: [0], 2: [1]}],
     }
     return write({0: 3, 1: [{0: Byte(53), 3: 53}], 2: [subgraph], 4: [{}]})
+
+
+def place_of(content, *path):
+    """Where the numbers of a vector begin: `path` has the ids of fields from the root on, and indices where one is a vector
+    of tables. (2, 0, 2) of a model: the outputs of its first subgraph."""
+    at = struct.unpack_from("<I", content, 0)[0]
+    for depth, step in enumerate(path):
+        if depth % 2 == 0:
+            slots = at - struct.unpack_from("<i", content, at)[0]
+            at += struct.unpack_from("<H", content, slots + 4 + 2 * step)[0]
+            at += struct.unpack_from("<I", content, at)[0] + 4
+        else:
+            at += 4 * step
+            at += struct.unpack_from("<I", content, at)[0]
+    return at

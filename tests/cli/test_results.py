@@ -3,6 +3,7 @@
     HEARTH_BIN=build/release/bin/hearth python3 -m unittest -v tests/cli/test_results.py
 """
 
+import itertools
 import os
 import struct
 import sys
@@ -77,6 +78,12 @@ class Meanings(ResultsTest):
                                      (NEG, (1, 8, 8, 3), "class-map"), (NEG, (1, 8, 8, 1), "image")):
             with self.subTest(code=code, shape=shape):
                 self.assertEqual(self.meaning(code, shape), meaning)
+
+    def test_what_is_not_sure_is_numbers_until_show_decides(self):
+        for shape, shown in (((1, 896, 18), "image"), ((1, 21, 7098), "image"), ((1, 195), "classes")):
+            with self.subTest(shape=shape):
+                self.assertEqual(self.meaning(NEG, shape), "none")
+                self.assertEqual(self.meaning(NEG, shape, "--show", shown), shown)
 
     def test_show_says_otherwise(self):
         self.assertEqual(self.meaning(NEG, (1, 8, 8, 3), "--show", "image"), "image")
@@ -173,6 +180,23 @@ class RealModels(ResultsTest):
         for box in dogs:
             self.assertTrue(-0.05 <= box["left"] < box["right"] <= 1.05 and -0.05 <= box["top"] < box["bottom"] <= 1.05, box)
         self.assertFalse([o for o in outputs if "top" in o])
+
+    def test_ssd_finds_the_dogs_whatever_the_order_of_its_outputs(self):
+        path = MODELS / "ssd_mobilenet_v1_1.0_quant.tflite"
+        if not path.exists():
+            self.skipTest(f"{path} is not there: set HEARTH_SHARED to the shared data")
+        content = path.read_bytes()
+        at = flat_model.place_of(content, 2, 0, 2)  # the first subgraph's outputs
+        outputs = struct.unpack_from("<4i", content, at)
+        found = set()
+        for order in itertools.permutations(outputs):
+            changed = self.file("ordered.tflite", content[:at] + struct.pack("<4i", *order) + content[at + 16:])
+            report = self.run_cpu(changed, "--input", IMAGES / "dogs.jpg")["outputs"]
+            (boxes,) = [output["boxes"] for output in report if "boxes" in output]
+            self.assertTrue(all(0 <= box["score"] <= 1 for box in boxes))
+            found.add(tuple((box["class"], box["score"], box["left"], box["bottom"]) for box in boxes))
+        self.assertEqual(len(found), 1)
+        self.assertIn(17, [box[0] for box in found.pop()])  # a dog
 
     def test_blazeface_finds_one_face_with_its_eyes_above_its_mouth(self):
         outputs, _ = self.result("face_detection_front", "grace_hopper.jpg")

@@ -30,6 +30,19 @@ std::vector<ConformanceCase> CasesOf(const std::string& op) {
   return cases;
 }
 
+TEST(Conformance, ARunThatWasStoppedDoesNotLookWhole) {
+  const std::unique_ptr<Device> cpu = OpenCpu({}).value();
+  int asked = 0;
+  const DeviceResults stopped = RunCases("cpu", *cpu, cpu->info(), AllCases(), {}, [&] { return ++asked > 3; });
+  EXPECT_GT(stopped.cases.size(), 0u);
+  EXPECT_LT(stopped.cases.size(), stopped.cases_total);
+  const std::string count = fmt::format("stopped after {} of {} cases", stopped.cases.size(), stopped.cases_total);
+  EXPECT_THAT(FailuresText(stopped), HasSubstr(count));
+  const std::vector<DeviceResults> all = {stopped};
+  EXPECT_THAT(MatrixHtml(all), HasSubstr(count));
+  EXPECT_THAT(JUnitXml(all), HasSubstr("name=\"interrupted\" value=\"true\""));
+}
+
 TEST(Conformance, HasManyCasesAndNoTwoOfOneName) {
   const std::vector<ConformanceCase> cases = AllCases();
   std::set<std::string> ids;

@@ -42,6 +42,8 @@ Json ToJson(const DeviceResults& results) {
           {"name", results.info.name},
           {"driver", results.info.driver_version},
           {"cases", results.cases.size()},
+          {"cases_total", results.cases_total},
+          {"interrupted", results.was_stopped},
           {"passed", results.Count(Outcome::kPassed)},
           {"failed", results.Count(Outcome::kFailed)},
           {"unsupported", results.Count(Outcome::kUnsupported)},
@@ -97,8 +99,9 @@ class ConformanceCommand final : public Verb {
         output_.ShowProgress(done, total, fmt::format("{}: {}", opened.id, next));
       };
       all.push_back(conformance::RunCases(opened.id, *opened.device, opened.info, cases, observer, IsInterrupted));
-      if (!opened.info.is_host() && !IsInterrupted())
-        conformance::RunDeviceCases(*opened.device, device_cases, all.back());
+      if (!opened.info.is_host()) {
+        conformance::RunDeviceCases(*opened.device, device_cases, all.back(), IsInterrupted);
+      }
       output_.PrintText(conformance::FailuresText(all.back()));
     }
     HEARTH_TRY(WriteReports(all));

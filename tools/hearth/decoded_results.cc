@@ -117,7 +117,7 @@ KeyPoints FromPixels(const GroupValues& values, int input_height, int input_widt
   KeyPoints result{SkeletonOf(count), 1, {}};
   // A logit or a probability, depending on the model.
   const float sure = values.size() > 1 && !values[1].empty() ? values[1][0] : 1;
-  result.score = sure >= 0 && sure <= 1 ? sure : Sigmoid(sure);
+  result.score = IsShare(sure) ? sure : Sigmoid(sure);
   for (size_t k = 0; k < count; ++k) {
     result.points.push_back({values[0][3 * k] / static_cast<float>(std::max(1, input_width)),
                              values[0][3 * k + 1] / static_cast<float>(std::max(1, input_height)), 1});

@@ -15,6 +15,11 @@
 
 namespace hearth {
 
+// Whether a number can be a score, which is shown as a share of 1. Logits are not.
+inline bool IsShare(float value) {
+  return value >= 0 && value <= 1;
+}
+
 struct KeyPoint {
   float x = 0, y = 0;
   float score = 1;  // 1 if the model gives none

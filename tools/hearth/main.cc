@@ -176,7 +176,10 @@ ExitCode Main(int argc, char** argv) {
   for (const auto& verb : verbs) {
     if (!app.got_subcommand(verb->info().name)) continue;
     const Result<ExitCode> code = verb->Run();
-    if (code.ok()) return code.value();
+    if (code.ok()) {
+      if (code.value() == ExitCode::kInterrupted) PrintError("stopped by ^C: what was not begun before is missing");
+      return code.value();
+    }
     PrintError(code.status().message());
     const ExitCode exit_code = ExitCodeOf(code.status().code());
     RecordError(verb->info().name, static_cast<int>(exit_code), code.status().message());

@@ -73,23 +73,31 @@ class Outputs {
                        [&](std::string_view word) { return names.find(word) != std::string::npos; });
   }
 
-  // The operation that makes an output, behind nodes that only change its form; null for an input or a constant.
-  const Op* MadeBy(size_t k) const {
+  // The operation that makes an output, behind nodes that only change its form, its node and which of the node's
+  // outputs it is; `op` is null for an input or a constant.
+  struct Maker {
+    const Op* op = nullptr;
+    int node = -1;
+    size_t slot = 0;
+  };
+  Maker MakerOf(size_t k) const {
     const Graph& graph = model_.data().graph;
-    if (k >= graph.outputs.size()) return nullptr;
-    int node = producers_[static_cast<size_t>(graph.outputs[k])];
-    while (node >= 0) {
-      const Op& op = graph.nodes()[static_cast<size_t>(node)].op;
-      const auto* unary = std::get_if<Unary>(&op);
+    if (k >= graph.outputs.size()) return {};
+    ValueId value = graph.outputs[k];
+    for (int at = producers_[static_cast<size_t>(value)]; at >= 0; at = producers_[static_cast<size_t>(value)]) {
+      const Node& node = graph.nodes()[static_cast<size_t>(at)];
+      const auto* unary = std::get_if<Unary>(&node.op);
       const bool is_form =
-          std::holds_alternative<Reshape>(op) || std::holds_alternative<Cast>(op) ||
+          std::holds_alternative<Reshape>(node.op) || std::holds_alternative<Cast>(node.op) ||
           (unary != nullptr && (unary->kind == UnaryKind::kQuantize || unary->kind == UnaryKind::kDequantize ||
                                 unary->kind == UnaryKind::kCopy));
-      if (!is_form) return &op;
-      node = producers_[static_cast<size_t>(graph.nodes()[static_cast<size_t>(node)].inputs.at(0))];
+      const auto slot = std::ranges::find(node.outputs, value) - node.outputs.begin();
+      if (!is_form) return {&node.op, at, static_cast<size_t>(slot)};
+      value = node.inputs.at(0);
     }
-    return nullptr;
+    return {};
   }
+  const Op* MadeBy(size_t k) const { return MakerOf(k).op; }
   template <typename T>
   bool IsMadeBy(size_t k) const {
     const Op* op = MadeBy(k);
@@ -132,24 +140,41 @@ std::string OpText(const Outputs& outputs, size_t k) {
 
 // ---- Several outputs together ----
 
-std::optional<ResultGroup> Detections(const Outputs& outputs) {
-  const auto boxes = outputs.FirstFree([&](size_t k) { return outputs.HasShape(k, {1, -1, 4}); });
-  if (!boxes) return std::nullopt;
-  const bool by_operator = outputs.IsMadeBy<DetectionPostProcess>(*boxes);
-  if (!by_operator && outputs.Content(*boxes) != "boxes") return std::nullopt;
-  const int32_t count = outputs.shape(*boxes)[1];
-  ResultGroup group{Meaning::kBoxes, Layout::kDetections, "", {*boxes}};
-  group.reason = by_operator ? "TFLite_Detection_PostProcess makes it" : "the file's metadata says so";
-  // Classes before scores, as in the operator; metadata may have another order.
-  std::vector<size_t> lists;
+// The outputs of one TFLite_Detection_PostProcess by its slots, whatever their order in the file.
+std::optional<ResultGroup> DetectionsOfOperator(const Outputs& outputs) {
+  const auto first = outputs.FirstFree([&](size_t k) { return outputs.IsMadeBy<DetectionPostProcess>(k); });
+  if (!first) return std::nullopt;
+  std::array<std::optional<size_t>, 4> by_slot;  // boxes, classes, scores, count
   for (size_t k = 0; k < outputs.count(); ++k) {
-    if (outputs.is_free(k) && outputs.HasShape(k, {1, count}) && lists.size() < 2) lists.push_back(k);
+    const Outputs::Maker maker = outputs.MakerOf(k);
+    const bool is_its = outputs.is_free(k) && maker.node == outputs.MakerOf(*first).node;
+    if (is_its && !by_slot.at(maker.slot)) by_slot.at(maker.slot) = k;
   }
-  if (lists.size() < 2) return std::nullopt;
-  if (outputs.IsCalled(lists[0], {"score"}) && !outputs.IsCalled(lists[1], {"score"})) std::swap(lists[0], lists[1]);
-  group.outputs.insert(group.outputs.end(), lists.begin(), lists.end());
-  const auto number = outputs.FirstFree([&](size_t k) { return outputs.ElementCount(k) == 1 && !Contains(lists, k); });
-  if (number) group.outputs.push_back(*number);
+  if (!by_slot[0] || !by_slot[1] || !by_slot[2]) return std::nullopt;
+  ResultGroup group{Meaning::kBoxes, Layout::kDetections, "TFLite_Detection_PostProcess makes it", {}};
+  for (const std::optional<size_t>& output : by_slot) {
+    if (output) group.outputs.push_back(*output);
+  }
+  return group;
+}
+
+// By the file's metadata, whose lists may have any order: their names tell them apart.
+std::optional<ResultGroup> DetectionsOfMetadata(const Outputs& outputs) {
+  const auto boxes = outputs.FirstFree([&](size_t k) {
+    return outputs.HasShape(k, {1, -1, 4}) && outputs.Content(k) == "boxes";
+  });
+  if (!boxes) return std::nullopt;
+  const auto list_called = [&](std::initializer_list<std::string_view> words) {
+    return outputs.FirstFree([&](size_t k) {
+      return outputs.HasShape(k, {1, outputs.shape(*boxes)[1]}) && outputs.IsCalled(k, words);
+    });
+  };
+  const auto scores = list_called({"score", "confidence", "probabilit"});
+  const auto classes = list_called({"class", "categor", "label"});
+  if (!scores || !classes || *scores == *classes) return std::nullopt;
+  ResultGroup group{Meaning::kBoxes, Layout::kDetections, "the file's metadata says so", {*boxes, *classes, *scores}};
+  const auto number = outputs.FirstFree([&](size_t k) { return outputs.ElementCount(k) == 1; });
+  if (number && !Contains(group.outputs, *number)) group.outputs.push_back(*number);
   return group;
 }
 
@@ -241,6 +266,34 @@ bool LooksLikePixels(const Outputs& outputs, size_t k) {
   return is_bounded || shape[1] > height;
 }
 
+ResultGroup NotSure(size_t k, std::string_view could_be, Meaning shown) {
+  return {Meaning::kNone,
+          Layout::kOther,
+          fmt::format("not sure: it could be {}; --show {} shows it so", could_be, MeaningName(shown)),
+          {k}};
+}
+
+// Whether [1,H,W] or [1,H,W,C] has the proportions of the picture that goes in. Lists of anchors, time steps and
+// features have other ones.
+bool HasProportionsOfPicture(const Outputs& outputs, size_t k) {
+  const auto [height, width] = outputs.PictureSize();
+  const std::vector<int32_t>& shape = outputs.shape(k);
+  if (height == 0) return shape.size() == 4;
+  // A map may have a row or column more than the stride says: 257 x 257 and 33 x 33.
+  return std::abs(static_cast<float>(shape[1]) * static_cast<float>(width) /
+                      (static_cast<float>(shape[2]) * static_cast<float>(height)) -
+                  1) < 0.05f;
+}
+
+// Whether the file says that scores for each pixel are classes. Heat maps of joints look alike otherwise, but are
+// smaller than the picture.
+bool ScoresPixelsByClass(const Outputs& outputs, size_t k) {
+  const auto [height, width] = outputs.PictureSize();
+  return outputs.HasLabels(k) || outputs.IsMadeBy<Softmax>(k) ||
+         outputs.IsCalled(k, {"segment", "mask", "class", "logit", "semantic"}) ||
+         (outputs.shape(k)[1] >= height && outputs.shape(k)[2] >= width);
+}
+
 ResultGroup OfMap(const Outputs& outputs, size_t k, int32_t channels) {
   const std::string made = OpText(outputs, k);
   const auto group = [&](Meaning meaning, Layout layout, const std::string& reason) {
@@ -251,6 +304,11 @@ ResultGroup OfMap(const Outputs& outputs, size_t k, int32_t channels) {
   }
   if (outputs.Content(k) == "image" && (channels == 1 || channels == 3) && !outputs.HasLabels(k)) {
     return group(Meaning::kImage, Layout::kPixels, "the file's metadata says so");
+  }
+  const bool is_named = outputs.HasLabels(k) || outputs.IsCalled(k, {"segment", "mask", "image", "picture", "depth"});
+  if (!is_named && !HasProportionsOfPicture(outputs, k)) {
+    const Meaning shown = channels == 1 || channels == 3 ? Meaning::kImage : Meaning::kClassMap;
+    return NotSure(k, shown == Meaning::kImage ? "a picture" : "scores of each pixel", shown);
   }
   if (channels == 1) {
     const bool is_mask = outputs.IsMadeBy(k, {UnaryKind::kLogistic}) || outputs.IsCalled(k, {"segment", "mask"});
@@ -265,7 +323,18 @@ ResultGroup OfMap(const Outputs& outputs, size_t k, int32_t channels) {
   if (channels == 3 && !outputs.HasLabels(k) && LooksLikePixels(outputs, k)) {
     return group(Meaning::kImage, Layout::kPixels, fmt::format("three channels{}", made));
   }
+  if (!ScoresPixelsByClass(outputs, k)) {
+    return NotSure(k, "a class for each pixel, or heat maps of key points", Meaning::kClassMap);
+  }
   return group(Meaning::kClassMap, Layout::kScoresPerPixel, fmt::format("{} scores per pixel{}", channels, made));
+}
+
+// Networks of features end in a convolution or a mean, or have more numbers than most lists of classes.
+bool LooksLikeLogits(const Outputs& outputs, size_t k) {
+  const size_t count = outputs.ElementCount(k);
+  const bool is_imagenets = count == 1000 || count == 1001;
+  if (is_imagenets || outputs.IsCalled(k, {"class", "logit", "prob", "score", "predict"})) return true;
+  return count <= 128 && !outputs.IsMadeBy<Conv2D>(k) && !outputs.IsMadeBy<Reduce>(k);
 }
 
 ResultGroup OfOne(const Outputs& outputs, size_t k, bool is_alone) {
@@ -280,8 +349,10 @@ ResultGroup OfOne(const Outputs& outputs, size_t k, bool is_alone) {
   } else if (outputs.IsMadeBy<Softmax>(k) || outputs.IsMadeBy<LogSoftmax>(k) ||
              outputs.IsMadeBy(k, {UnaryKind::kLogistic})) {
     scores.reason = fmt::format("one score per class{}", OpText(outputs, k));
+  } else if (is_alone && LooksLikeLogits(outputs, k)) {
+    scores.reason = fmt::format("one number per class{}", OpText(outputs, k));
   } else if (is_alone && !outputs.IsMadeBy<L2Normalization>(k)) {
-    scores.reason = "its shape: one score per class";
+    return NotSure(k, "a number for each class, or features", Meaning::kClasses);
   } else {
     nothing.reason = fmt::format("{} numbers{}", outputs.ElementCount(k), OpText(outputs, k));
     return nothing;
@@ -290,7 +361,8 @@ ResultGroup OfOne(const Outputs& outputs, size_t k, bool is_alone) {
 }
 
 using GroupRule = std::optional<ResultGroup> (*)(const Outputs&);
-constexpr GroupRule kGroupRules[] = {Detections, Faces, Heatmaps, Landmarks, ScoredPoints};
+constexpr GroupRule kGroupRules[] = {DetectionsOfOperator, DetectionsOfMetadata, Faces, Heatmaps, Landmarks,
+                                     ScoredPoints};
 
 // The layout that an output's shape allows for a meaning.
 std::optional<Layout> LayoutFor(Meaning wanted, const Outputs& outputs, size_t k) {

@@ -13,6 +13,7 @@
 #include "core/base/text.h"
 #include "hearth/log.h"
 #include "tools/hearth/files.h"
+#include "tools/hearth/verb.h"
 
 namespace hearth {
 namespace {
@@ -101,8 +102,10 @@ Status OutputOptions::CheckJson() const {
 
 Status OutputOptions::WriteJson(const Json& json) const {
   if (json_path_.empty()) return Status::Ok();
+  Json whole = json;
+  if (IsInterrupted()) whole["interrupted"] = true;
   // Names from model files and drivers may contain any bytes.
-  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = whole.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   if (json_path_ != "-") {
     HEARTH_TRY(WriteFile(json_path_, text));
     PrintText(fmt::format("the data are in {}\n", json_path_));

@@ -44,7 +44,7 @@ class OutputOptions {
   void ShowProgress(size_t done, size_t total, std::string_view what) const;
   // Whether WriteJson will be able to write, checked before the work. kIoError.
   Status CheckJson() const;
-  // Writes the data as JSON if --json asked for it.
+  // Writes the data as JSON if --json asked for it; `interrupted` is true after ^C.
   Status WriteJson(const Json& json) const;
 
  private:

@@ -44,8 +44,9 @@ void Set(Image& image, int x, int y, const Colour& colour) {
 }
 
 std::string BoxText(const Box& box) {
-  return fmt::format("{} {:.0f}%", box.label.empty() ? fmt::format("class {}", box.class_index) : box.label,
-                     100 * box.score);
+  const std::string name = box.label.empty() ? fmt::format("class {}", box.class_index) : box.label;
+  return IsShare(box.score) ? fmt::format("{} {:.0f}%", name, 100 * box.score)
+                            : fmt::format("{} {:.3g}", name, box.score);
 }
 
 // A box for each of the largest classes, with its name and its share of the picture. `areas` begins with the largest.
@@ -162,7 +163,7 @@ Image DrawScores(const Image& picture, std::span<const TopEntry> top) {
   for (size_t k = 0; k < top.size(); ++k) {
     const int y = kPad + static_cast<int>(k) * (TextHeight(kScale) + kPad);
     const std::string name = top[k].label.empty() ? fmt::format("class {}", top[k].index) : top[k].label;
-    const bool is_share = top[k].score >= 0 && top[k].score <= 1;
+    const bool is_share = IsShare(top[k].score);
     if (is_share) {
       const auto end = static_cast<int>(top[k].score * static_cast<float>(kWholeSize));
       FillRectangle(table, 0, y - kPad / 2, end, y + TextHeight(kScale), {40, 90, 140});

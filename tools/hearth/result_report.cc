@@ -19,8 +19,14 @@ std::string ShareText(float share) {
   return fmt::format("{:.3f}", share);
 }
 
+// What a column of numbers is called: a score lies between 0 and 1, a logit or anything else may not.
+template <typename Items>
+std::string ScoreTitle(const Items& items) {
+  return std::ranges::all_of(items, [](const auto& item) { return IsShare(item.score); }) ? "score" : "value";
+}
+
 std::string TopText(const DecodedResult& result) {
-  TextTable table({{"  class", TextTable::kRight}, {"score", TextTable::kRight}, {"label"}});
+  TextTable table({{"  class", TextTable::kRight}, {ScoreTitle(result.top), TextTable::kRight}, {"label"}});
   for (const TopEntry& entry : result.top) {
     table.AddRow({std::to_string(entry.index), fmt::format("{:.6f}", entry.score), entry.label});
   }
@@ -29,7 +35,7 @@ std::string TopText(const DecodedResult& result) {
 
 std::string BoxesText(const DecodedResult& result, float min_score) {
   if (result.boxes.empty()) return fmt::format("  nothing found that is at least {} sure (--min-score)\n", min_score);
-  TextTable table({{"  score", TextTable::kRight},
+  TextTable table({{"  " + ScoreTitle(result.boxes), TextTable::kRight},
                    {"class", TextTable::kRight},
                    {"left", TextTable::kRight},
                    {"top", TextTable::kRight},
