@@ -20,7 +20,7 @@ Result<TensorDesc> ResultOf(const OperatorView& op, const Shape& shape) {
   if (op.output_count() != 1) return Error(StatusCode::kMalformedInput, "it has {} outputs", op.output_count());
   HEARTH_ASSIGN(TensorDesc made, op.DescribeOutput(0));
   made.shape = shape;
-  HEARTH_TRY(op.to().CheckRoom(made));
+  HEARTH_TRY(op.to().budget().CheckRoom(made));
   return made;
 }
 

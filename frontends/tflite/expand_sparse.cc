@@ -30,7 +30,7 @@ Expanded ExpandSparseToDense(OperatorView& op) {
   }
   HEARTH_ASSIGN(const std::vector<int64_t> places,
                 FlatPlaces(coordinates, shape, static_cast<size_t>(shape.rank()), shape.rank()));
-  HEARTH_TRY(to.CheckRoom(shape, DType::kInt32));
+  HEARTH_TRY(to.budget().CheckRoom(shape, DType::kInt32));
   // The default comes after the values.
   std::vector<double> take(static_cast<size_t>(shape.element_count()), static_cast<double>(value_count));
   for (size_t i = 0; i < places.size(); ++i) {

@@ -59,7 +59,7 @@ Status SubgraphReader::ReadOperator(int index) {
   OperatorView view(reading_, tensors_, op(index), index, inputs);
   HEARTH_TRY(CheckMarks(view));
   const OperatorRow* row = view.code().row;
-  to_.SetOrigin({number_ < 0 ? index : caller_index_, row == nullptr ? std::string_view() : row->name});
+  to_.origin() = {number_ < 0 ? index : caller_index_, row == nullptr ? std::string_view() : row->name};
   HEARTH_TRY(row != nullptr && row->expand != nullptr ? Expand(view) : ReadNode(view));
   for (int k = 0; k < view.output_count(); ++k) tensors_[view.output(k)].source = TensorState::Source::kReady;
   return Status::Ok();
@@ -108,11 +108,11 @@ Status SubgraphReader::ReadNode(const OperatorView& view) {
   const std::string where = OperatorLabel(view.index());
   Result<Op> op = ReadOp(view);
   if (!op.ok()) return op.status().Within(where);
-  if (std::holds_alternative<UnknownOp>(*op)) return AddUnknown(view, *op);
+  if (std::holds_alternative<UnknownOp>(*op)) return AddUnknown(view, *std::move(op)).Within(where);
   Expanded read = OperandsOf(view, *op);
   if (!read.ok()) return read.status().Within(where);
   const std::vector<ValueId>& operands = *read;
-  const size_t first_node = to_.node_count();
+  const size_t first_node = to_.graph().nodes().size();
   if (to_.marks().IsComplex(operands[0])) {
     return Finish(view, OneValue(MoveComplex(to_, *op, operands[0])), first_node);
   }
@@ -212,7 +212,7 @@ Status SubgraphReader::Expand(OperatorView& view) {
   Result<std::function<void()>> undo = UndoOf(view);
   if (ready.ok()) ready = undo.status();
   if (ready.ok() && (row.traits & kTakesRows) == 0 && HaveRows(to_, view.operands())) ready = NeedsAllRows();
-  const size_t first_node = to_.node_count();
+  const size_t first_node = to_.graph().nodes().size();
   Expanded made = ready.ok() ? row.expand(view) : Expanded(ready);
   // If the input's shape is known only at run time, an error about sizes means nothing.
   const bool is_open = (row.traits & kTakesHandles) == 0 && view.HasInput(0) && tensors_.IsDynamic(view.inputs()[0]);
@@ -237,7 +237,7 @@ Status SubgraphReader::Finish(const OperatorView& view, const Expanded& made, si
   }
   if (status.ok()) return status;
   if (status.code() != StatusCode::kUnsupported) return status.Within(OperatorLabel(view.index()));
-  to_.UndoTo(first_node);
+  to_.graph().nodes().resize(first_node);
   if (undo) undo();
   for (int k = 0; k < view.output_count(); ++k) tensors_[view.output(k)].value = kNoValue;
   // No value may stand for what the operator makes, a handle or complex numbers: then its reason is the error.

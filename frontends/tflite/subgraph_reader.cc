@@ -50,7 +50,7 @@ Expanded SubgraphReader::ReadCalled(std::span<const ValueId> arguments) {
   HEARTH_TRY(BindArguments(arguments));
   HEARTH_TRY(FindProducers());
   HEARTH_TRY(tensors_.BindOwnStates());
-  const size_t first_node = to_.node_count();
+  const size_t first_node = to_.graph().nodes().size();
   for (int index = 0; index < operator_count(); ++index) HEARTH_TRY(ReadOperator(index));
   HEARTH_ASSIGN(std::vector<ValueId> outputs, CalledOutputs());
   if (const Node* unknown = FirstUnknown(to_.graph(), first_node)) {
@@ -242,7 +242,7 @@ Expanded CallSubgraph(Reading& reading, GraphWriter& to, int32_t subgraph, std::
   reading.calls.push_back(subgraph);
   const Origin origin = to.origin();
   Expanded outputs = SubgraphReader(reading, to, *called, subgraph).ReadCalled(arguments);
-  to.SetOrigin(origin);
+  to.origin() = origin;
   reading.calls.pop_back();
   return outputs;
 }

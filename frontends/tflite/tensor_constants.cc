@@ -41,6 +41,15 @@ std::vector<std::byte> RealsOfBlocks(const TensorDesc& desc, std::span<const std
   return reals;
 }
 
+Status CheckSize(const std::string& label, const TensorDesc& desc, std::span<const std::byte> bytes) {
+  if (bytes.size() != desc.size_bytes()) {
+    return Error(StatusCode::kMalformedInput, "{} holds {} bytes of data, but {} elements of {} in shape {} need {}",
+                 label, bytes.size(), desc.shape.element_count(), DTypeName(desc.dtype), desc.shape.ToString(),
+                 desc.size_bytes());
+  }
+  return Status::Ok();
+}
+
 }  // namespace
 
 Result<std::span<const std::byte>> TensorReader::BufferBytes(int32_t index) const {
@@ -82,7 +91,7 @@ Result<std::span<const std::byte>> TensorReader::ConstantBytes(int32_t index) co
   const std::optional<DType> dtype = DTypeOf(tensor(index).type());
   if (bytes.empty() || !dtype || IsStoredOtherwise(index)) return bytes;
   HEARTH_ASSIGN(const Shape shape, ShapeOf(index));
-  HEARTH_TRY(CheckSize(index, {*dtype, shape, std::nullopt}, bytes));
+  HEARTH_TRY(CheckSize(Label(index), {*dtype, shape, std::nullopt}, bytes));
   return bytes;
 }
 
@@ -95,15 +104,6 @@ bool TensorReader::IsBlockwise(int32_t index) const {
 
 bool TensorReader::IsStoredOtherwise(int32_t index) const {
   return tensor(index).sparsity() != nullptr || tensor(index).type() == wire::TensorType_INT2 || IsBlockwise(index);
-}
-
-Status TensorReader::CheckSize(int32_t index, const TensorDesc& desc, std::span<const std::byte> bytes) const {
-  if (bytes.size() != desc.size_bytes()) {
-    return Error(StatusCode::kMalformedInput, "{} holds {} bytes of data, but {} elements of {} in shape {} need {}",
-                 Label(index), bytes.size(), desc.shape.element_count(), DTypeName(desc.dtype), desc.shape.ToString(),
-                 desc.size_bytes());
-  }
-  return Status::Ok();
 }
 
 Result<std::span<const std::byte>> TensorReader::DenseConstantBytes(int32_t index) {
@@ -130,16 +130,6 @@ Result<std::vector<std::byte>> TensorReader::DenseBytes(int32_t index, const Ten
   }
   Result<std::vector<std::byte>> dense = MakeDense(sparsity, desc.shape, values, element_bytes);
   return dense.ok() ? std::move(dense) : Result<std::vector<std::byte>>(dense.status().Within(Label(index)));
-}
-
-// int2 elements as int4.
-Result<std::vector<std::byte>> TensorReader::WideBytes(int32_t index, const Shape& shape,
-                                                       std::span<const std::byte> stored) {
-  if (stored.size() != static_cast<size_t>(shape.element_count() + 3) / 4) {
-    return Error(StatusCode::kMalformedInput, "{} holds {} bytes of data, but {} elements of int2 in shape {} need {}",
-                 Label(index), stored.size(), shape.element_count(), shape.ToString(), (shape.element_count() + 3) / 4);
-  }
-  return Int4OfInt2(stored, shape.element_count());
 }
 
 // The scales or zero points of `index`, one for each of its `count` blocks: another tensor holds them.
@@ -177,7 +167,7 @@ Result<std::vector<std::byte>> TensorReader::RealBytes(int32_t index, const Shap
     for (const double zero_point : zero_points) HEARTH_TRY(CheckZeroPoint(index, Saturate<int64_t>(zero_point)));
   }
   const TensorDesc desc{*DTypeOf(tensor(index).type()), shape, std::nullopt};
-  HEARTH_TRY(CheckSize(index, desc, stored));
+  HEARTH_TRY(CheckSize(Label(index), desc, stored));
   return RealsOfBlocks(desc, stored, size, scales, zero_points);
 }
 
@@ -194,7 +184,12 @@ Result<std::vector<std::byte>> TensorReader::MadeBytes(int32_t index, const Tens
                  Label(index), desc.size_bytes(), reading_.file.size());
   }
   if (!is_narrow) return RealBytes(index, desc.shape, stored);
-  HEARTH_ASSIGN(std::vector<std::byte> wide, WideBytes(index, desc.shape, stored));
+  const int64_t elements = desc.shape.element_count();
+  if (stored.size() != static_cast<size_t>(elements + 3) / 4) {
+    return Error(StatusCode::kMalformedInput, "{} holds {} bytes of data, but {} elements of int2 in shape {} need {}",
+                 Label(index), stored.size(), elements, desc.shape.ToString(), (elements + 3) / 4);
+  }
+  std::vector<std::byte> wide = Int4OfInt2(stored, elements);
   return IsBlockwise(index) ? RealBytes(index, desc.shape, wide) : Result<std::vector<std::byte>>(std::move(wide));
 }
 

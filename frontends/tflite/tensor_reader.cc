@@ -224,9 +224,10 @@ Result<NamedResult> TensorReader::ResultFor(int32_t index) {
 
 Made TensorReader::ValueOf(int32_t index) {
   TensorState& state = (*this)[index];
-  const wire::Tensor* key = &tensor(index);
-  if (state.value == kNoValue) state.value = to_.StoredAs(key);
   if (state.value != kNoValue) return state.value;
+  if (const auto known = to_.stored().find(&tensor(index)); known != to_.stored().end()) {
+    return state.value = known->second;
+  }
   HEARTH_ASSIGN(const std::span<const std::byte> bytes, ConstantBytes(index));
   HEARTH_ASSIGN(NamedResult named, ResultFor(index));
   Graph& graph = to_.graph();
@@ -234,20 +235,23 @@ Made TensorReader::ValueOf(int32_t index) {
   if (is_variable) HEARTH_TRY(reading_.budget.ChargeState(named.desc, Label(index)));
   if (is_variable && !state.is_state) {
     HEARTH_ASSIGN(std::vector<std::byte> zeros, BytesOfZeros(named.desc));
-    state.value = graph.AddConstantValue(std::move(named.name), std::move(named.desc), std::move(zeros));
-  } else if (!bytes.empty() && IsStoredOtherwise(index)) {
-    HEARTH_ASSIGN(std::vector<std::byte> made, MadeBytes(index, named.desc, bytes));
-    state.value =
-        to_.SetStored(key, graph.AddConstantValue(std::move(named.name), std::move(named.desc), std::move(made)));
-  } else if (!bytes.empty()) {
-    const auto offset = static_cast<uint64_t>(bytes.data() - reading_.file.data());
-    state.value = to_.AddStored(key, std::move(named.name), std::move(named.desc), bytes, {0, offset, bytes.size()});
-  } else if (named.desc.shape.element_count() == 0) {
-    state.value = graph.AddConstantValue(std::move(named.name), std::move(named.desc), {});
-  } else {
-    state.value = graph.AddValue({std::move(named.name), std::move(named.desc), std::nullopt});
-    if (is_variable) graph.states.push_back({state.value, kNoValue});
+    return state.value = graph.AddConstantValue(std::move(named.name), std::move(named.desc), std::move(zeros));
   }
+  if (!bytes.empty() && IsStoredOtherwise(index)) {
+    HEARTH_ASSIGN(std::vector<std::byte> made, MadeBytes(index, named.desc, bytes));
+    state.value = graph.AddConstantValue(std::move(named.name), std::move(named.desc), std::move(made));
+  } else {
+    Value value{std::move(named.name), std::move(named.desc), std::nullopt};
+    if (!bytes.empty()) {
+      const auto offset = static_cast<uint64_t>(bytes.data() - reading_.file.data());
+      value.constant = graph.BorrowConstant(bytes, FileRange{0, offset, bytes.size()});
+    } else if (value.desc.shape.element_count() == 0) {
+      value.constant = graph.BorrowConstant({}, std::nullopt);
+    }
+    state.value = graph.AddValue(std::move(value));
+  }
+  if (!bytes.empty()) to_.stored().emplace(&tensor(index), state.value);
+  if (is_variable) graph.states.push_back({state.value, kNoValue});
   return state.value;
 }
 

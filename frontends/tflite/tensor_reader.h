@@ -101,11 +101,9 @@ class TensorReader {
   Result<TensorDesc> DescribeAs(int32_t tensor, const Shape& shape);
   bool IsBlockwise(int32_t tensor) const;
   bool IsStoredOtherwise(int32_t tensor) const;
-  Status CheckSize(int32_t tensor, const TensorDesc& desc, std::span<const std::byte> bytes) const;
   // The bytes of a constant that has another form in the file.
   Result<std::vector<std::byte>> MadeBytes(int32_t tensor, const TensorDesc& desc, std::span<const std::byte> stored);
   Result<std::vector<std::byte>> DenseBytes(int32_t tensor, const TensorDesc& desc, std::span<const std::byte> values);
-  Result<std::vector<std::byte>> WideBytes(int32_t tensor, const Shape& shape, std::span<const std::byte> stored);
   Result<std::vector<std::byte>> RealBytes(int32_t tensor, const Shape& shape, std::span<const std::byte> stored);
   Result<std::vector<double>> NumbersOfBlocks(int32_t tensor, int32_t holder, int64_t count, bool are_scales);
 

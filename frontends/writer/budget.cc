@@ -27,6 +27,11 @@ bool ReadingBudget::ChargeMade(size_t bytes) {
   return true;
 }
 
+Status ReadingBudget::CheckRoom(const TensorDesc& desc) const {
+  if (desc.size_bytes() <= made_bytes_left) return Status::Ok();
+  return Error(StatusCode::kUnsupported, "it needs too many constants for the size of the file");
+}
+
 Status ReadingBudget::ChargeState(const TensorDesc& desc, std::string_view what) {
   const size_t size_bytes = desc.size_bytes();
   if (size_bytes > state_bytes_left) {

@@ -40,6 +40,9 @@ struct ReadingBudget {
 
   // False if constants that the file does not contain (sparse, computed, stacked ones) would become too large.
   [[nodiscard]] bool ChargeMade(size_t bytes);
+  // kUnsupported if there is no room for such a constant: to be asked before many numbers are computed.
+  Status CheckRoom(const TensorDesc& desc) const;
+  Status CheckRoom(const Shape& shape, DType dtype) const { return CheckRoom({dtype, shape, std::nullopt}); }
   // The error for a state that would be too much; `what` becomes one.
   Status ChargeState(const TensorDesc& desc, std::string_view what);
   // An error if too much was done over and over: whoever goes through a whole list for each operator asks first.

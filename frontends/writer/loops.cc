@@ -235,7 +235,7 @@ class LoopWriter {
   Result<Graph> WritePart(const std::vector<ValueId>& values, LoopParts& parts, bool is_condition) {
     HEARTH_TRY(to_.budget().ChargeSteps(parts.variables.size()));
     GraphWriter part(to_.budget(), &to_);
-    part.SetOrigin(to_.origin());
+    part.origin() = to_.origin();
     HEARTH_TRY(FillPart(part, values, parts, is_condition));
     parts.variables = part.variables().loop_names();
     if (const Status inferred = InferShapes(part.graph()); !inferred.ok()) {
@@ -300,11 +300,11 @@ Expanded GraphWriter::AddLoop(LoopToWrite& loop, const std::vector<ValueId>& val
 }
 
 Expanded GraphWriter::AddTurns(LoopToWrite& loop, const std::vector<ValueId>& values) {
-  const size_t nodes = node_count();
+  const size_t nodes = graph().nodes().size();
   HEARTH_ASSIGN(const Variables::Contents variables, variables_.Copy());
   const int64_t operators_left = budget().inlined_operators_left;
   const auto undo = [&] {
-    UndoTo(nodes);
+    graph().nodes().resize(nodes);
     variables_.Exchange(variables);
   };
   const auto is_refused = [](const Expanded& made) { return made.status().code() == StatusCode::kUnsupported; };

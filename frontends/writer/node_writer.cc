@@ -193,14 +193,9 @@ Made NodeWriter::AddPad(const Made& value, int axis, int32_t before, int32_t aft
   return Add(pad, {value});
 }
 
-Status NodeWriter::CheckRoom(const TensorDesc& desc) const {
-  if (desc.size_bytes() <= budget_.made_bytes_left) return Status::Ok();
-  return Error(StatusCode::kUnsupported, "it needs too many constants for the size of the file");
-}
-
 Made NodeWriter::AddConstant(const TensorDesc& desc, const std::vector<double>& numbers) {
-  HEARTH_TRY(CheckRoom(desc));
-  (void)budget_.ChargeMade(desc.size_bytes());
+  HEARTH_TRY(budget_.CheckRoom(desc));
+  budget_.made_bytes_left -= desc.size_bytes();
   std::vector<std::byte> bytes(desc.size_bytes());
   HEARTH_TRY(ReferenceToBytes({desc.shape, numbers}, desc, bytes));
   return graph_.AddConstantValue(fmt::format("made_{}", graph_.values().size()), desc, std::move(bytes));
@@ -208,8 +203,8 @@ Made NodeWriter::AddConstant(const TensorDesc& desc, const std::vector<double>& 
 
 Made NodeWriter::AddIndices(Shape shape) {
   const int64_t count = shape.element_count();
+  HEARTH_TRY(budget_.CheckRoom(shape, DType::kInt32));
   if (count > kMostIndices) return Error(StatusCode::kUnsupported, "{} indices", count);
-  HEARTH_TRY(CheckRoom(shape, DType::kInt32));
   std::vector<double> numbers(static_cast<size_t>(count));
   std::iota(numbers.begin(), numbers.end(), 0.0);
   return AddConstant(shape, DType::kInt32, numbers);
@@ -221,17 +216,6 @@ Made NodeWriter::AddFilled(Shape wanted, const Made& number) {
     return Error(StatusCode::kMalformedInput, "{} numbers where one belongs", shape(*number).element_count());
   }
   return Add(BroadcastTo{wanted}, {AddReshape(number, Shape())});
-}
-
-ValueId NodeWriter::StoredAs(const void* key) const {
-  const auto found = stored_.find(key);
-  return found == stored_.end() ? kNoValue : found->second;
-}
-
-ValueId NodeWriter::AddStored(const void* key, std::string name, TensorDesc desc, std::span<const std::byte> bytes,
-                              const FileRange& source) {
-  const ConstantId constant = graph_.BorrowConstant(bytes, source);
-  return SetStored(key, graph_.AddValue({std::move(name), std::move(desc), constant}));
 }
 
 Made NodeWriter::AddWidened(ValueId constant) {

@@ -83,9 +83,8 @@ class NodeWriter {
   Graph& graph() { return graph_; }
   const Graph& graph() const { return graph_; }
   ReadingBudget& budget() const { return budget_; }
-  // Nodes that are written from now on stand for this operator. Returns the one before.
-  Origin SetOrigin(Origin origin) { return std::exchange(origin_, origin); }
-  const Origin& origin() const { return origin_; }
+  // What the nodes stand for that are written from now on.
+  Origin& origin() { return origin_; }
   // From now on shapes that contradict each other are an error, because the caller of the reader chose some. Otherwise
   // the graph keeps the file's shapes: whoever runs it gets the error, and until then it can be shown.
   void RequireShapes() { shapes_are_required_ = true; }
@@ -134,9 +133,6 @@ class NodeWriter {
 
   // ---- Constants ----
 
-  // kUnsupported if the file is too small for a constant of this shape: to be asked before many numbers are computed.
-  Status CheckRoom(const TensorDesc& desc) const;
-  Status CheckRoom(Shape shape, DType dtype) const { return CheckRoom({dtype, shape, std::nullopt}); }
   Made AddConstant(const TensorDesc& desc, const std::vector<double>& numbers);
   Made AddConstant(Shape shape, DType dtype, const std::vector<double>& numbers) {
     return AddConstant({dtype, shape, std::nullopt}, numbers);
@@ -150,18 +146,8 @@ class NodeWriter {
   // Constants made from others, by their ids: operators that share weights (the steps of an unrolled network) share
   // the results.
   std::map<std::vector<int64_t>, ValueId>& stacked() { return stacked_; }
-  // A constant that the file holds, by what stands for it there: each turn of an unrolled loop reads it again.
-  // AddStored borrows its bytes; whoever makes other bytes of them calls SetStored.
-  ValueId StoredAs(const void* key) const;  // kNoValue: not yet
-  ValueId AddStored(const void* key, std::string name, TensorDesc desc, std::span<const std::byte> bytes,
-                    const FileRange& source);
-  ValueId SetStored(const void* key, ValueId value) { return stored_[key] = value; }
-
-  // ---- Undoing ----
-
-  size_t node_count() const { return graph_.nodes().size(); }
-  // Takes back nodes, down to this number.
-  void UndoTo(size_t node_count) { graph_.nodes().resize(node_count); }
+  // Constants that the file holds, by what stands for them there: each turn of an unrolled loop reads them again.
+  std::unordered_map<const void*, ValueId>& stored() { return stored_; }
 
  private:
   void Place(Node node, bool is_kept);

@@ -98,7 +98,7 @@ Made AddDiagonal(NodeWriter& to, ValueId diagonal, ValueId around) {
   if (static_cast<double>(rows) * columns > kMostPlaces) {
     return Error(StatusCode::kUnsupported, "a matrix of {} x {}", rows, columns);
   }
-  HEARTH_TRY(to.CheckRoom({rows, columns}, DType::kBool));
+  HEARTH_TRY(to.budget().CheckRoom({rows, columns}, DType::kBool));
   Shape lying = whole;
   lying[last] = 1;
   const Made row = to.AddReshape(to.AddPad(diagonal, last, 0, columns - length), lying);

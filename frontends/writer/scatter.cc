@@ -43,7 +43,7 @@ Result<std::vector<int64_t>> FlatPlaces(const std::vector<int64_t>& coordinates,
 
 Made GatherRows(NodeWriter& to, ValueId rows, std::span<const int64_t> places, int64_t count, const Meeting& meeting) {
   const auto row_count = static_cast<int32_t>(places.size());
-  HEARTH_TRY(to.CheckRoom({static_cast<int32_t>(count)}, DType::kInt32));
+  HEARTH_TRY(to.budget().CheckRoom({static_cast<int32_t>(count)}, DType::kInt32));
   std::vector<std::vector<double>> takes;  // the first, second, ... row for each index; one past the last row for none
   std::vector<size_t> taken(static_cast<size_t>(count), 0);
   for (size_t i = 0; i < places.size(); ++i) {
@@ -56,7 +56,7 @@ Made GatherRows(NodeWriter& to, ValueId rows, std::span<const int64_t> places, i
       if (static_cast<int64_t>(turn + 1) * count > kMostProducts) {
         return Error(StatusCode::kUnsupported, "{} rows of {} meet in one", turn + 1, count);
       }
-      HEARTH_TRY(to.CheckRoom({static_cast<int32_t>(turn + 1), static_cast<int32_t>(count)}, DType::kInt32));
+      HEARTH_TRY(to.budget().CheckRoom({static_cast<int32_t>(turn + 1), static_cast<int32_t>(count)}, DType::kInt32));
       takes.emplace_back(static_cast<size_t>(count), row_count);
     }
     takes[turn][static_cast<size_t>(places[i])] = static_cast<double>(i);
@@ -106,7 +106,7 @@ Made Change(NodeWriter& to, ValueId matrix, const Made& changed, const Made& is_
 Made ScatterToKnown(NodeWriter& to, ValueId matrix, ValueId rows, std::vector<int64_t> places,
                     const std::optional<BinaryKind>& kind) {
   const int32_t count = to.shape(matrix)[0];
-  HEARTH_TRY(to.CheckRoom({count, 1}, DType::kInt32));
+  HEARTH_TRY(to.budget().CheckRoom({count, 1}, DType::kInt32));
   std::vector<double> is_changed(static_cast<size_t>(count), 0.0);
   for (auto place = places.rbegin(); place != places.rend(); ++place) {
     if (*place < 0) continue;
@@ -128,7 +128,7 @@ Made ScatterToKnown(NodeWriter& to, ValueId matrix, ValueId rows, std::vector<in
 // The number, from 1, of the last update for each of `count` rows; 0 for none: int32[count, 1].
 Made LastRowOf(NodeWriter& to, ValueId places, int32_t count) {
   const int32_t rows = to.shape(places)[0];
-  HEARTH_TRY(to.CheckRoom({1, rows}, DType::kInt32));
+  HEARTH_TRY(to.budget().CheckRoom({1, rows}, DType::kInt32));
   const Made wanted = to.AddIndices({count, 1});
   const Made is_there = to.Add(BinaryKind::kEqual, {wanted, to.AddReshape(places, {1, rows})});
   const Made ones = to.AddCast(is_there, DType::kInt32);
@@ -203,7 +203,7 @@ Result<WindowRows> RowsOfWindows(const NodeWriter& to, const Shape& shape, const
   if (count > kMostRows) {
     return Error(StatusCode::kUnsupported, "windows of shape {} in {}", window.ToString(), shape.ToString());
   }
-  HEARTH_TRY(to.CheckRoom({rows.per_window()}, DType::kInt32));
+  HEARTH_TRY(to.budget().CheckRoom({rows.per_window()}, DType::kInt32));
   return rows;
 }
 

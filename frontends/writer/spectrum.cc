@@ -25,7 +25,7 @@ Made Fit(NodeWriter& to, const Made& x, int axis, int32_t length) {
 
 // The matrix from `length` numbers to the real, then the imaginary parts of `bins` frequencies.
 Made RealTransform(NodeWriter& to, int32_t length, int32_t bins) {
-  HEARTH_TRY(to.CheckRoom({2 * bins, length}, DType::kFloat32));
+  HEARTH_TRY(to.budget().CheckRoom({2 * bins, length}, DType::kFloat32));
   std::vector<double> matrix;
   matrix.reserve(2 * static_cast<size_t>(bins) * static_cast<size_t>(length));
   for (const bool is_real : {true, false}) {
@@ -41,7 +41,7 @@ Made RealTransform(NodeWriter& to, int32_t length, int32_t bins) {
 
 // The matrix from the real, then the imaginary parts of `length` numbers to those of as many frequencies.
 Made ComplexTransform(NodeWriter& to, int32_t length) {
-  HEARTH_TRY(to.CheckRoom({2 * length, 2 * length}, DType::kFloat32));
+  HEARTH_TRY(to.budget().CheckRoom({2 * length, 2 * length}, DType::kFloat32));
   std::vector<double> matrix;
   matrix.reserve(4 * static_cast<size_t>(length) * static_cast<size_t>(length));
   for (const bool is_real : {true, false}) {

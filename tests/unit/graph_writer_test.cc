@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/base/error.h"
 #include "core/graph/evaluate.h"
 #include "frontends/writer/expansions.h"
 #include "frontends/writer/rows.h"
@@ -16,7 +17,7 @@ using ::testing::HasSubstr;
 
 // A writer whose nodes stand for operator 0, "OP".
 struct Written {
-  Written() { to.SetOrigin({0, "OP"}); }
+  Written() { to.origin() = {0, "OP"}; }
 
   ValueId AddInput(const Shape& shape) { return to.AddInput("x", {DType::kFloat32, shape, std::nullopt}); }
 
@@ -69,7 +70,7 @@ TEST(GraphWriter, WritesANetworkWithAnExpansionALoopAndAFoldedShapeWithoutAFile)
   ASSERT_TRUE(known.ok()) << known.status().message();
   EXPECT_EQ(*known, (Shape{3, 2}));
   const Made rows = to.AddReshape(x, *known);
-  EXPECT_EQ(to.node_count(), 1u);
+  EXPECT_EQ(to.graph().nodes().size(), 1u);
   // An expansion: rows 0 and 2 are added up, and row 1 is alone.
   const Made sums =
       AddSegments(to, BinaryKind::kAdd, rows.value(), to.AddConstant({3}, DType::kInt32, {0, 1, 0}).value(), 2);
@@ -97,7 +98,7 @@ TEST(GraphWriter, WritesOutALoopWhoseEndIsKnown) {
   const Expanded made = written.to.AddLoop(loop, {x, written.to.AddNumber(DType::kInt32, 0).value()});
   ASSERT_TRUE(made.ok()) << made.status().message();
   EXPECT_EQ(written.Count<Loop>(), 0);
-  EXPECT_EQ(written.to.node_count(), 3u);
+  EXPECT_EQ(written.to.graph().nodes().size(), 3u);
   EXPECT_THAT(written.Answers(std::vector{(*made)[0]}, {1, 2}), ElementsAre(ElementsAre(8, 16)));
 }
 
@@ -145,7 +146,7 @@ TEST(GraphWriter, PassesTheFirstErrorOfNestedCallsOn) {
   ASSERT_FALSE(refused.ok());
   const Made made = to.Add(BinaryKind::kAdd, {to.AddTranspose(refused, {0}), to.AddNumber(DType::kFloat32, 1)});
   EXPECT_EQ(made.status().message(), refused.status().message());
-  EXPECT_EQ(to.node_count(), 0u);
+  EXPECT_EQ(to.graph().nodes().size(), 0u);
 }
 
 TEST(GraphWriter, MakesNoMoreConstantsThanTheFilesSizeAllows) {
