@@ -1,5 +1,4 @@
-// Shared code for StableHLO operators: lists of numbers in options, padding that may be negative or between elements,
-// and operations named by a subgraph.
+// Shared code for StableHLO operators: lists of numbers in options, and operations named by a subgraph.
 #ifndef HEARTH_FRONTENDS_TFLITE_EXPAND_HLO_H_
 #define HEARTH_FRONTENDS_TFLITE_EXPAND_HLO_H_
 
@@ -8,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "frontends/tflite/expansion.h"
+#include "frontends/tflite/op_readers.h"
 
 namespace hearth {
 
@@ -19,11 +18,6 @@ Result<std::vector<int64_t>> ListOfDims(const flatbuffers::Vector<int64_t>* list
                                         int rank);
 // The same for distinct dimensions of a tensor of `rank`.
 Result<std::vector<int64_t>> ListOfAxes(const flatbuffers::Vector<int64_t>* list, std::string_view name, int rank);
-
-// `value` with `between` copies of `number` between neighbours along dimension `axis`.
-Result<ValueId> AddBetween(Expansion& to, ValueId value, int axis, int64_t between, double number);
-// `value` with `before` and `after` copies of `number` around dimension `axis`; negative numbers cut off elements.
-Result<ValueId> AddEdges(Expansion& to, ValueId value, int axis, int64_t before, int64_t after, double number);
 
 // The binary operation of an operator code of TFLite or StableHLO.
 std::optional<BinaryKind> FunctionOf(int32_t code);

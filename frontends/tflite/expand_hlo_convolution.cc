@@ -27,7 +27,7 @@ Result<Shape> OrderOf(int64_t first, const flatbuffers::Vector<int64_t>* image, 
 }
 
 // [N, 1, 1, W, C] for [N, W, C]: images get three spatial dimensions.
-Result<ValueId> AsVolume(Expansion& to, ValueId value) {
+Made AsVolume(NodeWriter& to, ValueId value) {
   const Shape& shape = to.shape(value);
   std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
   dims.insert(dims.begin() + 1, static_cast<size_t>(5 - shape.rank()), 1);
@@ -46,7 +46,7 @@ std::vector<int64_t> OfVolume(std::vector<int64_t> list) {
 }
 
 // Convolves x[N,D,H,W,C] with filter[O,kd,kh,kw,I] without padding.
-Result<ValueId> ConvolveVolume(Expansion& to, ValueId x, ValueId filter, const Steps& steps) {
+Made ConvolveVolume(NodeWriter& to, ValueId x, ValueId filter, const Steps& steps) {
   const Shape image = to.shape(x), window = to.shape(filter);
   const int64_t reach = (window[1] - 1) * steps.dilations[0] + 1;
   if (window[1] > kMostPlanes || reach > image[1]) {
@@ -54,7 +54,7 @@ Result<ValueId> ConvolveVolume(Expansion& to, ValueId x, ValueId filter, const S
   }
   const auto depth = static_cast<int32_t>((image[1] - reach) / steps.strides[0] + 1);
   if (int64_t{image[0]} * depth > kMostMerged) return Error(StatusCode::kUnsupported, "{} planes", depth);
-  HEARTH_TRY(to.ChargeOperators(4 * int64_t{window[1]}));
+  HEARTH_TRY(to.budget().ChargeOperators(4 * int64_t{window[1]}));
   const Conv2D conv{.window = {.stride_h = static_cast<int32_t>(steps.strides[1]),
                                .stride_w = static_cast<int32_t>(steps.strides[2]),
                                .dilation_h = static_cast<int32_t>(steps.dilations[1]),
@@ -62,22 +62,21 @@ Result<ValueId> ConvolveVolume(Expansion& to, ValueId x, ValueId filter, const S
                                .padding = {PaddingMode::kValid}}};
   ValueId sum = kNoValue;
   for (int32_t plane = 0; plane < window[1]; ++plane) {
-    HEARTH_ASSIGN(ValueId part, to.AddSlice(x, 1, static_cast<int32_t>(plane * steps.dilations[0]), depth,
-                                            static_cast<int32_t>(steps.strides[0])));
-    HEARTH_ASSIGN(part, to.AddReshape(part, {image[0] * depth, image[2], image[3], image[4]}));
-    HEARTH_ASSIGN(ValueId weights, to.AddSlice(filter, 1, plane, 1));
-    HEARTH_ASSIGN(weights, to.AddReshape(weights, {window[0], window[2], window[3], window[4]}));
-    HEARTH_ASSIGN(part, to.Add(conv, {part, weights}));
-    HEARTH_ASSIGN(sum, sum == kNoValue ? Result<ValueId>(part) : to.AddBinary(BinaryKind::kAdd, sum, part));
+    const Made planes = to.AddSlice(x, 1, static_cast<int32_t>(plane * steps.dilations[0]), depth,
+                                    static_cast<int32_t>(steps.strides[0]));
+    const Made images = to.AddReshape(planes, {image[0] * depth, image[2], image[3], image[4]});
+    const Made weights = to.AddReshape(to.AddSlice(filter, 1, plane, 1), {window[0], window[2], window[3], window[4]});
+    HEARTH_ASSIGN(const ValueId part, to.Add(conv, {images, weights}));
+    HEARTH_ASSIGN(sum, sum == kNoValue ? Made(part) : to.Add(BinaryKind::kAdd, {sum, part}));
   }
   const Shape made = to.shape(sum);
   return to.AddReshape(sum, {image[0], depth, made[1], made[2], made[3]});
 }
 
-Status CheckConvolution(const Expansion& to, const wire::StablehloConvolutionOptions& options) {
-  const TensorDesc &x = to.desc(to.operand(0)), &filter = to.desc(to.operand(1));
+Status CheckConvolution(const OperatorView& op, const wire::StablehloConvolutionOptions& options) {
+  const TensorDesc &x = op.desc(0), &filter = op.desc(1);
   const int rank = x.shape.rank();
-  if (rank < 3 || rank > 5 || filter.shape.rank() != rank || to.IsEmpty(to.operand(1))) {
+  if (rank < 3 || rank > 5 || filter.shape.rank() != rank || op.to().IsEmpty(op.operand(1))) {
     return Error(StatusCode::kUnsupported, "a filter of shape {} on {}", filter.shape.ToString(), x.shape.ToString());
   }
   if (options.batch_group_count() != 1) {
@@ -89,11 +88,11 @@ Status CheckConvolution(const Expansion& to, const wire::StablehloConvolutionOpt
 }
 
 // The filter as [O, ..., I], reversed along dimensions of reversed windows.
-Result<ValueId> ReadFilter(Expansion& to, const wire::StablehloConvolutionOptions& options, int rank) {
+Made ReadFilter(OperatorView& op, const wire::StablehloConvolutionOptions& options, int rank) {
   HEARTH_ASSIGN(const Shape order,
                 OrderOf(options.kernel_output_feature_dimension(), options.kernel_spatial_dimensions(),
                         options.kernel_input_feature_dimension(), rank));
-  HEARTH_ASSIGN(const ValueId filter, to.AddTranspose(to.operand(1), order));
+  HEARTH_ASSIGN(const ValueId filter, op.to().AddTranspose(op.operand(1), order));
   Reverse reverse;
   const auto* reversal = options.window_reversal();
   const uint32_t reversals = reversal == nullptr ? 0 : reversal->size(), dims = static_cast<uint32_t>(rank) - 2;
@@ -102,20 +101,20 @@ Result<ValueId> ReadFilter(Expansion& to, const wire::StablehloConvolutionOption
   for (uint32_t d = 0; d < reversals; ++d) {
     if (reversal->Get(d) != 0) reverse.axes_mask |= 2U << d;
   }
-  return reverse.axes_mask == 0 ? Result<ValueId>(filter) : to.Add(reverse, {filter});
+  return reverse.axes_mask == 0 ? Made(filter) : op.to().Add(reverse, {filter});
 }
 
 // The input as [N, ..., C] with zeros around and between its elements.
-Result<ValueId> ReadImage(Expansion& to, const wire::StablehloConvolutionOptions& options, int rank) {
+Made ReadImage(OperatorView& op, const wire::StablehloConvolutionOptions& options, int rank) {
   HEARTH_ASSIGN(const Shape order, OrderOf(options.input_batch_dimension(), options.input_spatial_dimensions(),
                                            options.input_feature_dimension(), rank));
   HEARTH_ASSIGN(const auto padding, ListOfDims(options.padding(), "paddings", -(1 << 30), 2 * (rank - 2)));
   HEARTH_ASSIGN(const auto between, ListOfDims(options.lhs_dilation(), "dilations", 1, rank - 2));
-  HEARTH_ASSIGN(ValueId image, to.AddTranspose(to.operand(0), order));
+  HEARTH_ASSIGN(ValueId image, op.to().AddTranspose(op.operand(0), order));
   for (int d = 0; d < rank - 2; ++d) {
     const auto at = static_cast<size_t>(d);
-    HEARTH_ASSIGN(image, AddBetween(to, image, 1 + d, between[at] - 1, 0));
-    HEARTH_ASSIGN(image, AddEdges(to, image, 1 + d, padding[2 * at], padding[2 * at + 1], 0));
+    HEARTH_ASSIGN(image, AddBetween(op.to(), image, 1 + d, between[at] - 1, 0));
+    HEARTH_ASSIGN(image, AddEdges(op.to(), image, 1 + d, padding[2 * at], padding[2 * at + 1], 0));
   }
   return image;
 }
@@ -123,10 +122,11 @@ Result<ValueId> ReadImage(Expansion& to, const wire::StablehloConvolutionOptions
 }  // namespace
 
 // (x, filter)
-Expanded ExpandHloConvolution(Expansion& to) {
-  HEARTH_ASSIGN(const auto* options, to.Options<wire::StablehloConvolutionOptions>());
-  HEARTH_TRY(CheckConvolution(to, *options));
-  const int rank = to.shape(to.operand(0)).rank();
+Expanded ExpandHloConvolution(OperatorView& op) {
+  HEARTH_ASSIGN(const auto* options, op.Options<wire::StablehloConvolutionOptions>());
+  HEARTH_TRY(CheckConvolution(op, *options));
+  NodeWriter& to = op.to();
+  const int rank = op.shape(0).rank();
   Steps steps{.strides = {}, .dilations = {}, .groups = options->feature_group_count()};
   HEARTH_ASSIGN(steps.strides, ListOfDims(options->window_strides(), "strides", 1, rank - 2));
   HEARTH_ASSIGN(steps.dilations, ListOfDims(options->rhs_dilation(), "dilations", 1, rank - 2));
@@ -134,9 +134,9 @@ Expanded ExpandHloConvolution(Expansion& to) {
   steps.dilations = OfVolume(std::move(steps.dilations));
   HEARTH_ASSIGN(const Shape made_order, OrderOf(options->output_batch_dimension(), options->output_spatial_dimensions(),
                                                 options->output_feature_dimension(), rank));
-  HEARTH_ASSIGN(ValueId image, ReadImage(to, *options, rank));
+  HEARTH_ASSIGN(ValueId image, ReadImage(op, *options, rank));
   HEARTH_ASSIGN(image, AsVolume(to, image));
-  HEARTH_ASSIGN(ValueId filter, ReadFilter(to, *options, rank));
+  HEARTH_ASSIGN(ValueId filter, ReadFilter(op, *options, rank));
   HEARTH_ASSIGN(filter, AsVolume(to, filter));
   if (steps.groups < 1 || to.shape(image)[4] != int64_t{to.shape(filter)[4]} * steps.groups) {
     return Error(StatusCode::kMalformedInput, "a filter of shape {} in {} groups for {} channels",

@@ -1,11 +1,11 @@
-#include "frontends/tflite/foreign_file.h"
-
+// Recognizes files that were given in place of a TFLite model.
 #include <cstdint>
 #include <string_view>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "frontends/tflite/tensor_reader.h"
+#include "frontends/tflite/reading.h"
+#include "frontends/writer/names.h"
 
 namespace hearth {
 namespace {

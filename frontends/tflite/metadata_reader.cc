@@ -1,5 +1,5 @@
-#include "frontends/tflite/metadata_reader.h"
-
+// The description of tensors in a .tflite file: the flatbuffer that its metadata TFLITE_METADATA refers to, and the
+// label files in the ZIP archive at the file's end.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -11,8 +11,9 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "frontends/tflite/metadata_schema_generated.h"
-#include "frontends/tflite/tensor_reader.h"
+#include "frontends/tflite/reading.h"
 #include "frontends/tflite/zip_entry.h"
+#include "frontends/writer/names.h"
 
 namespace hearth {
 namespace {

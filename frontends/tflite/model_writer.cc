@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/numbers.h"
 #include "frontends/tflite/operator_table.h"
@@ -187,8 +188,7 @@ Result<WrittenModel> WriteModel(const ModelToWrite& model, size_t most_copied_by
 bool ChangesVariableInput(int32_t code, std::string_view custom_name, size_t input_count, size_t position) {
   const OperatorRow* row = code == kCustomOperator ? FindCustomOperator(custom_name) : FindOperator(code);
   if (row == nullptr) return false;
-  const std::string_view states = StateInputs(*row, input_count);
-  return std::any_of(states.begin(), states.end(), [&](char digit) { return OperandPosition(digit) == position; });
+  return Contains(StateInputs(*row, input_count), position);
 }
 
 }  // namespace hearth

@@ -5,37 +5,12 @@
 namespace hearth {
 namespace {
 
-template <typename Options>
-Result<Op> ReadActivatedBinary(const OperatorView& view, BinaryKind kind) {
-  HEARTH_ASSIGN(const Options* options, view.Options<Options>());
-  Binary binary{.kind = kind};
-  HEARTH_ASSIGN(binary.activation, ReadActivation(options->fused_activation_function()));
-  return Op(binary);
-}
-
 Status CheckFinite(const char* what, float number) {
   if (std::isfinite(number)) return Status::Ok();
   return Error(StatusCode::kMalformedInput, "{} is {}, not a finite number", what, number);
 }
 
 }  // namespace
-
-Result<Op> ReadAdd(const OperatorView& view) {
-  return ReadActivatedBinary<wire::AddOptions>(view, BinaryKind::kAdd);
-}
-Result<Op> ReadSub(const OperatorView& view) {
-  return ReadActivatedBinary<wire::SubOptions>(view, BinaryKind::kSub);
-}
-Result<Op> ReadMul(const OperatorView& view) {
-  return ReadActivatedBinary<wire::MulOptions>(view, BinaryKind::kMul);
-}
-Result<Op> ReadDiv(const OperatorView& view) {
-  return ReadActivatedBinary<wire::DivOptions>(view, BinaryKind::kDiv);
-}
-
-Result<Op> ReadAddN(const OperatorView&) {
-  return Op(AddN{});
-}
 
 // TFLite's CAST uses the types of its tensors. The options may have others.
 Result<Op> ReadCast(const OperatorView& view) {
@@ -54,19 +29,11 @@ Result<Op> ReadLeakyRelu(const OperatorView& view) {
   return Op(Unary{.kind = UnaryKind::kLeakyRelu, .alpha = options->alpha()});
 }
 
-Result<Op> ReadPRelu(const OperatorView&) {
-  return Op(PRelu{});
-}
-
 // SELECT's condition has an element for each element of the tensors, one for all, or one per row.
 Result<Op> ReadSelect(const OperatorView& view) {
   HEARTH_ASSIGN(const Shape condition, view.InputShape(0));
   HEARTH_ASSIGN(const Shape chosen, view.InputShape(1));
   if (condition.rank() == 1 && chosen.rank() > 1 && condition[0] == chosen[0]) return Op(SelectRows{});
-  return Op(Select{});
-}
-
-Result<Op> ReadSelectV2(const OperatorView&) {
   return Op(Select{});
 }
 

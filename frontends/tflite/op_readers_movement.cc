@@ -39,15 +39,6 @@ Result<Amounts> ReadAmounts(const OperatorView& view, int input, int count) {
   return Amounts{Shape::FromSpan(before), Shape::FromSpan(after)};
 }
 
-// The only axis in a constant operand, for a tensor of `rank`.
-Result<int32_t> ReadAxis(const OperatorView& view, int input, int rank) {
-  HEARTH_ASSIGN(const std::vector<int32_t> axes, view.ConstantIntegers(input));
-  if (axes.size() != 1) {
-    return Error(StatusCode::kMalformedInput, "{} axes in {} where one belongs", axes.size(), view.InputLabel(input));
-  }
-  return ResolveAxis(axes[0], rank);
-}
-
 // Block and amounts (operands 1 and 2) for an input of rank 3 or 4.
 struct SpatialBlocks {
   Shape block;
@@ -85,10 +76,6 @@ Result<Op> ReadDepthToSpace(const OperatorView& view) {
   return Op(DepthToSpace{options->block_size()});
 }
 
-Result<Op> ReadDynamicUpdateSlice(const OperatorView&) {
-  return Op(DynamicUpdateSlice{});
-}
-
 Result<Op> ReadMirrorPad(const OperatorView& view) {
   HEARTH_ASSIGN(const wire::MirrorPadOptions* options, view.Options<wire::MirrorPadOptions>());
   HEARTH_ASSIGN(const Shape input, view.InputShape(0));
@@ -107,12 +94,8 @@ Result<Op> ReadPack(const OperatorView& view) {
 Result<Op> ReadReverse(const OperatorView& view) {
   HEARTH_ASSIGN(const Shape input, view.InputShape(0));
   HEARTH_ASSIGN(const std::vector<int32_t> axes, view.ConstantIntegers(1));
-  Reverse reverse;
-  for (const int32_t axis : axes) {
-    HEARTH_ASSIGN(const int32_t resolved, ResolveAxis(axis, input.rank()));
-    reverse.axes_mask |= 1u << resolved;
-  }
-  return Op(reverse);
+  HEARTH_ASSIGN(const uint32_t mask, ResolveAxes(axes, input.rank()));
+  return Op(Reverse{mask});
 }
 
 Result<Op> ReadSpaceToBatch(const OperatorView& view) {
@@ -129,7 +112,7 @@ Result<Op> ReadSplit(const OperatorView& view) {
   HEARTH_ASSIGN(const wire::SplitOptions* options, view.Options<wire::SplitOptions>());
   HEARTH_ASSIGN(const Shape input, view.InputShape(1));
   Split split;
-  HEARTH_ASSIGN(split.axis, ReadAxis(view, 0, input.rank()));
+  HEARTH_ASSIGN(split.axis, view.ConstantAxis(0, input.rank()));
   const int count = view.output_count();
   if (options->num_splits() != count || input[split.axis] % count != 0) {
     return Error(StatusCode::kMalformedInput, "dimension {} of shape {} can't be split into {} equal parts, {} outputs",
@@ -144,7 +127,7 @@ Result<Op> ReadSplitV(const OperatorView& view) {
   const auto count = static_cast<size_t>(view.output_count());
   HEARTH_ASSIGN(const std::vector<int32_t> sizes, view.ConstantIntegers(1, count));
   Split split{.sizes = sizes};
-  HEARTH_ASSIGN(split.axis, ReadAxis(view, 2, input.rank()));
+  HEARTH_ASSIGN(split.axis, view.ConstantAxis(2, input.rank()));
   int64_t left = input[split.axis];
   for (int32_t size : sizes) left -= size == -1 ? 0 : size;
   const bool negative = std::any_of(sizes.begin(), sizes.end(), [](int32_t size) { return size < -1; });

@@ -6,19 +6,6 @@
 namespace hearth {
 namespace {
 
-// The only number in a constant operand.
-Result<int32_t> ConstantInteger(const OperatorView& view, int i) {
-  HEARTH_ASSIGN(const std::vector<int32_t> numbers, view.ConstantIntegers(i));
-  if (numbers.size() == 1) return numbers[0];
-  return Error(StatusCode::kMalformedInput, "{} numbers in {} where one belongs", numbers.size(), view.InputLabel(i));
-}
-
-Result<int32_t> ConstantAxis(const OperatorView& view, int i) {
-  HEARTH_ASSIGN(const Shape input, view.InputShape(0));
-  HEARTH_ASSIGN(const int32_t axis, ConstantInteger(view, i));
-  return ResolveAxis(axis, input.rank());
-}
-
 // TFLite gives the indices the type in the options, regardless of the file's tensor.
 Status SetIndexType(const OperatorView& view, ArgKind kind) {
   wire::TensorType named = wire::TensorType_FLOAT32;  // the schema's default: no type
@@ -40,19 +27,15 @@ Result<Op> ReadReduce(const OperatorView& view, ReduceKind kind) {
   HEARTH_ASSIGN(const wire::ReducerOptions* options, view.Options<wire::ReducerOptions>());
   HEARTH_ASSIGN(const Shape input, view.InputShape(0));
   HEARTH_ASSIGN(const std::vector<int32_t> axes, view.ConstantIntegers(1));
-  Reduce reduce{.kind = kind, .keep_dims = options->keep_dims()};
-  for (const int32_t axis : axes) {
-    HEARTH_ASSIGN(const int32_t resolved, ResolveAxis(axis, input.rank()));
-    reduce.axes_mask |= 1u << resolved;
-  }
-  return Op(reduce);
+  HEARTH_ASSIGN(const uint32_t mask, ResolveAxes(axes, input.rank()));
+  return Op(Reduce{kind, mask, options->keep_dims()});
 }
 
 Result<Op> ReadArgReduce(const OperatorView& view, ArgKind kind) {
   HEARTH_TRY(SetIndexType(view, kind));
-  ArgReduce search{.kind = kind};
-  HEARTH_ASSIGN(search.axis, ConstantAxis(view, 1));
-  return Op(search);
+  HEARTH_ASSIGN(const Shape input, view.InputShape(0));
+  HEARTH_ASSIGN(const int32_t axis, view.ConstantAxis(1, input.rank()));
+  return Op(ArgReduce{kind, axis});
 }
 
 Result<Op> ReadTopK(const OperatorView& view) {
@@ -61,7 +44,7 @@ Result<Op> ReadTopK(const OperatorView& view) {
   }
   HEARTH_ASSIGN(const Shape input, view.InputShape(0));
   TopK topk;
-  HEARTH_ASSIGN(topk.k, ConstantInteger(view, 1));
+  HEARTH_ASSIGN(topk.k, view.ConstantInteger(1));
   if (input.rank() < 1 || topk.k < 0 || topk.k > input[input.rank() - 1]) {
     return Error(StatusCode::kMalformedInput, "the {} largest of an input of shape {}", topk.k, input.ToString());
   }
@@ -70,13 +53,9 @@ Result<Op> ReadTopK(const OperatorView& view) {
 
 Result<Op> ReadCumSum(const OperatorView& view) {
   HEARTH_ASSIGN(const wire::CumsumOptions* options, view.Options<wire::CumsumOptions>());
-  CumSum cumsum{.exclusive = options->exclusive(), .reverse = options->reverse()};
-  HEARTH_ASSIGN(cumsum.axis, ConstantAxis(view, 1));
-  return Op(cumsum);
-}
-
-Result<Op> ReadLogSoftmax(const OperatorView&) {
-  return Op(LogSoftmax{});
+  HEARTH_ASSIGN(const Shape input, view.InputShape(0));
+  HEARTH_ASSIGN(const int32_t axis, view.ConstantAxis(1, input.rank()));
+  return Op(CumSum{axis, options->exclusive(), options->reverse()});
 }
 
 Result<Op> ReadL2Normalization(const OperatorView& view) {
@@ -109,20 +88,12 @@ Result<Op> ReadGather(const OperatorView& view) {
   return Op(gather);
 }
 
-Result<Op> ReadEmbeddingLookup(const OperatorView&) {
-  return Op(Gather{.axis = 0});  // the node's first input is the table
-}
-
-Result<Op> ReadGatherNd(const OperatorView&) {
-  return Op(GatherNd{});
-}
-
 Result<Op> ReadOneHot(const OperatorView& view) {
   HEARTH_ASSIGN(const wire::OneHotOptions* options, view.Options<wire::OneHotOptions>());
   HEARTH_ASSIGN(const Shape indices, view.InputShape(0));
   OneHot one_hot;
   HEARTH_ASSIGN(one_hot.axis, ResolveAxis(options->axis(), indices.rank() + 1));
-  HEARTH_ASSIGN(one_hot.depth, ConstantInteger(view, 1));
+  HEARTH_ASSIGN(one_hot.depth, view.ConstantInteger(1));
   if (one_hot.depth >= 0) return Op(one_hot);
   return Error(StatusCode::kMalformedInput, "depth {}", one_hot.depth);
 }

@@ -52,16 +52,6 @@ Result<Shape> ResolveShape(std::span<const int32_t> wanted, const Shape& input) 
   return shape;
 }
 
-// A bit for each dimension in `axes`, for a tensor of `rank`.
-Result<uint32_t> AxesMask(std::span<const int32_t> axes, int rank) {
-  uint32_t mask = 0;
-  for (const int32_t axis : axes) {
-    HEARTH_ASSIGN(const int32_t resolved, ResolveAxis(axis, rank));
-    mask |= 1u << resolved;
-  }
-  return mask;
-}
-
 // Paddings of PAD and PADV2: [rank, 2] numbers, before and after each dimension.
 Result<Pad> ReadPaddings(const OperatorView& view) {
   HEARTH_ASSIGN(const Shape input, view.InputShape(0));
@@ -110,11 +100,7 @@ Result<Op> ReadConcatenation(const OperatorView& view) {
 
 Result<Op> ReadExpandDims(const OperatorView& view) {
   HEARTH_ASSIGN(const Shape input, view.InputShape(0));
-  HEARTH_ASSIGN(const std::vector<int32_t> axes, view.ConstantIntegers(1));
-  if (axes.size() != 1) {
-    return Error(StatusCode::kMalformedInput, "{} axes in {} where one belongs", axes.size(), view.InputLabel(1));
-  }
-  HEARTH_ASSIGN(const int32_t axis, ResolveAxis(axes[0], input.rank() + 1));
+  HEARTH_ASSIGN(const int32_t axis, view.ConstantAxis(1, input.rank() + 1));
   std::vector<int32_t> dims(input.dims().begin(), input.dims().end());
   dims.insert(dims.begin() + axis, 1);
   HEARTH_ASSIGN(const Shape shape, ResolveShape(dims, input));
@@ -177,7 +163,7 @@ Result<Op> ReadSqueeze(const OperatorView& view) {
   if (names_dims && options->squeeze_dims()->size() > Shape::kMaxRank) {
     return Error(StatusCode::kMalformedInput, "{} dimensions to squeeze", options->squeeze_dims()->size());
   }
-  HEARTH_ASSIGN(const uint32_t mask, AxesMask(CopyOf(options->squeeze_dims()), input.rank()));
+  HEARTH_ASSIGN(const uint32_t mask, ResolveAxes(CopyOf(options->squeeze_dims()), input.rank()));
   std::vector<int32_t> dims;
   for (int i = 0; i < input.rank(); ++i) {
     const bool squeezed = names_dims ? (mask >> i & 1) != 0 : input[i] == 1;

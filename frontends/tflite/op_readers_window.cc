@@ -11,12 +11,6 @@ namespace {
 // Larger windows are mistakes. Products of two must fit into 32 bits.
 constexpr int64_t kMaxDilatedKernel = int64_t{1} << 28;
 
-Result<Padding2D> ReadPadding(wire::Padding padding) {
-  if (padding == wire::Padding_SAME) return Padding2D{PaddingMode::kSame};
-  if (padding == wire::Padding_VALID) return Padding2D{PaddingMode::kValid};
-  return Error(StatusCode::kMalformedInput, "there is no padding mode {}", static_cast<int>(padding));
-}
-
 template <typename Options>
 Result<Window2D> ReadStrides(const Options& options) {
   Window2D window;
@@ -58,6 +52,12 @@ Result<Op> ReadPool2D(const OperatorView& view, PoolKind kind) {
 }
 
 }  // namespace
+
+Result<Padding2D> ReadPadding(wire::Padding padding) {
+  if (padding == wire::Padding_SAME) return Padding2D{PaddingMode::kSame};
+  if (padding == wire::Padding_VALID) return Padding2D{PaddingMode::kValid};
+  return Error(StatusCode::kMalformedInput, "there is no padding mode {}", static_cast<int>(padding));
+}
 
 Status CheckStep(const char* what, int32_t height, int32_t width) {
   if (height >= 1 && width >= 1 && height <= kMaxStep && width <= kMaxStep) return Status::Ok();

@@ -1,30 +1,11 @@
 #include "frontends/tflite/operator_view.h"
 
-#include <cstring>
 #include <limits>
 
 #include "core/graph/element.h"
 #include "core/graph/evaluate.h"
 
 namespace hearth {
-namespace {
-
-template <typename T>
-Result<std::vector<int32_t>> Narrowed(std::span<const std::byte> bytes, const std::string& label) {
-  std::vector<int32_t> numbers(bytes.size() / sizeof(T));
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    T number;
-    std::memcpy(&number, bytes.data() + i * sizeof(T), sizeof(T));
-    if (number < std::numeric_limits<int32_t>::min() || number > std::numeric_limits<int32_t>::max()) {
-      return Error(StatusCode::kMalformedInput, "{} holds {}, which does not fit 32 bits", label, number);
-    }
-    numbers[i] = static_cast<int32_t>(number);
-  }
-  return numbers;
-}
-
-}  // namespace
-
 Result<std::vector<int32_t>> OperatorView::ConstantIntegers(int i, size_t most) const {
   HEARTH_ASSIGN(const TensorDesc desc, DescribeInput(i));
   HEARTH_ASSIGN(const std::span<const std::byte> bytes, tensors_.DenseConstantBytes(inputs_[i]));
@@ -38,20 +19,26 @@ Result<std::vector<int32_t>> OperatorView::ConstantIntegers(int i, size_t most) 
     return Error(StatusCode::kMalformedInput, "{} lists {} numbers; at most {} are possible", InputLabel(i), count,
                  most);
   }
-  if (desc.dtype == DType::kInt16) return Narrowed<int16_t>(bytes, InputLabel(i));
-  return desc.dtype == DType::kInt32 ? Narrowed<int32_t>(bytes, InputLabel(i))
-                                     : Narrowed<int64_t>(bytes, InputLabel(i));
+  std::vector<int32_t> numbers;
+  for (int64_t k = 0; k < count; ++k) {
+    const double number = LoadElement(desc.dtype, bytes, k);
+    if (number < std::numeric_limits<int32_t>::min() || number > std::numeric_limits<int32_t>::max()) {
+      return Error(StatusCode::kMalformedInput, "{} holds {:.0f}, which does not fit 32 bits", InputLabel(i), number);
+    }
+    numbers.push_back(static_cast<int32_t>(number));
+  }
+  return numbers;
 }
 
-Result<std::optional<double>> OperatorView::ConstantNumber(int i) const {
-  HEARTH_ASSIGN(const TensorDesc desc, DescribeInput(i));
-  HEARTH_ASSIGN(const std::span<const std::byte> bytes, tensors_.DenseConstantBytes(inputs_[i]));
-  if (bytes.empty()) return std::optional<double>();
-  if (desc.shape.element_count() != 1) {
-    return Error(StatusCode::kMalformedInput, "{} of shape {} is given where one number is needed", InputLabel(i),
-                 desc.shape.ToString());
-  }
-  return std::optional(LoadElement(desc.dtype, bytes, 0));
+Result<int32_t> OperatorView::ConstantInteger(int i) const {
+  HEARTH_ASSIGN(const std::vector<int32_t> numbers, ConstantIntegers(i));
+  if (numbers.size() == 1) return numbers[0];
+  return Error(StatusCode::kMalformedInput, "{} numbers in {} where one belongs", numbers.size(), InputLabel(i));
+}
+
+Result<int32_t> OperatorView::ConstantAxis(int i, int rank) const {
+  HEARTH_ASSIGN(const int32_t axis, ConstantInteger(i));
+  return ResolveAxis(axis, rank);
 }
 
 Result<double> OperatorView::ConstantReal(int i) const {
@@ -68,6 +55,26 @@ Result<double> OperatorView::ConstantReal(int i) const {
   }
   HEARTH_ASSIGN(const ReferenceTensor number, ReferenceFromBytes(desc, bytes));
   return number.values[0];
+}
+
+Result<std::vector<int32_t>> OperatorView::CodesOf(int32_t subgraph, size_t most) const {
+  HEARTH_ASSIGN(const wire::SubGraph* called, CalledSubgraph(reading_, subgraph));
+  std::vector<int32_t> codes;
+  if (called->operators() == nullptr) return codes;
+  if (called->operators()->size() > most) {
+    return Error(StatusCode::kUnsupported, "subgraph {}, which it calls, has {} operators; at most {} are possible",
+                 subgraph, called->operators()->size(), most);
+  }
+  for (const wire::Operator* op : *called->operators()) codes.push_back(reading_.CodeOf(*op));
+  return codes;
+}
+
+Status OperatorView::MakeOperands() {
+  for (const int32_t tensor : inputs_) {
+    HEARTH_ASSIGN(const ValueId value, tensor == -1 ? Made(kNoValue) : tensors_.OperandOf(tensor, false));
+    operands_.push_back(value);
+  }
+  return Status::Ok();
 }
 
 Result<Activation> ReadActivation(wire::ActivationFunctionType activation) {
@@ -88,6 +95,15 @@ Result<int32_t> ResolveAxis(int32_t axis, int rank) {
     return Error(StatusCode::kMalformedInput, "axis {} does not exist in a tensor of rank {}", axis, rank);
   }
   return axis < 0 ? axis + rank : axis;
+}
+
+Result<uint32_t> ResolveAxes(std::span<const int32_t> axes, int rank) {
+  uint32_t mask = 0;
+  for (const int32_t axis : axes) {
+    HEARTH_ASSIGN(const int32_t resolved, ResolveAxis(axis, rank));
+    mask |= 1u << resolved;
+  }
+  return mask;
 }
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// One operator of the file, for the functions that read its attributes.
+// One operator of the file, for the functions that read it.
 #ifndef HEARTH_FRONTENDS_TFLITE_OPERATOR_VIEW_H_
 #define HEARTH_FRONTENDS_TFLITE_OPERATOR_VIEW_H_
 
@@ -27,9 +27,19 @@ const Table& DefaultTable() {
 class OperatorView {
  public:
   // `inputs` are checked tensor indices, -1 for an absent one. All is borrowed.
-  OperatorView(const wire::Operator& op, const std::vector<int32_t>& inputs, TensorReader& tensors)
-      : op_(op), inputs_(inputs), tensors_(tensors) {}
+  OperatorView(Reading& reading, TensorReader& tensors, const wire::Operator& op, int index,
+               const std::vector<int32_t>& inputs)
+      : reading_(reading), tensors_(tensors), op_(op), index_(index), inputs_(inputs) {}
 
+  Reading& reading() const { return reading_; }
+  const wire::Operator& op() const { return op_; }
+  const OperatorCode& code() const { return reading_.codes[op_.opcode_index()]; }
+  int index() const { return index_; }                      // in its subgraph
+  int32_t subgraph() const { return tensors_.subgraph(); }  // -1 for the model's own
+
+  // ---- In the file ----
+
+  const std::vector<int32_t>& inputs() const { return inputs_; }
   int input_count() const { return static_cast<int>(inputs_.size()); }
   bool HasInput(int i) const { return i < input_count() && inputs_[i] != -1; }
 
@@ -44,28 +54,19 @@ class OperatorView {
   // The numbers of a constant int16, int32 or int64 operand of at most `most` elements, each within int32. kUnsupported
   // if it is not constant. Precondition: HasInput(i).
   Result<std::vector<int32_t>> ConstantIntegers(int i, size_t most = 2 * Shape::kMaxRank) const;
-  // The only number of a constant operand of any type, not dequantized; nothing if it is not constant. Precondition:
-  // HasInput(i).
-  Result<std::optional<double>> ConstantNumber(int i) const;
+  // The only number of such an operand, and one that is an axis of a tensor of `rank`.
+  Result<int32_t> ConstantInteger(int i) const;
+  Result<int32_t> ConstantAxis(int i, int rank) const;
   // The only number of a constant operand of any type as a real number; kUnsupported if it is not constant.
   // Precondition: HasInput(i).
   Result<double> ConstantReal(int i) const;
 
   int output_count() const { return op_.outputs() == nullptr ? 0 : static_cast<int>(op_.outputs()->size()); }
-  // The file's description of output `i`; TFLite's own shape inference does not use it. Precondition: i <
-  // output_count().
-  Result<TensorDesc> DescribeOutput(int i) const { return tensors_.Describe(op_.outputs()->Get(i)); }
-
-  // Whether the file is large enough for a constant of this shape as output `i`; asked before its numbers are computed.
-  // Precondition: i < output_count().
-  Result<bool> HasRoomForOutput(int i, const Shape& shape) const {
-    HEARTH_ASSIGN(TensorDesc desc, DescribeOutput(i));
-    desc.shape = shape;
-    return tensors_.HasRoomFor(desc.size_bytes());
-  }
-
+  int32_t output(int i) const { return op_.outputs()->Get(static_cast<uint32_t>(i)); }  // a checked tensor index
+  // The file's description of output `i`: the type is used, the shape is not. Precondition: i < output_count().
+  Result<TensorDesc> DescribeOutput(int i) const { return tensors_.Describe(output(i)); }
   // Sets the element type of output `i`, regardless of the file. Precondition: i < output_count().
-  void SetOutputType(int i, DType type) const { tensors_.SetType(op_.outputs()->Get(i), type); }
+  void SetOutputType(int i, DType type) const { tensors_[output(i)].type = type; }
 
   // A custom operator's options: bytes that only the operator defines.
   std::span<const std::byte> CustomOptions() const {
@@ -85,6 +86,24 @@ class OperatorView {
     }
   }
 
+  // The operator codes of a subgraph that the operator names, which has at most `most` operators.
+  Result<std::vector<int32_t>> CodesOf(int32_t subgraph, size_t most) const;
+
+  // ---- In the graph, for operators that become several nodes ----
+
+  GraphWriter& to() const { return tensors_.to(); }
+  // Makes values of the operands. Precondition of the following functions.
+  Status MakeOperands();
+  const std::vector<ValueId>& operands() const { return operands_; }
+  // kNoValue if it is absent.
+  ValueId operand(size_t i) const { return i < operands_.size() ? operands_[i] : kNoValue; }
+  bool Has(size_t i) const { return operand(i) != kNoValue; }
+  const TensorDesc& desc(size_t i) const { return to().desc(operand(i)); }
+  const Shape& shape(size_t i) const { return desc(i).shape; }
+  // Once all results are bound, the state that is operand `i` becomes `next`.
+  void SetNextState(size_t i, ValueId next) { next_states_.emplace_back(inputs_[i], next); }
+  const std::vector<std::pair<int32_t, ValueId>>& next_states() const { return next_states_; }  // by tensor
+
  private:
   template <typename Table>
   static Result<const Table*> OptionsOfType(const void* options, int type, int expected) {
@@ -95,15 +114,21 @@ class OperatorView {
     return options == nullptr ? &DefaultTable<Table>() : static_cast<const Table*>(options);
   }
 
-  const wire::Operator& op_;
-  const std::vector<int32_t>& inputs_;
+  Reading& reading_;
   TensorReader& tensors_;
+  const wire::Operator& op_;
+  int index_;
+  const std::vector<int32_t>& inputs_;
+  std::vector<ValueId> operands_;
+  std::vector<std::pair<int32_t, ValueId>> next_states_;
 };
 
 Result<Activation> ReadActivation(wire::ActivationFunctionType activation);
 
 // `axis` counted from the front for a tensor of `rank`; negative ones count from the end.
 Result<int32_t> ResolveAxis(int32_t axis, int rank);
+// A bit for each dimension in `axes`.
+Result<uint32_t> ResolveAxes(std::span<const int32_t> axes, int rank);
 
 }  // namespace hearth
 

@@ -5,11 +5,8 @@
 #include <string_view>
 
 #include "core/base/error.h"
-#include "frontends/tflite/foreign_file.h"
-#include "frontends/tflite/metadata_reader.h"
-#include "frontends/tflite/schema_generated.h"
 #include "frontends/tflite/subgraph_reader.h"
-#include "frontends/tflite/tensor_reader.h"
+#include "frontends/writer/names.h"
 
 namespace hearth {
 namespace {
@@ -104,28 +101,34 @@ bool IsTfliteModel(std::span<const std::byte> bytes) {
 }
 
 Result<Graph> ReadTfliteModel(std::span<const std::byte> bytes, const ReadOptions& options) {
+  ReadingBudget budget(std::max(bytes.size(), options.file_bytes));
+  return ReadTfliteModel(bytes, options, budget);
+}
+
+Result<Graph> ReadTfliteModel(std::span<const std::byte> bytes, const ReadOptions& options, ReadingBudget& budget) {
   HEARTH_ASSIGN(const wire::Model* model, VerifiedModel(bytes));
-  const size_t file_bytes = std::max(bytes.size(), options.file_bytes);
-  Reading reading(*model, bytes, file_bytes);
-  HEARTH_ASSIGN(const Choice choice, Choose(*model, options.signature, reading.copies));
+  HEARTH_ASSIGN(const Choice choice, Choose(*model, options.signature, budget.copies));
+  GraphWriter writer(budget);
+  Reading reading{*model, bytes, budget};
   reading.calls.push_back(static_cast<int32_t>(choice.index));
-  HEARTH_TRY(SubgraphReader(reading, *choice.subgraph, choice.signature).Read(options.input_shapes));
-  return std::move(reading.graph);
+  HEARTH_TRY(SubgraphReader(reading, writer, *choice.subgraph).Read(choice.signature, options.input_shapes));
+  return std::move(writer.graph());
 }
 
 Result<ModelInterface> ReadTfliteInterface(std::span<const std::byte> bytes, const ReadOptions& options) {
   HEARTH_ASSIGN(const wire::Model* model, VerifiedModel(bytes));
-  const size_t file_bytes = std::max(bytes.size(), options.file_bytes);
-  Reading reading(*model, bytes, file_bytes);
-  HEARTH_ASSIGN(const Choice choice, Choose(*model, options.signature, reading.copies));
+  ReadingBudget budget(std::max(bytes.size(), options.file_bytes));
+  HEARTH_ASSIGN(const Choice choice, Choose(*model, options.signature, budget.copies));
   ModelInterface interface;
-  interface.signatures = SignatureNames(*model, reading.copies);
+  interface.signatures = SignatureNames(*model, budget.copies);
   if (choice.signature != nullptr && choice.signature->signature_key() != nullptr) {
     interface.signature = CleanName(choice.signature->signature_key()->string_view());
   }
-  SubgraphReader reader(reading, *choice.subgraph, choice.signature);
-  HEARTH_ASSIGN(interface.inputs, reader.Declarations(SubgraphReader::Side::kInputs));
-  HEARTH_ASSIGN(interface.outputs, reader.Declarations(SubgraphReader::Side::kOutputs));
+  GraphWriter writer(budget);
+  Reading reading{*model, bytes, budget};
+  SubgraphReader reader(reading, writer, *choice.subgraph);
+  HEARTH_ASSIGN(interface.inputs, reader.Declarations(SubgraphReader::Side::kInputs, choice.signature));
+  HEARTH_ASSIGN(interface.outputs, reader.Declarations(SubgraphReader::Side::kOutputs, choice.signature));
   return interface;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/graph/graph.h"
 #include "frontends/model/model_interface.h"
+#include "frontends/writer/budget.h"
 #include "hearth/model_metadata.h"
 #include "hearth/status.h"
 
@@ -40,6 +41,8 @@ bool IsTfliteModel(std::span<const std::byte> bytes);
 // type or storage that Hearth lacks. kNotFound: no signature of that name. kInvalidArgument: `bytes` is not aligned, or
 // a given shape is invalid or names no input.
 Result<Graph> ReadTfliteModel(std::span<const std::byte> bytes, const ReadOptions& options = {});
+// The same within given limits.
+Result<Graph> ReadTfliteModel(std::span<const std::byte> bytes, const ReadOptions& options, ReadingBudget& budget);
 
 // Reads only the declarations, which options.input_shapes may name. Errors as above; operators are not read.
 Result<ModelInterface> ReadTfliteInterface(std::span<const std::byte> bytes, const ReadOptions& options = {});

@@ -1,27 +1,82 @@
-// State shared by all subgraphs that are read into one graph: the graph, limits, and constants.
+// What all subgraphs of a .tflite file share while it is read into a graph.
 #ifndef HEARTH_FRONTENDS_TFLITE_READING_H_
 #define HEARTH_FRONTENDS_TFLITE_READING_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <memory>
+#include <cstring>
+#include <limits>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
-#include "core/graph/graph.h"
 #include "frontends/tflite/schema_generated.h"
-#include "hearth/status.h"
+#include "frontends/writer/graph_writer.h"
+#include "hearth/model_metadata.h"
 
 namespace hearth {
 
-struct OperatorRow;
+class OperatorView;
+// Reads the attributes of an operator that is one node. The number of inputs and outputs was checked against the row.
+using OperatorReader = Result<Op>(const OperatorView& view);
+// Writes an operator that becomes several nodes, or constants, and returns its results, one per output.
+using OperatorExpansion = Expanded(OperatorView& view);
+
+// What only some expanded operators take.
+enum OperatorTraits : unsigned {
+  kTakesRows = 1,     // operands whose number of rows depends on data
+  kTakesComplex = 2,  // complex numbers
+  kTakesHandles = 4,  // handles of variables
+  kCalls = 8,         // it calls subgraphs
+};
+
+// Positions of operands.
+using Positions = std::span<const uint8_t>;
+
+// What is known of an operator of the format; the rows are in operator_table.cc.
+struct OperatorRow {
+  constexpr OperatorRow(int32_t the_code, std::string_view the_name, OperatorReader* reader, int required, int most,
+                        int data, int most_outputs = 1, Positions order = {}, Positions states = {})
+      : code(the_code),
+        name(the_name),
+        read(reader),
+        required_inputs(required),
+        max_inputs(most),
+        data_inputs(data),
+        max_outputs(most_outputs),
+        input_order(order),
+        state_inputs(states) {}
+  constexpr OperatorRow(int32_t the_code, std::string_view the_name, OperatorExpansion* expansion, int required,
+                        int most, unsigned the_traits = 0, Positions states = {})
+      : code(the_code),
+        name(the_name),
+        expand(expansion),
+        required_inputs(required),
+        max_inputs(most),
+        state_inputs(states),
+        traits(the_traits) {}
+  constexpr OperatorRow(int32_t the_code, std::string_view the_name, std::string_view why)
+      : code(the_code), name(the_name), why_refused(why) {}
+
+  int32_t code;
+  std::string_view name;
+  // One of the three.
+  OperatorReader* read = nullptr;
+  OperatorExpansion* expand = nullptr;
+  std::string_view why_refused = {};  // and what to do instead: one sentence without capital and full stop
+  int required_inputs = 0;            // the first ones, which must be present
+  int max_inputs = 0;
+  int data_inputs = 0;                                // the first ones, inputs of the node; later ones are attributes
+  int max_outputs = std::numeric_limits<int>::max();  // at least one is required if the operator is one node
+  Positions input_order = {};  // of the node's inputs, instead of the first ones; absent ones at the end are left out
+  // Operands that the operator changes if the file marks them as state (`is_variable`), as LSTMs do. A node has one
+  // more output for each that is present: the state's next content.
+  Positions state_inputs = {};
+  unsigned traits = 0;  // OperatorTraits
+};
 
 // An entry of Model.operator_codes.
 struct OperatorCode {
@@ -29,130 +84,45 @@ struct OperatorCode {
   std::string name;                  // if custom
 };
 
-// The file's operator codes. Copies share them: each part of a loop on the host has one.
-class OperatorCodes {
- public:
-  OperatorCodes() = default;
-  OperatorCodes(std::vector<OperatorCode> codes)  // NOLINT: implicit
-      : codes_(std::make_shared<const std::vector<OperatorCode>>(std::move(codes))) {}
-  size_t size() const { return codes_ == nullptr ? 0 : codes_->size(); }
-  const OperatorCode& operator[](size_t index) const { return (*codes_)[index]; }
-
- private:
-  std::shared_ptr<const std::vector<OperatorCode>> codes_;
-};
-
-// Constants made from other constants, by their ids: nodes that share their weights (the steps of an unrolled network)
-// share the results.
-using StackedConstants = std::map<std::vector<int64_t>, ValueId>;
-
-// Limits what is copied out of a file to four times its size. The same vector or string may be
-// referred to from many tables, so that a small file could otherwise ask for any amount of memory.
-class CopyBudget {
- public:
-  explicit CopyBudget(size_t file_bytes) : left_bytes_(4 * file_bytes + (1 << 20)) {}
-  // False if that is too much.
-  [[nodiscard]] bool Charge(size_t bytes) {
-    if (bytes > left_bytes_) return false;
-    left_bytes_ -= bytes;
-    return true;
-  }
-  // The same for the scales of a description, unless it has only one for all channels.
-  [[nodiscard]] bool ChargeScales(const TensorDesc& desc) {
-    if (!desc.quantization || desc.quantization->scales.size() <= 1) return true;
-    const Quantization& lists = *desc.quantization;
-    return Charge(lists.scales.size() * sizeof(float) + lists.zero_points.size() * sizeof(int64_t));
-  }
-  // Adds to the budget, for parts that are read again within a limit of their own.
-  void Add(size_t bytes) { left_bytes_ += bytes; }
-  // The error for an exceeded budget; `what` needed too much.
-  static Status Exceeded(std::string_view what);
-
- private:
-  size_t left_bytes_;
-};
-
-// A resource variable, as far as its operators have been read.
-struct Variable {
-  ValueId first = kNoValue;    // a constant: what CALL_ONCE assigned
-  ValueId state = kNoValue;    // its content when a run begins, if an operator reads that
-  ValueId begun = kNoValue;    // `state`, or in the first run `first`
-  ValueId current = kNoValue;  // its content at this point of reading
-};
-// A variable's name. Copies share the text: each level of nested branches keeps all variables three times.
-class VariableName {
- public:
-  VariableName(std::string text)  // NOLINT: implicit
-      : text_(std::make_shared<const std::string>(std::move(text))) {}
-  const std::string& text() const { return *text_; }
-  operator const std::string&() const { return *text_; }  // NOLINT: implicit
-  struct Before {
-    using is_transparent = void;
-    bool operator()(const std::string& one, const std::string& other) const { return one < other; }
-  };
-
- private:
-  std::shared_ptr<const std::string> text_;
-};
-using Variables = std::map<VariableName, Variable, VariableName::Before>;
-// Variables that began on one branch have begun on the other branch too.
-void KeepBegun(const Variables& from, Variables& to);
-
 struct Reading {
-  // All outlive the graph. `size_limit`: see ReadOptions::file_bytes.
-  Reading(const wire::Model& the_model, std::span<const std::byte> the_file, size_t size_limit)
-      : model(the_model), file(the_file), copies(size_limit), made_bytes_left(64 * size_limit + (size_t{16} << 20)) {}
+  // The operator's code; -1 if it is in no table.
+  int32_t CodeOf(const wire::Operator& op) const {
+    const OperatorRow* row = op.opcode_index() < codes.size() ? codes[op.opcode_index()].row : nullptr;
+    return row == nullptr ? -1 : row->code;
+  }
 
-  // An error if too much was done over and over: whoever goes through a whole list for each operator asks first.
-  Status ChargeSteps(size_t steps);
-  Result<Variables> CopyVariables();  // to undo changes; counts as steps
-
+  // All outlive the graph.
   const wire::Model& model;
   std::span<const std::byte> file;
-  Graph graph;
-  CopyBudget copies;
-  // Constants that the file describes without holding their bytes: sparse, computed and stacked ones.
-  size_t made_bytes_left;
-  // State (is_variable) is the one thing that a file can ask for without holding its bytes.
-  static constexpr size_t kMaxStateBytes = size_t{64} << 20;
-  size_t state_bytes_left = kMaxStateBytes;
-  OperatorCodes codes;
-  // Loops are unrolled, so each iteration reads the body's constants again: each stays one value.
-  std::unordered_map<const wire::Tensor*, ValueId> constants;
-  std::unordered_map<ValueId, ValueId> widened;  // float32 copies of constants that some node needs
-  StackedConstants stacked;                      // of recurrent operators
-  // Operators of subgraphs that replace the operators that call them.
-  static constexpr int64_t kMaxInlinedOperators = 100'000;
-  int64_t inlined_operators_left = kMaxInlinedOperators;
-  // Tensors of subgraphs at each call of them, and all variables or nodes wherever one operator goes through them. Real
-  // models need less than a million; the file's size does not bound it, since it may list one CALL 100,000 times.
-  static constexpr size_t kMaxSteps = size_t{1} << 25;
-  size_t steps_left = kMaxSteps;
-  // Nodes that are gone through only to name in a message what a tensor depends on.
-  size_t searched_nodes_left = size_t{1} << 25;
-  // Operators and nodes that are read or computed only to count a loop's iterations.
-  int64_t counting_left = 1 << 20;
-  std::vector<int32_t> calls;                         // subgraphs that are being read, the outermost first
-  std::set<const wire::Operator*> loops_of_the_host;  // WHILEs with a data-dependent end, too long to unroll
-  // Values with more rows than are valid, and their numbers of valid rows (int32[1]).
-  std::map<ValueId, ValueId> rows;
-  // Resource variables, by name. A handle of one is a constant that only its operators read.
-  Variables variables;
-  std::map<ValueId, std::string> handles;
-  std::map<std::string, ValueId> handle_of;  // a handle of each variable
-  std::set<int32_t> initializations;         // subgraphs that CALL_ONCE called
-  bool is_initializing = false;              // one of them is being read
-  // Variables that operators have for themselves, by name: they count the draws of random operators, or are variable
-  // tensors of called subgraphs. They begin with zeros.
-  std::map<std::string, TensorDesc> own_variables;
-  int fresh_calls = 0;             // number of IFs and WHILEs entered so far: these variables begin anew in each
-  const Reading* outer = nullptr;  // in a part of a loop on the host: the reading around the loop
-  std::vector<std::string> loop_variables;      // in such a part: the variables that are its last inputs
-  std::map<std::string, size_t> loop_place_of;  // their places in this list
-  std::optional<std::set<std::string>>
-      changed_variables;       // by operators outside of initializations; "*" stands for all
-  ValueId was_run = kNoValue;  // state: false in the first run, where a first value is not all zeros
+  ReadingBudget& budget;
+  std::vector<OperatorCode> codes = {};
+  std::vector<int32_t> calls = {};                              // subgraphs that are being read, the outermost first
+  std::set<const wire::Operator*> long_loops = {};              // see LoopToWrite::is_too_long
+  std::set<int32_t> initializations = {};                       // subgraphs that CALL_ONCE called
+  std::optional<std::set<std::string>> changed_variables = {};  // by operators outside of those; "*" stands for all
 };
+
+// The results of a subgraph that an operator calls, written for `arguments` (subgraph_reader.cc).
+Expanded CallSubgraph(Reading& reading, GraphWriter& to, int32_t subgraph, std::span<const ValueId> arguments);
+Result<const wire::SubGraph*> CalledSubgraph(const Reading& reading, int32_t subgraph);
+
+// Metadata of the subgraph with that index; empty if the file has none. `model` is verified and part of `file`, the
+// whole file. Lists of tensors with another length than the subgraph's are left out with a warning
+// (metadata_reader.cc).
+Result<ModelMetadata> ReadMetadataOf(const wire::Model& model, uint32_t subgraph, std::span<const std::byte> file);
+
+// kMalformedInput: names the kind of a file that was given in place of a TFLite model, if its first bytes tell it, and
+// how to get a TFLite model from it (foreign_file.cc).
+Status NotTfliteError(std::span<const std::byte> bytes);
+
+// A flatbuffer vector's elements, by memcpy: the format aligns vectors of 8-byte numbers to 4 only.
+template <typename T>
+std::vector<T> CopyOf(const flatbuffers::Vector<T>* vector) {
+  if (vector == nullptr || vector->size() == 0) return {};
+  std::vector<T> copy(vector->size());
+  std::memcpy(copy.data(), vector->Data(), copy.size() * sizeof(T));
+  return copy;
+}
 
 }  // namespace hearth
 

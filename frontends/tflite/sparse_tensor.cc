@@ -1,5 +1,4 @@
-#include "frontends/tflite/sparse_tensor.h"
-
+// Sparse constants made dense.
 #include <algorithm>
 #include <array>
 #include <cstring>

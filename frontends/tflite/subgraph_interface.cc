@@ -5,47 +5,13 @@
 #include "core/base/error.h"
 #include "core/graph/element.h"
 #include "frontends/tflite/subgraph_reader.h"
+#include "frontends/writer/names.h"
 
 namespace hearth {
+namespace {
 
-// The signature's names for the inputs or outputs.
-Result<std::unordered_map<int32_t, std::string>> SubgraphReader::AliasesOf(Side side) {
-  std::unordered_map<int32_t, std::string> aliases;
-  if (signature_ == nullptr) return aliases;
-  const auto* names = side == Side::kInputs ? signature_->inputs() : signature_->outputs();
-  for (uint32_t i = 0; names != nullptr && i < names->size(); ++i) {
-    const wire::TensorMap& entry = *names->Get(i);
-    if (entry.name() == nullptr) continue;
-    if (!budget_.Charge(entry.name()->size())) return CopyBudget::Exceeded("the model's signature");
-    aliases.emplace(static_cast<int32_t>(entry.tensor_index()), CleanName(entry.name()->string_view()));
-  }
-  return aliases;
-}
-
-TensorDeclaration SubgraphReader::DeclarationOf(int32_t tensor,
-                                                const std::unordered_map<int32_t, std::string>& aliases) const {
-  TensorDeclaration declared{tensors_.NameOf(tensor), "", tensors_.DeclaredShape(tensor), !tensors_.HasNoShape(tensor)};
-  if (const auto alias = aliases.find(tensor); alias != aliases.end()) declared.alias = alias->second;
-  return declared;
-}
-
-Result<std::vector<TensorDeclaration>> SubgraphReader::Declarations(Side side) {
-  const auto* listed = side == Side::kInputs ? subgraph_.inputs() : subgraph_.outputs();
-  HEARTH_ASSIGN(const std::vector<int32_t> indices, CopyIndices(listed, "the list of model inputs or outputs"));
-  HEARTH_ASSIGN(const auto aliases, AliasesOf(side));
-  std::vector<TensorDeclaration> declarations;
-  for (const int32_t tensor : indices) {
-    HEARTH_TRY(tensors_.CheckIndex(tensor, "the list of model inputs or outputs"));
-    TensorDeclaration declared = DeclarationOf(tensor, aliases);
-    if (!budget_.Charge(declared.name.size() + declared.alias.size()))
-      return CopyBudget::Exceeded(tensors_.Label(tensor));
-    declarations.push_back(std::move(declared));
-  }
-  return declarations;
-}
-
-Status SubgraphReader::SetInputShape(int32_t tensor, const TensorDeclaration& declared,
-                                     const std::vector<int32_t>& dims) {
+// The shape that the caller gave for an input.
+Result<Shape> GivenShape(const TensorDeclaration& declared, const std::vector<int32_t>& dims) {
   const bool is_shape = dims.size() <= Shape::kMaxRank &&
                         std::all_of(dims.begin(), dims.end(), [](int32_t dim) { return dim >= 0; }) &&
                         CheckedElementCount(Shape::FromSpan(dims)).has_value();
@@ -58,47 +24,84 @@ Status SubgraphReader::SetInputShape(int32_t tensor, const TensorDeclaration& de
     return Error(StatusCode::kInvalidArgument, "input '{}' has {} dimensions, a shape of {} was given", declared.name,
                  declared.shape.size(), dims.size());
   }
-  const Shape shape = Shape::FromSpan(dims);
-  HEARTH_ASSIGN(const Shape stored, tensors_.ShapeOf(tensor));
-  if (declared.has_shape && shape == stored) return Status::Ok();
-  tensors_.SetShape(tensor, shape);
-  has_open_shape_[tensor] = true;
-  return Status::Ok();
+  return Shape::FromSpan(dims);
 }
 
-Status SubgraphReader::CheckInput(int32_t tensor) {
+}  // namespace
+
+// The signature's names for the inputs or outputs.
+Result<SubgraphReader::Aliases> SubgraphReader::AliasesOf(Side side, const wire::SignatureDef* signature) {
+  Aliases aliases;
+  if (signature == nullptr) return aliases;
+  const auto* names = side == Side::kInputs ? signature->inputs() : signature->outputs();
+  for (uint32_t i = 0; names != nullptr && i < names->size(); ++i) {
+    const wire::TensorMap& entry = *names->Get(i);
+    if (entry.name() == nullptr) continue;
+    if (!reading_.budget.copies.Charge(entry.name()->size())) return CopyBudget::Exceeded("the model's signature");
+    aliases.emplace(static_cast<int32_t>(entry.tensor_index()), CleanName(entry.name()->string_view()));
+  }
+  return aliases;
+}
+
+TensorDeclaration SubgraphReader::DeclarationOf(int32_t tensor, const Aliases& aliases) const {
+  TensorDeclaration declared{tensors_.NameOf(tensor), "", tensors_.DeclaredShape(tensor), !tensors_.HasNoShape(tensor)};
+  if (const auto alias = aliases.find(tensor); alias != aliases.end()) declared.alias = alias->second;
+  return declared;
+}
+
+Result<std::vector<TensorDeclaration>> SubgraphReader::Declarations(Side side, const wire::SignatureDef* signature) {
+  const auto* listed = side == Side::kInputs ? subgraph_.inputs() : subgraph_.outputs();
+  HEARTH_ASSIGN(const std::vector<int32_t> indices, CopyIndices(listed, "the list of model inputs or outputs"));
+  HEARTH_ASSIGN(const auto aliases, AliasesOf(side, signature));
+  std::vector<TensorDeclaration> declarations;
+  for (const int32_t tensor : indices) {
+    HEARTH_TRY(tensors_.CheckIndex(tensor, "the list of model inputs or outputs"));
+    TensorDeclaration declared = DeclarationOf(tensor, aliases);
+    if (!reading_.budget.copies.Charge(declared.name.size() + declared.alias.size()))
+      return CopyBudget::Exceeded(tensors_.Label(tensor));
+    declarations.push_back(std::move(declared));
+  }
+  return declarations;
+}
+
+// Adds an input of the model, with the shape that the caller gave, if any.
+Status SubgraphReader::AddInput(int32_t tensor, const TensorDeclaration& declared, const std::vector<int32_t>* given) {
   constexpr std::string_view kWhere = "the caller of the model";
   if (tensors_.IsVariable(tensor)) {
     return Error(StatusCode::kUnsupported, "{} writes {}, which is state of the model", kWhere, tensors_.Label(tensor));
   }
-  return CheckProduced(tensor, kWhere);
+  HEARTH_TRY(CheckProduced(tensor, kWhere));
+  TensorState& state = tensors_[tensor];
+  if (state.source == TensorState::Source::kReady) {
+    return Error(StatusCode::kMalformedInput, "{} is listed twice as a model input", tensors_.Label(tensor));
+  }
+  state.source = TensorState::Source::kReady;
+  HEARTH_ASSIGN(NamedResult input, tensors_.ResultFor(tensor));
+  if (given != nullptr) {
+    HEARTH_ASSIGN(input.desc.shape, GivenShape(declared, *given));
+  }
+  state.value = to_.AddInput(input.name, input.desc);
+  if (given == nullptr && !declared.has_shape) to_.marks().unknown_shapes.insert(state.value);
+  // Readers know what an input without elements holds.
+  if (to_.IsEmpty(state.value)) {
+    state.value = to_.graph().AddConstantValue(std::move(input.name), std::move(input.desc), {});
+  }
+  return Status::Ok();
 }
 
-Status SubgraphReader::ReadInputs(std::map<std::string, std::vector<int32_t>> input_shapes) {
+Status SubgraphReader::ReadInputs(const wire::SignatureDef* signature,
+                                  std::map<std::string, std::vector<int32_t>> input_shapes) {
   HEARTH_ASSIGN(const std::vector<int32_t> inputs, CopyIndices(subgraph_.inputs(), "the list of model inputs"));
-  HEARTH_ASSIGN(const auto aliases, AliasesOf(Side::kInputs));
-  shapes_were_given_ = !input_shapes.empty();
+  HEARTH_ASSIGN(const auto aliases, AliasesOf(Side::kInputs, signature));
+  if (!input_shapes.empty()) to_.RequireShapes();
   std::string names;  // for an error message
   for (const int32_t tensor : inputs) {
     HEARTH_TRY(tensors_.CheckIndex(tensor, "the list of model inputs"));
-    HEARTH_TRY(CheckInput(tensor));
-    if (sources_[tensor] == Source::kReady) {
-      return Error(StatusCode::kMalformedInput, "{} is listed twice as a model input", tensors_.Label(tensor));
-    }
-    sources_[tensor] = Source::kReady;
     const TensorDeclaration declared = DeclarationOf(tensor, aliases);
-    has_open_shape_[tensor] = declared.has_shape && declared.IsDynamic();
-    for (const std::string& name : {declared.name, declared.alias}) {
-      const auto given = input_shapes.find(name);
-      if (given == input_shapes.end()) continue;
-      HEARTH_TRY(SetInputShape(tensor, declared, given->second));
-      input_shapes.erase(given);
-    }
-    HEARTH_ASSIGN(ValueId value, tensors_.ValueOf(tensor));
-    if (graph_.IsConstant(value)) {  // empty inputs: readers know that
-      value = graph_.AddValue({graph_.value(value).name, graph_.value(value).desc, std::nullopt});
-    }
-    graph_.inputs.push_back(value);
+    auto given = input_shapes.find(declared.name);
+    if (given == input_shapes.end()) given = input_shapes.find(declared.alias);
+    HEARTH_TRY(AddInput(tensor, declared, given == input_shapes.end() ? nullptr : &given->second));
+    if (given != input_shapes.end()) input_shapes.erase(given);
     if (names.size() < 1000) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", declared.name);
   }
   if (input_shapes.empty()) return Status::Ok();
@@ -107,40 +110,31 @@ Status SubgraphReader::ReadInputs(std::map<std::string, std::vector<int32_t>> in
                names.empty() ? "none" : names);
 }
 
-Status SubgraphReader::FindOutputs() {
-  HEARTH_ASSIGN(output_tensors_, CopyIndices(subgraph_.outputs(), "the list of model outputs"));
-  if (output_tensors_.empty()) return Error(StatusCode::kMalformedInput, "the model has no outputs");
-  for (const int32_t tensor : output_tensors_) {
+Result<std::vector<int32_t>> SubgraphReader::FindOutputs() {
+  HEARTH_ASSIGN(std::vector<int32_t> outputs, CopyIndices(subgraph_.outputs(), "the list of model outputs"));
+  if (outputs.empty()) return Error(StatusCode::kMalformedInput, "the model has no outputs");
+  for (const int32_t tensor : outputs) {
     HEARTH_TRY(tensors_.CheckIndex(tensor, "the list of model outputs"));
-    is_model_output_[tensor] = true;
+    tensors_[tensor].is_output = true;
   }
-  return Status::Ok();
+  return outputs;
 }
 
-// A file may list the same value as any number of outputs, and each copy has a name and scales of its own.
-Result<ValueId> SubgraphReader::AddCopy(ValueId value, std::string name) {
-  const TensorDesc desc = graph_.value(value).desc;
-  if (!budget_.Charge(name.size()) || !budget_.ChargeScales(desc)) return CopyBudget::Exceeded("an output");
-  const ValueId copy = graph_.AddValue({std::move(name), desc, std::nullopt});
-  graph_.AddNode({.op = Unary{.kind = UnaryKind::kCopy}, .inputs = {value}, .outputs = {copy}});
-  return copy;
-}
-
-Status SubgraphReader::ReadOutputs() {
-  for (const int32_t tensor : output_tensors_) {
+Status SubgraphReader::ReadOutputs(const std::vector<int32_t>& outputs) {
+  for (const int32_t tensor : outputs) {
     HEARTH_TRY(CheckHasContent(tensor, "the list of model outputs"));
     HEARTH_ASSIGN(ValueId value, tensors_.ValueOf(tensor));
-    if (IsHandle(value)) {
+    if (to_.marks().IsHandle(value)) {
       return Error(StatusCode::kUnsupported,
                    "{} is a resource variable, which cannot be an output: return what it holds",
                    tensors_.Label(tensor));
     }
-    if (graph_.IsState(value)) {  // a copy, because the run changes the state
-      HEARTH_ASSIGN(value, AddCopy(value, graph_.value(value).name));
+    if (to_.graph().IsState(value)) {  // a copy, because the run changes the state
+      HEARTH_ASSIGN(value, to_.AddCopy(value, to_.graph().value(value).name));
     }
-    graph_.outputs.push_back(value);
+    to_.graph().outputs.push_back(value);
   }
-  return AddRowOutputs();
+  return Status::Ok();
 }
 
 }  // namespace hearth

@@ -4,53 +4,61 @@
 #include <utility>
 #include <variant>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/op_def.h"
-#include "frontends/tflite/operator_view.h"
-#include "frontends/tflite/recurrent_operands.h"
-#include "frontends/tflite/refused_operators.h"
+#include "frontends/tflite/op_readers.h"
+#include "frontends/tflite/operator_table.h"
+#include "frontends/writer/names.h"
 
 namespace hearth {
 namespace {
 
-// The operands that become the node's inputs, in `ordered` if the order differs from the file's.
-std::span<const int32_t> NodeInputs(const OperatorRow& row, std::span<const int32_t> operands,
-                                    std::vector<int32_t>& ordered) {
-  if (row.input_order.empty()) return operands.first(std::min<size_t>(operands.size(), row.data_inputs));
-  for (const char digit : row.input_order) {
-    const size_t position = OperandPosition(digit);
-    ordered.push_back(position < operands.size() ? operands[position] : -1);
-  }
-  return ordered;
+using Source = TensorState::Source;
+
+constexpr size_t kMaxDepth = 16;  // nested calls
+
+// The first unknown operator of a called subgraph.
+const Node* FirstUnknown(const Graph& graph, size_t first_node) {
+  const auto found = std::find_if(graph.nodes().begin() + static_cast<ptrdiff_t>(first_node), graph.nodes().end(),
+                                  [](const Node& node) { return std::holds_alternative<UnknownOp>(node.op); });
+  return found == graph.nodes().end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-Status SubgraphReader::Read(const std::map<std::string, std::vector<int32_t>>& input_shapes) {
-  HEARTH_ASSIGN(reading_.codes, ReadOperatorCodes(reading_.model, budget_));
-  if (subgraph_.name() != nullptr && budget_.Charge(subgraph_.name()->size())) {
-    graph_.name = CleanName(subgraph_.name()->string_view());
+Status SubgraphReader::Read(const wire::SignatureDef* signature,
+                            const std::map<std::string, std::vector<int32_t>>& input_shapes) {
+  HEARTH_ASSIGN(reading_.codes, ReadOperatorCodes(reading_.model, reading_.budget.copies));
+  Graph& graph = to_.graph();
+  if (subgraph_.name() != nullptr && reading_.budget.copies.Charge(subgraph_.name()->size())) {
+    graph.name = CleanName(subgraph_.name()->string_view());
   }
-  PrepareLists();
-  HEARTH_TRY(ReadInputs(input_shapes));
-  HEARTH_TRY(FindOutputs());
+  to_.variables().SetChanges([this](const std::string& name) { return ChangesVariable(reading_, name); });
+  HEARTH_TRY(ReadInputs(signature, input_shapes));
+  HEARTH_ASSIGN(const std::vector<int32_t> outputs, FindOutputs());
   HEARTH_TRY(FindProducers());
-  for (int index = 0; index < operator_count(); ++index) {
-    HEARTH_TRY(ReadOperator(index));
-  }
-  HEARTH_TRY(ReadOutputs());
-  FinishVariables();
+  for (int index = 0; index < operator_count(); ++index) HEARTH_TRY(ReadOperator(index));
+  HEARTH_TRY(ReadOutputs(outputs));
+  HEARTH_TRY(to_.Finish());
   FinishStates();
-  graph_.source_operator_count = operator_count();
+  graph.source_operator_count = operator_count();
   return Status::Ok();
 }
 
-void SubgraphReader::PrepareLists() {
-  sources_.resize(tensors_.count(), Source::kNone);
-  is_folded_.resize(tensors_.count(), false);
-  has_open_shape_.resize(tensors_.count(), false);
-  is_model_output_.resize(tensors_.count(), false);
+Expanded SubgraphReader::ReadCalled(std::span<const ValueId> arguments) {
+  HEARTH_TRY(BindArguments(arguments));
+  HEARTH_TRY(FindProducers());
+  HEARTH_TRY(tensors_.BindOwnStates());
+  const size_t first_node = to_.graph().nodes().size();
+  for (int index = 0; index < operator_count(); ++index) HEARTH_TRY(ReadOperator(index));
+  HEARTH_ASSIGN(std::vector<ValueId> outputs, CalledOutputs());
+  if (const Node* unknown = FirstUnknown(to_.graph(), first_node)) {
+    const auto& op = std::get<UnknownOp>(unknown->op);
+    return Error(StatusCode::kUnsupported, "subgraph {}, which it calls, holds {}{}{}", number_, op.name.substr(0, 200),
+                 op.reason.empty() ? "" : ": ", op.reason.substr(0, 1000));
+  }
+  return outputs;
 }
 
 std::string SubgraphReader::OperatorLabel(int index) const {
@@ -61,8 +69,49 @@ std::string SubgraphReader::OperatorLabel(int index) const {
 
 Result<std::vector<int32_t>> SubgraphReader::CopyIndices(const flatbuffers::Vector<int32_t>* indices,
                                                          std::string_view where) {
-  if (indices != nullptr && !budget_.Charge(4 * size_t{indices->size()})) return CopyBudget::Exceeded(where);
+  if (indices != nullptr && !reading_.budget.copies.Charge(4 * size_t{indices->size()}))
+    return CopyBudget::Exceeded(where);
   return CopyOf(indices);
+}
+
+Status SubgraphReader::BindArguments(std::span<const ValueId> arguments) {
+  const std::string where = fmt::format("the call of subgraph {}", number_);
+  HEARTH_ASSIGN(const std::vector<int32_t> inputs, CopyIndices(subgraph_.inputs(), where));
+  if (inputs.size() != arguments.size()) {
+    return Error(StatusCode::kMalformedInput, "{} gives {} tensors to {} inputs", where, arguments.size(),
+                 inputs.size());
+  }
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    HEARTH_TRY(tensors_.CheckIndex(inputs[k], where));
+    HEARTH_TRY(CheckProduced(inputs[k], where));
+    TensorState& state = tensors_[inputs[k]];
+    if (state.source == Source::kReady) {
+      return Error(StatusCode::kMalformedInput, "{} writes {} twice", where, tensors_.Label(inputs[k]));
+    }
+    if (to_.marks().IsHandle(arguments[k])) {
+      state.value = arguments[k];
+    } else {
+      HEARTH_TRY(tensors_.Bind(inputs[k], arguments[k]));
+    }
+    state.source = Source::kReady;
+  }
+  return Status::Ok();
+}
+
+Expanded SubgraphReader::CalledOutputs() {
+  const std::string where = fmt::format("the list of outputs of subgraph {}", number_);
+  HEARTH_ASSIGN(const std::vector<int32_t> outputs, CopyIndices(subgraph_.outputs(), where));
+  std::vector<ValueId> values;
+  for (const int32_t tensor : outputs) {
+    HEARTH_TRY(tensors_.CheckIndex(tensor, where));
+    HEARTH_TRY(CheckHasContent(tensor, where));
+    HEARTH_ASSIGN(const ValueId value, tensors_.OperandOf(tensor, false));
+    if (to_.marks().IsComplex(value)) {
+      return Error(StatusCode::kUnsupported, "{} returns complex numbers", where);
+    }
+    values.push_back(value);
+  }
+  return values;
 }
 
 // Checks that an operator or the caller may write `tensor`.
@@ -73,7 +122,7 @@ Status SubgraphReader::CheckProduced(int32_t tensor, std::string_view where) {
     return Error(StatusCode::kMalformedInput, "{} writes {}, which holds constant data", where, tensors_.Label(tensor));
   }
   // A state that an operator initializes is an ordinary tensor: each run computes it anew.
-  tensors_.MakeOrdinary(tensor);
+  tensors_[tensor].is_ordinary = true;
   return Status::Ok();
 }
 
@@ -93,11 +142,11 @@ Status SubgraphReader::FindProducers() {
     for (const int32_t tensor : outputs) {
       HEARTH_TRY(tensors_.CheckIndex(tensor, where));
       HEARTH_TRY(CheckProduced(tensor, where));
-      if (sources_[tensor] != Source::kNone) {
+      if (tensors_[tensor].source != Source::kNone) {
         return Error(StatusCode::kMalformedInput, "{} writes {}, which {} already", where, tensors_.Label(tensor),
-                     sources_[tensor] == Source::kReady ? "is a model input" : "another operator writes");
+                     tensors_[tensor].source == Source::kReady ? "is a model input" : "another operator writes");
       }
-      sources_[tensor] = Source::kLater;
+      tensors_[tensor].source = Source::kLater;
     }
   }
   return Status::Ok();
@@ -109,31 +158,30 @@ Status SubgraphReader::MarkStates(int index) {
   if (row == nullptr || row->state_inputs.empty()) return Status::Ok();
   const std::string where = OperatorLabel(index);
   HEARTH_ASSIGN(const std::vector<int32_t> inputs, CopyIndices(op(index).inputs(), where));
-  for (const char digit : StateInputs(*row, inputs.size())) {
-    const size_t position = OperandPosition(digit);
+  for (const size_t position : StateInputs(*row, inputs.size())) {
     if (position >= inputs.size() || inputs[position] == -1) continue;
     HEARTH_TRY(tensors_.CheckIndex(inputs[position], where));
     HEARTH_ASSIGN(const Shape shape, tensors_.ShapeOf(inputs[position]));
     // What has no elements never changes.
-    if (shape.element_count() > 0 && tensors_.IsVariable(inputs[position])) tensors_.MarkState(inputs[position]);
+    if (shape.element_count() > 0 && tensors_.IsVariable(inputs[position])) tensors_[inputs[position]].is_state = true;
   }
   return Status::Ok();
 }
 
 Status SubgraphReader::CheckHasContent(int32_t tensor, std::string_view where) {
-  if (sources_[tensor] == Source::kReady) return Status::Ok();
-  if (sources_[tensor] == Source::kLater) {
+  Source& source = tensors_[tensor].source;
+  if (source == Source::kReady) return Status::Ok();
+  if (source == Source::kLater) {
     return Error(StatusCode::kMalformedInput,
                  "{} reads {} before it is made: the operators are out of order or form a cycle", where,
                  tensors_.Label(tensor));
   }
-  HEARTH_ASSIGN(const std::span<const std::byte> bytes, tensors_.ConstantBytes(tensor));
-  HEARTH_ASSIGN(const Shape shape, tensors_.ShapeOf(tensor));
-  if (bytes.empty() && shape.element_count() > 0 && !tensors_.IsVariable(tensor)) {
+  HEARTH_ASSIGN(const bool is_constant, tensors_.IsConstant(tensor));
+  if (!is_constant && !tensors_.IsVariable(tensor)) {
     return Error(StatusCode::kMalformedInput, "{} reads {}, which nothing makes and which holds no data", where,
                  tensors_.Label(tensor));
   }
-  sources_[tensor] = Source::kReady;
+  source = Source::kReady;
   return Status::Ok();
 }
 
@@ -145,7 +193,7 @@ Status SubgraphReader::CheckInputs(int index, std::span<const int32_t> inputs) {
     HEARTH_TRY(CheckHasContent(tensor, where));
   }
   const OperatorRow* row = CodeOf(index).row;
-  if (row == nullptr || row->read == nullptr) return Status::Ok();
+  if (row == nullptr || (row->read == nullptr && row->expand == nullptr)) return Status::Ok();
   const int count = static_cast<int>(inputs.size());
   if (count < row->required_inputs || count > row->max_inputs) {
     return Error(StatusCode::kMalformedInput, "{} has {} inputs, but needs {} to {}", where, count,
@@ -155,7 +203,7 @@ Status SubgraphReader::CheckInputs(int index, std::span<const int32_t> inputs) {
   for (int i = 0; i < required; ++i) {
     if (inputs[i] == -1) return Error(StatusCode::kMalformedInput, "input {} of {} is absent", i, where);
   }
-  const size_t outputs = op(index).outputs()->size();
+  const size_t outputs = op(index).outputs() == nullptr ? 0 : op(index).outputs()->size();
   if (outputs > static_cast<size_t>(row->max_outputs)) {
     return Error(StatusCode::kMalformedInput, "{} has {} outputs instead of {}", where, outputs,
                  row->max_outputs == 1 ? "one" : fmt::format("at most {}", row->max_outputs));
@@ -163,138 +211,40 @@ Status SubgraphReader::CheckInputs(int index, std::span<const int32_t> inputs) {
   return Status::Ok();
 }
 
-// The operation with its attributes; UnknownOp if Hearth does not know this form of the operator.
-Result<Op> SubgraphReader::ReadOp(int index, const std::vector<int32_t>& inputs) {
-  const OperatorCode& code = CodeOf(index);
-  if (!budget_.Charge(code.name.size())) return CopyBudget::Exceeded(OperatorLabel(index));
-  if (code.row == nullptr) return Op(UnknownOp{code.name});
-  if (code.row->read == nullptr) return Op(UnknownOp{code.name, std::string(WhyRefused(code.row->code))});
-  const OperatorView view(op(index), inputs, tensors_);
-  Result<Op> read = code.row->read(view);
-  if (read.ok()) return read;
-  // If the input's shape is known only at run time, an error about sizes means nothing.
-  const bool shape_unknown = sources_[inputs[0]] == Source::kReady && view.InputHasNoShape(0);
-  if (read.status().code() == StatusCode::kUnsupported || shape_unknown) {
-    if (!budget_.Charge(read.status().message().size())) return CopyBudget::Exceeded(OperatorLabel(index));
-    return Op(UnknownOp{code.name, std::string(read.status().message())});
-  }
-  return read.status().Within(OperatorLabel(index));
-}
-
-// The value that `op` reads for `tensor`. Constant filters and biases keep their stored type, so less is packed and
-// hashed. Other operations need operands of one type: they get float32.
-Result<ValueId> SubgraphReader::InputValue(const Op& op, int32_t tensor) {
-  HEARTH_ASSIGN(const ValueId value, tensors_.ValueOf(tensor));
-  if (!is_folded_[tensor] || OpDefOf(op).Has(kTakesStoredConstants)) return value;
-  if (const auto found = reading_.widened.find(value); found != reading_.widened.end()) return found->second;
-  const Shape shape = graph_.value(value).desc.shape;
-  if (!tensors_.ChargeMade(4 * static_cast<size_t>(shape.element_count()))) {
-    return CopyBudget::Exceeded(tensors_.Label(tensor));
-  }
-  HEARTH_ASSIGN(const std::vector<float> floats, ConstantAsFloats(graph_, value));
-  const ValueId widened = graph_.AddFloatConstant(graph_.value(value).name, shape, floats);
-  reading_.widened.emplace(value, widened);
-  return widened;
-}
-
-Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs, std::span<const int32_t> outputs) {
-  const OperatorRow* row = CodeOf(index).row;
-  const std::span<const int32_t> operands = inputs;
-  std::vector<int32_t> ordered;
-  if (!std::holds_alternative<UnknownOp>(op)) {
-    inputs = NodeInputs(*row, inputs, ordered);
-    while (!inputs.empty() && inputs.back() == -1) inputs = inputs.first(inputs.size() - 1);
-  }
-  Node node;
-  node.op = std::move(op);
-  node.source_index = SourceIndex(index);
-  for (const int32_t tensor : inputs) {
-    ValueId value = kNoValue;
-    if (tensor != -1) {
-      HEARTH_ASSIGN(value, InputValue(node.op, tensor));
-    }
-    node.inputs.push_back(value);
-  }
-  DropEmptyOperands(graph_, node);
-  for (const int32_t tensor : outputs) {
-    HEARTH_ASSIGN(const ValueId value, tensors_.ValueOf(tensor));
-    graph_.value(value).constant.reset();  // a tensor that the file describes as empty is a constant until here
-    node.outputs.push_back(value);
-  }
-  if (!std::holds_alternative<UnknownOp>(node.op)) {
-    for (const char digit : StateInputs(*row, operands.size())) {
-      const size_t position = OperandPosition(digit);
-      if (position >= operands.size() || operands[position] == -1) continue;
-      HEARTH_ASSIGN(const ValueId next, AddStateOutput(operands[position], node));
-      HEARTH_TRY(ReplaceState(operands[position], next));
-    }
-  }
-  const bool is_basic_lstm = std::holds_alternative<Lstm>(node.op) && IsBasicLstm(operands.size());
-  const ValueId file_cell = is_basic_lstm && outputs.size() > 1 ? node.outputs[1] : kNoValue;
-  const Status arranged = ArrangeRecurrentOperands(graph_, tensors_, reading_.stacked, node);
-  if (!arranged.ok() && arranged.code() != StatusCode::kUnsupported) return arranged;
-  if (!arranged.ok()) node.op = UnknownOp{CodeOf(index).name, std::string(arranged.message())};
-  if (arranged.ok() && file_cell != kNoValue) {
-    // The file's output tensor for the cell is the next content of the cell's state.
-    graph_.value(node.outputs[2]).name = graph_.value(file_cell).name;
-    tensors_.Alias(outputs[1], node.outputs[2]);
-  }
-  graph_.AddNode(std::move(node));
-  return Status::Ok();
-}
-
-// Adds the next content of `tensor` to the node's outputs.
-Result<ValueId> SubgraphReader::AddStateOutput(int32_t tensor, Node& node) {
-  HEARTH_ASSIGN(const ValueId before, InputValue(node.op, tensor));
-  Value next{graph_.value(before).name + "_next", graph_.value(before).desc, std::nullopt};
-  if (!budget_.Charge(next.name.size())) return CopyBudget::Exceeded(tensors_.Label(tensor));
-  return node.outputs.emplace_back(graph_.AddValue(std::move(next)));
-}
-
-// Later operators read `next` where the file reads `tensor`.
-Status SubgraphReader::ReplaceState(int32_t tensor, ValueId next) {
-  if (!tensors_.IsState(tensor) && !tensors_.IsMadeOrdinary(tensor)) return Status::Ok();
-  HEARTH_ASSIGN(const ValueId before, tensors_.ValueOf(tensor));
-  for (StatePair& state : graph_.states) {
-    if (state.read == before || state.written == before) state.written = next;
-  }
-  tensors_.Alias(tensor, next);
-  if (number_ >= 0 && tensors_.IsState(tensor)) HEARTH_TRY(Assign(NameOfOwnState(tensor), next));
-  is_folded_[tensor] = false;
-  return Status::Ok();
-}
-
 // A state that no operator changes, because Hearth does not know the operator, stays zero.
 void SubgraphReader::FinishStates() {
-  std::erase_if(graph_.states, [&](const StatePair& state) {
+  Graph& graph = to_.graph();
+  std::erase_if(graph.states, [&](const StatePair& state) {
     if (state.written != kNoValue) return false;
-    Result<std::vector<std::byte>> zeros = BytesOfZeros(graph_.value(state.read).desc);
+    Result<std::vector<std::byte>> zeros = BytesOfZeros(to_.desc(state.read));
     HEARTH_CHECK(zeros.ok());  // its description was checked when it was charged
-    graph_.MakeConstant(state.read, std::move(zeros).value());
+    graph.MakeConstant(state.read, std::move(zeros).value());
     return true;
   });
 }
 
-Status SubgraphReader::ReadOperator(int index) {
-  HEARTH_ASSIGN(const std::vector<int32_t> inputs, CopyIndices(op(index).inputs(), "an operator"));
-  HEARTH_ASSIGN(const std::vector<int32_t> outputs, CopyIndices(op(index).outputs(), "an operator"));
-  HEARTH_TRY(CheckInputs(index, inputs));
-  HEARTH_ASSIGN(const bool is_variable, ReadVariableOperator(index, inputs, outputs));
-  HEARTH_ASSIGN(const bool is_called, is_variable ? Result<bool>(true) : ReadControl(index, inputs, outputs));
-  if (!is_called) HEARTH_TRY(CheckNoHandles(index, inputs));
-  HEARTH_ASSIGN(const bool is_on_rows, is_called ? Result<bool>(true) : ReadOnRows(index, inputs, outputs));
-  HEARTH_ASSIGN(const bool is_made, is_on_rows ? Result<bool>(true) : FoldOperator(index, inputs, outputs));
-  HEARTH_ASSIGN(const bool is_done, is_made ? Result<bool>(true) : ReadExpansion(index, inputs, outputs));
-  if (!is_done) {
-    HEARTH_ASSIGN(Op attributes, ReadOp(index, inputs));
-    Status status = AddNode(index, std::move(attributes), inputs, outputs);
-    if (status.ok()) status = InferLastNode(inputs, outputs);
-    if (status.ok()) status = FoldLastNode(index, outputs);
-    if (!status.ok()) return status.Within(OperatorLabel(index));
-    DropEmptyParts();
+Result<const wire::SubGraph*> CalledSubgraph(const Reading& reading, int32_t subgraph) {
+  const auto* subgraphs = reading.model.subgraphs();
+  if (subgraph >= 0 && static_cast<uint32_t>(subgraph) < subgraphs->size())
+    return subgraphs->Get(static_cast<uint32_t>(subgraph));
+  return Error(StatusCode::kMalformedInput, "it calls subgraph {}; the model has {} subgraphs", subgraph,
+               subgraphs->size());
+}
+
+Expanded CallSubgraph(Reading& reading, GraphWriter& to, int32_t subgraph, std::span<const ValueId> arguments) {
+  HEARTH_ASSIGN(const wire::SubGraph* called, CalledSubgraph(reading, subgraph));
+  if (Contains(reading.calls, subgraph) || reading.calls.size() >= kMaxDepth) {
+    return Error(StatusCode::kMalformedInput, "it calls subgraph {}, which calls itself or too deep", subgraph);
   }
-  for (const int32_t tensor : outputs) sources_[tensor] = Source::kReady;
-  return Status::Ok();
+  HEARTH_TRY(
+      reading.budget.ChargeCall(1 + (called->operators() == nullptr ? 0 : int64_t{called->operators()->size()})));
+  HEARTH_TRY(reading.budget.ChargeSteps(called->tensors() == nullptr ? 0 : called->tensors()->size()));
+  reading.calls.push_back(subgraph);
+  const Origin origin = to.origin();
+  Expanded outputs = SubgraphReader(reading, to, *called, subgraph).ReadCalled(arguments);
+  to.origin() = origin;
+  reading.calls.pop_back();
+  return outputs;
 }
 
 }  // namespace hearth

@@ -1,30 +1,56 @@
 // The bytes of constant tensors: in the file, in another form there, or computed while reading.
-#include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
 
-#include "core/base/contains.h"
 #include "core/graph/element.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/quantize.h"
-#include "frontends/tflite/sparse_tensor.h"
-#include "frontends/tflite/stored_constants.h"
 #include "frontends/tflite/tensor_reader.h"
 
 namespace hearth {
+namespace {
 
-Result<std::span<const std::byte>> TensorReader::BytesOutsideFlatbuffer(const wire::Buffer& buffer,
-                                                                        int32_t index) const {
-  if (buffer.offset() > reading_.file.size() || buffer.size() > reading_.file.size() - buffer.offset()) {
-    return Error(StatusCode::kMalformedInput, "{} has its {} bytes at offset {}, beyond the end of the file ({} bytes)",
-                 Label(index), buffer.size(), buffer.offset(), reading_.file.size());
+// Converts int2, four to a byte, to int4, two to a byte. The first element of a byte is in its lowest bits.
+// Precondition: `stored` holds `elements` of them.
+std::vector<std::byte> Int4OfInt2(std::span<const std::byte> stored, int64_t elements) {
+  std::vector<std::byte> wide((static_cast<size_t>(elements) + 1) / 2);
+  for (int64_t i = 0; i < elements; ++i) {
+    const auto place = static_cast<size_t>(i);
+    const std::byte bits = stored[place / 4] >> (2 * (place % 4)) & std::byte{3};
+    // The upper bit is the sign.
+    const std::byte number = (bits & std::byte{2}) == std::byte{0} ? bits : bits | std::byte{12};
+    wide[place / 2] |= number << (4 * (place % 2));
   }
-  if (buffer.offset() % 4 != 0) {
-    return Error(StatusCode::kMalformedInput, "{} has its bytes at offset {}, which is not a multiple of 4",
-                 Label(index), buffer.offset());
-  }
-  return reading_.file.subspan(buffer.offset(), buffer.size());
+  return wide;
 }
+
+// Converts elements of the plain type `desc` to the float32 numbers that they stand for. Each run of `block` elements
+// has one of `scales`, and one of `zero_points` unless there are none. Precondition: there are as many of both as
+// blocks, and `stored` has the size that `desc` needs.
+std::vector<std::byte> RealsOfBlocks(const TensorDesc& desc, std::span<const std::byte> stored, int64_t block,
+                                     const std::vector<double>& scales, const std::vector<double>& zero_points) {
+  const int64_t elements = desc.shape.element_count();
+  std::vector<std::byte> reals(static_cast<size_t>(elements) * sizeof(float));
+  for (int64_t i = 0; i < elements; ++i) {
+    const auto at = static_cast<size_t>(i / block);
+    const double zero_point = zero_points.empty() ? 0.0 : zero_points[at];
+    const auto real = static_cast<float>((LoadElement(desc.dtype, stored, i) - zero_point) * scales[at]);
+    std::memcpy(reals.data() + static_cast<size_t>(i) * sizeof real, &real, sizeof real);
+  }
+  return reals;
+}
+
+Status CheckSize(const std::string& label, const TensorDesc& desc, std::span<const std::byte> bytes) {
+  if (bytes.size() != desc.size_bytes()) {
+    return Error(StatusCode::kMalformedInput, "{} holds {} bytes of data, but {} elements of {} in shape {} need {}",
+                 label, bytes.size(), desc.shape.element_count(), DTypeName(desc.dtype), desc.shape.ToString(),
+                 desc.size_bytes());
+  }
+  return Status::Ok();
+}
+
+}  // namespace
 
 Result<std::span<const std::byte>> TensorReader::BufferBytes(int32_t index) const {
   if (tensor(index).external_buffer() != 0) {
@@ -41,17 +67,31 @@ Result<std::span<const std::byte>> TensorReader::BufferBytes(int32_t index) cons
   if (buffer.data() != nullptr && buffer.data()->size() > 0) {
     return std::as_bytes(std::span(buffer.data()->Data(), buffer.data()->size()));
   }
-  if (buffer.offset() > 1) return BytesOutsideFlatbuffer(buffer, index);
-  return std::span<const std::byte>();
+  if (buffer.offset() <= 1) return std::span<const std::byte>();
+  // Behind the flatbuffer, whose offsets have 31 bits.
+  const size_t file_bytes = reading_.file.size();
+  if (buffer.offset() > file_bytes || buffer.size() > file_bytes - buffer.offset()) {
+    return Error(StatusCode::kMalformedInput, "{} has its {} bytes at offset {}, beyond the end of the file ({} bytes)",
+                 Label(index), buffer.size(), buffer.offset(), file_bytes);
+  }
+  if (buffer.offset() % 4 != 0) {
+    return Error(StatusCode::kMalformedInput, "{} has its bytes at offset {}, which is not a multiple of 4",
+                 Label(index), buffer.offset());
+  }
+  return reading_.file.subspan(buffer.offset(), buffer.size());
 }
 
 Result<std::span<const std::byte>> TensorReader::ConstantBytes(int32_t index) const {
-  if (is_folded_[index]) return graph_.ConstantBytes(value_of_[index]);
+  const TensorState& state = (*this)[index];
+  if (state.value != kNoValue) {
+    const bool is_constant = to_.IsConstant(state.value) && !state.is_real_view;
+    return is_constant ? to_.graph().ConstantBytes(state.value) : std::span<const std::byte>();
+  }
   HEARTH_ASSIGN(const std::span<const std::byte> bytes, BufferBytes(index));
   const std::optional<DType> dtype = DTypeOf(tensor(index).type());
   if (bytes.empty() || !dtype || IsStoredOtherwise(index)) return bytes;
   HEARTH_ASSIGN(const Shape shape, ShapeOf(index));
-  HEARTH_TRY(CheckSize(index, {*dtype, shape, std::nullopt}, bytes));
+  HEARTH_TRY(CheckSize(Label(index), {*dtype, shape, std::nullopt}, bytes));
   return bytes;
 }
 
@@ -66,28 +106,9 @@ bool TensorReader::IsStoredOtherwise(int32_t index) const {
   return tensor(index).sparsity() != nullptr || tensor(index).type() == wire::TensorType_INT2 || IsBlockwise(index);
 }
 
-Status TensorReader::CheckSize(int32_t index, const TensorDesc& desc, std::span<const std::byte> bytes) const {
-  if (bytes.size() != desc.size_bytes()) {
-    return Error(StatusCode::kMalformedInput, "{} holds {} bytes of data, but {} elements of {} in shape {} need {}",
-                 Label(index), bytes.size(), desc.shape.element_count(), DTypeName(desc.dtype), desc.shape.ToString(),
-                 desc.size_bytes());
-  }
-  return Status::Ok();
-}
-
 Result<std::span<const std::byte>> TensorReader::DenseConstantBytes(int32_t index) {
   if (IsStoredOtherwise(index)) HEARTH_TRY(ValueOf(index).status());
   return ConstantBytes(index);
-}
-
-Status TensorReader::ChargeState(const TensorDesc& desc, int32_t index) {
-  const size_t size_bytes = desc.size_bytes();
-  if (size_bytes > reading_.state_bytes_left) {
-    return Error(StatusCode::kUnsupported, "{} is state of {} bytes; at most {} are possible in all", Label(index),
-                 size_bytes, Reading::kMaxStateBytes);
-  }
-  reading_.state_bytes_left -= size_bytes;
-  return Status::Ok();
 }
 
 Result<std::vector<std::byte>> TensorReader::DenseBytes(int32_t index, const TensorDesc& desc,
@@ -102,23 +123,13 @@ Result<std::vector<std::byte>> TensorReader::DenseBytes(int32_t index, const Ten
     return Error(StatusCode::kMalformedInput, "{} holds {} bytes, no whole number of {} elements", Label(index),
                  values.size(), DTypeName(desc.dtype));
   }
-  if (!reading_.copies.Charge(ListBytes(sparsity))) return CopyBudget::Exceeded(Label(index));
-  if (!ChargeMade(desc.size_bytes())) {
+  if (!reading_.budget.copies.Charge(ListBytes(sparsity))) return CopyBudget::Exceeded(Label(index));
+  if (!reading_.budget.ChargeMade(desc.size_bytes())) {
     return Error(StatusCode::kUnsupported, "{} takes {} bytes when it is made dense: too many for a file of {}",
                  Label(index), desc.size_bytes(), reading_.file.size());
   }
   Result<std::vector<std::byte>> dense = MakeDense(sparsity, desc.shape, values, element_bytes);
   return dense.ok() ? std::move(dense) : Result<std::vector<std::byte>>(dense.status().Within(Label(index)));
-}
-
-// int2 elements as int4.
-Result<std::vector<std::byte>> TensorReader::WideBytes(int32_t index, const Shape& shape,
-                                                       std::span<const std::byte> stored) {
-  if (stored.size() != static_cast<size_t>(shape.element_count() + 3) / 4) {
-    return Error(StatusCode::kMalformedInput, "{} holds {} bytes of data, but {} elements of int2 in shape {} need {}",
-                 Label(index), stored.size(), shape.element_count(), shape.ToString(), (shape.element_count() + 3) / 4);
-  }
-  return Int4OfInt2(stored, shape.element_count());
 }
 
 // The scales or zero points of `index`, one for each of its `count` blocks: another tensor holds them.
@@ -156,7 +167,7 @@ Result<std::vector<std::byte>> TensorReader::RealBytes(int32_t index, const Shap
     for (const double zero_point : zero_points) HEARTH_TRY(CheckZeroPoint(index, Saturate<int64_t>(zero_point)));
   }
   const TensorDesc desc{*DTypeOf(tensor(index).type()), shape, std::nullopt};
-  HEARTH_TRY(CheckSize(index, desc, stored));
+  HEARTH_TRY(CheckSize(Label(index), desc, stored));
   return RealsOfBlocks(desc, stored, size, scales, zero_points);
 }
 
@@ -168,52 +179,30 @@ Result<std::vector<std::byte>> TensorReader::MadeBytes(int32_t index, const Tens
     return Error(StatusCode::kUnsupported, "{} is stored sparsely, and {}: convert the model without sparsity",
                  Label(index), is_narrow ? "in 2 bits" : "quantized in blocks");
   }
-  if (!ChargeMade(desc.size_bytes())) {
+  if (!reading_.budget.ChargeMade(desc.size_bytes())) {
     return Error(StatusCode::kUnsupported, "{} takes {} bytes when it is unpacked: too many for a file of {}",
                  Label(index), desc.size_bytes(), reading_.file.size());
   }
   if (!is_narrow) return RealBytes(index, desc.shape, stored);
-  HEARTH_ASSIGN(std::vector<std::byte> wide, WideBytes(index, desc.shape, stored));
+  const int64_t elements = desc.shape.element_count();
+  if (stored.size() != static_cast<size_t>(elements + 3) / 4) {
+    return Error(StatusCode::kMalformedInput, "{} holds {} bytes of data, but {} elements of int2 in shape {} need {}",
+                 Label(index), stored.size(), elements, desc.shape.ToString(), (elements + 3) / 4);
+  }
+  std::vector<std::byte> wide = Int4OfInt2(stored, elements);
   return IsBlockwise(index) ? RealBytes(index, desc.shape, wide) : Result<std::vector<std::byte>>(std::move(wide));
 }
 
 Result<bool> TensorReader::IsConstant(int32_t index) const {
-  if (value_of_[index] != kNoValue) return graph_.IsConstant(value_of_[index]);
+  if ((*this)[index].value != kNoValue) return to_.IsConstant((*this)[index].value);
   HEARTH_ASSIGN(const std::span<const std::byte> bytes, ConstantBytes(index));
   HEARTH_ASSIGN(const Shape shape, ShapeOf(index));
   return !bytes.empty() || shape.element_count() == 0;
 }
 
 std::string TensorReader::WhyNotConstant(int32_t index) const {
-  ValueId value = value_of_[index];
-  std::string text = fmt::format("{} is computed at run time", Label(index));
-  // A large file may ask again and again: then where it comes from is left out.
-  if (value == kNoValue || graph_.nodes().size() > reading_.searched_nodes_left) return text;
-  reading_.searched_nodes_left -= graph_.nodes().size();
-  // Follows the first operands that are not constant backwards. Nodes come after those that make their operands, so
-  // going through them once finds all.
-  for (auto node = graph_.nodes().rbegin(); node != graph_.nodes().rend(); ++node) {
-    if (!Contains(node->outputs, value)) continue;
-    const auto found = std::ranges::find_if(
-        node->inputs, [&](ValueId operand) { return operand != kNoValue && !graph_.IsConstant(operand); });
-    if (found == node->inputs.end() || *found == value) break;
-    value = *found;
-  }
-  if (value == value_of_[index]) return text;
-  return text + fmt::format(", from '{}'", ShortName(graph_.value(value).name));
-}
-
-bool TensorReader::ChargeMade(size_t bytes) {
-  if (bytes > reading_.made_bytes_left) return false;
-  reading_.made_bytes_left -= bytes;
-  return true;
-}
-
-Status TensorReader::Fold(int32_t index, std::vector<std::byte> bytes) {
-  HEARTH_ASSIGN(const ValueId value, ValueOf(index));
-  graph_.MakeConstant(value, std::move(bytes));
-  is_folded_[index] = true;
-  return Status::Ok();
+  const ValueId value = (*this)[index].value;
+  return Label(index) + (value == kNoValue ? " is computed at run time" : to_.ComputedFrom(value));
 }
 
 }  // namespace hearth

@@ -2,47 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/graph/element.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/op_text.h"
+#include "frontends/writer/names.h"
 
 namespace hearth {
 namespace {
-
-// Above any tensor, and far below an overflow of byte and bit counts in 64 bits.
-constexpr int64_t kMaxElements = int64_t{1} << 40;
 
 // "STRING", or the number of a type that the schema doesn't have.
 std::string TypeName(wire::TensorType type) {
   const std::string name = wire::EnumNameTensorType(type);
   return name.empty() ? fmt::format("number {}", static_cast<int>(type)) : name;
-}
-
-struct ZeroPointRange {
-  int64_t least, most;
-};
-
-// Advice for a tensor type that Hearth does not support.
-std::string_view InsteadOf(wire::TensorType type) {
-  switch (type) {
-    case wire::TensorType_STRING: return "do the steps on strings before the model";
-    default: return "leave it out of the model";
-  }
-}
-
-// The numbers of a type, any of which may represent 0. Hearth keeps zero points of wider types in 32 bits.
-ZeroPointRange ZeroPointRangeOf(wire::TensorType type) {
-  switch (type) {
-    case wire::TensorType_INT2: return {-2, 1};
-    case wire::TensorType_INT4: return {-8, 7};
-    case wire::TensorType_INT8: return {-128, 127};
-    case wire::TensorType_UINT8: return {0, 255};
-    case wire::TensorType_INT16: return {-32768, 32767};
-    default: return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
-  }
 }
 
 }  // namespace
@@ -72,42 +46,17 @@ bool CanBeQuantized(DType dtype) {
          dtype != DType::kUInt64;
 }
 
-std::string CleanName(std::string_view name) {
-  std::string clean = Printable(name, '_');
-  if (!IsUtf8(clean))
-    std::ranges::replace_if(
-        clean, [](unsigned char byte) { return byte >= 0x80; }, '_');
-  return clean;
-}
-
-Status CopyBudget::Exceeded(std::string_view what) {
-  return Error(StatusCode::kMalformedInput,
-               "{} would copy more than four times the file's size out of it: the same data is listed again and again",
-               what);
-}
-
-TensorReader::TensorReader(Reading& reading, const wire::SubGraph& subgraph)
+TensorReader::TensorReader(Reading& reading, GraphWriter& to, const wire::SubGraph& subgraph, int32_t number)
     : reading_(reading),
+      to_(to),
       subgraph_(subgraph),
-      graph_(reading.graph),
-      count_(subgraph.tensors() == nullptr ? 0 : static_cast<int>(subgraph.tensors()->size())),
-      value_of_(count_, kNoValue),
-      shapes_(count_),
-      types_(count_),
-      is_folded_(count_, false),
-      is_state_(count_, false),
-      is_ordinary_(count_, false) {}
+      number_(number),
+      states_(subgraph.tensors() == nullptr ? 0 : subgraph.tensors()->size()) {}
 
 Status TensorReader::CheckIndex(int32_t tensor, std::string_view where) const {
-  if (tensor >= 0 && tensor < count_) return Status::Ok();
+  if (tensor >= 0 && tensor < count()) return Status::Ok();
   return Error(StatusCode::kMalformedInput, "{} refers to tensor {}; the subgraph has {} tensors", where, tensor,
-               count_);
-}
-
-std::string ShortName(std::string_view name) {
-  size_t length = std::min(name.size(), kMaxLabelBytes);
-  while (length < name.size() && length > 0 && (name[length] & 0xc0) == 0x80) --length;
-  return CleanName(name.substr(0, length));
+               count());
 }
 
 std::string TensorReader::Label(int32_t index) const {
@@ -121,15 +70,13 @@ std::string TensorReader::NameOf(int32_t index) const {
 }
 
 bool TensorReader::IsVariable(int32_t index) const {
-  return tensor(index).is_variable() && !is_ordinary_[index];
-}
-
-bool TensorReader::IsMadeOrdinary(int32_t index) const {
-  return tensor(index).is_variable() && is_ordinary_[index];
+  return tensor(index).is_variable() && !(*this)[index].is_ordinary;
 }
 
 bool TensorReader::HasNoShape(int32_t index) const {
-  return !shapes_[index] && (tensor(index).shape() == nullptr || tensor(index).shape()->size() == 0);
+  const ValueId value = (*this)[index].value;
+  if (value != kNoValue) return to_.marks().unknown_shapes.contains(value);
+  return tensor(index).shape() == nullptr || tensor(index).shape()->size() == 0;
 }
 
 bool TensorReader::IsDynamic(int32_t index) const {
@@ -145,16 +92,9 @@ std::vector<int32_t> TensorReader::DeclaredShape(int32_t index) const {
   return CopyOf(signature);
 }
 
-void TensorReader::SetShape(int32_t index, std::optional<Shape> shape) {
-  shapes_[index] = shape;
-  if (value_of_[index] == kNoValue) return;
-  const Result<Shape> known = ShapeOf(index);
-  if (known.ok()) graph_.value(value_of_[index]).desc.shape = known.value();
-}
-
 Result<Shape> TensorReader::ShapeOf(int32_t index) const {
-  if (shapes_[index]) return *shapes_[index];
-  return FileShapeOf(index);
+  const ValueId value = (*this)[index].value;
+  return value == kNoValue ? FileShapeOf(index) : to_.shape(value);
 }
 
 Result<Shape> TensorReader::FileShapeOf(int32_t index) const {
@@ -177,7 +117,7 @@ Result<Shape> TensorReader::FileShapeOf(int32_t index) const {
                    shape.ToString());
     }
     const int64_t counted = std::max(dim, 1);  // the product of the other dimensions must fit, even beside a 0
-    if (elements > kMaxElements / counted) {
+    if (elements > kMaxElementCount / counted) {
       return Error(StatusCode::kMalformedInput, "{} of shape {} has more than 2^40 elements", Label(index),
                    shape.ToString());
     }
@@ -193,11 +133,16 @@ Status TensorReader::CheckScale(int32_t index, double scale) const {
                "{} has the quantization scale {}; a finite number of at least 0 is possible", Label(index), scale);
 }
 
+// Any number of the type may represent 0. Hearth keeps zero points of wider types in 32 bits.
 Status TensorReader::CheckZeroPoint(int32_t index, int64_t zero_point) const {
-  const ZeroPointRange range = ZeroPointRangeOf(tensor(index).type());
-  if (zero_point >= range.least && zero_point <= range.most) return Status::Ok();
+  const wire::TensorType type = tensor(index).type();
+  const int bits = type == wire::TensorType_INT2 ? 2 : BitsOf(DTypeOf(type).value_or(DType::kInt32));
+  const bool is_unsigned = type == wire::TensorType_UINT8;
+  const int64_t half = int64_t{1} << (std::min(bits, 32) - 1);
+  const int64_t least = is_unsigned ? 0 : -half, most = is_unsigned ? 2 * half - 1 : half - 1;
+  if (zero_point >= least && zero_point <= most) return Status::Ok();
   return Error(StatusCode::kMalformedInput, "{} of {} has the zero point {}; {} to {} are possible", Label(index),
-               TypeName(tensor(index).type()), zero_point, range.least, range.most);
+               TypeName(type), zero_point, least, most);
 }
 
 Result<Quantization> TensorReader::ReadQuantization(int32_t index, const Shape& shape) {
@@ -219,7 +164,7 @@ Result<Quantization> TensorReader::ReadQuantization(int32_t index, const Shape& 
     return Error(StatusCode::kMalformedInput, "{} has {} quantization scales and {} zero points", Label(index),
                  scale_count, zero_count);
   }
-  if (!reading_.copies.Charge(12 * scale_count)) return CopyBudget::Exceeded(Label(index));
+  if (!reading_.budget.copies.Charge(12 * scale_count)) return CopyBudget::Exceeded(Label(index));
   quantization.scales = CopyOf(parameters.scale());
   quantization.zero_points = CopyOf(parameters.zero_point());
   // If there are fewer zero points than scales, the first one, or 0, applies to all.
@@ -232,6 +177,14 @@ Result<Quantization> TensorReader::ReadQuantization(int32_t index, const Shape& 
 }
 
 Result<TensorDesc> TensorReader::Describe(int32_t index) {
+  const TensorState& state = (*this)[index];
+  if (state.value != kNoValue && !state.is_real_view) return to_.desc(state.value);
+  HEARTH_ASSIGN(const Shape shape, ShapeOf(index));
+  return DescribeAs(index, shape);
+}
+
+// The file's description with another shape.
+Result<TensorDesc> TensorReader::DescribeAs(int32_t index, const Shape& shape) {
   const wire::Tensor& read = tensor(index);
   const std::optional<DType> dtype = DTypeOf(read.type());
   const bool is_narrow = read.type() == wire::TensorType_INT2;
@@ -240,12 +193,12 @@ Result<TensorDesc> TensorReader::Describe(int32_t index) {
     HEARTH_ASSIGN(stored, BufferBytes(index));
   }
   if (!dtype || (is_narrow && stored.empty())) {
+    const bool is_text = read.type() == wire::TensorType_STRING;
     return Error(StatusCode::kUnsupported, "{} has the element type {}, which Hearth cannot hold: {}, or {}",
-                 Label(index), TypeName(read.type()), InsteadOf(read.type()), kPluginAdvice);
+                 Label(index), TypeName(read.type()),
+                 is_text ? "do the steps on strings before the model" : "leave it out of the model", kPluginAdvice);
   }
-  TensorDesc desc;
-  desc.dtype = types_[index].value_or(*dtype);
-  HEARTH_ASSIGN(desc.shape, ShapeOf(index));
+  TensorDesc desc{(*this)[index].type.value_or(*dtype), shape, std::nullopt};
   const wire::QuantizationParameters* quantization = read.quantization();
   if (quantization == nullptr || !CanBeQuantized(desc.dtype)) return desc;
   if (IsBlockwise(index) && !stored.empty()) {
@@ -262,75 +215,55 @@ Result<TensorDesc> TensorReader::Describe(int32_t index) {
   return desc;
 }
 
-Result<ValueId> TensorReader::ValueOf(int32_t index) {
-  if (ComplexOf(index) != nullptr) {
-    return Error(StatusCode::kUnsupported,
-                 "{} holds complex numbers, which only COMPLEX_ABS, REAL, IMAG and operators that move elements read",
-                 Label(index));
-  }
-  if (value_of_[index] != kNoValue) return value_of_[index];
-  if (const auto known = reading_.constants.find(&tensor(index)); known != reading_.constants.end()) {
-    value_of_[index] = known->second;
-    is_folded_[index] = IsStoredOtherwise(index);
-    return value_of_[index];
-  }
+Result<NamedResult> TensorReader::ResultFor(int32_t index) {
   HEARTH_ASSIGN(TensorDesc desc, Describe(index));
-  HEARTH_ASSIGN(const std::span<const std::byte> bytes, ConstantBytes(index));
-  if (tensor(index).name() != nullptr && !reading_.copies.Charge(tensor(index).name()->size())) {
+  if (tensor(index).name() != nullptr && !reading_.budget.copies.Charge(tensor(index).name()->size())) {
     return CopyBudget::Exceeded(Label(index));
   }
-  std::string name = NameOf(index);
+  return NamedResult{NameOf(index), std::move(desc), (*this)[index].is_output};
+}
 
+Made TensorReader::ValueOf(int32_t index) {
+  TensorState& state = (*this)[index];
+  if (state.value != kNoValue) return state.value;
+  if (const auto known = to_.stored().find(&tensor(index)); known != to_.stored().end()) {
+    return state.value = known->second;
+  }
+  HEARTH_ASSIGN(const std::span<const std::byte> bytes, ConstantBytes(index));
+  HEARTH_ASSIGN(NamedResult named, ResultFor(index));
+  Graph& graph = to_.graph();
   const bool is_variable = bytes.empty() && IsVariable(index);
-  if (is_variable) HEARTH_TRY(ChargeState(desc, index));
-  if (is_variable && !is_state_[index]) {
-    HEARTH_ASSIGN(std::vector<std::byte> zeros, BytesOfZeros(desc));
-    value_of_[index] = graph_.AddConstantValue(std::move(name), std::move(desc), std::move(zeros));
-    return value_of_[index];
+  if (is_variable) HEARTH_TRY(reading_.budget.ChargeState(named.desc, Label(index)));
+  if (is_variable && !state.is_state) {
+    HEARTH_ASSIGN(std::vector<std::byte> zeros, BytesOfZeros(named.desc));
+    return state.value = graph.AddConstantValue(std::move(named.name), std::move(named.desc), std::move(zeros));
   }
   if (!bytes.empty() && IsStoredOtherwise(index)) {
-    HEARTH_ASSIGN(std::vector<std::byte> made, MadeBytes(index, desc, bytes));
-    value_of_[index] = graph_.AddConstantValue(std::move(name), std::move(desc), std::move(made));
-    is_folded_[index] = true;
-    reading_.constants.emplace(&tensor(index), value_of_[index]);
-    return value_of_[index];
+    HEARTH_ASSIGN(std::vector<std::byte> made, MadeBytes(index, named.desc, bytes));
+    state.value = graph.AddConstantValue(std::move(named.name), std::move(named.desc), std::move(made));
+  } else {
+    Value value{std::move(named.name), std::move(named.desc), std::nullopt};
+    if (!bytes.empty()) {
+      const auto offset = static_cast<uint64_t>(bytes.data() - reading_.file.data());
+      value.constant = graph.BorrowConstant(bytes, FileRange{0, offset, bytes.size()});
+    } else if (value.desc.shape.element_count() == 0) {
+      value.constant = graph.BorrowConstant({}, std::nullopt);
+    }
+    state.value = graph.AddValue(std::move(value));
   }
-  Value value{std::move(name), std::move(desc), std::nullopt};
-  if (!bytes.empty()) {
-    value.constant = graph_.BorrowConstant(
-        bytes, FileRange{0, static_cast<uint64_t>(bytes.data() - reading_.file.data()), bytes.size()});
-  } else if (value.desc.shape.element_count() == 0) {
-    value.constant = graph_.BorrowConstant({}, std::nullopt);
-  }
-  const bool is_constant = value.constant.has_value();
-  value_of_[index] = graph_.AddValue(std::move(value));
-  if (is_constant && !bytes.empty()) reading_.constants.emplace(&tensor(index), value_of_[index]);
-  if (is_variable) graph_.states.push_back({value_of_[index], kNoValue});
-  return value_of_[index];
+  if (!bytes.empty()) to_.stored().emplace(&tensor(index), state.value);
+  if (is_variable) graph.states.push_back({state.value, kNoValue});
+  return state.value;
 }
 
-void TensorReader::SetComplex(int32_t index, const ComplexValue& parts) {
-  complex_[index] = parts;
-  SetShape(index, graph_.value(parts.real).desc.shape);
-}
-
-const ComplexValue* TensorReader::ComplexOf(int32_t index) const {
-  const auto found = complex_.find(index);
-  return found == complex_.end() ? nullptr : &found->second;
-}
-
-void TensorReader::Forget(int32_t index) {
-  value_of_[index] = kNoValue;
-  is_folded_[index] = false;
-  complex_.erase(index);
-  shapes_[index].reset();
-  types_[index].reset();
+Made TensorReader::OperandOf(int32_t index, bool takes_stored) {
+  HEARTH_ASSIGN(const ValueId value, ValueOf(index));
+  return (*this)[index].is_real_view && !takes_stored ? to_.AddWidened(value) : value;
 }
 
 Status TensorReader::Bind(int32_t index, ValueId value) {
-  const TensorDesc& given = graph_.value(value).desc;
-  SetShape(index, given.shape);
-  HEARTH_ASSIGN(const TensorDesc declared, Describe(index));
+  const TensorDesc& given = to_.desc(value);
+  HEARTH_ASSIGN(const TensorDesc declared, DescribeAs(index, given.shape));
   if (declared.dtype != given.dtype) {
     return Error(StatusCode::kMalformedInput, "{} is {}, what is given for it {}", Label(index),
                  DTypeName(declared.dtype), DTypeName(given.dtype));
@@ -338,9 +271,40 @@ Status TensorReader::Bind(int32_t index, ValueId value) {
   if (declared.quantization != given.quantization) {
     return Error(StatusCode::kUnsupported, "{} has another quantization than what is given for it", Label(index));
   }
-  value_of_[index] = value;
-  is_folded_[index] = graph_.IsConstant(value);
+  (*this)[index].value = value;
   return Status::Ok();
+}
+
+Status TensorReader::BindOwnStates() {
+  for (int32_t index = 0; index < count(); ++index) {
+    if (!(*this)[index].is_state || (*this)[index].source != TensorState::Source::kNone) continue;
+    HEARTH_ASSIGN(const TensorDesc desc, Describe(index));
+    to_.variables().Declare(NameOfOwnState(index), desc);
+    HEARTH_ASSIGN(const ValueId now, to_.variables().Read(NameOfOwnState(index)));
+    HEARTH_TRY(Bind(index, now));
+  }
+  return Status::Ok();
+}
+
+Result<NamedResult> TensorReader::NextFor(int32_t index) {
+  HEARTH_ASSIGN(const ValueId before, OperandOf(index, false));
+  const Value& value = to_.graph().value(before);
+  NamedResult next{value.name + "_next", value.desc};
+  if (!reading_.budget.copies.Charge(next.name.size())) return CopyBudget::Exceeded(Label(index));
+  return next;
+}
+
+Status TensorReader::ReplaceState(int32_t index, ValueId next) {
+  TensorState& state = (*this)[index];
+  if (!state.is_state && !(tensor(index).is_variable() && state.is_ordinary)) return Status::Ok();
+  HEARTH_ASSIGN(const ValueId before, ValueOf(index));
+  for (StatePair& pair : to_.graph().states) {
+    if (pair.read == before || pair.written == before) pair.written = next;
+  }
+  state.value = next;
+  state.is_real_view = false;
+  if (number_ < 0 || !state.is_state) return Status::Ok();
+  return to_.variables().Assign(NameOfOwnState(index), next);
 }
 
 }  // namespace hearth

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks that #include lines respect the layers: core <- hal <- backends, core <- cache, frontends above all,
 conformance above frontends, tools, tests and benchmarks leaves; inside core the rooms base <- device <- graph <- emit <-
-plan <- lowering; that headers of drivers, sqlite and flatbuffers stay in their own folders; and that no units (a .cc with
-its header) include each other in a circle. Prints file:line for each violation and fails when there is one."""
+plan <- lowering; that frontends/writer includes no model format; that headers of drivers, sqlite and flatbuffers stay in
+their own folders; and that no units (a .cc with its header) include each other in a circle. Prints file:line for each violation and fails when there is one."""
 
 import pathlib
 import re
@@ -92,6 +92,8 @@ def violation(path, quote, header):
     if own == layer == "backends":
         backend = "/".join(path.split("/")[:2])
         return None if is_below(target, backend) else f'"{header}" is another backend\'s'
+    if path.startswith("frontends/writer/") and target.startswith("frontends/") and not is_below(target, "frontends/writer"):
+        return f'frontends/writer knows no format, so not "{header}"'
     if layer not in MAY_INCLUDE[own]:
         return f'{own} may not include "{header}" of {layer}'
     return room_violation(path, target)

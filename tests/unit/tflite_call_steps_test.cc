@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "frontends/tflite/reading.h"
-#include "frontends/tflite/subgraph_reader.h"
+#include "frontends/tflite/reader.h"
 #include "tests/testing/builtin_codes.h"
 #include "tests/testing/tflite_writer.h"
 
@@ -36,37 +35,34 @@ std::vector<std::byte> CallsOfManyTensors() {
 
 // Reads the model with so many steps over tensors and variables.
 struct CountedReading {
-  CountedReading(std::span<const std::byte> bytes, size_t steps)
-      : model(*wire::GetModel(bytes.data())), reading(model, bytes, bytes.size()) {
-    reading.calls.push_back(0);
-    reading.steps_left = steps;
-    read = SubgraphReader(reading, *model.subgraphs()->Get(0), nullptr).Read({});
+  CountedReading(std::span<const std::byte> bytes, size_t steps) : budget(bytes.size()) {
+    budget.steps_left = steps;
+    read = ReadTfliteModel(bytes, {}, budget);
   }
   // The first operator that can't be run; null if all can.
   const UnknownOp* unknown() const {
-    for (const Node& node : reading.graph.nodes()) {
+    for (const Node& node : read->nodes()) {
       if (const auto* op = std::get_if<UnknownOp>(&node.op)) return op;
     }
     return nullptr;
   }
 
-  const wire::Model& model;
-  Reading reading;
-  Status read = Status::Ok();
+  ReadingBudget budget;
+  Result<Graph> read = Graph();
 };
 
 TEST(TfliteCallSteps, EachCallCountsTheTensorsOfItsSubgraph) {
   const auto bytes = CallsOfManyTensors();
   const CountedReading counted(bytes, 1500);
-  ASSERT_TRUE(counted.read.ok()) << counted.read.message();
-  EXPECT_EQ(counted.reading.steps_left, 0u);
+  ASSERT_TRUE(counted.read.ok()) << counted.read.status().message();
+  EXPECT_EQ(counted.budget.steps_left, 0u);
   EXPECT_EQ(counted.unknown(), nullptr);
 }
 
 TEST(TfliteCallSteps, CallsThatGoThroughTooManyTensorsAreRefusedWithTheReason) {
   const auto bytes = CallsOfManyTensors();
   const CountedReading counted(bytes, 1499);
-  ASSERT_TRUE(counted.read.ok()) << counted.read.message();
+  ASSERT_TRUE(counted.read.ok()) << counted.read.status().message();
   ASSERT_NE(counted.unknown(), nullptr);
   EXPECT_THAT(counted.unknown()->reason, AllOf(HasSubstr("more than 33554432 steps"), HasSubstr("call it less often")));
 }
@@ -88,10 +84,10 @@ TEST(TfliteCallSteps, OfTheBranchesOfACaseTwoAreKeptUntilOneOfThemIsChosen) {
     writer.EndSubgraph({v}, {made});
   }
   const auto bytes = writer.FinishFile();
-  const CountedReading counted(bytes, Reading::kMaxSteps);
-  ASSERT_TRUE(counted.read.ok()) << counted.read.message();
+  const CountedReading counted(bytes, ReadingBudget::kMaxSteps);
+  ASSERT_TRUE(counted.read.ok()) << counted.read.status().message();
   int kept = 0, most_kept = 0, choices = 0;
-  for (const Node& node : counted.reading.graph.nodes()) {
+  for (const Node& node : counted.read->nodes()) {
     const auto* unary = std::get_if<Unary>(&node.op);
     if (unary != nullptr && unary->kind == UnaryKind::kNeg) most_kept = std::max(most_kept, ++kept);
     if (!std::holds_alternative<Select>(node.op)) continue;
@@ -100,14 +96,6 @@ TEST(TfliteCallSteps, OfTheBranchesOfACaseTwoAreKeptUntilOneOfThemIsChosen) {
   }
   EXPECT_EQ(choices, kBranches - 1);
   EXPECT_EQ(most_kept, 2);
-}
-
-TEST(TfliteCallSteps, CopiesOfTheOperatorCodesAreTheSameList) {
-  const OperatorCodes codes(std::vector<OperatorCode>{{nullptr, "custom"}});
-  const OperatorCodes copy = codes;
-  ASSERT_EQ(copy.size(), 1u);
-  EXPECT_EQ(&copy[0], &codes[0]);
-  EXPECT_EQ(OperatorCodes().size(), 0u);
 }
 
 }  // namespace

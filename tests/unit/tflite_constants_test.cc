@@ -7,7 +7,6 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/graph.h"
 #include "frontends/tflite/reader.h"
-#include "frontends/tflite/subgraph_reader.h"
 #include "tests/testing/builtin_codes.h"
 #include "tests/testing/tflite_writer.h"
 
@@ -349,13 +348,12 @@ std::vector<std::string> RefusalsOfComputedAxes(int additions, size_t searched_n
     writer.AddOperator(kSum, {x, last}, {sum}, wire::CreateReducerOptions(writer.builder(), false));
   }
   const auto bytes = writer.Finish({x, axes}, {y, z});
-  const wire::Model& model = *wire::GetModel(bytes.data());
-  Reading reading(model, bytes, bytes.size());
-  reading.searched_nodes_left = searched_nodes;
-  const Status read = SubgraphReader(reading, *model.subgraphs()->Get(0), nullptr).Read({});
-  EXPECT_TRUE(read.ok()) << read.message();
+  ReadingBudget budget(bytes.size());
+  budget.searched_nodes_left = searched_nodes;
+  const Result<Graph> read = ReadTfliteModel(bytes, {}, budget);
+  EXPECT_TRUE(read.ok()) << read.status().message();
   std::vector<std::string> reasons;
-  for (const Node& node : reading.graph.nodes()) {
+  for (const Node& node : read->nodes()) {
     if (const auto* unknown = std::get_if<UnknownOp>(&node.op)) reasons.push_back(unknown->reason);
   }
   return reasons;

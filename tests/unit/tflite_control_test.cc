@@ -7,7 +7,7 @@
 
 #include "core/graph/evaluate.h"
 #include "frontends/tflite/reader.h"
-#include "frontends/tflite/reading.h"
+#include "frontends/writer/budget.h"
 #include "tests/testing/builtin_codes.h"
 #include "tests/testing/tflite_writer.h"
 

@@ -64,6 +64,16 @@ TEST(TfliteExpansion, ComplexNumbersAreRefusedWhereARealTensorIsRead) {
   }
 }
 
+TEST(TfliteExpansion, ComplexNumbersAreRefusedWhereSeveralNodesWouldReadThem) {
+  constexpr int32_t kRfft2D = 131, kMatrixDiag = 113, kBitcast = 159;
+  for (const int32_t code : {kMatrixDiag, kBitcast}) {
+    OneExpansion model({3, 1, 16});
+    const int32_t spectrum = model.writer.AddTensor({"spectrum", {3, 1, 9}});
+    model.writer.AddOperator(kRfft2D, {model.x, model.Numbers({2}, {1, 16})}, {spectrum});
+    EXPECT_THAT(RefusalOf(model.Read(code, {spectrum}, {3, 1, 9})), HasSubstr("complex numbers")) << code;
+  }
+}
+
 TEST(TfliteExpansion, SparseToDenseKeepsTheLastValueOfAPlace) {
   OneExpansion model({3});
   const int32_t places = model.Numbers({3}, {1, 3, 1}), shape = model.Numbers({1}, {5});

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 
 #include "core/graph/op_text.h"
@@ -110,9 +111,17 @@ TEST(TfliteStridedSlice, WithOffsetTheEndCountsFromTheBegin) {
   ExpectSlice(ReadStrided({10}, {-3}, {100}, {1}, {.offset = true}), {{7}, {3}, {1}, {3}});
 }
 
-TEST(TfliteStridedSlice, MayHaveNoElements) {
-  ExpectSlice(ReadStrided({4}, {3}, {3}, {1}), {{0}, {0}, {1}, {0}});
-  ExpectSlice(ReadStrided({4}, {1}, {3}, {-1}), {{0}, {0}, {1}, {0}});
+TEST(TfliteStridedSlice, OfNoElementsIsAConstant) {
+  for (const auto& [begin, end, stride] : {std::array{3, 3, 1}, std::array{1, 3, -1}}) {
+    MoveModel model({4});
+    model.writer.AddOperator(45, {model.x, model.Integers({begin}), model.Integers({end}), model.Integers({stride})},
+                             model.y, wire::CreateStridedSliceOptions(model.builder(), 0, 0, 0, 0, 0, false));
+    const auto bytes = model.writer.Finish({model.x}, model.y);
+    const Result<Graph> graph = ReadTfliteModel(bytes);
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    EXPECT_TRUE(graph->nodes().empty());
+    EXPECT_EQ(graph->value(graph->outputs[0]).desc.shape, Shape{0});
+  }
 }
 
 TEST(TfliteStridedSlice, WithoutMeaningIsRefused) {

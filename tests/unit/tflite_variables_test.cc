@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "frontends/tflite/reader.h"
-#include "frontends/tflite/subgraph_reader.h"
 #include "hearth/model.h"
 #include "hearth/session.h"
 #include "tests/testing/builtin_codes.h"
@@ -120,9 +119,9 @@ TEST(TfliteVariables, OneThatBeginsWithZerosIsOneStateAndNothingElse) {
 
 // Nested branches keep three copies of all variables at each level: 4096 names of 1000 bytes would become 200 MB.
 TEST(TfliteVariables, CopiesForBranchesShareTheNames) {
-  Variables variables;
+  Variables::Contents variables;
   for (const char* name : {"state", "other"}) variables[std::string(name)].current = 7;
-  const Variables copy = variables;
+  const Variables::Contents copy = variables;
   ASSERT_EQ(copy.size(), 2u);
   for (const auto& [name, variable] : copy) EXPECT_EQ(&variables.find(name.text())->first.text(), &name.text());
 }
@@ -262,14 +261,10 @@ size_t LeftOf(CopyBudget budget) {
 }
 
 Spent SpentOn(std::span<const std::byte> bytes) {
-  const wire::Model& model = *wire::GetModel(bytes.data());
-  Reading reading(model, bytes, size_t{1} << 20);  // whatever the file's size
-  const size_t before = LeftOf(reading.copies) + (size_t{1} << 30);
-  reading.calls.push_back(0);
-  const Status read = SubgraphReader(reading, *model.subgraphs()->Get(0), nullptr).Read({});
-  EXPECT_TRUE(read.ok()) << read.message();
-  EXPECT_EQ(RefusalOf(Result<Graph>(std::move(reading.graph))), "");
-  return {Reading::kMaxSteps - reading.steps_left, before - LeftOf(reading.copies)};
+  ReadingBudget budget(size_t{1} << 20);  // whatever the file's size
+  const size_t before = LeftOf(budget.copies) + (size_t{1} << 30);
+  EXPECT_EQ(RefusalOf(ReadTfliteModel(bytes, {}, budget)), "");
+  return {ReadingBudget::kMaxSteps - budget.steps_left, before - LeftOf(budget.copies)};
 }
 
 // While v adds up to less than 1000, a loop adds it to the variable and doubles it. Only data say how often.

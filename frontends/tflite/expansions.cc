@@ -1,0 +1,189 @@
+// Operators whose options become arguments of the writer's expansions, and those on single elements.
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "frontends/tflite/op_readers.h"
+#include "frontends/writer/rows.h"
+
+namespace hearth {
+namespace {
+
+constexpr int64_t kMostComparisons = int64_t{1} << 26;
+
+// FAKE_QUANT's range, moved so that 0 is a step, and its step size. In float, as in training.
+struct Nudged {
+  float low = 0, high = 0, step = 1;
+};
+
+Nudged NudgedRange(float low, float high, int bits, bool narrow) {
+  const float first = narrow ? 1.0f : 0.0f, last = static_cast<float>((1 << bits) - 1);
+  Nudged nudged{.step = (high - low) / (last - first)};
+  const float zero = std::clamp(std::round(first - low / nudged.step), first, last);
+  nudged.low = (first - zero) * nudged.step;
+  nudged.high = (last - zero) * nudged.step;
+  return nudged;
+}
+
+Result<Volume> VolumeOf(const OperatorView& op) {
+  HEARTH_ASSIGN(const wire::Conv3DOptions* options, op.Options<wire::Conv3DOptions>());
+  Volume volume{.stride_d = options->stride_d(), .dilation_d = options->dilation_d_factor()};
+  volume.plane = {options->stride_h(), options->stride_w(), options->dilation_h_factor(), options->dilation_w_factor()};
+  HEARTH_ASSIGN(volume.plane.padding, ReadPadding(options->padding()));
+  HEARTH_ASSIGN(volume.activation, ReadActivation(options->fused_activation_function()));
+  return volume;
+}
+
+}  // namespace
+
+// (x, filter, bias?)
+Expanded ExpandConv3D(OperatorView& op) {
+  HEARTH_ASSIGN(const Volume volume, VolumeOf(op));
+  return OneValue(AddConv3D(op.to(), volume, op.operand(0), op.operand(1), op.operand(2)));
+}
+
+// (shape, filter, x, bias?)
+Expanded ExpandConv3DTranspose(OperatorView& op) {
+  HEARTH_ASSIGN(const Volume volume, VolumeOf(op));
+  return OneValue(AddConv3DTranspose(op.to(), volume, op.operand(0), op.operand(2), op.operand(1), op.operand(3)));
+}
+
+// (boxes, scores, count, overlap, score, sigma?): V5 has the last one.
+Expanded ExpandNonMaxSuppression(OperatorView& op) {
+  HEARTH_ASSIGN(const std::vector<int64_t> most, op.to().Integers(op.operand(2)));
+  if (most.size() != 1) return Error(StatusCode::kMalformedInput, "{} numbers where one belongs", most.size());
+  Suppression suppression{op.operand(0), op.operand(1), op.operand(3), op.operand(4), most[0], {}};
+  if (op.Has(5)) {
+    HEARTH_ASSIGN(suppression.sigma, op.to().Number(op.operand(5)));
+  }
+  return AddNonMaxSuppression(op.to(), suppression);
+}
+
+// (x, lengths)
+Expanded ExpandReverseSequence(OperatorView& op) {
+  HEARTH_ASSIGN(const wire::ReverseSequenceOptions* options, op.Options<wire::ReverseSequenceOptions>());
+  HEARTH_ASSIGN(const int32_t axis, ResolveAxis(options->seq_dim(), op.shape(0).rank()));
+  HEARTH_ASSIGN(const int32_t batch_axis, ResolveAxis(options->batch_dim(), op.shape(0).rank()));
+  return OneValue(AddReverseSequence(op.to(), op.operand(0), op.operand(1), axis, batch_axis));
+}
+
+// (diagonal)
+Expanded ExpandMatrixDiag(OperatorView& op) {
+  return OneValue(AddDiagonal(op.to(), op.operand(0), kNoValue));
+}
+
+// (matrix, diagonal)
+Expanded ExpandMatrixSetDiag(OperatorView& op) {
+  return OneValue(AddDiagonal(op.to(), op.operand(1), op.operand(0)));
+}
+
+// (indices, updates, shape)
+Expanded ExpandScatterNd(OperatorView& op) {
+  return OneValue(AddScatterNd(op.to(), op.operand(0), op.operand(1), op.operand(2)));
+}
+
+// (data, numbers, count?)
+Expanded ExpandSegments(OperatorView& op, BinaryKind kind) {
+  std::optional<int64_t> count;
+  if (op.Has(2)) {
+    HEARTH_ASSIGN(const std::vector<int64_t> wanted, op.to().Integers(op.operand(2)));
+    count = wanted.size() == 1 ? wanted[0] : -1;
+  }
+  return OneValue(AddSegments(op.to(), kind, op.operand(0), op.operand(1), count));
+}
+
+// (x, sizes)
+Expanded ExpandRfft2D(OperatorView& op) {
+  HEARTH_ASSIGN(const std::vector<int64_t> sizes, op.to().Integers(op.operand(1)));
+  return OneValue(AddRealSpectrum(op.to(), op.operand(0), sizes));
+}
+
+Result<std::pair<ValueId, ValueId>> PartsOf(const OperatorView& op) {
+  const auto& complex = op.to().marks().complex;
+  if (const auto found = complex.find(op.operand(0)); found != complex.end()) return found->second;
+  return Error(StatusCode::kUnsupported, "its operand is not a complex tensor made by RFFT2D");
+}
+
+Expanded ExpandReal(OperatorView& op) {
+  HEARTH_ASSIGN(const auto parts, PartsOf(op));
+  return std::vector{parts.first};
+}
+
+Expanded ExpandImaginary(OperatorView& op) {
+  HEARTH_ASSIGN(const auto parts, PartsOf(op));
+  return std::vector{parts.second};
+}
+
+Expanded ExpandComplexAbs(OperatorView& op) {
+  HEARTH_ASSIGN(const auto parts, PartsOf(op));
+  const Made a = op.to().Add(BinaryKind::kMul, {parts.first, parts.first});
+  const Made b = op.to().Add(BinaryKind::kMul, {parts.second, parts.second});
+  return OneValue(op.to().Add(UnaryKind::kSqrt, op.to().Add(BinaryKind::kAdd, {a, b})));
+}
+
+// The indices of elements that are not 0.
+Expanded ExpandWhere(OperatorView& op) {
+  HEARTH_ASSIGN(const std::vector<ValueId> made,
+                op.to().AddSeveral(Where{}, op.operands(), {PlainType(DType::kInt64), PlainType(DType::kInt32)}));
+  return OneValue(AddRows(op.to(), made[0], made[1]));
+}
+
+Expanded ExpandUnique(OperatorView& op) {
+  if (op.output_count() != 2) return Error(StatusCode::kMalformedInput, "it has {} outputs", op.output_count());
+  if (op.desc(0).quantization) return Error(StatusCode::kUnsupported, "of quantized numbers");
+  HEARTH_ASSIGN(const TensorDesc indices, op.DescribeOutput(1));
+  HEARTH_ASSIGN(const std::vector<ValueId> made,
+                op.to().AddSeveral(Unique{}, op.operands(),
+                                   {PlainType(op.desc(0).dtype), PlainType(indices.dtype), PlainType(DType::kInt32)}));
+  HEARTH_ASSIGN(const ValueId values, AddRows(op.to(), made[0], made[2]));
+  return std::vector{values, made[1]};
+}
+
+Expanded ExpandBitcast(OperatorView& op) {
+  HEARTH_ASSIGN(const TensorDesc made, op.DescribeOutput(0));
+  return OneValue(op.to().Add(Bitcast{made.dtype}, {op.operand(0)}, made.dtype));
+}
+
+// Clamps to the range and rounds to one of its 2^bits steps, with the sums of TFLite's kernel.
+Expanded ExpandFakeQuant(OperatorView& op) {
+  HEARTH_ASSIGN(const wire::FakeQuantOptions* options, op.Options<wire::FakeQuantOptions>());
+  const float low = options->min(), high = options->max();
+  const int bits = options->num_bits();
+  if (bits < 2 || bits > 16 || !(low <= 0.0f) || !(high >= 0.0f) || !(high > low) || !std::isfinite(high - low)) {
+    return Error(StatusCode::kMalformedInput, "a range from {} to {} in {} bits", low, high, bits);
+  }
+  if (op.desc(0).dtype != DType::kFloat32) return Error(StatusCode::kUnsupported, "only float32");
+  const Nudged nudged = NudgedRange(low, high, bits, options->narrow_range());
+  const std::pair<BinaryKind, float> before[] = {{BinaryKind::kMaximum, nudged.low},
+                                                 {BinaryKind::kMinimum, nudged.high},
+                                                 {BinaryKind::kSub, nudged.low},
+                                                 {BinaryKind::kMul, 1.0f / nudged.step},
+                                                 {BinaryKind::kAdd, 0.5f}};
+  NodeWriter& to = op.to();
+  Made value = op.operand(0);
+  for (const auto& [kind, number] : before) value = to.Add(kind, {value, to.AddNumber(DType::kFloat32, number)});
+  const Made steps = to.Add(UnaryKind::kFloor, value);
+  const Made scaled = to.Add(BinaryKind::kMul, {steps, to.AddNumber(DType::kFloat32, nudged.step)});
+  return OneValue(to.Add(BinaryKind::kAdd, {scaled, to.AddNumber(DType::kFloat32, nudged.low)}));
+}
+
+// The number of sorted boundaries that are not above each element.
+Expanded ExpandBucketize(OperatorView& op) {
+  HEARTH_ASSIGN(const wire::BucketizeOptions* options, op.Options<wire::BucketizeOptions>());
+  const int64_t count = options->boundaries() == nullptr ? 0 : options->boundaries()->size();
+  const Shape shape = op.shape(0);
+  if (count > kMostComparisons / std::max<int64_t>(shape.element_count(), 1) || op.desc(0).quantization) {
+    return Error(StatusCode::kUnsupported, "{} boundaries for {} elements{}", count, shape.element_count(),
+                 op.desc(0).quantization ? ", quantized" : "");
+  }
+  const std::vector<float> boundaries = CopyOf(options->boundaries());
+  NodeWriter& to = op.to();
+  const Made limits =
+      to.AddConstant({1, static_cast<int32_t>(count)}, DType::kFloat32, {boundaries.begin(), boundaries.end()});
+  const Made column =
+      to.AddReshape(to.AddCast(op.operand(0), DType::kFloat32), {static_cast<int32_t>(shape.element_count()), 1});
+  const Made ones = to.AddCast(to.Add(BinaryKind::kGreaterEqual, {column, limits}), DType::kInt32);
+  return OneValue(to.AddReshape(to.Add(Reduce{ReduceKind::kSum, 2, false}, {ones}), shape));
+}
+
+}  // namespace hearth

@@ -1,0 +1,166 @@
+// Values, constants and nodes of a graph while a model file is read, in any format. What is known before any run
+// becomes a constant instead of a node. Readers of operators and all expansions write through it.
+#ifndef HEARTH_FRONTENDS_WRITER_NODE_WRITER_H_
+#define HEARTH_FRONTENDS_WRITER_NODE_WRITER_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/graph/constant_results.h"
+#include "core/graph/graph.h"
+#include "frontends/writer/budget.h"
+
+namespace hearth {
+
+// A written value, or why it was not written. Every function takes what another one made and passes its error on, so
+// that calls can be nested.
+using Made = Result<ValueId>;
+// Several: an operator's results.
+using Expanded = Result<std::vector<ValueId>>;
+
+// A type without shape and quantization, for results.
+inline TensorDesc PlainType(DType dtype) {
+  return {dtype, Shape(), std::nullopt};
+}
+
+// The operands of a node. Braces fix the order in which they are written, so a plan does not depend on the compiler.
+struct Operands {
+  Operands(std::initializer_list<Made> list);                    // NOLINT: implicit
+  Operands(std::vector<ValueId> list) : ids(std::move(list)) {}  // NOLINT: implicit
+  std::vector<ValueId> ids;
+  Status status;  // the first error among them
+};
+
+// The operator of the file that nodes stand for.
+struct Origin {
+  int32_t source_index = -1;  // see Node
+  std::string_view name;      // begins the names of values that the file does not name; outlives the reading
+};
+
+// What a file says about an operator's result.
+struct NamedResult {
+  std::string name;
+  TensorDesc desc;       // its shape is a hint: it counts only where it cannot be inferred
+  bool is_kept = false;  // an output of the model: a node makes it, under this name
+};
+
+// What sets some values apart from ordinary tensors.
+struct ValueMarks {
+  // How many rows (int32[1]) are valid, where that depends on data. The graph holds as many as there may be.
+  std::map<ValueId, ValueId> rows;
+  // Real and imaginary part of a complex tensor, for which a value stands that no node makes.
+  std::map<ValueId, std::pair<ValueId, ValueId>> complex;
+  // A constant that stands for a variable, and the variable's name.
+  std::map<ValueId, std::string> handles;
+  // Values whose rank the file leaves open, and nothing gives it. Their shape is that of a scalar.
+  std::set<ValueId> unknown_shapes;
+
+  ValueId RowsOf(ValueId id) const {  // kNoValue: all
+    const auto found = rows.find(id);
+    return found == rows.end() ? kNoValue : found->second;
+  }
+  bool IsComplex(ValueId id) const { return complex.contains(id); }
+  bool IsHandle(ValueId id) const { return handles.contains(id); }
+};
+
+class NodeWriter {
+ public:
+  explicit NodeWriter(ReadingBudget& budget) : budget_(budget) {}
+  NodeWriter(const NodeWriter&) = delete;
+  NodeWriter& operator=(const NodeWriter&) = delete;
+
+  Graph& graph() { return graph_; }
+  const Graph& graph() const { return graph_; }
+  ReadingBudget& budget() const { return budget_; }
+  // What the nodes stand for that are written from now on.
+  Origin& origin() { return origin_; }
+  // From now on shapes that contradict each other are an error, because the caller of the reader chose some. Otherwise
+  // the graph keeps the file's shapes: whoever runs it gets the error, and until then it can be shown.
+  void RequireShapes() { shapes_are_required_ = true; }
+
+  // ---- What is known of a value ----
+
+  const TensorDesc& desc(ValueId id) const { return graph_.value(id).desc; }
+  const Shape& shape(ValueId id) const { return desc(id).shape; }
+  bool IsConstant(ValueId id) const { return graph_.IsConstant(id); }
+  bool IsEmpty(ValueId id) const { return HasNoElements(graph_, id); }
+  // The numbers of a constant of plain integers; kUnsupported for a value that is computed at run time.
+  Result<std::vector<int64_t>> Integers(ValueId id) const;
+  // The shape that a constant holds.
+  Result<Shape> ShapeIn(ValueId id, int64_t most_elements = std::numeric_limits<int32_t>::max()) const;
+  // The only number of a constant, as a real number.
+  Result<double> Number(ValueId id) const;
+  // " is computed at run time, from 'x'": the input, state or result on which a value that is not constant depends.
+  std::string ComputedFrom(ValueId id) const;
+  ValueMarks& marks() { return marks_; }
+  const ValueMarks& marks() const { return marks_; }
+
+  // ---- Nodes ----
+
+  // Adds a node and returns its value, whose shape is inferred; its type is that of the first operand (for SELECT the
+  // second) unless `dtype` is given.
+  Made Add(Op op, const Operands& inputs, std::optional<DType> dtype = std::nullopt);
+  Made Add(BinaryKind kind, const Operands& inputs) { return Add(Binary{.kind = kind}, inputs); }
+  Made Add(UnaryKind kind, const Made& input) { return Add(Unary{.kind = kind}, {input}); }
+  // The same with this type and quantization; the shape of `desc` is not used.
+  Made AddAs(Op op, Operands inputs, TensorDesc desc);
+  // All results of a node, of these types.
+  Expanded AddSeveral(Op op, Operands inputs, std::vector<TensorDesc> results);
+  // The node of an operator whose results the file names.
+  Expanded AddNamed(Op op, std::vector<ValueId> inputs, std::vector<NamedResult> results);
+  ValueId AddInput(std::string name, TensorDesc desc);
+  // A copy with the name of an output of the model: the same value may be listed as any number of them.
+  Made AddCopy(ValueId value, std::string name);
+
+  // Each returns the value itself if nothing is to be done.
+  Made AddCast(const Made& value, DType dtype);
+  Made AddReshape(const Made& value, Shape shape);
+  Made AddTranspose(const Made& value, Shape permutation);
+  // `count` elements of dimension `axis`, every `stride`-th from `first` on.
+  Made AddSlice(const Made& value, int axis, int32_t first, int32_t count, int32_t stride = 1);
+  Made AddPad(const Made& value, int axis, int32_t before, int32_t after, double number = 0.0);
+
+  // ---- Constants ----
+
+  Made AddConstant(const TensorDesc& desc, const std::vector<double>& numbers);
+  Made AddConstant(Shape shape, DType dtype, const std::vector<double>& numbers) {
+    return AddConstant({dtype, shape, std::nullopt}, numbers);
+  }
+  Made AddNumber(DType dtype, double number) { return AddConstant({1}, dtype, {number}); }
+  Made AddIndices(Shape shape);  // int32: 0, 1, 2, ...
+  // As many of a value of one element as the shape has.
+  Made AddFilled(Shape shape, const Made& number);
+  // A constant of the file that stands for real numbers (float16, or quantized) as float32; one copy for all readers.
+  Made AddWidened(ValueId constant);
+  // Constants made from others, by their ids: operators that share weights (the steps of an unrolled network) share
+  // the results.
+  std::map<std::vector<int64_t>, ValueId>& stacked() { return stacked_; }
+  // Constants that the file holds, by what stands for them there: each turn of an unrolled loop reads them again.
+  std::unordered_map<const void*, ValueId>& stored() { return stored_; }
+
+ private:
+  void Place(Node node, bool is_kept);
+
+  ReadingBudget& budget_;
+  Graph graph_;
+  Origin origin_;
+  bool shapes_are_required_ = false;
+  ValueMarks marks_;
+  std::unordered_map<ValueId, ValueId> widened_;
+  std::map<std::vector<int64_t>, ValueId> stacked_;
+  std::unordered_map<const void*, ValueId> stored_;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_WRITER_NODE_WRITER_H_

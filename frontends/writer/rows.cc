@@ -1,0 +1,153 @@
+#include "frontends/writer/rows.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/base/error.h"
+
+namespace hearth {
+namespace {
+
+// Whether each output row depends only on the same row of operand 0, and dimension 0 stays the rows. Precondition: only
+// operand 0 has `rows` rows.
+bool IsByRow(const Op& op, int rank, int32_t rows) {
+  if (const auto* slice = std::get_if<Slice>(&op)) {
+    return slice->begin[0] == 0 && slice->size[0] == rows && slice->strides[0] == 1;
+  }
+  if (const auto* transpose = std::get_if<Transpose>(&op)) return transpose->permutation[0] == 0;
+  if (const auto* reduce = std::get_if<Reduce>(&op)) return (reduce->axes_mask & 1u) == 0;
+  if (const auto* search = std::get_if<ArgReduce>(&op)) return search->axis != 0 && search->axis + rank != 0;
+  if (const auto* one_hot = std::get_if<OneHot>(&op)) return one_hot->axis != 0;
+  if (std::holds_alternative<Softmax>(op) || std::holds_alternative<LogSoftmax>(op)) return rank > 1;
+  if (std::holds_alternative<FullyConnected>(op)) return rank == 2;
+  return std::holds_alternative<Reshape>(op) || std::holds_alternative<Unary>(op) || std::holds_alternative<Cast>(op);
+}
+
+bool IsElementwise(const Op& op) {
+  return std::holds_alternative<Binary>(op) || std::holds_alternative<Select>(op) ||
+         std::holds_alternative<PRelu>(op) || std::holds_alternative<AddN>(op);
+}
+
+// Whether the op looks up rows by index. Invalid rows of the indices give invalid results.
+bool LooksUpRows(const Op& op) {
+  const auto* gather = std::get_if<Gather>(&op);
+  return std::holds_alternative<GatherNd>(op) || (gather != nullptr && gather->axis == 0 && gather->batch_dims == 0);
+}
+
+// The neutral element of a reduction, which replaces invalid elements.
+double Neutral(ReduceKind kind, const TensorDesc& desc) {
+  const bool is_real = desc.dtype == DType::kFloat32;
+  const double largest = is_real ? std::numeric_limits<double>::infinity() : std::numeric_limits<int32_t>::max();
+  switch (kind) {
+    case ReduceKind::kMax: return is_real ? -largest : std::numeric_limits<int32_t>::min();
+    case ReduceKind::kMin: return largest;
+    case ReduceKind::kProd:
+    case ReduceKind::kAll: return 1.0;
+    default: return 0.0;
+  }
+}
+
+// `value` with `number` in its invalid rows.
+Made MaskRows(NodeWriter& to, ValueId value, double number) {
+  const DType dtype = to.desc(value).dtype;
+  Shape column = to.shape(value);
+  for (int d = 1; d < column.rank(); ++d) column[d] = 1;
+  const Made is_valid = to.Add(BinaryKind::kLess, {to.AddIndices(column), to.marks().RowsOf(value)});
+  return to.AddAs(Select{}, {is_valid, value, to.AddNumber(dtype, number)}, PlainType(dtype));
+}
+
+Made ReduceRows(NodeWriter& to, const Reduce& reduce, ValueId value, const TensorDesc& made) {
+  const TensorDesc desc = to.desc(value);
+  const bool is_mean = reduce.kind == ReduceKind::kMean;
+  if (desc.quantization ||
+      (desc.dtype != DType::kFloat32 && desc.dtype != DType::kBool && (is_mean || desc.dtype != DType::kInt32))) {
+    return Error(StatusCode::kUnsupported, "it reduces {}[{}], whose number of rows depends on data",
+                 DTypeName(desc.dtype), desc.shape.ToString());
+  }
+  Reduce of_all = reduce;
+  if (is_mean) of_all.kind = ReduceKind::kSum;
+  HEARTH_ASSIGN(const ValueId result, to.AddAs(of_all, {MaskRows(to, value, Neutral(reduce.kind, desc))}, made));
+  if (!is_mean) return result;
+  double others = 1.0;  // elements of a row in one mean
+  for (int d = 1; d < desc.shape.rank(); ++d) others *= (reduce.axes_mask >> d & 1u) != 0 ? desc.shape[d] : 1;
+  const Made rows = to.Add(Cast{DType::kFloat32}, {to.marks().RowsOf(value)}, DType::kFloat32);
+  const Made count = to.Add(BinaryKind::kMul, {rows, to.AddNumber(DType::kFloat32, others)});
+  return to.AddReshape(to.Add(BinaryKind::kDiv, {result, count}), to.shape(result));
+}
+
+// The number of valid rows of `made`; kNoValue if all are valid. An error if that is unknown.
+Made RowsOfResult(const NodeWriter& to, const Op& op, std::span<const ValueId> operands, const Shape& made) {
+  const auto rows_at = [&](size_t k) { return k < operands.size() ? to.marks().RowsOf(operands[k]) : kNoValue; };
+  const ValueId first = rows_at(0);
+  if (LooksUpRows(op) && rows_at(1) == kNoValue) return kNoValue;  // the indices are all valid, so the results are
+  if (LooksUpRows(op) && first == kNoValue) return rows_at(1);
+  const Shape& shape = to.shape(operands[0]);
+  const bool keeps_rows = made.rank() > 0 && shape.rank() > 0 && made[0] == shape[0];
+  if (first != kNoValue && keeps_rows && IsByRow(op, shape.rank(), shape[0])) return first;
+  ValueId rows = kNoValue;
+  bool is_known = IsElementwise(op) && made.rank() > 0;
+  for (const ValueId input : operands) {
+    const Shape operand = input == kNoValue ? Shape() : to.shape(input);
+    const bool repeats = operand.rank() < made.rank() || operand[0] == 1;
+    const ValueId of_input = to.marks().RowsOf(input);
+    is_known = is_known && (of_input == kNoValue ? repeats : operand.rank() == made.rank() && operand[0] == made[0]);
+    is_known = is_known && (rows == kNoValue || of_input == kNoValue || rows == of_input);
+    if (of_input != kNoValue) rows = of_input;
+  }
+  if (is_known) return rows;
+  return Error(StatusCode::kUnsupported,
+               "it needs the number of rows of an operand, which depends on data (WHERE, UNIQUE): do this step after "
+               "the model, on its output");
+}
+
+}  // namespace
+
+bool HaveRows(const NodeWriter& to, std::span<const ValueId> operands) {
+  return std::ranges::any_of(operands, [&](ValueId value) { return to.marks().RowsOf(value) != kNoValue; });
+}
+
+Status NeedsAllRows() {
+  return Error(StatusCode::kUnsupported,
+               "an operand has a number of rows that depends on data (WHERE, UNIQUE): do this step after the model, on "
+               "its output");
+}
+
+Made AddOnRows(NodeWriter& to, Op op, std::vector<ValueId> operands, const TensorDesc& made) {
+  const auto* reduce = std::get_if<Reduce>(&op);
+  if (reduce != nullptr && (reduce->axes_mask & 1u) != 0) return ReduceRows(to, *reduce, operands[0], made);
+  HEARTH_ASSIGN(const ValueId result, to.AddAs(op, operands, made));
+  HEARTH_ASSIGN(const ValueId rows, RowsOfResult(to, op, operands, to.shape(result)));
+  if (rows != kNoValue) to.marks().rows.emplace(result, rows);
+  return result;
+}
+
+Made AddRows(NodeWriter& to, ValueId value, ValueId count) {
+  if (!to.IsConstant(count)) {
+    to.marks().rows.emplace(value, count);
+    return value;
+  }
+  HEARTH_ASSIGN(const std::vector<int64_t> rows, to.Integers(count));
+  return to.AddSlice(value, 0, 0, static_cast<int32_t>(rows[0]));
+}
+
+Made AddShapeOf(NodeWriter& to, ValueId value, const TensorDesc& made) {
+  const Shape shape = to.shape(value);
+  const std::vector<double> sizes(shape.dims().begin(), shape.dims().end());
+  const ValueId rows = to.marks().RowsOf(value);
+  if (rows == kNoValue) return to.AddConstant({made.dtype, {shape.rank()}, made.quantization}, sizes);
+  const Made cast = to.AddCast(rows, made.dtype);
+  if (shape.rank() == 1) return cast;
+  const Made others = to.AddConstant({shape.rank() - 1}, made.dtype, {sizes.begin() + 1, sizes.end()});
+  return to.Add(Concat{.axis = 0}, {cast, others});
+}
+
+Status AddRowOutputs(NodeWriter& to) {
+  for (const ValueId output : std::vector<ValueId>(to.graph().outputs)) {
+    if (to.marks().RowsOf(output) == kNoValue) continue;
+    HEARTH_ASSIGN(const ValueId rows, to.AddCopy(to.marks().RowsOf(output), to.graph().value(output).name + "_rows"));
+    to.graph().outputs.push_back(rows);
+  }
+  return Status::Ok();
+}
+
+}  // namespace hearth

@@ -1,0 +1,102 @@
+#include <cmath>
+#include <numbers>
+
+#include "core/base/error.h"
+#include "frontends/writer/expansions.h"
+
+namespace hearth {
+namespace {
+
+constexpr int64_t kMostNumbers = 5 << 20;  // elements of one matrix: rows of 2,048, columns of 1,024 points
+constexpr int64_t kMostSpectrumElements = 1 << 30;
+
+// The angle 2 * pi * j * k / length, reduced exactly modulo 2 * pi.
+double Angle(int64_t j, int64_t k, int64_t length) {
+  return 2.0 * std::numbers::pi * static_cast<double>(j * k % length) / static_cast<double>(length);
+}
+
+// Cuts the dimension, or pads it with zeros, to `length` elements.
+Made Fit(NodeWriter& to, const Made& x, int axis, int32_t length) {
+  if (!x.ok()) return x;
+  const int32_t size = to.shape(*x)[axis];
+  if (size < length) return to.AddPad(x, axis, 0, length - size);
+  return to.AddSlice(x, axis, 0, length);
+}
+
+// The matrix from `length` numbers to the real, then the imaginary parts of `bins` frequencies.
+Made RealTransform(NodeWriter& to, int32_t length, int32_t bins) {
+  HEARTH_TRY(to.budget().CheckRoom({2 * bins, length}, DType::kFloat32));
+  std::vector<double> matrix;
+  matrix.reserve(2 * static_cast<size_t>(bins) * static_cast<size_t>(length));
+  for (const bool is_real : {true, false}) {
+    for (int32_t bin = 0; bin < bins; ++bin) {
+      for (int32_t k = 0; k < length; ++k) {
+        const double angle = Angle(bin, k, length);
+        matrix.push_back(is_real ? std::cos(angle) : -std::sin(angle));
+      }
+    }
+  }
+  return to.AddConstant({2 * bins, length}, DType::kFloat32, matrix);
+}
+
+// The matrix from the real, then the imaginary parts of `length` numbers to those of as many frequencies.
+Made ComplexTransform(NodeWriter& to, int32_t length) {
+  HEARTH_TRY(to.budget().CheckRoom({2 * length, 2 * length}, DType::kFloat32));
+  std::vector<double> matrix;
+  matrix.reserve(4 * static_cast<size_t>(length) * static_cast<size_t>(length));
+  for (const bool is_real : {true, false}) {
+    for (int32_t bin = 0; bin < length; ++bin) {
+      for (int32_t k = 0; k < 2 * length; ++k) {
+        const bool of_real = k < length;
+        const double angle = Angle(bin, of_real ? k : k - length, length);
+        if (is_real) matrix.push_back(of_real ? std::cos(angle) : std::sin(angle));
+        if (!is_real) matrix.push_back(of_real ? -std::sin(angle) : std::cos(angle));
+      }
+    }
+  }
+  return to.AddConstant({2 * length, 2 * length}, DType::kFloat32, matrix);
+}
+
+}  // namespace
+
+ValueId AddComplex(NodeWriter& to, ValueId real, ValueId imaginary) {
+  const ValueId both = to.graph().AddValue({"complex", to.desc(real), std::nullopt});
+  to.marks().complex.emplace(both, std::pair(real, imaginary));
+  return both;
+}
+
+Made AddRealSpectrum(NodeWriter& to, ValueId given, const std::vector<int64_t>& sizes) {
+  const Shape shape = to.shape(given);
+  const int rank = shape.rank();
+  if (to.desc(given).dtype != DType::kFloat32 || rank < 2 || sizes.size() != 2 || sizes[0] < 1 || sizes[1] < 1) {
+    return Error(StatusCode::kMalformedInput, "a transform of shape {}", shape.ToString());
+  }
+  const int64_t images_before = CountBetween(shape, 0, rank - 2);
+  if (sizes[0] > kMostNumbers || sizes[1] > kMostNumbers || (sizes[1] / 2 + 1) * 2 * sizes[1] > kMostNumbers ||
+      (sizes[0] > 1 && 4 * sizes[0] * sizes[0] > kMostNumbers) ||
+      images_before > kMostSpectrumElements / (sizes[0] * sizes[1])) {
+    return Error(StatusCode::kUnsupported, "a transform of {} x {} points of shape {}", sizes[0], sizes[1],
+                 shape.ToString());
+  }
+  const auto height = static_cast<int32_t>(sizes[0]), width = static_cast<int32_t>(sizes[1]), bins = width / 2 + 1;
+  HEARTH_ASSIGN(ValueId x, Fit(to, Fit(to, given, rank - 2, height), rank - 1, width));
+  const auto images = static_cast<int32_t>(to.shape(x).element_count() / height / width);
+  const Made lines = to.AddReshape(x, {images * height, width});
+  HEARTH_ASSIGN(x, to.Add(FullyConnected{}, {lines, RealTransform(to, width, bins)}));
+  if (height > 1) {
+    const Made turned = to.AddTranspose(to.AddReshape(x, {images, height, 2, bins}), {0, 3, 2, 1});
+    const Made columns = to.AddReshape(turned, {images * bins, 2 * height});
+    const Made made = to.Add(FullyConnected{}, {columns, ComplexTransform(to, height)});
+    const Made back = to.AddTranspose(to.AddReshape(made, {images, bins, 2, height}), {0, 3, 2, 1});
+    HEARTH_ASSIGN(x, to.AddReshape(back, {images * height, 2 * bins}));
+  }
+  Shape made = shape;
+  made[rank - 2] = height;
+  made[rank - 1] = bins;
+  const Made first = to.AddSlice(x, 1, 0, bins), second = to.AddSlice(x, 1, bins, bins);
+  HEARTH_ASSIGN(const ValueId real, to.AddReshape(first, made));
+  HEARTH_ASSIGN(const ValueId imaginary, to.AddReshape(second, made));
+  return AddComplex(to, real, imaginary);
+}
+
+}  // namespace hearth
