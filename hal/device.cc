@@ -150,7 +150,7 @@ Status Device::Read(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_b
 Result<std::unique_ptr<ProgramGroup>> Device::Compile(std::span<const KernelSource> sources) {
   if (sources.empty()) return Error(StatusCode::kInvalidArgument, "no kernel to compile was given");
   HEARTH_TRY(CheckKernels(sources, info_));
-  HEARTH_TRY(CheckNoNewLlvm());
+  HEARTH_TRY(CheckNoNewLlvm(info_.backend));
   return WithOneCode(DoCompile(sources), false);
 }
 
@@ -159,7 +159,7 @@ Result<std::unique_ptr<ProgramGroup>> Device::Load(std::span<const KernelSource>
   if (sources.empty() || binary.empty())
     return Error(StatusCode::kInvalidArgument, "an empty binary, or no kernel, was given to load");
   HEARTH_TRY(CheckKernels(sources, info_));
-  HEARTH_TRY(CheckNoNewLlvm());
+  HEARTH_TRY(CheckNoNewLlvm(info_.backend));
   return WithOneCode(DoLoad(sources, binary), true);
 }
 
@@ -169,7 +169,7 @@ Result<std::unique_ptr<ProgramGroup>> Device::LoadParts(std::span<const KernelSo
   if (sources.empty() || portable.empty() || driver_part.empty())
     return Error(StatusCode::kInvalidArgument, "an empty part of a binary, or no kernel, was given to load");
   HEARTH_TRY(CheckKernels(sources, info_));
-  HEARTH_TRY(CheckNoNewLlvm());
+  HEARTH_TRY(CheckNoNewLlvm(info_.backend));
   return WithOneCode(DoLoadParts(sources, portable, driver_part), true);
 }
 

@@ -23,7 +23,7 @@ Result<const gles::Module*> OpenModule() {
 
 // What is isolated is remembered here, for Device::Compile (hal/driver_isolation.h), not in the module.
 Result<const gles::Module*> ModuleWithIsolatedDrivers() {
-  HEARTH_TRY(IsolateDrivers(GlesDriverFiles));
+  HEARTH_TRY(IsolateDrivers("gles", GlesDriverFiles));
   static const Result<const gles::Module*> module = OpenModule();
   return module;
 }

@@ -10,7 +10,7 @@ namespace hearth {
 namespace {
 
 Result<OpenClApi> LoadOnce() {
-  HEARTH_TRY(IsolateDrivers(OpenClDriverFiles));
+  HEARTH_TRY(IsolateDrivers("opencl", OpenClDriverFiles));
   Result<DynamicLibrary> library = DynamicLibrary::Open(LoaderNamesOn(ThisSystem()).opencl);
   if (!library.ok()) return library.status().Within("no OpenCL loader; install ocl-icd-libopencl1 or the GPU's driver");
   OpenClApi api;

@@ -42,7 +42,7 @@ Status Missing(const char* name) {
 }  // namespace
 
 Result<LoaderApi> LoadLoaderApi() {
-  HEARTH_TRY(IsolateDrivers(VulkanDriverFiles));
+  HEARTH_TRY(IsolateDrivers("vulkan", VulkanDriverFiles));
   auto library = DynamicLibrary::Open(LoaderNamesOn(ThisSystem()).vulkan);
   if (!library.ok()) return library.status().Within("Vulkan loader");
   LoaderApi api;

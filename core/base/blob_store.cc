@@ -16,7 +16,11 @@ std::optional<std::vector<std::byte>> BlobStore::Get(const CacheKey& key) {
 }
 
 std::string BlobStore::NameOfContent(std::span<const std::byte> bytes, NameUse /*use*/) {
-  return fmt::format("{}/{}", HexOf(Sha256Of(bytes)), bytes.size());
+  return NameOfDigest(HexOf(Sha256Of(bytes)), bytes.size());
+}
+
+std::string BlobStore::NameOfDigest(std::string_view sha256_hex, uint64_t size_bytes) {
+  return fmt::format("{}/{}", sha256_hex, size_bytes);
 }
 
 }  // namespace hearth

@@ -56,6 +56,8 @@ class BlobStore {
   // shorter if no entry can have the full one.
   enum class NameUse : uint8_t { kLookUp, kPut };
   virtual std::string NameOfContent(std::span<const std::byte> bytes, NameUse use);
+  // The same name from the content's SHA-256 in hex.
+  static std::string NameOfDigest(std::string_view sha256_hex, uint64_t size_bytes);
 
   // Stores all requests or none, in one transaction. Replaces entries of the same key.
   virtual void Put(std::span<const PutRequest> requests) = 0;

@@ -1,10 +1,23 @@
 #include "core/base/file_stamp.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
 #include <limits>
+#include <string>
+
+#include "core/base/descriptor.h"
+#include "core/base/error.h"
+#include "core/base/fingerprint.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {
@@ -27,7 +40,50 @@ bool KeepsNoChangeTime(int64_t type) {
   return type == 0x4d44 || type == 0x2011bab0 || type == 0x4244;  // FAT, exFAT, HFS
 }
 
+// No computer that runs this had a clock that was set, and was earlier.
+constexpr int64_t kFirstTrueTimeNs = 946'684'800 * kNsPerSecond;  // the year 2000
+
+constexpr int64_t kOverlay = 0x794c7630;
+constexpr unsigned kUniqueMountId = 0x4000;  // STATX_MNT_ID_UNIQUE, since Linux 6.8; Debian 12's headers lack it
+
+// A short file of the kernel's; empty if it can't be read.
+std::string KernelText(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 64> text;
+  const ssize_t size = file.get() < 0 ? -1 : ::read(file.get(), text.data(), text.size());
+  return size > 0 ? std::string(text.data(), static_cast<size_t>(size)) : std::string();
+}
+
+// A number that each disk gets when it appears, a loop device with each file that it shows; empty for a file system
+// without a disk, and before Linux 5.15. A partition has its disk's.
+std::string DiskOf(dev_t device) {
+  const std::string folder = fmt::format("/sys/dev/block/{}:{}/", major(device), minor(device));
+  const std::string of_disk = KernelText(folder + "diskseq");
+  return of_disk.empty() ? KernelText(folder + "../diskseq") : of_disk;
+}
+
+// Tells apart what lies at one place: the boot, the mount, the file system and its disk.
+std::optional<uint64_t> MountOf(int descriptor, const struct stat& info, const struct statfs& system) {
+  struct statx mount;
+  if (::statx(descriptor, "", AT_EMPTY_PATH, STATX_MNT_ID | kUniqueMountId, &mount) != 0) return std::nullopt;
+  const bool is_unique = (mount.stx_mask & kUniqueMountId) != 0;
+  if (!is_unique && ((mount.stx_mask & STATX_MNT_ID) == 0 || system.f_type == kOverlay)) return std::nullopt;
+  const std::string boot = KernelText("/proc/sys/kernel/random/boot_id");
+  if (boot.empty()) return std::nullopt;
+  const auto id = std::bit_cast<std::array<int, 2>>(system.f_fsid);
+  const std::string text = fmt::format("{} {} {} {:x} {} {} {}", boot, is_unique, mount.stx_mnt_id, system.f_type,
+                                       id[0], id[1], DiskOf(info.st_dev));
+  uint64_t hash = 0;
+  std::memcpy(&hash, FingerprintOf(BytesOf(text)).bytes.data(), sizeof(hash));
+  return hash;
+}
+
 }  // namespace
+
+bool IsOnReadOnlyMount(int descriptor) {
+  struct statvfs system;
+  return ::fstatvfs(descriptor, &system) == 0 && (system.f_flag & ST_RDONLY) != 0;
+}
 
 bool IsOnRemoteFileSystem(int64_t type) {
   switch (static_cast<uint32_t>(type)) {  // numbers from statfs(2) and coreutils
@@ -59,11 +115,18 @@ std::optional<FileStamp> FileStampOf(int descriptor) {
   struct stat info;
   struct statfs system;
   if (::fstat(descriptor, &info) != 0 || ::fstatfs(descriptor, &system) != 0) return std::nullopt;
-  if (!S_ISREG(info.st_mode) || IsOnRemoteFileSystem(system.f_type) || KeepsNoChangeTime(system.f_type)) {
+  if (!S_ISREG(info.st_mode) || IsOnRemoteFileSystem(system.f_type) || KeepsNoChangeTime(system.f_type) ||
+      IsOnReadOnlyMount(descriptor) || NsOf(info.st_ctim) < kFirstTrueTimeNs) {
     return std::nullopt;
   }
-  return FileStamp{static_cast<uint64_t>(info.st_dev), static_cast<uint64_t>(info.st_ino),
-                   static_cast<uint64_t>(info.st_size), NsOf(info.st_mtim), NsOf(info.st_ctim)};
+  const std::optional<uint64_t> mount = MountOf(descriptor, info, system);
+  if (!mount) return std::nullopt;
+  return FileStamp{static_cast<uint64_t>(info.st_dev),
+                   static_cast<uint64_t>(info.st_ino),
+                   static_cast<uint64_t>(info.st_size),
+                   NsOf(info.st_mtim),
+                   NsOf(info.st_ctim),
+                   *mount};
 }
 
 bool IsSettled(const FileStamp& stamp, int64_t now_ns) {

@@ -10,6 +10,7 @@ namespace hearth {
 struct FileStamp {
   uint64_t device = 0, inode = 0, size_bytes = 0;
   int64_t modified_ns = 0, changed_ns = 0;  // since 1970; programs cannot set the second one
+  uint64_t mount = 0;                       // a hash of the boot, the mount and the disk that the file lies on
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
 
@@ -17,8 +18,17 @@ struct FileStamp {
 // reliable.
 bool IsOnRemoteFileSystem(int64_t type);
 
-// The stamp of an open file. nullopt if it is unknown, on a network or user-space file system, whose server could
-// report anything, and on one that keeps no change time (FAT).
+// Whether nobody can write to the mount or file system that the open file lies on.
+bool IsOnReadOnlyMount(int descriptor);
+
+// The stamp of an open file. It proves something only where this machine's kernel made the change time, in this boot or
+// an earlier one, on the file system that is mounted there now. So nullopt if anything is unknown, and
+// - on a read-only mount: an image carries the change times that its builder chose, and a rebuilt one may carry the
+//   same for other bytes;
+// - on a network or user-space file system, whose server could report anything;
+// - on one that keeps no change time (FAT);
+// - on an overlay, which may be made of such images, where the kernel reuses the numbers of mounts (before Linux 6.8);
+// - if the change time is one of a clock that was never set.
 std::optional<FileStamp> FileStampOf(int descriptor);
 
 // Whether a later change of the file is certain to change the stamp: the file is older than any clock's resolution, and

@@ -24,6 +24,7 @@ Graph Graph::Clone() const {
   for (Constant& constant : copy.constants_) {
     const auto found = owned.find(constant.bytes.data());
     if (found != owned.end()) constant.bytes = copy.owned_bytes_[found->second];
+    constant.was_read = {};
   }
   return copy;
 }

@@ -6,6 +6,7 @@
 #ifndef HEARTH_CORE_GRAPH_GRAPH_H_
 #define HEARTH_CORE_GRAPH_GRAPH_H_
 
+#include <atomic>
 #include <compare>
 #include <cstdint>
 #include <deque>
@@ -25,17 +26,35 @@ using ValueId = int32_t;
 using ConstantId = int32_t;
 inline constexpr ValueId kNoValue = -1;  // an optional input that is absent
 
-// A range of bytes in one of a model's files. A .tflite model is one file; other formats keep weights in separate files.
+// A range of bytes in one of a model's files. A .tflite model is one file; other formats keep weights in separate
+// files.
 struct FileRange {
   uint32_t file = 0;  // index into the list of files that the model's reader made
   uint64_t offset_bytes = 0, size_bytes = 0;
   friend auto operator<=>(const FileRange&, const FileRange&) = default;
 };
 
+// Whether somebody has looked at a constant's bytes. Several threads may note it at once.
+class ReadMark {
+ public:
+  ReadMark() = default;
+  ReadMark(const ReadMark& other) : is_set_(other.is_set()) {}
+  ReadMark& operator=(const ReadMark& other) {
+    is_set_.store(other.is_set(), std::memory_order_relaxed);
+    return *this;
+  }
+  void Set() { is_set_.store(true, std::memory_order_relaxed); }
+  bool is_set() const { return is_set_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<bool> is_set_ = false;
+};
+
 struct Constant {
   std::span<const std::byte> bytes;
   // The bytes' position in the model's files; absent for constants that Hearth made.
   std::optional<FileRange> source;
+  mutable ReadMark was_read = {};  // by Graph::ConstantBytes, since the graph was made or cloned
 };
 
 struct Value {
@@ -106,8 +125,14 @@ class Graph {
   bool IsState(ValueId id) const;  // `read` of a state
   // An output or a state's next content. A pass must keep such a value under its id, made by a node.
   bool IsKept(ValueId id) const;
-  // Bytes of a constant value. Precondition: IsConstant(id).
-  std::span<const std::byte> ConstantBytes(ValueId id) const { return constants_[*values_[id].constant].bytes; }
+  // Bytes of a constant value, for whoever computes with them: what is made of the graph then depends on them, which
+  // Constant::was_read notes. Precondition: IsConstant(id).
+  std::span<const std::byte> ConstantBytes(ValueId id) const {
+    const Constant& constant = constants_[*values_[id].constant];
+    constant.was_read.Set();
+    return constant.bytes;
+  }
+  const std::vector<Constant>& constants() const { return constants_; }
 
   // Index of the node that makes `id`, or -1. Searches all nodes: for many values use Producers().
   int ProducerOf(ValueId id) const;

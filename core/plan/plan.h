@@ -143,6 +143,14 @@ struct MemoryFigures {
   friend bool operator==(const MemoryFigures&, const MemoryFigures&) = default;
 };
 
+// What a plan holds of its model, so that it never runs on another one: scales, shapes, attributes, and constants that
+// the passes or the lowering looked at. Weights that are packed from the file when a session starts are not part of it.
+struct PlanProof {
+  std::vector<FileRange> read;          // constants of the file whose bytes went into the plan
+  std::array<uint8_t, 16> digest = {};  // XXH3-128 of those, of the constants that no file holds, and of the graph
+  friend bool operator==(const PlanProof&, const PlanProof&) = default;
+};
+
 struct Plan {
   std::vector<KernelSource> kernels;
   std::vector<BufferSpec> buffers;
@@ -155,6 +163,7 @@ struct Plan {
   std::vector<Fallback> fallbacks;
   int32_t source_op_count = 0;  // operators in the model file
   MemoryFigures memory;
+  PlanProof proof;  // of a plan that can be stored
 
   std::span<const Dispatch> DispatchesOf(const Segment& segment) const {
     return std::span(dispatches).subspan(segment.first_dispatch, segment.dispatch_count);

@@ -1,6 +1,7 @@
 // The binary form: magic, the fingerprint of the sources that make plans, then plan_fields.h. A plan has one form: what
 // Deserialize accepts serializes to the same bytes. No checksum: the cache verifies its own first.
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <span>
@@ -9,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/emit/kernel_library.h"
+#include "core/plan/member_writer.h"
 #include "core/plan/plan.h"
 #include "core/plan/plan_fields.h"
 #include "core/plan/source_fingerprints.h"
@@ -17,67 +19,6 @@ namespace hearth {
 namespace {
 
 constexpr uint32_t kPlanMagic = 0x4e4c5048;  // "HPLN"
-
-// ---- Writing ----
-
-class PlanWriter {
- public:
-  [[maybe_unused]] static constexpr bool kReads = false;
-
-  template <typename... T>
-  void operator()(const T&... fields) {
-    (Item(fields), ...);
-  }
-
-  std::vector<std::byte> TakeBytes() { return std::move(bytes_); }
-
- private:
-  template <typename T>
-  void Item(const T& item) {
-    if constexpr (std::is_enum_v<T>) {
-      Item(static_cast<std::underlying_type_t<T>>(item));
-    } else if constexpr (std::is_same_v<T, float>) {
-      Item(std::bit_cast<uint32_t>(item));
-    } else if constexpr (std::is_integral_v<T>) {
-      const auto number = static_cast<uint64_t>(item);
-      for (size_t i = 0; i < sizeof(T); ++i) bytes_.push_back(static_cast<std::byte>(number >> (8 * i)));
-    } else {
-      Fields(*this, item);
-    }
-  }
-
-  void Item(const std::string& text) { Raw(BytesOf(text)); }
-  void Item(const std::vector<std::byte>& bytes) { Raw(bytes); }
-
-  void Raw(std::span<const std::byte> bytes) {
-    Item(uint64_t{bytes.size()});
-    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-  }
-
-  template <typename T>
-  void Item(const std::vector<T>& items) {
-    Item(uint64_t{items.size()});
-    for (const T& item : items) Item(item);
-  }
-
-  template <typename T, size_t N>
-  void Item(const std::array<T, N>& items) {
-    for (const T& item : items) Item(item);
-  }
-
-  template <typename T>
-  void Item(const std::optional<T>& item) {
-    Item(item.has_value());
-    if (item.has_value()) Item(*item);
-  }
-
-  void Item(const Shape& shape) {
-    Item(static_cast<uint8_t>(shape.rank()));
-    for (int32_t dim : shape.dims()) Item(dim);
-  }
-
-  std::vector<std::byte> bytes_;
-};
 
 // ---- Reading ----
 
@@ -143,6 +84,12 @@ class PlanReader {
     const uint64_t count = Number<uint64_t>();
     if (count > rest_.size()) Fail();  // each item takes at least a byte
     for (uint64_t i = 0; ok_ && i < count; ++i) Item(items.emplace_back());
+  }
+
+  template <size_t N>
+  void Item(std::array<uint8_t, N>& bytes) {
+    const auto taken = Take(N);
+    if (ok_) std::memcpy(bytes.data(), taken.data(), N);
   }
 
   template <typename T, size_t N>
@@ -285,7 +232,7 @@ class PlanChecker {
 }  // namespace
 
 std::vector<std::byte> SerializePlan(const Plan& plan) {
-  PlanWriter writer;
+  MemberWriter writer;
   writer(kPlanMagic, std::string(kPlanSources), plan);
   return writer.TakeBytes();
 }

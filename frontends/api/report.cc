@@ -45,7 +45,9 @@ std::string Report::ToJson(int indent) const {
                    {"bytes_read", cache.bytes_read},
                    {"bytes_written", cache.bytes_written},
                    {"waited_ms", cache.waited_ms},
-                   {"waited_for_makers_ms", cache.waited_for_makers_ms}};
+                   {"waited_for_makers_ms", cache.waited_for_makers_ms},
+                   {"model_known_by", cache.model_known_by},
+                   {"model_hash_ms", cache.model_hash_ms}};
   json["memory"] = {{"arena_bytes", memory.arena_bytes},
                     {"naive_bytes", memory.naive_bytes},
                     {"lower_bound_bytes", memory.lower_bound_bytes},

@@ -5,6 +5,7 @@
 #include "cache/sqlite_store.h"
 #include "frontends/api/model_data.h"
 #include "frontends/engine/open_cache.h"
+#include "hal/stopwatch.h"
 
 namespace hearth {
 namespace {
@@ -15,15 +16,32 @@ ModelName NameOf(const Model& model) {
   return {model.fingerprint(), error ? model.path() : path.string()};
 }
 
-// Looks the model up by its file's stamp, then by its content, so that a known file is read at most once. Entries are
-// stored under a name computed from the content (NameToStore), so a wrong stamp can only mislead a look-up.
+// The model's name in look-ups: stated beside a file that nobody can replace, else computed, which reads the content.
+std::string LookUpName(const ModelData& model, SessionCache& cache) {
+  const std::string stated = model.file ? model.file->StatedSha256() : std::string();
+  if (!stated.empty()) {
+    cache.model_known_by = kKnownByDigestFile;
+    return BlobStore::NameOfDigest(stated, model.bytes.size());
+  }
+  const Stopwatch watch;
+  std::string name = cache.store->NameOfContent(model.bytes, BlobStore::NameUse::kLookUp);
+  ReleasePages(model, model.bytes);
+  cache.model_known_by = "content";
+  cache.model_hash_ms = watch.milliseconds();
+  return name;
+}
+
+// Looks the model up by its file's stamp, then by its content, so that a known file is read at most once. A wrong stamp
+// can only mislead a look-up: entries are stored under a name computed from the content (NameToStore), and a plan is
+// used for the model that it was made for alone (PlanProof).
 void RecallModel(const Model& model, SessionCache& cache) {
   const ModelData& data = model.data();
   const auto stamp = data.file ? data.file->UnchangedStamp() : std::nullopt;
   auto known = stamp ? cache.folder->RecallFile(*stamp) : std::nullopt;
-  if (!known && !data.bytes.empty()) {
-    cache.model_name = cache.store->NameOfContent(data.bytes, BlobStore::NameUse::kLookUp);
-    ReleasePages(data, data.bytes);
+  if (known) {
+    cache.model_known_by = "stamp";
+  } else if (!data.bytes.empty()) {
+    cache.model_name = LookUpName(data, cache);
     if (const auto fingerprint = cache.folder->RecallFingerprint(cache.model_name)) {
       known = SqliteStore::KnownFile{*fingerprint, cache.model_name};
       cache.folder->RememberFile(stamp, *known);

@@ -18,6 +18,8 @@ namespace hearth {
 struct ModelData;
 class SqliteStore;
 
+inline constexpr const char* kKnownByDigestFile = "digest file";
+
 // Shared by all that is prepared of a session, and by its clones. Thread-safe.
 struct SessionCache {
   std::unique_ptr<SessionWaits> waits = std::make_unique<SessionWaits>();
@@ -28,6 +30,8 @@ struct SessionCache {
   // unless its file is known.
   std::string model_name;
   bool is_model_recalled = false;  // the cache knew the file
+  std::string model_known_by;      // as in Report::cache
+  double model_hash_ms = 0;
 };
 
 // Null if the options ask for none, or if it can't be opened: that is a warning, never an error.

@@ -1,4 +1,5 @@
 // Storing what preparing a model and its runs have made.
+#include "core/base/error.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/prepared.h"
 #include "frontends/engine/items_as_compiled.h"
@@ -21,6 +22,11 @@ std::vector<std::string> StorePrepared(Prepared& prepared, PlanRuns& runs, bool 
   const bool has_new_limit = HasUnknownLimit(cache.model_name, *opened.device, prepared.info, store);
   if (prepared.made.is_new || is_new_file || has_new_limit) {
     prepared.plan_request.model = NameToStore(prepared.model(), cache);
+    if (cache.model_known_by == kKnownByDigestFile && prepared.plan_request.model != cache.model_name) {
+      warnings.push_back(fmt::format(
+          "'{0}.sha256' is not the digest of '{0}', so no start finds what the cache has; write it with sha256sum",
+          prepared.model().path()));
+    }
   }
   const double made_ms = prepared.made.rewrite_ms + prepared.made.lower_ms;
   if (prepared.made.is_new) StorePlan(prepared.plan_request, prepared.loaded->plan(), made_ms, store);

@@ -1,6 +1,7 @@
 #include "frontends/engine/forked_drivers.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,6 +45,28 @@ bool IsHardware(const DeviceCandidate& candidate) {
   return candidate.usable && candidate.type != DeviceType::kCpu;
 }
 
+// The host's signal handlers: what a driver replaces while this object lives is put back. PoCL's LLVM takes 15 of them
+// when its devices are listed.
+class KeptSignalHandlers {
+ public:
+  KeptSignalHandlers() {
+    for (int number = 1; number < NSIG; ++number) ::sigaction(number, nullptr, &handlers_[number]);
+  }
+  ~KeptSignalHandlers() {
+    for (int number = 1; number < NSIG; ++number) {
+      struct sigaction now;
+      if (::sigaction(number, nullptr, &now) == 0 && now.sa_handler != handlers_[number].sa_handler) {
+        ::sigaction(number, &handlers_[number], nullptr);
+      }
+    }
+  }
+  KeptSignalHandlers(const KeptSignalHandlers&) = delete;
+  KeptSignalHandlers& operator=(const KeptSignalHandlers&) = delete;
+
+ private:
+  std::array<struct sigaction, NSIG> handlers_ = {};
+};
+
 }  // namespace
 
 std::vector<DeviceCandidate> EnumerateUnlessForked(const BackendDef& backend) {
@@ -54,7 +77,11 @@ std::vector<DeviceCandidate> EnumerateUnlessForked(const BackendDef& backend) {
     unusable.unusable_reason = WhyNotHere(backend, *use);
     return {unusable};
   }
-  std::vector<DeviceCandidate> candidates = backend.enumerate();
+  std::vector<DeviceCandidate> candidates;
+  {
+    const KeptSignalHandlers kept;
+    candidates = backend.enumerate();
+  }
   if (use != nullptr && std::ranges::any_of(candidates, &DeviceCandidate::usable)) {
     pid_t none = 0;
     use->process.compare_exchange_strong(none, ::getpid());

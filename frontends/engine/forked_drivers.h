@@ -11,7 +11,8 @@
 namespace hearth {
 
 // The backend's devices. If the process that this one was forked from has enumerated them, it returns one unusable
-// device with that reason and calls no driver.
+// device with that reason and calls no driver. The process keeps its signal handlers, unless another thread sets some
+// meanwhile.
 std::vector<DeviceCandidate> EnumerateUnlessForked(const BackendDef& backend);
 
 // The same reason if the parent found hardware, else empty.

@@ -6,6 +6,7 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/passes/pass.h"
 #include "core/plan/key_fields.h"
+#include "core/plan/plan_proof.h"
 #include "core/plan/source_fingerprints.h"
 #include "frontends/engine/stored_plan.h"
 #include "hal/stopwatch.h"
@@ -73,8 +74,9 @@ Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store) {
   HEARTH_ASSIGN(made.plan, Lower(*made.lowered_graph, *request.device, request.options));
   const int32_t in_file = request.graph->source_operator_count;  // 0: a graph from a builder, where each node counts
   made.plan.source_op_count = in_file > 0 ? in_file : static_cast<int32_t>(request.graph->nodes().size());
-  made.lower_ms = lowering.milliseconds();
   made.is_new = !NeedsTheGraph(made.plan, *made.lowered_graph);
+  if (made.is_new) made.plan.proof = ProofOf(*request.graph, *made.lowered_graph);
+  made.lower_ms = lowering.milliseconds();
   return made;
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "core/base/error.h"
+#include "core/plan/plan_proof.h"
 
 namespace hearth {
 namespace {
@@ -56,6 +57,7 @@ Status CheckStoredPlan(const Plan& plan, const DeviceInfo& device) {
 Status CheckStoredPlan(const Plan& plan, const Graph& graph, const DeviceInfo& device) {
   HEARTH_TRY(CheckStoredPlan(plan, device));
   if (!HasInterfaceOf(plan, graph)) return Error(StatusCode::kMalformedInput, "the plan has other inputs or outputs");
+  if (!Holds(plan.proof, graph)) return Error(StatusCode::kMalformedInput, "the plan was made for other constants");
   return Status::Ok();
 }
 

@@ -5,14 +5,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstdint>
 #include <iterator>
 #include <system_error>
 #include <utility>
 
+#include "core/base/descriptor.h"
 #include "core/base/error.h"
 #include "core/base/numbers.h"
+#include "core/base/sha256.h"
 
 namespace hearth {
 namespace {
@@ -63,6 +67,17 @@ Result<ModelFile> ModelFile::Open(const std::string& path) {
 
 std::optional<FileStamp> ModelFile::UnchangedStamp() const {
   return stamp_ == FileStampOf(file_descriptor_) ? stamp_ : std::nullopt;
+}
+
+std::string ModelFile::StatedSha256() const {
+  const Descriptor beside(::open((path_ + ".sha256").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!beside.is_open() || !IsOnReadOnlyMount(file_descriptor_) || !IsOnReadOnlyMount(beside.get())) return {};
+  std::array<char, 65> text;
+  const ssize_t size = ::read(beside.get(), text.data(), text.size());
+  std::array<uint8_t, 32> digest;
+  const bool is_digest = size >= 64 && (size == 64 || std::isspace(static_cast<unsigned char>(text[64])) != 0) &&
+                         BytesFromHex({text.data(), 64}, digest);
+  return is_digest ? HexOf(digest) : std::string();
 }
 
 Fingerprint ModelFile::ContentFingerprint() const {

@@ -32,6 +32,11 @@ class ModelFile {
   // The stamp from when the file was opened. nullopt if the file was changed since, or if stamps are unreliable there.
   std::optional<FileStamp> UnchangedStamp() const;
 
+  // On a read-only mount, where no stamp proves anything: the SHA-256 in hex that the file NAME.sha256 beside it
+  // states, as `sha256sum NAME` writes it. Whoever made the image made both. Else empty: where the file can be
+  // replaced, a stated digest may be one of an earlier content.
+  std::string StatedSha256() const;
+
   // The fingerprint of the content. Reads the whole file and releases its pages: keep the result.
   Fingerprint ContentFingerprint() const;
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/python/gil.h"
+#include "frontends/python/calls.h"
 #include "hearth/session.h"
 #include "hearth/status.h"
 

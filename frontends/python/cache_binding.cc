@@ -12,11 +12,7 @@ using Text = Result<std::string>;
 // Calls `ask` without the GIL; it returns a JSON text.
 template <typename Ask>
 std::string Asked(Ask&& ask) {
-  Text text = [&] {
-    const ReleasedGil released;
-    return ask();
-  }();
-  return Value(std::move(text));
+  return Value(WithoutGil(ask));
 }
 
 std::string List(const Cache& cache) {
@@ -74,11 +70,7 @@ std::string Models(const Cache& cache) {
 }
 
 void Pin(const Cache& cache, const std::string& model, bool is_pinned) {
-  const Status status = [&] {
-    const ReleasedGil released;
-    return cache.Pin(model, is_pinned);
-  }();
-  RaiseUnlessOk(status);
+  RaiseUnlessOk(WithoutGil([&] { return cache.Pin(model, is_pinned); }));
 }
 
 std::string Remove(const Cache& cache, const std::string& model) {

@@ -50,20 +50,14 @@ void BindModels(py::module_& module) {
 
   const auto from_file = [](const std::string& path, const std::string& signature, const InputShapes& shapes,
                             int32_t top_k, bool class_maps) {
-    Result<Model> model = [&] {
-      const ReleasedGil released;
-      return Model::FromFile(path, {signature, shapes, top_k, class_maps});
-    }();
-    return Value(std::move(model));
+    return Value(WithoutGil([&] { return Model::FromFile(path, {signature, shapes, top_k, class_maps}); }));
   };
   const auto from_bytes = [](const py::object& content, const std::string& signature, const InputShapes& shapes,
                              int32_t top_k, bool class_maps) {
     const HeldBytes held(content, HeldBytes::Use::kRead);
-    Result<Model> model = [&] {
-      const ReleasedGil released;
+    return Value(WithoutGil([&] {
       return Model::FromMemory(held.bytes(), "memory", {signature, shapes, top_k, class_maps});
-    }();
-    return Value(std::move(model));
+    }));
   };
   py::class_<Model>(module, "Model")
       .def_static("from_file", from_file, py::arg("path"), py::arg("signature"), py::arg("shapes"), py::arg("top_k"),

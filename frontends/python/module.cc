@@ -4,7 +4,6 @@
 #include "frontends/python/bindings.h"
 #include "hearth/array.h"
 #include "hearth/device.h"
-#include "hearth/log.h"
 #include "hearth/session_option.h"
 #include "hearth/version.h"
 
@@ -37,11 +36,7 @@ SessionOptions SessionOptionsOf(const OptionTexts& texts, const InputShapes& sha
 namespace {
 
 py::list DeviceList() {
-  std::vector<DeviceDescription> devices;
-  {
-    const ReleasedGil released;
-    devices = ListDevices();
-  }
+  const std::vector<DeviceDescription> devices = WithoutGil([] { return ListDevices(); });
   py::list list;
   for (const DeviceDescription& device : devices) {
     py::dict dict;
@@ -56,30 +51,6 @@ py::list DeviceList() {
     list.append(dict);
   }
   return list;
-}
-
-// The logging thread does not hold the GIL, so the sink takes it for the call. Python exceptions are printed, as for
-// destructors: they can't be passed on.
-void LogTo(const py::object& callback) {
-  LogSink sink;
-  if (!callback.is_none()) {
-    // Freed under the GIL, on whichever thread drops the sink.
-    const auto drop = [](py::object* held) {
-      const AcquiredGil acquired;
-      delete held;
-    };
-    const std::shared_ptr<py::object> held(new py::object(callback), drop);
-    sink = [held](LogLevel level, std::string_view message) {
-      constexpr const char* kLevels[] = {"debug", "info", "warning", "error"};
-      const AcquiredGil acquired;
-      PyObject* const text = PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace");
-      PyObject* const answer = PyObject_CallFunction(held->ptr(), "sN", kLevels[static_cast<int>(level)], text);
-      if (answer == nullptr) PyErr_WriteUnraisable(held->ptr());
-      Py_XDECREF(answer);
-    };
-  }
-  const ReleasedGil released;
-  SetLogSink(std::move(sink));
 }
 
 void CheckArrayOf(const TensorInfo& tensor, const std::string& dtype, const std::vector<int64_t>& shape) {

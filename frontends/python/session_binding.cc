@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <mutex>
@@ -53,22 +55,23 @@ class PythonSession {
  public:
   explicit PythonSession(Session session)
       : inputs_(session.inputs()), outputs_(session.outputs()), session_(std::move(session)) {}
-  ~PythonSession() { Close(); }
+  ~PythonSession() {
+    try {
+      Close();
+    } catch (py::error_already_set& error) {
+      error.discard_as_unraisable("the end of a hearth.Session");
+    }
+  }
 
-  // The shapes' lock, because Resize changes them without the GIL.
-  std::vector<TensorInfo> inputs() const {
-    const std::lock_guard lock(shapes_mutex_);
-    return inputs_;
-  }
-  std::vector<TensorInfo> outputs() const {
-    const std::lock_guard lock(shapes_mutex_);
-    return outputs_;
-  }
+  // Both, and the assignments to them, need the GIL.
+  const std::vector<TensorInfo>& inputs() const { return inputs_; }
+  const std::vector<TensorInfo>& outputs() const { return outputs_; }
 
   void Close() {
-    const ReleasedGil released;
-    const std::lock_guard lock(mutex_);
-    session_.reset();
+    WithoutGil([&] {
+      const std::unique_lock<std::mutex> lock = Lock();
+      session_.reset();
+    });
   }
 
   // Sets inputs, runs and reads outputs in one call, so that no other thread's call comes between.
@@ -147,35 +150,47 @@ class PythonSession {
  private:
   template <typename Change>
   void NoteShapesOf(Change&& change) {
+    std::vector<TensorInfo> inputs, outputs;
+    uint64_t number = 0;
     RaiseUnlessOk(Locked([&](Session& session) -> Status {
       for (size_t k = 0; k < has_frame_.size(); ++k) HEARTH_TRY(EndFrame(session, k));
       HEARTH_TRY(change(session));
-      const std::lock_guard lock(shapes_mutex_);
-      inputs_ = session.inputs();
-      outputs_ = session.outputs();
+      inputs = session.inputs();
+      outputs = session.outputs();
+      number = ++change_count_;
       return Status::Ok();
     }));
+    if (number < noted_change_) return;  // another thread's, which came later, is noted already
+    noted_change_ = number;
+    inputs_ = std::move(inputs);
+    outputs_ = std::move(outputs);
   }
+
+  // In a forked process the thread that holds the lock may not exist: waiting for it would never end.
+  std::unique_lock<std::mutex> Lock() { return IsForked() ? std::unique_lock<std::mutex>() : std::unique_lock(mutex_); }
+
+  bool IsForked() const { return process_ != ::getpid(); }
 
   // Runs `work` under the lock and without the GIL, which the caller holds.
   template <typename Work>
   Status Locked(Work&& work) {
-    const ReleasedGil released;
-    const std::lock_guard lock(mutex_);
-    if (!session_) return Error(StatusCode::kInvalidArgument, "the session was closed");
-    return work(*session_);
+    return WithoutGil([&]() -> Status {
+      const std::unique_lock<std::mutex> lock = Lock();
+      if (!session_) return Error(StatusCode::kInvalidArgument, "the session was closed");
+      return IsForked() ? session_->Run() : work(*session_);  // a run is refused there; its error says why
+    });
   }
 
   // Checks memory for all outputs or none, since another thread may have resized the session after it was allocated.
-  Status CheckFits(const std::vector<std::unique_ptr<HeldBytes>>& wanted) const {
-    if (!wanted.empty() && wanted.size() != outputs_.size()) {
-      return Error(StatusCode::kInvalidArgument, "{} buffers were given for {} outputs", wanted.size(),
-                   outputs_.size());
+  static Status CheckFits(const std::vector<TensorInfo>& outputs,
+                          const std::vector<std::unique_ptr<HeldBytes>>& wanted) {
+    if (!wanted.empty() && wanted.size() != outputs.size()) {
+      return Error(StatusCode::kInvalidArgument, "{} buffers were given for {} outputs", wanted.size(), outputs.size());
     }
     for (size_t k = 0; k < wanted.size(); ++k) {
-      if (wanted[k]->writable().size() == outputs_[k].size_bytes) continue;
+      if (wanted[k]->writable().size() == outputs[k].size_bytes) continue;
       return Error(StatusCode::kInvalidArgument, "output '{}' has {} bytes, the buffer given for it has {}",
-                   outputs_[k].name, outputs_[k].size_bytes, wanted[k]->writable().size());
+                   outputs[k].name, outputs[k].size_bytes, wanted[k]->writable().size());
     }
     return Status::Ok();
   }
@@ -189,7 +204,7 @@ class PythonSession {
       wanted.push_back(std::make_unique<HeldBytes>(output, HeldBytes::Use::kWrite));
     RaiseUnlessOk(Locked([&](Session& session) -> Status {
       for (size_t k = 0; k < given.size(); ++k) HEARTH_TRY(Give(session, k, given[k]));
-      HEARTH_TRY(CheckFits(wanted));
+      HEARTH_TRY(CheckFits(session.outputs(), wanted));
       HEARTH_TRY(work(session));
       for (size_t k = 0; k < wanted.size(); ++k) std::ranges::copy(session.output(k), wanted[k]->writable().begin());
       return Status::Ok();
@@ -198,11 +213,12 @@ class PythonSession {
 
   // A frame stays bound until the input gets bytes, so the next frame of the same kind costs nothing.
   Status Give(Session& session, size_t k, const GivenInput& input) {
-    if (k >= inputs_.size()) return session.SetInput(k, {});
-    has_frame_.resize(inputs_.size());
+    const std::vector<TensorInfo>& inputs = session.inputs();
+    if (k >= inputs.size()) return session.SetInput(k, {});
+    has_frame_.resize(inputs.size());
     if (input.frame) {
       has_frame_[k] = true;
-      return session.BindFrame(inputs_[k].name, *input.frame);
+      return session.BindFrame(inputs[k].name, *input.frame);
     }
     HEARTH_TRY(EndFrame(session, k));
     return session.SetInput(k, input.bytes->bytes());
@@ -211,23 +227,25 @@ class PythonSession {
   Status EndFrame(Session& session, size_t k) {
     if (!has_frame_[k]) return Status::Ok();
     has_frame_[k] = false;
-    return session.UnbindInput(inputs_[k].name);
+    return session.UnbindInput(session.inputs()[k].name);
   }
 
-  mutable std::mutex shapes_mutex_;  // held only briefly
+  // Under the GIL: the tensors, and the number of the change of shapes that they are of.
   std::vector<TensorInfo> inputs_, outputs_;
+  uint64_t noted_change_ = 0;
+
+  // Under the lock.
   std::mutex mutex_;
-  std::vector<bool> has_frame_;  // by input
   std::optional<Session> session_;
+  uint64_t change_count_ = 0;
+  std::vector<bool> has_frame_;  // by input
+
+  const pid_t process_ = ::getpid();
 };
 
 template <typename Open>
 std::unique_ptr<PythonSession> Opened(Open&& open) {
-  Result<Session> session = [&] {
-    const ReleasedGil released;
-    return open();
-  }();
-  return std::make_unique<PythonSession>(Value(std::move(session)));
+  return std::make_unique<PythonSession>(Value(WithoutGil(open)));
 }
 
 std::unique_ptr<PythonSession> OpenFile(const std::string& path, const OptionTexts& texts, const InputShapes& shapes) {

@@ -61,6 +61,11 @@ struct Report {
     uint64_t hits = 0, misses = 0, rejected = 0, put_errors = 0, bytes_read = 0, bytes_written = 0;
     double waited_ms = 0;             // for locks and servers, at most SessionOptions::cache_wait_ms
     double waited_for_makers_ms = 0;  // for processes that were making a needed program, at most 2 s
+    // How the model's content was told: "stamp" (its file is one that the cache knows), "digest file" (NAME.sha256
+    // beside it, on a read-only mount), "content" (read and hashed, which took model_hash_ms); empty without a file or
+    // a cache folder.
+    std::string model_known_by;
+    double model_hash_ms = 0;
   } cache;
   struct {
     uint64_t arena_bytes = 0, naive_bytes = 0, lower_bound_bytes = 0, weights_bytes = 0, peak_rss_bytes = 0;

@@ -133,3 +133,11 @@ def test_the_example_classifies_a_photograph(shared):
     )
     assert answer.returncode == 0, answer.stderr
     assert "military uniform" in answer.stdout and "cpu        warm" in answer.stdout, answer.stdout
+
+
+def test_the_package_runs_as_a_module_as_its_program_does():
+    program = pathlib.Path(hearth.__file__).parent / "bin" / "hearth"
+    if not program.exists():
+        pytest.skip("the program was not built")
+    done = subprocess.run([sys.executable, "-m", "hearth", "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, hearth.__version__), done.stderr

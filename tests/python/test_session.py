@@ -1,5 +1,7 @@
 """Models and sessions of the Python package, on the CPU unless a test says otherwise."""
 
+import asyncio
+import copy
 import gc
 import os
 import shutil
@@ -21,6 +23,13 @@ def negated_sum():
     total = graph.binary("add", x, memory)
     graph.update(memory, total)
     graph.output(graph.unary("neg", total), "y")
+    return graph.build()
+
+
+def negated():
+    """y = -x, [1, 4]."""
+    graph = hearth.Graph("negated")
+    graph.output(graph.unary("neg", graph.input("x", (1, 4))), "y")
     return graph.build()
 
 
@@ -169,7 +178,9 @@ def test_an_array_may_lack_a_batch_of_one_and_lie_in_any_order():
         (np.zeros((1, 4)), ValueError, r"float64\[1,4\] was given: its numbers are not converted"),
         (np.zeros((1, 4), np.uint8), ValueError, "uint8"),
         (np.zeros((1, 4), complex), ValueError, "complex128"),
-        ("text", ValueError, "was given"),
+        ("cat.png", TypeError, r"'cat.png' is a path; give its numbers"),
+        (np.zeros((3, 4), np.float32), ValueError, r"resize\(batch=3\) in Python"),
+        (None, TypeError, r"session.run\({name: array}\)"),
         ([np.zeros((1, 4)), np.zeros((1, 4))], ValueError, "2 inputs were given, the model has 1"),
     ],
 )
@@ -543,3 +554,36 @@ def test_a_type_that_numpy_lacks_is_an_error_of_hearths():
     with pytest.raises(hearth.Error, match="'weights' is int4.*float32 or int8") as caught:
         hearth._session.Tensor._of(info)
     assert caught.value.code == hearth.ErrorCode.UNSUPPORTED
+
+
+def test_runs_may_be_awaited_and_mapped_over_batches():
+    session = hearth.Session(negated(), **CPU)
+    batches = [np.full((1, 4), number, np.float32) for number in range(5)]
+    expected = [session.run(batch)[0].tolist() for batch in batches]
+
+    async def awaited():
+        return [(await session.submit(batch))[0].tolist() for batch in batches]
+
+    assert asyncio.run(awaited()) == expected
+    assert [outputs[0].tolist() for outputs in session.map(batches)] == expected
+    stopped = session.map(batches)
+    next(stopped)
+    stopped.close()
+    assert session.run(batches[1])[0].tolist() == expected[1]  # no run was left in flight
+    with pytest.raises(ValueError, match="at least one"):
+        next(session.map(batches, in_flight=0))
+
+
+def test_a_copy_of_a_session_is_a_clone_of_it():
+    session = hearth.Session(negated(), **CPU)
+    array = np.ones((1, 4), np.float32)
+    for twin in (copy.copy(session), copy.deepcopy(session)):
+        assert twin is not session and twin.run(array)[0].tolist() == session.run(array)[0].tolist()
+
+
+def test_notebooks_get_a_table_in_which_names_are_text():
+    graph = hearth.Graph()
+    graph.output(graph.unary("neg", graph.input("<b>", (1, 2))), "y")
+    model = graph.build()
+    for shown in (model, hearth.Session(model, **CPU)):
+        assert "&lt;b&gt;" in shown._repr_html_() and "<b>" not in shown._repr_html_()

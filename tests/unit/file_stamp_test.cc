@@ -8,6 +8,7 @@
 #include "hearth/session.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/shared_data.h"
+#include "tests/testing/small_disk.h"
 
 namespace hearth {
 namespace {
@@ -51,6 +52,29 @@ TEST(FileStamp, OfADateThat64BitsOfNanosecondsCannotHoldIsOfTheFuture) {
   EXPECT_FALSE(IsSettled(*stamp, stamp->changed_ns + 3600 * kSecondNs));
 }
 
+// Images are mounted so, and a rebuilt one may give another file the same times.
+TEST(FileStamp, OnAReadOnlyMountThereIsNone) {
+  testing::SmallDisk disk;
+  if (!disk.is_mounted()) GTEST_SKIP() << "mounting is not allowed here: " << disk.why_not();
+  WriteFile(disk.folder() / "model", "first");
+  EXPECT_TRUE(StampOf(disk.folder() / "model").has_value());
+  ASSERT_EQ(::mount("none", disk.folder().c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, nullptr), 0);
+  EXPECT_FALSE(StampOf(disk.folder() / "model").has_value());
+}
+
+TEST(FileStamp, OfTheSameFileOnTwoMountsDiffers) {
+  testing::SmallDisk disk;
+  if (!disk.is_mounted()) GTEST_SKIP() << "mounting is not allowed here: " << disk.why_not();
+  const CacheFolder other;
+  WriteFile(disk.folder() / "model", "first");
+  ASSERT_EQ(::mount(disk.folder().c_str(), other.path().c_str(), nullptr, MS_BIND, nullptr), 0);
+  const auto there = StampOf(disk.folder() / "model"), here = StampOf(other.path() / "model");
+  EXPECT_EQ(::umount(other.path().c_str()), 0);
+  ASSERT_TRUE(there.has_value() && here.has_value());
+  EXPECT_EQ(there->inode, here->inode);
+  EXPECT_NE(there->mount, here->mount);
+}
+
 TEST(FileStamp, OfAFolderOrAPipeThereIsNone) {
   const CacheFolder folder;
   EXPECT_FALSE(StampOf(folder.path()).has_value());
@@ -68,7 +92,7 @@ TEST(FileStamp, IsSettledOnceTheFileIsAMinuteOldAndNeverWhenItIsOfTheFuture) {
 
 TEST(KnownFiles, AreRememberedFromSessionToSessionByTheWholeStamp) {
   const CacheFolder folder;
-  const FileStamp stamp{1, 2, 3, 4, 5};
+  const FileStamp stamp{1, 2, 3, 4, 5, 6};
   {
     const auto store = folder.Open();
     EXPECT_FALSE(store->RecallFile(stamp).has_value());
@@ -79,8 +103,9 @@ TEST(KnownFiles, AreRememberedFromSessionToSessionByTheWholeStamp) {
   ASSERT_TRUE(known.has_value());
   EXPECT_EQ(known->fingerprint, "f1");
   EXPECT_EQ(known->name, kName);
-  for (const FileStamp& other : {FileStamp{9, 2, 3, 4, 5}, FileStamp{1, 9, 3, 4, 5}, FileStamp{1, 2, 9, 4, 5},
-                                 FileStamp{1, 2, 3, 9, 5}, FileStamp{1, 2, 3, 4, 9}}) {
+  for (const FileStamp& other :
+       {FileStamp{9, 2, 3, 4, 5, 6}, FileStamp{1, 9, 3, 4, 5, 6}, FileStamp{1, 2, 9, 4, 5, 6},
+        FileStamp{1, 2, 3, 9, 5, 6}, FileStamp{1, 2, 3, 4, 9, 6}, FileStamp{1, 2, 3, 4, 5, 9}}) {
     EXPECT_FALSE(store->RecallFile(other).has_value());
   }
 }
@@ -129,7 +154,7 @@ TEST(KnownFiles, NothingIsRememberedOfAYoungFileOrOfAShortName) {
   const auto store = folder.Open();
   timespec now;
   ::clock_gettime(CLOCK_REALTIME, &now);
-  const FileStamp young{1, 2, 3, 4, int64_t{now.tv_sec} * kSecondNs}, old{1, 2, 3, 4, 5};
+  const FileStamp young{1, 2, 3, 4, int64_t{now.tv_sec} * kSecondNs, 6}, old{1, 2, 3, 4, 5, 6};
   store->RememberFile(young, {"f1", kName});
   EXPECT_FALSE(store->RecallFile(young).has_value());
   const std::vector<std::byte> unseen(10);

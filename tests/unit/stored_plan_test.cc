@@ -5,10 +5,12 @@
 #include <random>
 
 #include "backends/null/device.h"
+#include "core/base/contains.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/op.h"
 #include "core/graph/passes/pass.h"
 #include "core/lowering/lower.h"
+#include "core/plan/plan_proof.h"
 #include "frontends/tflite/reader.h"
 #include "hal/run/plan_runs.h"
 #include "hearth/cache.h"
@@ -35,18 +37,21 @@ std::vector<std::byte> FileBytes(const std::string& path) {
 // ---- Seeded mutations, as far as a device that checks what it is asked ----
 
 struct Lowered {
-  std::vector<std::byte> model = FileBytes(kModel);
+  std::vector<std::byte> model;
   Graph graph;
   Plan plan;
 };
 
-Result<std::unique_ptr<Lowered>> LowerDemo(const DeviceInfo& device) {
+Result<std::unique_ptr<Lowered>> LowerDemo(const DeviceInfo& device, const std::string& model = kModel,
+                                           const LowerOptions& options = {}) {
   auto lowered = std::make_unique<Lowered>();
+  lowered->model = FileBytes(model);
   HEARTH_ASSIGN(lowered->graph, ReadTfliteModel(lowered->model));
   Graph rewritten = lowered->graph.Clone();
   HEARTH_TRY(InferShapes(rewritten));
   HEARTH_TRY(RunPasses(rewritten, device, {}));
-  HEARTH_ASSIGN(lowered->plan, Lower(rewritten, device, {}));
+  HEARTH_ASSIGN(lowered->plan, Lower(rewritten, device, options));
+  lowered->plan.proof = ProofOf(lowered->graph, rewritten);
   return lowered;
 }
 
@@ -182,6 +187,53 @@ TEST(StoredPlan, AnotherModelsPlanIsRefused) {
     plan.outputs[0].host.kind = kind;
     EXPECT_FALSE(CheckStoredPlan(plan, (*lowered)->graph, device.info()).ok());
   }
+}
+
+// ---- A model that was taken for another: same names, shapes and places in the file ----
+
+const std::string kInt8Model = (SourceFolder() / "tools/demo/shapes_int8.tflite").string();
+
+// Whether the plan counts for the model with one byte of the file changed.
+bool CountsWith(const Lowered& lowered, uint64_t changed_byte, const DeviceInfo& device) {
+  std::vector<std::byte> model = lowered.model;
+  model[changed_byte] ^= std::byte{1};
+  const Result<Graph> graph = ReadTfliteModel(model);
+  return graph.ok() && CheckStoredPlan(lowered.plan, *graph, device).ok();
+}
+
+TEST(StoredPlan, APlanOfOtherScalesIsRefused) {
+  NullDevice device(NullDeviceInfo());
+  const auto lowered = LowerDemo(device.info(), kInt8Model);
+  ASSERT_TRUE(lowered.ok());
+  Graph& graph = (*lowered)->graph;
+  ASSERT_TRUE(CheckStoredPlan((*lowered)->plan, graph, device.info()).ok());
+  graph.value(graph.inputs[0]).desc.quantization->scales[0] *= 1.5f;
+  EXPECT_FALSE(CheckStoredPlan((*lowered)->plan, graph, device.info()).ok());
+}
+
+// In 16 bits the bounds of filters decide how products are calculated.
+TEST(StoredPlan, APlanOfOtherConstantsThatWentIntoItIsRefused) {
+  DeviceInfo info = NullDeviceInfo();
+  info.fp16_storage = info.fp16_arithmetic = true;
+  const auto lowered = LowerDemo(info, kModel, {.precision = Precision::kFp16});
+  ASSERT_TRUE(lowered.ok());
+  ASSERT_TRUE(CheckStoredPlan((*lowered)->plan, (*lowered)->graph, info).ok());
+  const std::vector<FileRange>& read = (*lowered)->plan.proof.read;
+  ASSERT_FALSE(read.empty()) << "no constant of this model goes into a plan: the test shows nothing";
+  for (const FileRange& range : read) EXPECT_FALSE(CountsWith(**lowered, range.offset_bytes, info));
+}
+
+TEST(StoredPlan, APlanIsUsedWithOtherWeightsThatAreOnlyPacked) {
+  NullDevice device(NullDeviceInfo());
+  const auto lowered = LowerDemo(device.info(), kInt8Model);
+  ASSERT_TRUE(lowered.ok());
+  int packed = 0;
+  for (const PlanConstant& constant : (*lowered)->plan.constants) {
+    if (!constant.inline_bytes.empty() || Contains((*lowered)->plan.proof.read, constant.source)) continue;
+    ++packed;
+    EXPECT_TRUE(CountsWith(**lowered, constant.source.offset_bytes, device.info()));
+  }
+  EXPECT_GT(packed, 0);
 }
 
 TEST(StoredPlan, APlanBeyondTheDevicesLimitsIsRefused) {

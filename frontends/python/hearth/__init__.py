@@ -73,7 +73,8 @@ def log_to(callback: Optional[Callable[[str, str], None]]) -> None:
 
     None, the default: warnings are Python's warnings (hearth.Warning), the rest goes to the logger "hearth". With the
     environment variable HEARTH_LOG (off, error, warning, info, debug) all goes to standard error instead. There is one
-    callback per process. It is called from any thread and must not call Hearth.
+    callback per process. What a call has to say is told when its work is done, on its thread: an exception of the callback
+    (or of warnings that are errors) is then the call's. Hearth's own threads call it at any time. It must not call Hearth.
     """
     if callback is None:
         log_as_python_does()

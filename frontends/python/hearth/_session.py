@@ -1,12 +1,15 @@
 """Models and sessions with numpy arrays."""
 
+import asyncio
+import collections
 import dataclasses
+import html
 import json
 import os
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Deque, Dict, Generator, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -69,6 +72,10 @@ class Ticket(int):
     def result(self) -> List[np.ndarray]:
         """Waits for the run and returns its outputs. Call it once."""
         return self._session.wait(self)
+
+    def __await__(self) -> Generator[Any, None, List[np.ndarray]]:
+        """The outputs in asyncio, whose loop goes on meanwhile: `outputs = await session.submit(x)`."""
+        return asyncio.get_running_loop().run_in_executor(None, self.result).__await__()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -192,6 +199,9 @@ class Model:
     def __repr__(self) -> str:
         return f"<hearth.Model {self.path!r}: {_listed(self.inputs)} -> {_listed(self.outputs)}>"
 
+    def _repr_html_(self) -> str:
+        return _html(f"hearth.Model {self.path}", self.inputs, self.outputs)
+
     @property
     def fingerprint(self) -> str:
         """32 hex digits over the content."""
@@ -273,7 +283,7 @@ class Session:
         clone._begin()
         return clone
 
-    def run(self, inputs: Inputs) -> List[np.ndarray]:
+    def run(self, inputs: Inputs, *feeds: Any) -> List[np.ndarray]:
         """Runs once. Returns the outputs in the order of self.outputs, each a new array.
 
         `inputs`: the array of the only input, one array per input, or arrays by name or alias. A Frame can replace the
@@ -281,6 +291,8 @@ class Session:
         and the elements may have any order in memory. Lists of numbers are accepted if the input's type holds them. A
         list with fractions is rounded to a type of real numbers, but no number may become infinite.
         """
+        if feeds or inputs is None:  # onnxruntime's way
+            raise TypeError("run takes the inputs alone and returns all outputs: session.run({name: array})")
         arrays, outputs = self._arrays(inputs), self._new_outputs()
         self._native.run(arrays, outputs)
         return outputs
@@ -297,6 +309,25 @@ class Session:
         ticket = Ticket(self._native.submit(self._arrays(inputs)))
         ticket._session = self
         return ticket
+
+    def map(self, batches: Iterable[Inputs], *, in_flight: int = 2) -> Iterator[List[np.ndarray]]:
+        """Runs each of `batches` and gives their outputs in order, with `in_flight` runs under way at once.
+
+        `in_flight` is at most the option max_in_flight (2).
+        """
+        if in_flight < 1:
+            raise ValueError(f"in_flight is {in_flight}, at least one run must be under way")
+        tickets: Deque[Ticket] = collections.deque()
+        try:
+            for inputs in batches:
+                if len(tickets) == in_flight:
+                    yield tickets.popleft().result()
+                tickets.append(self.submit(inputs))
+            while tickets:
+                yield tickets.popleft().result()
+        finally:
+            while tickets:  # of a caller that stopped: nobody else can wait for them
+                tickets.popleft().result()
 
     def run_later(self, inputs: Inputs, *, timeout: Optional[float] = None) -> "Future[List[np.ndarray]]":
         """Returns a Future of a run on the session's own thread, which does one run at a time and reads the arrays then.
@@ -362,13 +393,23 @@ class Session:
     def __repr__(self) -> str:
         return f"<hearth.Session: {_listed(self.inputs)} -> {_listed(self.outputs)}>"
 
+    def _repr_html_(self) -> str:
+        return _html("hearth.Session", self.inputs, self.outputs)
+
+    def __copy__(self) -> "Session":
+        return self.clone()
+
+    def __deepcopy__(self, memo: Dict[int, Any]) -> "Session":
+        return self.clone()
+
     def close(self) -> None:
         """Cancels runs of run_later that have not begun, waits for the others, and frees the device."""
-        with self._executor_lock:
-            self._is_closed = True
-        if self._executor is not None:
-            # A callback of a future may close the session on the thread that ran it, which cannot wait for itself.
-            self._executor.shutdown(wait=self._runner != threading.get_ident(), cancel_futures=True)
+        if os.getpid() == self._process:  # a fork has no such thread, and its lock may be held by one that is not there
+            with self._executor_lock:
+                self._is_closed = True
+            if self._executor is not None:
+                # A callback of a future may close the session on the thread that ran it, which cannot wait for itself.
+                self._executor.shutdown(wait=self._runner != threading.get_ident(), cancel_futures=True)
         self._native.close()
 
     def __enter__(self) -> "Session":
@@ -412,12 +453,27 @@ def _listed(tensors: Sequence[Tensor]) -> str:
     return ", ".join(f"{tensor.name!r} {tensor.dtype}{list(tensor.shape)}" for tensor in tensors)
 
 
+def _html(title: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> str:
+    """A table for notebooks."""
+    rows = [(role, tensor) for role, tensors in (("input", inputs), ("output", outputs)) for tensor in tensors]
+    lines = (
+        f"<tr><td>{role}</td><td>{html.escape(tensor.name)}</td><td>{tensor.dtype}</td><td>{list(tensor.shape)}</td></tr>"
+        for role, tensor in rows
+    )
+    return f"<table><caption>{html.escape(title)}</caption>{''.join(lines)}</table>"
+
+
 def _holds_arrays(inputs: Any) -> bool:
     return isinstance(inputs, (list, tuple)) and len(inputs) > 0 and isinstance(inputs[0], (np.ndarray, Frame))
 
 
 def _fitting(value: Any, info: "_hearth.TensorInfo") -> np.ndarray:
     """The value in C order with the input's shape, by the rule of CheckArray (hearth/array.h)."""
+    if isinstance(value, (str, os.PathLike)):
+        raise TypeError(
+            f"input {info.name!r}: {os.fspath(value)!r} is a path; give its numbers: numpy.load(path), or a picture's pixels "
+            "as hearth.Frame(numpy.asarray(PIL.Image.open(path).convert('RGB')))"
+        )
     wanted = np.dtype(info.dtype)
     array = _of_numbers(value, wanted) if isinstance(value, (bool, int, float, list, tuple)) else np.asarray(value)
     _hearth.check_array(info, array.dtype.name, array.shape)

@@ -1,0 +1,49 @@
+#include "core/plan/plan_proof.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/fingerprint.h"
+#include "core/plan/member_writer.h"
+
+namespace hearth {
+namespace {
+
+std::array<uint8_t, 16> DigestOf(const Graph& graph, std::span<const FileRange> read) {
+  MemberWriter writer;
+  std::map<FileRange, std::span<const std::byte>> bytes_of;
+  for (const Constant& constant : graph.constants()) {
+    if (constant.source) {
+      bytes_of.emplace(*constant.source, constant.bytes);
+      writer(*constant.source);
+    } else {
+      writer(FingerprintOf(constant.bytes).bytes);
+    }
+  }
+  for (const FileRange& range : read) {
+    const auto found = bytes_of.find(range);
+    if (found != bytes_of.end()) writer(FingerprintOf(found->second).bytes);
+  }
+  for (const Value& value : graph.values()) writer(value.name, value.desc, value.constant);
+  for (const Node& node : graph.nodes()) writer(node.op, node.inputs, node.outputs, node.name, node.source_index);
+  writer(graph.inputs, graph.outputs, graph.states, graph.source_operator_count);
+  return FingerprintOf(writer.TakeBytes()).bytes;
+}
+
+}  // namespace
+
+PlanProof ProofOf(const Graph& as_read, const Graph& lowered) {
+  PlanProof proof;
+  for (const Constant& constant : lowered.constants())
+    if (constant.source && constant.was_read.is_set()) proof.read.push_back(*constant.source);
+  std::ranges::sort(proof.read);
+  proof.read.erase(std::unique(proof.read.begin(), proof.read.end()), proof.read.end());
+  proof.digest = DigestOf(as_read, proof.read);
+  return proof;
+}
+
+bool Holds(const PlanProof& proof, const Graph& as_read) {
+  return DigestOf(as_read, proof.read) == proof.digest;
+}
+
+}  // namespace hearth
