@@ -26,7 +26,8 @@ using ValueId = int32_t;
 using ConstantId = int32_t;
 inline constexpr ValueId kNoValue = -1;  // an optional input that is absent
 
-// A range of bytes in one of a model's files. A .tflite model is one file; other formats keep weights in separate files.
+// A range of bytes in one of a model's files. A .tflite model is one file; other formats keep weights in separate
+// files.
 struct FileRange {
   uint32_t file = 0;  // index into the list of files that the model's reader made
   uint64_t offset_bytes = 0, size_bytes = 0;

@@ -1,6 +1,7 @@
 // The binary form: magic, the fingerprint of the sources that make plans, then plan_fields.h. A plan has one form: what
 // Deserialize accepts serializes to the same bytes. No checksum: the cache verifies its own first.
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <span>
@@ -83,6 +84,12 @@ class PlanReader {
     const uint64_t count = Number<uint64_t>();
     if (count > rest_.size()) Fail();  // each item takes at least a byte
     for (uint64_t i = 0; ok_ && i < count; ++i) Item(items.emplace_back());
+  }
+
+  template <size_t N>
+  void Item(std::array<uint8_t, N>& bytes) {
+    const auto taken = Take(N);
+    if (ok_) std::memcpy(bytes.data(), taken.data(), N);
   }
 
   template <typename T, size_t N>

@@ -62,6 +62,10 @@ void OpenCacheFor(SessionData& data, const Model& model) {
     const Stopwatch watch;
     data.cache = OpenSessionCache(*data.options, model, data.report.warnings);
     data.report.init_ms.open_cache = watch.milliseconds();
+    if (data.cache != nullptr) {
+      data.report.cache.model_known_by = data.cache->model_known_by;
+      data.report.cache.model_hash_ms = data.cache->model_hash_ms;
+    }
   }
   if (data.cache != nullptr) data.cache->model_name = NameOfModel(model, data.cache.get());
 }

@@ -17,15 +17,15 @@ ModelName NameOf(const Model& model) {
 }
 
 // The model's name in look-ups: stated beside a file that nobody can replace, else computed, which reads the content.
-std::string LookUpName(const ModelData& data, SessionCache& cache) {
-  const std::string stated = data.file ? data.file->StatedSha256() : std::string();
+std::string LookUpName(const ModelData& model, SessionCache& cache) {
+  const std::string stated = model.file ? model.file->StatedSha256() : std::string();
   if (!stated.empty()) {
-    cache.model_known_by = "digest file";
-    return BlobStore::NameOfDigest(stated, data.bytes.size());
+    cache.model_known_by = kKnownByDigestFile;
+    return BlobStore::NameOfDigest(stated, model.bytes.size());
   }
   const Stopwatch watch;
-  std::string name = cache.store->NameOfContent(data.bytes, BlobStore::NameUse::kLookUp);
-  ReleasePages(data, data.bytes);
+  std::string name = cache.store->NameOfContent(model.bytes, BlobStore::NameUse::kLookUp);
+  ReleasePages(model, model.bytes);
   cache.model_known_by = "content";
   cache.model_hash_ms = watch.milliseconds();
   return name;

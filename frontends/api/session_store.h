@@ -18,6 +18,8 @@ namespace hearth {
 struct ModelData;
 class SqliteStore;
 
+inline constexpr const char* kKnownByDigestFile = "digest file";
+
 // Shared by all that is prepared of a session, and by its clones. Thread-safe.
 struct SessionCache {
   std::unique_ptr<SessionWaits> waits = std::make_unique<SessionWaits>();
@@ -28,8 +30,7 @@ struct SessionCache {
   // unless its file is known.
   std::string model_name;
   bool is_model_recalled = false;  // the cache knew the file
-  // Report::cache's.
-  std::string model_known_by;
+  std::string model_known_by;      // as in Report::cache
   double model_hash_ms = 0;
 };
 

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
+#include "core/base/threads.h"
 #include "core/graph/evaluate.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/shared_device.h"

@@ -63,7 +63,9 @@ bool IsTakenByXnnpack(GraphUnderTest& test) {
   WorkerPool workers(1, 1);
   SharedWeights held;
   ProgramWeights weights(held);
-  const Result<std::unique_ptr<HostNode>> node = nodes.Make({graph, graph.nodes().back(), *arena, workers, weights});
+  const std::shared_ptr<HostExecutor> executor = MakeCpuExecutor();
+  const Result<std::unique_ptr<HostNode>> node =
+      nodes.Make({graph, graph.nodes().back(), *arena, workers, weights, *executor, nodes, 1});
   EXPECT_TRUE(node.ok());
   return node.ok() && *node != nullptr;
 }
