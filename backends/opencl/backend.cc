@@ -6,7 +6,9 @@
 #include "backends/opencl/device.h"
 #include "backends/opencl/device_queries.h"
 #include "backends/opencl/driver_api.h"
+#include "backends/opencl/pocl.h"
 #include "core/base/error.h"
+#include "core/device/driver_names.h"
 
 namespace hearth {
 namespace {
@@ -18,7 +20,8 @@ DeviceCandidate NoDevice(const Status& why) {
 DeviceCandidate Describe(const OpenClApi& api, const OpenClDeviceId& id, int index) {
   const Result<DeviceInfo> info = ReadOpenClDeviceInfo(api, id);
   if (!info.ok()) return NoDevice(info.status());
-  const std::string reason = OpenClUnusableReason(api, id);
+  std::string reason = OpenClUnusableReason(api, id);
+  if (reason.empty() && IsPocl(DriverWords(*info))) reason = CheckPoclSurvives().message();
   return {.backend = "opencl",
           .name = info->name,
           .driver = info->driver_version,
@@ -41,6 +44,7 @@ Status CheckSysfs() {
 
 std::vector<DeviceCandidate> EnumerateOpenCl() {
   if (const Status status = CheckSysfs(); !status.ok()) return {NoDevice(status)};
+  ChoosePoclFolder();
   const Result<const OpenClApi*> api = LoadOpenCl();
   if (!api.ok()) return {NoDevice(api.status())};
   const Result<std::vector<OpenClDeviceId>> ids = FindOpenClDevices(**api);

@@ -10,6 +10,7 @@
 
 #include "backends/opencl/driver_api.h"
 #include "backends/opencl/submissions.h"
+#include "core/device/driver_names.h"
 #include "hal/device.h"
 
 namespace hearth {
@@ -63,6 +64,7 @@ class OpenClDevice final : public Device {
             info().max_texel_elements,
             submissions_.get(),
             info().is_software(),
+            IsPocl(DriverWords(info())),
             &items_as_compiled_};
   }
 

@@ -125,7 +125,7 @@ struct OpenClDriver {
   cl_command_queue queue;  // in order
   uint64_t max_texels;     // of one texel view; 0 if the device has none
   OpenClSubmissions* submissions;
-  bool is_software = false;
+  bool is_software = false, is_pocl = false;
   std::atomic<uint32_t>* items_as_compiled = nullptr;  // Device::items_as_compiled
 };
 

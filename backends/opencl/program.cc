@@ -1,16 +1,12 @@
 #include "backends/opencl/program.h"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <new>
 #include <string_view>
-#include <system_error>
 
-#include "core/base/environment.h"
+#include "backends/opencl/pocl.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/emit/emit.h"
@@ -106,25 +102,6 @@ Status CheckWorkGroup(const OpenClDriver& driver, cl_kernel kernel, const Kernel
                source.name, items, limit);
 }
 
-namespace fs = std::filesystem;
-
-// The folder that PoCL 3.1 would choose.
-fs::path FolderOfPocl() {
-  if (const std::string_view own = EnvironmentVariable("POCL_CACHE_DIR"); !own.empty()) return own;
-  if (const std::string_view cache = EnvironmentVariable("XDG_CACHE_HOME"); !cache.empty())
-    return fs::path(cache) / "pocl" / "kcache";
-  if (const std::string_view home = EnvironmentVariable("HOME"); !home.empty())
-    return fs::path(home) / ".cache" / "pocl" / "kcache";
-  return "/tmp/pocl/kcache";
-}
-
-// Whether the folder can be written, or if it does not exist, the one that would contain it.
-bool MayBeWritten(fs::path folder) {
-  std::error_code ignored;
-  while (!fs::exists(folder, ignored) && folder.has_relative_path()) folder = folder.parent_path();
-  return ::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) == 0;
-}
-
 }  // namespace
 
 Result<KernelHandle> OpenClProgram::CreateKernel() const {
@@ -139,6 +116,7 @@ Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Build(const OpenClDriv
                                                                 std::span<const KernelSource> sources,
                                                                 const std::vector<std::string>& entry_points,
                                                                 std::string held_entry_points) {
+  if (driver.is_pocl) HEARTH_TRY(CheckPoclSurvives());
   const char* options = driver.is_software ? kBuildOptions : kBuildOptionsOfGpus;
   cl_int code = CL_SUCCESS;
   try {
@@ -152,7 +130,7 @@ Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Build(const OpenClDriv
   }
   if (code != CL_SUCCESS) {
     const Status error = OpenClError(code, StatusCode::kUnavailable, "building " + KernelNames(sources));
-    const std::string hint = driver.is_software ? HintOfPoclFolder() : "";
+    const std::string hint = driver.is_pocl ? HintOfPoclFolder() : "";
     const std::string log = BuildLog(driver.api, driver_program.get(), driver.device);
     return Status(error.code(), error.message() + (log.empty() ? "" : "\n" + log) + hint);
   }
@@ -217,13 +195,6 @@ Result<std::vector<std::byte>> OpenClProgramGroup::Binary() {
   code = api_.clGetProgramInfo(driver_program_.get(), CL_PROGRAM_BINARIES, sizeof start, &start, nullptr);
   if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kUnsupported, "the program's binary");
   return container;
-}
-
-std::string HintOfPoclFolder() {
-  const fs::path folder = FolderOfPocl();
-  if (MayBeWritten(folder)) return "";
-  return fmt::format("; PoCL stores programs in {}, which can't be written: set POCL_CACHE_DIR to a writable folder",
-                     folder.string());
 }
 
 }  // namespace hearth

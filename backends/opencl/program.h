@@ -56,10 +56,6 @@ class OpenClProgramGroup final : public ProgramGroup {
   std::vector<std::unique_ptr<Program>> programs_;
 };
 
-// An addition to the message of a failed build; empty if PoCL can write to the folder where it stores compiled
-// programs. Where it can't, as in a container with a read-only root, PoCL gives no reason.
-std::string HintOfPoclFolder();
-
 }  // namespace hearth
 
 #endif  // HEARTH_BACKENDS_OPENCL_PROGRAM_H_

@@ -306,6 +306,7 @@ PrepareRequest SuccessorOf(const PrepareRequest& request, std::shared_ptr<Sessio
           .options = options,
           .cache = cache,
           .memory_limit_bytes = memory_limit_bytes,
+          .stop = options->stop,
           .for_warming = for_warming,
           .trusts_device = trusts_device};
 }

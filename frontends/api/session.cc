@@ -14,6 +14,7 @@
 #include "frontends/api/option_table.h"
 #include "frontends/api/session_call.h"
 #include "frontends/api/session_data.h"
+#include "hal/stopping.h"
 
 namespace hearth {
 namespace {
@@ -88,9 +89,11 @@ Result<Session> OpenOn(SessionRequest request, const ModelReading& read_model) {
                          .options = data->options,
                          .cache = data->cache,
                          .memory_limit_bytes = data->options->memory_limit_bytes,
+                         .stop = data->options->stop,
                          .for_warming = data->request->for_warming,
                          .trusts_device = data->request->trusts_devices};
   HEARTH_TRY(CheckNumbers(*data->options));
+  if (prepare.stop.stop_requested()) return Stopped();
   HEARTH_ASSIGN(const bool is_hot, ChooseHotStart(*data, prepare));
   if (is_hot) {
     prepare.is_interim = true;

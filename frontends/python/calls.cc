@@ -17,9 +17,9 @@ py::object Called(const py::object& callback, LogLevel level, std::string_view t
 
 }  // namespace
 
-LogOfCall::LogOfCall() : outer_(std::exchange(current_log, this)) {}
+LogOfCall::Scope::Scope(LogOfCall& log) : outer_(std::exchange(current_log, &log)) {}
 
-LogOfCall::~LogOfCall() {
+LogOfCall::Scope::~Scope() {
   current_log = outer_;
 }
 
@@ -35,6 +35,24 @@ void LogOfCall::Tell() {
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   for (const Message& message : std::exchange(messages_, {})) {
     if (!Called(*message.callback, message.level, message.text)) throw py::error_already_set();
+  }
+}
+
+bool IsMainThread() {
+  const py::object main = py::module_::import("threading").attr("main_thread")();
+  return main.attr("ident").cast<unsigned long>() == PyThread_get_thread_ident();
+}
+
+void RunSignalHandlersUntil(const std::function<bool()>& is_over, const std::function<void()>& end) {
+  const auto without_gil = [](const auto& work) {
+    const ReleasedGil released;
+    return work();
+  };
+  while (!without_gil(is_over)) {
+    if (PyErr_CheckSignals() == 0) continue;
+    py::error_already_set raised;
+    without_gil(end);
+    throw raised;
   }
 }
 

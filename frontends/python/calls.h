@@ -8,7 +8,11 @@
 
 #include <pybind11/pybind11.h>
 
+#include <chrono>
+#include <functional>
+#include <future>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -27,10 +31,17 @@ void LogTo(const pybind11::object& callback);
 // The messages of one call, in order.
 class LogOfCall {
  public:
-  LogOfCall();
-  ~LogOfCall();
-  LogOfCall(const LogOfCall&) = delete;
-  LogOfCall& operator=(const LogOfCall&) = delete;
+  // While it lives, messages of the calling thread go to `log`.
+  class Scope {
+   public:
+    explicit Scope(LogOfCall& log);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    LogOfCall* outer_;
+  };
 
   // Of the calling thread; null outside of calls.
   static LogOfCall* Current();
@@ -48,27 +59,56 @@ class LogOfCall {
     std::string text;
   };
   std::vector<Message> messages_;
-  LogOfCall* outer_;
 };
+
+// Whether Python runs signal handlers on the calling thread. Needs the GIL, as the next one does.
+bool IsMainThread();
+
+// Calls `is_over` without the GIL and signal handlers with it by turns. If a handler raises, calls `end` without the
+// GIL and throws its exception.
+void RunSignalHandlersUntil(const std::function<bool()>& is_over, const std::function<void()>& end);
 
 // What `work` returns. The caller holds the GIL.
 template <typename Work>
 auto WithoutGil(Work&& work) {
   LogOfCall log;
+  const auto worked = [&] {
+    const LogOfCall::Scope scope(log);
+    const ReleasedGil released;
+    return work();
+  };
   if constexpr (std::is_void_v<decltype(work())>) {
-    {
-      const ReleasedGil released;
-      work();
-    }
+    worked();
     log.Tell();
   } else {
-    auto result = [&] {
-      const ReleasedGil released;
-      return work();
-    }();
+    auto result = worked();
     log.Tell();
     return result;
   }
+}
+
+// Runs `work(stop)`, which returns something, like WithoutGil. On Python's main thread, where alone signal handlers
+// run, they run meanwhile too, since `work` then has a thread of its own: when one raises, a stop is requested, and its
+// exception is thrown when `work` has ended.
+template <typename Work>
+auto Stoppable(Work&& work) {
+  const std::stop_source stop;
+  const auto work_with_stop = [&] { return work(stop.get_token()); };
+  if (!IsMainThread()) return WithoutGil(work_with_stop);
+  LogOfCall log;
+  // Its exceptions are passed on; a thread that can't be started is one.
+  std::future<decltype(work_with_stop())> result = std::async(std::launch::async, [&] {
+    const LogOfCall::Scope scope(log);
+    return work_with_stop();
+  });
+  RunSignalHandlersUntil([&] { return result.wait_for(std::chrono::milliseconds(50)) == std::future_status::ready; },
+                         [&] {
+                           stop.request_stop();
+                           result.wait();
+                         });
+  auto made = result.get();
+  log.Tell();
+  return made;
 }
 
 }  // namespace hearth

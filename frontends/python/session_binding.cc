@@ -244,18 +244,21 @@ class PythonSession {
 };
 
 template <typename Open>
-std::unique_ptr<PythonSession> Opened(Open&& open) {
-  return std::make_unique<PythonSession>(Value(WithoutGil(open)));
+std::unique_ptr<PythonSession> Opened(SessionOptions options, Open&& open) {
+  return std::make_unique<PythonSession>(Value(Stoppable([&](const std::stop_token& stop) {
+    options.stop = stop;
+    return open(options);
+  })));
 }
 
 std::unique_ptr<PythonSession> OpenFile(const std::string& path, const OptionTexts& texts, const InputShapes& shapes) {
-  const SessionOptions options = SessionOptionsOf(texts, shapes);
-  return Opened([&] { return Session::Open(path, options); });
+  return Opened(SessionOptionsOf(texts, shapes),
+                [&](const SessionOptions& options) { return Session::Open(path, options); });
 }
 
 std::unique_ptr<PythonSession> OpenModel(const Model& model, const OptionTexts& texts) {
-  const SessionOptions options = SessionOptionsOf(texts, {});
-  return Opened([&] { return Session::Create(model, options); });
+  return Opened(SessionOptionsOf(texts, {}),
+                [&](const SessionOptions& options) { return Session::Create(model, options); });
 }
 
 }  // namespace

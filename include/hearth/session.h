@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -79,6 +80,9 @@ struct SessionOptions {
   std::string start;
   // A limit for weights, intermediate values, states, inputs and outputs on host and device together. If even the
   // smallest plan needs more, the session is refused with the bytes that it needs. 0: no limit.
+  // Once a stop is requested, from any thread, opening the session ends with kUnavailable as soon as the driver has
+  // finished the program that it compiles, and later resizes and clones do. Runs do not ask.
+  std::stop_token stop = {};
   uint64_t memory_limit_bytes = 0;
   // The longest time that a run waits for its device, in milliseconds. A device that takes longer counts as lost, since
   // the fence of a hanging driver never signals. A loop on the CPU also ends then, with kResourceExhausted. 0: no

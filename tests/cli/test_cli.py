@@ -100,10 +100,17 @@ class Usage(CliTest):
         self.assertIn("devices", done.stdout)
         self.assertEqual(done.stderr, "")
 
+    def test_help_and_version_are_words_too(self):
+        self.assertEqual(self.run_hearth("help", "run").stdout, self.run_hearth("run", "--help").stdout)
+        self.assertEqual(self.run_hearth("help").stdout, self.run_hearth("--help").stdout)
+        self.assertEqual(self.run_hearth("version").stdout, self.run_hearth("--version").stdout)
+
     def test_a_mistyped_verb_or_option_is_recognised(self):
         self.assert_one_error(self.run_hearth("isnpect", MODEL, expect=2), "did you mean 'inspect'?")
         self.assert_one_error(self.run_hearth("run", MODEL, "--imput=x.npy", expect=2), "did you mean '--input'?")
         self.assert_one_error(self.run_hearth("--device", "cpu", "run", MODEL, expect=2), "'--device' comes before the verb")
+        for elsewhere, here in (("-d", "--device"), ("--num_threads", "--threads"), ("-m", "MODEL")):
+            self.assert_one_error(self.run_hearth("run", elsewhere, "x", expect=2), f"did you mean '{here}'?")
         self.assertNotIn("did you mean", self.run_hearth("frobnicate", expect=2).stderr)
 
     def test_a_graph_file_of_an_unknown_kind_is_refused(self):

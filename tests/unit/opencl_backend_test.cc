@@ -6,20 +6,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <new>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "backends/opencl/backend.h"
 #include "backends/opencl/driver_api.h"
+#include "backends/opencl/pocl.h"
 #include "backends/opencl/program.h"
 #include "conformance/device_cases.h"
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/large_pages.h"
 #include "core/emit/kernel_library.h"
+#include "tests/testing/small_disk.h"
 
 namespace hearth {
 namespace {
@@ -269,18 +276,70 @@ TEST(OpenClDeathTest, HiddenDriversGiveOneUnusableCandidateWithAReason) {
   EXPECT_EXIT(enumerate_hidden(), ::testing::ExitedWithCode(0), "reason: .*(finds no driver|no OpenCL loader)");
 }
 
-TEST(PoclFolder, ThatCannotBeWrittenIsNamedInTheMessageOfABuildThatFailed) {
-  const auto hint_for = [](const char* folder) {
-    const char* const before = std::getenv("POCL_CACHE_DIR");
-    const std::string kept = before == nullptr ? "" : before;
-    setenv("POCL_CACHE_DIR", folder, 1);
-    const std::string hint = HintOfPoclFolder();
-    before == nullptr ? unsetenv("POCL_CACHE_DIR") : setenv("POCL_CACHE_DIR", kept.c_str(), 1);
-    return hint;
+// While it lives, PoCL is asked to store programs in the folder; null: where it wants to.
+class PoclFolderForNow {
+ public:
+  explicit PoclFolderForNow(const char* folder) : before_(VariableIfSet("POCL_CACHE_DIR")) {
+    folder == nullptr ? unsetenv("POCL_CACHE_DIR") : setenv("POCL_CACHE_DIR", folder, 1);
+  }
+  ~PoclFolderForNow() { before_ ? setenv("POCL_CACHE_DIR", before_->c_str(), 1) : unsetenv("POCL_CACHE_DIR"); }
+  PoclFolderForNow(const PoclFolderForNow&) = delete;
+  PoclFolderForNow& operator=(const PoclFolderForNow&) = delete;
+
+ private:
+  std::optional<std::string> before_;
+};
+
+TEST(Pocl, AFolderThatCannotBeWrittenIsNamedInTheMessageOfABuildThatFailed) {
+  const auto hint_for = [](const std::string& folder) {
+    const PoclFolderForNow now(folder.c_str());
+    return HintOfPoclFolder();
   };
   EXPECT_THAT(hint_for("/dev/null/pocl"), HasSubstr("PoCL stores programs in /dev/null/pocl, which can't be written"));
-  EXPECT_EQ(hint_for(::testing::TempDir().c_str()), "");
-  EXPECT_EQ(hint_for((::testing::TempDir() + "not/made/yet").c_str()), "");
+  EXPECT_EQ(hint_for(::testing::TempDir()), "");
+  EXPECT_EQ(hint_for(::testing::TempDir() + "not/made/yet"), "");
+}
+
+TEST(Pocl, WhereItWouldEndTheProcessIsAnErrorBefore) {
+  const testing::SmallDisk roomy("64m"), full("64k");
+  SKIP_WITHOUT_MOUNTING(roomy);
+  const auto checked = [](const std::filesystem::path& folder) {
+    const PoclFolderForNow now((folder / "pocl").c_str());
+    return CheckPoclSurvives();
+  };
+  EXPECT_TRUE(checked(roomy.folder()).ok());
+  EXPECT_THAT(checked(full.folder()).message(), HasSubstr("MB left, and ends the process then; set POCL_CACHE_DIR"));
+  ASSERT_EQ(::mount("none", roomy.folder().c_str(), nullptr, MS_REMOUNT | MS_NOEXEC, nullptr), 0);
+  EXPECT_THAT(checked(roomy.folder()).message(), HasSubstr("lies on a mount without exec"));
+
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  const Status ignored = CheckPoclSurvives();
+  std::signal(SIGCHLD, before);
+  EXPECT_THAT(ignored.message(), HasSubstr("SIGCHLD is ignored"));
+}
+
+TEST(Pocl, GetsAPrivateFolderWhereItsOwnWouldNotDoUnlessTheProgramHasSetOne) {
+  const testing::SmallDisk full("64k"), runtime("64m");
+  SKIP_WITHOUT_MOUNTING(full);
+  const std::optional<std::string> cache = VariableIfSet("XDG_CACHE_HOME"), own = VariableIfSet("XDG_RUNTIME_DIR");
+  setenv("XDG_CACHE_HOME", full.folder().c_str(), 1);
+  setenv("XDG_RUNTIME_DIR", runtime.folder().c_str(), 1);
+  std::string chosen, kept;
+  {
+    const PoclFolderForNow now(nullptr);
+    ChoosePoclFolder();
+    chosen = EnvironmentVariable("POCL_CACHE_DIR");
+  }
+  {
+    const PoclFolderForNow now(full.folder().c_str());
+    ChoosePoclFolder();
+    kept = EnvironmentVariable("POCL_CACHE_DIR");
+  }
+  cache ? setenv("XDG_CACHE_HOME", cache->c_str(), 1) : unsetenv("XDG_CACHE_HOME");
+  own ? setenv("XDG_RUNTIME_DIR", own->c_str(), 1) : unsetenv("XDG_RUNTIME_DIR");
+  EXPECT_EQ(std::filesystem::path(chosen).parent_path(), runtime.folder());
+  EXPECT_EQ(std::filesystem::status(chosen).permissions(), std::filesystem::perms::owner_all);
+  EXPECT_EQ(kept, full.folder().string());
 }
 
 // PoCL 3.1 aborts the process there (a bare chroot), so no driver may be asked.

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hearth/version.h"
@@ -75,8 +76,28 @@ std::string Nearest(std::string_view word, std::span<const std::string> names) {
   return nearest;
 }
 
+// What other programs call it, in letters that are not near: empty if nothing is known.
+std::string NameElsewhere(std::string_view word) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"-d", "--device"},
+                                                                      {"-i", "--input"},
+                                                                      {"-t", "--threads"},
+                                                                      {"--num_threads", "--threads"},
+                                                                      {"--num-threads", "--threads"},
+                                                                      {"--num_runs", "--runs"},
+                                                                      {"--num-runs", "--runs"},
+                                                                      {"--iterations", "--runs"},
+                                                                      {"--warmup_runs", "--warmup"},
+                                                                      {"-m", "MODEL"},
+                                                                      {"--model", "MODEL"},
+                                                                      {"--graph", "MODEL"}};
+  const auto found = std::ranges::find(kNames, word, &std::pair<std::string_view, std::string_view>::first);
+  return found == std::end(kNames) ? "" : std::string(found->second);
+}
+
 // The likely meaning of an unknown word: a verb or option at most two letters away; empty if there is none.
 std::string NearestName(const CLI::App& app, const std::string& word) {
+  const std::string elsewhere = NameElsewhere(word);
+  if (!elsewhere.empty() && (elsewhere == "MODEL" || app.get_option_no_throw(elsewhere) != nullptr)) return elsewhere;
   std::vector<std::string> names;
   if (word.starts_with("-")) {
     for (const CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
@@ -132,6 +153,16 @@ std::string OptionWithoutValue(std::span<char*> arguments) {
   return "";
 }
 
+// Without the program's name. `hearth help run` is `hearth run --help`, `hearth version` is `hearth --version`.
+std::vector<std::string> ArgumentsOf(std::span<char*> words) {
+  std::vector<std::string> arguments(words.begin() + std::min<size_t>(words.size(), 1), words.end());
+  if (arguments.size() == 1 && arguments[0] == "version") return {"--version"};
+  if (arguments.empty() || arguments[0] != "help") return arguments;
+  arguments.erase(arguments.begin());
+  arguments.emplace_back("--help");
+  return arguments;
+}
+
 // A file opened while a standard stream is closed would get its number, and then output of the program and drivers.
 void HoldStandardStreams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -163,8 +194,9 @@ ExitCode Main(int argc, char** argv) {
     PrintError(fmt::format("hearth: '{}' has no value behind its '='", option));
     return ExitCode::kUsage;
   }
+  const std::vector<std::string> arguments = ArgumentsOf({argv, static_cast<size_t>(argc)});
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the end
   } catch (const CLI::ParseError& error) {
     return OnParseError(app, error);
   }

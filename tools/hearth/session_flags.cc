@@ -287,9 +287,10 @@ Json ReportJson(const Report& report, Json outputs) {
 std::string DeviceText(const Report& report) {
   std::string text = fmt::format("{} on {}, {}, {} ({})\n", report.model_path, report.device.id, report.device.name,
                                  report.precision, report.device.reason);
-  text += fmt::format("{} operations: {} on the device, {} on the CPU\n", report.ops.total, report.ops.on_device,
-                      report.ops.on_cpu);
-  return text;
+  if (report.device.id == "cpu")
+    return text + fmt::format("{} operations\n", report.ops.total);  // nothing is left over
+  return text + fmt::format("{} operations: {} on the device, {} on the CPU\n", report.ops.total, report.ops.on_device,
+                            report.ops.on_cpu);
 }
 
 }  // namespace hearth
