@@ -91,7 +91,7 @@ Status Expansion::ReadOperands() {
   for (const int32_t tensor : tensors_) {
     ValueId value = kNoValue;
     if (tensor != -1 && reader_.tensors_.ComplexOf(tensor) == nullptr) {
-      HEARTH_ASSIGN(value, reader_.InputValue(Op(Unary{}), tensor));
+      HEARTH_ASSIGN(value, reader_.OperandOf(index_, Op(Unary{}), tensor));
     }
     operands_.push_back(value);
   }

@@ -120,6 +120,7 @@ struct Reading {
   // Loops are unrolled, so each iteration reads the body's constants again: each stays one value.
   std::unordered_map<const wire::Tensor*, ValueId> constants;
   std::unordered_map<ValueId, ValueId> widened;  // float32 copies of constants that some node needs
+  std::unordered_map<ValueId, ValueId> hybrid;   // constants as weights under float data
   StackedConstants stacked;                      // of recurrent operators
   // Operators of subgraphs that replace the operators that call them.
   static constexpr int64_t kMaxInlinedOperators = 100'000;

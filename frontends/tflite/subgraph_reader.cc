@@ -4,15 +4,35 @@
 #include <utility>
 #include <variant>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/op_def.h"
+#include "core/graph/quantize.h"
 #include "frontends/tflite/operator_view.h"
 #include "frontends/tflite/recurrent_operands.h"
 #include "frontends/tflite/refused_operators.h"
 
 namespace hearth {
 namespace {
+
+// Operators whose weights may have 8 bits where their data is float.
+bool TakesHybridWeights(const OperatorRow& row) {
+  constexpr std::string_view kNames[] = {"CONV_2D",
+                                         "DEPTHWISE_CONV_2D",
+                                         "TRANSPOSE_CONV",
+                                         "FULLY_CONNECTED",
+                                         "BATCH_MATMUL",
+                                         "EMBEDDING_LOOKUP",
+                                         "RNN",
+                                         "UNIDIRECTIONAL_SEQUENCE_RNN",
+                                         "BIDIRECTIONAL_SEQUENCE_RNN",
+                                         "LSTM",
+                                         "UNIDIRECTIONAL_SEQUENCE_LSTM",
+                                         "BIDIRECTIONAL_SEQUENCE_LSTM",
+                                         "SVDF"};
+  return Contains(kNames, row.name);
+}
 
 // The operands that become the node's inputs, in `ordered` if the order differs from the file's.
 std::span<const int32_t> NodeInputs(const OperatorRow& row, std::span<const int32_t> operands,
@@ -171,6 +191,12 @@ Result<Op> SubgraphReader::ReadOp(int index, const std::vector<int32_t>& inputs)
   if (code.row->read == nullptr) return Op(UnknownOp{code.name, std::string(WhyRefused(code.row->code))});
   const OperatorView view(op(index), inputs, tensors_);
   Result<Op> read = code.row->read(view);
+  for (const int32_t tensor : inputs) {
+    if (!read.ok() || tensor == -1 || !TakesHybridWeights(*code.row)) continue;
+    HEARTH_ASSIGN(const TensorDesc desc, tensors_.Describe(tensor));
+    if (BitsOf(desc.dtype) != 8) continue;
+    if (const Status status = OperandOf(index, *read, tensor).status(); !status.ok()) read = status;
+  }
   if (read.ok()) return read;
   // If the input's shape is known only at run time, an error about sizes means nothing.
   const bool shape_unknown = sources_[inputs[0]] == Source::kReady && view.InputHasNoShape(0);
@@ -197,11 +223,39 @@ Result<ValueId> SubgraphReader::InputValue(const Op& op, int32_t tensor) {
   return widened;
 }
 
+// The value that operator `index` reads for `tensor`. Weights of 8 bits under float data are int8 with zero point 0,
+// whatever the file says of them: LiteRT's kernels (2.3.0) read uint8, which old files have, as int8, and ignore the
+// zero point of both.
+Result<ValueId> SubgraphReader::OperandOf(int index, const Op& op, int32_t tensor) {
+  HEARTH_ASSIGN(const ValueId value, InputValue(op, tensor));
+  const TensorDesc& desc = graph_.value(value).desc;
+  // What an operator of its own dequantizes has the meaning that the file gives it.
+  if (is_folded_[tensor] || !IsQuantized(desc) || BitsOf(desc.dtype) != 8) return value;
+  const std::vector<int64_t>& zero_points = desc.quantization->zero_points;
+  const bool is_symmetric = std::ranges::all_of(zero_points, [](int64_t number) { return number == 0; });
+  if ((desc.dtype == DType::kInt8 && is_symmetric) || !TakesHybridWeights(*CodeOf(index).row)) return value;
+  HEARTH_ASSIGN(const TensorDesc made, tensors_.Describe(this->op(index).outputs()->Get(0)));
+  if (!IsPlainFloat32(made)) return value;
+  if (!graph_.IsConstant(value)) {
+    return Error(StatusCode::kUnsupported,
+                 "its 8-bit weights {} are made at run time, and are not int8 with zero point 0, as its kernels in "
+                 "TFLite read them",
+                 tensors_.Label(tensor));
+  }
+  if (const auto found = reading_.hybrid.find(value); found != reading_.hybrid.end()) return found->second;
+  if (!budget_.ChargeScales(desc)) return CopyBudget::Exceeded(tensors_.Label(tensor));
+  Value weights = graph_.value(value);
+  weights.desc.dtype = DType::kInt8;
+  std::ranges::fill(weights.desc.quantization->zero_points, 0);
+  return reading_.hybrid[value] = graph_.AddValue(std::move(weights));
+}
+
 Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs, std::span<const int32_t> outputs) {
   const OperatorRow* row = CodeOf(index).row;
   const std::span<const int32_t> operands = inputs;
   std::vector<int32_t> ordered;
-  if (!std::holds_alternative<UnknownOp>(op)) {
+  const bool is_known = !std::holds_alternative<UnknownOp>(op);
+  if (is_known) {
     inputs = NodeInputs(*row, inputs, ordered);
     while (!inputs.empty() && inputs.back() == -1) inputs = inputs.first(inputs.size() - 1);
   }
@@ -211,7 +265,7 @@ Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs
   for (const int32_t tensor : inputs) {
     ValueId value = kNoValue;
     if (tensor != -1) {
-      HEARTH_ASSIGN(value, InputValue(node.op, tensor));
+      HEARTH_ASSIGN(value, is_known ? OperandOf(index, node.op, tensor) : InputValue(node.op, tensor));
     }
     node.inputs.push_back(value);
   }
@@ -221,7 +275,7 @@ Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs
     graph_.value(value).constant.reset();  // a tensor that the file describes as empty is a constant until here
     node.outputs.push_back(value);
   }
-  if (!std::holds_alternative<UnknownOp>(node.op)) {
+  if (is_known) {
     for (const char digit : StateInputs(*row, operands.size())) {
       const size_t position = OperandPosition(digit);
       if (position >= operands.size() || operands[position] == -1) continue;

@@ -79,6 +79,7 @@ class SubgraphReader {
   Status CheckInputs(int index, std::span<const int32_t> inputs);
   Result<Op> ReadOp(int index, const std::vector<int32_t>& inputs);
   Result<ValueId> InputValue(const Op& op, int32_t tensor);
+  Result<ValueId> OperandOf(int index, const Op& op, int32_t tensor);
   Status AddNode(int index, Op op, std::span<const int32_t> inputs, std::span<const int32_t> outputs);
   Result<ValueId> AddCopy(ValueId value, std::string name);
   Status MarkStates(int index);

@@ -170,7 +170,7 @@ Result<ValueId> SubgraphReader::MakeOnRows(int index, const std::vector<int32_t>
   for (size_t k = 0; k < inputs.size() && (row.code == kShapeCode || k < static_cast<size_t>(row.data_inputs)); ++k) {
     ValueId value = kNoValue;
     if (inputs[k] != -1) {
-      HEARTH_ASSIGN(value, InputValue(op, inputs[k]));
+      HEARTH_ASSIGN(value, OperandOf(index, op, inputs[k]));
     }
     operands.push_back(value);
   }
