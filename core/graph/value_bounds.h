@@ -13,6 +13,11 @@ namespace hearth {
 // which are not read.
 std::vector<float> LargestMagnitudes(const Graph& graph);
 
+// By value: floats that may well exceed 65504, the largest number that float16 holds: squares, products, sums and
+// powers of numbers that nothing bounds, exponentials, and constants with such numbers. An estimate: unbounded results
+// of layers with weights, and inputs, count as small.
+std::vector<bool> ValuesBeyondHalf(const Graph& graph);
+
 // The largest magnitude of a constant's elements; NaN if one is NaN. Reads all of them.
 float LargestMagnitudeOf(const Graph& graph, ValueId constant);
 

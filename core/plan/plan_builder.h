@@ -243,7 +243,7 @@ class PlanBuilder {
   AccessPath read_path_;
   StorageType real_storage_;
   std::vector<bool> decides_indices_;  // by value; see index_values.h
-  std::vector<bool> holds_integers_;   // by value; see index_values.h
+  std::vector<bool> needs_32_bits_;    // by value: integers and what may exceed 16 bits; index_values.h, value_bounds.h
   std::vector<float> bounds_;          // by value, for sums of 16 bits; see value_bounds.h
   std::vector<int> reads_;             // by value: how often nodes read it
   mutable std::map<std::string, KernelSource, std::less<>> parsed_;  // by name; parsing is half of making a plan
