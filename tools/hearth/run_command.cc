@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/graph/types.h"
 #include "tools/hearth/files.h"
+#include "tools/hearth/layer_values.h"
 #include "tools/hearth/model_inputs.h"
 #include "tools/hearth/model_outputs.h"
 #include "tools/hearth/option_checks.h"
@@ -45,6 +46,8 @@ class RunCommand final : public Verb {
                    "Draw the result into a PNG file: boxes, masks, classes, key points, images or the highest scores")
         ->type_name("FILE")
         ->check(NotEmpty());
+    app.add_flag("--check-range", check_range_,
+                 "Count the numbers beyond 65504 that a run in 16 bits stores as that number, layer by layer");
     output_.AddOptions(app);
   }
 
@@ -62,11 +65,17 @@ class RunCommand final : public Verb {
 
     PrintStart(session.report(), inputs);
     HEARTH_ASSIGN(const Json outputs, HandOut(session, groups));
+    Json range;
+    if (check_range_) {
+      HEARTH_ASSIGN(range, CheckRange(session, inputs));
+    }
     std::fflush(stdout);
     const ExitCode device_code = session_flags_.WaitForDevice(session);  // neither delays the first result
     session.SaveToCache();
     warnings.PrintNew(session.report());
-    HEARTH_TRY(output_.WriteJson(ReportJson(session.report(), outputs)));
+    Json report = ReportJson(session.report(), outputs);
+    if (check_range_) report["range"] = std::move(range);
+    HEARTH_TRY(output_.WriteJson(report));
     return device_code != ExitCode::kFine ? device_code : session_flags_.CodeOf(session.report());
   }
 
@@ -90,6 +99,15 @@ class RunCommand final : public Verb {
     if (!metadata.ok()) return output_.PrintWarning(metadata.status().message());
     metadata_ = std::move(metadata).value();
     for (const std::string& warning : metadata_.warnings) output_.PrintWarning(warning);
+  }
+
+  Result<Json> CheckRange(const Session& session, const LoadedInputs& inputs) const {
+    HEARTH_ASSIGN(SessionOptions options, session_flags_.Options(input_options_));
+    options.device = session.report().device.id;
+    options.model = {};
+    HEARTH_ASSIGN(const std::vector<ClampedLayer> clamped, FindClamped(session.model(), options, inputs.bytes));
+    output_.PrintText(clamped.empty() ? "range: no number exceeds 16 bits\n" : TextOf(clamped));
+    return JsonOf(clamped);
   }
 
   void PrintStart(const Report& report, const LoadedInputs& inputs) const {
@@ -173,6 +191,7 @@ class RunCommand final : public Verb {
   InputOptions input_options_;
   OutputOptions output_;
   ShowOptions show_;
+  bool check_range_ = false;
   std::string output_folder_, picture_path_;
   ModelMetadata metadata_;
 };
