@@ -10,6 +10,12 @@
 
 namespace hearth {
 
+// The nearest integer, the even one of two. Precondition: |x| < 2^22.
+HEARTH_INTO_CALLER inline float RoundedToEven(float x) {
+  constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: floats near it have no digits behind the point
+  return (x + kRounder) - kRounder;
+}
+
 // exp of x clamped to -87 to 88, so never 0 or infinity, with a relative error of at most 2e-7. NaN stays NaN.
 HEARTH_INTO_CALLER inline float VectorExp(float x) {
   x = x < -87.0f ? -87.0f : x;

@@ -8,8 +8,8 @@
 namespace hearth {
 
 Result<std::unique_ptr<HostNode>> MakeIntegerNode(const HostNodeRequest& request) {
-  for (const auto& make :
-       {MakeIntegerMatrixNode, MakeIntegerDepthwiseNode, MakeIntegerBinaryNode, MakeIntegerPoolNode}) {
+  for (const auto& make : {MakeIntegerMatrixNode, MakeIntegerDepthwiseNode, MakeIntegerBinaryNode, MakeIntegerPoolNode,
+                           MakeIntegerResizeNode}) {
     if (std::unique_ptr<HostNode> node = make(request)) return node;
   }
   if (!MovesBytes(request.graph, request.node)) return MakeIntegerUnaryNode(request);

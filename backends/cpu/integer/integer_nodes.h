@@ -24,6 +24,9 @@ std::unique_ptr<HostNode> MakeIntegerBinaryNode(const HostNodeRequest& request);
 // Maxima and means of windows, and means over neighbouring dimensions.
 std::unique_ptr<HostNode> MakeIntegerPoolNode(const HostNodeRequest& request);
 
+// Between images of one grid.
+std::unique_ptr<HostNode> MakeIntegerResizeNode(const HostNodeRequest& request);
+
 }  // namespace hearth
 
 #endif  // HEARTH_BACKENDS_CPU_INTEGER_INTEGER_NODES_H_

@@ -26,8 +26,9 @@ bool HasIntegerKernel(const Graph& graph, const Node& node) {
                            std::holds_alternative<FullyConnected>(node.op);
   if (has_weights) return HasWeightsOf8Bits(graph, node);
   if (std::holds_alternative<Binary>(node.op)) return IsIn8Bits(graph, node.inputs[1]);
+  const auto* resize = std::get_if<Resize>(&node.op);
   return std::holds_alternative<Unary>(node.op) || std::holds_alternative<Pool2D>(node.op) ||
-         std::holds_alternative<Reduce>(node.op);
+         std::holds_alternative<Reduce>(node.op) || (resize != nullptr && resize->kind == ResizeKind::kBilinear);
 }
 
 // Whether the node converts between floats and 8 bits.
