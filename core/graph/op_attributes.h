@@ -273,6 +273,11 @@ void ForEachAttribute(Fields& /*fields*/, Where& /*op*/) {}
 template <typename Fields>
 void ForEachAttribute(Fields& /*fields*/, Unique& /*op*/) {}
 template <typename Fields>
+void ForEachAttribute(Fields& fields, NonMaxSuppression& op) {
+  fields.Number("most", op.most, 1);
+  fields.Flag("lower_index_first", op.lower_index_first);
+}
+template <typename Fields>
 void ForEachAttribute(Fields& /*fields*/, Loop& /*op*/) {}
 template <typename Fields>
 void ForEachAttribute(Fields& fields, UnknownOp& op) {

@@ -153,6 +153,8 @@ constexpr OpDef kOps[] = {
                       kCostly),
     OpRow<Where>("where", InferWhere, ReferenceWhere, nullptr, nullptr, kOneWay, ShortLoops, kTakesEmpty),
     OpRow<Unique>("unique", InferUnique, ReferenceUnique, nullptr, nullptr, kOneWay, ShortLoops, kTakesEmpty),
+    OpRow<NonMaxSuppression>("non_max_suppression", InferNonMaxSuppression, ReferenceNonMaxSuppression, nullptr,
+                             nullptr, kOneWay, ShortLoops, kCostly | kChoosesIndices | kTakesEmpty),
     OpRow<Loop>("loop", InferLoop, nullptr, nullptr, nullptr, kOneWay, ShortLoops, kCostly),
     OpRow<UnknownOp>("unknown", InferUnknown, nullptr, nullptr, nullptr, kOneWay, ShortLoops,
                      kTakesStoredConstants | kCostly),

@@ -61,6 +61,11 @@ Status InferUnique(Graph& graph, const Node& node);
 void ReferenceUnique(const Node& node, std::span<const ReferenceTensor* const> inputs,
                      std::span<ReferenceTensor> outputs);
 
+// suppression: the best boxes that do not overlap.
+Status InferNonMaxSuppression(Graph& graph, const Node& node);
+void ReferenceNonMaxSuppression(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                                std::span<ReferenceTensor> outputs);
+
 // dynamic_update_slice: replaces part of a tensor at an index that is known only at run time.
 Status InferDynamicUpdateSlice(Graph& graph, const Node& node);
 void ReferenceDynamicUpdateSlice(const Node& node, std::span<const ReferenceTensor* const> inputs,
