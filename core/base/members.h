@@ -43,7 +43,7 @@ inline constexpr size_t kMemberCount = members_internal::CountMembers<std::remov
 template <typename T, typename Visit>
 decltype(auto) VisitMembers(T& value, Visit&& visit) {
   constexpr size_t kCount = kMemberCount<T>;
-  static_assert(kCount <= 12, "add a line for structs of this size");
+  static_assert(kCount <= 13, "add a line for structs of this size");
   if constexpr (kCount == 0) {
     return visit();
   } else if constexpr (kCount == 1) {
@@ -79,9 +79,12 @@ decltype(auto) VisitMembers(T& value, Visit&& visit) {
   } else if constexpr (kCount == 11) {
     auto& [a, b, c, d, e, f, g, h, i, j, k] = value;
     return visit(a, b, c, d, e, f, g, h, i, j, k);
-  } else {
+  } else if constexpr (kCount == 12) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l] = value;
     return visit(a, b, c, d, e, f, g, h, i, j, k, l);
+  } else {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = value;
+    return visit(a, b, c, d, e, f, g, h, i, j, k, l, m);
   }
 }
 

@@ -147,7 +147,7 @@ struct MemoryFigures {
 // the passes or the lowering looked at. Weights that are packed from the file when a session starts are not part of it.
 struct PlanProof {
   std::vector<FileRange> read;          // constants of the file whose bytes went into the plan
-  std::array<uint8_t, 16> digest = {};  // XXH3-128 of those, of the constants that no file holds, and of the graph
+  std::array<uint64_t, 2> digest = {};  // XXH3-128 of those, of the constants that no file holds, and of the graph
   friend bool operator==(const PlanProof&, const PlanProof&) = default;
 };
 

@@ -1,6 +1,8 @@
 #include "core/plan/plan_proof.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <map>
 
 #include "core/base/fingerprint.h"
@@ -9,7 +11,7 @@
 namespace hearth {
 namespace {
 
-std::array<uint8_t, 16> DigestOf(const Graph& graph, std::span<const FileRange> read) {
+std::array<uint64_t, 2> DigestOf(const Graph& graph, std::span<const FileRange> read) {
   MemberWriter writer;
   std::map<FileRange, std::span<const std::byte>> bytes_of;
   for (const Constant& constant : graph.constants()) {
@@ -27,7 +29,7 @@ std::array<uint8_t, 16> DigestOf(const Graph& graph, std::span<const FileRange> 
   for (const Value& value : graph.values()) writer(value.name, value.desc, value.constant);
   for (const Node& node : graph.nodes()) writer(node.op, node.inputs, node.outputs, node.name, node.source_index);
   writer(graph.inputs, graph.outputs, graph.states, graph.source_operator_count);
-  return FingerprintOf(writer.TakeBytes()).bytes;
+  return std::bit_cast<std::array<uint64_t, 2>>(FingerprintOf(writer.TakeBytes()).bytes);
 }
 
 }  // namespace
