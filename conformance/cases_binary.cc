@@ -101,7 +101,7 @@ Fills IntegerRangesOf(BinaryKind kind) {
     case BinaryKind::kDiv:
     case BinaryKind::kFloorDiv:
     case BinaryKind::kFloorMod: return {Signed100, NonZero};
-    case BinaryKind::kPow: return {Integral, Digits};
+    case BinaryKind::kPow: return {Integral, Integral};
     case BinaryKind::kRightShift: return {Signed100, Digits};
     default:
       return RowOf(kind).rule == ElementRule::kCompared ? Fills{Integral, Integral} : Fills{Signed100, Signed100};

@@ -1,6 +1,8 @@
 // Operations that sum over channels or whole images: softmax, mean, fully connected.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "conformance/conformance_case.h"
 
 namespace hearth::conformance {
@@ -120,6 +122,23 @@ void AddReduce(std::vector<ConformanceCase>& cases) {
   }
 }
 
+float AnyInt32(float uniform) {
+  return std::floor((uniform - 0.5f) * 0x1p32f);
+}
+
+// Their sums leave 32 bits.
+void AddMeansOfLargeIntegers(std::vector<ConformanceCase>& cases) {
+  const std::pair<Shape, uint32_t> shapes[] = {{{4}, 1},          {{2, 4000}, 2},     {{4000, 3}, 1},
+                                               {{2, 5, 7, 6}, 6}, {{2, 5, 7, 6}, 15}, {{3, 300, 9}, 6}};
+  for (const auto& [shape, mask] : shapes) {
+    cases.push_back(NewCase(
+        {"mean", fmt::format("{}_over{}_large_int32", shape.ToString(), mask)}, {},
+        [shape = shape, mask = mask](CaseGraph& graph) {
+          return graph.Node(Reduce{ReduceKind::kMean, mask}, {graph.Input(shape, AnyInt32, Integers())}, Integers());
+        }));
+  }
+}
+
 // int8 to a grid with another scale, which some sums exceed.
 void AddQuantizedReduce(std::vector<ConformanceCase>& cases) {
   const ElementType from = Quantized(DType::kInt8, 1.0f / 64, 5), to = Quantized(DType::kInt8, 1.0f / 16, -9);
@@ -162,6 +181,7 @@ void AddReductionCases(std::vector<ConformanceCase>& cases) {
   AddMean(cases);
   AddLongSums(cases);
   AddReduce(cases);
+  AddMeansOfLargeIntegers(cases);
   AddQuantizedReduce(cases);
   AddFullyConnected(cases);
 }

@@ -24,10 +24,10 @@ void ApplyPart(const Unary& unary, const float* x, float* y, int64_t count) {
       return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return VectorSigmoid(v); });
     case UnaryKind::kGelu:
       return ApplyVectors(x, y, count,
-                          [](float v) HEARTH_INTO_CALLER { return 0.5f * v * (1.0f + VectorErf(v * 0.70710678f)); });
+                          [](float v) HEARTH_INTO_CALLER { return 0.5f * v * VectorErfc(v * -0.70710678f); });
     case UnaryKind::kGeluTanh:
       return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER {
-        return 0.5f * v * (1.0f + VectorTanh(0.79788456f * (v + 0.044715f * v * v * v)));
+        return v / (1.0f + VectorWholeExp(-1.5957691f * (v + 0.044715f * v * v * v)));
       });
     case UnaryKind::kRelu:
       return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return v < 0.0f ? 0.0f : v; });

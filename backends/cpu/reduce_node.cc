@@ -156,9 +156,10 @@ void ReduceNumbers(ReduceKind kind, const Layout& layout, const std::byte* in, s
   const T* x = reinterpret_cast<const T*>(in);
   T* y = reinterpret_cast<T*>(out);
   const auto as_is = [](auto sum) HEARTH_INTO_CALLER { return static_cast<T>(sum); };
-  using Exact = std::conditional_t<std::is_floating_point_v<T>, Accumulator, T>;
-  using Count = std::conditional_t<std::is_floating_point_v<T>, Accumulator, int64_t>;  // may exceed an integer T
-  const auto count = static_cast<Count>(layout.inputs / layout.outputs);
+  // The sum of a mean has 64 bits, as in TFLite.
+  using Whole = std::conditional_t<std::is_floating_point_v<T>, Accumulator, uint64_t>;
+  using Exact = std::conditional_t<std::is_floating_point_v<T>, Accumulator, int64_t>;
+  const auto count = static_cast<Exact>(layout.inputs / layout.outputs);
   switch (kind) {
     case ReduceKind::kSum:
       return ReduceAll(layout, x, y, Joining<T, Accumulator, kPlus<Accumulator>>{0}, workers, as_is);
@@ -167,9 +168,9 @@ void ReduceNumbers(ReduceKind kind, const Layout& layout, const std::byte* in, s
     case ReduceKind::kMax: return ReduceAll(layout, x, y, Joining<T, T, kLarger<T>>{LeastOf<T>()}, workers, as_is);
     case ReduceKind::kMin: return ReduceAll(layout, x, y, Joining<T, T, kSmaller<T>>{LargestOf<T>()}, workers, as_is);
     default:
-      return ReduceAll(layout, x, y, Joining<T, Accumulator, kPlus<Accumulator>>{0}, workers,
-                       [count](auto sum)
-                           HEARTH_INTO_CALLER { return static_cast<T>(static_cast<Exact>(sum) / count); });
+      return ReduceAll(layout, x, y, Joining<T, Whole, kPlus<Whole>>{0}, workers, [count](auto sum) HEARTH_INTO_CALLER {
+        return static_cast<T>(static_cast<Exact>(sum) / count);
+      });
   }
 }
 

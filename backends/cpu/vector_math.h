@@ -29,6 +29,12 @@ HEARTH_INTO_CALLER inline double VectorSum(const float* x, int64_t count, Functi
   return sum;
 }
 
+// The nearest integer, the even one of two. Precondition: |x| < 2^22.
+HEARTH_INTO_CALLER inline float RoundedToEven(float x) {
+  constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: floats near it have no digits behind the point
+  return (x + kRounder) - kRounder;
+}
+
 // exp of x clamped to -87 to 88, so never 0 or infinity, with a relative error of at most 2e-7. NaN stays NaN.
 HEARTH_INTO_CALLER inline float VectorExp(float x) {
   x = x < -87.0f ? -87.0f : x;
@@ -74,26 +80,22 @@ HEARTH_INTO_CALLER inline float VectorTanh(float x) {
   return size < 0.625f ? near_zero : with_sign;
 }
 
-// Error at most 5e-7.
-HEARTH_INTO_CALLER inline float VectorErf(float x) {
+// Numerical Recipes' fit, 6.2: off by 1.2e-7 of the result, and by 1e-5 of it where it is below 1e-30.
+HEARTH_INTO_CALLER inline float VectorErfc(float x) {
   const float size = x < 0.0f ? -x : x;
-  // The power series near zero; elsewhere Abramowitz and Stegun 7.1.26 with t = 1 / (1 + p |x|).
-  const float square = x * x;
-  float series = -7.5757576e-4f;
-  series = series * square + 4.6296296e-3f;
-  series = series * square - 2.3809524e-2f;
-  series = series * square + 1.0e-1f;
-  series = series * square - 3.3333333e-1f;
-  series = (series * square + 1.0f) * x * 1.12837917f;
-  const float t = 1.0f / (1.0f + 0.3275911f * size);
-  float p = 1.061405429f;
-  p = p * t - 1.453152027f;
-  p = p * t + 1.421413741f;
-  p = p * t - 0.284496736f;
-  p = p * t + 0.254829592f;
-  const float far = 1.0f - p * t * VectorExp(-square);
-  const float with_sign = x < 0.0f ? -far : far;
-  return size < 0.5f ? series : with_sign;
+  const float t = 1.0f / (1.0f + 0.5f * size);
+  float p = 0.17087277f;
+  p = p * t - 0.82215223f;
+  p = p * t + 1.48851587f;
+  p = p * t - 1.13520398f;
+  p = p * t + 0.27886807f;
+  p = p * t - 0.18628806f;
+  p = p * t + 0.09678418f;
+  p = p * t + 0.37409196f;
+  p = p * t + 1.00002368f;
+  p = p * t - 1.26551223f;
+  const float tail = t * VectorWholeExp(p - size * size);
+  return x < 0.0f ? 2.0f - tail : tail;
 }
 
 }  // namespace hearth

@@ -1,3 +1,4 @@
+#include "core/emit/curve_texts.h"
 #include "core/emit/helpers.h"
 
 namespace hearth {
@@ -56,12 +57,6 @@ constexpr std::string_view kOpenClSign = R"(float4 vsign(float4 a) {
 }
 )";
 
-// A driver that computes tanh from exponentials overflows on large arguments; tanh(10) is 1 in float.
-constexpr std::string_view kGlslTanh = R"(vec4 vtanh(vec4 a) {
-  return px_with_nan(tanh(min(max(a, -10.0), 10.0)), a);
-}
-)";
-
 // Truncated quotient, floored quotient and floored remainder. GLSL leaves the division of negative numbers undefined,
 // and a CPU traps on a divisor of 0 and on INT_MIN / -1: the magnitudes are divided, and 0 divides as 1. TFLite reports
 // an error for a zero divisor, but the unused components of a last texel divide too.
@@ -83,17 +78,20 @@ int4 vfloor_remainder(int4 a, int4 b) {
 }
 )";
 
-// Repeated squaring; wraps. A negative exponent is an error in TFLite and counts as 0 here.
+// Repeated squaring; wraps. A negative exponent, an error in TFLite, gives the truncated power: 0 unless the base is 1
+// or -1.
 constexpr std::string_view kIntegerPower = R"(int4 vpower(int4 a, int4 b) {
   uint4 result = bits_uint4(splat_int4(1));
   uint4 square = bits_uint4(a);
-  int4 rest = vselect_lt(b, splat_int4(0), splat_int4(0), b);
+  int4 rest = vselect_lt(b, splat_int4(0), b & splat_int4(1), b);
   for (int k = 0; k < 31; ++k) {
     result = bits_uint4(vselect_eq(rest & splat_int4(1), splat_int4(1), bits_int4(result * square), bits_int4(result)));
     square = square * square;
     rest = rest >> 1;
   }
-  return bits_int4(result);
+  int4 power = bits_int4(result);
+  int4 inverse = vselect_eq(a, splat_int4(1), power, vselect_eq(a, splat_int4(-1), power, splat_int4(0)));
+  return vselect_lt(b, splat_int4(0), inverse, power);
 }
 )";
 
@@ -132,104 +130,6 @@ float4 vfloor_mod(float4 a, float4 b) {
 }
 )";
 
-// GLSL has no erf. Numerical Recipes' fit, 6.2: off by 1.2e-7 of the result everywhere, so that the far negative side
-// of gelu keeps its digits.
-constexpr std::string_view kGlslErfc = R"(vec4 verfc(vec4 a) {
-  vec4 x = abs(a);
-  vec4 t = 1.0 / (1.0 + 0.5 * x);
-  vec4 p = -1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * (-0.18628806 + t * (0.27886807 +
-           t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223 + t * 0.17087277))))))));
-  vec4 tail = t * exp(p - x * x);
-  return mix(tail, 2.0 - tail, lessThan(a, vec4(0.0)));
-}
-)";
-
-// GLSL's pow is undefined for negative bases and for 0 to a power of at most 0. This one is C's: 1 to any power and any
-// number to the power of 0 are 1, even NaN. Of negative bases (-0 too) only -inf has non-integer powers.
-constexpr std::string_view kGlslPow = R"(vec4 vpow(vec4 a, vec4 b) {
-  vec4 size = abs(a);
-  vec4 r = mix(pow(size, b), vec4(1.0), equal(size, vec4(1.0)));
-  r = mix(r, mix(vec4(0.0), vec4(intBitsToFloat(0x7f800000)), lessThan(b, vec4(0.0))), equal(a, vec4(0.0)));
-  r = px_with_nan(px_with_nan(r, a), b);
-  r = mix(mix(r, vec4(1.0), equal(b, vec4(0.0))), vec4(1.0), equal(a, vec4(1.0)));
-  vec4 whole = floor(b);
-  vec4 odd = vec4(equal(abs(b - 2.0 * floor(b * 0.5)), vec4(1.0)));
-  vec4 of_negative = mix(r, -r, equal(odd, vec4(1.0)));
-  vec4 has_root = vec4(equal(b, whole)) + vec4(equal(a, vec4(0.0))) + vec4(greaterThan(size, vec4(3.40282347e38)));
-  of_negative = mix(of_negative, vec4(intBitsToFloat(0x7fc00000)), equal(has_root, vec4(0.0)));
-  return mix(r, of_negative, lessThan(floatBitsToInt(a), ivec4(0)));
-}
-)";
-
-// GLSL's atan may be off by 4096 steps, and is undefined where both are zero. Cephes' atanf; signs of zeros count.
-constexpr std::string_view kGlslAtan2 = R"(vec4 vatan2(vec4 a, vec4 b) {
-  vec4 y = abs(a);
-  vec4 x = abs(b);
-  vec4 longer = max(x, y);
-  vec4 t = mix(min(x, y) / longer, vec4(1.0), equal(x, y));
-  t = mix(t, vec4(0.0), equal(longer, vec4(0.0)));
-  bvec4 far = greaterThan(t, vec4(0.414213562));
-  t = mix(t, (t - 1.0) / (t + 1.0), far);
-  vec4 z = t * t;
-  vec4 r = t + t * z * (-3.33329491539e-1 + z * (1.99777106478e-1 + z * (-1.38776856032e-1 + z * 8.05374449538e-2)));
-  r = mix(r, r + 0.785398163, far);
-  r = mix(r, 1.57079633 - r, greaterThan(y, x));
-  r = mix(r, 3.14159265 - r, lessThan(floatBitsToInt(b), ivec4(0)));
-  r = mix(r, -r, lessThan(floatBitsToInt(a), ivec4(0)));
-  return px_with_nan(px_with_nan(r, a), b);
-}
-)";
-
-// PoCL's sine of a vector with a component beyond about 10^7 is wrong in small ones: sin(0.001) was 0.008.
-constexpr std::string_view kOpenClSine = R"(float4 vsin(float4 a) {
-  return (float4)(sin(a.x), sin(a.y), sin(a.z), sin(a.w));
-}
-)";
-constexpr std::string_view kOpenClCosine = R"(float4 vcos(float4 a) {
-  return (float4)(cos(a.x), cos(a.y), cos(a.z), cos(a.w));
-}
-)";
-
-// Vulkan and GLES allow sine and cosine an error of 2^-11 (SwiftShader uses it: 1.9e-4). Reduction to [-pi/4, pi/4] by
-// pi/2 in three parts and minimax polynomials as in Cephes' sinf: good to 2^-23 up to about 8000. Beyond that the
-// digits are multiplied by those of 2/pi that decide the quadrant and 30 bits of the angle in it (Payne and Hanek).
-constexpr std::string_view kGlslSine = R"(const uint px_two_by_pi[7] =
-    uint[7](0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u);
-void px_reduce(float a, inout float r, inout int quadrant) {
-  uint bits = floatBitsToUint(a) & 0x7fffffffu;
-  if (bits < 0x46000000u || bits >= 0x7f800000u) return;
-  uint first = (bits >> 23) - 120u;
-  uint k = first >> 5;
-  uint s = first & 31u;
-  uint high = (px_two_by_pi[k] << s) | ((px_two_by_pi[k + 1u] >> 1) >> (31u - s));
-  uint low = (px_two_by_pi[k + 1u] << s) | ((px_two_by_pi[k + 2u] >> 1) >> (31u - s));
-  uint digits = (bits & 0x7fffffu) | 0x800000u;
-  uint carry;
-  uint rest;
-  umulExtended(digits, low, carry, rest);
-  uint angle = digits * high + carry;
-  uint nearest = (angle + 0x20000000u) >> 30;
-  float part = float(int(angle - (nearest << 30))) * 1.46291808e-9;
-  r = a < 0.0 ? -part : part;
-  quadrant = a < 0.0 ? -int(nearest) : int(nearest);
-}
-vec4 px_sin(vec4 a, int quarter_turns) {
-  vec4 q = roundEven(a * 0.636619772);
-  vec4 r = ((a - q * 1.5703125) - q * 4.83751297e-4) - q * 7.54978995e-8;
-  ivec4 quadrant = ivec4(q);
-  px_reduce(a.x, r.x, quadrant.x);
-  px_reduce(a.y, r.y, quadrant.y);
-  px_reduce(a.z, r.z, quadrant.z);
-  px_reduce(a.w, r.w, quadrant.w);
-  quadrant += quarter_turns;
-  vec4 r2 = r * r;
-  vec4 s = r + r * r2 * (-1.66666546e-1 + r2 * (8.33216087e-3 - r2 * 1.95152959e-4));
-  vec4 c = 1.0 - 0.5 * r2 + r2 * r2 * (4.16666457e-2 + r2 * (-1.38873163e-3 + r2 * 2.44331571e-5));
-  vec4 v = mix(s, c, notEqual(quadrant & 1, ivec4(0)));
-  return mix(v, -v, notEqual(quadrant & 2, ivec4(0)));
-}
-)";
-
 // Clamps a number for 16-bit storage: at most 65504 where float16 would overflow, at least the smallest half where it
 // would underflow to 0. Both could make a NaN in the next operation. Infinities and NaN stay.
 constexpr std::string_view kGlslHeld = R"(vec4 vheld(vec4 a) {
@@ -242,19 +142,6 @@ constexpr std::string_view kOpenClHeld = R"(float4 vheld(float4 a) {
   float4 size = fabs(a);
   int4 has_digits = (size > 0.0f) & (size <= 3.402823466e+38f);
   return select(a, copysign(clamp(size, 5.9604645e-8f, 65504.0f), a), has_digits);
-}
-)";
-
-// Rounds to 16-bit storage and back: the value that another kernel would load.
-constexpr std::string_view kGlslHalf = R"(vec4 vhalf(vec4 v) {
-  vec4 a = vheld(v);
-  return vec4(unpackHalf2x16(packHalf2x16(a.xy)), unpackHalf2x16(packHalf2x16(a.zw)));
-}
-)";
-constexpr std::string_view kOpenClHalf = R"(float4 vhalf(float4 a) {
-  ushort halves[4];
-  vstore_half4(vheld(a), 0, (half*)halves);
-  return vload_half4(0, (const half*)halves);
 }
 )";
 
@@ -350,7 +237,9 @@ constexpr FunctionGroup kGroups[] = {
     {{"vmin"}, kGlslMin, kOpenClMin},
     {{"vmax"}, kGlslMax, kOpenClMax},
     {{"vsign"}, kGlslSign, kOpenClSign},
-    {{"vtanh"}, kGlslTanh, {}},
+    {{"vexp"}, kGlslExp, {}},
+    {{"vlog"}, kGlslLog, {}},
+    {{"vtanh"}, kTanh, kTanh},
     {{"vquotient", "vfloor_quotient", "vfloor_remainder"}, kIntegerDivision, kIntegerDivision},
     {{"vpower"}, kIntegerPower, kIntegerPower},
     {{"px_fmod", "px_remainder"}, kGlslRemainder, kOpenClRemainder},
@@ -365,7 +254,6 @@ constexpr FunctionGroup kGroups[] = {
     {{"vblend"}, kGlslBlend, kOpenClBlend},
     {{"vshared_area"}, kGlslSharedArea, kOpenClSharedArea},
     {{"vheld"}, kGlslHeld, kOpenClHeld},
-    {{"vhalf"}, kGlslHalf, kOpenClHalf},
     {{"ROLLED"}, kGlslRolled, kOpenClRolled},
     {{"FLOAT_OF", "FLOAT4_OF"}, kGlslElements, kOpenClElements},
     {{"make_float16", "vmul16", "veven16", "vinside16"}, kGlslFourTexels, kOpenClFourTexels},

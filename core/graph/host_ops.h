@@ -51,6 +51,18 @@ struct Unique {
   friend bool operator==(const Unique&, const Unique&) = default;
 };
 
+// (boxes[N,4], scores[N], least overlap[1], least score[1], sigma[1]?) -> (indices[most], scores[most] with a sigma,
+// count): takes the box with the highest score, removes those whose intersection over union with it is at least the
+// least overlap, and so on, among the boxes with more than the least score. A box has two opposite corners in any
+// order. A sigma above 0 lowers the scores of overlapping boxes too (Bodla et al., "Soft-NMS"). Zeros follow the last
+// box.
+struct NonMaxSuppression {
+  int32_t most = 1;
+  // The order of equal scores: by index, as in ONNX, or as TFLite's heap gives them: 0 2 6 11 10 9 ... of twelve.
+  bool lower_index_first = false;
+  friend bool operator==(const NonMaxSuppression&, const NonMaxSuppression&) = default;
+};
+
 // (values...) -> the same number of values: applies `body` while `condition` holds. Both graphs have no state. Null in
 // a loop that was read from a text, which nothing can run.
 struct LoopGraphs;  // core/graph/loop_graphs.h

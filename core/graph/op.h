@@ -335,13 +335,14 @@ struct UnknownOp {
 };
 
 // In the order of the rows of op_table.cc.
-using Op = std::variant<Conv2D, DepthwiseConv2D, Pool2D, Unary, Binary, Concat, Resize, Reshape, Softmax, Pad,
-                        FullyConnected, Reduce, ArgReduce, TopK, CumSum, LogSoftmax, L2Normalization,
-                        LocalResponseNormalization, Select, SelectRows, PRelu, Cast, AddN, Transpose, Slice, Split,
-                        Pack, Unpack, Tile, BroadcastTo, Reverse, DepthToSpace, SpaceToDepth, SpaceToBatch,
-                        BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather, GatherNd, OneHot, BatchMatMul,
-                        TransposeConv, MaxPoolArgmax2D, MaxUnpool2D, Resampler, DetectionPostProcess, Lstm, Rnn, Svdf,
-                        MeanVarianceNormalization, Bitcast, Random, RandomBits, Where, Unique, Loop, UnknownOp>;
+using Op =
+    std::variant<Conv2D, DepthwiseConv2D, Pool2D, Unary, Binary, Concat, Resize, Reshape, Softmax, Pad, FullyConnected,
+                 Reduce, ArgReduce, TopK, CumSum, LogSoftmax, L2Normalization, LocalResponseNormalization, Select,
+                 SelectRows, PRelu, Cast, AddN, Transpose, Slice, Split, Pack, Unpack, Tile, BroadcastTo, Reverse,
+                 DepthToSpace, SpaceToDepth, SpaceToBatch, BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather,
+                 GatherNd, OneHot, BatchMatMul, TransposeConv, MaxPoolArgmax2D, MaxUnpool2D, Resampler,
+                 DetectionPostProcess, Lstm, Rnn, Svdf, MeanVarianceNormalization, Bitcast, Random, RandomBits, Where,
+                 Unique, NonMaxSuppression, Loop, UnknownOp>;
 
 // The place of an operation's type in Op.
 template <typename T, typename... Ops>

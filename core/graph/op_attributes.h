@@ -212,6 +212,10 @@ void ForEachAttribute(auto& fields, Random& op) {
 void ForEachAttribute(auto& fields, RandomBits& op) {
   fields.Number("words", op.words, 1);
 }
+void ForEachAttribute(auto& fields, NonMaxSuppression& op) {
+  fields.Number("most", op.most, 1);
+  fields.Flag("lower_index_first", op.lower_index_first);
+}
 void ForEachAttribute(auto& fields, UnknownOp& op) {
   fields.Text("op", op.name);
   fields.Text("reason", op.reason);

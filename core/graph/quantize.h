@@ -32,12 +32,13 @@ TensorGrid GridOf(const TensorDesc& desc);
 
 // ---- Real numbers to stored ones ----
 //
-// The rule of every device, of the CPU's vectors, of the host's copies and of the reference: in float32, multiply by
-// the scale's inverse, clamp to the type, round half away from zero. NaN becomes the type's lowest number. Kernels do
-// the same in StatementForm::kRoundToSmallGrid and kRoundToGrid. A multiplication gives the same bits on all devices;
-// Vulkan and OpenGL ES allow a division to be off by 2.5 units.
+// The rule of every device, of the host's copies and of the reference: in float32, multiply by the scale's inverse,
+// clamp to the type, round half away from zero. NaN becomes the type's lowest number. Kernels do the same in
+// StatementForm::kRoundToSmallGrid and kRoundToGrid. A multiplication gives the same bits on all devices; Vulkan and
+// OpenGL ES allow a division to be off by 2.5 units.
 // LiteRT's reference kernels also round half away from zero, but divide by the scale: about a tenth of the exact ties
-// differ by one step. XNNPACK multiplies like Hearth, but rounds ties to even: half of them differ by one step.
+// differ by one step. The CPU's 8-bit layers follow XNNPACK, each by its own rule (docs/quantized-models.md): most
+// round ties to even.
 
 // Whether steps are below 2^22, where float32 has halves.
 constexpr bool IsSmall(const TensorGrid& grid) {

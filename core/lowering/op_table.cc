@@ -156,6 +156,8 @@ constexpr OpDef kOps[] = {
     OpRow<Where>("where", {1, 0, 2}, InferWhere, ReferenceWhere, nullptr, nullptr, kOneWay, ShortLoops, kTakesEmpty),
     OpRow<Unique>("unique", {1, 0, 3}, InferUnique, ReferenceUnique, nullptr, nullptr, kOneWay, ShortLoops,
                   kTakesEmpty),
+    OpRow<NonMaxSuppression>("non_max_suppression", kOfNode, InferNonMaxSuppression, ReferenceNonMaxSuppression,
+                             nullptr, nullptr, kOneWay, ShortLoops, kCostly | kChoosesIndices | kTakesEmpty),
     OpRow<Loop>("loop", kOfNode, InferLoop, nullptr, nullptr, nullptr, kOneWay, ShortLoops, kCostly),
     OpRow<UnknownOp>("unknown", kOfNode, InferUnknown, nullptr, nullptr, nullptr, kOneWay, ShortLoops,
                      kTakesStoredConstants | kCostly),

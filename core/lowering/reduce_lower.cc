@@ -71,6 +71,11 @@ struct Reduction {
   int32_t lanes = 1;          // how many do, where the device's groups hold so many
 };
 
+// Quotients and remainders are added up apart.
+bool IsMeanOfIntegers(const Graph& graph, const Node& node) {
+  return std::get<Reduce>(node.op).kind == ReduceKind::kMean && !IsReal(graph.value(node.inputs[0]).desc);
+}
+
 Reduction ReductionOf(const Graph& graph, const Node& node) {
   const Shape& shape = graph.value(node.inputs[0]).desc.shape;
   const uint32_t axes_mask = std::get<Reduce>(node.op).axes_mask;
@@ -82,17 +87,19 @@ Reduction ReductionOf(const Graph& graph, const Node& node) {
   reduction.pixels = MergePixels(shape, axes_mask);
   reduction.shared_length =
       int64_t{reduction.pixels.reduced[2].size} * (reduction.over_channels ? reduction.in.slices() : 1);
+  if (IsMeanOfIntegers(graph, node)) return reduction;
   reduction.lanes = LanesOfReduction(reduction.shared_length, reduction.out.pixels() * reduction.out.slices());
   return reduction;
 }
 
-const char* KindDefine(ReduceKind kind) {
+const char* KindDefine(ReduceKind kind, bool of_integers) {
   switch (kind) {
     case ReduceKind::kProd: return "1";
     case ReduceKind::kMax:
     case ReduceKind::kAny: return "2";
     case ReduceKind::kMin:
     case ReduceKind::kAll: return "3";
+    case ReduceKind::kMean: return of_integers ? "4" : "0";
     default: return "0";
   }
 }
@@ -106,6 +113,11 @@ std::optional<std::string> ReduceUnsupported(const Graph& graph, const Node& nod
     return fmt::format("dimensions of {} that are reduced and kept by turns", in.ToString());
   }
   const ReduceKind kind = std::get<Reduce>(node.op).kind;
+  // The kernel adds up remainders of four channels.
+  constexpr int64_t kMostIntegersOfMean = int64_t{1} << 28;
+  const int64_t count =
+      in.element_count() / std::max<int64_t>(graph.value(node.outputs[0]).desc.shape.element_count(), 1);
+  if (IsMeanOfIntegers(graph, node) && count > kMostIntegersOfMean) return fmt::format("a mean of {} integers", count);
   const bool searches = kind == ReduceKind::kMax || kind == ReduceKind::kMin;
   return searches ? WideIntegers(graph, node, placing) : WideResults(graph, node, placing);
 }
@@ -131,7 +143,7 @@ Status LowerReduce(const Node& node, PlanBuilder& builder) {
 
   KernelCall call;
   call.kernel = kReduceKernel;
-  call.defines = {{"KIND", KindDefine(reduce.kind)},
+  call.defines = {{"KIND", KindDefine(reduce.kind, !IsReal(desc))},
                   {"CHANNELS", reduction.over_channels ? "1" : "0"},
                   {"INTEGERS", IsReal(desc) ? "0" : "1"},
                   {"LANES", std::to_string(lanes)}};

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/device/device_rules.h"
+#include "core/graph/half_range.h"
 #include "core/graph/value_analysis.h"
 #include "core/plan/storage.h"
 
@@ -16,9 +17,13 @@ PlanValues::PlanValues(const Graph& graph, const DeviceInfo& device, const Lower
       read_path_(options.read_path.value_or(DefaultReadPath(device))),
       real_storage_(RealStorage(options.precision, device)),
       decides_indices_(ValuesThatDecideIndices(graph)),
-      holds_integers_(real_storage_ == StorageType::kFloat32 ? std::vector<bool>(graph.values().size())
-                                                             : ValuesThatHoldIntegers(graph)),
+      needs_32_bits_(real_storage_ == StorageType::kFloat32 ? std::vector<bool>(graph.values().size())
+                                                            : ValuesThatHoldIntegers(graph)),
       reads_(graph.ReadCounts()) {
+  if (real_storage_ != StorageType::kFloat32) {
+    const std::vector<bool> beyond_half = ValuesBeyondHalf(graph);
+    for (size_t v = 0; v < beyond_half.size(); ++v) needs_32_bits_[v] = needs_32_bits_[v] || beyond_half[v];
+  }
   if (options.precision != Precision::kFp32 && Applies(Rule::kHalfArithmetic, device))
     bounds_ = LargestMagnitudes(graph);
 }
@@ -37,7 +42,7 @@ StorageType PlanValues::StorageOf(ValueId value) const {
   // 1-pixel tensors stay float32: an error there repeats in every pixel that they scale or shift. Values between the
   // dispatches of one node stay float32 too: a rounding there would be one more than the node's result has.
   const bool is_whole =
-      IsScratch(value) || ToBhwc(desc.shape).pixels() == 1 || decides_indices_[value] || holds_integers_[value];
+      IsScratch(value) || ToBhwc(desc.shape).pixels() == 1 || decides_indices_[value] || needs_32_bits_[value];
   return hearth::StorageOf(desc, is_whole ? StorageType::kFloat32 : real_storage_);
 }
 

@@ -56,10 +56,11 @@ class PlanValues {
   const LowerOptions options_;
   AccessPath read_path_;
   StorageType real_storage_;
-  std::vector<bool> decides_indices_, holds_integers_;  // by value; see value_analysis.h
-  std::vector<float> bounds_;                           // by value
-  std::vector<int> reads_;                              // by value: how often nodes read it
-  std::deque<TensorDesc> scratch_;  // ids follow the graph's; a deque, because DescOf returns references
+  std::vector<bool> decides_indices_;  // by value; see value_analysis.h
+  std::vector<bool> needs_32_bits_;    // by value: integers, and what may exceed 16 bits; see half_range.h
+  std::vector<float> bounds_;          // by value
+  std::vector<int> reads_;             // by value: how often nodes read it
+  std::deque<TensorDesc> scratch_;     // ids follow the graph's; a deque, because DescOf returns references
 };
 
 }  // namespace hearth

@@ -52,11 +52,8 @@ Expanded ExpandConv3DTranspose(OperatorView& op) {
 Expanded ExpandNonMaxSuppression(OperatorView& op) {
   HEARTH_ASSIGN(const std::vector<int64_t> most, op.to().Integers(op.operand(2)));
   if (most.size() != 1) return Error(StatusCode::kMalformedInput, "{} numbers where one belongs", most.size());
-  Suppression suppression{op.operand(0), op.operand(1), op.operand(3), op.operand(4), most[0], {}};
-  if (op.Has(5)) {
-    HEARTH_ASSIGN(suppression.sigma, op.to().Number(op.operand(5)));
-  }
-  return AddNonMaxSuppression(op.to(), suppression);
+  return AddNonMaxSuppression(op.to(),
+                              {op.operand(0), op.operand(1), op.operand(3), op.operand(4), op.operand(5), most[0]});
 }
 
 // (x, lengths)

@@ -1,11 +1,36 @@
 #include "frontends/tflite/operator_view.h"
 
+#include <algorithm>
 #include <limits>
 
+#include "core/base/contains.h"
 #include "core/graph/element.h"
 #include "core/graph/evaluate.h"
+#include "core/graph/quantize.h"
 
 namespace hearth {
+namespace {
+
+// Whether the operator's weights may have 8 bits where its data is float.
+bool TakesHybridWeights(const OperatorRow& row) {
+  constexpr std::string_view kNames[] = {"CONV_2D",
+                                         "DEPTHWISE_CONV_2D",
+                                         "TRANSPOSE_CONV",
+                                         "FULLY_CONNECTED",
+                                         "BATCH_MATMUL",
+                                         "EMBEDDING_LOOKUP",
+                                         "RNN",
+                                         "UNIDIRECTIONAL_SEQUENCE_RNN",
+                                         "BIDIRECTIONAL_SEQUENCE_RNN",
+                                         "LSTM",
+                                         "UNIDIRECTIONAL_SEQUENCE_LSTM",
+                                         "BIDIRECTIONAL_SEQUENCE_LSTM",
+                                         "SVDF"};
+  return Contains(kNames, row.name);
+}
+
+}  // namespace
+
 Result<std::vector<int32_t>> OperatorView::ConstantIntegers(int i, size_t most) const {
   HEARTH_ASSIGN(const TensorDesc desc, DescribeInput(i));
   HEARTH_ASSIGN(const std::span<const std::byte> bytes, tensors_.DenseConstantBytes(inputs_[i]));
@@ -71,10 +96,31 @@ Result<std::vector<int32_t>> OperatorView::CodesOf(int32_t subgraph, size_t most
 
 Status OperatorView::MakeOperands() {
   for (const int32_t tensor : inputs_) {
-    HEARTH_ASSIGN(const ValueId value, tensor == -1 ? Made(kNoValue) : tensors_.OperandOf(tensor, false));
+    HEARTH_ASSIGN(const ValueId value, tensor == -1 ? Made(kNoValue) : OperandOf(tensor, false));
     operands_.push_back(value);
   }
   return Status::Ok();
+}
+
+Made OperatorView::OperandOf(int32_t tensor, bool takes_stored) const {
+  HEARTH_ASSIGN(const ValueId value, tensors_.OperandOf(tensor, takes_stored));
+  const TensorDesc& desc = to().desc(value);
+  // What an operator of its own dequantizes has the meaning that the file gives it.
+  if (tensors_[tensor].is_real_view || !IsQuantized(desc) || BitsOf(desc.dtype) != 8) return value;
+  const std::vector<int64_t>& zero_points = desc.quantization->zero_points;
+  const bool is_symmetric = std::ranges::all_of(zero_points, [](int64_t number) { return number == 0; });
+  if ((desc.dtype == DType::kInt8 && is_symmetric) || !TakesHybridWeights(*code().row) || output_count() == 0) {
+    return value;
+  }
+  HEARTH_ASSIGN(const TensorDesc made, DescribeOutput(0));
+  if (!IsPlainFloat32(made)) return value;
+  if (!to().IsConstant(value)) {
+    return Error(StatusCode::kUnsupported,
+                 "its 8-bit weights {} are made at run time, and are not int8 with zero point 0, as its kernels in "
+                 "TFLite read them",
+                 tensors_.Label(tensor));
+  }
+  return to().AddSymmetric(value);
 }
 
 Result<Activation> ReadActivation(wire::ActivationFunctionType activation) {

@@ -92,8 +92,12 @@ class OperatorView {
   // ---- In the graph, for operators that become several nodes ----
 
   GraphWriter& to() const { return tensors_.to(); }
-  // Makes values of the operands. Precondition of the following functions.
+  // Makes values of the operands. Precondition of the functions on operands.
   Status MakeOperands();
+  // What the operator reads for the tensor (TensorReader::OperandOf). Its constant weights of 8 bits under float data
+  // are int8 with zero point 0, whatever the file says of them: LiteRT's kernels (2.3.0) read uint8, which old files
+  // have, as int8, and ignore the zero point of both. kUnsupported for such weights that are made at run time.
+  Made OperandOf(int32_t tensor, bool takes_stored) const;
   const std::vector<ValueId>& operands() const { return operands_; }
   // kNoValue if it is absent.
   ValueId operand(size_t i) const { return i < operands_.size() ? operands_[i] : kNoValue; }

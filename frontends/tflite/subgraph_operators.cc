@@ -110,6 +110,9 @@ Status SubgraphReader::ReadNode(const OperatorView& view) {
   if (!op.ok()) return op.status().Within(where);
   if (std::holds_alternative<UnknownOp>(*op)) return AddUnknown(view, *std::move(op)).Within(where);
   Expanded read = OperandsOf(view, *op);
+  if (read.status().code() == StatusCode::kUnsupported) {
+    return AddUnknown(view, UnknownBecause(view, read.status())).Within(where);
+  }
   if (!read.ok()) return read.status().Within(where);
   const std::vector<ValueId>& operands = *read;
   const size_t first_node = to_.graph().nodes().size();
@@ -136,7 +139,7 @@ Expanded SubgraphReader::OperandsOf(const OperatorView& view, const Op& op) {
   std::vector<ValueId> operands;
   for (const int32_t tensor : read) {
     const bool takes_stored = OpDefOf(op).Has(kTakesStoredConstants);
-    HEARTH_ASSIGN(const ValueId value, tensor == -1 ? Made(kNoValue) : tensors_.OperandOf(tensor, takes_stored));
+    HEARTH_ASSIGN(const ValueId value, tensor == -1 ? Made(kNoValue) : view.OperandOf(tensor, takes_stored));
     operands.push_back(value);
   }
   return operands;

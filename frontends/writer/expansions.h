@@ -17,13 +17,11 @@ inline Expanded OneValue(Made value) {
   return std::vector<ValueId>{*value};
 }
 
-// boxes.cc. The best `most` boxes[N,4] (two opposite corners in any order) by their scores[N] above `least_score`, each
-// time without those that overlap the chosen one by `least_overlap`; with `sigma`, scores of overlapping boxes fall
-// instead. Returns indices[most] and their number, with `sigma` scores[most] between them; padded with zeros.
+// boxes.cc. The operands of NonMaxSuppression, which also says what it returns. `sigma` may be absent; `most` may be 0.
 struct Suppression {
-  ValueId boxes = kNoValue, scores = kNoValue, least_overlap = kNoValue, least_score = kNoValue;
+  ValueId boxes = kNoValue, scores = kNoValue, least_overlap = kNoValue, least_score = kNoValue, sigma = kNoValue;
   int64_t most = 0;
-  std::optional<double> sigma;
+  bool lower_index_first = false;
 };
 Expanded AddNonMaxSuppression(NodeWriter& to, const Suppression& suppression);
 

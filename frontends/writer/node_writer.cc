@@ -230,4 +230,17 @@ Made NodeWriter::AddWidened(ValueId constant) {
   return widened;
 }
 
+Made NodeWriter::AddSymmetric(ValueId constant) {
+  if (const auto found = symmetric_.find(constant); found != symmetric_.end()) return found->second;
+  Value weights = graph_.value(constant);
+  if (!budget_.copies.Charge(weights.name.size()) || !budget_.copies.ChargeScales(weights.desc)) {
+    return CopyBudget::Exceeded(fmt::format("'{}'", ShortName(weights.name)));
+  }
+  weights.desc.dtype = DType::kInt8;
+  std::ranges::fill(weights.desc.quantization->zero_points, 0);
+  const ValueId symmetric = graph_.AddValue(std::move(weights));
+  symmetric_.emplace(constant, symmetric);
+  return symmetric;
+}
+
 }  // namespace hearth

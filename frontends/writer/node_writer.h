@@ -142,6 +142,8 @@ class NodeWriter {
   Made AddFilled(Shape shape, const Made& number);
   // A constant of the file that stands for real numbers (float16, or quantized) as float32; one copy for all readers.
   Made AddWidened(ValueId constant);
+  // The bytes of a quantized 8-bit constant as int8 with zero point 0; one value for all readers.
+  Made AddSymmetric(ValueId constant);
   // Constants made from others, by their ids: operators that share weights (the steps of an unrolled network) share
   // the results.
   std::map<std::vector<int64_t>, ValueId>& stacked() { return stacked_; }
@@ -156,7 +158,7 @@ class NodeWriter {
   Origin origin_;
   bool shapes_are_required_ = false;
   ValueMarks marks_;
-  std::unordered_map<ValueId, ValueId> widened_;
+  std::unordered_map<ValueId, ValueId> widened_, symmetric_;
   std::map<std::vector<int64_t>, ValueId> stacked_;
   std::unordered_map<const void*, ValueId> stored_;
 };

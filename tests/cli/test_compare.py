@@ -89,6 +89,23 @@ class Compare(CliTest):
         self.compare(MODEL, PICTURE, "--device", "cpu", "--per-layer", "--picture", drawn)
         self.assertGreater(struct.unpack(">II", drawn.read_bytes()[16:24])[1], 39 * 10)
 
+    def test_numbers_that_16_bits_do_not_hold_are_counted_and_explain_a_difference(self):
+        devices = [d for d in self.run_json("devices")["devices"] if d["usable"] and d["backend"] != "cpu"]
+        if not devices:
+            self.skipTest("no device with 16-bit storage is usable")
+        x = self.file("x.npy", npy("<f4", (1, 4, 5, 3), struct.pack("<60f", *[40000.0] * 7 + [1.0] * 53)))
+        # The input names are those of the file; the estimate of sizes does not know that these are large.
+        model = self.oracle_model("add_same.tflite")
+        for precision in ("fp16", "fp32_16"):
+            chosen = ("--device", devices[0]["id"], "--precision", precision)
+            report = self.compare(model, *chosen, "--against", "cpu", "--input", x, "--input", x, expect=1)
+            (layer,) = report["range"]
+            self.assertEqual((layer["op"], layer["clamped"], layer["elements"]), ("add", 7, 60))
+            done = self.run_hearth("run", model, *chosen, "--input", x, "--input", x, "--check-range", "--no-cache", "--json", "-")
+            self.assertEqual(json.loads(done.stdout)["range"], report["range"])
+        exact = self.compare(model, "--device", devices[0]["id"], "--against", "cpu", "--input", x, "--input", x)
+        self.assertEqual(exact["range"], [])
+
     def test_a_device_that_is_not_there_is_exit_code_4(self):
         for arguments in (("--device", "nope"), ("--device", "cpu", "--against", "nope")):
             self.assert_one_error(self.run_hearth("compare", MODEL, PICTURE, *arguments, expect=4), "'nope'")

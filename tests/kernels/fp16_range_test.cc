@@ -112,6 +112,61 @@ TEST_P(Fp16Range, AVarianceWrittenOutIsThatOfLargeNumbers) {
   ExpectFinite(made);
 }
 
+TEST_P(Fp16Range, ScoresWhoseScaleFollowsThemAreRight) {
+  for (const BinaryKind kind : {BinaryKind::kMul, BinaryKind::kDiv}) {
+    RangeGraph made({1, 2, 8, 64}, {75, 150});
+    const ValueId keys = made.Of(BinaryKind::kMul, made.input(), made.Constant({64}, {0.8f, 1.2f}));
+    const ValueId scores = made.Node(BatchMatMul{.adjoint_b = true}, {made.input(), keys});
+    const float scale = kind == BinaryKind::kMul ? 1e-4f : 1e4f;
+    made.Node(Softmax{}, {made.Of(kind, scores, made.Number(scale))});
+    ExpectFinite(made);
+  }
+}
+
+// As converters write them, over the channels or, from a PyTorch model, over dimension 1.
+TEST_P(Fp16Range, NormalizationsWrittenOutAreThoseOfLargeNumbers) {
+  for (const uint32_t axes : {0b1000u, 0b0010u}) {
+    const auto mean = [&](RangeGraph& made, ValueId x) {
+      return made.Node(Reduce{ReduceKind::kMean, axes, true}, {x});
+    };
+    const auto centered = [&](RangeGraph& made) {
+      return made.Of(BinaryKind::kSub, made.input(), mean(made, made.input()));
+    };
+    const auto variance = [&](RangeGraph& made, ValueId x) { return mean(made, made.Of(UnaryKind::kSquare, x)); };
+    for (const float epsilon : {0.0f, 1e-5f}) {
+      RangeGraph deviation(kRowsShape, {-4000, 4000});
+      const ValueId x = centered(deviation);
+      ValueId root = deviation.Of(UnaryKind::kSqrt, variance(deviation, x));
+      if (epsilon > 0) root = deviation.Of(BinaryKind::kAdd, root, deviation.Number(epsilon));
+      deviation.Of(BinaryKind::kDiv, x, root);
+      ExpectFinite(deviation);
+    }
+    RangeGraph power(kRowsShape, {-4000, 4000});
+    const ValueId with_epsilon = power.Of(BinaryKind::kAdd, variance(power, power.input()), power.Number(1e-5f));
+    power.Of(BinaryKind::kMul, power.input(), power.Of(BinaryKind::kPow, with_epsilon, power.Number(-0.5f)));
+    ExpectFinite(power);
+    RangeGraph length(kRowsShape, {-4000, 4000});
+    const ValueId squares = length.Of(UnaryKind::kSquare, length.input());
+    const ValueId root = length.Of(UnaryKind::kSqrt, length.Node(Reduce{ReduceKind::kSum, axes, true}, {squares}));
+    length.Of(BinaryKind::kDiv, length.input(), length.Of(BinaryKind::kMaximum, root, length.Number(1e-12f)));
+    ExpectFinite(length);
+  }
+}
+
+// Boxes and points of a picture.
+TEST_P(Fp16Range, AreasAndDistancesInPixelsAreRight) {
+  RangeGraph areas({1, 1, 16, 8}, {200, 1000});
+  const ValueId sides = areas.Of(BinaryKind::kMul, areas.input(), areas.Constant({1, 1, 16, 8}, {200, 1000}));
+  const ValueId all = areas.OverChannels(ReduceKind::kSum, sides);
+  areas.Of(BinaryKind::kDiv, sides, all);
+  ExpectFinite(areas);
+  RangeGraph distance({1, 1, 16, 2}, {-1000, 1000});
+  const ValueId squares = distance.Of(BinaryKind::kMul, distance.input(), distance.input());
+  const ValueId root = distance.Of(UnaryKind::kSqrt, distance.OverChannels(ReduceKind::kSum, squares));
+  distance.Of(BinaryKind::kMul, root, distance.Number(1e-3f));
+  ExpectFinite(distance);
+}
+
 // What lies below the smallest half would be 0, and its root's inverse
 // infinite.
 TEST_P(Fp16Range, SmallNumbersAgainstDivisionsByZeroStay) {

@@ -88,11 +88,14 @@ def add_suppression(models):
     places = np.array([(0.1 * (i // 5), 0.1 * (i % 5)) for i in range(count)])
     boxes = np.concatenate([places, places + np.array([0.25, 0.22])], axis=1).astype(np.float32)
     boxes[3] = boxes[3][[2, 3, 0, 1]]  # corners in the other order
-    for name, overlap, score, sigma in (
-        ("plain", 0.3, 0.2, 0.0),
-        ("all", 0.99, -1.0, 0.0),
-        ("few", 0.1, 0.8, 0.0),
-        ("soft", 0.6, 0.3, 0.5),
+    for name, overlap, score, sigma, scores in (
+        ("plain", 0.3, 0.2, 0.0, (0, 1)),
+        ("all", 0.99, -1.0, 0.0, (0, 1)),
+        ("few", 0.1, 0.8, 0.0, (0, 1)),
+        ("soft", 0.6, 0.3, 0.5, (0, 1)),
+        ("equal_scores", 0.99, 0.1, 0.0, (0, 1, 0.25)),
+        ("equal_scores_suppressed", 0.2, 0.1, 0.0, (0, 1, 0.25)),
+        ("equal_scores_soft", 0.99, 0.1, 0.5, (0, 1, 0.25)),
     ):
         for version in (4, 5):
             if version == 4 and sigma:
@@ -100,11 +103,11 @@ def add_suppression(models):
             net = fb.Net()
             numbers = [net.const(np.array(number, np.float32)) for number in (overlap, score, sigma)]
             inputs = [net.const(boxes), net.input((count,)), net.const(np.array(most, np.int32)), *numbers]
-            chosen, scores, left = net.tensor((most,), fb.INT32), net.tensor((most,)), net.tensor((), fb.INT32)
-            outputs = [chosen, scores, left] if version == 5 else [chosen, left]
+            chosen, taken, left = net.tensor((most,), fb.INT32), net.tensor((most,)), net.tensor((), fb.INT32)
+            outputs = [chosen, taken, left] if version == 5 else [chosen, left]
             op = f"NON_MAX_SUPPRESSION_V{version}"
             net.op(op, inputs if version == 5 else inputs[:-1], outputs, options=f"NonMaxSuppressionV{version}")
-            models.built(op, f"{op.lower()}_{name}", net, outputs, [(0, 1)], f"overlap {overlap}, score {score}")
+            models.built(op, f"{op.lower()}_{name}", net, outputs, [scores], f"overlap {overlap}, score {score}")
     net = fb.Net()
     inputs = [net.input((count, 4)), net.input((count,)), net.const(np.array(most, np.int32))]
     inputs += [net.const(np.array(number, np.float32)) for number in (0.5, 0.1)]

@@ -15,6 +15,7 @@ import cases_detection
 import cases_elementwise
 import cases_hlo
 import cases_host
+import cases_hybrid
 import cases_join
 import cases_logic
 import cases_lookup
@@ -98,6 +99,7 @@ FAMILIES = {  # run together, as one network
         cases_host.add_unsigned_words,
         cases_host.add_data_sized,
     ],
+    "hybrid": [cases_hybrid.add_other_declarations],
 }
 
 

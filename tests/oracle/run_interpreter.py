@@ -52,11 +52,11 @@ def open_interpreter(content, resolver):
     return interpreter
 
 
-def constant(model, graph, index):
-    """A constant tensor as real numbers, or None."""
+def weights_of(model, graph, index):
+    """Constant weights as the interpreter reads them under float data, or None: as int8, without zero point."""
     tensor = graph.tensors[index]
     data = model.buffers[tensor.buffer].data
-    types = {schema.TensorType.INT8: np.int8, schema.TensorType.UINT8: np.uint8, schema.TensorType.FLOAT32: np.float32}
+    types = {schema.TensorType.INT8: np.int8, schema.TensorType.UINT8: np.int8, schema.TensorType.FLOAT32: np.float32}
     if data is None or len(data) == 0:
         return None
     if tensor.type == schema.TensorType.INT4:
@@ -72,7 +72,7 @@ def constant(model, graph, index):
     along = [1] * values.ndim
     if len(tensor.quantization.scale) > 1:
         along[tensor.quantization.quantizedDimension] = -1
-    return (values - np.reshape(tensor.quantization.zeroPoint, along)) * np.reshape(tensor.quantization.scale, along)
+    return values * np.reshape(tensor.quantization.scale, along)
 
 
 def hybrid_error(content, inputs):
@@ -91,7 +91,7 @@ def hybrid_error(content, inputs):
         for index in op.inputs:
             if index < 0 or graph.tensors[index].type == schema.TensorType.FLOAT32:
                 continue
-            weights = constant(model, graph, index)
+            weights = weights_of(model, graph, index)
             if weights is None or weights.ndim < 2:
                 continue
             code = model.operatorCodes[op.opcodeIndex]

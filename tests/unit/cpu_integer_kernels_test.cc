@@ -43,11 +43,11 @@ IntegerLayer LayerOf(int32_t channels, bool is_signed, bool has_zero_points, std
   return layer;
 }
 
-// What the kernels are to store for a sum of products: in float32, half away from zero.
+// What the kernels are to store for a sum of products: in float32, ties to even.
 uint8_t Stored(const IntegerLayer& layer, int32_t channel, int64_t sum) {
   const auto whole = static_cast<float>(sum + layer.biases[static_cast<size_t>(channel)]);
   const float steps = whole * layer.multipliers[static_cast<size_t>(channel)];
-  return static_cast<uint8_t>(static_cast<int32_t>(std::round(std::clamp(steps, layer.lowest, layer.highest))) +
+  return static_cast<uint8_t>(static_cast<int32_t>(std::nearbyint(std::clamp(steps, layer.lowest, layer.highest))) +
                               layer.output_zero_point);
 }
 

@@ -54,6 +54,11 @@ TEST(ElementwiseOps, IntegerResultsWrapToTheirType) {
   EXPECT_THAT(Evaluate(Unary{UnaryKind::kSquare}, {Ints({65536, -3})}), ElementsAre(0, 9));
 }
 
+TEST(ElementwiseOps, NegativePowersOfIntegersAreTruncated) {
+  EXPECT_THAT(Evaluate(Binary{BinaryKind::kPow}, {Ints({1, -1, -1, 2, -2, 0}), Ints({-5, -3, -4, -1, -3, -1})}),
+              ElementsAre(1, -1, 1, 0, 0, 0));
+}
+
 TEST(ElementwiseOps, ShiftsStayWithinTheBitsOfTheType) {
   EXPECT_THAT(Evaluate(Binary{BinaryKind::kRightShift}, {Ints({-8, 8, 8, -8}), Ints({1, 1, -3, 40})}),
               ElementsAre(-4, 4, 8, -1));

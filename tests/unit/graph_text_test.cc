@@ -80,6 +80,7 @@ std::vector<Op> OpsWithAttributes() {
           Rnn{true, Activation::kRelu},
           Svdf{3, Activation::kRelu6},
           RandomBits{BitGenerator::kThreefry, 9},
+          NonMaxSuppression{12, true},
           Reshape{{1, 2, 3, 4, 5, 6}},
           Softmax{0.3f},
           Reduce{ReduceKind::kProd, 0b101, true},

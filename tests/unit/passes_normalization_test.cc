@@ -134,6 +134,14 @@ constexpr std::string_view kQuotients[] = {
 )",
     R"(%10 = sqrt(%9) : float32[3x1] "r" node "root"
 %11 = div(%5, %10) : float32[3x5] "n" node "normal"
+)",
+    R"(%14 = constant : float32[] "power" = {-0.5}
+%10 = pow(%9, %14) : float32[3x1] "r" node "root"
+%11 = mul(%5, %10) : float32[3x5] "n" node "normal"
+)",
+    R"(%14 = constant : float32[] "power" = {0.5}
+%10 = pow(%9, %14) : float32[3x1] "r" node "root"
+%11 = div(%5, %10) : float32[3x5] "n" node "normal"
 )"};
 
 struct Ending {
@@ -202,6 +210,22 @@ TEST(FuseNormalization, AllWaysToSquareToDivideAndToGoOn) {
       }
     }
   }
+}
+
+TEST(FuseNormalization, AVarianceWithoutEpsilon) {
+  ExpectRewrite(FuseNormalization,
+                std::string(kHead) + R"(%4 = mean(%0) axes=1 keep_dims=true : float32[3x1] "m" node "mean"
+%5 = sub(%0, %4) : float32[3x5] "d" node "difference"
+%6 = square(%5) : float32[3x5] "q" node "square"
+%7 = mean(%6) axes=1 keep_dims=true : float32[3x1] "v" node "variance"
+%8 = sqrt(%7) : float32[3x1] "r" node "root"
+%9 = div(%5, %8) : float32[3x5] "y" node "last"
+output %9
+)",
+                R"(%0 = input : float32[3x5] "x"
+%9 = mean_variance_normalization(%0) axes=1 : float32[3x5] "y" node "last"
+output %9
+)");
 }
 
 // x and its mean, both divided by the deviation.

@@ -43,6 +43,11 @@ TEST(Reduce, AMeanOfIntegersIsTruncatedTowardsZero) {
   EXPECT_THAT(Evaluate(Reduce{ReduceKind::kMean, 2}, {integers}, DType::kInt32), ElementsAre(3, -3));
 }
 
+TEST(Reduce, TheSumOfAMeanOfIntegersHas64Bits) {
+  const NodeInput integers = {{4}, {1764225000, 1764225010, 1764225020, 1764225030}, DType::kInt32};
+  EXPECT_THAT(Evaluate(Reduce{ReduceKind::kMean, 1}, {integers}, DType::kInt32), ElementsAre(1764225015));
+}
+
 TEST(Reduce, ASumOfIntegersWraps) {
   const NodeInput integers = {{2}, {2147483647, 1}, DType::kInt32};
   EXPECT_THAT(Evaluate(Reduce{ReduceKind::kSum, 1}, {integers}, DType::kInt32), ElementsAre(-2147483648.0));

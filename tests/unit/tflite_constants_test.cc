@@ -318,7 +318,9 @@ TEST(TfliteConstants, OneZeroPointHoldsForAllScales) {
   const int32_t w = writer.AddConstant<uint8_t>(
       {.name = "w", .shape = {2, 4}, .type = wire::TensorType_UINT8, .quantization = {{1.0f, 2.0f}, {1}, 0}},
       {1, 2, 3, 4, 1, 2, 3, 4});
-  EXPECT_THAT(GoodFilterOf(writer, w, 2), ElementsAre(0, 1, 2, 3, 0, 2, 4, 6));
+  const int32_t full = writer.AddTensor({"full", {2, 4}});
+  writer.AddOperator(kDequantize, {w}, {full});
+  EXPECT_THAT(GoodFilterOf(writer, full, 2), ElementsAre(0, 1, 2, 3, 0, 2, 4, 6));
 }
 
 TEST(TfliteConstants, ShapesMayBe64Bit) {

@@ -215,17 +215,17 @@ TEST(TfliteExpansion, AddingComplexNumbersIsRefused) {
 }
 
 struct OneSuppression {
-  OneSuppression() : model({3}) {
+  explicit OneSuppression(int32_t asked_for = 3) : model({3}), most(asked_for) {
     boxes = model.writer.AddConstant<float>({"", {3, 4}}, {0, 0, 1, 1, 0, 0, 1, 0.75f, 2, 2, 3, 3});
-    limit = model.Numbers({}, {3});
+    limit = model.Numbers({}, {most});
     overlap = model.writer.AddConstant<float>({"", {}}, {0.5f});
     score = model.writer.AddConstant<float>({"", {}}, {0.25f});
     sigma = model.writer.AddConstant<float>({"", {}}, {0.5f});
   }
   // All outputs for these scores.
   std::vector<std::vector<double>> Answers(int32_t code, const std::vector<double>& scores) {
-    std::vector<int32_t> outputs = {model.writer.AddTensor({"chosen", {3}, kInt})};
-    if (code == 121) outputs.push_back(model.writer.AddTensor({"scores", {3}}));
+    std::vector<int32_t> outputs = {model.writer.AddTensor({"chosen", {most}, kInt})};
+    if (code == 121) outputs.push_back(model.writer.AddTensor({"scores", {most}}));
     outputs.push_back(model.writer.AddTensor({"count", {}, kInt}));
     std::vector<int32_t> inputs = {boxes, model.x, limit, overlap, score};
     if (code == 121) inputs.push_back(sigma);
@@ -233,7 +233,7 @@ struct OneSuppression {
     return model.Outputs(outputs, scores);
   }
   OneExpansion model;
-  int32_t boxes, limit, overlap, score, sigma;
+  int32_t most, boxes, limit, overlap, score, sigma;
 };
 
 TEST(TfliteExpansion, BoxesThatABetterOneCoversAreLeftOutAndTheListEndsWithZeros) {
@@ -250,6 +250,16 @@ TEST(TfliteExpansion, BoxesOfLowScoresAreNoCandidates) {
   ASSERT_EQ(answers.size(), 2u);
   EXPECT_THAT(answers[0], ElementsAre(0, 0, 0));
   EXPECT_THAT(answers[1], ElementsAre(0));
+}
+
+TEST(TfliteExpansion, NoBoxIsChosenIfNoneIsAskedFor) {
+  for (const int32_t code : {120, 121}) {
+    OneSuppression model(0);
+    const auto answers = model.Answers(code, {0.5, 0.75, 1});
+    ASSERT_EQ(answers.size(), code == 120 ? 2u : 3u);
+    EXPECT_THAT(answers.front(), ElementsAre());
+    EXPECT_THAT(answers.back(), ElementsAre(0));
+  }
 }
 
 TEST(TfliteExpansion, SoftSuppressionLowersTheScoresOfOverlappingBoxes) {

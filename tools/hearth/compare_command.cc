@@ -159,14 +159,22 @@ class CompareCommand final : public Verb {
       const auto progress = [&](size_t done, size_t total) { output_.ShowProgress(done, total, "layers"); };
       HEARTH_ASSIGN(layers, CompareLayers(model, device, ours, theirs, tolerance, progress));
     }
+    std::vector<ClampedLayer> clamped;
+    if (std::any_of(outputs.begin(), outputs.end(), [](const auto& o) { return o.is_over; })) {
+      options.device = ours.id;
+      HEARTH_ASSIGN(clamped, FindClamped(model, options, inputs.bytes));
+    }
     Print(model, ours, theirs, outputs, layers);
+    output_.PrintText(TextOf(clamped));
     if (!picture_path_.empty()) {
       HEARTH_TRY(WritePng(picture_path_, DrawComparison(outputs, layers)));
       output_.PrintText(fmt::format("the picture is {}\n", picture_path_));
     }
     const bool is_over = std::any_of(outputs.begin(), outputs.end(), [](const auto& o) { return o.is_over; }) ||
                          FirstOver(layers) != layers.end();
-    HEARTH_TRY(output_.WriteJson(ReportOf(model, ours, theirs, outputs, layers, is_over)));
+    Json report = ReportOf(model, ours, theirs, outputs, layers, is_over);
+    report["range"] = JsonOf(clamped);
+    HEARTH_TRY(output_.WriteJson(report));
     return is_over ? ExitCode::kFailed : ExitCode::kFine;
   }
 

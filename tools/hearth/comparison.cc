@@ -5,15 +5,23 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
 #include "core/base/text.h"
+#include "core/graph/element.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
+#include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
 #include "core/graph/passes/pass.h"
+#include "core/graph/quantize.h"
+#include "core/lowering/lower.h"
 #include "frontends/api/model_data.h"
+#include "frontends/engine/device_simulation.h"
+#include "frontends/engine/priorities.h"
 #include "tools/hearth/model_outputs.h"
 
 namespace hearth {
@@ -79,6 +87,68 @@ std::vector<LayerOutput> LayersOf(const Graph& graph) {
     }
   }
   return layers;
+}
+
+// Calls use(model, first, last) for parts of `layers` that fit memory: a copy of `graph`'s network has the layers from
+// `first` up to `last` as its outputs.
+template <typename Use>
+Status ForEachPart(const Graph& graph, const Model& source, const std::vector<LayerOutput>& layers, Use use) {
+  for (size_t first = 0; first < layers.size();) {
+    Graph part = graph.Clone();
+    part.outputs.clear();
+    size_t last = first, bytes = 0;
+    for (; last < layers.size() && (last == first || bytes + layers[last].size_bytes <= kMostBytesAtOnce); ++last) {
+      part.outputs.push_back(layers[last].value);
+      bytes += layers[last].size_bytes;
+    }
+    HEARTH_TRY(use(ModelOf(std::move(part), source), first, last));
+    first = last;
+  }
+  return Status::Ok();
+}
+
+// The plan's label of node `index`, and nothing else.
+std::string MarkOf(size_t index) {
+  return fmt::format("#{}#", index);
+}
+
+// The layers whose results the plan stores in 16 bits. Nodes are given names that the plan's labels then tell: the last
+// node of a dispatch is the one that is stored.
+Result<std::vector<LayerOutput>> LayersStoredInHalf(const Graph& graph, const DeviceInfo& device,
+                                                    const LowerOptions& options, Plan& plan) {
+  Graph marked = graph.Clone();
+  for (size_t k = 0; k < marked.nodes().size(); ++k) marked.nodes()[k].name = MarkOf(k);
+  HEARTH_ASSIGN(plan, Lower(marked, device, options));
+  std::set<std::string> stored;
+  for (const Dispatch& dispatch : plan.dispatches) {
+    const bool stores_half = std::ranges::any_of(plan.kernels[dispatch.kernel].tensors, [](const TensorArg& arg) {
+      return arg.direction == ArgDirection::kWrite && arg.storage == StorageType::kFloat16;
+    });
+    const std::string_view label = dispatch.label;
+    const size_t end = label.rfind('#'), begin = end == 0 || end == label.npos ? label.npos : label.rfind('#', end - 1);
+    if (stores_half && begin != label.npos) stored.emplace(label.substr(begin, end + 1 - begin));
+  }
+  std::vector<LayerOutput> layers;
+  for (size_t k = 0; k < graph.nodes().size(); ++k) {
+    if (!stored.contains(MarkOf(k))) continue;
+    const Node& node = graph.nodes()[k];
+    for (const ValueId value : node.outputs) {
+      const Value& made = graph.value(value);
+      if (!IsPlainFloat32(made.desc)) continue;
+      layers.push_back({{node.source_index, OpName(node.op), made.name}, value, made.desc.size_bytes()});
+    }
+  }
+  return layers;
+}
+
+constexpr float kLargestFloat16 = 65504;
+
+template <typename IsClamped>
+size_t CountFloats(std::span<const std::byte> bytes, IsClamped is_clamped) {
+  size_t count = 0;
+  for (size_t at = 0; at + sizeof(float) <= bytes.size(); at += sizeof(float))
+    count += is_clamped(std::fabs(LoadAt<float>(bytes.data(), static_cast<int64_t>(at / sizeof(float))))) ? 1 : 0;
+  return count;
 }
 
 }  // namespace
@@ -171,16 +241,8 @@ Result<std::vector<LayerComparison>> CompareLayers(const Model& model, const Dev
   HEARTH_TRY(RunPasses(rewritten, device, {}));
   const std::vector<LayerOutput> layers = LayersOf(rewritten);
   std::vector<LayerComparison> compared;
-  for (size_t first = 0; first < layers.size();) {
+  HEARTH_TRY(ForEachPart(rewritten, model, layers, [&](const Model& marked, size_t first, size_t last) -> Status {
     progress(first, layers.size());
-    Graph part = rewritten.Clone();
-    part.outputs.clear();
-    size_t last = first, bytes = 0;
-    for (; last < layers.size() && (last == first || bytes + layers[last].size_bytes <= kMostBytesAtOnce); ++last) {
-      part.outputs.push_back(layers[last].value);
-      bytes += layers[last].size_bytes;
-    }
-    const Model marked = ModelOf(std::move(part), model);
     HEARTH_ASSIGN(const TensorBytes here, ours.run(marked));
     HEARTH_ASSIGN(const TensorBytes there, theirs.run(marked));
     for (size_t k = first; k < last; ++k) {
@@ -188,10 +250,75 @@ Result<std::vector<LayerComparison>> CompareLayers(const Model& model, const Dev
                     CompareTensors(marked.outputs()[k - first], here[k - first], there[k - first], real_tolerance));
       compared.push_back({layers[k].layer, std::move(output)});
     }
-    first = last;
-  }
+    return Status::Ok();
+  }));
   progress(layers.size(), layers.size());
   return compared;
+}
+
+Result<std::vector<ClampedLayer>> FindClamped(const Model& model, const SessionOptions& options,
+                                              std::span<const std::vector<std::byte>> inputs) {
+  SessionOptions own = options;
+  own.use_cache = false;
+  HEARTH_ASSIGN(const LowerOptions lowering,
+                OptionsFromChoices({options.precision, options.preference, options.priority}));
+  if (lowering.precision == Precision::kFp32) return std::vector<ClampedLayer>();
+  HEARTH_ASSIGN(const OpenedDevice opened, OpenDeviceAs(options.device, options.simulate));
+  Graph rewritten = model.data().graph.Clone();
+  HEARTH_TRY(RunPasses(rewritten, opened.info, {}));
+  Plan plan;
+  HEARTH_ASSIGN(const std::vector<LayerOutput> layers, LayersStoredInHalf(rewritten, opened.info, lowering, plan));
+  std::vector<ClampedLayer> clamped;
+  const auto note = [&](const LayerInfo& layer, size_t count, size_t bytes) {
+    if (count > 0) clamped.push_back({layer, count, bytes / sizeof(float)});
+  };
+  for (size_t k = 0; k < plan.inputs.size(); ++k) {
+    const PlanTensor& input = plan.inputs[k];
+    if (!input.on_device || input.transfer.storage != StorageType::kFloat16 || !IsPlainFloat32(input.desc)) continue;
+    const auto is_beyond = [](float size) { return size > kLargestFloat16 && std::isfinite(size); };
+    note({-1, "input", input.name}, CountFloats(inputs[k], is_beyond), inputs[k].size());
+  }
+  for (const Node& node : rewritten.nodes()) {
+    if (!OpDefOf(node.op).Has(kTakesStoredConstants)) continue;
+    for (const ValueId id : node.inputs) {
+      if (id == kNoValue || !rewritten.IsConstant(id) || !IsFloat(rewritten.value(id).desc.dtype)) continue;
+      HEARTH_ASSIGN(const std::vector<float> numbers, ConstantAsFloats(rewritten, id));
+      const auto bytes = std::as_bytes(std::span(numbers));
+      const auto is_beyond = [](float size) { return size > kLargestFloat16 && std::isfinite(size); };
+      note({node.source_index, OpName(node.op), rewritten.value(id).name}, CountFloats(bytes, is_beyond), bytes.size());
+    }
+  }
+  HEARTH_TRY(ForEachPart(rewritten, model, layers, [&](const Model& part, size_t first, size_t last) -> Status {
+    HEARTH_ASSIGN(const TensorBytes results, RunOnDevice(part, own, inputs));
+    for (size_t k = first; k < last; ++k) {
+      const auto is_clamped = [](float size) { return size == kLargestFloat16; };
+      note(layers[k].layer, CountFloats(results[k - first], is_clamped), results[k - first].size());
+    }
+    return Status::Ok();
+  }));
+  return clamped;
+}
+
+std::string TextOf(const std::vector<ClampedLayer>& clamped) {
+  std::string text;
+  for (const ClampedLayer& row : clamped) {
+    const std::string where = row.layer.index < 0 ? "" : fmt::format("op {} ", row.layer.index);
+    text += fmt::format("range: {}({}) '{}': {} of {} numbers exceed 16 bits and are stored as 65504\n", where,
+                        row.layer.op, row.layer.name.substr(0, row.layer.name.find(';')), row.clamped, row.elements);
+  }
+  return text;
+}
+
+Json JsonOf(const std::vector<ClampedLayer>& clamped) {
+  Json json = Json::array();
+  for (const ClampedLayer& row : clamped) {
+    json.push_back({{"index", row.layer.index},
+                    {"op", row.layer.op},
+                    {"name", row.layer.name},
+                    {"clamped", row.clamped},
+                    {"elements", row.elements}});
+  }
+  return json;
 }
 
 }  // namespace hearth

@@ -12,6 +12,7 @@
 #include "hearth/session.h"
 #include "hearth/status.h"
 #include "hearth/tensor_info.h"
+#include "tools/hearth/printing.h"
 
 namespace hearth {
 
@@ -75,6 +76,20 @@ Result<TensorBytes> RunReference(const Model& model, std::span<const std::vector
 Result<std::vector<LayerComparison>> CompareLayers(const Model& model, const DeviceInfo& device, const Side& ours,
                                                    const Side& theirs, double real_tolerance,
                                                    const std::function<void(size_t done, size_t total)>& progress);
+
+// A tensor of which a 16-bit run stores numbers beyond 65504 as that number: a layer's result, an input, or weights.
+struct ClampedLayer {
+  LayerInfo layer;
+  size_t clamped = 0, elements = 0;
+};
+
+// Runs `model` on `options.device` again, for parts of its layers, and counts. The layers are those that the plan
+// stores in 16 bits, so values that stay inside a fused kernel are not among them. A number that rounds to 65504 itself
+// counts too. Nothing is found in fp32.
+Result<std::vector<ClampedLayer>> FindClamped(const Model& model, const SessionOptions& options,
+                                              std::span<const std::vector<std::byte>> inputs);
+std::string TextOf(const std::vector<ClampedLayer>& clamped);  // a line for each; empty if there is none
+Json JsonOf(const std::vector<ClampedLayer>& clamped);
 
 }  // namespace hearth
 

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/types.h"
+#include "tools/hearth/comparison.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/model_inputs.h"
 #include "tools/hearth/model_outputs.h"
@@ -41,6 +42,8 @@ class RunCommand final : public Verb {
     app.add_option("--picture", picture_path_,
                    "Draw the result into a PNG file: boxes, masks, classes, key points, images or the highest scores")
         ->type_name("FILE");
+    app.add_flag("--check-range", check_range_,
+                 "Count the numbers beyond 65504 that a run in 16 bits stores as that number, layer by layer");
     output_.AddOptions(app);
   }
 
@@ -58,11 +61,17 @@ class RunCommand final : public Verb {
 
     PrintStart(session.report(), inputs);
     HEARTH_ASSIGN(const Json outputs, HandOut(session, groups));
+    Json range;
+    if (check_range_) {
+      HEARTH_ASSIGN(range, CheckRange(session, inputs));
+    }
     std::fflush(stdout);
     const ExitCode device_code = session_flags_.WaitForDevice(session);  // neither delays the first result
     session.SaveToCache();
     warnings.PrintNew(session.report());
-    HEARTH_TRY(output_.WriteJson(ReportJson(session.report(), outputs)));
+    Json report = ReportJson(session.report(), outputs);
+    if (check_range_) report["range"] = std::move(range);
+    HEARTH_TRY(output_.WriteJson(report));
     return device_code != ExitCode::kFine ? device_code : session_flags_.CodeOf(session.report());
   }
 
@@ -86,6 +95,15 @@ class RunCommand final : public Verb {
     if (!metadata.ok()) return output_.PrintWarning(metadata.status().message());
     metadata_ = std::move(metadata).value();
     for (const std::string& warning : metadata_.warnings) output_.PrintWarning(warning);
+  }
+
+  Result<Json> CheckRange(const Session& session, const LoadedInputs& inputs) const {
+    HEARTH_ASSIGN(SessionOptions options, session_flags_.Options(input_options_));
+    options.device = session.report().device.id;
+    options.model = {};
+    HEARTH_ASSIGN(const std::vector<ClampedLayer> clamped, FindClamped(session.model(), options, inputs.bytes));
+    output_.PrintText(clamped.empty() ? "range: no number exceeds 16 bits\n" : TextOf(clamped));
+    return JsonOf(clamped);
   }
 
   void PrintStart(const Report& report, const LoadedInputs& inputs) const {
@@ -169,6 +187,7 @@ class RunCommand final : public Verb {
   InputOptions input_options_;
   OutputOptions output_;
   ShowOptions show_;
+  bool check_range_ = false;
   std::string output_folder_, picture_path_;
   ModelMetadata metadata_;
 };

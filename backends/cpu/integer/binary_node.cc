@@ -1,9 +1,10 @@
-// Operations of two 8-bit numbers, with the same float arithmetic as for values held as floats, but without storing
-// floats.
+// Operations of two 8-bit numbers. Sums and products have the bits of XNNPACK, which computes them in LiteRT.
 #include <algorithm>
+#include <cmath>
 
 #include "backends/cpu/integer/integer_nodes.h"
 #include "backends/cpu/integer/layer.h"
+#include "backends/cpu/vector_math.h"
 #include "backends/cpu/vectorized.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/quantize.h"
@@ -25,12 +26,33 @@ struct BinaryTask {
   ByteOperand a, b;
   std::byte* out = nullptr;
   TensorGrid grid;
-  float lowest = 0, highest = 0;  // the activation's real numbers
+  int32_t lowest = 0, highest = 0;  // the activation's steps from the output's zero point
+  // A sum: the operands' steps times these, shifted right, are steps of the output. A difference has a negative one.
+  int32_t a_factor = 0, b_factor = 0, shift = 0;
+  float product_scale = 0;  // of a product of steps, in steps of the output
 };
 
-// Copies the loop's numbers to locals, because byte stores may alias any other memory.
-template <typename T, typename Function>
-void ApplyRun(const BinaryTask& task, int64_t begin, int64_t count, Function function) {
+// XNNPACK's fixed-point numbers: 21 bits of the larger ratio of scales. Returns false for ratios that it leaves to
+// LiteRT's own kernels.
+bool SetSum(BinaryTask& task, bool is_difference) {
+  const float a = task.a.scale / task.grid.scale, b = task.b.scale / task.grid.scale;
+  const float largest = std::max(a, b);
+  if (!(std::min(a, b) >= 0x1p-10f && largest < 0x1p8f)) return false;
+  task.shift = 20 - std::ilogb(largest);
+  task.a_factor = static_cast<int32_t>(std::lrint(std::ldexp(a, task.shift)));
+  task.b_factor = static_cast<int32_t>(std::lrint(std::ldexp(is_difference ? -b : b, task.shift)));
+  return true;
+}
+
+bool SetProduct(BinaryTask& task) {
+  task.product_scale = task.a.scale * task.b.scale / task.grid.scale;
+  return task.product_scale >= 0x1p-16f && task.product_scale < 0x1p8f;
+}
+
+// `steps` makes the output's steps of the operands' ones. Copies the loop's numbers to locals, because byte stores may
+// alias any other memory.
+template <typename T, typename Steps>
+void ApplyRun(const BinaryTask& task, int64_t begin, int64_t count, Steps steps) {
   Vectorized([&]() HEARTH_INTO_CALLER {
     const BinaryTask local = task;
     const int64_t length = count;
@@ -38,38 +60,62 @@ void ApplyRun(const BinaryTask& task, int64_t begin, int64_t count, Function fun
     const auto* __restrict b = reinterpret_cast<const T*>(local.b.bytes) + begin % local.b.period;
     auto* __restrict out = reinterpret_cast<T*>(local.out) + begin;
     const auto zero_point = static_cast<int32_t>(local.grid.zero_point);
-    const auto of = [](const ByteOperand& operand, T stored)
-                        HEARTH_INTO_CALLER { return static_cast<float>(stored - operand.zero_point) * operand.scale; };
-    const auto apply = [&](float x, float y) HEARTH_INTO_CALLER {
-      float real = function(x, y);
-      real = real > local.lowest ? real : local.lowest;
-      real = real < local.highest ? real : local.highest;
-      return static_cast<T>(StepsOf(real, local.grid) + zero_point);
+    const auto apply = [&](int32_t x, int32_t y) HEARTH_INTO_CALLER {
+      int32_t made = steps(local, x, y);
+      made = made > local.lowest ? made : local.lowest;
+      made = made < local.highest ? made : local.highest;
+      return static_cast<T>(made + zero_point);
     };
+    const int32_t a_zero = local.a.zero_point, b_zero = local.b.zero_point;
     if (local.a.period > 1 && local.b.period > 1) {
-      for (int64_t k = 0; k < length; ++k) out[k] = apply(of(local.a, a[k]), of(local.b, b[k]));
+      for (int64_t k = 0; k < length; ++k) out[k] = apply(a[k] - a_zero, b[k] - b_zero);
     } else if (local.a.period > 1) {
-      const float y = of(local.b, b[0]);
-      for (int64_t k = 0; k < length; ++k) out[k] = apply(of(local.a, a[k]), y);
+      const int32_t y = b[0] - b_zero;
+      for (int64_t k = 0; k < length; ++k) out[k] = apply(a[k] - a_zero, y);
     } else {
-      const float x = of(local.a, a[0]);
-      for (int64_t k = 0; k < length; ++k) out[k] = apply(x, of(local.b, b[k]));
+      const int32_t x = a[0] - a_zero;
+      for (int64_t k = 0; k < length; ++k) out[k] = apply(x, b[k] - b_zero);
     }
   });
+}
+
+HEARTH_INTO_CALLER inline int32_t SumOf(const BinaryTask& task, int32_t x, int32_t y) {
+  return (x * task.a_factor + y * task.b_factor + (1 << (task.shift - 1))) >> task.shift;
+}
+HEARTH_INTO_CALLER inline int32_t ProductOf(const BinaryTask& task, int32_t x, int32_t y) {
+  float steps = static_cast<float>(x * y) * task.product_scale;
+  steps = steps > -1024.0f ? steps : -1024.0f;  // beyond any 8-bit number
+  steps = steps < 1024.0f ? steps : 1024.0f;
+  return static_cast<int32_t>(RoundedToEven(steps));
+}
+HEARTH_INTO_CALLER inline int32_t LargerOf(const BinaryTask& task, int32_t x, int32_t y) {
+  const float a = static_cast<float>(x) * task.a.scale, b = static_cast<float>(y) * task.b.scale;
+  return StepsOf(a > b ? a : b, task.grid);
+}
+HEARTH_INTO_CALLER inline int32_t SmallerOf(const BinaryTask& task, int32_t x, int32_t y) {
+  const float a = static_cast<float>(x) * task.a.scale, b = static_cast<float>(y) * task.b.scale;
+  return StepsOf(a < b ? a : b, task.grid);
 }
 
 template <typename T>
 void Apply(BinaryKind kind, const BinaryTask& task, int64_t begin, int64_t count) {
   switch (kind) {
     case BinaryKind::kAdd:
-      return ApplyRun<T>(task, begin, count, [](float x, float y) HEARTH_INTO_CALLER { return x + y; });
     case BinaryKind::kSub:
-      return ApplyRun<T>(task, begin, count, [](float x, float y) HEARTH_INTO_CALLER { return x - y; });
+      return ApplyRun<T>(task, begin, count,
+                         [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER { return SumOf(of, x, y); });
     case BinaryKind::kMul:
-      return ApplyRun<T>(task, begin, count, [](float x, float y) HEARTH_INTO_CALLER { return x * y; });
+      return ApplyRun<T>(task, begin, count, [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER {
+        return ProductOf(of, x, y);
+      });
     case BinaryKind::kMaximum:
-      return ApplyRun<T>(task, begin, count, [](float x, float y) HEARTH_INTO_CALLER { return x > y ? x : y; });
-    default: return ApplyRun<T>(task, begin, count, [](float x, float y) HEARTH_INTO_CALLER { return x < y ? x : y; });
+      return ApplyRun<T>(task, begin, count, [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER {
+        return LargerOf(of, x, y);
+      });
+    default:
+      return ApplyRun<T>(task, begin, count, [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER {
+        return SmallerOf(of, x, y);
+      });
   }
 }
 
@@ -148,9 +194,13 @@ std::unique_ptr<HostNode> MakeIntegerBinaryNode(const HostNodeRequest& request) 
   const auto a = ByteOperandOf(request, 0), b = ByteOperandOf(request, 1);
   const int64_t count = out.shape.element_count();
   if (!a || !b || (a->period < count && b->period < count)) return nullptr;
-  return std::make_unique<IntegerBinaryNode>(
-      request, BinaryTask{*a, *b, request.arena.stored(request.node.outputs[0]).data(), GridOf(out), bounds->first,
-                          bounds->second});
+  BinaryTask task{*a, *b, request.arena.stored(request.node.outputs[0]).data(), GridOf(out)};
+  task.lowest = StepsOf(bounds->first, task.grid);
+  task.highest = StepsOf(bounds->second, task.grid);
+  const bool is_sum = binary->kind == BinaryKind::kAdd || binary->kind == BinaryKind::kSub;
+  if (is_sum && !SetSum(task, binary->kind == BinaryKind::kSub)) return nullptr;
+  if (binary->kind == BinaryKind::kMul && !SetProduct(task)) return nullptr;
+  return std::make_unique<IntegerBinaryNode>(request, task);
 }
 
 }  // namespace hearth

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/cpu/integer/requantize.h"
+#include "backends/cpu/vector_math.h"
 #include "backends/cpu/vectorized.h"
 #include "core/base/numbers.h"
 
@@ -187,8 +188,7 @@ HEARTH_INTO_CALLER inline void ConvolveBlock16(const DepthwiseTask& task, const 
     float steps = static_cast<float>(static_cast<int32_t>(sums[c])) * terms.multipliers[static_cast<size_t>(block + c)];
     steps = steps > terms.lowest ? steps : terms.lowest;
     steps = steps < terms.highest ? steps : terms.highest;
-    stored[c] = static_cast<uint8_t>(static_cast<int32_t>(steps + (steps < 0.0f ? -kBelowHalf : kBelowHalf)) +
-                                     terms.zero_point);
+    stored[c] = static_cast<uint8_t>(static_cast<int32_t>(RoundedToEven(steps)) + terms.zero_point);
   }
   std::copy_n(stored, width, out + block);
 }

@@ -27,8 +27,9 @@ bool HasIntegerKernel(const Graph& graph, const Node& node) {
                            std::holds_alternative<FullyConnected>(node.op);
   if (has_weights) return HasWeightsOf8Bits(graph, node);
   if (std::holds_alternative<Binary>(node.op)) return IsIn8Bits(graph, node.inputs[1]);
+  const auto* resize = std::get_if<Resize>(&node.op);
   return std::holds_alternative<Unary>(node.op) || std::holds_alternative<Pool2D>(node.op) ||
-         std::holds_alternative<Reduce>(node.op);
+         std::holds_alternative<Reduce>(node.op) || (resize != nullptr && resize->kind == ResizeKind::kBilinear);
 }
 
 // Whether the node converts between floats and 8 bits.
@@ -70,8 +71,8 @@ std::vector<bool> NodesInIntegers(const Graph& graph, std::span<const int> nodes
 }
 
 Result<std::unique_ptr<HostNode>> MakeIntegerNode(const HostNodeRequest& request) {
-  for (const auto& make :
-       {MakeIntegerMatrixNode, MakeIntegerDepthwiseNode, MakeIntegerBinaryNode, MakeIntegerPoolNode}) {
+  for (const auto& make : {MakeIntegerMatrixNode, MakeIntegerDepthwiseNode, MakeIntegerBinaryNode, MakeIntegerPoolNode,
+                           MakeIntegerResizeNode}) {
     if (std::unique_ptr<HostNode> node = make(request)) return node;
   }
   if (!MovesBytes(request.graph, request.node)) return MakeIntegerUnaryNode(request);

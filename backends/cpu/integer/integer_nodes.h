@@ -36,6 +36,9 @@ std::unique_ptr<HostNode> MakeIntegerBinaryNode(const HostNodeRequest& request);
 // Maxima and means of windows, and means over neighbouring dimensions.
 std::unique_ptr<HostNode> MakeIntegerPoolNode(const HostNodeRequest& request);
 
+// Between images of one grid.
+std::unique_ptr<HostNode> MakeIntegerResizeNode(const HostNodeRequest& request);
+
 // ---- Functions of one 8-bit number: a table of 256 ----
 
 using ByteTable = std::array<uint8_t, 256>;

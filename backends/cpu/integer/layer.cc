@@ -98,8 +98,10 @@ std::optional<IntegerLayer> IntegerLayerOf(const Graph& graph, const Node& node,
   if (layer.input_zero_point < 0 || layer.input_zero_point > 255) return std::nullopt;
   std::vector<double> units;
   if (!ReadWeightGrids(w, channel_dimension, channels, in.scale, layer, units)) return std::nullopt;
-  for (double unit : units) {
-    layer.multipliers.push_back(static_cast<float>(unit / static_cast<double>(out.scale)));
+  // In float32 and in this order, as XNNPACK has it: its results have the same bits then.
+  for (int32_t c = 0; c < channels; ++c) {
+    const float scale = w.quantization->scales[w.quantization->scales.size() == 1 ? 0 : size_t(c)];
+    layer.multipliers.push_back(in.scale * scale / out.scale);
     if (!std::isnormal(layer.multipliers.back())) return std::nullopt;
   }
   if (!ReadBiases(graph, node, depth, units, layer)) return std::nullopt;

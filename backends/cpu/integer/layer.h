@@ -17,7 +17,7 @@ bool IsStoredIn8Bits(const TensorDesc& desc);
 
 // The sum over k of (x[k] - x_zero_point) * (w[k] - w_zero_point), plus a bias, is an integer count of units.
 // Multiplied by the channel's multiplier it is a number of steps of the output's grid from its zero point, which is
-// clamped and rounded half away from zero.
+// clamped and rounded to the nearest integer, the even one of two.
 struct IntegerLayer {
   // Kernels multiply unsigned inputs by signed weights. Signed inputs are read with their highest bit flipped, which
   // adds 128; unsigned weights are packed minus 128. Zero points are shifted in the same way.

@@ -3,6 +3,7 @@
 
 #include "backends/cpu/integer/integer_nodes.h"
 #include "backends/cpu/integer/layer.h"
+#include "backends/cpu/vector_math.h"
 #include "backends/cpu/vectorized.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/ops/window.h"
@@ -29,6 +30,7 @@ struct PoolTask {
   TensorGrid from, to;
   float lowest = 0, highest = 0;  // the activation's real numbers
   bool changes_numbers = false;   // a maximum is looked up in the table
+  bool averages_stored = false;   // AVERAGE_POOL_2D between equal grids
   ByteTable table{};
 };
 
@@ -54,11 +56,26 @@ HEARTH_INTO_CALLER inline void StoreMean(const PoolTask& task, const Taps<T>& ta
   const int32_t from_zero = static_cast<int32_t>(from.zero_point) * count;
   const auto to_zero = static_cast<int32_t>(to.zero_point);
   const float taken = static_cast<float>(std::max(1, count));
+  if (task.averages_stored) {
+    // LiteRT's kernel rounds the average of the stored numbers, half away from zero.
+    const float least = to.zero_point + static_cast<float>(StepsOf(lowest, to));
+    const float most = to.zero_point + static_cast<float>(StepsOf(highest, to));
+    for (int32_t c = 0; c < width; ++c) {
+      float stored = static_cast<float>(sums[c]) / taken;
+      stored = stored > least ? stored : least;
+      stored = stored < most ? stored : most;
+      out[c] = static_cast<T>(stored + (stored < 0.0f ? -0.5f : 0.5f));
+    }
+    return;
+  }
+  // XNNPACK's rule for MEAN, but for the order of its roundings: 10 of a million elements are a step off.
+  const float scale = from.scale / to.scale / taken;
+  const auto least = static_cast<float>(StepsOf(lowest, to)), most = static_cast<float>(StepsOf(highest, to));
   for (int32_t c = 0; c < width; ++c) {
-    float real = static_cast<float>(sums[c] - from_zero) / taken * from.scale;
-    real = real > lowest ? real : lowest;
-    real = real < highest ? real : highest;
-    out[c] = static_cast<T>(StepsOf(real, to) + to_zero);
+    float steps = static_cast<float>(sums[c] - from_zero) * scale;
+    steps = steps > least ? steps : least;
+    steps = steps < most ? steps : most;
+    out[c] = static_cast<T>(static_cast<int32_t>(RoundedToEven(steps)) + to_zero);
   }
 }
 
@@ -175,6 +192,8 @@ std::unique_ptr<HostNode> MakePool(const HostNodeRequest& request, const Pool2D&
   task.kernel_w = pool.kernel_w;
   task.window = pool.window;
   task.padding = ResolvePadding(pool.window, in[1], in[2], pool.kernel_h, pool.kernel_w);
+  task.averages_stored = task.is_mean && request.graph.value(request.node.inputs[0]).desc.quantization ==
+                                             request.graph.value(request.node.outputs[0]).desc.quantization;
   return std::make_unique<PoolNode>(request, std::move(task));
 }
 

@@ -1,8 +1,13 @@
 // Functions of one 8-bit number as tables; quantization and dequantization.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
 #include "backends/cpu/integer/integer_nodes.h"
 #include "backends/cpu/integer/layer.h"
 #include "backends/cpu/integer/requantize.h"
 #include "backends/cpu/quantized.h"
+#include "backends/cpu/vector_math.h"
 #include "backends/cpu/vectorized.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/quantize.h"
@@ -14,6 +19,26 @@ constexpr int64_t kLeastUnaryElements = 64 * 1024;  // fewer take less time than
 
 uint8_t ByteOf(DType dtype, int64_t number) {
   return dtype == DType::kInt8 ? static_cast<uint8_t>(static_cast<int8_t>(number)) : static_cast<uint8_t>(number);
+}
+
+// QUANTIZE between 8-bit grids and LEAKY_RELU have the bits of XNNPACK, which keeps 8 bits of the ratio of the scales.
+// nullopt for ratios that it leaves to LiteRT's own kernels.
+std::optional<ByteTable> CoarseTableOf(const TensorDesc& in, const TensorDesc& out, const Unary& function) {
+  const bool is_leaky = function.kind == UnaryKind::kLeakyRelu;
+  if ((!is_leaky && function.kind != UnaryKind::kQuantize) || in.dtype != out.dtype) return std::nullopt;
+  const TensorGrid from = GridOf(in), to = GridOf(out);
+  const float ratio = from.scale / to.scale, of_negative = is_leaky ? ratio * function.alpha : ratio;
+  const auto is_in_range = [](float number) { return number >= 0x1p-8f && number <= 0x1p7f; };
+  if (!is_in_range(ratio) || !is_in_range(std::fabs(of_negative))) return std::nullopt;
+  const int64_t factor = std::lrint(256.0f * ratio), negative_factor = std::lrint(256.0f * of_negative);
+  ByteTable table{};
+  for (int64_t k = 0; k < 256; ++k) {
+    const int64_t number = in.dtype == DType::kInt8 ? k - 128 : k, steps = number - from.zero_point;
+    const int64_t made = (steps * (steps < 0 ? negative_factor : factor) + 128) >> 8;
+    const auto lowest = static_cast<int64_t>(to.lowest), highest = static_cast<int64_t>(to.highest);
+    table[ByteOf(in.dtype, number)] = ByteOf(out.dtype, std::clamp(made, lowest, highest) + to.zero_point);
+  }
+  return table;
 }
 
 class TableNode final : public HostNode {
@@ -56,12 +81,30 @@ class ConvertNode final : public HostNode {
     if (to_floats_) {
       ToFloats(desc_, bytes_, floats_);
     } else {
-      ToStored(desc_, floats_, bytes_);
+      desc_.dtype == DType::kInt8 ? Quantize<int8_t>() : Quantize<uint8_t>();
     }
     return Status::Ok();
   }
 
  private:
+  // Ties go to even, as in XNNPACK. NaN becomes the lowest number.
+  template <typename T>
+  void Quantize() {
+    Vectorized([&]() HEARTH_INTO_CALLER {
+      const TensorGrid grid = GridOf(desc_);
+      const auto zero_point = static_cast<int32_t>(grid.zero_point);
+      const float* x = floats_.data();
+      T* __restrict y = reinterpret_cast<T*>(bytes_.data());
+      const size_t count = floats_.size();
+      for (size_t k = 0; k < count; ++k) {
+        float steps = x[k] * grid.inverse;
+        steps = steps > grid.lowest ? steps : grid.lowest;
+        steps = steps < grid.highest ? steps : grid.highest;
+        y[k] = static_cast<T>(static_cast<int32_t>(RoundedToEven(steps)) + zero_point);
+      }
+    });
+  }
+
   bool to_floats_;
   const TensorDesc& desc_;
   std::span<std::byte> bytes_;
@@ -96,7 +139,8 @@ std::unique_ptr<HostNode> MakeIntegerUnaryNode(const HostNodeRequest& request) {
   const bool from_8_bits = IsStoredIn8Bits(in), to_8_bits = IsStoredIn8Bits(out);
   if (from_8_bits && to_8_bits) {
     if (RowOf(unary->kind).function == nullptr) return nullptr;
-    return std::make_unique<TableNode>(request, TableOf(in, out, *unary));
+    const std::optional<ByteTable> coarse = CoarseTableOf(in, out, *unary);
+    return std::make_unique<TableNode>(request, coarse ? *coarse : TableOf(in, out, *unary));
   }
   if (unary->kind == UnaryKind::kQuantize && IsPlainFloat32(in) && to_8_bits) {
     return std::make_unique<ConvertNode>(request, false);

@@ -7,16 +7,12 @@
 #include <span>
 #include <vector>
 
+#include "core/graph/ops/boxes.h"
 #include "core/graph/ops/node_inference.h"
 #include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 namespace {
-
-// Corners in units of the image. Float as in TFLite: thresholds and equal scores are decided by these values.
-struct Box {
-  float ymin = 0, xmin = 0, ymax = 0, xmax = 0;
-};
 
 struct Detection {
   int box = 0, category = 0;
@@ -30,14 +26,14 @@ class Boxes {
   Boxes(const DetectionPostProcess& op, const DetectionOperands<Real>& in)
       : op_(op), in_(in), boxes_(in.boxes), is_decoded_(in.boxes) {}
 
-  const Box& operator[](size_t i) {
+  const CornerBox& operator[](size_t i) {
     if (!is_decoded_[i]) boxes_[i] = Decoded(i);
     is_decoded_[i] = true;
     return boxes_[i];
   }
 
  private:
-  Box Decoded(size_t i) const {
+  CornerBox Decoded(size_t i) const {
     const Real* code = &in_.encodings[i * in_.coordinates];  // y, x, height, width, all relative to the anchor
     const double* anchor = &in_.anchors[i * 4];
     const auto y = static_cast<float>(code[0] / double{op_.y_scale} * anchor[2] + anchor[0]);
@@ -49,23 +45,9 @@ class Boxes {
 
   const DetectionPostProcess& op_;
   const DetectionOperands<Real>& in_;
-  std::vector<Box> boxes_;
+  std::vector<CornerBox> boxes_;
   std::vector<bool> is_decoded_;
 };
-
-float AreaOf(const Box& box) {
-  return (box.ymax - box.ymin) * (box.xmax - box.xmin);
-}
-
-// Intersection over union; 0 for boxes without area.
-float OverlapOf(const Box& a, const Box& b) {
-  const float area_a = AreaOf(a), area_b = AreaOf(b);
-  if (area_a <= 0 || area_b <= 0) return 0;
-  const float height = std::max(std::min(a.ymax, b.ymax) - std::max(a.ymin, b.ymin), 0.0f);
-  const float width = std::max(std::min(a.xmax, b.xmax) - std::max(a.xmin, b.xmin), 0.0f);
-  const float shared = height * width;
-  return shared / (area_a + area_b - shared);
-}
 
 struct Candidate {
   float score = 0;
@@ -87,7 +69,7 @@ std::vector<int> Suppress(const DetectionPostProcess& op, Boxes<Real>& boxes, st
     const int candidate = candidates.front().box;
     std::pop_heap(candidates.begin(), candidates.end());
     candidates.pop_back();
-    const Box box = boxes[candidate];
+    const CornerBox box = boxes[candidate];
     const bool is_covered =
         std::ranges::any_of(chosen, [&](int better) { return OverlapOf(boxes[better], box) > op.iou_threshold; });
     if (!is_covered) chosen.push_back(candidate);
@@ -190,7 +172,7 @@ void DetectObjects(const DetectionPostProcess& op, const DetectionOperands<Real>
   const size_t listed = std::min(op.max_classes_per_detection, op.num_classes);
   for (size_t k = 0; k < detections.size(); ++k) {
     const size_t row = op.use_regular_nms ? k : k / listed * op.max_classes_per_detection + k % listed;
-    const Box& box = boxes[detections[k].box];
+    const CornerBox& box = boxes[detections[k].box];
     const float corners[] = {box.ymin, box.xmin, box.ymax, box.xmax};
     std::copy(std::begin(corners), std::end(corners), &out.boxes[row * 4]);
     out.categories[row] = static_cast<Real>(detections[k].category);

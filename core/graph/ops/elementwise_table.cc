@@ -12,9 +12,11 @@
 namespace hearth {
 namespace {
 
+// v (1 + tanh(u)) / 2 with u = sqrt(2 / pi) (v + 0.044715 v^3), in a form that keeps its digits where tanh(u) is near
+// -1.
 double GeluTanh(double v) {
-  const double scale = std::sqrt(2.0 * std::numbers::inv_pi);
-  return 0.5 * v * (1.0 + std::tanh(scale * (v + 0.044715 * v * v * v)));
+  const double scale = std::sqrt(8.0 * std::numbers::inv_pi);
+  return v / (1.0 + std::exp(-scale * (v + 0.044715 * v * v * v)));
 }
 
 // The remainder with the sign of the divisor, as in Python and TFLite.
@@ -40,8 +42,9 @@ int64_t FloorQuotient(int64_t a, int64_t b) {
   return has_remainder && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
-// By repeated squaring, as on devices.
+// By repeated squaring, as on devices. A negative exponent gives the truncated power, and 0 for a base of 0.
 int64_t Power(int64_t a, int64_t b) {
+  if (b < 0) return a == 1 ? 1 : a == -1 ? 1 - 2 * (b & 1) : 0;
   int64_t result = 1;
   for (; b > 0; b >>= 1) {
     if ((b & 1) != 0) result = Product(result, a);
@@ -64,17 +67,19 @@ constexpr UnaryRow kUnaryRows[] = {
      .integer_text = "vselect_lt(v, splat_int4(0), splat_int4(0) - v, v)"},
     {UnaryKind::kCeil, "ceil", [](double v, double) { return std::ceil(v); }, "vceil(v)"},
     {UnaryKind::kCos, "cos", [](double v, double) { return std::cos(v); }, "vcos(v)"},
-    // vmin keeps the exponential finite in components that the selection drops.
+    // e^v - 1 = tanh(v / 2) (e^v + 1), which keeps its digits near 0. vmin keeps the exponential finite in components
+    // that the selection drops.
     {UnaryKind::kElu, "elu", [](double v, double) { return v < 0.0 ? std::expm1(v) : v; },
-     "vselect_lt(v, splat4(0.0f), vexp(vmin(v, splat4(0.0f))) - splat4(1.0f), v)"},
+     "vselect_lt(v, splat4(0.0f), vtanh(vmin(v, splat4(0.0f)) * splat4(0.5f)) * (vexp(vmin(v, splat4(0.0f))) + "
+     "splat4(1.0f)), v)"},
     {UnaryKind::kExp, "exp", [](double v, double) { return std::exp(v); }, "vexp(v)", false, true},
     {UnaryKind::kFloor, "floor", [](double v, double) { return std::floor(v); }, "vfloor(v)"},
     {UnaryKind::kGelu, "gelu", [](double v, double) { return 0.5 * v * std::erfc(-v / std::numbers::sqrt2); },
      "splat4(0.5f) * v * verfc(v * splat4(-0.707106781f))"},
     {UnaryKind::kGeluTanh, "gelu_tanh", [](double v, double) { return GeluTanh(v); },
-     "splat4(0.5f) * v * (splat4(1.0f) + vtanh(splat4(0.797884561f) * (v + splat4(0.044715f) * v * v * v)))"},
+     "v / (splat4(1.0f) + vexp(splat4(-1.59576912f) * (v + splat4(0.044715f) * v * v * v)))"},
     {UnaryKind::kHardSwish, "hard_swish", [](double v, double) { return v * Clamp(v + 3.0, 0.0, 6.0) / 6.0; },
-     "v * vclamp(v + splat4(3.0f), splat4(0.0f), splat4(6.0f)) * splat4(0.166666667f)"},
+     "v * (vclamp(v + splat4(3.0f), splat4(0.0f), splat4(6.0f)) * splat4(0.166666667f))"},
     {UnaryKind::kLeakyRelu, "leaky_relu", [](double v, double alpha) { return v < 0.0 ? alpha * v : v; },
      "vselect_lt(v, splat4(0.0f), v * splat4(alpha), v)", true},
     {UnaryKind::kLog, "log", [](double v, double) { return std::log(v); }, "vlog(v)", false, true},

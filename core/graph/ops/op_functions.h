@@ -45,6 +45,10 @@ ReferenceFunction ReferenceWhere, ReferenceUnique;
 InferFunction InferDetectionPostProcess;
 ReferenceFunction ReferenceDetectionPostProcess;
 
+// suppression: the best boxes that do not overlap.
+InferFunction InferNonMaxSuppression;
+ReferenceFunction ReferenceNonMaxSuppression;
+
 // elementwise: the unary and binary operations of elementwise_table.h, PReLU, and sums of several tensors.
 InferFunction InferUnary, InferBinary, InferPRelu, InferAddN;
 ReferenceFunction ReferenceUnary, ReferenceBinary, ReferencePRelu, ReferenceAddN;

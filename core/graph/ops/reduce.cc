@@ -40,9 +40,9 @@ double Combine(ReduceKind kind, double a, double b) {
   return a;
 }
 
-// Wraps to the type of an integer output.
-double Wrapped(const ReferenceTensor& out, double number) {
-  if (!out.integers.has_value() || std::fabs(number) > 0x1p62) return number;
+// Wraps to the type of an integer output. A mean's sum has 64 bits in TFLite and here.
+double Wrapped(ReduceKind kind, const ReferenceTensor& out, double number) {
+  if (!out.integers.has_value() || kind == ReduceKind::kMean || std::fabs(number) > 0x1p62) return number;
   return static_cast<double>(WrapInteger(*out.integers, static_cast<int64_t>(number)));
 }
 
@@ -89,7 +89,7 @@ void ReferenceReduce(const Node& node, ReferenceInputs inputs, ReferenceOutputs 
     for (int d = 0; d < rank; ++d) {
       if (!IsReduced(reduce, d)) to = to * in.shape[d] + position[d];
     }
-    out.values[to] = Wrapped(out, Combine(reduce.kind, out.values[to], element));
+    out.values[to] = Wrapped(reduce.kind, out, Combine(reduce.kind, out.values[to], element));
     for (int d = rank - 1; d >= 0 && ++position[d] == in.shape[d]; --d) position[d] = 0;
   }
   const bool is_number = !in.values.empty() || !out.integers.has_value();  // the mean of no integers stays 0

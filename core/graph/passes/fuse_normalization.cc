@@ -1,7 +1,7 @@
 // Layer, instance and group normalization as converters write it, found from its square root:
 //
 //   variance  mean(squared_difference(x, mean(x))), or of (x - mean(x)) squared by square, pow or mul with itself
-//   spread    rsqrt(variance + epsilon), or sqrt
+//   spread    rsqrt(variance + epsilon), or sqrt, or pow by -0.5 or 0.5; epsilon may be absent
 //   result    (x - mean) * spread, or (x - mean) / sqrt; then * scale + offset
 //   factored  x * (spread * scale) + (offset - mean * (spread * scale)), as TensorFlow's batch_normalization has it;
 //             Keras writes neg(mean) * (spread * scale) + offset
@@ -27,6 +27,25 @@ ValueId OtherInput(const Node& node, ValueId known) {
   return node.inputs[0] == known ? node.inputs[1] : node.inputs[0];
 }
 
+std::optional<float> NumberOf(const Graph& graph, ValueId id) {
+  if (!graph.IsConstant(id) || graph.value(id).desc.shape.element_count() != 1) return std::nullopt;
+  const Result<std::vector<float>> number = ConstantAsFloats(graph, id);
+  return number.ok() ? std::optional(number->front()) : std::nullopt;
+}
+
+enum class Root : uint8_t { kNone, kRoot, kInverse };
+Root RootOf(const Graph& graph, const Node& node) {
+  if (const auto* unary = std::get_if<Unary>(&node.op)) {
+    return unary->kind == UnaryKind::kSqrt    ? Root::kRoot
+           : unary->kind == UnaryKind::kRsqrt ? Root::kInverse
+                                              : Root::kNone;
+  }
+  const auto* binary = std::get_if<Binary>(&node.op);
+  if (binary == nullptr || binary->kind != BinaryKind::kPow) return Root::kNone;
+  const float exponent = NumberOf(graph, node.inputs[1]).value_or(0);
+  return exponent == 0.5f ? Root::kRoot : exponent == -0.5f ? Root::kInverse : Root::kNone;
+}
+
 class Match {
  public:
   explicit Match(GraphRewriter& rewriter) : rewriter_(rewriter), graph_(rewriter.graph()) {}
@@ -36,8 +55,8 @@ class Match {
     nodes_.push_back(root);
     const Node& node = rewriter_.node(root);
     if (!TakeVariance(node.inputs[0])) return false;
-    const bool divides = std::get<Unary>(node.op).kind == UnaryKind::kSqrt;
-    if (!(divides ? TakeQuotient(node.outputs[0]) : TakeProduct(node.outputs[0]))) return false;
+    if (!(RootOf(graph_, node) == Root::kRoot ? TakeQuotient(node.outputs[0]) : TakeProduct(node.outputs[0])))
+      return false;
     TakeScaleAndOffset();
     return IsWhole();
   }
@@ -98,22 +117,20 @@ class Match {
     return true;
   }
 
-  std::optional<float> ConstantNumber(ValueId id) const {
-    if (!graph_.IsConstant(id) || graph_.value(id).desc.shape.element_count() != 1) return std::nullopt;
-    const Result<std::vector<float>> number = ConstantAsFloats(graph_, id);
-    return number.ok() ? std::optional(number->front()) : std::nullopt;
-  }
-
   bool TakeVariance(ValueId with_epsilon) {
     const int at = rewriter_.ProducerIndexOf(with_epsilon);
-    if (!IsBinary(at, BinaryKind::kAdd) || HasActivation(at)) return false;
-    Take(at);
-    const std::vector<ValueId>& terms = rewriter_.node(at).inputs;
-    const int constant = graph_.IsConstant(terms[0]) ? 0 : 1;
-    const std::optional<float> epsilon = ConstantNumber(terms[constant]);
-    if (!epsilon.has_value() || !std::isfinite(*epsilon) || *epsilon < 0) return false;
-    epsilon_ = *epsilon;
-    const int index = rewriter_.ProducerIndexOf(terms[1 - constant]);
+    ValueId variance = with_epsilon;
+    if (IsBinary(at, BinaryKind::kAdd)) {
+      if (HasActivation(at)) return false;
+      Take(at);
+      const std::vector<ValueId>& terms = rewriter_.node(at).inputs;
+      const int constant = graph_.IsConstant(terms[0]) ? 0 : 1;
+      const std::optional<float> epsilon = NumberOf(graph_, terms[constant]);
+      if (!epsilon.has_value() || !std::isfinite(*epsilon) || *epsilon < 0) return false;
+      epsilon_ = *epsilon;
+      variance = terms[1 - constant];
+    }
+    const int index = rewriter_.ProducerIndexOf(variance);
     const Reduce* reduce = MeanAt(index);
     if (reduce == nullptr) return false;
     axes_mask_ = reduce->axes_mask;
@@ -137,7 +154,7 @@ class Match {
       case BinaryKind::kSquaredDifference:
         return TakeMean(node.inputs[1], node.inputs[0]) || TakeMean(node.inputs[0], node.inputs[1]);
       case BinaryKind::kMul: return node.inputs[0] == node.inputs[1] && TakeSquared(node.inputs[0]);
-      case BinaryKind::kPow: return ConstantNumber(node.inputs[1]) == 2.0f && TakeSquared(node.inputs[0]);
+      case BinaryKind::kPow: return NumberOf(graph_, node.inputs[1]) == 2.0f && TakeSquared(node.inputs[0]);
       default: return false;
     }
   }
@@ -287,7 +304,7 @@ class Match {
     const Shape& parts = graph_.value(x_).desc.shape;
     const Shape& normalized = graph_.value(Normalized()).desc.shape;
     if (!IsPlainFloat(graph_.value(id).desc) || normalized.rank() == 0) return false;
-    if (ConstantNumber(id).has_value()) return true;
+    if (NumberOf(graph_, id).has_value()) return true;
     const int32_t channels = normalized[normalized.rank() - 1];
     const int rank = shape.rank();
     if (rank == 0 || rank > parts.rank() || shape.element_count() != channels) return false;
@@ -332,17 +349,12 @@ class Match {
   float epsilon_ = 0.0f;
 };
 
-bool IsSquareRoot(const Op& op) {
-  const auto* unary = std::get_if<Unary>(&op);
-  return unary != nullptr && (unary->kind == UnaryKind::kRsqrt || unary->kind == UnaryKind::kSqrt);
-}
-
 }  // namespace
 
 Result<Verdict> FuseNormalization(Graph& graph, const DeviceInfo&) {
   GraphRewriter rewriter(graph);
   for (int index = 0; index < rewriter.node_count(); ++index) {
-    if (!IsSquareRoot(rewriter.node(index).op)) continue;
+    if (RootOf(graph, rewriter.node(index)) == Root::kNone) continue;
     Match match(rewriter);
     if (match.Find(index)) match.Rewrite();
   }
