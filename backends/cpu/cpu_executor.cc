@@ -7,6 +7,7 @@
 #include <set>
 
 #include "backends/cpu/host_node.h"
+#include "backends/cpu/integer/integer_nodes.h"
 #include "backends/cpu/process_limits.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/xnnpack_nodes.h"

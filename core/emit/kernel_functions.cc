@@ -145,6 +145,21 @@ constexpr std::string_view kOpenClHeld = R"(float4 vheld(float4 a) {
 }
 )";
 
+// Rounds to 16-bit storage and back: the value that another kernel would load. But what 16 bits do not hold keeps its
+// size, because a scale may follow.
+constexpr std::string_view kGlslHalf = R"(vec4 vhalf(vec4 v) {
+  vec4 a = vheld(v);
+  a = vec4(unpackHalf2x16(packHalf2x16(a.xy)), unpackHalf2x16(packHalf2x16(a.zw)));
+  return mix(a, v, greaterThan(abs(v), vec4(65504.0)));
+}
+)";
+constexpr std::string_view kOpenClHalf = R"(float4 vhalf(float4 a) {
+  ushort halves[4];
+  vstore_half4(vheld(a), 0, (half*)halves);
+  return select(vload_half4(0, (const half*)halves), a, isgreater(fabs(a), (float4)(65504.0f)));
+}
+)";
+
 // Views a local array as smaller elements, so that an index known only at run time can address them.
 constexpr std::string_view kGlslElements = R"(#define FLOAT_OF(a, e) ((a)[(e) / 4][(e) % 4])
 #define FLOAT4_OF(a, e) ((a)[(e) / 4][(e) % 4])
@@ -254,6 +269,7 @@ constexpr FunctionGroup kGroups[] = {
     {{"vblend"}, kGlslBlend, kOpenClBlend},
     {{"vshared_area"}, kGlslSharedArea, kOpenClSharedArea},
     {{"vheld"}, kGlslHeld, kOpenClHeld},
+    {{"vhalf"}, kGlslHalf, kOpenClHalf},
     {{"ROLLED"}, kGlslRolled, kOpenClRolled},
     {{"FLOAT_OF", "FLOAT4_OF"}, kGlslElements, kOpenClElements},
     {{"make_float16", "vmul16", "veven16", "vinside16"}, kGlslFourTexels, kOpenClFourTexels},

@@ -41,6 +41,7 @@ constexpr FormRow kForms[] = {
      "v = splat4($3); if (i < $0) v = x_load(i); if (i >= $1 && i < $0) v = make_float4(v.x, $2 > 1 ? v.y : $3, "
      "$2 > 2 ? v.z : $3, $3);",
      4},
+    {StatementForm::kRoundToHalf, "v = vhalf(v);", 0},
     {StatementForm::kRoundToSmallGrid, "v = vround_small(vsaturate(v * $1, splat4($2), splat4($3))) * $0;", 4},
     {StatementForm::kRoundToGrid, "v = vround_away(vsaturate(v * $1, splat4($2), splat4($3))) * $0;", 4},
 };

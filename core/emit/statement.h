@@ -30,17 +30,18 @@ std::string_view TextOf(const ElementFunction& function);
 
 // $0, $1, ... are the statement's arguments.
 enum class StatementForm : uint8_t {
-  kNothing,           // only adds arguments, which the kernel's defines use
-  kUnary,             // v = function
-  kSlopedUnary,       // v = function, whose alpha is $0
-  kPair,              // v = function of v and tensor $0
-  kAdd,               // v = v + tensor $0
-  kClamp,             // to $0 .. $1
-  kIntegerClamp,      // the same for integers
-  kIntegerWrap,       // to the integers from $0 on; $1: their number, a power of two, less one
-  kLimit,             // to -$0 .. $0
-  kClearTail,         // zeros after the last channel; $0: pixels, $1: channels
-  kAppendChannels,    // $0: texels of x, $1: full ones, $2: channels in the others, $3: the appended tensor
+  kNothing,         // only adds arguments, which the kernel's defines use
+  kUnary,           // v = function
+  kSlopedUnary,     // v = function, whose alpha is $0
+  kPair,            // v = function of v and tensor $0
+  kAdd,             // v = v + tensor $0
+  kClamp,           // to $0 .. $1
+  kIntegerClamp,    // the same for integers
+  kIntegerWrap,     // to the integers from $0 on; $1: their number, a power of two, less one
+  kLimit,           // to -$0 .. $0
+  kClearTail,       // zeros after the last channel; $0: pixels, $1: channels
+  kAppendChannels,  // $0: texels of x, $1: full ones, $2: channels in the others, $3: the appended tensor
+  kRoundToHalf,
   kRoundToSmallGrid,  // $0: scale, $1: its inverse, $2 and $3: lowest and highest number of steps, below 2^22
   kRoundToGrid,       // the same for any number of steps
 };

@@ -53,7 +53,8 @@ std::string PlanBuilder::StepSuffix(ValueId value) const {
 bool PlanBuilder::Extend(const Node& node, ValueId value, ValueId output, const std::vector<EpilogueStep>& steps) {
   const size_t index = made_at_.at(value);
   KernelCall call = std::get<CallInstance>(steps_[index]).call;
-  // In the type of the sums: a value that is not stored is not rounded to 16 bits either.
+  // A separate kernel would have read the rounded value: results must not depend on fusing. The step clamps nothing.
+  if (StorageOf(value) == StorageType::kFloat16) call.epilogue.push_back({{StatementForm::kRoundToHalf}, {}, {}});
   call.epilogue.insert(call.epilogue.end(), steps.begin(), steps.end());
   return Replace(index, node, value, output, std::move(call));
 }

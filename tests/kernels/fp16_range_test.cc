@@ -123,6 +123,13 @@ TEST_P(Fp16Range, ScoresWhoseScaleFollowsThemAreRight) {
   }
 }
 
+// Of a layer whose results nobody expects to be so large.
+TEST_P(Fp16Range, WhatStaysInsideAKernelIsNotClamped) {
+  RangeGraph made({1, 4, 4, 64}, {50, 150});
+  made.Of(UnaryKind::kSqrt, made.Node(Conv2D{}, {made.input(), made.Constant({8, 1, 1, 64}, {50, 150})}));
+  ExpectFinite(made);
+}
+
 // As converters write them, over the channels or, from a PyTorch model, over dimension 1.
 TEST_P(Fp16Range, NormalizationsWrittenOutAreThoseOfLargeNumbers) {
   for (const uint32_t axes : {0b1000u, 0b0010u}) {
