@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 
 #include "core/base/error.h"
@@ -13,10 +14,15 @@
 #include "core/base/text.h"
 #include "hearth/log.h"
 #include "tools/hearth/files.h"
-#include "tools/hearth/verb.h"
 
 namespace hearth {
 namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+void OnInterrupt(int) {
+  interrupted = 1;
+}
 
 // On one line, whatever names the model file has and however long they are.
 std::string OneLine(std::string_view message) {
@@ -158,6 +164,17 @@ std::string BytesText(uint64_t bytes) {
 
 std::string MillisecondsText(double milliseconds) {
   return fmt::format("{:.3f}", milliseconds);
+}
+
+void CatchInterrupts() {
+  struct sigaction action = {};
+  action.sa_handler = OnInterrupt;
+  action.sa_flags = SA_RESETHAND | SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+}
+
+bool IsInterrupted() {
+  return interrupted != 0;
 }
 
 }  // namespace hearth

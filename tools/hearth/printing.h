@@ -76,6 +76,11 @@ class TextTable {
 std::string BytesText(uint64_t bytes);              // "512 B", "4.6 MiB"
 std::string MillisecondsText(double milliseconds);  // "12.345"
 
+// ^C in long verbs: they stop between two pieces of work, keep finished ones and exit with 130. From CatchInterrupts on
+// the first ^C only sets a flag; a second one ends the program as usual.
+void CatchInterrupts();
+bool IsInterrupted();
+
 }  // namespace hearth
 
 #endif  // HEARTH_TOOLS_HEARTH_PRINTING_H_

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -12,27 +11,6 @@
 #include "core/base/text.h"
 
 namespace hearth {
-namespace {
-
-volatile std::sig_atomic_t interrupted = 0;
-
-void OnInterrupt(int) {
-  interrupted = 1;
-}
-
-}  // namespace
-
-void CatchInterrupts() {
-  struct sigaction action = {};
-  action.sa_handler = OnInterrupt;
-  action.sa_flags = SA_RESETHAND | SA_RESTART;
-  sigaction(SIGINT, &action, nullptr);
-}
-
-bool IsInterrupted() {
-  return interrupted != 0;
-}
-
 ExitCode ConfirmDeletion(const std::string& what, bool is_confirmed, const OutputOptions& output) {
   if (is_confirmed) {
     output.PrintText(fmt::format("deleting {}\n", what));

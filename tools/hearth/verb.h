@@ -67,11 +67,6 @@ class Verb {
 
 // ---- What several verbs need ----
 
-// ^C in long verbs: they stop between two pieces of work, keep finished ones and exit with 130. From CatchInterrupts on
-// the first ^C only sets a flag; a second one ends the program as usual.
-void CatchInterrupts();
-bool IsInterrupted();
-
 // Asks before something is deleted. kFine: go on. `is_confirmed`: confirmed on the command line, which is required
 // without a terminal.
 ExitCode ConfirmDeletion(const std::string& what, bool is_confirmed, const OutputOptions& output);
