@@ -5,8 +5,8 @@
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
-#include "tests/testing/graph_from_text.h"
 #include "core/graph/passes/pass.h"
+#include "tests/testing/graph_from_text.h"
 #include "tests/testing/on_device.h"
 #include "tests/testing/run_lowered.h"
 

@@ -11,10 +11,10 @@
 #include "core/emit/kernel_limits.h"
 #include "core/emit/kernel_source.h"
 #include "core/graph/evaluate.h"
-#include "tests/testing/graph_from_text.h"
 #include "core/lowering/group_product.h"
 #include "core/lowering/lower.h"
 #include "core/lowering/tunable_layers.h"
+#include "tests/testing/graph_from_text.h"
 
 namespace hearth {
 namespace {

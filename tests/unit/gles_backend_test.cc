@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "backends/gles/backend.h"
-#include "backends/gles/program.h"
 #include "backends/gles/module.h"
+#include "backends/gles/program.h"
 #include "backends/gles/worker.h"
 #include "conformance/device_cases.h"
 #include "tests/testing/temporary_folder.h"
