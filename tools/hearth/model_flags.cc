@@ -53,7 +53,7 @@ Result<std::vector<TensorInfo>> DeclaredInputs(const std::string& path, const st
 }  // namespace
 
 void ModelFlags::AddOptions(CLI::App& app) {
-  app.add_option("MODEL", path_, "A .tflite file")->required()->type_name("");
+  app.add_option("MODEL", path_, "A model file: .tflite or .onnx")->required()->type_name("");
   AddChoices(app);
 }
 
