@@ -18,7 +18,7 @@ Result<const GraphProto*> GraphOf(const OpView& op, std::string_view name) {
 }
 
 Expanded ReadSubgraphOf(OpView& op, const GraphProto& graph, std::span<const ValueId> inputs) {
-  GraphReader& around = op.reader();
+  Scope& around = op.scope();
   return GraphReader(around.reading(), around.to(), around.sets(), &around, around.attributes())
       .ReadSubgraph(graph, inputs);
 }
@@ -44,8 +44,8 @@ struct Captured {
 
 Result<Captured> CapturedBy(OpView& op, const GraphProto& body) {
   Captured captured;
-  for (const std::string_view name : GraphReader::OuterNames(body)) {
-    HEARTH_ASSIGN(const ValueId value, op.reader().ValueOf(name));
+  for (const std::string_view name : OuterNames(body)) {
+    HEARTH_ASSIGN(const ValueId value, op.scope().ValueOf(name));
     captured.names.push_back(name);
     captured.values.push_back(value);
   }
@@ -100,7 +100,7 @@ Results WriteLoop(OpView& op, const GraphProto& body, std::vector<ValueId> value
     return std::vector{made};
   };
   loop.body = [&](GraphWriter& part, std::span<const ValueId> now) -> Expanded {
-    GraphReader around(op.reader().reading(), part, op.reader().sets(), nullptr, op.reader().attributes());
+    Scope around(op.scope().reading(), part, op.scope().sets(), nullptr, op.scope().attributes());
     for (size_t k = 0; k < captured.names.size(); ++k) {
       around.Bind(captured.names[k], {.plain = now[3 + carried + k]});
     }
@@ -119,8 +119,6 @@ Results WriteLoop(OpView& op, const GraphProto& body, std::vector<ValueId> value
   HEARTH_ASSIGN(const std::vector<ValueId> made, to.AddLoop(loop, all));
   return AsResults({made.begin() + 3, made.begin() + 3 + static_cast<ptrdiff_t>(carried)});
 }
-
-}  // namespace
 
 Results ReadIf(OpView& op) {
   HEARTH_ASSIGN(const GraphProto* then_graph, GraphOf(op, "then_branch"));
@@ -226,6 +224,17 @@ Results ReadScan(OpView& op) {
     values.push_back(stacked);
   }
   return AsResults(values);
+}
+
+}  // namespace
+
+std::span<const OperatorRow> ControlOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"If", ReadIf},
+      {"Loop", ReadLoop},
+      {"Scan", ReadScan},
+  };
+  return kRows;
 }
 
 }  // namespace hearth::onnx

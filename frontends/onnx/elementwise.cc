@@ -4,11 +4,36 @@
 #include <numbers>
 
 #include "core/base/error.h"
-#include "frontends/onnx/graph_reader.h"
 #include "frontends/onnx/operators.h"
 
 namespace hearth::onnx {
 namespace {
+
+// Kinds of ReadActivation: operators of one operand that others compose.
+enum class Composed : uint8_t {
+  kElu,
+  kErf,
+  kCelu,
+  kSelu,
+  kSoftplus,
+  kMish,
+  kSoftsign,
+  kHardSigmoid,
+  kThresholdedRelu,
+  kShrink,
+  kSwish,
+  kQuickGelu,
+  kReciprocal,
+  kTan,
+  kAtan,
+  kAsin,
+  kAcos,
+  kSinh,
+  kCosh,
+  kAsinh,
+  kAcosh,
+  kAtanh
+};
 
 // What an activation or function is composed of.
 class Composer {
@@ -115,8 +140,6 @@ Made TruncatedRemainder(NodeWriter& to, ValueId a, ValueId b) {
   return to.Add(BinaryKind::kMul, {to.Add(UnaryKind::kSign, a), size});
 }
 
-}  // namespace
-
 Results ReadUnary(OpView& op) {
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
@@ -124,13 +147,13 @@ Results ReadUnary(OpView& op) {
   if (kind == UnaryKind::kGelu && op.Text("approximate", "none") == "tanh") kind = UnaryKind::kGeluTanh;
   const Unary unary{.kind = kind, .alpha = static_cast<float>(op.Float("alpha", 0.01))};
   const Made made = op.to().Add(kind == UnaryKind::kLeakyRelu ? unary : Unary{.kind = kind}, {x});
-  return Aligned{order, {}}.Result(made);
+  return InOrder(order, made);
 }
 
 Results ReadActivation(OpView& op) {
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
-  return Aligned{order, {}}.Result(Compose(op, Composer(op.to(), x), x));
+  return InOrder(order, Compose(op, Composer(op.to(), x), x));
 }
 
 Results ReadBiasGelu(OpView& op) {
@@ -187,7 +210,7 @@ Results ReadVariadic(OpView& op) {
 Results ReadIdentity(OpView& op) {
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
-  Results made = Aligned{order, {}}.Result(x);
+  Results made = InOrder(order, x);
   if (!op.HasOutput(1)) return made;
   // Dropout's mask.
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
@@ -211,7 +234,7 @@ Results ReadCast(OpView& op) {
   }
   if (!dtype) return UnknownType(type);
   const Order order = op.OrderOf(0);
-  return Aligned{order, {}}.Result(op.to().AddCast(op.In(0, order), *dtype));
+  return InOrder(order, op.to().AddCast(op.In(0, order), *dtype));
 }
 
 Results ReadClip(OpView& op) {
@@ -238,7 +261,7 @@ Results ReadClip(OpView& op) {
   const bool is_float = IsFloat(to.desc(x).dtype);
   if (is_float && least == 0.0 && most == 6.0) made = to.Add(UnaryKind::kRelu6, x);
   if (is_float && least == 0.0 && !most && !op.Has(2)) made = to.Add(UnaryKind::kRelu, x);
-  return Aligned{order, {}}.Result(made);
+  return InOrder(order, made);
 }
 
 Results ReadWhere(OpView& op) {
@@ -249,6 +272,84 @@ Results ReadWhere(OpView& op) {
 Results ReadPRelu(OpView& op) {
   HEARTH_ASSIGN(const Aligned aligned, Align(op, 0, 2));
   return aligned.Result(op.to().Add(PRelu{}, aligned.values));
+}
+
+}  // namespace
+
+std::span<const OperatorRow> ElementwiseOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"Abs", ReadUnary, Kind(UnaryKind::kAbs)},
+      {"Acos", ReadActivation, Kind(Composed::kAcos)},
+      {"Acosh", ReadActivation, Kind(Composed::kAcosh)},
+      {"Add", ReadBinary, Kind(BinaryKind::kAdd)},
+      {"And", ReadBinary, Kind(BinaryKind::kLogicalAnd)},
+      {"Asin", ReadActivation, Kind(Composed::kAsin)},
+      {"Asinh", ReadActivation, Kind(Composed::kAsinh)},
+      {"Atan", ReadActivation, Kind(Composed::kAtan)},
+      {"Atanh", ReadActivation, Kind(Composed::kAtanh)},
+      {"BitwiseAnd", ReadBinary, Kind(BinaryKind::kBitwiseAnd)},
+      {"BitwiseXor", ReadBinary, Kind(BinaryKind::kBitwiseXor)},
+      {"Cast", ReadCast},
+      {"CastLike", ReadCast, 1},
+      {"Ceil", ReadUnary, Kind(UnaryKind::kCeil)},
+      {"Celu", ReadActivation, Kind(Composed::kCelu)},
+      {"Clip", ReadClip},
+      {"Cos", ReadUnary, Kind(UnaryKind::kCos)},
+      {"Cosh", ReadActivation, Kind(Composed::kCosh)},
+      {"Div", ReadBinary, Kind(BinaryKind::kDiv)},
+      {"Dropout", ReadDropout},
+      {"Elu", ReadActivation, Kind(Composed::kElu)},
+      {"Equal", ReadBinary, Kind(BinaryKind::kEqual)},
+      {"Erf", ReadActivation, Kind(Composed::kErf)},
+      {"Exp", ReadUnary, Kind(UnaryKind::kExp)},
+      {"Floor", ReadUnary, Kind(UnaryKind::kFloor)},
+      {"Gelu", ReadUnary, Kind(UnaryKind::kGelu)},
+      {"Greater", ReadBinary, Kind(BinaryKind::kGreater)},
+      {"GreaterOrEqual", ReadBinary, Kind(BinaryKind::kGreaterEqual)},
+      {"HardSigmoid", ReadActivation, Kind(Composed::kHardSigmoid)},
+      {"HardSwish", ReadUnary, Kind(UnaryKind::kHardSwish)},
+      {"Identity", ReadIdentity},
+      {"LeakyRelu", ReadUnary, Kind(UnaryKind::kLeakyRelu)},
+      {"Less", ReadBinary, Kind(BinaryKind::kLess)},
+      {"LessOrEqual", ReadBinary, Kind(BinaryKind::kLessEqual)},
+      {"Log", ReadUnary, Kind(UnaryKind::kLog)},
+      {"Max", ReadVariadic, Kind(BinaryKind::kMaximum)},
+      {"Mean", ReadVariadic, -1},
+      {"Min", ReadVariadic, Kind(BinaryKind::kMinimum)},
+      {"Mish", ReadActivation, Kind(Composed::kMish)},
+      {"Mod", ReadMod},
+      {"Mul", ReadBinary, Kind(BinaryKind::kMul)},
+      {"Neg", ReadUnary, Kind(UnaryKind::kNeg)},
+      {"Not", ReadUnary, Kind(UnaryKind::kLogicalNot)},
+      {"Or", ReadBinary, Kind(BinaryKind::kLogicalOr)},
+      {"PRelu", ReadPRelu},
+      {"Pow", ReadBinary, Kind(BinaryKind::kPow)},
+      {"Reciprocal", ReadActivation, Kind(Composed::kReciprocal)},
+      {"Relu", ReadUnary, Kind(UnaryKind::kRelu)},
+      {"Round", ReadUnary, Kind(UnaryKind::kRound)},
+      {"Selu", ReadActivation, Kind(Composed::kSelu)},
+      {"Shrink", ReadActivation, Kind(Composed::kShrink)},
+      {"Sigmoid", ReadUnary, Kind(UnaryKind::kLogistic)},
+      {"Sign", ReadUnary, Kind(UnaryKind::kSign)},
+      {"Sin", ReadUnary, Kind(UnaryKind::kSin)},
+      {"Sinh", ReadActivation, Kind(Composed::kSinh)},
+      {"Softplus", ReadActivation, Kind(Composed::kSoftplus)},
+      {"Softsign", ReadActivation, Kind(Composed::kSoftsign)},
+      {"Sqrt", ReadUnary, Kind(UnaryKind::kSqrt)},
+      {"Sub", ReadBinary, Kind(BinaryKind::kSub)},
+      {"Sum", ReadVariadic, Kind(BinaryKind::kAdd)},
+      {"Swish", ReadActivation, Kind(Composed::kSwish)},
+      {"Tan", ReadActivation, Kind(Composed::kTan)},
+      {"Tanh", ReadUnary, Kind(UnaryKind::kTanh)},
+      {"ThresholdedRelu", ReadActivation, Kind(Composed::kThresholdedRelu)},
+      {"Where", ReadWhere},
+      {"Xor", ReadBinary, Kind(BinaryKind::kNotEqual)},
+      {"BiasGelu", ReadBiasGelu, 0, kMicrosoft},
+      {"FastGelu", ReadFastGelu, 0, kMicrosoft},
+      {"Gelu", ReadUnary, Kind(UnaryKind::kGelu), kMicrosoft},
+      {"QuickGelu", ReadActivation, Kind(Composed::kQuickGelu), kMicrosoft},
+  };
+  return kRows;
 }
 
 }  // namespace hearth::onnx

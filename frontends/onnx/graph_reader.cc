@@ -11,8 +11,6 @@
 namespace hearth::onnx {
 namespace {
 
-constexpr int kMostLevels = 64;
-
 // "node 'conv1' (Conv, opset 13)".
 std::string NodeLabelOf(const NodeProto& node, int64_t opset) {
   const std::string domain = node.domain.empty() ? std::string() : CleanName(ShortName(node.domain)) + ".";
@@ -34,7 +32,7 @@ void AddOuterNames(const GraphProto& graph, std::set<std::string_view>& outer) {
     for (const std::string_view name : node.inputs) add(name);
     for (const AttributeProto& attribute : node.attributes) {
       if (attribute.graph == nullptr) continue;
-      for (const std::string_view name : GraphReader::OuterNames(*attribute.graph)) add(name);
+      for (const std::string_view name : OuterNames(*attribute.graph)) add(name);
     }
     own.insert(node.outputs.begin(), node.outputs.end());
   }
@@ -50,7 +48,7 @@ std::vector<bool> NeededNodes(const std::vector<NodeProto>& nodes, std::set<std:
     if (!are_needed[k]) continue;
     needed.insert(node.inputs.begin(), node.inputs.end());
     for (const AttributeProto& attribute : node.attributes) {
-      if (attribute.graph != nullptr) needed.merge(GraphReader::OuterNames(*attribute.graph));
+      if (attribute.graph != nullptr) needed.merge(OuterNames(*attribute.graph));
     }
   }
   return are_needed;
@@ -69,7 +67,7 @@ Result<Shape> ShapeGiven(const TensorDeclaration& declared, const std::vector<in
 
 }  // namespace
 
-std::set<std::string_view> GraphReader::OuterNames(const GraphProto& graph) {
+std::set<std::string_view> OuterNames(const GraphProto& graph) {
   std::set<std::string_view> names;
   AddOuterNames(graph, names);
   return names;
@@ -111,43 +109,10 @@ Result<std::map<std::string_view, int32_t>> NamedDimensions(const GraphProto& gr
   return sizes;
 }
 
-Tensor* GraphReader::Find(std::string_view name) {
-  if (const auto found = names_.find(name); found != names_.end()) return &found->second;
-  if (initializers_.contains(name)) return nullptr;
-  return outer_ == nullptr ? nullptr : outer_->Find(name);
-}
-
-Made GraphReader::ValueOf(std::string_view name) {
-  if (Tensor* tensor = Find(name); tensor != nullptr) {
-    if (tensor->plain == kNoValue) {
-      HEARTH_ASSIGN(tensor->plain, ToOrder(to_, tensor->last, Order::kLast, Order::kPlain));
-    }
-    return tensor->plain;
-  }
-  const auto constant = initializers_.find(name);
-  if (constant == initializers_.end()) {
-    if (outer_ != nullptr) return outer_->ValueOf(name);
-    return Error(StatusCode::kMalformedInput, "'{}' is read, which no node before it makes",
-                 CleanName(ShortName(name)));
-  }
-  HEARTH_ASSIGN(const ValueId value, AddTensor(reading_, to_, *constant->second, CleanName(name)));
-  initializers_.erase(constant);
-  Bind(name, {.plain = value});
-  return value;
-}
-
-Status GraphReader::AddInitializers(const GraphProto& graph) {
-  if (graph.has_sparse) {
-    return Error(StatusCode::kUnsupported, "the graph has sparse constants: export the model with dense ones");
-  }
-  for (const TensorProto& tensor : graph.initializers) initializers_.emplace(tensor.name, &tensor);
-  return Status::Ok();
-}
-
 Status GraphReader::AddInputs(const GraphProto& graph) {
-  auto given = reading_.options.input_shapes;
-  if (!given.empty()) to_.RequireShapes();
-  HEARTH_ASSIGN(const auto sizes, NamedDimensions(graph, reading_.options));
+  auto given = reading().options.input_shapes;
+  if (!given.empty()) to().RequireShapes();
+  HEARTH_ASSIGN(const auto sizes, NamedDimensions(graph, reading().options));
   std::string names;
   for (const ValueInfoProto* input : InputsOf(graph)) {
     const TensorDeclaration declared = DeclarationOf(*input);
@@ -158,7 +123,7 @@ Status GraphReader::AddInputs(const GraphProto& graph) {
     if (!type) return UnknownType(input->type).Within(label);
     if (declared.shape.size() > Shape::kMaxRank)
       return Error(StatusCode::kUnsupported, "{}: rank {}", label, declared.shape.size());
-    if (!reading_.budget.copies.Charge(declared.name.size())) return CopyBudget::Exceeded(label);
+    if (!reading().budget.copies.Charge(declared.name.size())) return CopyBudget::Exceeded(label);
     std::vector<int32_t> dims = declared.shape;
     for (size_t d = 0; d < dims.size(); ++d) {
       if (dims[d] >= 0) continue;
@@ -172,11 +137,11 @@ Status GraphReader::AddInputs(const GraphProto& graph) {
     }
     if (!CheckedElementCount(desc.shape)) return Error(StatusCode::kMalformedInput, "{}: too many elements", label);
     if (names.size() < 1000) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", declared.name);
-    ValueId value = to_.AddInput(declared.name, desc);
-    if (to_.IsEmpty(value)) value = to_.graph().AddConstantValue(declared.name, desc, {});
+    ValueId value = to().AddInput(declared.name, desc);
+    if (to().IsEmpty(value)) value = to().graph().AddConstantValue(declared.name, desc, {});
     // Devices compute with float32.
     if (*type == DType::kFloat16) {
-      HEARTH_ASSIGN(value, to_.AddCast(value, DType::kFloat32));
+      HEARTH_ASSIGN(value, to().AddCast(value, DType::kFloat32));
     }
     Bind(input->name, {.plain = value});
   }
@@ -192,12 +157,12 @@ Status GraphReader::ReadNodes(const std::vector<NodeProto>& nodes) {
 }
 
 Status GraphReader::ReadNode(const NodeProto& node) {
-  const auto set = sets_.find(node.domain);
-  const int64_t opset = set == sets_.end() ? 1 : set->second;
+  const auto set = sets().find(node.domain);
+  const int64_t opset = set == sets().end() ? 1 : set->second;
   const OperatorRow* row = FindOperator(node.domain, node.op_type);
   OpView view(*this, node, row, opset);
-  to_.origin().name = row == nullptr ? std::string_view("function") : row->name;
-  const size_t first_value = to_.graph().values().size();
+  to().origin().name = row == nullptr ? std::string_view("function") : row->name;
+  const size_t first_value = to().graph().values().size();
   const Results made = MakeNode(view);
   if (!made.ok()) return made.status().Within(NodeLabelOf(node, opset));
   for (size_t k = 0; k < node.outputs.size(); ++k) {
@@ -205,7 +170,7 @@ Status GraphReader::ReadNode(const NodeProto& node) {
     if (k >= made->size() || ((*made)[k].plain == kNoValue && (*made)[k].last == kNoValue)) {
       return Error(StatusCode::kUnsupported, "its output {} is not made", k).Within(NodeLabelOf(node, opset));
     }
-    if (names_.contains(node.outputs[k]) || initializers_.contains(node.outputs[k])) {
+    if (Has(node.outputs[k])) {
       return Error(StatusCode::kMalformedInput, "'{}' is made twice", CleanName(ShortName(node.outputs[k])))
           .Within(NodeLabelOf(node, opset));
     }
@@ -220,9 +185,9 @@ Results GraphReader::MakeNode(OpView& view) {
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     if (view.Has(i) && Find(node.inputs[i]) == nullptr) HEARTH_TRY(ValueOf(node.inputs[i]).status());
   }
-  HEARTH_TRY(reading_.budget.ChargeSteps(1 + node.inputs.size()));
+  HEARTH_TRY(reading().budget.ChargeSteps(1 + node.inputs.size()));
   // A file's own functions come before operators of the same name.
-  if (const auto found = reading_.functions.find({node.domain, node.op_type}); found != reading_.functions.end()) {
+  if (const auto found = reading().functions.find({node.domain, node.op_type}); found != reading().functions.end()) {
     return CallFunction(view, *found->second);
   }
   if (view.known() == nullptr) {
@@ -233,10 +198,10 @@ Results GraphReader::MakeNode(OpView& view) {
 }
 
 Results GraphReader::CallFunction(const OpView& view, const FunctionProto& function) {
-  if (reading_.levels >= kMostLevels) {
+  if (reading().levels >= kMostLevels) {
     return Error(StatusCode::kUnsupported, "functions and subgraphs are nested more than {} deep", kMostLevels);
   }
-  HEARTH_TRY(reading_.budget.ChargeCall(static_cast<int64_t>(function.nodes.size()) + 1));
+  HEARTH_TRY(reading().budget.ChargeCall(static_cast<int64_t>(function.nodes.size()) + 1));
   Attributes attributes;
   for (const AttributeProto& attribute : function.defaults) attributes.insert_or_assign(attribute.name, &attribute);
   for (const AttributeProto& attribute : view.node().attributes) {
@@ -247,11 +212,11 @@ Results GraphReader::CallFunction(const OpView& view, const FunctionProto& funct
     const Tensor* tensor = name.empty() || IsAbsent(name) ? nullptr : Find(name);
     inputs.push_back(tensor == nullptr ? Tensor() : *tensor);
   }
-  const Origin origin = to_.origin();
-  ++reading_.levels;
-  Results made = GraphReader(reading_, to_, function.sets, nullptr, &attributes).ReadFunction(function, inputs);
-  --reading_.levels;
-  to_.origin() = origin;
+  const Origin origin = to().origin();
+  ++reading().levels;
+  Results made = GraphReader(reading(), to(), function.sets, nullptr, &attributes).ReadFunction(function, inputs);
+  --reading().levels;
+  to().origin() = origin;
   return made;
 }
 
@@ -261,7 +226,7 @@ Results GraphReader::ReadFunction(const FunctionProto& function, const std::vect
     if (is_given) Bind(function.inputs[k], inputs[k]);
   }
   for (const std::string_view name : function.inputs) {
-    if (!names_.contains(name)) absent_.insert(name);
+    if (!Has(name)) SetAbsent(name);
   }
   HEARTH_TRY(ReadNodes(function.nodes));
   std::vector<Tensor> outputs;
@@ -277,8 +242,8 @@ void GraphReader::NameValues(const NodeProto& node, const std::vector<Tensor>& m
   for (size_t k = 0; k < std::min(node.outputs.size(), made.size()); ++k) {
     for (const ValueId value : {made[k].plain, made[k].last}) {
       if (value == kNoValue || static_cast<size_t>(value) < first_value || node.outputs[k].empty()) continue;
-      if (!reading_.budget.copies.Charge(node.outputs[k].size())) return;
-      to_.graph().value(value).name = CleanName(node.outputs[k]);
+      if (!reading().budget.copies.Charge(node.outputs[k].size())) return;
+      to().graph().value(value).name = CleanName(node.outputs[k]);
     }
   }
 }
@@ -289,15 +254,15 @@ Status GraphReader::ReadOutputs(const GraphProto& graph) {
     const std::string name = CleanName(output.name);
     Made read = ValueOf(output.name);
     if (!read.ok()) return read.status().Within(fmt::format("output '{}'", ShortName(name)));
-    const std::optional<DType> type = output.type == kUndefined ? to_.desc(*read).dtype : InterfaceTypeOf(output.type);
+    const std::optional<DType> type = output.type == kUndefined ? to().desc(*read).dtype : InterfaceTypeOf(output.type);
     if (!type) return UnknownType(output.type).Within(fmt::format("output '{}'", ShortName(name)));
-    HEARTH_ASSIGN(ValueId value, to_.AddCast(read, *type));
-    Graph& written = to_.graph();
-    if (!reading_.budget.copies.Charge(name.size())) return CopyBudget::Exceeded("the names of outputs");
-    if (to_.IsEmpty(value)) {
-      value = written.AddConstantValue(name, to_.desc(value), {});
+    HEARTH_ASSIGN(ValueId value, to().AddCast(read, *type));
+    Graph& written = to().graph();
+    if (!reading().budget.copies.Charge(name.size())) return CopyBudget::Exceeded("the names of outputs");
+    if (to().IsEmpty(value)) {
+      value = written.AddConstantValue(name, to().desc(value), {});
     } else if (written.ProducerOf(value) < 0 || written.IsOutput(value)) {
-      HEARTH_ASSIGN(value, to_.AddCopy(value, name));
+      HEARTH_ASSIGN(value, to().AddCopy(value, name));
     } else {
       written.value(value).name = name;
     }
@@ -313,32 +278,32 @@ Status GraphReader::ReadModel(const GraphProto& graph) {
   for (const ValueInfoProto& output : graph.outputs) outputs.insert(output.name);
   const std::vector<bool> are_needed = NeededNodes(graph.nodes, outputs);
   for (size_t k = 0; k < graph.nodes.size(); ++k) {
-    to_.origin().source_index = static_cast<int32_t>(k);
+    to().origin().source_index = static_cast<int32_t>(k);
     if (are_needed[k]) HEARTH_TRY(ReadNode(graph.nodes[k]));
   }
   HEARTH_TRY(ReadOutputs(graph));
-  to_.graph().name = CleanName(graph.name);
-  to_.graph().source_operator_count = static_cast<int32_t>(graph.nodes.size());
-  return to_.Finish();
+  to().graph().name = CleanName(graph.name);
+  to().graph().source_operator_count = static_cast<int32_t>(graph.nodes.size());
+  return to().Finish();
 }
 
 Expanded GraphReader::ReadSubgraph(const GraphProto& graph, std::span<const ValueId> inputs) {
-  if (reading_.levels >= kMostLevels) {
+  if (reading().levels >= kMostLevels) {
     return Error(StatusCode::kUnsupported, "functions and subgraphs are nested more than {} deep", kMostLevels);
   }
-  HEARTH_TRY(reading_.budget.ChargeCall(static_cast<int64_t>(graph.nodes.size()) + 1));
-  HEARTH_TRY(reading_.budget.ChargeSteps(graph.initializers.size()));
+  HEARTH_TRY(reading().budget.ChargeCall(static_cast<int64_t>(graph.nodes.size()) + 1));
+  HEARTH_TRY(reading().budget.ChargeSteps(graph.initializers.size()));
   HEARTH_TRY(AddInitializers(graph));
   if (inputs.size() != graph.inputs.size()) {
     return Error(StatusCode::kMalformedInput, "its subgraph takes {} inputs, {} are given", graph.inputs.size(),
                  inputs.size());
   }
   for (size_t k = 0; k < inputs.size(); ++k) Bind(graph.inputs[k].name, {.plain = inputs[k]});
-  const Origin origin = to_.origin();
-  ++reading_.levels;
+  const Origin origin = to().origin();
+  ++reading().levels;
   const Status read = ReadNodes(graph.nodes);
-  --reading_.levels;
-  to_.origin() = origin;
+  --reading().levels;
+  to().origin() = origin;
   HEARTH_TRY(read);
   std::vector<ValueId> outputs;
   for (const ValueInfoProto& output : graph.outputs) {

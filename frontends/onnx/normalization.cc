@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "frontends/onnx/graph_reader.h"
 #include "frontends/onnx/operators.h"
 
 namespace hearth::onnx {
@@ -15,8 +14,6 @@ uint32_t SpatialAxes(int rank) {
   for (int d = 1; d < rank - 1; ++d) axes |= 1u << d;
   return axes;
 }
-
-}  // namespace
 
 Results ReadBatchNormalization(OpView& op) {
   NodeWriter& to = op.to();
@@ -131,6 +128,22 @@ Results ReadLrn(OpView& op) {
                                              static_cast<float>(op.Float("alpha", 1e-4) / static_cast<double>(size)),
                                              static_cast<float>(op.Float("beta", 0.75))},
                   {x}));
+}
+
+}  // namespace
+
+std::span<const OperatorRow> NormalizationOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"BatchNormalization", ReadBatchNormalization},
+      {"GroupNormalization", ReadGroupNormalization},
+      {"InstanceNormalization", ReadInstanceNormalization},
+      {"LRN", ReadLrn},
+      {"LayerNormalization", ReadLayerNormalization},
+      {"LpNormalization", ReadLpNormalization},
+      {"MeanVarianceNormalization", ReadMeanVarianceNormalization},
+      {"RMSNormalization", ReadLayerNormalization, 1},
+  };
+  return kRows;
 }
 
 }  // namespace hearth::onnx

@@ -9,47 +9,30 @@
 #include <vector>
 
 #include "frontends/onnx/proto.h"
-#include "frontends/writer/graph_writer.h"
+#include "frontends/onnx/scope.h"
 
 namespace hearth::onnx {
 
-// A tensor as a value, or as the same one with dimension 1 at the end, or as both. ONNX's pictures have the order NCHW,
-// Hearth's operations NHWC: each operation makes the order that it has at hand, and readers get the other one by need.
-struct Tensor {
-  ValueId plain = kNoValue;  // the order of the file
-  ValueId last = kNoValue;   // dimension 1 ("channels") at the end; only from rank 3 on
+class OpView;
+
+struct OperatorRow {
+  std::string_view name;
+  Results (*read)(OpView& op);
+  int kind = 0;             // what a reader that several operators share takes
+  std::string_view domain;  // "" is ai.onnx
 };
-
-using Results = Result<std::vector<Tensor>>;
-
-inline Results Plain(const Made& value) {
-  if (!value.ok()) return value.status();
-  return std::vector{Tensor{.plain = *value}};
-}
-inline Results Last(const Made& value) {
-  if (!value.ok()) return value.status();
-  return std::vector{Tensor{.last = *value}};
-}
-
-// The order of the dimensions of a value.
-enum class Order : uint8_t { kPlain, kLast };
-// Where dimension `axis` of the file lies in this order.
-int AxisIn(Order order, int axis, int rank);
-
-class GraphReader;
-struct OperatorRow;
 
 class OpView {
  public:
-  OpView(GraphReader& reader, const NodeProto& node, const OperatorRow* row, int64_t opset)
-      : reader_(reader), node_(node), row_(row), opset_(opset) {}
+  OpView(Scope& scope, const NodeProto& node, const OperatorRow* row, int64_t opset)
+      : scope_(scope), node_(node), row_(row), opset_(opset) {}
 
-  GraphReader& reader() const { return reader_; }
-  GraphWriter& to() const;
+  Scope& scope() const { return scope_; }
+  GraphWriter& to() const { return scope_.to(); }
   const NodeProto& node() const { return node_; }
   const OperatorRow* known() const { return row_; }  // null: an operator that Hearth does not know
-  int kind() const;                                  // of the operator's row
-  int64_t opset() const { return opset_; }           // of the node's domain
+  int kind() const { return row_->kind; }
+  int64_t opset() const { return opset_; }  // of the node's domain
 
   // ---- Operands ----
 
@@ -62,7 +45,7 @@ class OpView {
   Made Last(size_t i) const { return In(i, Order::kLast); }
   // kLast where only that exists, so that plain order would cost a transpose.
   Order OrderOf(size_t i) const;
-  // kLast if any of these operands has that order and none that data make has only the other one, or a smaller rank.
+  // kLast if any operand of the largest rank among these has only that order.
   Order CommonOrder(size_t first, size_t count) const;
   // Operand `i` broadcast-ready for results of this rank: leading dimensions of 1, then this order.
   Made Broadcastable(size_t i, int rank, Order order) const;
@@ -92,7 +75,7 @@ class OpView {
  private:
   Tensor* Find(size_t i) const;
 
-  GraphReader& reader_;
+  Scope& scope_;
   const NodeProto& node_;
   const OperatorRow* row_;
   int64_t opset_;
@@ -103,23 +86,9 @@ struct Aligned {
   Order order = Order::kPlain;
   std::vector<ValueId> values;
 
-  Results Result(const Made& made) const { return order == Order::kLast ? Last(made) : Plain(made); }
+  Results Result(const Made& made) const { return InOrder(order, made); }
 };
 Result<Aligned> Align(const OpView& op, size_t first, size_t count);
-
-// ---- Values ----
-
-// The same with the other order, by a transpose, or by a reshape where that suffices.
-Made ToOrder(NodeWriter& to, ValueId value, Order from, Order order);
-// AddTranspose that moves the bytes of a constant while the model is read, whatever its size.
-Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation);
-inline Shape ShapeOf(const std::vector<int32_t>& dims) {
-  return Shape::FromSpan(dims);
-}
-// A constant of one number with the type of another value, as a scalar.
-inline Made AddScalarLike(NodeWriter& to, ValueId like, double number) {
-  return to.AddConstant(Shape(), to.desc(like).dtype, {number});
-}
 
 }  // namespace hearth::onnx
 

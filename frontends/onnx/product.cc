@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "frontends/onnx/graph_reader.h"
 #include "frontends/onnx/operators.h"
 
 namespace hearth::onnx {
@@ -100,6 +99,15 @@ Results ReadGemm(OpView& op) {
   if (alpha != 1.0 && made.ok()) made = to.Add(BinaryKind::kMul, {made, AddScalarLike(to, *made, alpha)});
   if (added != kNoValue && !is_bias) made = to.Add(BinaryKind::kAdd, {made, added});
   return Plain(made);
+}
+
+std::span<const OperatorRow> ProductOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"Gemm", ReadGemm},
+      {"MatMul", ReadMatMul},
+      {"FusedMatMul", ReadMatMul, 0, kMicrosoft},
+  };
+  return kRows;
 }
 
 }  // namespace hearth::onnx

@@ -12,7 +12,6 @@ namespace {
 using Field = protozero::pbf_reader;
 using protozero::pbf_wire_type;
 
-constexpr int kMostLevels = 64;               // of graphs in attributes of nodes
 constexpr int64_t kMostMessages = 2'000'000;  // a large model has about 100,000; bounds memory and time
 
 // Thrown as protozero throws its errors, and caught with them.

@@ -17,6 +17,9 @@
 
 namespace hearth::onnx {
 
+// Graphs in attributes, and functions, one in the other.
+inline constexpr int kMostLevels = 64;
+
 // TensorProto.DataType.
 enum DataType : int32_t {
   kUndefined = 0,

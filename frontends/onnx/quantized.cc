@@ -5,7 +5,6 @@
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
-#include "frontends/onnx/graph_reader.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/onnx/product.h"
 #include "frontends/onnx/windows.h"
@@ -142,8 +141,6 @@ Result<int> ScaleAxis(const OpView& op, Order order, int rank) {
   return AxisIn(order, static_cast<int>(axis < 0 ? axis + rank : axis), rank);
 }
 
-}  // namespace
-
 Results ReadQuantizeLinear(OpView& op) {
   NodeWriter& to = op.to();
   const Order order = op.OrderOf(0);
@@ -157,7 +154,7 @@ Results ReadQuantizeLinear(OpView& op) {
     dtype = zero_point.dtype;
   }
   if (!dtype) return UnknownType(type);
-  return Aligned{order, {}}.Result(Quantized(to, x, PerAxis(op, 1, axis, rank), PerAxis(op, 2, axis, rank), *dtype));
+  return InOrder(order, Quantized(to, x, PerAxis(op, 1, axis, rank), PerAxis(op, 2, axis, rank), *dtype));
 }
 
 Results ReadDequantizeLinear(OpView& op) {
@@ -167,8 +164,8 @@ Results ReadDequantizeLinear(OpView& op) {
   const int rank = to.shape(x).rank();
   HEARTH_ASSIGN(const int axis, ScaleAxis(op, order, rank));
   const Made scale = PerAxis(op, 1, axis, rank);
-  return Aligned{order, {}}.Result(
-      to.Add(BinaryKind::kMul, {Centered(to, x, PerAxis(op, 2, axis, rank)), to.AddCast(scale, DType::kFloat32)}));
+  return InOrder(order, to.Add(BinaryKind::kMul,
+                               {Centered(to, x, PerAxis(op, 2, axis, rank)), to.AddCast(scale, DType::kFloat32)}));
 }
 
 Results ReadDynamicQuantizeLinear(OpView& op) {
@@ -229,6 +226,23 @@ Results ReadQLinearConv(OpView& op) {
   const Made real = to.Add(BinaryKind::kMul, {to.AddCast(sums, DType::kFloat32), scale});
   return Last(
       Quantized(to, real, to.AddConstant(Shape(), DType::kFloat32, {1.0}), RowZeroPoint(op, 7), zero_point.dtype));
+}
+
+}  // namespace
+
+std::span<const OperatorRow> QuantizedOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"ConvInteger", ReadConvInteger},
+      {"DequantizeLinear", ReadDequantizeLinear},
+      {"DynamicQuantizeLinear", ReadDynamicQuantizeLinear},
+      {"MatMulInteger", ReadMatMulInteger},
+      {"QLinearConv", ReadQLinearConv},
+      {"QLinearMatMul", ReadQLinearMatMul},
+      {"QuantizeLinear", ReadQuantizeLinear},
+      {"DequantizeLinear", ReadDequantizeLinear, 0, kMicrosoft},
+      {"QuantizeLinear", ReadQuantizeLinear, 0, kMicrosoft},
+  };
+  return kRows;
 }
 
 }  // namespace hearth::onnx

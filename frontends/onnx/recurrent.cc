@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "frontends/onnx/graph_reader.h"
 #include "frontends/onnx/operators.h"
 
 namespace hearth::onnx {
 namespace {
+
+// Kinds of ReadRecurrent.
+enum class Recurrent : uint8_t { kLstm, kGru, kRnn };
 
 // A layer in one direction. Sequences are [T,B,...].
 struct Layer {
@@ -156,8 +158,6 @@ Made Together(NodeWriter& to, const std::vector<ValueId>& parts, int axis) {
   return to.Add(Pack{axis}, parts);
 }
 
-}  // namespace
-
 Results ReadRecurrent(OpView& op) {
   NodeWriter& to = op.to();
   const auto kind = static_cast<Recurrent>(op.kind());
@@ -209,6 +209,17 @@ Results ReadRecurrent(OpView& op) {
     made.push_back({.plain = c});
   }
   return made;
+}
+
+}  // namespace
+
+std::span<const OperatorRow> RecurrentOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"GRU", ReadRecurrent, Kind(Recurrent::kGru)},
+      {"LSTM", ReadRecurrent, Kind(Recurrent::kLstm)},
+      {"RNN", ReadRecurrent, Kind(Recurrent::kRnn)},
+  };
+  return kRows;
 }
 
 }  // namespace hearth::onnx

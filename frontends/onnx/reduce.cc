@@ -3,15 +3,13 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "frontends/onnx/graph_reader.h"
 #include "frontends/onnx/operators.h"
 
 namespace hearth::onnx {
 namespace {
 
-Results InOrderOf(Order order, const Made& made) {
-  return Aligned{order, {}}.Result(made);
-}
+// Kinds of ReadReduce.
+enum class Reduction : uint8_t { kSum, kMean, kMax, kMin, kProd, kL1, kL2, kSumSquare, kLogSum, kLogSumExp };
 
 Made Sum(NodeWriter& to, const Made& x, uint32_t axes) {
   return to.Add(Reduce{.kind = ReduceKind::kSum, .axes_mask = axes, .keep_dims = true}, {x});
@@ -53,8 +51,6 @@ Op SoftmaxOp(bool is_log) {
   return is_log ? Op(LogSoftmax{}) : Op(Softmax{});
 }
 
-}  // namespace
-
 Results ReadReduce(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
@@ -81,7 +77,7 @@ Results ReadReduce(OpView& op) {
   }
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
   const Made made = mask == 0 ? Made(x) : AddReduced(to, x, static_cast<Reduction>(op.kind()), mask);
-  if (op.Int("keepdims", 1) != 0) return InOrderOf(order, made);
+  if (op.Int("keepdims", 1) != 0) return InOrder(order, made);
   HEARTH_TRY(made.status());
   return Plain(to.AddReshape(ToOrder(to, *made, order, Order::kPlain), Shape::FromSpan(left)));
 }
@@ -148,7 +144,7 @@ Results ReadSoftmax(OpView& op) {
     return Plain(to.AddReshape(to.Add(softmax, {to.AddReshape(op.In(0), {rows, columns})}), desc.shape));
   }
   const Order order = op.OrderOf(0);
-  return InOrderOf(order, AlongLast(to, op.In(0, order), AxisIn(order, axis, rank), softmax));
+  return InOrder(order, AlongLast(to, op.In(0, order), AxisIn(order, axis, rank), softmax));
 }
 
 Results ReadCumSum(OpView& op) {
@@ -156,6 +152,30 @@ Results ReadCumSum(OpView& op) {
   HEARTH_ASSIGN(const double number, op.Number(1));
   HEARTH_ASSIGN(const int axis, OpView::Axis(static_cast<int64_t>(number), desc.shape.rank()));
   return Plain(op.to().Add(CumSum{axis, op.Int("exclusive", 0) != 0, op.Int("reverse", 0) != 0}, {op.In(0)}));
+}
+
+}  // namespace
+
+std::span<const OperatorRow> ReduceOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"ArgMax", ReadArg, Kind(ArgKind::kMax)},
+      {"ArgMin", ReadArg, Kind(ArgKind::kMin)},
+      {"CumSum", ReadCumSum},
+      {"LogSoftmax", ReadSoftmax, 1},
+      {"ReduceL1", ReadReduce, Kind(Reduction::kL1)},
+      {"ReduceL2", ReadReduce, Kind(Reduction::kL2)},
+      {"ReduceLogSum", ReadReduce, Kind(Reduction::kLogSum)},
+      {"ReduceLogSumExp", ReadReduce, Kind(Reduction::kLogSumExp)},
+      {"ReduceMax", ReadReduce, Kind(Reduction::kMax)},
+      {"ReduceMean", ReadReduce, Kind(Reduction::kMean)},
+      {"ReduceMin", ReadReduce, Kind(Reduction::kMin)},
+      {"ReduceProd", ReadReduce, Kind(Reduction::kProd)},
+      {"ReduceSum", ReadReduce, Kind(Reduction::kSum)},
+      {"ReduceSumSquare", ReadReduce, Kind(Reduction::kSumSquare)},
+      {"Softmax", ReadSoftmax},
+      {"TopK", ReadTopK},
+  };
+  return kRows;
 }
 
 }  // namespace hearth::onnx

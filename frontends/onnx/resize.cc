@@ -7,7 +7,6 @@
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
-#include "frontends/onnx/graph_reader.h"
 #include "frontends/onnx/operators.h"
 
 namespace hearth::onnx {
@@ -227,8 +226,6 @@ Result<Rules> RulesOf(const OpView& op, bool is_upsample) {
   return rules;
 }
 
-}  // namespace
-
 Results ReadResize(OpView& op) {
   NodeWriter& to = op.to();
   const bool is_upsample = op.kind() != 0;
@@ -254,7 +251,17 @@ Results ReadResize(OpView& op) {
     const Resized& r = all[static_cast<size_t>(d)];
     if (!is_same(r)) made = ResizeAxis(to, made, AxisIn(order, d, rank), rules, r);
   }
-  return Aligned{order, {}}.Result(made);
+  return InOrder(order, made);
+}
+
+}  // namespace
+
+std::span<const OperatorRow> ResizeOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"Resize", ReadResize},
+      {"Upsample", ReadResize, 1},
+  };
+  return kRows;
 }
 
 }  // namespace hearth::onnx

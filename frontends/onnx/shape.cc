@@ -4,7 +4,6 @@
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
-#include "frontends/onnx/graph_reader.h"
 #include "frontends/onnx/operators.h"
 
 namespace hearth::onnx {
@@ -40,8 +39,6 @@ Results Reshaped(OpView& op, const std::vector<int64_t>& dims) {
   return Plain(op.to().AddReshape(op.In(0), shape));
 }
 
-}  // namespace
-
 Results ReadShape(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const int64_t rank = desc.shape.rank();
@@ -59,7 +56,7 @@ Results ReadSize(OpView& op) {
 Results ReadConstant(OpView& op) {
   NodeWriter& to = op.to();
   if (const AttributeProto* value = op.Find("value"); value != nullptr && value->tensor != nullptr) {
-    return Plain(AddTensor(op.reader().reading(), to, *value->tensor, std::string(op.node().outputs[0])));
+    return Plain(AddTensor(op.scope().reading(), to, *value->tensor, std::string(op.node().outputs[0])));
   }
   if (const AttributeProto* value = op.Find("value_int")) return Plain(AddInt64(to, Shape(), {value->i}));
   if (const AttributeProto* value = op.Find("value_float")) {
@@ -80,7 +77,7 @@ Results ReadConstantOfShape(OpView& op) {
   HEARTH_ASSIGN(const Shape shape, CheckedShape(dims));
   Made number = op.to().AddConstant(Shape(), DType::kFloat32, {0.0});
   if (const AttributeProto* value = op.Find("value"); value != nullptr && value->tensor != nullptr) {
-    number = AddTensor(op.reader().reading(), op.to(), *value->tensor, "value");
+    number = AddTensor(op.scope().reading(), op.to(), *value->tensor, "value");
   }
   return Plain(op.to().AddFilled(shape, number));
 }
@@ -185,7 +182,7 @@ Results ReadExpand(OpView& op) {
     }
   }
   HEARTH_ASSIGN(const Shape shape, CheckedShape(dims));
-  if (shape == desc.shape) return ReadIdentity(op);
+  if (shape == desc.shape) return InOrder(op.OrderOf(0), op.In(0, op.OrderOf(0)));
   return Plain(op.to().Add(BroadcastTo{shape}, {op.In(0)}));
 }
 
@@ -209,6 +206,20 @@ Results ReadEyeLike(OpView& op) {
     if (column >= 0 && column < desc.shape[1]) numbers[static_cast<size_t>(row * desc.shape[1] + column)] = 1.0;
   }
   return Plain(op.to().AddConstant(desc.shape, *dtype, numbers));
+}
+
+}  // namespace
+
+std::span<const OperatorRow> ShapeOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"Constant", ReadConstant}, {"ConstantOfShape", ReadConstantOfShape},
+      {"Expand", ReadExpand},     {"EyeLike", ReadEyeLike},
+      {"Flatten", ReadFlatten},   {"Range", ReadRange},
+      {"Reshape", ReadReshape},   {"Shape", ReadShape},
+      {"Size", ReadSize},         {"Squeeze", ReadSqueeze},
+      {"Tile", ReadTile},         {"Unsqueeze", ReadUnsqueeze},
+  };
+  return kRows;
 }
 
 }  // namespace hearth::onnx

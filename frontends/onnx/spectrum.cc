@@ -4,10 +4,11 @@
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
-#include "frontends/onnx/graph_reader.h"
 #include "frontends/onnx/operators.h"
 
 namespace hearth::onnx {
+
+namespace {
 
 Results ReadStft(OpView& op) {
   NodeWriter& to = op.to();
@@ -50,6 +51,15 @@ Results ReadStft(OpView& op) {
   HEARTH_ASSIGN(const ValueId made,
                 to.Add(conv, {signal, to.AddConstant({2 * bins, 1, size, 1}, DType::kFloat32, filter)}));
   return Plain(to.AddReshape(made, {shape[0], to.shape(made)[2], bins, 2}));
+}
+
+}  // namespace
+
+std::span<const OperatorRow> SpectrumOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"STFT", ReadStft},
+  };
+  return kRows;
 }
 
 }  // namespace hearth::onnx

@@ -1,11 +1,12 @@
-// Constants of an ONNX file, and the element types that stand for its own.
+#include "frontends/onnx/tensors.h"
+
 #include <algorithm>
+#include <bit>
 #include <charconv>
 
 #include "core/base/error.h"
 #include "core/base/float16.h"
 #include "core/graph/element.h"
-#include "frontends/onnx/graph_reader.h"
 #include "frontends/writer/names.h"
 
 namespace hearth::onnx {

@@ -6,7 +6,6 @@
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
-#include "frontends/onnx/graph_reader.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/writer/expansions.h"
 
@@ -323,6 +322,18 @@ Results ReadGlobalPool(OpView& op) {
   for (int d = 1; d < rank - 1; ++d) axes |= 1u << d;
   return Last(
       op.to().Add(Reduce{.kind = static_cast<ReduceKind>(op.kind()), .axes_mask = axes, .keep_dims = true}, {x}));
+}
+
+std::span<const OperatorRow> WindowOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"AveragePool", ReadPool, Kind(PoolKind::kAverage)},
+      {"Conv", ReadConv},
+      {"ConvTranspose", ReadConvTranspose, kTransposed},
+      {"GlobalAveragePool", ReadGlobalPool, Kind(ReduceKind::kMean)},
+      {"GlobalMaxPool", ReadGlobalPool, Kind(ReduceKind::kMax)},
+      {"MaxPool", ReadPool, Kind(PoolKind::kMax)},
+  };
+  return kRows;
 }
 
 }  // namespace hearth::onnx

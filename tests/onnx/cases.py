@@ -27,7 +27,7 @@ def _typed(array):
 
 def case(name, op, inputs, constants=None, outputs=1, opset=OPSET, domain="", **attributes):
     """`inputs`: arrays by operand; `constants`: operand numbers whose arrays the file holds; None: absent."""
-    constants = constants or []
+    inputs, constants = [a if a is None else np.asarray(a) for a in inputs], constants or []
     names = ["" if array is None else f"x{k}" for k, array in enumerate(inputs)]
     made = [f"y{k}" for k in range(outputs)]
     node = helper.make_node(op, names, made, domain=domain, **attributes)
@@ -78,7 +78,8 @@ def pools():
         for name, more in {
             "plain": {}, "strided": {"strides": [2, 3]}, "ceil": {"strides": [2, 3], "ceil_mode": 1},
             "ceil_padded": {"strides": [3, 2], "ceil_mode": 1, "pads": [1, 1, 0, 1]},
-            "asymmetric": {"pads": [1, 0, 0, 2], "strides": [2, 2]}, "same_lower": {"auto_pad": "SAME_LOWER", "strides": [2, 2]},
+            "asymmetric": {"pads": [1, 0, 0, 2], "strides": [2, 2]},
+            "same_lower": {"auto_pad": "SAME_LOWER", "strides": [2, 2]},
             "same_upper": {"auto_pad": "SAME_UPPER", "strides": [2, 2]},
         }.items():
             yield case(f"{op}_{name}", op, [x], kernel_shape=[3, 4], **more)
@@ -99,9 +100,9 @@ def resizes():
         scales = np.array([1, 1, *scale], np.float32)
         for coordinates in modes:
             for kind in ("nearest", "linear", "cubic"):
-                rounding = {"nearest_mode": r for r in ()}
-                for nearest in (("round_prefer_floor", "round_prefer_ceil", "floor", "ceil") if kind == "nearest" else ("",)):
-                    more = {"nearest_mode": nearest} if nearest else dict(rounding)
+                roundings = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil") if kind == "nearest" else ("",)
+                for nearest in roundings:
+                    more = {"nearest_mode": nearest} if nearest else {}
                     yield case(f"resize_{kind}_{coordinates}_{nearest}_{scale[0]}_{scale[1]}", "Resize",
                                [x, None, scales], [2], mode=kind, coordinate_transformation_mode=coordinates, **more)
     for kind in ("nearest", "linear", "cubic"):
@@ -259,9 +260,10 @@ def quantized():
                pads=[1, 1, 1, 1])
     yield case("QLinearMatMul", "QLinearMatMul", [a, np.float32(0.01), np.uint8(3), b, np.float32(0.02), np.uint8(120),
                                                   np.float32(0.9), np.uint8(128)], [1, 2, 3, 4, 5, 6, 7])
-    yield case("QLinearConv", "QLinearConv", [image, np.float32(0.01), np.uint8(7), _numbers("f8", (3, 40, 3, 3), np.int8, -127, 127),
-                                              np.array([0.01, 0.02, 0.03], np.float32), np.zeros(3, np.int8),
-                                              np.float32(0.7), np.uint8(128), _numbers("b", (3,), np.int32, -900, 900)],
+    yield case("QLinearConv", "QLinearConv",
+               [image, np.float32(0.01), np.uint8(7), _numbers("f8", (3, 40, 3, 3), np.int8, -127, 127),
+                np.array([0.01, 0.02, 0.03], np.float32), np.zeros(3, np.int8), np.float32(0.7), np.uint8(128),
+                _numbers("b", (3,), np.int32, -900, 900)],
                [1, 2, 3, 4, 5, 6, 7, 8], strides=[2, 2], pads=[1, 0, 1, 1])
 
 
