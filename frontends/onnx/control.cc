@@ -36,6 +36,10 @@ Made Stacked(NodeWriter& to, const std::vector<ValueId>& parts, int axis, bool i
   return is_reverse ? to.Add(Reverse{1u << axis}, {stacked}) : Made(stacked);
 }
 
+Status DataEndIt() {
+  return Error(StatusCode::kUnsupported, "data end it, and it collects tensors: their number is not known");
+}
+
 // The values of the graphs around a loop that its body reads, which become values of the loop.
 struct Captured {
   std::vector<std::string_view> names;
@@ -52,25 +56,23 @@ Result<Captured> CapturedBy(OpView& op, const GraphProto& body) {
   return captured;
 }
 
-// A loop whose turns are known: the body's condition is constant in each.
-Results WriteOut(OpView& op, const GraphProto& body, int64_t turns, std::vector<ValueId> values, bool& is_open) {
+// A loop that collects tensors: its turns must be known.
+Results WriteOut(OpView& op, const GraphProto& body, int64_t turns, std::vector<ValueId> values) {
   GraphWriter& to = op.to();
   const size_t carried = values.size();
   std::vector<std::vector<ValueId>> collected(body.outputs.size() - 1 - carried);
-  for (int64_t turn = 0; turn < turns; ++turn) {
+  bool goes_on = turns > 0;
+  for (int64_t turn = 0; goes_on && turn < turns; ++turn) {
     HEARTH_ASSIGN(const ValueId number, to.AddConstant(Shape(), DType::kInt64, {static_cast<double>(turn)}));
-    HEARTH_ASSIGN(const ValueId goes_on, to.AddConstant(Shape(), DType::kBool, {1.0}));
-    std::vector<ValueId> inputs = {number, goes_on};
+    HEARTH_ASSIGN(const ValueId condition, to.AddConstant(Shape(), DType::kBool, {1.0}));
+    std::vector<ValueId> inputs = {number, condition};
     inputs.insert(inputs.end(), values.begin(), values.end());
     HEARTH_ASSIGN(const std::vector<ValueId> made, ReadSubgraphOf(op, body, inputs));
     HEARTH_ASSIGN(const std::optional<bool> known, to.KnownCondition(made[0]));
-    if (!known) {
-      is_open = true;
-      return Error(StatusCode::kUnsupported, "data end it, and it collects tensors: their number is not known");
-    }
+    if (!known) return DataEndIt();
+    goes_on = *known;
     values.assign(made.begin() + 1, made.begin() + 1 + static_cast<ptrdiff_t>(carried));
     for (size_t k = 0; k < collected.size(); ++k) collected[k].push_back(made[1 + carried + k]);
-    if (!*known) break;
   }
   for (const auto& parts : collected) {
     HEARTH_ASSIGN(const ValueId stacked, Stacked(to, parts, 0, false));
@@ -79,16 +81,18 @@ Results WriteOut(OpView& op, const GraphProto& body, int64_t turns, std::vector<
   return AsResults(values);
 }
 
-// A loop that data end, without tensors that it collects.
+// A loop that collects nothing, which the writer writes out or makes a node.
 Results WriteLoop(OpView& op, const GraphProto& body, std::vector<ValueId> values) {
   GraphWriter& to = op.to();
   HEARTH_ASSIGN(const Captured captured, CapturedBy(op, body));
   const size_t carried = values.size();
   HEARTH_ASSIGN(const ValueId first, to.AddConstant(Shape(), DType::kInt64, {0.0}));
-  HEARTH_ASSIGN(const ValueId limit,
-                op.Has(0) ? to.AddScalar(*op.In(0)) : to.AddConstant(Shape(), DType::kInt64, {9.0e15}));
-  HEARTH_ASSIGN(const ValueId goes_on,
-                op.Has(1) ? to.AddScalar(*op.In(1)) : to.AddConstant(Shape(), DType::kBool, {1.0}));
+  const Made limit_given = op.Has(0) ? op.In(0) : to.AddConstant(Shape(), DType::kInt64, {9.0e15});
+  const Made condition_given = op.Has(1) ? op.In(1) : to.AddConstant(Shape(), DType::kBool, {1.0});
+  HEARTH_TRY(limit_given.status());
+  HEARTH_TRY(condition_given.status());
+  HEARTH_ASSIGN(const ValueId limit, to.AddScalar(*limit_given));
+  HEARTH_ASSIGN(const ValueId goes_on, to.AddScalar(*condition_given));
   // The turn's number, the limit, the condition, the body's values, those of the graphs around it.
   std::vector<ValueId> all = {first, limit, goes_on};
   all.insert(all.end(), values.begin(), values.end());
@@ -142,32 +146,21 @@ Results ReadLoop(OpView& op) {
     return Error(StatusCode::kMalformedInput, "its body has {} inputs and {} outputs for {} values",
                  body->inputs.size(), body->outputs.size(), values.size());
   }
-  bool is_known = true, begins = true;
+  if (body->outputs.size() == 1 + values.size()) return WriteLoop(op, *body, values);
+  bool begins = true;
   if (op.Has(1)) {
     HEARTH_ASSIGN(const ValueId condition, op.In(1));
     HEARTH_ASSIGN(const std::optional<bool> known, to.KnownCondition(condition));
-    is_known = known.has_value();
-    begins = known.value_or(true);
+    if (!known) return DataEndIt();
+    begins = *known;
   }
-  double turns = 1e18;
+  double turns = static_cast<double>(kMostTurns);
   if (op.Has(0)) {
-    is_known = is_known && op.IsConstant(0);
-    if (is_known) {
-      HEARTH_ASSIGN(turns, op.Number(0));
-    }
+    if (!op.IsConstant(0)) return DataEndIt();
+    HEARTH_ASSIGN(turns, op.Number(0));
   }
-  const bool collects = body->outputs.size() > 1 + values.size();
-  if (is_known && (collects || turns <= 256)) {
-    const auto most = static_cast<int64_t>(std::clamp(turns, 0.0, static_cast<double>(kMostTurns)));
-    bool is_open = false;
-    const size_t first_node = to.graph().nodes().size();
-    Results made = WriteOut(op, *body, begins ? most : 0, values, is_open);
-    if (!is_open || collects) return made;
-    to.graph().nodes().resize(first_node);
-  }
-  if (collects)
-    return Error(StatusCode::kUnsupported, "data end it, and it collects tensors: their number is not known");
-  return WriteLoop(op, *body, values);
+  const auto most = static_cast<int64_t>(std::clamp(turns, 0.0, static_cast<double>(kMostTurns)));
+  return WriteOut(op, *body, begins ? most : 0, values);
 }
 
 Results ReadScan(OpView& op) {

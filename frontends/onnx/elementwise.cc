@@ -220,7 +220,7 @@ Results ReadIdentity(OpView& op) {
 }
 
 Results ReadDropout(OpView& op) {
-  const bool trains = op.Has(2) && (!op.IsConstant(2) || op.Number(2).ok() == false || *op.Number(2) != 0.0);
+  const bool trains = op.Has(2) && (!op.IsConstant(2) || !op.Number(2).ok() || *op.Number(2) != 0.0);
   if (trains) return Error(StatusCode::kUnsupported, "it is in training mode: export the model for inference");
   return ReadIdentity(op);
 }
@@ -238,30 +238,25 @@ Results ReadCast(OpView& op) {
 }
 
 Results ReadClip(OpView& op) {
-  const Order order = op.OrderOf(0);
   NodeWriter& to = op.to();
+  const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
   const bool has_attributes = op.opset() < 11 && op.node().domain.empty();
-  Made made = x;
-  std::optional<double> least, most;
-  for (const bool is_most : {false, true}) {
-    const size_t i = is_most ? 2 : 1;
-    const std::string_view name = is_most ? "max" : "min";
-    Made bound(kNoValue);
-    if (has_attributes && op.Find(name) != nullptr) bound = AddScalarLike(to, x, op.Float(name, 0.0));
-    if (!has_attributes && op.Has(i)) bound = to.AddReshape(op.In(i), Shape());
-    HEARTH_TRY(bound.status());
-    if (*bound == kNoValue) continue;
-    if (to.IsConstant(*bound)) {
-      HEARTH_ASSIGN((is_most ? most : least), to.Number(*bound));
-    }
-    made = to.Add(is_most ? BinaryKind::kMinimum : BinaryKind::kMaximum, {made, bound});
-  }
+  const auto bound = [&](size_t i, std::string_view name) -> Made {
+    if (has_attributes) return op.Find(name) == nullptr ? Made(kNoValue) : AddScalarLike(to, x, op.Float(name, 0.0));
+    return op.Has(i) ? to.AddReshape(op.In(i), Shape()) : Made(kNoValue);
+  };
+  HEARTH_ASSIGN(const ValueId least, bound(1, "min"));
+  HEARTH_ASSIGN(const ValueId most, bound(2, "max"));
+  const auto is_number = [&](ValueId id, double number) {
+    return id != kNoValue && to.IsConstant(id) && IsFloat(to.desc(id).dtype) && to.Number(id).ok() &&
+           *to.Number(id) == number;
+  };
   // Bounds that have an operation of their own, which joins the node before.
-  const bool is_float = IsFloat(to.desc(x).dtype);
-  if (is_float && least == 0.0 && most == 6.0) made = to.Add(UnaryKind::kRelu6, x);
-  if (is_float && least == 0.0 && !most && !op.Has(2)) made = to.Add(UnaryKind::kRelu, x);
-  return InOrder(order, made);
+  if (is_number(least, 0.0) && is_number(most, 6.0)) return InOrder(order, to.Add(UnaryKind::kRelu6, x));
+  if (is_number(least, 0.0) && most == kNoValue) return InOrder(order, to.Add(UnaryKind::kRelu, x));
+  const Made above = least == kNoValue ? Made(x) : to.Add(BinaryKind::kMaximum, {x, least});
+  return InOrder(order, most == kNoValue ? above : to.Add(BinaryKind::kMinimum, {above, most}));
 }
 
 Results ReadWhere(OpView& op) {

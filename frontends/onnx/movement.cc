@@ -48,6 +48,7 @@ Made PadAxis(NodeWriter& to, const Made& x, int axis, int64_t before, int64_t af
   if (size == 0 || made < 0 || made > (1 << 24)) {
     return Error(StatusCode::kMalformedInput, "{} elements padded by {} and {}", size, before, after);
   }
+  HEARTH_TRY(to.budget().CheckRoom({static_cast<int32_t>(made)}, DType::kInt32));
   std::vector<double> places;
   for (int64_t k = 0; k < made; ++k) places.push_back(static_cast<double>(PaddedFrom(kind, k - before, size)));
   return to.Add(Gather{axis, 0}, {x, to.AddConstant({static_cast<int32_t>(made)}, DType::kInt32, places)});

@@ -12,7 +12,7 @@ namespace {
 using Field = protozero::pbf_reader;
 using protozero::pbf_wire_type;
 
-constexpr int64_t kMostMessages = 2'000'000;  // a large model has about 100,000; bounds memory and time
+constexpr int64_t kMostMessages = 500'000;  // a large model has about 100,000; bounds memory and time
 
 // Thrown as protozero throws its errors, and caught with them.
 struct TooMuch : std::exception {
@@ -59,7 +59,7 @@ class Parser {
  private:
   // Counts a message.
   void Enter() {
-    if (--messages_left_ < 0) throw TooMuch("more than 2,000,000 nodes, tensors and attributes");
+    if (--messages_left_ < 0) throw TooMuch("more than 500,000 nodes, tensors and attributes");
   }
 
   std::pair<std::string_view, std::string_view> Pair(Field message) {

@@ -55,6 +55,16 @@ Made Centered(NodeWriter& to, const Made& x, const Made& zero_point) {
   return *zero_point == kNoValue ? real : to.Add(BinaryKind::kSub, {real, to.AddCast(zero_point, DType::kFloat32)});
 }
 
+// Operands whose sums of products are exact.
+Status CheckEightBits(const OpView& op, size_t a, size_t b) {
+  for (const size_t i : {a, b}) {
+    HEARTH_ASSIGN(const TensorDesc desc, op.Desc(i));
+    if (desc.dtype == DType::kInt8 || desc.dtype == DType::kUInt8) continue;
+    return Error(StatusCode::kUnsupported, "a factor of {}", DTypeName(desc.dtype));
+  }
+  return Status::Ok();
+}
+
 // The largest size among the elements of a constant, or what 8 bits and their zero point allow.
 double LargestOf(const NodeWriter& to, ValueId id) {
   if (!to.IsConstant(id)) return 255.0;
@@ -71,6 +81,7 @@ Made ExactProduct(NodeWriter& to, ValueId a, ValueId b) {
   if (left.rank() < 2 || right.rank() < 2) return Error(StatusCode::kUnsupported, "a product of vectors");
   const int32_t depth = left[left.rank() - 1];
   const auto part = static_cast<int32_t>((kExactBelow - 1) / (LargestOf(to, a) * LargestOf(to, b)));
+  HEARTH_TRY(to.budget().ChargeOperators(4 * (int64_t{depth} / part + 1)));
   Made sum(kNoValue);
   for (int32_t first = 0; first < depth; first += part) {
     const int32_t count = std::min(part, depth - first);
@@ -100,6 +111,7 @@ Made RowZeroPoint(OpView& op, size_t i) {
 // A convolution of integers, as int32, channels last: operands x and w at these positions.
 Made ExactConvolution(OpView& op, size_t x_at, size_t w_at, const Made& x_zero, const Made& w_zero) {
   NodeWriter& to = op.to();
+  HEARTH_TRY(CheckEightBits(op, x_at, w_at));
   HEARTH_ASSIGN(const ValueId x, Centered(to, op.Last(x_at), x_zero));
   HEARTH_ASSIGN(const ValueId filter, op.In(w_at));
   const Shape taps = to.shape(filter);
@@ -112,8 +124,10 @@ Made ExactConvolution(OpView& op, size_t x_at, size_t w_at, const Made& x_zero, 
   const int64_t groups = op.Int("group", 1);
   const double per_channel = LargestOf(to, weights) * 255.0 * static_cast<double>(CountBetween(taps, 2, taps.rank()));
   const auto part = static_cast<int32_t>(std::max(1.0, std::floor((kExactBelow - 1) / per_channel)));
+  if (per_channel >= kExactBelow) return Error(StatusCode::kUnsupported, "a window whose sums exceed 2^24");
   if (part >= taps[1]) return to.AddCast(AddConvolution(to, w, x, weights, kNoValue, groups), DType::kInt32);
   if (groups != 1) return Error(StatusCode::kUnsupported, "groups whose sums exceed 2^24");
+  HEARTH_TRY(to.budget().ChargeOperators(4 * (int64_t{taps[1]} / part + 1)));
   Made sum(kNoValue);
   for (int32_t first = 0; first < taps[1]; first += part) {
     const int32_t count = std::min(part, taps[1] - first);
@@ -193,6 +207,7 @@ Results ReadDynamicQuantizeLinear(OpView& op) {
 
 Results ReadMatMulInteger(OpView& op) {
   NodeWriter& to = op.to();
+  HEARTH_TRY(CheckEightBits(op, 0, 1));
   HEARTH_ASSIGN(const ValueId a, Centered(to, op.In(0), RowZeroPoint(op, 2)));
   HEARTH_ASSIGN(const ValueId b, Centered(to, op.In(1), ColumnZeroPoint(op, 3)));
   return Plain(ExactProduct(to, a, b));
@@ -204,6 +219,7 @@ Results ReadConvInteger(OpView& op) {
 
 Results ReadQLinearMatMul(OpView& op) {
   NodeWriter& to = op.to();
+  HEARTH_TRY(CheckEightBits(op, 0, 3));
   HEARTH_ASSIGN(const ValueId a, Centered(to, op.In(0), RowZeroPoint(op, 2)));
   HEARTH_ASSIGN(const ValueId b, Centered(to, op.In(3), ColumnZeroPoint(op, 5)));
   HEARTH_ASSIGN(const TensorDesc zero_point, op.Desc(7));

@@ -12,7 +12,7 @@
 namespace hearth::onnx {
 namespace {
 
-constexpr int64_t kMostPixels = 1 << 24;
+constexpr int64_t kMostPixels = 1 << 20;
 
 // How one dimension changes.
 struct Resized {
@@ -129,8 +129,9 @@ std::optional<Resize> AsResize(const Rules& rules, const Resized& height, const 
 
 Made ResizeAxis(NodeWriter& to, const Made& x, int axis, const Rules& rules, const Resized& r) {
   HEARTH_TRY(x.status());
-  const Taps taps = TapsOf(rules, r);
   const auto count = static_cast<int32_t>(r.out);
+  HEARTH_TRY(to.budget().CheckRoom({count, 4}, DType::kFloat32));
+  const Taps taps = TapsOf(rules, r);
   Shape along = to.shape(*x);
   for (int d = 0; d < along.rank(); ++d) along[d] = d == axis ? count : 1;
   Made sum(kNoValue);
