@@ -106,7 +106,8 @@ def resizes():
                     yield case(f"resize_{kind}_{coordinates}_{nearest}_{scale[0]}_{scale[1]}", "Resize",
                                [x, None, scales], [2], mode=kind, coordinate_transformation_mode=coordinates, **more)
     for kind in ("nearest", "linear", "cubic"):
-        yield case(f"resize_to_sizes_{kind}", "Resize", [x, None, None, np.array([1, 2, 11, 4], np.int64)], [3], mode=kind)
+        yield case(f"resize_to_sizes_{kind}", "Resize", [x, None, None, np.array([1, 2, 11, 4], np.int64)], [3],
+                   mode=kind)
     yield case("resize_cubic_excludes", "Resize", [x, None, np.array([1, 1, 1.5, 0.7], np.float32)], [2], mode="cubic",
                exclude_outside=1, cubic_coeff_a=-0.5)
     yield case("resize_line", "Resize", [_numbers("x", (1, 3, 9)), None, np.array([1, 1, 2.5], np.float32)], [2],
