@@ -130,12 +130,22 @@ Status KeepTop(int32_t k, ModelData& data) {
   return data.graph.Validate();
 }
 
+// Maps the other files of the model, if its format has such.
+Status AppendFiles(ModelFile& file, std::vector<ModelPart>& parts) {
+  const ModelFormat& format = FormatOf(file.bytes());
+  if (format.list_files == nullptr) return Status::Ok();
+  HEARTH_ASSIGN(const std::vector<std::string> names, format.list_files(file.bytes()));
+  if (names.empty()) return Status::Ok();
+  HEARTH_ASSIGN(parts, file.Append(names));
+  return Status::Ok();
+}
+
 }  // namespace
 
 Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& options) {
   const DefaultFloatEnvironment environment;
   const Stopwatch watch;
-  const ReadOptions read_options{options.signature, options.input_shapes};
+  const ReadOptions read_options{options.signature, options.input_shapes, 0, data->parts};
   const ModelFormat& format = FormatOf(data->bytes);
   HEARTH_ASSIGN(data->graph, format.read(data->bytes, read_options));
   HEARTH_ASSIGN(const ModelInterface interface, format.read_interface(data->bytes, read_options));
@@ -191,6 +201,7 @@ Result<Model> Model::FromFile(const std::string& path, const ModelOptions& optio
   auto data = std::make_unique<ModelData>();
   data->path = path;
   HEARTH_ASSIGN(ModelFile file, ModelFile::Open(path));
+  HEARTH_TRY(AppendFiles(file, data->parts).Within(path));
   data->file = std::make_shared<const ModelFile>(std::move(file));
   data->bytes = data->file->bytes();
   Result<Model> model = ReadModel(std::move(data), options);
@@ -238,7 +249,8 @@ const std::string& Model::fingerprint() const {
 
 Result<ModelMetadata> Model::ReadMetadata() const {
   if (data().bytes.empty()) return ModelMetadata();
-  Result<ModelMetadata> metadata = FormatOf(data().bytes).read_metadata(data().bytes, {data().signature, {}});
+  Result<ModelMetadata> metadata =
+      FormatOf(data().bytes).read_metadata(data().bytes, {data().signature, {}, 0, data().parts});
   return metadata.ok() ? std::move(metadata) : Result<ModelMetadata>(metadata.status().Within(data().path));
 }
 

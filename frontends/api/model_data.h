@@ -27,6 +27,7 @@ struct ModelData {
   std::shared_ptr<const ModelFile> file;
   std::shared_ptr<const std::vector<std::max_align_t>> copy;  // of a model given in memory, for its alignment
   std::span<const std::byte> bytes;                           // of the file or the copy; empty for a built graph
+  std::vector<ModelPart> parts;                               // of `bytes`, if the model has several files
   std::map<std::string, std::vector<int32_t>> input_shapes;   // chosen by the user
   int32_t top_k = 0;                                          // ModelOptions::top_k
   bool class_maps = false;                                    // ModelOptions::class_maps

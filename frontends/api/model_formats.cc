@@ -3,13 +3,15 @@
 #include <algorithm>
 
 #include "frontends/model/model_file.h"
+#include "frontends/onnx/reader.h"
 #include "frontends/tflite/reader.h"
 
 namespace hearth {
 namespace {
 
 constexpr ModelFormat kFormats[] = {
-    {"tflite", IsTfliteModel, ReadTfliteModel, ReadTfliteInterface, ReadTfliteMetadata},
+    {"tflite", IsTfliteModel, ReadTfliteModel, ReadTfliteInterface, ReadTfliteMetadata, nullptr},
+    {"onnx", IsOnnxModel, ReadOnnxModel, ReadOnnxInterface, ReadOnnxMetadata, OnnxFiles},
 };
 
 }  // namespace

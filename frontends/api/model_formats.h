@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/graph/graph.h"
 #include "frontends/model/model_interface.h"
@@ -23,6 +24,8 @@ struct ModelFormat {
   Result<Graph> (*read)(std::span<const std::byte> bytes, const ReadOptions& options);
   Result<ModelInterface> (*read_interface)(std::span<const std::byte> bytes, const ReadOptions& options);
   Result<ModelMetadata> (*read_metadata)(std::span<const std::byte> bytes, const ReadOptions& options);
+  // The other files of the model, relative to its folder and within it. Null: a format of one file.
+  Result<std::vector<std::string>> (*list_files)(std::span<const std::byte> bytes);
 };
 
 // The list to extend when a format is added.

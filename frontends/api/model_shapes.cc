@@ -75,6 +75,7 @@ Result<Model> WithShapes(const Model& model, const Shapes& shapes) {
   data->file = from.file;
   data->copy = from.copy;
   data->bytes = from.bytes;
+  data->parts = from.parts;
   ModelOptions options{from.signature, from.input_shapes, from.top_k, from.class_maps};
   for (const auto& [name, shape] : shapes) {
     // The input's alias is replaced too: otherwise the input would have two shapes.

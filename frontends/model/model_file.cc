@@ -5,10 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cerrno>
 #include <cstdint>
+#include <filesystem>
 #include <iterator>
 #include <system_error>
 #include <utility>
@@ -65,7 +67,49 @@ Result<ModelFile> ModelFile::Open(const std::string& path) {
   return file;
 }
 
+Result<std::vector<ModelPart>> ModelFile::Append(const std::vector<std::string>& names) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  const fs::path folder = fs::canonical(fs::path(path_), failed).parent_path();
+  std::vector<ModelFile> files;
+  std::vector<ModelPart> parts = {{"", 0, bytes_.size()}};
+  const auto page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  size_t end = RoundUp(bytes_.size(), page_bytes);
+  for (const std::string& name : names) {
+    const fs::path path = fs::canonical(folder / name, failed);
+    if (failed)
+      return Error(StatusCode::kNotFound, "no file '{}' beside it, which holds its weights: fetch that too", name);
+    // A link may lead anywhere.
+    if (std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first != folder.end()) {
+      return Error(StatusCode::kMalformedInput, "its weights in '{}' lie outside of its folder", name);
+    }
+    HEARTH_ASSIGN(ModelFile file, Open(path.string()));
+    parts.push_back({name, end, file.bytes().size()});
+    end += RoundUp(file.bytes().size(), page_bytes);
+    files.push_back(std::move(file));
+  }
+  files.insert(files.begin(), std::move(*this));
+  const auto map = [&](void* wanted, size_t size, int protection, int flags, int descriptor) -> Result<std::byte*> {
+    void* address = mmap(wanted, size, protection, flags, descriptor, 0);
+    if (address != MAP_FAILED) return static_cast<std::byte*>(address);
+    return Error(StatusCode::kIoError, "cannot map the {} bytes of the model's files: {}", size,
+                 std::generic_category().message(errno));
+  };
+  HEARTH_ASSIGN(std::byte * start, map(nullptr, end, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1));
+  ModelFile all;
+  all.path_ = files[0].path_;
+  all.bytes_ = {start, end};
+  for (size_t k = 0; k < files.size(); ++k) {
+    HEARTH_TRY(map(start + parts[k].offset_bytes, parts[k].size_bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED,
+                   files[k].file_descriptor_)
+                   .status());
+  }
+  *this = std::move(all);
+  return parts;
+}
+
 std::optional<FileStamp> ModelFile::UnchangedStamp() const {
+  if (file_descriptor_ < 0) return std::nullopt;  // several files
   return stamp_ == FileStampOf(file_descriptor_) ? stamp_ : std::nullopt;
 }
 

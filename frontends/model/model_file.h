@@ -1,4 +1,4 @@
-// A model file mapped into memory, read-only.
+// A model's files mapped into memory, read-only.
 #ifndef HEARTH_FRONTENDS_MODEL_MODEL_FILE_H_
 #define HEARTH_FRONTENDS_MODEL_MODEL_FILE_H_
 
@@ -6,9 +6,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/base/file_stamp.h"
 #include "core/base/fingerprint.h"
+#include "frontends/model/model_interface.h"
 #include "hearth/status.h"
 
 namespace hearth {
@@ -22,6 +24,11 @@ class ModelFile {
   // kNotFound: no such file. kMalformedInput: a folder, another kind of non-file, or empty.
   // kIoError: the system refused to open or map it. Messages name the path.
   static Result<ModelFile> Open(const std::string& path);
+
+  // Maps more files behind the model's own, each from a page on: names relative to the model's folder. Returns where
+  // all lie in bytes(), the model's first. The fingerprint then covers all; there is no stamp, which is of one file.
+  // kMalformedInput, kNotFound: a name that leads out of the folder, by a link too, or to no file; the message has it.
+  Result<std::vector<ModelPart>> Append(const std::vector<std::string>& names);
 
   ModelFile(ModelFile&& other) noexcept;
   ModelFile& operator=(ModelFile&& other) noexcept;

@@ -12,6 +12,12 @@
 
 namespace hearth {
 
+// A file of a model whose weights lie in several: where its bytes are among those of all.
+struct ModelPart {
+  std::string name;  // relative to the folder of the first one, as that names it
+  size_t offset_bytes = 0, size_bytes = 0;
+};
+
 struct ReadOptions {
   std::string signature;  // which signature's subgraph to read; empty: the model's first subgraph
   // Shapes of inputs, by tensor or signature name; they override the file's.
@@ -19,6 +25,8 @@ struct ReadOptions {
   // The size from which memory limits are computed, if the bytes hold less than the model (zeros in one place for all
   // weights). 0: the size of the bytes. It never comes from a file: a small file must not ask for much memory.
   size_t file_bytes = 0;
+  // The files whose bytes are given, the model's own first; empty: only that one.
+  std::vector<ModelPart> parts;
 };
 
 // How a file declares an input or output.

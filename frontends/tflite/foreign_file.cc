@@ -29,16 +29,6 @@ constexpr Beginning kBeginnings[] = {
     {"<", "a web page or XML", "fetch the file itself, not the page about it"},
 };
 
-// Whether the first fields of this protocol buffer are an ONNX model's: ir_version (field 1, a small number), then
-// producer name (field 2), operator set (8) or graph (7).
-bool LooksLikeOnnx(std::span<const std::byte> bytes) {
-  if (bytes.size() < 4) return false;
-  const auto at = [&](size_t k) { return std::to_integer<uint8_t>(bytes[k]); };
-  constexpr uint8_t kIrVersion = 0x08, kProducer = 0x12, kGraph = 0x3a, kOperatorSet = 0x42;
-  return at(0) == kIrVersion && at(1) >= 1 && at(1) <= 32 &&
-         (at(2) == kProducer || at(2) == kGraph || at(2) == kOperatorSet);
-}
-
 }  // namespace
 
 Status NotTfliteError(std::span<const std::byte> bytes) {
@@ -46,12 +36,6 @@ Status NotTfliteError(std::span<const std::byte> bytes) {
   for (const Beginning& beginning : kBeginnings) {
     if (!text.starts_with(beginning.bytes)) continue;
     return Error(StatusCode::kMalformedInput, "{}, not a TFLite model: {}", beginning.kind, beginning.advice);
-  }
-  if (LooksLikeOnnx(bytes)) {
-    return Error(
-        StatusCode::kMalformedInput,
-        "an ONNX model, not a TFLite model: convert it with onnx2tf (onnx2tf -i FILE), or export it from PyTorch "
-        "with litert-torch");
   }
   return Error(StatusCode::kMalformedInput, "not a TFLite model: bytes 4 to 7 are '{}' instead of 'TFL3'",
                text.size() > 4 ? CleanName(text.substr(4, 4)) : "");

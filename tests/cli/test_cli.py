@@ -156,7 +156,7 @@ class BadInput(CliTest):
         self.assert_one_error(self.run_hearth("run", self.folder / "a", expect=3), "no model file", "check the path")
 
     def test_files_of_other_kinds_are_named_with_the_way_to_a_model(self):
-        for name, data, part in (("a.onnx", b"\x08\x07\x12\x07pytorch", "an ONNX model"), ("a.h5", b"\x89HDF\r\n\x1a\n", "Keras 2"),
+        for name, data, part in (("a.onnx", b"\x08\x07\x12\x07pytorch", "a damaged ONNX file"), ("a.h5", b"\x89HDF\r\n\x1a\n", "Keras 2"),
                                  ("a.keras", b"PK\x03\x04----", "Keras 3"), ("a.lfs", b"version https://git-lfs.github.com/spec/v1", "git lfs pull")):
             with self.subTest(name=name):
                 self.assert_one_error(self.run_hearth("inspect", self.file(name, data), expect=3), name, part)

@@ -17,6 +17,7 @@
 #include "core/base/split_program.h"
 #include "core/plan/tuning.h"
 #include "tests/fuzz/demo_plan.h"
+#include "tests/testing/onnx_writer.h"
 #include "tests/testing/small_models.h"
 
 namespace hearth {
@@ -45,6 +46,21 @@ class Seeds {
 void MakeModels(Seeds seeds) {
   seeds.Add(ModelOfAllKinds());
   seeds.Add(ModelWithALoop());
+}
+
+void MakeOnnxModels(Seeds seeds) {
+  OnnxGraph pictures, sequences, body, loop;
+  pictures.Input("x", {"1", "2", "4", "4"}).Output("y").Floats("w", {2, 2, 1, 1}, {1, 2, 3, -4});
+  pictures.Node("Conv", {"x", "w"}, {"a"}).Node("Relu", {"a"}, {"b"}).Node("GlobalAveragePool", {"b"}, {"y"});
+  seeds.Add(AsBytes(OnnxFile(pictures)));
+  sequences.Input("x", {"n", "3"}).Output("y").Int64s("s", {2}, {-1, 1}).Int64s("a", {1}, {0});
+  sequences.Node("Reshape", {"x", "s"}, {"r"}).Node("Unsqueeze", {"r", "a"}, {"u"}).Node("MatMul", {"x", "u"}, {"y"});
+  seeds.Add(AsBytes(OnnxFile(sequences)));
+  body.Input("n", {}, 7).Input("c", {}, 9).Input("v", {"2"}).Output("again", 9).Output("w").Output("all");
+  body.Node("Add", {"v", "v"}, {"w"}).Node("Identity", {"c"}, {"again"}).Node("Neg", {"v"}, {"all"});
+  loop.Input("x", {"2"}).Output("y").Output("z").Int64s("three", {}, {3});
+  loop.Node("Loop", {"three", "", "x"}, {"y", "z"}, {OnnxGraph::Subgraph("body", body)});
+  seeds.Add(AsBytes(OnnxFile(loop)));
 }
 
 void MakePlans(Seeds seeds) {
@@ -116,6 +132,7 @@ void MakeContainers(Seeds seeds) {
 
 void MakeSeeds(const std::filesystem::path& folder) {
   MakeModels(Seeds(folder / "model"));
+  MakeOnnxModels(Seeds(folder / "onnx"));
   MakePlans(Seeds(folder / "plan"));
   MakeManifests(Seeds(folder / "manifest"));
   MakeBundles(Seeds(folder / "bundle"), folder / "scratch.tar");

@@ -41,6 +41,7 @@ OWN_FOLDERS = {
     "sqlite3.h": ["cache", "tests/fault"],  # the faults are injected below sqlite
     "sodium.h": ["cache"],
     "flatbuffers/": ["frontends/tflite"],
+    "protozero/": ["frontends/onnx", "tests/testing"],
     # Generated from the schema: brings flatbuffers in. The tests write model files with it.
     "frontends/tflite/schema_generated.h": ["frontends/tflite", "tests/testing"],
     "frontends/tflite/metadata_schema_generated.h": ["frontends/tflite", "tests/testing"],

@@ -139,7 +139,7 @@ class CacheCommand final : public Verb {
   void AddModelParts() {
     CLI::App* warm = AddPart("warm", "Prepares models ahead of time, so that their first start is warm",
                              "hearth cache warm mobilenet.tflite --device all", &CacheCommand::Warm);
-    CLI::Option* models = warm->add_option("MODEL", models_, "A .tflite file")->type_name("...");
+    CLI::Option* models = warm->add_option("MODEL", models_, "A model file")->type_name("...");
     CLI::Option* from_cache =
         warm->add_flag("--from-cache", from_cache_,
                        "No models: what the cache's own plans need, for use after a driver update")

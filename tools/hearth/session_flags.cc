@@ -179,7 +179,7 @@ void AddTuneOption(CLI::App& app, SessionOptions& options) {
 }
 
 void ModelFlags::AddOptions(CLI::App& app) {
-  app.add_option("MODEL", path_, "A .tflite file")->required()->type_name("");
+  app.add_option("MODEL", path_, "A model file: .tflite or .onnx")->required()->type_name("");
   AddChoices(app);
 }
 

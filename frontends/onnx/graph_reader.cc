@@ -1,0 +1,316 @@
+#include "frontends/onnx/graph_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/graph/element.h"
+#include "frontends/onnx/operators.h"
+#include "frontends/writer/names.h"
+
+namespace hearth::onnx {
+namespace {
+
+// "node 'conv1' (Conv, opset 13)".
+std::string NodeLabelOf(const NodeProto& node, int64_t opset) {
+  const std::string domain = node.domain.empty() ? std::string() : CleanName(ShortName(node.domain)) + ".";
+  const std::string_view name = !node.name.empty()     ? node.name
+                                : node.outputs.empty() ? std::string_view()
+                                                       : node.outputs[0];
+  return fmt::format("node '{}' ({}{}, opset {})", CleanName(ShortName(name)), domain,
+                     CleanName(ShortName(node.op_type)), opset);
+}
+
+void AddOuterNames(const GraphProto& graph, std::set<std::string_view>& outer) {
+  std::set<std::string_view> own;
+  for (const ValueInfoProto& input : graph.inputs) own.insert(input.name);
+  for (const TensorProto& tensor : graph.initializers) own.insert(tensor.name);
+  const auto add = [&](std::string_view name) {
+    if (!name.empty() && !own.contains(name)) outer.insert(name);
+  };
+  for (const NodeProto& node : graph.nodes) {
+    for (const std::string_view name : node.inputs) add(name);
+    for (const AttributeProto& attribute : node.attributes) {
+      if (attribute.graph == nullptr) continue;
+      for (const std::string_view name : OuterNames(*attribute.graph)) add(name);
+    }
+    own.insert(node.outputs.begin(), node.outputs.end());
+  }
+  for (const ValueInfoProto& output : graph.outputs) add(output.name);
+}
+
+// By node: whether an output of the graph depends on it.
+std::vector<bool> NeededNodes(const std::vector<NodeProto>& nodes, std::set<std::string_view> needed) {
+  std::vector<bool> are_needed(nodes.size(), false);
+  for (size_t k = nodes.size(); k-- > 0;) {
+    const NodeProto& node = nodes[k];
+    are_needed[k] = std::ranges::any_of(node.outputs, [&](std::string_view name) { return needed.contains(name); });
+    if (!are_needed[k]) continue;
+    needed.insert(node.inputs.begin(), node.inputs.end());
+    for (const AttributeProto& attribute : node.attributes) {
+      if (attribute.graph != nullptr) needed.merge(OuterNames(*attribute.graph));
+    }
+  }
+  return are_needed;
+}
+
+Result<Shape> ShapeGiven(const TensorDeclaration& declared, const std::vector<int32_t>& dims) {
+  const bool is_shape = dims.size() <= Shape::kMaxRank &&
+                        std::ranges::all_of(dims, [](int32_t dim) { return dim >= 0; }) &&
+                        CheckedElementCount(Shape::FromSpan(dims)).has_value();
+  if (!is_shape || (declared.has_shape && dims.size() != declared.shape.size())) {
+    return Error(StatusCode::kInvalidArgument, "the shape {} does not fit input '{}', which the file declares as {}",
+                 ShapeText(dims), declared.name, declared.has_shape ? ShapeText(declared.shape) : "of any rank");
+  }
+  return Shape::FromSpan(dims);
+}
+
+}  // namespace
+
+std::set<std::string_view> OuterNames(const GraphProto& graph) {
+  std::set<std::string_view> names;
+  AddOuterNames(graph, names);
+  return names;
+}
+
+TensorDeclaration DeclarationOf(const ValueInfoProto& info) {
+  TensorDeclaration declared{CleanName(info.name), "", {}, info.dims.has_value()};
+  for (const Dimension& dim : info.dims.value_or(std::vector<Dimension>())) {
+    const bool is_known = dim.size >= 0 && dim.size <= std::numeric_limits<int32_t>::max();
+    declared.shape.push_back(is_known ? static_cast<int32_t>(dim.size) : -1);
+  }
+  return declared;
+}
+
+std::vector<const ValueInfoProto*> InputsOf(const GraphProto& graph) {
+  std::set<std::string_view> known;
+  for (const TensorProto& tensor : graph.initializers) known.insert(tensor.name);
+  std::vector<const ValueInfoProto*> inputs;
+  for (const ValueInfoProto& input : graph.inputs) {
+    if (!known.contains(input.name)) inputs.push_back(&input);
+  }
+  return inputs;
+}
+
+Result<std::map<std::string_view, int32_t>> NamedDimensions(const GraphProto& graph, const ReadOptions& options) {
+  std::map<std::string_view, int32_t> sizes;
+  for (const ValueInfoProto* input : InputsOf(graph)) {
+    const auto given = options.input_shapes.find(CleanName(input->name));
+    if (given == options.input_shapes.end() || !input->dims) continue;
+    for (size_t d = 0; d < std::min(input->dims->size(), given->second.size()); ++d) {
+      const Dimension& dim = (*input->dims)[d];
+      if (dim.size >= 0 || dim.param.empty() || dim.param == "?") continue;
+      const auto [known, is_new] = sizes.emplace(dim.param, given->second[d]);
+      if (is_new || known->second == given->second[d]) continue;
+      return Error(StatusCode::kInvalidArgument, "the shapes give dimension '{}' the sizes {} and {}",
+                   CleanName(ShortName(dim.param)), known->second, given->second[d]);
+    }
+  }
+  return sizes;
+}
+
+Status GraphReader::AddInputs(const GraphProto& graph) {
+  auto given = reading().options.input_shapes;
+  if (!given.empty()) to().RequireShapes();
+  HEARTH_ASSIGN(const auto sizes, NamedDimensions(graph, reading().options));
+  std::string names;
+  for (const ValueInfoProto* input : InputsOf(graph)) {
+    const TensorDeclaration declared = DeclarationOf(*input);
+    const std::string label = fmt::format("input '{}'", ShortName(declared.name));
+    if (!input->is_tensor)
+      return Error(StatusCode::kUnsupported, "{} is no tensor, but a sequence, map or optional", label);
+    const std::optional<DType> type = InterfaceTypeOf(input->type);
+    if (!type) return UnknownType(input->type).Within(label);
+    if (declared.shape.size() > Shape::kMaxRank)
+      return Error(StatusCode::kUnsupported, "{}: rank {}", label, declared.shape.size());
+    if (!reading().budget.copies.Charge(declared.name.size())) return CopyBudget::Exceeded(label);
+    std::vector<int32_t> dims = declared.shape;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      if (dims[d] >= 0) continue;
+      const auto named = sizes.find((*input->dims)[d].param);
+      dims[d] = named == sizes.end() ? 1 : named->second;
+    }
+    TensorDesc desc{*type, Shape::FromSpan(dims), std::nullopt};
+    if (const auto shape = given.find(declared.name); shape != given.end()) {
+      HEARTH_ASSIGN(desc.shape, ShapeGiven(declared, shape->second));
+      given.erase(shape);
+    }
+    if (!CheckedElementCount(desc.shape)) return Error(StatusCode::kMalformedInput, "{}: too many elements", label);
+    if (names.size() < 1000) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", declared.name);
+    ValueId value = to().AddInput(declared.name, desc);
+    if (to().IsEmpty(value)) value = to().graph().AddConstantValue(declared.name, desc, {});
+    // Devices compute with float32.
+    if (*type == DType::kFloat16) {
+      HEARTH_ASSIGN(value, to().AddCast(value, DType::kFloat32));
+    }
+    Bind(input->name, {.plain = value});
+  }
+  if (given.empty()) return Status::Ok();
+  return Error(StatusCode::kInvalidArgument,
+               "a shape was given for '{}', which is not an input of the model; it has {}", given.begin()->first,
+               names.empty() ? "none" : names);
+}
+
+Status GraphReader::ReadNodes(const std::vector<NodeProto>& nodes) {
+  for (const NodeProto& node : nodes) HEARTH_TRY(ReadNode(node));
+  return Status::Ok();
+}
+
+Status GraphReader::ReadNode(const NodeProto& node) {
+  const auto set = sets().find(node.domain);
+  const int64_t opset = set == sets().end() ? 1 : set->second;
+  const OperatorRow* row = FindOperator(node.domain, node.op_type);
+  OpView view(*this, node, row, opset);
+  to().origin().name = row == nullptr ? std::string_view("function") : row->name;
+  const size_t first_value = to().graph().values().size();
+  const Results made = MakeNode(view);
+  if (!made.ok()) return made.status().Within(NodeLabelOf(node, opset));
+  for (size_t k = 0; k < node.outputs.size(); ++k) {
+    if (node.outputs[k].empty()) continue;
+    if (k >= made->size() || ((*made)[k].plain == kNoValue && (*made)[k].last == kNoValue)) {
+      return Error(StatusCode::kUnsupported, "its output {} is not made", k).Within(NodeLabelOf(node, opset));
+    }
+    if (Has(node.outputs[k])) {
+      return Error(StatusCode::kMalformedInput, "'{}' is made twice", CleanName(ShortName(node.outputs[k])))
+          .Within(NodeLabelOf(node, opset));
+    }
+    Bind(node.outputs[k], (*made)[k]);
+  }
+  NameValues(node, *made, first_value);
+  return Status::Ok();
+}
+
+Results GraphReader::MakeNode(OpView& view) {
+  const NodeProto& node = view.node();
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (view.Has(i) && Find(node.inputs[i]) == nullptr) HEARTH_TRY(ValueOf(node.inputs[i]).status());
+  }
+  HEARTH_TRY(reading().budget.ChargeSteps(1 + node.inputs.size()));
+  // A file's own functions come before operators of the same name.
+  if (const auto found = reading().functions.find({node.domain, node.op_type}); found != reading().functions.end()) {
+    return CallFunction(view, *found->second);
+  }
+  if (view.known() == nullptr) {
+    return Error(StatusCode::kUnsupported,
+                 "Hearth does not know this operator: export the model without it, or fold it away (onnxsim)");
+  }
+  return view.known()->read(view);
+}
+
+Results GraphReader::CallFunction(const OpView& view, const FunctionProto& function) {
+  if (reading().levels >= kMostLevels) {
+    return Error(StatusCode::kUnsupported, "functions and subgraphs are nested more than {} deep", kMostLevels);
+  }
+  HEARTH_TRY(reading().budget.ChargeCall(static_cast<int64_t>(function.nodes.size()) + 1));
+  Attributes attributes;
+  for (const AttributeProto& attribute : function.defaults) attributes.insert_or_assign(attribute.name, &attribute);
+  for (const AttributeProto& attribute : view.node().attributes) {
+    if (const AttributeProto* given = view.Find(attribute.name)) attributes.insert_or_assign(attribute.name, given);
+  }
+  std::vector<Tensor> inputs;
+  for (const std::string_view name : view.node().inputs) {
+    const Tensor* tensor = name.empty() || IsAbsent(name) ? nullptr : Find(name);
+    inputs.push_back(tensor == nullptr ? Tensor() : *tensor);
+  }
+  const Origin origin = to().origin();
+  ++reading().levels;
+  Results made = GraphReader(reading(), to(), function.sets, nullptr, &attributes).ReadFunction(function, inputs);
+  --reading().levels;
+  to().origin() = origin;
+  return made;
+}
+
+Results GraphReader::ReadFunction(const FunctionProto& function, const std::vector<Tensor>& inputs) {
+  for (size_t k = 0; k < std::min(inputs.size(), function.inputs.size()); ++k) {
+    const bool is_given = inputs[k].plain != kNoValue || inputs[k].last != kNoValue;
+    if (is_given) Bind(function.inputs[k], inputs[k]);
+  }
+  for (const std::string_view name : function.inputs) {
+    if (!Has(name)) SetAbsent(name);
+  }
+  HEARTH_TRY(ReadNodes(function.nodes));
+  std::vector<Tensor> outputs;
+  for (const std::string_view name : function.outputs) {
+    const Tensor* tensor = Find(name);
+    outputs.push_back(tensor == nullptr ? Tensor() : *tensor);
+  }
+  return outputs;
+}
+
+// Gives values that a node made the names of its outputs, so that reports show those.
+void GraphReader::NameValues(const NodeProto& node, const std::vector<Tensor>& made, size_t first_value) {
+  for (size_t k = 0; k < std::min(node.outputs.size(), made.size()); ++k) {
+    for (const ValueId value : {made[k].plain, made[k].last}) {
+      if (value == kNoValue || static_cast<size_t>(value) < first_value || node.outputs[k].empty()) continue;
+      if (!reading().budget.copies.Charge(node.outputs[k].size())) return;
+      to().graph().value(value).name = CleanName(node.outputs[k]);
+    }
+  }
+}
+
+Status GraphReader::ReadOutputs(const GraphProto& graph) {
+  if (graph.outputs.empty()) return Error(StatusCode::kMalformedInput, "the model has no outputs");
+  for (const ValueInfoProto& output : graph.outputs) {
+    const std::string name = CleanName(output.name);
+    Made read = ValueOf(output.name);
+    if (!read.ok()) return read.status().Within(fmt::format("output '{}'", ShortName(name)));
+    const std::optional<DType> type = output.type == kUndefined ? to().desc(*read).dtype : InterfaceTypeOf(output.type);
+    if (!type) return UnknownType(output.type).Within(fmt::format("output '{}'", ShortName(name)));
+    HEARTH_ASSIGN(ValueId value, to().AddCast(read, *type));
+    Graph& written = to().graph();
+    if (!reading().budget.copies.Charge(name.size())) return CopyBudget::Exceeded("the names of outputs");
+    if (to().IsEmpty(value)) {
+      value = written.AddConstantValue(name, to().desc(value), {});
+    } else if (written.ProducerOf(value) < 0 || written.IsOutput(value)) {
+      HEARTH_ASSIGN(value, to().AddCopy(value, name));
+    } else {
+      written.value(value).name = name;
+    }
+    written.outputs.push_back(value);
+  }
+  return Status::Ok();
+}
+
+Status GraphReader::ReadModel(const GraphProto& graph) {
+  HEARTH_TRY(AddInitializers(graph));
+  HEARTH_TRY(AddInputs(graph));
+  std::set<std::string_view> outputs;
+  for (const ValueInfoProto& output : graph.outputs) outputs.insert(output.name);
+  const std::vector<bool> are_needed = NeededNodes(graph.nodes, outputs);
+  for (size_t k = 0; k < graph.nodes.size(); ++k) {
+    to().origin().source_index = static_cast<int32_t>(k);
+    if (are_needed[k]) HEARTH_TRY(ReadNode(graph.nodes[k]));
+  }
+  HEARTH_TRY(ReadOutputs(graph));
+  to().graph().name = CleanName(graph.name);
+  to().graph().source_operator_count = static_cast<int32_t>(graph.nodes.size());
+  return to().Finish();
+}
+
+Expanded GraphReader::ReadSubgraph(const GraphProto& graph, std::span<const ValueId> inputs) {
+  if (reading().levels >= kMostLevels) {
+    return Error(StatusCode::kUnsupported, "functions and subgraphs are nested more than {} deep", kMostLevels);
+  }
+  HEARTH_TRY(reading().budget.ChargeCall(static_cast<int64_t>(graph.nodes.size()) + 1));
+  HEARTH_TRY(reading().budget.ChargeSteps(graph.initializers.size()));
+  HEARTH_TRY(AddInitializers(graph));
+  if (inputs.size() != graph.inputs.size()) {
+    return Error(StatusCode::kMalformedInput, "its subgraph takes {} inputs, {} are given", graph.inputs.size(),
+                 inputs.size());
+  }
+  for (size_t k = 0; k < inputs.size(); ++k) Bind(graph.inputs[k].name, {.plain = inputs[k]});
+  const Origin origin = to().origin();
+  ++reading().levels;
+  const Status read = ReadNodes(graph.nodes);
+  --reading().levels;
+  to().origin() = origin;
+  HEARTH_TRY(read);
+  std::vector<ValueId> outputs;
+  for (const ValueInfoProto& output : graph.outputs) {
+    HEARTH_ASSIGN(const ValueId value, ValueOf(output.name));
+    outputs.push_back(value);
+  }
+  return outputs;
+}
+
+}  // namespace hearth::onnx

@@ -1,0 +1,277 @@
+// Operators that move elements.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/graph/element.h"
+#include "frontends/onnx/operators.h"
+#include "frontends/writer/expansions.h"
+
+namespace hearth::onnx {
+namespace {
+
+// A range of a dimension, resolved.
+struct Range {
+  int64_t begin = 0, count = 0, step = 1;
+};
+
+Result<Range> RangeOf(int64_t start, int64_t end, int64_t step, int64_t size) {
+  if (step == 0) return Error(StatusCode::kMalformedInput, "a step of 0");
+  const int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? size : size - 1;
+  const auto bounded = [&](int64_t at, int64_t least) {
+    return std::clamp<int64_t>(at < 0 ? at + size : at, least, std::max(least, highest));
+  };
+  start = bounded(start, 0);
+  end = bounded(end, lowest);
+  // A step beyond the dimension takes one element.
+  const int64_t bounded_step = std::clamp<int64_t>(step, -size - 1, size + 1);
+  const int64_t distance = step > 0 ? end - start : start - end, length = std::abs(bounded_step);
+  const int64_t count = size == 0 || distance <= 0 ? 0 : (distance + length - 1) / length;
+  return Range{count == 0 ? 0 : start, count, count <= 1 ? 1 : bounded_step};
+}
+
+enum class PadKind : uint8_t { kConstant, kReflect, kEdge, kWrap };
+
+// The element that padding shows at `at`, which may lie outside of the dimension.
+int64_t PaddedFrom(PadKind kind, int64_t at, int64_t size) {
+  if (kind == PadKind::kEdge) return std::clamp<int64_t>(at, 0, size - 1);
+  const int64_t period = kind == PadKind::kWrap || size == 1 ? size : 2 * (size - 1);
+  const int64_t within = ((at % period) + period) % period;
+  return within < size ? within : period - within;
+}
+
+Made PadAxis(NodeWriter& to, const Made& x, int axis, int64_t before, int64_t after, PadKind kind) {
+  HEARTH_TRY(x.status());
+  const int64_t size = to.shape(*x)[axis], made = size + before + after;
+  if (before == 0 && after == 0) return x;
+  if (size == 0 || made < 0 || made > (1 << 24)) {
+    return Error(StatusCode::kMalformedInput, "{} elements padded by {} and {}", size, before, after);
+  }
+  HEARTH_TRY(to.budget().CheckRoom({static_cast<int32_t>(made)}, DType::kInt32));
+  std::vector<double> places;
+  for (int64_t k = 0; k < made; ++k) places.push_back(static_cast<double>(PaddedFrom(kind, k - before, size)));
+  return to.Add(Gather{axis, 0}, {x, to.AddConstant({static_cast<int32_t>(made)}, DType::kInt32, places)});
+}
+
+Results ReadTranspose(OpView& op) {
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  const int rank = desc.shape.rank();
+  std::vector<int64_t> order(static_cast<size_t>(rank));
+  std::iota(order.rbegin(), order.rend(), 0);
+  order = op.Ints("perm", order);
+  if (static_cast<int>(order.size()) != rank) {
+    return Error(StatusCode::kMalformedInput, "{} dimensions for shape {}", order.size(), desc.shape.ToString());
+  }
+  // From the order at hand to plain order, or to that of pictures if that is what lies there already.
+  const Order from = op.OrderOf(0);
+  HEARTH_ASSIGN(const ValueId x, op.In(0, from));
+  Shape plain = desc.shape, last = desc.shape;
+  for (int d = 0; d < rank; ++d) {
+    HEARTH_ASSIGN(const int source, OpView::Axis(order[static_cast<size_t>(d)], rank));
+    plain[d] = AxisIn(from, source, rank);
+    if (rank >= 3) last[AxisIn(Order::kLast, d, rank)] = plain[d];
+  }
+  if (rank >= 3 && std::ranges::is_sorted(last.dims())) return Last(x);
+  return Plain(AddPermuted(op.to(), x, plain));
+}
+
+Results ReadConcat(OpView& op) {
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
+  const Order order = op.CommonOrder(0, op.input_count());
+  std::vector<ValueId> parts;
+  for (size_t i = 0; i < op.input_count(); ++i) {
+    HEARTH_ASSIGN(const ValueId part, op.In(i, order));
+    parts.push_back(part);
+  }
+  if (parts.size() == 1) return InOrder(order, parts[0]);
+  return InOrder(order, op.to().Add(Concat{.axis = AxisIn(order, axis, desc.shape.rank())}, parts));
+}
+
+Results ReadSplit(OpView& op) {
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  const int rank = desc.shape.rank();
+  HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, rank));
+  HEARTH_ASSIGN(std::optional<std::vector<int64_t>> sizes, op.NumbersOr(1, "split"));
+  const auto count = static_cast<int64_t>(op.output_count());
+  if (!sizes) {
+    const int64_t size = desc.shape[axis], part = (size + count - 1) / count;
+    sizes.emplace();
+    for (int64_t k = 0; k < count; ++k) sizes->push_back(std::clamp<int64_t>(size - k * part, 0, part));
+  }
+  if (static_cast<int64_t>(sizes->size()) != count ||
+      std::accumulate(sizes->begin(), sizes->end(), int64_t{0}) != desc.shape[axis] ||
+      std::ranges::any_of(*sizes, [](int64_t size) { return size < 0; })) {
+    return Error(StatusCode::kMalformedInput, "its {} parts do not make up dimension {} of {}", sizes->size(), axis,
+                 desc.shape.ToString());
+  }
+  const Order order = op.OrderOf(0);
+  HEARTH_ASSIGN(const ValueId x, op.In(0, order));
+  if (count == 1) return InOrder(order, x);
+  Split split{AxisIn(order, axis, rank), {}};
+  for (const int64_t size : *sizes) split.sizes.push_back(static_cast<int32_t>(size));
+  const std::vector<TensorDesc> descs(sizes->size(), PlainType(desc.dtype));
+  HEARTH_ASSIGN(const std::vector<ValueId> parts, op.to().AddSeveral(split, {x}, descs));
+  std::vector<Tensor> made;
+  for (const ValueId part : parts) made.push_back(order == Order::kLast ? Tensor{.last = part} : Tensor{.plain = part});
+  return made;
+}
+
+Results ReadSlice(OpView& op) {
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  const int rank = desc.shape.rank();
+  HEARTH_ASSIGN(const auto starts, op.NumbersOr(1, "starts"));
+  HEARTH_ASSIGN(const auto ends, op.NumbersOr(2, "ends"));
+  HEARTH_ASSIGN(const auto axes, op.NumbersOr(3, "axes"));
+  HEARTH_ASSIGN(const auto steps, op.NumbersOr(4, "steps"));
+  if (!starts || !ends || starts->size() != ends->size() || (axes && axes->size() != starts->size()) ||
+      (steps && steps->size() != starts->size())) {
+    return Error(StatusCode::kMalformedInput, "its starts, ends, axes and steps do not go together");
+  }
+  const Order order = op.OrderOf(0);
+  HEARTH_ASSIGN(const ValueId x, op.In(0, order));
+  const Shape shape = op.to().shape(x);
+  Slice slice{shape, shape, shape, shape};
+  for (int d = 0; d < rank; ++d) {
+    slice.begin[d] = 0;
+    slice.strides[d] = 1;
+  }
+  for (size_t k = 0; k < starts->size(); ++k) {
+    HEARTH_ASSIGN(const int axis, OpView::Axis(axes ? (*axes)[k] : static_cast<int64_t>(k), rank));
+    HEARTH_ASSIGN(const Range range, RangeOf((*starts)[k], (*ends)[k], steps ? (*steps)[k] : 1, desc.shape[axis]));
+    const int d = AxisIn(order, axis, rank);
+    slice.begin[d] = static_cast<int32_t>(range.begin);
+    slice.size[d] = static_cast<int32_t>(range.count);
+    slice.strides[d] = static_cast<int32_t>(range.step);
+  }
+  slice.shape = slice.size;
+  const bool takes_all =
+      slice.size == shape && std::ranges::all_of(slice.strides.dims(), [](int32_t s) { return s == 1; });
+  return InOrder(order, takes_all ? Made(x) : op.to().Add(slice, {x}));
+}
+
+Results ReadPad(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  const int rank = desc.shape.rank();
+  HEARTH_ASSIGN(const auto pads, op.NumbersOr(1, "pads"));
+  std::vector<int64_t> axes(static_cast<size_t>(rank));
+  std::iota(axes.begin(), axes.end(), 0);
+  if (op.Has(3)) {
+    HEARTH_ASSIGN(axes, op.Numbers(3));
+  }
+  if (!pads || pads->size() != 2 * axes.size()) {
+    return Error(StatusCode::kMalformedInput, "{} paddings for {} dimensions", pads ? pads->size() : 0, axes.size());
+  }
+  const std::string_view mode = op.Text("mode", "constant");
+  const PadKind kind = mode == "reflect" ? PadKind::kReflect
+                       : mode == "edge"  ? PadKind::kEdge
+                       : mode == "wrap"  ? PadKind::kWrap
+                                         : PadKind::kConstant;
+  if (kind == PadKind::kConstant && mode != "constant") {
+    return Error(StatusCode::kUnsupported, "the mode '{}'", mode.substr(0, 40));
+  }
+  double number = op.Float("value", 0.0);
+  if (op.Has(2)) {
+    HEARTH_ASSIGN(number, op.Number(2));
+  }
+  const Order order = op.OrderOf(0);
+  Made x = op.In(0, order);
+  HEARTH_TRY(x.status());
+  Pad added{to.shape(*x), to.shape(*x), number};
+  for (int d = 0; d < rank; ++d) added.before[d] = added.after[d] = 0;
+  constexpr int64_t kMost = int64_t{1} << 30;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    HEARTH_ASSIGN(const int axis, OpView::Axis(axes[k], rank));
+    const int64_t before = (*pads)[k], after = (*pads)[k + axes.size()];
+    if (std::max(std::abs(before), std::abs(after)) > kMost) {
+      return Error(StatusCode::kMalformedInput, "paddings of {} and {}", before, after);
+    }
+    const int d = AxisIn(order, axis, rank);
+    if (kind != PadKind::kConstant) {
+      x = PadAxis(to, x, d, before, after, kind);
+      continue;
+    }
+    added.before[d] = static_cast<int32_t>(std::max<int64_t>(before, 0));
+    added.after[d] = static_cast<int32_t>(std::max<int64_t>(after, 0));
+    // What is cut off is cut off first.
+    x = AddEdges(to, *x, d, std::min<int64_t>(before, 0), std::min<int64_t>(after, 0), number);
+    HEARTH_TRY(x.status());
+  }
+  const auto is_zero = [](int32_t n) { return n == 0; };
+  if (std::ranges::all_of(added.before.dims(), is_zero) && std::ranges::all_of(added.after.dims(), is_zero)) {
+    return InOrder(order, x);
+  }
+  return InOrder(order, to.Add(added, {x}));
+}
+
+Results ReadDepthToSpace(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(ValueId x, op.Last(0));
+  const Shape shape = to.shape(x);
+  const auto block = static_cast<int32_t>(op.Int("blocksize", 0));
+  if (shape.rank() != 4 || block < 1 || block > 256 || shape[3] % (block * block) != 0) {
+    return Error(StatusCode::kMalformedInput, "blocks of {} in shape {}", block, shape.ToString());
+  }
+  if (op.Text("mode", "DCR") == "CRD") {  // channel, then row and column in the block
+    const int32_t channels = shape[3] / (block * block);
+    const Made split = to.AddReshape(x, {shape[0], shape[1], shape[2], channels, block * block});
+    HEARTH_ASSIGN(x, to.AddReshape(to.AddTranspose(split, {0, 1, 2, 4, 3}), shape));
+  }
+  return Last(block == 1 ? Made(x) : to.Add(DepthToSpace{block}, {x}));
+}
+
+Results ReadSpaceToDepth(OpView& op) {
+  const auto block = static_cast<int32_t>(std::clamp<int64_t>(op.Int("blocksize", 0), 0, 1 << 20));
+  if (!op.Text("mode", "").empty() && op.Text("mode", "") != "DCR") {
+    return Error(StatusCode::kUnsupported, "the mode '{}'", op.Text("mode", "").substr(0, 40));
+  }
+  return Last(op.to().Add(SpaceToDepth{block}, {op.Last(0)}));
+}
+
+Results ReadReverseSequence(OpView& op) {
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  const int rank = op.to().shape(x).rank();
+  HEARTH_ASSIGN(const int axis, op.AxisOf("time_axis", 0, rank));
+  HEARTH_ASSIGN(const int batch, op.AxisOf("batch_axis", 1, rank));
+  HEARTH_ASSIGN(const ValueId lengths, op.to().AddCast(op.In(1), DType::kInt32));
+  return Plain(AddReverseSequence(op.to(), x, lengths, axis, batch));
+}
+
+Results ReadTrilu(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  const Shape shape = to.shape(x);
+  if (shape.rank() < 2) return Error(StatusCode::kMalformedInput, "shape {}", shape.ToString());
+  double k = 0;
+  if (op.Has(1)) {
+    HEARTH_ASSIGN(k, op.Number(1));
+  }
+  const bool is_upper = op.Int("upper", 1) != 0;
+  const Shape plane{shape[shape.rank() - 2], shape[shape.rank() - 1]};
+  HEARTH_TRY(to.budget().CheckRoom(plane, DType::kBool));
+  std::vector<double> stays;
+  for (int32_t row = 0; row < plane[0]; ++row) {
+    for (int32_t column = 0; column < plane[1]; ++column) {
+      const double distance = static_cast<double>(column) - row;
+      stays.push_back((is_upper ? distance >= k : distance <= k) ? 1.0 : 0.0);
+    }
+  }
+  return Plain(to.Add(Select{}, {to.AddConstant(plane, DType::kBool, stays), x, AddScalarLike(to, x, 0)}));
+}
+
+}  // namespace
+
+std::span<const OperatorRow> MovementOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"Concat", ReadConcat}, {"DepthToSpace", ReadDepthToSpace},
+      {"Pad", ReadPad},       {"ReverseSequence", ReadReverseSequence},
+      {"Slice", ReadSlice},   {"SpaceToDepth", ReadSpaceToDepth},
+      {"Split", ReadSplit},   {"Transpose", ReadTranspose},
+      {"Trilu", ReadTrilu},
+  };
+  return kRows;
+}
+
+}  // namespace hearth::onnx

@@ -1,0 +1,149 @@
+// Normalizations.
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "frontends/onnx/operators.h"
+
+namespace hearth::onnx {
+namespace {
+
+// All dimensions between the first and the last one.
+uint32_t SpatialAxes(int rank) {
+  uint32_t axes = 0;
+  for (int d = 1; d < rank - 1; ++d) axes |= 1u << d;
+  return axes;
+}
+
+Results ReadBatchNormalization(OpView& op) {
+  NodeWriter& to = op.to();
+  if (op.HasOutput(1) && (op.opset() >= 14 ? op.Int("training_mode", 0) != 0 : true)) {
+    return Error(StatusCode::kUnsupported, "it is in training mode: export the model for inference");
+  }
+  if (op.opset() < 9 && op.Int("spatial", 1) == 0) return Error(StatusCode::kUnsupported, "spatial=0");
+  HEARTH_ASSIGN(const ValueId x, op.Last(0));
+  std::vector<ValueId> lists;  // scale, offset, mean, variance: one number for each channel
+  for (size_t i = 1; i < 5; ++i) {
+    HEARTH_ASSIGN(const ValueId list, op.In(i));
+    lists.push_back(list);
+  }
+  const Made deviation = to.Add(
+      UnaryKind::kSqrt, to.Add(BinaryKind::kAdd, {lists[3], AddScalarLike(to, lists[3], op.Float("epsilon", 1e-5))}));
+  const Made factor = to.Add(BinaryKind::kDiv, {lists[0], deviation});
+  const Made shift = to.Add(BinaryKind::kSub, {lists[1], to.Add(BinaryKind::kMul, {lists[2], factor})});
+  const Made made = to.Add(BinaryKind::kAdd, {to.Add(BinaryKind::kMul, {x, factor}), shift});
+  return to.shape(x).rank() >= 3 ? Last(made) : Plain(made);
+}
+
+Results ReadInstanceNormalization(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId x, op.Last(0));
+  const int rank = to.shape(x).rank();
+  if (rank < 3) return Error(StatusCode::kMalformedInput, "an operand of rank {}", rank);
+  const MeanVarianceNormalization norm{.axes_mask = SpatialAxes(rank),
+                                       .epsilon = static_cast<float>(op.Float("epsilon", 1e-5))};
+  return Last(to.Add(norm, {x, op.In(1), op.In(2)}));
+}
+
+Results ReadLayerNormalization(OpView& op) {
+  NodeWriter& to = op.to();
+  if (op.HasOutput(1) || op.HasOutput(2)) return Error(StatusCode::kUnsupported, "the mean or deviation as an output");
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  const int rank = to.shape(x).rank();
+  HEARTH_ASSIGN(const int axis, op.AxisOf("axis", -1, rank));
+  MeanVarianceNormalization norm{.root_mean_square = op.kind() != 0,
+                                 .epsilon = static_cast<float>(op.Float("epsilon", 1e-5))};
+  for (int d = axis; d < rank; ++d) norm.axes_mask |= 1u << d;
+  if (axis == rank - 1) {
+    const auto is_list = [&](ValueId id) {
+      return to.shape(id).rank() == 1 && to.shape(id)[0] == to.shape(x)[rank - 1];
+    };
+    HEARTH_ASSIGN(const ValueId scale, op.In(1));
+    HEARTH_ASSIGN(const ValueId offset, op.Has(2) ? op.In(2) : Made(kNoValue));
+    if (is_list(scale) && (offset == kNoValue || is_list(offset))) {
+      return Plain(to.Add(norm, offset == kNoValue ? Operands{x, scale} : Operands{x, scale, offset}));
+    }
+  }
+  Made made = to.Add(BinaryKind::kMul, {to.Add(norm, {x}), op.In(1)});
+  if (op.Has(2)) made = to.Add(BinaryKind::kAdd, {made, op.In(2)});
+  return Plain(made);
+}
+
+Results ReadGroupNormalization(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId x, op.Last(0));
+  const int rank = to.shape(x).rank();
+  const int64_t groups = op.Int("num_groups", 0);
+  if (rank < 3 || groups < 1 || to.shape(x)[rank - 1] % groups != 0) {
+    return Error(StatusCode::kMalformedInput, "{} groups in an operand of rank {}", groups, rank);
+  }
+  const int32_t channels = to.shape(x)[rank - 1];
+  const MeanVarianceNormalization norm{.axes_mask = SpatialAxes(rank),
+                                       .groups = static_cast<int32_t>(groups),
+                                       .epsilon = static_cast<float>(op.Float("epsilon", 1e-5))};
+  // Before opset 21 scale and offset have one number for each group.
+  const auto per_channel = [&](size_t i) -> Made {
+    HEARTH_ASSIGN(const ValueId list, op.In(i));
+    if (to.shape(list).element_count() == channels) return list;
+    const auto count = static_cast<int32_t>(groups);
+    return to.AddReshape(to.Add(BroadcastTo{{count, channels / count}}, {to.AddReshape(list, {count, 1})}), {channels});
+  };
+  return Last(to.Add(norm, {x, per_channel(1), per_channel(2)}));
+}
+
+Results ReadLpNormalization(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  HEARTH_ASSIGN(const int axis, op.AxisOf("axis", -1, to.shape(x).rank()));
+  const bool is_sum = op.Int("p", 2) == 1;
+  if (!is_sum && op.Int("p", 2) != 2) return Error(StatusCode::kMalformedInput, "p={}", op.Int("p", 2));
+  const Made sum = to.Add(Reduce{.kind = ReduceKind::kSum, .axes_mask = 1u << axis, .keep_dims = true},
+                          {to.Add(is_sum ? UnaryKind::kAbs : UnaryKind::kSquare, x)});
+  const Made norm = is_sum ? sum : to.Add(UnaryKind::kSqrt, sum);
+  // Where the norm is 0, so are the elements.
+  HEARTH_ASSIGN(const ValueId divisor, norm);
+  const Made is_zero = to.Add(BinaryKind::kEqual, {divisor, AddScalarLike(to, divisor, 0.0)});
+  return Plain(to.Add(BinaryKind::kDiv, {x, to.Add(Select{}, {is_zero, AddScalarLike(to, x, 1.0), divisor})}));
+}
+
+Results ReadMeanVarianceNormalization(OpView& op) {
+  HEARTH_ASSIGN(const ValueId x, op.Last(0));
+  const int rank = op.to().shape(x).rank();
+  MeanVarianceNormalization norm{.epsilon = 1e-18f};
+  for (const int64_t axis : op.Ints("axes", {0, 2, 3})) {
+    HEARTH_ASSIGN(const int d, OpView::Axis(axis, rank));
+    norm.axes_mask |= 1u << AxisIn(rank >= 3 ? Order::kLast : Order::kPlain, d, rank);
+  }
+  const Made made = op.to().Add(norm, {x});
+  return rank >= 3 ? Last(made) : Plain(made);
+}
+
+Results ReadLrn(OpView& op) {
+  HEARTH_ASSIGN(const ValueId x, op.Last(0));
+  const int64_t size = op.Int("size", 0);
+  if (size < 1 || size % 2 == 0 || size > (1 << 20))
+    return Error(StatusCode::kUnsupported, "a window of {} channels", size);
+  return Last(
+      op.to().Add(LocalResponseNormalization{static_cast<int32_t>(size / 2), static_cast<float>(op.Float("bias", 1.0)),
+                                             static_cast<float>(op.Float("alpha", 1e-4) / static_cast<double>(size)),
+                                             static_cast<float>(op.Float("beta", 0.75))},
+                  {x}));
+}
+
+}  // namespace
+
+std::span<const OperatorRow> NormalizationOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"BatchNormalization", ReadBatchNormalization},
+      {"GroupNormalization", ReadGroupNormalization},
+      {"InstanceNormalization", ReadInstanceNormalization},
+      {"LRN", ReadLrn},
+      {"LayerNormalization", ReadLayerNormalization},
+      {"LpNormalization", ReadLpNormalization},
+      {"MeanVarianceNormalization", ReadMeanVarianceNormalization},
+      {"RMSNormalization", ReadLayerNormalization, 1},
+  };
+  return kRows;
+}
+
+}  // namespace hearth::onnx

@@ -1,0 +1,140 @@
+#include "frontends/onnx/op_view.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+
+namespace hearth::onnx {
+bool OpView::Has(size_t i) const {
+  return i < node_.inputs.size() && !node_.inputs[i].empty() && !scope_.IsAbsent(node_.inputs[i]);
+}
+
+Tensor* OpView::Find(size_t i) const {
+  return Has(i) ? scope_.Find(node_.inputs[i]) : nullptr;
+}
+
+Made OpView::In(size_t i, Order order) const {
+  Tensor* tensor = Find(i);
+  if (tensor == nullptr) {
+    if (!Has(i)) return Error(StatusCode::kMalformedInput, "its operand {} is absent", i);
+    HEARTH_ASSIGN(const ValueId added, scope_.ValueOf(node_.inputs[i]));
+    static_cast<void>(added);
+    tensor = Find(i);
+  }
+  const bool has_orders = to().shape(tensor->plain == kNoValue ? tensor->last : tensor->plain).rank() >= 3;
+  ValueId& wanted = order == Order::kLast && has_orders ? tensor->last : tensor->plain;
+  if (wanted != kNoValue) return wanted;
+  const Order other = order == Order::kLast ? Order::kPlain : Order::kLast;
+  HEARTH_ASSIGN(wanted, ToOrder(to(), other == Order::kPlain ? tensor->plain : tensor->last, other, order));
+  return wanted;
+}
+
+Order OpView::OrderOf(size_t i) const {
+  const Tensor* tensor = Find(i);
+  return tensor != nullptr && tensor->plain == kNoValue ? Order::kLast : Order::kPlain;
+}
+
+Order OpView::CommonOrder(size_t first, size_t count) const {
+  int rank = 0, last_rank = -1;
+  for (size_t i = first; i < first + count; ++i) {
+    const Result<TensorDesc> desc = Desc(i);
+    if (!desc.ok()) continue;
+    rank = std::max(rank, desc->shape.rank());
+    if (OrderOf(i) == Order::kLast) last_rank = std::max(last_rank, desc->shape.rank());
+  }
+  return last_rank == rank ? Order::kLast : Order::kPlain;
+}
+
+Made OpView::Broadcastable(size_t i, int rank, Order order) const {
+  HEARTH_ASSIGN(const TensorDesc desc, Desc(i));
+  const int missing = rank - desc.shape.rank();
+  if (order == Order::kPlain || missing <= 0) return In(i, order);
+  if (desc.shape.element_count() == 1) return In(i);
+  if (rank > Shape::kMaxRank) return Error(StatusCode::kUnsupported, "rank {}", rank);
+  std::vector<int32_t> dims(static_cast<size_t>(missing), 1);
+  dims.insert(dims.end(), desc.shape.dims().begin(), desc.shape.dims().end());
+  HEARTH_ASSIGN(const ValueId widened, to().AddReshape(In(i), Shape::FromSpan(dims)));
+  return ToOrder(to(), widened, Order::kPlain, order);
+}
+
+Result<Aligned> Align(const OpView& op, size_t first, size_t count) {
+  Aligned aligned{op.CommonOrder(first, count), {}};
+  int rank = 0;
+  for (size_t i = first; i < first + count; ++i) {
+    HEARTH_ASSIGN(const TensorDesc desc, op.Desc(i));
+    rank = std::max(rank, desc.shape.rank());
+  }
+  for (size_t i = first; i < first + count; ++i) {
+    HEARTH_ASSIGN(const ValueId value, op.Broadcastable(i, rank, aligned.order));
+    aligned.values.push_back(value);
+  }
+  return aligned;
+}
+
+Result<TensorDesc> OpView::Desc(size_t i) const {
+  const Tensor* tensor = Find(i);
+  if (tensor == nullptr || tensor->plain != kNoValue) {
+    HEARTH_ASSIGN(const ValueId value, In(i));
+    return to().desc(value);
+  }
+  TensorDesc desc = to().desc(tensor->last);
+  desc.shape = PlainShape(desc.shape);
+  return desc;
+}
+
+Result<std::vector<int64_t>> OpView::Numbers(size_t i) const {
+  HEARTH_ASSIGN(const ValueId value, In(i));
+  return to().Integers(value);
+}
+
+Result<std::optional<std::vector<int64_t>>> OpView::NumbersOr(size_t i, std::string_view attribute) const {
+  if (Has(i)) {
+    HEARTH_ASSIGN(std::vector<int64_t> numbers, Numbers(i));
+    return std::optional(std::move(numbers));
+  }
+  const AttributeProto* found = Find(attribute);
+  return found == nullptr ? std::nullopt : std::optional(found->ints);
+}
+
+Result<double> OpView::Number(size_t i) const {
+  HEARTH_ASSIGN(const ValueId value, In(i));
+  return to().Number(value);
+}
+
+bool OpView::IsConstant(size_t i) const {
+  const Made value = Has(i) && OrderOf(i) == Order::kPlain ? In(i) : Made(kNoValue);
+  return value.ok() && to().IsConstant(*value);
+}
+
+const AttributeProto* OpView::Find(std::string_view name) const {
+  const auto found = std::ranges::find(node_.attributes, name, &AttributeProto::name);
+  if (found == node_.attributes.end()) return nullptr;
+  if (found->reference.empty()) return &*found;
+  if (scope_.attributes() == nullptr) return nullptr;
+  const auto given = scope_.attributes()->find(found->reference);
+  return given == scope_.attributes()->end() ? nullptr : given->second;
+}
+
+int64_t OpView::Int(std::string_view name, int64_t otherwise) const {
+  const AttributeProto* found = Find(name);
+  return found == nullptr ? otherwise : found->i;
+}
+double OpView::Float(std::string_view name, double otherwise) const {
+  const AttributeProto* found = Find(name);
+  return found == nullptr ? otherwise : static_cast<double>(found->f);
+}
+std::string_view OpView::Text(std::string_view name, std::string_view otherwise) const {
+  const AttributeProto* found = Find(name);
+  return found == nullptr ? otherwise : found->s;
+}
+std::vector<int64_t> OpView::Ints(std::string_view name, std::vector<int64_t> otherwise) const {
+  const AttributeProto* found = Find(name);
+  return found == nullptr ? std::move(otherwise) : found->ints;
+}
+
+Result<int> OpView::Axis(int64_t axis, int rank) {
+  if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
+  return Error(StatusCode::kMalformedInput, "axis {} lies outside of rank {}", axis, rank);
+}
+
+}  // namespace hearth::onnx

@@ -1,0 +1,95 @@
+// A node of an ONNX graph while it is read: its operands as values, its attributes, and what its results become.
+#ifndef HEARTH_FRONTENDS_ONNX_OP_VIEW_H_
+#define HEARTH_FRONTENDS_ONNX_OP_VIEW_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontends/onnx/proto.h"
+#include "frontends/onnx/scope.h"
+
+namespace hearth::onnx {
+
+class OpView;
+
+struct OperatorRow {
+  std::string_view name;
+  Results (*read)(OpView& op);
+  int kind = 0;             // what a reader that several operators share takes
+  std::string_view domain;  // "" is ai.onnx
+};
+
+class OpView {
+ public:
+  OpView(Scope& scope, const NodeProto& node, const OperatorRow* row, int64_t opset)
+      : scope_(scope), node_(node), row_(row), opset_(opset) {}
+
+  Scope& scope() const { return scope_; }
+  GraphWriter& to() const { return scope_.to(); }
+  const NodeProto& node() const { return node_; }
+  const OperatorRow* known() const { return row_; }  // null: an operator that Hearth does not know
+  int kind() const { return row_->kind; }
+  int64_t opset() const { return opset_; }  // of the node's domain
+
+  // ---- Operands ----
+
+  size_t input_count() const { return node_.inputs.size(); }
+  size_t output_count() const { return node_.outputs.size(); }
+  bool Has(size_t i) const;
+  bool HasOutput(size_t k) const { return k < node_.outputs.size() && !node_.outputs[k].empty(); }
+  // Both orders of an operand are made by need, once. kMalformedInput for an absent one.
+  Made In(size_t i, Order order = Order::kPlain) const;
+  Made Last(size_t i) const { return In(i, Order::kLast); }
+  // kLast where only that exists, so that plain order would cost a transpose.
+  Order OrderOf(size_t i) const;
+  // kLast if any operand of the largest rank among these has only that order.
+  Order CommonOrder(size_t first, size_t count) const;
+  // Operand `i` broadcast-ready for results of this rank: leading dimensions of 1, then this order.
+  Made Broadcastable(size_t i, int rank, Order order) const;
+  // Its description in plain order.
+  Result<TensorDesc> Desc(size_t i) const;
+  // The numbers of a constant operand.
+  Result<std::vector<int64_t>> Numbers(size_t i) const;
+  // The same of an optional operand, or of an attribute that older versions have instead.
+  Result<std::optional<std::vector<int64_t>>> NumbersOr(size_t i, std::string_view attribute) const;
+  Result<double> Number(size_t i) const;
+  bool IsConstant(size_t i) const;
+
+  // ---- Attributes ----
+
+  // Null if it is absent. In a function, what the caller gives.
+  const AttributeProto* Find(std::string_view name) const;
+  int64_t Int(std::string_view name, int64_t otherwise) const;
+  double Float(std::string_view name, double otherwise) const;
+  std::string_view Text(std::string_view name, std::string_view otherwise) const;
+  std::vector<int64_t> Ints(std::string_view name, std::vector<int64_t> otherwise = {}) const;
+  // A dimension from the front; kMalformedInput outside of the rank.
+  static Result<int> Axis(int64_t axis, int rank);
+  Result<int> AxisOf(std::string_view name, int64_t otherwise, int rank) const {
+    return Axis(Int(name, otherwise), rank);
+  }
+
+ private:
+  Tensor* Find(size_t i) const;
+
+  Scope& scope_;
+  const NodeProto& node_;
+  const OperatorRow* row_;
+  int64_t opset_;
+};
+
+// Operands in one order, ready to be broadcast.
+struct Aligned {
+  Order order = Order::kPlain;
+  std::vector<ValueId> values;
+
+  Results Result(const Made& made) const { return InOrder(order, made); }
+};
+Result<Aligned> Align(const OpView& op, size_t first, size_t count);
+
+}  // namespace hearth::onnx
+
+#endif  // HEARTH_FRONTENDS_ONNX_OP_VIEW_H_

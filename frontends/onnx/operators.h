@@ -1,0 +1,43 @@
+// The operators that the reader knows, one row each.
+#ifndef HEARTH_FRONTENDS_ONNX_OPERATORS_H_
+#define HEARTH_FRONTENDS_ONNX_OPERATORS_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "frontends/onnx/op_view.h"
+
+namespace hearth::onnx {
+
+template <typename Enum>
+constexpr int Kind(Enum kind) {
+  return static_cast<int>(kind);
+}
+
+inline constexpr std::string_view kMicrosoft = "com.microsoft";
+
+// Null for an operator that no list has.
+const OperatorRow* FindOperator(std::string_view domain, std::string_view name);
+
+// Versions of ai.onnx that are known.
+inline constexpr int64_t kFirstOpset = 7, kLastOpset = 25;
+
+// One list for each file.
+std::span<const OperatorRow> ElementwiseOperators();
+std::span<const OperatorRow> ShapeOperators();
+std::span<const OperatorRow> MovementOperators();
+std::span<const OperatorRow> PlacesOperators();
+std::span<const OperatorRow> WindowOperators();
+std::span<const OperatorRow> ResizeOperators();
+std::span<const OperatorRow> NormalizationOperators();
+std::span<const OperatorRow> ReduceOperators();
+std::span<const OperatorRow> ProductOperators();
+std::span<const OperatorRow> QuantizedOperators();
+std::span<const OperatorRow> RecurrentOperators();
+std::span<const OperatorRow> ControlOperators();
+std::span<const OperatorRow> SpectrumOperators();
+
+}  // namespace hearth::onnx
+
+#endif  // HEARTH_FRONTENDS_ONNX_OPERATORS_H_

@@ -1,0 +1,109 @@
+#include "frontends/onnx/order.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/graph/element.h"
+
+namespace hearth::onnx {
+namespace {
+
+// From plain order to that with dimension 1 at the end.
+Shape ToLastPermutation(int rank) {
+  std::vector<int32_t> dims(static_cast<size_t>(rank));
+  std::iota(dims.begin(), dims.end(), 0);
+  std::rotate(dims.begin() + 1, dims.begin() + 2, dims.end());
+  return Shape::FromSpan(dims);
+}
+Shape ToPlainPermutation(int rank) {
+  std::vector<int32_t> dims(static_cast<size_t>(rank));
+  std::iota(dims.begin(), dims.end(), 0);
+  std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
+  return Shape::FromSpan(dims);
+}
+
+Shape Permuted(const Shape& shape, const Shape& permutation) {
+  Shape made = shape;
+  for (int d = 0; d < shape.rank(); ++d) made[d] = shape[permutation[d]];
+  return made;
+}
+
+template <typename Element>
+void PermuteBytes(const std::byte* from, const Shape& shape, const Shape& permutation, std::byte* to) {
+  const int rank = shape.rank();
+  std::array<int64_t, Shape::kMaxRank> steps{}, at{};
+  for (int d = 0; d < rank; ++d) steps[static_cast<size_t>(d)] = CountBetween(shape, permutation[d] + 1, rank);
+  const Shape made = Permuted(shape, permutation);
+  int64_t source = 0;
+  for (int64_t i = 0, count = shape.element_count(); i < count; ++i) {
+    StoreAt(to, i, LoadAt<Element>(from, source));
+    for (int d = rank - 1; d >= 0; --d) {
+      const auto k = static_cast<size_t>(d);
+      source += steps[k];
+      if (++at[k] < made[d]) break;
+      source -= steps[k] * made[d];
+      at[k] = 0;
+    }
+  }
+}
+
+// Whether the dimensions that are not 1 keep their order.
+bool KeepsOrder(const Shape& shape, const Shape& permutation) {
+  int before = -1;
+  for (const int32_t d : permutation.dims()) {
+    if (shape[d] == 1) continue;
+    if (d < before) return false;
+    before = d;
+  }
+  return true;
+}
+
+}  // namespace
+
+Shape PlainShape(const Shape& last) {
+  return Permuted(last, ToPlainPermutation(last.rank()));
+}
+
+int AxisIn(Order order, int axis, int rank) {
+  if (order == Order::kPlain || axis == 0) return axis;
+  return axis == 1 ? rank - 1 : axis - 1;
+}
+
+Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation) {
+  if (!value.ok() || std::ranges::is_sorted(permutation.dims())) return value;
+  const TensorDesc desc = to.desc(*value);
+  if (desc.shape.rank() != permutation.rank()) {
+    return Error(StatusCode::kMalformedInput, "a tensor of shape {} has rank {}, but {} is needed",
+                 desc.shape.ToString(), desc.shape.rank(), permutation.rank());
+  }
+  if (KeepsOrder(desc.shape, permutation)) return to.AddReshape(value, Permuted(desc.shape, permutation));
+  if (!to.IsConstant(*value) || desc.quantization || BitsOf(desc.dtype) % 8 != 0) {
+    return to.AddTranspose(value, permutation);
+  }
+  std::vector<int64_t> key{*value};
+  key.insert(key.end(), permutation.dims().begin(), permutation.dims().end());
+  if (const auto found = to.stacked().find(key); found != to.stacked().end()) return found->second;
+  if (!to.budget().ChargeMade(desc.size_bytes())) return CopyBudget::Exceeded("a constant");
+  const std::span<const std::byte> from = to.graph().ConstantBytes(*value);
+  std::vector<std::byte> bytes(from.size());
+  switch (BitsOf(desc.dtype)) {
+    case 8: PermuteBytes<uint8_t>(from.data(), desc.shape, permutation, bytes.data()); break;
+    case 16: PermuteBytes<uint16_t>(from.data(), desc.shape, permutation, bytes.data()); break;
+    case 32: PermuteBytes<uint32_t>(from.data(), desc.shape, permutation, bytes.data()); break;
+    default: PermuteBytes<uint64_t>(from.data(), desc.shape, permutation, bytes.data());
+  }
+  const TensorDesc made{desc.dtype, Permuted(desc.shape, permutation), std::nullopt};
+  const ValueId moved = to.graph().AddConstantValue(to.graph().value(*value).name, made, std::move(bytes));
+  to.stacked().emplace(std::move(key), moved);
+  return moved;
+}
+
+Made ToOrder(NodeWriter& to, ValueId value, Order from, Order order) {
+  const int rank = to.shape(value).rank();
+  if (from == order || rank < 3) return value;
+  return AddPermuted(to, value, order == Order::kLast ? ToLastPermutation(rank) : ToPlainPermutation(rank));
+}
+
+}  // namespace hearth::onnx

@@ -1,0 +1,55 @@
+// The two orders that a tensor of an ONNX graph may have, and what leads from one to the other.
+#ifndef HEARTH_FRONTENDS_ONNX_ORDER_H_
+#define HEARTH_FRONTENDS_ONNX_ORDER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "frontends/writer/node_writer.h"
+
+namespace hearth::onnx {
+
+// A tensor as a value, or as the same one with dimension 1 at the end, or as both. ONNX's pictures have the order NCHW,
+// Hearth's operations NHWC: each operation makes the order that it has at hand, and readers get the other one by need.
+struct Tensor {
+  ValueId plain = kNoValue;  // the order of the file
+  ValueId last = kNoValue;   // dimension 1 ("channels") at the end; only from rank 3 on
+};
+
+using Results = Result<std::vector<Tensor>>;
+
+inline Results Plain(const Made& value) {
+  if (!value.ok()) return value.status();
+  return std::vector{Tensor{.plain = *value}};
+}
+inline Results Last(const Made& value) {
+  if (!value.ok()) return value.status();
+  return std::vector{Tensor{.last = *value}};
+}
+
+// The order of the dimensions of a value.
+enum class Order : uint8_t { kPlain, kLast };
+inline Results InOrder(Order order, const Made& value) {
+  return order == Order::kLast ? Last(value) : Plain(value);
+}
+// Where dimension `axis` of the file lies in this order.
+int AxisIn(Order order, int axis, int rank);
+
+// The shape in the file's order of a value whose channels come last.
+Shape PlainShape(const Shape& last);
+
+// The same with the other order, by a transpose, or by a reshape where that suffices.
+Made ToOrder(NodeWriter& to, ValueId value, Order from, Order order);
+// AddTranspose that moves the bytes of a constant while the model is read, whatever its size.
+Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation);
+inline Shape ShapeOf(const std::vector<int32_t>& dims) {
+  return Shape::FromSpan(dims);
+}
+// A constant of one number with the type of another value, as a scalar.
+inline Made AddScalarLike(NodeWriter& to, ValueId like, double number) {
+  return to.AddConstant(Shape(), to.desc(like).dtype, {number});
+}
+
+}  // namespace hearth::onnx
+
+#endif  // HEARTH_FRONTENDS_ONNX_ORDER_H_

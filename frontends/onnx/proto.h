@@ -1,0 +1,130 @@
+// The fields of an ONNX file (protocol buffers, onnx.proto of ONNX 1.23) that Hearth reads, as views into its bytes.
+// Fields may stand in any order; unknown ones are skipped.
+#ifndef HEARTH_FRONTENDS_ONNX_PROTO_H_
+#define HEARTH_FRONTENDS_ONNX_PROTO_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hearth/status.h"
+
+namespace hearth::onnx {
+
+// Graphs in attributes, and functions, one in the other.
+inline constexpr int kMostLevels = 64;
+
+// TensorProto.DataType.
+enum DataType : int32_t {
+  kUndefined = 0,
+  kFloat = 1,
+  kUint8 = 2,
+  kInt8 = 3,
+  kUint16 = 4,
+  kInt16 = 5,
+  kInt32 = 6,
+  kInt64 = 7,
+  kString = 8,
+  kBool = 9,
+  kFloat16 = 10,
+  kDouble = 11,
+  kUint32 = 12,
+  kUint64 = 13,
+  kBfloat16 = 16,
+};
+
+// Names of the other types too: "float8e4m3fn".
+std::string_view DataTypeName(int32_t type);
+
+using Pairs = std::vector<std::pair<std::string_view, std::string_view>>;
+
+struct TensorProto {
+  std::string_view name;
+  std::vector<int64_t> dims;
+  int32_t type = kUndefined;
+  std::string_view raw;
+  bool has_raw = false;
+  bool is_external = false;
+  Pairs external;            // "location", "offset", "length", ...
+  std::string_view message;  // all of it, for the lists of numbers
+};
+
+struct Dimension {
+  int64_t size = -1;       // -1: open
+  std::string_view param;  // the name of an open one, if it has one
+};
+
+struct ValueInfoProto {
+  std::string_view name;
+  bool is_tensor = false;
+  int32_t type = kUndefined;
+  std::optional<std::vector<Dimension>> dims;  // nothing: the rank is open
+};
+
+struct GraphProto;
+
+struct AttributeProto {
+  std::string_view name, reference;  // `reference`: in a function, the attribute of its caller that it stands for
+  float f = 0;
+  int64_t i = 0;
+  std::string_view s;
+  std::vector<float> floats;
+  std::vector<int64_t> ints;
+  std::vector<std::string_view> strings;
+  std::shared_ptr<const TensorProto> tensor;
+  std::shared_ptr<const GraphProto> graph;
+  bool is_sparse = false;
+};
+
+struct NodeProto {
+  std::string_view name, op_type, domain, overload;
+  std::vector<std::string_view> inputs, outputs;
+  std::vector<AttributeProto> attributes;
+};
+
+struct GraphProto {
+  std::string_view name;
+  std::vector<NodeProto> nodes;
+  std::vector<TensorProto> initializers;
+  std::vector<ValueInfoProto> inputs, outputs;
+  bool has_sparse = false;
+};
+
+// Versions of operator sets by domain; "ai.onnx" is "".
+using OperatorSets = std::map<std::string_view, int64_t>;
+
+struct FunctionProto {
+  std::string_view name, domain, overload;
+  std::vector<std::string_view> inputs, outputs, attributes;
+  std::vector<AttributeProto> defaults;
+  std::vector<NodeProto> nodes;
+  OperatorSets sets;
+};
+
+struct ModelProto {
+  int64_t ir_version = 0;
+  std::string_view producer, doc;
+  OperatorSets sets;
+  Pairs metadata;
+  std::optional<GraphProto> graph;
+  std::vector<FunctionProto> functions;
+};
+
+// Whether the bytes are fields as a model has them, a graph among them. Only the top level is looked at.
+bool LooksLikeModel(std::span<const std::byte> bytes);
+
+// kMalformedInput: a length that points outside of its message, too many or too deeply nested messages.
+Result<ModelProto> ParseModel(std::span<const std::byte> bytes);
+
+// The numbers of a tensor's typed lists in their type's own bytes, little-endian: at most `most` bytes.
+Result<std::vector<std::byte>> ListedBytes(const TensorProto& tensor, size_t most);
+
+}  // namespace hearth::onnx
+
+#endif  // HEARTH_FRONTENDS_ONNX_PROTO_H_

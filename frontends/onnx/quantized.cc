@@ -1,0 +1,264 @@
+// Quantized operators, composed of plain integers and float32. Sums of products of 8-bit integers are exact: they are
+// taken in parts that stay below 2^24.
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "frontends/onnx/operators.h"
+#include "frontends/onnx/product.h"
+#include "frontends/onnx/windows.h"
+
+namespace hearth::onnx {
+namespace {
+
+constexpr double kExactBelow = 1 << 24;  // float32 has all integers
+
+Result<std::pair<double, double>> RangeOf(DType dtype) {
+  switch (dtype) {
+    case DType::kUInt8: return std::pair(0.0, 255.0);
+    case DType::kInt8: return std::pair(-128.0, 127.0);
+    case DType::kUInt16: return std::pair(0.0, 65535.0);
+    case DType::kInt16: return std::pair(-32768.0, 32767.0);
+    default: return Error(StatusCode::kUnsupported, "quantized elements of {}", DTypeName(dtype));
+  }
+}
+
+// A list of numbers per element of dimension `axis`, ready to be broadcast; a single number stays one.
+Made AlongAxis(NodeWriter& to, ValueId list, int axis, int rank) {
+  const Shape shape = to.shape(list);
+  if (shape.element_count() == 1) return to.AddReshape(list, Shape());
+  if (shape.rank() != 1 || axis < 0) {
+    return Error(StatusCode::kUnsupported, "scales or zero points of shape {}", shape.ToString());
+  }
+  std::vector<int32_t> dims(static_cast<size_t>(rank), 1);
+  dims[static_cast<size_t>(axis)] = shape[0];
+  return to.AddReshape(list, Shape::FromSpan(dims));
+}
+
+// saturate(round(x / scale) + zero point), as plain integers. Without a zero point: kNoValue.
+Made Quantized(NodeWriter& to, const Made& x, const Made& scale, const Made& zero_point, DType dtype) {
+  HEARTH_ASSIGN(const ValueId real, to.AddCast(x, DType::kFloat32));
+  HEARTH_ASSIGN(const auto range, RangeOf(dtype));
+  Made made = to.Add(UnaryKind::kRound, to.Add(BinaryKind::kDiv, {real, to.AddCast(scale, DType::kFloat32)}));
+  HEARTH_TRY(zero_point.status());
+  if (*zero_point != kNoValue) made = to.Add(BinaryKind::kAdd, {made, to.AddCast(zero_point, DType::kFloat32)});
+  made = to.Add(BinaryKind::kMaximum, {made, AddScalarLike(to, real, range.first)});
+  made = to.Add(BinaryKind::kMinimum, {made, AddScalarLike(to, real, range.second)});
+  return to.AddCast(made, dtype);
+}
+
+// x - zero point, in float32.
+Made Centered(NodeWriter& to, const Made& x, const Made& zero_point) {
+  HEARTH_TRY(zero_point.status());
+  const Made real = to.AddCast(x, DType::kFloat32);
+  return *zero_point == kNoValue ? real : to.Add(BinaryKind::kSub, {real, to.AddCast(zero_point, DType::kFloat32)});
+}
+
+// Operands whose sums of products are exact.
+Status CheckEightBits(const OpView& op, size_t a, size_t b) {
+  for (const size_t i : {a, b}) {
+    HEARTH_ASSIGN(const TensorDesc desc, op.Desc(i));
+    if (desc.dtype == DType::kInt8 || desc.dtype == DType::kUInt8) continue;
+    return Error(StatusCode::kUnsupported, "a factor of {}", DTypeName(desc.dtype));
+  }
+  return Status::Ok();
+}
+
+// The largest size among the elements of a constant, or what 8 bits and their zero point allow.
+double LargestOf(const NodeWriter& to, ValueId id) {
+  if (!to.IsConstant(id)) return 255.0;
+  const Result<std::vector<float>> floats = ConstantAsFloats(to.graph(), id);
+  if (!floats.ok()) return 255.0;
+  double largest = 1.0;
+  for (const float number : *floats) largest = std::max(largest, std::fabs(static_cast<double>(number)));
+  return largest;
+}
+
+// A product of float32 that hold integers, as int32.
+Made ExactProduct(NodeWriter& to, ValueId a, ValueId b) {
+  const Shape left = to.shape(a), right = to.shape(b);
+  if (left.rank() < 2 || right.rank() < 2) return Error(StatusCode::kUnsupported, "a product of vectors");
+  const int32_t depth = left[left.rank() - 1];
+  const auto part = static_cast<int32_t>((kExactBelow - 1) / (LargestOf(to, a) * LargestOf(to, b)));
+  HEARTH_TRY(to.budget().ChargeOperators(4 * (int64_t{depth} / part + 1)));
+  Made sum(kNoValue);
+  for (int32_t first = 0; first < depth; first += part) {
+    const int32_t count = std::min(part, depth - first);
+    HEARTH_ASSIGN(const ValueId columns, to.AddSlice(a, left.rank() - 1, first, count));
+    HEARTH_ASSIGN(const ValueId rows, to.AddSlice(b, right.rank() - 2, first, count));
+    const Made product = to.AddCast(AddProduct(to, columns, rows, kNoValue), DType::kInt32);
+    sum = first == 0 ? product : to.Add(BinaryKind::kAdd, {sum, product});
+    HEARTH_TRY(sum.status());
+  }
+  return sum;
+}
+
+// A zero point of the second factor: one number, or one for each column.
+Made ColumnZeroPoint(OpView& op, size_t i) {
+  if (!op.Has(i)) return kNoValue;
+  HEARTH_ASSIGN(const ValueId list, op.In(i));
+  if (op.to().shape(list).rank() > 1) return Error(StatusCode::kUnsupported, "zero points of a batch");
+  return list;
+}
+Made RowZeroPoint(OpView& op, size_t i) {
+  if (!op.Has(i)) return kNoValue;
+  HEARTH_ASSIGN(const ValueId list, op.In(i));
+  if (op.to().shape(list).element_count() != 1) return Error(StatusCode::kUnsupported, "zero points of rows");
+  return op.to().AddReshape(list, Shape());
+}
+
+// A convolution of integers, as int32, channels last: operands x and w at these positions.
+Made ExactConvolution(OpView& op, size_t x_at, size_t w_at, const Made& x_zero, const Made& w_zero) {
+  NodeWriter& to = op.to();
+  HEARTH_TRY(CheckEightBits(op, x_at, w_at));
+  HEARTH_ASSIGN(const ValueId x, Centered(to, op.Last(x_at), x_zero));
+  HEARTH_ASSIGN(const ValueId filter, op.In(w_at));
+  const Shape taps = to.shape(filter);
+  if (taps.rank() < 3 || taps.rank() > 4)
+    return Error(StatusCode::kUnsupported, "a filter of shape {}", taps.ToString());
+  HEARTH_TRY(w_zero.status());
+  HEARTH_ASSIGN(const ValueId zero, *w_zero == kNoValue ? w_zero : AlongAxis(to, *w_zero, 0, taps.rank()));
+  HEARTH_ASSIGN(const ValueId weights, Centered(to, filter, zero));
+  HEARTH_ASSIGN(const Windowing w, WindowingOf(op, {taps.dims().begin() + 2, taps.dims().end()}, to.shape(x)));
+  const int64_t groups = op.Int("group", 1);
+  const double per_channel = LargestOf(to, weights) * 255.0 * static_cast<double>(CountBetween(taps, 2, taps.rank()));
+  const auto part = static_cast<int32_t>(std::max(1.0, std::floor((kExactBelow - 1) / per_channel)));
+  if (per_channel >= kExactBelow) return Error(StatusCode::kUnsupported, "a window whose sums exceed 2^24");
+  if (part >= taps[1]) return to.AddCast(AddConvolution(to, w, x, weights, kNoValue, groups), DType::kInt32);
+  if (groups != 1) return Error(StatusCode::kUnsupported, "groups whose sums exceed 2^24");
+  HEARTH_TRY(to.budget().ChargeOperators(4 * (int64_t{taps[1]} / part + 1)));
+  Made sum(kNoValue);
+  for (int32_t first = 0; first < taps[1]; first += part) {
+    const int32_t count = std::min(part, taps[1] - first);
+    const Made channels = to.AddSlice(x, to.shape(x).rank() - 1, first, count);
+    const Made some = AddConvolution(to, w, channels, to.AddSlice(weights, 1, first, count), kNoValue, 1);
+    const Made product = to.AddCast(some, DType::kInt32);
+    sum = first == 0 ? product : to.Add(BinaryKind::kAdd, {sum, product});
+    HEARTH_TRY(sum.status());
+  }
+  return sum;
+}
+
+// Operand `i` as one number or one for each element of dimension `axis`.
+Made PerAxis(OpView& op, size_t i, int axis, int rank) {
+  if (!op.Has(i)) return kNoValue;
+  HEARTH_ASSIGN(const ValueId list, op.In(i));
+  return AlongAxis(op.to(), list, axis, rank);
+}
+
+// The axis of scales in the order at hand.
+Result<int> ScaleAxis(const OpView& op, Order order, int rank) {
+  if (op.Int("block_size", 0) != 0) return Error(StatusCode::kUnsupported, "scales of blocks");
+  const int64_t axis = op.Int("axis", 1);
+  if (axis < -rank || axis >= rank) return -1;  // one scale
+  return AxisIn(order, static_cast<int>(axis < 0 ? axis + rank : axis), rank);
+}
+
+Results ReadQuantizeLinear(OpView& op) {
+  NodeWriter& to = op.to();
+  const Order order = op.OrderOf(0);
+  HEARTH_ASSIGN(const ValueId x, op.In(0, order));
+  const int rank = to.shape(x).rank();
+  HEARTH_ASSIGN(const int axis, ScaleAxis(op, order, rank));
+  const auto type = static_cast<int32_t>(op.Int("output_dtype", kUint8));
+  std::optional<DType> dtype = type == kUndefined ? DType::kUInt8 : InterfaceTypeOf(type);
+  if (op.Has(2)) {
+    HEARTH_ASSIGN(const TensorDesc zero_point, op.Desc(2));
+    dtype = zero_point.dtype;
+  }
+  if (!dtype) return UnknownType(type);
+  return InOrder(order, Quantized(to, x, PerAxis(op, 1, axis, rank), PerAxis(op, 2, axis, rank), *dtype));
+}
+
+Results ReadDequantizeLinear(OpView& op) {
+  NodeWriter& to = op.to();
+  const Order order = op.OrderOf(0);
+  HEARTH_ASSIGN(const ValueId x, op.In(0, order));
+  const int rank = to.shape(x).rank();
+  HEARTH_ASSIGN(const int axis, ScaleAxis(op, order, rank));
+  const Made scale = PerAxis(op, 1, axis, rank);
+  return InOrder(order, to.Add(BinaryKind::kMul,
+                               {Centered(to, x, PerAxis(op, 2, axis, rank)), to.AddCast(scale, DType::kFloat32)}));
+}
+
+Results ReadDynamicQuantizeLinear(OpView& op) {
+  NodeWriter& to = op.to();
+  const Order order = op.OrderOf(0);
+  HEARTH_ASSIGN(const ValueId x, op.In(0, order));
+  const uint32_t all = (1u << to.shape(x).rank()) - 1;
+  const Made zero = AddScalarLike(to, x, 0.0);
+  const auto extreme = [&](ReduceKind kind, BinaryKind with) {
+    return to.Add(with, {to.Add(Reduce{.kind = kind, .axes_mask = all, .keep_dims = false}, {x}), zero});
+  };
+  const Made most = extreme(ReduceKind::kMax, BinaryKind::kMaximum),
+             least = extreme(ReduceKind::kMin, BinaryKind::kMinimum);
+  const Made range = to.Add(BinaryKind::kSub, {most, least});
+  const Made is_zero = to.Add(BinaryKind::kEqual, {range, zero});
+  HEARTH_ASSIGN(const ValueId scale,
+                to.Add(Select{}, {is_zero, AddScalarLike(to, x, 1.0),
+                                  to.Add(BinaryKind::kDiv, {range, AddScalarLike(to, x, 255.0)})}));
+  HEARTH_ASSIGN(const ValueId zero_point,
+                Quantized(to, to.Add(UnaryKind::kNeg, least), scale, kNoValue, DType::kUInt8));
+  HEARTH_ASSIGN(const ValueId made, Quantized(to, x, scale, zero_point, DType::kUInt8));
+  const Tensor quantized = order == Order::kLast ? Tensor{.last = made} : Tensor{.plain = made};
+  return std::vector{quantized, Tensor{.plain = scale}, Tensor{.plain = zero_point}};
+}
+
+Results ReadMatMulInteger(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_TRY(CheckEightBits(op, 0, 1));
+  HEARTH_ASSIGN(const ValueId a, Centered(to, op.In(0), RowZeroPoint(op, 2)));
+  HEARTH_ASSIGN(const ValueId b, Centered(to, op.In(1), ColumnZeroPoint(op, 3)));
+  return Plain(ExactProduct(to, a, b));
+}
+
+Results ReadConvInteger(OpView& op) {
+  return Last(ExactConvolution(op, 0, 1, RowZeroPoint(op, 2), ColumnZeroPoint(op, 3)));
+}
+
+Results ReadQLinearMatMul(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_TRY(CheckEightBits(op, 0, 3));
+  HEARTH_ASSIGN(const ValueId a, Centered(to, op.In(0), RowZeroPoint(op, 2)));
+  HEARTH_ASSIGN(const ValueId b, Centered(to, op.In(3), ColumnZeroPoint(op, 5)));
+  HEARTH_ASSIGN(const TensorDesc zero_point, op.Desc(7));
+  const Made scale = to.Add(
+      BinaryKind::kDiv, {to.Add(BinaryKind::kMul, {RowZeroPoint(op, 1), ColumnZeroPoint(op, 4)}), RowZeroPoint(op, 6)});
+  const Made real = to.Add(BinaryKind::kMul, {to.AddCast(ExactProduct(to, a, b), DType::kFloat32), scale});
+  return Plain(
+      Quantized(to, real, to.AddConstant(Shape(), DType::kFloat32, {1.0}), RowZeroPoint(op, 7), zero_point.dtype));
+}
+
+Results ReadQLinearConv(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(ValueId sums, ExactConvolution(op, 0, 3, RowZeroPoint(op, 2), ColumnZeroPoint(op, 5)));
+  HEARTH_ASSIGN(const TensorDesc zero_point, op.Desc(7));
+  if (op.Has(8)) {
+    HEARTH_ASSIGN(sums, to.Add(BinaryKind::kAdd, {sums, op.In(8)}));
+  }
+  const Made scale = to.Add(
+      BinaryKind::kDiv, {to.Add(BinaryKind::kMul, {RowZeroPoint(op, 1), ColumnZeroPoint(op, 4)}), RowZeroPoint(op, 6)});
+  const Made real = to.Add(BinaryKind::kMul, {to.AddCast(sums, DType::kFloat32), scale});
+  return Last(
+      Quantized(to, real, to.AddConstant(Shape(), DType::kFloat32, {1.0}), RowZeroPoint(op, 7), zero_point.dtype));
+}
+
+}  // namespace
+
+std::span<const OperatorRow> QuantizedOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"ConvInteger", ReadConvInteger},
+      {"DequantizeLinear", ReadDequantizeLinear},
+      {"DynamicQuantizeLinear", ReadDynamicQuantizeLinear},
+      {"MatMulInteger", ReadMatMulInteger},
+      {"QLinearConv", ReadQLinearConv},
+      {"QLinearMatMul", ReadQLinearMatMul},
+      {"QuantizeLinear", ReadQuantizeLinear},
+      {"DequantizeLinear", ReadDequantizeLinear, 0, kMicrosoft},
+      {"QuantizeLinear", ReadQuantizeLinear, 0, kMicrosoft},
+  };
+  return kRows;
+}
+
+}  // namespace hearth::onnx

@@ -1,0 +1,172 @@
+#include "frontends/onnx/reader.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "core/base/error.h"
+#include "frontends/onnx/graph_reader.h"
+#include "frontends/onnx/operators.h"
+#include "frontends/onnx/proto.h"
+#include "frontends/writer/names.h"
+
+namespace hearth {
+namespace {
+
+// The model's own bytes, without those of the files behind it.
+std::span<const std::byte> OwnBytes(std::span<const std::byte> bytes, const ReadOptions& options) {
+  return options.parts.empty() ? bytes : bytes.first(options.parts[0].size_bytes);
+}
+
+Result<onnx::ModelProto> ParsedModel(std::span<const std::byte> bytes) {
+  HEARTH_ASSIGN(onnx::ModelProto model, onnx::ParseModel(bytes));
+  if (!model.graph) return Error(StatusCode::kMalformedInput, "a damaged ONNX file (it has no graph): fetch it again");
+  const auto set = model.sets.find("");
+  const int64_t opset = set == model.sets.end() ? onnx::kFirstOpset : set->second;
+  if (opset < onnx::kFirstOpset || opset > onnx::kLastOpset) {
+    return Error(StatusCode::kUnsupported,
+                 "an ONNX model of opset {}; {} to {} are known: convert it (onnx.version_converter.convert_version), "
+                 "or export it for one of these",
+                 opset, onnx::kFirstOpset, onnx::kLastOpset);
+  }
+  return model;
+}
+
+Status CheckSignature(const ReadOptions& options) {
+  if (options.signature.empty()) return Status::Ok();
+  return Error(StatusCode::kNotFound, "the model has no signature '{}'; an ONNX model has none",
+               CleanName(options.signature));
+}
+
+// Names of operators that no row has, with how many nodes have them.
+void CountUnknown(const onnx::ModelProto& model, const std::vector<onnx::NodeProto>& nodes,
+                  std::map<std::string, int>& unknown) {
+  for (const onnx::NodeProto& node : nodes) {
+    const bool is_function = std::ranges::any_of(model.functions, [&](const onnx::FunctionProto& function) {
+      return function.name == node.op_type && function.domain == node.domain;
+    });
+    if (!is_function && onnx::FindOperator(node.domain, node.op_type) == nullptr) {
+      const std::string domain = node.domain.empty() ? std::string() : CleanName(ShortName(node.domain)) + ".";
+      ++unknown[domain + CleanName(ShortName(node.op_type))];
+    }
+    for (const onnx::AttributeProto& attribute : node.attributes) {
+      if (attribute.graph != nullptr) CountUnknown(model, attribute.graph->nodes, unknown);
+    }
+  }
+}
+
+// "; the model also has ...", for an error about one operator.
+std::string OtherUnknown(const onnx::ModelProto& model) {
+  std::map<std::string, int> unknown;
+  CountUnknown(model, model.graph->nodes, unknown);
+  for (const onnx::FunctionProto& function : model.functions) CountUnknown(model, function.nodes, unknown);
+  if (unknown.empty()) return "";
+  std::string text = "; operators of this model that Hearth does not know: ";
+  for (size_t k = 0; const auto& [name, count] : unknown) {
+    text += fmt::format("{}{} ({})", k == 0 ? "" : ", ", name, count);
+    if (++k == 20) break;
+  }
+  return text;
+}
+
+void AddFiles(const onnx::TensorProto& tensor, std::set<std::string>& files) {
+  if (!tensor.is_external) return;
+  for (const auto& [key, value] : tensor.external) {
+    if (key == "location") files.insert(std::string(value));
+  }
+}
+
+void AddFiles(const std::vector<onnx::NodeProto>& nodes, std::set<std::string>& files);
+
+void AddFiles(const onnx::GraphProto& graph, std::set<std::string>& files) {
+  for (const onnx::TensorProto& tensor : graph.initializers) AddFiles(tensor, files);
+  AddFiles(graph.nodes, files);
+}
+
+void AddFiles(const std::vector<onnx::NodeProto>& nodes, std::set<std::string>& files) {
+  for (const onnx::NodeProto& node : nodes) {
+    for (const onnx::AttributeProto& attribute : node.attributes) {
+      if (attribute.tensor != nullptr) AddFiles(*attribute.tensor, files);
+      if (attribute.graph != nullptr) AddFiles(*attribute.graph, files);
+    }
+  }
+}
+
+}  // namespace
+
+bool IsOnnxModel(std::span<const std::byte> bytes) {
+  return onnx::LooksLikeModel(bytes);
+}
+
+Result<Graph> ReadOnnxModel(std::span<const std::byte> bytes, const ReadOptions& options) {
+  HEARTH_TRY(CheckSignature(options));
+  HEARTH_ASSIGN(const onnx::ModelProto model, ParsedModel(OwnBytes(bytes, options)));
+  ReadingBudget budget(std::max(bytes.size(), options.file_bytes));
+  onnx::Reading reading{model, bytes, options, budget, {}};
+  for (const onnx::FunctionProto& function : model.functions) {
+    reading.functions.emplace(std::pair(function.domain, function.name), &function);
+  }
+  GraphWriter writer(budget);
+  const Status read = onnx::GraphReader(reading, writer, model.sets).ReadModel(*model.graph);
+  if (read.code() == StatusCode::kUnsupported) return Status(read.code(), read.message() + OtherUnknown(model));
+  HEARTH_TRY(read);
+  return std::move(writer.graph());
+}
+
+Result<ModelInterface> ReadOnnxInterface(std::span<const std::byte> bytes, const ReadOptions& options) {
+  HEARTH_TRY(CheckSignature(options));
+  HEARTH_ASSIGN(const onnx::ModelProto model, ParsedModel(OwnBytes(bytes, options)));
+  HEARTH_ASSIGN(const auto sizes, onnx::NamedDimensions(*model.graph, options));
+  CopyBudget budget(bytes.size());
+  ModelInterface interface;
+  for (const onnx::ValueInfoProto* input : onnx::InputsOf(*model.graph)) {
+    if (!budget.Charge(input->name.size())) return CopyBudget::Exceeded("the names of inputs");
+    TensorDeclaration& declared = interface.inputs.emplace_back(onnx::DeclarationOf(*input));
+    // A size that another input's shape gives is not open.
+    for (size_t d = 0; d < declared.shape.size(); ++d) {
+      const auto named = sizes.find((*input->dims)[d].param);
+      if (declared.shape[d] < 0 && named != sizes.end()) declared.shape[d] = named->second;
+    }
+  }
+  for (const onnx::ValueInfoProto& output : model.graph->outputs) {
+    if (!budget.Charge(output.name.size())) return CopyBudget::Exceeded("the names of outputs");
+    interface.outputs.push_back(onnx::DeclarationOf(output));
+  }
+  return interface;
+}
+
+Result<ModelMetadata> ReadOnnxMetadata(std::span<const std::byte> bytes, const ReadOptions& options) {
+  HEARTH_ASSIGN(const onnx::ModelProto model, ParsedModel(OwnBytes(bytes, options)));
+  ModelMetadata metadata;
+  metadata.name = CleanName(model.graph->name);
+  metadata.description = CleanName(model.doc);
+  const std::pair<std::string_view, std::string*> kept[] = {
+      {"description", &metadata.description}, {"version", &metadata.version},     {"model_version", &metadata.version},
+      {"author", &metadata.author},           {"model_author", &metadata.author}, {"license", &metadata.license},
+      {"model_license", &metadata.license}};
+  for (const auto& [key, value] : model.metadata) {
+    for (const auto& [name, text] : kept) {
+      if (key == name) *text = CleanName(value);
+    }
+  }
+  return metadata;
+}
+
+Result<std::vector<std::string>> OnnxFiles(std::span<const std::byte> bytes) {
+  HEARTH_ASSIGN(const onnx::ModelProto model, onnx::ParseModel(bytes));
+  std::set<std::string> files;
+  if (model.graph) AddFiles(*model.graph, files);
+  for (const onnx::FunctionProto& function : model.functions) AddFiles(function.nodes, files);
+  for (const std::string& file : files) {
+    const std::filesystem::path path(file);
+    const bool leads_out = path.is_absolute() || file.empty() || file.find('\0') != std::string::npos ||
+                           std::ranges::any_of(path, [](const auto& part) { return part == ".."; });
+    if (leads_out) {
+      return Error(StatusCode::kMalformedInput, "its weights are said to lie in '{}', which is not within its folder",
+                   CleanName(ShortName(file)));
+    }
+  }
+  return std::vector<std::string>(files.begin(), files.end());
+}
+
+}  // namespace hearth

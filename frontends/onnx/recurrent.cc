@@ -1,0 +1,225 @@
+// LSTM, GRU and RNN. LSTM and RNN are Hearth's own layers, with the gates in another order; GRU is written out step by
+// step.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "frontends/onnx/operators.h"
+
+namespace hearth::onnx {
+namespace {
+
+// Kinds of ReadRecurrent.
+enum class Recurrent : uint8_t { kLstm, kGru, kRnn };
+
+// A layer in one direction. Sequences are [T,B,...].
+struct Layer {
+  ValueId x = kNoValue, weights = kNoValue, recurrent = kNoValue, bias = kNoValue;  // of one direction, 2-D and 1-D
+  ValueId h = kNoValue, c = kNoValue, peepholes = kNoValue;
+  int32_t steps = 0, batch = 0, units = 0;
+};
+struct LayerResult {
+  ValueId y = kNoValue, h = kNoValue, c = kNoValue;
+};
+
+// Without the first dimension, of which entry `k` is taken.
+Made TakeFirst(NodeWriter& to, const Made& value, int32_t k) {
+  HEARTH_TRY(value.status());
+  const Shape shape = to.shape(*value);
+  if (shape.rank() < 2 || k >= shape[0]) {
+    return Error(StatusCode::kMalformedInput, "an operand of shape {}", shape.ToString());
+  }
+  return to.AddReshape(to.AddSlice(value, 0, k, 1), Shape::FromSpan(shape.dims().subspan(1)));
+}
+
+// Blocks of `units` rows in another order.
+Made Reordered(NodeWriter& to, ValueId stacked, int32_t units, const std::vector<int32_t>& order) {
+  std::vector<ValueId> blocks;
+  for (const int32_t gate : order) {
+    HEARTH_ASSIGN(const ValueId block, to.AddSlice(stacked, 0, gate * units, units));
+    blocks.push_back(block);
+  }
+  return to.Add(Concat{.axis = 0}, blocks);
+}
+
+// The sum of the input's and the recurrent bias, or zeros.
+Made BiasOf(NodeWriter& to, ValueId bias, int32_t size) {
+  if (bias == kNoValue) return to.AddFilled({size}, to.AddNumber(DType::kFloat32, 0.0));
+  if (to.shape(bias) != Shape{2 * size}) {
+    return Error(StatusCode::kMalformedInput, "a bias of shape {}", to.shape(bias).ToString());
+  }
+  return to.Add(BinaryKind::kAdd, {to.AddSlice(bias, 0, 0, size), to.AddSlice(bias, 0, size, size)});
+}
+
+Result<LayerResult> AddLstm(NodeWriter& to, const Layer& layer) {
+  const int32_t units = layer.units;
+  const std::vector<int32_t> order = {0, 2, 3, 1};  // input, output, forget, cell to input, forget, cell, output
+  HEARTH_ASSIGN(const ValueId bias, BiasOf(to, layer.bias, 4 * units));
+  Operands operands{layer.x,
+                    layer.h,
+                    layer.c,
+                    Reordered(to, layer.weights, units, order),
+                    Reordered(to, layer.recurrent, units, order),
+                    Reordered(to, bias, units, order)};
+  if (layer.peepholes != kNoValue) {  // input, output, forget
+    HEARTH_ASSIGN(const ValueId peepholes, Reordered(to, layer.peepholes, units, {0, 2, 1}));
+    operands.ids.push_back(peepholes);
+  }
+  const TensorDesc real = PlainType(DType::kFloat32);
+  HEARTH_ASSIGN(const std::vector<ValueId> made,
+                to.AddSeveral(Lstm{.time_major = true, .activation = Activation::kTanh}, operands, {real, real, real}));
+  return LayerResult{made[0], made[1], made[2]};
+}
+
+Result<LayerResult> AddRnn(NodeWriter& to, const Layer& layer, Activation activation) {
+  HEARTH_ASSIGN(const ValueId bias, BiasOf(to, layer.bias, layer.units));
+  const TensorDesc real = PlainType(DType::kFloat32);
+  HEARTH_ASSIGN(const std::vector<ValueId> made,
+                to.AddSeveral(Rnn{.time_major = true, .activation = activation},
+                              {layer.x, layer.h, layer.weights, layer.recurrent, bias}, {real, real}));
+  return LayerResult{made[0], made[1], kNoValue};
+}
+
+// h' = (1 - z) n + z h. Gates z, r, n stand in this order.
+Result<LayerResult> AddGru(NodeWriter& to, const Layer& layer, bool resets_product) {
+  const int32_t units = layer.units;
+  HEARTH_TRY(to.budget().ChargeOperators(int64_t{layer.steps} * 20));
+  Made bias_x(kNoValue), bias_h(kNoValue);
+  if (layer.bias != kNoValue) {
+    bias_x = to.AddSlice(layer.bias, 0, 0, 3 * units);
+    bias_h = to.AddSlice(layer.bias, 0, 3 * units, 3 * units);
+  }
+  const auto dense = [&](const Made& x, const Made& weights, const Made& bias) -> Made {
+    HEARTH_TRY(bias.status());
+    Operands operands{x, weights};
+    if (*bias != kNoValue) operands.ids.push_back(*bias);
+    return to.Add(FullyConnected{.keep_dims = true}, operands);
+  };
+  const auto part = [&](const Made& value, int32_t first, int32_t count) {
+    return value.ok() && *value == kNoValue ? value : to.AddSlice(value, 1, first * units, count * units);
+  };
+  const auto rows = [&](const Made& value, int32_t first, int32_t count) {
+    return value.ok() && *value == kNoValue ? value : to.AddSlice(value, 0, first * units, count * units);
+  };
+  HEARTH_ASSIGN(const ValueId inputs, dense(layer.x, layer.weights, bias_x));  // of all steps
+  Made h = layer.h;
+  std::vector<ValueId> outputs;
+  for (int32_t step = 0; step < layer.steps; ++step) {
+    HEARTH_ASSIGN(const ValueId x, TakeFirst(to, inputs, step));
+    const Made carried = dense(h, rows(layer.recurrent, 0, 2), rows(bias_h, 0, 2));
+    const Made gates = to.Add(UnaryKind::kLogistic, to.Add(BinaryKind::kAdd, {part(x, 0, 2), carried}));
+    HEARTH_ASSIGN(const ValueId z, part(gates, 0, 1));
+    HEARTH_ASSIGN(const ValueId r, part(gates, 1, 1));
+    const Made weights = rows(layer.recurrent, 2, 1), bias = rows(bias_h, 2, 1);
+    const Made past = resets_product ? to.Add(BinaryKind::kMul, {r, dense(h, weights, bias)})
+                                     : dense(to.Add(BinaryKind::kMul, {r, h}), weights, bias);
+    const Made n = to.Add(UnaryKind::kTanh, to.Add(BinaryKind::kAdd, {part(x, 2, 1), past}));
+    h = to.Add(BinaryKind::kAdd, {n, to.Add(BinaryKind::kMul, {z, to.Add(BinaryKind::kSub, {h, n})})});
+    HEARTH_ASSIGN(const ValueId output, to.AddReshape(h, {1, layer.batch, units}));
+    outputs.push_back(output);
+  }
+  HEARTH_ASSIGN(const ValueId y, to.Add(Concat{.axis = 0}, outputs));
+  HEARTH_ASSIGN(const ValueId last, h);
+  return LayerResult{y, last, kNoValue};
+}
+
+// The activation that all directions have; an error for others than the layer's own.
+Result<Activation> ActivationOf(const OpView& op, Recurrent kind) {
+  const AttributeProto* names = op.Find("activations");
+  if (names == nullptr || names->strings.empty()) return Activation::kTanh;
+  std::vector<std::string_view> expected = {"Tanh"};
+  if (kind == Recurrent::kLstm) expected = {"Sigmoid", "Tanh", "Tanh"};
+  if (kind == Recurrent::kGru) expected = {"Sigmoid", "Tanh"};
+  const bool is_relu = kind == Recurrent::kRnn && names->strings[0] == "Relu";
+  if (is_relu) expected = {"Relu"};
+  for (size_t k = 0; k < names->strings.size(); ++k) {
+    if (names->strings[k] == expected[k % expected.size()]) continue;
+    return Error(StatusCode::kUnsupported, "the activation '{}'", names->strings[k].substr(0, 40));
+  }
+  return is_relu ? Activation::kRelu : Activation::kTanh;
+}
+
+Status CheckLengths(const OpView& op, int32_t steps) {
+  if (!op.Has(4)) return Status::Ok();
+  HEARTH_ASSIGN(const std::vector<int64_t> lengths, op.Numbers(4));
+  if (std::ranges::all_of(lengths, [&](int64_t length) { return length == steps; })) return Status::Ok();
+  return Error(StatusCode::kUnsupported, "sequences of several lengths");
+}
+
+// The operand of one direction, or zeros [batch, units].
+Made StateOf(OpView& op, size_t i, const Layer& layer, int32_t direction, bool is_batch_first) {
+  NodeWriter& to = op.to();
+  if (!op.Has(i)) return to.AddFilled({layer.batch, layer.units}, to.AddNumber(DType::kFloat32, 0.0));
+  const Made state = is_batch_first ? AddPermuted(to, op.In(i), {1, 0, 2}) : op.In(i);
+  return TakeFirst(to, state, direction);
+}
+
+// [batch, units] of each direction as [directions, batch, units], or batch first.
+Made Together(NodeWriter& to, const std::vector<ValueId>& parts, int axis) {
+  return to.Add(Pack{axis}, parts);
+}
+
+Results ReadRecurrent(OpView& op) {
+  NodeWriter& to = op.to();
+  const auto kind = static_cast<Recurrent>(op.kind());
+  const bool is_batch_first = op.Int("layout", 0) != 0;
+  HEARTH_ASSIGN(ValueId x, is_batch_first ? AddPermuted(to, op.In(0), {1, 0, 2}) : op.In(0));
+  HEARTH_ASSIGN(const TensorDesc recurrent, op.Desc(2));
+  if (to.shape(x).rank() != 3 || recurrent.shape.rank() != 3) {
+    return Error(StatusCode::kMalformedInput, "operands of shape {} and {}", to.shape(x).ToString(),
+                 recurrent.shape.ToString());
+  }
+  const std::string_view direction = op.Text("direction", "forward");
+  const int32_t directions = direction == "bidirectional" ? 2 : 1;
+  HEARTH_ASSIGN(const Activation activation, ActivationOf(op, kind));
+  HEARTH_TRY(CheckLengths(op, to.shape(x)[0]));
+  if (op.Find("clip") != nullptr) return Error(StatusCode::kUnsupported, "a clip of the gates");
+  if (op.Int("input_forget", 0) != 0) return Error(StatusCode::kUnsupported, "input_forget");
+  std::vector<ValueId> outputs, hidden, cells;
+  for (int32_t d = 0; d < directions; ++d) {
+    Layer layer{.steps = to.shape(x)[0], .batch = to.shape(x)[1], .units = recurrent.shape[2]};
+    const bool is_reverse = direction == "reverse" || d == 1;
+    HEARTH_ASSIGN(layer.x, is_reverse ? to.Add(Reverse{1}, {x}) : Made(x));
+    HEARTH_ASSIGN(layer.weights, TakeFirst(to, op.In(1), d));
+    HEARTH_ASSIGN(layer.recurrent, TakeFirst(to, op.In(2), d));
+    HEARTH_ASSIGN(layer.bias, op.Has(3) ? TakeFirst(to, op.In(3), d) : Made(kNoValue));
+    HEARTH_ASSIGN(layer.h, StateOf(op, 5, layer, d, is_batch_first));
+    if (kind == Recurrent::kLstm) {
+      HEARTH_ASSIGN(layer.c, StateOf(op, 6, layer, d, is_batch_first));
+      HEARTH_ASSIGN(layer.peepholes, op.Has(7) ? TakeFirst(to, op.In(7), d) : Made(kNoValue));
+    }
+    HEARTH_ASSIGN(const LayerResult made, kind == Recurrent::kLstm ? AddLstm(to, layer)
+                                          : kind == Recurrent::kGru
+                                              ? AddGru(to, layer, op.Int("linear_before_reset", 0) != 0)
+                                              : AddRnn(to, layer, activation));
+    HEARTH_ASSIGN(const ValueId y, is_reverse ? to.Add(Reverse{1}, {made.y}) : Made(made.y));
+    outputs.push_back(y);
+    hidden.push_back(made.h);
+    cells.push_back(made.c);
+  }
+  std::vector<Tensor> made;
+  // Y is [T,directions,B,H], or [B,T,directions,H]; the states are [directions,B,H], or [B,directions,H].
+  HEARTH_ASSIGN(ValueId y, Together(to, outputs, 1));
+  if (is_batch_first) {
+    HEARTH_ASSIGN(y, AddPermuted(to, y, {2, 0, 1, 3}));
+  }
+  HEARTH_ASSIGN(const ValueId h, Together(to, hidden, is_batch_first ? 1 : 0));
+  made = {Tensor{.plain = y}, Tensor{.plain = h}};
+  if (kind == Recurrent::kLstm) {
+    HEARTH_ASSIGN(const ValueId c, Together(to, cells, is_batch_first ? 1 : 0));
+    made.push_back({.plain = c});
+  }
+  return made;
+}
+
+}  // namespace
+
+std::span<const OperatorRow> RecurrentOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"GRU", ReadRecurrent, Kind(Recurrent::kGru)},
+      {"LSTM", ReadRecurrent, Kind(Recurrent::kLstm)},
+      {"RNN", ReadRecurrent, Kind(Recurrent::kRnn)},
+  };
+  return kRows;
+}
+
+}  // namespace hearth::onnx

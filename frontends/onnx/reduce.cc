@@ -1,0 +1,181 @@
+// Reductions, searches and what sums along a dimension.
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "frontends/onnx/operators.h"
+
+namespace hearth::onnx {
+namespace {
+
+// Kinds of ReadReduce.
+enum class Reduction : uint8_t { kSum, kMean, kMax, kMin, kProd, kL1, kL2, kSumSquare, kLogSum, kLogSumExp };
+
+Made Sum(NodeWriter& to, const Made& x, uint32_t axes) {
+  return to.Add(Reduce{.kind = ReduceKind::kSum, .axes_mask = axes, .keep_dims = true}, {x});
+}
+
+// The reduction with its dimensions kept, of size 1.
+Made AddReduced(NodeWriter& to, ValueId x, Reduction kind, uint32_t axes) {
+  switch (kind) {
+    case Reduction::kSum: return Sum(to, x, axes);
+    case Reduction::kMean: return to.Add(Reduce{.kind = ReduceKind::kMean, .axes_mask = axes, .keep_dims = true}, {x});
+    case Reduction::kMax: return to.Add(Reduce{.kind = ReduceKind::kMax, .axes_mask = axes, .keep_dims = true}, {x});
+    case Reduction::kMin: return to.Add(Reduce{.kind = ReduceKind::kMin, .axes_mask = axes, .keep_dims = true}, {x});
+    case Reduction::kProd: return to.Add(Reduce{.kind = ReduceKind::kProd, .axes_mask = axes, .keep_dims = true}, {x});
+    case Reduction::kL1: return Sum(to, to.Add(UnaryKind::kAbs, x), axes);
+    case Reduction::kL2: return to.Add(UnaryKind::kSqrt, Sum(to, to.Add(UnaryKind::kSquare, x), axes));
+    case Reduction::kSumSquare: return Sum(to, to.Add(UnaryKind::kSquare, x), axes);
+    case Reduction::kLogSum: return to.Add(UnaryKind::kLog, Sum(to, x, axes));
+    case Reduction::kLogSumExp: {
+      // Without the maximum, which would overflow.
+      const Made most = AddReduced(to, x, Reduction::kMax, axes);
+      const Made parts = to.Add(UnaryKind::kExp, to.Add(BinaryKind::kSub, {x, most}));
+      return to.Add(BinaryKind::kAdd, {to.Add(UnaryKind::kLog, Sum(to, parts, axes)), most});
+    }
+  }
+  return Error(StatusCode::kInternal, "an unknown reduction");
+}
+
+// What one dimension at the end computes, along dimension `axis`.
+Made AlongLast(NodeWriter& to, const Made& x, int axis, const Op& op) {
+  HEARTH_TRY(x.status());
+  const int rank = to.shape(*x).rank();
+  Shape permutation = to.shape(*x);
+  for (int d = 0; d < rank; ++d) permutation[d] = d;
+  std::swap(permutation[axis], permutation[rank - 1]);
+  return AddPermuted(to, to.Add(op, {AddPermuted(to, x, permutation)}), permutation);
+}
+
+Op SoftmaxOp(bool is_log) {
+  return is_log ? Op(LogSoftmax{}) : Op(Softmax{});
+}
+
+Results ReadReduce(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  const int rank = desc.shape.rank();
+  HEARTH_ASSIGN(auto axes, op.NumbersOr(1, "axes"));
+  if (axes && axes->empty()) axes.reset();
+  if (!axes && op.Int("noop_with_empty_axes", 0) != 0) {
+    return Error(StatusCode::kUnsupported, "noop_with_empty_axes without axes");
+  }
+  const Order order = op.OrderOf(0);
+  std::vector<bool> goes(static_cast<size_t>(rank), !axes.has_value());
+  for (const int64_t axis : axes.value_or(std::vector<int64_t>())) {
+    HEARTH_ASSIGN(const int d, OpView::Axis(axis, rank));
+    goes[static_cast<size_t>(d)] = true;
+  }
+  uint32_t mask = 0;
+  std::vector<int32_t> left;
+  for (int d = 0; d < rank; ++d) {
+    if (goes[static_cast<size_t>(d)]) {
+      mask |= 1u << AxisIn(order, d, rank);
+    } else {
+      left.push_back(desc.shape[d]);
+    }
+  }
+  HEARTH_ASSIGN(const ValueId x, op.In(0, order));
+  const Made made = mask == 0 ? Made(x) : AddReduced(to, x, static_cast<Reduction>(op.kind()), mask);
+  if (op.Int("keepdims", 1) != 0) return InOrder(order, made);
+  HEARTH_TRY(made.status());
+  return Plain(to.AddReshape(ToOrder(to, *made, order, Order::kPlain), Shape::FromSpan(left)));
+}
+
+Results ReadArg(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
+  HEARTH_ASSIGN(ValueId x, op.In(0));
+  const bool takes_last = op.Int("select_last_index", 0) != 0;
+  if (takes_last) {
+    HEARTH_ASSIGN(x, to.Add(Reverse{1u << axis}, {x}));
+  }
+  Made made = to.Add(ArgReduce{static_cast<ArgKind>(op.kind()), axis}, {x}, DType::kInt64);
+  if (takes_last && made.ok()) {
+    made = to.Add(BinaryKind::kSub, {AddScalarLike(to, *made, desc.shape[axis] - 1), made});
+  }
+  if (op.Int("keepdims", 1) == 0) return Plain(made);
+  Shape kept = desc.shape;
+  kept[axis] = 1;
+  return Plain(to.AddReshape(made, kept));
+}
+
+Results ReadTopK(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  HEARTH_ASSIGN(const int axis, op.AxisOf("axis", -1, desc.shape.rank()));
+  int64_t k = op.Int("k", 0);
+  if (op.Has(1)) {
+    HEARTH_ASSIGN(const double number, op.Number(1));
+    k = static_cast<int64_t>(number);
+  }
+  if (k < 0 || k > desc.shape[axis]) {
+    return Error(StatusCode::kMalformedInput, "the {} largest of {}", k, desc.shape[axis]);
+  }
+  const bool is_largest = op.Int("largest", 1) != 0;
+  const int rank = desc.shape.rank();
+  Shape permutation = desc.shape;
+  for (int d = 0; d < rank; ++d) permutation[d] = d;
+  std::swap(permutation[axis], permutation[rank - 1]);
+  HEARTH_ASSIGN(ValueId x, AddPermuted(to, op.In(0), permutation));
+  if (!is_largest) {
+    HEARTH_ASSIGN(x, to.Add(UnaryKind::kNeg, x));
+  }
+  HEARTH_ASSIGN(const std::vector<ValueId> made,
+                to.AddSeveral(TopK{static_cast<int32_t>(k)}, {x}, {PlainType(desc.dtype), PlainType(DType::kInt32)}));
+  const Made values = AddPermuted(to, is_largest ? Made(made[0]) : to.Add(UnaryKind::kNeg, made[0]), permutation);
+  HEARTH_ASSIGN(const ValueId sorted, values);
+  HEARTH_ASSIGN(const ValueId places, to.AddCast(AddPermuted(to, made[1], permutation), DType::kInt64));
+  return std::vector{Tensor{.plain = sorted}, Tensor{.plain = places}};
+}
+
+Results ReadSoftmax(OpView& op) {
+  NodeWriter& to = op.to();
+  const Op softmax = SoftmaxOp(op.kind() != 0);
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  const int rank = desc.shape.rank();
+  const bool is_flat = op.opset() < 13;
+  HEARTH_ASSIGN(const int axis, op.AxisOf("axis", is_flat ? 1 : -1, rank));
+  if (is_flat && axis != rank - 1) {
+    // All dimensions from the axis on are one.
+    const auto rows = static_cast<int32_t>(CountBetween(desc.shape, 0, axis));
+    const auto columns = static_cast<int32_t>(CountBetween(desc.shape, axis, rank));
+    return Plain(to.AddReshape(to.Add(softmax, {to.AddReshape(op.In(0), {rows, columns})}), desc.shape));
+  }
+  const Order order = op.OrderOf(0);
+  return InOrder(order, AlongLast(to, op.In(0, order), AxisIn(order, axis, rank), softmax));
+}
+
+Results ReadCumSum(OpView& op) {
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  HEARTH_ASSIGN(const double number, op.Number(1));
+  HEARTH_ASSIGN(const int axis, OpView::Axis(static_cast<int64_t>(number), desc.shape.rank()));
+  return Plain(op.to().Add(CumSum{axis, op.Int("exclusive", 0) != 0, op.Int("reverse", 0) != 0}, {op.In(0)}));
+}
+
+}  // namespace
+
+std::span<const OperatorRow> ReduceOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"ArgMax", ReadArg, Kind(ArgKind::kMax)},
+      {"ArgMin", ReadArg, Kind(ArgKind::kMin)},
+      {"CumSum", ReadCumSum},
+      {"LogSoftmax", ReadSoftmax, 1},
+      {"ReduceL1", ReadReduce, Kind(Reduction::kL1)},
+      {"ReduceL2", ReadReduce, Kind(Reduction::kL2)},
+      {"ReduceLogSum", ReadReduce, Kind(Reduction::kLogSum)},
+      {"ReduceLogSumExp", ReadReduce, Kind(Reduction::kLogSumExp)},
+      {"ReduceMax", ReadReduce, Kind(Reduction::kMax)},
+      {"ReduceMean", ReadReduce, Kind(Reduction::kMean)},
+      {"ReduceMin", ReadReduce, Kind(Reduction::kMin)},
+      {"ReduceProd", ReadReduce, Kind(Reduction::kProd)},
+      {"ReduceSum", ReadReduce, Kind(Reduction::kSum)},
+      {"ReduceSumSquare", ReadReduce, Kind(Reduction::kSumSquare)},
+      {"Softmax", ReadSoftmax},
+      {"TopK", ReadTopK},
+  };
+  return kRows;
+}
+
+}  // namespace hearth::onnx

@@ -1,0 +1,41 @@
+#include "frontends/onnx/scope.h"
+
+#include "core/base/error.h"
+#include "frontends/writer/names.h"
+
+namespace hearth::onnx {
+
+Tensor* Scope::Find(std::string_view name) {
+  if (const auto found = names_.find(name); found != names_.end()) return &found->second;
+  if (initializers_.contains(name)) return nullptr;
+  return outer_ == nullptr ? nullptr : outer_->Find(name);
+}
+
+Made Scope::ValueOf(std::string_view name) {
+  if (Tensor* tensor = Find(name); tensor != nullptr) {
+    if (tensor->plain == kNoValue) {
+      HEARTH_ASSIGN(tensor->plain, ToOrder(to_, tensor->last, Order::kLast, Order::kPlain));
+    }
+    return tensor->plain;
+  }
+  const auto constant = initializers_.find(name);
+  if (constant == initializers_.end()) {
+    if (outer_ != nullptr) return outer_->ValueOf(name);
+    return Error(StatusCode::kMalformedInput, "'{}' is read, which no node before it makes",
+                 CleanName(ShortName(name)));
+  }
+  HEARTH_ASSIGN(const ValueId value, AddTensor(reading_, to_, *constant->second, CleanName(name)));
+  initializers_.erase(constant);
+  Bind(name, {.plain = value});
+  return value;
+}
+
+Status Scope::AddInitializers(const GraphProto& graph) {
+  if (graph.has_sparse) {
+    return Error(StatusCode::kUnsupported, "the graph has sparse constants: export the model with dense ones");
+  }
+  for (const TensorProto& tensor : graph.initializers) initializers_.emplace(tensor.name, &tensor);
+  return Status::Ok();
+}
+
+}  // namespace hearth::onnx

@@ -1,0 +1,225 @@
+// Operators that make shapes, or tensors of a shape, most of which are known before any run.
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/graph/element.h"
+#include "frontends/onnx/operators.h"
+
+namespace hearth::onnx {
+namespace {
+
+Made AddInt64(NodeWriter& to, const Shape& shape, const std::vector<int64_t>& numbers) {
+  return to.AddConstant(shape, DType::kInt64, std::vector<double>(numbers.begin(), numbers.end()));
+}
+
+// Dimensions as a shape; kMalformedInput for one that is negative or too large.
+Result<Shape> CheckedShape(const std::vector<int64_t>& dims) {
+  if (dims.size() > Shape::kMaxRank) {
+    return Error(StatusCode::kUnsupported, "rank {}; at most {} is possible", dims.size(), int{Shape::kMaxRank});
+  }
+  std::vector<int32_t> made;
+  for (const int64_t dim : dims) {
+    if (dim < 0 || dim > std::numeric_limits<int32_t>::max()) {
+      return Error(StatusCode::kMalformedInput, "a dimension of {}", dim);
+    }
+    made.push_back(static_cast<int32_t>(dim));
+  }
+  const Shape shape = Shape::FromSpan(made);
+  if (!CheckedElementCount(shape)) return Error(StatusCode::kMalformedInput, "too many elements");
+  return shape;
+}
+
+std::vector<int64_t> DimsOf(const Shape& shape) {
+  return {shape.dims().begin(), shape.dims().end()};
+}
+
+Results Reshaped(OpView& op, const std::vector<int64_t>& dims) {
+  HEARTH_ASSIGN(const Shape shape, CheckedShape(dims));
+  return Plain(op.to().AddReshape(op.In(0), shape));
+}
+
+Results ReadShape(OpView& op) {
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  const int64_t rank = desc.shape.rank();
+  const auto bounded = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
+  const int64_t first = bounded(op.Int("start", 0)), last = std::max(first, bounded(op.Int("end", rank)));
+  const std::vector<int64_t> dims = DimsOf(desc.shape);
+  return Plain(AddInt64(op.to(), {static_cast<int32_t>(last - first)}, {dims.begin() + first, dims.begin() + last}));
+}
+
+Results ReadSize(OpView& op) {
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  return Plain(AddInt64(op.to(), Shape(), {desc.shape.element_count()}));
+}
+
+Results ReadConstant(OpView& op) {
+  NodeWriter& to = op.to();
+  if (const AttributeProto* value = op.Find("value"); value != nullptr && value->tensor != nullptr) {
+    return Plain(AddTensor(op.scope().reading(), to, *value->tensor, std::string(op.node().outputs[0])));
+  }
+  if (const AttributeProto* value = op.Find("value_int")) return Plain(AddInt64(to, Shape(), {value->i}));
+  if (const AttributeProto* value = op.Find("value_float")) {
+    return Plain(to.AddConstant(Shape(), DType::kFloat32, {static_cast<double>(value->f)}));
+  }
+  if (const AttributeProto* value = op.Find("value_ints")) {
+    return Plain(AddInt64(to, {static_cast<int32_t>(value->ints.size())}, value->ints));
+  }
+  if (const AttributeProto* value = op.Find("value_floats")) {
+    return Plain(to.AddConstant({static_cast<int32_t>(value->floats.size())}, DType::kFloat32,
+                                std::vector<double>(value->floats.begin(), value->floats.end())));
+  }
+  return Error(StatusCode::kUnsupported, "a constant of strings, or a sparse one");
+}
+
+Results ReadConstantOfShape(OpView& op) {
+  HEARTH_ASSIGN(const std::vector<int64_t> dims, op.Numbers(0));
+  HEARTH_ASSIGN(const Shape shape, CheckedShape(dims));
+  Made number = op.to().AddConstant(Shape(), DType::kFloat32, {0.0});
+  if (const AttributeProto* value = op.Find("value"); value != nullptr && value->tensor != nullptr) {
+    number = AddTensor(op.scope().reading(), op.to(), *value->tensor, "value");
+  }
+  return Plain(op.to().AddFilled(shape, number));
+}
+
+Results ReadRange(OpView& op) {
+  HEARTH_ASSIGN(const double start, op.Number(0));
+  HEARTH_ASSIGN(const double limit, op.Number(1));
+  HEARTH_ASSIGN(const double step, op.Number(2));
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  const double count = std::max(0.0, std::ceil((limit - start) / step));
+  if (!(count < static_cast<double>(1 << 24))) {
+    return Error(StatusCode::kUnsupported, "{} numbers from {} to {}", count, start, limit);
+  }
+  const Shape shape{static_cast<int32_t>(count)};
+  HEARTH_TRY(op.to().budget().CheckRoom(shape, desc.dtype));
+  std::vector<double> numbers;
+  for (int32_t k = 0; k < shape[0]; ++k) numbers.push_back(start + k * step);
+  return Plain(op.to().AddConstant(shape, desc.dtype, numbers));
+}
+
+Results ReadReshape(OpView& op) {
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  HEARTH_ASSIGN(const auto listed, op.NumbersOr(1, "shape"));
+  if (!listed) return Error(StatusCode::kMalformedInput, "its shape is absent");
+  std::vector<int64_t> dims = *listed;
+  const bool keeps_zeros = op.Int("allowzero", 0) != 0;
+  int64_t known = 1;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (dims[d] == 0 && !keeps_zeros) {
+      if (static_cast<int>(d) >= desc.shape.rank()) {
+        return Error(StatusCode::kMalformedInput, "dimension {} is to be kept, but there is none", d);
+      }
+      dims[d] = desc.shape[static_cast<int>(d)];
+    }
+    if (dims[d] >= 0 && (dims[d] == 0 || known <= kMaxElementCount / dims[d])) known *= dims[d];
+  }
+  const auto open = std::ranges::find(dims, -1);
+  const int64_t elements = desc.shape.element_count();
+  if (open != dims.end()) *open = known == 0 ? 0 : elements / known;
+  HEARTH_ASSIGN(const Shape shape, CheckedShape(dims));
+  if (shape.element_count() != elements) {
+    return Error(StatusCode::kMalformedInput, "{} elements of shape {} as shape {}", elements, desc.shape.ToString(),
+                 shape.ToString());
+  }
+  return Plain(op.to().AddReshape(op.In(0), shape));
+}
+
+Results ReadFlatten(OpView& op) {
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  const int rank = desc.shape.rank();
+  const int64_t axis = op.Int("axis", 1) < 0 ? op.Int("axis", 1) + rank : op.Int("axis", 1);
+  if (axis < 0 || axis > rank) return Error(StatusCode::kMalformedInput, "axis {} in rank {}", axis, rank);
+  const int at = static_cast<int>(axis);
+  return Reshaped(op, {CountBetween(desc.shape, 0, at), CountBetween(desc.shape, at, rank)});
+}
+
+Results ReadSqueeze(OpView& op) {
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  HEARTH_ASSIGN(const auto axes, op.NumbersOr(1, "axes"));
+  std::vector<bool> goes(static_cast<size_t>(desc.shape.rank()), false);
+  for (int d = 0; d < desc.shape.rank(); ++d) goes[static_cast<size_t>(d)] = !axes && desc.shape[d] == 1;
+  for (const int64_t axis : axes.value_or(std::vector<int64_t>())) {
+    HEARTH_ASSIGN(const int d, OpView::Axis(axis, desc.shape.rank()));
+    if (desc.shape[d] != 1) return Error(StatusCode::kMalformedInput, "dimension {} is {}, not 1", d, desc.shape[d]);
+    goes[static_cast<size_t>(d)] = true;
+  }
+  std::vector<int64_t> dims;
+  for (int d = 0; d < desc.shape.rank(); ++d) {
+    if (!goes[static_cast<size_t>(d)]) dims.push_back(desc.shape[d]);
+  }
+  return Reshaped(op, dims);
+}
+
+Results ReadUnsqueeze(OpView& op) {
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  HEARTH_ASSIGN(const auto axes, op.NumbersOr(1, "axes"));
+  if (!axes) return Error(StatusCode::kMalformedInput, "its axes are absent");
+  const int rank = desc.shape.rank() + static_cast<int>(std::min<size_t>(axes->size(), 100));
+  std::vector<int64_t> dims(static_cast<size_t>(rank), 0);
+  for (const int64_t axis : *axes) {
+    HEARTH_ASSIGN(const int d, OpView::Axis(axis, rank));
+    if (dims[static_cast<size_t>(d)] != 0) return Error(StatusCode::kMalformedInput, "axis {} is listed twice", axis);
+    dims[static_cast<size_t>(d)] = -1;
+  }
+  int next = 0;
+  for (int64_t& dim : dims) dim = dim == -1 ? 1 : desc.shape[next++];
+  return Reshaped(op, dims);
+}
+
+Results ReadExpand(OpView& op) {
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  HEARTH_ASSIGN(std::vector<int64_t> dims, op.Numbers(1));
+  const std::vector<int64_t> own = DimsOf(desc.shape);
+  if (dims.size() < own.size()) dims.insert(dims.begin(), own.size() - dims.size(), 1);
+  const size_t added = dims.size() - own.size();
+  for (size_t d = 0; d < own.size(); ++d) {
+    int64_t& dim = dims[d + added];
+    if (dim == 1) dim = own[d];
+    if (own[d] != 1 && dim != own[d]) {
+      return Error(StatusCode::kMalformedInput, "{} does not expand to dimension {} of {}", desc.shape.ToString(),
+                   d + added, dim);
+    }
+  }
+  HEARTH_ASSIGN(const Shape shape, CheckedShape(dims));
+  if (shape == desc.shape) return InOrder(op.OrderOf(0), op.In(0, op.OrderOf(0)));
+  return Plain(op.to().Add(BroadcastTo{shape}, {op.In(0)}));
+}
+
+Results ReadTile(OpView& op) {
+  HEARTH_ASSIGN(const std::vector<int64_t> repeats, op.Numbers(1));
+  HEARTH_ASSIGN(const Shape multiples, CheckedShape(repeats));
+  return Plain(op.to().Add(Tile{multiples}, {op.In(0)}));
+}
+
+Results ReadEyeLike(OpView& op) {
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  const int32_t type = static_cast<int32_t>(op.Int("dtype", 0));
+  const std::optional<DType> dtype = type == kUndefined ? desc.dtype : ComputedTypeOf(type);
+  if (!dtype) return UnknownType(type);
+  if (desc.shape.rank() != 2) return Error(StatusCode::kMalformedInput, "shape {}", desc.shape.ToString());
+  HEARTH_TRY(op.to().budget().CheckRoom(desc.shape, *dtype));
+  std::vector<double> numbers(static_cast<size_t>(desc.shape.element_count()), 0.0);
+  const int64_t k = op.Int("k", 0);
+  for (int64_t row = 0; row < desc.shape[0]; ++row) {
+    const int64_t column = row + std::clamp<int64_t>(k, -desc.shape[0], desc.shape[1]);
+    if (column >= 0 && column < desc.shape[1]) numbers[static_cast<size_t>(row * desc.shape[1] + column)] = 1.0;
+  }
+  return Plain(op.to().AddConstant(desc.shape, *dtype, numbers));
+}
+
+}  // namespace
+
+std::span<const OperatorRow> ShapeOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"Constant", ReadConstant}, {"ConstantOfShape", ReadConstantOfShape},
+      {"Expand", ReadExpand},     {"EyeLike", ReadEyeLike},
+      {"Flatten", ReadFlatten},   {"Range", ReadRange},
+      {"Reshape", ReadReshape},   {"Shape", ReadShape},
+      {"Size", ReadSize},         {"Squeeze", ReadSqueeze},
+      {"Tile", ReadTile},         {"Unsqueeze", ReadUnsqueeze},
+  };
+  return kRows;
+}
+
+}  // namespace hearth::onnx

@@ -1,0 +1,164 @@
+#include "frontends/onnx/tensors.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+
+#include "core/base/error.h"
+#include "core/base/float16.h"
+#include "core/graph/element.h"
+#include "frontends/writer/names.h"
+
+namespace hearth::onnx {
+namespace {
+
+bool IsNarrowFloat(int32_t type) {
+  return type == kFloat16 || type == kBfloat16;
+}
+
+std::vector<std::byte> Widened(int32_t type, std::span<const std::byte> halves) {
+  std::vector<std::byte> floats(2 * halves.size());
+  for (int64_t i = 0; i < static_cast<int64_t>(halves.size() / 2); ++i) {
+    const auto stored = LoadAt<uint16_t>(halves.data(), i);
+    StoreAt(floats.data(), i, type == kFloat16 ? HalfToFloat(stored) : std::bit_cast<float>(uint32_t{stored} << 16));
+  }
+  return floats;
+}
+
+Result<Shape> ShapeOfTensor(const TensorProto& tensor) {
+  std::vector<int32_t> dims;
+  for (const int64_t dim : tensor.dims) {
+    if (dim < 0 || dim > std::numeric_limits<int32_t>::max()) {
+      return Error(StatusCode::kMalformedInput, "a dimension of {}", dim);
+    }
+    dims.push_back(static_cast<int32_t>(dim));
+  }
+  if (dims.size() > Shape::kMaxRank) {
+    return Error(StatusCode::kUnsupported, "rank {}; at most {} is possible", dims.size(), int{Shape::kMaxRank});
+  }
+  const Shape shape = Shape::FromSpan(dims);
+  if (!CheckedElementCount(shape)) return Error(StatusCode::kMalformedInput, "too many elements");
+  return shape;
+}
+
+Result<uint64_t> NumberIn(const Pairs& pairs, std::string_view key, uint64_t otherwise) {
+  for (const auto& [name, text] : pairs) {
+    if (name != key) continue;
+    uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && end == text.data() + text.size()) return number;
+    return Error(StatusCode::kMalformedInput, "its {} '{}' is no number of bytes", key, ShortName(text));
+  }
+  return otherwise;
+}
+
+// The bytes in another file.
+Result<std::span<const std::byte>> ExternalBytes(const Reading& reading, const TensorProto& tensor, size_t needed) {
+  const auto location = std::ranges::find(tensor.external, "location", &Pairs::value_type::first);
+  const std::string name(location == tensor.external.end() ? std::string_view() : location->second);
+  const auto part = std::ranges::find(reading.options.parts, name, &ModelPart::name);
+  if (part == reading.options.parts.end()) {
+    return Error(StatusCode::kUnsupported,
+                 "its bytes lie in the file '{}', which only a model that is opened by its path has beside it",
+                 CleanName(ShortName(name)));
+  }
+  HEARTH_ASSIGN(const uint64_t offset, NumberIn(tensor.external, "offset", 0));
+  HEARTH_ASSIGN(const uint64_t length, NumberIn(tensor.external, "length", needed));
+  if (length != needed) {
+    return Error(StatusCode::kMalformedInput, "it has {} bytes in '{}', but its shape needs {}", length,
+                 CleanName(ShortName(name)), needed);
+  }
+  if (offset > part->size_bytes || length > part->size_bytes - offset) {
+    return Error(StatusCode::kMalformedInput, "its bytes {} to {} lie outside of '{}', which has {}: fetch that again",
+                 offset, offset + length, CleanName(ShortName(name)), part->size_bytes);
+  }
+  return reading.file.subspan(part->offset_bytes + offset, length);
+}
+
+Status CheckBytes(size_t held, size_t needed) {
+  if (held == needed) return Status::Ok();
+  return Error(StatusCode::kMalformedInput, "it holds {} bytes of data, but its shape needs {}", held, needed);
+}
+
+}  // namespace
+
+std::optional<DType> ComputedTypeOf(int32_t type) {
+  return IsNarrowFloat(type) ? DType::kFloat32 : InterfaceTypeOf(type);
+}
+
+std::optional<DType> InterfaceTypeOf(int32_t type) {
+  switch (type) {
+    case kFloat: return DType::kFloat32;
+    case kUint8: return DType::kUInt8;
+    case kInt8: return DType::kInt8;
+    case kUint16: return DType::kUInt16;
+    case kInt16: return DType::kInt16;
+    case kInt32: return DType::kInt32;
+    case kInt64: return DType::kInt64;
+    case kBool: return DType::kBool;
+    case kFloat16: return DType::kFloat16;
+    case kDouble: return DType::kFloat64;
+    case kUint32: return DType::kUInt32;
+    case kUint64: return DType::kUInt64;
+    default: return std::nullopt;
+  }
+}
+
+Status UnknownType(int32_t type) {
+  return Error(StatusCode::kUnsupported,
+               "elements of {}, which Hearth does not compute with: convert the model to float32, float16 or 8-bit "
+               "integers",
+               DataTypeName(type));
+}
+
+Made AddTensor(Reading& reading, NodeWriter& to, const TensorProto& tensor, std::string name) {
+  const void* key = tensor.message.data();
+  if (const auto known = to.stored().find(key); known != to.stored().end()) return known->second;
+  const auto within = [&](const Status& status) {
+    return status.Within(fmt::format("the constant '{}'", ShortName(name)));
+  };
+  const std::optional<DType> computed = ComputedTypeOf(tensor.type);
+  if (!computed) return within(UnknownType(tensor.type));
+  const Result<Shape> shape = ShapeOfTensor(tensor);
+  if (!shape.ok()) return within(shape.status());
+  const TensorDesc desc{*computed, *shape, std::nullopt};
+  const bool is_narrow = IsNarrowFloat(tensor.type);
+  const size_t needed = is_narrow ? desc.size_bytes() / 2 : desc.size_bytes();
+
+  std::vector<std::byte> listed;
+  std::span<const std::byte> bytes;
+  Status status;
+  if (tensor.is_external) {
+    Result<std::span<const std::byte>> external = ExternalBytes(reading, tensor, needed);
+    status = external.status();
+    if (external.ok()) bytes = *external;
+  } else if (tensor.has_raw) {
+    bytes = std::as_bytes(std::span(tensor.raw));
+  } else if (needed > 0) {
+    Result<std::vector<std::byte>> read = ListedBytes(tensor, needed);
+    status = read.status();
+    if (read.ok()) listed = *std::move(read);
+    bytes = listed;
+  }
+  if (status.ok()) status = CheckBytes(bytes.size(), needed);
+  if (!status.ok()) return within(status);
+
+  ValueId value = kNoValue;
+  Graph& graph = to.graph();
+  const size_t alignment = std::min<size_t>(4, static_cast<size_t>(BitsOf(desc.dtype)) / 8);
+  const bool is_aligned = reinterpret_cast<uintptr_t>(bytes.data()) % alignment == 0;
+  if (!reading.budget.copies.Charge(name.size())) return CopyBudget::Exceeded("the names of constants");
+  if (!is_narrow && listed.empty() && is_aligned && needed > 0) {
+    const auto offset = static_cast<uint64_t>(bytes.data() - reading.file.data());
+    const ConstantId constant = graph.BorrowConstant(bytes, FileRange{0, offset, bytes.size()});
+    value = graph.AddValue({std::move(name), desc, constant});
+  } else {
+    if (!reading.budget.ChargeMade(desc.size_bytes())) return CopyBudget::Exceeded("a constant");
+    std::vector<std::byte> own = is_narrow ? Widened(tensor.type, bytes) : std::vector(bytes.begin(), bytes.end());
+    value = graph.AddConstantValue(std::move(name), desc, std::move(own));
+  }
+  to.stored().emplace(key, value);
+  return value;
+}
+
+}  // namespace hearth::onnx

@@ -1,0 +1,39 @@
+// Constants of an ONNX file, and the element types that stand for its own.
+#ifndef HEARTH_FRONTENDS_ONNX_TENSORS_H_
+#define HEARTH_FRONTENDS_ONNX_TENSORS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "frontends/model/model_interface.h"
+#include "frontends/onnx/proto.h"
+#include "frontends/writer/node_writer.h"
+
+namespace hearth::onnx {
+
+// What all graphs of one file share while it is read.
+struct Reading {
+  const ModelProto& model;
+  std::span<const std::byte> file;  // the model's file and, behind it, those with its weights
+  const ReadOptions& options;
+  ReadingBudget& budget;
+  std::map<std::pair<std::string_view, std::string_view>, const FunctionProto*> functions;  // by domain and name
+  int levels = 0;  // of subgraphs and functions, one in the other
+};
+
+// The element type that Hearth computes with: float16 and bfloat16 become float32. Nothing: a type that Hearth lacks.
+std::optional<DType> ComputedTypeOf(int32_t type);
+// The element type of an input or output.
+std::optional<DType> InterfaceTypeOf(int32_t type);
+Status UnknownType(int32_t type);
+// The same for a constant of the file, whose bytes are copied where they do not lie aligned. Adds it to the graph.
+Made AddTensor(Reading& reading, NodeWriter& to, const TensorProto& tensor, std::string name);
+
+}  // namespace hearth::onnx
+
+#endif  // HEARTH_FRONTENDS_ONNX_TENSORS_H_

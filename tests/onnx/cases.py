@@ -1,0 +1,274 @@
+"""Models of one operator each with attributes that onnx's own node tests leave out. onnxruntime says what is right."""
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+OPSET = 19
+
+
+class Case:
+    def __init__(self, name, model, inputs):
+        self.name, self.model, self.inputs = name, model, inputs
+
+
+def _numbers(name, shape, dtype=np.float32, low=-1.0, high=1.0):
+    """Seeded by the name, so that a case does not depend on the others."""
+    rng = np.random.default_rng(list(name.encode()))
+    if np.issubdtype(dtype, np.integer):
+        return rng.integers(int(low), int(high) + 1, shape).astype(dtype)
+    if dtype == np.bool_:
+        return rng.random(shape) < 0.5
+    return rng.uniform(low, high, shape).astype(dtype)
+
+
+def _typed(array):
+    return helper.np_dtype_to_tensor_dtype(array.dtype)
+
+
+def case(name, op, inputs, constants=None, outputs=1, opset=OPSET, domain="", **attributes):
+    """`inputs`: arrays by operand; `constants`: operand numbers whose arrays the file holds; None: absent."""
+    inputs, constants = [a if a is None else np.asarray(a) for a in inputs], constants or []
+    names = ["" if array is None else f"x{k}" for k, array in enumerate(inputs)]
+    made = [f"y{k}" for k in range(outputs)]
+    node = helper.make_node(op, names, made, domain=domain, **attributes)
+    given = [(n, a) for k, (n, a) in enumerate(zip(names, inputs)) if a is not None and k not in constants]
+    held = [numpy_helper.from_array(inputs[k], names[k]) for k in constants]
+    graph = helper.make_graph(
+        [node], name, [helper.make_tensor_value_info(n, _typed(a), a.shape) for n, a in given],
+        [helper.make_empty_tensor_value_info(y) for y in made], held)
+    sets = [helper.make_opsetid("", opset)] + ([helper.make_opsetid(domain, 1)] if domain else [])
+    return Case(name, helper.make_model(graph, opset_imports=sets, ir_version=9), dict(given))
+
+
+def convolutions():
+    for pad in ("SAME_UPPER", "SAME_LOWER", "VALID"):
+        for stride in (1, 2, 3):
+            yield case(f"conv_{pad}_{stride}", "Conv", [_numbers("x", (1, 3, 8, 7)), _numbers("w", (4, 3, 4, 3))], [1],
+                       auto_pad=pad, strides=[stride, stride])
+    yield case("conv_asymmetric_pads", "Conv", [_numbers("x", (2, 3, 9, 8)), _numbers("w", (5, 3, 3, 2)),
+                                                 _numbers("b", (5,))], [1, 2], pads=[2, 0, 1, 1], dilations=[2, 1])
+    yield case("conv_grouped", "Conv", [_numbers("x", (1, 6, 7, 7)), _numbers("w", (9, 2, 3, 3)), _numbers("b", (9,))],
+               [1, 2], group=3, pads=[1, 1, 1, 1])
+    yield case("conv_depthwise_multiplied", "Conv", [_numbers("x", (1, 5, 7, 6)), _numbers("w", (10, 1, 3, 3))], [1],
+               group=5, strides=[2, 1])
+    yield case("conv_1d", "Conv", [_numbers("x", (2, 4, 19)), _numbers("w", (6, 2, 5)), _numbers("b", (6,))], [1, 2],
+               group=2, strides=[2], pads=[3, 1], dilations=[2])
+    yield case("conv_3d", "Conv", [_numbers("x", (1, 2, 5, 6, 7)), _numbers("w", (3, 2, 2, 3, 3)), _numbers("b", (3,))],
+               [1, 2], pads=[1, 0, 1, 0, 1, 1], strides=[1, 2, 1])
+    yield case("conv_computed_filter", "Conv", [_numbers("x", (1, 3, 6, 6)), _numbers("w", (4, 3, 3, 3))])
+    for name, more in {
+        "plain": {}, "pads": {"pads": [1, 0, 2, 1]}, "output_padding": {"strides": [3, 2], "output_padding": [2, 1]},
+        "output_shape": {"strides": [3, 2], "output_shape": [13, 9]}, "dilated": {"dilations": [2, 3]},
+        "same_upper": {"auto_pad": "SAME_UPPER", "strides": [2, 2]},
+        "same_lower": {"auto_pad": "SAME_LOWER", "strides": [2, 2]},
+        "output_shape_and_pads": {"strides": [2, 2], "output_shape": [10, 8], "auto_pad": "SAME_UPPER"},
+    }.items():
+        yield case(f"conv_transpose_{name}", "ConvTranspose",
+                   [_numbers("x", (1, 4, 5, 4)), _numbers("w", (4, 3, 3, 2)), _numbers("b", (3,))], [1, 2], **more)
+    yield case("conv_transpose_grouped", "ConvTranspose",
+               [_numbers("x", (2, 6, 4, 5)), _numbers("w", (6, 2, 3, 3)), _numbers("b", (6,))], [1, 2], group=3,
+               strides=[2, 2])
+    yield case("conv_transpose_1d", "ConvTranspose", [_numbers("x", (1, 3, 9)), _numbers("w", (3, 2, 4))], [1],
+               strides=[3], pads=[1, 2])
+
+
+def pools():
+    x = _numbers("x", (1, 3, 9, 8))
+    for op in ("MaxPool", "AveragePool"):
+        for name, more in {
+            "plain": {}, "strided": {"strides": [2, 3]}, "ceil": {"strides": [2, 3], "ceil_mode": 1},
+            "ceil_padded": {"strides": [3, 2], "ceil_mode": 1, "pads": [1, 1, 0, 1]},
+            "asymmetric": {"pads": [1, 0, 0, 2], "strides": [2, 2]},
+            "same_lower": {"auto_pad": "SAME_LOWER", "strides": [2, 2]},
+            "same_upper": {"auto_pad": "SAME_UPPER", "strides": [2, 2]},
+        }.items():
+            yield case(f"{op}_{name}", op, [x], kernel_shape=[3, 4], **more)
+        yield case(f"{op}_1d", op, [_numbers("x", (2, 3, 17))], kernel_shape=[4], strides=[3], pads=[2, 1])
+        yield case(f"{op}_3d", op, [_numbers("x", (1, 2, 6, 7, 8))], kernel_shape=[2, 3, 3], strides=[2, 2, 1],
+                   pads=[0, 1, 1, 1, 0, 1])
+    yield case("MaxPool_dilated", "MaxPool", [x], kernel_shape=[3, 2], dilations=[2, 3], pads=[1, 0, 1, 1])
+    for more in ({}, {"strides": [2, 2]}, {"strides": [3, 2], "ceil_mode": 1}):
+        yield case(f"AveragePool_with_padding_{len(more)}", "AveragePool", [x], kernel_shape=[3, 3], pads=[1, 2, 1, 0],
+                   count_include_pad=1, **more)
+    yield case("GlobalAveragePool_1d", "GlobalAveragePool", [_numbers("x", (2, 5, 11))])
+
+
+def resizes():
+    x = _numbers("x", (1, 2, 5, 7))
+    modes = ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners", "half_pixel_symmetric")
+    for scale in ((2.0, 3.0), (0.6, 1.7), (1.0, 0.5), (0.2, 2.0)):
+        scales = np.array([1, 1, *scale], np.float32)
+        for coordinates in modes:
+            for kind in ("nearest", "linear", "cubic"):
+                roundings = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil") if kind == "nearest" else ("",)
+                for nearest in roundings:
+                    more = {"nearest_mode": nearest} if nearest else {}
+                    yield case(f"resize_{kind}_{coordinates}_{nearest}_{scale[0]}_{scale[1]}", "Resize",
+                               [x, None, scales], [2], mode=kind, coordinate_transformation_mode=coordinates, **more)
+    for kind in ("nearest", "linear", "cubic"):
+        yield case(f"resize_to_sizes_{kind}", "Resize", [x, None, None, np.array([1, 2, 11, 4], np.int64)], [3],
+                   mode=kind)
+    yield case("resize_cubic_excludes", "Resize", [x, None, np.array([1, 1, 1.5, 0.7], np.float32)], [2], mode="cubic",
+               exclude_outside=1, cubic_coeff_a=-0.5)
+    yield case("resize_line", "Resize", [_numbers("x", (1, 3, 9)), None, np.array([1, 1, 2.5], np.float32)], [2],
+               mode="linear")
+    yield case("resize_integers", "Resize", [_numbers("x", (1, 2, 4, 4), np.uint8, 0, 255), None,
+                                             np.array([1, 1, 2, 2], np.float32)], [2], mode="nearest")
+    yield case("upsample", "Upsample", [x, np.array([1, 1, 2, 3], np.float32)], [1], opset=9, mode="linear")
+
+
+def elements():
+    a, b = _numbers("a", (2, 3, 4, 5)), _numbers("b", (3, 1, 5), low=0.5, high=2)
+    for op in ("Add", "Sub", "Mul", "Div", "Max", "Min", "Equal", "Less", "GreaterOrEqual"):
+        yield case(f"{op}_broadcast", op, [a, b])
+        yield case(f"{op}_integers", op, [_numbers("i", (3, 4), np.int32, -9, 9), _numbers("j", (4,), np.int32, 1, 5)])
+    yield case("Div_truncates", "Div", [np.array([-7, 7, -7, 7], np.int64), np.array([2, -2, -2, 2], np.int64)])
+    yield case("Mod_integers", "Mod", [np.array([-7, 7, -7, 7], np.int32), np.array([3, -3, -3, 3], np.int32)])
+    yield case("Mod_fmod", "Mod", [_numbers("a", (20,), low=-9, high=9), _numbers("b", (20,), low=1, high=3)], fmod=1)
+    yield case("Mod_fmod_integers", "Mod", [np.array([-7, 7, -7, 7], np.int32), np.array([3, -3, -3, 3], np.int32)],
+               fmod=1)
+    yield case("Pow_mixed", "Pow", [_numbers("a", (6,), low=0.1, high=3), np.array([0, 1, 2, 3, -1, 2], np.int32)])
+    yield case("Round", "Round", [np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 2.4], np.float32)])
+    for op in ("Erf", "Softplus", "Softsign", "Selu", "Elu", "Celu", "Mish", "HardSwish", "HardSigmoid", "Tan", "Asin",
+               "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Atanh", "Sigmoid", "ThresholdedRelu", "Reciprocal", "Sign"):
+        more = {"alpha": 0.7} if op in ("Elu", "Celu", "HardSigmoid", "ThresholdedRelu") else {}
+        yield case(f"{op}_values", op, [_numbers(op, (3, 41), low=-0.99, high=0.99)], **more)
+    yield case("Erf_far", "Erf", [_numbers("far", (200,), low=-6, high=6)])
+    yield case("Acosh_values", "Acosh", [_numbers("acosh", (30,), low=1.01, high=9)])
+    yield case("Gelu_values", "Gelu", [_numbers("gelu", (3, 41), low=-4, high=4)], opset=20)
+    yield case("Gelu_tanh", "Gelu", [_numbers("gelu", (3, 41), low=-4, high=4)], opset=20, approximate="tanh")
+    yield case("Clip_crossed", "Clip", [a, np.float32(0.5), np.float32(-0.5)], [1, 2])
+    yield case("Clip_upper", "Clip", [a, None, np.float32(0.3)], [2])
+    yield case("Clip_computed", "Clip", [a, np.float32(-0.3), np.float32(0.3)])
+    yield case("Cast_truncates", "Cast", [np.array([-2.7, -0.5, 0.5, 2.7], np.float32)], to=TensorProto.INT32)
+    yield case("PRelu_channels", "PRelu", [a, _numbers("slope", (3, 1, 1))], [1])
+    yield case("Where_broadcast", "Where", [_numbers("c", (3, 1, 5), np.bool_), a, b])
+    yield case("Xor", "Xor", [_numbers("c", (3, 4), np.bool_), _numbers("d", (4,), np.bool_)])
+    yield case("Sum_three", "Sum", [a, b, _numbers("c", (5,))])
+    yield case("Mean_three", "Mean", [a, b, _numbers("c", (5,))])
+
+
+def movement():
+    x = _numbers("x", (3, 4, 5, 6))
+
+    def ints(*numbers):
+        return np.array(numbers, np.int64)
+
+    yield case("Slice_backwards", "Slice", [x, ints(-1, 4), ints(-(2**63), 0), ints(1, 2), ints(-2, -3)], [1, 2, 3, 4])
+    yield case("Slice_to_the_end", "Slice", [x, ints(1, -3), ints(2**63 - 1, 2**31 - 1), ints(-1, 0)], [1, 2, 3])
+    yield case("Pad_reflect", "Pad", [x, ints(0, 2, 1, 3, 0, 1, 2, 0)], [1], mode="reflect")
+    yield case("Pad_edge", "Pad", [x, ints(1, 2, 0, 3, 0, 1, 2, 0)], [1], mode="edge")
+    yield case("Pad_wrap", "Pad", [x, ints(1, 2, 0, 3, 0, 1, 2, 0)], [1], mode="wrap")
+    yield case("Pad_negative", "Pad", [x, ints(0, -1, 2, 0, 1, 0, -2, 3), np.float32(1.5)], [1, 2])
+    yield case("Pad_some_axes", "Pad", [x, ints(1, 2, 3, 0), np.float32(-2), ints(-1, 1)], [1, 2, 3])
+    yield case("Gather_negative", "Gather", [x, ints(-1, 0, 2, -3)], axis=1)
+    yield case("Gather_scalar", "Gather", [x, np.int64(-2)], [1], axis=2)
+    yield case("GatherElements", "GatherElements", [x, _numbers("i", (3, 2, 5, 6), np.int64, -4, 3)], axis=1)
+    yield case("GatherND_negative", "GatherND", [x, np.array([[-1, 2], [0, -4]], np.int64)])
+    yield case("Split_uneven", "Split", [x, ints(1, 4, 1)], [1], outputs=3, axis=-1)
+    yield case("Split_by_count", "Split", [x], outputs=4, opset=18, axis=-1, num_outputs=4)
+    yield case("Expand_both_ways", "Expand", [_numbers("x", (3, 1, 5)), ints(2, 1, 4, 1)], [1])
+    yield case("Tile", "Tile", [_numbers("x", (2, 3)), ints(2, 2)], [1])
+    yield case("Reshape_zero", "Reshape", [x, ints(0, -1, 6)], [1])
+    yield case("Transpose_default", "Transpose", [x])
+    yield case("DepthToSpace_crd", "DepthToSpace", [_numbers("x", (1, 12, 2, 3))], blocksize=2, mode="CRD")
+    yield case("DepthToSpace_dcr", "DepthToSpace", [_numbers("x", (1, 12, 2, 3))], blocksize=2)
+    yield case("SpaceToDepth", "SpaceToDepth", [_numbers("x", (1, 3, 4, 6))], blocksize=2)
+    yield case("ReverseSequence", "ReverseSequence", [_numbers("x", (5, 3, 2)), ints(2, 5, 1)], [1])
+    yield case("OneHot_wraps", "OneHot", [np.array([0, -1, 2], np.int64), np.int64(4), np.array([-1, 3], np.float32)],
+               [1, 2], axis=0)
+    yield case("Trilu_lower", "Trilu", [_numbers("x", (2, 4, 5)), np.int64(-1)], [1], upper=0)
+    yield case("ScatterND_constant", "ScatterND", [_numbers("x", (4, 3)), np.array([[2], [0]], np.int64),
+                                                   _numbers("u", (2, 3))], [1])
+    yield case("ScatterElements_constant", "ScatterElements", [_numbers("x", (4, 3)), np.array([[2, 0, 3]], np.int64),
+                                                               _numbers("u", (1, 3))], [1], axis=0)
+
+
+def reductions():
+    x = _numbers("x", (2, 3, 4, 5), low=0.1, high=2)
+    for op in ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
+               "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp"):
+        yield case(f"{op}_axes", op, [x, np.array([1, -1], np.int64)], [1], keepdims=0)
+        yield case(f"{op}_all", op, [x])
+    for last in (0, 1):
+        tied = np.array([[1, 3, 3], [2, 2, 1]], np.float32)
+        yield case(f"ArgMax_{last}", "ArgMax", [tied], axis=1, select_last_index=last, keepdims=last)
+        yield case(f"ArgMin_{last}", "ArgMin", [tied], axis=0, select_last_index=last)
+    yield case("TopK_smallest", "TopK", [_numbers("x", (3, 7, 2)), np.array([3], np.int64)], [1], outputs=2, axis=1,
+               largest=0)
+    for axis in (0, 1, -1):
+        yield case(f"Softmax_{axis}", "Softmax", [x], axis=axis)
+        yield case(f"LogSoftmax_{axis}", "LogSoftmax", [x], axis=axis)
+    yield case("Softmax_flattens", "Softmax", [x], opset=11, axis=1)
+    yield case("CumSum", "CumSum", [x, np.int64(-2)], [1], exclusive=1, reverse=1)
+
+
+def normalizations():
+    x, c = _numbers("x", (2, 6, 4, 5)), lambda name: _numbers(name, (6,), low=0.5, high=1.5)
+    yield case("BatchNormalization", "BatchNormalization", [x, c("s"), c("b"), c("m"), c("v")], [1, 2, 3, 4],
+               epsilon=1e-3)
+    yield case("InstanceNormalization", "InstanceNormalization", [x, c("s"), c("b")], [1, 2])
+    yield case("LayerNormalization", "LayerNormalization", [x, _numbers("s", (5,)), _numbers("b", (5,))], [1, 2])
+    yield case("LayerNormalization_axes", "LayerNormalization", [x, _numbers("s", (4, 5))], [1], axis=2)
+    yield case("GroupNormalization", "GroupNormalization", [x, c("s"), c("b")], [1, 2], opset=21, num_groups=3)
+    yield case("LpNormalization", "LpNormalization", [x], axis=1, p=1)
+    yield case("LRN", "LRN", [x], size=3, alpha=0.2, beta=0.6, bias=1.5)
+
+
+def products():
+    yield case("MatMul_batches", "MatMul", [_numbers("a", (2, 3, 4, 5)), _numbers("b", (3, 5, 6))])
+    yield case("MatMul_vector", "MatMul", [_numbers("a", (5,)), _numbers("b", (2, 5, 3))])
+    yield case("MatMul_by_vector", "MatMul", [_numbers("a", (2, 4, 5)), _numbers("b", (5,))], [1])
+    yield case("MatMul_layer", "MatMul", [_numbers("a", (2, 3, 5)), _numbers("b", (5, 7))], [1])
+    for ta in (0, 1):
+        for tb in (0, 1):
+            a, b = (5, 3) if ta else (3, 5), (7, 5) if tb else (5, 7)
+            yield case(f"Gemm_{ta}{tb}", "Gemm", [_numbers("a", a), _numbers("b", b), _numbers("c", (7,))], [1, 2],
+                       transA=ta, transB=tb, alpha=0.5, beta=2.0)
+    yield case("Gemm_rows", "Gemm", [_numbers("a", (3, 5)), _numbers("b", (5, 7)), _numbers("c", (3, 1))])
+
+
+def recurrent():
+    def weights(gates, directions, inputs=5, units=4):
+        return [_numbers("w", (directions, gates * units, inputs)), _numbers("r", (directions, gates * units, units)),
+                _numbers("b", (directions, 2 * gates * units))]
+
+    for direction, d in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+        x, state = _numbers("x", (6, 2, 5)), _numbers("h", (d, 2, 4))
+        yield case(f"LSTM_{direction}", "LSTM", [x, *weights(4, d), None, state, _numbers("c", (d, 2, 4)),
+                                                 _numbers("p", (d, 12))], [1, 2, 3, 7], outputs=3, direction=direction,
+                   hidden_size=4)
+        for before in (0, 1):
+            yield case(f"GRU_{direction}_{before}", "GRU", [x, *weights(3, d), None, state], [1, 2, 3], outputs=2,
+                       direction=direction, hidden_size=4, linear_before_reset=before)
+        yield case(f"RNN_{direction}", "RNN", [x, *weights(1, d), None, state], [1, 2, 3], outputs=2,
+                   direction=direction, hidden_size=4)
+
+
+def quantized():
+    x = _numbers("x", (2, 3, 4), low=-3, high=3)
+    scale, zero = np.float32(0.03), np.uint8(120)
+    yield case("QuantizeLinear", "QuantizeLinear", [x, scale, zero], [1, 2])
+    yield case("QuantizeLinear_axis", "QuantizeLinear", [x, np.array([0.1, 0.02, 0.05], np.float32),
+                                                         np.array([0, 3, -5], np.int8)], [1, 2], axis=1)
+    yield case("DequantizeLinear_axis", "DequantizeLinear", [_numbers("q", (2, 3, 4), np.int8, -128, 127),
+                                                             np.array([0.1, 0.02, 0.05], np.float32)], [1], axis=1)
+    yield case("DynamicQuantizeLinear", "DynamicQuantizeLinear", [x], outputs=3)
+    a, b = _numbers("a", (3, 700), np.uint8, 0, 255), _numbers("b", (700, 4), np.uint8, 0, 255)
+    yield case("MatMulInteger_deep", "MatMulInteger", [a, b, np.uint8(3), np.array([1, 250, 9, 128], np.uint8)], [1, 3])
+    image, filter_ = _numbers("i", (1, 40, 5, 5), np.uint8, 0, 255), _numbers("f", (3, 40, 3, 3), np.uint8, 0, 255)
+    yield case("ConvInteger_deep", "ConvInteger", [image, filter_, np.uint8(7), np.uint8(100)], [1, 2, 3],
+               pads=[1, 1, 1, 1])
+    yield case("QLinearMatMul", "QLinearMatMul", [a, np.float32(0.01), np.uint8(3), b, np.float32(0.02), np.uint8(120),
+                                                  np.float32(0.9), np.uint8(128)], [1, 2, 3, 4, 5, 6, 7])
+    yield case("QLinearConv", "QLinearConv",
+               [image, np.float32(0.01), np.uint8(7), _numbers("f8", (3, 40, 3, 3), np.int8, -127, 127),
+                np.array([0.01, 0.02, 0.03], np.float32), np.zeros(3, np.int8), np.float32(0.7), np.uint8(128),
+                _numbers("b", (3,), np.int32, -900, 900)],
+               [1, 2, 3, 4, 5, 6, 7, 8], strides=[2, 2], pads=[1, 0, 1, 1])
+
+
+def all_cases():
+    for family in (convolutions, pools, resizes, elements, movement, reductions, normalizations, products, recurrent,
+                   quantized):
+        yield from family()

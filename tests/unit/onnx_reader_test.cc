@@ -1,0 +1,255 @@
+// The reader of ONNX files, on files that the test writes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/graph/evaluate.h"
+#include "frontends/onnx/reader.h"
+#include "hearth/model.h"
+#include "tests/testing/onnx_writer.h"
+#include "tests/testing/temporary_folder.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Shapes = std::map<std::string, std::vector<int32_t>>;
+
+std::span<const std::byte> BytesOf(const std::string& file) {
+  return std::as_bytes(std::span(file));
+}
+
+template <typename Kind>
+int64_t CountOf(const Graph& graph) {
+  return std::ranges::count_if(graph.nodes(), [](const Node& node) { return std::holds_alternative<Kind>(node.op); });
+}
+
+std::vector<double> AnswerOf(const Graph& graph, std::vector<ReferenceTensor> inputs) {
+  const auto answers = EvaluateGraph(graph, inputs);
+  EXPECT_TRUE(answers.ok()) << answers.status().message();
+  return answers.ok() ? (*answers)[0].values : std::vector<double>();
+}
+
+std::string ErrorOf(const std::string& file, const Shapes& shapes = {}) {
+  return ReadOnnxModel(BytesOf(file), {"", shapes}).status().message();
+}
+
+// y = conv(relu(conv(x))) over [1,2,4,4], with filters of 1x1.
+OnnxGraph TwoConvolutions() {
+  OnnxGraph graph;
+  graph.Input("x", {"1", "2", "4", "4"}).Output("y");
+  graph.Floats("w", {2, 2, 1, 1}, {1, 2, 3, -4});
+  graph.Node("Conv", {"x", "w"}, {"a"}).Node("Relu", {"a"}, {"b"}).Node("Conv", {"b", "w"}, {"y"});
+  return graph;
+}
+
+TEST(OnnxReader, BetweenConvolutionsNothingIsTransposed) {
+  const std::string file = OnnxFile(TwoConvolutions());
+  const Result<Graph> graph = ReadOnnxModel(BytesOf(file));
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(CountOf<Conv2D>(*graph), 2);
+  EXPECT_EQ(CountOf<Transpose>(*graph), 2);
+  EXPECT_EQ(graph->value(graph->outputs[0]).name, "y");
+  EXPECT_EQ(graph->value(graph->nodes()[1].outputs[0]).name, "a");
+}
+
+TEST(OnnxReader, AnInputInTheOrderOfPicturesIsNotTransposed) {
+  OnnxGraph graph;
+  graph.Input("x", {"1", "4", "4", "2"}).Output("y").Floats("w", {2, 2, 1, 1}, {1, 2, 3, -4});
+  graph.Node("Transpose", {"x"}, {"n"}, {OnnxGraph::Integers("perm", {0, 3, 1, 2})}).Node("Conv", {"n", "w"}, {"c"});
+  graph.Node("Transpose", {"c"}, {"y"}, {OnnxGraph::Integers("perm", {0, 2, 3, 1})});
+  const std::string file = OnnxFile(graph);
+  const Result<Graph> read = ReadOnnxModel(BytesOf(file));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(CountOf<Transpose>(*read), 0);
+}
+
+TEST(OnnxReader, ReadsFieldsInAnyOrder) {
+  std::string file;
+  protozero::pbf_writer writer(file);
+  writer.add_message(7, TwoConvolutions().bytes());
+  std::string set;
+  protozero::pbf_writer(set).add_int64(2, 13);
+  writer.add_message(8, set);
+  writer.add_string(2, "some exporter");
+  writer.add_int64(1, 7);
+  EXPECT_TRUE(IsOnnxModel(BytesOf(file)));
+  EXPECT_TRUE(ReadOnnxModel(BytesOf(file)).ok());
+}
+
+TEST(OnnxReader, AFileThatIsCutOffAnywhereIsAnError) {
+  const std::string file = OnnxFile(TwoConvolutions());
+  for (size_t size = 0; size < file.size(); ++size) {
+    const std::string part = file.substr(0, size);
+    EXPECT_FALSE(ReadOnnxModel(BytesOf(part)).ok()) << size;
+  }
+}
+
+TEST(OnnxReader, AFileWithAnyWrongByteIsReadOrRefused) {
+  const std::string file = OnnxFile(TwoConvolutions());
+  for (size_t at = 0; at < file.size(); ++at) {
+    for (const int change : {1, 128, 255}) {
+      std::string wrong = file;
+      wrong[at] = static_cast<char>(wrong[at] ^ change);
+      const Result<Graph> graph = ReadOnnxModel(BytesOf(wrong));
+      if (graph.ok()) EXPECT_TRUE(graph->Validate().ok()) << at;
+    }
+  }
+}
+
+TEST(OnnxReader, AnUnknownOperatorIsNamedWithItsNodeAndOthers) {
+  OnnxGraph graph;
+  graph.Input("x", {"2"}).Output("y").Node("Frob", {"x"}, {"a"}, {}, "own").Node("Det", {"a"}, {"y"});
+  const std::string error = ErrorOf(OnnxFile(graph));
+  EXPECT_THAT(error, HasSubstr("node 'the_Frob' (own.Frob, opset 1): Hearth does not know this operator: export"));
+  EXPECT_THAT(error, HasSubstr("Det (1), own.Frob (1)"));
+}
+
+TEST(OnnxReader, NodesWithoutAUseAreNotRead) {
+  OnnxGraph graph;
+  graph.Input("x", {"2"}).Output("y").Node("Det", {"x"}, {"a"}).Node("Relu", {"x"}, {"y"});
+  EXPECT_EQ(ErrorOf(OnnxFile(graph)), "");
+}
+
+TEST(OnnxReader, OtherOpsetsAreRefusedWithAWayOut) {
+  EXPECT_THAT(ErrorOf(OnnxFile(TwoConvolutions(), 6)), HasSubstr("opset 6; 7 to 25 are known: convert it"));
+  EXPECT_THAT(ErrorOf(OnnxFile(TwoConvolutions(), 99)), HasSubstr("opset 99"));
+}
+
+TEST(OnnxReader, ADimensionThatHasANameIsThatOfAllInputs) {
+  OnnxGraph graph;
+  graph.Input("a", {"batch", "3"}).Input("b", {"batch", "3"}).Output("y").Node("Add", {"a", "b"}, {"y"});
+  const std::string file = OnnxFile(graph);
+  const Result<Graph> read = ReadOnnxModel(BytesOf(file), {"", {{"a", {4, 3}}}});
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->value(read->inputs[1]).desc.shape, (Shape{4, 3}));
+  EXPECT_THAT(ErrorOf(file, {{"a", {4, 3}}, {"b", {5, 3}}}), HasSubstr("dimension 'batch' the sizes 4 and 5"));
+  EXPECT_THAT(ErrorOf(file, {{"c", {4, 3}}}), HasSubstr("which is not an input of the model; it has 'a', 'b'"));
+  EXPECT_THAT(ErrorOf(file, {{"a", {4}}}), HasSubstr("does not fit input 'a', which the file declares as -1x3"));
+}
+
+TEST(OnnxReader, AConstantConditionTakesItsBranchAlone) {
+  OnnxGraph then_branch, else_branch, graph;
+  then_branch.Output("t").Node("Neg", {"x"}, {"t"});
+  else_branch.Output("e").Node("Frob", {"x"}, {"e"}, {}, "own");
+  graph.Input("x", {"2"}).Output("y").Int64s("five", {}, {5}).Int64s("six", {}, {6});
+  graph.Node("Less", {"five", "six"}, {"c"});
+  graph.Node("If", {"c"}, {"y"},
+             {OnnxGraph::Subgraph("then_branch", then_branch), OnnxGraph::Subgraph("else_branch", else_branch)});
+  const std::string file = OnnxFile(graph);
+  const Result<Graph> read = ReadOnnxModel(BytesOf(file));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_THAT(AnswerOf(*read, {{{2}, {1, -2}}}), ElementsAre(-1, 2));
+}
+
+// Doubles x while a number below the limit counts up.
+OnnxGraph Doubling(const std::string& limit) {
+  OnnxGraph body, graph;
+  body.Input("n", {}, 7).Input("c", {}, 9).Input("v", {"2"}).Output("again", 9).Output("w");
+  body.Node("Add", {"v", "v"}, {"w"}).Node("Identity", {"c"}, {"again"});
+  graph.Input("x", {"2"}).Output("y");
+  if (limit == "given") graph.Input("given", {}, 7);
+  graph.Int64s("three", {}, {3});
+  graph.Node("Loop", {limit, "", "x"}, {"y"}, {OnnxGraph::Subgraph("body", body)});
+  return graph;
+}
+
+TEST(OnnxReader, ALoopOfKnownLengthIsWrittenOutAndAnyOtherIsANode) {
+  for (const std::string limit : {"three", "given"}) {
+    const std::string file = OnnxFile(Doubling(limit));
+    const Result<Graph> read = ReadOnnxModel(BytesOf(file));
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    EXPECT_EQ(CountOf<Loop>(*read), limit == "given" ? 1 : 0);
+    std::vector<ReferenceTensor> inputs = {{{2}, {1, 3}}};
+    if (limit == "given") inputs.push_back({{}, {3}});
+    EXPECT_THAT(AnswerOf(*read, inputs), ElementsAre(8, 24));
+  }
+}
+
+TEST(OnnxReader, AFunctionOfTheFileIsReadInPlaceOfItsCall) {
+  std::string function;
+  protozero::pbf_writer writer(function);
+  writer.add_string(1, "Twice");
+  writer.add_string(4, "v");
+  writer.add_string(5, "w");
+  writer.add_message(7, OnnxGraph::NodeBytes("Add", {"v", "v"}, {"w"}));
+  std::string set;
+  protozero::pbf_writer(set).add_int64(2, 17);
+  writer.add_message(9, set);
+  writer.add_string(10, "own");
+  OnnxGraph graph;
+  graph.Input("x", {"2"}).Output("y").Node("Twice", {"x"}, {"a"}, {}, "own").Node("Twice", {"a"}, {"y"}, {}, "own");
+  const std::string file = OnnxFile(graph, 17, {function});
+  const Result<Graph> read = ReadOnnxModel(BytesOf(file));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_THAT(AnswerOf(*read, {{{2}, {1, 3}}}), ElementsAre(4, 12));
+}
+
+TEST(OnnxReader, AnInputOfFloat16IsComputedAsFloat32AndAnOutputKeepsItsType) {
+  OnnxGraph graph;
+  graph.Input("x", {"2"}, 10).Output("y", 10).Node("Exp", {"x"}, {"y"});
+  const std::string file = OnnxFile(graph);
+  const Result<Graph> read = ReadOnnxModel(BytesOf(file));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->value(read->inputs[0]).desc.dtype, DType::kFloat16);
+  EXPECT_EQ(read->value(read->outputs[0]).desc.dtype, DType::kFloat16);
+  for (const Node& node : read->nodes()) {
+    if (std::holds_alternative<Unary>(node.op)) EXPECT_EQ(read->value(node.inputs[0]).desc.dtype, DType::kFloat32);
+  }
+}
+
+TEST(OnnxReader, AGraphIsRefusedThatReadsWhatNothingMakes) {
+  OnnxGraph graph;
+  graph.Input("x", {"2"}).Output("y").Node("Add", {"x", "later"}, {"y"}).Node("Neg", {"x"}, {"later"});
+  EXPECT_THAT(ErrorOf(OnnxFile(graph)), HasSubstr("'later' is read, which no node before it makes"));
+}
+
+// ---- Weights in other files ----
+
+class OnnxWeightFiles : public ::testing::Test {
+ protected:
+  std::string Write(const std::string& name, const std::string& content) {
+    const std::string path = (folder_.path() / name).string();
+    std::ofstream(path, std::ios::binary) << content;
+    return path;
+  }
+  std::string ModelWith(const std::string& file, int64_t offset = 4) {
+    OnnxGraph graph;
+    graph.Input("x", {"2"}).Output("y").External("w", {2}, file, offset).Node("Mul", {"x", "w"}, {"y"});
+    return Write("m.onnx", OnnxFile(graph));
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(OnnxWeightFiles, AreMappedBehindTheModelAndPartOfItsFingerprint) {
+  const float weights[] = {9, 2, 3};
+  const std::string content(reinterpret_cast<const char*>(weights), sizeof(weights));
+  Write("w.data", content);
+  const std::string path = ModelWith("w.data");
+  const Result<Model> model = Model::FromFile(path);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const std::string before = model->fingerprint();
+  Write("w.data", content.substr(0, 11) + "!");
+  const Result<Model> changed = Model::FromFile(path);
+  ASSERT_TRUE(changed.ok()) << changed.status().message();
+  EXPECT_NE(changed->fingerprint(), before);
+}
+
+TEST_F(OnnxWeightFiles, ThatLieElsewhereAreMissingOrTooShortAreErrors) {
+  const auto error = [&](const std::string& file, int64_t offset = 4) {
+    return Model::FromFile(ModelWith(file, offset)).status().message();
+  };
+  EXPECT_THAT(error("none.data"), HasSubstr("no file 'none.data' beside it"));
+  EXPECT_THAT(error("../w.data"), HasSubstr("'../w.data', which is not within its folder"));
+  EXPECT_THAT(error("/etc/hostname"), HasSubstr("'/etc/hostname', which is not within its folder"));
+  Write("short.data", "0123456789");
+  EXPECT_THAT(error("short.data"), HasSubstr("its bytes 4 to 12 lie outside of 'short.data', which has 10"));
+  std::filesystem::create_symlink("/etc/hostname", folder_.path() / "link.data");
+  EXPECT_THAT(error("link.data"), HasSubstr("its weights in 'link.data' lie outside of its folder"));
+}
+
+}  // namespace
+}  // namespace hearth
