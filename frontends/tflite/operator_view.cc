@@ -123,6 +123,11 @@ Made OperatorView::OperandOf(int32_t tensor, bool takes_stored) const {
   return to().AddSymmetric(value);
 }
 
+Result<TensorDesc> OperatorView::DescribeOutput(int i) const {
+  if (i < output_count()) return tensors_.Describe(output(i));
+  return Error(StatusCode::kMalformedInput, "it has {} outputs", output_count());
+}
+
 Result<Activation> ReadActivation(wire::ActivationFunctionType activation) {
   switch (activation) {
     case wire::ActivationFunctionType_NONE: return Activation::kNone;

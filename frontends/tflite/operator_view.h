@@ -63,10 +63,12 @@ class OperatorView {
 
   int output_count() const { return op_.outputs() == nullptr ? 0 : static_cast<int>(op_.outputs()->size()); }
   int32_t output(int i) const { return op_.outputs()->Get(static_cast<uint32_t>(i)); }  // a checked tensor index
-  // The file's description of output `i`: the type is used, the shape is not. Precondition: i < output_count().
-  Result<TensorDesc> DescribeOutput(int i) const { return tensors_.Describe(output(i)); }
-  // Sets the element type of output `i`, regardless of the file. Precondition: i < output_count().
-  void SetOutputType(int i, DType type) const { tensors_[output(i)].type = type; }
+  // The file's description of output `i`: the type is used, the shape is not. kMalformedInput if there is none.
+  Result<TensorDesc> DescribeOutput(int i) const;
+  // Sets the element type of output `i`, if it is there, regardless of the file.
+  void SetOutputType(int i, DType type) const {
+    if (i < output_count()) tensors_[output(i)].type = type;
+  }
 
   // A custom operator's options: bytes that only the operator defines.
   std::span<const std::byte> CustomOptions() const {

@@ -68,7 +68,7 @@ Status SubgraphReader::ReadOperator(int index) {
 // True for DEQUANTIZE of a constant if the output is internal: its readers get the constant itself.
 Result<bool> SubgraphReader::FoldDequantize(const OperatorView& view) {
   const OperatorRow* row = view.code().row;
-  if (row == nullptr || row->code != kDequantizeOperator) return false;
+  if (row == nullptr || row->code != kDequantizeOperator || view.output_count() == 0) return false;
   const int32_t input = view.inputs()[0], output = view.output(0);
   HEARTH_ASSIGN(const bool is_constant, tensors_.IsConstant(input));
   if (!is_constant || tensors_[output].is_output) return false;  // that keeps its own name and type

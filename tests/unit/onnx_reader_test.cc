@@ -95,7 +95,8 @@ TEST(OnnxReader, AFileWithAnyWrongByteIsReadOrRefused) {
       std::string wrong = file;
       wrong[at] = static_cast<char>(wrong[at] ^ change);
       const Result<Graph> graph = ReadOnnxModel(BytesOf(wrong));
-      if (graph.ok()) EXPECT_TRUE(graph->Validate().ok()) << at;
+      if (!graph.ok()) continue;
+      EXPECT_TRUE(graph->Validate().ok()) << at;
     }
   }
 }
@@ -197,7 +198,8 @@ TEST(OnnxReader, AnInputOfFloat16IsComputedAsFloat32AndAnOutputKeepsItsType) {
   EXPECT_EQ(read->value(read->inputs[0]).desc.dtype, DType::kFloat16);
   EXPECT_EQ(read->value(read->outputs[0]).desc.dtype, DType::kFloat16);
   for (const Node& node : read->nodes()) {
-    if (std::holds_alternative<Unary>(node.op)) EXPECT_EQ(read->value(node.inputs[0]).desc.dtype, DType::kFloat32);
+    if (!std::holds_alternative<Unary>(node.op)) continue;
+    EXPECT_EQ(read->value(node.inputs[0]).desc.dtype, DType::kFloat32);
   }
 }
 
