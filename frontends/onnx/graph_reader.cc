@@ -157,6 +157,7 @@ Status GraphReader::ReadNodes(const std::vector<NodeProto>& nodes) {
 }
 
 Status GraphReader::ReadNode(const NodeProto& node) {
+  if (node.outputs.empty()) return Status::Ok();  // nothing can read what it makes
   const auto set = sets().find(node.domain);
   const int64_t opset = set == sets().end() ? 1 : set->second;
   const OperatorRow* row = FindOperator(node.domain, node.op_type);

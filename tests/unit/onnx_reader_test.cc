@@ -146,6 +146,19 @@ TEST(OnnxReader, AConstantConditionTakesItsBranchAlone) {
   EXPECT_THAT(AnswerOf(*read, {{{2}, {1, -2}}}), ElementsAre(-1, 2));
 }
 
+TEST(OnnxReader, NodesWithoutOutputsInABranchAreNotRead) {
+  OnnxGraph then_branch, else_branch, graph;
+  then_branch.Output("t").Node("Split", {"x"}, {}).Node("Constant", {}, {}).Node("Neg", {"x"}, {"t"});
+  else_branch.Output("e").Node("Abs", {"x"}, {"e"});
+  graph.Input("x", {"2"}).Input("c", {}, 9).Output("y");
+  graph.Node("If", {"c"}, {"y"},
+             {OnnxGraph::Subgraph("then_branch", then_branch), OnnxGraph::Subgraph("else_branch", else_branch)});
+  const std::string file = OnnxFile(graph);
+  const Result<Graph> read = ReadOnnxModel(BytesOf(file));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_THAT(AnswerOf(*read, {{{2}, {1, -2}}, {{}, {1}}}), ElementsAre(-1, 2));
+}
+
 // Doubles x while a number below the limit counts up.
 OnnxGraph Doubling(const std::string& limit) {
   OnnxGraph body, graph;
