@@ -156,7 +156,7 @@ constexpr std::string_view kGlslHalf = R"(vec4 vhalf(vec4 v) {
 constexpr std::string_view kOpenClHalf = R"(float4 vhalf(float4 a) {
   ushort halves[4];
   vstore_half4(vheld(a), 0, (half*)halves);
-  return select(vload_half4(0, (const half*)halves), a, isgreater(fabs(a), (float4)(65504.0f)));
+  return select(vload_half4(0, (const half*)halves), a, fabs(a) > 65504.0f);
 }
 )";
 

@@ -123,7 +123,7 @@ class MisuseTest {
     assertRefused(Code.NOT_FOUND, "no such", () -> Session.open(folder + "/no such", Demo.cpu()));
     assertRefused(Code.NOT_FOUND, "no such", () -> Model.open(folder + "/no such"));
     assertRefused(Code.UNAVAILABLE, "no such", () -> Session.open(Demo.F32, new Options().set("device", "no such")));
-    assertInvalid("there are device, precision", () -> new Options().set("no such", "1"));
+    assertInvalid("there are device, ", () -> new Options().set("no such", "1"));
     assertInvalid("number", () -> new Options().set("threads", "many"));
     assertInvalid("is null", () -> new Options().set("device", (String) null));
     assertInvalid("null character", () -> new Options().set("device", "c\0pu"));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <vector>
 
 #include "core/base/error.h"
@@ -125,6 +126,8 @@ TEST_P(Fp16Range, ScoresWhoseScaleFollowsThemAreRight) {
 
 // Of a layer whose results nobody expects to be so large.
 TEST_P(Fp16Range, WhatStaysInsideAKernelIsNotClamped) {
+  if (std::string_view(GetParam()) == "opencl")
+    GTEST_SKIP() << "PoCL runs a convolution and its function as two kernels";
   RangeGraph made({1, 4, 4, 64}, {50, 150});
   made.Of(UnaryKind::kSqrt, made.Node(Conv2D{}, {made.input(), made.Constant({8, 1, 1, 64}, {50, 150})}));
   ExpectFinite(made);
