@@ -9,16 +9,36 @@
 namespace hearth::onnx {
 namespace {
 
-using Field = protozero::pbf_reader;
 using protozero::pbf_wire_type;
 
 constexpr int64_t kMostMessages = 500'000;  // a large model has about 100,000; bounds memory and time
 
 // Thrown as protozero throws its errors, and caught with them.
-struct TooMuch : std::exception {
-  explicit TooMuch(const char* text) : text(text) {}
+struct BadMessage : std::exception {
+  explicit BadMessage(const char* text) : text(text) {}
   const char* what() const noexcept override { return text; }
   const char* text;
+};
+
+// A message's fields. protozero leaves it to its callers to check that a field is stored as its type is.
+class Field : public protozero::pbf_reader {
+ public:
+  Field(const char* data, size_t size) : pbf_reader(data, size) {}
+  Field(const pbf_reader& message) : pbf_reader(message) {}  // NOLINT: implicit
+
+  int32_t get_int32() { return As(pbf_wire_type::varint).pbf_reader::get_int32(); }
+  int64_t get_int64() { return As(pbf_wire_type::varint).pbf_reader::get_int64(); }
+  uint64_t get_uint64() { return As(pbf_wire_type::varint).pbf_reader::get_uint64(); }
+  float get_float() { return As(pbf_wire_type::fixed32).pbf_reader::get_float(); }
+  double get_double() { return As(pbf_wire_type::fixed64).pbf_reader::get_double(); }
+  protozero::data_view get_view() { return As(pbf_wire_type::length_delimited).pbf_reader::get_view(); }
+  Field get_message() { return As(pbf_wire_type::length_delimited).pbf_reader::get_message(); }
+
+ private:
+  Field& As(pbf_wire_type type) {
+    if (wire_type() != type) throw BadMessage("a field of another type");
+    return *this;
+  }
 };
 
 std::string_view TextOf(Field& field) {
@@ -59,7 +79,7 @@ class Parser {
  private:
   // Counts a message.
   void Enter() {
-    if (--messages_left_ < 0) throw TooMuch("more than 500,000 nodes, tensors and attributes");
+    if (--messages_left_ < 0) throw BadMessage("more than 500,000 nodes, tensors and attributes");
   }
 
   std::pair<std::string_view, std::string_view> Pair(Field message) {
@@ -91,7 +111,7 @@ class Parser {
 
   GraphProto Graph(Field message) {
     Enter();
-    if (++level_ > kMostLevels) throw TooMuch("graphs that are nested more than 64 deep");
+    if (++level_ > kMostLevels) throw BadMessage("graphs that are nested more than 64 deep");
     GraphProto graph;
     while (message.next()) {
       switch (message.tag()) {
@@ -248,7 +268,7 @@ class Parser {
 template <typename Stored, typename Number, typename Range, typename One>
 void AppendBytes(Field& field, std::vector<std::byte>& bytes, size_t most, Range packed, One one) {
   const auto append = [&](Number number) {
-    if (bytes.size() + sizeof(Stored) > most) throw TooMuch("more numbers than its shape has elements");
+    if (bytes.size() + sizeof(Stored) > most) throw BadMessage("more numbers than its shape has elements");
     const auto stored = static_cast<Stored>(number);
     const auto* first = reinterpret_cast<const std::byte*>(&stored);
     bytes.insert(bytes.end(), first, first + sizeof(Stored));
