@@ -274,13 +274,15 @@ void PackedNumbers<Number>::MultiplyBlock(int64_t matrix, const MatrixOf<Number>
 template <typename Number>
 void PackedNumbers<Number>::Multiply(std::span<const MatrixPair> pairs, int64_t rows, const ProductFinish& finish,
                                      WorkerPool& workers) const requires std::is_same_v<Number, float> {
-  const auto count = static_cast<int64_t>(pairs.size());
-  const ProductTasks tasks = TasksOf(count, rows, kMostBlockRows, workers);
-  tasks.ForEach(workers, [&](int64_t number, int64_t first, int64_t last, int64_t group) {
-    const MatrixPair& pair = pairs[static_cast<size_t>(number)];
-    const MatrixView a{pair.a.data + first * pair.a.row_step, pair.a.row_step, pair.a.column_step};
-    MultiplyBlock(pair.b, a, last - first, pair.product + first * columns_, finish, group, tasks.groups);
-  });
+  if constexpr (std::is_same_v<Number, float>) {  // clang 14 instantiates it for double as well
+    const auto count = static_cast<int64_t>(pairs.size());
+    const ProductTasks tasks = TasksOf(count, rows, kMostBlockRows, workers);
+    tasks.ForEach(workers, [&](int64_t number, int64_t first, int64_t last, int64_t group) {
+      const MatrixPair& pair = pairs[static_cast<size_t>(number)];
+      const MatrixView a{pair.a.data + first * pair.a.row_step, pair.a.row_step, pair.a.column_step};
+      MultiplyBlock(pair.b, a, last - first, pair.product + first * columns_, finish, group, tasks.groups);
+    });
+  }
 }
 
 template <typename Number>

@@ -13,7 +13,7 @@ Result<const gles::Module*> OpenModule() {
   HEARTH_ASSIGN(DynamicLibrary library, DynamicLibrary::OpenOurs(HEARTH_GLES_LIBRARY));
   const auto sources = library.Symbol<decltype(&hearth_gles_module_sources)>("hearth_gles_module_sources");
   const auto module = library.Symbol<decltype(&hearth_gles_module)>("hearth_gles_module");
-  if (sources == nullptr || module == nullptr || sources() != kGlesModuleSources) {
+  if (sources == nullptr || module == nullptr || std::string_view(sources()) != kGlesModuleSources) {
     return Error(StatusCode::kUnavailable,
                  HEARTH_GLES_LIBRARY " is of another build; install the one that came with this Hearth");
   }

@@ -127,6 +127,6 @@ const hearth::gles::Module* hearth_gles_module() {
   return &kModule;
 }
 
-std::string_view hearth_gles_module_sources() {
-  return hearth::kGlesModuleSources;
+const char* hearth_gles_module_sources() {
+  return hearth::kGlesModuleSources.data();  // of a literal, which ends with a zero
 }

@@ -30,7 +30,7 @@ struct Module {
 extern "C" {
 __attribute__((visibility("default"))) const hearth::gles::Module* hearth_gles_module();
 // kGlesModuleSources where the module was built: ask before the other function.
-__attribute__((visibility("default"))) std::string_view hearth_gles_module_sources();
+__attribute__((visibility("default"))) const char* hearth_gles_module_sources();
 }
 
 #endif  // HEARTH_BACKENDS_GLES_MODULE_H_

@@ -11,6 +11,13 @@
 
 namespace hearth {
 
+// A run whose time counts.
+struct TimedRun {
+  SlotId slot;
+  Stopwatch watch;
+  double submit_ms = 0, host_ms = 0;
+};
+
 // Told of each run; only those count that are not in flight with others and wait for nobody's sync points.
 class Slicing {
  public:
@@ -25,12 +32,6 @@ class Slicing {
   double correction() const { return clock_.correction(); }
 
  private:
-  struct TimedRun {
-    SlotId slot;
-    Stopwatch watch;
-    double submit_ms = 0, host_ms = 0;
-  };
-
   double estimated_ms_ = 0;  // of the device's segments; 0: nothing is measured
   SliceClock clock_;
   std::optional<TimedRun> timed_;
