@@ -35,8 +35,8 @@ std::vector<bool> BuffersOfSingleConstants(const Plan& plan) {
     if (state.next_on_device) exclude(state.next);
   }
   for (const Segment& segment : plan.segments) {
-    for (const std::vector<HostOperand>* operands : {&segment.reads, &segment.writes}) {
-      for (const HostOperand& operand : *operands)
+    for (const std::vector<SegmentOperand>* operands : {&segment.reads, &segment.writes}) {
+      for (const SegmentOperand& operand : *operands)
         if (operand.crosses) exclude(operand.transfer);
     }
   }

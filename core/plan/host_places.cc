@@ -14,7 +14,7 @@ std::map<ValueId, HostPlace> OutputsMadeLast(const Graph& graph, const Plan& pla
   if (plan.segments.empty() || plan.segments.back().executor != Executor::kCpu) return {};
   const std::vector<int> producers = graph.Producers();
   std::set<ValueId> made, elsewhere;
-  for (const HostOperand& write : plan.segments.back().writes)
+  for (const SegmentOperand& write : plan.segments.back().writes)
     (write.crosses ? elsewhere : made).insert(write.transfer.value);
   for (const PlanState& state : plan.states) elsewhere.insert(state.next.value);
   std::map<ValueId, HostPlace> outputs;
@@ -62,11 +62,11 @@ class Placer {
 void PlaceHostValues(const Graph& graph, Plan& plan) {
   Placer placer(graph, plan);
   for (Segment& segment : plan.segments) {
-    for (HostOperand& read : segment.reads) {
+    for (SegmentOperand& read : segment.reads) {
       read.place = placer.At(read.transfer);
       if (read.place.kind == Kind::kInput) plan.inputs[read.place.index].host = read.place;
     }
-    for (HostOperand& write : segment.writes) write.place = placer.At(write.transfer);
+    for (SegmentOperand& write : segment.writes) write.place = placer.At(write.transfer);
   }
   for (PlanState& state : plan.states) {
     if (state.on_device) continue;

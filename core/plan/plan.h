@@ -89,11 +89,11 @@ struct HostPlace {
 
 // A value that a segment on the CPU reads, and something else makes, or the other way round. If it `crosses`, it is
 // copied from the device before the nodes, or to the device after them.
-struct HostOperand {
+struct SegmentOperand {
   HostPlace place;
   bool crosses = false;
   HostTransfer transfer;  // with storage and range if it crosses
-  friend bool operator==(const HostOperand&, const HostOperand&) = default;
+  friend bool operator==(const SegmentOperand&, const SegmentOperand&) = default;
 };
 
 enum class Executor : uint8_t { kDevice, kCpu };
@@ -103,7 +103,7 @@ struct Segment {
   Executor executor = Executor::kDevice;
   uint32_t first_dispatch = 0, dispatch_count = 0;  // in Plan::dispatches
   std::vector<int> nodes;                           // indices into graph.nodes(), in order
-  std::vector<HostOperand> reads, writes;           // of the CPU
+  std::vector<SegmentOperand> reads, writes;        // of the CPU
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 

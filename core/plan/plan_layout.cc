@@ -160,7 +160,7 @@ void PlanLayout::AddHostSegment(const std::vector<int>& nodes) {
   segment.first_dispatch = static_cast<uint32_t>(plan_.dispatches.size());
   segment.nodes = nodes;
   const auto operand = [&](ValueId value, bool crosses) {
-    return HostOperand{{}, crosses, crosses ? TransferOf(value) : HostTransfer{value, values_.DescOf(value)}};
+    return SegmentOperand{{}, crosses, crosses ? TransferOf(value) : HostTransfer{value, values_.DescOf(value)}};
   };
   std::map<ValueId, int> made;  // how often the segment itself reads each
   for (int index : nodes) {

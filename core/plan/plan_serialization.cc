@@ -207,7 +207,7 @@ class PlanChecker {
     return false;
   }
 
-  bool IsGood(const HostOperand& operand) const {
+  bool IsGood(const SegmentOperand& operand) const {
     return IsSaneShape(operand.transfer.desc.shape.dims()) && IsGood(operand.place, operand.transfer.desc) &&
            (!operand.crosses || IsGood(operand.transfer));
   }

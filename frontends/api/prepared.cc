@@ -256,9 +256,9 @@ class Preparation {
     for (const PlanTensor& output : plan.outputs)
       transfers.to_host_bytes += output.on_device ? output.transfer.range.size_bytes : 0;
     for (const Segment& segment : plan.segments) {
-      for (const HostOperand& read : segment.reads)
+      for (const SegmentOperand& read : segment.reads)
         transfers.to_host_bytes += read.crosses ? read.transfer.range.size_bytes : 0;
-      for (const HostOperand& write : segment.writes)
+      for (const SegmentOperand& write : segment.writes)
         transfers.to_device_bytes += write.crosses ? write.transfer.range.size_bytes : 0;
     }
   }

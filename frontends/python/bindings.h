@@ -39,12 +39,12 @@ inline pybind11::str PathText(const std::string& path) {
 
 // The bytes of any contiguous object with Python's buffer protocol, held while this object lives. BufferError if it is
 // not contiguous, or not writable where it must be.
-class HeldBytes {
+class BufferBytes {
  public:
   enum class Use { kRead, kWrite };
-  HeldBytes(const pybind11::object& object, Use use);
-  ~HeldBytes() { PyBuffer_Release(&view_); }
-  HeldBytes(const HeldBytes&) = delete;
+  BufferBytes(const pybind11::object& object, Use use);
+  ~BufferBytes() { PyBuffer_Release(&view_); }
+  BufferBytes(const BufferBytes&) = delete;
 
   std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(view_.buf), size()}; }
   std::span<std::byte> writable() { return {static_cast<std::byte*>(view_.buf), size()}; }

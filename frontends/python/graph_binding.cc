@@ -47,7 +47,7 @@ BuilderTensor OrAbsent(const std::optional<BuilderTensor>& tensor) {
 
 BuilderTensor AddConstant(PythonGraph& graph, const std::string& name, const std::vector<int32_t>& shape,
                           const py::object& values) {
-  const HeldBytes held(values, HeldBytes::Use::kRead);
+  const BufferBytes held(values, BufferBytes::Use::kRead);
   std::vector<float> floats(held.bytes().size() / sizeof(float));
   std::memcpy(floats.data(), held.bytes().data(), floats.size() * sizeof(float));
   return graph.Open().Constant(name, shape, floats);

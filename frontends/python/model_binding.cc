@@ -54,7 +54,7 @@ void BindModels(py::module_& module) {
   };
   const auto from_bytes = [](const py::object& content, const std::string& signature, const InputShapes& shapes,
                              int32_t top_k, bool class_maps) {
-    const HeldBytes held(content, HeldBytes::Use::kRead);
+    const BufferBytes held(content, BufferBytes::Use::kRead);
     return Value(WithoutGil([&] {
       return Model::FromMemory(held.bytes(), "memory", {signature, shapes, top_k, class_maps});
     }));

@@ -21,7 +21,7 @@ void Raise(const Status& status) {
   throw py::error_already_set();
 }
 
-HeldBytes::HeldBytes(const py::object& object, Use use) {
+BufferBytes::BufferBytes(const py::object& object, Use use) {
   const int flags = use == Use::kWrite ? PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE : PyBUF_C_CONTIGUOUS;
   if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) throw py::error_already_set();
 }

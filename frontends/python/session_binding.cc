@@ -20,11 +20,11 @@ struct GivenInput {
     if (py::isinstance<Frame>(input)) {
       frame = input.cast<Frame>();
     } else {
-      bytes = std::make_unique<HeldBytes>(input, HeldBytes::Use::kRead);
+      bytes = std::make_unique<BufferBytes>(input, BufferBytes::Use::kRead);
     }
   }
   std::optional<Frame> frame;
-  std::unique_ptr<HeldBytes> bytes;
+  std::unique_ptr<BufferBytes> bytes;
 };
 
 Frame FrameOf(int format, int32_t width, int32_t height, const std::vector<std::array<uint64_t, 4>>& planes,
@@ -183,7 +183,7 @@ class PythonSession {
 
   // Checks memory for all outputs or none, since another thread may have resized the session after it was allocated.
   static Status CheckFits(const std::vector<TensorInfo>& outputs,
-                          const std::vector<std::unique_ptr<HeldBytes>>& wanted) {
+                          const std::vector<std::unique_ptr<BufferBytes>>& wanted) {
     if (!wanted.empty() && wanted.size() != outputs.size()) {
       return Error(StatusCode::kInvalidArgument, "{} buffers were given for {} outputs", wanted.size(), outputs.size());
     }
@@ -198,10 +198,10 @@ class PythonSession {
   template <typename Work>
   void WithBuffers(const std::vector<py::object>& inputs, const std::vector<py::object>& outputs, Work&& work) {
     std::vector<GivenInput> given;
-    std::vector<std::unique_ptr<HeldBytes>> wanted;
+    std::vector<std::unique_ptr<BufferBytes>> wanted;
     for (const py::object& input : inputs) given.emplace_back(input);
     for (const py::object& output : outputs)
-      wanted.push_back(std::make_unique<HeldBytes>(output, HeldBytes::Use::kWrite));
+      wanted.push_back(std::make_unique<BufferBytes>(output, BufferBytes::Use::kWrite));
     RaiseUnlessOk(Locked([&](Session& session) -> Status {
       for (size_t k = 0; k < given.size(); ++k) HEARTH_TRY(Give(session, k, given[k]));
       HEARTH_TRY(CheckFits(session.outputs(), wanted));

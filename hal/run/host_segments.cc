@@ -43,16 +43,16 @@ Status HostSegments::Run(size_t segment_index, SegmentRun& run) {
   const Stopwatch watch;
   const Segment& segment = plan_.plan().segments[segment_index];
   tensors_.clear();
-  for (const HostOperand& read : segment.reads) {
+  for (const SegmentOperand& read : segment.reads) {
     tensors_.push_back({read.transfer.value, At(read.place, run)});
     if (read.crosses) HEARTH_TRY(Download(read.transfer, tensors_.back().bytes, run.counts));
   }
-  for (const HostOperand& write : segment.writes) tensors_.push_back({write.transfer.value, At(write.place, run)});
+  for (const SegmentOperand& write : segment.writes) tensors_.push_back({write.transfer.value, At(write.place, run)});
   std::vector<HostNodeTime> times;
   HEARTH_TRY(
       plan_.host_programs()[segment_index]->Run(tensors_, {run.control, run.profile != nullptr ? &times : nullptr}));
   for (size_t k = 0; k < segment.writes.size(); ++k) {
-    const HostOperand& write = segment.writes[k];
+    const SegmentOperand& write = segment.writes[k];
     if (!write.crosses) continue;
     HEARTH_TRY(ToDevice(plan_.device(), plan_.Located(write.transfer.range), write.transfer,
                         tensors_[segment.reads.size() + k].bytes, run.counts));

@@ -89,7 +89,7 @@ Status LoadedPlan::PrepareHostPrograms() {
     if (request_.graph == nullptr || request_.host == nullptr)
       return Error(StatusCode::kInternal, "a part of the plan runs on the CPU, but there is no graph to run it");
     std::vector<ValueId> outputs;
-    for (const HostOperand& write : segment.writes) outputs.push_back(write.transfer.value);
+    for (const SegmentOperand& write : segment.writes) outputs.push_back(write.transfer.value);
     HEARTH_ASSIGN(program, request_.host->Prepare(*request_.graph, segment.nodes, outputs, request_.threads));
   }
   return Status::Ok();
