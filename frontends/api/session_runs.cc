@@ -149,11 +149,12 @@ Status FinishSlot(SessionData& data, size_t index) {
   return Status::Ok();
 }
 
+// As numbers, because the spans may be null, whatever their sizes.
 bool AnyOverlap(const InputSpans& some, const InputSpans& others) {
+  const auto begin = [](std::span<const std::byte> span) { return reinterpret_cast<uintptr_t>(span.data()); };
   return std::ranges::any_of(others, [&](std::span<const std::byte> other) {
     return std::ranges::any_of(some, [&](std::span<const std::byte> one) {
-      return std::less<>()(one.data(), other.data() + other.size()) &&
-             std::less<>()(other.data(), one.data() + one.size());
+      return begin(one) < begin(other) + other.size() && begin(other) < begin(one) + one.size();
     });
   });
 }

@@ -27,15 +27,16 @@ TEST(NodeMakers, TakeNodesOfTheOperationsInTheirColumnAlone) {
   FoundOffsets offsets;
   for (const ConformanceCase& test : AllCases()) {
     CaseBatch batch;
-    CaseGraph build(batch, test.id());
+    const std::string id = test.id();
+    CaseGraph build(batch, id);
     batch.graph.outputs.push_back(test.build(build));
     const Graph& graph = batch.graph;
-    ASSERT_TRUE(InferShapes(batch.graph).ok()) << test.id();
+    ASSERT_TRUE(InferShapes(batch.graph).ok()) << id;
     std::vector<int> nodes(graph.nodes().size());
     std::iota(nodes.begin(), nodes.end(), 0);
     const std::vector<bool> decides = ValuesThatDecideIndices(graph);
     const Result<HostArena> arena = HostArena::Create(graph, nodes, graph.outputs, {}, offsets);
-    ASSERT_TRUE(arena.ok()) << test.id();
+    ASSERT_TRUE(arena.ok()) << id;
     SharedWeights held;
     ProgramWeights weights(held);
     for (const Node& node : graph.nodes()) {
