@@ -65,7 +65,7 @@ class HotStartTest : public FakeGpuTest {
     SessionRequest request;
     request.options = options;
     request.cache = testing::CacheOf(store);
-    if (store != nullptr) request.trusts_devices = true;
+    request.trusts_devices = true;
     request.move_rule = rule_;
     request.backends = FakeBackendRows();
     return CreateSession(model, std::move(request));
