@@ -126,9 +126,9 @@ ArenaPicture ArenaOf(const Plan& plan) {
       }
     }
     step += segment.executor == Executor::kCpu ? 1 : 0;
-    for (const HostOperand& read : segment.reads)
+    for (const SegmentOperand& read : segment.reads)
       if (read.crosses) watch.Read(read.transfer.range, step);
-    for (const HostOperand& write : segment.writes)
+    for (const SegmentOperand& write : segment.writes)
       if (write.crosses) watch.Write(write.transfer.range, step, "from the CPU");
   }
   for (const PlanTensor& output : plan.outputs) {
