@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "frontends/java/signal_handlers.h"
 #include "hearth/hearth_c.h"
 
 namespace hearth::java {
@@ -18,14 +17,10 @@ bool Throws(JNIEnv* env, hearth_status status);
 // The same for a mistake that only this layer can see.
 void ThrowInvalid(JNIEnv* env, const char* message);
 
-// Runs `work`, which may throw std::bad_alloc: then OutOfMemoryError is pending, and the result is zero. The JVM's
-// signal handlers stay what they are.
+// Runs `work`, which may throw std::bad_alloc: then OutOfMemoryError is pending, and the result is zero.
 void ThrowNoMemory(JNIEnv* env) noexcept;
 template <typename Work>
 auto Guarded(JNIEnv* env, const Work& work) noexcept -> decltype(work()) {
-  struct AtTheEnd {
-    ~AtTheEnd() { KeepSignalHandlers(); }
-  } at_the_end;
   try {
     return work();
   } catch (...) {

@@ -49,7 +49,6 @@ using hearth::java::Throws;
 // NOLINTBEGIN(readability-identifier-naming): names that Java makes
 
 jint JNI_OnLoad(JavaVM*, void*) {
-  hearth::java::RememberSignalHandlers();
   return JNI_VERSION_1_6;
 }
 
