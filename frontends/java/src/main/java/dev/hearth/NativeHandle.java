@@ -75,8 +75,8 @@ final class NativeHandle extends PhantomReference<Object> {
       if (address == 0) return;
       long last = address;
       address = 0;
-      OPEN.remove(this);
       free.accept(last);
+      OPEN.remove(this); // afterwards, so that the end of the process waits for whoever is freeing it
     } finally {
       lock.writeLock().unlock();
     }
@@ -92,7 +92,8 @@ final class NativeHandle extends PhantomReference<Object> {
     }
   }
 
-  private static void closeAll() {
+  /** For the end of the process: waits until each object is freed, whoever frees it. */
+  static void closeAll() {
     for (NativeHandle handle : OPEN) handle.close();
   }
 }
