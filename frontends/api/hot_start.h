@@ -3,22 +3,11 @@
 #define HEARTH_FRONTENDS_API_HOT_START_H_
 
 #include <memory>
-#include <vector>
 
-#include "frontends/api/background_device.h"
+#include "frontends/api/session_data.h"
 #include "hearth/session.h"
 
 namespace hearth {
-
-struct SessionData;
-
-// The device in the background, and whether to move to it.
-struct HotStart {
-  std::shared_ptr<BackgroundDevice> device;  // until the session moves to it or gives it up; others may wait for it
-  std::vector<double> cpu_ms;                // the CPU's last runs while it has nothing else to do
-  bool is_slowed = false;                    // the run in progress began while the device was being prepared
-  int restarts = 0;                          // preparations that changes of shapes ended
-};
 
 // kInvalidArgument for an unknown value of `start`, kUnsupported for a hot start in the program's own context.
 Status CheckStart(const SessionOptions& options);

@@ -3,7 +3,6 @@
 #define HEARTH_FRONTENDS_API_MEMORY_NEED_H_
 
 #include <cstdint>
-#include <string_view>
 
 #include "core/device/device_info.h"
 #include "core/plan/plan.h"

@@ -10,6 +10,7 @@
 #include "frontends/api/memory_need.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/move.h"
+#include "frontends/api/session_data.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/api/hot_start.h"
+#include "frontends/api/background_device.h"
 #include "frontends/api/run_context.h"
 #include "frontends/engine/backends.h"
 #include "hal/stopwatch.h"
@@ -33,6 +33,14 @@ struct SessionRequest {
   bool trusts_devices = false;  // as PrepareRequest::trusts_device
   bool for_warming = false;     // as PrepareRequest::for_warming
   MoveRule move_rule = MoveRule::kWhenFaster;
+};
+
+// A hot start: the device in the background, and whether to move to it (hot_start.h).
+struct HotStart {
+  std::shared_ptr<BackgroundDevice> device;  // until the session moves to it or gives it up; others may wait for it
+  std::vector<double> cpu_ms;                // the CPU's last runs while it has nothing else to do
+  bool is_slowed = false;                    // the run in progress began while the device was being prepared
+  int restarts = 0;                          // preparations that changes of shapes ended
 };
 
 // A session: what it was opened with, and the prepared model and its runs, which change with one pointer (MoveTo) when

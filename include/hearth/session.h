@@ -78,11 +78,11 @@ struct SessionOptions {
   // its states, once that is ready and was measured faster; the report says why it moved or did not. Empty: "hot" under
   // "auto" where a hardware GPU finds nothing of the model in the cache, else "ready".
   std::string start;
-  // A limit for weights, intermediate values, states, inputs and outputs on host and device together. If even the
-  // smallest plan needs more, the session is refused with the bytes that it needs. 0: no limit.
   // Once a stop is requested, from any thread, opening the session ends with kUnavailable as soon as the driver has
   // finished the program that it compiles, and later resizes and clones do. Runs do not ask.
   std::stop_token stop = {};
+  // A limit for weights, intermediate values, states, inputs and outputs on host and device together. If even the
+  // smallest plan needs more, the session is refused with the bytes that it needs. 0: no limit.
   uint64_t memory_limit_bytes = 0;
   // The longest time that a run waits for its device, in milliseconds. A device that takes longer counts as lost, since
   // the fence of a hanging driver never signals. A loop on the CPU also ends then, with kResourceExhausted. 0: no

@@ -307,7 +307,7 @@ TEST_F(HotStart, ChangesOfShapesThatKeepTheDeviceFromGettingReadyAreTheReason) {
   EXPECT_TRUE(session->WaitForDevice().ok());
 }
 
-TEST_F(HotStart, WhatTheDeviceBehindMadeIsStored) {
+TEST_F(HotStart, WhatTheBackgroundDeviceMadeIsStored) {
   const Model model = SumModel();
   const auto store = std::make_shared<MemoryStore>();
   const auto start = [&](bool moves) {

@@ -299,7 +299,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, Resize, ::testing::ValuesIn(testing::DeviceNam
 
 class ResizeHot : public testing::HotStartTest {};
 
-TEST_F(ResizeHot, TheDeviceBehindIsMadeReadyForTheNewShape) {
+TEST_F(ResizeHot, TheBackgroundDeviceIsMadeReadyForTheNewShape) {
   GraphBuilder builder("double");
   const auto x = builder.Input("x", {1, 1, 2, 4});
   builder.Output(builder.Binary("add", x, x), "y");
