@@ -100,7 +100,8 @@ class HeldBuffers final : public HeldMemory {
     if (runtime_.buffer_kind(buffer, &kind) != kLiteRtStatusOk)
       return Refused("tell the kind of", context, index, kLiteRtStatusErrorRuntimeFailure);
     void* handle = nullptr;
-    if ((kind == kHearthBuffer || kind == kLiteRtTensorBufferTypeOpenClBuffer) && offset == 0 &&
+    if (runtime_.custom_handle != nullptr && offset == 0 &&
+        (kind == kHearthBuffer || kind == kLiteRtTensorBufferTypeOpenClBuffer) &&
         runtime_.custom_handle(buffer, &handle) == kLiteRtStatusOk && handle != nullptr) {
       on_device = static_cast<DeviceMemory*>(handle);
       return std::span<std::byte>();

@@ -195,6 +195,18 @@ TEST_F(AcceleratorMemory, OtherMemoryIsLockedOnceAlsoIfItIsInputAndOutput) {
   EXPECT_EQ((*held)->inputs[0].data(), (*held)->outputs[0].data());
 }
 
+TEST_F(AcceleratorMemory, WithoutHandlesADevicesMemoryIsLocked) {
+  LiteRtRuntime without_handles = Functions();
+  without_handles.custom_handle = nullptr;
+  x_.kind = kLiteRtTensorBufferTypeOpenClBuffer;
+  fake_.buffers = {{&interpreter_.tensor(input_), &x_}, {&interpreter_.tensor(output_), &y_}};
+  const auto held =
+      LiteRtMemory(without_handles, nullptr).Hold(interpreter_.context(), std::array{input_}, std::array{output_});
+  ASSERT_TRUE(held.ok()) << held.status().message();
+  EXPECT_EQ(x_.locks, 1);
+  EXPECT_EQ((*held)->inputs[0].data(), reinterpret_cast<std::byte*>(x_.memory.data()));
+}
+
 TEST_F(AcceleratorMemory, ABufferThatIsTooSmallIsNamed) {
   y_.memory.resize(3);
   EXPECT_THAT(Hold().status().message(), HasSubstr("has 16 bytes, the buffer for it 12"));
