@@ -106,6 +106,15 @@ class Compare(CliTest):
         exact = self.compare(model, "--device", devices[0]["id"], "--against", "cpu", "--input", x, "--input", x)
         self.assertEqual(exact["range"], [])
 
+    def test_a_device_without_16_bits_clamps_no_weights(self):
+        content = bytearray(MODEL.read_bytes())
+        struct.pack_into("<f", content, flat_model.place_of(content, 4, 4, 0), 70000.0)  # the bias of a convolution
+        model = self.file("large.tflite", content)
+        done = self.run_hearth("run", model, "--device", "cpu", "--precision", "fp16", "--random-inputs", "1", "--check-range",
+                               "--no-cache", "--json", "-")
+        report = json.loads(done.stdout)
+        self.assertEqual((report["precision"], report["range"]), ("fp32", []))
+
     def test_a_device_that_is_not_there_is_exit_code_4(self):
         for arguments in (("--device", "nope"), ("--device", "cpu", "--against", "nope")):
             self.assert_one_error(self.run_hearth("compare", MODEL, PICTURE, *arguments, expect=4), "'nope'")

@@ -70,12 +70,8 @@ std::string LastMissesText(const std::vector<CacheMiss>& misses) {
 }  // namespace
 
 std::string TextOf(const std::vector<CacheEntry>& entries) {
-  TextTable table({{"kind"},
-                   {"digest"},
-                   {"size", TextTable::Align::kRight},
-                   {"cost, ms", TextTable::Align::kRight},
-                   {"last used"},
-                   {"of"}});
+  TextTable table(
+      {{"kind"}, {"digest"}, {"size", TextTable::kRight}, {"cost, ms", TextTable::kRight}, {"last used"}, {"of"}});
   uint64_t total_bytes = 0;
   for (const CacheEntry& entry : entries) {
     table.AddRow({entry.kind, Short(entry.digest), BytesText(entry.size_bytes), fmt::format("{:.1f}", entry.cost_ms),
@@ -100,7 +96,7 @@ std::string TextOf(const CacheEntry& entry) {
 }
 
 std::string TextOf(const CacheStats& stats) {
-  TextTable table({{"kind"}, {"entries", TextTable::Align::kRight}, {"size", TextTable::Align::kRight}});
+  TextTable table({{"kind"}, {"entries", TextTable::kRight}, {"size", TextTable::kRight}});
   for (const auto& [kind, of_kind] : stats.kinds) {
     table.AddRow({kind, std::to_string(of_kind.entries), BytesText(of_kind.blob_bytes)});
   }
@@ -132,9 +128,9 @@ std::string TextOf(const std::vector<CacheModel>& models) {
   if (models.empty()) return "no models\n";
   TextTable table({{"model"},
                    {"fingerprint"},
-                   {"entries", TextTable::Align::kRight},
-                   {"own", TextTable::Align::kRight},
-                   {"shared", TextTable::Align::kRight},
+                   {"entries", TextTable::kRight},
+                   {"own", TextTable::kRight},
+                   {"shared", TextTable::kRight},
                    {"last used"},
                    {""}});
   for (const CacheModel& model : models) {
@@ -188,10 +184,10 @@ std::string TextOf(const CacheExplanation& explanation) {
 std::string TextOf(const std::vector<WarmResult>& results) {
   TextTable table({{"model"},
                    {"device"},
-                   {"compiled", TextTable::Align::kRight},
-                   {"loaded", TextTable::Align::kRight},
-                   {"stored", TextTable::Align::kRight},
-                   {"ms", TextTable::Align::kRight},
+                   {"compiled", TextTable::kRight},
+                   {"loaded", TextTable::kRight},
+                   {"stored", TextTable::kRight},
+                   {"ms", TextTable::kRight},
                    {"result"}});
   for (const WarmResult& result : results) {
     table.AddRow({FileName(result.model_path), result.device, std::to_string(result.compiled),

@@ -162,6 +162,7 @@ class CompareCommand final : public Verb {
     std::vector<ClampedLayer> clamped;
     if (std::any_of(outputs.begin(), outputs.end(), [](const auto& o) { return o.is_over; })) {
       options.device = ours.id;
+      options.precision = ours.precision;
       HEARTH_ASSIGN(clamped, FindClamped(model, options, inputs.bytes));
     }
     Print(model, ours, theirs, outputs, layers);
@@ -174,7 +175,7 @@ class CompareCommand final : public Verb {
                          FirstOver(layers) != layers.end();
     Json report = ReportOf(model, ours, theirs, outputs, layers, is_over);
     report["range"] = JsonOf(clamped);
-    HEARTH_TRY(output_.WriteJson(report));
+    HEARTH_TRY(output_.WriteJson(std::move(report)));
     return is_over ? ExitCode::kFailed : ExitCode::kFine;
   }
 

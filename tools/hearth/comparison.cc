@@ -78,13 +78,15 @@ struct LayerOutput {
   size_t size_bytes = 0;
 };
 
+void AddLayer(const Graph& graph, const Node& node, ValueId output, std::vector<LayerOutput>& layers) {
+  const Value& made = graph.value(output);
+  layers.push_back({{node.source_index, OpName(node.op), made.name}, output, made.desc.size_bytes()});
+}
+
 std::vector<LayerOutput> LayersOf(const Graph& graph) {
   std::vector<LayerOutput> layers;
   for (const Node& node : graph.nodes()) {
-    for (const ValueId value : node.outputs) {
-      const Value& made = graph.value(value);
-      layers.push_back({{node.source_index, OpName(node.op), made.name}, value, made.desc.size_bytes()});
-    }
+    for (const ValueId output : node.outputs) AddLayer(graph, node, output, layers);
   }
   return layers;
 }
@@ -132,22 +134,26 @@ Result<std::vector<LayerOutput>> LayersStoredInHalf(const Graph& graph, const De
   for (size_t k = 0; k < graph.nodes().size(); ++k) {
     if (!stored.contains(MarkOf(k))) continue;
     const Node& node = graph.nodes()[k];
-    for (const ValueId value : node.outputs) {
-      const Value& made = graph.value(value);
-      if (!IsPlainFloat32(made.desc)) continue;
-      layers.push_back({{node.source_index, OpName(node.op), made.name}, value, made.desc.size_bytes()});
-    }
+    for (const ValueId output : node.outputs)
+      if (IsPlainFloat32(graph.value(output).desc)) AddLayer(graph, node, output, layers);
   }
   return layers;
 }
 
 constexpr float kLargestFloat16 = 65504;
 
-template <typename IsClamped>
-size_t CountFloats(std::span<const std::byte> bytes, IsClamped is_clamped) {
+bool IsLargest(float magnitude) {
+  return magnitude == kLargestFloat16;
+}
+
+bool IsBeyond(float magnitude) {
+  return magnitude > kLargestFloat16 && std::isfinite(magnitude);
+}
+
+size_t CountFloats(std::span<const std::byte> bytes, bool (*is_counted)(float magnitude)) {
   size_t count = 0;
   for (size_t at = 0; at + sizeof(float) <= bytes.size(); at += sizeof(float))
-    count += is_clamped(std::fabs(LoadAt<float>(bytes.data(), static_cast<int64_t>(at / sizeof(float))))) ? 1 : 0;
+    count += is_counted(std::fabs(LoadAt<float>(bytes.data(), static_cast<int64_t>(at / sizeof(float))))) ? 1 : 0;
   return count;
 }
 
@@ -275,8 +281,7 @@ Result<std::vector<ClampedLayer>> FindClamped(const Model& model, const SessionO
   for (size_t k = 0; k < plan.inputs.size(); ++k) {
     const PlanTensor& input = plan.inputs[k];
     if (!input.on_device || input.transfer.storage != StorageType::kFloat16 || !IsPlainFloat32(input.desc)) continue;
-    const auto is_beyond = [](float size) { return size > kLargestFloat16 && std::isfinite(size); };
-    note({-1, "input", input.name}, CountFloats(inputs[k], is_beyond), inputs[k].size());
+    note({-1, "input", input.name}, CountFloats(inputs[k], IsBeyond), inputs[k].size());
   }
   for (const Node& node : rewritten.nodes()) {
     if (!OpDefOf(node.op).Has(kTakesStoredConstants)) continue;
@@ -284,16 +289,13 @@ Result<std::vector<ClampedLayer>> FindClamped(const Model& model, const SessionO
       if (id == kNoValue || !rewritten.IsConstant(id) || !IsFloat(rewritten.value(id).desc.dtype)) continue;
       HEARTH_ASSIGN(const std::vector<float> numbers, ConstantAsFloats(rewritten, id));
       const auto bytes = std::as_bytes(std::span(numbers));
-      const auto is_beyond = [](float size) { return size > kLargestFloat16 && std::isfinite(size); };
-      note({node.source_index, OpName(node.op), rewritten.value(id).name}, CountFloats(bytes, is_beyond), bytes.size());
+      note({node.source_index, OpName(node.op), rewritten.value(id).name}, CountFloats(bytes, IsBeyond), bytes.size());
     }
   }
   HEARTH_TRY(ForEachPart(rewritten, model, layers, [&](const Model& part, size_t first, size_t last) -> Status {
     HEARTH_ASSIGN(const TensorBytes results, RunOnDevice(part, own, inputs));
-    for (size_t k = first; k < last; ++k) {
-      const auto is_clamped = [](float size) { return size == kLargestFloat16; };
-      note(layers[k].layer, CountFloats(results[k - first], is_clamped), results[k - first].size());
-    }
+    for (size_t k = first; k < last; ++k)
+      note(layers[k].layer, CountFloats(results[k - first], IsLargest), results[k - first].size());
     return Status::Ok();
   }));
   return clamped;

@@ -83,9 +83,9 @@ struct ClampedLayer {
   size_t clamped = 0, elements = 0;
 };
 
-// Runs `model` on `options.device` again, for parts of its layers, and counts. The layers are those that the plan
-// stores in 16 bits, so values that stay inside a fused kernel are not among them. A number that rounds to 65504 itself
-// counts too. Nothing is found in fp32.
+// Runs `model` on `options.device` again, for parts of its layers, and counts. `options.precision`: the one that the
+// device used; nothing is found in fp32. The layers are those that the plan stores in 16 bits, so values that stay
+// inside a fused kernel are not among them. A number that rounds to 65504 itself counts too.
 Result<std::vector<ClampedLayer>> FindClamped(const Model& model, const SessionOptions& options,
                                               std::span<const std::vector<std::byte>> inputs);
 std::string TextOf(const std::vector<ClampedLayer>& clamped);  // a line for each; empty if there is none

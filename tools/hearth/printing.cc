@@ -106,12 +106,11 @@ Status OutputOptions::CheckJson() const {
   return json_path_.empty() || json_path_ == "-" ? Status::Ok() : CheckWritable(json_path_);
 }
 
-Status OutputOptions::WriteJson(const Json& json) const {
+Status OutputOptions::WriteJson(Json json) const {
   if (json_path_.empty()) return Status::Ok();
-  Json whole = json;
-  if (IsInterrupted()) whole["interrupted"] = true;
+  if (IsInterrupted()) json["interrupted"] = true;
   // Names from model files and drivers may contain any bytes.
-  const std::string text = whole.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   if (json_path_ != "-") {
     HEARTH_TRY(WriteFile(json_path_, text));
     PrintText(fmt::format("the data are in {}\n", json_path_));
@@ -143,7 +142,7 @@ std::string TextTable::ToString() const {
   for (const auto& line : lines) {
     std::string row;
     for (size_t k = 0; k < line.size(); ++k) {
-      const char* pattern = columns_[k].align == Align::kRight ? "{}{:>{}}" : "{}{:<{}}";
+      const char* pattern = columns_[k].align == kRight ? "{}{:>{}}" : "{}{:<{}}";
       row += fmt::format(fmt::runtime(pattern), k == 0 ? "" : "  ", OneLine(line[k]), widths[k]);
     }
     row.erase(row.find_last_not_of(' ') + 1);

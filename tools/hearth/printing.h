@@ -45,7 +45,7 @@ class OutputOptions {
   // Whether WriteJson will be able to write, checked before the work. kIoError.
   Status CheckJson() const;
   // Writes the data as JSON if --json asked for it; `interrupted` is true after ^C.
-  Status WriteJson(const Json& json) const;
+  Status WriteJson(Json json) const;
 
  private:
   std::string json_path_;
@@ -55,12 +55,11 @@ class OutputOptions {
 // Rows of cells as aligned columns, two blanks between them.
 class TextTable {
  public:
-  enum class Align { kLeft, kRight };
-  static constexpr Align kRight = Align::kRight;
+  enum Align : uint8_t { kLeft, kRight };
   // A column without a name has no heading; a table without any named column has no heading line.
   struct Column {
     std::string name;
-    Align align = Align::kLeft;
+    Align align = kLeft;
   };
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
 

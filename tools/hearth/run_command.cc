@@ -60,7 +60,7 @@ class RunCommand final : public Verb {
     HEARTH_TRY(session.Run());
 
     PrintStart(session.report(), inputs);
-    HEARTH_ASSIGN(const Json outputs, HandOut(session, groups));
+    HEARTH_ASSIGN(Json outputs, HandOut(session, groups));
     Json range;
     if (check_range_) {
       HEARTH_ASSIGN(range, CheckRange(session, inputs));
@@ -69,9 +69,9 @@ class RunCommand final : public Verb {
     const ExitCode device_code = session_flags_.WaitForDevice(session);  // neither delays the first result
     session.SaveToCache();
     warnings.PrintNew(session.report());
-    Json report = ReportJson(session.report(), outputs);
+    Json report = ReportJson(session.report(), std::move(outputs));
     if (check_range_) report["range"] = std::move(range);
-    HEARTH_TRY(output_.WriteJson(report));
+    HEARTH_TRY(output_.WriteJson(std::move(report)));
     return device_code != ExitCode::kFine ? device_code : session_flags_.CodeOf(session.report());
   }
 
@@ -100,6 +100,7 @@ class RunCommand final : public Verb {
   Result<Json> CheckRange(const Session& session, const LoadedInputs& inputs) const {
     HEARTH_ASSIGN(SessionOptions options, session_flags_.Options(input_options_));
     options.device = session.report().device.id;
+    options.precision = session.report().precision;  // fp32 where the device has no other
     options.model = {};
     HEARTH_ASSIGN(const std::vector<ClampedLayer> clamped, FindClamped(session.model(), options, inputs.bytes));
     output_.PrintText(clamped.empty() ? "range: no number exceeds 16 bits\n" : TextOf(clamped));
