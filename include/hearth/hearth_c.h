@@ -133,8 +133,8 @@ HEARTH_C_EXPORT const int64_t* hearth_tensor_zero_points(const hearth_tensor* te
 
 typedef struct hearth_model hearth_model;
 
-/* Maps a .tflite file, which must not change while the model lives, and checks all of it. Only the signature and the
- * shapes of `options` are used, which may be NULL. */
+/* Maps a .tflite or .onnx file, which must not change while the model lives, and checks all of it. Only the signature
+ * and the shapes of `options` are used, which may be NULL. */
 HEARTH_C_EXPORT hearth_status hearth_model_open(const char* path, const hearth_options* options, hearth_model** out);
 /* The same from bytes, which are copied. */
 HEARTH_C_EXPORT hearth_status hearth_model_from_memory(const void* bytes, size_t size_bytes,

@@ -43,9 +43,9 @@ struct ModelOptions {
 // inputs and no outputs and opens no session.
 class HEARTH_EXPORT Model {
  public:
-  // Maps a .tflite file and checks all of it. kNotFound, kIoError; kMalformedInput says in one sentence what is wrong
-  // and where. The file must not change while the model lives. kNotFound also for a signature that the model lacks;
-  // kInvalidArgument for a shape that does not fit.
+  // Maps a .tflite or .onnx file and checks all of it. kNotFound, kIoError; kMalformedInput says in one sentence what
+  // is wrong and where. The file must not change while the model lives. kNotFound also for a signature that the model
+  // lacks; kInvalidArgument for a shape that does not fit.
   static Result<Model> FromFile(const std::string& path, const ModelOptions& options = {});
   // The same from bytes, which are copied.
   static Result<Model> FromMemory(std::span<const std::byte> bytes, const std::string& name = "memory",

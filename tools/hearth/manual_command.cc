@@ -295,7 +295,8 @@ std::string ManualPage(const CommandNode& program, const std::string& version) {
   text += fmt::format(".SH NAME\nhearth \\- {}\n", Escaped(program.description));
   text += ".SH SYNOPSIS\n.B hearth\n.I VERB\n[\\fIoptions\\fR]\n.SH DESCRIPTION\n";
   text += Escaped(
-      "Hearth runs neural networks (.tflite files) on the compute driver that a machine has: Vulkan, OpenCL or OpenGL "
+      "Hearth runs neural networks (.tflite and .onnx files) on the compute driver that a machine has: Vulkan, OpenCL "
+      "or OpenGL "
       "ES, and the CPU for the rest. Expensive results of a start are kept in a cache, so that the second start is "
       "quick.\nData go to standard output, errors and warnings to standard error.\n");
   text += ".SH VERBS\n";
