@@ -28,7 +28,7 @@ struct PoolTask {
   Window2D window;
   Padding2D padding;
   TensorGrid from, to;
-  float lowest = 0, highest = 0;  // the activation's real numbers
+  float lowest = 0, highest = 0;  // the activation's, in steps of `to`
   bool changes_numbers = false;   // a maximum is looked up in the table
   bool averages_stored = false;   // AVERAGE_POOL_2D between equal grids
   ByteTable table{};
@@ -58,8 +58,7 @@ HEARTH_INTO_CALLER inline void StoreMean(const PoolTask& task, const Taps<T>& ta
   const float taken = static_cast<float>(std::max(1, count));
   if (task.averages_stored) {
     // LiteRT's kernel rounds the average of the stored numbers, half away from zero.
-    const float least = to.zero_point + static_cast<float>(StepsOf(lowest, to));
-    const float most = to.zero_point + static_cast<float>(StepsOf(highest, to));
+    const float least = to.zero_point + lowest, most = to.zero_point + highest;
     for (int32_t c = 0; c < width; ++c) {
       float stored = static_cast<float>(sums[c]) / taken;
       stored = stored > least ? stored : least;
@@ -70,11 +69,10 @@ HEARTH_INTO_CALLER inline void StoreMean(const PoolTask& task, const Taps<T>& ta
   }
   // XNNPACK's rule for MEAN, but for the order of its roundings: 10 of a million elements are a step off.
   const float scale = from.scale / to.scale / taken;
-  const auto least = static_cast<float>(StepsOf(lowest, to)), most = static_cast<float>(StepsOf(highest, to));
   for (int32_t c = 0; c < width; ++c) {
     float steps = static_cast<float>(sums[c] - from_zero) * scale;
-    steps = steps > least ? steps : least;
-    steps = steps < most ? steps : most;
+    steps = steps > lowest ? steps : lowest;
+    steps = steps < highest ? steps : highest;
     out[c] = static_cast<T>(static_cast<int32_t>(RoundedToEven(steps)) + to_zero);
   }
 }
@@ -170,8 +168,8 @@ bool FillNumbers(const HostNodeRequest& request, Activation activation, PoolTask
   if (!IsStoredIn8Bits(in) || !IsStoredIn8Bits(out) || in.dtype != out.dtype || !bounds) return false;
   task.from = GridOf(in);
   task.to = GridOf(out);
-  task.lowest = bounds->first;
-  task.highest = bounds->second;
+  task.lowest = static_cast<float>(StepsOf(bounds->first, task.to));
+  task.highest = static_cast<float>(StepsOf(bounds->second, task.to));
   task.changes_numbers = !task.is_mean && (in.quantization != out.quantization || activation != Activation::kNone);
   if (task.changes_numbers) task.table = TableOf(in, out, Unary{UnaryOf(activation)});
   return true;
