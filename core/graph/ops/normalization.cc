@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "core/device/device_info.h"
 #include "core/graph/ops/elementwise_table.h"
@@ -19,6 +20,17 @@ Status CheckNormalized(const NodeInference& inference) {
   }
   HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
   return inference.SetOutput(0, inference.shape(0));
+}
+
+// Calls `visit(in, out)` for each row of the last dimension.
+template <typename Visit>
+void ForEachRow(ReferenceInputs inputs, ReferenceOutputs outputs, Visit visit) {
+  const std::span<const double> in = inputs[0]->values;
+  const std::span<double> out = outputs[0].values;
+  const Shape& shape = inputs[0]->shape;
+  const auto length = static_cast<size_t>(shape[shape.rank() - 1]);
+  for (size_t begin = 0; begin < in.size(); begin += length)
+    visit(in.subspan(begin, length), out.subspan(begin, length));
 }
 
 bool IsIn(uint32_t axes_mask, int dimension) {
@@ -71,14 +83,12 @@ Status InferL2Normalization(const NodeInference& inference) {
 void ReferenceL2Normalization(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   constexpr double kSmallestLength = 1e-6;  // TFLite's; zeros stay zeros
   const Activation activation = std::get<L2Normalization>(node.op).activation;
-  const ReferenceTensor& in = *inputs[0];
-  const auto channels = static_cast<size_t>(in.shape[in.shape.rank() - 1]);
-  for (size_t begin = 0; begin < in.values.size(); begin += channels) {
+  ForEachRow(inputs, outputs, [](std::span<const double> in, std::span<double> out) {
     double squares = 0.0;
-    for (size_t c = begin; c < begin + channels; ++c) squares += in.values[c] * in.values[c];
+    for (const double x : in) squares += x * x;
     const double length = std::max(std::sqrt(squares), kSmallestLength);
-    for (size_t c = begin; c < begin + channels; ++c) outputs[0].values[c] = in.values[c] / length;
-  }
+    for (size_t c = 0; c < in.size(); ++c) out[c] = in[c] / length;
+  });
   ApplyActivation(activation, outputs[0].values);
 }
 
@@ -94,17 +104,15 @@ Status InferLocalResponseNormalization(const NodeInference& inference) {
 
 void ReferenceLocalResponseNormalization(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& norm = std::get<LocalResponseNormalization>(node.op);
-  const ReferenceTensor& in = *inputs[0];
-  const int64_t channels = in.shape[in.shape.rank() - 1];
-  for (size_t pixel = 0; pixel < in.values.size(); pixel += static_cast<size_t>(channels)) {
-    const double* x = in.values.data() + pixel;
+  ForEachRow(inputs, outputs, [&norm](std::span<const double> x, std::span<double> out) {
+    const auto channels = static_cast<int64_t>(x.size());
     for (int64_t c = 0; c < channels; ++c) {
       double squares = 0.0;
       const int64_t end = std::min(channels, c + norm.radius + 1);
       for (int64_t k = std::max<int64_t>(0, c - norm.radius); k < end; ++k) squares += x[k] * x[k];
-      outputs[0].values[pixel + c] = x[c] * std::pow(norm.bias + norm.alpha * squares, -double{norm.beta});
+      out[c] = x[c] * std::pow(norm.bias + norm.alpha * squares, -double{norm.beta});
     }
-  }
+  });
 }
 
 Status InferSoftmax(const NodeInference& inference) {
@@ -115,19 +123,14 @@ Status InferSoftmax(const NodeInference& inference) {
 
 void ReferenceSoftmax(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const double beta = std::get<Softmax>(node.op).beta;
-  const Shape& shape = inputs[0]->shape;
-  const int64_t length = shape[shape.rank() - 1];
-  const double* in = inputs[0]->values.data();
-  const double* end = in + inputs[0]->values.size();
-  double* out = outputs[0].values.data();
-  for (; in != end; in += length, out += length) {
+  ForEachRow(inputs, outputs, [beta](std::span<const double> in, std::span<double> out) {
     // Subtracting the extreme keeps exp from overflowing for either sign of beta.
-    const auto [least, largest] = std::minmax_element(in, in + length);
+    const auto [least, largest] = std::minmax_element(in.begin(), in.end());
     const double extreme = beta < 0.0 ? *least : *largest;
     double sum = 0.0;
-    for (int64_t i = 0; i < length; ++i) sum += out[i] = std::exp((in[i] - extreme) * beta);
-    for (int64_t i = 0; i < length; ++i) out[i] /= sum;
-  }
+    for (size_t i = 0; i < in.size(); ++i) sum += out[i] = std::exp((in[i] - extreme) * beta);
+    for (double& number : out) number /= sum;
+  });
 }
 
 Status InferLogSoftmax(const NodeInference& inference) {
@@ -135,17 +138,12 @@ Status InferLogSoftmax(const NodeInference& inference) {
 }
 
 void ReferenceLogSoftmax(const Node& /*node*/, ReferenceInputs inputs, ReferenceOutputs outputs) {
-  const Shape& shape = inputs[0]->shape;
-  const int64_t length = shape[shape.rank() - 1];
-  const double* in = inputs[0]->values.data();
-  const double* end = in + inputs[0]->values.size();
-  double* out = outputs[0].values.data();
-  for (; in != end; in += length, out += length) {
-    const double largest = *std::max_element(in, in + length);
+  ForEachRow(inputs, outputs, [](std::span<const double> in, std::span<double> out) {
+    const double largest = *std::max_element(in.begin(), in.end());
     double sum = 0.0;
-    for (int64_t i = 0; i < length; ++i) sum += std::exp(in[i] - largest);
-    for (int64_t i = 0; i < length; ++i) out[i] = in[i] - largest - std::log(sum);
-  }
+    for (const double number : in) sum += std::exp(number - largest);
+    for (size_t i = 0; i < in.size(); ++i) out[i] = in[i] - largest - std::log(sum);
+  });
 }
 
 Status InferMeanVarianceNormalization(const NodeInference& inference) {
