@@ -173,7 +173,7 @@ class CpuExecutor final : public HostExecutor {
         const Node& node = graph.nodes()[nodes[k]];
         const bool decides = !node.outputs.empty() && decides_indices[node.outputs[0]];
         HEARTH_ASSIGN(std::unique_ptr<HostNode> made, MakeHostNode({graph, node, *arena, workers, weights, *this,
-                                                                    xnnpack_nodes_, threads, decides, in_integers[k]}));
+                                                                    xnnpack_nodes_, decides, in_integers[k]}));
         if (made == nullptr) refused.insert(nodes[k]);
         prepared.push_back(std::move(made));
       }

@@ -41,7 +41,6 @@ struct HostNodeRequest {
   ProgramWeights& weights;
   HostExecutor& executor;  // prepares the graphs of loops; outlives the node, as does xnnpack
   XnnpackNodes& xnnpack;
-  int threads;
   bool decides_indices = false;  // its output is among ValuesThatDecideIndices (core/graph/value_analysis.h)
   bool in_integers = false;      // the node reads and writes quantized values as they are stored
 

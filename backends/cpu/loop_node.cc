@@ -93,7 +93,7 @@ class LoopNode final : public HostNode {
 Result<std::unique_ptr<HostProgram>> PrepareAll(const HostNodeRequest& request, const Graph& graph) {
   std::vector<int> nodes(graph.nodes().size());
   std::iota(nodes.begin(), nodes.end(), 0);
-  return request.executor.Prepare(graph, nodes, graph.outputs, request.threads);
+  return request.executor.Prepare(graph, nodes, graph.outputs, request.workers.threads());
 }
 
 }  // namespace

@@ -64,12 +64,13 @@ class OpenClDevice final : public Device {
             info().max_texel_elements,
             submissions_.get(),
             info().is_software(),
-            IsPocl(DriverWords(info())),
+            is_pocl_,
             &items_as_compiled_};
   }
 
   const OpenClApi& api_;
   cl_device_id device_;
+  const bool is_pocl_ = IsPocl(DriverWords(info()));
   ContextHandle context_;
   QueueHandle queue_;       // thread-safe by the standard; released before the context
   QueueHandle copy_queue_;  // made when it is first needed

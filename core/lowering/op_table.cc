@@ -1,7 +1,5 @@
 // The table of operations. OpDef (core/graph/op_def.h) describes the columns.
 #include <iterator>
-#include <type_traits>
-#include <utility>
 #include <variant>
 
 #include "core/graph/op_def.h"
@@ -19,26 +17,13 @@ Status InferUnknown(const NodeInference& inference) {
   return UnknownOperation(inference.node());
 }
 
-template <typename Attributes, size_t... Indices>
-constexpr size_t IndexIn(std::index_sequence<Indices...> /*all*/) {
-  return ((std::is_same_v<Attributes, std::variant_alternative_t<Indices, Op>> ? Indices : 0) + ...);
-}
-
 // A row that lacks a column does not compile.
 template <typename Attributes>
 constexpr OpDef OpRow(std::string_view name, const OperandCounts& operands, InferFunction* infer,
                       ReferenceFunction* reference, UnsupportedFunction* unsupported, LowerFunction* lower,
                       CandidatesFunction* candidates, LoopIterationsFunction* loop_iterations, unsigned traits) {
-  return {IndexIn<Attributes>(std::make_index_sequence<std::variant_size_v<Op>>()),
-          name,
-          operands,
-          infer,
-          reference,
-          unsupported,
-          lower,
-          candidates,
-          loop_iterations,
-          traits};
+  return {kOpIndex<Attributes>, name,  operands,   infer,           reference,
+          unsupported,          lower, candidates, loop_iterations, traits};
 }
 
 constexpr CandidatesFunction* kOneWay = nullptr;

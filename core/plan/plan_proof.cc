@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <map>
 
 #include "core/base/fingerprint.h"
 #include "core/plan/member_writer.h"
@@ -11,20 +10,13 @@
 namespace hearth {
 namespace {
 
+// `read` is sorted.
 std::array<uint64_t, 2> DigestOf(const Graph& graph, std::span<const FileRange> read) {
   MemberWriter writer;
-  std::map<FileRange, std::span<const std::byte>> bytes_of;
   for (const Constant& constant : graph.constants()) {
-    if (constant.source) {
-      bytes_of.emplace(*constant.source, constant.bytes);
-      writer(*constant.source);
-    } else {
-      writer(FingerprintOf(constant.bytes).bytes);
-    }
-  }
-  for (const FileRange& range : read) {
-    const auto found = bytes_of.find(range);
-    if (found != bytes_of.end()) writer(FingerprintOf(found->second).bytes);
+    if (constant.source) writer(*constant.source);
+    const bool counts = !constant.source || std::ranges::binary_search(read, *constant.source);
+    if (counts) writer(FingerprintOf(constant.bytes).bytes);
   }
   for (const Value& value : graph.values()) writer(value.name, value.desc, value.constant);
   for (const Node& node : graph.nodes()) writer(node.op, node.inputs, node.outputs, node.name, node.source_index);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/emit/first_group.h"
 #include "hal/stopping.h"
@@ -56,7 +57,7 @@ Status DeviceSegments::LoadPartPrograms(std::span<const std::vector<Slice>> slic
     for (const Slice& slice : of_segment) {
       for (const DispatchPart& part : slice.dispatches) {
         const uint32_t kernel = plan.dispatches[part.dispatch].kernel;
-        if (part.is_whole || part_programs_[kernel] != nullptr) continue;
+        if (part.is_whole || part_programs_[kernel] != nullptr || Contains(kernels, kernel)) continue;
         kernels.push_back(kernel);
         sources.push_back(WithFirstGroup(plan.kernels[kernel]));
       }

@@ -45,7 +45,7 @@ TEST(NodeMakers, TakeNodesOfTheOperationsInTheirColumnAlone) {
         const NodeMaker& maker = NodeMakers()[k];
         if (maker.Takes(node.op)) continue;
         const Result<std::unique_ptr<HostNode>> made =
-            maker.make({graph, node, *arena, workers, weights, *executor, xnnpack, 1, decides_indices});
+            maker.make({graph, node, *arena, workers, weights, *executor, xnnpack, decides_indices});
         EXPECT_TRUE(made.ok() && *made == nullptr)
             << "maker " << k << " takes " << OpName(node.op) << ": " << test.id();
       }

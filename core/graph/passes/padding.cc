@@ -3,6 +3,7 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/passes/graph_rewriter.h"
 #include "core/graph/passes/pass.h"
+#include "core/graph/quantize.h"
 
 namespace hearth {
 namespace {
@@ -78,8 +79,8 @@ Result<Verdict> ConcatToPadding(Graph& graph, const DeviceInfo&) {
   for (Node& node : graph.nodes()) {
     const auto* concat = std::get_if<Concat>(&node.op);
     const TensorDesc& out = graph.value(node.outputs[0]).desc;
-    const bool is_plain = out.dtype == DType::kFloat32 && !out.quantization.has_value();
-    if (concat == nullptr || node.inputs.size() < 2 || !is_plain || concat->activation != Activation::kNone) continue;
+    if (concat == nullptr || node.inputs.size() < 2 || concat->activation != Activation::kNone) continue;
+    if (!IsPlainFloat32(out)) continue;
     const int position = PositionAmongZeros(graph, node);
     if (position < 0) continue;
     const int rank = out.shape.rank(), axis = concat->axis < 0 ? concat->axis + rank : concat->axis;

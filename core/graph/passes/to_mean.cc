@@ -17,9 +17,9 @@ bool AveragesWholeImages(const Graph& graph, const Node& node, int64_t least_win
   if (pool == nullptr || pool->kind != PoolKind::kAverage || pool->activation != Activation::kNone) return false;
   const TensorDesc& in = graph.value(node.inputs[0]).desc;
   const TensorDesc& out = graph.value(node.outputs[0]).desc;
-  const bool is_plain = in.dtype == DType::kFloat32 && !in.quantization.has_value() && in.dtype == out.dtype;
-  return is_plain && in.shape[1] == pool->kernel_h && in.shape[2] == pool->kernel_w && out.shape[1] == 1 &&
-         out.shape[2] == 1 && int64_t{pool->kernel_h} * pool->kernel_w >= least_window;
+  return IsPlainFloat32(in) && in.dtype == out.dtype && in.shape[1] == pool->kernel_h &&
+         in.shape[2] == pool->kernel_w && out.shape[1] == 1 && out.shape[2] == 1 &&
+         int64_t{pool->kernel_h} * pool->kernel_w >= least_window;
 }
 
 bool IsPaddedPool(const Graph& graph, const Node& node) {
