@@ -8,30 +8,40 @@
 namespace hearth::onnx {
 namespace {
 
-// Indices as int32; negative ones count from the end of `size` elements.
-Made FromFront(OpView& op, size_t i, int32_t size) {
+// Indices as int32; negative ones count from the end. Of those in the last dimension, the k-th is among sizes[k]
+// elements; a single size is that of all.
+Made FromFront(OpView& op, size_t i, const std::vector<int32_t>& sizes) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const ValueId indices, op.In(i));
   if (to.IsConstant(indices) && to.shape(indices).element_count() <= (1 << 20)) {
     HEARTH_ASSIGN(const std::vector<int64_t> numbers, to.Integers(indices));
     std::vector<double> made;
-    for (const int64_t number : numbers) {
-      if (number < -int64_t{size} || number >= size) {
+    for (size_t k = 0; k < numbers.size(); ++k) {
+      const int64_t number = numbers[k], size = sizes[k % sizes.size()];
+      if (number < -size || number >= size) {
         return Error(StatusCode::kMalformedInput, "index {} among {} elements", number, size);
       }
       made.push_back(static_cast<double>(number < 0 ? number + size : number));
     }
     return to.AddConstant(to.shape(indices), DType::kInt32, made);
   }
+  const Shape each = sizes.size() == 1 ? Shape() : Shape{static_cast<int32_t>(sizes.size())};
   const Made narrow = to.AddCast(indices, DType::kInt32);
   HEARTH_TRY(narrow.status());
   const Made is_negative = to.Add(BinaryKind::kLess, {narrow, AddScalarLike(to, *narrow, 0)});
-  return to.Add(Select{}, {is_negative, to.Add(BinaryKind::kAdd, {narrow, AddScalarLike(to, *narrow, size)}), narrow});
+  const Made counts = to.AddConstant(each, DType::kInt32, std::vector<double>(sizes.begin(), sizes.end()));
+  return to.Add(Select{}, {is_negative, to.Add(BinaryKind::kAdd, {narrow, counts}), narrow});
 }
 
-// Coordinates of all elements of a shape along each dimension but `axis`, and `indices` along that: [elements, rank].
-Made CoordinatesBeside(NodeWriter& to, ValueId indices, int axis) {
+// Where the elements of `indices` point among those of `whole`: along `axis` to their number, along each other
+// dimension to their own place. [elements, rank].
+Made CoordinatesBeside(NodeWriter& to, ValueId indices, int axis, const Shape& whole) {
   const Shape shape = to.shape(indices);
+  bool fits = shape.rank() == whole.rank();
+  for (int d = 0; fits && d < shape.rank(); ++d) fits = d == axis || shape[d] <= whole[d];
+  if (!fits) {
+    return Error(StatusCode::kMalformedInput, "indices of shape {} for {}", shape.ToString(), whole.ToString());
+  }
   const auto elements = static_cast<int32_t>(shape.element_count());
   std::vector<Made> columns;
   for (int d = 0; d < shape.rank(); ++d) {
@@ -53,17 +63,6 @@ Made CoordinatesBeside(NodeWriter& to, ValueId indices, int axis) {
   return operands.size() == 1 ? Made(operands[0]) : to.Add(Concat{.axis = 1}, operands);
 }
 
-// The flat place of each row of coordinates [rows, n] among the first n dimensions of a shape: int32[rows].
-Made FlatPlacesOf(NodeWriter& to, const Made& coordinates, const Shape& shape) {
-  HEARTH_TRY(coordinates.status());
-  const int32_t rows = to.shape(*coordinates)[0], n = to.shape(*coordinates)[1];
-  std::vector<double> steps;
-  for (int d = 0; d < n; ++d) steps.push_back(static_cast<double>(CountBetween(shape, d + 1, n)));
-  const Made scaled = to.Add(BinaryKind::kMul, {coordinates, to.AddConstant({1, n}, DType::kInt32, steps)});
-  const Made sums = to.Add(Reduce{.kind = ReduceKind::kSum, .axes_mask = 2, .keep_dims = false}, {scaled});
-  return to.AddReshape(sums, {rows});
-}
-
 Result<std::optional<BinaryKind>> MeetingOf(const OpView& op) {
   const std::string_view kind = op.Text("reduction", "none");
   if (kind == "none") return std::optional<BinaryKind>();
@@ -78,7 +77,7 @@ Results ReadGather(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
   HEARTH_ASSIGN(const TensorDesc indices, op.Desc(1));
-  const Made places = FromFront(op, 1, desc.shape[axis]);
+  const Made places = FromFront(op, 1, {desc.shape[axis]});
   // Devices read lists of indices.
   if (indices.shape.rank() > 0) return Plain(op.to().Add(Gather{axis, 0}, {op.In(0), places}));
   HEARTH_ASSIGN(const ValueId taken, op.to().Add(Gather{axis, 0}, {op.In(0), op.to().AddReshape(places, {1})}));
@@ -90,26 +89,20 @@ Results ReadGather(OpView& op) {
 Results ReadGatherElements(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
-  HEARTH_ASSIGN(const ValueId places, FromFront(op, 1, desc.shape[axis]));
+  HEARTH_ASSIGN(const ValueId places, FromFront(op, 1, {desc.shape[axis]}));
   const Shape made = op.to().shape(places);
-  const Made coordinates = CoordinatesBeside(op.to(), places, axis);
+  const Made coordinates = CoordinatesBeside(op.to(), places, axis, desc.shape);
   return Plain(op.to().AddReshape(op.to().Add(GatherNd{}, {op.In(0), coordinates}), made));
 }
 
-// Coordinates whose negative numbers count from the end.
+// Indices whose last dimension has coordinates in a tensor of this shape.
 Made Coordinates(OpView& op, size_t i, const Shape& shape) {
-  NodeWriter& to = op.to();
-  HEARTH_ASSIGN(const ValueId indices, op.In(i));
-  const Shape listed = to.shape(indices);
-  if (listed.rank() == 0 || listed[listed.rank() - 1] > shape.rank()) {
-    return Error(StatusCode::kMalformedInput, "indices of shape {} for {}", listed.ToString(), shape.ToString());
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(i));
+  const int rank = desc.shape.rank();
+  if (rank == 0 || desc.shape[rank - 1] > shape.rank()) {
+    return Error(StatusCode::kMalformedInput, "indices of shape {} for {}", desc.shape.ToString(), shape.ToString());
   }
-  const Made narrow = to.AddCast(indices, DType::kInt32);
-  HEARTH_TRY(narrow.status());
-  std::vector<double> sizes(shape.dims().begin(), shape.dims().begin() + listed[listed.rank() - 1]);
-  const Made wrapped =
-      to.Add(BinaryKind::kAdd, {narrow, to.AddConstant({listed[listed.rank() - 1]}, DType::kInt32, sizes)});
-  return to.Add(Select{}, {to.Add(BinaryKind::kLess, {narrow, AddScalarLike(to, *narrow, 0)}), wrapped, narrow});
+  return FromFront(op, i, {shape.dims().begin(), shape.dims().begin() + desc.shape[rank - 1]});
 }
 
 Results ReadGatherNd(OpView& op) {
@@ -128,7 +121,7 @@ Results ReadScatterNd(OpView& op) {
   const auto rows = static_cast<int32_t>(CountBetween(indices, 0, indices.rank() - 1));
   const auto count = static_cast<int32_t>(CountBetween(desc.shape, 0, n));
   const auto row = static_cast<int32_t>(CountBetween(desc.shape, n, desc.shape.rank()));
-  HEARTH_ASSIGN(const ValueId places, FlatPlacesOf(to, to.AddReshape(listed, {rows, n}), desc.shape));
+  HEARTH_ASSIGN(const ValueId places, ComputedPlaces(to, listed, desc.shape, rows, n));
   HEARTH_ASSIGN(const ValueId matrix, to.AddReshape(op.In(0), {count, row}));
   HEARTH_ASSIGN(const ValueId updates, to.AddReshape(op.In(2), {rows, row}));
   return Plain(to.AddReshape(ScatterRows(to, matrix, updates, places, kind), desc.shape));
@@ -139,9 +132,15 @@ Results ReadScatterElements(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
   HEARTH_ASSIGN(const std::optional<BinaryKind> kind, MeetingOf(op));
-  HEARTH_ASSIGN(const ValueId indices, FromFront(op, 1, desc.shape[axis]));
+  HEARTH_ASSIGN(const ValueId indices, FromFront(op, 1, {desc.shape[axis]}));
   const auto rows = static_cast<int32_t>(to.shape(indices).element_count());
-  HEARTH_ASSIGN(const ValueId places, FlatPlacesOf(to, CoordinatesBeside(to, indices, axis), desc.shape));
+  HEARTH_ASSIGN(const TensorDesc given, op.Desc(2));
+  if (given.shape != to.shape(indices)) {
+    return Error(StatusCode::kMalformedInput, "updates of shape {} for indices of shape {}", given.shape.ToString(),
+                 to.shape(indices).ToString());
+  }
+  HEARTH_ASSIGN(const ValueId coordinates, CoordinatesBeside(to, indices, axis, desc.shape));
+  HEARTH_ASSIGN(const ValueId places, ComputedPlaces(to, coordinates, desc.shape, rows, desc.shape.rank()));
   HEARTH_ASSIGN(const ValueId matrix, to.AddReshape(op.In(0), {static_cast<int32_t>(desc.shape.element_count()), 1}));
   HEARTH_ASSIGN(const ValueId updates, to.AddReshape(op.In(2), {rows, 1}));
   return Plain(to.AddReshape(ScatterRows(to, matrix, updates, places, kind), desc.shape));

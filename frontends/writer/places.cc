@@ -78,17 +78,6 @@ Result<Shape> ScatteredShape(const std::vector<int64_t>& wanted, const Shape& in
                updates.ToString());
 }
 
-// FlatPlaces for computed coordinates.
-Made ComputedPlaces(NodeWriter& to, ValueId coordinates, const Shape& shape, int32_t rows, int depth) {
-  std::vector<double> strides(static_cast<size_t>(depth), 1.0);
-  for (int d = depth - 1; d > 0; --d) {
-    strides[static_cast<size_t>(d - 1)] = strides[static_cast<size_t>(d)] * shape[d];
-  }
-  const Made places = to.AddReshape(to.Add(Cast{DType::kInt32}, {coordinates}, DType::kInt32), {rows, depth});
-  const Made scaled = to.Add(BinaryKind::kMul, {places, to.AddConstant({1, depth}, DType::kInt32, strides)});
-  return to.Add(Reduce{ReduceKind::kSum, 2, false}, {scaled});
-}
-
 }  // namespace
 
 Made AddDiagonal(NodeWriter& to, ValueId diagonal, ValueId around) {

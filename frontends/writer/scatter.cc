@@ -41,6 +41,16 @@ Result<std::vector<int64_t>> FlatPlaces(const std::vector<int64_t>& coordinates,
   return places;
 }
 
+Made ComputedPlaces(NodeWriter& to, ValueId coordinates, const Shape& shape, int32_t rows, int depth) {
+  std::vector<double> strides(static_cast<size_t>(depth), 1.0);
+  for (int d = depth - 1; d > 0; --d) {
+    strides[static_cast<size_t>(d - 1)] = strides[static_cast<size_t>(d)] * shape[d];
+  }
+  const Made places = to.AddReshape(to.AddCast(coordinates, DType::kInt32), {rows, depth});
+  const Made scaled = to.Add(BinaryKind::kMul, {places, to.AddConstant({1, depth}, DType::kInt32, strides)});
+  return to.Add(Reduce{ReduceKind::kSum, 2, false}, {scaled});
+}
+
 Made GatherRows(NodeWriter& to, ValueId rows, std::span<const int64_t> places, int64_t count, const Meeting& meeting) {
   const auto row_count = static_cast<int32_t>(places.size());
   HEARTH_TRY(to.budget().CheckRoom({static_cast<int32_t>(count)}, DType::kInt32));
@@ -110,6 +120,7 @@ Made ScatterToKnown(NodeWriter& to, ValueId matrix, ValueId rows, std::vector<in
   std::vector<double> is_changed(static_cast<size_t>(count), 0.0);
   for (auto place = places.rbegin(); place != places.rend(); ++place) {
     if (*place < 0) continue;
+    if (*place >= count) return Error(StatusCode::kMalformedInput, "place {} of {}", *place, count);
     double& is_taken = is_changed[static_cast<size_t>(*place)];
     if (is_taken != 0.0 && !kind) *place = -1;
     is_taken = 1.0;
