@@ -55,12 +55,19 @@ Made Centered(NodeWriter& to, const Made& x, const Made& zero_point) {
   return *zero_point == kNoValue ? real : to.Add(BinaryKind::kSub, {real, to.AddCast(zero_point, DType::kFloat32)});
 }
 
+// The positions of a product's operands: its factors, and the zero point of each, which may be absent.
+struct Factors {
+  size_t a = 0, b = 1, a_zero = 2, b_zero = 3;
+};
+constexpr Factors kPlainFactors, kScaledFactors{.b = 3, .b_zero = 5};
+
 // Operands whose sums of products are exact.
-Status CheckEightBits(const OpView& op, size_t a, size_t b) {
-  for (const size_t i : {a, b}) {
+Status CheckEightBits(const OpView& op, const Factors& at) {
+  for (const size_t i : {at.a, at.b, at.a_zero, at.b_zero}) {
+    if (!op.Has(i)) continue;
     HEARTH_ASSIGN(const TensorDesc desc, op.Desc(i));
     if (desc.dtype == DType::kInt8 || desc.dtype == DType::kUInt8) continue;
-    return Error(StatusCode::kUnsupported, "a factor of {}", DTypeName(desc.dtype));
+    return Error(StatusCode::kUnsupported, "a factor or zero point of {}", DTypeName(desc.dtype));
   }
   return Status::Ok();
 }
@@ -75,8 +82,26 @@ double LargestOf(const NodeWriter& to, ValueId id) {
   return largest;
 }
 
-// A product of float32 that hold integers, as int32.
-Made ExactProduct(NodeWriter& to, ValueId a, ValueId b) {
+// A zero point of the second factor: one number, or one for each column.
+Made ColumnZeroPoint(OpView& op, size_t i) {
+  if (!op.Has(i)) return kNoValue;
+  HEARTH_ASSIGN(const ValueId list, op.In(i));
+  if (op.to().shape(list).rank() > 1) return Error(StatusCode::kUnsupported, "zero points of a batch");
+  return list;
+}
+Made RowZeroPoint(OpView& op, size_t i) {
+  if (!op.Has(i)) return kNoValue;
+  HEARTH_ASSIGN(const ValueId list, op.In(i));
+  if (op.to().shape(list).element_count() != 1) return Error(StatusCode::kUnsupported, "zero points of rows");
+  return op.to().AddReshape(list, Shape());
+}
+
+// A product of integers, as int32.
+Made ExactProduct(OpView& op, const Factors& at) {
+  NodeWriter& to = op.to();
+  HEARTH_TRY(CheckEightBits(op, at));
+  HEARTH_ASSIGN(const ValueId a, Centered(to, op.In(at.a), RowZeroPoint(op, at.a_zero)));
+  HEARTH_ASSIGN(const ValueId b, Centered(to, op.In(at.b), ColumnZeroPoint(op, at.b_zero)));
   const Shape left = to.shape(a), right = to.shape(b);
   if (left.rank() < 2 || right.rank() < 2) return Error(StatusCode::kUnsupported, "a product of vectors");
   const int32_t depth = left[left.rank() - 1];
@@ -94,31 +119,17 @@ Made ExactProduct(NodeWriter& to, ValueId a, ValueId b) {
   return sum;
 }
 
-// A zero point of the second factor: one number, or one for each column.
-Made ColumnZeroPoint(OpView& op, size_t i) {
-  if (!op.Has(i)) return kNoValue;
-  HEARTH_ASSIGN(const ValueId list, op.In(i));
-  if (op.to().shape(list).rank() > 1) return Error(StatusCode::kUnsupported, "zero points of a batch");
-  return list;
-}
-Made RowZeroPoint(OpView& op, size_t i) {
-  if (!op.Has(i)) return kNoValue;
-  HEARTH_ASSIGN(const ValueId list, op.In(i));
-  if (op.to().shape(list).element_count() != 1) return Error(StatusCode::kUnsupported, "zero points of rows");
-  return op.to().AddReshape(list, Shape());
-}
-
-// A convolution of integers, as int32, channels last: operands x and w at these positions.
-Made ExactConvolution(OpView& op, size_t x_at, size_t w_at, const Made& x_zero, const Made& w_zero) {
+// A convolution of integers, as int32, channels last.
+Made ExactConvolution(OpView& op, const Factors& at) {
   NodeWriter& to = op.to();
-  HEARTH_TRY(CheckEightBits(op, x_at, w_at));
-  HEARTH_ASSIGN(const ValueId x, Centered(to, op.Last(x_at), x_zero));
-  HEARTH_ASSIGN(const ValueId filter, op.In(w_at));
+  HEARTH_TRY(CheckEightBits(op, at));
+  HEARTH_ASSIGN(const ValueId x, Centered(to, op.Last(at.a), RowZeroPoint(op, at.a_zero)));
+  HEARTH_ASSIGN(const ValueId filter, op.In(at.b));
   const Shape taps = to.shape(filter);
   if (taps.rank() < 3 || taps.rank() > 4)
     return Error(StatusCode::kUnsupported, "a filter of shape {}", taps.ToString());
-  HEARTH_TRY(w_zero.status());
-  HEARTH_ASSIGN(const ValueId zero, *w_zero == kNoValue ? w_zero : AlongAxis(to, *w_zero, 0, taps.rank()));
+  HEARTH_ASSIGN(const ValueId listed, ColumnZeroPoint(op, at.b_zero));
+  HEARTH_ASSIGN(const ValueId zero, listed == kNoValue ? Made(listed) : AlongAxis(to, listed, 0, taps.rank()));
   HEARTH_ASSIGN(const ValueId weights, Centered(to, filter, zero));
   HEARTH_ASSIGN(const Windowing w, WindowingOf(op, {taps.dims().begin() + 2, taps.dims().end()}, to.shape(x)));
   const int64_t groups = op.Int("group", 1);
@@ -201,47 +212,34 @@ Results ReadDynamicQuantizeLinear(OpView& op) {
   HEARTH_ASSIGN(const ValueId zero_point,
                 Quantized(to, to.Add(UnaryKind::kNeg, least), scale, kNoValue, DType::kUInt8));
   HEARTH_ASSIGN(const ValueId made, Quantized(to, x, scale, zero_point, DType::kUInt8));
-  const Tensor quantized = order == Order::kLast ? Tensor{.last = made} : Tensor{.plain = made};
-  return std::vector{quantized, Tensor{.plain = scale}, Tensor{.plain = zero_point}};
+  return std::vector{TensorIn(order, made), Tensor{.plain = scale}, Tensor{.plain = zero_point}};
 }
 
 Results ReadMatMulInteger(OpView& op) {
-  NodeWriter& to = op.to();
-  HEARTH_TRY(CheckEightBits(op, 0, 1));
-  HEARTH_ASSIGN(const ValueId a, Centered(to, op.In(0), RowZeroPoint(op, 2)));
-  HEARTH_ASSIGN(const ValueId b, Centered(to, op.In(1), ColumnZeroPoint(op, 3)));
-  return Plain(ExactProduct(to, a, b));
+  return Plain(ExactProduct(op, kPlainFactors));
 }
 
 Results ReadConvInteger(OpView& op) {
-  return Last(ExactConvolution(op, 0, 1, RowZeroPoint(op, 2), ColumnZeroPoint(op, 3)));
+  return Last(ExactConvolution(op, kPlainFactors));
 }
 
-Results ReadQLinearMatMul(OpView& op) {
+// Sums of products as the result's 8-bit integers.
+Made Rescaled(OpView& op, const Made& sums) {
   NodeWriter& to = op.to();
-  HEARTH_TRY(CheckEightBits(op, 0, 3));
-  HEARTH_ASSIGN(const ValueId a, Centered(to, op.In(0), RowZeroPoint(op, 2)));
-  HEARTH_ASSIGN(const ValueId b, Centered(to, op.In(3), ColumnZeroPoint(op, 5)));
   HEARTH_ASSIGN(const TensorDesc zero_point, op.Desc(7));
-  const Made scale = to.Add(
-      BinaryKind::kDiv, {to.Add(BinaryKind::kMul, {RowZeroPoint(op, 1), ColumnZeroPoint(op, 4)}), RowZeroPoint(op, 6)});
-  const Made real = to.Add(BinaryKind::kMul, {to.AddCast(ExactProduct(to, a, b), DType::kFloat32), scale});
-  return Plain(
-      Quantized(to, real, to.AddConstant(Shape(), DType::kFloat32, {1.0}), RowZeroPoint(op, 7), zero_point.dtype));
-}
-
-Results ReadQLinearConv(OpView& op) {
-  NodeWriter& to = op.to();
-  HEARTH_ASSIGN(ValueId sums, ExactConvolution(op, 0, 3, RowZeroPoint(op, 2), ColumnZeroPoint(op, 5)));
-  HEARTH_ASSIGN(const TensorDesc zero_point, op.Desc(7));
-  if (op.Has(8)) {
-    HEARTH_ASSIGN(sums, to.Add(BinaryKind::kAdd, {sums, op.In(8)}));
-  }
   const Made scale = to.Add(
       BinaryKind::kDiv, {to.Add(BinaryKind::kMul, {RowZeroPoint(op, 1), ColumnZeroPoint(op, 4)}), RowZeroPoint(op, 6)});
   const Made real = to.Add(BinaryKind::kMul, {to.AddCast(sums, DType::kFloat32), scale});
-  return Last(
-      Quantized(to, real, to.AddConstant(Shape(), DType::kFloat32, {1.0}), RowZeroPoint(op, 7), zero_point.dtype));
+  return Quantized(to, real, to.AddConstant(Shape(), DType::kFloat32, {1.0}), RowZeroPoint(op, 7), zero_point.dtype);
+}
+
+Results ReadQLinearMatMul(OpView& op) {
+  return Plain(Rescaled(op, ExactProduct(op, kScaledFactors)));
+}
+
+Results ReadQLinearConv(OpView& op) {
+  const Made sums = ExactConvolution(op, kScaledFactors);
+  return Last(Rescaled(op, op.Has(8) ? op.to().Add(BinaryKind::kAdd, {sums, op.In(8)}) : sums));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Reductions, searches and what sums along a dimension.
 #include <algorithm>
-#include <cmath>
+#include <numeric>
 
 #include "core/base/error.h"
 #include "frontends/onnx/operators.h"
@@ -11,44 +11,45 @@ namespace {
 // Kinds of ReadReduce.
 enum class Reduction : uint8_t { kSum, kMean, kMax, kMin, kProd, kL1, kL2, kSumSquare, kLogSum, kLogSumExp };
 
-Made Sum(NodeWriter& to, const Made& x, uint32_t axes) {
-  return to.Add(Reduce{.kind = ReduceKind::kSum, .axes_mask = axes, .keep_dims = true}, {x});
-}
-
-// The reduction with its dimensions kept, of size 1.
-Made AddReduced(NodeWriter& to, ValueId x, Reduction kind, uint32_t axes) {
+// The reduction with its dimensions kept, of size 1. Without any, each element is reduced by itself.
+Made AddReduced(NodeWriter& to, const Made& x, Reduction kind, uint32_t axes) {
+  const auto reduced = [&](ReduceKind by, const Made& value) {
+    return axes == 0 ? value : to.Add(Reduce{.kind = by, .axes_mask = axes, .keep_dims = true}, {value});
+  };
+  const auto sum = [&](const Made& value) { return reduced(ReduceKind::kSum, value); };
   switch (kind) {
-    case Reduction::kSum: return Sum(to, x, axes);
-    case Reduction::kMean: return to.Add(Reduce{.kind = ReduceKind::kMean, .axes_mask = axes, .keep_dims = true}, {x});
-    case Reduction::kMax: return to.Add(Reduce{.kind = ReduceKind::kMax, .axes_mask = axes, .keep_dims = true}, {x});
-    case Reduction::kMin: return to.Add(Reduce{.kind = ReduceKind::kMin, .axes_mask = axes, .keep_dims = true}, {x});
-    case Reduction::kProd: return to.Add(Reduce{.kind = ReduceKind::kProd, .axes_mask = axes, .keep_dims = true}, {x});
-    case Reduction::kL1: return Sum(to, to.Add(UnaryKind::kAbs, x), axes);
-    case Reduction::kL2: return to.Add(UnaryKind::kSqrt, Sum(to, to.Add(UnaryKind::kSquare, x), axes));
-    case Reduction::kSumSquare: return Sum(to, to.Add(UnaryKind::kSquare, x), axes);
-    case Reduction::kLogSum: return to.Add(UnaryKind::kLog, Sum(to, x, axes));
+    case Reduction::kSum: return sum(x);
+    case Reduction::kMean: return reduced(ReduceKind::kMean, x);
+    case Reduction::kMax: return reduced(ReduceKind::kMax, x);
+    case Reduction::kMin: return reduced(ReduceKind::kMin, x);
+    case Reduction::kProd: return reduced(ReduceKind::kProd, x);
+    case Reduction::kL1: return sum(to.Add(UnaryKind::kAbs, x));
+    case Reduction::kL2: return to.Add(UnaryKind::kSqrt, sum(to.Add(UnaryKind::kSquare, x)));
+    case Reduction::kSumSquare: return sum(to.Add(UnaryKind::kSquare, x));
+    case Reduction::kLogSum: return to.Add(UnaryKind::kLog, sum(x));
     case Reduction::kLogSumExp: {
       // Without the maximum, which would overflow.
-      const Made most = AddReduced(to, x, Reduction::kMax, axes);
+      const Made most = reduced(ReduceKind::kMax, x);
       const Made parts = to.Add(UnaryKind::kExp, to.Add(BinaryKind::kSub, {x, most}));
-      return to.Add(BinaryKind::kAdd, {to.Add(UnaryKind::kLog, Sum(to, parts, axes)), most});
+      return to.Add(BinaryKind::kAdd, {to.Add(UnaryKind::kLog, sum(parts)), most});
     }
   }
   return Error(StatusCode::kInternal, "an unknown reduction");
 }
 
+// Exchanges dimension `axis` with the last one.
+Shape ToLast(int axis, int rank) {
+  std::vector<int32_t> order(static_cast<size_t>(rank));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[static_cast<size_t>(axis)], order.back());
+  return Shape::FromSpan(order);
+}
+
 // What one dimension at the end computes, along dimension `axis`.
 Made AlongLast(NodeWriter& to, const Made& x, int axis, const Op& op) {
   HEARTH_TRY(x.status());
-  const int rank = to.shape(*x).rank();
-  Shape permutation = to.shape(*x);
-  for (int d = 0; d < rank; ++d) permutation[d] = d;
-  std::swap(permutation[axis], permutation[rank - 1]);
+  const Shape permutation = ToLast(axis, to.shape(*x).rank());
   return AddPermuted(to, to.Add(op, {AddPermuted(to, x, permutation)}), permutation);
-}
-
-Op SoftmaxOp(bool is_log) {
-  return is_log ? Op(LogSoftmax{}) : Op(Softmax{});
 }
 
 Results ReadReduce(OpView& op) {
@@ -76,7 +77,7 @@ Results ReadReduce(OpView& op) {
     }
   }
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
-  const Made made = mask == 0 ? Made(x) : AddReduced(to, x, static_cast<Reduction>(op.kind()), mask);
+  const Made made = AddReduced(to, x, static_cast<Reduction>(op.kind()), mask);
   if (op.Int("keepdims", 1) != 0) return InOrder(order, made);
   HEARTH_TRY(made.status());
   return Plain(to.AddReshape(ToOrder(to, *made, order, Order::kPlain), Shape::FromSpan(left)));
@@ -107,32 +108,33 @@ Results ReadTopK(OpView& op) {
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", -1, desc.shape.rank()));
   int64_t k = op.Int("k", 0);
   if (op.Has(1)) {
-    HEARTH_ASSIGN(const double number, op.Number(1));
-    k = static_cast<int64_t>(number);
+    HEARTH_ASSIGN(k, op.Integer(1));
   }
   if (k < 0 || k > desc.shape[axis]) {
     return Error(StatusCode::kMalformedInput, "the {} largest of {}", k, desc.shape[axis]);
   }
+  // The smallest ones are the largest of their opposites, where the type has those.
   const bool is_largest = op.Int("largest", 1) != 0;
-  const int rank = desc.shape.rank();
-  Shape permutation = desc.shape;
-  for (int d = 0; d < rank; ++d) permutation[d] = d;
-  std::swap(permutation[axis], permutation[rank - 1]);
-  HEARTH_ASSIGN(ValueId x, AddPermuted(to, op.In(0), permutation));
+  const DType dtype = is_largest || BitsOf(desc.dtype) >= 32 ? desc.dtype : DType::kInt32;
+  if (!is_largest && (dtype == DType::kUInt32 || dtype == DType::kUInt64)) {
+    return Error(StatusCode::kUnsupported, "the smallest of {}", DTypeName(dtype));
+  }
+  const Shape permutation = ToLast(axis, desc.shape.rank());
+  HEARTH_ASSIGN(ValueId x, to.AddCast(AddPermuted(to, op.In(0), permutation), dtype));
   if (!is_largest) {
     HEARTH_ASSIGN(x, to.Add(UnaryKind::kNeg, x));
   }
   HEARTH_ASSIGN(const std::vector<ValueId> made,
-                to.AddSeveral(TopK{static_cast<int32_t>(k)}, {x}, {PlainType(desc.dtype), PlainType(DType::kInt32)}));
+                to.AddSeveral(TopK{static_cast<int32_t>(k)}, {x}, {PlainType(dtype), PlainType(DType::kInt32)}));
   const Made values = AddPermuted(to, is_largest ? Made(made[0]) : to.Add(UnaryKind::kNeg, made[0]), permutation);
-  HEARTH_ASSIGN(const ValueId sorted, values);
+  HEARTH_ASSIGN(const ValueId sorted, to.AddCast(values, desc.dtype));
   HEARTH_ASSIGN(const ValueId places, to.AddCast(AddPermuted(to, made[1], permutation), DType::kInt64));
   return std::vector{Tensor{.plain = sorted}, Tensor{.plain = places}};
 }
 
 Results ReadSoftmax(OpView& op) {
   NodeWriter& to = op.to();
-  const Op softmax = SoftmaxOp(op.kind() != 0);
+  const Op softmax = op.kind() != 0 ? Op(LogSoftmax{}) : Op(Softmax{});
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const int rank = desc.shape.rank();
   const bool is_flat = op.opset() < 13;
@@ -149,8 +151,8 @@ Results ReadSoftmax(OpView& op) {
 
 Results ReadCumSum(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
-  HEARTH_ASSIGN(const double number, op.Number(1));
-  HEARTH_ASSIGN(const int axis, OpView::Axis(static_cast<int64_t>(number), desc.shape.rank()));
+  HEARTH_ASSIGN(const int64_t given, op.Integer(1));
+  HEARTH_ASSIGN(const int axis, OpView::Axis(given, desc.shape.rank()));
   return Plain(op.to().Add(CumSum{axis, op.Int("exclusive", 0) != 0, op.Int("reverse", 0) != 0}, {op.In(0)}));
 }
 
