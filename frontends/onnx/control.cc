@@ -47,8 +47,12 @@ struct Captured {
 };
 
 Result<Captured> CapturedBy(OpView& op, const GraphProto& body) {
+  Reading& reading = op.scope().reading();
+  const auto [known, is_new] = reading.outer_names.try_emplace(&body);
+  if (is_new) known->second = OuterNames(body);
+  HEARTH_TRY(reading.budget.ChargeSteps(known->second.size()));
   Captured captured;
-  for (const std::string_view name : OuterNames(body)) {
+  for (const std::string_view name : known->second) {
     HEARTH_ASSIGN(const ValueId value, op.scope().ValueOf(name));
     captured.names.push_back(name);
     captured.values.push_back(value);
@@ -154,13 +158,12 @@ Results ReadLoop(OpView& op) {
     if (!known) return DataEndIt();
     begins = *known;
   }
-  double turns = static_cast<double>(kMostTurns);
+  int64_t turns = kMostTurns;
   if (op.Has(0)) {
     if (!op.IsConstant(0)) return DataEndIt();
-    HEARTH_ASSIGN(turns, op.Number(0));
+    HEARTH_ASSIGN(turns, op.Integer(0));
   }
-  const auto most = static_cast<int64_t>(std::clamp(turns, 0.0, static_cast<double>(kMostTurns)));
-  return WriteOut(op, *body, begins ? most : 0, values);
+  return WriteOut(op, *body, begins ? std::min(turns, kMostTurns) : 0, values);
 }
 
 Results ReadScan(OpView& op) {

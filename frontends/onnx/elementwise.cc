@@ -168,9 +168,6 @@ Results ReadFastGelu(OpView& op) {
 }
 
 Results ReadBinary(OpView& op) {
-  if (op.opset() < 7 && op.node().domain.empty()) {
-    return Error(StatusCode::kUnsupported, "before opset 7 operands are broadcast in another way: convert the model");
-  }
   HEARTH_ASSIGN(Aligned aligned, Align(op, 0, 2));
   NodeWriter& to = op.to();
   const auto kind = static_cast<BinaryKind>(op.kind());
@@ -241,7 +238,7 @@ Results ReadClip(OpView& op) {
   NodeWriter& to = op.to();
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
-  const bool has_attributes = op.opset() < 11 && op.node().domain.empty();
+  const bool has_attributes = op.opset() < 11;
   const auto bound = [&](size_t i, std::string_view name) -> Made {
     if (has_attributes) return op.Find(name) == nullptr ? Made(kNoValue) : AddScalarLike(to, x, op.Float(name, 0.0));
     return op.Has(i) ? to.AddReshape(op.In(i), Shape()) : Made(kNoValue);

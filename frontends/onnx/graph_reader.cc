@@ -158,8 +158,7 @@ Status GraphReader::ReadNodes(const std::vector<NodeProto>& nodes) {
 
 Status GraphReader::ReadNode(const NodeProto& node) {
   if (node.outputs.empty()) return Status::Ok();  // nothing can read what it makes
-  const auto set = sets().find(node.domain);
-  const int64_t opset = set == sets().end() ? 1 : set->second;
+  const int64_t opset = OpsetOf(sets(), node.domain);
   const OperatorRow* row = FindOperator(node.domain, node.op_type);
   OpView view(*this, node, row, opset);
   to().origin().name = row == nullptr ? std::string_view("function") : row->name;
@@ -183,14 +182,17 @@ Status GraphReader::ReadNode(const NodeProto& node) {
 
 Results GraphReader::MakeNode(OpView& view) {
   const NodeProto& node = view.node();
+  size_t steps = 1 + node.inputs.size() + node.outputs.size();
+  for (const AttributeProto& attribute : node.attributes) {
+    steps += 1 + attribute.ints.size() + attribute.floats.size() + attribute.strings.size();
+  }
+  HEARTH_TRY(reading().budget.ChargeSteps(steps));
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     if (view.Has(i) && Find(node.inputs[i]) == nullptr) HEARTH_TRY(ValueOf(node.inputs[i]).status());
   }
-  HEARTH_TRY(reading().budget.ChargeSteps(1 + node.inputs.size()));
   // A file's own functions come before operators of the same name.
-  if (const auto found = reading().functions.find({node.domain, node.op_type}); found != reading().functions.end()) {
-    return CallFunction(view, *found->second);
-  }
+  const auto function = reading().functions.find({node.domain, node.op_type, node.overload});
+  if (function != reading().functions.end()) return CallFunction(view, *function->second);
   if (view.known() == nullptr) {
     return Error(StatusCode::kUnsupported,
                  "Hearth does not know this operator: export the model without it, or fold it away (onnxsim)");
@@ -202,11 +204,13 @@ Results GraphReader::CallFunction(const OpView& view, const FunctionProto& funct
   if (reading().levels >= kMostLevels) {
     return Error(StatusCode::kUnsupported, "functions and subgraphs are nested more than {} deep", kMostLevels);
   }
+  HEARTH_TRY(CheckOpset(function.sets));
   HEARTH_TRY(reading().budget.ChargeCall(static_cast<int64_t>(function.nodes.size()) + 1));
+  HEARTH_TRY(reading().budget.ChargeSteps(function.inputs.size() + function.outputs.size() + function.defaults.size()));
   Attributes attributes;
   for (const AttributeProto& attribute : function.defaults) attributes.insert_or_assign(attribute.name, &attribute);
   for (const AttributeProto& attribute : view.node().attributes) {
-    if (const AttributeProto* given = view.Find(attribute.name)) attributes.insert_or_assign(attribute.name, given);
+    if (const AttributeProto* given = view.Given(attribute)) attributes.insert_or_assign(attribute.name, given);
   }
   std::vector<Tensor> inputs;
   for (const std::string_view name : view.node().inputs) {
@@ -293,7 +297,7 @@ Expanded GraphReader::ReadSubgraph(const GraphProto& graph, std::span<const Valu
     return Error(StatusCode::kUnsupported, "functions and subgraphs are nested more than {} deep", kMostLevels);
   }
   HEARTH_TRY(reading().budget.ChargeCall(static_cast<int64_t>(graph.nodes.size()) + 1));
-  HEARTH_TRY(reading().budget.ChargeSteps(graph.initializers.size()));
+  HEARTH_TRY(reading().budget.ChargeSteps(graph.initializers.size() + graph.inputs.size() + graph.outputs.size()));
   HEARTH_TRY(AddInitializers(graph));
   if (inputs.size() != graph.inputs.size()) {
     return Error(StatusCode::kMalformedInput, "its subgraph takes {} inputs, {} are given", graph.inputs.size(),

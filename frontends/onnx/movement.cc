@@ -101,8 +101,8 @@ Results ReadSplit(OpView& op) {
     for (int64_t k = 0; k < count; ++k) sizes->push_back(std::clamp<int64_t>(size - k * part, 0, part));
   }
   if (static_cast<int64_t>(sizes->size()) != count ||
-      std::accumulate(sizes->begin(), sizes->end(), int64_t{0}) != desc.shape[axis] ||
-      std::ranges::any_of(*sizes, [](int64_t size) { return size < 0; })) {
+      std::ranges::any_of(*sizes, [&](int64_t size) { return size < 0 || size > desc.shape[axis]; }) ||
+      std::accumulate(sizes->begin(), sizes->end(), int64_t{0}) != desc.shape[axis]) {
     return Error(StatusCode::kMalformedInput, "its {} parts do not make up dimension {} of {}", sizes->size(), axis,
                  desc.shape.ToString());
   }
@@ -114,7 +114,7 @@ Results ReadSplit(OpView& op) {
   const std::vector<TensorDesc> descs(sizes->size(), PlainType(desc.dtype));
   HEARTH_ASSIGN(const std::vector<ValueId> parts, op.to().AddSeveral(split, {x}, descs));
   std::vector<Tensor> made;
-  for (const ValueId part : parts) made.push_back(order == Order::kLast ? Tensor{.last = part} : Tensor{.plain = part});
+  for (const ValueId part : parts) made.push_back(TensorIn(order, part));
   return made;
 }
 
@@ -185,7 +185,7 @@ Results ReadPad(OpView& op) {
   for (size_t k = 0; k < axes.size(); ++k) {
     HEARTH_ASSIGN(const int axis, OpView::Axis(axes[k], rank));
     const int64_t before = (*pads)[k], after = (*pads)[k + axes.size()];
-    if (std::max(std::abs(before), std::abs(after)) > kMost) {
+    if (std::max(before, after) > kMost || std::min(before, after) < -kMost) {
       return Error(StatusCode::kMalformedInput, "paddings of {} and {}", before, after);
     }
     const int d = AxisIn(order, axis, rank);
@@ -210,11 +210,13 @@ Results ReadDepthToSpace(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(ValueId x, op.Last(0));
   const Shape shape = to.shape(x);
-  const auto block = static_cast<int32_t>(op.Int("blocksize", 0));
+  const auto block = static_cast<int32_t>(std::clamp<int64_t>(op.Int("blocksize", 0), 0, 257));
   if (shape.rank() != 4 || block < 1 || block > 256 || shape[3] % (block * block) != 0) {
     return Error(StatusCode::kMalformedInput, "blocks of {} in shape {}", block, shape.ToString());
   }
-  if (op.Text("mode", "DCR") == "CRD") {  // channel, then row and column in the block
+  const std::string_view mode = op.Text("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") return Error(StatusCode::kUnsupported, "the mode '{}'", mode.substr(0, 40));
+  if (mode == "CRD") {  // channel, then row and column in the block
     const int32_t channels = shape[3] / (block * block);
     const Made split = to.AddReshape(x, {shape[0], shape[1], shape[2], channels, block * block});
     HEARTH_ASSIGN(x, to.AddReshape(to.AddTranspose(split, {0, 1, 2, 4, 3}), shape));
@@ -224,9 +226,6 @@ Results ReadDepthToSpace(OpView& op) {
 
 Results ReadSpaceToDepth(OpView& op) {
   const auto block = static_cast<int32_t>(std::clamp<int64_t>(op.Int("blocksize", 0), 0, 1 << 20));
-  if (!op.Text("mode", "").empty() && op.Text("mode", "") != "DCR") {
-    return Error(StatusCode::kUnsupported, "the mode '{}'", op.Text("mode", "").substr(0, 40));
-  }
   return Last(op.to().Add(SpaceToDepth{block}, {op.Last(0)}));
 }
 
@@ -244,18 +243,17 @@ Results ReadTrilu(OpView& op) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   const Shape shape = to.shape(x);
   if (shape.rank() < 2) return Error(StatusCode::kMalformedInput, "shape {}", shape.ToString());
-  double k = 0;
+  int64_t k = 0;
   if (op.Has(1)) {
-    HEARTH_ASSIGN(k, op.Number(1));
+    HEARTH_ASSIGN(k, op.Integer(1));
   }
   const bool is_upper = op.Int("upper", 1) != 0;
   const Shape plane{shape[shape.rank() - 2], shape[shape.rank() - 1]};
   HEARTH_TRY(to.budget().CheckRoom(plane, DType::kBool));
   std::vector<double> stays;
-  for (int32_t row = 0; row < plane[0]; ++row) {
-    for (int32_t column = 0; column < plane[1]; ++column) {
-      const double distance = static_cast<double>(column) - row;
-      stays.push_back((is_upper ? distance >= k : distance <= k) ? 1.0 : 0.0);
+  for (int64_t row = 0; row < plane[0]; ++row) {
+    for (int64_t column = 0; column < plane[1]; ++column) {
+      stays.push_back((is_upper ? column - row >= k : column - row <= k) ? 1.0 : 0.0);
     }
   }
   return Plain(to.Add(Select{}, {to.AddConstant(plane, DType::kBool, stays), x, AddScalarLike(to, x, 0)}));

@@ -17,7 +17,7 @@ uint32_t SpatialAxes(int rank) {
 
 Results ReadBatchNormalization(OpView& op) {
   NodeWriter& to = op.to();
-  if (op.HasOutput(1) && (op.opset() >= 14 ? op.Int("training_mode", 0) != 0 : true)) {
+  if (op.opset() >= 14 ? op.Int("training_mode", 0) != 0 : op.HasOutput(1)) {
     return Error(StatusCode::kUnsupported, "it is in training mode: export the model for inference");
   }
   if (op.opset() < 9 && op.Int("spatial", 1) == 0) return Error(StatusCode::kUnsupported, "spatial=0");

@@ -50,7 +50,6 @@ Made OpView::Broadcastable(size_t i, int rank, Order order) const {
   const int missing = rank - desc.shape.rank();
   if (order == Order::kPlain || missing <= 0) return In(i, order);
   if (desc.shape.element_count() == 1) return In(i);
-  if (rank > Shape::kMaxRank) return Error(StatusCode::kUnsupported, "rank {}", rank);
   std::vector<int32_t> dims(static_cast<size_t>(missing), 1);
   dims.insert(dims.end(), desc.shape.dims().begin(), desc.shape.dims().end());
   HEARTH_ASSIGN(const ValueId widened, to().AddReshape(In(i), Shape::FromSpan(dims)));
@@ -96,6 +95,12 @@ Result<std::optional<std::vector<int64_t>>> OpView::NumbersOr(size_t i, std::str
   return found == nullptr ? std::nullopt : std::optional(found->ints);
 }
 
+Result<int64_t> OpView::Integer(size_t i) const {
+  HEARTH_ASSIGN(const std::vector<int64_t> numbers, Numbers(i));
+  if (numbers.size() == 1) return numbers[0];
+  return Error(StatusCode::kMalformedInput, "its operand {} has {} numbers where one belongs", i, numbers.size());
+}
+
 Result<double> OpView::Number(size_t i) const {
   HEARTH_ASSIGN(const ValueId value, In(i));
   return to().Number(value);
@@ -108,10 +113,13 @@ bool OpView::IsConstant(size_t i) const {
 
 const AttributeProto* OpView::Find(std::string_view name) const {
   const auto found = std::ranges::find(node_.attributes, name, &AttributeProto::name);
-  if (found == node_.attributes.end()) return nullptr;
-  if (found->reference.empty()) return &*found;
+  return found == node_.attributes.end() ? nullptr : Given(*found);
+}
+
+const AttributeProto* OpView::Given(const AttributeProto& attribute) const {
+  if (attribute.reference.empty()) return &attribute;
   if (scope_.attributes() == nullptr) return nullptr;
-  const auto given = scope_.attributes()->find(found->reference);
+  const auto given = scope_.attributes()->find(attribute.reference);
   return given == scope_.attributes()->end() ? nullptr : given->second;
 }
 

@@ -55,6 +55,8 @@ class OpView {
   Result<std::vector<int64_t>> Numbers(size_t i) const;
   // The same of an optional operand, or of an attribute that older versions have instead.
   Result<std::optional<std::vector<int64_t>>> NumbersOr(size_t i, std::string_view attribute) const;
+  // The only number of one.
+  Result<int64_t> Integer(size_t i) const;
   Result<double> Number(size_t i) const;
   bool IsConstant(size_t i) const;
 
@@ -62,6 +64,7 @@ class OpView {
 
   // Null if it is absent. In a function, what the caller gives.
   const AttributeProto* Find(std::string_view name) const;
+  const AttributeProto* Given(const AttributeProto& attribute) const;
   int64_t Int(std::string_view name, int64_t otherwise) const;
   double Float(std::string_view name, double otherwise) const;
   std::string_view Text(std::string_view name, std::string_view otherwise) const;

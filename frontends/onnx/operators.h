@@ -22,6 +22,10 @@ const OperatorRow* FindOperator(std::string_view domain, std::string_view name);
 
 // Versions of ai.onnx that are known.
 inline constexpr int64_t kFirstOpset = 7, kLastOpset = 25;
+// The version of a domain's operators, for the nodes of a model or function with these sets.
+int64_t OpsetOf(const OperatorSets& sets, std::string_view domain);
+// kUnsupported for a version of ai.onnx that is not known.
+Status CheckOpset(const OperatorSets& sets);
 
 // One list for each file.
 std::span<const OperatorRow> ElementwiseOperators();

@@ -18,19 +18,20 @@ struct Tensor {
 
 using Results = Result<std::vector<Tensor>>;
 
-inline Results Plain(const Made& value) {
-  if (!value.ok()) return value.status();
-  return std::vector{Tensor{.plain = *value}};
-}
-inline Results Last(const Made& value) {
-  if (!value.ok()) return value.status();
-  return std::vector{Tensor{.last = *value}};
-}
-
 // The order of the dimensions of a value.
 enum class Order : uint8_t { kPlain, kLast };
+inline Tensor TensorIn(Order order, ValueId value) {
+  return order == Order::kLast ? Tensor{.last = value} : Tensor{.plain = value};
+}
 inline Results InOrder(Order order, const Made& value) {
-  return order == Order::kLast ? Last(value) : Plain(value);
+  if (!value.ok()) return value.status();
+  return std::vector{TensorIn(order, *value)};
+}
+inline Results Plain(const Made& value) {
+  return InOrder(Order::kPlain, value);
+}
+inline Results Last(const Made& value) {
+  return InOrder(Order::kLast, value);
 }
 // Where dimension `axis` of the file lies in this order.
 int AxisIn(Order order, int axis, int rank);
@@ -42,9 +43,6 @@ Shape PlainShape(const Shape& last);
 Made ToOrder(NodeWriter& to, ValueId value, Order from, Order order);
 // AddTranspose that moves the bytes of a constant while the model is read, whatever its size.
 Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation);
-inline Shape ShapeOf(const std::vector<int32_t>& dims) {
-  return Shape::FromSpan(dims);
-}
 // A constant of one number with the type of another value, as a scalar.
 inline Made AddScalarLike(NodeWriter& to, ValueId like, double number) {
   return to.AddConstant(Shape(), to.desc(like).dtype, {number});

@@ -63,8 +63,6 @@ class Parser {
     ModelProto model;
     while (message.next()) {
       switch (message.tag()) {
-        case 1: model.ir_version = message.get_int64(); break;
-        case 2: model.producer = TextOf(message); break;
         case 6: model.doc = TextOf(message); break;
         case 7: model.graph = Graph(message.get_message()); break;
         case 8: AddSet(message.get_message(), model.sets); break;
@@ -139,7 +137,6 @@ class Parser {
         case 1: function.name = TextOf(message); break;
         case 4: function.inputs.push_back(TextOf(message)); break;
         case 5: function.outputs.push_back(TextOf(message)); break;
-        case 6: function.attributes.push_back(TextOf(message)); break;
         case 7: function.nodes.push_back(Node(message.get_message())); break;
         case 9: AddSet(message.get_message(), function.sets); break;
         case 10: function.domain = DomainOf(TextOf(message)); break;
@@ -184,10 +181,6 @@ class Parser {
         case 8: Append(message, made.ints, &Field::get_packed_int64, &Field::get_int64); break;
         case 9: made.strings.push_back(TextOf(message)); break;
         case 21: made.reference = TextOf(message); break;
-        case 22:
-          made.is_sparse = true;
-          message.skip();
-          break;
         default: message.skip();
       }
     }

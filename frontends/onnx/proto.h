@@ -30,7 +30,6 @@ enum DataType : int32_t {
   kInt16 = 5,
   kInt32 = 6,
   kInt64 = 7,
-  kString = 8,
   kBool = 9,
   kFloat16 = 10,
   kDouble = 11,
@@ -79,7 +78,6 @@ struct AttributeProto {
   std::vector<std::string_view> strings;
   std::shared_ptr<const TensorProto> tensor;
   std::shared_ptr<const GraphProto> graph;
-  bool is_sparse = false;
 };
 
 struct NodeProto {
@@ -101,15 +99,14 @@ using OperatorSets = std::map<std::string_view, int64_t>;
 
 struct FunctionProto {
   std::string_view name, domain, overload;
-  std::vector<std::string_view> inputs, outputs, attributes;
+  std::vector<std::string_view> inputs, outputs;
   std::vector<AttributeProto> defaults;
   std::vector<NodeProto> nodes;
   OperatorSets sets;
 };
 
 struct ModelProto {
-  int64_t ir_version = 0;
-  std::string_view producer, doc;
+  std::string_view doc;
   OperatorSets sets;
   Pairs metadata;
   std::optional<GraphProto> graph;

@@ -21,14 +21,7 @@ std::span<const std::byte> OwnBytes(std::span<const std::byte> bytes, const Read
 Result<onnx::ModelProto> ParsedModel(std::span<const std::byte> bytes) {
   HEARTH_ASSIGN(onnx::ModelProto model, onnx::ParseModel(bytes));
   if (!model.graph) return Error(StatusCode::kMalformedInput, "a damaged ONNX file (it has no graph): fetch it again");
-  const auto set = model.sets.find("");
-  const int64_t opset = set == model.sets.end() ? onnx::kFirstOpset : set->second;
-  if (opset < onnx::kFirstOpset || opset > onnx::kLastOpset) {
-    return Error(StatusCode::kUnsupported,
-                 "an ONNX model of opset {}; {} to {} are known: convert it (onnx.version_converter.convert_version), "
-                 "or export it for one of these",
-                 opset, onnx::kFirstOpset, onnx::kLastOpset);
-  }
+  HEARTH_TRY(onnx::CheckOpset(model.sets));
   return model;
 }
 
@@ -39,27 +32,25 @@ Status CheckSignature(const ReadOptions& options) {
 }
 
 // Names of operators that no row has, with how many nodes have them.
-void CountUnknown(const onnx::ModelProto& model, const std::vector<onnx::NodeProto>& nodes,
+void CountUnknown(const onnx::Functions& functions, const std::vector<onnx::NodeProto>& nodes,
                   std::map<std::string, int>& unknown) {
   for (const onnx::NodeProto& node : nodes) {
-    const bool is_function = std::ranges::any_of(model.functions, [&](const onnx::FunctionProto& function) {
-      return function.name == node.op_type && function.domain == node.domain;
-    });
-    if (!is_function && onnx::FindOperator(node.domain, node.op_type) == nullptr) {
+    if (!functions.contains({node.domain, node.op_type, node.overload}) &&
+        onnx::FindOperator(node.domain, node.op_type) == nullptr) {
       const std::string domain = node.domain.empty() ? std::string() : CleanName(ShortName(node.domain)) + ".";
       ++unknown[domain + CleanName(ShortName(node.op_type))];
     }
     for (const onnx::AttributeProto& attribute : node.attributes) {
-      if (attribute.graph != nullptr) CountUnknown(model, attribute.graph->nodes, unknown);
+      if (attribute.graph != nullptr) CountUnknown(functions, attribute.graph->nodes, unknown);
     }
   }
 }
 
 // "; the model also has ...", for an error about one operator.
-std::string OtherUnknown(const onnx::ModelProto& model) {
+std::string OtherUnknown(const onnx::Reading& reading) {
   std::map<std::string, int> unknown;
-  CountUnknown(model, model.graph->nodes, unknown);
-  for (const onnx::FunctionProto& function : model.functions) CountUnknown(model, function.nodes, unknown);
+  CountUnknown(reading.functions, reading.model.graph->nodes, unknown);
+  for (const auto& [key, function] : reading.functions) CountUnknown(reading.functions, function->nodes, unknown);
   if (unknown.empty()) return "";
   std::string text = "; operators of this model that Hearth does not know: ";
   for (size_t k = 0; const auto& [name, count] : unknown) {
@@ -102,13 +93,13 @@ Result<Graph> ReadOnnxModel(std::span<const std::byte> bytes, const ReadOptions&
   HEARTH_TRY(CheckSignature(options));
   HEARTH_ASSIGN(const onnx::ModelProto model, ParsedModel(OwnBytes(bytes, options)));
   ReadingBudget budget(std::max(bytes.size(), options.file_bytes));
-  onnx::Reading reading{model, bytes, options, budget, {}};
+  onnx::Reading reading{model, bytes, options, budget, {}, {}};
   for (const onnx::FunctionProto& function : model.functions) {
-    reading.functions.emplace(std::pair(function.domain, function.name), &function);
+    reading.functions.emplace(std::tuple(function.domain, function.name, function.overload), &function);
   }
   GraphWriter writer(budget);
   const Status read = onnx::GraphReader(reading, writer, model.sets).ReadModel(*model.graph);
-  if (read.code() == StatusCode::kUnsupported) return Status(read.code(), read.message() + OtherUnknown(model));
+  if (read.code() == StatusCode::kUnsupported) return Status(read.code(), read.message() + OtherUnknown(reading));
   HEARTH_TRY(read);
   return std::move(writer.graph());
 }

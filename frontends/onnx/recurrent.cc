@@ -153,22 +153,21 @@ Made StateOf(OpView& op, size_t i, const Layer& layer, int32_t direction, bool i
   return TakeFirst(to, state, direction);
 }
 
-// [batch, units] of each direction as [directions, batch, units], or batch first.
-Made Together(NodeWriter& to, const std::vector<ValueId>& parts, int axis) {
-  return to.Add(Pack{axis}, parts);
-}
-
 Results ReadRecurrent(OpView& op) {
   NodeWriter& to = op.to();
   const auto kind = static_cast<Recurrent>(op.kind());
   const bool is_batch_first = op.Int("layout", 0) != 0;
+  const int64_t gates = kind == Recurrent::kLstm ? 4 : kind == Recurrent::kGru ? 3 : 1;
   HEARTH_ASSIGN(ValueId x, is_batch_first ? AddPermuted(to, op.In(0), {1, 0, 2}) : op.In(0));
   HEARTH_ASSIGN(const TensorDesc recurrent, op.Desc(2));
-  if (to.shape(x).rank() != 3 || recurrent.shape.rank() != 3) {
+  if (to.shape(x).rank() != 3 || recurrent.shape.rank() != 3 || recurrent.shape[1] != gates * recurrent.shape[2]) {
     return Error(StatusCode::kMalformedInput, "operands of shape {} and {}", to.shape(x).ToString(),
                  recurrent.shape.ToString());
   }
   const std::string_view direction = op.Text("direction", "forward");
+  if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
+    return Error(StatusCode::kMalformedInput, "the direction '{}'", direction.substr(0, 40));
+  }
   const int32_t directions = direction == "bidirectional" ? 2 : 1;
   HEARTH_ASSIGN(const Activation activation, ActivationOf(op, kind));
   HEARTH_TRY(CheckLengths(op, to.shape(x)[0]));
@@ -196,16 +195,16 @@ Results ReadRecurrent(OpView& op) {
     hidden.push_back(made.h);
     cells.push_back(made.c);
   }
-  std::vector<Tensor> made;
   // Y is [T,directions,B,H], or [B,T,directions,H]; the states are [directions,B,H], or [B,directions,H].
-  HEARTH_ASSIGN(ValueId y, Together(to, outputs, 1));
+  HEARTH_ASSIGN(ValueId y, to.Add(Pack{1}, outputs));
   if (is_batch_first) {
     HEARTH_ASSIGN(y, AddPermuted(to, y, {2, 0, 1, 3}));
   }
-  HEARTH_ASSIGN(const ValueId h, Together(to, hidden, is_batch_first ? 1 : 0));
-  made = {Tensor{.plain = y}, Tensor{.plain = h}};
+  const Pack states{is_batch_first ? 1 : 0};
+  HEARTH_ASSIGN(const ValueId h, to.Add(states, hidden));
+  std::vector<Tensor> made = {Tensor{.plain = y}, Tensor{.plain = h}};
   if (kind == Recurrent::kLstm) {
-    HEARTH_ASSIGN(const ValueId c, Together(to, cells, is_batch_first ? 1 : 0));
+    HEARTH_ASSIGN(const ValueId c, to.Add(states, cells));
     made.push_back({.plain = c});
   }
   return made;

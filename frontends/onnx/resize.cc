@@ -11,13 +11,12 @@
 namespace hearth::onnx {
 namespace {
 
-constexpr int64_t kMostPixels = 1 << 20;
+constexpr double kMostPixels = 1 << 20;
 
 // How one dimension changes.
 struct Resized {
   int64_t in = 0, out = 0;
   float scale = 1.0f;
-  float start = 0.0f, end = 1.0f;  // of tf_crop_and_resize, in parts of the dimension
 };
 
 enum class Filter : uint8_t { kNearest, kLinear, kCubic };
@@ -39,9 +38,8 @@ float Position(const Rules& rules, const Resized& r, int64_t at) {
     const float offset = in / 2.0f * (1.0f - out / (r.scale * in));
     return offset + (o + 0.5f) / r.scale - 0.5f;
   }
-  if (rules.coordinates == "tf_crop_and_resize") {
-    return r.out > 1 ? r.start * (in - 1.0f) + o * (r.end - r.start) * (in - 1.0f) / (out - 1.0f)
-                     : 0.5f * (r.start + r.end) * (in - 1.0f);
+  if (rules.coordinates == "tf_crop_and_resize") {  // of all that there is
+    return r.out > 1 ? o * (in - 1.0f) / (out - 1.0f) : 0.5f * (in - 1.0f);
   }
   return (o + 0.5f) / r.scale - 0.5f;
 }
@@ -174,23 +172,16 @@ Result<std::vector<Resized>> ResizedOf(const OpView& op, const Shape& shape, boo
     return Error(StatusCode::kMalformedInput, "{} scales or sizes for {} dimensions",
                  std::max(scales.size(), sizes.size()), axes.size());
   }
-  std::vector<float> roi;
-  if (has_roi && op.Has(1) && op.IsConstant(1)) {
-    HEARTH_ASSIGN(const ValueId value, op.In(1));
-    HEARTH_ASSIGN(roi, ConstantAsFloats(op.to().graph(), value));
-  }
   for (size_t k = 0; k < axes.size(); ++k) {
     HEARTH_ASSIGN(const int d, OpView::Axis(axes[k], rank));
     Resized& r = all[static_cast<size_t>(d)];
-    r.out = sizes.empty() ? static_cast<int64_t>(std::floor(static_cast<double>(r.in) * scales[k])) : sizes[k];
+    const double made =
+        sizes.empty() ? std::floor(static_cast<double>(r.in) * scales[k]) : static_cast<double>(sizes[k]);
+    if (r.in < 1 || !(made >= 1.0 && made <= kMostPixels)) {
+      return Error(StatusCode::kMalformedInput, "dimension {} of {} becomes {}", d, r.in, made);
+    }
+    r.out = static_cast<int64_t>(made);
     r.scale = sizes.empty() ? static_cast<float>(scales[k]) : static_cast<float>(r.out) / static_cast<float>(r.in);
-    if (roi.size() == 2 * axes.size()) {
-      r.start = roi[k];
-      r.end = roi[k + axes.size()];
-    }
-    if (r.in < 1 || r.out < 1 || r.out > kMostPixels || !(r.scale > 0.0f)) {
-      return Error(StatusCode::kMalformedInput, "dimension {} of {} becomes {}", d, r.in, r.out);
-    }
   }
   return all;
 }
@@ -216,6 +207,10 @@ Result<Rules> RulesOf(const OpView& op, bool is_upsample) {
   if (std::ranges::find(kCoordinates, rules.coordinates) == std::end(kCoordinates)) {
     return Error(StatusCode::kUnsupported, "the coordinates '{}'", rules.coordinates.substr(0, 40));
   }
+  constexpr std::string_view kRoundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+  if (std::ranges::find(kRoundings, rules.rounding) == std::end(kRoundings)) {
+    return Error(StatusCode::kUnsupported, "the nearest_mode '{}'", rules.rounding.substr(0, 40));
+  }
   // A rounding of the offset may move an element.
   if (rules.coordinates == "half_pixel_symmetric" && rules.filter == Filter::kNearest) {
     return Error(StatusCode::kUnsupported, "nearest elements by the coordinates 'half_pixel_symmetric'");
@@ -224,6 +219,18 @@ Result<Rules> RulesOf(const OpView& op, bool is_upsample) {
     return Error(StatusCode::kUnsupported, "the policy '{}'", op.Text("keep_aspect_ratio_policy", "").substr(0, 40));
   }
   return rules;
+}
+
+// Whether the region of tf_crop_and_resize is all of the operand.
+bool TakesAll(const OpView& op) {
+  if (!op.Has(1)) return true;
+  const Made region = op.IsConstant(1) ? op.In(1) : Made(kNoValue);
+  if (!region.ok() || *region == kNoValue) return false;
+  const Result<std::vector<float>> ends = ConstantAsFloats(op.to().graph(), *region);
+  for (size_t k = 0; ends.ok() && k < ends->size(); ++k) {
+    if ((*ends)[k] != (k < ends->size() / 2 ? 0.0f : 1.0f)) return false;
+  }
+  return ends.ok();
 }
 
 Results ReadResize(OpView& op) {
@@ -237,21 +244,24 @@ Results ReadResize(OpView& op) {
   if (op.Int("antialias", 0) != 0 && shrinks && rules.filter != Filter::kNearest) {
     return Error(StatusCode::kUnsupported, "antialias");
   }
-  const bool crops = rules.coordinates == "tf_crop_and_resize";
-  if (crops && std::ranges::any_of(all, [](const Resized& r) { return r.start != 0.0f || r.end != 1.0f; })) {
+  if (rules.coordinates == "tf_crop_and_resize" && !TakesAll(op)) {
     return Error(StatusCode::kUnsupported, "a region of tf_crop_and_resize");
   }
   const Order order = rank >= 3 ? Order::kLast : Order::kPlain;
-  Made made = op.In(0, order);
+  // Means of integers are cut off, as in the format's own runtime.
+  const DType dtype = rules.filter == Filter::kNearest || IsFloat(desc.dtype) ? desc.dtype : DType::kFloat32;
+  Made made = to.AddCast(op.In(0, order), dtype);
   const auto is_same = [](const Resized& r) { return r.in == r.out && r.scale == 1.0f; };
-  if (rank == 4 && is_same(all[0]) && is_same(all[1]) && IsFloat(desc.dtype)) {
-    if (const std::optional<Resize> resize = AsResize(rules, all[2], all[3])) return Last(to.Add(*resize, {made}));
+  if (rank == 4 && is_same(all[0]) && is_same(all[1]) && IsFloat(dtype)) {
+    if (const std::optional<Resize> resize = AsResize(rules, all[2], all[3])) {
+      return Last(to.AddCast(to.Add(*resize, {made}), desc.dtype));
+    }
   }
   for (int d = 0; d < rank; ++d) {
     const Resized& r = all[static_cast<size_t>(d)];
     if (!is_same(r)) made = ResizeAxis(to, made, AxisIn(order, d, rank), rules, r);
   }
-  return InOrder(order, made);
+  return InOrder(order, to.AddCast(made, desc.dtype));
 }
 
 }  // namespace

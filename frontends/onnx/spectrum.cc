@@ -1,4 +1,5 @@
 // Fourier transforms of frames, as convolutions with cosines and sines.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -17,18 +18,18 @@ Results ReadStft(OpView& op) {
   if (shape.rank() < 2 || shape.rank() > 3 || (shape.rank() == 3 && shape[2] != 1)) {
     return Error(StatusCode::kUnsupported, "a signal of shape {}, which is not of real numbers", shape.ToString());
   }
-  HEARTH_ASSIGN(const double step, op.Number(1));
+  HEARTH_ASSIGN(const int64_t step, op.Integer(1));
   std::vector<float> window;
   if (op.Has(2)) {
     HEARTH_ASSIGN(const ValueId value, op.In(2));
     if (!to.IsConstant(value)) return Error(StatusCode::kUnsupported, "its window{}", to.ComputedFrom(value));
     HEARTH_ASSIGN(window, ConstantAsFloats(to.graph(), value));
   }
-  double length = static_cast<double>(window.size());
+  auto length = static_cast<int64_t>(window.size());
   if (op.Has(3)) {
-    HEARTH_ASSIGN(length, op.Number(3));
+    HEARTH_ASSIGN(length, op.Integer(3));
   }
-  if (!(step >= 1 && length >= 1 && length <= shape[1]) ||
+  if (step < 1 || length < 1 || length > std::min(shape[1], 1 << 24) ||
       (!window.empty() && window.size() != static_cast<size_t>(length))) {
     return Error(StatusCode::kMalformedInput, "frames of {} elements, every {}, of {}", length, step, shape[1]);
   }
@@ -46,7 +47,7 @@ Results ReadStft(OpView& op) {
       }
     }
   }
-  const Conv2D conv{.window = {.stride_w = static_cast<int32_t>(step)}};
+  const Conv2D conv{.window = {.stride_w = static_cast<int32_t>(std::min<int64_t>(step, shape[1]))}};
   HEARTH_ASSIGN(signal, to.AddReshape(signal, {shape[0], 1, shape[1], 1}));
   HEARTH_ASSIGN(const ValueId made,
                 to.Add(conv, {signal, to.AddConstant({2 * bins, 1, size, 1}, DType::kFloat32, filter)}));

@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <tuple>
 
 #include "frontends/model/model_interface.h"
 #include "frontends/onnx/proto.h"
@@ -16,13 +17,18 @@
 
 namespace hearth::onnx {
 
+// By domain, name and overload.
+using Functions = std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const FunctionProto*>;
+
 // What all graphs of one file share while it is read.
 struct Reading {
   const ModelProto& model;
   std::span<const std::byte> file;  // the model's file and, behind it, those with its weights
   const ReadOptions& options;
   ReadingBudget& budget;
-  std::map<std::pair<std::string_view, std::string_view>, const FunctionProto*> functions;  // by domain and name
+  Functions functions;
+  // By the body of a loop: the names that it reads of the graphs around it.
+  std::map<const GraphProto*, std::set<std::string_view>> outer_names;
   int levels = 0;  // of subgraphs and functions, one in the other
 };
 

@@ -107,7 +107,7 @@ Result<std::vector<Enlarged>> EnlargedSizes(const OpView& op, const Windowing& w
       // The odd pixel: after, for SAME_UPPER; otherwise before.
       made.before = pad == "SAME_UPPER" ? total / 2 : total - total / 2;
     }
-    if (made.size < 1 || made.size > kMostSize || made.before < 0) {
+    if (made.size < 1 || made.size > kMostSize || made.before < 0 || made.before > kMostSize) {
       return Error(StatusCode::kMalformedInput, "an output size of {}", made.size);
     }
     sizes.push_back(made);
@@ -179,6 +179,7 @@ Result<Windowing> WindowingOf(const OpView& op, const std::vector<int64_t>& kern
     const int64_t total = std::max<int64_t>((made - 1) * w.stride[d] + (kernel[d] - 1) * w.dilation[d] + 1 - in, 0);
     w.before[d] = pad == "SAME_UPPER" ? total / 2 : total - total / 2;
     w.after[d] = total - w.before[d];
+    if (total > kMostSize) return Error(StatusCode::kUnsupported, "a padding of {} elements", total);
   }
   return w;
 }
@@ -189,7 +190,7 @@ Made AddConvolution(NodeWriter& to, const Windowing& w, const Made& x, const Mad
   HEARTH_ASSIGN(const ValueId taps, filter);
   const int rank = to.shape(in).rank();
   const Shape shape = to.shape(taps);
-  if (int64_t{shape[1]} * groups != to.shape(in)[rank - 1]) {
+  if (groups < 1 || groups > to.shape(in)[rank - 1] || shape[1] * groups != to.shape(in)[rank - 1]) {
     return Error(StatusCode::kMalformedInput, "{} groups of {} channels in an operand of {}", groups, shape[1],
                  to.shape(in)[rank - 1]);
   }
