@@ -55,6 +55,13 @@ std::string Printable(std::string_view text, char replacement, std::string_view 
 // Escapes text for XML, HTML and SVG, also in attributes. Control characters, which XML cannot express, become '?'.
 std::string XmlEscaped(std::string_view text);
 
+// The name with the fewest inserted, omitted, changed or swapped letters, if they are at most two and fewer than half
+// of the word; empty if there is none.
+std::string NearestName(std::string_view word, std::span<const std::string> names);
+
+// Without blanks, tabs and ends of lines at both ends.
+std::string_view Trimmed(std::string_view text);
+
 // A text file compiled into the library (cmake/EmbedFiles.cmake).
 struct EmbeddedFile {
   std::string_view name;  // the file's name without its ending

@@ -14,11 +14,6 @@ namespace {
 // A name and a value of the plugin's; no name: it changes nothing.
 using Text = std::pair<std::string, std::string>;
 
-std::string_view Trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r");
-  return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
-}
-
 std::string_view Unquoted(std::string_view text) {
   const bool is_quoted =
       text.size() >= 2 && text.front() == text.back() && (text.front() == '"' || text.front() == '\'');

@@ -48,12 +48,11 @@ Status NothingCalled(const std::string& name, const std::vector<ListedDevice>& l
 }  // namespace
 
 Result<std::string> NormalizedDeviceName(const std::string& wanted) {
-  constexpr const char* kBlanks = " \t\r\n";
-  const size_t first = wanted.find_first_not_of(kBlanks);
-  if (first == std::string::npos) {
+  const std::string_view name = Trimmed(wanted);
+  if (name.empty()) {
     return Error(StatusCode::kInvalidArgument, "the device's name is empty; `auto` lets Hearth choose");
   }
-  return LowerCase(wanted.substr(first, wanted.find_last_not_of(kBlanks) - first + 1));
+  return LowerCase(name);
 }
 
 std::vector<ListedDevice> HardwareGpus(const std::vector<ListedDevice>& listed) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "hal/stopwatch.h"
 #include "hearth/device.h"
 #include "tools/hearth/bench_text.h"
@@ -34,10 +35,6 @@ std::vector<std::string> DevicesIn(const std::string& list) {
     }
   }
   return names;
-}
-
-bool IsBlank(const std::string& name) {
-  return name.find_first_not_of(" \t\r\n") == std::string::npos;
 }
 
 enum class Line : int { kMain = 1, kBeside = 2, kSteps = 3 };
@@ -134,7 +131,7 @@ class BenchCommand final : public Verb {
     HEARTH_ASSIGN(SessionOptions options, session_flags_.Options(input_options_));
     if (options.start.empty()) options.start = "ready";  // the device is measured, also under auto
     const std::vector<std::string> devices = DevicesIn(options.device);
-    if (std::any_of(devices.begin(), devices.end(), IsBlank)) {
+    if (std::any_of(devices.begin(), devices.end(), [](const std::string& name) { return Trimmed(name).empty(); })) {
       PrintError(fmt::format("--device '{}': a device's name is empty", options.device));
       return ExitCode::kUsage;
     }

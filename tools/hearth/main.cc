@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/text.h"
 #include "hearth/version.h"
 #include "tools/hearth/error_record.h"
 #include "tools/hearth/printing.h"
@@ -41,41 +42,6 @@ std::string FullName(const CLI::App& app) {
   return app.get_parent() == nullptr ? app.get_name() : FullName(*app.get_parent()) + " " + app.get_name();
 }
 
-// Damerau's distance in the form that edits no part twice.
-size_t Mistakes(std::string_view a, std::string_view b) {
-  std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1));
-  for (size_t i = 0; i <= a.size(); ++i) {
-    for (size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        cost[i][j] = i + j;
-        continue;
-      }
-      const size_t changed = cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, changed});
-      const bool are_swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      if (are_swapped) cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
-    }
-  }
-  return cost[a.size()][b.size()];
-}
-
-// The name with the fewest inserted, omitted, changed or swapped letters, if they are at most two and fewer than half
-// of the word; empty if there is none.
-std::string Nearest(std::string_view word, std::span<const std::string> names) {
-  constexpr size_t kMostMistakes = 2;
-  constexpr size_t kMostLetters = 64;  // the longest word that is compared
-  std::string nearest;
-  size_t fewest = kMostMistakes + 1;
-  for (const std::string& name : names) {
-    if (word.size() > kMostLetters) break;
-    const size_t mistakes = Mistakes(word, name);
-    if (mistakes >= fewest || 2 * mistakes >= word.size()) continue;
-    fewest = mistakes;
-    nearest = name;
-  }
-  return nearest;
-}
-
 // What other programs call it, in letters that are not near: empty if nothing is known.
 std::string NameElsewhere(std::string_view word) {
   constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"-d", "--device"},
@@ -95,7 +61,7 @@ std::string NameElsewhere(std::string_view word) {
 }
 
 // The likely meaning of an unknown word: a verb or option at most two letters away; empty if there is none.
-std::string NearestName(const CLI::App& app, const std::string& word) {
+std::string LikelyName(const CLI::App& app, const std::string& word) {
   const std::string elsewhere = NameElsewhere(word);
   if (!elsewhere.empty() && (elsewhere == "MODEL" || app.get_option_no_throw(elsewhere) != nullptr)) return elsewhere;
   std::vector<std::string> names;
@@ -107,7 +73,7 @@ std::string NearestName(const CLI::App& app, const std::string& word) {
     for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
       names.push_back(verb->get_name());
   }
-  return Nearest(word, names);
+  return NearestName(word, names);
 }
 
 ExitCode OnParseError(const CLI::App& app, const CLI::ParseError& error) {
@@ -122,7 +88,7 @@ ExitCode OnParseError(const CLI::App& app, const CLI::ParseError& error) {
   std::string what = error.what();
   if (is_unknown) {
     what = fmt::format("'{}' is not known here", unknown.front());
-    const std::string meant = NearestName(named, unknown.front().substr(0, unknown.front().find('=')));
+    const std::string meant = LikelyName(named, unknown.front().substr(0, unknown.front().find('=')));
     if (meant == unknown.front().substr(0, unknown.front().find('='))) {
       what = fmt::format("'{}' comes before the verb", meant);
     } else if (!meant.empty()) {

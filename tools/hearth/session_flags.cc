@@ -9,6 +9,7 @@
 
 #include "cache/folder.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "frontends/api/model_formats.h"
 #include "frontends/api/option_table.h"
 #include "frontends/engine/backends.h"
@@ -67,7 +68,7 @@ constexpr const char* kDeviceVariable = "HEARTH_DEVICE";
 
 // An empty name is a script's mistake (--device "$UNSET"), reported before any driver starts.
 std::string WhyNoDeviceName(const std::string& name) {
-  return name.find_first_not_of(" \t\r\n") == std::string::npos ? "the device's name is empty" : "";
+  return Trimmed(name).empty() ? "the device's name is empty" : "";
 }
 
 // Adds the flag of an option for a variable of its kind.
