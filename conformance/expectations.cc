@@ -31,8 +31,8 @@ const Expectation* FindExpectation(std::span<const Expectation> list, const std:
   return found == list.end() ? nullptr : &*found;
 }
 
-bool MatchesGlob(const std::string& text, const std::string& glob) {
-  return fnmatch(glob.c_str(), text.c_str(), 0) == 0;
+bool MatchesGlob(const std::string& text, std::string_view glob) {
+  return fnmatch(std::string(glob).c_str(), text.c_str(), 0) == 0;
 }
 
 }  // namespace hearth::conformance

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "core/device/device_info.h"
 
@@ -13,10 +14,10 @@ namespace hearth::conformance {
 
 // Cases by a glob over "op/name". Empty fields mean every device of the backend and every configuration.
 struct Expectation {
-  const char* cases;
-  const char* reason;
-  const char* device = "";  // part of its name
-  const char* path = "";    // part of CaseResult::path
+  std::string_view cases;
+  std::string_view reason;
+  std::string_view device = "";  // part of its name
+  std::string_view path = "";    // part of CaseResult::path
 };
 
 // Cases that lowering leaves to the host on this backend.
@@ -27,7 +28,7 @@ std::span<const Expectation> ExpectedFailures(std::string_view backend);
 // The first entry that matches, or null.
 const Expectation* FindExpectation(std::span<const Expectation> list, const std::string& id, const std::string& device,
                                    const std::string& path);
-bool MatchesGlob(const std::string& text, const std::string& glob);
+bool MatchesGlob(const std::string& text, std::string_view glob);
 
 }  // namespace hearth::conformance
 

@@ -113,9 +113,10 @@ std::string JUnitXml(std::span<const DeviceResults> devices) {
                        XmlEscaped(results.device), results.cases.size(), results.Count(Outcome::kFailed), skipped,
                        results.milliseconds / 1000.0);
     xml += fmt::format(
-        "<properties>\n<property name=\"cases_total\" value=\"{}\"/>\n<property name=\"interrupted\" value=\"{}\"/>\n"
-        "</properties>\n",
-        results.cases_total, results.was_stopped);
+        "<properties>\n<property name=\"device\" value=\"{}\"/>\n<property name=\"driver\" value=\"{}\"/>\n"
+        "<property name=\"cases_total\" value=\"{}\"/>\n<property name=\"interrupted\" value=\"{}\"/>\n</properties>\n",
+        XmlEscaped(results.info.name), XmlEscaped(results.info.driver_version), results.cases_total,
+        results.was_stopped);
     for (const CaseResult& result : results.cases) {
       xml += fmt::format("<testcase classname=\"{}.{}\" name=\"{} [{}]\" time=\"{:.6f}\"", XmlEscaped(results.device),
                          XmlEscaped(result.op), XmlEscaped(result.name), XmlEscaped(result.path),

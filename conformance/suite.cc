@@ -88,6 +88,13 @@ std::map<std::string, int> HalfProductsOfCases(const Plan& plan, const Graph& gr
   return most;
 }
 
+// An expected failure that passes.
+void FailAsPassed(CaseResult& result, const Expectation& expected) {
+  result.outcome = Outcome::kFailed;
+  result.detail =
+      fmt::format("is listed as an expected failure ({}) but passes: take it off the list", expected.reason);
+}
+
 struct Configuration {
   std::optional<AccessPath> path;  // nothing: on the CPU
   Precision precision = Precision::kFp32;
@@ -106,8 +113,10 @@ DeviceInfo InfoFor(DeviceInfo info, const Configuration& configuration) {
 
 class PathRun {
  public:
-  PathRun(Device& device, const DeviceInfo& info, const Configuration& configuration)
+  PathRun(Device& device, const DeviceInfo& info, const Configuration& configuration,
+          std::span<const Expectation> waivers)
       : device_(device),
+        waivers_(waivers),
         info_(InfoFor(info, configuration)),
         real_(RealStorage(configuration.precision, info)),
         host_(MakeCpuExecutor()) {
@@ -170,7 +179,7 @@ class PathRun {
 
   // Records a failure unless it is listed.
   void Fail(CaseResult& result, const std::string& why) const {
-    const Expectation* expected = FindExpectation(ExpectedFailures(info_.backend), result.id(), info_.name, path_name_);
+    const Expectation* expected = ExpectedFailureOf(result.id());
     result.outcome = expected != nullptr ? Outcome::kExpectedFailure : Outcome::kFailed;
     result.detail = expected != nullptr ? fmt::format("{} ({})", why, expected->reason) : why;
   }
@@ -187,9 +196,9 @@ class PathRun {
     const Expectation* listed = FindExpectation(Unsupported(info_.backend), test.id(), info_.name, path_name_);
     for (const Placement& placement : PlaceNodes(batch->graph, info_, options_)) {
       if (placement.on_device) continue;
-      result.outcome = listed != nullptr ? Outcome::kUnsupported : Outcome::kFailed;
+      result.outcome = Outcome::kUnsupported;
       result.detail = placement.reason;
-      if (listed == nullptr) result.detail = "runs on the host and is not listed as unsupported: " + placement.reason;
+      if (listed == nullptr) Fail(result, "runs on the host and is not listed as unsupported: " + placement.reason);
       return result;
     }
     if (listed == nullptr) return std::nullopt;
@@ -235,14 +244,12 @@ class PathRun {
     result.worst_error = judgement.worst_error;
     result.tolerance = judgement.tolerance;
     if (!judgement.ok()) {
-      Fail(result, fmt::format("element {} is {}, expected {}: off by {}, allowed {}", judgement.worst_index,
+      Fail(result, fmt::format("{} of {} elements are wrong; element {} is {}, expected {}: off by {}, allowed {}",
+                               judgement.wrong_elements, reference.size(), judgement.worst_index,
                                result_values[judgement.worst_index], reference[judgement.worst_index],
                                ShortNumber(judgement.worst_error), ShortNumber(judgement.tolerance)));
-    } else if (const Expectation* expected =
-                   FindExpectation(ExpectedFailures(info_.backend), test.id(), info_.name, path_name_)) {
-      result.outcome = Outcome::kFailed;
-      result.detail =
-          fmt::format("is listed as an expected failure ({}) but passes: take it off the list", expected->reason);
+    } else if (const Expectation* expected = ExpectedFailureOf(test.id())) {
+      FailAsPassed(result, *expected);
     }
     return result;
   }
@@ -260,7 +267,13 @@ class PathRun {
     return Status::Ok();
   }
 
+  const Expectation* ExpectedFailureOf(const std::string& id) const {
+    const Expectation* known = FindExpectation(ExpectedFailures(info_.backend), id, info_.name, path_name_);
+    return known != nullptr ? known : FindExpectation(waivers_, id, info_.name, path_name_);
+  }
+
   Device& device_;
+  std::span<const Expectation> waivers_;
   DeviceInfo info_;
   StorageType real_;
   LowerOptions options_;
@@ -304,7 +317,7 @@ int DeviceResults::Count(Outcome outcome) const {
 
 DeviceResults RunCases(std::string device_id, Device& device, const DeviceInfo& info,
                        std::span<const ConformanceCase> cases, const ProgressObserver& observer,
-                       const std::function<bool()>& is_stopped) {
+                       const std::function<bool()>& is_stopped, std::span<const Expectation> waivers) {
   const Stopwatch watch;
   DeviceResults results;
   results.device = std::move(device_id);
@@ -321,7 +334,7 @@ DeviceResults RunCases(std::string device_id, Device& device, const DeviceInfo& 
         continue;
       }
     }
-    PathRun run(device, info, configuration);
+    PathRun run(device, info, configuration, waivers);
     const CaseList wanted = CasesOf(configuration, cases);
     for (auto begin = wanted.begin(); begin != wanted.end();) {
       if (is_stopped && is_stopped()) {
@@ -341,7 +354,7 @@ DeviceResults RunCases(std::string device_id, Device& device, const DeviceInfo& 
 }
 
 void RunDeviceCases(Device& device, std::span<const DeviceCase> cases, DeviceResults& results,
-                    const std::function<bool()>& is_stopped) {
+                    const std::function<bool()>& is_stopped, std::span<const Expectation> waivers) {
   results.cases_total += cases.size();
   for (const DeviceCase& test : cases) {
     if (is_stopped && is_stopped()) {
@@ -361,6 +374,14 @@ void RunDeviceCases(Device& device, std::span<const DeviceCase> cases, DeviceRes
       const bool is_refused = result.name.find("Texel") != std::string::npos && !TryTexelReads(device).ok();
       const bool lacks = status.code() == StatusCode::kUnsupported || is_refused;
       result.outcome = lacks ? Outcome::kUnsupported : Outcome::kFailed;
+    }
+    if (const Expectation* expected = FindExpectation(waivers, result.id(), results.info.name, result.path)) {
+      if (result.outcome == Outcome::kFailed) {
+        result.outcome = Outcome::kExpectedFailure;
+        result.detail = fmt::format("{} ({})", result.detail, expected->reason);
+      } else if (result.outcome == Outcome::kPassed) {
+        FailAsPassed(result, *expected);
+      }
     }
     results.cases.push_back(std::move(result));
   }

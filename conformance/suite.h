@@ -9,6 +9,7 @@
 
 #include "conformance/conformance_case.h"
 #include "conformance/device_cases.h"
+#include "conformance/expectations.h"
 #include "hal/device.h"
 
 namespace hearth::conformance {
@@ -49,15 +50,16 @@ using ProgressObserver = std::function<void(size_t done, size_t total, const std
 // Runs every case in fp32 and, if the device can store it, in fp16. Cases that ask for it also run with every further
 // access path that the device has. Never fails: an error is the outcome of the cases that
 // it hit. Asks `is_stopped` before each family; families after a yes are not in the results. A family runs as one plan;
-// if that fails as a whole, its cases run one by one.
+// if that fails as a whole, its cases run one by one. `waivers`: failures that are expected besides the backend's own;
+// what they name and passes is a failure.
 DeviceResults RunCases(std::string device_id, Device& device, const DeviceInfo& info,
                        std::span<const ConformanceCase> cases, const ProgressObserver& observer = {},
-                       const std::function<bool()>& is_stopped = {});
+                       const std::function<bool()>& is_stopped = {}, std::span<const Expectation> waivers = {});
 
 // Runs checks below the operations, as results of the operation "hal": buffers, barriers, programs, binaries, errors.
 // Asks `is_stopped` before each.
 void RunDeviceCases(Device& device, std::span<const DeviceCase> cases, DeviceResults& results,
-                    const std::function<bool()>& is_stopped = {});
+                    const std::function<bool()>& is_stopped = {}, std::span<const Expectation> waivers = {});
 
 }  // namespace hearth::conformance
 

@@ -35,6 +35,7 @@ Judgement Judge(const Exactness& exactness, std::span<const double> reference, s
   judgement.tolerance = Tolerance(exactness, reference, format);
   for (size_t k = 0; k < reference.size(); ++k) {
     const double error = Difference(reference[k], result[k]);
+    if (error > judgement.tolerance) ++judgement.wrong_elements;
     if (error <= judgement.worst_error) continue;
     judgement.worst_error = error;
     judgement.worst_index = k;

@@ -12,6 +12,7 @@ struct Judgement {
   double worst_error = 0;  // infinite if the device's number is not finite and the reference's is
   double tolerance = 0;
   size_t worst_index = 0;
+  size_t wrong_elements = 0;  // off by more than the tolerance
   bool ok() const { return worst_error <= tolerance; }
 };
 

@@ -15,6 +15,7 @@
 #include "backends/null/device.h"
 #include "conformance/expectations.h"
 #include "conformance/report.h"
+#include "conformance/selection.h"
 #include "conformance/suite.h"
 #include "conformance/tolerance.h"
 #include "tests/testing/device_names.h"
@@ -145,6 +146,85 @@ TEST(Conformance, RunsCaseByCaseWhenAFamilyFailsAsAWhole) {
   EXPECT_LT(refused, static_cast<int64_t>(results.cases.size()));
 }
 
+TEST(Conformance, AWaiverExpectsAFailureAndFailsWhereTheCasePasses) {
+  NullDevice nothing(NullDeviceInfo());
+  const std::unique_ptr<Device> cpu = OpenCpu({}).value();
+  const std::vector<std::string> lines = {"softmax/*: a known bug"};
+  const std::vector<Expectation> waivers = ParseExpectations(lines).value();
+  const std::vector<ConformanceCase> cases = CasesOf("softmax");
+  const DeviceResults wrong = RunCases("null", nothing, nothing.info(), cases, {}, {}, waivers);
+  EXPECT_EQ(wrong.Count(Outcome::kFailed), 0) << FailuresText(wrong);
+  EXPECT_GT(wrong.Count(Outcome::kExpectedFailure), 0);
+  EXPECT_THAT(wrong.cases.front().detail, HasSubstr("(a known bug)"));
+  const DeviceResults right = RunCases("cpu", *cpu, cpu->info(), cases, {}, {}, waivers);
+  EXPECT_EQ(right.Count(Outcome::kFailed), static_cast<int>(right.cases.size()));
+  EXPECT_THAT(right.cases.front().detail, HasSubstr("take it off the list"));
+}
+
+TEST(Conformance, AFailureSaysHowManyElementsAreWrong) {
+  NullDevice nothing(NullDeviceInfo());
+  const DeviceResults results = RunCases("null", nothing, nothing.info(), CasesOf("softmax"));
+  EXPECT_THAT(FailuresText(results), HasSubstr(" elements are wrong; element "));
+}
+
+TEST(Selection, TakesWhatFitsAnyFilterAndNoExclusion) {
+  Selection selection{.filters = {"softmax", "add/*", "hal/*Texel*"}, .excluded = {"softmax/*axis*", "add/scalar"}};
+  ASSERT_TRUE(selection.Check().ok());
+  const std::vector<ConformanceCase> cases = selection.Cases();
+  EXPECT_FALSE(cases.empty());
+  for (const ConformanceCase& test : cases) {
+    EXPECT_TRUE(test.op == "softmax" || test.op == "add") << test.id();
+    EXPECT_NE(test.id(), "add/scalar");
+  }
+  for (const DeviceCase& test : selection.ChecksOfDevices()) EXPECT_THAT(test.name, HasSubstr("Texel"));
+  EXPECT_EQ(Selection{.filters = {"hal"}}.Cases().size(), 0u);
+}
+
+TEST(Selection, ShardsTogetherAreAllCasesOnce) {
+  size_t cases = 0, checks = 0;
+  for (int shard = 1; shard <= 5; ++shard) {
+    const Selection part{.shard = shard, .shards = 5};
+    EXPECT_LT(part.Cases().size(), AllCases().size() / 2);
+    cases += part.Cases().size();
+    checks += part.ChecksOfDevices().size();
+  }
+  EXPECT_EQ(cases, AllCases().size());
+  EXPECT_EQ(checks, DeviceCases().size());
+}
+
+TEST(Selection, AShardIsOneOfSoMany) {
+  Selection selection;
+  ASSERT_TRUE(ParseShard("2/8", selection).ok());
+  EXPECT_EQ(selection.shard, 2);
+  EXPECT_EQ(selection.shards, 8);
+  for (const char* text : {"", "2", "0/8", "9/8", "2/8x", "-1/2", "2/", "/8", "1/-1", "1/99999999999"}) {
+    EXPECT_FALSE(ParseShard(text, selection).ok()) << text;
+  }
+}
+
+TEST(Selection, AnUnknownNameIsAnErrorWithTheNearestOne) {
+  EXPECT_THAT(Selection{.filters = {"conv2d"}}.Check().message(), HasSubstr("did you mean 'conv_2d'?"));
+  EXPECT_THAT(Selection{.excluded = {"nothing_like_it"}}.Check().message(),
+              HasSubstr("no case fits 'nothing_like_it'; `hearth"));
+}
+
+TEST(Selection, AListHasALineForEachAndRemarks) {
+  EXPECT_THAT(ListedLines("# all\n conv_2d \r\n\nadd/scalar # slow\nadd/a#b"),
+              ::testing::ElementsAre("conv_2d", "add/scalar", "add/a#b"));
+}
+
+TEST(Selection, AnExpectedFailureHasAReasonACaseAndPerhapsAPath) {
+  const std::vector<std::string> lines = {"add/scalar [texel fp16]: rounds down", "softmax/*: a bug"};
+  const std::vector<Expectation> expected = ParseExpectations(lines).value();
+  ASSERT_EQ(expected.size(), 2u);
+  EXPECT_EQ(expected[0].cases, "add/scalar");
+  EXPECT_EQ(expected[0].path, "texel fp16");
+  EXPECT_EQ(expected[0].reason, "rounds down");
+  EXPECT_EQ(expected[1].path, "");
+  EXPECT_EQ(ParseExpectations({"add/scalar"}).status().code(), StatusCode::kMalformedInput);
+  EXPECT_EQ(ParseExpectations({"ad/scalar: a bug"}).status().code(), StatusCode::kNotFound);
+}
+
 TEST(Conformance, EveryExpectationFitsACase) {
   const std::vector<ConformanceCase> cases = AllCases();
   for (const std::string& backend : testing::DeviceNames()) {
@@ -200,6 +280,7 @@ TEST(ConformanceReport, JUnitCountsAndEscapes) {
   const std::string xml = JUnitXml({&results, 1});
   EXPECT_THAT(xml, HasSubstr("tests=\"3\" failures=\"1\" skipped=\"1\""));
   EXPECT_THAT(xml, HasSubstr("<failure message=\"off &lt;by&gt; 1\"/>"));
+  EXPECT_THAT(xml, HasSubstr("<property name=\"device\" value=\"A &lt;device&gt; &amp; &quot;more&quot;\"/>"));
 }
 
 TEST(ConformanceReport, HtmlHasARowPerOperationAndEscapesNames) {

@@ -1,12 +1,10 @@
 // `hearth conformance`: compares this machine's drivers with the reference.
 #include <fmt/format.h>
 
-#include "conformance/device_cases.h"
-#include "conformance/expectations.h"
 #include "conformance/report.h"
+#include "conformance/selection.h"
 #include "conformance/suite.h"
 #include "core/base/error.h"
-#include "core/base/fingerprint.h"
 #include "core/base/text.h"
 #include "frontends/engine/device_simulation.h"
 #include "tools/hearth/files.h"
@@ -20,16 +18,6 @@ namespace {
 using conformance::ConformanceCase;
 using conformance::DeviceResults;
 using conformance::Outcome;
-
-// "op/name", or its beginning up to a slash: "conv_2d" selects all cases of the operation.
-bool Selects(const std::string& filter, const ConformanceCase& test) {
-  return filter.empty() || filter == test.op || conformance::MatchesGlob(test.id(), filter);
-}
-
-// "hal" selects the checks below the operations.
-bool Selects(const std::string& filter, const conformance::DeviceCase& test) {
-  return filter.empty() || filter == "hal" || conformance::MatchesGlob(std::string("hal/") + test.name, filter);
-}
 
 Json ToJson(const DeviceResults& results) {
   Json failures = Json::array(), left_out = Json::array();
@@ -61,10 +49,23 @@ class ConformanceCommand final : public Verb {
 
   void AddOptions(CLI::App& app) override {
     AddDevicesOption(app, devices_, "As for run, several by commas; all usable ones by default");
-    app.add_option("--filter", filter_,
-                   "Only an operation (conv_2d) or cases whose op/name fits a glob ('conv_2d/*same*')");
-    AddNumber(app, "--sample", sample_, "N", 1, 100000, "Only about one in N cases, chosen by --seed");
-    app.add_option("--seed", seed_, "Which cases --sample takes")->check(WholeNumber())->capture_default_str();
+    app.add_option("--filter", selection_.filters,
+                   "Only an operation (conv_2d) or cases whose op/name fits a glob ('conv_2d/*same*'); may be repeated")
+        ->allow_extra_args(false);
+    app.add_option("--exclude", selection_.excluded, "Not these, named as for --filter; may be repeated")
+        ->allow_extra_args(false);
+    app.add_option("--case-list", case_list_, "A file with a filter in each line; '#' begins a remark")
+        ->type_name("FILE");
+    app.add_option("--shard", shard_, "K/N: only the K-th of N parts, for N machines")->type_name("K/N");
+    app.add_option(
+           "--expect", expect_path_,
+           "A file of failures that are known, a line each: 'conv_2d/1x1 [texel fp16]: reason'; one that passes "
+           "is a failure")
+        ->type_name("FILE");
+    AddNumber(app, "--sample", selection_.sample, "N", 1, 100000, "Only about one in N cases, chosen by --seed");
+    app.add_option("--seed", selection_.seed, "Which cases --sample takes")
+        ->check(WholeNumber())
+        ->capture_default_str();
     app.add_flag("--list", list_, "Print the cases and stop");
     app.add_option("--junit", junit_path_, "Write JUnit XML to a file");
     app.add_option("--html", html_path_, "Write a page of operations against devices to a file");
@@ -73,18 +74,17 @@ class ConformanceCommand final : public Verb {
   }
 
   Result<ExitCode> Run() override {
-    std::vector<ConformanceCase> cases = conformance::AllCases();
-    std::erase_if(cases, [&](const ConformanceCase& test) { return !Selects(filter_, test) || !IsInSample(test); });
-    std::vector<conformance::DeviceCase> device_cases;
-    for (const conformance::DeviceCase& test : conformance::DeviceCases()) {
-      if (Selects(filter_, test)) device_cases.push_back(test);
-    }
+    HEARTH_TRY(ReadFiles());
+    HEARTH_TRY(selection_.Check());
+    const std::vector<ConformanceCase> cases = selection_.Cases();
+    const std::vector<conformance::DeviceCase> device_cases = selection_.ChecksOfDevices();
     if (cases.empty() && device_cases.empty()) {
-      return Error(StatusCode::kNotFound, "no case fits '{}'; `hearth conformance --list` shows all", filter_);
+      return Error(StatusCode::kNotFound, "no case is left of --filter, --exclude, --sample and --shard");
     }
+    HEARTH_ASSIGN(const std::vector<conformance::Expectation> expected, conformance::ParseExpectations(expect_lines_));
     if (list_) {
       for (const ConformanceCase& test : cases) output_.PrintText(test.id() + "\n");
-      for (const conformance::DeviceCase& test : device_cases) output_.PrintText(fmt::format("hal/{}\n", test.name));
+      for (const conformance::DeviceCase& test : device_cases) output_.PrintText(conformance::IdOf(test) + "\n");
       return ExitCode::kFine;
     }
     HEARTH_TRY(CheckFiles());
@@ -98,9 +98,10 @@ class ConformanceCommand final : public Verb {
       const auto observer = [&](size_t done, size_t total, const std::string& next) {
         output_.ShowProgress(done, total, fmt::format("{}: {}", opened.id, next));
       };
-      all.push_back(conformance::RunCases(opened.id, *opened.device, opened.info, cases, observer, IsInterrupted));
+      all.push_back(
+          conformance::RunCases(opened.id, *opened.device, opened.info, cases, observer, IsInterrupted, expected));
       if (!opened.info.is_host()) {
-        conformance::RunDeviceCases(*opened.device, device_cases, all.back(), IsInterrupted);
+        conformance::RunDeviceCases(*opened.device, device_cases, all.back(), IsInterrupted, expected);
       }
       output_.PrintText(conformance::FailuresText(all.back()));
     }
@@ -116,10 +117,23 @@ class ConformanceCommand final : public Verb {
   }
 
  private:
-  bool IsInSample(const ConformanceCase& test) const {
-    const std::string text = fmt::format("{} {}", seed_, test.id());
-    const Fingerprint hash = FingerprintOf(BytesOf(text));
-    return (hash.bytes[0] | hash.bytes[1] << 8) % sample_ == 0;
+  Status ReadFiles() {
+    if (!shard_.empty()) HEARTH_TRY(conformance::ParseShard(shard_, selection_));
+    if (!case_list_.empty()) {
+      HEARTH_ASSIGN(const std::vector<std::string> listed, LinesOf(case_list_));
+      selection_.filters.insert(selection_.filters.end(), listed.begin(), listed.end());
+      if (listed.empty()) return Error(StatusCode::kMalformedInput, "{} names no case", case_list_);
+    }
+    if (!expect_path_.empty()) {
+      HEARTH_ASSIGN(expect_lines_, LinesOf(expect_path_));
+    }
+    return Status::Ok();
+  }
+
+  static Result<std::vector<std::string>> LinesOf(const std::string& path) {
+    constexpr uint64_t kMostBytes = uint64_t{16} << 20;
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes, ReadFile(path, kMostBytes));
+    return conformance::ListedLines(TextFrom(bytes));
   }
 
   struct DeviceToRun {
@@ -177,9 +191,9 @@ class ConformanceCommand final : public Verb {
 
   std::vector<std::string> devices_;
   std::string simulate_;
-  int sample_ = 1;
-  uint64_t seed_ = 1;
-  std::string filter_, junit_path_, html_path_;
+  conformance::Selection selection_;
+  std::string shard_, case_list_, expect_path_, junit_path_, html_path_;
+  std::vector<std::string> expect_lines_;  // of the file; expectations are parts of them
   bool list_ = false;
   OutputOptions output_;
 };
