@@ -13,6 +13,7 @@ Graph Graph::Clone() const {
   copy.inputs = inputs;
   copy.outputs = outputs;
   copy.states = states;
+  copy.shape_inputs = shape_inputs;
   copy.source_operator_count = source_operator_count;
   copy.values_ = values_;
   copy.constants_ = constants_;

@@ -94,6 +94,8 @@ class Graph {
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
   std::vector<StatePair> states;
+  // Inputs whose content decides shapes. While it is open, the nodes that need it are unknown ones.
+  std::vector<ValueId> shape_inputs;
   // Operators in the model file, including those that made no node; 0 for a graph from a builder.
   int32_t source_operator_count = 0;
 

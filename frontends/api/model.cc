@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
 #include "core/base/float_environment.h"
@@ -45,20 +46,24 @@ void AddDeclaration(const TensorDeclaration& declared, TensorInfo& info) {
 void AddInterface(const ModelInterface& interface, const ModelOptions& options, ModelData& data) {
   data.signature = interface.signature;
   data.signatures = interface.signatures;
-  for (size_t k = 0; k < interface.inputs.size(); ++k) {
-    const TensorDeclaration& declared = interface.inputs[k];
-    AddDeclaration(declared, data.inputs[k]);
+  size_t k = 0;
+  for (const TensorDeclaration& declared : interface.inputs) {
+    if (options.constants.contains(declared.name) || options.constants.contains(declared.alias)) continue;
+    TensorInfo& input = data.inputs[k];
+    input.decides_shapes = Contains(data.graph.shape_inputs, data.graph.inputs[k]);
+    ++k;
+    AddDeclaration(declared, input);
     const bool given = options.input_shapes.contains(declared.name) || options.input_shapes.contains(declared.alias);
     if (!declared.IsDynamic() || given) continue;
     if (!declared.has_shape) continue;  // a scalar
-    data.open_inputs.push_back({declared.name, ShapeText(declared.shape), ShapeText(data.inputs[k].shape)});
+    data.open_inputs.push_back({declared.name, ShapeText(declared.shape), ShapeText(input.shape)});
     if (LeavesOnlyBatchOpen(declared)) continue;  // a batch of 1 is meant
     data.shape_warnings.push_back(
         fmt::format("the file leaves the shape of input '{}' ({}) open; {} is taken, --shape '{}=...' "
                     "chooses another",
-                    declared.name, ShapeText(declared.shape), ShapeText(data.inputs[k].shape), declared.name));
+                    declared.name, ShapeText(declared.shape), ShapeText(input.shape), declared.name));
   }
-  for (size_t k = 0; k < interface.outputs.size(); ++k) AddDeclaration(interface.outputs[k], data.outputs[k]);
+  for (k = 0; k < interface.outputs.size(); ++k) AddDeclaration(interface.outputs[k], data.outputs[k]);
 }
 
 // Of a value that was made of the scores of an output. The file declares it as it does the scores, but for the last
@@ -145,11 +150,12 @@ Status AppendFiles(ModelFile& file, std::vector<ModelPart>& parts) {
 Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& options) {
   const DefaultFloatEnvironment environment;
   const Stopwatch watch;
-  const ReadOptions read_options{options.signature, options.input_shapes, 0, data->parts};
+  const ReadOptions read_options{options.signature, options.input_shapes, 0, data->parts, options.constants};
   const ModelFormat& format = FormatOf(data->bytes);
   HEARTH_ASSIGN(data->graph, format.read(data->bytes, read_options));
   HEARTH_ASSIGN(const ModelInterface interface, format.read_interface(data->bytes, read_options));
   data->input_shapes = options.input_shapes;
+  data->constants = options.constants;
   // Outputs get the shapes that the operators make, regardless of the file: users allocate memory by them. Whoever runs
   // the graph reports what cannot be inferred.
   static_cast<void>(InferShapes(data->graph));
@@ -173,6 +179,16 @@ const std::string& ModelData::fingerprint() const {
   std::call_once(fingerprint_once_,
                  [&] { fingerprint_ = (file ? file->ContentFingerprint() : FingerprintOf(bytes)).ToHex(); });
   return fingerprint_;
+}
+
+std::string ModelData::NameOfConstants() const {
+  if (constants.empty()) return "";
+  std::string all;
+  for (const auto& [name, input] : constants) {
+    all += fmt::format("{} {} {} {} ", name.size(), name, fmt::join(input.shape, "x"), input.bytes.size());
+    all.append(reinterpret_cast<const char*>(input.bytes.data()), input.bytes.size());
+  }
+  return FingerprintOf(std::as_bytes(std::span(all))).ToHex();
 }
 
 void ModelData::KnowFingerprint(const std::string& hex) const {

@@ -29,6 +29,7 @@ struct ModelData {
   std::span<const std::byte> bytes;                           // of the file or the copy; empty for a built graph
   std::vector<ModelPart> parts;                               // of `bytes`, if the model has several files
   std::map<std::string, std::vector<int32_t>> input_shapes;   // chosen by the user
+  std::map<std::string, FixedInput> constants;                // ModelOptions::constants
   int32_t top_k = 0;                                          // ModelOptions::top_k
   bool class_maps = false;                                    // ModelOptions::class_maps
   Graph graph;
@@ -40,6 +41,9 @@ struct ModelData {
   std::vector<OpenInput> open_inputs;       // whose shape neither the file nor the user gives
   std::vector<std::string> shape_warnings;  // about sizes that were assumed for them
   double read_ms = 0;
+
+  // Names what `constants` holds; empty without any.
+  std::string NameOfConstants() const;
 
   const Graph& as_built() const { return built_graph ? *built_graph : graph; }
 

@@ -325,7 +325,8 @@ Result<PlanRequest> RequestPlan(const PrepareRequest& request, DeviceInfo& info)
     LimitItemsAsCompiled(name, *opened.device, info, store);
   }
   const ModelData& model = request.model->data();
-  return PlanRequest{&model.graph, name, &info, lowering, model.signature, model.top_k, model.class_maps};
+  return PlanRequest{&model.graph,           name, &info, lowering, model.signature, model.top_k, model.class_maps,
+                     model.NameOfConstants()};
 }
 
 Result<PreparedRuns> Prepare(const PrepareRequest& request, bool* exceeds_limit) {

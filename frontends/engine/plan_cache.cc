@@ -38,6 +38,7 @@ CacheKey PlanKey(const PlanRequest& request) {
   key.Add(kSignatureField.name, request.signature).Add(kInputShapesField.name, InputShapesText(*request.graph));
   if (request.top_k != 0) key.Add(kTopKField.name, request.top_k);
   if (request.class_maps) key.Add(kClassMapsField.name, "on");
+  if (!request.constants.empty()) key.Add(kConstantsField.name, request.constants);
   AddDevice(key, device, DevicePart::kCapability);
   AddOptions(key, request.options, device);
   return key;

@@ -19,6 +19,7 @@ struct PlanRequest {
   std::string signature;    // the model's function that `graph` is
   int32_t top_k = 0;        // elements kept of each of its outputs; 0: all
   bool class_maps = false;  // whether its outputs of scores became maps of classes
+  std::string constants;    // what names the contents of inputs that were fixed; empty: none
 };
 
 struct MadePlan {

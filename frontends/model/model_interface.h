@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/contains.h"
+#include "hearth/model.h"
 
 namespace hearth {
 
@@ -26,7 +27,9 @@ struct ReadOptions {
   // weights). 0: the size of the bytes. It never comes from a file: a small file must not ask for much memory.
   size_t file_bytes = 0;
   // The files whose bytes are given, the model's own first; empty: only that one.
-  std::vector<ModelPart> parts;
+  std::vector<ModelPart> parts = {};
+  // Contents of inputs, by tensor or signature name: they are constants, and the graph has no such inputs.
+  std::map<std::string, FixedInput> constants = {};
 };
 
 // How a file declares an input or output.

@@ -111,6 +111,7 @@ Result<std::map<std::string_view, int32_t>> NamedDimensions(const GraphProto& gr
 
 Status GraphReader::AddInputs(const GraphProto& graph) {
   auto given = reading().options.input_shapes;
+  auto constants = reading().options.constants;
   if (!given.empty()) to().RequireShapes();
   HEARTH_ASSIGN(const auto sizes, NamedDimensions(graph, reading().options));
   std::string names;
@@ -131,13 +132,23 @@ Status GraphReader::AddInputs(const GraphProto& graph) {
       dims[d] = named == sizes.end() ? 1 : named->second;
     }
     TensorDesc desc{*type, Shape::FromSpan(dims), std::nullopt};
-    if (const auto shape = given.find(declared.name); shape != given.end()) {
-      HEARTH_ASSIGN(desc.shape, ShapeGiven(declared, shape->second));
-      given.erase(shape);
+    const auto shape = given.extract(declared.name);
+    const auto fixed = constants.extract(declared.name);
+    if (!shape.empty() && !fixed.empty())
+      return Error(StatusCode::kInvalidArgument, "{} is given a shape and a content", label);
+    if (!shape.empty()) {
+      HEARTH_ASSIGN(desc.shape, ShapeGiven(declared, shape.mapped()));
+    } else if (!fixed.empty() && !fixed.mapped().shape.empty()) {
+      HEARTH_ASSIGN(desc.shape, ShapeGiven(declared, fixed.mapped().shape));
     }
     if (!CheckedElementCount(desc.shape)) return Error(StatusCode::kMalformedInput, "{}: too many elements", label);
     if (names.size() < 1000) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", declared.name);
-    ValueId value = to().AddInput(declared.name, desc);
+    ValueId value = kNoValue;
+    if (fixed.empty()) {
+      value = to().AddInput(declared.name, desc);
+    } else {
+      HEARTH_ASSIGN(value, to().AddFixedInput(declared.name, desc, fixed.mapped()));
+    }
     if (to().IsEmpty(value)) value = to().graph().AddConstantValue(declared.name, desc, {});
     // Devices compute with float32.
     if (*type == DType::kFloat16) {
@@ -145,9 +156,9 @@ Status GraphReader::AddInputs(const GraphProto& graph) {
     }
     Bind(input->name, {.plain = value});
   }
-  if (given.empty()) return Status::Ok();
-  return Error(StatusCode::kInvalidArgument,
-               "a shape was given for '{}', which is not an input of the model; it has {}", given.begin()->first,
+  if (given.empty() && constants.empty()) return Status::Ok();
+  return Error(StatusCode::kInvalidArgument, "a {} was given for '{}', which is not an input of the model; it has {}",
+               given.empty() ? "content" : "shape", given.empty() ? constants.begin()->first : given.begin()->first,
                names.empty() ? "none" : names);
 }
 

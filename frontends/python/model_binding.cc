@@ -1,3 +1,4 @@
+#include "core/base/text.h"
 #include "frontends/python/bindings.h"
 #include "hearth/model.h"
 
@@ -35,6 +36,18 @@ py::dict DictOf(const ModelMetadata& metadata) {
   return dict;
 }
 
+// By the input's name: type, shape and content.
+using Constants = std::map<std::string, std::tuple<std::string, std::vector<int32_t>, py::bytes>>;
+
+std::map<std::string, FixedInput> FixedInputs(const Constants& constants) {
+  std::map<std::string, FixedInput> fixed;
+  for (const auto& [name, array] : constants) {
+    const std::span<const std::byte> bytes = BytesOf(std::string_view(std::get<2>(array)));
+    fixed[name] = {std::get<0>(array), std::get<1>(array), {bytes.begin(), bytes.end()}};
+  }
+  return fixed;
+}
+
 }  // namespace
 
 void BindModels(py::module_& module) {
@@ -44,26 +57,27 @@ void BindModels(py::module_& module) {
       .def_readonly("dtype", &TensorInfo::dtype)
       .def_readonly("shape", &TensorInfo::shape)
       .def_readonly("declared_shape", &TensorInfo::declared_shape)
+      .def_readonly("decides_shapes", &TensorInfo::decides_shapes)
       .def_readonly("size_bytes", &TensorInfo::size_bytes)
       .def_readonly("scales", &TensorInfo::scales)
       .def_readonly("zero_points", &TensorInfo::zero_points);
 
   const auto from_file = [](const std::string& path, const std::string& signature, const InputShapes& shapes,
-                            int32_t top_k, bool class_maps) {
-    return Value(WithoutGil([&] { return Model::FromFile(path, {signature, shapes, top_k, class_maps}); }));
+                            int32_t top_k, bool class_maps, const Constants& constants) {
+    const ModelOptions options{signature, shapes, top_k, class_maps, FixedInputs(constants)};
+    return Value(WithoutGil([&] { return Model::FromFile(path, options); }));
   };
   const auto from_bytes = [](const py::object& content, const std::string& signature, const InputShapes& shapes,
-                             int32_t top_k, bool class_maps) {
+                             int32_t top_k, bool class_maps, const Constants& constants) {
     const BufferBytes held(content, BufferBytes::Use::kRead);
-    return Value(WithoutGil([&] {
-      return Model::FromMemory(held.bytes(), "memory", {signature, shapes, top_k, class_maps});
-    }));
+    const ModelOptions options{signature, shapes, top_k, class_maps, FixedInputs(constants)};
+    return Value(WithoutGil([&] { return Model::FromMemory(held.bytes(), "memory", options); }));
   };
   py::class_<Model>(module, "Model")
       .def_static("from_file", from_file, py::arg("path"), py::arg("signature"), py::arg("shapes"), py::arg("top_k"),
-                  py::arg("class_maps"))
+                  py::arg("class_maps"), py::arg("constants"))
       .def_static("from_bytes", from_bytes, py::arg("content"), py::arg("signature"), py::arg("shapes"),
-                  py::arg("top_k"), py::arg("class_maps"))
+                  py::arg("top_k"), py::arg("class_maps"), py::arg("constants"))
       .def_property_readonly("inputs", &Model::inputs, py::return_value_policy::copy)
       .def_property_readonly("outputs", &Model::outputs, py::return_value_policy::copy)
       .def_property_readonly("signature", &Model::signature)

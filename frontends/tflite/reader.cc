@@ -111,7 +111,7 @@ Result<Graph> ReadTfliteModel(std::span<const std::byte> bytes, const ReadOption
   GraphWriter writer(budget);
   Reading reading{*model, bytes, budget};
   reading.calls.push_back(static_cast<int32_t>(choice.index));
-  HEARTH_TRY(SubgraphReader(reading, writer, *choice.subgraph).Read(choice.signature, options.input_shapes));
+  HEARTH_TRY(SubgraphReader(reading, writer, *choice.subgraph).Read(choice.signature, options));
   return std::move(writer.graph());
 }
 

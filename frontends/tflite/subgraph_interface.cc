@@ -1,10 +1,12 @@
 // A subgraph's inputs and outputs: names, and shapes that the caller gives for inputs.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
 #include "frontends/tflite/subgraph_reader.h"
+#include "frontends/writer/expansions.h"
 #include "frontends/writer/names.h"
 
 namespace hearth {
@@ -27,6 +29,17 @@ Result<Shape> GivenShape(const TensorDeclaration& declared, const std::vector<in
   return Shape::FromSpan(dims);
 }
 
+// What the caller gave for an input, by its name or alias; it is taken out of the list.
+template <typename T>
+std::optional<T> TakeOf(std::map<std::string, T>& all, const TensorDeclaration& declared) {
+  auto found = all.find(declared.name);
+  if (found == all.end()) found = all.find(declared.alias);
+  if (found == all.end()) return std::nullopt;
+  T taken = std::move(found->second);
+  all.erase(found);
+  return taken;
+}
+
 }  // namespace
 
 // The signature's names for the inputs or outputs.
@@ -45,6 +58,7 @@ Result<SubgraphReader::Aliases> SubgraphReader::AliasesOf(Side side, const wire:
 
 TensorDeclaration SubgraphReader::DeclarationOf(int32_t tensor, const Aliases& aliases) const {
   TensorDeclaration declared{tensors_.NameOf(tensor), "", tensors_.DeclaredShape(tensor), !tensors_.HasNoShape(tensor)};
+  if (tensors_.IsComplex(tensor) && declared.has_shape) declared.shape.push_back(2);
   if (const auto alias = aliases.find(tensor); alias != aliases.end()) declared.alias = alias->second;
   return declared;
 }
@@ -64,8 +78,9 @@ Result<std::vector<TensorDeclaration>> SubgraphReader::Declarations(Side side, c
   return declarations;
 }
 
-// Adds an input of the model, with the shape that the caller gave, if any.
-Status SubgraphReader::AddInput(int32_t tensor, const TensorDeclaration& declared, const std::vector<int32_t>* given) {
+// Adds an input of the model, with the shape that the caller gave, if any, or a constant with the content.
+Status SubgraphReader::AddInput(int32_t tensor, const TensorDeclaration& declared, const std::vector<int32_t>* given,
+                                const FixedInput* fixed) {
   constexpr std::string_view kWhere = "the caller of the model";
   if (tensors_.IsVariable(tensor)) {
     return Error(StatusCode::kUnsupported, "{} writes {}, which is state of the model", kWhere, tensors_.Label(tensor));
@@ -76,12 +91,29 @@ Status SubgraphReader::AddInput(int32_t tensor, const TensorDeclaration& declare
     return Error(StatusCode::kMalformedInput, "{} is listed twice as a model input", tensors_.Label(tensor));
   }
   state.source = TensorState::Source::kReady;
-  HEARTH_ASSIGN(NamedResult input, tensors_.ResultFor(tensor));
+  const bool is_complex = tensors_.IsComplex(tensor);
+  HEARTH_ASSIGN(NamedResult input, is_complex ? tensors_.PairsFor(tensor) : tensors_.ResultFor(tensor));
   if (given != nullptr) {
     HEARTH_ASSIGN(input.desc.shape, GivenShape(declared, *given));
   }
-  state.value = to_.AddInput(input.name, input.desc);
+  if (fixed == nullptr) {
+    state.value = to_.AddInput(input.name, input.desc);
+  } else {
+    HEARTH_ASSIGN(state.value, to_.AddFixedInput(input.name, input.desc, *fixed));
+  }
   if (given == nullptr && !declared.has_shape) to_.marks().unknown_shapes.insert(state.value);
+  if (is_complex) {
+    const int last = to_.shape(state.value).rank() - 1;
+    Shape parts_shape = to_.shape(state.value);
+    const auto dims = parts_shape.dims().first(static_cast<size_t>(last));
+    const auto part = [&](int32_t k) {
+      return to_.AddReshape(to_.AddSlice(state.value, last, k, 1), Shape::FromSpan(dims));
+    };
+    HEARTH_ASSIGN(const ValueId real, part(0));
+    HEARTH_ASSIGN(const ValueId imaginary, part(1));
+    state.value = AddComplex(to_, real, imaginary);
+    return Status::Ok();
+  }
   // Readers know what an input without elements holds.
   if (to_.IsEmpty(state.value)) {
     state.value = to_.graph().AddConstantValue(std::move(input.name), std::move(input.desc), {});
@@ -89,8 +121,8 @@ Status SubgraphReader::AddInput(int32_t tensor, const TensorDeclaration& declare
   return Status::Ok();
 }
 
-Status SubgraphReader::ReadInputs(const wire::SignatureDef* signature,
-                                  std::map<std::string, std::vector<int32_t>> input_shapes) {
+Status SubgraphReader::ReadInputs(const wire::SignatureDef* signature, ReadOptions options) {
+  std::map<std::string, std::vector<int32_t>>& input_shapes = options.input_shapes;
   HEARTH_ASSIGN(const std::vector<int32_t> inputs, CopyIndices(subgraph_.inputs(), "the list of model inputs"));
   HEARTH_ASSIGN(const auto aliases, AliasesOf(Side::kInputs, signature));
   if (!input_shapes.empty()) to_.RequireShapes();
@@ -98,15 +130,19 @@ Status SubgraphReader::ReadInputs(const wire::SignatureDef* signature,
   for (const int32_t tensor : inputs) {
     HEARTH_TRY(tensors_.CheckIndex(tensor, "the list of model inputs"));
     const TensorDeclaration declared = DeclarationOf(tensor, aliases);
-    auto given = input_shapes.find(declared.name);
-    if (given == input_shapes.end()) given = input_shapes.find(declared.alias);
-    HEARTH_TRY(AddInput(tensor, declared, given == input_shapes.end() ? nullptr : &given->second));
-    if (given != input_shapes.end()) input_shapes.erase(given);
+    const auto given = TakeOf(input_shapes, declared);
+    auto fixed = TakeOf(options.constants, declared);
+    if (given.has_value() && fixed.has_value()) {
+      return Error(StatusCode::kInvalidArgument, "input '{}' is given a shape and a content", declared.name);
+    }
+    const auto& shape = fixed.has_value() && !fixed->shape.empty() ? std::optional(fixed->shape) : given;
+    HEARTH_TRY(AddInput(tensor, declared, shape ? &*shape : nullptr, fixed ? &*fixed : nullptr));
     if (names.size() < 1000) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", declared.name);
   }
-  if (input_shapes.empty()) return Status::Ok();
-  return Error(StatusCode::kInvalidArgument,
-               "a shape was given for '{}', which is not an input of the model; it has {}", input_shapes.begin()->first,
+  if (input_shapes.empty() && options.constants.empty()) return Status::Ok();
+  return Error(StatusCode::kInvalidArgument, "a {} was given for '{}', which is not an input of the model; it has {}",
+               input_shapes.empty() ? "content" : "shape",
+               input_shapes.empty() ? options.constants.begin()->first : input_shapes.begin()->first,
                names.empty() ? "none" : names);
 }
 

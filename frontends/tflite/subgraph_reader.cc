@@ -27,15 +27,14 @@ const Node* FirstUnknown(const Graph& graph, size_t first_node) {
 
 }  // namespace
 
-Status SubgraphReader::Read(const wire::SignatureDef* signature,
-                            const std::map<std::string, std::vector<int32_t>>& input_shapes) {
+Status SubgraphReader::Read(const wire::SignatureDef* signature, const ReadOptions& options) {
   HEARTH_ASSIGN(reading_.codes, ReadOperatorCodes(reading_.model, reading_.budget.copies));
   Graph& graph = to_.graph();
   if (subgraph_.name() != nullptr && reading_.budget.copies.Charge(subgraph_.name()->size())) {
     graph.name = CleanName(subgraph_.name()->string_view());
   }
   to_.variables().SetChanges([this](const std::string& name) { return ChangesVariable(reading_, name); });
-  HEARTH_TRY(ReadInputs(signature, input_shapes));
+  HEARTH_TRY(ReadInputs(signature, options));
   HEARTH_ASSIGN(const std::vector<int32_t> outputs, FindOutputs());
   HEARTH_TRY(FindProducers());
   for (int index = 0; index < operator_count(); ++index) HEARTH_TRY(ReadOperator(index));

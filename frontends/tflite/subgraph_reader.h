@@ -30,8 +30,8 @@ class SubgraphReader {
         caller_index_(to.origin().source_index),
         tensors_(reading, to, subgraph, number) {}
 
-  // Reads the model's own subgraph, which `signature` describes (it may be null). `input_shapes`: see ReadOptions.
-  Status Read(const wire::SignatureDef* signature, const std::map<std::string, std::vector<int32_t>>& input_shapes);
+  // Reads the model's own subgraph, which `signature` describes (it may be null).
+  Status Read(const wire::SignatureDef* signature, const ReadOptions& options);
   // Reads a called subgraph and returns its outputs. kUnsupported for unknown operators.
   Expanded ReadCalled(std::span<const ValueId> arguments);
 
@@ -52,8 +52,9 @@ class SubgraphReader {
   // subgraph_interface.cc
   Result<Aliases> AliasesOf(Side side, const wire::SignatureDef* signature);
   TensorDeclaration DeclarationOf(int32_t tensor, const Aliases& aliases) const;
-  Status ReadInputs(const wire::SignatureDef* signature, std::map<std::string, std::vector<int32_t>> input_shapes);
-  Status AddInput(int32_t tensor, const TensorDeclaration& declared, const std::vector<int32_t>* given);
+  Status ReadInputs(const wire::SignatureDef* signature, ReadOptions options);
+  Status AddInput(int32_t tensor, const TensorDeclaration& declared, const std::vector<int32_t>* given,
+                  const FixedInput* fixed);
   Result<std::vector<int32_t>> FindOutputs();
   Status ReadOutputs(const std::vector<int32_t>& outputs);
 
@@ -67,6 +68,7 @@ class SubgraphReader {
   Status CheckMarks(const OperatorView& view) const;
 
   Status ReadOperator(int index);
+  Result<bool> IsOneNode(const OperatorView& view) const;
   Result<bool> FoldDequantize(const OperatorView& view);
   Result<Op> ReadOp(const OperatorView& view);
   Result<Op> UnknownBecause(const OperatorView& view, const Status& why);

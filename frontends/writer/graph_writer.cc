@@ -28,6 +28,7 @@ Made GraphWriter::AddWithRunCount(const std::string& name, Op op, std::vector<Va
 Status GraphWriter::Finish() {
   HEARTH_TRY(AddRowOutputs(*this));
   variables_.Finish();
+  graph().shape_inputs.assign(shape_inputs().begin(), shape_inputs().end());
   return Status::Ok();
 }
 

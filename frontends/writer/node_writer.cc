@@ -9,12 +9,15 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/op_def.h"
 #include "frontends/writer/names.h"
+#include "hearth/model.h"
 
 namespace hearth {
 namespace {
 
 constexpr int64_t kMostIntegers = 1 << 22;
 constexpr int64_t kMostIndices = 1 << 24;
+// Shapes, paddings, axes, counts: inputs of more elements are data.
+constexpr int64_t kMostShapeNumbers = 64;
 
 }  // namespace
 
@@ -74,6 +77,11 @@ std::string NodeWriter::ComputedFrom(ValueId id) const {
   // A large file may ask again and again: then where it comes from is left out.
   if (graph_.nodes().size() > budget_.searched_nodes_left) return text;
   budget_.searched_nodes_left -= graph_.nodes().size();
+  NoteShapeInputs(id);
+  if (Contains(graph_.inputs, id)) {
+    const std::string name = ShortName(graph_.value(id).name);
+    return fmt::format(" is the input '{}', which decides shapes: fix what it holds (--constant '{}=...')", name, name);
+  }
   // Follows the first operands that are not constant backwards. Nodes come after those that make their operands, so
   // going through them once finds all.
   ValueId value = id;
@@ -85,6 +93,23 @@ std::string NodeWriter::ComputedFrom(ValueId id) const {
     value = *found;
   }
   return value == id ? text : fmt::format("{}, from '{}'", text, ShortName(graph_.value(value).name));
+}
+
+// If all that `id` depends on are inputs of a few numbers, these decide shapes.
+void NodeWriter::NoteShapeInputs(ValueId id) const {
+  std::set<ValueId> open = {id};
+  for (auto node = graph_.nodes().rbegin(); node != graph_.nodes().rend(); ++node) {
+    const auto is_open = [&](ValueId output) { return open.contains(output); };
+    if (std::ranges::none_of(node->outputs, is_open)) continue;
+    for (const ValueId output : node->outputs) open.erase(output);
+    for (const ValueId operand : node->inputs) {
+      if (operand != kNoValue && !graph_.IsConstant(operand)) open.insert(operand);
+    }
+  }
+  const auto is_small_input = [&](ValueId value) {
+    return Contains(graph_.inputs, value) && shape(value).element_count() <= kMostShapeNumbers;
+  };
+  if (std::ranges::all_of(open, is_small_input)) shape_inputs_.insert(open.begin(), open.end());
 }
 
 Made NodeWriter::Add(Op op, const Operands& inputs, std::optional<DType> dtype) {
@@ -146,6 +171,30 @@ Expanded NodeWriter::AddNamed(Op op, std::vector<ValueId> inputs, std::vector<Na
 
 ValueId NodeWriter::AddInput(std::string name, TensorDesc desc) {
   return graph_.inputs.emplace_back(graph_.AddValue({std::move(name), std::move(desc), std::nullopt}));
+}
+
+Made NodeWriter::AddFixedInput(std::string name, TensorDesc desc, const FixedInput& fixed) {
+  const std::optional<DType> dtype = DTypeFromName(fixed.dtype);
+  const TensorDesc given{dtype.value_or(desc.dtype), desc.shape, std::nullopt};
+  const TensorDesc stored{desc.dtype, desc.shape, std::nullopt};
+  if (!dtype || fixed.bytes.size() != given.size_bytes()) {
+    return Error(StatusCode::kInvalidArgument,
+                 "{} bytes of {} were given for input '{}', {}[{}], which has {} elements", fixed.bytes.size(),
+                 fixed.dtype, ShortName(name), DTypeName(desc.dtype), desc.shape.ToString(),
+                 desc.shape.element_count());
+  }
+  std::vector<std::byte> bytes = fixed.bytes;
+  if (*dtype != desc.dtype) {
+    HEARTH_ASSIGN(const ReferenceTensor numbers, ReferenceFromBytes(given, bytes));
+    bytes.assign(stored.size_bytes(), std::byte{0});
+    HEARTH_TRY(ReferenceToBytes(numbers, stored, bytes));
+    HEARTH_ASSIGN(const ReferenceTensor kept, ReferenceFromBytes(stored, bytes));
+    if (!IsFloat(desc.dtype) && kept.values != numbers.values) {
+      return Error(StatusCode::kInvalidArgument, "input '{}' is {}, which does not hold all numbers that were given",
+                   ShortName(name), DTypeName(desc.dtype));
+    }
+  }
+  return graph_.AddConstantValue(std::move(name), std::move(desc), std::move(bytes));
 }
 
 Made NodeWriter::AddCopy(ValueId value, std::string name) {

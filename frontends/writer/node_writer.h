@@ -73,6 +73,8 @@ struct ValueMarks {
   bool IsHandle(ValueId id) const { return handles.contains(id); }
 };
 
+struct FixedInput;  // hearth/model.h
+
 class NodeWriter {
  public:
   explicit NodeWriter(ReadingBudget& budget) : budget_(budget) {}
@@ -101,7 +103,9 @@ class NodeWriter {
   // The only number of a constant, as a real number.
   Result<double> Number(ValueId id) const;
   // " is computed at run time, from 'x'": the input, state or result on which a value that is not constant depends.
+  // Notes inputs on which nothing but it depends (Graph::shape_inputs).
   std::string ComputedFrom(ValueId id) const;
+  const std::set<ValueId>& shape_inputs() const { return shape_inputs_; }
   ValueMarks& marks() { return marks_; }
   const ValueMarks& marks() const { return marks_; }
 
@@ -119,6 +123,9 @@ class NodeWriter {
   // The node of an operator whose results the file names.
   Expanded AddNamed(Op op, std::vector<ValueId> inputs, std::vector<NamedResult> results);
   ValueId AddInput(std::string name, TensorDesc desc);
+  // A constant in place of an input, with the content that the caller fixed. Other types are converted: integers must
+  // stay what they are, real numbers are rounded. kInvalidArgument.
+  Made AddFixedInput(std::string name, TensorDesc desc, const FixedInput& fixed);
   // A copy with the name of an output of the model: the same value may be listed as any number of them.
   Made AddCopy(ValueId value, std::string name);
 
@@ -152,6 +159,7 @@ class NodeWriter {
 
  private:
   void Place(Node node, bool is_kept);
+  void NoteShapeInputs(ValueId id) const;
 
   ReadingBudget& budget_;
   Graph graph_;
@@ -161,6 +169,7 @@ class NodeWriter {
   std::unordered_map<ValueId, ValueId> widened_, symmetric_;
   std::map<std::vector<int64_t>, ValueId> stacked_;
   std::unordered_map<const void*, ValueId> stored_;
+  mutable std::set<ValueId> shape_inputs_;
 };
 
 }  // namespace hearth

@@ -18,6 +18,15 @@ namespace hearth {
 
 struct ModelData;  // internal
 
+// The content of an input that is fixed while the model is read.
+struct FixedInput {
+  std::string
+      dtype;  // as in TensorInfo; another one than the input's is converted, if integers then stay what they are
+  std::vector<int32_t> shape;    // empty: the file's, with 1 for what it leaves open
+  std::vector<std::byte> bytes;  // dense, in C order, little-endian
+  friend bool operator==(const FixedInput&, const FixedInput&) = default;
+};
+
 struct ModelOptions {
   // The signature (named function) to read; empty: the first subgraph, and the first signature that describes it.
   std::string signature;
@@ -37,6 +46,9 @@ struct ModelOptions {
   // output's type or rank. Only if the file lacks the rank or C, those that the operators make count; a Resize that
   // would then change the type is kInvalidArgument.
   bool class_maps = false;
+  // Contents of inputs by name or alias, which the model then no longer has: numbers that are the same in every run,
+  // and those that decide shapes (TensorInfo::decides_shapes).
+  std::map<std::string, FixedInput> constants;
 };
 
 // Immutable. Several threads and sessions may use it at once; it must outlive them. A model that was moved from has no

@@ -31,6 +31,7 @@ std::string TensorText(const std::string& role, size_t index, const TensorInfo& 
   if (info.scales.size() == 1 && info.zero_points.size() == 1) {
     text += fmt::format(" scale {:.6g} zero point {}", info.scales[0], info.zero_points[0]);
   }
+  if (info.decides_shapes) text += ", decides shapes: fix it with --constant, or give its file";
   return text + "\n";
 }
 
@@ -42,7 +43,8 @@ Json JsonOf(const TensorInfo& info) {
           {"declared_shape", info.declared_shape},
           {"size_bytes", info.size_bytes},
           {"scales", info.scales},
-          {"zero_points", info.zero_points}};
+          {"zero_points", info.zero_points},
+          {"decides_shapes", info.decides_shapes}};
 }
 
 // Warnings about the placement: one per reason, and one if the graph splits into many pieces.

@@ -271,6 +271,42 @@ Result<std::map<std::string, std::vector<int32_t>>> ShapesOfFiles(const InputOpt
   return shapes;
 }
 
+Result<FixedInput> ReadFixedInput(const std::string& path) {
+  HEARTH_ASSIGN(const std::vector<std::byte> file, ReadFile(path, kMostOpenArrayBytes));
+  Result<NpyArray> array = ParseNpy(file);
+  if (!array.ok()) return array.status().Within(path);
+  FixedInput fixed{std::move(array->dtype), {}, std::move(array->bytes)};
+  for (const int64_t size : array->shape) fixed.shape.push_back(static_cast<int32_t>(std::min<int64_t>(size, 1 << 30)));
+  return fixed;
+}
+
+Result<std::map<std::string, FixedInput>> SmallArraysOf(const InputOptions& options,
+                                                        std::span<const TensorInfo> inputs) {
+  constexpr uint64_t kMostBytes = 4096;  // the header, and 64 numbers
+  HEARTH_ASSIGN(const std::vector<std::string> files, AssignFiles(options, inputs));
+  std::map<std::string, FixedInput> arrays;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    std::error_code error;
+    if (EndingOf(files[k]) != ".npy" || !std::filesystem::is_regular_file(files[k], error) ||
+        std::filesystem::file_size(files[k], error) > kMostBytes) {
+      continue;
+    }
+    HEARTH_ASSIGN(arrays[inputs[k].name], ReadFixedInput(files[k]));
+  }
+  return arrays;
+}
+
+void NameOtherFiles(InputOptions& options, std::span<const TensorInfo> inputs,
+                    const std::map<std::string, FixedInput>& fixed) {
+  const Result<std::vector<std::string>> files = AssignFiles(options, inputs);
+  HEARTH_CHECK(files.ok());
+  options.arguments.clear();
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    if ((*files)[k].empty() || fixed.contains(inputs[k].name)) continue;
+    options.arguments.push_back(inputs[k].name + "=" + (*files)[k]);
+  }
+}
+
 std::string FirstPicture(const InputOptions& options, std::span<const TensorInfo> inputs) {
   for (const std::string& argument : options.arguments) {
     const std::string path = ParseArgument(argument, inputs).path;

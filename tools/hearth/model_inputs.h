@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "hearth/model.h"
 #include "hearth/model_metadata.h"
 #include "hearth/status.h"
 #include "hearth/tensor_info.h"
@@ -48,6 +49,15 @@ Result<LoadedInputs> LoadInputs(const InputOptions& options, std::span<const Ten
 // a picture's height, width and channels; an open batch is 1. Errors as LoadInputs.
 Result<std::map<std::string, std::vector<int32_t>>> ShapesOfFiles(const InputOptions& options,
                                                                   std::span<const TensorInfo> inputs);
+
+// The arrays of a few numbers among the files, by input name: what inputs that decide shapes may hold.
+Result<std::map<std::string, FixedInput>> SmallArraysOf(const InputOptions& options,
+                                                        std::span<const TensorInfo> inputs);
+// The array in a .npy file.
+Result<FixedInput> ReadFixedInput(const std::string& path);
+// Leaves the files for inputs other than those that are fixed, with names. Precondition: SmallArraysOf had no error.
+void NameOtherFiles(InputOptions& options, std::span<const TensorInfo> inputs,
+                    const std::map<std::string, FixedInput>& fixed);
 
 // The first picture among the arguments that LoadInputs would use; empty if there is none.
 std::string FirstPicture(const InputOptions& options, std::span<const TensorInfo> inputs);

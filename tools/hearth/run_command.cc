@@ -98,7 +98,8 @@ class RunCommand final : public Verb {
   }
 
   Result<Json> CheckRange(const Session& session, const LoadedInputs& inputs) const {
-    HEARTH_ASSIGN(SessionOptions options, session_flags_.Options(input_options_));
+    InputOptions files = input_options_;
+    HEARTH_ASSIGN(SessionOptions options, session_flags_.Options(files));
     options.device = session.report().device.id;
     options.precision = session.report().precision;  // fp32 where the device has no other
     options.model = {};

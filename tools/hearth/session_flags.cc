@@ -14,6 +14,7 @@
 #include "frontends/api/option_table.h"
 #include "frontends/engine/backends.h"
 #include "frontends/model/model_file.h"
+#include "tools/hearth/files.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/verb.h"
 
@@ -58,6 +59,45 @@ Result<std::vector<TensorInfo>> DeclaredInputs(const std::string& path, const st
     inputs.push_back(std::move(info));
   }
   return inputs;
+}
+
+// "16000" or "1,2,3": numbers, which take the input's type.
+Result<FixedInput> ParseNumbers(const std::string& text) {
+  FixedInput fixed{"float64", {}, {}};
+  std::vector<double> numbers;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    double number = 0;
+    if (!NumberFrom(Trimmed(std::string_view(text).substr(begin, end - begin)), number)) {
+      return Error(StatusCode::kInvalidArgument, "'{}' is neither numbers (16000 or 1,2,3) nor a .npy file", text);
+    }
+    numbers.push_back(number);
+    begin = end + 1;
+  }
+  if (numbers.size() > 1) fixed.shape = {static_cast<int32_t>(numbers.size())};
+  const auto bytes = std::as_bytes(std::span(numbers));
+  fixed.bytes.assign(bytes.begin(), bytes.end());
+  return fixed;
+}
+
+// As long as arrays are given for inputs that decide shapes. What one decides may show that another one does, too.
+Status FixShapeInputs(const std::string& path, const std::vector<TensorInfo>& declared, InputOptions& inputs,
+                      ModelOptions& options) {
+  HEARTH_ASSIGN(auto arrays, SmallArraysOf(inputs, declared));
+  while (!arrays.empty()) {
+    const Result<Model> model = Model::FromFile(path, options);
+    if (!model.ok()) break;  // whoever opens it tells why
+    const size_t known = options.constants.size();
+    for (const TensorInfo& input : model->inputs()) {
+      const auto array = arrays.find(input.name);
+      if (!input.decides_shapes || array == arrays.end()) continue;
+      options.input_shapes.erase(input.name);
+      options.constants.insert(arrays.extract(array));
+    }
+    if (options.constants.size() == known) break;
+  }
+  if (!options.constants.empty()) NameOtherFiles(inputs, declared, options.constants);
+  return Status::Ok();
 }
 
 void ShowTuningProgress(const TuningProgress& progress) {
@@ -191,9 +231,14 @@ void ModelFlags::AddChoices(CLI::App& app) {
                  "The shape of an input that the file leaves open, or to replace the file's: x=1x224x224x3")
       ->type_name("NAME=SHAPE")
       ->allow_extra_args(false);
+  app.add_option("--constant", constants_,
+                 "What an input holds in every run, as numbers or an array's file: a sample rate, paddings, counts and "
+                 "other inputs that decide shapes (inspect marks them)")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
 }
 
-Result<ModelOptions> ModelFlags::Options(const InputOptions* inputs) const {
+Result<ModelOptions> ModelFlags::Options(InputOptions* inputs) const {
   ModelOptions options;
   options.signature = signature_;
   for (const std::string& text : shapes_) {
@@ -207,9 +252,26 @@ Result<ModelOptions> ModelFlags::Options(const InputOptions* inputs) const {
     }
     HEARTH_ASSIGN(options.input_shapes[name], ParseDimensions(text.substr(equals + 1)));
   }
-  if (inputs == nullptr || inputs->arguments.empty() || !shapes_.empty()) return options;
-  HEARTH_ASSIGN(const std::vector<TensorInfo> declared, DeclaredInputs(path_, signature_));
-  HEARTH_ASSIGN(options.input_shapes, ShapesOfFiles(*inputs, declared));
+  for (const std::string& text : constants_) {
+    const size_t equals = text.rfind('=');
+    if (equals == std::string::npos || equals == 0) {
+      return Error(StatusCode::kInvalidArgument, "--constant {}: NAME=VALUE is meant, with the input's name", text);
+    }
+    const std::string value = text.substr(equals + 1);
+    HEARTH_ASSIGN(FixedInput fixed, EndingOf(value) == ".npy" ? ReadFixedInput(value) : ParseNumbers(value));
+    if (!options.constants.emplace(text.substr(0, equals), std::move(fixed)).second) {
+      return Error(StatusCode::kInvalidArgument, "--constant {}: it is given twice", text);
+    }
+  }
+  if (inputs == nullptr || inputs->arguments.empty()) return options;
+  HEARTH_ASSIGN(std::vector<TensorInfo> declared, DeclaredInputs(path_, signature_));
+  std::erase_if(declared, [&](const TensorInfo& input) {
+    return options.constants.contains(input.name) || options.constants.contains(input.alias);
+  });
+  if (shapes_.empty()) {
+    HEARTH_ASSIGN(options.input_shapes, ShapesOfFiles(*inputs, declared));
+  }
+  HEARTH_TRY(FixShapeInputs(path_, declared, *inputs, options));
   return options;
 }
 
@@ -255,14 +317,14 @@ ExitCode SessionFlags::CodeOf(const Report& report) const {
   return ExitCode::kFailed;
 }
 
-Result<SessionOptions> SessionFlags::Options(const InputOptions& inputs) const {
+Result<SessionOptions> SessionFlags::Options(InputOptions& inputs) const {
   SessionOptions options = options_;
   options.use_cache = !no_cache_;
   HEARTH_ASSIGN(options.model, model_flags_.Options(&inputs));
   return options;
 }
 
-Result<Session> SessionFlags::Open(const InputOptions& inputs) const {
+Result<Session> SessionFlags::Open(InputOptions& inputs) const {
   HEARTH_ASSIGN(const SessionOptions options, Options(inputs));
   return Session::Open(path(), options);
 }

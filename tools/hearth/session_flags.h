@@ -39,7 +39,7 @@ CLI::Option* AddCacheOption(CLI::App& app, std::string& folder);
 // --cache-server-sign.
 std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& options);
 
-// MODEL, --signature, --shape: a model, its signature, and the shapes that its file leaves open.
+// MODEL, --signature, --shape, --constant: a model, its signature, and what its file leaves open.
 class ModelFlags {
  public:
   void AddOptions(CLI::App& app);
@@ -49,12 +49,14 @@ class ModelFlags {
   const std::string& path() const { return path_; }
 
   // The options on the command line. Open shapes that it does not give come from the input files in `inputs`, which may
-  // be null. kInvalidArgument for an invalid shape.
-  Result<ModelOptions> Options(const InputOptions* inputs) const;
+  // be null; so do the contents of inputs that decide shapes, whose files `inputs` then no longer has. kInvalidArgument
+  // for an invalid shape.
+  Result<ModelOptions> Options(InputOptions* inputs) const;
 
  private:
   std::string path_, signature_;
-  std::vector<std::string> shapes_;  // "NAME=1x224x224x3"
+  std::vector<std::string> shapes_;     // "NAME=1x224x224x3"
+  std::vector<std::string> constants_;  // "NAME=16000", "NAME=FILE.npy"
 };
 
 // MODEL and all session options.
@@ -65,8 +67,8 @@ class SessionFlags {
 
   const std::string& path() const { return model_flags_.path(); }
   // `inputs`: files that determine shapes which model and --shape leave open.
-  Result<SessionOptions> Options(const InputOptions& inputs) const;
-  Result<Session> Open(const InputOptions& inputs) const;
+  Result<SessionOptions> Options(InputOptions& inputs) const;
+  Result<Session> Open(InputOptions& inputs) const;
 
   // After the results of a hot start: waits until the background device is ready, so that the cache keeps its programs.
   // Reports a named device that is not usable, with the exit code.

@@ -20,6 +20,7 @@ class TensorInfo:
     dtype: str
     shape: List[int]
     declared_shape: List[int]
+    decides_shapes: bool
     size_bytes: int
     scales: List[float]
     zero_points: List[int]
@@ -27,10 +28,10 @@ class TensorInfo:
 class Model:
     @staticmethod
     def from_file(path: Text, signature: str, shapes: Mapping[str, Sequence[int]], top_k: int,
-                  class_maps: bool) -> Model: ...
+                  class_maps: bool, constants: Mapping[str, Tuple[str, Sequence[int], bytes]]) -> Model: ...
     @staticmethod
     def from_bytes(content: Any, signature: str, shapes: Mapping[str, Sequence[int]], top_k: int,
-                   class_maps: bool) -> Model: ...
+                   class_maps: bool, constants: Mapping[str, Tuple[str, Sequence[int], bytes]]) -> Model: ...
     @property
     def inputs(self) -> List[TensorInfo]: ...
     @property

@@ -50,6 +50,8 @@ class Tensor:
     scales: Tuple[float, ...]
     """Quantized tensors: real = scale * (stored - zero_point)."""
     zero_points: Tuple[int, ...]
+    decides_shapes: bool = False
+    """An input whose content decides shapes: nothing runs until `constants` fix it when the model is opened."""
 
     @staticmethod
     def _of(info: "_hearth.TensorInfo") -> "Tensor":
@@ -61,6 +63,7 @@ class Tensor:
             tuple(info.declared_shape),
             tuple(info.scales),
             tuple(info.zero_points),
+            info.decides_shapes,
         )
 
 
@@ -144,6 +147,15 @@ def option_texts(options: Mapping[str, OptionValue]) -> Dict[str, NativeText]:
     return {name: native_text(text(name, value)) for name, value in checked.items() if value is not None}
 
 
+def _constants(constants: Optional[Mapping[str, Any]]) -> Dict[str, Tuple[str, List[int], bytes]]:
+    """Type, shape and content of arrays by input name."""
+    arrays = {name: np.ascontiguousarray(value) for name, value in (constants or {}).items()}
+    return {
+        name: (array.dtype.name, [] if np.ndim((constants or {})[name]) == 0 else list(array.shape), array.tobytes())
+        for name, array in arrays.items()
+    }
+
+
 class Model:
     """A network, read and checked, independent of any device."""
 
@@ -155,15 +167,19 @@ class Model:
         shapes: Optional[Shapes] = None,
         top_k: Optional[int] = None,
         class_maps: Optional[Union[bool, np.bool_]] = None,
+        constants: Optional[Mapping[str, Any]] = None,
     ):
-        """Reads a .tflite file (its path) or its bytes.
+        """Reads a .tflite or .onnx file (its path) or its bytes.
 
         `signature`: the named function to read; `shapes`: shapes of inputs by name, which set open dimensions or replace
         the file's; `top_k`: outputs with longer rows of scores give only the largest ones and their indices;
-        `class_maps`: outputs with scores for each pixel give the class of each pixel. None is as if it was not given.
+        `class_maps`: outputs with scores for each pixel give the class of each pixel; `constants`: numbers or arrays by
+        input name, which the model then no longer has as inputs (a sample rate; paddings and counts that decide shapes).
+        None is as if it was not given.
         """
         chosen: Dict[str, Any] = {"signature": "", "top_k": 0, "class_maps": False}
         chosen.update(_of_model({"signature": signature, "top_k": top_k, "class_maps": class_maps}))
+        chosen["constants"] = _constants(constants)
         if isinstance(source, (bytes, bytearray, memoryview)):
             self._native = _hearth.Model.from_bytes(source, shapes=shape_lists(shapes), **chosen)
         else:
@@ -225,20 +241,23 @@ class Session:
         model: Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, Model],
         *,
         shapes: Optional[Shapes] = None,
+        constants: Optional[Mapping[str, Any]] = None,
         **options: OptionValue,
     ):
         """Opens a file (its path), its bytes or a Model, whose shapes and signature were chosen when it was made.
+        `shapes` and `constants` are those of hearth.Model.
 
         Options by name; hearth.option_names() lists them: device="opencl", precision="fp16", cache=False,
         cache_folder="/tmp/c", model_token="v2", cpu_ops=["softmax"], threads=2, signature="serving_default", ...
         An option that is None is as if it was not given.
         """
-        if isinstance(model, (bytes, bytearray, memoryview)):
-            model = Model(model, shapes=shapes, **{name: options.pop(name, None) for name in _OF_MODEL})
-            shapes = None
+        if isinstance(model, (bytes, bytearray, memoryview)) or (constants and not isinstance(model, Model)):
+            of_model: Dict[str, Any] = {name: options.pop(name, None) for name in _OF_MODEL}
+            model = Model(model, shapes=shapes, constants=constants, **of_model)
+            shapes = constants = None
         if isinstance(model, Model):
-            if shapes:
-                raise ValueError("the model's shapes are chosen already: give them to hearth.Model")
+            if shapes or constants:
+                raise ValueError("the model's shapes and constants are chosen already: give them to hearth.Model")
             self._native = _hearth.Session(model._native, option_texts(options))
         else:
             path = native_path(model)
