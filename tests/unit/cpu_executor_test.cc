@@ -65,7 +65,7 @@ bool IsTakenByXnnpack(GraphUnderTest& test) {
   ProgramWeights weights(held);
   const std::shared_ptr<HostExecutor> executor = MakeCpuExecutor();
   const Result<std::unique_ptr<HostNode>> node =
-      nodes.Make({graph, graph.nodes().back(), *arena, workers, weights, *executor, nodes, 1});
+      nodes.Make({graph, graph.nodes().back(), *arena, workers, weights, *executor, nodes});
   EXPECT_TRUE(node.ok());
   return node.ok() && *node != nullptr;
 }
