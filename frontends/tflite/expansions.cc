@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kMostComparisons = int64_t{1} << 26;
 
-// FAKE_QUANT's range, moved so that 0 is a step, and its step size. In float, as in training.
+// FAKE_QUANT's range, moved so that 0 is a step or an end of it, and its step size. In float, as in training.
 struct Nudged {
   float low = 0, high = 0, step = 1;
 };
@@ -136,6 +136,55 @@ Expanded ExpandUnique(OperatorView& op) {
   return std::vector{values, made[1]};
 }
 
+// (x, k): with k from the run, of a list; and with indices of another type than int32.
+Expanded ExpandTopK(OperatorView& op) {
+  NodeWriter& to = op.to();
+  const Shape shape = op.shape(0);
+  const bool is_known = to.IsConstant(op.operand(1));
+  if (shape.rank() < 1 || op.output_count() != 2 || op.shape(1).element_count() != 1) {
+    return Error(StatusCode::kMalformedInput, "the largest elements of shape {}", shape.ToString());
+  }
+  if (!is_known && shape.rank() > 1) {
+    return Error(StatusCode::kUnsupported, "how many it takes{}", to.ComputedFrom(op.operand(1)));
+  }
+  int32_t k = shape[shape.rank() - 1];
+  if (is_known) {
+    HEARTH_ASSIGN(const int32_t wanted, op.ConstantInteger(1));
+    if (wanted < 0 || wanted > k) {
+      return Error(StatusCode::kMalformedInput, "the {} largest of an input of shape {}", wanted, shape.ToString());
+    }
+    k = wanted;
+  }
+  HEARTH_ASSIGN(const TensorDesc indices, op.DescribeOutput(1));
+  HEARTH_ASSIGN(const std::vector<ValueId> made,
+                to.AddSeveral(TopK{k}, {op.operand(0)}, {op.desc(0), PlainType(DType::kInt32)}));
+  HEARTH_ASSIGN(const ValueId places, to.AddCast(made[1], indices.dtype));
+  if (is_known) return std::vector{made[0], places};
+  const Made wanted = to.AddReshape(to.AddCast(op.operand(1), DType::kInt32), {1});
+  const Made at_most = to.Add(BinaryKind::kMinimum, {wanted, to.AddNumber(DType::kInt32, k)});
+  HEARTH_ASSIGN(const ValueId count, to.Add(BinaryKind::kMaximum, {at_most, to.AddNumber(DType::kInt32, 0)}));
+  HEARTH_ASSIGN(const ValueId best, AddRows(to, made[0], count));
+  HEARTH_ASSIGN(const ValueId their_places, AddRows(to, places, count));
+  return std::vector{best, their_places};
+}
+
+// Operators of real numbers on plain integers or bool: pixels of a picture, a map of classes.
+Expanded ExpandOfPlain(OperatorView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const Op node, op.code().row->read(op));
+  const DType dtype = op.desc(0).dtype;
+  if (const auto* resize = std::get_if<Resize>(&node); resize != nullptr && resize->kind == ResizeKind::kNearest) {
+    return OneValue(AddNearest(to, *resize, op.operand(0)));
+  }
+  if (std::holds_alternative<Reduce>(node)) {  // in 32 bits; what exceeds the type wraps
+    return OneValue(to.AddCast(to.Add(node, {to.AddCast(op.operand(0), DType::kInt32)}), dtype));
+  }
+  if (BitsOf(dtype) > 16) return Error(StatusCode::kUnsupported, "of {} without scale", DTypeName(dtype));
+  Made made = to.Add(node, {to.AddCast(op.operand(0), DType::kFloat32)});
+  if (std::holds_alternative<Resize>(node)) made = to.Add(UnaryKind::kRound, made);
+  return OneValue(to.AddCast(made, dtype));
+}
+
 Expanded ExpandBitcast(OperatorView& op) {
   HEARTH_ASSIGN(const TensorDesc made, op.DescribeOutput(0));
   return OneValue(op.to().Add(Bitcast{made.dtype}, {op.operand(0)}, made.dtype));
@@ -146,7 +195,7 @@ Expanded ExpandFakeQuant(OperatorView& op) {
   HEARTH_ASSIGN(const wire::FakeQuantOptions* options, op.Options<wire::FakeQuantOptions>());
   const float low = options->min(), high = options->max();
   const int bits = options->num_bits();
-  if (bits < 2 || bits > 16 || !(low <= 0.0f) || !(high >= 0.0f) || !(high > low) || !std::isfinite(high - low)) {
+  if (bits < 2 || bits > 16 || !(high > low) || !std::isfinite(high - low)) {
     return Error(StatusCode::kMalformedInput, "a range from {} to {} in {} bits", low, high, bits);
   }
   if (op.desc(0).dtype != DType::kFloat32) return Error(StatusCode::kUnsupported, "only float32");

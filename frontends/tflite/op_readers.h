@@ -72,6 +72,9 @@ Status ArrangeLstm(NodeWriter& to, bool is_basic, std::vector<ValueId>& operands
 
 // ---- Operators that become several nodes, or constants ----
 
+// op_readers_slice.cc
+OperatorExpansion ExpandSlice, ExpandStridedSlice;
+
 // calls.cc
 OperatorExpansion ExpandCall, ExpandComposite, ExpandIf, ExpandCase, ExpandWhile;
 
@@ -86,12 +89,15 @@ OperatorExpansion ExpandShape, ExpandRank, ExpandZerosLike, ExpandFill, ExpandRa
 // expansions.cc
 OperatorExpansion ExpandBitcast, ExpandFakeQuant, ExpandBucketize, ExpandConv3D, ExpandConv3DTranspose,
     ExpandNonMaxSuppression, ExpandReverseSequence, ExpandMatrixDiag, ExpandMatrixSetDiag, ExpandScatterNd,
-    ExpandRfft2D, ExpandReal, ExpandImaginary, ExpandComplexAbs, ExpandWhere, ExpandUnique;
+    ExpandRfft2D, ExpandReal, ExpandImaginary, ExpandComplexAbs, ExpandWhere, ExpandUnique, ExpandTopK, ExpandOfPlain;
 Expanded ExpandSegments(OperatorView& op, BinaryKind kind);
 template <BinaryKind kKind>
 Expanded ExpandSegments(OperatorView& op) {
   return ExpandSegments(op, kKind);
 }
+
+// op_readers_custom.cc
+OperatorExpansion ExpandHadamardRotation;
 
 // expand_sparse.cc, expand_random.cc, recurrent.cc
 OperatorExpansion ExpandSparseToDense, ExpandEmbeddingLookupSparse, ExpandRandomNumbers, ExpandMultinomial,

@@ -121,6 +121,13 @@ Result<Op> ReadDetectionPostProcess(const OperatorView& view) {
   return Op(op);
 }
 
+// ai-edge-quantizer's: runs of the last dimension are rotated.
+Expanded ExpandHadamardRotation(OperatorView& op) {
+  HEARTH_ASSIGN(const OptionsMap options, OptionsMap::Parse(op.CustomOptions()));
+  HEARTH_ASSIGN(const int32_t size, options.Count("hadamard_size"));
+  return OneValue(AddHadamard(op.to(), op.operand(0), size));
+}
+
 // TfLiteTransposeConvParams: padding, strides, and in newer files an activation, which MediaPipe's kernel ignores.
 Result<Op> ReadTransposeConvBias(const OperatorView& view) {
   HEARTH_ASSIGN(const auto numbers, ReadIntegers<3>(view));

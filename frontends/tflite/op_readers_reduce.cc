@@ -43,6 +43,8 @@ Result<Op> ReadTopK(const OperatorView& view) {
     return Error(StatusCode::kMalformedInput, "it has {} outputs instead of values and indices", view.output_count());
   }
   HEARTH_ASSIGN(const Shape input, view.InputShape(0));
+  HEARTH_ASSIGN(const TensorDesc indices, view.DescribeOutput(1));
+  if (indices.dtype != DType::kInt32) return Error(StatusCode::kUnsupported, "indices of another type than int32");
   TopK topk;
   HEARTH_ASSIGN(topk.k, view.ConstantInteger(1));
   if (input.rank() < 1 || topk.k < 0 || topk.k > input[input.rank() - 1]) {

@@ -1,6 +1,7 @@
 // SLICE and STRIDED_SLICE with their masks resolved.
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "frontends/tflite/op_readers.h"
@@ -76,6 +77,32 @@ Result<StridedOperands> ReadStridedOperands(const OperatorView& view) {
   return operands;
 }
 
+// One dimension's part, where its begin or end is computed at run time.
+Result<Part> PartOf(const OperatorView& op, const wire::StridedSliceOptions& options, int entry, int32_t stride,
+                    int32_t dim) {
+  const bool takes_out = HasBit(options.shrink_axis_mask(), entry);
+  const Start begin = HasBit(options.begin_mask(), entry) ? Start{} : StartOf(op.to(), op.operand(1), entry);
+  Start end = HasBit(options.end_mask(), entry) ? Start{.offset = dim} : StartOf(op.to(), op.operand(2), entry);
+  if (begin.value == kNoValue && (end.value == kNoValue || takes_out)) {
+    const auto in_32_bits = [](int64_t number) {
+      return static_cast<int32_t>(
+          std::clamp<int64_t>(number, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()));
+    };
+    const Range range{in_32_bits(begin.offset), in_32_bits(end.offset), stride, entry};
+    HEARTH_ASSIGN(const Run run, Resolve(range, options, dim));
+    return Part{{.offset = run.begin}, run.size, run.stride};
+  }
+  if (options.offset() && end.value == kNoValue) end = {begin.value, begin.element, begin.offset + end.offset};
+  int64_t length = end.offset - begin.offset;
+  if (takes_out) length = 1;
+  const bool is_known = takes_out || (begin.value == end.value && begin.element == end.element);
+  if (!is_known || HasBit(options.end_mask(), entry) || stride < 1 || length < 1 || length > dim) {
+    return Error(StatusCode::kUnsupported, "how many elements of dimension {} it takes is computed at run time{}",
+                 entry, op.to().ComputedFrom(begin.value == kNoValue ? end.value : begin.value));
+  }
+  return Part{begin, static_cast<int32_t>((length + stride - 1) / stride), stride, true};
+}
+
 // The number of entries that stand for one input dimension: all but the ellipsis and new dimensions.
 int CountInputEntries(const wire::StridedSliceOptions& options, int entries) {
   int count = 0;
@@ -101,8 +128,9 @@ Result<Op> ReadSlice(const OperatorView& view) {
     slice.strides[d] = 1;
     if (size[d] == -1) slice.size[d] = begin[d] < 0 ? 0 : input[d] - begin[d];
     if (begin[d] < 0 || slice.size[d] < 0 || int64_t{begin[d]} + slice.size[d] > input[d]) {
-      return Error(StatusCode::kMalformedInput, "{} elements from {} on of dimension {} of shape {}", size[d], begin[d],
-                   d, input.ToString());
+      // A turn of a loop that is not taken may ask for it.
+      return Error(StatusCode::kUnsupported, "{} elements from {} on of dimension {} of shape {}", size[d], begin[d], d,
+                   input.ToString());
     }
   }
   slice.shape = slice.size;
@@ -144,6 +172,73 @@ Result<Op> ReadStridedSlice(const OperatorView& view) {
   }
   slice.shape = Shape::FromSpan(shape);
   return Op(slice);
+}
+
+// (x, begin, size): begins that are computed at run time.
+Expanded ExpandSlice(OperatorView& op) {
+  HEARTH_ASSIGN(const std::vector<int64_t> size, op.to().Integers(op.operand(2)));
+  const Shape input = op.shape(0);
+  const auto rank = static_cast<size_t>(input.rank());
+  if (size.size() != rank || static_cast<size_t>(op.shape(1).element_count()) != rank) {
+    return Error(StatusCode::kMalformedInput, "{} begins and {} sizes for an input of shape {}",
+                 op.shape(1).element_count(), size.size(), input.ToString());
+  }
+  std::vector<Part> parts;
+  for (int d = 0; d < input.rank(); ++d) {
+    const Start start = StartOf(op.to(), op.operand(1), d);
+    int64_t count = size[static_cast<size_t>(d)];
+    const bool is_known = start.value == kNoValue;
+    if (count == -1 && is_known) count = input[d] - start.offset;
+    if (count == -1) {
+      return Error(StatusCode::kUnsupported, "how many elements of dimension {} it takes is computed at run time{}", d,
+                   op.to().ComputedFrom(start.value));
+    }
+    if (count < 1 || count > input[d] || (is_known && (start.offset < 0 || start.offset > input[d] - count))) {
+      return Error(StatusCode::kUnsupported, "{} elements of dimension {} of shape {}", count, d, input.ToString());
+    }
+    parts.push_back({start, static_cast<int32_t>(count)});
+  }
+  return OneValue(AddPartAt(op.to(), op.operand(0), parts));
+}
+
+// (x, begin, end, strides): begins and ends that are computed at run time, a known number of elements apart.
+Expanded ExpandStridedSlice(OperatorView& op) {
+  HEARTH_ASSIGN(const wire::StridedSliceOptions* options, op.Options<wire::StridedSliceOptions>());
+  HEARTH_ASSIGN(const std::vector<int32_t> strides, op.ConstantIntegers(3));
+  const Shape input = op.shape(0);
+  const auto entries = static_cast<int>(strides.size());
+  const int taken = CountInputEntries(*options, entries);
+  if (op.shape(1).element_count() != entries || op.shape(2).element_count() != entries || taken > input.rank()) {
+    return Error(StatusCode::kMalformedInput, "{} begins, {} ends and {} strides for an input of shape {}",
+                 op.shape(1).element_count(), op.shape(2).element_count(), entries, input.ToString());
+  }
+  std::vector<Part> parts;
+  std::vector<int32_t> shape;
+  const auto add_whole = [&](int32_t dim) {
+    parts.push_back({{}, dim});
+    shape.push_back(dim);
+  };
+  int left_out = input.rank() - taken;
+  for (int i = 0; i < entries; ++i) {
+    if (HasBit(options->ellipsis_mask(), i)) {
+      for (; left_out > 0; --left_out) add_whole(input[static_cast<int>(parts.size())]);
+    } else if (HasBit(options->new_axis_mask(), i)) {
+      shape.push_back(1);
+    } else {
+      const int32_t stride = strides[static_cast<size_t>(i)];
+      if (stride == 0) return Error(StatusCode::kMalformedInput, "a stride of 0");
+      HEARTH_ASSIGN(const Part part, PartOf(op, *options, i, stride, input[static_cast<int>(parts.size())]));
+      if (part.count < 1) return Error(StatusCode::kUnsupported, "it takes nothing of dimension {}", i);
+      parts.push_back(part);
+      if (!HasBit(options->shrink_axis_mask(), i)) shape.push_back(part.count);
+    }
+  }
+  while (parts.size() < static_cast<size_t>(input.rank())) add_whole(input[static_cast<int>(parts.size())]);
+  if (shape.size() > Shape::kMaxRank) {
+    return Error(StatusCode::kUnsupported, "a result of rank {}; at most {} is possible", shape.size(),
+                 int{Shape::kMaxRank});
+  }
+  return OneValue(op.to().AddReshape(AddPartAt(op.to(), op.operand(0), parts), Shape::FromSpan(shape)));
 }
 
 }  // namespace hearth

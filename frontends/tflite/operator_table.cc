@@ -24,6 +24,7 @@ constexpr unsigned kCallTraits = kTakesRows | kTakesHandles | kCalls;
 // Sorted by code for FindOperator.
 constexpr OperatorRow kOperators[] = {
     // One node:   code, name, reader, required inputs, most inputs, inputs of the node[, most outputs, order, states]
+    // Either:     code, name, reader, expansion of its other forms, required inputs, most inputs, inputs of the node
     // Several:    code, name, expansion, required inputs, most inputs[, traits, states]
     // Refused:    code, name, why
     {0, "ADD", ReadActivated<wire::AddOptions, BinaryKind::kAdd>, 2, 2, 2},
@@ -43,13 +44,13 @@ constexpr OperatorRow kOperators[] = {
     {14, "LOGISTIC", ReadUnary<UnaryKind::kLogistic>, 1, 1, 1},
     {15, "LSH_PROJECTION", kRare},
     {16, "LSTM", ReadLstm, 1, 24, 24, 4, {}, kLstmStates},
-    {17, "MAX_POOL_2D", ReadMaxPool2D, 1, 1, 1},
+    {17, "MAX_POOL_2D", ReadMaxPool2D, ExpandOfPlain, 1, 1, 1, kPlainApart},
     {18, "MUL", ReadActivated<wire::MulOptions, BinaryKind::kMul>, 2, 2, 2},
     {19, "RELU", ReadUnary<UnaryKind::kRelu>, 1, 1, 1},
     {20, "RELU_N1_TO_1", ReadUnary<UnaryKind::kReluN1To1>, 1, 1, 1},
     {21, "RELU6", ReadUnary<UnaryKind::kRelu6>, 1, 1, 1},
     {22, "RESHAPE", ReadReshape, 1, 2, 1},
-    {23, "RESIZE_BILINEAR", ReadResizeBilinear, 2, 2, 1},
+    {23, "RESIZE_BILINEAR", ReadResizeBilinear, ExpandOfPlain, 2, 2, 1, kPlainApart},
     {24, "RNN", ReadRnn, 5, 5, 5, 1, kStateSecond, kFifth},
     {25, "SOFTMAX", ReadSoftmax, 1, 1, 1},
     {26, "SPACE_TO_DEPTH", ReadSpaceToDepth, 1, 1, 1},
@@ -66,15 +67,15 @@ constexpr OperatorRow kOperators[] = {
     {37, "BATCH_TO_SPACE_ND", ReadBatchToSpace, 3, 3, 1},
     {38, "SPACE_TO_BATCH_ND", ReadSpaceToBatch, 3, 3, 1},
     {39, "TRANSPOSE", ReadTranspose, 2, 2, 1},
-    {40, "MEAN", ReadReduction<ReduceKind::kMean>, 2, 2, 1},
+    {40, "MEAN", ReadReduction<ReduceKind::kMean>, ExpandOfPlain, 2, 2, 1, kNarrowApart},
     {41, "SUB", ReadActivated<wire::SubOptions, BinaryKind::kSub>, 2, 2, 2},
     {42, "DIV", ReadActivated<wire::DivOptions, BinaryKind::kDiv>, 2, 2, 2},
     {43, "SQUEEZE", ReadSqueeze, 1, 1, 1},
     {44, "UNIDIRECTIONAL_SEQUENCE_LSTM", ReadUnidirectionalSequenceLstm, 1, 24, 24, 1, {}, kLstmStates},
-    {45, "STRIDED_SLICE", ReadStridedSlice, 4, 4, 1},
+    {45, "STRIDED_SLICE", ReadStridedSlice, ExpandStridedSlice, 4, 4, 1},
     {46, "BIDIRECTIONAL_SEQUENCE_RNN", ExpandBidirectionalRnn, 9, 12, 0, kBidirectionalRnnStates},
     {47, "EXP", ReadUnary<UnaryKind::kExp>, 1, 1, 1},
-    {48, "TOPK_V2", ReadTopK, 2, 2, 1, 2},
+    {48, "TOPK_V2", ReadTopK, ExpandTopK, 2, 2, 1, 0, 2},
     {49, "SPLIT", ReadSplit, 2, 2, 1, kAnyCount, kSecond},
     {50, "LOG_SOFTMAX", ReadPlain<LogSoftmax>, 1, 1, 1},
     {51, "DELEGATE", "a delegate's own node, which no file should hold: convert the model again"},
@@ -91,7 +92,7 @@ constexpr OperatorRow kOperators[] = {
     {62, "GREATER_EQUAL", ReadBinary<BinaryKind::kGreaterEqual>, 2, 2, 2},
     {63, "LESS_EQUAL", ReadBinary<BinaryKind::kLessEqual>, 2, 2, 2},
     {64, "SELECT", ReadSelect, 3, 3, 3},
-    {65, "SLICE", ReadSlice, 3, 3, 1},
+    {65, "SLICE", ReadSlice, ExpandSlice, 3, 3, 1},
     {66, "SIN", ReadUnary<UnaryKind::kSin>, 1, 1, 1},
     {67, "TRANSPOSE_CONV", ReadTransposeConv, 3, 4, 3, 1, kTransposeConvOrder},
     {68, "SPARSE_TO_DENSE", ExpandSparseToDense, 4, 4},
@@ -100,7 +101,7 @@ constexpr OperatorRow kOperators[] = {
     {71, "EQUAL", ReadBinary<BinaryKind::kEqual>, 2, 2, 2},
     {72, "NOT_EQUAL", ReadBinary<BinaryKind::kNotEqual>, 2, 2, 2},
     {73, "LOG", ReadUnary<UnaryKind::kLog>, 1, 1, 1},
-    {74, "SUM", ReadReduction<ReduceKind::kSum>, 2, 2, 1},
+    {74, "SUM", ReadReduction<ReduceKind::kSum>, ExpandOfPlain, 2, 2, 1, kNarrowApart},
     {75, "SQRT", ReadUnary<UnaryKind::kSqrt>, 1, 1, 1},
     {76, "RSQRT", ReadUnary<UnaryKind::kRsqrt>, 1, 1, 1},
     {77, "SHAPE", ExpandShape, 1, 1, kTakesRows | kTakesComplex},
@@ -123,7 +124,7 @@ constexpr OperatorRow kOperators[] = {
     {94, "FILL", ExpandFill, 2, 2},
     {95, "FLOOR_MOD", ReadBinary<BinaryKind::kFloorMod>, 2, 2, 2},
     {96, "RANGE", ExpandRange, 3, 3},
-    {97, "RESIZE_NEAREST_NEIGHBOR", ReadResizeNearestNeighbor, 2, 2, 1},
+    {97, "RESIZE_NEAREST_NEIGHBOR", ReadResizeNearestNeighbor, ExpandOfPlain, 2, 2, 1, kPlainApart},
     {98, "LEAKY_RELU", ReadLeakyRelu, 1, 1, 1},
     {99, "SQUARED_DIFFERENCE", ReadBinary<BinaryKind::kSquaredDifference>, 2, 2, 2},
     {100, "MIRROR_PAD", ReadMirrorPad, 2, 2, 1},
@@ -247,6 +248,7 @@ constexpr OperatorRow kCustomOperators[] = {
     {kCustomOperator, "MaxUnpooling2D", ReadMaxUnpool, 2, 2, 2},
     {kCustomOperator, "Resampler", ReadPlain<Resampler>, 2, 2, 2},
     {kCustomOperator, "TFLite_Detection_PostProcess", ReadDetectionPostProcess, 3, 3, 3, 4},
+    {kCustomOperator, "aeq.hadamard_rotation", ExpandHadamardRotation, 1, 1},
 };
 
 }  // namespace

@@ -31,6 +31,8 @@ enum OperatorTraits : unsigned {
   kTakesComplex = 2,  // complex numbers
   kTakesHandles = 4,  // handles of variables
   kCalls = 8,         // it calls subgraphs
+  kPlainApart = 16,   // expanded, though it has a reader, if its first operand is a plain integer or bool
+  kNarrowApart = 32,  // the same, of fewer than 32 bits
 };
 
 // Positions of operands.
@@ -58,12 +60,20 @@ struct OperatorRow {
         max_inputs(most),
         state_inputs(states),
         traits(the_traits) {}
+  // `expansion` takes the forms that `reader` calls unsupported.
+  constexpr OperatorRow(int32_t the_code, std::string_view the_name, OperatorReader* reader,
+                        OperatorExpansion* expansion, int required, int most, int data, unsigned the_traits = 0,
+                        int most_outputs = 1)
+      : OperatorRow(the_code, the_name, reader, required, most, data, most_outputs) {
+    expand = expansion;
+    traits = the_traits;
+  }
   constexpr OperatorRow(int32_t the_code, std::string_view the_name, std::string_view why)
       : code(the_code), name(the_name), why_refused(why) {}
 
   int32_t code;
   std::string_view name;
-  // One of the three.
+  // One of the three, or the first two.
   OperatorReader* read = nullptr;
   OperatorExpansion* expand = nullptr;
   std::string_view why_refused = {};  // and what to do instead: one sentence without capital and full stop

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/op_def.h"
+#include "core/graph/quantize.h"
 #include "frontends/tflite/op_readers.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/subgraph_reader.h"
@@ -60,9 +61,21 @@ Status SubgraphReader::ReadOperator(int index) {
   HEARTH_TRY(CheckMarks(view));
   const OperatorRow* row = view.code().row;
   to_.origin() = {number_ < 0 ? index : caller_index_, row == nullptr ? std::string_view() : row->name};
-  HEARTH_TRY(row != nullptr && row->expand != nullptr ? Expand(view) : ReadNode(view));
+  HEARTH_ASSIGN(const bool is_node, IsOneNode(view));
+  HEARTH_TRY(is_node ? ReadNode(view) : Expand(view));
   for (int k = 0; k < view.output_count(); ++k) tensors_[view.output(k)].source = TensorState::Source::kReady;
   return Status::Ok();
+}
+
+// Whether an operator is one node, or unknown. Some are only in some forms.
+Result<bool> SubgraphReader::IsOneNode(const OperatorView& view) const {
+  const OperatorRow* row = view.code().row;
+  if (row == nullptr || row->expand == nullptr || row->read == nullptr) return row == nullptr || row->expand == nullptr;
+  if (to_.marks().IsComplex(tensors_[view.inputs()[0]].value)) return true;
+  if (row->read(view).status().code() == StatusCode::kUnsupported) return false;
+  HEARTH_ASSIGN(const TensorDesc first, view.DescribeInput(0));
+  const bool is_narrow = BitsOf(first.dtype) < 32;
+  return IsReal(first) || (row->traits & (is_narrow ? kPlainApart | kNarrowApart : kPlainApart)) == 0;
 }
 
 // True for DEQUANTIZE of a constant if the output is internal: its readers get the constant itself.
@@ -251,9 +264,13 @@ Status SubgraphReader::Finish(const OperatorView& view, const Expanded& made, si
 Status SubgraphReader::BindOutput(int32_t tensor, ValueId value) {
   TensorState& state = tensors_[tensor];
   const bool is_complex = to_.marks().IsComplex(value);
-  if (is_complex && state.is_output) {
-    return Error(StatusCode::kUnsupported,
-                 "it makes complex numbers, which can be no output: end with COMPLEX_ABS, or with REAL and IMAG");
+  if (is_complex && state.is_output) {  // pairs, as NumPy and C store them
+    const auto [real, imaginary] = to_.marks().complex.at(value);
+    if (!reading_.budget.copies.Charge(tensors_.NameOf(tensor).size())) return CopyBudget::Exceeded("an output");
+    HEARTH_ASSIGN(const auto pairs, to_.AddNamed(Pack{to_.shape(real).rank()}, {real, imaginary},
+                                                 {{tensors_.NameOf(tensor), to_.desc(real), true}}));
+    state.value = pairs[0];
+    return Status::Ok();
   }
   if (is_complex || to_.marks().IsHandle(value)) {
     state.value = value;

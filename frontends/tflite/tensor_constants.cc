@@ -1,4 +1,5 @@
 // The bytes of constant tensors: in the file, in another form there, or computed while reading.
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -26,14 +27,16 @@ std::vector<std::byte> Int4OfInt2(std::span<const std::byte> stored, int64_t ele
 }
 
 // Converts elements of the plain type `desc` to the float32 numbers that they stand for. Each run of `block` elements
-// has one of `scales`, and one of `zero_points` unless there are none. Precondition: there are as many of both as
-// blocks, and `stored` has the size that `desc` needs.
+// of a row, of which the last may be shorter, has one of `scales`, and one of `zero_points` unless there are none.
+// Precondition: there are as many of both as blocks, and `stored` has the size that `desc` needs.
 std::vector<std::byte> RealsOfBlocks(const TensorDesc& desc, std::span<const std::byte> stored, int64_t block,
-                                     const std::vector<double>& scales, const std::vector<double>& zero_points) {
+                                     int64_t blocks_per_row, const std::vector<double>& scales,
+                                     const std::vector<double>& zero_points) {
   const int64_t elements = desc.shape.element_count();
+  const int64_t length = desc.shape.rank() == 0 ? 1 : desc.shape[desc.shape.rank() - 1];
   std::vector<std::byte> reals(static_cast<size_t>(elements) * sizeof(float));
   for (int64_t i = 0; i < elements; ++i) {
-    const auto at = static_cast<size_t>(i / block);
+    const auto at = static_cast<size_t>(i / length * blocks_per_row + i % length / block);
     const double zero_point = zero_points.empty() ? 0.0 : zero_points[at];
     const auto real = static_cast<float>((LoadElement(desc.dtype, stored, i) - zero_point) * scales[at]);
     std::memcpy(reals.data() + static_cast<size_t>(i) * sizeof real, &real, sizeof real);
@@ -73,10 +76,6 @@ Result<std::span<const std::byte>> TensorReader::BufferBytes(int32_t index) cons
   if (buffer.offset() > file_bytes || buffer.size() > file_bytes - buffer.offset()) {
     return Error(StatusCode::kMalformedInput, "{} has its {} bytes at offset {}, beyond the end of the file ({} bytes)",
                  Label(index), buffer.size(), buffer.offset(), file_bytes);
-  }
-  if (buffer.offset() % 4 != 0) {
-    return Error(StatusCode::kMalformedInput, "{} has its bytes at offset {}, which is not a multiple of 4",
-                 Label(index), buffer.offset());
   }
   return reading_.file.subspan(buffer.offset(), buffer.size());
 }
@@ -154,11 +153,12 @@ Result<std::vector<std::byte>> TensorReader::RealBytes(int32_t index, const Shap
                                                        std::span<const std::byte> stored) {
   const wire::BlockwiseQuantization& blocks = *tensor(index).quantization()->details_as_BlockwiseQuantization();
   const int64_t length = shape.rank() == 0 ? 1 : shape[shape.rank() - 1], size = blocks.block_size();
-  if (size < 1 || length % size != 0) {
+  if (size < 1) {
     return Error(StatusCode::kMalformedInput, "{} of shape {} is quantized in blocks of {} elements", Label(index),
                  shape.ToString(), size);
   }
-  const int64_t count = shape.element_count() / size;
+  const int64_t per_row = (length + size - 1) / size,
+                count = shape.element_count() / std::max<int64_t>(length, 1) * per_row;
   HEARTH_ASSIGN(const std::vector<double> scales, NumbersOfBlocks(index, blocks.scales(), count, true));
   for (const double scale : scales) HEARTH_TRY(CheckScale(index, scale));
   std::vector<double> zero_points;
@@ -168,7 +168,7 @@ Result<std::vector<std::byte>> TensorReader::RealBytes(int32_t index, const Shap
   }
   const TensorDesc desc{*DTypeOf(tensor(index).type()), shape, std::nullopt};
   HEARTH_TRY(CheckSize(Label(index), desc, stored));
-  return RealsOfBlocks(desc, stored, size, scales, zero_points);
+  return RealsOfBlocks(desc, stored, size, per_row, scales, zero_points);
 }
 
 Result<std::vector<std::byte>> TensorReader::MadeBytes(int32_t index, const TensorDesc& desc,

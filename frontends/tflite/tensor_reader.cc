@@ -223,6 +223,19 @@ Result<NamedResult> TensorReader::ResultFor(int32_t index) {
   return NamedResult{NameOf(index), std::move(desc), (*this)[index].is_output};
 }
 
+bool TensorReader::IsComplex(int32_t index) const {
+  return tensor(index).type() == wire::TensorType_COMPLEX64;
+}
+
+Result<NamedResult> TensorReader::PairsFor(int32_t index) const {
+  HEARTH_ASSIGN(const Shape shape, FileShapeOf(index));
+  std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
+  dims.push_back(2);
+  if (dims.size() > Shape::kMaxRank)
+    return Error(StatusCode::kUnsupported, "{} of shape {}", Label(index), shape.ToString());
+  return NamedResult{NameOf(index), {DType::kFloat32, Shape::FromSpan(dims), std::nullopt}, (*this)[index].is_output};
+}
+
 Made TensorReader::ValueOf(int32_t index) {
   TensorState& state = (*this)[index];
   if (state.value != kNoValue) return state.value;

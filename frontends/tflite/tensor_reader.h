@@ -75,6 +75,9 @@ class TensorReader {
   Made OperandOf(int32_t tensor, bool takes_stored);
   // Name and description for what an operator makes as this tensor.
   Result<NamedResult> ResultFor(int32_t tensor);
+  // Whether the file declares complex numbers (of two float32), and what holds them as pairs, in a last dimension of 2.
+  bool IsComplex(int32_t tensor) const;
+  Result<NamedResult> PairsFor(int32_t tensor) const;
   // Makes the tensor, which nothing else makes, `value` with its shape, regardless of the file's. An error if the types
   // differ; kUnsupported if the quantizations differ.
   Status Bind(int32_t tensor, ValueId value);

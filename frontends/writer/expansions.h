@@ -38,6 +38,9 @@ Made AddConv3DTranspose(NodeWriter& to, const Volume& volume, ValueId shape, Val
 // spectrum.cc. The Fourier transform of the last two dimensions of a real tensor, cut or padded to height and width: a
 // product with the matrix of its cosines and sines. Returns a complex tensor of width / 2 + 1 frequencies.
 Made AddRealSpectrum(NodeWriter& to, ValueId x, const std::vector<int64_t>& sizes);
+// Each run of `size` elements of the last dimension, a power of 2, times Hadamard's matrix (Sylvester's) divided by the
+// root of `size`.
+Made AddHadamard(NodeWriter& to, ValueId x, int64_t size);
 // A value that stands for the complex tensor (ValueMarks::complex).
 ValueId AddComplex(NodeWriter& to, ValueId real, ValueId imaginary);
 
@@ -52,6 +55,9 @@ Made AddSegments(NodeWriter& to, BinaryKind kind, ValueId data, ValueId numbers,
 // Reverses the first lengths[b] elements along `axis` for each b of dimension `batch_axis`, and keeps the others.
 Made AddReverseSequence(NodeWriter& to, ValueId x, ValueId lengths, int axis, int batch_axis);
 
+// The pixels of x[N,H,W,C] of any type that a nearest-neighbour resize takes.
+Made AddNearest(NodeWriter& to, const Resize& resize, ValueId x);
+
 // windows.cc: windows over any dimensions, and elements around and between those of a tensor.
 inline constexpr int64_t kMostInDimension = int64_t{1} << 30;
 
@@ -59,6 +65,23 @@ inline constexpr int64_t kMostInDimension = int64_t{1} << 30;
 Made AddBetween(NodeWriter& to, ValueId value, int axis, int64_t between, double number);
 // `value` with `before` and `after` copies of `number` around dimension `axis`; negative numbers cut off elements.
 Made AddEdges(NodeWriter& to, ValueId value, int axis, int64_t before, int64_t after, double number);
+
+// slices.cc: parts of a tensor that begin where data say.
+// A number: `offset`, plus element `element` of `value` unless that is kNoValue.
+struct Start {
+  ValueId value = kNoValue;
+  int64_t element = 0, offset = 0;
+};
+// An element of integers, followed back through sums with constants and through what moves it: what two of them have in
+// common is then seen.
+Start StartOf(const NodeWriter& to, ValueId integers, int64_t element);
+struct Part {  // of one dimension: `count` elements, every `stride`-th from `start` on
+  Start start;
+  int32_t count = 1, stride = 1;
+  bool counts_from_end = false;  // negative starts do
+};
+// A part that data would begin outside of the tensor is moved into it. kUnsupported if it is longer than the tensor.
+Made AddPartAt(NodeWriter& to, ValueId x, const std::vector<Part>& parts);
 
 struct Windows {
   std::vector<int64_t> sizes, strides, dilations;  // by dimension

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/graph/ops/coordinates.h"
 #include "frontends/writer/expansions.h"
 #include "frontends/writer/scatter.h"
 
@@ -10,6 +11,7 @@ namespace hearth {
 namespace {
 
 constexpr int64_t kMostPlaces = 1 << 22;  // rows that are moved
+constexpr double kMostCombinedElements = 1 << 24;
 constexpr double kMostPlacedElements = std::numeric_limits<int32_t>::max();
 
 Meeting MeetingOf(BinaryKind kind, DType dtype) {
@@ -78,6 +80,24 @@ Result<Shape> ScatteredShape(const std::vector<int64_t>& wanted, const Shape& in
                updates.ToString());
 }
 
+// Rows of computed segment numbers: each segment combines all rows, those of others as the neutral number.
+Made CombineByMask(NodeWriter& to, ValueId rows, ValueId numbers, int32_t count, const Meeting& meeting) {
+  const Shape shape = to.shape(rows);
+  if (static_cast<double>(shape.element_count()) * count > kMostCombinedElements) {
+    return Error(StatusCode::kUnsupported, "{} segments of {} rows of {} elements, which data number", count, shape[0],
+                 shape[1]);
+  }
+  const DType dtype = to.desc(rows).dtype;
+  const ReduceKind kind = meeting.kind == BinaryKind::kMul       ? ReduceKind::kProd
+                          : meeting.kind == BinaryKind::kMaximum ? ReduceKind::kMax
+                                                                 : ReduceKind::kMin;
+  const Made segment = to.AddReshape(to.AddCast(numbers, DType::kInt32), {1, shape[0], 1});
+  const Made is_in = to.Add(BinaryKind::kEqual, {segment, to.AddIndices({count, 1, 1})});
+  const Made neutral = to.AddConstant({1, 1, 1}, dtype, {meeting.empty});
+  const Made kept = to.Add(Select{}, {is_in, to.AddReshape(rows, {1, shape[0], shape[1]}), neutral}, dtype);
+  return to.Add(Reduce{kind, 0b10, false}, {kept});
+}
+
 }  // namespace
 
 Made AddDiagonal(NodeWriter& to, ValueId diagonal, ValueId around) {
@@ -107,8 +127,9 @@ Made AddDiagonal(NodeWriter& to, ValueId diagonal, ValueId around) {
 Made AddSegments(NodeWriter& to, BinaryKind kind, ValueId data, ValueId numbers, std::optional<int64_t> given) {
   const Shape shape = to.shape(data), ids = to.shape(numbers);
   const bool by_product = given && kind == BinaryKind::kAdd && !to.IsConstant(numbers);
+  const bool by_mask = given && kind != BinaryKind::kAdd && !to.IsConstant(numbers);
   std::vector<int64_t> places;
-  if (!by_product) {
+  if (!by_product && !by_mask) {
     HEARTH_ASSIGN(places, to.Integers(numbers));
   }
   int64_t count = places.empty() ? 0 : std::min(places.back(), kMostPlaces) + 1;  // the largest int64 has no next one
@@ -122,6 +143,7 @@ Made AddSegments(NodeWriter& to, BinaryKind kind, ValueId data, ValueId numbers,
   const auto row_count = static_cast<int32_t>(ids.element_count());
   const auto row_elements = static_cast<int32_t>(CountBetween(shape, ids.rank(), shape.rank()));
   HEARTH_ASSIGN(const ValueId rows, to.AddReshape(data, {row_count, row_elements}));
+  if (by_mask) return to.AddReshape(CombineByMask(to, rows, numbers, static_cast<int32_t>(count), meeting), made);
   return to.AddReshape(
       by_product ? SumRowsByProduct(to, rows, numbers, count) : GatherRows(to, rows, places, count, meeting), made);
 }
@@ -147,6 +169,19 @@ Made AddScatterNd(NodeWriter& to, ValueId indices, ValueId updates, ValueId want
   HEARTH_ASSIGN(const std::vector<int64_t> numbers, to.Integers(indices));
   HEARTH_ASSIGN(const std::vector<int64_t> places, FlatPlaces(numbers, shape, static_cast<size_t>(depth), depth));
   return to.AddReshape(GatherRows(to, rows, places, count, {}), shape);
+}
+
+Made AddNearest(NodeWriter& to, const Resize& resize, ValueId x) {
+  if (to.shape(x).rank() != 4) return Error(StatusCode::kUnsupported, "of shape {}", to.shape(x).ToString());
+  Made made = x;
+  for (const auto& [axis, wanted] : {std::pair{1, resize.height}, std::pair{2, resize.width}}) {
+    const int64_t size = to.shape(x)[axis];
+    HEARTH_TRY(to.budget().CheckRoom({wanted}, DType::kInt32));
+    std::vector<double> pixels;
+    for (int64_t k = 0; k < wanted; ++k) pixels.push_back(static_cast<double>(NearestPixel(resize, k, wanted, size)));
+    made = to.Add(Gather{.axis = axis}, {made, to.AddConstant({wanted}, DType::kInt32, pixels)});
+  }
+  return made;
 }
 
 // A gather with batch and sequence as the first two dimensions.

@@ -1,3 +1,4 @@
+#include <bit>
 #include <cmath>
 #include <numbers>
 
@@ -6,6 +7,9 @@
 
 namespace hearth {
 namespace {
+
+constexpr int64_t kMostHadamard = 1 << 16;
+constexpr int kBitsOfOneMatrix = 6;  // up to 64 elements at once
 
 constexpr int64_t kMostNumbers = 5 << 20;  // elements of one matrix: rows of 2,048, columns of 1,024 points
 constexpr int64_t kMostSpectrumElements = 1 << 30;
@@ -57,7 +61,40 @@ Made ComplexTransform(NodeWriter& to, int32_t length) {
   return to.AddConstant({2 * length, 2 * length}, DType::kFloat32, matrix);
 }
 
+// Sylvester's matrix divided by the root of its size: element (i, k) is negative if i & k has an odd number of bits.
+Made HadamardMatrix(NodeWriter& to, int32_t size) {
+  HEARTH_TRY(to.budget().CheckRoom({size, size}, DType::kFloat32));
+  std::vector<double> numbers;
+  for (uint32_t i = 0; i < static_cast<uint32_t>(size); ++i) {
+    for (uint32_t k = 0; k < static_cast<uint32_t>(size); ++k) {
+      numbers.push_back((std::popcount(i & k) % 2 == 0 ? 1 : -1) / std::sqrt(size));
+    }
+  }
+  return to.AddConstant({size, size}, DType::kFloat32, numbers);
+}
+
 }  // namespace
+
+Made AddHadamard(NodeWriter& to, ValueId x, int64_t size) {
+  const Shape shape = to.shape(x);
+  const int32_t length = shape.rank() == 0 ? 0 : shape[shape.rank() - 1];
+  if (size < 1 || size > kMostHadamard || !std::has_single_bit(static_cast<uint64_t>(size)) || length % size != 0) {
+    return Error(StatusCode::kUnsupported, "a rotation of {} elements of shape {}", size, shape.ToString());
+  }
+  if (to.desc(x).dtype != DType::kFloat32) return Error(StatusCode::kUnsupported, "only float32");
+  // The matrix is a Kronecker product: small ones along the two dimensions of a square multiply the same.
+  const int bits = std::countr_zero(static_cast<uint64_t>(size));
+  const int32_t inner = 1 << (bits - (bits > kBitsOfOneMatrix ? bits / 2 : 0)),
+                outer = static_cast<int32_t>(size) / inner;
+  const auto runs = static_cast<int32_t>(shape.element_count() / size);
+  Made made = to.Add(FullyConnected{}, {to.AddReshape(x, {runs * outer, inner}), HadamardMatrix(to, inner)});
+  if (outer > 1) {
+    const Made turned = to.AddTranspose(to.AddReshape(made, {runs, outer, inner}), {0, 2, 1});
+    made = to.Add(FullyConnected{}, {to.AddReshape(turned, {runs * inner, outer}), HadamardMatrix(to, outer)});
+    made = to.AddTranspose(to.AddReshape(made, {runs, inner, outer}), {0, 2, 1});
+  }
+  return to.AddReshape(made, shape);
+}
 
 ValueId AddComplex(NodeWriter& to, ValueId real, ValueId imaginary) {
   const ValueId both = to.graph().AddValue({"complex", to.desc(real), std::nullopt});
