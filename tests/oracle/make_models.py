@@ -25,6 +25,7 @@ import cases_places
 import cases_pool
 import cases_ranks
 import cases_reduce
+import cases_run_time
 import cases_types
 import cases_volumes
 import cases_window
@@ -98,6 +99,14 @@ FAMILIES = {  # run together, as one network
         cases_host.add_bit_generators,
         cases_host.add_unsigned_words,
         cases_host.add_data_sized,
+    ],
+    "run_time": [
+        cases_run_time.add_slices,
+        cases_run_time.add_strided_slices,
+        cases_run_time.add_plain,
+        cases_run_time.add_segments,
+        cases_run_time.add_rotations,
+        cases_run_time.add_indices,
     ],
     "hybrid": [cases_hybrid.add_other_declarations],
 }

@@ -143,8 +143,14 @@ TEST(TfliteConstants, DequantizeOfBlocksMakesNoNode) {
   EXPECT_THAT(GoodFilterOf(writer, full, 2), ElementsAre(-8, -7, 0, 0.5, 4, 6, -3, 21));
 }
 
+TEST(TfliteConstants, ARowsLastBlockMayBeShorter) {
+  TfliteWriter writer;
+  const int32_t w = FilterOfBlocks(writer, wire::TensorType_INT4, {0x98, 0x10, 0x32, 0x7f}, 3);
+  EXPECT_THAT(GoodFilterOf(writer, w, 2), ElementsAre(-8, -7, 0, 0.5, 4, 6, -2, 21));
+}
+
 TEST(TfliteConstants, BlocksThatDoNotFitAreRefused) {
-  for (const int32_t size : {-1, 1, 3, 4}) {
+  for (const int32_t size : {-1, 1, 4}) {
     TfliteWriter writer;
     const Result<std::vector<float>> made =
         FilterOf(writer, FilterOfBlocks(writer, wire::TensorType_INT4, {0x98, 0x10, 0x32, 0x7f}, size), 2);

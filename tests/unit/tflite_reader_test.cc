@@ -69,6 +69,22 @@ TEST(TfliteReader, FindsConstantsBehindTheFlatbuffer) {
   EXPECT_EQ(graph->ConstantBytes(graph->nodes()[0].inputs[1]).data(), bytes.data() + 4096);
 }
 
+TEST(TfliteReader, AConstantMayLieAtAnOddOffset) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {1}}), y = writer.AddTensor({"y", {1}});
+  const int32_t w = writer.AddTensorOfBuffer({"w", {1}}, writer.AddBufferOutside(4097, 4));
+  writer.AddOperator(kAdd, {x, w}, {y});
+  auto bytes = writer.Finish({x}, {y});
+  bytes.resize(4101);
+  const float number = 2.5f;
+  std::memcpy(bytes.data() + 4097, &number, sizeof number);
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const Result<std::vector<float>> numbers = ConstantAsFloats(*graph, graph->nodes()[0].inputs[1]);
+  ASSERT_TRUE(numbers.ok());
+  EXPECT_EQ(numbers->at(0), number);
+}
+
 TEST(TfliteReader, RefusesAConstantBehindTheEndOfTheFile) {
   for (const auto& [offset, size] :
        {std::pair<uint64_t, uint64_t>{4096, 4}, {~uint64_t{0} - 3, 8}, {8, ~uint64_t{0}}}) {

@@ -1,0 +1,184 @@
+// Operands that most files hold as constants and some get from the run, and inputs that decide shapes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+
+#include "core/graph/evaluate.h"
+#include "frontends/tflite/reader.h"
+#include "hearth/model.h"
+#include "tests/testing/builtin_codes.h"
+#include "tests/testing/one_expansion.h"
+#include "tests/testing/tflite_writer.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr int32_t kTopKCode = 48, kPadCode = 34, kMaxPoolCode = 17, kTileCode = 69;
+
+// The outputs for these inputs, by the reference.
+std::vector<std::vector<double>> Outputs(const std::vector<std::byte>& bytes,
+                                         const std::vector<std::vector<double>>& inputs,
+                                         const ReadOptions& options = {}) {
+  Result<Graph> graph = ReadTfliteModel(bytes, options);
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(RefusalOf(graph), "");
+  if (!graph.ok() || !InferShapes(*graph).ok() || graph->inputs.size() != inputs.size()) return {};
+  std::vector<ReferenceTensor> given;
+  for (size_t k = 0; k < inputs.size(); ++k) given.push_back({graph->value(graph->inputs[k]).desc.shape, inputs[k]});
+  const Result<std::vector<ReferenceTensor>> outputs = EvaluateGraph(*graph, given);
+  EXPECT_TRUE(outputs.ok()) << outputs.status().message();
+  std::vector<std::vector<double>> values;
+  if (!outputs.ok()) return values;
+  for (const ReferenceTensor& output : *outputs) values.push_back(output.values);
+  return values;
+}
+
+// y = x[i:i + 2] of x[5].
+std::vector<std::byte> Window() {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {5}}), i = writer.AddTensor({"i", {1}, kInt});
+  const int32_t end = writer.AddTensor({"end", {1}, kInt}), y = writer.AddTensor({"y", {2}});
+  writer.AddOperator(kAdd, {i, writer.AddIntegers({2})}, {end});
+  writer.AddOperator(kStridedSlice, {x, i, end, writer.AddIntegers({1})}, {y});
+  return writer.Finish({x, i}, {y});
+}
+
+TEST(TfliteRunTimeOperands, APartMayBeginWhereDataSay) {
+  const std::vector<double> x = {1, 2, 3, 4, 5};
+  EXPECT_THAT(Outputs(Window(), {x, {1}}), ElementsAre(ElementsAre(2, 3)));
+  EXPECT_THAT(Outputs(Window(), {x, {-3}}), ElementsAre(ElementsAre(3, 4))) << "from the end";
+  EXPECT_THAT(Outputs(Window(), {x, {9}}), ElementsAre(ElementsAre(4, 5))) << "moved into the tensor";
+}
+
+TEST(TfliteRunTimeOperands, APartOfUnknownLengthIsRefusedAndTheInputIsNamed) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {5}}), i = writer.AddTensor({"i", {1}, kInt});
+  const int32_t y = writer.AddTensor({"y", {2}});
+  writer.AddOperator(kStridedSlice, {x, i, writer.AddIntegers({5}), writer.AddIntegers({1})}, {y});
+  const auto bytes = writer.Finish({x, i}, {y});
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  EXPECT_THAT(RefusalOf(graph),
+              HasSubstr("is the input 'i', which decides shapes: fix what it holds (--constant 'i=...')"));
+  EXPECT_THAT(graph->shape_inputs, ElementsAre(graph->inputs[1]));
+}
+
+FixedInput Integers(const std::vector<int32_t>& numbers) {
+  const auto bytes = std::as_bytes(std::span(numbers));
+  return {"int32", {static_cast<int32_t>(numbers.size())}, {bytes.begin(), bytes.end()}};
+}
+
+// y = tile(pad(x[2, 2], paddings), multiples + 0), with both from the caller.
+std::vector<std::byte> ShapesFromTheCaller() {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {2, 2}}), paddings = writer.AddTensor({"paddings", {2, 2}, kInt});
+  const int32_t multiples = writer.AddTensor({"multiples", {2}, kInt}), sum = writer.AddTensor({"sum", {2}, kInt});
+  const int32_t padded = writer.AddTensor({"padded", {}}), y = writer.AddTensor({"y", {}});
+  writer.AddOperator(kPadCode, {x, paddings}, {padded});
+  writer.AddOperator(kAdd, {multiples, writer.AddIntegers({0, 0})}, {sum});
+  writer.AddOperator(kTileCode, {padded, sum}, {y});
+  writer.AddSignature("serve", 0, {{"times", multiples}}, {});
+  return writer.Finish({x, paddings, multiples}, {y});
+}
+
+TEST(TfliteShapeInputs, AreConstantsOnceTheyAreFixed) {
+  FixedInput paddings = Integers({0, 0, 0, 1});
+  paddings.shape = {2, 2};
+  const ReadOptions options = {.constants = {{"paddings", paddings}, {"times", Integers({2, 1})}}};
+  EXPECT_THAT(Outputs(ShapesFromTheCaller(), {{1, 2, 3, 4}}, options),
+              ElementsAre(ElementsAre(1, 2, 0, 3, 4, 0, 1, 2, 0, 3, 4, 0)));
+}
+
+TEST(TfliteShapeInputs, AreMarked) {
+  const auto marks = [](const std::map<std::string, FixedInput>& constants) {
+    const Result<Model> model = Model::FromMemory(ShapesFromTheCaller(), "m", {.constants = constants});
+    std::map<std::string, bool> all;
+    EXPECT_TRUE(model.ok()) << model.status().message();
+    for (const TensorInfo& input : model->inputs()) all[input.name] = input.decides_shapes;
+    return all;
+  };
+  EXPECT_THAT(marks({}), (std::map<std::string, bool>{{"x", false}, {"paddings", true}, {"multiples", true}}));
+  EXPECT_THAT(marks({{"times", Integers({2, 1})}}), (std::map<std::string, bool>{{"x", false}, {"paddings", true}}));
+}
+
+TEST(TfliteShapeInputs, AreFixedWithWhatFitsThem) {
+  const auto error = [](const std::string& name, const FixedInput& fixed) {
+    return ReadTfliteModel(ShapesFromTheCaller(), {.constants = {{name, fixed}}}).status();
+  };
+  EXPECT_THAT(error("other", Integers({1})).message(), HasSubstr("which is not an input of the model"));
+  EXPECT_EQ(error("multiples", Integers({1})).code(), StatusCode::kOk) << "the file's size is a hint";
+  EXPECT_THAT(error("multiples", {"text", {1}, std::vector<std::byte>(8)}).message(), HasSubstr("8 bytes of text"));
+  EXPECT_THAT(error("multiples", {"int32", {2}, std::vector<std::byte>(4)}).message(),
+              HasSubstr("which has 2 elements"));
+}
+
+FixedInput Reals(const std::vector<double>& numbers) {
+  const auto bytes = std::as_bytes(std::span(numbers));
+  return {"float64", {static_cast<int32_t>(numbers.size())}, {bytes.begin(), bytes.end()}};
+}
+
+TEST(TfliteShapeInputs, TakeNumbersOfAnotherTypeThatTheirsHolds) {
+  FixedInput paddings = Reals({0, 0, 0, 1});
+  paddings.shape = {};  // the file's
+  const ReadOptions options = {.constants = {{"paddings", paddings}, {"times", Reals({1, 1})}}};
+  EXPECT_THAT(Outputs(ShapesFromTheCaller(), {{1, 2, 3, 4}}, options), ElementsAre(ElementsAre(1, 2, 0, 3, 4, 0)));
+  const Status half = ReadTfliteModel(ShapesFromTheCaller(), {.constants = {{"times", Reals({1, 0.5})}}}).status();
+  EXPECT_THAT(half.message(), HasSubstr("does not hold all numbers"));
+}
+
+TEST(TfliteRunTimeOperands, TheLargestOfAListMayBeAsManyAsDataSay) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {4}}), k = writer.AddTensor({"k", {}, kInt});
+  const int32_t best = writer.AddTensor({"best", {4}}), places = writer.AddTensor({"places", {4}, kInt});
+  writer.AddOperator(kTopKCode, {x, k}, {best, places});
+  const auto bytes = writer.Finish({x, k}, {best, places});
+  const auto outputs = Outputs(bytes, {{3, 9, 1, 7}, {2}});
+  ASSERT_EQ(outputs.size(), 4u);
+  EXPECT_THAT(outputs[0], ElementsAre(9, 7, 3, 1));
+  EXPECT_THAT(outputs[1], ElementsAre(1, 3, 0, 2));
+  EXPECT_THAT(outputs[2], ElementsAre(2)) << "valid ones";
+}
+
+// LiteRT 2.3.0 gives 0 or the type's lowest number for these.
+TEST(TflitePlainIntegers, HaveMeansAndSums) {
+  const auto answer = [](int32_t code, wire::TensorType type, const std::vector<double>& numbers) {
+    TfliteWriter writer;
+    const int32_t x = writer.AddTensor({"x", {2, 3}, type}), y = writer.AddTensor({"y", {2}, type});
+    writer.AddOperator(code, {x, writer.AddIntegers({1})}, {y});
+    return Outputs(writer.Finish({x}, {y}), {numbers});
+  };
+  EXPECT_THAT(answer(kMean, wire::TensorType_UINT8, {250, 252, 255, 1, 2, 4}), ElementsAre(ElementsAre(252, 2)));
+  EXPECT_THAT(answer(kMean, wire::TensorType_INT16, {-5, -5, -6, 1, 2, 4}), ElementsAre(ElementsAre(-5, 2)));
+  EXPECT_THAT(answer(kSum, wire::TensorType_INT8, {5, -6, 7, 100, 20, 30}), ElementsAre(ElementsAre(6, -106)));
+}
+
+TEST(TflitePlainIntegers, OfMoreThan16BitsHaveNoPools) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {1, 2, 2, 1}, kInt}), y = writer.AddTensor({"y", {1, 1, 1, 1}, kInt});
+  writer.AddOperator(kMaxPoolCode, {x}, {y},
+                     wire::CreatePool2DOptions(writer.builder(), wire::Padding_VALID, 1, 1, 2, 2));
+  EXPECT_THAT(RefusalOf(writer.Finish({x}, {y})), HasSubstr("of int32 without scale"));
+}
+
+TEST(TfliteComplex, InputsAndOutputsArePairs) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {2}, wire::TensorType_COMPLEX64}), real = writer.AddTensor({"real", {2}});
+  const int32_t turned = writer.AddTensor({"turned", {2, 1}, wire::TensorType_COMPLEX64});
+  writer.AddOperator(134, {x}, {real});
+  writer.AddOperator(kReshape, {x, writer.AddIntegers({2, 1})}, {turned});
+  const auto bytes = writer.Finish({x}, {real, turned});
+  EXPECT_THAT(Outputs(bytes, {{1, 2, 3, 4}}), ElementsAre(ElementsAre(1, 3), ElementsAre(1, 2, 3, 4)));
+  const Result<Model> model = Model::FromMemory(bytes);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(model->inputs()[0].shape, (std::vector<int32_t>{2, 2}));
+  EXPECT_EQ(model->inputs()[0].declared_shape, (std::vector<int32_t>{2, 2}));
+  EXPECT_EQ(model->outputs()[1].shape, (std::vector<int32_t>{2, 1, 2}));
+  EXPECT_EQ(model->outputs()[1].dtype, "float32");
+}
+
+}  // namespace
+}  // namespace hearth
