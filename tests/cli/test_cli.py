@@ -48,6 +48,45 @@ class Usage(CliTest):
             with self.subTest(line=line):
                 self.assert_one_error(self.run_hearth(*line, expect=2), "empty", "--help")
 
+    def test_an_input_is_fixed_by_numbers_or_by_a_file(self):
+        model = self.oracle_model("slice_begin_list.tflite")
+        x, begin = (tensor["name"] for tensor in self.run_json("inspect", model, "--device", "cpu")["inputs"])
+        table = self.file("x.npy", npy("<f4", (5, 7), struct.pack("<35f", *range(35))))
+        places = self.file("begin.npy", npy("<i4", (2,), struct.pack("<2i", 2, 3)))
+        for name, line in (("given", [f"{x}={table}", f"{begin}={places}"]), ("numbers", [table, "--constant", f"{begin}=2, 3"]),
+                           ("file", [table, "--constant", f"{begin}={places}"])):
+            self.run_hearth("run", model, *line, "--device", "cpu", "--no-cache", "--output-dir", self.folder / name)
+            (written,) = (self.folder / name).glob("*.npy")
+            self.assertEqual(struct.unpack("<6f", read_npy(written)[2]), (17, 18, 19, 24, 25, 26), name)
+        for value, part in (("1.5,2", "does not hold all numbers"), ("1,two", "neither numbers"), ("1,2,3", "does not fit")):
+            self.assert_one_error(self.run_hearth("inspect", model, "--constant", f"{begin}={value}", expect=3), part)
+        self.assert_one_error(self.run_hearth("inspect", model, "--constant", "other=1", expect=3), "not an input of the model")
+
+    def test_json_without_a_file_goes_to_standard_output(self):
+        for line in (["devices", "--json"], ["inspect", "--json", "--device", "cpu", MODEL]):
+            with self.subTest(line=line):
+                self.assertIsInstance(json.loads(self.run_hearth(*line).stdout), dict)
+
+    def test_json_never_replaces_a_model(self):
+        content = MODEL.read_bytes()
+        model = self.file("kept.tflite", content)
+        done = self.run_hearth("conformance", "--device", "cpu", "--filter", "softmax", "--json", model, expect=2)
+        self.assert_one_error(done, "that would replace a model")
+        self.assertEqual(model.read_bytes(), content)
+
+    def test_conformance_takes_what_is_listed_and_expects_known_failures(self):
+        cases = self.file("cases.txt", b"# two families\nsoftmax\nneg/* # all of them\n")
+        listed = self.run_hearth("conformance", "--case-list", cases, "--exclude", "neg/rank*", "--list").stdout.split()
+        self.assertTrue(listed and all(name.startswith(("softmax/", "neg/")) for name in listed), listed)
+        shards = [self.run_hearth("conformance", "--case-list", cases, "--exclude", "neg/rank*", "--shard", f"{k}/2", "--list",
+                                  expect=None).stdout.split() for k in (1, 2)]
+        self.assertEqual(sorted(sum(shards, [])), sorted(listed))
+        known = self.file("known.txt", b"softmax/*: it passes here\n")
+        done = self.run_hearth("conformance", "--device", "cpu", "--filter", "softmax", "--expect", known, expect=1)
+        self.assertIn("take it off the list", done.stdout)
+        self.assert_one_error(self.run_hearth("conformance", "--filter", "sofmax", "--list", expect=3), "did you mean 'softmax'?")
+        self.assert_one_error(self.run_hearth("conformance", "--shard", "3/2", "--list", expect=3), "2/8")
+
     def test_conformance_of_what_no_profile_fits_is_no_success(self):
         self.assert_one_error(self.run_hearth("conformance", "--device", "cpu", "--simulate", "all", expect=3), "name a driver")
 

@@ -119,9 +119,14 @@ std::string OptionWithoutValue(std::span<char*> arguments) {
   return "";
 }
 
-// Without the program's name. `hearth help run` is `hearth run --help`, `hearth version` is `hearth --version`.
+// Without the program's name. `hearth help run` is `hearth run --help`, `hearth version` is `hearth --version`, and
+// --json without FILE, at the end or before an option, means standard output.
 std::vector<std::string> ArgumentsOf(std::span<char*> words) {
   std::vector<std::string> arguments(words.begin() + std::min<size_t>(words.size(), 1), words.end());
+  for (size_t k = 0; k < arguments.size(); ++k) {
+    const bool has_file = k + 1 < arguments.size() && (arguments[k + 1] == "-" || !arguments[k + 1].starts_with("-"));
+    if (arguments[k] == "--json" && !has_file) arguments[k] = "--json=-";
+  }
   if (arguments.size() == 1 && arguments[0] == "version") return {"--version"};
   if (arguments.empty() || arguments[0] != "help") return arguments;
   arguments.erase(arguments.begin());
