@@ -102,8 +102,9 @@ Result<Op> ReadTransposeConv(const OperatorView& view) {
   HEARTH_ASSIGN(const std::vector<int32_t> shape, view.ConstantIntegers(0));
   HEARTH_ASSIGN(const Shape filter, view.InputShape(1));
   HEARTH_ASSIGN(const Shape input, view.InputShape(2));
-  if (shape.size() != 4 || filter.rank() != 4 || input.rank() != 4 || shape[0] != input[0] || shape[3] != filter[0] ||
-      shape[1] < 1 || shape[2] < 1 || shape[1] > kMaxDilatedKernel || shape[2] > kMaxDilatedKernel) {
+  // The batch is the input's, as in LiteRT: who edits a file's batch forgets this operand.
+  if (shape.size() != 4 || filter.rank() != 4 || input.rank() != 4 || shape[3] != filter[0] || shape[1] < 1 ||
+      shape[2] < 1 || shape[1] > kMaxDilatedKernel || shape[2] > kMaxDilatedKernel) {
     return Error(StatusCode::kMalformedInput, "its output shape {} can't come from an input of {} with a filter of {}",
                  fmt::format("{}", fmt::join(shape, "x")), input.ToString(), filter.ToString());
   }

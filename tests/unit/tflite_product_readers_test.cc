@@ -69,9 +69,16 @@ TEST(TfliteTransposeConv, TakesItsSizeFromTheFirstOperandAndReordersTheOthers) {
   EXPECT_THAT(model.input_names, ElementsAre("x", "filter", "bias"));
 }
 
+TEST(TfliteTransposeConv, TakesTheBatchOfItsInputWhateverTheFirstOperandSays) {
+  OneProduct model({3, 4, 5, 3});
+  const int32_t shape = model.writer.AddConstant<int32_t>({"shape", {4}, wire::TensorType_INT32}, {1, 8, 15, 7});
+  model.writer.AddOperator(67, {shape, model.AddFilter({7, 2, 3, 3}), model.x}, model.y,
+                           wire::CreateTransposeConvOptions(model.writer.builder(), wire::Padding_VALID, 3, 2));
+  EXPECT_TRUE(std::holds_alternative<TransposeConv>(model.Read().op));
+}
+
 TEST(TfliteTransposeConv, RefusesASizeThatItsOperandsCannotGive) {
-  for (const std::vector<int32_t>& size :
-       {std::vector<int32_t>{2, 8, 15, 7}, {1, 8, 15, 6}, {1, 0, 15, 7}, {1, 8, 7}}) {
+  for (const std::vector<int32_t>& size : {std::vector<int32_t>{1, 8, 15, 6}, {1, 0, 15, 7}, {1, 8, 7}}) {
     OneProduct model({1, 4, 5, 3});
     const int32_t shape =
         model.writer.AddConstant<int32_t>({"shape", {static_cast<int32_t>(size.size())}, wire::TensorType_INT32}, size);
