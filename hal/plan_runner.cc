@@ -71,7 +71,7 @@ Status PlanRunner::MakeReady() {
 
 bool PlanRunner::RejectLoaded(std::string_view reason) {
   if (parts_.store == nullptr || programs_.loaded_keys.empty()) return false;
-  for (const CacheKey& key : programs_.loaded_keys) parts_.store->Reject(key, reason);
+  parts_.store->Reject(programs_.loaded_keys, reason);
   programs_.loaded_keys.clear();
   return true;
 }

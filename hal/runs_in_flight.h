@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/blob_store.h"
 #include "core/plan/plan.h"
+#include "core/store/result_cache.h"
 #include "hal/binding_layout.h"
 #include "hal/device.h"
 #include "hal/frame_input.h"
@@ -29,7 +29,7 @@ inline constexpr size_t kArenaSlot = SIZE_MAX;
 // Used by one thread at a time. Its arguments must outlive it. Its owner numbers the slots.
 class RunsInFlight {
  public:
-  RunsInFlight(Device& device, const Plan& plan, std::span<const std::shared_ptr<Buffer>> buffers, BlobStore* store,
+  RunsInFlight(Device& device, const Plan& plan, std::span<const std::shared_ptr<Buffer>> buffers, ResultCache* store,
                int threads)
       : device_(device), plan_(plan), buffers_(buffers), store_(store), threads_(threads) {}
 
@@ -151,7 +151,7 @@ class RunsInFlight {
   Device& device_;
   const Plan& plan_;
   std::span<const std::shared_ptr<Buffer>> buffers_;
-  BlobStore* store_;
+  ResultCache* store_;
   int threads_;
   std::deque<BindingProgram> programs_;
   size_t programs_that_ran_ = 0;            // this many of programs_, from the first

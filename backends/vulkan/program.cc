@@ -1,6 +1,7 @@
 #include "backends/vulkan/program.h"
 
 #include "core/base/error.h"
+#include "hal/stopwatch.h"
 
 namespace hearth::vulkan {
 std::optional<VkFormat> TexelFormat(const TensorArg& arg) {
@@ -76,6 +77,7 @@ Status VulkanProgram::MakePipeline(LogicalDevice& device, const SpirvWords& spir
 Result<std::unique_ptr<ProgramGroup>> VulkanProgramGroup::Compile(LogicalDevice& device,
                                                                   std::span<const KernelSource> sources) {
   ProgramContainer container;
+  const Stopwatch watch;
   for (const KernelSource& source : sources) {
     auto spirv = CompileToSpirv(Emit(source, Dialect::kVulkan));
     if (!spirv.ok()) return spirv.status().Within("kernel " + source.name);
@@ -83,6 +85,7 @@ Result<std::unique_ptr<ProgramGroup>> VulkanProgramGroup::Compile(LogicalDevice&
   }
   std::unique_ptr<VulkanProgramGroup> group(new VulkanProgramGroup(device, std::move(container)));
   group->spirv_compiled_ = static_cast<int>(sources.size());
+  group->spirv_ms_ = watch.milliseconds();
   HEARTH_TRY(group->Build(sources));
   return std::unique_ptr<ProgramGroup>(std::move(group));
 }

@@ -36,7 +36,7 @@ Result<bool> IsWarm(SessionData& data) {
   if (data.store == nullptr || !keeps_programs) return false;
   HEARTH_TRY(RequestPlan(data));
   data.plan_request.options.tuned = TableOf(StoredTuning(data.opened.info, *data.store));
-  return data.store->Get(PlanKey(data.plan_request)).has_value();
+  return HasPlan(data.plan_request, *data.store);
 }
 
 bool MovesWhenReady() {

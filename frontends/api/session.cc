@@ -57,9 +57,7 @@ int ThreadCount(int wanted) {
 }
 
 Status ChooseKernels(SessionData& data) {
-  TuningRequest request{
-      data.options.tune, data.opened.device.get(), data.store.get(), data.options.cache_read_only, data.threads, {},
-      data.stop};
+  TuningRequest request{data.options.tune, data.opened.device.get(), data.store.get(), data.threads, {}, data.stop};
   if (data.options.on_tuning) {
     request.observer = [&](const TuneProgress& progress) {
       data.options.on_tuning({progress.done, progress.total, progress.layer,
@@ -97,7 +95,7 @@ Status CountMemory(SessionData& data, const Plan& plan, uint64_t held_bytes, con
   return CheckHostMemory(data, need);
 }
 
-Status MakeRunner(SessionData& data, BlobStore* plans) {
+Status MakeRunner(SessionData& data, ResultCache* plans) {
   const ModelData& model = data.model->data();
   Result<MadePlan> made = MakePlan(data.plan_request, plans);
   if (!made.ok())
@@ -136,7 +134,7 @@ Status MakeRunner(SessionData& data, BlobStore* plans) {
 
 // Only a driver's compiler knows how many work items a kernel's groups may have: the plan is made again where it takes
 // fewer than the device's limit.
-Status MakeRunnerInSmallerGroups(SessionData& data, BlobStore* plans) {
+Status MakeRunnerInSmallerGroups(SessionData& data, ResultCache* plans) {
   if (data.opened.device == nullptr) return MakeRunner(data, plans);
   return MakeInSmallerGroups(*data.opened.device, data.opened.info, [&] { return MakeRunner(data, plans); });
 }
@@ -148,7 +146,7 @@ Status MakeRunner(SessionData& data) {
   const Status status = MakeRunnerInSmallerGroups(data, data.store.get());
   const bool is_blameless = data.stop.stop_requested() || IsOverTheLimit(data);
   if (status.ok() || data.store == nullptr || is_blameless) return status;
-  if (data.made.is_stored) data.store->Reject(PlanKey(data.plan_request), status.message());
+  if (data.made.found_as) data.store->Reject({&*data.made.found_as, 1}, status.message());
   if (data.store->counters().rejected == rejected) return status;
   data.runner.reset();
   data.held = {};
@@ -209,7 +207,7 @@ Status OpenDeviceDuring(SessionData& data, const std::function<Status()>& meanwh
 // Precondition: model and cache are open, and the device too unless the CPU answers first.
 Status Start(SessionData& data) {
   if (data.model_name.empty()) {
-    data.model_name = NameOfModel(data, BlobStore::NameUse::kLookUp);
+    data.model_name = NameOfModel(data, NameUse::kLookUp);
     RememberModel(data, data.model_name);
   }
   HEARTH_ASSIGN(std::unique_ptr<SessionData> next, ChooseStart(data));
@@ -248,7 +246,7 @@ Status RequestPlan(SessionData& data) {
 
 // Before the first plan for a device and not after it, so that a second start finds the plan and programs of the first.
 void ProbeAtFirstUse(SessionData& data) {
-  if (data.store == nullptr || data.opened.device == nullptr || data.options.cache_read_only) return;
+  if (data.store == nullptr || data.opened.device == nullptr) return;
   OpenedDevice& opened = data.opened;
   data.plan_request.options.read_path = opened.read_path.Probe(*opened.device, opened.info, *data.store);
 }
@@ -384,8 +382,8 @@ bool RestartWithoutStored(SessionData& data, const Status& failure) {
   const bool is_its_fault = failure.code() != StatusCode::kInvalidArgument && !WasRunLimitReached();
   if (data.store == nullptr || data.has_run || !is_its_fault) return false;
   const bool has_loaded = data.runner->RejectLoaded(failure.message());
-  if (data.made.is_stored) data.store->Reject(PlanKey(data.plan_request), failure.message());
-  if (!has_loaded && !data.made.is_stored) return false;
+  if (data.made.found_as) data.store->Reject({&*data.made.found_as, 1}, failure.message());
+  if (!has_loaded && !data.made.found_as) return false;
   KeepShownOutputs(data);
   MadePlan failed_plan = std::move(data.made);
   std::unique_ptr<PlanRunner> failed_runner = std::move(data.runner);

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "cache/wait_budget.h"
+#include "cache/files/wait_budget.h"
 #include "core/base/log.h"
 #include "core/plan/host_executor.h"
 #include "frontends/engine/device_choice.h"
@@ -95,7 +95,7 @@ struct SessionData {
   std::shared_ptr<const Model> resized_model;  // with the shapes that Resize was given
   SessionOptions options;
   std::shared_ptr<SessionWaits> waits;
-  std::shared_ptr<BlobStore> store;
+  std::shared_ptr<ResultCache> store;
   SqliteStore* folder = nullptr;  // the folder's part of the store; may be null
   std::span<const BackendDef> backends = GpuBackends();
   std::vector<std::string> failed_ids;  // devices that `auto` left behind

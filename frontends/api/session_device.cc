@@ -24,11 +24,7 @@ Status TrustDevice(SessionData& data) {
   if (opened.device == nullptr || opened.is_trusted) return Status::Ok();
   opened.device->set_wait_limit(WaitLimitOf(data));
   const bool is_tested = data.tests_devices && NeedsSelfTest(opened.info);
-  if (is_tested && (data.store == nullptr || !HasPassedSelfTest(opened.info, *data.store))) {
-    const Stopwatch watch;
-    HEARTH_TRY(RunSelfTest(*opened.device, data.stop));
-    opened.self_test_ms = watch.milliseconds();
-  }
+  if (is_tested) HEARTH_TRY(PassSelfTest(*opened.device, opened.info, data.store.get(), data.stop));
   opened.is_trusted = true;
   return Status::Ok();
 }

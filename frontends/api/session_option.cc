@@ -6,10 +6,11 @@
 #include <array>
 #include <limits>
 
-#include "cache/folder.h"
+#include "cache/files/folder.h"
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/number_text.h"
+#include "core/base/size_text.h"
 #include "frontends/api/session_data.h"
 #include "frontends/engine/backends.h"
 

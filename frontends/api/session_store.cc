@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "cache/sqlite_store.h"
+#include "cache/store/sqlite_store.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/session_data.h"
 #include "frontends/engine/items_as_compiled.h"
@@ -24,13 +24,13 @@ ModelName NameOf(const SessionData& data) {
 void RecallModel(SessionData& data) {
   const ModelData& model = (data.model != nullptr ? *data.model : *data.owned_model).data();
   const auto stamp = model.file ? model.file->UnchangedStamp() : std::nullopt;
-  auto known = stamp ? data.folder->RecallFile(*stamp) : std::nullopt;
+  auto known = stamp ? data.store->names()->RecallFile(*stamp) : std::nullopt;
   if (!known && !model.bytes.empty()) {
-    data.model_name = data.store->NameOfContent(model.bytes, BlobStore::NameUse::kLookUp);
+    data.model_name = data.store->NameOf(model.bytes, NameUse::kLookUp);
     ReleasePages(model, model.bytes);
-    if (const auto fingerprint = data.folder->RecallFingerprint(data.model_name)) {
-      known = SqliteStore::KnownFile{*fingerprint, data.model_name};
-      data.folder->RememberFile(stamp, *known);
+    if (const auto fingerprint = data.store->names()->RecallFingerprint(data.model_name)) {
+      known = KnownFile{*fingerprint, data.model_name};
+      data.store->names()->RememberFile(stamp, *known);
     }
   }
   if (known) {
@@ -38,7 +38,7 @@ void RecallModel(SessionData& data) {
     data.model_name = known->name;
     data.is_model_recalled = true;
   }
-  data.folder->SetModel(NameOf(data));
+  data.folder->records().SetModel(NameOf(data));
 }
 
 // Stores everything that this start made in one transaction of the cache. Returns warnings.
@@ -51,14 +51,13 @@ std::vector<std::string> SaveInOneBatch(SessionData& data) {
   const bool has_new_limit = data.opened.device != nullptr &&
                              HasUnknownLimit(data.model_name, *data.opened.device, data.opened.info, *data.store);
   if (data.made.is_new || is_new_file || has_new_limit) {
-    data.plan_request.model = NameOfModel(data, BlobStore::NameUse::kPut);
+    data.plan_request.model = NameOfModel(data, NameUse::kPut);
     RememberModel(data, data.plan_request.model);
   }
   const double made_ms = data.made.rewrite_ms + data.made.lower_ms;
   if (data.made.is_new) StorePlan(data.plan_request, data.runner->plan(), made_ms, *data.store);
   if (has_new_limit)
     StoreItemsAsCompiled(data.plan_request.model, *data.opened.device, data.opened.info, made_ms, *data.store);
-  if (data.opened.self_test_ms) StoreSelfTestPassed(data.opened.info, *data.opened.self_test_ms, *data.store);
   return warnings;
 }
 
@@ -99,17 +98,17 @@ void RememberModel(const SessionData& data, const std::string& name) {
   const ModelData& model = data.model->data();
   if (data.folder == nullptr || model.bytes.empty()) return;
   const auto stamp = model.file ? model.file->UnchangedStamp() : std::nullopt;
-  data.folder->RememberFile(stamp, {model.fingerprint(), name});
+  data.store->names()->RememberFile(stamp, {model.fingerprint(), name});
 }
 
 void ReleasePages(const ModelData& model, std::span<const std::byte> bytes) {
   if (model.file) model.file->ReleasePages(bytes);
 }
 
-std::string NameOfModel(const SessionData& data, BlobStore::NameUse use) {
+std::string NameOfModel(const SessionData& data, NameUse use) {
   const ModelData& model = data.model->data();
   if (data.store == nullptr || model.bytes.empty()) return model.fingerprint();
-  std::string name = data.store->NameOfContent(model.bytes, use);
+  std::string name = data.store->NameOf(model.bytes, use);
   ReleasePages(model, model.bytes);
   return name;
 }

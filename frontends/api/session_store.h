@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "core/base/blob_store.h"
+#include "core/store/result_cache.h"
 
 namespace hearth {
 
@@ -17,7 +17,7 @@ struct SessionData;
 void OpenStore(SessionData& data);
 
 // The model's name in the plan's key. A built model has no file bytes; it does not come from outside.
-std::string NameOfModel(const SessionData& data, BlobStore::NameUse use);
+std::string NameOfModel(const SessionData& data, NameUse use);
 
 // Remembers `name`, which NameOfModel computed, so that the next start finds it by the file's stamp.
 void RememberModel(const SessionData& data, const std::string& name);

@@ -9,10 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "cache/folder.h"
+#include "cache/files/folder.h"
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/number_text.h"
+#include "core/base/size_text.h"
 #include "core/device/options.h"
 #include "frontends/engine/priorities.h"
 #include "frontends/engine/tuner.h"

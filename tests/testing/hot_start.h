@@ -60,7 +60,7 @@ class HotStartTest : public FakeGpuTest {
   }
 
   Result<Session> Start(const Model& model, const SessionOptions& options,
-                        const std::shared_ptr<BlobStore>& store = {}) {
+                        const std::shared_ptr<ResultCache>& store = {}) {
     auto data = std::make_unique<SessionData>();
     data->options = options;
     data->model = &model;

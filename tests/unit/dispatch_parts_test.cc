@@ -56,7 +56,7 @@ class DispatchedParts {
     return Status::Ok();
   }
 
-  Result<std::unique_ptr<PlanRunner>> Runner(std::optional<double> limit_ms, BlobStore* store = nullptr) {
+  Result<std::unique_ptr<PlanRunner>> Runner(std::optional<double> limit_ms, ResultCache* store = nullptr) {
     RunnerParts parts{.device = device_,
                       .graph = &batch_.graph,
                       .host = host_.get(),

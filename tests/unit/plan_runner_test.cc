@@ -26,7 +26,7 @@ class PlanRunnerTest : public ::testing::Test {
     ASSERT_NE(runner_, nullptr);
   }
 
-  void Start(BlobStore* store) {
+  void Start(ResultCache* store) {
     auto runner = PlanRunner::Create(plan_, {.device = &device_, .store = store});
     ASSERT_TRUE(runner.ok()) << runner.status().message();
     runner_ = std::move(runner).value();

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cache/key_value_blob_store.h"
+#include "cache/sources/key_value_source.h"
 #include "core/base/log.h"
 #include "frontends/api/next_device.h"
 #include "tests/testing/fake_gpu.h"
@@ -40,7 +40,7 @@ class SessionWarnings : public testing::FakeGpuTest {
     data->options.start = "ready";
     data->options.rules = "-texel_reads";  // the read-path probe would store its result before
     data->model = &model_;
-    data->store = std::make_shared<KeyValueBlobStore>(nothing_);
+    data->store = std::make_shared<ResultCache>(CacheParts{.own = std::make_unique<KeyValueSource>(nothing_)});
     data->options.use_cache = false;  // the store stays
     data->waits = std::make_shared<SessionWaits>();
     data->backends = FakeBackendRows();

@@ -5,8 +5,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cache/folder.h"
+#include "cache/files/folder.h"
 #include "core/base/error.h"
+#include "core/base/size_text.h"
 #include "frontends/engine/backends.h"
 #include "tools/hearth/option_checks.h"
 #include "tools/hearth/printing.h"
@@ -107,9 +108,9 @@ std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& opt
   };
   return {
       app.add_option("--cache-layer", options.cache_layers,
-                     "A bundle (file or folder) or cache, looked up first and never written, before those of "
+                     "A bundle or a cache's folder, looked up first and never written, before those of "
                      "$HEARTH_CACHE_LAYERS; may be given several times")
-          ->type_name("DIR")
+          ->type_name("PATH")
           ->allow_extra_args(false),
       app.add_option("--cache-layer-keys", options.cache_layer_keys,
                      "Public keys whose signatures make a layer usable (default $HEARTH_CACHE_LAYER_KEYS)")
