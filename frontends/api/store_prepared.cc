@@ -3,13 +3,12 @@
 #include "frontends/api/model_data.h"
 #include "frontends/api/prepared.h"
 #include "frontends/engine/items_as_compiled.h"
-#include "frontends/engine/self_test.h"
 
 namespace hearth {
 
 std::vector<std::string> StorePrepared(Prepared& prepared, PlanRuns& runs, bool is_first) {
   const SessionCache& cache = *prepared.request.cache;
-  BlobStore& store = *cache.store;
+  ResultCache& store = *cache.store;
   // All in one transaction of the cache.
   const PutBatch batch(&store);
   if (!is_first) return runs.StoreMore();
@@ -33,7 +32,6 @@ std::vector<std::string> StorePrepared(Prepared& prepared, PlanRuns& runs, bool 
   if (has_new_limit) {
     StoreItemsAsCompiled(prepared.plan_request.model, *opened.device, prepared.info, made_ms, store);
   }
-  if (opened.self_test_ms) StoreSelfTestPassed(prepared.info, *opened.self_test_ms, store);
   return warnings;
 }
 

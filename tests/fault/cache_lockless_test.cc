@@ -12,8 +12,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "cache/doctor.h"
-#include "cache/reports.h"
+#include "cache/desk/reports.h"
 #include "tests/testing/cache_folder.h"
 
 namespace hearth {
@@ -68,7 +67,7 @@ TEST(CacheWithoutLocks, WhatItHoldsIsUsedAndNobodyWaits) {
   const int exit_code = WithoutLocks([&folder] {
     SessionWaits waits;
     StoreOptions options{.folder = folder.path(), .waits = &waits};
-    const auto store = SqliteStore::Open(options);
+    const auto store = testing::StoreCache::Open(options);
     if (!store.ok()) return 1;
     for (int number = 0; number < 3; ++number) {
       if ((*store)->Get(NumberedKey(number)) != NumberedBlob(number, 40000)) return 2;
@@ -90,7 +89,7 @@ TEST(CacheWithoutLocks, ANewOneIsRefusedAtOnceWithAWayOut) {
     for (int time = 0; time < 2; ++time) {
       SessionWaits waits;
       StoreOptions options{.folder = folder.path(), .waits = &waits};
-      const Status status = SqliteStore::Open(options).status();
+      const Status status = testing::StoreCache::Open(options).status();
       if (status.message().find("without locks") == std::string::npos) return 1;
       if (status.message().find("--cache") == std::string::npos) return 2;
       if (waits.others.waited_ms() != 0) return 3;
@@ -113,7 +112,7 @@ TEST(CacheWithoutLocks, ReportsWorkAndWhatChangesSaysWhyNotAndClearingWorks) {
       if (status.message().find("without locks") == std::string::npos) return 3;
     }
     bool is_told = false;
-    for (const CacheFinding& finding : ExamineCache(folder.path(), uint64_t{1} << 30, {})) {
+    for (const CacheFinding& finding : ExamineCache(folder.path(), uint64_t{1} << 30)) {
       is_told |= finding.is_trouble && finding.what.find("without locks") != std::string::npos;
     }
     if (!is_told) return 4;

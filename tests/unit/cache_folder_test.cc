@@ -7,7 +7,8 @@
 #include <cstdlib>
 #include <optional>
 
-#include "cache/folder.h"
+#include "cache/files/folder.h"
+#include "core/base/size_text.h"
 
 namespace hearth {
 namespace {
@@ -142,12 +143,12 @@ TEST(CacheFolderRules, WhatAnAccessListLetsOthersWriteIsRefused) {
   }
   for (const fs::path& path : {folder / kStoreFileName, folder, parent.path()}) {
     if (!LetAnotherUserWrite(path)) GTEST_SKIP() << "the file system has no access lists";
-    const auto opened = SqliteStore::Open({.folder = folder});
+    const auto opened = testing::StoreCache::Open({.folder = folder});
     ASSERT_FALSE(opened.ok()) << path;
     EXPECT_NE(opened.status().message().find("other users"), std::string::npos) << opened.status().message();
     ASSERT_EQ(::removexattr(path.c_str(), "system.posix_acl_access"), 0);
     ASSERT_EQ(::chmod(path.c_str(), fs::is_directory(path) ? 0700 : 0600), 0);
-    EXPECT_TRUE(SqliteStore::Open({.folder = folder}).ok());
+    EXPECT_TRUE(testing::StoreCache::Open({.folder = folder}).ok());
   }
 }
 
@@ -298,7 +299,7 @@ TEST(CacheFolderRules, ALinkInPlaceOfTheStoreIsRefusedAndItsTargetLeftAlone) {
   const CacheFolder folder;
   testing::WriteFile(folder.path() / "target", "precious");
   fs::create_symlink(folder.path() / "target", folder.file());
-  EXPECT_FALSE(SqliteStore::Open(folder.options()).ok());
+  EXPECT_FALSE(testing::StoreCache::Open(folder.options()).ok());
   EXPECT_EQ(testing::ReadFile(folder.path() / "target"), "precious");
 }
 
@@ -306,7 +307,7 @@ TEST(CacheFolderRules, AStoreThatOthersMayWriteIsRefused) {
   const CacheFolder folder;
   folder.Open().reset();
   ASSERT_EQ(::chmod(folder.file().c_str(), 0602), 0);
-  const auto store = SqliteStore::Open(folder.options());
+  const auto store = testing::StoreCache::Open(folder.options());
   ASSERT_FALSE(store.ok());
   EXPECT_NE(store.status().message().find("other users"), std::string::npos);
 }
@@ -338,7 +339,7 @@ TEST(CacheFile, ASideFileThatIsNoFileOfOursIsRefusedAtOnce) {
         testing::WriteFile(file, "");
         ASSERT_EQ(::chmod(file.c_str(), 0666), 0);
       }
-      const auto store = SqliteStore::Open(folder.options());
+      const auto store = testing::StoreCache::Open(folder.options());
       ASSERT_EQ(store.status().code(), StatusCode::kIoError);
       EXPECT_NE(store.status().message().find(suffix), std::string::npos) << store.status().message();
       EXPECT_NE(store.status().message().find("remove it"), std::string::npos) << store.status().message();
