@@ -1,5 +1,6 @@
 #include "cache/files/folder.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -31,6 +33,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kFolderPollMs = 1;
+constexpr int kMostListed = 1 << 16;  // names of one folder
+constexpr size_t kMostFound = 1024;
 
 Status SystemError(const char* what, const fs::path& path, int error) {
   return Error(StatusCode::kIoError, "{} {}: {}", what, path.string(), std::strerror(error));
@@ -83,10 +87,21 @@ Result<struct stat> FolderInfo(const fs::path& folder) {
   return info;
 }
 
+// A shell replaces the `~` of a command; the files that services and containers are described by keep it.
+Result<fs::path> InHome(std::string_view given) {
+  const std::string_view home = EnvironmentVariable("HOME");
+  if (!given.starts_with('~')) return fs::path(given);
+  const std::string_view rest = given.substr(1);
+  if (!home.empty() && (rest.empty() || rest.starts_with('/'))) return fs::path(std::string(home).append(rest));
+  return Error(StatusCode::kInvalidArgument,
+               "HEARTH_CACHE_DIR is '{}': '~' is known only as $HOME, alone or before a '/': give the whole path",
+               given);
+}
+
 }  // namespace
 
 Result<fs::path> DefaultCacheFolder() {
-  if (const std::string_view given = EnvironmentVariable("HEARTH_CACHE_DIR"); !given.empty()) return fs::path(given);
+  if (const std::string_view given = EnvironmentVariable("HEARTH_CACHE_DIR"); !given.empty()) return InHome(given);
   // The XDG base directory specification says to ignore relative values.
   if (const std::string_view xdg = EnvironmentVariable("XDG_CACHE_HOME"); xdg.starts_with('/'))
     return fs::path(xdg) / "hearth";
@@ -177,10 +192,23 @@ Result<OpenedFile> OpenBundlePart(const fs::path& file) {
   return OpenedFile{std::move(descriptor), static_cast<uint64_t>(info.st_size)};
 }
 
+std::vector<fs::path> FilesIn(const fs::path& folder, std::string_view prefix) {
+  std::vector<fs::path> files;
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir(folder.c_str()), ::closedir);
+  if (listing == nullptr) return files;
+  for (int listed = 0; listed < kMostListed && files.size() < kMostFound; ++listed) {
+    const dirent* const entry = ::readdir(listing.get());
+    if (entry == nullptr) break;
+    if (std::string_view(entry->d_name).starts_with(prefix)) files.push_back(folder / entry->d_name);
+  }
+  return files;
+}
+
 Status ReadExactly(const Descriptor& descriptor, uint64_t at, std::span<std::byte> bytes) {
+  int interruptions = 0;
   while (!bytes.empty()) {
     const ssize_t count = ::pread(descriptor.get(), bytes.data(), bytes.size(), static_cast<off_t>(at));
-    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EINTR && ++interruptions < kMostInterruptions) continue;
     if (count < 0) return Error(StatusCode::kIoError, "{}", std::strerror(errno));
     if (count == 0) return Error(StatusCode::kIoError, "it is cut off");
     bytes = bytes.subspan(static_cast<size_t>(count));

@@ -21,8 +21,9 @@ namespace hearth {
 inline constexpr const char* kStoreFileName = "hearth.db";
 inline constexpr const char* kLockFileName = "hearth.lock";
 
-// $HEARTH_CACHE_DIR, else $XDG_CACHE_HOME/hearth, else ~/.cache/hearth. Touches no file. kNotFound if none of the
-// variables is set. Only this file reads the cache's environment variables.
+// $HEARTH_CACHE_DIR, else $XDG_CACHE_HOME/hearth, else ~/.cache/hearth. Touches no file. A `~` before the first '/'
+// is $HOME. kNotFound if none of the variables is set, kInvalidArgument for another user's `~`. Only this file reads
+// the cache's environment variables.
 Result<std::filesystem::path> DefaultCacheFolder();
 
 // $HEARTH_CACHE_LAYERS: folders of read-only layers, separated by ':', in the order of look-up.
@@ -71,6 +72,8 @@ struct OpenedFile {
 // files, so it never waits for a pipe. Not for a database: see above. kNotFound if it does not exist.
 Result<OpenedFile> OpenBundlePart(const std::filesystem::path& file);
 
+inline constexpr int kMostInterruptions = 1000;  // of one call's reads or writes; a broken mount reports nothing else
+
 // Reads the bytes from `at` on. kIoError if the file is too short, because somebody truncated it.
 Status ReadExactly(const Descriptor& descriptor, uint64_t at, std::span<std::byte> bytes);
 
@@ -87,6 +90,10 @@ class FolderLock {
   explicit FolderLock(Descriptor descriptor) : descriptor_(std::move(descriptor)) {}
   Descriptor descriptor_;
 };
+
+// The files in `folder` whose names begin with `prefix`, none if it can't be read. Of a folder with very many, which a
+// broken file system may list for ever, some are left out.
+std::vector<std::filesystem::path> FilesIn(const std::filesystem::path& folder, std::string_view prefix);
 
 // False if the file system has no locks, like NFS without its lock service: sqlite would take the failure for a held
 // lock and wait. Tested with hearth.lock; true if that does not exist yet.

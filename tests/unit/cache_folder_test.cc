@@ -47,6 +47,20 @@ TEST(CacheFolderRules, TheDefaultFollowsTheThreeVariablesInOrder) {
   EXPECT_EQ(DefaultCacheFolder().value(), "/own");
 }
 
+TEST(CacheFolderRules, ATildeInTheVariableIsTheHomeOrAnError) {
+  const VariableScope home("HOME", "/own-home");
+  const std::pair<const char*, const char*> folders[] = {
+      {"~", "/own-home"}, {"~/a/b", "/own-home/a/b"}, {"./~/a", "./~/a"}, {"/a/~", "/a/~"}};
+  for (const auto& [given, folder] : folders) {
+    const VariableScope own("HEARTH_CACHE_DIR", given);
+    EXPECT_EQ(DefaultCacheFolder().value(), folder);
+  }
+  const VariableScope others("HEARTH_CACHE_DIR", "~nobody/a");
+  EXPECT_NE(DefaultCacheFolder().status().message().find("'~nobody/a'"), std::string::npos);
+  const VariableScope no_home("HOME", nullptr), own("HEARTH_CACHE_DIR", "~/a");
+  EXPECT_NE(DefaultCacheFolder().status().message().find("$HOME"), std::string::npos);
+}
+
 TEST(CacheFolderRules, ANewFolderIsItsOwnersWhateverTheUmask) {
   const CacheFolder folder;
   const mode_t before = ::umask(0777);
