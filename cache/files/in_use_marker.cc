@@ -1,17 +1,16 @@
 #include "cache/files/in_use_marker.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "cache/files/folder.h"
 #include "cache/files/locked_file.h"
 #include "core/base/held_signal.h"
 #include "core/base/sha256.h"
@@ -96,11 +95,7 @@ void InUseMarker::End(const Fingerprint& digest) {
 
 std::vector<DeadMarker> FindDeadMarkers(const fs::path& folder) {
   std::vector<DeadMarker> dead;
-  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir(folder.c_str()), ::closedir);
-  if (listing == nullptr) return dead;
-  while (const dirent* entry = ::readdir(listing.get())) {
-    if (!std::string_view(entry->d_name).starts_with(kMarkerPrefix)) continue;
-    const fs::path file = folder / entry->d_name;
+  for (const fs::path& file : FilesIn(folder, kMarkerPrefix)) {
     Descriptor lock(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (!lock.is_open() || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) continue;
     std::vector<Fingerprint> in_use = DigestsInUse(ReadAll(lock.get()));

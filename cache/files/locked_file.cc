@@ -7,10 +7,10 @@
 
 #include <cstdlib>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "cache/files/folder.h"
 #include "cache/files/remove_in_background.h"
 
 namespace hearth {
@@ -39,17 +39,15 @@ LockedFile MakeLockedFile(const std::filesystem::path& folder, std::string_view 
 // finds the file without a name and makes another.
 void RemoveUnfinished(const std::filesystem::path& folder, int64_t most_bytes) {
   std::vector<std::filesystem::path> dead;
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (!it->path().filename().string().starts_with(kUnfinishedPrefix)) continue;
-    const Descriptor descriptor(::open(it->path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  for (const std::filesystem::path& file : FilesIn(folder, kUnfinishedPrefix)) {
+    const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat info;
     if (!descriptor.is_open() || ::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) continue;
     if (::fstat(descriptor.get(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
     if (info.st_size == 0) {
-      ::unlink(it->path().c_str());
+      ::unlink(file.c_str());
     } else if (info.st_size <= most_bytes) {
-      dead.push_back(it->path());
+      dead.push_back(file);
     }
   }
   RemoveInBackground(dead);

@@ -24,8 +24,9 @@ namespace fs = std::filesystem;
 constexpr const char* kSideFiles[] = {"-wal", "-shm", "-journal"};
 constexpr std::time_t kSecondsADay = 24 * 60 * 60;
 
+constexpr std::string_view kBefore = "hearth-", kBehind = ".db";
+
 bool IsStoreOfAFormat(std::string_view name) {
-  constexpr std::string_view kBefore = "hearth-", kBehind = ".db";
   if (!name.starts_with(kBefore) || !name.ends_with(kBehind) || name.size() <= kBefore.size() + kBehind.size()) {
     return false;
   }
@@ -35,11 +36,9 @@ bool IsStoreOfAFormat(std::string_view name) {
 }
 
 std::vector<fs::path> OtherFormats(const fs::path& folder, const fs::path& own) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->path() != own && IsStoreOfAFormat(it->path().filename().string())) files.push_back(it->path());
-  }
+  std::vector<fs::path> files = FilesIn(folder, kBefore);
+  std::erase_if(files,
+                [&own](const fs::path& file) { return file == own || !IsStoreOfAFormat(file.filename().string()); });
   return files;
 }
 

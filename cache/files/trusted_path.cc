@@ -23,7 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxRecordBytes = 1 << 16;
-constexpr int kMostLinks = 40;  // as Linux has
+constexpr int kMostLinks = 40;      // as Linux has
+constexpr int kMostMissing = 2048;  // names in the longest path
+constexpr int kMostListed = 1 << 16;
 
 // Only local users: a directory server is not asked for its list of users.
 bool IsAnyoneElsesGroup(gid_t group, uid_t owner) {
@@ -130,6 +132,7 @@ class TrustedWalk {
     if (missing_ == MissingFolders::kAreErrors) {
       return Error(StatusCode::kNotFound, "there is no {}", path_.string());
     }
+    if (missing_left_-- == 0) return Error(StatusCode::kIoError, "{} is made and can't be found", next.string());
     HEARTH_TRY(MakePrivateFolder(next));
     names_.push_front(next.filename());  // examined again, because another process may have made something else
     return Status::Ok();
@@ -158,6 +161,7 @@ class TrustedWalk {
   fs::path at_;                 // without links
   std::deque<fs::path> names_;  // still to be looked up
   int links_left_ = kMostLinks;
+  int missing_left_ = kMostMissing;
 };
 
 }  // namespace
@@ -205,10 +209,11 @@ Result<fs::path> PlaceOfNewFile(const fs::path& wanted, std::string_view what) {
 
 bool OnlyRootMayWrite(const fs::path& path) {
   std::error_code error;
+  int listed = 0;
   if (fs::symlink_status(path, error).type() != fs::file_type::regular) {
     for (auto entry = fs::directory_iterator(path, error); !error && entry != fs::directory_iterator();
          entry.increment(error)) {
-      if (!IsRootsAlone(entry->path())) return false;
+      if (!IsRootsAlone(entry->path()) || ++listed == kMostListed) return false;
     }
     if (error) return false;
   }

@@ -50,9 +50,10 @@ uint64_t MemberBytes(uint64_t content_bytes) {
 // Writes all bytes, also after an interruption or a write of fewer. A limit on file sizes is an error, no signal.
 Status WriteAll(int descriptor, std::span<const std::byte> bytes, const std::filesystem::path& file) {
   const HeldSizeSignal held;
+  int interruptions = 0;
   while (!bytes.empty()) {
     const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EINTR && ++interruptions < kMostInterruptions) continue;
     if (count <= 0) return Error(StatusCode::kIoError, "can't write {}: {}", file.string(), std::strerror(errno));
     bytes = bytes.subspan(static_cast<size_t>(count));
   }

@@ -1,6 +1,5 @@
 #include "cache/store/making_claim.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -16,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "cache/files/folder.h"
 #include "core/base/descriptor.h"
 #include "core/base/held_signal.h"
 
@@ -26,6 +26,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kClaimPrefix = "making-";
 constexpr double kClaimPollMs = 2;
+// Where a file's link count is always 0 or can't be read, as on some mounts of FUSE and NFS, nobody makes claims.
+constexpr int kMostUnlinked = 16;
 constexpr double kMaxClaimAgeS = 10;  // a session that is opened and never runs must not block others for ever
 
 class FileClaim final : public MakingClaim {
@@ -124,13 +126,17 @@ double StoreMakingClaims::KnownCostMs(BlobKind kind) {
 MakingTurn StoreMakingClaims::TakeFile(const CacheKey& key) {
   MakingTurn turn;
   std::optional<double> most_ms;
+  int unlinked = 0;
   const auto start = std::chrono::steady_clock::now();
   const fs::path file = connection_.options().folder / (std::string(kClaimPrefix) + key.digest().ToHex());
   while (true) {
     Descriptor descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
     if (!descriptor.is_open()) return turn;
     if (Lock(descriptor)) {
-      if (!IsLinked(descriptor)) continue;  // its maker has finished between the two calls
+      if (!IsLinked(descriptor)) {  // its maker has finished between the two calls
+        if (++unlinked == kMostUnlinked) return turn;
+        continue;
+      }
       const std::string text = std::to_string(::getpid()) + "\n";
       const HeldSizeSignal held;
       if (::ftruncate(descriptor.get(), 0) != 0 || ::pwrite(descriptor.get(), text.data(), text.size(), 0) < 0) {
@@ -149,11 +155,7 @@ MakingTurn StoreMakingClaims::TakeFile(const CacheKey& key) {
 }
 
 void RemoveDeadClaims(const fs::path& folder) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir(folder.c_str()), ::closedir);
-  if (listing == nullptr) return;
-  while (const dirent* entry = ::readdir(listing.get())) {
-    if (!std::string_view(entry->d_name).starts_with(kClaimPrefix)) continue;
-    const fs::path file = folder / entry->d_name;
+  for (const fs::path& file : FilesIn(folder, kClaimPrefix)) {
     const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (descriptor.is_open() && Lock(descriptor)) ::unlink(file.c_str());
   }

@@ -1,19 +1,15 @@
 // A cache on a file system without locks, as NFS is without its lock service: each asks for one in vain.
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include <array>
 #include <cerrno>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 
 #include "cache/desk/reports.h"
 #include "tests/testing/cache_folder.h"
+#include "tests/testing/refused_calls.h"
 
 namespace hearth {
 namespace {
@@ -22,44 +18,14 @@ using testing::CacheFolder;
 using testing::NumberedBlob;
 using testing::NumberedKey;
 using testing::PutOne;
-using testing::StartProcess;
-using testing::WaitFor;
-
-constexpr int kNotAllowed = 77;
-
-// From here on the system refuses this process every lock.
-bool TakeLocksAway() {
-  const auto load = [](size_t offset) {
-    return sock_filter{BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<uint32_t>(offset)};
-  };
-  const auto skip_unless = [](uint32_t value, uint8_t count) {
-    return sock_filter{BPF_JMP | BPF_JEQ | BPF_K, 0, count, value};
-  };
-  const sock_filter refuse = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | ENOLCK};
-  const sock_filter allow = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
-  constexpr size_t kCommand = offsetof(seccomp_data, args) + sizeof(uint64_t);
-  std::array program = {load(offsetof(seccomp_data, nr)),
-                        skip_unless(__NR_flock, 1),
-                        refuse,
-                        skip_unless(__NR_fcntl, 7),
-                        load(kCommand),
-                        skip_unless(F_GETLK, 1),
-                        refuse,
-                        skip_unless(F_SETLK, 1),
-                        refuse,
-                        skip_unless(F_SETLKW, 1),
-                        refuse,
-                        allow};
-  const sock_fprog filter = {static_cast<unsigned short>(program.size()), program.data()};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
 
 int WithoutLocks(const std::function<int()>& body) {
-  return WaitFor(StartProcess([&body] { return TakeLocksAway() ? body() : kNotAllowed; }));
+  constexpr testing::RefusedCall kLocks[] = {{__NR_flock, ENOLCK},
+                                             {__NR_fcntl, ENOLCK, F_GETLK},
+                                             {__NR_fcntl, ENOLCK, F_SETLK},
+                                             {__NR_fcntl, ENOLCK, F_SETLKW}};
+  return testing::WithRefusedCalls(kLocks, body);
 }
-
-#define SKIP_WHERE_FORBIDDEN(exit_code) \
-  if ((exit_code) == kNotAllowed) GTEST_SKIP() << "system calls can't be filtered here"
 
 TEST(CacheWithoutLocks, WhatItHoldsIsUsedAndNobodyWaits) {
   const CacheFolder folder;
