@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr size_t kMaxRecordBytes = 1 << 16;
 constexpr int kMostLinks = 40;      // as Linux has
 constexpr int kMostMissing = 2048;  // names in the longest path
-constexpr int kMostListed = 1 << 16;
+constexpr int kMostEntries = 1 << 16;
 
 // Only local users: a directory server is not asked for its list of users.
 bool IsAnyoneElsesGroup(gid_t group, uid_t owner) {
@@ -213,7 +213,7 @@ bool OnlyRootMayWrite(const fs::path& path) {
   if (fs::symlink_status(path, error).type() != fs::file_type::regular) {
     for (auto entry = fs::directory_iterator(path, error); !error && entry != fs::directory_iterator();
          entry.increment(error)) {
-      if (!IsRootsAlone(entry->path()) || ++listed == kMostListed) return false;
+      if (!IsRootsAlone(entry->path()) || ++listed == kMostEntries) return false;
     }
     if (error) return false;
   }
