@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
@@ -35,6 +36,8 @@ namespace fs = std::filesystem;
 constexpr double kFolderPollMs = 1;
 constexpr int kMostListed = 1 << 16;  // names of one folder
 constexpr size_t kMostFound = 1024;
+// A cache takes up to 8, PoCL 3, and PoCL ends the process where it gets none once it is open.
+constexpr int kLeastDescriptors = 24;
 
 Status SystemError(const char* what, const fs::path& path, int error) {
   return Error(StatusCode::kIoError, "{} {}: {}", what, path.string(), std::strerror(error));
@@ -157,6 +160,18 @@ Result<fs::path> PrepareFolder(const fs::path& wanted, FolderUse use) {
   HEARTH_ASSIGN(const struct stat inner, FolderInfo(folder));
   HEARTH_TRY(CheckPrivateFolder(folder, inner, use));
   return folder;
+}
+
+Status CheckDescriptorsLeft() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return Status::Ok();
+  int left = 0;
+  // The system gives the lowest number that is free.
+  for (auto number = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 1 << 30)); --number >= 0;) {
+    if (::fcntl(number, F_GETFD) < 0 && ++left == kLeastDescriptors) return Status::Ok();
+  }
+  return Error(StatusCode::kUnavailable,
+               "this process may open only {} more files, which its drivers need: raise the limit (`ulimit -n`)", left);
 }
 
 Result<FileIdentity> CheckStoreFile(const fs::path& file, FolderUse use) {

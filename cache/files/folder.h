@@ -51,6 +51,9 @@ enum class FolderUse {
 // folder was refused.
 Result<std::filesystem::path> PrepareFolder(const std::filesystem::path& wanted, FolderUse use = FolderUse::kCreate);
 
+// kUnavailable if the process may open so few files more that a driver, which is opened after a cache, could lack them.
+Status CheckDescriptorsLeft();
+
 // Tells a file from one that replaced it.
 struct FileIdentity {
   uint64_t device = 0, inode = 0;

@@ -154,6 +154,10 @@ CacheParts OpenCacheParts(const CacheRequest& request, OpenedCache& opened) {
 
 OpenedCache OpenCache(const CacheRequest& request) {
   OpenedCache opened;
+  if (const Status room = CheckDescriptorsLeft(); !room.ok()) {
+    opened.warnings.push_back("no cache: " + room.message());
+    return opened;
+  }
   CacheParts parts = OpenCacheParts(request, opened);
   const bool has_any = parts.own != nullptr || parts.server != nullptr || !parts.layers.empty() || parts.observer;
   if (has_any) opened.store = std::make_unique<ResultCache>(std::move(parts));

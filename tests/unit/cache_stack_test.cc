@@ -1,4 +1,7 @@
 // What a cache is put together from: read-only layers, a store of the caller's, an observer, a token.
+#include <fcntl.h>
+#include <sys/resource.h>
+
 #include <map>
 
 #include "cache/sources/key_value_source.h"
@@ -265,6 +268,24 @@ TEST(CacheObservers, AreToldWhatHappenedWithTheKeysFields) {
   EXPECT_EQ(events[0].kind, "program");
   EXPECT_EQ(events[0].digest, NumberedKey(1).digest().ToHex());
   EXPECT_EQ(events[0].fields.front(), (std::pair<std::string, std::string>("kernel", "conv_1")));
+}
+
+// PoCL ends the process where it gets no descriptor.
+TEST(CacheDescriptors, TheLastOnesAreLeftToTheDriver) {
+  const CacheFolder folder;
+  const auto exit_code_with = [&folder](rlim_t left) {
+    return testing::WaitFor(testing::StartProcess([&] {
+      const int lowest = ::dup(STDERR_FILENO);
+      ::close(lowest);
+      const rlimit limit{static_cast<rlim_t>(lowest) + left, static_cast<rlim_t>(lowest) + left};
+      if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return 9;
+      const OpenedCache cache = OpenCache({.folder = folder.path().string()});
+      if (cache.store != nullptr) return 1;
+      return cache.warnings.size() == 1 && cache.warnings[0].find("ulimit -n") != std::string::npos ? 0 : 2;
+    }));
+  };
+  EXPECT_EQ(exit_code_with(6), 0);
+  EXPECT_EQ(exit_code_with(64), 1);
 }
 
 }  // namespace
