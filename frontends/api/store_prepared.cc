@@ -21,7 +21,7 @@ std::vector<std::string> StorePrepared(Prepared& prepared, PlanRuns& runs, bool 
   const bool has_new_limit = HasUnknownLimit(cache.model_name, *opened.device, prepared.info, store);
   if (prepared.made.is_new || is_new_file || has_new_limit) {
     prepared.plan_request.model = NameToStore(prepared.model(), cache);
-    if (cache.model_known_by == kKnownByDigestFile && prepared.plan_request.model != cache.model_name) {
+    if (cache.model_known_by == kKnownByDigestFile && prepared.plan_request.model.value != cache.model_name) {
       warnings.push_back(fmt::format(
           "'{0}.sha256' is not the digest of '{0}', so no start finds what the cache has; write it with sha256sum",
           prepared.model().path()));

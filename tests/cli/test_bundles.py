@@ -74,6 +74,10 @@ class Bundles(CachingDevicesTest):
             told = self.run_hearth("cache", verb, self.folder / "cache", expect=3)
             self.assert_one_error(told, "is a cache, not a bundle")
 
+    def test_there_are_no_deltas(self):
+        told = self.run_hearth("cache", "export", self.folder / "new.tar", "--since", "old.tar", expect=2)
+        self.assert_one_error(told, "zstd --patch-from=OLD.tar NEW.tar")
+
     def test_a_strangers_bundle_moves_no_terminals_cursor(self):
         self.run_hearth("cache", "warm", *self.line)
         bundle = self.folder / "bundle.tar"
