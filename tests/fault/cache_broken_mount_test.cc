@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <string>
 
 #include "cache/desk/reports.h"
 #include "cache/files/folder.h"
@@ -52,12 +51,13 @@ int UseCache(const CacheFolder& folder, From from, const RefusedCall& call) {
   options.waits = &waits;
   const auto refuse = [&](From now) { return now != from || RefuseCalls({&call, 1}); };
   if (!refuse(From::kBeforeOpening)) return testing::kNotAllowed;
-  PrepareFolder(folder.path() / "a" / "b", FolderUse::kCreate);
+  const auto made = PrepareFolder(folder.path() / "a" / "b", FolderUse::kCreate);
+  if (made.status().ok() != made.status().message().empty()) return 1;
   const auto cache = StoreCache::Open(options);
   if (!refuse(From::kAfterOpening)) return testing::kNotAllowed;
-  if (!cache.ok()) return cache.status().message().empty() ? 1 : 0;
+  if (!cache.ok()) return cache.status().message().empty() ? 2 : 0;
   const auto found = (*cache)->Get(NumberedKey(0));
-  if (found && found != NumberedBlob(0, 40000)) return 2;
+  if (found && found != NumberedBlob(0, 40000)) return 3;
   const MakingTurn turn = (*cache)->TakeTurn(NumberedKey(1));
   (*cache)->BeginUse(NumberedKey(0));
   (*cache)->EndUse(NumberedKey(0));
