@@ -14,14 +14,17 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
 
-#include "cache/reports.h"
-#include "cache/sqlite_store.h"
+#include "cache/desk/reports.h"
+#include "cache/store/sqlite_store.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {
@@ -75,38 +78,48 @@ std::unique_ptr<SqliteStore> Open(const StoreOptions& options) {
   std::exit(1);
 }
 
-void Fill(BlobStore& store, uint64_t entries, uint64_t blob_bytes) {
+void Put(SqliteStore& store, std::span<const CacheKey> keys, std::span<const std::byte> bytes) {
+  std::vector<NewEntry> entries;
+  for (const CacheKey& key : keys) entries.push_back({&key, bytes, 1, {}, key.digest(), FingerprintOf(bytes)});
+  std::vector<PutResult> results(entries.size());
+  store.Put(entries, results, 0);
+}
+
+void Fill(SqliteStore& store, uint64_t entries, uint64_t blob_bytes) {
   constexpr uint64_t kBatch = 1000;
-  std::vector<std::byte> bytes(blob_bytes, std::byte{7});
+  const std::vector<std::byte> bytes(blob_bytes, std::byte{7});
   for (uint64_t first = 0; first < entries; first += kBatch) {
     std::vector<CacheKey> keys;
     for (uint64_t k = first; k < std::min(entries, first + kBatch); ++k) keys.push_back(KeyOf(k));
-    std::vector<PutRequest> requests;
-    requests.reserve(keys.size());
-    for (const CacheKey& key : keys) requests.push_back({&key, bytes, 1});
-    store.Put(requests);
+    Put(store, keys, bytes);
   }
 }
 
-void PutOne(BlobStore& store, uint64_t number) {
+void PutOne(SqliteStore& store, uint64_t number) {
   static const std::vector<std::byte> bytes(kPutBytes, std::byte{3});
   const CacheKey key = KeyOf(number);
-  const PutRequest request{&key, bytes, 1};
-  store.Put({&request, 1});
+  Put(store, {&key, 1}, bytes);
+}
+
+bool Get(
+    SqliteStore& store, const CacheKey& key, const std::function<void()>& on_found = [] {}) {
+  std::vector<std::byte> room;
+  FoundEntry found;
+  const auto destination = [&](uint64_t size_bytes) {
+    on_found();
+    room.resize(size_bytes);
+    return std::span<std::byte>(room);
+  };
+  return store.Get(key, destination, found) == EntrySource::Answer::kHit;
 }
 
 // Times a look-up until it asks for the blob's destination: a whole hit without copying the blob.
 void MeasureLookUps(SqliteStore& store, uint64_t entries, std::mt19937_64& random) {
-  std::vector<std::byte> room;
   std::vector<double> times_ms;
   for (uint64_t k = 0; k < kLookUps; ++k) {
     const CacheKey key = KeyOf(random() % entries);
     const Stopwatch watch;
-    store.Get(key, [&](uint64_t size_bytes) {
-      times_ms.push_back(watch.milliseconds());
-      room.resize(size_bytes);
-      return std::span<std::byte>(room);
-    });
+    Get(store, key, [&] { times_ms.push_back(watch.milliseconds()); });
   }
   fmt::print("{:<28} {:>7} times   median {:8.4f} ms   p99 {:8.4f} ms   max {:8.3f} ms\n", "look-up without the blob",
              times_ms.size(), Percentile(times_ms, 0.5), Percentile(times_ms, 0.99), Percentile(times_ms, 1));
@@ -210,7 +223,7 @@ void MeasurePruneAndClear(StoreOptions options, uint64_t first_new) {
   PutOne(*Open(options), 0);  // finishes work that other processes left
   {
     const auto store = Open(options);
-    for (uint64_t number : stored) lost += store->Get(KeyOf(number)) ? 0 : 1;
+    for (uint64_t number : stored) lost += Get(*store, KeyOf(number)) ? 0 : 1;
   }
   constexpr double kMiB = 1 << 20;
   fmt::print(
@@ -233,9 +246,9 @@ void Run(StoreOptions options, uint64_t entries, uint64_t blob_bytes) {
   std::mt19937_64 random(1);
   {
     const auto store = Open(options);
-    Measure("look-up, hit", kLookUps, [&](uint64_t) { store->Get(KeyOf(random() % entries)); });
+    Measure("look-up, hit", kLookUps, [&](uint64_t) { Get(*store, KeyOf(random() % entries)); });
     MeasureLookUps(*store, entries, random);
-    Measure("look-up, miss", kLookUps, [&](uint64_t k) { store->Get(KeyOf(entries + k)); });
+    Measure("look-up, miss", kLookUps, [&](uint64_t k) { Get(*store, KeyOf(entries + k)); });
     Measure("put 100 KiB", kPuts, [&](uint64_t k) { PutOne(*store, entries + k); });
   }
   // The current size: each further put evicts about a hundred entries.

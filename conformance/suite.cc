@@ -38,7 +38,7 @@ Result<CaseBatch> BuildBatch(const CaseList& cases, StorageType real) {
   return batch;
 }
 
-// Host memory of tensors, one buffer each, as PlanRuns takes it.
+// Host memory of tensors, one buffer each, as PlanRunner takes it.
 using Bytes = std::vector<std::byte>;
 
 Result<std::vector<Bytes>> InputsOf(const CaseBatch& batch) {

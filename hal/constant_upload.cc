@@ -4,8 +4,6 @@
 
 #include "core/base/error.h"
 #include "core/base/large_pages.h"
-#include "core/plan/key_fields.h"
-#include "core/plan/source_fingerprints.h"
 #include "hal/stopping.h"
 #include "hal/stopwatch.h"
 
@@ -47,33 +45,17 @@ Result<std::span<const std::byte>> SourceBytes(const PlanConstant& constant, con
   return bytes.subspan(offset, size);
 }
 
-// The checksum reads `packed`.
-bool ReadFromStore(const CacheKey& key, std::span<std::byte> packed, BlobStore& store) {
-  return store.Get(key,
-                   [&](uint64_t size_bytes) { return size_bytes == packed.size() ? packed : std::span<std::byte>(); });
-}
-
 }  // namespace
 
-CacheKey PackedWeightsKey(const PlanConstant& constant, std::string_view content) {
-  CacheKey key(BlobKind::kWeights);
-  key.Add(kWeightSourcesField.name, kWeightSources).Add(kContentField.name, content);
-  AddRecipe(key, constant.recipe);
-  return key;
-}
-
 Result<std::vector<double>> UploadConstants(Device& device, const PlacedConstants& placed, const Plan& plan,
-                                            const ModelFileBytes& model_files, BlobStore* store,
+                                            const ModelFileBytes& model_files, ResultCache* cache,
                                             const ModelBytesRead& done, const std::stop_token& stop) {
   std::vector<double> pack_ms(plan.constants.size());
   const auto make = [&](size_t index, std::span<std::byte> packed) -> Status {
     const PlanConstant& constant = plan.constants[index];
     HEARTH_ASSIGN(const std::span<const std::byte> source, SourceBytes(constant, model_files));
-    if (store != nullptr && constant.is_kept &&
-        ReadFromStore(PackedWeightsKey(constant, store->NameOfContent(source, BlobStore::NameUse::kLookUp)), packed,
-                      *store)) {
+    if (cache != nullptr && constant.is_kept && cache->FindInto(WeightsRequest{source, constant.recipe}, packed))
       return Status::Ok();
-    }
     const Stopwatch watch;
     HEARTH_TRY(PackConstant(constant.recipe, source, packed));
     pack_ms[index] = watch.milliseconds();
@@ -105,16 +87,14 @@ Result<std::vector<double>> UploadConstants(Device& device, const PlacedConstant
 }
 
 void StoreCostlyConstants(Plan& plan, std::span<const double> pack_ms, const ModelFileBytes& model_files,
-                          BlobStore& store) {
+                          ResultCache& cache) {
   for (size_t k = 0; k < pack_ms.size(); ++k) {
     PlanConstant& constant = plan.constants[k];
     if (pack_ms[k] == 0 || !IsCostly(constant)) continue;
     const Result<std::span<const std::byte>> source = SourceBytes(constant, model_files);
     std::vector<std::byte> packed(constant.range.size_bytes);
     if (!source.ok() || !PackConstant(constant.recipe, *source, packed).ok()) continue;
-    const CacheKey key = PackedWeightsKey(constant, store.NameOfContent(*source, BlobStore::NameUse::kPut));
-    const PutRequest put{&key, packed, pack_ms[k]};
-    store.Put({&put, 1});
+    cache.Put(WeightsRequest{*source, constant.recipe}, packed, pack_ms[k]);
     constant.is_kept = true;
   }
 }

@@ -59,6 +59,9 @@ class ProgramGroup {
     return Status(StatusCode::kUnsupported, "this device's binaries have no portable part");
   }
 
+  // The time that making Portable() took in Compile; 0 after Load.
+  virtual double portable_ms() const { return 0; }
+
   // GLSL texts that were turned into SPIR-V for this group (0 on other backends and after Load).
   virtual int spirv_compiled() const { return 0; }
 };

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/blob_store.h"
+#include "core/store/result_cache.h"
 #include "hal/device.h"
 #include "hal/held_programs.h"
 #include "hal/loaded_programs.h"
@@ -19,24 +19,24 @@ namespace hearth {
 // What warming says of a device whose driver gives no binaries.
 Status NoBinaries(std::string_view device_name);
 
-// `store` may be null, and is left alone where the device takes no binaries. info().compile_grouping decides whether
+// `cache` may be null, and is left alone where the device takes no binaries. info().compile_grouping decides whether
 // kernels share one program; separate programs are compiled on up to `threads` threads. If kernels share one program,
 // those that another stored program contains are taken from it, and the rest is compiled. If no binary fits, the
-// portable part is tried. A cached binary that the driver refuses, or whose portable part is gone, is rejected from the
-// store and compiled instead. kUnavailable once `stop` was requested; no further driver call begins.
+// portable part is tried. A cached binary that the driver refuses, or whose portable part is gone, is rejected and
+// compiled instead. kUnavailable once `stop` was requested; no further driver call begins.
 //
 // `held`: its programs are neither loaded nor compiled, and new ones are added to it. Kernels that share one program
 // are taken from there all or none, so that the cache gets the program that a start with these sources looks for.
 // `all_anew`: takes nothing from programs of other kernels, so that later starts load one binary with all code for
-// these dispatches. `grids`: as in ProgramKey.
-Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, BlobStore* store,
+// these dispatches. `grids`: as KernelTextsOf takes them.
+Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, ResultCache* cache,
                                      int threads, const std::stop_token& stop = {}, HeldPrograms* held = nullptr,
                                      bool all_anew = false, std::span<const GridClasses> grids = {});
 
-// Puts the binaries of `fresh` groups into the store. Call it after their programs ran once (before that PoCL's binary
+// Puts the binaries of `fresh` groups into the cache. Call it after their programs ran once (before that PoCL's binary
 // has no machine code), and after the result was returned to the caller (reading costs PoCL 130-250 ms per kernel).
 // Once `stop` was requested, no further binary is read. Returns warnings.
-std::vector<std::string> StoreFreshPrograms(LoadedPrograms& programs, BlobStore& store,
+std::vector<std::string> StoreFreshPrograms(LoadedPrograms& programs, ResultCache& cache,
                                             const std::stop_token& stop = {});
 
 }  // namespace hearth

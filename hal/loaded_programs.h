@@ -1,4 +1,4 @@
-// Programs that are ready, and which of them must be stored.
+// Programs that are ready, and what must be stored of them.
 #ifndef HEARTH_HAL_LOADED_PROGRAMS_H_
 #define HEARTH_HAL_LOADED_PROGRAMS_H_
 
@@ -6,25 +6,24 @@
 #include <optional>
 #include <vector>
 
-#include "core/base/blob_store.h"
+#include "core/store/result_cache.h"
 #include "hal/device.h"
 
 namespace hearth {
 
-// A cache entry that lists which binaries hold the programs of its key; see program_parts.h.
-struct StoredParts {
-  CacheKey key{BlobKind::kProgram};
-  std::vector<std::byte> bytes;
+// An entry that is not in the cache yet; its bytes are read from the group after its programs ran.
+struct FreshEntry {
+  CacheKey key;
+  double cost_ms = 0;
 };
 
-// A group of programs that was compiled in this process and is not in the cache yet.
+// Programs that were compiled in this process and are not in the cache yet.
 struct FreshGroup {
-  ProgramGroup* group = nullptr;  // null: all programs are in other groups' binaries, and `parts` says in which
-  CacheKey key{BlobKind::kProgram};
-  double compile_ms = 0;
-  std::optional<CacheKey> source_key;   // of the portable part, an entry of its own; absent: the binary is whole
-  std::vector<StoredParts> parts = {};  // to be stored with it
-  std::unique_ptr<MakingClaim> claim;   // other processes wait until it is stored
+  ProgramGroup* group = nullptr;  // null: all programs are in other groups' binaries, and `lists` say in which
+  FreshEntry program{CacheKey(BlobKind::kProgram)};
+  std::optional<FreshEntry> portable = {};  // an entry of its own; absent: the binary is whole
+  std::vector<KeyedBytes> lists = {};       // that lead to this binary, to be stored with it
+  std::unique_ptr<MakingClaim> claim;       // other processes wait until it is stored
 };
 
 struct LoadedPrograms {

@@ -6,18 +6,12 @@
 
 #include "core/base/text.h"
 #include "core/device/device_rules.h"
-#include "core/plan/key_fields.h"
 
 namespace hearth {
 namespace {
 
 // PoCL 3.1 makes separate machine code for grids with fewer work items in each dimension, whose indices fit 16 bits.
 constexpr uint64_t kLargeGridItems = 65535;
-
-void AddText(CacheKey& key, const KernelSource& source, Dialect dialect) {
-  const std::string text = Emit(source, dialect);
-  key.Add(kKernelField.name, source.name).AddContent(kTextField.name, BytesOf(text));
-}
 
 }  // namespace
 
@@ -35,22 +29,21 @@ std::vector<GridClasses> GridClassesOf(const Plan& plan, const DeviceInfo& info)
   return grids;
 }
 
-CacheKey ProgramKey(std::span<const KernelSource> sources, const DeviceInfo& info, std::span<const GridClasses> grids) {
-  CacheKey key(BlobKind::kProgram);
-  AddDevice(key, info, DevicePart::kIdentity);
-  if (info.binary_cpus != 0) key.Add(kCpusField.name, info.binary_cpus);
+KernelTexts KernelTextsOf(std::span<const KernelSource> sources, const DeviceInfo& info,
+                          std::span<const GridClasses> grids) {
+  KernelTexts texts;
   for (size_t k = 0; k < sources.size(); ++k) {
-    AddText(key, sources[k], info.dialect);
-    if (!grids.empty()) key.Add(kGridsField.name, int64_t{grids[k]});
+    const std::string text = Emit(sources[k], info.dialect);
+    texts.push_back({sources[k].name, NameByHash(BytesOf(text)), grids.empty() ? GridClasses{0} : grids[k]});
   }
-  return key;
+  return texts;
 }
 
-CacheKey SourceKey(std::span<const KernelSource> sources, const DeviceInfo& info, std::string_view compiler) {
-  CacheKey key(BlobKind::kSource);
-  key.Add(kCompilerField.name, compiler);
-  for (const KernelSource& source : sources) AddText(key, source, info.dialect);
-  return key;
+void AddToKey(CacheKey& key, const KernelTexts& texts) {
+  for (const KernelText& text : texts) {
+    key.Add(kKernelField.name, text.name).Add(kTextField.name, text.content);
+    if (text.grids != 0) key.Add(kGridsField.name, int64_t{text.grids});
+  }
 }
 
 }  // namespace hearth

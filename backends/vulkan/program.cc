@@ -6,6 +6,7 @@
 #include "core/base/byte_reader.h"
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
+#include "hal/stopwatch.h"
 
 namespace hearth::vulkan {
 namespace {
@@ -159,6 +160,7 @@ Status VulkanProgram::MakePipeline(LogicalDevice& device, const SpirvWords& spir
 Result<std::unique_ptr<ProgramGroup>> VulkanProgramGroup::Compile(LogicalDevice& device,
                                                                   std::span<const KernelSource> sources) {
   ProgramContainer container;
+  const Stopwatch watch;
   for (const KernelSource& source : sources) {
     auto spirv = CompileToSpirv(Emit(source, Dialect::kVulkan));
     if (!spirv.ok()) return spirv.status().Within("kernel " + source.name);
@@ -166,6 +168,7 @@ Result<std::unique_ptr<ProgramGroup>> VulkanProgramGroup::Compile(LogicalDevice&
   }
   std::unique_ptr<VulkanProgramGroup> group(new VulkanProgramGroup(device, std::move(container)));
   group->spirv_compiled_ = static_cast<int>(sources.size());
+  group->spirv_ms_ = watch.milliseconds();
   HEARTH_TRY(group->Build(sources));
   return std::unique_ptr<ProgramGroup>(std::move(group));
 }

@@ -80,6 +80,7 @@ class VulkanProgramGroup : public ProgramGroup {
   Result<std::vector<std::byte>> Binary() override;
   std::vector<std::byte> Portable() const override { return Serialize(container_); }
   Result<std::vector<std::byte>> DriverPart() override;
+  double portable_ms() const override { return spirv_ms_; }
   int spirv_compiled() const override { return spirv_compiled_; }
 
  private:
@@ -97,6 +98,7 @@ class VulkanProgramGroup : public ProgramGroup {
   Owned<VkPipelineCache> pipeline_cache_;
   std::vector<std::unique_ptr<Program>> programs_;
   int spirv_compiled_ = 0;
+  double spirv_ms_ = 0;
 };
 
 }  // namespace hearth::vulkan

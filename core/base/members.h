@@ -24,12 +24,15 @@ constexpr bool TakesMembers(std::index_sequence<I...>) {
   };
 }
 
-template <typename T, size_t kCount = 0>
+inline constexpr size_t kMostMembers = 64;
+
+// From above: a struct whose last members have no default takes all of them or none.
+template <typename T, size_t kCount = kMostMembers>
 constexpr size_t CountMembers() {
-  if constexpr (TakesMembers<T>(std::make_index_sequence<kCount + 1>())) {
-    return CountMembers<T, kCount + 1>();
-  } else {
+  if constexpr (kCount == 0 || TakesMembers<T>(std::make_index_sequence<kCount>())) {
     return kCount;
+  } else {
+    return CountMembers<T, kCount - 1>();
   }
 }
 

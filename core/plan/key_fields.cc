@@ -116,7 +116,7 @@ constexpr bool AreMembersOf(const std::array<Row<Struct>, N>& rows) {
 using D = DeviceInfo;
 constexpr std::string_view kLimit = "device capability";
 constexpr std::array kDeviceRows = {
-    // First: a key that lacks it must not be the beginning of one that has it (BlobStore::ForEach).
+    // First: a key that lacks it must not be the beginning of one that has it (ResultCache::Visit).
     RowOf<D, &D::driver_environment>("driver environment", "driver environment", kIdentity | kUnlessEmpty),
     RowOf<D, &D::backend>("backend", "backend"),
     RowOf<D, &D::dialect>("dialect", "backend", kCapability),
@@ -188,17 +188,19 @@ void AddRows(CacheKey& key, const std::array<Row<Struct>, N>& rows, const Struct
 
 }  // namespace
 
-void AddDevice(CacheKey& key, const DeviceInfo& device, DevicePart part) {
-  AddRows(key, kDeviceRows, device, part == DevicePart::kIdentity ? kIdentity : kCapability);
+void AddToKey(CacheKey& key, const DeviceIdentity& device) {
+  AddRows(key, kDeviceRows, *device, kIdentity);
 }
 
-void AddOptions(CacheKey& key, const LowerOptions& options, const DeviceInfo& device) {
-  LowerOptions meant = options;
-  meant.read_path = options.read_path.value_or(DefaultReadPath(device));
-  AddRows(key, kOptionRows, meant, kBoth);
+void AddToKey(CacheKey& key, const DeviceCapability& device) {
+  AddRows(key, kDeviceRows, *device, kCapability);
 }
 
-void AddRecipe(CacheKey& key, const PackRecipe& recipe) {
+void AddToKey(CacheKey& key, const LowerOptions& options) {
+  AddRows(key, kOptionRows, options, kBoth);
+}
+
+void AddToKey(CacheKey& key, const PackRecipe& recipe) {
   AddRows(key, kRecipeRows, recipe, kBoth);
 }
 

@@ -7,26 +7,35 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/fingerprint.h"
 #include "core/device/device_info.h"
 #include "core/device/options.h"
 #include "core/plan/pack.h"
+#include "core/store/key_request.h"
 
 namespace hearth {
 
-// kIdentity: the device and its driver, for binaries and measurements. kCapability: its limits and features, for plans.
+// A request's device. kIdentity: the key has the device and its driver, for binaries and measurements. kCapability: its
+// limits and features, for plans.
 enum class DevicePart : uint8_t { kIdentity, kCapability };
-void AddDevice(CacheKey& key, const DeviceInfo& device, DevicePart part);
+template <DevicePart kPart>
+class KeyedDevice {
+ public:
+  KeyedDevice(const DeviceInfo* info) : info_(info) {}  // NOLINT(google-explicit-constructor): it is that device
+  const DeviceInfo& operator*() const { return *info_; }
+  const DeviceInfo* operator->() const { return info_; }
 
-// Contains the read path of the rule if `options` does not set one.
-void AddOptions(CacheKey& key, const LowerOptions& options, const DeviceInfo& device);
-
-void AddRecipe(CacheKey& key, const PackRecipe& recipe);
-
-// A key field that is not a member of those structs.
-struct KeyField {
-  std::string_view name, word;
+ private:
+  const DeviceInfo* info_;
 };
+using DeviceIdentity = KeyedDevice<DevicePart::kIdentity>;
+using DeviceCapability = KeyedDevice<DevicePart::kCapability>;
+void AddToKey(CacheKey& key, const DeviceIdentity& device);
+void AddToKey(CacheKey& key, const DeviceCapability& device);
+
+void AddToKey(CacheKey& key, const LowerOptions& options);
+void AddToKey(CacheKey& key, const PackRecipe& recipe);
+
+// Fields of keys that are no members of those structs.
 inline constexpr std::string_view kHearthVersion = "Hearth version";
 inline constexpr KeyField kPlanSourcesField = {"plan sources", kHearthVersion};
 inline constexpr KeyField kWeightSourcesField = {"weight sources", kHearthVersion};
@@ -35,7 +44,6 @@ inline constexpr KeyField kProbeSourcesField = {"probe sources", kHearthVersion}
 inline constexpr KeyField kSelfTestSourcesField = {"self-test sources", kHearthVersion};
 inline constexpr KeyField kCompilerField = {"compiler", kHearthVersion};
 inline constexpr KeyField kModelField = {"model", "model content"};
-inline constexpr KeyField kModelTokenField = {"model token", "option"};
 inline constexpr KeyField kSignatureField = {"signature", "signature"};
 inline constexpr KeyField kInputShapesField = {"input shapes", "input shape"};
 inline constexpr KeyField kTopKField = {"top k", "option"};

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "cache/doctor.h"
-#include "cache/folder.h"
-#include "cache/reports.h"
+#include "cache/desk/reports.h"
+#include "cache/files/folder.h"
 #include "core/base/error.h"
 #include "core/base/run_control.h"
 #include "frontends/api/devices_to_warm.h"
 #include "frontends/api/session_data.h"
 #include "frontends/api/warming.h"
+#include "frontends/engine/open_cache.h"
 #include "hal/load_or_compile.h"
 #include "hal/stopwatch.h"
 
@@ -54,6 +54,23 @@ WarmResult WarmOne(const std::string& model_path, const SessionOptions& options)
   return result;
 }
 
+// Asks the server for one name.
+CacheFinding ExamineServer(const std::string& address) {
+  const Stopwatch watch;
+  const Result<RedisStore> server = OpenCacheServer({address});
+  if (!server.ok()) {  // the address is not shown: it may hold a password anywhere
+    return {true, fmt::format("no server can be asked: {}", server.status().message()),
+            "the entries of other machines are missing", "unset HEARTH_CACHE_SERVER"};
+  }
+  static_cast<void>(server->values->Read("doctor"));
+  const double took_ms = watch.milliseconds();
+  const std::string why = server->values->why_unusable();
+  if (why.empty()) return {false, fmt::format("the server {} answered after {:.1f} ms", server->name, took_ms), "", ""};
+  return {true, fmt::format("the server {} can't be used: {}", server->name, why),
+          fmt::format("each start loses {:.0f} ms and lacks the entries of other machines", took_ms),
+          "unset HEARTH_CACHE_SERVER"};
+}
+
 }  // namespace
 
 Result<Cache> Cache::At(const std::string& folder) {
@@ -95,8 +112,9 @@ Result<RemovedEntries> Cache::Prune(uint64_t max_bytes) const {
 
 std::vector<CacheFinding> Cache::Examine(const CacheServer& server) const {
   const Result<uint64_t> limit = DefaultCacheMaxBytes();
-  std::vector<CacheFinding> findings = ExamineCache(folder_, limit.ok() ? *limit : kUsualCacheBytes,
-                                                    server.address.empty() ? DefaultCacheServer() : server);
+  std::vector<CacheFinding> findings = ExamineCache(folder_, limit.ok() ? *limit : kUsualCacheBytes);
+  const std::string address = server.address.empty() ? DefaultCacheServer().address : server.address;
+  if (!address.empty()) findings.push_back(ExamineServer(address));
   if (!limit.ok()) {
     findings.push_back({true, limit.status().Within("HEARTH_CACHE_MAX_SIZE").message(), "the limit is 1 GiB",
                         "export HEARTH_CACHE_MAX_SIZE=1G"});

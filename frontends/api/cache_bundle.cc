@@ -4,12 +4,12 @@
 #include <limits>
 #include <utility>
 
-#include "cache/bundle.h"
-#include "cache/bundle_reader.h"
-#include "cache/entry_row.h"
-#include "cache/folder.h"
-#include "cache/manifest.h"
-#include "cache/reports.h"
+#include "cache/desk/bundle.h"
+#include "cache/desk/reports.h"
+#include "cache/files/folder.h"
+#include "cache/sources/bundle_reader.h"
+#include "cache/store/entry_row.h"
+#include "cache/trust/manifest.h"
 #include "core/base/contains.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
@@ -52,7 +52,6 @@ Result<BundleExport> Cache::Export(const std::string& bundle, const ExportOption
   ExportRequest request;
   request.store = folder_;
   request.bundle = bundle;
-  request.since = options.since;
   request.filter = options.filter;
   request.made_by = HEARTH_VERSION;
   request.least_version = options.least_version;
@@ -72,9 +71,6 @@ Result<BundleExport> Cache::Export(const std::string& bundle, const ExportOption
   if (!options.sign_with.empty()) {
     HEARTH_ASSIGN(request.sign_with, ReadSigningKey(options.sign_with));
   }
-  if (!options.trusted_keys.empty()) {
-    HEARTH_ASSIGN(request.trusted_keys, ReadPublicKeys(options.trusted_keys));
-  }
   return ExportBundle(request);
 }
 
@@ -83,30 +79,29 @@ Result<BundleInspection> Cache::Inspect(const std::string& bundle, const std::st
   if (!trusted_keys.empty()) {
     HEARTH_ASSIGN(keys, ReadPublicKeys(trusted_keys));
   }
-  HEARTH_ASSIGN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(bundle, keys));
-  const Manifest& manifest = reader->manifest();
+  HEARTH_ASSIGN(BundleReader reader, BundleReader::Open(bundle, keys));
+  const Manifest& manifest = reader.manifest();
   BundleInspection found;
   found.bundle = bundle;
-  std::error_code error;
-  found.is_file = std::filesystem::is_regular_file(bundle, error);
   found.made_by = manifest.made_by;
   found.expires_ms = manifest.expires_ms;
   found.least_version = manifest.least_version;
   found.devices = manifest.devices;
-  found.signed_by = reader->signed_by();
-  if (manifest.base) found.since = HexOf(manifest.base->manifest_sha256);
-  if (manifest.base) found.left_out = manifest.base->left_out;
-  found.manifest_sha256 = HexOf(reader->manifest_sha256());
+  found.signed_by = reader.signed_by();
+  found.manifest_sha256 = HexOf(reader.manifest_sha256());
   found.refusal = manifest.CheckUsable(NowMs(), HEARTH_VERSION).message();
   for (size_t k = 0; k < manifest.entries.size(); ++k) {
     const ManifestEntry& entry = manifest.entries[k];
     CacheKindStats& kind = found.kinds[std::string(BlobKindName(entry.kind))];
     ++kind.entries;
-    kind.blob_bytes += entry.size_bytes;
     ++found.entries;
-    found.blob_bytes += entry.size_bytes;
-    const Status status = reader->Check(k);
-    if (!status.ok()) found.damages.push_back({entry.digest.ToHex(), status.message()});
+    const Result<uint64_t> blob_bytes = reader.Check(k);
+    if (!blob_bytes.ok()) {
+      found.damages.push_back({entry.digest.ToHex(), blob_bytes.status().message()});
+      continue;
+    }
+    kind.blob_bytes += *blob_bytes;
+    found.blob_bytes += *blob_bytes;
   }
   return found;
 }

@@ -5,13 +5,12 @@
 #include <ctime>
 #include <set>
 
-#include "cache/needed_source.h"
-#include "cache/reports.h"
+#include "cache/desk/reports.h"
+#include "cache/store/nearest_entry.h"
 #include "core/base/contains.h"
 #include "core/base/error.h"
-#include "core/plan/key_fields.h"
+#include "core/store/entry_links.h"
 #include "frontends/engine/open_cache.h"
-#include "hal/program_parts.h"
 #include "hearth/cache.h"
 
 namespace hearth {
@@ -51,37 +50,31 @@ void NameQuarantine(const std::vector<CacheQuarantine>& quarantine, std::vector<
   }
 }
 
-bool IsProgram(const CacheNeed& need) {
-  return need.kind == BlobKindName(BlobKind::kProgram);
+bool IsOf(BlobKind kind, const CacheNeed& need) {
+  return need.kind == BlobKindName(kind);
 }
 
-CacheKey KeyOfProgram(const CacheNeed& program) {
-  CacheKey key(BlobKind::kProgram);
-  for (const auto& [name, value] : program.fields) key.Add(name, value);
-  return key;
-}
-
-// The digests of binaries that a program's entry lists (hal/program_parts.h); empty for other entries.
-std::vector<std::string> BinariesNamedBy(const CacheNeed& program, BlobStore& store) {
-  const CacheKey key = KeyOfProgram(program);
-  const std::optional<std::vector<std::byte>> bytes = store.Get(key);
-  if (!bytes || !IsProgramParts(*bytes)) return {};
-  const auto is_kernel = [](const auto& field) { return field.first == kKernelField.name; };
-  const Result<ProgramParts> parts =
-      ProgramPartsFrom(*bytes, static_cast<size_t>(std::ranges::count_if(program.fields, is_kernel)));
-  std::vector<std::string> digests;
-  if (!parts.ok()) return digests;
-  for (const CacheKey& binary : parts->binaries) digests.push_back(binary.digest().ToHex());
-  return digests;
+// The keys of entries that this one names; empty if it is gone.
+std::vector<CacheKey> NamedBy(const CacheNeed& need, BlobKind kind, ResultCache& cache) {
+  CacheKey key(kind);
+  for (const auto& [name, value] : need.fields) key.Add(name, value);
+  const auto parse = [](const StoredEntry& entry) -> Result<std::vector<CacheKey>> {
+    if (!HasLinks(entry.bytes)) return std::vector<CacheKey>();
+    HEARTH_ASSIGN(LinkedEntry linked, LinkedEntryFrom(entry.bytes));
+    return std::move(linked.links);
+  };
+  auto found = cache.FindByKey(key, parse, Misses::kUncounted);
+  return found ? std::move(found->value) : std::vector<CacheKey>();
 }
 
 // Explains the miss of another plan's binary that a list names because it holds kernels of this plan. Comparing keys
 // would explain nothing. A binary asked for before the list, like the self-test's, is needed on its own.
-void NameListsOfGoneBinaries(BlobStore& store, std::vector<CacheNeed>& needs) {
+void NameListsOfGoneBinaries(ResultCache& cache, std::vector<CacheNeed>& needs) {
   std::set<std::string> named;  // by an earlier list
   for (const CacheNeed& list : needs) {
-    if (!IsProgram(list) || !list.is_hit) continue;
-    for (const std::string& digest : BinariesNamedBy(list, store)) {
+    if (!IsOf(BlobKind::kProgramList, list) || !list.is_hit) continue;
+    for (const CacheKey& key : NamedBy(list, BlobKind::kProgramList, cache)) {
+      const std::string digest = key.digest().ToHex();
       const auto binary = std::ranges::find(needs, digest, &CacheNeed::digest);
       if (binary == needs.end() || binary->is_hit || &*binary < &list || !named.insert(digest).second) continue;
       binary->nearest_digest = list.digest;
@@ -95,27 +88,26 @@ void NameListsOfGoneBinaries(BlobStore& store, std::vector<CacheNeed>& needs) {
 }
 
 // Explains the miss of a program whose entry is there, but not the portable part that it needs.
-void NameProgramsOfGoneSources(BlobStore& store, std::vector<CacheNeed>& needs) {
+void NameProgramsOfGoneSources(ResultCache& cache, std::vector<CacheNeed>& needs) {
   for (CacheNeed& program : needs) {
-    if (!IsProgram(program) || program.is_hit) continue;
-    const CacheKey key = KeyOfProgram(program);
-    const std::optional<std::vector<std::byte>> bytes = store.Get(key);
-    const std::optional<CacheKey> needed = bytes ? SourceNeededBy(key, *bytes) : std::nullopt;
-    if (!needed) continue;
-    const auto source = std::ranges::find(needs, needed->digest().ToHex(), &CacheNeed::digest);
-    if (source == needs.end() || source->is_hit) continue;
-    program.reason = fmt::format("the entry exists, but needs the {} {:.12}", source->kind, source->digest);
-    if (source->nearest_digest == source->digest) continue;  // it is there, but damaged
-    source->nearest_digest = program.digest;
-    source->differences.clear();
-    source->reason = fmt::format("entry {:.12}, a {}, needs this one; it was evicted, removed or left out of a bundle",
-                                 program.digest, program.kind);
+    if (!IsOf(BlobKind::kProgram, program) || program.is_hit) continue;
+    for (const CacheKey& needed : NamedBy(program, BlobKind::kProgram, cache)) {
+      const auto source = std::ranges::find(needs, needed.digest().ToHex(), &CacheNeed::digest);
+      if (source == needs.end() || source->is_hit) continue;
+      program.reason = fmt::format("the entry exists, but needs the {} {:.12}", source->kind, source->digest);
+      if (source->nearest_digest == source->digest) continue;  // it is there, but damaged
+      source->nearest_digest = program.digest;
+      source->differences.clear();
+      source->reason =
+          fmt::format("entry {:.12}, a {}, needs this one; it was evicted, removed or left out of a bundle",
+                      program.digest, program.kind);
+    }
   }
 }
 
 // Explains misses of programs that entries of the cache lead to.
 void NameWhatEntriesNeed(const SessionOptions& options, std::vector<CacheNeed>& needs) {
-  const auto is_gone = [](const CacheNeed& need) { return IsProgram(need) && !need.is_hit; };
+  const auto is_gone = [](const CacheNeed& need) { return IsOf(BlobKind::kProgram, need) && !need.is_hit; };
   if (std::ranges::none_of(needs, is_gone)) return;
   const OpenedCache cache = OpenCache({.folder = options.cache_folder,
                                        .layers = options.cache_layers,

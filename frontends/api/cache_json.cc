@@ -95,41 +95,38 @@ Json JsonOf(const std::vector<WarmResult>& results) {
   return list;
 }
 
-}  // namespace
-
-std::string CacheEntryJson(const CacheEntry& entry, int indent) {
-  return TextOf(JsonOf(entry), indent);
+Json AnswerJson(const CacheEntry& entry, const std::string& /*folder*/) {
+  return JsonOf(entry);
 }
 
-std::string CacheListJson(const std::string& folder, const std::vector<CacheEntry>& entries, int indent) {
+Json AnswerJson(const std::vector<CacheEntry>& entries, const std::string& folder) {
   Json list = Json::array();
   for (const CacheEntry& entry : entries) list.push_back(JsonOf(entry));
-  return TextOf({{"folder", folder}, {"entries", std::move(list)}}, indent);
+  return {{"folder", folder}, {"entries", std::move(list)}};
 }
 
-std::string CacheStatsJson(const CacheStats& stats, int indent) {
+Json AnswerJson(const CacheStats& stats, const std::string& /*folder*/) {
   const StoreCounters& life = stats.lifetime;
-  const Json json = {{"file", stats.file},
-                     {"entries", stats.entries},
-                     {"blob_bytes", stats.blob_bytes},
-                     {"file_bytes", stats.file_bytes},
-                     {"damaged_bytes", stats.damaged_bytes},
-                     {"other_formats_bytes", stats.other_formats_bytes},
-                     {"quarantined", stats.quarantined},
-                     {"barred", stats.barred},
-                     {"kinds", JsonOf(stats.kinds)},
-                     {"lifetime",
-                      {{"hits", life.hits},
-                       {"misses", life.misses},
-                       {"rejected", life.rejected},
-                       {"put_errors", life.put_errors},
-                       {"bytes_read", life.bytes_read},
-                       {"bytes_written", life.bytes_written},
-                       {"milliseconds_saved", life.milliseconds_saved}}}};
-  return TextOf(json, indent);
+  return {{"file", stats.file},
+          {"entries", stats.entries},
+          {"blob_bytes", stats.blob_bytes},
+          {"file_bytes", stats.file_bytes},
+          {"damaged_bytes", stats.damaged_bytes},
+          {"other_formats_bytes", stats.other_formats_bytes},
+          {"quarantined", stats.quarantined},
+          {"barred", stats.barred},
+          {"kinds", JsonOf(stats.kinds)},
+          {"lifetime",
+           {{"hits", life.hits},
+            {"misses", life.misses},
+            {"rejected", life.rejected},
+            {"put_errors", life.put_errors},
+            {"bytes_read", life.bytes_read},
+            {"bytes_written", life.bytes_written},
+            {"milliseconds_saved", life.milliseconds_saved}}}};
 }
 
-std::string CacheModelsJson(const std::string& folder, const std::vector<CacheModel>& models, int indent) {
+Json AnswerJson(const std::vector<CacheModel>& models, const std::string& folder) {
   Json list = Json::array();
   for (const CacheModel& model : models) {
     list.push_back({{"path", model.path},
@@ -140,10 +137,10 @@ std::string CacheModelsJson(const std::string& folder, const std::vector<CacheMo
                     {"own_bytes", model.own_bytes},
                     {"shared_bytes", model.shared_bytes}});
   }
-  return TextOf({{"folder", folder}, {"models", std::move(list)}}, indent);
+  return {{"folder", folder}, {"models", std::move(list)}};
 }
 
-std::string CacheFindingsJson(const std::string& folder, const std::vector<CacheFinding>& findings, int indent) {
+Json AnswerJson(const std::vector<CacheFinding>& findings, const std::string& folder) {
   Json list = Json::array();
   for (const CacheFinding& finding : findings) {
     list.push_back({{"trouble", finding.is_trouble},
@@ -151,34 +148,33 @@ std::string CacheFindingsJson(const std::string& folder, const std::vector<Cache
                     {"cost", finding.cost},
                     {"command", finding.command}});
   }
-  return TextOf({{"folder", folder}, {"findings", std::move(list)}}, indent);
+  return {{"folder", folder}, {"findings", std::move(list)}};
 }
 
-std::string CacheVerificationJson(const std::string& folder, const CacheVerification& verification, int indent) {
-  const Json json = {{"folder", folder},
-                     {"checked_entries", verification.checked_entries},
-                     {"checked_bytes", verification.checked_bytes},
-                     {"clean", verification.clean()},
-                     {"repaired", verification.repaired},
-                     {"damages", JsonOf(verification.damages)}};
-  return TextOf(json, indent);
+Json AnswerJson(const CacheVerification& verification, const std::string& folder) {
+  return {{"folder", folder},
+          {"checked_entries", verification.checked_entries},
+          {"checked_bytes", verification.checked_bytes},
+          {"clean", verification.clean()},
+          {"repaired", verification.repaired},
+          {"damages", JsonOf(verification.damages)}};
 }
 
-std::string RemovedEntriesJson(const std::string& folder, const RemovedEntries& removed, int indent) {
+Json AnswerJson(const RemovedEntries& removed, const std::string& folder) {
   Json json = {{"folder", folder}, {"removed_entries", removed.entries}, {"removed_bytes", removed.blob_bytes}};
   if (!removed.revoked_key.empty()) {
     json["revoked_key"] = removed.revoked_key;
     json["other_formats_bytes"] = removed.other_formats_bytes;
   }
-  return TextOf(json, indent);
+  return json;
 }
 
-std::string LiftedQuarantineJson(const std::string& folder, uint64_t count, int indent) {
-  // With the keys of RemovedEntriesJson, because `clear --quarantine` is a way to clear.
-  return TextOf({{"folder", folder}, {"removed_entries", 0}, {"removed_bytes", 0}, {"lifted", count}}, indent);
+Json AnswerJson(uint64_t count, const std::string& folder) {
+  // With the keys of removed entries, because `clear --quarantine` is a way to clear.
+  return {{"folder", folder}, {"removed_entries", 0}, {"removed_bytes", 0}, {"lifted", count}};
 }
 
-std::string CacheExplanationJson(const std::string& folder, const CacheExplanation& explanation, int indent) {
+Json AnswerJson(const CacheExplanation& explanation, const std::string& folder) {
   Json needs = Json::array();
   for (const CacheNeed& need : explanation.needs) needs.push_back(JsonOf(need));
   Json last_misses = Json::array();
@@ -190,76 +186,74 @@ std::string CacheExplanationJson(const std::string& folder, const CacheExplanati
                            {"name", miss.name},
                            {"reason", miss.reason}});
   }
-  const Json json = {{"folder", folder},
-                     {"model", {{"path", explanation.model_path}, {"fingerprint", explanation.model_fingerprint}}},
-                     {"device", explanation.device},
-                     {"hits", explanation.hits()},
-                     {"misses", explanation.needs.size() - explanation.hits()},
-                     {"entries", std::move(needs)},
-                     {"last_misses", std::move(last_misses)},
-                     {"warnings", explanation.warnings}};
-  return TextOf(json, indent);
+  return {{"folder", folder},
+          {"model", {{"path", explanation.model_path}, {"fingerprint", explanation.model_fingerprint}}},
+          {"device", explanation.device},
+          {"hits", explanation.hits()},
+          {"misses", explanation.needs.size() - explanation.hits()},
+          {"entries", std::move(needs)},
+          {"last_misses", std::move(last_misses)},
+          {"warnings", explanation.warnings}};
 }
 
-std::string BundleInspectionJson(const BundleInspection& bundle, int indent) {
-  const Json json = {{"bundle", bundle.bundle},
-                     {"form", bundle.is_file ? "file" : "folder"},
-                     {"made_by", bundle.made_by},
-                     {"expires_ms", bundle.expires_ms},
-                     {"least_version", bundle.least_version},
-                     {"manifest_sha256", bundle.manifest_sha256},
-                     {"since", bundle.since},
-                     {"left_out", bundle.left_out},
-                     {"devices", JsonOf(bundle.devices)},
-                     {"entries", bundle.entries},
-                     {"blob_bytes", bundle.blob_bytes},
-                     {"kinds", JsonOf(bundle.kinds)},
-                     {"signed_by", bundle.signed_by},
-                     {"refusal", bundle.refusal},
-                     {"damages", JsonOf(bundle.damages)}};
-  return TextOf(json, indent);
+Json AnswerJson(const BundleInspection& bundle, const std::string& /*folder*/) {
+  return {{"bundle", bundle.bundle},
+          {"form", "file"},
+          {"made_by", bundle.made_by},
+          {"expires_ms", bundle.expires_ms},
+          {"least_version", bundle.least_version},
+          {"manifest_sha256", bundle.manifest_sha256},
+          {"devices", JsonOf(bundle.devices)},
+          {"entries", bundle.entries},
+          {"blob_bytes", bundle.blob_bytes},
+          {"kinds", JsonOf(bundle.kinds)},
+          {"signed_by", bundle.signed_by},
+          {"refusal", bundle.refusal},
+          {"damages", JsonOf(bundle.damages)}};
 }
 
-std::string BundleExportJson(const BundleExport& bundle, int indent) {
-  const Json json = {{"bundle", bundle.folder},
-                     {"entries", bundle.entries},
-                     {"blob_bytes", bundle.blob_bytes},
-                     {"native_entries", bundle.native_entries},
-                     {"damaged_entries", bundle.damaged_entries},
-                     {"programs_without_source", bundle.programs_without_source},
-                     {"left_out", bundle.left_out},
-                     {"from_others", bundle.from_others},
-                     {"other_keys", bundle.other_keys},
-                     {"revoked_entries", bundle.revoked_entries},
-                     {"devices", JsonOf(bundle.devices)},
-                     {"signed_by", bundle.signed_by}};
-  return TextOf(json, indent);
+Json AnswerJson(const BundleExport& bundle, const std::string& /*folder*/) {
+  return {{"bundle", bundle.folder},
+          {"entries", bundle.entries},
+          {"blob_bytes", bundle.blob_bytes},
+          {"native_entries", bundle.native_entries},
+          {"damaged_entries", bundle.damaged_entries},
+          {"programs_without_source", bundle.programs_without_source},
+          {"from_others", bundle.from_others},
+          {"other_keys", bundle.other_keys},
+          {"revoked_entries", bundle.revoked_entries},
+          {"devices", JsonOf(bundle.devices)},
+          {"signed_by", bundle.signed_by}};
 }
 
-std::string BundleImportJson(const std::string& folder, const BundleImport& bundle, int indent) {
-  const Json json = {{"folder", folder},
-                     {"entries", bundle.entries},
-                     {"blob_bytes", bundle.blob_bytes},
-                     {"other_devices", bundle.other_devices},
-                     {"quarantined", bundle.quarantined},
-                     {"quarantined_until_ms", bundle.quarantined_until_ms},
-                     {"signed_by", bundle.signed_by},
-                     {"since", bundle.since},
-                     {"left_out", bundle.left_out},
-                     {"warnings", bundle.warnings}};
-  return TextOf(json, indent);
+Json AnswerJson(const BundleImport& bundle, const std::string& folder) {
+  return {{"folder", folder},
+          {"entries", bundle.entries},
+          {"blob_bytes", bundle.blob_bytes},
+          {"other_devices", bundle.other_devices},
+          {"quarantined", bundle.quarantined},
+          {"quarantined_until_ms", bundle.quarantined_until_ms},
+          {"signed_by", bundle.signed_by},
+          {"warnings", bundle.warnings}};
 }
 
-std::string WarmResultsJson(const std::string& folder, const std::vector<WarmResult>& results, int indent) {
-  return TextOf({{"folder", folder}, {"results", JsonOf(results)}}, indent);
+Json AnswerJson(const std::vector<WarmResult>& results, const std::string& folder) {
+  return {{"folder", folder}, {"results", JsonOf(results)}};
 }
 
-std::string RewarmResultJson(const std::string& folder, const RewarmResult& result, int indent) {
+Json AnswerJson(const RewarmResult& result, const std::string& folder) {
   Json needed = Json::array();
   for (const ModelNeeded& model : result.needed) {
     needed.push_back({{"model", model.model_path}, {"device", model.device}, {"reason", model.reason}});
   }
-  return TextOf({{"folder", folder}, {"results", JsonOf(result.results)}, {"needed", std::move(needed)}}, indent);
+  return {{"folder", folder}, {"results", JsonOf(result.results)}, {"needed", std::move(needed)}};
+}
+
+}  // namespace
+
+std::string CacheJson(const CacheAnswer& answer, const std::string& folder, int indent) {
+  const Json json = std::visit([&](const auto& one) { return AnswerJson(one, folder); }, answer);
+  return TextOf(json, indent);
 }
 
 }  // namespace hearth

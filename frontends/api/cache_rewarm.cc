@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "backends/cpu/process_limits.h"
-#include "cache/reports.h"
+#include "cache/desk/reports.h"
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/plan/key_fields.h"
@@ -70,14 +70,8 @@ class DeviceRewarmer {
   void Rewarm(const CacheEntry& plan) {
     const ModelName model = ModelOf(known_, plan);
     CacheKey key(BlobKind::kPlan);
-    std::string token;
-    for (const auto& [name, value] : plan.fields) {
-      if (name == kModelTokenField.name) {
-        token = value;
-      } else {
-        key.Add(name, value);
-      }
-    }
+    for (const auto& [name, value] : plan.fields) key.Add(name, value);
+    const std::string token(ValueOf(plan.fields, kModelTokenField.name));
     if (!IsForBackend(plan.fields, opened_.info)) return;
     const OpenedCache cache =
         OpenCache({.folder = folder_, .model = model.fingerprint.empty() ? ModelName() : model, .token = token});

@@ -35,9 +35,9 @@ Result<bool> IsWarm(const PrepareRequest& request) {
   if (request.cache == nullptr || !request.device->opened.device->takes_binaries()) return false;
   DeviceInfo info = request.device->opened.info;
   HEARTH_ASSIGN(PlanRequest plan, RequestPlan(request, info));
-  BlobStore& store = *request.cache->store;
+  ResultCache& store = *request.cache->store;
   plan.options.tuned = TableOf(StoredTuning(info, store));
-  return store.Get(PlanKey(plan)).has_value();
+  return HasPlan(plan, store);
 }
 
 std::string ReasonOfAReadyStart(const SessionOptions& options, const DeviceInfo& info) {

@@ -36,8 +36,9 @@ bool RestartWithoutStored(std::unique_ptr<RunContext>& context, const Status& fa
   const bool may_be_its_fault = failure.code() != StatusCode::kInvalidArgument;
   if (prepared.request.cache == nullptr || context->has_run() || !may_be_its_fault) return false;
   const bool has_loaded = context->runs().RejectLoaded(failure.message());
-  if (prepared.made.is_stored) prepared.request.cache->store->Reject(PlanKey(prepared.plan_request), failure.message());
-  if (!has_loaded && !prepared.made.is_stored) return false;
+  const std::optional<CacheKey>& plan = prepared.made.found_as;
+  if (plan) prepared.request.cache->store->Reject({&*plan, 1}, failure.message());
+  if (!has_loaded && !plan) return false;
   PrepareRequest request = prepared.request;
   request.device = std::make_shared<SessionDevice>(*request.device);
   request.device->constants = std::make_shared<HeldConstants>();

@@ -139,8 +139,8 @@ constexpr OptionRow kRows[] = {
     {.name = "cache_layers",
      .kind = ListOption{FIELD(cache_layers), ':'},
      .values = "read-only folders, separated by ':'",
-     .flag = {FlagGroup::kCacheTier, "--cache-layer", "DIR",
-              "A bundle (file or folder) or cache, looked up first and never written, before those of "
+     .flag = {FlagGroup::kCacheTier, "--cache-layer", "PATH",
+              "A bundle or a cache's folder, looked up first and never written, before those of "
               "$HEARTH_CACHE_LAYERS; may be given several times"}},
     {.name = "cache_layer_keys",
      .kind = TextOption{FIELD(cache_layer_keys)},

@@ -72,7 +72,7 @@ class Preparation {
   const PrepareRequest& request() const { return made_->request; }
   const SessionOptions& options() const { return *request().options; }
   OpenedDevice& opened() const { return request().device->opened; }
-  BlobStore* store() const { return request().cache == nullptr ? nullptr : request().cache->store.get(); }
+  ResultCache* store() const { return request().cache == nullptr ? nullptr : request().cache->store.get(); }
   std::vector<std::string>& warnings() { return made_->report.warnings; }
 
   Result<LowerOptions> AskedOptions() const {
@@ -93,11 +93,7 @@ class Preparation {
     if (opened().is_trusted) return Status::Ok();
     opened().device->set_wait_limit(WaitLimitOf(options(), opened().info));
     const bool is_tested = !request().trusts_device && NeedsSelfTest(made_->info);
-    if (is_tested && (store() == nullptr || !HasPassedSelfTest(made_->info, *store()))) {
-      const Stopwatch watch;
-      HEARTH_TRY(RunSelfTest(*opened().device, request().stop));
-      opened().self_test_ms = watch.milliseconds();
-    }
+    if (is_tested) HEARTH_TRY(PassSelfTest(*opened().device, made_->info, store(), request().stop));
     opened().is_trusted = true;
     return Status::Ok();
   }
@@ -105,7 +101,7 @@ class Preparation {
   // Before the first plan for a device and not after it, so that a second start finds the plan and programs of the
   // first.
   void ProbeAtFirstUse() {
-    if (store() == nullptr || options().cache_read_only) return;
+    if (store() == nullptr) return;
     made_->plan_request.options.read_path = opened().read_path.Probe(*opened().device, made_->info, *store());
   }
 
@@ -126,7 +122,6 @@ class Preparation {
     TuningRequest tuning{.mode = options().tune,
                          .device = opened().device.get(),
                          .store = store(),
-                         .read_only = options().cache_read_only,
                          .threads = threads(),
                          .stop = request().stop};
     if (options().on_tuning) {
@@ -154,7 +149,7 @@ class Preparation {
     return CheckHostMemory(made_->info, need);
   }
 
-  Status MakeRuns(BlobStore* plans) {
+  Status MakeRuns(ResultCache* plans) {
     const ModelData& model = made_->model().data();
     Result<MadePlan> plan = MakePlan(made_->plan_request, plans);
     if (!plan.ok())
@@ -194,7 +189,7 @@ class Preparation {
 
   // Only a driver's compiler knows how many work items a kernel's groups may have: the plan is made again where it
   // takes fewer than the device's limit.
-  Status MakeRunsInSmallerGroups(BlobStore* plans) {
+  Status MakeRunsInSmallerGroups(ResultCache* plans) {
     return MakeInSmallerGroups(*opened().device, made_->info, [&] { return MakeRuns(plans); });
   }
 
@@ -205,7 +200,7 @@ class Preparation {
     const Status status = MakeRunsInSmallerGroups(store());
     const bool is_blameless = request().stop.stop_requested() || exceeds_limit();
     if (status.ok() || is_blameless) return status;
-    if (made_->made.is_stored) store()->Reject(PlanKey(made_->plan_request), status.message());
+    if (const auto& plan = made_->made.found_as) store()->Reject({&*plan, 1}, status.message());
     if (store()->counters().rejected == rejected) return status;
     request().device->constants = std::make_shared<HeldConstants>();
     request().device->programs = std::make_shared<HeldPrograms>();
@@ -320,7 +315,7 @@ Result<PlanRequest> RequestPlan(const PrepareRequest& request, DeviceInfo& info)
   const std::string name = NameOfModel(*request.model, request.cache.get());
   if (request.cache != nullptr) {
     OpenedDevice& opened = request.device->opened;
-    BlobStore& store = *request.cache->store;
+    ResultCache& store = *request.cache->store;
     lowering.read_path = opened.read_path.LookUp(info, store);
     LimitItemsAsCompiled(name, *opened.device, info, store);
   }

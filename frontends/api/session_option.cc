@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
-#include "cache/folder.h"
+#include "cache/files/folder.h"
 #include "core/base/error.h"
+#include "core/base/size_text.h"
 #include "core/base/text.h"
 #include "frontends/api/option_table.h"
 

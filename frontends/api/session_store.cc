@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "cache/sqlite_store.h"
+#include "cache/store/sqlite_store.h"
 #include "frontends/api/model_data.h"
 #include "frontends/engine/open_cache.h"
 #include "hal/stopwatch.h"
@@ -21,10 +21,10 @@ std::string LookUpName(const ModelData& model, SessionCache& cache) {
   const std::string stated = model.file ? model.file->StatedSha256() : std::string();
   if (!stated.empty()) {
     cache.model_known_by = kKnownByDigestFile;
-    return BlobStore::NameOfDigest(stated, model.bytes.size());
+    return NameByDigest(stated, model.bytes.size());
   }
   const Stopwatch watch;
-  std::string name = cache.store->NameOfContent(model.bytes, BlobStore::NameUse::kLookUp);
+  std::string name = cache.store->NameOf(model.bytes, NameUse::kLookUp);
   ReleasePages(model, model.bytes);
   cache.model_known_by = "content";
   cache.model_hash_ms = watch.milliseconds();
@@ -37,14 +37,14 @@ std::string LookUpName(const ModelData& model, SessionCache& cache) {
 void RecallModel(const Model& model, SessionCache& cache) {
   const ModelData& data = model.data();
   const auto stamp = data.file ? data.file->UnchangedStamp() : std::nullopt;
-  auto known = stamp ? cache.folder->RecallFile(*stamp) : std::nullopt;
+  auto known = stamp ? cache.store->names()->RecallFile(*stamp) : std::nullopt;
   if (known) {
     cache.model_known_by = "stamp";
   } else if (!data.bytes.empty()) {
     cache.model_name = LookUpName(data, cache);
-    if (const auto fingerprint = cache.folder->RecallFingerprint(cache.model_name)) {
-      known = SqliteStore::KnownFile{*fingerprint, cache.model_name};
-      cache.folder->RememberFile(stamp, *known);
+    if (const auto fingerprint = cache.store->names()->RecallFingerprint(cache.model_name)) {
+      known = KnownFile{*fingerprint, cache.model_name};
+      cache.store->names()->RememberFile(stamp, *known);
     }
   }
   if (known) {
@@ -52,7 +52,7 @@ void RecallModel(const Model& model, SessionCache& cache) {
     cache.model_name = known->name;
     cache.is_model_recalled = true;
   }
-  cache.folder->SetModel(NameOf(model));
+  cache.folder->records().SetModel(NameOf(model));
 }
 
 // The next start then finds the name by the file's stamp.
@@ -60,13 +60,13 @@ void RememberModel(const Model& model, const SessionCache& cache, const std::str
   const ModelData& data = model.data();
   if (cache.folder == nullptr || data.bytes.empty()) return;
   const auto stamp = data.file ? data.file->UnchangedStamp() : std::nullopt;
-  cache.folder->RememberFile(stamp, {model.fingerprint(), name});
+  cache.store->names()->RememberFile(stamp, {model.fingerprint(), name});
 }
 
-std::string ComputedName(const Model& model, const SessionCache* cache, BlobStore::NameUse use) {
+std::string ComputedName(const Model& model, const SessionCache* cache, NameUse use) {
   const ModelData& data = model.data();
   if (cache == nullptr || data.bytes.empty()) return model.fingerprint();
-  std::string name = cache->store->NameOfContent(data.bytes, use);
+  std::string name = cache->store->NameOf(data.bytes, use);
   ReleasePages(data, data.bytes);
   return name;
 }
@@ -100,13 +100,13 @@ std::shared_ptr<SessionCache> OpenSessionCache(const SessionOptions& options, co
 
 std::string NameOfModel(const Model& model, const SessionCache* cache) {
   if (cache != nullptr && !cache->model_name.empty()) return cache->model_name;
-  std::string name = ComputedName(model, cache, BlobStore::NameUse::kLookUp);
+  std::string name = ComputedName(model, cache, NameUse::kLookUp);
   if (cache != nullptr) RememberModel(model, *cache, name);
   return name;
 }
 
 std::string NameToStore(const Model& model, const SessionCache& cache) {
-  std::string name = ComputedName(model, &cache, BlobStore::NameUse::kPut);
+  std::string name = ComputedName(model, &cache, NameUse::kPut);
   RememberModel(model, cache, name);
   return name;
 }

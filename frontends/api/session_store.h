@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "cache/wait_budget.h"
-#include "core/base/blob_store.h"
+#include "cache/files/wait_budget.h"
+#include "core/store/result_cache.h"
 #include "hearth/model.h"
 #include "hearth/session.h"
 
@@ -23,7 +23,7 @@ inline constexpr const char* kKnownByDigestFile = "digest file";
 // Shared by all that is prepared of a session, and by its clones. Thread-safe.
 struct SessionCache {
   std::unique_ptr<SessionWaits> waits = std::make_unique<SessionWaits>();
-  std::shared_ptr<BlobStore> store;
+  std::shared_ptr<ResultCache> store;
   SqliteStore* folder = nullptr;  // the folder's part of the store; may be null
   std::string path;               // of the folder's file
   // The model's name in keys that are looked up. It is computed once per start, since that hashes the whole model

@@ -3,13 +3,12 @@
 #include "frontends/api/model_data.h"
 #include "frontends/api/prepared.h"
 #include "frontends/engine/items_as_compiled.h"
-#include "frontends/engine/self_test.h"
 
 namespace hearth {
 
 std::vector<std::string> StorePrepared(Prepared& prepared, PlanRuns& runs, bool is_first) {
   const SessionCache& cache = *prepared.request.cache;
-  BlobStore& store = *cache.store;
+  ResultCache& store = *cache.store;
   // All in one transaction of the cache.
   const PutBatch batch(&store);
   if (!is_first) return runs.StoreMore();
@@ -22,7 +21,7 @@ std::vector<std::string> StorePrepared(Prepared& prepared, PlanRuns& runs, bool 
   const bool has_new_limit = HasUnknownLimit(cache.model_name, *opened.device, prepared.info, store);
   if (prepared.made.is_new || is_new_file || has_new_limit) {
     prepared.plan_request.model = NameToStore(prepared.model(), cache);
-    if (cache.model_known_by == kKnownByDigestFile && prepared.plan_request.model != cache.model_name) {
+    if (cache.model_known_by == kKnownByDigestFile && prepared.plan_request.model.value != cache.model_name) {
       warnings.push_back(fmt::format(
           "'{0}.sha256' is not the digest of '{0}', so no start finds what the cache has; write it with sha256sum",
           prepared.model().path()));
@@ -33,7 +32,6 @@ std::vector<std::string> StorePrepared(Prepared& prepared, PlanRuns& runs, bool 
   if (has_new_limit) {
     StoreItemsAsCompiled(prepared.plan_request.model, *opened.device, prepared.info, made_ms, store);
   }
-  if (opened.self_test_ms) StoreSelfTestPassed(prepared.info, *opened.self_test_ms, store);
   return warnings;
 }
 

@@ -25,9 +25,10 @@ Result<std::vector<std::string>> TextList(const char* const* texts, size_t count
 }
 
 Status SetExportOption(const std::string& name, const std::string& value, Cache::ExportOptions& options) {
-  const std::pair<std::string_view, std::string*> texts[] = {
-      {"sign_with", &options.sign_with}, {"since", &options.since},          {"trusted_keys", &options.trusted_keys},
-      {"kind", &options.filter.kind},    {"device", &options.filter.device}, {"least_version", &options.least_version}};
+  const std::pair<std::string_view, std::string*> texts[] = {{"sign_with", &options.sign_with},
+                                                             {"kind", &options.filter.kind},
+                                                             {"device", &options.filter.device},
+                                                             {"least_version", &options.least_version}};
   for (const auto& [text_name, text] : texts) {
     if (name != text_name) continue;
     *text = value;
@@ -35,9 +36,7 @@ Status SetExportOption(const std::string& name, const std::string& value, Cache:
   }
   if (name != "valid_for_ms") {
     return Error(StatusCode::kInvalidArgument,
-                 "an export has no option '{}'; there are sign_with, since, trusted_keys, kind, "
-                 "device, valid_for_ms, least_version",
-                 name);
+                 "an export has no option '{}'; there are sign_with, kind, device, valid_for_ms, least_version", name);
   }
   if (NumberFrom(value, options.valid_for_ms)) return Status::Ok();
   return Error(StatusCode::kInvalidArgument, "valid_for_ms is '{}', which is not a number of milliseconds", value);
@@ -79,28 +78,28 @@ const char* hearth_cache_folder(const hearth_cache* cache) {
 hearth_status hearth_cache_list(const hearth_cache* cache, char** json) {
   return hearth::AskCache(cache, json, [](const Cache& store) -> Text {
     HEARTH_ASSIGN(const auto entries, store.List());
-    return hearth::CacheListJson(store.folder(), entries);
+    return hearth::CacheJson(entries, store.folder());
   });
 }
 
 hearth_status hearth_cache_stats(const hearth_cache* cache, char** json) {
   return hearth::AskCache(cache, json, [](const Cache& store) -> Text {
     HEARTH_ASSIGN(const auto stats, store.Stats());
-    return hearth::CacheStatsJson(stats);
+    return hearth::CacheJson(stats);
   });
 }
 
 hearth_status hearth_cache_verify(const hearth_cache* cache, int32_t repair, char** json) {
   return hearth::AskCache(cache, json, [&](const Cache& store) -> Text {
     HEARTH_ASSIGN(const auto verification, store.Verify(repair != 0));
-    return hearth::CacheVerificationJson(store.folder(), verification);
+    return hearth::CacheJson(verification, store.folder());
   });
 }
 
 hearth_status hearth_cache_prune(const hearth_cache* cache, uint64_t max_bytes, char** json) {
   const auto prune = [&](const Cache& store) -> Text {
     HEARTH_ASSIGN(const auto removed, store.Prune(max_bytes));
-    return hearth::RemovedEntriesJson(store.folder(), removed);
+    return hearth::CacheJson(removed, store.folder());
   };
   return hearth::AskCache(cache, json, prune, /*may_be_null=*/true);
 }
@@ -111,7 +110,7 @@ hearth_status hearth_cache_clear(const hearth_cache* cache, const char* kind, co
     filter.kind = hearth::TextOrEmpty(kind);
     filter.device = hearth::TextOrEmpty(device);
     HEARTH_ASSIGN(const auto removed, store.Clear(filter));
-    return hearth::RemovedEntriesJson(store.folder(), removed);
+    return hearth::CacheJson(removed, store.folder());
   };
   return hearth::AskCache(cache, json, clear, /*may_be_null=*/true);
 }
@@ -122,7 +121,7 @@ hearth_status hearth_cache_explain(const hearth_cache* cache, const char* model_
     HEARTH_NOT_NULL(model_path);
     const hearth::SessionOptions chosen = options == nullptr ? hearth::SessionOptions() : options->options;
     HEARTH_ASSIGN(const auto explanation, store.Explain(model_path, chosen));
-    return hearth::CacheExplanationJson(store.folder(), explanation);
+    return hearth::CacheJson(explanation, store.folder());
   });
 }
 
@@ -134,14 +133,14 @@ hearth_status hearth_cache_warm(const hearth_cache* cache, const char* const* mo
     HEARTH_ASSIGN(const std::vector<std::string> names, hearth::TextList(devices, device_count));
     const hearth::SessionOptions chosen = options == nullptr ? hearth::SessionOptions() : options->options;
     HEARTH_ASSIGN(const auto results, store.Warm(paths, names, chosen));
-    return hearth::WarmResultsJson(store.folder(), results);
+    return hearth::CacheJson(results, store.folder());
   });
 }
 
 hearth_status hearth_cache_models(const hearth_cache* cache, char** json) {
   return hearth::AskCache(cache, json, [](const Cache& store) -> Text {
     HEARTH_ASSIGN(const auto models, store.Models());
-    return hearth::CacheModelsJson(store.folder(), models);
+    return hearth::CacheJson(models, store.folder());
   });
 }
 
@@ -157,22 +156,21 @@ hearth_status hearth_cache_remove(const hearth_cache* cache, const char* model, 
   const auto remove = [&](const Cache& store) -> Text {
     HEARTH_NOT_NULL(model);
     HEARTH_ASSIGN(const auto removed, store.Remove(model));
-    return hearth::RemovedEntriesJson(store.folder(), removed);
+    return hearth::CacheJson(removed, store.folder());
   };
   return hearth::AskCache(cache, json, remove, /*may_be_null=*/true);
 }
 
 hearth_status hearth_cache_examine(const hearth_cache* cache, char** json) {
-  return hearth::AskCache(cache, json, [](const Cache& store) -> Text {
-    return hearth::CacheFindingsJson(store.folder(), store.Examine());
-  });
+  return hearth::AskCache(
+      cache, json, [](const Cache& store) -> Text { return hearth::CacheJson(store.Examine(), store.folder()); });
 }
 
 hearth_status hearth_cache_export(const hearth_cache* cache, const char* bundle, const char* sign_with, char** json) {
   return hearth::AskCache(cache, json, [&](const Cache& store) -> Text {
     HEARTH_NOT_NULL(bundle);
     HEARTH_ASSIGN(const auto exported, store.Export(bundle, {{}, hearth::TextOrEmpty(sign_with)}));
-    return hearth::BundleExportJson(exported);
+    return hearth::CacheJson(exported);
   });
 }
 
@@ -184,7 +182,7 @@ hearth_status hearth_cache_import(const hearth_cache* cache, const char* bundle,
     options.is_trusted = is_trusted != 0;
     options.trusted_keys = hearth::TextOrEmpty(trusted_keys);
     HEARTH_ASSIGN(const auto imported, store.Import(bundle, options));
-    return hearth::BundleImportJson(store.folder(), imported);
+    return hearth::CacheJson(imported, store.folder());
   });
 }
 
@@ -193,7 +191,7 @@ hearth_status hearth_cache_warm_from_cache(const hearth_cache* cache, const char
   return hearth::AskCache(cache, json, [&](const Cache& store) -> Text {
     HEARTH_ASSIGN(const std::vector<std::string> names, hearth::TextList(devices, device_count));
     HEARTH_ASSIGN(const auto result, store.WarmFromCache(names));
-    return hearth::RewarmResultJson(store.folder(), result);
+    return hearth::CacheJson(result, store.folder());
   });
 }
 
@@ -204,7 +202,7 @@ hearth_status hearth_cache_revoke(const hearth_cache* cache, const char* key, ch
     filter.signed_by = key;
     if (filter.signed_by.empty()) return hearth::Error(hearth::StatusCode::kInvalidArgument, "no key is named");
     HEARTH_ASSIGN(const auto removed, store.Clear(filter));
-    return hearth::RemovedEntriesJson(store.folder(), removed);
+    return hearth::CacheJson(removed, store.folder());
   };
   return hearth::AskCache(cache, json, revoke, /*may_be_null=*/true);
 }
@@ -212,7 +210,7 @@ hearth_status hearth_cache_revoke(const hearth_cache* cache, const char* key, ch
 hearth_status hearth_cache_lift_quarantine(const hearth_cache* cache, char** json) {
   const auto lift = [](const Cache& store) -> Text {
     HEARTH_ASSIGN(const uint64_t count, store.LiftQuarantine());
-    return hearth::LiftedQuarantineJson(store.folder(), count);
+    return hearth::CacheJson(count, store.folder());
   };
   return hearth::AskCache(cache, json, lift, /*may_be_null=*/true);
 }
@@ -226,7 +224,7 @@ hearth_status hearth_cache_export_with(const hearth_cache* cache, const char* bu
     Cache::ExportOptions options;
     for (size_t k = 0; k < count; ++k) HEARTH_TRY(hearth::SetExportOption(chosen[k], texts[k], options));
     HEARTH_ASSIGN(const auto exported, store.Export(bundle, options));
-    return hearth::BundleExportJson(exported);
+    return hearth::CacheJson(exported);
   });
 }
 
@@ -234,7 +232,7 @@ hearth_status hearth_bundle_inspect(const char* bundle, const char* trusted_keys
   return hearth::AnswerWithText(json, [&]() -> Text {
     HEARTH_NOT_NULL(bundle);
     HEARTH_ASSIGN(const auto inspection, Cache::Inspect(bundle, hearth::TextOrEmpty(trusted_keys)));
-    return hearth::BundleInspectionJson(inspection);
+    return hearth::CacheJson(inspection);
   });
 }
 

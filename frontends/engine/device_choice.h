@@ -34,11 +34,10 @@ bool IsAutoDevice(const std::string& wanted);
 struct OpenedDevice {
   std::string id, reason;  // why this one
   DeviceInfo info;
-  std::shared_ptr<Device> device;      // sessions may share it
-  std::vector<std::string> warnings;   // devices that failed before it
-  bool is_trusted = false;             // it needed no self-test, or passed it
-  KnownReadPath read_path;             // as far as it is measured at all
-  std::optional<double> self_test_ms;  // the time of a self-test that passed now
+  std::shared_ptr<Device> device;     // sessions may share it
+  std::vector<std::string> warnings;  // devices that failed before it
+  bool is_trusted = false;            // it needed no self-test, or passed it
+  KnownReadPath read_path;            // as far as it is measured at all
 };
 
 // Opens the device that the caller shares. `wanted` must be "auto" or name its backend. kUnsupported if this build

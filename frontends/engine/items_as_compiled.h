@@ -6,21 +6,21 @@
 #include <cstdint>
 #include <string>
 
-#include "core/base/blob_store.h"
+#include "core/store/result_cache.h"
 #include "hal/device.h"
 
 namespace hearth {
 
-// Lowers info.max_local_invocations to what is stored for the model (as the store names its content) on this device and
+// Lowers info.max_local_invocations to what is stored for the model (as the cache names its content) on this device and
 // driver. Asks nothing where the driver tells no such limit, and counts no miss.
-void LimitItemsAsCompiled(const std::string& model, const Device& device, DeviceInfo& info, BlobStore& store);
+void LimitItemsAsCompiled(const std::string& model, const Device& device, DeviceInfo& info, ResultCache& cache);
 
 // Whether info.max_local_invocations is less than the next start would plan for.
-bool HasUnknownLimit(const std::string& model, const Device& device, const DeviceInfo& info, BlobStore& store);
+bool HasUnknownLimit(const std::string& model, const Device& device, const DeviceInfo& info, ResultCache& cache);
 
 // Stores info.max_local_invocations if that is less than the device's own.
 void StoreItemsAsCompiled(const std::string& model, const Device& device, const DeviceInfo& info, double cost_ms,
-                          BlobStore& store);
+                          ResultCache& cache);
 
 }  // namespace hearth
 

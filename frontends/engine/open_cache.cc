@@ -1,17 +1,13 @@
 #include "frontends/engine/open_cache.h"
 
-#include "cache/fleet_store.h"
-#include "cache/folder.h"
-#include "cache/key_value_blob_store.h"
-#include "cache/layer.h"
-#include "cache/layered_store.h"
-#include "cache/observed_store.h"
-#include "cache/redis_values.h"
-#include "cache/revocations.h"
-#include "cache/sqlite_store.h"
-#include "cache/tokened_store.h"
+#include "cache/files/folder.h"
+#include "cache/sources/key_value_source.h"
+#include "cache/sources/layer.h"
+#include "cache/store/revocations.h"
+#include "cache/store/sqlite_store.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "hal/stopwatch.h"
 
 namespace hearth {
 namespace {
@@ -21,7 +17,6 @@ Result<std::unique_ptr<SqliteStore>> OpenFolder(const CacheRequest& request, std
   options.folder = request.folder;
   options.read_only = request.read_only;
   options.waits = request.waits;
-  options.model = request.model;
   if (options.folder.empty()) {
     HEARTH_ASSIGN(options.folder, DefaultCacheFolder());
   }
@@ -56,16 +51,16 @@ std::vector<PublicKey> KeysOfLayers(const CacheRequest& request, const SqliteSto
   return {};
 }
 
-std::vector<std::unique_ptr<BlobStore>> OpenLayers(const CacheRequest& request, SqliteStore* own,
-                                                   std::vector<std::string>& warnings) {
+std::vector<std::unique_ptr<EntrySource>> OpenLayers(const CacheRequest& request, SqliteStore* own,
+                                                     std::vector<std::string>& warnings) {
   std::vector<std::filesystem::path> folders(request.layers.begin(), request.layers.end());
   for (std::filesystem::path& folder : DefaultCacheLayers()) folders.push_back(std::move(folder));
-  std::vector<std::unique_ptr<BlobStore>> layers;
+  std::vector<std::unique_ptr<EntrySource>> layers;
   if (folders.empty()) return layers;
   const std::vector<PublicKey> keys = KeysOfLayers(request, own, warnings);
-  const int64_t latest_ms = own != nullptr ? own->LatestTimeMs() : 0;
+  const int64_t latest_ms = own != nullptr ? own->records().LatestTimeMs() : 0;
   for (const std::filesystem::path& folder : folders) {
-    Result<std::unique_ptr<BlobStore>> layer =
+    Result<std::unique_ptr<EntrySource>> layer =
         OpenLayer({folder, keys, request.trusts_layers, request.waits, latest_ms});
     if (layer.ok()) {
       layers.push_back(std::move(layer).value());
@@ -76,17 +71,16 @@ std::vector<std::unique_ptr<BlobStore>> OpenLayers(const CacheRequest& request, 
   return layers;
 }
 
-// Puts the server's store behind `local`; `local` alone, with a warning, if the server can't be used.
-std::unique_ptr<BlobStore> BehindServer(std::unique_ptr<BlobStore> local, const CacheServer& server,
-                                        const SqliteStore* own, SessionWaits* waits,
+// Null, with a warning, if the server can't be used.
+std::unique_ptr<EntrySource> OpenServer(const CacheServer& server, const SqliteStore* own, SessionWaits* waits,
                                         std::vector<std::string>& warnings) {
   const ServerWaits limits = waits != nullptr ? ServerWaitsOf(waits->others.total_ms()) : ServerWaits();
-  FleetOptions options;
+  ServerOptions options;
   options.budget_ms = limits.lost_ms;
   options.waits = waits != nullptr ? &waits->others : nullptr;
-  std::unique_ptr<RemoteValues> values;
+  RedisStore opened;
   const auto prepare = [&]() -> Status {
-    HEARTH_ASSIGN(values, MakeRedisValues({server.address, limits.connect_ms, limits.command_ms}));
+    HEARTH_ASSIGN(opened, OpenCacheServer({server.address, limits.connect_ms, limits.command_ms}));
     HEARTH_ASSIGN(options.trusted, ReadPublicKeys(server.trusted_keys));
     WarnOfRevoked(own, options.trusted, server.trusted_keys, warnings);
     if (!server.sign_with.empty()) {
@@ -96,9 +90,9 @@ std::unique_ptr<BlobStore> BehindServer(std::unique_ptr<BlobStore> local, const 
   };
   if (const Status status = prepare(); !status.ok()) {
     warnings.push_back("no cache server: " + status.message());
-    return local;
+    return nullptr;
   }
-  return std::make_unique<FleetStore>(std::move(local), std::move(values), std::move(options));
+  return std::make_unique<ServerSource>(std::move(opened.values), std::move(options));
 }
 
 std::string_view WordOf(CacheEvent::What what) {
@@ -123,30 +117,50 @@ CacheObserver WithLog(CacheObserver observer) {
 
 }  // namespace
 
-OpenedCache OpenCache(const CacheRequest& request) {
-  OpenedCache opened;
+Result<RedisStore> OpenCacheServer([[maybe_unused]] const RedisOptions& options) {
+#ifdef HEARTH_WITH_REDIS
+  return OpenRedisStore(options);
+#else
+  return Error(StatusCode::kUnsupported, "this build of Hearth has no cache servers: build with HEARTH_WITH_REDIS");
+#endif
+}
+
+CacheParts OpenCacheParts(const CacheRequest& request, OpenedCache& opened) {
+  CacheParts parts;
   if (request.own_store != nullptr) {
-    opened.store = std::make_unique<KeyValueBlobStore>(*request.own_store);
+    parts.own = std::make_unique<KeyValueSource>(*request.own_store);
   } else if (Result<std::unique_ptr<SqliteStore>> store = OpenFolder(request, opened.warnings); store.ok()) {
-    opened.path = (*store)->file().string();
     opened.folder = store->get();
-    opened.store = std::move(store).value();
+    opened.path = opened.folder->file().string();
+    opened.folder->records().SetModel(request.model);
+    parts.marks = &opened.folder->marks();
+    parts.claims = &opened.folder->claims();
+    parts.names = &opened.folder->names();
+    parts.log = &opened.folder->records();
+    parts.own = std::move(store).value();
   } else if (!request.read_only || store.status().code() != StatusCode::kNotFound) {
     opened.warnings.push_back("no cache: " + store.status().message());
   }
-  if (auto layers = OpenLayers(request, opened.folder, opened.warnings); !layers.empty()) {
-    opened.store = std::make_unique<LayeredStore>(std::move(layers), std::move(opened.store));
-  }
+  parts.layers = OpenLayers(request, opened.folder, opened.warnings);
   const CacheServer server = request.server.address.empty() ? DefaultCacheServer() : request.server;
-  if (!server.address.empty() && !request.read_only) {
-    opened.store = BehindServer(std::move(opened.store), server, opened.folder, request.waits, opened.warnings);
+  if (!server.address.empty() && !request.read_only)
+    parts.server = OpenServer(server, opened.folder, request.waits, opened.warnings);
+  parts.observer = WithLog(request.observer);
+  parts.now_ms = [clock = Stopwatch()] { return clock.milliseconds(); };
+  parts.token = request.token;
+  parts.is_read_only = request.read_only;
+  return parts;
+}
+
+OpenedCache OpenCache(const CacheRequest& request) {
+  OpenedCache opened;
+  if (const Status room = CheckDescriptorsLeft(); !room.ok()) {
+    opened.warnings.push_back("no cache: " + room.message());
+    return opened;
   }
-  const bool is_tokened = !request.token.empty() && opened.store != nullptr;
-  if (CacheObserver observer = WithLog(request.observer)) {
-    opened.store = std::make_unique<ObservedStore>(std::move(opened.store), std::move(observer));
-  }
-  // The outermost store, so that observers see the keys as they are stored.
-  if (is_tokened) opened.store = std::make_unique<TokenedStore>(std::move(opened.store), request.token);
+  CacheParts parts = OpenCacheParts(request, opened);
+  const bool has_any = parts.own != nullptr || parts.server != nullptr || !parts.layers.empty() || parts.observer;
+  if (has_any) opened.store = std::make_unique<ResultCache>(std::move(parts));
   return opened;
 }
 

@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "cache/models.h"
-#include "cache/wait_budget.h"
-#include "core/base/blob_store.h"
+#include "cache/files/wait_budget.h"
+#include "cache/store/models.h"
+#include "core/store/result_cache.h"
+#include "redis/redis_store.h"
 
 namespace hearth {
 
@@ -20,24 +21,30 @@ struct CacheRequest {
   std::string layer_keys;              // file of the keys whose layers are used; empty: the environment's
   bool trusts_layers = false;          // also layers that no such key has signed
   uint64_t max_bytes = 0;              // 0: the default size
-  bool read_only = false;              // the folder is neither made nor written
+  bool read_only = false;              // nothing is made or written
   KeyValueStore* own_store = nullptr;  // instead of the folder
   CacheServer server;                  // unset fields come from the environment
   CacheObserver observer;
   ModelName model;                // the session's model, recorded with the entries that it uses
   std::string token;              // empty: none; keeps entries of every kind apart
-  SessionWaits* waits = nullptr;  // the session's; must outlive the store
+  SessionWaits* waits = nullptr;  // the session's; must outlive the cache
 };
 
 struct OpenedCache {
-  std::unique_ptr<BlobStore> store;   // null when there is none
-  SqliteStore* folder = nullptr;      // the folder's part of the store; null if there is none
-  std::string path;                   // of the writable file
-  std::vector<std::string> warnings;  // why a part could not be opened
+  std::unique_ptr<ResultCache> store;  // null when there is none
+  SqliteStore* folder = nullptr;       // the folder's part of it; null if there is none
+  std::string path;                    // of the writable file
+  std::vector<std::string> warnings;   // why a part could not be opened
 };
 
 // Never fails: parts that can't be opened are left out, with a warning.
 OpenedCache OpenCache(const CacheRequest& request);
+
+// The parts alone; the rest of `opened` is filled.
+CacheParts OpenCacheParts(const CacheRequest& request, OpenedCache& opened);
+
+// A server that machines share. kUnsupported in a build without HEARTH_WITH_REDIS.
+Result<RedisStore> OpenCacheServer(const RedisOptions& options);
 
 }  // namespace hearth
 

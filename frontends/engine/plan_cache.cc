@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/device/device_rules.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/passes/pass.h"
-#include "core/plan/key_fields.h"
 #include "core/plan/plan_proof.h"
-#include "core/plan/source_fingerprints.h"
 #include "frontends/engine/stored_plan.h"
 #include "hal/stopwatch.h"
 
@@ -15,58 +14,28 @@ namespace hearth {
 
 namespace {
 
-// Input shapes can be chosen when the model is opened, so the file's content does not determine them.
-std::string InputShapesText(const Graph& graph) {
-  std::string text;
-  for (ValueId input : graph.inputs) text += graph.value(input).desc.shape.ToString() + " ";
-  return text;
-}
-
 // Whether running the plan, not only making it, needs the graph.
 bool NeedsTheGraph(const Plan& plan, const Graph& graph) {
   return plan.runs_on_cpu() || std::any_of(graph.outputs.begin(), graph.outputs.end(),
                                            [&](ValueId output) { return graph.IsConstant(output); });
 }
 
-}  // namespace
-
-CacheKey PlanKey(const PlanRequest& request) {
-  const DeviceInfo& device = *request.device;
-  CacheKey key(BlobKind::kPlan);
-  key.Add(kPlanSourcesField.name, kPlanSources);
-  key.Add(kModelField.name, request.model);
-  key.Add(kSignatureField.name, request.signature).Add(kInputShapesField.name, InputShapesText(*request.graph));
-  if (request.top_k != 0) key.Add(kTopKField.name, request.top_k);
-  if (request.class_maps) key.Add(kClassMapsField.name, "on");
-  if (!request.constants.empty()) key.Add(kConstantsField.name, request.constants);
-  AddDevice(key, device, DevicePart::kCapability);
-  AddOptions(key, request.options, device);
-  return key;
+// An unset read path means the rule's.
+PlanRequest WithReadPath(PlanRequest request) {
+  request.options.read_path = request.options.read_path.value_or(DefaultReadPath(*request.device));
+  return request;
 }
 
-Result<Graph> RewrittenGraph(const PlanRequest& request) {
-  Graph graph = request.graph->Clone();
-  HEARTH_TRY(InferShapes(graph));
-  HEARTH_TRY(RunPasses(graph, *request.device, {}));
-  return graph;
-}
-
-Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store) {
+Result<MadePlan> PlanFrom(const PlanRequest& request, const StoredEntry& entry) {
   MadePlan made;
-  // On the CPU the plan is one host step, so nothing is stored.
-  if (store != nullptr && !request.device->is_host()) {
-    const CacheKey key = PlanKey(request);
-    if (const auto bytes = store->Get(key)) {
-      Result<Plan> plan = DeserializePlan(*bytes);
-      const Status usable = plan.ok() ? CheckStoredPlan(*plan, *request.graph, *request.device) : plan.status();
-      if (usable.ok()) {
-        made.plan = std::move(plan).value();
-        made.is_stored = true;
-        return made;
-      }
-      store->Reject(key, usable.message());
-    }
-  }
+  HEARTH_ASSIGN(made.plan, DeserializePlan(entry.bytes));
+  HEARTH_TRY(CheckStoredPlan(made.plan, *request.graph, *request.device));
+  made.found_as = entry.key;
+  return made;
+}
+
+Result<MadePlan> LowerPlan(const PlanRequest& request) {
+  MadePlan made;
   const Stopwatch rewriting;
   HEARTH_ASSIGN(Graph rewritten, RewrittenGraph(request));
   made.lowered_graph = std::make_unique<Graph>(std::move(rewritten));
@@ -81,11 +50,33 @@ Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store) {
   return made;
 }
 
-void StorePlan(const PlanRequest& request, const Plan& plan, double cost_ms, BlobStore& store) {
-  const CacheKey key = PlanKey(request);
-  const std::vector<std::byte> bytes = SerializePlan(plan);
-  const PutRequest put{&key, bytes, cost_ms};
-  store.Put({&put, 1});
+}  // namespace
+
+void AddToKey(CacheKey& key, const Graph* graph) {
+  std::string text;
+  for (ValueId input : graph->inputs) text += graph->value(input).desc.shape.ToString() + " ";
+  key.Add(kInputShapesField.name, text);
+}
+
+Result<Graph> RewrittenGraph(const PlanRequest& request) {
+  Graph graph = request.graph->Clone();
+  HEARTH_TRY(InferShapes(graph));
+  HEARTH_TRY(RunPasses(graph, *request.device, {}));
+  return graph;
+}
+
+Result<MadePlan> MakePlan(const PlanRequest& request, ResultCache* cache) {
+  if (request.device->is_host()) cache = nullptr;  // the plan is one host step
+  HEARTH_ASSIGN(auto made, GetOrMake(cache, WithReadPath(request), PlanFrom, LowerPlan));
+  return std::move(made.value);
+}
+
+bool HasPlan(const PlanRequest& request, ResultCache& cache) {
+  return cache.Has(WithReadPath(request));
+}
+
+void StorePlan(const PlanRequest& request, const Plan& plan, double cost_ms, ResultCache& cache) {
+  cache.Put(WithReadPath(request), SerializePlan(plan), cost_ms);
 }
 
 }  // namespace hearth

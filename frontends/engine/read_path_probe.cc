@@ -17,8 +17,6 @@
 
 namespace hearth {
 
-extern const std::string_view kProbeSources;  // a fingerprint: frontends/CMakeLists.txt lists the files
-
 namespace {
 
 constexpr double kMargin = 2.0;
@@ -104,12 +102,19 @@ bool IsDecidedByProbe(const DeviceInfo& info) {
   return !is_known && info.max_texel_elements >= kTexels;
 }
 
-std::optional<ProbeAnswer> StoredAnswer(const CacheKey& key, BlobStore& store) {
-  const auto bytes = store.Get(key);
+Result<ProbeAnswer> AnswerFrom(const ReadPathRequest& /*request*/, const StoredEntry& entry) {
   ProbeAnswer answer;
-  if (!bytes || bytes->size() != sizeof(answer)) return std::nullopt;
-  std::memcpy(&answer, bytes->data(), sizeof(answer));
+  if (entry.bytes.size() != sizeof(answer)) return Error(StatusCode::kMalformedInput, "it is not two times");
+  std::memcpy(&answer, entry.bytes.data(), sizeof(answer));
   return answer;
+}
+
+Result<ProbeAnswer> NotMeasured(const ReadPathRequest& /*request*/) {
+  return Error(StatusCode::kUnavailable, "the answer would not be kept");
+}
+
+Result<ProbeAnswer> MeasureNow(const ReadPathRequest& request) {
+  return Measure(*request.opened.value);
 }
 
 std::optional<AccessPath> FasterPath(const ProbeAnswer& answer) {
@@ -126,46 +131,40 @@ Status TryTexelReads(Device& device) {
   return PreparePath(device, AccessPath::kBuffer).ok() ? by_texels : Status::Ok();
 }
 
-CacheKey ReadPathProbeKey(const DeviceInfo& info) {
-  CacheKey key(BlobKind::kProbe);
-  key.Add(kProbeSourcesField.name, kProbeSources);
-  AddDevice(key, info, DevicePart::kIdentity);
-  return key;
-}
-
-std::optional<AccessPath> KnownReadPath::LookUp(const DeviceInfo& info, BlobStore& store) {
+std::optional<AccessPath> KnownReadPath::LookUp(const DeviceInfo& info, ResultCache& cache) {
   if (std::exchange(is_looked_up_, true)) return path_;
   is_final_ = !IsDecidedByProbe(info);
   if (is_final_) return path_;
-  if (const auto answer = StoredAnswer(ReadPathProbeKey(info), store)) {
-    path_ = FasterPath(*answer);
+  const ReadPathRequest request{&info};
+  const auto parse = [&](const StoredEntry& entry) { return AnswerFrom(request, entry); };
+  if (const auto found = cache.Find(request, parse, Misses::kUncounted)) {  // Probe counts
+    path_ = FasterPath(found->value);
     is_final_ = true;
   }
   return path_;
 }
 
-std::optional<AccessPath> KnownReadPath::Probe(Device& device, const DeviceInfo& info, BlobStore& store) {
-  LookUp(info, store);
+std::optional<AccessPath> KnownReadPath::Probe(Device& device, const DeviceInfo& info, ResultCache& cache) {
+  LookUp(info, cache);
   if (is_final_) return path_;
-  const Stopwatch watch;
-  const Result<ProbeAnswer> measured = Measure(device);
+  const ReadPathRequest request{.device = &info, .opened = {&device}};
+  const auto measured = GetOrMake(&cache, request, AnswerFrom, cache.is_read_only() ? NotMeasured : MeasureNow);
   if (measured.status().code() == StatusCode::kDeviceLost) return path_;
   is_final_ = true;
   // A missing compiler or full memory tells nothing about the driver: the next start asks again.
   if (!measured.ok()) return path_;
-  const CacheKey key = ReadPathProbeKey(info);
-  const PutRequest put{&key, std::as_bytes(std::span(&*measured, 1)), watch.milliseconds()};
-  store.Put({&put, 1});
-  path_ = FasterPath(*measured);
+  const ProbeAnswer& answer = measured->value;
+  if (!measured->found_as) cache.Put(request, std::as_bytes(std::span(&answer, 1)), measured->cost_ms);
+  path_ = FasterPath(answer);
   return path_;
 }
 
-std::optional<AccessPath> ProbedReadPath(const DeviceInfo& info, BlobStore& store) {
-  return KnownReadPath().LookUp(info, store);
+std::optional<AccessPath> ProbedReadPath(const DeviceInfo& info, ResultCache& cache) {
+  return KnownReadPath().LookUp(info, cache);
 }
 
-std::optional<AccessPath> ProbeReadPathOnce(Device& device, const DeviceInfo& info, BlobStore& store) {
-  return KnownReadPath().Probe(device, info, store);
+std::optional<AccessPath> ProbeReadPathOnce(Device& device, const DeviceInfo& info, ResultCache& cache) {
+  return KnownReadPath().Probe(device, info, cache);
 }
 
 }  // namespace hearth

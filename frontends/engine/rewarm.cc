@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "cache/key_values.h"
 #include "core/base/error.h"
 #include "core/device/device_rules.h"
 #include "core/plan/key_fields.h"
@@ -18,7 +17,6 @@
 #include "frontends/engine/tuning_cache.h"
 #include "hal/load_or_compile.h"
 #include "hal/run/plan_runs.h"
-#include "hal/stopwatch.h"
 
 namespace hearth {
 namespace {
@@ -64,14 +62,15 @@ Result<FilesNeeded> FilesFor(const Plan& plan) {
   return needed;
 }
 
-Result<Plan> ReadPlan(const CacheKey& key, const DeviceInfo& device, BlobStore& store) {
-  const auto bytes = store.Get(key);
-  if (!bytes) return Error(StatusCode::kNotFound, "the plan is no longer in the cache, or damaged");
-  Result<Plan> plan = DeserializePlan(*bytes);
-  const Status usable = plan.ok() ? CheckStoredPlan(*plan, device) : plan.status();
-  if (usable.ok()) return plan;
-  store.Reject(key, usable.message());
-  return usable;
+Result<Plan> ReadPlan(const CacheKey& key, const DeviceInfo& device, ResultCache& cache) {
+  Status why(StatusCode::kNotFound, "the plan is no longer in the cache, or damaged");
+  const auto parse = [&](const StoredEntry& entry) -> Result<Plan> {
+    Result<Plan> plan = DeserializePlan(entry.bytes);
+    why = plan.ok() ? CheckStoredPlan(*plan, device) : plan.status();
+    return why.ok() ? std::move(plan) : why;
+  };
+  auto found = cache.FindByKey(key, parse);
+  return found ? Result<Plan>(std::move(found->value)) : why;
 }
 
 }  // namespace
@@ -80,16 +79,16 @@ bool IsForBackend(const CacheKeyFields& plan, const DeviceInfo& device) {
   return ValueOf(plan, "backend") == device.backend;
 }
 
-std::string WhyPlanIsStale(const CacheKeyFields& plan, const DeviceInfo& device, BlobStore& store) {
+std::string WhyPlanIsStale(const CacheKeyFields& plan, const DeviceInfo& device, ResultCache& cache) {
   if (!IsForBackend(plan, device)) return {};
   if (ValueOf(plan, kPlanSourcesField.name) != kPlanSources) return "was made by another version of Hearth";
-  CacheKey here(BlobKind::kPlan);
   LowerOptions options;
   DeviceInfo forced = device;  // with the rules of the plan's session, which decide the read path too
   if (const auto rules = ForcedRulesFromText(ValueOf(plan, "rules")); rules.ok()) forced.forced_rules = *rules;
-  options.read_path = ProbedReadPath(forced, store);
-  AddDevice(here, forced, DevicePart::kCapability);
-  AddOptions(here, options, forced);
+  options.read_path = ProbedReadPath(forced, cache).value_or(DefaultReadPath(forced));
+  CacheKey here(BlobKind::kPlan);
+  AddToKey(here, DeviceCapability(&forced));
+  AddToKey(here, options);
   const auto fields = DecodeKeyMaterial(here.material());
   if (!fields.ok()) return "can't be compared";
   std::string differing;
@@ -99,7 +98,7 @@ std::string WhyPlanIsStale(const CacheKeyFields& plan, const DeviceInfo& device,
     // A session chooses options itself; the read path and tuning come from the device.
     if (word == "option" && name != "read path") continue;
     if (word == "tuning record") {
-      if (!StoredTuning(device, store).empty()) continue;
+      if (!StoredTuning(device, cache).empty()) continue;
       return "was tuned with another driver";
     }
     if (differing.find(name) == std::string::npos) differing += (differing.empty() ? "" : ", ") + name;
@@ -107,19 +106,15 @@ std::string WhyPlanIsStale(const CacheKeyFields& plan, const DeviceInfo& device,
   return differing.empty() ? std::string() : "is for a device or driver with another " + differing;
 }
 
-Status ProveDevice(Device& device, BlobStore& store) {
-  if (NeedsSelfTest(device.info()) && !HasPassedSelfTest(device.info(), store)) {
-    const Stopwatch watch;
-    HEARTH_TRY(RunSelfTest(device));
-    StoreSelfTestPassed(device.info(), watch.milliseconds(), store);
-  }
-  ProbeReadPathOnce(device, device.info(), store);
+Status ProveDevice(Device& device, ResultCache& cache) {
+  if (NeedsSelfTest(device.info())) HEARTH_TRY(PassSelfTest(device, device.info(), &cache));
+  ProbeReadPathOnce(device, device.info(), cache);
   return Status::Ok();
 }
 
-Result<RewarmedPlan> RewarmPlan(const CacheKey& key, Device& device, BlobStore& store, int threads) {
+Result<RewarmedPlan> RewarmPlan(const CacheKey& key, Device& device, ResultCache& cache, int threads) {
   if (!device.takes_binaries()) return NoBinaries(device.info().name);
-  HEARTH_ASSIGN(Plan plan, ReadPlan(key, device.info(), store));
+  HEARTH_ASSIGN(Plan plan, ReadPlan(key, device.info(), cache));
   HEARTH_ASSIGN(const FilesNeeded needed, FilesFor(plan));
   HEARTH_ASSIGN(const Zeros zeros, Zeros::OfBytes(needed.bytes_each));
   const ModelFileBytes files(needed.count, zeros.bytes());
@@ -128,7 +123,7 @@ Result<RewarmedPlan> RewarmPlan(const CacheKey& key, Device& device, BlobStore& 
   }
   HEARTH_ASSIGN(
       const ReadyPlan ready,
-      MakePlanReady(std::move(plan), {.device = &device, .model_files = files, .store = &store, .threads = threads}));
+      MakePlanReady(std::move(plan), {.device = &device, .model_files = files, .store = &cache, .threads = threads}));
   const RewarmedPlan made{ready.loaded->programs().compiled, ready.loaded->programs().loaded};
   if (made.compiled == 0) return made;
   HEARTH_TRY(ready.runs->RunDispatches());

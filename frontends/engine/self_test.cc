@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "backends/cpu/cpu_executor.h"
@@ -124,12 +126,22 @@ Status TestPath(AccessPath path, const SelfTest& test, Device& device, const std
   return Status::Ok();
 }
 
-// Covers the device, its driver and the self-test's version. An entry means that the device passed.
-CacheKey SelfTestKey(const DeviceInfo& info) {
-  CacheKey key(BlobKind::kProbe);
-  key.Add(kSelfTestSourcesField.name, kSelfTestSources);
-  AddDevice(key, info, DevicePart::kIdentity);
-  return key;
+struct SelfTestRequest {
+  static constexpr BlobKind kKind = BlobKind::kSelfTest;
+  DeviceIdentity device;
+  Field<kSelfTestSourcesField> sources = std::string(kSelfTestSources);
+  Unkeyed<Device*> opened;  // it is that device
+  Unkeyed<std::stop_token> stop;
+};
+
+Result<std::monostate> PassFrom(const SelfTestRequest& /*request*/, const StoredEntry& entry) {
+  if (TextFrom(entry.bytes) == kPassed) return std::monostate();
+  return Error(StatusCode::kMalformedInput, "it is not a pass");
+}
+
+Result<std::monostate> PassNow(const SelfTestRequest& request) {
+  HEARTH_TRY(RunSelfTest(*request.opened.value, request.stop.value));
+  return std::monostate();
 }
 
 }  // namespace
@@ -150,14 +162,11 @@ Status RunSelfTest(Device& device, const std::stop_token& stop) {
   return Status::Ok();
 }
 
-bool HasPassedSelfTest(const DeviceInfo& info, BlobStore& store) {
-  return store.Get(SelfTestKey(info)).has_value();
-}
-
-void StoreSelfTestPassed(const DeviceInfo& info, double cost_ms, BlobStore& store) {
-  const CacheKey key = SelfTestKey(info);
-  const PutRequest put{&key, BytesOf(kPassed), cost_ms};
-  store.Put({&put, 1});
+Status PassSelfTest(Device& device, const DeviceInfo& info, ResultCache* cache, const std::stop_token& stop) {
+  const SelfTestRequest request{.device = &info, .opened = {&device}, .stop = {stop}};
+  HEARTH_ASSIGN(const auto passed, GetOrMake(cache, request, PassFrom, PassNow));
+  if (cache != nullptr && !passed.found_as) cache->Put(request, BytesOf(kPassed), passed.cost_ms);
+  return Status::Ok();
 }
 
 }  // namespace hearth

@@ -4,7 +4,7 @@
 
 #include <stop_token>
 
-#include "core/base/blob_store.h"
+#include "core/store/result_cache.h"
 #include "hal/device.h"
 
 namespace hearth {
@@ -17,9 +17,9 @@ bool NeedsSelfTest(const DeviceInfo& info);
 // fault. A device may refuse texel reads, but must not read wrongly.
 Status RunSelfTest(Device& device, const std::stop_token& stop = {});
 
-// Only a pass is stored: a failure may disappear after the machine restarts.
-bool HasPassedSelfTest(const DeviceInfo& info, BlobStore& store);
-void StoreSelfTestPassed(const DeviceInfo& info, double cost_ms, BlobStore& store);
+// Passes at once if the device passed here before. Only a pass is kept: a failure may disappear after the machine
+// restarts. `cache` may be null.
+Status PassSelfTest(Device& device, const DeviceInfo& info, ResultCache* cache, const std::stop_token& stop = {});
 
 }  // namespace hearth
 

@@ -8,11 +8,11 @@ namespace hearth {
 namespace {
 
 // Looks up layers that the local table lacks: a server may have them.
-void AskForLayers(const Graph& graph, const DeviceInfo& info, const LowerOptions& options, BlobStore& store,
+void AskForLayers(const Graph& graph, const DeviceInfo& info, const LowerOptions& options, ResultCache& cache,
                   TuningTable& tuned) {
   for (const TunableLayer& layer : TunableLayers(graph, info, options)) {
     if (tuned.contains(layer.key)) continue;
-    const std::optional<TuningRecord> record = StoredTuning(info, layer.key, store);
+    const std::optional<TuningRecord> record = StoredTuning(info, layer.key, cache);
     if (record) tuned.merge(TableOf({{layer.key, *record}}));
   }
 }
@@ -34,9 +34,7 @@ Status Measure(const TuningRequest& request, PlanRequest& plan_request, TuningOu
   const TuningRecords records = Tune(graph, info, plan_request.options, outcome.mode, *clock, counting);
   for (const auto& [layer, choice] : TableOf(records)) tuned.insert_or_assign(layer, choice);
   outcome.measuring_ms = watch.milliseconds();
-  if (request.store != nullptr && !request.read_only) {
-    StoreTuning(info, records, outcome.measuring_ms, *request.store);
-  }
+  if (request.store != nullptr) StoreTuning(info, records, outcome.measuring_ms, *request.store);
   return Status::Ok();
 }
 

@@ -5,7 +5,7 @@
 #include <stop_token>
 #include <string>
 
-#include "core/base/blob_store.h"
+#include "core/store/result_cache.h"
 #include "frontends/engine/plan_cache.h"
 #include "frontends/engine/tuner.h"
 
@@ -14,8 +14,7 @@ namespace hearth {
 struct TuningRequest {
   std::string mode = "off";  // "off", "fast", "full"
   Device* device = nullptr;  // nothing is tuned on the CPU
-  BlobStore* store = nullptr;
-  bool read_only = false;  // nothing is put into the store
+  ResultCache* store = nullptr;
   int threads = 1;
   TuneObserver observer;
   std::stop_token stop = {};  // once requested, measuring ends

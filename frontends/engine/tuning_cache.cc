@@ -6,20 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "cache/entry_origin.h"
+#include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/plan/key_fields.h"
-#include "core/plan/source_fingerprints.h"
 
 namespace hearth {
 namespace {
-
-// The layer in a key that TuningKey made.
-std::string LayerOf(const CacheKey& key) {
-  const auto fields = DecodeKeyMaterial(key.material());
-  if (!fields.ok() || fields->empty() || fields->back().first != kLayerField.name) return {};
-  return fields->back().second;
-}
 
 struct FoundRecord {
   TuningRecord record;
@@ -35,67 +26,46 @@ bool IsBetter(const FoundRecord& one, const FoundRecord& other) {
 }
 
 // By layer.
-std::map<std::string, FoundRecord, std::less<>> FindRecords(const DeviceInfo& info, BlobStore& store) {
+std::map<std::string, FoundRecord, std::less<>> FindRecords(const DeviceInfo& info, ResultCache& cache) {
   std::map<std::string, FoundRecord, std::less<>> records;
-  std::vector<std::pair<CacheKey, std::string>> broken;
-  store.ForEach(TuningKey(info), [&](const CacheKey& key, std::span<const std::byte> bytes) {
-    Result<TuningRecord> record = TuningRecordFromText(TextFrom(bytes));
-    if (!record.ok()) {
-      broken.emplace_back(key, record.status().message());
-      return;
-    }
-    FoundRecord found{std::move(record).value(), IsMadeHere(&store, key, bytes)};
-    FoundRecord& known = records[LayerOf(key)];
+  cache.Visit(TunedLayerRequest{&info}, [&](const StoredEntry& entry) -> Status {
+    HEARTH_ASSIGN(TuningRecord record, TuningRecordFromText(TextFrom(entry.bytes)));
+    HEARTH_ASSIGN(const CacheKeyFields fields, DecodeKeyMaterial(entry.key.material()));
+    FoundRecord found{std::move(record), entry.is_made_here};
+    FoundRecord& known = records[std::string(ValueOf(fields, kLayerField.name))];
     if (IsBetter(found, known)) known = std::move(found);
+    return Status::Ok();
   });
-  for (const auto& [key, why] : broken) store.Reject(key, why);
   records.erase("");
   return records;
 }
 
 }  // namespace
 
-CacheKey TuningKey(const DeviceInfo& info, std::string_view layer) {
-  CacheKey key(BlobKind::kTuning);
-  key.Add(kTuningSourcesField.name, kTuningSources);
-  AddDevice(key, info, DevicePart::kIdentity);
-  if (!layer.empty()) key.Add(kLayerField.name, layer);
-  return key;
-}
-
-TuningRecords StoredTuning(const DeviceInfo& info, BlobStore& store) {
+TuningRecords StoredTuning(const DeviceInfo& info, ResultCache& cache) {
   TuningRecords records;
-  for (auto& [layer, found] : FindRecords(info, store)) records.emplace(layer, std::move(found.record));
+  for (auto& [layer, found] : FindRecords(info, cache)) records.emplace(layer, std::move(found.record));
   return records;
 }
 
-std::optional<TuningRecord> StoredTuning(const DeviceInfo& info, std::string_view layer, BlobStore& store) {
-  const CacheKey key = TuningKey(info, layer);
-  const auto bytes = store.Get(key);
-  if (!bytes) return std::nullopt;
-  Result<TuningRecord> record = TuningRecordFromText(TextFrom(*bytes));
-  if (record.ok()) return std::move(record).value();
-  store.Reject(key, record.status().message());
-  return std::nullopt;
+std::optional<TuningRecord> StoredTuning(const DeviceInfo& info, std::string_view layer, ResultCache& cache) {
+  const auto parse = [](const StoredEntry& entry) { return TuningRecordFromText(TextFrom(entry.bytes)); };
+  auto found = cache.Find(TunedLayerRequest{.device = &info, .layer = std::string(layer)}, parse);
+  return found ? std::optional(std::move(found->value)) : std::nullopt;
 }
 
-void StoreTuning(const DeviceInfo& info, const TuningRecords& records, double cost_ms, BlobStore& store) {
-  std::vector<CacheKey> keys;
-  std::vector<std::string> texts;
-  const auto stored = FindRecords(info, store);
+void StoreTuning(const DeviceInfo& info, const TuningRecords& records, double cost_ms, ResultCache& cache) {
+  const auto stored = FindRecords(info, cache);
+  const PutBatch batch(&cache);
   for (const auto& [layer, record] : records) {
     // Another process may have measured the same layer meanwhile. What others measured is replaced, not added: an entry
     // has one origin, by which revocations find it and by which it is signed here or not.
     const auto known = stored.find(layer);
     const bool is_added = known != stored.end() && known->second.is_made_here;
-    keys.push_back(TuningKey(info, layer));
-    texts.push_back(ToText(is_added ? Merged(known->second.record, record) : record));
+    const std::string text = ToText(is_added ? Merged(known->second.record, record) : record);
+    cache.Put(TunedLayerRequest{.device = &info, .layer = layer}, BytesOf(text),
+              cost_ms / static_cast<double>(records.size()));
   }
-  std::vector<PutRequest> requests;
-  for (size_t k = 0; k < keys.size(); ++k) {
-    requests.push_back({&keys[k], BytesOf(texts[k]), cost_ms / static_cast<double>(keys.size())});
-  }
-  if (!requests.empty()) store.Put(requests);
 }
 
 }  // namespace hearth

@@ -18,28 +18,28 @@ std::string Asked(Ask&& ask) {
 std::string List(const Cache& cache) {
   return Asked([&]() -> Text {
     HEARTH_ASSIGN(const auto entries, cache.List());
-    return CacheListJson(cache.folder(), entries);
+    return CacheJson(entries, cache.folder());
   });
 }
 
 std::string Stats(const Cache& cache) {
   return Asked([&]() -> Text {
     HEARTH_ASSIGN(const auto stats, cache.Stats());
-    return CacheStatsJson(stats);
+    return CacheJson(stats);
   });
 }
 
 std::string Verify(const Cache& cache, bool repair) {
   return Asked([&]() -> Text {
     HEARTH_ASSIGN(const auto verification, cache.Verify(repair));
-    return CacheVerificationJson(cache.folder(), verification);
+    return CacheJson(verification, cache.folder());
   });
 }
 
 std::string Prune(const Cache& cache, uint64_t max_bytes) {
   return Asked([&]() -> Text {
     HEARTH_ASSIGN(const auto removed, cache.Prune(max_bytes));
-    return RemovedEntriesJson(cache.folder(), removed);
+    return CacheJson(removed, cache.folder());
   });
 }
 
@@ -51,21 +51,21 @@ std::string Clear(const Cache& cache, const std::string& kind, const std::string
     filter.device = device;
     filter.signed_by = signed_by;
     HEARTH_ASSIGN(const auto removed, cache.Clear(filter));
-    return RemovedEntriesJson(cache.folder(), removed);
+    return CacheJson(removed, cache.folder());
   });
 }
 
 std::string LiftQuarantine(const Cache& cache) {
   return Asked([&]() -> Text {
     HEARTH_ASSIGN(const uint64_t count, cache.LiftQuarantine());
-    return LiftedQuarantineJson(cache.folder(), count);
+    return CacheJson(count, cache.folder());
   });
 }
 
 std::string Models(const Cache& cache) {
   return Asked([&]() -> Text {
     HEARTH_ASSIGN(const auto models, cache.Models());
-    return CacheModelsJson(cache.folder(), models);
+    return CacheJson(models, cache.folder());
   });
 }
 
@@ -76,12 +76,12 @@ void Pin(const Cache& cache, const std::string& model, bool is_pinned) {
 std::string Remove(const Cache& cache, const std::string& model) {
   return Asked([&]() -> Text {
     HEARTH_ASSIGN(const auto removed, cache.Remove(model));
-    return RemovedEntriesJson(cache.folder(), removed);
+    return CacheJson(removed, cache.folder());
   });
 }
 
 std::string Examine(const Cache& cache) {
-  return Asked([&]() -> Text { return CacheFindingsJson(cache.folder(), cache.Examine()); });
+  return Asked([&]() -> Text { return CacheJson(cache.Examine(), cache.folder()); });
 }
 
 std::string Explain(const Cache& cache, const std::string& model_path, const OptionTexts& texts,
@@ -89,7 +89,7 @@ std::string Explain(const Cache& cache, const std::string& model_path, const Opt
   const SessionOptions options = SessionOptionsOf(texts, shapes);
   return Asked([&]() -> Text {
     HEARTH_ASSIGN(const auto explanation, cache.Explain(model_path, options));
-    return CacheExplanationJson(cache.folder(), explanation);
+    return CacheJson(explanation, cache.folder());
   });
 }
 
@@ -98,30 +98,30 @@ std::string Warm(const Cache& cache, const std::vector<std::string>& model_paths
   const SessionOptions options = SessionOptionsOf(texts, {});
   return Asked([&]() -> Text {
     HEARTH_ASSIGN(const auto results, cache.Warm(model_paths, devices, options));
-    return WarmResultsJson(cache.folder(), results);
+    return CacheJson(results, cache.folder());
   });
 }
 
 std::string WarmFromCache(const Cache& cache, const std::vector<std::string>& devices) {
   return Asked([&]() -> Text {
     HEARTH_ASSIGN(const auto result, cache.WarmFromCache(devices));
-    return RewarmResultJson(cache.folder(), result);
+    return CacheJson(result, cache.folder());
   });
 }
 
 std::string Inspect(const std::string& bundle, const std::string& trusted_keys) {
   return Asked([&]() -> Text {
     HEARTH_ASSIGN(const auto inspection, Cache::Inspect(bundle, trusted_keys));
-    return BundleInspectionJson(inspection);
+    return CacheJson(inspection);
   });
 }
 
 std::string Export(const Cache& cache, const std::string& bundle, const std::string& sign_with, int64_t valid_for_ms,
-                   const std::string& least_version, const std::string& since, const std::string& trusted_keys) {
+                   const std::string& least_version) {
   return Asked([&]() -> Text {
-    const Cache::ExportOptions options = {{}, sign_with, valid_for_ms, least_version, since, trusted_keys};
+    const Cache::ExportOptions options = {{}, sign_with, valid_for_ms, least_version};
     HEARTH_ASSIGN(const auto exported, cache.Export(bundle, options));
-    return BundleExportJson(exported);
+    return CacheJson(exported);
   });
 }
 
@@ -131,7 +131,7 @@ std::string Import(const Cache& cache, const std::string& bundle, const std::str
     options.trusted_keys = trusted_keys;
     options.is_trusted = is_trusted;
     HEARTH_ASSIGN(const auto imported, cache.Import(bundle, options));
-    return BundleImportJson(cache.folder(), imported);
+    return CacheJson(imported, cache.folder());
   });
 }
 

@@ -22,7 +22,8 @@ struct Meeting {
 Result<std::vector<int64_t>> FlatPlaces(const std::vector<int64_t>& coordinates, const Shape& shape, size_t listed,
                                         int dims);
 
-// The same for coordinates [rows, depth], of any shape, that may be computed at run time: int32[rows]. Nothing is checked.
+// The same for coordinates [rows, depth], of any shape, that may be computed at run time: int32[rows]. Nothing is
+// checked.
 Made ComputedPlaces(NodeWriter& to, ValueId coordinates, const Shape& shape, int32_t rows, int depth);
 
 // A matrix of `count` rows. Row i of `rows` goes to row places[i], or nowhere if places[i] is negative.

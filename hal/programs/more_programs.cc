@@ -80,10 +80,10 @@ std::vector<std::string> MorePrograms::Store(const std::stop_token& stop) {
 bool MorePrograms::RejectLoaded(std::string_view reason) {
   bool any = false;
   for (Group& group : programs_) {
-    for (const CacheKey& key : std::exchange(group.loaded.loaded_keys, {})) {
-      store_->Reject(key, reason);
-      any = true;
-    }
+    const std::vector<CacheKey> keys = std::exchange(group.loaded.loaded_keys, {});
+    if (keys.empty()) continue;
+    store_->Reject(keys, reason);
+    any = true;
   }
   return any;
 }

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/blob_store.h"
+#include "core/store/result_cache.h"
 #include "hal/binding_layout.h"
 #include "hal/device.h"
 #include "hal/load_or_compile.h"
@@ -22,7 +22,7 @@ namespace hearth {
 class MorePrograms {
  public:
   // `store` may be null.
-  MorePrograms(Device& device, BlobStore* store, int threads) : device_(device), store_(store), threads_(threads) {}
+  MorePrograms(Device& device, ResultCache* store, int threads) : device_(device), store_(store), threads_(threads) {}
 
   // Makes those that are missing, together. `held` as for LoadOrCompile.
   Status Load(std::span<const KernelSource> sources, const std::stop_token& stop = {}, HeldPrograms* held = nullptr);
@@ -53,7 +53,7 @@ class MorePrograms {
   };
 
   Device& device_;
-  BlobStore* store_;
+  ResultCache* store_;
   int threads_;
   std::deque<Group> programs_;  // in the order of Load
   size_t that_ran_ = 0;         // this many, from the first

@@ -146,7 +146,7 @@ MemoryFigures LoadedPlan::host_memory() const {
 
 bool LoadedPlan::RejectLoaded(std::string_view reason) {
   if (request_.store == nullptr || programs_.loaded_keys.empty()) return false;
-  for (const CacheKey& key : programs_.loaded_keys) request_.store->Reject(key, reason);
+  request_.store->Reject(programs_.loaded_keys, reason);
   programs_.loaded_keys.clear();
   return true;
 }

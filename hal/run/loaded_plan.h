@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/blob_store.h"
 #include "core/plan/host_executor.h"
 #include "core/plan/plan.h"
+#include "core/store/result_cache.h"
 #include "hal/constant_upload.h"
 #include "hal/device.h"
 #include "hal/held_constants.h"
@@ -28,7 +28,7 @@ struct LoadRequest {
   const Graph* graph = nullptr;     // the lowered graph; needed if the plan runs on the CPU in part
   ModelFileBytes model_files;       // the files with the plan's constants
   HostExecutor* host = nullptr;     // needed if the plan runs on the CPU in part
-  BlobStore* store = nullptr;       // null: no cache
+  ResultCache* store = nullptr;     // null: no cache
   int threads = 1;                  // of nodes on the CPU
   int compile_threads = 0;          // 0: `threads`
   ModelBytesRead model_bytes_read;  // may be empty

@@ -1,7 +1,7 @@
 // The cache: the results of `hearth cache` as values, warming models ahead of use, moving entries between machines.
 //
 //   auto cache = hearth::Cache::At();                         // the default folder
-//   if (auto stats = cache->Stats(); stats.ok()) puts(hearth::CacheStatsJson(*stats).c_str());
+//   if (auto stats = cache->Stats(); stats.ok()) puts(hearth::CacheJson(*stats).c_str());
 //   auto explanation = cache->Explain("mobilenet.tflite", {.device = "opencl"});
 #ifndef HEARTH_CACHE_H_
 #define HEARTH_CACHE_H_
@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "hearth/cache_types.h"
@@ -53,13 +54,10 @@ struct RewarmResult {
 // What a bundle claims to be, and whether that is true.
 struct BundleInspection {
   std::string bundle;
-  bool is_file = false;       // else a folder
   std::string made_by;        // Hearth's version
   int64_t expires_ms = 0;     // since 1970; 0: never
   std::string least_version;  // of Hearth; empty: any
   std::string manifest_sha256;
-  std::string since;      // a delta: the manifest_sha256 of the bundle that it extends; else empty
-  uint64_t left_out = 0;  // a delta: how many of that bundle's entries it leaves out
   std::vector<CacheDevice> devices;
   std::map<std::string, CacheKindStats> kinds;  // only kinds that it contains
   uint64_t entries = 0, blob_bytes = 0;
@@ -89,9 +87,9 @@ class HEARTH_EXPORT Cache {
   // Reads everything. `repair` deletes damaged entries and moves a damaged file aside.
   Result<CacheVerification> Verify(bool repair) const;
   // Deletes the entries that the filter selects (by default all) and returns the space to the file system. With
-  // `signed_by` it also revokes that one key, and makes a missing store, which remembers that: kInvalidArgument with any
-  // other condition, if entries of several keys begin with these digits, and if they are fewer than 8 and no entry's
-  // key begins with them. With sources go the programs that need them.
+  // `signed_by` it also revokes that one key, and makes a missing store, which remembers that: kInvalidArgument with
+  // any other condition, if entries of several keys begin with these digits, and if they are fewer than 8 and no
+  // entry's key begins with them. With sources go the programs that need them.
   Result<RemovedEntries> Clear(const CacheFilter& filter = {}) const;
   // Deletes the longest unused entries until the store is not larger than `max_bytes`.
   Result<RemovedEntries> Prune(uint64_t max_bytes) const;
@@ -140,13 +138,9 @@ class HEARTH_EXPORT Cache {
     // in a Hearth older than `least_version` (empty: any version is accepted).
     int64_t valid_for_ms = 0;
     std::string least_version;
-    // `since` is an earlier bundle, whose entries with the same bytes are left out; empty: none is. It must be intact
-    // and not expired. If there are keys (that of `sign_with`, and those in the file `trusted_keys`), one of them must
-    // have signed it, since users of the new bundle have only entries that their import accepted.
-    std::string since, trusted_keys;
   };
-  // Makes a bundle: one file if the name ends in ".tar", else a folder. It must not exist, or be an empty folder. Equal
-  // entries make equal bytes (with an expiry only if $SOURCE_DATE_EPOCH is set).
+  // Makes a bundle: one file, which must not exist and whose name must end in ".tar". Equal entries make equal bytes
+  // (with an expiry only if $SOURCE_DATE_EPOCH is set).
   Result<BundleExport> Export(const std::string& bundle, const ExportOptions& options) const;
   // Reads all of a bundle. `trusted_keys`: file of public keys whose signatures count; empty: none. Errors: the bundle
   // does not exist, or its manifest can't be read.
@@ -170,27 +164,14 @@ class HEARTH_EXPORT Cache {
   std::string folder_;
 };
 
-// JSON texts; their keys are listed in tools/README.md.
-HEARTH_EXPORT std::string CacheEntryJson(const CacheEntry& entry, int indent = 2);
-HEARTH_EXPORT std::string CacheListJson(const std::string& folder, const std::vector<CacheEntry>& entries,
-                                        int indent = 2);
-HEARTH_EXPORT std::string CacheStatsJson(const CacheStats& stats, int indent = 2);
-HEARTH_EXPORT std::string CacheModelsJson(const std::string& folder, const std::vector<CacheModel>& models,
-                                          int indent = 2);
-HEARTH_EXPORT std::string CacheFindingsJson(const std::string& folder, const std::vector<CacheFinding>& findings,
-                                            int indent = 2);
-HEARTH_EXPORT std::string CacheVerificationJson(const std::string& folder, const CacheVerification& verification,
-                                                int indent = 2);
-HEARTH_EXPORT std::string RemovedEntriesJson(const std::string& folder, const RemovedEntries& removed, int indent = 2);
-HEARTH_EXPORT std::string LiftedQuarantineJson(const std::string& folder, uint64_t count, int indent = 2);
-HEARTH_EXPORT std::string CacheExplanationJson(const std::string& folder, const CacheExplanation& explanation,
-                                               int indent = 2);
-HEARTH_EXPORT std::string BundleExportJson(const BundleExport& bundle, int indent = 2);
-HEARTH_EXPORT std::string BundleImportJson(const std::string& folder, const BundleImport& bundle, int indent = 2);
-HEARTH_EXPORT std::string BundleInspectionJson(const BundleInspection& bundle, int indent = 2);
-HEARTH_EXPORT std::string WarmResultsJson(const std::string& folder, const std::vector<WarmResult>& results,
-                                          int indent = 2);
-HEARTH_EXPORT std::string RewarmResultJson(const std::string& folder, const RewarmResult& result, int indent = 2);
+// What a function of Cache returned. A number is that of LiftQuarantine.
+using CacheAnswer =
+    std::variant<CacheEntry, std::vector<CacheEntry>, CacheStats, std::vector<CacheModel>, std::vector<CacheFinding>,
+                 CacheVerification, RemovedEntries, uint64_t, CacheExplanation, BundleExport, BundleImport,
+                 BundleInspection, std::vector<WarmResult>, RewarmResult>;
+// The same as a JSON text, whose keys are listed in tools/README.md. `folder` is Cache::folder(), which answers about
+// a whole store have.
+HEARTH_EXPORT std::string CacheJson(const CacheAnswer& answer, const std::string& folder = {}, int indent = 2);
 
 }  // namespace hearth
 

@@ -25,7 +25,9 @@ struct StoreCounters {
 };
 
 struct CacheEntry {
-  std::string kind;    // "source", "weights", "plan", "program", "tuning", "probe", "driver-blob"
+  // "source", "weights", "plan", "program", "program-list", "tuning", "probe-read-path", "probe-self-test",
+  // "probe-group-limit"
+  std::string kind;
   std::string digest;  // 32 hex digits
   uint64_t size_bytes = 0;
   double cost_ms = 0;                        // the time that making it took
@@ -36,7 +38,7 @@ struct CacheEntry {
 
 // All conditions must hold; unset ones do not restrict.
 struct CacheFilter {
-  std::string kind;
+  std::string kind;               // or the beginning of several, before a '-': "probe"
   std::string digest_prefix;      // hex digits
   CacheKeyFields field_contains;  // field name, part of its value
   std::string device;             // part of the name of the device or backend that the entry was made for
@@ -141,14 +143,13 @@ struct CacheDevice {
   friend bool operator==(const CacheDevice&, const CacheDevice&) = default;
 };
 
-// A bundle: a file or a folder with entries and a manifest with a SHA-256 per blob. It can be imported into a store, or
-// be used in place as a read-only layer.
+// A bundle: a file of entries and a manifest with a SHA-256 of each. It can be imported into a store, or be used in
+// place as a read-only layer.
 struct BundleExport {
-  std::string folder;  // or file
+  std::string folder;  // the file
   uint64_t entries = 0, blob_bytes = 0, native_entries = 0;
   uint64_t damaged_entries = 0;          // left out
   uint64_t programs_without_source = 0;  // left out: of no use without their SPIR-V, which the cache no longer has
-  uint64_t left_out = 0;                 // entries that the bundle of ExportOptions::since has
   // Entries in the bundle that came from another bundle or a server, and the keys that signed them. Where the bundle is
   // signed, its key signs them too, and a revocation of these keys does not find them where it is imported.
   uint64_t from_others = 0;
@@ -164,11 +165,7 @@ struct BundleImport {
   // accepted again (since 1970; 0: there are none).
   uint64_t quarantined = 0;
   int64_t quarantined_until_ms = 0;
-  std::string signed_by;  // the trusted key in hex; empty: not signed by a trusted key
-  // For a delta: the SHA-256 of the manifest of the bundle that it extends, which must be imported too, and how many of
-  // that bundle's entries it leaves out. Empty: not a delta.
-  std::string since;
-  uint64_t left_out = 0;
+  std::string signed_by;              // the trusted key in hex; empty: not signed by a trusted key
   std::vector<std::string> warnings;  // such as that the signing key was revoked here before
 };
 
@@ -201,6 +198,10 @@ class KeyValueStore {
   virtual std::optional<std::vector<std::byte>> Read(std::string_view key) = 0;
   // False when it could not be kept. An empty value removes the key.
   virtual bool Write(std::string_view key, std::span<const std::byte> value) = 0;
+  // Why nothing more is to be asked of it, in one sentence for the session's warnings; empty: it can be used.
+  virtual std::string why_unusable() const { return {}; }
+  // More such sentences, each once.
+  virtual std::vector<std::string> TakeWarnings() { return {}; }
 };
 
 }  // namespace hearth

@@ -324,8 +324,7 @@ HEARTH_C_EXPORT hearth_status hearth_cache_explain(const hearth_cache* cache, co
 HEARTH_C_EXPORT hearth_status hearth_cache_warm(const hearth_cache* cache, const char* const* model_paths,
                                                 size_t model_count, const char* const* devices, size_t device_count,
                                                 const hearth_options* options, char** json);
-/* A bundle of all entries: a file NAME.tar, or a folder that must be missing or empty; `sign_with`: file of a secret
- * key, or NULL. */
+/* A bundle of all entries: a file NAME.tar that does not exist; `sign_with`: file of a secret key, or NULL. */
 HEARTH_C_EXPORT hearth_status hearth_cache_export(const hearth_cache* cache, const char* bundle, const char* sign_with,
                                                   char** json);
 /* `trusted_keys`: file of public keys, or NULL. `is_trusted` other than 0: accept entries that none of them signed. */
@@ -354,12 +353,10 @@ HEARTH_C_EXPORT hearth_status hearth_cache_revoke(const hearth_cache* cache, con
 /* Since version 2. Accepts entries again that three processes in a row died with; no entries are deleted. `json` as in
  * hearth_cache_clear, with "lifted": how many there were. */
 HEARTH_C_EXPORT hearth_status hearth_cache_lift_quarantine(const hearth_cache* cache, char** json);
-/* Since version 2. hearth_cache_export with options as texts: "sign_with" (file of a secret key), "since" (an
- * earlier bundle whose entries are left out), "trusted_keys" (file of keys: one of them, or that of "sign_with",
- * must have signed the earlier bundle), "kind", "device", "valid_for_ms" (imports and layers refuse the bundle
- * afterwards), "least_version" (of a Hearth that may use it). `names` and `values` have `count` texts each. A
- * `bundle` that ends in ".tar" becomes one file, else a folder, as in hearth_cache_export; equal entries make equal
- * bytes. */
+/* Since version 2. hearth_cache_export with options as texts: "sign_with" (file of a secret key), "kind", "device",
+ * "valid_for_ms" (imports and layers refuse the bundle afterwards), "least_version" (of a Hearth that may use it).
+ * `names` and `values` have `count` texts each. `bundle` ends in ".tar", as in hearth_cache_export; equal entries make
+ * equal bytes. */
 HEARTH_C_EXPORT hearth_status hearth_cache_export_with(const hearth_cache* cache, const char* bundle,
                                                        const char* const* names, const char* const* values,
                                                        size_t count, char** json);

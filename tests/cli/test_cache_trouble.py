@@ -201,7 +201,7 @@ class Options(CacheCase):
 
     def test_a_layer_runs_only_when_a_trusted_key_signed_it(self):
         self.run_model(variables={"HEARTH_CACHE_DIR": str(self.folder / "made")})
-        key, bundle = self.folder / "key", self.folder / "bundle"
+        key, bundle = self.folder / "key", self.folder / "bundle.tar"
         if subprocess.run([PROGRAM, "cache", "key", str(key)], capture_output=True, check=False).returncode != 0:
             self.skipTest("libsodium is not installed")
         subprocess.run([PROGRAM, "cache", "export", str(bundle), "--sign", str(key), "--cache", str(self.folder / "made")],
@@ -221,7 +221,7 @@ class Options(CacheCase):
         done = subprocess.run([PROGRAM, "cache", "prune", "--max-size", "100K", "--yes", "--cache", str(self.folder / "cache")],
                               capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("an empty store takes 229376 bytes", done.stderr)
+        self.assertIn("an empty store takes 245760 bytes", done.stderr)
 
     def test_a_locked_store_is_no_device_that_is_not_usable(self):
         self.run_model()
@@ -235,9 +235,9 @@ class Options(CacheCase):
     def test_a_damaged_cache_is_work_that_failed_and_the_remedy_is_named(self):
         self.run_model()
         cache = self.folder / "cache"
-        bundles = self.folder / "bundle.tar", self.folder / "bundle"
+        bundle = self.folder / "bundle.tar"
         for line in (["ls"], ["ls", "--model", self.model, "--device", self.device], ["stats"], ["ls", "--by-model"],
-                     ["warm", "--from-cache", "--device", self.device], *(["export", bundle] for bundle in bundles)):
+                     ["warm", "--from-cache", "--device", self.device], ["export", bundle]):
             for file in cache.glob("hearth.db*"):
                 file.unlink()
             (cache / "hearth.db").write_bytes(b"x" * 5000)
@@ -246,7 +246,7 @@ class Options(CacheCase):
                                   timeout=TIMEOUT_S, check=False)
             self.assertEqual(done.returncode, 1, (line, done.stderr))
             self.assertIn("hearth cache verify --repair", done.stderr, line)
-        self.assertFalse(any(bundle.exists() for bundle in bundles))
+        self.assertFalse(bundle.exists())
 
     def test_a_size_that_is_none_is_wrong_usage(self):
         done = subprocess.run([PROGRAM, "run", str(self.model), "--cache-max-size", "much"], capture_output=True, text=True,

@@ -1,4 +1,4 @@
-// Bundle folders whose files are not what they should be: links, pipes, files of others, files without an end.
+// Bundles that are not what they should be: links, pipes, files of others, files without an end, files that change.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "cache/bundle.h"
-#include "cache/bundle_reader.h"
-#include "cache/layer.h"
-#include "cache/reports.h"
+#include "cache/desk/bundle.h"
+#include "cache/sources/bundle_file.h"
+#include "cache/sources/bundle_reader.h"
+#include "cache/sources/layer.h"
 #include "tests/testing/carried_bundle.h"
 
 namespace hearth {
@@ -31,24 +31,24 @@ using testing::PutOne;
 using testing::ReadFile;
 using testing::WriteFile;
 
-struct SignedFolder {
-  SignedFolder() {
+struct SignedBundle {
+  SignedBundle() {
     key.seed.fill(7);
     const auto store = source.Open();
     PutOne(*store, NumberedKey(1), NumberedBlob(1, 1000));
     store->Flush();
-    const auto exported = ExportBundle({.store = source.path(), .bundle = folder, .sign_with = key});
+    const auto exported = ExportBundle({.store = source.path(), .bundle = file, .sign_with = key});
     EXPECT_TRUE(exported.ok()) << exported.status().message();
     trusted = {*PublicKeyOf(key)};
   }
   Result<BundleImport> Import() const {
-    return ImportBundle({.bundle = folder, .store = target.path(), .trusted_keys = trusted});
+    return ImportBundle({.bundle = file, .store = target.path(), .trusted_keys = trusted});
   }
 
   SigningKey key;
   std::vector<PublicKey> trusted;
   CacheFolder source, target, parent;
-  fs::path folder = parent.path() / "bundle", elsewhere = parent.path() / "elsewhere";
+  fs::path file = parent.path() / "bundle.tar", elsewhere = parent.path() / "elsewhere";
 };
 
 struct Attack {
@@ -94,33 +94,33 @@ std::vector<Attack> Attacks() {
   return attacks;
 }
 
-TEST(CacheBundleAttacks, OnlyAFoldersOwnFilesAreRead) {
+TEST(CacheBundleAttacks, OnlyAFileOfOnesOwnIsRead) {
   if (!HasSignatures()) GTEST_SKIP() << "this build has no signatures (HEARTH_WITH_SODIUM)";
-  for (const char* name : {"manifest.txt", "manifest.sig", "hearth.db"}) {
-    for (const Attack& attack : Attacks()) {
-      SCOPED_TRACE(std::string(name) + " is " + attack.what);
-      const SignedFolder bundle;
-      ASSERT_TRUE(OpenLayer({bundle.folder, bundle.trusted}).ok());
-      attack.change(bundle.folder / name, bundle.elsewhere);
-      EXPECT_FALSE(bundle.Import().ok());
-      EXPECT_FALSE(OpenLayer({bundle.folder, bundle.trusted}).ok());
-      if (std::string_view(name) != "hearth.db") {
-        EXPECT_FALSE(BundleReader::Open(bundle.folder, {}).ok());
-      }
-      EXPECT_FALSE(fs::exists(bundle.target.file())) << "something was stored";
-    }
+  for (const Attack& attack : Attacks()) {
+    SCOPED_TRACE(attack.what);
+    const SignedBundle bundle;
+    ASSERT_TRUE(OpenLayer({bundle.file, bundle.trusted}).ok());
+    attack.change(bundle.file, bundle.elsewhere);
+    EXPECT_FALSE(bundle.Import().ok());
+    EXPECT_FALSE(OpenLayer({bundle.file, bundle.trusted}).ok());
+    EXPECT_FALSE(BundleReader::Open(bundle.file, {}).ok());
+    EXPECT_FALSE(fs::exists(bundle.target.file())) << "something was stored";
   }
 }
 
 // Of a terabyte that no disk holds.
 TEST(CacheBundleAttacks, TextsWithoutAnEndAreRefusedUnread) {
-  if (!HasSignatures()) GTEST_SKIP() << "this build has no signatures (HEARTH_WITH_SODIUM)";
-  for (const char* name : {"manifest.txt", "manifest.sig"}) {
-    const SignedFolder bundle;
-    const fs::path file = bundle.folder / name;
-    if (::truncate(file.c_str(), off_t{1} << 40) != 0) GTEST_SKIP() << "no file of a terabyte here";
+  for (const char* name : {kManifestName, kSignatureName}) {
+    const SignedBundle bundle;
+    std::string forged = ReadFile(bundle.file);
+    const TarHeader header = MakeTarHeader(name, kMaxTarMemberBytes);
+    const size_t at = forged.find(name);
+    if (at == std::string::npos) GTEST_SKIP() << "this build has no signatures (HEARTH_WITH_SODIUM)";
+    WriteFile(bundle.file,
+              forged.replace(at, header.size(), reinterpret_cast<const char*>(header.data()), header.size()));
+    if (::truncate(bundle.file.c_str(), off_t{1} << 40) != 0) GTEST_SKIP() << "no file of a terabyte here";
     EXPECT_FALSE(bundle.Import().ok()) << name;
-    EXPECT_FALSE(OpenLayer({bundle.folder, bundle.trusted}).ok()) << name;
+    EXPECT_FALSE(OpenLayer({bundle.file, bundle.trusted}).ok()) << name;
   }
 }
 
@@ -132,36 +132,31 @@ TEST(CacheBundleAttacks, ALayerThatChangesUnderAnOpenSessionGivesRightBytesOrNon
       {NumberedKey(1, BlobKind::kPlan), NumberedBlob(1, 1000)},
       {NativeKey("conv", "1.0"), NumberedBlob(2, 2000)},
       {NativeKey("conv", "2.0"), NumberedBlob(3, 0)}};
-  const Carried older("older.tar"), older_folder("older");
-  for (const Carried* other : {&older, &older_folder}) {
-    for (const auto& [key, blob] : entries) PutOne(*other->source.Open(), key, NumberedBlob(9, 2000));
-    ASSERT_TRUE(other->Export(keys.secret()).ok());
-  }
-  for (const char* name : {"bundle", "bundle.tar"}) {
-    for (int change = 0; change < 5; ++change) {
-      SCOPED_TRACE(fmt::format("{}, change {}", name, change));
-      const Carried carried(name);
-      ASSERT_TRUE(carried.Export(keys.secret()).ok());
-      const bool is_file = fs::is_regular_file(carried.bundle);
-      const fs::path holder = is_file ? carried.bundle : carried.bundle / "hearth.db";
-      const auto layer = OpenLayer({carried.bundle, keys.trusted()});
-      ASSERT_TRUE(layer.ok()) << layer.status().message();
-      EXPECT_EQ((*layer)->Get(entries[0].first), entries[0].second);
-      const std::string before = ReadFile(holder);
-      if (change == 0) fs::resize_file(holder, 0);
-      if (change == 1) WriteFile(holder, std::string(before.size(), '\x5a'));
-      if (change == 2) WriteFile(holder, ReadFile(is_file ? older.bundle : older_folder.bundle / "hearth.db"));
-      if (change == 3) WriteFile(holder, before.substr(0, before.size() / 2));
-      if (change == 4) fs::remove(holder);
-      for (const auto& [key, blob] : entries) {
-        const auto found = (*layer)->Get(key);
-        EXPECT_TRUE(!found || *found == blob);
-      }
-      (*layer)->ForEach(CacheKey(BlobKind::kPlan), [&](const CacheKey& key, std::span<const std::byte> bytes) {
-        EXPECT_EQ(key.material(), entries[0].first.material());
-        EXPECT_TRUE(std::ranges::equal(bytes, entries[0].second));
-      });
+  const Carried older;
+  for (const auto& [key, blob] : entries) PutOne(*older.source.Open(), key, NumberedBlob(9, 2000));
+  ASSERT_TRUE(older.Export(keys.secret()).ok());
+  for (int change = 0; change < 5; ++change) {
+    SCOPED_TRACE(fmt::format("change {}", change));
+    const Carried carried;
+    ASSERT_TRUE(carried.Export(keys.secret()).ok());
+    auto source = OpenLayer({carried.bundle, keys.trusted()});
+    ASSERT_TRUE(source.ok()) << source.status().message();
+    const auto layer = testing::WithLayer(std::move(*source));
+    EXPECT_EQ(layer->Get(entries[0].first), entries[0].second);
+    const std::string before = ReadFile(carried.bundle);
+    if (change == 0) fs::resize_file(carried.bundle, 0);
+    if (change == 1) WriteFile(carried.bundle, std::string(before.size(), '\x5a'));
+    if (change == 2) WriteFile(carried.bundle, ReadFile(older.bundle));
+    if (change == 3) WriteFile(carried.bundle, before.substr(0, before.size() / 2));
+    if (change == 4) fs::remove(carried.bundle);
+    for (const auto& [key, blob] : entries) {
+      const auto found = layer->Get(key);
+      EXPECT_TRUE(!found || *found == blob);
     }
+    layer->ForEach(CacheKey(BlobKind::kPlan), [&](const CacheKey& key, std::span<const std::byte> bytes) {
+      EXPECT_EQ(key.material(), entries[0].first.material());
+      EXPECT_TRUE(std::ranges::equal(bytes, entries[0].second));
+    });
   }
 }
 

@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cache/database.h"
-#include "cache/reports.h"
+#include "cache/desk/reports.h"
+#include "cache/files/database.h"
 #include "core/base/text.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/sample.h"
@@ -44,7 +44,7 @@ struct Outcome {
 // What a session gets out of the file as it lies there.
 Outcome Look(const StoreOptions& options) {
   Outcome outcome;
-  const auto store = SqliteStore::Open(options);
+  const auto store = testing::StoreCache::Open(options);
   if (!store.ok()) return outcome;
   for (int number = 0; number < kEntries; ++number) {
     const auto found = (*store)->Get(NumberedKey(number));
@@ -98,7 +98,7 @@ TEST(CacheDamage, NoFlippedByteEverComesBackAsAHit) {
 
 // A start: looks everything up and stores what is missing. How many that were.
 int FillWhatIsMissing(const StoreOptions& options) {
-  const auto store = SqliteStore::Open(options);
+  const auto store = testing::StoreCache::Open(options);
   if (!store.ok()) return kEntries;
   int missing = 0;
   for (int number = 0; number < kEntries; ++number) {
@@ -264,7 +264,7 @@ TEST(CacheDamage, AnEntryOfAWrongSizeIsRejectedOnceAndTold) {
   for (int look_up = 0; look_up < 3; ++look_up) EXPECT_FALSE(store->Get(NumberedKey(1)).has_value());
   EXPECT_EQ(store->counters().rejected, 1u);
   EXPECT_EQ(store->TakeWarnings().size(), 1u);
-  EXPECT_FALSE(store->TakeMakingTurn(NumberedKey(1)).has_waited) << "there is nothing to ask for again";
+  EXPECT_FALSE(store->TakeTurn(NumberedKey(1)).has_waited) << "there is nothing to ask for again";
 }
 
 TEST(CacheDamage, ADamagedCopyIsCountedMakesRoomFirstAndIsCleared) {
@@ -291,7 +291,8 @@ TEST(CacheDamage, AnEntryLargerThanSqliteTakesIsLeftOutAndTheOthersAreStored) {
   PutOne(*store, NumberedKey(1), NumberedBlob(1, 100));
   const CacheKey large = NumberedKey(2), small = NumberedKey(3);
   const auto bytes = NumberedBlob(3, 100);
-  const PutRequest requests[] = {{&large, {static_cast<const std::byte*>(memory), kTooLarge}, 0}, {&small, bytes, 0}};
+  const testing::PutRequest requests[] = {{&large, {static_cast<const std::byte*>(memory), kTooLarge}, 0},
+                                          {&small, bytes, 0}};
   store->Put(requests);
   ::munmap(memory, kTooLarge);
   EXPECT_EQ(store->counters().put_errors, 1u);

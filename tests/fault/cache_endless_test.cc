@@ -4,10 +4,9 @@
 
 #include <string_view>
 
-#include "cache/bundle.h"
-#include "cache/database.h"
-#include "cache/doctor.h"
-#include "cache/reports.h"
+#include "cache/desk/bundle.h"
+#include "cache/desk/reports.h"
+#include "cache/files/database.h"
 #include "tests/testing/cache_folder.h"
 
 namespace hearth {
@@ -74,8 +73,8 @@ void MakeEndless(const CacheFolder& folder, const std::string& tree) {
 }
 
 // With an entry, a model, and small pages in a file without a log.
-StoreOptions OneEntry(const CacheFolder& folder) {
-  StoreOptions options = folder.options();
+testing::OpenOptions OneEntry(const CacheFolder& folder) {
+  auto options = folder.options();
   options.page_size_bytes = kPageBytes;
   options.allow_write_ahead_log = false;
   options.model = {std::string(32, 'f'), "/models/a.tflite"};
@@ -94,7 +93,7 @@ TEST(CacheEndless, EveryReportEndsWhicheverTreeLeadsToItselfAgain) {
     static_cast<void>(ListModels(folder.path()));
     static_cast<void>(ListUses(folder.path()));
     static_cast<void>(ListLastMisses(folder.path()));
-    static_cast<void>(ExamineCache(folder.path(), uint64_t{1} << 30, {}));
+    static_cast<void>(ExamineCache(folder.path(), uint64_t{1} << 30));
     static_cast<void>(ExportBundle({folder.path(), parent.path() / "bundle.tar", {}, {}, "1"}));
     const auto report = VerifyStore(folder.path(), false);
     ASSERT_TRUE(report.ok()) << report.status().message();
@@ -129,7 +128,7 @@ TEST(CacheEndless, TheDoctorNamesTheRepair) {
     OneEntry(folder);
     MakeEndless(folder, tree);
     bool is_named = false;
-    for (const CacheFinding& finding : ExamineCache(folder.path(), uint64_t{1} << 30, {})) {
+    for (const CacheFinding& finding : ExamineCache(folder.path(), uint64_t{1} << 30)) {
       is_named |= finding.is_trouble && finding.command == "hearth cache verify --repair";
     }
     EXPECT_TRUE(is_named) << tree;
@@ -139,7 +138,7 @@ TEST(CacheEndless, TheDoctorNamesTheRepair) {
 // A store in use grows, and keeps its statements: neither may make a sound one seem damaged.
 TEST(CacheEndless, AStoreThatGrowsInASessionIsNotTakenForADamagedOne) {
   const CacheFolder folder;
-  const StoreOptions options = OneEntry(folder);
+  const auto options = OneEntry(folder);
   const auto store = CacheFolder::Open(options);
   constexpr int kEntries = 200, kRounds = 20;
   for (int number = 0; number < kEntries; ++number) PutOne(*store, NumberedKey(number), NumberedBlob(number, 5000));
@@ -167,7 +166,7 @@ std::string BeginOfBlobRow(uint32_t size_bytes) {
 TEST(CacheEndless, ABlobThatClaimsMoreThanTheFileHasTakesNoMemory) {
   constexpr uint32_t kBlobBytes = 40'000, kClaimedBytes = 1'000'000;
   const CacheFolder folder;
-  StoreOptions options = folder.options();
+  auto options = folder.options();
   options.allow_write_ahead_log = false;
   PutOne(*CacheFolder::Open(options), NumberedKey(0), NumberedBlob(0, kBlobBytes));
   {
@@ -191,7 +190,7 @@ TEST(CacheEndless, ABlobThatClaimsMoreThanTheFileHasTakesNoMemory) {
 // Many models with the same kernels: what a list of them takes must not grow with the square of their number.
 TEST(CacheEndless, ManyModelsWithTheSameEntriesAreListed) {
   const CacheFolder folder;
-  const StoreOptions options = OneEntry(folder);
+  const auto options = OneEntry(folder);
   constexpr int kModels = 300, kShared = 100;
   {
     auto database = Database::Open(folder.file(), Database::Access::kReadWrite);

@@ -1,9 +1,9 @@
 // The shared server: a real redis-server on loopback that the tests start, and one that is slow, gone or lies.
 #include <chrono>
 
-#include "cache/fleet_store.h"
-#include "cache/key_value_blob_store.h"
-#include "cache/redis_values.h"
+#include "cache/sources/key_value_source.h"
+#include "cache/trust/envelope.h"
+#include "redis/redis_store.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/counted_server.h"
 #include "tests/testing/memory_store.h"
@@ -14,13 +14,15 @@ namespace {
 
 using testing::CacheFolder;
 using testing::CountedServer;
-using testing::CountedValues;
-using testing::MemoryStore;
+using testing::InMemory;
 using testing::NumberedBlob;
 using testing::NumberedKey;
+using testing::PartsOf;
 using testing::PutOne;
 using testing::RedisServer;
+using testing::Served;
 using testing::SilentServer;
+using testing::TestCache;
 
 SigningKey KeyOf(uint8_t number) {
   SigningKey key;
@@ -32,19 +34,16 @@ class CacheFleet : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!HasSignatures()) GTEST_SKIP() << "this build has no signatures (HEARTH_WITH_SODIUM)";
-    if (MakeRedisValues({"localhost"}).status().code() == StatusCode::kUnsupported) {
-      GTEST_SKIP() << "this build knows no cache server (HEARTH_WITH_REDIS)";
-    }
   }
   // A machine of the fleet that trusts key 1.
-  static std::unique_ptr<FleetStore> Machine(const std::string& address, std::optional<uint8_t> signs_with,
-                                             std::unique_ptr<BlobStore> local = std::make_unique<MemoryStore>()) {
-    FleetOptions options;
+  static std::unique_ptr<TestCache> Machine(const std::string& address, std::optional<uint8_t> signs_with,
+                                            CacheParts local = InMemory()) {
+    ServerOptions options;
     options.trusted = {*PublicKeyOf(KeyOf(1))};
     if (signs_with) options.sign_with = KeyOf(*signs_with);
     options.budget_ms = 2000;
-    auto values = MakeRedisValues({address, 1000, 1000});
-    return std::make_unique<FleetStore>(std::move(local), std::move(values).value(), std::move(options));
+    RedisStore server = std::move(OpenRedisStore({address, 1000, 1000})).value();
+    return std::make_unique<TestCache>(Served(std::move(local), std::move(server.values), std::move(options)));
   }
 };
 
@@ -54,7 +53,7 @@ TEST_F(CacheFleet, WhatOneMachineMadeAnotherFindsAndKeeps) {
   PutOne(*Machine(server.address(), 1), NumberedKey(1), NumberedBlob(1, 50000), 300);
   const CacheFolder folder;
   {
-    const auto machine = Machine(server.address(), std::nullopt, folder.Open());
+    const auto machine = Machine(server.address(), std::nullopt, PartsOf(folder.OpenStore()));
     EXPECT_EQ(machine->Get(NumberedKey(1)), NumberedBlob(1, 50000));
     EXPECT_FALSE(machine->Get(NumberedKey(2)).has_value());
     const StoreCounters counters = machine->counters();
@@ -70,10 +69,11 @@ TEST_F(CacheFleet, NothingCountsThatNoTrustedKeyHasSigned) {
   const RedisServer server;
   if (!server.is_there()) GTEST_SKIP() << "redis-server is not installed";
   PutOne(*Machine(server.address(), 2), NumberedKey(1), NumberedBlob(1, 100));
-  const auto values = std::move(MakeRedisValues({server.address(), 1000, 1000})).value();
+  const auto values = std::move(OpenRedisStore({server.address(), 1000, 1000})->values);
   const CacheKey key = NumberedKey(2);
   const auto bytes = NumberedBlob(2, 100);
-  values->Write(NameInKeyValueStore(key), MakeEnvelope({&key, bytes, 0}));  // not signed at all
+  values->Write(NameInKeyValueStore(key),
+                MakeEnvelope({.key = &key, .bytes = bytes, .checksum = FingerprintOf(bytes)}));  // not signed at all
   values->Write(NameInKeyValueStore(NumberedKey(3)), std::as_bytes(std::span("x")));
   const auto machine = Machine(server.address(), std::nullopt);
   for (int number = 1; number <= 3; ++number) EXPECT_FALSE(machine->Get(NumberedKey(number)).has_value()) << number;
@@ -85,7 +85,7 @@ TEST_F(CacheFleet, AGoodSignatureOfAnotherEntryIsRejected) {
   const RedisServer server;
   if (!server.is_there()) GTEST_SKIP() << "redis-server is not installed";
   PutOne(*Machine(server.address(), 1), NumberedKey(1), NumberedBlob(1, 100));
-  const auto values = std::move(MakeRedisValues({server.address(), 1000, 1000})).value();
+  const auto values = std::move(OpenRedisStore({server.address(), 1000, 1000})->values);
   values->Write(NameInKeyValueStore(NumberedKey(2)), *values->Read(NameInKeyValueStore(NumberedKey(1))));
   EXPECT_FALSE(Machine(server.address(), std::nullopt)->Get(NumberedKey(2)).has_value());
 }
@@ -105,10 +105,10 @@ TEST_F(CacheFleet, AServerThatDiesInTheMiddleCostsNothingMore) {
 
 TEST_F(CacheFleet, AServerThatNeverAnswersCostsOneTimeOut) {
   const SilentServer silent;
-  FleetOptions options;
+  ServerOptions options;
   options.trusted = {*PublicKeyOf(KeyOf(1))};
   options.sign_with = KeyOf(1);
-  FleetStore store(std::make_unique<MemoryStore>(), std::move(MakeRedisValues({silent.address()})).value(), options);
+  TestCache store(Served(InMemory(), std::move(OpenRedisStore({silent.address()})->values), options));
   const auto start = std::chrono::steady_clock::now();
   for (int number = 0; number < 2000; ++number) EXPECT_FALSE(store.Get(NumberedKey(number)).has_value());
   PutOne(store, NumberedKey(1), NumberedBlob(1, 100));
@@ -118,11 +118,11 @@ TEST_F(CacheFleet, AServerThatNeverAnswersCostsOneTimeOut) {
 
 // What a start may lose: the budget and one time-out, whatever the server does.
 TEST_F(CacheFleet, ASlowServerIsAskedOnlyUntilItsTimeIsSpent) {
-  FleetOptions options;
+  ServerOptions options;
   options.budget_ms = 10;
   options.sign_with = KeyOf(1);
   CountedServer server{.answer_ms = 3};
-  FleetStore store(std::make_unique<MemoryStore>(), std::make_unique<CountedValues>(server), options);
+  TestCache store(Served(InMemory(), server, options));
   for (int number = 0; number < 100; ++number) EXPECT_FALSE(store.Get(NumberedKey(number)).has_value());
   EXPECT_GE(server.calls, 1);
   EXPECT_LE(server.calls, 4) << "four answers took 12 ms";
@@ -134,50 +134,50 @@ TEST_F(CacheFleet, ASlowServerIsAskedOnlyUntilItsTimeIsSpent) {
 
 TEST_F(CacheFleet, WhatIsDearerToMakeThanToFetchIsFetchedHoweverMuchItIs) {
   CountedServer server;
-  FleetOptions options = testing::FleetOf(KeyOf(1));
+  ServerOptions options = testing::FleetOf(KeyOf(1));
   {
-    FleetStore maker(std::make_unique<MemoryStore>(), std::make_unique<CountedValues>(server), options);
+    TestCache maker(Served(InMemory(), server, options));
     for (int number = 0; number < 8; ++number) PutOne(maker, NumberedKey(number), NumberedBlob(number, 100), 60000);
   }
   ASSERT_EQ(server.values.size(), 8u);
   server.answer_ms = 3;
   options.budget_ms = 10;
-  FleetStore store(std::make_unique<MemoryStore>(), std::make_unique<CountedValues>(server), options);
+  TestCache store(Served(InMemory(), server, options));
   for (int number = 0; number < 8; ++number) EXPECT_TRUE(store.Get(NumberedKey(number)).has_value()) << number;
 }
 
 // A session puts again what it loaded, without saying where from: it must not sign that for those who trust only it.
 TEST_F(CacheFleet, WhatAnotherMachineSignedIsNotSignedAgain) {
   CountedServer server;
-  const auto machine = [&](uint8_t signs, std::vector<uint8_t> trusts, std::unique_ptr<BlobStore> local) {
-    FleetOptions options;
+  const auto machine = [&](uint8_t signs, std::vector<uint8_t> trusts, CacheParts local) {
+    ServerOptions options;
     for (const uint8_t number : trusts) options.trusted.push_back(*PublicKeyOf(KeyOf(number)));
     options.sign_with = KeyOf(signs);
     options.budget_ms = 60'000;
-    return std::make_unique<FleetStore>(std::move(local), std::make_unique<CountedValues>(server), options);
+    return std::make_unique<TestCache>(Served(std::move(local), server, options));
   };
   const CacheKey key = NumberedKey(1, BlobKind::kSource);
-  PutOne(*machine(1, {1}, std::make_unique<MemoryStore>()), key, NumberedBlob(1, 100));
+  PutOne(*machine(1, {1}, InMemory()), key, NumberedBlob(1, 100));
   const CacheFolder folder, third;
   for (int session = 0; session < 3; ++session) {  // the first one fetches it, the others have it locally
-    const auto second = machine(2, {1, 2}, folder.Open());
+    const auto second = machine(2, {1, 2}, PartsOf(folder.OpenStore()));
     for (int put = 0; put < 2; ++put) {
       PutOne(*second, key, *second->Get(key));
       second->Flush();
     }
     PutOne(*second, NumberedKey(2), NumberedBlob(2, 100));
   }
-  const auto stranger = machine(3, {2}, third.Open());
+  const auto stranger = machine(3, {2}, PartsOf(third.OpenStore()));
   EXPECT_FALSE(stranger->Get(key)) << "it does not trust the maker";
   EXPECT_TRUE(stranger->Get(NumberedKey(2)));
-  EXPECT_EQ(machine(3, {1}, std::make_unique<MemoryStore>())->Get(key), NumberedBlob(1, 100));
+  EXPECT_EQ(machine(3, {1}, InMemory())->Get(key), NumberedBlob(1, 100));
 }
 
 TEST_F(CacheFleet, AServerThatFailedOnceIsNotAskedAgain) {
-  FleetOptions options;
+  ServerOptions options;
   options.sign_with = KeyOf(1);
   CountedServer server{.breaks_at = 1};
-  FleetStore store(std::make_unique<MemoryStore>(), std::make_unique<CountedValues>(server), options);
+  TestCache store(Served(InMemory(), server, options));
   for (int number = 0; number < 100; ++number) EXPECT_FALSE(store.Get(NumberedKey(number)).has_value());
   PutOne(store, NumberedKey(1), NumberedBlob(1, 100));
   EXPECT_EQ(server.calls, 1);
@@ -186,7 +186,7 @@ TEST_F(CacheFleet, AServerThatFailedOnceIsNotAskedAgain) {
 
 TEST_F(CacheFleet, AnAddressThatMakesNoSenseIsAMistake) {
   for (const char* address : {"", ":", "host:", "host:x", "host:0", "host:70000"}) {
-    EXPECT_EQ(MakeRedisValues({address}).status().code(), StatusCode::kInvalidArgument) << address;
+    EXPECT_EQ(OpenRedisStore({address}).status().code(), StatusCode::kInvalidArgument) << address;
   }
 }
 

@@ -1,6 +1,6 @@
 // Children that were forked while their parent had the cache open.
 
-#include "cache/reports.h"
+#include "cache/desk/reports.h"
 #include "hearth/session.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/shared_data.h"
@@ -20,7 +20,7 @@ TEST(CacheFork, AChildNeitherUsesNorSpoilsTheStoreOfItsParent) {
   const CacheFolder folder;
   auto store = folder.Open();
   PutOne(*store, NumberedKey(1), NumberedBlob(1, 1000));
-  MakingTurn turn = store->TakeMakingTurn(NumberedKey(2));
+  MakingTurn turn = store->TakeTurn(NumberedKey(2));
   store->BeginUse(NumberedKey(1));
   const pid_t child = StartProcess([&] {
     if (store->Get(NumberedKey(1))) return 1;
@@ -52,7 +52,7 @@ TEST(CacheFork, AChildThatOpensTheCacheItselfReadsItAndStoresNothing) {
   PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 1000));
   const auto store = folder.Open();
   const pid_t child = StartProcess([&] {
-    const auto own = SqliteStore::Open(folder.options());
+    const auto own = testing::StoreCache::Open(folder.options());
     if (!own.ok()) return 1;
     if ((*own)->Get(NumberedKey(1)) != NumberedBlob(1, 1000)) return 2;
     PutOne(**own, NumberedKey(2), NumberedBlob(2, 1000));
@@ -68,7 +68,7 @@ TEST(CacheFork, AChildOfAProcessThatHasClosedTheCacheUsesItFully) {
   const CacheFolder folder;
   PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 1000));
   const pid_t child = StartProcess([&] {
-    const auto own = SqliteStore::Open(folder.options());
+    const auto own = testing::StoreCache::Open(folder.options());
     if (!own.ok() || !(*own)->Get(NumberedKey(1))) return 1;
     PutOne(**own, NumberedKey(2), NumberedBlob(2, 1000));
     return (*own)->TakeWarnings().empty() ? 0 : 2;

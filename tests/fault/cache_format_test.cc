@@ -2,8 +2,8 @@
 #include <sys/time.h>
 #include <utime.h>
 
-#include "cache/database.h"
-#include "cache/reports.h"
+#include "cache/desk/reports.h"
+#include "cache/files/database.h"
 #include "tests/testing/cache_folder.h"
 
 namespace hearth {
@@ -67,7 +67,7 @@ TEST(CacheFormats, ARepairBesideANewerStoreMovesOnlyTheDamagedFileAside) {
   SetFormat(folder.file(), 99);
   PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 100));
   const std::string newer = testing::ReadFile(folder.file());
-  const fs::path own = folder.path() / "hearth-3.db";
+  const fs::path own = folder.path() / "hearth-4.db";
   testing::WriteFile(own, std::string(100'000, 'x'));
   EXPECT_TRUE(VerifyStore(folder.path(), true)->repaired);
   EXPECT_EQ(testing::ReadFile(folder.file()), newer);

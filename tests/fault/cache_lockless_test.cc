@@ -1,20 +1,15 @@
 // A cache on a file system without locks, as NFS is without its lock service: each asks for one in vain.
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include <array>
 #include <cerrno>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 
-#include "cache/doctor.h"
-#include "cache/reports.h"
+#include "cache/desk/reports.h"
 #include "tests/testing/cache_folder.h"
+#include "tests/testing/refused_calls.h"
 
 namespace hearth {
 namespace {
@@ -23,44 +18,14 @@ using testing::CacheFolder;
 using testing::NumberedBlob;
 using testing::NumberedKey;
 using testing::PutOne;
-using testing::StartProcess;
-using testing::WaitFor;
-
-constexpr int kNotAllowed = 77;
-
-// From here on the system refuses this process every lock.
-bool TakeLocksAway() {
-  const auto load = [](size_t offset) {
-    return sock_filter{BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<uint32_t>(offset)};
-  };
-  const auto skip_unless = [](uint32_t value, uint8_t count) {
-    return sock_filter{BPF_JMP | BPF_JEQ | BPF_K, 0, count, value};
-  };
-  const sock_filter refuse = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | ENOLCK};
-  const sock_filter allow = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
-  constexpr size_t kCommand = offsetof(seccomp_data, args) + sizeof(uint64_t);
-  std::array program = {load(offsetof(seccomp_data, nr)),
-                        skip_unless(__NR_flock, 1),
-                        refuse,
-                        skip_unless(__NR_fcntl, 7),
-                        load(kCommand),
-                        skip_unless(F_GETLK, 1),
-                        refuse,
-                        skip_unless(F_SETLK, 1),
-                        refuse,
-                        skip_unless(F_SETLKW, 1),
-                        refuse,
-                        allow};
-  const sock_fprog filter = {static_cast<unsigned short>(program.size()), program.data()};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
 
 int WithoutLocks(const std::function<int()>& body) {
-  return WaitFor(StartProcess([&body] { return TakeLocksAway() ? body() : kNotAllowed; }));
+  constexpr testing::RefusedCall kLocks[] = {{__NR_flock, ENOLCK},
+                                             {__NR_fcntl, ENOLCK, F_GETLK},
+                                             {__NR_fcntl, ENOLCK, F_SETLK},
+                                             {__NR_fcntl, ENOLCK, F_SETLKW}};
+  return testing::WithRefusedCalls(kLocks, body);
 }
-
-#define SKIP_WHERE_FORBIDDEN(exit_code) \
-  if ((exit_code) == kNotAllowed) GTEST_SKIP() << "system calls can't be filtered here"
 
 TEST(CacheWithoutLocks, WhatItHoldsIsUsedAndNobodyWaits) {
   const CacheFolder folder;
@@ -68,7 +33,7 @@ TEST(CacheWithoutLocks, WhatItHoldsIsUsedAndNobodyWaits) {
   const int exit_code = WithoutLocks([&folder] {
     SessionWaits waits;
     StoreOptions options{.folder = folder.path(), .waits = &waits};
-    const auto store = SqliteStore::Open(options);
+    const auto store = testing::StoreCache::Open(options);
     if (!store.ok()) return 1;
     for (int number = 0; number < 3; ++number) {
       if ((*store)->Get(NumberedKey(number)) != NumberedBlob(number, 40000)) return 2;
@@ -90,7 +55,7 @@ TEST(CacheWithoutLocks, ANewOneIsRefusedAtOnceWithAWayOut) {
     for (int time = 0; time < 2; ++time) {
       SessionWaits waits;
       StoreOptions options{.folder = folder.path(), .waits = &waits};
-      const Status status = SqliteStore::Open(options).status();
+      const Status status = testing::StoreCache::Open(options).status();
       if (status.message().find("without locks") == std::string::npos) return 1;
       if (status.message().find("--cache") == std::string::npos) return 2;
       if (waits.others.waited_ms() != 0) return 3;
@@ -113,7 +78,7 @@ TEST(CacheWithoutLocks, ReportsWorkAndWhatChangesSaysWhyNotAndClearingWorks) {
       if (status.message().find("without locks") == std::string::npos) return 3;
     }
     bool is_told = false;
-    for (const CacheFinding& finding : ExamineCache(folder.path(), uint64_t{1} << 30, {})) {
+    for (const CacheFinding& finding : ExamineCache(folder.path(), uint64_t{1} << 30)) {
       is_told |= finding.is_trouble && finding.what.find("without locks") != std::string::npos;
     }
     if (!is_told) return 4;

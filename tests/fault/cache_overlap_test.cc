@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <random>
 
-#include "cache/models.h"
-#include "cache/reports.h"
-#include "cache/store_file.h"
-#include "cache/store_names.h"
-#include "cache/write_ahead_log.h"
+#include "cache/desk/reports.h"
+#include "cache/files/store_names.h"
+#include "cache/files/write_ahead_log.h"
+#include "cache/store/models.h"
+#include "cache/store/store_file.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/stopped_process.h"
 
@@ -28,7 +28,7 @@ constexpr size_t kOverlapBlobBytes = 30'000;
 constexpr const char* kOverlapModel = "/models/a.tflite";
 
 void PutEntriesOfAModel(const CacheFolder& folder) {
-  StoreOptions options = folder.options();
+  auto options = folder.options();
   options.model = {"0123456789abcdef", kOverlapModel};
   const auto store = CacheFolder::Open(options);
   for (int number = 0; number < kOverlapEntries; ++number)

@@ -8,8 +8,8 @@
 #include <csignal>
 #include <random>
 
-#include "cache/database.h"
-#include "cache/reports.h"
+#include "cache/desk/reports.h"
+#include "cache/files/database.h"
 #include "tests/testing/cache_crash.h"
 #include "tests/testing/carried_bundle.h"
 
@@ -52,7 +52,7 @@ TEST(CacheProcesses, TwoWritersAtOnceLoseNothing) {
   std::vector<pid_t> children;
   for (int writer = 0; writer < 2; ++writer) {
     children.push_back(StartProcess([&folder, writer] {
-      const auto store = SqliteStore::Open(folder.options());
+      const auto store = testing::StoreCache::Open(folder.options());
       if (!store.ok()) return 1;
       for (int i = 0; i < 200; ++i)
         PutOne(**store, NumberedKey(writer * 200 + i), NumberedBlob(writer * 200 + i, 1000));
@@ -72,7 +72,7 @@ TEST(CacheProcesses, ManyFirstStartsAtOnceAgreeOnOneStore) {
   std::vector<pid_t> children;
   for (int number = 0; number < 8; ++number) {
     children.push_back(StartProcess([&folder, number] {
-      const auto store = SqliteStore::Open(folder.options());
+      const auto store = testing::StoreCache::Open(folder.options());
       if (!store.ok()) return 1;
       PutOne(**store, NumberedKey(number), NumberedBlob(number, 20000));
       return (*store)->TakeWarnings().empty() ? 0 : 2;
@@ -91,7 +91,7 @@ TEST(CacheProcesses, AWriterKilledAtAnyTimeLeavesASoundStore) {
     const Signal started;
     const pid_t child = StartProcess([&] {
       started.Send();  // killed from here on: while it opens, heals, writes
-      const auto store = SqliteStore::Open(folder.options());
+      const auto store = testing::StoreCache::Open(folder.options());
       if (!store.ok()) return 1;
       for (int number = 0;; ++number) PutOne(**store, NumberedKey(number % 50), NumberedBlob(number % 50, 50000));
     });
@@ -244,7 +244,7 @@ TEST(CacheQuarantine, CountsADeathThoughManyThatLiveHaveTheSameNumber) {
       const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
       if (descriptor < 0 || ::flock(descriptor, LOCK_EX | LOCK_NB) != 0) return 1;
     }
-    const auto store = SqliteStore::Open(folder.options());
+    const auto store = testing::StoreCache::Open(folder.options());
     if (!store.ok()) return 2;
     (*store)->BeginUse(NumberedKey(1));
     ::raise(SIGKILL);
@@ -291,7 +291,7 @@ TEST(CacheTrouble, ALimitOnTheSizeOfFilesIsAPutErrorEndsNoProgramAndWhatWasThere
     ::signal(SIGXFSZ, SIG_DFL);
     const rlimit limit = {200000, 200000};
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
-    const auto store = SqliteStore::Open(folder.options());
+    const auto store = testing::StoreCache::Open(folder.options());
     if (!store.ok()) return 2;
     for (int number = 2; number < 5; ++number) PutOne(**store, NumberedKey(number), NumberedBlob(number, 1000000));
     if ((*store)->counters().put_errors != 3) return 3;
@@ -349,7 +349,7 @@ TEST(CacheTrouble, AFolderThatCannotBeWrittenIsStillRead) {
   ASSERT_EQ(::chmod(folder.path().c_str(), 0500), 0);
   ::unlink((folder.path() / "hearth.lock").c_str());
   const int code = WaitForUnprivileged(folder, [&folder] {
-    const auto store = SqliteStore::Open(folder.options());
+    const auto store = testing::StoreCache::Open(folder.options());
     if (!store.ok()) return 1;
     if ((*store)->TakeWarnings().size() != 1) return 2;
     if (!(*store)->Get(NumberedKey(1))) return 3;
@@ -367,7 +367,7 @@ TEST(CacheTrouble, AnUnwritableParentIsAnErrorThatNamesTheFolder) {
   ASSERT_EQ(::chmod(folder.path().c_str(), 0500), 0);
   const int code = WaitForUnprivileged(folder, [&folder] {
     StoreOptions options{.folder = folder.path() / "below"};
-    const auto store = SqliteStore::Open(options);
+    const auto store = testing::StoreCache::Open(options);
     return !store.ok() && store.status().message().find("below") != std::string::npos ? 0 : 1;
   });
   if (code == 77) GTEST_SKIP() << "root here can't become another user";

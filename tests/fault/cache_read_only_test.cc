@@ -1,9 +1,9 @@
 // A cache on a file system that can't be written to, and one that never had room.
 #include <gmock/gmock.h>
 
-#include "cache/database.h"
-#include "cache/layer.h"
-#include "cache/reports.h"
+#include "cache/desk/reports.h"
+#include "cache/files/database.h"
+#include "cache/sources/layer.h"
 #include "tests/testing/small_disk.h"
 
 namespace hearth {
@@ -76,7 +76,7 @@ TEST(CacheOnAReadOnlyFileSystem, AFolderWithoutAStoreIsNoCacheWithASentence) {
   ASSERT_TRUE(disk.MakeReadOnly());
   for (const auto& folder : {disk.folder(), disk.folder() / "new"}) {
     StoreOptions options{.folder = folder};
-    const auto store = SqliteStore::Open(options);
+    const auto store = testing::StoreCache::Open(options);
     ASSERT_FALSE(store.ok());
     EXPECT_THAT(store.status().message(), HasSubstr("ead-only file system"));
   }
@@ -87,17 +87,18 @@ TEST(CacheOnAReadOnlyFileSystem, ALayerIsUsed) {
   SKIP_WITHOUT_MOUNTING(disk);
   disk.PutSix();
   ASSERT_TRUE(disk.MakeReadOnly());
-  const auto layer = OpenLayer({disk.folder(), {}, true});
-  ASSERT_TRUE(layer.ok()) << layer.status().message();
-  EXPECT_EQ((*layer)->Get(NumberedKey(3)), NumberedBlob(3, 40000));
-  EXPECT_THAT((*layer)->TakeWarnings(), ElementsAre());
+  auto source = OpenLayer({disk.folder(), {}, true});
+  ASSERT_TRUE(source.ok()) << source.status().message();
+  const auto layer = testing::WithLayer(std::move(*source));
+  EXPECT_EQ(layer->Get(NumberedKey(3)), NumberedBlob(3, 40000));
+  EXPECT_THAT(layer->TakeWarnings(), ElementsAre());
 }
 
 TEST(CacheOnAFullDisk, WithoutAStoreIsNoCacheWithASentence) {
   const SmallDisk disk;
   SKIP_WITHOUT_MOUNTING(disk);
   disk.FillUp();
-  const auto store = SqliteStore::Open(disk.options());
+  const auto store = testing::StoreCache::Open(disk.options());
   ASSERT_FALSE(store.ok());
   EXPECT_THAT(store.status().message(), HasSubstr("full"));
 }

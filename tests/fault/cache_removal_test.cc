@@ -14,11 +14,11 @@
 #include <limits>
 #include <thread>
 
-#include "cache/database.h"
-#include "cache/entry_row.h"
-#include "cache/removal.h"
-#include "cache/remove_behind.h"
-#include "cache/reports.h"
+#include "cache/desk/reports.h"
+#include "cache/files/database.h"
+#include "cache/files/remove_in_background.h"
+#include "cache/store/entry_row.h"
+#include "cache/store/removal.h"
 #include "core/base/descriptor.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/small_disk.h"
@@ -67,10 +67,10 @@ TEST(CacheOnAFullDisk, PruningAndClearingAPartWork) {
   SKIP_WITHOUT_MOUNTING(disk);
   disk.PutSix();
   disk.FillUp();
-  const auto pruned = PruneStore(disk.folder(), 290000);
+  const auto pruned = PruneStore(disk.folder(), 306000);
   ASSERT_TRUE(pruned.ok()) << pruned.status().message();
   EXPECT_GT(pruned->entries, 0u);
-  EXPECT_LE(fs::file_size(disk.folder() / kStoreFileName), 290000u);
+  EXPECT_LE(fs::file_size(disk.folder() / kStoreFileName), 306000u);
   CacheFilter filter{.digest_prefix = NumberedKey(5).digest().ToHex()};
   EXPECT_EQ(ClearStore(disk.folder(), filter)->entries, 1u);
   EXPECT_TRUE(VerifyStore(disk.folder(), false)->clean());
@@ -102,7 +102,7 @@ TEST(CacheOnAFullDisk, WithoutRoomForTheStoresFileItSaysWhatIsFull) {
   const SmallDisk disk("2m,nr_inodes=3");
   SKIP_WITHOUT_MOUNTING(disk);
   disk.TakeAllFiles();
-  EXPECT_THAT(std::string(SqliteStore::Open(disk.options()).status().message()),
+  EXPECT_THAT(std::string(testing::StoreCache::Open(disk.options()).status().message()),
               HasSubstr("no inode for one more file: remove files there"));
 }
 
@@ -211,7 +211,7 @@ TEST(CacheRemoval, LargeFilesAreRemovedByAProcessThatNobodyHasToWaitFor) {
   fs::resize_file(large, uint64_t{1} << 30);
   FolderEvents watched(folder.path());
   const pid_t child = testing::StartProcess([&] {
-    RemoveBehind({large, folder.path() / "none", small});
+    RemoveInBackground({large, folder.path() / "none", small});
     return ::waitpid(-1, nullptr, 0) == -1 && errno == ECHILD ? 0 : 1;
   });
   EXPECT_EQ(testing::WaitFor(child), 0) << "it has a child to wait for";
@@ -289,7 +289,7 @@ void PruneALargeStore(const std::function<Status(const CacheFolder& folder, uint
     SessionWaits waits;
     StoreOptions options = folder.options();
     options.waits = &waits;
-    const auto store = SqliteStore::Open(options);
+    const auto store = testing::StoreCache::Open(options);
     if (!store.ok()) return 1;
     for (int number = 0; number < 50; ++number) PutOne(**store, NumberedKey(1000 + number), NumberedBlob(number, 5000));
     return (*store)->counters().put_errors == 0 ? 0 : 2;

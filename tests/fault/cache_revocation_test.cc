@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <optional>
 
-#include "cache/bundle.h"
-#include "cache/database.h"
-#include "cache/fleet_store.h"
-#include "cache/reports.h"
-#include "cache/rewrite.h"
+#include "cache/desk/bundle.h"
+#include "cache/desk/reports.h"
+#include "cache/files/database.h"
+#include "cache/sources/key_value_source.h"
+#include "cache/store/rewrite.h"
 #include "core/base/sha256.h"
 #include "tests/testing/carried_bundle.h"
 #include "tests/testing/counted_server.h"
@@ -23,19 +23,20 @@ using ::testing::AllOf;
 using testing::CacheFolder;
 using testing::Carried;
 using testing::CountedServer;
-using testing::CountedValues;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::KeyFiles;
 using testing::NumberedBlob;
 using testing::NumberedKey;
 using testing::PutOne;
+using testing::PutRequest;
 using testing::StartProcess;
+using testing::TestCache;
 using testing::WaitFor;
 
 const std::string kKey(64, 'a'), kOtherKey(64, 'b');
 
-void PutFrom(const std::string& origin, BlobStore& store, int number) {
+void PutFrom(const std::string& origin, TestCache& store, int number) {
   const CacheKey key = NumberedKey(number);
   const auto bytes = NumberedBlob(number, 1000);
   const PutRequest request{&key, bytes, 1, origin};
@@ -91,11 +92,12 @@ TEST(CacheRevocation, WhatASessionLoadedAndPutsAgainKeepsItsSigner) {
 TEST(CacheRevocation, OfABatchOnlyWhatTheKeySignedIsLeftOut) {
   const CacheFolder folder;
   const auto session = folder.Open();
-  session->BeginBatch();
-  PutFrom("server " + kKey, *session, 1);
-  PutFrom("", *session, 2);
-  ASSERT_TRUE(Revoke(folder, kKey.substr(0, 8)).ok()) << "the first digits do";
-  session->EndBatch();
+  {
+    const PutBatch batch(session.get());
+    PutFrom("server " + kKey, *session, 1);
+    PutFrom("", *session, 2);
+    ASSERT_TRUE(Revoke(folder, kKey.substr(0, 8)).ok()) << "the first digits do";
+  }
   EXPECT_THAT(Origins(folder), ElementsAre("here"));
 }
 
@@ -184,7 +186,7 @@ TEST(CacheRevocation, AnImportThatMakesTheStoreKnowsWhatIsRevokedThere) {
   SKIP_WITHOUT_SIGNATURES();
   const KeyFiles keys;
   ASSERT_TRUE(keys.made);
-  const Carried carried("bundle.tar");
+  const Carried carried;
   ASSERT_TRUE(carried.Export(keys.secret()).ok());
   ImportRequest request = carried.Request();
   request.revocations = ListRevocations(carried.target.path()).value();  // there is no store yet
@@ -245,7 +247,7 @@ TEST(CacheRevocation, AnImportThatStillTrustedTheKeyFails) {
   SKIP_WITHOUT_SIGNATURES();
   const KeyFiles keys;
   ASSERT_TRUE(keys.made);
-  const Carried carried("bundle.tar");
+  const Carried carried;
   ASSERT_TRUE(carried.Export(keys.secret()).ok());
   carried.target.Open().reset();
   ImportRequest request = carried.Request();
@@ -264,21 +266,21 @@ TEST(CacheRevocation, WhatASessionFetchedFromAServerIsNotKept) {
   SKIP_WITHOUT_SIGNATURES();
   SigningKey key;
   key.seed.fill(1);
-  const FleetOptions options = testing::FleetOf(key);
+  const ServerOptions options = testing::FleetOf(key);
   CountedServer server;
-  const auto machine = [&](std::unique_ptr<BlobStore> local) {
-    return FleetStore(std::move(local), std::make_unique<CountedValues>(server), options);
+  const auto machine = [&](CacheParts local) {
+    return std::make_unique<TestCache>(testing::Served(std::move(local), server, options));
   };
   {
-    FleetStore maker = machine(std::make_unique<testing::MemoryStore>());
-    PutOne(maker, NumberedKey(1), NumberedBlob(1, 1000), 300);
+    const auto maker = machine(testing::InMemory());
+    PutOne(*maker, NumberedKey(1), NumberedBlob(1, 1000), 300);
   }
   const CacheFolder folder;
   {
-    FleetStore session = machine(folder.Open());
-    EXPECT_TRUE(session.Get(NumberedKey(1)));
+    const auto session = machine(testing::PartsOf(folder.OpenStore()));
+    EXPECT_TRUE(session->Get(NumberedKey(1)));
     ASSERT_TRUE(Revoke(folder, HexOf(options.trusted.front())).ok());
-    session.Flush();
+    session->Flush();
   }
   EXPECT_TRUE(Origins(folder).empty());
 }
@@ -296,7 +298,7 @@ TEST(CacheRevocation, SessionsThatStoreMeanwhileLeaveNothingBehind) {
       StoreOptions options = folder.options();
       SessionWaits waits(10'000);
       options.waits = &waits;
-      const auto session = SqliteStore::Open(options);
+      const auto session = testing::StoreCache::Open(options);
       if (!session.ok() || ::write(ready[1], "x", 1) != 1) return 1;
       for (int put = 0; put < kPuts; ++put) PutFrom("bundle " + kKey, **session, process * kPuts + put);
       return 0;

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <string>
 
-#include "cache/bundle.h"
-#include "cache/database.h"
-#include "cache/reports.h"
+#include "cache/desk/bundle.h"
+#include "cache/desk/reports.h"
+#include "cache/files/database.h"
 #include "core/base/sha256.h"
 #include "tests/testing/carried_bundle.h"
 
@@ -30,7 +30,7 @@ void PutSignedPair(const CacheFolder& folder, const std::string& signer) {
   for (const BlobKind kind : {BlobKind::kProgram, BlobKind::kWeights}) {
     const CacheKey key = NumberedKey(1, kind);
     const auto bytes = NumberedBlob(1, 1000);
-    const PutRequest request{&key, bytes, 1, origin};
+    const testing::PutRequest request{&key, bytes, 1, origin};
     folder.Open()->Put({&request, 1});
   }
 }
@@ -105,7 +105,7 @@ TEST(CacheRevoking, ASignedExportCountsWhatOthersSignedAndNamesTheirKeys) {
   SKIP_WITHOUT_SIGNATURES();
   const KeyFiles keys;
   ASSERT_TRUE(keys.made);
-  const Carried carried("bundle.tar");
+  const Carried carried;
   PutSignedPair(carried.source, kRevokedKey);
   const auto exported = carried.Export(keys.secret());
   ASSERT_TRUE(exported.ok()) << exported.status().message();
@@ -122,7 +122,7 @@ TEST(CacheRevoking, ASignedExportLeavesOutWhatARevokedKeySigned) {
   SKIP_WITHOUT_SIGNATURES();
   const KeyFiles keys;
   ASSERT_TRUE(keys.made);
-  const Carried carried("bundle.tar");
+  const Carried carried;
   ASSERT_TRUE(ClearStore(carried.source.path(), {.signed_by = kRevokedKey}).ok());
   PutSignedPair(carried.source, kRevokedKey);  // by a session that trusts it again
   const auto exported = carried.Export(keys.secret());

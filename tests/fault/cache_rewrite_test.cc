@@ -8,11 +8,11 @@
 #include <memory>
 #include <random>
 
-#include "cache/entry_row.h"
-#include "cache/models.h"
-#include "cache/reports.h"
-#include "cache/rewrite.h"
-#include "cache/store_names.h"
+#include "cache/desk/reports.h"
+#include "cache/files/store_names.h"
+#include "cache/store/entry_row.h"
+#include "cache/store/models.h"
+#include "cache/store/rewrite.h"
 #include "core/base/descriptor.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/small_disk.h"
@@ -65,13 +65,13 @@ TEST(CacheRewrite, TheFileIsSmallerAndHoldsWhatTheOldOneHeld) {
   std::string name;
   const std::vector<std::byte> content = NumberedBlob(1, 100);
   {
-    StoreOptions options = folder.options();
+    auto options = folder.options();
     options.model = {"0123456789abcdef", "/models/a.tflite"};
     const auto store = CacheFolder::Open(options);
     for (int number = 0; number < 40; ++number) {
       PutOne(*store, NumberedKey(number), NumberedBlob(number, kRewrittenBlobBytes));
     }
-    name = store->NameOfContent(content, BlobStore::NameUse::kPut);
+    name = store->NameOf(content, NameUse::kPut);
     PutOne(*store, NumberedKey(40), NumberedBlob(40, kRewrittenBlobBytes));
   }
   ASSERT_TRUE(SetPinned(folder.path(), "/models/a.tflite", true).ok());
@@ -83,7 +83,7 @@ TEST(CacheRewrite, TheFileIsSmallerAndHoldsWhatTheOldOneHeld) {
   EXPECT_LT(fs::file_size(folder.file()), before / 2);
   EXPECT_EQ(ReadStoreStats(folder.path())->lifetime.bytes_written, hits);
   EXPECT_TRUE(DescribeModel(folder.path(), "/models/a.tflite")->is_pinned);
-  EXPECT_EQ(folder.Open()->NameOfContent(content, BlobStore::NameUse::kLookUp), name) << "known by the store's secret";
+  EXPECT_EQ(folder.Open()->NameOf(content, NameUse::kLookUp), name) << "known by the store's secret";
   ExpectEntries(folder, 30, 41);
   EXPECT_TRUE(VerifyStore(folder.path(), false)->clean());
   std::vector<std::string> files;
@@ -171,9 +171,9 @@ TEST(CacheRewrite, WhatOthersStoreReplaceAndDeleteMeanwhileIsKept) {
   const pid_t writer = StartProcess([&] {
     for (int number = 100; number < 100 + kStored; ++number) {
       SessionWaits waits(60'000);
-      StoreOptions options = folder.options();
+      auto options = folder.options();
       options.waits = &waits;
-      const auto store = SqliteStore::Open(options);
+      const auto store = testing::StoreCache::Open(options);
       if (!store.ok()) return 1;
       PutOne(**store, NumberedKey(number), NumberedBlob(number, kRewrittenBlobBytes));
       PutOne(**store, NumberedKey(7), NumberedBlob(number, 5000));  // the same key with other bytes, under a new id
@@ -206,7 +206,7 @@ class OpenSession {
     std::array<int, 2> ready{}, go{};
     EXPECT_TRUE(::pipe2(ready.data(), O_CLOEXEC) == 0 && ::pipe2(go.data(), O_CLOEXEC) == 0);
     child_ = StartProcess([&] {
-      const auto store = SqliteStore::Open(folder.options());
+      const auto store = testing::StoreCache::Open(folder.options());
       char byte = 0;
       if (!store.ok() || !(*store)->Get(NumberedKey(1)) || ::write(ready[1], "r", 1) != 1) return 1;
       if (::read(go[0], &byte, 1) != 1) return 2;

@@ -1,8 +1,7 @@
 // A disk that has not room for all that a start makes: a part of it is kept for the next one.
 #include <gmock/gmock.h>
 
-#include "cache/reports.h"
-#include "core/base/blob_store.h"
+#include "cache/desk/reports.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/small_disk.h"
 
@@ -19,7 +18,7 @@ constexpr int kEntriesOfAStart = 25;
 constexpr size_t kEntryBytes = 30'000;
 
 // Stores what it does not find, later entries being worth more. Returns the number of hits.
-int StartWith(SqliteStore& store) {
+int StartWith(testing::TestCache& store) {
   int hits = 0;
   const PutBatch batch(&store);
   for (int number = 0; number < kEntriesOfAStart; ++number) {

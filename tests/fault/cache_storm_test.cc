@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "cache/reports.h"
+#include "cache/desk/reports.h"
 #include "tests/testing/carried_bundle.h"
 
 namespace hearth {
@@ -57,13 +57,13 @@ class LongestWait {
 int StartOnce(StoreOptions options, const LongestWait& longest, bool is_left_alone) {
   SessionWaits waits(kWaitMs);
   options.waits = &waits;
-  auto store = SqliteStore::Open(options);
+  auto store = testing::StoreCache::Open(options);
   if (store.ok()) {
     for (int number = 0; number < kStormEntries; ++number) {
       const CacheKey key = NumberedKey(number);
       const auto found = (*store)->Get(key);
       if (!found) {
-        const MakingTurn turn = (*store)->TakeMakingTurn(key);
+        const MakingTurn turn = (*store)->TakeTurn(key);
         PutOne(**store, key, NumberedBlob(number, kStormBlobBytes), 1);
         continue;
       }

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "backends/null/device.h"
-#include "cache/reports.h"
+#include "cache/desk/reports.h"
 #include "core/emit/kernel_library.h"
 #include "hal/load_or_compile.h"
 #include "tests/testing/cache_folder.h"
@@ -38,14 +38,14 @@ constexpr size_t kStressBlobBytes = 3000;
 
 // What a start does: look everything up, make what is missing, store it. The number of entries made; -1: wrong bytes.
 int StartOnce(const StoreOptions& options) {
-  const auto store = SqliteStore::Open(options);
+  const auto store = testing::StoreCache::Open(options);
   if (!store.ok()) return kStressEntries;
   int made = 0;
   for (int number = 0; number < kStressEntries; ++number) {
     const CacheKey key = NumberedKey(number);
     auto found = (*store)->Get(key);
     if (!found) {
-      const MakingTurn turn = (*store)->TakeMakingTurn(key);
+      const MakingTurn turn = (*store)->TakeTurn(key);
       if (turn.has_waited) found = (*store)->Get(key);
       if (!found) {
         ++made;
@@ -110,8 +110,8 @@ class PausedMaker {
     std::array<int, 2> ends;
     EXPECT_EQ(::pipe(ends.data()), 0);
     process_ = StartProcess([&] {
-      const auto own = SqliteStore::Open(options);
-      const MakingTurn turn = (*own)->TakeMakingTurn(NumberedKey(1));
+      const auto own = testing::StoreCache::Open(options);
+      const MakingTurn turn = (*own)->TakeTurn(NumberedKey(1));
       if (turn.claim == nullptr || ::write(ends[1], "x", 1) != 1) return 1;
       ::pause();
       return 2;
@@ -143,13 +143,13 @@ TEST(CacheStress, AMakerThatDiesOrTakesLongHoldsNobodyUp) {
   options.waits = &waits;
   PausedMaker maker(options);
   const auto store = CacheFolder::Open(options);
-  MakingTurn turn = store->TakeMakingTurn(NumberedKey(1));
+  MakingTurn turn = store->TakeTurn(NumberedKey(1));
   EXPECT_TRUE(turn.has_waited);
   EXPECT_EQ(turn.claim, nullptr) << "it must go on alone";
-  turn = store->TakeMakingTurn(NumberedKey(1));
+  turn = store->TakeTurn(NumberedKey(1));
   EXPECT_FALSE(turn.has_waited) << "the waits of a session are bounded together";
   maker.Kill();
-  turn = store->TakeMakingTurn(NumberedKey(1));
+  turn = store->TakeTurn(NumberedKey(1));
   EXPECT_NE(turn.claim, nullptr);
 }
 
@@ -163,7 +163,7 @@ TEST(CacheStress, AMakerWhoseClaimIsTimedJustAheadOfTheClockIsWaitedFor) {
   StoreOptions options = folder.options();
   SessionWaits waits(250, 20);
   options.waits = &waits;
-  EXPECT_TRUE(CacheFolder::Open(options)->TakeMakingTurn(NumberedKey(1)).has_waited);
+  EXPECT_TRUE(CacheFolder::Open(options)->TakeTurn(NumberedKey(1)).has_waited);
 }
 
 TEST(CacheStress, AMakerThatIsStoppedIsNotWaitedFor) {
@@ -172,7 +172,7 @@ TEST(CacheStress, AMakerThatIsStoppedIsNotWaitedFor) {
   ::kill(maker.process(), SIGSTOP);
   int status = 0;
   ASSERT_EQ(::waitpid(maker.process(), &status, WUNTRACED), maker.process());
-  EXPECT_FALSE(folder.Open()->TakeMakingTurn(NumberedKey(1)).has_waited);
+  EXPECT_FALSE(folder.Open()->TakeTurn(NumberedKey(1)).has_waited);
 }
 
 TEST(CacheStress, AMakerIsWaitedForNoLongerThanSuchAnEntryIsKnownToCost) {
@@ -182,7 +182,7 @@ TEST(CacheStress, AMakerIsWaitedForNoLongerThanSuchAnEntryIsKnownToCost) {
   StoreOptions options = folder.options();
   SessionWaits waits;
   options.waits = &waits;
-  const MakingTurn turn = CacheFolder::Open(options)->TakeMakingTurn(NumberedKey(1));
+  const MakingTurn turn = CacheFolder::Open(options)->TakeTurn(NumberedKey(1));
   EXPECT_TRUE(turn.has_waited);
   EXPECT_GT(waits.makers.left_ms(), 1000) << "what making it costs is 15 ms";
 }
@@ -195,16 +195,16 @@ TEST(CacheStress, AMakerOfAProgramIsWaitedForAsLongAsItsPortablePartCostsToo) {
   StoreOptions options = folder.options();
   SessionWaits waits(250, 40);
   options.waits = &waits;
-  EXPECT_TRUE(CacheFolder::Open(options)->TakeMakingTurn(NumberedKey(1)).has_waited);
+  EXPECT_TRUE(CacheFolder::Open(options)->TakeTurn(NumberedKey(1)).has_waited);
   EXPECT_EQ(waits.makers.left_ms(), 0);
 }
 
 TEST(CacheStress, AProcessDoesNotWaitForItself) {
   const CacheFolder folder;
   const auto first = folder.Open(), second = folder.Open();
-  const MakingTurn turn = first->TakeMakingTurn(NumberedKey(1));
+  const MakingTurn turn = first->TakeTurn(NumberedKey(1));
   EXPECT_NE(turn.claim, nullptr);
-  const MakingTurn other = second->TakeMakingTurn(NumberedKey(1));
+  const MakingTurn other = second->TakeTurn(NumberedKey(1));
   EXPECT_FALSE(other.has_waited);
   EXPECT_EQ(other.claim, nullptr);
 }
@@ -217,7 +217,7 @@ TEST(CacheStress, ProcessesThatStartAtOnceCompileEachProgramOnce) {
   std::vector<pid_t> children;
   for (int k = 0; k < 4; ++k) {
     children.push_back(StartProcess([&options] {
-      const auto store = SqliteStore::Open(options);
+      const auto store = testing::StoreCache::Open(options);
       NullDevice device(NullDeviceInfo());
       std::vector<KernelSource> sources = {*LoadKernel("softmax"), *LoadKernel("probe_read")};
       auto programs = LoadOrCompile(device, sources, store->get(), 1);
@@ -239,7 +239,7 @@ TEST(CacheStress, AHundredThreadsOnTwoStoresOfOneFileSeeRightBytes) {
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 100; ++thread) {
     threads.emplace_back([&, thread] {
-      SqliteStore& store = thread % 2 == 0 ? *first : *second;
+      testing::TestCache& store = thread % 2 == 0 ? *first : *second;
       for (int i = 0; i < 10; ++i) {
         const int number = (thread * 7 + i) % 40;
         const auto bytes = NumberedBlob(number, 2000);
@@ -344,7 +344,7 @@ TEST(CachePermissions, NoCombinationOfModesEndsInWrongBytesOrACrash) {
       ASSERT_EQ(::chmod(folder.file().c_str(), file_mode), 0);
       ASSERT_EQ(::chmod(folder.path().c_str(), folder_mode), 0);
       const int code = AsNobody(folder.path(), [&folder] {
-        const auto store = SqliteStore::Open(folder.options());
+        const auto store = testing::StoreCache::Open(folder.options());
         if (!store.ok() && store.status().message().empty()) return 2;
         return StartOnce(folder.options()) < 0 ? 1 : 0;
       });

@@ -1,6 +1,6 @@
 // The Nth call below sqlite fails, N = 1, 2, ... until nothing fails any more: the session gets right bytes or none, no
 // matter which call it was, and the next session finds a sound store.
-#include "cache/reports.h"
+#include "cache/desk/reports.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/failing_vfs.h"
 
@@ -22,7 +22,7 @@ constexpr size_t kReadBlobBytes = 5000;
 bool UseStore(StoreOptions options) {
   SessionWaits waits(0);
   options.waits = &waits;
-  const auto store = SqliteStore::Open(options);
+  const auto store = testing::StoreCache::Open(options);
   if (!store.ok()) return !store.status().message().empty();  // no cache in this session, and it says why
   bool is_right = true;
   const auto look = [&](int number) {
@@ -86,7 +86,7 @@ TEST(CacheVfsOnce, AReadThatFailsOnceLosesNothingOfASoundStore) {
   for (; failures > 0; ++n) {
     vfs.Arm(FaultKind::kMisread, n, false);
     {
-      const auto store = SqliteStore::Open(folder.options());
+      const auto store = testing::StoreCache::Open(folder.options());
       for (int number = 0; store.ok() && number < kReadEntries; ++number) {
         EXPECT_TRUE((*store)->Get(NumberedKey(number))) << "call " << n << ", entry " << number;
       }
@@ -120,7 +120,7 @@ TEST(CacheVfsOnce, AFileThatTakesTheStoresPlaceBetweenCheckAndOpeningIsRefused) 
   PutOne(*stranger.Open(), NumberedKey(2), NumberedBlob(2, kReadBlobBytes));
   FailingVfs vfs;
   vfs.BeforeOpening([&] { fs::rename(stranger.file(), folder.file()); });
-  const auto store = SqliteStore::Open(folder.options());
+  const auto store = testing::StoreCache::Open(folder.options());
   ASSERT_FALSE(store.ok());
   EXPECT_NE(store.status().message().find("replaced"), std::string::npos) << store.status().message();
 }
@@ -130,7 +130,7 @@ TEST(CacheVfsOnce, AWriteBeyondTheUsersQuotaSaysSo) {
   FailingVfs vfs;
   const auto store = folder.Open();
   vfs.Arm(FaultKind::kQuota, 1, true);
-  const auto made = SqliteStore::Open(empty.options());
+  const auto made = testing::StoreCache::Open(empty.options());
   EXPECT_EQ(made.status().code(), StatusCode::kResourceExhausted);
   EXPECT_NE(made.status().message().find("quota"), std::string::npos) << made.status().message();
   PutOne(*store, NumberedKey(1), NumberedBlob(1, kReadBlobBytes));

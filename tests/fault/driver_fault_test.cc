@@ -2,7 +2,7 @@
 // result, never a crash, and the next start is a sound one.
 #include "backends/cpu/cpu_executor.h"
 #include "backends/null/device.h"
-#include "cache/reports.h"
+#include "cache/desk/reports.h"
 #include "frontends/api/model_data.h"
 #include "frontends/engine/plan_cache.h"
 #include "frontends/engine/read_path_probe.h"
@@ -26,13 +26,13 @@ struct Start {
 };
 
 // A whole session on `device`: plan, programs, weights, one run, saving.
-Start StartOnce(const Model& model, Device& device, BlobStore& store) {
+Start StartOnce(const Model& model, Device& device, ResultCache& store) {
   Start start;
   const auto body = [&]() -> Status {
     const ModelData& data = model.data();
     ProbeReadPathOnce(device, device.info(), store);
     LowerOptions options{.read_path = ProbedReadPath(device.info(), store)};
-    const PlanRequest request{&data.graph, data.fingerprint(), &device.info(), options, ""};
+    const PlanRequest request{&data.graph, data.fingerprint(), &device.info(), options};
     HEARTH_ASSIGN(MadePlan made, MakePlan(request, &store));
     const std::unique_ptr<HostExecutor> host = MakeCpuExecutor();
     HEARTH_ASSIGN(const ReadyPlan ready, MakePlanReady(std::move(made.plan), {.device = &device,

@@ -22,18 +22,14 @@ using testing::TheFakeBackends;
 // No submission of the device ends until an entry of this kind has been rejected.
 class StoreWithABadEntry final : public testing::MemoryStore {
  public:
-  StoreWithABadEntry(NullDevice& device, BlobKind bad) : device_(device), bad_(bad) {}
-  void Reject(const CacheKey& key, std::string_view reason) override {
-    MemoryStore::Reject(key, reason);
-    ++rejected[key.kind()];
-    if (key.kind() == bad_) device_.NeverEnd(UINT64_MAX);
+  StoreWithABadEntry(NullDevice& device, BlobKind bad) {
+    on_remove = [this, &device, bad](const CacheKey& key) {
+      ++rejected[key.kind()];
+      if (key.kind() == bad) device.NeverEnd(UINT64_MAX);
+    };
   }
 
   std::map<BlobKind, int> rejected;
-
- private:
-  NullDevice& device_;
-  BlobKind bad_;
 };
 
 class SessionRestart : public ::testing::Test {
@@ -48,7 +44,7 @@ class SessionRestart : public ::testing::Test {
   }
   ~SessionRestart() override { TheFakeBackends() = {}; }
 
-  Result<Session> Opened(const std::shared_ptr<BlobStore>& store) {
+  Result<Session> Opened(const std::shared_ptr<ResultCache>& store) {
     SessionRequest request;
     request.options.device = "first:0";
     request.options.start = "ready";
@@ -96,13 +92,10 @@ INSTANTIATE_TEST_SUITE_P(Entries, SessionRestartWithout, ::testing::Values(BlobK
 
 // A driver that always fails ends in its error, also with a store that gives rejected entries again, as a server may.
 TEST_F(SessionRestart, EndsWhereEveryRunFails) {
-  class Stubborn final : public testing::MemoryStore {
-    void Reject(const CacheKey&, std::string_view) override { ++rejections; }
-
-   public:
-    int rejections = 0;
-  };
-  const auto store = std::make_shared<Stubborn>();
+  const auto store = std::make_shared<testing::MemoryStore>();
+  int rejections = 0;
+  store->keeps_removed = true;
+  store->on_remove = [&](const CacheKey&) { ++rejections; };
   {
     Result<Session> first = Opened(store);
     ASSERT_TRUE(first.ok() && RunOnce(*first).ok());
@@ -112,7 +105,7 @@ TEST_F(SessionRestart, EndsWhereEveryRunFails) {
   ASSERT_TRUE(session.ok()) << session.status().message();
   device_.NeverEnd(0);
   EXPECT_EQ(RunOnce(*session).code(), StatusCode::kInternal);
-  EXPECT_GT(store->rejections, 1);
+  EXPECT_GT(rejections, 1);
 }
 
 }  // namespace

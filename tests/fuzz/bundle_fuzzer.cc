@@ -5,9 +5,10 @@
 #include <fstream>
 #include <string>
 
-#include "cache/bundle_file.h"
-#include "cache/bundle_reader.h"
-#include "cache/layer.h"
+#include "cache/sources/bundle_file.h"
+#include "cache/sources/bundle_reader.h"
+#include "cache/sources/layer.h"
+#include "cache/trust/envelope.h"
 #include "tests/fuzz/fuzzer.h"
 #include "tests/testing/temporary_folder.h"
 
@@ -28,7 +29,9 @@ uint64_t BytesWrittenAgain(const std::filesystem::path& file, const std::string&
   auto writer = BundleFileWriter::Create(file);
   Expect(writer.ok() && writer->AddTexts({manifest, signature}).ok(), "a file can be written");
   for (const BundleEntry& entry : entries) {
-    Expect(writer->AddEntry(entry.key.digest(), entry.key.material(), entry.bytes).ok(), "an entry can be written");
+    const std::vector<std::byte> envelope = MakeEnvelope(
+        {.key = &entry.key, .bytes = entry.bytes, .cost_ms = entry.cost_ms, .checksum = FingerprintOf(entry.bytes)});
+    Expect(writer->AddEntry(entry.key.digest(), envelope).ok(), "an entry can be written");
   }
   Expect(writer->Finish().ok(), "a file can be finished");
   return std::filesystem::file_size(file);
@@ -42,13 +45,13 @@ void FuzzOne(std::span<const std::byte> bytes) {
   Write(file, bytes);
   if (const auto layer = OpenLayer({file, {}, true}); layer.ok()) {
     const CacheKey all(BlobKind::kTuning);
-    (*layer)->ForEach(all, [](const CacheKey&, std::span<const std::byte>) {});
+    (*layer)->ForEach(all, [](const CacheKey&, const FoundEntry&) {});
   }
-  const auto reader = BundleReader::Open(file, {});
+  auto reader = BundleReader::Open(file, {});
   if (!reader.ok()) return;
   std::vector<BundleEntry> entries;
-  for (size_t k = 0; k < (*reader)->manifest().entries.size(); ++k) {
-    Result<BundleEntry> entry = (*reader)->Load(k);
+  for (size_t k = 0; k < reader->manifest().entries.size(); ++k) {
+    Result<BundleEntry> entry = reader->Load(k);
     if (!entry.ok()) return;
     entries.push_back(std::move(entry).value());
   }

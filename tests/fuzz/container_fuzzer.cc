@@ -3,7 +3,7 @@
 
 #include "backends/gles/program.h"
 #include "backends/vulkan/program.h"
-#include "core/base/split_program.h"
+#include "core/store/entry_links.h"
 #include "tests/fuzz/fuzzer.h"
 
 namespace hearth {
@@ -12,8 +12,8 @@ void FuzzOne(std::span<const std::byte> bytes) {
   if (const auto binaries = gles::UnpackBinaries(bytes); binaries.ok()) {
     Expect(std::ranges::equal(gles::PackBinaries(*binaries), bytes), "binaries are packed as the same bytes");
   }
-  if (const auto split = SplitProgramFrom(bytes); split.ok()) {
-    Expect(std::ranges::equal(MakeSplitProgram(*split), bytes), "a program's part is packed as the same bytes");
+  if (const auto linked = LinkedEntryFrom(bytes); linked.ok()) {
+    Expect(std::ranges::equal(ToBytes(*linked), bytes), "what leads to others is packed as the same bytes");
   }
   for (size_t module_count : {0, 1, 2}) {
     const auto container = vulkan::ParseContainer(bytes, module_count);

@@ -10,12 +10,12 @@
 #include "backends/gles/program.h"
 #include "backends/null/device.h"
 #include "backends/vulkan/program.h"
-#include "cache/bundle_file.h"
-#include "cache/key_value_blob_store.h"
-#include "cache/manifest.h"
+#include "cache/sources/bundle_file.h"
+#include "cache/trust/envelope.h"
+#include "cache/trust/manifest.h"
 #include "core/base/sha256.h"
-#include "core/base/split_program.h"
 #include "core/plan/tuning.h"
+#include "core/store/entry_links.h"
 #include "tests/fuzz/demo_plan.h"
 #include "tests/testing/onnx_writer.h"
 #include "tests/testing/small_models.h"
@@ -83,12 +83,13 @@ void MakeBundles(Seeds seeds, const std::filesystem::path& scratch) {
     CacheKey key(BlobKind::kTuning);
     key.Add("layer", "conv");
     const std::vector<std::byte> blob(700, std::byte{5});
-    manifest.entries.push_back({key.kind(), key.digest(), blob.size(), Sha256Of(blob),
-                                Sha256Of(AsBytes(key.material())), std::nullopt, key.material().size(), 1.5});
+    const std::vector<std::byte> envelope =
+        MakeEnvelope({.key = &key, .bytes = blob, .cost_ms = 1.5, .checksum = FingerprintOf(blob)});
+    manifest.entries.push_back({key.kind(), key.digest(), envelope.size(), Sha256Of(envelope), std::nullopt});
     std::filesystem::remove(scratch);
     auto writer = BundleFileWriter::Create(scratch);
     if (!writer.ok() || !writer->AddTexts({manifest.ToText(), signature}).ok() ||
-        !writer->AddEntry(key.digest(), key.material(), blob).ok() || !writer->Finish().ok()) {
+        !writer->AddEntry(key.digest(), envelope).ok() || !writer->Finish().ok()) {
       continue;
     }
     std::ifstream file(scratch, std::ios::binary);
@@ -110,7 +111,8 @@ void MakeServerAnswers(Seeds seeds) {
   CacheKey key(BlobKind::kWeights);
   key.Add("name", "w");
   const std::vector<std::byte> blob(100, std::byte{7});
-  const std::vector<std::byte> envelope = MakeEnvelope({&key, blob, 2.5});
+  const std::vector<std::byte> envelope =
+      MakeEnvelope({.key = &key, .bytes = blob, .cost_ms = 2.5, .checksum = FingerprintOf(blob)});
   seeds.Add(envelope);
   std::string answer = "$" + std::to_string(envelope.size()) + "\r\n";
   answer.append(reinterpret_cast<const char*>(envelope.data()), envelope.size());
@@ -127,7 +129,8 @@ void MakeContainers(Seeds seeds) {
   seeds.Add(vulkan::Serialize({{module}, {std::byte{1}}}));
   seeds.Add(vulkan::Serialize({{module, module}, {}}));
   CacheKey source(BlobKind::kSource);
-  seeds.Add(MakeSplitProgram({source.Add("kernel", "conv"), std::vector<std::byte>(3)}));
+  const std::vector<std::byte> rest(3);
+  seeds.Add(ToBytes({{source.Add("kernel", "conv")}, rest}));
 }
 
 void MakeSeeds(const std::filesystem::path& folder) {

@@ -1,7 +1,7 @@
 // What comes with a bundle: the manifest, and the material of its entries' keys.
 #include <string_view>
 
-#include "cache/manifest.h"
+#include "cache/trust/manifest.h"
 #include "core/base/fingerprint.h"
 #include "tests/fuzz/fuzzer.h"
 

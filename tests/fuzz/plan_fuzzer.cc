@@ -32,8 +32,7 @@ void FuzzOne(std::span<const std::byte> bytes) {
   if (CheckStoredPlan(*plan, device.info()).ok()) {  // without its model
     testing::MemoryStore store;
     const CacheKey key(BlobKind::kPlan);
-    const PutRequest put{&key, bytes};
-    store.Put({&put, 1});
+    testing::PutOne(store, key, {bytes.begin(), bytes.end()});
     static_cast<void>(RewarmPlan(key, device, store, 1));
   }
   if (!CheckStoredPlan(*plan, demo.graph(), device.info()).ok()) return;

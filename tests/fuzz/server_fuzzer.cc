@@ -1,9 +1,9 @@
 // What a cache server answers: the protocol, and the envelopes that it keeps.
 #include <algorithm>
 
-#include "cache/key_value_blob_store.h"
-#include "cache/redis_protocol.h"
+#include "cache/trust/envelope.h"
 #include "core/base/error.h"
+#include "redis/protocol.h"
 #include "tests/fuzz/fuzzer.h"
 
 namespace hearth {

@@ -45,7 +45,7 @@ def test_a_second_start_on_a_device_compiles_nothing(demo, own_cache):
     assert explained["misses"] == 0 and explained["hits"] > 0
     assert cache.stats()["entries"] == len(cache.list()["entries"]) > 0
     assert cache.verify()["clean"]
-    bundle = cache.export_to(own_cache.with_name("bundle"))
+    bundle = cache.export_to(own_cache.with_name("bundle.tar"))
     copy = hearth.Cache(own_cache.with_name("copy"))
     assert copy.import_from(bundle["bundle"], trust=True)["entries"] == bundle["entries"]
     public = hearth.Cache.make_signing_key(own_cache.with_name("key"))

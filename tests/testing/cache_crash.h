@@ -10,9 +10,9 @@
 namespace hearth::testing {
 
 // Makes a process die while it uses the blob.
-inline void DieUsing(const StoreOptions& options, const CacheKey& key) {
+inline void DieUsing(const OpenOptions& options, const CacheKey& key) {
   const pid_t child = StartProcess([&] {
-    const auto store = SqliteStore::Open(options);
+    const auto store = StoreCache::Open(options);
     if (!store.ok() || !(*store)->Get(key)) return 1;
     (*store)->BeginUse(NumberedKey(1000));
     (*store)->BeginUse(key);

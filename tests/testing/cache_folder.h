@@ -11,11 +11,53 @@
 #include <string>
 #include <vector>
 
-#include "cache/sqlite_store.h"
+#include "cache/store/sqlite_store.h"
 #include "tests/testing/child_process.h"
 #include "tests/testing/temporary_folder.h"
+#include "tests/testing/test_cache.h"
 
 namespace hearth::testing {
+
+struct OpenOptions : StoreOptions {
+  ModelName model = {};  // the session's
+};
+
+inline CacheParts PartsOf(std::unique_ptr<SqliteStore> own) {
+  CacheParts parts;
+  parts.marks = &own->marks();
+  parts.claims = &own->claims();
+  parts.names = &own->names();
+  parts.log = &own->records();
+  parts.own = std::move(own);
+  return parts;
+}
+
+// A session's cache over one store.
+class StoreCache : public TestCache {
+ public:
+  static Result<std::unique_ptr<StoreCache>> Open(const OpenOptions& options) {
+    HEARTH_ASSIGN(std::unique_ptr<SqliteStore> store, SqliteStore::Open(options));
+    store->records().SetModel(options.model);
+    SqliteStore& own = *store;
+    return std::unique_ptr<StoreCache>(new StoreCache(own, PartsOf(std::move(store))));
+  }
+  static Result<std::unique_ptr<StoreCache>> Open(const StoreOptions& options) { return Open(OpenOptions{options}); }
+
+  SqliteStore& store() { return store_; }
+  std::filesystem::path file() const { return store_.file(); }
+
+ private:
+  StoreCache(SqliteStore& store, CacheParts parts) : TestCache(std::move(parts)), store_(store) {}
+  SqliteStore& store_;
+};
+
+// A cache with a read-only source before its store, or without a store.
+inline std::unique_ptr<TestCache> WithLayer(std::unique_ptr<EntrySource> layer,
+                                            std::unique_ptr<SqliteStore> own = nullptr) {
+  CacheParts parts = own != nullptr ? PartsOf(std::move(own)) : CacheParts{};
+  parts.layers.push_back(std::move(layer));
+  return std::make_unique<TestCache>(std::move(parts));
+}
 
 class CacheFolder {
  public:
@@ -23,17 +65,21 @@ class CacheFolder {
   std::filesystem::path file() const { return path() / "hearth.db"; }
 
   // Stores wait for each other as long as a busy machine needs, not for a session's 250 ms.
-  StoreOptions options() const {
-    StoreOptions options{.folder = path(), .waits = &waits_};
+  OpenOptions options() const {
+    OpenOptions options;
+    options.folder = path();
+    options.waits = &waits_;
     return options;
   }
+  std::unique_ptr<SqliteStore> OpenStore() const { return std::move(SqliteStore::Open(options())).value(); }
   // Null, with a test failure, if the store does not open.
-  std::unique_ptr<SqliteStore> Open() const { return Open(options()); }
-  static std::unique_ptr<SqliteStore> Open(const StoreOptions& options) {
-    Result<std::unique_ptr<SqliteStore>> store = SqliteStore::Open(options);
+  std::unique_ptr<StoreCache> Open() const { return Open(options()); }
+  static std::unique_ptr<StoreCache> Open(const OpenOptions& options) {
+    Result<std::unique_ptr<StoreCache>> store = StoreCache::Open(options);
     EXPECT_TRUE(store.ok()) << store.status().message();
     return store.ok() ? std::move(store).value() : nullptr;
   }
+  static std::unique_ptr<StoreCache> Open(const StoreOptions& options) { return Open(OpenOptions{options}); }
 
  private:
   TemporaryFolder folder_{TemporaryFolder::Place::kMemory};
@@ -55,11 +101,6 @@ inline std::vector<std::byte> NumberedBlob(int number, size_t size_bytes) {
     byte = static_cast<std::byte>(state >> 24);
   }
   return bytes;
-}
-
-inline void PutOne(BlobStore& store, const CacheKey& key, const std::vector<std::byte>& bytes, double cost_ms = 0) {
-  const PutRequest request = {&key, bytes, cost_ms};
-  store.Put({&request, 1});
 }
 
 inline std::string ReadFile(const std::filesystem::path& file) {

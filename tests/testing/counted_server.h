@@ -5,13 +5,16 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "cache/fleet_store.h"
+#include "cache/sources/key_value_source.h"
+#include "core/store/result_cache.h"
 
 namespace hearth::testing {
 
@@ -23,7 +26,7 @@ struct CountedServer {
   std::map<std::string, std::vector<std::byte>, std::less<>> values;
 };
 
-class CountedValues final : public RemoteValues {
+class CountedValues final : public KeyValueStore {
  public:
   explicit CountedValues(CountedServer& server) : server_(server) {}
   std::optional<std::vector<std::byte>> Read(std::string_view key) override {
@@ -36,8 +39,7 @@ class CountedValues final : public RemoteValues {
     server_.values[std::string(key)].assign(value.begin(), value.end());
     return true;
   }
-  bool is_usable() const override { return server_.calls < server_.breaks_at; }
-  std::string why_unusable() const override { return "it broke down"; }
+  std::string why_unusable() const override { return server_.calls < server_.breaks_at ? "" : "it broke down"; }
 
  private:
   void Answer() {
@@ -50,12 +52,21 @@ class CountedValues final : public RemoteValues {
 };
 
 // For machines that sign with this key and trust it, and have all the time that the server takes.
-inline FleetOptions FleetOf(const SigningKey& key) {
-  FleetOptions options;
+inline ServerOptions FleetOf(const SigningKey& key) {
+  ServerOptions options;
   options.trusted = {*PublicKeyOf(key)};
   options.sign_with = key;
   options.budget_ms = 60'000;
   return options;
+}
+
+// `local` with this server behind it.
+inline CacheParts Served(CacheParts local, std::unique_ptr<KeyValueStore> values, ServerOptions options) {
+  local.server = std::make_unique<ServerSource>(std::move(values), std::move(options));
+  return local;
+}
+inline CacheParts Served(CacheParts local, CountedServer& server, ServerOptions options) {
+  return Served(std::move(local), std::make_unique<CountedValues>(server), std::move(options));
 }
 
 }  // namespace hearth::testing

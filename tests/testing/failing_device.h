@@ -63,6 +63,7 @@ class FailingDevice final : public Device {
   FailingDevice(Device& inner, CallFault& fault, DeviceInfo info, std::string compiler)
       : Device(std::move(info)), inner_(inner), fault_(fault), compiler_(std::move(compiler)) {}
 
+  static constexpr double kPortableMs = 1e-6;  // what making a portable part is said to take
   std::string portable_compiler() const override { return compiler_; }
   bool takes_binaries() const override { return fault_.takes_binaries && inner_.takes_binaries(); }
   uint32_t items_as_compiled() const override { return items_as_compiled_; }
@@ -74,6 +75,7 @@ class FailingDevice final : public Device {
         : inner_(std::move(inner)), fault_(fault), driver_part_(std::move(driver_part)) {}
     std::span<const std::unique_ptr<Program>> programs() const override { return inner_->programs(); }
     std::vector<std::byte> Portable() const override { return inner_->Binary().value(); }
+    double portable_ms() const override { return driver_part_.empty() ? 0 : kPortableMs; }
     Result<std::vector<std::byte>> Binary() override {
       if (Status status = fault_.Count(); !status.ok()) return status;
       return inner_->Binary();

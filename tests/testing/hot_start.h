@@ -61,7 +61,7 @@ class HotStartTest : public FakeGpuTest {
   }
 
   Result<Session> Start(const Model& model, const SessionOptions& options,
-                        const std::shared_ptr<BlobStore>& store = {}) {
+                        const std::shared_ptr<ResultCache>& store = {}) {
     SessionRequest request;
     request.options = options;
     request.cache = testing::CacheOf(store);

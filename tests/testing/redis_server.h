@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "cache/redis_values.h"
+#include "redis/redis_store.h"
 
 namespace hearth::testing {
 
@@ -113,10 +113,10 @@ class RedisServer {
         child_ = -1;
         return;
       }
-      auto values = MakeRedisValues({address_, 1000, 1000});
-      if (!values.ok()) return;
-      static_cast<void>((*values)->Read("ping"));
-      is_there_ = (*values)->is_usable();
+      auto server = OpenRedisStore({address_, 1000, 1000});
+      if (!server.ok()) return;
+      static_cast<void>(server->values->Read("ping"));
+      is_there_ = server->values->why_unusable().empty();
       if (!is_there_) ::usleep(10000);
     }
   }

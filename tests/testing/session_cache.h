@@ -10,7 +10,7 @@
 namespace hearth::testing {
 
 // Null for no store.
-inline std::shared_ptr<SessionCache> CacheOf(std::shared_ptr<BlobStore> store) {
+inline std::shared_ptr<SessionCache> CacheOf(std::shared_ptr<ResultCache> store) {
   if (store == nullptr) return nullptr;
   auto cache = std::make_shared<SessionCache>();
   cache->store = std::move(store);

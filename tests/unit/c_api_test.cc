@@ -272,8 +272,8 @@ TEST(CApi, TheVerbsOfTheCacheGiveJson) {
   EXPECT_FINE(hearth_cache_verify(cache, 0, json.out()));
   EXPECT_THAT(std::string(json), HasSubstr("\"clean\": true"));
   EXPECT_FINE(hearth_cache_prune(cache, 1 << 20, nullptr));
-  EXPECT_FINE(hearth_cache_export(cache, (folder.path() / "bundle").c_str(), nullptr, json.out()));
-  EXPECT_FINE(hearth_cache_import(cache, (folder.path() / "bundle").c_str(), nullptr, 0, json.out()));
+  EXPECT_FINE(hearth_cache_export(cache, (folder.path() / "bundle.tar").c_str(), nullptr, json.out()));
+  EXPECT_FINE(hearth_cache_import(cache, (folder.path() / "bundle.tar").c_str(), nullptr, 0, json.out()));
   EXPECT_FINE(hearth_cache_clear(cache, "plan", nullptr, json.out()));
   EXPECT_THAT(std::string(json), HasSubstr("\"removed_entries\""));
   EXPECT_EQ(hearth_cache_clear(cache, "colour", nullptr, nullptr), HEARTH_INVALID_ARGUMENT);

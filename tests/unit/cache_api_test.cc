@@ -1,9 +1,9 @@
 // hearth/cache.h with a model on a device.
 #include <algorithm>
 
-#include "core/base/split_program.h"
 #include "core/plan/key_fields.h"
-#include "hal/program_parts.h"
+#include "core/store/entry_links.h"
+#include "hal/program_list.h"
 #include "hearth/cache.h"
 #include "hearth/device.h"
 #include "tests/testing/cache_folder.h"
@@ -125,24 +125,29 @@ TEST(CacheApi, ExplainNamesTheListThatNamesABinaryWhichIsGone) {
   const CacheFolder folder;
   const auto cache = Cache::At(folder.path().string());
   ASSERT_TRUE(cache->Warm({kDemoModel}, {KeepingDevice()}, {}).ok());
-  const CacheEntry list = NeededProgram(*cache);
-  CacheKey key(BlobKind::kProgram), gone(BlobKind::kProgram);
+  if (cache->List({.kind = "program-list"})->empty()) GTEST_SKIP() << KeepingDevice() << " shares no kernels";
+  const CacheEntry program = NeededProgram(*cache);
+  CacheKey key(BlobKind::kProgram), list(BlobKind::kProgramList), gone(BlobKind::kProgram);
   size_t kernels = 0;
-  for (const auto& [name, value] : list.fields) {
-    key.Add(name, value);
-    gone.Add(name, value);
+  for (const auto& [name, value] : program.fields) {
+    for (CacheKey* each : {&key, &list, &gone}) each->Add(name, value);
     kernels += name == kKernelField.name;
   }
   gone.Add(kKernelField.name, "of_another_plan");
-  testing::PutOne(*folder.Open(), key, ToBytes({{gone}, std::vector<uint32_t>(kernels, 0)}));
+  {
+    const auto store = folder.Open();
+    store->Reject(key, "gone");
+    testing::PutOne(*store, list, ToBytes(ProgramList{{gone}, std::vector<uint32_t>(kernels, 0)}));
+  }
   const auto explanation = cache->Explain(kDemoModel, {.device = KeepingDevice()});
   ASSERT_TRUE(explanation.ok()) << explanation.status().message();
   const auto need = std::ranges::find(explanation->needs, gone.digest().ToHex(), &CacheNeed::digest);
   ASSERT_NE(need, explanation->needs.end());
   EXPECT_FALSE(need->is_hit);
-  EXPECT_EQ(need->nearest_digest, list.digest);
+  const std::string list_digest = list.digest().ToHex();
+  EXPECT_EQ(need->nearest_digest, list_digest);
   EXPECT_TRUE(need->differences.empty()) << "of " << need->differences.front().part;
-  EXPECT_EQ(need->reason, "entry " + list.digest.substr(0, 12) +
+  EXPECT_EQ(need->reason, "entry " + list_digest.substr(0, 12) +
                               " says that this one, made for another plan, holds programs of this plan; it was "
                               "evicted, removed or left out of a bundle");
 }
@@ -156,7 +161,8 @@ TEST(CacheApi, ExplainNamesThePortablePartWithoutWhichAProgramIsOfNoUse) {
   CacheKey program(BlobKind::kProgram), source(BlobKind::kSource);
   for (const auto& [name, value] : entry.fields) program.Add(name, value);
   source.Add("kernel", "gone");
-  testing::PutOne(*folder.Open(), program, MakeSplitProgram({source, std::vector<std::byte>(1)}));
+  const std::vector<std::byte> rest(1);
+  testing::PutOne(*folder.Open(), program, ToBytes(LinkedEntry{{source}, rest}));
   const auto explanation = cache->Explain(kDemoModel, {.device = KeepingDevice()});
   ASSERT_TRUE(explanation.ok()) << explanation.status().message();
   const auto of_program = std::ranges::find(explanation->needs, entry.digest, &CacheNeed::digest);
@@ -230,7 +236,7 @@ TEST(CacheApi, AnUnknownKindIsAMistakeThatListsTheKinds) {
 TEST(CacheApi, KeysThatAreNoTextStillMakeJson) {
   CacheEntry entry;
   entry.fields = {{"kernel", "a"}, {"kernel", "b"}, {"raw", "\xff\xfe"}};
-  const std::string json = CacheEntryJson(entry, -1);
+  const std::string json = CacheJson(entry, {}, -1);
   EXPECT_NE(json.find(R"("kernel":["a","b"])"), std::string::npos) << json;
 }
 

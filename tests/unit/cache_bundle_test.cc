@@ -1,15 +1,17 @@
 // Bundles: what is carried comes back equal, and nothing that does not match gets in.
 #include <algorithm>
+#include <functional>
 #include <map>
 
-#include "cache/bundle.h"
-#include "cache/database.h"
-#include "cache/entry_row.h"
-#include "cache/manifest.h"
-#include "cache/reports.h"
+#include "cache/desk/bundle.h"
+#include "cache/desk/reports.h"
+#include "cache/files/database.h"
+#include "cache/store/entry_row.h"
+#include "cache/trust/envelope.h"
+#include "cache/trust/manifest.h"
 #include "core/base/sha256.h"
-#include "core/base/split_program.h"
 #include "core/plan/key_fields.h"
+#include "core/store/entry_links.h"
 #include "tests/testing/carried_bundle.h"
 
 namespace hearth {
@@ -25,36 +27,30 @@ using testing::NumberedKey;
 using testing::PutOne;
 
 TEST(CacheBundle, EverythingComesBackEqual) {
-  for (const char* name : {"bundle", "bundle.tar"}) {
-    SCOPED_TRACE(name);
-    const Carried carried(name);
-    const auto exported = carried.Export();
-    ASSERT_TRUE(exported.ok()) << exported.status().message();
-    EXPECT_EQ(std::filesystem::is_regular_file(carried.bundle), carried.bundle.extension() == ".tar");
-    EXPECT_EQ(exported->entries, 3u);
-    EXPECT_EQ(exported->native_entries, 2u);
-    EXPECT_EQ(exported->devices.size(), 2u);
-    ImportRequest request = carried.Request();
-    request.is_trusted = true;
-    const auto imported = ImportBundle(request);
-    ASSERT_TRUE(imported.ok()) << imported.status().message();
-    EXPECT_EQ(imported->entries, 3u);
-    const auto store = carried.target.Open();
-    EXPECT_EQ(store->Get(NumberedKey(1, BlobKind::kPlan)), NumberedBlob(1, 1000));
-    EXPECT_EQ(store->Get(NativeKey("conv", "1.0")), NumberedBlob(2, 2000));
-    EXPECT_EQ(store->Get(NativeKey("conv", "2.0")), NumberedBlob(3, 0));
-    EXPECT_EQ(store->counters().milliseconds_saved, 18);
-    EXPECT_TRUE(VerifyStore(carried.target.path(), false)->clean());
-  }
+  const Carried carried;
+  const auto exported = carried.Export();
+  ASSERT_TRUE(exported.ok()) << exported.status().message();
+  EXPECT_EQ(exported->entries, 3u);
+  EXPECT_EQ(exported->native_entries, 2u);
+  EXPECT_EQ(exported->devices.size(), 2u);
+  const auto imported = carried.ImportTrusting();
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  EXPECT_EQ(imported->entries, 3u);
+  const auto store = carried.target.Open();
+  EXPECT_EQ(store->Get(NumberedKey(1, BlobKind::kPlan)), NumberedBlob(1, 1000));
+  EXPECT_EQ(store->Get(NativeKey("conv", "1.0")), NumberedBlob(2, 2000));
+  EXPECT_EQ(store->Get(NativeKey("conv", "2.0")), NumberedBlob(3, 0));
+  EXPECT_EQ(store->counters().milliseconds_saved, 18);
+  EXPECT_TRUE(VerifyStore(carried.target.path(), false)->clean());
 }
 
-// Puts a program and the portable part that it needs, of which it knows the name without the token.
-void PutSplit(BlobStore& store, const std::string& kernel, const std::string& token) {
+// Puts a program and the portable part that it needs.
+void PutSplit(testing::TestCache& store, const std::string& kernel, const std::string& token) {
   CacheKey source(BlobKind::kSource), program = NativeKey(kernel, "1.0");
   source.Add("kernel", kernel);
-  const std::vector<std::byte> bytes = MakeSplitProgram({source, NumberedBlob(4, 10)});
   if (!token.empty()) source.Add(kModelTokenField.name, token);
   if (!token.empty()) program.Add(kModelTokenField.name, token);
+  const std::vector<std::byte> rest = NumberedBlob(4, 10), bytes = ToBytes(LinkedEntry{{source}, rest});
   PutOne(store, source, NumberedBlob(5, 100));
   PutOne(store, program, bytes);
 }
@@ -111,18 +107,6 @@ TEST(CacheBundle, AProgramWhosePortablePartIsGoneStaysBehind) {
   }
 }
 
-TEST(CacheBundle, ABundleServesAsAReadOnlyLayer) {
-  const Carried carried;
-  ASSERT_TRUE(carried.Export().ok());
-  StoreOptions options;
-  options.folder = carried.bundle;
-  options.read_only = options.immutable = true;
-  EXPECT_EQ(CacheFolder::Open(options)->Get(NativeKey("conv", "1.0")), NumberedBlob(2, 2000));
-  for (const auto& entry : fs::directory_iterator(carried.bundle)) {
-    EXPECT_TRUE(entry.path().filename() == "hearth.db" || entry.path().filename() == "manifest.txt") << entry.path();
-  }
-}
-
 TEST(CacheBundle, UnsignedEntriesOfEveryKindAreRefused) {
   const Carried carried;
   ASSERT_TRUE(carried.Export().ok());
@@ -135,7 +119,7 @@ TEST(CacheBundle, UnsignedEntriesOfEveryKindAreRefused) {
     SCOPED_TRACE(BlobKindName(static_cast<BlobKind>(kind)));
     const CacheFolder source, target, parent;
     PutOne(*source.Open(), NumberedKey(kind, static_cast<BlobKind>(kind)), NumberedBlob(kind, 10));
-    ImportRequest request{parent.path() / "bundle", target.path()};
+    ImportRequest request{parent.path() / "bundle.tar", target.path()};
     ASSERT_TRUE(ExportBundle({source.path(), request.bundle, {}, {}, ""}).ok());
     EXPECT_EQ(ImportBundle(request).status().code(), StatusCode::kIoError);
     EXPECT_TRUE(ListEntries(target.path())->empty());
@@ -146,7 +130,7 @@ TEST(CacheBundle, UnsignedEntriesOfEveryKindAreRefused) {
 
 TEST(CacheBundle, ABundleOfNothingNeedsNoTrust) {
   const CacheFolder source, target, parent;
-  const ImportRequest request{parent.path() / "bundle", target.path()};
+  const ImportRequest request{parent.path() / "bundle.tar", target.path()};
   ASSERT_TRUE(source.Open() != nullptr);
   ASSERT_TRUE(ExportBundle({source.path(), request.bundle, {}, {}, ""}).ok());
   EXPECT_EQ(ImportBundle(request)->entries, 0u);
@@ -165,54 +149,47 @@ TEST(CacheBundle, NativeCodeForOtherDevicesIsLeftOut) {
   EXPECT_FALSE(carried.target.Open()->Get(NativeKey("conv", "1.0")).has_value());
 }
 
-TEST(CacheBundle, AFolderThatHoldsSomethingIsNotWrittenOver) {
-  const Carried carried;
-  fs::create_directory(carried.bundle);
-  testing::WriteFile(carried.bundle / "mine", "x");
-  EXPECT_EQ(carried.Export().status().code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(testing::ReadFile(carried.bundle / "mine"), "x");
-}
-
-// Alters the bundle's store and expects the import to refuse everything.
-void ExpectRefused(const std::string& sql, const std::string& why) {
+// Puts other entries into the bundle's file and expects the import to refuse everything.
+void ExpectRefused(const std::function<void(testing::Unpacked&)>& forge, const std::string& why) {
   const Carried carried;
   ASSERT_TRUE(carried.Export().ok());
-  {
-    auto database = Database::Open(carried.bundle / "hearth.db", Database::Access::kReadWrite);
-    ASSERT_TRUE(database.ok());
-    const Status status = database->Run(sql);
-    ASSERT_TRUE(status.ok()) << status.message();
-  }
-  ImportRequest request = carried.Request();
-  request.is_trusted = true;
-  const auto imported = ImportBundle(request);
-  ASSERT_EQ(imported.status().code(), StatusCode::kIoError) << sql;
+  testing::Unpacked unpacked = testing::Unpack(carried.bundle);
+  forge(unpacked);
+  testing::Pack(unpacked, carried.bundle);
+  const auto imported = carried.ImportTrusting();
+  ASSERT_EQ(imported.status().code(), StatusCode::kIoError) << why;
   EXPECT_NE(imported.status().message().find(why), std::string::npos) << imported.status().message();
-  EXPECT_TRUE(ListEntries(carried.target.path())->empty()) << sql;
+  EXPECT_TRUE(ListEntries(carried.target.path())->empty()) << why;
 }
 
 TEST(CacheBundle, WhatDoesNotMatchTheManifestIsRefusedAsAWhole) {
-  ExpectRefused("DELETE FROM entries WHERE size_bytes=2000", "is not in the bundle");
-  ExpectRefused("UPDATE blobs SET bytes=zeroblob(2000) WHERE length(bytes)=2000", "does not match its manifest");
+  const CacheKey conv = NativeKey("conv", "1.0");
+  const auto conv_of = [&](testing::Unpacked& unpacked) -> std::vector<std::byte>& {
+    return std::ranges::find(unpacked.envelopes, conv.digest(), &decltype(unpacked.envelopes)::value_type::first)
+        ->second;
+  };
+  ExpectRefused([](testing::Unpacked& unpacked) { unpacked.envelopes.pop_back(); }, "not a complete bundle");
+  ExpectRefused([&](testing::Unpacked& unpacked) { conv_of(unpacked)[500] ^= std::byte{1}; },
+                "does not match its manifest");
   // Other bytes with their own right checksum: only the manifest knows better.
   ExpectRefused(
-      "UPDATE blobs SET bytes=x'' WHERE length(bytes)=2000;"
-      "UPDATE entries SET size_bytes=0, checksum=(SELECT checksum FROM entries WHERE size_bytes=0)"
-      " WHERE size_bytes=2000",
+      [&](testing::Unpacked& unpacked) {
+        const std::vector<std::byte> other = NumberedBlob(7, 2000);
+        conv_of(unpacked) = MakeEnvelope({&conv, other, 6, {}, conv.digest(), FingerprintOf(other)});
+      },
       "does not match its manifest");
 }
 
 TEST(CacheBundle, ADamagedManifestIsRefusedWithoutACrashAtEveryByte) {
   const Carried carried;
   ASSERT_TRUE(carried.Export().ok());
-  const std::string sound = testing::ReadFile(carried.manifest());
-  ImportRequest request = carried.Request();
-  request.is_trusted = true;
+  const testing::Unpacked unpacked = testing::Unpack(carried.bundle);
+  const std::string& sound = unpacked.texts.manifest;
   for (size_t k = 0; k < sound.size(); ++k) {
-    std::string damaged = sound;
-    damaged[k] = static_cast<char>(damaged[k] ^ 0x15);
-    testing::WriteFile(carried.manifest(), damaged);
-    const auto imported = ImportBundle(request);
+    testing::Unpacked damaged = unpacked;
+    damaged.texts.manifest[k] = static_cast<char>(sound[k] ^ 0x15);
+    testing::Pack(damaged, carried.bundle);
+    const auto imported = carried.ImportTrusting();
     // The version that made it is the one thing that nothing hangs on.
     const bool is_harmless = k > sound.find("made-by ") && k < sound.find("\ndevice");
     EXPECT_TRUE(!imported.ok() || is_harmless) << "byte " << k << " '" << sound[k] << "'";
@@ -227,16 +204,14 @@ TEST(CacheBundle, AManifestSurvivesItsText) {
   manifest.made_ms = 4;
   manifest.expires_ms = 5;
   manifest.least_version = "0.2.0";
-  manifest.base = ManifestBase{{5}, 12};
   manifest.devices = {{"opencl", "A B%\n", "", "\xff"}, {"", "", "", ""}};
-  manifest.entries = {{BlobKind::kProgram, NumberedKey(1).digest(), 7, {1}, {2}, 1},
-                      {BlobKind::kWeights, NumberedKey(2).digest(), kMaxEntryBytes, {3}, {4}, std::nullopt}};
+  manifest.entries = {{BlobKind::kProgram, NumberedKey(1).digest(), 7, {2}, 1},
+                      {BlobKind::kWeights, NumberedKey(2).digest(), kMaxEntryBytes, {4}, std::nullopt}};
   const auto again = Manifest::FromText(manifest.ToText());
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(again->ToText(), manifest.ToText());
   EXPECT_EQ(again->devices, manifest.devices);
   EXPECT_EQ(again->entries[1].size_bytes, kMaxEntryBytes);
-  EXPECT_EQ(again->base->left_out, 12u);
   EXPECT_EQ(again->entries[0].device, 1u);
 }
 
@@ -303,9 +278,9 @@ TEST(CacheBundle, AStrangersSignatureOrOneOfAnotherManifestIsNone) {
   }
   const Carried carried;
   ASSERT_TRUE(carried.Export(keys.secret()).ok());
-  std::string text = testing::ReadFile(carried.manifest());
-  text.replace(text.find("1.2.3"), 5, "1.2.4");
-  testing::WriteFile(carried.manifest(), text);
+  testing::Unpacked unpacked = testing::Unpack(carried.bundle);
+  unpacked.texts.manifest.replace(unpacked.texts.manifest.find("1.2.3"), 5, "1.2.4");
+  testing::Pack(unpacked, carried.bundle);
   ImportRequest request = carried.Request();
   request.trusted_keys = keys.trusted();
   EXPECT_EQ(ImportBundle(request).status().code(), StatusCode::kIoError);

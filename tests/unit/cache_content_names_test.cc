@@ -2,10 +2,11 @@
 #include <algorithm>
 #include <random>
 
-#include "cache/bundle.h"
-#include "cache/content_names.h"
-#include "cache/reports.h"
+#include "cache/desk/bundle.h"
+#include "cache/desk/reports.h"
+#include "cache/files/database.h"
 #include "core/base/sha256.h"
+#include "core/base/text.h"
 #include "tests/testing/cache_folder.h"
 
 namespace hearth {
@@ -15,29 +16,32 @@ using testing::CacheFolder;
 using testing::NumberedBlob;
 using testing::NumberedKey;
 using testing::PutOne;
-using Use = BlobStore::NameUse;
+using Use = NameUse;
 
 std::string FullName(const std::vector<std::byte>& bytes) {
   return fmt::format("{}/{}", HexOf(Sha256Of(bytes)), bytes.size());
 }
 
-// Where the store remembers the content's name: the digest alone decides whether other content is taken for it.
-std::string PlaceIn(const CacheFolder& folder, const std::vector<std::byte>& bytes) {
-  Database database = std::move(Database::Open(folder.file(), Database::Access::kReadOnly)).value();
-  ContentNames names;
-  names.Open(database);
-  return names.PlaceOf(bytes).value_or("none");
+CacheKey WeightsOf(testing::TestCache& store, const std::vector<std::byte>& content, Use use) {
+  CacheKey key(BlobKind::kWeights);
+  key.Add("content", store.NameOf(content, use));
+  return key;
 }
 
-CacheKey WeightsOf(BlobStore& store, const std::vector<std::byte>& content, Use use) {
-  CacheKey key(BlobKind::kWeights);
-  key.Add("content", store.NameOfContent(content, use));
-  return key;
+// Where the store remembers the content's name: the digest alone decides whether other content is taken for it.
+std::string PlaceIn(const CacheFolder& folder, const std::vector<std::byte>& content) {
+  {
+    const auto store = folder.Open();
+    PutOne(*store, WeightsOf(*store, content, Use::kPut), NumberedBlob(2, 100));
+  }
+  Database database = std::move(Database::Open(folder.file(), Database::Access::kReadOnly)).value();
+  Statement place = std::move(database.Prepare("SELECT fast FROM content_names WHERE name=?")).value();
+  EXPECT_TRUE(*place.Bind(0, FullName(content)).Step());
+  return std::string(TextFrom(place.Blob(0)));
 }
 
 TEST(ContentNames, AreRememberedUnderADigestThatNoOtherStoreHas) {
   const CacheFolder one, other;
-  ASSERT_TRUE(one.Open() != nullptr && other.Open() != nullptr);
   const std::vector<std::byte> content = NumberedBlob(1, 5000);
   const std::string known_to_all(reinterpret_cast<const char*>(FingerprintOf(content).bytes.data()), 16);
   EXPECT_NE(PlaceIn(one, content), PlaceIn(other, content));
@@ -61,8 +65,8 @@ TEST(ContentNames, DependOnTheWholeSecret) {
 TEST(ContentNames, InKeysAreSha256AndTheSameInEveryStore) {
   const CacheFolder one, other;
   const std::vector<std::byte> content = NumberedBlob(1, 5000);
-  EXPECT_EQ(one.Open()->NameOfContent(content, Use::kPut), FullName(content));
-  EXPECT_EQ(other.Open()->NameOfContent(content, Use::kPut), FullName(content));
+  EXPECT_EQ(one.Open()->NameOf(content, Use::kPut), FullName(content));
+  EXPECT_EQ(other.Open()->NameOf(content, Use::kPut), FullName(content));
 }
 
 TEST(ContentNames, CostNoSha256OfWhatTheStoreHasNeverSeenAndNoneOfWhatItHas) {
@@ -70,14 +74,14 @@ TEST(ContentNames, CostNoSha256OfWhatTheStoreHasNeverSeenAndNoneOfWhatItHas) {
   const std::vector<std::byte> content = NumberedBlob(1, 5000);
   {
     const auto store = folder.Open();
-    EXPECT_NE(store->NameOfContent(content, Use::kLookUp), FullName(content));
+    EXPECT_NE(store->NameOf(content, Use::kLookUp), FullName(content));
     EXPECT_FALSE(store->Get(WeightsOf(*store, content, Use::kLookUp)).has_value());
     PutOne(*store, WeightsOf(*store, content, Use::kPut), NumberedBlob(2, 100));
     EXPECT_EQ(store->Get(WeightsOf(*store, content, Use::kLookUp)), NumberedBlob(2, 100));
   }
   const auto store = folder.Open();
   EXPECT_EQ(store->Get(WeightsOf(*store, content, Use::kLookUp)), NumberedBlob(2, 100));
-  EXPECT_NE(store->NameOfContent(NumberedBlob(1, 5001), Use::kLookUp), FullName(NumberedBlob(1, 5001)));
+  EXPECT_NE(store->NameOf(NumberedBlob(1, 5001), Use::kLookUp), FullName(NumberedBlob(1, 5001)));
 }
 
 TEST(ContentNames, OfWhatABundleBroughtAreFound) {
@@ -88,7 +92,7 @@ TEST(ContentNames, OfWhatABundleBroughtAreFound) {
     PutOne(*store, WeightsOf(*store, content, Use::kPut), NumberedBlob(2, 100));
   }
   ImportRequest request;
-  request.bundle = parent.path() / "bundle";
+  request.bundle = parent.path() / "bundle.tar";
   request.store = here.path();
   request.is_trusted = true;
   ASSERT_TRUE(ExportBundle({there.path(), request.bundle, {}, {}, ""}).ok());
@@ -105,7 +109,7 @@ TEST(ContentNames, SurviveAStoreWhoseSecretIsGone) {
     ASSERT_TRUE(database.Run("DELETE FROM counters WHERE name='secret'").ok());
   }
   const std::vector<std::byte> content = NumberedBlob(1, 5000);
-  EXPECT_EQ(folder.Open()->NameOfContent(content, Use::kLookUp), FullName(content));
+  EXPECT_EQ(folder.Open()->NameOf(content, Use::kLookUp), FullName(content));
 }
 
 TEST(Sha256, OfPiecesIsThatOfTheWhole) {
@@ -133,7 +137,7 @@ struct Imported {
     PutOne(*here.Open(), NumberedKey(1), NumberedBlob(1, 10));
     PutOne(*there.Open(), NumberedKey(2), NumberedBlob(2, 10));
     ImportRequest request;
-    request.bundle = parent.path() / "bundle";
+    request.bundle = parent.path() / "bundle.tar";
     request.store = here.path();
     request.is_trusted = !key;
     if (key) request.trusted_keys = {*PublicKeyOf(*key)};

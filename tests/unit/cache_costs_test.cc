@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -9,13 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "cache/bundle.h"
-#include "cache/database.h"
-#include "cache/entry_row.h"
-#include "cache/fleet_store.h"
-#include "cache/key_value_blob_store.h"
-#include "cache/layered_store.h"
-#include "cache/reports.h"
+#include "cache/desk/bundle.h"
+#include "cache/desk/reports.h"
+#include "cache/files/database.h"
+#include "cache/store/entry_row.h"
+#include "cache/trust/envelope.h"
+#include "core/base/sha256.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/carried_bundle.h"
 #include "tests/testing/counted_server.h"
@@ -26,12 +26,10 @@ namespace {
 using testing::CacheFolder;
 using testing::Carried;
 using testing::CountedServer;
-using testing::CountedValues;
-using testing::ManifestOf;
 using testing::NumberedBlob;
 using testing::NumberedKey;
 using testing::PutOne;
-using testing::WriteFile;
+using testing::TestCache;
 
 constexpr double kInfiniteCost = std::numeric_limits<double>::infinity();
 constexpr double kStrangeCosts[] = {std::numeric_limits<double>::quiet_NaN(), kInfiniteCost, -kInfiniteCost, -1e300,
@@ -100,18 +98,18 @@ TEST(CacheCosts, OfAServersValuesLeaveTheStoreWhole) {
   SKIP_WITHOUT_SIGNATURES();
   SigningKey key;
   key.seed.fill(1);
-  const FleetOptions options = testing::FleetOf(key);
+  const ServerOptions options = testing::FleetOf(key);
   CountedServer server;
   std::vector<CacheKey> keys;
   for (const double cost_ms : kStrangeCosts) {
-    FleetStore maker(nullptr, std::make_unique<CountedValues>(server), options);
+    TestCache maker(testing::Served({}, server, options));
     keys.push_back(NumberedKey(static_cast<int>(keys.size())));
     PutOne(maker, keys.back(), NumberedBlob(1, 100), cost_ms);
   }
   const CacheFolder folder;
   PutOne(*folder.Open(), NumberedKey(100), NumberedBlob(100, 100), 5);
   {
-    FleetStore session(folder.Open(), std::make_unique<CountedValues>(server), options);
+    TestCache session(testing::Served(testing::PartsOf(folder.OpenStore()), server, options));
     for (const CacheKey& wanted : keys) EXPECT_TRUE(session.Get(wanted).has_value());
     EXPECT_TRUE(std::isfinite(session.counters().milliseconds_saved));
     session.Flush();
@@ -125,12 +123,18 @@ TEST(CacheCosts, OfAServersValuesLeaveTheStoreWhole) {
 TEST(CacheCosts, OfABundleLeaveTheStoreWhole) {
   const Carried carried;
   ASSERT_TRUE(carried.Export().ok());
-  Manifest lying = ManifestOf(carried.bundle);
-  for (ManifestEntry& entry : lying.entries) entry.cost_ms = 1.5e308;
-  WriteFile(carried.manifest(), lying.ToText());
-  ImportRequest request = carried.Request();
-  request.is_trusted = true;
-  ASSERT_TRUE(ImportBundle(request).ok());
+  testing::Unpacked lying = testing::Unpack(carried.bundle);
+  Manifest manifest = Manifest::FromText(lying.texts.manifest).value();
+  for (size_t k = 0; k < lying.envelopes.size(); ++k) {
+    std::vector<std::byte>& envelope = lying.envelopes[k].second;
+    const uint64_t head_bytes = *EnvelopeHeadBytes(envelope);
+    const double cost_ms = kStrangeCosts[k];
+    std::memcpy(envelope.data() + head_bytes - sizeof(Fingerprint) - sizeof(cost_ms), &cost_ms, sizeof(cost_ms));
+    manifest.entries[k].sha256 = Sha256Of(envelope);
+  }
+  lying.texts.manifest = manifest.ToText();
+  testing::Pack(lying, carried.bundle);
+  ASSERT_TRUE(carried.ImportTrusting().ok());
   ReadTwice(carried.target,
             {NumberedKey(1, BlobKind::kPlan), testing::NativeKey("conv", "1.0"), testing::NativeKey("conv", "2.0")});
   ExpectWholeAndBounded(carried.target, 3);
@@ -148,12 +152,10 @@ TEST(CacheCosts, OfALayersRowsAddUpToANumber) {
     }
     StoreOptions options = folder.options();
     options.read_only = true;
-    std::vector<std::unique_ptr<BlobStore>> layers;
-    layers.push_back(CacheFolder::Open(options));
-    LayeredStore store(std::move(layers), nullptr);
-    for (int number = 0; number < 3; ++number) EXPECT_TRUE(store.Get(NumberedKey(number)).has_value());
-    EXPECT_GE(store.counters().milliseconds_saved, 0);
-    EXPECT_LE(store.counters().milliseconds_saved, 3 * kMostCostMs);
+    const auto store = testing::WithLayer(std::move(SqliteStore::Open(options)).value());
+    for (int number = 0; number < 3; ++number) EXPECT_TRUE(store->Get(NumberedKey(number)).has_value());
+    EXPECT_GE(store->counters().milliseconds_saved, 0);
+    EXPECT_LE(store->counters().milliseconds_saved, 3 * kMostCostMs);
   }
 }
 

@@ -7,7 +7,8 @@
 #include <cstdlib>
 #include <optional>
 
-#include "cache/folder.h"
+#include "cache/files/folder.h"
+#include "core/base/size_text.h"
 
 namespace hearth {
 namespace {
@@ -44,6 +45,20 @@ TEST(CacheFolderRules, TheDefaultFollowsTheThreeVariablesInOrder) {
   EXPECT_EQ(DefaultCacheFolder().value(), "/xdg/hearth");
   const VariableScope own("HEARTH_CACHE_DIR", "/own");
   EXPECT_EQ(DefaultCacheFolder().value(), "/own");
+}
+
+TEST(CacheFolderRules, ATildeInTheVariableIsTheHomeOrAnError) {
+  const VariableScope home("HOME", "/own-home");
+  const std::pair<const char*, const char*> folders[] = {
+      {"~", "/own-home"}, {"~/a/b", "/own-home/a/b"}, {"./~/a", "./~/a"}, {"/a/~", "/a/~"}};
+  for (const auto& [given, folder] : folders) {
+    const VariableScope own("HEARTH_CACHE_DIR", given);
+    EXPECT_EQ(DefaultCacheFolder().value(), folder);
+  }
+  const VariableScope others("HEARTH_CACHE_DIR", "~nobody/a");
+  EXPECT_NE(DefaultCacheFolder().status().message().find("'~nobody/a'"), std::string::npos);
+  const VariableScope no_home("HOME", nullptr), own("HEARTH_CACHE_DIR", "~/a");
+  EXPECT_NE(DefaultCacheFolder().status().message().find("$HOME"), std::string::npos);
 }
 
 TEST(CacheFolderRules, ANewFolderIsItsOwnersWhateverTheUmask) {
@@ -142,12 +157,12 @@ TEST(CacheFolderRules, WhatAnAccessListLetsOthersWriteIsRefused) {
   }
   for (const fs::path& path : {folder / kStoreFileName, folder, parent.path()}) {
     if (!LetAnotherUserWrite(path)) GTEST_SKIP() << "the file system has no access lists";
-    const auto opened = SqliteStore::Open({.folder = folder});
+    const auto opened = testing::StoreCache::Open({.folder = folder});
     ASSERT_FALSE(opened.ok()) << path;
     EXPECT_NE(opened.status().message().find("other users"), std::string::npos) << opened.status().message();
     ASSERT_EQ(::removexattr(path.c_str(), "system.posix_acl_access"), 0);
     ASSERT_EQ(::chmod(path.c_str(), fs::is_directory(path) ? 0700 : 0600), 0);
-    EXPECT_TRUE(SqliteStore::Open({.folder = folder}).ok());
+    EXPECT_TRUE(testing::StoreCache::Open({.folder = folder}).ok());
   }
 }
 
@@ -298,7 +313,7 @@ TEST(CacheFolderRules, ALinkInPlaceOfTheStoreIsRefusedAndItsTargetLeftAlone) {
   const CacheFolder folder;
   testing::WriteFile(folder.path() / "target", "precious");
   fs::create_symlink(folder.path() / "target", folder.file());
-  EXPECT_FALSE(SqliteStore::Open(folder.options()).ok());
+  EXPECT_FALSE(testing::StoreCache::Open(folder.options()).ok());
   EXPECT_EQ(testing::ReadFile(folder.path() / "target"), "precious");
 }
 
@@ -306,7 +321,7 @@ TEST(CacheFolderRules, AStoreThatOthersMayWriteIsRefused) {
   const CacheFolder folder;
   folder.Open().reset();
   ASSERT_EQ(::chmod(folder.file().c_str(), 0602), 0);
-  const auto store = SqliteStore::Open(folder.options());
+  const auto store = testing::StoreCache::Open(folder.options());
   ASSERT_FALSE(store.ok());
   EXPECT_NE(store.status().message().find("other users"), std::string::npos);
 }
@@ -338,7 +353,7 @@ TEST(CacheFile, ASideFileThatIsNoFileOfOursIsRefusedAtOnce) {
         testing::WriteFile(file, "");
         ASSERT_EQ(::chmod(file.c_str(), 0666), 0);
       }
-      const auto store = SqliteStore::Open(folder.options());
+      const auto store = testing::StoreCache::Open(folder.options());
       ASSERT_EQ(store.status().code(), StatusCode::kIoError);
       EXPECT_NE(store.status().message().find(suffix), std::string::npos) << store.status().message();
       EXPECT_NE(store.status().message().find("remove it"), std::string::npos) << store.status().message();

@@ -3,7 +3,7 @@
 #include <random>
 #include <set>
 
-#include "cache/reports.h"
+#include "cache/store/nearest_entry.h"
 #include "core/emit/kernel_library.h"
 #include "core/plan/key_fields.h"
 #include "frontends/engine/plan_cache.h"
@@ -24,6 +24,19 @@ DeviceInfo KeyedDevice() {
   info.driver_version = "1.0";
   info.uuid = "0011";
   return info;
+}
+
+CacheKey ProgramKey(std::span<const KernelSource> sources, const DeviceInfo& info) {
+  return KeyOf(RequestOf<ProgramRequest>(info, KernelTextsOf(sources, info)));
+}
+CacheKey SourceKey(std::span<const KernelSource> sources, const DeviceInfo& info, const std::string& compiler) {
+  return KeyOf(PortableRequest{compiler, KernelTextsOf(sources, info)});
+}
+CacheKey ReadPathProbeKey(const DeviceInfo& info) {
+  return KeyOf(ReadPathRequest{&info});
+}
+CacheKey TuningKey(const DeviceInfo& info, const std::string& layer) {
+  return KeyOf(TunedLayerRequest{.device = &info, .layer = layer});
 }
 
 std::vector<KernelSource> SomeKernels() {
@@ -114,7 +127,7 @@ struct PlanCase {
   std::string model;
   std::string signature;
 
-  CacheKey Key() const { return PlanKey({&graph, model, &device, options, signature}); }
+  CacheKey Key() const { return KeyOf(PlanRequest{&graph, model, &device, options, signature}); }
 };
 
 TEST(CacheKeys, EveryPartOfAPlansKeyCountsAndIsNamed) {
@@ -179,7 +192,10 @@ struct WeightsCase {
     constant.recipe.source.quantization = Quantization{{0.5f}, {3}, 0};
     constant.recipe.dims = {4, 4};
   }
-  CacheKey Key() const { return PackedWeightsKey(constant, content); }
+  CacheKey Key() const {
+    const auto name = [this](std::span<const std::byte>) { return content; };
+    return KeyOf(WeightsRequest{{}, constant.recipe}, name);
+  }
 };
 
 TEST(CacheKeys, EveryPartOfAWeightsKeyCountsAndIsNamed) {

@@ -1,12 +1,13 @@
-// Layers under the rule of imports: nothing of a folder is used that nobody stands behind.
-#include "cache/bundle.h"
-#include "cache/database.h"
-#include "cache/layer.h"
-#include "cache/layered_store.h"
-#include "cache/reports.h"
-#include "cache/trusted_path.h"
+// Layers under the rule of imports: nothing of a source is used that no trusted key has signed.
+#include <algorithm>
+
+#include "cache/desk/bundle.h"
+#include "cache/desk/reports.h"
+#include "cache/files/trusted_path.h"
+#include "cache/sources/layer.h"
+#include "cache/trust/envelope.h"
 #include "core/base/sha256.h"
-#include "tests/testing/cache_folder.h"
+#include "tests/testing/carried_bundle.h"
 
 namespace hearth {
 namespace {
@@ -16,6 +17,7 @@ using testing::CacheFolder;
 using testing::NumberedBlob;
 using testing::NumberedKey;
 using testing::PutOne;
+using testing::WithLayer;
 
 SigningKey KeyOf(uint8_t number) {
   SigningKey key;
@@ -30,22 +32,24 @@ struct Layer {
     PutOne(*store, NumberedKey(1), NumberedBlob(1, 1000));
     PutOne(*store, NumberedKey(2, BlobKind::kPlan), NumberedBlob(2, 2000));
     store->Flush();
-    const auto exported = ExportBundle({source.path(), folder, {}, key, "1"});
+    const auto exported = ExportBundle({source.path(), bundle, {}, key, "1"});
     EXPECT_TRUE(exported.ok()) << exported.status().message();
   }
-  // A byte of the first blob is another one, and the store's own checksum agrees with it.
+  // A byte of the first blob is another one, and the envelope's own checksum agrees with it.
   void ForgeFirstBlob() const {
-    std::vector<std::byte> forged = NumberedBlob(1, 1000);
-    forged[500] ^= std::byte{1};
-    Database database = std::move(Database::Open(folder / "hearth.db", Database::Access::kReadWrite)).value();
-    Statement blob = std::move(database.Prepare("UPDATE blobs SET bytes=? WHERE length(bytes)=1000")).value();
-    ASSERT_TRUE(blob.Bind(0, forged).Run().ok());
-    Statement checksum = std::move(database.Prepare("UPDATE entries SET checksum=? WHERE size_bytes=1000")).value();
-    ASSERT_TRUE(checksum.Bind(0, FingerprintOf(forged).bytes).Run().ok());
+    testing::Unpacked unpacked = testing::Unpack(bundle);
+    for (auto& [digest, envelope] : unpacked.envelopes) {
+      if (digest != NumberedKey(1).digest()) continue;
+      std::vector<std::byte> forged = NumberedBlob(1, 1000);
+      forged[500] ^= std::byte{1};
+      const CacheKey key = NumberedKey(1);
+      envelope = MakeEnvelope({&key, forged, 0, {}, digest, FingerprintOf(forged)});
+    }
+    testing::Pack(unpacked, bundle);
   }
 
   CacheFolder source, parent;
-  fs::path folder = parent.path() / "layer";
+  fs::path bundle = parent.path() / "layer.tar";
 };
 
 class CacheLayer : public ::testing::Test {
@@ -59,109 +63,102 @@ class CacheLayer : public ::testing::Test {
 
 TEST_F(CacheLayer, ThatATrustedKeySignedIsUsed) {
   const Layer layer(KeyOf(1));
-  const auto store = OpenLayer({layer.folder, trusted_});
-  ASSERT_TRUE(store.ok()) << store.status().message();
-  EXPECT_EQ((*store)->Get(NumberedKey(1)), NumberedBlob(1, 1000));
-  EXPECT_EQ((*store)->Get(NumberedKey(2, BlobKind::kPlan)), NumberedBlob(2, 2000));
-  EXPECT_FALSE((*store)->Get(NumberedKey(3)).has_value());
-  EXPECT_EQ((*store)->counters().hits, 2u);
+  auto source = OpenLayer({layer.bundle, trusted_});
+  ASSERT_TRUE(source.ok()) << source.status().message();
+  const auto cache = WithLayer(std::move(*source));
+  EXPECT_EQ(cache->Get(NumberedKey(1)), NumberedBlob(1, 1000));
+  EXPECT_EQ(cache->Get(NumberedKey(2, BlobKind::kPlan)), NumberedBlob(2, 2000));
+  EXPECT_FALSE(cache->Get(NumberedKey(3)).has_value());
+  EXPECT_EQ(cache->counters().hits, 2u);
 }
 
 TEST_F(CacheLayer, ThatNobodySignedIsRefusedWithAWayOut) {
   const Layer layer(std::nullopt);
-  const auto store = OpenLayer({layer.folder, trusted_});
-  ASSERT_EQ(store.status().code(), StatusCode::kIoError);
-  EXPECT_NE(store.status().message().find("--trust-cache-layers"), std::string::npos);
-  EXPECT_EQ(OpenLayer({layer.folder, {}}).status().code(), StatusCode::kIoError);
+  const auto refused = OpenLayer({layer.bundle, trusted_});
+  ASSERT_EQ(refused.status().code(), StatusCode::kIoError);
+  EXPECT_NE(refused.status().message().find("--trust-cache-layers"), std::string::npos);
+  EXPECT_EQ(OpenLayer({layer.bundle, {}}).status().code(), StatusCode::kIoError);
 }
 
 TEST_F(CacheLayer, ThatAStrangerSignedIsRefused) {
   const Layer layer(KeyOf(2));
-  EXPECT_EQ(OpenLayer({layer.folder, trusted_}).status().code(), StatusCode::kIoError);
+  EXPECT_EQ(OpenLayer({layer.bundle, trusted_}).status().code(), StatusCode::kIoError);
 }
 
 TEST_F(CacheLayer, WithAManifestThatIsNoneIsRefused) {
   const Layer layer(KeyOf(1));
-  std::string text = testing::ReadFile(layer.folder / "manifest.txt");
-  text[text.size() - 10] ^= 1;
-  testing::WriteFile(layer.folder / "manifest.txt", text);
-  EXPECT_EQ(OpenLayer({layer.folder, trusted_}).status().code(), StatusCode::kIoError);
-  testing::WriteFile(layer.folder / "manifest.txt", "x");
-  EXPECT_EQ(OpenLayer({layer.folder, trusted_}).status().code(), StatusCode::kIoError);
+  testing::Unpacked unpacked = testing::Unpack(layer.bundle);
+  unpacked.texts.manifest[unpacked.texts.manifest.size() - 10] ^= 1;
+  testing::Pack(unpacked, layer.bundle);
+  EXPECT_EQ(OpenLayer({layer.bundle, trusted_}).status().code(), StatusCode::kIoError);
+  unpacked.texts.manifest = "x";
+  testing::Pack(unpacked, layer.bundle);
+  EXPECT_EQ(OpenLayer({layer.bundle, trusted_}).status().code(), StatusCode::kIoError);
 }
 
-TEST_F(CacheLayer, ThatIsACacheWithoutAManifestNeedsTrust) {
-  const CacheFolder cache;
-  PutOne(*cache.Open(), NumberedKey(1), NumberedBlob(1, 100));
-  EXPECT_EQ(OpenLayer({cache.path(), trusted_}).status().code(), StatusCode::kIoError);
-  const auto store = OpenLayer({cache.path(), {}, true});
-  ASSERT_TRUE(store.ok()) << store.status().message();
-  EXPECT_EQ((*store)->Get(NumberedKey(1)), NumberedBlob(1, 100));
+TEST_F(CacheLayer, ThatIsACachesFolderNeedsTrust) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 100));
+  EXPECT_EQ(OpenLayer({folder.path(), trusted_}).status().code(), StatusCode::kIoError);
+  auto source = OpenLayer({folder.path(), {}, true});
+  ASSERT_TRUE(source.ok()) << source.status().message();
+  EXPECT_EQ(WithLayer(std::move(*source))->Get(NumberedKey(1)), NumberedBlob(1, 100));
+}
+
+// An unpacked bundle, or one of an older Hearth: its manifest would not be looked at.
+TEST_F(CacheLayer, ThatIsABundlesFolderIsRefusedWithAWayOut) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 100));
+  testing::WriteFile(folder.path() / "manifest.txt", "hearth-bundle 1\n");
+  const Status refused = OpenLayer({folder.path(), {}, true}).status();
+  EXPECT_FALSE(refused.ok());
+  EXPECT_NE(refused.message().find("name the .tar"), std::string::npos) << refused.message();
 }
 
 TEST_F(CacheLayer, GivesNoBlobThatIsNotTheSignedOne) {
-  const Layer layer(KeyOf(1));
-  layer.ForgeFirstBlob();
-  const auto store = OpenLayer({layer.folder, trusted_});
-  ASSERT_TRUE(store.ok()) << store.status().message();
-  EXPECT_FALSE((*store)->Get(NumberedKey(1)).has_value());
-  EXPECT_TRUE((*store)->Get(NumberedKey(2, BlobKind::kPlan)).has_value());
-  EXPECT_EQ((*store)->counters().rejected, 1u);
-  EXPECT_EQ((*store)->counters().hits, 1u);
-  EXPECT_EQ((*store)->TakeWarnings().size(), 1u);
-}
-
-TEST_F(CacheLayer, GivesNoEntryThatTheManifestDoesNotName) {
-  const Layer layer(KeyOf(1));
-  StoreOptions options{.folder = layer.folder};
-  PutOne(*CacheFolder::Open(options), NumberedKey(7), NumberedBlob(7, 100));
-  const auto store = OpenLayer({layer.folder, trusted_});
-  ASSERT_TRUE(store.ok()) << store.status().message();
-  EXPECT_FALSE((*store)->Get(NumberedKey(7)).has_value());
-}
-
-// Trust decides whether a signature is needed, not whether it is remembered.
-TEST_F(CacheLayer, ThatIsTrustedAndSignedKeepsItsSigner) {
-  const Layer layer(KeyOf(1));
-  const CacheFolder folder;
-  std::vector<std::unique_ptr<BlobStore>> layers;
-  layers.push_back(std::move(OpenLayer({layer.folder, trusted_, true})).value());
-  LayeredStore store(std::move(layers), folder.Open());
-  PutOne(store, NumberedKey(1), *store.Get(NumberedKey(1)));
-  EXPECT_EQ(ListEntries(folder.path())->at(0).origin, "bundle " + HexOf(trusted_.front()));
-  EXPECT_EQ(ClearStore(folder.path(), {.signed_by = HexOf(trusted_.front())})->entries, 1u);
-}
-
-TEST_F(CacheLayer, ThatIsTrustedAndSignedGivesNoBlobThatIsNotTheSignedOne) {
-  const Layer layer(KeyOf(1));
-  layer.ForgeFirstBlob();
-  const auto store = OpenLayer({layer.folder, trusted_, true});
-  ASSERT_TRUE(store.ok()) << store.status().message();
-  EXPECT_FALSE((*store)->Get(NumberedKey(1)).has_value());
-}
-
-TEST_F(CacheLayer, ThatIsTrustedIsUsedWhateverItsManifestIs) {
-  const Layer layer(KeyOf(2));
-  for (const char* manifest : {"", "x"}) {
-    if (*manifest != '\0') testing::WriteFile(layer.folder / "manifest.txt", manifest);
-    const auto store = OpenLayer({layer.folder, trusted_, true});
-    ASSERT_TRUE(store.ok()) << store.status().message();
-    EXPECT_EQ((*store)->Get(NumberedKey(1)), NumberedBlob(1, 1000));
+  for (const bool is_trusted : {false, true}) {
+    const Layer layer(KeyOf(1));
+    layer.ForgeFirstBlob();
+    auto source = OpenLayer({layer.bundle, trusted_, is_trusted});
+    ASSERT_TRUE(source.ok()) << source.status().message();
+    const auto cache = WithLayer(std::move(*source));
+    EXPECT_FALSE(cache->Get(NumberedKey(1)).has_value());
+    EXPECT_TRUE(cache->Get(NumberedKey(2, BlobKind::kPlan)).has_value());
+    EXPECT_EQ(cache->counters().rejected, 1u);
+    EXPECT_EQ(cache->counters().hits, 1u);
+    EXPECT_EQ(cache->TakeWarnings().size(), 1u);
   }
 }
 
-// A session puts again what it loaded, without saying where from.
-TEST_F(CacheLayer, ThatWasRevokedLeavesNothingInTheStoreAboveIt) {
+TEST_F(CacheLayer, WithAnEntryThatTheManifestDoesNotNameIsRefused) {
   const Layer layer(KeyOf(1));
-  const CacheFolder folder;
-  std::vector<std::unique_ptr<BlobStore>> layers;
-  layers.push_back(std::move(OpenLayer({layer.folder, trusted_})).value());
-  LayeredStore store(std::move(layers), folder.Open());
-  PutOne(store, NumberedKey(1), *store.Get(NumberedKey(1)));
-  EXPECT_EQ(ListEntries(folder.path())->at(0).origin, "bundle " + HexOf(trusted_.front()));
-  EXPECT_EQ(ClearStore(folder.path(), {.signed_by = HexOf(trusted_.front())})->entries, 1u);
-  PutOne(store, NumberedKey(1), *store.Get(NumberedKey(1)));
-  EXPECT_TRUE(ListEntries(folder.path())->empty());
+  testing::Unpacked unpacked = testing::Unpack(layer.bundle);
+  unpacked.envelopes.emplace_back(NumberedKey(7).digest(), NumberedBlob(7, 100));
+  testing::Pack(unpacked, layer.bundle);
+  EXPECT_EQ(OpenLayer({layer.bundle, trusted_}).status().code(), StatusCode::kIoError);
+}
+
+// Trust decides whether a signature is needed, not whether it is remembered. A session puts again what it loaded,
+// without saying where from.
+TEST_F(CacheLayer, ThatWasRevokedLeavesNothingInTheStoreAboveIt) {
+  for (const bool is_trusted : {false, true}) {
+    const Layer layer(KeyOf(1));
+    const CacheFolder folder;
+    const auto cache =
+        WithLayer(std::move(OpenLayer({layer.bundle, trusted_, is_trusted})).value(), folder.OpenStore());
+    PutOne(*cache, NumberedKey(1), *cache->Get(NumberedKey(1)));
+    EXPECT_EQ(ListEntries(folder.path())->at(0).origin, "bundle " + HexOf(trusted_.front()));
+    EXPECT_EQ(ClearStore(folder.path(), {.signed_by = HexOf(trusted_.front())})->entries, 1u);
+    PutOne(*cache, NumberedKey(1), *cache->Get(NumberedKey(1)));
+    EXPECT_TRUE(ListEntries(folder.path())->empty());
+  }
+}
+
+TEST_F(CacheLayer, ThatIsTrustedIsUsedWhoeverSignedIt) {
+  const Layer layer(KeyOf(2));
+  auto source = OpenLayer({layer.bundle, trusted_, true});
+  ASSERT_TRUE(source.ok()) << source.status().message();
+  EXPECT_EQ(WithLayer(std::move(*source))->Get(NumberedKey(1)), NumberedBlob(1, 1000));
 }
 
 TEST(OnlyRootMayWrite, IsSoOfTheSystemsFoldersAndNotOfTemporaryOnes) {

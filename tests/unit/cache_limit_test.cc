@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "cache/bundle.h"
-#include "cache/doctor.h"
-#include "cache/folder.h"
-#include "cache/reports.h"
+#include "cache/desk/bundle.h"
+#include "cache/desk/reports.h"
+#include "cache/files/folder.h"
+#include "core/base/size_text.h"
 #include "tests/testing/cache_folder.h"
 
 namespace hearth {
@@ -25,15 +25,15 @@ using testing::PutOne;
 
 constexpr uint64_t kBelowAnEmptyStore = 100 << 10, kSmallLimit = 400 << 10;
 
-StoreOptions WithLimit(const CacheFolder& folder, uint64_t max_bytes) {
-  StoreOptions options = folder.options();
+testing::OpenOptions WithLimit(const CacheFolder& folder, uint64_t max_bytes) {
+  auto options = folder.options();
   options.max_bytes = max_bytes;
   return options;
 }
 
 // Whose two entries take 200 KB.
 void PutPinnedModel(const CacheFolder& folder) {
-  StoreOptions options = folder.options();
+  auto options = folder.options();
   options.model = {std::string(32, 'f'), "/models/pinned"};
   {
     const auto store = CacheFolder::Open(options);
@@ -44,7 +44,7 @@ void PutPinnedModel(const CacheFolder& folder) {
 
 std::vector<CacheFinding> TroublesUnder(const CacheFolder& folder, uint64_t max_bytes) {
   std::vector<CacheFinding> troubles;
-  for (CacheFinding& finding : ExamineCache(folder.path(), max_bytes, {})) {
+  for (CacheFinding& finding : ExamineCache(folder.path(), max_bytes)) {
     if (finding.is_trouble) troubles.push_back(std::move(finding));
   }
   return troubles;
@@ -87,7 +87,7 @@ TEST(CacheLimit, PruningBelowAnEmptyStoreSaysWhatStaysAndWhy) {
   const auto removed = PruneStore(folder.path(), kBelowAnEmptyStore);
   ASSERT_TRUE(removed.ok()) << removed.status().message();
   EXPECT_EQ(removed->entries, 1u);
-  EXPECT_THAT(removed->why_larger, AllOf(HasSubstr("an empty store takes 229376 bytes"), HasSubstr("at least 1M")));
+  EXPECT_THAT(removed->why_larger, AllOf(HasSubstr("an empty store takes 245760 bytes"), HasSubstr("at least 1M")));
   EXPECT_THAT(PruneStore(folder.path(), 1 << 20)->why_larger, IsEmpty());
 }
 

@@ -1,9 +1,9 @@
 // Which models use what: lists, pins, removal; and what the doctor finds.
 #include <algorithm>
 
-#include "cache/database.h"
-#include "cache/doctor.h"
-#include "cache/reports.h"
+#include "cache/desk/reports.h"
+#include "cache/files/database.h"
+#include "hearth/cache.h"
 #include "tests/testing/cache_folder.h"
 
 namespace hearth {
@@ -20,7 +20,7 @@ constexpr size_t kBytes = 100000;
 // A session of a model that needs these entries.
 void UseOfModel(const CacheFolder& folder, const std::string& name, std::initializer_list<int> numbers,
                 uint64_t max_bytes = uint64_t{1} << 30) {
-  StoreOptions options = folder.options();
+  auto options = folder.options();
   options.model = {std::string(28, 'f') + name, "/models/" + name};
   options.max_bytes = max_bytes;
   const auto store = CacheFolder::Open(options);
@@ -106,7 +106,7 @@ size_t Troubles(const std::vector<CacheFinding>& findings) {
 }
 
 std::vector<CacheFinding> Examine(const CacheFolder& folder) {
-  return ExamineCache(folder.path(), uint64_t{1} << 30, {});
+  return ExamineCache(folder.path(), uint64_t{1} << 30);
 }
 
 TEST(CacheDoctor, FindsNothingWrongWithASoundStoreNorWithNone) {
@@ -115,7 +115,7 @@ TEST(CacheDoctor, FindsNothingWrongWithASoundStoreNorWithNone) {
   PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, kBytes));
   const auto findings = Examine(folder);
   for (const CacheFinding& finding : findings) EXPECT_FALSE(finding.is_trouble) << finding.what;
-  EXPECT_EQ(Troubles(ExamineCache(folder.path() / "none", 1, {})), 0u);
+  EXPECT_EQ(Troubles(ExamineCache(folder.path() / "none", 1)), 0u);
 }
 
 TEST(CacheDoctor, NamesEachTroubleWithItsCostAndACommand) {
@@ -180,13 +180,13 @@ TEST(CacheDoctor, ALockThatIsNoFileIsATrouble) {
 
 TEST(CacheDoctor, AServerThatDoesNotAnswerIsATrouble) {
   const CacheFolder folder;
-  EXPECT_EQ(Troubles(ExamineCache(folder.path(), 1 << 30, {"127.0.0.1:1", "", ""})), 1u);
+  EXPECT_EQ(Troubles(Cache::At(folder.path().string())->Examine({"127.0.0.1:1", "", ""})), 1u);
 }
 
 TEST(CacheModels, TheLastPathIsRemembered) {
   const CacheFolder folder;
   UseOfModel(folder, "a.tf", {1});
-  StoreOptions options = folder.options();
+  auto options = folder.options();
   options.model = {std::string(28, 'f') + "a.tf", "/models/moved"};
   EXPECT_TRUE(CacheFolder::Open(options)->Get(NumberedKey(1)).has_value());
   const auto models = ListModels(folder.path());

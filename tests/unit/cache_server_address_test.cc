@@ -1,8 +1,8 @@
 // How a cache server is named, and the deadline that all it does has to keep.
 #include <gtest/gtest.h>
 
-#include "cache/deadline.h"
-#include "cache/server_address.h"
+#include "redis/address.h"
+#include "redis/connection.h"
 
 namespace hearth {
 namespace {

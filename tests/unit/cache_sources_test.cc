@@ -3,11 +3,10 @@
 
 #include <deque>
 
-#include "cache/database.h"
-#include "cache/layered_store.h"
-#include "cache/put_order.h"
-#include "cache/reports.h"
-#include "core/base/split_program.h"
+#include "cache/desk/reports.h"
+#include "cache/files/database.h"
+#include "cache/store/put_entries.h"
+#include "core/store/entry_links.h"
 #include "tests/testing/cache_folder.h"
 
 namespace hearth {
@@ -19,17 +18,19 @@ using ::testing::IsEmpty;
 using testing::NumberedBlob;
 using testing::NumberedKey;
 using testing::PutOne;
+using testing::PutRequest;
 using ::testing::UnorderedElementsAre;
 
 CacheKey SourceKeyOf(int number) {
   return NumberedKey(number, BlobKind::kSource);
 }
 std::vector<std::byte> ProgramOf(int number) {
-  return MakeSplitProgram({SourceKeyOf(number), NumberedBlob(number + 100, 9)});
+  const auto rest = NumberedBlob(number + 100, 9);
+  return ToBytes(LinkedEntry{{SourceKeyOf(number)}, rest});
 }
 
 // Puts a program before its source, of this size.
-void PutPair(BlobStore& store, int number, size_t source_bytes, double cost_ms) {
+void PutPair(testing::TestCache& store, int number, size_t source_bytes, double cost_ms) {
   const CacheKey program = NumberedKey(number), source = SourceKeyOf(number);
   const auto named = ProgramOf(number), portable = NumberedBlob(number, source_bytes);
   const PutRequest requests[] = {{&program, named, cost_ms / 8}, {&source, portable, cost_ms / 8 * 7}};
@@ -53,12 +54,10 @@ std::vector<std::string> DigestsIn(const CacheFolder& folder) {
 TEST(CacheSources, ASourceThatALayerHasIsStoredAsTheLayers) {
   const CacheFolder bundle, folder;
   PutOne(*bundle.Open(), SourceKeyOf(1), NumberedBlob(1, 1000));
-  std::vector<std::unique_ptr<BlobStore>> layers;
-  layers.push_back(bundle.Open());
-  LayeredStore store(std::move(layers), folder.Open());
-  PutOne(store, SourceKeyOf(1), *store.Get(SourceKeyOf(1)));
+  const auto store = testing::WithLayer(bundle.OpenStore(), folder.OpenStore());
+  PutOne(*store, SourceKeyOf(1), *store->Get(SourceKeyOf(1)));
   EXPECT_THAT(OriginsIn(folder), ElementsAre("bundle"));
-  PutOne(store, SourceKeyOf(1), NumberedBlob(9, 1000));
+  PutOne(*store, SourceKeyOf(1), NumberedBlob(9, 1000));
   EXPECT_THAT(OriginsIn(folder), ElementsAre("here")) << "other bytes";
 }
 
@@ -66,11 +65,9 @@ TEST(CacheSources, ASourceThatALayerHasIsStoredAsTheLayers) {
 TEST(CacheSources, AProgramHasTheOriginOfItsSource) {
   const CacheFolder bundle, folder, imported;
   PutOne(*bundle.Open(), SourceKeyOf(1), NumberedBlob(1, 1000));
-  std::vector<std::unique_ptr<BlobStore>> layers;
-  layers.push_back(bundle.Open());
-  LayeredStore store(std::move(layers), folder.Open());
-  EXPECT_TRUE(store.Get(SourceKeyOf(1)));
-  PutPair(store, 1, 1000, 8);
+  const auto store = testing::WithLayer(bundle.OpenStore(), folder.OpenStore());
+  EXPECT_TRUE(store->Get(SourceKeyOf(1)));
+  PutPair(*store, 1, 1000, 8);
   EXPECT_THAT(OriginsIn(folder), ElementsAre("bundle", "bundle"));
 
   const CacheKey source = SourceKeyOf(1);
@@ -110,7 +107,7 @@ TEST(CacheSources, ADamagedSourceIsWrittenAgain) {
 
 TEST(CacheSources, ACostlyBinaryGetsTheRoomThatCheapWeightsWouldTake) {
   const CacheFolder folder;
-  StoreOptions options = folder.options();
+  auto options = folder.options();
   options.max_bytes = 1 << 20;
   for (int number = 0; number < 8; ++number) {  // whatever the order of digests
     const auto store = folder.Open(options);
@@ -128,7 +125,7 @@ TEST(CacheSources, ACostlyBinaryGetsTheRoomThatCheapWeightsWouldTake) {
 
 TEST(CacheSources, OfPairsThatHaveNoRoomTogetherWholeOnesAreStored) {
   const CacheFolder folder;
-  StoreOptions options = folder.options();
+  auto options = folder.options();
   options.max_bytes = 1 << 20;
   const auto store = folder.Open(options);
   {
@@ -158,14 +155,19 @@ TEST(CacheSources, AProgramWhoseSourceIsBarredIsBarredWithIt) {
   const auto store = folder.Open();
   PutPair(*store, 1, 1000, 8);
   EXPECT_FALSE(store->Get(SourceKeyOf(1)) || store->Get(NumberedKey(1)));
-  EXPECT_EQ(store->barred_puts().entries, 2u);
-  EXPECT_EQ(store->barred_puts().bytes, 1000 + ProgramOf(1).size());
   EXPECT_EQ(store->counters().put_errors, 0u);
+  const CacheKey program = NumberedKey(1), source = SourceKeyOf(1);
+  const auto named = ProgramOf(1), portable = NumberedBlob(1, 1000);
+  const NewEntry entries[] = {{&program, named, 1, {}, program.digest(), FingerprintOf(named)},
+                              {&source, portable, 7, {}, source.digest(), FingerprintOf(portable)}};
+  PutResult results[2];
+  EXPECT_TRUE(folder.OpenStore()->Put(entries, results, 0));
+  EXPECT_THAT(results, ElementsAre(PutResult::kBarred, PutResult::kBarred));
 }
 
 TEST(CacheSources, ProgramsGoWithASourceThatMakesRoom) {
   const CacheFolder folder;
-  StoreOptions options = folder.options();
+  auto options = folder.options();
   options.max_bytes = 1'300'000;
   PutPair(*folder.Open(options), 1, 300'000, 10);
   PutPair(*folder.Open(options), 2, 300'000, 10'000);
@@ -208,7 +210,7 @@ TEST(CacheSources, ProgramsGoWithSourcesThatAreCleared) {
 // Also those of pinned models, which a clearing does not spare: their sources are gone.
 TEST(CacheSources, PinnedProgramsGoWithSourcesThatAreCleared) {
   const CacheFolder folder;
-  StoreOptions options = folder.options();
+  auto options = folder.options();
   options.model = {std::string(32, 'f'), "/models/pinned"};
   PutPair(*CacheFolder::Open(options), 1, 1000, 10);
   ASSERT_TRUE(SetPinned(folder.path(), "/models/pinned", true).ok());
@@ -224,14 +226,14 @@ TEST(CacheSources, AreClearedAlsoBesideAProgramThatCanNotBeRead) {
                   .ok());
   const auto removed = ClearStore(folder.path(), {.kind = "source"});
   ASSERT_TRUE(removed.ok()) << removed.status().message();
-  EXPECT_EQ(removed->entries, 1u);
+  EXPECT_EQ(removed->entries, 2u);
 }
 
 TEST(CacheSources, ProgramsGoWithASourceOfAModelThatIsRemoved) {
   const CacheFolder folder;
   PutPair(*folder.Open(), 1, 1000, 10);
   {
-    StoreOptions options = folder.options();
+    auto options = folder.options();
     options.model = {std::string(32, 'f'), "/models/m"};
     EXPECT_TRUE(CacheFolder::Open(options)->Get(SourceKeyOf(1)));  // with another device, whose program is not stored
   }
@@ -256,7 +258,7 @@ TEST(CacheSources, WhatANewProgramNeedsMakesNoRoomForIt) {
   for (int number = 0; number < 4; ++number)
     PutOne(*folder.Open(), SourceKeyOf(number), NumberedBlob(number, 200'000), 1);
   PutOne(*folder.Open(), NumberedKey(9), NumberedBlob(9, 200'000), 500);
-  StoreOptions options = folder.options();
+  auto options = folder.options();
   options.max_bytes = 1'400'000;
   {
     const auto store = CacheFolder::Open(options);
@@ -269,7 +271,7 @@ TEST(CacheSources, WhatANewProgramNeedsMakesNoRoomForIt) {
   EXPECT_TRUE(store->Get(NumberedKey(10)));
 }
 
-void PutSource(BlobStore& store, const std::string& origin) {
+void PutSource(testing::TestCache& store, const std::string& origin) {
   const CacheKey source = SourceKeyOf(1);
   const auto bytes = NumberedBlob(1, 1000);
   const PutRequest request{&source, bytes, 1, origin};
@@ -296,14 +298,17 @@ TEST(CacheSources, WhatWasMadeHereStaysSoWhereASignerHasTheSameBytes) {
 }
 
 TEST(MostWorthFirst, CountsAProgramWithItsSourceWhichComesFirst) {
-  const Fingerprint source = NumberedKey(1).digest(), program = NumberedKey(2).digest(),
-                    weights = NumberedKey(3).digest();
-  const PutSize entries[] = {{program, source, 10, 200}, {weights, {}, 100, 20'000}, {source, {}, 70, 6000}};
-  EXPECT_THAT(MostWorthFirst(entries), ElementsAre(2, 0, 1));
-  const PutSize costly[] = {{program, source, 10, 200}, {weights, {}, 1000, 20'000}, {source, {}, 70, 6000}};
-  EXPECT_THAT(MostWorthFirst(costly), ElementsAre(1, 2, 0));
-  const PutSize alike[] = {{program, {}, 0, 10}, {weights, {}, std::nan(""), 10}, {source, {}, -5, 10}};
-  EXPECT_THAT(MostWorthFirst(alike), ElementsAre(0, 1, 2));
+  const CacheKey keys[] = {NumberedKey(1), SourceKeyOf(1), NumberedKey(3, BlobKind::kWeights)};
+  const auto program = ProgramOf(1), source = NumberedBlob(1, 6000), weights = NumberedBlob(3, 20'000);
+  const auto order = [&](double program_ms, double source_ms, double weights_ms) {
+    const NewEntry entries[] = {{&keys[0], program, program_ms, {}, keys[0].digest(), {}},
+                                {&keys[2], weights, weights_ms, {}, keys[2].digest(), {}},
+                                {&keys[1], source, source_ms, {}, keys[1].digest(), {}}};
+    return MostWorthFirst(entries);
+  };
+  EXPECT_THAT(order(10, 70, 100), ElementsAre(2, 0, 1));
+  EXPECT_THAT(order(10, 70, 1000), ElementsAre(1, 2, 0));
+  EXPECT_THAT(order(0, -5, std::nan("")), ElementsAre(2, 0, 1));
 }
 
 }  // namespace

@@ -1,43 +1,54 @@
-// Stores on top of stores: read-only layers, a store of the caller's, an observer.
+// What a cache is put together from: read-only layers, a store of the caller's, an observer, a token.
+#include <fcntl.h>
+#include <sys/resource.h>
+
 #include <map>
 
-#include "cache/key_value_blob_store.h"
-#include "cache/layered_store.h"
-#include "cache/observed_store.h"
-#include "frontends/engine/open_cache.h"
+#include "cache/sources/key_value_source.h"
+#include "cache/trust/envelope.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/memory_store.h"
+#include "tests/testing/opened_cache.h"
 
 namespace hearth {
 namespace {
 
 using testing::CacheFolder;
-using testing::MemoryStore;
+using testing::InMemory;
+using testing::MemoryEntry;
+using testing::MemorySource;
 using testing::NumberedBlob;
 using testing::NumberedKey;
+using testing::OpenedTestCache;
 using testing::PutOne;
+using testing::TestCache;
+
+MemoryEntry EntryOf(const CacheKey& key, int number, double cost_ms) {
+  return {std::string(BlobKindName(key.kind())), key.material(), NumberedBlob(number, 100), cost_ms};
+}
 
 // A layer that holds blob 1, over a store that holds blob 2.
 struct Stack {
-  Stack() {
-    auto first = std::make_unique<MemoryStore>();
-    auto second = std::make_unique<MemoryStore>();
+  explicit Stack(BlobKind kind = BlobKind::kProgram) {
+    auto first = std::make_unique<MemorySource>(), second = std::make_unique<MemorySource>();
     layer = first.get();
-    writable = second.get();
-    PutOne(*layer, NumberedKey(1), NumberedBlob(1, 100), 5);
-    PutOne(*writable, NumberedKey(2), NumberedBlob(2, 100), 7);
-    std::vector<std::unique_ptr<BlobStore>> layers;
-    layers.push_back(std::move(first));
-    store = std::make_unique<LayeredStore>(std::move(layers), std::move(second));
+    own = second.get();
+    const CacheKey one = NumberedKey(1, kind), two = NumberedKey(2, kind);
+    layer->entries[one.digest()] = EntryOf(one, 1, 5);
+    own->entries[two.digest()] = EntryOf(two, 2, 7);
+    CacheParts parts;
+    parts.layers.push_back(std::move(first));
+    parts.own = std::move(second);
+    store = std::make_unique<TestCache>(std::move(parts));
   }
-  MemoryStore* layer;
-  MemoryStore* writable;
-  std::unique_ptr<LayeredStore> store;
+  MemorySource* layer;
+  MemorySource* own;
+  std::unique_ptr<TestCache> store;
 };
 
-TEST(LayeredStore, LayersAreAskedFirstAndOneLookUpIsOneCount) {
+TEST(CacheLayers, AreAskedFirstAndOneLookUpIsOneCount) {
   Stack stack;
-  PutOne(*stack.writable, NumberedKey(1), NumberedBlob(9, 100));
+  stack.own->entries[NumberedKey(1).digest()] = EntryOf(NumberedKey(1), 9, 0);
   EXPECT_EQ(stack.store->Get(NumberedKey(1)), NumberedBlob(1, 100));
   EXPECT_EQ(stack.store->Get(NumberedKey(2)), NumberedBlob(2, 100));
   EXPECT_FALSE(stack.store->Get(NumberedKey(3)).has_value());
@@ -47,48 +58,44 @@ TEST(LayeredStore, LayersAreAskedFirstAndOneLookUpIsOneCount) {
   EXPECT_EQ(counters.milliseconds_saved, 12);
 }
 
-TEST(LayeredStore, PutsGoToTheWritableStoreAlone) {
+TEST(CacheLayers, PutsGoToTheOwnStoreAlone) {
   Stack stack;
   PutOne(*stack.store, NumberedKey(3), NumberedBlob(3, 100));
-  EXPECT_EQ(stack.layer->entries().size(), 1u);
-  EXPECT_EQ(stack.writable->entries().size(), 2u);
-  LayeredStore without({}, nullptr);
+  EXPECT_EQ(stack.layer->entries.size(), 1u);
+  EXPECT_EQ(stack.own->entries.size(), 2u);
+  TestCache without(CacheParts{});
   PutOne(without, NumberedKey(3), NumberedBlob(3, 100));
   EXPECT_EQ(without.counters().put_errors, 1u);
 }
 
-TEST(LayeredStore, ARejectGoesToTheStoreThatServedTheBlob) {
+TEST(CacheLayers, ARejectGoesToTheSourceThatServedTheBlob) {
   Stack stack;
   stack.store->Get(NumberedKey(1));
   stack.store->Reject(NumberedKey(1), "refused");
   stack.store->Get(NumberedKey(2));
   stack.store->Reject(NumberedKey(2), "refused");
-  EXPECT_TRUE(stack.layer->entries().empty());
-  EXPECT_TRUE(stack.writable->entries().empty());
+  EXPECT_TRUE(stack.layer->entries.empty());
+  EXPECT_TRUE(stack.own->entries.empty());
 }
 
-TEST(LayeredStore, WhatWasMeasuredHereComesBeforeALayersRecord) {
-  auto layer = std::make_unique<MemoryStore>(), own = std::make_unique<MemoryStore>();
+TEST(CacheLayers, WhatWasMeasuredHereComesBeforeALayersRecord) {
+  Stack stack(BlobKind::kTuning);
   const CacheKey key = NumberedKey(1, BlobKind::kTuning);
-  PutOne(*layer, key, NumberedBlob(1, 10));
-  PutOne(*own, key, NumberedBlob(2, 10));
-  std::vector<std::unique_ptr<BlobStore>> layers;
-  layers.push_back(std::move(layer));
-  LayeredStore store(std::move(layers), std::move(own));
-  EXPECT_EQ(store.Get(key), NumberedBlob(2, 10));
+  stack.own->entries[key.digest()] = EntryOf(key, 2, 0);
+  EXPECT_EQ(stack.store->Get(key), NumberedBlob(2, 100));
   int visited = 0;
-  store.ForEach(CacheKey(BlobKind::kTuning), [&](const CacheKey&, auto) { ++visited; });
-  EXPECT_EQ(visited, 2);
+  stack.store->ForEach(CacheKey(BlobKind::kTuning), [&](const CacheKey&, auto) { ++visited; });
+  EXPECT_EQ(visited, 3);
 }
 
-TEST(LayeredStore, ABlobOfALayerThatCrashedAProcessIsNotTakenFromItAgain) {
+TEST(CacheLayers, ABlobThatCrashedAProcessIsNotTakenFromItAgain) {
   const CacheFolder bundle, folder;
   PutOne(*bundle.Open(), NumberedKey(1), NumberedBlob(1, 100));
   PutOne(*bundle.Open(), NumberedKey(2), NumberedBlob(2, 100));
   const CacheRequest request{
       .folder = folder.path().string(), .layers = {bundle.path().string()}, .trusts_layers = true};
   const pid_t child = testing::StartProcess([&request] {
-    const OpenedCache cache = OpenCache(request);
+    const OpenedTestCache cache(request);
     if (!cache.store->Get(NumberedKey(1))) return 1;
     cache.store->BeginUse(NumberedKey(1));
     ::raise(SIGKILL);
@@ -96,7 +103,7 @@ TEST(LayeredStore, ABlobOfALayerThatCrashedAProcessIsNotTakenFromItAgain) {
   });
   ASSERT_EQ(testing::WaitFor(child), 128 + SIGKILL);
   for (int start = 0; start < 2; ++start) {
-    const OpenedCache cache = OpenCache(request);
+    const OpenedTestCache cache(request);
     const auto found = cache.store->Get(NumberedKey(1));
     EXPECT_EQ(found.has_value(), start == 1);
     EXPECT_TRUE(cache.store->Get(NumberedKey(2)).has_value());
@@ -104,12 +111,12 @@ TEST(LayeredStore, ABlobOfALayerThatCrashedAProcessIsNotTakenFromItAgain) {
     cache.store->BeginUse(NumberedKey(1));
     cache.store->EndUse(NumberedKey(1));
   }
-  EXPECT_EQ(OpenCache(request).store->Get(NumberedKey(1)), NumberedBlob(7, 100)) << "the layer's blob came back";
+  EXPECT_EQ(OpenedTestCache(request).store->Get(NumberedKey(1)), NumberedBlob(7, 100)) << "the layer's blob came back";
 }
 
 TEST(OpenCache, ALayerThatIsMissingIsLeftOutWithAWarning) {
   const CacheFolder folder;
-  const OpenedCache cache = OpenCache({folder.path().string(), {"/nonexistent/layer"}});
+  const OpenedTestCache cache({folder.path().string(), {"/nonexistent/layer"}});
   ASSERT_EQ(cache.warnings.size(), 1u);
   EXPECT_NE(cache.warnings[0].find("/nonexistent/layer"), std::string::npos);
   PutOne(*cache.store, NumberedKey(1), NumberedBlob(1, 100));
@@ -131,8 +138,8 @@ TEST(OpenCache, AStampOrCounterOfALayerIsNeverWritten) {
   PutOne(*bundle.Open(), NumberedKey(1), NumberedBlob(1, 100));
   const std::string before = testing::ReadFile(bundle.file());
   {
-    const OpenedCache cache =
-        OpenCache({.folder = folder.path().string(), .layers = {bundle.path().string()}, .trusts_layers = true});
+    const OpenedTestCache cache(
+        {.folder = folder.path().string(), .layers = {bundle.path().string()}, .trusts_layers = true});
     EXPECT_TRUE(cache.store->Get(NumberedKey(1)).has_value());
   }
   EXPECT_EQ(testing::ReadFile(bundle.file()), before);
@@ -141,7 +148,7 @@ TEST(OpenCache, AStampOrCounterOfALayerIsNeverWritten) {
 TEST(OpenCache, ALayerThatNobodySignedIsLeftOutWithOneWarning) {
   const CacheFolder bundle, folder;
   PutOne(*bundle.Open(), NumberedKey(1), NumberedBlob(1, 100));
-  const OpenedCache cache = OpenCache({.folder = folder.path().string(), .layers = {bundle.path().string()}});
+  const OpenedTestCache cache({.folder = folder.path().string(), .layers = {bundle.path().string()}});
   EXPECT_FALSE(cache.store->Get(NumberedKey(1)).has_value());
   ASSERT_EQ(cache.warnings.size(), 1u);
   EXPECT_NE(cache.warnings[0].find("--cache-layer-keys"), std::string::npos) << cache.warnings[0];
@@ -149,7 +156,9 @@ TEST(OpenCache, ALayerThatNobodySignedIsLeftOutWithOneWarning) {
 
 TEST(OpenCache, ATokenKeepsEntriesOfEveryKindApart) {
   const CacheFolder folder;
-  const auto open = [&](const char* token) { return OpenCache({.folder = folder.path().string(), .token = token}); };
+  const auto open = [&](const char* token) {
+    return OpenedTestCache({.folder = folder.path().string(), .token = token});
+  };
   for (int kind = 0; kind < kBlobKindCount; ++kind) {
     const CacheKey key = NumberedKey(kind, static_cast<BlobKind>(kind));
     SCOPED_TRACE(BlobKindName(key.kind()));
@@ -161,7 +170,7 @@ TEST(OpenCache, ATokenKeepsEntriesOfEveryKindApart) {
     open("yours").store->ForEach(CacheKey(key.kind()), [&](const CacheKey&, auto) { ++visited; });
     EXPECT_EQ(visited, 0);
     open("mine").store->ForEach(CacheKey(key.kind()), [&](const CacheKey& found, auto) {
-      EXPECT_EQ(found.material(), key.material());
+      EXPECT_TRUE(found.material().starts_with(key.material()));
       ++visited;
     });
     EXPECT_EQ(visited, 1);
@@ -183,11 +192,15 @@ class ValuesInMemory final : public KeyValueStore {
   bool is_full = false;
 };
 
-TEST(KeyValueBlobStore, ABlobComesBackEqualAndCountsWhatItSaved) {
+std::unique_ptr<TestCache> Over(KeyValueStore& values) {
+  return std::make_unique<TestCache>(CacheParts{.own = std::make_unique<KeyValueSource>(values)});
+}
+
+TEST(KeyValueSource, ABlobComesBackEqualAndCountsWhatItSaved) {
   ValuesInMemory values;
-  for (int size : {0, 1, 5000})
-    PutOne(*std::make_unique<KeyValueBlobStore>(values), NumberedKey(size), NumberedBlob(size, size), 40);
-  KeyValueBlobStore store(values);
+  for (int size : {0, 1, 5000}) PutOne(*Over(values), NumberedKey(size), NumberedBlob(size, size), 40);
+  const auto over = Over(values);
+  TestCache& store = *over;
   for (int size : {0, 1, 5000}) EXPECT_EQ(store.Get(NumberedKey(size)), NumberedBlob(size, size));
   EXPECT_FALSE(store.Get(NumberedKey(7)).has_value());
   EXPECT_EQ(store.counters().hits, 3u);
@@ -195,9 +208,10 @@ TEST(KeyValueBlobStore, ABlobComesBackEqualAndCountsWhatItSaved) {
   EXPECT_EQ(store.counters().milliseconds_saved, 120);
 }
 
-TEST(KeyValueBlobStore, NoDamageToAValueComesBackAsAHit) {
+TEST(KeyValueSource, NoDamageToAValueComesBackAsAHit) {
   ValuesInMemory values;
-  KeyValueBlobStore store(values);
+  const auto over = Over(values);
+  TestCache& store = *over;
   PutOne(store, NumberedKey(1), NumberedBlob(1, 50));
   const std::vector<std::byte> sound = values.values.begin()->second;
   std::vector<std::byte>& value = values.values.begin()->second;
@@ -211,31 +225,35 @@ TEST(KeyValueBlobStore, NoDamageToAValueComesBackAsAHit) {
   }
 }
 
-TEST(KeyValueBlobStore, AnotherKeysValueIsNoHit) {
+TEST(KeyValueSource, AnotherKeysValueIsNoHit) {
   ValuesInMemory values;
-  KeyValueBlobStore store(values);
+  const auto over = Over(values);
+  TestCache& store = *over;
   PutOne(store, NumberedKey(1), NumberedBlob(1, 50));
   values.values[NameInKeyValueStore(NumberedKey(2))] = values.values.begin()->second;
   EXPECT_FALSE(store.Get(NumberedKey(2)).has_value());
   EXPECT_EQ(store.counters().rejected, 1u);
 }
 
-TEST(KeyValueBlobStore, WhatIsRejectedOrNotTakenIsAMiss) {
+TEST(KeyValueSource, WhatIsRejectedOrNotTakenIsAMiss) {
   ValuesInMemory values;
-  KeyValueBlobStore store(values);
+  const auto over = Over(values);
+  TestCache& store = *over;
   PutOne(store, NumberedKey(1), NumberedBlob(1, 50));
   store.Reject(NumberedKey(1), "refused");
   EXPECT_FALSE(store.Get(NumberedKey(1)).has_value());
-  EXPECT_FALSE(KeyValueBlobStore(values).Get(NumberedKey(1)).has_value());
+  EXPECT_FALSE(Over(values)->Get(NumberedKey(1)).has_value());
   values.is_full = true;
   PutOne(store, NumberedKey(2), NumberedBlob(2, 50));
   EXPECT_EQ(store.counters().put_errors, 1u);
   EXPECT_EQ(store.TakeWarnings().size(), 2u);
 }
 
-TEST(ObservedStore, TellsWhatHappenedWithTheKeysFields) {
+TEST(CacheObservers, AreToldWhatHappenedWithTheKeysFields) {
   std::vector<CacheEvent> events;
-  ObservedStore store(std::make_unique<MemoryStore>(), [&events](const CacheEvent& event) { events.push_back(event); });
+  CacheParts parts = InMemory();
+  parts.observer = [&events](const CacheEvent& event) { events.push_back(event); };
+  TestCache store(std::move(parts));
   store.Get(NumberedKey(1));
   PutOne(store, NumberedKey(1), NumberedBlob(1, 50));
   store.Get(NumberedKey(1));
@@ -250,6 +268,24 @@ TEST(ObservedStore, TellsWhatHappenedWithTheKeysFields) {
   EXPECT_EQ(events[0].kind, "program");
   EXPECT_EQ(events[0].digest, NumberedKey(1).digest().ToHex());
   EXPECT_EQ(events[0].fields.front(), (std::pair<std::string, std::string>("kernel", "conv_1")));
+}
+
+// PoCL ends the process where it gets no descriptor.
+TEST(CacheDescriptors, TheLastOnesAreLeftToTheDriver) {
+  const CacheFolder folder;
+  const auto exit_code_with = [&folder](rlim_t left) {
+    return testing::WaitFor(testing::StartProcess([&] {
+      const int lowest = ::dup(STDERR_FILENO);
+      ::close(lowest);
+      const rlimit limit{static_cast<rlim_t>(lowest) + left, static_cast<rlim_t>(lowest) + left};
+      if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return 9;
+      const OpenedCache cache = OpenCache({.folder = folder.path().string()});
+      if (cache.store != nullptr) return 1;
+      return cache.warnings.size() == 1 && cache.warnings[0].find("ulimit -n") != std::string::npos ? 0 : 2;
+    }));
+  };
+  EXPECT_EQ(exit_code_with(6), 0);
+  EXPECT_EQ(exit_code_with(64), 1);
 }
 
 }  // namespace

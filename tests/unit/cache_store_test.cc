@@ -2,8 +2,8 @@
 #include <atomic>
 #include <thread>
 
-#include "cache/database.h"
-#include "core/base/split_program.h"
+#include "cache/files/database.h"
+#include "core/store/entry_links.h"
 #include "tests/testing/cache_folder.h"
 
 namespace hearth {
@@ -13,9 +13,10 @@ using testing::CacheFolder;
 using testing::NumberedBlob;
 using testing::NumberedKey;
 using testing::PutOne;
+using testing::PutRequest;
 
 // Whether the blob with this number and size comes back right; a failure when it comes back wrong.
-bool HasBlob(BlobStore& store, int number, size_t size_bytes) {
+bool HasBlob(testing::TestCache& store, int number, size_t size_bytes) {
   const auto found = store.Get(NumberedKey(number));
   EXPECT_TRUE(!found || *found == NumberedBlob(number, size_bytes)) << "blob " << number;
   return found.has_value();
@@ -157,7 +158,8 @@ TEST(CacheStore, AProgramWhoseSourceHasNoRoomIsLeftOutToo) {
   CacheKey source(BlobKind::kSource), program(BlobKind::kProgram);
   source.Add("kernel", "conv");
   program.Add("kernel", "conv");
-  const std::vector<std::byte> large = NumberedBlob(1, 2 << 20), named = MakeSplitProgram({source, NumberedBlob(2, 9)});
+  const std::vector<std::byte> large = NumberedBlob(1, 2 << 20), rest = NumberedBlob(2, 9),
+                               named = ToBytes(LinkedEntry{{source}, rest});
   const auto store = folder.Open(options);
   {
     const PutBatch batch(store.get());  // so that what has room is stored
@@ -173,7 +175,7 @@ TEST(CacheStore, AProgramWhoseSourceHasNoRoomIsLeftOutToo) {
 TEST(CacheStore, AnEntryThatWasReadSurvivesOneThatWasNot) {
   const CacheFolder folder;
   StoreOptions options = folder.options();
-  options.max_bytes = 1 << 20;
+  options.max_bytes = 1'100'000;
   options.stamp_age_ms = 0;
   PutOne(*folder.Open(options), NumberedKey(0), NumberedBlob(0, 300000));
   Tamper(folder, "UPDATE entries SET last_used_ms=1000");
@@ -190,7 +192,7 @@ TEST(CacheStore, AnEntryThatWasReadSurvivesOneThatWasNot) {
 TEST(CacheStore, OfEntriesUnusedForAsLongTheOneThatTakesLongestToMakeStays) {
   const CacheFolder folder;
   StoreOptions options = folder.options();
-  options.max_bytes = 1 << 20;
+  options.max_bytes = 1'100'000;
   PutOne(*folder.Open(options), NumberedKey(0), NumberedBlob(0, 300000), 2000);
   PutOne(*folder.Open(options), NumberedKey(1), NumberedBlob(1, 300000), 2);
   Tamper(folder, "UPDATE entries SET last_used_ms=1000");
@@ -204,7 +206,7 @@ TEST(CacheStore, OfEntriesUnusedForAsLongTheOneThatTakesLongestToMakeStays) {
 TEST(CacheStore, WhatTheSessionUsesIsNotEvictedForMore) {
   const CacheFolder folder;
   StoreOptions options = folder.options();
-  options.max_bytes = 1 << 20;
+  options.max_bytes = 1'100'000;
   const auto store = folder.Open(options);
   PutOne(*store, NumberedKey(0), NumberedBlob(0, 700000));
   PutOne(*store, NumberedKey(1), NumberedBlob(1, 700000));
@@ -276,7 +278,7 @@ TEST(CacheStore, AMissingReadOnlyLayerIsAnErrorAndNotMade) {
   const CacheFolder folder;
   StoreOptions options = folder.options();
   options.read_only = true;
-  const auto store = SqliteStore::Open(options);
+  const auto store = testing::StoreCache::Open(options);
   ASSERT_FALSE(store.ok());
   EXPECT_EQ(store.status().code(), StatusCode::kNotFound);
   EXPECT_FALSE(std::filesystem::exists(folder.file()));

@@ -127,10 +127,10 @@ TEST(ClassMaps, AreAnOptionOfASessionThatReadsTheModel) {
 TEST(ClassMaps, HaveAPlanOfTheirOwn) {
   const DeviceInfo device;
   const Graph graph;
-  PlanRequest request{.graph = &graph, .model = "m", .device = &device};
-  const CacheKey scores = PlanKey(request);
+  PlanRequest request{.graph = &graph, .model = std::string("m"), .device = &device};
+  const CacheKey scores = KeyOf(request);
   request.class_maps = true;
-  EXPECT_NE(PlanKey(request).material(), scores.material());
+  EXPECT_NE(KeyOf(request).material(), scores.material());
   EXPECT_EQ(WordOfKeyField(kClassMapsField.name), "option");
 }
 

@@ -20,8 +20,8 @@ std::span<const std::byte> ModelBytes() {
   return std::as_bytes(std::span(ModelFloats()));
 }
 
-std::string NameOf(std::span<const std::byte> bytes) {
-  return MemoryStore().NameOfContent(bytes, BlobStore::NameUse::kPut);
+CacheKey PackedWeightsKey(const PlanConstant& constant, std::span<const std::byte> source) {
+  return KeyOf(WeightsRequest{source, constant.recipe});
 }
 
 // One constant of five floats that lies in the model's bytes.
@@ -59,10 +59,9 @@ TEST(ConstantUpload, GivesTheSameBytesFromTheCacheAsFromPacking) {
   const PlacedConstants packed = Placed(device, plan);
   ASSERT_TRUE(UploadConstants(device, packed, plan, {ModelBytes()}, &store).ok());
   plan.constants[0].is_kept = true;
-  const CacheKey key = PackedWeightsKey(plan.constants[0], NameOf(ModelBytes()));
+  const CacheKey key = PackedWeightsKey(plan.constants[0], ModelBytes());
   const std::vector<std::byte> bytes = ContentsOf(device, *packed.made[0]);
-  const PutRequest put{&key, bytes, 1};
-  store.Put({&put, 1});
+  testing::PutOne(store, key, bytes, 1);
   const PlacedConstants read = Placed(device, plan);
   ASSERT_TRUE(UploadConstants(device, read, plan, {ModelBytes()}, &store).ok());
   EXPECT_EQ(store.counters().hits, 1u);
@@ -127,9 +126,8 @@ TEST(ConstantUpload, PacksWhenTheCacheHandsOutGarbage) {
   Plan plan = PlanWithOneConstant();
   plan.constants[0].is_kept = true;
   const std::vector<std::byte> anything(32);
-  const CacheKey key = PackedWeightsKey(plan.constants[0], NameOf(ModelBytes()));
-  const PutRequest put{&key, anything, 1};
-  store.Put({&put, 1});
+  const CacheKey key = PackedWeightsKey(plan.constants[0], ModelBytes());
+  testing::PutOne(store, key, anything, 1);
   store.garble_reads = true;
   const PlacedConstants placed = Placed(device, plan);
   ASSERT_TRUE(UploadConstants(device, placed, plan, {ModelBytes()}, &store).ok());
@@ -201,14 +199,14 @@ TEST(ConstantUpload, RefusesAPlanThatNamesAFileWhichTheModelLacks) {
   EXPECT_EQ(status.message(), "the plan refers to file 1 of a model with 1 files");
 }
 
-TEST(PackedWeightsKey, ChangesWithTheContentAndTheLayout) {
+TEST(WeightsRequest, HasAKeyThatChangesWithTheContentAndTheLayout) {
   const Plan plan = PlanWithOneConstant();
   const std::vector<float> other = {1, 2, 3, 4, 6};
   PlanConstant wider = plan.constants[0];
   wider.recipe.width = 16;
-  const Fingerprint base = PackedWeightsKey(plan.constants[0], NameOf(ModelBytes())).digest();
-  EXPECT_NE(base, PackedWeightsKey(plan.constants[0], NameOf(std::as_bytes(std::span(other)))).digest());
-  EXPECT_NE(base, PackedWeightsKey(wider, NameOf(ModelBytes())).digest());
+  const Fingerprint base = PackedWeightsKey(plan.constants[0], ModelBytes()).digest();
+  EXPECT_NE(base, PackedWeightsKey(plan.constants[0], std::as_bytes(std::span(other))).digest());
+  EXPECT_NE(base, PackedWeightsKey(wider, ModelBytes()).digest());
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ class DispatchedParts {
     return Status::Ok();
   }
 
-  Result<ReadyPlan> Ready(std::optional<double> limit_ms, BlobStore* store = nullptr) {
+  Result<ReadyPlan> Ready(std::optional<double> limit_ms, ResultCache* store = nullptr) {
     return MakePlanReady(plan_, {.device = device_,
                                  .graph = &batch_.graph,
                                  .host = host_.get(),

@@ -95,18 +95,18 @@ TEST(KnownFiles, AreRememberedFromSessionToSessionByTheWholeStamp) {
   const FileStamp stamp{1, 2, 3, 4, 5, 6};
   {
     const auto store = folder.Open();
-    EXPECT_FALSE(store->RecallFile(stamp).has_value());
-    store->RememberFile(stamp, {"f1", kName});
+    EXPECT_FALSE(store->names()->RecallFile(stamp).has_value());
+    store->names()->RememberFile(stamp, {"f1", kName});
   }
   const auto store = folder.Open();
-  const auto known = store->RecallFile(stamp);
+  const auto known = store->names()->RecallFile(stamp);
   ASSERT_TRUE(known.has_value());
   EXPECT_EQ(known->fingerprint, "f1");
   EXPECT_EQ(known->name, kName);
   for (const FileStamp& other :
        {FileStamp{9, 2, 3, 4, 5, 6}, FileStamp{1, 9, 3, 4, 5, 6}, FileStamp{1, 2, 9, 4, 5, 6},
         FileStamp{1, 2, 3, 9, 5, 6}, FileStamp{1, 2, 3, 4, 9, 6}, FileStamp{1, 2, 3, 4, 5, 9}}) {
-    EXPECT_FALSE(store->RecallFile(other).has_value());
+    EXPECT_FALSE(store->names()->RecallFile(other).has_value());
   }
 }
 
@@ -129,10 +129,10 @@ TEST(KnownFiles, AModelWhosePlanIsNotStoredIsAmongThem) {
     ASSERT_TRUE(session->Run().ok());
   }
   const auto store = folder.Open();
-  const auto known = store->RecallFile(*stamp);
+  const auto known = store->names()->RecallFile(*stamp);
   ASSERT_TRUE(known.has_value());
   EXPECT_EQ(known->fingerprint, model->fingerprint());
-  EXPECT_EQ(store->RecallFingerprint(known->name), model->fingerprint());
+  EXPECT_EQ(store->names()->RecallFingerprint(known->name), model->fingerprint());
 }
 
 // One pass over a model that lies at a new place, or in memory.
@@ -141,12 +141,12 @@ TEST(KnownFiles, AContentWithoutAStampHasItsFingerprintByItsName) {
   const std::vector<std::byte> content(5000, std::byte{7}), other(5000, std::byte{8});
   {
     const auto store = folder.Open();
-    EXPECT_FALSE(store->RecallFingerprint(store->NameOfContent(content, BlobStore::NameUse::kLookUp)).has_value());
-    store->RememberFile({}, {"f1", store->NameOfContent(content, BlobStore::NameUse::kPut)});
+    EXPECT_FALSE(store->names()->RecallFingerprint(store->NameOf(content, NameUse::kLookUp)).has_value());
+    store->names()->RememberFile({}, {"f1", store->NameOf(content, NameUse::kPut)});
   }
   const auto store = folder.Open();
-  EXPECT_EQ(store->RecallFingerprint(store->NameOfContent(content, BlobStore::NameUse::kLookUp)), "f1");
-  EXPECT_FALSE(store->RecallFingerprint(store->NameOfContent(other, BlobStore::NameUse::kLookUp)).has_value());
+  EXPECT_EQ(store->names()->RecallFingerprint(store->NameOf(content, NameUse::kLookUp)), "f1");
+  EXPECT_FALSE(store->names()->RecallFingerprint(store->NameOf(other, NameUse::kLookUp)).has_value());
 }
 
 TEST(KnownFiles, NothingIsRememberedOfAYoungFileOrOfAShortName) {
@@ -155,11 +155,11 @@ TEST(KnownFiles, NothingIsRememberedOfAYoungFileOrOfAShortName) {
   timespec now;
   ::clock_gettime(CLOCK_REALTIME, &now);
   const FileStamp young{1, 2, 3, 4, int64_t{now.tv_sec} * kSecondNs, 6}, old{1, 2, 3, 4, 5, 6};
-  store->RememberFile(young, {"f1", kName});
-  EXPECT_FALSE(store->RecallFile(young).has_value());
+  store->names()->RememberFile(young, {"f1", kName});
+  EXPECT_FALSE(store->names()->RecallFile(young).has_value());
   const std::vector<std::byte> unseen(10);
-  store->RememberFile(old, {"f1", store->NameOfContent(unseen, BlobStore::NameUse::kLookUp)});
-  EXPECT_FALSE(store->RecallFile(old).has_value());
+  store->names()->RememberFile(old, {"f1", store->NameOf(unseen, NameUse::kLookUp)});
+  EXPECT_FALSE(store->names()->RecallFile(old).has_value());
 }
 
 }  // namespace

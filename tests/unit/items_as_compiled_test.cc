@@ -166,7 +166,7 @@ TEST_F(ItemsAsCompiled, AreStoredAgainWhereTheyWereLost) {
   };
   start();
   std::vector<CacheKey> probes;
-  store_->ForEach(CacheKey(BlobKind::kProbe), [&](const CacheKey& key, auto) { probes.push_back(key); });
+  store_->ForEach(CacheKey(BlobKind::kGroupLimit), [&](const CacheKey& key, auto) { probes.push_back(key); });
   for (const CacheKey& key : probes) store_->Reject(key, "the test loses it");
   EXPECT_EQ(StoredItems(), inner_->info().max_local_invocations);
   start();

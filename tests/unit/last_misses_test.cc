@@ -1,11 +1,11 @@
 // The record of what the last starts missed.
-#include "cache/last_misses.h"
+#include "cache/store/last_misses.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "cache/reports.h"
+#include "cache/desk/reports.h"
 #include "core/base/text.h"
 #include "tests/testing/cache_folder.h"
 
@@ -23,7 +23,7 @@ CacheKey KeyFor(const std::string& driver, int number) {
 }
 
 void Start(const CacheFolder& folder, const std::string& driver, int first, int count, const char* rejected = nullptr) {
-  StoreOptions options = folder.options();
+  auto options = folder.options();
   options.model = {"f00d", "/models/a"};
   const auto store = CacheFolder::Open(options);
   for (int number = first; number < first + count; ++number) {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "frontends/engine/open_cache.h"
 #include "tests/testing/cache_folder.h"
+#include "tests/testing/opened_cache.h"
 
 namespace hearth {
 namespace {
@@ -92,7 +92,7 @@ TEST(Log, ASinkMaySetAnother) {
 TEST(Log, DetailsTellWhatTheCacheHad) {
   const CacheFolder folder;
   Listener listener;
-  const OpenedCache cache = OpenCache({.folder = folder.path()});
+  const testing::OpenedTestCache cache({.folder = folder.path()});
   ASSERT_NE(cache.store, nullptr);
   EXPECT_FALSE(cache.store->Get(NumberedKey(1)));
   PutOne(*cache.store, NumberedKey(1), NumberedBlob(1, 300));

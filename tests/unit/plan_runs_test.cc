@@ -26,7 +26,7 @@ class PlanRunsTest : public ::testing::Test {
     ASSERT_NE(ready_.runs, nullptr);
   }
 
-  void Start(BlobStore* store) {
+  void Start(ResultCache* store) {
     Result<ReadyPlan> ready = MakePlanReady(plan_, {.device = &device_, .store = store});
     ASSERT_TRUE(ready.ok()) << ready.status().message();
     ready_ = std::move(ready).value();

@@ -4,10 +4,9 @@
 #include <algorithm>
 
 #include "backends/null/device.h"
-#include "core/base/split_program.h"
 #include "core/emit/kernel_library.h"
+#include "core/store/entry_links.h"
 #include "hal/load_or_compile.h"
-#include "hal/program_parts.h"
 #include "tests/testing/failing_device.h"
 #include "tests/testing/memory_store.h"
 
@@ -78,10 +77,11 @@ TEST(PortablePrograms, AProgramNamesThePortablePartInsteadOfHoldingIt) {
   EXPECT_EQ(sources.size(), 2u);
   ASSERT_EQ(programs.size(), 4u);
   for (const MemoryStore::Entry& program : programs) {
-    const Result<SplitProgram> split = SplitProgramFrom(program.bytes);
+    const Result<LinkedEntry> split = LinkedEntryFrom(program.bytes);
     ASSERT_TRUE(split.ok()) << split.status().message();
-    EXPECT_EQ(std::ranges::count(sources, split->source.material(), &MemoryStore::Entry::material), 1);
-    EXPECT_EQ(split->driver_part.size(), 3u) << "the driver's version, and nothing else";
+    ASSERT_EQ(split->links.size(), 1u);
+    EXPECT_EQ(std::ranges::count(sources, split->links[0].material(), &MemoryStore::Entry::material), 1);
+    EXPECT_EQ(split->rest.size(), 3u) << "the driver's version, and nothing else";
   }
   store.ResetCounters();
   EXPECT_EQ(StartOnce("1.1", "", store), MadeAndLoaded(0, 2)) << "the compiler's name is not needed";
@@ -97,7 +97,7 @@ TEST(PortablePrograms, AProgramWithoutItsPortablePartIsMadeAgainWithBoth) {
     EXPECT_EQ(StartOnce("1.0", compiler, store), MadeAndLoaded(2, 0));
     EXPECT_EQ(store.counters().rejected, 2u);
     const std::vector<std::string> warnings = store.TakeWarnings();
-    ASSERT_EQ(warnings.size(), 2u);
+    ASSERT_EQ(warnings.size(), 1u) << "of one kind";
     EXPECT_NE(warnings[0].find("lacks the source entry"), std::string::npos) << warnings[0];
     EXPECT_EQ(StartOnce("1.0", compiler, store), MadeAndLoaded(0, 2));
     EXPECT_EQ(store.counters().rejected, 2u);
@@ -129,44 +129,27 @@ TEST(PortablePrograms, ADriversPartThatTheDriverRefusesIsMadeFromThePortablePart
   EXPECT_EQ(store.counters().rejected, 2u);
 }
 
-// A store that refuses portable parts, as one does for which they are too large.
-class SmallStore final : public MemoryStore {
- public:
-  void Put(std::span<const PutRequest> requests) override {
-    for (const PutRequest& request : requests) {
-      if (request.key->kind() != BlobKind::kSource) MemoryStore::Put({&request, 1});
-    }
-  }
-};
-
-// A store above a layer, which has what the store lacks and is never written.
-class LayeredMemory final : public MemoryStore {
- public:
-  using BlobStore::Get;
-  bool Get(const CacheKey& key, const Destination& destination) override {
-    return MemoryStore::Get(key, destination) || layer.Get(key, destination);
-  }
-  MemoryStore layer;
-};
-
 TEST(PortablePrograms, AProgramMadeFromALayersPortablePartIsStoredWithIt) {
-  LayeredMemory store;
-  StartOnce("1.0", "compiler 1", store.layer);
-  std::erase_if(store.layer.entries(), [](const auto& entry) { return entry.second.kind == "program"; });
+  auto layer = std::make_unique<testing::MemorySource>();
+  testing::MemorySource& below = *layer;
+  MemoryStore maker, store(std::move(layer));
+  StartOnce("1.0", "compiler 1", maker);
+  below.entries = maker.entries();
+  std::erase_if(below.entries, [](const auto& entry) { return entry.second.kind == "program"; });
   EXPECT_EQ(StartOnce("1.0", "compiler 1", store), MadeAndLoaded(0, 2));
-  store.layer.entries().clear();
+  below.entries.clear();
   EXPECT_EQ(StartOnce("1.0", "compiler 1", store), MadeAndLoaded(0, 2)) << "without the layer";
   EXPECT_EQ(store.counters().rejected, 0u);
 }
 
-// What a start saves counts once, and the store knows that a portable part is worth more than what needs it.
-TEST(PortablePrograms, BothPartsShareTheCostOfTheProgram) {
+// What a start saves counts once.
+TEST(PortablePrograms, EachPartHasTheCostOfMakingIt) {
   MemoryStore store;
   StartOnce("1.0", "compiler 1", store);
   for (const MemoryStore::Entry& program : EntriesOf(BlobKind::kProgram, store)) {
-    const CacheKey source = SplitProgramFrom(program.bytes)->source;
+    const CacheKey source = LinkedEntryFrom(program.bytes)->links[0];
     EXPECT_GT(program.cost_ms, 0);
-    EXPECT_GT(store.entries().at(source.digest()).cost_ms, program.cost_ms);
+    EXPECT_EQ(store.entries().at(source.digest()).cost_ms, testing::FailingDevice::kPortableMs);
   }
 }
 
@@ -186,7 +169,8 @@ TEST(PortablePrograms, AProgramIsBlamedWithoutItsPortablePart) {
 }
 
 TEST(PortablePrograms, WhereThePortablePartIsNotKeptEachStartCompiles) {
-  SmallStore store;
+  MemoryStore store;
+  store.refuses_kinds = {BlobKind::kSource};
   for (int start = 0; start < 3; ++start) EXPECT_EQ(StartOnce("1.0", "compiler 1", store), MadeAndLoaded(2, 0));
   EXPECT_EQ(EntriesOf(BlobKind::kProgram, store).size(), 2u);
 }
@@ -195,26 +179,26 @@ TEST(PortablePrograms, AnEntryThatHoldsTheWholeBinaryIsTaken) {
   MemoryStore store;
   StartOnce("1.0", "", store);
   for (const MemoryStore::Entry& program : EntriesOf(BlobKind::kProgram, store)) {
-    EXPECT_FALSE(IsSplitProgram(program.bytes)) << "a device without portable parts";
+    EXPECT_FALSE(HasLinks(program.bytes)) << "a device without portable parts";
   }
   EXPECT_EQ(StartOnce("1.0", "compiler 1", store), MadeAndLoaded(0, 2));
   EXPECT_TRUE(store.TakeWarnings().empty());
 }
 
-TEST(SplitProgram, IsReadAsItWasWrittenAndRefusedWhereItsKeyIsCut) {
+TEST(LinkedEntry, IsReadAsItWasWrittenAndRefusedWhereItsKeyIsCut) {
   CacheKey source(BlobKind::kSource);
   source.Add("compiler", "1").Add("kernel", "softmax");
   const std::vector<std::byte> driver_part(5, std::byte{7});
-  const std::vector<std::byte> bytes = MakeSplitProgram({source, driver_part});
-  const Result<SplitProgram> split = SplitProgramFrom(bytes);
-  ASSERT_TRUE(split.ok()) << split.status().message();
-  EXPECT_EQ(split->source.digest(), source.digest());
-  EXPECT_TRUE(std::ranges::equal(split->driver_part, driver_part));
+  const std::vector<std::byte> bytes = ToBytes(LinkedEntry{{source}, driver_part});
+  const Result<LinkedEntry> linked = LinkedEntryFrom(bytes);
+  ASSERT_TRUE(linked.ok()) << linked.status().message();
+  EXPECT_EQ(linked->links[0].digest(), source.digest());
+  EXPECT_TRUE(std::ranges::equal(linked->rest, driver_part));
   for (size_t size = 0; size < bytes.size() - driver_part.size(); ++size) {
-    EXPECT_FALSE(SplitProgramFrom(std::span(bytes).first(size)).ok()) << size << " bytes";
+    EXPECT_FALSE(LinkedEntryFrom(std::span(bytes).first(size)).ok()) << size << " bytes";
   }
-  EXPECT_FALSE(IsProgramParts(bytes));
-  EXPECT_FALSE(IsSplitProgram(ToBytes({{CacheKey(BlobKind::kProgram)}, {0}})));
+  EXPECT_EQ(NeededBy(CacheKey(BlobKind::kProgram), bytes)->digest(), source.digest());
+  EXPECT_FALSE(NeededBy(CacheKey(BlobKind::kProgramList), bytes)) << "a list is of use while one binary is there";
 }
 
 }  // namespace

@@ -13,10 +13,14 @@ namespace {
 
 using testing::MemoryStore;
 
+CacheKey KeyOfAnswer(const DeviceInfo& info) {
+  return KeyOf(ReadPathRequest{&info});
+}
+
 // Stores what a probe on the null device would have measured, by overwriting its answer.
 void StoreAnswer(MemoryStore& store, double buffer_ms, double texel_ms, const CacheKey& key) {
   const double answer[2] = {buffer_ms, texel_ms};
-  const PutRequest put{&key, std::as_bytes(std::span(answer)), 1};
+  const testing::PutRequest put{&key, std::as_bytes(std::span(answer)), 1};
   store.Put({&put, 1});
 }
 
@@ -34,18 +38,18 @@ TEST(ReadPathProbe, HasNoAnswerBeforeItRan) {
 TEST(ReadPathProbe, NeedsTwiceTheSpeedToChooseAPath) {
   MemoryStore store;
   const DeviceInfo info = InfoWithTexels();
-  StoreAnswer(store, 19.0, 10.0, ReadPathProbeKey(info));
+  StoreAnswer(store, 19.0, 10.0, KeyOfAnswer(info));
   EXPECT_EQ(ProbedReadPath(info, store), std::nullopt);
-  StoreAnswer(store, 21.0, 10.0, ReadPathProbeKey(info));
+  StoreAnswer(store, 21.0, 10.0, KeyOfAnswer(info));
   EXPECT_EQ(ProbedReadPath(info, store), AccessPath::kTexelBuffer);
-  StoreAnswer(store, 10.0, 21.0, ReadPathProbeKey(info));
+  StoreAnswer(store, 10.0, 21.0, KeyOfAnswer(info));
   EXPECT_EQ(ProbedReadPath(info, store), AccessPath::kBuffer);
 }
 
 TEST(ReadPathProbe, IsAskedAgainAfterADriverUpdate) {
   MemoryStore store;
   DeviceInfo info = InfoWithTexels();
-  StoreAnswer(store, 21.0, 10.0, ReadPathProbeKey(info));
+  StoreAnswer(store, 21.0, 10.0, KeyOfAnswer(info));
   info.driver_version += ", updated";
   EXPECT_EQ(ProbedReadPath(info, store), std::nullopt);
 }
@@ -56,13 +60,13 @@ TEST(ReadPathProbe, IsNotRunWhereThereAreNoTexelBuffers) {
   info.max_texel_elements = 0;
   NullDevice device(info);
   ProbeReadPathOnce(device, device.info(), store);
-  EXPECT_FALSE(store.Get(ReadPathProbeKey(info)).has_value());
+  EXPECT_FALSE(store.Get(KeyOfAnswer(info)).has_value());
 }
 
 TEST(ReadPathProbe, LeavesAForcedRuleAlone) {
   MemoryStore store;
   DeviceInfo info = InfoWithTexels();
-  StoreAnswer(store, 21.0, 10.0, ReadPathProbeKey(info));
+  StoreAnswer(store, 21.0, 10.0, KeyOfAnswer(info));
   info.forced_rules = *ForcedRulesFromText("-texel_reads");
   EXPECT_EQ(ProbedReadPath(info, store), std::nullopt);
 }
@@ -75,8 +79,8 @@ TEST(ReadPathProbe, LeavesSoftwareDriversAndSimulatedDevicesToTheRule) {
     MemoryStore store;
     NullDevice device(info);
     ProbeReadPathOnce(device, device.info(), store);
-    EXPECT_FALSE(store.Get(ReadPathProbeKey(info)).has_value());
-    StoreAnswer(store, 21.0, 10.0, ReadPathProbeKey(info));
+    EXPECT_FALSE(store.Get(KeyOfAnswer(info)).has_value());
+    StoreAnswer(store, 21.0, 10.0, KeyOfAnswer(info));
     EXPECT_EQ(ProbedReadPath(info, store), std::nullopt);
   }
 }
@@ -85,7 +89,7 @@ TEST(ReadPathProbe, LeavesSoftwareDriversAndSimulatedDevicesToTheRule) {
 TEST(ReadPathProbe, IsLookedUpOnceForAnOpenedDevice) {
   MemoryStore store;
   NullDevice device(InfoWithTexels());
-  StoreAnswer(store, 21.0, 10.0, ReadPathProbeKey(device.info()));
+  StoreAnswer(store, 21.0, 10.0, KeyOfAnswer(device.info()));
   KnownReadPath known;
   for (int k = 0; k < 2; ++k) EXPECT_EQ(known.LookUp(device.info(), store), AccessPath::kTexelBuffer);
   EXPECT_EQ(known.Probe(device, device.info(), store), AccessPath::kTexelBuffer);
@@ -111,7 +115,7 @@ TEST(ReadPathProbe, RunsOnceAndKeepsItsAnswer) {
   MemoryStore store;
   NullDevice device(InfoWithTexels());
   ProbeReadPathOnce(device, device.info(), store);
-  ASSERT_TRUE(store.Get(ReadPathProbeKey(device.info())).has_value());
+  ASSERT_TRUE(store.Get(KeyOfAnswer(device.info())).has_value());
   const int64_t compilations = device.counts().programs_compiled;
   ProbeReadPathOnce(device, device.info(), store);
   EXPECT_EQ(device.counts().programs_compiled, compilations);
@@ -126,7 +130,7 @@ TEST(ReadPathProbe, StoresNothingAfterAnErrorThatHasNothingToDoWithTexels) {
   fault.Arm(1, Status(StatusCode::kUnavailable, "no compiler"));
   EXPECT_EQ(ProbeReadPathOnce(device, device.info(), store), std::nullopt);
   EXPECT_TRUE(fault.Disarm());
-  EXPECT_FALSE(store.Get(ReadPathProbeKey(device.info())).has_value());
+  EXPECT_FALSE(store.Get(KeyOfAnswer(device.info())).has_value());
 }
 
 TEST(ReadPathProbe, CallsOnlyWhatFailsByTexelsAloneARefusalOfTexels) {

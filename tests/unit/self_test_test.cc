@@ -130,6 +130,7 @@ TEST_F(SelfTest, AFailureIsTestedAgainAtTheNextStart) {
 }
 
 TEST_F(SelfTest, AReadOnlyCacheRemembersNothing) {
+  store_ = std::make_shared<MemoryStore>(nullptr, true);
   {
     Result<Session> session = Start("auto", true);
     ASSERT_TRUE(session.ok()) << session.status().message();
@@ -137,7 +138,7 @@ TEST_F(SelfTest, AReadOnlyCacheRemembersNothing) {
     ASSERT_TRUE(session->SetInput(0, std::as_bytes(std::span(ones))).ok());
     ASSERT_TRUE(session->Run().ok());
   }
-  EXPECT_FALSE(HasPassedSelfTest(inner_->info(), *store_));
+  EXPECT_TRUE(store_->entries().empty());
   ExecuteNothing();
   EXPECT_EQ(DeviceOf(Start()), "cpu");
 }

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cache/key_value_blob_store.h"
+#include "cache/sources/key_value_source.h"
 #include "core/base/log.h"
 #include "frontends/api/session_data.h"
 #include "tests/testing/fake_gpu.h"
@@ -40,7 +40,8 @@ class SessionWarnings : public testing::FakeGpuTest {
     request.options.device = "auto";
     request.options.start = "ready";
     request.options.rules = "-texel_reads";  // the read-path probe would store its result before
-    request.cache = testing::CacheOf(std::make_shared<KeyValueBlobStore>(nothing_));
+    request.cache =
+        testing::CacheOf(std::make_shared<ResultCache>(CacheParts{.own = std::make_unique<KeyValueSource>(nothing_)}));
     request.options.use_cache = false;  // the store stays
     request.backends = FakeBackendRows();
     Session session = std::move(CreateSession(model_, std::move(request))).value();

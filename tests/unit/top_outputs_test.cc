@@ -120,12 +120,12 @@ TEST(TopOutputs, AreAnOptionOfASessionThatReadsTheModel) {
 
 TEST(TopOutputs, HaveAPlanOfTheirOwn) {
   const DeviceInfo device;
-  PlanRequest request{.model = "m", .device = &device};
+  PlanRequest request{.model = std::string("m"), .device = &device};
   const Graph graph;
   request.graph = &graph;
-  const CacheKey all = PlanKey(request);
+  const CacheKey all = KeyOf(request);
   request.top_k = 5;
-  EXPECT_NE(PlanKey(request).material(), all.material());
+  EXPECT_NE(KeyOf(request).material(), all.material());
 }
 
 class TopOutputsOnDevice : public testing::SessionsOnDevice {};

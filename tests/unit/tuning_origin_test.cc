@@ -8,12 +8,8 @@
 #include <vector>
 
 #include "backends/null/device.h"
-#include "cache/bundle.h"
-#include "cache/entry_origin.h"
-#include "cache/fleet_store.h"
-#include "cache/observed_store.h"
-#include "cache/reports.h"
-#include "cache/tokened_store.h"
+#include "cache/desk/bundle.h"
+#include "cache/desk/reports.h"
 #include "core/base/sha256.h"
 #include "core/plan/tuning.h"
 #include "frontends/engine/open_cache.h"
@@ -27,10 +23,12 @@ namespace {
 
 using testing::CacheFolder;
 using testing::CountedServer;
-using testing::CountedValues;
 using ::testing::IsEmpty;
 using testing::KeyFiles;
+using testing::PartsOf;
+using testing::Served;
 using ::testing::SizeIs;
+using testing::TestCache;
 
 DeviceInfo MeasuredDevice() {
   DeviceInfo info = NullDeviceInfo();
@@ -42,11 +40,11 @@ TuningRecord RecordOf(int64_t samples) {
   return {{{{"wide", 6, 1, 8}, samples, 2.0, 0.5}}, true};
 }
 
-void Measure(BlobStore& store, int64_t samples) {
+void Measure(ResultCache& store, int64_t samples) {
   StoreTuning(MeasuredDevice(), {{"layer", RecordOf(samples)}}, 1, store);
 }
 
-int64_t SamplesIn(BlobStore& store) {
+int64_t SamplesIn(ResultCache& store) {
   const TuningRecords records = StoredTuning(MeasuredDevice(), store);
   const auto found = records.find("layer");
   return found == records.end() ? 0 : found->second.samples();
@@ -150,32 +148,19 @@ TEST_F(TuningOrigin, WhatIsMeasuredHereIsNotAddedToALayersRecord) {
   }
 }
 
-TEST_F(TuningOrigin, StoresAroundAStoreTellItsOrigins) {
-  const CacheFolder folder;
-  auto observed = std::make_unique<ObservedStore>(folder.Open(), [](const CacheEvent&) {});
-  TokenedStore store(std::move(observed), "a token");
-  const CacheKey key = TuningKey(MeasuredDevice(), "layer");
-  const auto bytes = testing::NumberedBlob(1, 10);
-  const PutRequest request{&key, bytes, 1, "bundle 12"};
-  store.Put({&request, 1});
-  EXPECT_EQ(OriginIn(&store, key, bytes), "bundle 12");
-  EXPECT_FALSE(IsMadeHere(&store, key, bytes));
-  EXPECT_TRUE(IsMadeHere(&store, key, testing::NumberedBlob(2, 10)));
-}
-
 TEST_F(TuningOrigin, NoSamplesOfOthersAreSignedForAServer) {
   const Signer signer;
   const CacheFolder here, there;
   signer.ImportInto(here, "bundle.tar", 100);
   SigningKey own;
   own.seed.fill(7);
-  const FleetOptions options = testing::FleetOf(own);
+  const ServerOptions options = testing::FleetOf(own);
   CountedServer server;
   {
-    FleetStore session(here.Open(), std::make_unique<CountedValues>(server), options);
+    TestCache session(Served(PartsOf(here.OpenStore()), server, options));
     Measure(session, 5);
   }
-  FleetStore other(there.Open(), std::make_unique<CountedValues>(server), options);
+  TestCache other(Served(PartsOf(there.OpenStore()), server, options));
   const auto received = StoredTuning(MeasuredDevice(), "layer", other);
   ASSERT_TRUE(received.has_value());
   EXPECT_EQ(received->samples(), 5);
@@ -184,15 +169,15 @@ TEST_F(TuningOrigin, NoSamplesOfOthersAreSignedForAServer) {
 TEST_F(TuningOrigin, WhatIsMeasuredHereIsNotReplacedByWhatWasFetchedBefore) {
   SigningKey own;
   own.seed.fill(7);
-  const FleetOptions options = testing::FleetOf(own);
+  const ServerOptions options = testing::FleetOf(own);
   CountedServer server;
   {
-    FleetStore maker(nullptr, std::make_unique<CountedValues>(server), options);
+    TestCache maker(Served({}, server, options));
     Measure(maker, 100);
   }
   const CacheFolder here;
   {
-    FleetStore session(here.Open(), std::make_unique<CountedValues>(server), options);
+    TestCache session(Served(PartsOf(here.OpenStore()), server, options));
     EXPECT_TRUE(StoredTuning(MeasuredDevice(), "layer", session).has_value());
     Measure(session, 5);
   }

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/null/device.h"
-#include "cache/bundle.h"
+#include "cache/desk/bundle.h"
 #include "core/plan/tuning.h"
 #include "frontends/engine/tuning_cache.h"
 #include "tests/testing/cache_folder.h"
@@ -105,10 +105,10 @@ TEST(StoredTuning, OfADriverWithVariablesSetIsNotFoundWithoutThem) {
 
 TEST(StoredTuning, ThatCannotBeReadIsRejectedAndStartsAnew) {
   MemoryStore store;
-  const CacheKey key = TuningKey(TunedDevice(), "layer");
+  const DeviceInfo device = TunedDevice();
+  const CacheKey key = KeyOf(TunedLayerRequest{.device = &device, .layer = std::string("layer")});
   const std::vector<std::byte> garbage(40, std::byte{0x41});
-  const PutRequest put{&key, garbage, 0};
-  store.Put({&put, 1});
+  testing::PutOne(store, key, garbage);
   EXPECT_TRUE(StoredTuning(TunedDevice(), store).empty());
   EXPECT_EQ(store.counters().rejected, 1u);
   StoreTuning(TunedDevice(), {{"layer", SomeRecord()}}, 1, store);
@@ -136,10 +136,10 @@ TEST(StoredTuning, IsNotLostToTheBundleOfAMachineThatMeasuredNothingOrOtherLayer
     const auto imported = ImportBundle(request);
     EXPECT_TRUE(imported.ok()) << imported.status().message();
   };
-  carry("nothing");
+  carry("nothing.tar");
   EXPECT_EQ(StoredTuning(TunedDevice(), *here.Open()).size(), 2u);
   StoreTuning(TunedDevice(), {{"shared", SomeRecord()}, {"new", SomeRecord()}}, 1, *there.Open());
-  carry("other");
+  carry("other.tar");
   const TuningRecords records = StoredTuning(TunedDevice(), *here.Open());
   ASSERT_EQ(records.size(), 3u);
   EXPECT_EQ(records.at("layer"), SomeRecord());

@@ -282,8 +282,8 @@ TEST(TunedStart, MeasuresOnceAndLaterStartsUseItWithoutBeingAsked) {
   EXPECT_EQ(Start("fast", device, &store, second).measured, 0);
   const TuningOutcome later = Start("off", device, &store, off);
   EXPECT_EQ(later.recorded, measured.recorded);
-  EXPECT_EQ(PlanKey(off).digest(), PlanKey(first).digest());
-  EXPECT_NE(PlanKey(off).digest(), PlanKey(untouched).digest()) << "a plan's key holds the records it was made with";
+  EXPECT_EQ(KeyOf(off).digest(), KeyOf(first).digest());
+  EXPECT_NE(KeyOf(off).digest(), KeyOf(untouched).digest()) << "a plan's key holds the records it was made with";
 }
 
 TEST(TunedStart, WorksWithoutAStoreAndRefusesAnUnknownMode) {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cache/manifest.h"
+#include "cache/trust/manifest.h"
 #include "core/base/error.h"
 #include "hearth/version.h"
 #include "tools/hearth/cache_text.h"
@@ -26,19 +26,12 @@ void CacheBundleParts::AddTo(const AddCachePart& add_part) {
   CLI::App* key = add_part("key", "Makes a key for signing bundles: FILE, and FILE.pub for those who import them",
                            "hearth cache key ~/.config/hearth.key", [this](const Cache&) { return Key(); });
   key->add_option("FILE", key_file_, "Where the secret key goes; must not exist")->required()->type_name("");
-  CLI::App* bundle = add_part(
-      "export",
-      "Copies entries into a bundle for other machines: a file (NAME.tar), or a folder; also a read-only layer",
-      "hearth cache export programs.tar --kind program --sign ~/.config/hearth.key",
-      [this](const Cache& cache) { return Export(cache); });
-  bundle->add_option("BUNDLE", bundle_, "A file NAME.tar that does not exist, or a folder that is missing or empty")
-      ->required()
-      ->type_name("");
+  CLI::App* bundle =
+      add_part("export", "Copies entries into a bundle for other machines, a file that is also a read-only layer",
+               "hearth cache export programs.tar --kind program --sign ~/.config/hearth.key",
+               [this](const Cache& cache) { return Export(cache); });
+  bundle->add_option("BUNDLE", bundle_, "A file NAME.tar that does not exist")->required()->type_name("");
   filter_.AddOptions(*bundle);
-  bundle->add_option("--since", export_.since, "Only entries that this bundle lacks or has with other bytes")
-      ->type_name("BUNDLE");
-  bundle->add_option("--keys", export_.trusted_keys, "Public keys of which one must have signed the bundle of --since")
-      ->type_name("FILE");
   bundle->add_option("--sign", export_.sign_with, "Secret key (hearth cache key)")->type_name("FILE");
   bundle->add_option("--valid-for", valid_for_, "Refuse the bundle after this time, such as 90d")
       ->check(Age(1))
@@ -49,14 +42,14 @@ void CacheBundleParts::AddTo(const AddCachePart& add_part) {
   CLI::App* import = add_part("import", "Checks a bundle and stores its entries",
                               "hearth cache import programs.tar --keys trusted.pub",
                               [this](const Cache& cache) { return Import(cache); });
-  import->add_option("BUNDLE", bundle_, "What export made: a file or a folder")->required()->type_name("");
+  import->add_option("BUNDLE", bundle_, "What export made")->required()->type_name("");
   import->add_option("--keys", import_.trusted_keys, "Public keys whose signatures count")->type_name("FILE");
   import->add_flag("--trust", import_.is_trusted, "Accept entries that no such key signed");
   import->add_flag("--any-device", import_.any_device, "Also native code for devices that this machine lacks");
   CLI::App* inspect =
       add_part("inspect", "What a bundle holds, for which devices, and who signed it; exit code 1 where it is damaged",
                "hearth cache inspect programs.tar --keys trusted.pub", [this](const Cache&) { return Inspect(); });
-  inspect->add_option("BUNDLE", bundle_, "What export made: a file or a folder")->required()->type_name("");
+  inspect->add_option("BUNDLE", bundle_, "What export made")->required()->type_name("");
   inspect->add_option("--keys", inspect_keys_, "Public keys whose signatures count")->type_name("FILE");
 }
 
@@ -79,18 +72,18 @@ Result<ExitCode> CacheBundleParts::Export(const Cache& cache) {
     HEARTH_ASSIGN(export_.valid_for_ms, ParseAgeMs(valid_for_));
   }
   HEARTH_ASSIGN(const BundleExport bundle, cache.Export(bundle_, export_));
-  return Done(TextOf(bundle), BundleExportJson(bundle));
+  return Done(TextOf(bundle), CacheJson(bundle));
 }
 
 Result<ExitCode> CacheBundleParts::Import(const Cache& cache) {
   HEARTH_ASSIGN(const BundleImport bundle, cache.Import(bundle_, import_));
   for (const std::string& warning : bundle.warnings) output_.PrintWarning(warning);
-  return Done(TextOf(bundle), BundleImportJson(cache.folder(), bundle));
+  return Done(TextOf(bundle), CacheJson(bundle, cache.folder()));
 }
 
 Result<ExitCode> CacheBundleParts::Inspect() {
   HEARTH_ASSIGN(const BundleInspection bundle, Cache::Inspect(bundle_, inspect_keys_));
-  HEARTH_ASSIGN(const ExitCode code, Done(TextOf(bundle), BundleInspectionJson(bundle)));
+  HEARTH_ASSIGN(const ExitCode code, Done(TextOf(bundle), CacheJson(bundle)));
   return bundle.damages.empty() ? code : ExitCode::kFailed;
 }
 

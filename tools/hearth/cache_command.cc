@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "cache/entry_row.h"
-#include "cache/folder.h"
-#include "cache/signature.h"
+#include "cache/files/folder.h"
+#include "cache/store/entry_row.h"
+#include "cache/trust/signature.h"
 #include "core/base/error.h"
+#include "core/base/size_text.h"
 #include "hearth/cache.h"
 #include "tools/hearth/cache_bundle_parts.h"
 #include "tools/hearth/cache_filter_flags.h"
@@ -178,7 +179,7 @@ class CacheCommand final : public Verb {
   Result<ExitCode> Doctor(const Cache& cache) {
     const std::vector<CacheFinding> findings = cache.Examine();
     output_.PrintText(TextOf(findings));
-    HEARTH_TRY(WriteJsonText(CacheFindingsJson(cache.folder(), findings)));
+    HEARTH_TRY(WriteJsonText(CacheJson(findings, cache.folder())));
     return std::ranges::any_of(findings, &CacheFinding::is_trouble) ? ExitCode::kFailed : ExitCode::kFine;
   }
 
@@ -199,7 +200,7 @@ class CacheCommand final : public Verb {
   Result<ExitCode> ListModels(const Cache& cache) {
     HEARTH_ASSIGN(const std::vector<CacheModel> models, cache.Models());
     output_.PrintText(TextOf(models));
-    return Done(CacheModelsJson(cache.folder(), models));
+    return Done(CacheJson(models, cache.folder()));
   }
 
   Result<ExitCode> List(const Cache& cache) {
@@ -207,25 +208,25 @@ class CacheCommand final : public Verb {
     HEARTH_ASSIGN(const CacheFilter filter, filter_.Filter(cache));
     HEARTH_ASSIGN(const std::vector<CacheEntry> entries, cache.List(filter));
     output_.PrintText(TextOf(entries));
-    return Done(CacheListJson(cache.folder(), entries));
+    return Done(CacheJson(entries, cache.folder()));
   }
 
   Result<ExitCode> Show(const Cache& cache) {
     HEARTH_ASSIGN(const CacheEntry entry, cache.Show(digest_));
     output_.PrintText(TextOf(entry));
-    return Done(CacheEntryJson(entry));
+    return Done(CacheJson(entry));
   }
 
   Result<ExitCode> Stats(const Cache& cache) {
     HEARTH_ASSIGN(const CacheStats stats, cache.Stats());
     output_.PrintText(TextOf(stats));
-    return Done(CacheStatsJson(stats));
+    return Done(CacheJson(stats));
   }
 
   Result<ExitCode> Verify(const Cache& cache) {
     HEARTH_ASSIGN(const CacheVerification verification, cache.Verify(repair_));
     output_.PrintText(TextOf(verification, cache.folder()));
-    HEARTH_TRY(WriteJsonText(CacheVerificationJson(cache.folder(), verification)));
+    HEARTH_TRY(WriteJsonText(CacheJson(verification, cache.folder())));
     return verification.clean() ? ExitCode::kFine : ExitCode::kFailed;
   }
 
@@ -239,7 +240,7 @@ class CacheCommand final : public Verb {
           "removes them",
           cache.folder(), BytesText(removed.other_formats_bytes)));
     }
-    return Done(RemovedEntriesJson(cache.folder(), removed));
+    return Done(CacheJson(removed, cache.folder()));
   }
 
   Result<ExitCode> Prune(const Cache& cache) {
@@ -280,7 +281,7 @@ class CacheCommand final : public Verb {
     if (quarantine_) {
       HEARTH_ASSIGN(const uint64_t count, cache.LiftQuarantine());
       output_.PrintText(fmt::format("{} entries were in quarantine\n", count));
-      return Done(LiftedQuarantineJson(cache.folder(), count));
+      return Done(CacheJson(count, cache.folder()));
     }
     HEARTH_ASSIGN(const CacheFilter filter, filter_.Filter(cache));
     // A damaged store has no list; clearing moves it aside.
@@ -316,13 +317,13 @@ class CacheCommand final : public Verb {
     if (from_cache_) {
       HEARTH_ASSIGN(const RewarmResult rewarmed, cache.WarmFromCache(devices_, observer, IsInterrupted));
       output_.PrintText(TextOf(rewarmed));
-      HEARTH_TRY(WriteJsonText(RewarmResultJson(cache.folder(), rewarmed)));
+      HEARTH_TRY(WriteJsonText(CacheJson(rewarmed, cache.folder())));
       return CodeOf(rewarmed.results);
     }
     HEARTH_ASSIGN(const std::vector<WarmResult> results,
                   cache.Warm(models_, devices_, session_options_, observer, IsInterrupted));
     output_.PrintText(TextOf(results));
-    HEARTH_TRY(WriteJsonText(WarmResultsJson(cache.folder(), results)));
+    HEARTH_TRY(WriteJsonText(CacheJson(results, cache.folder())));
     return CodeOf(results);
   }
 
@@ -343,7 +344,7 @@ class CacheCommand final : public Verb {
     HEARTH_ASSIGN(const CacheExplanation explanation, cache.Explain(explain_flags_.path(), session_options_));
     for (const std::string& warning : explanation.warnings) output_.PrintWarning(warning);
     output_.PrintText(TextOf(explanation));
-    return Done(CacheExplanationJson(cache.folder(), explanation));
+    return Done(CacheJson(explanation, cache.folder()));
   }
 
   CLI::App* app_ = nullptr;

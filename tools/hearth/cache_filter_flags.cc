@@ -3,12 +3,11 @@
 #include <optional>
 #include <set>
 
-#include "cache/entry_filter.h"
-#include "cache/entry_row.h"
-#include "cache/key_values.h"
-#include "cache/reports.h"
+#include "cache/desk/reports.h"
+#include "cache/store/entry_filter.h"
+#include "cache/store/entry_row.h"
 #include "core/base/error.h"
-#include "core/base/fingerprint.h"
+#include "core/store/cache_key.h"
 #include "tools/hearth/cache_text.h"
 #include "tools/hearth/device_listing.h"
 #include "tools/hearth/session_flags.h"
@@ -19,6 +18,7 @@ namespace {
 std::vector<std::string> KindNames() {
   std::vector<std::string> names;
   for (int kind = 0; kind < kBlobKindCount; ++kind) names.emplace_back(BlobKindName(static_cast<BlobKind>(kind)));
+  names.emplace_back("probe");  // all kinds whose names begin with it
   return names;
 }
 
@@ -33,8 +33,8 @@ CLI::Validator KeyDigits() {
 
 // The device that an entry was made for: its backend, name and driver. Empty if devices share the entry.
 std::string MakerDeviceOf(const CacheKeyFields& fields) {
-  const std::string device = ValueOf(fields, "device");
-  return device.empty() ? "" : ValueOf(fields, "backend") + "\n" + device + "\n" + ValueOf(fields, "driver");
+  const std::string_view device = ValueOf(fields, "device");
+  return device.empty() ? "" : fmt::format("{}\n{}\n{}", ValueOf(fields, "backend"), device, ValueOf(fields, "driver"));
 }
 
 // Adds the entries that the model's sessions used, whatever their options were. If `devices` were named, only theirs:

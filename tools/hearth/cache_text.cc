@@ -9,8 +9,8 @@
 #include <ctime>
 #include <filesystem>
 
-#include "cache/entry_row.h"
-#include "cache/folder.h"
+#include "cache/files/folder.h"
+#include "cache/store/entry_row.h"
 #include "core/base/error.h"
 #include "tools/hearth/printing.h"
 
@@ -215,7 +215,6 @@ std::string TextOf(const BundleExport& bundle) {
     text += fmt::format("{} programs whose SPIR-V is gone were left out: `hearth cache warm` with their models\n",
                         bundle.programs_without_source);
   }
-  if (bundle.left_out > 0) text += fmt::format("{} entries of the bundle before were left out\n", bundle.left_out);
   if (!bundle.signed_by.empty() && bundle.from_others > 0) {
     text += fmt::format(
         "{} of them come from others ({}) and are now signed by this key, so revoking theirs finds nothing where the "
@@ -235,7 +234,7 @@ std::string TextOf(const BundleExport& bundle) {
 // A table, in which a cell can't imitate another line: the bundle's texts come from strangers.
 std::string TextOf(const BundleInspection& bundle) {
   TextTable table({{""}, {""}});
-  table.AddRow({"bundle", fmt::format("{}, a {}", bundle.bundle, bundle.is_file ? "file" : "folder")});
+  table.AddRow({"bundle", bundle.bundle});
   table.AddRow({"signed by", bundle.signed_by.empty() ? "no trusted key" : bundle.signed_by});
   table.AddRow({"made by", "Hearth " + bundle.made_by});
   table.AddRow({"holds", fmt::format("{} entries, {}", bundle.entries, BytesText(bundle.blob_bytes))});
@@ -246,10 +245,6 @@ std::string TextOf(const BundleInspection& bundle) {
     table.AddRow({"for", fmt::format("{} {}, driver {}", device.backend, device.name, device.driver)});
   }
   table.AddRow({"manifest", Short(bundle.manifest_sha256)});
-  if (!bundle.since.empty()) {
-    table.AddRow({"leaves out", fmt::format("{} entries of the bundle before, with the manifest {}", bundle.left_out,
-                                            Short(bundle.since))});
-  }
   if (bundle.expires_ms != 0) table.AddRow({"until", TimeText(bundle.expires_ms)});
   if (!bundle.least_version.empty()) table.AddRow({"for", fmt::format("Hearth {} or newer", bundle.least_version)});
   if (!bundle.refusal.empty()) table.AddRow({"refused", bundle.refusal});
@@ -266,12 +261,6 @@ std::string TextOf(const BundleImport& bundle) {
   text += bundle.signed_by.empty() ? "; not signed by a trusted key\n" : "; signed by " + bundle.signed_by + "\n";
   if (bundle.other_devices > 0) {
     text += fmt::format("{} native programs for other devices or drivers were left out\n", bundle.other_devices);
-  }
-  if (bundle.left_out > 0) {
-    text += fmt::format(
-        "{} more entries are only in the bundle before, with the manifest {}: import that one too, or they are made "
-        "anew (`hearth cache inspect` shows it)\n",
-        bundle.left_out, Short(bundle.since));
   }
   return text;
 }

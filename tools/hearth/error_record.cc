@@ -10,7 +10,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "cache/folder.h"
+#include "cache/files/folder.h"
 #include "hearth/version.h"
 
 namespace hearth {

@@ -93,6 +93,8 @@ ExitCode OnParseError(const CLI::App& app, const CLI::ParseError& error) {
       what = fmt::format("'{}' comes before the verb", meant);
     } else if (!meant.empty()) {
       what += fmt::format("; did you mean '{}'?", meant);
+    } else if (unknown.front().starts_with("--since") && named.get_name() == "export") {
+      what += ": bundles have no deltas; `zstd --patch-from=OLD.tar NEW.tar` makes smaller ones";
     }
   }
   PrintError(fmt::format("{}: {}; `{} --help` shows what there is", FullName(named), what, FullName(named)));

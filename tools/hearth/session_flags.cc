@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cache/folder.h"
+#include "cache/files/folder.h"
 #include "core/base/error.h"
+#include "core/base/size_text.h"
 #include "core/base/text.h"
 #include "frontends/api/model_formats.h"
 #include "frontends/api/option_table.h"

@@ -101,16 +101,14 @@ class Cache:
         """Compiles the programs of the stored plans without their models, after a driver update."""
         return json.loads(self._native.warm_from_cache(_each(devices)))
 
-    def export_to(self, bundle: Path, *, sign_with: Path = "", valid_for_days: float = 0, least_version: str = "",
-                  since: Path = "", trusted_keys: Path = "") -> Dict[str, Any]:
-        """Makes a bundle: a file if the name ends in .tar, else a folder. It must not exist, or be an empty folder.
+    def export_to(self, bundle: Path, *, sign_with: Path = "", valid_for_days: float = 0, least_version: str = ""
+                  ) -> Dict[str, Any]:
+        """Makes a bundle, a file that does not exist and whose name ends in .tar.
 
         valid_for_days: imports and layers refuse the bundle afterwards; 0: never. least_version: the oldest Hearth that may
-        use it. since: an earlier bundle, whose entries are left out. If there are keys (that of sign_with, and those in the
-        file trusted_keys), one of them must have signed it."""
+        use it."""
         return json.loads(self._native.export_to(native_path(bundle), native_path(sign_with),
-                                                 round(valid_for_days * 86_400_000), least_version, native_path(since),
-                                                 native_path(trusted_keys)))
+                                                 round(valid_for_days * 86_400_000), least_version))
 
     @staticmethod
     def inspect(bundle: Path, *, trusted_keys: Path = "") -> Dict[str, Any]:

@@ -1,0 +1,31 @@
+// Files of one process beside the store, which others can tell from those of dead processes.
+#ifndef HEARTH_CACHE_FILES_LOCKED_FILE_H_
+#define HEARTH_CACHE_FILES_LOCKED_FILE_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+#include "core/base/descriptor.h"
+
+namespace hearth {
+
+// A new file of this process, to append to. It is locked (flock) as long as the descriptor is open: whoever can lock it
+// later knows that its writer has died.
+struct LockedFile {
+  std::filesystem::path path;
+  Descriptor descriptor;  // not open if the file could not be made
+};
+
+// Its name is `prefix` and six random characters: another process, in another pid namespace or earlier, may have this
+// one's number.
+LockedFile MakeLockedFile(const std::filesystem::path& folder, std::string_view prefix);
+
+// The prefix of files that get the store's name when they are complete.
+inline constexpr std::string_view kUnfinishedPrefix = "unfinished-";
+// Removes those of at most `most_bytes` that dead processes left; a copy may be as large as a store.
+void RemoveUnfinished(const std::filesystem::path& folder, int64_t most_bytes = INT64_MAX);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_FILES_LOCKED_FILE_H_

@@ -1,0 +1,226 @@
+#include "cache/files/trusted_path.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxRecordBytes = 1 << 16;
+constexpr int kMostLinks = 40;      // as Linux has
+constexpr int kMostMissing = 2048;  // names in the longest path
+constexpr int kMostEntries = 1 << 16;
+
+// Only local users: a directory server is not asked for its list of users.
+bool IsAnyoneElsesGroup(gid_t group, uid_t owner) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> users(std::fopen("/etc/passwd", "re"), std::fclose);
+  if (users == nullptr) return true;
+  std::vector<char> room(kMaxRecordBytes);
+  passwd entry;
+  passwd* user = nullptr;
+  while (::fgetpwent_r(users.get(), &entry, room.data(), room.size(), &user) == 0) {
+    if (user->pw_gid == group && user->pw_uid != owner) return true;
+  }
+  return false;
+}
+
+// The user's own group: the primary one, with the user's name and no other members.
+bool IsPrivateGroup(gid_t group, uid_t owner) {
+  std::vector<char> user_room(kMaxRecordBytes), group_room(kMaxRecordBytes);
+  passwd user_entry;
+  passwd* user = nullptr;
+  ::group group_entry;
+  ::group* found = nullptr;
+  if (::getpwuid_r(owner, &user_entry, user_room.data(), user_room.size(), &user) != 0 || user == nullptr) return false;
+  if (::getgrgid_r(group, &group_entry, group_room.data(), group_room.size(), &found) != 0 || found == nullptr) {
+    return false;
+  }
+  const std::string_view name(user->pw_name);
+  if (user->pw_gid != group || name != found->gr_name) return false;
+  for (char** member = found->gr_mem; *member != nullptr; ++member) {
+    if (name != *member) return false;
+  }
+  return !IsAnyoneElsesGroup(group, owner);
+}
+
+bool HasAccessList(const fs::path& path) {
+  return ::lgetxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0;
+}
+
+bool IsRootsAlone(const fs::path& path) {
+  struct stat info;
+  return ::lstat(path.c_str(), &info) == 0 && info.st_uid == 0 && !S_ISLNK(info.st_mode) &&
+         (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+// Checks a folder in which a name of `path` is looked up.
+Status CheckFolderOnTheWay(const fs::path& folder, const fs::path& path) {
+  struct stat info;
+  if (::lstat(folder.c_str(), &info) != 0) {
+    return Error(StatusCode::kIoError, "can't examine {}: {}", folder.string(), std::strerror(errno));
+  }
+  if (!IsOursOrRoots(info.st_uid)) {
+    return Error(StatusCode::kIoError, "{}, above {}, belongs to user {}, who could replace it: choose another place",
+                 folder.string(), path.string(), info.st_uid);
+  }
+  if ((info.st_mode & S_ISVTX) == 0 && OthersMayWrite(folder, info)) {
+    return Error(
+        StatusCode::kIoError,
+        "{}, above {}, may be written by other users, who could replace it: 'chmod go-w' it, or choose another place",
+        folder.string(), path.string());
+  }
+  return Status::Ok();
+}
+
+class TrustedWalk {
+ public:
+  TrustedWalk(const fs::path& path, LastName last, MissingFolders missing)
+      : path_(path), last_(last), missing_(missing), at_(path.root_path()) {
+    Queue(path);
+  }
+
+  Result<fs::path> Run() {
+    while (!names_.empty()) {
+      HEARTH_TRY(CheckFolderOnTheWay(at_, path_));
+      const fs::path name = names_.front();
+      names_.pop_front();
+      if (name.empty() || name == ".") continue;
+      if (names_.empty() && last_ == LastName::kKept && name != "..") return at_ / name;
+      HEARTH_TRY(Enter(name));
+    }
+    return at_;
+  }
+
+ private:
+  void Queue(const fs::path& path) {
+    const fs::path relative = path.relative_path();
+    names_.insert(names_.begin(), relative.begin(), relative.end());
+  }
+
+  Status Enter(const fs::path& name) {
+    const fs::path next = name == ".." ? at_.parent_path() : at_ / name;
+    struct stat info;
+    if (::lstat(next.c_str(), &info) != 0) return EnterMissing(next, errno);
+    if (S_ISLNK(info.st_mode)) return EnterLink(next, info.st_uid);
+    if (!names_.empty() && !S_ISDIR(info.st_mode)) {
+      return Error(StatusCode::kIoError, "{}, above {}, is not a folder", next.string(), path_.string());
+    }
+    at_ = next;
+    return Status::Ok();
+  }
+
+  Status EnterMissing(const fs::path& next, int error) {
+    if (error != ENOENT) {
+      return Error(StatusCode::kIoError, "can't examine {}: {}", next.string(), std::strerror(error));
+    }
+    if (missing_ == MissingFolders::kAreErrors) {
+      return Error(StatusCode::kNotFound, "there is no {}", path_.string());
+    }
+    if (missing_left_-- == 0) return Error(StatusCode::kIoError, "{} is made and can't be found", next.string());
+    HEARTH_TRY(MakePrivateFolder(next));
+    names_.push_front(next.filename());  // examined again, because another process may have made something else
+    return Status::Ok();
+  }
+
+  Status EnterLink(const fs::path& link, uid_t owner) {
+    if (!IsOursOrRoots(owner)) {
+      return Error(StatusCode::kIoError,
+                   "{}, above {}, is a symbolic link of user {}, who chose where it leads: give the place itself",
+                   link.string(), path_.string(), owner);
+    }
+    std::error_code error;
+    const fs::path target = fs::read_symlink(link, error);
+    if (error || links_left_-- == 0) {
+      return Error(StatusCode::kIoError, "can't follow the link {}: {}", link.string(),
+                   error ? error.message() : "there are too many on the way");
+    }
+    if (target.is_absolute()) at_ = target.root_path();
+    Queue(target);
+    return Status::Ok();
+  }
+
+  const fs::path& path_;
+  LastName last_;
+  MissingFolders missing_;
+  fs::path at_;                 // without links
+  std::deque<fs::path> names_;  // still to be looked up
+  int links_left_ = kMostLinks;
+  int missing_left_ = kMostMissing;
+};
+
+}  // namespace
+
+bool OthersMayWrite(const fs::path& path, const struct stat& info) {
+  if ((info.st_mode & S_IWOTH) != 0) return true;
+  if ((info.st_mode & S_IWGRP) == 0) return false;
+  return HasAccessList(path) || !IsPrivateGroup(info.st_gid, info.st_uid);
+}
+
+bool IsOursOrRoots(uid_t owner) {
+  return owner == 0 || owner == ::geteuid();
+}
+
+Status MakePrivateFolder(const fs::path& folder) {
+  const bool is_made = ::mkdir(folder.c_str(), 0700) == 0;
+  if (is_made ? ::chmod(folder.c_str(), 0700) == 0 : errno == EEXIST) return Status::Ok();
+  return Error(StatusCode::kIoError, "can't make the folder {}: {}; choose another", folder.string(),
+               std::strerror(errno));
+}
+
+Result<fs::path> TrustedPath(const fs::path& wanted, LastName last, MissingFolders missing) {
+  std::error_code error;
+  fs::path absolute = fs::absolute(wanted, error);
+  if (error) return Error(StatusCode::kIoError, "{}: {}", wanted.string(), error.message());
+  // "a/b/" and "a/b/." mean "a/b". ".." leaves the folder that a link before it leads to, as for the kernel.
+  while (absolute.has_relative_path() && (!absolute.has_filename() || absolute.filename() == ".")) {
+    absolute = absolute.parent_path();
+  }
+  return TrustedWalk(absolute, last, missing).Run();
+}
+
+Result<fs::path> PlaceOfNewFile(const fs::path& wanted, std::string_view what) {
+  if (!wanted.has_filename() || wanted.filename() == ".") {
+    return Error(StatusCode::kIoError, "can't make the {} {}: that is the name of a folder", what, wanted.string());
+  }
+  Result<fs::path> place = TrustedPath(wanted);
+  if (place.status().code() == StatusCode::kNotFound) {
+    return Error(StatusCode::kIoError, "can't make the {} {}: there is no folder {}", what, wanted.string(),
+                 wanted.parent_path().string());
+  }
+  if (!place.ok()) return place.status().Within(fmt::format("can't make the {}", what));
+  return place;
+}
+
+bool OnlyRootMayWrite(const fs::path& path) {
+  std::error_code error;
+  int listed = 0;
+  if (fs::symlink_status(path, error).type() != fs::file_type::regular) {
+    for (auto entry = fs::directory_iterator(path, error); !error && entry != fs::directory_iterator();
+         entry.increment(error)) {
+      if (!IsRootsAlone(entry->path()) || ++listed == kMostEntries) return false;
+    }
+    if (error) return false;
+  }
+  for (fs::path part = path;; part = part.parent_path()) {
+    if (!IsRootsAlone(part)) return false;
+    if (part == part.root_path()) return true;
+  }
+}
+
+}  // namespace hearth

@@ -1,0 +1,123 @@
+#include "cache/store/content_names.h"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+
+#include "cache/store/entry_row.h"
+#include "core/base/text.h"
+
+namespace hearth {
+namespace {
+
+constexpr int64_t kMostNames = 50000;                     // about 5 MB
+constexpr std::string_view kNotSeen = "not seen before";  // prefix of the short name of content that has no entries
+constexpr const char* kFilePrefix = "file";               // prefix of a stamp's place, which is as long as a content's
+constexpr const char* kFingerprintPrefix = "fingerprint of ";  // prefix of a content's name
+constexpr int64_t kNsPerMs = 1'000'000;
+
+std::span<const std::byte> BytesOfStamp(const FileStamp& stamp) {
+  static_assert(std::has_unique_object_representations_v<FileStamp>);
+  return std::as_bytes(std::span(&stamp, 1));
+}
+
+}  // namespace
+
+Status StoreContentNames::Load(Database& database) {
+  secret_.reset();
+  new_.clear();
+  HEARTH_ASSIGN(const int64_t others, database.Number("SELECT count(*) FROM counters WHERE name='others'"));
+  has_others_ = knows_others_ = others != 0;
+  HEARTH_ASSIGN(Statement row, database.Prepare("SELECT value FROM counters WHERE name='secret'"));
+  HEARTH_ASSIGN(const bool is_there, row.Step());
+  if (!is_there || row.Blob(0).size() != kFingerprintSecretBytes) return Status::Ok();
+  std::ranges::copy(row.Blob(0), secret_.emplace().begin());
+  return Status::Ok();
+}
+
+// Hashed without the lock, so that other threads can read meanwhile.
+std::optional<std::string> StoreContentNames::PlaceOf(std::span<const std::byte> bytes) const {
+  if (connection_.IsForked()) return std::nullopt;
+  std::optional<Secret> secret;
+  {
+    const std::scoped_lock lock(connection_.mutex());
+    secret = secret_;
+  }
+  if (!secret) return std::nullopt;
+  const Fingerprint digest = SecretFingerprintOf(bytes, *secret);
+  const uint64_t size_bytes = bytes.size();
+  std::string place(TextFrom(std::as_bytes(std::span(digest.bytes))));
+  return place.append(TextFrom(std::as_bytes(std::span(&size_bytes, 1))));
+}
+
+std::optional<std::string> StoreContentNames::Find(const std::string& place) {
+  if (const auto found = new_.find(place); found != new_.end()) return found->second;
+  if (connection_.database() == nullptr) return std::nullopt;
+  Result<Statement> row = connection_.database()->Prepare("SELECT name FROM content_names WHERE fast=?");
+  if (!row.ok()) return std::nullopt;
+  const Result<bool> is_there = row->Bind(0, BytesOf(place)).Step();
+  if (!is_there.ok() || !*is_there) return std::nullopt;
+  return std::string(row->Text(0));
+}
+
+void StoreContentNames::Note(const std::string& place, const std::string& name) {
+  const std::scoped_lock lock(connection_.mutex());
+  new_.insert_or_assign(place, name);
+}
+
+std::string StoreContentNames::NameOf(std::span<const std::byte> bytes, NameUse use) {
+  const std::optional<std::string> place = PlaceOf(bytes);
+  if (!place) return NameByHash(bytes);
+  {
+    const std::scoped_lock lock(connection_.mutex());
+    if (std::optional<std::string> known = Find(*place)) return *std::move(known);
+    if (use == NameUse::kLookUp && !has_others_ && connection_.database() != nullptr)
+      return fmt::format("{}/{}", kNotSeen, bytes.size());
+  }
+  std::string name = NameByHash(bytes);
+  Note(*place, name);
+  return name;
+}
+
+std::optional<KnownFile> StoreContentNames::RecallFile(const FileStamp& stamp) {
+  const std::optional<std::string> place = PlaceOf(BytesOfStamp(stamp));
+  if (!place) return std::nullopt;
+  const std::scoped_lock lock(connection_.mutex());
+  const std::optional<std::string> text = Find(kFilePrefix + *place);
+  const size_t blank = text ? text->find(' ') : std::string::npos;
+  if (blank == std::string::npos) return std::nullopt;
+  return KnownFile{text->substr(0, blank), text->substr(blank + 1)};
+}
+
+std::optional<std::string> StoreContentNames::RecallFingerprint(const std::string& name) {
+  if (connection_.IsForked()) return std::nullopt;
+  const std::scoped_lock lock(connection_.mutex());
+  return Find(kFingerprintPrefix + name);
+}
+
+void StoreContentNames::RememberFile(const std::optional<FileStamp>& stamp, const KnownFile& known) {
+  if (connection_.IsForked() || known.name.starts_with(kNotSeen)) return;
+  if (RecallFingerprint(known.name) != known.fingerprint) Note(kFingerprintPrefix + known.name, known.fingerprint);
+  constexpr int64_t kMostMs = std::numeric_limits<int64_t>::max() / kNsPerMs;
+  if (!stamp || !IsSettled(*stamp, std::clamp(NowMs(), -kMostMs, kMostMs) * kNsPerMs)) return;
+  const std::optional<std::string> place = PlaceOf(BytesOfStamp(*stamp));
+  if (place) Note(kFilePrefix + *place, known.fingerprint + " " + known.name);
+}
+
+Status StoreContentNames::Store(Database& database) {
+  if (has_others_ && !knows_others_) HEARTH_TRY(database.Run("INSERT OR IGNORE INTO counters VALUES('others', 1)"));
+  if (new_.empty()) return Status::Ok();
+  // A forgotten name is computed again, so their order is not worth an index.
+  HEARTH_ASSIGN(const int64_t count, database.Number("SELECT count(name) FROM content_names"));
+  if (count >= kMostNames) HEARTH_TRY(database.Run("DELETE FROM content_names"));
+  HEARTH_ASSIGN(Statement row, database.Prepare("INSERT OR REPLACE INTO content_names VALUES(?, ?)"));
+  for (const auto& [place, name] : new_) HEARTH_TRY(row.Bind(0, BytesOf(place)).Bind(1, name).Run());
+  return Status::Ok();
+}
+
+void StoreContentNames::OnStored() {
+  new_.clear();
+  knows_others_ = has_others_;
+}
+
+}  // namespace hearth

@@ -1,0 +1,90 @@
+#include "cache/store/quarantine.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "cache/store/entry_row.h"
+
+namespace hearth {
+namespace {
+
+// A record counts for a week, because the driver or the machine may have been repaired. A driver update changes the
+// keys.
+constexpr int64_t kQuarantineMs = int64_t{7} * 24 * 60 * 60 * 1000;
+constexpr int64_t kClockGrainMs = 60 * 1000;  // smaller clock corrections cost no write
+
+}  // namespace
+
+Status RecordStrikes(Database& database, const std::vector<DeadMarker>& dead) {
+  HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
+  HEARTH_ASSIGN(Statement strike,
+                database.Prepare("INSERT INTO quarantine VALUES(?1, (SELECT checksum FROM entries WHERE digest=?1), 1,"
+                                 " (SELECT kind FROM entries WHERE digest=?1), ?2)"
+                                 " ON CONFLICT(digest) DO UPDATE SET checksum=excluded.checksum,"
+                                 " kind=excluded.kind, since_ms=excluded.since_ms,"
+                                 " strikes=CASE WHEN excluded.checksum IS checksum THEN strikes + 1 ELSE 1 END"));
+  for (const DeadMarker& marker : dead) {
+    for (const Fingerprint& digest : marker.in_use) {
+      HEARTH_TRY(strike.Bind(0, digest.bytes).Bind(1, NowMs()).Run());
+      HEARTH_TRY(DeleteEntry(database, digest));
+    }
+  }
+  HEARTH_TRY(transaction.Commit());
+  for (const DeadMarker& marker : dead) {
+    std::error_code ignored;
+    std::filesystem::remove(marker.file, ignored);
+  }
+  return Status::Ok();
+}
+
+Result<std::map<Fingerprint, QuarantineRecord>> ReadQuarantine(Database& database) {
+  std::map<Fingerprint, QuarantineRecord> records;
+  bool is_to_be_mended = false;
+  const int64_t now_ms = NowMs();
+  {
+    HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT digest, strikes, since_ms, kind FROM quarantine"));
+    while (true) {
+      HEARTH_ASSIGN(const bool row, rows.Step());
+      if (!row) break;
+      const int64_t since_ms = std::min(rows.Number(2), now_ms);
+      const bool has_expired = since_ms <= now_ms - kQuarantineMs;
+      is_to_be_mended |= has_expired || rows.Number(2) > now_ms + kClockGrainMs;
+      if (has_expired) continue;
+      records[FingerprintFrom(rows.Blob(0))] = {rows.Number(1), since_ms + kQuarantineMs, std::string(rows.Text(3))};
+    }
+  }
+  if (is_to_be_mended && !database.read_only()) {
+    // If another process is writing, the next start does it.
+    HEARTH_ASSIGN(Statement expired, database.Prepare("DELETE FROM quarantine WHERE since_ms <= ?"));
+    static_cast<void>(expired.Bind(0, now_ms - kQuarantineMs).Run());
+    // If the clock was set back, a quarantine must neither end nor last until the clock has caught up.
+    HEARTH_ASSIGN(Statement from_now_on, database.Prepare("UPDATE quarantine SET since_ms=?1 WHERE since_ms > ?1"));
+    static_cast<void>(from_now_on.Bind(0, now_ms).Run());
+  }
+  return records;
+}
+
+Result<uint64_t> LiftQuarantine(Database& database, std::string_view kind) {
+  HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
+  HEARTH_ASSIGN(Statement lifted, database.Prepare("DELETE FROM quarantine WHERE ?1='' OR kind IS NULL OR kind=?1 OR "
+                                                   "substr(kind, 1, length(?1) + 1)=?1 || '-'"));
+  HEARTH_TRY(lifted.Bind(0, kind).Run());
+  HEARTH_ASSIGN(const int64_t count, database.Number("SELECT changes()"));
+  HEARTH_TRY(transaction.Commit());
+  return static_cast<uint64_t>(count);
+}
+
+Result<bool> IsBarred(Database& database, const Fingerprint& digest, const Fingerprint& checksum) {
+  HEARTH_ASSIGN(Statement record, database.Prepare("SELECT strikes FROM quarantine WHERE digest=? AND checksum=?"));
+  HEARTH_ASSIGN(const bool row, record.Bind(0, digest.bytes).Bind(1, checksum.bytes).Step());
+  return row && record.Number(0) >= kMaxStrikes;
+}
+
+Status Acquit(Database& database, const std::set<Fingerprint>& digests) {
+  HEARTH_ASSIGN(Statement acquit, database.Prepare("DELETE FROM quarantine WHERE digest=? AND checksum IS NOT NULL"));
+  for (const Fingerprint& digest : digests) HEARTH_TRY(acquit.Bind(0, digest.bytes).Run());
+  return Status::Ok();
+}
+
+}  // namespace hearth
