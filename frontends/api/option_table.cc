@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "core/base/contains.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
 #include "frontends/engine/backends.h"
 
 namespace hearth {
@@ -182,6 +184,16 @@ constexpr OptionRow kRows[] = {
 };
 #undef FIELD
 
+// The option that a wrong name is likely to mean: the nearest one, or what other runtimes call so.
+std::string MeantBy(std::string_view name, std::span<const std::string> names) {
+  constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {{"num_threads", "threads"},
+                                                                          {"intra_op_num_threads", "threads"},
+                                                                          {"device_name", "device"},
+                                                                          {"cache_dir", "cache_folder"}};
+  const auto found = std::ranges::find(kElsewhere, name, &std::pair<std::string_view, std::string_view>::first);
+  return found == std::end(kElsewhere) ? NearestName(name, names) : std::string(found->second);
+}
+
 }  // namespace
 
 std::span<const OptionRow> OptionRows() {
@@ -200,6 +212,12 @@ const OptionRow* FindOption(std::string_view name) {
     return candidate.name == name || (!name.empty() && Contains(candidate.other_names, name));
   });
   return row == std::end(kRows) ? nullptr : row;
+}
+
+Status NoSuchOption(std::string_view name, std::span<const std::string> names) {
+  const std::string meant = MeantBy(name, names);
+  return Error(StatusCode::kInvalidArgument, "no option is called '{}'{}; there are {}", name.substr(0, 200),
+               meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant), fmt::join(names, ", "));
 }
 
 }  // namespace hearth

@@ -62,6 +62,8 @@ std::span<const OptionRow> OptionRows();
 std::string_view OptionValues(const OptionRow& row);
 // Null for an unknown name.
 const OptionRow* FindOption(std::string_view name);
+// kInvalidArgument, with the one of `names` that is likely to be meant and with all of them.
+Status NoSuchOption(std::string_view name, std::span<const std::string> names);
 
 }  // namespace hearth
 

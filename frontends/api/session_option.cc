@@ -1,7 +1,5 @@
 #include "hearth/session_option.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "cache/files/folder.h"
@@ -73,9 +71,9 @@ Status SetSessionOption(SessionOptions& options, std::string_view name, std::str
     const Status status = std::visit(FromText{options, value}, row->kind).Within(fmt::format("option '{}'", name));
     return status.ok() ? status : Error(status.code(), "{}; give {}", status.message(), OptionValues(*row));
   }
-  std::vector<std::string_view> names;
-  for (const OptionRow& row : OptionRows()) names.push_back(row.name);
-  return Error(StatusCode::kInvalidArgument, "no option is called '{}'; there are {}", name, fmt::join(names, ", "));
+  std::vector<std::string> names;
+  for (const OptionRow& row : OptionRows()) names.emplace_back(row.name);
+  return NoSuchOption(name, names);
 }
 
 }  // namespace hearth

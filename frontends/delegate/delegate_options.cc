@@ -207,16 +207,15 @@ Status Set(std::string_view key, std::string_view value, GivenOptions& given) {
     given.names.insert(of_session->name);
     return SetSessionOption(given.session, key, value);
   }
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;
   for (const OptionRow& known : OptionRows()) {
-    if (known.in_plugin) names.push_back(known.name);
+    if (known.in_plugin) names.emplace_back(known.name);
   }
   for (const PluginOption& option : kPluginOptions) {
     if (option.name == key) return option.set(key, value, given);
-    names.push_back(option.name);
+    names.emplace_back(option.name);
   }
-  return Error(StatusCode::kInvalidArgument, "no option is called '{}'; there are {}", key.substr(0, 200),
-               fmt::join(names, ", "));
+  return NoSuchOption(key, names);
 }
 
 }  // namespace

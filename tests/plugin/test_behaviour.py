@@ -97,7 +97,7 @@ class Behaviour(unittest.TestCase):
             np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-4 * max(1, np.abs(expected).max()))
 
     def test_an_unknown_option_is_an_error_that_lists_the_known_ones(self):
-        with self.assertRaisesRegex(ValueError, "no option is called 'devise'; there are device, precision, preference"):
+        with self.assertRaisesRegex(ValueError, "no option is called 'devise' .did you mean 'device'\\?.; there are device, precision, preference"):
             plugin.load_delegate(plugin.PLUGIN, {"devise": "cpu"})
 
     def test_a_device_that_is_not_there_leaves_a_sentence_and_the_interpreters_own_path(self):

@@ -517,6 +517,28 @@ def test_the_class_of_each_pixel_is_asked_for_in_three_ways(oracle_models, tmp_p
         hearth.Session(hearth.Model(path), class_maps=True, **CPU)
 
 
+@pytest.mark.parametrize("wrong, right", [("num_threads", "threads"), ("presicion", "precision"), ("devices", "device")])
+def test_an_unknown_option_names_the_one_that_is_meant(oracle_models, wrong, right):
+    with pytest.raises(hearth.Error, match=f"'{wrong}' .did you mean '{right}'"):
+        hearth.Session(oracle_models["log_softmax_rank4.tflite"], **{wrong: "1"}, **CPU)
+
+
+def test_an_input_that_is_fixed_is_no_input_any_more(oracle_models, tmp_path):
+    content, path = oracle_models["slice_begin_list.tflite"], tmp_path / "slice.tflite"
+    path.write_bytes(content)
+    table = np.arange(35, dtype=np.float32).reshape(5, 7)
+    x, begin = (tensor.name for tensor in hearth.Model(content).inputs)
+    for source in (path, content, hearth.Model(path, constants={begin: [2, 3]})):
+        constants = None if isinstance(source, hearth.Model) else {begin: np.array([2, 3])}  # int64, as NumPy has them
+        with hearth.Session(source, constants=constants, **CPU) as session:
+            assert [tensor.name for tensor in session.inputs] == [x]
+            assert np.array_equal(session.run(table)[0], table[2:4, 3:6])
+    with pytest.raises(hearth.Error, match="does not hold all numbers"):
+        hearth.Model(path, constants={begin: [0.5, 1]})
+    with pytest.raises(ValueError, match="chosen already"):
+        hearth.Session(hearth.Model(path), constants={begin: [0, 0]}, **CPU)
+
+
 @pytest.mark.parametrize("name, fine, wrong", [
     ("class_maps", [None, True, False, np.True_, np.False_], ["on", "off", 1, 0, [True]]),
     ("top_k", [None, 0, 3, np.int64(3), 2**31 - 1], ["3", 3.0, True, np.True_, [3]]),

@@ -112,7 +112,8 @@ TEST(DelegateOptions, TheCacheIsUsedByOurNameOrByAllThreeOfTheReference) {
 }
 
 TEST(DelegateOptions, MistakesAreSentences) {
-  EXPECT_THAT(MistakeIn({{"precission", "fp32"}}), HasSubstr("no option is called 'precission'; there are device,"));
+  EXPECT_THAT(MistakeIn({{"precission", "fp32"}}),
+              HasSubstr("no option is called 'precission' (did you mean 'precision'?); there are device,"));
   EXPECT_EQ(MistakeIn({{"precision", "int8"}}), "option precision is 'int8'; it takes fp32, fp32_16 or fp16");
   EXPECT_EQ(MistakeIn({{"profiling", "maybe"}}), "option profiling is 'maybe'; it takes 0 or 1");
   EXPECT_EQ(MistakeIn({{"inference_preference", "3"}}),
