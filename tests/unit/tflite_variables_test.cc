@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "frontends/tflite/reader.h"
+#include "frontends/writer/variables.h"
 #include "hearth/model.h"
 #include "hearth/session.h"
 #include "tests/testing/builtin_codes.h"
