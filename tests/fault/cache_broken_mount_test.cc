@@ -39,7 +39,8 @@ constexpr NamedCall kCalls[] = {
     {"access", __NR_access},       {"chmod", __NR_chmod},
 #endif
 };
-constexpr int kErrors[] = {EIO, ESTALE, EINTR, ENOSPC, EACCES, ENOENT, EMFILE};
+// Not EINTR: sqlite repeats what was interrupted, without end.
+constexpr int kErrors[] = {EIO, ESTALE, ENOSPC, EACCES, ENOENT, EMFILE};
 enum class From : uint8_t { kBeforeOpening, kAfterOpening };
 
 // What a start does with its cache. It ends itself if it takes far longer than its waits allow.
