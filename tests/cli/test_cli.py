@@ -6,6 +6,7 @@ HEARTH_BIN names the program. Only the CPU is asked for, so no driver is needed:
 
 import json
 import os
+import pathlib
 import shutil
 import struct
 import subprocess
@@ -58,7 +59,7 @@ class Usage(CliTest):
             self.run_hearth("run", model, *line, "--device", "cpu", "--no-cache", "--output-dir", self.folder / name)
             (written,) = (self.folder / name).glob("*.npy")
             self.assertEqual(struct.unpack("<6f", read_npy(written)[2]), (17, 18, 19, 24, 25, 26), name)
-        for value, part in (("1.5,2", "does not hold all numbers"), ("1,two", "neither numbers"), ("1,2,3", "does not fit")):
+        for value, part in (("1.5,2", "does not hold all numbers"), ("1,two", "neither numbers"), ("1,2,3", "3 begins and 2 sizes")):
             self.assert_one_error(self.run_hearth("inspect", model, "--constant", f"{begin}={value}", expect=3), part)
         self.assert_one_error(self.run_hearth("inspect", model, "--constant", "other=1", expect=3), "not an input of the model")
 
@@ -68,7 +69,7 @@ class Usage(CliTest):
                 self.assertIsInstance(json.loads(self.run_hearth(*line).stdout), dict)
 
     def test_json_never_replaces_a_model(self):
-        content = MODEL.read_bytes()
+        content = pathlib.Path(MODEL).read_bytes()
         model = self.file("kept.tflite", content)
         done = self.run_hearth("conformance", "--device", "cpu", "--filter", "softmax", "--json", model, expect=2)
         self.assert_one_error(done, "that would replace a model")
@@ -76,9 +77,9 @@ class Usage(CliTest):
 
     def test_conformance_takes_what_is_listed_and_expects_known_failures(self):
         cases = self.file("cases.txt", b"# two families\nsoftmax\nneg/* # all of them\n")
-        listed = self.run_hearth("conformance", "--case-list", cases, "--exclude", "neg/rank*", "--list").stdout.split()
+        listed = self.run_hearth("conformance", "--case-list", cases, "--exclude", "neg/*1*", "--list").stdout.split()
         self.assertTrue(listed and all(name.startswith(("softmax/", "neg/")) for name in listed), listed)
-        shards = [self.run_hearth("conformance", "--case-list", cases, "--exclude", "neg/rank*", "--shard", f"{k}/2", "--list",
+        shards = [self.run_hearth("conformance", "--case-list", cases, "--exclude", "neg/*1*", "--shard", f"{k}/2", "--list",
                                   expect=None).stdout.split() for k in (1, 2)]
         self.assertEqual(sorted(sum(shards, [])), sorted(listed))
         known = self.file("known.txt", b"softmax/*: it passes here\n")
