@@ -7,6 +7,7 @@
 #include "core/graph/element.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/writer/names.h"
+#include "frontends/writer/rows.h"
 
 namespace hearth::onnx {
 namespace {
@@ -209,8 +210,9 @@ Status GraphReader::ReadNode(const NodeProto& node) {
   const OperatorRow* row = FindOperator(node.domain, node.op_type);
   OpView view(*this, node, row, opset);
   to().origin().name = row == nullptr ? std::string_view("function") : row->name;
-  const size_t first_value = to().graph().values().size();
-  const Results made = MakeNode(view);
+  const size_t first_value = to().graph().values().size(), first_node = to().graph().nodes().size();
+  Results made = MakeNode(view);
+  if (Status kept = KeepRows(to(), first_node); made.ok() && !kept.ok()) made = kept;
   if (!made.ok()) return made.status().Within(NodeLabelOf(node, opset));
   for (size_t k = 0; k < node.outputs.size(); ++k) {
     if (node.outputs[k].empty()) continue;

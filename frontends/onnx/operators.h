@@ -41,6 +41,13 @@ std::span<const OperatorRow> QuantizedOperators();
 std::span<const OperatorRow> RecurrentOperators();
 std::span<const OperatorRow> ControlOperators();
 std::span<const OperatorRow> SpectrumOperators();
+std::span<const OperatorRow> BoxOperators();
+
+inline constexpr std::span<const OperatorRow> (*kOperatorLists[])() = {
+    ElementwiseOperators, ShapeOperators,     MovementOperators,      PlacesOperators,
+    WindowOperators,      ResizeOperators,    NormalizationOperators, ReduceOperators,
+    ProductOperators,     QuantizedOperators, RecurrentOperators,     ControlOperators,
+    SpectrumOperators,    BoxOperators};
 
 }  // namespace hearth::onnx
 
