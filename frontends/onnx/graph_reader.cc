@@ -111,11 +111,13 @@ std::set<std::string_view> OuterNames(const GraphProto& graph) {
 }
 
 TensorDeclaration DeclarationOf(const ValueInfoProto& info) {
-  TensorDeclaration declared{CleanName(info.name), "", {}, info.dims.has_value()};
+  TensorDeclaration declared{.name = CleanName(info.name), .has_shape = info.dims.has_value()};
   for (const Dimension& dim : info.dims.value_or(std::vector<Dimension>())) {
     const bool is_known = dim.size >= 0 && dim.size <= std::numeric_limits<int32_t>::max();
     declared.shape.push_back(is_known ? static_cast<int32_t>(dim.size) : -1);
+    declared.dimensions.push_back(CleanName(ShortName(dim.param)));
   }
+  if (std::ranges::all_of(declared.dimensions, &std::string::empty)) declared.dimensions.clear();
   return declared;
 }
 
@@ -143,13 +145,29 @@ Result<std::map<std::string_view, int32_t>> NamedDimensions(const GraphProto& gr
                    CleanName(ShortName(dim.param)), known->second, given->second[d]);
     }
   }
+  std::set<std::string> names;
+  for (const ValueInfoProto& input : graph.inputs) {
+    for (const Dimension& dim : input.dims.value_or(std::vector<Dimension>())) {
+      if (dim.size >= 0 || dim.param.empty()) continue;
+      const std::string name = CleanName(dim.param);
+      names.insert(fmt::format("'{}'", ShortName(name)));
+      if (const auto chosen = options.dimensions.find(name); chosen != options.dimensions.end()) {
+        sizes.emplace(dim.param, chosen->second);
+      }
+    }
+  }
+  for (const auto& [name, size] : options.dimensions) {
+    if (names.contains(fmt::format("'{}'", ShortName(name)))) continue;
+    return Error(StatusCode::kInvalidArgument, "no open dimension of an input is called '{}'; there {}", name,
+                 names.empty() ? "is none with a name" : fmt::format("are {}", fmt::join(names, ", ")));
+  }
   return sizes;
 }
 
 Status GraphReader::AddInputs(const GraphProto& graph) {
   auto given = reading().options.input_shapes;
   auto constants = reading().options.constants;
-  if (!given.empty()) to().RequireShapes();
+  if (!given.empty() || !reading().options.dimensions.empty()) to().RequireShapes();
   HEARTH_ASSIGN(const auto sizes, NamedDimensions(graph, reading().options));
   std::string names;
   for (const ValueInfoProto* input : InputsOf(graph)) {
