@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
 #include "core/base/float_environment.h"
+#include "core/base/text.h"
 #include "core/graph/constant_results.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/shorter_outputs.h"
@@ -41,6 +42,7 @@ bool LeavesOnlyBatchOpen(const TensorDeclaration& declared) {
 void AddDeclaration(const TensorDeclaration& declared, TensorInfo& info) {
   info.alias = declared.alias;
   info.declared_shape = declared.shape;
+  info.dimensions = declared.dimensions;
 }
 
 void AddInterface(const ModelInterface& interface, const ModelOptions& options, ModelData& data) {
@@ -61,7 +63,7 @@ void AddInterface(const ModelInterface& interface, const ModelOptions& options, 
     data.shape_warnings.push_back(
         fmt::format("the file leaves the shape of input '{}' ({}) open; {} is taken, --shape '{}=...' "
                     "chooses another",
-                    declared.name, ShapeText(declared.shape), ShapeText(input.shape), declared.name));
+                    declared.name, DeclaredText(input), ShapeText(input.shape), declared.name));
   }
   for (k = 0; k < interface.outputs.size(); ++k) AddDeclaration(interface.outputs[k], data.outputs[k]);
 }
@@ -145,16 +147,35 @@ Status AppendFiles(ModelFile& file, std::vector<ModelPart>& parts) {
   return Status::Ok();
 }
 
+// Sizes by name, of "NAME=SIZE".
+Result<std::map<std::string, int32_t>> SizesOf(const std::vector<std::string>& texts) {
+  std::map<std::string, int32_t> sizes;
+  for (const std::string& text : texts) {
+    const size_t equals = std::min(text.rfind('='), text.size());
+    int32_t size = -1;
+    const bool is_size = equals < text.size() && NumberFrom(std::string_view(text).substr(equals + 1), size);
+    if (!is_size || equals == 0 || size < 0) {
+      return Error(StatusCode::kInvalidArgument, "the dimension '{}': NAME=SIZE is meant, such as height=320", text);
+    }
+    if (!sizes.emplace(text.substr(0, equals), size).second) {
+      return Error(StatusCode::kInvalidArgument, "the dimension '{}' is given twice", text.substr(0, equals));
+    }
+  }
+  return sizes;
+}
+
 }  // namespace
 
 Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& options) {
   const DefaultFloatEnvironment environment;
   const Stopwatch watch;
-  const ReadOptions read_options{options.signature, options.input_shapes, 0, data->parts, options.constants};
+  ReadOptions read_options{options.signature, options.input_shapes, 0, data->parts, options.constants};
+  HEARTH_ASSIGN(read_options.dimensions, SizesOf(options.dimensions));
   const ModelFormat& format = FormatOf(data->bytes);
   HEARTH_ASSIGN(data->graph, format.read(data->bytes, read_options));
   HEARTH_ASSIGN(const ModelInterface interface, format.read_interface(data->bytes, read_options));
   data->input_shapes = options.input_shapes;
+  data->dimensions = options.dimensions;
   data->constants = options.constants;
   // Outputs get the shapes that the operators make, regardless of the file: users allocate memory by them. Whoever runs
   // the graph reports what cannot be inferred.
@@ -165,6 +186,16 @@ Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& opt
   HEARTH_TRY(KeepTop(options.top_k, *data));
   data->read_ms = watch.milliseconds();
   return Model(std::move(data));
+}
+
+std::string DeclaredText(const TensorInfo& info) {
+  if (info.dimensions.empty()) return ShapeText(info.declared_shape);
+  std::vector<std::string> parts;
+  for (size_t d = 0; d < info.declared_shape.size(); ++d) {
+    const bool has_name = info.declared_shape[d] < 0 && !info.dimensions[d].empty();
+    parts.push_back(has_name ? info.dimensions[d] : std::to_string(info.declared_shape[d]));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string OpenShapeHint(const ModelData& data, StatusCode code) {

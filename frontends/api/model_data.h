@@ -30,6 +30,7 @@ struct ModelData {
   std::vector<ModelPart> parts;                               // of `bytes`, if the model has several files
   std::map<std::string, std::vector<int32_t>> input_shapes;   // chosen by the user
   std::map<std::string, FixedInput> constants;                // ModelOptions::constants
+  std::vector<std::string> dimensions;                        // ModelOptions::dimensions
   int32_t top_k = 0;                                          // ModelOptions::top_k
   bool class_maps = false;                                    // ModelOptions::class_maps
   Graph graph;
@@ -73,6 +74,9 @@ Result<Model> WithShapes(const Model& model, const std::map<std::string, std::ve
 
 // Infers the shapes of a graph that was built, and makes it the model's.
 Status TakeBuiltGraph(Graph graph, ModelData& data);
+
+// The shape in the file: "1x-1x-1x3", or with the names of dimensions "batch, 3, height, width".
+std::string DeclaredText(const TensorInfo& info);
 
 // Fills inputs and outputs from the graph.
 void DescribeModel(ModelData& data);

@@ -172,9 +172,10 @@ Result<Session> Session::Create(const Model& model, const SessionOptions& option
     return Error(StatusCode::kInvalidArgument, "this model was moved from: use the one that it was moved to");
   const ModelOptions& of_model = options.model;
   if (!of_model.signature.empty() || !of_model.input_shapes.empty() || of_model.top_k != 0 || of_model.class_maps ||
-      !of_model.constants.empty()) {
+      !of_model.constants.empty() || !of_model.dimensions.empty()) {
     return Error(StatusCode::kInvalidArgument,
-                 "signature, input shapes, constants, top_k and class_maps are chosen when the model is read");
+                 "signature, input shapes, dimensions, constants, top_k and class_maps are chosen when the model is "
+                 "read");
   }
   return CreateSession(model, {.options = options});
 }

@@ -30,14 +30,17 @@ struct ReadOptions {
   std::vector<ModelPart> parts = {};
   // Contents of inputs, by tensor or signature name: they are constants, and the graph has no such inputs.
   std::map<std::string, FixedInput> constants = {};
+  // Sizes of open dimensions by the name that the file gives them; a shape of an input comes before them.
+  std::map<std::string, int32_t> dimensions = {};
 };
 
 // How a file declares an input or output.
 struct TensorDeclaration {
-  std::string name;            // the tensor's, as the graph's value has it
-  std::string alias;           // in the signature; empty without one
-  std::vector<int32_t> shape;  // -1 where the size is known at run time only
-  bool has_shape = true;       // false: the rank is unknown (or the tensor is a scalar)
+  std::string name;                          // the tensor's, as the graph's value has it
+  std::string alias;                         // in the signature; empty without one
+  std::vector<int32_t> shape;                // -1 where the size is known at run time only
+  bool has_shape = true;                     // false: the rank is unknown (or the tensor is a scalar)
+  std::vector<std::string> dimensions = {};  // the names of its dimensions, empty for none; or no list
 
   // A size, or the whole shape, is open.
   bool IsDynamic() const { return !has_shape || Contains(shape, -1); }

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "core/base/error.h"
+#include "core/graph/element.h"
 #include "frontends/onnx/operators.h"
 
 namespace hearth::onnx {
@@ -256,6 +257,43 @@ Results ReadClip(OpView& op) {
   return InOrder(order, most == kNoValue ? above : to.Add(BinaryKind::kMinimum, {above, most}));
 }
 
+Results ReadIsNan(OpView& op) {
+  const Order order = op.OrderOf(0);
+  HEARTH_ASSIGN(const ValueId x, op.In(0, order));
+  return InOrder(order, op.to().Add(BinaryKind::kNotEqual, {x, x}));
+}
+
+Results ReadIsInf(OpView& op) {
+  NodeWriter& to = op.to();
+  const Order order = op.OrderOf(0);
+  HEARTH_ASSIGN(ValueId x, op.In(0, order));
+  const bool takes_above = op.Int("detect_positive", 1) != 0, takes_below = op.Int("detect_negative", 1) != 0;
+  if (takes_above && takes_below) {
+    HEARTH_ASSIGN(x, to.Add(UnaryKind::kAbs, x));
+  }
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Made wanted = AddScalarLike(to, x, takes_above ? infinity : takes_below ? -infinity : std::nan(""));
+  return InOrder(order, to.Add(BinaryKind::kEqual, {x, wanted}));
+}
+
+// (a xor b) xor (a and b)
+Results ReadBitwiseOr(OpView& op) {
+  HEARTH_ASSIGN(const Aligned aligned, Align(op, 0, 2));
+  const ValueId a = aligned.values[0], b = aligned.values[1];
+  return aligned.Result(op.to().Add(BinaryKind::kBitwiseXor, {op.to().Add(BinaryKind::kBitwiseXor, {a, b}),
+                                                              op.to().Add(BinaryKind::kBitwiseAnd, {a, b})}));
+}
+
+Results ReadBitwiseNot(OpView& op) {
+  const Order order = op.OrderOf(0);
+  HEARTH_ASSIGN(const ValueId x, op.In(0, order));
+  const DType dtype = op.to().desc(x).dtype;
+  const bool is_unsigned = dtype == DType::kUInt8 || dtype == DType::kUInt16 || dtype == DType::kUInt32;
+  if (dtype == DType::kUInt64) return Error(StatusCode::kUnsupported, "elements of uint64");
+  const double ones = is_unsigned ? std::exp2(BitsOf(dtype)) - 1 : -1.0;
+  return InOrder(order, op.to().Add(BinaryKind::kBitwiseXor, {x, AddScalarLike(op.to(), x, ones)}));
+}
+
 Results ReadWhere(OpView& op) {
   HEARTH_ASSIGN(const Aligned aligned, Align(op, 0, 3));
   return aligned.Result(op.to().Add(Select{}, aligned.values));
@@ -280,6 +318,8 @@ std::span<const OperatorRow> ElementwiseOperators() {
       {"Atan", ReadActivation, Kind(Composed::kAtan)},
       {"Atanh", ReadActivation, Kind(Composed::kAtanh)},
       {"BitwiseAnd", ReadBinary, Kind(BinaryKind::kBitwiseAnd)},
+      {"BitwiseNot", ReadBitwiseNot},
+      {"BitwiseOr", ReadBitwiseOr},
       {"BitwiseXor", ReadBinary, Kind(BinaryKind::kBitwiseXor)},
       {"Cast", ReadCast},
       {"CastLike", ReadCast, 1},
@@ -301,6 +341,8 @@ std::span<const OperatorRow> ElementwiseOperators() {
       {"HardSigmoid", ReadActivation, Kind(Composed::kHardSigmoid)},
       {"HardSwish", ReadUnary, Kind(UnaryKind::kHardSwish)},
       {"Identity", ReadIdentity},
+      {"IsInf", ReadIsInf},
+      {"IsNaN", ReadIsNan},
       {"LeakyRelu", ReadUnary, Kind(UnaryKind::kLeakyRelu)},
       {"Less", ReadBinary, Kind(BinaryKind::kLess)},
       {"LessOrEqual", ReadBinary, Kind(BinaryKind::kLessEqual)},

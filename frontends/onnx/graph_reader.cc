@@ -7,6 +7,7 @@
 #include "core/graph/element.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/writer/names.h"
+#include "frontends/writer/rows.h"
 
 namespace hearth::onnx {
 namespace {
@@ -39,19 +40,55 @@ void AddOuterNames(const GraphProto& graph, std::set<std::string_view>& outer) {
   for (const ValueInfoProto& output : graph.outputs) add(output.name);
 }
 
-// By node: whether an output of the graph depends on it.
-std::vector<bool> NeededNodes(const std::vector<NodeProto>& nodes, std::set<std::string_view> needed) {
-  std::vector<bool> are_needed(nodes.size(), false);
-  for (size_t k = nodes.size(); k-- > 0;) {
-    const NodeProto& node = nodes[k];
-    are_needed[k] = std::ranges::any_of(node.outputs, [&](std::string_view name) { return needed.contains(name); });
-    if (!are_needed[k]) continue;
-    needed.insert(node.inputs.begin(), node.inputs.end());
-    for (const AttributeProto& attribute : node.attributes) {
-      if (attribute.graph != nullptr) needed.merge(OuterNames(*attribute.graph));
+// What a node reads, in its subgraphs too.
+std::set<std::string_view> NamesRead(const NodeProto& node) {
+  std::set<std::string_view> names(node.inputs.begin(), node.inputs.end());
+  for (const AttributeProto& attribute : node.attributes) {
+    if (attribute.graph != nullptr) names.merge(OuterNames(*attribute.graph));
+  }
+  return names;
+}
+
+// The nodes on which outputs depend: in the file's order, but for those that read what a later one makes. onnxruntime's
+// quantizer writes such files.
+Result<std::vector<size_t>> NodesInOrder(const GraphProto& graph, ReadingBudget& budget) {
+  const std::vector<NodeProto>& nodes = graph.nodes;
+  std::map<std::string_view, size_t> makers;
+  std::vector<std::set<std::string_view>> reads;
+  for (size_t k = 0; k < nodes.size(); ++k) {
+    for (const std::string_view name : nodes[k].outputs) makers.emplace(name, k);
+    reads.push_back(NamesRead(nodes[k]));
+  }
+  std::vector<bool> waits(nodes.size(), false);
+  std::vector<std::string_view> needed;
+  for (const ValueInfoProto& output : graph.outputs) needed.push_back(output.name);
+  while (!needed.empty()) {
+    const auto maker = makers.find(needed.back());
+    needed.pop_back();
+    if (maker == makers.end() || waits[maker->second]) continue;
+    waits[maker->second] = true;
+    const auto& names = reads[maker->second];
+    needed.insert(needed.end(), names.begin(), names.end());
+  }
+  const auto is_waited_for = [&](std::string_view name) {
+    const auto maker = makers.find(name);
+    return maker != makers.end() && waits[maker->second];
+  };
+  std::vector<size_t> order;
+  for (size_t before = 1; before != order.size();) {
+    before = order.size();
+    HEARTH_TRY(budget.ChargeSteps(nodes.size()));
+    for (size_t k = 0; k < nodes.size(); ++k) {
+      if (!waits[k] || std::ranges::any_of(reads[k], is_waited_for)) continue;
+      order.push_back(k);
+      waits[k] = false;
     }
   }
-  return are_needed;
+  // A ring of nodes: the first one of them says what it lacks.
+  if (const auto ring = std::ranges::find(waits, true); ring != waits.end()) {
+    order.push_back(static_cast<size_t>(ring - waits.begin()));
+  }
+  return order;
 }
 
 Result<Shape> ShapeGiven(const TensorDeclaration& declared, const std::vector<int32_t>& dims) {
@@ -74,11 +111,13 @@ std::set<std::string_view> OuterNames(const GraphProto& graph) {
 }
 
 TensorDeclaration DeclarationOf(const ValueInfoProto& info) {
-  TensorDeclaration declared{CleanName(info.name), "", {}, info.dims.has_value()};
+  TensorDeclaration declared{.name = CleanName(info.name), .has_shape = info.dims.has_value()};
   for (const Dimension& dim : info.dims.value_or(std::vector<Dimension>())) {
     const bool is_known = dim.size >= 0 && dim.size <= std::numeric_limits<int32_t>::max();
     declared.shape.push_back(is_known ? static_cast<int32_t>(dim.size) : -1);
+    declared.dimensions.push_back(CleanName(ShortName(dim.param)));
   }
+  if (std::ranges::all_of(declared.dimensions, &std::string::empty)) declared.dimensions.clear();
   return declared;
 }
 
@@ -106,13 +145,29 @@ Result<std::map<std::string_view, int32_t>> NamedDimensions(const GraphProto& gr
                    CleanName(ShortName(dim.param)), known->second, given->second[d]);
     }
   }
+  std::set<std::string> names;
+  for (const ValueInfoProto& input : graph.inputs) {
+    for (const Dimension& dim : input.dims.value_or(std::vector<Dimension>())) {
+      if (dim.size >= 0 || dim.param.empty()) continue;
+      const std::string name = CleanName(dim.param);
+      names.insert(fmt::format("'{}'", ShortName(name)));
+      if (const auto chosen = options.dimensions.find(name); chosen != options.dimensions.end()) {
+        sizes.emplace(dim.param, chosen->second);
+      }
+    }
+  }
+  for (const auto& [name, size] : options.dimensions) {
+    if (names.contains(fmt::format("'{}'", ShortName(name)))) continue;
+    return Error(StatusCode::kInvalidArgument, "no open dimension of an input is called '{}'; there {}", name,
+                 names.empty() ? "is none with a name" : fmt::format("are {}", fmt::join(names, ", ")));
+  }
   return sizes;
 }
 
 Status GraphReader::AddInputs(const GraphProto& graph) {
   auto given = reading().options.input_shapes;
   auto constants = reading().options.constants;
-  if (!given.empty()) to().RequireShapes();
+  if (!given.empty() || !reading().options.dimensions.empty()) to().RequireShapes();
   HEARTH_ASSIGN(const auto sizes, NamedDimensions(graph, reading().options));
   std::string names;
   for (const ValueInfoProto* input : InputsOf(graph)) {
@@ -173,8 +228,9 @@ Status GraphReader::ReadNode(const NodeProto& node) {
   const OperatorRow* row = FindOperator(node.domain, node.op_type);
   OpView view(*this, node, row, opset);
   to().origin().name = row == nullptr ? std::string_view("function") : row->name;
-  const size_t first_value = to().graph().values().size();
-  const Results made = MakeNode(view);
+  const size_t first_value = to().graph().values().size(), first_node = to().graph().nodes().size();
+  Results made = MakeNode(view);
+  if (Status kept = KeepRows(to(), first_node); made.ok() && !kept.ok()) made = kept;
   if (!made.ok()) return made.status().Within(NodeLabelOf(node, opset));
   for (size_t k = 0; k < node.outputs.size(); ++k) {
     if (node.outputs[k].empty()) continue;
@@ -290,12 +346,10 @@ Status GraphReader::ReadOutputs(const GraphProto& graph) {
 Status GraphReader::ReadModel(const GraphProto& graph) {
   HEARTH_TRY(AddInitializers(graph));
   HEARTH_TRY(AddInputs(graph));
-  std::set<std::string_view> outputs;
-  for (const ValueInfoProto& output : graph.outputs) outputs.insert(output.name);
-  const std::vector<bool> are_needed = NeededNodes(graph.nodes, outputs);
-  for (size_t k = 0; k < graph.nodes.size(); ++k) {
+  HEARTH_ASSIGN(const std::vector<size_t> order, NodesInOrder(graph, reading().budget));
+  for (const size_t k : order) {
     to().origin().source_index = static_cast<int32_t>(k);
-    if (are_needed[k]) HEARTH_TRY(ReadNode(graph.nodes[k]));
+    HEARTH_TRY(ReadNode(graph.nodes[k]));
   }
   HEARTH_TRY(ReadOutputs(graph));
   to().graph().name = CleanName(graph.name);

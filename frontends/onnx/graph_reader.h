@@ -43,7 +43,8 @@ std::set<std::string_view> OuterNames(const GraphProto& graph);
 TensorDeclaration DeclarationOf(const ValueInfoProto& info);
 // The inputs without those that have a value in the file.
 std::vector<const ValueInfoProto*> InputsOf(const GraphProto& graph);
-// The sizes of dimensions that have names, from the shapes that the caller gave for inputs.
+// The sizes of dimensions that have names, from the shapes that the caller gave for inputs, then from
+// options.dimensions.
 Result<std::map<std::string_view, int32_t>> NamedDimensions(const GraphProto& graph, const ReadOptions& options);
 
 }  // namespace hearth::onnx

@@ -8,13 +8,6 @@
 namespace hearth::onnx {
 namespace {
 
-// All dimensions between the first and the last one.
-uint32_t SpatialAxes(int rank) {
-  uint32_t axes = 0;
-  for (int d = 1; d < rank - 1; ++d) axes |= 1u << d;
-  return axes;
-}
-
 Results ReadBatchNormalization(OpView& op) {
   NodeWriter& to = op.to();
   if (op.opset() >= 14 ? op.Int("training_mode", 0) != 0 : op.HasOutput(1)) {
@@ -67,6 +60,23 @@ Results ReadLayerNormalization(OpView& op) {
   Made made = to.Add(BinaryKind::kMul, {to.Add(norm, {x}), op.In(1)});
   if (op.Has(2)) made = to.Add(BinaryKind::kAdd, {made, op.In(2)});
   return Plain(made);
+}
+
+// (x, skip, scale, offset?, bias?) -> the normalized sum, and as the fourth output the sum.
+Results ReadSkipLayerNormalization(OpView& op) {
+  NodeWriter& to = op.to();
+  const bool is_simplified = op.kind() != 0;  // without offset and mean
+  const size_t bias = is_simplified ? 3 : 4;
+  Made sum = to.Add(BinaryKind::kAdd, {op.In(0), op.In(1)});
+  if (op.Has(bias)) sum = to.Add(BinaryKind::kAdd, {sum, op.In(bias)});
+  HEARTH_ASSIGN(const ValueId x, sum);
+  const MeanVarianceNormalization norm{.axes_mask = 1u << (to.shape(x).rank() - 1),
+                                       .root_mean_square = is_simplified,
+                                       .epsilon = static_cast<float>(op.Float("epsilon", 1e-12))};
+  Operands operands{x, op.In(2)};
+  if (!is_simplified && op.Has(3)) operands = Operands{x, op.In(2), op.In(3)};
+  HEARTH_ASSIGN(const ValueId made, to.Add(norm, operands));
+  return std::vector{Tensor{.plain = made}, Tensor(), Tensor(), Tensor{.plain = x}};
 }
 
 Results ReadGroupNormalization(OpView& op) {
@@ -142,6 +152,8 @@ std::span<const OperatorRow> NormalizationOperators() {
       {"LpNormalization", ReadLpNormalization},
       {"MeanVarianceNormalization", ReadMeanVarianceNormalization},
       {"RMSNormalization", ReadLayerNormalization, 1},
+      {"SkipLayerNormalization", ReadSkipLayerNormalization, 0, kMicrosoft},
+      {"SkipSimplifiedLayerNormalization", ReadSkipLayerNormalization, 1, kMicrosoft},
   };
   return kRows;
 }

@@ -111,6 +111,11 @@ bool OpView::IsConstant(size_t i) const {
   return value.ok() && to().IsConstant(*value);
 }
 
+bool OpView::HasOpenRows(size_t i) const {
+  const Made value = OrderOf(i) == Order::kPlain ? In(i) : Made(kNoValue);
+  return value.ok() && to().marks().RowsOf(*value) != kNoValue;
+}
+
 const AttributeProto* OpView::Find(std::string_view name) const {
   const auto found = std::ranges::find(node_.attributes, name, &AttributeProto::name);
   return found == node_.attributes.end() ? nullptr : Given(*found);

@@ -59,6 +59,8 @@ class OpView {
   Result<int64_t> Integer(size_t i) const;
   Result<double> Number(size_t i) const;
   bool IsConstant(size_t i) const;
+  // Whether data decide how many rows it has.
+  bool HasOpenRows(size_t i) const;
 
   // ---- Attributes ----
 

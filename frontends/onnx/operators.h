@@ -41,6 +41,15 @@ std::span<const OperatorRow> QuantizedOperators();
 std::span<const OperatorRow> RecurrentOperators();
 std::span<const OperatorRow> ControlOperators();
 std::span<const OperatorRow> SpectrumOperators();
+std::span<const OperatorRow> BoxOperators();
+std::span<const OperatorRow> EinsumOperators();
+std::span<const OperatorRow> AttentionOperators();
+
+inline constexpr std::span<const OperatorRow> (*kOperatorLists[])() = {
+    ElementwiseOperators, ShapeOperators,     MovementOperators,      PlacesOperators,
+    WindowOperators,      ResizeOperators,    NormalizationOperators, ReduceOperators,
+    ProductOperators,     QuantizedOperators, RecurrentOperators,     ControlOperators,
+    SpectrumOperators,    BoxOperators,       EinsumOperators,        AttentionOperators};
 
 }  // namespace hearth::onnx
 

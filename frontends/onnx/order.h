@@ -33,6 +33,12 @@ inline Results Plain(const Made& value) {
 inline Results Last(const Made& value) {
   return InOrder(Order::kLast, value);
 }
+// All dimensions between the first and the last one.
+inline uint32_t SpatialAxes(int rank) {
+  uint32_t axes = 0;
+  for (int d = 1; d < rank - 1; ++d) axes |= 1u << d;
+  return axes;
+}
 // Where dimension `axis` of the file lies in this order.
 int AxisIn(Order order, int axis, int rank);
 

@@ -96,12 +96,8 @@ Made RowZeroPoint(OpView& op, size_t i) {
   return op.to().AddReshape(list, Shape());
 }
 
-// A product of integers, as int32.
-Made ExactProduct(OpView& op, const Factors& at) {
-  NodeWriter& to = op.to();
-  HEARTH_TRY(CheckEightBits(op, at));
-  HEARTH_ASSIGN(const ValueId a, Centered(to, op.In(at.a), RowZeroPoint(op, at.a_zero)));
-  HEARTH_ASSIGN(const ValueId b, Centered(to, op.In(at.b), ColumnZeroPoint(op, at.b_zero)));
+// A product of integers that float32 holds, as int32.
+Made ExactProduct(NodeWriter& to, ValueId a, ValueId b) {
   const Shape left = to.shape(a), right = to.shape(b);
   if (left.rank() < 2 || right.rank() < 2) return Error(StatusCode::kUnsupported, "a product of vectors");
   const int32_t depth = left[left.rank() - 1];
@@ -117,6 +113,12 @@ Made ExactProduct(OpView& op, const Factors& at) {
     HEARTH_TRY(sum.status());
   }
   return sum;
+}
+Made ExactProduct(OpView& op, const Factors& at) {
+  HEARTH_TRY(CheckEightBits(op, at));
+  HEARTH_ASSIGN(const ValueId a, Centered(op.to(), op.In(at.a), RowZeroPoint(op, at.a_zero)));
+  HEARTH_ASSIGN(const ValueId b, Centered(op.to(), op.In(at.b), ColumnZeroPoint(op, at.b_zero)));
+  return ExactProduct(op.to(), a, b);
 }
 
 // A convolution of integers, as int32, channels last.
@@ -193,10 +195,11 @@ Results ReadDequantizeLinear(OpView& op) {
                                {Centered(to, x, PerAxis(op, 2, axis, rank)), to.AddCast(scale, DType::kFloat32)}));
 }
 
-Results ReadDynamicQuantizeLinear(OpView& op) {
-  NodeWriter& to = op.to();
-  const Order order = op.OrderOf(0);
-  HEARTH_ASSIGN(const ValueId x, op.In(0, order));
+// A tensor as 8-bit integers of one scale and zero point, which its least and largest element give.
+struct DynamicallyQuantized {
+  ValueId values = kNoValue, scale = kNoValue, zero_point = kNoValue;
+};
+Result<DynamicallyQuantized> QuantizedDynamically(NodeWriter& to, ValueId x) {
   const uint32_t all = (1u << to.shape(x).rank()) - 1;
   const Made zero = AddScalarLike(to, x, 0.0);
   const auto extreme = [&](ReduceKind kind, BinaryKind with) {
@@ -206,13 +209,19 @@ Results ReadDynamicQuantizeLinear(OpView& op) {
              least = extreme(ReduceKind::kMin, BinaryKind::kMinimum);
   const Made range = to.Add(BinaryKind::kSub, {most, least});
   const Made is_zero = to.Add(BinaryKind::kEqual, {range, zero});
-  HEARTH_ASSIGN(const ValueId scale,
-                to.Add(Select{}, {is_zero, AddScalarLike(to, x, 1.0),
-                                  to.Add(BinaryKind::kDiv, {range, AddScalarLike(to, x, 255.0)})}));
-  HEARTH_ASSIGN(const ValueId zero_point,
-                Quantized(to, to.Add(UnaryKind::kNeg, least), scale, kNoValue, DType::kUInt8));
-  HEARTH_ASSIGN(const ValueId made, Quantized(to, x, scale, zero_point, DType::kUInt8));
-  return std::vector{TensorIn(order, made), Tensor{.plain = scale}, Tensor{.plain = zero_point}};
+  DynamicallyQuantized made;
+  HEARTH_ASSIGN(made.scale, to.Add(Select{}, {is_zero, AddScalarLike(to, x, 1.0),
+                                              to.Add(BinaryKind::kDiv, {range, AddScalarLike(to, x, 255.0)})}));
+  HEARTH_ASSIGN(made.zero_point, Quantized(to, to.Add(UnaryKind::kNeg, least), made.scale, kNoValue, DType::kUInt8));
+  HEARTH_ASSIGN(made.values, Quantized(to, x, made.scale, made.zero_point, DType::kUInt8));
+  return made;
+}
+
+Results ReadDynamicQuantizeLinear(OpView& op) {
+  const Order order = op.OrderOf(0);
+  HEARTH_ASSIGN(const ValueId x, op.In(0, order));
+  HEARTH_ASSIGN(const DynamicallyQuantized made, QuantizedDynamically(op.to(), x));
+  return std::vector{TensorIn(order, made.values), Tensor{.plain = made.scale}, Tensor{.plain = made.zero_point}};
 }
 
 Results ReadMatMulInteger(OpView& op) {
@@ -221,6 +230,58 @@ Results ReadMatMulInteger(OpView& op) {
 
 Results ReadConvInteger(OpView& op) {
   return Last(ExactConvolution(op, kPlainFactors));
+}
+
+// The real numbers of operand `i`, whose scale and zero point are the next two.
+Made RealOperand(OpView& op, size_t i, const Made& value) {
+  return op.to().Add(BinaryKind::kMul, {Centered(op.to(), value, RowZeroPoint(op, i + 2)), RowZeroPoint(op, i + 1)});
+}
+// 8-bit integers of the scale in operand `i` and the zero point behind it, or of the type of operand `like`.
+Made AsIntegers(OpView& op, const Made& real, size_t i, size_t like) {
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(op.Has(i + 1) ? i + 1 : like));
+  return Quantized(op.to(), real, RowZeroPoint(op, i), RowZeroPoint(op, i + 1), desc.dtype);
+}
+
+Results ReadQLinearBinary(OpView& op) {
+  HEARTH_ASSIGN(const TensorDesc a, op.Desc(0));
+  HEARTH_ASSIGN(const TensorDesc b, op.Desc(3));
+  const int rank = std::max(a.shape.rank(), b.shape.rank());
+  const bool is_last = (a.shape.rank() == rank && op.OrderOf(0) == Order::kLast) ||
+                       (b.shape.rank() == rank && op.OrderOf(3) == Order::kLast);
+  const Order order = is_last ? Order::kLast : Order::kPlain;
+  const Made made = op.to().Add(
+      static_cast<BinaryKind>(op.kind()),
+      {RealOperand(op, 0, op.Broadcastable(0, rank, order)), RealOperand(op, 3, op.Broadcastable(3, rank, order))});
+  return InOrder(order, AsIntegers(op, made, 6, 0));
+}
+
+Results ReadQLinearUnary(OpView& op) {
+  const Order order = op.OrderOf(0);
+  const Unary unary{.kind = static_cast<UnaryKind>(op.kind()), .alpha = static_cast<float>(op.Float("alpha", 0.01))};
+  return InOrder(order, AsIntegers(op, op.to().Add(unary, {RealOperand(op, 0, op.In(0, order))}), 3, 0));
+}
+
+Results ReadQLinearGlobalAveragePool(OpView& op) {
+  if (op.Int("channels_last", 0) != 0) return Error(StatusCode::kUnsupported, "channels_last");
+  HEARTH_ASSIGN(const ValueId x, op.Last(0));
+  const int rank = op.to().shape(x).rank();
+  if (rank < 3) return Error(StatusCode::kMalformedInput, "an operand of rank {}", rank);
+  const Reduce mean{.kind = ReduceKind::kMean, .axes_mask = SpatialAxes(rank), .keep_dims = true};
+  return Last(AsIntegers(op, op.to().Add(mean, {RealOperand(op, 0, x)}), 3, 0));
+}
+
+// (scale, zero point, then each part with its own)
+Results ReadQLinearConcat(OpView& op) {
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(2));
+  HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
+  const Order order = op.OrderOf(2);
+  std::vector<ValueId> parts;
+  for (size_t i = 2; i < op.input_count(); i += 3) {
+    HEARTH_ASSIGN(const ValueId part, RealOperand(op, i, op.In(i, order)));
+    parts.push_back(part);
+  }
+  return InOrder(order,
+                 AsIntegers(op, op.to().Add(Concat{.axis = AxisIn(order, axis, desc.shape.rank())}, parts), 0, 2));
 }
 
 // Sums of products as the result's 8-bit integers.
@@ -244,6 +305,20 @@ Results ReadQLinearConv(OpView& op) {
 
 }  // namespace
 
+Result<IntegerMatrix> AddIntegerMatrix(NodeWriter& to, const Made& values, const Made& zero_point, const Made& scale) {
+  IntegerMatrix matrix;
+  HEARTH_ASSIGN(matrix.centered, Centered(to, values, zero_point));
+  HEARTH_ASSIGN(matrix.scale, scale);
+  return matrix;
+}
+
+Made AddDynamicProduct(NodeWriter& to, ValueId x, const IntegerMatrix& matrix) {
+  HEARTH_ASSIGN(const DynamicallyQuantized rows, QuantizedDynamically(to, x));
+  HEARTH_ASSIGN(const ValueId centered, Centered(to, rows.values, rows.zero_point));
+  return to.Add(BinaryKind::kMul, {to.AddCast(ExactProduct(to, centered, matrix.centered), DType::kFloat32),
+                                   to.Add(BinaryKind::kMul, {matrix.scale, rows.scale})});
+}
+
 std::span<const OperatorRow> QuantizedOperators() {
   static constexpr OperatorRow kRows[] = {
       {"ConvInteger", ReadConvInteger},
@@ -254,6 +329,12 @@ std::span<const OperatorRow> QuantizedOperators() {
       {"QLinearMatMul", ReadQLinearMatMul},
       {"QuantizeLinear", ReadQuantizeLinear},
       {"DequantizeLinear", ReadDequantizeLinear, 0, kMicrosoft},
+      {"QLinearAdd", ReadQLinearBinary, Kind(BinaryKind::kAdd), kMicrosoft},
+      {"QLinearConcat", ReadQLinearConcat, 0, kMicrosoft},
+      {"QLinearGlobalAveragePool", ReadQLinearGlobalAveragePool, 0, kMicrosoft},
+      {"QLinearLeakyRelu", ReadQLinearUnary, Kind(UnaryKind::kLeakyRelu), kMicrosoft},
+      {"QLinearMul", ReadQLinearBinary, Kind(BinaryKind::kMul), kMicrosoft},
+      {"QLinearSigmoid", ReadQLinearUnary, Kind(UnaryKind::kLogistic), kMicrosoft},
       {"QuantizeLinear", ReadQuantizeLinear, 0, kMicrosoft},
   };
   return kRows;

@@ -22,7 +22,8 @@ bool IsOnnxModel(std::span<const std::byte> bytes);
 // `bytes` is the whole file, and behind it those of options.parts; it must outlive the graph, which borrows constants
 // from it where they lie aligned. The shapes of all values are inferred from those of the inputs; what the file says
 // about values between is not read. Dimensions of an input that the file leaves open are 1, or what
-// options.input_shapes gives; those that share a name share the size. float16 and bfloat16 are computed as float32.
+// options.input_shapes gives; those that share a name share the size, or have that of options.dimensions. float16 and
+// bfloat16 are computed as float32.
 //
 // Node::source_index is the node's index in the main graph. Nodes on which no output depends are not read.
 //

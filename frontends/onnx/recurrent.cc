@@ -1,15 +1,16 @@
-// LSTM, GRU and RNN. LSTM and RNN are Hearth's own layers, with the gates in another order; GRU is written out step by
-// step.
+// LSTM, GRU and RNN. LSTM and RNN are Hearth's own layers, with the gates in another order; GRU and the LSTM of integer
+// products are written out step by step.
 #include <algorithm>
 
 #include "core/base/error.h"
 #include "frontends/onnx/operators.h"
+#include "frontends/onnx/product.h"
 
 namespace hearth::onnx {
 namespace {
 
 // Kinds of ReadRecurrent.
-enum class Recurrent : uint8_t { kLstm, kGru, kRnn };
+enum class Recurrent : uint8_t { kLstm, kGru, kRnn, kQuantizedLstm };
 
 // A layer in one direction. Sequences are [T,B,...].
 struct Layer {
@@ -122,12 +123,62 @@ Result<LayerResult> AddGru(NodeWriter& to, const Layer& layer, bool resets_produ
   return LayerResult{y, last, kNoValue};
 }
 
+// An LSTM of integer matrices: the inputs of all steps are quantized as one tensor, then each step's h. As in
+// onnxruntime, whose operator it is.
+Result<LayerResult> AddQuantizedLstm(OpView& op, const Layer& layer, int32_t direction) {
+  NodeWriter& to = op.to();
+  const int32_t units = layer.units;
+  HEARTH_TRY(to.budget().ChargeOperators(int64_t{layer.steps} * 60));
+  // Operand `i` has one number for each direction, or for each column in it.
+  const auto of_direction = [&](size_t i) -> Made {
+    HEARTH_ASSIGN(const ValueId list, op.In(i));
+    return to.shape(list).rank() == 1 ? to.AddSlice(list, 0, direction, 1) : TakeFirst(to, list, direction);
+  };
+  HEARTH_ASSIGN(const IntegerMatrix weights, AddIntegerMatrix(to, layer.weights, of_direction(9), of_direction(8)));
+  HEARTH_ASSIGN(const IntegerMatrix recurrent,
+                AddIntegerMatrix(to, layer.recurrent, of_direction(11), of_direction(10)));
+  const Made x = to.AddReshape(layer.x, {layer.steps * layer.batch, to.shape(layer.x)[2]});
+  HEARTH_ASSIGN(const ValueId rows, x);
+  HEARTH_ASSIGN(const ValueId inputs,
+                to.Add(BinaryKind::kAdd, {AddDynamicProduct(to, rows, weights), BiasOf(to, layer.bias, 4 * units)}));
+  ValueId h = layer.h;
+  Made c = layer.c;
+  std::vector<ValueId> outputs;
+  for (int32_t step = 0; step < layer.steps; ++step) {
+    const Made gates = to.Add(BinaryKind::kAdd, {to.AddSlice(inputs, 0, step * layer.batch, layer.batch),
+                                                 AddDynamicProduct(to, h, recurrent)});
+    // Gates input, output, forget, cell; the first three may see the cell.
+    const auto gate = [&](int32_t k, UnaryKind kind) {
+      Made sum = to.AddSlice(gates, 1, k * units, units);
+      if (k < 3 && layer.peepholes != kNoValue) {
+        const Made weight = to.AddSlice(layer.peepholes, 0, k * units, units);
+        sum = to.Add(BinaryKind::kAdd, {sum, to.Add(BinaryKind::kMul, {weight, c})});
+      }
+      return to.Add(kind, sum);
+    };
+    const Made kept = to.Add(BinaryKind::kMul, {gate(2, UnaryKind::kLogistic), c});
+    const Made fresh = to.Add(BinaryKind::kMul, {gate(0, UnaryKind::kLogistic), gate(3, UnaryKind::kTanh)});
+    c = to.Add(BinaryKind::kAdd, {kept, fresh});
+    HEARTH_ASSIGN(h, to.Add(BinaryKind::kMul, {gate(1, UnaryKind::kLogistic), to.Add(UnaryKind::kTanh, c)}));
+    HEARTH_ASSIGN(const ValueId output, to.AddReshape(h, {1, layer.batch, units}));
+    outputs.push_back(output);
+  }
+  LayerResult made{.h = h};
+  HEARTH_ASSIGN(made.y, to.Add(Concat{.axis = 0}, outputs));
+  HEARTH_ASSIGN(made.c, c);
+  return made;
+}
+
+bool HasCell(Recurrent kind) {
+  return kind == Recurrent::kLstm || kind == Recurrent::kQuantizedLstm;
+}
+
 // The activation that all directions have; an error for others than the layer's own.
 Result<Activation> ActivationOf(const OpView& op, Recurrent kind) {
   const AttributeProto* names = op.Find("activations");
   if (names == nullptr || names->strings.empty()) return Activation::kTanh;
   std::vector<std::string_view> expected = {"Tanh"};
-  if (kind == Recurrent::kLstm) expected = {"Sigmoid", "Tanh", "Tanh"};
+  if (HasCell(kind)) expected = {"Sigmoid", "Tanh", "Tanh"};
   if (kind == Recurrent::kGru) expected = {"Sigmoid", "Tanh"};
   const bool is_relu = kind == Recurrent::kRnn && names->strings[0] == "Relu";
   if (is_relu) expected = {"Relu"};
@@ -157,10 +208,14 @@ Results ReadRecurrent(OpView& op) {
   NodeWriter& to = op.to();
   const auto kind = static_cast<Recurrent>(op.kind());
   const bool is_batch_first = op.Int("layout", 0) != 0;
-  const int64_t gates = kind == Recurrent::kLstm ? 4 : kind == Recurrent::kGru ? 3 : 1;
+  const int64_t gates = HasCell(kind) ? 4 : kind == Recurrent::kGru ? 3 : 1;
   HEARTH_ASSIGN(ValueId x, is_batch_first ? AddPermuted(to, op.In(0), {1, 0, 2}) : op.In(0));
   HEARTH_ASSIGN(const TensorDesc recurrent, op.Desc(2));
-  if (to.shape(x).rank() != 3 || recurrent.shape.rank() != 3 || recurrent.shape[1] != gates * recurrent.shape[2]) {
+  // [directions, gates * units, units]; of integers, the last two are transposed.
+  const bool is_quantized = kind == Recurrent::kQuantizedLstm;
+  const int rows = is_quantized ? 2 : 1, columns = is_quantized ? 1 : 2;
+  if (to.shape(x).rank() != 3 || recurrent.shape.rank() != 3 ||
+      recurrent.shape[rows] != gates * recurrent.shape[columns]) {
     return Error(StatusCode::kMalformedInput, "operands of shape {} and {}", to.shape(x).ToString(),
                  recurrent.shape.ToString());
   }
@@ -175,18 +230,19 @@ Results ReadRecurrent(OpView& op) {
   if (op.Int("input_forget", 0) != 0) return Error(StatusCode::kUnsupported, "input_forget");
   std::vector<ValueId> outputs, hidden, cells;
   for (int32_t d = 0; d < directions; ++d) {
-    Layer layer{.steps = to.shape(x)[0], .batch = to.shape(x)[1], .units = recurrent.shape[2]};
+    Layer layer{.steps = to.shape(x)[0], .batch = to.shape(x)[1], .units = recurrent.shape[columns]};
     const bool is_reverse = direction == "reverse" || d == 1;
     HEARTH_ASSIGN(layer.x, is_reverse ? to.Add(Reverse{1}, {x}) : Made(x));
     HEARTH_ASSIGN(layer.weights, TakeFirst(to, op.In(1), d));
     HEARTH_ASSIGN(layer.recurrent, TakeFirst(to, op.In(2), d));
     HEARTH_ASSIGN(layer.bias, op.Has(3) ? TakeFirst(to, op.In(3), d) : Made(kNoValue));
     HEARTH_ASSIGN(layer.h, StateOf(op, 5, layer, d, is_batch_first));
-    if (kind == Recurrent::kLstm) {
+    if (HasCell(kind)) {
       HEARTH_ASSIGN(layer.c, StateOf(op, 6, layer, d, is_batch_first));
       HEARTH_ASSIGN(layer.peepholes, op.Has(7) ? TakeFirst(to, op.In(7), d) : Made(kNoValue));
     }
-    HEARTH_ASSIGN(const LayerResult made, kind == Recurrent::kLstm ? AddLstm(to, layer)
+    HEARTH_ASSIGN(const LayerResult made, is_quantized               ? AddQuantizedLstm(op, layer, d)
+                                          : kind == Recurrent::kLstm ? AddLstm(to, layer)
                                           : kind == Recurrent::kGru
                                               ? AddGru(to, layer, op.Int("linear_before_reset", 0) != 0)
                                               : AddRnn(to, layer, activation));
@@ -203,7 +259,7 @@ Results ReadRecurrent(OpView& op) {
   const Pack states{is_batch_first ? 1 : 0};
   HEARTH_ASSIGN(const ValueId h, to.Add(states, hidden));
   std::vector<Tensor> made = {Tensor{.plain = y}, Tensor{.plain = h}};
-  if (kind == Recurrent::kLstm) {
+  if (HasCell(kind)) {
     HEARTH_ASSIGN(const ValueId c, to.Add(states, cells));
     made.push_back({.plain = c});
   }
@@ -217,6 +273,7 @@ std::span<const OperatorRow> RecurrentOperators() {
       {"GRU", ReadRecurrent, Kind(Recurrent::kGru)},
       {"LSTM", ReadRecurrent, Kind(Recurrent::kLstm)},
       {"RNN", ReadRecurrent, Kind(Recurrent::kRnn)},
+      {"DynamicQuantizeLSTM", ReadRecurrent, Kind(Recurrent::kQuantizedLstm), kMicrosoft},
   };
   return kRows;
 }

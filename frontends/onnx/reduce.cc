@@ -149,6 +149,25 @@ Results ReadSoftmax(OpView& op) {
   return InOrder(order, AlongLast(to, op.In(0, order), AxisIn(order, axis, rank), softmax));
 }
 
+// A one for the first largest element along a dimension; before opset 13, of all dimensions from it on.
+Results ReadHardmax(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  const Shape shape = desc.shape;
+  const bool is_flat = op.opset() < 13;
+  HEARTH_ASSIGN(const int axis, op.AxisOf("axis", is_flat ? 1 : -1, shape.rank()));
+  const auto rows = static_cast<int32_t>(CountBetween(shape, 0, axis));
+  const Made x = is_flat
+                     ? to.AddReshape(op.In(0), {rows, static_cast<int32_t>(CountBetween(shape, axis, shape.rank()))})
+                     : op.In(0);
+  HEARTH_TRY(x.status());
+  const int along = is_flat ? 1 : axis;
+  const Made places = to.Add(ArgReduce{ArgKind::kMax, along}, {x}, DType::kInt32);
+  const OneHot ones{along, to.shape(*x)[along]};
+  const Made made = to.Add(ones, {places, AddScalarLike(to, *x, 1.0), AddScalarLike(to, *x, 0.0)}, desc.dtype);
+  return Plain(to.AddReshape(made, shape));
+}
+
 Results ReadCumSum(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int64_t given, op.Integer(1));
@@ -163,6 +182,7 @@ std::span<const OperatorRow> ReduceOperators() {
       {"ArgMax", ReadArg, Kind(ArgKind::kMax)},
       {"ArgMin", ReadArg, Kind(ArgKind::kMin)},
       {"CumSum", ReadCumSum},
+      {"Hardmax", ReadHardmax},
       {"LogSoftmax", ReadSoftmax, 1},
       {"ReduceL1", ReadReduce, Kind(Reduction::kL1)},
       {"ReduceL2", ReadReduce, Kind(Reduction::kL2)},

@@ -264,10 +264,56 @@ Results ReadResize(OpView& op) {
   return InOrder(order, to.AddCast(made, desc.dtype));
 }
 
+// x in a range of `size` elements, mirrored at both ends of the picture: the centers of the outer elements, or their
+// edges.
+Made Mirrored(NodeWriter& to, const Made& x, bool at_centers, int32_t size) {
+  HEARTH_TRY(x.status());
+  const double least = at_centers ? 0.0 : -0.5, range = at_centers ? size - 1 : size;
+  const auto number = [&](double value) { return AddScalarLike(to, *x, value); };
+  const Made turned = to.Add(BinaryKind::kFloorMod, {to.Add(BinaryKind::kSub, {x, number(least)}), number(2 * range)});
+  const Made beside = to.Add(UnaryKind::kAbs, to.Add(BinaryKind::kSub, {turned, number(range)}));
+  return to.Add(BinaryKind::kSub, {number(least + range), beside});
+}
+
+// (x[N,C,H,W], points[N,h,w,2] from -1 to 1: column, row)
+Results ReadGridSample(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId x, op.Last(0));
+  HEARTH_ASSIGN(const ValueId grid, op.In(1));
+  const Shape shape = to.shape(x), points = to.shape(grid);
+  const std::string_view mode = op.Text("mode", "linear"), padding = op.Text("padding_mode", "zeros");
+  const bool is_nearest = mode == "nearest", is_linear = mode == "linear" || mode == "bilinear";
+  const bool at_centers = op.Int("align_corners", 0) != 0, mirrors = padding == "reflection";
+  if (shape.rank() != 4 || points.rank() != 4 || points[3] != 2 || points[0] != shape[0]) {
+    return Error(StatusCode::kUnsupported, "points of shape {} in a tensor of rank {}", points.ToString(),
+                 shape.rank());
+  }
+  if ((!is_nearest && !is_linear) || (!mirrors && padding != "zeros" && padding != "border")) {
+    return Error(StatusCode::kUnsupported, "the mode '{}' with '{}'", mode.substr(0, 40), padding.substr(0, 40));
+  }
+  std::vector<ValueId> places;
+  for (int k = 0; k < 2; ++k) {
+    const int32_t size = shape[2 - k];
+    const double span = at_centers ? size - 1 : size;
+    const auto number = [&](double value) { return AddScalarLike(to, grid, value); };
+    const Made scaled = to.Add(BinaryKind::kMul, {to.AddSlice(grid, 3, k, 1), number(span / 2)});
+    Made place = to.Add(BinaryKind::kAdd, {scaled, number((size - 1) / 2.0)});
+    if (is_nearest) place = to.Add(UnaryKind::kRound, place);
+    if (mirrors && size > 1) place = Mirrored(to, place, at_centers, size);
+    if (padding != "zeros") {
+      place = to.Add(BinaryKind::kMinimum, {to.Add(BinaryKind::kMaximum, {place, number(0.0)}), number(size - 1)});
+    }
+    HEARTH_ASSIGN(const ValueId made, place);
+    places.push_back(made);
+  }
+  return Last(to.Add(Resampler{}, {x, to.Add(Concat{.axis = 3}, places)}));
+}
+
 }  // namespace
 
 std::span<const OperatorRow> ResizeOperators() {
   static constexpr OperatorRow kRows[] = {
+      {"GridSample", ReadGridSample},
       {"Resize", ReadResize},
       {"Upsample", ReadResize, 1},
   };

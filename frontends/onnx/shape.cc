@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/graph/element.h"
 #include "frontends/onnx/operators.h"
+#include "frontends/writer/rows.h"
 
 namespace hearth::onnx {
 namespace {
@@ -44,12 +45,18 @@ Results ReadShape(OpView& op) {
   const int64_t rank = desc.shape.rank();
   const auto bounded = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
   const int64_t first = bounded(op.Int("start", 0)), last = std::max(first, bounded(op.Int("end", rank)));
+  const auto count = static_cast<int32_t>(last - first);
+  if (op.HasOpenRows(0)) {
+    const Made whole = AddShapeOf(op.to(), *op.In(0), PlainType(DType::kInt64));
+    return Plain(op.to().AddSlice(whole, 0, static_cast<int32_t>(first), count));
+  }
   const std::vector<int64_t> dims = DimsOf(desc.shape);
-  return Plain(AddInt64(op.to(), {static_cast<int32_t>(last - first)}, {dims.begin() + first, dims.begin() + last}));
+  return Plain(AddInt64(op.to(), {count}, {dims.begin() + first, dims.begin() + last}));
 }
 
 Results ReadSize(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  if (op.HasOpenRows(0)) return NeedsAllRows();
   return Plain(AddInt64(op.to(), Shape(), {desc.shape.element_count()}));
 }
 

@@ -319,10 +319,8 @@ Results ReadGlobalPool(OpView& op) {
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
   const int rank = op.to().shape(x).rank();
   if (rank < 3) return Error(StatusCode::kMalformedInput, "an operand of rank {}", rank);
-  uint32_t axes = 0;
-  for (int d = 1; d < rank - 1; ++d) axes |= 1u << d;
-  return Last(
-      op.to().Add(Reduce{.kind = static_cast<ReduceKind>(op.kind()), .axes_mask = axes, .keep_dims = true}, {x}));
+  const Reduce reduce{.kind = static_cast<ReduceKind>(op.kind()), .axes_mask = SpatialAxes(rank), .keep_dims = true};
+  return Last(op.to().Add(reduce, {x}));
 }
 
 std::span<const OperatorRow> WindowOperators() {

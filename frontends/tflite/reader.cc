@@ -107,6 +107,11 @@ Result<Graph> ReadTfliteModel(std::span<const std::byte> bytes, const ReadOption
 
 Result<Graph> ReadTfliteModel(std::span<const std::byte> bytes, const ReadOptions& options, ReadingBudget& budget) {
   HEARTH_ASSIGN(const wire::Model* model, VerifiedModel(bytes));
+  if (!options.dimensions.empty()) {
+    return Error(StatusCode::kInvalidArgument,
+                 "a .tflite file gives its dimensions no names such as '{}': choose the shapes of inputs (--shape)",
+                 options.dimensions.begin()->first);
+  }
   HEARTH_ASSIGN(const Choice choice, Choose(*model, options.signature, budget.copies));
   GraphWriter writer(budget);
   Reading reading{*model, bytes, budget};

@@ -8,8 +8,7 @@
 namespace hearth {
 namespace {
 
-// Whether each output row depends only on the same row of operand 0, and dimension 0 stays the rows. Precondition: only
-// operand 0 has `rows` rows.
+// Whether each output row depends only on the same row of operand 0, and dimension 0 stays the rows.
 bool IsByRow(const Op& op, int rank, int32_t rows) {
   if (const auto* slice = std::get_if<Slice>(&op)) {
     return slice->begin[0] == 0 && slice->size[0] == rows && slice->strides[0] == 1;
@@ -17,6 +16,8 @@ bool IsByRow(const Op& op, int rank, int32_t rows) {
   if (const auto* transpose = std::get_if<Transpose>(&op)) return transpose->permutation[0] == 0;
   if (const auto* reduce = std::get_if<Reduce>(&op)) return (reduce->axes_mask & 1u) == 0;
   if (const auto* search = std::get_if<ArgReduce>(&op)) return search->axis != 0 && search->axis + rank != 0;
+  if (const auto* split = std::get_if<Split>(&op)) return split->axis != 0;
+  if (const auto* gather = std::get_if<Gather>(&op)) return gather->axis > 0 && gather->batch_dims == 0;
   if (const auto* one_hot = std::get_if<OneHot>(&op)) return one_hot->axis != 0;
   if (std::holds_alternative<Softmax>(op) || std::holds_alternative<LogSoftmax>(op)) return rank > 1;
   if (std::holds_alternative<FullyConnected>(op)) return rank == 2;
@@ -26,6 +27,12 @@ bool IsByRow(const Op& op, int rank, int32_t rows) {
 bool IsElementwise(const Op& op) {
   return std::holds_alternative<Binary>(op) || std::holds_alternative<Select>(op) ||
          std::holds_alternative<PRelu>(op) || std::holds_alternative<AddN>(op);
+}
+
+// Whether each output row depends only on the same rows of operands, one by one.
+bool JoinsRows(const Op& op) {
+  const auto* concat = std::get_if<Concat>(&op);
+  return IsElementwise(op) || (concat != nullptr && concat->axis > 0);
 }
 
 // Whether the op looks up rows by index. Invalid rows of the indices give invalid results.
@@ -83,20 +90,22 @@ Made RowsOfResult(const NodeWriter& to, const Op& op, std::span<const ValueId> o
   if (LooksUpRows(op) && first == kNoValue) return rows_at(1);
   const Shape& shape = to.shape(operands[0]);
   const bool keeps_rows = made.rank() > 0 && shape.rank() > 0 && made[0] == shape[0];
-  if (first != kNoValue && keeps_rows && IsByRow(op, shape.rank(), shape[0])) return first;
+  if (first != kNoValue && keeps_rows && rows_at(1) == kNoValue && IsByRow(op, shape.rank(), shape[0])) return first;
   ValueId rows = kNoValue;
-  bool is_known = IsElementwise(op) && made.rank() > 0;
+  bool is_known = JoinsRows(op) && made.rank() > 0;
   for (const ValueId input : operands) {
     const Shape operand = input == kNoValue ? Shape() : to.shape(input);
+    const bool has_all = operand.rank() == made.rank() && operand[0] == made[0];
     const bool repeats = operand.rank() < made.rank() || operand[0] == 1;
     const ValueId of_input = to.marks().RowsOf(input);
-    is_known = is_known && (of_input == kNoValue ? repeats : operand.rank() == made.rank() && operand[0] == made[0]);
+    is_known = is_known && (has_all || (of_input == kNoValue && repeats));
     is_known = is_known && (rows == kNoValue || of_input == kNoValue || rows == of_input);
     if (of_input != kNoValue) rows = of_input;
   }
   if (is_known) return rows;
   return Error(StatusCode::kUnsupported,
-               "it needs the number of rows of an operand, which depends on data (WHERE, UNIQUE): do this step after "
+               "it needs the number of rows of an operand, which depends on data (WHERE, UNIQUE, NonMaxSuppression): "
+               "do this step after "
                "the model, on its output");
 }
 
@@ -108,7 +117,8 @@ bool HaveRows(const NodeWriter& to, std::span<const ValueId> operands) {
 
 Status NeedsAllRows() {
   return Error(StatusCode::kUnsupported,
-               "an operand has a number of rows that depends on data (WHERE, UNIQUE): do this step after the model, on "
+               "an operand has a number of rows that depends on data (WHERE, UNIQUE, NonMaxSuppression): do this step "
+               "after the model, on "
                "its output");
 }
 
@@ -119,6 +129,17 @@ Made AddOnRows(NodeWriter& to, Op op, std::vector<ValueId> operands, const Tenso
   HEARTH_ASSIGN(const ValueId rows, RowsOfResult(to, op, operands, to.shape(result)));
   if (rows != kNoValue) to.marks().rows.emplace(result, rows);
   return result;
+}
+
+Status KeepRows(NodeWriter& to, size_t first_node) {
+  for (size_t k = first_node; k < to.graph().nodes().size(); ++k) {
+    const Node& node = to.graph().nodes()[k];
+    if (!HaveRows(to, node.inputs) || to.marks().RowsOf(node.outputs[0]) != kNoValue) continue;
+    HEARTH_ASSIGN(const ValueId rows, RowsOfResult(to, node.op, node.inputs, to.shape(node.outputs[0])));
+    if (rows == kNoValue) continue;
+    for (const ValueId output : node.outputs) to.marks().rows.emplace(output, rows);
+  }
+  return Status::Ok();
 }
 
 Made AddRows(NodeWriter& to, ValueId value, ValueId count) {

@@ -20,6 +20,9 @@ Status NeedsAllRows();
 // valid.
 Made AddOnRows(NodeWriter& to, Op op, std::vector<ValueId> operands, const TensorDesc& made);
 
+// Says of the nodes from `first_node` on how many rows of their results are valid. kUnsupported as for AddOnRows.
+Status KeepRows(NodeWriter& to, size_t first_node);
+
 // `value`, of which the first `count` (int32[1]) rows are valid, without the others if that number is known.
 Made AddRows(NodeWriter& to, ValueId value, ValueId count);
 

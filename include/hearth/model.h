@@ -49,6 +49,9 @@ struct ModelOptions {
   // Contents of inputs by name or alias, which the model then no longer has: numbers that are the same in every run,
   // and those that decide shapes (TensorInfo::decides_shapes).
   std::map<std::string, FixedInput> constants;
+  // "NAME=SIZE": the size of all open dimensions that an ONNX file gives this name. A shape in input_shapes comes
+  // first.
+  std::vector<std::string> dimensions;
 };
 
 // Immutable. Several threads and sessions may use it at once; it must outlive them. A model that was moved from has no

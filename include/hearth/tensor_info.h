@@ -18,6 +18,7 @@ struct TensorInfo {
   std::vector<int64_t> zero_points;
   std::string alias;                    // its name in the model's signature; empty without one
   std::vector<int32_t> declared_shape;  // as in the file: -1 where the size is chosen when the model is opened
+  std::vector<std::string> dimensions;  // the names that the file gives dimensions, "" for none; empty: none has one
   // Of an input: its content decides shapes (paddings, axes, a new shape, a count). Nothing runs until it is fixed in
   // ModelOptions::constants.
   bool decides_shapes = false;

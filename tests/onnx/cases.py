@@ -33,11 +33,16 @@ def case(name, op, inputs, constants=None, outputs=1, opset=OPSET, domain="", **
     node = helper.make_node(op, names, made, domain=domain, **attributes)
     given = [(n, a) for k, (n, a) in enumerate(zip(names, inputs)) if a is not None and k not in constants]
     held = [numpy_helper.from_array(inputs[k], names[k]) for k in constants]
+    return network(name, [node], dict(given), held, made, opset, domain)
+
+
+def network(name, nodes, given, held, outputs, opset=OPSET, domain=""):
+    """Several nodes. `held`: constants of the file."""
     graph = helper.make_graph(
-        [node], name, [helper.make_tensor_value_info(n, _typed(a), a.shape) for n, a in given],
-        [helper.make_empty_tensor_value_info(y) for y in made], held)
+        nodes, name, [helper.make_tensor_value_info(n, _typed(a), a.shape) for n, a in given.items()],
+        [helper.make_empty_tensor_value_info(y) for y in outputs], held)
     sets = [helper.make_opsetid("", opset)] + ([helper.make_opsetid(domain, 1)] if domain else [])
-    return Case(name, helper.make_model(graph, opset_imports=sets, ir_version=9), dict(given))
+    return Case(name, helper.make_model(graph, opset_imports=sets, ir_version=9), given)
 
 
 def convolutions():
@@ -268,7 +273,104 @@ def quantized():
                [1, 2, 3, 4, 5, 6, 7, 8], strides=[2, 2], pads=[1, 0, 1, 1])
 
 
+def quantized_recurrent():
+    for direction, d in (("forward", 1), ("bidirectional", 2)):
+        w, r = _numbers("w8", (d, 5, 16), np.int8, -127, 127), _numbers("r8", (d, 4, 16), np.int8, -127, 127)
+        scales, zeros = _numbers("s", (d,), low=0.005, high=0.01), np.zeros(d, np.int8)
+        operands = [_numbers("x", (3, 1, 5)), w, r, _numbers("b", (d, 32)), None, _numbers("h", (d, 1, 4)),
+                    _numbers("c", (d, 1, 4)), _numbers("p", (d, 12)), scales, zeros, scales, zeros]
+        yield case(f"DynamicQuantizeLSTM_{direction}", "DynamicQuantizeLSTM", operands, [1, 2, 3, 7, 8, 9, 10, 11],
+                   outputs=3, domain="com.microsoft", direction=direction, hidden_size=4)
+
+
+def sums():
+    for equation, *shapes in (
+            ("bij,bjk->bik", (2, 3, 4), (2, 4, 5)), ("bsd,dhk->bshk", (2, 3, 4), (4, 2, 5)), ("ij->ji", (3, 4)),
+            ("bhqd,bhkd->bhqk", (2, 2, 3, 4), (2, 2, 5, 4)), ("...ij,...jk", (2, 3, 4), (1, 4, 5)), ("i,j", (3,), (4,)),
+            ("ij,ij->i", (3, 4), (3, 4)), ("ijk->k", (2, 3, 4)), ("bnc,bcl,bl->nb", (2, 3, 4), (2, 4, 5), (2, 5)),
+            ("i,i->", (5,), (5,)), ("B ... d, d e -> B ... e", (2, 3, 2, 4), (4, 3)), ("abc,cd->adb", (2, 3, 4), (4, 5))):
+        name = f"Einsum_{equation}".replace(" ", "").replace(">", "")
+        yield case(name, "Einsum", [_numbers(f"e{k}", shape) for k, shape in enumerate(shapes)], equation=equation)
+    yield case("Einsum_layer", "Einsum", [_numbers("x", (2, 3, 4)), _numbers("w", (5, 4))], [1], equation="bsd,hd->bsh")
+
+
+def samples():
+    x, grid = _numbers("x", (2, 3, 5, 7)), _numbers("grid", (2, 4, 6, 2), low=-2.6, high=2.6)
+    for mode in ("linear", "nearest"):
+        for padding in ("zeros", "border", "reflection"):
+            for corners in (0, 1):
+                yield case(f"GridSample_{mode}_{padding}_{corners}", "GridSample", [x, grid], opset=20, mode=mode,
+                           padding_mode=padding, align_corners=corners)
+    bits = _numbers("bits", (3, 4), np.int32, -2**31, 2**31 - 1)
+    yield case("BitwiseOr", "BitwiseOr", [bits, bits[::-1].copy()])
+    yield case("BitwiseNot", "BitwiseNot", [_numbers("u8", (3, 4), np.uint8, 0, 255)])
+    odd = np.array([[1, -np.inf, np.nan], [np.inf, 0, -2]], np.float32)
+    yield case("IsNaN", "IsNaN", [odd])
+    for above, below in ((0, 1), (1, 0), (1, 1)):
+        yield case(f"IsInf_{above}{below}", "IsInf", [odd], detect_positive=above, detect_negative=below)
+    tied = np.array([[[1, 3, 3], [2, 2, 1]]], np.float32)
+    yield case("Hardmax", "Hardmax", [tied], axis=1)
+    yield case("Hardmax_flat", "Hardmax", [tied], opset=11, axis=1)
+    s, b, c = _numbers("s", (7,)), _numbers("b", (7,)), _numbers("c", (7,))
+    yield case("SkipLayerNormalization", "SkipLayerNormalization",
+               [_numbers("x", (2, 3, 7)), _numbers("skip", (2, 3, 7)), s, b, c], [2, 3, 4], domain="com.microsoft")
+
+
+def qlinear():
+    a, b = _numbers("a", (2, 3, 4, 5), np.uint8, 0, 255), _numbers("b", (3, 1, 1), np.uint8, 0, 255)
+    # No sum lies halfway between two integers, where onnxruntime's order of operations would decide.
+    q = [np.float32(0.02137), np.uint8(120)]
+    end = [np.float32(0.03391), np.uint8(101)]
+    for op in ("QLinearAdd", "QLinearMul"):
+        yield case(op, op, [a, *q, b, *end, np.float32(0.04619), np.uint8(99)], [1, 2, 4, 5, 6, 7], domain="com.microsoft")
+    yield case("QLinearSigmoid", "QLinearSigmoid", [a, *q, np.float32(1 / 256), np.uint8(0)], [1, 2, 3, 4],
+               domain="com.microsoft")
+    yield case("QLinearLeakyRelu", "QLinearLeakyRelu", [a, *q, *end], [1, 2, 3, 4], domain="com.microsoft", alpha=0.1)
+    yield case("QLinearGlobalAveragePool", "QLinearGlobalAveragePool", [a, *q, *end], [1, 2, 3, 4],
+               domain="com.microsoft", channels_last=0)
+    yield case("QLinearConcat", "QLinearConcat", [*end, a, *q, _numbers("c", (2, 2, 4, 5), np.uint8, 0, 255), *end],
+               [0, 1, 3, 4, 6, 7], domain="com.microsoft", axis=1)
+
+
+def boxes():
+    def some(name, batches, classes, count):
+        corners = np.sort(_numbers(name, (batches, count, 2, 2), low=0, high=4), axis=2).reshape(batches, count, 4)
+        return corners, np.round(_numbers("s" + name, (batches, classes, count), low=0, high=1), 1)
+
+    corners, scores = some("few", 2, 3, 30)
+    numbers = [np.int64(9), np.float32(0.3), np.float32(0.25)]
+    yield case("NonMaxSuppression_equal_scores", "NonMaxSuppression", [corners, scores, *numbers], [2, 3, 4])
+    yield case("NonMaxSuppression_centers", "NonMaxSuppression", [corners, scores, *numbers], [2, 3, 4],
+               center_point_box=1)
+    yield case("NonMaxSuppression_all", "NonMaxSuppression", [corners, scores, np.int64(2**62)], [2])
+    yield case("NonMaxSuppression_none", "NonMaxSuppression", [corners, scores])
+    grid = np.array([[[0, 0, 2, 2], [0, 1, 2, 3], [1, 0, 3, 2], [0, 2, 2, 4]]], np.float32)
+    yield case("NonMaxSuppression_at_the_threshold", "NonMaxSuppression",
+               [grid, np.ones((1, 1, 4), np.float32), np.int64(4), np.float32(1 / 3)], [2, 3])
+    # The head of a detector: rows (batch, corners, class, score) of the boxes that are taken.
+    held = {"most": numbers[0], "overlap": numbers[1], "score": numbers[2], "zero": np.int64(0), "two": np.int64(2),
+            "last": np.array([-1], np.int64), "ends": np.array([0, 2], np.int64), "halves": np.array([1, 1, 1], np.int64)}
+    nodes = [
+        helper.make_node("NonMaxSuppression", ["boxes", "scores", "most", "overlap", "score"], ["taken"]),
+        helper.make_node("Split", ["taken", "halves"], ["batch", "class", "box"], axis=1),
+        helper.make_node("Gather", ["taken", "ends"], ["place"], axis=1),
+        helper.make_node("GatherND", ["boxes", "place"], ["corners"]),
+        helper.make_node("Gather", ["taken", "two"], ["column"], axis=1),
+        helper.make_node("Unsqueeze", ["column", "last"], ["again"]),
+        helper.make_node("GatherND", ["scores", "taken"], ["values"]),
+        helper.make_node("Unsqueeze", ["values", "last"], ["kept"]),
+        helper.make_node("Cast", ["batch"], ["batch_f"], to=TensorProto.FLOAT),
+        helper.make_node("Cast", ["class"], ["class_f"], to=TensorProto.FLOAT),
+        helper.make_node("Cast", ["again"], ["again_f"], to=TensorProto.FLOAT),
+        helper.make_node("Concat", ["batch_f", "corners", "class_f", "kept", "again_f"], ["found"], axis=1),
+        helper.make_node("Shape", ["found"], ["shape"]),
+    ]
+    yield network("NonMaxSuppression_head", nodes, {"boxes": corners, "scores": scores},
+                  [numpy_helper.from_array(np.asarray(array), name) for name, array in held.items()],
+                  ["found", "shape"])
+
+
 def all_cases():
     for family in (convolutions, pools, resizes, elements, movement, reductions, normalizations, products, recurrent,
-                   quantized):
+                   quantized, quantized_recurrent, sums, samples, qlinear, boxes):
         yield from family()

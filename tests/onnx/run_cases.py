@@ -28,30 +28,45 @@ KNOWN_TYPES = {"float", "double", "float16", "uint8", "int8", "int16", "uint16",
 LAST_OPSET = 25
 
 
-def answer_of_onnxruntime(model, inputs):
+def answer_of_onnxruntime(model, inputs, is_optimized=True):
+    """`model`: the message, or the file's path."""
     import onnxruntime
     onnxruntime.set_default_logger_severity(4)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    return session.run(None, inputs)
+    options = onnxruntime.SessionOptions()
+    if not is_optimized:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    given = model.SerializeToString() if isinstance(model, onnx.ModelProto) else str(model)
+    return onnxruntime.InferenceSession(given, options, providers=["CPUExecutionProvider"]).run(None, inputs)
+
+
+def cut_to_rows(outputs):
+    """Of an output whose size depends on data the rows that count, which an output after the others tells."""
+    counts = {name: array for name, array in outputs.items() if name.removesuffix("_rows") in outputs}
+    counts = {name: array for name, array in counts.items() if name.endswith("_rows")}
+    return [array if f"{name}_rows" not in counts else array[: int(counts[f"{name}_rows"][0])]
+            for name, array in outputs.items() if name not in counts]
 
 
 def answer_of_hearth(program, device, model, inputs, folder):
-    """The outputs, or why there are none."""
+    """The outputs, or why there are none. `model`: the message, or the file's path."""
     folder = pathlib.Path(folder)
-    onnx.save(model, folder / "model.onnx")
+    path = model
+    if isinstance(model, onnx.ModelProto):
+        path = folder / "model.onnx"
+        onnx.save(model, path)
     command = [program, "run", "--device", device, "--no-cache", "--output-dir", folder / "out"]
     for k, (name, array) in enumerate(inputs.items()):
         np.save(folder / f"{k}.npy", array)
         command += ["--input", f"{name}={folder / str(k)}.npy"]
         if array.ndim:
             command += ["--shape", f"{name}={'x'.join(map(str, array.shape))}"]
-    done = subprocess.run([*command, folder / "model.onnx"], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([*command, path], capture_output=True, text=True, timeout=300)
     if done.returncode < 0 or done.returncode > 100:
         raise RuntimeError(f"ended with {done.returncode}: {done.stderr[-500:]}")
     if done.returncode:
         return done.stderr.strip().splitlines()[-1]
     files = sorted((folder / "out").iterdir(), key=lambda file: int(file.name.split("_")[0]))
-    return [np.load(file) for file in files]
+    return cut_to_rows({file.stem.split("_", 1)[1]: np.load(file) for file in files})
 
 
 def difference(got, wanted):

@@ -6,9 +6,11 @@
 #include <fstream>
 
 #include "core/graph/evaluate.h"
+#include "frontends/onnx/operators.h"
 #include "frontends/onnx/reader.h"
 #include "hearth/model.h"
 #include "tests/testing/onnx_writer.h"
+#include "tests/testing/shared_data.h"
 #include "tests/testing/temporary_folder.h"
 
 namespace hearth {
@@ -132,6 +134,58 @@ TEST(OnnxReader, ADimensionThatHasANameIsThatOfAllInputs) {
   EXPECT_THAT(ErrorOf(file, {{"a", {4}}}), HasSubstr("does not fit input 'a', which the file declares as -1x3"));
 }
 
+TEST(OnnxReader, ADimensionIsChosenByItsName) {
+  OnnxGraph graph;
+  graph.Input("x", {"batch", "3"}).Input("y", {"1", "width"}).Output("z").Node("Add", {"x", "y"}, {"z"});
+  const std::string file = OnnxFile(graph);
+  const Result<Graph> read = ReadOnnxModel(BytesOf(file), {.dimensions = {{"batch", 4}, {"width", 3}}});
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->value(read->outputs[0]).desc.shape, (Shape{4, 3}));
+  const Result<Graph> of_shape =
+      ReadOnnxModel(BytesOf(file), {.input_shapes = {{"x", {2, 3}}}, .dimensions = {{"batch", 4}}});
+  ASSERT_TRUE(of_shape.ok()) << of_shape.status().message();
+  EXPECT_EQ(of_shape->value(of_shape->outputs[0]).desc.shape, (Shape{2, 3}));
+  EXPECT_THAT(ReadOnnxModel(BytesOf(file), {.dimensions = {{"height", 4}}}).status().message(),
+              HasSubstr("no open dimension of an input is called 'height'; there are 'batch', 'width'"));
+}
+
+TEST(OnnxReader, NodesThatStandBeforeWhatTheyReadAreReadAfterIt) {
+  OnnxGraph body, graph;
+  body.Output("b").Node("Neg", {"late"}, {"b"});
+  graph.Input("x", {"2"}).Input("c", {}, 9).Output("y");
+  graph.Node("If", {"c"}, {"y"}, {OnnxGraph::Subgraph("then_branch", body), OnnxGraph::Subgraph("else_branch", body)});
+  graph.Node("Abs", {"x"}, {"late"});
+  const std::string file = OnnxFile(graph);
+  const Result<Graph> read = ReadOnnxModel(BytesOf(file));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->nodes()[0].source_index, 1);
+}
+
+TEST(OnnxReader, BoxesThatAreTakenAreAsManyRowsAsAnotherOutputSays) {
+  OnnxGraph graph;
+  graph.Input("boxes", {"1", "3", "4"}).Input("scores", {"1", "1", "3"}).Output("taken", 7).Output("corners");
+  graph.Int64s("most", {1}, {3}).Floats("overlap", {1}, {0.5f}).Int64s("ends", {2}, {0, 2});
+  graph.Node("NonMaxSuppression", {"boxes", "scores", "most", "overlap"}, {"taken"});
+  graph.Node("Gather", {"taken", "ends"}, {"place"}, {OnnxGraph::Integer("axis", 1)});
+  graph.Node("GatherND", {"boxes", "place"}, {"corners"});
+  const std::string file = OnnxFile(graph);
+  const Result<Graph> read = ReadOnnxModel(BytesOf(file));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_EQ(read->outputs.size(), 4u);
+  EXPECT_EQ(read->value(read->outputs[3]).name, "corners_rows");
+  // The second box is the first one again.
+  const std::vector<ReferenceTensor> inputs = {{{1, 3, 4}, {0, 0, 1, 1, 0, 0, 1, 1, 5, 5, 6, 6}},
+                                               {{1, 1, 3}, {0.5, 0.5, 0.75}}};
+  const auto answers = EvaluateGraph(*read, inputs);
+  ASSERT_TRUE(answers.ok()) << answers.status().message();
+  EXPECT_THAT((*answers)[2].values, ElementsAre(2));
+  EXPECT_THAT(std::span((*answers)[0].values).first(6), ElementsAre(0, 0, 2, 0, 0, 0));
+  EXPECT_THAT(std::span((*answers)[1].values).first(8), ElementsAre(5, 5, 6, 6, 0, 0, 1, 1));
+
+  graph.Output("all").Node("ReduceSum", {"corners"}, {"all"});
+  EXPECT_THAT(ErrorOf(OnnxFile(graph)), HasSubstr("number of rows of an operand, which depends on data"));
+}
+
 TEST(OnnxReader, AConstantConditionTakesItsBranchAlone) {
   OnnxGraph then_branch, else_branch, graph;
   then_branch.Output("t").Node("Neg", {"x"}, {"t"});
@@ -218,8 +272,20 @@ TEST(OnnxReader, AnInputOfFloat16IsComputedAsFloat32AndAnOutputKeepsItsType) {
 
 TEST(OnnxReader, AGraphIsRefusedThatReadsWhatNothingMakes) {
   OnnxGraph graph;
-  graph.Input("x", {"2"}).Output("y").Node("Add", {"x", "later"}, {"y"}).Node("Neg", {"x"}, {"later"});
+  graph.Input("x", {"2"}).Output("y").Node("Add", {"x", "later"}, {"y"}).Node("Neg", {"y"}, {"later"});
   EXPECT_THAT(ErrorOf(OnnxFile(graph)), HasSubstr("'later' is read, which no node before it makes"));
+}
+
+TEST(OnnxReader, EachOperatorIsNamedInTheDocumentation) {
+  std::ifstream file(SourceFolder() / "docs/operators.md");
+  std::string page{std::istreambuf_iterator<char>(file), {}};
+  page.erase(0, page.find("## ONNX files"));
+  std::ranges::replace(page, '\n', ' ');
+  for (const auto list : onnx::kOperatorLists) {
+    for (const onnx::OperatorRow& row : list()) {
+      EXPECT_THAT(page, ::testing::ContainsRegex("[ :]" + std::string(row.name) + "[,.]")) << row.name;
+    }
+  }
 }
 
 // ---- Weights in other files ----

@@ -26,7 +26,7 @@ std::string TensorText(const std::string& role, size_t index, const TensorInfo& 
   if (!info.alias.empty() && info.alias != info.name) text += fmt::format(" also called '{}'", info.alias);
   if (info.declared_shape.empty() && !info.shape.empty()) text += ", without a shape in the file";
   if (!info.declared_shape.empty() && info.declared_shape != info.shape) {
-    text += fmt::format(", in the file [{}]", ShapeText(info.declared_shape));
+    text += fmt::format(", in the file [{}]", DeclaredText(info));
   }
   if (info.scales.size() == 1 && info.zero_points.size() == 1) {
     text += fmt::format(" scale {:.6g} zero point {}", info.scales[0], info.zero_points[0]);
@@ -41,6 +41,7 @@ Json JsonOf(const TensorInfo& info) {
           {"dtype", info.dtype},
           {"shape", info.shape},
           {"declared_shape", info.declared_shape},
+          {"dimensions", info.dimensions},
           {"size_bytes", info.size_bytes},
           {"scales", info.scales},
           {"zero_points", info.zero_points},

@@ -226,8 +226,8 @@ void ModelFlags::AddOptions(CLI::App& app) {
 }
 
 void ModelFlags::AddChoices(CLI::App& app) {
-  const OptionFlag& signature = FindOption("signature")->flag;
-  app.add_option(signature.names, signature_, std::string(signature.help))->type_name(signature.type);
+  AddFlagOf<TextOption>(app, "signature", signature_);
+  AddFlagOf<ListOption>(app, "dimensions", dimensions_);
   app.add_option("--shape", shapes_,
                  "The shape of an input that the file leaves open, or to replace the file's: x=1x224x224x3")
       ->type_name("NAME=SHAPE")
@@ -242,6 +242,7 @@ void ModelFlags::AddChoices(CLI::App& app) {
 Result<ModelOptions> ModelFlags::Options(InputOptions* inputs) const {
   ModelOptions options;
   options.signature = signature_;
+  options.dimensions = dimensions_;
   for (const std::string& text : shapes_) {
     const size_t equals = text.rfind('=');
     if (equals == std::string::npos || equals == 0) {

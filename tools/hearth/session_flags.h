@@ -39,7 +39,7 @@ CLI::Option* AddCacheOption(CLI::App& app, std::string& folder);
 // --cache-server-sign.
 std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& options);
 
-// MODEL, --signature, --shape, --constant: a model, its signature, and what its file leaves open.
+// MODEL, --signature, --shape, --dim, --constant: a model, its signature, and what its file leaves open.
 class ModelFlags {
  public:
   void AddOptions(CLI::App& app);
@@ -55,8 +55,9 @@ class ModelFlags {
 
  private:
   std::string path_, signature_;
-  std::vector<std::string> shapes_;     // "NAME=1x224x224x3"
-  std::vector<std::string> constants_;  // "NAME=16000", "NAME=FILE.npy"
+  std::vector<std::string> shapes_;      // "NAME=1x224x224x3"
+  std::vector<std::string> dimensions_;  // "NAME=SIZE"
+  std::vector<std::string> constants_;   // "NAME=16000", "NAME=FILE.npy"
 };
 
 // MODEL and all session options.

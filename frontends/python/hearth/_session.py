@@ -18,7 +18,9 @@ from hearth._errors import ErrorCode, opened
 from hearth._frame import Frame
 from hearth._shapes import Shapes, shape_lists, whole_size
 
-OptionValue = Union[None, str, int, bool, np.bool_, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]
+OptionValue = Union[
+    None, str, int, bool, np.bool_, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]], Mapping[str, int]
+]
 Inputs = Union[np.ndarray, Frame, Sequence[Any], Mapping[str, Any]]
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 NativeText = Union[str, bytes]
@@ -124,8 +126,19 @@ def _switch(value: Any, role: str) -> bool:
     return bool(value)
 
 
+def _sizes(value: Any, role: str) -> List[str]:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{role}: {value!r} is no dict of sizes by name")
+    return [f"{name}={whole_size(size, role)}" for name, size in value.items()]
+
+
 # What is chosen when a model is read, and how it is checked: alike for a file, bytes and hearth.Model.
-_OF_MODEL: Mapping[str, Callable[[Any, str], Any]] = {"signature": _name, "top_k": _count, "class_maps": _switch}
+_OF_MODEL: Mapping[str, Callable[[Any, str], Any]] = {
+    "signature": _name,
+    "top_k": _count,
+    "class_maps": _switch,
+    "dimensions": _sizes,
+}
 
 
 def _of_model(options: Mapping[str, Any]) -> Dict[str, Any]:
@@ -168,6 +181,7 @@ class Model:
         top_k: Optional[int] = None,
         class_maps: Optional[Union[bool, np.bool_]] = None,
         constants: Optional[Mapping[str, Any]] = None,
+        dimensions: Optional[Mapping[str, int]] = None,
     ):
         """Reads a .tflite or .onnx file (its path) or its bytes.
 
@@ -175,10 +189,11 @@ class Model:
         the file's; `top_k`: outputs with longer rows of scores give only the largest ones and their indices;
         `class_maps`: outputs with scores for each pixel give the class of each pixel; `constants`: numbers or arrays by
         input name, which the model then no longer has as inputs (a sample rate; paddings and counts that decide shapes).
-        None is as if it was not given.
+        `dimensions`: sizes of open dimensions by the name that an ONNX file gives them. None is as if it was not given.
         """
-        chosen: Dict[str, Any] = {"signature": "", "top_k": 0, "class_maps": False}
-        chosen.update(_of_model({"signature": signature, "top_k": top_k, "class_maps": class_maps}))
+        chosen: Dict[str, Any] = {"signature": "", "top_k": 0, "class_maps": False, "dimensions": []}
+        given = {"signature": signature, "top_k": top_k, "class_maps": class_maps, "dimensions": dimensions}
+        chosen.update(_of_model(given))
         chosen["constants"] = _constants(constants)
         if isinstance(source, (bytes, bytearray, memoryview)):
             self._native = _hearth.Model.from_bytes(source, shapes=shape_lists(shapes), **chosen)
