@@ -30,7 +30,7 @@ struct Selection {
   std::vector<DeviceCase> ChecksOfDevices() const;
 };
 
-// The name in DeviceResults: "hal/WritesAndReads".
+// The name in DeviceResults: its group, a slash and its own name.
 std::string IdOf(const DeviceCase& test);
 
 // "2/8" as {2, 8}. kInvalidArgument.

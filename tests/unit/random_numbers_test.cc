@@ -112,7 +112,7 @@ TEST(RandomNumbers, WithoutSeedsEachOperatorHasAStreamOfItsOwn) {
   EXPECT_NE((*made)[0].values, (*made)[1].values);
 }
 
-TEST(RandomNumbers, AShapeThatIsComputedAtRunTimeIsRefusedByItsName) {
+TEST(RandomNumbers, AnInputThatDecidesTheShapeIsRefusedByItsName) {
   TfliteWriter writer;
   const int32_t x = writer.AddTensor({"sizes", {1}, kInt}), y = writer.AddTensor({"y", {1}});
   writer.AddOperator(kRandomUniform, {x}, {y});
@@ -121,7 +121,7 @@ TEST(RandomNumbers, AShapeThatIsComputedAtRunTimeIsRefusedByItsName) {
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   const auto* unknown = std::get_if<UnknownOp>(&graph->nodes()[0].op);
   ASSERT_NE(unknown, nullptr);
-  EXPECT_THAT(unknown->reason, HasSubstr("'sizes' is computed at run time"));
+  EXPECT_THAT(unknown->reason, HasSubstr("the input 'sizes', which decides shapes"));
 }
 
 }  // namespace

@@ -116,17 +116,17 @@ TEST(TfliteShapeInputs, AreFixedWithWhatFitsThem) {
               HasSubstr("which has 2 elements"));
 }
 
-FixedInput Reals(const std::vector<double>& numbers) {
+FixedInput FixedReals(const std::vector<double>& numbers) {
   const auto bytes = std::as_bytes(std::span(numbers));
   return {"float64", {static_cast<int32_t>(numbers.size())}, {bytes.begin(), bytes.end()}};
 }
 
 TEST(TfliteShapeInputs, TakeNumbersOfAnotherTypeThatTheirsHolds) {
-  FixedInput paddings = Reals({0, 0, 0, 1});
+  FixedInput paddings = FixedReals({0, 0, 0, 1});
   paddings.shape = {};  // the file's
-  const ReadOptions options = {.constants = {{"paddings", paddings}, {"times", Reals({1, 1})}}};
+  const ReadOptions options = {.constants = {{"paddings", paddings}, {"times", FixedReals({1, 1})}}};
   EXPECT_THAT(Outputs(ShapesFromTheCaller(), {{1, 2, 3, 4}}, options), ElementsAre(ElementsAre(1, 2, 0, 3, 4, 0)));
-  const Status half = ReadTfliteModel(ShapesFromTheCaller(), {.constants = {{"times", Reals({1, 0.5})}}}).status();
+  const Status half = ReadTfliteModel(ShapesFromTheCaller(), {.constants = {{"times", FixedReals({1, 0.5})}}}).status();
   EXPECT_THAT(half.message(), HasSubstr("does not hold all numbers"));
 }
 

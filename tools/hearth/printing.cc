@@ -75,7 +75,8 @@ void PrintError(std::string_view message) {
 }
 
 void OutputOptions::AddOptions(CLI::App& app) {
-  app.add_option("--json", json_path_, "Write the same data as JSON to FILE, or to standard output without FILE and for '-'")
+  app.add_option("--json", json_path_,
+                 "Write the same data as JSON to FILE, or to standard output without FILE and for '-'")
       ->type_name("FILE")
       ->check(IsNoModel());
   app.add_flag("--quiet", quiet_, "No warnings");
