@@ -81,9 +81,9 @@ Status InferL2Normalization(const NodeInference& inference) {
 }
 
 void ReferenceL2Normalization(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
-  constexpr double kSmallestLength = 1e-6;  // TFLite's; zeros stay zeros
   const Activation activation = std::get<L2Normalization>(node.op).activation;
   ForEachRow(inputs, outputs, [](std::span<const double> in, std::span<double> out) {
+    constexpr double kSmallestLength = 1e-6;  // TFLite's; zeros stay zeros
     double squares = 0.0;
     for (const double x : in) squares += x * x;
     const double length = std::max(std::sqrt(squares), kSmallestLength);
