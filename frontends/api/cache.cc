@@ -10,6 +10,7 @@
 #include "frontends/api/devices_to_warm.h"
 #include "frontends/api/session_data.h"
 #include "frontends/api/warming.h"
+#include "frontends/engine/driver_watch.h"
 #include "hal/load_or_compile.h"
 #include "hal/stopwatch.h"
 
@@ -101,6 +102,14 @@ std::vector<CacheFinding> Cache::Examine(const CacheServer& server) const {
     findings.push_back({true, limit.status().Within("HEARTH_CACHE_MAX_SIZE").message(), "the limit is 1 GiB",
                         "export HEARTH_CACHE_MAX_SIZE=1G"});
   }
+  for (const BackendDef& backend : GpuBackends()) {
+    if (const std::string why = WhyLeftOut(backend); !why.empty()) {
+      findings.push_back({true, fmt::format("{}: {}", backend.name, why), "its devices are not used",
+                          fmt::format("HEARTH_BACKENDS=+{} hearth devices", backend.name)});
+    }
+  }
+  if (std::string wrong = WrongBackendsVariable(); !wrong.empty())
+    findings.push_back({true, std::move(wrong), "that word has no effect", "unset HEARTH_BACKENDS"});
   return findings;
 }
 
