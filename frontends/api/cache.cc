@@ -11,7 +11,9 @@
 #include "frontends/api/session_data.h"
 #include "frontends/api/warming.h"
 #include "frontends/engine/driver_watch.h"
+#include "hal/driver_files.h"
 #include "hal/load_or_compile.h"
+#include "hal/mesa_cache.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {
@@ -107,6 +109,14 @@ std::vector<CacheFinding> Cache::Examine(const CacheServer& server) const {
       findings.push_back({true, fmt::format("{}: {}", backend.name, why), "its devices are not used",
                           fmt::format("HEARTH_BACKENDS=+{} hearth devices", backend.name)});
     }
+  }
+  const bool has_mesa = !GlesDriverFiles().empty() || std::ranges::any_of(VulkanDriverFiles(), [](const auto& file) {
+    return file.find("libvulkan_") != std::string::npos;  // as Mesa names its own
+  });
+  if (const std::string why = WhyMesaKeepsNothing(folder_); has_mesa && !why.empty()) {
+    findings.push_back({true, fmt::format("Mesa's drivers keep no machine code: {}", why),
+                        "they compile at each start, also where nothing of Hearth's is compiled",
+                        "export MESA_SHADER_CACHE_DIR=/a/folder/of/your/own"});
   }
   if (std::string wrong = WrongBackendsVariable(); !wrong.empty())
     findings.push_back({true, std::move(wrong), "that word has no effect", "unset HEARTH_BACKENDS"});

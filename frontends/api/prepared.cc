@@ -16,6 +16,7 @@
 #include "frontends/engine/priorities.h"
 #include "frontends/engine/self_test.h"
 #include "frontends/engine/tuned_start.h"
+#include "hal/mesa_cache.h"
 #include "hal/smaller_groups.h"
 #include "hal/stopwatch.h"
 
@@ -282,7 +283,8 @@ class Preparation {
     const LoadedPlan& loaded = *made_->loaded;
     Report& report = made_->report;
     const DeviceInfo& info = opened().info;
-    report.device = {opened().id, info.backend, info.name, info.driver_version, opened().reason, info.simulates};
+    report.device = {opened().id, info.backend, info.name, info.driver_version, opened().reason, info.simulates, {}};
+    if (info.driver_version.find("Mesa") != std::string::npos) report.device.keeps_nothing = WhyMesaKeepsNothing();
     report.init_ms.rewrite = made_->made.rewrite_ms;
     report.init_ms.lower = made_->made.lower_ms;
     report.init_ms.programs = loaded.times().programs_ms + runs_->more_programs().milliseconds();

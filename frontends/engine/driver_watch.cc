@@ -192,6 +192,7 @@ std::vector<DeviceCandidate> EnumerateWatched(const BackendDef& backend, std::ch
   const std::optional<fs::path> folder = WatchFolder();
   LockedFile mark;
   if (folder) {
+    if (backend.give_folder != nullptr) backend.give_folder(*folder);
     const bool has_died = TakeDeadMarks(*folder, backend);
     if (has_died && wish == Wish::kNone && Recorded(*folder, backend).empty()) {
       if (const std::string what = FailureOfChild(backend, limit); !what.empty()) Record(*folder, backend, what);
