@@ -8,6 +8,7 @@
 #define HEARTH_HAL_DEVICE_H_
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <span>
@@ -208,6 +209,9 @@ struct BackendDef {
   // context that can't be shared. Null where nothing is shared.
   Result<std::unique_ptr<Device>> (*open_shared)(const SharedContext& context);
   bool (*shares)(const SharedContext& context);  // whether `context` is that alternative
+  // Lets a driver that has no usable folder for what it makes use one below this. Call it before the first enumeration.
+  // Null where drivers need none.
+  void (*give_folder)(const std::filesystem::path& folder) = nullptr;
 
   bool is_host() const { return name == kHostBackend; }
 };

@@ -101,8 +101,7 @@ Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request) {
     const bool stored_alike = is_alike && in.quantization == out.quantization && BitsOf(in.dtype) % 8 == 0;
     const bool per_axis = in.quantization.has_value() && in.quantization->scales.size() > 1;
     if ((!stored_alike && !request.in_integers) || per_axis) return nullptr;
-    const std::span<const std::byte> source =
-        graph.IsConstant(value) ? graph.ConstantBytes(value) : request.bytes(value);
+    const std::span<const std::byte> source = request.StoredBytes(value);
     if (source.empty()) continue;
     RowCopy copy{source.data(), target, 1, source.size(), source.size(), nullptr};
     if (request.in_integers && (!stored_alike || activation != Activation::kNone)) {

@@ -22,12 +22,13 @@ class CpuProgram final : public HostProgram {
  public:
   // `indices`: the nodes' indices in the graph.
   CpuProgram(const Graph& graph, std::span<const int> indices, std::unique_ptr<HostArena> arena,
-             std::vector<std::unique_ptr<HostNode>> nodes, const HeldBytes& held)
+             std::vector<std::unique_ptr<HostNode>> nodes, ProgramWeights& weights)
       : graph_(graph),
         indices_(indices.begin(), indices.end()),
         arena_(std::move(arena)),
         nodes_(std::move(nodes)),
-        held_(held) {}
+        held_(weights.Finish()),
+        read_in_place_(weights.read_in_place()) {}
 
   Status Run(std::span<const HostTensor> tensors, const HostRun& run) override {
     for (ValueId value : arena_->inputs()) {
@@ -56,6 +57,7 @@ class CpuProgram final : public HostProgram {
     return is_as_handed_out ? arena_->stored(value) : std::span<std::byte>();
   }
 
+  std::span<const std::span<const std::byte>> read_in_place() const override { return read_in_place_; }
   uint64_t arena_bytes() const override { return arena_->planned_bytes(); }
   uint64_t shared_weights_bytes() const override { return held_.all; }
   uint64_t found_weights_bytes() const override { return held_.found; }
@@ -140,6 +142,7 @@ class CpuProgram final : public HostProgram {
   std::unique_ptr<HostArena> arena_;  // nodes refer to it
   std::vector<std::unique_ptr<HostNode>> nodes_;
   HeldBytes held_;
+  std::vector<std::span<const std::byte>> read_in_place_;
 };
 
 // Objects that executors of clones share.
@@ -180,7 +183,7 @@ class CpuExecutor final : public HostExecutor {
       // If integer kernels refuse a node for its grids, its neighbours find other forms, so the plan is made again.
       if (refused.size() > refused_before) continue;
       return std::unique_ptr<HostProgram>(
-          std::make_unique<CpuProgram>(graph, nodes, std::move(arena), std::move(prepared), weights.Finish()));
+          std::make_unique<CpuProgram>(graph, nodes, std::move(arena), std::move(prepared), weights));
     }
   }
 

@@ -50,6 +50,10 @@ struct HostNodeRequest {
     return in_integers || graph.IsConstant(value) ? desc : hearth::HeldAs(desc);
   }
   std::span<std::byte> bytes(ValueId value) const { return in_integers ? arena.stored(value) : arena.bytes(value); }
+  // The same for a node that reads constants as they are stored.
+  std::span<const std::byte> StoredBytes(ValueId value) const {
+    return graph.IsConstant(value) ? weights.ReadInPlace(graph.ConstantBytes(value)) : bytes(value);
+  }
 };
 
 // Who makes nodes of some operations. Null for a node that it does not take.

@@ -38,9 +38,12 @@ Result<HostOperand> HostOperandOf(const HostNodeRequest& request, size_t positio
     return operand;
   }
   const std::span<const std::byte> bytes = request.graph.ConstantBytes(value);
-  operand.bytes = bytes.data();
   const bool is_aligned = reinterpret_cast<uintptr_t>(bytes.data()) % (static_cast<size_t>(bits) / 8) == 0;
-  if (!is_aligned) Own(bytes.data(), bytes.size(), operand);
+  if (is_aligned) {
+    operand.bytes = request.weights.ReadInPlace(bytes).data();
+  } else {
+    Own(bytes.data(), bytes.size(), operand);
+  }
   return operand;
 }
 

@@ -103,6 +103,12 @@ Result<std::unique_ptr<HostNode>> MakeLoopNode(const HostNodeRequest& request) {
   if (loop == nullptr || loop->graphs == nullptr) return nullptr;
   HEARTH_ASSIGN(std::unique_ptr<HostProgram> condition, PrepareAll(request, loop->graphs->condition));
   HEARTH_ASSIGN(std::unique_ptr<HostProgram> body, PrepareAll(request, loop->graphs->body));
+  for (const HostProgram* part : {condition.get(), body.get()}) {
+    for (const std::span<const std::byte> bytes : part->read_in_place()) request.weights.ReadInPlace(bytes);
+  }
+  for (const ValueId value : request.node.inputs) {
+    if (request.graph.IsConstant(value)) request.weights.ReadInPlace(request.graph.ConstantBytes(value));
+  }
   return std::make_unique<LoopNode>(request, std::move(condition), std::move(body));
 }
 

@@ -240,7 +240,7 @@ Result<std::unique_ptr<HostNode>> MakeMovementNode(const HostNodeRequest& reques
     }
     outputs.push_back(std::move(output));
   }
-  const std::byte* bytes = graph.IsConstant(x) ? graph.ConstantBytes(x).data() : request.bytes(x).data();
+  const std::byte* bytes = request.StoredBytes(x).data();
   if (reinterpret_cast<uintptr_t>(bytes) % (static_cast<size_t>(bits) / 8) != 0) return nullptr;
   return std::make_unique<MovementNode>(request, bytes, static_cast<size_t>(bits) / 8, *fill, std::move(outputs));
 }

@@ -21,6 +21,9 @@ class RoundingTies {
   // a clamp. The graph must outlive the result, which reads 8-bit weights in place.
   static std::unique_ptr<RoundingTies> Of(const Graph& graph, const Node& node);
 
+  // The constant's bytes that Refine reads in place; may be empty.
+  std::span<const std::byte> filter_bytes() const { return filter_bytes_; }
+
   // `x` has dense real numbers; `part` has those of the float kernel's result from index `first` on, before rounding.
   // Several threads may refine different parts.
   void Refine(std::span<const float> x, std::span<float> part, size_t first) const;

@@ -51,6 +51,11 @@ std::shared_ptr<const void> ProgramWeights::Noted(SharedWeights::Holding holding
   return weights;
 }
 
+std::span<const std::byte> ProgramWeights::ReadInPlace(std::span<const std::byte> bytes) {
+  read_in_place_.push_back(bytes);
+  return bytes;
+}
+
 HeldBytes ProgramWeights::Finish() {
   HeldBytes bytes;
   for (const auto& [address, use] : uses_) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
@@ -89,6 +90,10 @@ class ProgramWeights {
     return found != nullptr ? found : Add<T>(key, make());
   }
 
+  // Notes that a node's runs read these bytes of a constant, and returns them.
+  std::span<const std::byte> ReadInPlace(std::span<const std::byte> bytes);
+  const std::vector<std::span<const std::byte>>& read_in_place() const { return read_in_place_; }
+
   // Call it when all nodes are made: releases packings that no node took.
   HeldBytes Finish();
 
@@ -101,6 +106,7 @@ class ProgramWeights {
 
   SharedWeights& held_;
   std::map<const void*, Use> uses_;
+  std::vector<std::span<const std::byte>> read_in_place_;
 };
 
 }  // namespace hearth

@@ -71,8 +71,12 @@ bool IgnoresChildren() {
 
 }  // namespace
 
-void ChoosePoclFolder() {
+void ChoosePoclFolder(const fs::path& given) {
   if (!EnvironmentVariable("POCL_CACHE_DIR").empty() || Serves(FolderOfPocl())) return;
+  if (!given.empty() && Serves(given)) {
+    ::setenv("POCL_CACHE_DIR", (given / "pocl").c_str(), 1);
+    return;
+  }
   for (const std::string_view parent :
        {EnvironmentVariable("XDG_RUNTIME_DIR"), std::string_view("/var/tmp"), std::string_view("/tmp")}) {
     if (parent.empty()) continue;

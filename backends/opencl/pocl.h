@@ -3,6 +3,7 @@
 #ifndef HEARTH_BACKENDS_OPENCL_POCL_H_
 #define HEARTH_BACKENDS_OPENCL_POCL_H_
 
+#include <filesystem>
 #include <string>
 
 #include "hearth/status.h"
@@ -10,8 +11,9 @@
 namespace hearth {
 
 // Call it before the first use of OpenCL. If the program has set no POCL_CACHE_DIR and PoCL's own choice would not do,
-// it is set to a private folder that does: in XDG_RUNTIME_DIR, /var/tmp or /tmp.
-void ChoosePoclFolder();
+// it is set to one that does: `folder`/pocl, whose parent is this user's own, or a private folder in XDG_RUNTIME_DIR,
+// /var/tmp or /tmp.
+void ChoosePoclFolder(const std::filesystem::path& folder = {});
 
 // kUnavailable with the reason why PoCL would end this process when it builds a program: SIGCHLD is ignored, or its
 // folder is on a mount without exec or without room. Takes a few microseconds. Any thread.

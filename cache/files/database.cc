@@ -1,6 +1,7 @@
 #include "cache/files/database.h"
 
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,9 +9,11 @@
 #include <atomic>
 #include <climits>
 #include <cmath>
+#include <memory>
 #include <string>
 #include <utility>
 
+#include "cache/files/one_sqlite.h"
 #include "cache/files/sqlite_calls.h"
 #include "core/base/held_signal.h"
 
@@ -206,6 +209,12 @@ Result<Database> Database::Open(const std::filesystem::path& file, Access access
   if (is_counted && !CountOpened()) {
     return Error(StatusCode::kUnavailable,
                  "this process was forked from one that had the cache open, whose locks it does not have");
+  }
+  if (struct stat info; is_counted && ::stat(file.c_str(), &info) == 0 && !IsOnlySqliteOf(info)) {
+    return Error(
+        StatusCode::kUnavailable,
+        "another copy of Hearth in this process has it open with an sqlite of its own, and each would undo the "
+        "other's locks; give one of them another cache folder, or install both from one package");
   }
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE;
   flags |= access == Access::kReadWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;

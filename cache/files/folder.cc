@@ -76,6 +76,15 @@ Status CheckPrivateFolder(const fs::path& folder, const struct stat& info, Folde
   return Status::Ok();
 }
 
+// Whether it exists, or can be made.
+bool CanBeUsed(const fs::path& folder) {
+  std::error_code ignored;
+  if (fs::exists(folder, ignored)) return true;
+  fs::path above = folder.parent_path();
+  while (!fs::exists(above, ignored) && above.has_relative_path()) above = above.parent_path();
+  return ::access(above.c_str(), W_OK | X_OK) == 0;
+}
+
 Result<struct stat> FolderInfo(const fs::path& folder) {
   struct stat info;
   if (::lstat(folder.c_str(), &info) != 0) {
@@ -108,8 +117,13 @@ Result<fs::path> DefaultCacheFolder() {
   // The XDG base directory specification says to ignore relative values.
   if (const std::string_view xdg = EnvironmentVariable("XDG_CACHE_HOME"); xdg.starts_with('/'))
     return fs::path(xdg) / "hearth";
-  if (const std::string_view home = EnvironmentVariable("HOME"); !home.empty())
-    return fs::path(home) / ".cache" / "hearth";
+  const std::string_view home = EnvironmentVariable("HOME");
+  const fs::path own = home.empty() ? fs::path() : fs::path(home) / ".cache" / "hearth";
+  if (!own.empty() && CanBeUsed(own)) return own;
+  for (const char* shared : {"/var/tmp", "/tmp"}) {
+    if (::access(shared, W_OK | X_OK) == 0) return fs::path(shared) / fmt::format("hearth-{}", ::geteuid());
+  }
+  if (!own.empty()) return own;
   return Error(StatusCode::kNotFound,
                "the cache has no folder, because HOME is not set: set HEARTH_CACHE_DIR or name a folder with --cache");
 }

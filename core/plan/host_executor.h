@@ -48,6 +48,9 @@ class HostProgram {
   // none.
   virtual std::span<std::byte> LentOutput(ValueId value) const = 0;
 
+  // The graph's constants that runs read where they lie: those that the program has no form of its own of.
+  virtual std::span<const std::span<const std::byte>> read_in_place() const { return {}; }
+
   // Peak bytes of intermediate values (planned as one arena) and the sum if each had its own.
   virtual uint64_t arena_bytes() const = 0;
   virtual uint64_t naive_bytes() const = 0;

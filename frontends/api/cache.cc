@@ -9,8 +9,11 @@
 #include "frontends/api/devices_to_warm.h"
 #include "frontends/api/session_data.h"
 #include "frontends/api/warming.h"
+#include "frontends/engine/driver_watch.h"
 #include "frontends/engine/open_cache.h"
+#include "hal/driver_files.h"
 #include "hal/load_or_compile.h"
+#include "hal/mesa_cache.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {
@@ -119,6 +122,22 @@ std::vector<CacheFinding> Cache::Examine(const CacheServer& server) const {
     findings.push_back({true, limit.status().Within("HEARTH_CACHE_MAX_SIZE").message(), "the limit is 1 GiB",
                         "export HEARTH_CACHE_MAX_SIZE=1G"});
   }
+  for (const BackendDef& backend : GpuBackends()) {
+    if (const std::string why = WhyLeftOut(backend); !why.empty()) {
+      findings.push_back({true, fmt::format("{}: {}", backend.name, why), "its devices are not used",
+                          fmt::format("HEARTH_BACKENDS=+{} hearth devices", backend.name)});
+    }
+  }
+  const bool has_mesa = !GlesDriverFiles().empty() || std::ranges::any_of(VulkanDriverFiles(), [](const auto& file) {
+    return file.find("libvulkan_") != std::string::npos;  // as Mesa names its own
+  });
+  if (const std::string why = WhyMesaKeepsNothing(folder_); has_mesa && !why.empty()) {
+    findings.push_back({true, fmt::format("Mesa's drivers keep no machine code: {}", why),
+                        "they compile at each start, also where nothing of Hearth's is compiled",
+                        "export MESA_SHADER_CACHE_DIR=/a/folder/of/your/own"});
+  }
+  if (std::string wrong = WrongBackendsVariable(); !wrong.empty())
+    findings.push_back({true, std::move(wrong), "that word has no effect", "unset HEARTH_BACKENDS"});
   return findings;
 }
 

@@ -207,8 +207,11 @@ std::string OpenShapeHint(const ModelData& data, StatusCode code) {
 }
 
 const std::string& ModelData::fingerprint() const {
-  std::call_once(fingerprint_once_,
-                 [&] { fingerprint_ = (file ? file->ContentFingerprint() : FingerprintOf(bytes)).ToHex(); });
+  static const std::string unknown;
+  const std::scoped_lock lock(fingerprint_mutex_);
+  if (!fingerprint_.empty()) return fingerprint_;
+  if (file && !file->CheckUnchanged({}).ok()) return unknown;
+  fingerprint_ = (file ? file->ContentFingerprint() : FingerprintOf(bytes)).ToHex();
   return fingerprint_;
 }
 
@@ -223,7 +226,14 @@ std::string ModelData::NameOfConstants() const {
 }
 
 void ModelData::KnowFingerprint(const std::string& hex) const {
-  std::call_once(fingerprint_once_, [&] { fingerprint_ = hex; });
+  const std::scoped_lock lock(fingerprint_mutex_);
+  if (fingerprint_.empty()) fingerprint_ = hex;
+}
+
+Status ModelData::CheckFile() const {
+  if (!file) return Status::Ok();
+  const std::scoped_lock lock(fingerprint_mutex_);
+  return file->CheckUnchanged(fingerprint_);
 }
 
 Status TakeBuiltGraph(Graph graph, ModelData& data) {
@@ -296,6 +306,7 @@ const std::string& Model::fingerprint() const {
 
 Result<ModelMetadata> Model::ReadMetadata() const {
   if (data().bytes.empty()) return ModelMetadata();
+  HEARTH_TRY(data().CheckFile());
   Result<ModelMetadata> metadata =
       FormatOf(data().bytes).read_metadata(data().bytes, {data().signature, {}, 0, data().parts});
   return metadata.ok() ? std::move(metadata) : Result<ModelMetadata>(metadata.status().Within(data().path));

@@ -49,13 +49,16 @@ struct ModelData {
   const Graph& as_built() const { return built_graph ? *built_graph : graph; }
 
   // The content's fingerprint in hex. Computed at the first call, which reads the whole content, unless it was known.
+  // Empty as long as it is not known and the file has changed since it was opened.
   const std::string& fingerprint() const;
+  // Call it before `bytes` are read: as ModelFile::CheckUnchanged. A model without a file does not change.
+  Status CheckFile() const;
   // Sets the fingerprint if it has not been computed.
   void KnowFingerprint(const std::string& hex) const;
 
  private:
-  mutable std::once_flag fingerprint_once_;
-  mutable std::string fingerprint_;
+  mutable std::mutex fingerprint_mutex_;
+  mutable std::string fingerprint_;  // once set, it stays
 };
 
 // The data of a model that was moved from.

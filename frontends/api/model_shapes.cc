@@ -72,6 +72,7 @@ Result<Model> WithShapes(const Model& model, const Shapes& shapes) {
     DescribeModel(*data);
     return Model(std::move(data));
   }
+  HEARTH_TRY(from.CheckFile());
   data->file = from.file;
   data->copy = from.copy;
   data->bytes = from.bytes;

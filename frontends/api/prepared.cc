@@ -16,6 +16,7 @@
 #include "frontends/engine/priorities.h"
 #include "frontends/engine/self_test.h"
 #include "frontends/engine/tuned_start.h"
+#include "hal/mesa_cache.h"
 #include "hal/smaller_groups.h"
 #include "hal/stopwatch.h"
 
@@ -45,6 +46,7 @@ class Preparation {
   }
 
   Result<PreparedRuns> Run() {
+    HEARTH_TRY(made_->model().data().CheckFile());
     HEARTH_TRY(RequestPlan());
     HEARTH_TRY(TrustDevice());
     ProbeAtFirstUse();
@@ -56,11 +58,24 @@ class Preparation {
     opened().info.max_local_invocations = made_->info.max_local_invocations;
     WarnOfSpilledBuffers();
     const ModelData& model = made_->model().data();
+    KeepWhatRunsRead(model);
     ReleasePages(model, model.bytes);
+    HEARTH_TRY(model.CheckFile());  // it may have changed while it was read
     FillReport();
     Log(LogLevel::kInfo,
         fmt::format("{} on {} ({}): {}", made_->model().path(), opened().id, opened().info.name, opened().reason));
     return PreparedRuns{std::move(made_), std::move(runs_)};
+  }
+
+  // Copies what runs on the CPU read in the model's file, unless it is much.
+  void KeepWhatRunsRead(const ModelData& model) {
+    if (!model.file) return;
+    constexpr uint64_t kMostBytes = 4 << 20;  // about 2 ms
+    std::vector<std::span<const std::byte>> parts = made_->loaded->read_in_place();
+    std::erase_if(parts, [&](auto part) { return part.empty() || !model.file->Contains(part); });
+    uint64_t bytes = 0;
+    for (const std::span<const std::byte> part : parts) bytes += part.size();
+    made_->reads_file = bytes > kMostBytes || !model.file->KeepInMemory(std::move(parts));
   }
 
   bool exceeds_limit() const {
@@ -263,7 +278,8 @@ class Preparation {
     const LoadedPlan& loaded = *made_->loaded;
     Report& report = made_->report;
     const DeviceInfo& info = opened().info;
-    report.device = {opened().id, info.backend, info.name, info.driver_version, opened().reason, info.simulates};
+    report.device = {opened().id, info.backend, info.name, info.driver_version, opened().reason, info.simulates, {}};
+    if (info.driver_version.find("Mesa") != std::string::npos) report.device.keeps_nothing = WhyMesaKeepsNothing();
     report.init_ms.rewrite = made_->made.rewrite_ms;
     report.init_ms.lower = made_->made.lower_ms;
     report.init_ms.programs = loaded.times().programs_ms + runs_->more_programs().milliseconds();

@@ -60,6 +60,8 @@ struct Prepared {
   // What it adds to the memory of other shapes on the device: without weights that they may share; and all of it, less
   // the weights that were there already.
   uint64_t own_bytes = 0, needed_bytes = 0;
+  // Whether runs on the CPU read weights in the model's file, because a copy would take much memory.
+  bool reads_file = false;
   // The part of a session's report that is about this model on this device.
   Report report;
 

@@ -15,8 +15,13 @@ std::string Report::ToJson(int indent) const {
   Json json;
   json["hearth"] = HEARTH_VERSION;
   json["model"] = {{"path", model_path}, {"fingerprint", model_fingerprint}};
-  json["device"] = {{"id", device.id},         {"backend", device.backend}, {"name", device.name},
-                    {"driver", device.driver}, {"reason", device.reason},   {"simulates", device.simulates}};
+  json["device"] = {{"id", device.id},
+                    {"backend", device.backend},
+                    {"name", device.name},
+                    {"driver", device.driver},
+                    {"reason", device.reason},
+                    {"simulates", device.simulates},
+                    {"keeps_nothing", device.keeps_nothing}};
   json["precision"] = precision;
   json["ops"] = {{"total", ops.total}, {"on_device", ops.on_device}, {"on_cpu", ops.on_cpu}, {"fallbacks", fallbacks}};
   json["init_ms"] = {

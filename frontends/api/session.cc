@@ -81,6 +81,7 @@ Result<Session> OpenOn(SessionRequest request, const ModelReading& read_model) {
   std::shared_ptr<const Model> model;
   HEARTH_ASSIGN(std::shared_ptr<SessionDevice> device, OpenDeviceDuring(*data, [&]() -> Status {
                   HEARTH_ASSIGN(model, read_model());
+                  HEARTH_TRY(model->data().CheckFile());
                   OpenCacheFor(*data, *model);
                   return Status::Ok();
                 }));

@@ -78,7 +78,8 @@ Result<Session> CreateSession(const Model& model, SessionRequest request);
 Result<Ticket> SubmitUnder(SessionData* data, const SubmitOptions& options, RunControl& control);
 Status RunUnder(SessionData* data, RunControl& control);
 
-// kDeviceLost if moving to another device failed as well.
+// Whether runs are possible. kDeviceLost: moving to another device failed as well. kIoError: runs read weights in the
+// model's file, which has changed.
 Status CheckHasDevice(const SessionData& data);
 
 // The index of the tensor with this name or alias; kInvalidArgument lists all names. `kind`: "input" or "output".

@@ -116,6 +116,8 @@ const Report& Session::report() const {
         data.context->prepared().report.programs.compiled + data.context->runs().more_programs().compiled();
   }
   NoteCache(data);
+  const Status same = data.context->model().data().CheckFile();
+  if (!same.ok() && !Contains(report.warnings, same.message())) report.warnings.push_back(same.message());
   NoteBackground(data);
   data.LogNewWarnings();
   return report;

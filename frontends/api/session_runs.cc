@@ -24,7 +24,8 @@ Result<size_t> IndexOf(const std::vector<TensorInfo>& tensors, std::string_view 
 }
 
 Status CheckHasDevice(const SessionData& data) {
-  if (data.context->has_device()) return Status::Ok();
+  const Prepared& prepared = data.context->prepared();
+  if (data.context->has_device()) return prepared.reads_file ? prepared.model().data().CheckFile() : Status::Ok();
   return Error(StatusCode::kDeviceLost, "the session lost its device and found no other; open a new one");
 }
 

@@ -8,6 +8,9 @@ namespace hearth {
 
 std::vector<std::string> StorePrepared(Prepared& prepared, PlanRuns& runs, bool is_first) {
   const SessionCache& cache = *prepared.request.cache;
+  if (const Status same = prepared.model().data().CheckFile(); !same.ok()) {
+    return {fmt::format("{}; nothing that was made of it is kept", same.message())};
+  }
   ResultCache& store = *cache.store;
   // All in one transaction of the cache.
   const PutBatch batch(&store);

@@ -6,10 +6,12 @@
 #endif
 #ifdef HEARTH_WITH_OPENCL
 #include "backends/opencl/backend.h"
+#include "backends/opencl/pocl.h"
 #endif
 #ifdef HEARTH_WITH_VULKAN
 #include "backends/vulkan/backend.h"
 #endif
+#include "hal/mesa_cache.h"
 
 namespace hearth {
 namespace {
@@ -21,13 +23,13 @@ bool Shares(const SharedContext& context) {
 
 constexpr BackendDef kBackends[] = {
 #ifdef HEARTH_WITH_VULKAN
-    {"vulkan", EnumerateVulkan, OpenVulkan, OpenSharedVulkan, Shares<VulkanContext>},
+    {"vulkan", EnumerateVulkan, OpenVulkan, OpenSharedVulkan, Shares<VulkanContext>, GiveMesaAFolder},
 #endif
 #ifdef HEARTH_WITH_OPENCL
-    {"opencl", EnumerateOpenCl, OpenOpenCl, OpenSharedOpenCl, Shares<OpenClContext>},
+    {"opencl", EnumerateOpenCl, OpenOpenCl, OpenSharedOpenCl, Shares<OpenClContext>, ChoosePoclFolder},
 #endif
 #ifdef HEARTH_WITH_GLES
-    {"gles", EnumerateGles, OpenGles, OpenSharedGles, Shares<GlContext>},
+    {"gles", EnumerateGles, OpenGles, OpenSharedGles, Shares<GlContext>, GiveMesaAFolder},
 #endif
     {kHostBackend, EnumerateCpu, OpenCpu, nullptr, nullptr},
 };

@@ -6,6 +6,7 @@
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/base/contains.h"
 #include "core/base/error.h"
+#include "frontends/engine/driver_watch.h"
 #include "frontends/engine/forked_drivers.h"
 
 namespace hearth {
@@ -101,9 +102,12 @@ Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vect
                                       Rows backends) {
   HEARTH_ASSIGN(const std::vector<ListedDevice> choices, ChooseDevices(wanted, backends));
   OpenedDevice opened;
+  if (std::string wrong = WrongBackendsVariable(); !wrong.empty()) opened.warnings.push_back(std::move(wrong));
   for (const BackendDef& backend : backends) {
-    std::string why_lost = IsAutoDevice(wanted) ? WhyHardwareIsLost(backend) : "";
-    if (!why_lost.empty()) opened.warnings.push_back(std::move(why_lost));
+    if (!IsAutoDevice(wanted)) continue;
+    if (std::string why = WhyHardwareIsLost(backend); !why.empty()) opened.warnings.push_back(std::move(why));
+    if (const std::string why = WhyLeftOut(backend); !why.empty())
+      opened.warnings.push_back(fmt::format("{}: {}", backend.name, why));
   }
   Status last_failure(StatusCode::kUnavailable, "no further device is usable");
   bool any_failed = false;

@@ -8,6 +8,8 @@
 #include <array>
 #include <atomic>
 
+#include "frontends/engine/driver_watch.h"
+
 namespace hearth {
 namespace {
 
@@ -80,7 +82,7 @@ std::vector<DeviceCandidate> EnumerateUnlessForked(const BackendDef& backend) {
   std::vector<DeviceCandidate> candidates;
   {
     const KeptSignalHandlers kept;
-    candidates = backend.enumerate();
+    candidates = EnumerateWatched(backend);
   }
   if (use != nullptr && std::ranges::any_of(candidates, &DeviceCandidate::usable)) {
     pid_t none = 0;

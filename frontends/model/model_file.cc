@@ -10,8 +10,10 @@
 #include <cctype>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -33,6 +35,29 @@ Status OpenError(const std::string& path, int error_number) {
   }
   return Error(StatusCode::kIoError, "cannot open the model file '{}': {}", path,
                std::generic_category().message(error_number));
+}
+
+int64_t ModifiedNs(const struct stat& info) {
+  return int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+}
+
+uint64_t PageBytes() {
+  return static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Puts copies of pages in their place.
+bool KeepPages(uintptr_t first, uintptr_t last) {
+  void* const pages = reinterpret_cast<void*>(first);
+  const size_t size = last - first;
+  // Shared memory, because ReleasePages would empty private pages.
+  void* const copy = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (copy == MAP_FAILED) return false;
+  std::memcpy(copy, pages, size);
+  if (mprotect(copy, size, PROT_READ) == 0 &&
+      mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, pages) != MAP_FAILED)
+    return true;
+  munmap(copy, size);
+  return false;
 }
 
 }  // namespace
@@ -64,16 +89,17 @@ Result<ModelFile> ModelFile::Open(const std::string& path) {
                  std::generic_category().message(errno));
   }
   file.bytes_ = {static_cast<const std::byte*>(address), size_bytes};
+  file.seen_ = {{path, info.st_dev, info.st_ino, info.st_size, ModifiedNs(info)}};
   return file;
 }
 
 Result<std::vector<ModelPart>> ModelFile::Append(const std::vector<std::string>& names) {
   namespace fs = std::filesystem;
   std::error_code failed;
-  const fs::path folder = fs::canonical(fs::path(path_), failed).parent_path();
+  const fs::path own_path = fs::canonical(fs::path(path_), failed), folder = own_path.parent_path();
   std::vector<ModelFile> files;
   std::vector<ModelPart> parts = {{"", 0, bytes_.size()}};
-  const auto page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t page_bytes = PageBytes();
   size_t end = RoundUp(bytes_.size(), page_bytes);
   for (const std::string& name : names) {
     const fs::path path = fs::canonical(folder / name, failed);
@@ -103,7 +129,9 @@ Result<std::vector<ModelPart>> ModelFile::Append(const std::vector<std::string>&
     HEARTH_TRY(map(start + parts[k].offset_bytes, parts[k].size_bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED,
                    files[k].file_descriptor_)
                    .status());
+    all.seen_.push_back(files[k].seen_[0]);
   }
+  all.seen_[0].path = own_path;
   *this = std::move(all);
   return parts;
 }
@@ -124,15 +152,59 @@ std::string ModelFile::StatedSha256() const {
   return is_digest ? HexOf(digest) : std::string();
 }
 
+Status ModelFile::CheckUnchanged(const std::string& known) const {
+  constexpr std::string_view kAdvice = "open it again, and replace a model in use by renaming a new file over it";
+  const Seen* changed = nullptr;
+  uint64_t times = 0;
+  for (const Seen& file : seen_) {
+    struct stat info;
+    const bool is_open = file_descriptor_ >= 0;
+    const bool is_found = (is_open ? fstat(file_descriptor_, &info) : stat(file.path.c_str(), &info)) == 0;
+    if (!is_found && is_open) return OpenError(file.path, errno);
+    if (!is_found || info.st_dev != file.device || info.st_ino != file.inode) continue;  // replaced
+    if (info.st_size < file.size_bytes) {
+      return Error(StatusCode::kIoError,
+                   "the model file '{}' was shortened from {} to {} bytes after it was opened: {}", file.path,
+                   file.size_bytes, info.st_size, kAdvice);
+    }
+    if (ModifiedNs(info) != file.modified_ns) changed = &file;
+    times = times * 1099511628211u + static_cast<uint64_t>(ModifiedNs(info));
+  }
+  if (changed == nullptr || times == checked_times_) return Status::Ok();
+  if (known.empty() || ContentFingerprint().ToHex() != known) {
+    return Error(StatusCode::kIoError, "the model file '{}' was overwritten after it was opened: {}", changed->path,
+                 kAdvice);
+  }
+  checked_times_ = times;
+  return Status::Ok();
+}
+
+bool ModelFile::Contains(std::span<const std::byte> part) const {
+  const auto begin = reinterpret_cast<uintptr_t>(part.data()), own = reinterpret_cast<uintptr_t>(bytes_.data());
+  return begin >= own && begin - own <= bytes_.size() && part.size() <= bytes_.size() - (begin - own);
+}
+
+bool ModelFile::KeepInMemory(std::vector<std::span<const std::byte>> parts) const {
+  std::ranges::sort(parts, {}, [](auto part) { return part.data(); });
+  std::vector<std::pair<uintptr_t, uintptr_t>> ranges;  // whole pages
+  for (const std::span<const std::byte> part : parts) {
+    HEARTH_CHECK(Contains(part));
+    const auto begin = reinterpret_cast<uintptr_t>(part.data());
+    const uintptr_t first = begin / PageBytes() * PageBytes(), last = RoundUp(begin + part.size(), PageBytes());
+    if (ranges.empty() || first > ranges.back().second) ranges.emplace_back(first, last);
+    ranges.back().second = std::max(ranges.back().second, last);
+  }
+  return std::ranges::all_of(ranges, [](const auto& range) { return KeepPages(range.first, range.second); });
+}
+
 Fingerprint ModelFile::ContentFingerprint() const {
   constexpr size_t kPieceBytes = 1 << 20;
   return FingerprintInPieces(bytes_, kPieceBytes, [this](std::span<const std::byte> piece) { ReleasePages(piece); });
 }
 
 void ModelFile::ReleasePages(std::span<const std::byte> part) const {
-  HEARTH_CHECK(part.empty() || (part.data() >= bytes_.data() && part.size() <= bytes_.size() &&
-                                part.data() - bytes_.data() <= std::ssize(bytes_) - std::ssize(part)));
-  const auto page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  HEARTH_CHECK(part.empty() || Contains(part));
+  const uintptr_t page_bytes = PageBytes();
   const auto begin = reinterpret_cast<uintptr_t>(part.data());
   const uintptr_t first = RoundUp(begin, page_bytes);
   const uintptr_t end = begin + part.size();
@@ -147,13 +219,15 @@ ModelFile::ModelFile(ModelFile&& other) noexcept
     : path_(std::move(other.path_)),
       file_descriptor_(std::exchange(other.file_descriptor_, -1)),
       bytes_(std::exchange(other.bytes_, {})),
-      stamp_(other.stamp_) {}
+      stamp_(other.stamp_),
+      seen_(std::move(other.seen_)) {}
 
 ModelFile& ModelFile::operator=(ModelFile&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(file_descriptor_, other.file_descriptor_);
   std::swap(bytes_, other.bytes_);
   std::swap(stamp_, other.stamp_);
+  std::swap(seen_, other.seen_);
   return *this;
 }
 

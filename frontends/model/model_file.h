@@ -2,7 +2,9 @@
 #ifndef HEARTH_FRONTENDS_MODEL_MODEL_FILE_H_
 #define HEARTH_FRONTENDS_MODEL_MODEL_FILE_H_
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,8 +19,8 @@ namespace hearth {
 
 // Owns the mapping and the open file. Graphs read from bytes() borrow their constants, so the
 // ModelFile outlives them; moving it keeps the bytes where they are. Const use from several threads
-// is fine. A file that another process shortens while it is mapped ends the reading process
-// (SIGBUS), as with every mapped file: replace model files by rename.
+// is fine. A program that reads a mapped file which another one shortens ends (SIGBUS): so whoever
+// reads bytes() after opening calls CheckUnchanged first, and keeps what it reads often.
 class ModelFile {
  public:
   // kNotFound: no such file. kMalformedInput: a folder, another kind of non-file, or empty.
@@ -44,6 +46,18 @@ class ModelFile {
   // replaced, a stated digest may be one of an earlier content.
   std::string StatedSha256() const;
 
+  // kIoError, in one sentence, if a file was shortened or written to since it was opened, unless its fingerprint is
+  // still the `known` one (in hex; empty: not known), as after `touch`. A file that another one was renamed over stays
+  // what it was. Costs a system call per file; one that changes after the call may still end the process.
+  Status CheckUnchanged(const std::string& known) const;
+
+  // Whether these bytes are the file's.
+  bool Contains(std::span<const std::byte> part) const;
+
+  // Replaces the pages of these parts of bytes() by copies in memory, which no change of the file reaches. False: the
+  // system has no memory for them. Others may read them meanwhile.
+  bool KeepInMemory(std::vector<std::span<const std::byte>> parts) const;
+
   // The fingerprint of the content. Reads the whole file and releases its pages: keep the result.
   Fingerprint ContentFingerprint() const;
 
@@ -54,10 +68,18 @@ class ModelFile {
  private:
   ModelFile() = default;
 
+  // A file as it was when it was opened.
+  struct Seen {
+    std::string path;
+    uint64_t device = 0, inode = 0;
+    int64_t size_bytes = 0, modified_ns = 0;
+  };
   std::string path_;
   int file_descriptor_ = -1;
   std::span<const std::byte> bytes_;
   std::optional<FileStamp> stamp_;
+  std::vector<Seen> seen_;  // several: found by absolute path, so that a model of many files takes no descriptors
+  mutable std::atomic<uint64_t> checked_times_ = 0;  // of changes that left the content as it was
 };
 
 }  // namespace hearth

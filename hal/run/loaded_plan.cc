@@ -1,6 +1,7 @@
 #include "hal/run/loaded_plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/base/error.h"
@@ -130,6 +131,14 @@ uint64_t LoadedPlan::shared_host_weights_bytes() const {
   uint64_t bytes = 0;
   for (const auto& program : host_programs_) bytes += program == nullptr ? 0 : program->shared_weights_bytes();
   return bytes;
+}
+
+std::vector<std::span<const std::byte>> LoadedPlan::read_in_place() const {
+  std::vector<std::span<const std::byte>> all;
+  for (const auto& program : host_programs_) {
+    if (program != nullptr) std::ranges::copy(program->read_in_place(), std::back_inserter(all));
+  }
+  return all;
 }
 
 MemoryFigures LoadedPlan::host_memory() const {

@@ -74,7 +74,8 @@ class LoadedPlan {
   uint64_t uploaded_weights_bytes() const { return constants_.made_bytes; }
   // The arena of intermediate values on the CPU; segments run one after the other, each with its own.
   MemoryFigures host_memory() const;
-  uint64_t shared_host_weights_bytes() const;  // of host_memory().weights_bytes, see HostProgram
+  uint64_t shared_host_weights_bytes() const;                     // of host_memory().weights_bytes, see HostProgram
+  std::vector<std::span<const std::byte>> read_in_place() const;  // of all host programs
 
   // The range in device memory.
   BoundRange Located(const BufferRange& range) const;

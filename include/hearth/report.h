@@ -23,6 +23,9 @@ struct Report {
   struct {
     std::string id, backend, name, driver, reason;
     std::string simulates;  // SessionOptions::simulate, if this device answers as that profile
+    // Why the driver (Mesa) keeps no machine code: then it compiles at each start, also one that compiles no program.
+    // Empty: it does, or that is not known.
+    std::string keeps_nothing;
   } device;
   std::string precision;
   struct {

@@ -8,6 +8,7 @@ import json
 import os
 import sys
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import cli_case  # noqa: E402
@@ -75,6 +76,22 @@ class DriverEnvironment(cli_case.CliTest):
                 self.assertNotIn("warning", done.stderr)  # Mesa itself calls the older name deprecated
                 self.assertEqual(json.loads(done.stdout)["cache"]["rejected"], 0)
                 self.assertEqual(self.compiled(case[0]), 0)
+
+    def test_mesa_gets_a_folder_in_the_cache_where_it_has_none(self):
+        mesa = [device["id"] for device in self.devices if device["usable"] and "Mesa" in device["driver"]]
+        if not mesa:
+            self.skipTest("no driver of Mesa is here")
+        line = ("run", self.model, "--device", mesa[0], "--random-inputs", "1", "--json", "-")
+        for cache_home, disable, reason in (("/dev/null", "", ""),
+                                            (self.folder, "true", "MESA_SHADER_CACHE_DISABLE is set")):
+            variables = {"XDG_CACHE_HOME": str(cache_home), "MESA_SHADER_CACHE_DISABLE": disable}
+            environment = {k: v for k, v in dict(self.environment(), **variables).items() if k != "MESA_SHADER_CACHE_DIR"}
+            with unittest.mock.patch.object(self, "environment", lambda kept=environment: kept):
+                report = json.loads(self.run_hearth(*line).stdout)
+                doctor = self.run_hearth("cache", "doctor", expect=1 if reason else 0)
+            self.assertEqual(report["device"]["keeps_nothing"], reason)
+            self.assertIn(reason, doctor.stdout)
+            self.assertEqual((self.folder / "cache" / "mesa").exists(), True)
 
     def test_warming_a_device_that_can_keep_nothing_fails_and_says_why(self):
         case = [device for device, *_ in self.cases() if device.startswith("gles")]

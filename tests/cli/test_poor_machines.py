@@ -7,6 +7,7 @@ HEARTH_BIN names the program:
 import json
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -98,6 +99,77 @@ class PoorMachines(cli_case.CliTest):
         self.assertEqual(poor.returncode, 0, poor.stderr)
         self.assertEqual(json.loads(poor.stdout)["warnings"], [])
         self.assertEqual((self.folder / "cache").stat().st_mode & 0o777, 0o700)
+
+
+
+class CrashingDrivers(cli_case.CliTest):
+    """Drivers of our own that end the process when a loader asks them anything."""
+
+    SOURCE = """
+        #include <stdlib.h>
+        void* vk_icdGetInstanceProcAddr(void* instance, const char* name) { abort(); }
+        void* clGetExtensionFunctionAddress(const char* name) { abort(); }
+        int clIcdGetPlatformIDsKHR(unsigned count, void* platforms, unsigned* found) { abort(); }
+    """
+
+    def setUp(self):
+        super().setUp()
+        compiler = shutil.which("cc")
+        if compiler is None:
+            self.skipTest("no C compiler for a driver")
+        source, library = self.file("driver.c", self.SOURCE.encode()), self.folder / "libdriver.so"
+        subprocess.run([compiler, "-w", "-shared", "-fPIC", "-o", library, source], check=True)
+        manifest = self.file("driver.json", json.dumps(
+            {"file_format_version": "1.0.0", "ICD": {"library_path": str(library), "api_version": "1.1.0"}}).encode())
+        vendors = self.folder / "vendors"
+        vendors.mkdir()
+        (vendors / "driver.icd").write_text(f"{library}\n")
+        self.drivers = {"vulkan": {"VK_DRIVER_FILES": str(manifest), "VK_ICD_FILENAMES": str(manifest)},
+                        "opencl": {"OCL_ICD_VENDORS": f"{vendors}/"}}
+
+    def cases(self):
+        """(backend, variables) of each that this build has, with a cache of its own."""
+        listed = {device["backend"] for device in self.run_json("devices")["devices"]}
+        return [(backend, dict(variables, HEARTH_CACHE_DIR=str(self.folder / backend)))
+                for backend, variables in self.drivers.items() if backend in listed]
+
+    def device(self, backend, variables):
+        listed = json.loads(self.run_hearth("devices", "--json", "-", variables=variables).stdout)["devices"]
+        return next(device for device in listed if device["backend"] == backend)
+
+    def test_end_one_start_and_are_left_out_of_the_next_ones(self):
+        for backend, variables in self.cases():
+            self.run_hearth("devices", variables=variables, expect=-signal.SIGABRT)
+            for _ in range(2):
+                device = self.device(backend, variables)
+                self.assertFalse(device["usable"])
+                self.assertIn("its driver crashed while its devices were looked for", device["reason"])
+            done = self.run_hearth("run", MODEL, "--random-inputs", "1", variables=variables)
+            self.assertIn(f"warning: {backend}: its driver crashed", done.stderr)
+            named = self.run_hearth("run", MODEL, "--random-inputs", "1", "--device", backend, variables=variables,
+                                    expect=4)
+            self.assert_one_error(named, "its driver crashed")
+            doctor = self.run_hearth("cache", "doctor", variables=variables, expect=1)
+            self.assertIn(f"HEARTH_BACKENDS=+{backend} hearth devices", doctor.stdout)
+            mended = {"HEARTH_CACHE_DIR": variables["HEARTH_CACHE_DIR"]}
+            self.assertIn("crashed", self.device(backend, mended)["reason"])
+            usual = self.device(backend, {})
+            again = self.device(backend, dict(mended, HEARTH_BACKENDS=f"+{backend}"))
+            self.assertEqual((again["usable"], again["reason"]), (usual["usable"], usual["reason"]))
+            self.assertEqual(self.device(backend, mended)["usable"], usual["usable"])
+
+    def test_are_left_out_where_the_user_says_so(self):
+        for backend, variables in self.cases():
+            device = self.device(backend, dict(variables, HEARTH_BACKENDS=f"-{backend}"))
+            self.assertEqual((device["usable"], device["reason"]), (False, "HEARTH_BACKENDS leaves it out"))
+        wrong = self.run_hearth("run", MODEL, "--random-inputs", "1", variables={"HEARTH_BACKENDS": "-metal"})
+        self.assertIn("HEARTH_BACKENDS has '-metal'", wrong.stderr)
+
+    def test_do_not_end_the_problem_report(self):
+        for backend, variables in self.cases():
+            report = json.loads(self.run_hearth("diagnose", "-", variables=variables).stdout)
+            reasons = {device["backend"]: device["reason"] for device in report["devices"]}
+            self.assertIn("its driver crashed", reasons[backend])
 
 
 if __name__ == "__main__":

@@ -137,6 +137,26 @@ def test_a_session_is_resized_and_goes_back():
                 session.resize(**wrong)
 
 
+@pytest.mark.filterwarnings("ignore:.*was shortened from")
+@pytest.mark.parametrize("device", ["cpu", "vulkan"])
+def test_a_shortened_file_is_an_error_of_the_call_and_runs_go_on(demo, device, tmp_path):
+    path = shutil.copy(demo[0], tmp_path / "model.tflite")
+    model = hearth.Model(path)
+    try:
+        session = hearth.Session(model, device=device)
+    except hearth.Error as error:
+        pytest.skip(str(error))
+    with session:
+        x = demo[1].reshape(session.inputs[0].shape)
+        before = session.run(x)[0]
+        os.truncate(path, 0)
+        for call in (session.clone, lambda: session.resize(batch=2), model.metadata):
+            with pytest.raises(hearth.Error, match="was shortened from"):
+                call()
+        assert np.array_equal(session.run(x)[0], before)
+        assert any("was shortened from" in warning for warning in session.report()["warnings"])
+
+
 def test_a_clone_has_state_of_its_own_and_outlives_the_first():
     first = hearth.Session(negated_sum(), **CPU)
     first.run([[1, 1, 1, 1]])

@@ -38,9 +38,10 @@ class VariableScope {
 };
 
 TEST(CacheFolderRules, TheDefaultFollowsTheThreeVariablesInOrder) {
-  const VariableScope home("HOME", "/own-home");
+  const TemporaryFolder own_home;
+  const VariableScope home("HOME", own_home.path().c_str());
   const VariableScope no_xdg("XDG_CACHE_HOME", nullptr), no_own("HEARTH_CACHE_DIR", nullptr);
-  EXPECT_EQ(DefaultCacheFolder().value(), "/own-home/.cache/hearth");
+  EXPECT_EQ(DefaultCacheFolder().value(), own_home.path() / ".cache/hearth");
   const VariableScope xdg("XDG_CACHE_HOME", "/xdg");
   EXPECT_EQ(DefaultCacheFolder().value(), "/xdg/hearth");
   const VariableScope own("HEARTH_CACHE_DIR", "/own");
@@ -88,11 +89,16 @@ TEST(CacheSizes, AreReadAsPeopleWriteThem) {
   }
 }
 
-TEST(CacheFolderRules, WithoutAnyVariableTheErrorSaysWhatToSet) {
-  const VariableScope home("HOME", nullptr), xdg("XDG_CACHE_HOME", nullptr), own("HEARTH_CACHE_DIR", nullptr);
-  const auto folder = DefaultCacheFolder();
-  ASSERT_FALSE(folder.ok());
-  EXPECT_NE(folder.status().message().find("HOME"), std::string::npos);
+TEST(CacheFolderRules, WithoutAHomeThatCanBeWrittenItIsAPrivateFolderAmongTemporaryOnes) {
+  const VariableScope xdg("XDG_CACHE_HOME", nullptr), own("HEARTH_CACHE_DIR", nullptr);
+  const std::string name = "hearth-" + std::to_string(::geteuid());
+  for (const char* home : {static_cast<const char*>(nullptr), "/dev/null"}) {
+    const VariableScope without("HOME", home);
+    const auto folder = DefaultCacheFolder();
+    ASSERT_TRUE(folder.ok()) << folder.status().message();
+    EXPECT_EQ(folder->filename(), name);
+    EXPECT_TRUE(folder->parent_path() == "/var/tmp" || folder->parent_path() == "/tmp") << *folder;
+  }
 }
 
 TEST(CacheFolderRules, ANewFolderAndItsFileArePrivate) {

@@ -11,6 +11,8 @@
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/device/driver_environment.h"
+#include "frontends/engine/backends.h"
+#include "frontends/engine/driver_watch.h"
 #include "hearth/cache.h"
 #include "hearth/device.h"
 #include "hearth/graph_builder.h"
@@ -152,6 +154,7 @@ class DiagnoseCommand final : public Verb {
 
   Result<ExitCode> Run() override {
     if (path_ != "-") HEARTH_TRY(CheckWritable(path_));
+    LookInAChildFirst(GpuBackends());  // a driver that crashes must not end the report about it
     HEARTH_ASSIGN(Json devices, DevicesJson(simulate_));
     const Json json = {{"hearth", HEARTH_VERSION},      {"system", SystemJson()}, {"variables", VariablesThatAreSet()},
                        {"devices", std::move(devices)}, {"cache", CacheJson()},   {"last_errors", RecordedErrors()}};

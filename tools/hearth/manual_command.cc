@@ -271,7 +271,11 @@ constexpr Entry kExitCodes[] = {
 };
 
 constexpr Entry kVariableEntries[] = {
-    {"HEARTH_CACHE_DIR", "The cache's folder; else $XDG_CACHE_HOME/hearth, else ~/.cache/hearth."},
+    {"HEARTH_BACKENDS",
+     "-NAME leaves a backend out (-vulkan,-gles); +NAME tries one again that crashed while its devices were looked "
+     "for."},
+    {"HEARTH_CACHE_DIR",
+     "The cache's folder; else $XDG_CACHE_HOME/hearth, else ~/.cache/hearth; without a home, in /var/tmp."},
     {"HEARTH_CACHE_LAYERS", "Read-only cache folders that are looked up first, separated by colons."},
     {"HEARTH_CACHE_LAYER_KEYS", "The file of the public keys whose signatures make such a folder usable."},
     {"HEARTH_CACHE_MAX_SIZE", "The cache's size limit, such as 512M; default 1 GiB."},

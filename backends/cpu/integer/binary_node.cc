@@ -178,9 +178,7 @@ std::optional<ByteOperand> ByteOperandOf(const HostNodeRequest& request, size_t 
   const auto period = PeriodOf(desc.shape, out.shape);
   if (!IsStoredIn8Bits(desc) || desc.dtype != out.dtype || !period) return std::nullopt;
   const TensorGrid grid = GridOf(desc);
-  const std::byte* bytes =
-      request.graph.IsConstant(value) ? request.graph.ConstantBytes(value).data() : request.arena.stored(value).data();
-  return ByteOperand{bytes, *period, grid.scale, static_cast<int32_t>(grid.zero_point)};
+  return ByteOperand{request.StoredBytes(value).data(), *period, grid.scale, static_cast<int32_t>(grid.zero_point)};
 }
 
 }  // namespace

@@ -305,7 +305,7 @@ Group GroupOf(const HostNodeRequest& request, const IntegerLayer& layer, const I
   key.Add(rows.piece_depth);
   const auto pack = [&] { return PackMatrix(layer, weights, place, rows.piece_depth); };
   return {request.weights.FindOrMake<PackedMatrix>(key, pack),
-          place == WeightsPlace::kPacked ? nullptr : weights.bytes.data()};
+          place == WeightsPlace::kPacked ? nullptr : request.weights.ReadInPlace(weights.bytes).data()};
 }
 
 // The facts of the layer that all its channels share.
