@@ -265,6 +265,10 @@ Status SubgraphReader::BindOutput(int32_t tensor, ValueId value) {
   TensorState& state = tensors_[tensor];
   const bool is_complex = to_.marks().IsComplex(value);
   if (is_complex && state.is_output) {  // pairs, as NumPy and C store them
+    if (!tensors_.IsComplex(tensor)) {
+      return Error(StatusCode::kMalformedInput, "{} is no complex tensor, but gets complex numbers",
+                   tensors_.Label(tensor));
+    }
     const auto [real, imaginary] = to_.marks().complex.at(value);
     if (!reading_.budget.copies.Charge(tensors_.NameOf(tensor).size())) return CopyBudget::Exceeded("an output");
     HEARTH_ASSIGN(const auto pairs, to_.AddNamed(Pack{to_.shape(real).rank()}, {real, imaginary},

@@ -31,9 +31,9 @@ TEST(TfliteExpansion, ANarrowFakeQuantLeavesOutTheLowestStep) {
   EXPECT_THAT(model.Answer(80, {model.x}, {3}, options, {-0.8, 0.2, 5}), ElementsAre(-1, 0, 1));
 }
 
-TEST(TfliteExpansion, FakeQuantOfARangeWithoutZeroIsDamage) {
+TEST(TfliteExpansion, FakeQuantOfAnEmptyRangeIsDamage) {
   OneExpansion model({3});
-  const auto options = wire::CreateFakeQuantOptions(model.writer.builder(), 1.0f, 2.0f, 8, false);
+  const auto options = wire::CreateFakeQuantOptions(model.writer.builder(), 2.0f, 2.0f, 8, false);
   EXPECT_EQ(model.Read(80, {model.x}, {3}, options).status().code(), StatusCode::kMalformedInput);
 }
 

@@ -52,7 +52,8 @@ void ExpectRead(MoveModel& model, const T& expected) {
 void ExpectError(MoveModel& model, const std::string& part) {
   const Op op = model.Read();
   ASSERT_TRUE(std::holds_alternative<UnknownOp>(op)) << OpName(op);
-  EXPECT_THAT(std::get<UnknownOp>(op).name, HasSubstr(part));
+  const auto& unknown = std::get<UnknownOp>(op);  // the name is the error of a damaged operator
+  EXPECT_THAT(unknown.name + unknown.reason, HasSubstr(part));
 }
 
 struct Masks {

@@ -67,7 +67,11 @@ TEST(TfliteReduce, EveryCodeGivesItsKind) {
 TEST(TfliteReduce, OverAxesComputedAtRunTimeIsUnknown) {
   TwoInputOperator model({2, 3, 4});
   model.writer.AddOperator(74, {model.x, model.indices}, {model.y});
-  ExpectOpOf(model, UnknownOp{"SUM", "tensor 1 'indices' is computed at run time"}, {"x", "indices"});
+  ExpectOpOf(model,
+             UnknownOp{"SUM",
+                       "tensor 1 'indices' is the input 'indices', which decides shapes: fix what it holds "
+                       "(--constant 'indices=...')"},
+             {"x", "indices"});
 }
 
 TEST(TfliteReduce, ARefusalNamesTheInputThatTheAxesComeFrom) {
