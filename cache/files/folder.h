@@ -22,8 +22,8 @@ inline constexpr const char* kStoreFileName = "hearth.db";
 inline constexpr const char* kLockFileName = "hearth.lock";
 
 // $HEARTH_CACHE_DIR, else $XDG_CACHE_HOME/hearth, else ~/.cache/hearth, else, without a home that can be written,
-// hearth-<uid> in /var/tmp or /tmp. Changes nothing. A `~` before the first '/' is $HOME. kNotFound if none of these can
-// be, kInvalidArgument for another user's `~`. Only this file reads the cache's environment variables.
+// hearth-<uid> in /var/tmp or /tmp. Changes nothing. A `~` before the first '/' is $HOME. kNotFound if none of these
+// can be, kInvalidArgument for another user's `~`. Only this file reads the cache's environment variables.
 Result<std::filesystem::path> DefaultCacheFolder();
 
 // $HEARTH_CACHE_LAYERS: folders of read-only layers, separated by ':', in the order of look-up.

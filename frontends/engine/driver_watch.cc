@@ -1,6 +1,5 @@
 #include "frontends/engine/driver_watch.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <poll.h>
@@ -110,11 +109,7 @@ std::string Recorded(const fs::path& folder, const BackendDef& backend) {
 // Whether a process has died while it looked. Removes what it left.
 bool TakeDeadMarks(const fs::path& folder, const BackendDef& backend) {
   bool has_died = false;
-  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir(folder.c_str()), ::closedir);
-  const std::string prefix = MarkPrefix(backend);
-  while (const dirent* entry = listing == nullptr ? nullptr : ::readdir(listing.get())) {
-    if (!std::string_view(entry->d_name).starts_with(prefix)) continue;
-    const fs::path file = folder / entry->d_name;
+  for (const fs::path& file : FilesIn(folder, MarkPrefix(backend))) {
     const Descriptor mark(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (!mark.is_open() || ::flock(mark.get(), LOCK_EX | LOCK_NB) != 0) continue;
     has_died = ::unlink(file.c_str()) == 0 || has_died;

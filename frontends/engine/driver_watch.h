@@ -2,9 +2,9 @@
 // it `auto` would end in every start.
 //
 // While a process looks for a backend's devices, a locked file in the cache folder says so, as for binaries
-// (cache/in_use_marker.h). A start that finds the file of a dead process lets a forked child look first. If the child
-// ends well, the death had another reason. If it crashes or hangs, a second file leaves the backend out for a week, in
-// every process of the user, until HEARTH_BACKENDS=+NAME finds its devices.
+// (cache/files/in_use_marker.h). A start that finds the file of a dead process lets a forked child look first. If the
+// child ends well, the death had another reason. If it crashes or hangs, a second file leaves the backend out for a
+// week, in every process of the user, until HEARTH_BACKENDS=+NAME finds its devices.
 #ifndef HEARTH_FRONTENDS_ENGINE_DRIVER_WATCH_H_
 #define HEARTH_FRONTENDS_ENGINE_DRIVER_WATCH_H_
 
