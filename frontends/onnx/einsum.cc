@@ -1,7 +1,8 @@
 // Einsum: products and sums of tensors whose dimensions have labels.
 #include <algorithm>
+#include <cctype>
 #include <map>
-#include <numeric>
+#include <string>
 
 #include "core/base/error.h"
 #include "frontends/onnx/operators.h"
