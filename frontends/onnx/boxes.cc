@@ -30,13 +30,14 @@ Results ReadNonMaxSuppression(OpView& op) {
     return Error(StatusCode::kMalformedInput, "boxes of shape {} with scores of shape {}", of_boxes.ToString(),
                  shape.ToString());
   }
-  const int32_t classes = shape[1], lists = shape[0] * shape[1], count = shape[2];
+  const int32_t count = shape[2];
   HEARTH_ASSIGN(const int64_t given, op.Has(2) ? op.Integer(2) : Result<int64_t>(0));
   HEARTH_ASSIGN(const double overlap, op.Has(3) ? op.Number(3) : Result<double>(0.0));
   HEARTH_ASSIGN(const double least,
                 op.Has(4) ? op.Number(4) : Result<double>(-std::numeric_limits<double>::infinity()));
   const auto most = static_cast<int32_t>(std::clamp<int64_t>(given, 0, count));
-  if (most == 0 || lists == 0) return Plain(to.AddFilled({0, 3}, to.AddNumber(DType::kInt64, 0.0)));
+  if (most == 0 || shape.element_count() == 0) return Plain(to.AddFilled({0, 3}, to.AddNumber(DType::kInt64, 0.0)));
+  const int32_t classes = shape[1], lists = shape[0] * classes;
   HEARTH_TRY(to.budget().ChargeOperators(int64_t{lists} * 6));
   HEARTH_TRY(to.budget().CheckRoom({lists, most}, DType::kInt32));
   if (op.Int("center_point_box", 0) != 0) {

@@ -1,7 +1,8 @@
 // Einsum: products and sums of tensors whose dimensions have labels.
 #include <algorithm>
+#include <cctype>
 #include <map>
-#include <numeric>
+#include <string>
 
 #include "core/base/error.h"
 #include "frontends/onnx/operators.h"
@@ -45,6 +46,7 @@ class Einsum {
   // Takes an operand. Dimensions of 1 that another operand has larger must be taken after it.
   Status Take(ValueId value, const std::string& labels) {
     const Shape shape = to_.shape(value);
+    if (to_.IsEmpty(value)) return Error(StatusCode::kUnsupported, "a factor of shape {}", shape.ToString());
     for (int d = 0; d < shape.rank(); ++d) {
       int32_t& size = sizes_.emplace(labels[static_cast<size_t>(d)], shape[d]).first->second;
       if (size == 1) size = shape[d];

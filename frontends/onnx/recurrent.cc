@@ -128,6 +128,7 @@ Result<LayerResult> AddGru(NodeWriter& to, const Layer& layer, bool resets_produ
 Result<LayerResult> AddQuantizedLstm(OpView& op, const Layer& layer, int32_t direction) {
   NodeWriter& to = op.to();
   const int32_t units = layer.units;
+  if (to.IsEmpty(layer.x)) return Error(StatusCode::kUnsupported, "a sequence without elements");
   HEARTH_TRY(to.budget().ChargeOperators(int64_t{layer.steps} * 60));
   // Operand `i` has one number for each direction, or for each column in it.
   const auto of_direction = [&](size_t i) -> Made {
