@@ -54,7 +54,7 @@ Result<std::vector<double>> UploadConstants(Device& device, const PlacedConstant
   const auto make = [&](size_t index, std::span<std::byte> packed) -> Status {
     const PlanConstant& constant = plan.constants[index];
     HEARTH_ASSIGN(const std::span<const std::byte> source, SourceBytes(constant, model_files));
-    if (cache != nullptr && constant.is_kept && cache->FindInto(WeightsRequest{source, constant.recipe}, packed))
+    if (cache != nullptr && constant.is_kept && cache->FindInto(WeightsRequest{{source}, constant.recipe}, packed))
       return Status::Ok();
     const Stopwatch watch;
     HEARTH_TRY(PackConstant(constant.recipe, source, packed));
@@ -94,7 +94,7 @@ void StoreCostlyConstants(Plan& plan, std::span<const double> pack_ms, const Mod
     const Result<std::span<const std::byte>> source = SourceBytes(constant, model_files);
     std::vector<std::byte> packed(constant.range.size_bytes);
     if (!source.ok() || !PackConstant(constant.recipe, *source, packed).ok()) continue;
-    cache.Put(WeightsRequest{*source, constant.recipe}, packed, pack_ms[k]);
+    cache.Put(WeightsRequest{{*source}, constant.recipe}, packed, pack_ms[k]);
     constant.is_kept = true;
   }
 }

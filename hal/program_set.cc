@@ -93,7 +93,8 @@ std::optional<ProgramSet> FromList(const ProgramRequest& request) {
   // Those that may be gone come first, so that nothing is loaded in vain.
   std::vector<size_t> order(list->value.binaries.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_partition(order, [&](size_t binary) { return !cache.HasKey(list->value.binaries[binary]); });
+  std::stable_partition(order.begin(), order.end(),
+                        [&](size_t binary) { return !cache.HasKey(list->value.binaries[binary]); });
   for (const size_t binary : order) {
     std::vector<size_t> its_kernels;
     for (size_t k = 0; k < kernels; ++k) {

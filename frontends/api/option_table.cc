@@ -222,7 +222,7 @@ const OptionRow* FindOption(std::string_view name) {
 
 Status NoSuchOption(std::string_view name, std::span<const std::string> names) {
   const std::string meant = MeantBy(name, names);
-  return Error(StatusCode::kInvalidArgument, "no option is called '{}'{}; there are {}", name.substr(0, 200),
+  return Error(StatusCode::kInvalidArgument, "no option is called '{}'{}; there are {}", name,
                meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant), fmt::join(names, ", "));
 }
 

@@ -215,7 +215,7 @@ Status Set(std::string_view key, std::string_view value, GivenOptions& given) {
     if (option.name == key) return option.set(key, value, given);
     names.emplace_back(option.name);
   }
-  return NoSuchOption(key, names);
+  return NoSuchOption(key.substr(0, 200), names);
 }
 
 }  // namespace
