@@ -24,7 +24,7 @@ bool IsOnlySqliteOf(const struct stat& file) {
     sqlite3_vfs vfs;
     std::string name;
   };
-  auto mark = std::make_unique<Mark>(*sqlite3_vfs_find(nullptr));
+  std::unique_ptr<Mark> mark(new Mark{*sqlite3_vfs_find(nullptr)});
   mark->name = fmt::format("?hearth-{}-{}-{}-{}", ::getpid(), ::getauxval(AT_RANDOM), file.st_dev, file.st_ino);
   mark->vfs.zName = mark->name.c_str();
   mark->vfs.pNext = nullptr;
