@@ -51,7 +51,7 @@ class CacheCase(unittest.TestCase):
         self.addCleanup(shutil.rmtree, output, True)
         output.chmod(0o777)
         environment = {key: value for key, value in os.environ.items()
-                       if not key.startswith(("HEARTH_CACHE", "XDG_CACHE"))}
+                       if not key.startswith(("HEARTH_CACHE", "XDG_CACHE", "MESA_SHADER_CACHE"))}
         environment.update(variables or {"HEARTH_CACHE_DIR": str(self.folder / "cache")})
         identity = {} if user is None else {"user": user, "group": user, "extra_groups": []}
         if most_file_bytes is not None:

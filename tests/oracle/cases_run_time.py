@@ -1,7 +1,6 @@
 """Operands from the run where most files have constants, and plain integers and bool where most have real numbers."""
 
 import numpy as np
-from flatbuffers import flexbuffers
 
 import flatbuffer_net as fb
 
@@ -105,20 +104,6 @@ def add_segments(models):
             net.op(f"UNSORTED_SEGMENT_{op}", inputs, [y], options=f"UnsortedSegment{op.title()}")
             label = f"unsorted_segment_{op.lower()}_{name}_computed"
             models.built(f"UNSORTED_SEGMENT_{op}", label, net, [y], [(-9, 9), (-1, 4)], "data number the segments")
-
-
-def add_rotations(models):
-    for name, shape, size in (
-        ("whole", (3, 8), 8),
-        ("runs", (2, 5, 12), 4),
-        ("large", (2, 256), 128),
-        ("one", (3, 4), 1),
-    ):
-        net = fb.Net()
-        y = net.tensor(shape)
-        net.op("CUSTOM", [net.input(shape)], [y], custom="aeq.hadamard_rotation")
-        net.operators[-1].customOptions = list(flexbuffers.Dumps({"hadamard_size": size}))
-        models.built("aeq.hadamard_rotation", f"hadamard_rotation_{name}", net, [y], shows=f"{shape} by {size}")
 
 
 def add_indices(models):

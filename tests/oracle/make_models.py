@@ -105,7 +105,6 @@ FAMILIES = {  # run together, as one network
         cases_run_time.add_strided_slices,
         cases_run_time.add_plain,
         cases_run_time.add_segments,
-        cases_run_time.add_rotations,
         cases_run_time.add_indices,
     ],
     "hybrid": [cases_hybrid.add_other_declarations],

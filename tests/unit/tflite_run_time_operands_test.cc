@@ -1,7 +1,10 @@
 // Operands that most files hold as constants and some get from the run, and inputs that decide shapes.
+#include <flatbuffers/flexbuffers.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <map>
 
@@ -162,6 +165,31 @@ TEST(TflitePlainIntegers, OfMoreThan16BitsHaveNoPools) {
   writer.AddOperator(kMaxPoolCode, {x}, {y},
                      wire::CreatePool2DOptions(writer.builder(), wire::Padding_VALID, 1, 1, 2, 2));
   EXPECT_THAT(RefusalOf(writer.Finish({x}, {y})), HasSubstr("of int32 without scale"));
+}
+
+// ai-edge-quantizer's operator, which LiteRT's interpreter has no kernel for: Sylvester's matrix over the root of its
+// size.
+TEST(TfliteHadamardRotation, RotatesEachRunOfTheLastDimension) {
+  for (const auto& [size, length] : {std::pair{1, 3}, {4, 12}, {128, 256}}) {
+    TfliteWriter writer;
+    const int32_t x = writer.AddTensor({"x", {2, length}}), y = writer.AddTensor({"y", {2, length}});
+    flexbuffers::Builder options;
+    options.Map([&] { options.Int("hadamard_size", size); });
+    options.Finish();
+    writer.AddCustomOperator("aeq.hadamard_rotation", {x}, {y}, options.GetBuffer());
+    std::vector<double> numbers;
+    for (int k = 0; k < 2 * length; ++k) numbers.push_back(k * 37 % 101 / 50.0 - 1.0);
+    std::vector<double> expected(numbers.size());
+    for (size_t at = 0; at < numbers.size(); ++at) {
+      const size_t i = at % size;
+      for (size_t k = 0; k < static_cast<size_t>(size); ++k) {
+        expected[at] += (std::popcount(i & k) % 2 == 0 ? 1 : -1) * numbers[at - i + k] / std::sqrt(size);
+      }
+    }
+    const auto outputs = Outputs(writer.Finish({x}, {y}), {numbers});
+    ASSERT_EQ(outputs.size(), 1u);
+    EXPECT_THAT(outputs[0], ::testing::Pointwise(::testing::DoubleNear(1e-6), expected)) << size;
+  }
 }
 
 TEST(TfliteComplex, InputsAndOutputsArePairs) {
