@@ -5,6 +5,7 @@
 
 import json
 import os
+import pathlib
 import struct
 import sys
 import unittest
@@ -107,7 +108,7 @@ class Compare(CliTest):
         self.assertEqual(exact["range"], [])
 
     def test_a_device_without_16_bits_clamps_no_weights(self):
-        content = bytearray(MODEL.read_bytes())
+        content = bytearray(pathlib.Path(MODEL).read_bytes())
         struct.pack_into("<f", content, flat_model.place_of(content, 4, 4, 0), 70000.0)  # the bias of a convolution
         model = self.file("large.tflite", content)
         done = self.run_hearth("run", model, "--device", "cpu", "--precision", "fp16", "--random-inputs", "1", "--check-range",

@@ -18,9 +18,9 @@ struct Range {
 
 // One seed determines the numbers of input and constants.
 struct OneInputGraph {
+  std::minstd_rand random{1};  // before x, which it makes
   Graph graph;
   std::vector<float> x;
-  std::minstd_rand random{1};
 
   explicit OneInputGraph(const Shape& shape, const Range& range = {});
 
