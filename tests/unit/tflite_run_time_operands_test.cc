@@ -170,7 +170,8 @@ TEST(TflitePlainIntegers, OfMoreThan16BitsHaveNoPools) {
 // ai-edge-quantizer's operator, which LiteRT's interpreter has no kernel for: Sylvester's matrix over the root of its
 // size.
 TEST(TfliteHadamardRotation, RotatesEachRunOfTheLastDimension) {
-  for (const auto& [size, length] : {std::pair{1, 3}, {4, 12}, {128, 256}}) {
+  for (const auto& runs : {std::pair{1, 3}, {4, 12}, {128, 256}}) {
+    const int size = runs.first, length = runs.second;
     TfliteWriter writer;
     const int32_t x = writer.AddTensor({"x", {2, length}}), y = writer.AddTensor({"y", {2, length}});
     flexbuffers::Builder options;
