@@ -21,7 +21,7 @@ std::span<const std::byte> ModelBytes() {
 }
 
 CacheKey PackedWeightsKey(const PlanConstant& constant, std::span<const std::byte> source) {
-  return KeyOf(WeightsRequest{source, constant.recipe});
+  return KeyOf(WeightsRequest{{source}, constant.recipe});
 }
 
 // One constant of five floats that lies in the model's bytes.
