@@ -274,7 +274,8 @@ static void LeaveToInterpreter(Graph& graph, size_t outputs) {
 
 Result<InterpreterGraph> ReadInterpreterGraph(const InterpreterModel& model, const WrittenModel& written) {
   InterpreterGraph read;
-  HEARTH_ASSIGN(read.graph, ReadTfliteModel(written.bytes(), {.file_bytes = written.file_bytes()}));
+  HEARTH_ASSIGN(read.graph,
+                ReadTfliteModel(written.bytes(), {.file_bytes = written.file_bytes(), .complex_as_pairs = false}));
   LeaveToInterpreter(read.graph, model.outputs.size());
   read.inputs = model.inputs;
   read.outputs = model.outputs;

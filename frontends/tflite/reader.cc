@@ -114,7 +114,7 @@ Result<Graph> ReadTfliteModel(std::span<const std::byte> bytes, const ReadOption
   }
   HEARTH_ASSIGN(const Choice choice, Choose(*model, options.signature, budget.copies));
   GraphWriter writer(budget);
-  Reading reading{*model, bytes, budget};
+  Reading reading{*model, bytes, budget, options.complex_as_pairs};
   reading.calls.push_back(static_cast<int32_t>(choice.index));
   HEARTH_TRY(SubgraphReader(reading, writer, *choice.subgraph).Read(choice.signature, options));
   return std::move(writer.graph());

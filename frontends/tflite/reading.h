@@ -105,6 +105,7 @@ struct Reading {
   const wire::Model& model;
   std::span<const std::byte> file;
   ReadingBudget& budget;
+  bool complex_as_pairs = true;  // ReadOptions
   std::vector<OperatorCode> codes = {};
   std::vector<int32_t> calls = {};                              // subgraphs that are being read, the outermost first
   std::set<const wire::Operator*> long_loops = {};              // see LoopToWrite::is_too_long

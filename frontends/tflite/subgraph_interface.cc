@@ -91,7 +91,7 @@ Status SubgraphReader::AddInput(int32_t tensor, const TensorDeclaration& declare
     return Error(StatusCode::kMalformedInput, "{} is listed twice as a model input", tensors_.Label(tensor));
   }
   state.source = TensorState::Source::kReady;
-  const bool is_complex = tensors_.IsComplex(tensor);
+  const bool is_complex = reading_.complex_as_pairs && tensors_.IsComplex(tensor);
   HEARTH_ASSIGN(NamedResult input, is_complex ? tensors_.PairsFor(tensor) : tensors_.ResultFor(tensor));
   if (given != nullptr) {
     HEARTH_ASSIGN(input.desc.shape, GivenShape(declared, *given));

@@ -75,7 +75,8 @@ Result<bool> SubgraphReader::IsOneNode(const OperatorView& view) const {
   if (row->read(view).status().code() == StatusCode::kUnsupported) return false;
   HEARTH_ASSIGN(const TensorDesc first, view.DescribeInput(0));
   const bool is_narrow = BitsOf(first.dtype) < 32;
-  return IsReal(first) || (row->traits & (is_narrow ? kPlainApart | kNarrowApart : kPlainApart)) == 0;
+  const bool is_plain = !IsReal(first) || first.dtype == DType::kBool;
+  return !is_plain || (row->traits & (is_narrow ? kPlainApart | kNarrowApart : kPlainApart)) == 0;
 }
 
 // True for DEQUANTIZE of a constant if the output is internal: its readers get the constant itself.
@@ -265,6 +266,11 @@ Status SubgraphReader::BindOutput(int32_t tensor, ValueId value) {
   TensorState& state = tensors_[tensor];
   const bool is_complex = to_.marks().IsComplex(value);
   if (is_complex && state.is_output) {  // pairs, as NumPy and C store them
+    if (!reading_.complex_as_pairs) {
+      return Error(
+          StatusCode::kUnsupported,
+          "it makes complex numbers, which can be no output here: end with COMPLEX_ABS, or with REAL and IMAG");
+    }
     if (!tensors_.IsComplex(tensor)) {
       return Error(StatusCode::kMalformedInput, "{} is no complex tensor, but gets complex numbers",
                    tensors_.Label(tensor));

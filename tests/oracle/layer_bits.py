@@ -69,7 +69,9 @@ def random_inputs(interpreter, seed):
     random = np.random.default_rng(seed)
     for details in interpreter.get_input_details():
         dtype, shape = details["dtype"], details["shape"]
-        if np.issubdtype(dtype, np.integer):
+        if np.issubdtype(dtype, np.integer) and np.dtype(dtype).itemsize >= 4:  # places, which every tensor has
+            yield random.integers(0, 2, shape).astype(dtype)
+        elif np.issubdtype(dtype, np.integer):
             yield random.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, shape, endpoint=True).astype(dtype)
         else:
             yield random.uniform(-1, 1, shape).astype(dtype)

@@ -140,7 +140,7 @@ TEST(TfliteSlice, ASizeOfMinusOneGoesToTheEnd) {
   ExpectRead(model, Slice{{1, 2}, {3, 2}, {1, 1}, {3, 2}});
   MoveModel outside({4, 5});
   outside.writer.AddOperator(65, {outside.x, outside.Integers({1, 2}), outside.Integers({1, 4})}, outside.y);
-  ExpectError(outside, "4 elements from 2 on of dimension 1");
+  ExpectError(outside, "4 elements of dimension 1 of shape 4x5");
 }
 
 TEST(TfliteSplit, EqualPartsFollowFromTheOutputs) {
