@@ -80,6 +80,9 @@ Start StartOf(const NodeWriter& to, ValueId integers, int64_t element) {
   for (auto node = to.graph().nodes().rbegin(); node != to.graph().nodes().rend() && left > 0; ++node, --left) {
     if (to.IsConstant(at.value)) break;
     if (node->outputs.size() != 1 || node->outputs[0] != at.value) continue;
+    // Neither a rounded sum nor one that wraps sooner is the sum of its parts: int(x + 0.5), uint8(x + 3).
+    const DType dtype = to.desc(at.value).dtype;
+    if (dtype != DType::kInt32 && dtype != DType::kInt64) return at;
     if (!FollowSum(to, *node, at) && !FollowMove(to, *node, at)) return at;
   }
   if (!to.IsConstant(at.value)) return at;

@@ -58,6 +58,18 @@ TEST(TfliteRunTimeOperands, APartMayBeginWhereDataSay) {
   EXPECT_THAT(Outputs(Window(), {x, {9}}), ElementsAre(ElementsAre(4, 5))) << "moved into the tensor";
 }
 
+// y = x[int(r + 0.5)] of x[5], as SLICE.
+TEST(TfliteRunTimeOperands, ARealNumberIsRoundedBeforeItIsABegin) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {5}}), r = writer.AddTensor({"r", {1}});
+  const int32_t half = writer.AddConstant<float>({"half", {1}}, {0.5f}), sum = writer.AddTensor({"sum", {1}});
+  const int32_t begin = writer.AddTensor({"begin", {1}, kInt}), y = writer.AddTensor({"y", {1}});
+  writer.AddOperator(kAdd, {r, half}, {sum});
+  writer.AddOperator(kCast, {sum}, {begin});
+  writer.AddOperator(kSlice, {x, begin, writer.AddIntegers({1})}, {y});
+  EXPECT_THAT(Outputs(writer.Finish({x, r}, {y}), {{1, 2, 3, 4, 5}, {1.75}}), ElementsAre(ElementsAre(3)));
+}
+
 TEST(TfliteRunTimeOperands, APartOfUnknownLengthIsRefusedAndTheInputIsNamed) {
   TfliteWriter writer;
   const int32_t x = writer.AddTensor({"x", {5}}), i = writer.AddTensor({"i", {1}, kInt});
