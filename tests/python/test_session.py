@@ -548,7 +548,8 @@ def test_an_input_that_is_fixed_is_no_input_any_more(oracle_models, tmp_path):
     path.write_bytes(content)
     table = np.arange(35, dtype=np.float32).reshape(5, 7)
     x, begin = (tensor.name for tensor in hearth.Model(content).inputs)
-    for source in (path, content, hearth.Model(path, constants={begin: [2, 3]})):
+    other_order = hearth.Model(path, constants={begin: np.array([2, 3], ">i4")})
+    for source in (path, content, hearth.Model(path, constants={begin: [2, 3]}), other_order):
         constants = None if isinstance(source, hearth.Model) else {begin: np.array([2, 3])}  # int64, as NumPy has them
         with hearth.Session(source, constants=constants, **CPU) as session:
             assert [tensor.name for tensor in session.inputs] == [x]

@@ -163,6 +163,7 @@ def option_texts(options: Mapping[str, OptionValue]) -> Dict[str, NativeText]:
 def _constants(constants: Optional[Mapping[str, Any]]) -> Dict[str, Tuple[str, List[int], bytes]]:
     """Type, shape and content of arrays by input name."""
     arrays = {name: np.ascontiguousarray(value) for name, value in (constants or {}).items()}
+    arrays = {name: array.astype(array.dtype.newbyteorder("="), copy=False) for name, array in arrays.items()}
     return {
         name: (array.dtype.name, [] if np.ndim((constants or {})[name]) == 0 else list(array.shape), array.tobytes())
         for name, array in arrays.items()
