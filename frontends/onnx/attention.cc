@@ -84,7 +84,9 @@ Results ReadAttention(OpView& op) {
                  of_keys.ToString());
   }
   const int32_t length = shape[2], count = of_keys[2];
-  const double scale = std::sqrt(op.Float("scale", 1.0 / std::sqrt(static_cast<double>(shape[3]))));
+  const double factor = op.Float("scale", 1.0 / std::sqrt(static_cast<double>(shape[3])));
+  if (!(factor >= 0.0)) return Error(StatusCode::kMalformedInput, "scale={}", factor);
+  const double scale = std::sqrt(factor);
   const auto scaled = [&](const Made& x) {
     return to.Add(BinaryKind::kMul, {x, to.AddNumber(DType::kFloat32, scale)});
   };
