@@ -23,6 +23,9 @@ bool Has(const std::string& labels, char label) {
 
 // `term` with digits for "...", as many as bring it to `rank`.
 Result<std::string> LabelsOf(std::string term, int rank) {
+  if (std::ranges::any_of(term, [](unsigned char c) { return std::isdigit(c) != 0; })) {
+    return Error(StatusCode::kMalformedInput, "the term '{}' has digits", term.substr(0, 40));
+  }
   if (const size_t dots = term.find("..."); dots != std::string::npos) {
     const int open = rank - static_cast<int>(term.size()) + 3;
     std::string digits;

@@ -97,8 +97,8 @@ Result<Part> PartOf(const OperatorView& op, const wire::StridedSliceOptions& opt
   if (takes_out) length = 1;
   const bool is_known = takes_out || (begin.value == end.value && begin.element == end.element);
   if (!is_known || HasBit(options.end_mask(), entry) || stride < 1 || length < 1 || length > dim) {
-    return Error(StatusCode::kUnsupported, "how many elements of dimension {} it takes is computed at run time{}",
-                 entry, op.to().ComputedFrom(begin.value == kNoValue ? end.value : begin.value));
+    return Error(StatusCode::kUnsupported, "how many elements of dimension {} it takes{}", entry,
+                 op.to().ComputedFrom(begin.value == kNoValue ? end.value : begin.value));
   }
   return Part{begin, static_cast<int32_t>((length + stride - 1) / stride), stride, true};
 }
@@ -190,7 +190,7 @@ Expanded ExpandSlice(OperatorView& op) {
     const bool is_known = start.value == kNoValue;
     if (count == -1 && is_known) count = input[d] - start.offset;
     if (count == -1) {
-      return Error(StatusCode::kUnsupported, "how many elements of dimension {} it takes is computed at run time{}", d,
+      return Error(StatusCode::kUnsupported, "how many elements of dimension {} it takes{}", d,
                    op.to().ComputedFrom(start.value));
     }
     if (count < 1 || count > input[d] || (is_known && (start.offset < 0 || start.offset > input[d] - count))) {

@@ -105,7 +105,7 @@ class NodeWriter {
   // " is computed at run time, from 'x'": the input, state or result on which a value that is not constant depends.
   // Notes inputs on which nothing but it depends (Graph::shape_inputs).
   std::string ComputedFrom(ValueId id) const;
-  const std::set<ValueId>& shape_inputs() const { return shape_inputs_; }
+  std::set<ValueId>& shape_inputs() { return shape_inputs_; }
   ValueMarks& marks() { return marks_; }
   const ValueMarks& marks() const { return marks_; }
 

@@ -556,6 +556,9 @@ def test_an_input_that_is_fixed_is_no_input_any_more(oracle_models, tmp_path):
             assert np.array_equal(session.run(table)[0], table[2:4, 3:6])
     with pytest.raises(hearth.Error, match="does not hold all numbers"):
         hearth.Model(path, constants={begin: [0.5, 1]})
+    for wrong in ([1, 2], 5, {1: 2}):
+        with pytest.raises(TypeError, match="constants: .* is not a mapping"):
+            hearth.Model(path, constants=wrong)
     with pytest.raises(ValueError, match="chosen already"):
         hearth.Session(hearth.Model(path), constants={begin: [0, 0]}, **CPU)
 

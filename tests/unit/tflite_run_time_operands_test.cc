@@ -70,6 +70,13 @@ TEST(TfliteRunTimeOperands, ARealNumberIsRoundedBeforeItIsABegin) {
   EXPECT_THAT(Outputs(writer.Finish({x, r}, {y}), {{1, 2, 3, 4, 5}, {1.75}}), ElementsAre(ElementsAre(3)));
 }
 
+TEST(TfliteRunTimeOperands, ABeginFromTheRunDecidesNoShape) {
+  const auto bytes = Window();
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_TRUE(graph->shape_inputs.empty());
+}
+
 TEST(TfliteRunTimeOperands, APartOfUnknownLengthIsRefusedAndTheInputIsNamed) {
   TfliteWriter writer;
   const int32_t x = writer.AddTensor({"x", {5}}), i = writer.AddTensor({"i", {1}, kInt});

@@ -162,6 +162,8 @@ def option_texts(options: Mapping[str, OptionValue]) -> Dict[str, NativeText]:
 
 def _constants(constants: Optional[Mapping[str, Any]]) -> Dict[str, Tuple[str, List[int], bytes]]:
     """Type, shape and content of arrays by input name."""
+    if constants is not None and not (isinstance(constants, Mapping) and all(isinstance(name, str) for name in constants)):
+        raise TypeError(f"constants: {constants!r} is not a mapping of names to numbers")
     arrays = {name: np.ascontiguousarray(value) for name, value in (constants or {}).items()}
     arrays = {name: array.astype(array.dtype.newbyteorder("="), copy=False) for name, array in arrays.items()}
     return {
