@@ -28,12 +28,13 @@ struct ReadOptions {
   size_t file_bytes = 0;
   // The files whose bytes are given, the model's own first; empty: only that one.
   std::vector<ModelPart> parts = {};
-  // Complex inputs and outputs are float32 with real and imaginary part in a last dimension of 2; else they are refused.
-  bool complex_as_pairs = true;
   // Contents of inputs, by tensor or signature name: they are constants, and the graph has no such inputs.
   std::map<std::string, FixedInput> constants = {};
   // Sizes of open dimensions by the name that the file gives them; a shape of an input comes before them.
   std::map<std::string, int32_t> dimensions = {};
+  // Complex inputs and outputs are float32 with real and imaginary part in a last dimension of 2; else they are
+  // refused.
+  bool complex_as_pairs = true;
 };
 
 // How a file declares an input or output.
