@@ -7,6 +7,7 @@
 
 #include "cache/desk/reports.h"
 #include "cache/files/folder.h"
+#include "core/base/sanitizer.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/refused_calls.h"
 
@@ -70,6 +71,7 @@ TEST(CacheOnABrokenMount, ACallThatFailsForGoodEndsNoStartAndHoldsNoneUp) {
   const CacheFolder folder;
   PutOne(*folder.Open(), NumberedKey(0), NumberedBlob(0, 40000));
   for (const NamedCall& call : kCalls) {
+    if (kHasSanitizer && call.number == __NR_write) continue;  // a sanitizer ends a process that it can't write for
     for (const int error : kErrors) {
       for (const From from : {From::kBeforeOpening, From::kAfterOpening}) {
         const int exit_code = WaitFor(StartProcess([&] {
