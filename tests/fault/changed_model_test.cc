@@ -19,7 +19,6 @@
 namespace hearth {
 namespace {
 
-using ::testing::Contains;
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
@@ -86,7 +85,7 @@ class ChangedModel : public ::testing::TestWithParam<std::string> {
       ASSERT_TRUE(after.ok()) << after.status().message();
       EXPECT_EQ(*after, before);
       session.SaveToCache();
-      EXPECT_THAT(session.report().warnings, Contains(HasSubstr(why)));
+      EXPECT_THAT(session.report().warnings, ::testing::Contains(HasSubstr(why)));
     }
   }
 
@@ -153,7 +152,7 @@ TEST_P(ChangedModel, AShortenedFileBesideTheModelIsTold) {
   fs::resize_file(folder_.path() / "table.bin", 0);
   EXPECT_THAT(session.Clone().status().message(), HasSubstr("table.bin' was shortened from"));
   session.SaveToCache();
-  EXPECT_THAT(session.report().warnings, Contains(HasSubstr("table.bin' was shortened from")));
+  EXPECT_THAT(session.report().warnings, ::testing::Contains(HasSubstr("table.bin' was shortened from")));
   const auto after = Answer(session);
   if (GetParam() == "cpu") {  // reads the table where it lies
     EXPECT_EQ(after.status().code(), StatusCode::kIoError);
