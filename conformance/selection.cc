@@ -32,11 +32,12 @@ bool IsTaken(const Selection& selection, std::string_view op, const std::string&
 
 // All names that a pattern may be meant to be.
 std::vector<std::string> AllNames() {
+  const std::vector<ConformanceCase> cases = AllCases();
   std::vector<std::string> names = {std::string(kDeviceOp)};
-  for (const ConformanceCase& test : AllCases()) {
+  for (const ConformanceCase& test : cases) {
     if (names.back() != test.op) names.push_back(test.op);
   }
-  for (const ConformanceCase& test : AllCases()) names.push_back(test.id());
+  for (const ConformanceCase& test : cases) names.push_back(test.id());
   for (const DeviceCase& test : DeviceCases()) names.push_back(IdOf(test));
   return names;
 }
