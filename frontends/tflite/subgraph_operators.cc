@@ -62,9 +62,10 @@ Status SubgraphReader::ReadOperator(int index) {
   HEARTH_TRY(CheckMarks(view));
   const OperatorRow* row = view.code().row;
   to_.origin() = {number_ < 0 ? index : caller_index_, row == nullptr ? std::string_view() : row->name};
-  std::set<ValueId> shape_inputs = to_.shape_inputs();
+  std::set<ValueId> shape_inputs = std::exchange(to_.shape_inputs(), {});
   HEARTH_ASSIGN(const bool is_node, IsOneNode(view));
-  if (!is_node) to_.shape_inputs() = std::move(shape_inputs);  // what one node lacks, several may not need
+  if (is_node) shape_inputs.merge(to_.shape_inputs());  // what one node lacks, several may not need
+  to_.shape_inputs() = std::move(shape_inputs);
   HEARTH_TRY(is_node ? ReadNode(view) : Expand(view));
   for (int k = 0; k < view.output_count(); ++k) tensors_[view.output(k)].source = TensorState::Source::kReady;
   return Status::Ok();

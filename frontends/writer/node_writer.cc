@@ -95,7 +95,8 @@ std::string NodeWriter::ComputedFrom(ValueId id) const {
   return value == id ? text : fmt::format("{}, from '{}'", text, ShortName(graph_.value(value).name));
 }
 
-// If all that `id` depends on are inputs of a few numbers, these decide shapes.
+// If all that `id` depends on are inputs of a few numbers, these decide shapes. What depends on more values than a
+// shape may have numbers is data: files with very many inputs are read as quickly as others.
 void NodeWriter::NoteShapeInputs(ValueId id) const {
   std::set<ValueId> open = {id};
   for (auto node = graph_.nodes().rbegin(); node != graph_.nodes().rend(); ++node) {
@@ -104,6 +105,7 @@ void NodeWriter::NoteShapeInputs(ValueId id) const {
     for (const ValueId output : node->outputs) open.erase(output);
     for (const ValueId operand : node->inputs) {
       if (operand != kNoValue && !graph_.IsConstant(operand)) open.insert(operand);
+      if (open.size() > static_cast<size_t>(kMostShapeNumbers)) return;
     }
   }
   const auto is_small_input = [&](ValueId value) {

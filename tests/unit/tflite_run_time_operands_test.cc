@@ -89,6 +89,28 @@ TEST(TfliteRunTimeOperands, APartOfUnknownLengthIsRefusedAndTheInputIsNamed) {
   EXPECT_THAT(graph->shape_inputs, ElementsAre(graph->inputs[1]));
 }
 
+// Very many inputs of a number each make one list, whose elements are the axes of a sum.
+std::vector<std::byte> AxesOfInputs(int32_t count) {
+  TfliteWriter writer;
+  std::vector<int32_t> inputs = {writer.AddTensor({"x", {2, 2}})}, axes;
+  for (int32_t k = 0; k < count; ++k) axes.push_back(writer.AddTensor({"axis", {1}, kInt}));
+  inputs.insert(inputs.end(), axes.begin(), axes.end());
+  const int32_t all = writer.AddTensor({"all", {count}, kInt}), y = writer.AddTensor({"y", {2}});
+  writer.AddOperator(2, axes, {all}, wire::CreateConcatenationOptions(writer.builder(), 0));
+  writer.AddOperator(kSum, {inputs[0], all}, {y}, wire::CreateReducerOptions(writer.builder(), false));
+  return writer.Finish(inputs, {y});
+}
+
+TEST(TfliteRunTimeOperands, WhatDependsOnMoreInputsThanAShapeHasNumbersIsData) {
+  for (const auto& [count, marked] : {std::pair<int32_t, size_t>{64, 64}, {65, 0}, {5000, 0}}) {
+    const auto bytes = AxesOfInputs(count);
+    const Result<Graph> graph = ReadTfliteModel(bytes);
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    EXPECT_EQ(graph->shape_inputs.size(), marked) << count;
+    EXPECT_THAT(RefusalOf(graph), HasSubstr("is computed at run time, from 'axis'"));
+  }
+}
+
 FixedInput Integers(const std::vector<int32_t>& numbers) {
   const auto bytes = std::as_bytes(std::span(numbers));
   return {"int32", {static_cast<int32_t>(numbers.size())}, {bytes.begin(), bytes.end()}};
