@@ -25,7 +25,7 @@
 
 #include "cache/desk/reports.h"
 #include "cache/store/sqlite_store.h"
-#include "hal/stopwatch.h"
+#include "hal/device/stopwatch.h"
 
 namespace hearth {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/emit/kernel_library.h"
-#include "hal/stopwatch.h"
+#include "hal/device/stopwatch.h"
 
 namespace hearth {
 namespace {

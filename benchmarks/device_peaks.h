@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 namespace hearth {
 

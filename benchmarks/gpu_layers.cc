@@ -22,8 +22,8 @@
 #include "core/lowering/group_product.h"
 #include "core/lowering/lower.h"
 #include "core/lowering/tunable_layers.h"
-#include "frontends/api/model_data.h"
 #include "hearth/model.h"
+#include "runtime/model/model_data.h"
 #include "tests/testing/graph_from_text.h"
 
 namespace hearth {

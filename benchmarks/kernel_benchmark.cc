@@ -14,10 +14,10 @@
 #include "core/lowering/lower.h"
 #include "core/lowering/tunable_layers.h"
 #include "core/plan/pack.h"
-#include "frontends/engine/device_choice.h"
-#include "frontends/engine/tuner.h"
+#include "hal/io/slices.h"
 #include "hal/run/plan_runs.h"
-#include "hal/slices.h"
+#include "runtime/devices/device_choice.h"
+#include "runtime/plans/tuner.h"
 #include "tests/testing/graph_from_text.h"
 
 namespace hearth {

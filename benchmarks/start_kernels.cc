@@ -20,10 +20,10 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/passes/pass.h"
 #include "core/lowering/lower.h"
-#include "frontends/api/model_data.h"
-#include "frontends/engine/device_choice.h"
-#include "hal/command_list.h"
+#include "hal/device/command_list.h"
 #include "hearth/model.h"
+#include "runtime/devices/device_choice.h"
+#include "runtime/model/model_data.h"
 
 namespace hearth {
 namespace {

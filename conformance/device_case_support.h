@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 namespace hearth::conformance {
 

@@ -6,7 +6,7 @@
 #include <ostream>
 #include <span>
 
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 namespace hearth::conformance {
 

@@ -1,5 +1,5 @@
-// Everything that a device must refuse, and the codes: the comments in hal/device.h as cases. They need no arithmetic,
-// so the null device runs them too.
+// Everything that a device must refuse, and the codes: the comments in hal/device/device.h as cases. They need no
+// arithmetic, so the null device runs them too.
 #include <string>
 #include <vector>
 

@@ -17,9 +17,9 @@
 #include "core/graph/quantize.h"
 #include "core/lowering/lower.h"
 #include "core/plan/storage.h"
-#include "frontends/engine/read_path_probe.h"
+#include "hal/device/stopwatch.h"
 #include "hal/run/plan_runs.h"
-#include "hal/stopwatch.h"
+#include "runtime/devices/read_path_probe.h"
 
 namespace hearth::conformance {
 namespace {

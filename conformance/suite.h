@@ -10,7 +10,7 @@
 #include "conformance/conformance_case.h"
 #include "conformance/device_cases.h"
 #include "conformance/expectations.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 namespace hearth::conformance {
 

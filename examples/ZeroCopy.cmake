@@ -1,5 +1,5 @@
 # The zero-copy examples: they use the public headers and the shared library, nothing else.
-add_library(hearth_example_picture STATIC segmentation_picture.cc ${PROJECT_SOURCE_DIR}/tools/hearth/stb_implementation.cc)
+add_library(hearth_example_picture STATIC segmentation_picture.cc ${PROJECT_SOURCE_DIR}/tools/hearth/pictures/stb_implementation.cc)
 target_include_directories(hearth_example_picture SYSTEM PRIVATE ${HEARTH_STB_INCLUDE})
 
 # hearth_example_test(test program flag...): a test that lets the program compare its picture with the copying way's.

@@ -49,7 +49,7 @@ bool TakePrefix(std::string_view& text, std::string_view prefix) {
 }
 
 // Cuts off the part of `text` after `mark` and returns it; nullopt if there is no mark.
-std::optional<std::string_view> CutBehind(std::string_view& text, char mark) {
+std::optional<std::string_view> CutAfter(std::string_view& text, char mark) {
   const size_t at = text.find(mark);
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view behind = text.substr(at + 1);
@@ -70,7 +70,7 @@ Status ParseHostAndPort(std::string_view text, ServerAddress& address) {
   } else if (text.find(':') != text.rfind(':')) {
     address.host = text;  // IPv6 without a port
   } else {
-    const auto behind = CutBehind(text, ':');
+    const auto behind = CutAfter(text, ':');
     has_port = behind.has_value();
     port = behind.value_or("");
     address.host = text;
@@ -81,7 +81,7 @@ Status ParseHostAndPort(std::string_view text, ServerAddress& address) {
 }
 
 Status ParseUser(std::string_view text, ServerAddress& address) {
-  const auto behind = CutBehind(text, ':');
+  const auto behind = CutAfter(text, ':');
   const std::optional<std::string> user = PercentDecoded(text), password = PercentDecoded(behind.value_or(""));
   if (!user || !password) return Wrong("has a user or password with a '%' that is not an escape");
   address.user = *user;
@@ -106,7 +106,7 @@ bool ParseSeconds(std::string_view text, int64_t& seconds) {
 
 Status ParseOption(std::string_view text, ServerAddress& address) {
   std::string_view name = text;
-  const std::string_view value = CutBehind(name, '=').value_or("");
+  const std::string_view value = CutAfter(name, '=').value_or("");
   if (name == "ttl" && ParseSeconds(value, address.time_to_live_s)) return Status::Ok();
   if (name == "max-entry") {
     const Result<uint64_t> bytes = ParseSizeBytes(value);
@@ -136,8 +136,8 @@ Result<ServerAddress> ParseServerAddress(std::string_view text) {
   ServerAddress address;
   address.is_tls = TakePrefix(text, "rediss://");
   if (!address.is_tls) TakePrefix(text, "redis://");
-  std::string_view options = CutBehind(text, '?').value_or("");
-  const auto database = CutBehind(text, '/');
+  std::string_view options = CutAfter(text, '?').value_or("");
+  const auto database = CutAfter(text, '/');
   if (database && !database->empty() && !ParseNumber(*database, 0, 1'000'000, address.database)) {
     return Wrong("has a database that is not a number");
   }
@@ -148,7 +148,7 @@ Result<ServerAddress> ParseServerAddress(std::string_view text) {
   HEARTH_TRY(ParseHostAndPort(text, address));
   while (!options.empty()) {
     std::string_view option = options;
-    options = CutBehind(option, '&').value_or("");
+    options = CutAfter(option, '&').value_or("");
     HEARTH_TRY(ParseOption(option, address));
   }
   return address;

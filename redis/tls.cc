@@ -8,9 +8,9 @@
 #include <csignal>
 #include <utility>
 
+#include "core/base/blocked_signal.h"
 #include "core/base/dynamic_library.h"
 #include "core/base/error.h"
-#include "core/base/held_signal.h"
 #include "redis/connection.h"
 
 namespace hearth {
@@ -155,7 +155,7 @@ class TlsConnection final : public ServerConnection {
   template <typename Call>
   Result<int> Repeat(const Deadline& deadline, const Call& call) {
     // OpenSSL writes without MSG_NOSIGNAL: a server that closes the connection would end the process.
-    const HeldSignal held(SIGPIPE);
+    const BlockedSignal held(SIGPIPE);
     while (true) {
       if (deadline.is_over()) return Error(StatusCode::kUnavailable, "it does not answer in time");
       api_->ERR_clear_error();

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "backends/cpu/cpu_executor.h"
-#include "backends/cpu/process_limits.h"
+#include "backends/cpu/host/process_limits.h"
 #include "backends/cpu/xnnpack_nodes.h"
 
 namespace hearth {

@@ -6,10 +6,10 @@
 #include <map>
 #include <set>
 
-#include "backends/cpu/host_node.h"
+#include "backends/cpu/host/host_node.h"
+#include "backends/cpu/host/process_limits.h"
+#include "backends/cpu/host/quantized.h"
 #include "backends/cpu/integer/integer_nodes.h"
-#include "backends/cpu/process_limits.h"
-#include "backends/cpu/quantized.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/base/error.h"
 #include "core/graph/quantize.h"
@@ -42,7 +42,7 @@ class CpuProgram final : public HostProgram {
     HEARTH_TRY(run.times == nullptr ? RunNodes(run.control) : RunNodesTimed(run.control, *run.times));
     for (ValueId value : arena_->outputs()) {
       HEARTH_ASSIGN(const std::span<std::byte> wanted, FindTensor(tensors, value));
-      const std::span<std::byte> made = LentOutput(value);
+      const std::span<std::byte> made = OutputInPlace(value);
       if (made.empty()) {
         ToStored(DescOf(value), arena_->floats(value), wanted);
       } else if (made.data() != wanted.data()) {
@@ -52,7 +52,7 @@ class CpuProgram final : public HostProgram {
     return Status::Ok();
   }
 
-  std::span<std::byte> LentOutput(ValueId value) const override {
+  std::span<std::byte> OutputInPlace(ValueId value) const override {
     const bool is_as_handed_out = arena_->IsMadeAsStored(value) || !arena_->HasFloats(value);
     return is_as_handed_out ? arena_->stored(value) : std::span<std::byte>();
   }
@@ -141,7 +141,7 @@ class CpuProgram final : public HostProgram {
   std::vector<int> indices_;
   std::unique_ptr<HostArena> arena_;  // nodes refer to it
   std::vector<std::unique_ptr<HostNode>> nodes_;
-  HeldBytes held_;
+  SharedBytes held_;
   std::vector<std::span<const std::byte>> read_in_place_;
 };
 

@@ -1,10 +1,10 @@
 // Who runs an operation: its makers are asked from the top, and the first that takes the node runs it.
 #include <cstdint>
 
-#include "backends/cpu/host_node.h"
+#include "backends/cpu/host/host_node.h"
+#include "backends/cpu/host/quantized.h"
+#include "backends/cpu/host/vectorized.h"
 #include "backends/cpu/integer/integer_nodes.h"
-#include "backends/cpu/quantized.h"
-#include "backends/cpu/vectorized.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/base/error.h"
 #include "core/graph/quantize.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "backends/cpu/host_node.h"
+#include "backends/cpu/host/host_node.h"
 
 namespace hearth {
 

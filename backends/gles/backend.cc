@@ -3,8 +3,8 @@
 #include "backends/gles/module.h"
 #include "core/base/dynamic_library.h"
 #include "core/base/error.h"
-#include "hal/driver_files.h"
-#include "hal/driver_isolation.h"
+#include "hal/device/driver_files.h"
+#include "hal/device/driver_isolation.h"
 
 namespace hearth {
 namespace {
@@ -21,7 +21,7 @@ Result<const gles::Module*> OpenModule() {
   return module();
 }
 
-// What is isolated is remembered here, for Device::Compile (hal/driver_isolation.h), not in the module.
+// What is isolated is remembered here, for Device::Compile (hal/device/driver_isolation.h), not in the module.
 Result<const gles::Module*> ModuleWithIsolatedDrivers() {
   HEARTH_TRY(IsolateDrivers("gles", GlesDriverFiles));
   static const Result<const gles::Module*> module = OpenModule();

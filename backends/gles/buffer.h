@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "backends/gles/context.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 namespace hearth::gles {
 

@@ -8,7 +8,7 @@
 
 #include <string_view>
 
-#include "hal/loader_names.h"
+#include "hal/device/loader_names.h"
 #include "hearth/status.h"
 
 namespace hearth::gles {

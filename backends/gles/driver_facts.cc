@@ -24,7 +24,8 @@ uint32_t CountCpusOfMainThread() {
 }
 
 // Counted as llvmpipe does (util_cpu_detect of Mesa 22.3 and later): once in a process, of the process, which is its
-// main thread. What the calling thread may use (backends/cpu/process_limits.h) is not what llvmpipe's binaries contain.
+// main thread. What the calling thread may use (backends/cpu/host/process_limits.h) is not what llvmpipe's binaries
+// contain.
 uint32_t CpusOfThisProcess() {
   static const uint32_t cpus = CountCpusOfMainThread();
   return cpus;

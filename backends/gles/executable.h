@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/gles/context.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 namespace hearth::gles {
 

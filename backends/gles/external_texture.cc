@@ -4,7 +4,7 @@
 
 #include "backends/gles/texture.h"
 #include "core/base/error.h"
-#include "hal/dma_buf.h"
+#include "hal/io/dma_buf.h"
 
 namespace hearth::gles {
 namespace {
@@ -79,8 +79,8 @@ Result<std::vector<EGLint>> AttributesOfTexels(const Context& context, const Nat
   HEARTH_TRY(CheckExtensions(context, {"EGL_EXT_image_dma_buf_import_modifiers"}));
   DmaBufAttributes attributes;
   attributes.AddSize(memory.width, memory.height, memory.pixels);
-  for (size_t k = 0; k < memory.lent_planes.size(); ++k) {
-    const FramePlane& plane = memory.lent_planes[k];
+  for (size_t k = 0; k < memory.external_planes.size(); ++k) {
+    const FramePlane& plane = memory.external_planes[k];
     if ((plane.offset_bytes | plane.row_pitch_bytes) > INT32_MAX)
       return Error(StatusCode::kUnsupported, "EGL counts a dma-buf's bytes in 32 bits: a plane begins behind them");
     attributes.AddPlane(k, plane.handle != 0 ? plane.handle : memory.handle, plane.offset_bytes, plane.row_pitch_bytes);

@@ -11,8 +11,8 @@
 namespace hearth::gles {
 namespace {
 
-// hal/device.h over one GL context. Every call may come from any thread. The work, and the callbacks of Write and Read,
-// run on the context's own thread, one call after the other.
+// hal/device/device.h over one GL context. Every call may come from any thread. The work, and the callbacks of Write
+// and Read, run on the context's own thread, one call after the other.
 class GlesDevice final : public Device {
  public:
   explicit GlesDevice(std::unique_ptr<Context> context) : Device(context->facts().info), context_(std::move(context)) {}

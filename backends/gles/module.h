@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "hal/device.h"
-#include "hal/loader_names.h"
+#include "hal/device/device.h"
+#include "hal/device/loader_names.h"
 
 namespace hearth {
 

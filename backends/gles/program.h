@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "backends/gles/context.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 #include "hearth/status.h"
 
 namespace hearth::gles {

@@ -11,8 +11,8 @@
 
 #include "backends/gles/driver.h"
 #include "backends/gles/worker.h"
-#include "hal/native.h"
-#include "hal/wait_limit.h"
+#include "hal/device/native.h"
+#include "hal/device/wait_limit.h"
 
 namespace hearth::gles {
 

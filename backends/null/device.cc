@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/plan/plan.h"
-#include "hal/entry_points.h"
+#include "hal/device/entry_points.h"
 
 namespace hearth {
 namespace {

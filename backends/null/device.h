@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "hal/device.h"
-#include "hal/wait_limit.h"
+#include "hal/device/device.h"
+#include "hal/device/wait_limit.h"
 
 namespace hearth {
 

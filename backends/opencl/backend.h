@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 namespace hearth {
 

@@ -3,7 +3,7 @@
 #include "backends/opencl/device_queries.h"
 #include "core/base/error.h"
 #include "core/base/large_pages.h"
-#include "hal/dma_buf.h"
+#include "hal/io/dma_buf.h"
 
 namespace hearth {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "backends/opencl/driver_api.h"
 #include "core/emit/kernel_source.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 namespace hearth {
 

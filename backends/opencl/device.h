@@ -11,7 +11,7 @@
 #include "backends/opencl/driver_api.h"
 #include "backends/opencl/submissions.h"
 #include "core/device/driver_names.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 namespace hearth {
 

@@ -10,7 +10,7 @@
 #include "backends/opencl/buffer.h"
 #include "backends/opencl/driver_api.h"
 #include "backends/opencl/submissions.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 namespace hearth {
 

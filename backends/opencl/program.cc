@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/emit/emit.h"
-#include "hal/entry_points.h"
+#include "hal/device/entry_points.h"
 
 namespace hearth {
 namespace {

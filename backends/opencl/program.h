@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backends/opencl/driver_api.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 namespace hearth {
 

@@ -10,7 +10,7 @@
 #include <span>
 
 #include "backends/opencl/driver_api.h"
-#include "hal/wait_limit.h"
+#include "hal/device/wait_limit.h"
 
 namespace hearth {
 

@@ -7,13 +7,13 @@
 #include "backends/vulkan/program.h"
 #include "backends/vulkan/spirv_compiler.h"
 #include "core/base/error.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 namespace hearth {
 namespace vulkan {
 namespace {
 
-// hal/device.h over Vulkan.
+// hal/device/device.h over Vulkan.
 class VulkanDevice final : public Device {
  public:
   explicit VulkanDevice(std::unique_ptr<LogicalDevice> logical)

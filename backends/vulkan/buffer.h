@@ -10,7 +10,7 @@
 
 #include "backends/vulkan/logical_device.h"
 #include "backends/vulkan/memory_types.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 namespace hearth::vulkan {
 

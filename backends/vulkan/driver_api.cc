@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "hal/driver_files.h"
-#include "hal/driver_isolation.h"
-#include "hal/loader_names.h"
+#include "hal/device/driver_files.h"
+#include "hal/device/driver_isolation.h"
+#include "hal/device/loader_names.h"
 
 namespace hearth::vulkan {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "backends/vulkan/logical_device.h"
 #include "backends/vulkan/recorded_commands.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 namespace hearth::vulkan {
 

@@ -4,7 +4,7 @@
 
 #include "backends/vulkan/buffer.h"
 #include "core/base/error.h"
-#include "hal/dma_buf.h"
+#include "hal/io/dma_buf.h"
 
 namespace hearth::vulkan {
 namespace {
@@ -139,7 +139,7 @@ Result<Owned<VkDeviceMemory>> ImportDescriptor(const LogicalDevice& device, uint
 // The planes of a dma-buf in tiles, all in the first one's memory.
 Result<std::vector<VkSubresourceLayout>> PlanesInMemory(const NativeMemory& memory) {
   std::vector<VkSubresourceLayout> layouts;
-  for (const FramePlane& plane : memory.lent_planes) {
+  for (const FramePlane& plane : memory.external_planes) {
     if (plane.handle != 0 && plane.handle != memory.handle)
       return Error(StatusCode::kUnsupported, "planes with a modifier lie in several dma-bufs; put them into one");
     VkSubresourceLayout& layout = layouts.emplace_back();
@@ -216,9 +216,9 @@ Status VulkanBuffer::ImportTexels(const NativeMemory& memory) {
   HEARTH_ASSIGN(owned_image_, device_->Make(api.CreateImage, api.DestroyImage, info, "vkCreateImage"));
   VkMemoryRequirements needed{};
   api.GetImageMemoryRequirements(device_->handle(), owned_image_.get(), &needed);
-  if (needed.size > memory.lent_planes[0].size_bytes) {
+  if (needed.size > memory.external_planes[0].size_bytes) {
     return Error(StatusCode::kUnsupported, "{} needs {} bytes for the picture, and the dma-buf has {}",
-                 device_->info().name, needed.size, memory.lent_planes[0].size_bytes);
+                 device_->info().name, needed.size, memory.external_planes[0].size_bytes);
   }
   VkMemoryDedicatedAllocateInfo dedicated{VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO};
   dedicated.image = owned_image_.get();

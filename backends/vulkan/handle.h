@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/vulkan/driver_api.h"
-#include "hal/wait_limit.h"
+#include "hal/device/wait_limit.h"
 
 namespace hearth::vulkan {
 

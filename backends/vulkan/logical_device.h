@@ -12,8 +12,8 @@
 
 #include "backends/vulkan/handle.h"
 #include "backends/vulkan/physical_device.h"
-#include "hal/native.h"
-#include "hal/wait_limit.h"
+#include "hal/device/native.h"
+#include "hal/device/wait_limit.h"
 
 namespace hearth::vulkan {
 

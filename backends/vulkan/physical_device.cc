@@ -17,7 +17,7 @@
 #include "core/device/driver_environment.h"
 #include "core/device/driver_names.h"
 #include "core/device/usable_limits.h"
-#include "hal/loader_names.h"
+#include "hal/device/loader_names.h"
 
 namespace hearth::vulkan {
 namespace {

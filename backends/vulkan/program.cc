@@ -6,7 +6,7 @@
 #include "core/base/byte_reader.h"
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
-#include "hal/stopwatch.h"
+#include "hal/device/stopwatch.h"
 
 namespace hearth::vulkan {
 namespace {

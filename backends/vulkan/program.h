@@ -11,7 +11,7 @@
 #include "backends/vulkan/logical_device.h"
 #include "backends/vulkan/physical_device.h"
 #include "backends/vulkan/spirv_compiler.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 namespace hearth::vulkan {
 

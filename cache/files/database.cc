@@ -15,7 +15,7 @@
 
 #include "cache/files/one_sqlite.h"
 #include "cache/files/sqlite_calls.h"
-#include "core/base/held_signal.h"
+#include "core/base/blocked_signal.h"
 
 namespace hearth {
 namespace {
@@ -77,7 +77,7 @@ Result<bool> Statement::Step() {
     return Error(StatusCode::kResourceExhausted, "a value is too long for sqlite");
   }
   if (bind_code_ != SQLITE_OK) return SqliteError(nullptr, std::exchange(bind_code_, SQLITE_OK));
-  const HeldSizeSignal held;
+  const BlockedSizeSignal held;
   const int code = sqlite3_step(statement_.get());
   if (code == SQLITE_ROW) {
     if (MayRead(RowBytes())) return true;
@@ -195,7 +195,7 @@ void Database::VfsRemover::operator()(Vfs* vfs) const {
 }
 
 void Database::Closer::operator()(sqlite3* connection) const {
-  const HeldSizeSignal held;
+  const BlockedSizeSignal held;
   sqlite3_close_v2(connection);
   if (is_counted) CountClosed();
 }
@@ -298,7 +298,7 @@ void Database::SetCheckpointAtClose(bool is_wanted) {
 }
 
 Status Database::Run(const std::string& sql) {
-  const HeldSizeSignal held;
+  const BlockedSizeSignal held;
   const int code = sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr);
   return code == SQLITE_OK ? Status::Ok() : WriteError(held, connection_.get(), code);
 }

@@ -22,10 +22,10 @@
 #include <utility>
 
 #include "cache/files/trusted_path.h"
+#include "core/base/blocked_signal.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/file_stamp.h"
-#include "core/base/held_signal.h"
 #include "core/base/size_text.h"
 
 namespace hearth {
@@ -269,7 +269,7 @@ Lack LackIn(const fs::path& folder) {
     const bool has_inodes = ::statvfs(folder.c_str(), &disk) != 0 || disk.f_files == 0 || disk.f_favail > 0;
     return has_inodes ? Lack::kNothing : Lack::kInodes;
   }
-  const HeldSizeSignal held;
+  const BlockedSizeSignal held;
   const std::array<char, 4096> page = {};
   if (::write(probe.get(), page.data(), page.size()) == static_cast<ssize_t>(page.size())) return Lack::kNothing;
   return errno == EDQUOT ? Lack::kQuota : errno == ENOSPC ? Lack::kSpace : Lack::kNothing;

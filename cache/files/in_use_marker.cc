@@ -12,7 +12,7 @@
 
 #include "cache/files/folder.h"
 #include "cache/files/locked_file.h"
-#include "core/base/held_signal.h"
+#include "core/base/blocked_signal.h"
 #include "core/base/sha256.h"
 
 namespace hearth {
@@ -66,7 +66,7 @@ bool InUseMarker::Open() {
 
 void InUseMarker::Append(char sign, const Fingerprint& digest) {
   const std::string record = sign + digest.ToHex() + '\n';
-  const HeldSizeSignal held;
+  const BlockedSizeSignal held;
   // Not synced, because it must outlive the process, not the machine.
   if (::write(descriptor_.get(), record.data(), record.size()) != static_cast<ssize_t>(record.size())) {
     ::unlink(file_.c_str());  // after a full disk: half a record would spoil the next ones

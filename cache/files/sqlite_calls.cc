@@ -92,7 +92,7 @@ Status SqliteError(sqlite3* connection, int sqlite_code) {
                is_systems ? std::strerror(cause) : "", sqlite_code);
 }
 
-Status WriteError(const HeldSizeSignal& held, sqlite3* connection, int sqlite_code) {
+Status WriteError(const BlockedSizeSignal& held, sqlite3* connection, int sqlite_code) {
   if (!held.was_raised()) return SqliteError(connection, sqlite_code);
   return Error(StatusCode::kResourceExhausted,
                "this process may not make files that large: raise its limit, `ulimit -f` (sqlite code {})",

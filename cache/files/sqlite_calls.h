@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/base/held_signal.h"
+#include "core/base/blocked_signal.h"
 #include "hearth/status.h"
 
 struct sqlite3;
@@ -18,7 +18,7 @@ Status HasTooManyRows();
 Status SqliteError(sqlite3* connection, int sqlite_code);
 
 // The error of a call that may have written.
-Status WriteError(const HeldSizeSignal& held, sqlite3* connection, int sqlite_code);
+Status WriteError(const BlockedSizeSignal& held, sqlite3* connection, int sqlite_code);
 
 // What an open file can hold, for statements that read one which anybody may have made.
 struct FileBound {

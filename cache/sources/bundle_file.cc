@@ -13,8 +13,8 @@
 #include "cache/files/folder.h"
 #include "cache/files/trusted_path.h"
 #include "cache/store/entry_row.h"
+#include "core/base/blocked_signal.h"
 #include "core/base/error.h"
-#include "core/base/held_signal.h"
 #include "core/base/text.h"
 
 namespace hearth {
@@ -49,7 +49,7 @@ uint64_t MemberBytes(uint64_t content_bytes) {
 
 // Writes all bytes, also after an interruption or a write of fewer. A limit on file sizes is an error, no signal.
 Status WriteAll(int descriptor, std::span<const std::byte> bytes, const std::filesystem::path& file) {
-  const HeldSizeSignal held;
+  const BlockedSizeSignal held;
   int interruptions = 0;
   while (!bytes.empty()) {
     const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());

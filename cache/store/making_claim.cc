@@ -16,8 +16,8 @@
 #include <string_view>
 
 #include "cache/files/folder.h"
+#include "core/base/blocked_signal.h"
 #include "core/base/descriptor.h"
-#include "core/base/held_signal.h"
 
 namespace hearth {
 namespace {
@@ -138,7 +138,7 @@ MakingTurn StoreMakingClaims::TakeFile(const CacheKey& key) {
         continue;
       }
       const std::string text = std::to_string(::getpid()) + "\n";
-      const HeldSizeSignal held;
+      const BlockedSizeSignal held;
       if (::ftruncate(descriptor.get(), 0) != 0 || ::pwrite(descriptor.get(), text.data(), text.size(), 0) < 0) {
         // On a full disk the lock alone counts: others wait as long as for its last writer.
       }

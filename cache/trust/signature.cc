@@ -12,10 +12,10 @@
 #include <system_error>
 
 #include "cache/files/trusted_path.h"
+#include "core/base/blocked_signal.h"
 #include "core/base/descriptor.h"
 #include "core/base/dynamic_library.h"
 #include "core/base/error.h"
-#include "core/base/held_signal.h"
 #include "core/base/sha256.h"
 
 #ifdef HEARTH_WITH_SODIUM
@@ -189,7 +189,7 @@ const unsigned char* Pointer(std::span<const std::byte> bytes) {
 }
 
 Status WriteNewFile(const std::filesystem::path& file, mode_t mode, const std::string& text) {
-  const HeldSizeSignal held;
+  const BlockedSizeSignal held;
   const Descriptor made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
   const ssize_t count = made.is_open() ? ::write(made.get(), text.data(), text.size()) : -1;
   if (count == static_cast<ssize_t>(text.size())) return Status::Ok();

@@ -1,5 +1,5 @@
 // Prepares tuning of a network: which layers have several candidate kernels, and each layer alone as a plan that can be
-// timed. Pure: frontends/engine/tuner.h has the device and the clock.
+// timed. Pure: runtime/plans/tuner.h has the device and the clock.
 #ifndef HEARTH_CORE_LOWERING_TUNABLE_LAYERS_H_
 #define HEARTH_CORE_LOWERING_TUNABLE_LAYERS_H_
 

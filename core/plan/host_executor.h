@@ -46,7 +46,7 @@ class HostProgram {
   // The program's own memory of an output, if it is made there in its final form: a run that is given this memory for
   // the output does not copy it. It is zero before the first run and lives as long as the program. Empty if there is
   // none.
-  virtual std::span<std::byte> LentOutput(ValueId value) const = 0;
+  virtual std::span<std::byte> OutputInPlace(ValueId value) const = 0;
 
   // The graph's constants that runs read where they lie: those that the program has no form of its own of.
   virtual std::span<const std::span<const std::byte>> read_in_place() const { return {}; }

@@ -51,12 +51,12 @@ Status Refused(std::string_view what, const TfLiteContext& context, int index, L
 }
 
 // The buffers of one invocation.
-class HeldBuffers final : public HeldMemory {
+class BoundBuffers final : public BoundMemory {
  public:
-  HeldBuffers(const LiteRtRuntime& runtime, LiteRtExternalLiteRtBufferContextT* buffers)
+  BoundBuffers(const LiteRtRuntime& runtime, LiteRtExternalLiteRtBufferContextT* buffers)
       : runtime_(runtime), buffers_(buffers) {}
 
-  ~HeldBuffers() override {
+  ~BoundBuffers() override {
     const uint64_t one = 1;
     while (done_.is_open() && write(done_.get(), &one, sizeof one) < 0 && errno == EINTR) {
     }
@@ -228,11 +228,11 @@ Status LiteRtMemory::Announce(TfLiteContext& context, std::span<const SizedTenso
   return Status::Ok();
 }
 
-Result<std::unique_ptr<HeldMemory>> LiteRtMemory::Hold(TfLiteContext& context, std::span<const int> inputs,
-                                                       std::span<const int> outputs) {
+Result<std::unique_ptr<BoundMemory>> LiteRtMemory::Hold(TfLiteContext& context, std::span<const int> inputs,
+                                                        std::span<const int> outputs) {
   LiteRtExternalLiteRtBufferContextT* buffers = BuffersOf(context);
   if (buffers == nullptr) return MemoryOfTensors().Hold(context, inputs, outputs);
-  auto held = std::make_unique<HeldBuffers>(runtime_, buffers);
+  auto held = std::make_unique<BoundBuffers>(runtime_, buffers);
   for (const int index : inputs) {
     DeviceMemory*& on_device = held->inputs_on_device.emplace_back(nullptr);
     HEARTH_ASSIGN(const std::span<std::byte> bytes, held->Take(context, index, false, on_device));
@@ -245,7 +245,7 @@ Result<std::unique_ptr<HeldMemory>> LiteRtMemory::Hold(TfLiteContext& context, s
   }
   bool is_async = false;
   if (runtime_.is_async(buffers, &is_async) == kLiteRtStatusOk && is_async) held->MakeAsync();
-  return std::unique_ptr<HeldMemory>(std::move(held));
+  return std::unique_ptr<BoundMemory>(std::move(held));
 }
 
 }  // namespace hearth

@@ -20,8 +20,8 @@ class LiteRtMemory final : public InterpreterMemory {
   const OpenedDevice* device() const override { return device_.get(); }
   Status Announce(tflite_c::TfLiteContext& context, std::span<const SizedTensor> inputs,
                   std::span<const SizedTensor> outputs, const std::set<int>& others) override;
-  Result<std::unique_ptr<HeldMemory>> Hold(tflite_c::TfLiteContext& context, std::span<const int> inputs,
-                                           std::span<const int> outputs) override;
+  Result<std::unique_ptr<BoundMemory>> Hold(tflite_c::TfLiteContext& context, std::span<const int> inputs,
+                                            std::span<const int> outputs) override;
 
  private:
   // The kind of buffer that LiteRT is to make.

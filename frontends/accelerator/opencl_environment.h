@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "frontends/accelerator/litert_runtime.h"
-#include "frontends/engine/device_choice.h"
+#include "runtime/devices/device_choice.h"
 
 namespace hearth {
 

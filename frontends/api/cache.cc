@@ -7,14 +7,14 @@
 #include "core/base/error.h"
 #include "core/base/run_control.h"
 #include "frontends/api/devices_to_warm.h"
-#include "frontends/api/session_data.h"
-#include "frontends/api/warming.h"
-#include "frontends/engine/driver_watch.h"
-#include "frontends/engine/open_cache.h"
-#include "hal/driver_files.h"
-#include "hal/load_or_compile.h"
-#include "hal/mesa_cache.h"
-#include "hal/stopwatch.h"
+#include "hal/device/driver_files.h"
+#include "hal/device/mesa_cache.h"
+#include "hal/device/stopwatch.h"
+#include "hal/programs/load_or_compile.h"
+#include "runtime/devices/driver_watch.h"
+#include "runtime/plans/open_cache.h"
+#include "runtime/session/session_data.h"
+#include "runtime/session/warming.h"
 
 namespace hearth {
 namespace {

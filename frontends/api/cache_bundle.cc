@@ -15,9 +15,9 @@
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
-#include "frontends/engine/device_choice.h"
 #include "hearth/cache.h"
 #include "hearth/version.h"
+#include "runtime/devices/device_choice.h"
 
 namespace hearth {
 namespace {

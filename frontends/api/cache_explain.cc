@@ -10,8 +10,8 @@
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/store/entry_links.h"
-#include "frontends/engine/open_cache.h"
 #include "hearth/cache.h"
+#include "runtime/plans/open_cache.h"
 
 namespace hearth {
 namespace {

@@ -4,18 +4,18 @@
 #include <tuple>
 #include <utility>
 
-#include "backends/cpu/process_limits.h"
+#include "backends/cpu/host/process_limits.h"
 #include "cache/desk/reports.h"
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/plan/key_fields.h"
 #include "frontends/api/devices_to_warm.h"
-#include "frontends/api/warming.h"
-#include "frontends/engine/device_choice.h"
-#include "frontends/engine/open_cache.h"
-#include "frontends/engine/rewarm.h"
-#include "hal/stopwatch.h"
+#include "hal/device/stopwatch.h"
 #include "hearth/cache.h"
+#include "runtime/devices/device_choice.h"
+#include "runtime/plans/open_cache.h"
+#include "runtime/plans/rewarm.h"
+#include "runtime/session/warming.h"
 
 namespace hearth {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "core/device/device_profiles.h"
 #include "core/device/device_rules.h"
-#include "frontends/engine/device_choice.h"
-#include "frontends/engine/device_facts.h"
-#include "frontends/engine/self_test.h"
+#include "runtime/devices/device_choice.h"
+#include "runtime/devices/device_facts.h"
+#include "runtime/devices/self_test.h"
 
 namespace hearth {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
 #include "core/graph/ops/elementwise_table.h"
-#include "frontends/api/model_data.h"
+#include "runtime/model/model_data.h"
 
 namespace hearth {
 

@@ -14,9 +14,9 @@
 #include "core/graph/constant_results.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/shorter_outputs.h"
-#include "frontends/api/model_data.h"
 #include "frontends/api/model_formats.h"
-#include "hal/stopwatch.h"
+#include "hal/device/stopwatch.h"
+#include "runtime/model/model_data.h"
 
 namespace hearth {
 namespace {

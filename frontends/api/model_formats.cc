@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "frontends/model/model_file.h"
 #include "frontends/onnx/reader.h"
 #include "frontends/tflite/reader.h"
+#include "runtime/model/model_file.h"
 
 namespace hearth {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "core/graph/graph.h"
-#include "frontends/model/model_interface.h"
 #include "hearth/model_metadata.h"
 #include "hearth/status.h"
+#include "runtime/model/model_interface.h"
 
 namespace hearth {
 

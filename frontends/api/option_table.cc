@@ -8,7 +8,7 @@
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "frontends/engine/backends.h"
+#include "runtime/devices/backends.h"
 
 namespace hearth {
 namespace {

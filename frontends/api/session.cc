@@ -7,14 +7,14 @@
 #include "core/base/float_environment.h"
 #include "core/base/log.h"
 #include "core/base/threads.h"
-#include "frontends/api/hot_start.h"
-#include "frontends/api/model_data.h"
 #include "frontends/api/model_formats.h"
-#include "frontends/api/move.h"
 #include "frontends/api/option_table.h"
-#include "frontends/api/session_call.h"
-#include "frontends/api/session_data.h"
-#include "hal/stopping.h"
+#include "hal/device/stopping.h"
+#include "runtime/model/model_data.h"
+#include "runtime/session/hot_start.h"
+#include "runtime/session/move.h"
+#include "runtime/session/session_call.h"
+#include "runtime/session/session_data.h"
 
 namespace hearth {
 namespace {

@@ -12,8 +12,8 @@
 #include "core/base/log.h"
 #include "core/device/device_rules.h"
 #include "frontends/delegate/partitions.h"
-#include "frontends/engine/device_simulation.h"
 #include "hearth/version.h"
+#include "runtime/devices/device_simulation.h"
 
 namespace hearth {
 namespace {

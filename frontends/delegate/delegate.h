@@ -15,8 +15,8 @@
 #include "frontends/delegate/interpreter_memory.h"
 #include "frontends/delegate/support.h"
 #include "frontends/delegate/tflite_c.h"
-#include "frontends/engine/device_choice.h"
 #include "hearth/session.h"
+#include "runtime/devices/device_choice.h"
 
 namespace hearth {
 

@@ -13,9 +13,9 @@
 #include "core/base/text.h"
 #include "core/device/options.h"
 #include "frontends/api/option_table.h"
-#include "frontends/engine/priorities.h"
-#include "frontends/engine/tuner.h"
 #include "hearth/session_option.h"
+#include "runtime/devices/priorities.h"
+#include "runtime/plans/tuner.h"
 
 namespace hearth {
 namespace {

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <new>
 
-#include "hal/device.h"
-#include "hal/transfers.h"
+#include "hal/device/device.h"
+#include "hal/io/transfers.h"
 
 namespace hearth {
 

@@ -14,9 +14,9 @@ Result<std::span<std::byte>> BytesOfTensor(const tflite_c::TfLiteContext& contex
 }
 
 // Finds the interpreter's tensors each time: it may move them between invocations.
-Result<std::unique_ptr<HeldMemory>> MemoryOfTensors::Hold(tflite_c::TfLiteContext& context, std::span<const int> inputs,
-                                                          std::span<const int> outputs) {
-  auto held = std::make_unique<HeldMemory>();
+Result<std::unique_ptr<BoundMemory>> MemoryOfTensors::Hold(tflite_c::TfLiteContext& context,
+                                                           std::span<const int> inputs, std::span<const int> outputs) {
+  auto held = std::make_unique<BoundMemory>();
   for (const int index : inputs) {
     HEARTH_ASSIGN(const std::span<std::byte> bytes, BytesOfTensor(context, index));
     held->inputs.emplace_back(bytes);

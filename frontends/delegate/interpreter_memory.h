@@ -10,15 +10,15 @@
 
 #include "frontends/delegate/device_memory.h"
 #include "frontends/delegate/tflite_c.h"
-#include "frontends/engine/device_choice.h"
 #include "hearth/status.h"
+#include "runtime/devices/device_choice.h"
 
 namespace hearth {
 
 // The memory of one invocation, until it is destroyed.
-class HeldMemory {
+class BoundMemory {
  public:
-  virtual ~HeldMemory() = default;
+  virtual ~BoundMemory() = default;
 
   // In the order of the tensors that were asked for.
   std::vector<std::span<const std::byte>> inputs;
@@ -55,8 +55,8 @@ class InterpreterMemory {
                           std::span<const SizedTensor> outputs, const std::set<int>& others) = 0;
 
   // The memory of these tensors in this invocation. Errors name the tensor.
-  virtual Result<std::unique_ptr<HeldMemory>> Hold(tflite_c::TfLiteContext& context, std::span<const int> inputs,
-                                                   std::span<const int> outputs) = 0;
+  virtual Result<std::unique_ptr<BoundMemory>> Hold(tflite_c::TfLiteContext& context, std::span<const int> inputs,
+                                                    std::span<const int> outputs) = 0;
 };
 
 // The memory that the interpreter gives its tensors.
@@ -66,8 +66,8 @@ class MemoryOfTensors final : public InterpreterMemory {
                   const std::set<int>&) override {
     return Status::Ok();
   }
-  Result<std::unique_ptr<HeldMemory>> Hold(tflite_c::TfLiteContext& context, std::span<const int> inputs,
-                                           std::span<const int> outputs) override;
+  Result<std::unique_ptr<BoundMemory>> Hold(tflite_c::TfLiteContext& context, std::span<const int> inputs,
+                                            std::span<const int> outputs) override;
 };
 
 // kInvalidArgument if the interpreter gave it none.

@@ -88,8 +88,8 @@ bool MakesOpenSize(const TfLiteContext& context, const InterpreterNode& node, bo
 
 }  // namespace
 
-std::vector<LeftNode> NodesBehindOpenSizes(const TfLiteContext& context, std::span<const InterpreterNode> plan,
-                                           std::span<const InterpreterNode> taken) {
+std::vector<LeftNode> NodesAfterOpenSizes(const TfLiteContext& context, std::span<const InterpreterNode> plan,
+                                          std::span<const InterpreterNode> taken) {
   std::set<int> taken_indices, open;
   for (const InterpreterNode& node : taken) taken_indices.insert(node.index);
   const bool has_open_input = HasOpenInput(context, plan);

@@ -13,9 +13,8 @@ namespace hearth {
 // The nodes of `taken` that read values of a data-dependent size made by nodes that are not taken, directly or through
 // other taken nodes. A kernel supports any size, but needs a session for each: nodes whose sizes change with each
 // invocation are better left.
-std::vector<LeftNode> NodesBehindOpenSizes(const tflite_c::TfLiteContext& context,
-                                           std::span<const InterpreterNode> plan,
-                                           std::span<const InterpreterNode> taken);
+std::vector<LeftNode> NodesAfterOpenSizes(const tflite_c::TfLiteContext& context, std::span<const InterpreterNode> plan,
+                                          std::span<const InterpreterNode> taken);
 
 }  // namespace hearth
 

@@ -11,12 +11,12 @@
 #include "core/base/fingerprint.h"
 #include "core/base/threads.h"
 #include "core/graph/evaluate.h"
-#include "frontends/api/model_data.h"
-#include "frontends/api/shared_device.h"
 #include "frontends/delegate/delegate.h"
 #include "frontends/delegate/interpreter_memory.h"
 #include "frontends/delegate/interpreter_model.h"
 #include "frontends/delegate/support.h"
+#include "runtime/model/model_data.h"
+#include "runtime/session/shared_device.h"
 
 namespace hearth {
 namespace {
@@ -73,9 +73,9 @@ class PartitionKernel {
     HEARTH_TRY(status_);
     // Stores after the first result was used, which is thereby not delayed.
     if (invocations_of_session_ == 1 && !delegate_->options().stores_at_once) Save(context);
-    HEARTH_ASSIGN(std::unique_ptr<HeldMemory> held, delegate_->memory().Hold(context, inputs_, outputs_));
+    HEARTH_ASSIGN(std::unique_ptr<BoundMemory> held, delegate_->memory().Hold(context, inputs_, outputs_));
     if (held->is_async) {
-      beside_.emplace([this, shared = std::shared_ptr<HeldMemory>(std::move(held))]() mutable {
+      beside_.emplace([this, shared = std::shared_ptr<BoundMemory>(std::move(held))]() mutable {
         const Status status = Run(*shared);
         shared.reset();  // now, not when this function is destroyed
         return status;
@@ -120,12 +120,12 @@ class PartitionKernel {
     return status.Within("the invocation before this one");
   }
 
-  Status Run(HeldMemory& held) {
+  Status Run(BoundMemory& held) {
     HEARTH_TRY(held.Wait());
     const auto stays = [](const DeviceMemory* memory) { return memory != nullptr; };
     const bool is_lent =
         std::ranges::any_of(held.inputs_on_device, stays) || std::ranges::any_of(held.outputs_on_device, stays);
-    HEARTH_TRY(is_lent ? RunWithLent(held) : RunOn(held.inputs, held.outputs));
+    HEARTH_TRY(is_lent ? RunWithBorrowed(held) : RunOn(held.inputs, held.outputs));
     ++invocations_;
     ++invocations_of_session_;
     if (!delegate_->options().report_path.empty()) {
@@ -146,9 +146,9 @@ class PartitionKernel {
   }
 
   // With tensors that stay on the device, as far as the session can bind them: the host copies the others.
-  Status RunWithLent(HeldMemory& held) {
+  Status RunWithBorrowed(BoundMemory& held) {
     using Access = DeviceMemory::Access;
-    if (lent_.empty()) lent_ = NothingLent();
+    if (lent_.empty()) lent_ = NothingBorrowed();
     for (size_t k = 0; k < inputs_.size(); ++k) {
       DeviceMemory* memory = held.inputs_on_device[k];
       const TensorInfo& tensor = session_->inputs()[k];
@@ -166,7 +166,7 @@ class PartitionKernel {
     }
     for (size_t k = 0; k < outputs_.size(); ++k) {
       const TensorInfo& tensor = session_->outputs()[k];
-      LentTensor& lent = lent_[inputs_.size() + k];
+      BorrowedTensor& lent = lent_[inputs_.size() + k];
       HEARTH_TRY(Lend(held.outputs_on_device[k], Access::kWrite, lent, [&](const Binding& binding) {
                    return binding.handle != 0 ? session_->BindOutput(tensor.name, binding)
                                               : session_->UnbindOutput(tensor.name);
@@ -187,14 +187,14 @@ class PartitionKernel {
   }
 
   // An input or output that was bound in the last run.
-  struct LentTensor {
+  struct BorrowedTensor {
     std::shared_ptr<Buffer> buffer;  // null: it was not
     bool is_refused = false;         // the session can't
   };
 
   // Sessions bind by name.
-  std::vector<LentTensor> NothingLent() const {
-    std::vector<LentTensor> lent;
+  std::vector<BorrowedTensor> NothingBorrowed() const {
+    std::vector<BorrowedTensor> lent;
     for (const std::vector<TensorInfo>* tensors : {&session_->inputs(), &session_->outputs()}) {
       std::set<std::string> names;
       for (const TensorInfo& tensor : *tensors)
@@ -205,7 +205,7 @@ class PartitionKernel {
 
   // Binds the memory's buffer, if there is memory, by `bind`; false if nothing is bound now.
   template <typename Bind>
-  Result<bool> Lend(DeviceMemory* memory, DeviceMemory::Access access, LentTensor& lent, const Bind& bind) {
+  Result<bool> Lend(DeviceMemory* memory, DeviceMemory::Access access, BorrowedTensor& lent, const Bind& bind) {
     std::shared_ptr<Buffer> buffer;
     const std::shared_ptr<Device> device = DeviceOf(*session_);
     if (memory != nullptr && !lent.is_refused && device != nullptr) {
@@ -332,7 +332,7 @@ class PartitionKernel {
   int64_t invocations_ = 0, invocations_of_session_ = 0;
   std::vector<ProfileEntry> profile_;  // sums over this session's runs
   TransferCounts transfers_;           // of all runs, counted for the report
-  std::vector<LentTensor> lent_;       // inputs, then outputs, of this session
+  std::vector<BorrowedTensor> lent_;   // inputs, then outputs, of this session
   WrittenModel written_;
   std::optional<Model> model_;
   std::optional<Session> session_;

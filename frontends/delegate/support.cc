@@ -166,7 +166,7 @@ Result<Support> FindSupport(const TfLiteContext& context, std::span<const Interp
   std::set<std::string> ops;
   // Leaving a node can make another one's constant operand computed, so this repeats until all can be read.
   while (!support.taken.empty()) {
-    if (const auto followers = NodesBehindOpenSizes(context, plan, support.taken); !followers.empty()) {
+    if (const auto followers = NodesAfterOpenSizes(context, plan, support.taken); !followers.empty()) {
       Leave(followers, support);
       continue;
     }

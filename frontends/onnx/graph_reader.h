@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "frontends/model/model_interface.h"
 #include "frontends/onnx/op_view.h"
 #include "frontends/onnx/proto.h"
+#include "runtime/model/model_interface.h"
 
 namespace hearth::onnx {
 

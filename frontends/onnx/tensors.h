@@ -11,9 +11,9 @@
 #include <string_view>
 #include <tuple>
 
-#include "frontends/model/model_interface.h"
 #include "frontends/onnx/proto.h"
 #include "frontends/writer/node_writer.h"
+#include "runtime/model/model_interface.h"
 
 namespace hearth::onnx {
 

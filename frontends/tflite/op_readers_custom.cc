@@ -1,11 +1,12 @@
 // Custom operators. The options of TFLite_Detection_PostProcess are FlexBuffers. Those of MediaPipe's operators are the
 // C structs of TFLite's C API, made of little-endian 32-bit integers.
+#include <flatbuffers/flexbuffers.h>
+
 #include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
-#include "frontends/tflite/flex_options.h"
 #include "frontends/tflite/op_readers.h"
 
 namespace hearth {

@@ -7,10 +7,10 @@
 #include <span>
 
 #include "core/graph/graph.h"
-#include "frontends/model/model_interface.h"
 #include "frontends/writer/budget.h"
 #include "hearth/model_metadata.h"
 #include "hearth/status.h"
+#include "runtime/model/model_interface.h"
 
 namespace hearth {
 

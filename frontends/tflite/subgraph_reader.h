@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/model/model_interface.h"
 #include "frontends/tflite/operator_view.h"
+#include "runtime/model/model_interface.h"
 
 namespace hearth {
 

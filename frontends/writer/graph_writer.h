@@ -71,7 +71,7 @@ class GraphWriter : public NodeWriter {
 
  private:
   Expanded Choose(ValueId condition, const Branch& then_branch, const Branch& else_branch);
-  Expanded AddTurns(LoopToWrite& loop, const std::vector<ValueId>& values);
+  Expanded AddIterations(LoopToWrite& loop, const std::vector<ValueId>& values);
   Status ChooseVariables(ValueId condition, const Variables::Contents& if_true, Variables::Contents if_false);
 
   GraphWriter* outer_;
@@ -83,7 +83,7 @@ using KnownValues = std::vector<std::optional<ReferenceTensor>>;
 // The iterations of a loop that starts with `values`, at most `most`. Computes only the values that decide the end (a
 // counter). Nothing if those are unknown, are large, depend on an inner loop, or need more than `work_left` nodes.
 // Subtracts the nodes that were computed.
-std::optional<int64_t> CountTurns(const LoopGraphs& loop, KnownValues values, int64_t most, int64_t& work_left);
+std::optional<int64_t> CountIterations(const LoopGraphs& loop, KnownValues values, int64_t most, int64_t& work_left);
 
 }  // namespace hearth
 

@@ -95,7 +95,7 @@ std::vector<bool> WhatDecides(const Graph& body, std::vector<bool> decides) {
 
 }  // namespace
 
-std::optional<int64_t> CountTurns(const LoopGraphs& loop, KnownValues values, int64_t most, int64_t& work_left) {
+std::optional<int64_t> CountIterations(const LoopGraphs& loop, KnownValues values, int64_t most, int64_t& work_left) {
   if (loop.condition.outputs.size() != 1 || loop.body.outputs.size() != values.size()) return std::nullopt;
   PartSlice condition(loop.condition, {true});
   const std::vector<bool> decides = WhatDecides(loop.body, condition.reads());

@@ -285,7 +285,7 @@ class LoopWriter {
       if (numbers.ok()) known.back() = std::move(numbers).value();
     }
     known.resize(parts->graphs->condition.inputs.size());  // variables are unknown
-    const std::optional<int64_t> turns = CountTurns(*parts->graphs, std::move(known), most, budget.counting_left);
+    const std::optional<int64_t> turns = CountIterations(*parts->graphs, std::move(known), most, budget.counting_left);
     return turns ? std::optional(*turns < most) : std::nullopt;
   }
 
@@ -296,10 +296,10 @@ class LoopWriter {
 }  // namespace
 
 Expanded GraphWriter::AddLoop(LoopToWrite& loop, const std::vector<ValueId>& values) {
-  return AddFresh([&] { return AddTurns(loop, values); });
+  return AddFresh([&] { return AddIterations(loop, values); });
 }
 
-Expanded GraphWriter::AddTurns(LoopToWrite& loop, const std::vector<ValueId>& values) {
+Expanded GraphWriter::AddIterations(LoopToWrite& loop, const std::vector<ValueId>& values) {
   const size_t nodes = graph().nodes().size();
   HEARTH_ASSIGN(const Variables::Contents variables, variables_.Copy());
   const int64_t operators_left = budget().inlined_operators_left;

@@ -5,7 +5,7 @@
 #include <memory>
 #include <variant>
 
-#include "hal/external_frame.h"
+#include "hal/io/external_frame.h"
 #include "hearth/frame.h"
 #include "hearth/interop.h"
 

@@ -5,12 +5,12 @@
 
 #include "core/base/contains.h"
 #include "core/base/error.h"
-#include "hal/smaller_groups.h"
-#include "hal/stopwatch.h"
+#include "hal/device/stopwatch.h"
+#include "hal/programs/smaller_groups.h"
 
 namespace hearth {
 
-Status MorePrograms::Load(std::span<const KernelSource> sources, const std::stop_token& stop, HeldPrograms* held) {
+Status MorePrograms::Load(std::span<const KernelSource> sources, const std::stop_token& stop, SharedPrograms* held) {
   std::vector<KernelSource> missing;
   for (const KernelSource& source : sources) {
     if (Find(source) == nullptr && !Contains(missing, source)) missing.push_back(source);

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "core/store/result_cache.h"
-#include "hal/binding_layout.h"
-#include "hal/device.h"
-#include "hal/load_or_compile.h"
+#include "hal/device/device.h"
+#include "hal/io/binding_layout.h"
+#include "hal/programs/load_or_compile.h"
 
 namespace hearth {
 
@@ -25,10 +25,10 @@ class MorePrograms {
   MorePrograms(Device& device, ResultCache* store, int threads) : device_(device), store_(store), threads_(threads) {}
 
   // Makes those that are missing, together. `held` as for LoadOrCompile.
-  Status Load(std::span<const KernelSource> sources, const std::stop_token& stop = {}, HeldPrograms* held = nullptr);
+  Status Load(std::span<const KernelSource> sources, const std::stop_token& stop = {}, SharedPrograms* held = nullptr);
   // Null if it was not loaded.
   Program* Find(const KernelSource& source) const;
-  // Makes a kernel for the device as compiled (hal/smaller_groups.h), and its program.
+  // Makes a kernel for the device as compiled (hal/programs/smaller_groups.h), and its program.
   Status MakeKernel(const std::function<Result<BindingKernel>(const DeviceInfo& device)>& make, BindingKernel& kernel,
                     Program*& program);
 

@@ -6,7 +6,7 @@
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/emit/first_group.h"
-#include "hal/stopping.h"
+#include "hal/device/stopping.h"
 
 namespace hearth {
 namespace {
@@ -64,7 +64,7 @@ Status DeviceSegments::LoadPartPrograms(std::span<const std::vector<Slice>> slic
     }
   }
   // Other threads may be using the held programs while this plan runs.
-  HeldPrograms* const held = slices_.empty() ? plan_.request().held_programs.get() : nullptr;
+  SharedPrograms* const held = slices_.empty() ? plan_.request().shared_programs.get() : nullptr;
   HEARTH_TRY(programs_.Load(sources, plan_.request().stop, held));
   for (size_t k = 0; k < kernels.size(); ++k) part_programs_[kernels[k]] = programs_.Find(sources[k]);
   return Status::Ok();

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "hal/device.h"
+#include "hal/device/device.h"
 #include "hal/programs/more_programs.h"
 #include "hal/run/loaded_plan.h"
 #include "hal/run/run_slots.h"

@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/op_text.h"
-#include "hal/stopwatch.h"
+#include "hal/device/stopwatch.h"
 
 namespace hearth {
 
@@ -109,7 +109,7 @@ Status HostSegments::Finish(SegmentRun& run) {
 std::span<std::byte> HostSegments::OutputMemory(size_t index) const {
   const PlanTensor& output = plan_.plan().outputs[index];
   if (output.host.kind != Kind::kOutput) return {};
-  return plan_.host_programs().back()->LentOutput(output.transfer.value);
+  return plan_.host_programs().back()->OutputInPlace(output.transfer.value);
 }
 
 }  // namespace hearth

@@ -24,7 +24,7 @@ class HostSegments final : public SegmentRunner {
 
   // The content of a state in host memory.
   std::vector<std::byte>& StateAt(const PlanState& state) { return values_[state.host.index]; }
-  // The program's own memory of an output; see HostProgram::LentOutput. Empty if there is none.
+  // The program's own memory of an output; see HostProgram::OutputInPlace. Empty if there is none.
   std::span<std::byte> OutputMemory(size_t index) const;
 
  private:

@@ -6,9 +6,9 @@
 
 #include "core/base/error.h"
 #include "core/base/threads.h"
-#include "hal/load_or_compile.h"
-#include "hal/stopping.h"
-#include "hal/stopwatch.h"
+#include "hal/device/stopping.h"
+#include "hal/device/stopwatch.h"
+#include "hal/programs/load_or_compile.h"
 
 namespace hearth {
 
@@ -34,7 +34,7 @@ Status LoadedPlan::LoadPrograms() {
   const Stopwatch watch;
   Result<LoadedPrograms> programs =
       LoadOrCompile(device(), plan_.kernels, request_.store, request_.CompileThreads(), request_.stop,
-                    request_.held_programs.get(), request_.programs_anew, GridClassesOf(plan_, device().info()));
+                    request_.shared_programs.get(), request_.programs_anew, GridClassesOf(plan_, device().info()));
   times_.programs_ms = watch.milliseconds();
   if (programs.ok()) programs_ = std::move(programs).value();
   return programs.status();
@@ -69,7 +69,7 @@ Status LoadedPlan::CreateBuffers() {
 void LoadedPlan::ShareConstants() {
   if (request_.constants == nullptr) return;
   for (size_t k = 0; k < plan_.constants.size(); ++k) {
-    HeldRange& place = constants_.places[k];
+    ResidentRange& place = constants_.places[k];
     if (constants_.is_held[k]) {
       // The plan that packed the constant has decided whether the cache keeps it.
       pack_ms_[k] = place.pack_ms;

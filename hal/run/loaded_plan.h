@@ -13,12 +13,12 @@
 #include "core/plan/host_executor.h"
 #include "core/plan/plan.h"
 #include "core/store/result_cache.h"
-#include "hal/constant_upload.h"
-#include "hal/device.h"
-#include "hal/held_constants.h"
-#include "hal/held_programs.h"
-#include "hal/loaded_programs.h"
-#include "hal/watchdog_slices.h"
+#include "hal/device/device.h"
+#include "hal/programs/loaded_programs.h"
+#include "hal/programs/shared_programs.h"
+#include "hal/run/constant_upload.h"
+#include "hal/run/resident_constants.h"
+#include "hal/run/watchdog_slices.h"
 
 namespace hearth {
 
@@ -37,9 +37,9 @@ struct LoadRequest {
   // Once requested, loading ends with an error before the next driver call; no cache entry is rejected for that.
   std::stop_token stop = {};
   // This model's constants in the device's memory; null: none are shared.
-  std::shared_ptr<HeldConstants> constants = nullptr;
+  std::shared_ptr<ResidentConstants> constants = nullptr;
   // Programs that are on the device already; null: none are shared.
-  std::shared_ptr<HeldPrograms> held_programs = nullptr;
+  std::shared_ptr<SharedPrograms> shared_programs = nullptr;
   // As `all_anew` of LoadOrCompile.
   bool programs_anew = false;
   // The limit of a slice, for tests; otherwise the device's (SliceLimitMs).

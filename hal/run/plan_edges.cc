@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "hal/smaller_groups.h"
+#include "hal/programs/smaller_groups.h"
 
 namespace hearth {
 

@@ -8,13 +8,13 @@
 #include <variant>
 #include <vector>
 
-#include "hal/binding_layout.h"
-#include "hal/device.h"
-#include "hal/frame_input.h"
+#include "hal/device/device.h"
+#include "hal/io/binding_layout.h"
 #include "hal/io/endpoint.h"
+#include "hal/io/frame_input.h"
+#include "hal/io/transfers.h"
 #include "hal/programs/more_programs.h"
 #include "hal/run/loaded_plan.h"
-#include "hal/transfers.h"
 
 namespace hearth {
 

@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
-#include "hal/stopwatch.h"
+#include "hal/device/stopwatch.h"
 
 namespace hearth {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "hal/device/native.h"
 #include "hal/io/endpoint.h"
-#include "hal/native.h"
 #include "hal/programs/more_programs.h"
 #include "hal/run/device_segments.h"
 #include "hal/run/host_segments.h"

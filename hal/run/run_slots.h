@@ -9,10 +9,10 @@
 #include <span>
 #include <vector>
 
-#include "hal/device.h"
+#include "hal/device/device.h"
+#include "hal/io/transfers.h"
 #include "hal/programs/more_programs.h"
 #include "hal/run/plan_edges.h"
-#include "hal/transfers.h"
 
 namespace hearth {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/run_control.h"
-#include "hal/transfers.h"
+#include "hal/io/transfers.h"
 #include "hearth/status.h"
 
 namespace hearth {

@@ -4,10 +4,10 @@
 
 #include <optional>
 
+#include "hal/device/stopwatch.h"
 #include "hal/run/loaded_plan.h"
 #include "hal/run/run_slots.h"
-#include "hal/stopwatch.h"
-#include "hal/watchdog_slices.h"
+#include "hal/run/watchdog_slices.h"
 
 namespace hearth {
 

@@ -47,7 +47,7 @@ struct PixelRectangle {
 // 1 channel (grey: (77 R + 150 G + 29 B) / 256, rounded down), 3 (RGB) or 4 (RGB and alpha, 255 if the frame has none).
 // Results are equal to the bit on all devices that store float32.
 // YUV becomes 8-bit integers: round((Y - Y0) * a + (V - 128) * b + ...), clamped to 0 to 255, with coefficients of 14
-// fractional bits (hal/frame_layout.cc). A pixel takes the U and V of its 2x2 block.
+// fractional bits (hal/io/frame_layout.cc). A pixel takes the U and V of its 2x2 block.
 struct Frame {
   // A texture (level 0, as wide and high as the frame) holds RGBA8 or BGRA8. A device buffer holds all planes at their
   // offsets; the first plane has its handle and its size, a multiple of 4. A VkImage holds RGBA8 or BGRA8 (UNORM, UINT

@@ -14,7 +14,7 @@
 #include "cache/files/database.h"
 #include "cache/store/entry_row.h"
 #include "cache/store/making_claim.h"
-#include "frontends/engine/open_cache.h"
+#include "runtime/plans/open_cache.h"
 #include "tests/testing/cache_crash.h"
 
 namespace hearth {

@@ -12,7 +12,7 @@
 #include "backends/null/device.h"
 #include "cache/desk/reports.h"
 #include "core/emit/kernel_library.h"
-#include "hal/load_or_compile.h"
+#include "hal/programs/load_or_compile.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/small_disk.h"
 

@@ -8,8 +8,8 @@
 
 #include "core/base/error.h"
 #include "core/device/device_profiles.h"
-#include "frontends/api/session_data.h"
 #include "hearth/graph_builder.h"
+#include "runtime/session/session_data.h"
 #include "tests/testing/fake_backends.h"
 #include "tests/testing/sample.h"
 

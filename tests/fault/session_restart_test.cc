@@ -4,7 +4,7 @@
 #include <map>
 
 #include "backends/null/device.h"
-#include "frontends/api/session_data.h"
+#include "runtime/session/session_data.h"
 #include "tests/testing/built_models.h"
 #include "tests/testing/failing_device.h"
 #include "tests/testing/fake_backends.h"

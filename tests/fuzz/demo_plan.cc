@@ -3,8 +3,8 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/passes/pass.h"
 #include "core/lowering/lower.h"
-#include "frontends/model/model_file.h"
 #include "frontends/tflite/reader.h"
+#include "runtime/model/model_file.h"
 #include "tests/fuzz/fuzzer.h"
 #include "tests/testing/shared_data.h"
 

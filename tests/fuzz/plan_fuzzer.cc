@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "backends/null/device.h"
-#include "frontends/engine/rewarm.h"
-#include "frontends/engine/stored_plan.h"
 #include "hal/run/plan_runs.h"
+#include "runtime/plans/rewarm.h"
+#include "runtime/plans/stored_plan.h"
 #include "tests/fuzz/demo_plan.h"
 #include "tests/fuzz/fuzzer.h"
 #include "tests/testing/memory_store.h"

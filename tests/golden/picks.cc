@@ -17,8 +17,8 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/passes/pass.h"
 #include "core/lowering/lower.h"
-#include "frontends/api/model_data.h"
 #include "hearth/model.h"
+#include "runtime/model/model_data.h"
 #include "tests/testing/oracle_models.h"
 #include "tests/testing/shared_data.h"
 
@@ -161,7 +161,7 @@ KernelSource Loaded(const std::string& name) {
 }
 
 // Memory that a caller lends, at argument `lent`: as numbers, as pixels or as a texture; and bytes that cross a bus.
-void AddLent(const std::string& name, size_t lent, Collector& picks) {
+void AddBorrowed(const std::string& name, size_t lent, Collector& picks) {
   const auto add = [&](const char* pixels, StorageType storage, AccessPath path, Dialect dialect, const char* words) {
     KernelSource source = Loaded(name);
     source.tensors[lent].storage = storage;
@@ -202,8 +202,8 @@ void AddFrames(Collector& picks) {
 
 void AddOracle(Collector& picks) {
   picks.AddOracleModels();
-  AddLent("read_binding", 0, picks);
-  AddLent("write_binding", 1, picks);
+  AddBorrowed("read_binding", 0, picks);
+  AddBorrowed("write_binding", 1, picks);
   AddFrames(picks);
   for (const std::string& name : KernelNames()) {
     if (picks.HasKernel(name)) continue;

@@ -9,10 +9,10 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
 #include "core/lowering/tunable_layers.h"
-#include "frontends/engine/device_choice.h"
-#include "frontends/engine/device_simulation.h"
-#include "hal/load_or_compile.h"
+#include "hal/programs/load_or_compile.h"
 #include "hal/run/plan_runs.h"
+#include "runtime/devices/device_choice.h"
+#include "runtime/devices/device_simulation.h"
 #include "tests/testing/parsed_graph.h"
 
 namespace hearth {

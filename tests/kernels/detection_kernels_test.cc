@@ -10,10 +10,10 @@
 #include "core/device/device_rules.h"
 #include "core/graph/evaluate.h"
 #include "core/lowering/lower.h"
-#include "frontends/engine/device_choice.h"
-#include "frontends/engine/device_simulation.h"
-#include "hal/load_or_compile.h"
+#include "hal/programs/load_or_compile.h"
 #include "hal/run/plan_runs.h"
+#include "runtime/devices/device_choice.h"
+#include "runtime/devices/device_simulation.h"
 
 namespace hearth {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/graph/op_text.h"
-#include "frontends/engine/device_choice.h"
+#include "runtime/devices/device_choice.h"
 #include "tests/testing/on_device.h"
 #include "tests/testing/one_input.h"
 

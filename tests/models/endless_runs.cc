@@ -13,8 +13,8 @@
 
 #include "core/base/error.h"
 #include "core/base/sanitizer.h"
-#include "frontends/engine/device_choice.h"
 #include "hearth/session.h"
+#include "runtime/devices/device_choice.h"
 #include "tests/testing/device_names.h"
 #include "tests/testing/small_models.h"
 #include "tests/testing/temporary_folder.h"

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <fstream>
 
-#include "frontends/engine/device_choice.h"
 #include "hearth/hearth.h"
+#include "runtime/devices/device_choice.h"
 #include "tests/models/golden_session.h"
 #include "tests/testing/device_names.h"
 #include "tests/testing/sample.h"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "frontends/engine/device_choice.h"
 #include "hearth/session.h"
+#include "runtime/devices/device_choice.h"
 #include "tests/models/golden.h"
 #include "tests/testing/shared_data.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <tuple>
 
-#include "frontends/engine/device_choice.h"
+#include "runtime/devices/device_choice.h"
 #include "tests/models/golden_session.h"
 #include "tests/testing/shared_data.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backends/vulkan/backend.h"
-#include "frontends/api/session_data.h"
+#include "runtime/session/session_data.h"
 #include "tests/models/golden_session.h"
 #include "tests/testing/sample.h"
 #include "tests/testing/shared_data.h"

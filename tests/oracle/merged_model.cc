@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/api/model_data.h"
+#include "runtime/model/model_data.h"
 
 namespace hearth::oracle {
 namespace {

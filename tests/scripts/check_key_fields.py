@@ -17,15 +17,15 @@ CASES = [  # struct, its header, the source that names each member
     ("Quantization", "core/graph/types.h", "core/plan/key_fields.cc"),
     ("KernelSource", "core/emit/kernel_source.h", "core/plan/plan_serialization.cc"),
     # Requests, whose members are the keys of their results.
-    ("ProgramsRequest", "hal/program_keys.h", "hal/program_set.cc"),
-    ("PortableRequest", "hal/program_keys.h", "hal/program_set.cc"),
-    ("WeightsRequest", "hal/constant_upload.h", "hal/constant_upload.cc"),
-    ("PlanRequest", "frontends/engine/plan_cache.h", "frontends/engine/plan_cache.cc"),
-    ("TunedLayerRequest", "frontends/engine/tuning_cache.h", "frontends/engine/tuning_cache.cc"),
-    ("ReadPathRequest", "frontends/engine/read_path_probe.h", "frontends/engine/read_path_probe.cc"),
-    ("SelfTestRequest", "frontends/engine/self_test.cc", "frontends/engine/self_test.cc"),
-    ("GroupLimitRequest", "frontends/engine/items_as_compiled.cc", "frontends/engine/items_as_compiled.cc"),
-    ("PrepareRequest", "frontends/api/prepared.h", "frontends/api/prepared.cc"),
+    ("ProgramsRequest", "hal/programs/program_keys.h", "hal/programs/program_set.cc"),
+    ("PortableRequest", "hal/programs/program_keys.h", "hal/programs/program_set.cc"),
+    ("WeightsRequest", "hal/run/constant_upload.h", "hal/run/constant_upload.cc"),
+    ("PlanRequest", "runtime/plans/plan_cache.h", "runtime/plans/plan_cache.cc"),
+    ("TunedLayerRequest", "runtime/plans/tuning_cache.h", "runtime/plans/tuning_cache.cc"),
+    ("ReadPathRequest", "runtime/devices/read_path_probe.h", "runtime/devices/read_path_probe.cc"),
+    ("SelfTestRequest", "runtime/devices/self_test.cc", "runtime/devices/self_test.cc"),
+    ("GroupLimitRequest", "runtime/plans/items_as_compiled.cc", "runtime/plans/items_as_compiled.cc"),
+    ("PrepareRequest", "runtime/session/prepared.h", "runtime/session/prepared.cc"),
 ]
 
 

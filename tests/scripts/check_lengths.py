@@ -5,7 +5,7 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-FOLDERS = ("core", "hal", "backends", "cache", "frontends", "include", "conformance", "tools", "tests", "benchmarks", "examples")
+FOLDERS = ("core", "hal", "backends", "cache", "frontends", "include", "redis", "runtime", "conformance", "tools", "tests", "benchmarks", "examples")
 MOST_LINES = 400
 
 

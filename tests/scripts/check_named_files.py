@@ -9,7 +9,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-FOLDERS = "backends|benchmarks|cache|cmake|conformance|core|docs|examples|frontends|hal|include|redis|tests|tools"
+FOLDERS = "backends|benchmarks|cache|cmake|conformance|core|docs|examples|frontends|hal|include|redis|runtime|tests|tools"
 ENDINGS = "h|cc|c|md|py|kernel|cmake|fbs"
 NOT_OURS = {
     "xnnpack.h": "XNNPACK's",

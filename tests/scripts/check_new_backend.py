@@ -19,7 +19,7 @@ import tempfile
 import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LIST = "frontends/engine/backends.cc"
+LIST = "runtime/devices/backends.cc"
 OPTIONS = "cmake/Options.cmake"
 LEFT_OUT = ("build", ".git", ".ci", "tests", "benchmarks", "examples", "docs")
 

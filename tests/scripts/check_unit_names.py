@@ -12,7 +12,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # The folders, each with those below it, of which the build makes one library or program.
-LIBRARIES = ("core", "hal", "cache", "conformance", "backends/*", "frontends/*", "tests/unit", "tests/fault",
+LIBRARIES = ("core", "hal", "cache", "redis", "runtime", "conformance", "backends/*", "frontends/*", "tests/unit", "tests/fault",
              "tests/kernels", "tests/models", "tests/golden", "tests/testing")
 OPERATOR_CODES = ROOT / "tests/testing/builtin_codes.h"
 NAMESPACE = re.compile(r"^(?:inline )?namespace ([\w:]*) ?\{")

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "frontends/engine/backends.h"
+#include "runtime/devices/backends.h"
 
 namespace hearth::testing {
 

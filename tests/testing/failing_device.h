@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/base/text.h"
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 namespace hearth::testing {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 namespace hearth::testing {
 

@@ -9,7 +9,7 @@
 
 #include "backends/null/device.h"
 #include "core/base/error.h"
-#include "frontends/engine/device_choice.h"
+#include "runtime/devices/device_choice.h"
 #include "tests/testing/built_models.h"
 #include "tests/testing/failing_device.h"
 #include "tests/testing/fake_backends.h"

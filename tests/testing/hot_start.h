@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "frontends/api/hot_start.h"
-#include "frontends/api/session_data.h"
+#include "runtime/session/hot_start.h"
+#include "runtime/session/session_data.h"
 #include "tests/testing/fake_gpu.h"
 #include "tests/testing/memory_store.h"
 #include "tests/testing/session_cache.h"

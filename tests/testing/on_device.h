@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "frontends/engine/device_choice.h"
 #include "hearth/session.h"
+#include "runtime/devices/device_choice.h"
 
 namespace hearth::testing {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "frontends/engine/open_cache.h"
+#include "runtime/plans/open_cache.h"
 #include "tests/testing/test_cache.h"
 
 namespace hearth::testing {

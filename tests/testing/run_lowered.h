@@ -8,7 +8,7 @@
 
 #include "core/device/options.h"
 #include "core/graph/graph.h"
-#include "frontends/engine/device_choice.h"
+#include "runtime/devices/device_choice.h"
 
 namespace hearth::testing {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "frontends/api/session_store.h"
+#include "runtime/session/session_store.h"
 
 namespace hearth::testing {
 

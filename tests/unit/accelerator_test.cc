@@ -162,7 +162,7 @@ class AcceleratorMemory : public ::testing::Test {
   }
   using TfLiteContextOfTest = tflite_c::TfLiteContext;
 
-  Result<std::unique_ptr<HeldMemory>> Hold() {
+  Result<std::unique_ptr<BoundMemory>> Hold() {
     fake_.buffers = {{&interpreter_.tensor(input_), &x_}, {&interpreter_.tensor(output_), &y_}};
     return memory_.Hold(interpreter_.context(), std::array{input_}, std::array{output_});
   }

@@ -1,11 +1,11 @@
 // What users are told about a model that does not run, or not as fast as it might.
-#include "frontends/engine/advice.h"
+#include "runtime/plans/advice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/graph/evaluate.h"
-#include "frontends/engine/placement_warnings.h"
+#include "runtime/plans/placement_warnings.h"
 #include "tests/testing/graph_from_text.h"
 
 namespace hearth {

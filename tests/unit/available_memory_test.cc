@@ -1,7 +1,7 @@
 // What memory a process may still take, from fake files of the kernel; and that nobody asks for more than there is.
 #include <gmock/gmock.h>
 
-#include "backends/cpu/process_limits.h"
+#include "backends/cpu/host/process_limits.h"
 #include "tests/testing/fake_kernel_files.h"
 
 namespace hearth {

@@ -1,6 +1,6 @@
 // The kernels that move inputs and outputs: their grids fit wherever the kernels behind them do, and a grid in rows
 // gives what a grid of three dimensions gives.
-#include "hal/binding_layout.h"
+#include "hal/io/binding_layout.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ HostTransfer TransferOf(DType dtype, const Shape& shape) {
   return transfer;
 }
 
-Binding LentBuffer(const HostTransfer& transfer) {
+Binding BorrowedBuffer(const HostTransfer& transfer) {
   Binding binding;
   binding.memory = MemoryKind::kClBuffer;
   binding.size_bytes = transfer.desc.size_bytes();
@@ -63,7 +63,7 @@ TEST(BindingKernels, HaveNoMoreGroupsThanEveryDeviceTakes) {
       const HostTransfer bytes = TransferOf(DType::kInt8, shape), numbers = TransferOf(DType::kFloat32, shape);
       EXPECT_TRUE(CrossesAsBytes(bytes, info));
       for (const auto& make : {ReadBytesKernel, WriteBytesKernel, CopyKernel}) ExpectFits(make(bytes, info), info);
-      const Result<BindingLayout> layout = LayoutOf(LentBuffer(numbers), numbers.desc);
+      const Result<BindingLayout> layout = LayoutOf(BorrowedBuffer(numbers), numbers.desc);
       ASSERT_TRUE(layout.ok()) << layout.status().message();
       for (const auto& make : {ReadBindingKernel, WriteBindingKernel})
         ExpectFits(make(*layout, false, numbers, info), info);
@@ -81,7 +81,7 @@ TEST(BindingKernels, ThatNoGridHoldsLeaveBytesToTheHostAndLentMemoryWithAReason)
   info.max_group_count = {1, 1, 1};
   EXPECT_FALSE(CrossesAsBytes(TransferOf(DType::kInt8, {1, 20, 20, 8}), info));
   const HostTransfer numbers = TransferOf(DType::kFloat32, {1, 20, 20, 8});
-  const Result<BindingLayout> layout = LayoutOf(LentBuffer(numbers), numbers.desc);
+  const Result<BindingLayout> layout = LayoutOf(BorrowedBuffer(numbers), numbers.desc);
   ASSERT_TRUE(layout.ok()) << layout.status().message();
   for (const auto& make : {ReadBindingKernel, WriteBindingKernel}) {
     const Status refused = make(*layout, false, numbers, info).status();
@@ -149,7 +149,7 @@ TEST_P(BindingKernelsOnDevice, MoveTheSameNumbersInRows) {
   const DeviceInfo& info = opened_.device->info();
   for (const int32_t channels : {3, 6}) {
     const HostTransfer transfer = TransferOf(DType::kFloat32, {2, 65, 260, channels});
-    Binding binding = LentBuffer(transfer);
+    Binding binding = BorrowedBuffer(transfer);
     binding.flip_vertically = true;
     const Result<BindingLayout> layout = LayoutOf(binding, transfer.desc);
     ASSERT_TRUE(layout.ok()) << layout.status().message();

@@ -5,18 +5,18 @@
 #include <cmath>
 #include <deque>
 
-#include "frontends/engine/backends.h"
-#include "hal/binding_layout.h"
+#include "hal/io/binding_layout.h"
 #include "hearth/session.h"
+#include "runtime/devices/backends.h"
 #include "tests/testing/device_names.h"
-#include "tests/testing/lent_memory.h"
+#include "tests/testing/external_memory.h"
 
 namespace hearth {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::ExternalMemoryModel;
 using ::testing::HasSubstr;
-using testing::LentModel;
 using testing::SharedOptions;
 
 const TensorDesc kPair{DType::kFloat32, {1, 2, 1, 3}, {}};  // two rows of one pixel
@@ -114,7 +114,7 @@ TEST(BindingLayout, AMistakeIsNamed) {
   EXPECT_EQ(LayoutOf({.size_bytes = 64}, integers).status().code(), StatusCode::kUnsupported);
 }
 
-class HostMemory final : public testing::LentMemory {
+class HostMemory final : public testing::ExternalMemory {
  public:
   MemoryKind kind() const override { return MemoryKind::kHost; }
   uint64_t Make(std::span<const std::byte> bytes) override {
@@ -138,7 +138,7 @@ class BoundHostMemory : public ::testing::TestWithParam<std::string> {
     ASSERT_TRUE(session.ok()) << session.status().message();
     session_.emplace(std::move(session).value());
   }
-  const Model model_ = LentModel();
+  const Model model_ = ExternalMemoryModel();
   std::optional<Session> session_;
 };
 
@@ -188,14 +188,14 @@ INSTANTIATE_TEST_SUITE_P(Devices, BoundHostMemory, ::testing::ValuesIn(testing::
 
 TEST(SharedContext, MustFitTheDeviceThatIsAskedFor) {
   if (FindGpuBackend("opencl") == nullptr) GTEST_SKIP() << "this build has no backend for an OpenCL context";
-  const Model model = LentModel();
+  const Model model = ExternalMemoryModel();
   const Status status = Session::Create(model, SharedOptions(OpenClContext{}, "vulkan")).status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("opencl"));
 }
 
 TEST(SharedContext, ThatIsEmptyIsRefused) {
-  const Model model = LentModel();
+  const Model model = ExternalMemoryModel();
   for (const SharedContext& shared :
        {SharedContext(OpenClContext{}), SharedContext(VulkanContext{}), SharedContext(GlContext{})}) {
     const Status status = Session::Create(model, SharedOptions(shared, "auto")).status();

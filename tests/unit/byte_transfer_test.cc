@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "frontends/engine/backends.h"
 #include "hearth/session.h"
+#include "runtime/devices/backends.h"
 #include "tests/testing/builtin_codes.h"
 #include "tests/testing/on_device.h"
 #include "tests/testing/tflite_writer.h"

@@ -6,11 +6,11 @@
 #include "cache/store/nearest_entry.h"
 #include "core/emit/kernel_library.h"
 #include "core/plan/key_fields.h"
-#include "frontends/engine/plan_cache.h"
-#include "frontends/engine/read_path_probe.h"
-#include "frontends/engine/tuning_cache.h"
-#include "hal/constant_upload.h"
-#include "hal/program_keys.h"
+#include "hal/programs/program_keys.h"
+#include "hal/run/constant_upload.h"
+#include "runtime/devices/read_path_probe.h"
+#include "runtime/plans/plan_cache.h"
+#include "runtime/plans/tuning_cache.h"
 #include "tests/testing/cache_folder.h"
 
 namespace hearth {

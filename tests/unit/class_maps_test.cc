@@ -8,9 +8,9 @@
 #include <random>
 
 #include "core/plan/key_fields.h"
-#include "frontends/engine/plan_cache.h"
 #include "hearth/session.h"
 #include "hearth/session_option.h"
+#include "runtime/plans/plan_cache.h"
 #include "tests/testing/builtin_codes.h"
 #include "tests/testing/device_names.h"
 #include "tests/testing/on_device.h"

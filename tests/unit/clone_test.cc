@@ -4,9 +4,9 @@
 
 #include <thread>
 
-#include "backends/cpu/vectorized.h"
+#include "backends/cpu/host/vectorized.h"
 #include "backends/null/device.h"
-#include "hal/held_constants.h"
+#include "hal/run/resident_constants.h"
 #include "hearth/graph_builder.h"
 #include "hearth/session.h"
 #include "tests/testing/device_names.h"
@@ -105,7 +105,7 @@ TEST_P(Clones, RunOnSeveralThreadsAtOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Devices, Clones, ::testing::ValuesIn(testing::DeviceNames()));
 
-TEST(HeldConstants, AreFoundByWhatTheyPackWhileSomebodyHoldsThem) {
+TEST(ResidentConstants, AreFoundByWhatTheyPackWhileSomebodyHoldsThem) {
   NullDevice device(NullDeviceInfo());
   Plan plan;
   plan.buffers = {{BufferRole::kConstants, 512}};
@@ -115,12 +115,12 @@ TEST(HeldConstants, AreFoundByWhatTheyPackWhileSomebodyHoldsThem) {
   plan.constants[1] = plan.constants[0];
   plan.constants[1].range.offset_bytes = 256;
   plan.constants[1].source.offset_bytes = 20;
-  HeldConstants held;
+  ResidentConstants held;
   Result<PlacedConstants> first = PlaceConstants(device, plan, &held);
   ASSERT_TRUE(first.ok()) << first.status().message();
   EXPECT_EQ(first->made_bytes, 64u);
   for (size_t k = 0; k < 2; ++k) held.Add(plan.constants[k], first->places[k]);
-  EXPECT_EQ(HeldBytesOf(plan, held), 64u);
+  EXPECT_EQ(ResidentBytesOf(plan, held), 64u);
   EXPECT_EQ(held.LiveBytes(), 512u);
 
   Plan other = plan;
@@ -135,12 +135,12 @@ TEST(HeldConstants, AreFoundByWhatTheyPackWhileSomebodyHoldsThem) {
   EXPECT_EQ(Locate(other, *second, {0, 264, 16}).offset_bytes, 8u) << "alone, it lies at the beginning";
 
   first = PlacedConstants();
-  EXPECT_EQ(HeldBytesOf(plan, held), 64u) << "memory that the second plan holds a part of";
+  EXPECT_EQ(ResidentBytesOf(plan, held), 64u) << "memory that the second plan holds a part of";
   second = PlacedConstants();
-  EXPECT_EQ(HeldBytesOf(plan, held), 0u);
+  EXPECT_EQ(ResidentBytesOf(plan, held), 0u);
 }
 
-TEST(HeldConstants, ARangeOverTwoConstantsKeepsThemTogether) {
+TEST(ResidentConstants, ARangeOverTwoConstantsKeepsThemTogether) {
   NullDevice device(NullDeviceInfo());
   Plan plan;
   plan.buffers = {{BufferRole::kConstants, 64}};
@@ -148,7 +148,7 @@ TEST(HeldConstants, ARangeOverTwoConstantsKeepsThemTogether) {
   plan.constants[0].range = {0, 0, 32};
   plan.constants[1].range = {0, 32, 32};
   plan.constants[1].source.offset_bytes = 20;
-  HeldConstants held;
+  ResidentConstants held;
   const Result<PlacedConstants> first = PlaceConstants(device, plan, &held);
   for (size_t k = 0; k < 2; ++k) held.Add(plan.constants[k], first->places[k]);
   Dispatch dispatch;

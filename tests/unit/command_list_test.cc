@@ -1,4 +1,4 @@
-#include "hal/command_list.h"
+#include "hal/device/command_list.h"
 
 #include <gtest/gtest.h>
 

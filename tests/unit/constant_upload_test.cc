@@ -1,4 +1,4 @@
-#include "hal/constant_upload.h"
+#include "hal/run/constant_upload.h"
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ Plan PlanWithOneConstant() {
   return plan;
 }
 
-PlacedConstants Placed(Device& device, const Plan& plan, const HeldConstants* held = nullptr) {
+PlacedConstants Placed(Device& device, const Plan& plan, const ResidentConstants* held = nullptr) {
   return PlaceConstants(device, plan, held).value();
 }
 

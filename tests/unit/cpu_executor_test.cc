@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "backends/cpu/host_arena.h"
+#include "backends/cpu/host/host_arena.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"

@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
-#include "backends/cpu/host_output.h"
-#include "backends/cpu/vectorized.h"
+#include "backends/cpu/host/host_output.h"
+#include "backends/cpu/host/vectorized.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "tests/testing/one_host_node.h"
 

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "backends/cpu/cpu_executor.h"
-#include "backends/cpu/rounding_ties.h"
+#include "backends/cpu/host/rounding_ties.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/op_def.h"
 #include "tests/testing/host_graph.h"

@@ -57,7 +57,7 @@ class NotingExecutor final : public HostExecutor {
       for (const HostTensor& tensor : tensors) places_[tensor.value] = tensor.bytes;
       return Status::Ok();
     }
-    std::span<std::byte> LentOutput(ValueId) const override { return {}; }
+    std::span<std::byte> OutputInPlace(ValueId) const override { return {}; }
     uint64_t arena_bytes() const override { return 0; }
     uint64_t naive_bytes() const override { return 0; }
     uint64_t lower_bound_bytes() const override { return 0; }

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "backends/cpu/vectorized.h"
+#include "backends/cpu/host/vectorized.h"
 #include "core/graph/ops/recurrent.h"
 #include "tests/testing/one_host_node.h"
 

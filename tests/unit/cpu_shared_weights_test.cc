@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "backends/cpu/cpu_executor.h"
+#include "backends/cpu/host/shared_weights.h"
+#include "backends/cpu/host/vectorized.h"
 #include "backends/cpu/integer/layer.h"
-#include "backends/cpu/shared_weights.h"
-#include "backends/cpu/vectorized.h"
 #include "core/graph/evaluate.h"
 #include "tests/testing/host_graph.h"
 
@@ -32,7 +32,7 @@ std::unique_ptr<HostProgram> Prepared(HostExecutor& executor, const Graph& graph
   return std::move(program).value();
 }
 
-class CpuHeldWeights : public ::testing::Test {
+class CpuSharedWeights : public ::testing::Test {
  protected:
   void SetUp() override {
     if (BestVectorSet() == VectorSet::kBase) GTEST_SKIP() << "without AVX2 XNNPACK packs the weights";
@@ -40,7 +40,7 @@ class CpuHeldWeights : public ::testing::Test {
   std::unique_ptr<HostExecutor> executor_ = MakeCpuExecutor();
 };
 
-TEST_F(CpuHeldWeights, NodesWithTheSameWeightsReadOneCopy) {
+TEST_F(CpuSharedWeights, NodesWithTheSameWeightsReadOneCopy) {
   GraphUnderTest test;
   AddConvolutions(test, true);
   const std::unique_ptr<HostProgram> program = Prepared(*executor_, test.graph());
@@ -49,7 +49,7 @@ TEST_F(CpuHeldWeights, NodesWithTheSameWeightsReadOneCopy) {
   EXPECT_EQ(program->found_weights_bytes(), 0u);
 }
 
-TEST_F(CpuHeldWeights, AnExecutorBesideFindsThemWhileAProgramIsAlive) {
+TEST_F(CpuSharedWeights, AnExecutorBesideFindsThemWhileAProgramIsAlive) {
   GraphUnderTest test;
   AddConvolutions(test, false);
   const Graph copy = test.graph().Clone();
@@ -65,7 +65,7 @@ TEST_F(CpuHeldWeights, AnExecutorBesideFindsThemWhileAProgramIsAlive) {
   EXPECT_EQ(Prepared(*executor_, test.graph())->found_weights_bytes(), 0u);
 }
 
-TEST_F(CpuHeldWeights, ConstantsOfOtherContentAreOthers) {
+TEST_F(CpuSharedWeights, ConstantsOfOtherContentAreOthers) {
   GraphUnderTest one, other;
   other.Constant({1});  // the next constant is random in another way
   AddConvolutions(one, false);

@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "backends/cpu/cpu_executor.h"
+#include "backends/cpu/host/worker_pool.h"
 #include "backends/cpu/integer/matrix_kernel.h"
-#include "backends/cpu/worker_pool.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
 #include "tests/testing/child_process.h"

@@ -1,4 +1,5 @@
 // Detection post-processing by hand-computed boxes, and its options in the file.
+#include <flatbuffers/flexbuffers.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +9,6 @@
 #include <random>
 
 #include "core/graph/evaluate.h"
-#include "frontends/tflite/flex_options.h"
 #include "frontends/tflite/reader.h"
 #include "tests/testing/one_host_node.h"
 #include "tests/testing/tflite_writer.h"

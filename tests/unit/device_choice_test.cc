@@ -1,5 +1,5 @@
 // `auto` and names over backends that a test makes up.
-#include "frontends/engine/device_choice.h"
+#include "runtime/devices/device_choice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
-#include "frontends/engine/device_names.h"
+#include "runtime/devices/device_names.h"
 
 #include <gtest/gtest.h>
 
-#include "frontends/engine/device_choice.h"
+#include "runtime/devices/device_choice.h"
 
 namespace hearth {
 namespace {

@@ -1,5 +1,5 @@
 // What every device refuses before its backend is asked, seen on a null device with narrow limits.
-#include "hal/device.h"
+#include "hal/device/device.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -13,8 +13,8 @@
 #include "core/emit/kernel_library.h"
 #include "core/graph/evaluate.h"
 #include "core/lowering/lower.h"
-#include "frontends/engine/device_choice.h"
 #include "hal/run/plan_runs.h"
+#include "runtime/devices/device_choice.h"
 #include "tests/testing/memory_store.h"
 #include "tests/testing/on_device.h"
 

@@ -1,5 +1,5 @@
 // Drivers beside another LLVM in the process, and which files drivers are.
-#include "hal/driver_isolation.h"
+#include "hal/device/driver_isolation.h"
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "hal/driver_files.h"
+#include "hal/device/driver_files.h"
 #include "tests/testing/temporary_folder.h"
 
 namespace hearth {

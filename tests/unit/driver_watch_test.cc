@@ -1,4 +1,4 @@
-#include "frontends/engine/driver_watch.h"
+#include "runtime/devices/driver_watch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "frontends/engine/device_choice.h"
+#include "runtime/devices/device_choice.h"
 #include "tests/testing/child_process.h"
 #include "tests/testing/fake_backends.h"
 #include "tests/testing/set_variable.h"

@@ -1,5 +1,5 @@
 // Frames in dma-bufs and AHardwareBuffers: on every device the bits of the same frame in host memory.
-#include "hal/external_frame.h"
+#include "hal/io/external_frame.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "hal/hardware_buffer.h"
+#include "hal/io/hardware_buffer.h"
 #include "hearth/session.h"
 #include "tests/testing/built_models.h"
 #include "tests/testing/device_names.h"
@@ -33,7 +33,7 @@ using ::testing::HasSubstr;
 using testing::SharedMemory;
 using testing::TestPicture;
 
-constexpr int32_t kTensorRows = 9, kTensorColumns = 12, kLentPictureWidth = 37, kLentPictureHeight = 25;
+constexpr int32_t kTensorRows = 9, kTensorColumns = 12, kExternalPictureWidth = 37, kExternalPictureHeight = 25;
 
 std::vector<std::byte> OutputOf(Session& session) {
   return {session.output(0).begin(), session.output(0).end()};
@@ -76,7 +76,7 @@ TEST_P(ExternalFrames, InOneDmaBufGiveTheHostsBitsInEveryFormat) {
   Session on_host = Opened(model_);
   for (const PixelFormat format : testing::kPixelFormats) {
     Session session = Opened(model_);
-    const TestPicture picture(format, kLentPictureWidth, kLentPictureHeight, 3, 8, true);
+    const TestPicture picture(format, kExternalPictureWidth, kExternalPictureHeight, 3, 8, true);
     const SharedMemory memory(picture.memory(0));
     Frame frame = picture.frame();
     frame.mean = {10, 20, 30, 0};
@@ -92,8 +92,8 @@ TEST_P(ExternalFrames, InOneDmaBufGiveTheHostsBitsInEveryFormat) {
 TEST_P(ExternalFrames, MayHaveADmaBufForEachPlaneOrOneDescriptorEach) {
   Session session = Opened(model_), on_host = Opened(model_);
   for (const PixelFormat format : {PixelFormat::kNv12, PixelFormat::kI420}) {
-    const TestPicture apart(format, kLentPictureWidth, kLentPictureHeight, 4),
-        joint(format, kLentPictureWidth, kLentPictureHeight, 4, 0, true);
+    const TestPicture apart(format, kExternalPictureWidth, kExternalPictureHeight, 4),
+        joint(format, kExternalPictureWidth, kExternalPictureHeight, 4, 0, true);
     std::vector<std::unique_ptr<SharedMemory>> memories;
     Frame frame = apart.frame();
     frame.memory = MemoryKind::kDmaBuf;
@@ -114,8 +114,8 @@ TEST_P(ExternalFrames, MayHaveADmaBufForEachPlaneOrOneDescriptorEach) {
 
 TEST_P(ExternalFrames, AreReadByEachRunAfterTheCallerClosedItsDescriptor) {
   Session session = Opened(model_), on_host = Opened(model_);
-  const TestPicture first(PixelFormat::kNv12, kLentPictureWidth, kLentPictureHeight, 1, 4, true),
-      second(PixelFormat::kNv12, kLentPictureWidth, kLentPictureHeight, 2, 4, true);
+  const TestPicture first(PixelFormat::kNv12, kExternalPictureWidth, kExternalPictureHeight, 1, 4, true),
+      second(PixelFormat::kNv12, kExternalPictureWidth, kExternalPictureHeight, 2, 4, true);
   SharedMemory memory(first.memory(0));
   const int other = ::dup(static_cast<int>(memory.descriptor()));
   ASSERT_EQ(AnswerTo(session, InMemory(first.frame(), memory)), AnswerTo(on_host, first.frame()));
@@ -135,7 +135,7 @@ TEST_P(ExternalFrames, AreReadByEachRunAfterTheCallerClosedItsDescriptor) {
 
 TEST_P(ExternalFrames, LeaveNoDescriptorOpenAndIgnorePlanesThatTheFormatLacks) {
   Session session = Opened(model_), on_host = Opened(model_);
-  const TestPicture picture(PixelFormat::kNv12, kLentPictureWidth, kLentPictureHeight, 5, 1, true);
+  const TestPicture picture(PixelFormat::kNv12, kExternalPictureWidth, kExternalPictureHeight, 5, 1, true);
   const SharedMemory memory(picture.memory(0));
   Frame frame = InMemory(picture.frame(), memory);
   frame.planes[2].handle = 12345;
@@ -149,7 +149,7 @@ TEST_P(ExternalFrames, LeaveNoDescriptorOpenAndIgnorePlanesThatTheFormatLacks) {
 
 TEST_P(ExternalFrames, OfOddSizesAndOffsetsAreReadByTheHost) {
   Session session = Opened(model_), on_host = Opened(model_);
-  const TestPicture picture(PixelFormat::kRgba8, kLentPictureWidth, kLentPictureHeight, 6);
+  const TestPicture picture(PixelFormat::kRgba8, kExternalPictureWidth, kExternalPictureHeight, 6);
   std::vector<std::byte> shifted(1);
   shifted.insert(shifted.end(), picture.memory(0).begin(), picture.memory(0).end());
   const SharedMemory memory(shifted);
@@ -166,7 +166,7 @@ struct Damage {
 
 TEST_P(ExternalFrames, ThatAreDamagedAreErrorsAndLeaveTheOneBefore) {
   Session session = Opened(model_);
-  const TestPicture picture(PixelFormat::kNv12, kLentPictureWidth, kLentPictureHeight, 7, 0, true);
+  const TestPicture picture(PixelFormat::kNv12, kExternalPictureWidth, kExternalPictureHeight, 7, 0, true);
   const SharedMemory memory(picture.memory(0));
   const Frame right = InMemory(picture.frame(), memory);
   const std::vector<std::byte> answer = AnswerTo(session, right);
@@ -233,7 +233,7 @@ TEST_P(ExternalFrames, ThatAreDamagedAreErrorsAndLeaveTheOneBefore) {
 
 TEST_P(ExternalFrames, WhoseMemoryBecameSmallerAreErrors) {
   Session session = Opened(model_);
-  const TestPicture picture(PixelFormat::kRgba8, kLentPictureWidth, kLentPictureHeight, 8);
+  const TestPicture picture(PixelFormat::kRgba8, kExternalPictureWidth, kExternalPictureHeight, 8);
   const SharedMemory memory(picture.memory(0));
   AnswerTo(session, InMemory(picture.frame(), memory));
   memory.Shrink();
@@ -273,7 +273,7 @@ class HardwareBuffers : public ExternalFrames {
     const Frame host = picture.frame();
     const bool is_yuv = host.format >= PixelFormat::kNv12;
     buffer.bytes = picture.memory(0);
-    buffer.desc = {kLentPictureWidth, kLentPictureHeight, 1,
+    buffer.desc = {kExternalPictureWidth, kExternalPictureHeight, 1,
                    is_yuv                              ? 0x23u
                    : host.format == PixelFormat::kRgb8 ? 3u
                                                        : 1u,
@@ -310,7 +310,7 @@ TEST_P(HardwareBuffers, GiveTheHostsBitsAndAreLockedOnlyWhileTheyAreRead) {
     AHardwareBuffer buffer;
     {
       Session session = Opened(model_);
-      const TestPicture picture(format, kLentPictureWidth, kLentPictureHeight, 9, 12, true);
+      const TestPicture picture(format, kExternalPictureWidth, kExternalPictureHeight, 9, 12, true);
       Frame frame = In(buffer, picture), host = picture.frame();
       frame.rotation = host.rotation = 90;
       EXPECT_EQ(AnswerTo(session, frame), AnswerTo(on_host, host)) << testing::NameOf(format);
@@ -328,10 +328,10 @@ TEST_P(HardwareBuffers, GiveTheHostsBitsAndAreLockedOnlyWhileTheyAreRead) {
 TEST_P(HardwareBuffers, OfAnotherSizeOrFormatAreRefused) {
   Session session = Opened(model_);
   AHardwareBuffer buffer;
-  const TestPicture picture(PixelFormat::kNv12, kLentPictureWidth, kLentPictureHeight, 9, 12, true);
+  const TestPicture picture(PixelFormat::kNv12, kExternalPictureWidth, kExternalPictureHeight, 9, 12, true);
   const Frame frame = In(buffer, picture);
   Frame wider = frame;
-  wider.width = kLentPictureWidth + 1;
+  wider.width = kExternalPictureWidth + 1;
   EXPECT_THAT(session.BindFrame("x", wider).message(), HasSubstr("is 37x25, but the frame says 38x25"));
   Frame rgba = frame;
   rgba.format = PixelFormat::kRgba8;

@@ -1,5 +1,5 @@
 // Inputs that are bound to pictures, on every device.
-#include "hal/frame_input.h"
+#include "hal/io/frame_input.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

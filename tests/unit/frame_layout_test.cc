@@ -1,5 +1,5 @@
 // Frames on the host: the tensor that a picture becomes, what of it would cross to a device, what is refused.
-#include "hal/frame_layout.h"
+#include "hal/io/frame_layout.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

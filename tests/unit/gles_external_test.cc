@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "hal/dma_buf.h"
-#include "hal/hardware_buffer.h"
+#include "hal/io/dma_buf.h"
+#include "hal/io/hardware_buffer.h"
 #include "hearth/session.h"
 #include "tests/testing/built_models.h"
 #include "tests/testing/gl_stand_ins.h"

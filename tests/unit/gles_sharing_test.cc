@@ -6,7 +6,7 @@
 
 #include "backends/gles/backend.h"
 #include "backends/gles/driver.h"
-#include "tests/testing/lent_memory.h"
+#include "tests/testing/external_memory.h"
 #include "tests/testing/pictures.h"
 
 namespace hearth {
@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int kPictureWidth = testing::kLentWidth, kPictureHeight = testing::kLentHeight;
+constexpr int kPictureWidth = testing::kExternalWidth, kPictureHeight = testing::kExternalHeight;
 
 // A program with a current context of its own, without a window.
 class GlProgram {
@@ -74,7 +74,7 @@ class GlProgram {
   EGLContext context_ = EGL_NO_CONTEXT;
 };
 
-class GlMemory final : public testing::LentMemory {
+class GlMemory final : public testing::ExternalMemory {
  public:
   ~GlMemory() override { glDeleteBuffers(static_cast<GLsizei>(buffers_.size()), buffers_.data()); }
   MemoryKind kind() const override { return MemoryKind::kGlBuffer; }
@@ -112,7 +112,7 @@ class GlesSharing : public ::testing::Test {
     session_.emplace(std::move(session).value());
   }
   GlProgram program_;
-  const Model model_ = testing::LentModel();
+  const Model model_ = testing::ExternalMemoryModel();
   std::optional<Session> session_;
 };
 
@@ -149,7 +149,7 @@ TEST_F(GlesSharing, APartOfATextureIsCutOutTurnedAndResized) {
   frame.crop = {1, 2, 5, 3};
   frame.rotation = 90;
   frame.flip_vertically = true;
-  const Model model = testing::LentModel();
+  const Model model = testing::ExternalMemoryModel();
   Result<Session> plain = Session::Create(model, testing::SharedOptions({}, "cpu"));
   ASSERT_TRUE(plain.ok() && plain->BindFrame("x", frame).ok() && plain->Run().ok());
   Frame lent = frame;

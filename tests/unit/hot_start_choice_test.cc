@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "frontends/api/background_device.h"
+#include "runtime/session/background_device.h"
 #include "tests/testing/hot_start.h"
 
 namespace hearth {

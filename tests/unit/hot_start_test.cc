@@ -9,8 +9,8 @@
 #include <atomic>
 #include <thread>
 
-#include "frontends/api/background_device.h"
-#include "frontends/api/move.h"
+#include "runtime/session/background_device.h"
+#include "runtime/session/move.h"
 #include "tests/testing/loop_models.h"
 
 namespace hearth {

@@ -1,5 +1,5 @@
 // Devices whose driver compiles kernels for fewer work items in a group than the device takes, and says so only then.
-#include "frontends/engine/items_as_compiled.h"
+#include "runtime/plans/items_as_compiled.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "core/device/group_size.h"
-#include "frontends/api/session_data.h"
-#include "hal/smaller_groups.h"
+#include "hal/programs/smaller_groups.h"
+#include "runtime/session/session_data.h"
 #include "tests/testing/fake_gpu.h"
 #include "tests/testing/memory_store.h"
 #include "tests/testing/session_cache.h"

@@ -1,5 +1,5 @@
 // What programs are made from if several share one binary, and when they are compiled.
-#include "hal/load_or_compile.h"
+#include "hal/programs/load_or_compile.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "backends/null/device.h"
 #include "core/emit/kernel_library.h"
-#include "hal/program_list.h"
+#include "hal/programs/program_list.h"
 #include "tests/testing/failing_device.h"
 #include "tests/testing/memory_store.h"
 

@@ -1,5 +1,5 @@
 // Which libraries are looked for, on each system.
-#include "hal/loader_names.h"
+#include "hal/device/loader_names.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Products of float matrices in the machine code of each set of vector instructions.
-#include "backends/cpu/matrix_product.h"
+#include "backends/cpu/nodes/matrix_product.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "hal/mesa_cache.h"
+#include "hal/device/mesa_cache.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

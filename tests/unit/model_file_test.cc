@@ -1,4 +1,4 @@
-#include "frontends/model/model_file.h"
+#include "runtime/model/model_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

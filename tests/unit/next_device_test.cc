@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
-#include "frontends/api/session_data.h"
+#include "runtime/session/session_data.h"
 #include "tests/testing/built_models.h"
 #include "tests/testing/fake_gpu.h"
 #include "tests/testing/pictures.h"

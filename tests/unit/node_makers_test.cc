@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "backends/cpu/cpu_executor.h"
-#include "backends/cpu/host_node.h"
+#include "backends/cpu/host/host_node.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "conformance/conformance_case.h"
 #include "core/graph/evaluate.h"

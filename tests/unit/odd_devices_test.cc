@@ -10,8 +10,8 @@
 #include "core/device/device_profiles.h"
 #include "core/device/usable_limits.h"
 #include "core/emit/kernel_limits.h"
-#include "frontends/api/session_data.h"
-#include "hal/binding_layout.h"
+#include "hal/io/binding_layout.h"
+#include "runtime/session/session_data.h"
 #include "tests/testing/fake_gpu.h"
 
 namespace hearth {

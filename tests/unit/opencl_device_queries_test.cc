@@ -54,7 +54,7 @@ TEST(OpenClDeviceQueries, ANameInLatin1IsReadAsUtf8) {
   EXPECT_EQ(info->name, "Intel\xef\xbf\xbd GPU");
 }
 
-// A device that offers texel buffers and refuses one is used without them (frontends/engine/self_test.cc).
+// A device that offers texel buffers and refuses one is used without them (runtime/devices/self_test.cc).
 TEST(OpenClView, ThatTheDriverRefusesLosesNoDevice) {
   OpenClApi api;
   api.clRetainMemObject = [](cl_mem) -> cl_int { return CL_SUCCESS; };

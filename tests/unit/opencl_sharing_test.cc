@@ -8,14 +8,14 @@
 #include "backends/opencl/backend.h"
 #include "backends/opencl/device_queries.h"
 #include "backends/opencl/driver_api.h"
-#include "tests/testing/lent_memory.h"
+#include "tests/testing/external_memory.h"
 
 namespace hearth {
 namespace {
 
 using ::testing::HasSubstr;
 
-constexpr size_t kClBytes = size_t{testing::kLentHeight} * testing::kLentWidth * testing::kLentChannels * 4;
+constexpr size_t kClBytes = size_t{testing::kExternalHeight} * testing::kExternalWidth * testing::kExternalChannels * 4;
 
 // A program that has set up OpenCL for itself.
 struct OpenClProgram {
@@ -42,7 +42,7 @@ struct OpenClProgram {
   OpenClContext shared() const { return {context.get(), id.device, queue.get()}; }
 };
 
-class ClMemory final : public testing::LentMemory {
+class ClMemory final : public testing::ExternalMemory {
  public:
   explicit ClMemory(const OpenClProgram& program) : program_(program) {}
   MemoryKind kind() const override { return MemoryKind::kClBuffer; }
@@ -78,7 +78,7 @@ class OpenClSharing : public ::testing::Test {
   Result<Session> Open() { return Session::Create(model_, testing::SharedOptions(program_.shared(), "opencl")); }
 
   OpenClProgram program_;
-  const Model model_ = testing::LentModel();
+  const Model model_ = testing::ExternalMemoryModel();
 };
 
 TEST_F(OpenClSharing, EveryFormatRunsWithoutACopy) {

@@ -71,7 +71,7 @@ TEST(FuseGelu, LeavesOtherFactorsAndWhatOthersSee) {
 // ---- functions_before_moves ----
 
 // A product whose result is seen as heads: bias and scale behind that, as Keras writes them.
-std::string BehindHeads(const std::string& functions, const std::string& behind) {
+std::string AfterHeads(const std::string& functions, const std::string& behind) {
   return R"(graph "g"
 %0 = input : float32[1x5x6] "x"
 %1 = constant : float32[8x6] "w" = fill(pattern)
@@ -99,10 +99,10 @@ std::string AfterAllPasses(const std::string& text) {
 }
 
 TEST(FunctionsBeforeMoves, BiasAndScaleReachTheProduct) {
-  const std::string nodes = Structure(Rewritten(FunctionsBeforeMoves, BehindHeads(kBiasAndScale, "output %10\n")));
+  const std::string nodes = Structure(Rewritten(FunctionsBeforeMoves, AfterHeads(kBiasAndScale, "output %10\n")));
   EXPECT_THAT(nodes, HasSubstr("%7 = add(%6, %11) : float32[1x5x8]"));
   EXPECT_THAT(nodes, HasSubstr("%8 = reshape(%7) shape=1x5x2x4"));
-  const std::string whole = AfterAllPasses(BehindHeads(kBiasAndScale, "output %10\n"));
+  const std::string whole = AfterAllPasses(AfterHeads(kBiasAndScale, "output %10\n"));
   EXPECT_THAT(whole, Not(AnyOf(HasSubstr("add("), HasSubstr("mul(")))) << whole;
 }
 
@@ -111,22 +111,22 @@ TEST(FunctionsBeforeMoves, FunctionsPassSeveralMoves) {
       "%8 = transpose(%7) permutation=0,2,1,3 : float32[1x2x5x4] \"c\" node \"turn\"\n"
       "%9 = mul(%8, %3) : float32[1x2x5x4] \"d\" node \"scale\"\n%10 = exp(%9) : float32[1x2x5x4] \"e\" node "
       "\"exp\"\n";
-  const std::string nodes = AfterAllPasses(BehindHeads(functions, "output %10\n"));
+  const std::string nodes = AfterAllPasses(AfterHeads(functions, "output %10\n"));
   EXPECT_THAT(nodes, Not(HasSubstr("mul("))) << nodes;
   EXPECT_THAT(nodes, HasSubstr("exp(%7) : float32[1x5x8]")) << nodes;
 }
 
 TEST(FunctionsBeforeMoves, StayWhereTheyAreOtherwise) {
-  ExpectUnchanged(FunctionsBeforeMoves, BehindHeads(kBiasAndScale, "output %7\noutput %10\n"));
+  ExpectUnchanged(FunctionsBeforeMoves, AfterHeads(kBiasAndScale, "output %7\noutput %10\n"));
   ExpectUnchanged(FunctionsBeforeMoves,
-                  BehindHeads("%8 = add(%7, %4) : float32[1x5x2x4] \"c\" node \"s\"\n", "output %8\n"));
+                  AfterHeads("%8 = add(%7, %4) : float32[1x5x2x4] \"c\" node \"s\"\n", "output %8\n"));
   ExpectUnchanged(FunctionsBeforeMoves,
-                  BehindHeads("%8 = add(%7, %5) : float32[1x5x2x4] \"c\" node \"s\"\n", "output %8\n"));
+                  AfterHeads("%8 = add(%7, %5) : float32[1x5x2x4] \"c\" node \"s\"\n", "output %8\n"));
   ExpectUnchanged(FunctionsBeforeMoves,
-                  BehindHeads("%8 = transpose(%7) permutation=0,1,3,2 : float32[1x5x4x2] \"c\" node \"turn\"\n"
-                              "%9 = tanh(%8) : float32[1x5x4x2] \"d\" node \"t\"\n%10 = add(%9, %8) : "
-                              "float32[1x5x4x2] \"e\" node \"sum\"\n",
-                              "output %10\n"));
+                  AfterHeads("%8 = transpose(%7) permutation=0,1,3,2 : float32[1x5x4x2] \"c\" node \"turn\"\n"
+                             "%9 = tanh(%8) : float32[1x5x4x2] \"d\" node \"t\"\n%10 = add(%9, %8) : "
+                             "float32[1x5x4x2] \"e\" node \"sum\"\n",
+                             "output %10\n"));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "backends/null/device.h"
 #include "core/emit/kernel_library.h"
 #include "core/store/entry_links.h"
-#include "hal/load_or_compile.h"
+#include "hal/programs/load_or_compile.h"
 #include "tests/testing/failing_device.h"
 #include "tests/testing/memory_store.h"
 

@@ -8,13 +8,13 @@
 #include <random>
 #include <string_view>
 
-#include "backends/cpu/quantized.h"
-#include "backends/cpu/vectorized.h"
+#include "backends/cpu/host/quantized.h"
+#include "backends/cpu/host/vectorized.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/op.h"
-#include "frontends/engine/device_choice.h"
-#include "hal/slices.h"
+#include "hal/io/slices.h"
+#include "runtime/devices/device_choice.h"
 #include "tests/testing/run_lowered.h"
 
 namespace hearth {

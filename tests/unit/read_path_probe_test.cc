@@ -1,4 +1,4 @@
-#include "frontends/engine/read_path_probe.h"
+#include "runtime/devices/read_path_probe.h"
 
 #include <gtest/gtest.h>
 

@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/cpu/process_limits.h"
+#include "backends/cpu/host/process_limits.h"
 #include "core/base/error.h"
-#include "frontends/api/session_data.h"
 #include "hearth/graph_builder.h"
+#include "runtime/session/session_data.h"
 #include "tests/testing/builtin_codes.h"
 #include "tests/testing/device_names.h"
 #include "tests/testing/fake_backends.h"

@@ -1,5 +1,5 @@
 // Devices that say they are hardware are used only when they compute: the self-test of a session's start.
-#include "frontends/engine/self_test.h"
+#include "runtime/devices/self_test.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "core/device/device_profiles.h"
-#include "frontends/api/session_data.h"
+#include "runtime/session/session_data.h"
 #include "tests/testing/fake_gpu.h"
 #include "tests/testing/memory_store.h"
 #include "tests/testing/session_cache.h"

@@ -5,7 +5,7 @@
 
 #include "cache/sources/key_value_source.h"
 #include "core/base/log.h"
-#include "frontends/api/session_data.h"
+#include "runtime/session/session_data.h"
 #include "tests/testing/fake_gpu.h"
 #include "tests/testing/session_cache.h"
 

@@ -1,11 +1,11 @@
 // Sessions of several models on one device, and buffers of it that they pass on.
-#include "frontends/api/shared_device.h"
+#include "runtime/session/shared_device.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "hal/native.h"
+#include "hal/device/native.h"
 #include "hearth/graph_builder.h"
 #include "tests/testing/device_names.h"
 #include "tests/testing/fake_gpu.h"

@@ -1,4 +1,4 @@
-#include "hal/slices.h"
+#include "hal/io/slices.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

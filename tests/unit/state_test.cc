@@ -6,9 +6,9 @@
 
 #include "core/graph/evaluate.h"
 #include "core/graph/passes/pass.h"
-#include "frontends/engine/device_choice.h"
 #include "hearth/graph_builder.h"
 #include "hearth/session.h"
+#include "runtime/devices/device_choice.h"
 #include "tests/testing/graph_from_text.h"
 #include "tests/testing/parsed_graph.h"
 

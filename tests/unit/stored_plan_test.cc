@@ -1,5 +1,5 @@
 // A plan in the cache that is not what it should be costs time, never a run.
-#include "frontends/engine/stored_plan.h"
+#include "runtime/plans/stored_plan.h"
 
 #include <algorithm>
 #include <random>

@@ -8,8 +8,8 @@
 
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
-#include "frontends/model/model_file.h"
 #include "frontends/tflite/reader.h"
+#include "runtime/model/model_file.h"
 #include "tests/testing/shared_data.h"
 
 namespace hearth {

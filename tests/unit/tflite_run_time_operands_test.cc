@@ -1,4 +1,5 @@
 // Operands that most files hold as constants and some get from the run, and inputs that decide shapes.
+#include <flatbuffers/flexbuffers.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +9,6 @@
 #include <map>
 
 #include "core/graph/evaluate.h"
-#include "frontends/tflite/flex_options.h"
 #include "frontends/tflite/reader.h"
 #include "hearth/model.h"
 #include "tests/testing/builtin_codes.h"

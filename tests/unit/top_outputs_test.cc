@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "frontends/api/model_data.h"
-#include "frontends/engine/plan_cache.h"
 #include "hearth/session.h"
 #include "hearth/session_option.h"
+#include "runtime/model/model_data.h"
+#include "runtime/plans/plan_cache.h"
 #include "tests/testing/builtin_codes.h"
 #include "tests/testing/device_names.h"
 #include "tests/testing/on_device.h"

@@ -5,7 +5,7 @@
 #include "backends/null/device.h"
 #include "cache/desk/bundle.h"
 #include "core/plan/tuning.h"
-#include "frontends/engine/tuning_cache.h"
+#include "runtime/plans/tuning_cache.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/memory_store.h"
 

@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "backends/cpu/process_limits.h"
+#include "backends/cpu/host/process_limits.h"
 #include "tests/testing/fake_kernel_files.h"
 #include "tests/testing/pinned_thread.h"
 

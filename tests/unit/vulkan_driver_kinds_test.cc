@@ -17,7 +17,7 @@
 #include "backends/vulkan/physical_device.h"
 #include "conformance/device_cases.h"
 #include "core/device/device_profiles.h"
-#include "hal/driver_files.h"
+#include "hal/device/driver_files.h"
 #include "tests/testing/temporary_folder.h"
 
 namespace hearth {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/float16.h"
-#include "tests/testing/lent_memory.h"
+#include "tests/testing/external_memory.h"
 #include "tests/testing/pictures.h"
 #include "tests/testing/vulkan_program.h"
 
@@ -192,7 +192,7 @@ class VulkanImages : public ::testing::Test {
   }
 
   testing::VulkanProgram program_;
-  const Model model_ = testing::LentModel();
+  const Model model_ = testing::ExternalMemoryModel();
   std::optional<ProgramImages> images_;
   std::optional<Session> session_, plain_;
 };
@@ -261,11 +261,11 @@ TEST_F(VulkanImages, OfSeveralPlanesAreFramesOfYuv) {
 }
 
 TEST_F(VulkanImages, AreInputsAsTexturesAre) {
-  using testing::kLentHeight, testing::kLentWidth, testing::kLentChannels;
+  using testing::kExternalHeight, testing::kExternalWidth, testing::kExternalChannels;
   for (const ElementFormat element : {ElementFormat::kRgba8, ElementFormat::kFloat32, ElementFormat::kRgba16f}) {
     std::vector<std::byte> bytes;
     std::vector<float> numbers;
-    for (int k = 0; k < kLentHeight * kLentWidth * 4; ++k) {
+    for (int k = 0; k < kExternalHeight * kExternalWidth * 4; ++k) {
       const int level = k * 37 % 256;
       const float value =
           element == ElementFormat::kRgba8 ? static_cast<float>(level) / 255 : static_cast<float>(level) / 64;
@@ -278,13 +278,13 @@ TEST_F(VulkanImages, AreInputsAsTexturesAre) {
       if (element == ElementFormat::kRgba8) add(&byte, 1);
       if (element == ElementFormat::kFloat32) add(&value, 4);
       if (element == ElementFormat::kRgba16f) add(&half, 2);
-      if (k % 4 < kLentChannels) numbers.push_back(value * 2 - 1);
+      if (k % 4 < kExternalChannels) numbers.push_back(value * 2 - 1);
     }
     const VkImage image = images_->Make(element == ElementFormat::kRgba8     ? VK_FORMAT_R8G8B8A8_UNORM
                                         : element == ElementFormat::kFloat32 ? VK_FORMAT_R32G32B32A32_SFLOAT
                                                                              : VK_FORMAT_R16G16B16A16_SFLOAT,
-                                        kLentWidth, kLentHeight);
-    images_->Fill(image, bytes, kLentWidth, kLentHeight, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
+                                        kExternalWidth, kExternalHeight);
+    images_->Fill(image, bytes, kExternalWidth, kExternalHeight, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
     const Binding binding{.memory = MemoryKind::kVulkanImage,
                           .handle = Handle(image),
                           .format = element,

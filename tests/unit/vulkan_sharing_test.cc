@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backends/vulkan/backend.h"
-#include "tests/testing/lent_memory.h"
+#include "tests/testing/external_memory.h"
 #include "tests/testing/vulkan_program.h"
 
 namespace hearth {
@@ -14,9 +14,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr size_t kLentBytes = size_t{testing::kLentHeight} * testing::kLentWidth * testing::kLentChannels * 4;
+constexpr size_t kExternalBytes =
+    size_t{testing::kExternalHeight} * testing::kExternalWidth * testing::kExternalChannels * 4;
 
-class VkMemory final : public testing::LentMemory {
+class VkMemory final : public testing::ExternalMemory {
  public:
   explicit VkMemory(testing::VulkanProgram& program) : program_(program) {}
   MemoryKind kind() const override { return MemoryKind::kVulkanBuffer; }
@@ -49,8 +50,8 @@ class VulkanSharing : public ::testing::Test {
   }
   // Both ends bound to memory of the program's; the input is all twos.
   void BindTwos(VkMemory& memory, Binding& output) {
-    const std::vector<float> twos(kLentBytes / 4, 2.0f), zeros(kLentBytes / 4);
-    Binding input{.memory = MemoryKind::kVulkanBuffer, .size_bytes = kLentBytes};
+    const std::vector<float> twos(kExternalBytes / 4, 2.0f), zeros(kExternalBytes / 4);
+    Binding input{.memory = MemoryKind::kVulkanBuffer, .size_bytes = kExternalBytes};
     output = input;
     input.handle = memory.Make(std::as_bytes(std::span(twos)));
     output.handle = memory.Make(std::as_bytes(std::span(zeros)));
@@ -64,7 +65,7 @@ class VulkanSharing : public ::testing::Test {
   }
 
   testing::VulkanProgram program_;
-  const Model model_ = testing::LentModel();
+  const Model model_ = testing::ExternalMemoryModel();
   std::optional<Session> session_;
 };
 
@@ -103,7 +104,7 @@ TEST_F(VulkanSharing, TheSessionGoesAndTheDeviceStays) {
 
 TEST_F(VulkanSharing, WhatDoesNotFitIsRefused) {
   VkMemory memory(program_);
-  Binding binding{.memory = MemoryKind::kVulkanBuffer, .size_bytes = kLentBytes};
+  Binding binding{.memory = MemoryKind::kVulkanBuffer, .size_bytes = kExternalBytes};
   binding.handle = memory.Make(std::vector<std::byte>(16));
   const Status small = session_->BindInput("x", binding);
   EXPECT_EQ(small.code(), StatusCode::kInvalidArgument);

@@ -1,5 +1,5 @@
 // Devices that do not finish: an error after the limit, the next device under `auto`, and an end without waiting.
-#include "hal/wait_limit.h"
+#include "hal/device/wait_limit.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 
 #include "core/base/error.h"
 #include "core/emit/kernel_library.h"
-#include "frontends/api/session_data.h"
-#include "frontends/engine/self_test.h"
+#include "runtime/devices/self_test.h"
+#include "runtime/session/session_data.h"
 #include "tests/testing/fake_gpu.h"
 
 namespace hearth {

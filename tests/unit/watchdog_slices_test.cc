@@ -1,5 +1,5 @@
 // Submissions that no watchdog ends: cut by estimated work, and anew after runs were measured.
-#include "hal/watchdog_slices.h"
+#include "hal/run/watchdog_slices.h"
 
 #include <gtest/gtest.h>
 
@@ -238,7 +238,7 @@ class SlowExecutor final : public HostExecutor {
       std::this_thread::sleep_for(std::chrono::milliseconds(250));
       return Status::Ok();
     }
-    std::span<std::byte> LentOutput(ValueId /*value*/) const override { return {}; }
+    std::span<std::byte> OutputInPlace(ValueId /*value*/) const override { return {}; }
     uint64_t arena_bytes() const override { return 0; }
     uint64_t naive_bytes() const override { return 0; }
     uint64_t lower_bound_bytes() const override { return 0; }

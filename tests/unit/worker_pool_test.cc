@@ -1,4 +1,4 @@
-#include "backends/cpu/worker_pool.h"
+#include "backends/cpu/host/worker_pool.h"
 
 #include <gtest/gtest.h>
 

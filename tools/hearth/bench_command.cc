@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "hal/stopwatch.h"
+#include "hal/device/stopwatch.h"
 #include "hearth/device.h"
 #include "tools/hearth/bench_text.h"
 #include "tools/hearth/files.h"

@@ -8,7 +8,7 @@
 #include <map>
 #include <numeric>
 
-#include "frontends/api/model_data.h"
+#include "runtime/model/model_data.h"
 #include "tools/hearth/session_flags.h"
 
 namespace hearth {

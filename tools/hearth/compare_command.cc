@@ -5,11 +5,11 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "frontends/engine/device_simulation.h"
-#include "tools/hearth/comparison.h"
-#include "tools/hearth/drawing.h"
+#include "runtime/devices/device_simulation.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/model_inputs.h"
+#include "tools/hearth/pictures/drawing.h"
+#include "tools/hearth/results/comparison.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
 

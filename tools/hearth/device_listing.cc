@@ -2,9 +2,9 @@
 
 #include "core/base/error.h"
 #include "core/device/device_profiles.h"
-#include "frontends/engine/device_facts.h"
-#include "frontends/engine/device_simulation.h"
-#include "frontends/engine/self_test.h"
+#include "runtime/devices/device_facts.h"
+#include "runtime/devices/device_simulation.h"
+#include "runtime/devices/self_test.h"
 
 namespace hearth {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "frontends/engine/backends.h"
 #include "hearth/version.h"
+#include "runtime/devices/backends.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/verb.h"
 

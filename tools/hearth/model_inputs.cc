@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "backends/cpu/process_limits.h"
+#include "backends/cpu/host/process_limits.h"
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/float16.h"

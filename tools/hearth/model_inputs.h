@@ -14,7 +14,7 @@
 #include "hearth/model_metadata.h"
 #include "hearth/status.h"
 #include "hearth/tensor_info.h"
-#include "tools/hearth/image.h"
+#include "tools/hearth/pictures/image.h"
 
 namespace CLI {
 class App;

@@ -6,11 +6,11 @@
 
 #include "core/base/error.h"
 #include "core/graph/types.h"
-#include "tools/hearth/comparison.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/model_inputs.h"
-#include "tools/hearth/model_outputs.h"
-#include "tools/hearth/result_report.h"
+#include "tools/hearth/results/comparison.h"
+#include "tools/hearth/results/model_outputs.h"
+#include "tools/hearth/results/result_report.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
 

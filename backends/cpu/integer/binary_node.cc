@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backends/cpu/host/vector_math.h"
+#include "backends/cpu/host/vectorized.h"
 #include "backends/cpu/integer/integer_nodes.h"
 #include "backends/cpu/integer/layer.h"
-#include "backends/cpu/vector_math.h"
-#include "backends/cpu/vectorized.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/quantize.h"
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "backends/cpu/host/vector_math.h"
+#include "backends/cpu/host/vectorized.h"
 #include "backends/cpu/integer/requantize.h"
-#include "backends/cpu/vector_math.h"
-#include "backends/cpu/vectorized.h"
 #include "core/base/numbers.h"
 
 namespace hearth {

@@ -1,8 +1,8 @@
 #include "backends/cpu/integer/integer_nodes.h"
 
+#include "backends/cpu/host/movement.h"
 #include "backends/cpu/integer/layer.h"
 #include "backends/cpu/integer/matrix_kernel.h"
-#include "backends/cpu/movement.h"
 #include "core/base/error.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/quantize.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include "backends/cpu/quantized.h"
+#include "backends/cpu/host/quantized.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/quantize.h"

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "backends/cpu/shared_weights.h"
+#include "backends/cpu/host/shared_weights.h"
 #include "core/graph/graph.h"
 
 namespace hearth {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "backends/cpu/host/vectorized.h"
 #include "backends/cpu/integer/matrix_store.h"
-#include "backends/cpu/vectorized.h"
 #include "core/base/numbers.h"
 
 namespace hearth {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
 
+#include "backends/cpu/host/vectorized.h"
 #include "backends/cpu/integer/matrix_kernel.h"
 #include "backends/cpu/integer/matrix_store.h"
-#include "backends/cpu/vectorized.h"
 
 namespace hearth {
 

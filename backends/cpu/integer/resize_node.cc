@@ -3,9 +3,9 @@
 #include <cmath>
 #include <vector>
 
+#include "backends/cpu/host/vectorized.h"
 #include "backends/cpu/integer/integer_nodes.h"
 #include "backends/cpu/integer/layer.h"
-#include "backends/cpu/vectorized.h"
 
 namespace hearth {
 namespace {

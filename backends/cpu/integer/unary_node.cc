@@ -3,12 +3,12 @@
 #include <cmath>
 #include <optional>
 
+#include "backends/cpu/host/quantized.h"
+#include "backends/cpu/host/vector_math.h"
+#include "backends/cpu/host/vectorized.h"
 #include "backends/cpu/integer/integer_nodes.h"
 #include "backends/cpu/integer/layer.h"
 #include "backends/cpu/integer/requantize.h"
-#include "backends/cpu/quantized.h"
-#include "backends/cpu/vector_math.h"
-#include "backends/cpu/vectorized.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/quantize.h"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "backends/cpu/host_node.h"
+#include "backends/cpu/host/host_node.h"
 
 namespace hearth {
 

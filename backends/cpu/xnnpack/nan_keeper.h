@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "backends/cpu/host_node.h"
+#include "backends/cpu/host/host_node.h"
 
 namespace hearth {
 

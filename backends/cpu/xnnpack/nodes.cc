@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <map>
 
-#include "backends/cpu/host_output.h"
-#include "backends/cpu/quantized.h"
-#include "backends/cpu/rounding_ties.h"
+#include "backends/cpu/host/host_output.h"
+#include "backends/cpu/host/quantized.h"
+#include "backends/cpu/host/rounding_ties.h"
 #include "backends/cpu/xnnpack/build.h"
 #include "backends/cpu/xnnpack/nan_keeper.h"
 #include "backends/cpu/xnnpack/own_threads.h"

@@ -11,7 +11,7 @@
 
 #include <memory>
 
-#include "backends/cpu/worker_pool.h"
+#include "backends/cpu/host/worker_pool.h"
 
 namespace hearth {
 

@@ -1,0 +1,35 @@
+// An operand of a host node: the output of another node, or a constant of the model.
+#ifndef HEARTH_BACKENDS_CPU_HOST_HOST_OPERAND_H_
+#define HEARTH_BACKENDS_CPU_HOST_HOST_OPERAND_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "backends/cpu/host/host_node.h"
+
+namespace hearth {
+
+// One input in the form in which the host holds it: quantized numbers of one scale as floats. May be moved.
+struct HostOperand {
+  TensorDesc desc;  // as it is held; an absent input has a type that no kernel takes
+  const std::byte* bytes = nullptr;
+  std::vector<double> own;  // memory of `bytes` if a constant had to be converted or is unaligned
+  bool is_constant = false;
+
+  const float* floats() const { return reinterpret_cast<const float*>(bytes); }
+  template <typename T>
+  const T* as() const {
+    return reinterpret_cast<const T*>(bytes);
+  }
+
+  // Whether it is present with integers that can be indices; and its element `at`.
+  bool has_indices() const { return bytes != nullptr && (desc.dtype == DType::kInt32 || desc.dtype == DType::kInt64); }
+  int64_t index(int64_t at) const { return desc.dtype == DType::kInt64 ? as<int64_t>()[at] : as<int32_t>()[at]; }
+};
+
+// Input `position` of the node. Null bytes if it is absent, empty, or a constant that can't be held in this form.
+Result<HostOperand> HostOperandOf(const HostNodeRequest& request, size_t position);
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_CPU_HOST_HOST_OPERAND_H_

@@ -1,0 +1,141 @@
+#include "backends/cpu/host/movement.h"
+
+#include <algorithm>
+
+#include "core/graph/ops/coordinates.h"
+#include "core/graph/ops/strided_view.h"
+
+namespace hearth {
+namespace {
+
+using Digit = MovedPart::Digit;
+
+constexpr int64_t kMostParts = 2048;  // each takes half a kilobyte at least
+
+std::vector<int64_t> StridesOf(const Shape& shape) {
+  std::vector<int64_t> strides(static_cast<size_t>(shape.rank()));
+  int64_t stride = 1;
+  for (int d = shape.rank() - 1; d >= 0; stride *= shape[d--]) strides[static_cast<size_t>(d)] = stride;
+  return strides;
+}
+
+// A digit of `size` values with the step stride * position(value), or zero if the position is outside `limit`.
+template <typename PositionOf>
+Digit Stepped(int64_t size, int64_t stride, int64_t limit, PositionOf position_of) {
+  Digit digit{size, 0, {}};
+  for (int64_t k = 0; k < size; ++k) {
+    const int64_t position = position_of(k);
+    digit.steps.push_back(position >= 0 && position < limit ? position * stride : MovedPart::kZero);
+  }
+  return digit;
+}
+
+std::vector<MovedPart> Parts(const MirrorPad& pad, const Shape& in, const Shape& out) {
+  const std::vector<int64_t> strides = StridesOf(in);
+  MovedPart part;
+  for (int d = 0; d < in.rank(); ++d) {
+    if (pad.before[d] == 0 && pad.after[d] == 0) {
+      part.digits.push_back({in[d], strides[d], {}});
+      continue;
+    }
+    part.digits.push_back(
+        Stepped(out[d], strides[d], in[d], [&](int64_t at) { return MirroredCoordinate(pad, d, at, in[d]); }));
+  }
+  return {part};
+}
+
+std::vector<MovedPart> Parts(const Pad& pad, const Shape& in, const Shape& out) {
+  const std::vector<int64_t> strides = StridesOf(in);
+  MovedPart part;
+  for (int d = 0; d < in.rank(); ++d) {
+    const bool is_whole = pad.before[d] == 0 && pad.after[d] == 0;
+    part.digits.push_back(is_whole ? Digit{in[d], strides[d], {}} : Stepped(out[d], strides[d], in[d], [&](int64_t at) {
+      return at - pad.before[d];
+    }));
+  }
+  return {part};
+}
+
+int64_t PixelsOf(const SpaceToBatch& op) {
+  int64_t pixels = 1;
+  for (int d = 0; d < op.block.rank(); ++d) pixels *= op.block[d];
+  return pixels;
+}
+
+// One part for each pixel of a block.
+std::vector<MovedPart> Parts(const SpaceToBatch& op, const Shape& in, const Shape& out) {
+  const std::vector<int64_t> strides = StridesOf(in);
+  const int64_t blocks = out[0] / in[0], part_elements = out.element_count() / std::max<int64_t>(1, blocks);
+  std::vector<MovedPart> parts;
+  for (int64_t in_block = 0; in_block < blocks; ++in_block) {
+    MovedPart part{0, in_block * part_elements, {{in[0], strides[0], {}}}};
+    for (int d = 0; d < op.block.rank(); ++d) {
+      const int64_t pixel =
+          op.block.rank() == 1 ? in_block : (d == 0 ? in_block / op.block[1] : in_block % op.block[1]);
+      part.digits.push_back(Stepped(out[d + 1], strides[d + 1], in[d + 1],
+                                    [&](int64_t at) { return at * op.block[d] + pixel - op.before[d]; }));
+    }
+    part.digits.push_back({in[in.rank() - 1], 1, {}});
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+std::vector<MovedPart> Parts(const BatchToSpace& op, const Shape& in, const Shape& out) {
+  const std::vector<int64_t> strides = StridesOf(in);
+  MovedPart part{0, 0, {{out[0], strides[0], {}}}};
+  int64_t block_stride = out[0] * strides[0];  // between neighbouring images of a block, from the last dimension on
+  std::vector<Digit> spatial;
+  for (int d = op.block.rank() - 1; d >= 0; --d) {
+    Digit digit{out[d + 1], 0, {}};
+    for (int64_t at = 0; at < out[d + 1]; ++at) {
+      const int64_t whole = at + op.crop_before[d];
+      digit.steps.push_back(whole / op.block[d] * strides[d + 1] + whole % op.block[d] * block_stride);
+    }
+    block_stride *= op.block[d];
+    spatial.push_back(std::move(digit));
+  }
+  for (auto digit = spatial.rbegin(); digit != spatial.rend(); ++digit) part.digits.push_back(std::move(*digit));
+  part.digits.push_back({in[in.rank() - 1], 1, {}});
+  return {part};
+}
+
+std::vector<MovedPart> Parts(const Resize& resize, const Shape& in, const Shape& out) {
+  const std::vector<int64_t> strides = StridesOf(in);
+  MovedPart part{0, 0, {{in[0], strides[0], {}}}};
+  for (int d : {1, 2}) {
+    part.digits.push_back(
+        Stepped(out[d], strides[d], in[d], [&](int64_t at) { return NearestPixel(resize, at, out[d], in[d]); }));
+  }
+  part.digits.push_back({in[3], 1, {}});
+  return {part};
+}
+
+}  // namespace
+
+bool HasMovedParts(const Graph& graph, const Node& node, size_t output) {
+  if (std::holds_alternative<Pad>(node.op) || std::holds_alternative<MirrorPad>(node.op)) return true;
+  if (std::holds_alternative<BatchToSpace>(node.op)) return true;
+  if (const auto* op = std::get_if<SpaceToBatch>(&node.op)) return PixelsOf(*op) <= kMostParts;
+  const auto* resize = std::get_if<Resize>(&node.op);
+  if (resize != nullptr) return resize->kind == ResizeKind::kNearest;
+  return ViewOf(graph, node, output).has_value();
+}
+
+std::optional<std::vector<MovedPart>> MovedPartsOf(const Graph& graph, const Node& node, size_t output) {
+  const Shape &in = graph.value(node.inputs[0]).desc.shape, &out = graph.value(node.outputs[output]).desc.shape;
+  if (const auto* op = std::get_if<Pad>(&node.op)) return Parts(*op, in, out);
+  if (const auto* op = std::get_if<MirrorPad>(&node.op)) return Parts(*op, in, out);
+  const auto* blocks = std::get_if<SpaceToBatch>(&node.op);
+  if (blocks != nullptr && PixelsOf(*blocks) <= kMostParts) return Parts(*blocks, in, out);
+  if (const auto* op = std::get_if<BatchToSpace>(&node.op)) return Parts(*op, in, out);
+  const auto* resize = std::get_if<Resize>(&node.op);
+  if (resize != nullptr && resize->kind == ResizeKind::kNearest) return Parts(*resize, in, out);
+  const std::optional<StridedView> view = ViewOf(graph, node, output);
+  if (!view) return std::nullopt;
+  MovedPart part{view->base, 0, {}};
+  for (const StridedView::Digit& digit : view->digits) part.digits.push_back({digit.radix, digit.stride, {}});
+  return std::vector<MovedPart>{part};
+}
+
+}  // namespace hearth

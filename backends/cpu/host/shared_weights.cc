@@ -1,0 +1,70 @@
+#include "backends/cpu/host/shared_weights.h"
+
+#include "core/base/text.h"
+
+namespace hearth {
+
+WeightsKey& WeightsKey::Add(const Graph& graph, ValueId constant) {
+  const Value& value = graph.value(constant);
+  const Constant& stored = graph.constant(*value.constant);
+  const Shape& shape = value.desc.shape;
+  Add(static_cast<int64_t>(value.desc.dtype));
+  for (int k = 0; k < shape.rank(); ++k) Add(shape[k]);
+  if (const std::optional<Quantization>& grid = value.desc.quantization) {
+    Add(grid->dimension).Add(std::span(grid->scales)).Add(std::span(grid->zero_points));
+  }
+  Add(static_cast<int64_t>(stored.bytes.size()));
+  if (stored.source) return Add(static_cast<int64_t>(reinterpret_cast<uintptr_t>(stored.bytes.data())));
+  const Fingerprint content = FingerprintOf(stored.bytes);
+  return Add(std::span<const uint8_t>(content.bytes));
+}
+
+Fingerprint WeightsKey::digest() const {
+  return FingerprintOf(BytesOf(material_));
+}
+
+SharedWeights::Holding SharedWeights::Find(const Fingerprint& key) const {
+  const std::scoped_lock lock(mutex_);
+  const auto entry = entries_.find(key);
+  if (entry == entries_.end()) return {};
+  return {entry->second.weights.lock(), entry->second.bytes};
+}
+
+SharedWeights::Holding SharedWeights::Add(const Fingerprint& key, std::shared_ptr<const void> made, uint64_t bytes) {
+  const std::scoped_lock lock(mutex_);
+  Entry& entry = entries_[key];
+  if (std::shared_ptr<const void> others = entry.weights.lock()) return {std::move(others), entry.bytes};
+  entry = {made, bytes};
+  return {std::move(made), bytes};
+}
+
+uint64_t SharedWeights::LiveBytes() const {
+  const std::scoped_lock lock(mutex_);
+  uint64_t bytes = 0;
+  for (const auto& [key, entry] : entries_) bytes += entry.weights.expired() ? 0 : entry.bytes;
+  return bytes;
+}
+
+std::shared_ptr<const void> ProgramWeights::Noted(SharedWeights::Holding holding, bool was_found) {
+  std::shared_ptr<const void> weights = holding.weights;
+  if (weights != nullptr) uses_.try_emplace(weights.get(), Use{std::move(holding), was_found});
+  return weights;
+}
+
+std::span<const std::byte> ProgramWeights::ReadInPlace(std::span<const std::byte> bytes) {
+  read_in_place_.push_back(bytes);
+  return bytes;
+}
+
+SharedBytes ProgramWeights::Finish() {
+  SharedBytes bytes;
+  for (const auto& [address, use] : uses_) {
+    if (use.holding.weights.use_count() == 1) continue;
+    bytes.all += use.holding.bytes;
+    if (use.was_found) bytes.found += use.holding.bytes;
+  }
+  uses_.clear();
+  return bytes;
+}
+
+}  // namespace hearth

@@ -1,0 +1,114 @@
+// A model's packed constants. Nodes, shapes and sessions that need the same packing share one copy.
+#ifndef HEARTH_BACKENDS_CPU_HOST_SHARED_WEIGHTS_H_
+#define HEARTH_BACKENDS_CPU_HOST_SHARED_WEIGHTS_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/fingerprint.h"
+#include "core/graph/graph.h"
+
+namespace hearth {
+
+// Identifies a packing: its type, the constants that it is made from, and everything else that decides its bytes.
+class WeightsKey {
+ public:
+  explicit WeightsKey(std::string_view type) : material_(type) {}
+
+  template <typename T>
+  WeightsKey& Add(std::span<const T> numbers) {
+    static_assert(std::is_arithmetic_v<T>);
+    const uint64_t count = numbers.size();
+    material_.append(reinterpret_cast<const char*>(&count), sizeof(count));
+    material_.append(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
+    return *this;
+  }
+  WeightsKey& Add(int64_t number) { return Add(std::span<const int64_t>(&number, 1)); }
+  // Adds a constant's bytes and description. Constants in the model's files are identified by their address, others by
+  // their content.
+  WeightsKey& Add(const Graph& graph, ValueId constant);
+
+  Fingerprint digest() const;
+
+ private:
+  std::string material_;
+};
+
+// The packed constants of one model's files, which stay mapped. Keeps nothing alive. Any thread.
+class SharedWeights {
+ public:
+  struct Holding {
+    std::shared_ptr<const void> weights;
+    uint64_t bytes = 0;
+  };
+  Holding Find(const Fingerprint& key) const;
+  // Adds `made`, unless another thread has added the same by now, which it returns then.
+  Holding Add(const Fingerprint& key, std::shared_ptr<const void> made, uint64_t bytes);
+  uint64_t LiveBytes() const;
+
+ private:
+  struct Entry {
+    std::weak_ptr<const void> weights;
+    uint64_t bytes = 0;
+  };
+  mutable std::mutex mutex_;
+  std::map<Fingerprint, Entry> entries_;
+};
+
+// The bytes that one program holds, and those among them that existed before.
+struct SharedBytes {
+  uint64_t all = 0, found = 0;
+};
+
+// The packed constants of one program's nodes. Used while nodes are made, by one thread.
+class ProgramWeights {
+ public:
+  explicit ProgramWeights(SharedWeights& held) : held_(held) {}
+
+  // The packing with this key; null if nobody holds it. T has bytes().
+  template <typename T>
+  std::shared_ptr<const T> Find(const WeightsKey& key) {
+    return std::static_pointer_cast<const T>(Noted(held_.Find(key.digest()), true));
+  }
+  template <typename T>
+  std::shared_ptr<const T> Add(const WeightsKey& key, T made) {
+    const uint64_t bytes = made.bytes();
+    auto added = held_.Add(key.digest(), std::make_shared<const T>(std::move(made)), bytes);
+    return std::static_pointer_cast<const T>(Noted(std::move(added), false));
+  }
+  template <typename T, typename Make>
+  std::shared_ptr<const T> FindOrMake(const WeightsKey& key, const Make& make) {
+    std::shared_ptr<const T> found = Find<T>(key);
+    return found != nullptr ? found : Add<T>(key, make());
+  }
+
+  // Notes that a node's runs read these bytes of a constant, and returns them.
+  std::span<const std::byte> ReadInPlace(std::span<const std::byte> bytes);
+  const std::vector<std::span<const std::byte>>& read_in_place() const { return read_in_place_; }
+
+  // Call it when all nodes are made: releases packings that no node took.
+  SharedBytes Finish();
+
+ private:
+  struct Use {
+    SharedWeights::Holding holding;  // kept so that nodes that are made again find it
+    bool was_found = false;
+  };
+  std::shared_ptr<const void> Noted(SharedWeights::Holding holding, bool was_found);
+
+  SharedWeights& held_;
+  std::map<const void*, Use> uses_;
+  std::vector<std::span<const std::byte>> read_in_place_;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_CPU_HOST_SHARED_WEIGHTS_H_

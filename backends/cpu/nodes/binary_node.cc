@@ -1,0 +1,222 @@
+// Operations of two operands that XNNPACK lacks: comparisons, logic, integers, PRELU with any slopes, other broadcasts.
+#include <cmath>
+
+#include "backends/cpu/host/host_node.h"
+#include "backends/cpu/host/host_operand.h"
+#include "backends/cpu/host/host_output.h"
+#include "backends/cpu/host/quantized.h"
+#include "backends/cpu/nodes/broadcast_rows.h"
+#include "core/base/error.h"
+#include "core/graph/ops/elementwise_table.h"
+
+namespace hearth {
+namespace {
+
+// One part of the output.
+struct Part {
+  const BroadcastRows<2>& rows;
+  const std::byte *a, *b;
+  std::byte* y;
+  int64_t begin, end;
+};
+using PartFunction = void (*)(const Part& part);
+
+// y = function(a, b) with the calling code's instructions. Either operand may be one element for a whole row.
+template <typename In, typename Out, typename Function>
+HEARTH_INTO_CALLER inline void ComputePart(const Part& part, Function function) {
+  const bool moves_a = part.rows.steps()[0] != 0, moves_b = part.rows.steps()[1] != 0;
+  part.rows.ForPart(part.begin, part.end,
+                    [&](int64_t at, int64_t count, const BroadcastRows<2>::Places& places) HEARTH_INTO_CALLER {
+                      const In *a = reinterpret_cast<const In*>(part.a) + places[0],
+                               *b = reinterpret_cast<const In*>(part.b) + places[1];
+                      Out* y = reinterpret_cast<Out*>(part.y) + at;
+                      if (moves_a && moves_b) {
+                        for (int64_t k = 0; k < count; ++k) y[k] = function(a[k], b[k]);
+                      } else if (moves_a) {
+                        const In fixed = *b;
+                        for (int64_t k = 0; k < count; ++k) y[k] = function(a[k], fixed);
+                      } else {
+                        const In fixed = *a;
+                        for (int64_t k = 0; k < count; ++k) y[k] = function(fixed, b[moves_b ? k : 0]);
+                      }
+                    });
+}
+
+template <typename In, typename Out, auto function>
+void VectorPart(const Part& part) {
+  Vectorized([&]() HEARTH_INTO_CALLER {
+    ComputePart<In, Out>(part, [](In a, In b) HEARTH_INTO_CALLER { return static_cast<Out>(function(a, b)); });
+  });
+}
+
+// Integers wrap, so they are computed unsigned.
+template <typename T>
+using Unsigned = std::make_unsigned_t<T>;
+
+// Comparisons of any type. Missing ones are these with exchanged operands.
+template <typename T>
+PartFunction ComparisonOf(BinaryKind kind) {
+  switch (kind) {
+    case BinaryKind::kEqual: return VectorPart<T, uint8_t, [](T a, T b) HEARTH_INTO_CALLER { return a == b; }>;
+    case BinaryKind::kNotEqual: return VectorPart<T, uint8_t, [](T a, T b) HEARTH_INTO_CALLER { return a != b; }>;
+    case BinaryKind::kLess: return VectorPart<T, uint8_t, [](T a, T b) HEARTH_INTO_CALLER { return a < b; }>;
+    case BinaryKind::kLessEqual: return VectorPart<T, uint8_t, [](T a, T b) HEARTH_INTO_CALLER { return a <= b; }>;
+    default: return nullptr;
+  }
+}
+
+template <typename T>
+PartFunction IntegerFunctionOf(BinaryKind kind) {
+  using U = Unsigned<T>;
+  switch (kind) {
+    case BinaryKind::kAdd: return VectorPart<U, U, [](U a, U b) HEARTH_INTO_CALLER { return a + b; }>;
+    case BinaryKind::kSub: return VectorPart<U, U, [](U a, U b) HEARTH_INTO_CALLER { return a - b; }>;
+    case BinaryKind::kMul: return VectorPart<U, U, [](U a, U b) HEARTH_INTO_CALLER { return a * b; }>;
+    case BinaryKind::kMaximum: return VectorPart<T, T, [](T a, T b) HEARTH_INTO_CALLER { return a < b ? b : a; }>;
+    case BinaryKind::kMinimum: return VectorPart<T, T, [](T a, T b) HEARTH_INTO_CALLER { return b < a ? b : a; }>;
+    case BinaryKind::kBitwiseXor: return VectorPart<U, U, [](U a, U b) HEARTH_INTO_CALLER { return a ^ b; }>;
+    case BinaryKind::kBitwiseAnd: return VectorPart<U, U, [](U a, U b) HEARTH_INTO_CALLER { return a & b; }>;
+    default: return ComparisonOf<T>(kind);
+  }
+}
+
+PartFunction FloatFunctionOf(BinaryKind kind) {
+  using F = float;
+  switch (kind) {
+    case BinaryKind::kAdd: return VectorPart<F, F, [](F a, F b) HEARTH_INTO_CALLER { return a + b; }>;
+    case BinaryKind::kSub: return VectorPart<F, F, [](F a, F b) HEARTH_INTO_CALLER { return a - b; }>;
+    case BinaryKind::kMul: return VectorPart<F, F, [](F a, F b) HEARTH_INTO_CALLER { return a * b; }>;
+    case BinaryKind::kDiv: return VectorPart<F, F, [](F a, F b) HEARTH_INTO_CALLER { return a / b; }>;
+    case BinaryKind::kMaximum:
+      return VectorPart<F, F, [](F a, F b) HEARTH_INTO_CALLER { return a < b || b != b ? b : a; }>;
+    case BinaryKind::kMinimum:
+      return VectorPart<F, F, [](F a, F b) HEARTH_INTO_CALLER { return b < a || b != b ? b : a; }>;
+    case BinaryKind::kSquaredDifference:
+      return VectorPart<F, F, [](F a, F b) HEARTH_INTO_CALLER { return (double{a} - b) * (double{a} - b); }>;
+    case BinaryKind::kFloorDiv:
+      return VectorPart<F, F, [](F a, F b) HEARTH_INTO_CALLER { return std::floor(double{a} / b); }>;
+    default: return ComparisonOf<F>(kind);
+  }
+}
+
+PartFunction BoolFunctionOf(BinaryKind kind) {
+  using B = uint8_t;
+  switch (kind) {
+    case BinaryKind::kLogicalAnd: return VectorPart<B, B, [](B a, B b) HEARTH_INTO_CALLER { return a && b; }>;
+    case BinaryKind::kLogicalOr: return VectorPart<B, B, [](B a, B b) HEARTH_INTO_CALLER { return a || b; }>;
+    case BinaryKind::kEqual: return VectorPart<B, B, [](B a, B b) HEARTH_INTO_CALLER { return !a == !b; }>;
+    case BinaryKind::kNotEqual: return VectorPart<B, B, [](B a, B b) HEARTH_INTO_CALLER { return !a != !b; }>;
+    default: return ComparisonOf<B>(kind);
+  }
+}
+
+PartFunction PReluFunction() {
+  return VectorPart<float, float, [](float v, float slope) HEARTH_INTO_CALLER { return v < 0.0f ? slope * v : v; }>;
+}
+
+PartFunction FunctionOf(const Op& op, DType type) {
+  if (std::holds_alternative<PRelu>(op)) return type == DType::kFloat32 ? PReluFunction() : nullptr;
+  const BinaryKind kind = std::get<Binary>(op).kind;
+  switch (type) {
+    case DType::kFloat32: return FloatFunctionOf(kind);
+    case DType::kInt32: return IntegerFunctionOf<int32_t>(kind);
+    case DType::kInt64: return IntegerFunctionOf<int64_t>(kind);
+    case DType::kUInt64: return IntegerFunctionOf<uint64_t>(kind);
+    case DType::kBool: return BoolFunctionOf(kind);
+    default: return nullptr;
+  }
+}
+
+// Functions without a vectorized form: the reference's functions, on all threads.
+template <typename T>
+void ComputeByTable(const Part& part, const BinaryRow& row) {
+  if constexpr (std::is_integral_v<T>) {
+    if (row.integer_function != nullptr) {
+      return ComputePart<T, T>(
+          part, [&](T a, T b) { return static_cast<T>(row.integer_function(a, b, static_cast<int>(8 * sizeof(T)))); });
+    }
+  }
+  ComputePart<T, T>(
+      part, [&](T a, T b) { return static_cast<T>(row.function(static_cast<double>(a), static_cast<double>(b))); });
+}
+
+class BinaryNode final : public HostNode {
+ public:
+  BinaryNode(const HostNodeRequest& request, HostOperand a, HostOperand b, PartFunction function, Activation activation)
+      : out_(request, activation),
+        workers_(request.workers),
+        a_(std::move(a)),
+        b_(std::move(b)),
+        rows_(out_.shape(), {a_.desc.shape, b_.desc.shape}),
+        function_(function) {
+    if (const auto* binary = std::get_if<Binary>(&request.node.op)) row_ = &RowOf(binary->kind);
+  }
+
+  std::string_view kernel() const override { return "binary"; }
+
+  Status Run(RunControl* /*control*/) override {
+    workers_.ForEachPart(out_.shape().element_count(), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
+      const Part part{rows_, a_.bytes, b_.bytes, out_.bytes(), begin, end};
+      if (function_ != nullptr) return function_(part);
+      switch (a_.desc.dtype) {
+        case DType::kInt32: return ComputeByTable<int32_t>(part, *row_);
+        case DType::kInt64: return ComputeByTable<int64_t>(part, *row_);
+        default: return ComputeByTable<float>(part, *row_);
+      }
+    });
+    out_.Finish();
+    return Status::Ok();
+  }
+
+ private:
+  HostOutput out_;
+  WorkerPool& workers_;
+  HostOperand a_, b_;
+  BroadcastRows<2> rows_;
+  PartFunction function_;  // null: use the table's row
+  const BinaryRow* row_ = nullptr;
+};
+
+// A > B is computed as B < A.
+bool Exchanges(const Op& op, Op& exchanged) {
+  const auto* binary = std::get_if<Binary>(&op);
+  if (binary == nullptr) return false;
+  if (binary->kind == BinaryKind::kGreater) {
+    exchanged = Binary{BinaryKind::kLess, binary->activation};
+  } else if (binary->kind == BinaryKind::kGreaterEqual) {
+    exchanged = Binary{BinaryKind::kLessEqual, binary->activation};
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HostNode>> MakeBinaryNode(const HostNodeRequest& request) {
+  Op op = request.node.op;
+  const auto* binary = std::get_if<Binary>(&op);
+  if (binary == nullptr && !std::holds_alternative<PRelu>(op)) return nullptr;
+  const TensorDesc out = HeldAs(request.graph.value(request.node.outputs[0]).desc);
+  HEARTH_ASSIGN(HostOperand a, HostOperandOf(request, 0));
+  HEARTH_ASSIGN(HostOperand b, HostOperandOf(request, 1));
+  if (a.bytes == nullptr || b.bytes == nullptr || a.desc.dtype != b.desc.dtype || out.shape.element_count() == 0) {
+    return nullptr;
+  }
+  // A quantized operand that is not held as floats is refused: its stored numbers are not the values.
+  const bool is_plain =
+      !a.desc.quantization.has_value() && !b.desc.quantization.has_value() && !out.quantization.has_value();
+  if (!is_plain || (out.dtype != a.desc.dtype && out.dtype != DType::kBool)) return nullptr;
+  const Activation activation = binary != nullptr ? binary->activation : Activation::kNone;
+  if (activation != Activation::kNone && out.dtype != DType::kFloat32) return nullptr;
+  if (Exchanges(request.node.op, op)) std::swap(a, b);
+  const DType type = a.desc.dtype;
+  const PartFunction function = FunctionOf(op, type);
+  const bool has_row = binary != nullptr && out.dtype == type &&
+                       (type == DType::kFloat32 ? RowOf(binary->kind).function != nullptr
+                                                : type == DType::kInt32 || type == DType::kInt64);
+  if (function == nullptr && !has_row) return nullptr;
+  return std::make_unique<BinaryNode>(request, std::move(a), std::move(b), function, activation);
+}
+
+}  // namespace hearth

@@ -1,0 +1,85 @@
+// Loops over an output and the operands that are broadcast to it, in as few and as long rows as possible.
+#ifndef HEARTH_BACKENDS_CPU_NODES_BROADCAST_ROWS_H_
+#define HEARTH_BACKENDS_CPU_NODES_BROADCAST_ROWS_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "backends/cpu/host/vectorized.h"
+#include "core/graph/types.h"
+
+namespace hearth {
+
+template <size_t kOperands>
+class BroadcastRows {
+ public:
+  using Places = std::array<int64_t, kOperands>;
+
+  // Precondition: each operand broadcasts to `out` by numpy's rules, and `out` has elements.
+  BroadcastRows(const Shape& out, const std::array<Shape, kOperands>& operands) {
+    std::array<int64_t, kOperands> dense;
+    dense.fill(1);
+    for (int d = out.rank() - 1; d >= 0; --d) {
+      Digit digit{out[d], {}};
+      for (size_t k = 0; k < kOperands; ++k) {
+        const int own = d - out.rank() + operands[k].rank();
+        const int64_t size = own < 0 ? 1 : operands[k][own];
+        digit.steps[k] = size == 1 ? 0 : dense[k];
+        dense[k] *= size;
+      }
+      if (out[d] != 1) Append(digit);
+    }
+    if (digits_.empty()) digits_.push_back({1, {}});
+  }
+
+  // The step of each operand from element to element in a row: 0 or 1.
+  const Places& steps() const { return digits_[0].steps; }
+
+  // Calls visit(index of the first output element, number of elements, index of each operand's first element) for each
+  // row or part of one in [begin, end).
+  template <typename Visit>
+  HEARTH_INTO_CALLER void ForPart(int64_t begin, int64_t end, const Visit& visit) const {
+    const int64_t length = digits_[0].radix;
+    for (int64_t at = begin; at < end;) {
+      const int64_t in_row = at % length, count = std::min(length - in_row, end - at);
+      Places places{};
+      int64_t rest = at / length;
+      for (size_t k = 0; k < kOperands; ++k) places[k] = in_row * digits_[0].steps[k];
+      for (size_t d = 1; d < digits_.size(); ++d) {
+        const int64_t value = rest % digits_[d].radix;
+        rest /= digits_[d].radix;
+        for (size_t k = 0; k < kOperands; ++k) places[k] += value * digits_[d].steps[k];
+      }
+      visit(at, count, places);
+      at += count;
+    }
+  }
+
+ private:
+  struct Digit {
+    int64_t radix = 1;
+    Places steps{};
+  };
+
+  // Adds the next outer digit, merged into the last one if it continues it.
+  void Append(const Digit& digit) {
+    if (!digits_.empty()) {
+      Digit& last = digits_.back();
+      bool continues = true;
+      for (size_t k = 0; k < kOperands; ++k) continues = continues && digit.steps[k] == last.steps[k] * last.radix;
+      if (continues) {
+        last.radix *= digit.radix;
+        return;
+      }
+    }
+    digits_.push_back(digit);
+  }
+
+  std::vector<Digit> digits_;  // innermost first
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_CPU_NODES_BROADCAST_ROWS_H_

@@ -1,0 +1,104 @@
+// Conversion between element types that are not quantized.
+#include <limits>
+
+#include "backends/cpu/host/host_node.h"
+#include "backends/cpu/host/vectorized.h"
+#include "core/graph/types.h"
+
+namespace hearth {
+namespace {
+
+struct BoolElement {
+  uint8_t stored;
+};
+
+// Floats are truncated and clamped to the type, NaN becomes the highest number; integers wrap.
+template <typename To, typename From>
+HEARTH_INTO_CALLER inline To Converted(From from) {
+  if constexpr (std::is_same_v<From, BoolElement>) {
+    return Converted<To>(static_cast<uint8_t>(from.stored != 0));
+  } else if constexpr (std::is_same_v<To, BoolElement>) {
+    return {static_cast<uint8_t>(from != From{0})};
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    constexpr auto kLowest = static_cast<From>(std::numeric_limits<To>::min());
+    constexpr auto kAbove =
+        static_cast<From>(0x1p1 * static_cast<double>(uint64_t{1} << (std::numeric_limits<To>::digits - 1)));
+    if (from <= kLowest) return std::numeric_limits<To>::min();
+    return from < kAbove ? static_cast<To>(from) : std::numeric_limits<To>::max();
+  } else {
+    return static_cast<To>(from);
+  }
+}
+
+template <typename From, typename To>
+void ConvertPart(const std::byte* x, std::byte* y, int64_t begin, int64_t end) {
+  const auto* from = reinterpret_cast<const From*>(x);
+  auto* to = reinterpret_cast<To*>(y);
+  Vectorized([=]() HEARTH_INTO_CALLER {
+    for (int64_t k = begin; k < end; ++k) to[k] = Converted<To>(from[k]);
+  });
+}
+using Conversion = void (*)(const std::byte* x, std::byte* y, int64_t begin, int64_t end);
+
+// Calls use(element) with an element of the stored type, for each type that can be converted.
+template <typename Use>
+Conversion WithElementOf(DType type, const Use& use) {
+  switch (type) {
+    case DType::kFloat32: return use(float{});
+    case DType::kInt32: return use(int32_t{});
+    case DType::kInt64: return use(int64_t{});
+    case DType::kInt16: return use(int16_t{});
+    case DType::kInt8: return use(int8_t{});
+    case DType::kUInt8: return use(uint8_t{});
+    case DType::kUInt16: return use(uint16_t{});
+    case DType::kUInt32: return use(uint32_t{});
+    case DType::kFloat64: return use(double{});
+    case DType::kBool: return use(BoolElement{});
+    default: return nullptr;
+  }
+}
+
+Conversion ConversionOf(DType from, DType to) {
+  return WithElementOf(from, [&]<typename From>(From) {
+    return WithElementOf(to, []<typename To>(To) -> Conversion { return ConvertPart<From, To>; });
+  });
+}
+
+class CastNode final : public HostNode {
+ public:
+  CastNode(const HostNodeRequest& request, Conversion conversion)
+      : x_(request.arena.bytes(request.node.inputs[0]).data()),
+        y_(request.arena.bytes(request.node.outputs[0]).data()),
+        count_(request.graph.value(request.node.outputs[0]).desc.shape.element_count()),
+        workers_(request.workers),
+        conversion_(conversion) {}
+
+  std::string_view kernel() const override { return "cast"; }
+
+  Status Run(RunControl* /*control*/) override {
+    workers_.ForEachPart(count_, kLeastElementsOfPart,
+                         [&](int64_t begin, int64_t end) { conversion_(x_, y_, begin, end); });
+    return Status::Ok();
+  }
+
+ private:
+  const std::byte* x_;
+  std::byte* y_;
+  int64_t count_;
+  WorkerPool& workers_;
+  Conversion conversion_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<HostNode>> MakeCastNode(const HostNodeRequest& request) {
+  const Graph& graph = request.graph;
+  if (!std::holds_alternative<Cast>(request.node.op) || graph.IsConstant(request.node.inputs[0])) return nullptr;
+  const TensorDesc &x = graph.value(request.node.inputs[0]).desc, &y = graph.value(request.node.outputs[0]).desc;
+  if (x.quantization.has_value() || y.quantization.has_value()) return nullptr;
+  const Conversion conversion = ConversionOf(x.dtype, y.dtype);
+  if (conversion == nullptr) return nullptr;
+  return std::make_unique<CastNode>(request, conversion);
+}
+
+}  // namespace hearth

@@ -1,0 +1,108 @@
+// Functions of single elements: on worker threads after a kernel, and as nodes for values held as floats.
+#include <cmath>
+
+#include "backends/cpu/host/host_node.h"
+#include "backends/cpu/host/host_output.h"
+#include "backends/cpu/host/quantized.h"
+#include "backends/cpu/host/vector_math.h"
+#include "core/graph/ops/elementwise_table.h"
+
+namespace hearth {
+namespace {
+
+template <typename Function>
+void ApplyVectors(const float* x, float* y, int64_t count, Function function) {
+  Vectorized([=]() HEARTH_INTO_CALLER {
+    for (int64_t k = 0; k < count; ++k) y[k] = function(x[k]);
+  });
+}
+
+void ApplyPart(const Unary& unary, const float* x, float* y, int64_t count) {
+  switch (unary.kind) {
+    case UnaryKind::kTanh: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return VectorTanh(v); });
+    case UnaryKind::kLogistic:
+      return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return VectorSigmoid(v); });
+    case UnaryKind::kGelu:
+      return ApplyVectors(x, y, count,
+                          [](float v) HEARTH_INTO_CALLER { return 0.5f * v * VectorErfc(v * -0.70710678f); });
+    case UnaryKind::kGeluTanh:
+      return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER {
+        return v / (1.0f + VectorWholeExp(-1.5957691f * (v + 0.044715f * v * v * v)));
+      });
+    case UnaryKind::kRelu:
+      return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return v < 0.0f ? 0.0f : v; });
+    case UnaryKind::kExp:
+      return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return VectorWholeExp(v); });
+    case UnaryKind::kRsqrt:
+      return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return 1.0f / std::sqrt(v); });
+    case UnaryKind::kSqrt: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return std::sqrt(v); });
+    case UnaryKind::kSquare: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return v * v; });
+    case UnaryKind::kCeil: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return std::ceil(v); });
+    case UnaryKind::kFloor: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return std::floor(v); });
+    case UnaryKind::kAbs: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return std::fabs(v); });
+    case UnaryKind::kNeg: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return -v; });
+    case UnaryKind::kSign:
+      return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER {
+        return v > 0.0f ? 1.0f : v < 0.0f ? -1.0f : v;
+      });
+    case UnaryKind::kRelu6:
+      return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER {
+        return v < 0.0f ? 0.0f : v > 6.0f ? 6.0f : v;
+      });
+    case UnaryKind::kCopy:
+    case UnaryKind::kQuantize:
+    case UnaryKind::kDequantize: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return v; });
+    default: break;
+  }
+  const auto function = RowOf(unary.kind).function;
+  for (int64_t k = 0; k < count; ++k) y[k] = static_cast<float>(function(x[k], unary.alpha));
+}
+
+class UnaryNode final : public HostNode {
+ public:
+  explicit UnaryNode(const HostNodeRequest& request)
+      : unary_(std::get<Unary>(request.node.op)),
+        x_(request.arena.floats(request.node.inputs[0])),
+        out_(request),
+        workers_(request.workers) {}
+
+  std::string_view kernel() const override { return "elementwise"; }
+
+  Status Run(RunControl* /*control*/) override {
+    ApplyUnary(unary_, x_, out_.floats(), workers_);
+    out_.Finish();
+    return Status::Ok();
+  }
+
+ private:
+  const Unary& unary_;
+  std::span<const float> x_;
+  HostOutput out_;
+  WorkerPool& workers_;
+};
+
+}  // namespace
+
+void ApplyUnary(const Unary& unary, std::span<const float> x, std::span<float> y, WorkerPool& workers) {
+  workers.ForEachPart(static_cast<int64_t>(x.size()), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
+    ApplyPart(unary, x.data() + begin, y.data() + begin, end - begin);
+  });
+}
+
+void ApplyUnary(const Unary& unary, std::span<const float> x, std::span<float> y) {
+  ApplyPart(unary, x.data(), y.data(), static_cast<int64_t>(x.size()));
+}
+
+Result<std::unique_ptr<HostNode>> MakeUnaryNode(const HostNodeRequest& request) {
+  const Graph& graph = request.graph;
+  const Node& node = request.node;
+  const auto* unary = std::get_if<Unary>(&node.op);
+  if (unary == nullptr || graph.IsConstant(node.inputs[0])) return nullptr;
+  for (ValueId value : {node.inputs[0], node.outputs[0]}) {
+    if (HeldAs(graph.value(value).desc).dtype != DType::kFloat32) return nullptr;
+  }
+  if (request.arena.floats(node.inputs[0]).size() != request.arena.floats(node.outputs[0]).size()) return nullptr;
+  return std::make_unique<UnaryNode>(request);
+}
+
+}  // namespace hearth

@@ -1,0 +1,173 @@
+// Moves whole slices to or from indices that are known only in a run: table look-ups, updates of caches.
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/host/host_node.h"
+#include "backends/cpu/host/host_operand.h"
+#include "backends/cpu/host/host_output.h"
+#include "backends/cpu/host/quantized.h"
+#include "core/base/error.h"
+#include "core/graph/ops/axis_split.h"
+
+namespace hearth {
+namespace {
+
+// Indices outside are clamped, as in the reference.
+int64_t Nearest(int64_t index, int64_t length) {
+  return std::clamp<int64_t>(index, 0, length - 1);
+}
+
+int64_t BytesOf(const TensorDesc& desc) {
+  return BitsOf(desc.dtype) / 8;
+}
+
+class LookUpNode : public HostNode {
+ public:
+  LookUpNode(const HostNodeRequest& request, HostOperand x, HostOperand indices, int64_t slices, int64_t slice_bytes)
+      : out_(request),
+        workers_(request.workers),
+        x_(std::move(x)),
+        indices_(std::move(indices)),
+        slices_(slices),
+        slice_bytes_(slice_bytes) {}
+
+  std::string_view kernel() const override { return "look-up"; }
+
+  Status Run(RunControl* /*control*/) override {
+    std::byte* out = out_.bytes();
+    workers_.ForEachPart(slices_, kLeastBytesOfPart / slice_bytes_ + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t slice = begin; slice < end; ++slice) {
+        std::memcpy(out + slice * slice_bytes_, x_.bytes + SliceOf(slice) * slice_bytes_,
+                    static_cast<size_t>(slice_bytes_));
+      }
+    });
+    out_.Finish();
+    return Status::Ok();
+  }
+
+ protected:
+  // The slice of x for output slice `slice`.
+  virtual int64_t SliceOf(int64_t slice) const = 0;
+  const HostOperand& x() const { return x_; }
+  int64_t IndexOf(int64_t at) const { return indices_.index(at); }
+
+ private:
+  HostOutput out_;
+  WorkerPool& workers_;
+  HostOperand x_, indices_;
+  int64_t slices_, slice_bytes_;
+};
+
+class GatherNode final : public LookUpNode {
+ public:
+  GatherNode(const HostNodeRequest& request, HostOperand x, HostOperand indices, const GatherSplit& split)
+      : LookUpNode(request, std::move(x), std::move(indices), split.batches * split.outer * split.count,
+                   split.inner * BytesOf(HeldAs(request.graph.value(request.node.outputs[0]).desc))),
+        split_(split) {}
+
+ private:
+  int64_t SliceOf(int64_t slice) const override {
+    const int64_t outer = slice / split_.count, batch = outer / split_.outer;
+    return outer * split_.length + Nearest(IndexOf(batch * split_.count + slice % split_.count), split_.length);
+  }
+
+  GatherSplit split_;
+};
+
+class GatherNdNode final : public LookUpNode {
+ public:
+  GatherNdNode(const HostNodeRequest& request, HostOperand x, HostOperand indices, int depth, int64_t slices,
+               int64_t slice_bytes)
+      : LookUpNode(request, std::move(x), std::move(indices), slices, slice_bytes), depth_(depth) {}
+
+ private:
+  int64_t SliceOf(int64_t slice) const override {
+    int64_t from = 0;
+    for (int d = 0; d < depth_; ++d) {
+      const int64_t length = x().desc.shape[d];
+      from = from * length + Nearest(IndexOf(slice * depth_ + d), length);
+    }
+    return from;
+  }
+
+  int depth_;
+};
+
+// Copies x with an update written over its elements from a start on.
+class UpdateNode final : public HostNode {
+ public:
+  UpdateNode(const HostNodeRequest& request, HostOperand x, HostOperand update, HostOperand start)
+      : out_(request.arena.bytes(request.node.outputs[0])),
+        workers_(request.workers),
+        x_(std::move(x)),
+        update_(std::move(update)),
+        start_(std::move(start)) {}
+
+  std::string_view kernel() const override { return "update"; }
+
+  Status Run(RunControl* /*control*/) override {
+    workers_.ForEachPart(static_cast<int64_t>(out_.size()), kLeastBytesOfPart, [&](int64_t begin, int64_t end) {
+      std::memcpy(out_.data() + begin, x_.bytes + begin, static_cast<size_t>(end - begin));
+    });
+    const Shape &in = x_.desc.shape, &update = update_.desc.shape;
+    const int last = in.rank() - 1;
+    const int64_t row_bytes = update[last] * BytesOf(x_.desc);
+    for (int64_t row = 0; row < update.element_count() / update[last]; ++row) {
+      int64_t to = 0, stride = 1, rest = row;
+      for (int d = last; d >= 0; --d) {
+        const int64_t at = d == last ? 0 : rest % update[d];
+        if (d != last) rest /= update[d];
+        to += (std::clamp<int64_t>(start_.index(d), 0, in[d] - update[d]) + at) * stride;
+        stride *= in[d];
+      }
+      std::memcpy(out_.data() + to * BytesOf(x_.desc), update_.bytes + row * row_bytes, static_cast<size_t>(row_bytes));
+    }
+    return Status::Ok();
+  }
+
+ private:
+  std::span<std::byte> out_;
+  WorkerPool& workers_;
+  HostOperand x_, update_, start_;
+};
+
+std::unique_ptr<HostNode> MakeUpdateNode(const HostNodeRequest& request, HostOperand x, HostOperand update,
+                                         HostOperand start) {
+  const TensorDesc& stored = request.graph.value(request.node.inputs[0]).desc;
+  for (ValueId value : {request.node.inputs[1], request.node.outputs[0]}) {
+    if (request.graph.value(value).desc.quantization != stored.quantization) return nullptr;
+  }
+  const bool fits =
+      start.has_indices() && update.bytes != nullptr && update.desc.dtype == x.desc.dtype && x.desc.shape.rank() > 0;
+  if (!fits) return nullptr;
+  return std::make_unique<UpdateNode>(request, std::move(x), std::move(update), std::move(start));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HostNode>> MakeGatherNode(const HostNodeRequest& request) {
+  const auto* gather = std::get_if<Gather>(&request.node.op);
+  const bool updates = std::holds_alternative<DynamicUpdateSlice>(request.node.op);
+  if (gather == nullptr && !updates && !std::holds_alternative<GatherNd>(request.node.op)) return nullptr;
+  const TensorDesc out = HeldAs(request.graph.value(request.node.outputs[0]).desc);
+  HEARTH_ASSIGN(HostOperand x, HostOperandOf(request, 0));
+  HEARTH_ASSIGN(HostOperand second, HostOperandOf(request, 1));
+  const bool is_held_alike = x.bytes != nullptr && x.desc.dtype == out.dtype && !out.quantization.has_value();
+  if (!is_held_alike || BitsOf(out.dtype) < 8 || out.shape.element_count() == 0) return nullptr;
+  if (updates) {
+    HEARTH_ASSIGN(HostOperand start, HostOperandOf(request, 2));
+    return MakeUpdateNode(request, std::move(x), std::move(second), std::move(start));
+  }
+  if (!second.has_indices()) return nullptr;
+  const Shape indices = second.desc.shape;
+  if (gather != nullptr) {
+    const GatherSplit split = SplitGather(*gather, x.desc.shape, indices);
+    return std::make_unique<GatherNode>(request, std::move(x), std::move(second), split);
+  }
+  const int depth = indices[indices.rank() - 1];
+  const int64_t slice = CountBetween(x.desc.shape, depth, x.desc.shape.rank());
+  return std::make_unique<GatherNdNode>(request, std::move(x), std::move(second), depth,
+                                        out.shape.element_count() / slice, slice * BytesOf(out));
+}
+
+}  // namespace hearth

@@ -1,0 +1,144 @@
+// Functions of single integers and truth values, and sums of any number of tensors.
+#include <algorithm>
+#include <vector>
+
+#include "backends/cpu/host/host_node.h"
+#include "backends/cpu/host/host_operand.h"
+#include "backends/cpu/host/host_output.h"
+#include "backends/cpu/host/quantized.h"
+#include "backends/cpu/host/vectorized.h"
+#include "core/base/error.h"
+
+namespace hearth {
+namespace {
+
+template <typename T>
+void ApplyPart(UnaryKind kind, const T* x, T* y, int64_t count) {
+  using U = std::make_unsigned_t<T>;  // unsigned, which wraps
+  Vectorized([=]() HEARTH_INTO_CALLER {
+    switch (kind) {
+      case UnaryKind::kNeg:
+        for (int64_t k = 0; k < count; ++k) y[k] = static_cast<T>(U{0} - static_cast<U>(x[k]));
+        break;
+      case UnaryKind::kAbs:
+        for (int64_t k = 0; k < count; ++k) y[k] = x[k] < 0 ? static_cast<T>(U{0} - static_cast<U>(x[k])) : x[k];
+        break;
+      case UnaryKind::kSign:
+        for (int64_t k = 0; k < count; ++k) y[k] = static_cast<T>((x[k] > 0) - (x[k] < 0));
+        break;
+      case UnaryKind::kSquare:
+        for (int64_t k = 0; k < count; ++k) y[k] = static_cast<T>(static_cast<U>(x[k]) * static_cast<U>(x[k]));
+        break;
+      default:  // kLogicalNot
+        for (int64_t k = 0; k < count; ++k) y[k] = static_cast<T>(x[k] == 0);
+    }
+  });
+}
+
+class IntegerFunctionNode final : public HostNode {
+ public:
+  IntegerFunctionNode(const HostNodeRequest& request, HostOperand x)
+      : kind_(std::get<Unary>(request.node.op).kind),
+        x_(std::move(x)),
+        y_(request.arena.bytes(request.node.outputs[0]).data()),
+        workers_(request.workers) {}
+
+  std::string_view kernel() const override { return "elementwise"; }
+
+  Status Run(RunControl* /*control*/) override {
+    switch (x_.desc.dtype) {
+      case DType::kInt32: RunOn<int32_t>(); break;
+      case DType::kInt64: RunOn<int64_t>(); break;
+      default: RunOn<uint8_t>();
+    }
+    return Status::Ok();
+  }
+
+ private:
+  template <typename T>
+  void RunOn() {
+    workers_.ForEachPart(x_.desc.shape.element_count(), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
+      ApplyPart(kind_, x_.as<T>() + begin, reinterpret_cast<T*>(y_) + begin, end - begin);
+    });
+  }
+
+  UnaryKind kind_;
+  HostOperand x_;
+  std::byte* y_;
+  WorkerPool& workers_;
+};
+
+class AddAllNode final : public HostNode {
+ public:
+  AddAllNode(const HostNodeRequest& request, std::vector<HostOperand> operands)
+      : operands_(std::move(operands)), out_(request), workers_(request.workers) {}
+
+  std::string_view kernel() const override { return "add all"; }
+
+  Status Run(RunControl* /*control*/) override {
+    switch (operands_[0].desc.dtype) {
+      case DType::kInt32: RunOn<uint32_t, uint32_t>(); break;
+      case DType::kInt64: RunOn<uint64_t, uint64_t>(); break;
+      default: RunOn<float, double>();
+    }
+    out_.Finish();
+    return Status::Ok();
+  }
+
+ private:
+  // Sums of floats are float64; sums of integers wrap.
+  template <typename T, typename Sum>
+  void RunOn() {
+    T* y = out_.as<T>();
+    workers_.ForEachPart(out_.shape().element_count(), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
+      Vectorized([&]() HEARTH_INTO_CALLER {
+        constexpr int64_t kChunk = 256;
+        for (int64_t first = begin; first < end; first += kChunk) {
+          const int64_t count = std::min(kChunk, end - first);
+          Sum sums[kChunk] = {};
+          for (const HostOperand& operand : operands_) {
+            const T* x = operand.as<T>() + first;
+            for (int64_t k = 0; k < count; ++k) sums[k] += static_cast<Sum>(x[k]);
+          }
+          for (int64_t k = 0; k < count; ++k) y[first + k] = static_cast<T>(sums[k]);
+        }
+      });
+    });
+  }
+
+  std::vector<HostOperand> operands_;
+  HostOutput out_;
+  WorkerPool& workers_;
+};
+
+Result<std::unique_ptr<HostNode>> MakeAddAllNode(const HostNodeRequest& request) {
+  const TensorDesc out = HeldAs(request.graph.value(request.node.outputs[0]).desc);
+  const bool is_number = out.dtype == DType::kFloat32 || out.dtype == DType::kInt32 || out.dtype == DType::kInt64;
+  if (!is_number || out.quantization.has_value()) return nullptr;
+  std::vector<HostOperand> operands(request.node.inputs.size());
+  for (size_t k = 0; k < operands.size(); ++k) {
+    HEARTH_ASSIGN(operands[k], HostOperandOf(request, k));
+    if (operands[k].bytes == nullptr || operands[k].desc.dtype != out.dtype) return nullptr;
+  }
+  if (operands.empty()) return nullptr;
+  return std::make_unique<AddAllNode>(request, std::move(operands));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HostNode>> MakeIntegerFunctionNode(const HostNodeRequest& request) {
+  if (std::holds_alternative<AddN>(request.node.op)) return MakeAddAllNode(request);
+  const auto* unary = std::get_if<Unary>(&request.node.op);
+  if (unary == nullptr) return nullptr;
+  HEARTH_ASSIGN(HostOperand x, HostOperandOf(request, 0));
+  const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
+  if (x.bytes == nullptr || x.desc.quantization.has_value() || out.dtype != x.desc.dtype) return nullptr;
+  const bool is_integer = out.dtype == DType::kInt32 || out.dtype == DType::kInt64;
+  const bool is_arithmetic = unary->kind == UnaryKind::kNeg || unary->kind == UnaryKind::kAbs ||
+                             unary->kind == UnaryKind::kSign || unary->kind == UnaryKind::kSquare;
+  const bool is_negation = unary->kind == UnaryKind::kLogicalNot && out.dtype == DType::kBool;
+  if (!(is_integer && is_arithmetic) && !is_negation) return nullptr;
+  return std::make_unique<IntegerFunctionNode>(request, std::move(x));
+}
+
+}  // namespace hearth

@@ -1,0 +1,183 @@
+// Products of two matrices that other nodes make, or that XNNPACK's fully connected operator refuses.
+#include <algorithm>
+#include <vector>
+
+#include "backends/cpu/host/host_node.h"
+#include "backends/cpu/host/host_output.h"
+#include "backends/cpu/host/quantized.h"
+#include "backends/cpu/nodes/packed_constant.h"
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/ops/broadcast.h"
+
+namespace hearth {
+namespace {
+
+// A product of two lists of matrices, and the pairs that are multiplied.
+struct Product {
+  MatrixSizes sizes;
+  bool adjoint_a = false, adjoint_b = false;
+  struct Pair {
+    int64_t a = 0, b = 0;
+  };
+  std::vector<Pair> pairs;  // in the order of the results
+  int64_t b_count = 1;
+  Activation activation = Activation::kNone;
+};
+
+int64_t LastDimension(const Shape& shape, int from_end) {
+  return shape[shape.rank() - from_end];
+}
+
+Product ProductOf(const BatchMatMul& op, const Shape& a, const Shape& b, const Shape& out) {
+  Product product;
+  product.adjoint_a = op.adjoint_a;
+  product.adjoint_b = op.adjoint_b;
+  product.sizes = {LastDimension(out, 2), LastDimension(a, op.adjoint_a ? 2 : 1), LastDimension(out, 1)};
+  const auto sizes = MatrixBatch(out).sizes;
+  const int64_t matrices = int64_t{sizes[0]} * sizes[1] * sizes[2];
+  product.b_count = b.element_count() / (LastDimension(b, 1) * LastDimension(b, 2));
+  const bool a_is_dense = a.element_count() == matrices * LastDimension(a, 1) * LastDimension(a, 2);
+  if (product.b_count == 1 && !op.adjoint_a && a_is_dense) {  // one tall matrix
+    product.sizes.rows *= matrices;
+    product.pairs = {{0, 0}};
+    return product;
+  }
+  const auto a_steps = MatrixBatch(a).Steps(), b_steps = MatrixBatch(b).Steps();
+  for (int32_t i = 0; i < sizes[0]; ++i) {
+    for (int32_t j = 0; j < sizes[1]; ++j) {
+      for (int32_t k = 0; k < sizes[2]; ++k) {
+        product.pairs.push_back({i * a_steps[0] + j * a_steps[1] + k * a_steps[2],  //
+                                 i * b_steps[0] + j * b_steps[1] + k * b_steps[2]});
+      }
+    }
+  }
+  return product;
+}
+
+Product ProductOf(const FullyConnected& op, const Shape& x, const Shape& weights) {
+  Product product;
+  product.adjoint_b = true;
+  product.sizes = {x.element_count() / weights[1], weights[1], weights[0]};
+  product.pairs = {{0, 0}};
+  product.activation = op.activation;
+  return product;
+}
+
+// A node's operand as floats; a converted constant has its own memory.
+struct Operand {
+  std::vector<float> constant;
+  std::span<const float> values;
+};
+
+Result<Operand> OperandOf(const HostNodeRequest& request, size_t position) {
+  Operand operand;
+  const ValueId value = position < request.node.inputs.size() ? request.node.inputs[position] : kNoValue;
+  if (value == kNoValue) return operand;
+  if (!request.graph.IsConstant(value)) {
+    operand.values = request.arena.floats(value);
+    return operand;
+  }
+  HEARTH_ASSIGN(operand.constant, ConstantAsFloats(request.graph, value));
+  operand.values = operand.constant;
+  return operand;
+}
+
+MatrixView ViewOf(std::span<const float> values, int64_t number, int64_t rows, int64_t columns, bool adjoint) {
+  const float* first = values.data() + number * rows * columns;
+  return adjoint ? MatrixView{first, 1, rows} : MatrixView{first, columns, 1};
+}
+
+// Right operands that another node makes, packed again in each run.
+struct ChangingMatrices {
+  std::vector<MatrixView> views;
+  std::shared_ptr<PackedMatrices> packed;
+};
+
+class MatrixProductNode final : public HostNode {
+ public:
+  // `constant`: the right operands, or null if they change.
+  MatrixProductNode(const HostNodeRequest& request, const Product& product, Operand a, Operand bias,
+                    std::shared_ptr<const PackedMatrices> constant, ChangingMatrices changing)
+      : out_(request, ActivationPartsOf(product.activation).rest),
+        workers_(request.workers),
+        a_(std::move(a)),
+        bias_(std::move(bias)),
+        rows_(product.sizes.rows),
+        changing_(std::move(changing)),
+        packed_(constant != nullptr ? std::move(constant) : changing_.packed) {
+    const MatrixSizes& sizes = product.sizes;
+    float* to = out_.floats().data();
+    for (const Product::Pair& pair : product.pairs) {
+      pairs_.push_back({ViewOf(a_.values, pair.a, sizes.rows, sizes.depth, product.adjoint_a), pair.b, to});
+      to += sizes.rows * sizes.columns;
+    }
+    const ActivationParts activation = ActivationPartsOf(product.activation);
+    finish_ = {bias_.values.empty() ? nullptr : bias_.values.data(), activation.lowest, activation.highest};
+  }
+
+  std::string_view kernel() const override { return "matrix product"; }
+  std::optional<uint64_t> held_bytes() const override {
+    return (a_.constant.size() + bias_.constant.size()) * sizeof(float);
+  }
+
+  Status Run(RunControl* /*control*/) override {
+    if (changing_.packed != nullptr) changing_.packed->Pack(changing_.views, workers_);
+    packed_->Multiply(pairs_, rows_, finish_, workers_);
+    out_.Finish();
+    return Status::Ok();
+  }
+
+ private:
+  HostOutput out_;
+  WorkerPool& workers_;
+  Operand a_, bias_;
+  int64_t rows_;
+  ChangingMatrices changing_;
+  std::shared_ptr<const PackedMatrices> packed_;
+  std::vector<MatrixPair> pairs_;
+  ProductFinish finish_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<HostNode>> MakeMatrixProductNode(const HostNodeRequest& request) {
+  const Graph& graph = request.graph;
+  const Node& node = request.node;
+  const auto* batch = std::get_if<BatchMatMul>(&node.op);
+  const auto* connected = std::get_if<FullyConnected>(&node.op);
+  // If sums decide an index, only the reference's float64 sums choose as the network was checked with.
+  if ((batch == nullptr && connected == nullptr) || request.decides_indices) return nullptr;
+  for (const auto* list : {&node.inputs, &node.outputs}) {
+    for (ValueId value : *list) {
+      if (value == kNoValue) continue;
+      const TensorDesc& desc = graph.value(value).desc;
+      if (desc.shape.element_count() == 0) return nullptr;
+      if (!graph.IsConstant(value) && HeldAs(desc).dtype != DType::kFloat32) return nullptr;
+    }
+  }
+  HEARTH_ASSIGN(Operand a, OperandOf(request, 0));
+  HEARTH_ASSIGN(Operand bias, OperandOf(request, 2));
+  const Shape &a_shape = graph.value(node.inputs[0]).desc.shape, &b_shape = graph.value(node.inputs[1]).desc.shape;
+  const Product product = batch != nullptr
+                              ? ProductOf(*batch, a_shape, b_shape, graph.value(node.outputs[0]).desc.shape)
+                              : ProductOf(*connected, a_shape, b_shape);
+  const auto& [rows, depth, columns] = product.sizes;
+  std::shared_ptr<const PackedMatrices> constant;
+  ChangingMatrices changing;
+  if (graph.IsConstant(node.inputs[1])) {
+    const MatrixLayout layout{depth, columns, product.b_count, product.adjoint_b ? 1 : columns,
+                              product.adjoint_b ? depth : 1};
+    HEARTH_ASSIGN(const PackedFloats packed, PackedConstant(request, node.inputs[1], layout));
+    constant = packed.matrices;
+  } else {
+    const std::span<const float> values = request.arena.floats(node.inputs[1]);
+    changing.packed = std::make_shared<PackedMatrices>(depth, columns, product.b_count);
+    for (int64_t k = 0; k < product.b_count; ++k)
+      changing.views.push_back(ViewOf(values, k, depth, columns, product.adjoint_b));
+  }
+  return std::make_unique<MatrixProductNode>(request, product, std::move(a), std::move(bias), std::move(constant),
+                                             std::move(changing));
+}
+
+}  // namespace hearth

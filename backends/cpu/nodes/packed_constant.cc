@@ -1,0 +1,74 @@
+#include "backends/cpu/nodes/packed_constant.h"
+
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/numbers.h"
+#include "core/graph/evaluate.h"
+
+namespace hearth {
+namespace {
+
+// Floats in a file are packed directly, without a copy in between.
+template <typename Number>
+const Number* InPlace(const Graph& graph, ValueId constant) {
+  const std::span<const std::byte> bytes = graph.ConstantBytes(constant);
+  const bool is_aligned = reinterpret_cast<uintptr_t>(bytes.data()) % alignof(Number) == 0;
+  if (graph.value(constant).desc.dtype != DType::kFloat32 || !std::is_same_v<Number, float> || !is_aligned)
+    return nullptr;
+  return reinterpret_cast<const Number*>(bytes.data());
+}
+
+template <typename Number>
+struct CheckedMatrices {
+  PackedNumbers<Number> matrices;
+  bool are_finite = true;
+  uint64_t bytes() const { return matrices.bytes(); }
+};
+
+template <typename Number>
+PackedOf<Number> MatricesOf(const std::shared_ptr<const CheckedMatrices<Number>>& held) {
+  return {{held, &held->matrices}, held->are_finite};
+}
+
+}  // namespace
+
+template <>
+Result<std::vector<float>> ConstantAs<float>(const Graph& graph, ValueId constant) {
+  return ConstantAsFloats(graph, constant);
+}
+template <>
+Result<std::vector<double>> ConstantAs<double>(const Graph& graph, ValueId constant) {
+  HEARTH_ASSIGN(ReferenceTensor tensor, ReferenceFromBytes(graph.value(constant).desc, graph.ConstantBytes(constant)));
+  return std::move(tensor.values);
+}
+
+template <typename Number>
+Result<PackedOf<Number>> PackedConstant(const HostNodeRequest& request, ValueId constant, const MatrixLayout& layout) {
+  const Graph& graph = request.graph;
+  const VectorSet set = BestVectorSet();
+  WeightsKey key("panels");
+  key.Add(graph, constant).Add(static_cast<int64_t>(set)).Add(layout.depth).Add(layout.columns).Add(layout.count);
+  key.Add(layout.row_step).Add(layout.column_step).Add(layout.is_checked ? 1 : 0).Add(sizeof(Number));
+  if (const auto found = request.weights.Find<CheckedMatrices<Number>>(key)) return MatricesOf(found);
+  std::vector<Number> converted;
+  const Number* numbers = InPlace<Number>(graph, constant);
+  if (numbers == nullptr) {
+    HEARTH_ASSIGN(converted, ConstantAs<Number>(graph, constant));
+    numbers = converted.data();
+  }
+  std::vector<MatrixOf<Number>> views;
+  for (int64_t k = 0; k < layout.count; ++k) {
+    views.push_back({numbers + k * layout.depth * layout.columns, layout.row_step, layout.column_step, {}});
+  }
+  const auto count = static_cast<size_t>(layout.count * layout.depth * layout.columns);
+  CheckedMatrices<Number> packed{{layout.depth, layout.columns, layout.count, set},
+                                 !layout.is_checked || AllFinite(std::span<const Number>(numbers, count))};
+  packed.matrices.Pack(views, request.workers);
+  return MatricesOf(request.weights.Add(key, std::move(packed)));
+}
+
+template Result<PackedOf<float>> PackedConstant(const HostNodeRequest&, ValueId, const MatrixLayout&);
+template Result<PackedOf<double>> PackedConstant(const HostNodeRequest&, ValueId, const MatrixLayout&);
+
+}  // namespace hearth

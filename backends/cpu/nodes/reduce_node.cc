@@ -1,0 +1,235 @@
+// Reductions over any dimensions. Sums and products of floats are float64, like the reference's.
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "backends/cpu/host/host_node.h"
+#include "backends/cpu/host/host_output.h"
+#include "backends/cpu/host/quantized.h"
+#include "backends/cpu/host/vectorized.h"
+#include "core/base/numbers.h"
+
+namespace hearth {
+namespace {
+
+constexpr int64_t kChunk = 128;  // neighbouring outputs, whose results stay in the cache
+constexpr int kParts = 16;       // independent partial results, so that none waits for another
+
+struct ReducedDigit {
+  int64_t radix = 1, stride = 0;
+};
+
+// The input's dimensions; neighbours that are both reduced or both kept are merged.
+struct Layout {
+  std::vector<ReducedDigit> kept, reduced;  // without the innermost; outermost first
+  ReducedDigit innermost{1, 1};
+  bool innermost_is_reduced = true;
+  int64_t inputs = 1, outputs = 1;
+};
+
+Layout LayoutOf(const Shape& in, uint32_t axes_mask) {
+  Layout layout;
+  std::vector<std::pair<ReducedDigit, bool>> digits;  // innermost first
+  for (int d = in.rank() - 1; d >= 0; --d) {
+    const bool is_reduced = ((axes_mask >> d) & 1u) != 0;
+    const int64_t stride = layout.inputs;
+    layout.inputs *= in[d];
+    if (!is_reduced) layout.outputs *= in[d];
+    if (in[d] == 1) continue;
+    if (!digits.empty() && digits.back().second == is_reduced) {
+      digits.back().first.radix *= in[d];
+    } else {
+      digits.push_back({{in[d], stride}, is_reduced});
+    }
+  }
+  if (digits.empty()) return layout;
+  layout.innermost = digits[0].first;
+  layout.innermost_is_reduced = digits[0].second;
+  for (size_t k = digits.size() - 1; k > 0; --k) {
+    (digits[k].second ? layout.reduced : layout.kept).push_back(digits[k].first);
+  }
+  return layout;
+}
+
+int64_t CountOf(const std::vector<ReducedDigit>& digits) {
+  int64_t count = 1;
+  for (const ReducedDigit& digit : digits) count *= digit.radix;
+  return count;
+}
+
+int64_t PlaceOf(const std::vector<ReducedDigit>& digits, int64_t number) {
+  int64_t place = 0;
+  for (size_t d = digits.size(); d-- > 0; number /= digits[d].radix) {
+    place += number % digits[d].radix * digits[d].stride;
+  }
+  return place;
+}
+
+// How a kind combines elements of type T in an Accumulator.
+template <typename T, typename Accumulator, auto kJoin>
+struct Joining {
+  using Element = T;
+  using Sum = Accumulator;
+  Sum start;
+  HEARTH_INTO_CALLER static Sum Join(Sum a, Sum b) { return kJoin(a, b); }
+};
+
+template <typename Joined>
+HEARTH_INTO_CALLER inline typename Joined::Sum JoinRow(const typename Joined::Element* x, int64_t count,
+                                                       const Joined& joined) {
+  typename Joined::Sum parts[kParts];
+  for (auto& part : parts) part = joined.start;
+  int64_t k = 0;
+  for (; k + kParts <= count; k += kParts) {
+    for (int part = 0; part < kParts; ++part) {
+      parts[part] = Joined::Join(parts[part], static_cast<typename Joined::Sum>(x[k + part]));
+    }
+  }
+  for (; k < count; ++k) parts[0] = Joined::Join(parts[0], static_cast<typename Joined::Sum>(x[k]));
+  for (int part = 1; part < kParts; ++part) parts[0] = Joined::Join(parts[0], parts[part]);
+  return parts[0];
+}
+
+// Runs `finish` on each result. Threads share outputs, so their number changes no bit.
+template <typename Joined, typename Finish>
+void ReduceAll(const Layout& layout, const typename Joined::Element* x, typename Joined::Element* y,
+               const Joined& joined, WorkerPool& workers, Finish finish) {
+  const int64_t rows = CountOf(layout.reduced), work_of_output = layout.inputs / layout.outputs;
+  if (layout.innermost_is_reduced) {
+    workers.ForEachPart(layout.outputs, kLeastElementsOfPart / work_of_output + 1, [&](int64_t begin, int64_t end) {
+      Vectorized([&]() HEARTH_INTO_CALLER {
+        for (int64_t out = begin; out < end; ++out) {
+          const auto* from = x + PlaceOf(layout.kept, out);
+          typename Joined::Sum sum = joined.start;
+          for (int64_t row = 0; row < rows; ++row) {
+            sum = Joined::Join(sum, JoinRow(from + PlaceOf(layout.reduced, row), layout.innermost.radix, joined));
+          }
+          y[out] = finish(sum);
+        }
+      });
+    });
+    return;
+  }
+  const int64_t inner = layout.innermost.radix, chunks = Tiles(inner, kChunk);
+  const int64_t least = kLeastElementsOfPart / (work_of_output * std::min(inner, kChunk)) + 1;
+  workers.ForEachPart(layout.outputs / inner * chunks, least, [&](int64_t begin, int64_t end) {
+    Vectorized([&]() HEARTH_INTO_CALLER {
+      for (int64_t block = begin; block < end; ++block) {
+        const int64_t outer = block / chunks, first = block % chunks * kChunk, count = std::min(kChunk, inner - first);
+        typename Joined::Sum sums[kChunk];
+        std::fill_n(sums, count, joined.start);
+        const auto* from = x + PlaceOf(layout.kept, outer) + first;
+        for (int64_t row = 0; row < rows; ++row) {
+          const auto* elements = from + PlaceOf(layout.reduced, row);
+          for (int64_t k = 0; k < count; ++k) {
+            sums[k] = Joined::Join(sums[k], static_cast<typename Joined::Sum>(elements[k]));
+          }
+        }
+        for (int64_t k = 0; k < count; ++k) y[outer * inner + first + k] = finish(sums[k]);
+      }
+    });
+  });
+}
+
+// The result is NaN if either operand is.
+template <typename T>
+constexpr auto kLarger = [](T a, T b) HEARTH_INTO_CALLER { return a < b || b != b ? b : a; };
+template <typename T>
+constexpr auto kSmaller = [](T a, T b) HEARTH_INTO_CALLER { return b < a || b != b ? b : a; };
+template <typename T>
+constexpr auto kPlus = [](T a, T b) HEARTH_INTO_CALLER { return a + b; };
+template <typename T>
+constexpr auto kTimes = [](T a, T b) HEARTH_INTO_CALLER { return a * b; };
+
+template <typename T>
+constexpr T LeastOf() {
+  return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+}
+template <typename T>
+constexpr T LargestOf() {
+  return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+}
+
+// `Accumulator`: float64 for floats; an unsigned integer, which wraps, for integers.
+template <typename T, typename Accumulator>
+void ReduceNumbers(ReduceKind kind, const Layout& layout, const std::byte* in, std::byte* out, WorkerPool& workers) {
+  const T* x = reinterpret_cast<const T*>(in);
+  T* y = reinterpret_cast<T*>(out);
+  const auto as_is = [](auto sum) HEARTH_INTO_CALLER { return static_cast<T>(sum); };
+  // The sum of a mean has 64 bits, as in TFLite.
+  using Whole = std::conditional_t<std::is_floating_point_v<T>, Accumulator, uint64_t>;
+  using Exact = std::conditional_t<std::is_floating_point_v<T>, Accumulator, int64_t>;
+  const auto count = static_cast<Exact>(layout.inputs / layout.outputs);
+  switch (kind) {
+    case ReduceKind::kSum:
+      return ReduceAll(layout, x, y, Joining<T, Accumulator, kPlus<Accumulator>>{0}, workers, as_is);
+    case ReduceKind::kProd:
+      return ReduceAll(layout, x, y, Joining<T, Accumulator, kTimes<Accumulator>>{1}, workers, as_is);
+    case ReduceKind::kMax: return ReduceAll(layout, x, y, Joining<T, T, kLarger<T>>{LeastOf<T>()}, workers, as_is);
+    case ReduceKind::kMin: return ReduceAll(layout, x, y, Joining<T, T, kSmaller<T>>{LargestOf<T>()}, workers, as_is);
+    default:
+      return ReduceAll(layout, x, y, Joining<T, Whole, kPlus<Whole>>{0}, workers, [count](auto sum) HEARTH_INTO_CALLER {
+        return static_cast<T>(static_cast<Exact>(sum) / count);
+      });
+  }
+}
+
+constexpr auto kEither = [](uint8_t a, uint8_t b) HEARTH_INTO_CALLER { return static_cast<uint8_t>(a | (b != 0)); };
+constexpr auto kBoth = [](uint8_t a, uint8_t b) HEARTH_INTO_CALLER { return static_cast<uint8_t>(a & (b != 0)); };
+
+void ReduceBools(ReduceKind kind, const Layout& layout, const std::byte* in, std::byte* out, WorkerPool& workers) {
+  const auto* x = reinterpret_cast<const uint8_t*>(in);
+  auto* y = reinterpret_cast<uint8_t*>(out);
+  const auto as_is = [](uint8_t all) HEARTH_INTO_CALLER { return all; };
+  if (kind == ReduceKind::kAny) return ReduceAll(layout, x, y, Joining<uint8_t, uint8_t, kEither>{0}, workers, as_is);
+  ReduceAll(layout, x, y, Joining<uint8_t, uint8_t, kBoth>{1}, workers, as_is);
+}
+
+class ReduceNode final : public HostNode {
+ public:
+  explicit ReduceNode(const HostNodeRequest& request)
+      : kind_(std::get<Reduce>(request.node.op).kind),
+        x_(request.arena.bytes(request.node.inputs[0]).data()),
+        out_(request),
+        workers_(request.workers),
+        layout_(LayoutOf(request.graph.value(request.node.inputs[0]).desc.shape,
+                         std::get<Reduce>(request.node.op).axes_mask)) {}
+
+  std::string_view kernel() const override { return "reduce"; }
+
+  Status Run(RunControl* /*control*/) override {
+    std::byte* y = out_.bytes();
+    switch (HeldAs(out_.desc()).dtype) {
+      case DType::kBool: ReduceBools(kind_, layout_, x_, y, workers_); break;
+      case DType::kInt32: ReduceNumbers<int32_t, uint32_t>(kind_, layout_, x_, y, workers_); break;
+      case DType::kInt64: ReduceNumbers<int64_t, uint64_t>(kind_, layout_, x_, y, workers_); break;
+      default: ReduceNumbers<float, double>(kind_, layout_, x_, y, workers_);
+    }
+    out_.Finish();
+    return Status::Ok();
+  }
+
+ private:
+  ReduceKind kind_;
+  const std::byte* x_;
+  HostOutput out_;
+  WorkerPool& workers_;
+  Layout layout_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<HostNode>> MakeReduceNode(const HostNodeRequest& request) {
+  const Graph& graph = request.graph;
+  const auto* reduce = std::get_if<Reduce>(&request.node.op);
+  if (reduce == nullptr || graph.IsConstant(request.node.inputs[0])) return nullptr;
+  const TensorDesc in = HeldAs(graph.value(request.node.inputs[0]).desc),
+                   out = HeldAs(graph.value(request.node.outputs[0]).desc);
+  const bool is_known =
+      in.dtype == DType::kFloat32 || in.dtype == DType::kInt32 || in.dtype == DType::kInt64 || in.dtype == DType::kBool;
+  const bool is_alike = in.dtype == out.dtype && !in.quantization.has_value() && !out.quantization.has_value();
+  if (!is_known || !is_alike || in.shape.element_count() == 0) return nullptr;
+  return std::make_unique<ReduceNode>(request);
+}
+
+}  // namespace hearth

@@ -1,0 +1,280 @@
+// Operations along one dimension: index of an extreme, largest elements, running sums, one-hot vectors, distinct
+// elements.
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <unordered_map>
+#include <vector>
+
+#include "backends/cpu/host/host_node.h"
+#include "backends/cpu/host/host_operand.h"
+#include "backends/cpu/host/quantized.h"
+#include "backends/cpu/host/vectorized.h"
+#include "core/base/error.h"
+#include "core/base/numbers.h"
+#include "core/graph/ops/axis_split.h"
+
+namespace hearth {
+namespace {
+
+constexpr int64_t kLeastSearched = 8 * 1024;  // fewer take less time than waking a worker
+constexpr int64_t kLinesOfChunk = 256;        // neighbouring lines, whose state stays in the cache
+
+// One thread's part of a node: lines begin to end, or chunks of neighbouring lines.
+struct Lines {
+  AxisSplit split;
+  int64_t chunks() const { return Tiles(split.inner, kLinesOfChunk); }
+  int64_t tasks() const { return split.outer * chunks(); }
+  int64_t work_of_task() const { return split.length * std::min(split.inner, kLinesOfChunk); }
+};
+
+template <typename Work>
+void ForEachChunk(const Lines& lines, WorkerPool& workers, const Work& work) {
+  const int64_t least = kLeastSearched / std::max<int64_t>(1, lines.work_of_task()) + 1;
+  workers.ForEachPart(lines.tasks(), least, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t first = task % lines.chunks() * kLinesOfChunk;
+      work(task / lines.chunks(), first, std::min(kLinesOfChunk, lines.split.inner - first));
+    }
+  });
+}
+
+template <typename T, typename Index>
+void FindExtremes(bool largest, const Lines& lines, const T* x, Index* y, WorkerPool& workers) {
+  const AxisSplit& split = lines.split;
+  ForEachChunk(lines, workers, [&](int64_t outer, int64_t first, int64_t count) {
+    Vectorized([&]() HEARTH_INTO_CALLER {
+      T best[kLinesOfChunk];
+      Index places[kLinesOfChunk] = {};
+      const T* from = x + outer * split.length * split.inner + first;
+      std::copy_n(from, count, best);
+      for (int64_t k = 1; k < split.length; ++k) {
+        from += split.inner;
+        for (int64_t c = 0; c < count; ++c) {
+          const bool wins = largest ? from[c] > best[c] : from[c] < best[c];
+          best[c] = wins ? from[c] : best[c];
+          places[c] = wins ? static_cast<Index>(k) : places[c];
+        }
+      }
+      std::copy_n(places, count, y + outer * split.inner + first);
+    });
+  });
+}
+
+// Sums of floats are float64; sums of integers wrap.
+template <typename T, typename Sum>
+void AddUp(const CumSum& cumsum, const Lines& lines, const T* x, T* y, WorkerPool& workers) {
+  const AxisSplit& split = lines.split;
+  ForEachChunk(lines, workers, [&](int64_t outer, int64_t first, int64_t count) {
+    Vectorized([&]() HEARTH_INTO_CALLER {
+      Sum sums[kLinesOfChunk] = {};
+      for (int64_t k = 0; k < split.length; ++k) {
+        const int64_t place = cumsum.reverse ? split.length - 1 - k : k;
+        const int64_t at = (outer * split.length + place) * split.inner + first;
+        for (int64_t c = 0; c < count; ++c) {
+          const Sum before = sums[c];
+          sums[c] += static_cast<Sum>(x[at + c]);
+          y[at + c] = static_cast<T>(cumsum.exclusive ? before : sums[c]);
+        }
+      }
+    });
+  });
+}
+
+// The k largest elements of each row, largest first; the first of equal ones comes first. NaN comes after every number.
+template <typename T>
+void FindLargest(const T* x, int64_t rows, int64_t length, int64_t k, T* values, int32_t* places, WorkerPool& workers) {
+  workers.ForEachPart(rows, kLeastSearched / length + 1, [&](int64_t begin, int64_t end) {
+    std::vector<int32_t> order(static_cast<size_t>(length));
+    for (int64_t row = begin; row < end; ++row) {
+      const T* from = x + row * length;
+      std::iota(order.begin(), order.end(), 0);
+      const auto precedes = [from](int32_t a, int32_t b) {
+        const bool a_is_number = from[a] == from[a], b_is_number = from[b] == from[b];
+        if (a_is_number != b_is_number) return a_is_number;
+        return a_is_number && from[a] != from[b] ? from[a] > from[b] : a < b;
+      };
+      std::partial_sort(order.begin(), order.begin() + k, order.end(), precedes);
+      for (int64_t i = 0; i < k; ++i) {
+        places[row * k + i] = order[static_cast<size_t>(i)];
+        values[row * k + i] = from[order[static_cast<size_t>(i)]];
+      }
+    }
+  });
+}
+
+class SearchNode final : public HostNode {
+ public:
+  SearchNode(const HostNodeRequest& request, HostOperand x, int axis)
+      : op_(request.node.op),
+        x_(std::move(x)),
+        y_(request.arena.bytes(request.node.outputs[0]).data()),
+        workers_(request.workers),
+        lines_{SplitAt(x_.desc.shape, axis)},
+        type_of_result_(HeldAs(request.graph.value(request.node.outputs[0]).desc).dtype) {
+    if (request.node.outputs.size() > 1) places_ = request.arena.bytes(request.node.outputs[1]).data();
+  }
+
+  std::string_view kernel() const override { return "search"; }
+
+  Status Run(RunControl* /*control*/) override {
+    switch (x_.desc.dtype) {
+      case DType::kInt32: RunOn<int32_t, uint32_t>(); break;
+      case DType::kInt64: RunOn<int64_t, uint64_t>(); break;
+      default: RunOn<float, double>();
+    }
+    return Status::Ok();
+  }
+
+ private:
+  template <typename T, typename Sum>
+  void RunOn() {
+    if (const auto* cumsum = std::get_if<CumSum>(&op_)) {
+      AddUp<T, Sum>(*cumsum, lines_, x_.as<T>(), reinterpret_cast<T*>(y_), workers_);
+    } else if (const auto* search = std::get_if<ArgReduce>(&op_)) {
+      const bool largest = search->kind == ArgKind::kMax;
+      if (type_of_result_ == DType::kInt64) {
+        FindExtremes(largest, lines_, x_.as<T>(), reinterpret_cast<int64_t*>(y_), workers_);
+      } else {
+        FindExtremes(largest, lines_, x_.as<T>(), reinterpret_cast<int32_t*>(y_), workers_);
+      }
+    } else {
+      const int64_t length = lines_.split.length;
+      FindLargest(x_.as<T>(), x_.desc.shape.element_count() / length, length, std::get<TopK>(op_).k,
+                  reinterpret_cast<T*>(y_), reinterpret_cast<int32_t*>(places_), workers_);
+    }
+  }
+
+  const Op& op_;
+  HostOperand x_;
+  std::byte *y_, *places_ = nullptr;
+  WorkerPool& workers_;
+  Lines lines_;
+  DType type_of_result_;
+};
+
+// Moves bytes, so any type works.
+class OneHotNode final : public HostNode {
+ public:
+  OneHotNode(const HostNodeRequest& request, HostOperand indices, HostOperand on, HostOperand off)
+      : depth_(std::get<OneHot>(request.node.op).depth),
+        split_(SplitOneHot(std::get<OneHot>(request.node.op), indices.desc.shape)),
+        indices_(std::move(indices)),
+        on_(std::move(on)),
+        off_(std::move(off)),
+        y_(request.arena.bytes(request.node.outputs[0]).data()) {}
+
+  std::string_view kernel() const override { return "one-hot"; }
+
+  Status Run(RunControl* /*control*/) override {
+    switch (BitsOf(on_.desc.dtype)) {
+      case 8: Fill<uint8_t>(); break;
+      case 16: Fill<uint16_t>(); break;
+      case 32: Fill<uint32_t>(); break;
+      default: Fill<uint64_t>();
+    }
+    return Status::Ok();
+  }
+
+ private:
+  template <typename Element>
+  void Fill() {
+    auto* y = reinterpret_cast<Element*>(y_);
+    std::fill_n(y, split_.prefix * depth_ * split_.suffix, *off_.as<Element>());
+    for (int64_t k = 0; k < split_.prefix * split_.suffix; ++k) {
+      const int64_t index = indices_.index(k);
+      if (index < 0 || index >= depth_) continue;
+      y[(k / split_.suffix * depth_ + index) * split_.suffix + k % split_.suffix] = *on_.as<Element>();
+    }
+  }
+
+  int64_t depth_;
+  OneHotSplit split_;
+  HostOperand indices_, on_, off_;
+  std::byte* y_;
+};
+
+Result<std::unique_ptr<HostNode>> MakeOneHotNode(const HostNodeRequest& request) {
+  HEARTH_ASSIGN(HostOperand indices, HostOperandOf(request, 0));
+  HEARTH_ASSIGN(HostOperand on, HostOperandOf(request, 1));
+  HEARTH_ASSIGN(HostOperand off, HostOperandOf(request, 2));
+  const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
+  const bool is_plain = !out.quantization.has_value() && BitsOf(out.dtype) >= 8;
+  if (!is_plain || !indices.has_indices() || on.desc.dtype != out.dtype || off.desc.dtype != out.dtype ||
+      on.bytes == nullptr || off.bytes == nullptr) {
+    return nullptr;
+  }
+  return std::make_unique<OneHotNode>(request, std::move(indices), std::move(on), std::move(off));
+}
+
+// UNIQUE of integers: the distinct elements in order of first occurrence, then zeros.
+class UniqueNode final : public HostNode {
+ public:
+  UniqueNode(const HostNodeRequest& request, HostOperand x) : x_(std::move(x)) {
+    for (size_t k = 0; k < made_.size(); ++k) made_[k] = request.arena.bytes(request.node.outputs[k]).data();
+    has_wide_places_ = request.graph.value(request.node.outputs[1]).desc.dtype == DType::kInt64;
+  }
+
+  std::string_view kernel() const override { return "unique"; }
+
+  Status Run(RunControl* /*control*/) override {
+    const bool is_wide = x_.desc.dtype == DType::kInt64;
+    if (has_wide_places_) {
+      is_wide ? Find<int64_t, int64_t>() : Find<int32_t, int64_t>();
+    } else {
+      is_wide ? Find<int64_t, int32_t>() : Find<int32_t, int32_t>();
+    }
+    return Status::Ok();
+  }
+
+ private:
+  template <typename T, typename Place>
+  void Find() {
+    const int64_t length = x_.desc.shape.element_count();
+    auto* values = reinterpret_cast<T*>(made_[0]);
+    auto* places = reinterpret_cast<Place*>(made_[1]);
+    std::unordered_map<T, int32_t> known;
+    for (int64_t i = 0; i < length; ++i) {
+      const T value = x_.as<T>()[i];
+      const auto [place, is_new] = known.emplace(value, static_cast<int32_t>(known.size()));
+      if (is_new) values[place->second] = value;
+      places[i] = place->second;
+    }
+    const auto count = static_cast<int32_t>(known.size());
+    std::fill_n(values + count, length - count, T{0});
+    *reinterpret_cast<int32_t*>(made_[2]) = count;
+  }
+
+  HostOperand x_;
+  std::array<std::byte*, 3> made_{};
+  bool has_wide_places_ = false;
+};
+
+Result<std::unique_ptr<HostNode>> MakeUniqueNode(const HostNodeRequest& request) {
+  HEARTH_ASSIGN(HostOperand x, HostOperandOf(request, 0));
+  if (!x.has_indices() || x.desc.quantization.has_value()) return nullptr;
+  return std::make_unique<UniqueNode>(request, std::move(x));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HostNode>> MakeSearchNode(const HostNodeRequest& request) {
+  const Op& op = request.node.op;
+  if (std::holds_alternative<Unique>(op)) return MakeUniqueNode(request);
+  if (std::holds_alternative<OneHot>(op)) return MakeOneHotNode(request);
+  const auto* search = std::get_if<ArgReduce>(&op);
+  const auto* cumsum = std::get_if<CumSum>(&op);
+  const bool is_top = std::holds_alternative<TopK>(op);
+  if (search == nullptr && cumsum == nullptr && !is_top) return nullptr;
+  HEARTH_ASSIGN(HostOperand x, HostOperandOf(request, 0));
+  const DType type = x.desc.dtype;
+  const bool is_number = type == DType::kFloat32 || type == DType::kInt32 || type == DType::kInt64;
+  if (x.bytes == nullptr || !is_number || x.desc.quantization.has_value()) return nullptr;
+  const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
+  // Sums and selected quantized elements would have to be rounded to their grid.
+  if (search == nullptr && (out.quantization.has_value() || out.dtype != type)) return nullptr;
+  const int32_t axis = search != nullptr ? search->axis : cumsum != nullptr ? cumsum->axis : -1;
+  return std::make_unique<SearchNode>(request, std::move(x), *AxisFromFront(axis, x.desc.shape.rank()));
+}
+
+}  // namespace hearth

@@ -1,0 +1,23 @@
+// Work groups that fit kernels as the driver compiled them.
+#ifndef HEARTH_HAL_PROGRAMS_SMALLER_GROUPS_H_
+#define HEARTH_HAL_PROGRAMS_SMALLER_GROUPS_H_
+
+#include <functional>
+
+#include "core/device/device_info.h"
+#include "hal/device/device.h"
+
+namespace hearth {
+
+// `make` chooses groups for `info` and compiles. If the driver then takes fewer work items than info tells
+// (Device::items_as_compiled), lowers info.max_local_invocations to that and calls it again, down to one item. Returns
+// the last call's status.
+Status MakeInSmallerGroups(const Device& device, DeviceInfo& info, const std::function<Status()>& make);
+
+// The device's info with the work items that all kernels so far were compiled for: for kernels that are made again and
+// again, and gain nothing from larger groups.
+DeviceInfo InfoAsCompiled(const Device& device);
+
+}  // namespace hearth
+
+#endif  // HEARTH_HAL_PROGRAMS_SMALLER_GROUPS_H_

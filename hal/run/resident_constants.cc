@@ -1,0 +1,167 @@
+#include "hal/run/resident_constants.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/base/numbers.h"
+
+namespace hearth {
+namespace {
+
+bool Contains(const BufferRange& outer, const BufferRange& inner) {
+  return outer.buffer == inner.buffer && outer.offset_bytes <= inner.offset_bytes &&
+         inner.offset_bytes + inner.size_bytes <= outer.offset_bytes + outer.size_bytes;
+}
+
+const PlanConstant* ConstantAround(const Plan& plan, const BufferRange& range) {
+  const auto found = std::ranges::find_if(
+      plan.constants, [&](const PlanConstant& constant) { return Contains(constant.range, range); });
+  return found == plan.constants.end() ? nullptr : &*found;
+}
+
+// Marks buffers whose constants may be in separate memory: each dispatch reads only within one constant, and nothing is
+// copied to or from the buffer.
+std::vector<bool> BuffersOfSingleConstants(const Plan& plan) {
+  std::vector<bool> is_single(plan.buffers.size());
+  for (size_t b = 0; b < plan.buffers.size(); ++b) is_single[b] = plan.buffers[b].role == BufferRole::kConstants;
+  const auto exclude = [&](const HostTransfer& transfer) { is_single[transfer.range.buffer] = false; };
+  for (const std::vector<PlanTensor>* tensors : {&plan.inputs, &plan.outputs}) {
+    for (const PlanTensor& tensor : *tensors)
+      if (tensor.on_device) exclude(tensor.transfer);
+  }
+  for (const PlanState& state : plan.states) {
+    if (state.on_device) exclude(state.transfer);
+    if (state.next_on_device) exclude(state.next);
+  }
+  for (const Segment& segment : plan.segments) {
+    for (const std::vector<SegmentOperand>* operands : {&segment.reads, &segment.writes}) {
+      for (const SegmentOperand& operand : *operands)
+        if (operand.crosses) exclude(operand.transfer);
+    }
+  }
+  for (const Dispatch& dispatch : plan.dispatches) {
+    for (const BufferRange& range : dispatch.tensors) {
+      if (is_single[range.buffer] && ConstantAround(plan, range) == nullptr) is_single[range.buffer] = false;
+    }
+  }
+  return is_single;
+}
+
+// Makes a buffer with the layout of the plan.
+Status PlaceWhole(Device& device, const Plan& plan, uint32_t buffer, PlacedConstants& placed) {
+  HEARTH_ASSIGN(placed.whole[buffer], device.CreateBuffer(plan.buffers[buffer].size_bytes));
+  placed.made.push_back(placed.whole[buffer]);
+  for (size_t k = 0; k < plan.constants.size(); ++k) {
+    const BufferRange& range = plan.constants[k].range;
+    if (range.buffer != buffer) continue;
+    placed.places[k] = {placed.whole[buffer], range.offset_bytes};
+    placed.made_bytes += range.size_bytes;
+  }
+  return Status::Ok();
+}
+
+// Makes memory for a buffer's constants that are not held, one after the other.
+Status PlaceTheRest(Device& device, const Plan& plan, uint32_t buffer, PlacedConstants& placed) {
+  uint64_t size_bytes = 0;
+  for (size_t k = 0; k < plan.constants.size(); ++k) {
+    const BufferRange& range = plan.constants[k].range;
+    if (range.buffer != buffer) continue;
+    (placed.is_held[k] ? placed.held_bytes : placed.made_bytes) += range.size_bytes;
+    if (placed.is_held[k]) continue;
+    placed.places[k].offset_bytes = RoundUp(size_bytes, uint64_t{device.info().buffer_offset_alignment});
+    size_bytes = placed.places[k].offset_bytes + range.size_bytes;
+  }
+  if (size_bytes == 0) return Status::Ok();
+  HEARTH_ASSIGN(std::shared_ptr<Buffer> memory, device.CreateBuffer(size_bytes));
+  for (size_t k = 0; k < plan.constants.size(); ++k) {
+    if (plan.constants[k].range.buffer == buffer && !placed.is_held[k]) placed.places[k].buffer = memory;
+  }
+  placed.made.push_back(std::move(memory));
+  return Status::Ok();
+}
+
+}  // namespace
+
+ResidentConstants::Key ResidentConstants::KeyOf(const PlanConstant& constant) {
+  const bool is_inline = !constant.inline_bytes.empty();
+  return {is_inline ? FileRange{0, 0, constant.inline_bytes.size()} : constant.source, constant.range.size_bytes,
+          is_inline ? FingerprintOf(constant.inline_bytes) : Fingerprint()};
+}
+
+std::optional<ResidentRange> ResidentConstants::Find(const PlanConstant& constant) const {
+  const Key key = KeyOf(constant);
+  const std::scoped_lock lock(mutex_);
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return std::nullopt;
+  for (const Entry& entry : found->second) {
+    std::shared_ptr<Buffer> buffer = entry.recipe == constant.recipe ? entry.buffer.lock() : nullptr;
+    if (buffer == nullptr) continue;
+    ResidentRange range = entry.range;
+    range.buffer = std::move(buffer);
+    return range;
+  }
+  return std::nullopt;
+}
+
+void ResidentConstants::Add(const PlanConstant& constant, const ResidentRange& range) {
+  const Key key = KeyOf(constant);
+  const std::scoped_lock lock(mutex_);
+  std::vector<Entry>& entries = entries_[key];
+  std::erase_if(entries, [](const Entry& entry) { return entry.buffer.expired(); });
+  entries.push_back({constant.recipe, range.buffer, {nullptr, range.offset_bytes, range.pack_ms, range.is_kept}});
+}
+
+uint64_t ResidentConstants::LiveBytes() const {
+  const std::scoped_lock lock(mutex_);
+  std::set<std::shared_ptr<Buffer>> buffers;
+  for (const auto& [key, entries] : entries_) {
+    for (const Entry& entry : entries) buffers.insert(entry.buffer.lock());
+  }
+  uint64_t bytes = 0;
+  for (const std::shared_ptr<Buffer>& buffer : buffers) bytes += buffer == nullptr ? 0 : buffer->size_bytes();
+  return bytes;
+}
+
+Result<PlacedConstants> PlaceConstants(Device& device, const Plan& plan, const ResidentConstants* held) {
+  PlacedConstants placed;
+  placed.places.resize(plan.constants.size());
+  placed.is_held.resize(plan.constants.size());
+  placed.whole.resize(plan.buffers.size());
+  std::vector<bool> lie_apart(plan.buffers.size());
+  if (held != nullptr) {
+    const std::vector<bool> may_lie_apart = BuffersOfSingleConstants(plan);
+    for (size_t k = 0; k < plan.constants.size(); ++k) {
+      const uint32_t buffer = plan.constants[k].range.buffer;
+      std::optional<ResidentRange> found;
+      if (may_lie_apart[buffer]) found = held->Find(plan.constants[k]);
+      if (!found) continue;
+      placed.places[k] = *std::move(found);
+      placed.is_held[k] = lie_apart[buffer] = true;
+    }
+  }
+  for (uint32_t b = 0; b < plan.buffers.size(); ++b) {
+    if (plan.buffers[b].role != BufferRole::kConstants) continue;
+    HEARTH_TRY(lie_apart[b] ? PlaceTheRest(device, plan, b, placed) : PlaceWhole(device, plan, b, placed));
+  }
+  return placed;
+}
+
+uint64_t ResidentBytesOf(const Plan& plan, const ResidentConstants& held) {
+  const std::vector<bool> may_lie_apart = BuffersOfSingleConstants(plan);
+  uint64_t bytes = 0;
+  for (const PlanConstant& constant : plan.constants) {
+    if (may_lie_apart[constant.range.buffer] && held.Find(constant)) bytes += constant.range.size_bytes;
+  }
+  return bytes;
+}
+
+BoundRange Locate(const Plan& plan, const PlacedConstants& placed, const BufferRange& range) {
+  if (Buffer* whole = placed.whole[range.buffer].get()) return {whole, range.offset_bytes, range.size_bytes};
+  const PlanConstant* constant = ConstantAround(plan, range);
+  HEARTH_CHECK(constant != nullptr);
+  const ResidentRange& place = placed.places[static_cast<size_t>(constant - plan.constants.data())];
+  return {place.buffer.get(), place.offset_bytes + range.offset_bytes - constant->range.offset_bytes, range.size_bytes};
+}
+
+}  // namespace hearth

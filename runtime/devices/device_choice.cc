@@ -1,0 +1,162 @@
+#include "runtime/devices/device_choice.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "backends/cpu/xnnpack_nodes.h"
+#include "core/base/contains.h"
+#include "core/base/error.h"
+#include "runtime/devices/driver_watch.h"
+#include "runtime/devices/forked_drivers.h"
+
+namespace hearth {
+namespace {
+
+using Rows = std::span<const BackendDef>;
+
+void AppendDevicesOf(const BackendDef& backend, std::vector<ListedDevice>& list) {
+  int usable_count = 0;
+  for (DeviceCandidate& candidate : EnumerateUnlessForked(backend)) {
+    const std::string name(backend.name);
+    const bool is_counted = candidate.usable && !backend.is_host();
+    const std::string id = is_counted ? fmt::format("{}:{}", name, usable_count++) : name;
+    list.push_back({id, &backend, std::move(candidate)});
+  }
+}
+
+// The backend of a name like "opencl", "opencl:1" or "vulkan:radeon". `rest` becomes the text after the colon.
+const BackendDef* BackendIn(const std::string& name, Rows backends, std::string& rest) {
+  const size_t colon = std::min(name.find(':'), name.size());
+  rest = name.substr(std::min(colon + 1, name.size()));
+  const auto found =
+      std::ranges::find_if(backends, [&](const BackendDef& row) { return row.name == name.substr(0, colon); });
+  return found == backends.end() ? nullptr : &*found;
+}
+
+bool IsNumber(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+std::string OpenedUuid(const ListedDevice& listed) {
+  const Result<std::unique_ptr<Device>> device = listed.backend->open(listed.candidate);
+  return device.ok() ? (*device)->info().uuid : "";
+}
+
+// `rest` is empty (the first usable device), a number among the usable ones, or a name.
+Result<ListedDevice> OfBackend(const std::string& wanted, const BackendDef& backend, const std::string& rest) {
+  std::vector<ListedDevice> all;
+  AppendDevicesOf(backend, all);
+  std::vector<ListedDevice> usable;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(usable),
+               [](const ListedDevice& d) { return d.candidate.usable; });
+  if (usable.empty()) {
+    return Error(StatusCode::kUnavailable, "device '{}' is not usable: {}", wanted, UnusableDevicesText(all));
+  }
+  if (!rest.empty() && !IsNumber(rest)) return DeviceByName(rest, all, OpenedUuid);
+  size_t index = 0;
+  const bool fits = rest.empty() || std::from_chars(rest.data(), rest.data() + rest.size(), index).ec == std::errc();
+  if (fits && index < usable.size()) return usable[index];
+  return Error(StatusCode::kUnavailable, "device '{}' does not exist: the usable devices of {} are {}", wanted,
+               backend.name, UsableDevicesText(usable));
+}
+
+Result<std::vector<ListedDevice>> Gpus(Rows backends) {
+  const std::vector<ListedDevice> all = ListAllDevices(backends);
+  std::vector<ListedDevice> gpus = HardwareGpus(all);
+  if (!gpus.empty()) return gpus;
+  return Error(StatusCode::kUnavailable,
+               "device 'gpu': no hardware GPU is usable; there is {}; `hearth devices` says why others are not",
+               UsableDevicesText(all));
+}
+
+}  // namespace
+
+std::vector<ListedDevice> ListAllDevices(Rows backends) {
+  std::vector<ListedDevice> list;
+  for (const BackendDef& backend : backends) AppendDevicesOf(backend, list);
+  return list;
+}
+
+bool IsAutoDevice(const std::string& wanted) {
+  const Result<std::string> name = NormalizedDeviceName(wanted);
+  return name.ok() && *name == "auto";
+}
+
+Result<std::vector<ListedDevice>> ChooseDevices(const std::string& wanted, Rows backends) {
+  HEARTH_ASSIGN(const std::string name, NormalizedDeviceName(wanted));
+  if (name == "gpu") return Gpus(backends);
+  if (name == "auto") {
+    const std::vector<ListedDevice> all = ListAllDevices(backends);
+    std::vector<ListedDevice> chosen = HardwareGpus(all);
+    std::ranges::copy_if(all, std::back_inserter(chosen), [](const ListedDevice& d) { return d.backend->is_host(); });
+    return chosen;
+  }
+  std::string rest;
+  const BackendDef* backend = BackendIn(name, backends, rest);
+  HEARTH_ASSIGN(ListedDevice device, backend != nullptr ? OfBackend(wanted, *backend, rest)
+                                                        : DeviceByName(name, ListAllDevices(backends), OpenedUuid));
+  return std::vector<ListedDevice>{std::move(device)};
+}
+
+Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vector<std::string>& failed_ids,
+                                      Rows backends) {
+  HEARTH_ASSIGN(const std::vector<ListedDevice> choices, ChooseDevices(wanted, backends));
+  OpenedDevice opened;
+  if (std::string wrong = WrongBackendsVariable(); !wrong.empty()) opened.warnings.push_back(std::move(wrong));
+  for (const BackendDef& backend : backends) {
+    if (!IsAutoDevice(wanted)) continue;
+    if (std::string why = WhyHardwareIsLost(backend); !why.empty()) opened.warnings.push_back(std::move(why));
+    if (const std::string why = WhyLeftOut(backend); !why.empty())
+      opened.warnings.push_back(fmt::format("{}: {}", backend.name, why));
+  }
+  Status last_failure(StatusCode::kUnavailable, "no further device is usable");
+  bool any_failed = false;
+  for (const ListedDevice& choice : choices) {
+    if (Contains(failed_ids, choice.id)) {
+      any_failed = true;
+      continue;
+    }
+    opened.id = choice.id;
+    const bool is_host = choice.backend->is_host();
+    opened.reason = !IsAutoDevice(wanted) ? fmt::format("asked for as '{}'", wanted)
+                    : any_failed          ? "the devices before it failed"
+                    : is_host             ? "no hardware GPU is usable"
+                                          : "the first hardware GPU";
+    Result<std::unique_ptr<Device>> device = choice.backend->open(choice.candidate);
+    if (device.ok()) {
+      opened.device = std::move(device).value();
+      opened.info = opened.device->info();
+      opened.info.id = opened.id;
+      if (const std::string_view slow = is_host ? WhyHostIsSlow() : ""; !slow.empty())
+        opened.warnings.emplace_back(slow);
+      return opened;
+    }
+    any_failed = true;
+    last_failure = device.status();
+    opened.warnings.push_back(
+        fmt::format("{} failed to open, the next device is taken: {}", choice.id, last_failure.message()));
+  }
+  return Status(StatusCode::kUnavailable, last_failure.message()).Within(fmt::format("device '{}'", wanted));
+}
+
+Result<OpenedDevice> OpenSharedDevice(const SharedContext& context, const std::string& wanted, Rows backends) {
+  const auto backend = std::ranges::find_if(
+      backends, [&](const BackendDef& row) { return row.shares != nullptr && row.shares(context); });
+  if (backend == backends.end())
+    return Error(StatusCode::kUnsupported, "this build has no backend for the context to share");
+  const Result<std::string> asked = NormalizedDeviceName(wanted);
+  HEARTH_TRY(asked.status());
+  if (*asked != "auto" && *asked != backend->name) {
+    return Error(StatusCode::kInvalidArgument, "device '{}' was asked for with a context of {} to share", wanted,
+                 backend->name);
+  }
+  OpenedDevice opened;
+  HEARTH_ASSIGN(opened.device, backend->open_shared(context));
+  opened.id = std::string(backend->name);
+  opened.reason = "shared by the program";
+  opened.info = opened.device->info();
+  opened.info.id = opened.id;
+  return opened;
+}
+
+}  // namespace hearth

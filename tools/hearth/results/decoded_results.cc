@@ -1,0 +1,211 @@
+#include "tools/hearth/results/decoded_results.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace hearth {
+namespace {
+
+float Sigmoid(float value) {
+  return 1.0f / (1.0f + std::exp(-value));
+}
+
+// A class or count that a model gives as a float of any value.
+size_t IndexOf(float value) {
+  return value >= 1 ? static_cast<size_t>(std::min(value, 1e6f)) : 0;
+}
+
+std::string LabelOf(size_t class_index, std::span<const std::string> labels) {
+  return class_index < labels.size() ? labels[class_index] : "";
+}
+
+std::vector<Box> ListedBoxes(const GroupValues& values, std::span<const std::string> labels, float min_score) {
+  const size_t listed = values[2].size();
+  const size_t count = values.size() > 3 ? std::min(listed, IndexOf(values[3].at(0))) : listed;
+  std::vector<Box> boxes;
+  for (size_t k = 0; k < count; ++k) {
+    const float* corners = values[0].data() + 4 * k;  // ymin, xmin, ymax, xmax
+    if (!(values[2][k] >= min_score)) continue;
+    const size_t class_index = IndexOf(values[1][k]);
+    boxes.push_back(
+        {class_index, LabelOf(class_index, labels), values[2][k], corners[1], corners[0], corners[3], corners[2], {}});
+  }
+  return boxes;
+}
+
+// ---- BlazeFace ----
+
+// The centres of the 896 anchors: two in each cell of a 16x16 grid, then six in each cell of an 8x8 grid.
+std::vector<KeyPoint> FaceAnchors() {
+  std::vector<KeyPoint> anchors;
+  for (const auto& [grid, repeats] : {std::pair(16, 2), std::pair(8, 6)}) {
+    for (int cell = 0; cell < grid * grid * repeats; ++cell) {
+      const int place = cell / repeats;
+      const auto size = static_cast<float>(grid);
+      anchors.push_back(
+          {(static_cast<float>(place % grid) + 0.5f) / size, (static_cast<float>(place / grid) + 0.5f) / size});
+    }
+  }
+  return anchors;
+}
+
+float Overlap(const Box& a, const Box& b) {
+  const float width = std::min(a.right, b.right) - std::max(a.left, b.left);
+  const float height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
+  if (width <= 0 || height <= 0) return 0;
+  const float both = (a.right - a.left) * (a.bottom - a.top) + (b.right - b.left) * (b.bottom - b.top);
+  return width * height / (both - width * height);
+}
+
+// An anchor's numbers: centre, size, six points, all in input pixels relative to the anchor's centre.
+std::vector<Box> FaceBoxes(const GroupValues& values, int input_size, float min_score) {
+  constexpr size_t kNumbers = 16;
+  constexpr float kSameFace = 0.3f;  // intersection over union
+  const std::vector<KeyPoint> anchors = FaceAnchors();
+  const auto size = static_cast<float>(input_size);
+  std::vector<Box> all;
+  for (size_t k = 0; k < anchors.size(); ++k) {
+    const float score = Sigmoid(values[1][k]);
+    if (!(score >= min_score)) continue;
+    const float* numbers = values[0].data() + kNumbers * k;
+    const float x = anchors[k].x + numbers[0] / size, y = anchors[k].y + numbers[1] / size;
+    const float half_width = numbers[2] / size / 2, half_height = numbers[3] / size / 2;
+    Box box{0, "face", score, x - half_width, y - half_height, x + half_width, y + half_height, {}};
+    for (size_t p = 4; p < kNumbers; p += 2) {
+      box.points.push_back({anchors[k].x + numbers[p] / size, anchors[k].y + numbers[p + 1] / size});
+    }
+    all.push_back(std::move(box));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Box& a, const Box& b) { return a.score > b.score; });
+  std::vector<Box> kept;
+  for (Box& box : all) {
+    const bool is_new =
+        std::none_of(kept.begin(), kept.end(), [&](const Box& other) { return Overlap(box, other) > kSameFace; });
+    if (is_new) kept.push_back(std::move(box));
+  }
+  return kept;
+}
+
+// ---- Key points ----
+
+// The cell with each map's highest score, moved by its offset. A grid of n cells spans the input from its first pixel
+// to its last.
+KeyPoints FromHeatmaps(const TensorInfo& info, const GroupValues& values, int input_height, int input_width) {
+  const int height = info.shape[1], width = info.shape[2];
+  const size_t count = static_cast<size_t>(info.shape[3]), cells = static_cast<size_t>(height) * width;
+  KeyPoints result{SkeletonOf(count), 1, {}};
+  const auto step = [](int input, int grid) {
+    return grid > 1 ? static_cast<float>(input - 1) / static_cast<float>(grid - 1) : 0.0f;
+  };
+  for (size_t k = 0; k < count; ++k) {
+    size_t best = 0;
+    for (size_t cell = 1; cell < cells; ++cell) {
+      if (values[0][cell * count + k] > values[0][best * count + k]) best = cell;
+    }
+    const float* offsets = values[1].data() + best * 2 * count;  // all y, then all x
+    const float y = static_cast<float>(best / width) * step(input_height, height) + offsets[k];
+    const float x = static_cast<float>(best % width) * step(input_width, width) + offsets[count + k];
+    result.points.push_back({x / static_cast<float>(std::max(1, input_width)),
+                             y / static_cast<float>(std::max(1, input_height)), Sigmoid(values[0][best * count + k])});
+  }
+  return result;
+}
+
+KeyPoints FromPixels(const GroupValues& values, int input_height, int input_width) {
+  const size_t count = values[0].size() / 3;
+  KeyPoints result{SkeletonOf(count), 1, {}};
+  // A logit or a probability, depending on the model.
+  const float sure = values.size() > 1 && !values[1].empty() ? values[1][0] : 1;
+  result.score = IsShare(sure) ? sure : Sigmoid(sure);
+  for (size_t k = 0; k < count; ++k) {
+    result.points.push_back({values[0][3 * k] / static_cast<float>(std::max(1, input_width)),
+                             values[0][3 * k + 1] / static_cast<float>(std::max(1, input_height)), 1});
+  }
+  return result;
+}
+
+KeyPoints FromScoredPoints(const GroupValues& values) {
+  const size_t count = values[0].size() / 3;
+  KeyPoints result{SkeletonOf(count), 1, {}};
+  for (size_t k = 0; k < count; ++k) {
+    result.points.push_back({values[0][3 * k + 1], values[0][3 * k], values[0][3 * k + 2]});
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<Box> DecodeBoxes(const ResultGroup& group, const GroupValues& values, std::span<const std::string> labels,
+                             float min_score) {
+  std::vector<Box> boxes = group.layout == Layout::kAnchoredFaces ? FaceBoxes(values, group.input_width, min_score)
+                                                                  : ListedBoxes(values, labels, min_score);
+  std::stable_sort(boxes.begin(), boxes.end(), [](const Box& a, const Box& b) { return a.score > b.score; });
+  return boxes;
+}
+
+KeyPoints DecodeKeyPoints(const ResultGroup& group, std::span<const TensorInfo> infos, const GroupValues& values) {
+  if (group.layout == Layout::kHeatmaps) return FromHeatmaps(infos[0], values, group.input_height, group.input_width);
+  if (group.layout == Layout::kScoredPoints) return FromScoredPoints(values);
+  return FromPixels(values, group.input_height, group.input_width);
+}
+
+PixelMap DecodeMask(const ResultGroup& group, const TensorInfo& info, std::span<const float> values) {
+  PixelMap mask{info.shape[1], info.shape[2], {}};
+  if (group.layout == Layout::kOneChannel) {
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    const bool are_shares = values.empty() || (*low >= -0.01f && *high <= 1.01f);
+    for (const float value : values) {
+      mask.values.push_back(are_shares ? value : info.dtype == "uint8" ? value / 255 : Sigmoid(value));
+    }
+    return mask;
+  }
+  const auto pixels = values.size() / 2;
+  // Probabilities of both classes sum to 1, logits do not.
+  bool are_shares = true;
+  for (size_t k = 0; k < pixels && are_shares; ++k) {
+    const float a = values[2 * k], b = values[2 * k + 1];
+    are_shares = a >= 0 && b >= 0 && std::fabs(a + b - 1) < 0.02f;
+  }
+  for (size_t k = 0; k < pixels; ++k) {
+    const float background = values[2 * k], foreground = values[2 * k + 1];
+    mask.values.push_back(are_shares ? foreground : Sigmoid(foreground - background));
+  }
+  return mask;
+}
+
+PixelMap DecodeClassMap(const ResultGroup& group, const TensorInfo& info, std::span<const float> values) {
+  PixelMap classes{info.shape[1], info.shape[2], {}};
+  if (group.layout == Layout::kClassPerPixel) {
+    classes.values.assign(values.begin(), values.end());
+    return classes;
+  }
+  const auto count = static_cast<size_t>(info.shape[3]);
+  for (size_t at = 0; at + count <= values.size(); at += count) {
+    const auto of_pixel = values.subspan(at, count);
+    classes.values.push_back(static_cast<float>(std::max_element(of_pixel.begin(), of_pixel.end()) - of_pixel.begin()));
+  }
+  return classes;
+}
+
+float ShareOf(const PixelMap& mask, float threshold) {
+  if (mask.values.empty()) return 0;
+  const auto count =
+      std::count_if(mask.values.begin(), mask.values.end(), [&](float value) { return value >= threshold; });
+  return static_cast<float>(count) / static_cast<float>(mask.values.size());
+}
+
+std::vector<ClassArea> AreasOf(const PixelMap& classes, std::span<const std::string> labels) {
+  std::map<size_t, size_t> counts;
+  for (const float value : classes.values) ++counts[IndexOf(value)];
+  std::vector<ClassArea> areas;
+  for (const auto& [class_index, count] : counts) {
+    areas.push_back({class_index, LabelOf(class_index, labels),
+                     static_cast<float>(count) / static_cast<float>(classes.values.size())});
+  }
+  std::stable_sort(areas.begin(), areas.end(),
+                   [](const ClassArea& a, const ClassArea& b) { return a.share > b.share; });
+  return areas;
+}
+
+}  // namespace hearth

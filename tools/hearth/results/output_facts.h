@@ -1,0 +1,134 @@
+// What is known of a model's outputs before it runs: shapes, names, metadata, and the operators that make them.
+#ifndef HEARTH_TOOLS_HEARTH_RESULTS_OUTPUT_FACTS_H_
+#define HEARTH_TOOLS_HEARTH_RESULTS_OUTPUT_FACTS_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/base/contains.h"
+#include "core/base/text.h"
+#include "core/graph/graph.h"
+#include "hearth/model.h"
+#include "hearth/model_metadata.h"
+#include "runtime/model/model_data.h"
+
+namespace hearth {
+
+// Of one model; notes which outputs have found their place.
+class Outputs {
+ public:
+  Outputs(const Model& model, const ModelMetadata& metadata)
+      : model_(model),
+        metadata_(metadata),
+        taken_(model.outputs().size()),
+        producers_(model.data().graph.Producers()) {}
+
+  size_t count() const { return taken_.size(); }
+  const TensorInfo& info(size_t k) const { return model_.outputs()[k]; }
+  const std::vector<int32_t>& shape(size_t k) const { return info(k).shape; }
+  bool is_free(size_t k) const { return !taken_[k]; }
+  void Take(const std::vector<size_t>& outputs) {
+    for (const size_t k : outputs) taken_[k] = true;
+  }
+
+  bool HasShape(size_t k, std::initializer_list<int32_t> wanted) const {  // -1: any
+    return std::equal(shape(k).begin(), shape(k).end(), wanted.begin(), wanted.end(),
+                      [](int32_t has, int32_t wants) { return wants == -1 || has == wants; });
+  }
+  size_t ElementCount(size_t k) const {
+    size_t count = 1;
+    for (const int32_t size : shape(k)) count *= static_cast<size_t>(std::max(size, 0));
+    return count;
+  }
+  std::optional<size_t> FirstFree(const std::function<bool(size_t)>& fits) const {
+    for (size_t k = 0; k < count(); ++k) {
+      if (is_free(k) && fits(k)) return k;
+    }
+    return std::nullopt;
+  }
+
+  const TensorMetadata* Metadata(size_t k) const {
+    return k < metadata_.outputs.size() ? &metadata_.outputs[k] : nullptr;
+  }
+  std::string Content(size_t k) const { return Metadata(k) == nullptr ? "" : Metadata(k)->content; }
+  bool HasLabels(size_t k) const { return Metadata(k) != nullptr && !Metadata(k)->axis_labels.empty(); }
+
+  // Whether the output's name contains one of the words.
+  bool IsCalled(size_t k, std::initializer_list<std::string_view> words) const {
+    const std::string names =
+        LowerCase(info(k).name + " " + info(k).alias + " " + (Metadata(k) == nullptr ? "" : Metadata(k)->name));
+    return std::any_of(words.begin(), words.end(),
+                       [&](std::string_view word) { return names.find(word) != std::string::npos; });
+  }
+
+  // The operation that makes an output, behind nodes that only change its form, its node and which of the node's
+  // outputs it is; `op` is null for an input or a constant.
+  struct Maker {
+    const Op* op = nullptr;
+    int node = -1;
+    size_t slot = 0;
+  };
+  Maker MakerOf(size_t k) const {
+    const Graph& graph = model_.data().graph;
+    if (k >= graph.outputs.size()) return {};
+    ValueId value = graph.outputs[k];
+    for (int at = producers_[static_cast<size_t>(value)]; at >= 0; at = producers_[static_cast<size_t>(value)]) {
+      const Node& node = graph.nodes()[static_cast<size_t>(at)];
+      const auto* unary = std::get_if<Unary>(&node.op);
+      const bool is_form =
+          std::holds_alternative<Reshape>(node.op) || std::holds_alternative<Cast>(node.op) ||
+          (unary != nullptr && (unary->kind == UnaryKind::kQuantize || unary->kind == UnaryKind::kDequantize ||
+                                unary->kind == UnaryKind::kCopy));
+      const auto slot = std::ranges::find(node.outputs, value) - node.outputs.begin();
+      if (!is_form) return {&node.op, at, static_cast<size_t>(slot)};
+      value = node.inputs.at(0);
+    }
+    return {};
+  }
+  const Op* MadeBy(size_t k) const { return MakerOf(k).op; }
+  template <typename T>
+  bool IsMadeBy(size_t k) const {
+    const Op* op = MadeBy(k);
+    return op != nullptr && std::holds_alternative<T>(*op);
+  }
+  bool IsMadeBy(size_t k, std::initializer_list<UnaryKind> kinds) const {
+    const Op* op = MadeBy(k);
+    const auto* unary = op == nullptr ? nullptr : std::get_if<Unary>(op);
+    return unary != nullptr && Contains(kinds, unary->kind);
+  }
+
+  // Height and width of the input for pictures; zeros if there is none.
+  std::pair<int32_t, int32_t> PictureSize() const {
+    const std::vector<int32_t>* shape = PictureShape();
+    return shape == nullptr ? std::pair(0, 0) : std::pair((*shape)[1], (*shape)[2]);
+  }
+  int32_t PictureChannels() const { return PictureShape() == nullptr ? 0 : PictureShape()->back(); }
+
+ private:
+  const std::vector<int32_t>* PictureShape() const {
+    for (const TensorInfo& input : model_.inputs()) {
+      const auto& shape = input.shape;
+      if (shape.size() == 4 && (shape[3] == 1 || shape[3] == 3 || shape[3] == 4) && shape[1] > 1 && shape[2] > 1) {
+        return &shape;
+      }
+    }
+    return nullptr;
+  }
+
+  const Model& model_;
+  const ModelMetadata& metadata_;
+  std::vector<bool> taken_;
+  std::vector<int> producers_;  // by value
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_TOOLS_HEARTH_RESULTS_OUTPUT_FACTS_H_

@@ -1,0 +1,195 @@
+#include "tools/hearth/results/result_picture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/hearth/pictures/drawing.h"
+
+namespace hearth {
+namespace {
+
+constexpr int kWholeSize = 768, kPanelSize = 384;  // the longer side, alone and in a pair
+constexpr float kOpacity = 0.6f;                   // of colours over the picture
+constexpr Colour kDarkPaper = {32, 32, 32}, kPointColour = {255, 220, 0}, kLimbColour = {0, 200, 255};
+
+Image Canvas(const Image& picture, int size, int height, int width) {
+  return ScaledTo(picture.values.empty() ? BlankImage(std::max(1, width), std::max(1, height)) : picture, size);
+}
+
+int TextScaleFor(const Image& image) {
+  return std::max(1, std::max(image.width, image.height) / 384);
+}
+
+float GreyAt(const Image& image, int x, int y) {
+  const float* pixel = image.values.data() + (static_cast<size_t>(y) * image.width + x) * 3;
+  return 0.299f * pixel[0] + 0.587f * pixel[1] + 0.114f * pixel[2];
+}
+
+// The map's pixel nearest to pixel x, y of an image.
+float ValueAt(const PixelMap& map, const Image& image, int x, int y) {
+  const auto row = static_cast<size_t>(static_cast<int64_t>(y) * map.height / image.height);
+  const auto column = static_cast<size_t>(static_cast<int64_t>(x) * map.width / image.width);
+  return map.values[row * static_cast<size_t>(map.width) + column];
+}
+
+// Interpolates between the map's pixels.
+Image Enlarged(const PixelMap& map, const Image& like) {
+  return ResizeBilinear(Image{map.width, map.height, 1, map.values}, like.width, like.height);
+}
+
+void Set(Image& image, int x, int y, const Colour& colour) {
+  std::copy_n(colour.begin(), 3, image.values.begin() + (static_cast<std::ptrdiff_t>(y) * image.width + x) * 3);
+}
+
+std::string BoxText(const Box& box) {
+  const std::string name = box.label.empty() ? fmt::format("class {}", box.class_index) : box.label;
+  return IsShare(box.score) ? fmt::format("{} {:.0f}%", name, 100 * box.score)
+                            : fmt::format("{} {:.3g}", name, box.score);
+}
+
+// A box for each of the largest classes, with its name and its share of the picture. `areas` begins with the largest.
+Image Legend(std::span<const ClassArea> areas, int width) {
+  constexpr size_t kMostClasses = 64;
+  areas = areas.first(std::min(areas.size(), kMostClasses));
+  constexpr int kScale = 2, kPad = 8, kColumn = 256;
+  const int columns = std::max(1, width / kColumn), row_height = TextHeight(kScale) + kPad;
+  const int rows = (static_cast<int>(areas.size()) + columns - 1) / columns;
+  Image legend = BlankImage(width, rows * row_height + kPad, kDarkPaper);
+  for (size_t k = 0; k < areas.size(); ++k) {
+    const int left = kPad + static_cast<int>(k) % columns * kColumn;
+    const int top = kPad + static_cast<int>(k) / columns * row_height;
+    const int side = TextHeight(kScale) - 4;
+    FillRectangle(legend, left, top, left + side, top + side, ColourOfClass(areas[k].class_index));
+    DrawFrame(legend, left, top, left + side, top + side, kWhite, 1);
+    const std::string name = areas[k].label.empty() ? fmt::format("class {}", areas[k].class_index) : areas[k].label;
+    DrawText(legend, left + side + kPad, top, fmt::format("{} {:.1f}%", name, 100 * areas[k].share), kWhite, kScale);
+  }
+  return legend;
+}
+
+}  // namespace
+
+Image DrawBoxes(const Image& picture, std::span<const Box> boxes) {
+  Image drawn = Canvas(picture, kWholeSize, 1, 1);
+  const int scale = TextScaleFor(drawn), thickness = 2 * scale;
+  const auto place = [](float share, int size) {
+    return static_cast<int>(
+        std::lround(std::clamp(std::isfinite(share) ? share : 0.0f, 0.0f, 1.0f) * static_cast<float>(size)));
+  };
+  for (size_t k = boxes.size(); k-- > 0;) {  // the highest scores on top
+    const Box& box = boxes[k];
+    const Colour colour = ColourOfClass(box.class_index + 1);
+    const int left = place(box.left, drawn.width), top = place(box.top, drawn.height);
+    DrawFrame(drawn, left, top, place(box.right, drawn.width), place(box.bottom, drawn.height), colour, thickness);
+    for (const KeyPoint& point : box.points) {
+      DrawDisc(drawn, point.x * static_cast<float>(drawn.width), point.y * static_cast<float>(drawn.height),
+               2.0f * static_cast<float>(scale), kPointColour);
+    }
+    DrawPlate(drawn, left, top - TextHeight(scale) - 2 * scale, BoxText(box), colour, scale);
+  }
+  if (boxes.empty()) DrawPlate(drawn, 0, 0, "nothing found", kDarkPaper, scale);
+  return drawn;
+}
+
+Image DrawKeyPoints(const Image& picture, const KeyPoints& points, float min_score) {
+  Image drawn = Canvas(picture, kWholeSize, 1, 1);
+  const bool is_cloud = points.skeleton == nullptr || points.skeleton->limbs.empty();
+  const float size = static_cast<float>(TextScaleFor(drawn)) * (is_cloud ? 0.8f : 2.0f);
+  // If the model finds no object, its points mean nothing.
+  const auto is_seen = [&](size_t k) { return std::min(points.score, points.points[k].score) >= min_score; };
+  const auto x = [&](size_t k) { return points.points[k].x * static_cast<float>(drawn.width); };
+  const auto y = [&](size_t k) { return points.points[k].y * static_cast<float>(drawn.height); };
+  if (!is_cloud) {
+    for (const auto& [from, to] : points.skeleton->limbs) {
+      if (is_seen(from) && is_seen(to)) DrawLine(drawn, x(from), y(from), x(to), y(to), 1.5f * size, kLimbColour);
+    }
+  }
+  for (size_t k = 0; k < points.points.size(); ++k) {
+    if (is_seen(k)) DrawDisc(drawn, x(k), y(k), size, kPointColour);
+  }
+  if (points.score < min_score) {
+    const std::string name(points.skeleton == nullptr ? "nothing" : points.skeleton->name);
+    DrawPlate(drawn, 0, 0, fmt::format("{}: only {:.0f}% sure that there is one", name, 100 * points.score), kDarkPaper,
+              TextScaleFor(drawn));
+  }
+  return drawn;
+}
+
+Image DrawMask(const Image& picture, const PixelMap& mask) {
+  constexpr Colour kMaskColour = {0, 230, 80};
+  const Image panel = Canvas(picture, kPanelSize, mask.height, mask.width);
+  Image drawn = panel;
+  const Image shares = Enlarged(mask, panel);
+  for (int y = 0; y < drawn.height; ++y) {
+    for (int x = 0; x < drawn.width; ++x) {
+      const float value = shares.values[static_cast<size_t>(y) * drawn.width + x];
+      const float share = std::isfinite(value) ? std::clamp(value, 0.0f, 1.0f) : 0.0f;
+      const float grey = GreyAt(panel, x, y) * (picture.values.empty() ? 1 : 0.6f);
+      Colour colour;
+      for (size_t c = 0; c < 3; ++c)
+        colour[c] = grey + (kMaskColour[c] - grey) * share * (picture.values.empty() ? 1 : kOpacity);
+      Set(drawn, x, y, colour);
+    }
+  }
+  return picture.values.empty() ? drawn : Beside(panel, drawn);
+}
+
+Image DrawClassMap(const Image& picture, const PixelMap& classes, std::span<const std::string> labels) {
+  const Image panel = Canvas(picture, kPanelSize, classes.height, classes.width);
+  const float opacity = picture.values.empty() ? 1 : kOpacity;
+  Image drawn = panel;
+  for (int y = 0; y < drawn.height; ++y) {
+    for (int x = 0; x < drawn.width; ++x) {
+      const float value = ValueAt(classes, drawn, x, y);
+      const size_t class_index = value >= 1 ? static_cast<size_t>(std::min(value, 1e6f)) : 0;
+      // Over grey, so that a class's colour differs from the picture's own.
+      const float grey = GreyAt(panel, x, y);
+      Colour colour = ColourOfClass(class_index);
+      for (float& channel : colour) channel = class_index == 0 ? grey : grey + (channel - grey) * opacity;
+      Set(drawn, x, y, colour);
+    }
+  }
+  if (!picture.values.empty()) drawn = Beside(panel, drawn);
+  return Above(drawn, Legend(AreasOf(classes, labels), drawn.width));
+}
+
+Image DrawScores(const Image& picture, std::span<const TopEntry> top) {
+  constexpr int kScale = 2, kPad = 8;
+  const Image panel = Canvas(picture, kWholeSize / 2, 1, 1);
+  const Image head = Beside(panel, BlankImage(kWholeSize - panel.width, panel.height, kDarkPaper));
+  Image table = BlankImage(kWholeSize, static_cast<int>(top.size()) * (TextHeight(kScale) + kPad) + kPad, kDarkPaper);
+  for (size_t k = 0; k < top.size(); ++k) {
+    const int y = kPad + static_cast<int>(k) * (TextHeight(kScale) + kPad);
+    const std::string name = top[k].label.empty() ? fmt::format("class {}", top[k].index) : top[k].label;
+    const bool is_share = IsShare(top[k].score);
+    if (is_share) {
+      const auto end = static_cast<int>(top[k].score * static_cast<float>(kWholeSize));
+      FillRectangle(table, 0, y - kPad / 2, end, y + TextHeight(kScale), {40, 90, 140});
+    }
+    DrawText(table, kPad, y, fmt::format("{:.3f}  {}", top[k].score, name), kWhite, kScale);
+  }
+  return Above(head, table);
+}
+
+Image PixelsOf(const TensorInfo& info, std::span<const float> values) {
+  const int channels = info.shape.size() == 4 ? info.shape[3] : 1;
+  Image image{info.shape[2], info.shape[1], channels, std::vector<float>(values.begin(), values.end())};
+  for (float& value : image.values) value = std::isfinite(value) ? value : 0.0f;
+  const auto [lowest, highest] = std::minmax_element(image.values.begin(), image.values.end());
+  float low = 0, high = 255;
+  if (channels == 1 && (*lowest < 0 || *highest > 255)) {
+    low = *lowest, high = *highest;
+  } else if (*lowest >= -0.1f && *highest <= 1.1f) {
+    high = 1;
+  } else if (*lowest >= -1.1f && *highest <= 1.1f) {
+    low = -1, high = 1;
+  } else if (*lowest < -64 || *highest > 320) {
+    low = *lowest, high = *highest;
+  }
+  for (float& value : image.values) value = std::clamp((value - low) / std::max(high - low, 1e-6f), 0.0f, 1.0f) * 255;
+  return AsRgb(image);
+}
+
+}  // namespace hearth

@@ -1,0 +1,221 @@
+#include "tools/hearth/results/result_report.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "tools/hearth/results/model_outputs.h"
+#include "tools/hearth/verb.h"
+
+namespace hearth {
+namespace {
+
+constexpr size_t kMostPointsInText = 40;
+constexpr float kMaskThreshold = 0.5f;
+
+std::string ShareText(float share) {
+  return fmt::format("{:.3f}", share);
+}
+
+// What a column of numbers is called: a score lies between 0 and 1, a logit or anything else may not.
+template <typename Items>
+std::string ScoreTitle(const Items& items) {
+  return std::ranges::all_of(items, [](const auto& item) { return IsShare(item.score); }) ? "score" : "value";
+}
+
+std::string TopText(const DecodedResult& result) {
+  TextTable table({{"  class", TextTable::kRight}, {ScoreTitle(result.top), TextTable::kRight}, {"label"}});
+  for (const TopEntry& entry : result.top) {
+    table.AddRow({std::to_string(entry.index), fmt::format("{:.6f}", entry.score), entry.label});
+  }
+  return table.ToString();
+}
+
+std::string BoxesText(const DecodedResult& result, float min_score) {
+  if (result.boxes.empty()) return fmt::format("  nothing found that is at least {} sure (--min-score)\n", min_score);
+  TextTable table({{"  " + ScoreTitle(result.boxes), TextTable::kRight},
+                   {"class", TextTable::kRight},
+                   {"left", TextTable::kRight},
+                   {"top", TextTable::kRight},
+                   {"right", TextTable::kRight},
+                   {"bottom", TextTable::kRight},
+                   {"label"}});
+  for (const Box& box : result.boxes) {
+    table.AddRow({fmt::format("{:.3f}", box.score), std::to_string(box.class_index), ShareText(box.left),
+                  ShareText(box.top), ShareText(box.right), ShareText(box.bottom), box.label});
+  }
+  return table.ToString();
+}
+
+std::string PointsText(const DecodedResult& result) {
+  const KeyPoints& points = result.points;
+  std::string text;
+  if (result.group.layout == Layout::kPointsInPixels) {
+    text = fmt::format("  {} sure that there is a {}\n", ShareText(points.score), points.skeleton->name);
+  }
+  if (points.points.size() > kMostPointsInText) return text + fmt::format("  {} points\n", points.points.size());
+  TextTable table({{"  x", TextTable::kRight}, {"y", TextTable::kRight}, {"score", TextTable::kRight}, {"point"}});
+  for (size_t k = 0; k < points.points.size(); ++k) {
+    const KeyPoint& point = points.points[k];
+    table.AddRow({ShareText(point.x), ShareText(point.y), ShareText(point.score), PointName(points.skeleton, k)});
+  }
+  return text + table.ToString();
+}
+
+std::string AreasText(const DecodedResult& result) {
+  TextTable table({{"  class", TextTable::kRight}, {"share", TextTable::kRight}, {"label"}});
+  for (const ClassArea& area : AreasOf(result.map, result.labels)) {
+    table.AddRow({std::to_string(area.class_index), fmt::format("{:.1f}%", 100 * area.share), area.label});
+  }
+  return table.ToString();
+}
+
+Json JsonOf(const KeyPoint& point, const std::string& name) {
+  return {{"name", name}, {"x", point.x}, {"y", point.y}, {"score", point.score}};
+}
+
+Json JsonOf(const Box& box) {
+  Json json = {{"class", box.class_index}, {"label", box.label}, {"score", box.score},  {"left", box.left},
+               {"top", box.top},           {"right", box.right}, {"bottom", box.bottom}};
+  for (size_t k = 0; k < box.points.size(); ++k)
+    json["keypoints"].push_back(JsonOf(box.points[k], PointName(&FaceSkeleton(), k)));
+  return json;
+}
+
+Json JsonOf(const KeyPoints& points) {
+  Json list = Json::array();
+  for (size_t k = 0; k < points.points.size(); ++k)
+    list.push_back(JsonOf(points.points[k], PointName(points.skeleton, k)));
+  return {{"kind", points.skeleton == nullptr ? "" : std::string(points.skeleton->name)},
+          {"score", points.score},
+          {"points", list}};
+}
+
+}  // namespace
+
+void ShowOptions::AddOptions(CLI::App& app) {
+  app.add_option("--show", show_, "What the outputs mean, if the program guesses wrong")
+      ->check(CLI::IsMember({"classes", "mask", "class-map", "image", "boxes", "keypoints", "none"}))
+      ->type_name("WHAT");
+  AddNumber(app, "--top", top_, "K", 1, 1000000, "Show the K highest scores of outputs that hold one score per class");
+  app.add_option("--labels", labels_path_,
+                 "Names of the classes, one a line, line 0 first; not needed if the model's file has them")
+      ->type_name("FILE");
+  AddNumber(app, "--min-score", min_score_, "S", 0.0, 1.0, "Leave out boxes and key points with a lower score");
+}
+
+Status ShowOptions::Prepare() {
+  if (labels_path_.empty()) return Status::Ok();
+  HEARTH_ASSIGN(labels_, ReadLabels(labels_path_));
+  return Status::Ok();
+}
+
+Result<std::vector<ResultGroup>> ShowOptions::Choose(const Model& model, const ModelMetadata& metadata) const {
+  if (const std::optional<Meaning> wanted = MeaningOf(show_)) return FindResultsOf(*wanted, model, metadata);
+  return FindResults(model, metadata);
+}
+
+std::vector<std::string> ShowOptions::LabelsFor(const ResultGroup& group, const ModelMetadata& metadata) const {
+  if (!labels_.empty()) return labels_;
+  for (const size_t k : group.outputs) {
+    if (k >= metadata.outputs.size()) continue;
+    if (!metadata.outputs[k].axis_labels.empty()) return metadata.outputs[k].axis_labels;
+    if (!metadata.outputs[k].value_labels.empty()) return metadata.outputs[k].value_labels;
+  }
+  return {};
+}
+
+Result<DecodedResult> Decode(const ResultGroup& group, const Session& session, const ShowOptions& show,
+                             const ModelMetadata& metadata) {
+  DecodedResult result{group, {}, {}, show.LabelsFor(group, metadata), {}, {}, {}, {}};
+  for (const size_t k : group.outputs) {
+    result.infos.push_back(session.outputs()[k]);
+    HEARTH_ASSIGN(std::vector<float> values, OutputAsFloats(result.infos.back(), session.output(k)));
+    result.values.push_back(std::move(values));
+  }
+  switch (group.meaning) {
+    case Meaning::kNone:
+    case Meaning::kImage: break;
+    case Meaning::kClasses: result.top = TopEntries(result.values[0], show.top(), result.labels); break;
+    case Meaning::kBoxes: result.boxes = DecodeBoxes(group, result.values, result.labels, show.min_score()); break;
+    case Meaning::kKeypoints: result.points = DecodeKeyPoints(group, result.infos, result.values); break;
+    case Meaning::kMask: result.map = DecodeMask(group, result.infos[0], result.values[0]); break;
+    case Meaning::kClassMap: result.map = DecodeClassMap(group, result.infos[0], result.values[0]); break;
+  }
+  return result;
+}
+
+std::string TextOf(const DecodedResult& result, const ShowOptions& show) {
+  switch (result.group.meaning) {
+    case Meaning::kNone:
+    case Meaning::kImage: return "";
+    case Meaning::kClasses: return TopText(result);
+    case Meaning::kBoxes: return BoxesText(result, show.min_score());
+    case Meaning::kKeypoints: return PointsText(result);
+    case Meaning::kMask:
+      return fmt::format("  the mask covers {:.1f}% of the picture\n", 100 * ShareOf(result.map, kMaskThreshold));
+    case Meaning::kClassMap: return AreasText(result);
+  }
+  return "";
+}
+
+Json JsonOf(const DecodedResult& result, const ShowOptions&) {
+  Json json = Json::object();
+  switch (result.group.meaning) {
+    case Meaning::kNone:
+    case Meaning::kImage: break;
+    case Meaning::kClasses:
+      json["top"] = Json::array();
+      for (const TopEntry& entry : result.top) {
+        json["top"].push_back({{"index", entry.index}, {"label", entry.label}, {"score", entry.score}});
+      }
+      break;
+    case Meaning::kBoxes:
+      json["boxes"] = Json::array();
+      for (const Box& box : result.boxes) json["boxes"].push_back(JsonOf(box));
+      break;
+    case Meaning::kKeypoints: json["keypoints"] = JsonOf(result.points); break;
+    case Meaning::kMask:
+      json["mask"] = {{"share", ShareOf(result.map, kMaskThreshold)}, {"threshold", kMaskThreshold}};
+      break;
+    case Meaning::kClassMap:
+      json["areas"] = Json::array();
+      for (const ClassArea& area : AreasOf(result.map, result.labels)) {
+        json["areas"].push_back({{"class", area.class_index}, {"label", area.label}, {"share", area.share}});
+      }
+      break;
+  }
+  return json;
+}
+
+Image PictureOf(const DecodedResult& result, const Image& picture, const ShowOptions& show) {
+  switch (result.group.meaning) {
+    case Meaning::kNone: break;
+    case Meaning::kImage: return PixelsOf(result.infos[0], result.values[0]);
+    case Meaning::kClasses: return DrawScores(picture, result.top);
+    case Meaning::kBoxes: return DrawBoxes(picture, result.boxes);
+    case Meaning::kKeypoints: return DrawKeyPoints(picture, result.points, show.min_score());
+    case Meaning::kMask: return DrawMask(picture, result.map);
+    case Meaning::kClassMap: return DrawClassMap(picture, result.map, result.labels);
+  }
+  return picture;
+}
+
+bool IsDrawable(const ResultGroup& group) {
+  return group.meaning != Meaning::kNone;
+}
+
+Status CheckDrawable(const std::vector<ResultGroup>& groups, const std::vector<TensorInfo>& outputs) {
+  if (std::any_of(groups.begin(), groups.end(), IsDrawable)) return Status::Ok();
+  std::string reasons;
+  for (const ResultGroup& group : groups) {
+    reasons += fmt::format("{}'{}' ({})", reasons.empty() ? "" : ", ", outputs[group.outputs[0]].name, group.reason);
+  }
+  return Error(StatusCode::kInvalidArgument,
+               "--picture: nothing that can be drawn comes out of this model: {}; --show says what an output means",
+               reasons);
+}
+
+}  // namespace hearth
