@@ -16,6 +16,7 @@ endif()
 
 add_compile_options(-Wall -Wextra -Wno-missing-field-initializers)
 add_compile_options(-ffunction-sections -fdata-sections)  # so that a linker can leave out what nobody calls
+add_link_options(-Wl,--gc-sections)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   add_compile_options(-Wno-restrict)  # false positive on std::string operator+ (GCC bug 105651)
 endif()
@@ -45,7 +46,14 @@ function(hearth_library name)
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
 endfunction()
 
+if(HEARTH_SMALL)
+  set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+endif()
+
 # hearth_hot_sources(source...): compiles files of the calling folder for speed.
 function(hearth_hot_sources)
+  if(HEARTH_SMALL)
+    return()
+  endif()
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O3>")
 endfunction()

@@ -6,7 +6,7 @@
 #include "cache/files/folder.h"
 #include "core/base/error.h"
 #include "core/base/run_control.h"
-#include "frontends/api/devices_to_warm.h"
+#include "frontends/api/warming.h"
 #include "hal/device/driver_files.h"
 #include "hal/device/mesa_cache.h"
 #include "hal/device/stopwatch.h"
@@ -14,7 +14,6 @@
 #include "runtime/devices/driver_watch.h"
 #include "runtime/plans/open_cache.h"
 #include "runtime/session/session_data.h"
-#include "runtime/session/warming.h"
 
 namespace hearth {
 namespace {

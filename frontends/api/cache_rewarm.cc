@@ -9,13 +9,12 @@
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/plan/key_fields.h"
-#include "frontends/api/devices_to_warm.h"
+#include "frontends/api/warming.h"
 #include "hal/device/stopwatch.h"
 #include "hearth/cache.h"
 #include "runtime/devices/device_choice.h"
 #include "runtime/plans/open_cache.h"
 #include "runtime/plans/rewarm.h"
-#include "runtime/session/warming.h"
 
 namespace hearth {
 namespace {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#ifdef HEARTH_WITH_ONNX
 #include "frontends/onnx/reader.h"
+#endif
 #include "frontends/tflite/reader.h"
 #include "runtime/model/model_file.h"
 
@@ -11,7 +13,9 @@ namespace {
 
 constexpr ModelFormat kFormats[] = {
     {"tflite", IsTfliteModel, ReadTfliteModel, ReadTfliteInterface, ReadTfliteMetadata, nullptr},
+#ifdef HEARTH_WITH_ONNX
     {"onnx", IsOnnxModel, ReadOnnxModel, ReadOnnxInterface, ReadOnnxMetadata, OnnxFiles},
+#endif
 };
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "core/graph/ops/boxes.h"
 #include "core/graph/ops/node_inference.h"
 #include "core/graph/ops/op_functions.h"
 

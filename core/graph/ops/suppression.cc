@@ -5,7 +5,7 @@
 #include <queue>
 #include <vector>
 
-#include "core/graph/ops/boxes.h"
+#include "core/graph/ops/detection.h"
 #include "core/graph/ops/node_inference.h"
 #include "core/graph/ops/op_functions.h"
 

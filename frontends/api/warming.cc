@@ -1,4 +1,6 @@
-#include "frontends/api/devices_to_warm.h"
+#include "frontends/api/warming.h"
+
+#include <algorithm>
 
 #include "core/base/error.h"
 #include "hearth/device.h"
@@ -20,6 +22,14 @@ Result<std::vector<std::string>> DevicesToWarm(const std::vector<std::string>& w
     return Error(StatusCode::kUnavailable, "there is no device to warm models for; `hearth devices` says why");
   }
   return devices;
+}
+
+Status CheckAllStored(uint64_t put_errors, std::span<const std::string> warnings) {
+  if (put_errors == 0) return Status::Ok();
+  const auto found =
+      std::ranges::find_if(warnings, [](const std::string& warning) { return warning.starts_with("cache: "); });
+  const std::string why = found != warnings.end() ? *found : warnings.empty() ? "no reason is told" : warnings[0];
+  return Error(StatusCode::kIoError, "{} of its entries could not be stored: {}", put_errors, why);
 }
 
 }  // namespace hearth
