@@ -228,9 +228,10 @@ class HEARTH_EXPORT Session {
     return std::span<const T>(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
   }
 
-  // Stores in the cache what was made since the last call. Call it after using the first result, so that it does not
-  // delay that. A later call, and the destructor, store what bindings and runs in flight had to compile. After a hot
-  // start it stores the background device's programs once that is ready (WaitForDevice).
+  // Stores in the cache what was made since the last call, and waits for it. Without a call, what the start made is
+  // stored by a thread of low priority that begins 0.2 s after the first result, so that a program that is killed starts
+  // warm next time; the destructor, like a later call, stores what bindings and runs in flight had to compile. After a
+  // hot start it stores the background device's programs once that is ready (WaitForDevice).
   void SaveToCache();
 
   const Report& report() const;

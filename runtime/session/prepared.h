@@ -84,9 +84,10 @@ Result<PreparedRuns> Prepare(const PrepareRequest& request, bool* exceeds_limit 
 
 // ---- store_prepared.cc ----
 
-// Stores what preparing made, if `is_first`, or what runs have made since then. Returns warnings. Precondition: a run
-// has finished, since binaries are worth keeping only then (ProgramGroup::Binary), and there is a cache.
-std::vector<std::string> StorePrepared(Prepared& prepared, PlanRuns& runs, bool is_first);
+// Stores what preparing made. Returns warnings. Changes nothing that runs use, so they may go on meanwhile.
+// Precondition: a run has finished, since binaries are worth keeping only then (ProgramGroup::Binary), and there is a
+// cache.
+std::vector<std::string> StorePrepared(Prepared& prepared);
 
 }  // namespace hearth
 

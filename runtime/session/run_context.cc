@@ -197,6 +197,7 @@ bool RunContext::CanLeaveItsDevice() const {
 }
 
 void RunContext::CloseDevice() {
+  early_save_.reset();
   KeepVisibleOutputs();
   made_.runs.reset();
   made_.prepared->loaded.reset();
@@ -247,12 +248,38 @@ Status RunContext::FinishRunsInFlight() {
 
 // ---- The cache ----
 
-std::vector<std::string> RunContext::Store() {
+bool RunContext::MayStore() const {
   const PrepareRequest& request = prepared().request;
-  if (!has_device() || !has_run_ || request.cache == nullptr || request.options->cache_read_only) return {};
-  if (is_stored_ && !runs().HasMoreToStore()) return {};
-  std::vector<std::string> warnings = StorePrepared(*made_.prepared, runs(), !std::exchange(is_stored_, true));
-  request.cache->store->Flush();
+  return has_device() && has_run_ && request.cache != nullptr && !request.options->cache_read_only;
+}
+
+void RunContext::SaveSoon() {
+  if (is_stored_ || early_save_ != nullptr || !MayStore()) return;
+  Prepared& prepared = *made_.prepared;
+  if (!prepared.made.is_new && prepared.loaded->programs().fresh.empty()) return;
+  early_save_ = std::make_unique<EarlySave>([&prepared] {
+    std::vector<std::string> warnings = StorePrepared(prepared);
+    prepared.request.cache->store->Flush();
+    return warnings;
+  });
+}
+
+std::vector<std::string> RunContext::Store() {
+  if (!MayStore()) return {};
+  std::vector<std::string> warnings;
+  if (!is_stored_ && early_save_ != nullptr && early_save_->Finish()) {
+    warnings = early_save_->warnings();
+    is_stored_ = true;
+  }
+  if (is_stored_ && !runs().HasMoreToStore()) return warnings;
+  ResultCache& store = *prepared().request.cache->store;
+  {
+    const PutBatch batch(&store);  // all in one transaction of the cache
+    if (!std::exchange(is_stored_, true)) warnings = StorePrepared(*made_.prepared);
+    const std::vector<std::string> more = runs().StoreMore();
+    warnings.insert(warnings.end(), more.begin(), more.end());
+  }
+  store.Flush();
   return warnings;
 }
 

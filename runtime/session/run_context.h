@@ -14,6 +14,7 @@
 #include "hal/io/endpoint.h"
 #include "hal/io/frame_layout.h"
 #include "hal/run/plan_runs.h"
+#include "runtime/session/early_save.h"
 #include "runtime/session/prepared.h"
 
 namespace hearth {
@@ -129,6 +130,8 @@ class RunContext {
   uint64_t frame_bytes() const;  // the first part of that
   // Notes that a run has finished.
   void NoteRun() { has_run_ = true; }
+  // Stores what preparing has made, in the background, unless that was done or begun.
+  void SaveSoon();
   bool has_run() const { return has_run_; }
 
   // ---- States, other devices ----
@@ -156,10 +159,12 @@ class RunContext {
   const TensorDesc& DescOf(Side side, size_t index) const;
   // Makes the inputs of retained frames.
   void MakeRetainedInputs(RunSlot& slot) const;
+  bool MayStore() const;
 
   PreparedRuns made_;
   CallerState caller_;
   bool has_run_ = false, is_stored_ = false;
+  std::unique_ptr<EarlySave> early_save_;  // last: it uses the rest
 };
 
 }  // namespace hearth

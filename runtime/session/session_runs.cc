@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/run_control.h"
 #include "hearth/session.h"
+#include "runtime/model/model_data.h"
 #include "runtime/session/hot_start.h"
 #include "runtime/session/move.h"
 #include "runtime/session/session_call.h"
@@ -69,6 +70,7 @@ void NoteFinishedRun(SessionData& data, double milliseconds) {
   const TransferCounts& transfers = context.runs().transfers();
   data.report.transfers = {transfers.to_device_bytes, transfers.to_host_bytes};
   context.NoteRun();
+  context.SaveSoon();
   if (data.report.ready_ms != 0) return;
   data.report.first_run_ms = milliseconds;
   data.report.ready_ms = data.report.init_ms.total + data.report.first_run_ms;

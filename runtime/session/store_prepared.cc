@@ -1,4 +1,4 @@
-// Storing what preparing a model and its runs have made.
+// Storing what preparing a model has made.
 #include "core/base/error.h"
 #include "runtime/model/model_data.h"
 #include "runtime/plans/items_as_compiled.h"
@@ -6,7 +6,7 @@
 
 namespace hearth {
 
-std::vector<std::string> StorePrepared(Prepared& prepared, PlanRuns& runs, bool is_first) {
+std::vector<std::string> StorePrepared(Prepared& prepared) {
   const SessionCache& cache = *prepared.request.cache;
   if (const Status same = prepared.model().data().CheckFile(); !same.ok()) {
     return {fmt::format("{}; nothing that was made of it is kept", same.message())};
@@ -14,8 +14,7 @@ std::vector<std::string> StorePrepared(Prepared& prepared, PlanRuns& runs, bool 
   ResultCache& store = *cache.store;
   // All in one transaction of the cache.
   const PutBatch batch(&store);
-  if (!is_first) return runs.StoreMore();
-  std::vector<std::string> warnings = runs.Store(prepared.made.is_new);
+  std::vector<std::string> warnings = prepared.loaded->Store(prepared.made.is_new);
   const ModelData& model = prepared.model().data();
   ReleasePages(model, model.bytes);
   const OpenedDevice& opened = prepared.request.device->opened;
