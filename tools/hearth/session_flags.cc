@@ -45,6 +45,16 @@ Result<std::vector<int32_t>> ParseDimensions(const std::string& text) {
   }
 }
 
+struct NamedText {
+  std::string name, value;
+};
+Result<NamedText> SplitAt(size_t equals, std::string_view option, const std::string& text, std::string_view meant) {
+  if (equals == std::string::npos || equals == 0) {
+    return Error(StatusCode::kInvalidArgument, "{} {}: {} is meant, with the input's name", option, text, meant);
+  }
+  return NamedText{text.substr(0, equals), text.substr(equals + 1)};
+}
+
 // The inputs as declared in the file; their types are open.
 Result<std::vector<TensorInfo>> DeclaredInputs(const std::string& path, const std::string& signature) {
   HEARTH_ASSIGN(const ModelFile file, ModelFile::Open(path));
@@ -244,24 +254,17 @@ Result<ModelOptions> ModelFlags::Options(InputOptions* inputs) const {
   options.signature = signature_;
   options.dimensions = dimensions_;
   for (const std::string& text : shapes_) {
-    const size_t equals = text.rfind('=');
-    if (equals == std::string::npos || equals == 0) {
-      return Error(StatusCode::kInvalidArgument, "--shape {}: NAME=1x224x224x3 is meant, with the input's name", text);
+    HEARTH_ASSIGN(const NamedText shape, SplitAt(text.rfind('='), "--shape", text, "NAME=1x224x224x3"));
+    if (options.input_shapes.contains(shape.name)) {
+      return Error(StatusCode::kInvalidArgument, "--shape {}: the shape of '{}' is given twice", text, shape.name);
     }
-    const std::string name = text.substr(0, equals);
-    if (options.input_shapes.contains(name)) {
-      return Error(StatusCode::kInvalidArgument, "--shape {}: the shape of '{}' is given twice", text, name);
-    }
-    HEARTH_ASSIGN(options.input_shapes[name], ParseDimensions(text.substr(equals + 1)));
+    HEARTH_ASSIGN(options.input_shapes[shape.name], ParseDimensions(shape.value));
   }
-  for (const std::string& text : constants_) {
-    const size_t equals = text.rfind('=');
-    if (equals == std::string::npos || equals == 0) {
-      return Error(StatusCode::kInvalidArgument, "--constant {}: NAME=VALUE is meant, with the input's name", text);
-    }
-    const std::string value = text.substr(equals + 1);
-    HEARTH_ASSIGN(FixedInput fixed, EndingOf(value) == ".npy" ? ReadFixedInput(value) : ParseNumbers(value));
-    if (!options.constants.emplace(text.substr(0, equals), std::move(fixed)).second) {
+  for (const std::string& text : constants_) {  // the value may be a path with a '=' of its own
+    HEARTH_ASSIGN(const NamedText constant, SplitAt(text.find('='), "--constant", text, "NAME=VALUE"));
+    const bool is_file = EndingOf(constant.value) == ".npy";
+    HEARTH_ASSIGN(FixedInput fixed, is_file ? ReadFixedInput(constant.value) : ParseNumbers(constant.value));
+    if (!options.constants.emplace(constant.name, std::move(fixed)).second) {
       return Error(StatusCode::kInvalidArgument, "--constant {}: it is given twice", text);
     }
   }
