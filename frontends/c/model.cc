@@ -108,6 +108,10 @@ const int32_t* hearth_tensor_shape(const hearth_tensor* tensor) {
   return tensor == nullptr ? nullptr : tensor->info->shape.data();
 }
 
+int hearth_tensor_decides_shapes(const hearth_tensor* tensor) {
+  return tensor != nullptr && tensor->info->decides_shapes ? 1 : 0;
+}
+
 size_t hearth_tensor_size_bytes(const hearth_tensor* tensor) {
   return tensor == nullptr ? 0 : tensor->info->size_bytes;
 }

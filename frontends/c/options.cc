@@ -29,3 +29,19 @@ hearth_status hearth_options_set_shape(hearth_options* options, const char* inpu
     return hearth::Status::Ok();
   });
 }
+
+hearth_status hearth_options_set_constant(hearth_options* options, const char* input, const char* dtype,
+                                          const int32_t* dimensions, size_t rank, const void* data, size_t size_bytes) {
+  return hearth::Answer([&]() -> hearth::Status {
+    HEARTH_NOT_NULL(options);
+    HEARTH_NOT_NULL(input);
+    HEARTH_NOT_NULL(dtype);
+    HEARTH_NOT_NULL(data);
+    hearth::FixedInput fixed{dtype, {}, {}};
+    HEARTH_ASSIGN(fixed.shape, hearth::DimensionsOf(dimensions, rank));
+    const auto* bytes = static_cast<const std::byte*>(data);
+    fixed.bytes.assign(bytes, bytes + size_bytes);
+    options->options.model.constants[input] = std::move(fixed);
+    return hearth::Status::Ok();
+  });
+}

@@ -41,7 +41,7 @@ extern "C" {
 
 /* ---- Version, errors, log ---- */
 
-#define HEARTH_C_API_VERSION 2u /* grows by one whenever functions are added */
+#define HEARTH_C_API_VERSION 3u /* grows by one whenever functions are added */
 
 HEARTH_C_EXPORT uint32_t hearth_c_api_version(void); /* of the library */
 HEARTH_C_EXPORT const char* hearth_version(void);    /* "0.1.0" */
@@ -101,6 +101,13 @@ HEARTH_C_EXPORT hearth_status hearth_options_set(hearth_options* options, const 
 /* The shape of the input with this name or alias: sets open dimensions or replaces the file's shape. */
 HEARTH_C_EXPORT hearth_status hearth_options_set_shape(hearth_options* options, const char* input,
                                                        const int32_t* dimensions, size_t rank);
+/* Since version 3. What the input with this name or alias holds in every run, fixed while the model is read: a sample
+ * rate, and inputs that decide shapes (hearth_tensor_decides_shapes). `data` is dense, in C order, little-endian, and is
+ * copied; another `dtype` than the input's is converted, if its integers then stay what they are. `rank` 0: the file's
+ * shape, with 1 for what it leaves open. */
+HEARTH_C_EXPORT hearth_status hearth_options_set_constant(hearth_options* options, const char* input, const char* dtype,
+                                                          const int32_t* dimensions, size_t rank, const void* data,
+                                                          size_t size_bytes);
 
 /* The session works in a context that the program opened; hearth/interop.h has the rules. The pointers are a
  * cl_context, cl_device_id and cl_command_queue (may be NULL); a VkInstance, VkPhysicalDevice, VkDevice and VkQueue;
@@ -122,6 +129,9 @@ HEARTH_C_EXPORT const char* hearth_tensor_dtype(const hearth_tensor* tensor); /*
 HEARTH_C_EXPORT size_t hearth_tensor_rank(const hearth_tensor* tensor);
 /* hearth_tensor_rank numbers, outermost first; images are [batch, height, width, channels]. */
 HEARTH_C_EXPORT const int32_t* hearth_tensor_shape(const hearth_tensor* tensor);
+/* Since version 3. 1 for an input whose content decides shapes: nothing runs until hearth_options_set_constant fixes
+ * it. */
+HEARTH_C_EXPORT int hearth_tensor_decides_shapes(const hearth_tensor* tensor);
 /* Of the dense tensor in C order, little-endian. */
 HEARTH_C_EXPORT size_t hearth_tensor_size_bytes(const hearth_tensor* tensor);
 /* Quantization: real = scale * (stored - zero_point). 0 when not quantized, 1 per tensor, else one per channel. */
@@ -133,8 +143,8 @@ HEARTH_C_EXPORT const int64_t* hearth_tensor_zero_points(const hearth_tensor* te
 
 typedef struct hearth_model hearth_model;
 
-/* Maps a .tflite or .onnx file, which must not change while the model lives, and checks all of it. Only the signature
- * and the shapes of `options` are used, which may be NULL. */
+/* Maps a .tflite or .onnx file, which must not change while the model lives, and checks all of it. Only the
+ * signature, shapes and constants of `options` are used, which may be NULL. */
 HEARTH_C_EXPORT hearth_status hearth_model_open(const char* path, const hearth_options* options, hearth_model** out);
 /* The same from bytes, which are copied. */
 HEARTH_C_EXPORT hearth_status hearth_model_from_memory(const void* bytes, size_t size_bytes,
@@ -183,8 +193,8 @@ HEARTH_C_EXPORT const void* hearth_session_output_data(const hearth_session* ses
 HEARTH_C_EXPORT hearth_status hearth_session_wait_for_device(hearth_session* session);
 /* Resets the model's states to those before the first run. */
 HEARTH_C_EXPORT hearth_status hearth_session_reset_state(hearth_session* session);
-/* Stores in the cache what this start had to make. Call it after using the first result; otherwise
- * hearth_session_destroy does it. */
+/* Stores in the cache what this start had to make, and waits for it; without a call a thread of low priority does it soon
+ * after the first result, or hearth_session_destroy. */
 HEARTH_C_EXPORT hearth_status hearth_session_save_to_cache(hearth_session* session);
 /* What the session did and what it cost, as one JSON object; its keys are listed in tools/README.md under `run`. */
 HEARTH_C_EXPORT hearth_status hearth_session_report_json(const hearth_session* session, char** json);

@@ -6,10 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/c_handles.h"
 #include "tests/testing/oracle_models.h"
 #include "tests/testing/shared_data.h"
 #include "tests/testing/temporary_folder.h"
+#include "tests/testing/tflite_writer.h"
 
 namespace hearth {
 namespace {
@@ -29,6 +31,27 @@ void MakeNegation(OwnedModel& model) {
   const int32_t x = hearth_graph_input(graph, "x", shape, 2);
   hearth_graph_output(graph, hearth_graph_unary(graph, "neg", x), "y");
   ASSERT_FINE(hearth_graph_build(graph, model.out()));
+}
+
+TEST(CApiConstants, FixInputsThatDecideShapes) {
+  constexpr int32_t kTileCode = 69;
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {2}}), times = writer.AddTensor({"times", {1}, kInt});
+  const int32_t y = writer.AddTensor({"y", {}});
+  writer.AddOperator(kTileCode, {x, times}, {y});
+  const std::vector<std::byte> bytes = writer.Finish({x, times}, {y});
+  OwnedModel open_model, model;
+  ASSERT_FINE(hearth_model_from_memory(bytes.data(), bytes.size(), nullptr, open_model.out()));
+  EXPECT_EQ(hearth_tensor_decides_shapes(hearth_model_input(open_model, 0)), 0);
+  EXPECT_EQ(hearth_tensor_decides_shapes(hearth_model_input(open_model, 1)), 1);
+
+  OwnedOptions options;
+  ASSERT_FINE(hearth_options_create(options.out()));
+  const int64_t three = 3;
+  ASSERT_FINE(hearth_options_set_constant(options, "times", "int64", nullptr, 0, &three, sizeof three));
+  ASSERT_FINE(hearth_model_from_memory(bytes.data(), bytes.size(), options, model.out()));
+  EXPECT_EQ(hearth_model_input_count(model), 1u);
+  EXPECT_EQ(hearth_tensor_shape(hearth_model_output(model, 0))[0], 6);
 }
 
 TEST(CApiTensors, SayTheirTypeRankAndSizeWhateverTheseAre) {
