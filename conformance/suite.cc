@@ -7,7 +7,9 @@
 #include <thread>
 
 #include "backends/cpu/cpu_executor.h"
+#include "conformance/case_result.h"
 #include "conformance/expectations.h"
+#include "conformance/failed_case.h"
 #include "conformance/tolerance.h"
 #include "core/base/error.h"
 #include "core/device/device_rules.h"
@@ -88,13 +90,6 @@ std::map<std::string, int> HalfProductsOfCases(const Plan& plan, const Graph& gr
   return most;
 }
 
-// An expected failure that passes.
-void FailAsPassed(CaseResult& result, const Expectation& expected) {
-  result.outcome = Outcome::kFailed;
-  result.detail =
-      fmt::format("is listed as an expected failure ({}) but passes: take it off the list", expected.reason);
-}
-
 struct Configuration {
   std::optional<AccessPath> path;  // nothing: on the CPU
   Precision precision = Precision::kFp32;
@@ -113,10 +108,12 @@ DeviceInfo InfoFor(DeviceInfo info, const Configuration& configuration) {
 
 class PathRun {
  public:
-  PathRun(Device& device, const DeviceInfo& info, const Configuration& configuration,
-          std::span<const Expectation> waivers)
-      : device_(device),
-        waivers_(waivers),
+  // `device_id` and `run` must outlive it.
+  PathRun(const std::string& device_id, Device& device, const DeviceInfo& info, const Configuration& configuration,
+          const RunOptions& run)
+      : device_id_(device_id),
+        device_(device),
+        run_(run),
         info_(InfoFor(info, configuration)),
         real_(RealStorage(configuration.precision, info)),
         host_(MakeCpuExecutor()) {
@@ -131,18 +128,37 @@ class PathRun {
   const std::string& path_name() const { return path_name_; }
 
   void Run(const CaseList& family, std::vector<CaseResult>& results) {
-    CaseList supported;
+    CaseList together;
     for (const ConformanceCase* test : family) {
-      if (std::optional<CaseResult> result = CheckPlacement(*test)) {
+      const Journal::Word last = run_.journal ? run_.journal->LastOf(KeyOf(*test)) : Journal::Word::kRan;
+      if (last == Journal::Word::kPassed || last == Journal::Word::kAlone) {
+        results.push_back(NewResult(*test));
+        if (last == Journal::Word::kAlone) Fail(results.back(), std::string(kDied));
+      } else if (std::optional<CaseResult> result = CheckPlacement(*test)) {
         results.push_back(std::move(*result));
+      } else if (last == Journal::Word::kTogether) {
+        RunNoted({test}, results);
       } else {
-        supported.push_back(test);
+        together.push_back(test);
       }
     }
-    if (!supported.empty()) RunTogether(supported, results);
+    if (!together.empty()) RunNoted(together, results);
   }
 
  private:
+  std::string KeyOf(const ConformanceCase& test) const { return JournalKey(device_id_, info_, path_name_, test.id()); }
+
+  void RunNoted(const CaseList& cases, std::vector<CaseResult>& results) {
+    const size_t first = results.size();
+    const Journal::Word begin = cases.size() == 1 ? Journal::Word::kAlone : Journal::Word::kTogether;
+    for (const ConformanceCase* test : cases) {
+      if (run_.journal != nullptr) run_.journal->Note(begin, KeyOf(*test));
+    }
+    RunTogether(cases, results);
+    for (size_t k = 0; run_.journal != nullptr && k < cases.size(); ++k)
+      run_.journal->Note(WordOf(results[first + k]), KeyOf(*cases[k]));
+  }
+
   void RunTogether(const CaseList& cases, std::vector<CaseResult>& results) {
     const size_t first = results.size();
     const Result<Ran> ran = RunBatch(cases, results);
@@ -155,6 +171,7 @@ class PathRun {
         result.detail = ran->too_large;
       } else {
         Fail(result, ran.status().message());
+        Write(*cases[0], result, {}, {});
       }
       results.push_back(std::move(result));
       return;
@@ -228,6 +245,7 @@ class PathRun {
       const TensorDesc& desc = batch.graph.value(batch.graph.outputs[k]).desc;
       HEARTH_ASSIGN(const ReferenceTensor result, ReferenceFromBytes(desc, outputs[k]));
       results.push_back(Judged(*cases[k], desc, references[k].values, result.values, half_products[cases[k]->id()]));
+      Write(*cases[k], results.back(), references[k].values, result.values);
     }
     HEARTH_TRY(AddTimes(*ready.runs, batch.graph, input_bytes, output_bytes,
                         {results.end() - static_cast<int64_t>(cases.size()), results.end()}));
@@ -254,6 +272,20 @@ class PathRun {
     return result;
   }
 
+  // Writes a failed case's files, if they are wanted.
+  void Write(const ConformanceCase& test, CaseResult& result, std::span<const double> expected,
+             std::span<const double> found) const {
+    if (run_.failures_folder.empty() || result.outcome != Outcome::kFailed) return;
+    const auto write = [&]() -> Result<std::string> {
+      HEARTH_ASSIGN(const CaseBatch batch, BuildBatch({&test}, real_));
+      HEARTH_ASSIGN(const Plan plan, Lower(batch.graph, info_, options_));
+      return WriteFailedCase(run_.failures_folder,
+                             {device_id_, test.id(), path_name_, result.detail, info_, batch, plan, expected, found});
+    };
+    const Result<std::string> written = write();
+    result.detail += written.ok() ? "; its files are in " + *written : "; not written: " + written.status().message();
+  }
+
   // Runs again with times per dispatch: the first run of a program may compile.
   Status AddTimes(PlanRuns& runs, const Graph& graph, std::span<const std::span<const std::byte>> inputs,
                   std::span<const std::span<std::byte>> outputs, std::span<CaseResult> results) {
@@ -269,11 +301,12 @@ class PathRun {
 
   const Expectation* ExpectedFailureOf(const std::string& id) const {
     const Expectation* known = FindExpectation(ExpectedFailures(info_.backend), id, info_.name, path_name_);
-    return known != nullptr ? known : FindExpectation(waivers_, id, info_.name, path_name_);
+    return known != nullptr ? known : FindExpectation(run_.waivers, id, info_.name, path_name_);
   }
 
+  const std::string& device_id_;
   Device& device_;
-  std::span<const Expectation> waivers_;
+  const RunOptions& run_;
   DeviceInfo info_;
   StorageType real_;
   LowerOptions options_;
@@ -316,8 +349,7 @@ int DeviceResults::Count(Outcome outcome) const {
 }
 
 DeviceResults RunCases(std::string device_id, Device& device, const DeviceInfo& info,
-                       std::span<const ConformanceCase> cases, const ProgressObserver& observer,
-                       const std::function<bool()>& is_stopped, std::span<const Expectation> waivers) {
+                       std::span<const ConformanceCase> cases, const RunOptions& options) {
   const Stopwatch watch;
   DeviceResults results;
   results.device = std::move(device_id);
@@ -334,57 +366,25 @@ DeviceResults RunCases(std::string device_id, Device& device, const DeviceInfo& 
         continue;
       }
     }
-    PathRun run(device, info, configuration, waivers);
+    PathRun run(results.device, device, info, configuration, options);
     const CaseList wanted = CasesOf(configuration, cases);
     for (auto begin = wanted.begin(); begin != wanted.end();) {
-      if (is_stopped && is_stopped()) {
+      if (options.is_stopped && options.is_stopped()) {
         results.was_stopped = true;
         break;
       }
       const auto end = std::find_if(begin, wanted.end(),
                                     [&](const ConformanceCase* test) { return test->family != (*begin)->family; });
-      if (observer) observer(results.cases.size(), total, fmt::format("{}, {}", (*begin)->family, run.path_name()));
+      if (options.observer) {
+        options.observer(results.cases.size(), total, fmt::format("{}, {}", (*begin)->family, run.path_name()));
+      }
       run.Run(CaseList(begin, end), results.cases);
       begin = end;
     }
   }
-  if (observer) observer(total, total, "");
+  if (options.observer) options.observer(total, total, "");
   results.milliseconds = watch.milliseconds();
   return results;
-}
-
-void RunDeviceCases(Device& device, std::span<const DeviceCase> cases, DeviceResults& results,
-                    const std::function<bool()>& is_stopped, std::span<const Expectation> waivers) {
-  results.cases_total += cases.size();
-  for (const DeviceCase& test : cases) {
-    if (is_stopped && is_stopped()) {
-      results.was_stopped = true;
-      return;
-    }
-    const Stopwatch watch;
-    const Status status = test.run(device);
-    CaseResult result;
-    result.op = "hal";
-    result.name = test.name;
-    result.path = "device";
-    result.detail = status.message();
-    result.milliseconds = watch.milliseconds();
-    if (!status.ok()) {
-      // If the driver refuses texel reads, the probe prevents them, so such a case is no failure.
-      const bool is_refused = result.name.find("Texel") != std::string::npos && !TryTexelReads(device).ok();
-      const bool lacks = status.code() == StatusCode::kUnsupported || is_refused;
-      result.outcome = lacks ? Outcome::kUnsupported : Outcome::kFailed;
-    }
-    if (const Expectation* expected = FindExpectation(waivers, result.id(), results.info.name, result.path)) {
-      if (result.outcome == Outcome::kFailed) {
-        result.outcome = Outcome::kExpectedFailure;
-        result.detail = fmt::format("{} ({})", result.detail, expected->reason);
-      } else if (result.outcome == Outcome::kPassed) {
-        FailAsPassed(result, *expected);
-      }
-    }
-    results.cases.push_back(std::move(result));
-  }
 }
 
 }  // namespace hearth::conformance

@@ -7,30 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "conformance/case_result.h"
 #include "conformance/conformance_case.h"
 #include "conformance/device_cases.h"
 #include "conformance/expectations.h"
 #include "hal/device/device.h"
 
 namespace hearth::conformance {
-
-enum class Outcome : uint8_t {
-  kPassed,
-  kFailed,
-  kUnsupported,      // left to the host, as listed
-  kExpectedFailure,  // wrong, as listed
-};
-
-struct CaseResult {
-  std::string op, name, path;  // path: how kernels read and what they store, "buffer", "texel fp16"; "host" on the CPU
-  Outcome outcome = Outcome::kPassed;
-  std::string detail;   // why it did not pass
-  bool judged = false;  // it ran, so the numbers below are valid
-  double worst_error = 0, tolerance = 0;
-  double milliseconds = 0;  // of its dispatches; 0 if the device has no timer
-
-  std::string id() const { return op + "/" + name; }
-};
 
 struct DeviceResults {
   std::string device;  // "vulkan:0"
@@ -47,19 +30,25 @@ struct DeviceResults {
 // Called before each family: finished cases, all cases, and the next family ("conv_2d, texel fp16").
 using ProgressObserver = std::function<void(size_t done, size_t total, const std::string& next)>;
 
+struct RunOptions {
+  ProgressObserver observer = {};
+  std::function<bool()> is_stopped = {};      // asked before each family; families after a yes are not in the results
+  std::span<const Expectation> waivers = {};  // failures that are expected besides the backend's own; what they name
+                                              // and passes is a failure
+  std::string failures_folder = {};           // where each failed case is written (failed_case.h); empty: nowhere
+  Journal* journal = nullptr;                 // what it has is not run again, and what runs is noted in it
+};
+
 // Runs every case in fp32 and, if the device can store it, in fp16. Cases that ask for it also run with every further
-// access path that the device has. Never fails: an error is the outcome of the cases that
-// it hit. Asks `is_stopped` before each family; families after a yes are not in the results. A family runs as one plan;
-// if that fails as a whole, its cases run one by one. `waivers`: failures that are expected besides the backend's own;
-// what they name and passes is a failure.
+// access path that the device has. Never fails: an error is the outcome of the cases that it hit. A family runs as one
+// plan; if that fails as a whole, its cases run one by one.
 DeviceResults RunCases(std::string device_id, Device& device, const DeviceInfo& info,
-                       std::span<const ConformanceCase> cases, const ProgressObserver& observer = {},
-                       const std::function<bool()>& is_stopped = {}, std::span<const Expectation> waivers = {});
+                       std::span<const ConformanceCase> cases, const RunOptions& options = {});
 
 // Runs checks below the operations, as results of the operation "hal": buffers, barriers, programs, binaries, errors.
-// Asks `is_stopped` before each.
+// Each is a family.
 void RunDeviceCases(Device& device, std::span<const DeviceCase> cases, DeviceResults& results,
-                    const std::function<bool()>& is_stopped = {}, std::span<const Expectation> waivers = {});
+                    const RunOptions& options = {});
 
 }  // namespace hearth::conformance
 

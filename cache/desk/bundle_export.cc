@@ -187,8 +187,8 @@ Result<BundleTexts> TextsOf(const Manifest& manifest, const std::optional<Signin
   if (!key) return texts;
   HEARTH_ASSIGN(const Signature signature, Sign(*key, BytesOf(texts.manifest)));
   HEARTH_ASSIGN(const PublicKey public_key, PublicKeyOf(*key));
-  texts.signature = HexOf(signature) + "\n";
   report.signed_by = HexOf(public_key);
+  texts.signature = HexOf(signature) + " " + report.signed_by + "\n";
   return texts;
 }
 

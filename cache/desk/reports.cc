@@ -12,6 +12,7 @@
 #include "cache/store/entry_filter.h"
 #include "cache/store/entry_row.h"
 #include "cache/store/quarantine.h"
+#include "cache/store/session_records.h"
 #include "core/base/text.h"
 
 namespace hearth {
@@ -27,14 +28,13 @@ Status ReadCounters(Database& database, StoreCounters& counters) {
     const double value = rows.Real(1);
     if (!(value >= 0 && value < 1e18)) continue;  // damaged
     const std::string_view name = rows.Text(0);
-    const auto number = static_cast<uint64_t>(value);
-    if (name == "hits") counters.hits = number;
-    if (name == "misses") counters.misses = number;
-    if (name == "rejected") counters.rejected = number;
-    if (name == "put_errors") counters.put_errors = number;
-    if (name == "bytes_read") counters.bytes_read = number;
-    if (name == "bytes_written") counters.bytes_written = number;
-    if (name == "milliseconds_saved") counters.milliseconds_saved = value;
+    const auto counter = std::ranges::find(kNamedCounters, name, &NamedCounter::name);
+    if (counter == std::end(kNamedCounters)) continue;
+    if (counter->sum != nullptr) {
+      counters.*counter->sum = value;
+    } else {
+      counters.*counter->count = static_cast<uint64_t>(value);
+    }
   }
 }
 

@@ -29,6 +29,7 @@ class BundleReader {
 
   const Manifest& manifest() const { return signed_.manifest; }
   const std::string& signed_by() const { return signed_.signed_by; }
+  const std::string& key_id() const { return signed_.key_id; }
   const std::array<uint8_t, 32>& manifest_sha256() const { return signed_.sha256; }
 
   // Checks the entry with this index against the manifest, including the device in its key, and gives the size of its

@@ -20,13 +20,10 @@ constexpr uint64_t kMaxLogLeftBytes = 1 << 20;
 using CounterDeltas = std::vector<std::pair<std::string_view, double>>;
 
 CounterDeltas DeltasOf(const StoreCounters& now, const StoreCounters& before) {
-  return {{"hits", static_cast<double>(now.hits - before.hits)},
-          {"misses", static_cast<double>(now.misses - before.misses)},
-          {"rejected", static_cast<double>(now.rejected - before.rejected)},
-          {"put_errors", static_cast<double>(now.put_errors - before.put_errors)},
-          {"bytes_read", static_cast<double>(now.bytes_read - before.bytes_read)},
-          {"bytes_written", static_cast<double>(now.bytes_written - before.bytes_written)},
-          {"milliseconds_saved", now.milliseconds_saved - before.milliseconds_saved}};
+  CounterDeltas deltas;
+  for (const NamedCounter& counter : kNamedCounters)
+    deltas.emplace_back(counter.name, counter.In(now) - counter.In(before));
+  return deltas;
 }
 
 Status WriteCounters(Database& database, const CounterDeltas& deltas) {

@@ -22,6 +22,30 @@ namespace hearth {
 // back.
 int64_t LatestTimeMs(Database& database);
 
+// A counter's name in the store, and its member.
+struct NamedCounter {
+  std::string_view name;
+  uint64_t StoreCounters::*count;
+  double StoreCounters::*sum = nullptr;  // instead of `count`
+
+  double In(const StoreCounters& counters) const {
+    return sum != nullptr ? counters.*sum : static_cast<double>(counters.*count);
+  }
+};
+inline constexpr NamedCounter kNamedCounters[] = {
+    {"hits", &StoreCounters::hits},
+    {"misses", &StoreCounters::misses},
+    {"rejected", &StoreCounters::rejected},
+    {"put_errors", &StoreCounters::put_errors},
+    {"bytes_read", &StoreCounters::bytes_read},
+    {"bytes_written", &StoreCounters::bytes_written},
+    {"milliseconds_saved", nullptr, &StoreCounters::milliseconds_saved},
+    {"layer_hits", &StoreCounters::layer_hits},
+    {"server_hits", &StoreCounters::server_hits},
+    {"layer_milliseconds_saved", nullptr, &StoreCounters::layer_milliseconds_saved},
+    {"server_milliseconds_saved", nullptr, &StoreCounters::server_milliseconds_saved},
+};
+
 class SessionRecords final : public SessionLog {
  public:
   SessionRecords(StoreConnection& connection, StoreCrashMarks& marks, StoreContentNames& names)

@@ -14,28 +14,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A signature that is wrong for every trusted key can't be told from one by an unknown key.
-Result<std::string> TrustedSigner(const BundleTexts& texts, const std::string& bundle,
-                                  std::span<const PublicKey> trusted_keys) {
-  if (trusted_keys.empty() || texts.signature.empty()) return std::string();
-  std::string_view hex = texts.signature;
-  while (hex.ends_with('\n')) hex.remove_suffix(1);
+// The key among `keys` that signed the texts, in hex. A signature that is wrong for each of them can't be told from one
+// by an unknown key.
+Result<std::string> SignerAmong(std::span<const PublicKey> keys, const BundleTexts& texts, const std::string& bundle) {
+  if (keys.empty() || texts.signature.empty()) return std::string();
+  const std::string_view hex = std::string_view(texts.signature).substr(0, texts.signature.find_first_of(" \n"));
   Signature signature;
   if (!BytesFromHex(hex, signature)) {
     return Error(StatusCode::kIoError, "the signature of {} is not 128 hex digits", bundle);
   }
-  HEARTH_ASSIGN(const std::optional<PublicKey> signer, SignerOf(BytesOf(texts.manifest), signature, trusted_keys));
+  HEARTH_ASSIGN(const std::optional<PublicKey> signer, SignerOf(BytesOf(texts.manifest), signature, keys));
   return signer ? HexOf(*signer) : std::string();
+}
+
+// The key beside the signature, in hex, if it is the one that signed.
+std::string NamedSigner(const BundleTexts& texts, const std::string& bundle) {
+  const size_t blank = texts.signature.find(' ');
+  if (blank == std::string::npos) return "";
+  PublicKey key;
+  if (!BytesFromHex(std::string_view(texts.signature).substr(blank + 1, kKeyDigits), key)) return "";
+  const Result<std::string> signer = SignerAmong({&key, 1}, texts, bundle);
+  return signer.ok() ? *signer : "";
 }
 
 }  // namespace
 
 Result<SignedManifest> CheckTexts(const BundleTexts& texts, const std::string& bundle,
                                   std::span<const PublicKey> trusted_keys) {
-  HEARTH_ASSIGN(std::string signed_by, TrustedSigner(texts, bundle, trusted_keys));
+  HEARTH_ASSIGN(std::string signed_by, SignerAmong(trusted_keys, texts, bundle));
+  std::string key_id = signed_by.empty() ? NamedSigner(texts, bundle) : signed_by;
   Result<Manifest> manifest = Manifest::FromText(texts.manifest);
   if (manifest.ok()) {
-    return SignedManifest{std::move(manifest).value(), std::move(signed_by), Sha256Of(BytesOf(texts.manifest))};
+    return SignedManifest{std::move(manifest).value(), std::move(signed_by), std::move(key_id),
+                          Sha256Of(BytesOf(texts.manifest))};
   }
   return Error(StatusCode::kIoError, "the manifest of {} is damaged: {}", bundle, manifest.status().message());
 }

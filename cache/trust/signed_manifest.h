@@ -18,15 +18,16 @@ inline constexpr const char* kSignatureName = "manifest.sig";
 inline constexpr uint64_t kMaxManifestBytes = uint64_t{64} << 20;
 inline constexpr uint64_t kMaxSignatureBytes = 1024;
 
-// The texts of a bundle, unchecked.
+// The texts of a bundle, unchecked. Who has no trusted key can still tell by the named one whether it signed.
 struct BundleTexts {
   std::string manifest;
-  std::string signature;  // empty: none
+  std::string signature;  // "<128 hex digits>", then " <the public key>" except in old bundles; empty: none
 };
 
 struct SignedManifest {
   Manifest manifest;
   std::string signed_by;             // the trusted key in hex; empty if none signed it
+  std::string key_id;                // the key in hex that signed it, trusted or not; empty if none is known
   std::array<uint8_t, 32> sha256{};  // of its text
 };
 

@@ -90,9 +90,7 @@ bool ResultCache::ReadPending(const Fingerprint& digest, const CacheKey& key,
   if (memory.size() != bytes.size()) return false;
   std::ranges::copy(bytes, memory.begin());
   found = {memory, checksum, cost_ms, origin};
-  ++counters_.hits;
-  counters_.bytes_read += memory.size();
-  Tell(CacheEvent::What::kHit, key, memory.size());
+  CountHit(nullptr, key, memory.size(), 0);
   return true;
 }
 
@@ -140,10 +138,8 @@ bool ResultCache::HasKey(const CacheKey& key) {
 void ResultCache::NoteHit(EntrySource& source, const CacheKey& key, const Fingerprint& digest,
                           const FoundEntry& found) {
   const std::scoped_lock lock(mutex_);
-  ++counters_.hits;
-  counters_.bytes_read += found.bytes.size();
   // A list saves what the binaries that it leads to save.
-  if (key.kind() != BlobKind::kProgramList) counters_.milliseconds_saved += found.cost_ms;
+  CountHit(&source, key, found.bytes.size(), key.kind() == BlobKind::kProgramList ? 0 : found.cost_ms);
   origins_.try_emplace({digest, found.checksum}, found.origin);
   if (&source == parts_.own.get()) {
     served_by_.erase(digest);
@@ -153,7 +149,18 @@ void ResultCache::NoteHit(EntrySource& source, const CacheKey& key, const Finger
   if (&source == parts_.server.get() && parts_.own != nullptr && !parts_.is_read_only) {
     Keep({key, {found.bytes.begin(), found.bytes.end()}, found.cost_ms, found.origin, found.checksum, true, true});
   }
-  Tell(CacheEvent::What::kHit, key, found.bytes.size());
+}
+
+void ResultCache::CountHit(const EntrySource* source, const CacheKey& key, uint64_t size_bytes, double saved_ms) {
+  ++counters_.hits;
+  counters_.bytes_read += size_bytes;
+  counters_.milliseconds_saved += saved_ms;
+  if (source != nullptr && source != parts_.own.get()) {
+    const bool is_server = source == parts_.server.get();
+    ++(is_server ? counters_.server_hits : counters_.layer_hits);
+    (is_server ? counters_.server_milliseconds_saved : counters_.layer_milliseconds_saved) += saved_ms;
+  }
+  Tell(CacheEvent::What::kHit, key, size_bytes);
 }
 
 void ResultCache::NoteMiss(const CacheKey& key, std::string reason) {
@@ -174,6 +181,7 @@ void ResultCache::VisitByKey(const CacheKey& common, const StatusVisitor& visit)
     std::vector<std::byte> bytes;
     double cost_ms = 0;
     bool is_made_here = true;
+    const EntrySource* source = nullptr;
   };
   std::vector<Visited> all;
   const auto visit_source = [&](EntrySource& source, bool is_own) {
@@ -186,7 +194,7 @@ void ResultCache::VisitByKey(const CacheKey& common, const StatusVisitor& visit)
       const std::string_view origin = !is_own && entry.origin.empty() ? kUnsignedOrigin : entry.origin;
       origins_.try_emplace({digest, entry.checksum}, origin);
       if (!is_own) served_by_[digest] = &source;
-      all.push_back({key, {entry.bytes.begin(), entry.bytes.end()}, entry.cost_ms, is_made_here});
+      all.push_back({key, {entry.bytes.begin(), entry.bytes.end()}, entry.cost_ms, is_made_here, &source});
     });
   };
   for (const std::unique_ptr<EntrySource>& layer : parts_.layers) visit_source(*layer, false);
@@ -198,11 +206,7 @@ void ResultCache::VisitByKey(const CacheKey& common, const StatusVisitor& visit)
       if (is_its && HasToken(entry.key, parts_.token))
         all.push_back({entry.key, entry.bytes, entry.cost_ms, entry.origin.empty()});
     }
-    for (const Visited& entry : all) {
-      ++counters_.hits;
-      counters_.bytes_read += entry.bytes.size();
-      Tell(CacheEvent::What::kHit, entry.key, entry.bytes.size());
-    }
+    for (const Visited& entry : all) CountHit(entry.source, entry.key, entry.bytes.size(), 0);
   }
   for (const Visited& entry : all) {
     const Status status = visit(StoredEntry{entry.key, entry.bytes, entry.cost_ms, entry.is_made_here, this});

@@ -225,6 +225,8 @@ class ResultCache {
   void NoteMiss(const CacheKey& key, std::string reason = {});  // `reason`: why the entry was rejected
   void RejectOne(const CacheKey& key, std::string_view reason);
   // The functions below need the lock.
+  // `source`: null for what this session put.
+  void CountHit(const EntrySource* source, const CacheKey& key, uint64_t size_bytes, double saved_ms);
   void Keep(Pending entry);
   enum class When : uint8_t { kNow, kWithFetched, kAtTheEnd };
   void StorePending(When when);

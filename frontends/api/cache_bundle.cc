@@ -88,6 +88,7 @@ Result<BundleInspection> Cache::Inspect(const std::string& bundle, const std::st
   found.least_version = manifest.least_version;
   found.devices = manifest.devices;
   found.signed_by = reader.signed_by();
+  found.key_id = reader.key_id();
   found.manifest_sha256 = HexOf(reader.manifest_sha256());
   found.refusal = manifest.CheckUsable(NowMs(), HEARTH_VERSION).message();
   for (size_t k = 0; k < manifest.entries.size(); ++k) {

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
 #include <set>
 
 #include "cache/desk/reports.h"
 #include "cache/store/nearest_entry.h"
 #include "core/base/contains.h"
 #include "core/base/error.h"
+#include "core/plan/key_fields.h"
 #include "core/store/entry_links.h"
 #include "hearth/cache.h"
 #include "runtime/plans/open_cache.h"
@@ -18,7 +20,7 @@ namespace {
 
 std::string ReasonOf(const CacheNeed& need, const std::string& store_trouble) {
   if (!store_trouble.empty()) return store_trouble;
-  if (need.nearest_digest.empty()) return fmt::format("the cache holds no {}", need.kind);
+  if (need.nearest_digest.empty()) return fmt::format("the cache holds no {} like it", need.kind);
   if (need.differences.empty()) return "the entry exists, but is damaged, refused or in quarantine";
   std::vector<std::string> parts;
   for (const CacheKeyDifference& difference : need.differences) {
@@ -29,9 +31,19 @@ std::string ReasonOf(const CacheNeed& need, const std::string& store_trouble) {
   return reason;
 }
 
-void CompareWithNearest(CacheNeed& need, const std::vector<CacheEntry>& entries, const std::string& store_trouble) {
+// Another driver, option or version is near, and so is another content of the same file. A model of other inputs,
+// another kernel or device is not: its differences explain nothing.
+bool IsNear(const CacheNeed& need, const std::vector<CacheKeyDifference>& differences, bool is_new_model) {
+  const bool is_other_model = Contains(differences, kModelField.name, &CacheKeyDifference::field);
+  if (is_new_model && is_other_model && differences.size() > 1) return false;
+  return differences.size() <= std::max<size_t>(2, need.fields.size() / 4);
+}
+
+void CompareWithNearest(CacheNeed& need, const std::vector<CacheEntry>& entries, const std::string& store_trouble,
+                        bool is_new_model) {
   if (need.is_hit) return;
-  if (auto nearest = FindNearestEntry(entries, need.kind, need.fields)) {
+  auto nearest = FindNearestEntry(entries, need.kind, need.fields);
+  if (nearest && IsNear(need, nearest->differences, is_new_model)) {
     need.nearest_digest = nearest->entry->digest;
     need.differences = std::move(nearest->differences);
   }
@@ -152,11 +164,20 @@ Result<CacheExplanation> Cache::Explain(const std::string& model_path, const Ses
   explanation.model_fingerprint = report.model_fingerprint;
   explanation.device = report.device.id;
   explanation.warnings = report.warnings;
+  if (const auto models = ListModels(folder_); models.ok()) {
+    explanation.has_run = Contains(*models, explanation.model_fingerprint, &CacheModel::fingerprint);
+    std::error_code error;
+    const std::string path = std::filesystem::absolute(explanation.model_path, error).string();
+    explanation.has_changed = !explanation.has_run && Contains(*models, path, &CacheModel::path);
+  }
   // A store that is damaged, has another format or is refused has no entries to compare with.
   const Result<std::vector<CacheEntry>> entries = ListEntries(folder_);
   const std::string trouble = entries.ok() ? std::string() : entries.status().message();
   static const std::vector<CacheEntry> kNone;
-  for (CacheNeed& need : explanation.needs) CompareWithNearest(need, entries.ok() ? *entries : kNone, trouble);
+  for (CacheNeed& need : explanation.needs) {
+    CompareWithNearest(need, entries.ok() ? *entries : kNone, trouble,
+                       !explanation.has_run && !explanation.has_changed);
+  }
   NameWhatEntriesNeed(looking, explanation.needs);
   if (const auto quarantine = ListQuarantine(folder_); quarantine.ok()) NameQuarantine(*quarantine, explanation.needs);
   if (auto misses = ListLastMisses(folder_); misses.ok()) {

@@ -107,6 +107,9 @@ Json AnswerJson(const std::vector<CacheEntry>& entries, const std::string& folde
 
 Json AnswerJson(const CacheStats& stats, const std::string& /*folder*/) {
   const StoreCounters& life = stats.lifetime;
+  const auto origin = [](uint64_t hits, double milliseconds) -> Json {
+    return {{"hits", hits}, {"milliseconds_saved", milliseconds}};
+  };
   return {{"file", stats.file},
           {"entries", stats.entries},
           {"blob_bytes", stats.blob_bytes},
@@ -123,7 +126,12 @@ Json AnswerJson(const CacheStats& stats, const std::string& /*folder*/) {
             {"put_errors", life.put_errors},
             {"bytes_read", life.bytes_read},
             {"bytes_written", life.bytes_written},
-            {"milliseconds_saved", life.milliseconds_saved}}}};
+            {"milliseconds_saved", life.milliseconds_saved},
+            {"hit_rate", life.hit_rate() ? Json(*life.hit_rate()) : Json()},
+            {"origins",
+             {{"here", origin(life.own_hits(), life.own_milliseconds_saved())},
+              {"layer", origin(life.layer_hits, life.layer_milliseconds_saved)},
+              {"server", origin(life.server_hits, life.server_milliseconds_saved)}}}}}};
 }
 
 Json AnswerJson(const std::vector<CacheModel>& models, const std::string& folder) {
@@ -189,6 +197,8 @@ Json AnswerJson(const CacheExplanation& explanation, const std::string& folder) 
   return {{"folder", folder},
           {"model", {{"path", explanation.model_path}, {"fingerprint", explanation.model_fingerprint}}},
           {"device", explanation.device},
+          {"has_run", explanation.has_run},
+          {"has_changed", explanation.has_changed},
           {"hits", explanation.hits()},
           {"misses", explanation.needs.size() - explanation.hits()},
           {"entries", std::move(needs)},
@@ -208,6 +218,7 @@ Json AnswerJson(const BundleInspection& bundle, const std::string& /*folder*/) {
           {"blob_bytes", bundle.blob_bytes},
           {"kinds", JsonOf(bundle.kinds)},
           {"signed_by", bundle.signed_by},
+          {"key_id", bundle.key_id},
           {"refusal", bundle.refusal},
           {"damages", JsonOf(bundle.damages)}};
 }

@@ -15,6 +15,7 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/shorter_outputs.h"
 #include "frontends/api/model_formats.h"
+#include "frontends/api/recipe.h"
 #include "hal/device/stopwatch.h"
 #include "runtime/model/model_data.h"
 
@@ -309,7 +310,21 @@ Result<ModelMetadata> Model::ReadMetadata() const {
   HEARTH_TRY(data().CheckFile());
   Result<ModelMetadata> metadata =
       FormatOf(data().bytes).read_metadata(data().bytes, {data().signature, {}, 0, data().parts});
-  return metadata.ok() ? std::move(metadata) : Result<ModelMetadata>(metadata.status().Within(data().path));
+  if (!metadata.ok()) return metadata.status().Within(data().path);
+  Result<Recipe> recipe = data().file ? ReadRecipe(data().path) : Recipe();
+  if (!recipe.ok()) {
+    metadata->warnings.push_back(recipe.status().message() + "; it is not used");
+    return metadata;
+  }
+  metadata->recipe = std::move(recipe).value();
+  if (!metadata->recipe.mean.empty()) {
+    metadata->inputs.resize(inputs().size());
+    for (TensorMetadata& input : metadata->inputs) {
+      input.mean = metadata->recipe.mean;
+      input.std = metadata->recipe.std;
+    }
+  }
+  return metadata;
 }
 
 }  // namespace hearth

@@ -33,6 +33,9 @@ py::dict DictOf(const ModelMetadata& metadata) {
   dict["inputs"] = std::move(inputs);
   dict["outputs"] = std::move(outputs);
   dict["warnings"] = metadata.warnings;
+  const Recipe& recipe = metadata.recipe;
+  dict["recipe"] = py::dict(py::arg("path") = recipe.path, py::arg("mean") = recipe.mean, py::arg("std") = recipe.std,
+                            py::arg("labels") = recipe.labels, py::arg("meaning") = recipe.meaning);
   return dict;
 }
 

@@ -23,6 +23,8 @@ struct CacheExplanation {
   std::string model_path, model_fingerprint, device;
   std::vector<CacheNeed> needs;       // each entry that a start asks for, in order of first use
   std::vector<std::string> warnings;  // why the cache could not be used, among others
+  bool has_run = true;                // a session of this model used the cache before
+  bool has_changed = false;           // it has not, but the cache knows another content of this path
   uint64_t hits() const;
   std::vector<CacheMiss> last_misses;  // of earlier starts of this model, newest first
 };
@@ -62,6 +64,7 @@ struct BundleInspection {
   std::map<std::string, CacheKindStats> kinds;  // only kinds that it contains
   uint64_t entries = 0, blob_bytes = 0;
   std::string signed_by;             // the trusted key in hex; empty: not signed by a trusted key
+  std::string key_id;                // of whoever signed it, trusted or not; empty: nobody did
   std::string refusal;               // why an import here would refuse it even if it is trusted; empty: it would not
   std::vector<CacheDamage> damages;  // entries that differ from the manifest
 };

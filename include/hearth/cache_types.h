@@ -2,6 +2,7 @@
 #ifndef HEARTH_CACHE_TYPES_H_
 #define HEARTH_CACHE_TYPES_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -22,6 +23,19 @@ struct StoreCounters {
   uint64_t hits = 0, misses = 0, rejected = 0, put_errors = 0;
   uint64_t bytes_read = 0, bytes_written = 0;
   double milliseconds_saved = 0;
+  // Of the hits and the time saved above: by read-only layers, and by a server. The rest is the own store's.
+  uint64_t layer_hits = 0, server_hits = 0;
+  double layer_milliseconds_saved = 0, server_milliseconds_saved = 0;
+
+  uint64_t own_hits() const { return hits - std::min(hits, layer_hits + server_hits); }
+  double own_milliseconds_saved() const {
+    return std::max(0.0, milliseconds_saved - layer_milliseconds_saved - server_milliseconds_saved);
+  }
+  // The share of look-ups that some place answered; nullopt without look-ups.
+  std::optional<double> hit_rate() const {
+    if (hits + misses == 0) return std::nullopt;
+    return static_cast<double>(hits) / static_cast<double>(hits + misses);
+  }
 };
 
 struct CacheEntry {

@@ -77,8 +77,9 @@ class HEARTH_EXPORT Model {
   const std::string& path() const;
   const std::string& fingerprint() const;  // 32 hex digits over the content
 
-  // Reads the file's metadata about inputs and outputs at each call. Empty for a file without metadata and for a built
-  // graph. kMalformedInput: the metadata can't be read; the model works without it.
+  // Reads the file's metadata about inputs and outputs, and the recipe beside the file, at each call. Empty without
+  // both and for a built graph. kMalformedInput: the metadata can't be read; the model works without it. A recipe that
+  // can't be read is a warning in it.
   Result<ModelMetadata> ReadMetadata() const;
 
   // Internal.

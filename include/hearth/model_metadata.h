@@ -1,5 +1,6 @@
-// The metadata of a .tflite file about its inputs and outputs (TFLite metadata): descriptions, scaling of pictures,
-// names of classes. Most files have none.
+// What is known of a model's inputs and outputs: descriptions, scaling of pictures, names of classes. From the metadata
+// of a .tflite file (TFLite metadata), which most files lack, and from a recipe beside the model (NAME.hearth.json),
+// which wins.
 #ifndef HEARTH_MODEL_METADATA_H_
 #define HEARTH_MODEL_METADATA_H_
 
@@ -25,10 +26,19 @@ struct TensorMetadata {
   bool box_in_pixels = false;
 };
 
+// What a file beside the model, NAME.hearth.json, says of it: a JSON object of which each key may be missing.
+struct Recipe {
+  std::string path;                 // of the recipe; empty: there is none
+  std::vector<float> mean, std;     // of pictures, for every input: one number or one per channel
+  std::vector<std::string> labels;  // of classes, for every output
+  std::string meaning;              // of the outputs, as `hearth run --show` has it
+};
+
 struct ModelMetadata {
   std::string name, description, version, author, license;
   std::vector<TensorMetadata> inputs, outputs;  // as many as the model has, in its order, or none
   std::vector<std::string> warnings;            // parts that are missing or damaged
+  Recipe recipe;                                // its scaling is that of `inputs` too
 
   bool is_empty() const { return inputs.empty() && outputs.empty() && name.empty() && description.empty(); }
 };

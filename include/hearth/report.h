@@ -62,8 +62,10 @@ struct Report {
   struct {
     std::string path;
     uint64_t hits = 0, misses = 0, rejected = 0, put_errors = 0, bytes_read = 0, bytes_written = 0;
-    double waited_ms = 0;             // for locks and servers, at most SessionOptions::cache_wait_ms
-    double waited_for_makers_ms = 0;  // for processes that were making a needed program, at most 2 s
+    uint64_t layer_hits = 0, server_hits = 0;  // of the hits: by read-only layers, by a server
+    double saved_ms = 0;                       // what making the entries that were found took
+    double waited_ms = 0;                      // for locks and servers, at most SessionOptions::cache_wait_ms
+    double waited_for_makers_ms = 0;           // for processes that were making a needed program, at most 2 s
     // How the model's content was told: "stamp" (its file is one that the cache knows), "digest file" (NAME.sha256
     // beside it, on a read-only mount), "content" (read and hashed, which took model_hash_ms); empty without a file or
     // a cache folder.

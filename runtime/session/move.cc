@@ -85,7 +85,8 @@ Result<std::shared_ptr<SessionDevice>> OpenAskedDevice(const SessionOptions& opt
     opened->reason = fmt::format("'{}' is not usable", is_simulated ? options.simulate : options.device);
     opened->warnings.insert(opened->warnings.begin(), fmt::format("the next device is taken: {}", why.message()));
   }
-  HEARTH_ASSIGN(device->opened, std::move(opened));
+  HEARTH_TRY(opened.status());
+  device->opened = std::move(opened).value();
   return device;
 }
 

@@ -97,6 +97,9 @@ void NoteCache(SessionData& data) {
   report.cache.put_errors = counters.put_errors;
   report.cache.bytes_read = counters.bytes_read;
   report.cache.bytes_written = counters.bytes_written;
+  report.cache.layer_hits = counters.layer_hits;
+  report.cache.server_hits = counters.server_hits;
+  report.cache.saved_ms = counters.milliseconds_saved;
   report.cache.waited_ms = data.cache->waits->others.waited_ms();
   report.cache.waited_for_makers_ms = data.cache->waits->makers.waited_ms();
   report.cache.model_known_by = data.cache->model_known_by;

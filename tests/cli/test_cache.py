@@ -11,7 +11,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cli_case import CliTest, MODEL, PICTURE, PROGRAM  # noqa: E402
+from cli_case import CliTest, INT8_MODEL, MODEL, PICTURE, PROGRAM  # noqa: E402
 
 
 class Cache(CliTest):
@@ -55,11 +55,17 @@ class Cache(CliTest):
             self.skipTest("no device but the CPU, which keeps nothing")
         device = devices[0]
         cold = self.run_json("cache", "explain", MODEL, "--device", device)
-        self.assertEqual(cold["hits"], 0)
+        self.assertEqual((cold["hits"], cold["has_run"]), (0, False))
+        told = self.run_hearth("cache", "explain", MODEL, "--device", device).stdout
+        self.assertTrue(told.startswith(f"{MODEL} never ran with this cache\n"), told)
         self.assertTrue(all(e["reason"] and not e["hit"] for e in cold["entries"]))
         warmed = self.run_json("cache", "warm", MODEL, "--device", device)["results"]
         self.assertEqual([(w["ok"], w["device"], w["put_errors"]) for w in warmed], [(True, device, 0)])
-        self.assertEqual(self.run_json("cache", "explain", MODEL, "--device", device)["misses"], 0)
+        warm = self.run_json("cache", "explain", MODEL, "--device", device)
+        self.assertEqual((warm["misses"], warm["has_run"]), (0, True))
+        # Another model is no neighbour: what it needs is not like anything that is there.
+        other = self.run_json("cache", "explain", INT8_MODEL, "--device", device)
+        self.assertFalse(other["has_run"] or other["has_changed"])
         all_entries = self.run_json("cache", "ls")["entries"]
         of_model = self.run_json("cache", "ls", "--model", MODEL, "--device", device)["entries"]
         self.assertTrue(0 < len(of_model) <= len(all_entries))
@@ -70,6 +76,31 @@ class Cache(CliTest):
         run = self.run_json("run", MODEL, "--device", device, "--random-inputs", "1")
         self.assertEqual((run["programs"]["compiled"], run["cache"]["misses"]), (0, 0))
         self.assertGreater(self.run_json("cache", "stats")["lifetime"]["hits"], 0)
+
+    def test_hits_are_counted_by_the_place_that_had_them(self):
+        devices = [d["id"] for d in self.run_json("devices")["devices"] if d["usable"] and d["backend"] != "cpu"]
+        if not devices:
+            self.skipTest("no device but the CPU, which keeps nothing")
+        line = (MODEL, "--device", devices[0], "--random-inputs", "1")
+        self.run_hearth("run", *line)
+        bundle = self.folder / "kiosk.tar"
+        self.run_hearth("cache", "export", bundle)
+        kiosk = ("--cache", self.folder / "kiosk")
+        reports = [self.run_json("run", *line, *kiosk, *layer)["cache"]
+                   for layer in [("--cache-layer", bundle, "--trust-cache-layers")] * 2]
+        self.assertTrue(all(r["layer_hits"] == r["hits"] > 0 and r["misses"] == 0 for r in reports), reports)
+        told = self.run_hearth("cache", "stats", *kiosk).stdout
+        self.assertRegex(told, r"100\.0% of what was looked up was there: 0 in this cache \(0 ms saved\), \d+ in layers")
+        reports += [self.run_json("run", *line, *kiosk)["cache"]]  # makes what the layer had
+        reports += [self.run_json("run", *line, *kiosk)["cache"]]
+        lifetime = self.run_json("cache", "stats", *kiosk)["lifetime"]
+        for key in ("hits", "misses"):
+            self.assertEqual(lifetime[key], sum(r[key] for r in reports), key)
+        origins = {name: origin["hits"] for name, origin in lifetime["origins"].items()}
+        layers = sum(r["layer_hits"] for r in reports)
+        self.assertEqual(origins, {"here": lifetime["hits"] - layers, "layer": layers, "server": 0})
+        self.assertAlmostEqual(lifetime["milliseconds_saved"], sum(r["saved_ms"] for r in reports), places=3)
+        self.assertAlmostEqual(lifetime["hit_rate"], lifetime["hits"] / (lifetime["hits"] + lifetime["misses"]))
 
     def test_a_start_that_was_to_be_warm_and_is_not_is_exit_code_1(self):
         devices = [d["id"] for d in self.run_json("devices")["devices"] if d["usable"] and d["backend"] != "cpu"]

@@ -4,7 +4,9 @@
 """
 
 import itertools
+import json
 import os
+import re
 import struct
 import sys
 import unittest
@@ -116,6 +118,90 @@ class Meanings(ResultsTest):
                               "--labels", labels)
         self.assertEqual(report["outputs"][0]["areas"], [{"class": 2, "label": "sand", "share": 0.75},
                                                          {"class": 0, "label": "sky", "share": 0.25}])
+
+
+class Recipes(ResultsTest):
+    def test_a_recipe_says_what_the_command_line_does_not(self):
+        model = self.model(NEG, (1, 8, 8, 3))
+        labels = self.file("l.txt", b"a\nb\nc\n")
+        picture = self.file("x.png", png(8, 8, (10, 20, 30)))
+        recipe = self.folder / "m.tflite.hearth.json"
+        line = (model, "--input", picture)
+        self.run_cpu(*line, "--mean", "0", "--std", "255", "--show", "image", "--save-recipe")
+        self.assertEqual(json.loads(recipe.read_text()), {"mean": [0], "std": [255], "meaning": "image"})
+        told = self.run_hearth("run", *line, "--device", "cpu").stdout
+        self.assertIn(f"(x - 0) / 255, as {recipe} says", told)
+        self.assertIn(f"meaning: image (asked for by {recipe})", told)
+        # What is said later is added, and the command line comes first.
+        self.run_cpu(*line, "--labels", labels, "--show", "class-map", "--save-recipe")
+        self.assertEqual(json.loads(recipe.read_text()),
+                         {"mean": [0], "std": [255], "labels": ["a", "b", "c"], "meaning": "class-map"})
+        areas = self.run_cpu(*line)["outputs"][0]["areas"]
+        self.assertEqual([area["label"] for area in areas], ["a"])
+        self.assertIn("(x - 0) / 1, as asked for", self.run_hearth("run", *line, "--device", "cpu", "--mean", "0", "--std", "1").stdout)
+        self.assert_one_error(self.run_hearth("run", *line, "--device", "cpu", "--save-recipe", expect=3), "there is nothing to save")
+
+    def test_a_recipe_that_is_wrong_is_told_and_not_used(self):
+        line = ("run", self.model(NEG, (1, 8, 8, 3)), "--device", "cpu", "--random-inputs", "1")
+        self.file("m.tflite.hearth.json", b'{"mean": 0}')
+        done = self.run_hearth(*line)
+        self.assertIn("m.tflite.hearth.json: 'mean' and 'std' go together; it is not used\n", done.stderr)
+        recipe = self.file("m.tflite.hearth.json", b'{"meaning": "boxes"}')
+        self.assert_one_error(self.run_hearth(*line, expect=3), f"{recipe} boxes: no output of this model")
+        self.file("m.tflite.hearth.json", b'{"meaning": "cats"}')
+        self.assert_one_error(self.run_hearth(*line, expect=3), "'meaning' is 'cats', which is no value of --show")
+
+
+class Doubts(ResultsTest):
+    def doubts(self, code, shape, picture, *arguments):
+        model = self.model(code, shape)
+        return self.run_cpu(model, "--input", picture, *arguments)["warnings"]
+
+    def checkered(self, size):
+        rows = b"".join(b"\0" + bytes(255 * ((x // 2 + y // 2) % 2) for x in range(size) for _ in range(3)) for y in range(size))
+        def chunk(kind, data):
+            return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        return self.file("c.png", b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", size, size, 8, 2, 0, 0, 0))
+                         + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+    def test_a_ruined_result_names_the_scaling_to_try_next(self):
+        flat, checkered = self.file("f.png", png(32, 32, (9, 9, 9))), self.checkered(32)
+        show = ("--show", "image")
+        for scaling, advice in (((), "--mean 0 --std 255"), (("--mean", "0", "--std", "255"), "--mean 0 --std 1"),
+                                (("--mean", "0", "--std", "1"), "--mean 123.675,116.28,103.53 --std 58.395,57.12,57.375"),
+                                (("--mean", "123.675,116.28,103.53", "--std", "58.395,57.12,57.375"), "see the model's documentation"),
+                                (("--mean", "3"), "--mean 127.5 --std 127.5")):
+            (doubt,) = self.doubts(LOGISTIC, (1, 32, 32, 3), flat, *show, *scaling)
+            self.assertIn("the image 'y' is nearly constant", doubt)
+            self.assertTrue(doubt.endswith(advice) or advice in doubt, (scaling, doubt))
+        (doubt,) = self.doubts(TANH, (1, 32, 32, 3), checkered, *show, "--mean", "127.5", "--std", "10")
+        self.assertIn("nearly all black and white", doubt)
+        (doubt,) = self.doubts(LOGISTIC, (1, 32, 32, 1), checkered, "--show", "mask")
+        self.assertIn("the mask 'y' is ragged", doubt)
+        (doubt,) = self.doubts(LOGISTIC, (1, 32, 32, 3), flat, "--show", "class-map")
+        self.assertIn("of one class", doubt)
+
+    def test_what_looks_sound_and_what_a_recipe_scales_is_not_doubted(self):
+        flat = self.file("f.png", png(32, 32, (9, 9, 9)))
+        self.assertEqual(self.doubts(LOGISTIC, (1, 32, 32, 3), self.checkered(32), "--show", "image"), [])
+        self.assertEqual(self.run_cpu(MODEL, "--input", PICTURE)["warnings"], [])
+        self.file("m.tflite.hearth.json", b'{"mean": 127.5, "std": 127.5}')
+        self.assertEqual(self.doubts(LOGISTIC, (1, 32, 32, 3), flat, "--show", "image"), [])
+
+    def test_super_resolution_and_hair_are_led_to_their_scaling(self):
+        for name, right, trouble in (("edsr_f32b5_f32_in90x160", ("0", "1"), "nearly constant"),
+                                     ("hair_segmentation", ("0", "255"), "ragged")):
+            path = MODELS / f"{name}.tflite"
+            if not path.exists():
+                self.skipTest(f"{path} is not there: set HEARTH_SHARED to the shared data")
+            mean, std = "127.5", "127.5"
+            for _ in range(4):
+                warnings = self.run_cpu(path, "--input", IMAGES / "grace_hopper.jpg", "--mean", mean, "--std", std)["warnings"]
+                if not warnings:
+                    break
+                self.assertIn(trouble, warnings[0])
+                mean, std = re.search(r"try --mean (\S+) --std (\S+)$", warnings[0]).groups()
+            self.assertEqual((mean, std), right, name)
 
 
 class InputPictures(ResultsTest):

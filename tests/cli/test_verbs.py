@@ -33,6 +33,10 @@ class DeviceNames(CliTest):
         self.assert_one_error(done, "'cuda'")
         self.assertEqual(self.device_of("--device", "cpu", variables={"HEARTH_DEVICE": "cuda"}), "cpu")
 
+    def test_a_wrong_list_of_backends_is_told_where_devices_are_listed(self):
+        done = self.run_hearth("devices", variables={"HEARTH_BACKENDS": "-cuda"})
+        self.assertIn("hearth: warning: HEARTH_BACKENDS has '-cuda'; it takes -NAME", done.stderr)
+
     def test_an_empty_name_is_wrong_usage(self):
         for line in (["run", MODEL, "--random-inputs", "1"], ["inspect", MODEL], ["cache", "warm", MODEL]):
             for name in ("", " "):

@@ -65,6 +65,19 @@ def test_a_model_that_says_nothing_of_itself_has_empty_metadata(demo):
     assert (metadata["name"], metadata["inputs"], metadata["outputs"], metadata["warnings"]) == ("", [], [], [])
 
 
+def test_a_recipe_beside_the_model_is_read_with_it(demo, tmp_path):
+    path = tmp_path / "m.tflite"
+    shutil.copy(demo[0], path)
+    recipe = tmp_path / "m.tflite.hearth.json"
+    recipe.write_text('{"mean": 0, "std": 255, "labels": ["sky"], "meaning": "mask"}')
+    metadata = hearth.Model(path).metadata()
+    assert metadata["recipe"] == {"path": str(recipe), "mean": [0.0], "std": [255.0], "labels": ["sky"], "meaning": "mask"}
+    assert [tensor["std"] for tensor in metadata["inputs"]] == [[255.0]]
+    recipe.write_text("{")
+    metadata = hearth.Model(path).metadata()
+    assert metadata["recipe"]["path"] == "" and "is not a JSON object" in metadata["warnings"][0]
+
+
 def test_outputs_are_the_callers_own():
     session = hearth.Session(negated_sum(), **CPU)
     (first,) = session.run(np.float32([[1, 2, 3, 4]]))

@@ -214,6 +214,9 @@ TEST(CApiCache, BundlesAreSignedInspectedAndRevoked) {
   const char* values[] = {secret.c_str(), "86400000", "plan"};
   ASSERT_FINE(hearth_cache_export_with(cache, bundle.c_str(), names, values, 3, json.out()));
   EXPECT_THAT(std::string(json), HasSubstr(std::string(key)));
+  ASSERT_FINE(hearth_bundle_inspect(bundle.c_str(), nullptr, json.out()));
+  EXPECT_THAT(std::string(json),
+              AllOf(HasSubstr("\"signed_by\": \"\""), HasSubstr("\"key_id\": \"" + std::string(key))));
   ASSERT_FINE(hearth_bundle_inspect(bundle.c_str(), trusted.c_str(), json.out()));
   EXPECT_THAT(std::string(json), AllOf(HasSubstr("\"form\": \"file\""), HasSubstr(std::string(key))));
   ASSERT_FINE(hearth_cache_import(other, bundle.c_str(), trusted.c_str(), 0, json.out()));

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "cache/desk/reports.h"
 #include "cache/sources/key_value_source.h"
 #include "cache/trust/envelope.h"
 #include "tests/testing/cache_folder.h"
@@ -56,6 +57,64 @@ TEST(CacheLayers, AreAskedFirstAndOneLookUpIsOneCount) {
   EXPECT_EQ(counters.hits, 2u);
   EXPECT_EQ(counters.misses, 1u);
   EXPECT_EQ(counters.milliseconds_saved, 12);
+}
+
+// Stacks of three places, as sessions have them one after the other over one store: only a layer, only a server, all.
+TEST(CacheOrigins, HitsAndTimeSavedAddUpByThePlaceThatHadTheEntry) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 100), 10);
+  const auto source_of = [](int number, double cost_ms) {
+    auto source = std::make_unique<MemorySource>();
+    source->entries[NumberedKey(number).digest()] = EntryOf(NumberedKey(number), number, cost_ms);
+    return source;
+  };
+  StoreCounters sums;
+  const auto look_up = [&](bool has_layer, bool has_server, int first, int last) {
+    CacheParts parts = testing::PartsOf(folder.OpenStore());
+    if (has_layer) parts.layers.push_back(source_of(2, 20));
+    if (has_server) parts.server = source_of(3, 40);
+    TestCache cache(std::move(parts));
+    for (int number = first; number <= last; ++number) static_cast<void>(cache.Get(NumberedKey(number)));
+    const StoreCounters counters = cache.counters();
+    sums.hits += counters.hits;
+    sums.misses += counters.misses;
+    sums.layer_hits += counters.layer_hits;
+    sums.server_hits += counters.server_hits;
+    sums.milliseconds_saved += counters.milliseconds_saved;
+    return counters;
+  };
+  const StoreCounters layer_only = look_up(true, false, 2, 2);
+  EXPECT_EQ(layer_only.layer_hits, 1u);
+  EXPECT_EQ(layer_only.own_hits(), 0u);
+  EXPECT_EQ(layer_only.hit_rate(), 1.0) << "what a layer has is no miss";
+  const StoreCounters mixed = look_up(true, true, 1, 4);
+  EXPECT_EQ(mixed.own_hits(), 1u);
+  EXPECT_EQ(mixed.own_milliseconds_saved(), 10);
+  EXPECT_EQ(mixed.layer_milliseconds_saved, 20);
+  EXPECT_EQ(mixed.server_milliseconds_saved, 40);
+  EXPECT_EQ(mixed.misses, 1u) << "of what no place had";
+  // The mixed start has put the server's entry into the own store.
+  const StoreCounters later = look_up(false, true, 3, 3);
+  EXPECT_EQ(later.server_hits, 0u);
+  EXPECT_EQ(later.own_hits(), 1u);
+
+  const StoreCounters lifetime = ReadStoreStats(folder.path())->lifetime;
+  EXPECT_EQ(lifetime.hits, sums.hits);
+  EXPECT_EQ(lifetime.misses, sums.misses);
+  EXPECT_EQ(lifetime.layer_hits, sums.layer_hits);
+  EXPECT_EQ(lifetime.server_hits, sums.server_hits);
+  EXPECT_EQ(lifetime.milliseconds_saved, sums.milliseconds_saved);
+  EXPECT_EQ(lifetime.own_milliseconds_saved(), 10 + 40);
+}
+
+TEST(CacheOrigins, ADamagedStoresCountersGiveNoNegativeNumbers) {
+  StoreCounters counters;
+  counters.hits = 1;
+  counters.layer_hits = counters.server_hits = 999'999'999'999'999'999;
+  counters.layer_milliseconds_saved = 5;
+  EXPECT_EQ(counters.own_hits(), 0u);
+  EXPECT_EQ(counters.own_milliseconds_saved(), 0);
+  EXPECT_EQ(StoreCounters().hit_rate(), std::nullopt);
 }
 
 TEST(CacheLayers, PutsGoToTheOwnStoreAlone) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <set>
 #include <utility>
@@ -13,12 +14,16 @@
 
 #include "backends/cpu/backend.h"
 #include "backends/null/device.h"
+#include "conformance/case_result.h"
 #include "conformance/expectations.h"
+#include "conformance/journal.h"
 #include "conformance/report.h"
 #include "conformance/selection.h"
 #include "conformance/suite.h"
 #include "conformance/tolerance.h"
+#include "tests/testing/cache_folder.h"
 #include "tests/testing/device_names.h"
+#include "tests/testing/temporary_folder.h"
 
 namespace hearth::conformance {
 namespace {
@@ -34,7 +39,8 @@ std::vector<ConformanceCase> CasesOf(const std::string& op) {
 TEST(Conformance, ARunThatWasStoppedDoesNotLookWhole) {
   const std::unique_ptr<Device> cpu = OpenCpu({}).value();
   int asked = 0;
-  const DeviceResults stopped = RunCases("cpu", *cpu, cpu->info(), AllCases(), {}, [&] { return ++asked > 3; });
+  const DeviceResults stopped =
+      RunCases("cpu", *cpu, cpu->info(), AllCases(), {.is_stopped = [&] { return ++asked > 3; }});
   EXPECT_GT(stopped.cases.size(), 0u);
   EXPECT_LT(stopped.cases.size(), stopped.cases_total);
   const std::string count = fmt::format("stopped after {} of {} cases", stopped.cases.size(), stopped.cases_total);
@@ -87,9 +93,10 @@ TEST(Conformance, TellsHowFarItIsBeforeEachFamilyAndAtTheEnd) {
   }
   std::vector<std::string> told;
   const std::unique_ptr<Device> cpu = OpenCpu({}).value();
-  RunCases("cpu", *cpu, cpu->info(), cases, [&](size_t done, size_t total, const std::string& next) {
+  const auto observer = [&](size_t done, size_t total, const std::string& next) {
     told.push_back(fmt::format("{}/{} {}", done, total, next));
-  });
+  };
+  RunCases("cpu", *cpu, cpu->info(), cases, {.observer = observer});
   EXPECT_THAT(told, ::testing::ElementsAre(fmt::format("0/{} softmax, host", cases.size()),
                                            fmt::format("{}/{} l2_normalization, host", first_count, cases.size()),
                                            fmt::format("{0}/{0} ", cases.size())));
@@ -152,11 +159,11 @@ TEST(Conformance, AWaiverExpectsAFailureAndFailsWhereTheCasePasses) {
   const std::vector<std::string> lines = {"softmax/*: a known bug"};
   const std::vector<Expectation> waivers = ParseExpectations(lines).value();
   const std::vector<ConformanceCase> cases = CasesOf("softmax");
-  const DeviceResults wrong = RunCases("null", nothing, nothing.info(), cases, {}, {}, waivers);
+  const DeviceResults wrong = RunCases("null", nothing, nothing.info(), cases, {.waivers = waivers});
   EXPECT_EQ(wrong.Count(Outcome::kFailed), 0) << FailuresText(wrong);
   EXPECT_GT(wrong.Count(Outcome::kExpectedFailure), 0);
   EXPECT_THAT(wrong.cases.front().detail, HasSubstr("(a known bug)"));
-  const DeviceResults right = RunCases("cpu", *cpu, cpu->info(), cases, {}, {}, waivers);
+  const DeviceResults right = RunCases("cpu", *cpu, cpu->info(), cases, {.waivers = waivers});
   EXPECT_EQ(right.Count(Outcome::kFailed), static_cast<int>(right.cases.size()));
   EXPECT_THAT(right.cases.front().detail, HasSubstr("take it off the list"));
 }
@@ -165,6 +172,90 @@ TEST(Conformance, AFailureSaysHowManyElementsAreWrong) {
   NullDevice nothing(NullDeviceInfo());
   const DeviceResults results = RunCases("null", nothing, nothing.info(), CasesOf("softmax"));
   EXPECT_THAT(FailuresText(results), HasSubstr(" elements are wrong; element "));
+}
+
+TEST(Conformance, AFailedCaseIsWrittenAsFilesThatTellWhatTheDriverWasGiven) {
+  NullDevice nothing(NullDeviceInfo());
+  const TemporaryFolder folder;
+  const DeviceResults results =
+      RunCases("null:0", nothing, nothing.info(), CasesOf("softmax"), {.failures_folder = folder.path().string()});
+  size_t written = 0;
+  for (const CaseResult& result : results.cases) {
+    if (result.outcome != Outcome::kFailed) continue;
+    const size_t at = result.detail.find("; its files are in ");
+    ASSERT_NE(at, std::string::npos) << result.detail;
+    const std::filesystem::path files = result.detail.substr(at + std::string("; its files are in ").size());
+    const std::string about = testing::ReadFile(files / "case.json");
+    EXPECT_THAT(about, HasSubstr("\"case\": \"" + result.id() + "\""));
+    EXPECT_THAT(about, HasSubstr("\"defines\": {"));
+    EXPECT_THAT(testing::ReadFile(files / "kernel_0.cl"), HasSubstr("softmax"));
+    EXPECT_THAT(testing::ReadFile(files / "graph.txt"), HasSubstr("softmax"));
+    EXPECT_THAT(testing::ReadFile(files / "replay.sh"),
+                HasSubstr("hearth conformance --device null:0 --filter '" + result.id() + "'"));
+    const auto bytes = [&](const char* name) { return std::filesystem::file_size(files / name); };
+    EXPECT_EQ(bytes("expected.bin"), bytes("found.bin"));
+    EXPECT_GT(bytes("input_0.bin"), 0u);
+    ++written;
+  }
+  EXPECT_GT(written, 0u);
+  const std::string file = folder.path() / "file";
+  testing::WriteFile(file, "");
+  const DeviceResults refused =
+      RunCases("null:0", nothing, nothing.info(), CasesOf("softmax"), {.failures_folder = file});
+  EXPECT_THAT(FailuresText(refused), HasSubstr("; not written: "));
+}
+
+TEST(Journal, ARunThatWasStoppedGoesOnWhereItWas) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "journal";
+  const std::unique_ptr<Device> cpu = OpenCpu({}).value();
+  std::vector<ConformanceCase> cases = CasesOf("softmax");
+  std::ranges::move(CasesOf("l2_normalization"), std::back_inserter(cases));
+  std::vector<std::string> ran;
+  const auto run = [&](int families) {
+    Journal journal = Journal::Open(path).value();
+    std::vector<ConformanceCase> noted = cases;
+    for (ConformanceCase& test : noted) {
+      test.build = [&ran, id = test.id(), build = test.build](CaseGraph& graph) {
+        ran.push_back(id);
+        return build(graph);
+      };
+    }
+    return RunCases("cpu", *cpu, cpu->info(), noted,
+                    {.is_stopped = [&families] { return families-- == 0; }, .journal = &journal});
+  };
+  const DeviceResults stopped = run(1);
+  EXPECT_TRUE(stopped.was_stopped);
+  const std::vector<std::string> first = std::exchange(ran, {});
+  const DeviceResults whole = run(100);
+  EXPECT_EQ(whole.cases.size(), cases.size());
+  EXPECT_EQ(whole.Count(Outcome::kPassed), static_cast<int>(cases.size())) << FailuresText(whole);
+  for (const std::string& id : ran) EXPECT_THAT(first, ::testing::Not(::testing::Contains(id)));
+  ran.clear();
+  EXPECT_EQ(run(100).Count(Outcome::kPassed), static_cast<int>(cases.size()));
+  EXPECT_THAT(ran, ::testing::IsEmpty());
+}
+
+TEST(Journal, ACaseThatEndedTheProcessIsRunAloneAndThenAFailure) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "journal";
+  const std::unique_ptr<Device> cpu = OpenCpu({}).value();
+  const std::vector<ConformanceCase> cases = CasesOf("softmax");
+  const auto key_of = [&](size_t k) { return JournalKey("cpu", cpu->info(), "host", cases[k].id()); };
+  Journal::Open(path)->Note(Journal::Word::kAlone, key_of(0));
+  Journal::Open(path)->Note(Journal::Word::kTogether, key_of(1));
+  testing::WriteFile(path, testing::ReadFile(path) + "toge");  // cut short as the process died
+  Journal journal = Journal::Open(path).value();
+  const DeviceResults results = RunCases("cpu", *cpu, cpu->info(), cases, {.journal = &journal});
+  EXPECT_EQ(results.cases.size(), cases.size());
+  EXPECT_EQ(results.Count(Outcome::kFailed), 1) << FailuresText(results);
+  EXPECT_THAT(FailuresText(results), HasSubstr("the process died"));
+  const Journal later = Journal::Open(path).value();
+  EXPECT_EQ(later.LastOf(key_of(0)), Journal::Word::kAlone);
+  EXPECT_EQ(later.LastOf(key_of(1)), Journal::Word::kPassed);
+  EXPECT_EQ(later.LastOf("another driver"), Journal::Word::kRan);
+  testing::WriteFile(path, "<xml/>");
+  EXPECT_THAT(Journal::Open(path).status().message(), HasSubstr("is no journal"));
 }
 
 TEST(Selection, TakesWhatFitsAnyFilterAndNoExclusion) {

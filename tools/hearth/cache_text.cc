@@ -107,6 +107,13 @@ std::string TextOf(const CacheStats& stats) {
       "{:.0f} ms saved\n",
       stats.file, BytesText(stats.file_bytes), table.ToString(), life.hits, life.misses, life.rejected, life.put_errors,
       BytesText(life.bytes_read), BytesText(life.bytes_written), life.milliseconds_saved);
+  if (life.hit_rate()) {
+    text += fmt::format(
+        "{:.1f}% of what was looked up was there: {} in this cache ({:.0f} ms saved), {} in layers ({:.0f} ms saved), "
+        "{} on a server ({:.0f} ms saved)\n",
+        100 * *life.hit_rate(), life.own_hits(), life.own_milliseconds_saved(), life.layer_hits,
+        life.layer_milliseconds_saved, life.server_hits, life.server_milliseconds_saved);
+  }
   if (stats.quarantined > 0) {
     text += fmt::format(
         "{} entries are in quarantine: a process died using them; {} of them were in use at three deaths in a row and "
@@ -168,8 +175,13 @@ std::string TextOf(const CacheVerification& verification, const std::string& fol
 }
 
 std::string TextOf(const CacheExplanation& explanation) {
-  std::string text = fmt::format("{} on {}: {} of {} entries are in the cache\n", explanation.model_path,
-                                 explanation.device, explanation.hits(), explanation.needs.size());
+  std::string text;
+  if (!explanation.has_run) {
+    text = fmt::format("{} never ran with this cache{}\n", explanation.model_path,
+                       explanation.has_changed ? ": what did had other content" : "");
+  }
+  text += fmt::format("{} on {}: {} of {} entries are in the cache\n", explanation.model_path, explanation.device,
+                      explanation.hits(), explanation.needs.size());
   for (const CacheNeed& need : explanation.needs) {
     text += fmt::format("{:<8} {:<11} {}{}{}\n", need.is_hit ? "hit" : "miss", need.kind, Short(need.digest),
                         need.reason.empty() ? "" : "  ", need.reason);
@@ -235,7 +247,9 @@ std::string TextOf(const BundleExport& bundle) {
 std::string TextOf(const BundleInspection& bundle) {
   TextTable table({{""}, {""}});
   table.AddRow({"bundle", bundle.bundle});
-  table.AddRow({"signed by", bundle.signed_by.empty() ? "no trusted key" : bundle.signed_by});
+  table.AddRow({"signed by", !bundle.signed_by.empty() ? bundle.signed_by
+                             : bundle.key_id.empty()   ? "no trusted key"
+                                                       : bundle.key_id + ", which is not among the trusted keys"});
   table.AddRow({"made by", "Hearth " + bundle.made_by});
   table.AddRow({"holds", fmt::format("{} entries, {}", bundle.entries, BytesText(bundle.blob_bytes))});
   for (const auto& [kind, stats] : bundle.kinds) {

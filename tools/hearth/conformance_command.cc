@@ -1,6 +1,7 @@
 // `hearth conformance`: compares this machine's drivers with the reference.
 #include <fmt/format.h>
 
+#include "conformance/journal.h"
 #include "conformance/report.h"
 #include "conformance/selection.h"
 #include "conformance/suite.h"
@@ -68,6 +69,16 @@ class ConformanceCommand final : public Verb {
         ->capture_default_str();
     app.add_flag("--list", list_, "Print the cases and stop");
     app.add_option("--junit", junit_path_, "Write JUnit XML to a file");
+    app.add_option(
+           "--dump", failures_folder_,
+           "Write each failed case into a folder of DIR: kernel texts, launches, inputs, both outputs, a command "
+           "that runs it again")
+        ->type_name("DIR");
+    app.add_option(
+           "--resume", journal_path_,
+           "Note in FILE what runs, and go on there: what it has is not run again, unless it failed. A case that "
+           "ended the process is a failure")
+        ->type_name("FILE");
     app.add_option("--html", html_path_, "Write a page of operations against devices to a file");
     AddSimulateOption(app, simulate_, "or all: each profile that has the device's API, one after the other");
     output_.AddOptions(app);
@@ -88,6 +99,10 @@ class ConformanceCommand final : public Verb {
       return ExitCode::kFine;
     }
     HEARTH_TRY(CheckFiles());
+    std::optional<conformance::Journal> journal;
+    if (!journal_path_.empty()) {
+      HEARTH_ASSIGN(journal, conformance::Journal::Open(journal_path_));
+    }
     CatchInterrupts();
     std::vector<DeviceResults> all;
     HEARTH_ASSIGN(const std::vector<DeviceToRun> devices, DevicesToRun());
@@ -98,11 +113,10 @@ class ConformanceCommand final : public Verb {
       const auto observer = [&](size_t done, size_t total, const std::string& next) {
         output_.ShowProgress(done, total, fmt::format("{}: {}", opened.id, next));
       };
-      all.push_back(
-          conformance::RunCases(opened.id, *opened.device, opened.info, cases, observer, IsInterrupted, expected));
-      if (!opened.info.is_host()) {
-        conformance::RunDeviceCases(*opened.device, device_cases, all.back(), IsInterrupted, expected);
-      }
+      const conformance::RunOptions options{observer, IsInterrupted, expected, failures_folder_,
+                                            journal ? &*journal : nullptr};
+      all.push_back(conformance::RunCases(opened.id, *opened.device, opened.info, cases, options));
+      if (!opened.info.is_host()) conformance::RunDeviceCases(*opened.device, device_cases, all.back(), options);
       output_.PrintText(conformance::FailuresText(all.back()));
     }
     HEARTH_TRY(WriteReports(all));
@@ -175,6 +189,7 @@ class ConformanceCommand final : public Verb {
     for (const std::string* path : {&junit_path_, &html_path_}) {
       if (!path->empty()) HEARTH_TRY(CheckWritable(*path));
     }
+    if (!failures_folder_.empty()) HEARTH_TRY(CheckFolderWritable(failures_folder_));
     return output_.CheckJson();
   }
 
@@ -192,7 +207,7 @@ class ConformanceCommand final : public Verb {
   std::vector<std::string> devices_;
   std::string simulate_;
   conformance::Selection selection_;
-  std::string shard_, case_list_, expect_path_, junit_path_, html_path_;
+  std::string shard_, case_list_, expect_path_, junit_path_, html_path_, failures_folder_, journal_path_;
   std::vector<std::string> expect_lines_;  // of the file; expectations are parts of them
   bool list_ = false;
   OutputOptions output_;

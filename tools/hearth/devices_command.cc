@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "hearth/device.h"
+#include "runtime/devices/driver_watch.h"
 #include "tools/hearth/device_listing.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/session_flags.h"
@@ -80,6 +81,7 @@ class DevicesCommand final : public Verb {
     TextTable table({{"device"}, {"usable"}, {"type"}, {"name"}, {"driver, or why not"}});
     Json devices = Json::array();
     HEARTH_ASSIGN(const std::vector<DeviceDescription> listed, ListDevicesAs(simulate_));
+    if (const std::string wrong = WrongBackendsVariable(); !wrong.empty()) output_.PrintWarning(wrong);
     for (const DeviceDescription& device : listed) {
       table.AddRow({device.id, device.usable ? "yes" : "no", device.type, device.name,
                     device.usable ? device.driver : device.reason});

@@ -94,26 +94,23 @@ Result<std::vector<std::byte>> ReadNpyInput(const std::string& path, const Tenso
   return std::move(array->bytes);
 }
 
-// The scaling of pixels to floats, and its source.
-PixelScaling ScalingOf(const InputOptions& options, const TensorMetadata* said, std::string& source) {
-  const bool file_says = said != nullptr && !said->mean.empty() && !said->std.empty();
-  source = options.scaling_is_given ? "as asked for"
-           : file_says              ? "as the model's metadata says"
-                                    : "the default, since the model's file does not say; --mean and --std set others";
-  if (options.scaling_is_given || !file_says) return options.scaling;
-  return {said->mean, said->std};
-}
-
 Result<std::vector<std::byte>> ReadPicture(const std::string& path, const TensorInfo& info, const InputOptions& options,
-                                           const TensorMetadata* said, std::vector<std::string>& stories) {
-  std::string source;
-  const PixelScaling scaling = ScalingOf(options, said, source);
+                                           const TensorMetadata* said, const Recipe& recipe, LoadedInputs& loaded) {
+  const bool is_said = said != nullptr && !said->mean.empty() && !said->std.empty();
+  const bool is_used = is_said && !options.scaling_is_given;
+  const PixelScaling scaling = is_used ? PixelScaling{said->mean, said->std} : options.scaling;
   HEARTH_ASSIGN(PictureInput picture, ReadImageAsInput(path, info, scaling));
   if (info.dtype == "float32") {
+    const std::string source = options.scaling_is_given ? "as asked for"
+                               : !is_said
+                                   ? "the default, since the model's file does not say; --mean and --std set others"
+                               : recipe.mean.empty() ? "as the model's metadata says"
+                                                     : "as " + recipe.path + " says";
     picture.story +=
         fmt::format("; (x - {}) / {}, {}", fmt::join(scaling.mean, ","), fmt::join(scaling.std, ","), source);
+    if (!is_used) loaded.tried = scaling;
   }
-  stories.push_back(fmt::format("input '{}': {}", info.name, picture.story));
+  loaded.stories.push_back(fmt::format("input '{}': {}", info.name, picture.story));
   return std::move(picture.bytes);
 }
 
@@ -224,9 +221,9 @@ Result<LoadedInputs> LoadInputs(const InputOptions& options, std::span<const Ten
   for (size_t k = 0; k < inputs.size(); ++k) {
     if (!files[k].empty()) {
       const TensorMetadata* said = k < metadata.inputs.size() ? &metadata.inputs[k] : nullptr;
-      HEARTH_ASSIGN(std::vector<std::byte> bytes, IsPicture(files[k])
-                                                      ? ReadPicture(files[k], inputs[k], options, said, loaded.stories)
-                                                      : ReadArray(files[k], inputs[k]));
+      HEARTH_ASSIGN(std::vector<std::byte> bytes,
+                    IsPicture(files[k]) ? ReadPicture(files[k], inputs[k], options, said, metadata.recipe, loaded)
+                                        : ReadArray(files[k], inputs[k]));
       loaded.bytes.push_back(std::move(bytes));
     } else if (options.random_seed) {
       loaded.bytes.push_back(RandomInput(inputs[k], *options.random_seed, k));

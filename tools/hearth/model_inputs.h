@@ -35,6 +35,7 @@ struct InputOptions {
 struct LoadedInputs {
   std::vector<std::vector<std::byte>> bytes;  // of every input, in the model's order
   std::vector<std::string> stories;           // the conversion of each picture, as text
+  std::optional<PixelScaling> tried;          // of pictures, where neither the model's file nor a recipe has one
 };
 
 // An argument without a name takes the first input that is still

@@ -6,11 +6,13 @@
 
 #include "core/base/error.h"
 #include "core/graph/types.h"
+#include "frontends/api/recipe.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/model_inputs.h"
 #include "tools/hearth/results/comparison.h"
 #include "tools/hearth/results/model_outputs.h"
 #include "tools/hearth/results/result_report.h"
+#include "tools/hearth/results/scaling_doubt.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
 
@@ -44,6 +46,9 @@ class RunCommand final : public Verb {
         ->type_name("FILE");
     app.add_flag("--check-range", check_range_,
                  "Count the numbers beyond 65504 that a run in 16 bits stores as that number, layer by layer");
+    app.add_flag(
+        "--save-recipe", saves_recipe_,
+        "Write what --mean, --std, --labels and --show say into MODEL.hearth.json, which is read with the model");
     output_.AddOptions(app);
   }
 
@@ -60,7 +65,8 @@ class RunCommand final : public Verb {
     HEARTH_TRY(session.Run());
 
     PrintStart(session.report(), inputs);
-    HEARTH_ASSIGN(Json outputs, HandOut(session, groups));
+    HEARTH_ASSIGN(Json outputs, HandOut(session, groups, inputs));
+    if (saves_recipe_) HEARTH_TRY(SaveRecipe());
     Json range;
     if (check_range_) {
       HEARTH_ASSIGN(range, CheckRange(session, inputs));
@@ -70,6 +76,7 @@ class RunCommand final : public Verb {
     session.SaveToCache();
     warnings.PrintNew(session.report());
     Json report = ReportJson(session.report(), std::move(outputs));
+    for (const std::string& doubt : doubts_) report["warnings"].push_back(doubt);
     if (check_range_) report["range"] = std::move(range);
     HEARTH_TRY(output_.WriteJson(std::move(report)));
     return device_code != ExitCode::kFine ? device_code : session_flags_.CodeOf(session.report());
@@ -80,6 +87,7 @@ class RunCommand final : public Verb {
   Status CheckFiles() {
     HEARTH_TRY(show_.Prepare());
     HEARTH_TRY(output_.CheckJson());
+    if (saves_recipe_) HEARTH_TRY(CheckRecipe());
     if (!output_folder_.empty()) HEARTH_TRY(CheckFolderWritable(output_folder_));
     if (picture_path_.empty()) return Status::Ok();
     for (const char* ending : {".jpg", ".jpeg", ".bmp", ".gif", ".tflite", ".npy"}) {
@@ -88,6 +96,31 @@ class RunCommand final : public Verb {
                    picture_path_);
     }
     return CheckWritable(picture_path_);
+  }
+
+  // Adds what the command line says.
+  void AddTo(Recipe& recipe) const {
+    show_.AddTo(recipe);
+    if (!input_options_.scaling_is_given) return;
+    recipe.mean = input_options_.scaling.mean;
+    recipe.std = input_options_.scaling.std;
+  }
+
+  Status CheckRecipe() const {
+    Recipe said;
+    AddTo(said);
+    if (said.mean.empty() && said.labels.empty() && said.meaning.empty())
+      return Error(StatusCode::kInvalidArgument,
+                   "--save-recipe: there is nothing to save; give --mean and --std, --labels or --show");
+    return CheckWritable(RecipePath(session_flags_.path()));
+  }
+
+  Status SaveRecipe() {
+    const std::string path = RecipePath(session_flags_.path());
+    AddTo(metadata_.recipe);
+    HEARTH_TRY(WriteFile(path, TextOf(metadata_.recipe)));
+    output_.PrintText(fmt::format("the recipe is {}\n", path));
+    return Status::Ok();
   }
 
   void ReadMetadata(const Model& model) {
@@ -117,7 +150,7 @@ class RunCommand final : public Verb {
   }
 
   // Writes and prints the outputs; returns the report's "outputs".
-  Result<Json> HandOut(const Session& session, const std::vector<ResultGroup>& groups) {
+  Result<Json> HandOut(const Session& session, const std::vector<ResultGroup>& groups, const LoadedInputs& inputs) {
     std::vector<Json> outputs(session.outputs().size());
     std::vector<std::string> texts(outputs.size());
     bool is_drawn = picture_path_.empty();
@@ -126,6 +159,10 @@ class RunCommand final : public Verb {
       HEARTH_ASSIGN(const DecodedResult result, Decode(group, session, show_, metadata_));
       for (size_t k = 0; k < group.outputs.size(); ++k) {
         HEARTH_ASSIGN(outputs[group.outputs[k]], HandOutOne(session, result, k, texts[group.outputs[k]]));
+      }
+      if (const std::string doubt = inputs.tried ? ScalingDoubt(result, *inputs.tried) : ""; !doubt.empty()) {
+        output_.PrintWarning(doubt);
+        doubts_.push_back(doubt);
       }
       if (is_drawn || !IsDrawable(group)) continue;
       is_drawn = true;
@@ -172,7 +209,9 @@ class RunCommand final : public Verb {
                                : 0;
     const bool fits = are_scores ? result.labels.size() == classes : result.labels.size() >= classes;
     if (result.labels.empty() || classes == 0 || fits) return;
-    const std::string source = show_.labels_path().empty() ? "the model's label file" : show_.labels_path();
+    const std::string source = !show_.labels_path().empty()       ? show_.labels_path()
+                               : !metadata_.recipe.labels.empty() ? metadata_.recipe.path
+                                                                  : "the model's label file";
     output_.PrintWarning(
         fmt::format("{} holds {} labels, the output has {} classes", source, result.labels.size(), classes));
   }
@@ -189,8 +228,9 @@ class RunCommand final : public Verb {
   InputOptions input_options_;
   OutputOptions output_;
   ShowOptions show_;
-  bool check_range_ = false;
+  bool check_range_ = false, saves_recipe_ = false;
   std::string output_folder_, picture_path_;
+  std::vector<std::string> doubts_;
   ModelMetadata metadata_;
 };
 

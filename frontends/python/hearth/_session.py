@@ -242,11 +242,12 @@ class Model:
         return self._native.fingerprint
 
     def metadata(self) -> Dict[str, Any]:
-        """The file's metadata about inputs and outputs (TFLite metadata).
+        """The file's metadata about inputs and outputs (TFLite metadata), and the recipe beside it.
 
         `name`, `description`, `version`, `author`, `license`, `warnings`; `inputs` and `outputs`: a dict each, or none,
         with `name`, `description`, `content` ("image", "boxes", "feature", ""), `mean` and `std` of pixels,
-        `axis_labels` of the last dimension and `value_labels` of values.
+        `axis_labels` of the last dimension and `value_labels` of values. `recipe`: what NAME.hearth.json says, with
+        `path` (empty: there is none), `mean`, `std`, `labels` and `meaning`; its scaling is in `inputs` too.
         """
         return self._native.metadata()
 

@@ -36,6 +36,7 @@ Image ResizeBilinear(const Image& image, int width, int height);
 // The conversion of pixels for a float input: (x - mean) / std, one pair, or one per channel.
 struct PixelScaling {
   std::vector<float> mean = {127.5f}, std = {127.5f};
+  friend bool operator==(const PixelScaling&, const PixelScaling&) = default;
 };
 
 // A picture as an input's bytes, and the steps of its conversion: "cat.jpg: 1280x720, turned upright, stretched to

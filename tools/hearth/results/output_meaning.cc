@@ -307,7 +307,8 @@ std::vector<ResultGroup> FindResults(const Model& model, const ModelMetadata& me
   return groups;
 }
 
-Result<std::vector<ResultGroup>> FindResultsOf(Meaning wanted, const Model& model, const ModelMetadata& metadata) {
+Result<std::vector<ResultGroup>> FindResultsOf(Meaning wanted, const std::string& asked_by, const Model& model,
+                                               const ModelMetadata& metadata) {
   std::vector<ResultGroup> groups = FindResults(model, metadata);
   const bool is_found =
       std::any_of(groups.begin(), groups.end(), [&](const ResultGroup& group) { return group.meaning == wanted; });
@@ -324,7 +325,7 @@ Result<std::vector<ResultGroup>> FindResultsOf(Meaning wanted, const Model& mode
       fits |= layout.has_value();
       result.push_back({layout ? wanted : Meaning::kNone,
                         layout.value_or(Layout::kOther),
-                        "asked for by --show",
+                        "asked for by " + asked_by,
                         {k},
                         group.input_height,
                         group.input_width});
@@ -334,8 +335,8 @@ Result<std::vector<ResultGroup>> FindResultsOf(Meaning wanted, const Model& mode
   std::vector<std::string> shapes;
   for (const TensorInfo& info : model.outputs())
     shapes.push_back(fmt::format("'{}' [{}]", info.name, fmt::join(info.shape, ",")));
-  return Error(StatusCode::kInvalidArgument, "--show {}: no output of this model has a form that can be shown so: {}",
-               MeaningName(wanted), fmt::join(shapes, ", "));
+  return Error(StatusCode::kInvalidArgument, "{} {}: no output of this model has a form that can be shown so: {}",
+               asked_by, MeaningName(wanted), fmt::join(shapes, ", "));
 }
 
 }  // namespace hearth

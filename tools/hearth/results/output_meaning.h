@@ -48,9 +48,10 @@ struct ResultGroup {
 // A group for each result; every output is in one group.
 std::vector<ResultGroup> FindResults(const Model& model, const ModelMetadata& metadata);
 
-// The same with the meaning that a user chose: outputs whose shape allows it get it, the others get none.
-// kInvalidArgument if no output can have it.
-Result<std::vector<ResultGroup>> FindResultsOf(Meaning wanted, const Model& model, const ModelMetadata& metadata);
+// The same with the meaning that a user chose, by `asked_by` ("--show"): outputs whose shape allows it get it, the
+// others get none. kInvalidArgument if no output can have it.
+Result<std::vector<ResultGroup>> FindResultsOf(Meaning wanted, const std::string& asked_by, const Model& model,
+                                               const ModelMetadata& metadata);
 
 }  // namespace hearth
 

@@ -113,12 +113,17 @@ Status ShowOptions::Prepare() {
 }
 
 Result<std::vector<ResultGroup>> ShowOptions::Choose(const Model& model, const ModelMetadata& metadata) const {
-  if (const std::optional<Meaning> wanted = MeaningOf(show_)) return FindResultsOf(*wanted, model, metadata);
-  return FindResults(model, metadata);
+  const Recipe& recipe = metadata.recipe;
+  if (const auto wanted = MeaningOf(show_)) return FindResultsOf(*wanted, "--show", model, metadata);
+  if (recipe.meaning.empty()) return FindResults(model, metadata);
+  if (const auto wanted = MeaningOf(recipe.meaning)) return FindResultsOf(*wanted, recipe.path, model, metadata);
+  return Error(StatusCode::kMalformedInput, "{}: 'meaning' is '{}', which is no value of --show", recipe.path,
+               recipe.meaning);
 }
 
 std::vector<std::string> ShowOptions::LabelsFor(const ResultGroup& group, const ModelMetadata& metadata) const {
   if (!labels_.empty()) return labels_;
+  if (!metadata.recipe.labels.empty()) return metadata.recipe.labels;
   for (const size_t k : group.outputs) {
     if (k >= metadata.outputs.size()) continue;
     if (!metadata.outputs[k].axis_labels.empty()) return metadata.outputs[k].axis_labels;

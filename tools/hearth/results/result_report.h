@@ -28,6 +28,11 @@ class ShowOptions {
 
   // The labels: of --labels, else of the file for this group's outputs, else none.
   std::vector<std::string> LabelsFor(const ResultGroup& group, const ModelMetadata& metadata) const;
+  // What --show and --labels say.
+  void AddTo(Recipe& recipe) const {
+    if (!show_.empty()) recipe.meaning = show_;
+    if (!labels_.empty()) recipe.labels = labels_;
+  }
   const std::string& labels_path() const { return labels_path_; }
   size_t top() const { return static_cast<size_t>(top_); }
   float min_score() const { return min_score_; }
