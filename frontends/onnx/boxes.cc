@@ -11,6 +11,8 @@
 namespace hearth::onnx {
 namespace {
 
+constexpr int64_t kMostParts = 1 << 12;
+
 // (center x, center y, width, height) as two corners.
 Made CornersOf(NodeWriter& to, ValueId boxes) {
   const int last = to.shape(boxes).rank() - 1;
@@ -35,12 +37,16 @@ Results ReadNonMaxSuppression(OpView& op) {
   HEARTH_ASSIGN(const double overlap, op.Has(3) ? op.Number(3) : Result<double>(0.0));
   HEARTH_ASSIGN(const double least,
                 op.Has(4) ? op.Number(4) : Result<double>(-std::numeric_limits<double>::infinity()));
+  HEARTH_ASSIGN(const bool has_centers, op.Flag("center_point_box"));
+  if (!(overlap >= 0.0 && overlap <= 1.0) || std::isnan(least)) {
+    return Error(StatusCode::kMalformedInput, "thresholds of {} and {}", overlap, least);
+  }
   const auto most = static_cast<int32_t>(std::clamp<int64_t>(given, 0, count));
   if (most == 0 || shape.element_count() == 0) return Plain(to.AddFilled({0, 3}, to.AddNumber(DType::kInt64, 0.0)));
   const int32_t classes = shape[1], lists = shape[0] * classes;
   HEARTH_TRY(to.budget().ChargeOperators(int64_t{lists} * 6));
   HEARTH_TRY(to.budget().CheckRoom({lists, most}, DType::kInt32));
-  if (op.Int("center_point_box", 0) != 0) {
+  if (has_centers) {
     HEARTH_ASSIGN(boxes, CornersOf(to, boxes));
   }
   Suppression suppression{.most = most, .lower_index_first = true};
@@ -72,11 +78,90 @@ Results ReadNonMaxSuppression(OpView& op) {
   return Plain(AddRows(to, rows, where[1]));
 }
 
+// (x[N,C,H,W], boxes[R,4] of two corners, image of each[R]) -> [R,C,h,w]: means of points in equal parts of each box
+// (He et al., "Mask R-CNN"). Images lie below each other, so that one sampling reads them all.
+Results ReadRoiAlign(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId x, op.Last(0));
+  HEARTH_ASSIGN(const ValueId boxes, op.In(1));
+  const Shape shape = to.shape(x), listed = to.shape(boxes);
+  const int64_t height = op.Int("output_height", 1), width = op.Int("output_width", 1),
+                ratio = op.Int("sampling_ratio", 0);
+  if (shape.rank() != 4 || listed.rank() != 2 || listed[1] != 4 || std::min(height, width) < 1 ||
+      std::max(height, width) > kMostParts || ratio < 0) {
+    return Error(StatusCode::kMalformedInput, "boxes of shape {} in shape {}, in {} x {} parts", listed.ToString(),
+                 shape.ToString(), height, width);
+  }
+  const std::string_view mode = op.Text("mode", "avg");
+  if (mode != "avg") return Error(StatusCode::kUnsupported, "the mode '{}'", mode.substr(0, 40));
+  if (ratio == 0 || ratio > kMostParts) {
+    return Error(
+        StatusCode::kUnsupported,
+        "sampling_ratio={}: with 0 the boxes, which data make, decide how many points are taken; export it with "
+        "a number of points",
+        ratio);
+  }
+  const int32_t count = listed[0];
+  constexpr int64_t kMostPoints = int64_t{1} << 30;
+  if (count * height * ratio > kMostPoints || int64_t{shape[0]} * shape[1] > kMostPoints) {
+    return Error(StatusCode::kUnsupported, "{} boxes in shape {}", count, shape.ToString());
+  }
+  HEARTH_TRY(to.budget().CheckRoom({static_cast<int32_t>(std::max(height, width) * ratio)}, DType::kFloat32));
+  const bool is_shifted = op.opset() >= 16 && op.Text("coordinate_transformation_mode", "half_pixel") == "half_pixel";
+  const auto number = [&](double value) { return to.AddNumber(DType::kFloat32, value); };
+  const auto below = [&](const Made& a, const Made& b) { return to.Add(BinaryKind::kLessEqual, {a, b}); };
+  // Where the points of each box lie along one dimension, and whether they lie in the picture: [R, points].
+  struct Points {
+    ValueId at = kNoValue, is_inside = kNoValue;
+  };
+  const auto along = [&](int column, int64_t parts, int32_t size) -> Result<Points> {
+    const auto corner = [&](int k) {
+      const Made scaled =
+          to.Add(BinaryKind::kMul, {to.AddSlice(boxes, 1, k, 1), number(op.Float("spatial_scale", 1.0))});
+      return is_shifted ? to.Add(BinaryKind::kSub, {scaled, number(0.5)}) : scaled;
+    };
+    HEARTH_ASSIGN(const ValueId start, corner(column));
+    Made length = to.Add(BinaryKind::kSub, {corner(column + 2), start});
+    if (!is_shifted) length = to.Add(BinaryKind::kMaximum, {length, number(1.0)});
+    std::vector<double> shares;
+    for (int64_t k = 0; k < parts * ratio; ++k) {
+      shares.push_back((static_cast<double>(k) + 0.5) / static_cast<double>(parts * ratio));
+    }
+    const Made share = to.AddConstant({1, static_cast<int32_t>(shares.size())}, DType::kFloat32, shares);
+    HEARTH_ASSIGN(const ValueId at, to.Add(BinaryKind::kAdd, {start, to.Add(BinaryKind::kMul, {length, share})}));
+    const Made is_inside = to.Add(BinaryKind::kLogicalAnd, {below(number(-1.0), at), below(at, number(size))});
+    Points points;
+    HEARTH_ASSIGN(points.is_inside, to.AddCast(is_inside, DType::kFloat32));
+    HEARTH_ASSIGN(points.at,
+                  to.Add(BinaryKind::kMinimum, {to.Add(BinaryKind::kMaximum, {at, number(0.0)}), number(size - 1)}));
+    return points;
+  };
+  HEARTH_ASSIGN(Points rows, along(1, height, shape[1]));
+  HEARTH_ASSIGN(const Points columns, along(0, width, shape[2]));
+  if (shape[0] > 1) {
+    const Made image = to.AddReshape(to.AddCast(op.In(2), DType::kFloat32), {count, 1});
+    HEARTH_ASSIGN(rows.at, to.Add(BinaryKind::kAdd, {rows.at, to.Add(BinaryKind::kMul, {image, number(shape[1])})}));
+  }
+  const auto tall = static_cast<int32_t>(height * ratio), wide = static_cast<int32_t>(width * ratio);
+  const auto down = [&](ValueId value) { return to.AddReshape(value, {count, tall, 1, 1}); };
+  const auto across = [&](ValueId value) { return to.AddReshape(value, {count, 1, wide, 1}); };
+  const BroadcastTo all{{count, tall, wide, 1}};
+  const Made points = to.Add(Concat{.axis = 3}, {to.Add(all, {across(columns.at)}), to.Add(all, {down(rows.at)})});
+  const Made pictures = to.AddReshape(x, {1, shape[0] * shape[1], shape[2], shape[3]});
+  const Made sampled = to.Add(Resampler{}, {pictures, to.AddReshape(points, {1, count * tall, wide, 2})});
+  const Made is_inside = to.Add(BinaryKind::kMul, {down(rows.is_inside), across(columns.is_inside)});
+  const Made kept = to.Add(BinaryKind::kMul, {to.AddReshape(sampled, {count, tall, wide, shape[3]}), is_inside});
+  const auto step = static_cast<int32_t>(ratio);
+  return Last(
+      to.Add(Pool2D{PoolKind::kAverage, step, step, {.stride_h = step, .stride_w = step}, Activation::kNone}, {kept}));
+}
+
 }  // namespace
 
 std::span<const OperatorRow> BoxOperators() {
   static constexpr OperatorRow kRows[] = {
       {"NonMaxSuppression", ReadNonMaxSuppression},
+      {"RoiAlign", ReadRoiAlign},
   };
   return kRows;
 }

@@ -141,11 +141,10 @@ Results ReadIf(OpView& op) {
 Results ReadLoop(OpView& op) {
   GraphWriter& to = op.to();
   HEARTH_ASSIGN(const GraphProto* body, GraphOf(op, "body"));
-  std::vector<ValueId> values;
-  for (size_t i = 2; i < op.input_count(); ++i) {
-    HEARTH_ASSIGN(const ValueId value, op.In(i));
-    values.push_back(value);
-  }
+  Operands operands;
+  for (size_t i = 2; i < op.input_count(); ++i) operands.Append(op.In(i));
+  HEARTH_TRY(operands.status);
+  const std::vector<ValueId>& values = operands.ids;
   if (body->outputs.size() < 1 + values.size() || body->inputs.size() != 2 + values.size()) {
     return Error(StatusCode::kMalformedInput, "its body has {} inputs and {} outputs for {} values",
                  body->inputs.size(), body->outputs.size(), values.size());
@@ -203,10 +202,8 @@ Results ReadScan(OpView& op) {
     for (size_t k = 0; k < sequences.size(); ++k) {
       const Shape shape = to.shape(sequences[k]);
       if (shape[dims[k]] != turns) return Error(StatusCode::kMalformedInput, "sequences of several lengths");
-      std::vector<int32_t> rest(shape.dims().begin(), shape.dims().end());
-      rest.erase(rest.begin() + dims[k]);
       const Made slice = to.AddSlice(sequences[k], dims[k], backwards[k] != 0 ? turns - 1 - turn : turn, 1);
-      HEARTH_ASSIGN(const ValueId element, to.AddReshape(slice, Shape::FromSpan(rest)));
+      HEARTH_ASSIGN(const ValueId element, to.AddReshape(slice, Without(shape, dims[k])));
       now.push_back(element);
     }
     HEARTH_ASSIGN(const std::vector<ValueId> made, ReadSubgraphOf(op, *body, now));

@@ -32,14 +32,40 @@ Result<std::string> LabelsOf(std::string term, int rank) {
     for (int k = std::min(open, 9); k-- > 0;) digits += static_cast<char>('0' + k);
     term.replace(dots, 3, digits);
   }
-  std::string sorted = term;
-  std::ranges::sort(sorted);
   const bool is_term = std::ranges::all_of(term, [](unsigned char c) { return std::isalnum(c) != 0; });
   if (!is_term || static_cast<int>(term.size()) != rank) {
     return Error(StatusCode::kMalformedInput, "the term '{}' for rank {}", term.substr(0, 40), rank);
   }
-  if (std::ranges::adjacent_find(sorted) == sorted.end()) return term;
-  return Error(StatusCode::kUnsupported, "the term '{}', which names a dimension twice", term);
+  return term;
+}
+
+// A dimension that the term names twice becomes the diagonal of both, at the end.
+Result<Labelled> WithoutTwins(NodeWriter& to, Labelled x) {
+  for (size_t d = 0; d < x.labels.size();) {
+    const size_t twin = x.labels.find(x.labels[d], d + 1);
+    if (twin == std::string::npos) {
+      ++d;
+      continue;
+    }
+    const Shape shape = to.shape(x.value);
+    const int32_t size = shape[static_cast<int>(d)];
+    if (shape[static_cast<int>(twin)] != size || size > (1 << 15)) {
+      return Error(StatusCode::kMalformedInput, "'{}' is {} and {}", x.labels[d], size, shape[static_cast<int>(twin)]);
+    }
+    std::vector<int32_t> order, dims;
+    for (size_t k = 0; k < x.labels.size(); ++k) {
+      if (k == d || k == twin) continue;
+      order.push_back(static_cast<int32_t>(k));
+      dims.push_back(shape[static_cast<int>(k)]);
+    }
+    order.insert(order.end(), {static_cast<int32_t>(d), static_cast<int32_t>(twin)});
+    dims.push_back(size * size);
+    const Made flat = to.AddReshape(AddPermuted(to, x.value, Shape::FromSpan(order)), Shape::FromSpan(dims));
+    HEARTH_ASSIGN(x.value, to.AddSlice(flat, static_cast<int>(dims.size()) - 1, 0, size, size + 1));
+    x.labels = x.labels.substr(0, d) + x.labels.substr(d + 1, twin - d - 1) + x.labels.substr(twin + 1) + x.labels[d];
+    d = 0;
+  }
+  return x;
 }
 
 class Einsum {
@@ -159,7 +185,8 @@ Results ReadEinsum(OpView& op) {
     HEARTH_ASSIGN(const ValueId value, op.In(i));
     HEARTH_ASSIGN(const std::string labels, LabelsOf(terms.substr(0, terms.find(',')), op.to().shape(value).rank()));
     terms.erase(0, terms.find(',') + 1);
-    HEARTH_TRY(sum.Take(value, labels));
+    HEARTH_ASSIGN(const Labelled operand, WithoutTwins(op.to(), {value, labels}));
+    HEARTH_TRY(sum.Take(operand.value, operand.labels));
     size_t digits = 0;
     for (const char label : labels) {
       ++times[label];

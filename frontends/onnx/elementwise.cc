@@ -157,15 +157,11 @@ Results ReadActivation(OpView& op) {
   return InOrder(order, Compose(op, Composer(op.to(), x), x));
 }
 
-Results ReadBiasGelu(OpView& op) {
-  HEARTH_ASSIGN(const Aligned aligned, Align(op, 0, 2));
-  return aligned.Result(op.to().Add(UnaryKind::kGelu, op.to().Add(BinaryKind::kAdd, aligned.values)));
-}
-
-Results ReadFastGelu(OpView& op) {
+// Of x, or of x and operand 1.
+Results ReadBiasedUnary(OpView& op) {
   HEARTH_ASSIGN(const Aligned aligned, Align(op, 0, op.Has(1) ? 2 : 1));
   const Made x = op.Has(1) ? op.to().Add(BinaryKind::kAdd, aligned.values) : Made(aligned.values[0]);
-  return aligned.Result(op.to().Add(UnaryKind::kGeluTanh, x));
+  return aligned.Result(op.to().Add(static_cast<UnaryKind>(op.kind()), x));
 }
 
 Results ReadBinary(OpView& op) {
@@ -284,6 +280,24 @@ Results ReadBitwiseOr(OpView& op) {
                                                               op.to().Add(BinaryKind::kBitwiseAnd, {a, b})}));
 }
 
+// To the left: times a power of 2, which is the highest bit shifted down.
+Results ReadBitShift(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const Aligned aligned, Align(op, 0, 2));
+  const ValueId a = aligned.values[0], b = aligned.values[1];
+  const std::string_view direction = op.Text("direction", "");
+  if (direction == "RIGHT") return aligned.Result(to.Add(BinaryKind::kRightShift, {a, b}));
+  const DType dtype = to.desc(a).dtype;
+  if (direction != "LEFT" || dtype == DType::kUInt64) {
+    return Error(StatusCode::kUnsupported, "the direction '{}' of {}", direction.substr(0, 40), DTypeName(dtype));
+  }
+  const int bits = BitsOf(dtype);
+  const auto number = [&](double n) { return AddScalarLike(to, a, n); };
+  const Made left = to.Add(BinaryKind::kSub, {number(bits - 1), b});
+  const Made power = to.Add(BinaryKind::kRightShift, {number(std::exp2(bits - 1)), left});
+  return aligned.Result(to.Add(BinaryKind::kMul, {a, power}));
+}
+
 Results ReadBitwiseNot(OpView& op) {
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
@@ -294,14 +308,10 @@ Results ReadBitwiseNot(OpView& op) {
   return InOrder(order, op.to().Add(BinaryKind::kBitwiseXor, {x, AddScalarLike(op.to(), x, ones)}));
 }
 
-Results ReadWhere(OpView& op) {
-  HEARTH_ASSIGN(const Aligned aligned, Align(op, 0, 3));
-  return aligned.Result(op.to().Add(Select{}, aligned.values));
-}
-
-Results ReadPRelu(OpView& op) {
-  HEARTH_ASSIGN(const Aligned aligned, Align(op, 0, 2));
-  return aligned.Result(op.to().Add(PRelu{}, aligned.values));
+Results ReadWhereOrPRelu(OpView& op) {
+  const bool is_where = op.kind() == 0;
+  HEARTH_ASSIGN(const Aligned aligned, Align(op, 0, is_where ? 3 : 2));
+  return aligned.Result(op.to().Add(is_where ? Op(Select{}) : Op(PRelu{}), aligned.values));
 }
 
 }  // namespace
@@ -317,6 +327,7 @@ std::span<const OperatorRow> ElementwiseOperators() {
       {"Asinh", ReadActivation, Kind(Composed::kAsinh)},
       {"Atan", ReadActivation, Kind(Composed::kAtan)},
       {"Atanh", ReadActivation, Kind(Composed::kAtanh)},
+      {"BitShift", ReadBitShift},
       {"BitwiseAnd", ReadBinary, Kind(BinaryKind::kBitwiseAnd)},
       {"BitwiseNot", ReadBitwiseNot},
       {"BitwiseOr", ReadBitwiseOr},
@@ -356,7 +367,7 @@ std::span<const OperatorRow> ElementwiseOperators() {
       {"Neg", ReadUnary, Kind(UnaryKind::kNeg)},
       {"Not", ReadUnary, Kind(UnaryKind::kLogicalNot)},
       {"Or", ReadBinary, Kind(BinaryKind::kLogicalOr)},
-      {"PRelu", ReadPRelu},
+      {"PRelu", ReadWhereOrPRelu, 1},
       {"Pow", ReadBinary, Kind(BinaryKind::kPow)},
       {"Reciprocal", ReadActivation, Kind(Composed::kReciprocal)},
       {"Relu", ReadUnary, Kind(UnaryKind::kRelu)},
@@ -376,10 +387,10 @@ std::span<const OperatorRow> ElementwiseOperators() {
       {"Tan", ReadActivation, Kind(Composed::kTan)},
       {"Tanh", ReadUnary, Kind(UnaryKind::kTanh)},
       {"ThresholdedRelu", ReadActivation, Kind(Composed::kThresholdedRelu)},
-      {"Where", ReadWhere},
+      {"Where", ReadWhereOrPRelu},
       {"Xor", ReadBinary, Kind(BinaryKind::kNotEqual)},
-      {"BiasGelu", ReadBiasGelu, 0, kMicrosoft},
-      {"FastGelu", ReadFastGelu, 0, kMicrosoft},
+      {"BiasGelu", ReadBiasedUnary, Kind(UnaryKind::kGelu), kMicrosoft},
+      {"FastGelu", ReadBiasedUnary, Kind(UnaryKind::kGeluTanh), kMicrosoft},
       {"Gelu", ReadUnary, Kind(UnaryKind::kGelu), kMicrosoft},
       {"QuickGelu", ReadActivation, Kind(Composed::kQuickGelu), kMicrosoft},
   };

@@ -80,12 +80,9 @@ Results ReadConcat(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
   const Order order = op.CommonOrder(0, op.input_count());
-  std::vector<ValueId> parts;
-  for (size_t i = 0; i < op.input_count(); ++i) {
-    HEARTH_ASSIGN(const ValueId part, op.In(i, order));
-    parts.push_back(part);
-  }
-  if (parts.size() == 1) return InOrder(order, parts[0]);
+  Operands parts;
+  for (size_t i = 0; i < op.input_count(); ++i) parts.Append(op.In(i, order));
+  if (parts.ids.size() == 1) return InOrder(order, op.In(0, order));
   return InOrder(order, op.to().Add(Concat{.axis = AxisIn(order, axis, desc.shape.rank())}, parts));
 }
 
@@ -206,6 +203,29 @@ Results ReadPad(OpView& op) {
   return InOrder(order, to.Add(added, {x}));
 }
 
+// The middle of each dimension, or zeros around it; an odd element lies behind.
+Results ReadCenterCropPad(OpView& op) {
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  const int rank = op.to().shape(x).rank();
+  HEARTH_ASSIGN(const std::vector<int64_t> sizes, op.Numbers(1));
+  std::vector<int64_t> axes(static_cast<size_t>(rank));
+  std::iota(axes.begin(), axes.end(), 0);
+  axes = op.Ints("axes", axes);
+  if (axes.size() != sizes.size())
+    return Error(StatusCode::kMalformedInput, "{} sizes for {} dimensions", sizes.size(), axes.size());
+  Made made = x;
+  for (size_t k = 0; k < axes.size(); ++k) {
+    HEARTH_ASSIGN(const ValueId now, made);
+    HEARTH_ASSIGN(const int axis, OpView::Axis(axes[k], rank));
+    if (sizes[k] < 0 || sizes[k] > kMostInDimension)
+      return Error(StatusCode::kMalformedInput, "a size of {}", sizes[k]);
+    const int64_t added = sizes[k] - op.to().shape(now)[axis];
+    const int64_t before = added < 0 ? -(-added / 2) : added / 2;
+    made = AddEdges(op.to(), now, axis, before, added - before, 0.0);
+  }
+  return Plain(made);
+}
+
 Results ReadDepthToSpace(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(ValueId x, op.Last(0));
@@ -263,10 +283,15 @@ Results ReadTrilu(OpView& op) {
 
 std::span<const OperatorRow> MovementOperators() {
   static constexpr OperatorRow kRows[] = {
-      {"Concat", ReadConcat}, {"DepthToSpace", ReadDepthToSpace},
-      {"Pad", ReadPad},       {"ReverseSequence", ReadReverseSequence},
-      {"Slice", ReadSlice},   {"SpaceToDepth", ReadSpaceToDepth},
-      {"Split", ReadSplit},   {"Transpose", ReadTranspose},
+      {"CenterCropPad", ReadCenterCropPad},
+      {"Concat", ReadConcat},
+      {"DepthToSpace", ReadDepthToSpace},
+      {"Pad", ReadPad},
+      {"ReverseSequence", ReadReverseSequence},
+      {"Slice", ReadSlice},
+      {"SpaceToDepth", ReadSpaceToDepth},
+      {"Split", ReadSplit},
+      {"Transpose", ReadTranspose},
       {"Trilu", ReadTrilu},
   };
   return kRows;

@@ -15,15 +15,11 @@ Results ReadBatchNormalization(OpView& op) {
   }
   if (op.opset() < 9 && op.Int("spatial", 1) == 0) return Error(StatusCode::kUnsupported, "spatial=0");
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
-  std::vector<ValueId> lists;  // scale, offset, mean, variance: one number for each channel
-  for (size_t i = 1; i < 5; ++i) {
-    HEARTH_ASSIGN(const ValueId list, op.In(i));
-    lists.push_back(list);
-  }
-  const Made deviation = to.Add(
-      UnaryKind::kSqrt, to.Add(BinaryKind::kAdd, {lists[3], AddScalarLike(to, lists[3], op.Float("epsilon", 1e-5))}));
-  const Made factor = to.Add(BinaryKind::kDiv, {lists[0], deviation});
-  const Made shift = to.Add(BinaryKind::kSub, {lists[1], to.Add(BinaryKind::kMul, {lists[2], factor})});
+  // Scale, offset, mean and variance have one number for each channel.
+  const Made epsilon = AddScalarLike(to, x, op.Float("epsilon", 1e-5));
+  const Made deviation = to.Add(UnaryKind::kSqrt, to.Add(BinaryKind::kAdd, {op.In(4), epsilon}));
+  const Made factor = to.Add(BinaryKind::kDiv, {op.In(1), deviation});
+  const Made shift = to.Add(BinaryKind::kSub, {op.In(2), to.Add(BinaryKind::kMul, {op.In(3), factor})});
   const Made made = to.Add(BinaryKind::kAdd, {to.Add(BinaryKind::kMul, {x, factor}), shift});
   return to.shape(x).rank() >= 3 ? Last(made) : Plain(made);
 }
@@ -38,28 +34,31 @@ Results ReadInstanceNormalization(OpView& op) {
   return Last(to.Add(norm, {x, op.In(1), op.In(2)}));
 }
 
+// (x, scale, offset?) -> (y, mean, 1 / deviation), the last two with their dimensions kept.
 Results ReadLayerNormalization(OpView& op) {
   NodeWriter& to = op.to();
-  if (op.HasOutput(1) || op.HasOutput(2)) return Error(StatusCode::kUnsupported, "the mean or deviation as an output");
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   const int rank = to.shape(x).rank();
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", -1, rank));
   MeanVarianceNormalization norm{.root_mean_square = op.kind() != 0,
                                  .epsilon = static_cast<float>(op.Float("epsilon", 1e-5))};
   for (int d = axis; d < rank; ++d) norm.axes_mask |= 1u << d;
-  if (axis == rank - 1) {
-    const auto is_list = [&](ValueId id) {
-      return to.shape(id).rank() == 1 && to.shape(id)[0] == to.shape(x)[rank - 1];
-    };
-    HEARTH_ASSIGN(const ValueId scale, op.In(1));
-    HEARTH_ASSIGN(const ValueId offset, op.Has(2) ? op.In(2) : Made(kNoValue));
-    if (is_list(scale) && (offset == kNoValue || is_list(offset))) {
-      return Plain(to.Add(norm, offset == kNoValue ? Operands{x, scale} : Operands{x, scale, offset}));
-    }
-  }
-  Made made = to.Add(BinaryKind::kMul, {to.Add(norm, {x}), op.In(1)});
-  if (op.Has(2)) made = to.Add(BinaryKind::kAdd, {made, op.In(2)});
-  return Plain(made);
+  const auto is_list = [&](ValueId id) {
+    return id == kNoValue || (to.shape(id).rank() == 1 && to.shape(id)[0] == to.shape(x)[rank - 1]);
+  };
+  HEARTH_ASSIGN(const ValueId scale, op.In(1));
+  HEARTH_ASSIGN(const ValueId offset, op.Optional(2));
+  const bool has_lists = axis == rank - 1 && is_list(scale) && is_list(offset);
+  Made made = has_lists ? to.Add(norm, {x, scale, offset}) : to.Add(BinaryKind::kMul, {to.Add(norm, {x}), scale});
+  if (!has_lists && offset != kNoValue) made = to.Add(BinaryKind::kAdd, {made, offset});
+  if (norm.root_mean_square || (!op.HasOutput(1) && !op.HasOutput(2))) return Plain(made);
+  HEARTH_ASSIGN(const ValueId y, made);
+  const Reduce mean{.kind = ReduceKind::kMean, .axes_mask = norm.axes_mask, .keep_dims = true};
+  HEARTH_ASSIGN(const ValueId center, to.Add(mean, {x}));
+  const Made variance = to.Add(mean, {to.Add(BinaryKind::kSquaredDifference, {x, center})});
+  const Made shifted = to.Add(BinaryKind::kAdd, {variance, AddScalarLike(to, x, norm.epsilon)});
+  HEARTH_ASSIGN(const ValueId inverse, to.Add(UnaryKind::kRsqrt, shifted));
+  return std::vector{Tensor{.plain = y}, Tensor{.plain = center}, Tensor{.plain = inverse}};
 }
 
 // (x, skip, scale, offset?, bias?) -> the normalized sum, and as the fourth output the sum.
@@ -73,9 +72,7 @@ Results ReadSkipLayerNormalization(OpView& op) {
   const MeanVarianceNormalization norm{.axes_mask = 1u << (to.shape(x).rank() - 1),
                                        .root_mean_square = is_simplified,
                                        .epsilon = static_cast<float>(op.Float("epsilon", 1e-12))};
-  Operands operands{x, op.In(2)};
-  if (!is_simplified && op.Has(3)) operands = Operands{x, op.In(2), op.In(3)};
-  HEARTH_ASSIGN(const ValueId made, to.Add(norm, operands));
+  HEARTH_ASSIGN(const ValueId made, to.Add(norm, {x, op.In(2), is_simplified ? Made(kNoValue) : op.Optional(3)}));
   return std::vector{Tensor{.plain = made}, Tensor(), Tensor(), Tensor{.plain = x}};
 }
 
@@ -152,6 +149,7 @@ std::span<const OperatorRow> NormalizationOperators() {
       {"LpNormalization", ReadLpNormalization},
       {"MeanVarianceNormalization", ReadMeanVarianceNormalization},
       {"RMSNormalization", ReadLayerNormalization, 1},
+      {"SimplifiedLayerNormalization", ReadLayerNormalization, 1},  // as onnxruntime's optimizer writes it
       {"SkipLayerNormalization", ReadSkipLayerNormalization, 0, kMicrosoft},
       {"SkipSimplifiedLayerNormalization", ReadSkipLayerNormalization, 1, kMicrosoft},
   };

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "frontends/writer/rows.h"
 
 namespace hearth::onnx {
 bool OpView::Has(size_t i) const {
@@ -106,6 +108,13 @@ Result<double> OpView::Number(size_t i) const {
   return to().Number(value);
 }
 
+Result<std::vector<float>> OpView::Floats(size_t i) const {
+  HEARTH_ASSIGN(const ValueId value, Optional(i));
+  if (value == kNoValue) return std::vector<float>();
+  if (to().IsConstant(value)) return ConstantAsFloats(to().graph(), value);
+  return Error(StatusCode::kUnsupported, "its operand {}{}", i, to().ComputedFrom(value));
+}
+
 bool OpView::IsConstant(size_t i) const {
   const Made value = Has(i) && OrderOf(i) == Order::kPlain ? In(i) : Made(kNoValue);
   return value.ok() && to().IsConstant(*value);
@@ -113,7 +122,7 @@ bool OpView::IsConstant(size_t i) const {
 
 bool OpView::HasOpenRows(size_t i) const {
   const Made value = OrderOf(i) == Order::kPlain ? In(i) : Made(kNoValue);
-  return value.ok() && to().marks().RowsOf(*value) != kNoValue;
+  return value.ok() && HaveRows(to(), {&*value, 1});
 }
 
 const AttributeProto* OpView::Find(std::string_view name) const {
@@ -131,6 +140,11 @@ const AttributeProto* OpView::Given(const AttributeProto& attribute) const {
 int64_t OpView::Int(std::string_view name, int64_t otherwise) const {
   const AttributeProto* found = Find(name);
   return found == nullptr ? otherwise : found->i;
+}
+Result<bool> OpView::Flag(std::string_view name) const {
+  const int64_t number = Int(name, 0);
+  if (number == 0 || number == 1) return number == 1;
+  return Error(StatusCode::kMalformedInput, "{}={}", name, number);
 }
 double OpView::Float(std::string_view name, double otherwise) const {
   const AttributeProto* found = Find(name);

@@ -43,6 +43,8 @@ class OpView {
   // Both orders of an operand are made by need, once. kMalformedInput for an absent one.
   Made In(size_t i, Order order = Order::kPlain) const;
   Made Last(size_t i) const { return In(i, Order::kLast); }
+  // In plain order; kNoValue for an absent one.
+  Made Optional(size_t i) const { return Has(i) ? In(i) : Made(kNoValue); }
   // kLast where only that exists, so that plain order would cost a transpose.
   Order OrderOf(size_t i) const;
   // kLast if any operand of the largest rank among these has only that order.
@@ -58,6 +60,8 @@ class OpView {
   // The only number of one.
   Result<int64_t> Integer(size_t i) const;
   Result<double> Number(size_t i) const;
+  // The real numbers of a constant operand; none of an absent one.
+  Result<std::vector<float>> Floats(size_t i) const;
   bool IsConstant(size_t i) const;
   // Whether data decide how many rows it has.
   bool HasOpenRows(size_t i) const;
@@ -68,6 +72,8 @@ class OpView {
   const AttributeProto* Find(std::string_view name) const;
   const AttributeProto* Given(const AttributeProto& attribute) const;
   int64_t Int(std::string_view name, int64_t otherwise) const;
+  // An attribute that is 0, which it also is if it is absent, or 1; kMalformedInput for others.
+  Result<bool> Flag(std::string_view name) const;
   double Float(std::string_view name, double otherwise) const;
   std::string_view Text(std::string_view name, std::string_view otherwise) const;
   std::vector<int64_t> Ints(std::string_view name, std::vector<int64_t> otherwise = {}) const;

@@ -33,6 +33,7 @@ std::span<const OperatorRow> ShapeOperators();
 std::span<const OperatorRow> MovementOperators();
 std::span<const OperatorRow> PlacesOperators();
 std::span<const OperatorRow> WindowOperators();
+std::span<const OperatorRow> PoolingOperators();
 std::span<const OperatorRow> ResizeOperators();
 std::span<const OperatorRow> NormalizationOperators();
 std::span<const OperatorRow> ReduceOperators();
@@ -46,10 +47,10 @@ std::span<const OperatorRow> EinsumOperators();
 std::span<const OperatorRow> AttentionOperators();
 
 inline constexpr std::span<const OperatorRow> (*kOperatorLists[])() = {
-    ElementwiseOperators, ShapeOperators,     MovementOperators,      PlacesOperators,
-    WindowOperators,      ResizeOperators,    NormalizationOperators, ReduceOperators,
-    ProductOperators,     QuantizedOperators, RecurrentOperators,     ControlOperators,
-    SpectrumOperators,    BoxOperators,       EinsumOperators,        AttentionOperators};
+    ElementwiseOperators, ShapeOperators,     MovementOperators,      PlacesOperators,   WindowOperators,
+    PoolingOperators,     ResizeOperators,    NormalizationOperators, ReduceOperators,   ProductOperators,
+    QuantizedOperators,   RecurrentOperators, ControlOperators,       SpectrumOperators, BoxOperators,
+    EinsumOperators,      AttentionOperators};
 
 }  // namespace hearth::onnx
 

@@ -66,6 +66,25 @@ Shape PlainShape(const Shape& last) {
   return Permuted(last, ToPlainPermutation(last.rank()));
 }
 
+Shape Without(const Shape& shape, int at) {
+  std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
+  dims.erase(dims.begin() + at);
+  return Shape::FromSpan(dims);
+}
+
+Shape WithDimension(const Shape& shape, int at, int32_t size) {
+  std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
+  dims.insert(dims.begin() + at, size);
+  return Shape::FromSpan(dims);
+}
+
+Shape Exchange(int a, int b, int rank) {
+  std::vector<int32_t> order(static_cast<size_t>(rank));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[static_cast<size_t>(a)], order[static_cast<size_t>(b)]);
+  return Shape::FromSpan(order);
+}
+
 int AxisIn(Order order, int axis, int rank) {
   if (order == Order::kPlain || axis == 0) return axis;
   return axis == 1 ? rank - 1 : axis - 1;

@@ -2,7 +2,9 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/graph/element.h"
 #include "frontends/onnx/operators.h"
+#include "frontends/writer/rows.h"
 #include "frontends/writer/scatter.h"
 
 namespace hearth::onnx {
@@ -43,24 +45,20 @@ Made CoordinatesBeside(NodeWriter& to, ValueId indices, int axis, const Shape& w
     return Error(StatusCode::kMalformedInput, "indices of shape {} for {}", shape.ToString(), whole.ToString());
   }
   const auto elements = static_cast<int32_t>(shape.element_count());
-  std::vector<Made> columns;
+  Operands columns;
   for (int d = 0; d < shape.rank(); ++d) {
     if (d == axis) {
-      columns.push_back(to.AddReshape(indices, {elements, 1}));
+      columns.Append(to.AddReshape(indices, {elements, 1}));
       continue;
     }
     HEARTH_TRY(to.budget().CheckRoom({elements, 1}, DType::kInt32));
     const int64_t inner = CountBetween(shape, d + 1, shape.rank());
     std::vector<double> numbers;
     for (int64_t k = 0; k < elements; ++k) numbers.push_back(static_cast<double>(k / inner % shape[d]));
-    columns.push_back(to.AddConstant({elements, 1}, DType::kInt32, numbers));
+    columns.Append(to.AddConstant({elements, 1}, DType::kInt32, numbers));
   }
-  std::vector<ValueId> operands;
-  for (const Made& column : columns) {
-    HEARTH_TRY(column.status());
-    operands.push_back(*column);
-  }
-  return operands.size() == 1 ? Made(operands[0]) : to.Add(Concat{.axis = 1}, operands);
+  HEARTH_TRY(columns.status);
+  return columns.ids.size() == 1 ? Made(columns.ids[0]) : to.Add(Concat{.axis = 1}, columns);
 }
 
 Result<std::optional<BinaryKind>> MeetingOf(const OpView& op) {
@@ -78,12 +76,17 @@ Results ReadGather(OpView& op) {
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
   HEARTH_ASSIGN(const TensorDesc indices, op.Desc(1));
   const Made places = FromFront(op, 1, {desc.shape[axis]});
+  if (axis > 0 && op.HasOpenRows(1) && CountBetween(desc.shape, 0, axis) == 1) {  // rows of rows
+    const Shape rest = Shape::FromSpan(desc.shape.dims().subspan(static_cast<size_t>(axis)));
+    HEARTH_ASSIGN(const ValueId rows, op.to().Add(Gather{}, {op.to().AddReshape(op.In(0), rest), places}));
+    Shape made = op.to().shape(rows);
+    for (int d = 0; d < axis; ++d) made = WithDimension(made, 0, 1);
+    return Plain(op.to().AddReshape(rows, made));
+  }
   // Devices read lists of indices.
   if (indices.shape.rank() > 0) return Plain(op.to().Add(Gather{axis, 0}, {op.In(0), places}));
   HEARTH_ASSIGN(const ValueId taken, op.to().Add(Gather{axis, 0}, {op.In(0), op.to().AddReshape(places, {1})}));
-  std::vector<int32_t> dims(desc.shape.dims().begin(), desc.shape.dims().end());
-  dims.erase(dims.begin() + axis);
-  return Plain(op.to().AddReshape(taken, Shape::FromSpan(dims)));
+  return Plain(op.to().AddReshape(taken, Without(desc.shape, axis)));
 }
 
 Results ReadGatherElements(OpView& op) {
@@ -106,9 +109,120 @@ Made Coordinates(OpView& op, size_t i, const Shape& shape) {
 }
 
 Results ReadGatherNd(OpView& op) {
-  if (op.Int("batch_dims", 0) != 0) return Error(StatusCode::kUnsupported, "batch_dims above 0");
+  NodeWriter& to = op.to();
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
-  return Plain(op.to().Add(GatherNd{}, {op.In(0), Coordinates(op, 1, desc.shape)}));
+  const int64_t leading = op.Int("batch_dims", 0);
+  if (leading < 0 || leading > desc.shape.rank()) return Error(StatusCode::kMalformedInput, "batch_dims={}", leading);
+  const Shape own = Shape::FromSpan(desc.shape.dims().subspan(static_cast<size_t>(leading)));
+  HEARTH_ASSIGN(const ValueId indices, Coordinates(op, 1, own));
+  const Shape shape = to.shape(indices);
+  const int last = shape.rank() - 1;
+  if (leading > last) return Error(StatusCode::kMalformedInput, "batch_dims={} of {}", leading, shape.ToString());
+  Operands columns;
+  for (int d = 0; d < leading; ++d) {  // the place of the indices themselves
+    Shape along = shape, whole = shape;
+    for (int k = 0; k <= last; ++k) along[k] = k == d ? shape[d] : 1;
+    whole[last] = 1;
+    columns.Append(to.Add(BroadcastTo{whole}, {to.AddIndices(along)}));
+  }
+  columns.Append(indices);
+  return Plain(to.Add(GatherNd{}, {op.In(0), leading == 0 ? Made(indices) : to.Add(Concat{.axis = last}, columns)}));
+}
+
+// The places of elements that are not 0 as rows of coordinates, and their number.
+Result<std::pair<ValueId, ValueId>> PlacesIn(NodeWriter& to, const Made& condition) {
+  const std::vector<TensorDesc> types = {PlainType(DType::kInt64), PlainType(DType::kInt32)};
+  HEARTH_ASSIGN(const std::vector<ValueId> made, to.AddSeveral(Where{}, {condition}, types));
+  return std::pair(made[0], made[1]);
+}
+
+Results ReadNonZero(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  const Made list = to.shape(x).rank() == 0 ? to.AddReshape(x, {1}) : Made(x);
+  HEARTH_ASSIGN(const auto found, PlacesIn(to, list));
+  return Plain(to.AddTranspose(AddRows(to, found.first, found.second), {1, 0}));
+}
+
+// (x, condition[n]) -> the slices along the axis, or without one the elements, whose condition holds.
+Results ReadCompress(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(ValueId x, op.In(0));
+  int axis = 0;
+  if (op.Find("axis") != nullptr) {
+    HEARTH_ASSIGN(axis, op.AxisOf("axis", 0, to.shape(x).rank()));
+  } else {
+    HEARTH_ASSIGN(x, to.AddReshape(x, {static_cast<int32_t>(to.shape(x).element_count())}));
+  }
+  HEARTH_ASSIGN(const ValueId condition, op.In(1));
+  if (to.shape(condition).rank() != 1 || to.shape(condition)[0] > to.shape(x)[axis]) {
+    return Error(StatusCode::kMalformedInput, "a condition of shape {} for {} of shape {}",
+                 to.shape(condition).ToString(), axis, to.shape(x).ToString());
+  }
+  HEARTH_ASSIGN(const auto found, PlacesIn(to, condition));
+  HEARTH_ASSIGN(const ValueId places, AddRows(to, found.first, found.second));
+  const Made list = to.AddReshape(to.AddCast(places, DType::kInt32), {to.shape(places)[0]});
+  const Shape turn = Exchange(0, axis, to.shape(x).rank());
+  return Plain(to.AddTranspose(to.Add(Gather{0, 0}, {to.AddTranspose(x, turn), list}), turn));
+}
+
+// (list) -> each number once, ascending or (sorted=0) by its first appearance; where that is; for each element the
+// index of its number; how often it occurs. Neighbours in a sorted list are compared.
+Results ReadUnique(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  const auto count = static_cast<int32_t>(desc.shape.element_count());
+  const bool is_wide = BitsOf(desc.dtype) >= 32;
+  if ((op.Find("axis") != nullptr && desc.shape.rank() != 1) || desc.dtype == DType::kUInt32 ||
+      desc.dtype == DType::kUInt64 || count < 1 || desc.dtype == DType::kBool) {
+    return Error(StatusCode::kUnsupported, "slices along an axis, no elements, or elements of {}",
+                 DTypeName(desc.dtype));
+  }
+  // The list in ascending order, and where its elements were.
+  const auto sorted = [&](const Made& list, DType dtype) -> Expanded {
+    const std::vector<TensorDesc> types = {PlainType(dtype), PlainType(DType::kInt32)};
+    return to.AddSeveral(TopK{count}, {to.Add(UnaryKind::kNeg, list)}, types);
+  };
+  const DType dtype = is_wide ? desc.dtype : DType::kInt32;
+  HEARTH_ASSIGN(const ValueId list, to.AddCast(to.AddReshape(op.In(0), {count}), dtype));
+  HEARTH_ASSIGN(const std::vector<ValueId> falling, sorted(list, dtype));
+  const auto first_and = [&](const Made& rest) {
+    return count == 1 ? to.AddConstant({1}, DType::kBool, {1.0})
+                      : to.Add(Concat{.axis = 0}, {to.AddConstant({1}, DType::kBool, {1.0}), rest});
+  };
+  const Made differs =
+      to.Add(BinaryKind::kNotEqual, {to.AddSlice(falling[0], 0, std::min(1, count - 1), std::max(1, count - 1)),
+                                     to.AddSlice(falling[0], 0, 0, std::max(1, count - 1))});
+  HEARTH_ASSIGN(const ValueId is_new, first_and(differs));
+  const Made one = to.AddNumber(DType::kInt32, 1.0);
+  // The number of each element's group, and the element of the sorted list that an element became.
+  const Made groups = to.Add(BinaryKind::kSub, {to.Add(CumSum{}, {to.AddCast(is_new, DType::kInt32)}), one});
+  HEARTH_ASSIGN(const std::vector<ValueId> back, sorted(falling[1], DType::kInt32));
+  HEARTH_ASSIGN(const ValueId group, to.Add(Gather{}, {groups, back[1]}));
+  HEARTH_ASSIGN(const auto found, PlacesIn(to, is_new));
+  const Made starts = to.AddReshape(to.AddCast(found.first, DType::kInt32), {count});
+  HEARTH_ASSIGN(const ValueId firsts, to.Add(Gather{}, {falling[1], starts}));
+  // A group ends where the next one starts, and the last one where the list ends. The starts behind it are 0.
+  const Made next = to.AddSlice(to.AddPad(starts, 0, 0, 1), 0, 1, count);
+  const Made is_last = to.Add(BinaryKind::kEqual, {next, to.AddNumber(DType::kInt32, 0.0)});
+  const Made end = to.Add(Select{}, {is_last, to.AddNumber(DType::kInt32, count), next});
+  const Made size = to.Add(BinaryKind::kSub, {end, starts});
+  std::vector<Made> made = {to.Add(Gather{}, {list, firsts}), firsts, group, size};
+  if (op.Int("sorted", 1) == 0) {  // the groups in the order of their first elements; those that are none come last
+    const Made is_group = to.Add(BinaryKind::kLess, {to.AddIndices({count}), found.second});
+    const Made place = to.Add(Select{}, {is_group, firsts, to.AddNumber(DType::kInt32, count)});
+    HEARTH_ASSIGN(const std::vector<ValueId> order, sorted(place, DType::kInt32));
+    HEARTH_ASSIGN(const std::vector<ValueId> places, sorted(order[1], DType::kInt32));
+    for (Made* each : {&made[0], &made[1], &made[3]}) *each = to.Add(Gather{}, {*each, order[1]});
+    made[2] = to.Add(Gather{}, {places[1], made[2]});
+  }
+  std::vector<Tensor> results;
+  for (size_t k = 0; k < made.size(); ++k) {
+    HEARTH_ASSIGN(const ValueId value, to.AddCast(made[k], k == 0 ? desc.dtype : DType::kInt64));
+    HEARTH_ASSIGN(const ValueId cut, k == 2 ? Made(value) : AddRows(to, value, found.second));
+    results.push_back({.plain = cut});
+  }
+  return results;
 }
 
 Results ReadScatterNd(OpView& op) {
@@ -166,9 +280,16 @@ Results ReadOneHot(OpView& op) {
 
 std::span<const OperatorRow> PlacesOperators() {
   static constexpr OperatorRow kRows[] = {
-      {"Gather", ReadGather},       {"GatherElements", ReadGatherElements}, {"GatherND", ReadGatherNd},
-      {"OneHot", ReadOneHot},       {"Scatter", ReadScatterElements},       {"ScatterElements", ReadScatterElements},
+      {"Compress", ReadCompress},
+      {"Gather", ReadGather},
+      {"GatherElements", ReadGatherElements},
+      {"GatherND", ReadGatherNd},
+      {"NonZero", ReadNonZero},
+      {"OneHot", ReadOneHot},
+      {"Scatter", ReadScatterElements},
+      {"ScatterElements", ReadScatterElements},
       {"ScatterND", ReadScatterNd},
+      {"Unique", ReadUnique},
   };
   return kRows;
 }

@@ -9,7 +9,8 @@
 namespace hearth::onnx {
 namespace {
 
-constexpr int kMostRank = 5;  // of BatchMatMul
+constexpr int kMostRank = 5;            // of BatchMatMul
+constexpr double kMostPairs = 1 << 24;  // of integers that are multiplied
 
 // Leading dimensions as one, where both factors have the same.
 Made AddBatched(NodeWriter& to, ValueId a, ValueId b) {
@@ -29,55 +30,121 @@ Made AddBatched(NodeWriter& to, ValueId a, ValueId b) {
   return to.AddReshape(to.Add(BatchMatMul{}, {flat(a), flat(b)}), made);
 }
 
+// Of integers: all products of pairs, summed. No device multiplies matrices of them.
+Made IntegerProduct(NodeWriter& to, ValueId a, ValueId b) {
+  const Shape left = to.shape(a), right = to.shape(b);
+  const int rank = std::max(left.rank(), right.rank());
+  const double pairs = static_cast<double>(left.element_count()) * right[right.rank() - 1] *
+                       (left.rank() < right.rank() ? CountBetween(right, 0, right.rank() - 2) : 1);
+  if (rank >= Shape::kMaxRank || pairs > kMostPairs) {
+    return Error(StatusCode::kUnsupported, "a product of integers {} by {}", left.ToString(), right.ToString());
+  }
+  const Made products = to.Add(BinaryKind::kMul, {to.AddReshape(a, WithDimension(left, left.rank(), 1)),
+                                                  to.AddReshape(b, WithDimension(right, right.rank() - 2, 1))});
+  return to.Add(Reduce{.kind = ReduceKind::kSum, .axes_mask = 1u << (rank - 1), .keep_dims = false}, {products});
+}
+
 }  // namespace
 
 Made AddProduct(NodeWriter& to, ValueId a, ValueId b, ValueId bias) {
   const Shape left = to.shape(a), right = to.shape(b);
   if (left.rank() == 0 || right.rank() == 0) return Error(StatusCode::kMalformedInput, "a product with a scalar");
   if (right.rank() == 2 && left.rank() >= 2 && to.IsConstant(b) && to.desc(a).dtype == DType::kFloat32) {
-    Operands operands{a, AddPermuted(to, b, {1, 0})};
-    if (bias != kNoValue) operands.ids.push_back(bias);
-    return to.Add(FullyConnected{.keep_dims = true}, operands);
+    return to.Add(FullyConnected{.keep_dims = true}, {a, AddPermuted(to, b, {1, 0}), bias});
   }
   // Vectors as matrices of one row or column.
   const Made first = left.rank() == 1 ? to.AddReshape(a, {1, left[0]}) : Made(a);
   const Made second = right.rank() == 1 ? to.AddReshape(b, {right[0], 1}) : Made(b);
   HEARTH_TRY(first.status());
   HEARTH_TRY(second.status());
-  Made product = AddBatched(to, *first, *second);
-  if (product.ok() && (left.rank() == 1 || right.rank() == 1)) {
-    std::vector<int32_t> dims(to.shape(*product).dims().begin(), to.shape(*product).dims().end());
-    if (right.rank() == 1) dims.pop_back();
-    if (left.rank() == 1) dims.erase(dims.end() - (right.rank() == 1 ? 1 : 2));
-    product = to.AddReshape(product, Shape::FromSpan(dims));
-  }
+  Made product = IsFloat(to.desc(a).dtype) ? AddBatched(to, *first, *second) : IntegerProduct(to, *first, *second);
+  HEARTH_TRY(product.status());
+  Shape made = to.shape(*product);
+  if (right.rank() == 1) made = Without(made, made.rank() - 1);
+  if (left.rank() == 1) made = Without(made, made.rank() - (right.rank() == 1 ? 1 : 2));
+  product = to.AddReshape(product, made);
   return bias == kNoValue ? product : to.Add(BinaryKind::kAdd, {product, bias});
 }
 
+// With the last two dimensions exchanged.
+Made Turned(NodeWriter& to, const Made& x) {
+  HEARTH_TRY(x.status());
+  const int rank = to.shape(*x).rank();
+  return rank < 2 ? x : AddPermuted(to, x, Exchange(rank - 2, rank - 1, rank));
+}
+
+// Also FusedMatMul, which has a factor and attributes as Gemm.
 Results ReadMatMul(OpView& op) {
-  HEARTH_ASSIGN(const ValueId a, op.In(0));
-  HEARTH_ASSIGN(const ValueId b, op.In(1));
-  Made made = AddProduct(op.to(), a, b, kNoValue);
-  // FusedMatMul's factor.
-  if (const double alpha = op.Float("alpha", 1.0); alpha != 1.0 && made.ok()) {
-    made = op.to().Add(BinaryKind::kMul, {made, AddScalarLike(op.to(), *made, alpha)});
+  NodeWriter& to = op.to();
+  if (op.Int("transBatchA", 0) != 0 || op.Int("transBatchB", 0) != 0) {
+    return Error(StatusCode::kUnsupported, "transBatchA or transBatchB");
   }
-  for (const std::string_view name : {"transA", "transB", "transBatchA", "transBatchB"}) {
-    if (op.Int(name, 0) != 0) return Error(StatusCode::kUnsupported, "{}", name);
+  HEARTH_ASSIGN(const ValueId a, op.Int("transA", 0) != 0 ? Turned(to, op.In(0)) : op.In(0));
+  HEARTH_ASSIGN(const ValueId b, op.Int("transB", 0) != 0 ? Turned(to, op.In(1)) : op.In(1));
+  HEARTH_ASSIGN(const ValueId made, AddProduct(to, a, b, kNoValue));
+  const double alpha = op.Float("alpha", 1.0);
+  return Plain(alpha == 1.0 ? Made(made) : to.Add(BinaryKind::kMul, {made, AddScalarLike(to, made, alpha)}));
+}
+
+// (x, weights, scales, zero points?, blocks?, bias?): a layer whose weights [N,K] are integers of 2, 4 or 8 bits, the
+// first one of a byte lowest. Each `block_size` of a row have a scale and a zero point; `blocks` numbers them
+// otherwise.
+Results ReadMatMulNBits(OpView& op) {
+  NodeWriter& to = op.to();
+  const int64_t depth = op.Int("K", 0), rows = op.Int("N", 0), bits = op.Int("bits", 4),
+                block = op.Int("block_size", 0);
+  constexpr int64_t kMost = int64_t{1} << 28;
+  if ((bits != 2 && bits != 4 && bits != 8) || std::min({depth, rows, block}) < 1 || block % 8 != 0 ||
+      std::max({depth, rows, block}) > kMost) {
+    return Error(StatusCode::kUnsupported, "K={}, N={}, bits={}, block_size={}", depth, rows, bits, block);
   }
-  return Plain(made);
+  const int64_t blocks = (depth + block - 1) / block, per_byte = 8 / bits,
+                zeros_per_row = (blocks + per_byte - 1) / per_byte;
+  HEARTH_ASSIGN(const ValueId packed, op.In(1));
+  HEARTH_ASSIGN(const std::vector<float> scales, op.Floats(2));
+  HEARTH_ASSIGN(const std::vector<float> zeros, op.Floats(3));
+  HEARTH_ASSIGN(const std::vector<float> order, op.Floats(4));
+  const bool zeros_are_packed = op.Has(3) && op.Desc(3)->dtype == DType::kUInt8;
+  const auto is_count = [](const auto& list, int64_t count) { return static_cast<int64_t>(list.size()) == count; };
+  if (!to.IsConstant(packed)) return Error(StatusCode::kUnsupported, "its weights{}", to.ComputedFrom(packed));
+  const std::span<const std::byte> bytes = to.graph().ConstantBytes(packed);
+  if (!is_count(bytes, rows * blocks * block / per_byte) || !is_count(scales, rows * blocks) ||
+      !(zeros.empty() || is_count(zeros, rows * (zeros_are_packed ? zeros_per_row : blocks))) ||
+      !(order.empty() || is_count(order, depth)) || to.desc(packed).dtype != DType::kUInt8) {
+    return Error(StatusCode::kMalformedInput, "{} bytes, {} scales, {} zero points for {} x {}", bytes.size(),
+                 scales.size(), zeros.size(), rows, depth);
+  }
+  if (std::ranges::any_of(order, [&](float at) { return !(at >= 0.0f && at < static_cast<float>(blocks)); })) {
+    return Error(StatusCode::kMalformedInput, "a number of a block that is not below {}", blocks);
+  }
+  const Shape shape{static_cast<int32_t>(rows), static_cast<int32_t>(depth)};
+  if (!to.budget().ChargeMade(4 * static_cast<size_t>(rows * depth))) return CopyBudget::Exceeded("its weights");
+  const auto part = [&](unsigned number, int64_t k) {
+    return static_cast<float>(number >> (bits * (k % per_byte)) & ((1u << bits) - 1));
+  };
+  std::vector<float> weights;
+  weights.reserve(static_cast<size_t>(rows * depth));
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t k = 0; k < depth; ++k) {
+      const int64_t at = order.empty() ? k / block : static_cast<int64_t>(order[static_cast<size_t>(k)]);
+      float zero = static_cast<float>(1 << (bits - 1));
+      if (zeros_are_packed) {
+        zero = part(static_cast<unsigned>(zeros[static_cast<size_t>(row * zeros_per_row + at / per_byte)]), at);
+      } else if (!zeros.empty()) {
+        zero = zeros[static_cast<size_t>(row * blocks + at)];
+      }
+      const auto byte = static_cast<unsigned>(bytes[static_cast<size_t>((row * blocks * block + k) / per_byte)]);
+      weights.push_back((part(byte, k) - zero) * scales[static_cast<size_t>(row * blocks + at)]);
+    }
+  }
+  const ValueId matrix = to.graph().AddFloatConstant(to.graph().value(packed).name, shape, weights);
+  return Plain(to.Add(FullyConnected{.keep_dims = true}, {op.In(0), matrix, op.Optional(5)}));
 }
 
 Results ReadGemm(OpView& op) {
   NodeWriter& to = op.to();
-  HEARTH_ASSIGN(ValueId a, op.In(0));
-  HEARTH_ASSIGN(ValueId b, op.In(1));
-  if (op.Int("transA", 0) != 0) {
-    HEARTH_ASSIGN(a, AddPermuted(to, a, {1, 0}));
-  }
-  if (op.Int("transB", 0) != 0) {
-    HEARTH_ASSIGN(b, AddPermuted(to, b, {1, 0}));
-  }
+  HEARTH_ASSIGN(const ValueId a, op.Int("transA", 0) != 0 ? Turned(to, op.In(0)) : op.In(0));
+  HEARTH_ASSIGN(const ValueId b, op.Int("transB", 0) != 0 ? Turned(to, op.In(1)) : op.In(1));
   if (to.shape(a).rank() != 2 || to.shape(b).rank() != 2) {
     return Error(StatusCode::kMalformedInput, "{} by {}", to.shape(a).ToString(), to.shape(b).ToString());
   }
@@ -106,6 +173,7 @@ std::span<const OperatorRow> ProductOperators() {
       {"Gemm", ReadGemm},
       {"MatMul", ReadMatMul},
       {"FusedMatMul", ReadMatMul, 0, kMicrosoft},
+      {"MatMulNBits", ReadMatMulNBits, 0, kMicrosoft},
   };
   return kRows;
 }

@@ -283,6 +283,10 @@ void AppendNumbers(Field& message, int32_t type, std::vector<std::byte>& bytes, 
       switch (type) {
         case kUint8:
         case kInt8:
+        case kUint4:
+        case kInt4:
+        case kUint2:
+        case kInt2:
         case kBool: return from_int32(uint8_t{});
         case kInt32: return from_int32(int32_t{});
         default: return from_int32(uint16_t{});

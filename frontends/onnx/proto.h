@@ -36,6 +36,10 @@ enum DataType : int32_t {
   kUint32 = 12,
   kUint64 = 13,
   kBfloat16 = 16,
+  kUint4 = 21,
+  kInt4 = 22,
+  kUint2 = 25,
+  kInt2 = 26,
 };
 
 // Names of the other types too: "float8e4m3fn".

@@ -153,46 +153,58 @@ Made ExactConvolution(OpView& op, const Factors& at) {
   return sum;
 }
 
-// Operand `i` as one number or one for each element of dimension `axis`.
-Made PerAxis(OpView& op, size_t i, int axis, int rank) {
+// Scales or zero points, operand `i`, ready to be broadcast to x: one number, one for each element of the axis, or one
+// for each block along it. kNoValue for absent ones.
+Made ScalesFor(OpView& op, size_t i, Order order, const Shape& x) {
+  NodeWriter& to = op.to();
   if (!op.Has(i)) return kNoValue;
   HEARTH_ASSIGN(const ValueId list, op.In(i));
-  return AlongAxis(op.to(), list, axis, rank);
+  const int rank = x.rank();
+  const int64_t block = op.Int("block_size", 0), given = op.Int("axis", 1);
+  const bool has_axis = given >= -rank && given < rank;  // otherwise there is one scale
+  const int axis = has_axis ? AxisIn(order, static_cast<int>(given < 0 ? given + rank : given), rank) : -1;
+  if (block == 0) return AlongAxis(to, list, axis, rank);
+  const Shape shape = to.shape(list);
+  if (!has_axis || shape.rank() != rank || block < 1 || block > kExactBelow || rank >= Shape::kMaxRank ||
+      shape[axis] != (x[axis] + block - 1) / block) {
+    return Error(StatusCode::kMalformedInput, "scales or zero points of shape {} for blocks of {} in {}",
+                 shape.ToString(), block, x.ToString());
+  }
+  const auto size = static_cast<int32_t>(block);
+  const Made apart = to.AddReshape(list, WithDimension(shape, axis + 1, 1));
+  Shape whole = shape;
+  whole[axis] = shape[axis] * size;
+  return to.AddSlice(to.AddReshape(to.Add(BroadcastTo{WithDimension(shape, axis + 1, size)}, {apart}), whole), axis, 0,
+                     x[axis]);
 }
 
-// The axis of scales in the order at hand.
-Result<int> ScaleAxis(const OpView& op, Order order, int rank) {
-  if (op.Int("block_size", 0) != 0) return Error(StatusCode::kUnsupported, "scales of blocks");
-  const int64_t axis = op.Int("axis", 1);
-  if (axis < -rank || axis >= rank) return -1;  // one scale
-  return AxisIn(order, static_cast<int>(axis < 0 ? axis + rank : axis), rank);
+// The order in which a tensor and its scales go together.
+Order OrderWithScales(const OpView& op) {
+  return op.Int("block_size", 0) != 0 ? Order::kPlain : op.OrderOf(0);
 }
 
 Results ReadQuantizeLinear(OpView& op) {
-  NodeWriter& to = op.to();
-  const Order order = op.OrderOf(0);
+  const Order order = OrderWithScales(op);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
-  const int rank = to.shape(x).rank();
-  HEARTH_ASSIGN(const int axis, ScaleAxis(op, order, rank));
+  const Shape shape = op.to().shape(x);
   const auto type = static_cast<int32_t>(op.Int("output_dtype", kUint8));
   std::optional<DType> dtype = type == kUndefined ? DType::kUInt8 : InterfaceTypeOf(type);
   if (op.Has(2)) {
-    HEARTH_ASSIGN(const TensorDesc zero_point, op.Desc(2));
-    dtype = zero_point.dtype;
+    HEARTH_ASSIGN(const ValueId zero_point, op.In(2));
+    if (op.scope().reading().narrow_integers.contains(zero_point)) return UnknownType(kInt4);
+    dtype = op.to().desc(zero_point).dtype;
   }
   if (!dtype) return UnknownType(type);
-  return InOrder(order, Quantized(to, x, PerAxis(op, 1, axis, rank), PerAxis(op, 2, axis, rank), *dtype));
+  return InOrder(order, Quantized(op.to(), x, ScalesFor(op, 1, order, shape), ScalesFor(op, 2, order, shape), *dtype));
 }
 
 Results ReadDequantizeLinear(OpView& op) {
   NodeWriter& to = op.to();
-  const Order order = op.OrderOf(0);
+  const Order order = OrderWithScales(op);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
-  const int rank = to.shape(x).rank();
-  HEARTH_ASSIGN(const int axis, ScaleAxis(op, order, rank));
-  const Made scale = PerAxis(op, 1, axis, rank);
-  return InOrder(order, to.Add(BinaryKind::kMul,
-                               {Centered(to, x, PerAxis(op, 2, axis, rank)), to.AddCast(scale, DType::kFloat32)}));
+  const Made centered = Centered(to, x, ScalesFor(op, 2, order, to.shape(x)));
+  const Made scale = to.AddCast(ScalesFor(op, 1, order, to.shape(x)), DType::kFloat32);
+  return InOrder(order, to.Add(BinaryKind::kMul, {centered, scale}));
 }
 
 // A tensor as 8-bit integers of one scale and zero point, which its least and largest element give.
@@ -275,11 +287,8 @@ Results ReadQLinearConcat(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(2));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
   const Order order = op.OrderOf(2);
-  std::vector<ValueId> parts;
-  for (size_t i = 2; i < op.input_count(); i += 3) {
-    HEARTH_ASSIGN(const ValueId part, RealOperand(op, i, op.In(i, order)));
-    parts.push_back(part);
-  }
+  Operands parts;
+  for (size_t i = 2; i < op.input_count(); i += 3) parts.Append(RealOperand(op, i, op.In(i, order)));
   return InOrder(order,
                  AsIntegers(op, op.to().Add(Concat{.axis = AxisIn(order, axis, desc.shape.rank())}, parts), 0, 2));
 }

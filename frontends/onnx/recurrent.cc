@@ -34,11 +34,8 @@ Made TakeFirst(NodeWriter& to, const Made& value, int32_t k) {
 
 // Blocks of `units` rows in another order.
 Made Reordered(NodeWriter& to, ValueId stacked, int32_t units, const std::vector<int32_t>& order) {
-  std::vector<ValueId> blocks;
-  for (const int32_t gate : order) {
-    HEARTH_ASSIGN(const ValueId block, to.AddSlice(stacked, 0, gate * units, units));
-    blocks.push_back(block);
-  }
+  Operands blocks;
+  for (const int32_t gate : order) blocks.Append(to.AddSlice(stacked, 0, gate * units, units));
   return to.Add(Concat{.axis = 0}, blocks);
 }
 
@@ -55,16 +52,14 @@ Result<LayerResult> AddLstm(NodeWriter& to, const Layer& layer) {
   const int32_t units = layer.units;
   const std::vector<int32_t> order = {0, 2, 3, 1};  // input, output, forget, cell to input, forget, cell, output
   HEARTH_ASSIGN(const ValueId bias, BiasOf(to, layer.bias, 4 * units));
-  Operands operands{layer.x,
-                    layer.h,
-                    layer.c,
-                    Reordered(to, layer.weights, units, order),
-                    Reordered(to, layer.recurrent, units, order),
-                    Reordered(to, bias, units, order)};
-  if (layer.peepholes != kNoValue) {  // input, output, forget
-    HEARTH_ASSIGN(const ValueId peepholes, Reordered(to, layer.peepholes, units, {0, 2, 1}));
-    operands.ids.push_back(peepholes);
-  }
+  const bool has_peepholes = layer.peepholes != kNoValue;  // input, output, forget
+  const Operands operands{layer.x,
+                          layer.h,
+                          layer.c,
+                          Reordered(to, layer.weights, units, order),
+                          Reordered(to, layer.recurrent, units, order),
+                          Reordered(to, bias, units, order),
+                          has_peepholes ? Reordered(to, layer.peepholes, units, {0, 2, 1}) : Made(kNoValue)};
   const TensorDesc real = PlainType(DType::kFloat32);
   HEARTH_ASSIGN(const std::vector<ValueId> made,
                 to.AddSeveral(Lstm{.time_major = true, .activation = Activation::kTanh}, operands, {real, real, real}));
@@ -89,11 +84,8 @@ Result<LayerResult> AddGru(NodeWriter& to, const Layer& layer, bool resets_produ
     bias_x = to.AddSlice(layer.bias, 0, 0, 3 * units);
     bias_h = to.AddSlice(layer.bias, 0, 3 * units, 3 * units);
   }
-  const auto dense = [&](const Made& x, const Made& weights, const Made& bias) -> Made {
-    HEARTH_TRY(bias.status());
-    Operands operands{x, weights};
-    if (*bias != kNoValue) operands.ids.push_back(*bias);
-    return to.Add(FullyConnected{.keep_dims = true}, operands);
+  const auto dense = [&](const Made& x, const Made& weights, const Made& bias) {
+    return to.Add(FullyConnected{.keep_dims = true}, {x, weights, bias});
   };
   const auto part = [&](const Made& value, int32_t first, int32_t count) {
     return value.ok() && *value == kNoValue ? value : to.AddSlice(value, 1, first * units, count * units);
@@ -103,7 +95,7 @@ Result<LayerResult> AddGru(NodeWriter& to, const Layer& layer, bool resets_produ
   };
   HEARTH_ASSIGN(const ValueId inputs, dense(layer.x, layer.weights, bias_x));  // of all steps
   Made h = layer.h;
-  std::vector<ValueId> outputs;
+  Operands outputs;
   for (int32_t step = 0; step < layer.steps; ++step) {
     HEARTH_ASSIGN(const ValueId x, TakeFirst(to, inputs, step));
     const Made carried = dense(h, rows(layer.recurrent, 0, 2), rows(bias_h, 0, 2));
@@ -115,8 +107,7 @@ Result<LayerResult> AddGru(NodeWriter& to, const Layer& layer, bool resets_produ
                                      : dense(to.Add(BinaryKind::kMul, {r, h}), weights, bias);
     const Made n = to.Add(UnaryKind::kTanh, to.Add(BinaryKind::kAdd, {part(x, 2, 1), past}));
     h = to.Add(BinaryKind::kAdd, {n, to.Add(BinaryKind::kMul, {z, to.Add(BinaryKind::kSub, {h, n})})});
-    HEARTH_ASSIGN(const ValueId output, to.AddReshape(h, {1, layer.batch, units}));
-    outputs.push_back(output);
+    outputs.Append(to.AddReshape(h, {1, layer.batch, units}));
   }
   HEARTH_ASSIGN(const ValueId y, to.Add(Concat{.axis = 0}, outputs));
   HEARTH_ASSIGN(const ValueId last, h);
@@ -144,7 +135,7 @@ Result<LayerResult> AddQuantizedLstm(OpView& op, const Layer& layer, int32_t dir
                 to.Add(BinaryKind::kAdd, {AddDynamicProduct(to, rows, weights), BiasOf(to, layer.bias, 4 * units)}));
   ValueId h = layer.h;
   Made c = layer.c;
-  std::vector<ValueId> outputs;
+  Operands outputs;
   for (int32_t step = 0; step < layer.steps; ++step) {
     const Made gates = to.Add(BinaryKind::kAdd, {to.AddSlice(inputs, 0, step * layer.batch, layer.batch),
                                                  AddDynamicProduct(to, h, recurrent)});
@@ -161,8 +152,7 @@ Result<LayerResult> AddQuantizedLstm(OpView& op, const Layer& layer, int32_t dir
     const Made fresh = to.Add(BinaryKind::kMul, {gate(0, UnaryKind::kLogistic), gate(3, UnaryKind::kTanh)});
     c = to.Add(BinaryKind::kAdd, {kept, fresh});
     HEARTH_ASSIGN(h, to.Add(BinaryKind::kMul, {gate(1, UnaryKind::kLogistic), to.Add(UnaryKind::kTanh, c)}));
-    HEARTH_ASSIGN(const ValueId output, to.AddReshape(h, {1, layer.batch, units}));
-    outputs.push_back(output);
+    outputs.Append(to.AddReshape(h, {1, layer.batch, units}));
   }
   LayerResult made{.h = h};
   HEARTH_ASSIGN(made.y, to.Add(Concat{.axis = 0}, outputs));

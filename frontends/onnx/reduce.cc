@@ -1,9 +1,9 @@
 // Reductions, searches and what sums along a dimension.
 #include <algorithm>
-#include <numeric>
 
 #include "core/base/error.h"
 #include "frontends/onnx/operators.h"
+#include "frontends/writer/rows.h"
 
 namespace hearth::onnx {
 namespace {
@@ -13,8 +13,11 @@ enum class Reduction : uint8_t { kSum, kMean, kMax, kMin, kProd, kL1, kL2, kSumS
 
 // The reduction with its dimensions kept, of size 1. Without any, each element is reduced by itself.
 Made AddReduced(NodeWriter& to, const Made& x, Reduction kind, uint32_t axes) {
-  const auto reduced = [&](ReduceKind by, const Made& value) {
-    return axes == 0 ? value : to.Add(Reduce{.kind = by, .axes_mask = axes, .keep_dims = true}, {value});
+  const auto reduced = [&](ReduceKind by, const Made& value) -> Made {
+    if (axes == 0 || !value.ok()) return value;
+    const TensorDesc desc = to.desc(*value);
+    if (desc.dtype == DType::kBool) by = by == ReduceKind::kMax ? ReduceKind::kAny : ReduceKind::kAll;
+    return AddOnRows(to, Reduce{.kind = by, .axes_mask = axes, .keep_dims = true}, {*value}, desc);
   };
   const auto sum = [&](const Made& value) { return reduced(ReduceKind::kSum, value); };
   switch (kind) {
@@ -37,18 +40,11 @@ Made AddReduced(NodeWriter& to, const Made& x, Reduction kind, uint32_t axes) {
   return Error(StatusCode::kInternal, "an unknown reduction");
 }
 
-// Exchanges dimension `axis` with the last one.
-Shape ToLast(int axis, int rank) {
-  std::vector<int32_t> order(static_cast<size_t>(rank));
-  std::iota(order.begin(), order.end(), 0);
-  std::swap(order[static_cast<size_t>(axis)], order.back());
-  return Shape::FromSpan(order);
-}
-
 // What one dimension at the end computes, along dimension `axis`.
 Made AlongLast(NodeWriter& to, const Made& x, int axis, const Op& op) {
   HEARTH_TRY(x.status());
-  const Shape permutation = ToLast(axis, to.shape(*x).rank());
+  const int rank = to.shape(*x).rank();
+  const Shape permutation = Exchange(axis, rank - 1, rank);
   return AddPermuted(to, to.Add(op, {AddPermuted(to, x, permutation)}), permutation);
 }
 
@@ -57,10 +53,9 @@ Results ReadReduce(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const int rank = desc.shape.rank();
   HEARTH_ASSIGN(auto axes, op.NumbersOr(1, "axes"));
-  if (axes && axes->empty()) axes.reset();
-  if (!axes && op.Int("noop_with_empty_axes", 0) != 0) {
-    return Error(StatusCode::kUnsupported, "noop_with_empty_axes without axes");
-  }
+  const bool takes_none = op.Int("noop_with_empty_axes", 0) != 0;
+  if (axes && axes->empty() && !takes_none) axes.reset();
+  if (!axes && takes_none) axes.emplace();
   const Order order = op.OrderOf(0);
   std::vector<bool> goes(static_cast<size_t>(rank), !axes.has_value());
   for (const int64_t axis : axes.value_or(std::vector<int64_t>())) {
@@ -119,7 +114,7 @@ Results ReadTopK(OpView& op) {
   if (!is_largest && (dtype == DType::kUInt32 || dtype == DType::kUInt64)) {
     return Error(StatusCode::kUnsupported, "the smallest of {}", DTypeName(dtype));
   }
-  const Shape permutation = ToLast(axis, desc.shape.rank());
+  const Shape permutation = Exchange(axis, desc.shape.rank() - 1, desc.shape.rank());
   HEARTH_ASSIGN(ValueId x, to.AddCast(AddPermuted(to, op.In(0), permutation), dtype));
   if (!is_largest) {
     HEARTH_ASSIGN(x, to.Add(UnaryKind::kNeg, x));
@@ -168,6 +163,42 @@ Results ReadHardmax(OpView& op) {
   return Plain(to.AddReshape(made, shape));
 }
 
+// (x[N,C,...], classes[N,...], weights[C]?) -> (loss, logarithms of shares): what x has for the class of each sample,
+// times the class's weight, negated; of SoftmaxCrossEntropyLoss, x becomes logarithms of shares first.
+Results ReadLoss(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId given, op.Last(0));
+  HEARTH_ASSIGN(ValueId classes, to.AddCast(op.In(1), DType::kInt32));
+  const int last = to.shape(given).rank() - 1;
+  if (last < 1 || to.shape(classes).rank() != last) {
+    return Error(StatusCode::kMalformedInput, "classes of shape {} for {}", to.shape(classes).ToString(),
+                 to.shape(given).ToString());
+  }
+  HEARTH_ASSIGN(const ValueId x, op.kind() == 0 ? Made(given) : to.Add(LogSoftmax{}, {given}));
+  if (op.Find("ignore_index") != nullptr) {
+    const Made ignored = AddScalarLike(to, classes, static_cast<double>(op.Int("ignore_index", 0)));
+    const Made is_ignored = to.Add(BinaryKind::kEqual, {classes, ignored});
+    HEARTH_ASSIGN(classes, to.Add(Select{}, {is_ignored, AddScalarLike(to, classes, -1.0), classes}));
+  }
+  const Made is_class = to.Add(BinaryKind::kEqual, {to.AddReshape(classes, WithDimension(to.shape(classes), last, 1)),
+                                                    to.AddIndices({to.shape(x)[last]})});
+  const Made weights = op.Has(2) ? op.In(2) : AddScalarLike(to, x, 1.0);
+  const auto of_class = [&](const Made& value) {  // by sample
+    const Made taken = to.Add(Select{}, {is_class, value, AddScalarLike(to, x, 0.0)});
+    return to.Add(Reduce{.kind = ReduceKind::kSum, .axes_mask = 1u << last, .keep_dims = false}, {taken});
+  };
+  Made loss = of_class(to.Add(UnaryKind::kNeg, to.Add(BinaryKind::kMul, {x, weights})));
+  const std::string_view reduction = op.Text("reduction", "mean");
+  if (reduction != "none" && reduction != "sum" && reduction != "mean") {
+    return Error(StatusCode::kMalformedInput, "the reduction '{}'", reduction.substr(0, 40));
+  }
+  const Reduce sum{.kind = ReduceKind::kSum, .axes_mask = (1u << last) - 1, .keep_dims = false};
+  if (reduction != "none") loss = to.Add(sum, {loss});
+  if (reduction == "mean") loss = to.Add(BinaryKind::kDiv, {loss, to.Add(sum, {of_class(weights)})});
+  HEARTH_ASSIGN(const ValueId made, loss);
+  return std::vector{Tensor{.plain = made}, last == 1 ? Tensor{.plain = x} : Tensor{.last = x}};
+}
+
 Results ReadCumSum(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int64_t given, op.Integer(1));
@@ -184,6 +215,7 @@ std::span<const OperatorRow> ReduceOperators() {
       {"CumSum", ReadCumSum},
       {"Hardmax", ReadHardmax},
       {"LogSoftmax", ReadSoftmax, 1},
+      {"NegativeLogLikelihoodLoss", ReadLoss},
       {"ReduceL1", ReadReduce, Kind(Reduction::kL1)},
       {"ReduceL2", ReadReduce, Kind(Reduction::kL2)},
       {"ReduceLogSum", ReadReduce, Kind(Reduction::kLogSum)},
@@ -195,6 +227,7 @@ std::span<const OperatorRow> ReduceOperators() {
       {"ReduceSum", ReadReduce, Kind(Reduction::kSum)},
       {"ReduceSumSquare", ReadReduce, Kind(Reduction::kSumSquare)},
       {"Softmax", ReadSoftmax},
+      {"SoftmaxCrossEntropyLoss", ReadLoss, 1},
       {"TopK", ReadTopK},
   };
   return kRows;

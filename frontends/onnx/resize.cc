@@ -2,6 +2,7 @@
 // computes is left to that.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
@@ -17,6 +18,7 @@ constexpr double kMostPixels = 1 << 20;
 struct Resized {
   int64_t in = 0, out = 0;
   float scale = 1.0f;
+  float start = 0.0f, end = 1.0f;  // the region of tf_crop_and_resize, as a share of the dimension
 };
 
 enum class Filter : uint8_t { kNearest, kLinear, kCubic };
@@ -24,9 +26,14 @@ enum class Filter : uint8_t { kNearest, kLinear, kCubic };
 struct Rules {
   std::string_view coordinates = "half_pixel", rounding = "round_prefer_floor";
   Filter filter = Filter::kNearest;
-  double cubic = -0.75;
-  bool excludes_outside = false;
+  double cubic = -0.75, outside = 0.0;
+  bool excludes_outside = false, antialiases = false;
 };
+
+// How much of an element an output element counts as one: less than 1 where a wide filter keeps out aliases.
+double StretchOf(const Rules& rules, const Resized& r) {
+  return rules.antialiases && rules.filter != Filter::kNearest && r.scale < 1.0f ? static_cast<double>(r.scale) : 1.0;
+}
 
 // Where an output element lies in the operand, in single precision as in the format's own runtime.
 float Position(const Rules& rules, const Resized& r, int64_t at) {
@@ -38,8 +45,9 @@ float Position(const Rules& rules, const Resized& r, int64_t at) {
     const float offset = in / 2.0f * (1.0f - out / (r.scale * in));
     return offset + (o + 0.5f) / r.scale - 0.5f;
   }
-  if (rules.coordinates == "tf_crop_and_resize") {  // of all that there is
-    return r.out > 1 ? o * (in - 1.0f) / (out - 1.0f) : 0.5f * (in - 1.0f);
+  if (rules.coordinates == "tf_crop_and_resize") {
+    const float length = (in - 1.0f) * (r.end - r.start);
+    return r.start * (in - 1.0f) + (r.out > 1 ? o * length / (out - 1.0f) : 0.5f * length);
   }
   return (o + 0.5f) / r.scale - 0.5f;
 }
@@ -65,34 +73,34 @@ struct Taps {
 };
 
 Taps TapsOf(const Rules& rules, const Resized& r) {
-  const int count = rules.filter == Filter::kNearest ? 1 : rules.filter == Filter::kLinear ? 2 : 4;
-  Taps taps{std::vector<std::vector<double>>(static_cast<size_t>(count)),
-            std::vector<std::vector<double>>(static_cast<size_t>(count))};
+  const bool is_nearest = rules.filter == Filter::kNearest, is_linear = rules.filter == Filter::kLinear;
+  const double stretch = StretchOf(rules, r);
+  const auto reach = static_cast<int64_t>(std::ceil((is_linear ? 1.0 : 2.0) / stretch));
+  const size_t count = is_nearest ? 1 : static_cast<size_t>(2 * reach);
+  const bool excludes = rules.excludes_outside && !is_nearest && (stretch < 1.0 || !is_linear);
+  Taps taps{std::vector<std::vector<double>>(count), std::vector<std::vector<double>>(count)};
   for (int64_t at = 0; at < r.out; ++at) {
     const float position = Position(rules, r, at);
-    const auto floor = static_cast<int64_t>(std::floor(position));
-    const double part = static_cast<double>(position) - static_cast<double>(floor);
-    double sum = 0.0;
-    std::array<double, 4> weights{1.0};
-    std::array<int64_t, 4> places{NearestAt(rules, position)};
-    for (int t = 0; count > 1 && t < count; ++t) {
-      const auto k = static_cast<size_t>(t);
-      places[k] = floor + (count == 2 ? t : t - 1);
-      weights[k] = count == 2 ? (t == 0 ? 1.0 - part : part) : CubicWeight(rules.cubic, part + 1.0 - t);
-      if (count == 4 && rules.excludes_outside && (places[k] < 0 || places[k] >= r.in)) weights[k] = 0.0;
-      sum += weights[k];
+    const int64_t first =
+        is_nearest ? NearestAt(rules, position) : static_cast<int64_t>(std::floor(position)) - reach + 1;
+    std::vector<double> weights(count, 1.0);
+    for (size_t k = 0; k < count; ++k) {
+      const int64_t place = first + static_cast<int64_t>(k);
+      const double distance = (static_cast<double>(place) - static_cast<double>(position)) * stretch;
+      if (is_linear) weights[k] = std::max(0.0, 1.0 - std::fabs(distance));
+      if (!is_linear && !is_nearest) weights[k] = CubicWeight(rules.cubic, distance);
+      if (excludes && (place < 0 || place >= r.in)) weights[k] = 0.0;
+      taps.places[k].push_back(static_cast<double>(std::clamp<int64_t>(place, 0, r.in - 1)));
     }
-    for (int t = 0; t < count; ++t) {
-      const auto k = static_cast<size_t>(t);
-      taps.places[k].push_back(static_cast<double>(std::clamp<int64_t>(places[k], 0, r.in - 1)));
-      taps.weights[k].push_back(count == 4 && rules.excludes_outside ? weights[k] / sum : weights[k]);
-    }
+    const double sum = excludes || stretch < 1.0 ? std::accumulate(weights.begin(), weights.end(), 0.0) : 1.0;
+    for (size_t k = 0; k < count; ++k) taps.weights[k].push_back(weights[k] / sum);
   }
   return taps;
 }
 
 // Whether Hearth's operation reads the same elements with the same weights along this dimension.
 bool IsAs(const Resize& resize, const Rules& rules, const Resized& r) {
+  if (StretchOf(rules, r) < 1.0) return false;
   for (int64_t at = 0; at < r.out; ++at) {
     const float position = Position(rules, r, at);
     if (rules.filter == Filter::kNearest) {
@@ -114,7 +122,7 @@ bool IsAs(const Resize& resize, const Rules& rules, const Resized& r) {
 
 // Hearth's operation for height and width, if it is the same.
 std::optional<Resize> AsResize(const Rules& rules, const Resized& height, const Resized& width) {
-  if (rules.filter == Filter::kCubic) return std::nullopt;
+  if (rules.filter == Filter::kCubic || rules.coordinates == "tf_crop_and_resize") return std::nullopt;
   for (const auto& [align_corners, half_pixel] :
        {std::pair(false, true), std::pair(false, false), std::pair(true, false)}) {
     const Resize resize{rules.filter == Filter::kLinear ? ResizeKind::kBilinear : ResizeKind::kNearest,
@@ -127,20 +135,31 @@ std::optional<Resize> AsResize(const Rules& rules, const Resized& height, const 
 Made ResizeAxis(NodeWriter& to, const Made& x, int axis, const Rules& rules, const Resized& r) {
   HEARTH_TRY(x.status());
   const auto count = static_cast<int32_t>(r.out);
-  HEARTH_TRY(to.budget().CheckRoom({count, 4}, DType::kFloat32));
+  const auto width = static_cast<int32_t>(std::min(4.0 / StretchOf(rules, r) + 4.0, kMostPixels));
+  HEARTH_TRY(to.budget().CheckRoom({count, width}, DType::kFloat32));
+  HEARTH_TRY(to.budget().ChargeOperators(3 * int64_t{width}));
   const Taps taps = TapsOf(rules, r);
   Shape along = to.shape(*x);
   for (int d = 0; d < along.rank(); ++d) along[d] = d == axis ? count : 1;
   Made sum(kNoValue);
   for (size_t t = 0; t < taps.places.size(); ++t) {
     const Made taken = to.Add(Gather{axis, 0}, {x, to.AddConstant({count}, DType::kInt32, taps.places[t])});
-    if (rules.filter == Filter::kNearest) return taken;
+    if (rules.filter == Filter::kNearest) {
+      sum = taken;
+      continue;
+    }
     const Made weights = to.AddConstant(along, to.desc(*x).dtype, taps.weights[t]);
     const Made part = to.Add(BinaryKind::kMul, {taken, weights});
     sum = t == 0 ? part : to.Add(BinaryKind::kAdd, {sum, part});
     HEARTH_TRY(sum.status());
   }
-  return sum;
+  if (rules.coordinates != "tf_crop_and_resize") return sum;
+  std::vector<double> is_inside;
+  for (int64_t at = 0; at < r.out; ++at) {
+    const float position = Position(rules, r, at);
+    is_inside.push_back(position >= 0.0f && position <= static_cast<float>(r.in - 1) ? 1.0 : 0.0);
+  }
+  return to.Add(Select{}, {to.AddConstant(along, DType::kBool, is_inside), sum, AddScalarLike(to, *x, rules.outside)});
 }
 
 // The sizes of all dimensions, in the file's order.
@@ -157,11 +176,7 @@ Result<std::vector<Resized>> ResizedOf(const OpView& op, const Shape& shape, boo
   std::vector<double> scales;
   if (const AttributeProto* listed = op.Find("scales")) scales.assign(listed->floats.begin(), listed->floats.end());
   if (op.Has(scales_at)) {
-    HEARTH_ASSIGN(const ValueId value, op.In(scales_at));
-    if (!op.to().IsConstant(value)) {
-      return Error(StatusCode::kUnsupported, "its scales{}", op.to().ComputedFrom(value));
-    }
-    HEARTH_ASSIGN(const std::vector<float> floats, ConstantAsFloats(op.to().graph(), value));
+    HEARTH_ASSIGN(const std::vector<float> floats, op.Floats(scales_at));
     scales.assign(floats.begin(), floats.end());
   }
   std::vector<int64_t> sizes;
@@ -172,16 +187,42 @@ Result<std::vector<Resized>> ResizedOf(const OpView& op, const Shape& shape, boo
     return Error(StatusCode::kMalformedInput, "{} scales or sizes for {} dimensions",
                  std::max(scales.size(), sizes.size()), axes.size());
   }
+  const bool is_cropped = op.Text("coordinate_transformation_mode", "") == "tf_crop_and_resize" && op.Has(1);
+  HEARTH_ASSIGN(const std::vector<float> region, is_cropped ? op.Floats(1) : std::vector<float>());
+  if (!region.empty() && region.size() != 2 * axes.size()) {
+    return Error(StatusCode::kMalformedInput, "a region of {} numbers for {} dimensions", region.size(), axes.size());
+  }
+  const std::string_view policy = op.Text("keep_aspect_ratio_policy", "stretch");
+  if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller") {
+    return Error(StatusCode::kMalformedInput, "the policy '{}'", policy.substr(0, 40));
+  }
   for (size_t k = 0; k < axes.size(); ++k) {
     HEARTH_ASSIGN(const int d, OpView::Axis(axes[k], rank));
     Resized& r = all[static_cast<size_t>(d)];
-    const double made =
-        sizes.empty() ? std::floor(static_cast<double>(r.in) * scales[k]) : static_cast<double>(sizes[k]);
+    if (!region.empty()) {
+      r.start = region[k];
+      r.end = region[k + axes.size()];
+    }
+    const double whole = static_cast<double>(r.in) * static_cast<double>(r.end - r.start);
+    const double made = sizes.empty() ? std::floor(whole * scales[k]) : static_cast<double>(sizes[k]);
     if (r.in < 1 || !(made >= 1.0 && made <= kMostPixels)) {
       return Error(StatusCode::kMalformedInput, "dimension {} of {} becomes {}", d, r.in, made);
     }
     r.out = static_cast<int64_t>(made);
     r.scale = sizes.empty() ? static_cast<float>(scales[k]) : static_cast<float>(r.out) / static_cast<float>(r.in);
+  }
+  if (sizes.empty() || policy == "stretch") return all;
+  // One scale for all: the least or the largest.
+  const auto chosen = [&](int64_t axis) -> Resized& { return all[static_cast<size_t>(axis < 0 ? axis + rank : axis)]; };
+  float scale = chosen(axes[0]).scale;
+  for (const int64_t axis : axes) {
+    scale = policy == "not_larger" ? std::min(scale, chosen(axis).scale) : std::max(scale, chosen(axis).scale);
+  }
+  for (const int64_t axis : axes) {
+    Resized& r = chosen(axis);
+    r.scale = scale;
+    r.out = std::max<int64_t>(static_cast<int64_t>(std::floor(scale * static_cast<float>(r.in) + 0.5f)), 1);
+    if (static_cast<double>(r.out) > kMostPixels) return Error(StatusCode::kMalformedInput, "a size of {}", r.out);
   }
   return all;
 }
@@ -202,6 +243,8 @@ Result<Rules> RulesOf(const OpView& op, bool is_upsample) {
   rules.rounding = op.Text("nearest_mode", "round_prefer_floor");
   rules.cubic = op.Float("cubic_coeff_a", -0.75);
   rules.excludes_outside = op.Int("exclude_outside", 0) != 0;
+  rules.antialiases = op.Int("antialias", 0) != 0;
+  rules.outside = op.Float("extrapolation_value", 0.0);
   constexpr std::string_view kCoordinates[] = {"half_pixel",    "half_pixel_symmetric", "pytorch_half_pixel",
                                                "align_corners", "asymmetric",           "tf_crop_and_resize"};
   if (std::ranges::find(kCoordinates, rules.coordinates) == std::end(kCoordinates)) {
@@ -215,22 +258,7 @@ Result<Rules> RulesOf(const OpView& op, bool is_upsample) {
   if (rules.coordinates == "half_pixel_symmetric" && rules.filter == Filter::kNearest) {
     return Error(StatusCode::kUnsupported, "nearest elements by the coordinates 'half_pixel_symmetric'");
   }
-  if (op.Text("keep_aspect_ratio_policy", "stretch") != "stretch") {
-    return Error(StatusCode::kUnsupported, "the policy '{}'", op.Text("keep_aspect_ratio_policy", "").substr(0, 40));
-  }
   return rules;
-}
-
-// Whether the region of tf_crop_and_resize is all of the operand.
-bool TakesAll(const OpView& op) {
-  if (!op.Has(1)) return true;
-  const Made region = op.IsConstant(1) ? op.In(1) : Made(kNoValue);
-  if (!region.ok() || *region == kNoValue) return false;
-  const Result<std::vector<float>> ends = ConstantAsFloats(op.to().graph(), *region);
-  for (size_t k = 0; ends.ok() && k < ends->size(); ++k) {
-    if ((*ends)[k] != (k < ends->size() / 2 ? 0.0f : 1.0f)) return false;
-  }
-  return ends.ok();
 }
 
 Results ReadResize(OpView& op) {
@@ -240,18 +268,13 @@ Results ReadResize(OpView& op) {
   const int rank = desc.shape.rank();
   HEARTH_ASSIGN(const Rules rules, RulesOf(op, is_upsample));
   HEARTH_ASSIGN(const std::vector<Resized> all, ResizedOf(op, desc.shape, is_upsample));
-  const bool shrinks = std::ranges::any_of(all, [](const Resized& r) { return r.scale < 1.0f; });
-  if (op.Int("antialias", 0) != 0 && shrinks && rules.filter != Filter::kNearest) {
-    return Error(StatusCode::kUnsupported, "antialias");
-  }
-  if (rules.coordinates == "tf_crop_and_resize" && !TakesAll(op)) {
-    return Error(StatusCode::kUnsupported, "a region of tf_crop_and_resize");
-  }
   const Order order = rank >= 3 ? Order::kLast : Order::kPlain;
   // Means of integers are cut off, as in the format's own runtime.
   const DType dtype = rules.filter == Filter::kNearest || IsFloat(desc.dtype) ? desc.dtype : DType::kFloat32;
   Made made = to.AddCast(op.In(0, order), dtype);
-  const auto is_same = [](const Resized& r) { return r.in == r.out && r.scale == 1.0f; };
+  const auto is_same = [](const Resized& r) {
+    return r.in == r.out && r.scale == 1.0f && r.start == 0.0f && r.end == 1.0f;
+  };
   if (rank == 4 && is_same(all[0]) && is_same(all[1]) && IsFloat(dtype)) {
     if (const std::optional<Resize> resize = AsResize(rules, all[2], all[3])) {
       return Last(to.AddCast(to.Add(*resize, {made}), desc.dtype));
@@ -309,10 +332,47 @@ Results ReadGridSample(OpView& op) {
   return Last(to.Add(Resampler{}, {x, to.Add(Concat{.axis = 3}, places)}));
 }
 
+// (matrices[N,d,d+1], sizes[d+2]) -> [N,...,d]: the points of a picture or volume, from -1 to 1, times each matrix.
+Results ReadAffineGrid(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId matrices, op.In(0));
+  HEARTH_ASSIGN(const std::vector<int64_t> sizes, op.Numbers(1));
+  const Shape shape = to.shape(matrices);
+  const int dims = static_cast<int>(sizes.size()) - 2;
+  const bool fits = (dims == 2 || dims == 3) && shape == Shape{static_cast<int32_t>(sizes[0]), dims, dims + 1};
+  int64_t count = 1;
+  for (int d = 0; fits && d < dims; ++d)
+    count = sizes[static_cast<size_t>(d) + 2] < 1
+                ? 0
+                : std::min<int64_t>(count * sizes[static_cast<size_t>(d) + 2], 1 << 30);
+  if (!fits || count < 1 || count > (1 << 24))
+    return Error(StatusCode::kMalformedInput, "matrices of shape {} for {} points", shape.ToString(), count);
+  HEARTH_TRY(to.budget().CheckRoom({static_cast<int32_t>(count), dims + 1}, DType::kFloat32));
+  const bool at_centers = op.Int("align_corners", 0) != 0;
+  std::vector<double> points;  // x, y, z, 1
+  for (int64_t k = 0; k < count; ++k) {
+    int64_t left = k;
+    for (int d = dims - 1; d >= 0; --d) {
+      const int64_t size = sizes[static_cast<size_t>(d) + 2], at = left % size;
+      left /= size;
+      points.push_back(!at_centers ? (2.0 * static_cast<double>(at) + 1.0) / static_cast<double>(size) - 1.0
+                       : size == 1 ? 0.0
+                                   : 2.0 * static_cast<double>(at) / static_cast<double>(size - 1) - 1.0);
+    }
+    points.push_back(1.0);
+  }
+  const Made matrix = to.AddConstant({1, static_cast<int32_t>(count), dims + 1}, DType::kFloat32, points);
+  std::vector<int32_t> whole = {shape[0]};
+  for (size_t d = 2; d < sizes.size(); ++d) whole.push_back(static_cast<int32_t>(sizes[d]));
+  whole.push_back(dims);
+  return Plain(to.AddReshape(to.Add(BatchMatMul{.adjoint_b = true}, {matrix, matrices}), Shape::FromSpan(whole)));
+}
+
 }  // namespace
 
 std::span<const OperatorRow> ResizeOperators() {
   static constexpr OperatorRow kRows[] = {
+      {"AffineGrid", ReadAffineGrid},
       {"GridSample", ReadGridSample},
       {"Resize", ReadResize},
       {"Upsample", ReadResize, 1},

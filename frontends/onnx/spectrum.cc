@@ -1,4 +1,4 @@
-// Fourier transforms of frames, as convolutions with cosines and sines.
+// Fourier transforms, as products with cosines and sines; windows for them.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -10,6 +10,86 @@
 namespace hearth::onnx {
 
 namespace {
+
+constexpr int64_t kMostPoints = 1 << 12;  // of a matrix that is as wide and twice as high
+constexpr int64_t kMostWindow = 1 << 24;
+
+// Element k of `length` in frequency `bin`: the cosine, or the negated sine, of its angle.
+double Wave(int64_t bin, int64_t k, int64_t length, bool is_real) {
+  const double angle = 2.0 * std::numbers::pi * static_cast<double>(bin * k % length) / static_cast<double>(length);
+  return is_real ? std::cos(angle) : -std::sin(angle);
+}
+
+// (x, length?, axis?): a product with the matrix of all waves. The last dimension is a number's real part, or both.
+Results ReadDft(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  const Shape shape = to.shape(x);
+  const int rank = shape.rank();
+  HEARTH_ASSIGN(const int64_t listed,
+                op.Has(2) ? op.Integer(2) : Result<int64_t>(op.Int("axis", op.opset() < 20 ? 1 : -2)));
+  HEARTH_ASSIGN(const int axis, OpView::Axis(listed, rank));
+  const bool is_inverse = op.Int("inverse", 0) != 0, is_onesided = op.Int("onesided", 0) != 0;
+  if (rank < 2 || axis == rank - 1 || shape[rank - 1] < 1 || shape[rank - 1] > 2) {
+    return Error(StatusCode::kMalformedInput, "dimension {} of shape {}", axis, shape.ToString());
+  }
+  const bool is_complex = shape[rank - 1] == 2, makes_real = is_inverse && is_onesided;
+  if (is_onesided && is_complex != is_inverse)
+    return Error(StatusCode::kMalformedInput, "onesided of shape {}", shape.ToString());
+  HEARTH_ASSIGN(const int64_t length,
+                op.Has(1) ? op.Integer(1) : Result<int64_t>(makes_real ? 2 * (shape[axis] - 1) : shape[axis]));
+  if (length < 1 || length > kMostPoints) return Error(StatusCode::kUnsupported, "a transform of {} points", length);
+  const auto points = static_cast<int32_t>(length), half = points / 2 + 1;
+  const int32_t taken = std::min(shape[axis], makes_real ? half : points),
+                made = is_onesided && !is_inverse ? half : points;
+  const int32_t parts = makes_real ? 1 : 2, given = shape[rank - 1];
+  // The matrix [made * parts, taken * given]: row by row.
+  HEARTH_TRY(to.budget().CheckRoom({made * parts, taken * given}, DType::kFloat32));
+  std::vector<double> matrix;
+  for (int32_t out = 0; out < made * parts; ++out) {
+    for (int32_t in = 0; in < taken * given; ++in) {
+      const int64_t bin = out / parts, k = in / given;
+      const bool from_real = in % given == 0, to_real = out % parts == 0;
+      // (cos - i sin) (a + i b), with the other sign of the sine for the inverse.
+      double weight = Wave(bin, k, points, from_real == to_real);
+      if (from_real != to_real && from_real == is_inverse) weight = -weight;
+      // The other half of the spectrum is the mirrored one.
+      if (makes_real && k > 0 && 2 * k != points) weight *= 2.0;
+      matrix.push_back(is_inverse ? weight / points : weight);
+    }
+  }
+  const Shape turn = Exchange(axis, rank - 2, rank);
+  Shape whole = shape;
+  for (int d = 0; d < rank; ++d) whole[d] = shape[turn[d]];
+  whole[rank - 2] = made;
+  whole[rank - 1] = parts;
+  const auto lines = static_cast<int32_t>(CountBetween(whole, 0, rank - 2));
+  const Made moved = to.AddTranspose(to.AddSlice(x, axis, 0, taken), turn);
+  const Made rows = to.AddReshape(moved, {lines, taken * given});
+  const Made product =
+      to.Add(FullyConnected{}, {rows, to.AddConstant({made * parts, taken * given}, DType::kFloat32, matrix)});
+  return Plain(to.AddTranspose(to.AddReshape(product, whole), turn));
+}
+
+// Kinds of ReadWindow: the factors of its cosines, of no, one and two periods.
+constexpr double kWindows[][3] = {{0.5, -0.5, 0.0}, {25.0 / 46.0, -21.0 / 46.0, 0.0}, {0.42, -0.5, 0.08}};
+
+Results ReadWindow(OpView& op) {
+  HEARTH_ASSIGN(const int64_t size, op.Integer(0));
+  if (size < 0 || size > kMostWindow) return Error(StatusCode::kUnsupported, "a window of {} elements", size);
+  const auto type = static_cast<int32_t>(op.Int("output_datatype", kFloat));
+  const std::optional<DType> dtype = ComputedTypeOf(type);
+  if (!dtype) return UnknownType(type);
+  const int64_t period = op.Int("periodic", 1) != 0 ? size : size - 1;
+  const double* factors = kWindows[op.kind()];
+  HEARTH_TRY(op.to().budget().CheckRoom({static_cast<int32_t>(size)}, *dtype));
+  std::vector<double> numbers;
+  for (int64_t k = 0; k < size; ++k) {
+    const auto wave = [&](int64_t bin) { return Wave(bin, k, std::max<int64_t>(period, 1), true); };
+    numbers.push_back(factors[0] + factors[1] * wave(1) + factors[2] * wave(2));
+  }
+  return Plain(op.to().AddConstant({static_cast<int32_t>(size)}, *dtype, numbers));
+}
 
 Results ReadStft(OpView& op) {
   NodeWriter& to = op.to();
@@ -41,9 +121,8 @@ Results ReadStft(OpView& op) {
   for (int32_t bin = 0; bin < bins; ++bin) {
     for (const bool is_real : {true, false}) {
       for (int64_t at = 0; at < size; ++at) {
-        const double angle = 2.0 * std::numbers::pi * static_cast<double>(bin * at % size) / size;
         const double weight = window.empty() ? 1.0 : static_cast<double>(window[static_cast<size_t>(at)]);
-        filter.push_back(weight * (is_real ? std::cos(angle) : -std::sin(angle)));
+        filter.push_back(weight * Wave(bin, at, size, is_real));
       }
     }
   }
@@ -58,7 +137,8 @@ Results ReadStft(OpView& op) {
 
 std::span<const OperatorRow> SpectrumOperators() {
   static constexpr OperatorRow kRows[] = {
-      {"STFT", ReadStft},
+      {"BlackmanWindow", ReadWindow, 2}, {"DFT", ReadDft},   {"HammingWindow", ReadWindow, 1},
+      {"HannWindow", ReadWindow},        {"STFT", ReadStft},
   };
   return kRows;
 }

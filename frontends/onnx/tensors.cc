@@ -16,13 +16,28 @@ bool IsNarrowFloat(int32_t type) {
   return type == kFloat16 || type == kBfloat16;
 }
 
-std::vector<std::byte> Widened(int32_t type, std::span<const std::byte> halves) {
-  std::vector<std::byte> floats(2 * halves.size());
-  for (int64_t i = 0; i < static_cast<int64_t>(halves.size() / 2); ++i) {
-    const auto stored = LoadAt<uint16_t>(halves.data(), i);
-    StoreAt(floats.data(), i, type == kFloat16 ? HalfToFloat(stored) : std::bit_cast<float>(uint32_t{stored} << 16));
+// Of an integer that shares bytes with others; 0 for other types.
+int NarrowBitsOf(int32_t type) {
+  return type == kUint4 || type == kInt4 ? 4 : type == kUint2 || type == kInt2 ? 2 : 0;
+}
+
+// The elements of a narrow type as those of `desc`.
+std::vector<std::byte> Widened(int32_t type, const TensorDesc& desc, std::span<const std::byte> stored) {
+  std::vector<std::byte> made(desc.size_bytes());
+  const int bits = NarrowBitsOf(type);
+  for (int64_t i = 0, count = desc.shape.element_count(); i < count; ++i) {
+    if (bits == 0) {
+      const auto half = LoadAt<uint16_t>(stored.data(), i);
+      StoreAt(made.data(), i, type == kFloat16 ? HalfToFloat(half) : std::bit_cast<float>(uint32_t{half} << 16));
+      continue;
+    }
+    // The first element of a byte is in its lowest bits; the highest one of a signed element is its sign.
+    const auto byte = std::to_integer<int>(stored[static_cast<size_t>(i * bits / 8)]);
+    const int number = byte >> (i * bits % 8) & ((1 << bits) - 1);
+    const bool is_negative = desc.dtype == DType::kInt8 && number >> (bits - 1) != 0;
+    made[static_cast<size_t>(i)] = static_cast<std::byte>(is_negative ? number - (1 << bits) : number);
   }
-  return floats;
+  return made;
 }
 
 Result<Shape> ShapeOfTensor(const TensorProto& tensor) {
@@ -117,13 +132,17 @@ Made AddTensor(Reading& reading, NodeWriter& to, const TensorProto& tensor, std:
   const auto within = [&](const Status& status) {
     return status.Within(fmt::format("the constant '{}'", ShortName(name)));
   };
-  const std::optional<DType> computed = ComputedTypeOf(tensor.type);
+  const int bits = NarrowBitsOf(tensor.type);
+  const bool is_signed = tensor.type == kInt4 || tensor.type == kInt2;
+  const std::optional<DType> computed =
+      bits == 0 ? ComputedTypeOf(tensor.type) : std::optional(is_signed ? DType::kInt8 : DType::kUInt8);
   if (!computed) return within(UnknownType(tensor.type));
   const Result<Shape> shape = ShapeOfTensor(tensor);
   if (!shape.ok()) return within(shape.status());
   const TensorDesc desc{*computed, *shape, std::nullopt};
-  const bool is_narrow = IsNarrowFloat(tensor.type);
-  const size_t needed = is_narrow ? desc.size_bytes() / 2 : desc.size_bytes();
+  const bool is_narrow = IsNarrowFloat(tensor.type) || bits != 0;
+  size_t needed = desc.size_bytes();
+  if (is_narrow) needed = bits == 0 ? needed / 2 : (needed * static_cast<size_t>(bits) + 7) / 8;
 
   std::vector<std::byte> listed;
   std::span<const std::byte> bytes;
@@ -154,8 +173,10 @@ Made AddTensor(Reading& reading, NodeWriter& to, const TensorProto& tensor, std:
     value = graph.AddValue({std::move(name), desc, constant});
   } else {
     if (!reading.budget.ChargeMade(desc.size_bytes())) return CopyBudget::Exceeded("a constant");
-    std::vector<std::byte> own = is_narrow ? Widened(tensor.type, bytes) : std::vector(bytes.begin(), bytes.end());
+    std::vector<std::byte> own =
+        is_narrow ? Widened(tensor.type, desc, bytes) : std::vector(bytes.begin(), bytes.end());
     value = graph.AddConstantValue(std::move(name), desc, std::move(own));
+    if (bits != 0) reading.narrow_integers.insert(value);
   }
   to.stored().emplace(key, value);
   return value;

@@ -9,6 +9,8 @@
 
 namespace hearth::onnx {
 
+inline constexpr int64_t kMostSize = int64_t{1} << 28;  // of a dimension that padding makes
+
 // By spatial dimension.
 struct Windowing {
   std::vector<int64_t> kernel, stride, dilation, before, after;
@@ -19,6 +21,15 @@ inline constexpr int kTransposed = -1;
 
 // From the attributes; `x` is the operand's shape, channels last.
 Result<Windowing> WindowingOf(const OpView& op, const std::vector<int64_t>& kernel, const Shape& x);
+
+// A picture of one or two spatial dimensions as one of two: [N,L,C] becomes [N,1,L,C]. And back, for its rank.
+Made AsPlane(NodeWriter& to, const Made& x);
+Made FromPlane(NodeWriter& to, const Made& x, int rank);
+// The windows of a plane: those of a line lie in its second dimension.
+Window2D PlaneWindow(const Windowing& w);
+// Pads the spatial dimensions, 1 and following.
+Made AddSpatialPad(NodeWriter& to, Made x, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
+                   double number);
 
 // x[N,...,C] by filter[O,C/groups,...] and bias[O] (or kNoValue); channels last.
 Made AddConvolution(NodeWriter& to, const Windowing& w, const Made& x, const Made& filter, ValueId bias,

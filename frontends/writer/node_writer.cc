@@ -22,10 +22,13 @@ constexpr int64_t kMostShapeNumbers = 64;
 }  // namespace
 
 Operands::Operands(std::initializer_list<Made> list) {
-  for (const Made& made : list) {
-    if (status.ok() && !made.ok()) status = made.status();
-    ids.push_back(made.ok() ? *made : kNoValue);
-  }
+  for (const Made& made : list) Append(made);
+  while (status.ok() && !ids.empty() && ids.back() == kNoValue) ids.pop_back();
+}
+
+void Operands::Append(const Made& made) {
+  if (status.ok() && !made.ok()) status = made.status();
+  ids.push_back(made.ok() ? *made : kNoValue);
 }
 
 Result<std::vector<int64_t>> NodeWriter::Integers(ValueId id) const {

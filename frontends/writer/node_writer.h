@@ -35,8 +35,10 @@ inline TensorDesc PlainType(DType dtype) {
 
 // The operands of a node. Braces fix the order in which they are written, so a plan does not depend on the compiler.
 struct Operands {
-  Operands(std::initializer_list<Made> list);                    // NOLINT: implicit
+  Operands() = default;
+  Operands(std::initializer_list<Made> list);                    // NOLINT: implicit; kNoValue at the end is left out
   Operands(std::vector<ValueId> list) : ids(std::move(list)) {}  // NOLINT: implicit
+  void Append(const Made& made);
   std::vector<ValueId> ids;
   Status status;  // the first error among them
 };
@@ -58,6 +60,10 @@ struct NamedResult {
 struct ValueMarks {
   // How many rows (int32[1]) are valid, where that depends on data. The graph holds as many as there may be.
   std::map<ValueId, ValueId> rows;
+  // The same of dimension 1, where dimension 0 is whole.
+  std::map<ValueId, ValueId> columns;
+  // Values that hold, in rows that are not valid, what changes nothing in the reduction that reads them.
+  std::set<ValueId> masked;
   // Real and imaginary part of a complex tensor, for which a value stands that no node makes.
   std::map<ValueId, std::pair<ValueId, ValueId>> complex;
   // A constant that stands for a variable, and the variable's name.
@@ -68,6 +74,10 @@ struct ValueMarks {
   ValueId RowsOf(ValueId id) const {  // kNoValue: all
     const auto found = rows.find(id);
     return found == rows.end() ? kNoValue : found->second;
+  }
+  ValueId ColumnsOf(ValueId id) const {
+    const auto found = columns.find(id);
+    return found == columns.end() ? kNoValue : found->second;
   }
   bool IsComplex(ValueId id) const { return complex.contains(id); }
   bool IsHandle(ValueId id) const { return handles.contains(id); }

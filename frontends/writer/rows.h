@@ -1,6 +1,6 @@
 // Tensors whose number of rows depends on data (indices of elements that are not 0, distinct elements). The graph holds
-// them in their largest size, with the number of valid rows beside each (ValueMarks::rows). Operators on them keep that
-// number, mask the other rows, or are refused.
+// them in their largest size, with the number of valid rows beside each (ValueMarks::rows; along dimension
+// 1, as of a transposed matrix: columns). Operators on them keep that number, mask the other rows, or are refused.
 #ifndef HEARTH_FRONTENDS_WRITER_ROWS_H_
 #define HEARTH_FRONTENDS_WRITER_ROWS_H_
 
@@ -10,7 +10,7 @@
 
 namespace hearth {
 
-// Whether an operand's number of rows depends on data.
+// Whether an operand's number of rows, or columns, depends on data.
 bool HaveRows(const NodeWriter& to, std::span<const ValueId> operands);
 
 // The error for an operator that has such an operand and needs all of its rows.

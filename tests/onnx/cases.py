@@ -347,6 +347,22 @@ def boxes():
     grid = np.array([[[0, 0, 2, 2], [0, 1, 2, 3], [1, 0, 3, 2], [0, 2, 2, 4]]], np.float32)
     yield case("NonMaxSuppression_at_the_threshold", "NonMaxSuppression",
                [grid, np.ones((1, 1, 4), np.float32), np.int64(4), np.float32(1 / 3)], [2, 3])
+    # Boxes looked up by the last column, in a tensor of one batch; what is reduced over them; the first ones.
+    held = {"most": numbers[0], "overlap": numbers[1], "score": numbers[2], "two": np.int64(2), "ax": np.array([0], np.int64),
+            "ends": np.array([2], np.int64)}
+    nodes = [
+        helper.make_node("NonMaxSuppression", ["boxes", "scores", "most", "overlap", "score"], ["taken"]),
+        helper.make_node("Gather", ["taken", "two"], ["column"], axis=1),
+        helper.make_node("Gather", ["boxes", "column"], ["corners"], axis=1),
+        helper.make_node("Squeeze", ["corners", "ax"], ["rows"]),
+        helper.make_node("ReduceMax", ["column"], ["last"], keepdims=0),
+        helper.make_node("ReduceMean", ["rows", "ax"], ["mean"], keepdims=0),
+        helper.make_node("Slice", ["rows", "ax", "ends", "ax"], ["first"]),
+        helper.make_node("Shape", ["corners"], ["shape"]),
+    ]
+    yield network("NonMaxSuppression_looked_up", nodes, {"boxes": corners[:1], "scores": scores[:1]},
+                  [numpy_helper.from_array(np.asarray(array), name) for name, array in held.items()],
+                  ["corners", "last", "mean", "first", "shape"], 18)
     # The head of a detector: rows (batch, corners, class, score) of the boxes that are taken.
     held = {"most": numbers[0], "overlap": numbers[1], "score": numbers[2], "zero": np.int64(0), "two": np.int64(2),
             "last": np.array([-1], np.int64), "ends": np.array([0, 2], np.int64), "halves": np.array([1, 1, 1], np.int64)}
@@ -370,7 +386,205 @@ def boxes():
                   ["found", "shape"])
 
 
+def norms_and_losses():
+    x, s, b = _numbers("x", (2, 3, 4, 5)), _numbers("s", (5,)), _numbers("b", (5,))
+    yield case("LayerNormalization_outputs", "LayerNormalization", [x, s, b], [1, 2], outputs=3)
+    yield case("LayerNormalization_outputs_axes", "LayerNormalization", [x, _numbers("s", (4, 5))], [1], outputs=3, axis=2)
+    for name, more in {"plain": {}, "padded": {"pads": [1, 0, 1, 2], "strides": [2, 2]},
+                       "same": {"auto_pad": "SAME_LOWER", "strides": [2, 1]}, "p3": {"p": 3}, "p1": {"p": 1},
+                       "ceil": {"ceil_mode": 1, "strides": [2, 2]}}.items():
+        yield case(f"LpPool_{name}", "LpPool", [x], opset=18, kernel_shape=[2, 3], **more)
+    yield case("LpPool_1d", "LpPool", [_numbers("x", (2, 3, 11))], opset=18, kernel_shape=[3], strides=[2], pads=[1, 1])
+    scores, classes = _numbers("scores", (4, 3, 2)), _numbers("classes", (4, 2), np.int64, 0, 2)
+    classes[0, 0], classes[3, 1] = -1, -1
+    for op in ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"):
+        for reduction in ("none", "sum", "mean"):
+            for weights in ([], [_numbers("w", (3,), low=0.1, high=1)]):
+                yield case(f"{op}_{reduction}_{len(weights)}", op, [scores, classes, *weights], opset=13,
+                           reduction=reduction, ignore_index=-1)
+    yield case("SoftmaxCrossEntropyLoss_shares", "SoftmaxCrossEntropyLoss",
+               [_numbers("s", (5, 4)), _numbers("c", (5,), np.int32, 0, 3)], opset=13, outputs=2)
+
+
+def unpooling():
+    x = _numbers("x", (2, 3, 7, 6))
+    for name, more in {"plain": {}, "strided": {"strides": [2, 2]}, "padded": {"strides": [2, 1], "pads": [1, 1, 0, 1]},
+                       "by_column": {"strides": [2, 2], "storage_order": 1},
+                       "ceil": {"strides": [2, 2], "ceil_mode": 1}}.items():
+        yield case(f"MaxPool_places_{name}", "MaxPool", [x], outputs=2, kernel_shape=[2, 3], **more)
+    yield case("MaxPool_places_1d", "MaxPool", [_numbers("x", (2, 3, 12))], outputs=2, kernel_shape=[3], strides=[2])
+    yield case("MaxPool_integers", "MaxPool", [_numbers("u", (1, 2, 6, 6), np.uint8, 0, 255)], kernel_shape=[2, 2])
+    yield case("MaxPool_3d_dilated", "MaxPool", [_numbers("v", (1, 2, 6, 7, 8))], kernel_shape=[2, 2, 2],
+               dilations=[2, 1, 3], pads=[1, 0, 1, 0, 1, 1])
+    yield case("AveragePool_dilated", "AveragePool", [x], kernel_shape=[2, 2], dilations=[2, 3], pads=[1, 1, 1, 1])
+    yield case("AveragePool_dilated_with_padding", "AveragePool", [x], kernel_shape=[2, 2], dilations=[2, 1],
+               pads=[1, 1, 1, 1], count_include_pad=1)
+    window = {"kernel_shape": [2, 2], "strides": [2, 2]}
+    nodes = [helper.make_node("MaxPool", ["x"], ["most", "places"], **window),
+             helper.make_node("MaxUnpool", ["most", "places"], ["y"], **window)]
+    yield network("MaxUnpool_of_MaxPool", nodes, {"x": _numbers("x", (2, 3, 6, 8))}, [], ["y"])
+    nodes[1] = helper.make_node("MaxUnpool", ["most", "places", "shape"], ["y"], **window)
+    yield network("MaxUnpool_to_a_shape", nodes, {"x": x}, [numpy_helper.from_array(np.array(x.shape, np.int64), "shape")],
+                  ["y"])
+
+
+def attention():
+    def turned(name, x, caches, positions, microsoft=False, **more):
+        operands = [x, positions, *caches] if microsoft else [x, *caches, positions]
+        while operands[-1] is None:
+            operands.pop()
+        return case(name, "RotaryEmbedding", operands, domain="com.microsoft" if microsoft else "",
+                    opset=19 if microsoft else 23, **more)
+
+    half = [np.cos(_numbers("c", (9, 4), low=-3, high=3)), np.sin(_numbers("c", (9, 4), low=-3, high=3))]
+    positions = _numbers("p", (2, 5), np.int64, 0, 8)
+    heads, flat = _numbers("h", (2, 3, 5, 8)), _numbers("f", (2, 5, 24))
+    for k in (0, 1):
+        yield turned(f"RotaryEmbedding_{k}", heads, half, positions, interleaved=k)
+        yield turned(f"RotaryEmbedding_flat_{k}", flat, half, positions, interleaved=k, num_heads=3)
+        yield turned(f"RotaryEmbedding_microsoft_{k}", flat, half, positions, True, interleaved=k)
+    yield turned("RotaryEmbedding_first", flat, half, np.array([3], np.int64), True)
+    part = [array[:, :2] for array in half]
+    yield turned("RotaryEmbedding_part", heads, part, positions, rotary_embedding_dim=4)
+    own = [array[positions] for array in half]
+    yield turned("RotaryEmbedding_without_positions", heads, own, None)
+    q, k, v = _numbers("q", (2, 4, 3, 8)), _numbers("k", (2, 2, 6, 8)), _numbers("v", (2, 2, 6, 5))
+    yield case("Attention_causal_grouped", "Attention", [q, k, v], opset=23, is_causal=1)
+
+
+def narrow_weights():
+    for bits in (2, 4, 8):
+        for zeros in ("none", "packed", "real")[: 2 if bits == 8 else 3]:  # as onnxruntime has them
+            for depth, block in ((32, 16), (40, 16)):
+                blocks, rows = -(-depth // block), 3
+                packed = _numbers(f"w{bits}", (rows, blocks, block * bits // 8), np.uint8, 0, 255)
+                operands = [_numbers("x", (2, 4, depth)), packed, _numbers("s", (rows * blocks,), low=0.01, high=0.1)]
+                if zeros == "packed":
+                    operands.append(_numbers("z", (rows * -(-blocks * bits // 8),), np.uint8, 0, 255))
+                elif zeros == "real":
+                    operands.append(_numbers("z", (rows * blocks,), low=1, high=3))
+                yield case(f"MatMulNBits_{bits}_{zeros}_{depth}", "MatMulNBits", operands, list(range(1, len(operands))),
+                           domain="com.microsoft", K=depth, N=rows, bits=bits, block_size=block)
+    x, packed = _numbers("x", (4, 32)), _numbers("w", (3, 2, 8), np.uint8, 0, 255)
+    yield case("MatMulNBits_bias", "MatMulNBits", [x, packed, _numbers("s", (6,)), None, None, _numbers("b", (3,))],
+               [1, 2, 5], domain="com.microsoft", K=32, N=3, bits=4, block_size=16)
+
+
+def regions():
+    x = _numbers("x", (2, 3, 9, 11))
+    corners = np.sort(_numbers("roi", (5, 2, 2), low=-3, high=24), axis=1).reshape(5, 4)
+    images = _numbers("image", (5,), np.int64, 0, 1)
+    for mode in ("half_pixel", "output_half_pixel"):
+        yield case(f"RoiAlign_{mode}", "RoiAlign", [x, corners, images], output_height=3, output_width=2,
+                   sampling_ratio=2, spatial_scale=0.5, coordinate_transformation_mode=mode)
+    yield case("RoiAlign_one_image", "RoiAlign", [x[:1], corners, np.zeros(5, np.int64)], opset=10, output_height=2,
+               output_width=2, sampling_ratio=3, spatial_scale=0.5)
+
+
+def places():
+    def ints(*numbers):
+        return np.array(numbers, np.int64)
+
+    x = np.round(_numbers("x", (4, 5), low=-1.4, high=1.4))
+    yield case("NonZero", "NonZero", [x])
+    yield case("NonZero_constant", "NonZero", [np.array([[1, 0, 2], [0, 0, 3]], np.float32)], [0])
+    yield case("NonZero_list", "NonZero", [_numbers("c", (9,), np.bool_)])
+    for axis in (None, 0, 1):
+        more = {} if axis is None else {"axis": axis}
+        yield case(f"Compress_{axis}", "Compress", [_numbers("x", (4, 6)), np.array([0, 1, 1, 0], np.bool_)], **more)
+    yield case("Compress_constant", "Compress", [_numbers("x", (2, 3, 4)), np.array([1, 0, 1], np.bool_)], [1], axis=-2)
+    yield case("GatherND_batches", "GatherND", [_numbers("x", (2, 3, 4, 5)), _numbers("i", (2, 3, 6, 1), np.int64, -4, 3)],
+               batch_dims=2)
+    for inverse, onesided, last, axis in ((0, 0, 1, 1), (0, 0, 2, 1), (0, 1, 1, -2), (1, 0, 2, 1), (0, 0, 2, 0)):
+        yield case(f"DFT_{inverse}_{onesided}_{last}_{axis}", "DFT", [_numbers("d", (3, 10, last)), None, np.int64(axis)],
+                   [2], opset=20, inverse=inverse, onesided=onesided)
+    for length in (7, 16):
+        yield case(f"DFT_{length}", "DFT", [_numbers("d", (2, 10, 1)), np.int64(length)], [1], opset=17, onesided=1)
+    for op in ("HannWindow", "HammingWindow", "BlackmanWindow"):
+        nodes = [helper.make_node(op, ["n"], ["window"], periodic=0), helper.make_node("Mul", ["x", "window"], ["y"])]
+        yield network(op, nodes, {"x": _numbers("x", (2, 12))}, [numpy_helper.from_array(np.int64(12), "n")], ["y"], 17)
+    yield case("CenterCropPad", "CenterCropPad", [_numbers("x", (5, 8, 3)), ints(8, 3)], [1], opset=18, axes=[0, 1])
+    for corners in (0, 1):
+        yield case(f"AffineGrid_{corners}", "AffineGrid", [_numbers("t", (2, 2, 3)), ints(2, 3, 4, 5)], [1], opset=20,
+                   align_corners=corners)
+    # What is done with the places of elements: as torch writes x[x > 0], and torch.where.
+    held = [numpy_helper.from_array(np.float32(0), "zero"), numpy_helper.from_array(np.int64(1), "one"),
+            numpy_helper.from_array(ints(0), "first")]
+    nodes = [helper.make_node("Greater", ["x", "zero"], ["mask"]), helper.make_node("NonZero", ["mask"], ["found"]),
+             helper.make_node("Transpose", ["found"], ["rows"], perm=[1, 0]),
+             helper.make_node("GatherND", ["x", "rows"], ["kept"]),
+             helper.make_node("Gather", ["found", "one"], ["columns"], axis=0),
+             helper.make_node("Split", ["found"], ["up", "down"], axis=0, num_outputs=2),
+             helper.make_node("Squeeze", ["up", "first"], ["lines"]),
+             helper.make_node("Gather", ["x", "lines"], ["taken"], axis=0),
+             helper.make_node("Cast", ["found"], ["real"], to=TensorProto.FLOAT),
+             helper.make_node("ReduceMax", ["columns"], ["last"], keepdims=0),
+             helper.make_node("ReduceSum", ["kept"], ["sum"], keepdims=0), helper.make_node("Shape", ["found"], ["shape"])]
+    yield network("NonZero_uses", nodes, {"x": _numbers("x", (4, 5))}, held,
+                  ["kept", "columns", "taken", "real", "last", "sum", "shape", "down"])
+
+
+def lists():
+    listed = np.array([2, 1, 1, 3, 4, 3, -1], np.float32)
+    for op_sorted in (0, 1):
+        yield case(f"Unique_{op_sorted}", "Unique", [listed], outputs=4, sorted=op_sorted)
+        yield case(f"Unique_integers_{op_sorted}", "Unique", [_numbers("i", (4, 5), np.int64, -3, 3)], outputs=4,
+                   sorted=op_sorted)
+    yield case("Unique_of_one", "Unique", [np.array([3], np.float32)], outputs=4)
+    for dtype in (np.uint8, np.uint32):
+        for direction in ("LEFT", "RIGHT"):
+            yield case(f"BitShift_{direction}_{dtype.__name__}", "BitShift",
+                       [_numbers("b", (9,), dtype, 0, 255), np.array([0, 1, 2, 3, 4, 5, 6, 7, 7], dtype)],
+                       direction=direction)
+    a, b = _numbers("a", (2, 3, 4), np.int64, -9, 9), _numbers("b", (2, 4, 5), np.int64, -9, 9)
+    yield case("Einsum_integers", "Einsum", [a, b], equation="bij,bjk->bik")
+    yield case("MatMul_integers", "MatMul", [a[0].astype(np.int32), b.astype(np.int32)])
+    for equation in ("ii->i", "...ii->...i", "iji->j"):
+        x = _numbers("x", (4, 3, 4) if equation == "iji->j" else (4, 4))
+        yield case(f"Einsum_diagonal_{equation}".replace(">", ""), "Einsum", [x], equation=equation)
+    yield case("FusedMatMul", "FusedMatMul", [_numbers("a", (2, 6, 4)), _numbers("b", (2, 5, 6))],
+               domain="com.microsoft", transA=1, transB=1, alpha=0.5)
+    yield case("ReduceMax_bool", "ReduceMax", [_numbers("b", (3, 4), np.bool_), np.array([1], np.int64)], [1], opset=20)
+    yield case("ReduceL1_of_none", "ReduceL1", [_numbers("x", (3, 4))], opset=18, noop_with_empty_axes=1)
+    yield case("GlobalLpPool", "GlobalLpPool", [_numbers("x", (2, 3, 4, 5))], p=3)
+
+
+def regions_of_pictures():
+    x = _numbers("x", (1, 2, 9, 8))
+
+    def sized(name, sizes, opset=18, region=None, **more):
+        constants = [3] if region is None else [1, 3]
+        return case(f"resize_{name}", "Resize", [x, region, None, np.array(sizes, np.int64)], constants, opset=opset, **more)
+
+    for mode in ("linear", "cubic"):
+        for excludes in (0, 1):
+            yield case(f"resize_antialias_{mode}_{excludes}", "Resize", [x, None, np.array([1, 1, 0.5, 0.3], np.float32)],
+                       [2], opset=18, mode=mode, antialias=1, exclude_outside=excludes)
+        yield sized(f"antialias_{mode}_up", [1, 2, 4, 13], mode=mode, antialias=1)
+    for policy in ("not_larger", "not_smaller"):
+        yield sized(policy, [5, 9], mode="linear", keep_aspect_ratio_policy=policy, axes=[2, 3])
+    for mode in ("nearest", "linear"):
+        yield sized(f"crop_{mode}", [1, 2, 4, 6], 13, np.array([0, 0, 0.2, 0.3, 1, 1, 0.9, 1.4], np.float32), mode=mode,
+                    coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=3.5)
+
+
+def narrow_integers():
+    x = _numbers("x", (2, 8))
+    for name, kind, low, high in (("int4", TensorProto.INT4, -8, 7), ("uint4", TensorProto.UINT4, 0, 15)):
+        stored = helper.make_tensor("w", kind, [8, 5], _numbers(name, (40,), np.int32, low, high).tolist())
+        held = [stored, numpy_helper.from_array(_numbers("s", (2, 5), low=0.01, high=0.1), "s")]
+        nodes = [helper.make_node("DequantizeLinear", ["w", "s"], ["real"], axis=0, block_size=4),
+                 helper.make_node("MatMul", ["x", "real"], ["y"])]
+        yield network(f"DequantizeLinear_{name}", nodes, {"x": x}, held, ["y"], 21)
+    yield case("DequantizeLinear_blocks", "DequantizeLinear",
+               [_numbers("q", (6, 3), np.int8, -99, 99), _numbers("s", (2, 3), low=0.01, high=0.1),
+                _numbers("z", (2, 3), np.int8, -5, 5)], [1, 2], opset=21, axis=0, block_size=3)
+    yield case("QuantizeLinear_blocks", "QuantizeLinear", [_numbers("r", (3, 6)), _numbers("s", (3, 3), low=0.01, high=0.1)],
+               [1], opset=21, axis=1, block_size=2)
+
+
 def all_cases():
-    for family in (convolutions, pools, resizes, elements, movement, reductions, normalizations, products, recurrent,
+    for family in (lists, regions_of_pictures, narrow_integers, norms_and_losses, unpooling, attention, narrow_weights, regions, places,
+                   convolutions, pools, resizes, elements, movement, reductions, normalizations, products, recurrent,
                    quantized, quantized_recurrent, sums, samples, qlinear, boxes):
         yield from family()

@@ -24,6 +24,10 @@ from onnx import numpy_helper
 REFUSED = {"half_pixel_symmetric": "a rounding of its offset may move the nearest element"}
 # The specification divides by the size before it is rounded down, onnxruntime by the size itself.
 CONTRADICTED = {f"test_resize_downsample_scales_{kind}_align_corners" for kind in ("linear", "cubic")}
+# The test takes numbers of elements as those without the output's shape, onnxruntime as those in it.
+CONTRADICTED |= {"test_maxunpool_export_with_output_shape"}
+# Node tests that are not about running a network: their results are random, they train, or they read text or files.
+OUT_OF_SCOPE = re.compile("bernoulli|randomuniform|training_|momentum|adagrad|adam|image_decoder|ai_onnx_ml|tfidf")
 KNOWN_TYPES = {"float", "double", "float16", "uint8", "int8", "int16", "uint16", "int32", "int64", "uint32", "bool"}
 LAST_OPSET = 25
 
@@ -40,11 +44,15 @@ def answer_of_onnxruntime(model, inputs, is_optimized=True):
 
 
 def cut_to_rows(outputs):
-    """Of an output whose size depends on data the rows that count, which an output after the others tells."""
-    counts = {name: array for name, array in outputs.items() if name.removesuffix("_rows") in outputs}
-    counts = {name: array for name, array in counts.items() if name.endswith("_rows")}
-    return [array if f"{name}_rows" not in counts else array[: int(counts[f"{name}_rows"][0])]
-            for name, array in outputs.items() if name not in counts]
+    """Of an output whose size depends on data the rows, or columns, that count; outputs after the others tell these."""
+    kept = dict(outputs)
+    for name in outputs:
+        rows, columns = kept.pop(f"{name}_rows", None), kept.pop(f"{name}_columns", None)
+        if rows is not None:
+            kept[name] = kept[name][: int(rows[0])]
+        if columns is not None:
+            kept[name] = kept[name][:, : int(columns[0])]
+    return list(kept.values())
 
 
 def answer_of_hearth(program, device, model, inputs, folder):
@@ -92,10 +100,10 @@ def own_cases():
         yield case.name, case.model, case.inputs, lambda case=case: answer_of_onnxruntime(case.model, case.inputs)
 
 
-def with_constants(model, inputs):
-    """Numbers that choose shapes become constants of the file, as exporters write them."""
+def with_constants(model, inputs, first):
+    """Numbers that choose shapes become constants of the file, as exporters write them: inputs from the `first` on."""
     made, kept = onnx.ModelProto.FromString(model.SerializeToString()), dict(inputs)
-    for name in list(kept)[1:]:
+    for name in list(kept)[first:]:
         if kept[name].ndim < 2:
             made.graph.initializer.append(numpy_helper.from_array(kept.pop(name), name))
     left = [value for value in made.graph.input if value.name in kept]
@@ -112,7 +120,7 @@ def node_cases():
                  for value in values if value.type.HasField("tensor_type")}
         in_scope = all(value.type.HasField("tensor_type") for value in values) and types <= KNOWN_TYPES
         opset = max((one.version for one in test.model.opset_import if one.domain == ""), default=1)
-        if not in_scope or opset > LAST_OPSET or test.name in CONTRADICTED:
+        if not in_scope or opset > LAST_OPSET or test.name in CONTRADICTED or OUT_OF_SCOPE.search(test.name):
             continue
         arrays = [[numpy_helper.to_array(one) if isinstance(one, onnx.TensorProto) else np.asarray(one) for one in side]
                   for side in test.data_sets[0]]
@@ -124,9 +132,11 @@ def judge(arguments, case):
     name, model, inputs, answer = case
     with tempfile.TemporaryDirectory() as folder:
         got = answer_of_hearth(arguments.hearth, arguments.device, model, inputs, folder)
-    if isinstance(got, str) and arguments.nodes and ("at run time" in got or "decides shapes" in got):
+    for first in (1, 0):
+        if not isinstance(got, str) or not arguments.nodes or not re.search("at run time|decides shapes", got):
+            break
         with tempfile.TemporaryDirectory() as folder:
-            got = answer_of_hearth(arguments.hearth, arguments.device, *with_constants(model, inputs), folder)
+            got = answer_of_hearth(arguments.hearth, arguments.device, *with_constants(model, inputs, first), folder)
     if isinstance(got, str):
         return name, "refused", re.sub(r"^.*model\.onnx: ", "", got)
     return name, "wrong" if (text := difference(got, answer())) else "right", text

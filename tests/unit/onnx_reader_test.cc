@@ -182,8 +182,42 @@ TEST(OnnxReader, BoxesThatAreTakenAreAsManyRowsAsAnotherOutputSays) {
   EXPECT_THAT(std::span((*answers)[0].values).first(6), ElementsAre(0, 0, 2, 0, 0, 0));
   EXPECT_THAT(std::span((*answers)[1].values).first(8), ElementsAre(5, 5, 6, 6, 0, 0, 1, 1));
 
-  graph.Output("all").Node("ReduceSum", {"corners"}, {"all"});
+  graph.Int64s("rows", {1}, {0}).Output("all").Node("CumSum", {"corners", "rows"}, {"all"});
   EXPECT_THAT(ErrorOf(OnnxFile(graph)), HasSubstr("number of rows of an operand, which depends on data"));
+}
+
+TEST(OnnxReader, PlacesThatDataMakeAreColumnsUntilTheyAreTransposed) {
+  OnnxGraph graph;
+  graph.Input("x", {"2", "3"}).Output("found", 7).Output("kept").Output("sum");
+  graph.Node("NonZero", {"x"}, {"found"}).Node("Transpose", {"found"}, {"places"});
+  graph.Node("GatherND", {"x", "places"}, {"kept"}).Node("ReduceSum", {"kept"}, {"sum"});
+  const std::string file = OnnxFile(graph);
+  const Result<Graph> read = ReadOnnxModel(BytesOf(file));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_EQ(read->outputs.size(), 5u);
+  EXPECT_EQ(read->value(read->outputs[3]).name, "found_columns");
+  EXPECT_EQ(read->value(read->outputs[4]).name, "kept_rows");
+  const std::vector<ReferenceTensor> inputs = {{{2, 3}, {0, 5, 0, 7, 0, 9}}};
+  const auto answers = EvaluateGraph(*read, inputs);
+  ASSERT_TRUE(answers.ok()) << answers.status().message();
+  EXPECT_THAT(std::span((*answers)[0].values).first(3), ElementsAre(0, 1, 1));
+  EXPECT_THAT(std::span((*answers)[0].values).subspan(6, 3), ElementsAre(1, 0, 2));
+  EXPECT_THAT(std::span((*answers)[1].values).first(3), ElementsAre(5, 7, 9));
+  EXPECT_THAT((*answers)[2].values, ElementsAre(21));
+  EXPECT_THAT((*answers)[3].values, ElementsAre(3));
+}
+
+TEST(OnnxReader, NumbersThatAnAttributeCannotHaveAreErrors) {
+  OnnxGraph boxes;
+  boxes.Input("boxes", {"1", "3", "4"}).Input("scores", {"1", "1", "3"}).Output("taken", 7);
+  boxes.Node("NonMaxSuppression", {"boxes", "scores"}, {"taken"}, {OnnxGraph::Integer("center_point_box", 2)});
+  EXPECT_THAT(ErrorOf(OnnxFile(boxes)), HasSubstr("center_point_box=2"));
+  for (const std::string name : {"is_causal", "left_window_size"}) {
+    OnnxGraph attention;
+    attention.Input("x", {"1", "2", "3", "4"}).Output("y");
+    attention.Node("Attention", {"x", "x", "x"}, {"y"}, {OnnxGraph::Integer(name, -2)});
+    EXPECT_THAT(ErrorOf(OnnxFile(attention)), HasSubstr("-2")) << name;
+  }
 }
 
 TEST(OnnxReader, AConstantConditionTakesItsBranchAlone) {
