@@ -169,6 +169,14 @@ Status WideLoadsAndStoresMoveSixteenValues(Device& device) {
   return SameFloats(input, CompileAndRunUnary(device, source, input, {40}));
 }
 
+Status LoadsFromABaseCountFromThere(Device& device) {
+  KernelSource source = CopyKernel(device);
+  source.name = "copy_from";
+  source.body = "int at = GID(0);\nif (at < count) {\n  y_store(at, x_load_from(at / 2, at - at / 2));\n}\n";
+  const Floats input = Ramp(4 * 41);
+  return SameFloats(input, CompileAndRunUnary(device, source, input, {41}));
+}
+
 // Stores a float32 input as float16 and reads it back by `path` in a second kernel.
 Status HalfRoundTrip(Device& device, AccessPath path) {
   KernelSource narrow = CopyKernel(device);
@@ -177,6 +185,7 @@ Status HalfRoundTrip(Device& device, AccessPath path) {
   KernelSource widen = CopyKernel(device, path);
   widen.name = "widen";
   widen.tensors[0].storage = StorageType::kFloat16;
+  widen.body = "int at = GID(0);\nif (at < count) {\n  y_store(at, x_load_from(at / 2, at - at / 2));\n}\n";
   const std::vector<KernelSource> sources = {narrow, widen};
   HEARTH_ASSIGN(const auto group, device.Compile(sources));
   const Floats input = Ramp(4 * 200, -3.0f, 0.25f);  // all are exact in float16
@@ -220,6 +229,7 @@ constexpr DeviceCase kCases[] = {HEARTH_DEVICE_CASE(CopyThroughBuffer),
                                  HEARTH_DEVICE_CASE(SharedMemoryReductionSumsAGroup),
                                  HEARTH_DEVICE_CASE(AllThreeGridDimensionsCount),
                                  HEARTH_DEVICE_CASE(WideLoadsAndStoresMoveSixteenValues),
+                                 HEARTH_DEVICE_CASE(LoadsFromABaseCountFromThere),
                                  HEARTH_DEVICE_CASE(HalfPrecisionStorageKeepsValues),
                                  HEARTH_DEVICE_CASE(HalfPrecisionTexelsKeepValues)};
 

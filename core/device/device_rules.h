@@ -64,6 +64,8 @@ bool Applies(Rule rule, const DeviceInfo& device);
 
 // Whether a user forced `rule` on or off.
 bool IsForced(Rule rule, const DeviceInfo& device);
+// `device` with `rule` forced off.
+DeviceInfo Without(Rule rule, DeviceInfo device);
 
 // How kernels read tensors unless something else was measured: through texel buffers where the rule texel_reads
 // applies, elsewhere from plain buffers.

@@ -166,6 +166,9 @@ Macros OpenClMacros(const KernelSource& source) {
     if (arg.direction == ArgDirection::kRead) {
       macros.Add(arg.name + "_load(i)",
                  fmt::format(fmt::runtime(texel ? "read_imagef({}, (i))" : access.load), memory));
+      const std::string base = fmt::format("({} + {}(base))", memory, half ? "4 * " : "");
+      macros.Add(arg.name + "_load_from(base, i)",
+                 texel ? fmt::format("{}_load((base) + (i))", arg.name) : fmt::format(fmt::runtime(access.load), base));
       if (arg.wide && !texel) {
         macros.Add(arg.name + "_load16(i)", half ? fmt::format("vload_half16((i), {})", memory)
                                                  : fmt::format("vload16((i), (__global const float*){})", memory));
@@ -270,6 +273,7 @@ Macros GlslMacros(const KernelSource& source, Dialect dialect) {
                          : arg.path == AccessPath::kTexelBuffer ? "texelFetch({}, (i))"
                                                                 : access.load;
       macros.Add(arg.name + "_load(i)", fmt::format(fmt::runtime(load), memory));
+      macros.Add(arg.name + "_load_from(base, i)", fmt::format("{}_load((base) + (i))", arg.name));
     }
     if (arg.wide) AddWideMacros(arg, dialect, false, macros);
   }

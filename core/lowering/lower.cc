@@ -5,6 +5,7 @@
 
 #include "core/base/contains.h"
 #include "core/base/error.h"
+#include "core/device/device_rules.h"
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
 #include "core/graph/quantize.h"
@@ -96,6 +97,30 @@ Result<Plan> TryLower(const Graph& graph, const DeviceInfo& device, const LowerO
   return plan;
 }
 
+Result<Plan> LowerWhatFits(const Graph& graph, const DeviceInfo& device, const LowerOptions& options) {
+  std::vector<Placement> placements = PlaceNodes(graph, device, options);
+  const auto on_device = [&] { return std::ranges::count_if(placements, &Placement::on_device); };
+  for (;;) {
+    const auto before = on_device();
+    Result<Plan> plan = TryLower(graph, device, options, placements);
+    if (plan.ok() || plan.status().code() != StatusCode::kResourceExhausted || before == 0) return plan;
+    if (on_device() < before) continue;
+    // Each node fits, but not all of them together.
+    for (Placement& placement : placements) {
+      if (placement.on_device)
+        placement = {false, "the network is too large for the device: " + plan.status().message()};
+    }
+  }
+}
+
+// Whether the plan whose elementwise chains joined the kernels before them needs few further programs for the
+// dispatches that it saves: a start compiles each program, each run makes all dispatches.
+bool SavesEnough(const Plan& joined, const Plan& plan) {
+  constexpr size_t kDispatchesForAProgram = 8;
+  return joined.dispatches.size() + kDispatchesForAProgram * joined.kernels.size() <
+         plan.dispatches.size() + kDispatchesForAProgram * plan.kernels.size();
+}
+
 }  // namespace
 
 std::vector<Placement> PlaceNodes(const Graph& graph, const DeviceInfo& device, const LowerOptions& options) {
@@ -118,19 +143,12 @@ std::vector<Placement> PlaceNodesThatFit(const Graph& graph, const DeviceInfo& d
 
 Result<Plan> Lower(const Graph& graph, const DeviceInfo& device, const LowerOptions& options) {
   if (const Node* unknown = FirstUnknown(graph)) return UnknownOperation(*unknown);
-  std::vector<Placement> placements = PlaceNodes(graph, device, options);
-  const auto on_device = [&] { return std::ranges::count_if(placements, &Placement::on_device); };
-  for (;;) {
-    const auto before = on_device();
-    Result<Plan> plan = TryLower(graph, device, options, placements);
-    if (plan.ok() || plan.status().code() != StatusCode::kResourceExhausted || before == 0) return plan;
-    if (on_device() < before) continue;
-    // Each node fits, but not all of them together.
-    for (Placement& placement : placements) {
-      if (placement.on_device)
-        placement = {false, "the network is too large for the device: " + plan.status().message()};
-    }
-  }
+  Result<Plan> plan = LowerWhatFits(graph, device, options);
+  const bool may_join = options.preference == Preference::kBalanced && Applies(Rule::kCostlyPrograms, device) &&
+                        !IsForced(Rule::kCostlyPrograms, device);
+  if (!plan.ok() || !may_join) return plan;
+  Result<Plan> joined = LowerWhatFits(graph, Without(Rule::kCostlyPrograms, device), options);
+  return joined.ok() && SavesEnough(*joined, *plan) ? joined : plan;
 }
 
 }  // namespace hearth

@@ -312,11 +312,22 @@ TEST(Lower, ElementwiseNodesBecomePartOfTheKernelBeforeThem) {
   }
 }
 
-TEST(Lower, ADeviceThatCompilesSlowlyKeepsElementwiseNodesApartUnlessSpeedIsToLast) {
+TEST(Lower, ADeviceThatCompilesSlowlyJoinsElementwiseNodesThatNeedNoFurtherProgram) {
+  EXPECT_EQ(DispatchesOf(ChainNetwork(kChain), LoweringDevice(Dialect::kOpenCl, DeviceType::kCpu)), 1u);
+}
+
+// The convolution and the pooling are there with hard_swish behind them and without: four programs for three or two.
+TEST(Lower, ADeviceThatCompilesSlowlyKeepsElementwiseNodesApartThatNeedMoreProgramsUnlessSpeedIsToLast) {
+  const Graph graph = ChainNetwork(R"(%5 = hard_swish(%4) : float32[1x16x16x8] "b" node "swish"
+%6 = conv_2d(%5, %1) : float32[1x16x16x8] "c" node "conv2"
+%7 = max_pool_2d(%6) kernel=3x3 padding=same : float32[1x16x16x8] "d" node "pool"
+%8 = hard_swish(%7) : float32[1x16x16x8] "e" node "swish2"
+%9 = max_pool_2d(%8) kernel=3x3 padding=same : float32[1x16x16x8] "f" node "pool2"
+output %9
+)");
   const DeviceInfo device = LoweringDevice(Dialect::kOpenCl, DeviceType::kCpu);
-  EXPECT_EQ(DispatchesOf(ChainNetwork(kChain), device), 5u);
-  LowerOptions options{.preference = Preference::kSustainedSpeed};
-  EXPECT_EQ(DispatchesOf(ChainNetwork(kChain), device, options), 1u);
+  EXPECT_EQ(DispatchesOf(graph, device), 6u);
+  EXPECT_EQ(DispatchesOf(graph, device, {.preference = Preference::kSustainedSpeed}), 4u);
 }
 
 TEST(Lower, FewProgramsComeBeforeFewDispatchesForASingleAnswer) {
