@@ -4,6 +4,8 @@
     peers.py litert MODEL.tflite --threads 1
     peers.py ncnn-vulkan MODEL.param       # its .bin lies beside it
     peers.py onnxruntime MODEL.onnx --threads 2
+    peers.py litert-webgpu MODEL.tflite    # CompiledModel with the accelerator of LiteRT's wheel
+    peers.py torch-compile -               # MobileNet v1 of networks.py on CUDA; `torch` runs it eagerly
 
 `ready_ms` is from asking for the model (packages imported) until the first result is in host memory, `steady_ms` the
 median of whole inferences, input copied in and output copied out, float32 throughout.
@@ -88,7 +90,65 @@ def open_onnxruntime(arguments):
     return start
 
 
-PEERS = {"litert": open_litert, "ncnn-vulkan": open_ncnn, "ncnn-cpu": open_ncnn, "onnxruntime": open_onnxruntime}
+def open_litert_webgpu(arguments):
+    import numpy as np
+    from ai_edge_litert.compiled_model import CompiledModel
+    from ai_edge_litert.hardware_accelerator import HardwareAccelerator
+
+    def start():
+        model = CompiledModel.from_file(arguments.model, hardware_accel=HardwareAccelerator.GPU)
+        if not model.is_fully_accelerated():
+            raise SystemExit("not all of the model runs on the GPU")
+        signature = model.get_signature_by_index(0)
+        details = model.get_input_tensor_details(signature["key"])
+        out = model.get_output_tensor_details(signature["key"])
+        values = [np.ones(details[name]["shape"], details[name]["dtype"]) for name in signature["inputs"]]
+        sizes = [(int(np.prod(out[name]["shape"])), np.dtype(out[name]["dtype"])) for name in signature["outputs"]]
+        inputs, outputs = model.create_input_buffers(0), model.create_output_buffers(0)
+
+        def run():
+            for buffer, value in zip(inputs, values, strict=True):
+                buffer.write(value)
+            model.run_by_index(0, inputs, outputs)
+            return [buffer.read(*size) for buffer, size in zip(outputs, sizes, strict=True)]
+
+        return run
+
+    return start
+
+
+def open_torch(arguments):
+    import networks
+    import numpy as np
+    import torch
+
+    torch.backends.cudnn.allow_tf32 = False  # float32 throughout
+    x = np.random.default_rng(0).uniform(-1, 1, (1, 3, 224, 224)).astype(np.float32)
+
+    def start():
+        steps = []
+        for layer in networks.mobilenet_v1():
+            groups = layer.channels_in if layer.depthwise else 1
+            steps.append(torch.nn.Conv2d(layer.channels_in, layer.channels_out, layer.kernel, layer.stride,
+                                         layer.kernel // 2, groups=groups))
+            steps.append(torch.nn.ReLU6())
+        steps += [torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(1024, networks.CLASSES)]
+        steps.append(torch.nn.Softmax(1))
+        net = torch.nn.Sequential(*steps).eval().cuda()
+        if arguments.peer == "torch-compile":
+            net = torch.compile(net)
+
+        def run():
+            with torch.inference_mode():
+                return net(torch.from_numpy(x).cuda()).cpu()
+
+        return run
+
+    return start
+
+
+PEERS = {"litert": open_litert, "litert-webgpu": open_litert_webgpu, "torch": open_torch, "torch-compile": open_torch,
+          "ncnn-vulkan": open_ncnn, "ncnn-cpu": open_ncnn, "onnxruntime": open_onnxruntime}
 
 
 def main():
