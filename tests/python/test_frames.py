@@ -5,8 +5,8 @@ import os
 import hearth
 import numpy as np
 import pytest
+from small_graphs import CPU
 
-CPU = {"device": "cpu", "cache": False}
 RANDOM = np.random.default_rng(5)
 
 

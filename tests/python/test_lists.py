@@ -3,8 +3,7 @@
 import hearth
 import numpy as np
 import pytest
-
-CPU = {"device": "cpu", "cache": False}
+from small_graphs import CPU
 
 
 def negation(count):
