@@ -10,7 +10,7 @@
 namespace hearth {
 namespace {
 
-Status CheckImage(const NodeInference& inference, int32_t block) {
+Status CheckBlock(const NodeInference& inference, int32_t block) {
   HEARTH_TRY(inference.CheckKeepsType());
   HEARTH_TRY(inference.CheckRank(0, 4));
   if (block >= 1 && block <= kMaxStep) return Status::Ok();
@@ -48,7 +48,7 @@ int64_t InBlock(const Shape& block, int64_t index, int dimension) {
 
 Status InferDepthToSpace(const NodeInference& inference) {
   const int64_t block = inference.op<DepthToSpace>().block;
-  HEARTH_TRY(CheckImage(inference, inference.op<DepthToSpace>().block));
+  HEARTH_TRY(CheckBlock(inference, inference.op<DepthToSpace>().block));
   const Shape& in = inference.shape(0);
   if (in[3] % (block * block) != 0) {
     return inference.Fail(StatusCode::kMalformedInput, "{} channels can't fill blocks of {} x {} pixels", in[3], block,
@@ -67,7 +67,7 @@ void ReferenceDepthToSpace(const Node& node, ReferenceInputs inputs, ReferenceOu
 
 Status InferSpaceToDepth(const NodeInference& inference) {
   const int64_t block = inference.op<SpaceToDepth>().block;
-  HEARTH_TRY(CheckImage(inference, inference.op<SpaceToDepth>().block));
+  HEARTH_TRY(CheckBlock(inference, inference.op<SpaceToDepth>().block));
   const Shape& in = inference.shape(0);
   if (in[1] % block != 0 || in[2] % block != 0) {
     return inference.Fail(StatusCode::kMalformedInput, "an image of {} x {} pixels has no whole blocks of {} x {}",
