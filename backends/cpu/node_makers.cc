@@ -1,4 +1,5 @@
-// Who runs an operation: its makers are asked from the top, and the first that takes the node runs it.
+// Who runs an operation: its makers are asked from the top, and the first that takes the node runs it. In builds
+// without the CPU's own kernels bytes are moved as ever, loops run, and core's reference computes everything else.
 #include <cstdint>
 
 #include "backends/cpu/host/host_node.h"
@@ -12,6 +13,7 @@
 namespace hearth {
 namespace {
 
+#ifdef HEARTH_WITH_CPU_KERNELS
 // Whether one operand repeats the other's short rows. XNNPACK makes each row a piece of a loop, which costs 35 ns.
 bool RepeatsShortRows(const Graph& graph, const Node& node) {
   constexpr int32_t kShortRow = 128;
@@ -46,6 +48,7 @@ Result<std::unique_ptr<HostNode>> MakePreferredNode(const HostNodeRequest& reque
 Result<std::unique_ptr<HostNode>> MakeXnnpackNode(const HostNodeRequest& request) {
   return request.xnnpack.Make(request);
 }
+#endif
 
 static_assert(std::variant_size_v<Op> <= 64);
 template <typename... T>
@@ -58,6 +61,7 @@ constexpr NodeMaker kMakers[] = {
     {MakeCopyNode, Of<Reshape, Unary, Bitcast, Pack, Concat>()},
     {MakeMovementNode, Of<Reshape, Pad, MirrorPad, BatchToSpace, SpaceToBatch, Resize, DepthToSpace, SpaceToDepth,
                           Transpose, Slice, Split, Unpack, Tile, BroadcastTo, Reverse>()},
+#ifdef HEARTH_WITH_CPU_KERNELS
     {MakePreferredNode, Of<Conv2D, DepthwiseConv2D, FullyConnected, BatchMatMul, Softmax, Binary>()},
     {MakeXnnpackNode, Of<Conv2D, DepthwiseConv2D, FullyConnected, Pool2D, Unary, Binary, Softmax, Resize, Reduce, Pad,
                          TransposeConv, PRelu, DepthToSpace>()},
@@ -77,6 +81,7 @@ constexpr NodeMaker kMakers[] = {
     {MakeNormalizeNode, Of<MeanVarianceNormalization>()},
     {MakePoolingIndexNode, Of<MaxPoolArgmax2D, MaxUnpool2D>()},
     {MakeDetectionNode, Of<DetectionPostProcess>()},
+#endif
     {MakeLoopNode, Of<Loop>()},
     {MakeReferenceNode, kAll},
 };
@@ -92,7 +97,9 @@ std::span<const NodeMaker> NodeMakers() {
 }
 
 Result<std::unique_ptr<HostNode>> MakeHostNode(const HostNodeRequest& request) {
+#ifdef HEARTH_WITH_CPU_KERNELS
   if (request.in_integers) return MakeIntegerNode(request);
+#endif
   for (const NodeMaker& maker : kMakers) {
     if (!maker.Takes(request.node.op)) continue;
     HEARTH_ASSIGN(std::unique_ptr<HostNode> node, maker.make(request));
@@ -100,5 +107,12 @@ Result<std::unique_ptr<HostNode>> MakeHostNode(const HostNodeRequest& request) {
   }
   return nullptr;
 }
+
+#ifndef HEARTH_WITH_CPU_KERNELS
+std::vector<bool> NodesInIntegers(const Graph& /*graph*/, std::span<const int> nodes,
+                                  const std::vector<bool>& /*decides_indices*/, const std::set<int>& /*refused*/) {
+  return std::vector<bool>(nodes.size());
+}
+#endif
 
 }  // namespace hearth
