@@ -1,5 +1,6 @@
 // The operators of a subgraph: one node, several nodes, a constant, or a node that says why nothing can run it.
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 #include <variant>
@@ -63,20 +64,21 @@ Status SubgraphReader::ReadOperator(int index) {
   const OperatorRow* row = view.code().row;
   to_.origin() = {number_ < 0 ? index : caller_index_, row == nullptr ? std::string_view() : row->name};
   std::set<ValueId> shape_inputs = std::exchange(to_.shape_inputs(), {});
-  HEARTH_ASSIGN(const bool is_node, IsOneNode(view));
+  std::optional<Result<Op>> read;
+  HEARTH_ASSIGN(const bool is_node, IsOneNode(view, read));
   if (is_node) shape_inputs.merge(to_.shape_inputs());  // what one node lacks, several may not need
   to_.shape_inputs() = std::move(shape_inputs);
-  HEARTH_TRY(is_node ? ReadNode(view) : Expand(view));
+  HEARTH_TRY(is_node ? ReadNode(view, std::move(read)) : Expand(view));
   for (int k = 0; k < view.output_count(); ++k) tensors_[view.output(k)].source = TensorState::Source::kReady;
   return Status::Ok();
 }
 
-// Whether an operator is one node, or unknown. Some are only in some forms.
-Result<bool> SubgraphReader::IsOneNode(const OperatorView& view) const {
+// Whether an operator is one node, or unknown. Some are only in some forms, which is told by reading it.
+Result<bool> SubgraphReader::IsOneNode(const OperatorView& view, std::optional<Result<Op>>& read) const {
   const OperatorRow* row = view.code().row;
   if (row == nullptr || row->expand == nullptr || row->read == nullptr) return row == nullptr || row->expand == nullptr;
   if (to_.marks().IsComplex(tensors_[view.inputs()[0]].value)) return true;
-  if (row->read(view).status().code() == StatusCode::kUnsupported) return false;
+  if (read.emplace(row->read(view)).status().code() == StatusCode::kUnsupported) return false;
   HEARTH_ASSIGN(const TensorDesc first, view.DescribeInput(0));
   const bool is_narrow = BitsOf(first.dtype) < 32;
   const bool is_plain = !IsReal(first) || first.dtype == DType::kBool;
@@ -101,13 +103,14 @@ Result<bool> SubgraphReader::FoldDequantize(const OperatorView& view) {
   return true;
 }
 
-// The operation with its attributes; UnknownOp if Hearth does not know this form of the operator.
-Result<Op> SubgraphReader::ReadOp(const OperatorView& view) {
+// The operation with its attributes; UnknownOp if Hearth does not know this form of the operator. `known`: of
+// IsOneNode.
+Result<Op> SubgraphReader::ReadOp(const OperatorView& view, std::optional<Result<Op>> known) {
   const OperatorCode& code = view.code();
   if (!reading_.budget.copies.Charge(code.name.size())) return CopyBudget::Exceeded(OperatorLabel(view.index()));
   if (code.row == nullptr) return Op(UnknownOp{code.name});
   if (code.row->read == nullptr) return Op(UnknownOp{code.name, std::string(code.row->why_refused)});
-  Result<Op> read = code.row->read(view);
+  Result<Op> read = known ? *std::move(known) : code.row->read(view);
   if (read.ok()) return read;
   // If the input's shape is known only at run time, an error about sizes means nothing.
   if (read.status().code() != StatusCode::kUnsupported && !view.InputHasNoShape(0)) return read;
@@ -120,11 +123,11 @@ Result<Op> SubgraphReader::UnknownBecause(const OperatorView& view, const Status
   return CopyBudget::Exceeded(OperatorLabel(view.index()));
 }
 
-Status SubgraphReader::ReadNode(const OperatorView& view) {
+Status SubgraphReader::ReadNode(const OperatorView& view, std::optional<Result<Op>> known) {
   HEARTH_ASSIGN(const bool is_folded, FoldDequantize(view));
   if (is_folded) return Status::Ok();
   const std::string where = OperatorLabel(view.index());
-  Result<Op> op = ReadOp(view);
+  Result<Op> op = ReadOp(view, std::move(known));
   if (!op.ok()) return op.status().Within(where);
   if (std::holds_alternative<UnknownOp>(*op)) return AddUnknown(view, *std::move(op)).Within(where);
   Expanded read = OperandsOf(view, *op);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -68,12 +69,12 @@ class SubgraphReader {
   Status CheckMarks(const OperatorView& view) const;
 
   Status ReadOperator(int index);
-  Result<bool> IsOneNode(const OperatorView& view) const;
+  Result<bool> IsOneNode(const OperatorView& view, std::optional<Result<Op>>& read) const;
   Result<bool> FoldDequantize(const OperatorView& view);
-  Result<Op> ReadOp(const OperatorView& view);
+  Result<Op> ReadOp(const OperatorView& view, std::optional<Result<Op>> known);
   Result<Op> UnknownBecause(const OperatorView& view, const Status& why);
   Expanded OperandsOf(const OperatorView& view, const Op& op);
-  Status ReadNode(const OperatorView& view);
+  Status ReadNode(const OperatorView& view, std::optional<Result<Op>> known);
   Status AddNode(const OperatorView& view, Op op, std::vector<ValueId> operands);
   Status AddUnknown(const OperatorView& view, Result<Op> unknown);
   Result<std::function<void()>> UndoOf(const OperatorView& view);
