@@ -1,5 +1,4 @@
 // Recognizes files that were given in place of a TFLite model.
-#include <cstdint>
 #include <string_view>
 
 #include "core/base/error.h"
@@ -29,10 +28,21 @@ constexpr Beginning kBeginnings[] = {
     {"<", "a web page or XML", "fetch the file itself, not the page about it"},
 };
 
+// By its version and the field behind it. Builds with a reader of such files have taken them before.
+bool BeginsAsOnnx(std::string_view text) {
+  return text.size() > 2 && text[0] == 0x08 && text[1] >= 1 && text[1] <= 32 &&
+         std::string_view("\x12\x3a\x42").find(text[2]) != std::string_view::npos;
+}
+
 }  // namespace
 
 Status NotTfliteError(std::span<const std::byte> bytes) {
   const std::string_view text = TextFrom(bytes);
+  if (BeginsAsOnnx(text)) {
+    return Error(StatusCode::kUnsupported,
+                 "an ONNX model, whose reader this build of Hearth lacks: take a build with HEARTH_WITH_ONNX=ON, or "
+                 "convert the model to TFLite");
+  }
   for (const Beginning& beginning : kBeginnings) {
     if (!text.starts_with(beginning.bytes)) continue;
     return Error(StatusCode::kMalformedInput, "{}, not a TFLite model: {}", beginning.kind, beginning.advice);

@@ -57,6 +57,12 @@ TEST(TfliteMalformed, TextEmptyAndTinyFilesAreNotModels) {
   ExpectMalformed(BytesOf("\x10\0\0\0ONNX and more bytes"), "not a TFLite model");
 }
 
+TEST(TfliteMalformed, AnOnnxFileIsNamedWhereNoReaderTakesIt) {
+  const Status status = ReadTfliteModel(BytesOf("\x08\x07\x12\x07pytorch")).status();
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(status.message(), HasSubstr("an ONNX model, whose reader this build of Hearth lacks"));
+}
+
 TEST(TfliteMalformed, ALoneIdentifierIsADamagedModel) {
   ExpectMalformed(BytesOf(std::string_view("\x10\0\0\0TFL3............", 20)), "damaged");
 }
