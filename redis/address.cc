@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/base/size_text.h"
 #include "core/base/text.h"
 
 namespace hearth {

@@ -26,7 +26,7 @@
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/file_stamp.h"
-#include "core/base/size_text.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

@@ -44,7 +44,7 @@ std::optional<std::string> Unescaped(std::string_view text) {
 
 // At most kMostParts parts, one more than any line has; the last one has the rest. A stranger's text must not take more
 // memory than its own size.
-std::vector<std::string_view> PartsOf(std::string_view text, char separator) {
+std::vector<std::string_view> FieldsOf(std::string_view text, char separator) {
   constexpr size_t kMostParts = 7;
   std::vector<std::string_view> parts;
   while (true) {
@@ -97,7 +97,7 @@ bool AddEntry(const std::vector<std::string_view>& words, Manifest& manifest) {
 }
 
 bool AddLine(std::string_view line, Manifest& manifest) {
-  const std::vector<std::string_view> words = PartsOf(line, ' ');
+  const std::vector<std::string_view> words = FieldsOf(line, ' ');
   if (words[0] == "made-by" || words[0] == "made" || words[0] == "expires" || words[0] == "least-version") {
     return words.size() == 2 && SetOfWhole(words[0], words[1], manifest);
   }
@@ -171,7 +171,7 @@ Status Manifest::CheckUsable(int64_t now_ms, std::string_view version, int64_t l
 }
 
 std::optional<std::array<uint32_t, 3>> VersionNumbers(std::string_view text) {
-  const std::vector<std::string_view> parts = PartsOf(text, '.');
+  const std::vector<std::string_view> parts = FieldsOf(text, '.');
   std::array<uint32_t, 3> numbers{};
   if (parts.size() != numbers.size()) return std::nullopt;
   for (size_t k = 0; k < numbers.size(); ++k) {

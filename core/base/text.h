@@ -1,14 +1,18 @@
-// Text: as bytes and as numbers, in lower case, from other sources made safe to show.
+// Text: as bytes, numbers and sizes, in parts, in lower case, from other sources made safe to show.
 #ifndef HEARTH_CORE_BASE_TEXT_H_
 #define HEARTH_CORE_BASE_TEXT_H_
 
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
+
+#include "hearth/status.h"
 
 namespace hearth {
 
@@ -61,6 +65,13 @@ std::string NearestName(std::string_view word, std::span<const std::string> name
 
 // Without blanks, tabs and ends of lines at both ends.
 std::string_view Trimmed(std::string_view text);
+
+// The parts of "a,b". An empty text has none, and a separator at the end begins none.
+std::vector<std::string_view> PartsOf(std::string_view text, char separator);
+
+// "1500", "64K", "256M", "1.5G", "256MiB" use powers of 1024; "256MB" powers of 1000. kInvalidArgument says what is
+// expected.
+Result<uint64_t> ParseSizeBytes(std::string_view text);
 
 // A text file compiled into the library (cmake/EmbedFiles.cmake).
 struct EmbeddedFile {

@@ -254,11 +254,7 @@ std::string ToText(const ForcedRules& forced) {
 
 Result<ForcedRules> ForcedRulesFromText(std::string_view text) {
   ForcedRules forced;
-  while (!text.empty()) {
-    const size_t end = text.find(',');
-    HEARTH_TRY(ForceRule(text.substr(0, end), forced));
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-  }
+  for (const std::string_view part : PartsOf(text, ',')) HEARTH_TRY(ForceRule(part, forced));
   return forced;
 }
 

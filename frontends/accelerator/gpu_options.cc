@@ -1,6 +1,5 @@
 #include "frontends/accelerator/gpu_options.h"
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <utility>
@@ -63,9 +62,7 @@ Text OfVariable(std::string_view variable) {
 
 Result<DelegateOptions> AcceleratorOptions(std::string_view toml, const std::vector<std::string>& variables) {
   std::vector<Text> texts = {{"device", "gpu"}, {"cache", "on"}};
-  while (!toml.empty()) {
-    const std::string_view line = toml.substr(0, toml.find('\n'));
-    toml.remove_prefix(std::min(toml.size(), line.size() + 1));
+  for (const std::string_view line : PartsOf(toml, '\n')) {
     const size_t equals = line.find('=');
     if (equals == std::string_view::npos) continue;
     texts.push_back(Translated(Trimmed(line.substr(0, equals)), Unquoted(Trimmed(line.substr(equals + 1)))));

@@ -1,10 +1,7 @@
 #include "hearth/session_option.h"
 
-#include <algorithm>
-
 #include "cache/files/folder.h"
 #include "core/base/error.h"
-#include "core/base/size_text.h"
 #include "core/base/text.h"
 #include "frontends/api/option_table.h"
 
@@ -46,10 +43,8 @@ struct FromText {
   Status operator()(const ListOption& option) const {
     std::vector<std::string>& list = option.field(options);
     list.clear();
-    for (std::string_view rest = value; !rest.empty();) {
-      const size_t end = std::min(rest.find(option.separator), rest.size());
-      if (end > 0) list.emplace_back(rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
+    for (const std::string_view part : PartsOf(value, option.separator)) {
+      if (!part.empty()) list.emplace_back(part);
     }
     return Status::Ok();
   }

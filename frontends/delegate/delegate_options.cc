@@ -64,15 +64,16 @@ Status SetBool(std::string_view key, std::string_view value, std::optional<bool>
 }
 
 Status SetPriorities(std::string_view key, std::string_view value, GivenOptions& given) {
-  for (size_t k = 0; k < given.priorities.size() && !value.empty(); ++k) {
-    const std::string_view name = value.substr(0, value.find(','));
-    const auto* found = std::find(kPriorityNames.begin(), kPriorityNames.end(), name);
-    if (found == kPriorityNames.end()) break;
+  const std::vector<std::string_view> names = PartsOf(value, ',');
+  for (size_t k = 0; k < names.size(); ++k) {
+    const auto* found = std::find(kPriorityNames.begin(), kPriorityNames.end(), names[k]);
+    if (k == given.priorities.size() || found == kPriorityNames.end()) {
+      return BadValue(key, value,
+                      fmt::format("up to three of {}, separated by commas", fmt::join(kPriorityNames, ", ")));
+    }
     given.priorities[k] = found - kPriorityNames.begin();
-    value.remove_prefix(std::min(value.size(), name.size() + 1));
   }
-  if (value.empty()) return Status::Ok();
-  return BadValue(key, value, fmt::format("up to three of {}, separated by commas", fmt::join(kPriorityNames, ", ")));
+  return Status::Ok();
 }
 
 // An option that only the plugin has.

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "cache/files/folder.h"
-#include "core/base/size_text.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {

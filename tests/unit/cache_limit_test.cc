@@ -8,7 +8,7 @@
 #include "cache/desk/bundle.h"
 #include "cache/desk/reports.h"
 #include "cache/files/folder.h"
-#include "core/base/size_text.h"
+#include "core/base/text.h"
 #include "tests/testing/cache_folder.h"
 
 namespace hearth {

@@ -22,12 +22,10 @@ constexpr double kProgressEveryMs = 100;
 // "opencl,cpu"; "all" is every usable device.
 std::vector<std::string> DevicesIn(const std::string& list) {
   std::vector<std::string> names;
-  for (size_t at = 0; at <= list.size();) {
-    const size_t comma = std::min(list.find(',', at), list.size());
-    const std::string name = list.substr(at, comma - at);
-    at = comma + 1;
+  const std::string ended = list + ',';
+  for (const std::string_view name : PartsOf(ended, ',')) {
     if (name != "all") {
-      names.push_back(name);
+      names.emplace_back(name);
       continue;
     }
     for (const DeviceDescription& device : ListDevices()) {

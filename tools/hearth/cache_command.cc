@@ -8,7 +8,7 @@
 #include "cache/store/entry_row.h"
 #include "cache/trust/signature.h"
 #include "core/base/error.h"
-#include "core/base/size_text.h"
+#include "core/base/text.h"
 #include "hearth/cache.h"
 #include "tools/hearth/cache_bundle_parts.h"
 #include "tools/hearth/cache_filter_flags.h"

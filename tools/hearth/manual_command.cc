@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/text.h"
 #include "hearth/version.h"
 #include "runtime/devices/backends.h"
 #include "tools/hearth/printing.h"
@@ -33,16 +34,10 @@ struct CommandNode {
 
 // "P:{fp32,fp16}" contains the values that CLI::IsMember allows.
 std::vector<std::string> ChoicesIn(std::string_view type_name) {
-  std::vector<std::string> choices;
   const size_t open = type_name.find('{'), close = type_name.find('}');
-  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return choices;
-  std::string_view list = type_name.substr(open + 1, close - open - 1);
-  while (!list.empty()) {
-    const size_t comma = std::min(list.find(','), list.size());
-    choices.emplace_back(list.substr(0, comma));
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return choices;
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return {};
+  const std::vector<std::string_view> choices = PartsOf(type_name.substr(open + 1, close - open - 1), ',');
+  return {choices.begin(), choices.end()};
 }
 
 CommandOption OptionOf(const CLI::Option& option) {
@@ -178,12 +173,8 @@ std::string FishQuoted(std::string_view text) {
 std::string FishCondition(const Place& place) {
   if (place.path == "hearth") return "__fish_use_subcommand";
   std::string condition;
-  std::string_view rest = std::string_view(place.path).substr(sizeof("hearth ") - 1);
-  while (!rest.empty()) {
-    const size_t blank = std::min(rest.find(' '), rest.size());
-    condition +=
-        fmt::format("{}__fish_seen_subcommand_from {}", condition.empty() ? "" : "; and ", rest.substr(0, blank));
-    rest.remove_prefix(std::min(blank + 1, rest.size()));
+  for (const std::string_view name : PartsOf(std::string_view(place.path).substr(sizeof("hearth ") - 1), ' ')) {
+    condition += fmt::format("{}__fish_seen_subcommand_from {}", condition.empty() ? "" : "; and ", name);
   }
   return condition;
 }

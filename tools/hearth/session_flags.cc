@@ -9,7 +9,6 @@
 
 #include "cache/files/folder.h"
 #include "core/base/error.h"
-#include "core/base/size_text.h"
 #include "core/base/text.h"
 #include "frontends/api/model_formats.h"
 #include "frontends/api/option_table.h"
@@ -76,14 +75,13 @@ Result<std::vector<TensorInfo>> DeclaredInputs(const std::string& path, const st
 Result<FixedInput> ParseNumbers(const std::string& text) {
   FixedInput fixed{"float64", {}, {}};
   std::vector<double> numbers;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(',', begin), text.size());
+  const std::string ended = text + ',';
+  for (const std::string_view part : PartsOf(ended, ',')) {
     double number = 0;
-    if (!NumberFrom(Trimmed(std::string_view(text).substr(begin, end - begin)), number)) {
+    if (!NumberFrom(Trimmed(part), number)) {
       return Error(StatusCode::kInvalidArgument, "'{}' is neither numbers (16000 or 1,2,3) nor a .npy file", text);
     }
     numbers.push_back(number);
-    begin = end + 1;
   }
   if (numbers.size() > 1) fixed.shape = {static_cast<int32_t>(numbers.size())};
   const auto bytes = std::as_bytes(std::span(numbers));

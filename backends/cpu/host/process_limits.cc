@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "core/base/contains.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {
@@ -25,15 +25,8 @@ struct ControlGroup {
   bool is_v2 = false;
 };
 
-std::vector<std::string> PartsOf(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
-  return parts;
-}
-
 // mountinfo writes blanks, line ends and backslashes as a backslash and three octal digits.
-std::string Unescaped(const std::string& text) {
+std::string Unescaped(std::string_view text) {
   const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
   std::string plain;
   for (size_t k = 0; k < text.size(); ++k) {
@@ -59,10 +52,10 @@ std::vector<GroupMount> GroupMounts(const std::string& controller, const fs::pat
   std::ifstream file(root / "proc/self/mountinfo");
   for (std::string line; std::getline(file, line);) {
     // id, parent, device, root, mount point, options, any optional fields, "-", type, source, options of the type
-    const std::vector<std::string> fields = PartsOf(line, ' ');
+    const std::vector<std::string_view> fields = PartsOf(line, ' ');
     const auto dash = std::find(fields.begin(), fields.end(), "-");
     if (dash - fields.begin() < 6 || fields.end() - dash < 4) continue;
-    const std::string& type = dash[1];
+    const std::string_view type = dash[1];
     const bool is_v1 = type == "cgroup" && Contains(PartsOf(dash[3], ','), controller);
     if (is_v1 || type == "cgroup2") mounts.push_back({!is_v1, Unescaped(fields[3]), Unescaped(fields[4])});
   }
@@ -75,7 +68,7 @@ std::optional<fs::path> OwnGroup(const std::string& controller, const fs::path& 
   for (std::string line; std::getline(file, line);) {
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const std::string_view controllers = std::string_view(line).substr(first + 1, second - first - 1);
     const bool matches = is_v2 ? controllers.empty() && line.compare(0, first, "0") == 0
                                : Contains(PartsOf(controllers, ','), controller);
     if (matches) return fs::path(line.substr(second + 1));
