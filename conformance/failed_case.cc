@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
+#include "core/graph/op_text.h"
 
 namespace hearth::conformance {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/base/text.h"
-#include "core/base/warnings.h"
 #include "redis/protocol.h"
 
 namespace hearth {

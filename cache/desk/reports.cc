@@ -11,8 +11,11 @@
 #include "cache/files/store_names.h"
 #include "cache/store/entry_filter.h"
 #include "cache/store/entry_row.h"
+#include "cache/store/last_misses.h"
+#include "cache/store/models.h"
 #include "cache/store/quarantine.h"
 #include "cache/store/session_records.h"
+#include "core/base/error.h"
 #include "core/base/text.h"
 
 namespace hearth {
@@ -60,6 +63,13 @@ Status ReadTables(Database& database, CacheStats& stats) {
   stats.quarantined = quarantine.size();
   for (const auto& [digest, record] : quarantine) stats.barred += record.strikes >= kMaxStrikes;
   return ReadCounters(database, stats.lifetime);
+}
+
+Result<CacheModel> ReadModel(Database& database, std::string_view model) {
+  HEARTH_ASSIGN(const int64_t id, FindModel(database, model));
+  HEARTH_ASSIGN(const std::vector<CacheModel> models, ReadModels(database, id));
+  if (models.empty()) return Error(StatusCode::kNotFound, "the cache has just forgotten '{}'", model);
+  return models.front();
 }
 
 }  // namespace
@@ -209,6 +219,41 @@ Result<uint64_t> LiftQuarantine(const fs::path& folder) {
     return Status::Ok();
   }));
   return count;
+}
+
+// ---- Models ----
+
+Result<std::vector<CacheModel>> ListModels(const fs::path& folder) {
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  if (!store.database) return std::vector<CacheModel>();
+  return OfStore(store, ReadModels(*store.database));
+}
+
+Result<std::vector<ModelUses>> ListUses(const fs::path& folder) {
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  if (!store.database) return std::vector<ModelUses>();
+  return OfStore(store, ReadUses(*store.database));
+}
+
+Result<std::vector<CacheMiss>> ListLastMisses(const fs::path& folder) {
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  if (!store.database) return std::vector<CacheMiss>();
+  return OfStore(store, ReadLastMisses(*store.database));
+}
+
+Result<CacheModel> DescribeModel(const fs::path& folder, std::string_view model) {
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  if (!store.database) return Error(StatusCode::kNotFound, "there is no cache in {} yet", folder.string());
+  return AsDamageOfStore(ReadModel(*store.database, model));
+}
+
+Status SetPinned(const fs::path& folder, std::string_view model, bool is_pinned) {
+  return ChangeStore(folder, [&](ReportedStore& store) -> Status {
+    if (!store.database) return Error(StatusCode::kNotFound, "there is no cache in {} yet", folder.string());
+    HEARTH_TRY(CheckMayChange(store));
+    HEARTH_ASSIGN(const int64_t id, FindModel(*store.database, model));
+    return PinModel(*store.database, id, is_pinned);
+  });
 }
 
 }  // namespace hearth

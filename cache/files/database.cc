@@ -13,7 +13,6 @@
 #include <string>
 #include <utility>
 
-#include "cache/files/one_sqlite.h"
 #include "cache/files/sqlite_calls.h"
 #include "core/base/blocked_signal.h"
 

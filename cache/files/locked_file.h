@@ -1,10 +1,11 @@
-// Files of one process beside the store, which others can tell from those of dead processes.
+// Files of one process beside the store, which others can tell from those of dead processes; and removing large ones.
 #ifndef HEARTH_CACHE_FILES_LOCKED_FILE_H_
 #define HEARTH_CACHE_FILES_LOCKED_FILE_H_
 
 #include <cstdint>
 #include <filesystem>
 #include <string_view>
+#include <vector>
 
 #include "core/base/descriptor.h"
 
@@ -25,6 +26,10 @@ LockedFile MakeLockedFile(const std::filesystem::path& folder, std::string_view 
 inline constexpr std::string_view kUnfinishedPrefix = "unfinished-";
 // Removes those of at most `most_bytes` that dead processes left; a copy may be as large as a store.
 void RemoveUnfinished(const std::filesystem::path& folder, int64_t most_bytes = INT64_MAX);
+
+// Removes the files that exist. ext4 takes half a second to remove a gigabyte. For large files the caller waits 0.3 s
+// at most, and another process does the rest.
+void RemoveInBackground(const std::vector<std::filesystem::path>& files);
 
 }  // namespace hearth
 

@@ -1,6 +1,9 @@
-// What `database` needs around sqlite's calls: their errors as Status, and a bound for what they may read.
+// What `database` needs around sqlite's calls: their errors as Status, and a bound for what they may
+// read, and one sqlite for a file in a process.
 #ifndef HEARTH_CACHE_FILES_SQLITE_CALLS_H_
 #define HEARTH_CACHE_FILES_SQLITE_CALLS_H_
+
+#include <sys/stat.h>
 
 #include <cstdint>
 
@@ -32,6 +35,11 @@ struct FileBound {
   bool Holds(uint64_t bytes, sqlite3* connection);
   int MostSteps() const;  // of one statement
 };
+
+// Whether no copy of Hearth with another sqlite has opened this file in this process. Closing a file drops a process's
+// locks on it (POSIX), and two sqlites lock and close as if they were alone: with two, the store was damaged within 13
+// starts of each. So the sqlite that opens a file first has it until the process ends. Any thread.
+bool IsOnlySqliteOf(const struct stat& file);
 
 }  // namespace hearth
 

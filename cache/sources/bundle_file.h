@@ -16,7 +16,6 @@
 
 #include "cache/trust/envelope.h"
 #include "cache/trust/manifest.h"
-#include "cache/trust/signed_manifest.h"
 #include "core/base/descriptor.h"
 #include "core/base/numbers.h"
 #include "hearth/status.h"

@@ -10,7 +10,7 @@
 
 #include "cache/files/wait_budget.h"
 #include "cache/trust/signature.h"
-#include "core/base/warnings.h"
+#include "core/base/log.h"
 #include "core/store/entry_source.h"
 
 namespace hearth {

@@ -12,7 +12,7 @@
 #include "cache/store/entry_row.h"
 #include "cache/store/revocations.h"
 #include "cache/store/sqlite_store.h"
-#include "cache/trust/signed_manifest.h"
+#include "cache/trust/manifest.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "hearth/version.h"

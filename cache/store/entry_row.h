@@ -1,4 +1,4 @@
-// Common code for single rows of schema.sql.
+// The tables of a store, as schema.sql makes them, and common code for their rows.
 #ifndef HEARTH_CACHE_STORE_ENTRY_ROW_H_
 #define HEARTH_CACHE_STORE_ENTRY_ROW_H_
 
@@ -32,6 +32,15 @@ void AddSize(uint64_t& sum, uint64_t size_bytes);
 Status InsertEntry(Database& database, const NewEntry& entry, const std::optional<Fingerprint>& needs);
 Status DeleteEntry(Database& database, int64_t id);
 Status DeleteEntry(Database& database, const Fingerprint& digest);  // if it exists
+
+// ---- The tables ----
+
+Status MakeTables(Database& database);
+
+// Whether the database has the tables and indexes of schema.sql and nothing else. kMalformedInput if not, or if one is
+// written in another way: a column that is computed, or an index on an expression, would run when a row is read, and
+// the file may be anybody's.
+Status CheckTables(Database& database);
 
 }  // namespace hearth
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -47,6 +48,15 @@ class SessionMisses {
   std::vector<Made> made_;
   int64_t when_ms_ = 0;  // one time for all misses of a session, which tells them from those of another
 };
+
+// Answers "why was this a miss?" by the stored entry whose key differs least.
+struct NearestEntry {
+  const CacheEntry* entry = nullptr;
+  std::vector<CacheKeyDifference> differences;  // empty: the entry is the requested one
+};
+// The entry of this kind with the fewest differing fields, the first of equals; nullopt if there is none of that kind.
+std::optional<NearestEntry> FindNearestEntry(const std::vector<CacheEntry>& entries, std::string_view kind,
+                                             const CacheKeyFields& wanted);
 
 }  // namespace hearth
 

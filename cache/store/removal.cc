@@ -5,10 +5,10 @@
 #include <set>
 #include <thread>
 
-#include "cache/files/write_ahead_log.h"
 #include "cache/store/budget.h"
 #include "cache/store/entry_row.h"
 #include "cache/store/models.h"
+#include "cache/store/store_connection.h"
 
 namespace hearth {
 namespace {

@@ -15,11 +15,10 @@
 #include <vector>
 
 #include "cache/files/locked_file.h"
-#include "cache/files/remove_in_background.h"
 #include "cache/files/store_names.h"
-#include "cache/files/write_ahead_log.h"
 #include "cache/store/budget.h"
 #include "cache/store/entry_row.h"
+#include "cache/store/store_connection.h"
 
 namespace hearth {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "cache/store/content_names.h"
-#include "cache/store/crash_marks.h"
 #include "cache/store/last_misses.h"
 #include "cache/store/models.h"
+#include "cache/store/quarantine.h"
 #include "cache/store/store_connection.h"
 #include "core/store/entry_source.h"
 

@@ -9,9 +9,9 @@
 
 #include "cache/files/locked_file.h"
 #include "cache/files/store_names.h"
-#include "cache/files/write_ahead_log.h"
 #include "cache/store/budget.h"
 #include "cache/store/entry_row.h"
+#include "cache/store/store_connection.h"
 #include "core/base/text.h"
 
 namespace hearth {

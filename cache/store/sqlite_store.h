@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "cache/store/content_names.h"
-#include "cache/store/crash_marks.h"
 #include "cache/store/making_claim.h"
 #include "cache/store/put_entries.h"
+#include "cache/store/quarantine.h"
 #include "cache/store/session_records.h"
 #include "cache/store/store_connection.h"
 #include "core/store/entry_source.h"

@@ -13,9 +13,8 @@
 #include <system_error>
 
 #include "cache/files/locked_file.h"
-#include "cache/files/remove_in_background.h"
 #include "cache/files/store_names.h"
-#include "cache/store/schema.h"
+#include "cache/store/entry_row.h"
 #include "core/store/entry_source.h"
 
 namespace hearth {

@@ -9,7 +9,7 @@
 #include "cache/files/database.h"
 #include "cache/files/folder.h"
 #include "cache/store/revocations.h"
-#include "core/base/warnings.h"
+#include "core/base/log.h"
 
 namespace hearth {
 

@@ -2,7 +2,11 @@
 #ifndef HEARTH_CORE_BASE_LOG_H_
 #define HEARTH_CORE_BASE_LOG_H_
 
+#include <set>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "hearth/log.h"
 
@@ -16,6 +20,20 @@ bool Log(LogLevel level, std::string_view message);
 
 // Logs to standard error only if HEARTH_LOG is set. For a plugin, whose host has its own log.
 void SilenceDefaultLog();
+
+// Warnings to a user, one for each kind of trouble.
+class Warnings {
+ public:
+  // Keeps `text` unless a warning of this kind came before.
+  void Add(std::string_view kind, std::string text) {
+    if (kinds_.emplace(kind).second) texts_.push_back(std::move(text));
+  }
+  std::vector<std::string> Take() { return std::exchange(texts_, {}); }
+
+ private:
+  std::set<std::string, std::less<>> kinds_;
+  std::vector<std::string> texts_;
+};
 
 }  // namespace hearth
 

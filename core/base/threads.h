@@ -4,8 +4,10 @@
 
 #include <sys/resource.h>
 
+#include <atomic>
 #include <csignal>
 #include <functional>
+#include <memory>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -80,6 +82,26 @@ class WorkBeside {
   std::function<Status()> work_;
   Status status_;
   std::thread thread_;  // last: it uses the rest
+};
+
+// The threads of such work: loops on the session's CPU use so many threads fewer than there are CPUs, but at least one.
+// Otherwise the scheduler takes CPUs away from threads in the middle of a loop, and a run waits for a time slice
+// (milliseconds).
+using BackgroundThreads = std::atomic<int>;
+
+// Counts the threads of some work during its lifetime.
+class BackgroundWork {
+ public:
+  BackgroundWork(std::shared_ptr<BackgroundThreads> all, int threads) : all_(std::move(all)), threads_(threads) {
+    all_->fetch_add(threads_, std::memory_order_relaxed);
+  }
+  ~BackgroundWork() { all_->fetch_sub(threads_, std::memory_order_relaxed); }
+  BackgroundWork(const BackgroundWork&) = delete;
+  BackgroundWork& operator=(const BackgroundWork&) = delete;
+
+ private:
+  const std::shared_ptr<BackgroundThreads> all_;
+  const int threads_;
 };
 
 }  // namespace hearth

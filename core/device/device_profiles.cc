@@ -8,7 +8,6 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/device/compute_units.h"
 #include "core/device/usable_limits.h"
 
 namespace hearth {

@@ -40,7 +40,7 @@ struct DeviceProfile {
   ProfileLimits in_opencl = {}, in_gles = {}, in_vulkan = {};  // what one API has otherwise
   uint32_t compute_units = 1;                                  // as its OpenCL driver reports
   bool vulkan_tells_units = false;                             // its Vulkan driver reports them by a vendor's extension
-  std::string_view renderer;  // its GL_RENDERER in OpenGL ES, which gives the rest (compute_units.h)
+  std::string_view renderer;  // its GL_RENDERER in OpenGL ES, which gives the rest (usable_limits.h)
   uint32_t subgroup_size = 1;
   bool matrices = false;  // its subgroups multiply matrices (VK_KHR_cooperative_matrix), in the driver's own shape
   bool int64 = false, fp16_arithmetic = false, unified_memory = false;

@@ -32,6 +32,10 @@ Status UnknownOperation(const Node& node);
 // "text" with quotes, backslashes and control characters escaped.
 std::string Quoted(std::string_view text);
 
+// A graph as text, for tests and dumps: one line per value and node. Constant contents are written whole up to 64
+// elements, else as "fill". Tests and benchmarks read such texts (tests/testing/graph_from_text.h).
+std::string ToText(const Graph& graph);
+
 }  // namespace hearth
 
 #endif  // HEARTH_CORE_GRAPH_OP_TEXT_H_

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/background_work.h"
 #include "core/base/run_control.h"
+#include "core/base/threads.h"
 #include "core/graph/graph.h"
 
 namespace hearth {

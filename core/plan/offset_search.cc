@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <utility>
 
-#include "core/plan/gap_placer.h"
+#include "core/base/error.h"
+#include "core/base/numbers.h"
 
 namespace hearth {
 namespace {
@@ -19,6 +21,15 @@ std::vector<size_t> OrderOfExecution(std::span<const TensorUsage> usages) {
 
 std::vector<size_t> OrderOfExecutionBackwards(std::span<const TensorUsage> usages) {
   return OrderBy(usages, std::greater(), &TensorUsage::last_step);
+}
+
+// Lists of neighbours hold at most kMostPairs pairs, and one in kShareOfPairs of all. Beyond that, comparing with all
+// placed tensors is faster than sorting each one's neighbours, and takes no memory.
+constexpr size_t kMostPairs = size_t{1} << 21;
+constexpr size_t kShareOfPairs = 16;
+
+bool LiveTogether(const TensorUsage& a, const TensorUsage& b) {
+  return a.first_step <= b.last_step && b.first_step <= a.last_step;
 }
 
 }  // namespace
@@ -66,6 +77,84 @@ std::shared_ptr<const OffsetPlan> FoundOffsets::Search(std::span<const TensorUsa
   const std::scoped_lock lock(mutex_);
   found_.push_back({{usages.begin(), usages.end()}, alignment, plan});
   if (found_.size() > kMostFound) found_.pop_front();
+  return plan;
+}
+
+GapPlacer::GapPlacer(std::span<const TensorUsage> usages, uint64_t alignment) : usages_(usages) {
+  HEARTH_CHECK(alignment > 0);
+  for (const TensorUsage& usage : usages) padded_bytes_.push_back(RoundUp(usage.size_bytes, alignment));
+  FindNeighbours();
+}
+
+void GapPlacer::FindNeighbours() {
+  const size_t most_pairs = std::min(kMostPairs, usages_.size() * usages_.size() / kShareOfPairs);
+  std::vector<uint32_t> by_begin(usages_.size()), alive;
+  std::iota(by_begin.begin(), by_begin.end(), uint32_t{0});
+  std::erase_if(by_begin, [&](uint32_t index) { return usages_[index].size_bytes == 0; });
+  std::ranges::stable_sort(by_begin, {}, [&](uint32_t index) { return usages_[index].first_step; });
+  neighbours_.resize(usages_.size());
+  size_t pairs = 0;
+  for (const uint32_t index : by_begin) {
+    std::erase_if(alive, [&](uint32_t other) { return usages_[other].last_step < usages_[index].first_step; });
+    pairs += alive.size();
+    if (pairs > most_pairs) return neighbours_.clear();
+    for (const uint32_t other : alive) {
+      neighbours_[index].push_back(other);
+      neighbours_[other].push_back(index);
+    }
+    alive.push_back(index);
+  }
+}
+
+void GapPlacer::FindLive(size_t index) {
+  live_.clear();
+  if (neighbours_.empty()) {
+    for (const size_t other : placed_) {
+      if (LiveTogether(usages_[other], usages_[index])) live_.push_back(places_[other]);
+    }
+    return;
+  }
+  for (const uint32_t other : neighbours_[index]) {
+    if (places_[other].end != 0) live_.push_back(places_[other]);
+  }
+  std::ranges::sort(live_, {}, &Range::begin);
+}
+
+// The start of the smallest sufficient gap in live_, or the end of the last range.
+uint64_t GapPlacer::BestFit(uint64_t size_bytes) const {
+  uint64_t best_offset = 0, best_slack = std::numeric_limits<uint64_t>::max();
+  uint64_t free_from = 0;  // the end of the ranges so far
+  for (const Range& range : live_) {
+    if (range.begin >= free_from + size_bytes) {
+      const uint64_t slack = range.begin - free_from - size_bytes;
+      if (slack < best_slack) {
+        best_slack = slack;
+        best_offset = free_from;
+      }
+    }
+    free_from = std::max(free_from, range.end);
+  }
+  return best_slack == std::numeric_limits<uint64_t>::max() ? free_from : best_offset;
+}
+
+std::optional<OffsetPlan> GapPlacer::Place(std::span<const size_t> order, uint64_t most_bytes) {
+  OffsetPlan plan;
+  plan.offsets.assign(usages_.size(), 0);
+  places_.assign(usages_.size(), {});
+  placed_.clear();
+  for (const size_t index : order) {
+    const uint64_t size_bytes = usages_[index].size_bytes;
+    if (size_bytes == 0) continue;
+    FindLive(index);
+    const uint64_t offset = BestFit(size_bytes);
+    plan.offsets[index] = offset;
+    plan.total_bytes = std::max(plan.total_bytes, offset + size_bytes);
+    if (plan.total_bytes > most_bytes) return std::nullopt;
+    places_[index] = {offset, offset + padded_bytes_[index]};
+    if (!neighbours_.empty()) continue;
+    placed_.insert(std::ranges::upper_bound(placed_, offset, {}, [&](size_t other) { return places_[other].begin; }),
+                   index);
+  }
   return plan;
 }
 

@@ -31,7 +31,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/warnings.h"
+#include "core/base/log.h"
 #include "core/store/entry_source.h"
 #include "core/store/key_request.h"
 #include "hearth/cache_types.h"

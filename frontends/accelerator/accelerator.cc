@@ -3,12 +3,10 @@
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
-#include "frontends/accelerator/answered.h"
 #include "frontends/accelerator/gpu_options.h"
 #include "frontends/accelerator/hearth_buffer.h"
 #include "frontends/accelerator/litert_memory.h"
 #include "frontends/accelerator/litert_runtime.h"
-#include "frontends/accelerator/opencl_environment.h"
 #include "frontends/delegate/delegate.h"
 #include "frontends/delegate/partition_kernel.h"
 #include "hearth/export.h"

@@ -3,7 +3,11 @@
 #ifndef HEARTH_FRONTENDS_ACCELERATOR_HEARTH_BUFFER_H_
 #define HEARTH_FRONTENDS_ACCELERATOR_HEARTH_BUFFER_H_
 
+#include <memory>
+
 #include "frontends/accelerator/litert_c.h"
+#include "frontends/accelerator/litert_runtime.h"
+#include "runtime/devices/device_choice.h"
 
 namespace hearth {
 
@@ -39,6 +43,13 @@ inline constexpr litert_c::LiteRtCustomTensorBufferHandlers kBufferHandlers = {
     .kinds_count = 2,
     .kinds = {kHearthBuffer, litert_c::kLiteRtTensorBufferTypeOpenClBuffer},
 };
+
+// Hearth's device in a context, on the program's queue: one for all who ask, as long as somebody holds it.
+Result<std::shared_ptr<const OpenedDevice>> OpenClDeviceIn(void* context, void* queue);
+
+// The same for the environment's context; null if it has none.
+Result<std::shared_ptr<const OpenedDevice>> OpenClDeviceOf(const LiteRtRuntime& runtime,
+                                                           litert_c::LiteRtEnvironmentT* environment);
 
 }  // namespace hearth
 

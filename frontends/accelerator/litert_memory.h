@@ -3,7 +3,7 @@
 #define HEARTH_FRONTENDS_ACCELERATOR_LITERT_MEMORY_H_
 
 #include "frontends/accelerator/litert_runtime.h"
-#include "frontends/delegate/interpreter_memory.h"
+#include "frontends/delegate/device_memory.h"
 
 namespace hearth {
 

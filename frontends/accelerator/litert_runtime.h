@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "core/base/error.h"
 #include "frontends/accelerator/litert_c.h"
 #include "hearth/status.h"
 
@@ -65,6 +66,24 @@ void* LiteRtSymbol(const char* name);
 
 // To LiteRT's log, which is standard error: its loggers are not exported.
 void LogToLiteRt(std::string_view message);
+
+inline litert_c::LiteRtStatus LiteRtStatusOf(StatusCode code) {
+  switch (code) {
+    case StatusCode::kOk: return litert_c::kLiteRtStatusOk;
+    case StatusCode::kInvalidArgument: return litert_c::kLiteRtStatusErrorInvalidArgument;
+    case StatusCode::kUnsupported: return litert_c::kLiteRtStatusErrorUnsupported;
+    case StatusCode::kResourceExhausted: return litert_c::kLiteRtStatusErrorMemoryAllocationFailure;
+    default: return litert_c::kLiteRtStatusErrorRuntimeFailure;
+  }
+}
+
+// Runs `work`; what goes wrong goes to LiteRT's log.
+template <typename Work>
+litert_c::LiteRtStatus Answered(const Work& work) {
+  const Status status = Guarded(work);
+  if (!status.ok()) LogToLiteRt(status.message());
+  return LiteRtStatusOf(status.code());
+}
 
 }  // namespace hearth
 

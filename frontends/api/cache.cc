@@ -5,15 +5,11 @@
 #include "cache/desk/reports.h"
 #include "cache/files/folder.h"
 #include "core/base/error.h"
-#include "core/base/run_control.h"
-#include "frontends/api/warming.h"
 #include "hal/device/driver_files.h"
-#include "hal/device/mesa_cache.h"
 #include "hal/device/stopwatch.h"
-#include "hal/programs/load_or_compile.h"
+#include "runtime/devices/backends.h"
 #include "runtime/devices/driver_watch.h"
 #include "runtime/plans/open_cache.h"
-#include "runtime/session/session_data.h"
 
 namespace hearth {
 namespace {
@@ -24,36 +20,6 @@ std::string FingerprintOfModel(const std::string& name) {
   if (!std::filesystem::is_regular_file(name, error)) return name;
   const Result<Model> model = Model::FromFile(name);
   return model.ok() ? model->fingerprint() : name;
-}
-
-WarmResult WarmOne(const std::string& model_path, const SessionOptions& options) {
-  WarmResult result{model_path, options.device, Status::Ok(), 0, 0, 0, 0, 0};
-  const Stopwatch watch;
-  const auto run = [&]() -> Status {
-    SessionOptions ready = options;
-    ready.start = "ready";
-    HEARTH_ASSIGN(Session session, OpenSession(model_path, {.options = ready, .for_warming = true}));
-    for (size_t k = 0; k < session.inputs().size(); ++k) {
-      HEARTH_TRY(session.SetInput(k, std::vector<std::byte>(session.inputs()[k].size_bytes)));
-    }
-    RunControl trial = RunControl::ForTrial();
-    HEARTH_TRY(RunUnder(SessionData::Of(session), trial));
-    session.SaveToCache();
-    const Report& report = session.report();
-    if (report.cache.path.empty() && options.cache_store == nullptr) {
-      return Error(StatusCode::kIoError, "{}", report.warnings.empty() ? "there is no cache" : report.warnings.front());
-    }
-    result.device = report.device.id;
-    result.compiled = report.programs.compiled;
-    result.loaded = report.programs.loaded;
-    result.bytes_written = report.cache.bytes_written;
-    result.put_errors = report.cache.put_errors;
-    if (result.compiled > 0 && !report.programs.storable) return NoBinaries(report.device.name);
-    return CheckAllStored(result.put_errors, report.warnings);
-  };
-  result.status = run();
-  result.milliseconds = watch.milliseconds();
-  return result;
 }
 
 // Asks the server for one name.
@@ -162,32 +128,6 @@ Result<std::vector<CacheQuarantine>> Cache::Quarantine() const {
 
 Result<uint64_t> Cache::LiftQuarantine() const {
   return hearth::LiftQuarantine(std::filesystem::path(folder_));
-}
-
-Result<std::vector<WarmResult>> Cache::Warm(const std::vector<std::string>& model_paths,
-                                            const std::vector<std::string>& devices, const SessionOptions& options,
-                                            const WarmObserver& observer,
-                                            const std::function<bool()>& is_stopped) const {
-  HEARTH_ASSIGN(const std::vector<std::string> chosen, DevicesToWarm(devices));
-  WarmProgress progress;
-  progress.total = model_paths.size() * chosen.size();
-  std::vector<WarmResult> results;
-  SessionOptions warming = options;
-  warming.use_cache = true;
-  warming.cache_read_only = false;
-  warming.cache_folder = folder_;
-  for (const std::string& device : chosen) {  // a second start of a driver is often cheaper
-    for (const std::string& model_path : model_paths) {
-      if (is_stopped && is_stopped()) return results;
-      progress.model_path = model_path;
-      progress.device = warming.device = device;
-      if (observer) observer(progress);
-      results.push_back(WarmOne(model_path, warming));
-      ++progress.done;
-    }
-  }
-  if (observer) observer(progress);
-  return results;
 }
 
 }  // namespace hearth

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "cache/desk/reports.h"
-#include "cache/store/nearest_entry.h"
+#include "cache/store/last_misses.h"
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/plan/key_fields.h"

@@ -5,7 +5,7 @@
 #include "core/device/device_profiles.h"
 #include "core/device/device_rules.h"
 #include "runtime/devices/device_choice.h"
-#include "runtime/devices/device_facts.h"
+#include "runtime/devices/device_names.h"
 #include "runtime/devices/self_test.h"
 
 namespace hearth {

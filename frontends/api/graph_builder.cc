@@ -7,7 +7,6 @@
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
 #include "core/base/text.h"
-#include "core/graph/graph_text.h"
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
 #include "core/graph/ops/elementwise_table.h"

@@ -135,6 +135,18 @@ Result<Session> CreateSession(const Model& model, SessionRequest request) {
   return OpenOn(std::move(request), [&]() -> Result<std::shared_ptr<const Model>> { return borrowed; });
 }
 
+Result<Session> CreateSessionOn(const OpenedDevice& device, const Model& model, const SessionOptions& options) {
+  auto opened = std::make_shared<SessionDevice>();
+  opened->opened = device;
+  return CreateSession(model, {.options = options, .device = std::move(opened)});
+}
+
+std::shared_ptr<Device> DeviceOf(Session& session) {
+  const SessionData* data = SessionData::Of(session);
+  return data != nullptr && data->context->has_device() ? data->context->prepared().request.device->opened.device
+                                                        : nullptr;
+}
+
 Result<Session> OpenSession(const std::string& model_path, SessionRequest request) {
   const ModelReading read_model = [&, options = request.options.model]() -> Result<std::shared_ptr<const Model>> {
     HEARTH_ASSIGN(Model model, Model::FromFile(model_path, options));

@@ -13,7 +13,7 @@
 #include "core/device/device_rules.h"
 #include "frontends/delegate/partitions.h"
 #include "hearth/version.h"
-#include "runtime/devices/device_simulation.h"
+#include "runtime/devices/device_choice.h"
 
 namespace hearth {
 namespace {

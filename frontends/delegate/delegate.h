@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "frontends/delegate/delegate_options.h"
-#include "frontends/delegate/interpreter_memory.h"
+#include "frontends/delegate/device_memory.h"
 #include "frontends/delegate/support.h"
 #include "frontends/delegate/tflite_c.h"
 #include "hearth/session.h"

@@ -12,11 +12,11 @@
 #include "core/base/threads.h"
 #include "core/graph/evaluate.h"
 #include "frontends/delegate/delegate.h"
-#include "frontends/delegate/interpreter_memory.h"
+#include "frontends/delegate/device_memory.h"
 #include "frontends/delegate/interpreter_model.h"
 #include "frontends/delegate/support.h"
 #include "runtime/model/model_data.h"
-#include "runtime/session/shared_device.h"
+#include "runtime/session/session_data.h"
 
 namespace hearth {
 namespace {

@@ -6,7 +6,9 @@
 #ifndef HEARTH_FRONTENDS_PYTHON_CALLS_H_
 #define HEARTH_FRONTENDS_PYTHON_CALLS_H_
 
+#include <Python.h>
 #include <pybind11/pybind11.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <functional>
@@ -19,10 +21,54 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/python/gil.h"
 #include "hearth/log.h"
 
 namespace hearth {
+
+// Releasing and taking Python's global lock in threads that may outlive Python. Until Python 3.14, a thread that takes
+// the lock while Python ends is itself ended, by unwinding its stack like pthread_exit; unwinding through a destructor
+// aborts the process. Here such threads wait for the end of the process, as in Python 3.14.
+[[noreturn]] inline void WaitForTheEndOfTheProcess() {
+  while (true) ::pause();
+}
+
+// While this object lives, the calling thread, which holds the lock, is without it.
+class ReleasedGil {
+ public:
+  ReleasedGil() : state_(PyEval_SaveThread()) {}
+  ~ReleasedGil() {
+    try {
+      PyEval_RestoreThread(state_);
+    } catch (...) {  // the unwinding
+      WaitForTheEndOfTheProcess();
+    }
+  }
+  ReleasedGil(const ReleasedGil&) = delete;
+  ReleasedGil& operator=(const ReleasedGil&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+// While this object lives, the calling thread holds the lock.
+class AcquiredGil {
+ public:
+  AcquiredGil() : state_(Acquired()) {}
+  ~AcquiredGil() { PyGILState_Release(state_); }
+  AcquiredGil(const AcquiredGil&) = delete;
+  AcquiredGil& operator=(const AcquiredGil&) = delete;
+
+ private:
+  static PyGILState_STATE Acquired() {
+    try {
+      return PyGILState_Ensure();
+    } catch (...) {  // the unwinding
+      WaitForTheEndOfTheProcess();
+    }
+  }
+
+  PyGILState_STATE state_;
+};
 
 // Sends Hearth's messages to callback(level, text), or with None to standard error. Messages of Hearth's own threads
 // are told at once, where exceptions can only be printed.

@@ -15,6 +15,7 @@
 
 #include "core/base/error.h"
 #include "hal/io/frame_layout.h"
+#include "hal/io/hardware_buffer.h"
 
 #if __has_include(<linux/dma-buf.h>)
 #include <linux/dma-buf.h>
@@ -255,6 +256,13 @@ uint32_t DrmFormatOf(PixelFormat format) {
     case PixelFormat::kNv21: return code("NV21");
     default: return code("YU12");
   }
+}
+
+Result<std::shared_ptr<ExternalFrame>> OpenExternalFrame(const Frame& frame) {
+  if (frame.format > PixelFormat::kI420)
+    return Error(StatusCode::kInvalidArgument, "the frame's format is not one that hearth/frame.h lists");
+  if (frame.planes[0].handle == 0) return Error(StatusCode::kInvalidArgument, "the frame's first plane has no memory");
+  return frame.memory == MemoryKind::kDmaBuf ? OpenDmaBuf(frame) : OpenHardwareBuffer(frame);
 }
 
 }  // namespace hearth

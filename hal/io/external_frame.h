@@ -1,12 +1,14 @@
 // A frame in memory that several drivers share: a dma-buf or an AHardwareBuffer. A device imports the memory; where it
-// can't, the host reads it.
+// can't, the host reads it. And where runs take an input from, or put an output.
 #ifndef HEARTH_HAL_IO_EXTERNAL_FRAME_H_
 #define HEARTH_HAL_IO_EXTERNAL_FRAME_H_
 
 #include <chrono>
 #include <memory>
+#include <variant>
 
 #include "hearth/frame.h"
+#include "hearth/interop.h"
 #include "hearth/status.h"
 
 namespace hearth {
@@ -37,6 +39,27 @@ class ExternalFrame {
 // Takes references of its own to the frame's memory. kInvalidArgument for handles that are no such memory, and for
 // sizes that the memory does not have; kUnsupported where the system has no such memory.
 Result<std::shared_ptr<ExternalFrame>> OpenExternalFrame(const Frame& frame);
+
+enum class Side : uint8_t { kInput, kOutput };
+
+// Dense bytes in host memory, which each run is given.
+struct GivenBytes {};
+// The caller's memory, on the host or in one of a device's objects.
+struct BorrowedMemory {
+  Binding binding;
+};
+// A picture in host memory, for inputs. `external` keeps it alive if several drivers share it; else null.
+struct HostFrame {
+  Frame frame;
+  std::shared_ptr<ExternalFrame> external;
+};
+// A picture in memory that the device imports, for inputs.
+struct ImportedFrame {
+  Frame frame;
+  std::shared_ptr<ExternalFrame> external;
+};
+
+using Endpoint = std::variant<GivenBytes, BorrowedMemory, HostFrame, ImportedFrame>;
 
 }  // namespace hearth
 

@@ -3,17 +3,39 @@
 #ifndef HEARTH_HAL_IO_FRAME_LAYOUT_H_
 #define HEARTH_HAL_IO_FRAME_LAYOUT_H_
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "core/graph/types.h"
-#include "hal/io/bilinear.h"
 #include "hal/io/binding_layout.h"
 #include "hearth/frame.h"
 
 namespace hearth {
+
+// ---- The pixels that bilinear resizing reads, in one place for all code that resizes ----
+
+// Two neighbours and the weight of the second.
+struct BilinearSample {
+  int32_t low = 0, high = 0;
+  float weight = 0;
+  friend bool operator==(const BilinearSample&, const BilinearSample&) = default;
+};
+
+// Half-pixel centres, edges clamped, without antialiasing (TensorFlow's resize_bilinear with half_pixel_centers).
+inline BilinearSample BilinearSampleAt(int32_t index, int32_t in_size, int32_t out_size) {
+  const float position =
+      (static_cast<float>(index) + 0.5f) * static_cast<float>(in_size) / static_cast<float>(out_size) - 0.5f;
+  const float low = std::floor(position);
+  const int32_t last = in_size - 1;
+  return {std::clamp(static_cast<int32_t>(low), 0, last), std::clamp(static_cast<int32_t>(low) + 1, 0, last),
+          position - low};
+}
+
+// ---- Frames ----
 
 // Byte offsets in one plane: of its first element in its memory, from row to row, and from element to element (a pixel,
 // or the plane's share of a block of 2x2 pixels).

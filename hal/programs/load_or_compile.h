@@ -10,9 +10,7 @@
 
 #include "core/store/result_cache.h"
 #include "hal/device/device.h"
-#include "hal/programs/loaded_programs.h"
 #include "hal/programs/program_keys.h"
-#include "hal/programs/shared_programs.h"
 
 namespace hearth {
 

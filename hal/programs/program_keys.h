@@ -3,6 +3,8 @@
 #define HEARTH_HAL_PROGRAMS_PROGRAM_KEYS_H_
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -61,6 +63,53 @@ struct PortableRequest {
   Field<kCompilerField> compiler;
   KernelTexts kernels;
   Unkeyed<ProgramMaker> maker = {};  // its device's dialect is that of the texts
+};
+
+// ---- Programs that are ready, and what must be stored of them ----
+
+// An entry that is not in the cache yet; its bytes are read from the group after its programs ran.
+struct FreshEntry {
+  CacheKey key;
+  double cost_ms = 0;
+};
+
+// Programs that were compiled in this process and are not in the cache yet.
+struct FreshGroup {
+  ProgramGroup* group = nullptr;  // null: all programs are in other groups' binaries, and `lists` say in which
+  FreshEntry program{CacheKey(BlobKind::kProgram)};
+  std::optional<FreshEntry> portable = {};  // an entry of its own; absent: the binary is whole
+  std::vector<KeyedBytes> lists = {};       // that lead to this binary, to be stored with it
+  std::unique_ptr<MakingClaim> claim;       // other processes wait until it is stored
+};
+
+struct LoadedPrograms {
+  std::vector<std::shared_ptr<ProgramGroup>> groups;
+  std::vector<Program*> by_kernel;  // in the order of the sources; owned by `groups`
+  std::vector<FreshGroup> fresh;
+  std::vector<CacheKey> loaded_keys;  // of the entries that programs were made from
+  int compiled = 0;                   // programs made from source
+  int loaded = 0;                     // programs made from a cached binary
+  int spirv_compiled = 0;             // GLSL texts turned into SPIR-V
+  int held = 0;                       // programs that were on the device already
+};
+
+// ---- Programs that are on a device already, for plans of one session that use the same kernels ----
+
+struct SharedProgram {
+  std::shared_ptr<ProgramGroup> group;
+  Program* program = nullptr;  // of the group
+};
+
+// The programs of one device. Keeps nothing alive. For one thread at a time, as programs are.
+class SharedPrograms {
+ public:
+  std::optional<SharedProgram> Find(const KernelSource& source) const;
+  // The programs of all sources, in order; empty if one of them is not held.
+  std::vector<SharedProgram> FindAll(std::span<const KernelSource> sources) const;
+  void Add(const std::shared_ptr<ProgramGroup>& group);
+
+ private:
+  std::vector<std::weak_ptr<ProgramGroup>> groups_;
 };
 
 }  // namespace hearth

@@ -3,17 +3,40 @@
 #ifndef HEARTH_HAL_PROGRAMS_PROGRAM_SET_H_
 #define HEARTH_HAL_PROGRAMS_PROGRAM_SET_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "hal/device/device.h"
-#include "hal/programs/loaded_programs.h"
 #include "hal/programs/program_keys.h"
-#include "hal/programs/program_list.h"
 
 namespace hearth {
+
+// Lists of binaries: kernels that share one driver program (CompileGrouping::kTogether) are stored as the set that was
+// compiled, and a plan with some of the same kernels compiles only the rest. An entry for its kernels, and one for each
+// kernel of a set, lists the binaries that hold them.
+struct ProgramList {
+  std::vector<CacheKey> binaries;
+  std::vector<uint32_t> binary_of;  // per kernel: index into `binaries`
+};
+
+std::vector<std::byte> ToBytes(const ProgramList& list);
+
+// kMalformedInput for bytes that ToBytes did not make, and for a wrong number of kernels.
+Result<ProgramList> ProgramListFrom(std::span<const std::byte> bytes, size_t kernels);
+
+struct ChosenBinary {
+  CacheKey key{BlobKind::kProgram};
+  std::vector<size_t> kernels;  // indices of texts
+};
+
+// Chooses stored binaries of other plans for all of these kernels of a request that has `texts`. Each binary costs
+// every later start its loading time. So few are chosen, those with the most kernels first, and none for a single
+// kernel if something has to be compiled anyway.
+std::vector<ChosenBinary> ChooseBinaries(const KernelTexts& texts, const DeviceInfo& info, ResultCache& cache);
 
 struct ProgramSet {
   std::vector<std::unique_ptr<ProgramGroup>> groups;

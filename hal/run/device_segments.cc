@@ -5,8 +5,8 @@
 
 #include "core/base/contains.h"
 #include "core/base/error.h"
-#include "core/emit/first_group.h"
 #include "hal/device/stopping.h"
+#include "hal/run/watchdog_slices.h"
 
 namespace hearth {
 namespace {

@@ -14,9 +14,7 @@
 #include "core/plan/plan.h"
 #include "core/store/result_cache.h"
 #include "hal/device/device.h"
-#include "hal/programs/loaded_programs.h"
-#include "hal/programs/shared_programs.h"
-#include "hal/run/constant_upload.h"
+#include "hal/programs/program_keys.h"
 #include "hal/run/resident_constants.h"
 #include "hal/run/watchdog_slices.h"
 

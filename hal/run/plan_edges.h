@@ -10,8 +10,7 @@
 
 #include "hal/device/device.h"
 #include "hal/io/binding_layout.h"
-#include "hal/io/endpoint.h"
-#include "hal/io/frame_input.h"
+#include "hal/io/external_frame.h"
 #include "hal/io/transfers.h"
 #include "hal/programs/more_programs.h"
 #include "hal/run/loaded_plan.h"

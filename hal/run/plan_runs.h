@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "hal/device/native.h"
-#include "hal/io/endpoint.h"
+#include "hal/io/external_frame.h"
 #include "hal/programs/more_programs.h"
 #include "hal/run/device_segments.h"
 #include "hal/run/host_segments.h"

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/plan/dispatch_cost.h"
-
 namespace hearth {
 namespace {
 

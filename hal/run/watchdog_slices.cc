@@ -1,13 +1,16 @@
 #include "hal/run/watchdog_slices.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <string>
+#include <string_view>
 
-#include "core/emit/first_group.h"
+#include "core/emit/helpers.h"
 #include "core/emit/kernel_limits.h"
-#include "core/plan/dispatch_cost.h"
 
 namespace hearth {
 namespace {
@@ -56,6 +59,48 @@ std::vector<DispatchPart> PartsOf(const Plan& plan, size_t index, double wanted,
   return parts;
 }
 
+// Rates per compute unit; memory also has a rate for the device. Not measured, for lack of a hardware GPU.
+constexpr double kGigaFlopsOfUnit = 16;
+constexpr double kGigaBytesPerSecond = 4, kGigaBytesOfUnit = 2;
+
+// The scalar of this name, by which a texel's cost is multiplied; 1 if the kernel has none.
+double Factor(const Dispatch& dispatch, const KernelSource& kernel, std::string_view name) {
+  for (size_t k = 0; k < kernel.scalars.size() && k < dispatch.scalars.size(); ++k) {
+    if (kernel.scalars[k].name == name) return std::max(1.0, static_cast<double>(dispatch.scalars[k]));
+  }
+  return 1;
+}
+
+// Each output texel takes K4 input texels of four channels, or K channels, times a window of KH x KW.
+double OperationsOfATexel(const Dispatch& dispatch, const KernelSource& kernel) {
+  const double depth = std::max(4 * Factor(dispatch, kernel, "K4"), Factor(dispatch, kernel, "K"));
+  return 8 * depth * Factor(dispatch, kernel, "KH") * Factor(dispatch, kernel, "KW");
+}
+
+constexpr std::string_view kPrefix = "FROM_FIRST_";
+
+// Replaces GID and WGID by other names, which the defines below give.
+std::string Renamed(std::string_view body) {
+  std::string text;
+  for (size_t at = 0; at < body.size();) {
+    size_t end = at;
+    while (end < body.size() && IsOfIdentifier(body[end])) ++end;
+    const std::string_view word = body.substr(at, end - at);
+    if (word == "GID" || word == "WGID") text += kPrefix;
+    end = std::max(end, at + 1);
+    text += body.substr(at, end - at);
+    at = end;
+  }
+  return text;
+}
+
+// Defines `id` of dimension d as the dialect's plus `items` for each group before the first.
+Define CountingOn(std::string_view id, const std::array<uint32_t, 3>& items) {
+  return {fmt::format("{}{}(d)", kPrefix, id),
+          fmt::format("({}(d) + ((d) == 0 ? {} * {} : (d) == 1 ? {} * {} : {} * {}))", id, kFirstGroup[0], items[0],
+                      kFirstGroup[1], items[1], kFirstGroup[2], items[2])};
+}
+
 }  // namespace
 
 std::optional<double> SliceLimitMs(const DeviceInfo& device) {
@@ -92,6 +137,28 @@ bool SliceClock::NoteRun(double measured_ms, double estimated_ms) {
   if (runs_ != kFirstCorrection && runs_ != kLastCorrection) return false;
   correction_ = shortest_ms_ / estimated_ms;
   return true;
+}
+
+double EstimatedMs(const Dispatch& dispatch, const KernelSource& kernel, const DeviceInfo& device) {
+  double bytes = 0, texels = 0;
+  for (size_t k = 0; k < dispatch.tensors.size() && k < kernel.tensors.size(); ++k) {
+    const auto range_bytes = static_cast<double>(dispatch.tensors[k].size_bytes);
+    bytes += range_bytes;
+    if (kernel.tensors[k].direction == ArgDirection::kWrite)
+      texels += range_bytes / static_cast<double>(TexelBytes(kernel.tensors[k].storage));
+  }
+  const double units = std::max(1u, device.compute_units);
+  const double operations_ms = texels * OperationsOfATexel(dispatch, kernel) / (kGigaFlopsOfUnit * units * 1e6);
+  const double bytes_ms = bytes / ((kGigaBytesPerSecond + kGigaBytesOfUnit * units) * 1e6);
+  return std::max(operations_ms, bytes_ms);
+}
+
+KernelSource WithFirstGroup(KernelSource source) {
+  source.body = Renamed(source.body);
+  source.defines.push_back(CountingOn("GID", source.local_size));
+  source.defines.push_back(CountingOn("WGID", {1, 1, 1}));
+  for (const std::string_view name : kFirstGroup) source.scalars.push_back({std::string(name), ScalarType::kInt});
+  return source;
 }
 
 }  // namespace hearth

@@ -4,11 +4,13 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "core/device/device_info.h"
+#include "core/emit/kernel_source.h"
 #include "core/plan/plan.h"
 
 namespace hearth {
@@ -44,6 +46,16 @@ class SliceClock {
   double correction_ = 1, shortest_ms_ = 0;
   int runs_ = 0;
 };
+
+// How long a dispatch may take on hardware: the longer of the times for its arithmetic and its bytes, at rates of a
+// slow GPU with the same number of compute units. It is rather too long than too short; measured runs correct it.
+double EstimatedMs(const Dispatch& dispatch, const KernelSource& kernel, const DeviceInfo& device);
+
+// The kernel with three additional scalars, kFirstGroup of each dimension, which GID and WGID start from. It is the
+// same in every dialect: GL has no dispatch with a base, and OpenCL's offset does not change the group's number.
+KernelSource WithFirstGroup(KernelSource source);
+
+inline constexpr std::array<std::string_view, 3> kFirstGroup = {"FIRST_GROUP_X", "FIRST_GROUP_Y", "FIRST_GROUP_Z"};
 
 }  // namespace hearth
 

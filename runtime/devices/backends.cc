@@ -11,7 +11,7 @@
 #ifdef HEARTH_WITH_VULKAN
 #include "backends/vulkan/backend.h"
 #endif
-#include "hal/device/mesa_cache.h"
+#include "hal/device/driver_files.h"
 
 namespace hearth {
 namespace {

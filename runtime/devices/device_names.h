@@ -3,9 +3,11 @@
 #define HEARTH_RUNTIME_DEVICES_DEVICE_NAMES_H_
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "core/device/device_info.h"
 #include "hal/device/device.h"
 
 namespace hearth {
@@ -34,6 +36,12 @@ Result<ListedDevice> DeviceByName(const std::string& name, const std::vector<Lis
 std::string UsableDevicesText(const std::vector<ListedDevice>& listed);
 // "opencl: no ICD found; gles: ...", why the others are not.
 std::string UnusableDevicesText(const std::vector<ListedDevice>& listed);
+
+// Limits and features by name: DeviceDescription::features.
+std::map<std::string, std::string> FeaturesOf(const DeviceInfo& info);
+
+// Whether each rule of core/device/device_rules.h applies: DeviceDescription::rules.
+std::map<std::string, bool> RulesOf(const DeviceInfo& info);
 
 }  // namespace hearth
 

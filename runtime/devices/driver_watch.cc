@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/chrono.h>
+#include <fmt/format.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -11,11 +13,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <ctime>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,6 +33,7 @@
 #include "core/base/descriptor.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/base/threads.h"
 #include "runtime/devices/backends.h"
 
@@ -41,13 +47,11 @@ constexpr std::time_t kLeftOutSeconds = std::time_t{7} * 24 * 60 * 60;  // as lo
 
 enum class Wish : uint8_t { kNone, kLeaveOut, kTryAgain };
 
-// The parts of "-vulkan,+gles".
+// The parts of "-vulkan,+gles"; blanks separate them, too.
 std::vector<std::string_view> WishesIn(std::string_view text) {
   std::vector<std::string_view> words;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find_first_of(", "), text.size());
-    if (end > 0) words.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (const std::string_view part : PartsOf(text, ',')) {
+    std::ranges::copy_if(PartsOf(part, ' '), std::back_inserter(words), [](std::string_view w) { return !w.empty(); });
   }
   return words;
 }
@@ -178,6 +182,62 @@ std::optional<std::vector<DeviceCandidate>> EnumerateInTime(const BackendDef& ba
   return found;
 }
 
+// The use of one backend. Atomics instead of a lock, which another thread might hold during a fork.
+struct Use {
+  std::atomic<const char*> backend = nullptr;  // name in the list of backends
+  std::atomic<pid_t> process = 0;              // the first process that found a device
+  std::atomic<bool> has_hardware = false;
+};
+
+constexpr size_t kMostBackends = 16;
+
+Use* UseOf(const BackendDef& backend) {
+  static std::array<Use, kMostBackends> uses;
+  for (Use& use : uses) {
+    const char* known = nullptr;
+    if (use.backend.compare_exchange_strong(known, backend.name.data()) || backend.name == known) return &use;
+  }
+  return nullptr;
+}
+
+bool IsFork(const Use& use) {
+  const pid_t process = use.process;
+  return process != 0 && process != ::getpid();
+}
+
+std::string WhyNotHere(const BackendDef& backend, const Use& use) {
+  return fmt::format(
+      "process {}, of which this one is a fork, has used the {} driver, whose threads do not exist here: open "
+      "sessions only after forking, or start processes in another way (in Python with multiprocessing's 'spawn')",
+      use.process.load(), backend.name);
+}
+
+bool IsHardware(const DeviceCandidate& candidate) {
+  return candidate.usable && candidate.type != DeviceType::kCpu;
+}
+
+// The host's signal handlers: what a driver replaces while this object lives is put back. PoCL's LLVM takes 15 of them
+// when its devices are listed.
+class KeptSignalHandlers {
+ public:
+  KeptSignalHandlers() {
+    for (int number = 1; number < NSIG; ++number) ::sigaction(number, nullptr, &handlers_[number]);
+  }
+  ~KeptSignalHandlers() {
+    for (int number = 1; number < NSIG; ++number) {
+      struct sigaction now;
+      if (::sigaction(number, nullptr, &now) == 0 && now.sa_handler != handlers_[number].sa_handler) {
+        ::sigaction(number, &handlers_[number], nullptr);
+      }
+    }
+  }
+  KeptSignalHandlers(const KeptSignalHandlers&) = delete;
+  KeptSignalHandlers& operator=(const KeptSignalHandlers&) = delete;
+
+ private:
+  std::array<struct sigaction, NSIG> handlers_ = {};
+};
+
 }  // namespace
 
 std::vector<DeviceCandidate> EnumerateWatched(const BackendDef& backend, std::chrono::milliseconds limit) {
@@ -232,6 +292,32 @@ std::string WrongBackendsVariable() {
     }
   }
   return {};
+}
+
+std::vector<DeviceCandidate> EnumerateUnlessForked(const BackendDef& backend) {
+  Use* const use = backend.is_host() ? nullptr : UseOf(backend);
+  if (use != nullptr && IsFork(*use)) {
+    DeviceCandidate unusable;
+    unusable.backend = backend.name;
+    unusable.unusable_reason = WhyNotHere(backend, *use);
+    return {unusable};
+  }
+  std::vector<DeviceCandidate> candidates;
+  {
+    const KeptSignalHandlers kept;
+    candidates = EnumerateWatched(backend);
+  }
+  if (use != nullptr && std::ranges::any_of(candidates, &DeviceCandidate::usable)) {
+    pid_t none = 0;
+    use->process.compare_exchange_strong(none, ::getpid());
+    if (std::ranges::any_of(candidates, IsHardware)) use->has_hardware = true;
+  }
+  return candidates;
+}
+
+std::string WhyHardwareIsLost(const BackendDef& backend) {
+  const Use* const use = backend.is_host() ? nullptr : UseOf(backend);
+  return use != nullptr && use->has_hardware && IsFork(*use) ? WhyNotHere(backend, *use) : "";
 }
 
 }  // namespace hearth

@@ -9,6 +9,7 @@
 #include "core/graph/graph.h"
 #include "core/lowering/lower.h"
 #include "core/plan/key_fields.h"
+#include "core/plan/plan.h"
 #include "core/plan/source_fingerprints.h"
 #include "core/store/result_cache.h"
 
@@ -51,6 +52,16 @@ bool HasPlan(const PlanRequest& request, ResultCache& cache);
 
 // `cost_ms`: the time that making it took.
 void StorePlan(const PlanRequest& request, const Plan& plan, double cost_ms, ResultCache& cache);
+
+// ---- Whether a plan from the cache is one that this request could have made ----
+//
+// So nothing in it can abort or overrun a start.
+
+// Checks a plan that DeserializePlan accepted. Errors are kMalformedInput.
+Status CheckStoredPlan(const Plan& plan, const Graph& graph, const DeviceInfo& device);
+
+// The checks that need no model: the device can run all of the plan.
+Status CheckStoredPlan(const Plan& plan, const DeviceInfo& device);
 
 }  // namespace hearth
 

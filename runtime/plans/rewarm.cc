@@ -15,7 +15,7 @@
 #include "hal/run/plan_runs.h"
 #include "runtime/devices/read_path_probe.h"
 #include "runtime/devices/self_test.h"
-#include "runtime/plans/stored_plan.h"
+#include "runtime/plans/plan_cache.h"
 #include "runtime/plans/tuning_cache.h"
 
 namespace hearth {

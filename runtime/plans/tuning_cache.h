@@ -3,6 +3,7 @@
 #define HEARTH_RUNTIME_PLANS_TUNING_CACHE_H_
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,8 @@
 #include "core/plan/source_fingerprints.h"
 #include "core/plan/tuning.h"
 #include "core/store/result_cache.h"
+#include "runtime/plans/plan_cache.h"
+#include "runtime/plans/tuner.h"
 
 namespace hearth {
 
@@ -31,6 +34,26 @@ std::optional<TuningRecord> StoredTuning(const DeviceInfo& info, std::string_vie
 // Adds `records` to what was measured here of the same layers; they replace what others measured. `cost_ms`: the time
 // that measuring all took.
 void StoreTuning(const DeviceInfo& info, const TuningRecords& records, double cost_ms, ResultCache& cache);
+
+// ---- Tuning during a start: records are read from the cache, and missing layers are measured ----
+
+struct TuningRequest {
+  std::string mode = "off";  // "off", "fast", "full"
+  Device* device = nullptr;  // nothing is tuned on the CPU
+  ResultCache* store = nullptr;
+  int threads = 1;
+  TuneObserver observer;
+  std::stop_token stop = {};  // once requested, measuring ends
+};
+
+struct TuningOutcome {
+  TuneMode mode = TuneMode::kOff;
+  int measured = 0, changed = 0, recorded = 0;  // layers: now; of these not by rule; in the record
+  double measuring_ms = 0;
+};
+
+// Before the plan is made. Sets `plan_request.options.tuned`. kInvalidArgument for a mode that does not exist.
+Result<TuningOutcome> TuneBeforePlan(const TuningRequest& request, PlanRequest& plan_request);
 
 }  // namespace hearth
 

@@ -5,7 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "core/base/background_work.h"
 #include "core/base/error.h"
 #include "core/base/numbers.h"
 #include "core/base/threads.h"

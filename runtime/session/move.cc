@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "runtime/devices/device_simulation.h"
+#include "runtime/devices/device_choice.h"
 
 namespace hearth {
 namespace {

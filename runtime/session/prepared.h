@@ -9,7 +9,7 @@
 
 #include "backends/cpu/cpu_executor.h"
 #include "core/plan/host_executor.h"
-#include "hal/programs/shared_programs.h"
+#include "hal/programs/program_keys.h"
 #include "hal/run/plan_runs.h"
 #include "hal/run/resident_constants.h"
 #include "hearth/model.h"
@@ -81,8 +81,6 @@ Result<PlanRequest> RequestPlan(const PrepareRequest& request, DeviceInfo& info)
 // Makes everything that a run needs. A bad cache entry never fails it. `exceeds_limit`, if given, is set if the memory
 // limit was the reason for an error.
 Result<PreparedRuns> Prepare(const PrepareRequest& request, bool* exceeds_limit = nullptr);
-
-// ---- store_prepared.cc ----
 
 // Stores what preparing made. Returns warnings. Changes nothing that runs use, so they may go on meanwhile.
 // Precondition: a run has finished, since binaries are worth keeping only then (ProgramGroup::Binary), and there is a

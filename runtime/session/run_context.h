@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "hal/io/endpoint.h"
+#include "hal/io/external_frame.h"
 #include "hal/io/frame_layout.h"
 #include "hal/run/plan_runs.h"
 #include "runtime/session/early_save.h"

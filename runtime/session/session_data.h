@@ -74,6 +74,12 @@ struct SessionData {
 Result<Session> OpenSession(const std::string& model_path, SessionRequest request);
 Result<Session> CreateSession(const Model& model, SessionRequest request);
 
+// Session::Create on an open device, which the options' own names do not change. Sessions of several models on one
+// device may use the same buffers (kOwnBuffer).
+Result<Session> CreateSessionOn(const OpenedDevice& device, const Model& model, const SessionOptions& options);
+// The device that the session is on now; null: the CPU.
+std::shared_ptr<Device> DeviceOf(Session& session);
+
 // Session::Submit and Session::Run with what may end the run early. `data`: null for a session that was moved from.
 Result<Ticket> SubmitUnder(SessionData* data, const SubmitOptions& options, RunControl& control);
 Status RunUnder(SessionData* data, RunControl& control);
@@ -99,7 +105,7 @@ void NoteMove(SessionData& data);
 // Copies the cache's counters and warnings into the report.
 void NoteCache(SessionData& data);
 
-// ---- session_attempts.cc ----
+// ---- session_call.cc ----
 
 // While the call fails by the device's fault and the session can move: moves to the next device, restores the states
 // from before the oldest run in flight, repeats the runs in flight, and calls again.

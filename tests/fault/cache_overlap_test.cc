@@ -7,8 +7,8 @@
 
 #include "cache/desk/reports.h"
 #include "cache/files/store_names.h"
-#include "cache/files/write_ahead_log.h"
 #include "cache/store/models.h"
+#include "cache/store/store_connection.h"
 #include "cache/store/store_file.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/stopped_process.h"

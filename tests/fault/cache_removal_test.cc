@@ -16,7 +16,7 @@
 
 #include "cache/desk/reports.h"
 #include "cache/files/database.h"
-#include "cache/files/remove_in_background.h"
+#include "cache/files/locked_file.h"
 #include "cache/store/entry_row.h"
 #include "cache/store/removal.h"
 #include "core/base/descriptor.h"

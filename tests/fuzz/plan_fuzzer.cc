@@ -5,8 +5,8 @@
 
 #include "backends/null/device.h"
 #include "hal/run/plan_runs.h"
+#include "runtime/plans/plan_cache.h"
 #include "runtime/plans/rewarm.h"
-#include "runtime/plans/stored_plan.h"
 #include "tests/fuzz/demo_plan.h"
 #include "tests/fuzz/fuzzer.h"
 #include "tests/testing/memory_store.h"

@@ -11,7 +11,7 @@
 #include <set>
 
 #include "core/emit/emit.h"
-#include "core/emit/first_group.h"
+#include "hal/run/watchdog_slices.h"
 #include "tests/golden/picks.h"
 #include "tests/testing/temporary_folder.h"
 #ifdef HEARTH_WITH_VULKAN

@@ -7,12 +7,11 @@
 
 #include "core/base/contains.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
+#include "core/graph/op_text.h"
 #include "core/lowering/tunable_layers.h"
 #include "hal/programs/load_or_compile.h"
 #include "hal/run/plan_runs.h"
 #include "runtime/devices/device_choice.h"
-#include "runtime/devices/device_simulation.h"
 #include "tests/testing/parsed_graph.h"
 
 namespace hearth {

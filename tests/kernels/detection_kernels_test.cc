@@ -13,7 +13,6 @@
 #include "hal/programs/load_or_compile.h"
 #include "hal/run/plan_runs.h"
 #include "runtime/devices/device_choice.h"
-#include "runtime/devices/device_simulation.h"
 
 namespace hearth {
 namespace {

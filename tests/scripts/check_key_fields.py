@@ -19,7 +19,7 @@ CASES = [  # struct, its header, the source that names each member
     # Requests, whose members are the keys of their results.
     ("ProgramsRequest", "hal/programs/program_keys.h", "hal/programs/program_set.cc"),
     ("PortableRequest", "hal/programs/program_keys.h", "hal/programs/program_set.cc"),
-    ("WeightsRequest", "hal/run/constant_upload.h", "hal/run/constant_upload.cc"),
+    ("WeightsRequest", "hal/run/resident_constants.h", "hal/run/resident_constants.cc"),
     ("PlanRequest", "runtime/plans/plan_cache.h", "runtime/plans/plan_cache.cc"),
     ("TunedLayerRequest", "runtime/plans/tuning_cache.h", "runtime/plans/tuning_cache.cc"),
     ("ReadPathRequest", "runtime/devices/read_path_probe.h", "runtime/devices/read_path_probe.cc"),

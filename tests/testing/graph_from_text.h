@@ -1,11 +1,11 @@
-// Graphs from the text form that core/graph/graph_text.cc describes.
+// Graphs from the text form that core/graph/op_text.cc describes.
 #ifndef HEARTH_TESTS_TESTING_GRAPH_FROM_TEXT_H_
 #define HEARTH_TESTS_TESTING_GRAPH_FROM_TEXT_H_
 
 #include <string_view>
 
 #include "core/graph/graph.h"
-#include "core/graph/graph_text.h"
+#include "core/graph/op_text.h"
 
 namespace hearth {
 

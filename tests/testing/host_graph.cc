@@ -9,7 +9,7 @@
 
 #include "backends/cpu/cpu_executor.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
+#include "core/graph/op_text.h"
 
 namespace hearth::testing {
 

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
+#include "core/graph/op_text.h"
 
 namespace hearth::testing {
 namespace {

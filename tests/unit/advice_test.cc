@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "core/graph/evaluate.h"
-#include "runtime/plans/placement_warnings.h"
 #include "tests/testing/graph_from_text.h"
 
 namespace hearth {

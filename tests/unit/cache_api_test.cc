@@ -3,7 +3,7 @@
 
 #include "core/plan/key_fields.h"
 #include "core/store/entry_links.h"
-#include "hal/programs/program_list.h"
+#include "hal/programs/program_set.h"
 #include "hearth/cache.h"
 #include "hearth/device.h"
 #include "tests/testing/cache_folder.h"

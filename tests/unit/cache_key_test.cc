@@ -3,11 +3,11 @@
 #include <random>
 #include <set>
 
-#include "cache/store/nearest_entry.h"
+#include "cache/store/last_misses.h"
 #include "core/emit/kernel_library.h"
 #include "core/plan/key_fields.h"
 #include "hal/programs/program_keys.h"
-#include "hal/run/constant_upload.h"
+#include "hal/run/resident_constants.h"
 #include "runtime/devices/read_path_probe.h"
 #include "runtime/plans/plan_cache.h"
 #include "runtime/plans/tuning_cache.h"

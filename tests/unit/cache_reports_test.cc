@@ -1,7 +1,7 @@
 // The values behind `hearth cache ...`.
 #include "cache/desk/reports.h"
 #include "cache/files/database.h"
-#include "cache/store/nearest_entry.h"
+#include "cache/store/last_misses.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/memory_store.h"
 

@@ -1,5 +1,4 @@
 // How many compute units drivers' names stand for.
-#include "core/device/compute_units.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,8 @@
-#include "hal/run/constant_upload.h"
-
 #include <gtest/gtest.h>
 
 #include "backends/null/device.h"
 #include "core/device/device_profiles.h"
+#include "hal/run/resident_constants.h"
 #include "tests/testing/memory_store.h"
 
 namespace hearth {

@@ -9,8 +9,8 @@
 #include "backends/cpu/host/host_arena.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
 #include "core/graph/op_def.h"
+#include "core/graph/op_text.h"
 #include "tests/testing/host_graph.h"
 
 namespace hearth {

@@ -13,7 +13,7 @@
 #include "backends/cpu/host/worker_pool.h"
 #include "backends/cpu/integer/matrix_kernel.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
+#include "core/graph/op_text.h"
 #include "tests/testing/child_process.h"
 #include "tests/testing/host_graph.h"
 #include "tests/testing/integer_graph.h"

@@ -8,7 +8,7 @@
 
 #include "backends/null/device.h"
 #include "core/device/device_profiles.h"
-#include "core/graph/graph_text.h"
+#include "core/graph/op_text.h"
 #include "core/lowering/group_product.h"
 #include "tests/testing/parsed_graph.h"
 

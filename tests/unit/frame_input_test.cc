@@ -1,10 +1,9 @@
 // Inputs that are bound to pictures, on every device.
-#include "hal/io/frame_input.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/base/numbers.h"
+#include "hal/io/transfers.h"
 #include "hearth/session.h"
 #include "tests/testing/built_models.h"
 #include "tests/testing/builtin_codes.h"

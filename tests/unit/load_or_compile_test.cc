@@ -7,7 +7,7 @@
 
 #include "backends/null/device.h"
 #include "core/emit/kernel_library.h"
-#include "hal/programs/program_list.h"
+#include "hal/programs/program_set.h"
 #include "tests/testing/failing_device.h"
 #include "tests/testing/memory_store.h"
 

@@ -6,7 +6,7 @@
 #include "backends/null/device.h"
 #include "core/device/device_profiles.h"
 #include "core/emit/kernel_limits.h"
-#include "core/graph/graph_text.h"
+#include "core/graph/op_text.h"
 #include "core/lowering/group_product.h"
 #include "core/lowering/tunable_layers.h"
 #include "tests/testing/parsed_graph.h"

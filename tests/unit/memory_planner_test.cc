@@ -6,7 +6,6 @@
 #include <numeric>
 #include <random>
 
-#include "core/plan/gap_placer.h"
 #include "core/plan/offset_search.h"
 
 namespace hearth {

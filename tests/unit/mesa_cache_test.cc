@@ -1,5 +1,3 @@
-#include "hal/device/mesa_cache.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <string>
 
 #include "core/base/environment.h"
+#include "hal/device/driver_files.h"
 #include "tests/testing/set_variable.h"
 #include "tests/testing/temporary_folder.h"
 

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "core/device/compute_units.h"
 #include "core/device/device_profiles.h"
 #include "core/device/usable_limits.h"
 #include "core/emit/kernel_limits.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/graph/graph_text.h"
+#include "core/graph/op_text.h"
 #include "core/graph/passes/pass.h"
 #include "tests/testing/pass_check.h"
 

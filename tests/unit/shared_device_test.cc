@@ -1,12 +1,11 @@
 // Sessions of several models on one device, and buffers of it that they pass on.
-#include "runtime/session/shared_device.h"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
 
 #include "hal/device/native.h"
 #include "hearth/graph_builder.h"
+#include "runtime/session/session_data.h"
 #include "tests/testing/device_names.h"
 #include "tests/testing/fake_gpu.h"
 #include "tests/testing/on_device.h"

@@ -1,6 +1,4 @@
 // A plan in the cache that is not what it should be costs time, never a run.
-#include "runtime/plans/stored_plan.h"
-
 #include <algorithm>
 #include <random>
 
@@ -16,6 +14,7 @@
 #include "hearth/cache.h"
 #include "hearth/device.h"
 #include "hearth/session.h"
+#include "runtime/plans/plan_cache.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/sample.h"
 #include "tests/testing/shared_data.h"

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "core/graph/evaluate.h"
-#include "core/graph/graph_text.h"
+#include "core/graph/op_text.h"
 #include "frontends/tflite/reader.h"
 #include "hearth/session.h"
 #include "tests/testing/builtin_codes.h"

@@ -6,9 +6,8 @@
 #include <set>
 
 #include "backends/null/device.h"
-#include "core/graph/graph_text.h"
+#include "core/graph/op_text.h"
 #include "core/lowering/tunable_layers.h"
-#include "runtime/plans/tuned_start.h"
 #include "runtime/plans/tuning_cache.h"
 #include "tests/testing/memory_store.h"
 #include "tests/testing/parsed_graph.h"

@@ -11,7 +11,6 @@
 
 #include "backends/null/device.h"
 #include "core/base/error.h"
-#include "core/plan/dispatch_cost.h"
 #include "hal/run/plan_runs.h"
 #include "tests/testing/parsed_graph.h"
 

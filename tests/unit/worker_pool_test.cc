@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/base/background_work.h"
+#include "core/base/threads.h"
 
 namespace hearth {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "runtime/devices/device_simulation.h"
+#include "runtime/devices/device_choice.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/model_inputs.h"
 #include "tools/hearth/pictures/drawing.h"

@@ -7,7 +7,7 @@
 #include "conformance/suite.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "runtime/devices/device_simulation.h"
+#include "runtime/devices/device_choice.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/session_flags.h"

@@ -2,8 +2,8 @@
 
 #include "core/base/error.h"
 #include "core/device/device_profiles.h"
-#include "runtime/devices/device_facts.h"
-#include "runtime/devices/device_simulation.h"
+#include "runtime/devices/device_choice.h"
+#include "runtime/devices/device_names.h"
 #include "runtime/devices/self_test.h"
 
 namespace hearth {

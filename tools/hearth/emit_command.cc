@@ -8,7 +8,7 @@
 #include "core/emit/arithmetic.h"
 #include "core/emit/kernel_library.h"
 #include "core/emit/kernel_source.h"
-#include "runtime/devices/device_simulation.h"
+#include "runtime/devices/device_choice.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/base/background_work.h"
+#include "core/base/threads.h"
 
 namespace hearth {
 

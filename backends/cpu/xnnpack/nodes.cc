@@ -1,20 +1,104 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
 
+#include "backends/cpu/host/host_node.h"
 #include "backends/cpu/host/host_output.h"
 #include "backends/cpu/host/quantized.h"
 #include "backends/cpu/host/rounding_ties.h"
 #include "backends/cpu/xnnpack/build.h"
-#include "backends/cpu/xnnpack/nan_keeper.h"
 #include "backends/cpu/xnnpack/own_threads.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/base/error.h"
+#include "core/base/numbers.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/op_text.h"
 #include "core/graph/ops/elementwise_table.h"
 
 namespace hearth {
 namespace {
+
+// Restores NaN after XNNPACK's clamps. On x86 the minima and maxima of its kernels (Debian's of February 2022) turn a
+// NaN into the lower bound, which is minus infinity without an activation. A broken network would seem to give numbers.
+//
+// Corrects the float32 output of one node after a run in which a thread met a NaN (TookNan in own_threads.h). Otherwise
+// it costs nothing: the flag is free, and the reference, which says where NaN belongs, is made when first needed.
+class NanKeeper {
+ public:
+  // Null for a node that only moves elements.
+  static std::unique_ptr<NanKeeper> Of(const HostNodeRequest& request);
+
+  // Evaluates the node again in the reference if an input, a constant or the output has a number that is not finite.
+  // Takes the reference's result where that is NaN, or a number far from the output's. All other elements keep their
+  // bits.
+  Status Mend();
+
+ private:
+  explicit NanKeeper(const HostNodeRequest& request)
+      : request_(request), out_(request.arena.floats(request.node.outputs[0])) {}
+
+  bool HoldsOnlyFinite();
+
+  HostNodeRequest request_;
+  std::span<float> out_;
+  std::optional<bool> constants_are_finite_;  // nullopt until needed
+  std::unique_ptr<HostNode> reference_;
+  std::vector<float> kept_;
+};
+
+bool HasNan(std::span<const float> numbers) {
+  return std::ranges::any_of(numbers, [](float number) { return std::isnan(number); });
+}
+
+bool AreConstantsFinite(const Graph& graph, const Node& node) {
+  return std::ranges::all_of(node.inputs, [&](ValueId value) {
+    if (value == kNoValue || !graph.IsConstant(value)) return true;
+    const Result<std::vector<float>> constant = ConstantAsFloats(graph, value);
+    return constant.ok() && AllFinite(*constant);
+  });
+}
+
+bool AreFar(float number, float wanted) {
+  if (std::isinf(wanted)) return number != wanted;
+  return !(std::fabs(number - wanted) <= 0.01f * std::max(1.0f, std::fabs(wanted)));
+}
+
+std::unique_ptr<NanKeeper> NanKeeper::Of(const HostNodeRequest& request) {
+  const Op& op = request.node.op;
+  const bool moves = std::holds_alternative<Pad>(op) || std::holds_alternative<DepthToSpace>(op);
+  return moves ? nullptr : std::unique_ptr<NanKeeper>(new NanKeeper(request));
+}
+
+// Lanes past a tensor's end may have the bits of a NaN; kernels compute with them and discard the results. Softmax
+// often reads masks of minus infinity, which are invalid operands on the way to their exponential, 0.
+bool NanKeeper::HoldsOnlyFinite() {
+  const Graph& graph = request_.graph;
+  const bool may_be_masked = std::holds_alternative<Softmax>(request_.node.op);
+  if (!constants_are_finite_) constants_are_finite_ = AreConstantsFinite(graph, request_.node);
+  return *constants_are_finite_ && AllFinite(out_) && std::ranges::all_of(request_.node.inputs, [&](ValueId value) {
+    if (value == kNoValue || graph.IsConstant(value)) return true;
+    const std::span<const float> numbers = request_.arena.floats(value);
+    return may_be_masked ? !HasNan(numbers) : AllFinite(numbers);
+  });
+}
+
+Status NanKeeper::Mend() {
+  if (HoldsOnlyFinite()) return Status::Ok();
+  if (reference_ == nullptr) {
+    HEARTH_ASSIGN(reference_, MakeReferenceNode(request_));
+  }
+  kept_.assign(out_.begin(), out_.end());
+  HEARTH_TRY(reference_->Run(nullptr));
+  for (size_t k = 0; k < kept_.size(); ++k) {
+    if (!std::isnan(out_[k]) && !AreFar(kept_[k], out_[k])) out_[k] = kept_[k];
+  }
+  return Status::Ok();
+}
 
 struct Row {
   size_t op_index;

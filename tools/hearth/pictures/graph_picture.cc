@@ -10,7 +10,6 @@
 #include <memory>
 
 #include "core/base/error.h"
-#include "core/graph/graph_text.h"
 #include "core/graph/op_text.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/placement_report.h"

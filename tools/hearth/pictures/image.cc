@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "hal/io/bilinear.h"
+#include "hal/io/frame_layout.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/printing.h"
 

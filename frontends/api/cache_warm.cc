@@ -1,4 +1,4 @@
-// The part of hearth/cache.h that compiles programs again after a driver update.
+// The part of hearth/cache.h that fills the cache ahead of time, and compiles programs again after a driver update.
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -8,16 +8,76 @@
 #include "cache/desk/reports.h"
 #include "core/base/contains.h"
 #include "core/base/error.h"
+#include "core/base/run_control.h"
 #include "core/plan/key_fields.h"
-#include "frontends/api/warming.h"
 #include "hal/device/stopwatch.h"
+#include "hal/programs/load_or_compile.h"
 #include "hearth/cache.h"
+#include "hearth/device.h"
 #include "runtime/devices/device_choice.h"
 #include "runtime/plans/open_cache.h"
 #include "runtime/plans/rewarm.h"
+#include "runtime/session/session_data.h"
 
 namespace hearth {
 namespace {
+
+// "all" means every usable device except the CPU, which caches nothing. kUnavailable: none.
+Result<std::vector<std::string>> DevicesToWarm(const std::vector<std::string>& wanted) {
+  std::vector<std::string> devices;
+  for (const std::string& name : wanted) {
+    if (name != "all") {
+      devices.push_back(name);
+      continue;
+    }
+    for (const DeviceDescription& device : ListDevices()) {
+      if (device.usable && device.backend != "cpu") devices.push_back(device.id);
+    }
+  }
+  if (devices.empty()) {
+    return Error(StatusCode::kUnavailable, "there is no device to warm models for; `hearth devices` says why");
+  }
+  return devices;
+}
+
+// Says that something made for later starts could not be stored; the cache's own message is among the warnings.
+Status CheckAllStored(uint64_t put_errors, std::span<const std::string> warnings) {
+  if (put_errors == 0) return Status::Ok();
+  const auto found =
+      std::ranges::find_if(warnings, [](const std::string& warning) { return warning.starts_with("cache: "); });
+  const std::string why = found != warnings.end() ? *found : warnings.empty() ? "no reason is told" : warnings[0];
+  return Error(StatusCode::kIoError, "{} of its entries could not be stored: {}", put_errors, why);
+}
+
+WarmResult WarmOne(const std::string& model_path, const SessionOptions& options) {
+  WarmResult result{model_path, options.device, Status::Ok(), 0, 0, 0, 0, 0};
+  const Stopwatch watch;
+  const auto run = [&]() -> Status {
+    SessionOptions ready = options;
+    ready.start = "ready";
+    HEARTH_ASSIGN(Session session, OpenSession(model_path, {.options = ready, .for_warming = true}));
+    for (size_t k = 0; k < session.inputs().size(); ++k) {
+      HEARTH_TRY(session.SetInput(k, std::vector<std::byte>(session.inputs()[k].size_bytes)));
+    }
+    RunControl trial = RunControl::ForTrial();
+    HEARTH_TRY(RunUnder(SessionData::Of(session), trial));
+    session.SaveToCache();
+    const Report& report = session.report();
+    if (report.cache.path.empty() && options.cache_store == nullptr) {
+      return Error(StatusCode::kIoError, "{}", report.warnings.empty() ? "there is no cache" : report.warnings.front());
+    }
+    result.device = report.device.id;
+    result.compiled = report.programs.compiled;
+    result.loaded = report.programs.loaded;
+    result.bytes_written = report.cache.bytes_written;
+    result.put_errors = report.cache.put_errors;
+    if (result.compiled > 0 && !report.programs.storable) return NoBinaries(report.device.name);
+    return CheckAllStored(result.put_errors, report.warnings);
+  };
+  result.status = run();
+  result.milliseconds = watch.milliseconds();
+  return result;
+}
 
 // The store's content before the work began.
 struct Known {
@@ -139,6 +199,32 @@ class DeviceRewarmer {
 };
 
 }  // namespace
+
+Result<std::vector<WarmResult>> Cache::Warm(const std::vector<std::string>& model_paths,
+                                            const std::vector<std::string>& devices, const SessionOptions& options,
+                                            const WarmObserver& observer,
+                                            const std::function<bool()>& is_stopped) const {
+  HEARTH_ASSIGN(const std::vector<std::string> chosen, DevicesToWarm(devices));
+  WarmProgress progress;
+  progress.total = model_paths.size() * chosen.size();
+  std::vector<WarmResult> results;
+  SessionOptions warming = options;
+  warming.use_cache = true;
+  warming.cache_read_only = false;
+  warming.cache_folder = folder_;
+  for (const std::string& device : chosen) {  // a second start of a driver is often cheaper
+    for (const std::string& model_path : model_paths) {
+      if (is_stopped && is_stopped()) return results;
+      progress.model_path = model_path;
+      progress.device = warming.device = device;
+      if (observer) observer(progress);
+      results.push_back(WarmOne(model_path, warming));
+      ++progress.done;
+    }
+  }
+  if (observer) observer(progress);
+  return results;
+}
 
 Result<RewarmResult> Cache::WarmFromCache(const std::vector<std::string>& devices, const WarmObserver& observer,
                                           const std::function<bool()>& is_stopped) const {
