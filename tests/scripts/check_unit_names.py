@@ -21,6 +21,8 @@ TYPE = re.compile(r"^(?:struct|class|enum class|enum|union) (\w+)\b(?![^{]*;$)")
 ALIAS = re.compile(r"^using (\w+) = (.*)")
 CONSTANT = re.compile(r"^(?:inline |static )?(?:constexpr|constinit|const|thread_local|std::atomic)\b[^(]*?[\w*&>] (k[A-Z]\w*|g_\w+)\b(?!\()")
 CONSTANT_BESIDE = re.compile(r"[, ](k[A-Z]\w*)(?:\[\w*\])* = ")  # another one in the same declaration
+# They convert into each other: of two functions that differ in nothing else, a call may take the other source's.
+NUMBER = re.compile(r"(const )?(u?int\d+_t|size_t|int|bool|float|double|char)$")
 FUNCTION = re.compile(r"^(?!TEST|INSTANTIATE|return|using|template|static_assert|extern|PYBIND|ACTION|MATCHER|friend)[A-Za-z][^()=]*[\s*&](\w+)\(([^)]*)")
 
 
@@ -35,6 +37,7 @@ def declared(line):
             yield name, "constant"
     elif match := FUNCTION.match(line):
         parameters = [re.sub(r" ?= .*| ?\b[a-z_]\w*$", "", parameter.strip()) for parameter in match[2].split(",")]
+        parameters = ["number" if NUMBER.match(parameter) else parameter for parameter in parameters]
         yield match[1], "(" + ", ".join(parameters)
 
 

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 constexpr uint32_t kValuesSeed = 20260507;
 
-std::vector<float> RandomFloats(int64_t count, uint32_t salt) {
+std::vector<float> SaltedFloats(int64_t count, uint32_t salt) {
   std::mt19937 generator(kValuesSeed + salt);
   std::uniform_real_distribution<float> distribution(-1.0f, 1.0f);
   std::vector<float> floats(static_cast<size_t>(count));
@@ -56,9 +56,9 @@ std::vector<double> LstmByHand(const float* x, const std::vector<float>& w, cons
 
 struct LstmGraph {
   Graph graph;
-  std::vector<float> weights = RandomFloats(4 * kUnits * kDepth, 1);
-  std::vector<float> recurrent = RandomFloats(4 * kUnits * kUnits, 2);
-  std::vector<float> bias = RandomFloats(4 * kUnits, 3);
+  std::vector<float> weights = SaltedFloats(4 * kUnits * kDepth, 1);
+  std::vector<float> recurrent = SaltedFloats(4 * kUnits * kUnits, 2);
+  std::vector<float> bias = SaltedFloats(4 * kUnits, 3);
 
   // All of the sequence is the graph's output; both states are zeros.
   explicit LstmGraph(const Lstm& lstm, const Shape& x_shape) {
@@ -88,7 +88,7 @@ std::vector<double> Evaluate(Graph& graph, const Shape& shape, const std::vector
 
 TEST(Lstm, FollowsALoopWrittenByHand) {
   LstmGraph model({.activation = Activation::kTanh}, {kBatch, kSteps, kDepth});
-  const std::vector<float> x = RandomFloats(kBatch * kSteps * kDepth, 4);
+  const std::vector<float> x = SaltedFloats(kBatch * kSteps * kDepth, 4);
   const std::vector<double> actual = Evaluate(model.graph, {kBatch, kSteps, kDepth}, x);
   ASSERT_EQ(actual.size(), size_t{kBatch * kSteps * kUnits});
   for (int b = 0; b < kBatch; ++b) {
@@ -103,7 +103,7 @@ TEST(Lstm, FollowsALoopWrittenByHand) {
 TEST(Lstm, TimeMajorIsTheSameWithTheTwoDimensionsExchanged) {
   LstmGraph batch_major({.activation = Activation::kTanh}, {kBatch, kSteps, kDepth});
   LstmGraph time_major({.time_major = true, .activation = Activation::kTanh}, {kSteps, kBatch, kDepth});
-  const std::vector<float> x = RandomFloats(kBatch * kSteps * kDepth, 5);
+  const std::vector<float> x = SaltedFloats(kBatch * kSteps * kDepth, 5);
   std::vector<float> exchanged(x.size());
   for (int b = 0; b < kBatch; ++b) {
     for (int t = 0; t < kSteps; ++t) {
