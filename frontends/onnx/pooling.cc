@@ -7,6 +7,7 @@
 #include "frontends/onnx/operators.h"
 #include "frontends/onnx/windows.h"
 #include "frontends/writer/expansions.h"
+#include "frontends/writer/scatter.h"
 
 namespace hearth::onnx {
 namespace {
@@ -81,6 +82,7 @@ Results PoolWithPlaces(const OpView& op, ValueId x, const Windowing& w) {
   const Made number = NumberOf(to, to.shape(plane), at, op.Int("storage_order", 0) != 0);
   HEARTH_ASSIGN(const ValueId maxima, FromPlane(to, made[0], rank));
   HEARTH_ASSIGN(const ValueId numbers, FromPlane(to, to.AddCast(number, DType::kInt64), rank));
+  if (op.Int("storage_order", 0) == 0) to.marks().found_in_windows.emplace(numbers, made[1]);
   return std::vector{Tensor{.last = maxima}, Tensor{.last = numbers}};
 }
 
@@ -148,50 +150,72 @@ Results ReadPool(OpView& op) {
   return Last(PowerOf(to, to.Add(BinaryKind::kMul, {made, AddScalarLike(to, x, elements)}), 1.0 / p));
 }
 
+// What lies within windows beside each other, where MaxPool found it in a picture of shape `whole` (channels last);
+// kNoValue for other numbers.
+Made UnpoolWindows(const OpView& op, const Windowing& w, const Shape& whole) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId numbers, op.Last(1));
+  const auto found = to.marks().found_in_windows.find(numbers);
+  const int producer = found == to.marks().found_in_windows.end() ? -1 : to.graph().ProducerOf(found->second);
+  if (producer < 0) return kNoValue;
+  const Node& node = to.graph().nodes()[static_cast<size_t>(producer)];
+  const auto pool = std::get<MaxPoolArgmax2D>(node.op);
+  const Window2D beside{pool.kernel_h, pool.kernel_w, 1, 1, {PaddingMode::kExplicit}};
+  const Shape in = to.shape(node.inputs[0]);
+  HEARTH_ASSIGN(const ValueId plane, AsPlane(to, op.Last(0)));
+  const Shape shape = to.shape(plane);
+  const int32_t kernel_h = whole.rank() == 3 ? 1 : static_cast<int32_t>(w.kernel[0]);
+  if (pool.window != beside || PlaneWindow(w) != beside || pool.kernel_h != kernel_h ||
+      pool.kernel_w != w.kernel.back() || in != (whole.rank() == 3 ? WithDimension(whole, 1, 1) : whole) ||
+      shape != to.shape(found->second)) {
+    return kNoValue;
+  }
+  const MaxUnpool2D unpool{pool.kernel_h, pool.kernel_w, pool.kernel_h, pool.kernel_w};
+  const Made spread = to.Add(unpool, {plane, found->second});
+  const std::vector<int64_t> rest = {in[1] - shape[1] * pool.kernel_h, in[2] - shape[2] * pool.kernel_w};
+  return FromPlane(to, AddSpatialPad(to, spread, {0, 0}, rest, 0.0), whole.rank());
+}
+
 // (x, numbers of elements, shape?): each element at its number in zeros. As in onnxruntime, that counts in the result.
 Results ReadMaxUnpool(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
-  HEARTH_ASSIGN(const Windowing w, WindowingOf(op, op.Ints("kernel_shape"), to.shape(x)));
-  HEARTH_ASSIGN(const ValueId plane, AsPlane(to, x));
-  HEARTH_ASSIGN(const ValueId numbers, AsPlane(to, to.AddCast(op.Last(1), DType::kInt32)));
-  const int rank = to.shape(x).rank();
-  const auto kernel_w = static_cast<int32_t>(w.kernel.back()),
-             kernel_h = rank == 3 ? 1 : static_cast<int32_t>(w.kernel[0]);
-  const auto is_zero = [](int64_t n) { return n == 0; };
-  if (rank > 4 || w.kernel != w.stride || !std::ranges::all_of(w.before, is_zero) ||
-      !std::ranges::all_of(w.after, is_zero)) {
-    return Error(StatusCode::kUnsupported, "windows that overlap, leave gaps or are padded");
-  }
-  const Shape shape = to.shape(plane);
-  if (int64_t{shape[1]} * kernel_h > kMostSize || int64_t{shape[2]} * kernel_w > kMostSize) {
-    return Error(StatusCode::kUnsupported, "windows of {} x {} in shape {}", kernel_h, kernel_w, shape.ToString());
-  }
-  Shape whole{shape[0], shape[1] * kernel_h, shape[2] * kernel_w, shape[3]};
+  Shape whole = to.shape(x);
+  HEARTH_ASSIGN(const Windowing w, WindowingOf(op, op.Ints("kernel_shape"), whole));
+  std::vector<int64_t> given;
   if (op.Has(2)) {
-    HEARTH_ASSIGN(const std::vector<int64_t> given, op.Numbers(2));
-    const size_t first = given.size() - w.kernel.size();
-    bool fits = given.size() == w.kernel.size() + 2;
-    for (size_t d = 0; fits && d < w.kernel.size(); ++d) {
-      int32_t& size = whole[3 - static_cast<int>(w.kernel.size() - d)];
-      fits = given[first + d] >= size && given[first + d] <= kMostSize;
-      if (fits) size = static_cast<int32_t>(given[first + d]);
+    HEARTH_ASSIGN(given, op.Numbers(2));
+    if (given.size() != w.kernel.size() + 2) return Error(StatusCode::kMalformedInput, "{} sizes", given.size());
+  }
+  for (size_t d = 0; d < w.kernel.size(); ++d) {
+    int32_t& size = whole[static_cast<int>(d) + 1];
+    const int64_t least = (int64_t{size} - 1) * w.stride[d] + w.kernel[d] - w.before[d] - w.after[d];
+    const int64_t wanted = given.empty() ? least : given[d + 2];
+    if (wanted < std::max<int64_t>(least, 1) || wanted > kMostSize) {
+      return Error(StatusCode::kMalformedInput, "a size of {} for windows over {}", wanted, least);
     }
-    if (!fits) return Error(StatusCode::kUnsupported, "a result that is smaller than all windows");
+    size = static_cast<int32_t>(wanted);
   }
   if (whole.element_count() > std::numeric_limits<int32_t>::max()) {
     return Error(StatusCode::kUnsupported, "numbers of elements in shape {}", whole.ToString());
   }
-  const Place at = Divided(to, Divided(to, numbers, whole[1] * whole[2]).column, whole[2]);
-  const Made row = to.Add(BinaryKind::kSub, {at.row, FirstOf(to, 1, shape[1], kernel_h, 0)});
-  const Made column = to.Add(BinaryKind::kSub, {at.column, FirstOf(to, 2, shape[2], kernel_w, 0)});
-  const Made within =
-      to.Add(BinaryKind::kAdd, {to.Add(BinaryKind::kMul, {row, to.AddNumber(DType::kInt32, kernel_w)}), column});
-  const MaxUnpool2D unpool{kernel_h, kernel_w, kernel_h, kernel_w};
-  const Made spread = to.Add(unpool, {plane, to.AddCast(within, DType::kFloat32)});
-  return Last(FromPlane(
-      to, AddSpatialPad(to, spread, {0, 0}, {whole[1] - shape[1] * kernel_h, whole[2] - shape[2] * kernel_w}, 0.0),
-      rank));
+  HEARTH_ASSIGN(const ValueId unpooled, UnpoolWindows(op, w, whole));
+  if (unpooled != kNoValue) return Last(unpooled);
+  const auto count = static_cast<int32_t>(whole.element_count()),
+             rows = static_cast<int32_t>(to.shape(x).element_count());
+  HEARTH_ASSIGN(const ValueId numbers, to.AddReshape(op.In(1), {rows}));
+  if (to.IsConstant(numbers)) {
+    HEARTH_ASSIGN(const std::vector<int64_t> known, to.Integers(numbers));
+    const auto is_outside = [&](int64_t n) { return n < 0 || n >= count; };
+    if (const auto outside = std::ranges::find_if(known, is_outside); outside != known.end()) {
+      return Error(StatusCode::kMalformedInput, "number {} of {} elements", *outside, count);
+    }
+  }
+  const Made zeros = to.AddFilled({count, 1}, to.AddConstant({1}, to.desc(x).dtype, {0.0}));
+  HEARTH_ASSIGN(const ValueId places, to.AddCast(numbers, DType::kInt32));
+  HEARTH_ASSIGN(const ValueId filled, zeros);
+  HEARTH_ASSIGN(const ValueId updates, to.AddReshape(op.In(0), {rows, 1}));
+  return Plain(to.AddReshape(ScatterRows(to, filled, updates, places, std::nullopt), PlainShape(whole)));
 }
 
 Results ReadGlobalPool(OpView& op) {

@@ -66,6 +66,8 @@ struct ValueMarks {
   std::set<ValueId> masked;
   // Real and imaginary part of a complex tensor, for which a value stands that no node makes.
   std::map<ValueId, std::pair<ValueId, ValueId>> complex;
+  // Numbers of elements that a MaxPoolArgmax2D found, and its second result: each lies in its window.
+  std::map<ValueId, ValueId> found_in_windows;
   // A constant that stands for a variable, and the variable's name.
   std::map<ValueId, std::string> handles;
   // Values whose rank the file leaves open, and nothing gives it. Their shape is that of a scalar.

@@ -426,6 +426,15 @@ def unpooling():
     nodes[1] = helper.make_node("MaxUnpool", ["most", "places", "shape"], ["y"], **window)
     yield network("MaxUnpool_to_a_shape", nodes, {"x": x}, [numpy_helper.from_array(np.array(x.shape, np.int64), "shape")],
                   ["y"])
+    # Numbers outside of their own windows, some of them the same; windows that overlap, leave gaps or are padded.
+    few = _numbers("few", (1, 2, 3, 2))
+    for name, more, count in (("beside", window, 48), ("overlapping", {"kernel_shape": [3, 3], "strides": [2, 1]}, 56),
+                              ("padded", {"kernel_shape": [3, 2], "strides": [3, 3], "pads": [1, 0, 1, 1]}, 56)):
+        anywhere = np.random.default_rng(3).integers(0, count, few.shape)
+        yield case(f"MaxUnpool_{name}", "MaxUnpool", [few, anywhere], **more)
+        yield case(f"MaxUnpool_{name}_constant", "MaxUnpool", [few, anywhere], [1], **more)
+    yield case("MaxUnpool_volume", "MaxUnpool", [_numbers("few", (1, 1, 2, 2, 2)), np.arange(63, 7, -7).reshape(1, 1, 2, 2, 2)],
+               kernel_shape=[2, 2, 2], strides=[2, 2, 2])
 
 
 def attention():

@@ -58,6 +58,19 @@ TEST(OnnxReader, BetweenConvolutionsNothingIsTransposed) {
   EXPECT_EQ(graph->value(graph->nodes()[1].outputs[0]).name, "a");
 }
 
+// Of any size: the numbers that MaxPool finds lie in their windows, so that no result looks for its element.
+TEST(OnnxReader, WhatMaxPoolFoundIsUnpooledWindowByWindow) {
+  OnnxGraph graph;
+  graph.Input("x", {"1", "64", "128", "128"}).Output("y");
+  const auto sizes = [](const char* name) { return OnnxGraph::Integers(name, {2, 2}); };
+  graph.Node("MaxPool", {"x"}, {"most", "places"}, {sizes("kernel_shape"), sizes("strides")});
+  graph.Node("MaxUnpool", {"most", "places"}, {"y"}, {sizes("kernel_shape"), sizes("strides")});
+  const std::string file = OnnxFile(graph);
+  const Result<Graph> read = ReadOnnxModel(BytesOf(file));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(CountOf<MaxUnpool2D>(*read), 1);
+}
+
 TEST(OnnxReader, AnInputInTheOrderOfPicturesIsNotTransposed) {
   OnnxGraph graph;
   graph.Input("x", {"1", "4", "4", "2"}).Output("y").Floats("w", {2, 2, 1, 1}, {1, 2, 3, -4});
