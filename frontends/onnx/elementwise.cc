@@ -295,7 +295,8 @@ Results ReadBitShift(OpView& op) {
   const auto number = [&](double n) { return AddScalarLike(to, a, n); };
   const Made left = to.Add(BinaryKind::kSub, {number(bits - 1), b});
   const Made power = to.Add(BinaryKind::kRightShift, {number(std::exp2(bits - 1)), left});
-  return aligned.Result(to.Add(BinaryKind::kMul, {a, power}));
+  const Made is_inside = to.Add(BinaryKind::kLess, {b, number(bits)});
+  return aligned.Result(to.Add(BinaryKind::kMul, {a, to.Add(Select{}, {is_inside, power, number(0)})}));
 }
 
 Results ReadBitwiseNot(OpView& op) {

@@ -1,6 +1,7 @@
 // Operators that move elements.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "core/base/error.h"
@@ -18,12 +19,15 @@ struct Range {
 
 Result<Range> RangeOf(int64_t start, int64_t end, int64_t step, int64_t size) {
   if (step == 0) return Error(StatusCode::kMalformedInput, "a step of 0");
+  // As in onnxruntime: the largest end is that of the direction.
+  const bool goes_on =
+      step < 0 && (end == std::numeric_limits<int32_t>::max() || end == std::numeric_limits<int64_t>::max());
   const int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? size : size - 1;
   const auto bounded = [&](int64_t at, int64_t least) {
     return std::clamp<int64_t>(at < 0 ? at + size : at, least, std::max(least, highest));
   };
   start = bounded(start, 0);
-  end = bounded(end, lowest);
+  end = goes_on ? -1 : bounded(end, lowest);
   // A step beyond the dimension takes one element.
   const int64_t bounded_step = std::clamp<int64_t>(step, -size - 1, size + 1);
   const int64_t distance = step > 0 ? end - start : start - end, length = std::abs(bounded_step);

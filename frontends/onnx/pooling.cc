@@ -65,7 +65,7 @@ Place Divided(NodeWriter& to, const Made& a, int32_t b) {
 }
 
 // Maxima and the number of each among the elements of the operand.
-Results PoolWithPlaces(const OpView& op, ValueId x, const Windowing& w) {
+Results PoolWithPlaces(const OpView& op, ValueId x, DType dtype, const Windowing& w) {
   NodeWriter& to = op.to();
   const int rank = to.shape(x).rank();
   HEARTH_ASSIGN(const ValueId plane, AsPlane(to, x));
@@ -80,7 +80,7 @@ Results PoolWithPlaces(const OpView& op, ValueId x, const Windowing& w) {
   const Made left = FirstOf(to, 2, windows[2], pool.window.stride_w, padding.left);
   const Place at{to.Add(BinaryKind::kAdd, {top, within.row}), to.Add(BinaryKind::kAdd, {left, within.column})};
   const Made number = NumberOf(to, to.shape(plane), at, op.Int("storage_order", 0) != 0);
-  HEARTH_ASSIGN(const ValueId maxima, FromPlane(to, made[0], rank));
+  HEARTH_ASSIGN(const ValueId maxima, FromPlane(to, to.AddCast(made[0], dtype), rank));
   HEARTH_ASSIGN(const ValueId numbers, FromPlane(to, to.AddCast(number, DType::kInt64), rank));
   if (op.Int("storage_order", 0) == 0) to.marks().found_in_windows.emplace(numbers, made[1]);
   return std::vector{Tensor{.last = maxima}, Tensor{.last = numbers}};
@@ -135,7 +135,7 @@ Results ReadPool(OpView& op) {
   if (op.HasOutput(1)) {
     if (dims == 3 || is_dilated)
       return Error(StatusCode::kUnsupported, "places of maxima in windows of three dimensions or with gaps");
-    return PoolWithPlaces(op, x, w);
+    return PoolWithPlaces(op, x, desc.dtype, w);
   }
   if (dims == 3 || is_dilated) {
     made = PoolByParts(to, made, kind, w);

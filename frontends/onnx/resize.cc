@@ -52,9 +52,10 @@ float Position(const Rules& rules, const Resized& r, int64_t at) {
   return (o + 0.5f) / r.scale - 0.5f;
 }
 
-int64_t NearestAt(const Rules& rules, float position) {
-  if (rules.rounding == "floor") return static_cast<int64_t>(std::floor(position));
-  if (rules.rounding == "ceil") return static_cast<int64_t>(std::ceil(position));
+int64_t NearestAt(const Rules& rules, const Resized& r, float position) {
+  const bool is_simple = rules.rounding == "simple";
+  if (rules.rounding == "floor" || (is_simple && r.scale >= 1.0f)) return static_cast<int64_t>(std::floor(position));
+  if (rules.rounding == "ceil" || is_simple) return static_cast<int64_t>(std::ceil(position));
   if (rules.rounding == "round_prefer_ceil") return static_cast<int64_t>(std::floor(position + 0.5f));
   return static_cast<int64_t>(std::ceil(position - 0.5f));
 }
@@ -82,7 +83,7 @@ Taps TapsOf(const Rules& rules, const Resized& r) {
   for (int64_t at = 0; at < r.out; ++at) {
     const float position = Position(rules, r, at);
     const int64_t first =
-        is_nearest ? NearestAt(rules, position) : static_cast<int64_t>(std::floor(position)) - reach + 1;
+        is_nearest ? NearestAt(rules, r, position) : static_cast<int64_t>(std::floor(position)) - reach + 1;
     std::vector<double> weights(count, 1.0);
     for (size_t k = 0; k < count; ++k) {
       const int64_t place = first + static_cast<int64_t>(k);
@@ -104,7 +105,7 @@ bool IsAs(const Resize& resize, const Rules& rules, const Resized& r) {
   for (int64_t at = 0; at < r.out; ++at) {
     const float position = Position(rules, r, at);
     if (rules.filter == Filter::kNearest) {
-      if (NearestPixel(resize, at, r.out, r.in) != std::clamp<int64_t>(NearestAt(rules, position), 0, r.in - 1)) {
+      if (NearestPixel(resize, at, r.out, r.in) != std::clamp<int64_t>(NearestAt(rules, r, position), 0, r.in - 1)) {
         return false;
       }
       continue;
@@ -236,7 +237,7 @@ Result<Rules> RulesOf(const OpView& op, bool is_upsample) {
   rules.filter = mode == "nearest" ? Filter::kNearest : mode == "linear" ? Filter::kLinear : Filter::kCubic;
   if (is_upsample || op.opset() < 11) {
     rules.coordinates = "asymmetric";
-    rules.rounding = "floor";
+    rules.rounding = "simple";
     return rules;
   }
   rules.coordinates = op.Text("coordinate_transformation_mode", "half_pixel");

@@ -63,7 +63,7 @@ Result<std::vector<Enlarged>> EnlargedSizes(const OpView& op, const Windowing& w
     const int64_t whole = w.stride[d] * (in - 1) + extra[d] + (w.kernel[d] - 1) * w.dilation[d] + 1;
     Enlarged made{whole - w.before[d] - w.after[d], w.before[d], w.after[d]};
     if (!wanted.empty() || IsSame(pad)) {
-      made.size = wanted.empty() ? in * w.stride[d] : wanted[wanted.size() - dims + d];
+      made.size = wanted.empty() ? std::min(in * w.stride[d], whole) : wanted[wanted.size() - dims + d];
       const int64_t total = std::max<int64_t>(whole - made.size, 0);
       // The odd pixel: after, for SAME_UPPER; otherwise before.
       made.before = pad == "SAME_UPPER" ? total / 2 : total - total / 2;

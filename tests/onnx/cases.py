@@ -65,7 +65,7 @@ def convolutions():
         "plain": {}, "pads": {"pads": [1, 0, 2, 1]}, "output_padding": {"strides": [3, 2], "output_padding": [2, 1]},
         "output_shape": {"strides": [3, 2], "output_shape": [13, 9]}, "dilated": {"dilations": [2, 3]},
         "same_upper": {"auto_pad": "SAME_UPPER", "strides": [2, 2]},
-        "same_lower": {"auto_pad": "SAME_LOWER", "strides": [2, 2]},
+        "same_lower": {"auto_pad": "SAME_LOWER", "strides": [2, 2]}, "same_gaps": {"auto_pad": "SAME_UPPER", "strides": [4, 3]},
         "output_shape_and_pads": {"strides": [2, 2], "output_shape": [10, 8], "auto_pad": "SAME_UPPER"},
     }.items():
         yield case(f"conv_transpose_{name}", "ConvTranspose",
@@ -119,6 +119,8 @@ def resizes():
                mode="linear")
     yield case("resize_integers", "Resize", [_numbers("x", (1, 2, 4, 4), np.uint8, 0, 255), None,
                                              np.array([1, 1, 2, 2], np.float32)], [2], mode="nearest")
+    for scale in (0.4, 0.7, 1.5):
+        yield case(f"resize_10_{scale}", "Resize", [x, np.array([1, 1, scale, scale], np.float32)], [1], opset=10)
     yield case("upsample", "Upsample", [x, np.array([1, 1, 2, 3], np.float32)], [1], opset=9, mode="linear")
 
 
@@ -160,6 +162,8 @@ def movement():
         return np.array(numbers, np.int64)
 
     yield case("Slice_backwards", "Slice", [x, ints(-1, 4), ints(-(2**63), 0), ints(1, 2), ints(-2, -3)], [1, 2, 3, 4])
+    yield case("Slice_backwards_to_the_largest", "Slice", [x, ints(3, -2), ints(2**31 - 1, 2**63 - 1), ints(1, 3), ints(-1, -2)],
+               [1, 2, 3, 4])
     yield case("Slice_to_the_end", "Slice", [x, ints(1, -3), ints(2**63 - 1, 2**31 - 1), ints(-1, 0)], [1, 2, 3])
     yield case("Pad_reflect", "Pad", [x, ints(0, 2, 1, 3, 0, 1, 2, 0)], [1], mode="reflect")
     yield case("Pad_edge", "Pad", [x, ints(1, 2, 0, 3, 0, 1, 2, 0)], [1], mode="edge")
@@ -414,6 +418,8 @@ def unpooling():
         yield case(f"MaxPool_places_{name}", "MaxPool", [x], outputs=2, kernel_shape=[2, 3], **more)
     yield case("MaxPool_places_1d", "MaxPool", [_numbers("x", (2, 3, 12))], outputs=2, kernel_shape=[3], strides=[2])
     yield case("MaxPool_integers", "MaxPool", [_numbers("u", (1, 2, 6, 6), np.uint8, 0, 255)], kernel_shape=[2, 2])
+    yield case("MaxPool_places_of_integers", "MaxPool", [_numbers("i", (1, 2, 6, 6), np.int8, -128, 127)], outputs=2,
+               kernel_shape=[2, 3])
     yield case("MaxPool_3d_dilated", "MaxPool", [_numbers("v", (1, 2, 6, 7, 8))], kernel_shape=[2, 2, 2],
                dilations=[2, 1, 3], pads=[1, 0, 1, 0, 1, 1])
     yield case("AveragePool_dilated", "AveragePool", [x], kernel_shape=[2, 2], dilations=[2, 3], pads=[1, 1, 1, 1])
@@ -545,6 +551,8 @@ def lists():
             yield case(f"BitShift_{direction}_{dtype.__name__}", "BitShift",
                        [_numbers("b", (9,), dtype, 0, 255), np.array([0, 1, 2, 3, 4, 5, 6, 7, 7], dtype)],
                        direction=direction)
+    yield case("BitShift_beyond", "BitShift", [_numbers("b", (4,), np.uint8, 1, 255), np.array([7, 8, 9, 15], np.uint8)],
+               direction="LEFT")
     a, b = _numbers("a", (2, 3, 4), np.int64, -9, 9), _numbers("b", (2, 4, 5), np.int64, -9, 9)
     yield case("Einsum_integers", "Einsum", [a, b], equation="bij,bjk->bik")
     yield case("MatMul_integers", "MatMul", [a[0].astype(np.int32), b.astype(np.int32)])
