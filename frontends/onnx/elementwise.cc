@@ -171,8 +171,11 @@ Results ReadBinary(OpView& op) {
   const DType base = to.desc(aligned.values[0]).dtype, other = to.desc(aligned.values[1]).dtype;
   if (kind != BinaryKind::kPow || base == other)
     return aligned.Result(to.Add(kind, {aligned.values[0], aligned.values[1]}));
-  // The result has the base's type.
-  const DType common = IsFloat(base) || !IsFloat(other) ? base : other;
+  // The result has the base's type. Whole powers of integers stay exact.
+  HEARTH_ASSIGN(const std::vector<float> powers, op.IsConstant(1) ? op.Floats(1) : std::vector<float>());
+  const bool are_whole =
+      !powers.empty() && std::ranges::all_of(powers, [](float p) { return p >= 0.0f && p == std::floor(p); });
+  const DType common = IsFloat(base) || !IsFloat(other) || are_whole ? base : other;
   const Made power = to.Add(kind, {to.AddCast(aligned.values[0], common), to.AddCast(aligned.values[1], common)});
   return aligned.Result(to.AddCast(power, base));
 }
@@ -280,23 +283,22 @@ Results ReadBitwiseOr(OpView& op) {
                                                               op.to().Add(BinaryKind::kBitwiseAnd, {a, b})}));
 }
 
-// To the left: times a power of 2, which is the highest bit shifted down.
+// To the left: times a power of 2, which is the highest bit shifted down. By more bits than there are: 0.
 Results ReadBitShift(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const Aligned aligned, Align(op, 0, 2));
   const ValueId a = aligned.values[0], b = aligned.values[1];
   const std::string_view direction = op.Text("direction", "");
-  if (direction == "RIGHT") return aligned.Result(to.Add(BinaryKind::kRightShift, {a, b}));
   const DType dtype = to.desc(a).dtype;
-  if (direction != "LEFT" || dtype == DType::kUInt64) {
+  if ((direction != "LEFT" && direction != "RIGHT") || dtype == DType::kUInt64) {
     return Error(StatusCode::kUnsupported, "the direction '{}' of {}", direction.substr(0, 40), DTypeName(dtype));
   }
   const int bits = BitsOf(dtype);
   const auto number = [&](double n) { return AddScalarLike(to, a, n); };
-  const Made left = to.Add(BinaryKind::kSub, {number(bits - 1), b});
-  const Made power = to.Add(BinaryKind::kRightShift, {number(std::exp2(bits - 1)), left});
-  const Made is_inside = to.Add(BinaryKind::kLess, {b, number(bits)});
-  return aligned.Result(to.Add(BinaryKind::kMul, {a, to.Add(Select{}, {is_inside, power, number(0)})}));
+  const auto shift = [&](const Made& x, const Made& by) { return to.Add(BinaryKind::kRightShift, {x, by}); };
+  const Made power = shift(number(std::exp2(bits - 1)), to.Add(BinaryKind::kSub, {number(bits - 1), b}));
+  const Made shifted = direction == "RIGHT" ? shift(a, b) : to.Add(BinaryKind::kMul, {a, power});
+  return aligned.Result(to.Add(Select{}, {to.Add(BinaryKind::kLess, {b, number(bits)}), shifted, number(0)}));
 }
 
 Results ReadBitwiseNot(OpView& op) {

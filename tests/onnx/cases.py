@@ -551,8 +551,10 @@ def lists():
             yield case(f"BitShift_{direction}_{dtype.__name__}", "BitShift",
                        [_numbers("b", (9,), dtype, 0, 255), np.array([0, 1, 2, 3, 4, 5, 6, 7, 7], dtype)],
                        direction=direction)
-    yield case("BitShift_beyond", "BitShift", [_numbers("b", (4,), np.uint8, 1, 255), np.array([7, 8, 9, 15], np.uint8)],
-               direction="LEFT")
+    for direction in ("LEFT", "RIGHT"):
+        b = _numbers("b", (4,), np.uint8, 1, 255)
+        yield case(f"BitShift_beyond_{direction}", "BitShift", [b, np.array([7, 8, 9, 15], np.uint8)], [0], direction=direction)
+    yield case("Pow_of_large_integers", "Pow", [_numbers("i", (9,), np.int64, -2**25, 2**25), np.float32(2)], [1], opset=15)
     a, b = _numbers("a", (2, 3, 4), np.int64, -9, 9), _numbers("b", (2, 4, 5), np.int64, -9, 9)
     yield case("Einsum_integers", "Einsum", [a, b], equation="bij,bjk->bik")
     yield case("MatMul_integers", "MatMul", [a[0].astype(np.int32), b.astype(np.int32)])
