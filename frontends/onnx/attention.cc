@@ -1,37 +1,17 @@
-// Attention of queries to keys and values, in several heads.
+#include "frontends/onnx/attention.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "core/base/error.h"
-#include "frontends/onnx/operators.h"
 #include "frontends/onnx/product.h"
 
 namespace hearth::onnx {
 namespace {
 
-constexpr double kHidden = -1e30;  // what a mask adds to a score: several may add up
 constexpr int64_t kMostDistance = 1 << 30;
-
-// [batch, heads, length, size], from that or from [batch, length, heads * size].
-Made Heads(OpView& op, size_t i, std::string_view attribute) {
-  NodeWriter& to = op.to();
-  HEARTH_ASSIGN(const ValueId x, op.In(i));
-  const Shape shape = to.shape(x);
-  if (shape.rank() == 4) return x;
-  const int64_t heads = op.Int(attribute, 0);
-  if (shape.rank() != 3 || heads < 1 || heads > shape[2] || shape[2] % heads != 0) {
-    return Error(StatusCode::kMalformedInput, "{} heads in shape {}", heads, shape.ToString());
-  }
-  const auto count = static_cast<int32_t>(heads);
-  return to.AddTranspose(to.AddReshape(x, {shape[0], shape[1], count, shape[2] / count}), {0, 2, 1, 3});
-}
-
-// Keys or values with those of earlier calls before them.
-Made WithPast(OpView& op, const Made& x, size_t past) {
-  return op.Has(past) ? op.to().Add(Concat{.axis = 2}, {op.In(past), x}) : x;
-}
 
 // Each head of x as often as several heads of the queries share it.
 Made Shared(NodeWriter& to, ValueId x, int32_t heads) {
@@ -45,12 +25,111 @@ Made Shared(NodeWriter& to, ValueId x, int32_t heads) {
   return to.AddReshape(to.Add(BroadcastTo{repeated}, {apart}), {shape[0], heads, shape[2], shape[3]});
 }
 
-// What is added to scores: 0 where `visible` is true.
-Made AddedWhere(NodeWriter& to, const Made& visible) {
-  return to.Add(Select{}, {visible, to.AddNumber(DType::kFloat32, 0.0), to.AddNumber(DType::kFloat32, kHidden)});
+}  // namespace
+
+Made HeadsOf(NodeWriter& to, const Made& x, int64_t heads) {
+  HEARTH_TRY(x.status());
+  const Shape shape = to.shape(*x);
+  if (shape.rank() == 4) return x;
+  if (shape.rank() != 3 || heads < 1 || heads > shape[2] || shape[2] % heads != 0) {
+    return Error(StatusCode::kMalformedInput, "{} heads in shape {}", heads, shape.ToString());
+  }
+  const auto count = static_cast<int32_t>(heads);
+  return to.AddTranspose(to.AddReshape(x, {shape[0], shape[1], count, shape[2] / count}), {0, 2, 1, 3});
 }
 
-// The same of the mask, for `keys` keys.
+Made FromHeads(NodeWriter& to, const Made& x) {
+  HEARTH_TRY(x.status());
+  const Shape shape = to.shape(*x);
+  return to.AddReshape(to.AddTranspose(x, {0, 2, 1, 3}), {shape[0], shape[2], shape[1] * shape[3]});
+}
+
+Made AddedWhere(NodeWriter& to, const Made& visible, double hidden) {
+  return to.Add(Select{}, {visible, to.AddNumber(DType::kFloat32, 0.0), to.AddNumber(DType::kFloat32, hidden)});
+}
+
+Made AddBoth(NodeWriter& to, BinaryKind kind, const Made& a, const Made& b) {
+  if (a.ok() && *a == kNoValue) return b;
+  return b.ok() && *b == kNoValue ? a : to.Add(kind, {a, b});
+}
+
+Made VisibleKeys(NodeWriter& to, int32_t queries, int32_t keys, const Made& first, int64_t left, int64_t right) {
+  if (std::min(left, right) < -1) return Error(StatusCode::kMalformedInput, "windows of {} and {}", left, right);
+  if (left == -1 && right == -1) return kNoValue;
+  HEARTH_TRY(to.budget().CheckRoom({queries, keys}, DType::kInt32));
+  const Made place = to.Add(BinaryKind::kAdd, {to.AddIndices({queries, 1}), first});
+  const Made distance = to.Add(BinaryKind::kSub, {to.AddIndices({1, keys}), place});
+  const auto limit = [&](int64_t reach, BinaryKind kind, double sign) -> Made {
+    if (reach == -1) return kNoValue;
+    const auto most = static_cast<double>(std::min(reach, kMostDistance));
+    return to.Add(kind, {distance, to.AddNumber(DType::kInt32, sign * most)});
+  };
+  return AddBoth(to, BinaryKind::kLogicalAnd, limit(left, BinaryKind::kGreaterEqual, -1.0),
+                 limit(right, BinaryKind::kLessEqual, 1.0));
+}
+
+Made WithPast(OpView& op, const Made& fresh, size_t past) {
+  return op.Has(past) ? op.to().Add(Concat{.axis = 2}, {op.In(past), fresh}) : fresh;
+}
+
+Result<Attended> AddAttention(NodeWriter& to, const Heads& heads, const Scoring& scoring) {
+  const Shape shape = to.shape(heads.queries), keys = to.shape(heads.keys);
+  if (shape.rank() != 4 || keys.rank() != 4 || to.shape(heads.values).rank() != 4) {
+    return Error(StatusCode::kMalformedInput, "queries of shape {}, keys of shape {}", shape.ToString(),
+                 keys.ToString());
+  }
+  const double scale = scoring.scale == 0.0 ? 1.0 / std::sqrt(static_cast<double>(shape[3])) : scoring.scale;
+  const double cap = scoring.cap;
+  if (!(std::isfinite(scale) && cap >= 0.0)) {
+    return Error(StatusCode::kMalformedInput, "scale={}, softcap={}", scale, cap);
+  }
+  const auto number = [&](double value) { return to.AddNumber(DType::kFloat32, value); };
+  HEARTH_ASSIGN(const ValueId left, to.Add(BinaryKind::kMul, {heads.queries, number(scale)}));
+  HEARTH_ASSIGN(const ValueId right, to.AddTranspose(Shared(to, heads.keys, shape[1]), {0, 1, 3, 2}));
+  Attended made;
+  auto& [products, capped, masked, shares] = made.stages;
+  HEARTH_ASSIGN(products, AddProduct(to, left, right, kNoValue));
+  capped = products;
+  if (cap > 0.0) {
+    const Made bent = to.Add(UnaryKind::kTanh, to.Add(BinaryKind::kDiv, {products, number(cap)}));
+    HEARTH_ASSIGN(capped, to.Add(BinaryKind::kMul, {bent, number(cap)}));
+  }
+  const ValueId added = scoring.added;
+  HEARTH_ASSIGN(masked, added == kNoValue ? Made(capped) : to.Add(BinaryKind::kAdd, {capped, added}));
+  if (scoring.sinks == kNoValue) {
+    HEARTH_ASSIGN(shares, to.Add(Softmax{}, {masked}));
+  } else {
+    const Shape all = to.shape(masked);
+    const Made sinks = to.Add(BroadcastTo{{all[0], all[1], all[2], 1}}, {scoring.sinks});
+    HEARTH_ASSIGN(shares, to.AddSlice(to.Add(Softmax{}, {to.Add(Concat{.axis = 3}, {masked, sinks})}), 3, 0, all[3]));
+  }
+  if (added != kNoValue && scoring.may_see_none) {
+    const Reduce most{.kind = ReduceKind::kMax, .axes_mask = 1u << (to.shape(added).rank() - 1), .keep_dims = true};
+    const Made sees = to.Add(BinaryKind::kGreater, {to.Add(most, {added}), number(kHidden / 2)});
+    HEARTH_ASSIGN(shares, to.Add(BinaryKind::kMul, {shares, to.AddCast(sees, DType::kFloat32)}));
+  }
+  HEARTH_ASSIGN(const ValueId values, Shared(to, heads.values, shape[1]));
+  HEARTH_ASSIGN(made.result, AddProduct(to, shares, values, kNoValue));
+  return made;
+}
+
+Made AddTurned(NodeWriter& to, ValueId x, ValueId cosine, ValueId sine, bool is_interleaved) {
+  Shape pairs = to.shape(x);
+  const int32_t half = to.shape(cosine)[3], width = pairs[3];
+  HEARTH_ASSIGN(const ValueId first, to.AddSlice(x, 3, 0, half, is_interleaved ? 2 : 1));
+  HEARTH_ASSIGN(const ValueId second, to.AddSlice(x, 3, is_interleaved ? 1 : half, half, is_interleaved ? 2 : 1));
+  const auto times = [&](ValueId a, ValueId b) { return to.Add(BinaryKind::kMul, {a, b}); };
+  const Operands parts{to.Add(BinaryKind::kSub, {times(cosine, first), times(sine, second)}),
+                       to.Add(BinaryKind::kAdd, {times(sine, first), times(cosine, second)})};
+  pairs[3] = 2 * half;
+  Made made = is_interleaved ? to.AddReshape(to.Add(Pack{4}, parts), pairs) : to.Add(Concat{.axis = 3}, parts);
+  if (2 * half < width) made = to.Add(Concat{.axis = 3}, {made, to.AddSlice(x, 3, 2 * half, width - 2 * half)});
+  return made;
+}
+
+namespace {
+
+// What the mask adds to scores of `keys` keys.
 Made MaskOf(OpView& op, int32_t keys) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const ValueId mask, op.In(3));
@@ -58,105 +137,53 @@ Made MaskOf(OpView& op, int32_t keys) {
   const int last = shape.rank() - 1;
   if (last < 0 || shape[last] > keys) return Error(StatusCode::kMalformedInput, "a mask of {}", shape.ToString());
   const Made added = to.desc(mask).dtype == DType::kBool
-                         ? AddedWhere(to, mask)
+                         ? AddedWhere(to, mask, kHidden)
                          : to.Add(BinaryKind::kMaximum, {mask, to.AddNumber(DType::kFloat32, kHidden)});
   return to.AddPad(added, last, 0, keys - shape[last], kHidden);
-}
-
-// Which keys each query sees, by rules and lengths: kNoValue where it sees all. `past` keys lie before the new ones.
-Made VisibleKeys(OpView& op, int32_t queries, int32_t keys, int32_t past) {
-  NodeWriter& to = op.to();
-  const int64_t left = op.Int("left_window_size", -1), right = op.Int("right_window_size", -1);
-  HEARTH_ASSIGN(const bool is_causal, op.Flag("is_causal"));
-  if (std::min(left, right) < -1) return Error(StatusCode::kMalformedInput, "windows of {} and {}", left, right);
-  HEARTH_TRY(to.budget().CheckRoom({queries, keys}, DType::kInt32));
-  const auto number = [&](int64_t n) {
-    return to.AddNumber(DType::kInt32, static_cast<double>(std::clamp(n, -kMostDistance, kMostDistance)));
-  };
-  Made visible(kNoValue);
-  const auto limit = [&](BinaryKind kind, const Made& a, const Made& b) {
-    const Made sees = to.Add(kind, {a, b});
-    visible = visible.ok() && *visible == kNoValue ? sees : to.Add(BinaryKind::kLogicalAnd, {visible, sees});
-  };
-  const Made key = to.AddIndices({1, keys});
-  Made first = number(past);  // the place of the first query among the keys
-  if (op.Has(6)) {
-    HEARTH_ASSIGN(const TensorDesc lengths, op.Desc(6));
-    const auto batch = static_cast<int32_t>(lengths.shape.element_count());
-    const Made counts = to.AddReshape(to.AddCast(op.In(6), DType::kInt32), {batch, 1, 1, 1});
-    limit(BinaryKind::kLess, key, counts);
-    first = to.Add(BinaryKind::kSub, {counts, number(queries)});
-  }
-  const Made place = to.Add(BinaryKind::kAdd, {to.AddIndices({queries, 1}), first});
-  const Made distance = to.Add(BinaryKind::kSub, {key, place});
-  if (is_causal) limit(BinaryKind::kLessEqual, distance, number(0));
-  if (left >= 0) limit(BinaryKind::kGreaterEqual, distance, number(-left));
-  if (right >= 0) limit(BinaryKind::kLessEqual, distance, number(right));
-  return visible;
 }
 
 // (queries, keys, values, mask?, past keys?, past values?, numbers of keys?) -> (results, keys, values, scores)
 Results ReadAttention(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const TensorDesc given, op.Desc(0));
-  HEARTH_ASSIGN(const ValueId queries, Heads(op, 0, "q_num_heads"));
-  HEARTH_ASSIGN(const ValueId fresh, Heads(op, 1, "kv_num_heads"));
-  HEARTH_ASSIGN(const ValueId keys, WithPast(op, fresh, 4));
-  HEARTH_ASSIGN(const ValueId values, WithPast(op, Heads(op, 2, "kv_num_heads"), 5));
-  const Shape shape = to.shape(queries), of_keys = to.shape(keys);
-  if (of_keys.rank() != 4 || to.shape(values).rank() != 4) {
-    return Error(StatusCode::kMalformedInput, "queries of shape {}, keys of shape {}", shape.ToString(),
-                 of_keys.ToString());
+  const int64_t fewer = op.Int("kv_num_heads", 0);
+  Heads heads;
+  HEARTH_ASSIGN(heads.queries, HeadsOf(to, op.In(0), op.Int("q_num_heads", 0)));
+  HEARTH_ASSIGN(const ValueId fresh, HeadsOf(to, op.In(1), fewer));
+  HEARTH_ASSIGN(heads.keys, WithPast(op, fresh, 4));
+  HEARTH_ASSIGN(heads.values, WithPast(op, HeadsOf(to, op.In(2), fewer), 5));
+  const int32_t length = to.shape(heads.queries)[2], count = to.shape(heads.keys)[2];
+  HEARTH_ASSIGN(const bool is_causal, op.Flag("is_causal"));
+  Made first = to.AddNumber(DType::kInt32, count - to.shape(fresh)[2]);  // the place of the first query among the keys
+  Made is_there(kNoValue);
+  if (op.Has(6)) {
+    HEARTH_ASSIGN(const TensorDesc lengths, op.Desc(6));
+    const Shape each{static_cast<int32_t>(lengths.shape.element_count()), 1, 1, 1};
+    const Made counts = to.AddReshape(to.AddCast(op.In(6), DType::kInt32), each);
+    is_there = to.Add(BinaryKind::kLess, {to.AddIndices({1, count}), counts});
+    first = to.Add(BinaryKind::kSub, {counts, to.AddNumber(DType::kInt32, length)});
   }
-  const int32_t length = shape[2], count = of_keys[2];
-  const double factor = op.Float("scale", 1.0 / std::sqrt(static_cast<double>(shape[3])));
-  if (!(factor >= 0.0)) return Error(StatusCode::kMalformedInput, "scale={}", factor);
-  const double scale = std::sqrt(factor);
-  const auto scaled = [&](const Made& x) {
-    return to.Add(BinaryKind::kMul, {x, to.AddNumber(DType::kFloat32, scale)});
-  };
-  HEARTH_ASSIGN(const ValueId left, scaled(queries));
-  HEARTH_ASSIGN(const ValueId right, to.AddTranspose(scaled(Shared(to, keys, shape[1])), {0, 1, 3, 2}));
-  // The scores at their stages, one of which is an output: products, capped, masked, as shares.
-  std::vector<ValueId> stages(4);
-  HEARTH_ASSIGN(stages[0], AddProduct(to, left, right, kNoValue));
-  stages[1] = stages[0];
-  const double cap = op.Float("softcap", 0.0);
-  if (!(cap >= 0.0)) return Error(StatusCode::kMalformedInput, "softcap={}", cap);
-  if (cap > 0.0) {
-    const Made limit = to.AddNumber(DType::kFloat32, cap);
-    const Made bent = to.Add(UnaryKind::kTanh, to.Add(BinaryKind::kDiv, {stages[0], limit}));
-    HEARTH_ASSIGN(stages[1], to.Add(BinaryKind::kMul, {bent, limit}));
-  }
+  const int64_t after = op.Int("right_window_size", -1);
+  const Made near = VisibleKeys(to, length, count, first, op.Int("left_window_size", -1), is_causal ? 0 : after);
+  HEARTH_ASSIGN(const ValueId visible, AddBoth(to, BinaryKind::kLogicalAnd, is_there, near));
   Made mask = op.Has(3) ? MaskOf(op, count) : Made(kNoValue);
-  HEARTH_ASSIGN(const ValueId visible, VisibleKeys(op, length, count, count - to.shape(fresh)[2]));
-  if (visible != kNoValue) {
-    const Made seen = AddedWhere(to, visible);
-    mask = op.Has(3) ? to.Add(BinaryKind::kAdd, {mask, seen}) : seen;
-  }
+  if (visible != kNoValue) mask = AddBoth(to, BinaryKind::kAdd, mask, AddedWhere(to, visible, kHidden));
   HEARTH_ASSIGN(const ValueId added, mask);
-  HEARTH_ASSIGN(stages[2], added == kNoValue ? Made(stages[1]) : to.Add(BinaryKind::kAdd, {stages[1], added}));
-  HEARTH_ASSIGN(stages[3], to.Add(Softmax{}, {stages[2]}));
-  if (added != kNoValue) {  // a query that sees no key has shares of 0
-    const Reduce most{.kind = ReduceKind::kMax, .axes_mask = 1u << (to.shape(added).rank() - 1), .keep_dims = true};
-    const Made sees = to.Add(BinaryKind::kGreater, {to.Add(most, {added}), to.AddNumber(DType::kFloat32, kHidden / 2)});
-    HEARTH_ASSIGN(stages[3], to.Add(BinaryKind::kMul, {stages[3], to.AddCast(sees, DType::kFloat32)}));
-  }
-  HEARTH_ASSIGN(const ValueId shared, Shared(to, values, shape[1]));
-  HEARTH_ASSIGN(ValueId made, AddProduct(to, stages[3], shared, kNoValue));
+  const Scoring scoring{
+      .scale = op.Float("scale", 0.0), .cap = op.Float("softcap", 0.0), .added = added, .may_see_none = true};
+  HEARTH_ASSIGN(Attended made, AddAttention(to, heads, scoring));
   if (given.shape.rank() == 3) {
-    HEARTH_ASSIGN(
-        made, to.AddReshape(to.AddTranspose(made, {0, 2, 1, 3}), {shape[0], length, shape[1] * to.shape(values)[3]}));
+    HEARTH_ASSIGN(made.result, FromHeads(to, made.result));
   }
   if (added != kNoValue && op.HasOutput(3)) {  // as the format has it: hidden scores are infinitely low
     const double infinity = std::numeric_limits<double>::infinity();
     const Made hides = to.Add(BinaryKind::kLess, {added, to.AddNumber(DType::kFloat32, kHidden / 2)});
-    HEARTH_ASSIGN(stages[2], to.Add(Select{}, {hides, to.AddNumber(DType::kFloat32, -infinity), stages[2]}));
+    HEARTH_ASSIGN(made.stages[2], to.Add(Select{}, {hides, to.AddNumber(DType::kFloat32, -infinity), made.stages[2]}));
   }
   const int64_t stage = op.Int("qk_matmul_output_mode", 0);
   if (stage < 0 || stage > 3) return Error(StatusCode::kMalformedInput, "qk_matmul_output_mode={}", stage);
-  return std::vector{Tensor{.plain = made}, Tensor{.plain = keys}, Tensor{.plain = values},
-                     Tensor{.plain = stages[static_cast<size_t>(stage)]}};
+  return std::vector{Tensor{.plain = made.result}, Tensor{.plain = heads.keys}, Tensor{.plain = heads.values},
+                     Tensor{.plain = made.stages[static_cast<size_t>(stage)]}};
 }
 
 // (x, cosines, sines, positions?), those of com.microsoft with the positions first: pairs of elements of each head are
@@ -202,16 +229,7 @@ Results ReadRotaryEmbedding(OpView& op) {
   HEARTH_ASSIGN(const ValueId cosine, angle(cosines_at));
   HEARTH_ASSIGN(const ValueId sine, angle(cosines_at + 1));
   HEARTH_ASSIGN(const bool is_interleaved, op.Flag("interleaved"));
-  HEARTH_ASSIGN(const ValueId first, to.AddSlice(x, 3, 0, half, is_interleaved ? 2 : 1));
-  HEARTH_ASSIGN(const ValueId second, to.AddSlice(x, 3, is_interleaved ? 1 : half, half, is_interleaved ? 2 : 1));
-  const auto times = [&](ValueId a, ValueId b) { return to.Add(BinaryKind::kMul, {a, b}); };
-  const Operands parts{to.Add(BinaryKind::kSub, {times(cosine, first), times(sine, second)}),
-                       to.Add(BinaryKind::kAdd, {times(sine, first), times(cosine, second)})};
-  Shape pairs = to.shape(x);
-  pairs[3] = 2 * half;
-  Made made = is_interleaved ? to.AddReshape(to.Add(Pack{4}, parts), pairs) : to.Add(Concat{.axis = 3}, parts);
-  if (2 * half < width) made = to.Add(Concat{.axis = 3}, {made, to.AddSlice(x, 3, 2 * half, width - 2 * half)});
-  return Plain(to.AddReshape(made, shape));
+  return Plain(to.AddReshape(AddTurned(to, x, cosine, sine, is_interleaved), shape));
 }
 
 }  // namespace

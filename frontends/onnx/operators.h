@@ -45,12 +45,13 @@ std::span<const OperatorRow> SpectrumOperators();
 std::span<const OperatorRow> BoxOperators();
 std::span<const OperatorRow> EinsumOperators();
 std::span<const OperatorRow> AttentionOperators();
+std::span<const OperatorRow> TransformerOperators();
 
 inline constexpr std::span<const OperatorRow> (*kOperatorLists[])() = {
     ElementwiseOperators, ShapeOperators,     MovementOperators,      PlacesOperators,   WindowOperators,
     PoolingOperators,     ResizeOperators,    NormalizationOperators, ReduceOperators,   ProductOperators,
     QuantizedOperators,   RecurrentOperators, ControlOperators,       SpectrumOperators, BoxOperators,
-    EinsumOperators,      AttentionOperators};
+    EinsumOperators,      AttentionOperators, TransformerOperators};
 
 }  // namespace hearth::onnx
 
