@@ -1,4 +1,5 @@
 // Operators that compute each element by itself.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -147,8 +148,7 @@ Results ReadUnary(OpView& op) {
   auto kind = static_cast<UnaryKind>(op.kind());
   if (kind == UnaryKind::kGelu && op.Text("approximate", "none") == "tanh") kind = UnaryKind::kGeluTanh;
   const Unary unary{.kind = kind, .alpha = static_cast<float>(op.Float("alpha", 0.01))};
-  const Made made = op.to().Add(kind == UnaryKind::kLeakyRelu ? unary : Unary{.kind = kind}, {x});
-  return InOrder(order, made);
+  return InOrder(order, op.to().Add(kind == UnaryKind::kLeakyRelu ? unary : Unary{.kind = kind}, {x}));
 }
 
 Results ReadActivation(OpView& op) {
@@ -169,12 +169,11 @@ Results ReadBinary(OpView& op) {
   NodeWriter& to = op.to();
   const auto kind = static_cast<BinaryKind>(op.kind());
   const DType base = to.desc(aligned.values[0]).dtype, other = to.desc(aligned.values[1]).dtype;
-  if (kind != BinaryKind::kPow || base == other)
-    return aligned.Result(to.Add(kind, {aligned.values[0], aligned.values[1]}));
+  if (kind != BinaryKind::kPow || base == other) return aligned.Result(to.Add(kind, aligned.values));
   // The result has the base's type. Whole powers of integers stay exact.
   HEARTH_ASSIGN(const std::vector<float> powers, op.IsConstant(1) ? op.Floats(1) : std::vector<float>());
-  const bool are_whole =
-      !powers.empty() && std::ranges::all_of(powers, [](float p) { return p >= 0.0f && p == std::floor(p); });
+  const auto is_whole = [](float p) { return p >= 0.0f && p < 64.0f && p == std::floor(p); };
+  const bool are_whole = !powers.empty() && std::ranges::all_of(powers, is_whole);
   const DType common = IsFloat(base) || !IsFloat(other) || are_whole ? base : other;
   const Made power = to.Add(kind, {to.AddCast(aligned.values[0], common), to.AddCast(aligned.values[1], common)});
   return aligned.Result(to.AddCast(power, base));
@@ -183,9 +182,9 @@ Results ReadBinary(OpView& op) {
 Results ReadMod(OpView& op) {
   HEARTH_ASSIGN(const Aligned aligned, Align(op, 0, 2));
   const ValueId a = aligned.values[0], b = aligned.values[1];
-  const bool is_float = IsFloat(op.to().desc(a).dtype);
+  const DType dtype = op.to().desc(a).dtype;
   if (op.Int("fmod", 0) != 0) return aligned.Result(TruncatedRemainder(op.to(), a, b));
-  if (is_float) return Error(StatusCode::kMalformedInput, "fmod=0 with {}", DTypeName(op.to().desc(a).dtype));
+  if (IsFloat(dtype)) return Error(StatusCode::kMalformedInput, "fmod=0 with {}", DTypeName(dtype));
   return aligned.Result(op.to().Add(BinaryKind::kFloorMod, {a, b}));
 }
 
@@ -197,10 +196,8 @@ Results ReadVariadic(OpView& op) {
   for (size_t k = 1; k < aligned.values.size(); ++k) {
     made = op.to().Add(is_mean ? BinaryKind::kAdd : static_cast<BinaryKind>(op.kind()), {made, aligned.values[k]});
   }
-  if (is_mean && made.ok()) {
-    const Made share = AddScalarLike(op.to(), *made, 1.0 / static_cast<double>(aligned.values.size()));
-    made = op.to().Add(BinaryKind::kMul, {made, share});
-  }
+  const double share = 1.0 / static_cast<double>(aligned.values.size());
+  if (is_mean && made.ok()) made = op.to().Add(BinaryKind::kMul, {made, AddScalarLike(op.to(), *made, share)});
   return aligned.Result(made);
 }
 
@@ -293,8 +290,8 @@ Results ReadBitShift(OpView& op) {
   if ((direction != "LEFT" && direction != "RIGHT") || dtype == DType::kUInt64) {
     return Error(StatusCode::kUnsupported, "the direction '{}' of {}", direction.substr(0, 40), DTypeName(dtype));
   }
-  const int bits = BitsOf(dtype);
   const auto number = [&](double n) { return AddScalarLike(to, a, n); };
+  const int bits = BitsOf(dtype);
   const auto shift = [&](const Made& x, const Made& by) { return to.Add(BinaryKind::kRightShift, {x, by}); };
   const Made power = shift(number(std::exp2(bits - 1)), to.Add(BinaryKind::kSub, {number(bits - 1), b}));
   const Made shifted = direction == "RIGHT" ? shift(a, b) : to.Add(BinaryKind::kMul, {a, power});

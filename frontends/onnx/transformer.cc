@@ -1,5 +1,5 @@
 // Operators of com.microsoft that onnxruntime's transformer optimizer and model builder write.
-#include <cmath>
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
