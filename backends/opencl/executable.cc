@@ -135,6 +135,7 @@ Result<uint64_t> OpenClExecutable::Submit(const SubmitSync& sync) {
     return Error(StatusCode::kUnsupported,
                  "OpenCL can't signal the caller's objects; ask for a fence (a cl_event) instead");
   HEARTH_TRY(driver_.submissions->wait_limit().Check());
+  const OpenClTraffic::Lock traffic = driver_.is_pocl ? OpenClTraffic::OfProcess().ToEnqueue() : OpenClTraffic::Lock();
   Result<EventHandle> last = EnqueueAll(sync);
   const cl_int code = last.ok() ? driver_.api.clFlush(driver_.queue) : CL_SUCCESS;
   if (!last.ok() || code != CL_SUCCESS) {
@@ -162,8 +163,6 @@ Status OpenClExecutable::EnqueueProfiled(std::vector<EventHandle>& events) {
     if (queue == nullptr) return OpenClError(code, StatusCode::kUnsupported, "a queue with profiling");
     profiling_queue_ = QueueHandle(driver_.api, queue);
   }
-  // Earlier writes went through the device's own queue, which is not ordered with this one.
-  HEARTH_TRY(driver_.submissions->WaitForQueue(driver_.queue).Within("earlier work"));
   for (const Dispatch& dispatch : dispatches_) {
     cl_event event = nullptr;
     HEARTH_TRY(Enqueue(profiling_queue_.get(), dispatch, &event));
@@ -176,6 +175,9 @@ Result<std::vector<double>> OpenClExecutable::RunProfiled() {
   if (!lent_.empty()) return Error(StatusCode::kUnsupported, "a list that reads a dma-buf is not profiled");
   std::vector<EventHandle> events;
   events.reserve(dispatches_.size());
+  // Earlier writes went through the device's own queue, which is not ordered with the one for profiles.
+  HEARTH_TRY(driver_.submissions->WaitForQueue(driver_.queue).Within("earlier work"));
+  const OpenClTraffic::Lock traffic = driver_.is_pocl ? OpenClTraffic::OfProcess().ToEnqueue() : OpenClTraffic::Lock();
   const Status enqueued = EnqueueProfiled(events);
   Status finished;
   if (profiling_queue_.get() != nullptr) finished = driver_.submissions->WaitForQueue(profiling_queue_.get());

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "backends/opencl/pocl.h"
+#include "backends/opencl/submissions.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/emit/emit.h"
@@ -135,7 +136,7 @@ Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Build(const OpenClDriv
     return Status(error.code(), error.message() + (log.empty() ? "" : "\n" + log) + hint);
   }
   std::unique_ptr<OpenClProgramGroup> group(
-      new OpenClProgramGroup(driver.api, std::move(driver_program), std::move(held_entry_points)));
+      new OpenClProgramGroup(driver, std::move(driver_program), std::move(held_entry_points)));
   for (size_t k = 0; k < sources.size(); ++k) {
     auto program =
         std::make_unique<OpenClProgram>(driver.api, group->driver_program_.get(), sources[k], entry_points[k]);
@@ -180,6 +181,10 @@ Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Load(const OpenClDrive
 Result<std::vector<std::byte>> OpenClProgramGroup::Binary() {
   // The context has one device, so there is one size and one binary. When asked for the size, PoCL 3.1 compiles each
   // kernel again, which takes 130-250 ms each; the bytes cost nothing after that.
+  OpenClTraffic::Lock traffic;
+  if (is_pocl_) {
+    HEARTH_ASSIGN(traffic, OpenClTraffic::OfProcess().ToReadBinaries());
+  }
   size_t size = 0;
   cl_int code = api_.clGetProgramInfo(driver_program_.get(), CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
   if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kUnsupported, "size of the program's binary");

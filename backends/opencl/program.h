@@ -43,14 +43,18 @@ class OpenClProgramGroup final : public ProgramGroup {
   Result<std::vector<std::byte>> Binary() override;
 
  private:
-  OpenClProgramGroup(const OpenClApi& api, DriverProgramHandle driver_program, std::string entry_points)
-      : api_(api), driver_program_(std::move(driver_program)), entry_points_(std::move(entry_points)) {}
+  OpenClProgramGroup(const OpenClDriver& driver, DriverProgramHandle driver_program, std::string entry_points)
+      : api_(driver.api),
+        is_pocl_(driver.is_pocl),
+        driver_program_(std::move(driver_program)),
+        entry_points_(std::move(entry_points)) {}
   static Result<std::unique_ptr<ProgramGroup>> Build(const OpenClDriver& driver, DriverProgramHandle driver_program,
                                                      std::span<const KernelSource> sources,
                                                      const std::vector<std::string>& entry_points,
                                                      std::string held_entry_points);
 
   const OpenClApi& api_;
+  const bool is_pocl_;
   DriverProgramHandle driver_program_;
   std::string entry_points_;  // of all kernels in the driver program, a line each
   std::vector<std::unique_ptr<Program>> programs_;

@@ -9,6 +9,14 @@
 
 namespace hearth {
 
+OpenClSubmissions::OpenClSubmissions(const OpenClApi& api) : api_(api) {
+  OpenClTraffic::OfProcess().Add(this);
+}
+
+OpenClSubmissions::~OpenClSubmissions() {
+  OpenClTraffic::OfProcess().Remove(this);
+}
+
 uint64_t OpenClSubmissions::Add(EventHandle last) {
   const std::lock_guard lock(mutex_);
   pending_.push_back({++count_, std::make_shared<EventHandle>(std::move(last))});
@@ -107,6 +115,32 @@ Status OpenClSubmissions::TakeFailure(uint64_t submission, cl_int wait_code) {
 bool OpenClSubmissions::AnyRunning() {
   const std::lock_guard lock(mutex_);
   return !pending_.empty() && StatusOf(pending_.back().last->get()) > CL_COMPLETE;
+}
+
+OpenClTraffic& OpenClTraffic::OfProcess() {
+  static OpenClTraffic* const traffic = new OpenClTraffic;  // devices may be closed while the process exits
+  return *traffic;
+}
+
+Result<OpenClTraffic::Lock> OpenClTraffic::ToReadBinaries() {
+  using Clock = std::chrono::steady_clock;
+  Lock lock(mutex_);
+  for (const Clock::time_point begin = Clock::now(); std::ranges::any_of(all_, &OpenClSubmissions::AnyRunning);) {
+    if (Clock::now() - begin > std::chrono::seconds(1))
+      return Error(StatusCode::kUnavailable, "PoCL's binaries can't be read while kernels run, and some still do");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return lock;
+}
+
+void OpenClTraffic::Add(OpenClSubmissions* submissions) {
+  const Lock lock(mutex_);
+  all_.insert(submissions);
+}
+
+void OpenClTraffic::Remove(OpenClSubmissions* submissions) {
+  const Lock lock(mutex_);
+  all_.erase(submissions);
 }
 
 }  // namespace hearth

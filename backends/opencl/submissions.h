@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 
 #include "backends/opencl/driver_api.h"
@@ -17,7 +18,8 @@ namespace hearth {
 // Thread-safe.
 class OpenClSubmissions {
  public:
-  explicit OpenClSubmissions(const OpenClApi& api) : api_(api) {}
+  explicit OpenClSubmissions(const OpenClApi& api);
+  ~OpenClSubmissions();
 
   // `last` is the event of a submission's last command. Returns the submission's number, counted from 1.
   uint64_t Add(EventHandle last);
@@ -49,6 +51,29 @@ class OpenClSubmissions {
   uint64_t count_ = 0;
   std::deque<Pending> pending_;
   std::map<uint64_t, cl_int> failures_;
+};
+
+// All submissions of a process. PoCL 3.1 makes machine code while a binary is read, and ends the process (an assertion
+// in its list of loaded code) if the same kernel runs meanwhile, in whichever queue. So kernels are enqueued or a
+// binary is read, never both. Thread-safe.
+class OpenClTraffic {
+ public:
+  using Lock = std::unique_lock<std::mutex>;
+  static OpenClTraffic& OfProcess();
+
+  // Hold it from the first command of a submission until OpenClSubmissions::Add.
+  Lock ToEnqueue() { return Lock(mutex_); }
+
+  // Waits until nothing runs, and lets nobody enqueue while it is held. kUnavailable after a second, which only
+  // commands take that wait for the caller's events.
+  Result<Lock> ToReadBinaries();
+
+  void Add(OpenClSubmissions* submissions);
+  void Remove(OpenClSubmissions* submissions);
+
+ private:
+  std::mutex mutex_;
+  std::set<OpenClSubmissions*> all_;
 };
 
 }  // namespace hearth

@@ -21,10 +21,12 @@
 #include "backends/opencl/driver_api.h"
 #include "backends/opencl/pocl.h"
 #include "backends/opencl/program.h"
+#include "backends/opencl/submissions.h"
 #include "conformance/device_cases.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/large_pages.h"
+#include "core/device/driver_names.h"
 #include "core/emit/kernel_library.h"
 #include "tests/testing/small_disk.h"
 
@@ -217,6 +219,26 @@ TEST_F(OpenClBackend, ABinaryOfMoreKernelsGivesThoseThatAreAskedFor) {
   ASSERT_TRUE(loaded.ok()) << loaded.status().message();
   ASSERT_EQ((*loaded)->programs().size(), 1u);
   EXPECT_EQ(Run(*(*loaded)->programs()[0], 6.0f), 7.0f);
+}
+
+// PoCL 3.1 ends the process where its code is read while the same kernel runs, in whichever queue.
+TEST_F(OpenClBackend, NoBinaryOfPoclIsReadWhileKernelsRunInAnotherQueue) {
+  if (!IsPocl(DriverWords(device().info()))) GTEST_SKIP() << device().info().name << " is not PoCL's";
+  const KernelSource source = AddOneKernel();
+  const auto group = std::move(device().Compile({&source, 1})).value();
+  EXPECT_EQ(Run(*group->programs()[0], 1.0f), 2.0f);
+  OpenClApi api;
+  api.clReleaseEvent = [](cl_event) -> cl_int { return CL_SUCCESS; };
+  api.clGetEventInfo = [](cl_event, cl_event_info, size_t, void* status, size_t*) -> cl_int {
+    *static_cast<cl_int*>(status) = CL_RUNNING;
+    return CL_SUCCESS;
+  };
+  int event = 0;
+  auto other_queue = std::make_unique<OpenClSubmissions>(api);
+  other_queue->Add(EventHandle(api, reinterpret_cast<cl_event>(&event)));
+  EXPECT_THAT(group->Binary().status().message(), HasSubstr("can't be read while kernels run"));
+  other_queue.reset();
+  EXPECT_TRUE(group->Binary().ok());
 }
 
 TEST_F(OpenClBackend, AnExecutableMayOutliveItsBuffers) {
