@@ -118,8 +118,8 @@ void KeepFrame(const FrameLayout& layout, std::span<const std::byte* const, 3> p
 }
 
 uint64_t FrameTableBytes(const TensorDesc& desc) {
-  const Bhwc shape = ToBhwc(desc.shape);
-  return (static_cast<uint64_t>(shape.w) + static_cast<uint64_t>(shape.h)) * TexelBytes(StorageType::kFloat32);
+  const PictureShape shape = *PictureShapeOf(desc.shape.dims());
+  return (static_cast<uint64_t>(shape.width) + static_cast<uint64_t>(shape.height)) * TexelBytes(StorageType::kFloat32);
 }
 
 void FillFrameTable(std::span<const BilinearSample> across, std::span<const BilinearSample> down,

@@ -54,12 +54,13 @@ Result<BindingKernel> FrameKernel(const FrameLayout& layout, const PlaneLayouts&
     table.path = DefaultReadPath(device);
   kernel.source.tensors[2].storage = transfer.storage;
 
-  const Bhwc shape = ToBhwc(transfer.desc.shape);
+  const PictureShape shape = *PictureShapeOf(transfer.desc.shape.dims());
+  HEARTH_TRY(SetDefine(kernel.source, "COLUMNS", shape.is_planar ? "4" : "1"));
   // A pixel of four bytes is one element.
   const uint64_t unit_bytes = layout.pixel_bytes() == 4 ? 4 : 1;
   const bool is_swapped = layout.format == PixelFormat::kBgra8;
   for (const uint64_t value :
-       {static_cast<uint64_t>(shape.h), static_cast<uint64_t>(shape.w), static_cast<uint64_t>(shape.c),
+       {static_cast<uint64_t>(shape.height), static_cast<uint64_t>(shape.width), static_cast<uint64_t>(shape.channels),
         planes[0].first_bytes / unit_bytes, planes[0].pitch_bytes / unit_bytes, planes[1].first_bytes,
         planes[2].first_bytes, planes[1].pitch_bytes, planes[2].pitch_bytes, planes[1].step_bytes,
         uint64_t{layout.is_turned}, uint64_t{is_swapped}})
@@ -67,8 +68,9 @@ Result<BindingKernel> FrameKernel(const FrameLayout& layout, const PlaneLayouts&
   for (float value : FloatScalars(layout, kind, transfer.desc))
     kernel.scalars.push_back(std::bit_cast<uint32_t>(value));
   const auto& local = kernel.source.local_size;
-  kernel.group_count = {GroupsFor(static_cast<uint64_t>(shape.w), local[0]),
-                        GroupsFor(static_cast<uint64_t>(shape.h), local[1]), 1};
+  const int32_t columns = shape.is_planar ? (shape.width + 3) / 4 : shape.width;  // of texels
+  kernel.group_count = {GroupsFor(static_cast<uint64_t>(columns), local[0]),
+                        GroupsFor(static_cast<uint64_t>(shape.height), local[1]), 1};
   return kernel;
 }
 

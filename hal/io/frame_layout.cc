@@ -14,11 +14,11 @@ namespace {
 constexpr int32_t kMostPixelsASide = 1 << 16;
 
 Status CheckTensor(const Frame& frame, const TensorDesc& desc) {
-  const Bhwc shape = ToBhwc(desc.shape);
   const bool is_8_bit = desc.dtype == DType::kUInt8 || desc.dtype == DType::kInt8;
-  if (desc.shape.rank() != 4 || shape.b != 1 || (shape.c != 1 && shape.c != 3 && shape.c != 4)) {
+  if (!PictureShapeOf(desc.shape.dims()) || desc.shape[0] != 1) {
     return Error(StatusCode::kUnsupported,
-                 "a frame fills a tensor [1, height, width, channels] of 1, 3 or 4 channels, but this one is {}",
+                 "a frame fills a tensor [1, height, width, channels] or [1, channels, height, width] of 1, 3 or 4 "
+                 "channels, but this one is {}",
                  desc.shape.ToString());
   }
   const bool has_grid = IsQuantized(desc) && IsSmall(GridOf(desc));
@@ -198,19 +198,19 @@ Result<FrameLayout> LayoutOfFrame(const Frame& frame, const TensorDesc& desc) {
   HEARTH_TRY(CheckTensor(frame, desc));
   HEARTH_TRY(CheckPicture(frame));
   HEARTH_ASSIGN(const PixelRectangle crop, CropOf(frame));
-  const Bhwc shape = ToBhwc(desc.shape);
+  const PictureShape shape = *PictureShapeOf(desc.shape.dims());
   FrameLayout layout{.format = frame.format, .width = frame.width, .height = frame.height};
   HEARTH_ASSIGN(layout.planes, LayoutsOf(frame));
   layout.is_turned = frame.rotation == 90 || frame.rotation == 270;
   // A turn by 90 degrees makes columns rows, and the last row the first column.
   const bool across_reversed = (frame.rotation == 90 || frame.rotation == 180) != frame.flip_horizontally;
   const bool down_reversed = (frame.rotation == 180 || frame.rotation == 270) != frame.flip_vertically;
-  layout.across = layout.is_turned ? SamplesOf(crop.y, crop.height, shape.w, across_reversed)
-                                   : SamplesOf(crop.x, crop.width, shape.w, across_reversed);
-  layout.down = layout.is_turned ? SamplesOf(crop.x, crop.width, shape.h, down_reversed)
-                                 : SamplesOf(crop.y, crop.height, shape.h, down_reversed);
+  layout.across = layout.is_turned ? SamplesOf(crop.y, crop.height, shape.width, across_reversed)
+                                   : SamplesOf(crop.x, crop.width, shape.width, across_reversed);
+  layout.down = layout.is_turned ? SamplesOf(crop.x, crop.width, shape.height, down_reversed)
+                                 : SamplesOf(crop.y, crop.height, shape.height, down_reversed);
   layout.is_raw = frame.raw_bytes && (desc.dtype == DType::kUInt8 || desc.dtype == DType::kInt8);
-  for (int c = 0; c < shape.c; ++c) {
+  for (int c = 0; c < shape.channels; ++c) {
     layout.mean[c] = layout.is_raw ? 0 : frame.mean[c];
     layout.scale[c] = layout.is_raw ? 1 : frame.scale[c];
   }

@@ -12,6 +12,7 @@
 
 #include "core/graph/types.h"
 #include "hal/io/binding_layout.h"
+#include "hal/io/picture_shape.h"
 #include "hearth/frame.h"
 
 namespace hearth {

@@ -44,7 +44,8 @@ struct PixelRectangle {
 // A frame is converted in this order: pixels become RGB; the crop rectangle is cut out, rotated clockwise, mirrored,
 // and resized to the tensor's height and width as `hearth run` resizes pictures (bilinear at half-pixel centres, edges
 // clamped, no antialiasing); then tensor = (value - mean) * scale by channel, with values from 0 to 255. The tensor has
-// 1 channel (grey: (77 R + 150 G + 29 B) / 256, rounded down), 3 (RGB) or 4 (RGB and alpha, 255 if the frame has none).
+// 1 channel (grey: (77 R + 150 G + 29 B) / 256, rounded down), 3 (RGB) or 4 (RGB and alpha, 255 if the frame has none):
+// [1, height, width, channels], or if that last number is none of these [1, channels, height, width], as ONNX has it.
 // Results are equal to the bit on all devices that store float32.
 // YUV becomes 8-bit integers: round((Y - Y0) * a + (V - 128) * b + ...), clamped to 0 to 255, with coefficients of 14
 // fractional bits (hal/io/frame_layout.cc). A pixel takes the U and V of its 2x2 block.

@@ -183,12 +183,14 @@ void AddBorrowed(const std::string& name, size_t lent, Collector& picks) {
 
 // Pictures of four and three bytes a pixel and of planes, from a texture too, for tensors of every kind of number.
 void AddFrames(Collector& picks) {
-  const auto add = [&](const char* pixels, const char* grid, bool is_texture, Dialect dialect, const char* words) {
+  const auto add = [&](const char* pixels, const char* grid, bool is_texture, Dialect dialect, const char* words,
+                       const char* columns = "1") {
     KernelSource source = Loaded("read_frame");
     source.tensors[0].storage = StorageType::kUnorm8;
     if (is_texture) source.tensors[0].path = AccessPath::kTexture;
     if (std::string_view(grid) == "3") source.tensors[2].storage = StorageType::kInt32;
-    HEARTH_CHECK(SetDefine(source, "PIXELS", pixels).ok() && SetDefine(source, "GRID", grid).ok());
+    HEARTH_CHECK(SetDefine(source, "PIXELS", pixels).ok() && SetDefine(source, "GRID", grid).ok() &&
+                 SetDefine(source, "COLUMNS", columns).ok());
     picks.Add(source, dialect, words);
   };
   for (Dialect dialect : kDialects) {
@@ -196,6 +198,7 @@ void AddFrames(Collector& picks) {
     add("3", "1", false, dialect, "pixels of three bytes, on a grid");
     add("0", "2", false, dialect, "planes, as stored numbers");
     add("0", "3", false, dialect, "planes, as integers");
+    add("4", "3", false, dialect, "pixels of four bytes, as integers of channels of their own", "4");
   }
   add("4", "0", true, Dialect::kGles, "a texture");
 }

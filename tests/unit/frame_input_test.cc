@@ -28,11 +28,12 @@ Model Negated(int32_t height = kFrameHeight, int32_t width = kFrameWidth, int32_
 }
 
 // y = max(x, 0) of 8 bits.
-Result<Model> ByteModel(wire::TensorType type, float scale, int64_t zero_point) {
+Result<Model> ByteModel(wire::TensorType type, float scale, int64_t zero_point,
+                        const std::vector<int32_t>& shape = {1, kFrameHeight, kFrameWidth, 3}) {
   TfliteWriter writer;
   const WrittenQuantization grid{{scale}, {zero_point}};
-  const int32_t x = writer.AddTensor({"x", {1, kFrameHeight, kFrameWidth, 3}, type, grid});
-  const int32_t y = writer.AddTensor({"y", {1, kFrameHeight, kFrameWidth, 3}, type, grid});
+  const int32_t x = writer.AddTensor({"x", shape, type, grid});
+  const int32_t y = writer.AddTensor({"y", shape, type, grid});
   writer.AddOperator(kRelu, {x}, {y});
   return Model::FromMemory(writer.Finish({x}, {y}), "bytes");
 }
@@ -65,6 +66,55 @@ class FrameInputs : public testing::SessionsOnDevice {
     return session;
   }
 };
+
+// [1, channels, height, width], as ONNX's networks take pictures.
+TEST_P(FrameInputs, GiveAPlanarTensorTheSameNumbers) {
+  for (const int32_t channels : {1, 3, 4}) {
+    const Model pixels = Negated(kFrameHeight, kFrameWidth, channels);
+    const Model planar = testing::NegationModel({1, channels, kFrameHeight, kFrameWidth});
+    Session of_pixels = Opened(pixels), of_planes = Opened(planar), discrete = Discrete(planar);
+    for (const PixelFormat format : {PixelFormat::kRgba8, PixelFormat::kRgb8, PixelFormat::kNv12}) {
+      const TestPicture picture(format, 37, 25, 7, 3, true);
+      Frame frame = picture.frame();
+      frame.mean = {127.5f, 100, 3, 0};
+      frame.scale = {1 / 127.5f, 0.1f, -2, 1};
+      frame.rotation = 90;
+      Run(of_pixels, frame);
+      const std::vector<float> expected = FirstOutput(of_pixels);
+      for (Session* session : {&of_planes, &discrete}) {
+        Run(*session, frame);
+        const std::vector<float> seen = FirstOutput(*session);
+        ASSERT_EQ(seen.size(), expected.size());
+        const size_t plane = seen.size() / static_cast<size_t>(channels);
+        size_t different = 0;
+        for (size_t k = 0; k < seen.size(); ++k)
+          different += seen[k] != expected[k % plane * static_cast<size_t>(channels) + k / plane];
+        EXPECT_EQ(different, 0u) << channels << " channels";
+      }
+    }
+  }
+}
+
+TEST_P(FrameInputs, GiveAPlanarTensorOf8BitsTheSameNumbers) {
+  for (const bool raw_bytes : {true, false}) {
+    const auto pixels = ByteModel(wire::TensorType_UINT8, 0.5f, 3);
+    const auto planar = ByteModel(wire::TensorType_UINT8, 0.5f, 3, {1, 3, kFrameHeight, kFrameWidth});
+    ASSERT_TRUE(pixels.ok() && planar.ok());
+    Session of_pixels = Opened(*pixels), of_planes = Opened(*planar);
+    const TestPicture picture(PixelFormat::kRgba8, 37, 25, 7, 3, true);
+    Frame frame = picture.frame();
+    frame.raw_bytes = raw_bytes;
+    frame.scale = {0.3f, 0.2f, 0.4f, 1};
+    Run(of_pixels, frame);
+    Run(of_planes, frame);
+    const auto expected = of_pixels.output(0), seen = of_planes.output(0);
+    constexpr size_t kPlane = size_t{kFrameHeight} * kFrameWidth;
+    ASSERT_EQ(seen.size(), expected.size());
+    size_t different = 0;
+    for (size_t k = 0; k < seen.size(); ++k) different += seen[k] != expected[k % kPlane * 3 + k / kPlane];
+    EXPECT_EQ(different, 0u) << "raw bytes: " << raw_bytes;
+  }
+}
 
 TEST_P(FrameInputs, GiveTheHostsBitsInEveryFormatTurnedAndFlipped) {
   const Model model = Negated();

@@ -314,7 +314,7 @@ TEST(Frame, AMistakeIsNamed) {
     EXPECT_THAT(status.message(), HasSubstr(mistake.message)) << mistake.what;
   }
   for (const TensorDesc& desc :
-       {Picture(4, 4, 2), Picture(4, 4, 5), TensorDesc{DType::kFloat32, {2, 4, 4, 3}, {}},
+       {Picture(6, 4, 2), Picture(6, 4, 5), TensorDesc{DType::kFloat32, {2, 4, 4, 3}, {}},
         TensorDesc{DType::kFloat32, {4, 4, 3}, {}}, Picture(4, 4, 3, DType::kInt32), Picture(4, 4, 3, DType::kBool)})
     EXPECT_EQ(LayoutOfFrame(picture.frame(), desc).status().code(), StatusCode::kUnsupported);
   Frame real = picture.frame();
