@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
@@ -11,133 +10,17 @@
 namespace hearth::onnx {
 namespace {
 
-// Kinds of ReadActivation: operators of one operand that others compose.
-enum class Composed : uint8_t {
-  kElu,
-  kErf,
-  kCelu,
-  kSelu,
-  kSoftplus,
-  kMish,
-  kSoftsign,
-  kHardSigmoid,
-  kThresholdedRelu,
-  kShrink,
-  kSwish,
-  kQuickGelu,
-  kReciprocal,
-  kTan,
-  kAtan,
-  kAsin,
-  kAcos,
-  kSinh,
-  kCosh,
-  kAsinh,
-  kAcosh,
-  kAtanh
-};
-
-// What an activation or function is composed of.
-class Composer {
- public:
-  Composer(NodeWriter& to, ValueId x) : to_(to), x_(x) {}
-
-  Made Number(double number) const { return AddScalarLike(to_, x_, number); }
-  Made Two(BinaryKind kind, const Made& a, const Made& b) const { return to_.Add(kind, {a, b}); }
-  Made One(UnaryKind kind, const Made& a) const { return to_.Add(kind, a); }
-  Made Times(const Made& a, double number) const {
-    return number == 1.0 ? a : Two(BinaryKind::kMul, a, Number(number));
-  }
-  Made Plus(const Made& a, double number) const { return Two(BinaryKind::kAdd, a, Number(number)); }
-  Made Less(const Made& a, const Made& b) const { return Two(BinaryKind::kLess, a, b); }
-  Made Choose(const Made& condition, const Made& a, const Made& b) const {
-    return to_.Add(Select{}, {condition, a, b});
-  }
-
-  // scale * (x above 0, alpha * (exp(x / divisor) - 1) below)
-  Made Elu(double alpha, double divisor, double scale) const {
-    const Made bent = One(UnaryKind::kElu, Times(x_, 1.0 / divisor));
-    if (alpha == 1.0 && divisor == 1.0) return Times(bent, scale);
-    const Made below = Times(Two(BinaryKind::kMinimum, bent, Number(0.0)), alpha * scale);
-    return Two(BinaryKind::kAdd, Times(One(UnaryKind::kRelu, x_), scale), below);
-  }
-  Made Softplus() const {
-    const Made exponential = One(UnaryKind::kExp, One(UnaryKind::kNeg, One(UnaryKind::kAbs, x_)));
-    return Two(BinaryKind::kAdd, One(UnaryKind::kRelu, x_), One(UnaryKind::kLog, Plus(exponential, 1.0)));
-  }
-  // sqrt(1 - x^2)
-  Made OtherSide() const {
-    const Made product = Two(BinaryKind::kMul, Two(BinaryKind::kSub, Number(1.0), x_), Plus(x_, 1.0));
-    return One(UnaryKind::kSqrt, product);
-  }
-  // Of gelu(v) = v (1 + erf(v / sqrt(2))) / 2; near 0, where v divides, the first two terms of the series.
-  Made Erf() const {
-    const Made v = Times(x_, std::numbers::sqrt2);
-    const Made far = Plus(Times(Two(BinaryKind::kDiv, One(UnaryKind::kGelu, v), v), 2.0), -1.0);
-    const Made near = Two(BinaryKind::kMul, x_,
-                          Plus(Times(One(UnaryKind::kSquare, x_), -2.0 / 3.0 * std::numbers::inv_sqrtpi),
-                               2.0 * std::numbers::inv_sqrtpi));
-    return Choose(Less(One(UnaryKind::kAbs, x_), Number(0.02)), near, far);
-  }
-  // (exp(x) + sign * exp(-x)) / 2
-  Made Hyperbolic(double sign) const {
-    const Made falling = Times(One(UnaryKind::kExp, One(UnaryKind::kNeg, x_)), sign);
-    return Times(Two(BinaryKind::kAdd, One(UnaryKind::kExp, x_), falling), 0.5);
-  }
-
- private:
-  NodeWriter& to_;
-  ValueId x_;
-};
-
-// An operator that is composed of others.
-Made Compose(const OpView& op, const Composer& c, ValueId x) {
-  const auto alpha = [&](double otherwise) { return op.Float("alpha", otherwise); };
-  switch (static_cast<Composed>(op.kind())) {
-    case Composed::kElu: return c.Elu(alpha(1.0), 1.0, 1.0);
-    case Composed::kErf: return c.Erf();
-    case Composed::kCelu: return c.Elu(alpha(1.0), alpha(1.0), 1.0);
-    case Composed::kSelu: return c.Elu(alpha(1.6732632423543772), 1.0, op.Float("gamma", 1.0507009873554805));
-    case Composed::kSoftplus: return c.Softplus();
-    case Composed::kMish: return c.Two(BinaryKind::kMul, x, c.One(UnaryKind::kTanh, c.Softplus()));
-    case Composed::kSoftsign: return c.Two(BinaryKind::kDiv, x, c.Plus(c.One(UnaryKind::kAbs, x), 1.0));
-    case Composed::kHardSigmoid: {
-      return c.One(UnaryKind::kRelu0To1, c.Plus(c.Times(x, alpha(0.2)), op.Float("beta", 0.5)));
-    }
-    case Composed::kThresholdedRelu: return c.Choose(c.Less(c.Number(alpha(1.0)), x), x, c.Number(0.0));
-    case Composed::kShrink: {
-      const double lambda = op.Float("lambd", 0.5), bias = op.Float("bias", 0.0);
-      const Made above = c.Choose(c.Less(c.Number(lambda), x), c.Plus(x, -bias), c.Number(0.0));
-      return c.Choose(c.Less(x, c.Number(-lambda)), c.Plus(x, bias), above);
-    }
-    case Composed::kSwish: return c.Two(BinaryKind::kMul, x, c.One(UnaryKind::kLogistic, c.Times(x, alpha(1.0))));
-    case Composed::kQuickGelu: return c.Two(BinaryKind::kMul, x, c.One(UnaryKind::kLogistic, c.Times(x, alpha(1.702))));
-    case Composed::kReciprocal: return c.Two(BinaryKind::kDiv, c.Number(1.0), x);
-    case Composed::kTan: return c.Two(BinaryKind::kDiv, c.One(UnaryKind::kSin, x), c.One(UnaryKind::kCos, x));
-    case Composed::kAtan: return c.Two(BinaryKind::kAtan2, x, c.Number(1.0));
-    case Composed::kAsin: return c.Two(BinaryKind::kAtan2, x, c.OtherSide());
-    case Composed::kAcos: return c.Two(BinaryKind::kAtan2, c.OtherSide(), x);
-    case Composed::kSinh: return c.Hyperbolic(-1.0);
-    case Composed::kCosh: return c.Hyperbolic(1.0);
-    case Composed::kAsinh: {
-      const Made root = c.One(UnaryKind::kSqrt, c.Plus(c.One(UnaryKind::kSquare, x), 1.0));
-      const Made log = c.One(UnaryKind::kLog, c.Two(BinaryKind::kAdd, c.One(UnaryKind::kAbs, x), root));
-      return c.Two(BinaryKind::kMul, c.One(UnaryKind::kSign, x), log);
-    }
-    case Composed::kAcosh: {
-      const Made root = c.One(UnaryKind::kSqrt, c.Plus(c.One(UnaryKind::kSquare, x), -1.0));
-      return c.One(UnaryKind::kLog, c.Two(BinaryKind::kAdd, x, root));
-    }
-    case Composed::kAtanh: {
-      const Made ratio = c.Two(BinaryKind::kDiv, c.Plus(x, 1.0), c.Two(BinaryKind::kSub, c.Number(1.0), x));
-      return c.Times(c.One(UnaryKind::kLog, ratio), 0.5);
-    }
-  }
-  return Error(StatusCode::kInternal, "a row without a composition");
-}
-
-// The remainder with the sign of the dividend.
+// The remainder with the sign of the dividend. Of integers from the one with the divisor's sign: the magnitude of the
+// smallest integer is none.
 Made TruncatedRemainder(NodeWriter& to, ValueId a, ValueId b) {
+  if (!IsFloat(to.desc(a).dtype)) {
+    const auto less = [&](const Made& x, const Made& y) { return to.Add(BinaryKind::kLess, {x, y}); };
+    const Made floored = to.Add(BinaryKind::kFloorMod, {a, b}), zero = AddScalarLike(to, a, 0.0);
+    const Made other = to.Add(BinaryKind::kSub, {floored, b});
+    const Made of_negative = to.Add(Select{}, {less(zero, floored), other, floored});
+    const Made of_positive = to.Add(Select{}, {less(floored, zero), other, floored});
+    return to.Add(Select{}, {less(a, zero), of_negative, of_positive});
+  }
   const Made size = to.Add(BinaryKind::kFloorMod, {to.Add(UnaryKind::kAbs, a), to.Add(UnaryKind::kAbs, b)});
   return to.Add(BinaryKind::kMul, {to.Add(UnaryKind::kSign, a), size});
 }
@@ -149,12 +32,6 @@ Results ReadUnary(OpView& op) {
   if (kind == UnaryKind::kGelu && op.Text("approximate", "none") == "tanh") kind = UnaryKind::kGeluTanh;
   const Unary unary{.kind = kind, .alpha = static_cast<float>(op.Float("alpha", 0.01))};
   return InOrder(order, op.to().Add(kind == UnaryKind::kLeakyRelu ? unary : Unary{.kind = kind}, {x}));
-}
-
-Results ReadActivation(OpView& op) {
-  const Order order = op.OrderOf(0);
-  HEARTH_ASSIGN(const ValueId x, op.In(0, order));
-  return InOrder(order, Compose(op, Composer(op.to(), x), x));
 }
 
 // Of x, or of x and operand 1.
@@ -319,14 +196,8 @@ Results ReadWhereOrPRelu(OpView& op) {
 std::span<const OperatorRow> ElementwiseOperators() {
   static constexpr OperatorRow kRows[] = {
       {"Abs", ReadUnary, Kind(UnaryKind::kAbs)},
-      {"Acos", ReadActivation, Kind(Composed::kAcos)},
-      {"Acosh", ReadActivation, Kind(Composed::kAcosh)},
       {"Add", ReadBinary, Kind(BinaryKind::kAdd)},
       {"And", ReadBinary, Kind(BinaryKind::kLogicalAnd)},
-      {"Asin", ReadActivation, Kind(Composed::kAsin)},
-      {"Asinh", ReadActivation, Kind(Composed::kAsinh)},
-      {"Atan", ReadActivation, Kind(Composed::kAtan)},
-      {"Atanh", ReadActivation, Kind(Composed::kAtanh)},
       {"BitShift", ReadBitShift},
       {"BitwiseAnd", ReadBinary, Kind(BinaryKind::kBitwiseAnd)},
       {"BitwiseNot", ReadBitwiseNot},
@@ -335,21 +206,16 @@ std::span<const OperatorRow> ElementwiseOperators() {
       {"Cast", ReadCast},
       {"CastLike", ReadCast, 1},
       {"Ceil", ReadUnary, Kind(UnaryKind::kCeil)},
-      {"Celu", ReadActivation, Kind(Composed::kCelu)},
       {"Clip", ReadClip},
       {"Cos", ReadUnary, Kind(UnaryKind::kCos)},
-      {"Cosh", ReadActivation, Kind(Composed::kCosh)},
       {"Div", ReadBinary, Kind(BinaryKind::kDiv)},
       {"Dropout", ReadDropout},
-      {"Elu", ReadActivation, Kind(Composed::kElu)},
       {"Equal", ReadBinary, Kind(BinaryKind::kEqual)},
-      {"Erf", ReadActivation, Kind(Composed::kErf)},
       {"Exp", ReadUnary, Kind(UnaryKind::kExp)},
       {"Floor", ReadUnary, Kind(UnaryKind::kFloor)},
       {"Gelu", ReadUnary, Kind(UnaryKind::kGelu)},
       {"Greater", ReadBinary, Kind(BinaryKind::kGreater)},
       {"GreaterOrEqual", ReadBinary, Kind(BinaryKind::kGreaterEqual)},
-      {"HardSigmoid", ReadActivation, Kind(Composed::kHardSigmoid)},
       {"HardSwish", ReadUnary, Kind(UnaryKind::kHardSwish)},
       {"Identity", ReadIdentity},
       {"IsInf", ReadIsInf},
@@ -361,7 +227,6 @@ std::span<const OperatorRow> ElementwiseOperators() {
       {"Max", ReadVariadic, Kind(BinaryKind::kMaximum)},
       {"Mean", ReadVariadic, -1},
       {"Min", ReadVariadic, Kind(BinaryKind::kMinimum)},
-      {"Mish", ReadActivation, Kind(Composed::kMish)},
       {"Mod", ReadMod},
       {"Mul", ReadBinary, Kind(BinaryKind::kMul)},
       {"Neg", ReadUnary, Kind(UnaryKind::kNeg)},
@@ -369,30 +234,20 @@ std::span<const OperatorRow> ElementwiseOperators() {
       {"Or", ReadBinary, Kind(BinaryKind::kLogicalOr)},
       {"PRelu", ReadWhereOrPRelu, 1},
       {"Pow", ReadBinary, Kind(BinaryKind::kPow)},
-      {"Reciprocal", ReadActivation, Kind(Composed::kReciprocal)},
       {"Relu", ReadUnary, Kind(UnaryKind::kRelu)},
       {"Round", ReadUnary, Kind(UnaryKind::kRound)},
-      {"Selu", ReadActivation, Kind(Composed::kSelu)},
-      {"Shrink", ReadActivation, Kind(Composed::kShrink)},
       {"Sigmoid", ReadUnary, Kind(UnaryKind::kLogistic)},
       {"Sign", ReadUnary, Kind(UnaryKind::kSign)},
       {"Sin", ReadUnary, Kind(UnaryKind::kSin)},
-      {"Sinh", ReadActivation, Kind(Composed::kSinh)},
-      {"Softplus", ReadActivation, Kind(Composed::kSoftplus)},
-      {"Softsign", ReadActivation, Kind(Composed::kSoftsign)},
       {"Sqrt", ReadUnary, Kind(UnaryKind::kSqrt)},
       {"Sub", ReadBinary, Kind(BinaryKind::kSub)},
       {"Sum", ReadVariadic, Kind(BinaryKind::kAdd)},
-      {"Swish", ReadActivation, Kind(Composed::kSwish)},
-      {"Tan", ReadActivation, Kind(Composed::kTan)},
       {"Tanh", ReadUnary, Kind(UnaryKind::kTanh)},
-      {"ThresholdedRelu", ReadActivation, Kind(Composed::kThresholdedRelu)},
       {"Where", ReadWhereOrPRelu},
       {"Xor", ReadBinary, Kind(BinaryKind::kNotEqual)},
       {"BiasGelu", ReadBiasedUnary, Kind(UnaryKind::kGelu), kMicrosoft},
       {"FastGelu", ReadBiasedUnary, Kind(UnaryKind::kGeluTanh), kMicrosoft},
       {"Gelu", ReadUnary, Kind(UnaryKind::kGelu), kMicrosoft},
-      {"QuickGelu", ReadActivation, Kind(Composed::kQuickGelu), kMicrosoft},
   };
   return kRows;
 }

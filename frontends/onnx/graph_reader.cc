@@ -1,6 +1,7 @@
 #include "frontends/onnx/graph_reader.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "core/base/error.h"
@@ -56,7 +57,10 @@ Result<std::vector<size_t>> NodesInOrder(const GraphProto& graph, ReadingBudget&
   std::map<std::string_view, size_t> makers;
   std::vector<std::set<std::string_view>> reads;
   for (size_t k = 0; k < nodes.size(); ++k) {
-    for (const std::string_view name : nodes[k].outputs) makers.emplace(name, k);
+    for (const std::string_view name : nodes[k].outputs) {
+      if (!makers.emplace(name, k).second && !name.empty())
+        return Error(StatusCode::kMalformedInput, "'{}' is made twice", CleanName(ShortName(name)));
+    }
     reads.push_back(NamesRead(nodes[k]));
   }
   std::vector<bool> waits(nodes.size(), false);
@@ -180,6 +184,10 @@ Status GraphReader::AddInputs(const GraphProto& graph) {
     if (declared.shape.size() > Shape::kMaxRank)
       return Error(StatusCode::kUnsupported, "{}: rank {}", label, declared.shape.size());
     if (!reading().budget.copies.Charge(declared.name.size())) return CopyBudget::Exceeded(label);
+    for (const Dimension& dim : input->dims.value_or(std::vector<Dimension>())) {
+      if (dim.size > std::numeric_limits<int32_t>::max())
+        return Error(StatusCode::kUnsupported, "{}: a dimension of {}", label, dim.size);
+    }
     std::vector<int32_t> dims = declared.shape;
     for (size_t d = 0; d < dims.size(); ++d) {
       if (dims[d] >= 0) continue;
@@ -230,6 +238,7 @@ Status GraphReader::ReadNode(const NodeProto& node) {
   to().origin().name = row == nullptr ? std::string_view("function") : row->name;
   const size_t first_value = to().graph().values().size(), first_node = to().graph().nodes().size();
   Results made = MakeNode(view);
+  if (made.ok() && !view.misread().ok()) made = view.misread();
   if (Status kept = KeepRows(to(), first_node); made.ok() && !kept.ok()) made = kept;
   if (!made.ok()) return made.status().Within(NodeLabelOf(node, opset));
   for (size_t k = 0; k < node.outputs.size(); ++k) {
@@ -328,6 +337,11 @@ Status GraphReader::ReadOutputs(const GraphProto& graph) {
     if (!read.ok()) return read.status().Within(fmt::format("output '{}'", ShortName(name)));
     const std::optional<DType> type = output.type == kUndefined ? to().desc(*read).dtype : InterfaceTypeOf(output.type);
     if (!type) return UnknownType(output.type).Within(fmt::format("output '{}'", ShortName(name)));
+    const DType made = to().desc(*read).dtype;  // narrow real numbers are calculated as float32
+    if (IsFloat(made) != IsFloat(*type)) {
+      return Error(StatusCode::kMalformedInput, "output '{}' is declared as {}, but its node makes {}", ShortName(name),
+                   DTypeName(*type), DTypeName(made));
+    }
     HEARTH_ASSIGN(ValueId value, to().AddCast(read, *type));
     Graph& written = to().graph();
     if (!reading().budget.copies.Charge(name.size())) return CopyBudget::Exceeded("the names of outputs");

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
@@ -47,14 +48,17 @@ int64_t PaddedFrom(PadKind kind, int64_t at, int64_t size) {
 
 Made PadAxis(NodeWriter& to, const Made& x, int axis, int64_t before, int64_t after, PadKind kind) {
   HEARTH_TRY(x.status());
-  const int64_t size = to.shape(*x)[axis], made = size + before + after;
   if (before == 0 && after == 0) return x;
-  if (size == 0 || made < 0 || made > (1 << 24)) {
+  // What negative padding takes away is not shown elsewhere either.
+  const int64_t first = std::max<int64_t>(-before, 0), made = to.shape(*x)[axis] + before + after;
+  const int64_t size = to.shape(*x)[axis] - first - std::max<int64_t>(-after, 0);
+  if (size < 1 || made < 0 || made > (1 << 24)) {
     return Error(StatusCode::kMalformedInput, "{} elements padded by {} and {}", size, before, after);
   }
   HEARTH_TRY(to.budget().CheckRoom({static_cast<int32_t>(made)}, DType::kInt32));
   std::vector<double> places;
-  for (int64_t k = 0; k < made; ++k) places.push_back(static_cast<double>(PaddedFrom(kind, k - before, size)));
+  for (int64_t k = 0; k < made; ++k)
+    places.push_back(static_cast<double>(first + PaddedFrom(kind, k - std::max<int64_t>(before, 0), size)));
   return to.Add(Gather{axis, 0}, {x, to.AddConstant({static_cast<int32_t>(made)}, DType::kInt32, places)});
 }
 
@@ -67,6 +71,8 @@ Results ReadTranspose(OpView& op) {
   if (static_cast<int>(order.size()) != rank) {
     return Error(StatusCode::kMalformedInput, "{} dimensions for shape {}", order.size(), desc.shape.ToString());
   }
+  const std::set<int64_t> sources(order.begin(), order.end());
+  if (sources.size() != order.size()) return Error(StatusCode::kMalformedInput, "a dimension stands twice in perm");
   // From the order at hand to plain order, or to that of pictures if that is what lies there already.
   const Order from = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId x, op.In(0, from));

@@ -137,8 +137,16 @@ const AttributeProto* OpView::Given(const AttributeProto& attribute) const {
   return given == scope_.attributes()->end() ? nullptr : given->second;
 }
 
-int64_t OpView::Int(std::string_view name, int64_t otherwise) const {
+const AttributeProto* OpView::FindOf(AttributeType type, std::string_view name) const {
   const AttributeProto* found = Find(name);
+  if (found == nullptr || found->type == type || found->type == kNoAttributeType) return found;
+  misread_ = Error(StatusCode::kMalformedInput, "attribute '{}' has type {}, not {}", name, found->type,
+                   static_cast<int32_t>(type));
+  return nullptr;
+}
+
+int64_t OpView::Int(std::string_view name, int64_t otherwise) const {
+  const AttributeProto* found = FindOf(kIntAttribute, name);
   return found == nullptr ? otherwise : found->i;
 }
 Result<bool> OpView::Flag(std::string_view name) const {
@@ -147,15 +155,15 @@ Result<bool> OpView::Flag(std::string_view name) const {
   return Error(StatusCode::kMalformedInput, "{}={}", name, number);
 }
 double OpView::Float(std::string_view name, double otherwise) const {
-  const AttributeProto* found = Find(name);
+  const AttributeProto* found = FindOf(kFloatAttribute, name);
   return found == nullptr ? otherwise : static_cast<double>(found->f);
 }
 std::string_view OpView::Text(std::string_view name, std::string_view otherwise) const {
-  const AttributeProto* found = Find(name);
+  const AttributeProto* found = FindOf(kTextAttribute, name);
   return found == nullptr ? otherwise : found->s;
 }
 std::vector<int64_t> OpView::Ints(std::string_view name, std::vector<int64_t> otherwise) const {
-  const AttributeProto* found = Find(name);
+  const AttributeProto* found = FindOf(kIntsAttribute, name);
   return found == nullptr ? std::move(otherwise) : found->ints;
 }
 

@@ -70,6 +70,8 @@ class OpView {
 
   // Null if it is absent. In a function, what the caller gives.
   const AttributeProto* Find(std::string_view name) const;
+  // An error if an attribute that was asked for has another type than its reader takes.
+  const Status& misread() const { return misread_; }
   const AttributeProto* Given(const AttributeProto& attribute) const;
   int64_t Int(std::string_view name, int64_t otherwise) const;
   // An attribute that is 0, which it also is if it is absent, or 1; kMalformedInput for others.
@@ -85,7 +87,9 @@ class OpView {
 
  private:
   Tensor* Find(size_t i) const;
+  const AttributeProto* FindOf(AttributeType type, std::string_view name) const;
 
+  mutable Status misread_;
   Scope& scope_;
   const NodeProto& node_;
   const OperatorRow* row_;

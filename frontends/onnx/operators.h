@@ -29,6 +29,7 @@ Status CheckOpset(const OperatorSets& sets);
 
 // One list for each file.
 std::span<const OperatorRow> ElementwiseOperators();
+std::span<const OperatorRow> ActivationOperators();
 std::span<const OperatorRow> ShapeOperators();
 std::span<const OperatorRow> MovementOperators();
 std::span<const OperatorRow> PlacesOperators();
@@ -48,10 +49,10 @@ std::span<const OperatorRow> AttentionOperators();
 std::span<const OperatorRow> TransformerOperators();
 
 inline constexpr std::span<const OperatorRow> (*kOperatorLists[])() = {
-    ElementwiseOperators, ShapeOperators,     MovementOperators,      PlacesOperators,   WindowOperators,
-    PoolingOperators,     ResizeOperators,    NormalizationOperators, ReduceOperators,   ProductOperators,
-    QuantizedOperators,   RecurrentOperators, ControlOperators,       SpectrumOperators, BoxOperators,
-    EinsumOperators,      AttentionOperators, TransformerOperators};
+    ElementwiseOperators, ActivationOperators, ShapeOperators,     MovementOperators,      PlacesOperators,
+    WindowOperators,      PoolingOperators,    ResizeOperators,    NormalizationOperators, ReduceOperators,
+    ProductOperators,     QuantizedOperators,  RecurrentOperators, ControlOperators,       SpectrumOperators,
+    BoxOperators,         EinsumOperators,     AttentionOperators, TransformerOperators};
 
 }  // namespace hearth::onnx
 

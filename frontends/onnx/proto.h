@@ -72,7 +72,17 @@ struct ValueInfoProto {
 
 struct GraphProto;
 
+// Values of AttributeProto::type.
+enum AttributeType : int32_t {
+  kNoAttributeType = 0,
+  kFloatAttribute = 1,
+  kIntAttribute = 2,
+  kTextAttribute = 3,
+  kIntsAttribute = 7
+};
+
 struct AttributeProto {
+  int32_t type = kNoAttributeType;   // old writers leave it out
   std::string_view name, reference;  // `reference`: in a function, the attribute of its caller that it stands for
   float f = 0;
   int64_t i = 0;

@@ -1,5 +1,6 @@
 // Reductions, searches and what sums along a dimension.
 #include <algorithm>
+#include <limits>
 
 #include "core/base/error.h"
 #include "frontends/onnx/operators.h"
@@ -31,8 +32,13 @@ Made AddReduced(NodeWriter& to, const Made& x, Reduction kind, uint32_t axes) {
     case Reduction::kSumSquare: return sum(to.Add(UnaryKind::kSquare, x));
     case Reduction::kLogSum: return to.Add(UnaryKind::kLog, sum(x));
     case Reduction::kLogSumExp: {
-      // Without the maximum, which would overflow.
-      const Made most = reduced(ReduceKind::kMax, x);
+      // Without the maximum, which would overflow; an infinite one stays, since inf - inf is no number.
+      const Made largest = reduced(ReduceKind::kMax, x);
+      HEARTH_TRY(largest.status());
+      const auto number = [&](double value) { return AddScalarLike(to, *largest, value); };
+      const Made is_finite = to.Add(
+          BinaryKind::kLess, {to.Add(UnaryKind::kAbs, largest), number(std::numeric_limits<double>::infinity())});
+      const Made most = to.Add(Select{}, {is_finite, largest, number(0.0)});
       const Made parts = to.Add(UnaryKind::kExp, to.Add(BinaryKind::kSub, {x, most}));
       return to.Add(BinaryKind::kAdd, {to.Add(UnaryKind::kLog, sum(parts)), most});
     }

@@ -34,7 +34,7 @@ Status Scope::AddInitializers(const GraphProto& graph) {
   if (graph.has_sparse) {
     return Error(StatusCode::kUnsupported, "the graph has sparse constants: export the model with dense ones");
   }
-  for (const TensorProto& tensor : graph.initializers) initializers_.emplace(tensor.name, &tensor);
+  for (const TensorProto& tensor : graph.initializers) initializers_.insert_or_assign(tensor.name, &tensor);
   return Status::Ok();
 }
 

@@ -1,6 +1,8 @@
 // Convolutions. They compute in the order of pictures, channels last.
 #include "frontends/onnx/windows.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -120,6 +122,15 @@ Made AddSpatialPad(NodeWriter& to, Made x, const std::vector<int64_t>& before, c
   return x;
 }
 
+Result<std::vector<int64_t>> KernelOf(const OpView& op, const Shape& filter) {
+  const std::vector<int64_t> kernel(filter.dims().begin() + 2, filter.dims().end());
+  if (const std::vector<int64_t> said = op.Ints("kernel_shape", kernel); said != kernel) {
+    return Error(StatusCode::kMalformedInput, "kernel_shape [{}] with a filter of shape {}", fmt::join(said, ","),
+                 filter.ToString());
+  }
+  return kernel;
+}
+
 Result<Windowing> WindowingOf(const OpView& op, const std::vector<int64_t>& kernel, const Shape& x) {
   const size_t dims = kernel.size();
   if (dims < 1 || dims > 3 || x.rank() != static_cast<int>(dims) + 2) {
@@ -177,7 +188,7 @@ Results ReadConv(OpView& op) {
   HEARTH_ASSIGN(const ValueId filter, op.In(1));
   const Shape shape = op.to().shape(filter);
   if (shape.rank() < 3) return Error(StatusCode::kMalformedInput, "a filter of shape {}", shape.ToString());
-  const std::vector<int64_t> kernel(shape.dims().begin() + 2, shape.dims().end());
+  HEARTH_ASSIGN(const std::vector<int64_t> kernel, KernelOf(op, shape));
   HEARTH_ASSIGN(const Windowing w, WindowingOf(op, kernel, op.to().shape(x)));
   HEARTH_ASSIGN(const ValueId bias, op.Optional(2));
   return Last(AddConvolution(op.to(), w, x, filter, bias, op.Int("group", 1)));
@@ -192,7 +203,7 @@ Results ReadConvTranspose(OpView& op) {
   if (rank < 3 || rank > 4 || shape.rank() != rank) {
     return Error(StatusCode::kUnsupported, "an operand of rank {} and a filter of shape {}", rank, shape.ToString());
   }
-  const std::vector<int64_t> kernel(shape.dims().begin() + 2, shape.dims().end());
+  HEARTH_ASSIGN(const std::vector<int64_t> kernel, KernelOf(op, shape));
   HEARTH_ASSIGN(const Windowing w, WindowingOf(op, kernel, to.shape(x)));
   HEARTH_ASSIGN(const std::vector<Enlarged> sizes, EnlargedSizes(op, w, to.shape(x)));
   HEARTH_ASSIGN(const ValueId bias, op.Optional(2));

@@ -134,6 +134,10 @@ def elements():
     yield case("Mod_fmod", "Mod", [_numbers("a", (20,), low=-9, high=9), _numbers("b", (20,), low=1, high=3)], fmod=1)
     yield case("Mod_fmod_integers", "Mod", [np.array([-7, 7, -7, 7], np.int32), np.array([3, -3, -3, 3], np.int32)],
                fmod=1)
+    for kind in (np.int8, np.int16, np.int32, np.int64):
+        least = np.iinfo(kind).min
+        yield case(f"Mod_fmod_of_the_least_{np.dtype(kind)}", "Mod",
+                   [np.array([least, least, least + 1, -7, 7, 7, 0], kind), np.array([3, -3, 3, -3, -3, 3, 5], kind)], fmod=1)
     yield case("Pow_mixed", "Pow", [_numbers("a", (6,), low=0.1, high=3), np.array([0, 1, 2, 3, -1, 2], np.int32)])
     yield case("Round", "Round", [np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 2.4], np.float32)])
     for op in ("Erf", "Softplus", "Softsign", "Selu", "Elu", "Celu", "Mish", "HardSwish", "HardSigmoid", "Tan", "Asin",
@@ -141,6 +145,20 @@ def elements():
         more = {"alpha": 0.7} if op in ("Elu", "Celu", "HardSigmoid", "ThresholdedRelu") else {}
         yield case(f"{op}_values", op, [_numbers(op, (3, 41), low=-0.99, high=0.99)], **more)
     yield case("Erf_far", "Erf", [_numbers("far", (200,), low=-6, high=6)])
+    yield case("Erf_infinite", "Erf", [np.array([np.inf, -np.inf, 3e38, -3e38, 0, np.nan], np.float32)])
+    # What is small is multiplied, or its logarithm taken, so that the digits it has left are seen.
+    small = np.array([1e-8, -1e-8, 1e-6, -1e-5, 1e-3, 0.2, -0.4, 0.7], np.float32)
+    for op in ("Asinh", "Sinh", "Atanh"):
+        nodes = [helper.make_node(op, ["x"], ["a"]), helper.make_node("Mul", ["a", "large"], ["y"])]
+        yield network(f"{op}_small", nodes, {"x": small}, [numpy_helper.from_array(np.float32(1e9), "large")], ["y"])
+    below = np.array([-60, -40, -17, -15, -5, 0, 3, 80], np.float32)
+    nodes = [helper.make_node("Softplus", ["x"], ["a"]), helper.make_node("Log", ["a"], ["y"])]
+    yield network("Softplus_logarithm", nodes, {"x": below}, [], ["y"])
+    yield case("Asinh_large", "Asinh", [np.array([2e19, -2e19, 3e38, 1e9, 9e8, 60, 0.5, np.inf], np.float32)])
+    yield case("Acosh_large", "Acosh", [np.array([2e19, 3e38, 1e9, 60, 1, -1e30, 0.5, np.inf], np.float32)])
+    for op in ("Sinh", "Cosh"):
+        yield case(f"{op}_large", op, [np.array([88.8, -88.8, 89.4, 50, -20, 100], np.float32)])
+    yield case("Mish_far", "Mish", [np.array([-80, -30, -5, 5, 19, 21, 1e30], np.float32)])
     yield case("Acosh_values", "Acosh", [_numbers("acosh", (30,), low=1.01, high=9)])
     yield case("Gelu_values", "Gelu", [_numbers("gelu", (3, 41), low=-4, high=4)], opset=20)
     yield case("Gelu_tanh", "Gelu", [_numbers("gelu", (3, 41), low=-4, high=4)], opset=20, approximate="tanh")
@@ -168,6 +186,8 @@ def movement():
     yield case("Pad_reflect", "Pad", [x, ints(0, 2, 1, 3, 0, 1, 2, 0)], [1], mode="reflect")
     yield case("Pad_edge", "Pad", [x, ints(1, 2, 0, 3, 0, 1, 2, 0)], [1], mode="edge")
     yield case("Pad_wrap", "Pad", [x, ints(1, 2, 0, 3, 0, 1, 2, 0)], [1], mode="wrap")
+    yield case("Pad_wrap_cropped", "Pad", [np.arange(5, dtype=np.float32), ints(-1, 2)], [1], mode="wrap", opset=19)
+    yield case("Pad_reflect_cropped", "Pad", [np.arange(5, dtype=np.float32), ints(2, -1)], [1], mode="reflect")
     yield case("Pad_negative", "Pad", [x, ints(0, -1, 2, 0, 1, 0, -2, 3), np.float32(1.5)], [1, 2])
     yield case("Pad_some_axes", "Pad", [x, ints(1, 2, 3, 0), np.float32(-2), ints(-1, 1)], [1, 2, 3])
     yield case("Gather_negative", "Gather", [x, ints(-1, 0, 2, -3)], axis=1)
@@ -194,6 +214,8 @@ def movement():
 
 
 def reductions():
+    rows = np.array([[-np.inf] * 3, [np.inf, 1, 2], [np.inf, -np.inf, 0], [1, np.nan, 2], [300, 299, -np.inf]], np.float32)
+    yield case("ReduceLogSumExp_infinite", "ReduceLogSumExp", [rows, np.array([1], np.int64)], [1], opset=18)
     x = _numbers("x", (2, 3, 4, 5), low=0.1, high=2)
     for op in ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
                "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp"):

@@ -64,6 +64,15 @@ class OnnxGraph {
     writer.add_packed_int64(8, numbers.begin(), numbers.end());
     return attribute;
   }
+  // Of type FLOAT, as the file says.
+  static std::string Real(std::string_view name, float number) {
+    std::string attribute;
+    protozero::pbf_writer writer(attribute);
+    writer.add_string(1, name.data(), name.size());
+    writer.add_float(2, number);
+    writer.add_enum(20, 1);
+    return attribute;
+  }
   static std::string Subgraph(std::string_view name, const OnnxGraph& graph) {
     std::string attribute;
     protozero::pbf_writer writer(attribute);

@@ -1,0 +1,210 @@
+// Activations and functions of one operand that are composed of Hearth's operations.
+#include <numbers>
+
+#include "core/base/error.h"
+#include "frontends/onnx/operators.h"
+
+namespace hearth::onnx {
+namespace {
+
+enum class Composed : uint8_t {
+  kElu,
+  kErf,
+  kCelu,
+  kSelu,
+  kSoftplus,
+  kMish,
+  kSoftsign,
+  kHardSigmoid,
+  kThresholdedRelu,
+  kShrink,
+  kSwish,
+  kQuickGelu,
+  kReciprocal,
+  kTan,
+  kAtan,
+  kAsin,
+  kAcos,
+  kSinh,
+  kCosh,
+  kAsinh,
+  kAcosh,
+  kAtanh
+};
+
+// What an activation or function is composed of.
+class Composer {
+ public:
+  Composer(NodeWriter& to, ValueId x) : to_(to), x_(x) {}
+
+  Made Number(double number) const { return AddScalarLike(to_, x_, number); }
+  Made Two(BinaryKind kind, const Made& a, const Made& b) const { return to_.Add(kind, {a, b}); }
+  Made One(UnaryKind kind, const Made& a) const { return to_.Add(kind, a); }
+  Made Times(const Made& a, double number) const {
+    return number == 1.0 ? a : Two(BinaryKind::kMul, a, Number(number));
+  }
+  Made Plus(const Made& a, double number) const { return Two(BinaryKind::kAdd, a, Number(number)); }
+  Made Less(const Made& a, const Made& b) const { return Two(BinaryKind::kLess, a, b); }
+  Made Choose(const Made& condition, const Made& a, const Made& b) const {
+    return to_.Add(Select{}, {condition, a, b});
+  }
+
+  // scale * (x above 0, alpha * (exp(x / divisor) - 1) below)
+  Made Elu(double alpha, double divisor, double scale) const {
+    const Made bent = One(UnaryKind::kElu, Times(x_, 1.0 / divisor));
+    if (alpha == 1.0 && divisor == 1.0) return Times(bent, scale);
+    const Made below = Times(Two(BinaryKind::kMinimum, bent, Number(0.0)), alpha * scale);
+    return Two(BinaryKind::kAdd, Times(One(UnaryKind::kRelu, x_), scale), below);
+  }
+  Made Magnitude() const { return One(UnaryKind::kAbs, x_); }
+  Made Signed(const Made& magnitude) const { return Two(BinaryKind::kMul, One(UnaryKind::kSign, x_), magnitude); }
+  // atanh(s) of 0 to 1/3 by its series (NIST's Handbook of Mathematical Functions, 4.38.5); the first term left out is
+  // 1e-8 of the sum.
+  Made AtanhSeries(const Made& s) const {
+    const Made z = One(UnaryKind::kSquare, s);
+    Made sum = Plus(Times(z, 1.0 / 13.0), 1.0 / 11.0);
+    for (const double odd : {9.0, 7.0, 5.0, 3.0, 1.0}) sum = Plus(Two(BinaryKind::kMul, sum, z), 1.0 / odd);
+    return Two(BinaryKind::kMul, sum, s);
+  }
+  // log(1 + u) of 0 to 1: 1 + u has lost the digits of a small u.
+  Made Log1p(const Made& u) const { return Times(AtanhSeries(Two(BinaryKind::kDiv, u, Plus(u, 2.0))), 2.0); }
+  Made Softplus() const {
+    const Made exponential = One(UnaryKind::kExp, One(UnaryKind::kNeg, Magnitude()));
+    return Two(BinaryKind::kAdd, One(UnaryKind::kRelu, x_), Log1p(exponential));
+  }
+  // x tanh(softplus(x)) = x n / (n + 2) with n = e^x (e^x + 2); from 20 on it is x.
+  Made Mish() const {
+    const Made e = One(UnaryKind::kExp, Two(BinaryKind::kMinimum, x_, Number(20.0)));
+    const Made n = Two(BinaryKind::kMul, e, Plus(e, 2.0));
+    return Two(BinaryKind::kMul, x_, Two(BinaryKind::kDiv, n, Plus(n, 2.0)));
+  }
+  // sqrt(1 - x^2)
+  Made OtherSide() const {
+    const Made product = Two(BinaryKind::kMul, Two(BinaryKind::kSub, Number(1.0), x_), Plus(x_, 1.0));
+    return One(UnaryKind::kSqrt, product);
+  }
+  // Of gelu(v) = v (1 + erf(v / sqrt(2))) / 2; near 0, where v divides, the first two terms of the series.
+  Made Erf() const {
+    // erf(5) is 1 - 2e-12.
+    const Made within = Two(BinaryKind::kMaximum, Two(BinaryKind::kMinimum, x_, Number(5.0)), Number(-5.0));
+    const Made v = Times(within, std::numbers::sqrt2);
+    const Made far = Plus(Times(Two(BinaryKind::kDiv, One(UnaryKind::kGelu, v), v), 2.0), -1.0);
+    const Made near = Two(BinaryKind::kMul, x_,
+                          Plus(Times(One(UnaryKind::kSquare, x_), -2.0 / 3.0 * std::numbers::inv_sqrtpi),
+                               2.0 * std::numbers::inv_sqrtpi));
+    return Choose(Less(One(UnaryKind::kAbs, x_), Number(0.02)), near, far);
+  }
+  // With a = |x|: e^a/2 times `share`, in two factors, since e^a alone may be infinite.
+  Made HalfGrown(const Made& share) const {
+    const Made root = One(UnaryKind::kExp, Times(Magnitude(), 0.5));
+    return Two(BinaryKind::kMul, root, Two(BinaryKind::kMul, root, Times(share, 0.5)));
+  }
+  // e^a/2 times 1 - e^-2a, which ELU computes without a loss.
+  Made Sinh() const {
+    const Made share = One(UnaryKind::kNeg, One(UnaryKind::kElu, Times(Magnitude(), -2.0)));
+    return Signed(HalfGrown(share));
+  }
+  Made Cosh() const { return HalfGrown(Plus(One(UnaryKind::kExp, Times(Magnitude(), -2.0)), 1.0)); }
+  // log(a + sqrt(a^2 + 1)), small numbers by log1p, and where a^2 may be infinite log(2a).
+  Made Asinh() const {
+    const Made a = Magnitude();
+    const Made square = One(UnaryKind::kSquare, Two(BinaryKind::kMinimum, a, Number(1e9)));
+    const Made root = One(UnaryKind::kSqrt, Plus(square, 1.0));
+    const Made more = Two(BinaryKind::kDiv, square, Plus(root, 1.0));
+    const Made near = Log1p(Two(BinaryKind::kMinimum, Two(BinaryKind::kAdd, a, more), Number(1.0)));
+    const Made middle = One(UnaryKind::kLog, Two(BinaryKind::kAdd, a, root));
+    const Made far = Plus(One(UnaryKind::kLog, a), std::numbers::ln2);
+    return Signed(Choose(Less(a, Number(0.5)), near, Choose(Less(a, Number(1e9)), middle, far)));
+  }
+  // log(x) + log1p(sqrt(x - 1) sqrt(x + 1) / x); no number below 1.
+  Made Acosh() const {
+    const Made root =
+        Two(BinaryKind::kMul, One(UnaryKind::kSqrt, Plus(x_, -1.0)), One(UnaryKind::kSqrt, Plus(x_, 1.0)));
+    // From 1e9 on the root is x.
+    const Made share = Choose(Less(x_, Number(1e9)), Two(BinaryKind::kDiv, root, x_), Number(1.0));
+    return Two(BinaryKind::kAdd, One(UnaryKind::kLog, x_), Log1p(share));
+  }
+  Made Atanh() const {
+    const Made ratio = Two(BinaryKind::kDiv, Plus(x_, 1.0), Two(BinaryKind::kSub, Number(1.0), x_));
+    const Made far = Times(One(UnaryKind::kLog, ratio), 0.5);
+    return Choose(Less(Magnitude(), Number(1.0 / 3.0)), AtanhSeries(x_), far);
+  }
+
+ private:
+  NodeWriter& to_;
+  ValueId x_;
+};
+
+// An operator that is composed of others.
+Made Compose(const OpView& op, const Composer& c, ValueId x) {
+  const auto alpha = [&](double otherwise) { return op.Float("alpha", otherwise); };
+  switch (static_cast<Composed>(op.kind())) {
+    case Composed::kElu: return c.Elu(alpha(1.0), 1.0, 1.0);
+    case Composed::kErf: return c.Erf();
+    case Composed::kCelu: return c.Elu(alpha(1.0), alpha(1.0), 1.0);
+    case Composed::kSelu: return c.Elu(alpha(1.6732632423543772), 1.0, op.Float("gamma", 1.0507009873554805));
+    case Composed::kSoftplus: return c.Softplus();
+    case Composed::kMish: return c.Mish();
+    case Composed::kSoftsign: return c.Two(BinaryKind::kDiv, x, c.Plus(c.One(UnaryKind::kAbs, x), 1.0));
+    case Composed::kHardSigmoid: {
+      return c.One(UnaryKind::kRelu0To1, c.Plus(c.Times(x, alpha(0.2)), op.Float("beta", 0.5)));
+    }
+    case Composed::kThresholdedRelu: return c.Choose(c.Less(c.Number(alpha(1.0)), x), x, c.Number(0.0));
+    case Composed::kShrink: {
+      const double lambda = op.Float("lambd", 0.5), bias = op.Float("bias", 0.0);
+      const Made above = c.Choose(c.Less(c.Number(lambda), x), c.Plus(x, -bias), c.Number(0.0));
+      return c.Choose(c.Less(x, c.Number(-lambda)), c.Plus(x, bias), above);
+    }
+    case Composed::kSwish: return c.Two(BinaryKind::kMul, x, c.One(UnaryKind::kLogistic, c.Times(x, alpha(1.0))));
+    case Composed::kQuickGelu: return c.Two(BinaryKind::kMul, x, c.One(UnaryKind::kLogistic, c.Times(x, alpha(1.702))));
+    case Composed::kReciprocal: return c.Two(BinaryKind::kDiv, c.Number(1.0), x);
+    case Composed::kTan: return c.Two(BinaryKind::kDiv, c.One(UnaryKind::kSin, x), c.One(UnaryKind::kCos, x));
+    case Composed::kAtan: return c.Two(BinaryKind::kAtan2, x, c.Number(1.0));
+    case Composed::kAsin: return c.Two(BinaryKind::kAtan2, x, c.OtherSide());
+    case Composed::kAcos: return c.Two(BinaryKind::kAtan2, c.OtherSide(), x);
+    case Composed::kSinh: return c.Sinh();
+    case Composed::kCosh: return c.Cosh();
+    case Composed::kAsinh: return c.Asinh();
+    case Composed::kAcosh: return c.Acosh();
+    case Composed::kAtanh: return c.Atanh();
+  }
+  return Error(StatusCode::kInternal, "a row without a composition");
+}
+
+Results ReadActivation(OpView& op) {
+  const Order order = op.OrderOf(0);
+  HEARTH_ASSIGN(const ValueId x, op.In(0, order));
+  return InOrder(order, Compose(op, Composer(op.to(), x), x));
+}
+
+}  // namespace
+
+std::span<const OperatorRow> ActivationOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"Acos", ReadActivation, Kind(Composed::kAcos)},
+      {"Acosh", ReadActivation, Kind(Composed::kAcosh)},
+      {"Asin", ReadActivation, Kind(Composed::kAsin)},
+      {"Asinh", ReadActivation, Kind(Composed::kAsinh)},
+      {"Atan", ReadActivation, Kind(Composed::kAtan)},
+      {"Atanh", ReadActivation, Kind(Composed::kAtanh)},
+      {"Celu", ReadActivation, Kind(Composed::kCelu)},
+      {"Cosh", ReadActivation, Kind(Composed::kCosh)},
+      {"Elu", ReadActivation, Kind(Composed::kElu)},
+      {"Erf", ReadActivation, Kind(Composed::kErf)},
+      {"HardSigmoid", ReadActivation, Kind(Composed::kHardSigmoid)},
+      {"Mish", ReadActivation, Kind(Composed::kMish)},
+      {"Reciprocal", ReadActivation, Kind(Composed::kReciprocal)},
+      {"Selu", ReadActivation, Kind(Composed::kSelu)},
+      {"Shrink", ReadActivation, Kind(Composed::kShrink)},
+      {"Sinh", ReadActivation, Kind(Composed::kSinh)},
+      {"Softplus", ReadActivation, Kind(Composed::kSoftplus)},
+      {"Softsign", ReadActivation, Kind(Composed::kSoftsign)},
+      {"Swish", ReadActivation, Kind(Composed::kSwish)},
+      {"Tan", ReadActivation, Kind(Composed::kTan)},
+      {"ThresholdedRelu", ReadActivation, Kind(Composed::kThresholdedRelu)},
+      {"QuickGelu", ReadActivation, Kind(Composed::kQuickGelu), kMicrosoft},
+  };
+  return kRows;
+}
+
+}  // namespace hearth::onnx
