@@ -184,6 +184,13 @@ Result<CacheExplanation> Cache::Explain(const std::string& model_path, const Ses
     explanation.last_misses = *std::move(misses);
     std::erase_if(explanation.last_misses,
                   [&](const CacheMiss& miss) { return miss.model_fingerprint != explanation.model_fingerprint; });
+    // Other devices' misses tell nothing of this one. What devices share has none.
+    const std::set<std::string> own = {report.device.name, report.device.backend};
+    const auto is_own = [&](const CacheMiss& miss) { return own.contains(miss.device); };
+    std::set<int64_t> own_starts;
+    for (const CacheMiss& miss : explanation.last_misses)
+      if (is_own(miss)) own_starts.insert(miss.when_ms);
+    std::erase_if(explanation.last_misses, [&](const CacheMiss& miss) { return !own_starts.contains(miss.when_ms); });
   }
   return explanation;
 }

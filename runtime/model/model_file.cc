@@ -73,7 +73,7 @@ Result<ModelFile> ModelFile::Open(const std::string& path) {
   struct stat info;
   if (fstat(file.file_descriptor_, &info) != 0) return OpenError(path, errno);
   if (S_ISDIR(info.st_mode)) {
-    return Error(StatusCode::kMalformedInput, "'{}' is a folder, not a model file: name a .tflite file in it", path);
+    return Error(StatusCode::kMalformedInput, "'{}' is a folder, not a file: name a file in it", path);
   }
   if (!S_ISREG(info.st_mode)) {
     return Error(StatusCode::kMalformedInput, "'{}' is not a regular file: copy the model into one", path);

@@ -148,7 +148,7 @@ class Usage(CliTest):
     def test_a_mistyped_verb_or_option_is_recognised(self):
         self.assert_one_error(self.run_hearth("isnpect", MODEL, expect=2), "did you mean 'inspect'?")
         self.assert_one_error(self.run_hearth("run", MODEL, "--imput=x.npy", expect=2), "did you mean '--input'?")
-        self.assert_one_error(self.run_hearth("--device", "cpu", "run", MODEL, expect=2), "'--device' comes before the verb")
+        self.assert_one_error(self.run_hearth("--device", "cpu", "run", MODEL, expect=2), "'--device' stands before the verb; write it behind it")
         for elsewhere, here in (("-d", "--device"), ("--num_threads", "--threads"), ("-m", "MODEL")):
             self.assert_one_error(self.run_hearth("run", elsewhere, "x", expect=2), f"did you mean '{here}'?")
         self.assertNotIn("did you mean", self.run_hearth("frobnicate", expect=2).stderr)

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/graph/evaluate.h"
 #include "core/graph/types.h"
 #include "hearth/model.h"
 #include "runtime/devices/device_choice.h"
@@ -107,6 +108,11 @@ class InspectCommand final : public Verb {
     Result<PlacementReport> placed = Place(model.data().graph, opened.info);
     if (!placed.ok()) return placed.status().Within(model_flags_.path());
     const PlacementReport& report = placed.value();
+    if (report.Count(RunsOn::kNowhere) == 0) {
+      Graph graph = model.data().graph.Clone();
+      if (const Status runs = InferShapes(graph); !runs.ok())
+        output_.PrintWarning(fmt::format("this model can't run: {}", runs.message()));
+    }
 
     const std::vector<Advice> advice = AdviceOn(report.rewritten, report.placements, opened.info);
     for (const std::string& warning : WarningsOf(report, opened.info)) output_.PrintWarning(warning);

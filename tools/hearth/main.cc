@@ -90,7 +90,7 @@ ExitCode OnParseError(const CLI::App& app, const CLI::ParseError& error) {
     what = fmt::format("'{}' is not known here", unknown.front());
     const std::string meant = LikelyName(named, unknown.front().substr(0, unknown.front().find('=')));
     if (meant == unknown.front().substr(0, unknown.front().find('='))) {
-      what = fmt::format("'{}' comes before the verb", meant);
+      what = fmt::format("'{}' stands before the verb; write it behind it", meant);
     } else if (!meant.empty()) {
       what += fmt::format("; did you mean '{}'?", meant);
     } else if (unknown.front().starts_with("--since") && named.get_name() == "export") {
