@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "hearth/graph_builder.h"
 #include "hearth/hearth_c.h"
 #include "hearth/model.h"
+#include "hearth/results.h"
 #include "hearth/session.h"
 
 // NOLINTBEGIN(readability-identifier-naming): the names of the C interface
@@ -66,6 +68,22 @@ struct hearth_frame {
 
 struct hearth_profile {
   std::vector<hearth::ProfileEntry> entries;
+};
+
+struct hearth_results {
+  struct Item {
+    int64_t class_index = -1;
+    std::string label;
+    float score = 0;
+    std::vector<float> place;
+  };
+  struct Of {
+    std::string meaning, reason;
+    size_t output = 0;
+    std::vector<Item> items;
+    hearth::PixelMap map;
+  };
+  std::vector<Of> list;
 };
 
 struct hearth_graph {

@@ -60,6 +60,7 @@ SessionOptions SessionOptionsOf(const OptionTexts& texts, const InputShapes& sha
 
 void BindModels(pybind11::module_& module);
 void BindGraphs(pybind11::module_& module);
+void BindResults(pybind11::module_& module);
 void BindSessions(pybind11::module_& module);
 void BindCaches(pybind11::module_& module);
 

@@ -80,6 +80,7 @@ PYBIND11_MODULE(_hearth, module) {
   module.def("check_array", &hearth::CheckArrayOf, py::arg("tensor"), py::arg("dtype"), py::arg("shape"));
   hearth::BindModels(module);
   hearth::BindGraphs(module);
+  hearth::BindResults(module);
   hearth::BindSessions(module);
   hearth::BindCaches(module);
 }

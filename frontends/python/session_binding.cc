@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "frontends/python/bindings.h"
+#include "hearth/results.h"
 #include "hearth/session.h"
 
 namespace py = pybind11;
@@ -138,6 +139,15 @@ class PythonSession {
     }));
   }
 
+  std::vector<Interpretation> Interpret(const InterpretOptions& options) {
+    std::vector<Interpretation> results;
+    RaiseUnlessOk(Locked([&](Session& session) -> Status {
+      HEARTH_ASSIGN(results, hearth::Interpret(session, options));
+      return Status::Ok();
+    }));
+    return results;
+  }
+
   std::string ReportJson() {
     std::string json;
     RaiseUnlessOk(Locked([&](Session& session) {
@@ -261,6 +271,10 @@ std::unique_ptr<PythonSession> OpenModel(const Model& model, const OptionTexts& 
                 [&](const SessionOptions& options) { return Session::Create(model, options); });
 }
 
+std::string NoMeaning(const std::string& meaning) {
+  return "meaning: '" + meaning + "' is none of classes, boxes, keypoints, mask, class-map, image, none";
+}
+
 }  // namespace
 
 void BindSessions(py::module_& module) {
@@ -287,6 +301,15 @@ void BindSessions(py::module_& module) {
       .def("wait_for_device", &PythonSession::WaitForDevice)
       .def("reset_state", &PythonSession::ResetState)
       .def("save_to_cache", &PythonSession::SaveToCache)
+      .def(
+          "interpret",
+          [](PythonSession& session, const std::string& meaning, std::vector<std::string> labels, size_t top,
+             float min_score) {
+            InterpretOptions options{MeaningOf(meaning), std::move(labels), top, min_score};
+            if (!meaning.empty() && !options.meaning) throw py::value_error(NoMeaning(meaning));
+            return session.Interpret(options);
+          },
+          py::arg("meaning"), py::arg("labels"), py::arg("top"), py::arg("min_score"))
       .def("report_json", &PythonSession::ReportJson)
       .def("close", &PythonSession::Close);
 }

@@ -102,9 +102,9 @@ HEARTH_C_EXPORT hearth_status hearth_options_set(hearth_options* options, const 
 HEARTH_C_EXPORT hearth_status hearth_options_set_shape(hearth_options* options, const char* input,
                                                        const int32_t* dimensions, size_t rank);
 /* Since version 3. What the input with this name or alias holds in every run, fixed while the model is read: a sample
- * rate, and inputs that decide shapes (hearth_tensor_decides_shapes). `data` is dense, in C order, little-endian, and is
- * copied; another `dtype` than the input's is converted, if its integers then stay what they are. `rank` 0: the file's
- * shape, with 1 for what it leaves open. */
+ * rate, and inputs that decide shapes (hearth_tensor_decides_shapes). `data` is dense, in C order, little-endian, and
+ * is copied; another `dtype` than the input's is converted, if its integers then stay what they are. `rank` 0: the
+ * file's shape, with 1 for what it leaves open. */
 HEARTH_C_EXPORT hearth_status hearth_options_set_constant(hearth_options* options, const char* input, const char* dtype,
                                                           const int32_t* dimensions, size_t rank, const void* data,
                                                           size_t size_bytes);
@@ -193,8 +193,8 @@ HEARTH_C_EXPORT const void* hearth_session_output_data(const hearth_session* ses
 HEARTH_C_EXPORT hearth_status hearth_session_wait_for_device(hearth_session* session);
 /* Resets the model's states to those before the first run. */
 HEARTH_C_EXPORT hearth_status hearth_session_reset_state(hearth_session* session);
-/* Stores in the cache what this start had to make, and waits for it; without a call a thread of low priority does it soon
- * after the first result, or hearth_session_destroy. */
+/* Stores in the cache what this start had to make, and waits for it; without a call a thread of low priority does it
+ * soon after the first result, or hearth_session_destroy. */
 HEARTH_C_EXPORT hearth_status hearth_session_save_to_cache(hearth_session* session);
 /* What the session did and what it cost, as one JSON object; its keys are listed in tools/README.md under `run`. */
 HEARTH_C_EXPORT hearth_status hearth_session_report_json(const hearth_session* session, char** json);
@@ -247,6 +247,10 @@ HEARTH_C_EXPORT hearth_status hearth_session_run_on(hearth_session* session, con
 /* ---- Memory that the program lends, and pictures ---- */
 
 #include "hearth/hearth_c_lending.h"
+
+/* ---- Results: what outputs mean ---- */
+
+#include "hearth/hearth_c_results.h"
 
 /* ---- Graphs: networks from code ---- */
 

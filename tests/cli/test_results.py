@@ -87,6 +87,22 @@ class Meanings(ResultsTest):
                 self.assertEqual(self.meaning(NEG, shape), "none")
                 self.assertEqual(self.meaning(NEG, shape, "--show", shown), shown)
 
+    def test_a_scaling_that_does_not_fit_is_blamed_on_who_gave_it(self):
+        model = self.model(NEG, (1, 8, 8, 3))
+        recipe = self.file("m.tflite.hearth.json", b'{"mean": [1, 2], "std": [1, 2]}')
+        line = ("run", model, "--device", "cpu", "--input", self.file("p.png", png(8, 8, (1, 2, 3))))
+        self.assert_one_error(self.run_hearth(*line, expect=3), f"the mean or std of {recipe} has 2 values")
+        options = ("--mean", "1,2", "--std", "3,4")
+        self.assert_one_error(self.run_hearth(*line, *options, expect=3), "the mean or std of --mean and --std has 2 values")
+
+    def test_pictures_go_into_inputs_with_channels_first(self):
+        line = ("--input", self.file("p.png", png(6, 8, (10, 20, 30))), "--mean", "0", "--std", "1", "--output-dir", self.folder)
+        for shape, floats in (((1, 8, 6, 3), (-10, -20, -30) * 48), ((1, 3, 8, 6), (-10,) * 48 + (-20,) * 48 + (-30,) * 48)):
+            with self.subTest(shape=shape):
+                (output,) = self.run_cpu(self.model(NEG, shape), *line)["outputs"]
+                self.assertEqual(output["meaning"], "class-map")
+                self.assertEqual(read_npy(output["file"]), ("<f4", shape, struct.pack("<144f", *floats)))
+
     def test_show_says_otherwise(self):
         self.assertEqual(self.meaning(NEG, (1, 8, 8, 3), "--show", "image"), "image")
         self.assertEqual(self.meaning(NEG, (1, 10), "--show", "none"), "none")

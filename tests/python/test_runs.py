@@ -22,6 +22,17 @@ def test_outputs_are_the_callers_own():
     assert session.run_named([[1, 1, 1, 1]])["y"].tolist() == [[-1, -1, -1, -1]]
 
 
+def test_runs_whose_tickets_are_lost_do_not_block_the_session():
+    with hearth.Session(negated(), **CPU) as session:
+        for _ in range(5):
+            session.submit([[1, 2, 3, 4]])
+        assert session.run([[5, 6, 7, 8]])[0].tolist() == [[-5, -6, -7, -8]]
+        kept = session.submit([[1, 1, 1, 1]])
+        for _ in range(3):
+            session.submit([[2, 2, 2, 2]])
+        assert kept.result()[0].tolist() == [[-1, -1, -1, -1]]
+
+
 def test_runs_are_submitted_and_waited_for_in_any_order():
     session = hearth.Session(negated_sum(), **CPU)
     first, second = (session.submit([[n, n, n, n]]) for n in (1, 2))

@@ -18,7 +18,7 @@ ROOMS = {  # of a folder; each may include those before it
     "core": ["base", "store", "device", "graph", "emit", "plan", "lowering"],
     "hal": ["device", "io", "programs", "run"],
     "cache": ["files", "trust", "store", "sources", "desk"],
-    "runtime": ["model", "devices", "plans", "session"],
+    "runtime": ["model", "devices", "plans", "session", "results"],
     "backends/cpu": ["host", "xnnpack", "integer", "nodes"],
 }
 # Public headers whose types core itself speaks; the others in include/hearth belong to runtime.

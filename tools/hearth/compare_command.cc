@@ -6,9 +6,9 @@
 
 #include "core/base/error.h"
 #include "runtime/devices/device_choice.h"
+#include "runtime/results/drawing.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/model_inputs.h"
-#include "tools/hearth/pictures/drawing.h"
 #include "tools/hearth/results/comparison.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"

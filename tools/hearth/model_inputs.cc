@@ -13,6 +13,7 @@
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/float16.h"
+#include "hal/io/picture_shape.h"
 #include "hearth/array.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/npy.h"
@@ -99,7 +100,10 @@ Result<std::vector<std::byte>> ReadPicture(const std::string& path, const Tensor
   const bool is_said = said != nullptr && !said->mean.empty() && !said->std.empty();
   const bool is_used = is_said && !options.scaling_is_given;
   const PixelScaling scaling = is_used ? PixelScaling{said->mean, said->std} : options.scaling;
-  HEARTH_ASSIGN(PictureInput picture, ReadImageAsInput(path, info, scaling));
+  const std::string scaling_of = !is_used              ? "--mean and --std"
+                                 : recipe.mean.empty() ? "the model's metadata"
+                                                       : recipe.path;
+  HEARTH_ASSIGN(PictureInput picture, ReadImageAsInput(path, info, scaling, scaling_of));
   if (info.dtype == "float32") {
     const std::string source = options.scaling_is_given ? "as asked for"
                                : !is_said
@@ -247,7 +251,9 @@ Result<std::map<std::string, std::vector<int32_t>>> ShapesOfFiles(const InputOpt
     std::vector<int64_t> given;
     if (IsPicture(files[k])) {
       HEARTH_ASSIGN(const PictureSize size, SizeOfPicture(files[k]));
-      given = {1, size.height, size.width, size.channels};
+      const std::optional<PictureShape> shape = PictureShapeOf(declared);
+      given = shape && shape->is_planar ? std::vector<int64_t>{1, size.channels, size.height, size.width}
+                                        : std::vector<int64_t>{1, size.height, size.width, size.channels};
     } else if (EndingOf(files[k]) == ".npy") {
       HEARTH_ASSIGN(const std::vector<std::byte> file, ReadFile(files[k], kMostOpenArrayBytes));
       const Result<NpyArray> array = ParseNpy(file);

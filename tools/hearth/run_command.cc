@@ -7,6 +7,8 @@
 #include "core/base/error.h"
 #include "core/graph/types.h"
 #include "frontends/api/recipe.h"
+#include "runtime/results/decoding.h"
+#include "runtime/results/result_picture.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/model_inputs.h"
 #include "tools/hearth/results/comparison.h"
@@ -58,14 +60,14 @@ class RunCommand final : public Verb {
     HEARTH_ASSIGN(Session session, session_flags_.Open(input_options_));
     warnings.PrintNew(session.report());
     ReadMetadata(session.model());
-    HEARTH_ASSIGN(const std::vector<ResultGroup> groups, show_.Choose(session.model(), metadata_));
-    if (!picture_path_.empty()) HEARTH_TRY(CheckDrawable(groups, session.outputs()));
+    HEARTH_ASSIGN(const Interpreter interpreter, show_.InterpreterFor(session.model(), metadata_));
+    if (!picture_path_.empty()) HEARTH_TRY(CheckDrawable(interpreter.groups(), session.outputs()));
     HEARTH_ASSIGN(const LoadedInputs inputs, LoadInputs(input_options_, session.inputs(), metadata_));
     HEARTH_TRY(SetInputs(session, inputs.bytes));
     HEARTH_TRY(session.Run());
 
     PrintStart(session.report(), inputs);
-    HEARTH_ASSIGN(Json outputs, HandOut(session, groups, inputs));
+    HEARTH_ASSIGN(Json outputs, HandOut(session, interpreter, inputs));
     if (saves_recipe_) HEARTH_TRY(SaveRecipe());
     Json range;
     if (check_range_) {
@@ -150,13 +152,14 @@ class RunCommand final : public Verb {
   }
 
   // Writes and prints the outputs; returns the report's "outputs".
-  Result<Json> HandOut(const Session& session, const std::vector<ResultGroup>& groups, const LoadedInputs& inputs) {
+  Result<Json> HandOut(const Session& session, const Interpreter& interpreter, const LoadedInputs& inputs) {
     std::vector<Json> outputs(session.outputs().size());
     std::vector<std::string> texts(outputs.size());
     bool is_drawn = picture_path_.empty();
     std::string picture_text;
-    for (const ResultGroup& group : groups) {
-      HEARTH_ASSIGN(const DecodedResult result, Decode(group, session, show_, metadata_));
+    for (size_t g = 0; g < interpreter.groups().size(); ++g) {
+      HEARTH_ASSIGN(const Interpretation result, interpreter.InterpretGroup(session, g));
+      const ResultGroup& group = result.group;
       for (size_t k = 0; k < group.outputs.size(); ++k) {
         HEARTH_ASSIGN(outputs[group.outputs[k]], HandOutOne(session, result, k, texts[group.outputs[k]]));
       }
@@ -175,9 +178,9 @@ class RunCommand final : public Verb {
   }
 
   // Output `place` of a result: its numbers, and for the first one their meaning.
-  Result<Json> HandOutOne(const Session& session, const DecodedResult& result, size_t place, std::string& text) {
+  Result<Json> HandOutOne(const Session& session, const Interpretation& result, size_t place, std::string& text) {
     const size_t index = result.group.outputs[place];
-    const TensorInfo& info = result.infos[place];
+    const TensorInfo& info = session.outputs()[index];
     HEARTH_ASSIGN(const std::vector<double> values, OutputAsReals(info, session.output(index)));
     Json json = {{"name", info.name}, {"dtype", info.dtype}, {"shape", info.shape}};
     text = fmt::format("output {} '{}' {}[{}]: {}\n", index, info.name, info.dtype, ShapeText(info.shape),
@@ -194,14 +197,14 @@ class RunCommand final : public Verb {
       text += fmt::format("  part of output {}'s {}\n", result.group.outputs[0], MeaningName(result.group.meaning));
       return json;
     }
-    json.update(JsonOf(result, show_));
+    json.update(JsonOf(result));
     text += fmt::format("  meaning: {} ({})\n", MeaningName(result.group.meaning), result.group.reason);
     WarnOfLabels(result);
-    text += TextOf(result, show_);
+    text += TextOf(result);
     return json;
   }
 
-  void WarnOfLabels(const DecodedResult& result) const {
+  void WarnOfLabels(const Interpretation& result) const {
     const bool are_scores = result.group.meaning == Meaning::kClasses;
     const size_t classes = are_scores ? result.values[0].size()
                            : result.group.layout == Layout::kScoresPerPixel
@@ -216,12 +219,12 @@ class RunCommand final : public Verb {
         fmt::format("{} holds {} labels, the output has {} classes", source, result.labels.size(), classes));
   }
 
-  Status DrawPicture(const Session& session, const DecodedResult& result) const {
+  Status DrawPicture(const Session& session, const Interpretation& result) const {
     Image picture;
     if (const std::string path = FirstPicture(input_options_, session.inputs()); !path.empty()) {
       HEARTH_ASSIGN(picture, ReadImage(path, 3));
     }
-    return WritePng(picture_path_, PictureOf(result, picture, show_));
+    return WritePng(picture_path_, PictureOf(result, picture));
   }
 
   SessionFlags session_flags_;

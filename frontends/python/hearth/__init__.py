@@ -19,10 +19,13 @@ from hearth._cache import Cache
 from hearth._frame import DmaBuf, Frame
 from hearth._graph import Graph, GraphTensor
 from hearth._program import delegate_path, litert_runtime_path
+from hearth._results import Box, ClassArea, KeyPoint, KeyPoints, Result, ScoredClass
 from hearth._session import Model, ProfileEntry, Session, Tensor, Ticket
 
 __all__ = [
+    "Box",
     "Cache",
+    "ClassArea",
     "Device",
     "DmaBuf",
     "Error",
@@ -30,9 +33,13 @@ __all__ = [
     "Frame",
     "Graph",
     "GraphTensor",
+    "KeyPoint",
+    "KeyPoints",
     "Model",
     "ModelNotFoundError",
     "ProfileEntry",
+    "Result",
+    "ScoredClass",
     "Session",
     "Tensor",
     "Ticket",

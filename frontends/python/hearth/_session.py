@@ -16,6 +16,7 @@ import numpy as np
 from hearth import _hearth
 from hearth._errors import ErrorCode, opened
 from hearth._frame import Frame
+from hearth._results import Result
 from hearth._shapes import Shapes, shape_lists, whole_size
 
 OptionValue = Union[
@@ -73,6 +74,12 @@ class Ticket(int):
     """A run that was submitted, for Session.wait; a number."""
 
     _session: "Session"
+    _is_waited_for = False
+
+    def __del__(self) -> None:
+        # Nobody can wait for it any more: its place is taken back when one is needed.
+        if not self._is_waited_for and hasattr(self, "_session"):
+            self._session._lost.append(int(self))
 
     def result(self) -> List[np.ndarray]:
         """Waits for the run and returns its outputs. Call it once."""
@@ -154,7 +161,11 @@ def option_texts(options: Mapping[str, OptionValue]) -> Dict[str, NativeText]:
             return "on" if value else "off"
         if isinstance(value, (list, tuple)):
             return (":" if name == "cache_layers" else ",").join(os.fspath(part) for part in value)
-        return str(value) if isinstance(value, (int, np.integer)) else os.fspath(value)  # type: ignore[arg-type]
+        if isinstance(value, (int, np.integer)):
+            return str(value)
+        if not isinstance(value, (str, bytes, os.PathLike)):
+            raise TypeError(f"{name}: {value!r} is no value of an option")
+        return os.fspath(value)
 
     checked = {**options, **_of_model(options)}
     return {name: native_text(text(name, value)) for name, value in checked.items() if value is not None}
@@ -289,6 +300,7 @@ class Session:
         self._executor_lock = threading.Lock()
         self._is_closed = False
         self._runner = 0  # the executor's thread, once it runs
+        self._lost: List[int] = []  # runs in flight whose tickets are gone
         self._note_tensors()
 
     def _note_tensors(self) -> None:
@@ -305,9 +317,10 @@ class Session:
         if (shapes is None) == (batch is None):
             raise ValueError("give either shapes or batch")
         if batch is not None:
-            self._native.resize_batch(whole_size(batch, "batch"))
+            size = _count(batch, "batch")
+            self._in_a_free_place(lambda: self._native.resize_batch(size))
         else:
-            self._native.resize(shape_lists(shapes))
+            self._in_a_free_place(lambda: self._native.resize(shape_lists(shapes)))
         self._note_tensors()
 
     def clone(self) -> "Session":
@@ -332,7 +345,7 @@ class Session:
         if feeds or inputs is None:  # onnxruntime's way
             raise TypeError("run takes the inputs alone and returns all outputs: session.run({name: array})")
         arrays, outputs = self._arrays(inputs), self._new_outputs()
-        self._native.run(arrays, outputs)
+        self._in_a_free_place(lambda: self._native.run(arrays, outputs))
         return outputs
 
     def run_named(self, inputs: Inputs) -> Dict[str, np.ndarray]:
@@ -342,9 +355,10 @@ class Session:
     def submit(self, inputs: Inputs) -> "Ticket":
         """Starts a run on the device without waiting. `result()` of the ticket, or `wait`, returns the outputs.
 
-        hearth.Error if max_in_flight (an option, 2) runs have not been waited for.
+        hearth.Error if max_in_flight (an option, 2) runs have not been waited for and their tickets are alive.
         """
-        ticket = Ticket(self._native.submit(self._arrays(inputs)))
+        arrays = self._arrays(inputs)
+        ticket = Ticket(self._in_a_free_place(lambda: self._native.submit(arrays)))
         ticket._session = self
         return ticket
 
@@ -401,13 +415,34 @@ class Session:
     def wait(self, ticket: int) -> List[np.ndarray]:
         """Waits for a submitted run and returns its outputs. Each ticket once, in any order."""
         outputs = self._new_outputs()
+        if isinstance(ticket, Ticket):
+            ticket._is_waited_for = True
         self._native.wait(ticket, outputs)
         return outputs
 
     def profile(self, inputs: Inputs) -> List[ProfileEntry]:
         """Runs once and measures each dispatch and host step."""
-        entries = self._native.run_profiled(self._arrays(inputs), [])
+        arrays = self._arrays(inputs)
+        entries = self._in_a_free_place(lambda: self._native.run_profiled(arrays, []))
         return [ProfileEntry(entry.node, entry.kernel, entry.milliseconds) for entry in entries]
+
+    def interpret(
+        self,
+        *,
+        meaning: Optional[str] = None,
+        labels: Sequence[str] = (),
+        top: int = 5,
+        min_score: float = 0.5,
+    ) -> List[Result]:
+        """What the outputs of the last run mean: classes, boxes, key points, masks, pictures.
+
+        `meaning`: "classes", "boxes", "keypoints", "mask", "class-map", "image" or "none" instead of what is found;
+        `labels`: names of classes instead of the file's; `top`: how many classes; boxes below `min_score` are left out.
+        hearth.Error if no output can have the meaning.
+        """
+        names = [_name(label, "labels") for label in labels]
+        found = self._native.interpret(meaning or "", names, _count(top, "top"), float(min_score))
+        return [Result(native) for native in found]
 
     def wait_for_device(self) -> None:
         """After start="hot": waits until the background device is ready or has answered a run, or was given up.
@@ -455,6 +490,20 @@ class Session:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+    def _in_a_free_place(self, call: Callable[[], Any]) -> Any:
+        """The call; if too many runs are in flight, again after those that nobody can wait for."""
+        try:
+            return call()
+        except _hearth.Error as error:
+            if error.code != ErrorCode.RESOURCE_EXHAUSTED or not self._lost:
+                raise
+        while self._lost:
+            try:
+                self._native.wait(self._lost.pop(), [])
+            except _hearth.Error:
+                pass  # a number that was waited for, or a run that failed
+        return call()
 
     def _new_outputs(self) -> List[np.ndarray]:
         return [np.empty(tensor.shape, tensor.dtype) for tensor in self.outputs]

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "hal/io/frame_layout.h"
+#include "hal/io/picture_shape.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/printing.h"
 
@@ -114,10 +114,6 @@ bool TurnsSideways(int orientation) {
 constexpr uint64_t kMostPictureBytes = uint64_t{512} << 20;  // of a file
 constexpr int64_t kMostPixels = int64_t{1} << 27;            // the largest cameras' photographs have a sixth of that
 
-uint8_t Rounded(float value) {
-  return static_cast<uint8_t>(std::clamp(std::floor(value + 0.5f), 0.0f, 255.0f));
-}
-
 // (x - mean) / std for each channel.
 struct ChannelScaling {
   float mean = 0, std = 1;
@@ -147,6 +143,16 @@ std::vector<std::byte> ScaledFloats(const Image& image, const PixelScaling& scal
   return bytes;
 }
 
+std::vector<std::byte> ChannelsFirst(std::span<const std::byte> pixels, int channels, size_t element_bytes) {
+  std::vector<std::byte> planes(pixels.size());
+  const size_t count = pixels.size() / element_bytes, plane = count / static_cast<size_t>(channels);
+  for (size_t k = 0; k < count; ++k) {
+    const size_t at = k % static_cast<size_t>(channels) * plane + k / static_cast<size_t>(channels);
+    std::memcpy(planes.data() + at * element_bytes, pixels.data() + k * element_bytes, element_bytes);
+  }
+  return planes;
+}
+
 bool HasMask(const Image& image) {
   for (size_t k = 3; image.channels == 4 && k < image.values.size(); k += 4) {
     if (image.values[k] < 255) return true;
@@ -154,9 +160,9 @@ bool HasMask(const Image& image) {
   return false;
 }
 
-Status CheckTakesPictures(const TensorInfo& info, const PixelScaling& scaling) {
-  const bool has_shape = info.shape.size() == 4 && info.shape[0] == 1 && info.shape[1] > 0 && info.shape[2] > 0 &&
-                         (info.shape[3] == 1 || info.shape[3] == 3 || info.shape[3] == 4);
+Status CheckTakesPictures(const TensorInfo& info, const PixelScaling& scaling, const std::string& scaling_of) {
+  const std::optional<PictureShape> shape = PictureShapeOf(info.shape);
+  const bool has_shape = shape && info.shape[0] == 1 && shape->height > 0 && shape->width > 0;
   const bool has_type = info.dtype == "float32" || info.dtype == "uint8" || info.dtype == "int8";
   if (!has_shape || !has_type) {
     return Error(StatusCode::kInvalidArgument,
@@ -164,9 +170,9 @@ Status CheckTakesPictures(const TensorInfo& info, const PixelScaling& scaling) {
                  info.dtype, fmt::join(info.shape, ","));
   }
   for (const auto* values : {&scaling.mean, &scaling.std}) {
-    if (values->size() != 1 && values->size() != static_cast<size_t>(info.shape[3])) {
-      return Error(StatusCode::kInvalidArgument, "input '{}' has {} channels, but --mean or --std has {} values",
-                   info.name, info.shape[3], values->size());
+    if (values->size() != 1 && values->size() != static_cast<size_t>(shape->channels)) {
+      return Error(StatusCode::kInvalidArgument, "input '{}' has {} channels, but the mean or std of {} has {} values",
+                   info.name, shape->channels, scaling_of, values->size());
     }
   }
   return Status::Ok();
@@ -238,47 +244,29 @@ Result<PictureSize> SizeOfPicture(const std::string& path) {
   return size;
 }
 
-Image ResizeBilinear(const Image& image, int width, int height) {
-  Image resized{width, height, image.channels,
-                std::vector<float>(static_cast<size_t>(width) * height * image.channels)};
-  size_t out = 0;
-  for (int y = 0; y < height; ++y) {
-    const BilinearSample sy = BilinearSampleAt(y, image.height, height);
-    for (int x = 0; x < width; ++x) {
-      const BilinearSample sx = BilinearSampleAt(x, image.width, width);
-      for (int c = 0; c < image.channels; ++c) {
-        const auto at = [&](int row, int column) {
-          return image.values[(static_cast<size_t>(row) * image.width + column) * image.channels + c];
-        };
-        const float top = at(sy.low, sx.low) + (at(sy.low, sx.high) - at(sy.low, sx.low)) * sx.weight;
-        const float bottom = at(sy.high, sx.low) + (at(sy.high, sx.high) - at(sy.high, sx.low)) * sx.weight;
-        resized.values[out++] = top + (bottom - top) * sy.weight;
-      }
-    }
-  }
-  return resized;
-}
-
-Result<PictureInput> ReadImageAsInput(const std::string& path, const TensorInfo& info, const PixelScaling& scaling) {
-  HEARTH_TRY(CheckTakesPictures(info, scaling));
-  HEARTH_ASSIGN(Image image, ReadImage(path, info.shape[3]));
+Result<PictureInput> ReadImageAsInput(const std::string& path, const TensorInfo& info, const PixelScaling& scaling,
+                                      const std::string& scaling_of) {
+  HEARTH_TRY(CheckTakesPictures(info, scaling, scaling_of));
+  const PictureShape shape = *PictureShapeOf(info.shape);
+  HEARTH_ASSIGN(Image image, ReadImage(path, shape.channels));
   const bool has_mask = HasMask(image);
   PictureInput input;
-  input.story =
-      fmt::format("{}: {}x{} stretched to {}x{}", path, image.width, image.height, info.shape[2], info.shape[1]);
-  if (info.shape[3] == 4)
+  input.story = fmt::format("{}: {}x{} stretched to {}x{}", path, image.width, image.height, shape.width, shape.height);
+  if (shape.channels == 4)
     input.story += has_mask ? ", fourth channel from its alpha" : ", fourth channel 0 (the picture has none)";
-  image = ResizeBilinear(image, info.shape[2], info.shape[1]);
+  image = ResizeBilinear(image, shape.width, shape.height);
   if (info.dtype == "float32") {
     input.bytes = ScaledFloats(image, scaling, has_mask);
+    if (shape.is_planar) input.bytes = ChannelsFirst(input.bytes, image.channels, sizeof(float));
     return input;
   }
   const int offset = info.dtype == "int8" ? 128 : 0;
   input.bytes.resize(image.values.size());
   for (size_t k = 0; k < image.values.size(); ++k) {
     const float value = k % image.channels == 3 && !has_mask ? 0.0f : image.values[k];
-    input.bytes[k] = static_cast<std::byte>(Rounded(value) - offset);
+    input.bytes[k] = static_cast<std::byte>(RoundedPixel(value) - offset);
   }
+  if (shape.is_planar) input.bytes = ChannelsFirst(input.bytes, image.channels, 1);
   return input;
 }
 
@@ -289,7 +277,7 @@ Status WritePng(const std::string& path, const Image& image) {
                  image.height, path);
   }
   std::vector<uint8_t> pixels(image.values.size());
-  std::transform(image.values.begin(), image.values.end(), pixels.begin(), Rounded);
+  std::transform(image.values.begin(), image.values.end(), pixels.begin(), RoundedPixel);
   std::string file;
   const auto append = [](void* context, void* data, int size) {
     static_cast<std::string*>(context)->append(static_cast<const char*>(data), static_cast<size_t>(size));

@@ -9,14 +9,9 @@
 
 #include "hearth/status.h"
 #include "hearth/tensor_info.h"
+#include "runtime/results/drawing.h"
 
 namespace hearth {
-
-// [height][width][channels], values 0 to 255; resizing gives fractions.
-struct Image {
-  int width = 0, height = 0, channels = 0;
-  std::vector<float> values;
-};
 
 // Reads PNG, JPEG or BMP, by content, as 1 (grey), 3 (RGB) or 4 (RGBA) channels, upright by a JPEG's EXIF data.
 // kNotFound; kMalformedInput with the decoder's reason.
@@ -28,10 +23,6 @@ struct PictureSize {
 
 // Upright, as ReadImage. kNotFound, kMalformedInput.
 Result<PictureSize> SizeOfPicture(const std::string& path);
-
-// Bilinear at half-pixel centres, edges clamped, without antialiasing (TensorFlow's resize_bilinear with
-// half_pixel_centers).
-Image ResizeBilinear(const Image& image, int width, int height);
 
 // The conversion of pixels for a float input: (x - mean) / std, one pair, or one per channel.
 struct PixelScaling {
@@ -46,11 +37,12 @@ struct PictureInput {
   std::string story;
 };
 
-// For input `info`, a [1,H,W,C] tensor with 1, 3 or 4 channels: resized to it; float32 scaled, uint8 the raw values,
-// int8 the raw values minus 128. A fourth channel is the file's alpha channel (floats: 255ths, unless `scaling` has its
-// own value for it). If the file has none, or one that is opaque everywhere, it is 0 (no mask yet). kInvalidArgument if
-// the input is not a picture.
-Result<PictureInput> ReadImageAsInput(const std::string& path, const TensorInfo& info, const PixelScaling& scaling);
+// For input `info`, a [1,H,W,C] or [1,C,H,W] tensor with 1, 3 or 4 channels: resized to it; float32 scaled, uint8 the
+// raw values, int8 the raw values minus 128. A fourth channel is the file's alpha channel (floats: 255ths, unless
+// `scaling` has its own value for it). If the file has none, or one that is opaque everywhere, it is 0 (no mask yet).
+// kInvalidArgument if the input is not a picture.
+Result<PictureInput> ReadImageAsInput(const std::string& path, const TensorInfo& info, const PixelScaling& scaling,
+                                      const std::string& scaling_of);
 
 // kIoError.
 Status WritePng(const std::string& path, const Image& image);

@@ -21,7 +21,7 @@
 #include "runtime/devices/device_choice.h"
 #include "runtime/devices/priorities.h"
 #include "runtime/model/model_data.h"
-#include "tools/hearth/results/model_outputs.h"
+#include "runtime/results/decoding.h"
 
 namespace hearth {
 namespace {

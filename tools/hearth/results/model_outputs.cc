@@ -1,16 +1,11 @@
 #include "tools/hearth/results/model_outputs.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <limits>
-#include <numeric>
-#include <optional>
 #include <sstream>
 
 #include "core/base/error.h"
-#include "core/graph/element.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/npy.h"
 
@@ -34,43 +29,6 @@ std::string OutputFileName(size_t index, const std::string& name) {
 }
 
 }  // namespace
-
-Result<std::vector<double>> OutputAsReals(const TensorInfo& info, std::span<const std::byte> bytes) {
-  const std::optional<DType> dtype = DTypeFromName(info.dtype);
-  if (!dtype || BitsOf(*dtype) < 8) {
-    return Error(StatusCode::kUnsupported, "outputs of type {} can't be shown", info.dtype);
-  }
-  std::vector<double> values(bytes.size() * 8 / static_cast<size_t>(BitsOf(*dtype)));
-  for (size_t k = 0; k < values.size(); ++k) values[k] = LoadElement(*dtype, bytes, static_cast<int64_t>(k));
-  if (info.scales.size() == 1) {
-    const double zero_point = info.zero_points.empty() ? 0.0 : static_cast<double>(info.zero_points[0]);
-    for (double& value : values) value = static_cast<double>(info.scales[0]) * (value - zero_point);
-  }
-  return values;
-}
-
-Result<std::vector<float>> OutputAsFloats(const TensorInfo& info, std::span<const std::byte> bytes) {
-  HEARTH_ASSIGN(const std::vector<double> values, OutputAsReals(info, bytes));
-  std::vector<float> floats(values.size());
-  std::ranges::transform(values, floats.begin(), [](double value) { return static_cast<float>(value); });
-  return floats;
-}
-
-std::vector<TopEntry> TopEntries(std::span<const float> scores, size_t count, std::span<const std::string> labels) {
-  std::vector<size_t> order(scores.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  const auto rank = [&](size_t k) {
-    return std::isnan(scores[k]) ? -std::numeric_limits<float>::infinity() : scores[k];
-  };
-  count = std::min(count, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
-                    [&](size_t a, size_t b) { return rank(a) != rank(b) ? rank(a) > rank(b) : a < b; });
-  std::vector<TopEntry> top;
-  for (size_t k = 0; k < count; ++k) {
-    top.push_back({order[k], order[k] < labels.size() ? labels[order[k]] : "", scores[order[k]]});
-  }
-  return top;
-}
 
 Result<std::vector<std::string>> ReadLabels(const std::string& path) {
   std::error_code error;

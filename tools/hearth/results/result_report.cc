@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "runtime/results/decoding.h"
+#include "runtime/results/skeleton.h"
 #include "tools/hearth/results/model_outputs.h"
 #include "tools/hearth/verb.h"
 
@@ -25,16 +27,17 @@ std::string ScoreTitle(const Items& items) {
   return std::ranges::all_of(items, [](const auto& item) { return IsShare(item.score); }) ? "score" : "value";
 }
 
-std::string TopText(const DecodedResult& result) {
-  TextTable table({{"  class", TextTable::kRight}, {ScoreTitle(result.top), TextTable::kRight}, {"label"}});
-  for (const TopEntry& entry : result.top) {
-    table.AddRow({std::to_string(entry.index), fmt::format("{:.6f}", entry.score), entry.label});
+std::string TopText(const Interpretation& result) {
+  TextTable table({{"  class", TextTable::kRight}, {ScoreTitle(result.classes), TextTable::kRight}, {"label"}});
+  for (const ScoredClass& entry : result.classes) {
+    table.AddRow({std::to_string(entry.class_index), fmt::format("{:.6f}", entry.score), entry.label});
   }
   return table.ToString();
 }
 
-std::string BoxesText(const DecodedResult& result, float min_score) {
-  if (result.boxes.empty()) return fmt::format("  nothing found that is at least {} sure (--min-score)\n", min_score);
+std::string BoxesText(const Interpretation& result) {
+  if (result.boxes.empty())
+    return fmt::format("  nothing found that is at least {} sure (--min-score)\n", result.min_score);
   TextTable table({{"  " + ScoreTitle(result.boxes), TextTable::kRight},
                    {"class", TextTable::kRight},
                    {"left", TextTable::kRight},
@@ -49,7 +52,7 @@ std::string BoxesText(const DecodedResult& result, float min_score) {
   return table.ToString();
 }
 
-std::string PointsText(const DecodedResult& result) {
+std::string PointsText(const Interpretation& result) {
   const KeyPoints& points = result.points;
   std::string text;
   if (result.group.layout == Layout::kPointsInPixels) {
@@ -64,12 +67,19 @@ std::string PointsText(const DecodedResult& result) {
   return text + table.ToString();
 }
 
-std::string AreasText(const DecodedResult& result) {
+std::string AreasText(const Interpretation& result) {
   TextTable table({{"  class", TextTable::kRight}, {"share", TextTable::kRight}, {"label"}});
-  for (const ClassArea& area : AreasOf(result.map, result.labels)) {
+  for (const ClassArea& area : result.areas) {
     table.AddRow({std::to_string(area.class_index), fmt::format("{:.1f}%", 100 * area.share), area.label});
   }
   return table.ToString();
+}
+
+// The share of pixels with at least `threshold`.
+float ShareOf(const PixelMap& mask, float threshold) {
+  if (mask.values.empty()) return 0;
+  const auto count = std::ranges::count_if(mask.values, [&](float value) { return value >= threshold; });
+  return static_cast<float>(count) / static_cast<float>(mask.values.size());
 }
 
 Json JsonOf(const KeyPoint& point, const std::string& name) {
@@ -112,52 +122,17 @@ Status ShowOptions::Prepare() {
   return Status::Ok();
 }
 
-Result<std::vector<ResultGroup>> ShowOptions::Choose(const Model& model, const ModelMetadata& metadata) const {
-  const Recipe& recipe = metadata.recipe;
-  if (const auto wanted = MeaningOf(show_)) return FindResultsOf(*wanted, "--show", model, metadata);
-  if (recipe.meaning.empty()) return FindResults(model, metadata);
-  if (const auto wanted = MeaningOf(recipe.meaning)) return FindResultsOf(*wanted, recipe.path, model, metadata);
-  return Error(StatusCode::kMalformedInput, "{}: 'meaning' is '{}', which is no value of --show", recipe.path,
-               recipe.meaning);
+Result<Interpreter> ShowOptions::InterpreterFor(const Model& model, const ModelMetadata& metadata) const {
+  const InterpretOptions options{MeaningOf(show_), labels_, static_cast<size_t>(top_), min_score_};
+  return Interpreter::Create(model, metadata, options, "--show");
 }
 
-std::vector<std::string> ShowOptions::LabelsFor(const ResultGroup& group, const ModelMetadata& metadata) const {
-  if (!labels_.empty()) return labels_;
-  if (!metadata.recipe.labels.empty()) return metadata.recipe.labels;
-  for (const size_t k : group.outputs) {
-    if (k >= metadata.outputs.size()) continue;
-    if (!metadata.outputs[k].axis_labels.empty()) return metadata.outputs[k].axis_labels;
-    if (!metadata.outputs[k].value_labels.empty()) return metadata.outputs[k].value_labels;
-  }
-  return {};
-}
-
-Result<DecodedResult> Decode(const ResultGroup& group, const Session& session, const ShowOptions& show,
-                             const ModelMetadata& metadata) {
-  DecodedResult result{group, {}, {}, show.LabelsFor(group, metadata), {}, {}, {}, {}};
-  for (const size_t k : group.outputs) {
-    result.infos.push_back(session.outputs()[k]);
-    HEARTH_ASSIGN(std::vector<float> values, OutputAsFloats(result.infos.back(), session.output(k)));
-    result.values.push_back(std::move(values));
-  }
-  switch (group.meaning) {
-    case Meaning::kNone:
-    case Meaning::kImage: break;
-    case Meaning::kClasses: result.top = TopEntries(result.values[0], show.top(), result.labels); break;
-    case Meaning::kBoxes: result.boxes = DecodeBoxes(group, result.values, result.labels, show.min_score()); break;
-    case Meaning::kKeypoints: result.points = DecodeKeyPoints(group, result.infos, result.values); break;
-    case Meaning::kMask: result.map = DecodeMask(group, result.infos[0], result.values[0]); break;
-    case Meaning::kClassMap: result.map = DecodeClassMap(group, result.infos[0], result.values[0]); break;
-  }
-  return result;
-}
-
-std::string TextOf(const DecodedResult& result, const ShowOptions& show) {
+std::string TextOf(const Interpretation& result) {
   switch (result.group.meaning) {
     case Meaning::kNone:
     case Meaning::kImage: return "";
     case Meaning::kClasses: return TopText(result);
-    case Meaning::kBoxes: return BoxesText(result, show.min_score());
+    case Meaning::kBoxes: return BoxesText(result);
     case Meaning::kKeypoints: return PointsText(result);
     case Meaning::kMask:
       return fmt::format("  the mask covers {:.1f}% of the picture\n", 100 * ShareOf(result.map, kMaskThreshold));
@@ -166,15 +141,15 @@ std::string TextOf(const DecodedResult& result, const ShowOptions& show) {
   return "";
 }
 
-Json JsonOf(const DecodedResult& result, const ShowOptions&) {
+Json JsonOf(const Interpretation& result) {
   Json json = Json::object();
   switch (result.group.meaning) {
     case Meaning::kNone:
     case Meaning::kImage: break;
     case Meaning::kClasses:
       json["top"] = Json::array();
-      for (const TopEntry& entry : result.top) {
-        json["top"].push_back({{"index", entry.index}, {"label", entry.label}, {"score", entry.score}});
+      for (const ScoredClass& entry : result.classes) {
+        json["top"].push_back({{"index", entry.class_index}, {"label", entry.label}, {"score", entry.score}});
       }
       break;
     case Meaning::kBoxes:
@@ -187,25 +162,12 @@ Json JsonOf(const DecodedResult& result, const ShowOptions&) {
       break;
     case Meaning::kClassMap:
       json["areas"] = Json::array();
-      for (const ClassArea& area : AreasOf(result.map, result.labels)) {
+      for (const ClassArea& area : result.areas) {
         json["areas"].push_back({{"class", area.class_index}, {"label", area.label}, {"share", area.share}});
       }
       break;
   }
   return json;
-}
-
-Image PictureOf(const DecodedResult& result, const Image& picture, const ShowOptions& show) {
-  switch (result.group.meaning) {
-    case Meaning::kNone: break;
-    case Meaning::kImage: return PixelsOf(result.infos[0], result.values[0]);
-    case Meaning::kClasses: return DrawScores(picture, result.top);
-    case Meaning::kBoxes: return DrawBoxes(picture, result.boxes);
-    case Meaning::kKeypoints: return DrawKeyPoints(picture, result.points, show.min_score());
-    case Meaning::kMask: return DrawMask(picture, result.map);
-    case Meaning::kClassMap: return DrawClassMap(picture, result.map, result.labels);
-  }
-  return picture;
 }
 
 bool IsDrawable(const ResultGroup& group) {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <set>
 
+#include "runtime/results/result_picture.h"
+
 namespace hearth {
 namespace {
 
@@ -52,7 +54,7 @@ std::string_view TroubleOfMask(const PixelMap& mask) {
   return border > kMostBorder * std::sqrt(smaller) ? "ragged" : "";
 }
 
-std::string_view TroubleOf(const DecodedResult& result) {
+std::string_view TroubleOf(const Interpretation& result) {
   switch (result.group.meaning) {
     case Meaning::kImage: return TroubleOfPixels(PixelsOf(result.infos[0], result.values[0]));
     case Meaning::kMask: return TroubleOfMask(result.map);
@@ -64,7 +66,7 @@ std::string_view TroubleOf(const DecodedResult& result) {
 
 }  // namespace
 
-std::string ScalingDoubt(const DecodedResult& result, const PixelScaling& tried) {
+std::string ScalingDoubt(const Interpretation& result, const PixelScaling& tried) {
   const std::string_view trouble = TroubleOf(result);
   if (trouble.empty()) return "";
   const auto known = std::ranges::find(UsualScalings(), tried);

@@ -1,8 +1,15 @@
-#include "tools/hearth/results/decoded_results.h"
+#include "runtime/results/decoding.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <numeric>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/graph/element.h"
+#include "runtime/results/skeleton.h"
 
 namespace hearth {
 namespace {
@@ -136,6 +143,37 @@ KeyPoints FromScoredPoints(const GroupValues& values) {
 
 }  // namespace
 
+Result<std::vector<double>> OutputAsReals(const TensorInfo& info, std::span<const std::byte> bytes) {
+  const std::optional<DType> dtype = DTypeFromName(info.dtype);
+  if (!dtype || BitsOf(*dtype) < 8) {
+    return Error(StatusCode::kUnsupported, "outputs of type {} can't be shown", info.dtype);
+  }
+  std::vector<double> values(bytes.size() * 8 / static_cast<size_t>(BitsOf(*dtype)));
+  for (size_t k = 0; k < values.size(); ++k) values[k] = LoadElement(*dtype, bytes, static_cast<int64_t>(k));
+  if (info.scales.size() == 1) {
+    const double zero_point = info.zero_points.empty() ? 0.0 : static_cast<double>(info.zero_points[0]);
+    for (double& value : values) value = static_cast<double>(info.scales[0]) * (value - zero_point);
+  }
+  return values;
+}
+
+std::vector<ScoredClass> HighestScores(std::span<const float> scores, size_t count,
+                                       std::span<const std::string> labels) {
+  std::vector<size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto rank = [&](size_t k) {
+    return std::isnan(scores[k]) ? -std::numeric_limits<float>::infinity() : scores[k];
+  };
+  count = std::min(count, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+                    [&](size_t a, size_t b) { return rank(a) != rank(b) ? rank(a) > rank(b) : a < b; });
+  std::vector<ScoredClass> top;
+  for (size_t k = 0; k < count; ++k) {
+    top.push_back({order[k], LabelOf(order[k], labels), scores[order[k]]});
+  }
+  return top;
+}
+
 std::vector<Box> DecodeBoxes(const ResultGroup& group, const GroupValues& values, std::span<const std::string> labels,
                              float min_score) {
   std::vector<Box> boxes = group.layout == Layout::kAnchoredFaces ? FaceBoxes(values, group.input_width, min_score)
@@ -186,13 +224,6 @@ PixelMap DecodeClassMap(const ResultGroup& group, const TensorInfo& info, std::s
     classes.values.push_back(static_cast<float>(std::max_element(of_pixel.begin(), of_pixel.end()) - of_pixel.begin()));
   }
   return classes;
-}
-
-float ShareOf(const PixelMap& mask, float threshold) {
-  if (mask.values.empty()) return 0;
-  const auto count =
-      std::count_if(mask.values.begin(), mask.values.end(), [&](float value) { return value >= threshold; });
-  return static_cast<float>(count) / static_cast<float>(mask.values.size());
 }
 
 std::vector<ClassArea> AreasOf(const PixelMap& classes, std::span<const std::string> labels) {

@@ -1,6 +1,6 @@
 // What is known of a model's outputs before it runs: shapes, names, metadata, and the operators that make them.
-#ifndef HEARTH_TOOLS_HEARTH_RESULTS_OUTPUT_FACTS_H_
-#define HEARTH_TOOLS_HEARTH_RESULTS_OUTPUT_FACTS_H_
+#ifndef HEARTH_RUNTIME_RESULTS_OUTPUT_FACTS_H_
+#define HEARTH_RUNTIME_RESULTS_OUTPUT_FACTS_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -16,24 +16,47 @@
 #include "core/base/contains.h"
 #include "core/base/text.h"
 #include "core/graph/graph.h"
+#include "hal/io/picture_shape.h"
 #include "hearth/model.h"
 #include "hearth/model_metadata.h"
 #include "runtime/model/model_data.h"
 
 namespace hearth {
 
+// Which outputs hold pictures with channels first, as ONNX's do: those of four dimensions of a model that takes such
+// pictures, unless only the other order has the picture's proportions.
+inline std::vector<bool> PlanarOutputs(const Model& model) {
+  std::optional<PictureShape> picture;
+  for (const TensorInfo& input : model.inputs()) {
+    if (!picture) picture = PictureShapeOf(input.shape);
+  }
+  std::vector<bool> are_planar;
+  for (const TensorInfo& output : model.outputs()) {
+    const auto has_proportions = [&](size_t height, size_t width) {
+      return int64_t{output.shape[height]} * picture->width == int64_t{output.shape[width]} * picture->height;
+    };
+    const bool may_be = picture && picture->is_planar && output.shape.size() == 4;
+    are_planar.push_back(may_be && (has_proportions(2, 3) || !has_proportions(1, 2)));
+  }
+  return are_planar;
+}
+
+inline std::vector<int32_t> ChannelsLast(const std::vector<int32_t>& shape, bool is_planar) {
+  return is_planar ? std::vector<int32_t>{shape[0], shape[2], shape[3], shape[1]} : shape;
+}
+
 // Of one model; notes which outputs have found their place.
 class Outputs {
  public:
   Outputs(const Model& model, const ModelMetadata& metadata)
-      : model_(model),
-        metadata_(metadata),
-        taken_(model.outputs().size()),
-        producers_(model.data().graph.Producers()) {}
+      : model_(model), metadata_(metadata), taken_(model.outputs().size()), producers_(model.data().graph.Producers()) {
+    const std::vector<bool> are_planar = PlanarOutputs(model);
+    for (size_t k = 0; k < count(); ++k) shapes_.push_back(ChannelsLast(model.outputs()[k].shape, are_planar[k]));
+  }
 
   size_t count() const { return taken_.size(); }
   const TensorInfo& info(size_t k) const { return model_.outputs()[k]; }
-  const std::vector<int32_t>& shape(size_t k) const { return info(k).shape; }
+  const std::vector<int32_t>& shape(size_t k) const { return shapes_[k]; }  // channels last
   bool is_free(size_t k) const { return !taken_[k]; }
   void Take(const std::vector<size_t>& outputs) {
     for (const size_t k : outputs) taken_[k] = true;
@@ -85,6 +108,7 @@ class Outputs {
       const auto* unary = std::get_if<Unary>(&node.op);
       const bool is_form =
           std::holds_alternative<Reshape>(node.op) || std::holds_alternative<Cast>(node.op) ||
+          std::holds_alternative<Transpose>(node.op) ||
           (unary != nullptr && (unary->kind == UnaryKind::kQuantize || unary->kind == UnaryKind::kDequantize ||
                                 unary->kind == UnaryKind::kCopy));
       const auto slot = std::ranges::find(node.outputs, value) - node.outputs.begin();
@@ -107,28 +131,30 @@ class Outputs {
 
   // Height and width of the input for pictures; zeros if there is none.
   std::pair<int32_t, int32_t> PictureSize() const {
-    const std::vector<int32_t>* shape = PictureShape();
-    return shape == nullptr ? std::pair(0, 0) : std::pair((*shape)[1], (*shape)[2]);
+    const std::optional<PictureShape> shape = Picture();
+    return shape ? std::pair(shape->height, shape->width) : std::pair(0, 0);
   }
-  int32_t PictureChannels() const { return PictureShape() == nullptr ? 0 : PictureShape()->back(); }
+  int32_t PictureChannels() const {
+    const std::optional<PictureShape> shape = Picture();
+    return shape ? shape->channels : 0;
+  }
 
  private:
-  const std::vector<int32_t>* PictureShape() const {
+  std::optional<PictureShape> Picture() const {
     for (const TensorInfo& input : model_.inputs()) {
-      const auto& shape = input.shape;
-      if (shape.size() == 4 && (shape[3] == 1 || shape[3] == 3 || shape[3] == 4) && shape[1] > 1 && shape[2] > 1) {
-        return &shape;
-      }
+      const std::optional<PictureShape> shape = PictureShapeOf(input.shape);
+      if (shape && shape->height > 1 && shape->width > 1) return shape;
     }
-    return nullptr;
+    return std::nullopt;
   }
 
   const Model& model_;
   const ModelMetadata& metadata_;
   std::vector<bool> taken_;
   std::vector<int> producers_;  // by value
+  std::vector<std::vector<int32_t>> shapes_;
 };
 
 }  // namespace hearth
 
-#endif  // HEARTH_TOOLS_HEARTH_RESULTS_OUTPUT_FACTS_H_
+#endif  // HEARTH_RUNTIME_RESULTS_OUTPUT_FACTS_H_

@@ -1,4 +1,4 @@
-#include "tools/hearth/pictures/drawing.h"
+#include "runtime/results/drawing.h"
 
 #include <stb/stb_easy_font.h>
 
@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 #include <vector>
+
+#include "hal/io/frame_layout.h"
 
 namespace hearth {
 namespace {
@@ -56,6 +58,27 @@ Colour ColourOfClass(size_t class_index) {
     return 255.0f * std::clamp(distance - 1.0f, 0.0f, 1.0f);
   };
   return {channel(0), channel(4), channel(2)};
+}
+
+Image ResizeBilinear(const Image& image, int width, int height) {
+  Image resized{width, height, image.channels,
+                std::vector<float>(static_cast<size_t>(width) * height * image.channels)};
+  size_t out = 0;
+  for (int y = 0; y < height; ++y) {
+    const BilinearSample sy = BilinearSampleAt(y, image.height, height);
+    for (int x = 0; x < width; ++x) {
+      const BilinearSample sx = BilinearSampleAt(x, image.width, width);
+      for (int c = 0; c < image.channels; ++c) {
+        const auto at = [&](int row, int column) {
+          return image.values[(static_cast<size_t>(row) * image.width + column) * image.channels + c];
+        };
+        const float top = at(sy.low, sx.low) + (at(sy.low, sx.high) - at(sy.low, sx.low)) * sx.weight;
+        const float bottom = at(sy.high, sx.low) + (at(sy.high, sx.high) - at(sy.high, sx.low)) * sx.weight;
+        resized.values[out++] = top + (bottom - top) * sy.weight;
+      }
+    }
+  }
+  return resized;
 }
 
 Image BlankImage(int width, int height, const Colour& colour) {

@@ -1,11 +1,11 @@
-#include "tools/hearth/results/result_picture.h"
+#include "runtime/results/result_picture.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "tools/hearth/pictures/drawing.h"
+#include "runtime/results/decoding.h"
 
 namespace hearth {
 namespace {
@@ -68,8 +68,6 @@ Image Legend(std::span<const ClassArea> areas, int width) {
   }
   return legend;
 }
-
-}  // namespace
 
 Image DrawBoxes(const Image& picture, std::span<const Box> boxes) {
   Image drawn = Canvas(picture, kWholeSize, 1, 1);
@@ -136,7 +134,7 @@ Image DrawMask(const Image& picture, const PixelMap& mask) {
   return picture.values.empty() ? drawn : Beside(panel, drawn);
 }
 
-Image DrawClassMap(const Image& picture, const PixelMap& classes, std::span<const std::string> labels) {
+Image DrawClassMap(const Image& picture, const PixelMap& classes, std::span<const ClassArea> areas) {
   const Image panel = Canvas(picture, kPanelSize, classes.height, classes.width);
   const float opacity = picture.values.empty() ? 1 : kOpacity;
   Image drawn = panel;
@@ -152,17 +150,17 @@ Image DrawClassMap(const Image& picture, const PixelMap& classes, std::span<cons
     }
   }
   if (!picture.values.empty()) drawn = Beside(panel, drawn);
-  return Above(drawn, Legend(AreasOf(classes, labels), drawn.width));
+  return Above(drawn, Legend(areas, drawn.width));
 }
 
-Image DrawScores(const Image& picture, std::span<const TopEntry> top) {
+Image DrawScores(const Image& picture, std::span<const ScoredClass> top) {
   constexpr int kScale = 2, kPad = 8;
   const Image panel = Canvas(picture, kWholeSize / 2, 1, 1);
   const Image head = Beside(panel, BlankImage(kWholeSize - panel.width, panel.height, kDarkPaper));
   Image table = BlankImage(kWholeSize, static_cast<int>(top.size()) * (TextHeight(kScale) + kPad) + kPad, kDarkPaper);
   for (size_t k = 0; k < top.size(); ++k) {
     const int y = kPad + static_cast<int>(k) * (TextHeight(kScale) + kPad);
-    const std::string name = top[k].label.empty() ? fmt::format("class {}", top[k].index) : top[k].label;
+    const std::string name = top[k].label.empty() ? fmt::format("class {}", top[k].class_index) : top[k].label;
     const bool is_share = IsShare(top[k].score);
     if (is_share) {
       const auto end = static_cast<int>(top[k].score * static_cast<float>(kWholeSize));
@@ -172,6 +170,8 @@ Image DrawScores(const Image& picture, std::span<const TopEntry> top) {
   }
   return Above(head, table);
 }
+
+}  // namespace
 
 Image PixelsOf(const TensorInfo& info, std::span<const float> values) {
   const int channels = info.shape.size() == 4 ? info.shape[3] : 1;
@@ -190,6 +190,19 @@ Image PixelsOf(const TensorInfo& info, std::span<const float> values) {
   }
   for (float& value : image.values) value = std::clamp((value - low) / std::max(high - low, 1e-6f), 0.0f, 1.0f) * 255;
   return AsRgb(image);
+}
+
+Image PictureOf(const Interpretation& result, const Image& picture) {
+  switch (result.group.meaning) {
+    case Meaning::kNone: break;
+    case Meaning::kImage: return PixelsOf(result.infos[0], result.values[0]);
+    case Meaning::kClasses: return DrawScores(picture, result.classes);
+    case Meaning::kBoxes: return DrawBoxes(picture, result.boxes);
+    case Meaning::kKeypoints: return DrawKeyPoints(picture, result.points, result.min_score);
+    case Meaning::kMask: return DrawMask(picture, result.map);
+    case Meaning::kClassMap: return DrawClassMap(picture, result.map, result.areas);
+  }
+  return picture;
 }
 
 }  // namespace hearth

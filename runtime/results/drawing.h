@@ -1,15 +1,31 @@
-// Lines, rectangles, discs and text on pictures with three channels. Everything outside is cut off.
-#ifndef HEARTH_TOOLS_HEARTH_PICTURES_DRAWING_H_
-#define HEARTH_TOOLS_HEARTH_PICTURES_DRAWING_H_
+// Pictures: lines, rectangles, discs and text on those with three channels, where everything outside is cut off.
+#ifndef HEARTH_RUNTIME_RESULTS_DRAWING_H_
+#define HEARTH_RUNTIME_RESULTS_DRAWING_H_
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
-
-#include "tools/hearth/pictures/image.h"
+#include <vector>
 
 namespace hearth {
+
+// [height][width][channels], values 0 to 255; resizing gives fractions.
+struct Image {
+  int width = 0, height = 0, channels = 0;
+  std::vector<float> values;
+};
+
+inline uint8_t RoundedPixel(float value) {
+  return static_cast<uint8_t>(std::clamp(std::floor(value + 0.5f), 0.0f, 255.0f));
+}
+
+// Bilinear at half-pixel centres, edges clamped, without antialiasing (TensorFlow's resize_bilinear with
+// half_pixel_centers).
+Image ResizeBilinear(const Image& image, int width, int height);
 
 using Colour = std::array<float, 3>;  // red, green, blue, 0 to 255
 
@@ -41,4 +57,4 @@ void DrawPlate(Image& image, int left, int top, std::string_view text, const Col
 
 }  // namespace hearth
 
-#endif  // HEARTH_TOOLS_HEARTH_PICTURES_DRAWING_H_
+#endif  // HEARTH_RUNTIME_RESULTS_DRAWING_H_

@@ -1,4 +1,4 @@
-#include "tools/hearth/results/skeleton.h"
+#include "runtime/results/skeleton.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "tools/hearth/results/output_meaning.h"
+#include "runtime/results/output_meaning.h"
 
 #include <fmt/ranges.h>
 
@@ -11,8 +11,8 @@
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/graph/op_text.h"
-#include "tools/hearth/results/output_facts.h"
-#include "tools/hearth/results/skeleton.h"
+#include "runtime/results/output_facts.h"
+#include "runtime/results/skeleton.h"
 
 namespace hearth {
 namespace {

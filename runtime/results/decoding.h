@@ -1,0 +1,46 @@
+// Decodes the numbers of a result: scores, boxes, key points, masks, classes per pixel. Pictures are stretched to a
+// model's input, so positions hold for the original picture too.
+#ifndef HEARTH_RUNTIME_RESULTS_DECODING_H_
+#define HEARTH_RUNTIME_RESULTS_DECODING_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hearth/results.h"
+
+namespace hearth {
+
+// Whether a number can be a score, which is shown as a share of 1. Logits are not.
+inline bool IsShare(float value) {
+  return value >= 0 && value <= 1;
+}
+
+// The elements as real numbers: quantized ones as scale * (stored - zero_point), per tensor.
+// kUnsupported for element types without an array form ("int4").
+Result<std::vector<double>> OutputAsReals(const TensorInfo& info, std::span<const std::byte> bytes);
+
+// The outputs of a group as real numbers, in its order.
+using GroupValues = std::vector<std::vector<float>>;
+
+// Precondition of all that take a group: its layout is one of that meaning, and the values have the outputs' sizes.
+
+// The `count` highest, highest first; among equals the lower index first; NaN last.
+std::vector<ScoredClass> HighestScores(std::span<const float> scores, size_t count,
+                                       std::span<const std::string> labels);
+// Highest scores first, without those below `min_score`.
+std::vector<Box> DecodeBoxes(const ResultGroup& group, const GroupValues& values, std::span<const std::string> labels,
+                             float min_score);
+// `infos`: the group's outputs.
+KeyPoints DecodeKeyPoints(const ResultGroup& group, std::span<const TensorInfo> infos, const GroupValues& values);
+// The foreground probability of each pixel, 0 to 1. Values outside of that range count as logits (of two channels:
+// softmax), bytes as 255ths.
+PixelMap DecodeMask(const ResultGroup& group, const TensorInfo& info, std::span<const float> values);
+PixelMap DecodeClassMap(const ResultGroup& group, const TensorInfo& info, std::span<const float> values);
+// The areas of the classes that occur, largest first.
+std::vector<ClassArea> AreasOf(const PixelMap& classes, std::span<const std::string> labels);
+
+}  // namespace hearth
+
+#endif  // HEARTH_RUNTIME_RESULTS_DECODING_H_

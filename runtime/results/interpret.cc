@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "hearth/results.h"
+#include "runtime/results/decoding.h"
+#include "runtime/results/output_facts.h"
+#include "runtime/results/output_meaning.h"
+#include "runtime/results/result_picture.h"
+
+namespace hearth {
+namespace {
+
+constexpr int64_t kMostPixels = int64_t{1} << 27;
+
+Result<std::vector<ResultGroup>> GroupsOf(const Model& model, const ModelMetadata& metadata,
+                                          const std::optional<Meaning>& wanted, const std::string& asked_by) {
+  const Recipe& recipe = metadata.recipe;
+  if (wanted) return FindResultsOf(*wanted, asked_by, model, metadata);
+  if (recipe.meaning.empty()) return FindResults(model, metadata);
+  if (const auto meaning = MeaningOf(recipe.meaning)) return FindResultsOf(*meaning, recipe.path, model, metadata);
+  return Error(StatusCode::kMalformedInput, "{}: 'meaning' is '{}', which is no value of --show", recipe.path,
+               recipe.meaning);
+}
+
+std::vector<std::string> LabelsFor(const ResultGroup& group, const ModelMetadata& metadata,
+                                   const std::vector<std::string>& given) {
+  if (!given.empty()) return given;
+  if (!metadata.recipe.labels.empty()) return metadata.recipe.labels;
+  for (const size_t k : group.outputs) {
+    if (k >= metadata.outputs.size()) continue;
+    if (!metadata.outputs[k].axis_labels.empty()) return metadata.outputs[k].axis_labels;
+    if (!metadata.outputs[k].value_labels.empty()) return metadata.outputs[k].value_labels;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Interpreter> Interpreter::Create(const Model& model, InterpretOptions options) {
+  const Result<ModelMetadata> metadata = model.ReadMetadata();
+  return Create(model, metadata.ok() ? *metadata : ModelMetadata(), std::move(options), "InterpretOptions::meaning");
+}
+
+Result<Interpreter> Interpreter::Create(const Model& model, const ModelMetadata& metadata, InterpretOptions options,
+                                        const std::string& asked_by) {
+  Interpreter made;
+  HEARTH_ASSIGN(made.groups_, GroupsOf(model, metadata, options.meaning, asked_by));
+  for (const ResultGroup& group : made.groups_) made.labels_.push_back(LabelsFor(group, metadata, options.labels));
+  made.outputs_ = model.outputs();
+  made.are_planar_ = PlanarOutputs(model);
+  made.options_ = std::move(options);
+  return made;
+}
+
+Result<std::vector<Interpretation>> Interpreter::Interpret(const Session& session) const {
+  std::vector<Interpretation> results;
+  for (size_t k = 0; k < groups_.size(); ++k) {
+    HEARTH_ASSIGN(Interpretation result, InterpretGroup(session, k));
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+Result<Interpretation> Interpreter::InterpretGroup(const Session& session, size_t index) const {
+  Interpretation result{.group = groups_.at(index), .labels = labels_.at(index), .min_score = options_.min_score};
+  const ResultGroup& group = result.group;
+  for (const size_t k : group.outputs) {
+    const auto& outputs = session.outputs();
+    if (outputs.size() != outputs_.size() || outputs[k].shape != outputs_[k].shape) {
+      return Error(StatusCode::kInvalidArgument,
+                   "the session's outputs are not those of the model that the interpreter was made for; after a "
+                   "resize make another");
+    }
+    const std::span<const std::byte> bytes = session.output(k);
+    if (bytes.size() != outputs[k].size_bytes) {
+      return Error(StatusCode::kInvalidArgument, "output '{}' is in the caller's memory; read it there",
+                   outputs[k].name);
+    }
+    HEARTH_ASSIGN(const std::vector<double> reals, OutputAsReals(outputs[k], bytes));
+    result.infos.push_back(outputs[k]);
+    result.infos.back().shape = ChannelsLast(outputs[k].shape, are_planar_[k]);
+    std::vector<float>& values = result.values.emplace_back(reals.size());
+    const size_t channels = are_planar_[k] ? static_cast<size_t>(outputs[k].shape[1]) : 1;
+    const size_t plane = reals.size() / std::max<size_t>(channels, 1);
+    for (size_t at = 0; at < values.size(); ++at)
+      values[at] = static_cast<float>(reals[at % channels * plane + at / channels]);
+  }
+  switch (group.meaning) {
+    case Meaning::kNone:
+    case Meaning::kImage: break;
+    case Meaning::kClasses: result.classes = HighestScores(result.values[0], options_.top, result.labels); break;
+    case Meaning::kBoxes: result.boxes = DecodeBoxes(group, result.values, result.labels, options_.min_score); break;
+    case Meaning::kKeypoints: result.points = DecodeKeyPoints(group, result.infos, result.values); break;
+    case Meaning::kMask: result.map = DecodeMask(group, result.infos[0], result.values[0]); break;
+    case Meaning::kClassMap:
+      result.map = DecodeClassMap(group, result.infos[0], result.values[0]);
+      result.areas = AreasOf(result.map, result.labels);
+      break;
+  }
+  return result;
+}
+
+Result<std::vector<Interpretation>> Interpret(const Session& session, InterpretOptions options) {
+  HEARTH_ASSIGN(const Interpreter interpreter, Interpreter::Create(session.model(), std::move(options)));
+  return interpreter.Interpret(session);
+}
+
+Result<RgbPicture> Draw(const Interpretation& result, const RgbPicture& picture) {
+  if (result.group.meaning == Meaning::kNone)
+    return Error(StatusCode::kInvalidArgument, "a result without a meaning can't be drawn: {}", result.group.reason);
+  const int64_t pixels = int64_t{picture.width} * picture.height;
+  if (picture.width < 0 || picture.height < 0 || picture.values.size() != static_cast<uint64_t>(pixels) * 3) {
+    return Error(StatusCode::kInvalidArgument, "a picture of {} x {} pixels has {} values, not {}", picture.width,
+                 picture.height, picture.values.size(), 3 * pixels);
+  }
+  if (pixels > kMostPixels) {
+    return Error(StatusCode::kResourceExhausted, "a picture of {} x {} pixels has more than {}", picture.width,
+                 picture.height, kMostPixels);
+  }
+  Image image;
+  if (pixels > 0) image = {picture.width, picture.height, 3, {picture.values.begin(), picture.values.end()}};
+  const Image drawn = PictureOf(result, image);
+  RgbPicture rgb{drawn.width, drawn.height, std::vector<uint8_t>(drawn.values.size())};
+  std::ranges::transform(drawn.values, rgb.values.begin(), RoundedPixel);
+  return rgb;
+}
+
+}  // namespace hearth

@@ -1,0 +1,78 @@
+"""What outputs mean, in Python."""
+
+import itertools
+import struct
+import sys
+
+import hearth
+import numpy as np
+import pytest
+from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "tests/cli"))
+import flat_model  # noqa: E402
+
+CPU = {"device": "cpu", "cache": False}
+
+
+def after_a_run(op, shape, x):
+    graph = hearth.Graph("result")
+    graph.output(graph.unary(op, graph.input("x", shape)), "y")
+    session = hearth.Session(graph.build(), **CPU)
+    session.run(np.asarray(x, np.float32).reshape(shape))
+    return session
+
+
+def test_scores_have_indices_and_labels():
+    session = after_a_run("logistic", (1, 3), [0, 5, -5])
+    (result,) = session.interpret(labels=["a", "b", "c"], top=2)
+    assert (result.meaning, result.outputs) == ("classes", (0,))
+    assert [(c.index, c.label) for c in result.classes] == [(1, "b"), (0, "a")]
+    assert result.classes[1].score == 0.5
+    assert result.mask is None and result.class_map is None and result.keypoints is None and result.boxes == []
+    assert "classes" in repr(result)
+
+
+def test_a_mask_is_an_array_and_drawn_beside_the_picture():
+    x = np.zeros((1, 8, 8, 2), np.float32)
+    x[0, 2:4, :, 1] = 30
+    x[0, 4:, :, 0] = 30
+    (result,) = after_a_run("copy", (1, 8, 8, 2), x).interpret()
+    assert result.mask.shape == (8, 8) and result.mask.dtype == np.float32
+    assert result.mask[2, 0] > 0.99 and result.mask[5, 0] < 0.01
+    drawn = result.draw(np.full((40, 20, 3), 99, np.uint8))
+    assert drawn.dtype == np.uint8 and drawn.shape[2] == 3 and drawn.shape[1] > 2 * 20
+    assert result.draw().shape[0] > 0
+
+
+def test_what_can_not_be_is_an_error_that_says_so():
+    session = after_a_run("neg", (1, 4), [1, 2, 3, 4])
+    with pytest.raises(ValueError, match="meaning: 'cats' is none of classes"):
+        session.interpret(meaning="cats")
+    with pytest.raises(hearth.Error, match="no output of this model has a form"):
+        session.interpret(meaning="mask")
+    with pytest.raises(TypeError, match="labels"):
+        session.interpret(labels=[1])
+    (result,) = session.interpret(meaning="none")
+    with pytest.raises(hearth.Error, match="can't be drawn"):
+        result.draw()
+    (result,) = session.interpret(meaning="classes")
+    for picture in (np.zeros((4, 4), np.uint8), np.zeros((4, 4, 3), np.float32)):
+        with pytest.raises(ValueError, match="a picture is uint8"):
+            result.draw(picture)
+    session.close()
+    with pytest.raises(hearth.Error, match="closed"):
+        session.interpret()
+
+
+def test_detections_are_alike_under_all_orders_of_outputs(shared):
+    content = (shared / "models/ssd_mobilenet_v1_1.0_quant.tflite").read_bytes()
+    picture = (np.arange(300 * 300 * 3) % 251).astype(np.uint8).reshape(1, 300, 300, 3)
+    at, found = flat_model.place_of(content, 2, 0, 2), set()  # the first subgraph's outputs
+    for order in itertools.permutations(struct.unpack_from("<4i", content, at)):
+        with hearth.Session(content[:at] + struct.pack("<4i", *order) + content[at + 16:], **CPU) as session:
+            session.run(picture)
+            (result,) = session.interpret(min_score=0.1)
+        assert result.meaning == "boxes" and all(0.1 <= box.score <= 1 for box in result.boxes)
+        found.add(tuple(box[:7] for box in result.boxes))
+    assert len(found) == 1 and found.pop()
