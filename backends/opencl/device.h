@@ -27,6 +27,8 @@ class OpenClDevice final : public Device {
 
   uint32_t items_as_compiled() const override { return items_as_compiled_; }
 
+  bool is_quiet() const override { return !is_pocl_ || OpenClTraffic::OfProcess().IsQuiet(); }
+
  private:
   OpenClDevice(DeviceInfo info, const OpenClApi& api, cl_device_id device, ContextHandle context, QueueHandle queue)
       : Device(std::move(info)),

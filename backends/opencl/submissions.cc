@@ -122,6 +122,18 @@ OpenClTraffic& OpenClTraffic::OfProcess() {
   return *traffic;
 }
 
+OpenClTraffic::Lock OpenClTraffic::ToEnqueue() {
+  Lock lock(mutex_);
+  last_enqueued_ = std::chrono::steady_clock::now();
+  return lock;
+}
+
+bool OpenClTraffic::IsQuiet() {
+  const Lock lock(mutex_);
+  return std::chrono::steady_clock::now() - last_enqueued_ > std::chrono::milliseconds(200) &&
+         std::ranges::none_of(all_, &OpenClSubmissions::AnyRunning);
+}
+
 Result<OpenClTraffic::Lock> OpenClTraffic::ToReadBinaries() {
   using Clock = std::chrono::steady_clock;
   Lock lock(mutex_);

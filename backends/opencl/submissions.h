@@ -2,6 +2,7 @@
 #ifndef HEARTH_BACKENDS_OPENCL_SUBMISSIONS_H_
 #define HEARTH_BACKENDS_OPENCL_SUBMISSIONS_H_
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -62,7 +63,10 @@ class OpenClTraffic {
   static OpenClTraffic& OfProcess();
 
   // Hold it from the first command of a submission until OpenClSubmissions::Add.
-  Lock ToEnqueue() { return Lock(mutex_); }
+  Lock ToEnqueue();
+
+  // Whether nothing runs and nothing was enqueued for a fifth of a second.
+  bool IsQuiet();
 
   // Waits until nothing runs, and lets nobody enqueue while it is held. kUnavailable after a second, which only
   // commands take that wait for the caller's events.
@@ -74,6 +78,7 @@ class OpenClTraffic {
  private:
   std::mutex mutex_;
   std::set<OpenClSubmissions*> all_;
+  std::chrono::steady_clock::time_point last_enqueued_;
 };
 
 }  // namespace hearth

@@ -103,6 +103,10 @@ class Device {
   // changes no code. Without them nothing is looked up, stored or rejected, so that what is stored serves others.
   virtual bool takes_binaries() const { return true; }
 
+  // Whether reading binaries now would keep no run waiting. False only where a driver can't do both at once (PoCL),
+  // while kernels run and shortly after.
+  virtual bool is_quiet() const { return true; }
+
   // The bytes of kernels' buffers that lie in the host's memory because the device's own has no room: kernels reach
   // them over the bus, many times slower. 0 where the device shares the host's memory and where the driver does not
   // tell.

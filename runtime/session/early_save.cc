@@ -13,6 +13,9 @@ namespace {
 // A program that runs once and closes its session stores on its own thread.
 constexpr std::chrono::milliseconds kAfterFirstAnswer{200};
 constexpr int kSavingStepsDown = 5;
+// For drivers that hold up runs while their binaries are read: PoCL for 2 s and more.
+constexpr std::chrono::milliseconds kBetweenLooks{50};
+constexpr std::chrono::seconds kLongestWaitForQuiet{5};
 
 // All that live. exit() ends drivers under the threads that are inside them, so it waits for these first: its handler
 // is registered after the drivers' own, and runs before them.
@@ -48,7 +51,8 @@ class Living {
 
 }  // namespace
 
-EarlySave::EarlySave(Save save) : save_(std::move(save)) {
+EarlySave::EarlySave(Save save, std::function<bool()> is_quiet)
+    : save_(std::move(save)), is_quiet_(std::move(is_quiet)) {
   Living::Instance().Add(this);
   if (!StartThread(thread_, [this] { Work(); }).ok()) state_ = State::kCancelled;
 }
@@ -75,7 +79,12 @@ void EarlySave::EndBeforeExit() {
 void EarlySave::Work() {
   {
     std::unique_lock lock(mutex_);
-    if (changed_.wait_for(lock, kAfterFirstAnswer, [this] { return state_ == State::kCancelled; })) return;
+    const auto is_cancelled = [this] { return state_ == State::kCancelled; };
+    const auto latest = std::chrono::steady_clock::now() + kLongestWaitForQuiet;
+    if (changed_.wait_for(lock, kAfterFirstAnswer, is_cancelled)) return;
+    while (!is_quiet_() && std::chrono::steady_clock::now() < latest) {
+      if (changed_.wait_for(lock, kBetweenLooks, is_cancelled)) return;
+    }
     state_ = State::kSaving;
   }
   LowerPriority(kSavingStepsDown);

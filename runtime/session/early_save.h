@@ -14,12 +14,13 @@
 
 namespace hearth {
 
-// Calls `save` on a thread of low priority once a short time has passed. The thread uses nothing that runs change.
+// Calls `save` on a thread of low priority once a short time has passed and `is_quiet` says that no run would wait for
+// it, at the latest after some seconds. The thread uses nothing that runs change.
 class EarlySave {
  public:
   using Save = std::function<std::vector<std::string>()>;
 
-  explicit EarlySave(Save save);
+  EarlySave(Save save, std::function<bool()> is_quiet);
   ~EarlySave();  // Finish
   EarlySave(const EarlySave&) = delete;
   EarlySave& operator=(const EarlySave&) = delete;
@@ -38,6 +39,7 @@ class EarlySave {
   void Work();
 
   const Save save_;
+  const std::function<bool()> is_quiet_;
   const pid_t process_ = ::getpid();
   std::vector<std::string> warnings_;
   std::mutex mutex_;

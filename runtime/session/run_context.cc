@@ -257,10 +257,14 @@ void RunContext::SaveSoon() {
   if (is_stored_ || early_save_ != nullptr || !MayStore()) return;
   Prepared& prepared = *made_.prepared;
   if (!prepared.made.is_new && prepared.loaded->programs().fresh.empty()) return;
-  early_save_ = std::make_unique<EarlySave>([&prepared] {
+  const auto save = [&prepared] {
     std::vector<std::string> warnings = StorePrepared(prepared);
     prepared.request.cache->store->Flush();
     return warnings;
+  };
+  early_save_ = std::make_unique<EarlySave>(save, [&prepared] {
+    const auto& device = prepared.request.device->opened.device;
+    return device == nullptr || device->is_quiet();
   });
 }
 

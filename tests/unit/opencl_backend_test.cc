@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -236,9 +237,12 @@ TEST_F(OpenClBackend, NoBinaryOfPoclIsReadWhileKernelsRunInAnotherQueue) {
   int event = 0;
   auto other_queue = std::make_unique<OpenClSubmissions>(api);
   other_queue->Add(EventHandle(api, reinterpret_cast<cl_event>(&event)));
+  EXPECT_FALSE(device().is_quiet());
   EXPECT_THAT(group->Binary().status().message(), HasSubstr("can't be read while kernels run"));
   other_queue.reset();
   EXPECT_TRUE(group->Binary().ok());
+  for (const auto begin = std::chrono::steady_clock::now(); !device().is_quiet();)
+    ASSERT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 TEST_F(OpenClBackend, AnExecutableMayOutliveItsBuffers) {
