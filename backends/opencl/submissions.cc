@@ -129,8 +129,8 @@ OpenClTraffic::Lock OpenClTraffic::ToEnqueue() {
 }
 
 bool OpenClTraffic::IsQuiet() {
-  const Lock lock(mutex_);
-  return std::chrono::steady_clock::now() - last_enqueued_ > std::chrono::milliseconds(200) &&
+  const Lock lock(mutex_, std::try_to_lock);  // another session's binaries may be being read
+  return lock.owns_lock() && std::chrono::steady_clock::now() - last_enqueued_ > std::chrono::milliseconds(200) &&
          std::ranges::none_of(all_, &OpenClSubmissions::AnyRunning);
 }
 

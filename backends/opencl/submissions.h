@@ -65,11 +65,11 @@ class OpenClTraffic {
   // Hold it from the first command of a submission until OpenClSubmissions::Add.
   Lock ToEnqueue();
 
-  // Whether nothing runs and nothing was enqueued for a fifth of a second.
+  // Whether nothing runs and nothing was enqueued for a fifth of a second. Never waits.
   bool IsQuiet();
 
-  // Waits until nothing runs, and lets nobody enqueue while it is held. kUnavailable after a second, which only
-  // commands take that wait for the caller's events.
+  // Waits until nothing runs, and lets nobody enqueue while it is held. kUnavailable after a second: of runs that
+  // take longer, or wait for the caller's events.
   Result<Lock> ToReadBinaries();
 
   void Add(OpenClSubmissions* submissions);

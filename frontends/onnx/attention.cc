@@ -169,6 +169,8 @@ Results ReadAttention(OpView& op) {
   Made mask = op.Has(3) ? MaskOf(op, count) : Made(kNoValue);
   if (visible != kNoValue) mask = AddBoth(to, BinaryKind::kAdd, mask, AddedWhere(to, visible, kHidden));
   HEARTH_ASSIGN(const ValueId added, mask);
+  if (op.Find("scale") != nullptr && !(op.Float("scale", 0.0) > 0.0))
+    return Error(StatusCode::kMalformedInput, "scale={}", op.Float("scale", 0.0));
   const Scoring scoring{
       .scale = op.Float("scale", 0.0), .cap = op.Float("softcap", 0.0), .added = added, .may_see_none = true};
   HEARTH_ASSIGN(Attended made, AddAttention(to, heads, scoring));

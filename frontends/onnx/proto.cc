@@ -180,7 +180,7 @@ class Parser {
         case 7: Append(message, made.floats, &Field::get_packed_float, &Field::get_float); break;
         case 8: Append(message, made.ints, &Field::get_packed_int64, &Field::get_int64); break;
         case 9: made.strings.push_back(TextOf(message)); break;
-        case 20: made.type = message.get_enum(); break;
+        case 20: made.type = message.get_int32(); break;
         case 21: made.reference = TextOf(message); break;
         default: message.skip();
       }

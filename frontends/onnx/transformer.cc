@@ -16,10 +16,11 @@ Made IntegersOf(OpView& op, size_t i, const Shape& shape) {
   return op.to().AddReshape(op.to().AddCast(op.In(i), DType::kInt32), shape);
 }
 
-// Parts of the last dimension, side by side.
+// The three parts of the last dimension, side by side.
 Expanded PartsOf(NodeWriter& to, ValueId x, const std::vector<int64_t>& sizes) {
   const int last = to.shape(x).rank() - 1;
-  const bool are_sizes = std::ranges::all_of(sizes, [](int64_t size) { return size >= 1 && size <= kMostNumber; });
+  const auto is_size = [](int64_t size) { return size >= 1 && size <= kMostNumber; };
+  const bool are_sizes = sizes.size() == 3 && std::ranges::all_of(sizes, is_size);
   if (last < 0 || !are_sizes || std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) != to.shape(x)[last]) {
     return Error(StatusCode::kMalformedInput, "queries, keys and values in shape {}", to.shape(x).ToString());
   }
@@ -184,7 +185,7 @@ Results ReadGroupQueryAttention(OpView& op) {
     HEARTH_ASSIGN(const ValueId at, positions);
     const auto angle = [&](size_t i) -> Made {
       HEARTH_ASSIGN(const TensorDesc angles, op.Desc(i));
-      if (angles.shape.rank() != 2 || 2 * angles.shape[1] > size) {
+      if (angles.shape.rank() != 2 || angles.shape[1] > size / 2) {
         return Error(StatusCode::kMalformedInput, "angles of shape {}", angles.shape.ToString());
       }
       return to.AddReshape(to.Add(Gather{0, 0}, {op.In(i), at}), {batch, 1, queries, angles.shape[1]});

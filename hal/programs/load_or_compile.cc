@@ -120,6 +120,7 @@ Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSourc
 std::vector<std::string> StoreFreshPrograms(LoadedPrograms& programs, ResultCache& cache, const std::stop_token& stop) {
   const PutBatch batch(&cache);
   std::vector<std::string> warnings;
+  std::vector<FreshGroup> left;  // to be read when less runs
   for (FreshGroup& fresh : programs.fresh) {
     if (stop.stop_requested()) break;
     // Also if it was loaded: it may have come from a layer, which later starts and the server's users lack.
@@ -129,6 +130,7 @@ std::vector<std::string> StoreFreshPrograms(LoadedPrograms& programs, ResultCach
       if (!binary.ok()) {
         std::string warning = "programs are not kept: " + binary.status().message();
         if (!Contains(warnings, warning)) warnings.push_back(std::move(warning));
+        if (binary.status().code() == StatusCode::kUnavailable) left.push_back(std::move(fresh));
         continue;
       }
       cache.Put({fresh.program.key, std::move(binary).value(), fresh.program.cost_ms});
@@ -136,7 +138,7 @@ std::vector<std::string> StoreFreshPrograms(LoadedPrograms& programs, ResultCach
     for (const KeyedBytes& list : fresh.lists) cache.Put(list);
   }
   for (FreshGroup& fresh : programs.fresh) cache.ReleaseWhenStored(std::move(fresh.claim));
-  programs.fresh.clear();
+  programs.fresh = std::move(left);
   return warnings;
 }
 

@@ -63,6 +63,8 @@ Result<std::vector<Interpretation>> Interpreter::Interpret(const Session& sessio
 }
 
 Result<Interpretation> Interpreter::InterpretGroup(const Session& session, size_t index) const {
+  if (index >= groups_.size())
+    return Error(StatusCode::kInvalidArgument, "there is no result {}, only {}", index, groups_.size());
   Interpretation result{.group = groups_.at(index), .labels = labels_.at(index), .min_score = options_.min_score};
   const ResultGroup& group = result.group;
   for (const size_t k : group.outputs) {
@@ -82,9 +84,10 @@ Result<Interpretation> Interpreter::InterpretGroup(const Session& session, size_
     result.infos.back().shape = ChannelsLast(outputs[k].shape, are_planar_[k]);
     std::vector<float>& values = result.values.emplace_back(reals.size());
     const size_t channels = are_planar_[k] ? static_cast<size_t>(outputs[k].shape[1]) : 1;
-    const size_t plane = reals.size() / std::max<size_t>(channels, 1);
+    const size_t batch = are_planar_[k] ? static_cast<size_t>(outputs[k].shape[0]) : 1;
+    const size_t one = reals.size() / std::max<size_t>(batch, 1), plane = one / std::max<size_t>(channels, 1);
     for (size_t at = 0; at < values.size(); ++at)
-      values[at] = static_cast<float>(reals[at % channels * plane + at / channels]);
+      values[at] = static_cast<float>(reals[at / one * one + at % channels * plane + at % one / channels]);
   }
   switch (group.meaning) {
     case Meaning::kNone:

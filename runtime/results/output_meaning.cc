@@ -89,7 +89,7 @@ std::optional<ResultGroup> Heatmaps(const Outputs& outputs) {
   const auto maps = outputs.FirstFree([&](size_t k) {
     return outputs.HasShape(k, {1, -1, -1, -1}) && outputs.IsCalled(k, {"heatmap"});
   });
-  if (!maps) return std::nullopt;
+  if (!maps || outputs.ElementCount(*maps) == 0) return std::nullopt;
   const std::vector<int32_t>& shape = outputs.shape(*maps);
   const auto offsets = outputs.FirstFree([&](size_t k) {
     return outputs.HasShape(k, {1, shape[1], shape[2], 2 * shape[3]}) && outputs.IsCalled(k, {"offset"});
@@ -124,7 +124,10 @@ std::optional<ResultGroup> Landmarks(const Outputs& outputs) {
 }
 
 std::optional<ResultGroup> ScoredPoints(const Outputs& outputs) {
-  const auto points = outputs.FirstFree([&](size_t k) { return outputs.HasShape(k, {1, 1, 17, 3}); });
+  // As the file has it: these are no pictures, whose channels may come first.
+  const auto points = outputs.FirstFree([&](size_t k) {
+    return outputs.info(k).shape == std::vector<int32_t>{1, 1, 17, 3};
+  });
   if (!points) return std::nullopt;
   return ResultGroup{Meaning::kKeypoints, Layout::kScoredPoints, "17 points with y, x and a score", {*points}};
 }

@@ -155,6 +155,8 @@ Image DrawClassMap(const Image& picture, const PixelMap& classes, std::span<cons
 
 Image DrawScores(const Image& picture, std::span<const ScoredClass> top) {
   constexpr int kScale = 2, kPad = 8;
+  constexpr size_t kMostRows = 64;
+  top = top.first(std::min(top.size(), kMostRows));
   const Image panel = Canvas(picture, kWholeSize / 2, 1, 1);
   const Image head = Beside(panel, BlankImage(kWholeSize - panel.width, panel.height, kDarkPaper));
   Image table = BlankImage(kWholeSize, static_cast<int>(top.size()) * (TextHeight(kScale) + kPad) + kPad, kDarkPaper);

@@ -272,8 +272,8 @@ std::vector<std::string> RunContext::Store() {
   if (!MayStore()) return {};
   std::vector<std::string> warnings;
   if (!is_stored_ && early_save_ != nullptr && early_save_->Finish()) {
-    warnings = early_save_->warnings();
-    is_stored_ = true;
+    is_stored_ = made_.prepared->loaded->programs().fresh.empty();
+    if (is_stored_) warnings = early_save_->warnings();
   }
   if (is_stored_ && !runs().HasMoreToStore()) return warnings;
   ResultCache& store = *prepared().request.cache->store;

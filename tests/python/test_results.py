@@ -51,8 +51,10 @@ def test_what_can_not_be_is_an_error_that_says_so():
         session.interpret(meaning="cats")
     with pytest.raises(hearth.Error, match="no output of this model has a form"):
         session.interpret(meaning="mask")
-    with pytest.raises(TypeError, match="labels"):
-        session.interpret(labels=[1])
+    for labels in ([1], "cat"):
+        with pytest.raises(TypeError, match="labels"):
+            session.interpret(labels=labels)
+    assert session.interpret(meaning="classes", labels=["\udcff"] * 4)[0].classes[0].label == "?"
     (result,) = session.interpret(meaning="none")
     with pytest.raises(hearth.Error, match="can't be drawn"):
         result.draw()

@@ -34,6 +34,27 @@ TEST(LoadOrCompile, ADriverWithoutBinariesIsToldOfOnceHoweverManyProgramsThereAr
   EXPECT_EQ(StoreFreshPrograms(*programs, store), std::vector<std::string>{"programs are not kept: has none"});
 }
 
+// As PoCL while kernels run.
+TEST(LoadOrCompile, ABinaryThatCannotBeReadNowIsStoredByTheNextCall) {
+  class BusyAtFirst final : public ProgramGroup {
+    std::span<const std::unique_ptr<Program>> programs() const override { return {}; }
+    Result<std::vector<std::byte>> Binary() override {
+      if (calls_++ == 0) return Status(StatusCode::kUnavailable, "busy");
+      return std::vector<std::byte>(8);
+    }
+    int calls_ = 0;
+  } busy;
+  NullDevice device(NullDeviceInfo());
+  MemoryStore store;
+  auto programs = LoadOrCompile(device, std::vector{*LoadKernel("softmax")}, &store, 1);
+  ASSERT_TRUE(programs.ok());
+  ASSERT_EQ(programs->fresh.size(), 1u);
+  programs->fresh[0].group = &busy;
+  EXPECT_EQ(StoreFreshPrograms(*programs, store), std::vector<std::string>{"programs are not kept: busy"});
+  EXPECT_TRUE(StoreFreshPrograms(*programs, store).empty());
+  EXPECT_TRUE(programs->fresh.empty());
+}
+
 // One start of a plan with these kernels, which share one program on the device.
 MadeAndLoaded StartSet(const std::vector<std::string>& names, MemoryStore& store, bool all_anew = false,
                        const std::vector<GridClasses>& grids = {}, bool takes_binaries = true) {

@@ -42,6 +42,14 @@ TEST(OddOnnxFiles, AGraphThatContradictsItselfIsRefused) {
   EXPECT_THAT(
       with([](OnnxGraph& graph) { graph.Input("z", {"1099511627776"}).Output("y").Node("Relu", {"z"}, {"y"}); }),
       HasSubstr("input 'z': a dimension of 1099511627776"));
+  EXPECT_THAT(with([](OnnxGraph& graph) {
+                graph.Input("s", {"1", "3", "4"}).Output("y").Floats("w", {4, 12}, std::vector<float>(48, 1.0f));
+                graph.Floats("b", {12}, std::vector<float>(12, 0.0f));
+                const std::vector<std::string> attributes = {OnnxGraph::Integer("num_heads", 2),
+                                                             OnnxGraph::Integers("qkv_hidden_sizes", {6, 6})};
+                graph.Node("Attention", {"s", "w", "b"}, {"y"}, attributes, "com.microsoft");
+              }),
+              HasSubstr("queries, keys and values in shape"));
 }
 
 TEST(OddOnnxFiles, OfTwoConstantsOfOneNameTheLastCountsAsInOnnxruntime) {

@@ -146,6 +146,20 @@ TEST(Results, InCWrongPlacesAreNothing) {
   EXPECT_EQ(hearth_result_meaning(results, 1), nullptr);
 }
 
+TEST(Results, OfHeatMapsWithoutElementsAreNone) {
+  GraphBuilder builder("empty");
+  builder.Output(builder.Unary("neg", builder.Input("x", {1, 0, 5, 2})), "heatmap");
+  builder.Output(builder.Unary("neg", builder.Input("z", {1, 0, 5, 4})), "offset");
+  const auto model = std::move(builder).Build();
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  auto session = Session::Create(*model, OnTheCpu());
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  ASSERT_TRUE(session->SetInput(0, {}).ok() && session->SetInput(1, {}).ok() && session->Run().ok());
+  const auto results = Interpret(*session);
+  ASSERT_TRUE(results.ok());
+  for (const Interpretation& result : *results) EXPECT_TRUE(result.points.points.empty());
+}
+
 class ASession : public ::testing::Test {
  protected:
   // y = -x of `shape`, run on `first` and then zeros.
@@ -205,6 +219,34 @@ TEST_F(ASession, OfPicturesWithChannelsFirstMeansTheSame) {
   EXPECT_EQ(seen->at(0).group.reason, expected->at(0).group.reason);
   EXPECT_EQ(seen->at(0).map.values, expected->at(0).map.values);
   EXPECT_EQ(seen->at(0).infos[0].shape, (std::vector<int32_t>{1, kHeight, kWidth, kChannels}));
+}
+
+TEST_F(ASession, OfSeveralPicturesWithChannelsFirstKeepsThemApart) {
+  std::vector<float> planes(size_t{2} * 3 * 4 * 5);
+  for (size_t k = 0; k < planes.size(); ++k) planes[k] = static_cast<float>(k);
+  const auto results = Interpret(RunOn({2, 3, 4, 5}, planes));
+  ASSERT_TRUE(results.ok()) << results.status().message();
+  const Interpretation& result = results->at(0);
+  EXPECT_EQ(result.infos[0].shape, (std::vector<int32_t>{2, 4, 5, 3}));
+  EXPECT_EQ(result.values[0][1], -20.0f) << "the first pixel's second channel";
+  EXPECT_EQ(result.values[0][60], -60.0f) << "the second picture's first number";
+}
+
+TEST_F(ASession, ThatHasNoSuchResultIsAnError) {
+  const Session session = RunOn({1, 4}, {});
+  const auto interpreter = Interpreter::Create(session.model());
+  ASSERT_TRUE(interpreter.ok());
+  EXPECT_THAT(interpreter->InterpretGroup(session, 1).status().message(), HasSubstr("there is no result 1, only 1"));
+}
+
+TEST_F(ASession, OfManyScoresIsDrawnWithAFewOfThem) {
+  const Session session = RunOn({1, 5000}, {});
+  const auto results = Interpret(session, {.meaning = Meaning::kClasses, .top = 5000});
+  ASSERT_TRUE(results.ok());
+  EXPECT_EQ(results->at(0).classes.size(), 5000u);
+  const auto picture = Draw(results->at(0));
+  ASSERT_TRUE(picture.ok());
+  EXPECT_LT(picture->height, 5000);
 }
 
 TEST_F(ASession, IsNotDrawnOnAPictureOfAnotherSizeThanItSays) {

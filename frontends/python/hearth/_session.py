@@ -440,7 +440,9 @@ class Session:
         `labels`: names of classes instead of the file's; `top`: how many classes; boxes below `min_score` are left out.
         hearth.Error if no output can have the meaning.
         """
-        names = [_name(label, "labels") for label in labels]
+        if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
+            raise TypeError(f"labels: {labels!r} is no list of str")
+        names = [label.encode(errors="replace").decode() for label in labels]
         found = self._native.interpret(meaning or "", names, _count(top, "top"), float(min_score))
         return [Result(native) for native in found]
 
