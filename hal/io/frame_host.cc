@@ -174,15 +174,6 @@ void SampleChannels(const Source& source, int32_t channels, std::byte* to) {
   }
 }
 
-std::vector<float> ChannelsFirst(std::span<const float> pixels, size_t channels) {
-  std::vector<float> planes(pixels.size());
-  const size_t plane = pixels.size() / channels;
-  for (size_t k = 0; k < plane; ++k) {
-    for (size_t c = 0; c < channels; ++c) planes[c * plane + k] = pixels[k * channels + c];
-  }
-  return planes;
-}
-
 }  // namespace
 
 void SampleFrame(const FrameLayout& layout, std::span<const std::byte* const, 3> planes, int32_t channels,
@@ -205,7 +196,7 @@ void ReadFrame(const FrameLayout& layout, std::span<const std::byte* const, 3> p
   if (IsPlainFloat32(desc) && !shape.is_planar) return SampleFrame(layout, planes, shape.channels, dense);
   std::vector<float> values(static_cast<size_t>(desc.shape.element_count()));
   SampleFrame(layout, planes, shape.channels, std::as_writable_bytes(std::span(values)));
-  if (shape.is_planar) values = ChannelsFirst(values, static_cast<size_t>(shape.channels));
+  if (shape.is_planar) values = ChannelsFirst(values, shape.channels);
   const std::span<const std::byte> floats = std::as_bytes(std::span(values));
   if (!layout.is_raw) return FloatsToDense(desc, floats, dense);
   const int offset = desc.dtype == DType::kInt8 ? 128 : 0;

@@ -132,25 +132,14 @@ std::vector<ChannelScaling> ScalingOfChannels(const PixelScaling& scaling, int c
   return result;
 }
 
-std::vector<std::byte> ScaledFloats(const Image& image, const PixelScaling& scaling, bool has_mask) {
+std::vector<float> Scaled(const Image& image, const PixelScaling& scaling, bool has_mask) {
   const std::vector<ChannelScaling> channels = ScalingOfChannels(scaling, image.channels);
-  std::vector<std::byte> bytes(image.values.size() * sizeof(float));
-  for (size_t k = 0; k < image.values.size(); ++k) {
+  std::vector<float> values(image.values.size());
+  for (size_t k = 0; k < values.size(); ++k) {
     const size_t c = k % channels.size();
-    const float value = c == 3 && !has_mask ? 0.0f : (image.values[k] - channels[c].mean) / channels[c].std;
-    std::memcpy(bytes.data() + k * sizeof(float), &value, sizeof value);
+    values[k] = c == 3 && !has_mask ? 0.0f : (image.values[k] - channels[c].mean) / channels[c].std;
   }
-  return bytes;
-}
-
-std::vector<std::byte> ChannelsFirst(std::span<const std::byte> pixels, int channels, size_t element_bytes) {
-  std::vector<std::byte> planes(pixels.size());
-  const size_t count = pixels.size() / element_bytes, plane = count / static_cast<size_t>(channels);
-  for (size_t k = 0; k < count; ++k) {
-    const size_t at = k % static_cast<size_t>(channels) * plane + k / static_cast<size_t>(channels);
-    std::memcpy(planes.data() + at * element_bytes, pixels.data() + k * element_bytes, element_bytes);
-  }
-  return planes;
+  return values;
 }
 
 bool HasMask(const Image& image) {
@@ -256,8 +245,10 @@ Result<PictureInput> ReadImageAsInput(const std::string& path, const TensorInfo&
     input.story += has_mask ? ", fourth channel from its alpha" : ", fourth channel 0 (the picture has none)";
   image = ResizeBilinear(image, shape.width, shape.height);
   if (info.dtype == "float32") {
-    input.bytes = ScaledFloats(image, scaling, has_mask);
-    if (shape.is_planar) input.bytes = ChannelsFirst(input.bytes, image.channels, sizeof(float));
+    std::vector<float> values = Scaled(image, scaling, has_mask);
+    if (shape.is_planar) values = ChannelsFirst(values, image.channels);
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(values));
+    input.bytes.assign(bytes.begin(), bytes.end());
     return input;
   }
   const int offset = info.dtype == "int8" ? 128 : 0;
@@ -266,7 +257,7 @@ Result<PictureInput> ReadImageAsInput(const std::string& path, const TensorInfo&
     const float value = k % image.channels == 3 && !has_mask ? 0.0f : image.values[k];
     input.bytes[k] = static_cast<std::byte>(RoundedPixel(value) - offset);
   }
-  if (shape.is_planar) input.bytes = ChannelsFirst(input.bytes, image.channels, 1);
+  if (shape.is_planar) input.bytes = ChannelsFirst(input.bytes, image.channels);
   return input;
 }
 
