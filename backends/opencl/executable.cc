@@ -98,6 +98,10 @@ OpenClExecutable::~OpenClExecutable() {
   if (keeps_queue) driver_.api.clRetainCommandQueue(profiling_queue_.get());
 }
 
+OpenClTraffic::Lock OpenClExecutable::ToEnqueue() const {
+  return driver_.is_pocl ? OpenClTraffic::OfProcess().ToEnqueue() : OpenClTraffic::Lock();
+}
+
 Status OpenClExecutable::EnqueueTurns(OpenClTurn OpenClTurns::*turn) const {
   for (const OpenClBuffer* buffer : lent_) {
     const cl_mem memory = buffer->memory();
@@ -135,7 +139,7 @@ Result<uint64_t> OpenClExecutable::Submit(const SubmitSync& sync) {
     return Error(StatusCode::kUnsupported,
                  "OpenCL can't signal the caller's objects; ask for a fence (a cl_event) instead");
   HEARTH_TRY(driver_.submissions->wait_limit().Check());
-  const OpenClTraffic::Lock traffic = driver_.is_pocl ? OpenClTraffic::OfProcess().ToEnqueue() : OpenClTraffic::Lock();
+  const OpenClTraffic::Lock traffic = ToEnqueue();
   Result<EventHandle> last = EnqueueAll(sync);
   const cl_int code = last.ok() ? driver_.api.clFlush(driver_.queue) : CL_SUCCESS;
   if (!last.ok() || code != CL_SUCCESS) {
@@ -177,7 +181,7 @@ Result<std::vector<double>> OpenClExecutable::RunProfiled() {
   events.reserve(dispatches_.size());
   // Earlier writes went through the device's own queue, which is not ordered with the one for profiles.
   HEARTH_TRY(driver_.submissions->WaitForQueue(driver_.queue).Within("earlier work"));
-  const OpenClTraffic::Lock traffic = driver_.is_pocl ? OpenClTraffic::OfProcess().ToEnqueue() : OpenClTraffic::Lock();
+  const OpenClTraffic::Lock traffic = ToEnqueue();
   const Status enqueued = EnqueueProfiled(events);
   Status finished;
   if (profiling_queue_.get() != nullptr) finished = driver_.submissions->WaitForQueue(profiling_queue_.get());

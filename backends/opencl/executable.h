@@ -36,6 +36,7 @@ class OpenClExecutable final : public Executable {
 
   explicit OpenClExecutable(const OpenClDriver& driver) : driver_(driver) {}
   Status SetArguments(cl_kernel kernel, const DispatchCommand& command, OpenClViewCache& views);
+  OpenClTraffic::Lock ToEnqueue() const;  // locks nothing where a driver needs it not
   Status Enqueue(cl_command_queue queue, const Dispatch& dispatch, cl_event* event) const;
   // Enqueues the command before or after kernels for each dma-buf that they read.
   Status EnqueueTurns(OpenClTurn OpenClTurns::*turn) const;

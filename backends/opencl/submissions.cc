@@ -131,13 +131,17 @@ OpenClTraffic::Lock OpenClTraffic::ToEnqueue() {
 bool OpenClTraffic::IsQuiet() {
   const Lock lock(mutex_, std::try_to_lock);  // another session's binaries may be being read
   return lock.owns_lock() && std::chrono::steady_clock::now() - last_enqueued_ > std::chrono::milliseconds(200) &&
-         std::ranges::none_of(all_, &OpenClSubmissions::AnyRunning);
+         !AnyRunning();
+}
+
+bool OpenClTraffic::AnyRunning() const {
+  return std::ranges::any_of(all_, &OpenClSubmissions::AnyRunning);
 }
 
 Result<OpenClTraffic::Lock> OpenClTraffic::ToReadBinaries() {
   using Clock = std::chrono::steady_clock;
   Lock lock(mutex_);
-  for (const Clock::time_point begin = Clock::now(); std::ranges::any_of(all_, &OpenClSubmissions::AnyRunning);) {
+  for (const Clock::time_point begin = Clock::now(); AnyRunning();) {
     if (Clock::now() - begin > std::chrono::seconds(1))
       return Error(StatusCode::kUnavailable, "PoCL's binaries can't be read while kernels run, and some still do");
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

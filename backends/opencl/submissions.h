@@ -76,6 +76,8 @@ class OpenClTraffic {
   void Remove(OpenClSubmissions* submissions);
 
  private:
+  bool AnyRunning() const;  // with the lock held
+
   std::mutex mutex_;
   std::set<OpenClSubmissions*> all_;
   std::chrono::steady_clock::time_point last_enqueued_;
