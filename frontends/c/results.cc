@@ -1,7 +1,10 @@
 #include "hearth/results.h"
 
+#include <fmt/ranges.h>
+
 #include "frontends/c/answer.h"
 #include "frontends/c/handles.h"
+#include "runtime/results/output_meaning.h"
 
 namespace hearth {
 namespace {
@@ -46,8 +49,8 @@ hearth_status hearth_session_interpret(hearth_session* session, const char* mean
     if (meaning != nullptr) {
       options.meaning = hearth::MeaningOf(meaning);
       if (!options.meaning) {
-        return hearth::Error(hearth::StatusCode::kInvalidArgument,
-                             "'{}' is no meaning: classes, boxes, keypoints, mask, class-map, image or none", meaning);
+        return hearth::Error(hearth::StatusCode::kInvalidArgument, "'{}' is no meaning; there are {}", meaning,
+                             fmt::join(hearth::MeaningNames(), ", "));
       }
     }
     HEARTH_ASSIGN(const auto results, hearth::Interpret(*session->session, std::move(options)));

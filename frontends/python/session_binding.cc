@@ -1,3 +1,4 @@
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "frontends/python/bindings.h"
 #include "hearth/results.h"
 #include "hearth/session.h"
+#include "runtime/results/output_meaning.h"
 
 namespace py = pybind11;
 
@@ -271,10 +273,6 @@ std::unique_ptr<PythonSession> OpenModel(const Model& model, const OptionTexts& 
                 [&](const SessionOptions& options) { return Session::Create(model, options); });
 }
 
-std::string NoMeaning(const std::string& meaning) {
-  return "meaning: '" + meaning + "' is none of classes, boxes, keypoints, mask, class-map, image, none";
-}
-
 }  // namespace
 
 void BindSessions(py::module_& module) {
@@ -306,7 +304,9 @@ void BindSessions(py::module_& module) {
           [](PythonSession& session, const std::string& meaning, std::vector<std::string> labels, size_t top,
              float min_score) {
             InterpretOptions options{MeaningOf(meaning), std::move(labels), top, min_score};
-            if (!meaning.empty() && !options.meaning) throw py::value_error(NoMeaning(meaning));
+            if (!meaning.empty() && !options.meaning)
+              throw py::value_error(
+                  fmt::format("meaning: '{}' is none of {}", meaning, fmt::join(MeaningNames(), ", ")));
             return session.Interpret(options);
           },
           py::arg("meaning"), py::arg("labels"), py::arg("top"), py::arg("min_score"))

@@ -17,13 +17,7 @@
 namespace hearth {
 namespace {
 
-constexpr std::array<std::pair<Meaning, std::string_view>, 7> kNames = {{{Meaning::kNone, "none"},
-                                                                         {Meaning::kClasses, "classes"},
-                                                                         {Meaning::kMask, "mask"},
-                                                                         {Meaning::kClassMap, "class-map"},
-                                                                         {Meaning::kImage, "image"},
-                                                                         {Meaning::kBoxes, "boxes"},
-                                                                         {Meaning::kKeypoints, "keypoints"}}};
+constexpr std::string_view kNames[] = {"none", "classes", "mask", "class-map", "image", "boxes", "keypoints"};
 
 constexpr int32_t kFaceAnchors = 896, kFaceNumbers = 16;  // BlazeFace: 16x16x2 + 8x8x6; a box and six points
 
@@ -281,14 +275,17 @@ std::optional<Layout> LayoutFor(Meaning wanted, const Outputs& outputs, size_t k
 }  // namespace
 
 std::string_view MeaningName(Meaning meaning) {
-  return std::find_if(kNames.begin(), kNames.end(), [&](const auto& row) { return row.first == meaning; })->second;
+  return kNames[static_cast<size_t>(meaning)];
 }
 
 std::optional<Meaning> MeaningOf(std::string_view name) {
-  for (const auto& [meaning, text] : kNames) {
-    if (text == name) return meaning;
-  }
-  return std::nullopt;
+  return EnumNamed<Meaning>(kNames, name);
+}
+
+std::vector<std::string> MeaningNames() {
+  std::vector<std::string> names(std::begin(kNames) + 1, std::end(kNames));
+  names.emplace_back(kNames[0]);
+  return names;
 }
 
 std::vector<ResultGroup> FindResults(const Model& model, const ModelMetadata& metadata) {

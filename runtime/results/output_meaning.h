@@ -9,6 +9,9 @@
 
 namespace hearth {
 
+// All names, "none" last, for options and messages.
+std::vector<std::string> MeaningNames();
+
 // A group for each result; every output is in one group.
 std::vector<ResultGroup> FindResults(const Model& model, const ModelMetadata& metadata);
 

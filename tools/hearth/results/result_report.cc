@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "runtime/results/decoding.h"
+#include "runtime/results/output_meaning.h"
 #include "runtime/results/skeleton.h"
 #include "tools/hearth/results/model_outputs.h"
 #include "tools/hearth/verb.h"
@@ -107,7 +108,7 @@ Json JsonOf(const KeyPoints& points) {
 
 void ShowOptions::AddOptions(CLI::App& app) {
   app.add_option("--show", show_, "What the outputs mean, if the program guesses wrong")
-      ->check(CLI::IsMember({"classes", "mask", "class-map", "image", "boxes", "keypoints", "none"}))
+      ->check(CLI::IsMember(MeaningNames()))
       ->type_name("WHAT");
   AddNumber(app, "--top", top_, "K", 1, 1000000, "Show the K highest scores of outputs that hold one score per class");
   app.add_option("--labels", labels_path_,
