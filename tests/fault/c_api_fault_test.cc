@@ -64,12 +64,8 @@ TEST(CApiFault, TheCacheFolderAndItsLimitHaveTheNamesOfTheOtherInterfacesToo) {
 }
 
 TEST(CApiFault, WrongIndexesNamesAndSizesAreErrorsThatSayWhatIsThere) {
-  OwnedModel model;
-  MakeNegatedSum(model);
-  OwnedOptions options;
-  SetCpu(options);
   OwnedSession session;
-  ASSERT_FINE(hearth_session_create(model, options, session.out()));
+  OpenNegatedSum(session);
   const float x[] = {1, 2, 3, 4};
   EXPECT_EQ(hearth_session_output_data(session, 0, nullptr), nullptr) << "nothing has run yet";
   EXPECT_EQ(hearth_session_run(session), HEARTH_INVALID_ARGUMENT) << "the input was not given";

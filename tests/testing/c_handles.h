@@ -71,6 +71,15 @@ inline void MakeNegatedSum(OwnedModel& model) {
   ASSERT_FINE(hearth_graph_build(graph, model.out()));
 }
 
+// A session of it on the CPU, without a cache. The session keeps the model.
+inline void OpenNegatedSum(OwnedSession& session) {
+  OwnedModel model;
+  MakeNegatedSum(model);
+  OwnedOptions options;
+  SetCpu(options);
+  ASSERT_FINE(hearth_session_create(model, options, session.out()));
+}
+
 }  // namespace hearth
 
 #endif  // HEARTH_TESTS_TESTING_C_HANDLES_H_

@@ -34,12 +34,8 @@ TEST(CApi, AMessageThatIsTooLongEndsBehindAWholeCharacter) {
 }
 
 TEST(CApi, ABuiltModelRunsRemembersAndForgets) {
-  OwnedModel model;
-  MakeNegatedSum(model);
-  OwnedOptions options;
-  SetCpu(options);
   OwnedSession session;
-  ASSERT_FINE(hearth_session_create(model, options, session.out()));
+  OpenNegatedSum(session);
   EXPECT_EQ(hearth_session_find_input(session, "x"), 0);
   EXPECT_EQ(hearth_session_find_output(session, "y"), 0);
   const float x[] = {1, 2, 3, 4};

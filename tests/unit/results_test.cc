@@ -129,12 +129,8 @@ TEST(Results, InCWrongPlacesAreNothing) {
   EXPECT_THAT((std::array<int64_t, 3>{static_cast<int64_t>(count), height, width}), ElementsAre(0, 0, 0));
   Owned<hearth_results, hearth_results_destroy> results;
   EXPECT_EQ(hearth_session_interpret(nullptr, nullptr, 5, 0.5f, results.out()), HEARTH_INVALID_ARGUMENT);
-  OwnedModel model;
-  MakeNegatedSum(model);
-  OwnedOptions options;
-  SetCpu(options);
   OwnedSession session;
-  ASSERT_FINE(hearth_session_create(model, options, session.out()));
+  OpenNegatedSum(session);
   const float x[] = {1, 2, 3, 4};
   ASSERT_FINE(hearth_session_set_input(session, 0, x, sizeof x));
   ASSERT_FINE(hearth_session_run(session));
