@@ -2,65 +2,26 @@
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
-
-OPSET = 19
-
-
-class Case:
-    def __init__(self, name, model, inputs):
-        self.name, self.model, self.inputs = name, model, inputs
-
-
-def _numbers(name, shape, dtype=np.float32, low=-1.0, high=1.0):
-    """Seeded by the name, so that a case does not depend on the others."""
-    rng = np.random.default_rng(list(name.encode()))
-    if np.issubdtype(dtype, np.integer):
-        return rng.integers(int(low), int(high) + 1, shape).astype(dtype)
-    if dtype == np.bool_:
-        return rng.random(shape) < 0.5
-    return rng.uniform(low, high, shape).astype(dtype)
-
-
-def _typed(array):
-    return helper.np_dtype_to_tensor_dtype(array.dtype)
-
-
-def case(name, op, inputs, constants=None, outputs=1, opset=OPSET, domain="", **attributes):
-    """`inputs`: arrays by operand; `constants`: operand numbers whose arrays the file holds; None: absent."""
-    inputs, constants = [a if a is None else np.asarray(a) for a in inputs], constants or []
-    names = ["" if array is None else f"x{k}" for k, array in enumerate(inputs)]
-    made = [f"y{k}" for k in range(outputs)]
-    node = helper.make_node(op, names, made, domain=domain, **attributes)
-    given = [(n, a) for k, (n, a) in enumerate(zip(names, inputs)) if a is not None and k not in constants]
-    held = [numpy_helper.from_array(inputs[k], names[k]) for k in constants]
-    return network(name, [node], dict(given), held, made, opset, domain)
-
-
-def network(name, nodes, given, held, outputs, opset=OPSET, domain=""):
-    """Several nodes. `held`: constants of the file."""
-    graph = helper.make_graph(
-        nodes, name, [helper.make_tensor_value_info(n, _typed(a), a.shape) for n, a in given.items()],
-        [helper.make_empty_tensor_value_info(y) for y in outputs], held)
-    sets = [helper.make_opsetid("", opset)] + ([helper.make_opsetid(domain, 1)] if domain else [])
-    return Case(name, helper.make_model(graph, opset_imports=sets, ir_version=9), given)
+from attention_cases import attention, transformers
+from one_case import case, network, seeded
 
 
 def convolutions():
     for pad in ("SAME_UPPER", "SAME_LOWER", "VALID"):
         for stride in (1, 2, 3):
-            yield case(f"conv_{pad}_{stride}", "Conv", [_numbers("x", (1, 3, 8, 7)), _numbers("w", (4, 3, 4, 3))], [1],
+            yield case(f"conv_{pad}_{stride}", "Conv", [seeded("x", (1, 3, 8, 7)), seeded("w", (4, 3, 4, 3))], [1],
                        auto_pad=pad, strides=[stride, stride])
-    yield case("conv_asymmetric_pads", "Conv", [_numbers("x", (2, 3, 9, 8)), _numbers("w", (5, 3, 3, 2)),
-                                                 _numbers("b", (5,))], [1, 2], pads=[2, 0, 1, 1], dilations=[2, 1])
-    yield case("conv_grouped", "Conv", [_numbers("x", (1, 6, 7, 7)), _numbers("w", (9, 2, 3, 3)), _numbers("b", (9,))],
+    yield case("conv_asymmetric_pads", "Conv", [seeded("x", (2, 3, 9, 8)), seeded("w", (5, 3, 3, 2)),
+                                                 seeded("b", (5,))], [1, 2], pads=[2, 0, 1, 1], dilations=[2, 1])
+    yield case("conv_grouped", "Conv", [seeded("x", (1, 6, 7, 7)), seeded("w", (9, 2, 3, 3)), seeded("b", (9,))],
                [1, 2], group=3, pads=[1, 1, 1, 1])
-    yield case("conv_depthwise_multiplied", "Conv", [_numbers("x", (1, 5, 7, 6)), _numbers("w", (10, 1, 3, 3))], [1],
+    yield case("conv_depthwise_multiplied", "Conv", [seeded("x", (1, 5, 7, 6)), seeded("w", (10, 1, 3, 3))], [1],
                group=5, strides=[2, 1])
-    yield case("conv_1d", "Conv", [_numbers("x", (2, 4, 19)), _numbers("w", (6, 2, 5)), _numbers("b", (6,))], [1, 2],
+    yield case("conv_1d", "Conv", [seeded("x", (2, 4, 19)), seeded("w", (6, 2, 5)), seeded("b", (6,))], [1, 2],
                group=2, strides=[2], pads=[3, 1], dilations=[2])
-    yield case("conv_3d", "Conv", [_numbers("x", (1, 2, 5, 6, 7)), _numbers("w", (3, 2, 2, 3, 3)), _numbers("b", (3,))],
+    yield case("conv_3d", "Conv", [seeded("x", (1, 2, 5, 6, 7)), seeded("w", (3, 2, 2, 3, 3)), seeded("b", (3,))],
                [1, 2], pads=[1, 0, 1, 0, 1, 1], strides=[1, 2, 1])
-    yield case("conv_computed_filter", "Conv", [_numbers("x", (1, 3, 6, 6)), _numbers("w", (4, 3, 3, 3))])
+    yield case("conv_computed_filter", "Conv", [seeded("x", (1, 3, 6, 6)), seeded("w", (4, 3, 3, 3))])
     for name, more in {
         "plain": {}, "pads": {"pads": [1, 0, 2, 1]}, "output_padding": {"strides": [3, 2], "output_padding": [2, 1]},
         "output_shape": {"strides": [3, 2], "output_shape": [13, 9]}, "dilated": {"dilations": [2, 3]},
@@ -69,16 +30,16 @@ def convolutions():
         "output_shape_and_pads": {"strides": [2, 2], "output_shape": [10, 8], "auto_pad": "SAME_UPPER"},
     }.items():
         yield case(f"conv_transpose_{name}", "ConvTranspose",
-                   [_numbers("x", (1, 4, 5, 4)), _numbers("w", (4, 3, 3, 2)), _numbers("b", (3,))], [1, 2], **more)
+                   [seeded("x", (1, 4, 5, 4)), seeded("w", (4, 3, 3, 2)), seeded("b", (3,))], [1, 2], **more)
     yield case("conv_transpose_grouped", "ConvTranspose",
-               [_numbers("x", (2, 6, 4, 5)), _numbers("w", (6, 2, 3, 3)), _numbers("b", (6,))], [1, 2], group=3,
+               [seeded("x", (2, 6, 4, 5)), seeded("w", (6, 2, 3, 3)), seeded("b", (6,))], [1, 2], group=3,
                strides=[2, 2])
-    yield case("conv_transpose_1d", "ConvTranspose", [_numbers("x", (1, 3, 9)), _numbers("w", (3, 2, 4))], [1],
+    yield case("conv_transpose_1d", "ConvTranspose", [seeded("x", (1, 3, 9)), seeded("w", (3, 2, 4))], [1],
                strides=[3], pads=[1, 2])
 
 
 def pools():
-    x = _numbers("x", (1, 3, 9, 8))
+    x = seeded("x", (1, 3, 9, 8))
     for op in ("MaxPool", "AveragePool"):
         for name, more in {
             "plain": {}, "strided": {"strides": [2, 3]}, "ceil": {"strides": [2, 3], "ceil_mode": 1},
@@ -88,18 +49,18 @@ def pools():
             "same_upper": {"auto_pad": "SAME_UPPER", "strides": [2, 2]},
         }.items():
             yield case(f"{op}_{name}", op, [x], kernel_shape=[3, 4], **more)
-        yield case(f"{op}_1d", op, [_numbers("x", (2, 3, 17))], kernel_shape=[4], strides=[3], pads=[2, 1])
-        yield case(f"{op}_3d", op, [_numbers("x", (1, 2, 6, 7, 8))], kernel_shape=[2, 3, 3], strides=[2, 2, 1],
+        yield case(f"{op}_1d", op, [seeded("x", (2, 3, 17))], kernel_shape=[4], strides=[3], pads=[2, 1])
+        yield case(f"{op}_3d", op, [seeded("x", (1, 2, 6, 7, 8))], kernel_shape=[2, 3, 3], strides=[2, 2, 1],
                    pads=[0, 1, 1, 1, 0, 1])
     yield case("MaxPool_dilated", "MaxPool", [x], kernel_shape=[3, 2], dilations=[2, 3], pads=[1, 0, 1, 1])
     for more in ({}, {"strides": [2, 2]}, {"strides": [3, 2], "ceil_mode": 1}):
         yield case(f"AveragePool_with_padding_{len(more)}", "AveragePool", [x], kernel_shape=[3, 3], pads=[1, 2, 1, 0],
                    count_include_pad=1, **more)
-    yield case("GlobalAveragePool_1d", "GlobalAveragePool", [_numbers("x", (2, 5, 11))])
+    yield case("GlobalAveragePool_1d", "GlobalAveragePool", [seeded("x", (2, 5, 11))])
 
 
 def resizes():
-    x = _numbers("x", (1, 2, 5, 7))
+    x = seeded("x", (1, 2, 5, 7))
     modes = ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners", "half_pixel_symmetric")
     for scale in ((2.0, 3.0), (0.6, 1.7), (1.0, 0.5), (0.2, 2.0)):
         scales = np.array([1, 1, *scale], np.float32)
@@ -115,9 +76,9 @@ def resizes():
                    mode=kind)
     yield case("resize_cubic_excludes", "Resize", [x, None, np.array([1, 1, 1.5, 0.7], np.float32)], [2], mode="cubic",
                exclude_outside=1, cubic_coeff_a=-0.5)
-    yield case("resize_line", "Resize", [_numbers("x", (1, 3, 9)), None, np.array([1, 1, 2.5], np.float32)], [2],
+    yield case("resize_line", "Resize", [seeded("x", (1, 3, 9)), None, np.array([1, 1, 2.5], np.float32)], [2],
                mode="linear")
-    yield case("resize_integers", "Resize", [_numbers("x", (1, 2, 4, 4), np.uint8, 0, 255), None,
+    yield case("resize_integers", "Resize", [seeded("x", (1, 2, 4, 4), np.uint8, 0, 255), None,
                                              np.array([1, 1, 2, 2], np.float32)], [2], mode="nearest")
     for scale in (0.4, 0.7, 1.5):
         yield case(f"resize_10_{scale}", "Resize", [x, np.array([1, 1, scale, scale], np.float32)], [1], opset=10)
@@ -125,26 +86,26 @@ def resizes():
 
 
 def elements():
-    a, b = _numbers("a", (2, 3, 4, 5)), _numbers("b", (3, 1, 5), low=0.5, high=2)
+    a, b = seeded("a", (2, 3, 4, 5)), seeded("b", (3, 1, 5), low=0.5, high=2)
     for op in ("Add", "Sub", "Mul", "Div", "Max", "Min", "Equal", "Less", "GreaterOrEqual"):
         yield case(f"{op}_broadcast", op, [a, b])
-        yield case(f"{op}_integers", op, [_numbers("i", (3, 4), np.int32, -9, 9), _numbers("j", (4,), np.int32, 1, 5)])
+        yield case(f"{op}_integers", op, [seeded("i", (3, 4), np.int32, -9, 9), seeded("j", (4,), np.int32, 1, 5)])
     yield case("Div_truncates", "Div", [np.array([-7, 7, -7, 7], np.int64), np.array([2, -2, -2, 2], np.int64)])
     yield case("Mod_integers", "Mod", [np.array([-7, 7, -7, 7], np.int32), np.array([3, -3, -3, 3], np.int32)])
-    yield case("Mod_fmod", "Mod", [_numbers("a", (20,), low=-9, high=9), _numbers("b", (20,), low=1, high=3)], fmod=1)
+    yield case("Mod_fmod", "Mod", [seeded("a", (20,), low=-9, high=9), seeded("b", (20,), low=1, high=3)], fmod=1)
     yield case("Mod_fmod_integers", "Mod", [np.array([-7, 7, -7, 7], np.int32), np.array([3, -3, -3, 3], np.int32)],
                fmod=1)
     for kind in (np.int8, np.int16, np.int32, np.int64):
         least = np.iinfo(kind).min
         yield case(f"Mod_fmod_of_the_least_{np.dtype(kind)}", "Mod",
                    [np.array([least, least, least + 1, -7, 7, 7, 0], kind), np.array([3, -3, 3, -3, -3, 3, 5], kind)], fmod=1)
-    yield case("Pow_mixed", "Pow", [_numbers("a", (6,), low=0.1, high=3), np.array([0, 1, 2, 3, -1, 2], np.int32)])
+    yield case("Pow_mixed", "Pow", [seeded("a", (6,), low=0.1, high=3), np.array([0, 1, 2, 3, -1, 2], np.int32)])
     yield case("Round", "Round", [np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 2.4], np.float32)])
     for op in ("Erf", "Softplus", "Softsign", "Selu", "Elu", "Celu", "Mish", "HardSwish", "HardSigmoid", "Tan", "Asin",
                "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Atanh", "Sigmoid", "ThresholdedRelu", "Reciprocal", "Sign"):
         more = {"alpha": 0.7} if op in ("Elu", "Celu", "HardSigmoid", "ThresholdedRelu") else {}
-        yield case(f"{op}_values", op, [_numbers(op, (3, 41), low=-0.99, high=0.99)], **more)
-    yield case("Erf_far", "Erf", [_numbers("far", (200,), low=-6, high=6)])
+        yield case(f"{op}_values", op, [seeded(op, (3, 41), low=-0.99, high=0.99)], **more)
+    yield case("Erf_far", "Erf", [seeded("far", (200,), low=-6, high=6)])
     yield case("Erf_infinite", "Erf", [np.array([np.inf, -np.inf, 3e38, -3e38, 0, np.nan], np.float32)])
     # What is small is multiplied, or its logarithm taken, so that the digits it has left are seen.
     small = np.array([1e-8, -1e-8, 1e-6, -1e-5, 1e-3, 0.2, -0.4, 0.7], np.float32)
@@ -159,22 +120,22 @@ def elements():
     for op in ("Sinh", "Cosh"):
         yield case(f"{op}_large", op, [np.array([88.8, -88.8, 89.4, 50, -20, 100], np.float32)])
     yield case("Mish_far", "Mish", [np.array([-80, -30, -5, 5, 19, 21, 1e30], np.float32)])
-    yield case("Acosh_values", "Acosh", [_numbers("acosh", (30,), low=1.01, high=9)])
-    yield case("Gelu_values", "Gelu", [_numbers("gelu", (3, 41), low=-4, high=4)], opset=20)
-    yield case("Gelu_tanh", "Gelu", [_numbers("gelu", (3, 41), low=-4, high=4)], opset=20, approximate="tanh")
+    yield case("Acosh_values", "Acosh", [seeded("acosh", (30,), low=1.01, high=9)])
+    yield case("Gelu_values", "Gelu", [seeded("gelu", (3, 41), low=-4, high=4)], opset=20)
+    yield case("Gelu_tanh", "Gelu", [seeded("gelu", (3, 41), low=-4, high=4)], opset=20, approximate="tanh")
     yield case("Clip_crossed", "Clip", [a, np.float32(0.5), np.float32(-0.5)], [1, 2])
     yield case("Clip_upper", "Clip", [a, None, np.float32(0.3)], [2])
     yield case("Clip_computed", "Clip", [a, np.float32(-0.3), np.float32(0.3)])
     yield case("Cast_truncates", "Cast", [np.array([-2.7, -0.5, 0.5, 2.7], np.float32)], to=TensorProto.INT32)
-    yield case("PRelu_channels", "PRelu", [a, _numbers("slope", (3, 1, 1))], [1])
-    yield case("Where_broadcast", "Where", [_numbers("c", (3, 1, 5), np.bool_), a, b])
-    yield case("Xor", "Xor", [_numbers("c", (3, 4), np.bool_), _numbers("d", (4,), np.bool_)])
-    yield case("Sum_three", "Sum", [a, b, _numbers("c", (5,))])
-    yield case("Mean_three", "Mean", [a, b, _numbers("c", (5,))])
+    yield case("PRelu_channels", "PRelu", [a, seeded("slope", (3, 1, 1))], [1])
+    yield case("Where_broadcast", "Where", [seeded("c", (3, 1, 5), np.bool_), a, b])
+    yield case("Xor", "Xor", [seeded("c", (3, 4), np.bool_), seeded("d", (4,), np.bool_)])
+    yield case("Sum_three", "Sum", [a, b, seeded("c", (5,))])
+    yield case("Mean_three", "Mean", [a, b, seeded("c", (5,))])
 
 
 def movement():
-    x = _numbers("x", (3, 4, 5, 6))
+    x = seeded("x", (3, 4, 5, 6))
 
     def ints(*numbers):
         return np.array(numbers, np.int64)
@@ -192,31 +153,31 @@ def movement():
     yield case("Pad_some_axes", "Pad", [x, ints(1, 2, 3, 0), np.float32(-2), ints(-1, 1)], [1, 2, 3])
     yield case("Gather_negative", "Gather", [x, ints(-1, 0, 2, -3)], axis=1)
     yield case("Gather_scalar", "Gather", [x, np.int64(-2)], [1], axis=2)
-    yield case("GatherElements", "GatherElements", [x, _numbers("i", (3, 2, 5, 6), np.int64, -4, 3)], axis=1)
+    yield case("GatherElements", "GatherElements", [x, seeded("i", (3, 2, 5, 6), np.int64, -4, 3)], axis=1)
     yield case("GatherND_negative", "GatherND", [x, np.array([[-1, 2], [0, -4]], np.int64)])
     yield case("Split_uneven", "Split", [x, ints(1, 4, 1)], [1], outputs=3, axis=-1)
     yield case("Split_by_count", "Split", [x], outputs=4, opset=18, axis=-1, num_outputs=4)
-    yield case("Expand_both_ways", "Expand", [_numbers("x", (3, 1, 5)), ints(2, 1, 4, 1)], [1])
-    yield case("Tile", "Tile", [_numbers("x", (2, 3)), ints(2, 2)], [1])
+    yield case("Expand_both_ways", "Expand", [seeded("x", (3, 1, 5)), ints(2, 1, 4, 1)], [1])
+    yield case("Tile", "Tile", [seeded("x", (2, 3)), ints(2, 2)], [1])
     yield case("Reshape_zero", "Reshape", [x, ints(0, -1, 6)], [1])
     yield case("Transpose_default", "Transpose", [x])
-    yield case("DepthToSpace_crd", "DepthToSpace", [_numbers("x", (1, 12, 2, 3))], blocksize=2, mode="CRD")
-    yield case("DepthToSpace_dcr", "DepthToSpace", [_numbers("x", (1, 12, 2, 3))], blocksize=2)
-    yield case("SpaceToDepth", "SpaceToDepth", [_numbers("x", (1, 3, 4, 6))], blocksize=2)
-    yield case("ReverseSequence", "ReverseSequence", [_numbers("x", (5, 3, 2)), ints(2, 5, 1)], [1])
+    yield case("DepthToSpace_crd", "DepthToSpace", [seeded("x", (1, 12, 2, 3))], blocksize=2, mode="CRD")
+    yield case("DepthToSpace_dcr", "DepthToSpace", [seeded("x", (1, 12, 2, 3))], blocksize=2)
+    yield case("SpaceToDepth", "SpaceToDepth", [seeded("x", (1, 3, 4, 6))], blocksize=2)
+    yield case("ReverseSequence", "ReverseSequence", [seeded("x", (5, 3, 2)), ints(2, 5, 1)], [1])
     yield case("OneHot_wraps", "OneHot", [np.array([0, -1, 2], np.int64), np.int64(4), np.array([-1, 3], np.float32)],
                [1, 2], axis=0)
-    yield case("Trilu_lower", "Trilu", [_numbers("x", (2, 4, 5)), np.int64(-1)], [1], upper=0)
-    yield case("ScatterND_constant", "ScatterND", [_numbers("x", (4, 3)), np.array([[2], [0]], np.int64),
-                                                   _numbers("u", (2, 3))], [1])
-    yield case("ScatterElements_constant", "ScatterElements", [_numbers("x", (4, 3)), np.array([[2, 0, 3]], np.int64),
-                                                               _numbers("u", (1, 3))], [1], axis=0)
+    yield case("Trilu_lower", "Trilu", [seeded("x", (2, 4, 5)), np.int64(-1)], [1], upper=0)
+    yield case("ScatterND_constant", "ScatterND", [seeded("x", (4, 3)), np.array([[2], [0]], np.int64),
+                                                   seeded("u", (2, 3))], [1])
+    yield case("ScatterElements_constant", "ScatterElements", [seeded("x", (4, 3)), np.array([[2, 0, 3]], np.int64),
+                                                               seeded("u", (1, 3))], [1], axis=0)
 
 
 def reductions():
     rows = np.array([[-np.inf] * 3, [np.inf, 1, 2], [np.inf, -np.inf, 0], [1, np.nan, 2], [300, 299, -np.inf]], np.float32)
     yield case("ReduceLogSumExp_infinite", "ReduceLogSumExp", [rows, np.array([1], np.int64)], [1], opset=18)
-    x = _numbers("x", (2, 3, 4, 5), low=0.1, high=2)
+    x = seeded("x", (2, 3, 4, 5), low=0.1, high=2)
     for op in ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
                "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp"):
         yield case(f"{op}_axes", op, [x, np.array([1, -1], np.int64)], [1], keepdims=0)
@@ -225,7 +186,7 @@ def reductions():
         tied = np.array([[1, 3, 3], [2, 2, 1]], np.float32)
         yield case(f"ArgMax_{last}", "ArgMax", [tied], axis=1, select_last_index=last, keepdims=last)
         yield case(f"ArgMin_{last}", "ArgMin", [tied], axis=0, select_last_index=last)
-    yield case("TopK_smallest", "TopK", [_numbers("x", (3, 7, 2)), np.array([3], np.int64)], [1], outputs=2, axis=1,
+    yield case("TopK_smallest", "TopK", [seeded("x", (3, 7, 2)), np.array([3], np.int64)], [1], outputs=2, axis=1,
                largest=0)
     for axis in (0, 1, -1):
         yield case(f"Softmax_{axis}", "Softmax", [x], axis=axis)
@@ -235,39 +196,39 @@ def reductions():
 
 
 def normalizations():
-    x, c = _numbers("x", (2, 6, 4, 5)), lambda name: _numbers(name, (6,), low=0.5, high=1.5)
+    x, c = seeded("x", (2, 6, 4, 5)), lambda name: seeded(name, (6,), low=0.5, high=1.5)
     yield case("BatchNormalization", "BatchNormalization", [x, c("s"), c("b"), c("m"), c("v")], [1, 2, 3, 4],
                epsilon=1e-3)
     yield case("InstanceNormalization", "InstanceNormalization", [x, c("s"), c("b")], [1, 2])
-    yield case("LayerNormalization", "LayerNormalization", [x, _numbers("s", (5,)), _numbers("b", (5,))], [1, 2])
-    yield case("LayerNormalization_axes", "LayerNormalization", [x, _numbers("s", (4, 5))], [1], axis=2)
+    yield case("LayerNormalization", "LayerNormalization", [x, seeded("s", (5,)), seeded("b", (5,))], [1, 2])
+    yield case("LayerNormalization_axes", "LayerNormalization", [x, seeded("s", (4, 5))], [1], axis=2)
     yield case("GroupNormalization", "GroupNormalization", [x, c("s"), c("b")], [1, 2], opset=21, num_groups=3)
     yield case("LpNormalization", "LpNormalization", [x], axis=1, p=1)
     yield case("LRN", "LRN", [x], size=3, alpha=0.2, beta=0.6, bias=1.5)
 
 
 def products():
-    yield case("MatMul_batches", "MatMul", [_numbers("a", (2, 3, 4, 5)), _numbers("b", (3, 5, 6))])
-    yield case("MatMul_vector", "MatMul", [_numbers("a", (5,)), _numbers("b", (2, 5, 3))])
-    yield case("MatMul_by_vector", "MatMul", [_numbers("a", (2, 4, 5)), _numbers("b", (5,))], [1])
-    yield case("MatMul_layer", "MatMul", [_numbers("a", (2, 3, 5)), _numbers("b", (5, 7))], [1])
+    yield case("MatMul_batches", "MatMul", [seeded("a", (2, 3, 4, 5)), seeded("b", (3, 5, 6))])
+    yield case("MatMul_vector", "MatMul", [seeded("a", (5,)), seeded("b", (2, 5, 3))])
+    yield case("MatMul_by_vector", "MatMul", [seeded("a", (2, 4, 5)), seeded("b", (5,))], [1])
+    yield case("MatMul_layer", "MatMul", [seeded("a", (2, 3, 5)), seeded("b", (5, 7))], [1])
     for ta in (0, 1):
         for tb in (0, 1):
             a, b = (5, 3) if ta else (3, 5), (7, 5) if tb else (5, 7)
-            yield case(f"Gemm_{ta}{tb}", "Gemm", [_numbers("a", a), _numbers("b", b), _numbers("c", (7,))], [1, 2],
+            yield case(f"Gemm_{ta}{tb}", "Gemm", [seeded("a", a), seeded("b", b), seeded("c", (7,))], [1, 2],
                        transA=ta, transB=tb, alpha=0.5, beta=2.0)
-    yield case("Gemm_rows", "Gemm", [_numbers("a", (3, 5)), _numbers("b", (5, 7)), _numbers("c", (3, 1))])
+    yield case("Gemm_rows", "Gemm", [seeded("a", (3, 5)), seeded("b", (5, 7)), seeded("c", (3, 1))])
 
 
 def recurrent():
     def weights(gates, directions, inputs=5, units=4):
-        return [_numbers("w", (directions, gates * units, inputs)), _numbers("r", (directions, gates * units, units)),
-                _numbers("b", (directions, 2 * gates * units))]
+        return [seeded("w", (directions, gates * units, inputs)), seeded("r", (directions, gates * units, units)),
+                seeded("b", (directions, 2 * gates * units))]
 
     for direction, d in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
-        x, state = _numbers("x", (6, 2, 5)), _numbers("h", (d, 2, 4))
-        yield case(f"LSTM_{direction}", "LSTM", [x, *weights(4, d), None, state, _numbers("c", (d, 2, 4)),
-                                                 _numbers("p", (d, 12))], [1, 2, 3, 7], outputs=3, direction=direction,
+        x, state = seeded("x", (6, 2, 5)), seeded("h", (d, 2, 4))
+        yield case(f"LSTM_{direction}", "LSTM", [x, *weights(4, d), None, state, seeded("c", (d, 2, 4)),
+                                                 seeded("p", (d, 12))], [1, 2, 3, 7], outputs=3, direction=direction,
                    hidden_size=4)
         for before in (0, 1):
             yield case(f"GRU_{direction}_{before}", "GRU", [x, *weights(3, d), None, state], [1, 2, 3], outputs=2,
@@ -277,34 +238,34 @@ def recurrent():
 
 
 def quantized():
-    x = _numbers("x", (2, 3, 4), low=-3, high=3)
+    x = seeded("x", (2, 3, 4), low=-3, high=3)
     scale, zero = np.float32(0.03), np.uint8(120)
     yield case("QuantizeLinear", "QuantizeLinear", [x, scale, zero], [1, 2])
     yield case("QuantizeLinear_axis", "QuantizeLinear", [x, np.array([0.1, 0.02, 0.05], np.float32),
                                                          np.array([0, 3, -5], np.int8)], [1, 2], axis=1)
-    yield case("DequantizeLinear_axis", "DequantizeLinear", [_numbers("q", (2, 3, 4), np.int8, -128, 127),
+    yield case("DequantizeLinear_axis", "DequantizeLinear", [seeded("q", (2, 3, 4), np.int8, -128, 127),
                                                              np.array([0.1, 0.02, 0.05], np.float32)], [1], axis=1)
     yield case("DynamicQuantizeLinear", "DynamicQuantizeLinear", [x], outputs=3)
-    a, b = _numbers("a", (3, 700), np.uint8, 0, 255), _numbers("b", (700, 4), np.uint8, 0, 255)
+    a, b = seeded("a", (3, 700), np.uint8, 0, 255), seeded("b", (700, 4), np.uint8, 0, 255)
     yield case("MatMulInteger_deep", "MatMulInteger", [a, b, np.uint8(3), np.array([1, 250, 9, 128], np.uint8)], [1, 3])
-    image, filter_ = _numbers("i", (1, 40, 5, 5), np.uint8, 0, 255), _numbers("f", (3, 40, 3, 3), np.uint8, 0, 255)
+    image, filter_ = seeded("i", (1, 40, 5, 5), np.uint8, 0, 255), seeded("f", (3, 40, 3, 3), np.uint8, 0, 255)
     yield case("ConvInteger_deep", "ConvInteger", [image, filter_, np.uint8(7), np.uint8(100)], [1, 2, 3],
                pads=[1, 1, 1, 1])
     yield case("QLinearMatMul", "QLinearMatMul", [a, np.float32(0.01), np.uint8(3), b, np.float32(0.02), np.uint8(120),
                                                   np.float32(0.9), np.uint8(128)], [1, 2, 3, 4, 5, 6, 7])
     yield case("QLinearConv", "QLinearConv",
-               [image, np.float32(0.01), np.uint8(7), _numbers("f8", (3, 40, 3, 3), np.int8, -127, 127),
+               [image, np.float32(0.01), np.uint8(7), seeded("f8", (3, 40, 3, 3), np.int8, -127, 127),
                 np.array([0.01, 0.02, 0.03], np.float32), np.zeros(3, np.int8), np.float32(0.7), np.uint8(128),
-                _numbers("b", (3,), np.int32, -900, 900)],
+                seeded("b", (3,), np.int32, -900, 900)],
                [1, 2, 3, 4, 5, 6, 7, 8], strides=[2, 2], pads=[1, 0, 1, 1])
 
 
 def quantized_recurrent():
     for direction, d in (("forward", 1), ("bidirectional", 2)):
-        w, r = _numbers("w8", (d, 5, 16), np.int8, -127, 127), _numbers("r8", (d, 4, 16), np.int8, -127, 127)
-        scales, zeros = _numbers("s", (d,), low=0.005, high=0.01), np.zeros(d, np.int8)
-        operands = [_numbers("x", (3, 1, 5)), w, r, _numbers("b", (d, 32)), None, _numbers("h", (d, 1, 4)),
-                    _numbers("c", (d, 1, 4)), _numbers("p", (d, 12)), scales, zeros, scales, zeros]
+        w, r = seeded("w8", (d, 5, 16), np.int8, -127, 127), seeded("r8", (d, 4, 16), np.int8, -127, 127)
+        scales, zeros = seeded("s", (d,), low=0.005, high=0.01), np.zeros(d, np.int8)
+        operands = [seeded("x", (3, 1, 5)), w, r, seeded("b", (d, 32)), None, seeded("h", (d, 1, 4)),
+                    seeded("c", (d, 1, 4)), seeded("p", (d, 12)), scales, zeros, scales, zeros]
         yield case(f"DynamicQuantizeLSTM_{direction}", "DynamicQuantizeLSTM", operands, [1, 2, 3, 7, 8, 9, 10, 11],
                    outputs=3, domain="com.microsoft", direction=direction, hidden_size=4)
 
@@ -316,20 +277,20 @@ def sums():
             ("ij,ij->i", (3, 4), (3, 4)), ("ijk->k", (2, 3, 4)), ("bnc,bcl,bl->nb", (2, 3, 4), (2, 4, 5), (2, 5)),
             ("i,i->", (5,), (5,)), ("B ... d, d e -> B ... e", (2, 3, 2, 4), (4, 3)), ("abc,cd->adb", (2, 3, 4), (4, 5))):
         name = f"Einsum_{equation}".replace(" ", "").replace(">", "")
-        yield case(name, "Einsum", [_numbers(f"e{k}", shape) for k, shape in enumerate(shapes)], equation=equation)
-    yield case("Einsum_layer", "Einsum", [_numbers("x", (2, 3, 4)), _numbers("w", (5, 4))], [1], equation="bsd,hd->bsh")
+        yield case(name, "Einsum", [seeded(f"e{k}", shape) for k, shape in enumerate(shapes)], equation=equation)
+    yield case("Einsum_layer", "Einsum", [seeded("x", (2, 3, 4)), seeded("w", (5, 4))], [1], equation="bsd,hd->bsh")
 
 
 def samples():
-    x, grid = _numbers("x", (2, 3, 5, 7)), _numbers("grid", (2, 4, 6, 2), low=-2.6, high=2.6)
+    x, grid = seeded("x", (2, 3, 5, 7)), seeded("grid", (2, 4, 6, 2), low=-2.6, high=2.6)
     for mode in ("linear", "nearest"):
         for padding in ("zeros", "border", "reflection"):
             for corners in (0, 1):
                 yield case(f"GridSample_{mode}_{padding}_{corners}", "GridSample", [x, grid], opset=20, mode=mode,
                            padding_mode=padding, align_corners=corners)
-    bits = _numbers("bits", (3, 4), np.int32, -2**31, 2**31 - 1)
+    bits = seeded("bits", (3, 4), np.int32, -2**31, 2**31 - 1)
     yield case("BitwiseOr", "BitwiseOr", [bits, bits[::-1].copy()])
-    yield case("BitwiseNot", "BitwiseNot", [_numbers("u8", (3, 4), np.uint8, 0, 255)])
+    yield case("BitwiseNot", "BitwiseNot", [seeded("u8", (3, 4), np.uint8, 0, 255)])
     odd = np.array([[1, -np.inf, np.nan], [np.inf, 0, -2]], np.float32)
     yield case("IsNaN", "IsNaN", [odd])
     for above, below in ((0, 1), (1, 0), (1, 1)):
@@ -337,13 +298,13 @@ def samples():
     tied = np.array([[[1, 3, 3], [2, 2, 1]]], np.float32)
     yield case("Hardmax", "Hardmax", [tied], axis=1)
     yield case("Hardmax_flat", "Hardmax", [tied], opset=11, axis=1)
-    s, b, c = _numbers("s", (7,)), _numbers("b", (7,)), _numbers("c", (7,))
+    s, b, c = seeded("s", (7,)), seeded("b", (7,)), seeded("c", (7,))
     yield case("SkipLayerNormalization", "SkipLayerNormalization",
-               [_numbers("x", (2, 3, 7)), _numbers("skip", (2, 3, 7)), s, b, c], [2, 3, 4], domain="com.microsoft")
+               [seeded("x", (2, 3, 7)), seeded("skip", (2, 3, 7)), s, b, c], [2, 3, 4], domain="com.microsoft")
 
 
 def qlinear():
-    a, b = _numbers("a", (2, 3, 4, 5), np.uint8, 0, 255), _numbers("b", (3, 1, 1), np.uint8, 0, 255)
+    a, b = seeded("a", (2, 3, 4, 5), np.uint8, 0, 255), seeded("b", (3, 1, 1), np.uint8, 0, 255)
     # No sum lies halfway between two integers, where onnxruntime's order of operations would decide.
     q = [np.float32(0.02137), np.uint8(120)]
     end = [np.float32(0.03391), np.uint8(101)]
@@ -354,14 +315,14 @@ def qlinear():
     yield case("QLinearLeakyRelu", "QLinearLeakyRelu", [a, *q, *end], [1, 2, 3, 4], domain="com.microsoft", alpha=0.1)
     yield case("QLinearGlobalAveragePool", "QLinearGlobalAveragePool", [a, *q, *end], [1, 2, 3, 4],
                domain="com.microsoft", channels_last=0)
-    yield case("QLinearConcat", "QLinearConcat", [*end, a, *q, _numbers("c", (2, 2, 4, 5), np.uint8, 0, 255), *end],
+    yield case("QLinearConcat", "QLinearConcat", [*end, a, *q, seeded("c", (2, 2, 4, 5), np.uint8, 0, 255), *end],
                [0, 1, 3, 4, 6, 7], domain="com.microsoft", axis=1)
 
 
 def boxes():
     def some(name, batches, classes, count):
-        corners = np.sort(_numbers(name, (batches, count, 2, 2), low=0, high=4), axis=2).reshape(batches, count, 4)
-        return corners, np.round(_numbers("s" + name, (batches, classes, count), low=0, high=1), 1)
+        corners = np.sort(seeded(name, (batches, count, 2, 2), low=0, high=4), axis=2).reshape(batches, count, 4)
+        return corners, np.round(seeded("s" + name, (batches, classes, count), low=0, high=1), 1)
 
     corners, scores = some("few", 2, 3, 30)
     numbers = [np.int64(9), np.float32(0.3), np.float32(0.25)]
@@ -413,36 +374,36 @@ def boxes():
 
 
 def norms_and_losses():
-    x, s, b = _numbers("x", (2, 3, 4, 5)), _numbers("s", (5,)), _numbers("b", (5,))
+    x, s, b = seeded("x", (2, 3, 4, 5)), seeded("s", (5,)), seeded("b", (5,))
     yield case("LayerNormalization_outputs", "LayerNormalization", [x, s, b], [1, 2], outputs=3)
-    yield case("LayerNormalization_outputs_axes", "LayerNormalization", [x, _numbers("s", (4, 5))], [1], outputs=3, axis=2)
+    yield case("LayerNormalization_outputs_axes", "LayerNormalization", [x, seeded("s", (4, 5))], [1], outputs=3, axis=2)
     for name, more in {"plain": {}, "padded": {"pads": [1, 0, 1, 2], "strides": [2, 2]},
                        "same": {"auto_pad": "SAME_LOWER", "strides": [2, 1]}, "p3": {"p": 3}, "p1": {"p": 1},
                        "ceil": {"ceil_mode": 1, "strides": [2, 2]}}.items():
         yield case(f"LpPool_{name}", "LpPool", [x], opset=18, kernel_shape=[2, 3], **more)
-    yield case("LpPool_1d", "LpPool", [_numbers("x", (2, 3, 11))], opset=18, kernel_shape=[3], strides=[2], pads=[1, 1])
-    scores, classes = _numbers("scores", (4, 3, 2)), _numbers("classes", (4, 2), np.int64, 0, 2)
+    yield case("LpPool_1d", "LpPool", [seeded("x", (2, 3, 11))], opset=18, kernel_shape=[3], strides=[2], pads=[1, 1])
+    scores, classes = seeded("scores", (4, 3, 2)), seeded("classes", (4, 2), np.int64, 0, 2)
     classes[0, 0], classes[3, 1] = -1, -1
     for op in ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"):
         for reduction in ("none", "sum", "mean"):
-            for weights in ([], [_numbers("w", (3,), low=0.1, high=1)]):
+            for weights in ([], [seeded("w", (3,), low=0.1, high=1)]):
                 yield case(f"{op}_{reduction}_{len(weights)}", op, [scores, classes, *weights], opset=13,
                            reduction=reduction, ignore_index=-1)
     yield case("SoftmaxCrossEntropyLoss_shares", "SoftmaxCrossEntropyLoss",
-               [_numbers("s", (5, 4)), _numbers("c", (5,), np.int32, 0, 3)], opset=13, outputs=2)
+               [seeded("s", (5, 4)), seeded("c", (5,), np.int32, 0, 3)], opset=13, outputs=2)
 
 
 def unpooling():
-    x = _numbers("x", (2, 3, 7, 6))
+    x = seeded("x", (2, 3, 7, 6))
     for name, more in {"plain": {}, "strided": {"strides": [2, 2]}, "padded": {"strides": [2, 1], "pads": [1, 1, 0, 1]},
                        "by_column": {"strides": [2, 2], "storage_order": 1},
                        "ceil": {"strides": [2, 2], "ceil_mode": 1}}.items():
         yield case(f"MaxPool_places_{name}", "MaxPool", [x], outputs=2, kernel_shape=[2, 3], **more)
-    yield case("MaxPool_places_1d", "MaxPool", [_numbers("x", (2, 3, 12))], outputs=2, kernel_shape=[3], strides=[2])
-    yield case("MaxPool_integers", "MaxPool", [_numbers("u", (1, 2, 6, 6), np.uint8, 0, 255)], kernel_shape=[2, 2])
-    yield case("MaxPool_places_of_integers", "MaxPool", [_numbers("i", (1, 2, 6, 6), np.int8, -128, 127)], outputs=2,
+    yield case("MaxPool_places_1d", "MaxPool", [seeded("x", (2, 3, 12))], outputs=2, kernel_shape=[3], strides=[2])
+    yield case("MaxPool_integers", "MaxPool", [seeded("u", (1, 2, 6, 6), np.uint8, 0, 255)], kernel_shape=[2, 2])
+    yield case("MaxPool_places_of_integers", "MaxPool", [seeded("i", (1, 2, 6, 6), np.int8, -128, 127)], outputs=2,
                kernel_shape=[2, 3])
-    yield case("MaxPool_3d_dilated", "MaxPool", [_numbers("v", (1, 2, 6, 7, 8))], kernel_shape=[2, 2, 2],
+    yield case("MaxPool_3d_dilated", "MaxPool", [seeded("v", (1, 2, 6, 7, 8))], kernel_shape=[2, 2, 2],
                dilations=[2, 1, 3], pads=[1, 0, 1, 0, 1, 1])
     yield case("AveragePool_dilated", "AveragePool", [x], kernel_shape=[2, 2], dilations=[2, 3], pads=[1, 1, 1, 1])
     yield case("AveragePool_dilated_with_padding", "AveragePool", [x], kernel_shape=[2, 2], dilations=[2, 1],
@@ -450,110 +411,19 @@ def unpooling():
     window = {"kernel_shape": [2, 2], "strides": [2, 2]}
     nodes = [helper.make_node("MaxPool", ["x"], ["most", "places"], **window),
              helper.make_node("MaxUnpool", ["most", "places"], ["y"], **window)]
-    yield network("MaxUnpool_of_MaxPool", nodes, {"x": _numbers("x", (2, 3, 6, 8))}, [], ["y"])
+    yield network("MaxUnpool_of_MaxPool", nodes, {"x": seeded("x", (2, 3, 6, 8))}, [], ["y"])
     nodes[1] = helper.make_node("MaxUnpool", ["most", "places", "shape"], ["y"], **window)
     yield network("MaxUnpool_to_a_shape", nodes, {"x": x}, [numpy_helper.from_array(np.array(x.shape, np.int64), "shape")],
                   ["y"])
     # Numbers outside of their own windows, some of them the same; windows that overlap, leave gaps or are padded.
-    few = _numbers("few", (1, 2, 3, 2))
+    few = seeded("few", (1, 2, 3, 2))
     for name, more, count in (("beside", window, 48), ("overlapping", {"kernel_shape": [3, 3], "strides": [2, 1]}, 56),
                               ("padded", {"kernel_shape": [3, 2], "strides": [3, 3], "pads": [1, 0, 1, 1]}, 56)):
         anywhere = np.random.default_rng(3).integers(0, count, few.shape)
         yield case(f"MaxUnpool_{name}", "MaxUnpool", [few, anywhere], **more)
         yield case(f"MaxUnpool_{name}_constant", "MaxUnpool", [few, anywhere], [1], **more)
-    yield case("MaxUnpool_volume", "MaxUnpool", [_numbers("few", (1, 1, 2, 2, 2)), np.arange(63, 7, -7).reshape(1, 1, 2, 2, 2)],
+    yield case("MaxUnpool_volume", "MaxUnpool", [seeded("few", (1, 1, 2, 2, 2)), np.arange(63, 7, -7).reshape(1, 1, 2, 2, 2)],
                kernel_shape=[2, 2, 2], strides=[2, 2, 2])
-
-
-def attention():
-    def turned(name, x, caches, positions, microsoft=False, **more):
-        operands = [x, positions, *caches] if microsoft else [x, *caches, positions]
-        while operands[-1] is None:
-            operands.pop()
-        return case(name, "RotaryEmbedding", operands, domain="com.microsoft" if microsoft else "",
-                    opset=19 if microsoft else 23, **more)
-
-    half = [np.cos(_numbers("c", (9, 4), low=-3, high=3)), np.sin(_numbers("c", (9, 4), low=-3, high=3))]
-    positions = _numbers("p", (2, 5), np.int64, 0, 8)
-    heads, flat = _numbers("h", (2, 3, 5, 8)), _numbers("f", (2, 5, 24))
-    for k in (0, 1):
-        yield turned(f"RotaryEmbedding_{k}", heads, half, positions, interleaved=k)
-        yield turned(f"RotaryEmbedding_flat_{k}", flat, half, positions, interleaved=k, num_heads=3)
-        yield turned(f"RotaryEmbedding_microsoft_{k}", flat, half, positions, True, interleaved=k)
-    yield turned("RotaryEmbedding_first", flat, half, np.array([3], np.int64), True)
-    part = [array[:, :2] for array in half]
-    yield turned("RotaryEmbedding_part", heads, part, positions, rotary_embedding_dim=4)
-    own = [array[positions] for array in half]
-    yield turned("RotaryEmbedding_without_positions", heads, own, None)
-    q, k, v = _numbers("q", (2, 4, 3, 8)), _numbers("k", (2, 2, 6, 8)), _numbers("v", (2, 2, 6, 5))
-    yield case("Attention_causal_grouped", "Attention", [q, k, v], opset=23, is_causal=1)
-
-
-def transformers():
-    """What onnxruntime's transformer optimizer and model builder write."""
-    def made(name, op, operands, constants=(), outputs=1, **more):
-        while operands[-1] is None:
-            operands.pop()
-        return case(name, op, operands, list(constants), outputs, domain="com.microsoft", **more)
-
-    def ints(*numbers):
-        return np.array(numbers, np.int32)
-
-    def numbers(name, *shape):
-        return _numbers(name, shape)
-
-    masks = {"none": None, "lengths": ints(4, 3), "ends_and_starts": ints(4, 3, 1, 0),
-             "keys": _numbers("m", (2, 4), np.int32, 0, 1), "queries_and_keys": _numbers("m", (2, 4, 4), np.int32, 0, 1)}
-    for kind, mask in masks.items():
-        for causal in (0, 1):
-            yield made(f"MicrosoftAttention_{kind}_{causal}", "Attention",
-                       [numbers("x", 2, 4, 5), numbers("w", 5, 28), numbers("b", 28), mask], [1, 2], num_heads=2,
-                       unidirectional=causal, qkv_hidden_sizes=[8, 8, 12])
-        if kind != "ends_and_starts":
-            yield made(f"MultiHeadAttention_{kind}", "MultiHeadAttention",
-                       [numbers("q", 2, 4, 8), numbers("k", 2, 4, 8), numbers("v", 2, 4, 12), numbers("b", 28), mask,
-                        numbers("s", 1, 2, 4, 4)], [3], num_heads=2, mask_filter_value=-6.0)
-    yield made("MicrosoftAttention_past", "Attention", [numbers("x", 2, 1, 5), numbers("w", 5, 24), numbers("b", 24), None,
-                                                         numbers("p", 2, 2, 2, 3, 4)], [1, 2], 2, num_heads=2)
-    past = [numbers("pk", 2, 2, 3, 4), numbers("pv", 2, 2, 3, 4)]
-    yield made("MultiHeadAttention_past", "MultiHeadAttention",
-               [numbers("q", 2, 2, 8), numbers("k", 2, 2, 8), numbers("v", 2, 2, 8), None, None, None, *past], [], 3,
-               num_heads=2, unidirectional=1, scale=0.3)
-    yield made("MultiHeadAttention_cross", "MultiHeadAttention",
-               [numbers("q", 2, 3, 8), numbers("k", 2, 2, 5, 4), numbers("v", 2, 2, 5, 4)], num_heads=2)
-
-    angles = [numbers("cos", 12, 8), numbers("sin", 12, 8)]
-    for name, length, held, total, counts, more in (
-            ("first", 5, 0, 5, (4, 4), {"local_window_size": 2}), ("first_with_room", 3, 7, 3, (2, 2), {"softcap": 2.0}),
-            ("next", 1, 4, 5, (4, 4), {}), ("next_of_two_lengths", 1, 4, 5, (4, 2), {"rotary_interleaved": 1}),
-            ("next_in_a_larger_past", 1, 8, 6, (5, 3), {"local_window_size": 3}), ("several", 2, 3, 5, (4,), {}), ("both_ways", 1, 4, 5, (4, 2), {"causal": 0})):
-        batch = len(counts)
-        past = [numbers("pk", batch, 2, held, 16), numbers("pv", batch, 2, held, 16)] if held else [None, None]
-        for packed in (0, 1):
-            qkv = [numbers("qkv", batch, length, 128), None, None] if packed else [
-                numbers("q", batch, length, 64), numbers("k", batch, length, 32), numbers("v", batch, length, 32)]
-            sinks = [None, None, numbers("sinks", 4)] if name == "next" else []
-            yield made(f"GroupQueryAttention_{name}_{packed}", "GroupQueryAttention",
-                       [*qkv, *past, ints(*counts), np.int32(total), *(angles if packed else [None, None]), *sinks], [6], 3,
-                       num_heads=4, kv_num_heads=2, do_rotary=packed, **{k: v for k, v in more.items() if packed or "rotary" not in k})
-    # Numbers of keys as the model builder takes them from a mask.
-    held = [numpy_helper.from_array(np.asarray(a), n) for n, a in {"one": np.array([1], np.int64), "last": np.int64(1)}.items()]
-    nodes = [helper.make_node("ReduceSum", ["mask", "one"], ["sums"], keepdims=0),
-             helper.make_node("Sub", ["sums", "one"], ["less"]),
-             helper.make_node("Cast", ["less"], ["counts"], to=TensorProto.INT32), helper.make_node("Shape", ["mask"], ["shape"]),
-             helper.make_node("Gather", ["shape", "last"], ["all"], axis=0),
-             helper.make_node("Cast", ["all"], ["total"], to=TensorProto.INT32),
-             helper.make_node("GroupQueryAttention", ["qkv", "", "", "pk", "pv", "counts", "total"], ["y", "keys", "values"],
-                              domain="com.microsoft", num_heads=4, kv_num_heads=2)]
-    yield network("GroupQueryAttention_of_a_mask", nodes,
-                  {"qkv": numbers("qkv", 1, 1, 128), "pk": numbers("pk", 1, 2, 3, 16), "pv": numbers("pv", 1, 2, 3, 16),
-                   "mask": np.ones((1, 4), np.int64)}, held, ["y", "keys", "values"], domain="com.microsoft")
-    words, kinds = _numbers("w", (2, 4), np.int32, 0, 6), _numbers("k", (2, 4), np.int32, 0, 1)
-    tables = [numbers("words", 7, 5), numbers("places", 9, 5), numbers("kinds", 2, 5), numbers("s", 5), numbers("b", 5)]
-    yield made("EmbedLayerNormalization", "EmbedLayerNormalization", [words, kinds, *tables, kinds], range(2, 7), 2,
-               epsilon=1e-3, mask_index_type=1)
-    yield made("EmbedLayerNormalization_places", "EmbedLayerNormalization",
-               [words, None, *tables[:2], None, *tables[3:], None, _numbers("p", (1, 4), np.int32, 0, 8)], [2, 3, 5, 6], 2)
 
 
 def narrow_weights():
@@ -561,23 +431,23 @@ def narrow_weights():
         for zeros in ("none", "packed", "real")[: 2 if bits == 8 else 3]:  # as onnxruntime has them
             for depth, block in ((32, 16), (40, 16)):
                 blocks, rows = -(-depth // block), 3
-                packed = _numbers(f"w{bits}", (rows, blocks, block * bits // 8), np.uint8, 0, 255)
-                operands = [_numbers("x", (2, 4, depth)), packed, _numbers("s", (rows * blocks,), low=0.01, high=0.1)]
+                packed = seeded(f"w{bits}", (rows, blocks, block * bits // 8), np.uint8, 0, 255)
+                operands = [seeded("x", (2, 4, depth)), packed, seeded("s", (rows * blocks,), low=0.01, high=0.1)]
                 if zeros == "packed":
-                    operands.append(_numbers("z", (rows * -(-blocks * bits // 8),), np.uint8, 0, 255))
+                    operands.append(seeded("z", (rows * -(-blocks * bits // 8),), np.uint8, 0, 255))
                 elif zeros == "real":
-                    operands.append(_numbers("z", (rows * blocks,), low=1, high=3))
+                    operands.append(seeded("z", (rows * blocks,), low=1, high=3))
                 yield case(f"MatMulNBits_{bits}_{zeros}_{depth}", "MatMulNBits", operands, list(range(1, len(operands))),
                            domain="com.microsoft", K=depth, N=rows, bits=bits, block_size=block)
-    x, packed = _numbers("x", (4, 32)), _numbers("w", (3, 2, 8), np.uint8, 0, 255)
-    yield case("MatMulNBits_bias", "MatMulNBits", [x, packed, _numbers("s", (6,)), None, None, _numbers("b", (3,))],
+    x, packed = seeded("x", (4, 32)), seeded("w", (3, 2, 8), np.uint8, 0, 255)
+    yield case("MatMulNBits_bias", "MatMulNBits", [x, packed, seeded("s", (6,)), None, None, seeded("b", (3,))],
                [1, 2, 5], domain="com.microsoft", K=32, N=3, bits=4, block_size=16)
 
 
 def regions():
-    x = _numbers("x", (2, 3, 9, 11))
-    corners = np.sort(_numbers("roi", (5, 2, 2), low=-3, high=24), axis=1).reshape(5, 4)
-    images = _numbers("image", (5,), np.int64, 0, 1)
+    x = seeded("x", (2, 3, 9, 11))
+    corners = np.sort(seeded("roi", (5, 2, 2), low=-3, high=24), axis=1).reshape(5, 4)
+    images = seeded("image", (5,), np.int64, 0, 1)
     for mode in ("half_pixel", "output_half_pixel"):
         yield case(f"RoiAlign_{mode}", "RoiAlign", [x, corners, images], output_height=3, output_width=2,
                    sampling_ratio=2, spatial_scale=0.5, coordinate_transformation_mode=mode)
@@ -589,27 +459,27 @@ def places():
     def ints(*numbers):
         return np.array(numbers, np.int64)
 
-    x = np.round(_numbers("x", (4, 5), low=-1.4, high=1.4))
+    x = np.round(seeded("x", (4, 5), low=-1.4, high=1.4))
     yield case("NonZero", "NonZero", [x])
     yield case("NonZero_constant", "NonZero", [np.array([[1, 0, 2], [0, 0, 3]], np.float32)], [0])
-    yield case("NonZero_list", "NonZero", [_numbers("c", (9,), np.bool_)])
+    yield case("NonZero_list", "NonZero", [seeded("c", (9,), np.bool_)])
     for axis in (None, 0, 1):
         more = {} if axis is None else {"axis": axis}
-        yield case(f"Compress_{axis}", "Compress", [_numbers("x", (4, 6)), np.array([0, 1, 1, 0], np.bool_)], **more)
-    yield case("Compress_constant", "Compress", [_numbers("x", (2, 3, 4)), np.array([1, 0, 1], np.bool_)], [1], axis=-2)
-    yield case("GatherND_batches", "GatherND", [_numbers("x", (2, 3, 4, 5)), _numbers("i", (2, 3, 6, 1), np.int64, -4, 3)],
+        yield case(f"Compress_{axis}", "Compress", [seeded("x", (4, 6)), np.array([0, 1, 1, 0], np.bool_)], **more)
+    yield case("Compress_constant", "Compress", [seeded("x", (2, 3, 4)), np.array([1, 0, 1], np.bool_)], [1], axis=-2)
+    yield case("GatherND_batches", "GatherND", [seeded("x", (2, 3, 4, 5)), seeded("i", (2, 3, 6, 1), np.int64, -4, 3)],
                batch_dims=2)
     for inverse, onesided, last, axis in ((0, 0, 1, 1), (0, 0, 2, 1), (0, 1, 1, -2), (1, 0, 2, 1), (0, 0, 2, 0)):
-        yield case(f"DFT_{inverse}_{onesided}_{last}_{axis}", "DFT", [_numbers("d", (3, 10, last)), None, np.int64(axis)],
+        yield case(f"DFT_{inverse}_{onesided}_{last}_{axis}", "DFT", [seeded("d", (3, 10, last)), None, np.int64(axis)],
                    [2], opset=20, inverse=inverse, onesided=onesided)
     for length in (7, 16):
-        yield case(f"DFT_{length}", "DFT", [_numbers("d", (2, 10, 1)), np.int64(length)], [1], opset=17, onesided=1)
+        yield case(f"DFT_{length}", "DFT", [seeded("d", (2, 10, 1)), np.int64(length)], [1], opset=17, onesided=1)
     for op in ("HannWindow", "HammingWindow", "BlackmanWindow"):
         nodes = [helper.make_node(op, ["n"], ["window"], periodic=0), helper.make_node("Mul", ["x", "window"], ["y"])]
-        yield network(op, nodes, {"x": _numbers("x", (2, 12))}, [numpy_helper.from_array(np.int64(12), "n")], ["y"], 17)
-    yield case("CenterCropPad", "CenterCropPad", [_numbers("x", (5, 8, 3)), ints(8, 3)], [1], opset=18, axes=[0, 1])
+        yield network(op, nodes, {"x": seeded("x", (2, 12))}, [numpy_helper.from_array(np.int64(12), "n")], ["y"], 17)
+    yield case("CenterCropPad", "CenterCropPad", [seeded("x", (5, 8, 3)), ints(8, 3)], [1], opset=18, axes=[0, 1])
     for corners in (0, 1):
-        yield case(f"AffineGrid_{corners}", "AffineGrid", [_numbers("t", (2, 2, 3)), ints(2, 3, 4, 5)], [1], opset=20,
+        yield case(f"AffineGrid_{corners}", "AffineGrid", [seeded("t", (2, 2, 3)), ints(2, 3, 4, 5)], [1], opset=20,
                    align_corners=corners)
     # What is done with the places of elements: as torch writes x[x > 0], and torch.where.
     held = [numpy_helper.from_array(np.float32(0), "zero"), numpy_helper.from_array(np.int64(1), "one"),
@@ -624,7 +494,7 @@ def places():
              helper.make_node("Cast", ["found"], ["real"], to=TensorProto.FLOAT),
              helper.make_node("ReduceMax", ["columns"], ["last"], keepdims=0),
              helper.make_node("ReduceSum", ["kept"], ["sum"], keepdims=0), helper.make_node("Shape", ["found"], ["shape"])]
-    yield network("NonZero_uses", nodes, {"x": _numbers("x", (4, 5))}, held,
+    yield network("NonZero_uses", nodes, {"x": seeded("x", (4, 5))}, held,
                   ["kept", "columns", "taken", "real", "last", "sum", "shape", "down"])
 
 
@@ -632,33 +502,33 @@ def lists():
     listed = np.array([2, 1, 1, 3, 4, 3, -1], np.float32)
     for op_sorted in (0, 1):
         yield case(f"Unique_{op_sorted}", "Unique", [listed], outputs=4, sorted=op_sorted)
-        yield case(f"Unique_integers_{op_sorted}", "Unique", [_numbers("i", (4, 5), np.int64, -3, 3)], outputs=4,
+        yield case(f"Unique_integers_{op_sorted}", "Unique", [seeded("i", (4, 5), np.int64, -3, 3)], outputs=4,
                    sorted=op_sorted)
     yield case("Unique_of_one", "Unique", [np.array([3], np.float32)], outputs=4)
     for dtype in (np.uint8, np.uint32):
         for direction in ("LEFT", "RIGHT"):
             yield case(f"BitShift_{direction}_{dtype.__name__}", "BitShift",
-                       [_numbers("b", (9,), dtype, 0, 255), np.array([0, 1, 2, 3, 4, 5, 6, 7, 7], dtype)],
+                       [seeded("b", (9,), dtype, 0, 255), np.array([0, 1, 2, 3, 4, 5, 6, 7, 7], dtype)],
                        direction=direction)
     for direction in ("LEFT", "RIGHT"):
-        b = _numbers("b", (4,), np.uint8, 1, 255)
+        b = seeded("b", (4,), np.uint8, 1, 255)
         yield case(f"BitShift_beyond_{direction}", "BitShift", [b, np.array([7, 8, 9, 15], np.uint8)], [0], direction=direction)
-    yield case("Pow_of_large_integers", "Pow", [_numbers("i", (9,), np.int64, -2**25, 2**25), np.float32(2)], [1], opset=15)
-    a, b = _numbers("a", (2, 3, 4), np.int64, -9, 9), _numbers("b", (2, 4, 5), np.int64, -9, 9)
+    yield case("Pow_of_large_integers", "Pow", [seeded("i", (9,), np.int64, -2**25, 2**25), np.float32(2)], [1], opset=15)
+    a, b = seeded("a", (2, 3, 4), np.int64, -9, 9), seeded("b", (2, 4, 5), np.int64, -9, 9)
     yield case("Einsum_integers", "Einsum", [a, b], equation="bij,bjk->bik")
     yield case("MatMul_integers", "MatMul", [a[0].astype(np.int32), b.astype(np.int32)])
     for equation in ("ii->i", "...ii->...i", "iji->j"):
-        x = _numbers("x", (4, 3, 4) if equation == "iji->j" else (4, 4))
+        x = seeded("x", (4, 3, 4) if equation == "iji->j" else (4, 4))
         yield case(f"Einsum_diagonal_{equation}".replace(">", ""), "Einsum", [x], equation=equation)
-    yield case("FusedMatMul", "FusedMatMul", [_numbers("a", (2, 6, 4)), _numbers("b", (2, 5, 6))],
+    yield case("FusedMatMul", "FusedMatMul", [seeded("a", (2, 6, 4)), seeded("b", (2, 5, 6))],
                domain="com.microsoft", transA=1, transB=1, alpha=0.5)
-    yield case("ReduceMax_bool", "ReduceMax", [_numbers("b", (3, 4), np.bool_), np.array([1], np.int64)], [1], opset=20)
-    yield case("ReduceL1_of_none", "ReduceL1", [_numbers("x", (3, 4))], opset=18, noop_with_empty_axes=1)
-    yield case("GlobalLpPool", "GlobalLpPool", [_numbers("x", (2, 3, 4, 5))], p=3)
+    yield case("ReduceMax_bool", "ReduceMax", [seeded("b", (3, 4), np.bool_), np.array([1], np.int64)], [1], opset=20)
+    yield case("ReduceL1_of_none", "ReduceL1", [seeded("x", (3, 4))], opset=18, noop_with_empty_axes=1)
+    yield case("GlobalLpPool", "GlobalLpPool", [seeded("x", (2, 3, 4, 5))], p=3)
 
 
 def regions_of_pictures():
-    x = _numbers("x", (1, 2, 9, 8))
+    x = seeded("x", (1, 2, 9, 8))
 
     def sized(name, sizes, opset=18, region=None, **more):
         constants = [3] if region is None else [1, 3]
@@ -677,17 +547,17 @@ def regions_of_pictures():
 
 
 def narrow_integers():
-    x = _numbers("x", (2, 8))
+    x = seeded("x", (2, 8))
     for name, kind, low, high in (("int4", TensorProto.INT4, -8, 7), ("uint4", TensorProto.UINT4, 0, 15)):
-        stored = helper.make_tensor("w", kind, [8, 5], _numbers(name, (40,), np.int32, low, high).tolist())
-        held = [stored, numpy_helper.from_array(_numbers("s", (2, 5), low=0.01, high=0.1), "s")]
+        stored = helper.make_tensor("w", kind, [8, 5], seeded(name, (40,), np.int32, low, high).tolist())
+        held = [stored, numpy_helper.from_array(seeded("s", (2, 5), low=0.01, high=0.1), "s")]
         nodes = [helper.make_node("DequantizeLinear", ["w", "s"], ["real"], axis=0, block_size=4),
                  helper.make_node("MatMul", ["x", "real"], ["y"])]
         yield network(f"DequantizeLinear_{name}", nodes, {"x": x}, held, ["y"], 21)
     yield case("DequantizeLinear_blocks", "DequantizeLinear",
-               [_numbers("q", (6, 3), np.int8, -99, 99), _numbers("s", (2, 3), low=0.01, high=0.1),
-                _numbers("z", (2, 3), np.int8, -5, 5)], [1, 2], opset=21, axis=0, block_size=3)
-    yield case("QuantizeLinear_blocks", "QuantizeLinear", [_numbers("r", (3, 6)), _numbers("s", (3, 3), low=0.01, high=0.1)],
+               [seeded("q", (6, 3), np.int8, -99, 99), seeded("s", (2, 3), low=0.01, high=0.1),
+                seeded("z", (2, 3), np.int8, -5, 5)], [1, 2], opset=21, axis=0, block_size=3)
+    yield case("QuantizeLinear_blocks", "QuantizeLinear", [seeded("r", (3, 6)), seeded("s", (3, 3), low=0.01, high=0.1)],
                [1], opset=21, axis=1, block_size=2)
 
 
