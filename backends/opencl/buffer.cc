@@ -8,13 +8,7 @@
 namespace hearth {
 namespace {
 
-Result<MemoryHandle> WholeOrPart(const OpenClApi& api, const BoundRange& range) {
-  const cl_mem whole = static_cast<const OpenClBuffer*>(range.buffer)->memory();
-  if (range.offset_bytes == 0 && range.size_bytes == range.buffer->size_bytes()) {
-    const cl_int code = api.clRetainMemObject(whole);
-    if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kUnavailable, "a reference to a buffer");
-    return MemoryHandle(api, whole);
-  }
+Result<MemoryHandle> SubBuffer(const OpenClApi& api, cl_mem whole, const BoundRange& range) {
   const cl_buffer_region region = {range.offset_bytes, range.size_bytes};
   cl_int code = CL_SUCCESS;
   const cl_mem part = api.clCreateSubBuffer(whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
@@ -126,18 +120,34 @@ Result<std::unique_ptr<Buffer>> OpenClBuffer::ImportDmaBuf(const OpenClDriver& d
   return std::unique_ptr<Buffer>(std::move(buffer));
 }
 
-Result<OpenClView> OpenClView::Create(const OpenClDriver& driver, const BoundRange& range, const TensorArg& arg) {
-  HEARTH_ASSIGN(MemoryHandle memory, WholeOrPart(driver.api, range));
-  OpenClView view(std::move(memory));
-  if (arg.path == AccessPath::kBuffer || arg.direction == ArgDirection::kWrite) return view;
+OpenClMemory::~OpenClMemory() {
+  while (!views_.empty()) views_.pop_back();
+}
+
+Result<cl_mem> OpenClMemory::Find(const Key& key, const std::function<Result<MemoryHandle>()>& make) {
+  if (const auto found = found_.find(key); found != found_.end()) return found->second;
+  HEARTH_ASSIGN(MemoryHandle made, make());
+  views_.push_back(std::move(made));
+  return found_[key] = views_.back().get();
+}
+
+Result<cl_mem> OpenClMemory::WholeOrPart(const OpenClApi& api, const BoundRange& range) {
+  if (range.offset_bytes == 0 && range.size_bytes == range.buffer->size_bytes()) return whole_.get();
+  return Find({range.offset_bytes, range.size_bytes, {}}, [&] { return SubBuffer(api, whole_.get(), range); });
+}
+
+Result<cl_mem> OpenClMemory::View(const OpenClDriver& driver, const BoundRange& range, const TensorArg& arg) {
+  const std::lock_guard lock(mutex_);
+  HEARTH_ASSIGN(const cl_mem memory, WholeOrPart(driver.api, range));
+  if (arg.path != AccessPath::kTexelBuffer || arg.direction == ArgDirection::kWrite) return memory;
 
   const uint64_t texels = range.size_bytes / TexelBytes(arg.storage);
   if (texels == 0 || texels > driver.max_texels) {
     return Error(StatusCode::kResourceExhausted, "argument '{}' reads {} texels; the device supports 1 to {}", arg.name,
                  texels, driver.max_texels);
   }
-  HEARTH_ASSIGN(view.image_, TexelImage(driver, view.memory_.get(), texels, arg.storage));
-  return view;
+  return Find({range.offset_bytes, range.size_bytes, arg.storage},
+              [&] { return TexelImage(driver, memory, texels, arg.storage); });
 }
 
 }  // namespace hearth

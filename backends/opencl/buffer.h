@@ -1,9 +1,14 @@
-// Device memory as a cl_mem, and the parts of it that kernels use.
+// Device memory as a cl_mem, and the views of it that kernels use.
 #ifndef HEARTH_BACKENDS_OPENCL_BUFFER_H_
 #define HEARTH_BACKENDS_OPENCL_BUFFER_H_
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
 
 #include "backends/opencl/driver_api.h"
 #include "core/emit/kernel_source.h"
@@ -15,6 +20,39 @@ namespace hearth {
 using OpenClTurn = clEnqueueAcquireExternalMemObjectsKHR_fn;
 struct OpenClTurns {
   OpenClTurn acquire = nullptr, release = nullptr;
+};
+
+// A cl_mem and the views of it that kernels get: the whole, sub-buffers, and for texel reads one-dimensional images
+// over either. Shared by the buffer and the command lists that read it, because clSetKernelArg keeps no memory alive:
+// PoCL 3.1 aborts if a buffer is released before a kernel that has it as an argument. Thread-safe.
+class OpenClMemory {
+ public:
+  explicit OpenClMemory(MemoryHandle whole) : whole_(std::move(whole)) {}
+  // Releases the newest view first. NVIDIA's driver (580.159.04, H100) ended the process where overlapping sub-buffers,
+  // used by kernels, were released in another order: 60 of 1,060 seeded orders; none of 519 orders like this one.
+  ~OpenClMemory();
+  OpenClMemory(const OpenClMemory&) = delete;
+  OpenClMemory& operator=(const OpenClMemory&) = delete;
+
+  cl_mem whole() const { return whole_.get(); }
+  // The cl_mem for `range` of this memory as argument `arg`; equal ranges share one. kResourceExhausted for more texels
+  // than the device supports, kUnavailable if the driver refuses.
+  Result<cl_mem> View(const OpenClDriver& driver, const BoundRange& range, const TensorArg& arg);
+
+ private:
+  struct Key {
+    uint64_t offset_bytes, size_bytes;
+    std::optional<StorageType> texels;  // of an image
+    auto operator<=>(const Key&) const = default;
+  };
+
+  Result<cl_mem> Find(const Key& key, const std::function<Result<MemoryHandle>()>& make);
+  Result<cl_mem> WholeOrPart(const OpenClApi& api, const BoundRange& range);
+
+  std::mutex mutex_;
+  MemoryHandle whole_;
+  std::vector<MemoryHandle> views_;  // in the order of their creation
+  std::map<Key, cl_mem> found_;
 };
 
 class OpenClBuffer final : public Buffer {
@@ -30,32 +68,17 @@ class OpenClBuffer final : public Buffer {
   // A linear dma-buf. kUnsupported if the driver does not take it.
   static Result<std::unique_ptr<Buffer>> ImportDmaBuf(const OpenClDriver& driver, const NativeMemory& memory);
 
-  cl_mem memory() const { return memory_.get(); }
+  cl_mem memory() const { return memory_->whole(); }
+  const std::shared_ptr<OpenClMemory>& shared_memory() const { return memory_; }
   uint64_t native_handle() const override { return reinterpret_cast<uintptr_t>(memory()); }
   const OpenClTurns& turns() const { return turns_; }
 
  private:
-  OpenClBuffer(uint64_t size_bytes, MemoryHandle memory) : Buffer(size_bytes), memory_(std::move(memory)) {}
+  OpenClBuffer(uint64_t size_bytes, MemoryHandle memory)
+      : Buffer(size_bytes), memory_(std::make_shared<OpenClMemory>(std::move(memory))) {}
 
-  MemoryHandle memory_;
+  std::shared_ptr<OpenClMemory> memory_;
   OpenClTurns turns_;
-};
-
-// The cl_mem that a kernel gets for `range` as argument `arg`: the whole buffer (with one more reference), a
-// sub-buffer, or for texel reads a one-dimensional image over either. It keeps the memory alive, which clSetKernelArg
-// does not: PoCL 3.1 aborts if a buffer is released before a kernel that has it as an argument. kResourceExhausted for
-// more texels than the device supports.
-class OpenClView {
- public:
-  static Result<OpenClView> Create(const OpenClDriver& driver, const BoundRange& range, const TensorArg& arg);
-
-  cl_mem argument() const { return image_.get() != nullptr ? image_.get() : memory_.get(); }
-
- private:
-  explicit OpenClView(MemoryHandle memory) : memory_(std::move(memory)) {}
-
-  MemoryHandle memory_;
-  MemoryHandle image_;
 };
 
 }  // namespace hearth

@@ -15,7 +15,10 @@ bool TakesTexelViewsOfParts(const OpenClDriver& driver, uint64_t part_bytes) {
   const Result<std::unique_ptr<Buffer>> buffer = OpenClBuffer::Create(driver, 2 * part_bytes, false);
   if (!buffer.ok()) return false;
   const TensorArg arg = {.name = "probe", .path = AccessPath::kTexelBuffer};
-  return OpenClView::Create(driver, {buffer->get(), part_bytes, part_bytes}, arg).ok();
+  return static_cast<OpenClBuffer&>(**buffer)
+      .shared_memory()
+      ->View(driver, {buffer->get(), part_bytes, part_bytes}, arg)
+      .ok();
 }
 
 Status CheckContextHasDevice(const OpenClApi& api, cl_context context, cl_device_id device) {

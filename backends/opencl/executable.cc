@@ -1,41 +1,13 @@
 #include "backends/opencl/executable.h"
 
-#include <map>
-#include <tuple>
-
 #include "backends/opencl/buffer.h"
 #include "backends/opencl/program.h"
 #include "core/base/error.h"
 
 namespace hearth {
 
-// One view per distinct (buffer, range, way of reading). Two overlapping sub-buffers in one kernel are undefined in
-// OpenCL, and several dispatches that use a tensor need only one.
-class OpenClViewCache {
- public:
-  OpenClViewCache(const OpenClDriver& driver, std::vector<OpenClView>& views) : driver_(driver), views_(views) {}
-
-  Result<cl_mem> Argument(const BoundRange& range, const TensorArg& arg) {
-    const bool texel = arg.path == AccessPath::kTexelBuffer && arg.direction == ArgDirection::kRead;
-    const Key key = {range.buffer, range.offset_bytes, range.size_bytes, texel, texel ? arg.storage : StorageType{}};
-    if (const auto found = arguments_.find(key); found != arguments_.end()) return found->second;
-    HEARTH_ASSIGN(OpenClView view, OpenClView::Create(driver_, range, arg));
-    arguments_[key] = view.argument();
-    views_.push_back(std::move(view));
-    return views_.back().argument();
-  }
-
- private:
-  using Key = std::tuple<const Buffer*, uint64_t, uint64_t, bool, StorageType>;
-
-  const OpenClDriver& driver_;
-  std::vector<OpenClView>& views_;
-  std::map<Key, cl_mem> arguments_;
-};
-
 Result<std::unique_ptr<Executable>> OpenClExecutable::Create(const OpenClDriver& driver, const CommandList& commands) {
   std::unique_ptr<OpenClExecutable> executable(new OpenClExecutable(driver));
-  OpenClViewCache views(executable->driver_, executable->views_);
   for (const Command& command : commands.commands) {
     if (std::holds_alternative<CopyCommand>(command))
       return Error(StatusCode::kUnsupported, "OpenCL stages copies itself");
@@ -48,7 +20,7 @@ Result<std::unique_ptr<Executable>> OpenClExecutable::Create(const OpenClDriver&
     const KernelSource& source = dispatch->program->source();
     Result<KernelHandle> kernel = static_cast<const OpenClProgram*>(dispatch->program)->CreateKernel();
     if (!kernel.ok()) return kernel.status().Within(dispatch->label);
-    HEARTH_TRY(executable->SetArguments(kernel->get(), *dispatch, views).Within(dispatch->label));
+    HEARTH_TRY(executable->SetArguments(kernel->get(), *dispatch).Within(dispatch->label));
     Dispatch& ready = executable->dispatches_.emplace_back();
     ready.kernel = std::move(kernel).value();
     ready.label = dispatch->label;
@@ -60,7 +32,7 @@ Result<std::unique_ptr<Executable>> OpenClExecutable::Create(const OpenClDriver&
   return std::unique_ptr<Executable>(std::move(executable));
 }
 
-Status OpenClExecutable::SetArguments(cl_kernel kernel, const DispatchCommand& command, OpenClViewCache& views) {
+Status OpenClExecutable::SetArguments(cl_kernel kernel, const DispatchCommand& command) {
   const KernelSource& source = command.program->source();
   cl_uint index = 0;
   const auto set = [&](const void* value, size_t size_bytes, const std::string& name) {
@@ -69,7 +41,10 @@ Status OpenClExecutable::SetArguments(cl_kernel kernel, const DispatchCommand& c
     return OpenClError(code, StatusCode::kUnavailable, fmt::format("argument '{}' of kernel {}", name, source.name));
   };
   for (size_t k = 0; k < command.tensors.size(); ++k) {
-    HEARTH_ASSIGN(const cl_mem memory, views.Argument(command.tensors[k], source.tensors[k]));
+    const BoundRange& range = command.tensors[k];
+    const auto& shared = static_cast<const OpenClBuffer*>(range.buffer)->shared_memory();
+    memories_.insert(shared);
+    HEARTH_ASSIGN(const cl_mem memory, shared->View(driver_, range, source.tensors[k]));
     HEARTH_TRY(set(&memory, sizeof memory, source.tensors[k].name));
   }
   for (size_t k = 0; k < command.scalars.size(); ++k) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,6 @@
 #include "hal/device/device.h"
 
 namespace hearth {
-
-class OpenClViewCache;
 
 class OpenClExecutable final : public Executable {
  public:
@@ -35,7 +34,7 @@ class OpenClExecutable final : public Executable {
   };
 
   explicit OpenClExecutable(const OpenClDriver& driver) : driver_(driver) {}
-  Status SetArguments(cl_kernel kernel, const DispatchCommand& command, OpenClViewCache& views);
+  Status SetArguments(cl_kernel kernel, const DispatchCommand& command);
   OpenClTraffic::Lock ToEnqueue() const;  // locks nothing where a driver needs it not
   Status Enqueue(cl_command_queue queue, const Dispatch& dispatch, cl_event* event) const;
   // Enqueues the command before or after kernels for each dma-buf that they read.
@@ -46,7 +45,7 @@ class OpenClExecutable final : public Executable {
 
   const OpenClDriver driver_;
   // Declared in this order because kernels must be released before their argument memory.
-  std::vector<OpenClView> views_;
+  std::set<std::shared_ptr<OpenClMemory>> memories_;
   std::vector<Dispatch> dispatches_;
   std::vector<const OpenClBuffer*> lent_;  // dma-bufs that the dispatches read
   uint64_t last_submission_ = 0;

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "backends/opencl/buffer.h"
 #include "backends/opencl/device_queries.h"
@@ -54,26 +56,70 @@ TEST(OpenClDeviceQueries, ANameInLatin1IsReadAsUtf8) {
   EXPECT_EQ(info->name, "Intel\xef\xbf\xbd GPU");
 }
 
-// A device that offers texel buffers and refuses one is used without them (runtime/devices/self_test.cc).
-TEST(OpenClView, ThatTheDriverRefusesLosesNoDevice) {
-  OpenClApi api;
-  api.clRetainMemObject = [](cl_mem) -> cl_int { return CL_SUCCESS; };
-  api.clReleaseMemObject = [](cl_mem) -> cl_int { return CL_SUCCESS; };
-  api.clCreateBuffer = [](cl_context context, cl_mem_flags, size_t, void*, cl_int* code) {
+// Makes memory objects that are numbers, in order, and notes which are released.
+struct NumberedMemory {
+  static inline std::vector<intptr_t> released;
+  static inline intptr_t made = 0;
+
+  static cl_mem Next(cl_int* code) {
     *code = CL_SUCCESS;
-    return reinterpret_cast<cl_mem>(context);
-  };
-  api.clCreateImage = [](cl_context, cl_mem_flags, const cl_image_format*, const cl_image_desc*, void*,
-                         cl_int* code) -> cl_mem {
-    *code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR;
-    return nullptr;
-  };
-  int context = 0;
-  const OpenClDriver driver{.api = api, .context = reinterpret_cast<cl_context>(&context), .max_texels = 1024};
+    return reinterpret_cast<cl_mem>(++made);
+  }
+  static OpenClApi Api() {
+    released.clear();
+    made = 0;
+    OpenClApi api;
+    api.clCreateBuffer = [](cl_context, cl_mem_flags, size_t, void*, cl_int* code) { return Next(code); };
+    api.clCreateSubBuffer = [](cl_mem, cl_mem_flags, cl_buffer_create_type, const void*, cl_int* code) {
+      return Next(code);
+    };
+    api.clCreateImage = [](cl_context, cl_mem_flags, const cl_image_format*, const cl_image_desc*, void*,
+                           cl_int* code) -> cl_mem {
+      *code = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR;
+      return nullptr;
+    };
+    api.clReleaseMemObject = [](cl_mem memory) -> cl_int {
+      released.push_back(reinterpret_cast<intptr_t>(memory));
+      return CL_SUCCESS;
+    };
+    return api;
+  }
+};
+
+Result<cl_mem> ViewOf(const OpenClDriver& driver, Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
+                      AccessPath path = AccessPath::kBuffer) {
+  const TensorArg arg{.name = "x", .path = path};
+  return static_cast<OpenClBuffer&>(buffer).shared_memory()->View(driver, {&buffer, offset_bytes, size_bytes}, arg);
+}
+
+// A device that offers texel buffers and refuses one is used without them (runtime/devices/self_test.cc).
+TEST(OpenClMemory, AViewThatTheDriverRefusesLosesNoDevice) {
+  const OpenClApi api = NumberedMemory::Api();
+  const OpenClDriver driver{.api = api, .max_texels = 1024};
   const auto buffer = OpenClBuffer::Create(driver, 1024, false);
   ASSERT_TRUE(buffer.ok()) << buffer.status().message();
-  const TensorArg arg{.name = "x", .path = AccessPath::kTexelBuffer};
-  EXPECT_EQ(OpenClView::Create(driver, {buffer->get(), 0, 1024}, arg).status().code(), StatusCode::kUnavailable);
+  EXPECT_EQ(ViewOf(driver, **buffer, 0, 1024, AccessPath::kTexelBuffer).status().code(), StatusCode::kUnavailable);
+}
+
+TEST(OpenClMemory, EqualRangesShareAViewAndTheWholeIsTheBufferItself) {
+  const OpenClApi api = NumberedMemory::Api();
+  const OpenClDriver driver{.api = api, .max_texels = 1024};
+  const auto buffer = OpenClBuffer::Create(driver, 1024, false);
+  ASSERT_TRUE(buffer.ok()) << buffer.status().message();
+  EXPECT_EQ(*ViewOf(driver, **buffer, 0, 1024), static_cast<OpenClBuffer&>(**buffer).memory());
+  EXPECT_EQ(*ViewOf(driver, **buffer, 512, 48), *ViewOf(driver, **buffer, 512, 48));
+  EXPECT_NE(*ViewOf(driver, **buffer, 512, 48), *ViewOf(driver, **buffer, 512, 64));
+}
+
+// NVIDIA's driver ends the process at another order.
+TEST(OpenClMemory, OverlappingViewsAreReleasedInTheReverseOrderOfTheirCreation) {
+  const OpenClApi api = NumberedMemory::Api();
+  const OpenClDriver driver{.api = api, .max_texels = 1024};
+  auto buffer = OpenClBuffer::Create(driver, 4096, false);
+  ASSERT_TRUE(buffer.ok()) << buffer.status().message();
+  for (const uint64_t size_bytes : {3136, 48, 2240}) ASSERT_TRUE(ViewOf(driver, **buffer, 0, size_bytes).ok());
+  buffer->reset();
+  EXPECT_THAT(NumberedMemory::released, ::testing::ElementsAre(4, 3, 2, 1));
 }
 
 }  // namespace
