@@ -63,6 +63,9 @@ void SetPath(TensorArg& arg, uint64_t size_bytes, const DeviceInfo& device) {
 // A group for each work item of a row: within the 65,535 groups in a dimension that every device takes.
 constexpr uint64_t kRow = 1u << 15;
 
+// Smaller float tensors are moved by the host in less time than a dispatch takes.
+constexpr uint64_t kLeastFloatBytes = 64 << 10;
+
 // The work items of a kernel.
 struct WorkGrid {
   std::array<uint32_t, 3> local_size = {1, 1, 1}, group_count = {1, 1, 1};
@@ -137,6 +140,15 @@ BindingLayout BytesLayout(const HostTransfer& transfer) {
   layout.flip_vertically = transfer.desc.dtype == DType::kInt8;  // the kernels' FLIP
   layout.scale = {grid.scale, grid.inverse, 0, 0};
   layout.offset = {static_cast<float>(grid.zero_point), grid.lowest, grid.highest, 0};
+  return layout;
+}
+
+// Dense float32 numbers, moved as they are.
+BindingLayout FloatsLayout(const HostTransfer& transfer) {
+  const Bhwc shape = ToBhwc(transfer.desc.shape);
+  BindingLayout layout;
+  layout.stride = static_cast<uint64_t>(shape.c);
+  layout.pitch = static_cast<uint64_t>(shape.w) * layout.stride;
   return layout;
 }
 
@@ -224,36 +236,40 @@ Result<BindingKernel> WriteBindingKernel(const BindingLayout& layout, bool is_te
   return kernel;
 }
 
-bool CrossesAsBytes(const HostTransfer& transfer, const DeviceInfo& device) {
+bool CrossesDense(const HostTransfer& transfer, const DeviceInfo& device) {
   const DType dtype = transfer.desc.dtype;
-  return !device.unified_memory && transfer.storage != StorageType::kInt32 &&
-         (dtype == DType::kInt8 || dtype == DType::kUInt8) &&
+  const bool is_byte = dtype == DType::kInt8 || dtype == DType::kUInt8;
+  const bool is_large_float = dtype == DType::kFloat32 && transfer.desc.size_bytes() >= kLeastFloatBytes;
+  return !device.unified_memory && transfer.storage != StorageType::kInt32 && (is_byte || is_large_float) &&
          transfer.desc.size_bytes() < static_cast<uint64_t>(std::numeric_limits<int32_t>::max()) &&
          Fits(GridOfTexels(ToBhwc(transfer.desc.shape), device), device) &&
-         Fits(GridOfElements(BytesLayout(transfer), device), device);
+         (!is_byte || Fits(GridOfElements(BytesLayout(transfer), device), device));
 }
 
 uint64_t CrossingBytes(const HostTransfer& transfer) {
   return RoundUp(transfer.desc.size_bytes(), TexelBytes(StorageType::kUnorm8));
 }
 
-Result<BindingKernel> ReadBytesKernel(const HostTransfer& transfer, const DeviceInfo& device) {
+Result<BindingKernel> ReadDenseKernel(const HostTransfer& transfer, const DeviceInfo& device) {
+  const bool is_float = transfer.desc.dtype == DType::kFloat32;
+  const BindingLayout layout = is_float ? FloatsLayout(transfer) : BytesLayout(transfer);
   const WorkGrid grid = GridOfTexels(ToBhwc(transfer.desc.shape), device);
-  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf("read_binding", BytesLayout(transfer), grid, transfer));
-  HEARTH_TRY(SetDefine(kernel.source, "PIXELS", "2"));
-  kernel.source.tensors[0].storage = StorageType::kUnorm8;
+  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf("read_binding", layout, grid, transfer));
+  HEARTH_TRY(SetDefine(kernel.source, "PIXELS", is_float ? "3" : "2"));
+  kernel.source.tensors[0].storage = layout.element;
   kernel.source.tensors[1].storage = transfer.storage;
   return kernel;
 }
 
-Result<BindingKernel> WriteBytesKernel(const HostTransfer& transfer, const DeviceInfo& device) {
-  const BindingLayout layout = BytesLayout(transfer);
-  HEARTH_ASSIGN(BindingKernel kernel,
-                BindingKernelOf("write_binding", layout, GridOfElements(layout, device), transfer));
-  HEARTH_TRY(SetDefine(kernel.source, "PIXELS", "2"));
+Result<BindingKernel> WriteDenseKernel(const HostTransfer& transfer, const DeviceInfo& device) {
+  const bool is_float = transfer.desc.dtype == DType::kFloat32;
+  const BindingLayout layout = is_float ? FloatsLayout(transfer) : BytesLayout(transfer);
+  const WorkGrid grid = is_float ? GridOfTexels(ToBhwc(transfer.desc.shape), device) : GridOfElements(layout, device);
+  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf("write_binding", layout, grid, transfer));
+  HEARTH_TRY(SetDefine(kernel.source, "PIXELS", is_float ? "3" : "2"));
   kernel.source.tensors[0].storage = transfer.storage;
   SetPath(kernel.source.tensors[0], transfer.range.size_bytes, device);
-  kernel.source.tensors[1].storage = StorageType::kUnorm8;
+  kernel.source.tensors[1].storage = layout.element;
   return kernel;
 }
 

@@ -44,14 +44,16 @@ Result<BindingKernel> ReadBindingKernel(const BindingLayout& layout, bool is_tex
                                         const DeviceInfo& device);
 Result<BindingKernel> WriteBindingKernel(const BindingLayout& layout, bool is_texture, const HostTransfer& transfer,
                                          const DeviceInfo& device);
-// Whether the tensor's 8-bit numbers cross to this device and back unconverted, and its kernels convert them: a quarter
-// of the bytes over the bus. If the device shares the host's memory there is no gain: the host converts while it
-// copies, in the time of a dispatch or less.
-bool CrossesAsBytes(const HostTransfer& transfer, const DeviceInfo& device);
+// Whether the tensor's numbers cross to this device and back as the caller has them, and its kernels move them to and
+// from slices: 8-bit numbers (a quarter of the bytes over the bus) and large float32 tensors (no fourth channel for
+// three; on an H100 the host's conversion of DeepLab's 21 channels took 2.5 times as long as all kernels). If the
+// device shares the host's memory there is no gain: the host converts while it copies, in the time of a dispatch or
+// less.
+bool CrossesDense(const HostTransfer& transfer, const DeviceInfo& device);
 uint64_t CrossingBytes(const HostTransfer& transfer);  // what lies between: the dense numbers, in whole elements
 // From there to slices, and back; the same bits as DenseToSlices and SlicesToDense.
-Result<BindingKernel> ReadBytesKernel(const HostTransfer& transfer, const DeviceInfo& device);
-Result<BindingKernel> WriteBytesKernel(const HostTransfer& transfer, const DeviceInfo& device);
+Result<BindingKernel> ReadDenseKernel(const HostTransfer& transfer, const DeviceInfo& device);
+Result<BindingKernel> WriteDenseKernel(const HostTransfer& transfer, const DeviceInfo& device);
 // From slices to slices, as they are.
 Result<BindingKernel> CopyKernel(const HostTransfer& transfer, const DeviceInfo& device);
 

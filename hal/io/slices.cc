@@ -136,7 +136,7 @@ void WithElements(const TensorDesc& desc, StorageType storage, Use use) {
   }
 }
 
-// ---- Floats without conversion: what most networks do on every run ----
+// ---- Floats: what most networks do on every run ----
 
 // Converts a plane's texels from pixels of `row_bytes`, and back. The number of channels is a template argument,
 // because a call of memcpy for each pixel would take most of the time.
@@ -152,11 +152,12 @@ void TexelsToPixels(const std::byte* texels, int64_t row_bytes, int64_t count, s
   for (int64_t p = 0; p < count; ++p) std::memcpy(pixels + p * row_bytes, texels + p * 16, kLanes * 4);
 }
 
+constexpr int64_t kBlock = 512;
+
 // Calls move(channels, offset of the first pixel, of its texel, pixels) for all planes of a few pixels before the next
 // pixels, so that a cache line of pixels is used while it is in the cache.
 template <typename Move>
 void ForEachPlane(const Bhwc& shape, Move move) {
-  constexpr int64_t kBlock = 512;
   const int64_t pixels = shape.pixels(), row_bytes = int64_t{shape.c} * 4;
   for (int64_t first = 0; first < pixels; first += kBlock) {
     for (int32_t s = 0; s < shape.slices(); ++s) {
@@ -180,14 +181,25 @@ void SlicesToFloats(const Bhwc& shape, const std::byte* slices, std::byte* dense
   });
 }
 
+// From texels of float16, a block at a time. Into them the other loop is as fast.
+void HalfSlicesToFloats(const Bhwc& shape, const std::byte* slices, std::byte* dense) {
+  constexpr std::array kMoves = {TexelsToPixels<1>, TexelsToPixels<2>, TexelsToPixels<3>, TexelsToPixels<4>};
+  std::array<float, kBlock * 4> floats;
+  std::array<uint16_t, kBlock * 4> halves;
+  ForEachPlane(shape, [&](int32_t channels, int64_t pixel, int64_t texel, int64_t count) {
+    std::memcpy(halves.data(), slices + texel / 2, count * 8);
+    for (int64_t i = 0; i < count * 4; ++i) floats[i] = HalfToFloat(halves[i]);
+    kMoves[channels - 1](reinterpret_cast<std::byte*>(floats.data()), int64_t{shape.c} * 4, count, dense + pixel);
+  });
+}
+
 }  // namespace
 
 void DenseToSlices(const TensorDesc& desc, StorageType storage, std::span<const std::byte> dense,
                    std::span<std::byte> slices) {
   const Bhwc shape = ToBhwc(desc.shape);
-  if (desc.dtype == DType::kFloat32 && storage == StorageType::kFloat32) {
+  if (desc.dtype == DType::kFloat32 && storage == StorageType::kFloat32)
     return FloatsToSlices(shape, dense.data(), slices.data());
-  }
   WithElements(desc, storage, [&](const auto& host, const auto& device) {
     ToSlices(shape, host, device, dense.data(), slices.data());
   });
@@ -196,9 +208,10 @@ void DenseToSlices(const TensorDesc& desc, StorageType storage, std::span<const 
 void SlicesToDense(const TensorDesc& desc, StorageType storage, std::span<const std::byte> slices,
                    std::span<std::byte> dense) {
   const Bhwc shape = ToBhwc(desc.shape);
-  if (desc.dtype == DType::kFloat32 && storage == StorageType::kFloat32) {
+  if (desc.dtype == DType::kFloat32 && storage == StorageType::kFloat32)
     return SlicesToFloats(shape, slices.data(), dense.data());
-  }
+  if (desc.dtype == DType::kFloat32 && storage == StorageType::kFloat16)
+    return HalfSlicesToFloats(shape, slices.data(), dense.data());
   WithElements(desc, storage, [&](const auto& host, const auto& device) {
     FromSlices(shape, host, device, slices.data(), dense.data());
   });

@@ -26,7 +26,7 @@ Status FromDevice(Device& device, const BoundRange& range, const HostTransfer& t
   });
 }
 
-Status BytesToDevice(Device& device, const BoundRange& range, const HostTransfer& /*transfer*/,
+Status DenseToDevice(Device& device, const BoundRange& range, const HostTransfer& /*transfer*/,
                      std::span<const std::byte> dense, TransferCounts& counts) {
   counts.to_device_bytes += range.size_bytes;
   return device.Write(*range.buffer, range.offset_bytes, range.size_bytes, [&](std::span<std::byte> memory) {
@@ -35,7 +35,7 @@ Status BytesToDevice(Device& device, const BoundRange& range, const HostTransfer
   });
 }
 
-Status BytesFromDevice(Device& device, const BoundRange& range, const HostTransfer& /*transfer*/,
+Status DenseFromDevice(Device& device, const BoundRange& range, const HostTransfer& /*transfer*/,
                        std::span<std::byte> dense, TransferCounts& counts) {
   counts.to_host_bytes += range.size_bytes;
   return device.Read(*range.buffer, range.offset_bytes, range.size_bytes, [&](std::span<const std::byte> memory) {

@@ -25,9 +25,9 @@ Status FromDevice(Device& device, const BoundRange& range, const HostTransfer& t
                   TransferCounts& counts);
 
 // The same for a tensor that is copied as bytes (binding_layout.h): `range` holds its dense numbers.
-Status BytesToDevice(Device& device, const BoundRange& range, const HostTransfer& transfer,
+Status DenseToDevice(Device& device, const BoundRange& range, const HostTransfer& transfer,
                      std::span<const std::byte> dense, TransferCounts& counts);
-Status BytesFromDevice(Device& device, const BoundRange& range, const HostTransfer& transfer,
+Status DenseFromDevice(Device& device, const BoundRange& range, const HostTransfer& transfer,
                        std::span<std::byte> dense, TransferCounts& counts);
 
 // An input that frames in host memory fill: the bytes that cross to the device, their layout there, and the kernel that

@@ -119,7 +119,7 @@ Status PlanEdges::MakeOwnKernel(Side side, Edge& edge) {
   const HostTransfer& transfer = edge.tensor->transfer;
   const auto make = [&](const DeviceInfo& info) {
     if (!IsConverted(edge)) return CopyKernel(transfer, info);
-    return (side == Side::kOutput ? WriteBytesKernel : ReadBytesKernel)(transfer, info);
+    return (side == Side::kOutput ? WriteDenseKernel : ReadDenseKernel)(transfer, info);
   };
   return programs_.MakeKernel(make, edge.own.kernel, edge.own.program);
 }
@@ -148,7 +148,7 @@ Result<Crossing> PlanEdges::PrepareOne(Side side, SlotKind kind, Edge& edge) {
   if (const auto* framed = std::get_if<Framed>(&edge.bound)) return Converted(Way::kFrame, framed->input->size_bytes());
   if (IsConverted(edge)) {
     HEARTH_TRY(MakeOwnKernel(side, edge));
-    return Converted(Way::kBytes, CrossingBytes(edge.tensor->transfer));
+    return Converted(Way::kDense, CrossingBytes(edge.tensor->transfer));
   }
   const BoundRange inner = InArena(edge);
   Crossing crossing{.way = Way::kStaged};
@@ -208,7 +208,7 @@ void PlanEdges::Record(Side side, const Crossings& crossings, CommandRecorder& r
       case Way::kNone:
       case Way::kArena: break;
       case Way::kCopied:
-      case Way::kBytes:
+      case Way::kDense:
       case Way::kFrame: RecordConverted(side, edge, crossing, recorder); break;
       case Way::kStaged:
         recorder.Record(side == Side::kOutput ? CopyCommand{InArena(edge), crossing.visible}
@@ -236,7 +236,7 @@ Status PlanEdges::Upload(const Crossings& crossings, std::span<const std::span<c
     if (way == Way::kFrame) {
       HEARTH_TRY(FrameToDevice(device(), visible, *std::get<Framed>(edge.bound).input, counts));
     } else {
-      const auto upload = way == Way::kBytes ? BytesToDevice : ToDevice;
+      const auto upload = way == Way::kDense ? DenseToDevice : ToDevice;
       HEARTH_TRY(upload(device(), visible, edge.tensor->transfer, inputs[k], counts));
     }
   }
@@ -248,7 +248,7 @@ Status PlanEdges::Download(const Crossings& crossings, std::span<const std::span
   for (size_t k = 0; k < crossings.size(); ++k) {
     const Crossing& crossing = crossings[k];
     if (crossing.visible.buffer == nullptr) continue;
-    const auto download = crossing.way == Way::kBytes ? BytesFromDevice : FromDevice;
+    const auto download = crossing.way == Way::kDense ? DenseFromDevice : FromDevice;
     HEARTH_TRY(download(device(), crossing.visible, EdgesOf(Side::kOutput)[k].tensor->transfer, outputs[k], counts));
   }
   return Status::Ok();

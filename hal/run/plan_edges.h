@@ -28,7 +28,7 @@ struct Crossing {
     kArena,     // the host works in the arena
     kCopied,    // through a buffer that a dispatch copies
     kStaged,    // through a staging buffer
-    kBytes,     // 8-bit numbers, which a dispatch converts
+    kDense,     // dense numbers, which a dispatch converts
     kFrame,     // a picture, which a dispatch converts
     kBorrowed,  // the caller's memory, which a dispatch converts
   };
@@ -89,7 +89,7 @@ class PlanEdges {
   Device& device() const { return plan_.device(); }
   std::vector<Edge>& EdgesOf(Side side) { return edges_[static_cast<size_t>(side)]; }
   const std::vector<Edge>& EdgesOf(Side side) const { return edges_[static_cast<size_t>(side)]; }
-  bool IsConverted(const Edge& edge) const { return CrossesAsBytes(edge.tensor->transfer, device().info()); }
+  bool IsConverted(const Edge& edge) const { return CrossesDense(edge.tensor->transfer, device().info()); }
   BoundRange InArena(const Edge& edge) const { return plan_.Located(edge.tensor->transfer.range); }
   Result<Borrowed> Borrow(Side side, const Edge& edge, const Binding& binding);
   Result<Borrowed> Import(const Edge& edge, const Frame& frame);

@@ -13,6 +13,7 @@
 
 #include "backends/null/device.h"
 #include "core/emit/kernel_limits.h"
+#include "hal/io/slices.h"
 #include "tests/testing/on_device.h"
 
 namespace hearth {
@@ -61,14 +62,22 @@ TEST(BindingKernels, HaveNoMoreGroupsThanEveryDeviceTakes) {
     for (const Shape& shape : LongShapes()) {
       SCOPED_TRACE(shape.ToString());
       const HostTransfer bytes = TransferOf(DType::kInt8, shape), numbers = TransferOf(DType::kFloat32, shape);
-      EXPECT_TRUE(CrossesAsBytes(bytes, info));
-      for (const auto& make : {ReadBytesKernel, WriteBytesKernel, CopyKernel}) ExpectFits(make(bytes, info), info);
+      EXPECT_TRUE(CrossesDense(bytes, info));
+      for (const auto& make : {ReadDenseKernel, WriteDenseKernel, CopyKernel}) ExpectFits(make(bytes, info), info);
       const Result<BindingLayout> layout = LayoutOf(BorrowedBuffer(numbers), numbers.desc);
       ASSERT_TRUE(layout.ok()) << layout.status().message();
       for (const auto& make : {ReadBindingKernel, WriteBindingKernel})
         ExpectFits(make(*layout, false, numbers, info), info);
     }
   }
+}
+
+TEST(BindingKernels, MoveLargeFloatTensorsWhereDeviceMemoryIsNotTheHosts) {
+  DeviceInfo info = LeastDevice(64);
+  EXPECT_TRUE(CrossesDense(TransferOf(DType::kFloat32, {1, 224, 224, 3}), info));
+  EXPECT_FALSE(CrossesDense(TransferOf(DType::kFloat32, {1, 1001}), info));
+  info.unified_memory = true;
+  EXPECT_FALSE(CrossesDense(TransferOf(DType::kFloat32, {1, 224, 224, 3}), info));
 }
 
 TEST(BindingKernels, CopyMoreTexelsThanARowOfSmallGroupsHas) {
@@ -79,7 +88,7 @@ TEST(BindingKernels, CopyMoreTexelsThanARowOfSmallGroupsHas) {
 TEST(BindingKernels, ThatNoGridHoldsLeaveBytesToTheHostAndLentMemoryWithAReason) {
   DeviceInfo info = LeastDevice(64);
   info.max_group_count = {1, 1, 1};
-  EXPECT_FALSE(CrossesAsBytes(TransferOf(DType::kInt8, {1, 20, 20, 8}), info));
+  EXPECT_FALSE(CrossesDense(TransferOf(DType::kInt8, {1, 20, 20, 8}), info));
   const HostTransfer numbers = TransferOf(DType::kFloat32, {1, 20, 20, 8});
   const Result<BindingLayout> layout = LayoutOf(BorrowedBuffer(numbers), numbers.desc);
   ASSERT_TRUE(layout.ok()) << layout.status().message();
@@ -172,9 +181,28 @@ TEST_P(BindingKernelsOnDevice, ReadTheSameBytesInRows) {
   const HostTransfer transfer = TransferOf(DType::kInt8, {2, 65, 260, 6});
   const std::vector<std::byte> dense = Patterned(CrossingBytes(transfer));
   const auto read = [&](const DeviceInfo& device) {
-    return Ran(ReadBytesKernel(transfer, device), dense, transfer.range.size_bytes);
+    return Ran(ReadDenseKernel(transfer, device), dense, transfer.range.size_bytes);
   };
   EXPECT_TRUE(read(opened_.device->info()) == read(Narrow()));
+}
+
+TEST_P(BindingKernelsOnDevice, MoveDenseFloatsToTheBitsOfTheHost) {
+  for (const int32_t channels : {1, 3, 6}) {
+    for (const StorageType storage : {StorageType::kFloat32, StorageType::kFloat16}) {
+      HostTransfer transfer = TransferOf(DType::kFloat32, {2, 65, 130, channels});
+      transfer.storage = storage;
+      transfer.range.size_bytes = transfer.range.size_bytes / TexelBytes(StorageType::kFloat32) * TexelBytes(storage);
+      std::vector<std::byte> dense = Patterned(CrossingBytes(transfer));
+      const float odd[] = {-0.0f, 1e6f, -1e-9f};  // of which 16 bits hold none as it is
+      std::memcpy(dense.data(), odd, sizeof odd);
+      std::vector<std::byte> slices(transfer.range.size_bytes), back(dense.size());
+      DenseToSlices(transfer.desc, storage, dense, slices);
+      SlicesToDense(transfer.desc, storage, slices, back);
+      const DeviceInfo& info = opened_.device->info();
+      EXPECT_TRUE(Ran(ReadDenseKernel(transfer, info), dense, slices.size()) == slices) << channels << " channels";
+      EXPECT_TRUE(Ran(WriteDenseKernel(transfer, info), slices, dense.size()) == back) << channels << " channels";
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, BindingKernelsOnDevice, ::testing::Values("vulkan", "opencl", "gles"),
