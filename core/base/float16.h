@@ -8,16 +8,15 @@
 
 namespace hearth {
 
+// Without branches, so that compilers convert several numbers of a loop at once.
 inline float HalfToFloat(uint16_t half) {
   const uint32_t sign = (half & 0x8000u) << 16;
-  const uint32_t exponent = (half >> 10) & 0x1fu;
-  const uint32_t mantissa = half & 0x3ffu;
-  if (exponent == 0) {  // zero or subnormal: mantissa * 2^-24, exact in float
-    const float magnitude = std::ldexp(static_cast<float>(mantissa), -24);
-    return sign != 0 ? -magnitude : magnitude;
-  }
-  const uint32_t float_exponent = exponent == 31 ? 255 : exponent + 112;
-  return std::bit_cast<float>(sign | (float_exponent << 23) | (mantissa << 13));
+  const uint32_t magnitude = half & 0x7fffu;
+  // Zero or subnormal: mantissa * 2^-24, as the mantissa of 2^-14 less 2^-14.
+  const float small = std::bit_cast<float>(0x38800000u + (magnitude << 13)) - 0x1p-14f;
+  const uint32_t normal = (magnitude << 13) + (magnitude < 0x7c00u ? 0x38000000u : 0x70000000u);
+  const uint32_t is_small = magnitude < 0x400u ? ~0u : 0u;
+  return std::bit_cast<float>(sign | (std::bit_cast<uint32_t>(small) & is_small) | (normal & ~is_small));
 }
 
 // Rounds to nearest, ties to even; overflows to infinity.
