@@ -57,7 +57,8 @@ uint32_t LimitOf(GLenum name, uint32_t dimension) {
 // default display of an old Mesa, and in a guest, whose EGL device is hardware ("virgl (LLVMPIPE (LLVM 21.1.8, 128
 // bits))").
 DeviceType TypeOf(const DisplaySource& source, const std::string& renderer) {
-  return source.software || IsSoftwareName(renderer) ? DeviceType::kCpu : DeviceType::kOther;
+  if (source.software || IsSoftwareName(renderer)) return DeviceType::kCpu;
+  return NameIsDiscrete(renderer) ? DeviceType::kDiscreteGpu : DeviceType::kOther;
 }
 
 void ReadWorkGroupLimits(DeviceInfo& info) {

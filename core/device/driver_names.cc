@@ -24,17 +24,23 @@ bool IsSoftwareName(std::string_view name) {
   return HasOneOf(LowerCase(name), kNames);
 }
 
+bool NameIsDiscrete(std::string_view name) {
+  // Intel's discrete GPUs, by the chip that Mesa names: "(DG2)", "(BMG G21)", "(ATS-M150)".
+  constexpr std::string_view kDiscrete[] = {"(dg", "(bmg", "(ats-m", "nvidia", "geforce"};
+  constexpr std::string_view kIntegrated[] = {"tegra", "orin", "xavier"};
+  const std::string small = LowerCase(name);
+  return HasOneOf(small, kDiscrete) && !HasOneOf(small, kIntegrated);
+}
+
 bool NameHasUnifiedMemory(const DeviceInfo& device) {
   // A guest's buffers are copied, whatever the host's GPU is, which the name has too.
   constexpr std::string_view kGuests[] = {"virgl", "virtio-gpu", "emulator"};
-  // Intel's discrete GPUs, by the chip that Mesa names: "(DG2)", "(BMG G21)", "(ATS-M150)".
-  constexpr std::string_view kDiscrete[] = {"(dg", "(bmg", "(ats-m"};
   constexpr std::string_view kIntegrated[] = {"adreno", "mali", "immortalis", "maleoon", "powervr", "xclipse",
                                               "tegra",  "v3d",  "videocore",  "vivante", "apple",   "intel"};
   const std::string name = LowerCase(device.name);
   if (HasOneOf(name, kGuests)) return false;
   if (device.is_software()) return true;
-  if (HasOneOf(name, kDiscrete)) return false;
+  if (NameIsDiscrete(name)) return false;
   return name.starts_with("fd") || HasOneOf(name, kIntegrated);  // freedreno calls Adreno 640 FD640
 }
 

@@ -19,6 +19,9 @@ bool IsSoftwareName(std::string_view name);
 // wrong yes would have the host read device memory over a bus.
 bool NameHasUnifiedMemory(const DeviceInfo& device);
 
+// Whether the device is a card with memory of its own, for APIs that do not tell: NVIDIA's and Intel's names do.
+bool NameIsDiscrete(std::string_view name);
+
 // What a driver says of itself.
 struct DriverWords {
   explicit DriverWords(const DeviceInfo& driver);

@@ -125,6 +125,11 @@ constexpr ComputeUnitsRow kRtxRows[] = {
     {"rtx 4080 laptop", 58},    {"rtx 4080 super", 80},  {"rtx 4090", 128},         {"rtx 4090 laptop", 76},
     {"rtx 5060", 30},           {"rtx 5060 ti", 36},     {"rtx 5070", 48},          {"rtx 5070 ti", 70},
     {"rtx 5080", 84},           {"rtx 5090", 170}};
+constexpr ComputeUnitsRow kServerRows[] = {
+    {"tesla p4", 20},     {"tesla p40", 30},    {"tesla p100", 56},  {"tesla v100", 80},   {"tesla t4", 40},
+    {"nvidia a2", 10},    {"nvidia a10", 72},   {"nvidia a16", 10},  {"nvidia a30", 56},   {"nvidia a40", 84},
+    {"nvidia a100", 108}, {"nvidia l4", 58},    {"nvidia l40", 142}, {"nvidia l40s", 142}, {"nvidia h100 pcie", 114},
+    {"nvidia h100", 132}, {"nvidia h200", 132}, {"nvidia b200", 148}};
 constexpr ComputeUnitsRow kAmdRows[] = {
     {"rx 460", 14},      {"rx 470", 32},      {"rx 480", 36},      {"rx 550", 8},       {"rx 560", 16},
     {"rx 570", 32},      {"rx 580", 36},      {"rx 590", 36},      {"vega 3", 3},       {"vega 6", 6},
@@ -147,6 +152,7 @@ constexpr ComputeUnitsSource kSources[] = {
     {"Mesa, src/intel/dev/intel_device_info.c; ark.intel.com: execution units", kIntelRows},
     {"Wikipedia, List of Nvidia graphics processing units: SM count", kGtxRows},
     {"Wikipedia, List of Nvidia graphics processing units: SM count", kRtxRows},
+    {"Wikipedia, List of Nvidia graphics processing units: SM count", kServerRows},
     {"Wikipedia, List of AMD graphics processing units: compute units", kAmdRows},
 };
 
