@@ -18,7 +18,7 @@ struct DevicePeaks {
   double flops = 0;           // per second, of multiply-adds in registers; each counts as 2
   std::string flops_variant;  // the fastest form: vector type and independent chains
   ReadPeak cached;            // 16 MiB, read repeatedly
-  ReadPeak memory;            // 128 MiB
+  ReadPeak memory;            // 128 MiB, or up to 1 GiB where those take less than a millisecond
 };
 
 // Compiles a few small kernels and runs each for some 100 ms; the fastest run counts. Returns the driver's errors.

@@ -36,6 +36,7 @@ namespace {
 // units.
 constexpr Gpu kGpus[] = {{"navi21", 60, 64, 32, 64, 64, 16, 2.1, 512, 2, 128, 64},
                          {"ampere-laptop", 30, 32, 32, 128, 128, 24, 1.4, 336, 1, 128, 100},
+                         {"h100", 132, 32, 32, 128, 128, 24, 1.98, 3350, 2, 128, 228},
                          {"adreno730", 4, 64, 128, 256, 64, 16, 0.8, 51, 2, 128, 32},
                          {"mali-g78", 14, 16, 16, 32, 64, 32, 0.85, 51, 2, 64, 32}};
 constexpr double kLatencyCycles = 200, kLocalBytes = 128;  // about the second cache's latency; per unit and clock
