@@ -47,10 +47,9 @@ hearth_status hearth_session_interpret(hearth_session* session, const char* mean
       return hearth::Error(hearth::StatusCode::kInvalidArgument, "the session has not run yet: there is no output");
     hearth::InterpretOptions options{.top = top, .min_score = min_score};
     if (meaning != nullptr) {
-      options.meaning = hearth::MeaningOf(meaning);
-      if (!options.meaning) {
+      if (!hearth::SetShown(meaning, options)) {
         return hearth::Error(hearth::StatusCode::kInvalidArgument, "'{}' is no meaning; there are {}", meaning,
-                             fmt::join(hearth::MeaningNames(), ", "));
+                             fmt::join(hearth::ShowWords(), ", "));
       }
     }
     HEARTH_ASSIGN(const auto results, hearth::Interpret(*session->session, std::move(options)));

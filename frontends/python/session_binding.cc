@@ -303,10 +303,9 @@ void BindSessions(py::module_& module) {
           "interpret",
           [](PythonSession& session, const std::string& meaning, std::vector<std::string> labels, size_t top,
              float min_score) {
-            InterpretOptions options{MeaningOf(meaning), std::move(labels), top, min_score};
-            if (!meaning.empty() && !options.meaning)
-              throw py::value_error(
-                  fmt::format("meaning: '{}' is none of {}", meaning, fmt::join(MeaningNames(), ", ")));
+            InterpretOptions options{.labels = std::move(labels), .top = top, .min_score = min_score};
+            if (!meaning.empty() && !SetShown(meaning, options))
+              throw py::value_error(fmt::format("meaning: '{}' is none of {}", meaning, fmt::join(ShowWords(), ", ")));
             return session.Interpret(options);
           },
           py::arg("meaning"), py::arg("labels"), py::arg("top"), py::arg("min_score"))

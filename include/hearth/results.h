@@ -37,14 +37,19 @@ enum class Layout {
   kOther,
   kScores,          // [1,...,C]
   kDetections,      // boxes[1,N,4] (ymin, xmin, ymax, xmax), classes[1,N], scores[1,N], count[1]
-  kAnchoredFaces,   // regressors[1,896,16], logits[1,896,1]
+  kAnchors,         // regressors[1,N,4+2P], logits[1,N,1]: MediaPipe's detectors of faces, palms and people
+  kYoloObjectness,  // [1,N,5+C] or [1,5+C,N]: centre x, y, width, height, objectness, scores (YOLO v5)
+  kYoloScores,      // [1,4+C,N] or [1,N,4+C]: centre x, y, width, height, scores (YOLO v8, v9, v11)
+  kYoloListed,      // [1,N,6]: left, top, right, bottom, score, class (YOLO v10)
+  kYoloCells,       // like kYoloObjectness, but still relative to the cells of its grids (YOLOX)
   kOneChannel,      // [1,H,W,1] or [1,H,W]
   kTwoChannels,     // [1,H,W,2]: background, foreground
   kScoresPerPixel,  // [1,H,W,C]
   kClassPerPixel,   // [1,H,W] or [1,H,W,1] of integers
   kPixels,          // [1,H,W,1 or 3]
-  kHeatmaps,        // heatmaps[1,h,w,K], offsets[1,h,w,2K]
+  kHeatmaps,        // heatmaps[1,h,w,K], and offsets[1,h,w,2K] if there are any
   kPointsInPixels,  // K times x, y, z in pixels of the input
+  kPosePoints,      // 39 times x, y in pixels of the input, z, visibility, presence (BlazePose); 33 are of the body
   kScoredPoints,    // [1,1,K,3]: y, x as fractions of the picture, score
 };
 
@@ -55,6 +60,7 @@ struct ResultGroup {
   std::string reason;                     // why: "TFLite_Detection_PostProcess makes it"
   std::vector<size_t> outputs;            // in the layout's order; the first stands for the group
   int input_height = 0, input_width = 0;  // of the input for pictures
+  bool is_asked_for = false;              // by the user: the values are not checked for it
 };
 
 struct ScoredClass {
@@ -73,7 +79,8 @@ struct Box {
   std::string label;  // empty if there is none
   float score = 0;
   float left = 0, top = 0, right = 0, bottom = 0;
-  std::vector<KeyPoint> points;  // of a face: right eye, left eye, nose, mouth, right ear, left ear
+  // Of a face: right eye, left eye, nose, mouth, right ear, left ear. Palms have 7 points, people 4.
+  std::vector<KeyPoint> points;
 };
 
 // Names of key points and the limbs between them.
@@ -126,6 +133,9 @@ struct InterpretOptions {
   std::vector<std::string> labels;  // of classes; else the recipe's, else the file's
   size_t top = 5;                   // how many classes of scores
   float min_score = 0.5f;           // of boxes, and of key points in pictures
+  // With `meaning`, where an output's shape allows several layouts that have it, such as kYoloObjectness and
+  // kYoloCells.
+  std::optional<Layout> layout = {};
 };
 
 // Finds the meaning once and decodes many runs. Threads: any, each with its own session.
@@ -138,7 +148,9 @@ class HEARTH_EXPORT Interpreter {
   static Result<Interpreter> Create(const Model& model, const ModelMetadata& metadata, InterpretOptions options,
                                     const std::string& asked_by);
 
-  const std::vector<ResultGroup>& groups() const { return groups_; }  // every output is in one
+  // Every output is in one. A run's values can still show that it is not what its shape says: then its result has no
+  // meaning, and a reason that begins with "not sure". They can also settle what its shape leaves open.
+  const std::vector<ResultGroup>& groups() const { return groups_; }
   const std::vector<std::string>& LabelsOf(size_t group) const { return labels_[group]; }
 
   // The results of `session`'s last run, which must be of the same model; make the interpreter again after a resize

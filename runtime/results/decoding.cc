@@ -14,50 +14,9 @@
 namespace hearth {
 namespace {
 
-float Sigmoid(float value) {
-  return 1.0f / (1.0f + std::exp(-value));
-}
+constexpr size_t kMostBoxes = 300;
 
-// A class or count that a model gives as a float of any value.
-size_t IndexOf(float value) {
-  return value >= 1 ? static_cast<size_t>(std::min(value, 1e6f)) : 0;
-}
-
-std::string LabelOf(size_t class_index, std::span<const std::string> labels) {
-  return class_index < labels.size() ? labels[class_index] : "";
-}
-
-std::vector<Box> ListedBoxes(const GroupValues& values, std::span<const std::string> labels, float min_score) {
-  const size_t listed = values[2].size();
-  const size_t count = values.size() > 3 ? std::min(listed, IndexOf(values[3].at(0))) : listed;
-  std::vector<Box> boxes;
-  for (size_t k = 0; k < count; ++k) {
-    const float* corners = values[0].data() + 4 * k;  // ymin, xmin, ymax, xmax
-    if (!(values[2][k] >= min_score)) continue;
-    const size_t class_index = IndexOf(values[1][k]);
-    boxes.push_back(
-        {class_index, LabelOf(class_index, labels), values[2][k], corners[1], corners[0], corners[3], corners[2], {}});
-  }
-  return boxes;
-}
-
-// ---- BlazeFace ----
-
-// The centres of the 896 anchors: two in each cell of a 16x16 grid, then six in each cell of an 8x8 grid.
-std::vector<KeyPoint> FaceAnchors() {
-  std::vector<KeyPoint> anchors;
-  for (const auto& [grid, repeats] : {std::pair(16, 2), std::pair(8, 6)}) {
-    for (int cell = 0; cell < grid * grid * repeats; ++cell) {
-      const int place = cell / repeats;
-      const auto size = static_cast<float>(grid);
-      anchors.push_back(
-          {(static_cast<float>(place % grid) + 0.5f) / size, (static_cast<float>(place / grid) + 0.5f) / size});
-    }
-  }
-  return anchors;
-}
-
-float Overlap(const Box& a, const Box& b) {
+float OverlapOf(const Box& a, const Box& b) {
   const float width = std::min(a.right, b.right) - std::max(a.left, b.left);
   const float height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
   if (width <= 0 || height <= 0) return 0;
@@ -65,43 +24,26 @@ float Overlap(const Box& a, const Box& b) {
   return width * height / (both - width * height);
 }
 
-// An anchor's numbers: centre, size, six points, all in input pixels relative to the anchor's centre.
-std::vector<Box> FaceBoxes(const GroupValues& values, int input_size, float min_score) {
-  constexpr size_t kNumbers = 16;
-  constexpr float kSameFace = 0.3f;  // intersection over union
-  const std::vector<KeyPoint> anchors = FaceAnchors();
-  const auto size = static_cast<float>(input_size);
-  std::vector<Box> all;
-  for (size_t k = 0; k < anchors.size(); ++k) {
-    const float score = Sigmoid(values[1][k]);
-    if (!(score >= min_score)) continue;
-    const float* numbers = values[0].data() + kNumbers * k;
-    const float x = anchors[k].x + numbers[0] / size, y = anchors[k].y + numbers[1] / size;
-    const float half_width = numbers[2] / size / 2, half_height = numbers[3] / size / 2;
-    Box box{0, "face", score, x - half_width, y - half_height, x + half_width, y + half_height, {}};
-    for (size_t p = 4; p < kNumbers; p += 2) {
-      box.points.push_back({anchors[k].x + numbers[p] / size, anchors[k].y + numbers[p + 1] / size});
-    }
-    all.push_back(std::move(box));
-  }
-  std::stable_sort(all.begin(), all.end(), [](const Box& a, const Box& b) { return a.score > b.score; });
-  std::vector<Box> kept;
-  for (Box& box : all) {
-    const bool is_new =
-        std::none_of(kept.begin(), kept.end(), [&](const Box& other) { return Overlap(box, other) > kSameFace; });
-    if (is_new) kept.push_back(std::move(box));
-  }
-  return kept;
-}
-
 // ---- Key points ----
 
-// The cell with each map's highest score, moved by its offset. A grid of n cells spans the input from its first pixel
-// to its last.
+// A logit or a probability, depending on the model.
+float ScoreOf(float value) {
+  return IsShare(value) ? value : Sigmoid(value);
+}
+
+// Heat maps that were trained to be 0 to 1 pass these by a little; logits pass them by far.
+bool AreNearlyShares(std::span<const float> values) {
+  return std::none_of(values.begin(), values.end(), [](float value) { return value < -0.5f || value > 1.5f; });
+}
+
+// The cell with each map's highest score. With offsets (PoseNet) it is moved by its own, and a grid of n cells spans
+// the input from its first pixel to its last; without, the point is the cell's centre.
 KeyPoints FromHeatmaps(const TensorInfo& info, const GroupValues& values, int input_height, int input_width) {
   const int height = info.shape[1], width = info.shape[2];
   const size_t count = static_cast<size_t>(info.shape[3]), cells = static_cast<size_t>(height) * width;
   KeyPoints result{SkeletonOf(count), 1, {}};
+  const bool are_shares = AreNearlyShares(values[0]);
+  const auto score_of = [&](float value) { return are_shares ? std::clamp(value, 0.0f, 1.0f) : Sigmoid(value); };
   const auto step = [](int input, int grid) {
     return grid > 1 ? static_cast<float>(input - 1) / static_cast<float>(grid - 1) : 0.0f;
   };
@@ -110,11 +52,32 @@ KeyPoints FromHeatmaps(const TensorInfo& info, const GroupValues& values, int in
     for (size_t cell = 1; cell < cells; ++cell) {
       if (values[0][cell * count + k] > values[0][best * count + k]) best = cell;
     }
+    const size_t row = best / static_cast<size_t>(width), column = best % static_cast<size_t>(width);
+    const float score = score_of(values[0][best * count + k]);
+    if (values.size() < 2) {
+      result.points.push_back({(static_cast<float>(column) + 0.5f) / static_cast<float>(width),
+                               (static_cast<float>(row) + 0.5f) / static_cast<float>(height), score});
+      continue;
+    }
     const float* offsets = values[1].data() + best * 2 * count;  // all y, then all x
-    const float y = static_cast<float>(best / width) * step(input_height, height) + offsets[k];
-    const float x = static_cast<float>(best % width) * step(input_width, width) + offsets[count + k];
-    result.points.push_back({x / static_cast<float>(std::max(1, input_width)),
-                             y / static_cast<float>(std::max(1, input_height)), Sigmoid(values[0][best * count + k])});
+    const float y = static_cast<float>(row) * step(input_height, height) + offsets[k];
+    const float x = static_cast<float>(column) * step(input_width, width) + offsets[count + k];
+    result.points.push_back(
+        {x / static_cast<float>(std::max(1, input_width)), y / static_cast<float>(std::max(1, input_height)), score});
+  }
+  return result;
+}
+
+// BlazePose: the last 6 of 39 points are aids for the next frame.
+KeyPoints FromPose(const GroupValues& values, int input_height, int input_width) {
+  constexpr size_t kNumbers = 5, kBodyPoints = 33;
+  KeyPoints result{SkeletonOf(kBodyPoints), 1, {}};
+  if (values.size() > 1) result.score = ScoreOf(values[1][0]);
+  for (size_t k = 0; k < kBodyPoints; ++k) {
+    const float* point = values[0].data() + kNumbers * k;  // x, y, z, logits of visibility and presence
+    result.points.push_back({point[0] / static_cast<float>(std::max(1, input_width)),
+                             point[1] / static_cast<float>(std::max(1, input_height)),
+                             Sigmoid(std::min(point[3], point[4]))});
   }
   return result;
 }
@@ -122,9 +85,7 @@ KeyPoints FromHeatmaps(const TensorInfo& info, const GroupValues& values, int in
 KeyPoints FromPixels(const GroupValues& values, int input_height, int input_width) {
   const size_t count = values[0].size() / 3;
   KeyPoints result{SkeletonOf(count), 1, {}};
-  // A logit or a probability, depending on the model.
-  const float sure = values.size() > 1 && !values[1].empty() ? values[1][0] : 1;
-  result.score = IsShare(sure) ? sure : Sigmoid(sure);
+  if (values.size() > 1 && !values[1].empty()) result.score = ScoreOf(values[1][0]);
   for (size_t k = 0; k < count; ++k) {
     result.points.push_back({values[0][3 * k] / static_cast<float>(std::max(1, input_width)),
                              values[0][3 * k + 1] / static_cast<float>(std::max(1, input_height)), 1});
@@ -142,6 +103,14 @@ KeyPoints FromScoredPoints(const GroupValues& values) {
 }
 
 }  // namespace
+
+bool AreShares(std::span<const float> values) {
+  return std::none_of(values.begin(), values.end(), [](float value) { return value < -0.01f || value > 1.01f; });
+}
+
+float Sigmoid(float value) {
+  return 1.0f / (1.0f + std::exp(-value));
+}
 
 Result<std::vector<double>> OutputAsReals(const TensorInfo& info, std::span<const std::byte> bytes) {
   const std::optional<DType> dtype = DTypeFromName(info.dtype);
@@ -174,25 +143,44 @@ std::vector<ScoredClass> HighestScores(std::span<const float> scores, size_t cou
   return top;
 }
 
-std::vector<Box> DecodeBoxes(const ResultGroup& group, const GroupValues& values, std::span<const std::string> labels,
-                             float min_score) {
-  std::vector<Box> boxes = group.layout == Layout::kAnchoredFaces ? FaceBoxes(values, group.input_width, min_score)
-                                                                  : ListedBoxes(values, labels, min_score);
-  std::stable_sort(boxes.begin(), boxes.end(), [](const Box& a, const Box& b) { return a.score > b.score; });
+std::vector<Box> ListedBoxes(const GroupValues& values, std::span<const std::string> labels, float min_score) {
+  const size_t listed = values[2].size();
+  const size_t count = values.size() > 3 ? std::min(listed, IndexOf(values[3].at(0))) : listed;
+  std::vector<Box> boxes;
+  for (size_t k = 0; k < count; ++k) {
+    const float* corners = values[0].data() + 4 * k;  // ymin, xmin, ymax, xmax
+    if (!(values[2][k] >= min_score)) continue;
+    const size_t class_index = IndexOf(values[1][k]);
+    boxes.push_back(
+        {class_index, LabelOf(class_index, labels), values[2][k], corners[1], corners[0], corners[3], corners[2], {}});
+  }
   return boxes;
+}
+
+std::vector<Box> WithoutOverlaps(std::vector<Box> boxes, float most_overlap) {
+  std::stable_sort(boxes.begin(), boxes.end(), [](const Box& a, const Box& b) { return a.score > b.score; });
+  std::vector<Box> kept;
+  for (Box& box : boxes) {
+    if (kept.size() == kMostBoxes) break;
+    const bool is_new = std::none_of(kept.begin(), kept.end(), [&](const Box& better) {
+      return better.class_index == box.class_index && OverlapOf(box, better) > most_overlap;
+    });
+    if (is_new) kept.push_back(std::move(box));
+  }
+  return kept;
 }
 
 KeyPoints DecodeKeyPoints(const ResultGroup& group, std::span<const TensorInfo> infos, const GroupValues& values) {
   if (group.layout == Layout::kHeatmaps) return FromHeatmaps(infos[0], values, group.input_height, group.input_width);
   if (group.layout == Layout::kScoredPoints) return FromScoredPoints(values);
+  if (group.layout == Layout::kPosePoints) return FromPose(values, group.input_height, group.input_width);
   return FromPixels(values, group.input_height, group.input_width);
 }
 
 PixelMap DecodeMask(const ResultGroup& group, const TensorInfo& info, std::span<const float> values) {
   PixelMap mask{info.shape[1], info.shape[2], {}};
   if (group.layout == Layout::kOneChannel) {
-    const auto [low, high] = std::minmax_element(values.begin(), values.end());
-    const bool are_shares = values.empty() || (*low >= -0.01f && *high <= 1.01f);
+    const bool are_shares = AreShares(values);
     for (const float value : values) {
       mask.values.push_back(are_shares ? value : info.dtype == "uint8" ? value / 255 : Sigmoid(value));
     }

@@ -3,6 +3,7 @@
 #ifndef HEARTH_RUNTIME_RESULTS_DECODING_H_
 #define HEARTH_RUNTIME_RESULTS_DECODING_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -15,6 +16,17 @@ namespace hearth {
 // Whether a number can be a score, which is shown as a share of 1. Logits are not.
 inline bool IsShare(float value) {
   return value >= 0 && value <= 1;
+}
+// Whether all are, but for rounding.
+bool AreShares(std::span<const float> values);
+float Sigmoid(float value);
+
+// A class or count that a model gives as a float of any value.
+inline size_t IndexOf(float value) {
+  return value >= 1 ? static_cast<size_t>(std::min(value, 1e6f)) : 0;
+}
+inline std::string LabelOf(size_t class_index, std::span<const std::string> labels) {
+  return class_index < labels.size() ? labels[class_index] : "";
 }
 
 // The elements as real numbers: quantized ones as scale * (stored - zero_point), per tensor.
@@ -29,9 +41,11 @@ using GroupValues = std::vector<std::vector<float>>;
 // The `count` highest, highest first; among equals the lower index first; NaN last.
 std::vector<ScoredClass> HighestScores(std::span<const float> scores, size_t count,
                                        std::span<const std::string> labels);
-// Highest scores first, without those below `min_score`.
-std::vector<Box> DecodeBoxes(const ResultGroup& group, const GroupValues& values, std::span<const std::string> labels,
-                             float min_score);
+// Of Layout::kDetections, without those below `min_score`.
+std::vector<Box> ListedBoxes(const GroupValues& values, std::span<const std::string> labels, float min_score);
+// Non-maximum suppression: highest scores first, without a box that overlaps a better one of its class by more than
+// `most_overlap` (intersection over union), and at most 300, as YOLO's own programs give.
+std::vector<Box> WithoutOverlaps(std::vector<Box> boxes, float most_overlap);
 // `infos`: the group's outputs.
 KeyPoints DecodeKeyPoints(const ResultGroup& group, std::span<const TensorInfo> infos, const GroupValues& values);
 // The foreground probability of each pixel, 0 to 1. Values outside of that range count as logits (of two channels:

@@ -3,10 +3,12 @@
 
 #include "core/base/error.h"
 #include "hearth/results.h"
+#include "runtime/results/anchors.h"
 #include "runtime/results/decoding.h"
 #include "runtime/results/output_facts.h"
 #include "runtime/results/output_meaning.h"
 #include "runtime/results/result_picture.h"
+#include "runtime/results/yolo.h"
 
 namespace hearth {
 namespace {
@@ -14,11 +16,12 @@ namespace {
 constexpr int64_t kMostPixels = int64_t{1} << 27;
 
 Result<std::vector<ResultGroup>> GroupsOf(const Model& model, const ModelMetadata& metadata,
-                                          const std::optional<Meaning>& wanted, const std::string& asked_by) {
+                                          const InterpretOptions& options, const std::string& asked_by) {
   const Recipe& recipe = metadata.recipe;
-  if (wanted) return FindResultsOf(*wanted, asked_by, model, metadata);
+  if (options.meaning) return FindResultsOf(*options.meaning, options.layout, asked_by, model, metadata);
   if (recipe.meaning.empty()) return FindResults(model, metadata);
-  if (const auto meaning = MeaningOf(recipe.meaning)) return FindResultsOf(*meaning, recipe.path, model, metadata);
+  InterpretOptions told;
+  if (SetShown(recipe.meaning, told)) return FindResultsOf(*told.meaning, told.layout, recipe.path, model, metadata);
   return Error(StatusCode::kMalformedInput, "{}: 'meaning' is '{}', which is no value of --show", recipe.path,
                recipe.meaning);
 }
@@ -35,6 +38,18 @@ std::vector<std::string> LabelsFor(const ResultGroup& group, const ModelMetadata
   return {};
 }
 
+void DecodeBoxes(Interpretation& result) {
+  if (IsYolo(result.group.layout)) {
+    DecodeYolo(result);
+  } else {
+    result.boxes = result.group.layout == Layout::kAnchors
+                       ? DecodeAnchors(result)
+                       : ListedBoxes(result.values, result.labels, result.min_score);
+  }
+  std::stable_sort(result.boxes.begin(), result.boxes.end(),
+                   [](const Box& a, const Box& b) { return a.score > b.score; });
+}
+
 }  // namespace
 
 Result<Interpreter> Interpreter::Create(const Model& model, InterpretOptions options) {
@@ -45,7 +60,9 @@ Result<Interpreter> Interpreter::Create(const Model& model, InterpretOptions opt
 Result<Interpreter> Interpreter::Create(const Model& model, const ModelMetadata& metadata, InterpretOptions options,
                                         const std::string& asked_by) {
   Interpreter made;
-  HEARTH_ASSIGN(made.groups_, GroupsOf(model, metadata, options.meaning, asked_by));
+  ModelMetadata known = metadata;
+  if (!options.labels.empty()) known.recipe.labels = options.labels;
+  HEARTH_ASSIGN(made.groups_, GroupsOf(model, known, options, asked_by));
   for (const ResultGroup& group : made.groups_) made.labels_.push_back(LabelsFor(group, metadata, options.labels));
   made.outputs_ = model.outputs();
   made.are_planar_ = PlanarOutputs(model);
@@ -91,9 +108,11 @@ Result<Interpretation> Interpreter::InterpretGroup(const Session& session, size_
   }
   switch (group.meaning) {
     case Meaning::kNone:
+      if (!group.is_asked_for && IsYolo(group.layout)) DecodeYolo(result);  // its values can settle it
+      break;
     case Meaning::kImage: break;
     case Meaning::kClasses: result.classes = HighestScores(result.values[0], options_.top, result.labels); break;
-    case Meaning::kBoxes: result.boxes = DecodeBoxes(group, result.values, result.labels, options_.min_score); break;
+    case Meaning::kBoxes: DecodeBoxes(result); break;
     case Meaning::kKeypoints: result.points = DecodeKeyPoints(group, result.infos, result.values); break;
     case Meaning::kMask: result.map = DecodeMask(group, result.infos[0], result.values[0]); break;
     case Meaning::kClassMap:
@@ -101,6 +120,7 @@ Result<Interpretation> Interpreter::InterpretGroup(const Session& session, size_
       result.areas = AreasOf(result.map, result.labels);
       break;
   }
+  if (group.meaning == Meaning::kNone) result.group.layout = Layout::kOther;
   return result;
 }
 

@@ -84,6 +84,12 @@ class Outputs {
   std::string Content(size_t k) const { return Metadata(k) == nullptr ? "" : Metadata(k)->content; }
   bool HasLabels(size_t k) const { return Metadata(k) != nullptr && !Metadata(k)->axis_labels.empty(); }
 
+  // How many classes the recipe's or the file's labels name; 0 without labels.
+  size_t LabelCount(size_t k) const {
+    if (!metadata_.recipe.labels.empty()) return metadata_.recipe.labels.size();
+    return Metadata(k) == nullptr ? 0 : Metadata(k)->axis_labels.size();
+  }
+
   // Whether the output's name contains one of the words.
   bool IsCalled(size_t k, std::initializer_list<std::string_view> words) const {
     const std::string names =

@@ -11,15 +11,21 @@
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/graph/op_text.h"
+#include "runtime/results/anchors.h"
 #include "runtime/results/output_facts.h"
-#include "runtime/results/skeleton.h"
+#include "runtime/results/point_meaning.h"
+#include "runtime/results/yolo.h"
 
 namespace hearth {
 namespace {
 
 constexpr std::string_view kNames[] = {"none", "classes", "mask", "class-map", "image", "boxes", "keypoints"};
 
-constexpr int32_t kFaceAnchors = 896, kFaceNumbers = 16;  // BlazeFace: 16x16x2 + 8x8x6; a box and six points
+// Layouts that a user can ask for by name; all are boxes.
+constexpr std::pair<std::string_view, Layout> kLayoutNames[] = {{"yolov5", Layout::kYoloObjectness},
+                                                                {"yolov8", Layout::kYoloScores},
+                                                                {"yolov10", Layout::kYoloListed},
+                                                                {"yolox", Layout::kYoloCells}};
 
 std::string OpText(const Outputs& outputs, size_t k) {
   const Op* op = outputs.MadeBy(k);
@@ -64,66 +70,6 @@ std::optional<ResultGroup> DetectionsOfMetadata(const Outputs& outputs) {
   const auto number = outputs.FirstFree([&](size_t k) { return outputs.ElementCount(k) == 1; });
   if (number && !Contains(group.outputs, *number)) group.outputs.push_back(*number);
   return group;
-}
-
-std::optional<ResultGroup> Faces(const Outputs& outputs) {
-  const auto numbers = outputs.FirstFree([&](size_t k) {
-    return outputs.HasShape(k, {1, kFaceAnchors, kFaceNumbers});
-  });
-  const auto scores = outputs.FirstFree([&](size_t k) { return outputs.HasShape(k, {1, kFaceAnchors, 1}); });
-  const auto [height, width] = outputs.PictureSize();
-  if (!numbers || !scores || height != width || height % 16 != 0) return std::nullopt;
-  return ResultGroup{Meaning::kBoxes,
-                     Layout::kAnchoredFaces,
-                     "896 anchors with 16 numbers are BlazeFace's: a box and six points each",
-                     {*numbers, *scores}};
-}
-
-std::optional<ResultGroup> Heatmaps(const Outputs& outputs) {
-  const auto maps = outputs.FirstFree([&](size_t k) {
-    return outputs.HasShape(k, {1, -1, -1, -1}) && outputs.IsCalled(k, {"heatmap"});
-  });
-  if (!maps || outputs.ElementCount(*maps) == 0) return std::nullopt;
-  const std::vector<int32_t>& shape = outputs.shape(*maps);
-  const auto offsets = outputs.FirstFree([&](size_t k) {
-    return outputs.HasShape(k, {1, shape[1], shape[2], 2 * shape[3]}) && outputs.IsCalled(k, {"offset"});
-  });
-  if (!offsets) return std::nullopt;
-  ResultGroup group{Meaning::kKeypoints,
-                    Layout::kHeatmaps,
-                    fmt::format("its name, and offsets for its {} maps", shape[3]),
-                    {*maps, *offsets}};
-  for (size_t k = 0; k < outputs.count(); ++k) {
-    if (outputs.is_free(k) && outputs.IsCalled(k, {"displacement"})) group.outputs.push_back(k);
-  }
-  return group;
-}
-
-// 21 points of a hand or 468 of a face, each x, y, z, and the probability that there is one.
-std::optional<ResultGroup> Landmarks(const Outputs& outputs) {
-  if (outputs.PictureSize().first == 0 || outputs.count() < 2) return std::nullopt;
-  const auto points = outputs.FirstFree([&](size_t k) {
-    const size_t numbers = outputs.ElementCount(k);
-    return (numbers == 3 * 21 || numbers == 3 * 468) && outputs.shape(k).back() > 3;
-  });
-  const auto sure = outputs.FirstFree([&](size_t k) { return outputs.ElementCount(k) == 1; });
-  if (!points || !sure) return std::nullopt;
-  const Skeleton& skeleton = *SkeletonOf(outputs.ElementCount(*points) / 3);
-  ResultGroup group{Meaning::kKeypoints,
-                    Layout::kPointsInPixels,
-                    fmt::format("{} numbers beside a single one: x, y, z of the {} points of a {}",
-                                outputs.ElementCount(*points), skeleton.point_count, skeleton.name),
-                    {*points, *sure}};
-  return group;
-}
-
-std::optional<ResultGroup> ScoredPoints(const Outputs& outputs) {
-  // As the file has it: these are no pictures, whose channels may come first.
-  const auto points = outputs.FirstFree([&](size_t k) {
-    return outputs.info(k).shape == std::vector<int32_t>{1, 1, 17, 3};
-  });
-  if (!points) return std::nullopt;
-  return ResultGroup{Meaning::kKeypoints, Layout::kScoredPoints, "17 points with y, x and a score", {*points}};
 }
 
 // ---- Single outputs ----
@@ -215,7 +161,7 @@ ResultGroup OfMap(const Outputs& outputs, size_t k, int32_t channels) {
     return group(Meaning::kImage, Layout::kPixels, fmt::format("three channels{}", made));
   }
   if (!ScoresPixelsByClass(outputs, k)) {
-    return NotSure(k, "a class for each pixel, or heat maps of key points", Meaning::kClassMap);
+    return NotSure(k, "heat maps of key points (--show keypoints), or a class for each pixel", Meaning::kClassMap);
   }
   return group(Meaning::kClassMap, Layout::kScoresPerPixel, fmt::format("{} scores per pixel{}", channels, made));
 }
@@ -252,11 +198,11 @@ ResultGroup OfOne(const Outputs& outputs, size_t k, bool is_alone) {
 }
 
 using GroupRule = std::optional<ResultGroup> (*)(const Outputs&);
-constexpr GroupRule kGroupRules[] = {DetectionsOfOperator, DetectionsOfMetadata, Faces, Heatmaps, Landmarks,
-                                     ScoredPoints};
+constexpr GroupRule kGroupRules[] = {DetectionsOfOperator, DetectionsOfMetadata, FindAnchors,     FindYolo,
+                                     FindHeatmaps,         FindLandmarks,        FindScoredPoints};
 
-// The layout that an output's shape allows for a meaning.
-std::optional<Layout> LayoutFor(Meaning wanted, const Outputs& outputs, size_t k) {
+// The layout that an output's shape allows for a meaning; `layout` or none if a user chose one.
+std::optional<Layout> LayoutFor(Meaning wanted, std::optional<Layout> layout, const Outputs& outputs, size_t k) {
   const int32_t channels = MapChannels(outputs, k);
   switch (wanted) {
     case Meaning::kClasses: return IsVector(outputs, k) ? std::optional(Layout::kScores) : std::nullopt;
@@ -268,6 +214,8 @@ std::optional<Layout> LayoutFor(Meaning wanted, const Outputs& outputs, size_t k
       if (channels >= 2) return Layout::kScoresPerPixel;
       return channels == 1 && IsInteger(outputs.info(k)) ? std::optional(Layout::kClassPerPixel) : std::nullopt;
     case Meaning::kImage: return channels == 1 || channels == 3 ? std::optional(Layout::kPixels) : std::nullopt;
+    case Meaning::kBoxes: return YoloLayoutOf(outputs, k, layout);
+    case Meaning::kKeypoints: return PointLayoutFor(outputs, k);
     default: return std::nullopt;
   }
 }
@@ -282,10 +230,25 @@ std::optional<Meaning> MeaningOf(std::string_view name) {
   return EnumNamed<Meaning>(kNames, name);
 }
 
-std::vector<std::string> MeaningNames() {
-  std::vector<std::string> names(std::begin(kNames) + 1, std::end(kNames));
-  names.emplace_back(kNames[0]);
-  return names;
+std::vector<std::string> ShowWords() {
+  std::vector<std::string> words(std::begin(kNames) + 1, std::end(kNames));
+  words.emplace_back(kNames[0]);
+  for (const auto& [word, layout] : kLayoutNames) words.emplace_back(word);
+  return words;
+}
+
+bool SetShown(std::string_view word, InterpretOptions& options) {
+  if (const std::optional<Meaning> meaning = MeaningOf(word)) {
+    options.meaning = meaning;
+    return true;
+  }
+  for (const auto& [name, layout] : kLayoutNames) {
+    if (name != word) continue;
+    options.meaning = Meaning::kBoxes;
+    options.layout = layout;
+    return true;
+  }
+  return false;
 }
 
 std::vector<ResultGroup> FindResults(const Model& model, const ModelMetadata& metadata) {
@@ -307,36 +270,55 @@ std::vector<ResultGroup> FindResults(const Model& model, const ModelMetadata& me
   return groups;
 }
 
-Result<std::vector<ResultGroup>> FindResultsOf(Meaning wanted, const std::string& asked_by, const Model& model,
+Result<std::vector<ResultGroup>> FindResultsOf(Meaning wanted, std::optional<Layout> layout,
+                                               const std::string& asked_by, const Model& model,
                                                const ModelMetadata& metadata) {
   std::vector<ResultGroup> groups = FindResults(model, metadata);
-  const bool is_found =
-      std::any_of(groups.begin(), groups.end(), [&](const ResultGroup& group) { return group.meaning == wanted; });
+  const auto is_it = [&](const ResultGroup& group) {
+    return group.meaning == wanted && (!layout || group.layout == *layout);
+  };
+  const bool is_found = std::any_of(groups.begin(), groups.end(), is_it);
   Outputs outputs(model, metadata);
   std::vector<ResultGroup> result;
   bool fits = is_found || wanted == Meaning::kNone;
   for (ResultGroup& group : groups) {
-    if (group.meaning == wanted) {
+    if (is_it(group)) {
+      group.is_asked_for = true;
+      result.push_back(std::move(group));
+      continue;
+    }
+    // Boxes that were not sure, or that the user takes for another kind, keep the outputs that belong to them.
+    const bool was_unsure = wanted == Meaning::kBoxes && !is_found && !layout && group.layout != Layout::kOther &&
+                            group.meaning == Meaning::kNone;
+    if (was_unsure || (layout && IsYolo(group.layout) && YoloLayoutOf(outputs, group.outputs[0], layout))) {
+      fits = true;
+      group.meaning = wanted;
+      if (layout) group.layout = *layout;
+      group.reason = "asked for by " + asked_by;
+      group.is_asked_for = true;
       result.push_back(std::move(group));
       continue;
     }
     for (const size_t k : group.outputs) {
-      const std::optional<Layout> layout = is_found ? std::nullopt : LayoutFor(wanted, outputs, k);
-      fits |= layout.has_value();
-      result.push_back({layout ? wanted : Meaning::kNone,
-                        layout.value_or(Layout::kOther),
+      const std::optional<Layout> allowed = is_found ? std::nullopt : LayoutFor(wanted, layout, outputs, k);
+      fits |= allowed.has_value();
+      result.push_back({allowed ? wanted : Meaning::kNone,
+                        allowed.value_or(Layout::kOther),
                         "asked for by " + asked_by,
                         {k},
                         group.input_height,
-                        group.input_width});
+                        group.input_width,
+                        true});
     }
   }
   if (fits) return result;
   std::vector<std::string> shapes;
   for (const TensorInfo& info : model.outputs())
     shapes.push_back(fmt::format("'{}' [{}]", info.name, fmt::join(info.shape, ",")));
+  const auto* const name = std::find_if(std::begin(kLayoutNames), std::end(kLayoutNames),
+                                        [&](const auto& named) { return layout == named.second; });
   return Error(StatusCode::kInvalidArgument, "{} {}: no output of this model has a form that can be shown so: {}",
-               asked_by, MeaningName(wanted), fmt::join(shapes, ", "));
+               asked_by, name == std::end(kLayoutNames) ? MeaningName(wanted) : name->first, fmt::join(shapes, ", "));
 }
 
 }  // namespace hearth

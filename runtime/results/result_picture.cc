@@ -93,13 +93,14 @@ Image DrawBoxes(const Image& picture, std::span<const Box> boxes) {
 
 Image DrawKeyPoints(const Image& picture, const KeyPoints& points, float min_score) {
   Image drawn = Canvas(picture, kWholeSize, 1, 1);
-  const bool is_cloud = points.skeleton == nullptr || points.skeleton->limbs.empty();
-  const float size = static_cast<float>(TextScaleFor(drawn)) * (is_cloud ? 0.8f : 2.0f);
+  const bool has_limbs = points.skeleton != nullptr && !points.skeleton->limbs.empty();
+  const bool are_many = points.points.size() > 100;
+  const float size = static_cast<float>(TextScaleFor(drawn)) * (are_many ? 0.8f : 2.0f);
   // If the model finds no object, its points mean nothing.
   const auto is_seen = [&](size_t k) { return std::min(points.score, points.points[k].score) >= min_score; };
   const auto x = [&](size_t k) { return points.points[k].x * static_cast<float>(drawn.width); };
   const auto y = [&](size_t k) { return points.points[k].y * static_cast<float>(drawn.height); };
-  if (!is_cloud) {
+  if (has_limbs) {
     for (const auto& [from, to] : points.skeleton->limbs) {
       if (is_seen(from) && is_seen(to)) DrawLine(drawn, x(from), y(from), x(to), y(to), 1.5f * size, kLimbColour);
     }

@@ -8,11 +8,12 @@
 
 namespace hearth {
 
-// By the number of points: 17 of a body (COCO), 21 of a hand, 468 of a face (MediaPipe); null for others.
+// By the number of points: 17 of a body (COCO), 33 of a body, 21 of a hand, 468 or 478 of a face (MediaPipe); null for
+// others.
 const Skeleton* SkeletonOf(size_t point_count);
 
-// The six points of a face that BlazeFace finds.
-const Skeleton& FaceSkeleton();
+// Of the points that MediaPipe's detectors give with a box: 6 of a face, 7 of a palm, 4 of a person; null for others.
+const Skeleton* BoxSkeletonOf(size_t point_count);
 
 }  // namespace hearth
 

@@ -111,6 +111,17 @@ def chain(codes, shape):
     return write({0: 3, 1: [{0: Byte(code), 3: code} for code in codes], 2: [subgraph], 4: [{}]})
 
 
+def head(picture, shape, code=59):
+    """Takes a picture, which nothing reads, and y = -x of `shape`."""
+    subgraph = {
+        0: [tensor("picture", picture), tensor("x", shape), tensor("y", shape)],
+        1: [0, 1],
+        2: [2],
+        3: [{0: 0, 1: [1], 2: [2]}],
+    }
+    return write({0: 3, 1: [{0: Byte(code), 3: code}], 2: [subgraph], 4: [{}]})
+
+
 def cast(type_code, shape):
     """x of this TensorType as floats y."""
     subgraph = {

@@ -13,6 +13,7 @@ import unittest
 import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import detector_heads  # noqa: E402
 import flat_model  # noqa: E402
 from cli_case import CliTest, MODEL, PICTURE, SHARED, npy, png, read_npy  # noqa: E402
 
@@ -134,6 +135,47 @@ class Meanings(ResultsTest):
                               "--labels", labels)
         self.assertEqual(report["outputs"][0]["areas"], [{"class": 2, "label": "sand", "share": 0.75},
                                                          {"class": 0, "label": "sky", "share": 0.25}])
+
+
+class Heads(ResultsTest):
+    def inputs(self, shape, numbers):
+        x = npy("<f4", tuple(shape), struct.pack(f"<{len(numbers)}f", *(-number for number in numbers)))
+        picture = self.file("p.png", png(detector_heads.WIDTH, detector_heads.HEIGHT, (1, 2, 3)))
+        return "--input", f"picture={picture}", "--input", f"x={self.file('x.npy', x)}"
+
+    def assert_box(self, output):
+        (box,) = output["boxes"]
+        self.assertEqual(box["class"], 1)
+        for key, expected in (("score", 0.8), ("left", 45 / 96), ("top", 12 / 64), ("right", 75 / 96), ("bottom", 28 / 64)):
+            self.assertAlmostEqual(box[key], expected, places=5)
+
+    def test_yolo_is_shown_when_it_is_sure_or_asked_for_by_option_or_recipe(self):
+        for name, shape, numbers, word, is_sure in detector_heads.HEADS:
+            with self.subTest(name=name):
+                path = self.file("h.tflite", flat_model.head([1, detector_heads.HEIGHT, detector_heads.WIDTH, 3], shape))
+                recipe = self.folder / "h.tflite.hearth.json"
+                recipe.unlink(missing_ok=True)
+                inputs = self.inputs(shape, numbers)
+                (output,) = self.run_cpu(path, *inputs)["outputs"]
+                if is_sure:
+                    self.assert_box(output)
+                else:
+                    self.assertEqual(output["meaning"], "none")
+                    self.assertTrue(output["meaning_reason"].startswith("not sure"), output)
+                    self.assertIn(f"--show {word}", output["meaning_reason"])
+                (output,) = self.run_cpu(path, *inputs, "--show", word, "--save-recipe")["outputs"]
+                self.assert_box(output)
+                self.assertEqual(json.loads(recipe.read_text()), {"meaning": word})
+                (output,) = self.run_cpu(path, *inputs, "--picture", self.folder / "drawn.png")["outputs"]
+                self.assert_box(output)
+
+    def test_no_picture_is_drawn_of_what_its_numbers_contradict(self):
+        _, shape, numbers, _, _ = detector_heads.HEADS[0]
+        path = self.file("h.tflite", flat_model.head([1, detector_heads.HEIGHT, detector_heads.WIDTH, 3], shape))
+        done = self.run_hearth("run", path, "--device", "cpu", *self.inputs(shape, [9 * number for number in numbers]),
+                               "--picture", self.folder / "d.png", expect=3)
+        self.assert_one_error(done, "--picture: nothing that can be drawn", "not sure: it could be YOLO's boxes")
+        self.assertFalse((self.folder / "d.png").exists())
 
 
 class Recipes(ResultsTest):

@@ -10,6 +10,7 @@ import pytest
 from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tests/cli"))
+import detector_heads  # noqa: E402
 import flat_model  # noqa: E402
 
 CPU = {"device": "cpu", "cache": False}
@@ -65,6 +66,36 @@ def test_what_can_not_be_is_an_error_that_says_so():
     session.close()
     with pytest.raises(hearth.Error, match="closed"):
         session.interpret()
+
+
+@pytest.mark.parametrize("name, shape, numbers, word, is_sure", detector_heads.HEADS)
+def test_yolo_is_found_when_it_is_sure_or_asked_for(name, shape, numbers, word, is_sure):
+    model = flat_model.head([1, detector_heads.HEIGHT, detector_heads.WIDTH, 3], shape)
+    with hearth.Session(model, **CPU) as session:
+        picture = np.zeros((1, detector_heads.HEIGHT, detector_heads.WIDTH, 3), np.float32)
+        session.run({"picture": picture, "x": -np.asarray(numbers, np.float32).reshape(shape)})
+        (found,) = session.interpret()
+        (asked,) = session.interpret(meaning=word)
+    assert found.meaning == ("boxes" if is_sure else "none")
+    if not is_sure:
+        assert found.reason.startswith("not sure") and f"--show {word}" in found.reason
+    for result in [found, asked] if is_sure else [asked]:
+        (box,) = result.boxes
+        assert box.index == 1
+        assert np.allclose(box[2:7], (0.8, 45 / 96, 12 / 64, 75 / 96, 28 / 64), atol=1e-5)
+        assert result.draw().any()
+
+
+def test_the_face_of_a_photograph_is_where_it_is(shared):
+    image = pytest.importorskip("PIL.Image", reason="the photograph is read with Pillow")
+    picture = image.open(shared / "images/grace_hopper.jpg").convert("RGB").resize((128, 128))
+    with hearth.Session(shared / "models/face_detection_front.tflite", **CPU) as session:
+        session.run((np.asarray(picture, np.float32)[None] - 127.5) / 127.5)
+        (result,) = session.interpret()
+    (face,) = result.boxes
+    assert face.label == "face" and face.score > 0.9
+    assert 0.25 < face.left < 0.45 and 0.15 < face.top < 0.3 and 0.6 < face.right < 0.8 and 0.5 < face.bottom < 0.7
+    assert [point.name for point in face.points][2] == "nose"
 
 
 def test_detections_are_alike_under_all_orders_of_outputs(shared):

@@ -157,9 +157,10 @@ class RunCommand final : public Verb {
     std::vector<std::string> texts(outputs.size());
     bool is_drawn = picture_path_.empty();
     std::string picture_text;
+    std::vector<ResultGroup> seen;
     for (size_t g = 0; g < interpreter.groups().size(); ++g) {
       HEARTH_ASSIGN(const Interpretation result, interpreter.InterpretGroup(session, g));
-      const ResultGroup& group = result.group;
+      const ResultGroup& group = seen.emplace_back(result.group);
       for (size_t k = 0; k < group.outputs.size(); ++k) {
         HEARTH_ASSIGN(outputs[group.outputs[k]], HandOutOne(session, result, k, texts[group.outputs[k]]));
       }
@@ -167,13 +168,14 @@ class RunCommand final : public Verb {
         output_.PrintWarning(doubt);
         doubts_.push_back(doubt);
       }
-      if (is_drawn || !IsDrawable(group)) continue;
+      if (is_drawn || group.meaning == Meaning::kNone) continue;
       is_drawn = true;
       HEARTH_TRY(DrawPicture(session, result));
       picture_text = fmt::format("the result's picture ({}) is {}\n", MeaningName(group.meaning), picture_path_);
     }
     for (const std::string& text : texts) output_.PrintText(text);
     output_.PrintText(picture_text);
+    if (!is_drawn) HEARTH_TRY(CheckDrawable(seen, session.outputs()));  // the values took a meaning back
     return Json(outputs);
   }
 

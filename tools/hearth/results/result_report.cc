@@ -56,7 +56,7 @@ std::string BoxesText(const Interpretation& result) {
 std::string PointsText(const Interpretation& result) {
   const KeyPoints& points = result.points;
   std::string text;
-  if (result.group.layout == Layout::kPointsInPixels) {
+  if (result.group.outputs.size() > 1 && points.skeleton != nullptr && result.group.layout != Layout::kHeatmaps) {
     text = fmt::format("  {} sure that there is a {}\n", ShareText(points.score), points.skeleton->name);
   }
   if (points.points.size() > kMostPointsInText) return text + fmt::format("  {} points\n", points.points.size());
@@ -91,7 +91,7 @@ Json JsonOf(const Box& box) {
   Json json = {{"class", box.class_index}, {"label", box.label}, {"score", box.score},  {"left", box.left},
                {"top", box.top},           {"right", box.right}, {"bottom", box.bottom}};
   for (size_t k = 0; k < box.points.size(); ++k)
-    json["keypoints"].push_back(JsonOf(box.points[k], PointName(&FaceSkeleton(), k)));
+    json["keypoints"].push_back(JsonOf(box.points[k], PointName(BoxSkeletonOf(box.points.size()), k)));
   return json;
 }
 
@@ -108,7 +108,7 @@ Json JsonOf(const KeyPoints& points) {
 
 void ShowOptions::AddOptions(CLI::App& app) {
   app.add_option("--show", show_, "What the outputs mean, if the program guesses wrong")
-      ->check(CLI::IsMember(MeaningNames()))
+      ->check(CLI::IsMember(ShowWords()))
       ->type_name("WHAT");
   AddNumber(app, "--top", top_, "K", 1, 1000000, "Show the K highest scores of outputs that hold one score per class");
   app.add_option("--labels", labels_path_,
@@ -124,7 +124,8 @@ Status ShowOptions::Prepare() {
 }
 
 Result<Interpreter> ShowOptions::InterpreterFor(const Model& model, const ModelMetadata& metadata) const {
-  const InterpretOptions options{MeaningOf(show_), labels_, static_cast<size_t>(top_), min_score_};
+  InterpretOptions options{.labels = labels_, .top = static_cast<size_t>(top_), .min_score = min_score_};
+  SetShown(show_, options);
   return Interpreter::Create(model, metadata, options, "--show");
 }
 
@@ -171,12 +172,11 @@ Json JsonOf(const Interpretation& result) {
   return json;
 }
 
-bool IsDrawable(const ResultGroup& group) {
-  return group.meaning != Meaning::kNone;
-}
-
 Status CheckDrawable(const std::vector<ResultGroup>& groups, const std::vector<TensorInfo>& outputs) {
-  if (std::any_of(groups.begin(), groups.end(), IsDrawable)) return Status::Ok();
+  const auto may_be_drawn = [](const ResultGroup& group) {
+    return group.meaning != Meaning::kNone || group.layout != Layout::kOther;
+  };
+  if (std::any_of(groups.begin(), groups.end(), may_be_drawn)) return Status::Ok();
   std::string reasons;
   for (const ResultGroup& group : groups) {
     reasons += fmt::format("{}'{}' ({})", reasons.empty() ? "" : ", ", outputs[group.outputs[0]].name, group.reason);

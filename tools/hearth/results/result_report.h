@@ -43,8 +43,7 @@ std::string TextOf(const Interpretation& result);
 // The JSON keys of the group's first output: "top", "boxes", "keypoints", "mask", "areas".
 Json JsonOf(const Interpretation& result);
 
-bool IsDrawable(const ResultGroup& group);
-// kInvalidArgument if none of the groups is drawable.
+// kInvalidArgument if none of the groups can be drawn; the values of a run can still settle what a layout leaves open.
 Status CheckDrawable(const std::vector<ResultGroup>& groups, const std::vector<TensorInfo>& outputs);
 
 }  // namespace hearth

@@ -1,0 +1,30 @@
+// Heads of the YOLO family: a row of numbers for each cell of the picture's grids, or a list of boxes.
+#ifndef HEARTH_RUNTIME_RESULTS_YOLO_H_
+#define HEARTH_RUNTIME_RESULTS_YOLO_H_
+
+#include <optional>
+
+#include "hearth/results.h"
+#include "runtime/results/output_facts.h"
+
+namespace hearth {
+
+inline bool IsYolo(Layout layout) {
+  return layout == Layout::kYoloObjectness || layout == Layout::kYoloScores || layout == Layout::kYoloListed ||
+         layout == Layout::kYoloCells;
+}
+
+// An output with as many rows as the picture's grids have cells; without a meaning, but with a layout, if its shape and
+// labels leave open which head it is. The coefficients of masks ([1,h,w,M] beside it) are no classes.
+std::optional<ResultGroup> FindYolo(const Outputs& outputs);
+
+// Whether an output can be read so. Without a wish: the likeliest layout that it allows.
+std::optional<Layout> YoloLayoutOf(const Outputs& outputs, size_t k, std::optional<Layout> wish);
+
+// Fills in the boxes and what the values say of them. A result that nobody asked for loses its meaning if they
+// contradict its layout, and one that was not sure becomes YOLOX's if sizes are below 0, which only logarithms are.
+void DecodeYolo(Interpretation& result);
+
+}  // namespace hearth
+
+#endif  // HEARTH_RUNTIME_RESULTS_YOLO_H_
