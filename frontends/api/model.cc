@@ -15,6 +15,7 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/shorter_outputs.h"
 #include "frontends/api/model_formats.h"
+#include "frontends/api/option_table.h"
 #include "frontends/api/recipe.h"
 #include "hal/device/stopwatch.h"
 #include "runtime/model/model_data.h"
@@ -152,15 +153,9 @@ Status AppendFiles(ModelFile& file, std::vector<ModelPart>& parts) {
 Result<std::map<std::string, int32_t>> SizesOf(const std::vector<std::string>& texts) {
   std::map<std::string, int32_t> sizes;
   for (const std::string& text : texts) {
-    const size_t equals = std::min(text.rfind('='), text.size());
-    int32_t size = -1;
-    const bool is_size = equals < text.size() && NumberFrom(std::string_view(text).substr(equals + 1), size);
-    if (!is_size || equals == 0 || size < 0) {
-      return Error(StatusCode::kInvalidArgument, "the dimension '{}': NAME=SIZE is meant, such as height=320", text);
-    }
-    if (!sizes.emplace(text.substr(0, equals), size).second) {
-      return Error(StatusCode::kInvalidArgument, "the dimension '{}' is given twice", text.substr(0, equals));
-    }
+    HEARTH_ASSIGN(const auto named, ParseNamedSize(text));
+    if (!sizes.insert(named).second)
+      return Error(StatusCode::kInvalidArgument, "the dimension '{}' is given twice", named.first);
   }
   return sizes;
 }

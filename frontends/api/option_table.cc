@@ -8,6 +8,8 @@
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/device/device_profiles.h"
+#include "core/device/device_rules.h"
 #include "runtime/devices/backends.h"
 
 namespace hearth {
@@ -30,7 +32,8 @@ constexpr OptionRow kRows[] = {
      .flag = {.names = "--simulate",
               .type = "PROFILE",
               .help = "Open a software driver that answers as another device (`hearth devices --profiles`): its "
-                      "limits, rules and paths; times are meaningless"}},
+                      "limits, rules and paths; times are meaningless"},
+     .check = [](std::string_view name) { return FindDeviceProfile(name).status(); }},
     {.name = "precision",
      .kind = TextOption{FIELD(precision)},
      .choices = "fp32, fp32_16, fp16",
@@ -70,7 +73,8 @@ constexpr OptionRow kRows[] = {
      .in_plugin = kInPlugin,
      .flag = {FlagGroup::kPlan, "--rules", "+NAME,-NAME",
               "What Hearth knows about drivers, forced on or off: +wide_stores,-texel_reads (`hearth devices --json` "
-              "lists the rules and what applies)"}},
+              "lists the rules and what applies)"},
+     .check = [](std::string_view rules) { return ForcedRulesFromText(rules).status(); }},
     {.name = "threads",
      .kind = NumberOption{FIELD(threads), 0, 1024},
      .values = "a number; 0: as many as affinity, cgroup quota and machine allow",
@@ -130,7 +134,8 @@ constexpr OptionRow kRows[] = {
      .values = "sizes of an ONNX file's named dimensions, separated by ',': height=320,width=640",
      .flag = {.names = "--dim",
               .type = "NAME=SIZE",
-              .help = "The size of an open dimension, by the name that the file gives it: height=320"}},
+              .help = "The size of an open dimension, by the name that the file gives it: height=320"},
+     .check = [](std::string_view size) { return ParseNamedSize(size).status(); }},
     {.name = "cache", .kind = SwitchOption{FIELD(use_cache)}, .values = kOnOff, .in_plugin = kInPlugin},
     {.name = "cache_folder",
      .kind = TextOption{FIELD(cache_folder)},
@@ -218,6 +223,15 @@ const OptionRow* FindOption(std::string_view name) {
     return candidate.name == name || (!name.empty() && Contains(candidate.other_names, name));
   });
   return row == std::end(kRows) ? nullptr : row;
+}
+
+Result<std::pair<std::string, int32_t>> ParseNamedSize(std::string_view text) {
+  const size_t equals = std::min(text.rfind('='), text.size());
+  int32_t size = -1;
+  const bool is_size = equals < text.size() && NumberFrom(text.substr(equals + 1), size);
+  if (!is_size || equals == 0 || size < 0)
+    return Error(StatusCode::kInvalidArgument, "the dimension '{}': NAME=SIZE is meant, such as height=320", text);
+  return std::pair(std::string(text.substr(0, equals)), size);
 }
 
 Status NoSuchOption(std::string_view name, std::span<const std::string> names) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -55,6 +56,9 @@ struct OptionRow {
   std::array<std::string_view, 2> other_names = {};  // also taken, but not listed
   bool in_plugin = false;
   OptionFlag flag = {};
+  // kInvalidArgument for a value, of a list each, that no model and no machine makes right. Null: there is none, or
+  // `choices` says it.
+  Status (*check)(std::string_view value) = nullptr;
 };
 
 std::span<const OptionRow> OptionRows();
@@ -62,6 +66,8 @@ std::span<const OptionRow> OptionRows();
 std::string_view OptionValues(const OptionRow& row);
 // Null for an unknown name.
 const OptionRow* FindOption(std::string_view name);
+// "height=320": what the option "dimensions" lists. kInvalidArgument: anything else.
+Result<std::pair<std::string, int32_t>> ParseNamedSize(std::string_view text);
 // kInvalidArgument, with the one of `names` that is likely to be meant and with all of them.
 Status NoSuchOption(std::string_view name, std::span<const std::string> names);
 

@@ -11,8 +11,14 @@ namespace {
 struct FromText {
   SessionOptions& options;
   std::string_view value;
+  const OptionRow& row;
+
+  Status Check(std::string_view word) const {
+    return row.check == nullptr || word.empty() ? Status::Ok() : row.check(word);
+  }
 
   Status operator()(const TextOption& option) const {
+    HEARTH_TRY(Check(value));
     option.field(options) = value;
     return Status::Ok();
   }
@@ -41,11 +47,12 @@ struct FromText {
   }
 
   Status operator()(const ListOption& option) const {
-    std::vector<std::string>& list = option.field(options);
-    list.clear();
+    std::vector<std::string> list;
     for (const std::string_view part : PartsOf(value, option.separator)) {
+      HEARTH_TRY(Check(part));
       if (!part.empty()) list.emplace_back(part);
     }
+    option.field(options) = std::move(list);
     return Status::Ok();
   }
 };
@@ -63,7 +70,8 @@ const std::vector<SessionOptionName>& SessionOptionNames() {
 
 Status SetSessionOption(SessionOptions& options, std::string_view name, std::string_view value) {
   if (const OptionRow* row = FindOption(name)) {
-    const Status status = std::visit(FromText{options, value}, row->kind).Within(fmt::format("option '{}'", name));
+    const Status status =
+        std::visit(FromText{options, value, *row}, row->kind).Within(fmt::format("option '{}'", name));
     return status.ok() ? status : Error(status.code(), "{}; give {}", status.message(), OptionValues(*row));
   }
   std::vector<std::string> names;

@@ -73,7 +73,8 @@ class CacheCommand final : public Verb {
       if (part.app != named) continue;
       const Result<ExitCode> code = part.run(cache);
       // A store that another process keeps locked is no device that is not usable.
-      const bool is_locked = code.status().code() == StatusCode::kUnavailable && named->get_name() != "warm";
+      const bool opens_device = named->get_name() == "warm" || named->get_name() == "explain";
+      const bool is_locked = code.status().code() == StatusCode::kUnavailable && !opens_device;
       return is_locked ? Error(StatusCode::kIoError, "{}", code.status().message()) : code;
     }
     return ExitCode::kUsage;

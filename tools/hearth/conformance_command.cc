@@ -57,7 +57,12 @@ class ConformanceCommand final : public Verb {
         ->allow_extra_args(false);
     app.add_option("--case-list", case_list_, "A file with a filter in each line; '#' begins a remark")
         ->type_name("FILE");
-    app.add_option("--shard", shard_, "K/N: only the K-th of N parts, for N machines")->type_name("K/N");
+    app.add_option("--shard", shard_, "K/N: only the K-th of N parts, for N machines")
+        ->type_name("K/N")
+        ->check(Passes([](std::string_view text) {
+          conformance::Selection ignored;
+          return conformance::ParseShard(std::string(text), ignored);
+        }));
     app.add_option(
            "--expect", expect_path_,
            "A file of failures that are known, a line each: 'conv_2d/1x1 [texel fp16]: reason'; one that passes "
@@ -80,7 +85,7 @@ class ConformanceCommand final : public Verb {
            "ended the process is a failure")
         ->type_name("FILE");
     app.add_option("--html", html_path_, "Write a page of operations against devices to a file");
-    AddSimulateOption(app, simulate_, "or all: each profile that has the device's API, one after the other");
+    AddSimulateOption(app, simulate_, "all", "or all: each profile that has the device's API, one after the other");
     output_.AddOptions(app);
   }
 

@@ -47,11 +47,16 @@ Result<std::vector<int32_t>> ParseDimensions(const std::string& text) {
 struct NamedText {
   std::string name, value;
 };
-Result<NamedText> SplitAt(size_t equals, std::string_view option, const std::string& text, std::string_view meant) {
-  if (equals == std::string::npos || equals == 0) {
-    return Error(StatusCode::kInvalidArgument, "{} {}: {} is meant, with the input's name", option, text, meant);
-  }
-  return NamedText{text.substr(0, equals), text.substr(equals + 1)};
+Result<NamedText> SplitAt(size_t equals, std::string_view text, std::string_view meant) {
+  if (equals == std::string::npos || equals == 0)
+    return Error(StatusCode::kInvalidArgument, "'{}': {} is meant, with the input's name", text, meant);
+  return NamedText{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+}
+Result<NamedText> SplitShape(std::string_view text) {
+  return SplitAt(text.rfind('='), text, "NAME=1x224x224x3");
+}
+Result<NamedText> SplitConstant(std::string_view text) {  // the value may be a path with a '=' of its own
+  return SplitAt(text.find('='), text, "NAME=VALUE");
 }
 
 // The inputs as declared in the file; their types are open.
@@ -154,9 +159,12 @@ std::vector<std::string> ChoicesOf(const OptionRow& row) {
   return choices;
 }
 
-CLI::Option* Finished(CLI::Option* added, const OptionRow& row) {
+// `also`: a value that only the verb takes.
+CLI::Option* Finished(CLI::Option* added, const OptionRow& row, std::string_view also = {}) {
   if (*row.flag.type != 0) added->type_name(row.flag.type);
   if (!row.choices.empty()) added->check(CLI::IsMember(ChoicesOf(row)));
+  if (row.check != nullptr)
+    added->check(Passes([&row, also](std::string_view text) { return text == also ? Status::Ok() : row.check(text); }));
   const char* shown = row.flag.default_text;
   if (shown != nullptr && *shown != 0) added->default_str(shown);
   if (shown != nullptr && *shown == 0) added->capture_default_str();
@@ -165,9 +173,9 @@ CLI::Option* Finished(CLI::Option* added, const OptionRow& row) {
 
 // The flag of the option `name` for a variable of its own.
 template <typename Kind, typename Variable>
-CLI::Option* AddFlagOf(CLI::App& app, std::string_view name, Variable& variable) {
+CLI::Option* AddFlagOf(CLI::App& app, std::string_view name, Variable& variable, std::string_view also = {}) {
   const OptionRow& row = *FindOption(name);
-  return Finished(Add(app, row.flag, std::get<Kind>(row.kind), variable), row);
+  return Finished(Add(app, row.flag, std::get<Kind>(row.kind), variable), row, also);
 }
 
 std::vector<CLI::Option*> AddGroup(CLI::App& app, SessionOptions& options, FlagGroup group) {
@@ -202,8 +210,8 @@ CLI::Option* AddDevicesOption(CLI::App& app, std::vector<std::string>& devices, 
       ->check(CLI::Validator(WhyNoDeviceName, ""));
 }
 
-CLI::Option* AddSimulateOption(CLI::App& app, std::string& profile, const std::string& more) {
-  CLI::Option* added = AddFlagOf<TextOption>(app, "simulate", profile);
+CLI::Option* AddSimulateOption(CLI::App& app, std::string& profile, std::string_view also, const std::string& more) {
+  CLI::Option* added = AddFlagOf<TextOption>(app, "simulate", profile, also);
   return more.empty() ? added : added->description(fmt::format("{}; {}", added->get_description(), more));
 }
 
@@ -239,11 +247,13 @@ void ModelFlags::AddChoices(CLI::App& app) {
   app.add_option("--shape", shapes_,
                  "The shape of an input that the file leaves open, or to replace the file's: x=1x224x224x3")
       ->type_name("NAME=SHAPE")
+      ->check(Passes([](std::string_view text) { return SplitShape(text).status(); }))
       ->allow_extra_args(false);
   app.add_option("--constant", constants_,
                  "What an input holds in every run, as numbers or an array's file: a sample rate, paddings, counts and "
                  "other inputs that decide shapes (inspect marks them)")
       ->type_name("NAME=VALUE")
+      ->check(Passes([](std::string_view text) { return SplitConstant(text).status(); }))
       ->allow_extra_args(false);
 }
 
@@ -252,14 +262,14 @@ Result<ModelOptions> ModelFlags::Options(InputOptions* inputs) const {
   options.signature = signature_;
   options.dimensions = dimensions_;
   for (const std::string& text : shapes_) {
-    HEARTH_ASSIGN(const NamedText shape, SplitAt(text.rfind('='), "--shape", text, "NAME=1x224x224x3"));
+    HEARTH_ASSIGN(const NamedText shape, SplitShape(text));
     if (options.input_shapes.contains(shape.name)) {
       return Error(StatusCode::kInvalidArgument, "--shape {}: the shape of '{}' is given twice", text, shape.name);
     }
     HEARTH_ASSIGN(options.input_shapes[shape.name], ParseDimensions(shape.value));
   }
-  for (const std::string& text : constants_) {  // the value may be a path with a '=' of its own
-    HEARTH_ASSIGN(const NamedText constant, SplitAt(text.find('='), "--constant", text, "NAME=VALUE"));
+  for (const std::string& text : constants_) {
+    HEARTH_ASSIGN(const NamedText constant, SplitConstant(text));
     const bool is_file = EndingOf(constant.value) == ".npy";
     HEARTH_ASSIGN(FixedInput fixed, is_file ? ReadFixedInput(constant.value) : ParseNumbers(constant.value));
     if (!options.constants.emplace(constant.name, std::move(fixed)).second) {

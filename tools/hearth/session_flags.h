@@ -23,8 +23,9 @@ namespace hearth {
 void AddDeviceOption(CLI::App& app, std::string& device, const std::string& help = "");
 // --device with a list.
 CLI::Option* AddDevicesOption(CLI::App& app, std::vector<std::string>& devices, const std::string& description);
-// --simulate PROFILE. `more`: what it takes beside a profile's name.
-CLI::Option* AddSimulateOption(CLI::App& app, std::string& profile, const std::string& more = "");
+// --simulate PROFILE. `also`: a word that it takes beside the profiles' names, and `more` says what that means.
+CLI::Option* AddSimulateOption(CLI::App& app, std::string& profile, std::string_view also = {},
+                               const std::string& more = "");
 // --cpu-ops alone.
 void AddCpuOpsOption(CLI::App& app, std::vector<std::string>& cpu_ops);
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <utility>
 
 #include "core/base/text.h"
 
@@ -25,6 +26,10 @@ ExitCode ConfirmDeletion(const std::string& what, bool is_confirmed, const Outpu
   if (std::getline(std::cin, answer) && (answer == "y" || answer == "Y" || answer == "yes")) return ExitCode::kFine;
   PrintError("nothing was deleted: the answer was not yes");
   return ExitCode::kFailed;
+}
+
+CLI::Validator Passes(std::function<Status(std::string_view text)> check) {
+  return CLI::Validator([check = std::move(check)](std::string& text) { return check(text).message(); }, "");
 }
 
 CLI::Validator Finite() {

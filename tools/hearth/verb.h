@@ -6,8 +6,10 @@
 #define HEARTH_TOOLS_HEARTH_VERB_H_
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "hearth/status.h"
@@ -71,7 +73,9 @@ class Verb {
 // without a terminal.
 ExitCode ConfirmDeletion(const std::string& what, bool is_confirmed, const OutputOptions& output);
 
-// Checks of option values: a number that is neither NaN, which CLI::Range accepts, nor infinite.
+// Checks of option values, whose failure is wrong usage: by a function that has no other use for the value yet.
+CLI::Validator Passes(std::function<Status(std::string_view text)> check);
+// A number that is neither NaN, which CLI::Range accepts, nor infinite.
 CLI::Validator Finite();
 
 // An unsigned 64-bit integer: CLI11 turns negative and larger numbers into the largest one.
