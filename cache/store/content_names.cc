@@ -21,6 +21,11 @@ std::span<const std::byte> BytesOfStamp(const FileStamp& stamp) {
   return std::as_bytes(std::span(&stamp, 1));
 }
 
+std::string PlaceText(const Fingerprint& digest, uint64_t size_bytes) {
+  std::string place(TextFrom(std::as_bytes(std::span(digest.bytes))));
+  return place.append(TextFrom(std::as_bytes(std::span(&size_bytes, 1))));
+}
+
 }  // namespace
 
 Status StoreContentNames::Load(Database& database) {
@@ -35,19 +40,16 @@ Status StoreContentNames::Load(Database& database) {
   return Status::Ok();
 }
 
-// Hashed without the lock, so that other threads can read meanwhile.
-std::optional<std::string> StoreContentNames::PlaceOf(std::span<const std::byte> bytes) const {
+// A copy: hashing goes on without the lock, so that other threads can read meanwhile.
+std::optional<StoreContentNames::Secret> StoreContentNames::secret() const {
   if (connection_.IsForked()) return std::nullopt;
-  std::optional<Secret> secret;
-  {
-    const std::scoped_lock lock(connection_.mutex());
-    secret = secret_;
-  }
-  if (!secret) return std::nullopt;
-  const Fingerprint digest = SecretFingerprintOf(bytes, *secret);
-  const uint64_t size_bytes = bytes.size();
-  std::string place(TextFrom(std::as_bytes(std::span(digest.bytes))));
-  return place.append(TextFrom(std::as_bytes(std::span(&size_bytes, 1))));
+  const std::scoped_lock lock(connection_.mutex());
+  return secret_;
+}
+
+std::optional<std::string> StoreContentNames::PlaceOf(std::span<const std::byte> bytes) const {
+  const std::optional<Secret> key = secret();
+  return key ? std::optional(PlaceText(SecretFingerprintOf(bytes, *key), bytes.size())) : std::nullopt;
 }
 
 std::optional<std::string> StoreContentNames::Find(const std::string& place) {
@@ -65,18 +67,36 @@ void StoreContentNames::Note(const std::string& place, const std::string& name) 
   new_.insert_or_assign(place, name);
 }
 
+std::optional<std::string> StoreContentNames::NameAt(const std::string& place, uint64_t size_bytes, NameUse use) {
+  const std::scoped_lock lock(connection_.mutex());
+  if (std::optional<std::string> known = Find(place)) return known;
+  if (use == NameUse::kLookUp && !has_others_ && connection_.database() != nullptr)
+    return fmt::format("{}/{}", kNotSeen, size_bytes);
+  return std::nullopt;
+}
+
 std::string StoreContentNames::NameOf(std::span<const std::byte> bytes, NameUse use) {
   const std::optional<std::string> place = PlaceOf(bytes);
   if (!place) return NameByHash(bytes);
-  {
-    const std::scoped_lock lock(connection_.mutex());
-    if (std::optional<std::string> known = Find(*place)) return *std::move(known);
-    if (use == NameUse::kLookUp && !has_others_ && connection_.database() != nullptr)
-      return fmt::format("{}/{}", kNotSeen, bytes.size());
-  }
+  if (std::optional<std::string> name = NameAt(*place, bytes.size(), use)) return *std::move(name);
   std::string name = NameByHash(bytes);
   Note(*place, name);
   return name;
+}
+
+Result<KnownFile> StoreContentNames::NameOf(const ContentReading& content, NameUse use) {
+  const std::optional<Secret> key = secret();
+  const std::span<const std::byte> secret_bytes = key ? std::span<const std::byte>(*key) : std::span<const std::byte>();
+  const auto read = [&](WithName with_name) { return DigestsOf(content, secret_bytes, with_name); };
+  HEARTH_ASSIGN(ContentDigests digests, read(!key || use == NameUse::kPutNew ? WithName::kYes : WithName::kNo));
+  const auto place = [&] { return PlaceText(digests.secret_fingerprint, content.size_bytes); };
+  if (key && digests.name.empty()) {
+    if (std::optional<std::string> name = NameAt(place(), content.size_bytes, use))
+      return KnownFile{digests.fingerprint.ToHex(), *std::move(name)};
+    HEARTH_ASSIGN(digests, read(WithName::kYes));
+  }
+  if (key) Note(place(), digests.name);
+  return KnownFile{digests.fingerprint.ToHex(), std::move(digests.name)};
 }
 
 std::optional<KnownFile> StoreContentNames::RecallFile(const FileStamp& stamp) {

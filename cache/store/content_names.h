@@ -22,6 +22,7 @@ class StoreContentNames final : public ContentNames {
 
   // For a look-up, unknown content gets a short name, because entries of it can't exist and no SHA-256 is needed. If
   // the store has entries from elsewhere, it gets its full name.
+  Result<KnownFile> NameOf(const ContentReading& content, NameUse use) override;
   std::string NameOf(std::span<const std::byte> bytes, NameUse use) override;
   std::optional<KnownFile> RecallFile(const FileStamp& stamp) override;
   std::optional<std::string> RecallFingerprint(const std::string& name) override;
@@ -39,9 +40,12 @@ class StoreContentNames final : public ContentNames {
 
  private:
   using Secret = std::array<std::byte, kFingerprintSecretBytes>;
+  std::optional<Secret> secret() const;
   // The content's place in the store; nullopt if nothing is remembered.
   std::optional<std::string> PlaceOf(std::span<const std::byte> bytes) const;
   std::optional<std::string> Find(const std::string& place);  // needs the lock
+  // What the content is called without its SHA-256; nullopt if it needs that.
+  std::optional<std::string> NameAt(const std::string& place, uint64_t size_bytes, NameUse use);
   void Note(const std::string& place, const std::string& name);
 
   StoreConnection& connection_;

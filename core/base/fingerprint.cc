@@ -3,7 +3,6 @@
 #define XXH_INLINE_ALL  // header-only use: no link dependency for one function
 #include <xxhash.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "core/base/error.h"
@@ -37,18 +36,25 @@ Fingerprint SecretFingerprintOf(std::span<const std::byte> bytes, std::span<cons
   return Canonical(XXH3_128bits_withSecret(bytes.data(), bytes.size(), secret.data(), secret.size()));
 }
 
-Fingerprint FingerprintInPieces(std::span<const std::byte> bytes, size_t piece_bytes,
-                                const std::function<void(std::span<const std::byte>)>& after_piece) {
-  HEARTH_CHECK(piece_bytes > 0);
-  XXH3_state_t state;
-  XXH3_128bits_reset(&state);
-  while (!bytes.empty()) {
-    const std::span<const std::byte> piece = bytes.first(std::min(piece_bytes, bytes.size()));
-    XXH3_128bits_update(&state, piece.data(), piece.size());
-    after_piece(piece);
-    bytes = bytes.subspan(piece.size());
-  }
-  return Canonical(XXH3_128bits_digest(&state));
+struct FingerprintStream::State {
+  XXH3_state_t xxh3;
+};
+
+FingerprintStream::FingerprintStream() : state_(std::make_unique<State>()) {
+  XXH3_128bits_reset(&state_->xxh3);
+}
+FingerprintStream::FingerprintStream(std::span<const std::byte> secret) : state_(std::make_unique<State>()) {
+  HEARTH_CHECK(secret.size() == kFingerprintSecretBytes);
+  XXH3_128bits_reset_withSecret(&state_->xxh3, secret.data(), secret.size());
+}
+FingerprintStream::~FingerprintStream() = default;
+
+void FingerprintStream::Add(std::span<const std::byte> piece) {
+  XXH3_128bits_update(&state_->xxh3, piece.data(), piece.size());
+}
+
+Fingerprint FingerprintStream::Finish() const {
+  return Canonical(XXH3_128bits_digest(&state_->xxh3));
 }
 
 }  // namespace hearth

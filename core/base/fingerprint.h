@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -25,10 +25,22 @@ Fingerprint FingerprintOf(std::span<const std::byte> bytes);
 inline constexpr size_t kFingerprintSecretBytes = 192;
 Fingerprint SecretFingerprintOf(std::span<const std::byte> bytes, std::span<const std::byte> secret);
 
-// The same digest as FingerprintOf. Calls `after_piece` after every `piece_bytes`, so that mapped pages can be
-// released.
-Fingerprint FingerprintInPieces(std::span<const std::byte> bytes, size_t piece_bytes,
-                                const std::function<void(std::span<const std::byte>)>& after_piece);
+// The same digests of bytes that come in pieces.
+class FingerprintStream {
+ public:
+  FingerprintStream();
+  explicit FingerprintStream(std::span<const std::byte> secret);  // outlives it
+  FingerprintStream(const FingerprintStream&) = delete;
+  FingerprintStream& operator=(const FingerprintStream&) = delete;
+  ~FingerprintStream();
+
+  void Add(std::span<const std::byte> piece);
+  Fingerprint Finish() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace hearth
 

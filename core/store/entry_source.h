@@ -17,6 +17,7 @@
 
 #include "core/base/file_stamp.h"
 #include "core/store/cache_key.h"
+#include "core/store/content.h"
 
 namespace hearth {
 
@@ -115,10 +116,11 @@ class MakingClaims {
   virtual MakingTurn Take(const CacheKey& key) = 0;
 };
 
-// A name for a look-up may be shorter if no entry can have the full one.
-enum class NameUse : uint8_t { kLookUp, kPut };
+// A name for a look-up may be shorter if no entry can have the full one. kPutNew: a look-up did not know it, so that
+// one reading computes all.
+enum class NameUse : uint8_t { kLookUp, kPut, kPutNew };
 
-// The fingerprint and the name of a file's content, found by its stamp without reading the file.
+// The fingerprint and the name of a content: of a file's, found by its stamp without reading the file.
 struct KnownFile {
   std::string fingerprint, name;
 };
@@ -127,6 +129,7 @@ struct KnownFile {
 class ContentNames {
  public:
   virtual ~ContentNames() = default;
+  virtual Result<KnownFile> NameOf(const ContentReading& content, NameUse use) = 0;
   virtual std::string NameOf(std::span<const std::byte> bytes, NameUse use) = 0;
   virtual std::optional<KnownFile> RecallFile(const FileStamp& stamp) = 0;
   // The fingerprint remembered with this name, so that only the name has to be computed.

@@ -340,13 +340,6 @@ void ResultCache::ReleaseWhenStored(std::unique_ptr<MakingClaim> claim) {
   if (claim != nullptr && waits) held_claims_.push_back(std::move(claim));
 }
 
-std::string ResultCache::NameOf(std::span<const std::byte> bytes, NameUse use) {
-  if (parts_.names == nullptr) return NameByHash(bytes);
-  // Layers and the server may have content that is new to the own store.
-  const bool is_new_elsewhere = !parts_.layers.empty() || (parts_.server != nullptr && parts_.server->is_usable());
-  return parts_.names->NameOf(bytes, is_new_elsewhere ? NameUse::kPut : use);
-}
-
 void ResultCache::Flush() {
   if (IsForked(opener_)) return;
   const std::scoped_lock lock(mutex_);

@@ -159,6 +159,7 @@ class ResultCache {
 
   // The name of long content in keys.
   std::string NameOf(std::span<const std::byte> bytes, NameUse use);
+  Result<KnownFile> NameOf(const ContentReading& content, NameUse use);
   // Where files and their names are remembered; null if nowhere.
   ContentNames* names() { return parts_.names; }
   bool is_read_only() const { return parts_.is_read_only; }
@@ -218,6 +219,7 @@ class ResultCache {
     const CacheKey& key_;
   };
 
+  NameUse UseHere(NameUse use) const;
   std::vector<EntrySource*> SourcesOf(const CacheKey& key, const Fingerprint& digest);
   bool ReadPending(const Fingerprint& digest, const CacheKey& key, const EntrySource::Destination& destination,
                    FoundEntry& found);

@@ -207,7 +207,9 @@ const std::string& ModelData::fingerprint() const {
   const std::scoped_lock lock(fingerprint_mutex_);
   if (!fingerprint_.empty()) return fingerprint_;
   if (file && !file->CheckUnchanged({}).ok()) return unknown;
-  fingerprint_ = (file ? file->ContentFingerprint() : FingerprintOf(bytes)).ToHex();
+  const Result<Fingerprint> computed = file ? file->ContentFingerprint() : FingerprintOf(bytes);
+  if (!computed.ok()) return unknown;
+  fingerprint_ = computed->ToHex();
   return fingerprint_;
 }
 
@@ -230,6 +232,21 @@ Status ModelData::CheckFile() const {
   if (!file) return Status::Ok();
   const std::scoped_lock lock(fingerprint_mutex_);
   return file->CheckUnchanged(fingerprint_);
+}
+
+Result<HeldBytes> ModelData::HoldFile() const {
+  HEARTH_TRY(CheckFile());
+  return file ? file->Hold() : HeldBytes();
+}
+
+Result<std::vector<std::byte>> ModelData::Copy(std::span<const std::byte> part) const {
+  std::vector<std::byte> copied(part.size());
+  if (file) {
+    HEARTH_TRY(file->ReadInto(static_cast<uint64_t>(part.data() - bytes.data()), copied));
+  } else {
+    std::ranges::copy(part, copied.begin());
+  }
+  return copied;
 }
 
 Status TakeBuiltGraph(Graph graph, ModelData& data) {
@@ -302,7 +319,7 @@ const std::string& Model::fingerprint() const {
 
 Result<ModelMetadata> Model::ReadMetadata() const {
   if (data().bytes.empty()) return ModelMetadata();
-  HEARTH_TRY(data().CheckFile());
+  HEARTH_ASSIGN(const HeldBytes held, data().HoldFile());
   Result<ModelMetadata> metadata =
       FormatOf(data().bytes).read_metadata(data().bytes, {data().signature, {}, 0, data().parts});
   if (!metadata.ok()) return metadata.status().Within(data().path);

@@ -57,7 +57,7 @@ Result<std::shared_ptr<SessionDevice>> OpenDeviceDuring(SessionData& data, const
   return device;
 }
 
-void OpenCacheFor(SessionData& data, const Model& model) {
+Status OpenCacheFor(SessionData& data, const Model& model) {
   data.cache = data.request->cache;
   if (data.cache == nullptr) {
     const Stopwatch watch;
@@ -68,7 +68,9 @@ void OpenCacheFor(SessionData& data, const Model& model) {
       data.report.cache.model_hash_ms = data.cache->model_hash_ms;
     }
   }
-  if (data.cache != nullptr) data.cache->model_name = NameOfModel(model, data.cache.get());
+  if (data.cache == nullptr) return Status::Ok();
+  HEARTH_ASSIGN(data.cache->model_name, NameOfModel(model, data.cache.get()));
+  return Status::Ok();
 }
 
 using ModelReading = std::function<Result<std::shared_ptr<const Model>>()>;
@@ -82,8 +84,7 @@ Result<Session> OpenOn(SessionRequest request, const ModelReading& read_model) {
   HEARTH_ASSIGN(std::shared_ptr<SessionDevice> device, OpenDeviceDuring(*data, [&]() -> Status {
                   HEARTH_ASSIGN(model, read_model());
                   HEARTH_TRY(model->data().CheckFile());
-                  OpenCacheFor(*data, *model);
-                  return Status::Ok();
+                  return OpenCacheFor(*data, *model);
                 }));
   PrepareRequest prepare{.model = model,
                          .device = device,
@@ -92,6 +93,7 @@ Result<Session> OpenOn(SessionRequest request, const ModelReading& read_model) {
                          .memory_limit_bytes = data->options->memory_limit_bytes,
                          .stop = data->options->stop,
                          .for_warming = data->request->for_warming,
+                         .is_opening = true,
                          .trusts_device = data->request->trusts_devices};
   HEARTH_TRY(CheckNumbers(*data->options));
   if (prepare.stop.stop_requested()) return Stopped();

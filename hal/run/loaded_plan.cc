@@ -161,7 +161,8 @@ bool LoadedPlan::RejectLoaded(std::string_view reason) {
 }
 
 std::vector<std::string> LoadedPlan::Store(bool plan_is_new) {
-  if (plan_is_new) StoreCostlyConstants(plan_, pack_ms_, request_.model_files, *request_.store);
+  if (plan_is_new)
+    StoreCostlyConstants(plan_, pack_ms_, request_.model_files, *request_.store, request_.copy_model_bytes);
   return StoreFreshPrograms(programs_, *request_.store, request_.stop);
 }
 

@@ -30,6 +30,7 @@ struct LoadRequest {
   int threads = 1;                  // of nodes on the CPU
   int compile_threads = 0;          // 0: `threads`
   ModelBytesRead model_bytes_read;  // may be empty
+  ModelBytesCopy copy_model_bytes;  // may be empty
   // Existing programs of the plan's kernels, in their order; empty: they are loaded or compiled.
   std::vector<Program*> programs = {};
   // Once requested, loading ends with an error before the next driver call; no cache entry is rejected for that.

@@ -242,12 +242,17 @@ Result<std::vector<double>> UploadConstants(Device& device, const PlacedConstant
 }
 
 void StoreCostlyConstants(Plan& plan, std::span<const double> pack_ms, const ModelFileBytes& model_files,
-                          ResultCache& cache) {
+                          ResultCache& cache, const ModelBytesCopy& copy) {
   for (size_t k = 0; k < pack_ms.size(); ++k) {
     PlanConstant& constant = plan.constants[k];
     if (pack_ms[k] == 0 || !IsCostly(constant)) continue;
-    const Result<std::span<const std::byte>> source = SourceBytes(constant, model_files);
-    std::vector<std::byte> packed(constant.range.size_bytes);
+    Result<std::span<const std::byte>> source = SourceBytes(constant, model_files);
+    std::vector<std::byte> packed(constant.range.size_bytes), copied;
+    if (source.ok() && constant.inline_bytes.empty() && copy != nullptr) {
+      Result<std::vector<std::byte>> read = copy(*source);
+      if (!read.ok()) return;
+      source = copied = std::move(read).value();
+    }
     if (!source.ok() || !PackConstant(constant.recipe, *source, packed).ok()) continue;
     cache.Put(WeightsRequest{{*source}, constant.recipe}, packed, pack_ms[k]);
     constant.is_kept = true;

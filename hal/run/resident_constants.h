@@ -91,6 +91,9 @@ using ModelFileBytes = std::vector<std::span<const std::byte>>;
 // pages, so that weights are not in memory twice. They may be read again later.
 using ModelBytesRead = std::function<void(std::span<const std::byte>)>;
 
+// Copies bytes of the model's files long after they were mapped: another program may have shortened them since.
+using ModelBytesCopy = std::function<Result<std::vector<std::byte>>(std::span<const std::byte>)>;
+
 // Fills the memory that PlaceConstants made. `cache` may be null, `done` may be empty. Returns the packing time of each
 // constant in milliseconds; 0 if it was held or came from the cache. kUnavailable once `stop` was requested.
 Result<std::vector<double>> UploadConstants(Device& device, const PlacedConstants& placed, const Plan& plan,
@@ -99,9 +102,9 @@ Result<std::vector<double>> UploadConstants(Device& device, const PlacedConstant
 
 // Stores the constants that this start packed and that clearly take longer to pack than to read, and marks them
 // is_kept. The choice follows from their recipes and sizes. They are packed again for it, so that they are not in
-// memory twice: call it after the first result.
+// memory twice: call it after the first result. `copy` may be empty.
 void StoreCostlyConstants(Plan& plan, std::span<const double> pack_ms, const ModelFileBytes& model_files,
-                          ResultCache& cache);
+                          ResultCache& cache, const ModelBytesCopy& copy = {});
 
 }  // namespace hearth
 

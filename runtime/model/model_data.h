@@ -51,8 +51,14 @@ struct ModelData {
   // The content's fingerprint in hex. Computed at the first call, which reads the whole content, unless it was known.
   // Empty as long as it is not known and the file has changed since it was opened.
   const std::string& fingerprint() const;
-  // Call it before `bytes` are read: as ModelFile::CheckUnchanged. A model without a file does not change.
+  // As ModelFile::CheckUnchanged. A model without a file does not change.
   Status CheckFile() const;
+  // Call it before `bytes` are read after opening: CheckFile, then ModelFile::Hold.
+  Result<HeldBytes> HoldFile() const;
+  // A copy of a part of `bytes`, read as ModelFile::ReadInto.
+  Result<std::vector<std::byte>> Copy(std::span<const std::byte> part) const;
+  // `bytes`, to be read once after opening, when reading the mapping may end the program. It takes 1.3 times as long.
+  ContentReading content() const { return file ? file->content() : ContentOf(bytes); }
   // Sets the fingerprint if it has not been computed.
   void KnowFingerprint(const std::string& hex) const;
 

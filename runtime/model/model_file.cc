@@ -25,6 +25,8 @@
 namespace hearth {
 namespace {
 
+constexpr std::string_view kAdvice = "open it again, and replace a model in use by renaming a new file over it";
+
 Status OpenError(const std::string& path, int error_number) {
   if (error_number == ENOENT || error_number == ENOTDIR) {
     return Error(StatusCode::kNotFound, "no model file '{}': check the path", path);
@@ -45,19 +47,9 @@ uint64_t PageBytes() {
   return static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Puts copies of pages in their place.
-bool KeepPages(uintptr_t first, uintptr_t last) {
-  void* const pages = reinterpret_cast<void*>(first);
-  const size_t size = last - first;
-  // Shared memory, because ReleasePages would empty private pages.
-  void* const copy = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (copy == MAP_FAILED) return false;
-  std::memcpy(copy, pages, size);
-  if (mprotect(copy, size, PROT_READ) == 0 &&
-      mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, pages) != MAP_FAILED)
-    return true;
-  munmap(copy, size);
-  return false;
+Status ShortenedError(const std::string& path, int64_t from_bytes, int64_t to_bytes) {
+  return Error(StatusCode::kIoError, "the model file '{}' was shortened from {} to {} bytes after it was opened: {}",
+               path, from_bytes, to_bytes, kAdvice);
 }
 
 }  // namespace
@@ -130,6 +122,7 @@ Result<std::vector<ModelPart>> ModelFile::Append(const std::vector<std::string>&
                    files[k].file_descriptor_)
                    .status());
     all.seen_.push_back(files[k].seen_[0]);
+    all.seen_.back().offset_bytes = parts[k].offset_bytes;
   }
   all.seen_[0].path = own_path;
   *this = std::move(all);
@@ -153,7 +146,6 @@ std::string ModelFile::StatedSha256() const {
 }
 
 Status ModelFile::CheckUnchanged(const std::string& known) const {
-  constexpr std::string_view kAdvice = "open it again, and replace a model in use by renaming a new file over it";
   const Seen* changed = nullptr;
   uint64_t times = 0;
   for (const Seen& file : seen_) {
@@ -162,16 +154,17 @@ Status ModelFile::CheckUnchanged(const std::string& known) const {
     const bool is_found = (is_open ? fstat(file_descriptor_, &info) : stat(file.path.c_str(), &info)) == 0;
     if (!is_found && is_open) return OpenError(file.path, errno);
     if (!is_found || info.st_dev != file.device || info.st_ino != file.inode) continue;  // replaced
-    if (info.st_size < file.size_bytes) {
-      return Error(StatusCode::kIoError,
-                   "the model file '{}' was shortened from {} to {} bytes after it was opened: {}", file.path,
-                   file.size_bytes, info.st_size, kAdvice);
-    }
+    if (info.st_size < file.size_bytes) return ShortenedError(file.path, file.size_bytes, info.st_size);
     if (ModifiedNs(info) != file.modified_ns) changed = &file;
     times = times * 1099511628211u + static_cast<uint64_t>(ModifiedNs(info));
   }
   if (changed == nullptr || times == checked_times_) return Status::Ok();
-  if (known.empty() || ContentFingerprint().ToHex() != known) {
+  std::string now;
+  if (!known.empty()) {
+    HEARTH_ASSIGN(const Fingerprint fingerprint, ContentFingerprint());
+    now = fingerprint.ToHex();
+  }
+  if (known.empty() || now != known) {
     return Error(StatusCode::kIoError, "the model file '{}' was overwritten after it was opened: {}", changed->path,
                  kAdvice);
   }
@@ -184,26 +177,147 @@ bool ModelFile::Contains(std::span<const std::byte> part) const {
   return begin >= own && begin - own <= bytes_.size() && part.size() <= bytes_.size() - (begin - own);
 }
 
-bool ModelFile::KeepInMemory(std::vector<std::span<const std::byte>> parts) const {
-  std::ranges::sort(parts, {}, [](auto part) { return part.data(); });
-  std::vector<std::pair<uintptr_t, uintptr_t>> ranges;  // whole pages
-  for (const std::span<const std::byte> part : parts) {
-    HEARTH_CHECK(Contains(part));
-    const auto begin = reinterpret_cast<uintptr_t>(part.data());
-    const uintptr_t first = begin / PageBytes() * PageBytes(), last = RoundUp(begin + part.size(), PageBytes());
-    if (ranges.empty() || first > ranges.back().second) ranges.emplace_back(first, last);
-    ranges.back().second = std::max(ranges.back().second, last);
+Status ModelFile::ReadPart(const Seen& file, uint64_t offset_bytes, std::span<std::byte> memory) const {
+  Descriptor own;
+  int descriptor = file_descriptor_;
+  if (descriptor < 0) {
+    own = Descriptor(open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    descriptor = own.get();
+    struct stat info;
+    if (fstat(descriptor, &info) != 0 || info.st_dev != file.device || info.st_ino != file.inode) {
+      // Another one is there now, and nobody finds this one to change it.
+      std::memcpy(memory.data(), bytes_.data() + file.offset_bytes + offset_bytes, memory.size());
+      return Status::Ok();
+    }
   }
-  return std::ranges::all_of(ranges, [](const auto& range) { return KeepPages(range.first, range.second); });
+  while (!memory.empty()) {
+    const ssize_t size = pread(descriptor, memory.data(), memory.size(), static_cast<off_t>(offset_bytes));
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) {
+      return Error(StatusCode::kIoError, "cannot read the model file '{}': {}", file.path,
+                   std::generic_category().message(errno));
+    }
+    if (size == 0) return ShortenedError(file.path, file.size_bytes, static_cast<int64_t>(offset_bytes));
+    offset_bytes += static_cast<uint64_t>(size);
+    memory = memory.subspan(static_cast<size_t>(size));
+  }
+  return Status::Ok();
 }
 
-Fingerprint ModelFile::ContentFingerprint() const {
-  constexpr size_t kPieceBytes = 1 << 20;
-  return FingerprintInPieces(bytes_, kPieceBytes, [this](std::span<const std::byte> piece) { ReleasePages(piece); });
+Status ModelFile::ReadInto(uint64_t offset_bytes, std::span<std::byte> memory) const {
+  const uint64_t end = offset_bytes + memory.size();
+  uint64_t done = offset_bytes;
+  for (const Seen& file : seen_) {
+    const uint64_t first = std::max(offset_bytes, file.offset_bytes);
+    const uint64_t last = std::min(end, file.offset_bytes + static_cast<uint64_t>(file.size_bytes));
+    if (first >= last) continue;
+    std::ranges::fill(memory.subspan(done - offset_bytes, first - done), std::byte{});  // between files
+    HEARTH_TRY(ReadPart(file, first - file.offset_bytes, memory.subspan(first - offset_bytes, last - first)));
+    done = last;
+  }
+  std::ranges::fill(memory.subspan(done - offset_bytes), std::byte{});
+  return Status::Ok();
+}
+
+ContentReading ModelFile::content() const {
+  return {bytes_.size(), [this](const ContentReading::Take& take) -> Status {
+            constexpr size_t kPieceBytes = 256 << 10;  // stays in the processor's cache from digest to digest
+            std::vector<std::byte> piece(std::min(bytes_.size(), kPieceBytes));
+            for (size_t at = 0; at < bytes_.size(); at += piece.size()) {
+              const auto read = std::span(piece).first(std::min(piece.size(), bytes_.size() - at));
+              HEARTH_TRY(ReadInto(at, read));
+              take(read);
+            }
+            return Status::Ok();
+          }};
+}
+
+Result<Fingerprint> ModelFile::ContentFingerprint() const {
+  HEARTH_ASSIGN(const ContentDigests digests, DigestsOf(content(), {}, WithName::kNo));
+  return digests.fingerprint;
+}
+
+size_t ModelFile::EndOfRun(size_t first, size_t last) const {
+  size_t end = first;
+  while (end < last && pages_[end] == pages_[first]) ++end;
+  return end;
+}
+
+Status ModelFile::CopyPages(size_t first, size_t last, Place place) const {
+  if (pages_.empty()) pages_.resize(RoundUp(bytes_.size(), PageBytes()) / PageBytes());
+  for (size_t page = first, end = first; page < last; page = end) {
+    end = EndOfRun(page, last);
+    if (pages_[page] == place || pages_[page] == Place::kKept) continue;
+    const size_t size = (end - page) * PageBytes();
+    // ReleasePages would empty private memory, which takes half of the time of shared memory.
+    const int flags = (place == Place::kHeld ? MAP_PRIVATE : MAP_SHARED) | MAP_ANONYMOUS | MAP_POPULATE;
+    void* const copy = mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (copy == MAP_FAILED)
+      return Error(StatusCode::kResourceExhausted, "no memory for {} bytes of the model's file", size);
+    void* const pages = const_cast<std::byte*>(bytes_.data() + page * PageBytes());
+    Status read;
+    if (pages_[page] == Place::kFile) {
+      read = ReadInto(page * PageBytes(), {static_cast<std::byte*>(copy), size});
+    } else {
+      std::memcpy(copy, pages, size);
+    }
+    if (!read.ok() || mprotect(copy, size, PROT_READ) != 0 ||
+        mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == MAP_FAILED) {
+      munmap(copy, size);
+      return read.ok() ? Error(StatusCode::kResourceExhausted, "cannot remap the model's file") : read;
+    }
+    std::fill(pages_.begin() + static_cast<ptrdiff_t>(page), pages_.begin() + static_cast<ptrdiff_t>(end), place);
+  }
+  return Status::Ok();
+}
+
+bool ModelFile::KeepInMemory(const std::vector<std::span<const std::byte>>& parts) const {
+  const std::scoped_lock lock(pages_mutex_);
+  return std::ranges::all_of(parts, [&](std::span<const std::byte> part) {
+    HEARTH_CHECK(Contains(part));
+    const size_t begin = static_cast<size_t>(part.data() - bytes_.data());
+    return CopyPages(begin / PageBytes(), RoundUp(begin + part.size(), PageBytes()) / PageBytes(), Place::kKept).ok();
+  });
+}
+
+Result<HeldBytes> ModelFile::Hold() const {
+  constexpr size_t kMostBytes = 32 << 20;
+  if (bytes_.size() > kMostBytes || file_descriptor_ < 0) return HeldBytes();
+  Status copied;
+  {
+    const std::scoped_lock lock(pages_mutex_);
+    ++holders_;
+    copied = CopyPages(0, RoundUp(bytes_.size(), PageBytes()) / PageBytes(), Place::kHeld);
+  }
+  HeldBytes held(*this);
+  if (copied.code() == StatusCode::kIoError) return copied;
+  return held;
+}
+
+void ModelFile::EndHold() const {
+  const std::scoped_lock lock(pages_mutex_);
+  if (--holders_ > 0) return;
+  for (size_t page = 0, end = 0; page < pages_.size(); page = end) {
+    end = EndOfRun(page, pages_.size());
+    if (pages_[page] != Place::kHeld) continue;
+    const size_t offset = page * PageBytes();
+    void* const pages = const_cast<std::byte*>(bytes_.data() + offset);
+    // If this fails, the copies stay.
+    if (mmap(pages, (end - page) * PageBytes(), PROT_READ, MAP_PRIVATE | MAP_FIXED, file_descriptor_,
+             static_cast<off_t>(offset)) == MAP_FAILED)
+      continue;
+    std::fill(pages_.begin() + page, pages_.begin() + end, Place::kFile);
+  }
+}
+
+HeldBytes::~HeldBytes() {
+  if (file_ != nullptr) file_->EndHold();
 }
 
 void ModelFile::ReleasePages(std::span<const std::byte> part) const {
   HEARTH_CHECK(part.empty() || Contains(part));
+  const std::scoped_lock lock(pages_mutex_);
+  if (holders_ > 0) return;
   const uintptr_t page_bytes = PageBytes();
   const auto begin = reinterpret_cast<uintptr_t>(part.data());
   const uintptr_t first = RoundUp(begin, page_bytes);

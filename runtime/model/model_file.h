@@ -5,22 +5,43 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/file_stamp.h"
 #include "core/base/fingerprint.h"
+#include "core/store/content.h"
 #include "hearth/status.h"
 #include "runtime/model/model_interface.h"
 
 namespace hearth {
 
+class ModelFile;
+
+// While it lives, another program can shorten the file and this one goes on reading bytes(). Empty: it can't.
+class HeldBytes {
+ public:
+  HeldBytes() = default;
+  explicit HeldBytes(const ModelFile& file) : file_(&file) {}
+  HeldBytes(HeldBytes&& other) noexcept : file_(std::exchange(other.file_, nullptr)) {}
+  HeldBytes& operator=(HeldBytes&& other) noexcept {
+    std::swap(file_, other.file_);
+    return *this;
+  }
+  ~HeldBytes();
+
+ private:
+  const ModelFile* file_ = nullptr;
+};
+
 // Owns the mapping and the open file. Graphs read from bytes() borrow their constants, so the
-// ModelFile outlives them; moving it keeps the bytes where they are. Const use from several threads
-// is fine. A program that reads a mapped file which another one shortens ends (SIGBUS): so whoever
-// reads bytes() after opening calls CheckUnchanged first, and keeps what it reads often.
+// ModelFile outlives them; moving it, before others use it, keeps the bytes where they are. Const use from several
+// threads is fine. A program that reads a mapped file which another one shortens ends (SIGBUS). So whoever reads
+// bytes() after opening holds them, or calls CheckUnchanged and reads by content() or ReadInto.
 class ModelFile {
  public:
   // kNotFound: no such file. kMalformedInput: a folder, another kind of non-file, or empty.
@@ -54,15 +75,25 @@ class ModelFile {
   // Whether these bytes are the file's.
   bool Contains(std::span<const std::byte> part) const;
 
-  // Replaces the pages of these parts of bytes() by copies in memory, which no change of the file reaches. False: the
-  // system has no memory for them. Others may read them meanwhile.
-  bool KeepInMemory(std::vector<std::span<const std::byte>> parts) const;
+  // Replaces the pages of these parts of bytes() by copies in memory, which no change of the file reaches, for good.
+  // False: the file was shortened, or the system has no memory for them. Others may read them meanwhile.
+  bool KeepInMemory(const std::vector<std::span<const std::byte>>& parts) const;
 
-  // The fingerprint of the content. Reads the whole file and releases its pages: keep the result.
-  Fingerprint ContentFingerprint() const;
+  // The same for all of bytes() for as long as the result lives. A file of more than 32 MiB, and one with weights
+  // beside it, stay as they are: a copy would take too much. kIoError: shortened, or can't be read.
+  Result<HeldBytes> Hold() const;
 
-  // Releases the whole pages within `part` of bytes(). They are read from the file again on access, with the same
-  // content.
+  // Copies bytes() from an offset on by system calls, which fail where reading the mapping ends the program.
+  // kIoError: as Hold.
+  Status ReadInto(uint64_t offset_bytes, std::span<std::byte> memory) const;
+  // All of bytes(), read so.
+  ContentReading content() const;
+
+  // The fingerprint of the content. Reads the whole file: keep the result. kIoError: as Hold.
+  Result<Fingerprint> ContentFingerprint() const;
+
+  // Releases the whole pages within `part` of bytes(), unless they are held. They are read from the file again on
+  // access, with the same content.
   void ReleasePages(std::span<const std::byte> part) const;
 
  private:
@@ -73,13 +104,28 @@ class ModelFile {
     std::string path;
     uint64_t device = 0, inode = 0;
     int64_t size_bytes = 0, modified_ns = 0;
+    uint64_t offset_bytes = 0;  // in bytes()
   };
+  // Where a page of bytes() is.
+  enum class Place : uint8_t { kFile, kHeld, kKept };
+
+  friend class HeldBytes;
+  void EndHold() const;
+  Status ReadPart(const Seen& file, uint64_t offset_bytes, std::span<std::byte> memory) const;
+  // Makes copies of the pages [first, last) that may change, or do not last as long.
+  Status CopyPages(size_t first, size_t last, Place place) const;  // needs the lock
+  // The end of the pages from `first` on that are where it is.
+  size_t EndOfRun(size_t first, size_t last) const;  // needs the lock
+
   std::string path_;
   int file_descriptor_ = -1;
   std::span<const std::byte> bytes_;
   std::optional<FileStamp> stamp_;
   std::vector<Seen> seen_;  // several: found by absolute path, so that a model of many files takes no descriptors
   mutable std::atomic<uint64_t> checked_times_ = 0;  // of changes that left the content as it was
+  mutable std::mutex pages_mutex_;
+  mutable std::vector<Place> pages_;  // empty: all in the file
+  mutable int holders_ = 0;
 };
 
 }  // namespace hearth

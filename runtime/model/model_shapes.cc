@@ -72,7 +72,7 @@ Result<Model> WithShapes(const Model& model, const Shapes& shapes) {
     DescribeModel(*data);
     return Model(std::move(data));
   }
-  HEARTH_TRY(from.CheckFile());
+  HEARTH_ASSIGN(const HeldBytes held, from.HoldFile());
   data->file = from.file;
   data->copy = from.copy;
   data->bytes = from.bytes;

@@ -40,13 +40,20 @@ Status CheckSizes(const std::vector<PlanTensor>& tensors, const std::vector<Tens
 
 class Preparation {
  public:
-  explicit Preparation(const PrepareRequest& request) : made_(std::make_unique<Prepared>()) {
+  explicit Preparation(const PrepareRequest& request)
+      : is_opening_(request.is_opening), made_(std::make_unique<Prepared>()) {
     made_->request = request;
+    made_->request.is_opening = false;  // for those that go on with it
     made_->info = request.device->opened.info;
   }
 
   Result<PreparedRuns> Run() {
-    HEARTH_TRY(made_->model().data().CheckFile());
+    HeldBytes held;
+    if (is_opening_) {
+      HEARTH_TRY(made_->model().data().CheckFile());
+    } else {
+      HEARTH_ASSIGN(held, made_->model().data().HoldFile());
+    }
     HEARTH_TRY(RequestPlan());
     HEARTH_TRY(TrustDevice());
     ProbeAtFirstUse();
@@ -187,6 +194,7 @@ class Preparation {
                                  .threads = threads(),
                                  .compile_threads = request().compile_threads,
                                  .model_bytes_read = [&model](auto bytes) { ReleasePages(model, bytes); },
+                                 .copy_model_bytes = [&model](auto bytes) { return model.Copy(bytes); },
                                  .stop = request().stop,
                                  .constants = device.constants,
                                  .shared_programs = device.programs,
@@ -301,6 +309,7 @@ class Preparation {
     CountOperators();
   }
 
+  const bool is_opening_;
   std::unique_ptr<Prepared> made_;
   std::unique_ptr<PlanRuns> runs_;
 };
@@ -310,8 +319,8 @@ class Preparation {
 PrepareRequest SuccessorOf(const PrepareRequest& request, std::shared_ptr<SessionDevice> device,
                            uint64_t memory_limit_bytes) {
   // A new member does not compile until it is decided here whether it goes along.
-  const auto& [model, own_device, options, cache, own_limit_bytes, compile_threads, stop, for_warming, trusts_device,
-               trusts_stored_plan, is_interim] = request;
+  const auto& [model, own_device, options, cache, own_limit_bytes, compile_threads, stop, for_warming, is_opening,
+               trusts_device, trusts_stored_plan, is_interim] = request;
   return {.model = model,
           .device = std::move(device),
           .options = options,
@@ -328,7 +337,7 @@ Result<PlanRequest> RequestPlan(const PrepareRequest& request, DeviceInfo& info)
   if (!info.fp16_storage) lowering.precision = Precision::kFp32;
   lowering.cpu_ops = options.cpu_ops;
   HEARTH_ASSIGN(info.forced_rules, ForcedRulesFromText(options.rules));
-  const std::string name = NameOfModel(*request.model, request.cache.get());
+  HEARTH_ASSIGN(const std::string name, NameOfModel(*request.model, request.cache.get()));
   if (request.cache != nullptr) {
     OpenedDevice& opened = request.device->opened;
     ResultCache& store = *request.cache->store;
@@ -349,21 +358,24 @@ Result<PreparedRuns> Prepare(const PrepareRequest& request, bool* exceeds_limit)
 
 std::vector<std::string> StorePrepared(Prepared& prepared) {
   const SessionCache& cache = *prepared.request.cache;
-  if (const Status same = prepared.model().data().CheckFile(); !same.ok()) {
-    return {fmt::format("{}; nothing that was made of it is kept", same.message())};
-  }
+  const auto told = [](const Status& status) -> std::vector<std::string> {
+    return {fmt::format("{}; nothing that was made of it is kept", status.message())};
+  };
+  if (const Status same = prepared.model().data().CheckFile(); !same.ok()) return told(same);
   ResultCache& store = *cache.store;
   // All in one transaction of the cache.
   const PutBatch batch(&store);
   std::vector<std::string> warnings = prepared.loaded->Store(prepared.made.is_new);
   const ModelData& model = prepared.model().data();
-  ReleasePages(model, model.bytes);
   const OpenedDevice& opened = prepared.request.device->opened;
   const bool is_new_file = cache.folder != nullptr && !model.bytes.empty() && !cache.is_model_recalled;
   // Not only with a new plan: this start may have found the limit of a stored one by trying.
   const bool has_new_limit = HasUnknownLimit(cache.model_name, *opened.device, prepared.info, store);
   if (prepared.made.is_new || is_new_file || has_new_limit) {
-    prepared.plan_request.model = NameToStore(prepared.model(), cache);
+    Result<std::string> name = NameToStore(prepared.model(), cache);
+    const Status same = name.ok() ? model.CheckFile() : name.status();  // it may have changed while it was read
+    if (!same.ok()) return told(same);
+    prepared.plan_request.model = std::move(name).value();
     if (cache.model_known_by == kKnownByDigestFile && prepared.plan_request.model.value != cache.model_name) {
       warnings.push_back(fmt::format(
           "'{0}.sha256' is not the digest of '{0}', so no start finds what the cache has; write it with sha256sum",

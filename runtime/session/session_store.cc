@@ -16,7 +16,17 @@ ModelName NameOf(const Model& model) {
   return {model.fingerprint(), error ? model.path() : path.string()};
 }
 
+// Computes the model's name, and its fingerprint with it.
+Result<std::string> ComputeName(const ModelData& model, const SessionCache& cache, NameUse use) {
+  const bool is_opening = use == NameUse::kLookUp;
+  HEARTH_ASSIGN(KnownFile computed, cache.store->NameOf(is_opening ? ContentOf(model.bytes) : model.content(), use));
+  if (is_opening) ReleasePages(model, model.bytes);
+  model.KnowFingerprint(computed.fingerprint);
+  return std::move(computed.name);
+}
+
 // The model's name in look-ups: stated beside a file that nobody can replace, else computed, which reads the content.
+// Empty if it can't be read.
 std::string LookUpName(const ModelData& model, SessionCache& cache) {
   const std::string stated = model.file ? model.file->StatedSha256() : std::string();
   if (!stated.empty()) {
@@ -24,11 +34,10 @@ std::string LookUpName(const ModelData& model, SessionCache& cache) {
     return NameByDigest(stated, model.bytes.size());
   }
   const Stopwatch watch;
-  std::string name = cache.store->NameOf(model.bytes, NameUse::kLookUp);
-  ReleasePages(model, model.bytes);
+  Result<std::string> name = ComputeName(model, cache, NameUse::kLookUp);
   cache.model_known_by = "content";
   cache.model_hash_ms = watch.milliseconds();
-  return name;
+  return name.ok() ? std::move(name).value() : std::string();
 }
 
 // Looks the model up by its file's stamp, then by its content, so that a known file is read at most once. A wrong stamp
@@ -63,11 +72,11 @@ void RememberModel(const Model& model, const SessionCache& cache, const std::str
   cache.store->names()->RememberFile(stamp, {model.fingerprint(), name});
 }
 
-std::string ComputedName(const Model& model, const SessionCache* cache, NameUse use) {
+Result<std::string> NameAndRemember(const Model& model, const SessionCache* cache, NameUse use) {
   const ModelData& data = model.data();
   if (cache == nullptr || data.bytes.empty()) return model.fingerprint();
-  std::string name = cache->store->NameOf(data.bytes, use);
-  ReleasePages(data, data.bytes);
+  HEARTH_ASSIGN(std::string name, ComputeName(data, *cache, use));
+  RememberModel(model, *cache, name);
   return name;
 }
 
@@ -98,17 +107,13 @@ std::shared_ptr<SessionCache> OpenSessionCache(const SessionOptions& options, co
   return cache;
 }
 
-std::string NameOfModel(const Model& model, const SessionCache* cache) {
+Result<std::string> NameOfModel(const Model& model, const SessionCache* cache) {
   if (cache != nullptr && !cache->model_name.empty()) return cache->model_name;
-  std::string name = ComputedName(model, cache, NameUse::kLookUp);
-  if (cache != nullptr) RememberModel(model, *cache, name);
-  return name;
+  return NameAndRemember(model, cache, NameUse::kLookUp);
 }
 
-std::string NameToStore(const Model& model, const SessionCache& cache) {
-  std::string name = ComputedName(model, &cache, NameUse::kPut);
-  RememberModel(model, cache, name);
-  return name;
+Result<std::string> NameToStore(const Model& model, const SessionCache& cache) {
+  return NameAndRemember(model, &cache, cache.is_model_recalled ? NameUse::kPut : NameUse::kPutNew);
 }
 
 void ReleasePages(const ModelData& model, std::span<const std::byte> bytes) {

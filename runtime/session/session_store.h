@@ -40,10 +40,12 @@ std::shared_ptr<SessionCache> OpenSessionCache(const SessionOptions& options, co
 
 // The model's name in the plan's key, and the cache's for the next start: it is computed if `cache` does not know the
 // model's file. A built model has no file bytes; it does not come from outside. `cache` may be null.
-std::string NameOfModel(const Model& model, const SessionCache* cache);
+// kIoError: its file can't be read any more.
+Result<std::string> NameOfModel(const Model& model, const SessionCache* cache);
 
-// The name under which entries of the model are stored, computed from its bytes; the next start finds it.
-std::string NameToStore(const Model& model, const SessionCache& cache);
+// The name under which entries of the model are stored, computed from its bytes; the next start finds it. kIoError: as
+// above.
+Result<std::string> NameToStore(const Model& model, const SessionCache& cache);
 
 // Releases mapped pages of weights that the devices hold now. A model given in memory keeps its copy.
 void ReleasePages(const ModelData& model, std::span<const std::byte> bytes);

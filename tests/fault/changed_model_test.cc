@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hearth/session.h"
@@ -48,11 +49,15 @@ class ChangedModel : public ::testing::TestWithParam<std::string> {
     return path.string();
   }
 
-  Result<Session> Opened(const std::string& model) {
+  Result<Session> Opened(const std::string& model, const std::string& start = "ready") {
     SessionOptions options;
     options.device = GetParam();
-    options.start = "ready";
+    options.start = start;
     options.cache_folder = (folder_.path() / "cache").string();
+    options.on_cache_event = [this](const CacheEvent& event) {
+      if (event.kind == "plan" && !shortened_by_event_.empty())
+        fs::resize_file(std::exchange(shortened_by_event_, ""), 0);
+    };
     return Session::Open(model, options);
   }
 
@@ -90,6 +95,7 @@ class ChangedModel : public ::testing::TestWithParam<std::string> {
   }
 
   TemporaryFolder folder_;
+  std::string shortened_by_event_;  // the path of a file that the next look-up of a plan shortens
 };
 
 #define OPEN_OR_SKIP(session, path)                                          \
@@ -111,6 +117,24 @@ TEST_P(ChangedModel, AShortenedFileIsAnErrorOfTheCallAndRunsGoOn) {
       fs::resize_file(path, 0);
       ExpectToldAndAlive(session, *before, "was shortened from");
     }
+  }
+}
+
+// The device's weights are packed after the look-up of its plan, on another thread.
+TEST_P(ChangedModel, AFileShortenedWhileADeviceIsPreparedLeavesTheCpusAnswers) {
+  if (GetParam() == "cpu") GTEST_SKIP() << "the CPU is no other device";
+  for (const std::string name : {"shapes_f32.tflite", "shapes_int8.tflite"}) {
+    const std::string path = Demo(name);
+    shortened_by_event_ = path;
+    Result<Session> session = Opened(path, "hot");
+    ASSERT_TRUE(session.ok()) << session.status().message();
+    const auto before = Answer(*session);
+    ASSERT_TRUE(before.ok()) << before.status().message();
+    const Status status = session->WaitForDevice();
+    if (status.code() == StatusCode::kUnavailable) GTEST_SKIP() << status.message();
+    EXPECT_EQ(status.code(), StatusCode::kIoError);
+    EXPECT_THAT(status.message(), HasSubstr("was shortened from"));
+    ExpectToldAndAlive(*session, *before, "was shortened from");
   }
 }
 

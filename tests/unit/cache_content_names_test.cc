@@ -184,5 +184,42 @@ TEST(Origin, OfWhatIsMadeAgainIsHere) {
   EXPECT_EQ(imported.Origins(), (std::vector<std::string>{"here", "here"}));
 }
 
+TEST(ContentNames, OfLongContentTakeOneReading) {
+  const CacheFolder folder;
+  const std::vector<std::byte> bytes = NumberedBlob(4, 5000);
+  int readings = 0;
+  const ContentReading content{bytes.size(), [&](const ContentReading::Take& take) {
+                                 ++readings;
+                                 for (size_t at = 0; at < bytes.size(); at += 1000)
+                                   take(std::span(bytes).subspan(at, 1000));
+                                 return Status::Ok();
+                               }};
+  const auto named = [&](testing::TestCache& store, Use use) {
+    readings = 0;
+    const Result<KnownFile> known = store.NameOf(content, use);
+    EXPECT_EQ(readings, 1);
+    EXPECT_EQ(known->fingerprint, FingerprintOf(bytes).ToHex());
+    return known->name;
+  };
+  {
+    const auto store = folder.Open();
+    EXPECT_EQ(named(*store, Use::kLookUp), store->NameOf(bytes, Use::kLookUp));
+    EXPECT_EQ(named(*store, Use::kPutNew), FullName(bytes));
+    PutOne(*store, WeightsOf(*store, bytes, Use::kPut), NumberedBlob(2, 100));
+  }
+  const auto store = folder.Open();
+  EXPECT_EQ(named(*store, Use::kLookUp), FullName(bytes));
+  EXPECT_EQ(named(*store, Use::kPut), FullName(bytes));
+  EXPECT_EQ(store->NameOf(bytes, Use::kLookUp), FullName(bytes)) << "known under the same digest";
+}
+
+TEST(ContentNames, ThatCannotBeReadAreAnError) {
+  const CacheFolder folder;
+  const ContentReading content{5000, [](const auto&) { return Status(StatusCode::kIoError, "shortened"); }};
+  for (const Use use : {Use::kLookUp, Use::kPut, Use::kPutNew}) {
+    EXPECT_EQ(folder.Open()->NameOf(content, use).status().message(), "shortened");
+  }
+}
+
 }  // namespace
 }  // namespace hearth

@@ -33,7 +33,7 @@ TEST_F(ModelFileTest, MapsTheContentsAndFingerprintsThem) {
   ASSERT_TRUE(file.ok()) << file.status().message();
   ASSERT_EQ(file->bytes().size(), 12u);
   EXPECT_EQ(std::memcmp(file->bytes().data(), "some content", 12), 0);
-  EXPECT_EQ(file->ContentFingerprint(), FingerprintOf(std::as_bytes(std::span("some content", 12))));
+  EXPECT_EQ(file->ContentFingerprint().value(), FingerprintOf(std::as_bytes(std::span("some content", 12))));
 }
 
 TEST_F(ModelFileTest, ReleasedPagesLeaveMemoryAndComeBackTheSame) {
@@ -56,7 +56,7 @@ TEST_F(ModelFileTest, ReleasedPagesLeaveMemoryAndComeBackTheSame) {
   EXPECT_LT(resident_bytes() + (content.size() / 2), touched);
   EXPECT_EQ(FingerprintOf(file->bytes()), before);
   file->ReleasePages(file->bytes().subspan(5, 7));  // no whole page: nothing to do
-  EXPECT_EQ(file->ContentFingerprint(), before);
+  EXPECT_EQ(file->ContentFingerprint().value(), before);
 }
 
 TEST_F(ModelFileTest, KeepsItsBytesInPlaceWhenMoved) {
@@ -66,6 +66,61 @@ TEST_F(ModelFileTest, KeepsItsBytesInPlaceWhenMoved) {
   ModelFile moved = std::move(*file);
   EXPECT_EQ(moved.bytes().data(), address);
   EXPECT_EQ(static_cast<char>(moved.bytes()[0]), 's');
+}
+
+TEST_F(ModelFileTest, AShortenedFileIsAnErrorOfWhatReadsIt) {
+  const std::string path = Write("a.tflite", std::string(3 << 20, 'a'));
+  Result<ModelFile> file = ModelFile::Open(path);
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  std::filesystem::resize_file(path, 2 << 20);
+  std::vector<std::byte> memory(1 << 20);
+  EXPECT_TRUE(file->ReadInto(0, memory).ok());
+  for (const Status& status :
+       {file->ContentFingerprint().status(), file->Hold().status(), file->ReadInto((2 << 20) - 1, memory),
+        DigestsOf(file->content(), {}, WithName::kYes).status()}) {
+    EXPECT_EQ(status.code(), StatusCode::kIoError);
+    EXPECT_THAT(status.message(), HasSubstr("was shortened from 3145728 to 2097152 bytes"));
+  }
+  EXPECT_FALSE(file->KeepInMemory({file->bytes().subspan(5, 2 << 20)}));
+}
+
+TEST_F(ModelFileTest, HeldBytesOutliveTheFilesAndReturnToItAfterwards) {
+  const std::string content = std::string(1 << 20, 'a') + std::string(5000, 'b'), path = Write("a.tflite", content);
+  Result<ModelFile> file = ModelFile::Open(path);
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  ASSERT_TRUE(file->KeepInMemory({file->bytes().subspan(4096, 10)}));
+  const auto text = [&](size_t offset, size_t size) {
+    return std::string(reinterpret_cast<const char*>(file->bytes().data()) + offset, size);
+  };
+  {
+    Result<HeldBytes> held = file->Hold(), again = file->Hold();
+    ASSERT_TRUE(held.ok() && again.ok()) << held.status().message() << again.status().message();
+    ASSERT_TRUE(file->KeepInMemory({file->bytes().subspan(20000, 10)}));
+    std::filesystem::resize_file(path, 0);
+    EXPECT_EQ(text(0, content.size()), content);
+    again = HeldBytes();
+    EXPECT_EQ(text(0, content.size()), content);
+  }
+  EXPECT_EQ(text(4096, 10), "aaaaaaaaaa") << "kept before";
+  EXPECT_EQ(text(20000, 10), "aaaaaaaaaa") << "kept meanwhile";
+  std::ofstream(path, std::ios::binary) << std::string(content.size(), 'c');
+  EXPECT_EQ(text(0, 10), "cccccccccc");
+  EXPECT_EQ(text(4096, 10), "aaaaaaaaaa");
+}
+
+TEST_F(ModelFileTest, FilesBehindItAreReadWithTheZerosBetweenThem) {
+  Write("one", "1");
+  Write("two", std::string(5000, '2'));
+  Result<ModelFile> file = ModelFile::Open(Write("a.tflite", std::string(4097, 'a')));
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  ASSERT_TRUE(file->Append({"one", "two"}).ok());
+  std::vector<std::byte> memory(file->bytes().size());
+  ASSERT_TRUE(file->ReadInto(0, memory).ok());
+  EXPECT_TRUE(std::ranges::equal(memory, file->bytes()));
+  memory.resize(4100);
+  ASSERT_TRUE(file->ReadInto(4095, memory).ok());
+  EXPECT_TRUE(std::ranges::equal(memory, file->bytes().subspan(4095, 4100)));
+  EXPECT_EQ(file->ContentFingerprint().value(), FingerprintOf(file->bytes()));
 }
 
 TEST_F(ModelFileTest, AMissingFileIsNotFound) {
