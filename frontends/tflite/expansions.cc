@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/graph/quantize.h"
 #include "frontends/tflite/op_readers.h"
 #include "frontends/writer/rows.h"
 
@@ -32,6 +33,32 @@ Result<Volume> VolumeOf(const OperatorView& op) {
   HEARTH_ASSIGN(volume.plane.padding, ReadPadding(options->padding()));
   HEARTH_ASSIGN(volume.activation, ReadActivation(options->fused_activation_function()));
   return volume;
+}
+
+// A quantized tensor's integers as they are stored, as a plain tensor; any other tensor as it is.
+Made StoredIntegers(NodeWriter& to, ValueId value) {
+  if (!IsQuantized(to.desc(value))) return value;
+  const DType dtype = to.desc(value).dtype;
+  const Quantization quantization = *to.desc(value).quantization;
+  if (quantization.scales.size() != 1) return Error(StatusCode::kUnsupported, "of a tensor with several scales");
+  const double scale = quantization.scales[0];
+  const Made real = to.Add(Unary{UnaryKind::kDequantize}, {value}, DType::kFloat32);
+  const Made steps = to.Add(BinaryKind::kMul, {real, to.AddNumber(DType::kFloat32, 1.0 / scale)});
+  const auto zero_point = static_cast<double>(quantization.zero_points[0]);
+  const Made stored = to.Add(BinaryKind::kAdd, {steps, to.AddNumber(DType::kFloat32, zero_point)});
+  return to.AddCast(to.Add(UnaryKind::kRound, stored), dtype);
+}
+
+// The opposite: plain integers as what a tensor stores that is declared so.
+Made AsDeclared(NodeWriter& to, const Made& stored, const TensorDesc& declared) {
+  if (!IsQuantized(declared)) return stored;
+  const Quantization& quantization = *declared.quantization;
+  if (quantization.scales.size() != 1) return Error(StatusCode::kUnsupported, "of a tensor with several scales");
+  const double zero_point = static_cast<double>(quantization.zero_points[0]), scale = quantization.scales[0];
+  const Made steps =
+      to.Add(BinaryKind::kSub, {to.AddCast(stored, DType::kFloat32), to.AddNumber(DType::kFloat32, zero_point)});
+  return to.AddAs(Unary{UnaryKind::kQuantize},
+                  {to.Add(BinaryKind::kMul, {steps, to.AddNumber(DType::kFloat32, scale)})}, declared);
 }
 
 }  // namespace
@@ -185,9 +212,32 @@ Expanded ExpandOfPlain(OperatorView& op) {
   return OneValue(to.AddCast(made, dtype));
 }
 
+// Quantized tensors, which this operator of LiteRT takes as the integers that are stored.
+Expanded ExpandCast(OperatorView& op) {
+  HEARTH_ASSIGN(const TensorDesc made, op.DescribeOutput(0));
+  return OneValue(AsDeclared(op.to(), op.to().AddCast(StoredIntegers(op.to(), op.operand(0)), made.dtype), made));
+}
+
+// The same.
 Expanded ExpandBitcast(OperatorView& op) {
   HEARTH_ASSIGN(const TensorDesc made, op.DescribeOutput(0));
-  return OneValue(op.to().Add(Bitcast{made.dtype}, {op.operand(0)}, made.dtype));
+  const Made bits = op.to().Add(Bitcast{made.dtype}, {StoredIntegers(op.to(), op.operand(0))}, made.dtype);
+  return OneValue(AsDeclared(op.to(), bits, made));
+}
+
+// A slope of another type than the data: int8 under int16. LiteRT's kernel (2.3.0) reads every other one wrong.
+Expanded ExpandPRelu(OperatorView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const TensorDesc made, op.DescribeOutput(0));
+  const auto real = [&](ValueId value) {
+    return IsQuantized(to.desc(value)) ? to.Add(Unary{UnaryKind::kDequantize}, {value}, DType::kFloat32)
+                                       : to.AddCast(value, DType::kFloat32);
+  };
+  if (!IsReal(op.desc(0)) || !IsReal(op.desc(1)))
+    return Error(StatusCode::kUnsupported, "of {} without scale", DTypeName(op.desc(IsReal(op.desc(0)) ? 1 : 0).dtype));
+  const Made result = to.Add(PRelu{}, {real(op.operand(0)), real(op.operand(1))});
+  return OneValue(IsQuantized(made) ? to.AddAs(Unary{UnaryKind::kQuantize}, {result}, made)
+                                    : to.AddCast(result, made.dtype));
 }
 
 // Clamps to the range and rounds to one of its 2^bits steps, with the sums of TFLite's kernel.

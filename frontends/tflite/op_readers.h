@@ -37,7 +37,7 @@ Status CheckStep(const char* what, int32_t height, int32_t width);
 Result<Padding2D> ReadPadding(wire::Padding padding);
 
 // op_readers_elementwise.cc
-OperatorReader ReadCast, ReadGelu, ReadLeakyRelu, ReadSelect, ReadSoftmax;
+OperatorReader ReadCast, ReadGelu, ReadLeakyRelu, ReadPRelu, ReadSelect, ReadSoftmax;
 
 // op_readers_shape.cc: operators that change shapes.
 OperatorReader ReadConcatenation, ReadExpandDims, ReadPad, ReadPadV2, ReadReshape, ReadResizeBilinear,
@@ -87,9 +87,10 @@ bool ChangesVariable(Reading& reading, const std::string& name);
 OperatorExpansion ExpandShape, ExpandRank, ExpandZerosLike, ExpandFill, ExpandRange, ExpandBroadcastArgs, ExpandDensify;
 
 // expansions.cc
-OperatorExpansion ExpandBitcast, ExpandFakeQuant, ExpandBucketize, ExpandConv3D, ExpandConv3DTranspose,
-    ExpandNonMaxSuppression, ExpandReverseSequence, ExpandMatrixDiag, ExpandMatrixSetDiag, ExpandScatterNd,
-    ExpandRfft2D, ExpandReal, ExpandImaginary, ExpandComplexAbs, ExpandWhere, ExpandUnique, ExpandTopK, ExpandOfPlain;
+OperatorExpansion ExpandCast, ExpandBitcast, ExpandPRelu, ExpandFakeQuant, ExpandBucketize, ExpandConv3D,
+    ExpandConv3DTranspose, ExpandNonMaxSuppression, ExpandReverseSequence, ExpandMatrixDiag, ExpandMatrixSetDiag,
+    ExpandScatterNd, ExpandRfft2D, ExpandReal, ExpandImaginary, ExpandComplexAbs, ExpandWhere, ExpandUnique, ExpandTopK,
+    ExpandOfPlain;
 Expanded ExpandSegments(OperatorView& op, BinaryKind kind);
 template <BinaryKind kKind>
 Expanded ExpandSegments(OperatorView& op) {

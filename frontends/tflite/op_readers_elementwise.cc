@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "core/graph/quantize.h"
 #include "frontends/tflite/op_readers.h"
 
 namespace hearth {
@@ -14,7 +15,9 @@ Status CheckFinite(const char* what, float number) {
 
 // TFLite's CAST uses the types of its tensors. The options may have others.
 Result<Op> ReadCast(const OperatorView& view) {
+  HEARTH_ASSIGN(const TensorDesc input, view.DescribeInput(0));
   HEARTH_ASSIGN(const TensorDesc output, view.DescribeOutput(0));
+  if (IsQuantized(input) || IsQuantized(output)) return Error(StatusCode::kUnsupported, "of quantized tensors");
   return Op(Cast{.to = output.dtype});
 }
 
@@ -35,6 +38,13 @@ Result<Op> ReadSelect(const OperatorView& view) {
   HEARTH_ASSIGN(const Shape chosen, view.InputShape(1));
   if (condition.rank() == 1 && chosen.rank() > 1 && condition[0] == chosen[0]) return Op(SelectRows{});
   return Op(Select{});
+}
+
+Result<Op> ReadPRelu(const OperatorView& view) {
+  HEARTH_ASSIGN(const TensorDesc data, view.DescribeInput(0));
+  HEARTH_ASSIGN(const TensorDesc slope, view.DescribeInput(1));
+  if (data.dtype != slope.dtype) return Error(StatusCode::kUnsupported, "a slope of another type");
+  return Op(PRelu{});
 }
 
 Result<Op> ReadSoftmax(const OperatorView& view) {

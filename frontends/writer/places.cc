@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/ops/coordinates.h"
+#include "core/graph/quantize.h"
 #include "frontends/writer/expansions.h"
 #include "frontends/writer/scatter.h"
 
@@ -89,6 +90,7 @@ Made CombineByMask(NodeWriter& to, ValueId rows, ValueId numbers, int32_t count,
   }
   const DType dtype = to.desc(rows).dtype;
   const ReduceKind kind = meeting.kind == BinaryKind::kMul       ? ReduceKind::kProd
+                          : meeting.kind == BinaryKind::kAdd     ? ReduceKind::kSum
                           : meeting.kind == BinaryKind::kMaximum ? ReduceKind::kMax
                                                                  : ReduceKind::kMin;
   const Made segment = to.AddReshape(to.AddCast(numbers, DType::kInt32), {1, shape[0], 1});
@@ -96,6 +98,14 @@ Made CombineByMask(NodeWriter& to, ValueId rows, ValueId numbers, int32_t count,
   const Made neutral = to.AddConstant({1, 1, 1}, dtype, {meeting.empty});
   const Made kept = to.Add(Select{}, {is_in, to.AddReshape(rows, {1, shape[0], shape[1]}), neutral}, dtype);
   return to.Add(Reduce{kind, 0b10, false}, {kept});
+}
+
+// Sums of rows whose places are computed. Integers are exact modulo their type, of truth values any makes true.
+Made SumByPlaces(NodeWriter& to, ValueId rows, ValueId places, int64_t count) {
+  const TensorDesc desc = to.desc(rows);
+  if (IsReal(desc) && desc.dtype != DType::kBool) return SumRowsByProduct(to, rows, places, count);
+  HEARTH_ASSIGN(const ValueId wide, to.AddCast(rows, BitsOf(desc.dtype) > 32 ? DType::kInt64 : DType::kInt32));
+  return to.AddCast(CombineByMask(to, wide, places, static_cast<int32_t>(count), {}), desc.dtype);
 }
 
 }  // namespace
@@ -145,7 +155,7 @@ Made AddSegments(NodeWriter& to, BinaryKind kind, ValueId data, ValueId numbers,
   HEARTH_ASSIGN(const ValueId rows, to.AddReshape(data, {row_count, row_elements}));
   if (by_mask) return to.AddReshape(CombineByMask(to, rows, numbers, static_cast<int32_t>(count), meeting), made);
   return to.AddReshape(
-      by_product ? SumRowsByProduct(to, rows, numbers, count) : GatherRows(to, rows, places, count, meeting), made);
+      by_product ? SumByPlaces(to, rows, numbers, count) : GatherRows(to, rows, places, count, meeting), made);
 }
 
 Made AddScatterNd(NodeWriter& to, ValueId indices, ValueId updates, ValueId wanted) {
@@ -164,7 +174,7 @@ Made AddScatterNd(NodeWriter& to, ValueId indices, ValueId updates, ValueId want
   HEARTH_ASSIGN(const ValueId rows, to.AddReshape(updates, {row_count, inner}));
   if (!to.IsConstant(indices)) {
     HEARTH_ASSIGN(const ValueId places, ComputedPlaces(to, indices, shape, row_count, depth));
-    return to.AddReshape(SumRowsByProduct(to, rows, places, count), shape);
+    return to.AddReshape(SumByPlaces(to, rows, places, count), shape);
   }
   HEARTH_ASSIGN(const std::vector<int64_t> numbers, to.Integers(indices));
   HEARTH_ASSIGN(const std::vector<int64_t> places, FlatPlaces(numbers, shape, static_cast<size_t>(depth), depth));

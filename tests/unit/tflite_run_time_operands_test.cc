@@ -21,7 +21,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr int32_t kTopKCode = 48, kPadCode = 34, kMaxPoolCode = 17, kTileCode = 69;
+constexpr int32_t kTopKCode = 48, kPadCode = 34, kMaxPoolCode = 17, kTileCode = 69, kScatterNdCode = 122;
 
 // The outputs for these inputs, by the reference.
 std::vector<std::vector<double>> Outputs(const std::vector<std::byte>& bytes,
@@ -68,6 +68,24 @@ TEST(TfliteRunTimeOperands, ARealNumberIsRoundedBeforeItIsABegin) {
   writer.AddOperator(kCast, {sum}, {begin});
   writer.AddOperator(kSlice, {x, begin, writer.AddIntegers({1})}, {y});
   EXPECT_THAT(Outputs(writer.Finish({x, r}, {y}), {{1, 2, 3, 4, 5}, {1.75}}), ElementsAre(ElementsAre(3)));
+}
+
+TEST(TfliteRunTimeOperands, IntegersAndTruthValuesMayBeScatteredWhereDataSay) {
+  const auto scattered = [](wire::TensorType type, const std::vector<double>& updates) {
+    TfliteWriter writer;
+    const int32_t places = writer.AddTensor({"places", {3, 1}, kInt}), x = writer.AddTensor({"x", {3, 2}, type});
+    const int32_t y = writer.AddTensor({"y", {4, 2}, type});
+    writer.AddOperator(kScatterNdCode, {places, x, writer.AddIntegers({4, 2})}, {y});
+    return Outputs(writer.Finish({places, x}, {y}), {{2, 0, 2}, updates});
+  };
+  for (const wire::TensorType type :
+       {kInt, kLong, wire::TensorType_INT8, wire::TensorType_UINT8, wire::TensorType_UINT32})
+    EXPECT_THAT(scattered(type, {1, 2, 3, 4, 5, 6}), ElementsAre(ElementsAre(3, 4, 0, 0, 6, 8, 0, 0)));
+  EXPECT_THAT(scattered(kInt, {16777217, 0, 0, 0, 16777216, 0}),
+              ElementsAre(ElementsAre(0, 0, 0, 0, 33554433, 0, 0, 0)));
+  EXPECT_THAT(scattered(wire::TensorType_UINT8, {200, 0, 0, 0, 100, 0}),
+              ElementsAre(ElementsAre(0, 0, 0, 0, 44, 0, 0, 0)));
+  EXPECT_THAT(scattered(kBool, {1, 0, 0, 1, 1, 0}), ElementsAre(ElementsAre(0, 1, 0, 0, 1, 0, 0, 0)));
 }
 
 TEST(TfliteRunTimeOperands, ABeginFromTheRunDecidesNoShape) {

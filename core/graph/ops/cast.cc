@@ -21,7 +21,7 @@ size_t BytesOf(DType dtype) {
 Status InferCast(const NodeInference& inference) {
   const auto& cast = inference.op<Cast>();
   const TensorDesc& input = inference.input(0);
-  // TFLite's CAST ignores the quantization, and converters don't write such a node.
+  // A format that casts the stored integers says so by other nodes.
   if (IsQuantized(input)) return inference.Fail(StatusCode::kUnsupported, "a quantized tensor can't be cast");
   if (input.dtype == DType::kInt4 || cast.to == DType::kInt4) {
     return inference.Fail(StatusCode::kUnsupported, "4-bit elements can't be cast");
