@@ -49,7 +49,8 @@ class Preparation {
 
   Result<PreparedRuns> Run() {
     HeldBytes held;
-    if (is_opening_) {
+    // Holding 17 MB takes 12 ms. On the CPU a clone takes 1 ms, and its runs read where the file's pages lie anyway.
+    if (is_opening_ || made_->info.is_host()) {
       HEARTH_TRY(made_->model().data().CheckFile());
     } else {
       HEARTH_ASSIGN(held, made_->model().data().HoldFile());
