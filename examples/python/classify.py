@@ -21,7 +21,7 @@ for device in hearth.devices():
 model = hearth.Model(model_path, top_k=5)
 picture = np.asarray(Image.open(picture_path).convert("RGB"))
 # The device resizes it to the model's size and makes numbers of it, for float models from -1 to 1.
-frame = hearth.Frame(picture, mean=127.5, scale=1 / 127.5)
+frame = hearth.Frame(picture, mean=127.5, std=127.5)
 
 # %% Each device with an empty cache, then as every later start: nothing is compiled
 cache = hearth.Cache(tempfile.mkdtemp(prefix="hearth-example-"))

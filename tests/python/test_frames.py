@@ -45,6 +45,27 @@ def test_mean_and_scale_are_numbers_or_one_per_channel():
         assert np.array_equal(y[0], -((pixels - np.float32(127.5)) * np.float32(0.25)))
 
 
+def test_std_divides_where_scale_multiplies():
+    pixels, same = picture(4, 4, 3), session(4, 4)
+    for std in (64, (64.0, 0.5, -2.0)):
+        by_std = same.run(hearth.Frame(pixels, mean=127.5, std=std))[0]
+        assert np.array_equal(by_std[0], -((pixels - np.float32(127.5)) / np.float32(std)))
+    with pytest.raises(ValueError, match="leave one out"):
+        hearth.Frame(pixels, std=2, scale=0.25)
+    with pytest.raises(ValueError, match="std: .* has a 0"):
+        hearth.Frame(pixels, std=(1, 0, 1))
+
+
+def test_a_picture_in_opencvs_order_is_the_same_picture():
+    pixels, same = picture(6, 9, 3), session(6, 9)
+    (y,) = same.run(hearth.Frame(pixels[..., ::-1], "bgr8", mean=(1, 2, 3)))
+    assert np.array_equal(y, same.run(hearth.Frame(pixels, mean=(1, 2, 3)))[0])
+    with pytest.raises(ValueError, match="bgr8 is for arrays"):
+        hearth.Frame(hearth.DmaBuf(1, 9, 6), "bgr8")
+    with pytest.raises(ValueError, match="bgr8 pixels have the shape"):
+        hearth.Frame(picture(6, 9, 4), "bgr8")
+
+
 def test_planes_may_be_one_array_as_opencv_has_them():
     both = session(8, 8)
     luma, u, v = picture(8, 8), picture(4, 4), picture(4, 4)

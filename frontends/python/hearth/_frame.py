@@ -2,14 +2,14 @@
 
 import dataclasses
 import operator
-from typing import Any, List, Sequence, Tuple, Union
+from typing import Any, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from hearth import _hearth
 
 _FORMATS = ("rgba8", "bgra8", "rgb8", "nv12", "nv21", "i420")
-_CHANNELS = {"rgba8": 4, "bgra8": 4, "rgb8": 3}
+_CHANNELS = {"rgba8": 4, "bgra8": 4, "rgb8": 3, "bgr8": 3}
 
 _INT32 = range(-(2**31), 2**31)
 _UINT64 = range(2**64)
@@ -54,22 +54,28 @@ class Frame:
         full_range: bool = False,
         mean: PerChannel = 0.0,
         scale: PerChannel = 1.0,
+        std: Optional[PerChannel] = None,
         raw_bytes: bool = True,
     ):
         """A frame of uint8 arrays, whose rows may have a pitch, as in a part of a larger array.
 
-        "rgba8", "bgra8", "rgb8": an array [height, width, channels]. "nv12", "nv21": a pair of arrays, Y [height, width] and
-        [height / 2, width / 2, 2], rounded up. "i420": three, Y, U and V. These also as one array [height * 3 / 2,
-        width] with even height and width. Or a DmaBuf of any format. `crop`: x, y, width, height; four zeros: all.
-        `matrix`: "bt601" or "bt709"; `full_range`: Y from 0 to 255, else 16 to 235. `mean`, `scale`: one number for all
-        channels, or one per channel. `raw_bytes`: 8-bit inputs are the values themselves (int8: minus 128); False: the
-        scaled values, rounded to the input's grid.
+        "rgba8", "bgra8", "rgb8": an array [height, width, channels]; "bgr8", OpenCV's order, too: copied as "rgb8" here.
+        "nv12", "nv21": a pair of arrays, Y [height, width] and [height / 2, width / 2, 2], rounded up. "i420": three, Y, U
+        and V. These also as one array [height * 3 / 2, width] with even height and width. Or a DmaBuf of any format but
+        bgr8. `crop`: x, y, width, height; four zeros: all. `matrix`: "bt601" or "bt709"; `full_range`: Y from 0 to 255, else
+        16 to 235. `mean`, `scale`: one number for all channels, or one per channel; `std`, as metadata() has it, in place of
+        `scale`: 1 / scale. `raw_bytes`: 8-bit inputs are the values themselves (int8: minus 128); False: the scaled values,
+        rounded to the input's grid.
         """
-        if format not in _FORMATS:
-            raise ValueError(f"there is no format {format!r}; there are {', '.join(_FORMATS)}")
+        if format not in (*_FORMATS, "bgr8"):
+            raise ValueError(f"there is no format {format!r}; there are {', '.join(_FORMATS)}, bgr8")
         if matrix not in ("bt601", "bt709"):
             raise ValueError(f"there is no matrix {matrix!r}; there are bt601 and bt709")
         is_dma_buf = isinstance(pixels, DmaBuf)
+        if format == "bgr8":
+            if is_dma_buf:
+                raise ValueError(f"a DmaBuf has a format of {', '.join(_FORMATS)}: bgr8 is for arrays")
+            pixels, format = _planes(pixels, format)[0][:, :, ::-1], "rgb8"  # noqa: A001
         if is_dma_buf:
             height, width = (_whole_number(getattr(pixels, side), side, _INT32) for side in ("height", "width"))
             places = _dma_buf_places(pixels)
@@ -88,7 +94,7 @@ class Frame:
             matrix == "bt709",
             bool(full_range),
             _by_channel(mean, "mean", 0.0),
-            _by_channel(scale, "scale", 1.0),
+            _by_channel(scale, "scale", 1.0) if std is None else _scale_of(std, scale),
             bool(raw_bytes),
             is_dma_buf,
             _whole_number(pixels.modifier, "modifier", _UINT64) if is_dma_buf else 0,
@@ -183,3 +189,11 @@ def _by_channel(value: PerChannel, what: str, rest: float) -> List[float]:
     if len(values) not in (3, 4):
         raise ValueError(f"{what} takes one number for all channels, or one for each of 3 or 4, not {len(values)}")
     return values + [rest] * (4 - len(values))
+
+
+def _scale_of(std: PerChannel, scale: PerChannel) -> List[float]:
+    if np.any(np.atleast_1d(scale) != 1.0):
+        raise ValueError(f"std and scale were given: scale is 1 / std, so leave one out ({std!r}, {scale!r})")
+    if not np.all(np.atleast_1d(std)):
+        raise ValueError(f"std: {std!r} has a 0, by which nothing is divided")
+    return [1.0 / number for number in _by_channel(std, "std", 1.0)]
