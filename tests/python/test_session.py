@@ -126,7 +126,11 @@ def test_a_session_is_made_of_a_models_bytes_too(demo):
 def test_models_and_sessions_show_what_goes_in_and_out():
     model = negated_sum()
     assert repr(model) == f"<hearth.Model {model.path!r}: 'x' float32[1, 4] -> 'y' float32[1, 4]>"
-    assert repr(hearth.Session(model, **CPU)) == "<hearth.Session: 'x' float32[1, 4] -> 'y' float32[1, 4]>"
+    with hearth.Session(model, **CPU) as session:
+        shown = f"<hearth.Session {model.path!r}, opened on cpu: 'x' float32[1, 4] -> 'y' float32[1, 4]>"
+        assert (repr(session), repr(session.clone())) == (shown, shown)
+        assert "opened on cpu" in session._repr_html_()
+    assert repr(session) == shown, "also when it is closed"
 
 
 def test_a_closed_session_says_so():

@@ -302,6 +302,8 @@ class Session:
         self._runner = 0  # the executor's thread, once it runs
         self._lost: List[int] = []  # runs in flight whose tickets are gone
         self._note_tensors()
+        opened_as = self.report()
+        self._title = f"{opened_as['model']['path']!r}, opened on {opened_as['device']['id']}"
 
     def _note_tensors(self) -> None:
         self.inputs: Tuple[Tensor, ...] = tuple(Tensor._of(info) for info in self._native.inputs)
@@ -467,10 +469,10 @@ class Session:
         return json.loads(self._native.report_json())
 
     def __repr__(self) -> str:
-        return f"<hearth.Session: {_listed(self.inputs)} -> {_listed(self.outputs)}>"
+        return f"<hearth.Session {self._title}: {_listed(self.inputs)} -> {_listed(self.outputs)}>"
 
     def _repr_html_(self) -> str:
-        return _html("hearth.Session", self.inputs, self.outputs)
+        return _html(f"hearth.Session {self._title}", self.inputs, self.outputs)
 
     def __copy__(self) -> "Session":
         return self.clone()
