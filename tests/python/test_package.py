@@ -18,6 +18,15 @@ def test_the_cpu_is_among_the_devices():
     assert all(device["usable"] or device["reason"] for device in devices)
 
 
+def test_a_devices_limits_are_its_features_as_numbers_and_switches():
+    (cpu,) = (device for device in hearth.devices() if device["id"] == "cpu")
+    features, limits = cpu["features"], cpu["limits"]
+    assert set(features) - set(limits) == {"vendor", "uuid", "driver_environment"}
+    assert limits["compute_units"] == int(features["compute_units"]) and limits["int64"] is (features["int64"] == "yes")
+    assert "x".join(map(str, limits["max_local_size"])) == features["max_local_size"]
+    assert all(device["limits"] is None or device["features"] for device in hearth.devices())
+
+
 def test_the_plugin_comes_with_the_package():
     assert pathlib.Path(hearth.delegate_path()).name == "libhearth_tflite_delegate.so"
 

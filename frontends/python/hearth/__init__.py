@@ -10,7 +10,7 @@ Threads: all objects may be used from several threads; the GIL is released while
 wait for each other. Errors raise hearth.Error, whose message says what, where and what to do.
 """
 
-from typing import Callable, Dict, List, Optional, TypedDict
+from typing import Callable, Dict, List, Mapping, Optional, Tuple, TypedDict, Union, cast
 
 from hearth import _hearth
 from hearth._hearth import Error, __version__
@@ -21,12 +21,14 @@ from hearth._graph import Graph, GraphTensor
 from hearth._program import delegate_path, litert_runtime_path
 from hearth._results import Box, ClassArea, KeyPoint, KeyPoints, Result, ScoredClass
 from hearth._session import Model, ProfileEntry, Session, Tensor, Ticket
+from hearth._types import DeviceLimits, Report, SessionOptions
 
 __all__ = [
     "Box",
     "Cache",
     "ClassArea",
     "Device",
+    "DeviceLimits",
     "DmaBuf",
     "Error",
     "ErrorCode",
@@ -38,9 +40,11 @@ __all__ = [
     "Model",
     "ModelNotFoundError",
     "ProfileEntry",
+    "Report",
     "Result",
     "ScoredClass",
     "Session",
+    "SessionOptions",
     "Tensor",
     "Ticket",
     "Warning",
@@ -64,11 +68,27 @@ class Device(TypedDict):
     usable: bool
     reason: str
     features: Dict[str, str]
+    limits: Optional[DeviceLimits]
+    """The features that are numbers, sizes ("1024x1024x64") or switches, as such; None if the device could not be opened."""
+
+
+_TEXT_FEATURES = ("vendor", "uuid", "driver_environment")
+
+
+def _limits(features: Mapping[str, str]) -> Optional[DeviceLimits]:
+    def value(text: str) -> Union[bool, int, Tuple[int, ...]]:
+        if text in ("yes", "no"):
+            return text == "yes"
+        numbers = tuple(int(part) for part in text.split("x"))
+        return numbers if len(numbers) > 1 else numbers[0]
+
+    limits = {name: value(text) for name, text in features.items() if name not in _TEXT_FEATURES}
+    return cast(DeviceLimits, limits) if limits else None
 
 
 def devices() -> List[Device]:
     """Every device of every backend, usable or not. Opens each driver: up to a second."""
-    return _hearth.devices()
+    return [cast(Device, {**device, "limits": _limits(device["features"])}) for device in _hearth.devices()]
 
 
 def option_names() -> Dict[str, str]:

@@ -2,11 +2,18 @@
 
 import json
 import os
-from typing import Any, Dict, List, Optional, Sequence, Union
+import sys
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Union
 
 from hearth import _hearth
-from hearth._session import OptionValue, Path, native_path, option_texts
+from hearth._session import Path, native_path, option_texts
 from hearth._shapes import Shapes, shape_lists
+from hearth._types import SessionOptions
+
+if sys.version_info >= (3, 11):
+    from typing import Unpack
+elif TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def _each(given: Union[Path, Sequence[Path]]) -> List[Path]:
@@ -87,12 +94,13 @@ class Cache:
         """
         return json.loads(self._native.examine())
 
-    def explain(self, model: Path, *, shapes: Optional[Shapes] = None, **options: OptionValue) -> Dict[str, Any]:
+    def explain(self, model: Path, *, shapes: Optional[Shapes] = None,
+                **options: "Unpack[SessionOptions]") -> Dict[str, Any]:
         """Tells for each entry that a session with these options looks up whether it exists and, if not, what differs."""
         return json.loads(self._native.explain(native_path(model), option_texts(options), shape_lists(shapes)))
 
     def warm(self, models: Union[Path, Sequence[Path]], devices: Union[str, Sequence[str]] = ("all",),
-             **options: OptionValue) -> Dict[str, Any]:
+             **options: "Unpack[SessionOptions]") -> Dict[str, Any]:
         """Starts each model on each device and stores the entries that later starts need."""
         paths = [native_path(model) for model in _each(models)]
         return json.loads(self._native.warm(paths, _each(devices), option_texts(options)))

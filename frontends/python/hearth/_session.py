@@ -6,10 +6,27 @@ import dataclasses
 import html
 import json
 import os
+import sys
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Callable, Deque, Dict, Generator, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Deque,
+    Dict,
+    Generator,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+    cast,
+)
 
 import numpy as np
 
@@ -18,10 +35,13 @@ from hearth._errors import ErrorCode, opened
 from hearth._frame import Frame
 from hearth._results import Result
 from hearth._shapes import Shapes, shape_lists, whole_size
+from hearth._types import Report, SessionOptions
 
-OptionValue = Union[
-    None, str, int, bool, np.bool_, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]], Mapping[str, int]
-]
+if sys.version_info >= (3, 11):
+    from typing import Unpack
+elif TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 Inputs = Union[np.ndarray, Frame, Sequence[Any], Mapping[str, Any]]
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 NativeText = Union[str, bytes]
@@ -153,10 +173,10 @@ def _of_model(options: Mapping[str, Any]) -> Dict[str, Any]:
     return {name: check(options[name], name) for name, check in _OF_MODEL.items() if options.get(name) is not None}
 
 
-def option_texts(options: Mapping[str, OptionValue]) -> Dict[str, NativeText]:
+def option_texts(options: Mapping[str, object]) -> Dict[str, NativeText]:
     """Options for Hearth: texts by name."""
 
-    def text(name: str, value: OptionValue) -> NativeText:
+    def text(name: str, value: Any) -> NativeText:
         if isinstance(value, (bool, np.bool_)):
             return "on" if value else "off"
         if isinstance(value, (list, tuple)):
@@ -167,7 +187,7 @@ def option_texts(options: Mapping[str, OptionValue]) -> Dict[str, NativeText]:
             raise TypeError(f"{name}: {value!r} is no value of an option")
         return os.fspath(value)
 
-    checked = {**options, **_of_model(options)}
+    checked: Dict[str, Any] = {**options, **_of_model(options)}
     return {name: native_text(text(name, value)) for name, value in checked.items() if value is not None}
 
 
@@ -272,7 +292,7 @@ class Session:
         *,
         shapes: Optional[Shapes] = None,
         constants: Optional[Mapping[str, Any]] = None,
-        **options: OptionValue,
+        **options: "Unpack[SessionOptions]",
     ):
         """Opens a file (its path), its bytes or a Model, whose shapes and signature were chosen when it was made.
         `shapes` and `constants` are those of hearth.Model.
@@ -281,17 +301,18 @@ class Session:
         cache_folder="/tmp/c", model_token="v2", cpu_ops=["softmax"], threads=2, signature="serving_default", ...
         An option that is None is as if it was not given.
         """
+        given: Dict[str, Any] = dict(options)
         if isinstance(model, (bytes, bytearray, memoryview)) or (constants and not isinstance(model, Model)):
-            of_model: Dict[str, Any] = {name: options.pop(name, None) for name in _OF_MODEL}
+            of_model: Dict[str, Any] = {name: given.pop(name, None) for name in _OF_MODEL}
             model = Model(model, shapes=shapes, constants=constants, **of_model)
             shapes = constants = None
         if isinstance(model, Model):
             if shapes or constants:
                 raise ValueError("the model's shapes and constants are chosen already: give them to hearth.Model")
-            self._native = _hearth.Session(model._native, option_texts(options))
+            self._native = _hearth.Session(model._native, option_texts(given))
         else:
             path = native_path(model)
-            self._native = opened(path, lambda: _hearth.Session(path, option_texts(options), shape_lists(shapes)))
+            self._native = opened(path, lambda: _hearth.Session(path, option_texts(given), shape_lists(shapes)))
         self._begin()
 
     def _begin(self) -> None:
@@ -464,9 +485,9 @@ class Session:
         """Stores in the cache what this start had to make. close() does it too."""
         self._native.save_to_cache()
 
-    def report(self) -> Dict[str, Any]:
+    def report(self) -> Report:
         """What the session did, with times and memory: the object of `hearth run --json`."""
-        return json.loads(self._native.report_json())
+        return cast(Report, json.loads(self._native.report_json()))
 
     def __repr__(self) -> str:
         return f"<hearth.Session {self._title}: {_listed(self.inputs)} -> {_listed(self.outputs)}>"
