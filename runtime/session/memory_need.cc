@@ -4,6 +4,7 @@
 
 #include "backends/cpu/host/process_limits.h"
 #include "core/base/error.h"
+#include "hal/io/binding_layout.h"
 
 namespace hearth {
 namespace {
@@ -12,6 +13,17 @@ namespace {
 uint64_t LargestConstantBytes(const Plan& plan) {
   uint64_t bytes = 0;
   for (const PlanConstant& constant : plan.constants) bytes = std::max(bytes, constant.range.size_bytes);
+  return bytes;
+}
+
+// The memory between host and arena: numbers that cross dense lie on both sides of the bus.
+uint64_t CrossingMemory(const std::vector<PlanTensor>& tensors, const DeviceInfo& device) {
+  uint64_t bytes = 0;
+  for (const PlanTensor& tensor : tensors) {
+    if (!tensor.on_device) continue;
+    bytes +=
+        CrossesDense(tensor.transfer, device) ? 2 * CrossingBytes(tensor.transfer) : tensor.transfer.range.size_bytes;
+  }
   return bytes;
 }
 
@@ -32,7 +44,7 @@ uint64_t ConstantBytes(const Plan& plan) {
 
 MemoryNeed NeedOf(const Plan& plan, const DeviceInfo& device, const MemoryFigures& host) {
   MemoryNeed need;
-  uint64_t largest_constants = 0, interface = 0;
+  uint64_t largest_constants = 0;
   for (const BufferSpec& buffer : plan.buffers) {
     if (buffer.role == BufferRole::kArena) need.arena_bytes += buffer.size_bytes;
     if (buffer.role == BufferRole::kState) need.state_bytes += buffer.size_bytes;
@@ -40,12 +52,9 @@ MemoryNeed NeedOf(const Plan& plan, const DeviceInfo& device, const MemoryFigure
     need.weights_bytes += buffer.size_bytes;
     largest_constants = std::max(largest_constants, buffer.size_bytes);
   }
-  for (const PlanTensor& input : plan.inputs)
-    if (input.on_device) interface += input.transfer.range.size_bytes;
-  for (const PlanTensor& output : plan.outputs)
-    if (output.on_device) interface += output.transfer.range.size_bytes;
   // Constants are uploaded buffer by buffer, before inputs and outputs get their staging memory, which they keep.
-  if (!device.unified_memory) need.staging_bytes = std::max(largest_constants, interface);
+  const uint64_t crossing = CrossingMemory(plan.inputs, device) + CrossingMemory(plan.outputs, device);
+  if (!device.unified_memory) need.staging_bytes = std::max(largest_constants, crossing);
   if (!device.is_read_fast_by_host()) need.staging_bytes += LargestConstantBytes(plan);
   need.weights_bytes += host.weights_bytes;
   need.arena_bytes += host.arena_bytes;

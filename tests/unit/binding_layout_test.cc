@@ -14,6 +14,7 @@
 #include "backends/null/device.h"
 #include "core/emit/kernel_limits.h"
 #include "hal/io/slices.h"
+#include "runtime/session/memory_need.h"
 #include "tests/testing/on_device.h"
 
 namespace hearth {
@@ -78,6 +79,15 @@ TEST(BindingKernels, MoveLargeFloatTensorsWhereDeviceMemoryIsNotTheHosts) {
   EXPECT_FALSE(CrossesDense(TransferOf(DType::kFloat32, {1, 1001}), info));
   info.unified_memory = true;
   EXPECT_FALSE(CrossesDense(TransferOf(DType::kFloat32, {1, 224, 224, 3}), info));
+}
+
+TEST(BindingKernels, OfDenseTensorsNeedMemoryOnBothSidesOfTheBus) {
+  DeviceInfo info = LeastDevice(64);
+  Plan plan;
+  plan.outputs.push_back({});
+  plan.outputs[0].on_device = true;
+  plan.outputs[0].transfer = TransferOf(DType::kFloat32, {1, 224, 224, 3});
+  EXPECT_EQ(NeedOf(plan, info, {}).staging_bytes, 2u * 224 * 224 * 3 * sizeof(float));
 }
 
 TEST(BindingKernels, CopyMoreTexelsThanARowOfSmallGroupsHas) {
