@@ -25,9 +25,10 @@ bool IsSoftwareName(std::string_view name) {
 }
 
 bool NameIsDiscrete(std::string_view name) {
-  // Intel's discrete GPUs, by the chip that Mesa names: "(DG2)", "(BMG G21)", "(ATS-M150)".
-  constexpr std::string_view kDiscrete[] = {"(dg", "(bmg", "(ats-m", "nvidia", "geforce"};
-  constexpr std::string_view kIntegrated[] = {"tegra", "orin", "xavier"};
+  // Intel's by the chip that Mesa names: "(DG2)", "(BMG G21)", "(ATS-M150)". NVIDIA's older cards don't name the maker.
+  constexpr std::string_view kDiscrete[] = {"(dg",    "(bmg",  "(ats-m", "nvidia", "geforce",
+                                            "quadro", "tesla", "titan",  "grid "};
+  constexpr std::string_view kIntegrated[] = {"tegra", "orin", "xavier", "thor", "gb10"};
   const std::string small = LowerCase(name);
   return HasOneOf(small, kDiscrete) && !HasOneOf(small, kIntegrated);
 }

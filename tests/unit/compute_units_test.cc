@@ -9,6 +9,7 @@
 
 #include "backends/null/device.h"
 #include "core/device/device_profiles.h"
+#include "core/device/driver_names.h"
 #include "core/device/usable_limits.h"
 
 namespace hearth {
@@ -60,6 +61,13 @@ constexpr NamedDevice kNames[] = {
 TEST(ComputeUnits, FollowFromTheNamesThatDriversSay) {
   for (const NamedDevice& device : kNames)
     EXPECT_EQ(ComputeUnitsByName(device.name, DeviceType::kOther), device.units) << device.name;
+}
+
+TEST(ComputeUnits, OfCardsFollowFromNamesThatSayNoMaker) {
+  for (const char* name : {"Tesla M60/PCIe/SSE2", "Quadro P4000/PCIe/SSE2", "NVIDIA RTX 6000 Ada", "TITAN V/PCIe/SSE2"})
+    EXPECT_TRUE(NameIsDiscrete(name)) << name;
+  for (const char* name : {"NVIDIA Tegra X1", "NVIDIA GB10", "Mali-G78", ""})
+    EXPECT_FALSE(NameIsDiscrete(name)) << name;
 }
 
 TEST(ComputeUnits, OfUnknownGpusAreAMiddle) {
