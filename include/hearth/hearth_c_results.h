@@ -11,7 +11,8 @@ typedef struct hearth_results hearth_results;
 
 /* Since version 3. What the outputs of the session's last run mean (hearth/results.h): a list of results, each an
  * output or several that belong together. `meaning`: NULL to find it, else "classes", "boxes", "keypoints", "mask",
- * "class-map", "image" or "none", or a kind of boxes: "yolov5", "yolov8", "yolov10" or "yolox". `top`: how many classes of scores. Boxes below `min_score` are left out. */
+ * "class-map", "image" or "none", or a kind of boxes: "yolov5", "yolov8", "yolov10" or "yolox". `top`: how many classes
+ * of scores. Boxes below `min_score` are left out. */
 HEARTH_C_EXPORT hearth_status hearth_session_interpret(hearth_session* session, const char* meaning, size_t top,
                                                        float min_score, hearth_results** out);
 HEARTH_C_EXPORT void hearth_results_destroy(hearth_results* results);

@@ -21,12 +21,6 @@ namespace {
 
 constexpr std::string_view kNames[] = {"none", "classes", "mask", "class-map", "image", "boxes", "keypoints"};
 
-// Layouts that a user can ask for by name; all are boxes.
-constexpr std::pair<std::string_view, Layout> kLayoutNames[] = {{"yolov5", Layout::kYoloObjectness},
-                                                                {"yolov8", Layout::kYoloScores},
-                                                                {"yolov10", Layout::kYoloListed},
-                                                                {"yolox", Layout::kYoloCells}};
-
 std::string OpText(const Outputs& outputs, size_t k) {
   const Op* op = outputs.MadeBy(k);
   return op == nullptr ? "" : fmt::format(", made by {}", OpName(*op));
@@ -233,7 +227,7 @@ std::optional<Meaning> MeaningOf(std::string_view name) {
 std::vector<std::string> ShowWords() {
   std::vector<std::string> words(std::begin(kNames) + 1, std::end(kNames));
   words.emplace_back(kNames[0]);
-  for (const auto& [word, layout] : kLayoutNames) words.emplace_back(word);
+  for (const auto& [word, layout] : kYoloWords) words.emplace_back(word);
   return words;
 }
 
@@ -242,7 +236,7 @@ bool SetShown(std::string_view word, InterpretOptions& options) {
     options.meaning = meaning;
     return true;
   }
-  for (const auto& [name, layout] : kLayoutNames) {
+  for (const auto& [name, layout] : kYoloWords) {
     if (name != word) continue;
     options.meaning = Meaning::kBoxes;
     options.layout = layout;
@@ -315,10 +309,10 @@ Result<std::vector<ResultGroup>> FindResultsOf(Meaning wanted, std::optional<Lay
   std::vector<std::string> shapes;
   for (const TensorInfo& info : model.outputs())
     shapes.push_back(fmt::format("'{}' [{}]", info.name, fmt::join(info.shape, ",")));
-  const auto* const name = std::find_if(std::begin(kLayoutNames), std::end(kLayoutNames),
+  const auto* const name = std::find_if(std::begin(kYoloWords), std::end(kYoloWords),
                                         [&](const auto& named) { return layout == named.second; });
   return Error(StatusCode::kInvalidArgument, "{} {}: no output of this model has a form that can be shown so: {}",
-               asked_by, name == std::end(kLayoutNames) ? MeaningName(wanted) : name->first, fmt::join(shapes, ", "));
+               asked_by, name == std::end(kYoloWords) ? MeaningName(wanted) : name->first, fmt::join(shapes, ", "));
 }
 
 }  // namespace hearth

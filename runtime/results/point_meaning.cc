@@ -21,7 +21,7 @@ std::optional<Layout> PointLayoutOf(size_t numbers) {
 }  // namespace
 
 // By name, or by shape: 17 maps beside 34 offsets of the same size are PoseNet's. Without offsets a name is not enough,
-// since detectors have heat maps of classes: there must be as many maps as a skeleton has points.
+// since detectors have heat maps of classes: there must be as many maps as a skeleton has points, and no other maps.
 std::optional<ResultGroup> FindHeatmaps(const Outputs& outputs) {
   std::optional<size_t> offsets;
   const auto maps = outputs.FirstFree([&](size_t k) {
@@ -33,7 +33,10 @@ std::optional<ResultGroup> FindHeatmaps(const Outputs& outputs) {
              (shape[3] == 17 || outputs.IsCalled(other, {"offset"}));
     });
     if (offsets) return is_named || shape[3] == 17;
-    return is_named && SkeletonOf(static_cast<size_t>(shape[3])) != nullptr;
+    const auto others = outputs.FirstFree([&](size_t other) {
+      return other != k && outputs.HasShape(other, {1, shape[1], shape[2], -1});
+    });
+    return is_named && !others && SkeletonOf(static_cast<size_t>(shape[3])) != nullptr;
   });
   if (!maps) return std::nullopt;
   const std::vector<int32_t>& shape = outputs.shape(*maps);

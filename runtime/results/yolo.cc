@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
+#include <utility>
 
 #include "runtime/results/decoding.h"
 
@@ -12,7 +14,9 @@ namespace hearth {
 namespace {
 
 constexpr float kMostOverlap = 0.45f;  // YOLO v5's and YOLOX's own
-constexpr size_t kListedNumbers = 6, kCocoClasses = 80;
+constexpr float kFarFromCell =
+    1.5f;  // strides; the middle one of a real v8 head is at 0.6 to 0.8, of v5 at most at 1.5
+constexpr size_t kListedNumbers = 6, kCocoClasses = 80, kPointNumbers = 51;
 
 // Of YOLO's grids: the usual ones, those with a fourth for large objects or small ones, and the tiny networks'.
 constexpr int kUsualStrides[] = {8, 16, 32}, kLargeStrides[] = {8, 16, 32, 64}, kSmallStrides[] = {4, 8, 16, 32},
@@ -58,22 +62,49 @@ std::optional<YoloShape> YoloShapeOf(const std::vector<int32_t>& shape, int heig
 }
 
 // Three rows in a cell are those of v5's anchors. In one row a cell, the number of labels says whether there is an
-// objectness; without labels COCO's 80 classes do; numbers before rows are v8's order.
+// objectness; without labels COCO's 80 classes do; numbers before rows are v8's order. 51 numbers beside a box and a
+// score may be the 17 points of a pose.
 std::optional<Layout> CertainLayout(const YoloShape& shape, size_t coefficients, size_t label_count) {
   if (shape.per_cell == 0 || shape.numbers < 5 + coefficients) return std::nullopt;
   const size_t scores = shape.numbers - 4 - coefficients, classes = label_count > 0 ? label_count : kCocoClasses;
-  if (scores == classes + 1) return Layout::kYoloObjectness;
+  const bool is_of_v8 = shape.is_transposed && shape.per_cell == 1 && label_count == 0;
+  if (is_of_v8 && scores == kPointNumbers + 1) return std::nullopt;
+  if (scores == classes + 1 && !is_of_v8) return Layout::kYoloObjectness;
   if (shape.per_cell == 3) return scores >= 2 ? std::optional(Layout::kYoloObjectness) : std::nullopt;
   if (scores == classes || shape.is_transposed) return Layout::kYoloScores;
   return std::nullopt;
 }
 
+bool Allows(const YoloShape& shape, bool is_list, Layout layout) {
+  switch (layout) {
+    case Layout::kYoloScores: return true;
+    case Layout::kYoloListed: return is_list;
+    case Layout::kYoloCells: return shape.numbers > 5 && shape.per_cell == 1;
+    default: return shape.numbers > 5;
+  }
+}
+
+bool IsList(const std::vector<int32_t>& shape) {
+  return shape.size() == 3 && shape[0] == 1 && shape[1] > 0 && shape[2] == static_cast<int32_t>(kListedNumbers);
+}
+
+// "--show yolov5 or --show yolov8": the words that an output of this shape takes.
+std::string WordsFor(const YoloShape& shape, bool is_list) {
+  std::string words;
+  for (const auto& [word, layout] : kYoloWords) {
+    if (Allows(shape, is_list, layout)) words += fmt::format("{}--show {}", words.empty() ? "" : " or ", word);
+  }
+  return words;
+}
+
 // ---- Numbers ----
 
 void Decline(Interpretation& result, std::string_view what) {
+  const std::vector<int32_t>& shape = result.infos[0].shape;
+  const auto read = YoloShapeOf(shape, result.group.input_height, result.group.input_width);
   result.group.meaning = Meaning::kNone;
-  result.group.reason = fmt::format(
-      "not sure: it could be YOLO's boxes, but {}; --show yolov5, yolov8, yolov10 or yolox shows it so", what);
+  result.group.reason = fmt::format("not sure: it could be YOLO's boxes, but {}; {} shows it so", what,
+                                    WordsFor(read.value_or(YoloShape()), IsList(shape)));
 }
 
 // What positions are divided by: those of a picture full of cells reach beyond 2 pixels.
@@ -116,39 +147,53 @@ void DecodeListed(Interpretation& result) {
   }
 }
 
-// The stride and place of each row's cell, in the order of YOLOX's grids: row by row, small strides first.
+// The stride and place of each row's cell: row by row, small strides first. The rows of one cell are neighbours, or,
+// `by_anchor`, those of a grid's first anchor come before those of its next.
 struct Cell {
   float x = 0, y = 0, stride = 1;
 };
-std::vector<Cell> CellsOf(const YoloShape& shape, int height, int width) {
+std::vector<Cell> CellsOf(const YoloShape& shape, int height, int width, bool by_anchor) {
   std::vector<Cell> cells;
   for (const int stride : shape.strides) {
-    for (int y = 0; y < height / stride; ++y) {
-      for (int x = 0; x < width / stride; ++x)
-        cells.push_back({static_cast<float>(x), static_cast<float>(y), static_cast<float>(stride)});
+    const auto columns = static_cast<size_t>(width / stride), count = static_cast<size_t>(height / stride) * columns;
+    for (size_t row = 0; row < count * shape.per_cell; ++row) {
+      const size_t cell = by_anchor ? row % count : row / shape.per_cell;
+      cells.push_back(
+          {static_cast<float>(cell % columns), static_cast<float>(cell / columns), static_cast<float>(stride)});
     }
   }
   return cells;
+}
+
+// How many strides the middle one of all boxes lies from its cell.
+float DistanceFromCells(const std::vector<std::pair<float, float>>& centres, const std::vector<Cell>& cells) {
+  std::vector<float> distances;
+  for (size_t k = 0; k < centres.size(); ++k) {
+    const auto& [x, y] = centres[k];
+    const float distance =
+        std::max(std::abs(x / cells[k].stride - cells[k].x), std::abs(y / cells[k].stride - cells[k].y));
+    distances.push_back(std::isfinite(x + y) ? distance : std::numeric_limits<float>::infinity());
+  }
+  const auto middle = distances.begin() + static_cast<ptrdiff_t>(distances.size() / 2);
+  std::ranges::nth_element(distances, middle);
+  return *middle;
 }
 
 }  // namespace
 
 std::optional<Layout> YoloLayoutOf(const Outputs& outputs, size_t k, std::optional<Layout> wish) {
   const auto [height, width] = outputs.PictureSize();
+  const bool is_listed = IsList(outputs.shape(k));
+  if (is_listed && wish == Layout::kYoloListed) return wish;
   const std::optional<YoloShape> shape = YoloShapeOf(outputs.shape(k), height, width);
   if (!shape || (wish && !IsYolo(*wish))) return std::nullopt;
-  const bool is_listed = !shape->is_transposed && shape->numbers == kListedNumbers;
   if (!wish) {
     if (const auto certain = CertainLayout(*shape, 0, outputs.LabelCount(k))) return certain;
     wish = is_listed && shape->per_cell == 0             ? Layout::kYoloListed
            : shape->is_transposed || shape->numbers == 5 ? Layout::kYoloScores
                                                          : Layout::kYoloObjectness;
   }
-  const bool fits = *wish == Layout::kYoloScores   ? true
-                    : *wish == Layout::kYoloListed ? is_listed
-                    : *wish == Layout::kYoloCells  ? shape->numbers > 5 && shape->per_cell == 1
-                                                   : shape->numbers > 5;
-  return fits ? wish : std::nullopt;
+  return Allows(*shape, is_listed, *wish) ? wish : std::nullopt;
 }
 
 std::optional<ResultGroup> FindYolo(const Outputs& outputs) {
@@ -159,6 +204,11 @@ std::optional<ResultGroup> FindYolo(const Outputs& outputs) {
   });
   if (!head) return std::nullopt;
   const YoloShape shape = *YoloShapeOf(outputs.shape(*head), height, width);
+  const auto rows_count = static_cast<int32_t>(shape.rows);
+  const auto boxes = outputs.FirstFree([&](size_t k) {
+    return outputs.HasShape(k, {1, rows_count, 4}) || outputs.HasShape(k, {1, 4, rows_count});
+  });
+  if (boxes) return std::nullopt;  // the scores of a head whose boxes are an output of their own
   ResultGroup group{Meaning::kBoxes, Layout::kYoloObjectness, "", {*head}};
   if (shape.per_cell == 0) {
     group.layout = Layout::kYoloListed;
@@ -182,9 +232,9 @@ std::optional<ResultGroup> FindYolo(const Outputs& outputs) {
   group.meaning = Meaning::kNone;
   if (shape.numbers == 5) group.layout = Layout::kYoloScores;
   group.reason = fmt::format(
-      "not sure: {}, could be YOLO's; --show yolov8 takes them for a box and scores, --show yolov5 for a box, "
-      "objectness and scores, --show yolox for these relative to the cells",
-      rows);
+      "not sure: {}, could be YOLO's, a box and scores (yolov8), with an objectness (yolov5), or those relative to the "
+      "cells (yolox); {} decides",
+      rows, WordsFor(shape, IsList(outputs.shape(*head))));
   return group;
 }
 
@@ -200,16 +250,17 @@ void DecodeYolo(Interpretation& result) {
   const size_t coefficients = result.infos.size() > 1 ? static_cast<size_t>(result.infos[1].shape.back()) : 0;
   const size_t end = shape->numbers > first + coefficients ? shape->numbers - coefficients : shape->numbers;
 
-  float highest_centre = 0, least_size = 0;
+  float highest_centre = 0;
+  size_t below_0 = 0;
   std::vector<float> scores;
   for (size_t k = 0; k < shape->rows; ++k) {
     highest_centre = std::max({highest_centre, at(k, 0), at(k, 1)});
-    least_size = std::min({least_size, at(k, 2), at(k, 3)});
+    below_0 += std::min(at(k, 2), at(k, 3)) < -0.05f ? 1 : 0;
     for (size_t n = 4; n < end; ++n) scores.push_back(at(k, n));
   }
-  // A size is never below 0, its logarithm in cells is for the small boxes among thousands. Rounding to 8 bits may take
-  // a size of 0 slightly below.
-  const bool is_below_0 = least_size < -0.05f, are_shares = AreShares(scores),
+  // A size is never below 0, its logarithm in cells is for the small boxes among thousands. Rounding may take a few
+  // sizes slightly below.
+  const bool is_below_0 = below_0 * 100 >= shape->rows, are_shares = AreShares(scores),
              is_unsure = group.meaning == Meaning::kNone;
   if (group.layout == Layout::kYoloObjectness && is_below_0 && shape->per_cell == 1) group.layout = Layout::kYoloCells;
   const bool is_by_cell = group.layout == Layout::kYoloCells;
@@ -223,20 +274,28 @@ void DecodeYolo(Interpretation& result) {
     return Decline(result, "numbers in the place of scores are not within 0 and 1");
   if (!group.is_asked_for && is_below_0 && !is_by_cell)
     return Decline(result, "numbers in the place of sizes are below 0");
-  const auto longer_side = static_cast<float>(std::max(group.input_height, group.input_width));
-  const float reach = highest_centre > 2 ? highest_centre / longer_side : highest_centre;
-  if (!group.is_asked_for && !is_by_cell && (reach < 0.5f || reach > 1.5f))
-    return Decline(result, "numbers in the place of centres do not fill the picture");
-
   std::vector<Cell> cells;
-  if (is_by_cell) cells = CellsOf(*shape, group.input_height, group.input_width);
+  if (shape->per_cell > 0) cells = CellsOf(*shape, group.input_height, group.input_width, false);
+  if (!group.is_asked_for && !is_by_cell) {
+    const bool are_fractions = highest_centre <= 2;
+    std::vector<std::pair<float, float>> centres;
+    for (size_t k = 0; k < shape->rows; ++k) {
+      centres.emplace_back(at(k, 0) * (are_fractions ? static_cast<float>(group.input_width) : 1.0f),
+                           at(k, 1) * (are_fractions ? static_cast<float>(group.input_height) : 1.0f));
+    }
+    const bool are_near =
+        DistanceFromCells(centres, cells) <= kFarFromCell ||
+        DistanceFromCells(centres, CellsOf(*shape, group.input_height, group.input_width, true)) <= kFarFromCell;
+    if (!are_near) return Decline(result, "numbers in the place of centres do not lie near the cells");
+  }
+
   if (is_by_cell) group.reason += "; positions are relative to the cells";
   const Unit unit = is_by_cell ? Unit{static_cast<float>(group.input_width), static_cast<float>(group.input_height)}
                                : UnitOf(result, highest_centre);
   const auto score_at = [&](size_t row, size_t n) { return are_shares ? at(row, n) : Sigmoid(at(row, n)); };
   for (size_t k = 0; k < shape->rows; ++k) {
     size_t best = first;
-    for (size_t n = first + 1; n < end; ++n) best = at(k, n) > at(k, best) ? n : best;
+    for (size_t n = first + 1; n < end; ++n) best = at(k, n) > at(k, best) || std::isnan(at(k, best)) ? n : best;
     const float score = score_at(k, best) * (first == 5 ? score_at(k, 4) : 1);
     float x = at(k, 0), y = at(k, 1), width = at(k, 2), height = at(k, 3);
     if (is_by_cell) {

@@ -3,11 +3,19 @@
 #define HEARTH_RUNTIME_RESULTS_YOLO_H_
 
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "hearth/results.h"
 #include "runtime/results/output_facts.h"
 
 namespace hearth {
+
+// The words by which a user asks for these layouts; all are boxes.
+inline constexpr std::pair<std::string_view, Layout> kYoloWords[] = {{"yolov5", Layout::kYoloObjectness},
+                                                                     {"yolov8", Layout::kYoloScores},
+                                                                     {"yolov10", Layout::kYoloListed},
+                                                                     {"yolox", Layout::kYoloCells}};
 
 inline bool IsYolo(Layout layout) {
   return layout == Layout::kYoloObjectness || layout == Layout::kYoloScores || layout == Layout::kYoloListed ||

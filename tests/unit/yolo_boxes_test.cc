@@ -18,6 +18,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::Head;
+using ::testing::Not;
 using testing::Seen;
 using testing::ShownAs;
 using ::testing::StartsWith;
@@ -231,6 +232,35 @@ TEST(YoloHeads, WhoseShapeLeavesTheKindOpenAreNotSure) {
   const auto asked = Seen(kYoloHeight, kYoloWidth, {head}, ShownAs(Meaning::kBoxes));
   ASSERT_TRUE(asked.ok());
   EXPECT_EQ(asked->at(0).group.meaning, Meaning::kBoxes);
+}
+
+// The scores of a detector whose boxes are an output of their own, or of a line of text: softmax of 38 letters.
+TEST(YoloHeads, AreNotSeenInScoresThatLieNearNoCells) {
+  std::vector<float> scores(size_t{38} * kYoloRowCount, 0.002f);
+  for (size_t row = 0; row < kYoloRowCount; ++row) scores[row * 7 % 38 * kYoloRowCount + row] = 0.9f;
+  const Head head{{1, 38, static_cast<int32_t>(kYoloRowCount)}, scores};
+  const auto results = Seen(kYoloHeight, kYoloWidth, {head});
+  ASSERT_TRUE(results.ok());
+  EXPECT_EQ(results->at(0).group.meaning, Meaning::kNone) << results->at(0).group.reason;
+  const Head boxes{{1, static_cast<int32_t>(kYoloRowCount), 4}, std::vector<float>(4 * kYoloRowCount, 9), "boxes"};
+  const auto beside = Seen(kYoloHeight, kYoloWidth, {boxes, head});
+  ASSERT_TRUE(beside.ok());
+  for (const Interpretation& result : *beside) EXPECT_NE(result.group.meaning, Meaning::kBoxes) << result.group.reason;
+}
+
+TEST(YoloHeads, WithASizeSlightlyBelow0StayWhatTheUserSays) {
+  YoloRows rows({"v5", Layout::kYoloObjectness, 1});
+  rows.at(3, 2) = -0.2f;
+  const auto asked = Seen(kYoloHeight, kYoloWidth, {rows.head()}, ShownAs(Meaning::kBoxes, Layout::kYoloObjectness));
+  ASSERT_TRUE(asked.ok());
+  EXPECT_EQ(asked->at(0).group.layout, Layout::kYoloObjectness);
+}
+
+TEST(YoloHeads, NameOnlyTheWordsThatTheyTake) {
+  const Head head{{1, 38, static_cast<int32_t>(kYoloRowCount)}, std::vector<float>(38 * kYoloRowCount, 0.5f)};
+  const auto results = Seen(kYoloHeight, kYoloWidth, {head});
+  ASSERT_TRUE(results.ok());
+  EXPECT_THAT(results->at(0).group.reason, AllOf(HasSubstr("--show yolov8"), Not(HasSubstr("yolov10"))));
 }
 
 TEST(YoloHeads, OfOtherPicturesThanTheModelsAreNoBoxesUntilAskedFor) {
