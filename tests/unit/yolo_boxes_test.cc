@@ -249,7 +249,8 @@ TEST(YoloHeads, AreNotSeenInScoresThatLieNearNoCells) {
 }
 
 TEST(YoloHeads, WithASizeSlightlyBelow0StayWhatTheUserSays) {
-  YoloRows rows({"v5", Layout::kYoloObjectness, 1});
+  const YoloCase yolo{"v5", Layout::kYoloObjectness, 1};
+  YoloRows rows(yolo);
   rows.at(3, 2) = -0.2f;
   const auto asked = Seen(kYoloHeight, kYoloWidth, {rows.head()}, ShownAs(Meaning::kBoxes, Layout::kYoloObjectness));
   ASSERT_TRUE(asked.ok());
