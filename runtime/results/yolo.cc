@@ -14,8 +14,8 @@ namespace hearth {
 namespace {
 
 constexpr float kMostOverlap = 0.45f;  // YOLO v5's and YOLOX's own
-constexpr float kFarFromCell =
-    1.5f;  // strides; the middle one of a real v8 head is at 0.6 to 0.8, of v5 at most at 1.5
+// In strides. The middle box of a real v8 head lies 0.6 to 0.8 from its cell, none of v5 more than 1.5.
+constexpr float kFarFromCell = 1.5f;
 constexpr size_t kListedNumbers = 6, kCocoClasses = 80, kPointNumbers = 51;
 
 // Of YOLO's grids: the usual ones, those with a fourth for large objects or small ones, and the tiny networks'.
@@ -107,16 +107,18 @@ void Decline(Interpretation& result, std::string_view what) {
                                     WordsFor(read.value_or(YoloShape()), IsList(shape)));
 }
 
-// What positions are divided by: those of a picture full of cells reach beyond 2 pixels.
+// What positions are divided by, to be fractions of the picture: those of a picture full of cells reach beyond 2
+// pixels.
 struct Unit {
   float x = 1, y = 1;
 };
-Unit UnitOf(Interpretation& result, float highest) {
-  const bool are_fractions = highest <= 2;
-  result.group.reason += fmt::format("; positions are {}, as their values show",
-                                     are_fractions ? "fractions of the picture" : "pixels of the input");
-  if (are_fractions) return {};
-  return {static_cast<float>(result.group.input_width), static_cast<float>(result.group.input_height)};
+Unit UnitOf(const ResultGroup& group, float highest) {
+  return highest <= 2 ? Unit() : Unit{static_cast<float>(group.input_width), static_cast<float>(group.input_height)};
+}
+
+void TellUnit(ResultGroup& group, float highest) {
+  group.reason += fmt::format("; positions are {}, as their values show",
+                              highest <= 2 ? "fractions of the picture" : "pixels of the input");
 }
 
 void AddBox(Interpretation& result, Box box) {
@@ -139,7 +141,8 @@ void DecodeListed(Interpretation& result) {
   }
   if (!are_listed && !result.group.is_asked_for)
     return Decline(result, "the rows are not corners, falling scores and classes");
-  const Unit unit = UnitOf(result, highest);
+  const Unit unit = UnitOf(result.group, highest);
+  TellUnit(result.group, highest);
   for (size_t at = 0; at + kListedNumbers <= values.size(); at += kListedNumbers) {
     const float* row = values.data() + at;
     AddBox(result,
@@ -165,18 +168,93 @@ std::vector<Cell> CellsOf(const YoloShape& shape, int height, int width, bool by
   return cells;
 }
 
-// How many strides the middle one of all boxes lies from its cell.
-float DistanceFromCells(const std::vector<std::pair<float, float>>& centres, const std::vector<Cell>& cells) {
+// A head's numbers, and what all of them say.
+struct Head {
+  YoloShape shape;
+  const std::vector<float>& values;
+  size_t first_score = 4, end = 0;  // of a row's numbers; behind them are coefficients of masks
+  float highest_centre = 0;
+  bool are_shares = false, has_sizes_below_0 = false;
+
+  float at(size_t row, size_t number) const {
+    return values[shape.is_transposed ? number * shape.rows + row : row * shape.numbers + number];
+  }
+};
+
+Head HeadOf(const YoloShape& shape, const Interpretation& result) {
+  Head head{.shape = shape, .values = result.values[0]};
+  head.first_score = result.group.layout == Layout::kYoloScores ? 4 : 5;
+  const size_t coefficients = result.infos.size() > 1 ? static_cast<size_t>(result.infos[1].shape.back()) : 0;
+  head.end = shape.numbers > head.first_score + coefficients ? shape.numbers - coefficients : shape.numbers;
+  size_t below_0 = 0;
+  std::vector<float> scores;
+  for (size_t k = 0; k < shape.rows; ++k) {
+    head.highest_centre = std::max({head.highest_centre, head.at(k, 0), head.at(k, 1)});
+    below_0 += std::min(head.at(k, 2), head.at(k, 3)) < -0.05f ? 1 : 0;
+    for (size_t n = 4; n < head.end; ++n) scores.push_back(head.at(k, n));
+  }
+  head.are_shares = AreShares(scores);
+  // A size is never below 0, its logarithm in cells is for the small boxes among thousands. Rounding may take a few
+  // sizes slightly below.
+  head.has_sizes_below_0 = below_0 * 100 >= shape.rows;
+  return head;
+}
+
+// Whether the middle one of all boxes lies near its cell.
+bool LieNear(const Head& head, const std::vector<Cell>& cells, const ResultGroup& group) {
+  const Unit unit = UnitOf(group, head.highest_centre);
+  const float width = static_cast<float>(group.input_width) / unit.x,
+              height = static_cast<float>(group.input_height) / unit.y;
   std::vector<float> distances;
-  for (size_t k = 0; k < centres.size(); ++k) {
-    const auto& [x, y] = centres[k];
-    const float distance =
-        std::max(std::abs(x / cells[k].stride - cells[k].x), std::abs(y / cells[k].stride - cells[k].y));
+  for (size_t k = 0; k < head.shape.rows; ++k) {
+    const float x = head.at(k, 0) * width / cells[k].stride, y = head.at(k, 1) * height / cells[k].stride;
+    const float distance = std::max(std::abs(x - cells[k].x), std::abs(y - cells[k].y));
     distances.push_back(std::isfinite(x + y) ? distance : std::numeric_limits<float>::infinity());
   }
   const auto middle = distances.begin() + static_cast<ptrdiff_t>(distances.size() / 2);
   std::ranges::nth_element(distances, middle);
-  return *middle;
+  return *middle <= kFarFromCell;
+}
+
+// What speaks against boxes that nobody asked for; empty: nothing.
+std::string_view Objection(const Head& head, const ResultGroup& group) {
+  if (!head.are_shares) return "numbers in the place of scores are not within 0 and 1";
+  if (group.layout == Layout::kYoloCells) return {};
+  if (head.has_sizes_below_0) return "numbers in the place of sizes are below 0";
+  for (const bool by_anchor : {false, true}) {
+    if (LieNear(head, CellsOf(head.shape, group.input_height, group.input_width, by_anchor), group)) return {};
+  }
+  return "numbers in the place of centres do not lie near the cells";
+}
+
+void AddBoxes(const Head& head, Interpretation& result) {
+  const ResultGroup& group = result.group;
+  const auto pixels_x = static_cast<float>(group.input_width), pixels_y = static_cast<float>(group.input_height);
+  std::vector<Cell> cells;
+  if (group.layout == Layout::kYoloCells) cells = CellsOf(head.shape, group.input_height, group.input_width, false);
+  const Unit unit = cells.empty() ? UnitOf(group, head.highest_centre) : Unit{pixels_x, pixels_y};
+  const auto score_at = [&](size_t k, size_t n) { return head.are_shares ? head.at(k, n) : Sigmoid(head.at(k, n)); };
+  for (size_t k = 0; k < head.shape.rows; ++k) {
+    size_t best = head.first_score;
+    for (size_t n = best + 1; n < head.end; ++n) {
+      if (head.at(k, n) > head.at(k, best) || std::isnan(head.at(k, best))) best = n;
+    }
+    const float score = score_at(k, best) * (head.first_score == 5 ? score_at(k, 4) : 1);
+    float x = head.at(k, 0), y = head.at(k, 1), width = head.at(k, 2), height = head.at(k, 3);
+    if (!cells.empty()) {
+      const Cell& cell = cells[k];
+      x = (x + cell.x) * cell.stride, y = (y + cell.y) * cell.stride;
+      width = std::exp(width) * cell.stride, height = std::exp(height) * cell.stride;
+    }
+    AddBox(result, {best - head.first_score,
+                    "",
+                    score,
+                    (x - width / 2) / unit.x,
+                    (y - height / 2) / unit.y,
+                    (x + width / 2) / unit.x,
+                    (y + height / 2) / unit.y,
+                    {}});
+  }
 }
 
 }  // namespace
@@ -243,75 +321,22 @@ void DecodeYolo(Interpretation& result) {
   if (group.layout == Layout::kYoloListed) return DecodeListed(result);
   const std::optional<YoloShape> shape = YoloShapeOf(result.infos[0].shape, group.input_height, group.input_width);
   if (!shape) return;
-  const auto at = [&, &values = result.values[0]](size_t row, size_t number) {
-    return values[shape->is_transposed ? number * shape->rows + row : row * shape->numbers + number];
-  };
-  const size_t first = group.layout == Layout::kYoloScores ? 4 : 5;  // of the scores
-  const size_t coefficients = result.infos.size() > 1 ? static_cast<size_t>(result.infos[1].shape.back()) : 0;
-  const size_t end = shape->numbers > first + coefficients ? shape->numbers - coefficients : shape->numbers;
-
-  float highest_centre = 0;
-  size_t below_0 = 0;
-  std::vector<float> scores;
-  for (size_t k = 0; k < shape->rows; ++k) {
-    highest_centre = std::max({highest_centre, at(k, 0), at(k, 1)});
-    below_0 += std::min(at(k, 2), at(k, 3)) < -0.05f ? 1 : 0;
-    for (size_t n = 4; n < end; ++n) scores.push_back(at(k, n));
-  }
-  // A size is never below 0, its logarithm in cells is for the small boxes among thousands. Rounding may take a few
-  // sizes slightly below.
-  const bool is_below_0 = below_0 * 100 >= shape->rows, are_shares = AreShares(scores),
-             is_unsure = group.meaning == Meaning::kNone;
-  if (group.layout == Layout::kYoloObjectness && is_below_0 && shape->per_cell == 1) group.layout = Layout::kYoloCells;
+  const Head head = HeadOf(*shape, result);
+  if (group.layout == Layout::kYoloObjectness && head.has_sizes_below_0 && shape->per_cell == 1)
+    group.layout = Layout::kYoloCells;
   const bool is_by_cell = group.layout == Layout::kYoloCells;
-  if (is_unsure && !(is_by_cell && are_shares)) return;
-  if (is_unsure) {
+  if (group.meaning == Meaning::kNone) {  // the shape left it open
+    if (!is_by_cell || !head.are_shares) return;
     group.meaning = Meaning::kBoxes;
     group.reason = fmt::format("{} rows of {} numbers, one for each cell of the picture's grids, are YOLOX's",
                                shape->rows, shape->numbers);
   }
-  if (!group.is_asked_for && !are_shares)
-    return Decline(result, "numbers in the place of scores are not within 0 and 1");
-  if (!group.is_asked_for && is_below_0 && !is_by_cell)
-    return Decline(result, "numbers in the place of sizes are below 0");
-  std::vector<Cell> cells;
-  if (shape->per_cell > 0) cells = CellsOf(*shape, group.input_height, group.input_width, false);
-  if (!group.is_asked_for && !is_by_cell) {
-    const bool are_fractions = highest_centre <= 2;
-    std::vector<std::pair<float, float>> centres;
-    for (size_t k = 0; k < shape->rows; ++k) {
-      centres.emplace_back(at(k, 0) * (are_fractions ? static_cast<float>(group.input_width) : 1.0f),
-                           at(k, 1) * (are_fractions ? static_cast<float>(group.input_height) : 1.0f));
-    }
-    const bool are_near =
-        DistanceFromCells(centres, cells) <= kFarFromCell ||
-        DistanceFromCells(centres, CellsOf(*shape, group.input_height, group.input_width, true)) <= kFarFromCell;
-    if (!are_near) return Decline(result, "numbers in the place of centres do not lie near the cells");
-  }
+  const std::string_view objection = group.is_asked_for ? std::string_view() : Objection(head, group);
+  if (!objection.empty()) return Decline(result, objection);
 
   if (is_by_cell) group.reason += "; positions are relative to the cells";
-  const Unit unit = is_by_cell ? Unit{static_cast<float>(group.input_width), static_cast<float>(group.input_height)}
-                               : UnitOf(result, highest_centre);
-  const auto score_at = [&](size_t row, size_t n) { return are_shares ? at(row, n) : Sigmoid(at(row, n)); };
-  for (size_t k = 0; k < shape->rows; ++k) {
-    size_t best = first;
-    for (size_t n = first + 1; n < end; ++n) best = at(k, n) > at(k, best) || std::isnan(at(k, best)) ? n : best;
-    const float score = score_at(k, best) * (first == 5 ? score_at(k, 4) : 1);
-    float x = at(k, 0), y = at(k, 1), width = at(k, 2), height = at(k, 3);
-    if (is_by_cell) {
-      const Cell& cell = cells[k];
-      x = (x + cell.x) * cell.stride, y = (y + cell.y) * cell.stride;
-      width = std::exp(width) * cell.stride, height = std::exp(height) * cell.stride;
-    }
-    AddBox(result, {best - first,
-                    "",
-                    score,
-                    (x - width / 2) / unit.x,
-                    (y - height / 2) / unit.y,
-                    (x + width / 2) / unit.x,
-                    (y + height / 2) / unit.y,
-                    {}});
-  }
+  if (!is_by_cell) TellUnit(group, head.highest_centre);
+  AddBoxes(head, result);
   result.boxes = WithoutOverlaps(std::move(result.boxes), kMostOverlap);
   group.reason += fmt::format("; of a class's boxes that overlap by more than {} the best is kept", kMostOverlap);
 }
