@@ -58,6 +58,29 @@ constexpr DeviceProfile Gpu(DeviceProfile row) {
   return row;
 }
 
+// The same, and what NVIDIA's rows share.
+constexpr DeviceProfile NvidiaGpu(DeviceProfile row) {
+  row.type = DeviceType::kDiscreteGpu;
+  ProfileLimits& limits = row.limits;
+  FillIn(limits.max_local_size, std::array<uint32_t, 3>{1024, 1024, 64});
+  FillIn(limits.max_group_count, std::array<uint32_t, 3>{2147483647, 65535, 65535});
+  FillIn(limits.local_memory_bytes, 49152u);
+  FillIn(limits.max_buffer_bytes, uint64_t{4292870144});
+  FillIn(limits.max_binding_bytes, 4 * kGiB - 1);
+  FillIn(limits.max_texel_elements, uint64_t{134217728});
+  FillIn(limits.buffer_offset_alignment, 16u);
+  FillIn(limits.max_storage_buffers, 16u);
+  FillIn(limits.max_scalar_bytes, 256u);
+  FillIn(row.in_opencl.max_buffer_bytes, 1536 * kMiB);
+  FillIn(row.in_opencl.max_scalar_bytes, 4352u);
+  FillIn(row.in_vulkan.max_storage_buffers, 1048576u);
+  row.subgroup_size = 32;
+  row.vulkan_tells_units = row.matrices = row.int64 = row.fp16_arithmetic = true;
+  row.vulkan_memory = kNvidiaMemory;
+  row.flush_atom_bytes = 64;
+  return Gpu(row);
+}
+
 constexpr DeviceProfile kProfiles[] = {
     Gpu({.name = "adreno640",
          .title = "Qualcomm Adreno 640",
@@ -214,86 +237,36 @@ constexpr DeviceProfile kProfiles[] = {
          .fp16_arithmetic = true,
          .vulkan_memory = kAmdMemory,
          .flush_atom_bytes = 128}),
-    Gpu({.name = "turing",
+    NvidiaGpu(
+        {.name = "turing",
          .title = "NVIDIA GeForce RTX 2060 (Turing)",
          .source = "Vulkan-Profiles: RTX 2060, drivers 525.47 and 537.59; OpenCL: a quarter of the memory as Quadro "
                    "RTX 5000 (3Dscript issue 27), arguments as RTX 4090 (hashcat issue 3916); memory types: "
                    "libplacebo issue 178; no report found of OpenGL ES",
-         .type = DeviceType::kDiscreteGpu,
-         .limits = {.max_local_size = {1024, 1024, 64},
-                    .max_group_count = {2147483647, 65535, 65535},
-                    .local_memory_bytes = 49152,
-                    .max_buffer_bytes = 4292870144,
-                    .max_binding_bytes = 4 * kGiB - 1,
-                    .max_texel_elements = 134217728,
-                    .buffer_offset_alignment = 32,
-                    .max_storage_buffers = 16,
-                    .max_scalar_bytes = 256},
-         .in_opencl = {.max_buffer_bytes = 1536 * kMiB, .max_scalar_bytes = 4352},
-         .in_vulkan = {.buffer_offset_alignment = 16, .max_storage_buffers = 1048576},
+         .limits = {.buffer_offset_alignment = 32},
+         .in_vulkan = {.buffer_offset_alignment = 16},
          .compute_units = 30,
-         .vulkan_tells_units = true,
-         .renderer = "NVIDIA GeForce RTX 2060/PCIe/SSE2",
-         .subgroup_size = 32,
-         .matrices = true,
-         .int64 = true,
-         .fp16_arithmetic = true,
-         .vulkan_memory = kNvidiaMemory,
-         .flush_atom_bytes = 64}),
-    Gpu({.name = "ampere-laptop",
+         .renderer = "NVIDIA GeForce RTX 2060/PCIe/SSE2"}),
+    NvidiaGpu(
+        {.name = "ampere-laptop",
          .title = "NVIDIA GeForce RTX 3060 Laptop (Ampere)",
          .source = "no report of its own: Vulkan as RTX 3060 Ti, driver 517.22 (Vulkan-Profiles), OpenCL and memory "
                    "types as turing; no report found of OpenGL ES",
-         .type = DeviceType::kDiscreteGpu,
-         .limits = {.max_local_size = {1024, 1024, 64},
-                    .max_group_count = {2147483647, 65535, 65535},
-                    .local_memory_bytes = 49152,
-                    .max_buffer_bytes = 4292870144,
-                    .max_binding_bytes = 4 * kGiB - 1,
-                    .max_texel_elements = 134217728,
-                    .buffer_offset_alignment = 16,
-                    .max_storage_buffers = 16,
-                    .max_scalar_bytes = 256},
-         .in_opencl = {.max_buffer_bytes = 1536 * kMiB, .max_scalar_bytes = 4352},
-         .in_vulkan = {.max_storage_buffers = 1048576},
          .compute_units = 30,
-         .vulkan_tells_units = true,
-         .renderer = "NVIDIA GeForce RTX 3060 Laptop GPU/PCIe/SSE2",
-         .subgroup_size = 32,
-         .matrices = true,
-         .int64 = true,
-         .fp16_arithmetic = true,
-         .vulkan_memory = kNvidiaMemory,
-         .flush_atom_bytes = 64}),
-    Gpu({.name = "h100",
+         .renderer = "NVIDIA GeForce RTX 3060 Laptop GPU/PCIe/SSE2"}),
+    NvidiaGpu(
+        {.name = "h100",
          .title = "NVIDIA H100 SXM (Hopper)",
          .source = "its own report and vulkaninfo, driver 580.159.04 (benchmarks/hardware-measured.md); memory types "
                    "as turing; not confirmed: scalars of OpenGL ES",
-         .type = DeviceType::kDiscreteGpu,
-         .limits = {.max_local_size = {1024, 1024, 64},
-                    .max_group_count = {2147483647, 65535, 65535},
-                    .local_memory_bytes = 49152,
-                    .max_buffer_bytes = 4292870144,
-                    .max_binding_bytes = 4292870144,
-                    .max_texel_elements = 134217728,
-                    .buffer_offset_alignment = 16,
-                    .max_storage_buffers = 16,
-                    .max_scalar_bytes = 256},
+         .limits = {.max_binding_bytes = 4292870144},
          .in_opencl = {.max_buffer_bytes = 21254373376,
                        .max_texel_elements = 268435456,
                        .buffer_offset_alignment = 512,
                        .max_scalar_bytes = 32764},
          .in_gles = {.max_buffer_bytes = kGiB, .max_binding_bytes = kGiB},
-         .in_vulkan = {.max_storage_buffers = 1048576},
          .compute_units = 132,
-         .vulkan_tells_units = true,
-         .renderer = "NVIDIA H100 80GB HBM3/PCIe/SSE2",
-         .subgroup_size = 32,
-         .matrices = true,
-         .int64 = true,
-         .fp16_arithmetic = true,
-         .vulkan_memory = kNvidiaMemory,
-         .flush_atom_bytes = 64}),
+         .renderer = "NVIDIA H100 80GB HBM3/PCIe/SSE2"}),
     {.name = "apple-m1",
      .title = "Apple M1 through MoltenVK",
      .source = "Vulkan-Profiles: Apple M1, MoltenVK 0.2.1911 to 0.2.2209; not confirmed: memory types",
