@@ -143,13 +143,25 @@ BindingLayout BytesLayout(const HostTransfer& transfer) {
   return layout;
 }
 
-// Dense float32 numbers, moved as they are.
-BindingLayout FloatsLayout(const HostTransfer& transfer) {
+bool IsFloat(const HostTransfer& transfer) {
+  return transfer.desc.dtype == DType::kFloat32;
+}
+
+// Of numbers that cross dense: float32 is moved as it is.
+BindingLayout DenseLayout(const HostTransfer& transfer) {
+  if (!IsFloat(transfer)) return BytesLayout(transfer);
   const Bhwc shape = ToBhwc(transfer.desc.shape);
   BindingLayout layout;
   layout.stride = static_cast<uint64_t>(shape.c);
   layout.pitch = static_cast<uint64_t>(shape.w) * layout.stride;
   return layout;
+}
+
+Result<BindingKernel> DenseKernelOf(const char* name, const BindingLayout& layout, const WorkGrid& grid,
+                                    const HostTransfer& transfer) {
+  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf(name, layout, grid, transfer));
+  HEARTH_TRY(SetDefine(kernel.source, "PIXELS", IsFloat(transfer) ? "3" : "2"));
+  return kernel;
 }
 
 void SetBorrowed(TensorArg& arg, const BindingLayout& layout, bool is_texture) {
@@ -239,7 +251,7 @@ Result<BindingKernel> WriteBindingKernel(const BindingLayout& layout, bool is_te
 bool CrossesDense(const HostTransfer& transfer, const DeviceInfo& device) {
   const DType dtype = transfer.desc.dtype;
   const bool is_byte = dtype == DType::kInt8 || dtype == DType::kUInt8;
-  const bool is_large_float = dtype == DType::kFloat32 && transfer.desc.size_bytes() >= kLeastFloatBytes;
+  const bool is_large_float = IsFloat(transfer) && transfer.desc.size_bytes() >= kLeastFloatBytes;
   return !device.unified_memory && transfer.storage != StorageType::kInt32 && (is_byte || is_large_float) &&
          transfer.desc.size_bytes() < static_cast<uint64_t>(std::numeric_limits<int32_t>::max()) &&
          Fits(GridOfTexels(ToBhwc(transfer.desc.shape), device), device) &&
@@ -251,22 +263,19 @@ uint64_t CrossingBytes(const HostTransfer& transfer) {
 }
 
 Result<BindingKernel> ReadDenseKernel(const HostTransfer& transfer, const DeviceInfo& device) {
-  const bool is_float = transfer.desc.dtype == DType::kFloat32;
-  const BindingLayout layout = is_float ? FloatsLayout(transfer) : BytesLayout(transfer);
   const WorkGrid grid = GridOfTexels(ToBhwc(transfer.desc.shape), device);
-  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf("read_binding", layout, grid, transfer));
-  HEARTH_TRY(SetDefine(kernel.source, "PIXELS", is_float ? "3" : "2"));
+  const BindingLayout layout = DenseLayout(transfer);
+  HEARTH_ASSIGN(BindingKernel kernel, DenseKernelOf("read_binding", layout, grid, transfer));
   kernel.source.tensors[0].storage = layout.element;
   kernel.source.tensors[1].storage = transfer.storage;
   return kernel;
 }
 
 Result<BindingKernel> WriteDenseKernel(const HostTransfer& transfer, const DeviceInfo& device) {
-  const bool is_float = transfer.desc.dtype == DType::kFloat32;
-  const BindingLayout layout = is_float ? FloatsLayout(transfer) : BytesLayout(transfer);
-  const WorkGrid grid = is_float ? GridOfTexels(ToBhwc(transfer.desc.shape), device) : GridOfElements(layout, device);
-  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf("write_binding", layout, grid, transfer));
-  HEARTH_TRY(SetDefine(kernel.source, "PIXELS", is_float ? "3" : "2"));
+  const BindingLayout layout = DenseLayout(transfer);
+  const WorkGrid grid =
+      IsFloat(transfer) ? GridOfTexels(ToBhwc(transfer.desc.shape), device) : GridOfElements(layout, device);
+  HEARTH_ASSIGN(BindingKernel kernel, DenseKernelOf("write_binding", layout, grid, transfer));
   kernel.source.tensors[0].storage = transfer.storage;
   SetPath(kernel.source.tensors[0], transfer.range.size_bytes, device);
   kernel.source.tensors[1].storage = layout.element;

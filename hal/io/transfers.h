@@ -24,7 +24,7 @@ Status ToDevice(Device& device, const BoundRange& range, const HostTransfer& tra
 Status FromDevice(Device& device, const BoundRange& range, const HostTransfer& transfer, std::span<std::byte> dense,
                   TransferCounts& counts);
 
-// The same for a tensor that is copied as bytes (binding_layout.h): `range` holds its dense numbers.
+// The same for a tensor that crosses dense (binding_layout.h): `range` holds its numbers as the caller has them.
 Status DenseToDevice(Device& device, const BoundRange& range, const HostTransfer& transfer,
                      std::span<const std::byte> dense, TransferCounts& counts);
 Status DenseFromDevice(Device& device, const BoundRange& range, const HostTransfer& transfer,
