@@ -9,12 +9,18 @@
 
 namespace hearth {
 
+Status ForEachPiece(uint64_t size_bytes, const std::function<Status(uint64_t offset_bytes, size_t piece_bytes)>& use) {
+  for (uint64_t at = 0; at < size_bytes; at += kContentPieceBytes)
+    HEARTH_TRY(use(at, static_cast<size_t>(std::min<uint64_t>(kContentPieceBytes, size_bytes - at))));
+  return Status::Ok();
+}
+
 ContentReading ContentOf(std::span<const std::byte> bytes) {
   return {bytes.size(), [bytes](const ContentReading::Take& take) {
-            constexpr size_t kPieceBytes = 256 << 10;  // stays in the processor's cache from digest to digest
-            for (size_t at = 0; at < bytes.size(); at += kPieceBytes)
-              take(bytes.subspan(at, std::min(kPieceBytes, bytes.size() - at)));
-            return Status::Ok();
+            return ForEachPiece(bytes.size(), [&](uint64_t at, size_t size) {
+              take(bytes.subspan(at, size));
+              return Status::Ok();
+            });
           }};
 }
 

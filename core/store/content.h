@@ -21,6 +21,11 @@ struct ContentReading {
   std::function<Status(const Take& take)> read;
 };
 
+// Calls `use` with each piece of so many bytes in turn, until one fails. A piece stays in the processor's cache from
+// digest to digest.
+inline constexpr size_t kContentPieceBytes = 256 << 10;
+Status ForEachPiece(uint64_t size_bytes, const std::function<Status(uint64_t offset_bytes, size_t piece_bytes)>& use);
+
 // Of bytes in memory, which outlive it.
 ContentReading ContentOf(std::span<const std::byte> bytes);
 

@@ -221,14 +221,13 @@ Status ModelFile::ReadInto(uint64_t offset_bytes, std::span<std::byte> memory) c
 
 ContentReading ModelFile::content() const {
   return {bytes_.size(), [this](const ContentReading::Take& take) -> Status {
-            constexpr size_t kPieceBytes = 256 << 10;  // stays in the processor's cache from digest to digest
-            std::vector<std::byte> piece(std::min(bytes_.size(), kPieceBytes));
-            for (size_t at = 0; at < bytes_.size(); at += piece.size()) {
-              const auto read = std::span(piece).first(std::min(piece.size(), bytes_.size() - at));
-              HEARTH_TRY(ReadInto(at, read));
-              take(read);
-            }
-            return Status::Ok();
+            std::vector<std::byte> memory(std::min(bytes_.size(), kContentPieceBytes));
+            return ForEachPiece(bytes_.size(), [&](uint64_t at, size_t size) -> Status {
+              const std::span<std::byte> piece = std::span(memory).first(size);
+              HEARTH_TRY(ReadInto(at, piece));
+              take(piece);
+              return Status::Ok();
+            });
           }};
 }
 
