@@ -57,7 +57,10 @@ Frame FrameOf(int format, int32_t width, int32_t height, const std::vector<std::
 class PythonSession {
  public:
   explicit PythonSession(Session session)
-      : inputs_(session.inputs()), outputs_(session.outputs()), session_(std::move(session)) {}
+      : opened_as_(session.report().model_path, session.report().device.id),
+        inputs_(session.inputs()),
+        outputs_(session.outputs()),
+        session_(std::move(session)) {}
   ~PythonSession() {
     try {
       Close();
@@ -66,6 +69,8 @@ class PythonSession {
     }
   }
 
+  // The model's path, and the device that the session began with.
+  const std::pair<std::string, std::string>& opened_as() const { return opened_as_; }
   // Both, and the assignments to them, need the GIL.
   const std::vector<TensorInfo>& inputs() const { return inputs_; }
   const std::vector<TensorInfo>& outputs() const { return outputs_; }
@@ -242,6 +247,8 @@ class PythonSession {
     return session.UnbindInput(session.inputs()[k].name);
   }
 
+  const std::pair<std::string, std::string> opened_as_;
+
   // Under the GIL: the tensors, and the number of the change of shapes that they are of.
   std::vector<TensorInfo> inputs_, outputs_;
   uint64_t noted_change_ = 0;
@@ -293,6 +300,11 @@ void BindSessions(py::module_& module) {
       .def("run_profiled", &PythonSession::RunProfiled, py::arg("inputs"), py::arg("outputs"))
       .def("submit", &PythonSession::Submit, py::arg("inputs"))
       .def("wait", &PythonSession::Wait, py::arg("ticket"), py::arg("outputs"))
+      .def_property_readonly("opened_as",
+                             [](const PythonSession& session) {
+                               const auto& [path, device] = session.opened_as();
+                               return py::make_tuple(PathText(path), device);
+                             })
       .def("resize", &PythonSession::Resize, py::arg("shapes"))
       .def("resize_batch", &PythonSession::ResizeBatch, py::arg("batch"))
       .def("clone", &PythonSession::Clone, py::keep_alive<0, 1>())

@@ -8,7 +8,7 @@ import re
 from typing import Any, Dict, List, Tuple
 
 import hearth
-from hearth._session import _OF_MODEL
+from hearth._options import OF_MODEL
 
 FILE = pathlib.Path(__file__).resolve().parents[2] / "frontends/python/hearth/_types.py"
 
@@ -27,7 +27,7 @@ FALLBACK = {"index": 0, "op": "", "reason": ""}
 
 def option_type(name: str, values: str) -> str:
     """The type of what option_texts() takes, by the table's words for the values."""
-    if name in _OF_MODEL:  # checked more strictly, as parameters of hearth.Model
+    if name in OF_MODEL:  # checked more strictly, as parameters of hearth.Model
         kinds = {"on, off": "Union[bool, np.bool_]", "a number": "int", "sizes": "Mapping[str, int]", "a name": "str"}
         return next(kind for words, kind in kinds.items() if values.startswith(words))
     if values == "on, off":

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Union
 
 from hearth import _hearth
-from hearth._session import Path, native_path, option_texts
+from hearth._options import Path, native_path, option_texts
 from hearth._shapes import Shapes, shape_lists
 from hearth._types import SessionOptions
 

@@ -33,8 +33,9 @@ import numpy as np
 from hearth import _hearth
 from hearth._errors import ErrorCode, opened
 from hearth._frame import Frame
+from hearth._options import OF_MODEL, constant_arrays, native_path, of_model, option_texts, whole_count
 from hearth._results import Result
-from hearth._shapes import Shapes, shape_lists, whole_size
+from hearth._shapes import Shapes, shape_lists
 from hearth._types import Report, SessionOptions
 
 if sys.version_info >= (3, 11):
@@ -43,8 +44,6 @@ elif TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Inputs = Union[np.ndarray, Frame, Sequence[Any], Mapping[str, Any]]
-Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
-NativeText = Union[str, bytes]
 
 
 def _numpy_type(info: "_hearth.TensorInfo") -> np.dtype:
@@ -119,90 +118,6 @@ class ProfileEntry:
     milliseconds: float
 
 
-def native_text(text: NativeText) -> NativeText:
-    """A name or path for Hearth: the path's bytes if they are not UTF-8."""
-    if (b"\0" if isinstance(text, bytes) else "\0") in text:
-        raise ValueError(f"embedded null character in {text!r}")
-    try:
-        if isinstance(text, str):
-            text.encode()
-    except UnicodeEncodeError:
-        return os.fsencode(text)
-    return text
-
-
-def native_path(path: Path) -> NativeText:
-    return native_text(os.fspath(path))
-
-
-def _name(value: Any, role: str) -> NativeText:
-    if not isinstance(value, str):
-        raise TypeError(f"{role}: {value!r} is not a str")
-    return native_text(value)
-
-
-def _count(value: Any, role: str) -> int:
-    if isinstance(value, (bool, np.bool_)):  # a whole number for Python, and a switch where options are texts
-        raise TypeError(f"{role}: {value!r} is not a whole number")
-    return whole_size(value, role)
-
-
-def _switch(value: Any, role: str) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{role}: {value!r} is neither True nor False")
-    return bool(value)
-
-
-def _sizes(value: Any, role: str) -> List[str]:
-    if not isinstance(value, Mapping):
-        raise TypeError(f"{role}: {value!r} is no dict of sizes by name")
-    return [f"{name}={whole_size(size, role)}" for name, size in value.items()]
-
-
-# What is chosen when a model is read, and how it is checked: alike for a file, bytes and hearth.Model.
-_OF_MODEL: Mapping[str, Callable[[Any, str], Any]] = {
-    "signature": _name,
-    "top_k": _count,
-    "class_maps": _switch,
-    "dimensions": _sizes,
-}
-
-
-def _of_model(options: Mapping[str, Any]) -> Dict[str, Any]:
-    """The options that a model is read with, checked, without those that are None."""
-    return {name: check(options[name], name) for name, check in _OF_MODEL.items() if options.get(name) is not None}
-
-
-def option_texts(options: Mapping[str, object]) -> Dict[str, NativeText]:
-    """Options for Hearth: texts by name."""
-
-    def text(name: str, value: Any) -> NativeText:
-        if isinstance(value, (bool, np.bool_)):
-            return "on" if value else "off"
-        if isinstance(value, (list, tuple)):
-            return (":" if name == "cache_layers" else ",").join(os.fspath(part) for part in value)
-        if isinstance(value, (int, np.integer)):
-            return str(value)
-        if not isinstance(value, (str, bytes, os.PathLike)):
-            raise TypeError(f"{name}: {value!r} is no value of an option")
-        return os.fspath(value)
-
-    checked: Dict[str, Any] = {**options, **_of_model(options)}
-    return {name: native_text(text(name, value)) for name, value in checked.items() if value is not None}
-
-
-def _constants(constants: Optional[Mapping[str, Any]]) -> Dict[str, Tuple[str, List[int], bytes]]:
-    """Type, shape and content of arrays by input name."""
-    if constants is not None and not (isinstance(constants, Mapping) and all(isinstance(name, str) for name in constants)):
-        raise TypeError(f"constants: {constants!r} is not a mapping of names to numbers")
-    arrays = {name: np.ascontiguousarray(value) for name, value in (constants or {}).items()}
-    arrays = {name: array.astype(array.dtype.newbyteorder("="), copy=False) for name, array in arrays.items()}
-    return {
-        name: (array.dtype.name, [] if np.ndim((constants or {})[name]) == 0 else list(array.shape), array.tobytes())
-        for name, array in arrays.items()
-    }
-
-
 class Model:
     """A network, read and checked, independent of any device."""
 
@@ -227,8 +142,8 @@ class Model:
         """
         chosen: Dict[str, Any] = {"signature": "", "top_k": 0, "class_maps": False, "dimensions": []}
         given = {"signature": signature, "top_k": top_k, "class_maps": class_maps, "dimensions": dimensions}
-        chosen.update(_of_model(given))
-        chosen["constants"] = _constants(constants)
+        chosen.update(of_model(given))
+        chosen["constants"] = constant_arrays(constants)
         if isinstance(source, (bytes, bytearray, memoryview)):
             self._native = _hearth.Model.from_bytes(source, shapes=shape_lists(shapes), **chosen)
         else:
@@ -303,8 +218,8 @@ class Session:
         """
         given: Dict[str, Any] = dict(options)
         if isinstance(model, (bytes, bytearray, memoryview)) or (constants and not isinstance(model, Model)):
-            of_model: Dict[str, Any] = {name: given.pop(name, None) for name in _OF_MODEL}
-            model = Model(model, shapes=shapes, constants=constants, **of_model)
+            chosen: Dict[str, Any] = {name: given.pop(name, None) for name in OF_MODEL}
+            model = Model(model, shapes=shapes, constants=constants, **chosen)
             shapes = constants = None
         if isinstance(model, Model):
             if shapes or constants:
@@ -323,8 +238,8 @@ class Session:
         self._runner = 0  # the executor's thread, once it runs
         self._lost: List[int] = []  # runs in flight whose tickets are gone
         self._note_tensors()
-        opened_as = self.report()
-        self._title = f"{opened_as['model']['path']!r}, opened on {opened_as['device']['id']}"
+        path, device = self._native.opened_as
+        self._title = f"{path!r}, opened on {device}"
 
     def _note_tensors(self) -> None:
         self.inputs: Tuple[Tensor, ...] = tuple(Tensor._of(info) for info in self._native.inputs)
@@ -340,7 +255,7 @@ class Session:
         if (shapes is None) == (batch is None):
             raise ValueError("give either shapes or batch")
         if batch is not None:
-            size = _count(batch, "batch")
+            size = whole_count(batch, "batch")
             self._in_a_free_place(lambda: self._native.resize_batch(size))
         else:
             self._in_a_free_place(lambda: self._native.resize(shape_lists(shapes)))
@@ -467,7 +382,7 @@ class Session:
         if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
             raise TypeError(f"labels: {labels!r} is no list of str")
         names = [label.encode(errors="replace").decode() for label in labels]
-        found = self._native.interpret(meaning or "", names, _count(top, "top"), float(min_score))
+        found = self._native.interpret(meaning or "", names, whole_count(top, "top"), float(min_score))
         return [Result(native) for native in found]
 
     def wait_for_device(self) -> None:
