@@ -35,12 +35,24 @@ Result<Volume> VolumeOf(const OperatorView& op) {
   return volume;
 }
 
+// Stored integers pass through floats, which hold up to 24 bits, and are divided by the scale.
+Status CheckPassesFloats(const TensorDesc& desc) {
+  const Quantization& quantization = *desc.quantization;
+  if (quantization.scales.size() != 1) return Error(StatusCode::kUnsupported, "of a tensor with several scales");
+  if (BitsOf(desc.dtype) > 16)
+    return Error(StatusCode::kUnsupported, "of {} with a scale: floats don't hold it", DTypeName(desc.dtype));
+  const float scale = quantization.scales[0];
+  if (!std::isnormal(scale) || !std::isnormal(1 / scale) || !std::isnormal(scale * 65536))
+    return Error(StatusCode::kUnsupported, "of a tensor with the scale {}", scale);
+  return Status::Ok();
+}
+
 // A quantized tensor's integers as they are stored, as a plain tensor; any other tensor as it is.
 Made StoredIntegers(NodeWriter& to, ValueId value) {
   if (!IsQuantized(to.desc(value))) return value;
   const DType dtype = to.desc(value).dtype;
+  HEARTH_TRY(CheckPassesFloats(to.desc(value)));
   const Quantization quantization = *to.desc(value).quantization;
-  if (quantization.scales.size() != 1) return Error(StatusCode::kUnsupported, "of a tensor with several scales");
   const double scale = quantization.scales[0];
   const Made real = to.Add(Unary{UnaryKind::kDequantize}, {value}, DType::kFloat32);
   const Made steps = to.Add(BinaryKind::kMul, {real, to.AddNumber(DType::kFloat32, 1.0 / scale)});
@@ -52,8 +64,8 @@ Made StoredIntegers(NodeWriter& to, ValueId value) {
 // The opposite: plain integers as what a tensor stores that is declared so.
 Made AsDeclared(NodeWriter& to, const Made& stored, const TensorDesc& declared) {
   if (!IsQuantized(declared)) return stored;
+  HEARTH_TRY(CheckPassesFloats(declared));
   const Quantization& quantization = *declared.quantization;
-  if (quantization.scales.size() != 1) return Error(StatusCode::kUnsupported, "of a tensor with several scales");
   const double zero_point = static_cast<double>(quantization.zero_points[0]), scale = quantization.scales[0];
   const Made steps =
       to.Add(BinaryKind::kSub, {to.AddCast(stored, DType::kFloat32), to.AddNumber(DType::kFloat32, zero_point)});

@@ -103,6 +103,24 @@ TEST_P(StoredIntegers, HaveAFloatSlope) {
                 -50, 2, 2, 25);
 }
 
+// Floats hold 24 bits, and no number of a scale that is not normal.
+TEST(StoredIntegersOfOddTensors, AreRefusedWhereFloatsDoNotHoldThem) {
+  const WrittenTensor wide{"x", {1, 4}, kInt, kSigned}, tiny{"x", {1, 4}, kInt8, {{1e-39f}, {0}}},
+      none{"x", {1, 4}, kInt8, {{0.0f}, {0}}};
+  for (const WrittenTensor& x : {wide, tiny, none}) {
+    TfliteWriter writer;
+    const int32_t from = writer.AddTensor(x), to = writer.AddTensor({"y", {1, 4}, kFloat});
+    writer.AddOperator(kCast, {from}, {to});
+    const Result<Model> model = Model::FromMemory(writer.Finish({from}, {to}), "model.tflite");
+    ASSERT_TRUE(model.ok()) << model.status().message();  // inspect tells what is in the way
+    SessionOptions options;
+    options.device = "cpu";
+    options.use_cache = false;
+    const Status refused = Session::Create(*model, options).status();
+    EXPECT_EQ(refused.code(), StatusCode::kUnsupported) << refused.message();
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(, StoredIntegers, ::testing::ValuesIn(testing::DeviceNames()),
                          [](const auto& info) { return info.param; });
 
