@@ -296,17 +296,21 @@ Result<HeldBytes> ModelFile::Hold() const {
 void ModelFile::EndHold() const {
   const std::scoped_lock lock(pages_mutex_);
   if (--holders_ > 0) return;
+  bool is_whole = true;
   for (size_t page = 0, end = 0; page < pages_.size(); page = end) {
     end = EndOfRun(page, pages_.size());
     if (pages_[page] != Place::kHeld) continue;
     const size_t offset = page * PageBytes();
     void* const pages = const_cast<std::byte*>(bytes_.data() + offset);
-    // If this fails, the copies stay.
     if (mmap(pages, (end - page) * PageBytes(), PROT_READ, MAP_PRIVATE | MAP_FIXED, file_descriptor_,
-             static_cast<off_t>(offset)) == MAP_FAILED)
+             static_cast<off_t>(offset)) == MAP_FAILED) {
+      is_whole = false;
       continue;
+    }
     std::fill(pages_.begin() + page, pages_.begin() + end, Place::kFile);
   }
+  // The copies stay, and count as held: ReleasePages would make zeros of them.
+  if (!is_whole) ++holders_;
 }
 
 HeldBytes::~HeldBytes() {
