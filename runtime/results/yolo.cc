@@ -189,7 +189,8 @@ Head HeadOf(const YoloShape& shape, const Interpretation& result) {
   size_t below_0 = 0;
   std::vector<float> scores;
   for (size_t k = 0; k < shape.rows; ++k) {
-    head.highest_centre = std::max({head.highest_centre, head.at(k, 0), head.at(k, 1)});
+    for (const float centre : {head.at(k, 0), head.at(k, 1)})
+      if (std::isfinite(centre)) head.highest_centre = std::max(head.highest_centre, centre);
     below_0 += std::min(head.at(k, 2), head.at(k, 3)) < -0.05f ? 1 : 0;
     for (size_t n = 4; n < head.end; ++n) scores.push_back(head.at(k, n));
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <ostream>
 #include <random>
 #include <string>
@@ -255,6 +256,15 @@ TEST(YoloHeads, WithASizeSlightlyBelow0StayWhatTheUserSays) {
   const auto asked = Seen(kYoloHeight, kYoloWidth, {rows.head()}, ShownAs(Meaning::kBoxes, Layout::kYoloObjectness));
   ASSERT_TRUE(asked.ok());
   EXPECT_EQ(asked->at(0).group.layout, Layout::kYoloObjectness);
+}
+
+TEST(YoloHeads, InFractionsStayInThemBesideAnInfiniteCentre) {
+  const YoloCase yolo{"v8", Layout::kYoloScores, 1, true, true};
+  YoloRows rows(yolo);
+  rows.at(5, 0) = std::numeric_limits<float>::infinity();
+  const auto results = Seen(kYoloHeight, kYoloWidth, {rows.head()});
+  ASSERT_TRUE(results.ok());
+  EXPECT_EQ(results->at(0).group.meaning, Meaning::kBoxes) << results->at(0).group.reason;
 }
 
 TEST(YoloHeads, NameOnlyTheWordsThatTheyTake) {
