@@ -54,6 +54,8 @@ def test_std_divides_where_scale_multiplies():
         hearth.Frame(pixels, std=2, scale=0.25)
     with pytest.raises(ValueError, match="std: .* has a 0"):
         hearth.Frame(pixels, std=(1, 0, 1))
+    with pytest.raises(ValueError, match="std: .* not finite"):
+        hearth.Frame(pixels, std=(1, float("inf"), 1))
 
 
 def test_a_picture_in_opencvs_order_is_the_same_picture():

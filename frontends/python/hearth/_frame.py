@@ -192,8 +192,11 @@ def _by_channel(value: PerChannel, what: str, rest: float) -> List[float]:
 
 
 def _scale_of(std: PerChannel, scale: PerChannel) -> List[float]:
+    divisors = _by_channel(std, "std", 1.0)
     if np.any(np.atleast_1d(scale) != 1.0):
         raise ValueError(f"std and scale were given: scale is 1 / std, so leave one out ({std!r}, {scale!r})")
-    if not np.all(np.atleast_1d(std)):
+    if not np.all(divisors):
         raise ValueError(f"std: {std!r} has a 0, by which nothing is divided")
-    return [1.0 / number for number in _by_channel(std, "std", 1.0)]
+    if not np.all(np.isfinite(divisors)):
+        raise ValueError(f"std: {std!r} has a number that is not finite")
+    return [1.0 / number for number in divisors]
