@@ -239,6 +239,18 @@ Result<HeldBytes> ModelData::HoldFile() const {
   return file ? file->Hold() : HeldBytes();
 }
 
+Result<HeldBytes> ModelData::HoldDescription() const {
+  HEARTH_TRY(CheckFile());
+  if (!file) return HeldBytes();
+  std::vector<std::span<const std::byte>> weights;
+  for (const Value& value : graph.values()) {
+    if (!value.constant) continue;
+    const Constant& constant = graph.constant(*value.constant);
+    if (constant.source && file->Contains(constant.bytes)) weights.push_back(constant.bytes);
+  }
+  return file->Hold(std::move(weights));
+}
+
 Result<std::vector<std::byte>> ModelData::Copy(std::span<const std::byte> part) const {
   std::vector<std::byte> copied(part.size());
   if (file) {
@@ -319,7 +331,7 @@ const std::string& Model::fingerprint() const {
 
 Result<ModelMetadata> Model::ReadMetadata() const {
   if (data().bytes.empty()) return ModelMetadata();
-  HEARTH_ASSIGN(const HeldBytes held, data().HoldFile());
+  HEARTH_ASSIGN(const HeldBytes held, data().HoldDescription());
   Result<ModelMetadata> metadata =
       FormatOf(data().bytes).read_metadata(data().bytes, {data().signature, {}, 0, data().parts});
   if (!metadata.ok()) return metadata.status().Within(data().path);

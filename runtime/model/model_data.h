@@ -53,8 +53,10 @@ struct ModelData {
   const std::string& fingerprint() const;
   // As ModelFile::CheckUnchanged. A model without a file does not change.
   Status CheckFile() const;
-  // Call it before `bytes` are read after opening: CheckFile, then ModelFile::Hold.
+  // Call it before `bytes` are read after opening: CheckFile, then ModelFile::Hold, of all, or of all but the graph's
+  // constants.
   Result<HeldBytes> HoldFile() const;
+  Result<HeldBytes> HoldDescription() const;
   // A copy of a part of `bytes`, read as ModelFile::ReadInto.
   Result<std::vector<std::byte>> Copy(std::span<const std::byte> part) const;
   // `bytes`, to be read once after opening, when reading the mapping may end the program. It takes 1.3 times as long.

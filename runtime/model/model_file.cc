@@ -279,14 +279,28 @@ bool ModelFile::KeepInMemory(const std::vector<std::span<const std::byte>>& part
   });
 }
 
-Result<HeldBytes> ModelFile::Hold() const {
+Result<HeldBytes> ModelFile::Hold(std::vector<std::span<const std::byte>> unread) const {
   constexpr size_t kMostBytes = 32 << 20;
-  if (bytes_.size() > kMostBytes || file_descriptor_ < 0) return HeldBytes();
+  if (file_descriptor_ < 0) return HeldBytes();
+  std::ranges::sort(unread, {}, [](std::span<const std::byte> part) { return part.data(); });
+  unread.push_back(bytes_.last(0));
+  std::vector<std::pair<size_t, size_t>> runs;  // of pages
+  size_t page = 0, pages = 0;
+  for (const std::span<const std::byte> part : unread) {
+    HEARTH_CHECK(part.empty() || Contains(part));
+    const size_t begin = static_cast<size_t>(part.data() - bytes_.data());
+    const size_t first = RoundUp(begin, PageBytes()) / PageBytes();
+    if (first > page) pages += runs.emplace_back(page, first).second - page;
+    page = std::max({page, first, (begin + part.size()) / PageBytes()});
+  }
+  if (pages * PageBytes() > kMostBytes) return HeldBytes();
   Status copied;
   {
     const std::scoped_lock lock(pages_mutex_);
     ++holders_;
-    copied = CopyPages(0, RoundUp(bytes_.size(), PageBytes()) / PageBytes(), Place::kHeld);
+    for (const auto& [first, last] : runs) {
+      if (copied.ok()) copied = CopyPages(first, last, Place::kHeld);
+    }
   }
   HeldBytes held(*this);
   if (copied.code() == StatusCode::kIoError) return copied;

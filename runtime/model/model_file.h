@@ -79,9 +79,10 @@ class ModelFile {
   // False: the file was shortened, or the system has no memory for them. Others may read them meanwhile.
   bool KeepInMemory(const std::vector<std::span<const std::byte>>& parts) const;
 
-  // The same for all of bytes() for as long as the result lives. A file of more than 32 MiB, and one with weights
-  // beside it, stay as they are: a copy would take too much. kIoError: shortened, or can't be read.
-  Result<HeldBytes> Hold() const;
+  // The same for all of bytes() but the parts that nobody will read, for as long as the result lives. More than 32 MiB,
+  // and a file with weights beside it, stay as they are: a copy would take too much. kIoError: shortened, or can't be
+  // read.
+  Result<HeldBytes> Hold(std::vector<std::span<const std::byte>> unread = {}) const;
 
   // Copies bytes() from an offset on by system calls, which fail where reading the mapping ends the program.
   // kIoError: as Hold.

@@ -84,6 +84,19 @@ TEST_F(ModelFileTest, AShortenedFileIsAnErrorOfWhatReadsIt) {
   EXPECT_FALSE(file->KeepInMemory({file->bytes().subspan(5, 2 << 20)}));
 }
 
+TEST_F(ModelFileTest, PagesThatNobodyWillReadAreNotHeld) {
+  const std::string path = Write("a.tflite", std::string(10 * 4096, 'a'));
+  Result<ModelFile> file = ModelFile::Open(path);
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const auto part = [&](size_t offset, size_t size) { return file->bytes().subspan(offset, size); };
+  Result<HeldBytes> held = file->Hold({part(4096 * 5 + 1, 4096 * 3), part(100, 4096 * 3), part(4096, 4096)});
+  ASSERT_TRUE(held.ok()) << held.status().message();
+  std::ofstream(path, std::ios::binary) << std::string(10 * 4096, 'b');
+  std::string pages;
+  for (size_t page = 0; page < 10; ++page) pages += static_cast<char>(file->bytes()[page * 4096]);
+  EXPECT_EQ(pages, "abbaaabbaa") << "a: held, b: of the file";
+}
+
 TEST_F(ModelFileTest, HeldBytesOutliveTheFilesAndReturnToItAfterwards) {
   const std::string content = std::string(1 << 20, 'a') + std::string(5000, 'b'), path = Write("a.tflite", content);
   Result<ModelFile> file = ModelFile::Open(path);
