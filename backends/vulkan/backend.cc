@@ -25,6 +25,7 @@ class VulkanDevice final : public Device {
   }
   std::string portable_compiler() const override { return SpirvCompilerName(); }
   uint64_t spilled_bytes() const override { return logical_->spilled_bytes(); }
+  bool programs_serve_all_threads() const override { return true; }  // pipelines, which nothing changes
 
  private:
   void DoSetWaitLimit(std::chrono::nanoseconds limit) override { logical_->wait_limit().Set(limit); }

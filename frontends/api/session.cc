@@ -218,9 +218,12 @@ Result<Session> Session::Clone() {
   device->opened.reason = "the device of the session that this one was cloned from";
   device->opened.warnings.clear();
   device->failed_ids = own.device->failed_ids;
-  device->constants = own.device->constants;  // not the programs: one thread at a time may use them
+  device->constants = own.device->constants;
+  const Device* const driver = device->opened.device.get();
+  if (driver != nullptr && driver->programs_serve_all_threads()) device->programs = own.device->programs;
   device->host = own.device->host->Beside();
-  const PrepareRequest request = SuccessorOf(own, std::move(device), data_->options->memory_limit_bytes);
+  PrepareRequest request = SuccessorOf(own, std::move(device), data_->options->memory_limit_bytes);
+  request.is_clone = true;
   Result<std::unique_ptr<RunContext>> context = PrepareContext(request);
   HEARTH_TRY(context.status().Within(data_->context->model().path()));
   Exchange(clone->context, std::move(context).value());

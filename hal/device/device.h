@@ -103,6 +103,9 @@ class Device {
   // changes no code. Without them nothing is looked up, stored or rejected, so that what is stored serves others.
   virtual bool takes_binaries() const { return true; }
 
+  // Whether several threads may use a program at a time. Then clones of a session share programs.
+  virtual bool programs_serve_all_threads() const { return false; }
+
   // Whether reading binaries now would keep no run waiting. False only where a driver can't do both at once (PoCL),
   // while kernels run and shortly after.
   virtual bool is_quiet() const { return true; }

@@ -47,6 +47,7 @@ void AddToKey(CacheKey& key, const KernelTexts& texts) {
 }
 
 std::optional<SharedProgram> SharedPrograms::Find(const KernelSource& source) const {
+  const std::scoped_lock lock(mutex_);
   for (const std::weak_ptr<ProgramGroup>& held : groups_) {
     std::shared_ptr<ProgramGroup> group = held.lock();
     if (group == nullptr) continue;
@@ -68,6 +69,7 @@ std::vector<SharedProgram> SharedPrograms::FindAll(std::span<const KernelSource>
 }
 
 void SharedPrograms::Add(const std::shared_ptr<ProgramGroup>& group) {
+  const std::scoped_lock lock(mutex_);
   std::erase_if(groups_, [](const std::weak_ptr<ProgramGroup>& held) { return held.expired(); });
   groups_.push_back(group);
 }

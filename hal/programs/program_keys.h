@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -93,14 +94,15 @@ struct LoadedPrograms {
   int held = 0;                       // programs that were on the device already
 };
 
-// ---- Programs that are on a device already, for plans of one session that use the same kernels ----
+// ---- Programs that are on a device already, for plans of one model that use the same kernels ----
 
 struct SharedProgram {
   std::shared_ptr<ProgramGroup> group;
   Program* program = nullptr;  // of the group
 };
 
-// The programs of one device. Keeps nothing alive. For one thread at a time, as programs are.
+// The programs of one device. Keeps nothing alive. Any thread may look for programs; what it finds is for one thread at
+// a time unless the device's programs_serve_all_threads().
 class SharedPrograms {
  public:
   std::optional<SharedProgram> Find(const KernelSource& source) const;
@@ -109,6 +111,7 @@ class SharedPrograms {
   void Add(const std::shared_ptr<ProgramGroup>& group);
 
  private:
+  mutable std::mutex mutex_;
   std::vector<std::weak_ptr<ProgramGroup>> groups_;
 };
 

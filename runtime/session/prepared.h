@@ -40,6 +40,7 @@ struct PrepareRequest {
   std::stop_token stop = {};            // once requested, preparing ends with an error
   bool for_warming = false;             // as LoadRequest::programs_anew
   bool is_opening = false;              // false: the model's file was opened a while ago and may have been shortened
+  bool is_clone = false;                // the plan's weights are on the device already, or packed
   bool trusts_device = false;           // without a self-test; for tests of other things
   bool trusts_stored_plan = true;       // false: the plan is made anew, because a run with the stored one failed
   bool is_interim = false;              // the CPU answers until another device is ready

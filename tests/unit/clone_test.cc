@@ -103,6 +103,26 @@ TEST_P(Clones, RunOnSeveralThreadsAtOnce) {
   EXPECT_EQ(wrong, std::vector<int>(sessions.size(), 0));
 }
 
+TEST_P(Clones, TakeShapesOnSeveralThreadsAtOnce) {
+  const Model model = Convolution();
+  Session first = Opened(model), one = CloneOf(first), other = CloneOf(first);
+  const auto resize = [](Session& session, int height) {
+    for (int turn = 0; turn < 3; ++turn) EXPECT_TRUE(session.Resize({{"x", {1, height + turn % 2, 5, 16}}}).ok());
+  };
+  std::thread beside([&] { resize(one, 7); });
+  resize(other, 7);
+  beside.join();
+  EXPECT_EQ(Answer(one, 0.1f), Answer(other, 0.1f));
+}
+
+TEST_P(Clones, ShareProgramsWhereSeveralThreadsMayUseOne) {
+  const Model model = Convolution();
+  Session first = Opened(model);
+  const auto programs = CloneOf(first).report().programs;
+  const bool shares = GetParam().starts_with("vulkan") || GetParam() == "cpu";
+  EXPECT_EQ(programs.compiled + programs.loaded, shares ? 0 : first.report().programs.distinct);
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, Clones, ::testing::ValuesIn(testing::DeviceNames()));
 
 TEST(ResidentConstants, AreFoundByWhatTheyPackWhileSomebodyHoldsThem) {
