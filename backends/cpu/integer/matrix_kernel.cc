@@ -32,10 +32,11 @@ PackedMatrix PackMatrix(const IntegerLayer& layer, const IntegerWeights& weights
   for (int32_t c = 0; c < weights.channels; ++c) {
     int8_t* block = packed.weights.data() + c / kBlockChannels * steps * kBlockStepBytes;
     int8_t* target = block + c % kBlockChannels * kDepthStep;
-    for (int32_t k = 0; k < weights.depth; ++k) {
-      const int32_t place_of_k = k / piece_depth * padded_piece + k % piece_depth;
-      target[place_of_k / kDepthStep * kBlockStepBytes + place_of_k % kDepthStep] =
-          layer.PackedWeight(weights.at(c, k));
+    for (int32_t first = 0; first < weights.depth; first += piece_depth) {
+      for (int32_t k = 0; k < piece_depth; ++k) {
+        target[k / kDepthStep * kBlockStepBytes + k % kDepthStep] = layer.PackedWeight(weights.at(c, first + k));
+      }
+      target += padded_piece / kDepthStep * kBlockStepBytes;
     }
   }
   return packed;
