@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -118,7 +119,15 @@ Result<std::vector<double>> OutputAsReals(const TensorInfo& info, std::span<cons
     return Error(StatusCode::kUnsupported, "outputs of type {} can't be shown", info.dtype);
   }
   std::vector<double> values(bytes.size() * 8 / static_cast<size_t>(BitsOf(*dtype)));
-  for (size_t k = 0; k < values.size(); ++k) values[k] = LoadElement(*dtype, bytes, static_cast<int64_t>(k));
+  if (*dtype == DType::kFloat32) {  // an eighth of the time
+    float value = 0;
+    for (size_t k = 0; k < values.size(); ++k) {
+      std::memcpy(&value, bytes.data() + k * sizeof(value), sizeof(value));
+      values[k] = value;
+    }
+  } else {
+    for (size_t k = 0; k < values.size(); ++k) values[k] = LoadElement(*dtype, bytes, static_cast<int64_t>(k));
+  }
   if (info.scales.size() == 1) {
     const double zero_point = info.zero_points.empty() ? 0.0 : static_cast<double>(info.zero_points[0]);
     for (double& value : values) value = static_cast<double>(info.scales[0]) * (value - zero_point);

@@ -99,9 +99,10 @@ Result<Interpretation> Interpreter::InterpretGroup(const Session& session, size_
     HEARTH_ASSIGN(const std::vector<double> reals, OutputAsReals(outputs[k], bytes));
     result.infos.push_back(outputs[k]);
     result.infos.back().shape = ChannelsLast(outputs[k].shape, are_planar_[k]);
-    std::vector<float>& values = result.values.emplace_back(reals.size());
-    const size_t channels = are_planar_[k] ? static_cast<size_t>(outputs[k].shape[1]) : 1;
-    const size_t batch = are_planar_[k] ? static_cast<size_t>(outputs[k].shape[0]) : 1;
+    std::vector<float>& values = result.values.emplace_back(reals.begin(), reals.end());
+    if (!are_planar_[k]) continue;
+    const size_t channels = static_cast<size_t>(outputs[k].shape[1]);
+    const size_t batch = static_cast<size_t>(outputs[k].shape[0]);
     const size_t one = reals.size() / std::max<size_t>(batch, 1), plane = one / std::max<size_t>(channels, 1);
     for (size_t at = 0; at < values.size(); ++at)
       values[at] = static_cast<float>(reals[at / one * one + at % channels * plane + at % one / channels]);

@@ -25,8 +25,8 @@ std::string SummaryText(std::span<const double> values) {
   if (values.empty()) return "empty";
   double sum = 0, low = values[0], high = values[0];
   for (const double value : values) {
-    low = std::fmin(low, value);
-    high = std::fmax(high, value);
+    low = value < low || std::isnan(low) ? value : low;
+    high = value > high || std::isnan(high) ? value : high;
     sum += value;
   }
   return fmt::format("min {:.6g}, mean {:.6g}, max {:.6g}", low, sum / static_cast<double>(values.size()), high);
