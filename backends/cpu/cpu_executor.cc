@@ -145,6 +145,27 @@ class CpuProgram final : public HostProgram {
   std::vector<std::span<const std::byte>> read_in_place_;
 };
 
+// About as many bytes as the nodes' constants take once they are packed as floats.
+uint64_t FloatWeightsBytes(const Graph& graph, std::span<const int> nodes) {
+  uint64_t bytes = 0;
+  for (const int index : nodes) {
+    for (const ValueId value : graph.nodes()[static_cast<size_t>(index)].inputs) {
+      if (value == kNoValue || !graph.IsConstant(value)) continue;
+      const TensorDesc& desc = graph.value(value).desc;
+      if (IsFloat(desc.dtype)) bytes += sizeof(float) * static_cast<uint64_t>(desc.shape.element_count());
+    }
+  }
+  return bytes;
+}
+
+void CallWithConstants(const Graph& graph, const Node& node, const ModelBytesRead& read) {
+  for (const ValueId value : node.inputs) {
+    if (value == kNoValue || !graph.IsConstant(value)) continue;
+    const Constant& constant = graph.constant(*graph.value(value).constant);
+    if (constant.source) read(constant.bytes);
+  }
+}
+
 // Objects that executors of clones share.
 struct SharedParts {
   SharedWeights weights;
@@ -161,10 +182,11 @@ class CpuExecutor final : public HostExecutor {
   std::shared_ptr<BackgroundThreads> background_threads() const override { return shared_->background; }
 
   Result<std::unique_ptr<HostProgram>> Prepare(const Graph& graph, std::span<const int> nodes,
-                                               std::span<const ValueId> outputs, int threads) override {
+                                               std::span<const ValueId> outputs, int threads,
+                                               const ModelBytesRead& read) override {
     const std::vector<bool> decides_indices = ValuesThatDecideIndices(graph);
     WorkerPool& workers = Workers(std::max(1, threads));
-    ProgramWeights weights(shared_->weights);
+    ProgramWeights weights(shared_->weights, FloatWeightsBytes(graph, nodes));
     std::set<int> refused;
     while (true) {
       const std::vector<bool> in_integers = NodesInIntegers(graph, nodes, decides_indices, refused);
@@ -178,6 +200,7 @@ class CpuExecutor final : public HostExecutor {
         HEARTH_ASSIGN(std::unique_ptr<HostNode> made, MakeHostNode({graph, node, *arena, workers, weights, *this,
                                                                     xnnpack_nodes_, decides, in_integers[k]}));
         if (made == nullptr) refused.insert(nodes[k]);
+        if (made != nullptr && read) CallWithConstants(graph, node, read);
         prepared.push_back(std::move(made));
       }
       // If integer kernels refuse a node for its grids, its neighbours find other forms, so the plan is made again.

@@ -3,6 +3,7 @@
 #ifndef HEARTH_CORE_PLAN_HOST_EXECUTOR_H_
 #define HEARTH_CORE_PLAN_HOST_EXECUTOR_H_
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -62,14 +63,24 @@ class HostProgram {
   virtual uint64_t found_weights_bytes() const = 0;
 };
 
+// Called with bytes of the model that a start has read for the last time. Whoever mapped them may then release their
+// pages, so that weights are not in memory twice. They may be read again later.
+using ModelBytesRead = std::function<void(std::span<const std::byte>)>;
+
 class HostExecutor {
  public:
   virtual ~HostExecutor() = default;
 
   // Prepares `nodes` (indices into graph.nodes(), in order). `outputs` are the values that are used elsewhere. The
-  // graph must outlive the program. kUnsupported names the node that nothing can run.
+  // graph must outlive the program. Calls `read`, which may be empty, with the model's constants as they are packed.
+  // kUnsupported names the node that nothing can run.
   virtual Result<std::unique_ptr<HostProgram>> Prepare(const Graph& graph, std::span<const int> nodes,
-                                                       std::span<const ValueId> outputs, int threads) = 0;
+                                                       std::span<const ValueId> outputs, int threads,
+                                                       const ModelBytesRead& read) = 0;
+  Result<std::unique_ptr<HostProgram>> Prepare(const Graph& graph, std::span<const int> nodes,
+                                               std::span<const ValueId> outputs, int threads) {
+    return Prepare(graph, nodes, outputs, threads, {});
+  }
 
   // Another executor with its own threads. Programs of both share equally packed constants, so both must run graphs of
   // one model, whose files stay mapped. They also share memory plans for the same values.

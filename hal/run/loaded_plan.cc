@@ -91,7 +91,8 @@ Status LoadedPlan::PrepareHostPrograms() {
       return Error(StatusCode::kInternal, "a part of the plan runs on the CPU, but there is no graph to run it");
     std::vector<ValueId> outputs;
     for (const SegmentOperand& write : segment.writes) outputs.push_back(write.transfer.value);
-    HEARTH_ASSIGN(program, request_.host->Prepare(*request_.graph, segment.nodes, outputs, request_.threads));
+    HEARTH_ASSIGN(program, request_.host->Prepare(*request_.graph, segment.nodes, outputs, request_.threads,
+                                                  request_.model_bytes_read));
   }
   return Status::Ok();
 }

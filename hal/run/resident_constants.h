@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/base/fingerprint.h"
+#include "core/plan/host_executor.h"
 #include "core/plan/key_fields.h"
 #include "core/plan/plan.h"
 #include "core/plan/source_fingerprints.h"
@@ -86,10 +87,6 @@ struct WeightsRequest {
 
 // The bytes of a model's files, by FileRange::file.
 using ModelFileBytes = std::vector<std::span<const std::byte>>;
-
-// Called with bytes of the model that a start has read for the last time. Whoever mapped them may then release their
-// pages, so that weights are not in memory twice. They may be read again later.
-using ModelBytesRead = std::function<void(std::span<const std::byte>)>;
 
 // Copies bytes of the model's files long after they were mapped: another program may have shortened them since.
 using ModelBytesCopy = std::function<Result<std::vector<std::byte>>(std::span<const std::byte>)>;

@@ -62,7 +62,7 @@ bool IsTakenByXnnpack(GraphUnderTest& test) {
   XnnpackNodes nodes;
   WorkerPool workers(1, 1);
   SharedWeights held;
-  ProgramWeights weights(held);
+  ProgramWeights weights(held, 0);
   const std::shared_ptr<HostExecutor> executor = MakeCpuExecutor();
   const Result<std::unique_ptr<HostNode>> node =
       nodes.Make({graph, graph.nodes().back(), *arena, workers, weights, *executor, nodes});

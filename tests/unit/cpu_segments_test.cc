@@ -40,8 +40,8 @@ class NotingExecutor final : public HostExecutor {
  public:
   using Places = std::map<ValueId, std::span<const std::byte>>;
 
-  Result<std::unique_ptr<HostProgram>> Prepare(const Graph&, std::span<const int>, std::span<const ValueId>,
-                                               int) override {
+  Result<std::unique_ptr<HostProgram>> Prepare(const Graph&, std::span<const int>, std::span<const ValueId>, int,
+                                               const ModelBytesRead&) override {
     return std::unique_ptr<HostProgram>(std::make_unique<Program>(places_));
   }
   std::unique_ptr<HostExecutor> Beside() const override { return nullptr; }

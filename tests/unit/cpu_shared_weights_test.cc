@@ -65,6 +65,41 @@ TEST_F(CpuSharedWeights, AnExecutorBesideFindsThemWhileAProgramIsAlive) {
   EXPECT_EQ(Prepared(*executor_, test.graph())->found_weights_bytes(), 0u);
 }
 
+TEST_F(CpuSharedWeights, MuchMemoryOfAProgramIsOneBlock) {
+  SharedWeights shared;
+  ProgramWeights little(shared, 1 << 20), much(shared, 16 << 20);
+  EXPECT_EQ(little.Allocate(100).use_count(), 1) << "memory of its own";
+  const std::shared_ptr<std::byte[]> first = much.Allocate(100), second = much.Allocate(8 << 20);
+  EXPECT_EQ(first.get() + 128, second.get());
+  EXPECT_EQ(much.Allocate(8 << 20).use_count(), 1) << "beyond the block";
+  for (const auto& memory : {first, second}) EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.get()) % 64, 0u);
+}
+
+TEST_F(CpuSharedWeights, ConstantsOfTheModelAreToldOnceTheyArePacked) {
+  GraphUnderTest test;
+  AddConvolutions(test, false);
+  std::vector<std::span<const std::byte>> read;
+  const auto note = [&](std::span<const std::byte> bytes) { read.push_back(bytes); };
+  const auto prepare = [&](const Graph& graph) {
+    EXPECT_TRUE(executor_->Prepare(graph, testing::AllNodes(graph), graph.outputs, 1, note).ok());
+  };
+  prepare(test.graph());
+  EXPECT_TRUE(read.empty()) << "Hearth's own constants lie in no file";
+  Graph from_file;
+  const std::vector<float> weights(16 * 3 * 3 * 8, 1.0f);
+  const ValueId x = from_file.AddValue({"x", {DType::kFloat32, Shape{1, 6, 6, 8}}});
+  const ConstantId constant = from_file.BorrowConstant(std::as_bytes(std::span(weights)), FileRange{});
+  const ValueId w = from_file.AddValue({"w", {DType::kFloat32, Shape{16, 3, 3, 8}}, constant});
+  const ValueId y = from_file.AddValue({"y", {}});
+  from_file.AddNode({Conv2D{}, {x, w}, {y}});
+  from_file.inputs = {x};
+  from_file.outputs = {y};
+  ASSERT_TRUE(InferShapes(from_file).ok());
+  prepare(from_file);
+  ASSERT_EQ(read.size(), 1u);
+  EXPECT_EQ(static_cast<const void*>(read[0].data()), weights.data());
+}
+
 TEST_F(CpuSharedWeights, ConstantsOfOtherContentAreOthers) {
   GraphUnderTest one, other;
   other.Constant({1});  // the next constant is random in another way

@@ -38,7 +38,7 @@ TEST(NodeMakers, TakeNodesOfTheOperationsInTheirColumnAlone) {
     const Result<HostArena> arena = HostArena::Create(graph, nodes, graph.outputs, {}, offsets);
     ASSERT_TRUE(arena.ok()) << id;
     SharedWeights held;
-    ProgramWeights weights(held);
+    ProgramWeights weights(held, 0);
     for (const Node& node : graph.nodes()) {
       const bool decides_indices = !node.outputs.empty() && decides[node.outputs[0]];
       for (size_t k = 0; k < NodeMakers().size(); ++k) {

@@ -223,7 +223,8 @@ TEST_F(WatchdogSlices, TimesOfASimulatedDeviceDoNotCount) {
 class SlowExecutor final : public HostExecutor {
  public:
   Result<std::unique_ptr<HostProgram>> Prepare(const Graph& /*graph*/, std::span<const int> /*nodes*/,
-                                               std::span<const ValueId> /*outputs*/, int /*threads*/) override {
+                                               std::span<const ValueId> /*outputs*/, int /*threads*/,
+                                               const ModelBytesRead& /*read*/) override {
     return std::unique_ptr<HostProgram>(std::make_unique<Program>());
   }
   std::unique_ptr<HostExecutor> Beside() const override { return std::make_unique<SlowExecutor>(); }

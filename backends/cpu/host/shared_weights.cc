@@ -1,5 +1,9 @@
 #include "backends/cpu/host/shared_weights.h"
 
+#include <utility>
+
+#include "core/base/large_pages.h"
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 
 namespace hearth {
@@ -21,6 +25,11 @@ WeightsKey& WeightsKey::Add(const Graph& graph, ValueId constant) {
 
 Fingerprint WeightsKey::digest() const {
   return FingerprintOf(BytesOf(material_));
+}
+
+std::shared_ptr<std::byte[]> VectorMemory(uint64_t bytes) {
+  constexpr std::align_val_t kAlignment{64};
+  return {new (kAlignment) std::byte[bytes], [=](std::byte* memory) { ::operator delete[](memory, kAlignment); }};
 }
 
 SharedWeights::Holding SharedWeights::Find(const Fingerprint& key) const {
@@ -49,6 +58,18 @@ std::shared_ptr<const void> ProgramWeights::Noted(SharedWeights::Holding holding
   std::shared_ptr<const void> weights = holding.weights;
   if (weights != nullptr) uses_.try_emplace(weights.get(), Use{std::move(holding), was_found});
   return weights;
+}
+
+std::shared_ptr<std::byte[]> ProgramWeights::Allocate(uint64_t bytes) {
+  constexpr uint64_t kLeastBytes = 8 << 20;  // of which the unused rest of the last large page is little
+  const uint64_t taken_bytes = RoundUp<uint64_t>(bytes, 64);
+  if (block_ == nullptr && left_bytes_ >= kLeastBytes) {
+    block_ = AllocateInLargePages(left_bytes_);
+    next_ = block_.get();
+  }
+  if (block_ == nullptr || taken_bytes > left_bytes_) return VectorMemory(bytes);
+  left_bytes_ -= taken_bytes;
+  return {block_, std::exchange(next_, next_ + taken_bytes)};
 }
 
 std::span<const std::byte> ProgramWeights::ReadInPlace(std::span<const std::byte> bytes) {

@@ -63,6 +63,10 @@ class SharedWeights {
   std::map<Fingerprint, Entry> entries_;
 };
 
+// Memory that is aligned for the longest vector, whose loads would touch two cache lines otherwise. Not zeroed. Throws
+// std::bad_alloc.
+std::shared_ptr<std::byte[]> VectorMemory(uint64_t bytes);
+
 // The bytes that one program holds, and those among them that existed before.
 struct SharedBytes {
   uint64_t all = 0, found = 0;
@@ -71,7 +75,11 @@ struct SharedBytes {
 // The packed constants of one program's nodes. Used while nodes are made, by one thread.
 class ProgramWeights {
  public:
-  explicit ProgramWeights(SharedWeights& held) : held_(held) {}
+  // `most_bytes`: about what its packings take together.
+  ProgramWeights(SharedWeights& held, uint64_t most_bytes) : held_(held), left_bytes_(most_bytes) {}
+
+  // VectorMemory for a packing. Packings of one program share large pages if they take much together.
+  std::shared_ptr<std::byte[]> Allocate(uint64_t bytes);
 
   // The packing with this key; null if nobody holds it. T has bytes().
   template <typename T>
@@ -105,6 +113,9 @@ class ProgramWeights {
   std::shared_ptr<const void> Noted(SharedWeights::Holding holding, bool was_found);
 
   SharedWeights& held_;
+  std::shared_ptr<std::byte[]> block_;  // of large pages; the next packing goes to `next_`
+  std::byte* next_ = nullptr;
+  uint64_t left_bytes_;
   std::map<const void*, Use> uses_;
   std::vector<std::span<const std::byte>> read_in_place_;
 };

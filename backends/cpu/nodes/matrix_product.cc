@@ -177,6 +177,8 @@ void PackPanel(const MatrixOf<Number>& matrix, int64_t depth, int64_t first, int
     const int64_t end = std::min(depth, begin + kBlock);
     for (int64_t c = 0; c < width; ++c) {
       const Number* column = from + c * matrix.column_step;
+      // So many columns at once are more than the processor fetches ahead: twice as slow without (MobileNet v1, EPYC).
+      __builtin_prefetch(column + end * matrix.row_step);
       for (int64_t k = begin; k < end; ++k) packed[k * padded + c] = column[k * matrix.row_step];
     }
     for (int64_t k = begin; k < end; ++k) std::fill(packed + k * padded + width, packed + (k + 1) * padded, Number{0});
@@ -206,13 +208,15 @@ void ForEachTask(WorkerPool& workers, int64_t tasks, bool on_workers, const Work
 }  // namespace
 
 template <typename Number>
-PackedNumbers<Number>::PackedNumbers(int64_t depth, int64_t columns, int64_t count, VectorSet set)
+PackedNumbers<Number>::PackedNumbers(int64_t depth, int64_t columns, int64_t count, VectorSet set,
+                                     ProgramWeights* weights)
     : depth_(depth), columns_(columns), count_(count), set_(set) {
   const int64_t lanes = LanesOf<Number>(set);
   panel_columns_ = kTileVectors * lanes;
   panels_ = Tiles(columns, panel_columns_);
   matrix_size_ = depth * RoundUp(columns, lanes);
-  packed_.reset(new (std::align_val_t{kAlignmentBytes}) Number[static_cast<size_t>(matrix_size_ * count)]);
+  const std::shared_ptr<std::byte[]> memory = weights != nullptr ? weights->Allocate(bytes()) : VectorMemory(bytes());
+  packed_ = {memory, reinterpret_cast<Number*>(memory.get())};
 }
 
 template <typename Number>

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <new>
 #include <span>
 #include <type_traits>
 
+#include "backends/cpu/host/shared_weights.h"
 #include "backends/cpu/host/vectorized.h"
 #include "backends/cpu/host/worker_pool.h"
 
@@ -67,8 +67,9 @@ struct ProductTasks {
 template <typename Number>
 class PackedNumbers {
  public:
-  // `set`: the instruction set that multiplies them; this machine must have it.
-  PackedNumbers(int64_t depth, int64_t columns, int64_t count, VectorSet set = BestVectorSet());
+  // `set`: the instruction set that multiplies them; this machine must have it. `weights`: where constants get memory.
+  PackedNumbers(int64_t depth, int64_t columns, int64_t count, VectorSet set = BestVectorSet(),
+                ProgramWeights* weights = nullptr);
 
   uint64_t bytes() const { return static_cast<uint64_t>(matrix_size_ * count_) * sizeof(Number); }
 
@@ -86,19 +87,13 @@ class PackedNumbers {
                      const FinishOf<Number>& finish, int64_t group, int64_t groups) const;
 
  private:
-  // Aligned for the longest vector: otherwise each of its loads would touch two cache lines.
-  static constexpr size_t kAlignmentBytes = 64;
-
   const Number* PanelOf(int64_t matrix, int64_t panel) const;
   int64_t WidthOf(int64_t panel) const;
 
   int64_t depth_, columns_, count_;
   VectorSet set_;
   int64_t panel_columns_, panels_, matrix_size_;
-  struct Release {
-    void operator()(Number* numbers) const { ::operator delete[](numbers, std::align_val_t{kAlignmentBytes}); }
-  };
-  std::unique_ptr<Number[], Release> packed_;
+  std::shared_ptr<Number[]> packed_;
 };
 using PackedMatrices = PackedNumbers<float>;
 

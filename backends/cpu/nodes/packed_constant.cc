@@ -62,7 +62,7 @@ Result<PackedOf<Number>> PackedConstant(const HostNodeRequest& request, ValueId 
     views.push_back({numbers + k * layout.depth * layout.columns, layout.row_step, layout.column_step, {}});
   }
   const auto count = static_cast<size_t>(layout.count * layout.depth * layout.columns);
-  CheckedMatrices<Number> packed{{layout.depth, layout.columns, layout.count, set},
+  CheckedMatrices<Number> packed{{layout.depth, layout.columns, layout.count, set, &request.weights},
                                  !layout.is_checked || AllFinite(std::span<const Number>(numbers, count))};
   packed.matrices.Pack(views, request.workers);
   return MatricesOf(request.weights.Add(key, std::move(packed)));
