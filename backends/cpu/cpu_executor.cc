@@ -197,10 +197,12 @@ class CpuExecutor final : public HostExecutor {
       for (size_t k = 0; k < nodes.size(); ++k) {
         const Node& node = graph.nodes()[nodes[k]];
         const bool decides = !node.outputs.empty() && decides_indices[node.outputs[0]];
+        const size_t read_in_place = weights.read_in_place().size();
         HEARTH_ASSIGN(std::unique_ptr<HostNode> made, MakeHostNode({graph, node, *arena, workers, weights, *this,
                                                                     xnnpack_nodes_, decides, in_integers[k]}));
         if (made == nullptr) refused.insert(nodes[k]);
-        if (made != nullptr && read) CallWithConstants(graph, node, read);
+        const bool is_read_again = weights.read_in_place().size() > read_in_place;
+        if (made != nullptr && read && !is_read_again) CallWithConstants(graph, node, read);
         prepared.push_back(std::move(made));
       }
       // If integer kernels refuse a node for its grids, its neighbours find other forms, so the plan is made again.

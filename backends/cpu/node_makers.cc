@@ -38,7 +38,8 @@ Result<std::unique_ptr<HostNode>> MakePreferredNode(const HostNodeRequest& reque
       std::holds_alternative<Softmax>(node.op) && rank > 0 && out.shape[rank - 1] <= kFewClasses;
   if (has_few_classes) return MakeRowsNode(request);
   if (RepeatsShortRows(request.graph, node)) return MakeBinaryNode(request);
-  for (const auto& make : {MakeDenseConvolutionNode, MakeDepthwiseConvolutionNode, MakeMatrixProductNode}) {
+  for (const auto& make :
+       {MakeDenseConvolutionNode, MakeDepthwiseConvolutionNode, MakeStoredProductNode, MakeMatrixProductNode}) {
     HEARTH_ASSIGN(std::unique_ptr<HostNode> product, make(request));
     if (product != nullptr) return product;
   }

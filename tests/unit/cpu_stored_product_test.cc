@@ -1,0 +1,95 @@
+// Fully connected layers of few rows that read weights of 16 and 8 bits where they lie.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "backends/cpu/host/vectorized.h"
+#include "core/base/float16.h"
+#include "tests/testing/host_graph.h"
+#include "tests/testing/one_host_node.h"
+
+namespace hearth {
+namespace {
+
+using testing::OneHostNode;
+
+constexpr const char* kStored = "product with stored weights";
+
+// Weights of `columns` times `depth` as halves.
+ValueId Halves(OneHostNode& one, int32_t columns, int32_t depth) {
+  const Shape shape{columns, depth};
+  std::vector<std::byte> bytes;
+  for (const float weight : testing::RandomFloats(shape.element_count(), 7)) {
+    const uint16_t half = FloatToHalf(weight);
+    const auto* first = reinterpret_cast<const std::byte*>(&half);
+    bytes.insert(bytes.end(), first, first + sizeof(half));
+  }
+  return one.graph.AddConstantValue("w", {DType::kFloat16, shape}, std::move(bytes));
+}
+
+ValueId Bytes(OneHostNode& one, int32_t columns, int32_t depth, std::vector<float> scales, int64_t zero = 0) {
+  const Shape shape{columns, depth};
+  std::vector<std::byte> bytes;
+  for (const float weight : testing::RandomFloats(shape.element_count(), 8))
+    bytes.push_back(static_cast<std::byte>(static_cast<int8_t>(weight * 127)));
+  Quantization grid{std::move(scales), {}, 0};
+  grid.zero_points.assign(grid.scales.size(), zero);
+  return one.graph.AddConstantValue("w", {DType::kInt8, shape, std::move(grid)}, std::move(bytes));
+}
+
+class CpuStoredProduct : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (BestVectorSet() == VectorSet::kBase) GTEST_SKIP() << "without AVX2 weights are packed as floats";
+  }
+};
+
+TEST_F(CpuStoredProduct, HalvesAreReadWithAnyDepthRowsBiasAndActivation) {
+  for (const auto& [rows, depth] : {std::pair{1, 1024}, {3, 1031}, {4, 1055}, {2, 4099}}) {
+    OneHostNode one;
+    const ValueId x = one.Input({rows, depth}), w = Halves(one, 65, depth);
+    FullyConnected op;
+    op.activation = rows == 3 ? Activation::kRelu6 : rows == 4 ? Activation::kTanh : Activation::kNone;
+    one.Add(op, {x, w, rows == 1 ? kNoValue : one.Constant({65})});
+    testing::ExpectAsReference(std::move(one), kStored);
+  }
+}
+
+TEST_F(CpuStoredProduct, BytesAreReadWithOneScaleAndWithOneForEachColumn) {
+  std::vector<float> scales(70);
+  for (size_t k = 0; k < scales.size(); ++k) scales[k] = 0.001f * static_cast<float>(k % 9 + 1);
+  for (const std::vector<float>& these : {scales, std::vector<float>{0.004f}}) {
+    OneHostNode one;
+    const ValueId x = one.Input({1, 1, 777});
+    one.Add(FullyConnected{}, {x, Bytes(one, 70, 777, these), one.Constant({70})});
+    testing::ExpectAsReference(std::move(one), kStored);
+  }
+}
+
+TEST_F(CpuStoredProduct, OtherLayersArePackedAsFloats) {
+  const auto kernel = [](int rows, int32_t depth, int64_t zero) {
+    OneHostNode one;
+    const ValueId x = one.Input({rows, depth});
+    one.Add(FullyConnected{}, {x, Bytes(one, 64, depth, {0.01f}, zero)});
+    return testing::KernelOf(one);
+  };
+  EXPECT_EQ(kernel(4, 1024, 0), kStored);
+  EXPECT_EQ(kernel(5, 1024, 0), "matrix product") << "many rows";
+  EXPECT_EQ(kernel(1, 100, 0), "matrix product") << "few weights";
+  EXPECT_EQ(kernel(1, 1024, 3), "matrix product") << "an asymmetric grid";
+}
+
+TEST_F(CpuStoredProduct, NumbersThatAreNoneStayInTheirColumn) {
+  OneHostNode one;
+  const ValueId x = one.Input({1, 1024});
+  const ValueId w = Halves(one, 64, 1024);
+  std::vector<std::byte> bytes(one.graph.ConstantBytes(w).begin(), one.graph.ConstantBytes(w).end());
+  const uint16_t numbers[] = {0x7e00, 0x7c00, 0xfc00, 0x0001};  // NaN, infinities, the least half
+  for (size_t k = 0; k < std::size(numbers); ++k) std::memcpy(bytes.data() + k * 2048 + 10, &numbers[k], 2);
+  const ValueId edges = one.graph.AddConstantValue("edges", {DType::kFloat16, {64, 1024}}, std::move(bytes));
+  one.Add(FullyConnected{}, {x, edges});
+  testing::ExpectAsReference(std::move(one), kStored);
+}
+
+}  // namespace
+}  // namespace hearth
