@@ -7,6 +7,7 @@ HEARTH_BIN names the program. Only the CPU is asked for, so no driver is needed:
 import json
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -157,6 +158,16 @@ class Usage(CliTest):
         self.assertEqual(self.run_hearth("help", "run").stdout, self.run_hearth("run", "--help").stdout)
         self.assertEqual(self.run_hearth("help").stdout, self.run_hearth("--help").stdout)
         self.assertEqual(self.run_hearth("version").stdout, self.run_hearth("--version").stdout)
+
+    def test_help_explains_the_usual_options_and_names_the_rest(self):
+        usual, whole = (self.run_hearth("run", f"--help{more}").stdout for more in ("", "-all"))
+        self.assertLess(len(usual.splitlines()), 45)
+        for option in re.findall(r"^  (--[a-z0-9-]+)", whole, re.M):
+            self.assertIn(option, usual)
+        self.assertIn("An input's file", usual)
+        self.assertNotIn("A Redis server", usual)
+        self.assertIn("A Redis server", whole)
+        self.assertNotIn("--help-all", self.run_hearth("cache", "stats", "--help").stdout)
 
     def test_a_mistyped_verb_or_option_is_recognised(self):
         self.assert_one_error(self.run_hearth("isnpect", MODEL, expect=2), "did you mean 'inspect'?")

@@ -33,7 +33,7 @@ std::vector<std::unique_ptr<Verb>> AllVerbs() {
 }
 
 // The innermost subcommand on the command line, whose --help the message names.
-const CLI::App& NamedCommand(const CLI::App& app) {
+CLI::App& NamedCommand(CLI::App& app) {
   const std::vector<CLI::App*> named = app.get_subcommands();
   return named.empty() ? app : NamedCommand(*named.front());
 }
@@ -76,12 +76,38 @@ std::string LikelyName(const CLI::App& app, const std::string& word) {
   return NearestName(word, names);
 }
 
-ExitCode OnParseError(const CLI::App& app, const CLI::ParseError& error) {
+// The options that --help explains where there are many.
+constexpr std::string_view kUsualOptions[] = {"help",     "help-all", "device", "precision", "threads", "cache",
+                                              "no-cache", "shape",    "input",  "labels",    "top",     "picture",
+                                              "runs",     "profile",  "layers", "against",   "json"};
+
+// Names the other options in the footer, which stands before the example; --help-all explains them.
+void HideUnusualOptions(CLI::App& verb) {
+  constexpr size_t kMostExplained = 16, kMostColumns = 80;
+  const std::vector<CLI::Option*> options = verb.get_options([](const CLI::Option* o) { return o->nonpositional(); });
+  if (options.size() <= kMostExplained) {
+    if (CLI::Option* all = verb.get_option_no_throw("--help-all"); all != nullptr) all->group("");
+    return;
+  }
+  std::string names, line = " ";
+  for (CLI::Option* option : options) {
+    const std::vector<std::string>& long_names = option->get_lnames();
+    if (long_names.empty() || std::ranges::find(kUsualOptions, long_names[0]) != std::end(kUsualOptions)) continue;
+    option->group("");
+    if (line.size() + long_names[0].size() + 3 > kMostColumns) names += std::exchange(line, " ") + "\n";
+    line += " --" + long_names[0];
+  }
+  verb.footer(fmt::format("More options, which `{} --help-all` explains:\n{}{}\n\n{}", FullName(verb), names, line,
+                          verb.get_footer()));
+}
+
+ExitCode OnParseError(CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) {  // --help and --version
+    if (dynamic_cast<const CLI::CallForHelp*>(&error) != nullptr) HideUnusualOptions(NamedCommand(app));
     app.exit(error);
     return ExitCode::kFine;
   }
-  const CLI::App& named = NamedCommand(app);
+  CLI::App& named = NamedCommand(app);
   const std::vector<std::string> unknown = app.remaining(true);
   const bool is_unknown = !unknown.empty() && (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
                                                dynamic_cast<const CLI::RequiredError*>(&error) != nullptr);
@@ -160,6 +186,7 @@ ExitCode Main(int argc, char** argv) {
   for (const auto& verb : verbs) {
     CLI::App* subcommand = app.add_subcommand(verb->info().name, verb->info().description);
     subcommand->footer("Example:\n  " + verb->info().example);
+    subcommand->set_help_all_flag("--help-all", "Explain all options and exit");
     verb->AddOptions(*subcommand);
     RefuseEmptyValues(*subcommand);
   }
