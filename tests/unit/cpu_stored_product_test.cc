@@ -1,7 +1,8 @@
-// Fully connected layers of few rows that read weights of 16 and 8 bits where they lie.
+// Fully connected layers of few rows that read weights of 16, 8 and 4 bits where they lie.
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <random>
 
 #include "backends/cpu/host/vectorized.h"
 #include "core/base/float16.h"
@@ -16,7 +17,7 @@ using testing::OneHostNode;
 constexpr const char* kStored = "product with stored weights";
 
 // Weights of `columns` times `depth` as halves.
-ValueId Halves(OneHostNode& one, int32_t columns, int32_t depth) {
+ValueId HalfWeights(OneHostNode& one, int32_t columns, int32_t depth) {
   const Shape shape{columns, depth};
   std::vector<std::byte> bytes;
   for (const float weight : testing::RandomFloats(shape.element_count(), 7)) {
@@ -27,14 +28,28 @@ ValueId Halves(OneHostNode& one, int32_t columns, int32_t depth) {
   return one.graph.AddConstantValue("w", {DType::kFloat16, shape}, std::move(bytes));
 }
 
-ValueId Bytes(OneHostNode& one, int32_t columns, int32_t depth, std::vector<float> scales, int64_t zero = 0) {
+std::vector<std::byte> RandomBytes(size_t count) {
+  std::mt19937 generator(8);
+  std::vector<std::byte> bytes(count);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(generator() & 0xff);
+  return bytes;
+}
+
+ValueId ByteWeights(OneHostNode& one, int32_t columns, int32_t depth, std::vector<float> scales, int64_t zero = 0) {
   const Shape shape{columns, depth};
-  std::vector<std::byte> bytes;
-  for (const float weight : testing::RandomFloats(shape.element_count(), 8))
-    bytes.push_back(static_cast<std::byte>(static_cast<int8_t>(weight * 127)));
   Quantization grid{std::move(scales), {}, 0};
   grid.zero_points.assign(grid.scales.size(), zero);
-  return one.graph.AddConstantValue("w", {DType::kInt8, shape, std::move(grid)}, std::move(bytes));
+  return one.graph.AddConstantValue("w", {DType::kInt8, shape, std::move(grid)},
+                                    RandomBytes(static_cast<size_t>(shape.element_count())));
+}
+
+// Numbers of -8 to 7, two a byte.
+ValueId NibbleWeights(OneHostNode& one, int32_t columns, int32_t depth, std::vector<float> scales) {
+  const Shape shape{columns, depth};
+  Quantization grid{std::move(scales), {}, 0};
+  grid.zero_points.assign(grid.scales.size(), 0);
+  return one.graph.AddConstantValue("w", {DType::kInt4, shape, std::move(grid)},
+                                    RandomBytes(static_cast<size_t>(shape.element_count() / 2)));
 }
 
 class CpuStoredProduct : public ::testing::Test {
@@ -47,7 +62,7 @@ class CpuStoredProduct : public ::testing::Test {
 TEST_F(CpuStoredProduct, HalvesAreReadWithAnyDepthRowsBiasAndActivation) {
   for (const auto& [rows, depth] : {std::pair{1, 1024}, {3, 1031}, {4, 1055}, {2, 4099}}) {
     OneHostNode one;
-    const ValueId x = one.Input({rows, depth}), w = Halves(one, 65, depth);
+    const ValueId x = one.Input({rows, depth}), w = HalfWeights(one, 65, depth);
     FullyConnected op;
     op.activation = rows == 3 ? Activation::kRelu6 : rows == 4 ? Activation::kTanh : Activation::kNone;
     one.Add(op, {x, w, rows == 1 ? kNoValue : one.Constant({65})});
@@ -61,16 +76,31 @@ TEST_F(CpuStoredProduct, BytesAreReadWithOneScaleAndWithOneForEachColumn) {
   for (const std::vector<float>& these : {scales, std::vector<float>{0.004f}}) {
     OneHostNode one;
     const ValueId x = one.Input({1, 1, 777});
-    one.Add(FullyConnected{}, {x, Bytes(one, 70, 777, these), one.Constant({70})});
+    one.Add(FullyConnected{}, {x, ByteWeights(one, 70, 777, these), one.Constant({70})});
     testing::ExpectAsReference(std::move(one), kStored);
   }
+}
+
+TEST_F(CpuStoredProduct, PairsOfFourBitsAreReadWithAnyEvenDepth) {
+  std::vector<float> scales(50, 0.02f);
+  scales[7] = 0.3f;
+  for (const auto& [rows, depth] : {std::pair{1, 1024}, {3, 1042}, {4, 2078}}) {
+    OneHostNode one;
+    const ValueId x = one.Input({rows, depth});
+    one.Add(FullyConnected{}, {x, NibbleWeights(one, 50, depth, scales), one.Constant({50})});
+    testing::ExpectAsReference(std::move(one), kStored);
+  }
+  OneHostNode one;
+  const ValueId x = one.Input({1, 1023});
+  one.Add(FullyConnected{}, {x, NibbleWeights(one, 50, 1023, scales)});
+  EXPECT_EQ(testing::KernelOf(one), "matrix product") << "columns begin within a byte";
 }
 
 TEST_F(CpuStoredProduct, OtherLayersArePackedAsFloats) {
   const auto kernel = [](int rows, int32_t depth, int64_t zero) {
     OneHostNode one;
     const ValueId x = one.Input({rows, depth});
-    one.Add(FullyConnected{}, {x, Bytes(one, 64, depth, {0.01f}, zero)});
+    one.Add(FullyConnected{}, {x, ByteWeights(one, 64, depth, {0.01f}, zero)});
     return testing::KernelOf(one);
   };
   EXPECT_EQ(kernel(4, 1024, 0), kStored);
@@ -82,7 +112,7 @@ TEST_F(CpuStoredProduct, OtherLayersArePackedAsFloats) {
 TEST_F(CpuStoredProduct, NumbersThatAreNoneStayInTheirColumn) {
   OneHostNode one;
   const ValueId x = one.Input({1, 1024});
-  const ValueId w = Halves(one, 64, 1024);
+  const ValueId w = HalfWeights(one, 64, 1024);
   std::vector<std::byte> bytes(one.graph.ConstantBytes(w).begin(), one.graph.ConstantBytes(w).end());
   const uint16_t numbers[] = {0x7e00, 0x7c00, 0xfc00, 0x0001};  // NaN, infinities, the least half
   for (size_t k = 0; k < std::size(numbers); ++k) std::memcpy(bytes.data() + k * 2048 + 10, &numbers[k], 2);

@@ -84,7 +84,7 @@ Result<std::unique_ptr<HostNode>> MakeMovementNode(const HostNodeRequest& reques
 // Products of matrices held as float32, whether or not one is constant.
 Result<std::unique_ptr<HostNode>> MakeMatrixProductNode(const HostNodeRequest& request);
 
-// Fully connected layers of float32 with few rows and constant weights in 16 or 8 bits.
+// Fully connected layers of float32 with few rows and constant weights in 16, 8 or 4 bits.
 Result<std::unique_ptr<HostNode>> MakeStoredProductNode(const HostNodeRequest& request);
 
 // Convolutions of float32 with constant weights, without groups. As the next ones, in float64 sums if the output

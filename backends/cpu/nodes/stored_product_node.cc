@@ -1,4 +1,4 @@
-// Fully connected layers of a few rows whose weights the model has in 16 or 8 bits. Such a layer takes as long as
+// Fully connected layers of a few rows whose weights the model has in 16, 8 or 4 bits. Such a layer takes as long as
 // reading its weights, so they are read where they lie and become floats in registers.
 #include <algorithm>
 #include <cstring>
@@ -8,6 +8,7 @@
 #include "backends/cpu/host/host_output.h"
 #include "backends/cpu/host/quantized.h"
 #include "backends/cpu/host/vectorized.h"
+#include "core/base/numbers.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/quantize.h"
 
@@ -24,28 +25,61 @@ namespace {
 #define HEARTH_DOT_AVX512 __attribute__((target("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")))
 #define HEARTH_DOT_AVX2 __attribute__((target("avx2,fma,f16c")))
 
-// Product k is added to sum k mod 32, and the sums to each other by halves: every processor gets the same bits.
+// Products are added to 32 sums in turn, and the sums to each other by halves: every processor gets the same bits.
 constexpr int64_t kSums = 32;
-
-struct Half {
-  uint16_t bits;
-};
 
 // With a mask: GCC 12 warns of uninitialized variables within the forms without one.
 constexpr __mmask16 kAllLanes = 0xffff;
-HEARTH_DOT_AVX512 inline __m512 Floats512(const Half* from) {
-  return _mm512_maskz_cvtph_ps(kAllLanes, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
-}
-HEARTH_DOT_AVX512 inline __m512 Floats512(const int8_t* from) {
-  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-  return _mm512_maskz_cvtepi32_ps(kAllLanes, _mm512_maskz_cvtepi8_epi32(kAllLanes, bytes));
-}
-HEARTH_DOT_AVX2 inline __m256 Floats256(const Half* from) {
-  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
-}
-HEARTH_DOT_AVX2 inline __m256 Floats256(const int8_t* from) {
-  return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
-}
+
+// Each form of weights gives kSums of them as floats: two vectors of 16, or four of 8.
+struct Halves {
+  static constexpr int64_t kBits = 16;
+  HEARTH_DOT_AVX512 static void Load(const std::byte* from, __m512 (&floats)[2]) {
+    HEARTH_UNROLLED for (int v = 0; v < 2; ++v) {
+      floats[v] = _mm512_maskz_cvtph_ps(kAllLanes, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from) + v));
+    }
+  }
+  HEARTH_DOT_AVX2 static void Load(const std::byte* from, __m256 (&floats)[4]) {
+    HEARTH_UNROLLED for (int v = 0; v < 4; ++v) {
+      floats[v] = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from) + v));
+    }
+  }
+};
+
+struct Bytes {
+  static constexpr int64_t kBits = 8;
+  HEARTH_DOT_AVX512 static void Load(const std::byte* from, __m512 (&floats)[2]) {
+    HEARTH_UNROLLED for (int v = 0; v < 2; ++v) {
+      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from) + v);
+      floats[v] = _mm512_maskz_cvtepi32_ps(kAllLanes, _mm512_maskz_cvtepi8_epi32(kAllLanes, bytes));
+    }
+  }
+  HEARTH_DOT_AVX2 static void Load(const std::byte* from, __m256 (&floats)[4]) {
+    HEARTH_UNROLLED for (int v = 0; v < 4; ++v) {
+      const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from + 8 * v));
+      floats[v] = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes));
+    }
+  }
+};
+
+// Numbers of -8 to 7, two a byte, the first in the low half. The 16 low halves come first, then the 16 high ones.
+struct Nibbles {
+  static constexpr int64_t kBits = 4;
+  HEARTH_DOT_AVX512 static void Load(const std::byte* from, __m512 (&floats)[2]) {
+    const __m512 values = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1);
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    const __m512i low = _mm512_maskz_cvtepu8_epi32(kAllLanes, bytes);  // an index is the number's last four bits
+    floats[0] = _mm512_maskz_permutexvar_ps(kAllLanes, low, values);
+    floats[1] = _mm512_maskz_permutexvar_ps(kAllLanes, _mm512_maskz_srli_epi32(kAllLanes, low, 4), values);
+  }
+  HEARTH_DOT_AVX2 static void Load(const std::byte* from, __m256 (&floats)[4]) {
+    HEARTH_UNROLLED for (int v = 0; v < 2; ++v) {
+      const __m256i low = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from + 8 * v)));
+      floats[v] = _mm256_cvtepi32_ps(_mm256_srai_epi32(_mm256_slli_epi32(low, 28), 28));
+      floats[v + 2] = _mm256_cvtepi32_ps(_mm256_srai_epi32(_mm256_slli_epi32(low, 24), 28));
+    }
+  }
+};
 
 HEARTH_DOT_AVX2 inline float SumOf(__m256 eight) {
   const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
@@ -53,51 +87,46 @@ HEARTH_DOT_AVX2 inline float SumOf(__m256 eight) {
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
-// The last products, of fewer than kSums, with zeros behind them.
-template <typename Weight>
+// The last weights, fewer than kSums, with zeros behind them.
+template <typename Weights>
 struct Rest {
-  Rest(const float* x, const Weight* weights, int64_t count) {
-    std::memcpy(this->x, x, static_cast<size_t>(count) * sizeof(float));
-    std::memcpy(this->weights, weights, static_cast<size_t>(count) * sizeof(Weight));
+  Rest(const std::byte* weights, int64_t count) {
+    std::memcpy(this->weights, weights, static_cast<size_t>(count * Weights::kBits / 8));
   }
-  float x[kSums] = {};
-  Weight weights[kSums] = {};
+  std::byte weights[kSums * Weights::kBits / 8] = {};
 };
 
-template <typename Weight>
-HEARTH_DOT_AVX512 float DotAvx512(const float* x, const std::byte* stored, int64_t depth) {
-  const auto* weights = reinterpret_cast<const Weight*>(stored);
-  __m512 low = _mm512_setzero_ps(), high = _mm512_setzero_ps();
-  const int64_t whole = depth / kSums * kSums;
-  for (int64_t k = 0; k < whole; k += kSums) {
-    low = _mm512_fmadd_ps(_mm512_loadu_ps(x + k), Floats512(weights + k), low);
-    high = _mm512_fmadd_ps(_mm512_loadu_ps(x + k + 16), Floats512(weights + k + 16), high);
+// `x` ends with zeros at a multiple of kSums.
+template <typename Weights>
+HEARTH_DOT_AVX512 float DotAvx512(const float* x, const std::byte* weights, int64_t depth) {
+  __m512 low = _mm512_setzero_ps(), high = _mm512_setzero_ps(), floats[2];
+  for (; depth >= kSums; depth -= kSums, x += kSums, weights += kSums * Weights::kBits / 8) {
+    Weights::Load(weights, floats);
+    low = _mm512_fmadd_ps(_mm512_loadu_ps(x), floats[0], low);
+    high = _mm512_fmadd_ps(_mm512_loadu_ps(x + 16), floats[1], high);
   }
-  if (whole < depth) {
-    const Rest<Weight> rest(x + whole, weights + whole, depth - whole);
-    low = _mm512_fmadd_ps(_mm512_loadu_ps(rest.x), Floats512(rest.weights), low);
-    high = _mm512_fmadd_ps(_mm512_loadu_ps(rest.x + 16), Floats512(rest.weights + 16), high);
+  if (depth > 0) {
+    Weights::Load(Rest<Weights>(weights, depth).weights, floats);
+    low = _mm512_fmadd_ps(_mm512_loadu_ps(x), floats[0], low);
+    high = _mm512_fmadd_ps(_mm512_loadu_ps(x + 16), floats[1], high);
   }
   const __m512 sixteen = _mm512_add_ps(low, high);
   return SumOf(
       _mm256_add_ps(_mm512_maskz_extractf32x8_ps(0xff, sixteen, 0), _mm512_maskz_extractf32x8_ps(0xff, sixteen, 1)));
 }
 
-template <typename Weight>
-HEARTH_DOT_AVX2 float DotAvx2(const float* x, const std::byte* stored, int64_t depth) {
-  const auto* weights = reinterpret_cast<const Weight*>(stored);
-  __m256 sums[4] = {};
-  const int64_t whole = depth / kSums * kSums;
-  for (int64_t k = 0; k < whole; k += kSums) {
-    HEARTH_UNROLLED for (int v = 0; v < 4; ++v) {
-      sums[v] = _mm256_fmadd_ps(_mm256_loadu_ps(x + k + 8 * v), Floats256(weights + k + 8 * v), sums[v]);
-    }
+template <typename Weights>
+HEARTH_DOT_AVX2 float DotAvx2(const float* x, const std::byte* weights, int64_t depth) {
+  __m256 sums[4] = {}, floats[4];
+  for (; depth >= kSums; depth -= kSums, x += kSums, weights += kSums * Weights::kBits / 8) {
+    Weights::Load(weights, floats);
+    HEARTH_UNROLLED for (int v = 0; v < 4; ++v) sums[v] =
+        _mm256_fmadd_ps(_mm256_loadu_ps(x + 8 * v), floats[v], sums[v]);
   }
-  if (whole < depth) {
-    const Rest<Weight> rest(x + whole, weights + whole, depth - whole);
-    HEARTH_UNROLLED for (int v = 0; v < 4; ++v) {
-      sums[v] = _mm256_fmadd_ps(_mm256_loadu_ps(rest.x + 8 * v), Floats256(rest.weights + 8 * v), sums[v]);
-    }
+  if (depth > 0) {
+    Weights::Load(Rest<Weights>(weights, depth).weights, floats);
+    HEARTH_UNROLLED for (int v = 0; v < 4; ++v) sums[v] =
+        _mm256_fmadd_ps(_mm256_loadu_ps(x + 8 * v), floats[v], sums[v]);
   }
   return SumOf(_mm256_add_ps(_mm256_add_ps(sums[0], sums[2]), _mm256_add_ps(sums[1], sums[3])));
 }
@@ -109,11 +138,20 @@ bool ConvertsHalves() {
 
 using Dot = float (*)(const float* x, const std::byte* weights, int64_t depth);
 
-Dot DotFor(DType dtype) {
-  const bool is_half = dtype == DType::kFloat16;
+template <typename Weights>
+Dot DotOf() {
   switch (BestVectorSet()) {
-    case VectorSet::kAvx512: return is_half ? DotAvx512<Half> : DotAvx512<int8_t>;
-    case VectorSet::kAvx2: return !is_half ? DotAvx2<int8_t> : ConvertsHalves() ? DotAvx2<Half> : nullptr;
+    case VectorSet::kAvx512: return DotAvx512<Weights>;
+    case VectorSet::kAvx2: return ConvertsHalves() ? DotAvx2<Weights> : nullptr;
+    default: return nullptr;
+  }
+}
+
+Dot DotFor(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16: return DotOf<Halves>();
+    case DType::kInt8: return DotOf<Bytes>();
+    case DType::kInt4: return DotOf<Nibbles>();
     default: return nullptr;
   }
 }
@@ -121,7 +159,7 @@ Dot DotFor(DType dtype) {
 // The factors of weights as stored: none, one, or one for each column. nullopt if other numbers follow from them.
 std::optional<std::vector<float>> FactorsOf(const TensorDesc& weights) {
   if (weights.dtype == DType::kFloat16 && !weights.quantization) return std::vector<float>();
-  if (weights.dtype != DType::kInt8 || !weights.quantization) return std::nullopt;
+  if (weights.dtype == DType::kFloat16 || !weights.quantization) return std::nullopt;
   const Quantization& grid = *weights.quantization;
   const bool is_symmetric = std::ranges::all_of(grid.zero_points, [](int64_t zero) { return zero == 0; });
   const bool fits = grid.scales.size() == 1 || (grid.dimension == 0 && ssize(grid.scales) == weights.shape[0]);
@@ -137,6 +175,7 @@ class StoredProductNode final : public HostNode {
         parts_(ActivationPartsOf(activation)),
         dot_(dot),
         x_(request.arena.floats(request.node.inputs[0])),
+        has_pairs_(request.graph.value(request.node.inputs[1]).desc.dtype == DType::kInt4),
         weights_(request.StoredBytes(request.node.inputs[1])),
         factors_(std::move(factors)),
         bias_(std::move(bias)),
@@ -147,21 +186,33 @@ class StoredProductNode final : public HostNode {
   std::optional<uint64_t> held_bytes() const override { return (factors_.size() + bias_.size()) * sizeof(float); }
 
   Status Run(RunControl* /*control*/) override {
-    const int64_t rows = ssize(x_) / depth_;
+    const int64_t rows = ssize(x_) / depth_, padded_depth = RoundUp(depth_, kSums);
     const int64_t column_bytes = ssize(weights_) / columns_;
-    workers_.ForEachPart(
-        columns_, std::max<int64_t>(1, kMinWorkForThreads / (rows * depth_)), [&](int64_t begin, int64_t end) {
-          for (int64_t c = begin; c < end; ++c) {
-            const std::byte* weights = weights_.data() + c * column_bytes;
-            for (int64_t r = 0; r < rows; ++r)
-              out_.floats()[r * columns_ + c] = Finished(dot_(x_.data() + r * depth_, weights, depth_), c);
-          }
-        });
+    padded_x_.assign(static_cast<size_t>(rows * padded_depth), 0.0f);
+    for (int64_t r = 0; r < rows; ++r) PadRow(x_.data() + r * depth_, padded_x_.data() + r * padded_depth);
+    const auto multiply = [&](int64_t begin, int64_t end) {
+      for (int64_t c = begin; c < end; ++c) {
+        for (int64_t r = 0; r < rows; ++r) {
+          const float sum = dot_(padded_x_.data() + r * padded_depth, weights_.data() + c * column_bytes, depth_);
+          out_.floats()[r * columns_ + c] = Finished(sum, c);
+        }
+      }
+    };
+    workers_.ForEachPart(columns_, std::max<int64_t>(1, kMinWorkForThreads / (rows * depth_)), multiply);
     out_.Finish();
     return Status::Ok();
   }
 
  private:
+  // In the order of the weights, as Load gives them.
+  void PadRow(const float* from, float* to) const {
+    if (!has_pairs_) {
+      std::copy(from, from + depth_, to);
+      return;
+    }
+    for (int64_t k = 0; k < depth_; ++k) to[k / kSums * kSums + k % 2 * (kSums / 2) + k % kSums / 2] = from[k];
+  }
+
   float Finished(float sum, int64_t column) const {
     if (!factors_.empty()) sum *= factors_[factors_.size() == 1 ? 0 : column];
     if (!bias_.empty()) sum += bias_[column];
@@ -174,6 +225,8 @@ class StoredProductNode final : public HostNode {
   ActivationParts parts_;
   Dot dot_;
   std::span<const float> x_;
+  bool has_pairs_;
+  std::vector<float> padded_x_;  // used in runs alone
   std::span<const std::byte> weights_;
   std::vector<float> factors_, bias_;
   int64_t columns_, depth_;
@@ -191,6 +244,7 @@ Result<std::unique_ptr<HostNode>> MakeStoredProductNode(const HostNodeRequest& r
   const TensorDesc& weights = graph.value(inputs[1]).desc;
   const int64_t x_elements = graph.value(inputs[0]).desc.shape.element_count();
   if (weights.shape.element_count() < kLeastWeights || x_elements > kMostRows * weights.shape[1]) return nullptr;
+  if (weights.shape[1] * BitsOf(weights.dtype) % 8 != 0) return nullptr;  // columns within a byte
   const Dot dot = DotFor(weights.dtype);
   std::optional<std::vector<float>> factors = FactorsOf(weights);
   if (dot == nullptr || !factors) return nullptr;
