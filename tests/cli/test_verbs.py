@@ -3,6 +3,7 @@
     HEARTH_BIN=build/release/bin/hearth python3 -m unittest -v tests/cli/test_verbs.py
 """
 
+import html.parser
 import json
 import os
 import shutil
@@ -157,6 +158,27 @@ class OtherVerbs(CliTest):
         self.assertEqual(len({line.count(",") for line in lines[:2]}), 1)
         devices = json.loads((self.folder / "b.json").read_text())["devices"]
         self.assertEqual([device.get("error") is None for device in devices], [True, False, True])
+
+    def assert_page(self, path, *texts):
+        """The page is well-formed, brings nothing from elsewhere and has these texts."""
+        page, open_tags = path.read_text(), []
+        reader = html.parser.HTMLParser()
+        reader.handle_starttag = lambda tag, _: open_tags.append(tag) if tag != "meta" else None
+        reader.handle_endtag = lambda tag: self.assertEqual(tag, open_tags.pop())
+        reader.feed(page)
+        self.assertEqual(open_tags, [])
+        self.assertNotRegex(page, "http|src=|href=|<script")
+        for text in texts:
+            self.assertIn(text, page)
+
+    def test_bench_and_cache_stats_draw_pages(self):
+        model, page = self.folder / "<script>&.tflite", self.folder / "page.html"
+        shutil.copy(MODEL, model)
+        self.run_hearth("bench", model, "--device", "cpu,no such device", "--runs", "5", "--html", page, expect=1)
+        self.assert_page(page, "&lt;script&gt;&amp;", "Runs by their time", "Layers, the longest first", "no such device", "Memory")
+        self.run_hearth("cache", "stats", "--html", page)
+        self.assert_page(page, "Sizes by kind", "Where look-ups found their entries")
+        self.assert_one_error(self.run_hearth("bench", MODEL, "--html", self.folder / "no" / "x.html", expect=1), "x.html")
 
     def test_a_hot_bench_counts_the_runs_until_the_session_has_moved(self):
         devices = [d["id"] for d in self.run_json("devices")["devices"] if d["usable"] and d["id"] != "cpu"]

@@ -119,6 +119,10 @@ class BenchCommand final : public Verb {
         ->type_name("FILE");
     app.add_option("--csv", csv_path_, "Write the figures as comma-separated values, a line per device")
         ->type_name("FILE");
+    app.add_option("--html", html_path_,
+                   "Draw a web page: starts, layers by time, the distribution of the runs, memory; a start that "
+                   "compiled is repeated")
+        ->type_name("FILE");
     output_.AddOptions(app);
   }
 
@@ -161,7 +165,7 @@ class BenchCommand final : public Verb {
  private:
   Status CheckFiles() const {
     HEARTH_TRY(output_.CheckJson());
-    for (const std::string* path : {&trace_path_, &csv_path_}) {
+    for (const std::string* path : {&trace_path_, &csv_path_, &html_path_}) {
       if (!path->empty()) HEARTH_TRY(CheckWritable(*path));
     }
     return Status::Ok();
@@ -185,18 +189,24 @@ class BenchCommand final : public Verb {
     if (session.report().start.mode == "hot") HEARTH_TRY(RunUntilSettled(session, inputs, since_asked, result));
     session.SaveToCache();
     HEARTH_ASSIGN(std::vector<double> times, TimedRuns(session, inputs));
-    if ((profile_ || !trace_path_.empty()) && !IsInterrupted()) {
+    if ((profile_ || !trace_path_.empty() || !html_path_.empty()) && !IsInterrupted()) {
       HEARTH_ASSIGN(result.profile, MedianProfile(session));
       result.costs = CostsOf(result.profile, session.model());
     }
     result.report = session.report();
     result.runs = StatisticsOf(times);
+    result.times_ms = times;
     result.report.run_ms = {static_cast<int>(times.size()), result.runs.median, result.runs.min, result.runs.p90,
                             result.runs.max};
     warnings.PrintNew(result.report);
     for (const TensorInfo& info : session.outputs()) {
       result.outputs.push_back({{"name", info.name}, {"dtype", info.dtype}, {"shape", info.shape}});
     }
+    if (html_path_.empty() || result.report.programs.compiled == 0 || IsInterrupted()) return Status::Ok();
+    HEARTH_ASSIGN(Session second, Session::Open(session_flags_.path(), options));
+    HEARTH_TRY(SetInputs(second, inputs.bytes));
+    HEARTH_TRY(second.Run());
+    result.second_start = second.report();
     return Status::Ok();
   }
 
@@ -271,6 +281,10 @@ class BenchCommand final : public Verb {
       HEARTH_TRY(WriteFile(csv_path_, DevicesCsv(results)));
       output_.PrintText(fmt::format("the figures are in {}\n", csv_path_));
     }
+    if (!html_path_.empty()) {
+      HEARTH_TRY(WriteFile(html_path_, BenchPage(session_flags_.path(), results)));
+      output_.PrintText(fmt::format("the page is {}\n", html_path_));
+    }
     if (!profile_) {
       for (BenchResult& result : results) result.profile.clear();
     }
@@ -286,7 +300,7 @@ class BenchCommand final : public Verb {
   int runs_ = 50, warmup_ = 5;
   double seconds_ = 0;
   bool profile_ = false;
-  std::string trace_path_, csv_path_;
+  std::string trace_path_, csv_path_, html_path_;
 };
 
 }  // namespace

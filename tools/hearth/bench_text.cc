@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "runtime/model/model_data.h"
+#include "tools/hearth/pictures/page.h"
 #include "tools/hearth/session_flags.h"
 
 namespace hearth {
@@ -62,24 +63,84 @@ std::vector<KindCost> SumsByKind(std::span<const ProfileEntry> profile, std::spa
   return sums;
 }
 
+std::vector<Bar> StartPhases(const Report& report) {
+  const auto& init = report.init_ms;
+  std::vector<Bar> phases;
+  for (const auto& [phase, milliseconds] : {std::pair{"open device", init.open_device},
+                                            {"open cache", init.open_cache},
+                                            {"read model", init.read_model},
+                                            {"rewrite", init.rewrite},
+                                            {"lower", init.lower},
+                                            {"programs", init.programs},
+                                            {"weights", init.weights},
+                                            {"other", init.other},
+                                            {"start in all", init.total},
+                                            {"first run", report.first_run_ms},
+                                            {"ready", report.ready_ms},
+                                            {"save to cache", report.save_ms}}) {
+    phases.push_back({phase, milliseconds, MillisecondsText(milliseconds)});
+  }
+  return phases;
+}
+
 std::string StartText(const Report& report) {
   TextTable table({{""}, {"", TextTable::kRight}});
-  const auto add = [&](const std::string& phase, double milliseconds) {
-    table.AddRow({phase, MillisecondsText(milliseconds)});
-  };
-  add("open device", report.init_ms.open_device);
-  add("open cache", report.init_ms.open_cache);
-  add("read model", report.init_ms.read_model);
-  add("rewrite", report.init_ms.rewrite);
-  add("lower", report.init_ms.lower);
-  add("programs", report.init_ms.programs);
-  add("weights", report.init_ms.weights);
-  add("other", report.init_ms.other);
-  add("start in all", report.init_ms.total);
-  add("first run", report.first_run_ms);
-  add("ready", report.ready_ms);
-  add("save to cache", report.save_ms);
+  for (const Bar& phase : StartPhases(report)) table.AddRow({phase.label, phase.text});
   return "\nstart-up, ms (phases may overlap)\n" + table.ToString();
+}
+
+std::string StartCaption(const Report& report) {
+  return fmt::format("Start: {} programs compiled, {} loaded from the cache (ms; phases may overlap)",
+                     report.programs.compiled, report.programs.loaded);
+}
+
+// Runs by their time, in parts of equal width.
+std::vector<Bar> Histogram(std::span<const double> times_ms) {
+  constexpr size_t kParts = 20;
+  if (times_ms.empty()) return {};
+  const auto [least, most] = std::ranges::minmax(times_ms);
+  const double width = (most - least) / kParts;
+  std::vector<size_t> counts(width > 0 ? kParts : 1);
+  for (const double time : times_ms)
+    ++counts[width > 0 ? std::min(kParts - 1, static_cast<size_t>((time - least) / width)) : 0];
+  std::vector<Bar> bars;
+  for (size_t k = 0; k < counts.size(); ++k) {
+    const double from = least + width * static_cast<double>(k);
+    bars.push_back({fmt::format("{:.3f} to {:.3f} ms", from, from + width), static_cast<double>(counts[k]),
+                    std::to_string(counts[k])});
+  }
+  return bars;
+}
+
+std::vector<Bar> MemoryBars(const Report& report) {
+  std::vector<Bar> bars;
+  for (const auto& [name, bytes] : {std::pair{"weights", report.memory.weights_bytes},
+                                    {"intermediate values in one arena", report.memory.arena_bytes},
+                                    {"the same with a buffer each", report.memory.naive_bytes},
+                                    {"the least that any plan needs", report.memory.lower_bound_bytes},
+                                    {"peak of the process", report.memory.peak_rss_bytes}}) {
+    bars.push_back({name, static_cast<double>(bytes), BytesText(bytes)});
+  }
+  return bars;
+}
+
+// The speed of a layer stands beside that of the fastest one, which shows what a roofline would.
+std::vector<Bar> LayerBars(const BenchResult& result) {
+  double fastest = 0;
+  for (const LayerCost& cost : result.costs) fastest = std::max(fastest, cost.giga_per_second);
+  std::vector<Bar> bars;
+  for (size_t k = 0; k < result.profile.size(); ++k) {
+    const ProfileEntry& entry = result.profile[k];
+    const LayerCost& cost = result.costs[k];
+    std::string text = fmt::format("{} ms, {}", MillisecondsText(entry.milliseconds), entry.kernel);
+    if (cost.operations > 0 && fastest > 0) {
+      text += fmt::format(", {:.2f} GFLOP/s ({:.0f} % of the fastest)", cost.giga_per_second,
+                          100 * cost.giga_per_second / fastest);
+    }
+    bars.push_back({entry.node.empty() ? entry.kernel : entry.node, entry.milliseconds, std::move(text)});
+  }
+  std::ranges::stable_sort(bars, std::greater(), &Bar::value);
+  return bars;
 }
 
 std::string HotText(const BenchResult& result) {
@@ -238,6 +299,30 @@ std::string DevicesText(std::span<const BenchResult> results) {
                   result.report.device.name});
   }
   return "\n" + table.ToString();
+}
+
+std::string BenchPage(std::string_view model, std::span<const BenchResult> results) {
+  Page page(fmt::format("hearth bench {}", model));
+  std::vector<Bar> medians;
+  for (const BenchResult& result : results) {
+    if (result.status.ok())
+      medians.push_back({result.device, result.runs.median, MillisecondsText(result.runs.median) + " ms"});
+  }
+  if (results.size() > 1) page.AddBars("Median of the runs", medians);
+  for (const BenchResult& result : results) {
+    page.AddHeading(result.device);
+    if (!result.status.ok()) {
+      page.AddText(result.status.message());
+      continue;
+    }
+    page.AddText(fmt::format("{}, {}; {}", result.report.device.name, result.report.precision, RunsText(result)));
+    page.AddBars(StartCaption(result.report), StartPhases(result.report));
+    if (result.second_start) page.AddBars(StartCaption(*result.second_start), StartPhases(*result.second_start));
+    page.AddBars("Runs by their time", Histogram(result.times_ms));
+    page.AddBars("Layers, the longest first", LayerBars(result));
+    page.AddBars("Memory", MemoryBars(result.report));
+  }
+  return page.ToString();
 }
 
 std::string DevicesCsv(std::span<const BenchResult> results) {

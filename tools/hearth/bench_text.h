@@ -3,6 +3,7 @@
 #ifndef HEARTH_TOOLS_HEARTH_BENCH_TEXT_H_
 #define HEARTH_TOOLS_HEARTH_BENCH_TEXT_H_
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,7 +35,9 @@ struct BenchResult {
   std::string device;  // as requested
   Status status;
   Report report;
-  RunStatistics runs;
+  std::vector<double> times_ms;        // of the runs, in their order
+  RunStatistics runs;                  // of these
+  std::optional<Report> second_start;  // for the page, if the first one compiled programs
   // Hot start: the runs until the session moved or settled on the CPU, and the time of that.
   int cpu_runs_count = 0;
   RunStatistics cpu_runs;
@@ -48,6 +51,8 @@ struct BenchResult {
 std::string BenchText(const BenchResult& result, int profiled_runs);
 // A table of devices side by side.
 std::string DevicesText(std::span<const BenchResult> results);
+// A web page: starts, layers, the distribution of the runs, memory.
+std::string BenchPage(std::string_view model, std::span<const BenchResult> results);
 std::string DevicesCsv(std::span<const BenchResult> results);
 Json BenchJson(const BenchResult& result);
 

@@ -56,7 +56,9 @@ class CacheCommand final : public Verb {
         ->add_option("DIGEST", digest_, "The first hex digits of an entry's digest")
         ->required()
         ->type_name("");
-    AddPart("stats", "Sizes by kind, hits and time saved", "hearth cache stats", &CacheCommand::Stats);
+    AddPart("stats", "Sizes by kind, hits and time saved", "hearth cache stats", &CacheCommand::Stats)
+        ->add_option("--html", html_path_, "Draw a web page: sizes by kind and model, hits and time saved by origin")
+        ->type_name("FILE");
     AddPart("verify", "Reads and checks everything; exit code 1 if damage was found", "hearth cache verify --repair",
             &CacheCommand::Verify)
         ->add_flag("--repair", repair_, "Delete damaged entries, move a damaged file aside");
@@ -219,8 +221,14 @@ class CacheCommand final : public Verb {
   }
 
   Result<ExitCode> Stats(const Cache& cache) {
+    if (!html_path_.empty()) HEARTH_TRY(CheckWritable(html_path_));
     HEARTH_ASSIGN(const CacheStats stats, cache.Stats());
     output_.PrintText(TextOf(stats));
+    if (!html_path_.empty()) {
+      HEARTH_ASSIGN(const std::vector<CacheModel> models, cache.Models());
+      HEARTH_TRY(WriteFile(html_path_, PageOf(stats, models)));
+      output_.PrintText(fmt::format("the page is {}\n", html_path_));
+    }
     return Done(CacheJson(stats));
   }
 
@@ -352,6 +360,7 @@ class CacheCommand final : public Verb {
   std::vector<Part> parts_;
   OutputOptions output_;
   std::string folder_, digest_, named_model_, unused_for_, max_size_;
+  std::string html_path_;
   ModelFlags warm_flags_, explain_flags_;
   CacheFilterFlags filter_;
   CacheBundleParts bundle_parts_{output_};

@@ -8,10 +8,12 @@
 #include <charconv>
 #include <ctime>
 #include <filesystem>
+#include <tuple>
 
 #include "cache/files/folder.h"
 #include "cache/store/entry_row.h"
 #include "core/base/error.h"
+#include "tools/hearth/pictures/page.h"
 #include "tools/hearth/printing.h"
 
 namespace hearth {
@@ -145,6 +147,29 @@ std::string TextOf(const std::vector<CacheModel>& models) {
                   BytesText(model.shared_bytes), TimeText(model.last_used_ms), model.is_pinned ? "pinned" : ""});
   }
   return table.ToString();
+}
+
+std::string PageOf(const CacheStats& stats, const std::vector<CacheModel>& models) {
+  const auto bytes_bar = [](std::string label, uint64_t bytes, uint64_t entries) {
+    return Bar{std::move(label), static_cast<double>(bytes), fmt::format("{}, {} entries", BytesText(bytes), entries)};
+  };
+  Page page("hearth cache");
+  page.AddText(fmt::format("{}, {} on disk", stats.file, BytesText(stats.file_bytes)));
+  std::vector<Bar> kinds, by_model, origins;
+  for (const auto& [kind, of_kind] : stats.kinds) kinds.push_back(bytes_bar(kind, of_kind.blob_bytes, of_kind.entries));
+  page.AddBars("Sizes by kind", kinds);
+  for (const CacheModel& model : models)
+    by_model.push_back(bytes_bar(model.path, model.own_bytes + model.shared_bytes, model.entries));
+  page.AddBars("Sizes by model, with what it shares", by_model);
+  const StoreCounters& life = stats.lifetime;
+  for (const auto& [origin, hits, saved_ms] : {std::tuple{"this cache", life.own_hits(), life.own_milliseconds_saved()},
+                                               {"layers", life.layer_hits, life.layer_milliseconds_saved},
+                                               {"a server", life.server_hits, life.server_milliseconds_saved},
+                                               {"nowhere", life.misses, 0.0}}) {
+    origins.push_back({origin, static_cast<double>(hits), fmt::format("{} look-ups, {:.0f} ms saved", hits, saved_ms)});
+  }
+  page.AddBars("Where look-ups found their entries", origins);
+  return page.ToString();
 }
 
 std::string TextOf(const std::vector<CacheFinding>& findings) {

@@ -15,6 +15,8 @@ std::string TextOf(const std::vector<CacheEntry>& entries);
 std::string TextOf(const CacheEntry& entry);
 std::string TextOf(const CacheStats& stats);
 std::string TextOf(const std::vector<CacheModel>& models);
+// A web page with both.
+std::string PageOf(const CacheStats& stats, const std::vector<CacheModel>& models);
 std::string TextOf(const std::vector<CacheFinding>& findings);
 // `folder`: the folder of the verified store, if there is one.
 std::string TextOf(const CacheVerification& verification, const std::string& folder);

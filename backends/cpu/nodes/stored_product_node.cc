@@ -243,7 +243,8 @@ Result<std::unique_ptr<HostNode>> MakeStoredProductNode(const HostNodeRequest& r
   if (graph.IsConstant(inputs[0]) || !IsPlainFloat32(graph.value(inputs[0]).desc)) return nullptr;
   const TensorDesc& weights = graph.value(inputs[1]).desc;
   const int64_t x_elements = graph.value(inputs[0]).desc.shape.element_count();
-  if (weights.shape.element_count() < kLeastWeights || x_elements > kMostRows * weights.shape[1]) return nullptr;
+  if (weights.shape.element_count() < kLeastWeights) return nullptr;
+  if (x_elements == 0 || x_elements > kMostRows * weights.shape[1]) return nullptr;
   if (weights.shape[1] * BitsOf(weights.dtype) % 8 != 0) return nullptr;  // columns within a byte
   const Dot dot = DotFor(weights.dtype);
   std::optional<std::vector<float>> factors = FactorsOf(weights);
