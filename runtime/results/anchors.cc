@@ -96,7 +96,7 @@ std::vector<Box> DecodeAnchors(const Interpretation& result) {
   for (size_t k = 0; k < centres.size(); ++k) {
     const float value = result.values[1][k];
     const float score = are_shares ? value : Sigmoid(std::clamp(value, -kHighestLogit, kHighestLogit));
-    if (!(score >= result.min_score)) continue;
+    if (!(score >= result.min_score) || score > kHighestShare) continue;
     const float* numbers = result.values[0].data() + row * k;
     const float x = centres[k].x + numbers[0] / size, y = centres[k].y + numbers[1] / size;
     const float half_width = numbers[2] / size / 2, half_height = numbers[3] / size / 2;

@@ -32,18 +32,14 @@ float ScoreOf(float value) {
   return IsShare(value) ? value : Sigmoid(value);
 }
 
-// Heat maps that were trained to be 0 to 1 pass these by a little; logits pass them by far.
-bool AreNearlyShares(std::span<const float> values) {
-  return std::none_of(values.begin(), values.end(), [](float value) { return value < -0.5f || value > 1.5f; });
-}
-
 // The cell with each map's highest score. With offsets (PoseNet) it is moved by its own, and a grid of n cells spans
 // the input from its first pixel to its last; without, the point is the cell's centre.
 KeyPoints FromHeatmaps(const TensorInfo& info, const GroupValues& values, int input_height, int input_width) {
   const int height = info.shape[1], width = info.shape[2];
   const size_t count = static_cast<size_t>(info.shape[3]), cells = static_cast<size_t>(height) * width;
   KeyPoints result{SkeletonOf(count), 1, {}};
-  const bool are_shares = AreNearlyShares(values[0]);
+  // Heat maps that were trained to be 0 to 1 pass these by a little; logits pass them by far.
+  const bool are_shares = LieWithin(values[0], -0.5f, 1.5f);
   const auto score_of = [&](float value) { return are_shares ? std::clamp(value, 0.0f, 1.0f) : Sigmoid(value); };
   const auto step = [](int input, int grid) {
     return grid > 1 ? static_cast<float>(input - 1) / static_cast<float>(grid - 1) : 0.0f;
@@ -105,8 +101,16 @@ KeyPoints FromScoredPoints(const GroupValues& values) {
 
 }  // namespace
 
-bool AreShares(std::span<const float> values) {
-  return std::none_of(values.begin(), values.end(), [](float value) { return value < -0.01f || value > 1.01f; });
+bool LieWithin(std::span<const float> values, float low, float high) {
+  const auto outside = std::ranges::count_if(values, [&](float value) { return value < low || value > high; });
+  return outside == 0 || static_cast<size_t>(outside) * 100 < values.size();
+}
+
+float MiddleOf(std::vector<float> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
 }
 
 float Sigmoid(float value) {
@@ -189,22 +193,22 @@ KeyPoints DecodeKeyPoints(const ResultGroup& group, std::span<const TensorInfo> 
 PixelMap DecodeMask(const ResultGroup& group, const TensorInfo& info, std::span<const float> values) {
   PixelMap mask{info.shape[1], info.shape[2], {}};
   if (group.layout == Layout::kOneChannel) {
+    const bool are_bytes =
+        info.dtype == "uint8" && std::ranges::any_of(values, [](float value) { return value > kHighestShare; });
     const bool are_shares = AreShares(values);
     for (const float value : values) {
-      mask.values.push_back(are_shares ? value : info.dtype == "uint8" ? value / 255 : Sigmoid(value));
+      mask.values.push_back(are_bytes ? value / 255 : are_shares ? std::clamp(value, 0.0f, 1.0f) : Sigmoid(value));
     }
     return mask;
   }
   const auto pixels = values.size() / 2;
   // Probabilities of both classes sum to 1, logits do not.
-  bool are_shares = true;
-  for (size_t k = 0; k < pixels && are_shares; ++k) {
-    const float a = values[2 * k], b = values[2 * k + 1];
-    are_shares = a >= 0 && b >= 0 && std::fabs(a + b - 1) < 0.02f;
-  }
+  std::vector<float> sums;
+  for (size_t k = 0; k < pixels; ++k) sums.push_back(values[2 * k] + values[2 * k + 1]);
+  const bool are_shares = LieWithin(sums, 0.98f, 1.02f) && LieWithin(values, 0, 1.02f);
   for (size_t k = 0; k < pixels; ++k) {
     const float background = values[2 * k], foreground = values[2 * k + 1];
-    mask.values.push_back(are_shares ? foreground : Sigmoid(foreground - background));
+    mask.values.push_back(are_shares ? std::clamp(foreground, 0.0f, 1.0f) : Sigmoid(foreground - background));
   }
   return mask;
 }

@@ -17,8 +17,16 @@ namespace hearth {
 inline bool IsShare(float value) {
   return value >= 0 && value <= 1;
 }
-// Whether all are, but for rounding.
-bool AreShares(std::span<const float> values);
+// Whether all lie within these limits, except one in a hundred: a cell whose numbers are wild says nothing of the
+// others.
+bool LieWithin(std::span<const float> values, float low, float high);
+// So, but for rounding.
+constexpr float kHighestShare = 1.01f;
+inline bool AreShares(std::span<const float> values) {
+  return LieWithin(values, 1 - kHighestShare, kHighestShare);
+}
+// The middle one in order; 0 without any.
+float MiddleOf(std::vector<float> values);
 float Sigmoid(float value);
 
 // A class or count that a model gives as a float of any value.

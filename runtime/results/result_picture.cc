@@ -180,16 +180,20 @@ Image PixelsOf(const TensorInfo& info, std::span<const float> values) {
   const int channels = info.shape.size() == 4 ? info.shape[3] : 1;
   Image image{info.shape[2], info.shape[1], channels, std::vector<float>(values.begin(), values.end())};
   for (float& value : image.values) value = std::isfinite(value) ? value : 0.0f;
-  const auto [lowest, highest] = std::minmax_element(image.values.begin(), image.values.end());
+  // Without one in a thousand on either side: a few wild pixels do not decide how the others are shown.
+  std::vector<float> in_order = image.values;
+  std::ranges::sort(in_order);
+  const float lowest = in_order[in_order.size() / 1000],
+              highest = in_order[in_order.size() - 1 - in_order.size() / 1000];
   float low = 0, high = 255;
-  if (channels == 1 && (*lowest < 0 || *highest > 255)) {
-    low = *lowest, high = *highest;
-  } else if (*lowest >= -0.1f && *highest <= 1.1f) {
+  if (channels == 1 && (lowest < 0 || highest > 255)) {
+    low = lowest, high = highest;
+  } else if (lowest >= -0.1f && highest <= 1.1f) {
     high = 1;
-  } else if (*lowest >= -1.1f && *highest <= 1.1f) {
+  } else if (lowest >= -1.1f && highest <= 1.1f) {
     low = -1, high = 1;
-  } else if (*lowest < -64 || *highest > 320) {
-    low = *lowest, high = *highest;
+  } else if (lowest < -64 || highest > 320) {
+    low = lowest, high = highest;
   }
   for (float& value : image.values) value = std::clamp((value - low) / std::max(high - low, 1e-6f), 0.0f, 1.0f) * 255;
   return AsRgb(image);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <utility>
@@ -107,18 +108,22 @@ void Decline(Interpretation& result, std::string_view what) {
                                     WordsFor(read.value_or(YoloShape()), IsList(shape)));
 }
 
-// What positions are divided by, to be fractions of the picture: those of a picture full of cells reach beyond 2
-// pixels.
+// What positions are divided by, to be fractions of the picture. The middle one of those above 0 tells: neither a few
+// wild ones nor rows of zeros decide what the others are.
 struct Unit {
   float x = 1, y = 1;
 };
-Unit UnitOf(const ResultGroup& group, float highest) {
-  return highest <= 2 ? Unit() : Unit{static_cast<float>(group.input_width), static_cast<float>(group.input_height)};
+bool AreFractions(float middle_position) {
+  return middle_position <= 2;
+}
+Unit UnitOf(const ResultGroup& group, float middle_position) {
+  if (AreFractions(middle_position)) return {};
+  return {static_cast<float>(group.input_width), static_cast<float>(group.input_height)};
 }
 
-void TellUnit(ResultGroup& group, float highest) {
+void TellUnit(ResultGroup& group, float middle_position) {
   group.reason += fmt::format("; positions are {}, as their values show",
-                              highest <= 2 ? "fractions of the picture" : "pixels of the input");
+                              AreFractions(middle_position) ? "fractions of the picture" : "pixels of the input");
 }
 
 void AddBox(Interpretation& result, Box box) {
@@ -131,18 +136,20 @@ void AddBox(Interpretation& result, Box box) {
 void DecodeListed(Interpretation& result) {
   const std::vector<float>& values = result.values[0];
   bool are_listed = true;
-  float highest = 0, last_score = 1;
+  float last_score = 1;
+  std::vector<float> positions;
   for (size_t at = 0; at + kListedNumbers <= values.size(); at += kListedNumbers) {
     const float* row = values.data() + at;
     are_listed &= row[4] >= 0 && row[4] <= last_score && row[5] >= 0 && row[5] == std::floor(row[5]);
     are_listed &= row[2] >= row[0] && row[3] >= row[1];
     last_score = row[4];
-    highest = std::max({highest, row[2], row[3]});
+    std::copy_if(row + 2, row + 4, std::back_inserter(positions), [](float position) { return position > 0; });
   }
   if (!are_listed && !result.group.is_asked_for)
     return Decline(result, "the rows are not corners, falling scores and classes");
-  const Unit unit = UnitOf(result.group, highest);
-  TellUnit(result.group, highest);
+  const float middle_position = MiddleOf(std::move(positions));
+  const Unit unit = UnitOf(result.group, middle_position);
+  TellUnit(result.group, middle_position);
   for (size_t at = 0; at + kListedNumbers <= values.size(); at += kListedNumbers) {
     const float* row = values.data() + at;
     AddBox(result,
@@ -173,7 +180,7 @@ struct Head {
   YoloShape shape;
   const std::vector<float>& values;
   size_t first_score = 4, end = 0;  // of a row's numbers; behind them are coefficients of masks
-  float highest_centre = 0;
+  float middle_position = 0;
   bool are_shares = false, has_sizes_below_0 = false;
 
   float at(size_t row, size_t number) const {
@@ -187,43 +194,45 @@ Head HeadOf(const YoloShape& shape, const Interpretation& result) {
   const size_t coefficients = result.infos.size() > 1 ? static_cast<size_t>(result.infos[1].shape.back()) : 0;
   head.end = shape.numbers > head.first_score + coefficients ? shape.numbers - coefficients : shape.numbers;
   size_t below_0 = 0;
-  std::vector<float> scores;
+  std::vector<float> scores, positions;
   for (size_t k = 0; k < shape.rows; ++k) {
     for (const float centre : {head.at(k, 0), head.at(k, 1)})
-      if (std::isfinite(centre)) head.highest_centre = std::max(head.highest_centre, centre);
+      if (centre > 0) positions.push_back(centre);
     below_0 += std::min(head.at(k, 2), head.at(k, 3)) < -0.05f ? 1 : 0;
     for (size_t n = 4; n < head.end; ++n) scores.push_back(head.at(k, n));
   }
   head.are_shares = AreShares(scores);
+  head.middle_position = MiddleOf(std::move(positions));
   // A size is never below 0, its logarithm in cells is for the small boxes among thousands. Rounding may take a few
   // sizes slightly below.
   head.has_sizes_below_0 = below_0 * 100 >= shape.rows;
   return head;
 }
 
-// Whether the middle one of all boxes lies near its cell.
-bool LieNear(const Head& head, const std::vector<Cell>& cells, const ResultGroup& group) {
-  const Unit unit = UnitOf(group, head.highest_centre);
-  const float width = static_cast<float>(group.input_width) / unit.x,
-              height = static_cast<float>(group.input_height) / unit.y;
+// Whether the middle one of all boxes lies near its cell. `unit`: of the centres, in pixels.
+bool LieNear(const Head& head, const std::vector<Cell>& cells, Unit unit) {
   std::vector<float> distances;
   for (size_t k = 0; k < head.shape.rows; ++k) {
-    const float x = head.at(k, 0) * width / cells[k].stride, y = head.at(k, 1) * height / cells[k].stride;
+    const float x = head.at(k, 0) * unit.x / cells[k].stride, y = head.at(k, 1) * unit.y / cells[k].stride;
     const float distance = std::max(std::abs(x - cells[k].x), std::abs(y - cells[k].y));
     distances.push_back(std::isfinite(x + y) ? distance : std::numeric_limits<float>::infinity());
   }
-  const auto middle = distances.begin() + static_cast<ptrdiff_t>(distances.size() / 2);
-  std::ranges::nth_element(distances, middle);
-  return *middle <= kFarFromCell;
+  return MiddleOf(std::move(distances)) <= kFarFromCell;
 }
 
 // What speaks against boxes that nobody asked for; empty: nothing.
 std::string_view Objection(const Head& head, const ResultGroup& group) {
   if (!head.are_shares) return "numbers in the place of scores are not within 0 and 1";
-  if (group.layout == Layout::kYoloCells) return {};
+  if (group.layout == Layout::kYoloCells) {
+    const std::vector<Cell> own_places(head.shape.rows);
+    return LieNear(head, own_places, Unit{}) ? "" : "numbers in the place of centres lie far from the cells";
+  }
   if (head.has_sizes_below_0) return "numbers in the place of sizes are below 0";
+  const Unit divisor = UnitOf(group, head.middle_position);
+  const Unit unit = {static_cast<float>(group.input_width) / divisor.x,
+                     static_cast<float>(group.input_height) / divisor.y};
   for (const bool by_anchor : {false, true}) {
-    if (LieNear(head, CellsOf(head.shape, group.input_height, group.input_width, by_anchor), group)) return {};
+    if (LieNear(head, CellsOf(head.shape, group.input_height, group.input_width, by_anchor), unit)) return {};
   }
   return "numbers in the place of centres do not lie near the cells";
 }
@@ -233,7 +242,7 @@ void AddBoxes(const Head& head, Interpretation& result) {
   const auto pixels_x = static_cast<float>(group.input_width), pixels_y = static_cast<float>(group.input_height);
   std::vector<Cell> cells;
   if (group.layout == Layout::kYoloCells) cells = CellsOf(head.shape, group.input_height, group.input_width, false);
-  const Unit unit = cells.empty() ? UnitOf(group, head.highest_centre) : Unit{pixels_x, pixels_y};
+  const Unit unit = cells.empty() ? UnitOf(group, head.middle_position) : Unit{pixels_x, pixels_y};
   const auto score_at = [&](size_t k, size_t n) { return head.are_shares ? head.at(k, n) : Sigmoid(head.at(k, n)); };
   for (size_t k = 0; k < head.shape.rows; ++k) {
     size_t best = head.first_score;
@@ -241,6 +250,7 @@ void AddBoxes(const Head& head, Interpretation& result) {
       if (head.at(k, n) > head.at(k, best) || std::isnan(head.at(k, best))) best = n;
     }
     const float score = score_at(k, best) * (head.first_score == 5 ? score_at(k, 4) : 1);
+    if (score > kHighestShare) continue;
     float x = head.at(k, 0), y = head.at(k, 1), width = head.at(k, 2), height = head.at(k, 3);
     if (!cells.empty()) {
       const Cell& cell = cells[k];
@@ -322,9 +332,12 @@ void DecodeYolo(Interpretation& result) {
   if (group.layout == Layout::kYoloListed) return DecodeListed(result);
   const std::optional<YoloShape> shape = YoloShapeOf(result.infos[0].shape, group.input_height, group.input_width);
   if (!shape) return;
-  const Head head = HeadOf(*shape, result);
-  if (group.layout == Layout::kYoloObjectness && head.has_sizes_below_0 && shape->per_cell == 1)
+  Head head = HeadOf(*shape, result);
+  const bool may_be_by_cell = group.layout == Layout::kYoloObjectness || !group.is_asked_for;
+  if (may_be_by_cell && head.has_sizes_below_0 && Allows(*shape, false, Layout::kYoloCells)) {
     group.layout = Layout::kYoloCells;
+    head.first_score = 5;
+  }
   const bool is_by_cell = group.layout == Layout::kYoloCells;
   if (group.meaning == Meaning::kNone) {  // the shape left it open
     if (!is_by_cell || !head.are_shares) return;
@@ -336,7 +349,7 @@ void DecodeYolo(Interpretation& result) {
   if (!objection.empty()) return Decline(result, objection);
 
   if (is_by_cell) group.reason += "; positions are relative to the cells";
-  if (!is_by_cell) TellUnit(group, head.highest_centre);
+  if (!is_by_cell) TellUnit(group, head.middle_position);
   AddBoxes(head, result);
   result.boxes = WithoutOverlaps(std::move(result.boxes), kMostOverlap);
   group.reason += fmt::format("; of a class's boxes that overlap by more than {} the best is kept", kMostOverlap);

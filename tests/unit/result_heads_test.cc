@@ -91,6 +91,16 @@ TEST(AnchorHeads, WithOtherNumbersAreNotSureUntilAskedFor) {
   EXPECT_EQ(asked->at(0).group.outputs.size(), 2u);
 }
 
+TEST(AnchorHeads, WithOneWildScoreKeepTheOthers) {
+  std::vector<float> numbers(896 * 16, 12), scores(896);
+  scores[7] = 0.75f, scores[400] = 1e30f;
+  const auto results =
+      Seen(128, 128, {{{1, 896, 16}, numbers, "boxes"}, {{1, 896, 1}, scores, "scores"}}, ShownAs(Meaning::kBoxes));
+  ASSERT_TRUE(results.ok());
+  ASSERT_EQ(results->at(0).boxes.size(), 1u);
+  EXPECT_FLOAT_EQ(results->at(0).boxes[0].score, 0.75f);
+}
+
 TEST(AnchorHeads, OfPicturesOfAnotherSizeAreNoBoxes) {
   const auto results = Seen(
       100, 100,
@@ -117,6 +127,14 @@ TEST(HeatMaps, WithoutOffsetsPointAtTheirCellsCentres) {
   EXPECT_FLOAT_EQ(result.points.points[9].x, 3.5f / 6);
   EXPECT_FLOAT_EQ(result.points.points[9].y, 1.5f / 8);
   EXPECT_FLOAT_EQ(result.points.points[9].score, 0.75f);
+}
+
+TEST(HeatMaps, WithOneWildCellKeepTheOtherScores) {
+  std::vector<float> maps = Maps(-0.02f, 0.75f);
+  maps[5] = 1e30f;
+  const auto results = Seen(64, 48, {{{1, 8, 6, 17}, maps, "heatmaps"}});
+  ASSERT_TRUE(results.ok());
+  EXPECT_FLOAT_EQ(results->at(0).points.points[9].score, 0.75f);
 }
 
 TEST(HeatMaps, OfLogitsWithOffsetsBesideThemArePoseNets) {

@@ -114,6 +114,7 @@ const YoloCase kYoloCases[] = {
     {"v8 with rows last in fractions", Layout::kYoloScores, 1, false, true, kYoloClasses},
     {"YOLOX", Layout::kYoloCells, 1, false, false, kYoloClasses},
     {"YOLOX transposed", Layout::kYoloCells, 1, true, false, kYoloClasses},
+    {"YOLOX transposed without labels", Layout::kYoloCells, 1, true},
     {"YOLOX with its cells applied", Layout::kYoloObjectness, 1, false, false, kYoloClasses},
 };
 
@@ -258,13 +259,14 @@ TEST(YoloHeads, WithASizeSlightlyBelow0StayWhatTheUserSays) {
   EXPECT_EQ(asked->at(0).group.layout, Layout::kYoloObjectness);
 }
 
-TEST(YoloHeads, InFractionsStayInThemBesideAnInfiniteCentre) {
-  const YoloCase yolo{"v8", Layout::kYoloScores, 1, true, true};
-  YoloRows rows(yolo);
-  rows.at(5, 0) = std::numeric_limits<float>::infinity();
-  const auto results = Seen(kYoloHeight, kYoloWidth, {rows.head()});
-  ASSERT_TRUE(results.ok());
-  EXPECT_EQ(results->at(0).group.meaning, Meaning::kBoxes) << results->at(0).group.reason;
+TEST_P(Yolo, OneWildCellChangesNoOtherBox) {
+  for (const float wild : {1e30f, -1e30f, INFINITY, NAN}) {
+    YoloRows rows = Rows();
+    for (size_t n = 0; n < rows.numbers(); ++n) rows.at(5, n) = wild;
+    const auto results = Seen(kYoloHeight, kYoloWidth, {rows.head()}, Options());
+    ASSERT_TRUE(results.ok()) << results.status().message();
+    ExpectBoxes(results->at(0));
+  }
 }
 
 TEST(YoloHeads, NameOnlyTheWordsThatTheyTake) {
@@ -309,6 +311,11 @@ TEST(YoloHeads, ThatListTheirBoxesAreBelievedOnlyInOrder) {
   EXPECT_EQ(results->at(0).boxes[0].class_index, 17u);
   EXPECT_FLOAT_EQ(results->at(0).boxes[0].left, 0.25f);
   EXPECT_FLOAT_EQ(results->at(0).boxes[0].bottom, 0.75f);
+  values[6 * 200 + 2] = values[6 * 200 + 3] = 1e30f;
+  for (const size_t at : {0, 2, 6, 8, 12, 14}) values[at] /= kYoloWidth, values[at + 1] /= kYoloHeight;
+  const auto beside_a_wild_one = Seen(kYoloHeight, kYoloWidth, {{{1, 300, 6}, values}});
+  ASSERT_EQ(beside_a_wild_one->at(0).boxes.size(), 2u) << beside_a_wild_one->at(0).group.reason;
+  EXPECT_FLOAT_EQ(beside_a_wild_one->at(0).boxes[0].left, 0.25f);
   values[5] = 2.5f;
   const auto doubtful = Seen(kYoloHeight, kYoloWidth, {{{1, 300, 6}, values}});
   EXPECT_THAT(doubtful->at(0).group.reason, StartsWith("not sure"));
