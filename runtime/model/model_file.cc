@@ -25,6 +25,7 @@
 namespace hearth {
 namespace {
 
+constexpr size_t kMostOpenFiles = 16;
 constexpr std::string_view kAdvice = "open it again, and replace a model in use by renaming a new file over it";
 
 Status OpenError(const std::string& path, int error_number) {
@@ -58,12 +59,12 @@ Result<ModelFile> ModelFile::Open(const std::string& path) {
   ModelFile file;
   file.path_ = path;
   // O_NONBLOCK: opening a named pipe must not wait for a writer; it has no effect on files.
-  file.file_descriptor_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file.file_descriptor_ < 0) return OpenError(path, errno);
+  Descriptor descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!descriptor.is_open()) return OpenError(path, errno);
 
-  file.stamp_ = FileStampOf(file.file_descriptor_);
+  file.stamp_ = FileStampOf(descriptor.get());
   struct stat info;
-  if (fstat(file.file_descriptor_, &info) != 0) return OpenError(path, errno);
+  if (fstat(descriptor.get(), &info) != 0) return OpenError(path, errno);
   if (S_ISDIR(info.st_mode)) {
     return Error(StatusCode::kMalformedInput, "'{}' is a folder, not a file: name a file in it", path);
   }
@@ -75,13 +76,13 @@ Result<ModelFile> ModelFile::Open(const std::string& path) {
   }
 
   const size_t size_bytes = static_cast<size_t>(info.st_size);
-  void* address = mmap(nullptr, size_bytes, PROT_READ, MAP_PRIVATE, file.file_descriptor_, 0);
+  void* address = mmap(nullptr, size_bytes, PROT_READ, MAP_PRIVATE, descriptor.get(), 0);
   if (address == MAP_FAILED) {
     return Error(StatusCode::kIoError, "cannot map the {} bytes of the model file '{}': {}", size_bytes, path,
                  std::generic_category().message(errno));
   }
   file.bytes_ = {static_cast<const std::byte*>(address), size_bytes};
-  file.seen_ = {{path, info.st_dev, info.st_ino, info.st_size, ModifiedNs(info)}};
+  file.seen_.push_back({path, std::move(descriptor), info.st_dev, info.st_ino, info.st_size, ModifiedNs(info)});
   return file;
 }
 
@@ -95,8 +96,9 @@ Result<std::vector<ModelPart>> ModelFile::Append(const std::vector<std::string>&
   size_t end = RoundUp(bytes_.size(), page_bytes);
   for (const std::string& name : names) {
     const fs::path path = fs::canonical(folder / name, failed);
-    if (failed)
+    if (failed == std::errc::no_such_file_or_directory || failed == std::errc::not_a_directory)
       return Error(StatusCode::kNotFound, "no file '{}' beside it, which holds its weights: fetch that too", name);
+    if (failed) return OpenError((folder / name).string(), failed.value());
     // A link may lead anywhere.
     if (std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first != folder.end()) {
       return Error(StatusCode::kMalformedInput, "its weights in '{}' lie outside of its folder", name);
@@ -104,24 +106,27 @@ Result<std::vector<ModelPart>> ModelFile::Append(const std::vector<std::string>&
     HEARTH_ASSIGN(ModelFile file, Open(path.string()));
     parts.push_back({name, end, file.bytes().size()});
     end += RoundUp(file.bytes().size(), page_bytes);
+    if (parts.size() > kMostOpenFiles) file.seen_[0].descriptor = Descriptor();
     files.push_back(std::move(file));
   }
-  files.insert(files.begin(), std::move(*this));
-  const auto map = [&](void* wanted, size_t size, int protection, int flags, int descriptor) -> Result<std::byte*> {
-    void* address = mmap(wanted, size, protection, flags, descriptor, 0);
-    if (address != MAP_FAILED) return static_cast<std::byte*>(address);
-    return Error(StatusCode::kIoError, "cannot map the {} bytes of the model's files: {}", size,
+  const auto map_error = [&] {
+    return Error(StatusCode::kIoError, "cannot map the {} bytes of the model's files: {}", end,
                  std::generic_category().message(errno));
   };
-  HEARTH_ASSIGN(std::byte * start, map(nullptr, end, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1));
+  void* const start = mmap(nullptr, end, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (start == MAP_FAILED) return map_error();
+  files.insert(files.begin(), std::move(*this));
   ModelFile all;
   all.path_ = files[0].path_;
-  all.bytes_ = {start, end};
+  all.bytes_ = {static_cast<const std::byte*>(start), end};
   for (size_t k = 0; k < files.size(); ++k) {
-    HEARTH_TRY(map(start + parts[k].offset_bytes, parts[k].size_bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED,
-                   files[k].file_descriptor_)
-                   .status());
-    all.seen_.push_back(files[k].seen_[0]);
+    const std::span<const std::byte> bytes = files[k].bytes_;
+    if (mremap(const_cast<std::byte*>(bytes.data()), bytes.size(), bytes.size(), MREMAP_MAYMOVE | MREMAP_FIXED,
+               const_cast<std::byte*>(all.bytes_.data() + parts[k].offset_bytes)) == MAP_FAILED) {
+      return map_error();
+    }
+    files[k].bytes_ = {};
+    all.seen_.push_back(std::move(files[k].seen_[0]));
     all.seen_.back().offset_bytes = parts[k].offset_bytes;
   }
   all.seen_[0].path = own_path;
@@ -130,13 +135,14 @@ Result<std::vector<ModelPart>> ModelFile::Append(const std::vector<std::string>&
 }
 
 std::optional<FileStamp> ModelFile::UnchangedStamp() const {
-  if (file_descriptor_ < 0) return std::nullopt;  // several files
-  return stamp_ == FileStampOf(file_descriptor_) ? stamp_ : std::nullopt;
+  if (seen_.size() != 1) return std::nullopt;
+  return stamp_ == FileStampOf(seen_[0].descriptor.get()) ? stamp_ : std::nullopt;
 }
 
 std::string ModelFile::StatedSha256() const {
+  if (seen_.size() != 1) return {};
   const Descriptor beside(::open((path_ + ".sha256").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!beside.is_open() || !IsOnReadOnlyMount(file_descriptor_) || !IsOnReadOnlyMount(beside.get())) return {};
+  if (!beside.is_open() || !IsOnReadOnlyMount(seen_[0].descriptor.get()) || !IsOnReadOnlyMount(beside.get())) return {};
   std::array<char, 65> text;
   const ssize_t size = ::read(beside.get(), text.data(), text.size());
   std::array<uint8_t, 32> digest;
@@ -150,8 +156,8 @@ Status ModelFile::CheckUnchanged(const std::string& known) const {
   uint64_t times = 0;
   for (const Seen& file : seen_) {
     struct stat info;
-    const bool is_open = file_descriptor_ >= 0;
-    const bool is_found = (is_open ? fstat(file_descriptor_, &info) : stat(file.path.c_str(), &info)) == 0;
+    const bool is_open = file.descriptor.is_open();
+    const bool is_found = (is_open ? fstat(file.descriptor.get(), &info) : stat(file.path.c_str(), &info)) == 0;
     if (!is_found && is_open) return OpenError(file.path, errno);
     if (!is_found || info.st_dev != file.device || info.st_ino != file.inode) continue;  // replaced
     if (info.st_size < file.size_bytes) return ShortenedError(file.path, file.size_bytes, info.st_size);
@@ -179,13 +185,13 @@ bool ModelFile::Contains(std::span<const std::byte> part) const {
 
 Status ModelFile::ReadPart(const Seen& file, uint64_t offset_bytes, std::span<std::byte> memory) const {
   Descriptor own;
-  int descriptor = file_descriptor_;
-  if (descriptor < 0) {
+  int descriptor = file.descriptor.get();
+  if (!file.descriptor.is_open()) {
     own = Descriptor(open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     descriptor = own.get();
     struct stat info;
     if (fstat(descriptor, &info) != 0 || info.st_dev != file.device || info.st_ino != file.inode) {
-      // Another one is there now, and nobody finds this one to change it.
+      // Another one is there now, and this one has another name or none.
       std::memcpy(memory.data(), bytes_.data() + file.offset_bytes + offset_bytes, memory.size());
       return Status::Ok();
     }
@@ -281,7 +287,7 @@ bool ModelFile::KeepInMemory(const std::vector<std::span<const std::byte>>& part
 
 Result<HeldBytes> ModelFile::Hold(std::vector<std::span<const std::byte>> unread) const {
   constexpr size_t kMostBytes = 32 << 20;
-  if (file_descriptor_ < 0) return HeldBytes();
+  if (seen_.size() != 1) return HeldBytes();
   std::ranges::sort(unread, {}, [](std::span<const std::byte> part) { return part.data(); });
   unread.push_back(bytes_.last(0));
   std::vector<std::pair<size_t, size_t>> runs;  // of pages
@@ -316,7 +322,7 @@ void ModelFile::EndHold() const {
     if (pages_[page] != Place::kHeld) continue;
     const size_t offset = page * PageBytes();
     void* const pages = const_cast<std::byte*>(bytes_.data() + offset);
-    if (mmap(pages, (end - page) * PageBytes(), PROT_READ, MAP_PRIVATE | MAP_FIXED, file_descriptor_,
+    if (mmap(pages, (end - page) * PageBytes(), PROT_READ, MAP_PRIVATE | MAP_FIXED, seen_[0].descriptor.get(),
              static_cast<off_t>(offset)) == MAP_FAILED) {
       is_whole = false;
       continue;
@@ -348,14 +354,12 @@ void ModelFile::ReleasePages(std::span<const std::byte> part) const {
 
 ModelFile::ModelFile(ModelFile&& other) noexcept
     : path_(std::move(other.path_)),
-      file_descriptor_(std::exchange(other.file_descriptor_, -1)),
       bytes_(std::exchange(other.bytes_, {})),
       stamp_(other.stamp_),
       seen_(std::move(other.seen_)) {}
 
 ModelFile& ModelFile::operator=(ModelFile&& other) noexcept {
   std::swap(path_, other.path_);
-  std::swap(file_descriptor_, other.file_descriptor_);
   std::swap(bytes_, other.bytes_);
   std::swap(stamp_, other.stamp_);
   std::swap(seen_, other.seen_);
@@ -364,7 +368,6 @@ ModelFile& ModelFile::operator=(ModelFile&& other) noexcept {
 
 ModelFile::~ModelFile() {
   if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
-  if (file_descriptor_ >= 0) close(file_descriptor_);
 }
 
 }  // namespace hearth

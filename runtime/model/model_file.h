@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/descriptor.h"
 #include "core/base/file_stamp.h"
 #include "core/base/fingerprint.h"
 #include "core/store/content.h"
@@ -38,10 +39,11 @@ class HeldBytes {
   const ModelFile* file_ = nullptr;
 };
 
-// Owns the mapping and the open file. Graphs read from bytes() borrow their constants, so the
+// Owns the mapping and the open files. Graphs read from bytes() borrow their constants, so the
 // ModelFile outlives them; moving it, before others use it, keeps the bytes where they are. Const use from several
 // threads is fine. A program that reads a mapped file which another one shortens ends (SIGBUS). So whoever reads
-// bytes() after opening holds them, or calls CheckUnchanged and reads by content() or ReadInto.
+// bytes() after opening holds them, or calls CheckUnchanged and reads by content() or ReadInto. Of a model of more than
+// 16 files those behind the 16th are not kept open: if one is renamed and then shortened, nothing notices it.
 class ModelFile {
  public:
   // kNotFound: no such file. kMalformedInput: a folder, another kind of non-file, or empty.
@@ -103,6 +105,7 @@ class ModelFile {
   // A file as it was when it was opened.
   struct Seen {
     std::string path;
+    Descriptor descriptor;  // closed: found by its path, which is absolute
     uint64_t device = 0, inode = 0;
     int64_t size_bytes = 0, modified_ns = 0;
     uint64_t offset_bytes = 0;  // in bytes()
@@ -119,10 +122,9 @@ class ModelFile {
   size_t EndOfRun(size_t first, size_t last) const;  // needs the lock
 
   std::string path_;
-  int file_descriptor_ = -1;
   std::span<const std::byte> bytes_;
   std::optional<FileStamp> stamp_;
-  std::vector<Seen> seen_;  // several: found by absolute path, so that a model of many files takes no descriptors
+  std::vector<Seen> seen_;                           // empty after a move
   mutable std::atomic<uint64_t> checked_times_ = 0;  // of changes that left the content as it was
   mutable std::mutex pages_mutex_;
   mutable std::vector<Place> pages_;  // empty: all in the file

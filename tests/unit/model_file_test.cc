@@ -2,13 +2,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/testing/temporary_folder.h"
 
@@ -134,6 +138,52 @@ TEST_F(ModelFileTest, FilesBehindItAreReadWithTheZerosBetweenThem) {
   ASSERT_TRUE(file->ReadInto(4095, memory).ok());
   EXPECT_TRUE(std::ranges::equal(memory, file->bytes().subspan(4095, 4100)));
   EXPECT_EQ(file->ContentFingerprint().value(), FingerprintOf(file->bytes()));
+}
+
+TEST_F(ModelFileTest, AFileBehindItThatIsRenamedAndThenShortenedIsAnErrorOfWhatReadsIt) {
+  const std::string path = Write("weights", std::string(1 << 20, 'w'));
+  Result<ModelFile> file = ModelFile::Open(Write("a.tflite", "some content"));
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  ASSERT_TRUE(file->Append({"weights"}).ok());
+  std::filesystem::rename(path, path + ".old");
+  Write("weights", "another one");
+  EXPECT_TRUE(file->CheckUnchanged({}).ok());
+  EXPECT_TRUE(file->ContentFingerprint().ok());
+  std::filesystem::resize_file(path + ".old", 5000);
+  for (const Status& status : {file->CheckUnchanged({}), file->ContentFingerprint().status()}) {
+    EXPECT_EQ(status.code(), StatusCode::kIoError);
+    EXPECT_THAT(status.message(), HasSubstr("was shortened from 1048576 to 5000 bytes"));
+  }
+}
+
+TEST_F(ModelFileTest, AFileBehindItThatCantBeReachedIsNotCalledMissing) {
+  Result<ModelFile> file = ModelFile::Open(Write("a.tflite", "some content"));
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  std::filesystem::create_symlink("loop", folder_.path() / "loop");
+  const Status loop = file->Append({"loop"}).status();
+  EXPECT_EQ(loop.code(), StatusCode::kNotFound);
+  EXPECT_THAT(loop.message(), HasSubstr("Too many levels of symbolic links"));
+}
+
+TEST_F(ModelFileTest, MoreFilesThanMayBeOpenLieBehindIt) {
+  struct rlimit limit;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const struct rlimit lower = {128, limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &lower), 0);
+  std::vector<std::string> names;
+  for (int k = 0; k < 200; ++k) {
+    names.push_back("weights" + std::to_string(k));
+    Write(names.back(), names.back());
+  }
+  Result<ModelFile> file = ModelFile::Open(Write("a.tflite", "some content"));
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const Result<std::vector<ModelPart>> parts = file->Append(names);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  ASSERT_TRUE(parts.ok()) << parts.status().message();
+  std::vector<std::byte> memory(file->bytes().size());
+  ASSERT_TRUE(file->ReadInto(0, memory).ok());
+  EXPECT_TRUE(std::ranges::equal(memory, file->bytes()));
+  EXPECT_EQ(static_cast<char>(memory[parts->back().offset_bytes + 9]), '9');
 }
 
 TEST_F(ModelFileTest, AMissingFileIsNotFound) {
