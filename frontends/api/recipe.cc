@@ -1,6 +1,7 @@
 #include "frontends/api/recipe.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -79,6 +80,9 @@ Result<Recipe> ReadRecipe(const std::string& model_path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return Recipe();
   std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return Error(StatusCode::kIoError, "the recipe {} can't be read: {}", path, std::generic_category().message(errno));
+  }
   std::string text(kMaxRecipeBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(file.gcount()));

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -82,6 +83,13 @@ TEST(Recipe, OneThatCanNotBeReadIsASentenceAndTheModelWorksWithoutIt) {
     EXPECT_THAT(metadata.warnings[0], HasSubstr(why));
     EXPECT_THAT(metadata.warnings[0], HasSubstr(RecipePath(model.path())));
   }
+}
+
+TEST(Recipe, OneThatMayNotBeReadIsNamedWithTheReason) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may read every file";
+  const ModelWithRecipe model("{}");
+  std::filesystem::permissions(RecipePath(model.path()), std::filesystem::perms::none);
+  EXPECT_THAT(model.Metadata().warnings, ElementsAre(HasSubstr("can't be read: Permission denied")));
 }
 
 TEST(Recipe, AFolderOfItsNameAndAModelInMemoryHaveNone) {
