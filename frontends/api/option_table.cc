@@ -225,13 +225,17 @@ const OptionRow* FindOption(std::string_view name) {
   return row == std::end(kRows) ? nullptr : row;
 }
 
+Result<NamedText> SplitNamed(std::string_view text, size_t equals, std::string_view meant) {
+  if (equals == std::string::npos || equals == 0) return Error(StatusCode::kInvalidArgument, "'{}': {}", text, meant);
+  return NamedText{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+}
+
 Result<std::pair<std::string, int32_t>> ParseNamedSize(std::string_view text) {
-  const size_t equals = std::min(text.rfind('='), text.size());
+  constexpr std::string_view kMeant = "NAME=SIZE is meant, such as height=320";
+  HEARTH_ASSIGN(NamedText named, SplitNamed(text, text.rfind('='), kMeant));
   int32_t size = -1;
-  const bool is_size = equals < text.size() && NumberFrom(text.substr(equals + 1), size);
-  if (!is_size || equals == 0 || size < 0)
-    return Error(StatusCode::kInvalidArgument, "the dimension '{}': NAME=SIZE is meant, such as height=320", text);
-  return std::pair(std::string(text.substr(0, equals)), size);
+  if (!NumberFrom(named.value, size) || size < 0) return Error(StatusCode::kInvalidArgument, "'{}': {}", text, kMeant);
+  return std::pair(std::move(named.name), size);
 }
 
 Status NoSuchOption(std::string_view name, std::span<const std::string> names) {

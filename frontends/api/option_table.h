@@ -66,6 +66,11 @@ std::span<const OptionRow> OptionRows();
 std::string_view OptionValues(const OptionRow& row);
 // Null for an unknown name.
 const OptionRow* FindOption(std::string_view name);
+// "NAME=VALUE", parted at this '='; `meant` is what an error shows. kInvalidArgument: no '=' or no name.
+struct NamedText {
+  std::string name, value;
+};
+Result<NamedText> SplitNamed(std::string_view text, size_t equals, std::string_view meant);
 // "height=320": what the option "dimensions" lists. kInvalidArgument: anything else.
 Result<std::pair<std::string, int32_t>> ParseNamedSize(std::string_view text);
 // kInvalidArgument, with the one of `names` that is likely to be meant and with all of them.

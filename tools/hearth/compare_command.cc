@@ -142,7 +142,7 @@ class CompareCommand final : public Verb {
 
   Result<ExitCode> Run() override {
     HEARTH_TRY(output_.CheckJson());
-    if (!picture_path_.empty()) HEARTH_TRY(CheckWritable(picture_path_));
+    if (!picture_path_.empty()) HEARTH_TRY(CheckPictureWritable(picture_path_, ".png"));
     HEARTH_ASSIGN(SessionOptions options, session_flags_.Options(input_options_));
     HEARTH_ASSIGN(const Model model, Model::FromFile(session_flags_.path(), options.model));
     options.model = {};

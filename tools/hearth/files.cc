@@ -74,6 +74,15 @@ Status CheckWritable(const std::string& path) {
   return access(folder.c_str(), W_OK | X_OK) == 0 ? Status::Ok() : CantWrite(path, Reason(errno));
 }
 
+Status CheckPictureWritable(const std::string& path, std::string_view ending) {
+  const std::string given = EndingOf(path);
+  for (const std::string_view other : {".png", ".svg", ".jpg", ".jpeg", ".bmp", ".gif", ".pdf", ".tflite", ".npy"}) {
+    if (given == other && given != ending)
+      return Error(StatusCode::kInvalidArgument, "{}: the name of this picture must end in {}", path, ending);
+  }
+  return CheckWritable(path);
+}
+
 Status CheckFolderWritable(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);

@@ -24,6 +24,8 @@ Status WriteFile(const std::string& path, std::string_view contents);
 
 // Whether WriteFile would succeed, checked before the work. Changes nothing. kIoError.
 Status CheckWritable(const std::string& path);
+// The same for a picture in the format that `ending` names. kInvalidArgument: a name that ends like another format's.
+Status CheckPictureWritable(const std::string& path, std::string_view ending);
 // The same for files in a folder, which is created if missing.
 Status CheckFolderWritable(const std::string& folder);
 

@@ -98,9 +98,8 @@ class InspectCommand final : public Verb {
 
   Result<ExitCode> Run() override {
     HEARTH_TRY(output_.CheckJson());
-    for (const std::string* path : {&graph_path_, &memory_path_}) {
-      if (!path->empty()) HEARTH_TRY(CheckWritable(*path));
-    }
+    if (!graph_path_.empty()) HEARTH_TRY(CheckWritable(graph_path_));
+    if (!memory_path_.empty()) HEARTH_TRY(CheckPictureWritable(memory_path_, ".svg"));
     HEARTH_ASSIGN(const ModelOptions model_options, model_flags_.Options(nullptr));
     HEARTH_ASSIGN(const Model model, Model::FromFile(model_flags_.path(), model_options));
     HEARTH_ASSIGN(const OpenedDevice opened, OpenDeviceAs(device_, simulate_));

@@ -91,13 +91,7 @@ class RunCommand final : public Verb {
     HEARTH_TRY(output_.CheckJson());
     if (saves_recipe_) HEARTH_TRY(CheckRecipe());
     if (!output_folder_.empty()) HEARTH_TRY(CheckFolderWritable(output_folder_));
-    if (picture_path_.empty()) return Status::Ok();
-    for (const char* ending : {".jpg", ".jpeg", ".bmp", ".gif", ".tflite", ".npy"}) {
-      if (!picture_path_.ends_with(ending)) continue;
-      return Error(StatusCode::kInvalidArgument, "--picture {}: PNG is what is written; name a .png file",
-                   picture_path_);
-    }
-    return CheckWritable(picture_path_);
+    return picture_path_.empty() ? Status::Ok() : CheckPictureWritable(picture_path_, ".png");
   }
 
   // Adds what the command line says.

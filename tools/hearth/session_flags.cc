@@ -44,19 +44,12 @@ Result<std::vector<int32_t>> ParseDimensions(const std::string& text) {
   }
 }
 
-struct NamedText {
-  std::string name, value;
-};
-Result<NamedText> SplitAt(size_t equals, std::string_view text, std::string_view meant) {
-  if (equals == std::string::npos || equals == 0)
-    return Error(StatusCode::kInvalidArgument, "'{}': {} is meant, with the input's name", text, meant);
-  return NamedText{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+// The value may be a path with a '=' of its own.
+Result<NamedText> SplitConstant(std::string_view text) {
+  return SplitNamed(text, text.find('='), "NAME=VALUE is meant, with the input's name");
 }
-Result<NamedText> SplitShape(std::string_view text) {
-  return SplitAt(text.rfind('='), text, "NAME=1x224x224x3");
-}
-Result<NamedText> SplitConstant(std::string_view text) {  // the value may be a path with a '=' of its own
-  return SplitAt(text.find('='), text, "NAME=VALUE");
+bool IsArrayFile(const std::string& value) {
+  return EndingOf(value) == ".npy";
 }
 
 // The inputs as declared in the file; their types are open.
@@ -92,6 +85,19 @@ Result<FixedInput> ParseNumbers(const std::string& text) {
   const auto bytes = std::as_bytes(std::span(numbers));
   fixed.bytes.assign(bytes.begin(), bytes.end());
   return fixed;
+}
+
+using NamedShape = std::pair<std::string, std::vector<int32_t>>;
+Result<NamedShape> ParseShape(std::string_view text) {
+  HEARTH_ASSIGN(NamedText named, SplitNamed(text, text.rfind('='), "NAME=1x224x224x3 is meant, with the input's name"));
+  HEARTH_ASSIGN(std::vector<int32_t> shape, ParseDimensions(named.value));
+  return NamedShape(std::move(named.name), std::move(shape));
+}
+
+// What is wrong with the text alone: whether a file is there is not asked.
+Status CheckConstant(std::string_view text) {
+  HEARTH_ASSIGN(const NamedText named, SplitConstant(text));
+  return IsArrayFile(named.value) ? Status::Ok() : ParseNumbers(named.value).status();
 }
 
 // As long as arrays are given for inputs that decide shapes. What one decides may show that another one does, too.
@@ -149,6 +155,26 @@ CLI::Option* Add(CLI::App& app, const OptionFlag& flag, const ListOption& option
   return option.separator == ',' ? added->delimiter(',') : added;  // others are given several times
 }
 
+// What may be given once: words, or the names of "NAME=VALUE"s, which end where it says.
+using NameEnd = size_t(std::string_view text);
+size_t FirstEquals(std::string_view text) {
+  return text.find('=');
+}
+size_t LastEquals(std::string_view text) {
+  return text.rfind('=');
+}
+size_t WordEnd(std::string_view text) {
+  return text.size();
+}
+CLI::Option* GivenOnce(CLI::Option* option, NameEnd* end) {
+  return option->check(Passes([option, end](std::string_view text) {
+    const std::string_view name = text.substr(0, end(text));
+    const auto same = std::ranges::count_if(
+        option->results(), [&](const std::string_view other) { return other.substr(0, end(other)) == name; });
+    return same < 2 ? Status::Ok() : Error(StatusCode::kInvalidArgument, "'{}' is given twice", name);
+  }));
+}
+
 std::vector<std::string> ChoicesOf(const OptionRow& row) {
   constexpr std::string_view kSeparator = ", ";
   std::vector<std::string> choices;
@@ -162,7 +188,7 @@ std::vector<std::string> ChoicesOf(const OptionRow& row) {
 // `also`: a value that only the verb takes.
 CLI::Option* Finished(CLI::Option* added, const OptionRow& row, std::string_view also = {}) {
   if (*row.flag.type != 0) added->type_name(row.flag.type);
-  if (!row.choices.empty()) added->check(CLI::IsMember(ChoicesOf(row)));
+  if (!row.choices.empty()) GivenOnce(added->check(CLI::IsMember(ChoicesOf(row))), WordEnd);
   if (row.check != nullptr)
     added->check(Passes([&row, also](std::string_view text) { return text == also ? Status::Ok() : row.check(text); }));
   const char* shown = row.flag.default_text;
@@ -243,18 +269,22 @@ void ModelFlags::AddOptions(CLI::App& app) {
 
 void ModelFlags::AddChoices(CLI::App& app) {
   AddFlagOf<TextOption>(app, "signature", signature_);
-  AddFlagOf<ListOption>(app, "dimensions", dimensions_);
-  app.add_option("--shape", shapes_,
-                 "The shape of an input that the file leaves open, or to replace the file's: x=1x224x224x3")
-      ->type_name("NAME=SHAPE")
-      ->check(Passes([](std::string_view text) { return SplitShape(text).status(); }))
-      ->allow_extra_args(false);
-  app.add_option("--constant", constants_,
-                 "What an input holds in every run, as numbers or an array's file: a sample rate, paddings, counts and "
-                 "other inputs that decide shapes (inspect marks them)")
-      ->type_name("NAME=VALUE")
-      ->check(Passes([](std::string_view text) { return SplitConstant(text).status(); }))
-      ->allow_extra_args(false);
+  GivenOnce(AddFlagOf<ListOption>(app, "dimensions", dimensions_), LastEquals);
+  CLI::Option* shape =
+      app.add_option("--shape", shapes_,
+                     "The shape of an input that the file leaves open, or to replace the file's: x=1x224x224x3")
+          ->type_name("NAME=SHAPE")
+          ->check(Passes([](std::string_view text) { return ParseShape(text).status(); }))
+          ->allow_extra_args(false);
+  GivenOnce(shape, LastEquals);
+  CLI::Option* constant =
+      app.add_option("--constant", constants_,
+                     "What an input holds in every run, as numbers or an array's file: a sample rate, paddings, counts "
+                     "and other inputs that decide shapes (inspect marks them)")
+          ->type_name("NAME=VALUE")
+          ->check(Passes(CheckConstant))
+          ->allow_extra_args(false);
+  GivenOnce(constant, FirstEquals);
 }
 
 Result<ModelOptions> ModelFlags::Options(InputOptions* inputs) const {
@@ -262,19 +292,13 @@ Result<ModelOptions> ModelFlags::Options(InputOptions* inputs) const {
   options.signature = signature_;
   options.dimensions = dimensions_;
   for (const std::string& text : shapes_) {
-    HEARTH_ASSIGN(const NamedText shape, SplitShape(text));
-    if (options.input_shapes.contains(shape.name)) {
-      return Error(StatusCode::kInvalidArgument, "--shape {}: the shape of '{}' is given twice", text, shape.name);
-    }
-    HEARTH_ASSIGN(options.input_shapes[shape.name], ParseDimensions(shape.value));
+    HEARTH_ASSIGN(NamedShape shape, ParseShape(text));
+    options.input_shapes.insert(std::move(shape));
   }
   for (const std::string& text : constants_) {
     HEARTH_ASSIGN(const NamedText constant, SplitConstant(text));
-    const bool is_file = EndingOf(constant.value) == ".npy";
-    HEARTH_ASSIGN(FixedInput fixed, is_file ? ReadFixedInput(constant.value) : ParseNumbers(constant.value));
-    if (!options.constants.emplace(constant.name, std::move(fixed)).second) {
-      return Error(StatusCode::kInvalidArgument, "--constant {}: it is given twice", text);
-    }
+    HEARTH_ASSIGN(options.constants[constant.name],
+                  IsArrayFile(constant.value) ? ReadFixedInput(constant.value) : ParseNumbers(constant.value));
   }
   if (inputs == nullptr || inputs->arguments.empty()) return options;
   HEARTH_ASSIGN(std::vector<TensorInfo> declared, DeclaredInputs(path_, signature_));
