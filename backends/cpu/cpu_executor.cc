@@ -189,7 +189,9 @@ class CpuExecutor final : public HostExecutor {
     ProgramWeights weights(shared_->weights, FloatWeightsBytes(graph, nodes));
     std::set<int> refused;
     while (true) {
-      const std::vector<bool> in_integers = NodesInIntegers(graph, nodes, decides_indices, refused);
+      std::vector<bool> in_integers = NodesInIntegers(graph, nodes, decides_indices, refused);
+      for (size_t k = 0; k < nodes.size(); ++k)
+        if (std::holds_alternative<Custom>(graph.nodes()[nodes[k]].op)) in_integers[k] = true;
       HEARTH_ASSIGN(HostArena planned, HostArena::Create(graph, nodes, outputs, in_integers, shared_->offsets));
       auto arena = std::make_unique<HostArena>(std::move(planned));
       const size_t refused_before = refused.size();

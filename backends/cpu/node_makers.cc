@@ -84,6 +84,7 @@ constexpr NodeMaker kMakers[] = {
     {MakeDetectionNode, Of<DetectionPostProcess>()},
 #endif
     {MakeLoopNode, Of<Loop>()},
+    {MakeCustomNode, Of<Custom>()},
     {MakeReferenceNode, kAll},
 };
 
@@ -99,7 +100,8 @@ std::span<const NodeMaker> NodeMakers() {
 
 Result<std::unique_ptr<HostNode>> MakeHostNode(const HostNodeRequest& request) {
 #ifdef HEARTH_WITH_CPU_KERNELS
-  if (request.in_integers) return MakeIntegerNode(request);
+  const bool is_custom = std::holds_alternative<Custom>(request.node.op);
+  if (request.in_integers && !is_custom) return MakeIntegerNode(request);
 #endif
   for (const NodeMaker& maker : kMakers) {
     if (!maker.Takes(request.node.op)) continue;

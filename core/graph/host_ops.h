@@ -71,6 +71,13 @@ struct Loop {
   friend bool operator==(const Loop&, const Loop&) = default;
 };
 
+// (any...) -> any: an operator that the program registered (hearth/custom_op.h). Null in one that was read from a text.
+struct CustomNode;  // core/graph/custom_node.h
+struct Custom {
+  std::shared_ptr<const CustomNode> node;
+  friend bool operator==(const Custom&, const Custom&) = default;
+};
+
 }  // namespace hearth
 
 #endif  // HEARTH_CORE_GRAPH_HOST_OPS_H_

@@ -342,7 +342,7 @@ using Op =
                  DepthToSpace, SpaceToDepth, SpaceToBatch, BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather,
                  GatherNd, OneHot, BatchMatMul, TransposeConv, MaxPoolArgmax2D, MaxUnpool2D, Resampler,
                  DetectionPostProcess, Lstm, Rnn, Svdf, MeanVarianceNormalization, Bitcast, Random, RandomBits, Where,
-                 Unique, NonMaxSuppression, Loop, UnknownOp>;
+                 Unique, NonMaxSuppression, Loop, Custom, UnknownOp>;
 
 // The place of an operation's type in Op.
 template <typename T, typename... Ops>

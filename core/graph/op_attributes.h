@@ -18,7 +18,8 @@ void ForWindow(auto& fields, Window2D& window) {
 template <typename Attributes>
 requires std::is_empty_v<Attributes>
 void ForEachAttribute(auto& /*fields*/, Attributes& /*op*/) {}
-void ForEachAttribute(auto& /*fields*/, Loop& /*op*/) {}  // its graphs have no text
+void ForEachAttribute(auto& /*fields*/, Loop& /*op*/) {}    // its graphs have no text
+void ForEachAttribute(auto& /*fields*/, Custom& /*op*/) {}  // nor have its functions
 void ForEachAttribute(auto& fields, Conv2D& op) {
   ForWindow(fields, op.window);
   fields.Fused("activation", op.activation);

@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "core/base/error.h"
+#include "core/graph/custom_node.h"
 #include "core/graph/element.h"
 #include "core/graph/graph.h"
 #include "core/graph/op_attributes.h"
@@ -236,17 +237,27 @@ std::string OpName(const Op& op) {
     return bits->generator == BitGenerator::kPhilox ? "philox" : "threefry";
   }
   if (const auto* unknown = std::get_if<UnknownOp>(&op)) return unknown->name;
+  if (const auto* custom = std::get_if<Custom>(&op); custom != nullptr && custom->node != nullptr)
+    return custom->node->op.name;
   return std::string(OpDefOf(op).name);
 }
 
 Status UnknownOperation(const Node& node) {
+  if (std::holds_alternative<Custom>(node.op)) {
+    return Error(StatusCode::kUnsupported,
+                 "op {} {} is the program's own, which only the CPU and not the float64 reference runs",
+                 node.source_index, OpName(node.op));
+  }
   const auto* unknown = std::get_if<UnknownOp>(&node.op);
-  const std::string why = unknown != nullptr && !unknown->reason.empty()
-                              ? fmt::format("has a form that Hearth can't run ({})", unknown->reason)
-                              : "is not known to Hearth";
+  const bool is_known = unknown != nullptr && !unknown->reason.empty();
+  const std::string why =
+      is_known ? fmt::format("has a form that Hearth can't run ({})", unknown->reason) : "is not known to Hearth";
+  // An operator of the format's own can't be registered.
+  const bool is_custom = unknown != nullptr && !is_known && !unknown->name.starts_with("BUILTIN_");
   return Error(StatusCode::kUnsupported,
-               "op {} {} {}; convert the model without it (`hearth inspect` lists all that it needs), or {}",
-               node.source_index, OpName(node.op), why, kPluginAdvice);
+               "op {} {} {}; {}convert the model without it (`hearth inspect` lists all that it needs), or {}",
+               node.source_index, OpName(node.op), why,
+               is_custom ? fmt::format("register it ({}), ", kRegisterAdvice) : "", kPluginAdvice);
 }
 
 std::string NodeLabel(const Node& node) {

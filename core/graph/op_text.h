@@ -13,6 +13,10 @@ namespace hearth {
 inline constexpr std::string_view kPluginAdvice =
     "run the model by Hearth's plugin, which leaves to the LiteRT interpreter what Hearth can't run";
 
+// How a program brings an operator along.
+inline constexpr std::string_view kRegisterAdvice =
+    "--ops FILE, the option ops, ModelOptions::custom_ops; docs/custom-operators.md";
+
 // "conv_2d", "relu6" (a unary op by its kind), or the unknown operator's own name.
 std::string OpName(const Op& op);
 

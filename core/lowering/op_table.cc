@@ -17,6 +17,10 @@ Status InferUnknown(const NodeInference& inference) {
   return UnknownOperation(inference.node());
 }
 
+std::optional<std::string> CustomUnsupported(const Graph& /*graph*/, const Node& /*node*/, const Placing& /*placing*/) {
+  return "the program brings this operator along, for the CPU";
+}
+
 // A row that lacks a column does not compile.
 template <typename Attributes>
 constexpr OpDef OpRow(std::string_view name, const OperandCounts& operands, InferFunction* infer,
@@ -144,6 +148,7 @@ constexpr OpDef kOps[] = {
     OpRow<NonMaxSuppression>("non_max_suppression", kOfNode, InferNonMaxSuppression, ReferenceNonMaxSuppression,
                              nullptr, nullptr, kOneWay, ShortLoops, kCostly | kChoosesIndices | kTakesEmpty),
     OpRow<Loop>("loop", kOfNode, InferLoop, nullptr, nullptr, nullptr, kOneWay, ShortLoops, kCostly),
+    OpRow<Custom>("custom", kOfNode, InferCustom, nullptr, CustomUnsupported, nullptr, kOneWay, ShortLoops, kCostly),
     OpRow<UnknownOp>("unknown", kOfNode, InferUnknown, nullptr, nullptr, nullptr, kOneWay, ShortLoops,
                      kTakesStoredConstants | kCostly),
 };

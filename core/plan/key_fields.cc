@@ -174,7 +174,7 @@ constexpr KeyField kOtherFields[] = {
     kPlanSourcesField, kWeightSourcesField, kTuningSourcesField, kProbeSourcesField, kSelfTestSourcesField,
     kCompilerField,    kModelField,         kModelTokenField,    kSignatureField,    kInputShapesField,
     kTopKField,        kClassMapsField,     kContentField,       kKernelField,       kTextField,
-    kGridsField,       kCpusField,          kLayerField,         kConstantsField,
+    kGridsField,       kCpusField,          kLayerField,         kConstantsField,    kCustomOpsField,
 };
 
 template <typename Struct, size_t N>

@@ -49,6 +49,7 @@ inline constexpr KeyField kInputShapesField = {"input shapes", "input shape"};
 inline constexpr KeyField kTopKField = {"top k", "option"};
 inline constexpr KeyField kClassMapsField = {"class maps", "option"};
 inline constexpr KeyField kConstantsField = {"constants", "fixed input"};
+inline constexpr KeyField kCustomOpsField = {"custom operators", "custom operator"};
 inline constexpr KeyField kLayerField = {"layer", "layer"};
 inline constexpr KeyField kContentField = {"content", "weights"};
 inline constexpr KeyField kCpusField = {"cpus", "device capability"};

@@ -83,8 +83,9 @@ class MemberWriter {
     std::visit([&](const auto& alternative) { Item(alternative); }, item);
   }
 
-  // Only the CPU runs loops, and plans with steps on the CPU are neither stored nor proved.
+  // Only the CPU runs these, and plans with steps on the CPU are neither stored nor proved.
   void Item(const Loop& /*loop*/) {}
+  void Item(const Custom& /*custom*/) {}
 
   std::vector<std::byte> bytes_;
 };

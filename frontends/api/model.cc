@@ -14,6 +14,7 @@
 #include "core/graph/constant_results.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/shorter_outputs.h"
+#include "frontends/api/custom_ops.h"
 #include "frontends/api/model_formats.h"
 #include "frontends/api/option_table.h"
 #include "frontends/api/recipe.h"
@@ -167,6 +168,8 @@ Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& opt
   const Stopwatch watch;
   ReadOptions read_options{options.signature, options.input_shapes, 0, data->parts, options.constants};
   HEARTH_ASSIGN(read_options.dimensions, SizesOf(options.dimensions));
+  HEARTH_ASSIGN(data->custom_ops, AllCustomOps(options));
+  read_options.custom_ops = data->custom_ops;
   const ModelFormat& format = FormatOf(data->bytes);
   HEARTH_ASSIGN(data->graph, format.read(data->bytes, read_options));
   HEARTH_ASSIGN(const ModelInterface interface, format.read_interface(data->bytes, read_options));

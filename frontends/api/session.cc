@@ -187,10 +187,12 @@ Result<Session> Session::Create(const Model& model, const SessionOptions& option
     return Error(StatusCode::kInvalidArgument, "this model was moved from: use the one that it was moved to");
   const ModelOptions& of_model = options.model;
   if (!of_model.signature.empty() || !of_model.input_shapes.empty() || of_model.top_k != 0 || of_model.class_maps ||
-      !of_model.constants.empty() || !of_model.dimensions.empty()) {
-    return Error(StatusCode::kInvalidArgument,
-                 "signature, input shapes, dimensions, constants, top_k and class_maps are chosen when the model is "
-                 "read");
+      !of_model.constants.empty() || !of_model.dimensions.empty() || !of_model.custom_ops.empty() ||
+      !of_model.op_libraries.empty()) {
+    return Error(
+        StatusCode::kInvalidArgument,
+        "signature, input shapes, dimensions, constants, operators, top_k and class_maps are chosen when the model "
+        "is read");
   }
   return CreateSession(model, {.options = options});
 }

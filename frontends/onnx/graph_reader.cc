@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
+#include "frontends/onnx/custom.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/writer/names.h"
 #include "frontends/writer/rows.h"
@@ -266,13 +267,12 @@ Results GraphReader::MakeNode(OpView& view) {
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     if (view.Has(i) && Find(node.inputs[i]) == nullptr) HEARTH_TRY(ValueOf(node.inputs[i]).status());
   }
+  const CustomOp* custom = FindCustomOp(reading().options.custom_ops, RegisteredName(node));
+  if (custom != nullptr) return AddCustom(view, *custom);
   // A file's own functions come before operators of the same name.
   const auto function = reading().functions.find({node.domain, node.op_type, node.overload});
   if (function != reading().functions.end()) return CallFunction(view, *function->second);
-  if (view.known() == nullptr) {
-    return Error(StatusCode::kUnsupported,
-                 "Hearth does not know this operator: export the model without it, or fold it away (onnxsim)");
-  }
+  if (view.known() == nullptr) return NotRegistered(node);
   return view.known()->read(view);
 }
 

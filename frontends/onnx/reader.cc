@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "frontends/onnx/custom.h"
 #include "frontends/onnx/graph_reader.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/onnx/proto.h"
@@ -31,17 +32,18 @@ Status CheckSignature(const ReadOptions& options) {
                CleanName(options.signature));
 }
 
-// Names of operators that no row has, with how many nodes have them.
-void CountUnknown(const onnx::Functions& functions, const std::vector<onnx::NodeProto>& nodes,
+// Names of operators that neither a row nor the program has, with how many nodes have them.
+void CountUnknown(const onnx::Reading& reading, const std::vector<onnx::NodeProto>& nodes,
                   std::map<std::string, int>& unknown) {
   for (const onnx::NodeProto& node : nodes) {
-    if (!functions.contains({node.domain, node.op_type, node.overload}) &&
-        onnx::FindOperator(node.domain, node.op_type) == nullptr) {
+    if (!reading.functions.contains({node.domain, node.op_type, node.overload}) &&
+        onnx::FindOperator(node.domain, node.op_type) == nullptr &&
+        FindCustomOp(reading.options.custom_ops, onnx::RegisteredName(node)) == nullptr) {
       const std::string domain = node.domain.empty() ? std::string() : CleanName(ShortName(node.domain)) + ".";
       ++unknown[domain + CleanName(ShortName(node.op_type))];
     }
     for (const onnx::AttributeProto& attribute : node.attributes) {
-      if (attribute.graph != nullptr) CountUnknown(functions, attribute.graph->nodes, unknown);
+      if (attribute.graph != nullptr) CountUnknown(reading, attribute.graph->nodes, unknown);
     }
   }
 }
@@ -49,8 +51,8 @@ void CountUnknown(const onnx::Functions& functions, const std::vector<onnx::Node
 // "; the model also has ...", for an error about one operator.
 std::string OtherUnknown(const onnx::Reading& reading) {
   std::map<std::string, int> unknown;
-  CountUnknown(reading.functions, reading.model.graph->nodes, unknown);
-  for (const auto& [key, function] : reading.functions) CountUnknown(reading.functions, function->nodes, unknown);
+  CountUnknown(reading, reading.model.graph->nodes, unknown);
+  for (const auto& [key, function] : reading.functions) CountUnknown(reading, function->nodes, unknown);
   if (unknown.empty()) return "";
   std::string text = "; operators of this model that Hearth does not know: ";
   for (size_t k = 0; const auto& [name, count] : unknown) {

@@ -274,7 +274,8 @@ std::string BuiltinName(int32_t code) {
   return row != nullptr ? std::string(row->name) : fmt::format("BUILTIN_{}", code);
 }
 
-Result<std::vector<OperatorCode>> ReadOperatorCodes(const wire::Model& model, CopyBudget& budget) {
+Result<std::vector<OperatorCode>> ReadOperatorCodes(const wire::Model& model, CopyBudget& budget,
+                                                    std::span<const CustomOp> custom_ops) {
   std::vector<OperatorCode> codes;
   const uint32_t count = model.operator_codes() == nullptr ? 0 : model.operator_codes()->size();
   for (uint32_t i = 0; i < count; ++i) {
@@ -286,7 +287,8 @@ Result<std::vector<OperatorCode>> ReadOperatorCodes(const wire::Model& model, Co
         return CopyBudget::Exceeded(fmt::format("operator code {}", i));
       }
       const std::string_view name = stored.custom_code()->string_view();
-      codes.push_back({FindCustomOperator(name), CleanName(name)});
+      const CustomOp* custom = FindCustomOp(custom_ops, name);
+      codes.push_back({custom != nullptr ? nullptr : FindCustomOperator(name), CleanName(name), custom});
     } else {
       codes.push_back({FindOperator(code), BuiltinName(code)});
     }

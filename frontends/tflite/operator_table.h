@@ -32,7 +32,9 @@ const OperatorRow* FindCustomOperator(std::string_view name);
 // "CONV_2D", or "BUILTIN_999" for a code that is not in the table.
 std::string BuiltinName(int32_t code);
 
-Result<std::vector<OperatorCode>> ReadOperatorCodes(const wire::Model& model, CopyBudget& budget);
+// Custom operators are those of `custom_ops`, then Hearth's own.
+Result<std::vector<OperatorCode>> ReadOperatorCodes(const wire::Model& model, CopyBudget& budget,
+                                                    std::span<const CustomOp> custom_ops);
 
 }  // namespace hearth
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/graph/custom_node.h"
 #include "frontends/tflite/schema_generated.h"
 #include "frontends/writer/graph_writer.h"
 #include "hearth/model_metadata.h"
@@ -92,6 +93,7 @@ struct OperatorRow {
 struct OperatorCode {
   const OperatorRow* row = nullptr;  // null for an operator that is in no table
   std::string name;                  // if custom
+  const CustomOp* custom = nullptr;  // if the program registered it; it has no row then
 };
 
 struct Reading {

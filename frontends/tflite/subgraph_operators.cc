@@ -108,6 +108,14 @@ Result<bool> SubgraphReader::FoldDequantize(const OperatorView& view) {
 Result<Op> SubgraphReader::ReadOp(const OperatorView& view, std::optional<Result<Op>> known) {
   const OperatorCode& code = view.code();
   if (!reading_.budget.copies.Charge(code.name.size())) return CopyBudget::Exceeded(OperatorLabel(view.index()));
+  if (code.custom != nullptr) {
+    const std::span<const std::byte> options = view.CustomOptions();
+    if (!reading_.budget.copies.Charge(options.size())) return CopyBudget::Exceeded(OperatorLabel(view.index()));
+    const auto custom = std::make_shared<CustomNode>();
+    custom->op = *code.custom;
+    custom->options.assign(options.begin(), options.end());
+    return Op(Custom{custom});
+  }
   if (code.row == nullptr) return Op(UnknownOp{code.name});
   if (code.row->read == nullptr) return Op(UnknownOp{code.name, std::string(code.row->why_refused)});
   Result<Op> read = known ? *std::move(known) : code.row->read(view);
@@ -129,7 +137,9 @@ Status SubgraphReader::ReadNode(const OperatorView& view, std::optional<Result<O
   const std::string where = OperatorLabel(view.index());
   Result<Op> op = ReadOp(view, std::move(known));
   if (!op.ok()) return op.status().Within(where);
-  if (std::holds_alternative<UnknownOp>(*op)) return AddUnknown(view, *std::move(op)).Within(where);
+  if (std::holds_alternative<UnknownOp>(*op) || std::holds_alternative<Custom>(*op)) {
+    return AddUnknown(view, *std::move(op)).Within(where);
+  }
   Expanded read = OperandsOf(view, *op);
   if (read.status().code() == StatusCode::kUnsupported) {
     return AddUnknown(view, UnknownBecause(view, read.status())).Within(where);
@@ -198,15 +208,17 @@ Status SubgraphReader::AddNode(const OperatorView& view, Op op, std::vector<Valu
   return Status::Ok();
 }
 
-// Adds a node for an operator that Hearth does not know, or not in this form.
+// Adds a node for an operator that Hearth does not know, or not in this form, or that the program registered.
 Status SubgraphReader::AddUnknown(const OperatorView& view, Result<Op> unknown) {
   HEARTH_TRY(unknown.status());
+  const bool is_custom = std::holds_alternative<Custom>(*unknown);
   std::vector<ValueId> operands;
   for (const int32_t tensor : view.inputs()) {
-    HEARTH_ASSIGN(const ValueId value, tensor == -1 ? Made(kNoValue) : tensors_.OperandOf(tensor, true));
+    HEARTH_ASSIGN(const ValueId value, tensor == -1 ? Made(kNoValue) : tensors_.OperandOf(tensor, !is_custom));
     if (to_.marks().IsComplex(value)) return Error(StatusCode::kUnsupported, "of complex numbers");
     operands.push_back(value);
   }
+  if (is_custom && HaveRows(to_, operands)) return AddUnknown(view, UnknownBecause(view, NeedsAllRows()));
   std::vector<NamedResult> results;
   for (int k = 0; k < view.output_count(); ++k) {
     HEARTH_ASSIGN(NamedResult result, tensors_.ResultFor(view.output(k)));

@@ -28,7 +28,7 @@ const Node* FirstUnknown(const Graph& graph, size_t first_node) {
 }  // namespace
 
 Status SubgraphReader::Read(const wire::SignatureDef* signature, const ReadOptions& options) {
-  HEARTH_ASSIGN(reading_.codes, ReadOperatorCodes(reading_.model, reading_.budget.copies));
+  HEARTH_ASSIGN(reading_.codes, ReadOperatorCodes(reading_.model, reading_.budget.copies, options.custom_ops));
   Graph& graph = to_.graph();
   if (subgraph_.name() != nullptr && reading_.budget.copies.Charge(subgraph_.name()->size())) {
     graph.name = CleanName(subgraph_.name()->string_view());

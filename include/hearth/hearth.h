@@ -6,6 +6,7 @@
 
 #include "hearth/array.h"           // IWYU pragma: export
 #include "hearth/cache.h"           // IWYU pragma: export
+#include "hearth/custom_op.h"       // IWYU pragma: export
 #include "hearth/device.h"          // IWYU pragma: export
 #include "hearth/frame.h"           // IWYU pragma: export
 #include "hearth/graph_builder.h"   // IWYU pragma: export

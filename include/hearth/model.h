@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "hearth/custom_op.h"
 #include "hearth/export.h"
 #include "hearth/model_metadata.h"
 #include "hearth/status.h"
@@ -52,6 +53,10 @@ struct ModelOptions {
   // "NAME=SIZE": the size of all open dimensions that an ONNX file gives this name. A shape in input_shapes comes
   // first.
   std::vector<std::string> dimensions;
+  // Operators of one's own, each name once, and shared libraries of them (hearth/hearth_ops.h), which are opened with
+  // the model. kInvalidArgument for one that can't be used.
+  std::vector<CustomOp> custom_ops;
+  std::vector<std::string> op_libraries;
 };
 
 // Immutable. Several threads and sessions may use it at once; it must outlive them. A model that was moved from has no

@@ -31,6 +31,7 @@ struct ModelData {
   std::map<std::string, std::vector<int32_t>> input_shapes;   // chosen by the user
   std::map<std::string, FixedInput> constants;                // ModelOptions::constants
   std::vector<std::string> dimensions;                        // ModelOptions::dimensions
+  std::vector<CustomOp> custom_ops;                           // ModelOptions::custom_ops, and those of op_libraries
   int32_t top_k = 0;                                          // ModelOptions::top_k
   bool class_maps = false;                                    // ModelOptions::class_maps
   Graph graph;

@@ -35,6 +35,7 @@ struct ReadOptions {
   // Complex inputs and outputs are float32 with real and imaginary part in a last dimension of 2; else they are
   // refused.
   bool complex_as_pairs = true;
+  std::vector<CustomOp> custom_ops = {};  // checked
 };
 
 // How a file declares an input or output.

@@ -77,7 +77,8 @@ Result<Model> WithShapes(const Model& model, const Shapes& shapes) {
   data->copy = from.copy;
   data->bytes = from.bytes;
   data->parts = from.parts;
-  ModelOptions options{from.signature, from.input_shapes, from.top_k, from.class_maps, from.constants, from.dimensions};
+  ModelOptions options{from.signature, from.input_shapes, from.top_k,      from.class_maps,
+                       from.constants, from.dimensions,   from.custom_ops, {}};
   for (const auto& [name, shape] : shapes) {
     // The input's alias is replaced too: otherwise the input would have two shapes.
     const auto input = std::ranges::find_if(

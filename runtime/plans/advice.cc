@@ -46,14 +46,9 @@ double BytesOf(const Graph& graph, ValueId value) {
 
 void AdviseOnUnknown(const Graph& graph, std::vector<Advice>& advice) {
   for (const Node& node : graph.nodes()) {
-    const auto* unknown = std::get_if<UnknownOp>(&node.op);
-    if (unknown == nullptr) continue;
-    const std::string why = unknown->reason.empty() ? "is not known to Hearth" : "can't be run: " + unknown->reason;
+    if (!std::holds_alternative<UnknownOp>(node.op)) continue;
     advice.push_back(
-        {"unknown-operation",
-         fmt::format("op {} {} {}; nothing here can run the model unless it is converted without it, or {}",
-                     node.source_index, unknown->name, why, kPluginAdvice),
-         {{"index", node.source_index}}});
+        {"unknown-operation", std::string(UnknownOperation(node).message()), {{"index", node.source_index}}});
   }
 }
 

@@ -30,6 +30,7 @@ struct PlanRequest {
   Field<kTopKField, int32_t> top_k;         // elements kept of each of its outputs; 0: all
   Field<kClassMapsField, bool> class_maps;  // whether its outputs of scores became maps of classes
   Field<kConstantsField> constants;         // what names the contents of inputs that were fixed; empty: none
+  Field<kCustomOpsField> custom_ops;        // names and versions of the graph's operators of the program's
   Field<kPlanSourcesField> sources = std::string(kPlanSources);
 };
 

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/device/device_rules.h"
+#include "core/graph/ops/custom.h"
 #include "hal/device/driver_files.h"
 #include "hal/device/stopwatch.h"
 #include "hal/programs/smaller_groups.h"
@@ -347,8 +348,10 @@ Result<PlanRequest> RequestPlan(const PrepareRequest& request, DeviceInfo& info)
     LimitItemsAsCompiled(name, *opened.device, info, store);
   }
   const ModelData& model = request.model->data();
-  return PlanRequest{&model.graph,           name, &info, lowering, model.signature, model.top_k, model.class_maps,
-                     model.NameOfConstants()};
+  PlanRequest plan{&model.graph,           name, &info, lowering, model.signature, model.top_k, model.class_maps,
+                   model.NameOfConstants()};
+  plan.custom_ops = CustomOpsIn(model.graph);
+  return plan;
 }
 
 Result<PreparedRuns> Prepare(const PrepareRequest& request, bool* exceeds_limit) {

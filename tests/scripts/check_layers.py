@@ -22,7 +22,7 @@ ROOMS = {  # of a folder; each may include those before it
     "backends/cpu": ["host", "xnnpack", "integer", "nodes"],
 }
 # Public headers whose types core itself speaks; the others in include/hearth belong to runtime.
-CORE_HEADERS = {"cache_types.h", "export.h", "frame.h", "interop.h", "log.h", "status.h", "version.h"}
+CORE_HEADERS = {"cache_types.h", "custom_op.h", "export.h", "frame.h", "hearth_ops.h", "interop.h", "log.h", "status.h", "version.h"}
 MAY_INCLUDE = {
     "core": {"core"},
     "hal": {"core", "hal"},

@@ -138,7 +138,7 @@ output %1
   cpu.backend = kHostBackend;
   const std::vector<Advice> advice = AdviceOn(graph, Places(graph, {0}), cpu);
   ASSERT_THAT(Kinds(advice), ElementsAre("unknown-operation"));
-  EXPECT_THAT(advice[0].text, HasSubstr("op 7 FOO can't be run: bar is computed at run time"));
+  EXPECT_THAT(advice[0].text, HasSubstr("op 7 FOO has a form that Hearth can't run"));
   // What `run` says: operator, index and what to do in one sentence.
   EXPECT_THAT(InferShapes(graph).message(),
               HasSubstr("op 7 FOO has a form that Hearth can't run (bar is computed at run time); convert the model"));

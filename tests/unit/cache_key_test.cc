@@ -126,14 +126,20 @@ struct PlanCase {
   LowerOptions options;
   std::string model;
   std::string signature;
+  std::string custom_ops;
 
-  CacheKey Key() const { return KeyOf(PlanRequest{&graph, model, &device, options, signature}); }
+  CacheKey Key() const {
+    PlanRequest request{&graph, model, &device, options, signature};
+    request.custom_ops = custom_ops;
+    return KeyOf(request);
+  }
 };
 
 TEST(CacheKeys, EveryPartOfAPlansKeyCountsAndIsNamed) {
   const Changes<PlanCase> changes = {
       {"model content", [](PlanCase& c) { c.model = "other"; }},
       {"signature", [](PlanCase& c) { c.signature = "encode"; }},
+      {"custom operator", [](PlanCase& c) { c.custom_ops = "\"MISH\" \"2\""; }},
       {"input shape",
        [](PlanCase& c) {
          c.graph.inputs = {c.graph.AddValue({"x", {DType::kFloat32, Shape{1, 8}, {}}, {}})};

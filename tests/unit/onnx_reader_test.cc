@@ -120,7 +120,9 @@ TEST(OnnxReader, AnUnknownOperatorIsNamedWithItsNodeAndOthers) {
   OnnxGraph graph;
   graph.Input("x", {"2"}).Output("y").Node("Frob", {"x"}, {"a"}, {}, "own").Node("Det", {"a"}, {"y"});
   const std::string error = ErrorOf(OnnxFile(graph));
-  EXPECT_THAT(error, HasSubstr("node 'the_Frob' (own.Frob, opset 1): Hearth does not know this operator: export"));
+  EXPECT_THAT(
+      error,
+      HasSubstr("node 'the_Frob' (own.Frob, opset 1): Hearth does not know this operator: register it as 'own::Frob'"));
   EXPECT_THAT(error, HasSubstr("Det (1), own.Frob (1)"));
 }
 

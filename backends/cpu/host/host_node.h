@@ -133,6 +133,9 @@ Result<std::unique_ptr<HostNode>> MakeDetectionNode(const HostNodeRequest& reque
 // A loop whose end depends on data.
 Result<std::unique_ptr<HostNode>> MakeLoopNode(const HostNodeRequest& request);
 
+// An operator that the program registered. Its node reads and writes quantized values as they are stored.
+Result<std::unique_ptr<HostNode>> MakeCustomNode(const HostNodeRequest& request);
+
 // Any node of core's float64 reference. kUnsupported for an operation that it lacks.
 Result<std::unique_ptr<HostNode>> MakeReferenceNode(const HostNodeRequest& request);
 

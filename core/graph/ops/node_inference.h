@@ -24,6 +24,7 @@ class NodeInference {
   // a negative or oversized shape, or is empty where the operation takes no empty tensors.
   Status CheckOperands(const OperandCounts& counts) const;
 
+  const Graph& graph() const { return graph_; }
   const Node& node() const { return node_; }
   template <typename Attributes>
   const Attributes& op() const {

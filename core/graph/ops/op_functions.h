@@ -61,6 +61,7 @@ ReferenceFunction ReferenceGather, ReferenceGatherNd, ReferenceOneHot, Reference
 
 // loop: a loop whose end depends on data. Its reference, which can fail, is part of EvaluateNode.
 InferFunction InferLoop;
+InferFunction InferCustom;
 
 // movement: rearranges or repeats elements along dimensions. On devices all are strided copies.
 InferFunction InferTranspose, InferSlice, InferTile, InferBroadcastTo, InferReverse, InferReshape;

@@ -1,0 +1,55 @@
+#include "frontends/onnx/custom.h"
+
+#include <memory>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/graph/op_text.h"
+#include "frontends/writer/names.h"
+#include "frontends/writer/rows.h"
+
+namespace hearth::onnx {
+
+std::string RegisteredName(const NodeProto& node) {
+  return node.domain.empty() ? std::string(node.op_type) : fmt::format("{}::{}", node.domain, node.op_type);
+}
+
+Status NotRegistered(const NodeProto& node) {
+  return Error(StatusCode::kUnsupported,
+               "Hearth does not know this operator: register it as '{}' ({}), export the model without it, or fold it "
+               "away (onnxsim)",
+               CleanName(ShortName(RegisteredName(node))), kRegisterAdvice);
+}
+
+Results AddCustom(const OpView& view, const CustomOp& op) {
+  const auto custom = std::make_shared<CustomNode>();
+  custom->op = op;
+  size_t bytes = 0;
+  for (const AttributeProto& written : view.node().attributes) {
+    const AttributeProto* given = view.Given(written);
+    if (given == nullptr) continue;
+    CustomAttribute& attribute = custom->attributes.emplace_back();
+    attribute.name = written.name;
+    attribute.ints = given->ints;
+    attribute.floats = given->floats;
+    attribute.texts.assign(given->strings.begin(), given->strings.end());
+    if (given->type == kIntAttribute) attribute.ints = {given->i};
+    if (given->type == kFloatAttribute) attribute.floats = {given->f};
+    if (given->type == kTextAttribute) attribute.texts = {std::string(given->s)};
+    attribute.is_list = given->type != kIntAttribute && given->type != kFloatAttribute && given->type != kTextAttribute;
+    bytes += written.name.size() + given->s.size() + 8 * given->ints.size() + 4 * given->floats.size();
+    for (const std::string_view text : given->strings) bytes += text.size();
+  }
+  if (!view.to().budget().copies.Charge(bytes)) return CopyBudget::Exceeded("its attributes");
+  Operands operands;
+  for (size_t i = 0; i < view.input_count(); ++i) operands.Append(view.Optional(i));
+  if (operands.status.ok() && HaveRows(view.to(), operands.ids)) return NeedsAllRows();
+  std::vector<TensorDesc> results(view.output_count(), PlainType(DType::kFloat32));
+  HEARTH_ASSIGN(const std::vector<ValueId> made,
+                view.to().AddSeveral(Custom{custom}, std::move(operands), std::move(results)));
+  std::vector<Tensor> tensors(made.size());
+  for (size_t k = 0; k < made.size(); ++k) tensors[k].plain = made[k];
+  return tensors;
+}
+
+}  // namespace hearth::onnx
