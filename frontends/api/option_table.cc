@@ -136,6 +136,13 @@ constexpr OptionRow kRows[] = {
               .type = "NAME=SIZE",
               .help = "The size of an open dimension, by the name that the file gives it: height=320"},
      .check = [](std::string_view size) { return ParseNamedSize(size).status(); }},
+    {.name = "ops",
+     .kind = ListOption{FIELD(model.op_libraries), ':'},
+     .values = "shared libraries of operators, separated by ':'",
+     .flag = {.names = "--ops",
+              .type = "FILE",
+              .help = "A shared library of operators that Hearth lacks (hearth/hearth_ops.h); may be given several "
+                      "times"}},
     {.name = "cache", .kind = SwitchOption{FIELD(use_cache)}, .values = kOnOff, .in_plugin = kInPlugin},
     {.name = "cache_folder",
      .kind = TextOption{FIELD(cache_folder)},

@@ -1,3 +1,4 @@
+#include "frontends/api/custom_ops.h"
 #include "frontends/c/answer.h"
 #include "frontends/c/handles.h"
 #include "hearth/session_option.h"
@@ -42,6 +43,16 @@ hearth_status hearth_options_set_constant(hearth_options* options, const char* i
     const auto* bytes = static_cast<const std::byte*>(data);
     fixed.bytes.assign(bytes, bytes + size_bytes);
     options->options.model.constants[input] = std::move(fixed);
+    return hearth::Status::Ok();
+  });
+}
+
+hearth_status hearth_options_add_op(hearth_options* options, const hearth_op* op) {
+  return hearth::Answer([&]() -> hearth::Status {
+    HEARTH_NOT_NULL(options);
+    HEARTH_NOT_NULL(op);
+    HEARTH_ASSIGN(hearth::CustomOp registered, hearth::CustomOpOf(*op, nullptr));
+    options->options.model.custom_ops.push_back(std::move(registered));
     return hearth::Status::Ok();
   });
 }

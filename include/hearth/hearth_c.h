@@ -7,7 +7,7 @@
  *   const float* scores = hearth_session_output_data(session, 0, &size_bytes);
  *   hearth_session_destroy(session);
  *
- * ABI. All objects are opaque, and there are no public structs. Within one soname (libhearth.so.N) functions are only
+ * ABI. All objects are opaque, and there are no public structs but those of hearth_ops.h. Within one soname (libhearth.so.N) functions are only
  * added; signatures and values of constants never change. A program built against this header runs with every library
  * of the same soname whose hearth_c_api_version() is at least the program's HEARTH_C_API_VERSION.
  *
@@ -29,6 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hearth/hearth_ops.h"
 #include "hearth/version.h" /* this header's HEARTH_VERSION_NUMBER and its parts; hearth_version() is the library's */
 
 /* NOLINTBEGIN(readability-identifier-naming): names as in C */
@@ -108,6 +109,11 @@ HEARTH_C_EXPORT hearth_status hearth_options_set_shape(hearth_options* options, 
 HEARTH_C_EXPORT hearth_status hearth_options_set_constant(hearth_options* options, const char* input, const char* dtype,
                                                           const int32_t* dimensions, size_t rank, const void* data,
                                                           size_t size_bytes);
+
+/* Since version 3. An operator of the program's own, for the models that are opened with these options (hearth_ops.h).
+ * `op` is copied; its `destroy` is called once these options and all that were opened with them are gone. After an
+ * error it is not called. Shared libraries of operators are the option "ops". */
+HEARTH_C_EXPORT hearth_status hearth_options_add_op(hearth_options* options, const hearth_op* op);
 
 /* The session works in a context that the program opened; hearth/interop.h has the rules. The pointers are a
  * cl_context, cl_device_id and cl_command_queue (may be NULL); a VkInstance, VkPhysicalDevice, VkDevice and VkQueue;

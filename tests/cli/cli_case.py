@@ -20,6 +20,7 @@ DEMO = ROOT / "tools/demo"
 MODEL = str(DEMO / "shapes_f32.tflite")
 INT8_MODEL = str(DEMO / "shapes_int8.tflite")
 PICTURE = str(DEMO / "shapes.png")
+MISH = pathlib.Path(PROGRAM).resolve().parents[1] / "lib/libmish.so"  # of examples/c/mish_op.c
 TIMEOUT_S = 600
 INPUT_SHAPE = (1, 96, 96, 3)
 SHARED = pathlib.Path(os.environ.get("HEARTH_SHARED") or ROOT.parent / "shared")

@@ -5,6 +5,7 @@ HEARTH_BIN names the program. Only the CPU is asked for, so no driver is needed:
 """
 
 import json
+import math
 import os
 import pathlib
 import re
@@ -16,7 +17,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import flat_model  # noqa: E402
-from cli_case import CliTest, INPUT_SHAPE, INT8_MODEL, MODEL, PICTURE, PROGRAM, npy, png, read_npy  # noqa: E402
+from cli_case import CliTest, INPUT_SHAPE, INT8_MODEL, MISH, MODEL, PICTURE, PROGRAM, npy, png, read_npy  # noqa: E402
 
 
 class Usage(CliTest):
@@ -524,7 +525,29 @@ class OpenModels(CliTest):
         self.assertEqual(report["ops"]["list"][0]["runs_on"], "nowhere")
         self.assertEqual([item["kind"] for item in report["advice"]], ["unknown-operation"])
         done = self.run_hearth("run", model, "--device", "cpu", "--random-inputs", "1", expect=3)
-        self.assert_one_error(done, "op 0 FOO is not known to Hearth", "convert the model without it")
+        self.assert_one_error(done, "op 0 FOO is not known to Hearth", "--ops FILE", "convert the model without it")
+
+    def test_a_library_of_operators_makes_a_model_with_a_custom_operator_run(self):
+        if not MISH.exists():
+            self.skipTest(f"{MISH} is not built")
+        model = self.file("mish.tflite", flat_model.elementwise({"main": "Mish"}, [1, 4]))
+        values = self.file("x.npy", npy("<f4", (1, 4), struct.pack("<4f", -1, 0, 1, 2)))
+        arguments = ("--device", "cpu", "--ops", MISH)
+        report = self.run_json("run", model, *arguments, "--input", values, "--output-dir", self.folder)
+        made = struct.unpack("<4f", read_npy(report["outputs"][0]["file"])[2])
+        for x, y in zip((-1, 0, 1, 2), made):
+            self.assertAlmostEqual(y, x * math.tanh(math.log1p(math.exp(x))), places=6)
+        report = self.run_json("inspect", model, *arguments)
+        self.assertEqual(report["ops"]["list"][0]["runs_on"], "cpu")
+        self.assertEqual(report["ops"]["list"][0]["reason"], 'registered, version "1"')
+        self.run_hearth("inspect", model, "--device", "cpu", "--ops", MISH)
+        self.run_hearth("bench", model, *arguments, "--runs", "2")
+        self.run_hearth("compare", model, *arguments, "--random-inputs", "1")
+        self.run_hearth("cache", "warm", model, "--device", "cpu", "--ops", MISH)
+        self.run_hearth("cache", "explain", model, *arguments)
+        for wrong, part in (("nothing.so", "no such file"), (values, "library of operators")):
+            done = self.run_hearth("run", model, "--device", "cpu", "--ops", wrong, "--random-inputs", "1", expect=3)
+            self.assert_one_error(done, part)
 
 
 if __name__ == "__main__":

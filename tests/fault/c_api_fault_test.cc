@@ -198,6 +198,8 @@ TEST(CApiFault, ANullArgumentIsAnErrorEverywhere) {
       hearth_options_set_constant(options, "x", nullptr, nullptr, 0, &number, 4),
       hearth_options_set_constant(options, "x", "int32", nullptr, 2, &number, 4),
       hearth_options_set_constant(options, "x", "int32", nullptr, 0, nullptr, 4),
+      hearth_options_add_op(nullptr, nullptr),
+      hearth_options_add_op(options, nullptr),
       hearth_model_open(nullptr, nullptr, model.out()),
       hearth_model_open("x", nullptr, nullptr),
       hearth_model_from_memory(nullptr, 5, nullptr, model.out()),

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/graph/custom_node.h"
 #include "core/graph/op_text.h"
 
 namespace hearth {
@@ -61,6 +62,8 @@ Result<PlacementReport> PlaceOperators(const Graph& graph, const DeviceInfo& dev
       op.where = WhereOf(report.rewritten.nodes()[found->second], placement);
       const bool cpu_was_chosen = device.is_host();
       op.reason = op.where == RunsOn::kNowhere ? WhyNowhere(node) : cpu_was_chosen ? "" : placement.reason;
+      const auto* custom = std::get_if<Custom>(&node.op);
+      if (custom != nullptr) op.reason = fmt::format("registered, version {}", Quoted(custom->node->op.version));
     }
     report.operators.push_back(std::move(op));
   }

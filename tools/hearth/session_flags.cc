@@ -270,6 +270,7 @@ void ModelFlags::AddOptions(CLI::App& app) {
 void ModelFlags::AddChoices(CLI::App& app) {
   AddFlagOf<TextOption>(app, "signature", signature_);
   GivenOnce(AddFlagOf<ListOption>(app, "dimensions", dimensions_), LastEquals);
+  AddFlagOf<ListOption>(app, "ops", ops_);
   CLI::Option* shape =
       app.add_option("--shape", shapes_,
                      "The shape of an input that the file leaves open, or to replace the file's: x=1x224x224x3")
@@ -291,6 +292,7 @@ Result<ModelOptions> ModelFlags::Options(InputOptions* inputs) const {
   ModelOptions options;
   options.signature = signature_;
   options.dimensions = dimensions_;
+  options.op_libraries = ops_;
   for (const std::string& text : shapes_) {
     HEARTH_ASSIGN(NamedShape shape, ParseShape(text));
     options.input_shapes.insert(std::move(shape));

@@ -40,7 +40,8 @@ CLI::Option* AddCacheOption(CLI::App& app, std::string& folder);
 // --cache-server-sign.
 std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& options);
 
-// MODEL, --signature, --shape, --dim, --constant: a model, its signature, and what its file leaves open.
+// MODEL, --signature, --shape, --dim, --constant, --ops: a model, its signature, what its file leaves open, and
+// operators that it needs.
 class ModelFlags {
  public:
   void AddOptions(CLI::App& app);
@@ -58,6 +59,7 @@ class ModelFlags {
   std::string path_, signature_;
   std::vector<std::string> shapes_;      // "NAME=1x224x224x3"
   std::vector<std::string> dimensions_;  // "NAME=SIZE"
+  std::vector<std::string> ops_;         // files of shared libraries
   std::vector<std::string> constants_;   // "NAME=16000", "NAME=FILE.npy"
 };
 
