@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,9 @@ class BufferBytes {
 
 using OptionTexts = std::map<std::string, std::string>;
 using InputShapes = std::map<std::string, std::vector<int32_t>>;
+// Name, version and the two functions of hearth/_ops.py.
+using PythonOps = std::vector<std::tuple<std::string, std::string, pybind11::object, pybind11::object>>;
+std::vector<CustomOp> CustomOpsOf(const PythonOps& ops);
 SessionOptions SessionOptionsOf(const OptionTexts& texts, const InputShapes& shapes);
 
 void BindModels(pybind11::module_& module);

@@ -67,22 +67,28 @@ void BindModels(py::module_& module) {
 
   const auto from_file = [](const std::string& path, const std::string& signature, const InputShapes& shapes,
                             int32_t top_k, bool class_maps, const Constants& constants,
-                            const std::vector<std::string>& dimensions) {
-    const ModelOptions options{signature, shapes, top_k, class_maps, FixedInputs(constants), dimensions};
+                            const std::vector<std::string>& dimensions, const std::vector<std::string>& ops,
+                            const PythonOps& custom_ops) {
+    const ModelOptions options{
+        signature, shapes, top_k, class_maps, FixedInputs(constants), dimensions, CustomOpsOf(custom_ops), ops};
     return Value(WithoutGil([&] { return Model::FromFile(path, options); }));
   };
   const auto from_bytes = [](const py::object& content, const std::string& signature, const InputShapes& shapes,
                              int32_t top_k, bool class_maps, const Constants& constants,
-                             const std::vector<std::string>& dimensions) {
+                             const std::vector<std::string>& dimensions, const std::vector<std::string>& ops,
+                             const PythonOps& custom_ops) {
     const BufferBytes held(content, BufferBytes::Use::kRead);
-    const ModelOptions options{signature, shapes, top_k, class_maps, FixedInputs(constants), dimensions};
+    const ModelOptions options{
+        signature, shapes, top_k, class_maps, FixedInputs(constants), dimensions, CustomOpsOf(custom_ops), ops};
     return Value(WithoutGil([&] { return Model::FromMemory(held.bytes(), "memory", options); }));
   };
   py::class_<Model>(module, "Model")
       .def_static("from_file", from_file, py::arg("path"), py::arg("signature"), py::arg("shapes"), py::arg("top_k"),
-                  py::arg("class_maps"), py::arg("constants"), py::arg("dimensions"))
+                  py::arg("class_maps"), py::arg("constants"), py::arg("dimensions"), py::arg("ops"),
+                  py::arg("custom_ops"))
       .def_static("from_bytes", from_bytes, py::arg("content"), py::arg("signature"), py::arg("shapes"),
-                  py::arg("top_k"), py::arg("class_maps"), py::arg("constants"), py::arg("dimensions"))
+                  py::arg("top_k"), py::arg("class_maps"), py::arg("constants"), py::arg("dimensions"), py::arg("ops"),
+                  py::arg("custom_ops"))
       .def_property_readonly("inputs", &Model::inputs, py::return_value_policy::copy)
       .def_property_readonly("outputs", &Model::outputs, py::return_value_policy::copy)
       .def_property_readonly("signature", &Model::signature)

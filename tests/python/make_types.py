@@ -22,6 +22,7 @@ import numpy as np
 
 # Values that a small session does not show.
 UNSEEN = {"fallbacks": "List[OperatorFallback]", "warnings": "List[str]", "moved_at_run": "Optional[int]"}
+PATH = 'Union[str, "os.PathLike[str]"]'
 FALLBACK = {"index": 0, "op": "", "reason": ""}
 
 
@@ -29,6 +30,7 @@ def option_type(name: str, values: str) -> str:
     """The type of what option_texts() takes, by the table's words for the values."""
     if name in OF_MODEL:  # checked more strictly, as parameters of hearth.Model
         kinds = {"on, off": "Union[bool, np.bool_]", "a number": "int", "sizes": "Mapping[str, int]", "a name": "str"}
+        kinds["shared libraries"] = f"Union[{PATH}, Sequence[{PATH}]]"
         return next(kind for words, kind in kinds.items() if values.startswith(words))
     if values == "on, off":
         return 'Union[bool, np.bool_, Literal["on", "off"]]'

@@ -18,6 +18,7 @@ from hearth._errors import ErrorCode, ModelNotFoundError, Warning, log_as_python
 from hearth._cache import Cache
 from hearth._frame import DmaBuf, Frame
 from hearth._graph import Graph, GraphTensor
+from hearth._ops import CustomOp, OpInput
 from hearth._program import delegate_path, litert_runtime_path
 from hearth._results import Box, ClassArea, KeyPoint, KeyPoints, Result, ScoredClass
 from hearth._session import Model, ProfileEntry, Session, Tensor, Ticket
@@ -27,6 +28,7 @@ __all__ = [
     "Box",
     "Cache",
     "ClassArea",
+    "CustomOp",
     "Device",
     "DeviceLimits",
     "DmaBuf",
@@ -39,6 +41,7 @@ __all__ = [
     "KeyPoints",
     "Model",
     "ModelNotFoundError",
+    "OpInput",
     "ProfileEntry",
     "Report",
     "Result",

@@ -4,6 +4,8 @@ from hearth._errors import ErrorCode
 
 Text = Union[str, bytes]  # bytes: a path's that are no UTF-8
 
+NativeOp = Tuple[str, str, Callable[..., Any], Callable[..., Any]]
+
 __version__: str
 
 class Error(RuntimeError):
@@ -29,11 +31,11 @@ class Model:
     @staticmethod
     def from_file(path: Text, signature: str, shapes: Mapping[str, Sequence[int]], top_k: int,
                   class_maps: bool, constants: Mapping[str, Tuple[str, Sequence[int], bytes]],
-                  dimensions: Sequence[str]) -> Model: ...
+                  dimensions: Sequence[str], ops: Sequence[Text], custom_ops: Sequence[NativeOp]) -> Model: ...
     @staticmethod
     def from_bytes(content: Any, signature: str, shapes: Mapping[str, Sequence[int]], top_k: int,
                    class_maps: bool, constants: Mapping[str, Tuple[str, Sequence[int], bytes]],
-                   dimensions: Sequence[str]) -> Model: ...
+                   dimensions: Sequence[str], ops: Sequence[Text], custom_ops: Sequence[NativeOp]) -> Model: ...
     @property
     def inputs(self) -> List[TensorInfo]: ...
     @property

@@ -51,12 +51,18 @@ def _sizes(value: Any, role: str) -> List[str]:
     return [f"{name}={whole_size(size, role)}" for name, size in value.items()]
 
 
+def _files(value: Any, role: str) -> List[NativeText]:
+    files = [value] if isinstance(value, (str, bytes, os.PathLike)) else list(value)
+    return [native_path(file) for file in files]
+
+
 # What is chosen when a model is read, and how it is checked: alike for a file, bytes and hearth.Model.
 OF_MODEL: Mapping[str, Callable[[Any, str], Any]] = {
     "signature": _name,
     "top_k": whole_count,
     "class_maps": _switch,
     "dimensions": _sizes,
+    "ops": _files,
 }
 
 
@@ -72,7 +78,7 @@ def option_texts(options: Mapping[str, object]) -> Dict[str, NativeText]:
         if isinstance(value, (bool, np.bool_)):
             return "on" if value else "off"
         if isinstance(value, (list, tuple)):
-            return (":" if name == "cache_layers" else ",").join(os.fspath(part) for part in value)
+            return (":" if name in ("cache_layers", "ops") else ",").join(os.fspath(part) for part in value)
         if isinstance(value, (int, np.integer)):
             return str(value)
         if not isinstance(value, (str, bytes, os.PathLike)):

@@ -33,7 +33,8 @@ import numpy as np
 from hearth import _hearth
 from hearth._errors import ErrorCode, opened
 from hearth._frame import Frame
-from hearth._options import OF_MODEL, constant_arrays, native_path, of_model, option_texts, whole_count
+from hearth._ops import CustomOp, native_ops
+from hearth._options import OF_MODEL, Path, constant_arrays, native_path, of_model, option_texts, whole_count
 from hearth._results import Result
 from hearth._shapes import Shapes, shape_lists
 from hearth._types import Report, SessionOptions
@@ -131,6 +132,8 @@ class Model:
         class_maps: Optional[Union[bool, np.bool_]] = None,
         constants: Optional[Mapping[str, Any]] = None,
         dimensions: Optional[Mapping[str, int]] = None,
+        ops: Optional[Union[Path, Sequence[Path]]] = None,
+        custom_ops: Optional[Sequence[CustomOp]] = None,
     ):
         """Reads a .tflite or .onnx file (its path) or its bytes.
 
@@ -138,12 +141,14 @@ class Model:
         the file's; `top_k`: outputs with longer rows of scores give only the largest ones and their indices;
         `class_maps`: outputs with scores for each pixel give the class of each pixel; `constants`: numbers or arrays by
         input name, which the model then no longer has as inputs (a sample rate; paddings and counts that decide shapes).
-        `dimensions`: sizes of open dimensions by the name that an ONNX file gives them. None is as if it was not given.
+        `dimensions`: sizes of open dimensions by the name that an ONNX file gives them; `ops`: shared libraries of operators
+        that Hearth lacks; `custom_ops`: such operators in Python. None is as if it was not given.
         """
-        chosen: Dict[str, Any] = {"signature": "", "top_k": 0, "class_maps": False, "dimensions": []}
-        given = {"signature": signature, "top_k": top_k, "class_maps": class_maps, "dimensions": dimensions}
+        chosen: Dict[str, Any] = {"signature": "", "top_k": 0, "class_maps": False, "dimensions": [], "ops": []}
+        given = {"signature": signature, "top_k": top_k, "class_maps": class_maps, "dimensions": dimensions, "ops": ops}
         chosen.update(of_model(given))
         chosen["constants"] = constant_arrays(constants)
+        chosen["custom_ops"] = native_ops(custom_ops)
         if isinstance(source, (bytes, bytearray, memoryview)):
             self._native = _hearth.Model.from_bytes(source, shapes=shape_lists(shapes), **chosen)
         else:
@@ -207,23 +212,27 @@ class Session:
         *,
         shapes: Optional[Shapes] = None,
         constants: Optional[Mapping[str, Any]] = None,
+        custom_ops: Optional[Sequence[CustomOp]] = None,
         **options: "Unpack[SessionOptions]",
     ):
         """Opens a file (its path), its bytes or a Model, whose shapes and signature were chosen when it was made.
-        `shapes` and `constants` are those of hearth.Model.
+        `shapes`, `constants` and `custom_ops` are those of hearth.Model.
 
         Options by name; hearth.option_names() lists them: device="opencl", precision="fp16", cache=False,
         cache_folder="/tmp/c", model_token="v2", cpu_ops=["softmax"], threads=2, signature="serving_default", ...
         An option that is None is as if it was not given.
         """
         given: Dict[str, Any] = dict(options)
-        if isinstance(model, (bytes, bytearray, memoryview)) or (constants and not isinstance(model, Model)):
+        of_file = constants or custom_ops
+        if isinstance(model, (bytes, bytearray, memoryview)) or (of_file and not isinstance(model, Model)):
             chosen: Dict[str, Any] = {name: given.pop(name, None) for name in OF_MODEL}
-            model = Model(model, shapes=shapes, constants=constants, **chosen)
-            shapes = constants = None
+            model = Model(model, shapes=shapes, constants=constants, custom_ops=custom_ops, **chosen)
+            shapes = of_file = None
         if isinstance(model, Model):
-            if shapes or constants:
-                raise ValueError("the model's shapes and constants are chosen already: give them to hearth.Model")
+            if shapes or of_file:
+                raise ValueError(
+                    "the model's shapes, constants and custom_ops are chosen already: give them to hearth.Model"
+                )
             self._native = _hearth.Session(model._native, option_texts(given))
         else:
             path = native_path(model)

@@ -49,6 +49,8 @@ class SessionOptions(TypedDict, total=False):
     """a name of the model's"""
     dimensions: Optional[Mapping[str, int]]
     """sizes of an ONNX file's named dimensions, separated by ',': height=320,width=640"""
+    ops: Optional[Union[Union[str, "os.PathLike[str]"], Sequence[Union[str, "os.PathLike[str]"]]]]
+    """shared libraries of operators, separated by ':'"""
     cache: Optional[Union[bool, np.bool_, Literal["on", "off"]]]
     """on, off"""
     cache_folder: Optional[Union[str, "os.PathLike[str]"]]
