@@ -12,7 +12,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cli_case import CliTest, MODEL, PICTURE, PROGRAM, ROOT, TIMEOUT_S  # noqa: E402
+from cli_case import CliTest, MISH, MODEL, PICTURE, PROGRAM, ROOT, TIMEOUT_S  # noqa: E402
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 # What stands for the reader's own: a model, a picture, a device that this machine may lack.
@@ -47,6 +47,8 @@ class Docs(CliTest):
         (place / "bin/hearth").symlink_to(os.path.abspath(PROGRAM))
         shutil.copy(MODEL, place / "model.tflite")
         shutil.copy(PICTURE, place / "picture.png")
+        if MISH.exists():
+            shutil.copy(MISH, place)
         return place
 
     def run_line(self, line, place, backends):
