@@ -29,8 +29,11 @@ class Journal {
   // `key`: device, driver, path and case, without line breaks.
   Word LastOf(const std::string& key) const;
   void Note(Word word, const std::string& key);  // written at once
+  // kIoError: a note is not in the file, as on a full disk, so that a run can't go on from there.
+  Status status() const;
 
  private:
+  std::string path_;
   std::map<std::string, Word> last_;
   std::ofstream file_;
 };

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <limits>
 #include <set>
@@ -234,6 +236,18 @@ TEST(Journal, ARunThatWasStoppedGoesOnWhereItWas) {
   ran.clear();
   EXPECT_EQ(run(100).Count(Outcome::kPassed), static_cast<int>(cases.size()));
   EXPECT_THAT(ran, ::testing::IsEmpty());
+}
+
+TEST(Journal, ThatCantBeWrittenOrIsADeviceIsAnError) {
+  EXPECT_EQ(Journal::Open("/dev/null").status().code(), StatusCode::kMalformedInput);
+  const TemporaryFolder folder;
+  Journal journal = Journal::Open(folder.path() / "journal").value();
+  struct rlimit limit, nothing = {0, RLIM_INFINITY};
+  std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(prlimit(0, RLIMIT_FSIZE, &nothing, &limit), 0);
+  journal.Note(Journal::Word::kPassed, "case");
+  ASSERT_EQ(prlimit(0, RLIMIT_FSIZE, &limit, nullptr), 0);
+  EXPECT_EQ(journal.status().code(), StatusCode::kIoError);
 }
 
 TEST(Journal, ACaseThatEndedTheProcessIsRunAloneAndThenAFailure) {

@@ -125,6 +125,7 @@ class ConformanceCommand final : public Verb {
       output_.PrintText(conformance::FailuresText(all.back()));
     }
     HEARTH_TRY(WriteReports(all));
+    if (journal) HEARTH_TRY(journal->status());
     if (IsInterrupted()) return ExitCode::kInterrupted;
     bool failed = false;
     for (const DeviceResults& results : all) {
