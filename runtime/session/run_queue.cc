@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -241,13 +242,16 @@ void WaitUntilOver(QueuedRun& run, std::unique_lock<std::mutex>& lock, std::opti
 
 }  // namespace
 
+// Without a run: moved from.
 RunState PendingRun::state() const {
+  if (!run_) return RunState::kFailed;
   const std::scoped_lock lock(run_->mutex);
   if (!IsOver(run_->state) && IsLate(*run_)) EndLate(*run_);
   return run_->state;
 }
 
 bool PendingRun::Cancel() {
+  if (!run_) return false;
   const std::scoped_lock lock(run_->mutex);
   run_->is_cancelled = !IsOver(run_->state);
   if (run_->state != RunState::kWaiting) return false;
@@ -256,12 +260,16 @@ bool PendingRun::Cancel() {
 }
 
 bool PendingRun::WaitFor(std::chrono::milliseconds milliseconds) const {
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);  // the clock can't add max()
+  if (!run_) return true;
   std::unique_lock lock(run_->mutex);
-  if (!IsMadeHere(*run_)) WaitUntilOver(*run_, lock, Clock::now() + milliseconds);
+  const Clock::time_point end = Clock::now() + std::clamp(milliseconds, std::chrono::milliseconds(0), kLongest);
+  if (!IsMadeHere(*run_)) WaitUntilOver(*run_, lock, end);
   return IsOver(run_->state);
 }
 
 Result<RunTensors> PendingRun::Take() {
+  if (!run_) return Error(StatusCode::kInvalidArgument, "this pending run was moved from; ask the one it is in now");
   std::unique_lock lock(run_->mutex);
   if (!IsMadeHere(*run_)) WaitUntilOver(*run_, lock, std::nullopt);
   if (IsOver(run_->state)) return TakeOutputs(*run_);

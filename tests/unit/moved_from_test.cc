@@ -97,6 +97,18 @@ TEST(MovedFrom, AQueueOfASessionThatIsElsewhereFailsItsRuns) {
   EXPECT_THAT(queue.Submit({}).Take().status().message(), HasSubstr("this session was moved from"));
 }
 
+TEST(MovedFrom, APendingRunIsOverAndSaysWhy) {
+  MovedSession both;
+  RunQueue queue(std::move(both.session));
+  PendingRun run = queue.Submit({});
+  PendingRun taken = std::move(run);
+  EXPECT_EQ(run.state(), RunState::kFailed);
+  EXPECT_FALSE(run.Cancel());
+  EXPECT_TRUE(run.WaitFor(std::chrono::milliseconds(1)));
+  EXPECT_THAT(run.Take().status().message(), HasSubstr("was moved from"));
+  EXPECT_TRUE(taken.WaitFor(std::chrono::milliseconds::max())) << "the longest time is not none";
+}
+
 TEST(MovedFrom, AModelHasNoSessions) {
   Model model = testing::NegationModel({1, 4});
   const Model moved = std::move(model);
