@@ -50,6 +50,26 @@ void DecodeBoxes(Interpretation& result) {
                    [](const Box& a, const Box& b) { return a.score > b.score; });
 }
 
+// Whether what a drawing reads is there. In a result that was made by hand it may not be.
+bool IsWhole(const Interpretation& result) {
+  const PixelMap& map = result.map;
+  switch (result.group.meaning) {
+    case Meaning::kMask:
+    case Meaning::kClassMap:
+      return map.height > 0 && map.width > 0 &&
+             map.values.size() == static_cast<size_t>(map.height) * static_cast<size_t>(map.width);
+    case Meaning::kImage: {
+      if (result.infos.empty() || result.values.empty() || result.infos[0].shape.size() < 3) return false;
+      size_t count = 1;
+      for (const int32_t dim : result.infos[0].shape) count *= static_cast<size_t>(dim);
+      return count > 0 && result.values[0].size() == count;
+    }
+    case Meaning::kKeypoints:
+      return result.points.skeleton == nullptr || result.points.points.size() >= result.points.skeleton->point_count;
+    default: return true;
+  }
+}
+
 }  // namespace
 
 Result<Interpreter> Interpreter::Create(const Model& model, InterpretOptions options) {
@@ -133,6 +153,11 @@ Result<std::vector<Interpretation>> Interpret(const Session& session, InterpretO
 Result<RgbPicture> Draw(const Interpretation& result, const RgbPicture& picture) {
   if (result.group.meaning == Meaning::kNone)
     return Error(StatusCode::kInvalidArgument, "a result without a meaning can't be drawn: {}", result.group.reason);
+  if (!IsWhole(result)) {
+    return Error(StatusCode::kInvalidArgument,
+                 "this result's numbers are not all there: {} is drawn as it came out of Interpret",
+                 MeaningName(result.group.meaning));
+  }
   const int64_t pixels = int64_t{picture.width} * picture.height;
   if (picture.width < 0 || picture.height < 0 || picture.values.size() != static_cast<uint64_t>(pixels) * 3) {
     return Error(StatusCode::kInvalidArgument, "a picture of {} x {} pixels has {} values, not {}", picture.width,

@@ -255,5 +255,13 @@ TEST_F(ASession, IsNotDrawnOnAPictureOfAnotherSizeThanItSays) {
   EXPECT_EQ(Draw({}).status().code(), StatusCode::kInvalidArgument);
 }
 
+TEST(Results, WithoutTheirNumbersAreNotDrawn) {
+  for (const Meaning meaning : {Meaning::kImage, Meaning::kMask, Meaning::kClassMap}) {
+    Interpretation result;
+    result.group.meaning = meaning;
+    EXPECT_EQ(Draw(result).status().code(), StatusCode::kInvalidArgument) << MeaningName(meaning);
+  }
+}
+
 }  // namespace
 }  // namespace hearth
