@@ -44,6 +44,19 @@ py::dict AttributesOf(const hearth_op_call& call) {
   return attributes;
 }
 
+// Calls Python. A thread that Python ends in there, because the process ends, waits (calls.h): unwinding would go
+// through Python's objects without its lock.
+py::object Called(const py::object& function, const py::tuple& arguments) {
+  PyObject* result = nullptr;
+  try {
+    result = PyObject_CallObject(function.ptr(), arguments.ptr());
+  } catch (...) {
+    WaitForTheEndOfTheProcess();
+  }
+  if (result == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(result);
+}
+
 class PythonOperator final : public CustomOperator {
  public:
   PythonOperator(py::object infer, py::object run) : infer_(std::move(infer)), run_(std::move(run)) {}
@@ -61,8 +74,8 @@ class PythonOperator final : public CustomOperator {
 
   Status Infer(const hearth_op_call& call) const override {
     return WithPython([&]() -> Status {
-      const py::object made =
-          infer_(ListOf(call.inputs, call.input_count, false), call.output_count, AttributesOf(call));
+      const py::object made = Called(
+          infer_, py::make_tuple(ListOf(call.inputs, call.input_count, false), call.output_count, AttributesOf(call)));
       const auto outputs = made.cast<std::vector<std::pair<std::string, std::vector<int32_t>>>>();
       for (size_t k = 0; k < outputs.size(); ++k) {
         const auto& [name, shape] = outputs[k];
@@ -81,8 +94,8 @@ class PythonOperator final : public CustomOperator {
 
   Status Run(const hearth_op_call& call) const override {
     return WithPython([&] {
-      run_(ListOf(call.inputs, call.input_count, false), ListOf(call.outputs, call.output_count, true),
-           AttributesOf(call));
+      Called(run_, py::make_tuple(ListOf(call.inputs, call.input_count, false),
+                                  ListOf(call.outputs, call.output_count, true), AttributesOf(call)));
       return Status::Ok();
     });
   }

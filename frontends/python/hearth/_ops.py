@@ -1,6 +1,9 @@
 """Operators of one's own as Python functions."""
 
+import atexit
+import contextlib
 import dataclasses
+import weakref
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -90,8 +93,22 @@ class CustomOp:
             np.copyto(np.frombuffer(memory or b"", dtype).reshape(shape), array, casting="same_kind")
 
 
+sessions: "weakref.WeakSet[Any]" = weakref.WeakSet()
+_are_used = False
+
+
+@atexit.register
+def _close_sessions() -> None:
+    """Python ends the threads that want its lock behind its end, and a session's end would wait for its own for ever."""
+    for session in list(sessions) if _are_used else []:
+        with contextlib.suppress(Exception):  # another thread runs it
+            session.close()
+
+
 def native_ops(ops: Optional[Sequence[CustomOp]]) -> "List[_hearth.NativeOp]":
+    global _are_used
     listed = list(ops or [])
+    _are_used = _are_used or bool(listed)
     for op in listed:
         if not isinstance(op, CustomOp):
             raise TypeError(f"custom_ops: {op!r} is no hearth.CustomOp")
