@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <filesystem>
 #include <utility>
 
@@ -16,7 +17,8 @@ class OperatorInC final : public CustomOperator {
  public:
   OperatorInC(const hearth_op& op, std::shared_ptr<const void> library) : library_(std::move(library)), op_(op) {}
   ~OperatorInC() override {
-    if (op_.destroy != nullptr) op_.destroy(op_.user_data);
+    // Each model that is opened reads a library's table anew.
+    if (op_.destroy != nullptr && library_ == nullptr) op_.destroy(op_.user_data);
   }
   OperatorInC(const OperatorInC&) = delete;
   OperatorInC& operator=(const OperatorInC&) = delete;
@@ -44,10 +46,15 @@ class OperatorInC final : public CustomOperator {
 Status AddLibrary(const std::string& path, std::vector<CustomOp>& ops) {
   std::error_code failed;
   if (!std::filesystem::exists(path, failed)) return Error(StatusCode::kNotFound, "no such file: check the path");
+  if (std::filesystem::is_directory(path, failed))
+    return Error(StatusCode::kInvalidArgument, "a folder: name a library in it");
   // The system's loader takes a name without a folder for one of its own libraries.
   const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
   Result<DynamicLibrary> opened = DynamicLibrary::Open(std::array{file.c_str()});
-  if (!opened.ok()) return Error(StatusCode::kInvalidArgument, "it can't be loaded: {}", opened.status().message());
+  if (!opened.ok()) {
+    return Error(StatusCode::kInvalidArgument, "it is no shared library for this machine, or lacks one: {}",
+                 opened.status().message());
+  }
   const auto library = std::make_shared<const DynamicLibrary>(*std::move(opened));
   const auto table_of = library->Symbol<const hearth_ops* (*)()>("hearth_ops_v1");
   if (table_of == nullptr) {
@@ -55,7 +62,9 @@ Status AddLibrary(const std::string& path, std::vector<CustomOp>& ops) {
                  "it has no function hearth_ops_v1: export one that returns its table (hearth/hearth_ops.h)");
   }
   const hearth_ops* table = table_of();
-  if (table == nullptr || table->version != HEARTH_OPS_VERSION || (table->ops == nullptr && table->op_count > 0)) {
+  if (table != nullptr && table->ops == nullptr && table->op_count > 0)
+    return Error(StatusCode::kInvalidArgument, "its table counts {} operators and has none", table->op_count);
+  if (table == nullptr || table->version != HEARTH_OPS_VERSION) {
     return Error(StatusCode::kInvalidArgument,
                  "its table is of version {}, this Hearth knows version {}: build it anew",
                  table == nullptr ? 0 : table->version, HEARTH_OPS_VERSION);
@@ -71,6 +80,8 @@ Status AddLibrary(const std::string& path, std::vector<CustomOp>& ops) {
 }  // namespace
 
 Result<CustomOp> CustomOpOf(const hearth_op& op, std::shared_ptr<const void> library) {
+  // Those built before a later member was added are to be copied member by member.
+  static_assert(sizeof(hearth_op) == offsetof(hearth_op, destroy) + sizeof(hearth_op::destroy));
   if (op.struct_size < sizeof(hearth_op)) {
     return Error(StatusCode::kInvalidArgument, "an operator's struct_size is {}, sizeof(hearth_op) is {}",
                  op.struct_size, sizeof(hearth_op));

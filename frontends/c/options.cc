@@ -51,6 +51,8 @@ hearth_status hearth_options_add_op(hearth_options* options, const hearth_op* op
   return hearth::Answer([&]() -> hearth::Status {
     HEARTH_NOT_NULL(options);
     HEARTH_NOT_NULL(op);
+    // What could run out of memory comes first: after an error `destroy` is not called.
+    options->options.model.custom_ops.reserve(options->options.model.custom_ops.size() + 1);
     HEARTH_ASSIGN(hearth::CustomOp registered, hearth::CustomOpOf(*op, nullptr));
     options->options.model.custom_ops.push_back(std::move(registered));
     return hearth::Status::Ok();

@@ -7,9 +7,10 @@
  *   const float* scores = hearth_session_output_data(session, 0, &size_bytes);
  *   hearth_session_destroy(session);
  *
- * ABI. All objects are opaque, and there are no public structs but those of hearth_ops.h. Within one soname (libhearth.so.N) functions are only
- * added; signatures and values of constants never change. A program built against this header runs with every library
- * of the same soname whose hearth_c_api_version() is at least the program's HEARTH_C_API_VERSION.
+ * ABI. All objects are opaque, and there are no public structs but those of hearth_ops.h. Within one soname
+ * (libhearth.so.N) functions are only added; signatures and values of constants never change. A program built against
+ * this header runs with every library of the same soname whose hearth_c_api_version() is at least the program's
+ * HEARTH_C_API_VERSION.
  *
  * Errors. A function that can fail returns a hearth_status; hearth_last_error() then says what went wrong, where, and
  * what to do. On failure `*out` is set to NULL. A null pointer for a required argument is HEARTH_INVALID_ARGUMENT;

@@ -31,7 +31,8 @@ typedef struct hearth_op_tensor {
   int32_t rank;
   int32_t shape[HEARTH_OPS_MAX_RANK]; /* `rank` numbers */
   size_t size_bytes;
-  /* NULL in `infer`, except for constants of the file. 64 bytes of alignment for what runs make, 4 for constants. */
+  /* NULL in `infer`, except for constants of the file. 64 bytes of alignment for what runs make; for
+   * constants the element's, and at most 4. */
   void* data;
   /* Quantization: real = scale * (stored - zero_point). No scale when not quantized, 1 per tensor, else one for each
    * element of dimension `scale_dimension`. No zero point means 0, one means the same for all. The file decides:
@@ -88,7 +89,9 @@ typedef struct hearth_op {
   int32_t (*infer)(const hearth_op_call* call);
   int32_t (*run)(const hearth_op_call* call); /* fills the outputs' data */
   void* user_data;
-  /* Called once, when the last model and session that may call the functions is gone, on any thread. May be NULL. */
+  /* Called once, when the last model and session that may call the functions is gone, on any thread. May be NULL. Not
+   * called for the operators of a shared library, which serve all models until it is unloaded: it may have a destructor
+   * of its own. */
   void (*destroy)(void* user_data);
 } hearth_op;
 

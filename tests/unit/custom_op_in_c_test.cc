@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <memory>
 
+#include "frontends/api/custom_ops.h"
 #include "tests/testing/c_handles.h"
 #include "tests/testing/custom_ops.h"
 
@@ -57,6 +59,15 @@ TEST(CustomOpInC, RunsAndIsDestroyedOnceWithItsLastUser) {
     EXPECT_THAT(OutputFloats(session, 0), ElementsAre(3, 6, 9, 12));
     EXPECT_GT(counters.calls, 0);
   }
+  EXPECT_EQ(counters.destroyed, 1);
+}
+
+TEST(CustomOpInC, OperatorsOfALibraryServeSeveralModelsAndAreNotDestroyed) {
+  Counters counters;
+  const hearth_op op = {sizeof(hearth_op), "SCALE", "1", InferInC, RunInC, &counters, DestroyInC};
+  ASSERT_TRUE(CustomOpOf(op, std::make_shared<int>()).ok());
+  EXPECT_EQ(counters.destroyed, 0);
+  ASSERT_TRUE(CustomOpOf(op, nullptr).ok());
   EXPECT_EQ(counters.destroyed, 1);
 }
 
