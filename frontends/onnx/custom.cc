@@ -21,6 +21,18 @@ Status NotRegistered(const NodeProto& node) {
                CleanName(ShortName(RegisteredName(node))), kRegisterAdvice);
 }
 
+namespace {
+
+// Old writers leave the type out: then it is that of what the attribute holds.
+int32_t TypeOf(const AttributeProto& attribute) {
+  const bool has_several = !attribute.ints.empty() || !attribute.floats.empty() || !attribute.strings.empty();
+  if (attribute.type != kNoAttributeType || has_several || attribute.tensor || attribute.graph) return attribute.type;
+  if (!attribute.s.empty()) return kTextAttribute;
+  return attribute.f != 0 ? kFloatAttribute : kIntAttribute;
+}
+
+}  // namespace
+
 Results AddCustom(const OpView& view, const CustomOp& op) {
   const auto custom = std::make_shared<CustomNode>();
   custom->op = op;
@@ -33,10 +45,11 @@ Results AddCustom(const OpView& view, const CustomOp& op) {
     attribute.ints = given->ints;
     attribute.floats = given->floats;
     attribute.texts.assign(given->strings.begin(), given->strings.end());
-    if (given->type == kIntAttribute) attribute.ints = {given->i};
-    if (given->type == kFloatAttribute) attribute.floats = {given->f};
-    if (given->type == kTextAttribute) attribute.texts = {std::string(given->s)};
-    attribute.is_list = given->type != kIntAttribute && given->type != kFloatAttribute && given->type != kTextAttribute;
+    const int32_t type = TypeOf(*given);
+    if (type == kIntAttribute) attribute.ints = {given->i};
+    if (type == kFloatAttribute) attribute.floats = {given->f};
+    if (type == kTextAttribute) attribute.texts = {std::string(given->s)};
+    attribute.is_list = type != kIntAttribute && type != kFloatAttribute && type != kTextAttribute;
     bytes += written.name.size() + given->s.size() + 8 * given->ints.size() + 4 * given->floats.size();
     for (const std::string_view text : given->strings) bytes += text.size();
   }

@@ -65,12 +65,12 @@ class OnnxGraph {
     return attribute;
   }
   // Of type FLOAT, as the file says.
-  static std::string Real(std::string_view name, float number) {
+  static std::string Real(std::string_view name, float number, bool has_type = true) {
     std::string attribute;
     protozero::pbf_writer writer(attribute);
     writer.add_string(1, name.data(), name.size());
     writer.add_float(2, number);
-    writer.add_enum(20, 1);
+    if (has_type) writer.add_enum(20, 1);
     return attribute;
   }
   static std::string Subgraph(std::string_view name, const OnnxGraph& graph) {
