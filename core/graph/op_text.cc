@@ -188,9 +188,11 @@ class GraphWriter {
       descriptions.push_back(DescriptionText(id));
     }
     for (ValueId id : node.inputs) inputs.push_back(id == kNoValue ? "none" : fmt::format("%{}", id));
-    const bool unknown = std::holds_alternative<UnknownOp>(node.op);
+    const bool is_unknown = std::holds_alternative<UnknownOp>(node.op),
+               is_custom = std::holds_alternative<Custom>(node.op);
+    const std::string name = is_unknown ? "unknown" : is_custom ? "custom" : OpName(node.op);
     if (!outputs.empty()) text_ += fmt::format("{} = ", fmt::join(outputs, ", "));
-    text_ += fmt::format("{}({})", unknown ? "unknown" : OpName(node.op), fmt::join(inputs, ", "));
+    text_ += fmt::format("{}({})", name, fmt::join(inputs, ", "));
     if (const std::string attributes = AttributesToText(node.op); !attributes.empty())
       text_ += fmt::format(" {}", attributes);
     text_ += fmt::format(" : {}", fmt::join(descriptions, ", "));

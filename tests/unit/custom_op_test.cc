@@ -255,6 +255,33 @@ TEST(CustomOp, FailuresAreErrorsOfTheCallThatNameOperatorAndNode) {
   }
 }
 
+TEST(CustomOp, FailuresBlameNeitherTheDeviceNorWhatIsStored) {
+  for (const StatusCode code : {StatusCode::kUnavailable, StatusCode::kDeviceLost, StatusCode::kResourceExhausted,
+                                StatusCode::kInternal, StatusCode::kInvalidArgument}) {
+    const Call fails = [code](const hearth_op_call&) { return Status(code, "not now"); };
+    const Result<Model> model = Model::FromMemory(ScaleModel(), "memory", With("SCALE", SameAsInput, fails));
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    Result<Session> session = Session::Create(*model, {.device = "cpu", .use_cache = false});
+    ASSERT_TRUE(session.ok()) << session.status().message();
+    ASSERT_TRUE(session->SetInput(0, std::vector<std::byte>(session->inputs()[0].size_bytes)).ok());
+    EXPECT_EQ(session->Run().code(), StatusCode::kInvalidArgument);
+  }
+}
+
+TEST(CustomOp, AttributesWithoutATypeKeepTheirNumbers) {
+  OnnxGraph graph;
+  graph.Input("x", {"4"}).Output("y");
+  graph.Node("Affine", {"x"}, {"y"}, {OnnxGraph::Real("factor", 2.5f, false)}, "my.ops");
+  const auto run = [](const hearth_op_call& call) -> Status {
+    const hearth_op_attribute& factor = call.attributes[0];
+    if (factor.is_list != 0 || factor.float_count != 1) return Status(StatusCode::kInvalidArgument, "no number");
+    Elements<float>(call.outputs[0])[0] = factor.floats[0];
+    return Status::Ok();
+  };
+  const std::string file = OnnxFile(graph);
+  EXPECT_EQ(StatusOf(With("my.ops::Affine", SameAsInput, run), std::as_bytes(std::span(file))), "");
+}
+
 TEST(CustomOp, ImpossibleResultsAreRefused) {
   const auto with = [](const char* dtype, int32_t rank, int32_t first) {
     const Call infer = [=](const hearth_op_call& call) {

@@ -65,8 +65,12 @@ class CustomCall {
     }
   }
 
+  // The device and what is stored are not to blame, whatever code the operator chose.
   Status Failed(StatusCode code, std::string_view why) const {
-    return Error(code, "{}: the program's operator '{}' failed: {}", label_, custom_.op.name, why);
+    const bool blames_others = code == StatusCode::kUnavailable || code == StatusCode::kDeviceLost ||
+                               code == StatusCode::kResourceExhausted || code == StatusCode::kInternal;
+    return Error(blames_others ? StatusCode::kInvalidArgument : code, "{}: the program's operator '{}' failed: {}",
+                 label_, custom_.op.name, why);
   }
 
  private:
