@@ -27,8 +27,12 @@ Fingerprint WeightsKey::digest() const {
   return FingerprintOf(BytesOf(material_));
 }
 
+namespace {
+constexpr uint64_t kVectorBytes = 64;  // of the longest vector
+}
+
 std::shared_ptr<std::byte[]> VectorMemory(uint64_t bytes) {
-  constexpr std::align_val_t kAlignment{64};
+  constexpr std::align_val_t kAlignment{kVectorBytes};
   return {new (kAlignment) std::byte[bytes], [=](std::byte* memory) { ::operator delete[](memory, kAlignment); }};
 }
 
@@ -62,7 +66,7 @@ std::shared_ptr<const void> ProgramWeights::Noted(SharedWeights::Holding holding
 
 std::shared_ptr<std::byte[]> ProgramWeights::Allocate(uint64_t bytes) {
   constexpr uint64_t kLeastBytes = 8 << 20;  // of which the unused rest of the last large page is little
-  const uint64_t taken_bytes = RoundUp<uint64_t>(bytes, 64);
+  const uint64_t taken_bytes = RoundUp(bytes, kVectorBytes);
   if (block_ == nullptr && left_bytes_ >= kLeastBytes) {
     block_ = AllocateInLargePages(left_bytes_);
     next_ = block_.get();

@@ -100,13 +100,12 @@ struct Rest {
 template <typename Weights>
 HEARTH_DOT_AVX512 float DotAvx512(const float* x, const std::byte* weights, int64_t depth) {
   __m512 low = _mm512_setzero_ps(), high = _mm512_setzero_ps(), floats[2];
-  for (; depth >= kSums; depth -= kSums, x += kSums, weights += kSums * Weights::kBits / 8) {
-    Weights::Load(weights, floats);
-    low = _mm512_fmadd_ps(_mm512_loadu_ps(x), floats[0], low);
-    high = _mm512_fmadd_ps(_mm512_loadu_ps(x + 16), floats[1], high);
-  }
-  if (depth > 0) {
-    Weights::Load(Rest<Weights>(weights, depth).weights, floats);
+  for (; depth > 0; depth -= kSums, x += kSums, weights += kSums * Weights::kBits / 8) {
+    if (depth >= kSums) {
+      Weights::Load(weights, floats);
+    } else {
+      Weights::Load(Rest<Weights>(weights, depth).weights, floats);
+    }
     low = _mm512_fmadd_ps(_mm512_loadu_ps(x), floats[0], low);
     high = _mm512_fmadd_ps(_mm512_loadu_ps(x + 16), floats[1], high);
   }
@@ -118,13 +117,12 @@ HEARTH_DOT_AVX512 float DotAvx512(const float* x, const std::byte* weights, int6
 template <typename Weights>
 HEARTH_DOT_AVX2 float DotAvx2(const float* x, const std::byte* weights, int64_t depth) {
   __m256 sums[4] = {}, floats[4];
-  for (; depth >= kSums; depth -= kSums, x += kSums, weights += kSums * Weights::kBits / 8) {
-    Weights::Load(weights, floats);
-    HEARTH_UNROLLED for (int v = 0; v < 4; ++v) sums[v] =
-        _mm256_fmadd_ps(_mm256_loadu_ps(x + 8 * v), floats[v], sums[v]);
-  }
-  if (depth > 0) {
-    Weights::Load(Rest<Weights>(weights, depth).weights, floats);
+  for (; depth > 0; depth -= kSums, x += kSums, weights += kSums * Weights::kBits / 8) {
+    if (depth >= kSums) {
+      Weights::Load(weights, floats);
+    } else {
+      Weights::Load(Rest<Weights>(weights, depth).weights, floats);
+    }
     HEARTH_UNROLLED for (int v = 0; v < 4; ++v) sums[v] =
         _mm256_fmadd_ps(_mm256_loadu_ps(x + 8 * v), floats[v], sums[v]);
   }
@@ -158,8 +156,9 @@ Dot DotFor(DType dtype) {
 
 // The factors of weights as stored: none, one, or one for each column. nullopt if other numbers follow from them.
 std::optional<std::vector<float>> FactorsOf(const TensorDesc& weights) {
-  if (weights.dtype == DType::kFloat16 && !weights.quantization) return std::vector<float>();
-  if (weights.dtype == DType::kFloat16 || !weights.quantization) return std::nullopt;
+  const bool are_halves = weights.dtype == DType::kFloat16;
+  if (are_halves == weights.quantization.has_value()) return std::nullopt;
+  if (are_halves) return std::vector<float>();
   const Quantization& grid = *weights.quantization;
   const bool is_symmetric = std::ranges::all_of(grid.zero_points, [](int64_t zero) { return zero == 0; });
   const bool fits = grid.scales.size() == 1 || (grid.dimension == 0 && ssize(grid.scales) == weights.shape[0]);
