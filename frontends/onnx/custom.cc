@@ -10,18 +10,12 @@
 
 namespace hearth::onnx {
 
+namespace {
+
+// The name under which a program registers the node's operator.
 std::string RegisteredName(const NodeProto& node) {
   return node.domain.empty() ? std::string(node.op_type) : fmt::format("{}::{}", node.domain, node.op_type);
 }
-
-Status NotRegistered(const NodeProto& node) {
-  return Error(StatusCode::kUnsupported,
-               "Hearth does not know this operator: register it as '{}' ({}), export the model without it, or fold it "
-               "away (onnxsim)",
-               CleanName(ShortName(RegisteredName(node))), kRegisterAdvice);
-}
-
-namespace {
 
 // Old writers leave the type out: then it is that of what the attribute holds.
 int32_t TypeOf(const AttributeProto& attribute) {
@@ -32,6 +26,17 @@ int32_t TypeOf(const AttributeProto& attribute) {
 }
 
 }  // namespace
+
+const CustomOp* RegisteredOp(std::span<const CustomOp> ops, const NodeProto& node) {
+  return ops.empty() ? nullptr : FindCustomOp(ops, RegisteredName(node));
+}
+
+Status NotRegistered(const NodeProto& node) {
+  return Error(StatusCode::kUnsupported,
+               "Hearth does not know this operator: register it as '{}' ({}), export the model without it, or fold it "
+               "away (onnxsim)",
+               CleanName(ShortName(RegisteredName(node))), kRegisterAdvice);
+}
 
 Results AddCustom(const OpView& view, const CustomOp& op) {
   const auto custom = std::make_shared<CustomNode>();

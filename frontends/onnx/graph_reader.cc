@@ -267,7 +267,7 @@ Results GraphReader::MakeNode(OpView& view) {
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     if (view.Has(i) && Find(node.inputs[i]) == nullptr) HEARTH_TRY(ValueOf(node.inputs[i]).status());
   }
-  const CustomOp* custom = FindCustomOp(reading().options.custom_ops, RegisteredName(node));
+  const CustomOp* custom = RegisteredOp(reading().options.custom_ops, node);
   if (custom != nullptr) return AddCustom(view, *custom);
   // A file's own functions come before operators of the same name.
   const auto function = reading().functions.find({node.domain, node.op_type, node.overload});

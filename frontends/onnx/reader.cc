@@ -38,7 +38,7 @@ void CountUnknown(const onnx::Reading& reading, const std::vector<onnx::NodeProt
   for (const onnx::NodeProto& node : nodes) {
     if (!reading.functions.contains({node.domain, node.op_type, node.overload}) &&
         onnx::FindOperator(node.domain, node.op_type) == nullptr &&
-        FindCustomOp(reading.options.custom_ops, onnx::RegisteredName(node)) == nullptr) {
+        onnx::RegisteredOp(reading.options.custom_ops, node) == nullptr) {
       const std::string domain = node.domain.empty() ? std::string() : CleanName(ShortName(node.domain)) + ".";
       ++unknown[domain + CleanName(ShortName(node.op_type))];
     }
