@@ -93,14 +93,19 @@ class CustomOp:
             np.copyto(np.frombuffer(memory or b"", dtype).reshape(shape), array, casting="same_kind")
 
 
-sessions: "weakref.WeakSet[Any]" = weakref.WeakSet()
+_sessions: "weakref.WeakSet[Any]" = weakref.WeakSet()  # those that may have such operators
 _are_used = False
+
+
+def close_at_exit(session: Any) -> None:
+    if _are_used:
+        _sessions.add(session)
 
 
 @atexit.register
 def _close_sessions() -> None:
     """Python ends the threads that want its lock behind its end, and a session's end would wait for its own for ever."""
-    for session in list(sessions) if _are_used else []:
+    for session in list(_sessions):
         with contextlib.suppress(Exception):  # another thread runs it
             session.close()
 

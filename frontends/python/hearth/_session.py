@@ -33,7 +33,7 @@ import numpy as np
 from hearth import _hearth
 from hearth._errors import ErrorCode, opened
 from hearth._frame import Frame
-from hearth._ops import CustomOp, native_ops, sessions
+from hearth._ops import CustomOp, close_at_exit, native_ops
 from hearth._options import OF_MODEL, Path, constant_arrays, native_path, of_model, option_texts, whole_count
 from hearth._results import Result
 from hearth._shapes import Shapes, shape_lists
@@ -244,7 +244,7 @@ class Session:
         self._executor: Optional[ThreadPoolExecutor] = None
         self._executor_lock = threading.Lock()
         self._is_closed = False
-        sessions.add(self)
+        close_at_exit(self)
         self._runner = 0  # the executor's thread, once it runs
         self._lost: List[int] = []  # runs in flight whose tickets are gone
         self._note_tensors()
