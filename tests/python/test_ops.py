@@ -2,7 +2,6 @@
 
 import gc
 import signal
-import subprocess
 import sys
 import threading
 import weakref
@@ -36,29 +35,6 @@ def test_a_function_runs_in_place_of_a_custom_operator(tmp_path):
         ops = {} if isinstance(source, hearth.Model) else {"custom_ops": [op]}
         with hearth.Session(source, **ops, **CPU) as session:
             np.testing.assert_allclose(session.run(X)[0], mish(X), rtol=1e-6)
-
-
-def test_a_thread_in_an_operator_does_not_crash_the_end_of_the_program(tmp_path):
-    path = tmp_path / "m.tflite"
-    path.write_bytes(model_file())
-    script = """
-import sys, threading, time
-import hearth, numpy as np
-def slow(x):
-    time.sleep(0.001)
-    return x
-sessions = [hearth.Session(sys.argv[1], custom_ops=[hearth.CustomOp("Mish", slow)], device="cpu", cache=False) for _ in range(2)]
-begun = threading.Event()
-def work(session):
-    while True:
-        session.run(np.zeros((1, 4), np.float32))
-        begun.set()
-for session in sessions:
-    threading.Thread(target=work, args=[session], daemon=True).start()
-begun.wait()
-"""
-    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
 
 
 def test_shapes_are_asked_for_again_after_a_resize():

@@ -7,6 +7,9 @@ import sys
 import hearth
 import pytest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+import flat_model  # noqa: E402
+
 USABLE = [device["id"] for device in hearth.devices() if device["usable"]]
 
 
@@ -217,3 +220,26 @@ except hearth.Error as error:
 print("alive")
 """, str(demo[0]), device, llvm, when)
     assert (done.returncode, done.stdout.strip()) == (0, "alive"), done.stderr
+
+
+def test_a_thread_in_an_operator_does_not_crash_the_end_of_the_program(tmp_path):
+    path = tmp_path / "m.tflite"
+    path.write_bytes(flat_model.elementwise({"main": "Mish"}, [1, 4], [-1, 4]))
+    script = """
+import sys, threading, time
+import hearth, numpy as np
+def slow(x):
+    time.sleep(0.001)
+    return x
+sessions = [hearth.Session(sys.argv[1], custom_ops=[hearth.CustomOp("Mish", slow)], device="cpu", cache=False) for _ in range(2)]
+begun = threading.Event()
+def work(session):
+    while True:
+        session.run(np.zeros((1, 4), np.float32))
+        begun.set()
+for session in sessions:
+    threading.Thread(target=work, args=[session], daemon=True).start()
+begun.wait()
+"""
+    done = run(script, path)
+    assert done.returncode == 0, done.stderr
