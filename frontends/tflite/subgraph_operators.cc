@@ -138,11 +138,11 @@ Status SubgraphReader::ReadNode(const OperatorView& view, std::optional<Result<O
   Result<Op> op = ReadOp(view, std::move(known));
   if (!op.ok()) return op.status().Within(where);
   if (std::holds_alternative<UnknownOp>(*op) || std::holds_alternative<Custom>(*op)) {
-    return AddUnknown(view, *std::move(op)).Within(where);
+    return AddAsDeclared(view, *std::move(op)).Within(where);
   }
   Expanded read = OperandsOf(view, *op);
   if (read.status().code() == StatusCode::kUnsupported) {
-    return AddUnknown(view, UnknownBecause(view, read.status())).Within(where);
+    return AddAsDeclared(view, UnknownBecause(view, read.status())).Within(where);
   }
   if (!read.ok()) return read.status().Within(where);
   const std::vector<ValueId>& operands = *read;
@@ -193,7 +193,7 @@ Status SubgraphReader::AddNode(const OperatorView& view, Op op, std::vector<Valu
   const bool is_basic = IsBasicLstm(*view.code().row, view.inputs().size());
   if (std::holds_alternative<Lstm>(op)) {
     const Status arranged = ArrangeLstm(to_, is_basic, operands, results);
-    if (arranged.code() == StatusCode::kUnsupported) return AddUnknown(view, UnknownBecause(view, arranged));
+    if (arranged.code() == StatusCode::kUnsupported) return AddAsDeclared(view, UnknownBecause(view, arranged));
     HEARTH_TRY(arranged);
   }
   HEARTH_ASSIGN(const std::vector<ValueId> made, to_.AddNamed(std::move(op), std::move(operands), std::move(results)));
@@ -208,23 +208,24 @@ Status SubgraphReader::AddNode(const OperatorView& view, Op op, std::vector<Valu
   return Status::Ok();
 }
 
-// Adds a node for an operator that Hearth does not know, or not in this form, or that the program registered.
-Status SubgraphReader::AddUnknown(const OperatorView& view, Result<Op> unknown) {
-  HEARTH_TRY(unknown.status());
-  const bool is_custom = std::holds_alternative<Custom>(*unknown);
+// Adds a node for an operator that Hearth does not know, or not in this form, or that the program registered: its
+// results are what the file declares.
+Status SubgraphReader::AddAsDeclared(const OperatorView& view, Result<Op> op) {
+  HEARTH_TRY(op.status());
+  const bool is_custom = std::holds_alternative<Custom>(*op);
   std::vector<ValueId> operands;
   for (const int32_t tensor : view.inputs()) {
     HEARTH_ASSIGN(const ValueId value, tensor == -1 ? Made(kNoValue) : tensors_.OperandOf(tensor, !is_custom));
     if (to_.marks().IsComplex(value)) return Error(StatusCode::kUnsupported, "of complex numbers");
     operands.push_back(value);
   }
-  if (is_custom && HaveRows(to_, operands)) return AddUnknown(view, UnknownBecause(view, NeedsAllRows()));
+  if (is_custom && HaveRows(to_, operands)) return AddAsDeclared(view, UnknownBecause(view, NeedsAllRows()));
   std::vector<NamedResult> results;
   for (int k = 0; k < view.output_count(); ++k) {
     HEARTH_ASSIGN(NamedResult result, tensors_.ResultFor(view.output(k)));
     results.push_back(std::move(result));
   }
-  HEARTH_ASSIGN(const auto made, to_.AddNamed(*std::move(unknown), std::move(operands), std::move(results)));
+  HEARTH_ASSIGN(const auto made, to_.AddNamed(*std::move(op), std::move(operands), std::move(results)));
   for (size_t k = 0; k < made.size(); ++k) tensors_[view.output(static_cast<int>(k))].value = made[k];
   return Status::Ok();
 }
@@ -277,7 +278,7 @@ Status SubgraphReader::Finish(const OperatorView& view, const Expanded& made, si
   if (undo) undo();
   for (int k = 0; k < view.output_count(); ++k) tensors_[view.output(k)].value = kNoValue;
   // No value may stand for what the operator makes, a handle or complex numbers: then its reason is the error.
-  const Status unknown = AddUnknown(view, UnknownBecause(view, status));
+  const Status unknown = AddAsDeclared(view, UnknownBecause(view, status));
   return unknown.code() == StatusCode::kUnsupported ? status.Within(OperatorLabel(view.index())) : unknown;
 }
 

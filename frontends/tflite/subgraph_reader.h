@@ -76,7 +76,7 @@ class SubgraphReader {
   Expanded OperandsOf(const OperatorView& view, const Op& op);
   Status ReadNode(const OperatorView& view, std::optional<Result<Op>> known);
   Status AddNode(const OperatorView& view, Op op, std::vector<ValueId> operands);
-  Status AddUnknown(const OperatorView& view, Result<Op> unknown);
+  Status AddAsDeclared(const OperatorView& view, Result<Op> op);
   Result<std::function<void()>> UndoOf(const OperatorView& view);
   Status Expand(OperatorView& view);
   Status Finish(const OperatorView& view, const Expanded& made, size_t first_node,
