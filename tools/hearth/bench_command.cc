@@ -188,16 +188,15 @@ class BenchCommand final : public Verb {
     HEARTH_TRY(session.Run());
     if (session.report().start.mode == "hot") HEARTH_TRY(RunUntilSettled(session, inputs, since_asked, result));
     session.SaveToCache();
-    HEARTH_ASSIGN(std::vector<double> times, TimedRuns(session, inputs));
+    HEARTH_ASSIGN(result.times_ms, TimedRuns(session, inputs));
     if ((profile_ || !trace_path_.empty() || !html_path_.empty()) && !IsInterrupted()) {
       HEARTH_ASSIGN(result.profile, MedianProfile(session));
       result.costs = CostsOf(result.profile, session.model());
     }
     result.report = session.report();
-    result.runs = StatisticsOf(times);
-    result.times_ms = times;
-    result.report.run_ms = {static_cast<int>(times.size()), result.runs.median, result.runs.min, result.runs.p90,
-                            result.runs.max};
+    result.runs = StatisticsOf(result.times_ms);
+    result.report.run_ms = {static_cast<int>(result.times_ms.size()), result.runs.median, result.runs.min,
+                            result.runs.p90, result.runs.max};
     warnings.PrintNew(result.report);
     for (const TensorInfo& info : session.outputs()) {
       result.outputs.push_back({{"name", info.name}, {"dtype", info.dtype}, {"shape", info.shape}});

@@ -107,7 +107,7 @@ ExitCode OnParseError(CLI::App& app, const CLI::ParseError& error) {
     app.exit(error);
     return ExitCode::kFine;
   }
-  CLI::App& named = NamedCommand(app);
+  const CLI::App& named = NamedCommand(app);
   const std::vector<std::string> unknown = app.remaining(true);
   const bool is_unknown = !unknown.empty() && (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
                                                dynamic_cast<const CLI::RequiredError*>(&error) != nullptr);
