@@ -66,7 +66,7 @@ void ExpectProductsOfPlainLoops(IntegerSet set, int32_t channels, int32_t depth,
   const std::vector<uint8_t> x = RandomBytes(static_cast<size_t>(pieces * piece_step + 4), random);
   const std::vector<uint8_t> w = RandomBytes(static_cast<size_t>(channels * depth * pieces), random);
   const IntegerWeights weights{std::as_bytes(std::span(w)), channels, depth * pieces, depth * pieces, 1};
-  const PackedMatrix packed = PackMatrix(layer, weights, place, depth);
+  const PackedMatrix packed = PackMatrix(layer, weights, place, depth, set);
   std::vector<uint8_t> out(static_cast<size_t>(rows * channels), 77);
   std::vector<int32_t> sums(static_cast<size_t>(rows));
   std::vector<const uint8_t*> addresses;
@@ -87,6 +87,8 @@ void ExpectProductsOfPlainLoops(IntegerSet set, int32_t channels, int32_t depth,
   task.out_stride = channels;
   SumRows(task, packed.row_factor != 0 ? packed.row_factor : 1, sums.data(), set);
   if (packed.needs_row_sums()) task.row_sums = sums.data();
+  std::vector<int16_t> wide(static_cast<size_t>(WideNumbers(task, set)));
+  task.wide = wide.data();
   MultiplyRows(task, set);
   for (int64_t row = 0; row < rows; ++row) {
     for (int32_t c = 0; c < channels; ++c) {
@@ -136,7 +138,8 @@ TEST(CpuIntegerKernels, WeightsOfFewRowsStayInTheModel) {
   EXPECT_EQ(PlaceOf(rows, 1), WeightsPlace::kModel);
   EXPECT_EQ(PlaceOf(rows, 100), WeightsPlace::kPacked);
   EXPECT_EQ(PlaceOf(columns, 1), WeightsPlace::kPacked) << "the depth does not lie in a row";
-  EXPECT_TRUE(PackMatrix(LayerOf(20, true, false, random), rows, WeightsPlace::kModel, 7).weights.empty());
+  EXPECT_TRUE(
+      PackMatrix(LayerOf(20, true, false, random), rows, WeightsPlace::kModel, 7, IntegerSet::kAvx2).weights.empty());
 }
 
 TEST(CpuIntegerKernels, DepthwiseSumsAreThoseOfPlainLoops) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "backends/cpu/host/vector_math.h"
 #include "backends/cpu/host/vectorized.h"
 #include "backends/cpu/integer/requantize.h"
 #include "core/base/numbers.h"
@@ -37,12 +36,17 @@ DepthwiseWeights PackDepthwise(const IntegerLayer& layer, const IntegerWeights& 
   const int32_t padded = RoundUp(weights.channels, kWideBlock);
   packed.terms = RequantizationOf(layer, weights, padded);
   if (set == IntegerSet::kAvx2) {
-    packed.factors.resize(static_cast<size_t>(weights.depth) * static_cast<size_t>(padded));
+    packed.factors.resize(static_cast<size_t>(RoundUp(weights.depth, 2)) * static_cast<size_t>(padded));
     for (int32_t tap = 0; tap < weights.depth; ++tap) {
+      int16_t* of_pair = packed.factors.data() + int64_t{tap / 2 * 2} * padded + tap % 2;
       for (int32_t c = 0; c < weights.channels; ++c) {
         const int32_t zero_point = layer.weight_zero_points[static_cast<size_t>(c)];
-        packed.factors[static_cast<size_t>(tap * padded + c)] =
-            static_cast<int16_t>(layer.PackedWeight(weights.at(c, tap)) - zero_point);
+        const int32_t factor = layer.PackedWeight(weights.at(c, tap)) - zero_point;
+        of_pair[c * 2] = static_cast<int16_t>(factor);
+        // Signed inputs are multiplied as they are stored: without the 128 that is added to them elsewhere.
+        if (!layer.input_is_signed) continue;
+        int32_t& offset = packed.terms.offsets[static_cast<size_t>(c)];
+        offset = static_cast<int32_t>(static_cast<uint32_t>(offset) + static_cast<uint32_t>(128 * factor));
       }
     }
     return packed;
@@ -161,55 +165,74 @@ void ConvolveVnni(const DepthwiseTask& task) {
   }
 }
 
-// Inlined into a caller with AVX2: the sums of 16 channels stay in two vectors.
-HEARTH_INTO_CALLER inline void ConvolveBlock16(const DepthwiseTask& task, const uint8_t* const* taps, int32_t block,
-                                               uint8_t* out) {
-  constexpr int32_t kWidth = kNarrowBlock;
-  const DepthwiseWeights& weights = *task.weights;
-  const Requantization& terms = weights.terms;
-  const int32_t padded = static_cast<int32_t>(terms.offsets.size());
-  const int32_t width = std::min(kWidth, weights.channels - block);
-  const uint8_t flip = task.flips_sign ? 0x80 : 0x00;
-  uint32_t sums[kWidth];  // unsigned, because partial sums may wrap
-  for (int32_t c = 0; c < kWidth; ++c) sums[c] = static_cast<uint32_t>(terms.offsets[static_cast<size_t>(block + c)]);
-  for (int32_t tap = 0; tap < weights.taps; ++tap) {
-    const int16_t* factors = weights.factors.data() + int64_t{tap} * padded + block;
-    uint8_t x[kWidth] = {};
-    if (width == kWidth) {
-      __builtin_memcpy(x, taps[tap] + block, kWidth);
-    } else {
-      std::copy_n(taps[tap] + block, width, x);
-    }
-    for (int32_t c = 0; c < kWidth; ++c)
-      sums[c] += static_cast<uint32_t>(static_cast<uint8_t>(x[c] ^ flip) * factors[c]);
-  }
-  uint8_t stored[kWidth];
-  for (int32_t c = 0; c < kWidth; ++c) {
-    float steps = static_cast<float>(static_cast<int32_t>(sums[c])) * terms.multipliers[static_cast<size_t>(block + c)];
-    steps = steps > terms.lowest ? steps : terms.lowest;
-    steps = steps < terms.highest ? steps : terms.highest;
-    stored[c] = static_cast<uint8_t>(static_cast<int32_t>(RoundedToEven(steps)) + terms.zero_point);
-  }
-  std::copy_n(stored, width, out + block);
+// 8 channels of two taps, whose bytes alternate.
+template <bool kIsSigned>
+HEARTH_AVX2 inline __m256i Widened(__m128i pairs) {
+  return kIsSigned ? _mm256_cvtepi8_epi16(pairs) : _mm256_cvtepu8_epi16(pairs);
 }
 
-void ConvolveAvx2(const DepthwiseTask& task) {
-  RunIn(VectorSet::kAvx2, [&]() HEARTH_INTO_CALLER {
-    const uint8_t* const* taps = task.taps;
-    uint8_t* out = task.out;
-    for (int64_t pixel = 0; pixel < task.pixels; ++pixel) {
-      for (int32_t block = 0; block < task.weights->channels; block += kNarrowBlock)
-        ConvolveBlock16(task, taps, block, out);
-      taps += task.weights->tap_steps() * kDepthStep;
-      out += task.weights->channels;
+// Adds `width` channels of two taps, up to 16, times their factors.
+template <bool kIsSigned>
+HEARTH_AVX2 inline void AddPair(const uint8_t* first, const uint8_t* second, int32_t width, const int16_t* factors,
+                                __m256i& low, __m256i& high) {
+  __m128i a = _mm_setzero_si128(), b = a;
+  __builtin_memcpy(&a, first, static_cast<size_t>(width));
+  __builtin_memcpy(&b, second, static_cast<size_t>(width));
+  const __m256i x_low = Widened<kIsSigned>(_mm_unpacklo_epi8(a, b));
+  const __m256i x_high = Widened<kIsSigned>(_mm_unpackhi_epi8(a, b));
+  const auto* w = reinterpret_cast<const __m256i*>(factors);
+  low = _mm256_add_epi32(low, _mm256_madd_epi16(x_low, _mm256_loadu_si256(w)));
+  high = _mm256_add_epi32(high, _mm256_madd_epi16(x_high, _mm256_loadu_si256(w + 1)));
+}
+
+// kWidth: 16 channels from `block` on are in the layer, or fewer if it is 0. kPairs: of taps, or any number if it is 0.
+template <bool kIsSigned, int32_t kWidth, int32_t kPairs>
+HEARTH_AVX2 void BlockAvx2(const DepthwiseTask& task, int32_t block) {
+  const DepthwiseWeights& weights = *task.weights;
+  const Requantization& terms = weights.terms;
+  const int64_t pair_step = 2 * static_cast<int64_t>(terms.offsets.size()), tap_step = weights.tap_steps() * kDepthStep;
+  const int64_t pixels = task.pixels, out_step = weights.channels;
+  const int32_t width = kWidth > 0 ? kWidth : weights.channels - block;
+  const int32_t pairs = (weights.taps + 1) / 2;
+  const auto* offsets = reinterpret_cast<const __m256i*>(terms.offsets.data() + block);
+  const __m256i low_offsets = _mm256_loadu_si256(offsets), high_offsets = _mm256_loadu_si256(offsets + 1);
+  const Scale256 low_scale(terms, block), high_scale(terms, block + 8);
+  const uint8_t* const* taps = task.taps;
+  uint8_t* out = task.out + block;
+  for (int64_t pixel = 0; pixel < pixels; ++pixel, taps += tap_step, out += out_step) {
+    __m256i low = low_offsets, high = high_offsets;
+    const auto* factors = weights.factors.data() + 2 * block;
+    if constexpr (kPairs > 0) {
+      HEARTH_UNROLLED for (int32_t p = 0; p < kPairs; ++p) {
+        AddPair<kIsSigned>(taps[2 * p] + block, taps[2 * p + 1] + block, width, factors + p * pair_step, low, high);
+      }
+    } else {
+      for (int32_t p = 0; p < pairs; ++p) {
+        AddPair<kIsSigned>(taps[2 * p] + block, taps[2 * p + 1] + block, width, factors + p * pair_step, low, high);
+      }
     }
-  });
+    StoreBytes(LowBytes256(low_scale.Stored(low), high_scale.Stored(high)), width, out);
+  }
+}
+
+template <bool kIsSigned>
+void ConvolveAvx2(const DepthwiseTask& task) {
+  constexpr int32_t kPairsOf3x3 = 5;
+  const int32_t channels = task.weights->channels, taps = task.weights->taps;
+  if (channels < kNarrowBlock) return BlockAvx2<kIsSigned, 0, 0>(task, 0);
+  const auto convolve =
+      taps == 9 ? BlockAvx2<kIsSigned, kNarrowBlock, kPairsOf3x3> : BlockAvx2<kIsSigned, kNarrowBlock, 0>;
+  // The last block is a whole one, too: it repeats channels of the block before.
+  for (int32_t block = 0; block < channels; block += kNarrowBlock) {
+    convolve(task, std::min(block, channels - kNarrowBlock));
+  }
 }
 
 }  // namespace
 
 void ConvolvePixels(const DepthwiseTask& task, IntegerSet set) {
-  return set == IntegerSet::kVnni ? ConvolveVnni(task) : ConvolveAvx2(task);
+  if (set == IntegerSet::kVnni) return ConvolveVnni(task);
+  return task.flips_sign ? ConvolveAvx2<true>(task) : ConvolveAvx2<false>(task);
 }
 
 #else

@@ -13,7 +13,7 @@ namespace hearth {
 // Weights and requantization in the order that the kernel of one instruction set reads.
 struct DepthwiseWeights {
   std::vector<int8_t> numbers;   // kVnni: for every 64 channels and every four taps, four vectors of 16 channels
-  std::vector<int16_t> factors;  // kAvx2: for each tap, each channel's weight minus its zero point
+  std::vector<int16_t> factors;  // kAvx2: for each pair of taps, each channel's two weights minus zero points
   Requantization terms;
   int32_t channels = 0, taps = 0;
 

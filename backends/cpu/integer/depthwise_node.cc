@@ -88,25 +88,26 @@ class DepthwiseNode final : public HostNode {
     const int64_t many = neighbours_ == nullptr ? 0 : neighbours_->channels / weights_->channels;
     if (many == 0 || inside_end_ - inside_begin_ < many) return Convolve(*weights_, lines, 0, out_[2], taps, out);
     Convolve(*weights_, lines, 0, inside_begin_, taps, out);
-    for (int64_t pixel = inside_begin_; pixel < inside_end_; pixel += many) {
-      Convolve(*neighbours_, lines, std::min(pixel, inside_end_ - many), 1, taps, out);
-    }
+    const int64_t groups = (inside_end_ - inside_begin_) / many;
+    Convolve(*neighbours_, lines, inside_begin_, groups, taps, out);
+    if (inside_begin_ + groups * many < inside_end_) Convolve(*neighbours_, lines, inside_end_ - many, 1, taps, out);
     Convolve(*weights_, lines, inside_end_, out_[2] - inside_end_, taps, out);
   }
 
+  // Computes `count` pixels, or groups of neighbours, from pixel `first` on.
   void Convolve(const DepthwiseWeights& weights, const uint8_t* const* lines, int64_t first, int64_t count,
                 const uint8_t** taps, uint8_t* out) const {
-    Locate(lines, first, count, taps);
+    Locate(lines, first, count, weights.channels / weights_->channels, taps);
     ConvolvePixels({taps, count, flips_sign_, &weights, out + first * weights_->channels}, BestIntegerSet());
   }
 
-  // The addresses of the taps of `count` pixels in a row, or of zeros.
-  void Locate(const uint8_t* const* lines, int64_t first, int64_t count, const uint8_t** taps) const {
+  // The addresses of the taps of `count` pixels of a row, `apart` pixels from each other, or of zeros.
+  void Locate(const uint8_t* const* lines, int64_t first, int64_t count, int64_t apart, const uint8_t** taps) const {
     const int64_t step = TapsOfPixel();
     for (int32_t ky = 0; ky < kernel_h_; ++ky) {
       const uint8_t** tap = taps + int64_t{ky} * kernel_w_;
       const int64_t* column = columns_.data() + first * kernel_w_;
-      for (int64_t pixel = 0; pixel < count; ++pixel, tap += step, column += kernel_w_) {
+      for (int64_t pixel = 0; pixel < count; ++pixel, tap += step, column += apart * kernel_w_) {
         for (int32_t kx = 0; kx < kernel_w_; ++kx) {
           tap[kx] = lines[ky] != nullptr && column[kx] != kOutside ? lines[ky] + column[kx] : zeros_.data();
         }

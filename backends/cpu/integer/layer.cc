@@ -141,4 +141,23 @@ Requantization RequantizationOf(const IntegerLayer& layer, const IntegerWeights&
   return result;
 }
 
+IntegerLayer WithoutChannels(IntegerLayer layer) {
+  layer.weight_zero_points.clear();
+  layer.biases.clear();
+  layer.multipliers.clear();
+  return layer;
+}
+
+IntegerLayer PartOf(const IntegerLayer& layer, const IntegerLayer& common, size_t first, size_t count) {
+  IntegerLayer part = common;
+  const auto take = [&](auto& list, const auto& all) {
+    const auto begin = all.begin() + static_cast<ptrdiff_t>(first);
+    list.assign(begin, begin + static_cast<ptrdiff_t>(count));
+  };
+  take(part.weight_zero_points, layer.weight_zero_points);
+  take(part.biases, layer.biases);
+  take(part.multipliers, layer.multipliers);
+  return part;
+}
+
 }  // namespace hearth

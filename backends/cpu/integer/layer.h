@@ -51,6 +51,12 @@ struct IntegerWeights {
 std::optional<IntegerLayer> IntegerLayerOf(const Graph& graph, const Node& node, Activation activation,
                                            int channel_dimension, int32_t channels, int64_t depth);
 
+// The facts of the layer that all its channels share.
+IntegerLayer WithoutChannels(IntegerLayer layer);
+// The layer of `count` channels from `first` on. common: the layer without its channels, which are too many to be
+// copied for each group.
+IntegerLayer PartOf(const IntegerLayer& layer, const IntegerLayer& common, size_t first, size_t count);
+
 // The key of the node's packed weights for the layer. `type`: of the result.
 WeightsKey KeyOf(std::string_view type, const IntegerLayer& layer, const Graph& graph, ValueId weights);
 

@@ -7,6 +7,11 @@
 #include "core/base/numbers.h"
 
 namespace hearth {
+namespace {
+
+constexpr int32_t kPair = 2;  // the numbers of the depth that AVX2 multiplies together
+
+}  // namespace
 
 WeightsPlace PlaceOf(const IntegerWeights& weights, int64_t row_count) {
   constexpr int64_t kMostRows = 12;
@@ -15,7 +20,7 @@ WeightsPlace PlaceOf(const IntegerWeights& weights, int64_t row_count) {
 }
 
 PackedMatrix PackMatrix(const IntegerLayer& layer, const IntegerWeights& weights, WeightsPlace place,
-                        int32_t piece_depth) {
+                        int32_t piece_depth, IntegerSet set) {
   const int32_t blocks = (weights.channels + kBlockChannels - 1) / kBlockChannels;
   const int32_t padded_piece = RoundUp(piece_depth, kDepthStep);
   const int64_t steps = int64_t{weights.depth / piece_depth} * padded_piece / kDepthStep;
@@ -29,12 +34,15 @@ PackedMatrix PackMatrix(const IntegerLayer& layer, const IntegerWeights& weights
   }
   if (place == WeightsPlace::kModel) return packed;
   packed.weights.resize(static_cast<size_t>(blocks * steps * kBlockStepBytes));
+  const int32_t together = set == IntegerSet::kAvx2 ? kPair : kDepthStep;  // of a channel, side by side
   for (int32_t c = 0; c < weights.channels; ++c) {
     int8_t* block = packed.weights.data() + c / kBlockChannels * steps * kBlockStepBytes;
-    int8_t* target = block + c % kBlockChannels * kDepthStep;
+    int8_t* target = block + c % kBlockChannels * together;
     for (int32_t first = 0; first < weights.depth; first += piece_depth) {
-      for (int32_t k = 0; k < piece_depth; ++k) {
-        target[k / kDepthStep * kBlockStepBytes + k % kDepthStep] = layer.PackedWeight(weights.at(c, first + k));
+      int8_t* step = target;
+      for (int32_t k = 0; k < piece_depth; k += together, step += together * kBlockChannels) {
+        const int32_t count = std::min(together, piece_depth - k);
+        for (int32_t i = 0; i < count; ++i) step[i] = layer.PackedWeight(weights.at(c, first + k + i));
       }
       target += padded_piece / kDepthStep * kBlockStepBytes;
     }
@@ -44,6 +52,8 @@ PackedMatrix PackMatrix(const IntegerLayer& layer, const IntegerWeights& weights
 
 #if defined(HEARTH_X86_KERNELS)
 namespace {
+
+constexpr int64_t kWidened = 16;  // numbers in a vector of 16-bit ones
 
 // ---- Sums of rows ----
 
@@ -150,48 +160,110 @@ HEARTH_VNNI void MultiplyVnni(const MatrixTask& task) {
   }
 }
 
-// ---- AVX2: 16 channels in four vectors of 4 channels, each with two partial sums ----
+// ---- AVX2: rows widened to 16 bits, 8 channels a vector ----
 
-// The sums of 8 channels in order.
-HEARTH_AVX2 inline __m256i PairSums(__m256i first, __m256i second) {
-  return _mm256_permute4x64_epi64(_mm256_hadd_epi32(first, second), _MM_SHUFFLE(3, 1, 2, 0));
+// Rows of 16-bit numbers, each piece by itself.
+struct WideRows {
+  const int16_t* numbers;
+  int64_t row_stride, piece_stride;
+};
+
+// Rows that overlap, or lie side by side, are widened as the range that they share.
+bool SharesRange(const MatrixTask& task) {
+  return task.row_stride <= task.depth_steps() * kDepthStep;
 }
 
-template <int kRows>
-HEARTH_AVX2 void TileAvx2(const MatrixTask& task, int64_t row, int32_t block) {
-  const int64_t depth_steps = task.depth_steps();
-  const int8_t* weights = task.weights + block * task.block_bytes();
-  const __m128i flip = _mm_set1_epi8(static_cast<char>(task.flips_sign ? 0x80 : 0x00));
-  __m256i sums[kRows][4];
-  for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < 4; ++v) sums[r][v] = _mm256_setzero_si256();
+int64_t WidePiece(const MatrixTask& task) {
+  const int64_t depth = task.depth_steps() * kDepthStep;
+  return SharesRange(task) ? (task.row_count - 1) * task.row_stride + depth : task.row_count * depth;
+}
+
+// Writes up to 15 numbers past the end.
+HEARTH_AVX2 void Widen(const uint8_t* from, int64_t count, bool flips_sign, int16_t* to) {
+  const __m128i flip = _mm_set1_epi8(static_cast<char>(flips_sign ? 0x80 : 0x00));
+  for (; count > 0; count -= kWidened, from += kWidened, to += kWidened) {
+    __m128i bytes = flip;
+    if (count >= kWidened) {
+      bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    } else {
+      __builtin_memcpy(&bytes, from, static_cast<size_t>(count));
+    }
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_cvtepu8_epi16(_mm_xor_si128(bytes, flip)));
   }
+}
+
+WideRows WidenRows(const MatrixTask& task) {
+  const int64_t depth = task.depth_steps() * kDepthStep;
+  const WideRows rows{task.wide, SharesRange(task) ? task.row_stride : depth, WidePiece(task)};
+  int16_t* target = task.wide;
   for (const uint8_t* piece : task.pieces) {
-    const uint8_t* rows = piece + row * task.row_stride;
-    for (int64_t k = 0; k < depth_steps; ++k, rows += kDepthStep, weights += kBlockStepBytes) {
-      __m256i w[4];
-      for (int v = 0; v < 4; ++v) {
-        w[v] = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(weights + v * 16)));
-      }
-      for (int r = 0; r < kRows; ++r) {
-        int32_t four;
-        __builtin_memcpy(&four, rows + r * task.row_stride, sizeof(four));
-        const __m256i x = _mm256_cvtepu8_epi16(_mm_xor_si128(_mm_set1_epi32(four), flip));
-        for (int v = 0; v < 4; ++v) sums[r][v] = _mm256_add_epi32(sums[r][v], _mm256_madd_epi16(x, w[v]));
+    if (SharesRange(task)) {
+      Widen(piece, (task.row_count - 1) * task.row_stride + task.depth, task.flips_sign, target);
+    } else {
+      for (int64_t r = 0; r < task.row_count; ++r) {
+        Widen(piece + r * task.row_stride, task.depth, task.flips_sign, target + r * depth);
       }
     }
+    target += rows.piece_stride;
+  }
+  return rows;
+}
+
+// kVectors: of the block's two.
+template <int kRows, int kVectors>
+HEARTH_AVX2 void TileAvx2(const MatrixTask& task, const WideRows& rows, int64_t row, int32_t block) {
+  const int64_t pairs = Tiles(task.depth, kPair), stride = rows.row_stride;
+  const int8_t* of_piece = task.weights + block * task.block_bytes();
+  const int16_t* piece = rows.numbers + row * stride;
+  __m256i sums[kRows][2];
+  HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) sums[r][0] = sums[r][1] = _mm256_setzero_si256();
+  for (size_t p = 0; p < task.pieces.size(); ++p) {
+    const int16_t* x = piece;
+    const int8_t* weights = of_piece;
+    for (int64_t k = 0; k < pairs; ++k, x += kPair, weights += kPair * kBlockChannels) {
+      __m256i w[kVectors];
+      HEARTH_UNROLLED for (int v = 0; v < kVectors; ++v) {
+        w[v] = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(weights) + v));
+      }
+      HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) {
+        int32_t two;
+        __builtin_memcpy(&two, x + r * stride, sizeof(two));
+        __m256i pair = _mm256_set1_epi32(two);
+        // Row by row: otherwise GCC 12 loads all pairs first and keeps sums on the stack.
+        asm volatile("" : "+x"(pair), "+x"(sums[r][0]), "+x"(sums[r][kVectors - 1]));
+        HEARTH_UNROLLED for (int v = 0; v < kVectors; ++v) {
+          sums[r][v] = _mm256_add_epi32(sums[r][v], _mm256_madd_epi16(pair, w[v]));
+        }
+      }
+    }
+    piece += rows.piece_stride;
+    of_piece += task.depth_steps() * kBlockStepBytes;
+  }
+  // By way of memory, so that the code of the store stands here once.
+  __m256i finished[kRows][2];
+  HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) {
+    finished[r][0] = sums[r][0];
+    finished[r][1] = sums[r][1];
   }
   for (int r = 0; r < kRows; ++r) {
-    const __m256i low = PairSums(sums[r][0], sums[r][1]), high = PairSums(sums[r][2], sums[r][3]);
-    StoreAvx2(task, row + r, block * kBlockChannels, low, high);
+    asm volatile("" : : "g"(&finished) : "memory");
+    StoreAvx2(task, row + r, block * kBlockChannels, finished[r][0], finished[r][1]);
   }
+}
+
+template <int kRows, int kVectors>
+HEARTH_AVX2 void RowsAvx2(const MatrixTask& task, const WideRows& rows, int32_t block) {
+  int64_t row = 0;
+  for (; row + kRows <= task.row_count; row += kRows) TileAvx2<kRows, kVectors>(task, rows, row, block);
+  for (; row + 3 <= task.row_count; row += 3) TileAvx2<3, kVectors>(task, rows, row, block);
+  for (; row < task.row_count; ++row) TileAvx2<1, kVectors>(task, rows, row, block);
 }
 
 HEARTH_AVX2 void MultiplyAvx2(const MatrixTask& task) {
+  const WideRows rows = WidenRows(task);
   for (int32_t block = task.first_block; block < task.end_block; ++block) {
-    int64_t row = 0;
-    for (; row + 2 <= task.row_count; row += 2) TileAvx2<2>(task, row, block);
-    if (row < task.row_count) TileAvx2<1>(task, row, block);
+    const bool is_half = task.channels - block * kBlockChannels <= kBlockChannels / 2;
+    is_half ? RowsAvx2<12, 1>(task, rows, block) : RowsAvx2<6, 2>(task, rows, block);
   }
 }
 
@@ -213,6 +285,11 @@ void MultiplyRows(const MatrixTask& task, IntegerSet set) {
   MultiplyVnni<false>(task);
 }
 
+int64_t WideNumbers(const MatrixTask& task, IntegerSet set) {
+  if (set != IntegerSet::kAvx2 || task.model_weights != nullptr) return 0;
+  return static_cast<int64_t>(task.pieces.size()) * WidePiece(task) + kWidened;
+}
+
 void SumRows(const MatrixTask& task, int32_t factor, int32_t* sums, IntegerSet set) {
   return set == IntegerSet::kVnni ? SumRowsVnni(task, factor, sums) : SumRowsAvx2(task, factor, sums);
 }
@@ -224,6 +301,9 @@ IntegerSet BestIntegerSet() {
 }
 
 void MultiplyRows(const MatrixTask&, IntegerSet) {}
+int64_t WideNumbers(const MatrixTask&, IntegerSet) {
+  return 0;
+}
 void SumRows(const MatrixTask&, int32_t, int32_t*, IntegerSet) {}
 
 #endif

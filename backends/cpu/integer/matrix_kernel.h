@@ -27,8 +27,10 @@ enum class WeightsPlace : uint8_t { kPacked, kModel };
 WeightsPlace PlaceOf(const IntegerWeights& weights, int64_t row_count);
 // piece_depth: the depth of each piece of a row. Each packed piece starts at a new step.
 PackedMatrix PackMatrix(const IntegerLayer& layer, const IntegerWeights& weights, WeightsPlace place,
-                        int32_t piece_depth);
+                        int32_t piece_depth, IntegerSet set);
 
+// The size of task.wide. Only the task's depth, stride and numbers of rows and pieces are read.
+int64_t WideNumbers(const MatrixTask& task, IntegerSet set);
 // Rows times blocks of weights, requantized.
 void MultiplyRows(const MatrixTask& task, IntegerSet set);
 // The same for tasks with model_weights, which are read in place along the depth (model_weights_kernel.cc).

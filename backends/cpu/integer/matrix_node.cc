@@ -98,6 +98,9 @@ class MatrixNode final : public HostNode {
     if (request.workers.threads() > 1 && chunks_ < wanted) {
       splits_ = std::min<int64_t>((blocks_ + 3) / 4, (wanted + chunks_ - 1) / chunks_);
     }
+    wide_numbers_ = WideNumbersOf(row_stride_);
+    if (rows_.place == RowsPlace::kLines)
+      wide_numbers_ = std::max(wide_numbers_, WideNumbersOf(int64_t{rows_.window.stride_w} * rows_.in[3]));
   }
 
   std::string_view kernel() const override { return "integer"; }
@@ -108,15 +111,16 @@ class MatrixNode final : public HostNode {
     const int64_t work = rows_.count * rows_.depth * out_channels_;
     const int64_t least = kLeastMatrixWork * pieces / std::max<int64_t>(1, work) + 1;
     workers_.ForEachPart(pieces, least, [&](int64_t begin, int64_t end) {
-      std::unique_ptr<uint8_t[]> scratch;
-      if (rows_.place != RowsPlace::kInput) scratch.reset(new uint8_t[static_cast<size_t>(most_rows_ * row_stride_)]);
-      for (int64_t piece = begin; piece < end; ++piece) RunPiece(piece, scratch.get());
+      const int64_t gathered = rows_.place != RowsPlace::kInput ? most_rows_ * row_stride_ : 0;
+      const std::unique_ptr<uint8_t[]> scratch(new uint8_t[static_cast<size_t>(gathered)]);
+      const std::unique_ptr<int16_t[]> wide(new int16_t[static_cast<size_t>(wide_numbers_)]);
+      for (int64_t piece = begin; piece < end; ++piece) RunPiece(piece, scratch.get(), wide.get());
     });
     return Status::Ok();
   }
 
  private:
-  void RunPiece(int64_t piece, uint8_t* scratch) const {
+  void RunPiece(int64_t piece, uint8_t* scratch, int16_t* wide) const {
     const int64_t split = piece % splits_, chunk = piece / splits_ % chunks_, group = piece / splits_ / chunks_;
     const Group& part = groups_[static_cast<size_t>(group)];
     MatrixTask task;
@@ -131,12 +135,24 @@ class MatrixNode final : public HostNode {
     task.channels = group_channels_;
     task.terms = &part.packed->terms;
     task.out_stride = out_channels_;
+    task.wide = wide;
     if (rows_.place == RowsPlace::kLines) return RunSegment(task, chunk, group, scratch);
     const int64_t first = FirstRow(chunk), end = FirstRow(chunk + 1);
     if (rows_.place == RowsPlace::kGathered) return RunGathered(task, first, end, group, scratch);
     const uint8_t* const row = x_ + first * row_stride_;
     task.pieces = {&row, 1};
     Multiply(task, first, end, group);
+  }
+
+  int64_t WideNumbersOf(int64_t row_stride) const {
+    const std::array<const uint8_t*, kMostPieces> pieces = {};
+    MatrixTask task;
+    task.pieces = {pieces.data(), static_cast<size_t>(rows_.pieces)};
+    task.row_stride = row_stride;
+    task.row_count = most_rows_;
+    task.depth = rows_.piece_depth;
+    task.model_weights = groups_[0].model_weights;
+    return WideNumbers(task, BestIntegerSet());
   }
 
   // Computes a part of an output line.
@@ -254,6 +270,7 @@ class MatrixNode final : public HostNode {
   WorkerPool& workers_;
   std::vector<uint8_t> zeros_;  // a line outside the image
   int64_t in_channels_ = 0, out_channels_ = 0, blocks_ = 0, chunks_ = 1, segments_ = 1, splits_ = 1;
+  int64_t wide_numbers_ = 0;
   int64_t piece_step_ = 0, row_stride_ = 0, most_rows_ = kMostRowsOfLine + kRowsOfTile;  // row_stride_: not for kLines
   int32_t group_channels_ = 0;
 };
@@ -303,31 +320,9 @@ Group GroupOf(const HostNodeRequest& request, const IntegerLayer& layer, const I
                          request.node.inputs[1]);
   key.Add(number).Add(weights.channels).Add(weights.depth).Add(weights.channel_stride).Add(weights.depth_stride);
   key.Add(rows.piece_depth);
-  const auto pack = [&] { return PackMatrix(layer, weights, place, rows.piece_depth); };
+  const auto pack = [&] { return PackMatrix(layer, weights, place, rows.piece_depth, BestIntegerSet()); };
   return {request.weights.FindOrMake<PackedMatrix>(key, pack),
           place == WeightsPlace::kPacked ? nullptr : request.weights.ReadInPlace(weights.bytes).data()};
-}
-
-// The facts of the layer that all its channels share.
-IntegerLayer WithoutChannels(IntegerLayer layer) {
-  layer.weight_zero_points.clear();
-  layer.biases.clear();
-  layer.multipliers.clear();
-  return layer;
-}
-
-// The layer of `count` channels from `first` on. common: the layer without its channels, which are too many to be
-// copied for each group.
-IntegerLayer PartOf(const IntegerLayer& layer, const IntegerLayer& common, size_t first, size_t count) {
-  IntegerLayer part = common;
-  const auto take = [&](auto& list, const auto& all) {
-    const auto begin = all.begin() + static_cast<ptrdiff_t>(first);
-    list.assign(begin, begin + static_cast<ptrdiff_t>(count));
-  };
-  take(part.weight_zero_points, layer.weight_zero_points);
-  take(part.biases, layer.biases);
-  take(part.multipliers, layer.multipliers);
-  return part;
 }
 
 std::unique_ptr<HostNode> MakeConvolution(const HostNodeRequest& request, const Conv2D& conv) {

@@ -44,15 +44,9 @@ HEARTH_AVX2 inline __m256i WithTerms(__m256i sums, const MatrixTask& task, int64
 HEARTH_AVX2 inline void StoreAvx2(const MatrixTask& task, int64_t row, int32_t channel, __m256i low, __m256i high) {
   low = WithTerms(low, task, row, channel);
   high = WithTerms(high, task, row, channel + 8);
-  const __m256i bytes = _mm256_set1_epi32(0xff);
-  const __m256i a = _mm256_and_si256(Stored256(low, *task.terms, channel), bytes);
-  const __m256i b = _mm256_and_si256(Stored256(high, *task.terms, channel + 8), bytes);
-  const __m256i words = _mm256_permute4x64_epi64(_mm256_packus_epi32(a, b), _MM_SHUFFLE(3, 1, 2, 0));
-  alignas(16) uint8_t stored[16];
-  _mm_store_si128(reinterpret_cast<__m128i*>(stored),
-                  _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
-  const int32_t left = std::min(kBlockChannels, task.channels - channel);
-  std::copy_n(stored, left, task.out + row * task.out_stride + channel);
+  const __m128i stored =
+      LowBytes256(Scale256(*task.terms, channel).Stored(low), Scale256(*task.terms, channel + 8).Stored(high));
+  StoreBytes(stored, task.channels - channel, task.out + row * task.out_stride + channel);
 }
 
 #endif

@@ -14,7 +14,8 @@ namespace hearth {
 // Instruction sets with integer kernels.
 enum class IntegerSet : uint8_t { kNone, kAvx2, kVnni };
 
-// Weights are stored in blocks of 16 channels: four numbers of each channel for every four elements of the depth.
+// Weights are stored in blocks of 16 channels. kVnni: four numbers of each channel for every four elements of the
+// depth. kAvx2: two for every two.
 inline constexpr int32_t kBlockChannels = 16, kDepthStep = 4;
 inline constexpr int64_t kBlockStepBytes = kBlockChannels * kDepthStep;
 
@@ -35,6 +36,7 @@ struct MatrixTask {
   const Requantization* terms = nullptr;
   uint8_t* out = nullptr;  // channel 0 of the first row
   int64_t out_stride = 0;
+  int16_t* wide = nullptr;  // kAvx2: room for the rows in 16 bits, WideNumbers() of them
 
   int64_t depth_steps() const { return Tiles(depth, kDepthStep); }  // of a piece
   int64_t block_bytes() const { return static_cast<int64_t>(pieces.size()) * depth_steps() * kBlockStepBytes; }
