@@ -133,7 +133,34 @@ TEST(CpuKernels, LargeConvolutionsKeepNanWhereTheirWindowsReadIt) {
   const ValueId x = one.Input({1, 40, 40, 16});
   one.Add(conv, {x, one.Constant({20, 3, 3, 16}), kNoValue});
   one.Set(0, 5000, std::numeric_limits<float>::quiet_NaN());
-  ExpectAsReference(std::move(one), "convolution", 1e-3);
+  ExpectAsReference(std::move(one), "winograd", 1e-3);
+}
+
+TEST(CpuKernels, SmallWindowsOfManyChannelsAreWinogradsProducts) {
+  // The sizes of up to 576 products add up to 1,700, and float32 rounds by 6e-8 of that. Between the transforms, whose
+  // rows add up to 10 and to 19, numbers are up to 40 times as large.
+  constexpr double kTolerance = 4e-3;
+  if (BestVectorSet() == VectorSet::kBase) GTEST_SKIP() << "XNNPACK's are taken without AVX2";
+  for (const Padding2D& padding :
+       {Padding2D{PaddingMode::kSame}, Padding2D{PaddingMode::kValid}, Padding2D{PaddingMode::kExplicit, 2, 0, 1, 3}}) {
+    for (const Activation activation : {Activation::kNone, Activation::kRelu6, Activation::kTanh}) {
+      for (const Shape& filter : {Shape{16, 3, 3, 18}, Shape{37, 3, 3, 16}, Shape{130, 3, 3, 64}}) {
+        OneHostNode one;
+        const ValueId x = one.Input({2, 13, 11, filter[3]});
+        one.Add(Conv2D{{1, 1, 1, 1, padding}, activation}, {x, one.Constant(filter), one.Constant({filter[0]})});
+        ExpectAsReference(std::move(one), "winograd", kTolerance);
+      }
+    }
+  }
+}
+
+TEST(CpuKernels, WinogradsProductsThatOverflowAreSumsOfWindows) {
+  if (BestVectorSet() == VectorSet::kBase) GTEST_SKIP() << "XNNPACK's are taken without AVX2";
+  OneHostNode one;
+  const ValueId x = one.Input({1, 12, 12, 16});
+  one.Add(Conv2D{{1, 1, 1, 1, {PaddingMode::kSame}}, Activation::kNone}, {x, one.Constant({16, 3, 3, 16}), kNoValue});
+  one.Set(0, 777, 3e37f);  // its patch would be 1e39
+  ExpectAsReference(std::move(one), "winograd", 1e-4);
 }
 
 TEST(CpuKernels, AnInfiniteWeightCountsNotWhereItLiesInThePadding) {

@@ -9,6 +9,7 @@
 #include "backends/cpu/host/host_output.h"
 #include "backends/cpu/nodes/float_convolution.h"
 #include "backends/cpu/nodes/packed_constant.h"
+#include "backends/cpu/nodes/winograd.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
 
@@ -108,7 +109,8 @@ template <typename Number>
 class DenseConvolutionNode final : public HostNode {
  public:
   DenseConvolutionNode(const HostNodeRequest& request, const Geometry& geometry,
-                       std::shared_ptr<const PackedNumbers<Number>> weights, std::vector<Number> bias)
+                       std::shared_ptr<const PackedNumbers<Number>> weights, std::vector<Number> bias,
+                       std::shared_ptr<const PackedMatrices> winograd)
       : geometry_(geometry),
         copies_lines_(kIsExact || geometry.has_padding()),
         line_pixels_(copies_lines_ ? geometry.line_width() : geometry.in[2]),
@@ -118,15 +120,19 @@ class DenseConvolutionNode final : public HostNode {
         y_(out_.floats().data()),
         workers_(request.workers),
         bias_(std::move(bias)),
-        weights_(std::move(weights)) {
+        weights_(std::move(weights)),
+        winograd_(std::move(winograd)) {
     const ActivationParts parts = ActivationPartsOf(geometry.activation);
     finish_ = {bias_.empty() ? nullptr : bias_.data(), parts.lowest, parts.highest};
   }
 
-  std::string_view kernel() const override { return kIsExact ? "exact" : "convolution"; }
+  std::string_view kernel() const override {
+    return kIsExact ? "exact" : winograd_ != nullptr ? "winograd" : "convolution";
+  }
   std::optional<uint64_t> held_bytes() const override { return bias_.size() * sizeof(Number); }
 
   Status Run(RunControl* /*control*/) override {
+    if (RunWinograd()) return Status::Ok();
     if (geometry_.reads_lines() && !MultipliesInPlace()) {
       MultiplyLines();
     } else if (!MultipliesInPlace()) {
@@ -141,6 +147,17 @@ class DenseConvolutionNode final : public HostNode {
 
  private:
   static constexpr bool kIsExact = std::is_same_v<Number, double>;
+
+  // False without its weights, and where it met an infinity or a NaN: sums of windows put those where they belong.
+  bool RunWinograd() {
+    if constexpr (!kIsExact) {
+      if (winograd_ == nullptr || !ConvolveByWinograd(geometry_, *winograd_, x_.data(), y_, finish_, workers_))
+        return false;
+      out_.Finish();
+      return true;
+    }
+    return false;
+  }
 
   bool MultipliesInPlace() const { return !kIsExact && geometry_.is_pointwise(); }
 
@@ -211,6 +228,7 @@ class DenseConvolutionNode final : public HostNode {
   WorkerPool& workers_;
   std::vector<Number> bias_;
   std::shared_ptr<const PackedNumbers<Number>> weights_;
+  std::shared_ptr<const PackedMatrices> winograd_;  // or null
   FinishOf<Number> finish_;
 };
 
@@ -229,8 +247,12 @@ Result<std::unique_ptr<HostNode>> MakeOf(const HostNodeRequest& request, const G
   const auto is_minus_zero = [](Number number) { return number == 0 && std::signbit(number); };
   if (std::is_same_v<Number, double> && geometry.has_padding() && std::ranges::any_of(bias, is_minus_zero))
     return nullptr;
-  return std::make_unique<DenseConvolutionNode<Number>>(request, geometry, std::move(weights.matrices),
-                                                        std::move(bias));
+  std::shared_ptr<const PackedMatrices> winograd;
+  if (std::is_same_v<Number, float> && SuitsWinograd(geometry)) {
+    HEARTH_ASSIGN(winograd, WinogradWeights(request, request.node.inputs[1]));
+  }
+  return std::make_unique<DenseConvolutionNode<Number>>(request, geometry, std::move(weights.matrices), std::move(bias),
+                                                        std::move(winograd));
 }
 
 }  // namespace
