@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/float16.h"
+#include "core/graph/block_scales.h"
 #include "core/graph/element.h"
 #include "core/graph/float_reader.h"
 #include "core/graph/loop_graphs.h"
@@ -20,6 +21,8 @@ class QuantizationGrid {
  public:
   explicit QuantizationGrid(const TensorDesc& desc) {
     const Quantization& quantization = *desc.quantization;
+    blocks_ = quantization.blocks.get();
+    if (blocks_ != nullptr) stride_ = desc.shape[desc.shape.rank() - 1];
     const size_t slices = quantization.scales.size(), zero_points = quantization.zero_points.size();
     for (size_t k = 0; k < slices; ++k) {
       const int64_t zero_point = zero_points == 0 ? 0 : quantization.zero_points[zero_points == 1 ? 0 : k];
@@ -30,6 +33,7 @@ class QuantizationGrid {
   }
 
   double ToReal(double stored, int64_t index) const {
+    if (blocks_ != nullptr) return blocks_->ToReal(stored, index / stride_, index % stride_);
     const TensorGrid& grid = At(index);
     return (stored - static_cast<double>(grid.zero_point)) * static_cast<double>(grid.scale);
   }
@@ -39,10 +43,12 @@ class QuantizationGrid {
   const TensorGrid& At(int64_t index) const { return grids_[static_cast<size_t>(index / stride_) % grids_.size()]; }
 
   std::vector<TensorGrid> grids_;
+  const BlockScales* blocks_ = nullptr;
   int64_t stride_ = 1;
 };
 
 Status CheckQuantization(const Quantization& quantization, const Shape& shape) {
+  if (quantization.blocks != nullptr) return Status::Ok();  // readers have compared them with the shape
   const size_t slices = quantization.scales.size(), zero_points = quantization.zero_points.size();
   if (slices == 0) return Error(StatusCode::kMalformedInput, "a quantization without scales");
   if (zero_points > 1 && zero_points != slices) {
@@ -295,6 +301,7 @@ Status ReferenceToBytes(const ReferenceTensor& tensor, const TensorDesc& desc, s
       StoreElement(desc.dtype, bytes, static_cast<int64_t>(i), tensor.values[i]);
     return Status::Ok();
   }
+  if (BlocksOf(desc) != nullptr) return Error(StatusCode::kUnsupported, "scales of blocks are of constants");
   const QuantizationGrid grid(desc);
   for (size_t i = 0; i < tensor.values.size(); ++i) {
     StoreElement(desc.dtype, bytes, static_cast<int64_t>(i), grid.ToStored(tensor.values[i], static_cast<int64_t>(i)));

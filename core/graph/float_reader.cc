@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/graph/block_scales.h"
 #include "core/graph/element.h"
 #include "core/graph/quantize.h"
 
@@ -14,7 +15,31 @@ FloatReader::FloatReader(const TensorDesc& desc, std::span<const std::byte> byte
   slice_size_ = CountBetween(desc.shape, dimension + 1, desc.shape.rank());
 }
 
+void FloatReader::ReadBlocks(const BlockScales& blocks, int64_t first, int64_t count, float* out) const {
+  const int64_t length = desc_.shape[desc_.shape.rank() - 1], size = blocks.size;
+  while (count > 0) {
+    const int64_t row = first / length, at = first % length, block = at / size;
+    const int64_t run = std::min({count, (block + 1) * size - at, length - at});
+    const BlockScales::Grid grid = blocks.At(row, block);
+    const auto read = [&](const auto& load) {
+      for (int64_t i = 0; i < run; ++i) {
+        const double stored = blocks.Unsigned(static_cast<double>(load(bytes_, first + i)));
+        out[i] = static_cast<float>(grid.scale * (stored - grid.zero));
+      }
+    };
+    switch (desc_.dtype) {  // of those that readers give blocks
+      case DType::kInt4: read([](const std::byte* b, int64_t i) { return LoadInt4(b, i); }); break;
+      case DType::kInt8: read([](const std::byte* b, int64_t i) { return LoadAt<int8_t>(b, i); }); break;
+      default: read([](const std::byte* b, int64_t i) { return LoadAt<uint8_t>(b, i); });
+    }
+    first += run;
+    out += run;
+    count -= run;
+  }
+}
+
 void FloatReader::ReadSlices(int64_t first, int64_t count, float* out) const {
+  if (const BlockScales* blocks = BlocksOf(desc_)) return ReadBlocks(*blocks, first, count, out);
   int64_t slice = first / slice_size_ % slice_count_;
   int64_t left_in_slice = slice_size_ - first % slice_size_;
   while (count > 0) {

@@ -31,6 +31,7 @@ class FloatReader {
   const std::byte* Floats(int64_t first) const { return desc_.dtype == DType::kFloat32 ? bytes_ + 4 * first : nullptr; }
 
  private:
+  void ReadBlocks(const BlockScales& blocks, int64_t first, int64_t count, float* out) const;
   void ReadSlices(int64_t first, int64_t count, float* out) const;
   void ReadSlice(int64_t first, int64_t count, int64_t slice, float* out) const;
 

@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "core/base/error.h"
+#include "core/graph/block_scales.h"
 #include "core/graph/custom_node.h"
 #include "core/graph/element.h"
 #include "core/graph/graph.h"
@@ -95,6 +96,7 @@ std::string TypeText(const TensorDesc& desc) {
   std::string text = fmt::format("{}[{}]", DTypeName(desc.dtype), desc.shape.rank() == 0 ? "" : desc.shape.ToString());
   if (!desc.quantization) return text;
   const Quantization& quantization = *desc.quantization;
+  if (quantization.blocks != nullptr) return text + fmt::format("{{blocks of {}}}", quantization.blocks->size);
   text += fmt::format("{{{}/{}", fmt::join(quantization.scales, ","), fmt::join(quantization.zero_points, ","));
   if (quantization.dimension != 0) text += fmt::format("/{}", quantization.dimension);
   return text + "}";

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -88,11 +89,15 @@ struct Bhwc {
 // takes such a tensor.
 Bhwc ToBhwc(const Shape& shape);
 
-// real = scale * (stored - zero_point), per tensor (size 1) or per slice along `dimension`.
+struct BlockScales;  // core/graph/block_scales.h
+
+// real = scale * (stored - zero_point), per tensor (size 1) or per slice along `dimension`; or per block, then without
+// scales and zero points here.
 struct Quantization {
   std::vector<float> scales;
   std::vector<int64_t> zero_points;
   int32_t dimension = 0;
+  std::shared_ptr<const BlockScales> blocks;
 
   friend bool operator==(const Quantization&, const Quantization&) = default;
 };

@@ -70,10 +70,10 @@ std::string KeyText(StorageType storage) {
   return fmt::to_string(static_cast<int>(storage));
 }
 std::string KeyText(const TensorDesc& desc) {
-  static_assert(kMemberCount<TensorDesc> == 3 && kMemberCount<Quantization> == 3, "add the new member here");
+  static_assert(kMemberCount<TensorDesc> == 3 && kMemberCount<Quantization> == 4, "add the new member here");
   std::string text = fmt::format("{} {}", DTypeName(desc.dtype), desc.shape.ToString());
   if (!desc.quantization.has_value()) return text;
-  const auto& [scales, zero_points, dimension] = *desc.quantization;
+  const auto& [scales, zero_points, dimension, blocks] = *desc.quantization;  // of blocks, recipes read floats
   return text + fmt::format(" scales {} zero points {} along {}", HexOf(Sha256Of(std::as_bytes(std::span(scales)))),
                             HexOf(Sha256Of(std::as_bytes(std::span(zero_points)))), dimension);
 }

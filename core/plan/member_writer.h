@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "core/base/text.h"
+#include "core/graph/block_scales.h"
 #include "core/plan/plan_fields.h"
 
 namespace hearth {
@@ -70,6 +72,17 @@ class MemberWriter {
   void Item(const std::optional<T>& item) {
     Item(item.has_value());
     if (item.has_value()) Item(*item);
+  }
+
+  void Item(const std::shared_ptr<const BlockScales>& blocks) {
+    Item(blocks != nullptr);
+    if (blocks == nullptr) return;
+    const auto& [size, scales, zeros, zero, has_unsigned_nibbles] = *blocks;
+    (*this)(size, zero, has_unsigned_nibbles);
+    for (const auto& numbers : {scales, zeros}) {
+      (*this)(numbers.dtype, numbers.row_step);
+      Raw(numbers.bytes);
+    }
   }
 
   void Item(const Shape& shape) {

@@ -4,6 +4,8 @@
 
 #include "core/base/error.h"
 #include "core/base/numbers.h"
+#include "core/graph/block_scales.h"
+#include "core/graph/float_reader.h"
 #include "core/graph/value_analysis.h"
 
 namespace hearth {
@@ -17,10 +19,22 @@ Operand PlanConstants::Packed(ValueId constant, PackRecipe recipe) {
                                                                                                : StorageType::kFloat32;
   const Graph& graph = values_.graph();
   const Constant& stored = graph.constant(*graph.value(constant).constant);
+  if (BlocksOf(recipe.source) != nullptr) return AsFloats(constant, std::move(recipe));
   const bool is_inline = !stored.source.has_value();
   if (!is_inline) packed.source = *stored.source;
   packed.recipe = std::move(recipe);
   return Add(constant, std::move(packed), is_inline ? stored.bytes : std::span<const std::byte>());
+}
+
+// A plan knows only one part of the model's files for each constant, but scales of blocks lie in a part of their own.
+Operand PlanConstants::AsFloats(ValueId constant, PackRecipe recipe) {
+  const FloatReader reader(recipe.source, values_.graph().ConstantBytes(constant));
+  std::vector<float> floats(static_cast<size_t>(recipe.source.shape.element_count()));
+  reader.Read(0, ssize(floats), floats.data());
+  recipe.source = {DType::kFloat32, recipe.source.shape, std::nullopt};
+  PlanConstant packed;
+  packed.recipe = std::move(recipe);
+  return Add(constant, std::move(packed), std::as_bytes(std::span(floats)));
 }
 
 Operand PlanConstants::Zeros(int32_t count, int32_t width) {

@@ -104,6 +104,12 @@ class PlanReader {
     if (present) Item(item.emplace());
   }
 
+  void Item(std::shared_ptr<const BlockScales>& /*blocks*/) {
+    bool present = false;
+    Item(present);
+    if (present) Fail();  // plans have such constants as floats
+  }
+
   void Item(Shape& shape) {
     std::array<int32_t, Shape::kMaxRank> dims{};
     const int rank = Number<uint8_t>(Shape::kMaxRank);

@@ -2,8 +2,14 @@
 #include "frontends/onnx/product.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "core/base/error.h"
+#include "core/graph/block_scales.h"
+#include "core/graph/quantize.h"
 #include "frontends/onnx/operators.h"
 
 namespace hearth::onnx {
@@ -86,31 +92,83 @@ Results ReadMatMul(OpView& op) {
   return Plain(alpha == 1.0 ? Made(made) : to.Add(BinaryKind::kMul, {made, AddScalarLike(to, made, alpha)}));
 }
 
-// (x, weights, scales, zero points?, blocks?, bias?): a layer whose weights [N,K] are integers of 2, 4 or 8 bits, the
-// first one of a byte lowest. Each `block_size` of a row have a scale and a zero point; `blocks` numbers them
-// otherwise.
-Results ReadMatMulNBits(OpView& op) {
-  NodeWriter& to = op.to();
-  const int64_t depth = op.Int("K", 0), rows = op.Int("N", 0), bits = op.Int("bits", 4),
-                block = op.Int("block_size", 0);
-  constexpr int64_t kMost = int64_t{1} << 28;
-  if ((bits != 2 && bits != 4 && bits != 8) || std::min({depth, rows, block}) < 1 || block % 8 != 0 ||
-      std::max({depth, rows, block}) > kMost) {
-    return Error(StatusCode::kUnsupported, "K={}, N={}, bits={}, block_size={}", depth, rows, bits, block);
+namespace {
+
+// The attributes of MatMulNBits.
+struct NarrowWeights {
+  explicit NarrowWeights(const OpView& op)
+      : depth(op.Int("K", 0)), rows(op.Int("N", 0)), bits(op.Int("bits", 4)), block(op.Int("block_size", 0)) {}
+  int64_t per_byte() const { return 8 / bits; }
+  int64_t blocks() const { return (depth + block - 1) / block; }                      // of a row
+  int64_t zeros_per_row() const { return (blocks() + per_byte() - 1) / per_byte(); }  // bytes, where they are packed
+
+  int64_t depth, rows, bits, block;
+};
+
+// The constant floats or, if they are packed, bytes of operand `i`; nothing if there are not `count` of them.
+Result<std::optional<BlockScales::Numbers>> NumbersOf(OpView& op, size_t i, int64_t row_step, int64_t count) {
+  const NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId value, op.In(i));
+  const TensorDesc& desc = to.desc(value);
+  const bool has_type = desc.dtype == DType::kUInt8 ? i == 3 : IsPlainFloat(desc);
+  if (!to.IsConstant(value) || !has_type || desc.shape.element_count() != count)
+    return std::optional<BlockScales::Numbers>();
+  BlockScales::Numbers numbers{desc.dtype, to.graph().ConstantBytes(value), row_step, nullptr};
+  if (!to.graph().constant(*to.graph().value(value).constant).source) {  // a copy of the graph has one of its own
+    if (!to.budget().ChargeMade(numbers.bytes.size())) return CopyBudget::Exceeded("its scales");
+    numbers.own = std::make_shared<const std::vector<std::byte>>(numbers.bytes.begin(), numbers.bytes.end());
+    numbers.bytes = *numbers.own;
   }
-  const int64_t blocks = (depth + block - 1) / block, per_byte = 8 / bits,
-                zeros_per_row = (blocks + per_byte - 1) / per_byte;
-  HEARTH_ASSIGN(const ValueId packed, op.In(1));
+  return std::optional(std::move(numbers));
+}
+
+// The weights as the file has them; kNoValue if they are to be made floats.
+Made AddStoredWeights(OpView& op, const NarrowWeights& narrow, ValueId packed) {
+  NodeWriter& to = op.to();
+  const int64_t blocks = narrow.blocks();
+  if (narrow.bits == 2 || op.Has(4) || narrow.depth % narrow.block != 0 || !op.Has(2)) return kNoValue;
+  BlockScales grid{.size = static_cast<int32_t>(narrow.block),
+                   .scales = {},
+                   .zeros = {},
+                   .zero = 1 << (narrow.bits - 1),
+                   .has_unsigned_nibbles = narrow.bits == 4};
+  HEARTH_ASSIGN(std::optional<BlockScales::Numbers> scales, NumbersOf(op, 2, blocks, narrow.rows * blocks));
+  if (!scales) return kNoValue;
+  grid.scales = *std::move(scales);
+  if (op.Has(3)) {
+    HEARTH_ASSIGN(const TensorDesc desc, op.Desc(3));
+    const bool are_packed = desc.dtype == DType::kUInt8;
+    const int64_t in_row = are_packed ? narrow.zeros_per_row() : blocks;
+    HEARTH_ASSIGN(std::optional<BlockScales::Numbers> zeros, NumbersOf(op, 3, in_row, narrow.rows * in_row));
+    if (!zeros) return kNoValue;
+    grid.zeros = *std::move(zeros);
+    if (are_packed && narrow.bits == 4) {
+      grid.zeros.dtype = DType::kInt4;
+      grid.zeros.row_step *= 2;
+    }
+  }
+  Value weights = to.graph().value(packed);
+  if (!to.budget().copies.Charge(weights.name.size())) return CopyBudget::Exceeded("the names of constants");
+  weights.desc = {narrow.bits == 4 ? DType::kInt4 : DType::kUInt8,
+                  {static_cast<int32_t>(narrow.rows), static_cast<int32_t>(narrow.depth)},
+                  GridOf(std::move(grid))};
+  return to.graph().AddValue(std::move(weights));
+}
+
+// The same as floats.
+Made AddFloatWeights(OpView& op, const NarrowWeights& narrow, ValueId packed) {
+  NodeWriter& to = op.to();
+  const auto [depth, rows, bits, block] = narrow;
+  const int64_t blocks = narrow.blocks(), per_byte = narrow.per_byte(), zeros_per_row = narrow.zeros_per_row();
   HEARTH_ASSIGN(const std::vector<float> scales, op.Floats(2));
   HEARTH_ASSIGN(const std::vector<float> zeros, op.Floats(3));
   HEARTH_ASSIGN(const std::vector<float> order, op.Floats(4));
   const bool zeros_are_packed = op.Has(3) && op.Desc(3)->dtype == DType::kUInt8;
   const auto is_count = [](const auto& list, int64_t count) { return static_cast<int64_t>(list.size()) == count; };
-  if (!to.IsConstant(packed)) return Error(StatusCode::kUnsupported, "its weights{}", to.ComputedFrom(packed));
   const std::span<const std::byte> bytes = to.graph().ConstantBytes(packed);
-  if (!is_count(bytes, rows * blocks * block / per_byte) || !is_count(scales, rows * blocks) ||
+  if (!is_count(scales, rows * blocks) ||
       !(zeros.empty() || is_count(zeros, rows * (zeros_are_packed ? zeros_per_row : blocks))) ||
-      !(order.empty() || is_count(order, depth)) || to.desc(packed).dtype != DType::kUInt8) {
+      !(order.empty() || is_count(order, depth))) {
     return Error(StatusCode::kMalformedInput, "{} bytes, {} scales, {} zero points for {} x {}", bytes.size(),
                  scales.size(), zeros.size(), rows, depth);
   }
@@ -120,7 +178,7 @@ Results ReadMatMulNBits(OpView& op) {
   const Shape shape{static_cast<int32_t>(rows), static_cast<int32_t>(depth)};
   if (!to.budget().ChargeMade(4 * static_cast<size_t>(rows * depth))) return CopyBudget::Exceeded("its weights");
   const auto part = [&](unsigned number, int64_t k) {
-    return static_cast<float>(number >> (bits * (k % per_byte)) & ((1u << bits) - 1));
+    return static_cast<float>(number >> (narrow.bits * (k % per_byte)) & ((1u << narrow.bits) - 1));
   };
   std::vector<float> weights;
   weights.reserve(static_cast<size_t>(rows * depth));
@@ -137,8 +195,35 @@ Results ReadMatMulNBits(OpView& op) {
       weights.push_back((part(byte, k) - zero) * scales[static_cast<size_t>(row * blocks + at)]);
     }
   }
-  const ValueId matrix = to.graph().AddFloatConstant(to.graph().value(packed).name, shape, weights);
-  return Plain(to.Add(FullyConnected{.keep_dims = true}, {op.In(0), matrix, op.Optional(5)}));
+  return to.graph().AddFloatConstant(to.graph().value(packed).name, shape, weights);
+}
+
+}  // namespace
+
+// (x, weights, scales, zero points?, blocks?, bias?): a layer whose weights [N,K] are integers of 2, 4 or 8 bits, the
+// first one of a byte lowest. Each `block_size` of a row have a scale and a zero point; `blocks` numbers them
+// otherwise.
+Results ReadMatMulNBits(OpView& op) {
+  NodeWriter& to = op.to();
+  const NarrowWeights narrow(op);
+  const auto [depth, rows, bits, block] = narrow;
+  constexpr int64_t kMost = int64_t{1} << 28;
+  if ((bits != 2 && bits != 4 && bits != 8) || std::min({depth, rows, block}) < 1 || block % 8 != 0 ||
+      std::max({depth, rows, block}) > kMost) {
+    return Error(StatusCode::kUnsupported, "K={}, N={}, bits={}, block_size={}", depth, rows, bits, block);
+  }
+  HEARTH_ASSIGN(const ValueId packed, op.In(1));
+  if (!to.IsConstant(packed)) return Error(StatusCode::kUnsupported, "its weights{}", to.ComputedFrom(packed));
+  const int64_t bytes = rows * narrow.blocks() * block / narrow.per_byte();
+  if (to.desc(packed).dtype != DType::kUInt8 || ssize(to.graph().ConstantBytes(packed)) != bytes) {
+    return Error(StatusCode::kMalformedInput, "{} bytes of weights for {} x {}", to.desc(packed).size_bytes(), rows,
+                 depth);
+  }
+  HEARTH_ASSIGN(ValueId weights, AddStoredWeights(op, narrow, packed));
+  if (weights == kNoValue) {
+    HEARTH_ASSIGN(weights, AddFloatWeights(op, narrow, packed));
+  }
+  return Plain(to.Add(FullyConnected{.keep_dims = true}, {op.In(0), weights, op.Optional(5)}));
 }
 
 Results ReadGemm(OpView& op) {

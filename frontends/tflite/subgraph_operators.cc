@@ -170,7 +170,11 @@ Expanded SubgraphReader::OperandsOf(const OperatorView& view, const Op& op) {
   std::vector<ValueId> operands;
   for (const int32_t tensor : read) {
     const bool takes_stored = OpDefOf(op).Has(kTakesStoredConstants);
-    HEARTH_ASSIGN(const ValueId value, tensor == -1 ? Made(kNoValue) : view.OperandOf(tensor, takes_stored));
+    const bool takes_blocks = std::holds_alternative<FullyConnected>(op) && operands.size() == 1;
+    HEARTH_ASSIGN(ValueId value, tensor == -1 || !takes_blocks ? Made(kNoValue) : tensors_.StoredInBlocks(tensor));
+    if (value == kNoValue && tensor != -1) {
+      HEARTH_ASSIGN(value, view.OperandOf(tensor, takes_stored));
+    }
     operands.push_back(value);
   }
   return operands;

@@ -1,11 +1,12 @@
 // The bytes of constant tensors: in the file, in another form there, or computed while reading.
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "core/graph/element.h"
-#include "core/graph/evaluate.h"
+#include "core/graph/float_reader.h"
 #include "core/graph/quantize.h"
 #include "frontends/tflite/tensor_reader.h"
 
@@ -24,24 +25,6 @@ std::vector<std::byte> Int4OfInt2(std::span<const std::byte> stored, int64_t ele
     wide[place / 2] |= number << (4 * (place % 2));
   }
   return wide;
-}
-
-// Converts elements of the plain type `desc` to the float32 numbers that they stand for. Each run of `block` elements
-// of a row, of which the last may be shorter, has one of `scales`, and one of `zero_points` unless there are none.
-// Precondition: there are as many of both as blocks, and `stored` has the size that `desc` needs.
-std::vector<std::byte> RealsOfBlocks(const TensorDesc& desc, std::span<const std::byte> stored, int64_t block,
-                                     int64_t blocks_per_row, const std::vector<double>& scales,
-                                     const std::vector<double>& zero_points) {
-  const int64_t elements = desc.shape.element_count();
-  const int64_t length = desc.shape.rank() == 0 ? 1 : desc.shape[desc.shape.rank() - 1];
-  std::vector<std::byte> reals(static_cast<size_t>(elements) * sizeof(float));
-  for (int64_t i = 0; i < elements; ++i) {
-    const auto at = static_cast<size_t>(i / length * blocks_per_row + i % length / block);
-    const double zero_point = zero_points.empty() ? 0.0 : zero_points[at];
-    const auto real = static_cast<float>((LoadElement(desc.dtype, stored, i) - zero_point) * scales[at]);
-    std::memcpy(reals.data() + static_cast<size_t>(i) * sizeof real, &real, sizeof real);
-  }
-  return reals;
 }
 
 Status CheckSize(const std::string& label, const TensorDesc& desc, std::span<const std::byte> bytes) {
@@ -131,44 +114,80 @@ Result<std::vector<std::byte>> TensorReader::DenseBytes(int32_t index, const Ten
   return dense.ok() ? std::move(dense) : Result<std::vector<std::byte>>(dense.status().Within(Label(index)));
 }
 
-// The scales or zero points of `index`, one for each of its `count` blocks: another tensor holds them.
-Result<std::vector<double>> TensorReader::NumbersOfBlocks(int32_t index, int32_t holder, int64_t count,
-                                                          bool are_scales) {
+// The scales or zero points of `index`, one for each of its blocks: another tensor holds them.
+Result<BlockScales::Numbers> TensorReader::NumbersOfBlocks(int32_t index, int32_t holder, int64_t rows, int64_t per_row,
+                                                           bool are_scales) {
   HEARTH_TRY(CheckIndex(holder, Label(index)));
   HEARTH_ASSIGN(const TensorDesc desc, Describe(holder));
   HEARTH_ASSIGN(const std::span<const std::byte> bytes, ConstantBytes(holder));
-  const bool is_integer = !IsReal(desc);
-  if ((are_scales ? IsFloat(desc.dtype) : is_integer) && desc.shape.element_count() == count && !bytes.empty() &&
-      !IsStoredOtherwise(holder)) {
-    HEARTH_ASSIGN(ReferenceTensor numbers, ReferenceFromBytes(desc, bytes));
-    return std::move(numbers.values);
+  const bool has_type = are_scales ? IsFloat(desc.dtype) : !IsReal(desc);
+  const int64_t count = rows * per_row;
+  if (!has_type || desc.shape.element_count() != count || bytes.empty() || IsStoredOtherwise(holder)) {
+    return Error(StatusCode::kMalformedInput, "{} is quantized in {} blocks and needs {} constant {}, but {} is {}[{}]",
+                 Label(index), count, count, are_scales ? "floats as scales" : "integers as zero points", Label(holder),
+                 DTypeName(desc.dtype), desc.shape.ToString());
   }
-  return Error(StatusCode::kMalformedInput, "{} is quantized in {} blocks and needs {} constant {}, but {} is {}[{}]",
-               Label(index), count, count, are_scales ? "floats as scales" : "integers as zero points", Label(holder),
-               DTypeName(desc.dtype), desc.shape.ToString());
+  for (int64_t k = 0; k < count; ++k) {
+    const double number = LoadElement(desc.dtype, bytes, k);
+    HEARTH_TRY(are_scales ? CheckScale(index, number) : CheckZeroPoint(index, Saturate<int64_t>(number)));
+  }
+  BlockScales::Numbers numbers{desc.dtype, bytes, per_row, nullptr};
+  const ValueId made = (*this)[holder].value;
+  if (made != kNoValue && !to_.graph().constant(*to_.graph().value(made).constant).source) {
+    numbers.own = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
+    numbers.bytes = *numbers.own;
+  }
+  return numbers;
 }
 
-// Block-quantized elements as real numbers. Blocks lie along the last dimension.
-Result<std::vector<std::byte>> TensorReader::RealBytes(int32_t index, const Shape& shape,
-                                                       std::span<const std::byte> stored) {
+// Blocks lie along the last dimension.
+Result<BlockScales> TensorReader::BlocksOf(int32_t index, const Shape& shape) {
   const wire::BlockwiseQuantization& blocks = *tensor(index).quantization()->details_as_BlockwiseQuantization();
   const int64_t length = shape.rank() == 0 ? 1 : shape[shape.rank() - 1], size = blocks.block_size();
   if (size < 1) {
     return Error(StatusCode::kMalformedInput, "{} of shape {} is quantized in blocks of {} elements", Label(index),
                  shape.ToString(), size);
   }
-  const int64_t per_row = (length + size - 1) / size,
-                count = shape.element_count() / std::max<int64_t>(length, 1) * per_row;
-  HEARTH_ASSIGN(const std::vector<double> scales, NumbersOfBlocks(index, blocks.scales(), count, true));
-  for (const double scale : scales) HEARTH_TRY(CheckScale(index, scale));
-  std::vector<double> zero_points;
+  const int64_t per_row = (length + size - 1) / size, rows = shape.element_count() / std::max<int64_t>(length, 1);
+  BlockScales read{.size = blocks.block_size(), .scales = {}, .zeros = {}};
+  HEARTH_ASSIGN(read.scales, NumbersOfBlocks(index, blocks.scales(), rows, per_row, true));
   if (blocks.zero_points() != -1) {
-    HEARTH_ASSIGN(zero_points, NumbersOfBlocks(index, blocks.zero_points(), count, false));
-    for (const double zero_point : zero_points) HEARTH_TRY(CheckZeroPoint(index, Saturate<int64_t>(zero_point)));
+    HEARTH_ASSIGN(read.zeros, NumbersOfBlocks(index, blocks.zero_points(), rows, per_row, false));
   }
-  const TensorDesc desc{*DTypeOf(tensor(index).type()), shape, std::nullopt};
+  return read;
+}
+
+// Block-quantized elements as real numbers.
+Result<std::vector<std::byte>> TensorReader::RealBytes(int32_t index, const Shape& shape,
+                                                       std::span<const std::byte> stored) {
+  HEARTH_ASSIGN(BlockScales blocks, BlocksOf(index, shape));
+  const TensorDesc desc{*DTypeOf(tensor(index).type()), shape, GridOf(std::move(blocks))};
   HEARTH_TRY(CheckSize(Label(index), desc, stored));
-  return RealsOfBlocks(desc, stored, size, per_row, scales, zero_points);
+  const int64_t count = shape.element_count();
+  std::vector<float> reals(static_cast<size_t>(count));
+  FloatReader(desc, stored).Read(0, count, reals.data());
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(reals));
+  return std::vector(bytes.begin(), bytes.end());
+}
+
+Made TensorReader::StoredInBlocks(int32_t index) {
+  const wire::Tensor& read = tensor(index);
+  if (!IsBlockwise(index) || read.sparsity() != nullptr || read.type() == wire::TensorType_INT2) return kNoValue;
+  HEARTH_ASSIGN(const std::span<const std::byte> bytes, BufferBytes(index));
+  HEARTH_ASSIGN(const Shape shape, FileShapeOf(index));
+  const DType dtype = *DTypeOf(read.type());
+  if (bytes.empty() || shape.rank() != 2 || BitsOf(dtype) > 8) return kNoValue;
+  const void* key = read.quantization();  // the tensor itself stands for real numbers
+  if (const auto known = to_.stored().find(key); known != to_.stored().end()) return known->second;
+  HEARTH_ASSIGN(NamedResult named, ResultFor(index));
+  HEARTH_ASSIGN(BlockScales blocks, BlocksOf(index, shape));
+  const TensorDesc desc{dtype, shape, GridOf(std::move(blocks))};
+  HEARTH_TRY(CheckSize(Label(index), desc, bytes));
+  const auto offset = static_cast<uint64_t>(bytes.data() - reading_.file.data());
+  const ConstantId constant = to_.graph().BorrowConstant(bytes, FileRange{0, offset, bytes.size()});
+  const ValueId value = to_.graph().AddValue({std::move(named.name), desc, constant});
+  to_.stored().emplace(key, value);
+  return value;
 }
 
 Result<std::vector<std::byte>> TensorReader::MadeBytes(int32_t index, const TensorDesc& desc,

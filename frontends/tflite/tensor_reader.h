@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/graph/block_scales.h"
 #include "frontends/tflite/reading.h"
 
 namespace hearth {
@@ -73,6 +74,8 @@ class TensorReader {
   // What an operation reads for the tensor. Constant filters and biases keep their stored type (`takes_stored`), so
   // less is packed and hashed. Other operations need operands of one type: they get float32.
   Made OperandOf(int32_t tensor, bool takes_stored);
+  // The same for weights of FULLY_CONNECTED that have scales for blocks, as the file has them. kNoValue for others.
+  Made StoredInBlocks(int32_t tensor);
   // Name and description for what an operator makes as this tensor.
   Result<NamedResult> ResultFor(int32_t tensor);
   // Whether the file declares complex numbers (of two float32), and what holds them as pairs, in a last dimension of 2.
@@ -108,7 +111,9 @@ class TensorReader {
   Result<std::vector<std::byte>> MadeBytes(int32_t tensor, const TensorDesc& desc, std::span<const std::byte> stored);
   Result<std::vector<std::byte>> DenseBytes(int32_t tensor, const TensorDesc& desc, std::span<const std::byte> values);
   Result<std::vector<std::byte>> RealBytes(int32_t tensor, const Shape& shape, std::span<const std::byte> stored);
-  Result<std::vector<double>> NumbersOfBlocks(int32_t tensor, int32_t holder, int64_t count, bool are_scales);
+  Result<BlockScales::Numbers> NumbersOfBlocks(int32_t tensor, int32_t holder, int64_t rows, int64_t per_row,
+                                               bool are_scales);
+  Result<BlockScales> BlocksOf(int32_t tensor, const Shape& shape);
 
   Reading& reading_;
   GraphWriter& to_;

@@ -429,10 +429,10 @@ def unpooling():
 def narrow_weights():
     for bits in (2, 4, 8):
         for zeros in ("none", "packed", "real")[: 2 if bits == 8 else 3]:  # as onnxruntime has them
-            for depth, block in ((32, 16), (40, 16)):
-                blocks, rows = -(-depth // block), 3
+            for depth, block, rows, lines in ((32, 16, 3, 4), (40, 16, 3, 4), (320, 32, 144, 2)):
+                blocks = -(-depth // block)
                 packed = seeded(f"w{bits}", (rows, blocks, block * bits // 8), np.uint8, 0, 255)
-                operands = [seeded("x", (2, 4, depth)), packed, seeded("s", (rows * blocks,), low=0.01, high=0.1)]
+                operands = [seeded("x", (2, lines, depth)), packed, seeded("s", (rows * blocks,), low=0.01, high=0.1)]
                 if zeros == "packed":
                     operands.append(seeded("z", (rows * -(-blocks * bits // 8),), np.uint8, 0, 255))
                 elif zeros == "real":

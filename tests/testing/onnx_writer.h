@@ -10,7 +10,7 @@
 
 namespace hearth {
 
-// A graph, as bytes of a message. Numbers of element types: 1 float32, 7 int64, 9 bool, 10 float16.
+// A graph, as bytes of a message. Numbers of element types: 1 float32, 2 uint8, 7 int64, 9 bool, 10 float16.
 class OnnxGraph {
  public:
   OnnxGraph& Input(std::string_view name, const std::vector<std::string>& dims, int type = 1) {
@@ -22,6 +22,10 @@ class OnnxGraph {
   }
   OnnxGraph& Int64s(std::string_view name, const std::vector<int64_t>& dims, const std::vector<int64_t>& numbers) {
     return Add(5, Tensor(name, dims, 7, {reinterpret_cast<const char*>(numbers.data()), 8 * numbers.size()}));
+  }
+  // Of any type, as the file has its bytes.
+  OnnxGraph& Stored(std::string_view name, const std::vector<int64_t>& dims, int type, std::string_view raw) {
+    return Add(5, Tensor(name, dims, type, raw));
   }
   // A constant in another file.
   OnnxGraph& External(std::string_view name, const std::vector<int64_t>& dims, std::string_view file, int64_t offset) {

@@ -6,6 +6,7 @@
 
 #include "backends/cpu/host/vectorized.h"
 #include "core/base/float16.h"
+#include "core/graph/block_scales.h"
 #include "tests/testing/host_graph.h"
 #include "tests/testing/one_host_node.h"
 
@@ -52,6 +53,22 @@ ValueId NibbleWeights(OneHostNode& one, int32_t columns, int32_t depth, std::vec
                                     RandomBytes(static_cast<size_t>(shape.element_count() / 2)));
 }
 
+BlockScales::Numbers StoredNumbers(DType dtype, std::vector<std::byte> bytes, int64_t row_step) {
+  auto own = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  return {dtype, *own, row_step, own};
+}
+
+// Weights with scales for blocks, of 1/4096 to 1/256.
+ValueId BlockedWeights(OneHostNode& one, const Shape& shape, DType dtype, int32_t size, DType scale_type) {
+  const int64_t blocks = (shape[1] + size - 1) / size, count = shape[0] * blocks;
+  BlockScales grid{.size = size, .scales = {}, .zeros = {}};
+  std::vector<std::byte> scales(static_cast<size_t>(count * BitsOf(scale_type) / 8));
+  for (int64_t k = 0; k < count; ++k) StoreElement(scale_type, scales, k, static_cast<double>(k * 7 % 16 + 1) / 4096);
+  grid.scales = StoredNumbers(scale_type, std::move(scales), blocks);
+  const size_t bytes = static_cast<size_t>(shape.element_count() * BitsOf(dtype) / 8);
+  return one.graph.AddConstantValue("w", {dtype, shape, GridOf(std::move(grid))}, RandomBytes(bytes));
+}
+
 class CpuStoredProduct : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -96,6 +113,28 @@ TEST_F(CpuStoredProduct, PairsOfFourBitsAreReadWithAnyEvenDepth) {
   EXPECT_EQ(testing::KernelOf(one), "matrix product") << "columns begin within a byte";
 }
 
+TEST_F(CpuStoredProduct, BlocksHaveScalesAndZeroPointsOfAnyType) {
+  constexpr int32_t kColumns = 50, kDepth = 1042, kSize = 64, kBlocks = 17;
+  for (const DType dtype : {DType::kInt4, DType::kUInt8, DType::kInt8}) {
+    for (const DType zeros : {DType::kInt4, DType::kUInt8, DType::kFloat16, DType::kFloat32}) {
+      OneHostNode one;
+      const ValueId x = one.Input({zeros == DType::kInt4 ? 1 : 3, kDepth});
+      const ValueId w = BlockedWeights(one, {kColumns, kDepth}, dtype, kSize,
+                                       zeros == DType::kInt4 ? DType::kFloat32 : DType::kFloat16);
+      BlockScales grid = *BlocksOf(one.graph.value(w).desc);
+      grid.has_unsigned_nibbles = dtype == DType::kInt4 && zeros != DType::kUInt8;
+      grid.zero = 8;
+      const int64_t row_step = zeros == DType::kInt4 ? kBlocks + 1 : kBlocks;
+      std::vector<std::byte> numbers(static_cast<size_t>(kColumns * row_step * BitsOf(zeros) / 8));
+      for (int64_t k = 0; k < kColumns * row_step; ++k) StoreElement(zeros, numbers, k, static_cast<double>(k % 7));
+      if (zeros != DType::kFloat32) grid.zeros = StoredNumbers(zeros, std::move(numbers), row_step);
+      one.graph.value(w).desc.quantization = GridOf(std::move(grid));
+      one.Add(FullyConnected{}, {x, w, one.Constant({kColumns})});
+      testing::ExpectAsReference(std::move(one), kStored);
+    }
+  }
+}
+
 TEST_F(CpuStoredProduct, OtherLayersArePackedAsFloats) {
   const auto kernel = [](int rows, int32_t depth, int64_t zero) {
     OneHostNode one;
@@ -107,6 +146,12 @@ TEST_F(CpuStoredProduct, OtherLayersArePackedAsFloats) {
   EXPECT_EQ(kernel(5, 1024, 0), "matrix product") << "many rows";
   EXPECT_EQ(kernel(1, 100, 0), "matrix product") << "few weights";
   EXPECT_EQ(kernel(1, 1024, 3), "matrix product") << "an asymmetric grid";
+  for (const auto& [rows, size] : {std::pair{1, 48}, {5, 32}}) {
+    OneHostNode one;
+    const ValueId x = one.Input({rows, 1024});
+    one.Add(FullyConnected{}, {x, BlockedWeights(one, {64, 1024}, DType::kInt4, size, DType::kFloat16)});
+    EXPECT_EQ(testing::KernelOf(one), "matrix product") << rows << " rows, blocks of " << size;
+  }
 }
 
 TEST_F(CpuStoredProduct, NumbersThatAreNoneStayInTheirColumn) {

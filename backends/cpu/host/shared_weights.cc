@@ -5,8 +5,24 @@
 #include "core/base/large_pages.h"
 #include "core/base/numbers.h"
 #include "core/base/text.h"
+#include "core/graph/block_scales.h"
 
 namespace hearth {
+
+WeightsKey& WeightsKey::Add(std::span<const std::byte> bytes, bool are_of_file) {
+  Add(ssize(bytes));
+  if (are_of_file) return Add(static_cast<int64_t>(reinterpret_cast<uintptr_t>(bytes.data())));
+  const Fingerprint content = FingerprintOf(bytes);
+  return Add(std::span<const uint8_t>(content.bytes));
+}
+
+WeightsKey& WeightsKey::Add(const BlockScales& blocks) {
+  Add(blocks.size).Add(blocks.zero).Add(blocks.has_unsigned_nibbles ? 1 : 0);
+  for (const BlockScales::Numbers* numbers : {&blocks.scales, &blocks.zeros}) {
+    Add(static_cast<int64_t>(numbers->dtype)).Add(numbers->row_step).Add(numbers->bytes, numbers->own == nullptr);
+  }
+  return *this;
+}
 
 WeightsKey& WeightsKey::Add(const Graph& graph, ValueId constant) {
   const Value& value = graph.value(constant);
@@ -16,11 +32,9 @@ WeightsKey& WeightsKey::Add(const Graph& graph, ValueId constant) {
   for (int k = 0; k < shape.rank(); ++k) Add(shape[k]);
   if (const std::optional<Quantization>& grid = value.desc.quantization) {
     Add(grid->dimension).Add(std::span(grid->scales)).Add(std::span(grid->zero_points));
+    if (grid->blocks != nullptr) Add(*grid->blocks);
   }
-  Add(static_cast<int64_t>(stored.bytes.size()));
-  if (stored.source) return Add(static_cast<int64_t>(reinterpret_cast<uintptr_t>(stored.bytes.data())));
-  const Fingerprint content = FingerprintOf(stored.bytes);
-  return Add(std::span<const uint8_t>(content.bytes));
+  return Add(stored.bytes, stored.source.has_value());
 }
 
 Fingerprint WeightsKey::digest() const {

@@ -18,6 +18,8 @@
 
 namespace hearth {
 
+struct BlockScales;
+
 // Identifies a packing: its type, the constants that it is made from, and everything else that decides its bytes.
 class WeightsKey {
  public:
@@ -39,6 +41,9 @@ class WeightsKey {
   Fingerprint digest() const;
 
  private:
+  WeightsKey& Add(std::span<const std::byte> bytes, bool are_of_file);
+  WeightsKey& Add(const BlockScales& blocks);
+
   std::string material_;
 };
 

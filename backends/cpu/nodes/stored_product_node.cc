@@ -9,6 +9,8 @@
 #include "backends/cpu/host/quantized.h"
 #include "backends/cpu/host/vectorized.h"
 #include "core/base/numbers.h"
+#include "core/graph/block_scales.h"
+#include "core/graph/element.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/quantize.h"
 
@@ -46,27 +48,32 @@ struct Halves {
   }
 };
 
+template <bool kAreSigned>
 struct Bytes {
   static constexpr int64_t kBits = 8;
   HEARTH_DOT_AVX512 static void Load(const std::byte* from, __m512 (&floats)[2]) {
     HEARTH_UNROLLED for (int v = 0; v < 2; ++v) {
       const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from) + v);
-      floats[v] = _mm512_maskz_cvtepi32_ps(kAllLanes, _mm512_maskz_cvtepi8_epi32(kAllLanes, bytes));
+      floats[v] = _mm512_maskz_cvtepi32_ps(kAllLanes, kAreSigned ? _mm512_maskz_cvtepi8_epi32(kAllLanes, bytes)
+                                                                 : _mm512_maskz_cvtepu8_epi32(kAllLanes, bytes));
     }
   }
   HEARTH_DOT_AVX2 static void Load(const std::byte* from, __m256 (&floats)[4]) {
     HEARTH_UNROLLED for (int v = 0; v < 4; ++v) {
       const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from + 8 * v));
-      floats[v] = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes));
+      floats[v] = _mm256_cvtepi32_ps(kAreSigned ? _mm256_cvtepi8_epi32(bytes) : _mm256_cvtepu8_epi32(bytes));
     }
   }
 };
 
-// Numbers of -8 to 7, two a byte, the first in the low half. The 16 low halves come first, then the 16 high ones.
+// Numbers of -8 to 7, or 0 to 15, two a byte, the first in the low half. The 16 low halves come first, then the 16 high
+// ones.
+template <bool kAreSigned>
 struct Nibbles {
   static constexpr int64_t kBits = 4;
   HEARTH_DOT_AVX512 static void Load(const std::byte* from, __m512 (&floats)[2]) {
-    const __m512 values = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1);
+    const __m512 values = kAreSigned ? _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1)
+                                     : _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
     const __m512i low = _mm512_maskz_cvtepu8_epi32(kAllLanes, bytes);  // an index is the number's last four bits
     floats[0] = _mm512_maskz_permutexvar_ps(kAllLanes, low, values);
@@ -75,8 +82,10 @@ struct Nibbles {
   HEARTH_DOT_AVX2 static void Load(const std::byte* from, __m256 (&floats)[4]) {
     HEARTH_UNROLLED for (int v = 0; v < 2; ++v) {
       const __m256i low = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from + 8 * v)));
-      floats[v] = _mm256_cvtepi32_ps(_mm256_srai_epi32(_mm256_slli_epi32(low, 28), 28));
-      floats[v + 2] = _mm256_cvtepi32_ps(_mm256_srai_epi32(_mm256_slli_epi32(low, 24), 28));
+      floats[v] = _mm256_cvtepi32_ps(kAreSigned ? _mm256_srai_epi32(_mm256_slli_epi32(low, 28), 28)
+                                                : _mm256_and_si256(low, _mm256_set1_epi32(15)));
+      floats[v + 2] = _mm256_cvtepi32_ps(kAreSigned ? _mm256_srai_epi32(_mm256_slli_epi32(low, 24), 28)
+                                                    : _mm256_srli_epi32(low, 4));
     }
   }
 };
@@ -96,15 +105,27 @@ struct Rest {
   std::byte weights[kSums * Weights::kBits / 8] = {};
 };
 
+// A scale and a zero point for each `steps` times kSums weights of a column.
+struct ColumnBlocks {
+  const float *scales = nullptr, *zeros = nullptr;
+  int64_t steps = 0;
+};
+
 // `x` ends with zeros at a multiple of kSums.
-template <typename Weights>
-HEARTH_DOT_AVX512 float DotAvx512(const float* x, const std::byte* weights, int64_t depth) {
+template <typename Weights, bool kHasBlocks>
+HEARTH_DOT_AVX512 float DotAvx512(const float* x, const std::byte* weights, int64_t depth, const ColumnBlocks& blocks) {
   __m512 low = _mm512_setzero_ps(), high = _mm512_setzero_ps(), floats[2];
+  int64_t block = 0, left = blocks.steps;
   for (; depth > 0; depth -= kSums, x += kSums, weights += kSums * Weights::kBits / 8) {
     if (depth >= kSums) {
       Weights::Load(weights, floats);
     } else {
       Weights::Load(Rest<Weights>(weights, depth).weights, floats);
+    }
+    if constexpr (kHasBlocks) {
+      const __m512 zero = _mm512_set1_ps(blocks.zeros[block]), scale = _mm512_set1_ps(blocks.scales[block]);
+      for (__m512& each : floats) each = _mm512_mul_ps(_mm512_sub_ps(each, zero), scale);
+      if (--left == 0) ++block, left = blocks.steps;
     }
     low = _mm512_fmadd_ps(_mm512_loadu_ps(x), floats[0], low);
     high = _mm512_fmadd_ps(_mm512_loadu_ps(x + 16), floats[1], high);
@@ -114,14 +135,20 @@ HEARTH_DOT_AVX512 float DotAvx512(const float* x, const std::byte* weights, int6
       _mm256_add_ps(_mm512_maskz_extractf32x8_ps(0xff, sixteen, 0), _mm512_maskz_extractf32x8_ps(0xff, sixteen, 1)));
 }
 
-template <typename Weights>
-HEARTH_DOT_AVX2 float DotAvx2(const float* x, const std::byte* weights, int64_t depth) {
+template <typename Weights, bool kHasBlocks>
+HEARTH_DOT_AVX2 float DotAvx2(const float* x, const std::byte* weights, int64_t depth, const ColumnBlocks& blocks) {
   __m256 sums[4] = {}, floats[4];
+  int64_t block = 0, left = blocks.steps;
   for (; depth > 0; depth -= kSums, x += kSums, weights += kSums * Weights::kBits / 8) {
     if (depth >= kSums) {
       Weights::Load(weights, floats);
     } else {
       Weights::Load(Rest<Weights>(weights, depth).weights, floats);
+    }
+    if constexpr (kHasBlocks) {
+      const __m256 zero = _mm256_set1_ps(blocks.zeros[block]), scale = _mm256_set1_ps(blocks.scales[block]);
+      for (__m256& each : floats) each = _mm256_mul_ps(_mm256_sub_ps(each, zero), scale);
+      if (--left == 0) ++block, left = blocks.steps;
     }
     HEARTH_UNROLLED for (int v = 0; v < 4; ++v) sums[v] =
         _mm256_fmadd_ps(_mm256_loadu_ps(x + 8 * v), floats[v], sums[v]);
@@ -134,28 +161,61 @@ bool ConvertsHalves() {
   return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
 }
 
-using Dot = float (*)(const float* x, const std::byte* weights, int64_t depth);
+HEARTH_DOT_AVX2 void FloatsOfHalves(const std::byte* halves, int64_t count, float* floats) {
+  for (int64_t k = 0; k < count; ++k) floats[k] = _cvtsh_ss(LoadAt<uint16_t>(halves, k));
+}
 
-template <typename Weights>
+// Those of the blocks of one row of weights.
+void ReadNumbers(const BlockScales& blocks, const BlockScales::Numbers& numbers, int64_t row, std::span<float> floats) {
+  const int64_t first = row * numbers.row_step, count = ssize(floats);
+  if (numbers.dtype == DType::kFloat16) return FloatsOfHalves(numbers.bytes.data() + 2 * first, count, floats.data());
+  if (numbers.dtype == DType::kFloat32) {
+    std::memcpy(floats.data(), numbers.bytes.data() + 4 * first, floats.size_bytes());
+  } else if (numbers.dtype == DType::kInt4) {
+    for (int64_t k = 0; k < count; ++k) {
+      floats[static_cast<size_t>(k)] = static_cast<float>(blocks.Unsigned(LoadInt4(numbers.bytes.data(), first + k)));
+    }
+  } else {
+    for (int64_t k = 0; k < count; ++k) {
+      floats[static_cast<size_t>(k)] = static_cast<float>(LoadElement(numbers.dtype, numbers.bytes, first + k));
+    }
+  }
+}
+
+using Dot = float (*)(const float* x, const std::byte* weights, int64_t depth, const ColumnBlocks& blocks);
+
+template <typename Weights, bool kHasBlocks>
 Dot DotOf() {
   switch (BestVectorSet()) {
-    case VectorSet::kAvx512: return DotAvx512<Weights>;
-    case VectorSet::kAvx2: return ConvertsHalves() ? DotAvx2<Weights> : nullptr;
+    case VectorSet::kAvx512: return DotAvx512<Weights, kHasBlocks>;
+    case VectorSet::kAvx2: return ConvertsHalves() ? DotAvx2<Weights, kHasBlocks> : nullptr;
     default: return nullptr;
   }
 }
 
-Dot DotFor(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat16: return DotOf<Halves>();
-    case DType::kInt8: return DotOf<Bytes>();
-    case DType::kInt4: return DotOf<Nibbles>();
+Dot DotFor(const TensorDesc& weights) {
+  if (const BlockScales* blocks = BlocksOf(weights)) {
+    if (blocks->size % kSums != 0) return nullptr;
+    switch (weights.dtype) {
+      case DType::kUInt8: return DotOf<Bytes<false>, true>();
+      case DType::kInt8: return DotOf<Bytes<true>, true>();
+      case DType::kInt4:
+        return blocks->has_unsigned_nibbles ? DotOf<Nibbles<false>, true>() : DotOf<Nibbles<true>, true>();
+      default: return nullptr;
+    }
+  }
+  switch (weights.dtype) {
+    case DType::kFloat16: return DotOf<Halves, false>();
+    case DType::kInt8: return DotOf<Bytes<true>, false>();
+    case DType::kInt4: return DotOf<Nibbles<true>, false>();
     default: return nullptr;
   }
 }
 
-// The factors of weights as stored: none, one, or one for each column. nullopt if other numbers follow from them.
+// The factors of sums of products with weights as stored: none, one, or one for each column. nullopt if other numbers
+// follow from them.
 std::optional<std::vector<float>> FactorsOf(const TensorDesc& weights) {
+  if (BlocksOf(weights) != nullptr) return std::vector<float>();
   const bool are_halves = weights.dtype == DType::kFloat16;
   if (are_halves == weights.quantization.has_value()) return std::nullopt;
   if (are_halves) return std::vector<float>();
@@ -175,11 +235,16 @@ class StoredProductNode final : public HostNode {
         dot_(dot),
         x_(request.arena.floats(request.node.inputs[0])),
         has_pairs_(request.graph.value(request.node.inputs[1]).desc.dtype == DType::kInt4),
+        blocks_(BlocksOf(request.graph.value(request.node.inputs[1]).desc)),
         weights_(request.StoredBytes(request.node.inputs[1])),
         factors_(std::move(factors)),
         bias_(std::move(bias)),
         columns_(request.graph.value(request.node.inputs[1]).desc.shape[0]),
-        depth_(request.graph.value(request.node.inputs[1]).desc.shape[1]) {}
+        depth_(request.graph.value(request.node.inputs[1]).desc.shape[1]) {
+    if (blocks_ == nullptr) return;
+    request.weights.ReadInPlace(blocks_->scales.bytes);
+    request.weights.ReadInPlace(blocks_->zeros.bytes);
+  }
 
   std::string_view kernel() const override { return "product with stored weights"; }
   std::optional<uint64_t> held_bytes() const override { return (factors_.size() + bias_.size()) * sizeof(float); }
@@ -189,10 +254,17 @@ class StoredProductNode final : public HostNode {
     const int64_t column_bytes = ssize(weights_) / columns_;
     padded_x_.assign(static_cast<size_t>(rows * padded_depth), 0.0f);
     for (int64_t r = 0; r < rows; ++r) PadRow(x_.data() + r * depth_, padded_x_.data() + r * padded_depth);
+    const int64_t blocks = blocks_ == nullptr ? 0 : (depth_ + blocks_->size - 1) / blocks_->size;
     const auto multiply = [&](int64_t begin, int64_t end) {
+      std::vector<float> scales(static_cast<size_t>(blocks)), zeros(scales.size());
+      if (blocks_ != nullptr) std::ranges::fill(zeros, static_cast<float>(blocks_->zero));
+      const ColumnBlocks in_blocks{scales.data(), zeros.data(), blocks == 0 ? 0 : blocks_->size / kSums};
       for (int64_t c = begin; c < end; ++c) {
+        if (blocks_ != nullptr) ReadNumbers(*blocks_, blocks_->scales, c, scales);
+        if (blocks_ != nullptr && !blocks_->zeros.bytes.empty()) ReadNumbers(*blocks_, blocks_->zeros, c, zeros);
         for (int64_t r = 0; r < rows; ++r) {
-          const float sum = dot_(padded_x_.data() + r * padded_depth, weights_.data() + c * column_bytes, depth_);
+          const float sum =
+              dot_(padded_x_.data() + r * padded_depth, weights_.data() + c * column_bytes, depth_, in_blocks);
           out_.floats()[r * columns_ + c] = Finished(sum, c);
         }
       }
@@ -225,6 +297,7 @@ class StoredProductNode final : public HostNode {
   Dot dot_;
   std::span<const float> x_;
   bool has_pairs_;
+  const BlockScales* blocks_;    // the graph's
   std::vector<float> padded_x_;  // used in runs alone
   std::span<const std::byte> weights_;
   std::vector<float> factors_, bias_;
@@ -245,7 +318,7 @@ Result<std::unique_ptr<HostNode>> MakeStoredProductNode(const HostNodeRequest& r
   if (weights.shape.element_count() < kLeastWeights) return nullptr;
   if (x_elements == 0 || x_elements > kMostRows * weights.shape[1]) return nullptr;
   if (weights.shape[1] * BitsOf(weights.dtype) % 8 != 0) return nullptr;  // columns within a byte
-  const Dot dot = DotFor(weights.dtype);
+  const Dot dot = DotFor(weights);
   std::optional<std::vector<float>> factors = FactorsOf(weights);
   if (dot == nullptr || !factors) return nullptr;
   std::vector<float> bias;
