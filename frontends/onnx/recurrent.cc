@@ -180,11 +180,45 @@ Result<Activation> ActivationOf(const OpView& op, Recurrent kind) {
   return is_relu ? Activation::kRelu : Activation::kTanh;
 }
 
-Status CheckLengths(const OpView& op, int32_t steps) {
-  if (!op.Has(4)) return Status::Ok();
-  HEARTH_ASSIGN(const std::vector<int64_t> lengths, op.Numbers(4));
-  if (std::ranges::all_of(lengths, [&](int64_t length) { return length == steps; })) return Status::Ok();
-  return Error(StatusCode::kUnsupported, "sequences of several lengths");
+// How many steps each sequence [B] has; kNoValue if each has all.
+Made LengthsOf(const OpView& op, Recurrent kind, int32_t steps) {
+  if (!op.Has(4)) return Made(kNoValue);
+  if (op.IsConstant(4)) {
+    HEARTH_ASSIGN(const std::vector<int64_t> lengths, op.Numbers(4));
+    if (std::ranges::all_of(lengths, [&](int64_t length) { return length == steps; })) return Made(kNoValue);
+  }
+  if (kind == Recurrent::kQuantizedLstm) return Error(StatusCode::kUnsupported, "sequences of several lengths");
+  return op.to().AddCast(op.In(4), DType::kInt32);
+}
+
+// Whether a step [T,1,1] comes before a sequence's end; [T,B,1].
+Made IsInside(NodeWriter& to, const Layer& layer, ValueId lengths) {
+  return to.Add(BinaryKind::kLess, {to.AddIndices({layer.steps, 1, 1}), to.AddReshape(lengths, {1, layer.batch, 1})});
+}
+
+// The cells where sequences end, by a layer that keeps its cells from there on: a further input is 1 on those steps,
+// which closes the input's gate and opens the one that forgets. Those of empty sequences are 0, as in onnxruntime.
+Made CellsAtEnds(NodeWriter& to, const Layer& layer, ValueId lengths) {
+  constexpr double kSaturated = 100.0;
+  const auto gate = [&](double weight) {
+    return to.AddFilled({layer.units, 1}, to.AddNumber(DType::kFloat32, weight));
+  };
+  const Made column = to.Add(Concat{.axis = 0}, {gate(-kSaturated), gate(0.0), gate(kSaturated), gate(0.0)});
+  const Made is_inside = IsInside(to, layer, lengths);
+  const Made is_behind =
+      to.Add(BinaryKind::kSub, {to.AddNumber(DType::kFloat32, 1.0), to.AddCast(is_inside, DType::kFloat32)});
+  Layer longer = layer;
+  HEARTH_ASSIGN(longer.x, to.Add(Concat{.axis = 2}, {layer.x, is_behind}));
+  HEARTH_ASSIGN(longer.weights, to.Add(Concat{.axis = 1}, {layer.weights, column}));
+  HEARTH_ASSIGN(const LayerResult made, AddLstm(to, longer));
+  return to.Add(Select{}, {TakeFirst(to, is_inside, 0), made.c, to.AddNumber(DType::kFloat32, 0.0)});
+}
+
+// What a layer of all steps made, cut to sequences that end before: behind their ends they are 0.
+Result<LayerResult> EndedAt(NodeWriter& to, const Layer& layer, ValueId lengths, LayerResult made) {
+  HEARTH_ASSIGN(made.y, to.Add(Select{}, {IsInside(to, layer, lengths), made.y, to.AddNumber(DType::kFloat32, 0.0)}));
+  HEARTH_ASSIGN(made.h, TakeFirst(to, AddReverseSequence(to, made.y, lengths, 0, 1), 0));
+  return made;
 }
 
 // The operand of one direction, or zeros [batch, units].
@@ -216,14 +250,17 @@ Results ReadRecurrent(OpView& op) {
   }
   const int32_t directions = direction == "bidirectional" ? 2 : 1;
   HEARTH_ASSIGN(const Activation activation, ActivationOf(op, kind));
-  HEARTH_TRY(CheckLengths(op, to.shape(x)[0]));
+  HEARTH_ASSIGN(const ValueId lengths, LengthsOf(op, kind, to.shape(x)[0]));
+  const auto reversed = [&](ValueId value) {
+    return lengths == kNoValue ? to.Add(Reverse{1}, {value}) : AddReverseSequence(to, value, lengths, 0, 1);
+  };
   if (op.Find("clip") != nullptr) return Error(StatusCode::kUnsupported, "a clip of the gates");
   if (op.Int("input_forget", 0) != 0) return Error(StatusCode::kUnsupported, "input_forget");
   std::vector<ValueId> outputs, hidden, cells;
   for (int32_t d = 0; d < directions; ++d) {
     Layer layer{.steps = to.shape(x)[0], .batch = to.shape(x)[1], .units = recurrent.shape[columns]};
     const bool is_reverse = direction == "reverse" || d == 1;
-    HEARTH_ASSIGN(layer.x, is_reverse ? to.Add(Reverse{1}, {x}) : Made(x));
+    HEARTH_ASSIGN(layer.x, is_reverse ? reversed(x) : Made(x));
     HEARTH_ASSIGN(layer.weights, TakeFirst(to, op.In(1), d));
     HEARTH_ASSIGN(layer.recurrent, TakeFirst(to, op.In(2), d));
     HEARTH_ASSIGN(layer.bias, op.Has(3) ? TakeFirst(to, op.In(3), d) : Made(kNoValue));
@@ -232,12 +269,17 @@ Results ReadRecurrent(OpView& op) {
       HEARTH_ASSIGN(layer.c, StateOf(op, 6, layer, d, is_batch_first));
       HEARTH_ASSIGN(layer.peepholes, op.Has(7) ? TakeFirst(to, op.In(7), d) : Made(kNoValue));
     }
-    HEARTH_ASSIGN(const LayerResult made, is_quantized               ? AddQuantizedLstm(op, layer, d)
-                                          : kind == Recurrent::kLstm ? AddLstm(to, layer)
-                                          : kind == Recurrent::kGru
-                                              ? AddGru(to, layer, op.Int("linear_before_reset", 0) != 0)
-                                              : AddRnn(to, layer, activation));
-    HEARTH_ASSIGN(const ValueId y, is_reverse ? to.Add(Reverse{1}, {made.y}) : Made(made.y));
+    HEARTH_ASSIGN(LayerResult made, is_quantized               ? AddQuantizedLstm(op, layer, d)
+                                    : kind == Recurrent::kLstm ? AddLstm(to, layer)
+                                    : kind == Recurrent::kGru ? AddGru(to, layer, op.Int("linear_before_reset", 0) != 0)
+                                                              : AddRnn(to, layer, activation));
+    if (lengths != kNoValue) {
+      HEARTH_ASSIGN(made, EndedAt(to, layer, lengths, made));
+      if (HasCell(kind) && op.HasOutput(2)) {
+        HEARTH_ASSIGN(made.c, CellsAtEnds(to, layer, lengths));
+      }
+    }
+    HEARTH_ASSIGN(const ValueId y, is_reverse ? reversed(made.y) : Made(made.y));
     outputs.push_back(y);
     hidden.push_back(made.h);
     cells.push_back(made.c);

@@ -235,6 +235,13 @@ def recurrent():
                        direction=direction, hidden_size=4, linear_before_reset=before)
         yield case(f"RNN_{direction}", "RNN", [x, *weights(1, d), None, state], [1, 2, 3], outputs=2,
                    direction=direction, hidden_size=4)
+        x, state, lengths = seeded("x", (6, 3, 5)), seeded("h", (d, 3, 4)), np.array([4, 6, 0], np.int32)
+        for kind, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):
+            cells = [seeded("c", (d, 3, 4)), seeded("p", (d, 12))] if kind == "LSTM" else []
+            for name, held in (("lengths", []), ("constant_lengths", [4])):
+                yield case(f"{kind}_{direction}_{name}", kind, [x, *weights(gates, d), lengths, state, *cells],
+                           [1, 2, 3, *([7] if cells else []), *held], outputs=3 if cells else 2, direction=direction,
+                           hidden_size=4)
 
 
 def quantized():
