@@ -59,7 +59,7 @@ Result<std::vector<size_t>> NodesInOrder(const GraphProto& graph, ReadingBudget&
   std::vector<std::set<std::string_view>> reads;
   for (size_t k = 0; k < nodes.size(); ++k) {
     for (const std::string_view name : nodes[k].outputs) {
-      if (!makers.emplace(name, k).second && !name.empty())
+      if (!name.empty() && !makers.emplace(name, k).second)  // "" as an operand is an absent one
         return Error(StatusCode::kMalformedInput, "'{}' is made twice", CleanName(ShortName(name)));
     }
     reads.push_back(NamesRead(nodes[k]));

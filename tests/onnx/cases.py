@@ -308,6 +308,13 @@ def samples():
     s, b, c = seeded("s", (7,)), seeded("b", (7,)), seeded("c", (7,))
     yield case("SkipLayerNormalization", "SkipLayerNormalization",
                [seeded("x", (2, 3, 7)), seeded("skip", (2, 3, 7)), s, b, c], [2, 3, 4], domain="com.microsoft")
+    # A result without a name is not what an absent operand before it reads.
+    nodes = [helper.make_node("Clip", ["x", "", "most"], ["low"]),
+             helper.make_node("SkipLayerNormalization", ["low", "x", "s", "b"], ["y", "", "", "sum"],
+                              domain="com.microsoft")]
+    yield network("SkipLayerNormalization_without_names", nodes, {"x": seeded("x", (2, 3, 7))},
+                  [numpy_helper.from_array(array, name) for name, array in (("most", np.float32(0.5)), ("s", s), ("b", b))],
+                  ["y", "sum"], domain="com.microsoft")
 
 
 def qlinear():
