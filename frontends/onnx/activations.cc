@@ -1,5 +1,9 @@
 // Activations and functions of one operand that are composed of Hearth's operations.
+#include "frontends/onnx/activations.h"
+
+#include <algorithm>
 #include <numbers>
+#include <vector>
 
 #include "core/base/error.h"
 #include "frontends/onnx/operators.h"
@@ -178,6 +182,27 @@ Results ReadActivation(OpView& op) {
 }
 
 }  // namespace
+
+Made AddFusedActivation(const OpView& op, const Made& x) {
+  const std::string_view name = op.Text("activation", "");
+  if (!x.ok() || name.empty()) return x;
+  std::vector<float> numbers = {static_cast<float>(op.Float("activation_alpha", 0.01)),
+                                static_cast<float>(op.Float("activation_beta", 0.0))};
+  if (const AttributeProto* given = op.Find("activation_params"); given != nullptr) {
+    std::copy_n(given->floats.begin(), std::min(given->floats.size(), numbers.size()), numbers.begin());
+  }
+  const Composer c(op.to(), *x);
+  const auto within = [&](const Made& value, double least, double most) {
+    return c.Two(BinaryKind::kMinimum, c.Two(BinaryKind::kMaximum, value, c.Number(least)), c.Number(most));
+  };
+  if (name == "Relu") return c.One(UnaryKind::kRelu, x);
+  if (name == "Tanh") return c.One(UnaryKind::kTanh, x);
+  if (name == "Sigmoid") return c.One(UnaryKind::kLogistic, x);
+  if (name == "LeakyRelu") return op.to().Add(Unary{.kind = UnaryKind::kLeakyRelu, .alpha = numbers[0]}, {x});
+  if (name == "Clip") return within(x, numbers[0], numbers[1]);
+  if (name == "HardSigmoid") return within(c.Plus(c.Times(x, numbers[0]), numbers[1]), 0.0, 1.0);
+  return Error(StatusCode::kUnsupported, "the activation '{}'", name.substr(0, 40));
+}
 
 std::span<const OperatorRow> ActivationOperators() {
   static constexpr OperatorRow kRows[] = {

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/graph/block_scales.h"
 #include "core/graph/quantize.h"
+#include "frontends/onnx/activations.h"
 #include "frontends/onnx/operators.h"
 
 namespace hearth::onnx {
@@ -250,12 +251,13 @@ Results ReadGemm(OpView& op) {
   Made made = AddProduct(to, a, b, *bias);
   if (alpha != 1.0 && made.ok()) made = to.Add(BinaryKind::kMul, {made, AddScalarLike(to, *made, alpha)});
   if (added != kNoValue && !is_bias) made = to.Add(BinaryKind::kAdd, {made, added});
-  return Plain(made);
+  return Plain(AddFusedActivation(op, made));
 }
 
 std::span<const OperatorRow> ProductOperators() {
   static constexpr OperatorRow kRows[] = {
       {"Gemm", ReadGemm},
+      {"FusedGemm", ReadGemm, 0, kMicrosoft},
       {"MatMul", ReadMatMul},
       {"FusedMatMul", ReadMatMul, 0, kMicrosoft},
       {"MatMulNBits", ReadMatMulNBits, 0, kMicrosoft},

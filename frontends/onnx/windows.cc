@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
+#include "frontends/onnx/activations.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/writer/expansions.h"
 
@@ -183,6 +184,7 @@ Made AddConvolution(NodeWriter& to, const Windowing& w, const Made& x, const Mad
                    rank);
 }
 
+// Also FusedConv, to which onnxruntime's optimizer joins a sum and an activation.
 Results ReadConv(OpView& op) {
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
   HEARTH_ASSIGN(const ValueId filter, op.In(1));
@@ -191,7 +193,8 @@ Results ReadConv(OpView& op) {
   HEARTH_ASSIGN(const std::vector<int64_t> kernel, KernelOf(op, shape));
   HEARTH_ASSIGN(const Windowing w, WindowingOf(op, kernel, op.to().shape(x)));
   HEARTH_ASSIGN(const ValueId bias, op.Optional(2));
-  return Last(AddConvolution(op.to(), w, x, filter, bias, op.Int("group", 1)));
+  const Made made = AddConvolution(op.to(), w, x, filter, bias, op.Int("group", 1));
+  return Last(AddFusedActivation(op, op.Has(3) ? op.to().Add(BinaryKind::kAdd, {made, op.Last(3)}) : made));
 }
 
 Results ReadConvTranspose(OpView& op) {
@@ -241,6 +244,7 @@ std::span<const OperatorRow> WindowOperators() {
   static constexpr OperatorRow kRows[] = {
       {"Conv", ReadConv},
       {"ConvTranspose", ReadConvTranspose, kTransposed},
+      {"FusedConv", ReadConv, 0, kMicrosoft},
   };
   return kRows;
 }

@@ -534,6 +534,18 @@ def lists():
     for equation in ("ii->i", "...ii->...i", "iji->j"):
         x = seeded("x", (4, 3, 4) if equation == "iji->j" else (4, 4))
         yield case(f"Einsum_diagonal_{equation}".replace(">", ""), "Einsum", [x], equation=equation)
+    x, w = seeded("x", (1, 3, 6, 7)), seeded("w", (4, 3, 3, 3))
+    for name, numbers in (("Relu", []), ("Tanh", []), ("Sigmoid", []), ("LeakyRelu", [0.3]), ("Clip", [-0.5, 1.25]),
+                          ("HardSigmoid", [0.25, 0.4])):
+        more = {"activation_params": numbers} if numbers else {}
+        yield case(f"FusedConv_{name}", "FusedConv", [x, w, seeded("b", (4,))], [1, 2], domain="com.microsoft",
+                   pads=[1, 1, 1, 1], activation=name, **more)
+        if name != "Clip":  # no activation of FusedGemm
+            more = dict(zip(("activation_alpha", "activation_beta"), numbers))
+            yield case(f"FusedGemm_{name}", "FusedGemm", [seeded("a", (3, 5)), seeded("m", (4, 5)), seeded("b", (4,))],
+                       [1, 2], domain="com.microsoft", transB=1, activation=name, **more)
+    yield case("FusedConv_sum", "FusedConv", [x, w, seeded("b", (4,)), seeded("z", (1, 4, 4, 5))], [1, 2],
+               domain="com.microsoft", activation="Relu")
     yield case("FusedMatMul", "FusedMatMul", [seeded("a", (2, 6, 4)), seeded("b", (2, 5, 6))],
                domain="com.microsoft", transA=1, transB=1, alpha=0.5)
     yield case("ReduceMax_bool", "ReduceMax", [seeded("b", (3, 4), np.bool_), np.array([1], np.int64)], [1], opset=20)
