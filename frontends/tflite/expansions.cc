@@ -224,9 +224,14 @@ Expanded ExpandOfPlain(OperatorView& op) {
   return OneValue(to.AddCast(made, dtype));
 }
 
-// Quantized tensors, which this operator of LiteRT takes as the integers that are stored.
+// Of complex numbers the real parts. Quantized tensors, which this operator of LiteRT takes as the integers that are
+// stored.
 Expanded ExpandCast(OperatorView& op) {
   HEARTH_ASSIGN(const TensorDesc made, op.DescribeOutput(0));
+  if (op.to().marks().IsComplex(op.operand(0))) {
+    HEARTH_ASSIGN(const auto parts, PartsOf(op));
+    return OneValue(op.to().AddCast(parts.first, made.dtype));
+  }
   return OneValue(AsDeclared(op.to(), op.to().AddCast(StoredIntegers(op.to(), op.operand(0)), made.dtype), made));
 }
 

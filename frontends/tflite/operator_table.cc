@@ -80,7 +80,7 @@ constexpr OperatorRow kOperators[] = {
     {50, "LOG_SOFTMAX", ReadPlain<LogSoftmax>, 1, 1, 1},
     {51, "DELEGATE", "a delegate's own node, which no file should hold: convert the model again"},
     {52, "BIDIRECTIONAL_SEQUENCE_LSTM", ExpandBidirectionalLstm, 1, 48, 0, kBidirectionalLstmStates},
-    {53, "CAST", ReadCast, ExpandCast, 1, 1, 1},
+    {53, "CAST", ReadCast, ExpandCast, 1, 1, 1, kTakesComplex},
     {54, "PRELU", ReadPRelu, ExpandPRelu, 2, 2, 2},
     {55, "MAXIMUM", ReadBinary<BinaryKind::kMaximum>, 2, 2, 2},
     {56, "ARG_MAX", ReadArg<ArgKind::kMax>, 2, 2, 1},

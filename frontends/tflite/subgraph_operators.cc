@@ -47,10 +47,10 @@ Status SubgraphReader::CheckMarks(const OperatorView& view) const {
     }
     const bool is_moved = row != nullptr && MayMoveComplex(*row) && i == 0;
     if (marks.IsComplex(value) && (traits & kTakesComplex) == 0 && !is_moved) {
-      return Error(
-          StatusCode::kUnsupported,
-          "{}: {} holds complex numbers, which only COMPLEX_ABS, REAL, IMAG and operators that move elements read",
-          OperatorLabel(view.index()), tensors_.Label(tensor));
+      return Error(StatusCode::kUnsupported,
+                   "{}: {} holds complex numbers, which only COMPLEX_ABS, REAL, IMAG, CAST and operators that move "
+                   "elements read",
+                   OperatorLabel(view.index()), tensors_.Label(tensor));
     }
   }
   return Status::Ok();
@@ -77,7 +77,7 @@ Status SubgraphReader::ReadOperator(int index) {
 Result<bool> SubgraphReader::IsOneNode(const OperatorView& view, std::optional<Result<Op>>& read) const {
   const OperatorRow* row = view.code().row;
   if (row == nullptr || row->expand == nullptr || row->read == nullptr) return row == nullptr || row->expand == nullptr;
-  if (to_.marks().IsComplex(tensors_[view.inputs()[0]].value)) return true;
+  if (to_.marks().IsComplex(tensors_[view.inputs()[0]].value)) return (row->traits & kTakesComplex) == 0;
   if (read.emplace(row->read(view)).status().code() == StatusCode::kUnsupported) return false;
   HEARTH_ASSIGN(const TensorDesc first, view.DescribeInput(0));
   const bool is_narrow = BitsOf(first.dtype) < 32;

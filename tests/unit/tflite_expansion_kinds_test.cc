@@ -196,6 +196,11 @@ TEST(TfliteExpansion, ATransformOfRowsHasRealAndImaginaryParts) {
   EXPECT_THAT(magnitude.model.Answer(135, {magnitude.spectrum}, real.made), Near({10, std::sqrt(8.0), 2}));
 }
 
+TEST(TfliteExpansion, CastingComplexNumbersKeepsTheRealParts) {
+  OneTransform transform({1, 4}, {1, 4});
+  EXPECT_THAT(transform.model.Answer(53, {transform.spectrum}, transform.made), Near({10, -2, -2}));
+}
+
 TEST(TfliteExpansion, ATransformOfImagesGoesBothWays) {
   OneTransform transform({2, 2}, {2, 2});  // 1 2, 3 4
   EXPECT_THAT(transform.model.Answer(134, {transform.spectrum}, transform.made), Near({10, -2, -4, 0}));
