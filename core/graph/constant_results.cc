@@ -1,12 +1,15 @@
 #include "core/graph/constant_results.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/op_def.h"
+#include "core/graph/ops/strided_view.h"
 
 namespace hearth {
 namespace {
@@ -14,6 +17,47 @@ namespace {
 // Sums of no products, which LiteRT leaves at 0, whatever the bias.
 bool IsProductOfNothing(const Graph& graph, const Node& node) {
   return std::holds_alternative<FullyConnected>(node.op) && HasNoElements(graph, node.inputs[1]);
+}
+
+// Copies the elements of `size` bytes that the digits from `digit` on choose, in their order.
+void MoveElements(const StridedView& view, size_t digit, int64_t size, const std::byte* from, std::byte*& to) {
+  const StridedView::Digit chosen = digit < view.digits.size() ? view.digits[digit] : StridedView::Digit{};
+  const bool is_last = digit + 1 >= view.digits.size(), is_run = is_last && chosen.stride == 1;
+  const int64_t count = is_run ? 1 : chosen.radix, bytes = is_run ? chosen.radix * size : size;
+  for (int64_t k = 0; k < count; ++k, from += chosen.stride * size) {
+    if (!is_last) {
+      MoveElements(view, digit + 1, size, from, to);
+      continue;
+    }
+    if (bytes == 4) {  // without a call
+      std::memcpy(to, from, 4);
+    } else {
+      std::memcpy(to, from, static_cast<size_t>(bytes));
+    }
+    to += bytes;
+  }
+}
+
+// The results of a node that only moves the elements of one constant, byte for byte: a reference of doubles would take
+// 3 s for the weights of an audio codec (60 MB). Empty for other nodes.
+ConstantResults MovedBytes(const Graph& graph, const Node& node) {
+  if (node.inputs.empty() || node.inputs[0] == kNoValue || !graph.IsConstant(node.inputs[0])) return {};
+  const TensorDesc& from = graph.value(node.inputs[0]).desc;
+  const int bits = BitsOf(from.dtype);
+  const std::span<const std::byte> bytes = graph.ConstantBytes(node.inputs[0]);
+  if (bits < 8 || bytes.size() != from.size_bytes()) return {};
+  if (from.quantization && from.quantization->scales.size() != 1) return {};
+  ConstantResults results;
+  for (size_t k = 0; k < node.outputs.size(); ++k) {
+    const TensorDesc& to = graph.value(node.outputs[k]).desc;
+    const std::optional<StridedView> view = ViewOf(graph, node, k);
+    if (!view || to.dtype != from.dtype || to.quantization != from.quantization) return {};
+    results.emplace_back(to.size_bytes());
+    std::byte* target = results.back().data();
+    const int64_t size = bits / 8;
+    if (!results.back().empty()) MoveElements(*view, 0, size, bytes.data() + view->base * size, target);
+  }
+  return results;
 }
 
 }  // namespace
@@ -50,6 +94,7 @@ ConstantResults ResultsOfNothing(const Graph& graph, const Node& node) {
 }
 
 ConstantResults ResultsOfConstants(const Graph& graph, const Node& node) {
+  if (ConstantResults moved = MovedBytes(graph, node); !moved.empty()) return moved;
   std::vector<ReferenceTensor> operands(node.inputs.size());
   std::vector<const ReferenceTensor*> inputs(node.inputs.size(), nullptr);
   for (size_t k = 0; k < operands.size(); ++k) {

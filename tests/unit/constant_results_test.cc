@@ -1,0 +1,57 @@
+// What nodes make of constants, known before any run.
+#include "core/graph/constant_results.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "core/graph/evaluate.h"
+
+namespace hearth {
+namespace {
+
+// Numbers of 64 bits, of which doubles would not keep all.
+std::vector<uint64_t> LongNumbers(int64_t count) {
+  std::vector<uint64_t> numbers(static_cast<size_t>(count));
+  for (size_t k = 0; k < numbers.size(); ++k) numbers[k] = (uint64_t{1} << 53) + 1 + 2 * k;
+  return numbers;
+}
+
+// The numbers that a node makes of the constant.
+std::vector<uint64_t> ResultOf(Op op, const Shape& shape) {
+  const std::vector<uint64_t> numbers = LongNumbers(shape.element_count());
+  Graph graph;
+  std::vector<std::byte> bytes(numbers.size() * sizeof(uint64_t));
+  std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  const ValueId constant = graph.AddConstantValue("numbers", {DType::kInt64, shape, {}}, std::move(bytes));
+  const ValueId made = graph.AddValue({.name = "made", .desc = {.dtype = DType::kInt64}});
+  const Node& node = graph.AddNode({.op = std::move(op), .inputs = {constant}, .outputs = {made}, .name = "node"});
+  graph.outputs = {made};
+  const Status inferred = InferShapes(graph);
+  EXPECT_TRUE(inferred.ok()) << inferred.message();
+  const ConstantResults results = ResultsOfConstants(graph, node);
+  if (results.size() != 1) return {};
+  std::vector<uint64_t> result(results[0].size() / sizeof(uint64_t));
+  std::memcpy(result.data(), results[0].data(), results[0].size());
+  return result;
+}
+
+TEST(ConstantResults, OfATransposeKeepAllBits) {
+  const std::vector<uint64_t> numbers = LongNumbers(6);
+  EXPECT_EQ(ResultOf(Transpose{{1, 0}}, {2, 3}),
+            (std::vector<uint64_t>{numbers[0], numbers[3], numbers[1], numbers[4], numbers[2], numbers[5]}));
+}
+
+TEST(ConstantResults, OfASliceBeginWhereItBegins) {
+  const std::vector<uint64_t> numbers = LongNumbers(12);
+  EXPECT_EQ(ResultOf(Slice{{1, 2}, {2, 2}, {1, 1}, {2, 2}}, {3, 4}),
+            (std::vector<uint64_t>{numbers[6], numbers[7], numbers[10], numbers[11]}));
+}
+
+TEST(ConstantResults, OfAReshapeAreTheSameBytes) {
+  EXPECT_EQ(ResultOf(Reshape{{4, 3}}, {2, 6}), LongNumbers(12));
+}
+
+}  // namespace
+}  // namespace hearth
