@@ -17,6 +17,11 @@ void Own(const void* data, size_t size_bytes, HostOperand& operand) {
 
 }  // namespace
 
+HostOperand::HostOperand() = default;
+HostOperand::HostOperand(HostOperand&&) noexcept = default;
+HostOperand& HostOperand::operator=(HostOperand&&) noexcept = default;
+HostOperand::~HostOperand() = default;
+
 Result<HostOperand> HostOperandOf(const HostNodeRequest& request, size_t position) {
   HostOperand operand;
   const ValueId value = position < request.node.inputs.size() ? request.node.inputs[position] : kNoValue;

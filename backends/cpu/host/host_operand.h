@@ -11,6 +11,12 @@ namespace hearth {
 
 // One input in the form in which the host holds it: quantized numbers of one scale as floats. May be moved.
 struct HostOperand {
+  // Out of line, because many nodes hold several.
+  HostOperand();
+  HostOperand(HostOperand&&) noexcept;
+  HostOperand& operator=(HostOperand&&) noexcept;
+  ~HostOperand();
+
   TensorDesc desc;  // as it is held; an absent input has a type that no kernel takes
   const std::byte* bytes = nullptr;
   std::vector<double> own;  // memory of `bytes` if a constant had to be converted or is unaligned

@@ -248,7 +248,8 @@ Result<std::vector<HostOperand>> OperandsOf(const HostNodeRequest& request, size
     if (operands[k].bytes == nullptr || operands[k].desc.dtype != DType::kFloat32) return none;
   }
   const auto is_held = [&](ValueId value) { return HeldAs(request.graph.value(value).desc).dtype == DType::kFloat32; };
-  return !request.decides_indices && std::ranges::all_of(request.node.outputs, is_held) ? std::move(operands) : none;
+  if (request.decides_indices || !std::ranges::all_of(request.node.outputs, is_held)) return none;
+  return operands;
 }
 
 Result<std::unique_ptr<HostNode>> MakeRnnNode(const HostNodeRequest& request, std::vector<HostOperand> operands) {
