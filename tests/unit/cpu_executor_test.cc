@@ -104,7 +104,6 @@ TEST(CpuExecutor, XnnpackTakesTheCommonOperations) {
                              Pool2D{PoolKind::kAverage, 3, 3, same},
                              Pool2D{PoolKind::kMax, 3, 3, same},
                              Unary{UnaryKind::kRelu6},
-                             Unary{UnaryKind::kLogistic},
                              Unary{UnaryKind::kHardSwish},
                              Unary{UnaryKind::kElu},
                              Unary{UnaryKind::kLeakyRelu, 0.1f},
