@@ -17,6 +17,7 @@
 #include "hearth/array.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/npy.h"
+#include "tools/hearth/pictures/picture_source.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/verb.h"
 
@@ -31,11 +32,6 @@ struct InputArgument {
   std::optional<size_t> input;  // index in the model
   std::string path;
 };
-
-bool IsPicture(const std::string& path) {
-  const std::string ending = EndingOf(path);
-  return ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".bmp";
-}
 
 InputArgument ParseArgument(const std::string& argument, std::span<const TensorInfo> inputs) {
   const size_t equals = argument.find('=');
@@ -56,6 +52,7 @@ std::string NamesOf(std::span<const TensorInfo> inputs) {
 
 // The file for each input; empty for inputs without an argument.
 Result<std::vector<std::string>> AssignFiles(const InputOptions& options, std::span<const TensorInfo> inputs) {
+  if (AreManyPictures(options, inputs)) return std::vector{options.arguments[0]};
   std::vector<std::string> files(inputs.size());
   std::vector<std::string> unnamed;
   for (const std::string& argument : options.arguments) {
@@ -308,6 +305,13 @@ void NameOtherFiles(InputOptions& options, std::span<const TensorInfo> inputs,
     if ((*files)[k].empty() || fixed.contains(inputs[k].name)) continue;
     options.arguments.push_back(inputs[k].name + "=" + (*files)[k]);
   }
+}
+
+bool AreManyPictures(const InputOptions& options, std::span<const TensorInfo> inputs) {
+  return options.takes_many_pictures && inputs.size() == 1 && options.arguments.size() > 1 &&
+         std::ranges::all_of(options.arguments, [&](const std::string& argument) {
+           return !ParseArgument(argument, inputs).input && IsPicture(argument);
+         });
 }
 
 std::string FirstPicture(const InputOptions& options, std::span<const TensorInfo> inputs) {

@@ -28,6 +28,7 @@ struct InputOptions {
   std::optional<uint64_t> random_seed;  // fills the inputs that no argument names
   PixelScaling scaling;                 // for pictures, if the file has none or the command line overrides it
   bool scaling_is_given = false;
+  bool takes_many_pictures = false;  // `run` gives them to a single input one after the other
 
   void AddOptions(CLI::App& app);
 };
@@ -60,6 +61,8 @@ Result<FixedInput> ReadFixedInput(const std::string& path);
 void NameOtherFiles(InputOptions& options, std::span<const TensorInfo> inputs,
                     const std::map<std::string, FixedInput>& fixed);
 
+// Whether the arguments are several pictures for the only input: the first one's run is followed by others.
+bool AreManyPictures(const InputOptions& options, std::span<const TensorInfo> inputs);
 // The first picture among the arguments that LoadInputs would use; empty if there is none.
 std::string FirstPicture(const InputOptions& options, std::span<const TensorInfo> inputs);
 

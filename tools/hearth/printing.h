@@ -44,6 +44,7 @@ class OutputOptions {
   void ShowProgress(size_t done, size_t total, std::string_view what) const;
   // Whether WriteJson will be able to write, checked before the work. kIoError.
   Status CheckJson() const;
+  bool has_json() const { return !json_path_.empty(); }
   // Writes the data as JSON if --json asked for it; `interrupted` is true after ^C.
   Status WriteJson(Json json) const;
 

@@ -1,9 +1,11 @@
 // hearth run MODEL: runs one inference.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/graph/types.h"
 #include "frontends/api/recipe.h"
@@ -11,6 +13,7 @@
 #include "runtime/results/result_picture.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/model_inputs.h"
+#include "tools/hearth/pictures/picture_source.h"
 #include "tools/hearth/results/comparison.h"
 #include "tools/hearth/results/model_outputs.h"
 #include "tools/hearth/results/result_report.h"
@@ -35,16 +38,22 @@ std::string SummaryText(std::span<const double> values) {
 class RunCommand final : public Verb {
  public:
   RunCommand()
-      : Verb({"run", "One inference",
+      : Verb({"run", "One inference, or one for each of several pictures",
               "hearth run mobilenet.tflite --device opencl --input photo.jpg --labels labels.txt --top 3"}) {}
 
   void AddOptions(CLI::App& app) override {
     session_flags_.AddOptions(app);
     input_options_.AddOptions(app);
-    app.add_option("--output-dir", output_folder_, "Write each output to DIR/<index>_<name>.npy")->type_name("DIR");
+    input_options_.takes_many_pictures = true;
+    app.add_option("--output-dir", output_folder_,
+                   "Write each output to DIR/<index>_<name>.npy; of several pictures to folders in DIR")
+        ->type_name("DIR");
     show_.AddOptions(app);
     app.add_option("--picture", picture_path_,
-                   "Draw the result into a PNG file: boxes, masks, classes, key points, images or the highest scores")
+                   "Draw the result into a PNG file: boxes, masks, classes, key points, images or the highest scores; "
+                   "of several pictures into files in this folder")
+        ->type_name("FILE");
+    app.add_option("--video", video_path_, "Run each frame of a video or a camera (/dev/video0), read by ffmpeg")
         ->type_name("FILE");
     app.add_flag("--check-range", check_range_,
                  "Count the numbers beyond 65504 that a run in 16 bits stores as that number, layer by layer");
@@ -56,18 +65,23 @@ class RunCommand final : public Verb {
 
   Result<ExitCode> Run() override {
     HEARTH_TRY(CheckFiles());
+    HEARTH_TRY(OpenPictures());
     WarningPrinter warnings(output_);
     HEARTH_ASSIGN(Session session, session_flags_.Open(input_options_));
     warnings.PrintNew(session.report());
     ReadMetadata(session.model());
-    HEARTH_ASSIGN(const Interpreter interpreter, show_.InterpreterFor(session.model(), metadata_));
+    HEARTH_ASSIGN(Interpreter interpreter, show_.InterpreterFor(session.model(), metadata_));
     if (!picture_path_.empty()) HEARTH_TRY(CheckDrawable(interpreter.groups(), session.outputs()));
-    HEARTH_ASSIGN(const LoadedInputs inputs, LoadInputs(input_options_, session.inputs(), metadata_));
-    HEARTH_TRY(SetInputs(session, inputs.bytes));
-    HEARTH_TRY(session.Run());
-
-    PrintStart(session.report(), inputs);
-    HEARTH_ASSIGN(Json outputs, HandOut(session, interpreter, inputs));
+    if (AreManyPictures(input_options_, session.inputs())) pictures_ = PicturesOf(input_options_.arguments);
+    Json outputs = Json::array(), runs = Json::array();
+    ExitCode code = ExitCode::kFine;
+    LoadedInputs inputs;
+    if (pictures_ != nullptr) {
+      HEARTH_ASSIGN(code, RunPictures(session, interpreter, runs));
+    } else {
+      HEARTH_ASSIGN(inputs, RunOnce(session));
+      HEARTH_ASSIGN(outputs, HandOut(session, interpreter, inputs));
+    }
     if (saves_recipe_) HEARTH_TRY(SaveRecipe());
     Json range;
     if (check_range_) {
@@ -78,9 +92,11 @@ class RunCommand final : public Verb {
     session.SaveToCache();
     warnings.PrintNew(session.report());
     Json report = ReportJson(session.report(), std::move(outputs));
+    if (pictures_ != nullptr) report["runs"] = std::move(runs);
     for (const std::string& doubt : doubts_) report["warnings"].push_back(doubt);
     if (check_range_) report["range"] = std::move(range);
     HEARTH_TRY(output_.WriteJson(std::move(report)));
+    if (code != ExitCode::kFine) return code;
     return device_code != ExitCode::kFine ? device_code : session_flags_.CodeOf(session.report());
   }
 
@@ -91,7 +107,97 @@ class RunCommand final : public Verb {
     HEARTH_TRY(output_.CheckJson());
     if (saves_recipe_) HEARTH_TRY(CheckRecipe());
     if (!output_folder_.empty()) HEARTH_TRY(CheckFolderWritable(output_folder_));
-    return picture_path_.empty() ? Status::Ok() : CheckPictureWritable(picture_path_, ".png");
+    std::error_code error;
+    const bool is_folder = picture_path_.ends_with('/') || std::filesystem::is_directory(picture_path_, error);
+    return picture_path_.empty() || is_folder ? Status::Ok() : CheckPictureWritable(picture_path_, ".png");
+  }
+
+  // A folder among the inputs stands for its pictures. A video's first frame opens the session.
+  Status OpenPictures() {
+    std::vector<std::string> paths;
+    bool has_folder = false;
+    for (const std::string& argument : input_options_.arguments) {
+      std::error_code error;
+      if (!std::filesystem::is_directory(argument, error)) {
+        paths.push_back(argument);
+        continue;
+      }
+      HEARTH_ASSIGN(const std::vector<std::string> found, PicturesIn(argument));
+      paths.insert(paths.end(), found.begin(), found.end());
+      has_folder = true;
+    }
+    if (!video_path_.empty() && !paths.empty())
+      return Error(StatusCode::kInvalidArgument, "--video: its frames are the input; {} is one too many", paths[0]);
+    input_options_.arguments = std::move(paths);
+    if (has_folder) pictures_ = PicturesOf(input_options_.arguments);
+    if (video_path_.empty()) return Status::Ok();
+    HEARTH_ASSIGN(pictures_, FramesOf(video_path_));
+    HEARTH_ASSIGN(picture_, pictures_->Next());
+    input_options_.arguments = {picture_->path};
+    return Status::Ok();
+  }
+
+  Result<LoadedInputs> RunOnce(Session& session) {
+    HEARTH_ASSIGN(LoadedInputs inputs, LoadInputs(input_options_, session.inputs(), metadata_));
+    HEARTH_TRY(SetInputs(session, inputs.bytes));
+    HEARTH_TRY(session.Run());
+    if (!std::exchange(start_is_told_, true)) PrintStart(session.report(), inputs);
+    return inputs;
+  }
+
+  // One run for each picture, told in a line. A picture that can't be run is told of, and the next one follows.
+  Result<ExitCode> RunPictures(Session& session, Interpreter& interpreter, Json& runs) {
+    if (session.inputs().size() != 1) {
+      return Error(StatusCode::kInvalidArgument,
+                   "several pictures, a folder and a video need a model with one input; "
+                   "this one has {}",
+                   session.inputs().size());
+    }
+    if (check_range_) return Error(StatusCode::kInvalidArgument, "--check-range takes the inputs of one run");
+    if (EndingOf(picture_path_) == ".png")
+      return Error(StatusCode::kInvalidArgument, "--picture: several pictures are drawn into a folder, not into {}",
+                   picture_path_);
+    if (!picture_path_.empty()) HEARTH_TRY(CheckFolderWritable(picture_path_));
+    CatchInterrupts();
+    ExitCode code = ExitCode::kFine;
+    size_t done = 0, failed = 0;
+    const auto fail = [&](const Status& status) {
+      PrintError(status.message());
+      code = ExitCodeOf(status.code());
+      ++failed;
+    };
+    while (!IsInterrupted()) {
+      Result<std::optional<SourcePicture>> next = picture_ ? std::exchange(picture_, {}) : pictures_->Next();
+      if (!next.ok()) fail(next.status());
+      if (!next.ok() || !*next) break;
+      picture_ = std::move(*next);
+      input_options_.arguments = {picture_->path};
+      Json run = {{"input", picture_->name}};
+      const Result<Json> outputs = RunPicture(session, interpreter);
+      if (outputs.ok()) {
+        run["outputs"] = *outputs;
+      } else {
+        run["error"] = outputs.status().message();
+        fail(outputs.status());
+      }
+      if (output_.has_json()) runs.push_back(std::move(run));
+      picture_.reset();
+      ++done;
+    }
+    output_.PrintText(fmt::format("{}{} pictures{}\n", IsInterrupted() ? "stopped after " : "", done,
+                                  failed == 0 ? "" : fmt::format(", {} failed", failed)));
+    return IsInterrupted() ? ExitCode::kInterrupted : code;
+  }
+
+  Result<Json> RunPicture(Session& session, Interpreter& interpreter) {
+    HEARTH_ASSIGN(std::map shapes, ShapesOfFiles(input_options_, session.inputs()));
+    if (session_flags_.has_shapes()) shapes.clear();
+    if (!shapes.empty() && shapes.begin()->second != session.inputs()[0].shape) {
+      HEARTH_TRY(session.Resize(shapes));
+      HEARTH_ASSIGN(interpreter, show_.InterpreterFor(session.model(), metadata_));
+    }
+    HEARTH_ASSIGN(const LoadedInputs inputs, RunOnce(session));
+    return HandOut(session, interpreter, inputs);
   }
 
   // Adds what the command line says.
@@ -151,6 +257,7 @@ class RunCommand final : public Verb {
     std::vector<std::string> texts(outputs.size());
     bool is_drawn = picture_path_.empty();
     std::string picture_text;
+    std::vector<std::string> words;  // of one picture among several
     std::vector<ResultGroup> seen;
     for (size_t g = 0; g < interpreter.groups().size(); ++g) {
       HEARTH_ASSIGN(const Interpretation result, interpreter.InterpretGroup(session, g));
@@ -158,17 +265,16 @@ class RunCommand final : public Verb {
       for (size_t k = 0; k < group.outputs.size(); ++k) {
         HEARTH_ASSIGN(outputs[group.outputs[k]], HandOutOne(session, result, k, texts[group.outputs[k]]));
       }
-      if (const std::string doubt = inputs.tried ? ScalingDoubt(result, *inputs.tried) : ""; !doubt.empty()) {
-        output_.PrintWarning(doubt);
-        doubts_.push_back(doubt);
-      }
+      const std::string& text = texts[group.outputs[0]];
+      words.push_back(group.meaning == Meaning::kNone ? text.substr(0, text.find('\n')) : LineOf(result));
+      if (inputs.tried) WarnOnce(ScalingDoubt(result, *inputs.tried), doubts_);
       if (is_drawn || group.meaning == Meaning::kNone) continue;
       is_drawn = true;
       HEARTH_TRY(DrawPicture(session, result));
       picture_text = fmt::format("the result's picture ({}) is {}\n", MeaningName(group.meaning), picture_path_);
     }
-    for (const std::string& text : texts) output_.PrintText(text);
-    output_.PrintText(picture_text);
+    output_.PrintText(picture_ ? fmt::format("{}: {}\n", picture_->name, fmt::join(words, "; "))
+                               : fmt::format("{}{}", fmt::join(texts, ""), picture_text));
     if (!is_drawn) HEARTH_TRY(CheckDrawable(seen, session.outputs()));  // the values took a meaning back
     return Json(outputs);
   }
@@ -182,7 +288,8 @@ class RunCommand final : public Verb {
     text = fmt::format("output {} '{}' {}[{}]: {}\n", index, info.name, info.dtype, ShapeText(info.shape),
                        SummaryText(values));
     if (!output_folder_.empty()) {
-      HEARTH_ASSIGN(const std::string path, WriteOutput(output_folder_, index, info, session.output(index)));
+      const std::string folder = picture_ ? output_folder_ + "/" + picture_->stem : output_folder_;
+      HEARTH_ASSIGN(const std::string path, WriteOutput(folder, index, info, session.output(index)));
       json["file"] = path;
       text += fmt::format("  written to {}\n", path);
     }
@@ -200,7 +307,7 @@ class RunCommand final : public Verb {
     return json;
   }
 
-  void WarnOfLabels(const Interpretation& result) const {
+  void WarnOfLabels(const Interpretation& result) {
     const bool are_scores = result.group.meaning == Meaning::kClasses;
     const size_t classes = are_scores ? result.values[0].size()
                            : result.group.layout == Layout::kScoresPerPixel
@@ -211,8 +318,15 @@ class RunCommand final : public Verb {
     const std::string source = !show_.labels_path().empty()       ? show_.labels_path()
                                : !metadata_.recipe.labels.empty() ? metadata_.recipe.path
                                                                   : "the model's label file";
-    output_.PrintWarning(
-        fmt::format("{} holds {} labels, the output has {} classes", source, result.labels.size(), classes));
+    WarnOnce(fmt::format("{} holds {} labels, the output has {} classes", source, result.labels.size(), classes),
+             label_warnings_);
+  }
+
+  // Several pictures give the same reason for a warning.
+  void WarnOnce(const std::string& warning, std::vector<std::string>& told) {
+    if (warning.empty() || Contains(told, warning)) return;
+    output_.PrintWarning(warning);
+    told.push_back(warning);
   }
 
   Status DrawPicture(const Session& session, const Interpretation& result) const {
@@ -220,16 +334,19 @@ class RunCommand final : public Verb {
     if (const std::string path = FirstPicture(input_options_, session.inputs()); !path.empty()) {
       HEARTH_ASSIGN(picture, ReadImage(path, 3));
     }
-    return WritePng(picture_path_, PictureOf(result, picture));
+    const std::string path = picture_ ? fmt::format("{}/{}.png", picture_path_, picture_->stem) : picture_path_;
+    return WritePng(path, PictureOf(result, picture));
   }
 
   SessionFlags session_flags_;
   InputOptions input_options_;
   OutputOptions output_;
   ShowOptions show_;
-  bool check_range_ = false, saves_recipe_ = false;
-  std::string output_folder_, picture_path_;
-  std::vector<std::string> doubts_;
+  bool check_range_ = false, saves_recipe_ = false, start_is_told_ = false;
+  std::string output_folder_, picture_path_, video_path_;
+  std::unique_ptr<PictureSource> pictures_;  // of several runs
+  std::optional<SourcePicture> picture_;     // of the run that is being made
+  std::vector<std::string> doubts_, label_warnings_;
   ModelMetadata metadata_;
 };
 

@@ -49,6 +49,7 @@ class ModelFlags {
   void AddChoices(CLI::App& app);
 
   const std::string& path() const { return path_; }
+  bool has_shapes() const { return !shapes_.empty(); }
 
   // The options on the command line. Open shapes that it does not give come from the input files in `inputs`, which may
   // be null; so do the contents of inputs that decide shapes, whose files `inputs` then no longer has. kInvalidArgument
@@ -70,6 +71,7 @@ class SessionFlags {
   void AddOptions(CLI::App& app, const std::string& device_help = "");
 
   const std::string& path() const { return model_flags_.path(); }
+  bool has_shapes() const { return model_flags_.has_shapes(); }  // given by --shape
   // `inputs`: files that determine shapes which model and --shape leave open.
   Result<SessionOptions> Options(InputOptions& inputs) const;
   Result<Session> Open(InputOptions& inputs) const;

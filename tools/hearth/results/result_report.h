@@ -40,6 +40,8 @@ class ShowOptions {
 
 // Tables and sentences; empty for a result without meaning.
 std::string TextOf(const Interpretation& result);
+// The same in a few words: "cat 0.831, dog 0.102", "2 boxes: person 0.930, dog 0.801".
+std::string LineOf(const Interpretation& result);
 // The JSON keys of the group's first output: "top", "boxes", "keypoints", "mask", "areas".
 Json JsonOf(const Interpretation& result);
 
