@@ -51,7 +51,7 @@ Result<std::unique_ptr<HostNode>> MakeXnnpackNode(const HostNodeRequest& request
 }
 #endif
 
-static_assert(std::variant_size_v<Op> <= 64);
+static_assert(std::variant_size_v<OpVariant> <= 64);
 template <typename... T>
 constexpr uint64_t Of() {
   return ((uint64_t{1} << kOpIndex<T>) | ...);

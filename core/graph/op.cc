@@ -26,6 +26,17 @@ AxisPadding SamePadding(int32_t in, int32_t kernel, int32_t stride, int32_t dila
 
 }  // namespace
 
+Op::Op() = default;
+Op::Op(const Op&) = default;
+Op::Op(Op&&) noexcept = default;
+Op& Op::operator=(const Op&) = default;
+Op& Op::operator=(Op&&) noexcept = default;
+Op::~Op() = default;
+
+bool operator==(const Op& left, const Op& right) {
+  return static_cast<const OpVariant&>(left) == static_cast<const OpVariant&>(right);
+}
+
 std::string_view ActivationName(Activation activation) {
   switch (activation) {
     case Activation::kNone: return "none";

@@ -157,7 +157,7 @@ constexpr bool RowsFollowTheVariant() {
   for (size_t k = 0; k < std::size(kOps); ++k) {
     if (kOps[k].index != k) return false;
   }
-  return std::size(kOps) == std::variant_size_v<Op>;
+  return std::size(kOps) == std::variant_size_v<OpVariant>;
 }
 static_assert(RowsFollowTheVariant());
 

@@ -96,6 +96,8 @@ class MemberWriter {
     std::visit([&](const auto& alternative) { Item(alternative); }, item);
   }
 
+  void Item(const Op& op) { Item(static_cast<const OpVariant&>(op)); }
+
   // Only the CPU runs these, and plans with steps on the CPU are neither stored nor proved.
   void Item(const Loop& /*loop*/) {}
   void Item(const Custom& /*custom*/) {}
