@@ -168,8 +168,8 @@ Made AddFloatWeights(OpView& op, const NarrowWeights& narrow, ValueId packed) {
   const auto is_count = [](const auto& list, int64_t count) { return static_cast<int64_t>(list.size()) == count; };
   const std::span<const std::byte> bytes = to.graph().ConstantBytes(packed);
   if (!is_count(scales, rows * blocks) ||
-      !(zeros.empty() || is_count(zeros, rows * (zeros_are_packed ? zeros_per_row : blocks))) ||
-      !(order.empty() || is_count(order, depth))) {
+      (op.Has(3) && !is_count(zeros, rows * (zeros_are_packed ? zeros_per_row : blocks))) ||
+      (op.Has(4) && !is_count(order, depth))) {
     return Error(StatusCode::kMalformedInput, "{} bytes, {} scales, {} zero points for {} x {}", bytes.size(),
                  scales.size(), zeros.size(), rows, depth);
   }

@@ -224,5 +224,23 @@ TEST(BlockWeightsAsRead, OtherOrdersOfTheirBytesBecomeFloats) {
   EXPECT_EQ(read->value(read->nodes()[0].inputs[1]).desc, (TensorDesc{DType::kFloat32, {4, 40}, std::nullopt}));
 }
 
+TEST(BlockWeightsAsRead, AnEmptyListOfZeroPointsOrOfBlocksIsAnError) {
+  const BlockLayer layer(4, 32, 16, 4);
+  for (const size_t empty : {3, 4}) {
+    OnnxGraph graph;
+    graph.Input("x", {"1", "32"}).Output("y").Stored("none", {0}, 2, {});
+    graph.Stored("w", {4, 2, 8}, 2, TextOf(std::as_bytes(std::span(layer.bytes))));
+    graph.Stored("s", {8}, 10, TextOf(std::as_bytes(std::span(layer.halves))));
+    std::vector<std::string> operands = {"x", "w", "s", "", ""};
+    operands[empty] = "none";
+    graph.Node("MatMulNBits", operands, {"y"},
+               {OnnxGraph::Integer("K", 32), OnnxGraph::Integer("N", 4), OnnxGraph::Integer("block_size", 16)},
+               "com.microsoft");
+    const std::string bytes = OnnxFile(graph);
+    EXPECT_THAT(ReadOnnxModel(std::as_bytes(std::span(bytes))).status().message(),
+                ::testing::HasSubstr("8 scales, 0 zero points"));
+  }
+}
+
 }  // namespace
 }  // namespace hearth
