@@ -177,7 +177,6 @@ Made AddFloatWeights(OpView& op, const NarrowWeights& narrow, ValueId packed) {
     return Error(StatusCode::kMalformedInput, "a number of a block that is not below {}", blocks);
   }
   const Shape shape{static_cast<int32_t>(rows), static_cast<int32_t>(depth)};
-  if (!to.budget().ChargeMade(4 * static_cast<size_t>(rows * depth))) return CopyBudget::Exceeded("its weights");
   const auto part = [&](unsigned number, int64_t k) {
     return static_cast<float>(number >> (narrow.bits * (k % per_byte)) & ((1u << narrow.bits) - 1));
   };
@@ -220,6 +219,8 @@ Results ReadMatMulNBits(OpView& op) {
     return Error(StatusCode::kMalformedInput, "{} bytes of weights for {} x {}", to.desc(packed).size_bytes(), rows,
                  depth);
   }
+  // Devices make floats of stored ones, too, and many nodes may read the same ones with scales of their own.
+  if (!to.budget().ChargeMade(4 * static_cast<size_t>(rows * depth))) return CopyBudget::Exceeded("its weights");
   HEARTH_ASSIGN(ValueId weights, AddStoredWeights(op, narrow, packed));
   if (weights == kNoValue) {
     HEARTH_ASSIGN(weights, AddFloatWeights(op, narrow, packed));

@@ -179,6 +179,8 @@ Made TensorReader::StoredInBlocks(int32_t index) {
   if (bytes.empty() || shape.rank() != 2 || BitsOf(dtype) > 8) return kNoValue;
   const void* key = read.quantization();  // the tensor itself stands for real numbers
   if (const auto known = to_.stored().find(key); known != to_.stored().end()) return known->second;
+  // Devices make floats of them, and many tensors may have the same bytes: what is too much is refused as floats.
+  if (!reading_.budget.ChargeMade(4 * static_cast<size_t>(shape.element_count()))) return kNoValue;
   HEARTH_ASSIGN(NamedResult named, ResultFor(index));
   HEARTH_ASSIGN(BlockScales blocks, BlocksOf(index, shape));
   const TensorDesc desc{dtype, shape, GridOf(std::move(blocks))};

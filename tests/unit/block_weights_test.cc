@@ -242,5 +242,39 @@ TEST(BlockWeightsAsRead, AnEmptyListOfZeroPointsOrOfBlocksIsAnError) {
   }
 }
 
+TEST(BlockWeightsAsRead, BytesThatManyNodesReadWithOwnScalesAreTooMuchAsFloats) {
+  const BlockLayer layer(256, 1024, 1024, 4);
+  OnnxGraph graph;
+  graph.Input("x", {"1", "1024"});
+  graph.Stored("w", {256, 1, 512}, 2, TextOf(std::as_bytes(std::span(layer.bytes))));
+  for (int k = 0; k < 64; ++k) {  // 1 MiB of floats each
+    const std::string scales = "s" + std::to_string(k), y = "y" + std::to_string(k);
+    graph.Stored(scales, {256}, 10, TextOf(std::as_bytes(std::span(layer.halves)))).Output(y);
+    graph.Node("MatMulNBits", {"x", "w", scales}, {y},
+               {OnnxGraph::Integer("K", 1024), OnnxGraph::Integer("N", 256), OnnxGraph::Integer("block_size", 1024)},
+               "com.microsoft");
+  }
+  const std::string bytes = OnnxFile(graph);
+  EXPECT_THAT(ReadOnnxModel(std::as_bytes(std::span(bytes))).status().message(),
+              ::testing::HasSubstr("the same data is listed again and again"));
+}
+
+TEST(BlockWeightsAsRead, BytesOfManyTensorsWithOwnScalesAreTooMuchAsFloats) {
+  const BlockLayer layer(256, 1024, 1024, 4);
+  TfliteWriter writer;
+  const uint32_t buffer = writer.AddBuffer(std::as_bytes(std::span(layer.bytes)));
+  const int32_t x = writer.AddTensor({"x", {1, 1024}});
+  std::vector<int32_t> results;
+  for (int k = 0; k < 64; ++k) {  // 1 MiB of floats each
+    WrittenQuantization grid = {.block_size = layer.block};
+    grid.block_scales = writer.AddConstant<uint16_t>({"scales", {256, 1}, wire::TensorType_FLOAT16}, layer.halves);
+    const int32_t w = writer.AddTensorOfBuffer({"w", {256, 1024}, wire::TensorType_INT4, grid}, buffer);
+    results.push_back(writer.AddTensor({"y", {1, 256}}));
+    writer.AddOperator(kFullyConnected, {x, w}, {results.back()});
+  }
+  EXPECT_THAT(ReadTfliteModel(writer.Finish({x}, results)).status().message(),
+              ::testing::HasSubstr("bytes when it is unpacked: too many for a file"));
+}
+
 }  // namespace
 }  // namespace hearth
