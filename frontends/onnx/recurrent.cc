@@ -197,9 +197,10 @@ Made IsInside(NodeWriter& to, const Layer& layer, ValueId lengths) {
 }
 
 // The cells where sequences end, by a layer that keeps its cells from there on: a further input is 1 on those steps,
-// which closes the input's gate and opens the one that forgets. Those of empty sequences are 0, as in onnxruntime.
+// which closes the input's gate and opens the one that forgets. What the file has there, any numbers, becomes 0. Cells
+// of empty sequences are 0, as in onnxruntime.
 Made CellsAtEnds(NodeWriter& to, const Layer& layer, ValueId lengths) {
-  constexpr double kSaturated = 100.0;
+  constexpr double kSaturated = 1e4;  // more than weights of h make, less than the largest number of 16 bits
   const auto gate = [&](double weight) {
     return to.AddFilled({layer.units, 1}, to.AddNumber(DType::kFloat32, weight));
   };
@@ -208,7 +209,8 @@ Made CellsAtEnds(NodeWriter& to, const Layer& layer, ValueId lengths) {
   const Made is_behind =
       to.Add(BinaryKind::kSub, {to.AddNumber(DType::kFloat32, 1.0), to.AddCast(is_inside, DType::kFloat32)});
   Layer longer = layer;
-  HEARTH_ASSIGN(longer.x, to.Add(Concat{.axis = 2}, {layer.x, is_behind}));
+  const Made x = to.Add(Select{}, {is_inside, layer.x, to.AddNumber(DType::kFloat32, 0.0)});
+  HEARTH_ASSIGN(longer.x, to.Add(Concat{.axis = 2}, {x, is_behind}));
   HEARTH_ASSIGN(longer.weights, to.Add(Concat{.axis = 1}, {layer.weights, column}));
   HEARTH_ASSIGN(const LayerResult made, AddLstm(to, longer));
   return to.Add(Select{}, {TakeFirst(to, is_inside, 0), made.c, to.AddNumber(DType::kFloat32, 0.0)});

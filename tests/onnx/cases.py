@@ -245,6 +245,10 @@ def recurrent():
                 yield case(f"{kind}_{direction}_{name}", kind, [x, *weights(gates, d), lengths, state, *cells],
                            [1, 2, 3, *([7] if cells else []), *held], outputs=3 if cells else 2, direction=direction,
                            hidden_size=4)
+        large = x.copy()
+        large[4:, 0], large[1:, 2] = np.inf, 1e5  # behind the ends
+        yield case(f"LSTM_{direction}_large_behind_ends", "LSTM", [large, *weights(4, d), lengths], [1, 2, 3], outputs=3,
+                   direction=direction, hidden_size=4)
 
 
 def quantized():
