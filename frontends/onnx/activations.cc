@@ -186,10 +186,15 @@ Results ReadActivation(OpView& op) {
 Made AddFusedActivation(const OpView& op, const Made& x) {
   const std::string_view name = op.Text("activation", "");
   if (!x.ok() || name.empty()) return x;
-  std::vector<float> numbers = {static_cast<float>(op.Float("activation_alpha", 0.01)),
-                                static_cast<float>(op.Float("activation_beta", 0.0))};
-  if (const AttributeProto* given = op.Find("activation_params"); given != nullptr) {
-    std::copy_n(given->floats.begin(), std::min(given->floats.size(), numbers.size()), numbers.begin());
+  std::vector<float> numbers;
+  for (const char* number : {"activation_alpha", "activation_beta"}) {
+    if (op.Find(number) != nullptr) numbers.push_back(static_cast<float>(op.Float(number, 0.0)));
+  }
+  if (const AttributeProto* given = op.Find("activation_params"); given != nullptr) numbers = given->floats;
+  const size_t needed = name == "LeakyRelu" ? 1 : name == "Clip" || name == "HardSigmoid" ? 2 : 0;
+  if (numbers.size() < needed) {
+    return Error(StatusCode::kMalformedInput, "{} of the {} numbers of the activation '{}'", numbers.size(), needed,
+                 name);
   }
   const Composer c(op.to(), *x);
   const auto within = [&](const Made& value, double least, double most) {
@@ -198,6 +203,7 @@ Made AddFusedActivation(const OpView& op, const Made& x) {
   if (name == "Relu") return c.One(UnaryKind::kRelu, x);
   if (name == "Tanh") return c.One(UnaryKind::kTanh, x);
   if (name == "Sigmoid") return c.One(UnaryKind::kLogistic, x);
+  if (name == "HardSwish") return c.One(UnaryKind::kHardSwish, x);
   if (name == "LeakyRelu") return op.to().Add(Unary{.kind = UnaryKind::kLeakyRelu, .alpha = numbers[0]}, {x});
   if (name == "Clip") return within(x, numbers[0], numbers[1]);
   if (name == "HardSigmoid") return within(c.Plus(c.Times(x, numbers[0]), numbers[1]), 0.0, 1.0);

@@ -543,11 +543,11 @@ def lists():
         yield case(f"Einsum_diagonal_{equation}".replace(">", ""), "Einsum", [x], equation=equation)
     x, w = seeded("x", (1, 3, 6, 7)), seeded("w", (4, 3, 3, 3))
     for name, numbers in (("Relu", []), ("Tanh", []), ("Sigmoid", []), ("LeakyRelu", [0.3]), ("Clip", [-0.5, 1.25]),
-                          ("HardSigmoid", [0.25, 0.4])):
+                          ("HardSigmoid", [0.25, 0.4]), ("HardSwish", [])):
         more = {"activation_params": numbers} if numbers else {}
         yield case(f"FusedConv_{name}", "FusedConv", [x, w, seeded("b", (4,))], [1, 2], domain="com.microsoft",
                    pads=[1, 1, 1, 1], activation=name, **more)
-        if name != "Clip":  # no activation of FusedGemm
+        if name not in ("Clip", "HardSwish"):  # no activations of FusedGemm
             more = dict(zip(("activation_alpha", "activation_beta"), numbers))
             yield case(f"FusedGemm_{name}", "FusedGemm", [seeded("a", (3, 5)), seeded("m", (4, 5)), seeded("b", (4,))],
                        [1, 2], domain="com.microsoft", transB=1, activation=name, **more)

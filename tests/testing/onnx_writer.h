@@ -36,7 +36,7 @@ class OnnxGraph {
     writer.add_int32(14, 1);
     return Add(5, tensor);
   }
-  // `attributes`: messages of Integer, Integers, Subgraph.
+  // `attributes`: messages of Integer, Word, Integers, Subgraph.
   OnnxGraph& Node(std::string_view op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
                   const std::vector<std::string>& attributes = {}, std::string_view domain = {}) {
     return Add(1, NodeBytes(op, inputs, outputs, attributes, domain));
@@ -59,6 +59,13 @@ class OnnxGraph {
     protozero::pbf_writer writer(attribute);
     writer.add_string(1, name.data(), name.size());
     writer.add_int64(3, number);
+    return attribute;
+  }
+  static std::string Word(std::string_view name, std::string_view word) {
+    std::string attribute;
+    protozero::pbf_writer writer(attribute);
+    writer.add_string(1, name.data(), name.size());
+    writer.add_string(4, word.data(), word.size());
     return attribute;
   }
   static std::string Integers(std::string_view name, const std::vector<int64_t>& numbers) {

@@ -235,6 +235,13 @@ TEST(OnnxReader, NumbersThatAnAttributeCannotHaveAreErrors) {
   }
 }
 
+TEST(OnnxReader, AJoinedActivationWithoutItsNumbersIsAnError) {
+  OnnxGraph graph;
+  graph.Input("x", {"1", "2", "4", "4"}).Output("y").Floats("w", {1, 2, 1, 1}, {1, 2});
+  graph.Node("FusedConv", {"x", "w"}, {"y"}, {OnnxGraph::Word("activation", "Clip")}, "com.microsoft");
+  EXPECT_THAT(ErrorOf(OnnxFile(graph)), HasSubstr("0 of the 2 numbers of the activation 'Clip'"));
+}
+
 TEST(OnnxReader, AConstantConditionTakesItsBranchAlone) {
   OnnxGraph then_branch, else_branch, graph;
   then_branch.Output("t").Node("Neg", {"x"}, {"t"});
