@@ -37,7 +37,7 @@ Results ReadUnary(OpView& op) {
 // Of x, or of x and operand 1.
 Results ReadBiasedUnary(OpView& op) {
   HEARTH_ASSIGN(const Aligned aligned, Align(op, 0, op.Has(1) ? 2 : 1));
-  const Made x = op.Has(1) ? op.to().Add(BinaryKind::kAdd, aligned.values) : Made(aligned.values[0]);
+  const Made x = op.Has(1) ? op.to().Add(Binary{.kind = BinaryKind::kAdd}, aligned.values) : Made(aligned.values[0]);
   return aligned.Result(op.to().Add(static_cast<UnaryKind>(op.kind()), x));
 }
 
@@ -46,7 +46,7 @@ Results ReadBinary(OpView& op) {
   NodeWriter& to = op.to();
   const auto kind = static_cast<BinaryKind>(op.kind());
   const DType base = to.desc(aligned.values[0]).dtype, other = to.desc(aligned.values[1]).dtype;
-  if (kind != BinaryKind::kPow || base == other) return aligned.Result(to.Add(kind, aligned.values));
+  if (kind != BinaryKind::kPow || base == other) return aligned.Result(to.Add(Binary{.kind = kind}, aligned.values));
   // The result has the base's type. Whole powers of integers stay exact.
   HEARTH_ASSIGN(const std::vector<float> powers, op.IsConstant(1) ? op.Floats(1) : std::vector<float>());
   const auto is_whole = [](float p) { return p >= 0.0f && p < 64.0f && p == std::floor(p); };

@@ -128,6 +128,13 @@ Made NodeWriter::Add(Op op, const Operands& inputs, std::optional<DType> dtype) 
   return AddAs(std::move(op), inputs, std::move(made));
 }
 
+Made NodeWriter::Add(BinaryKind kind, const Two& inputs) {
+  return Add(Binary{.kind = kind}, {inputs.a, inputs.b});
+}
+Made NodeWriter::Add(UnaryKind kind, const Made& input) {
+  return Add(Unary{.kind = kind}, {input});
+}
+
 Made NodeWriter::AddAs(Op op, Operands inputs, TensorDesc desc) {
   HEARTH_ASSIGN(const std::vector<ValueId> made, AddSeveral(std::move(op), std::move(inputs), {std::move(desc)}));
   return made[0];

@@ -126,8 +126,11 @@ class NodeWriter {
   // Adds a node and returns its value, whose shape is inferred; its type is that of the first operand (for SELECT the
   // second) unless `dtype` is given.
   Made Add(Op op, const Operands& inputs, std::optional<DType> dtype = std::nullopt);
-  Made Add(BinaryKind kind, const Operands& inputs) { return Add(Binary{.kind = kind}, inputs); }
-  Made Add(UnaryKind kind, const Made& input) { return Add(Unary{.kind = kind}, {input}); }
+  struct Two {  // by reference: no list is made and destroyed where each of a few hundred calls is written
+    const Made &a, &b;
+  };
+  Made Add(BinaryKind kind, const Two& inputs);
+  Made Add(UnaryKind kind, const Made& input);
   // The same with this type and quantization; the shape of `desc` is not used.
   Made AddAs(Op op, Operands inputs, TensorDesc desc);
   // All results of a node, of these types.
