@@ -116,8 +116,11 @@ Made ExactProduct(NodeWriter& to, ValueId a, ValueId b) {
 }
 Made ExactProduct(OpView& op, const Factors& at) {
   HEARTH_TRY(CheckEightBits(op, at));
-  HEARTH_ASSIGN(const ValueId a, Centered(op.to(), op.In(at.a), RowZeroPoint(op, at.a_zero)));
-  HEARTH_ASSIGN(const ValueId b, Centered(op.to(), op.In(at.b), ColumnZeroPoint(op, at.b_zero)));
+  const auto factor = [&](size_t i, std::string_view turns) {
+    return op.Int(turns, 0) != 0 ? AddPermuted(op.to(), op.In(i), {1, 0}) : op.In(i);
+  };
+  HEARTH_ASSIGN(const ValueId a, Centered(op.to(), factor(at.a, "transA"), RowZeroPoint(op, at.a_zero)));
+  HEARTH_ASSIGN(const ValueId b, Centered(op.to(), factor(at.b, "transB"), ColumnZeroPoint(op, at.b_zero)));
   return ExactProduct(op.to(), a, b);
 }
 
@@ -267,19 +270,21 @@ Results ReadQLinearBinary(OpView& op) {
   return InOrder(order, AsIntegers(op, made, 6, 0));
 }
 
-Results ReadQLinearUnary(OpView& op) {
-  const Order order = op.OrderOf(0);
-  const Unary unary{.kind = static_cast<UnaryKind>(op.kind()), .alpha = static_cast<float>(op.Float("alpha", 0.01))};
-  return InOrder(order, AsIntegers(op, op.to().Add(unary, {RealOperand(op, 0, op.In(0, order))}), 3, 0));
-}
-
-Results ReadQLinearGlobalAveragePool(OpView& op) {
+// The operator of the same name on real numbers, between integers: (x, its scale, its zero point, those of the result).
+Results ReadQLinear(OpView& op) {
   if (op.Int("channels_last", 0) != 0) return Error(StatusCode::kUnsupported, "channels_last");
-  HEARTH_ASSIGN(const ValueId x, op.Last(0));
-  const int rank = op.to().shape(x).rank();
-  if (rank < 3) return Error(StatusCode::kMalformedInput, "an operand of rank {}", rank);
-  const Reduce mean{.kind = ReduceKind::kMean, .axes_mask = SpatialAxes(rank), .keep_dims = true};
-  return Last(AsIntegers(op, op.to().Add(mean, {RealOperand(op, 0, x)}), 3, 0));
+  const Order order = op.OrderOf(0);
+  HEARTH_ASSIGN(const ValueId real, RealOperand(op, 0, op.In(0, order)));
+  Scope inner(op.scope().reading(), op.to(), op.scope().sets(), nullptr, op.scope().attributes());
+  inner.Bind("x", TensorIn(order, real));
+  NodeProto node = op.node();
+  node.inputs = {"x"};
+  const OperatorRow* row = FindOperator("", node.op_type.substr(std::string_view("QLinear").size()));
+  OpView view(inner, node, row, op.Int("opset", OpsetOf(op.scope().sets(), "")));
+  HEARTH_ASSIGN(const std::vector<Tensor> made, row->read(view));
+  HEARTH_TRY(view.misread());
+  const bool is_last = made[0].plain == kNoValue;
+  return InOrder(is_last ? Order::kLast : Order::kPlain, AsIntegers(op, is_last ? made[0].last : made[0].plain, 3, 0));
 }
 
 // (scale, zero point, then each part with its own)
@@ -293,23 +298,36 @@ Results ReadQLinearConcat(OpView& op) {
                  AsIntegers(op, op.to().Add(Concat{.axis = AxisIn(order, axis, desc.shape.rank())}, parts), 0, 2));
 }
 
-// Sums of products as the result's 8-bit integers.
-Made Rescaled(OpView& op, const Made& sums) {
+// Sums of products as the result's 8-bit integers of the scale in operand `i` and the zero point behind it.
+Made Rescaled(OpView& op, const Made& sums, size_t i) {
   NodeWriter& to = op.to();
-  HEARTH_ASSIGN(const TensorDesc zero_point, op.Desc(7));
-  const Made scale = to.Add(
-      BinaryKind::kDiv, {to.Add(BinaryKind::kMul, {RowZeroPoint(op, 1), ColumnZeroPoint(op, 4)}), RowZeroPoint(op, 6)});
+  Made scale = to.Add(BinaryKind::kMul, {RowZeroPoint(op, 1), ColumnZeroPoint(op, 4)});
+  if (const double alpha = op.Float("alpha", 1.0); alpha != 1.0)
+    scale = to.Add(BinaryKind::kMul, {scale, to.AddNumber(DType::kFloat32, alpha)});
+  if (op.Has(i)) scale = to.Add(BinaryKind::kDiv, {scale, RowZeroPoint(op, i)});
   const Made real = to.Add(BinaryKind::kMul, {to.AddCast(sums, DType::kFloat32), scale});
-  return Quantized(to, real, to.AddConstant(Shape(), DType::kFloat32, {1.0}), RowZeroPoint(op, 7), zero_point.dtype);
+  if (!op.Has(i)) return real;
+  HEARTH_ASSIGN(const TensorDesc zero_point, op.Desc(i + 1));
+  return Quantized(to, real, to.AddConstant(Shape(), DType::kFloat32, {1.0}), RowZeroPoint(op, i + 1),
+                   zero_point.dtype);
 }
 
 Results ReadQLinearMatMul(OpView& op) {
-  return Plain(Rescaled(op, ExactProduct(op, kScaledFactors)));
+  return Plain(Rescaled(op, ExactProduct(op, kScaledFactors), 6));
+}
+
+// `added`: the operand that is added to the sums, which may be absent.
+Made WithBias(OpView& op, const Made& sums, size_t added) {
+  return op.Has(added) ? op.to().Add(BinaryKind::kAdd, {sums, op.In(added)}) : sums;
 }
 
 Results ReadQLinearConv(OpView& op) {
-  const Made sums = ExactConvolution(op, kScaledFactors);
-  return Last(Rescaled(op, op.Has(8) ? op.to().Add(BinaryKind::kAdd, {sums, op.In(8)}) : sums));
+  return Last(Rescaled(op, WithBias(op, ExactConvolution(op, kScaledFactors), 8), 6));
+}
+
+// Real numbers without a scale of the result.
+Results ReadQGemm(OpView& op) {
+  return Plain(Rescaled(op, WithBias(op, ExactProduct(op, kScaledFactors), 6), 7));
 }
 
 }  // namespace
@@ -338,12 +356,15 @@ std::span<const OperatorRow> QuantizedOperators() {
       {"QLinearMatMul", ReadQLinearMatMul},
       {"QuantizeLinear", ReadQuantizeLinear},
       {"DequantizeLinear", ReadDequantizeLinear, 0, kMicrosoft},
+      {"QGemm", ReadQGemm, 0, kMicrosoft},
       {"QLinearAdd", ReadQLinearBinary, Kind(BinaryKind::kAdd), kMicrosoft},
+      {"QLinearAveragePool", ReadQLinear, 0, kMicrosoft},
       {"QLinearConcat", ReadQLinearConcat, 0, kMicrosoft},
-      {"QLinearGlobalAveragePool", ReadQLinearGlobalAveragePool, 0, kMicrosoft},
-      {"QLinearLeakyRelu", ReadQLinearUnary, Kind(UnaryKind::kLeakyRelu), kMicrosoft},
+      {"QLinearGlobalAveragePool", ReadQLinear, 0, kMicrosoft},
+      {"QLinearLeakyRelu", ReadQLinear, 0, kMicrosoft},
       {"QLinearMul", ReadQLinearBinary, Kind(BinaryKind::kMul), kMicrosoft},
-      {"QLinearSigmoid", ReadQLinearUnary, Kind(UnaryKind::kLogistic), kMicrosoft},
+      {"QLinearSigmoid", ReadQLinear, 0, kMicrosoft},
+      {"QLinearSoftmax", ReadQLinear, 0, kMicrosoft},
       {"QuantizeLinear", ReadQuantizeLinear, 0, kMicrosoft},
   };
   return kRows;

@@ -336,6 +336,21 @@ def qlinear():
     yield case("QLinearLeakyRelu", "QLinearLeakyRelu", [a, *q, *end], [1, 2, 3, 4], domain="com.microsoft", alpha=0.1)
     yield case("QLinearGlobalAveragePool", "QLinearGlobalAveragePool", [a, *q, *end], [1, 2, 3, 4],
                domain="com.microsoft", channels_last=0)
+    yield case("QLinearAveragePool", "QLinearAveragePool", [a, *q, *end], [1, 2, 3, 4], domain="com.microsoft",
+               kernel_shape=[3, 2], pads=[1, 0, 0, 1], strides=[2, 1])
+    for axis, version in ((1, 12), (-1, 13)):
+        softmax = helper.make_node("QLinearSoftmax", ["x", "s", "z", "ys", "yz"], ["y"], domain="com.microsoft",
+                                   axis=axis, opset=version)
+        held = {"s": q[0], "z": q[1], "ys": np.float32(1 / 256), "yz": np.uint8(0)}
+        yield network(f"QLinearSoftmax_{version}", [softmax], {"x": a},
+                      [numpy_helper.from_array(np.asarray(n), k) for k, n in held.items()], ["y"], 13, "com.microsoft")
+    rows, columns = seeded("r", (6, 30), np.uint8, 0, 255), seeded("k", (4, 30), np.int8, *SEVEN_BITS)
+    scales, added = seeded("s", (4,), low=0.01, high=0.02), seeded("c", (4,), np.int32, -900, 900)
+    products = [rows, *q, columns, scales, np.zeros(4, np.int8), added]
+    yield case("QGemm", "QGemm", [*products, np.float32(0.4273), np.uint8(101)], [*range(1, 9)], domain="com.microsoft",
+               transB=1)
+    yield case("QGemm_real", "QGemm", [rows.T, *q, columns.T, *q[:1], np.int8(3), added], [*range(1, 7)],
+               domain="com.microsoft", transA=1, alpha=0.5)
     yield case("QLinearConcat", "QLinearConcat", [*end, a, *q, seeded("c", (2, 2, 4, 5), np.uint8, 0, 255), *end],
                [0, 1, 3, 4, 6, 7], domain="com.microsoft", axis=1)
 
