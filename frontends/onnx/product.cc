@@ -198,6 +198,26 @@ Made AddFloatWeights(OpView& op, const NarrowWeights& narrow, ValueId packed) {
   return to.graph().AddFloatConstant(to.graph().value(packed).name, shape, weights);
 }
 
+// One value for all nodes that read the same, as the turns of a loop that is written out do.
+Made WeightsOf(OpView& op, const NarrowWeights& narrow, ValueId packed) {
+  NodeWriter& to = op.to();
+  const auto [depth, rows, bits, block] = narrow;
+  const auto id = [&](size_t operand) {
+    const Made value = op.Optional(operand);
+    return int64_t{value.ok() ? *value : kNoValue - 1};  // what can't be read is an error below
+  };
+  std::vector<int64_t> key = {kNoValue, depth, rows, bits, block, packed, id(2), id(3), id(4)};
+  if (const auto found = to.stacked().find(key); found != to.stacked().end()) return found->second;
+  // Devices make floats of stored ones, too, and many nodes may read the same ones with scales of their own.
+  if (!to.budget().ChargeMade(4 * static_cast<size_t>(rows * depth))) return CopyBudget::Exceeded("its weights");
+  HEARTH_ASSIGN(ValueId weights, AddStoredWeights(op, narrow, packed));
+  if (weights == kNoValue) {
+    HEARTH_ASSIGN(weights, AddFloatWeights(op, narrow, packed));
+  }
+  to.stacked().emplace(std::move(key), weights);
+  return weights;
+}
+
 }  // namespace
 
 // (x, weights, scales, zero points?, blocks?, bias?): a layer whose weights [N,K] are integers of 2, 4 or 8 bits, the
@@ -219,12 +239,7 @@ Results ReadMatMulNBits(OpView& op) {
     return Error(StatusCode::kMalformedInput, "{} bytes of weights for {} x {}", to.desc(packed).size_bytes(), rows,
                  depth);
   }
-  // Devices make floats of stored ones, too, and many nodes may read the same ones with scales of their own.
-  if (!to.budget().ChargeMade(4 * static_cast<size_t>(rows * depth))) return CopyBudget::Exceeded("its weights");
-  HEARTH_ASSIGN(ValueId weights, AddStoredWeights(op, narrow, packed));
-  if (weights == kNoValue) {
-    HEARTH_ASSIGN(weights, AddFloatWeights(op, narrow, packed));
-  }
+  HEARTH_ASSIGN(const ValueId weights, WeightsOf(op, narrow, packed));
   return Plain(to.Add(FullyConnected{.keep_dims = true}, {op.In(0), weights, op.Optional(5)}));
 }
 

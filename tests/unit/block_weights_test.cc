@@ -242,6 +242,23 @@ TEST(BlockWeightsAsRead, AnEmptyListOfZeroPointsOrOfBlocksIsAnError) {
   }
 }
 
+TEST(BlockWeightsAsRead, NodesThatReadTheSameShareOneValue) {
+  const BlockLayer layer(256, 256, 32, 4);
+  OnnxGraph graph;
+  graph.Input("x", {"1", "256"}).Output("y100");
+  graph.Stored("w", {256, 8, 16}, 2, TextOf(std::as_bytes(std::span(layer.bytes))));
+  graph.Stored("s", {256 * 8}, 10, TextOf(std::as_bytes(std::span(layer.halves))));
+  for (int k = 0; k < 100; ++k) {  // 256 KiB of floats each
+    graph.Node("MatMulNBits", {k == 0 ? "x" : "y" + std::to_string(k), "w", "s"}, {"y" + std::to_string(k + 1)},
+               {OnnxGraph::Integer("K", 256), OnnxGraph::Integer("N", 256), OnnxGraph::Integer("block_size", 32)},
+               "com.microsoft");
+  }
+  const std::string bytes = OnnxFile(graph);
+  const Result<Graph> read = ReadOnnxModel(std::as_bytes(std::span(bytes)));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->nodes().front().inputs[1], read->nodes().back().inputs[1]);
+}
+
 TEST(BlockWeightsAsRead, BytesThatManyNodesReadWithOwnScalesAreTooMuchAsFloats) {
   const BlockLayer layer(256, 1024, 1024, 4);
   OnnxGraph graph;
