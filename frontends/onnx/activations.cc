@@ -191,23 +191,21 @@ Made AddFusedActivation(const OpView& op, const Made& x) {
     if (op.Find(number) != nullptr) numbers.push_back(static_cast<float>(op.Float(number, 0.0)));
   }
   if (const AttributeProto* given = op.Find("activation_params"); given != nullptr) numbers = given->floats;
-  const size_t needed = name == "LeakyRelu" ? 1 : name == "Clip" || name == "HardSigmoid" ? 2 : 0;
-  if (numbers.size() < needed) {
-    return Error(StatusCode::kMalformedInput, "{} of the {} numbers of the activation '{}'", numbers.size(), needed,
-                 name);
-  }
   const Composer c(op.to(), *x);
-  const auto within = [&](const Made& value, double least, double most) {
-    return c.Two(BinaryKind::kMinimum, c.Two(BinaryKind::kMaximum, value, c.Number(least)), c.Number(most));
-  };
   if (name == "Relu") return c.One(UnaryKind::kRelu, x);
   if (name == "Tanh") return c.One(UnaryKind::kTanh, x);
   if (name == "Sigmoid") return c.One(UnaryKind::kLogistic, x);
   if (name == "HardSwish") return c.One(UnaryKind::kHardSwish, x);
-  if (name == "LeakyRelu") return op.to().Add(Unary{.kind = UnaryKind::kLeakyRelu, .alpha = numbers[0]}, {x});
-  if (name == "Clip") return within(x, numbers[0], numbers[1]);
-  if (name == "HardSigmoid") return within(c.Plus(c.Times(x, numbers[0]), numbers[1]), 0.0, 1.0);
-  return Error(StatusCode::kUnsupported, "the activation '{}'", name.substr(0, 40));
+  if (name == "LeakyRelu" && !numbers.empty()) {
+    return op.to().Add(Unary{.kind = UnaryKind::kLeakyRelu, .alpha = numbers[0]}, {x});
+  }
+  if (name == "Clip" && numbers.size() > 1) {
+    return c.Two(BinaryKind::kMinimum, c.Two(BinaryKind::kMaximum, x, c.Number(numbers[0])), c.Number(numbers[1]));
+  }
+  if (name == "HardSigmoid" && numbers.size() > 1) {
+    return c.One(UnaryKind::kRelu0To1, c.Plus(c.Times(x, numbers[0]), numbers[1]));
+  }
+  return Error(StatusCode::kUnsupported, "the activation '{}' with {} numbers", name.substr(0, 40), numbers.size());
 }
 
 std::span<const OperatorRow> ActivationOperators() {

@@ -239,7 +239,7 @@ TEST(OnnxReader, AJoinedActivationWithoutItsNumbersIsAnError) {
   OnnxGraph graph;
   graph.Input("x", {"1", "2", "4", "4"}).Output("y").Floats("w", {1, 2, 1, 1}, {1, 2});
   graph.Node("FusedConv", {"x", "w"}, {"y"}, {OnnxGraph::Word("activation", "Clip")}, "com.microsoft");
-  EXPECT_THAT(ErrorOf(OnnxFile(graph)), HasSubstr("0 of the 2 numbers of the activation 'Clip'"));
+  EXPECT_THAT(ErrorOf(OnnxFile(graph)), HasSubstr("the activation 'Clip' with 0 numbers"));
 }
 
 TEST(OnnxReader, AConstantConditionTakesItsBranchAlone) {
