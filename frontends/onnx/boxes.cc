@@ -26,7 +26,11 @@ Made CornersOf(NodeWriter& to, ValueId boxes) {
 Results ReadNonMaxSuppression(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(ValueId boxes, op.In(0));
-  HEARTH_ASSIGN(const ValueId scores, op.In(1));
+  HEARTH_ASSIGN(ValueId scores, op.In(1));
+  const size_t first_node = to.graph().nodes().size();
+  const bool has_all = !HaveRows(to, {&scores, 1});
+  if (has_all ? HaveRows(to, {&boxes, 1}) : to.marks().OpenOf(scores).dim != 2) return NeedsAllRows();
+  HEARTH_ASSIGN(scores, MaskRows(to, scores, ReduceKind::kMax));  // -inf is never more than the least score
   const Shape of_boxes = to.shape(boxes), shape = to.shape(scores);
   if (of_boxes.rank() != 3 || of_boxes[2] != 4 || shape != Shape{of_boxes[0], shape[1], of_boxes[1]}) {
     return Error(StatusCode::kMalformedInput, "boxes of shape {} with scores of shape {}", of_boxes.ToString(),
@@ -75,6 +79,7 @@ Results ReadNonMaxSuppression(OpView& op) {
   const Operands columns{to.Add(BinaryKind::kFloorDiv, {list, divisor}), to.Add(BinaryKind::kFloorMod, {list, divisor}),
                          box};
   HEARTH_ASSIGN(const ValueId rows, to.AddCast(to.Add(Concat{.axis = 1}, columns), DType::kInt64));
+  CloseRows(to, first_node);
   return Plain(AddRows(to, rows, where[1]));
 }
 
@@ -84,6 +89,8 @@ Results ReadRoiAlign(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
   HEARTH_ASSIGN(const ValueId boxes, op.In(1));
+  const size_t first_node = to.graph().nodes().size();
+  if (HaveRows(to, {&x, 1})) return NeedsAllRows();
   const Shape shape = to.shape(x), listed = to.shape(boxes);
   const int64_t height = op.Int("output_height", 1), width = op.Int("output_width", 1),
                 ratio = op.Int("sampling_ratio", 0);
@@ -152,8 +159,12 @@ Results ReadRoiAlign(OpView& op) {
   const Made is_inside = to.Add(BinaryKind::kMul, {down(rows.is_inside), across(columns.is_inside)});
   const Made kept = to.Add(BinaryKind::kMul, {to.AddReshape(sampled, {count, tall, wide, shape[3]}), is_inside});
   const auto step = static_cast<int32_t>(ratio);
-  return Last(
-      to.Add(Pool2D{PoolKind::kAverage, step, step, {.stride_h = step, .stride_w = step}, Activation::kNone}, {kept}));
+  const Pool2D mean{PoolKind::kAverage, step, step, {.stride_h = step, .stride_w = step}, Activation::kNone};
+  HEARTH_ASSIGN(const ValueId made, to.Add(mean, {kept}));
+  CloseRows(to, first_node);
+  const OpenDimension open = to.marks().OpenOf(boxes);
+  if (open.dim != 0) return NeedsAllRows();
+  return Last(open.count == kNoValue ? Made(made) : AddRows(to, made, open.count));
 }
 
 }  // namespace

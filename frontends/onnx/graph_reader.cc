@@ -17,9 +17,7 @@ namespace {
 // "node 'conv1' (Conv, opset 13)".
 std::string NodeLabelOf(const NodeProto& node, int64_t opset) {
   const std::string domain = node.domain.empty() ? std::string() : CleanName(ShortName(node.domain)) + ".";
-  const std::string_view name = !node.name.empty()     ? node.name
-                                : node.outputs.empty() ? std::string_view()
-                                                       : node.outputs[0];
+  const std::string_view name = node.name.empty() ? node.outputs[0] : node.name;
   return fmt::format("node '{}' ({}{}, opset {})", CleanName(ShortName(name)), domain,
                      CleanName(ShortName(node.op_type)), opset);
 }
@@ -331,6 +329,7 @@ void GraphReader::NameValues(const NodeProto& node, const std::vector<Tensor>& m
 
 Status GraphReader::ReadOutputs(const GraphProto& graph) {
   if (graph.outputs.empty()) return Error(StatusCode::kMalformedInput, "the model has no outputs");
+  const size_t first_node = to().graph().nodes().size();
   for (const ValueInfoProto& output : graph.outputs) {
     const std::string name = CleanName(output.name);
     Made read = ValueOf(output.name);
@@ -354,7 +353,7 @@ Status GraphReader::ReadOutputs(const GraphProto& graph) {
     }
     written.outputs.push_back(value);
   }
-  return Status::Ok();
+  return KeepRows(to(), first_node);
 }
 
 Status GraphReader::ReadModel(const GraphProto& graph) {

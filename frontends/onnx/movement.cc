@@ -9,6 +9,7 @@
 #include "core/graph/element.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/writer/expansions.h"
+#include "frontends/writer/rows.h"
 
 namespace hearth::onnx {
 namespace {
@@ -93,7 +94,14 @@ Results ReadConcat(OpView& op) {
   Operands parts;
   for (size_t i = 0; i < op.input_count(); ++i) parts.Append(op.In(i, order));
   if (parts.ids.size() == 1) return InOrder(order, op.In(0, order));
-  return InOrder(order, op.to().Add(Concat{.axis = AxisIn(order, axis, desc.shape.rank())}, parts));
+  const int along = AxisIn(order, axis, desc.shape.rank());
+  HEARTH_TRY(parts.status);
+  const auto is_open = [&](ValueId part) {
+    const OpenDimension open = op.to().marks().OpenOf(part);
+    return open.count != kNoValue && open.dim == along;
+  };
+  if (std::ranges::any_of(parts.ids, is_open)) return InOrder(order, AddRowsOfAll(op.to(), parts.ids, along));
+  return InOrder(order, op.to().Add(Concat{.axis = along}, parts));
 }
 
 Results ReadSplit(OpView& op) {

@@ -27,7 +27,9 @@ Made OpView::In(size_t i, Order order) const {
   ValueId& wanted = order == Order::kLast && has_orders ? tensor->last : tensor->plain;
   if (wanted != kNoValue) return wanted;
   const Order other = order == Order::kLast ? Order::kPlain : Order::kLast;
+  const size_t first_node = to().graph().nodes().size();
   HEARTH_ASSIGN(wanted, ToOrder(to(), other == Order::kPlain ? tensor->plain : tensor->last, other, order));
+  HEARTH_TRY(KeepRows(to(), first_node));  // before the operator's reader looks
   return wanted;
 }
 
@@ -121,7 +123,7 @@ bool OpView::IsConstant(size_t i) const {
 }
 
 bool OpView::HasOpenRows(size_t i) const {
-  const Made value = OrderOf(i) == Order::kPlain ? In(i) : Made(kNoValue);
+  const Made value = In(i, OrderOf(i));
   return value.ok() && HaveRows(to(), {&*value, 1});
 }
 

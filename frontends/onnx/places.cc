@@ -76,13 +76,6 @@ Results ReadGather(OpView& op) {
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
   HEARTH_ASSIGN(const TensorDesc indices, op.Desc(1));
   const Made places = FromFront(op, 1, {desc.shape[axis]});
-  if (axis > 0 && op.HasOpenRows(1) && CountBetween(desc.shape, 0, axis) == 1) {  // rows of rows
-    const Shape rest = Shape::FromSpan(desc.shape.dims().subspan(static_cast<size_t>(axis)));
-    HEARTH_ASSIGN(const ValueId rows, op.to().Add(Gather{}, {op.to().AddReshape(op.In(0), rest), places}));
-    Shape made = op.to().shape(rows);
-    for (int d = 0; d < axis; ++d) made = WithDimension(made, 0, 1);
-    return Plain(op.to().AddReshape(rows, made));
-  }
   // Devices read lists of indices.
   if (indices.shape.rank() > 0) return Plain(op.to().Add(Gather{axis, 0}, {op.In(0), places}));
   HEARTH_ASSIGN(const ValueId taken, op.to().Add(Gather{axis, 0}, {op.In(0), op.to().AddReshape(places, {1})}));
@@ -130,16 +123,19 @@ Results ReadGatherNd(OpView& op) {
 }
 
 // The places of elements that are not 0 as rows of coordinates, and their number.
-Result<std::pair<ValueId, ValueId>> PlacesIn(NodeWriter& to, const Made& condition) {
+Result<std::pair<ValueId, ValueId>> PlacesIn(NodeWriter& to, ValueId condition) {
+  const size_t first_node = to.graph().nodes().size();
+  HEARTH_ASSIGN(const ValueId masked, MaskRows(to, condition, ReduceKind::kSum));
   const std::vector<TensorDesc> types = {PlainType(DType::kInt64), PlainType(DType::kInt32)};
-  HEARTH_ASSIGN(const std::vector<ValueId> made, to.AddSeveral(Where{}, {condition}, types));
+  HEARTH_ASSIGN(const std::vector<ValueId> made, to.AddSeveral(Where{}, {masked}, types));
+  CloseRows(to, first_node);
   return std::pair(made[0], made[1]);
 }
 
 Results ReadNonZero(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const ValueId x, op.In(0));
-  const Made list = to.shape(x).rank() == 0 ? to.AddReshape(x, {1}) : Made(x);
+  HEARTH_ASSIGN(const ValueId list, to.shape(x).rank() == 0 ? to.AddReshape(x, {1}) : Made(x));
   HEARTH_ASSIGN(const auto found, PlacesIn(to, list));
   return Plain(to.AddTranspose(AddRows(to, found.first, found.second), {1, 0}));
 }

@@ -108,8 +108,12 @@ Results ReadTopK(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", -1, desc.shape.rank()));
   int64_t k = op.Int("k", 0);
-  if (op.Has(1)) {
+  HEARTH_ASSIGN(ValueId wanted, op.Optional(1));
+  if (wanted != kNoValue && to.IsConstant(wanted)) {
     HEARTH_ASSIGN(k, op.Integer(1));
+    wanted = kNoValue;
+  } else if (wanted != kNoValue) {  // data decide, up to a number that is known
+    k = static_cast<int64_t>(std::clamp<double>(MostOf(to, wanted).value_or(desc.shape[axis]), 0, desc.shape[axis]));
   }
   if (k < 0 || k > desc.shape[axis]) {
     return Error(StatusCode::kMalformedInput, "the {} largest of {}", k, desc.shape[axis]);
@@ -121,7 +125,13 @@ Results ReadTopK(OpView& op) {
     return Error(StatusCode::kUnsupported, "the smallest of {}", DTypeName(dtype));
   }
   const Shape permutation = Exchange(axis, desc.shape.rank() - 1, desc.shape.rank());
-  HEARTH_ASSIGN(ValueId x, to.AddCast(AddPermuted(to, op.In(0), permutation), dtype));
+  HEARTH_ASSIGN(ValueId x, op.In(0));
+  const size_t first_node = to.graph().nodes().size();
+  if (const OpenDimension open = to.marks().OpenOf(x); open.count != kNoValue) {
+    if (open.dim != axis) return NeedsAllRows();
+    HEARTH_ASSIGN(x, MaskRows(to, x, is_largest ? ReduceKind::kMax : ReduceKind::kMin));
+  }
+  HEARTH_ASSIGN(x, to.AddCast(AddPermuted(to, x, permutation), dtype));
   if (!is_largest) {
     HEARTH_ASSIGN(x, to.Add(UnaryKind::kNeg, x));
   }
@@ -130,6 +140,12 @@ Results ReadTopK(OpView& op) {
   const Made values = AddPermuted(to, is_largest ? Made(made[0]) : to.Add(UnaryKind::kNeg, made[0]), permutation);
   HEARTH_ASSIGN(const ValueId sorted, to.AddCast(values, desc.dtype));
   HEARTH_ASSIGN(const ValueId places, to.AddCast(AddPermuted(to, made[1], permutation), DType::kInt64));
+  CloseRows(to, first_node);
+  if (wanted != kNoValue) {
+    HEARTH_ASSIGN(const ValueId count, AddCount(to, wanted, static_cast<int32_t>(k)));
+    HEARTH_TRY(AddRows(to, sorted, count, axis).status());
+    HEARTH_TRY(AddRows(to, places, count, axis).status());
+  }
   return std::vector{Tensor{.plain = sorted}, Tensor{.plain = places}};
 }
 

@@ -10,6 +10,8 @@
 namespace hearth::onnx {
 namespace {
 
+constexpr double kMostNumbers = 1 << 24;  // of a Range
+
 Made AddInt64(NodeWriter& to, const Shape& shape, const std::vector<int64_t>& numbers) {
   return to.AddConstant(shape, DType::kInt64, std::vector<double>(numbers.begin(), numbers.end()));
 }
@@ -56,8 +58,13 @@ Results ReadShape(OpView& op) {
 
 Results ReadSize(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
-  if (op.HasOpenRows(0)) return NeedsAllRows();
-  return Plain(AddInt64(op.to(), Shape(), {desc.shape.element_count()}));
+  if (!op.HasOpenRows(0)) return Plain(AddInt64(op.to(), Shape(), {desc.shape.element_count()}));
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  const OpenDimension open = op.to().marks().OpenOf(x);
+  const Made others =
+      op.to().AddNumber(DType::kInt64, static_cast<double>(desc.shape.element_count() / desc.shape[open.dim]));
+  const Made rows = op.to().AddCast(open.count, DType::kInt64);
+  return Plain(op.to().AddReshape(op.to().Add(BinaryKind::kMul, {rows, others}), Shape()));
 }
 
 Results ReadConstant(OpView& op) {
@@ -80,22 +87,30 @@ Results ReadConstant(OpView& op) {
 }
 
 Results ReadConstantOfShape(OpView& op) {
-  HEARTH_ASSIGN(const std::vector<int64_t> dims, op.Numbers(0));
-  HEARTH_ASSIGN(const Shape shape, CheckedShape(dims));
+  HEARTH_ASSIGN(const ValueId list, op.In(0));
+  HEARTH_ASSIGN(const OpenSizes sizes, SizesIn(op.to(), list));
+  HEARTH_ASSIGN(const Shape shape, CheckedShape(sizes.dims));
   Made number = op.to().AddConstant(Shape(), DType::kFloat32, {0.0});
   if (const AttributeProto* value = op.Find("value"); value != nullptr && value->tensor != nullptr) {
     number = AddTensor(op.scope().reading(), op.to(), *value->tensor, "value");
   }
-  return Plain(op.to().AddFilled(shape, number));
+  return Plain(WithRows(op.to(), op.to().AddFilled(shape, number), sizes.open));
 }
 
 Results ReadRange(OpView& op) {
   HEARTH_ASSIGN(const double start, op.Number(0));
-  HEARTH_ASSIGN(const double limit, op.Number(1));
   HEARTH_ASSIGN(const double step, op.Number(2));
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  HEARTH_ASSIGN(const ValueId end, op.In(1));
+  const std::optional<double> most = start == 0.0 && step == 1.0 ? MostOf(op.to(), end) : std::nullopt;
+  if (most && *most > 0.0 && *most < kMostNumbers && !op.to().IsConstant(end)) {  // 0 1 2 ..., as many as data say
+    const auto count = static_cast<int32_t>(*most);
+    HEARTH_ASSIGN(const ValueId rows, AddCount(op.to(), end, count));
+    return Plain(WithRows(op.to(), op.to().AddCast(op.to().AddIndices({count}), desc.dtype), {0, rows}));
+  }
+  HEARTH_ASSIGN(const double limit, op.Number(1));
   const double count = std::max(0.0, std::ceil((limit - start) / step));
-  if (!(count < static_cast<double>(1 << 24))) {
+  if (!(count < kMostNumbers)) {
     return Error(StatusCode::kUnsupported, "{} numbers from {} to {}", count, start, limit);
   }
   const Shape shape{static_cast<int32_t>(count)};
@@ -107,9 +122,14 @@ Results ReadRange(OpView& op) {
 
 Results ReadReshape(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
-  HEARTH_ASSIGN(const auto listed, op.NumbersOr(1, "shape"));
-  if (!listed) return Error(StatusCode::kMalformedInput, "its shape is absent");
-  std::vector<int64_t> dims = *listed;
+  std::vector<int64_t> dims = op.Ints("shape");
+  if (op.Has(1)) {
+    HEARTH_ASSIGN(const ValueId list, op.In(1));
+    HEARTH_ASSIGN(const OpenSizes sizes, SizesIn(op.to(), list));
+    dims = sizes.dims;
+  } else if (op.Find("shape") == nullptr) {
+    return Error(StatusCode::kMalformedInput, "its shape is absent");
+  }
   const bool keeps_zeros = op.Int("allowzero", 0) != 0;
   int64_t known = 1;
   for (size_t d = 0; d < dims.size(); ++d) {
@@ -176,9 +196,14 @@ Results ReadUnsqueeze(OpView& op) {
 
 Results ReadExpand(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
-  HEARTH_ASSIGN(std::vector<int64_t> dims, op.Numbers(1));
+  HEARTH_ASSIGN(const ValueId list, op.In(1));
+  HEARTH_ASSIGN(OpenSizes sizes, SizesIn(op.to(), list));
+  std::vector<int64_t>& dims = sizes.dims;
   const std::vector<int64_t> own = DimsOf(desc.shape);
-  if (dims.size() < own.size()) dims.insert(dims.begin(), own.size() - dims.size(), 1);
+  if (dims.size() < own.size()) {
+    sizes.open.dim += static_cast<int>(own.size() - dims.size());
+    dims.insert(dims.begin(), own.size() - dims.size(), 1);
+  }
   const size_t added = dims.size() - own.size();
   for (size_t d = 0; d < own.size(); ++d) {
     int64_t& dim = dims[d + added];
@@ -189,6 +214,8 @@ Results ReadExpand(OpView& op) {
     }
   }
   HEARTH_ASSIGN(const Shape shape, CheckedShape(dims));
+  if (sizes.open.count != kNoValue)
+    return Plain(WithRows(op.to(), op.to().Add(BroadcastTo{shape}, {op.In(0)}), sizes.open));
   if (shape == desc.shape) return InOrder(op.OrderOf(0), op.In(0, op.OrderOf(0)));
   return Plain(op.to().Add(BroadcastTo{shape}, {op.In(0)}));
 }

@@ -199,9 +199,7 @@ Expanded ExpandTopK(OperatorView& op) {
                 to.AddSeveral(TopK{k}, {op.operand(0)}, {op.desc(0), PlainType(DType::kInt32)}));
   HEARTH_ASSIGN(const ValueId places, to.AddCast(made[1], indices.dtype));
   if (is_known) return std::vector{made[0], places};
-  const Made wanted = to.AddReshape(to.AddCast(op.operand(1), DType::kInt32), {1});
-  const Made at_most = to.Add(BinaryKind::kMinimum, {wanted, to.AddNumber(DType::kInt32, k)});
-  HEARTH_ASSIGN(const ValueId count, to.Add(BinaryKind::kMaximum, {at_most, to.AddNumber(DType::kInt32, 0)}));
+  HEARTH_ASSIGN(const ValueId count, AddCount(to, op.operand(1), k));
   HEARTH_ASSIGN(const ValueId best, AddRows(to, made[0], count));
   HEARTH_ASSIGN(const ValueId their_places, AddRows(to, places, count));
   return std::vector{best, their_places};

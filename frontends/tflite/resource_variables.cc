@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "frontends/tflite/op_readers.h"
 #include "frontends/writer/names.h"
+#include "frontends/writer/rows.h"
 
 namespace hearth {
 namespace {
@@ -119,7 +120,7 @@ Expanded ExpandAssignVariable(OperatorView& op) {
   if (op.to().marks().IsHandle(value)) {
     return Error(StatusCode::kMalformedInput, "it assigns a handle of a variable");
   }
-  if (op.to().marks().RowsOf(value) != kNoValue) {
+  if (HaveRows(op.to(), {&value, 1})) {
     return Error(StatusCode::kUnsupported, "the assigned value has a number of rows that depends on data");
   }
   HEARTH_TRY(op.to().variables().Assign(name, value));

@@ -323,8 +323,7 @@ Status SubgraphReader::BindOutput(int32_t tensor, ValueId value) {
     return Error(StatusCode::kMalformedInput, "{} has another type than what is made for it", tensors_.Label(tensor));
   }
   state.value = graph.AddValue({std::move(output.name), std::move(output.desc), std::nullopt});
-  const ValueId rows = to_.marks().RowsOf(value);
-  if (rows != kNoValue) to_.marks().rows.emplace(state.value, rows);
+  if (HaveRows(to_, {&value, 1})) to_.marks().open.emplace(state.value, to_.marks().OpenOf(value));
   graph.AddNode({Unary{.kind = UnaryKind::kCopy}, {value}, {state.value}, "", to_.origin().source_index});
   return Status::Ok();
 }

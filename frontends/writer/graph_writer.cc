@@ -43,17 +43,37 @@ Result<std::optional<bool>> GraphWriter::KnownCondition(ValueId id) const {
 
 Made GraphWriter::AddChoice(ValueId condition, ValueId if_true, ValueId if_false) {
   if (if_true == if_false) return if_true;
-  if (marks().RowsOf(if_true) != kNoValue || marks().RowsOf(if_false) != kNoValue) {
-    return Error(StatusCode::kUnsupported, "its result has a number of rows that depends on data (WHERE, UNIQUE)");
-  }
   const TensorDesc a = desc(if_true), &b = desc(if_false);
-  if (a != b) {
+  const OpenDimension of_true = marks().OpenOf(if_true), of_false = marks().OpenOf(if_false);
+  const bool is_open = of_true.count != kNoValue || of_false.count != kNoValue;
+  if (a == b && !is_open) return AddAs(Select{}, {condition, if_true, if_false}, a);
+  OpenDimension open = of_true.count == kNoValue ? of_false : of_true;
+  for (int d = 0; !is_open && d < std::min(a.shape.rank(), b.shape.rank()); ++d) {
+    if (a.shape[d] != b.shape[d]) open.dim = d;
+  }
+  Shape fits = a.shape;
+  if (a.shape.rank() == b.shape.rank() && a.shape.rank() > 0) fits[open.dim] = b.shape[open.dim];
+  const bool is_same = of_true.count == kNoValue || of_false.count == kNoValue || of_true.dim == of_false.dim;
+  if (!is_same || fits != b.shape || a.dtype != b.dtype || a.quantization || b.quantization) {
     return Error(
         StatusCode::kUnsupported,
         "its condition is computed from data, and it makes '{}' as {}[{}] or as {}[{}]: both must have the same shape",
         graph().value(if_true).name, DTypeName(a.dtype), a.shape.ToString(), DTypeName(b.dtype), b.shape.ToString());
   }
-  return AddAs(Select{}, {condition, if_true, if_false}, a);
+  // Results of two sizes: as many rows as the branch makes that is taken.
+  const size_t first_node = graph().nodes().size();
+  const int32_t most = std::max(a.shape[open.dim], b.shape[open.dim]);
+  const auto filled = [&](ValueId id, ValueId other) -> Made {
+    return IsEmpty(id) ? Made(other) : AddPad(id, open.dim, 0, most - shape(id)[open.dim]);
+  };
+  const auto count = [&](ValueId id, const OpenDimension& its) -> Made {
+    return its.count == kNoValue ? AddNumber(DType::kInt32, shape(id)[open.dim]) : Made(its.count);
+  };
+  HEARTH_ASSIGN(const ValueId made,
+                AddAs(Select{}, {condition, filled(if_true, if_false), filled(if_false, if_true)}, PlainType(a.dtype)));
+  HEARTH_ASSIGN(const ValueId rows, Add(Select{}, {condition, count(if_true, of_true), count(if_false, of_false)}));
+  CloseRows(*this, first_node);
+  return AddRows(*this, made, rows, open.dim);
 }
 
 Expanded GraphWriter::AddFresh(const Branch& branch) {
@@ -89,6 +109,7 @@ Status GraphWriter::ChooseVariables(ValueId condition, const Variables::Contents
                    "whether it assigns to variable '{}', which holds nothing before, depends on data", name.text());
     }
     HEARTH_ASSIGN(variable.current, AddChoice(condition, variable.current, other));
+    if (HaveRows(*this, {&variable.current, 1})) return NeedsAllRows();
   }
   variables_.Exchange(std::move(chosen));
   return Status::Ok();

@@ -97,6 +97,7 @@ class LoopWriter {
       }
       for (size_t k = 0; k < state.size(); ++k) {
         HEARTH_ASSIGN(result[k], goes_on == kNoValue ? Made(state[k]) : to_.AddChoice(goes_on, state[k], result[k]));
+        if (result[k] != state[k] && HaveRows(to_, {&result[k], 1})) return NeedsAllRows();
       }
     }
   }

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -56,14 +57,26 @@ struct NamedResult {
   bool is_kept = false;  // an output of the model: a node makes it, under this name
 };
 
+// A dimension of which only the first slices are valid: as many as data make (`count`, int32[1]; kNoValue: all).
+struct OpenDimension {
+  int dim = 0;
+  ValueId count = kNoValue;
+  friend bool operator==(const OpenDimension&, const OpenDimension&) = default;
+};
+
 // What sets some values apart from ordinary tensors.
 struct ValueMarks {
-  // How many rows (int32[1]) are valid, where that depends on data. The graph holds as many as there may be.
-  std::map<ValueId, ValueId> rows;
-  // The same of dimension 1, where dimension 0 is whole.
-  std::map<ValueId, ValueId> columns;
-  // Values that hold, in rows that are not valid, what changes nothing in the reduction that reads them.
-  std::set<ValueId> masked;
+  // Where data decide how many slices are valid. The graph holds as many as there may be.
+  std::map<ValueId, OpenDimension> open;
+  // The values that say so, and how large each can become.
+  std::map<ValueId, int32_t> counts;
+  // Those made of a number in another value: that value, the number's place in it, and how large it can become.
+  std::map<std::tuple<ValueId, int64_t, int32_t>, ValueId> counted;
+  // The places of the valid rows of several lists, one after the other, and their number; by the lists' sizes and
+  // counts.
+  std::map<std::vector<int64_t>, std::vector<ValueId>> joined;
+  // Values that are made of open ones, all of whose slices are valid.
+  std::set<ValueId> closed;
   // Real and imaginary part of a complex tensor, for which a value stands that no node makes.
   std::map<ValueId, std::pair<ValueId, ValueId>> complex;
   // Numbers of elements that a MaxPoolArgmax2D found, and its second result: each lies in its window.
@@ -73,13 +86,9 @@ struct ValueMarks {
   // Values whose rank the file leaves open, and nothing gives it. Their shape is that of a scalar.
   std::set<ValueId> unknown_shapes;
 
-  ValueId RowsOf(ValueId id) const {  // kNoValue: all
-    const auto found = rows.find(id);
-    return found == rows.end() ? kNoValue : found->second;
-  }
-  ValueId ColumnsOf(ValueId id) const {
-    const auto found = columns.find(id);
-    return found == columns.end() ? kNoValue : found->second;
+  OpenDimension OpenOf(ValueId id) const {
+    const auto found = open.find(id);
+    return found == open.end() ? OpenDimension() : found->second;
   }
   bool IsComplex(ValueId id) const { return complex.contains(id); }
   bool IsHandle(ValueId id) const { return handles.contains(id); }

@@ -1,178 +1,164 @@
 #include "frontends/writer/rows.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/graph/element.h"
 
 namespace hearth {
 namespace {
 
-// Whether each output row depends only on the same row of operand 0, and dimension 0 stays the rows.
-bool IsByRow(const Op& op, int rank, int32_t rows) {
-  if (const auto* slice = std::get_if<Slice>(&op)) {
-    return slice->begin[0] == 0 && slice->size[0] == rows && slice->strides[0] == 1;
-  }
-  if (const auto* transpose = std::get_if<Transpose>(&op)) return transpose->permutation[0] == 0;
-  if (const auto* reduce = std::get_if<Reduce>(&op)) return (reduce->axes_mask & 1u) == 0;
-  if (const auto* search = std::get_if<ArgReduce>(&op)) return search->axis != 0 && search->axis + rank != 0;
-  if (const auto* split = std::get_if<Split>(&op)) return split->axis != 0;
-  if (const auto* gather = std::get_if<Gather>(&op)) return gather->axis > 0 && gather->batch_dims == 0;
-  if (const auto* one_hot = std::get_if<OneHot>(&op)) return one_hot->axis != 0;
-  if (std::holds_alternative<Softmax>(op) || std::holds_alternative<LogSoftmax>(op)) return rank > 1;
-  if (std::holds_alternative<FullyConnected>(op)) return rank == 2;
-  return std::holds_alternative<Reshape>(op) || std::holds_alternative<Unary>(op) || std::holds_alternative<Cast>(op);
-}
+using Open = OpenDimension;
 
 bool IsElementwise(const Op& op) {
   return std::holds_alternative<Binary>(op) || std::holds_alternative<Select>(op) ||
          std::holds_alternative<PRelu>(op) || std::holds_alternative<AddN>(op);
 }
 
-// Whether each output row depends only on the same rows of operands, one by one.
-bool JoinsRows(const Op& op) {
-  const auto* concat = std::get_if<Concat>(&op);
-  return IsElementwise(op) || (concat != nullptr && concat->axis > 0);
+// Whether it computes each slice of dimension 0 by itself.
+bool IsByPicture(const Op& op) {
+  return std::holds_alternative<Conv2D>(op) || std::holds_alternative<Pool2D>(op) ||
+         std::holds_alternative<TransposeConv>(op);
 }
 
-// Whether the op looks up rows by index. Invalid rows of the indices give invalid results.
-bool LooksUpRows(const Op& op) {
+// Whether it computes along the last dimension, for each place in the others by itself.
+bool IsAlongLast(const Op& op) {
+  return std::holds_alternative<Softmax>(op) || std::holds_alternative<LogSoftmax>(op) ||
+         std::holds_alternative<FullyConnected>(op) || std::holds_alternative<TopK>(op);
+}
+
+// The dimension of the new shape that dimension `d` becomes where elements keep their order; -1 if there is none.
+int AfterReshape(int d, const Shape& shape, const Shape& made) {
+  for (int k = 0; k < made.rank(); ++k) {
+    if (made[k] == shape[d] && CountBetween(made, 0, k) == CountBetween(shape, 0, d)) return k;
+  }
+  return -1;
+}
+
+// The dimension of the result that dimension `d` of operand 0 becomes, each slice by itself; -1 if there is none.
+int AfterOp(const Op& op, int d, const Shape& shape, const Shape& made) {
+  const int rank = shape.rank();
+  const auto axis_of = [](int axis, int of) { return axis < 0 ? axis + of : axis; };
+  if (std::holds_alternative<Reshape>(op)) return AfterReshape(d, shape, made);
+  if (const auto* transpose = std::get_if<Transpose>(&op)) {
+    const auto dims = transpose->permutation.dims();
+    return static_cast<int>(std::ranges::find(dims, d) - dims.begin());
+  }
+  if (const auto* slice = std::get_if<Slice>(&op)) {
+    return slice->begin[d] == 0 && slice->strides[d] == 1 ? AfterReshape(d, slice->size, made) : -1;
+  }
+  if (const auto* reduce = std::get_if<Reduce>(&op)) {
+    if ((reduce->axes_mask >> d & 1u) != 0) return -1;
+    return reduce->keep_dims ? d : d - std::popcount(reduce->axes_mask & ((1u << d) - 1));
+  }
+  if (const auto* search = std::get_if<ArgReduce>(&op)) {
+    const int axis = axis_of(search->axis, rank);
+    return axis == d ? -1 : d - static_cast<int>(axis < d);
+  }
+  if (const auto* split = std::get_if<Split>(&op)) return split->axis == d ? -1 : d;
+  if (const auto* one_hot = std::get_if<OneHot>(&op)) {
+    return d + static_cast<int>(axis_of(one_hot->axis, made.rank()) <= d);
+  }
+  if (IsAlongLast(op)) return d < rank - 1 && made.rank() == rank ? d : -1;
+  if (std::holds_alternative<BroadcastTo>(op)) return d + made.rank() - rank;
+  if (IsByPicture(op)) return d == 0 ? 0 : -1;
+  return std::holds_alternative<Unary>(op) || std::holds_alternative<Cast>(op) ? d : -1;
+}
+
+// Of a look-up by index: the indices say what is valid, and other dimensions of operand 0 stay. Nothing: unknown.
+std::optional<Open> OfLookUp(const NodeWriter& to, const Op& op, std::span<const ValueId> operands) {
   const auto* gather = std::get_if<Gather>(&op);
-  return std::holds_alternative<GatherNd>(op) || (gather != nullptr && gather->axis == 0 && gather->batch_dims == 0);
-}
-
-// The neutral element of a reduction, which replaces invalid elements.
-double Neutral(ReduceKind kind, const TensorDesc& desc) {
-  const bool is_real = desc.dtype == DType::kFloat32, is_long = desc.dtype == DType::kInt64;
-  const double largest = is_real   ? std::numeric_limits<double>::infinity()
-                         : is_long ? std::nextafter(0x1p63, 0.0)  // int64 has 1,023 larger ones
-                                   : std::numeric_limits<int32_t>::max();
-  switch (kind) {
-    case ReduceKind::kMax: return is_real ? -largest : is_long ? -0x1p63 : std::numeric_limits<int32_t>::min();
-    case ReduceKind::kMin: return largest;
-    case ReduceKind::kProd:
-    case ReduceKind::kAll: return 1.0;
-    default: return 0.0;
+  if (gather != nullptr && gather->batch_dims != 0) return std::nullopt;
+  const Open first = to.marks().OpenOf(operands[0]), indices = to.marks().OpenOf(operands[1]);
+  const Shape& shape = to.shape(operands[1]);
+  const int axis = gather == nullptr ? 0 : gather->axis;
+  const int rank = gather == nullptr ? shape.rank() - 1 : shape.rank();  // of the part that the indices make
+  const int looked_up = gather == nullptr ? shape[rank] : 1;             // dimensions of operand 0
+  const bool is_looked_up = first.dim >= axis && first.dim < axis + looked_up;
+  if (axis < 0 || (indices.count != kNoValue && indices.dim >= rank)) return std::nullopt;
+  if (indices.count == kNoValue) {
+    if (is_looked_up) return Open();  // the indices are all valid, so the results are
+    return Open{first.dim < axis ? first.dim : first.dim - looked_up + rank, first.count};
   }
+  if (first.count != kNoValue && !is_looked_up) return std::nullopt;
+  return Open{axis + indices.dim, indices.count};
 }
 
-// `value` with `number` in its invalid rows.
-Made MaskRows(NodeWriter& to, ValueId value, double number) {
-  const DType dtype = to.desc(value).dtype;
-  Shape column = to.shape(value);
-  for (int d = 1; d < column.rank(); ++d) column[d] = 1;
-  const Made is_valid = to.Add(BinaryKind::kLess, {to.AddIndices(column), to.marks().RowsOf(value)});
-  return to.AddAs(Select{}, {is_valid, value, to.AddNumber(dtype, number)}, PlainType(dtype));
-}
-
-Made ReduceRows(NodeWriter& to, const Reduce& reduce, ValueId value, const TensorDesc& made) {
-  const TensorDesc desc = to.desc(value);
-  const bool is_mean = reduce.kind == ReduceKind::kMean;
-  const bool is_integer = desc.dtype == DType::kInt32 || desc.dtype == DType::kInt64;
-  if (desc.quantization || (desc.dtype != DType::kFloat32 && desc.dtype != DType::kBool && (is_mean || !is_integer))) {
-    return Error(StatusCode::kUnsupported, "it reduces {}[{}], whose number of rows depends on data",
-                 DTypeName(desc.dtype), desc.shape.ToString());
-  }
-  Reduce of_all = reduce;
-  if (is_mean) of_all.kind = ReduceKind::kSum;
-  HEARTH_ASSIGN(const ValueId masked, MaskRows(to, value, Neutral(reduce.kind, desc)));
-  to.marks().masked.insert(masked);
-  HEARTH_ASSIGN(const ValueId result, to.AddAs(of_all, {masked}, made));
-  if (!is_mean) return result;
-  double others = 1.0;  // elements of a row in one mean
-  for (int d = 1; d < desc.shape.rank(); ++d) others *= (reduce.axes_mask >> d & 1u) != 0 ? desc.shape[d] : 1;
-  const Made rows = to.Add(Cast{DType::kFloat32}, {to.marks().RowsOf(value)}, DType::kFloat32);
-  const Made count = to.Add(BinaryKind::kMul, {rows, to.AddNumber(DType::kFloat32, others)});
-  return to.AddReshape(to.Add(BinaryKind::kDiv, {result, count}), to.shape(result));
-}
-
-bool IsTurn(const Op& op) {
-  const auto* transpose = std::get_if<Transpose>(&op);
-  return transpose != nullptr && transpose->permutation == Shape{1, 0};
-}
-
-// The number of valid slices along dimension 1 of a result; kNoValue if all are valid, or that is unknown.
-ValueId ColumnsOfResult(const NodeWriter& to, const Op& op, std::span<const ValueId> operands, const Shape& made) {
-  const Shape& shape = to.shape(operands[0]);
-  const ValueId rows = to.marks().RowsOf(operands[0]);
-  const bool lies_down =
-      std::holds_alternative<Reshape>(op) && made.rank() > 1 && made[0] == 1 && shape.rank() > 0 && made[1] == shape[0];
-  if (rows != kNoValue && (IsTurn(op) || lies_down)) return rows;
-  ValueId columns = kNoValue;
-  for (const ValueId operand : operands) columns = std::max(columns, to.marks().ColumnsOf(operand));
-  if (columns == kNoValue || made.rank() < 2) return kNoValue;
-  const bool is_first = columns == to.marks().ColumnsOf(operands[0]) && made[1] == shape[1];
-  const auto* slice = std::get_if<Slice>(&op);
-  const auto* split = std::get_if<Split>(&op);
-  const auto* gather = std::get_if<Gather>(&op);
+// Of operands that are joined element by element, or along another dimension. Nothing: unknown.
+std::optional<Open> OfJoined(const NodeWriter& to, const Op& op, std::span<const ValueId> operands, const Shape& made) {
   const auto* concat = std::get_if<Concat>(&op);
-  const bool takes_slices = (slice != nullptr && slice->begin[1] == 0 && slice->strides[1] == 1) ||
-                            (split != nullptr && split->axis != 1) || std::holds_alternative<Unary>(op) ||
-                            (gather != nullptr && gather->axis != 1 && !HaveRows(to, operands.subspan(1))) ||
-                            std::holds_alternative<Cast>(op);
-  if (takes_slices && is_first) return columns;
-  if (!IsElementwise(op) && (concat == nullptr || concat->axis == 1)) return kNoValue;
-  const auto joins = [&](ValueId operand) {
-    const Shape& its = to.shape(operand);
-    const int d = its.rank() - made.rank() + 1;  // of its own that is dimension 1 of the result
-    const bool repeats = concat == nullptr && !HaveRows(to, {&operand, 1}) && (d < 0 || its[d] == 1);
-    return repeats || (d == 1 && to.marks().ColumnsOf(operand) == columns);
-  };
-  return std::ranges::all_of(operands, joins) ? columns : kNoValue;
-}
-
-// The number of valid rows of a result whose operand has valid columns, which are its rows now.
-ValueId RowsOfColumns(const NodeWriter& to, const Op& op, ValueId operand, const Shape& made) {
-  const Shape& shape = to.shape(operand);
-  const bool stands_up = std::holds_alternative<Reshape>(op) && made.rank() > 0 && shape.rank() > 1 && shape[0] == 1 &&
-                         made[0] == shape[1];
-  return IsTurn(op) || stands_up ? to.marks().ColumnsOf(operand) : kNoValue;
-}
-
-// The number of valid rows among the first ones, which a slice takes.
-Made RowsOfFirst(NodeWriter& to, const Op& op, ValueId operand) {
-  const auto* slice = std::get_if<Slice>(&op);
-  const ValueId rows = to.marks().RowsOf(operand);
-  if (slice == nullptr || rows == kNoValue || slice->begin[0] != 0 || slice->strides[0] != 1) return kNoValue;
-  if (slice->size[0] == to.shape(operand)[0]) return rows;
-  return to.Add(BinaryKind::kMinimum, {rows, to.AddNumber(DType::kInt32, slice->size[0])});
-}
-
-// The number of valid rows of `made`; kNoValue if all are valid. An error if that is unknown.
-Made RowsOfResult(const NodeWriter& to, const Op& op, std::span<const ValueId> operands, const Shape& made) {
-  const auto rows_at = [&](size_t k) { return k < operands.size() ? to.marks().RowsOf(operands[k]) : kNoValue; };
-  const ValueId first = rows_at(0);
-  if (LooksUpRows(op) && rows_at(1) == kNoValue) return kNoValue;  // the indices are all valid, so the results are
-  if (LooksUpRows(op) && first == kNoValue) return rows_at(1);
-  const Shape& shape = to.shape(operands[0]);
-  const bool keeps_rows = made.rank() > 0 && shape.rank() > 0 && made[0] == shape[0];
-  if (first != kNoValue && keeps_rows && rows_at(1) == kNoValue && IsByRow(op, shape.rank(), shape[0])) return first;
-  ValueId rows = kNoValue;
-  bool is_known = JoinsRows(op) && made.rank() > 0;
-  for (const ValueId input : operands) {
-    is_known = is_known && to.marks().ColumnsOf(input) == kNoValue;
-    const Shape operand = input == kNoValue ? Shape() : to.shape(input);
-    const bool has_all = operand.rank() == made.rank() && operand[0] == made[0];
-    const bool repeats = operand.rank() < made.rank() || operand[0] == 1;
-    const ValueId of_input = to.marks().RowsOf(input);
-    is_known = is_known && (has_all || (of_input == kNoValue && repeats));
-    is_known = is_known && (rows == kNoValue || of_input == kNoValue || rows == of_input);
-    if (of_input != kNoValue) rows = of_input;
+  if (!IsElementwise(op) && concat == nullptr) return std::nullopt;
+  Open joined;
+  for (const ValueId operand : operands) {
+    Open open = to.marks().OpenOf(operand);
+    if (open.count == kNoValue) continue;
+    open.dim += made.rank() - to.shape(operand).rank();
+    if (joined.count != kNoValue && joined != open) return std::nullopt;
+    joined = open;
   }
-  if (is_known) return rows;
+  if (concat != nullptr && concat->axis == joined.dim) return std::nullopt;
+  for (const ValueId operand : operands) {
+    if (operand == kNoValue) continue;
+    const int d = joined.dim - made.rank() + to.shape(operand).rank();
+    const int32_t size = d < 0 ? 1 : to.shape(operand)[d];
+    const bool repeats = size == 1 && !HaveRows(to, {&operand, 1});
+    if (size != made[joined.dim] && !repeats) return std::nullopt;
+  }
+  return joined;
+}
+
+// What is valid of a result of this shape; kNoValue if all is. An error if that is unknown.
+Result<Open> OpenOfResult(NodeWriter& to, const Op& op, std::span<const ValueId> operands, const Shape& made) {
+  std::optional<Open> open;
+  if (std::holds_alternative<Gather>(op) || std::holds_alternative<GatherNd>(op)) {
+    open = OfLookUp(to, op, operands);
+  } else if (const Open first = to.marks().OpenOf(operands[0]);
+             first.count != kNoValue && !HaveRows(to, operands.subspan(1))) {
+    const Shape shape = to.shape(operands[0]);
+    const int d = AfterOp(op, first.dim, shape, made);
+    if (d >= 0 && made[d] == shape[first.dim]) {
+      open = Open{d, first.count};
+    } else if (d >= 0 && std::holds_alternative<Slice>(op)) {  // the first ones
+      HEARTH_ASSIGN(const ValueId count, AddCount(to, first.count, made[d]));
+      open = Open{d, count};
+    }
+  }
+  if (!open) open = OfJoined(to, op, operands, made);
+  if (open) return *open;
   return Error(StatusCode::kUnsupported,
                "it needs the number of rows of an operand, which depends on data (WHERE, UNIQUE, NonMaxSuppression): "
                "do this step after "
                "the model, on its output");
 }
 
+Made ReduceRows(NodeWriter& to, const Reduce& reduce, ValueId value, const TensorDesc& made) {
+  const TensorDesc desc = to.desc(value);
+  const bool is_mean = reduce.kind == ReduceKind::kMean;
+  const size_t first_node = to.graph().nodes().size();
+  Reduce of_all = reduce;
+  if (is_mean) of_all.kind = ReduceKind::kSum;
+  if (is_mean && desc.dtype != DType::kFloat32) return NeedsAllRows();
+  HEARTH_ASSIGN(const ValueId masked, MaskRows(to, value, reduce.kind));
+  HEARTH_ASSIGN(const ValueId result, to.AddAs(of_all, {masked}, made));
+  CloseRows(to, first_node);
+  if (!is_mean) return result;
+  const Open open = to.marks().OpenOf(value);
+  double others = 1.0;  // elements of a row in one mean
+  for (int d = 0; d < desc.shape.rank(); ++d) {
+    others *= d != open.dim && (reduce.axes_mask >> d & 1u) != 0 ? desc.shape[d] : 1;
+  }
+  const Made rows = to.Add(Cast{DType::kFloat32}, {open.count}, DType::kFloat32);
+  const Made count = to.Add(BinaryKind::kMul, {rows, to.AddNumber(DType::kFloat32, others)});
+  return to.AddReshape(to.Add(BinaryKind::kDiv, {result, count}), to.shape(result));
+}
+
 }  // namespace
 
 bool HaveRows(const NodeWriter& to, std::span<const ValueId> operands) {
-  return std::ranges::any_of(operands, [&](ValueId value) {
-    return to.marks().RowsOf(value) != kNoValue || to.marks().ColumnsOf(value) != kNoValue;
-  });
+  return std::ranges::any_of(operands, [&](ValueId value) { return to.marks().OpenOf(value).count != kNoValue; });
 }
 
 Status NeedsAllRows() {
@@ -185,69 +171,110 @@ Status NeedsAllRows() {
 Made AddOnRows(NodeWriter& to, Op op, std::vector<ValueId> operands, const TensorDesc& made) {
   const auto* reduce = std::get_if<Reduce>(&op);
   if (!HaveRows(to, operands)) return to.AddAs(std::move(op), std::move(operands), made);
-  if (reduce != nullptr && (reduce->axes_mask & 1u) != 0 && to.marks().RowsOf(operands[0]) != kNoValue) {
+  if (const Open open = to.marks().OpenOf(operands[0]);
+      reduce != nullptr && open.count != kNoValue && (reduce->axes_mask >> open.dim & 1u) != 0) {
     return ReduceRows(to, *reduce, operands[0], made);
   }
   HEARTH_ASSIGN(const ValueId result, to.AddAs(op, operands, made));
-  HEARTH_ASSIGN(const ValueId rows, RowsOfResult(to, op, operands, to.shape(result)));
-  if (rows != kNoValue) to.marks().rows.emplace(result, rows);
-  return result;
+  HEARTH_ASSIGN(const Open open, OpenOfResult(to, op, operands, to.shape(result)));
+  return open.count == kNoValue ? Made(result) : AddRows(to, result, open.count, open.dim);
+}
+
+void CloseRows(NodeWriter& to, size_t first_node) {
+  for (size_t k = first_node; k < to.graph().nodes().size(); ++k) {
+    const auto& outputs = to.graph().nodes()[k].outputs;
+    to.marks().closed.insert(outputs.begin(), outputs.end());
+  }
 }
 
 Status KeepRows(NodeWriter& to, size_t first_node) {
   for (size_t k = first_node; k < to.graph().nodes().size(); ++k) {
     if (!HaveRows(to, to.graph().nodes()[k].inputs)) continue;
     const Node node = to.graph().nodes()[k];  // a copy: nodes may be added
-    if (HaveRows(to, node.outputs) || to.marks().masked.contains(node.inputs[0])) continue;
-    const Shape made = to.shape(node.outputs[0]);
-    if (const ValueId columns = ColumnsOfResult(to, node.op, node.inputs, made); columns != kNoValue) {
-      for (const ValueId output : node.outputs) to.marks().columns.emplace(output, columns);
-      continue;
-    }
-    ValueId rows = RowsOfColumns(to, node.op, node.inputs[0], made);
-    if (rows == kNoValue) {
-      HEARTH_ASSIGN(rows, RowsOfFirst(to, node.op, node.inputs[0]));
-    }
-    if (rows == kNoValue) {
-      HEARTH_ASSIGN(rows, RowsOfResult(to, node.op, node.inputs, made));
-    }
-    if (rows == kNoValue) continue;
-    for (const ValueId output : node.outputs) to.marks().rows.emplace(output, rows);
+    if (HaveRows(to, node.outputs) || to.marks().closed.contains(node.outputs[0])) continue;
+    HEARTH_ASSIGN(const Open open, OpenOfResult(to, node.op, node.inputs, to.shape(node.outputs[0])));
+    if (open.count == kNoValue) continue;
+    for (const ValueId output : node.outputs) to.marks().open.emplace(output, open);
   }
   return Status::Ok();
 }
 
-Made AddRows(NodeWriter& to, ValueId value, ValueId count) {
+Made AddRows(NodeWriter& to, ValueId value, ValueId count, int dim) {
   if (!to.IsConstant(count)) {
-    to.marks().rows.emplace(value, count);
+    to.marks().counts.emplace(count, to.shape(value)[dim]);
+    to.marks().open.emplace(value, Open{dim, count});
     return value;
   }
   HEARTH_ASSIGN(const std::vector<int64_t> rows, to.Integers(count));
-  return to.AddSlice(value, 0, 0, static_cast<int32_t>(rows[0]));
+  return to.AddSlice(value, dim, 0, static_cast<int32_t>(rows[0]));
+}
+
+Made MaskRows(NodeWriter& to, ValueId value, ReduceKind kind) {
+  const Open open = to.marks().OpenOf(value);
+  if (open.count == kNoValue) return value;
+  const TensorDesc desc = to.desc(value);
+  const bool is_real = desc.dtype == DType::kFloat32, is_long = desc.dtype == DType::kInt64;
+  if (desc.quantization || (!is_real && !is_long && desc.dtype != DType::kInt32 && desc.dtype != DType::kBool)) {
+    return Error(StatusCode::kUnsupported, "it reduces {}[{}], whose number of rows depends on data",
+                 DTypeName(desc.dtype), desc.shape.ToString());
+  }
+  const double largest = is_real   ? std::numeric_limits<double>::infinity()
+                         : is_long ? std::nextafter(0x1p63, 0.0)  // int64 has 1,023 larger ones
+                                   : std::numeric_limits<int32_t>::max();
+  const double least = is_real ? -largest : is_long ? -0x1p63 : std::numeric_limits<int32_t>::min();
+  const double neutral = kind == ReduceKind::kMax                                ? least
+                         : kind == ReduceKind::kMin                              ? largest
+                         : kind == ReduceKind::kProd || kind == ReduceKind::kAll ? 1.0
+                                                                                 : 0.0;
+  Shape along = desc.shape;
+  for (int d = 0; d < along.rank(); ++d) along[d] = d == open.dim ? along[d] : 1;
+  const Made is_valid = to.Add(BinaryKind::kLess, {to.AddIndices(along), open.count});
+  return to.AddAs(Select{}, {is_valid, value, to.AddNumber(desc.dtype, neutral)}, PlainType(desc.dtype));
+}
+
+Made AddRowsOfAll(NodeWriter& to, const std::vector<ValueId>& parts, int axis) {
+  const size_t first_node = to.graph().nodes().size();
+  Operands valid;
+  std::vector<int64_t> key;  // lists of equal numbers of rows share theirs
+  for (const ValueId part : parts) {
+    const Open open = to.marks().OpenOf(part);
+    if (open.count != kNoValue && open.dim != axis) return NeedsAllRows();
+    const Shape list{to.shape(part)[axis]};
+    valid.Append(open.count == kNoValue ? to.AddFilled(list, to.AddNumber(DType::kBool, 1.0))
+                                        : to.Add(BinaryKind::kLess, {to.AddIndices(list), open.count}));
+    key.insert(key.end(), {list[0], open.count});
+  }
+  std::vector<ValueId>& found = to.marks().joined[key];
+  if (found.empty()) {
+    HEARTH_ASSIGN(found, to.AddSeveral(Where{}, {to.Add(Concat{.axis = 0}, valid)},
+                                       {PlainType(DType::kInt64), PlainType(DType::kInt32)}));
+  }
+  const Made places = to.AddReshape(to.AddCast(found[0], DType::kInt32), {to.shape(found[0])[0]});
+  HEARTH_ASSIGN(const ValueId made, to.Add(Gather{axis, 0}, {to.Add(Concat{.axis = axis}, parts), places}));
+  CloseRows(to, first_node);
+  return AddRows(to, made, found[1], axis);
 }
 
 Made AddShapeOf(NodeWriter& to, ValueId value, const TensorDesc& made) {
   const Shape shape = to.shape(value);
   const std::vector<double> sizes(shape.dims().begin(), shape.dims().end());
-  const ValueId rows = to.marks().RowsOf(value), columns = to.marks().ColumnsOf(value);
-  if (columns != kNoValue) {
-    Operands parts{to.AddNumber(made.dtype, sizes[0]), to.AddCast(columns, made.dtype)};
-    for (size_t d = 2; d < sizes.size(); ++d) parts.Append(to.AddNumber(made.dtype, sizes[d]));
-    return to.Add(Concat{.axis = 0}, parts);
-  }
-  if (rows == kNoValue) return to.AddConstant({made.dtype, {shape.rank()}, made.quantization}, sizes);
-  const Made cast = to.AddCast(rows, made.dtype);
-  if (shape.rank() == 1) return cast;
-  const Made others = to.AddConstant({shape.rank() - 1}, made.dtype, {sizes.begin() + 1, sizes.end()});
-  return to.Add(Concat{.axis = 0}, {cast, others});
+  const Open open = to.marks().OpenOf(value);
+  if (open.count == kNoValue) return to.AddConstant({made.dtype, {shape.rank()}, made.quantization}, sizes);
+  Operands parts;
+  if (open.dim > 0) parts.Append(to.AddConstant({open.dim}, made.dtype, {sizes.begin(), sizes.begin() + open.dim}));
+  parts.Append(to.AddCast(open.count, made.dtype));
+  if (const int rest = shape.rank() - open.dim - 1; rest > 0)
+    parts.Append(to.AddConstant({rest}, made.dtype, {sizes.end() - rest, sizes.end()}));
+  return parts.ids.size() == 1 ? Made(parts.ids[0]) : to.Add(Concat{.axis = 0}, parts);
 }
 
 Status AddRowOutputs(NodeWriter& to) {
   for (const ValueId output : std::vector<ValueId>(to.graph().outputs)) {
-    const ValueId rows = to.marks().RowsOf(output), columns = to.marks().ColumnsOf(output);
-    if (rows == kNoValue && columns == kNoValue) continue;
-    const std::string name = to.graph().value(output).name + (rows == kNoValue ? "_columns" : "_rows");
-    HEARTH_ASSIGN(const ValueId count, to.AddCopy(rows == kNoValue ? columns : rows, name));
+    const Open open = to.marks().OpenOf(output);
+    if (open.count == kNoValue) continue;
+    if (open.dim > 1) return NeedsAllRows();
+    const std::string name = to.graph().value(output).name + (open.dim == 0 ? "_rows" : "_columns");
+    HEARTH_ASSIGN(const ValueId count, to.AddCopy(open.count, name));
     to.graph().outputs.push_back(count);
   }
   return Status::Ok();

@@ -1,6 +1,6 @@
 // Tensors whose number of rows depends on data (indices of elements that are not 0, distinct elements). The graph holds
-// them in their largest size, with the number of valid rows beside each (ValueMarks::rows; along dimension
-// 1, as of a transposed matrix: columns). Operators on them keep that number, mask the other rows, or are refused.
+// them in their largest size, with the number of valid rows beside each (ValueMarks::open; along any dimension).
+// Operators on them keep that number, mask the other rows, or are refused.
 #ifndef HEARTH_FRONTENDS_WRITER_ROWS_H_
 #define HEARTH_FRONTENDS_WRITER_ROWS_H_
 
@@ -10,7 +10,7 @@
 
 namespace hearth {
 
-// Whether an operand's number of rows, or columns, depends on data.
+// Whether an operand's number of rows depends on data.
 bool HaveRows(const NodeWriter& to, std::span<const ValueId> operands);
 
 // The error for an operator that has such an operand and needs all of its rows.
@@ -23,8 +23,32 @@ Made AddOnRows(NodeWriter& to, Op op, std::vector<ValueId> operands, const Tenso
 // Says of the nodes from `first_node` on how many rows of their results are valid. kUnsupported as for AddOnRows.
 Status KeepRows(NodeWriter& to, size_t first_node);
 
+// All rows of what the nodes from `first_node` on make are valid, but for those that were marked.
+void CloseRows(NodeWriter& to, size_t first_node);
+
 // `value`, of which the first `count` (int32[1]) rows are valid, without the others if that number is known.
-Made AddRows(NodeWriter& to, ValueId value, ValueId count);
+Made AddRows(NodeWriter& to, ValueId value, ValueId count, int dim = 0);
+
+// `value` with the neutral element of the reduction in rows that are not valid.
+Made MaskRows(NodeWriter& to, ValueId value, ReduceKind kind);
+
+// The valid rows of all parts, one after the other.
+Made AddRowsOfAll(NodeWriter& to, const std::vector<ValueId>& parts, int axis);
+
+// counts.cc. A number that data make as a number of rows (int32[1]), from 0 to `most`; one that is such a number, or a
+// copy of it, stays the same value.
+Made AddCount(NodeWriter& to, ValueId number, int32_t most);
+// The largest that a number can be which is made of numbers of rows and constants; nothing if data do not limit it.
+std::optional<double> MostOf(const NodeWriter& to, ValueId number);
+
+// Sizes that are known, or of which data decide one up to a number that is known.
+struct OpenSizes {
+  std::vector<int64_t> dims;
+  OpenDimension open;
+};
+Result<OpenSizes> SizesIn(NodeWriter& to, ValueId list);
+// A new value with this number of rows. It is no constant, which would lose that where others are made of it.
+Made WithRows(NodeWriter& to, const Made& value, const OpenDimension& open);
 
 // The shape of a value as integers of this type: a constant, or with the number of valid rows.
 Made AddShapeOf(NodeWriter& to, ValueId value, const TensorDesc& made);

@@ -409,6 +409,74 @@ def boxes():
                   ["found", "shape"])
 
 
+def lists_of_data():
+    """What exported detectors do with rows whose number data make."""
+    def numbers(**held):
+        return [numpy_helper.from_array(np.asarray(array), name) for name, array in held.items()]
+
+    node = helper.make_node
+    held = numbers(half=np.float32(0.5), zero=np.int64(0), one=np.int64(1), list=np.array([0], np.int64),
+                   most=np.array([6], np.int64), count=np.int64(6))
+    found = [node("Greater", ["scores", "half"], ["is_high"]), node("NonZero", ["is_high"], ["places"]),
+             node("Squeeze", ["places", "list"], ["rows"]), node("Gather", ["scores", "rows"], ["high"]),
+             node("Gather", ["boxes", "rows"], ["of_high"], axis=0)]
+    # The K of torch's _topk_min, in both forms that exporters write.
+    least = {"Min": [node("Min", ["size", "most"], ["k"])],
+             "ReduceMin": [node("Concat", ["size", "most"], ["both"], axis=0),
+                           node("ReduceMin", ["both"], ["k"], keepdims=1)]}
+    for count, low in (("few", -1), ("many", 0.3), ("none", -9)):
+        given = {"scores": seeded("scores" + count, (20,), low=low, high=0 if low == -9 else 1),
+                 "boxes": seeded("boxes" + count, (20, 4), low=0, high=4)}
+        for form, least_of in least.items():
+            nodes = [*found, node("Shape", ["high"], ["size"]), *least_of,
+                     node("TopK", ["high", "k"], ["best", "numbers"], axis=0),
+                     node("Gather", ["of_high", "numbers"], ["taken"], axis=0),
+                     node("Gather", ["k", "zero"], ["limit"]), node("Range", ["zero", "limit", "one"], ["counted"]),
+                     node("Mul", ["counted", "numbers"], ["products"]), node("Size", ["taken"], ["elements"]),
+                     node("Add", ["counted", "one"], ["from_one"])]
+            yield network(f"TopK_of_rows_{form}_{count}", nodes, given, held,
+                          ["best", "numbers", "taken", "counted", "products", "elements", "from_one"])
+        # Rows of two lists, one after the other, then without those that overlap.
+        nodes = [*found, node("Concat", ["high", "scores", "high"], ["all"], axis=0),
+                 node("Concat", ["of_high", "boxes", "of_high"], ["corners"], axis=0),
+                 node("Unsqueeze", ["all", "list"], ["in_class"]), node("Unsqueeze", ["in_class", "list"], ["in_batch"]),
+                 node("Unsqueeze", ["corners", "list"], ["of_batch"]),
+                 node("NonMaxSuppression", ["of_batch", "in_batch", "most", "half"], ["selected"]),
+                 node("Gather", ["selected", "ends"], ["column"], axis=1), node("Squeeze", ["column", "last"], ["kept"]),
+                 node("Gather", ["all", "kept"], ["values"]), node("NonZero", ["of_high"], ["whole"]),
+                 node("ReduceMax", ["corners"], ["largest"], keepdims=0)]
+        more = numbers(ends=np.array([2], np.int64), last=np.array([1], np.int64))
+        outputs = ["all", "corners", "selected", "values", "whole", *(["largest"] if count != "none" else [])]
+        yield network(f"NonMaxSuppression_of_rows_{count}", nodes, given, [*held, *more], outputs, 18)
+        # The boxes of each class apart from those of others, as torchvision's batched_nms moves them.
+        nodes = [*found, node("Shape", ["high"], ["size"]), node("ConstantOfShape", ["size"], ["zeros"]),
+                 node("Add", ["zeros", "half"], ["classes"]), node("Expand", ["half", "size"], ["others"]),
+                 node("Concat", ["classes", "others"], ["labels"], axis=0),
+                 node("Concat", ["of_high", "of_high"], ["corners"], axis=0),
+                 node("Unsqueeze", ["labels", "last"], ["offsets"]), node("Add", ["corners", "offsets"], ["moved"]),
+                 node("Concat", ["size", "four"], ["wanted"], axis=0), node("Reshape", ["of_high", "wanted"], ["again"])]
+        more = numbers(last=np.array([1], np.int64), four=np.array([4], np.int64))
+        yield network(f"sizes_of_rows_{count}", nodes, given, [*held, *more], ["labels", "moved", "again", "others"])
+        # A branch without rows for none, as torchvision's batched_nms writes.
+        real = [helper.make_tensor_value_info("made", TensorProto.FLOAT, None)]
+        branches = {"then_branch": helper.make_graph(
+                        [node("ConstantOfShape", ["empty"], ["made"])], "none", [], real,
+                        [numpy_helper.from_array(np.array([0, 4], np.int64), "empty")]),
+                    "else_branch": helper.make_graph([node("Neg", ["of_high"], ["made"])], "some", [], real)}
+        nodes = [*found, node("Size", ["of_high"], ["elements"]), node("Equal", ["elements", "zero"], ["is_empty"]),
+                 node("If", ["is_empty"], ["chosen"], **branches), node("ReduceSum", ["chosen"], ["sum"], keepdims=0),
+                 node("RoiAlign", ["picture", "of_high", "of_picture"], ["parts"], output_height=2, output_width=3,
+                      sampling_ratio=2, mode="avg"),
+                 node("Conv", ["parts", "filter"], ["seen"]), node("Relu", ["seen"], ["shown"]),
+                 node("Flatten", ["shown"], ["flat"]), node("Gemm", ["flat", "weights"], ["classes"]),
+                 node("Softmax", ["classes"], ["shares"], axis=-1)]
+        nodes.insert(5, node("Mul", ["rows", "zero"], ["of_picture"]))
+        more = numbers(filter=seeded("f", (5, 2, 2, 2)), weights=seeded("w", (10, 3)))
+        outputs = ["chosen", "sum", *(["shares"] if count != "none" else [])]
+        yield network(f"RoiAlign_of_rows_{count}", nodes, {**given, "picture": seeded("p", (1, 2, 6, 6))},
+                      [*held, *more], outputs)
+
+
 def norms_and_losses():
     x, s, b = seeded("x", (2, 3, 4, 5)), seeded("s", (5,)), seeded("b", (5,))
     yield case("LayerNormalization_outputs", "LayerNormalization", [x, s, b], [1, 2], outputs=3)
@@ -612,5 +680,6 @@ def narrow_integers():
 def all_cases():
     for family in (lists, regions_of_pictures, narrow_integers, norms_and_losses, unpooling, attention, transformers, narrow_weights, regions, places,
                    convolutions, pools, resizes, elements, movement, reductions, normalizations, products, recurrent,
-                   quantized, quantized_recurrent, sums, samples, qlinear, boxes):
+                   quantized, quantized_recurrent, sums, samples, qlinear, boxes,
+                   lists_of_data):
         yield from family()

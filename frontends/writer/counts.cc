@@ -1,0 +1,130 @@
+// Numbers that data make and that say how many rows there are: where they come from, and how large they can become.
+#include "core/base/error.h"
+#include "core/graph/element.h"
+#include "frontends/writer/rows.h"
+
+namespace hearth {
+namespace {
+
+constexpr int kMostSteps = 64, kMostLevels = 4;
+constexpr double kMostCounted = 1 << 24;
+
+// An element of a value, by its number.
+struct Element {
+  ValueId of = kNoValue;
+  int64_t at = 0;
+};
+
+// The node that makes a value; null for inputs and constants, and where the budget ends.
+const Node* MakerOf(const NodeWriter& to, ValueId value) {
+  const std::vector<Node>& nodes = to.graph().nodes();
+  if (to.IsConstant(value) || !to.budget().ChargeSteps(nodes.size() / 16 + 1).ok()) return nullptr;
+  const int maker = to.graph().ProducerOf(value);
+  return maker < 0 ? nullptr : &nodes[static_cast<size_t>(maker)];
+}
+
+// The element that the node copies to element `at` of its result; kNoValue if it calculates it.
+Element CopiedFrom(const NodeWriter& to, const Node& node, int64_t at) {
+  if (std::holds_alternative<Reshape>(node.op) || std::holds_alternative<Cast>(node.op)) return {node.inputs[0], at};
+  if (to.shape(node.inputs[0]).rank() != 1) return {};
+  if (const auto* slice = std::get_if<Slice>(&node.op)) {
+    return {node.inputs[0], slice->begin[0] + at * slice->strides[0]};
+  }
+  if (std::holds_alternative<Gather>(node.op)) {
+    const Result<std::vector<int64_t>> places = to.Integers(node.inputs[1]);
+    return places.ok() ? Element{node.inputs[0], (*places)[static_cast<size_t>(at)]} : Element();
+  }
+  if (!std::holds_alternative<Concat>(node.op)) return {};
+  for (const ValueId part : node.inputs) {
+    const int32_t size = to.shape(part)[0];
+    if (at < size) return {part, at};
+    at -= size;
+  }
+  return {};
+}
+
+// The element that is copied to this one, perhaps itself.
+Element SourceOf(const NodeWriter& to, Element element) {
+  for (int step = 0; step < kMostSteps; ++step) {
+    const Node* maker = MakerOf(to, element.of);
+    const Element before = maker == nullptr ? Element() : CopiedFrom(to, *maker, element.at);
+    if (before.of == kNoValue) break;
+    element = before;
+  }
+  return element;
+}
+
+// The largest number that the element can be; nothing if data do not limit it.
+std::optional<double> MostOf(const NodeWriter& to, Element element, int levels) {
+  element = SourceOf(to, element);
+  if (to.IsConstant(element.of)) {
+    return LoadElement(to.desc(element.of).dtype, to.graph().ConstantBytes(element.of), element.at);
+  }
+  if (const auto count = to.marks().counts.find(element.of); count != to.marks().counts.end()) return count->second;
+  const Node* maker = MakerOf(to, element.of);
+  if (maker == nullptr || levels == 0) return std::nullopt;
+  const std::vector<ValueId> inputs = maker->inputs;
+  const auto* binary = std::get_if<Binary>(&maker->op);
+  const auto* reduce = std::get_if<Reduce>(&maker->op);
+  const bool is_least = (binary != nullptr && binary->kind == BinaryKind::kMinimum) ||
+                        (reduce != nullptr && reduce->kind == ReduceKind::kMin);
+  std::optional<double> most;
+  for (const ValueId input : inputs) {
+    const int64_t count = to.shape(input).element_count();
+    if (!is_least || (reduce == nullptr ? count != 1 : to.shape(element.of).element_count() != 1 || count > 8)) break;
+    for (int64_t at = 0; at < count; ++at) {
+      const std::optional<double> of_one = MostOf(to, {input, at}, levels - 1);
+      if (of_one && (!most || *of_one < *most)) most = of_one;
+    }
+  }
+  return most;
+}
+
+}  // namespace
+
+std::optional<double> MostOf(const NodeWriter& to, ValueId number) {
+  return MostOf(to, {number, 0}, kMostLevels);
+}
+
+Result<OpenSizes> SizesIn(NodeWriter& to, ValueId list) {
+  const auto count = static_cast<int32_t>(to.shape(list).element_count());
+  OpenSizes sizes;
+  Result<std::vector<int64_t>> known = to.Integers(list);
+  for (int32_t k = 0; !known.ok() && k < count && count <= Shape::kMaxRank; ++k) {
+    const Element source = SourceOf(to, {list, k});
+    const std::optional<double> most = MostOf(to, source, kMostLevels);
+    const bool is_known = to.IsConstant(source.of);
+    if (!most || (!is_known && !(*most >= 1.0 && *most < kMostCounted))) return known.status();
+    sizes.dims.push_back(static_cast<int64_t>(*most));
+    if (is_known) continue;
+    if (sizes.open.count != kNoValue) return NeedsAllRows();
+    HEARTH_ASSIGN(const ValueId size, to.AddSlice(to.AddReshape(list, {count}), 0, k, 1));
+    HEARTH_ASSIGN(const ValueId rows, AddCount(to, size, static_cast<int32_t>(*most)));
+    sizes.open = {k, rows};
+  }
+  if (static_cast<int32_t>(sizes.dims.size()) == count) return sizes;
+  HEARTH_ASSIGN(sizes.dims, known);
+  return sizes;
+}
+
+Made WithRows(NodeWriter& to, const Made& value, const OpenDimension& open) {
+  if (!value.ok() || open.count == kNoValue) return value;
+  HEARTH_ASSIGN(const ValueId whole, AddRows(to, *value, open.count, open.dim));
+  HEARTH_ASSIGN(const ValueId made, MaskRows(to, whole, ReduceKind::kSum));
+  return made == whole ? Made(made) : AddRows(to, made, open.count, open.dim);
+}
+
+Made AddCount(NodeWriter& to, ValueId number, int32_t most) {
+  const Element source = SourceOf(to, {number, 0});
+  const auto count = to.marks().counts.find(source.of);
+  if (count != to.marks().counts.end() && count->second <= most) return count->first;
+  const auto [known, is_new] = to.marks().counted.emplace(std::tuple(source.of, source.at, most), kNoValue);
+  if (!is_new) return known->second;
+  const Made wanted = to.AddReshape(to.AddCast(number, DType::kInt32), {1});
+  const Made at_most = to.Add(BinaryKind::kMinimum, {wanted, to.AddNumber(DType::kInt32, most)});
+  HEARTH_ASSIGN(known->second, to.Add(BinaryKind::kMaximum, {at_most, to.AddNumber(DType::kInt32, 0)}));
+  to.marks().counts.emplace(known->second, most);
+  return known->second;
+}
+
+}  // namespace hearth
