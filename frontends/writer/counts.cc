@@ -32,7 +32,8 @@ Element CopiedFrom(const NodeWriter& to, const Node& node, int64_t at) {
   }
   if (std::holds_alternative<Gather>(node.op)) {
     const Result<std::vector<int64_t>> places = to.Integers(node.inputs[1]);
-    return places.ok() ? Element{node.inputs[0], (*places)[static_cast<size_t>(at)]} : Element();
+    const int64_t place = places.ok() ? (*places)[static_cast<size_t>(at)] : -1;
+    return place >= 0 && place < to.shape(node.inputs[0])[0] ? Element{node.inputs[0], place} : Element();
   }
   if (!std::holds_alternative<Concat>(node.op)) return {};
   for (const ValueId part : node.inputs) {

@@ -130,8 +130,7 @@ Result<Open> OpenOfResult(NodeWriter& to, const Op& op, std::span<const ValueId>
   if (open) return *open;
   return Error(StatusCode::kUnsupported,
                "it needs the number of rows of an operand, which depends on data (WHERE, UNIQUE, NonMaxSuppression): "
-               "do this step after "
-               "the model, on its output");
+               "do this step after the model, on its output");
 }
 
 Made ReduceRows(NodeWriter& to, const Reduce& reduce, ValueId value, const TensorDesc& made) {
@@ -164,8 +163,7 @@ bool HaveRows(const NodeWriter& to, std::span<const ValueId> operands) {
 Status NeedsAllRows() {
   return Error(StatusCode::kUnsupported,
                "an operand has a number of rows that depends on data (WHERE, UNIQUE, NonMaxSuppression): do this step "
-               "after the model, on "
-               "its output");
+               "after the model, on its output");
 }
 
 Made AddOnRows(NodeWriter& to, Op op, std::vector<ValueId> operands, const TensorDesc& made) {

@@ -141,7 +141,8 @@ std::vector<Op> DefaultOps(std::index_sequence<I...> /*alternatives*/) {
 }  // namespace
 
 std::vector<Op> NamedOps() {
-  std::vector<Op> ops = DefaultOps(std::make_index_sequence<std::variant_size_v<OpVariant> - 1>());  // all but UnknownOp
+  std::vector<Op> ops =
+      DefaultOps(std::make_index_sequence<std::variant_size_v<OpVariant> - 1>());  // all but UnknownOp
   const auto add = [&ops](const Op& op) {
     const auto same = [&](const Op& known) { return OpName(known) == OpName(op); };
     if (std::none_of(ops.begin(), ops.end(), same)) ops.push_back(op);

@@ -149,6 +149,18 @@ TEST(GraphWriter, PassesTheFirstErrorOfNestedCallsOn) {
   EXPECT_EQ(to.graph().nodes().size(), 0u);
 }
 
+TEST(GraphWriter, FollowsANumberToItsListAndNotBesideIt) {
+  Written written;
+  GraphWriter& to = written.to;
+  const Made x = written.AddInput({1}), five = to.AddConstant({1}, DType::kFloat32, {5});
+  const Made list = to.Add(Concat{.axis = 0}, {five, x});
+  for (const double place : {0.0, -1e6, 1e6}) {  // as a file gives it
+    const Made number = to.Add(Gather{}, {list, to.AddConstant({1}, DType::kInt32, {place})});
+    ASSERT_TRUE(number.ok()) << number.status().message();
+    EXPECT_EQ(MostOf(to, *number), place == 0.0 ? std::optional(5.0) : std::nullopt);
+  }
+}
+
 TEST(GraphWriter, MakesNoMoreConstantsThanTheFilesSizeAllows) {
   Written written;
   const Made many = written.to.AddIndices({1 << 23});
