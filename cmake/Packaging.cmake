@@ -40,7 +40,7 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME hearth-tools)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "${library_package} (= ${PROJECT_VERSION})")  # libhearth_spirv, libhearth_gles
 set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS ${drivers})
-set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS ${opened_at_run_time})
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "${opened_at_run_time}, ffmpeg, graphviz")
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION "The program hearth: devices, inspect, run, bench, cache, conformance.")
 
 set(CPACK_DEBIAN_JAVA_DEB_PACKAGE_NAME libhearth-java)
