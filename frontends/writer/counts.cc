@@ -8,6 +8,7 @@ namespace {
 
 constexpr int kMostSteps = 64, kMostLevels = 4;
 constexpr double kMostCounted = 1 << 24;
+constexpr int64_t kMostListed = 8;  // numbers of which the least is taken
 
 // An element of a value, by its number.
 struct Element {
@@ -64,15 +65,16 @@ std::optional<double> MostOf(const NodeWriter& to, Element element, int levels) 
   if (const auto count = to.marks().counts.find(element.of); count != to.marks().counts.end()) return count->second;
   const Node* maker = MakerOf(to, element.of);
   if (maker == nullptr || levels == 0) return std::nullopt;
-  const std::vector<ValueId> inputs = maker->inputs;
   const auto* binary = std::get_if<Binary>(&maker->op);
   const auto* reduce = std::get_if<Reduce>(&maker->op);
-  const bool is_least = (binary != nullptr && binary->kind == BinaryKind::kMinimum) ||
-                        (reduce != nullptr && reduce->kind == ReduceKind::kMin);
+  const bool is_minimum = binary != nullptr && binary->kind == BinaryKind::kMinimum;
+  const bool is_least_of_list =
+      reduce != nullptr && reduce->kind == ReduceKind::kMin && to.shape(element.of).element_count() == 1;
+  if (!is_minimum && !is_least_of_list) return std::nullopt;
   std::optional<double> most;
-  for (const ValueId input : inputs) {
+  for (const ValueId input : maker->inputs) {
     const int64_t count = to.shape(input).element_count();
-    if (!is_least || (reduce == nullptr ? count != 1 : to.shape(element.of).element_count() != 1 || count > 8)) break;
+    if (is_minimum ? count != 1 : count > kMostListed) break;
     for (int64_t at = 0; at < count; ++at) {
       const std::optional<double> of_one = MostOf(to, {input, at}, levels - 1);
       if (of_one && (!most || *of_one < *most)) most = of_one;
