@@ -24,9 +24,17 @@ const Node* MakerOf(const NodeWriter& to, ValueId value) {
   return maker < 0 ? nullptr : &nodes[static_cast<size_t>(maker)];
 }
 
+// Whether a number of rows is itself in this type: not a truth value, no remainder.
+bool HoldsCounts(DType dtype) {
+  return dtype == DType::kInt32 || dtype == DType::kInt64 || dtype == DType::kFloat32;
+}
+
 // The element that the node copies to element `at` of its result; kNoValue if it calculates it.
 Element CopiedFrom(const NodeWriter& to, const Node& node, int64_t at) {
-  if (std::holds_alternative<Reshape>(node.op) || std::holds_alternative<Cast>(node.op)) return {node.inputs[0], at};
+  const bool is_cast = std::holds_alternative<Cast>(node.op);
+  if (is_cast && !(HoldsCounts(to.desc(node.inputs[0]).dtype) && HoldsCounts(to.desc(node.outputs[0]).dtype)))
+    return {};
+  if (is_cast || std::holds_alternative<Reshape>(node.op)) return {node.inputs[0], at};
   if (to.shape(node.inputs[0]).rank() != 1) return {};
   if (const auto* slice = std::get_if<Slice>(&node.op)) {
     return {node.inputs[0], slice->begin[0] + at * slice->strides[0]};

@@ -161,6 +161,18 @@ TEST(GraphWriter, FollowsANumberToItsListAndNotBesideIt) {
   }
 }
 
+TEST(GraphWriter, DoesNotTakeATruthValueForTheNumberThatItWasMadeOf) {
+  Written written;
+  GraphWriter& to = written.to;
+  const Made list = to.Add(Concat{.axis = 0}, {to.AddConstant({1}, DType::kFloat32, {5}), written.AddInput({1})});
+  const Made first = to.AddConstant({1}, DType::kInt32, {0});
+  for (const DType dtype : {DType::kInt64, DType::kBool, DType::kUInt8}) {
+    const Made number = to.AddCast(to.Add(Gather{}, {to.AddCast(list, dtype), first}), DType::kInt32);
+    ASSERT_TRUE(number.ok()) << number.status().message();
+    EXPECT_EQ(MostOf(to, *number), dtype == DType::kInt64 ? std::optional(5.0) : std::nullopt) << DTypeName(dtype);
+  }
+}
+
 TEST(GraphWriter, MakesNoMoreConstantsThanTheFilesSizeAllows) {
   Written written;
   const Made many = written.to.AddIndices({1 << 23});
