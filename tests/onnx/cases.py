@@ -3,10 +3,9 @@
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 from attention_cases import attention, transformers
+from detector_cases import boxes, lists_of_data, regions, regions_of_pictures
 from one_case import case, network, seeded
-
-# Of int8 weights: without VNNI, onnxruntime saturates pairs of products of larger ones and bytes.
-SEVEN_BITS = (-63, 63)
+from quantized_cases import narrow_integers, narrow_weights, qlinear, quantized, quantized_recurrent
 
 
 def convolutions():
@@ -251,39 +250,6 @@ def recurrent():
                    direction=direction, hidden_size=4)
 
 
-def quantized():
-    x = seeded("x", (2, 3, 4), low=-3, high=3)
-    scale, zero = np.float32(0.03), np.uint8(120)
-    yield case("QuantizeLinear", "QuantizeLinear", [x, scale, zero], [1, 2])
-    yield case("QuantizeLinear_axis", "QuantizeLinear", [x, np.array([0.1, 0.02, 0.05], np.float32),
-                                                         np.array([0, 3, -5], np.int8)], [1, 2], axis=1)
-    yield case("DequantizeLinear_axis", "DequantizeLinear", [seeded("q", (2, 3, 4), np.int8, -128, 127),
-                                                             np.array([0.1, 0.02, 0.05], np.float32)], [1], axis=1)
-    yield case("DynamicQuantizeLinear", "DynamicQuantizeLinear", [x], outputs=3)
-    a, b = seeded("a", (3, 700), np.uint8, 0, 255), seeded("b", (700, 4), np.uint8, 0, 255)
-    yield case("MatMulInteger_deep", "MatMulInteger", [a, b, np.uint8(3), np.array([1, 250, 9, 128], np.uint8)], [1, 3])
-    image, filter_ = seeded("i", (1, 40, 5, 5), np.uint8, 0, 255), seeded("f", (3, 40, 3, 3), np.uint8, 0, 255)
-    yield case("ConvInteger_deep", "ConvInteger", [image, filter_, np.uint8(7), np.uint8(100)], [1, 2, 3],
-               pads=[1, 1, 1, 1])
-    yield case("QLinearMatMul", "QLinearMatMul", [a, np.float32(0.01), np.uint8(3), b, np.float32(0.02), np.uint8(120),
-                                                  np.float32(0.9), np.uint8(128)], [1, 2, 3, 4, 5, 6, 7])
-    yield case("QLinearConv", "QLinearConv",
-               [image, np.float32(0.01), np.uint8(7), seeded("f8", (3, 40, 3, 3), np.int8, *SEVEN_BITS),
-                np.array([0.01, 0.02, 0.03], np.float32), np.zeros(3, np.int8), np.float32(0.7), np.uint8(128),
-                seeded("b", (3,), np.int32, -900, 900)],
-               [1, 2, 3, 4, 5, 6, 7, 8], strides=[2, 2], pads=[1, 0, 1, 1])
-
-
-def quantized_recurrent():
-    for direction, d in (("forward", 1), ("bidirectional", 2)):
-        w, r = seeded("w8", (d, 5, 16), np.int8, *SEVEN_BITS), seeded("r8", (d, 4, 16), np.int8, *SEVEN_BITS)
-        scales, zeros = seeded("s", (d,), low=0.005, high=0.01), np.zeros(d, np.int8)
-        operands = [seeded("x", (3, 1, 5)), w, r, seeded("b", (d, 32)), None, seeded("h", (d, 1, 4)),
-                    seeded("c", (d, 1, 4)), seeded("p", (d, 12)), scales, zeros, scales, zeros]
-        yield case(f"DynamicQuantizeLSTM_{direction}", "DynamicQuantizeLSTM", operands, [1, 2, 3, 7, 8, 9, 10, 11],
-                   outputs=3, domain="com.microsoft", direction=direction, hidden_size=4)
-
-
 def sums():
     for equation, *shapes in (
             ("bij,bjk->bik", (2, 3, 4), (2, 4, 5)), ("bsd,dhk->bshk", (2, 3, 4), (4, 2, 5)), ("ij->ji", (3, 4)),
@@ -322,159 +288,6 @@ def samples():
     yield network("SkipLayerNormalization_without_names", nodes, {"x": seeded("x", (2, 3, 7))},
                   [numpy_helper.from_array(array, name) for name, array in (("most", np.float32(0.5)), ("s", s), ("b", b))],
                   ["y", "sum"], domain="com.microsoft")
-
-
-def qlinear():
-    a, b = seeded("a", (2, 3, 4, 5), np.uint8, 0, 255), seeded("b", (3, 1, 1), np.uint8, 0, 255)
-    # No sum lies halfway between two integers, where onnxruntime's order of operations would decide.
-    q = [np.float32(0.02137), np.uint8(120)]
-    end = [np.float32(0.03391), np.uint8(101)]
-    for op in ("QLinearAdd", "QLinearMul"):
-        yield case(op, op, [a, *q, b, *end, np.float32(0.04619), np.uint8(99)], [1, 2, 4, 5, 6, 7], domain="com.microsoft")
-    yield case("QLinearSigmoid", "QLinearSigmoid", [a, *q, np.float32(1 / 256), np.uint8(0)], [1, 2, 3, 4],
-               domain="com.microsoft")
-    yield case("QLinearLeakyRelu", "QLinearLeakyRelu", [a, *q, *end], [1, 2, 3, 4], domain="com.microsoft", alpha=0.1)
-    yield case("QLinearGlobalAveragePool", "QLinearGlobalAveragePool", [a, *q, *end], [1, 2, 3, 4],
-               domain="com.microsoft", channels_last=0)
-    yield case("QLinearAveragePool", "QLinearAveragePool", [a, *q, *end], [1, 2, 3, 4], domain="com.microsoft",
-               kernel_shape=[3, 2], pads=[1, 0, 0, 1], strides=[2, 1])
-    for axis, version in ((1, 12), (-1, 13)):
-        softmax = helper.make_node("QLinearSoftmax", ["x", "s", "z", "ys", "yz"], ["y"], domain="com.microsoft",
-                                   axis=axis, opset=version)
-        held = {"s": q[0], "z": q[1], "ys": np.float32(1 / 256), "yz": np.uint8(0)}
-        yield network(f"QLinearSoftmax_{version}", [softmax], {"x": a},
-                      [numpy_helper.from_array(np.asarray(n), k) for k, n in held.items()], ["y"], 13, "com.microsoft")
-    rows, columns = seeded("r", (6, 30), np.uint8, 0, 255), seeded("k", (4, 30), np.int8, *SEVEN_BITS)
-    scales, added = seeded("s", (4,), low=0.01, high=0.02), seeded("c", (4,), np.int32, -900, 900)
-    products = [rows, *q, columns, scales, np.zeros(4, np.int8), added]
-    yield case("QGemm", "QGemm", [*products, np.float32(0.4273), np.uint8(101)], [*range(1, 9)], domain="com.microsoft",
-               transB=1)
-    yield case("QGemm_real", "QGemm", [rows.T, *q, columns.T, *q[:1], np.int8(3), added], [*range(1, 7)],
-               domain="com.microsoft", transA=1, alpha=0.5)
-    yield case("QLinearConcat", "QLinearConcat", [*end, a, *q, seeded("c", (2, 2, 4, 5), np.uint8, 0, 255), *end],
-               [0, 1, 3, 4, 6, 7], domain="com.microsoft", axis=1)
-
-
-def boxes():
-    def some(name, batches, classes, count):
-        corners = np.sort(seeded(name, (batches, count, 2, 2), low=0, high=4), axis=2).reshape(batches, count, 4)
-        return corners, np.round(seeded("s" + name, (batches, classes, count), low=0, high=1), 1)
-
-    corners, scores = some("few", 2, 3, 30)
-    numbers = [np.int64(9), np.float32(0.3), np.float32(0.25)]
-    yield case("NonMaxSuppression_equal_scores", "NonMaxSuppression", [corners, scores, *numbers], [2, 3, 4])
-    yield case("NonMaxSuppression_centers", "NonMaxSuppression", [corners, scores, *numbers], [2, 3, 4],
-               center_point_box=1)
-    yield case("NonMaxSuppression_all", "NonMaxSuppression", [corners, scores, np.int64(2**62)], [2])
-    yield case("NonMaxSuppression_none", "NonMaxSuppression", [corners, scores])
-    grid = np.array([[[0, 0, 2, 2], [0, 1, 2, 3], [1, 0, 3, 2], [0, 2, 2, 4]]], np.float32)
-    yield case("NonMaxSuppression_at_the_threshold", "NonMaxSuppression",
-               [grid, np.ones((1, 1, 4), np.float32), np.int64(4), np.float32(1 / 3)], [2, 3])
-    # Boxes looked up by the last column, in a tensor of one batch; what is reduced over them; the first ones.
-    held = {"most": numbers[0], "overlap": numbers[1], "score": numbers[2], "two": np.int64(2), "ax": np.array([0], np.int64),
-            "ends": np.array([2], np.int64)}
-    nodes = [
-        helper.make_node("NonMaxSuppression", ["boxes", "scores", "most", "overlap", "score"], ["taken"]),
-        helper.make_node("Gather", ["taken", "two"], ["column"], axis=1),
-        helper.make_node("Gather", ["boxes", "column"], ["corners"], axis=1),
-        helper.make_node("Squeeze", ["corners", "ax"], ["rows"]),
-        helper.make_node("ReduceMax", ["column"], ["last"], keepdims=0),
-        helper.make_node("ReduceMean", ["rows", "ax"], ["mean"], keepdims=0),
-        helper.make_node("Slice", ["rows", "ax", "ends", "ax"], ["first"]),
-        helper.make_node("Shape", ["corners"], ["shape"]),
-    ]
-    yield network("NonMaxSuppression_looked_up", nodes, {"boxes": corners[:1], "scores": scores[:1]},
-                  [numpy_helper.from_array(np.asarray(array), name) for name, array in held.items()],
-                  ["corners", "last", "mean", "first", "shape"], 18)
-    # The head of a detector: rows (batch, corners, class, score) of the boxes that are taken.
-    held = {"most": numbers[0], "overlap": numbers[1], "score": numbers[2], "zero": np.int64(0), "two": np.int64(2),
-            "last": np.array([-1], np.int64), "ends": np.array([0, 2], np.int64), "halves": np.array([1, 1, 1], np.int64)}
-    nodes = [
-        helper.make_node("NonMaxSuppression", ["boxes", "scores", "most", "overlap", "score"], ["taken"]),
-        helper.make_node("Split", ["taken", "halves"], ["batch", "class", "box"], axis=1),
-        helper.make_node("Gather", ["taken", "ends"], ["place"], axis=1),
-        helper.make_node("GatherND", ["boxes", "place"], ["corners"]),
-        helper.make_node("Gather", ["taken", "two"], ["column"], axis=1),
-        helper.make_node("Unsqueeze", ["column", "last"], ["again"]),
-        helper.make_node("GatherND", ["scores", "taken"], ["values"]),
-        helper.make_node("Unsqueeze", ["values", "last"], ["kept"]),
-        helper.make_node("Cast", ["batch"], ["batch_f"], to=TensorProto.FLOAT),
-        helper.make_node("Cast", ["class"], ["class_f"], to=TensorProto.FLOAT),
-        helper.make_node("Cast", ["again"], ["again_f"], to=TensorProto.FLOAT),
-        helper.make_node("Concat", ["batch_f", "corners", "class_f", "kept", "again_f"], ["found"], axis=1),
-        helper.make_node("Shape", ["found"], ["shape"]),
-    ]
-    yield network("NonMaxSuppression_head", nodes, {"boxes": corners, "scores": scores},
-                  [numpy_helper.from_array(np.asarray(array), name) for name, array in held.items()],
-                  ["found", "shape"])
-
-
-def lists_of_data():
-    """What exported detectors do with rows whose number data make."""
-    def numbers(**held):
-        return [numpy_helper.from_array(np.asarray(array), name) for name, array in held.items()]
-
-    node = helper.make_node
-    held = numbers(half=np.float32(0.5), zero=np.int64(0), one=np.int64(1), list=np.array([0], np.int64),
-                   most=np.array([6], np.int64), count=np.int64(6))
-    found = [node("Greater", ["scores", "half"], ["is_high"]), node("NonZero", ["is_high"], ["places"]),
-             node("Squeeze", ["places", "list"], ["rows"]), node("Gather", ["scores", "rows"], ["high"]),
-             node("Gather", ["boxes", "rows"], ["of_high"], axis=0)]
-    # The K of torch's _topk_min, in both forms that exporters write.
-    least = {"Min": [node("Min", ["size", "most"], ["k"])],
-             "ReduceMin": [node("Concat", ["size", "most"], ["both"], axis=0),
-                           node("ReduceMin", ["both"], ["k"], keepdims=1)]}
-    for count, low in (("few", -1), ("many", 0.3), ("none", -9)):
-        given = {"scores": seeded("scores" + count, (20,), low=low, high=0 if low == -9 else 1),
-                 "boxes": seeded("boxes" + count, (20, 4), low=0, high=4)}
-        for form, least_of in least.items():
-            nodes = [*found, node("Shape", ["high"], ["size"]), *least_of,
-                     node("TopK", ["high", "k"], ["best", "numbers"], axis=0),
-                     node("Gather", ["of_high", "numbers"], ["taken"], axis=0),
-                     node("Gather", ["k", "zero"], ["limit"]), node("Range", ["zero", "limit", "one"], ["counted"]),
-                     node("Mul", ["counted", "numbers"], ["products"]), node("Size", ["taken"], ["elements"]),
-                     node("Add", ["counted", "one"], ["from_one"])]
-            yield network(f"TopK_of_rows_{form}_{count}", nodes, given, held,
-                          ["best", "numbers", "taken", "counted", "products", "elements", "from_one"])
-        # Rows of two lists, one after the other, then without those that overlap.
-        nodes = [*found, node("Concat", ["high", "scores", "high"], ["all"], axis=0),
-                 node("Concat", ["of_high", "boxes", "of_high"], ["corners"], axis=0),
-                 node("Unsqueeze", ["all", "list"], ["in_class"]), node("Unsqueeze", ["in_class", "list"], ["in_batch"]),
-                 node("Unsqueeze", ["corners", "list"], ["of_batch"]),
-                 node("NonMaxSuppression", ["of_batch", "in_batch", "most", "half"], ["selected"]),
-                 node("Gather", ["selected", "ends"], ["column"], axis=1), node("Squeeze", ["column", "last"], ["kept"]),
-                 node("Gather", ["all", "kept"], ["values"]), node("NonZero", ["of_high"], ["whole"]),
-                 node("ReduceMax", ["corners"], ["largest"], keepdims=0)]
-        more = numbers(ends=np.array([2], np.int64), last=np.array([1], np.int64))
-        outputs = ["all", "corners", "selected", "values", "whole", *(["largest"] if count != "none" else [])]
-        yield network(f"NonMaxSuppression_of_rows_{count}", nodes, given, [*held, *more], outputs, 18)
-        # The boxes of each class apart from those of others, as torchvision's batched_nms moves them.
-        nodes = [*found, node("Shape", ["high"], ["size"]), node("ConstantOfShape", ["size"], ["zeros"]),
-                 node("Add", ["zeros", "half"], ["classes"]), node("Expand", ["half", "size"], ["others"]),
-                 node("Concat", ["classes", "others"], ["labels"], axis=0),
-                 node("Concat", ["of_high", "of_high"], ["corners"], axis=0),
-                 node("Unsqueeze", ["labels", "last"], ["offsets"]), node("Add", ["corners", "offsets"], ["moved"]),
-                 node("Concat", ["size", "four"], ["wanted"], axis=0), node("Reshape", ["of_high", "wanted"], ["again"])]
-        more = numbers(last=np.array([1], np.int64), four=np.array([4], np.int64))
-        yield network(f"sizes_of_rows_{count}", nodes, given, [*held, *more], ["labels", "moved", "again", "others"])
-        # A branch without rows for none, as torchvision's batched_nms writes.
-        real = [helper.make_tensor_value_info("made", TensorProto.FLOAT, None)]
-        branches = {"then_branch": helper.make_graph(
-                        [node("ConstantOfShape", ["empty"], ["made"])], "none", [], real,
-                        [numpy_helper.from_array(np.array([0, 4], np.int64), "empty")]),
-                    "else_branch": helper.make_graph([node("Neg", ["of_high"], ["made"])], "some", [], real)}
-        nodes = [*found, node("Size", ["of_high"], ["elements"]), node("Equal", ["elements", "zero"], ["is_empty"]),
-                 node("If", ["is_empty"], ["chosen"], **branches), node("ReduceSum", ["chosen"], ["sum"], keepdims=0),
-                 node("RoiAlign", ["picture", "of_high", "of_picture"], ["parts"], output_height=2, output_width=3,
-                      sampling_ratio=2, mode="avg"),
-                 node("Conv", ["parts", "filter"], ["seen"]), node("Relu", ["seen"], ["shown"]),
-                 node("Flatten", ["shown"], ["flat"]), node("Gemm", ["flat", "weights"], ["classes"]),
-                 node("Softmax", ["classes"], ["shares"], axis=-1)]
-        nodes.insert(5, node("Mul", ["rows", "zero"], ["of_picture"]))
-        more = numbers(filter=seeded("f", (5, 2, 2, 2)), weights=seeded("w", (10, 3)))
-        outputs = ["chosen", "sum", *(["shares"] if count != "none" else [])]
-        yield network(f"RoiAlign_of_rows_{count}", nodes, {**given, "picture": seeded("p", (1, 2, 6, 6))},
-                      [*held, *more], outputs)
 
 
 def norms_and_losses():
@@ -528,35 +341,6 @@ def unpooling():
         yield case(f"MaxUnpool_{name}_constant", "MaxUnpool", [few, anywhere], [1], **more)
     yield case("MaxUnpool_volume", "MaxUnpool", [seeded("few", (1, 1, 2, 2, 2)), np.arange(63, 7, -7).reshape(1, 1, 2, 2, 2)],
                kernel_shape=[2, 2, 2], strides=[2, 2, 2])
-
-
-def narrow_weights():
-    for bits in (2, 4, 8):
-        for zeros in ("none", "packed", "real")[: 2 if bits == 8 else 3]:  # as onnxruntime has them
-            for depth, block, rows, lines in ((32, 16, 3, 4), (40, 16, 3, 4), (320, 32, 144, 2)):
-                blocks = -(-depth // block)
-                packed = seeded(f"w{bits}", (rows, blocks, block * bits // 8), np.uint8, 0, 255)
-                operands = [seeded("x", (2, lines, depth)), packed, seeded("s", (rows * blocks,), low=0.01, high=0.1)]
-                if zeros == "packed":
-                    operands.append(seeded("z", (rows * -(-blocks * bits // 8),), np.uint8, 0, 255))
-                elif zeros == "real":
-                    operands.append(seeded("z", (rows * blocks,), low=1, high=3))
-                yield case(f"MatMulNBits_{bits}_{zeros}_{depth}", "MatMulNBits", operands, list(range(1, len(operands))),
-                           domain="com.microsoft", K=depth, N=rows, bits=bits, block_size=block)
-    x, packed = seeded("x", (4, 32)), seeded("w", (3, 2, 8), np.uint8, 0, 255)
-    yield case("MatMulNBits_bias", "MatMulNBits", [x, packed, seeded("s", (6,)), None, None, seeded("b", (3,))],
-               [1, 2, 5], domain="com.microsoft", K=32, N=3, bits=4, block_size=16)
-
-
-def regions():
-    x = seeded("x", (2, 3, 9, 11))
-    corners = np.sort(seeded("roi", (5, 2, 2), low=-3, high=24), axis=1).reshape(5, 4)
-    images = seeded("image", (5,), np.int64, 0, 1)
-    for mode in ("half_pixel", "output_half_pixel"):
-        yield case(f"RoiAlign_{mode}", "RoiAlign", [x, corners, images], output_height=3, output_width=2,
-                   sampling_ratio=2, spatial_scale=0.5, coordinate_transformation_mode=mode)
-    yield case("RoiAlign_one_image", "RoiAlign", [x[:1], corners, np.zeros(5, np.int64)], opset=10, output_height=2,
-               output_width=2, sampling_ratio=3, spatial_scale=0.5)
 
 
 def places():
@@ -643,43 +427,9 @@ def lists():
     yield case("GlobalLpPool", "GlobalLpPool", [seeded("x", (2, 3, 4, 5))], p=3)
 
 
-def regions_of_pictures():
-    x = seeded("x", (1, 2, 9, 8))
-
-    def sized(name, sizes, opset=18, region=None, **more):
-        constants = [3] if region is None else [1, 3]
-        return case(f"resize_{name}", "Resize", [x, region, None, np.array(sizes, np.int64)], constants, opset=opset, **more)
-
-    for mode in ("linear", "cubic"):
-        for excludes in (0, 1):
-            yield case(f"resize_antialias_{mode}_{excludes}", "Resize", [x, None, np.array([1, 1, 0.5, 0.3], np.float32)],
-                       [2], opset=18, mode=mode, antialias=1, exclude_outside=excludes)
-        yield sized(f"antialias_{mode}_up", [1, 2, 4, 13], mode=mode, antialias=1)
-    for policy in ("not_larger", "not_smaller"):
-        yield sized(policy, [5, 9], mode="linear", keep_aspect_ratio_policy=policy, axes=[2, 3])
-    for mode in ("nearest", "linear"):
-        yield sized(f"crop_{mode}", [1, 2, 4, 6], 13, np.array([0, 0, 0.2, 0.3, 1, 1, 0.9, 1.4], np.float32), mode=mode,
-                    coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=3.5)
-
-
-def narrow_integers():
-    x = seeded("x", (2, 8))
-    for name, kind, low, high in (("int4", TensorProto.INT4, -8, 7), ("uint4", TensorProto.UINT4, 0, 15)):
-        stored = helper.make_tensor("w", kind, [8, 5], seeded(name, (40,), np.int32, low, high).tolist())
-        held = [stored, numpy_helper.from_array(seeded("s", (2, 5), low=0.01, high=0.1), "s")]
-        nodes = [helper.make_node("DequantizeLinear", ["w", "s"], ["real"], axis=0, block_size=4),
-                 helper.make_node("MatMul", ["x", "real"], ["y"])]
-        yield network(f"DequantizeLinear_{name}", nodes, {"x": x}, held, ["y"], 21)
-    yield case("DequantizeLinear_blocks", "DequantizeLinear",
-               [seeded("q", (6, 3), np.int8, -99, 99), seeded("s", (2, 3), low=0.01, high=0.1),
-                seeded("z", (2, 3), np.int8, -5, 5)], [1, 2], opset=21, axis=0, block_size=3)
-    yield case("QuantizeLinear_blocks", "QuantizeLinear", [seeded("r", (3, 6)), seeded("s", (3, 3), low=0.01, high=0.1)],
-               [1], opset=21, axis=1, block_size=2)
-
-
 def all_cases():
-    for family in (lists, regions_of_pictures, narrow_integers, norms_and_losses, unpooling, attention, transformers, narrow_weights, regions, places,
-                   convolutions, pools, resizes, elements, movement, reductions, normalizations, products, recurrent,
-                   quantized, quantized_recurrent, sums, samples, qlinear, boxes,
-                   lists_of_data):
+    for family in (convolutions, pools, unpooling, resizes, elements, movement, places, lists, reductions, normalizations,
+                   norms_and_losses, products, sums, recurrent, samples, quantized, quantized_recurrent, qlinear,
+                   narrow_weights, narrow_integers, boxes, regions, regions_of_pictures, lists_of_data, attention,
+                   transformers):
         yield from family()

@@ -1,0 +1,157 @@
+"""Boxes, regions of pictures, and lists whose length data make, as detectors have them."""
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+from one_case import case, network, seeded
+
+
+def boxes():
+    def some(name, batches, classes, count):
+        corners = np.sort(seeded(name, (batches, count, 2, 2), low=0, high=4), axis=2).reshape(batches, count, 4)
+        return corners, np.round(seeded("s" + name, (batches, classes, count), low=0, high=1), 1)
+
+    corners, scores = some("few", 2, 3, 30)
+    numbers = [np.int64(9), np.float32(0.3), np.float32(0.25)]
+    yield case("NonMaxSuppression_equal_scores", "NonMaxSuppression", [corners, scores, *numbers], [2, 3, 4])
+    yield case("NonMaxSuppression_centers", "NonMaxSuppression", [corners, scores, *numbers], [2, 3, 4],
+               center_point_box=1)
+    yield case("NonMaxSuppression_all", "NonMaxSuppression", [corners, scores, np.int64(2**62)], [2])
+    yield case("NonMaxSuppression_none", "NonMaxSuppression", [corners, scores])
+    grid = np.array([[[0, 0, 2, 2], [0, 1, 2, 3], [1, 0, 3, 2], [0, 2, 2, 4]]], np.float32)
+    yield case("NonMaxSuppression_at_the_threshold", "NonMaxSuppression",
+               [grid, np.ones((1, 1, 4), np.float32), np.int64(4), np.float32(1 / 3)], [2, 3])
+    # Boxes looked up by the last column, in a tensor of one batch; what is reduced over them; the first ones.
+    held = {"most": numbers[0], "overlap": numbers[1], "score": numbers[2], "two": np.int64(2), "ax": np.array([0], np.int64),
+            "ends": np.array([2], np.int64)}
+    nodes = [
+        helper.make_node("NonMaxSuppression", ["boxes", "scores", "most", "overlap", "score"], ["taken"]),
+        helper.make_node("Gather", ["taken", "two"], ["column"], axis=1),
+        helper.make_node("Gather", ["boxes", "column"], ["corners"], axis=1),
+        helper.make_node("Squeeze", ["corners", "ax"], ["rows"]),
+        helper.make_node("ReduceMax", ["column"], ["last"], keepdims=0),
+        helper.make_node("ReduceMean", ["rows", "ax"], ["mean"], keepdims=0),
+        helper.make_node("Slice", ["rows", "ax", "ends", "ax"], ["first"]),
+        helper.make_node("Shape", ["corners"], ["shape"]),
+    ]
+    yield network("NonMaxSuppression_looked_up", nodes, {"boxes": corners[:1], "scores": scores[:1]},
+                  [numpy_helper.from_array(np.asarray(array), name) for name, array in held.items()],
+                  ["corners", "last", "mean", "first", "shape"], 18)
+    # The head of a detector: rows (batch, corners, class, score) of the boxes that are taken.
+    held = {"most": numbers[0], "overlap": numbers[1], "score": numbers[2], "zero": np.int64(0), "two": np.int64(2),
+            "last": np.array([-1], np.int64), "ends": np.array([0, 2], np.int64), "halves": np.array([1, 1, 1], np.int64)}
+    nodes = [
+        helper.make_node("NonMaxSuppression", ["boxes", "scores", "most", "overlap", "score"], ["taken"]),
+        helper.make_node("Split", ["taken", "halves"], ["batch", "class", "box"], axis=1),
+        helper.make_node("Gather", ["taken", "ends"], ["place"], axis=1),
+        helper.make_node("GatherND", ["boxes", "place"], ["corners"]),
+        helper.make_node("Gather", ["taken", "two"], ["column"], axis=1),
+        helper.make_node("Unsqueeze", ["column", "last"], ["again"]),
+        helper.make_node("GatherND", ["scores", "taken"], ["values"]),
+        helper.make_node("Unsqueeze", ["values", "last"], ["kept"]),
+        helper.make_node("Cast", ["batch"], ["batch_f"], to=TensorProto.FLOAT),
+        helper.make_node("Cast", ["class"], ["class_f"], to=TensorProto.FLOAT),
+        helper.make_node("Cast", ["again"], ["again_f"], to=TensorProto.FLOAT),
+        helper.make_node("Concat", ["batch_f", "corners", "class_f", "kept", "again_f"], ["found"], axis=1),
+        helper.make_node("Shape", ["found"], ["shape"]),
+    ]
+    yield network("NonMaxSuppression_head", nodes, {"boxes": corners, "scores": scores},
+                  [numpy_helper.from_array(np.asarray(array), name) for name, array in held.items()],
+                  ["found", "shape"])
+
+
+def lists_of_data():
+    """What exported detectors do with rows whose number data make."""
+    def numbers(**held):
+        return [numpy_helper.from_array(np.asarray(array), name) for name, array in held.items()]
+
+    node = helper.make_node
+    held = numbers(half=np.float32(0.5), zero=np.int64(0), one=np.int64(1), list=np.array([0], np.int64),
+                   most=np.array([6], np.int64), count=np.int64(6))
+    found = [node("Greater", ["scores", "half"], ["is_high"]), node("NonZero", ["is_high"], ["places"]),
+             node("Squeeze", ["places", "list"], ["rows"]), node("Gather", ["scores", "rows"], ["high"]),
+             node("Gather", ["boxes", "rows"], ["of_high"], axis=0)]
+    # The K of torch's _topk_min, in both forms that exporters write.
+    least = {"Min": [node("Min", ["size", "most"], ["k"])],
+             "ReduceMin": [node("Concat", ["size", "most"], ["both"], axis=0),
+                           node("ReduceMin", ["both"], ["k"], keepdims=1)]}
+    for count, low in (("few", -1), ("many", 0.3), ("none", -9)):
+        given = {"scores": seeded("scores" + count, (20,), low=low, high=0 if low == -9 else 1),
+                 "boxes": seeded("boxes" + count, (20, 4), low=0, high=4)}
+        for form, least_of in least.items():
+            nodes = [*found, node("Shape", ["high"], ["size"]), *least_of,
+                     node("TopK", ["high", "k"], ["best", "numbers"], axis=0),
+                     node("Gather", ["of_high", "numbers"], ["taken"], axis=0),
+                     node("Gather", ["k", "zero"], ["limit"]), node("Range", ["zero", "limit", "one"], ["counted"]),
+                     node("Mul", ["counted", "numbers"], ["products"]), node("Size", ["taken"], ["elements"]),
+                     node("Add", ["counted", "one"], ["from_one"])]
+            yield network(f"TopK_of_rows_{form}_{count}", nodes, given, held,
+                          ["best", "numbers", "taken", "counted", "products", "elements", "from_one"])
+        # Rows of two lists, one after the other, then without those that overlap.
+        nodes = [*found, node("Concat", ["high", "scores", "high"], ["all"], axis=0),
+                 node("Concat", ["of_high", "boxes", "of_high"], ["corners"], axis=0),
+                 node("Unsqueeze", ["all", "list"], ["in_class"]), node("Unsqueeze", ["in_class", "list"], ["in_batch"]),
+                 node("Unsqueeze", ["corners", "list"], ["of_batch"]),
+                 node("NonMaxSuppression", ["of_batch", "in_batch", "most", "half"], ["selected"]),
+                 node("Gather", ["selected", "ends"], ["column"], axis=1), node("Squeeze", ["column", "last"], ["kept"]),
+                 node("Gather", ["all", "kept"], ["values"]), node("NonZero", ["of_high"], ["whole"]),
+                 node("ReduceMax", ["corners"], ["largest"], keepdims=0)]
+        more = numbers(ends=np.array([2], np.int64), last=np.array([1], np.int64))
+        outputs = ["all", "corners", "selected", "values", "whole", *(["largest"] if count != "none" else [])]
+        yield network(f"NonMaxSuppression_of_rows_{count}", nodes, given, [*held, *more], outputs, 18)
+        # The boxes of each class apart from those of others, as torchvision's batched_nms moves them.
+        nodes = [*found, node("Shape", ["high"], ["size"]), node("ConstantOfShape", ["size"], ["zeros"]),
+                 node("Add", ["zeros", "half"], ["classes"]), node("Expand", ["half", "size"], ["others"]),
+                 node("Concat", ["classes", "others"], ["labels"], axis=0),
+                 node("Concat", ["of_high", "of_high"], ["corners"], axis=0),
+                 node("Unsqueeze", ["labels", "last"], ["offsets"]), node("Add", ["corners", "offsets"], ["moved"]),
+                 node("Concat", ["size", "four"], ["wanted"], axis=0), node("Reshape", ["of_high", "wanted"], ["again"])]
+        more = numbers(last=np.array([1], np.int64), four=np.array([4], np.int64))
+        yield network(f"sizes_of_rows_{count}", nodes, given, [*held, *more], ["labels", "moved", "again", "others"])
+        # A branch without rows for none, as torchvision's batched_nms writes.
+        real = [helper.make_tensor_value_info("made", TensorProto.FLOAT, None)]
+        branches = {"then_branch": helper.make_graph(
+                        [node("ConstantOfShape", ["empty"], ["made"])], "none", [], real,
+                        [numpy_helper.from_array(np.array([0, 4], np.int64), "empty")]),
+                    "else_branch": helper.make_graph([node("Neg", ["of_high"], ["made"])], "some", [], real)}
+        nodes = [*found, node("Size", ["of_high"], ["elements"]), node("Equal", ["elements", "zero"], ["is_empty"]),
+                 node("If", ["is_empty"], ["chosen"], **branches), node("ReduceSum", ["chosen"], ["sum"], keepdims=0),
+                 node("RoiAlign", ["picture", "of_high", "of_picture"], ["parts"], output_height=2, output_width=3,
+                      sampling_ratio=2, mode="avg"),
+                 node("Conv", ["parts", "filter"], ["seen"]), node("Relu", ["seen"], ["shown"]),
+                 node("Flatten", ["shown"], ["flat"]), node("Gemm", ["flat", "weights"], ["classes"]),
+                 node("Softmax", ["classes"], ["shares"], axis=-1)]
+        nodes.insert(5, node("Mul", ["rows", "zero"], ["of_picture"]))
+        more = numbers(filter=seeded("f", (5, 2, 2, 2)), weights=seeded("w", (10, 3)))
+        outputs = ["chosen", "sum", *(["shares"] if count != "none" else [])]
+        yield network(f"RoiAlign_of_rows_{count}", nodes, {**given, "picture": seeded("p", (1, 2, 6, 6))},
+                      [*held, *more], outputs)
+
+
+def regions():
+    x = seeded("x", (2, 3, 9, 11))
+    corners = np.sort(seeded("roi", (5, 2, 2), low=-3, high=24), axis=1).reshape(5, 4)
+    images = seeded("image", (5,), np.int64, 0, 1)
+    for mode in ("half_pixel", "output_half_pixel"):
+        yield case(f"RoiAlign_{mode}", "RoiAlign", [x, corners, images], output_height=3, output_width=2,
+                   sampling_ratio=2, spatial_scale=0.5, coordinate_transformation_mode=mode)
+    yield case("RoiAlign_one_image", "RoiAlign", [x[:1], corners, np.zeros(5, np.int64)], opset=10, output_height=2,
+               output_width=2, sampling_ratio=3, spatial_scale=0.5)
+
+
+def regions_of_pictures():
+    x = seeded("x", (1, 2, 9, 8))
+
+    def sized(name, sizes, opset=18, region=None, **more):
+        constants = [3] if region is None else [1, 3]
+        return case(f"resize_{name}", "Resize", [x, region, None, np.array(sizes, np.int64)], constants, opset=opset, **more)
+
+    for mode in ("linear", "cubic"):
+        for excludes in (0, 1):
+            yield case(f"resize_antialias_{mode}_{excludes}", "Resize", [x, None, np.array([1, 1, 0.5, 0.3], np.float32)],
+                       [2], opset=18, mode=mode, antialias=1, exclude_outside=excludes)
+        yield sized(f"antialias_{mode}_up", [1, 2, 4, 13], mode=mode, antialias=1)
+    for policy in ("not_larger", "not_smaller"):
+        yield sized(policy, [5, 9], mode="linear", keep_aspect_ratio_policy=policy, axes=[2, 3])
+    for mode in ("nearest", "linear"):
+        yield sized(f"crop_{mode}", [1, 2, 4, 6], 13, np.array([0, 0, 0.2, 0.3, 1, 1, 0.9, 1.4], np.float32), mode=mode,
+                    coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=3.5)

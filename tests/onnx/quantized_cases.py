@@ -1,0 +1,105 @@
+"""Integers with scales: the quantized operators of onnx and of onnxruntime, and weights in 4 bits."""
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+from one_case import case, network, seeded
+
+# Of int8 weights: without VNNI, onnxruntime saturates pairs of products of larger ones and bytes.
+SEVEN_BITS = (-63, 63)
+
+
+def quantized():
+    x = seeded("x", (2, 3, 4), low=-3, high=3)
+    scale, zero = np.float32(0.03), np.uint8(120)
+    yield case("QuantizeLinear", "QuantizeLinear", [x, scale, zero], [1, 2])
+    yield case("QuantizeLinear_axis", "QuantizeLinear", [x, np.array([0.1, 0.02, 0.05], np.float32),
+                                                         np.array([0, 3, -5], np.int8)], [1, 2], axis=1)
+    yield case("DequantizeLinear_axis", "DequantizeLinear", [seeded("q", (2, 3, 4), np.int8, -128, 127),
+                                                             np.array([0.1, 0.02, 0.05], np.float32)], [1], axis=1)
+    yield case("DynamicQuantizeLinear", "DynamicQuantizeLinear", [x], outputs=3)
+    a, b = seeded("a", (3, 700), np.uint8, 0, 255), seeded("b", (700, 4), np.uint8, 0, 255)
+    yield case("MatMulInteger_deep", "MatMulInteger", [a, b, np.uint8(3), np.array([1, 250, 9, 128], np.uint8)], [1, 3])
+    image, filter_ = seeded("i", (1, 40, 5, 5), np.uint8, 0, 255), seeded("f", (3, 40, 3, 3), np.uint8, 0, 255)
+    yield case("ConvInteger_deep", "ConvInteger", [image, filter_, np.uint8(7), np.uint8(100)], [1, 2, 3],
+               pads=[1, 1, 1, 1])
+    yield case("QLinearMatMul", "QLinearMatMul", [a, np.float32(0.01), np.uint8(3), b, np.float32(0.02), np.uint8(120),
+                                                  np.float32(0.9), np.uint8(128)], [1, 2, 3, 4, 5, 6, 7])
+    yield case("QLinearConv", "QLinearConv",
+               [image, np.float32(0.01), np.uint8(7), seeded("f8", (3, 40, 3, 3), np.int8, *SEVEN_BITS),
+                np.array([0.01, 0.02, 0.03], np.float32), np.zeros(3, np.int8), np.float32(0.7), np.uint8(128),
+                seeded("b", (3,), np.int32, -900, 900)],
+               [1, 2, 3, 4, 5, 6, 7, 8], strides=[2, 2], pads=[1, 0, 1, 1])
+
+
+def quantized_recurrent():
+    for direction, d in (("forward", 1), ("bidirectional", 2)):
+        w, r = seeded("w8", (d, 5, 16), np.int8, *SEVEN_BITS), seeded("r8", (d, 4, 16), np.int8, *SEVEN_BITS)
+        scales, zeros = seeded("s", (d,), low=0.005, high=0.01), np.zeros(d, np.int8)
+        operands = [seeded("x", (3, 1, 5)), w, r, seeded("b", (d, 32)), None, seeded("h", (d, 1, 4)),
+                    seeded("c", (d, 1, 4)), seeded("p", (d, 12)), scales, zeros, scales, zeros]
+        yield case(f"DynamicQuantizeLSTM_{direction}", "DynamicQuantizeLSTM", operands, [1, 2, 3, 7, 8, 9, 10, 11],
+                   outputs=3, domain="com.microsoft", direction=direction, hidden_size=4)
+
+
+def qlinear():
+    a, b = seeded("a", (2, 3, 4, 5), np.uint8, 0, 255), seeded("b", (3, 1, 1), np.uint8, 0, 255)
+    # No sum lies halfway between two integers, where onnxruntime's order of operations would decide.
+    q = [np.float32(0.02137), np.uint8(120)]
+    end = [np.float32(0.03391), np.uint8(101)]
+    for op in ("QLinearAdd", "QLinearMul"):
+        yield case(op, op, [a, *q, b, *end, np.float32(0.04619), np.uint8(99)], [1, 2, 4, 5, 6, 7], domain="com.microsoft")
+    yield case("QLinearSigmoid", "QLinearSigmoid", [a, *q, np.float32(1 / 256), np.uint8(0)], [1, 2, 3, 4],
+               domain="com.microsoft")
+    yield case("QLinearLeakyRelu", "QLinearLeakyRelu", [a, *q, *end], [1, 2, 3, 4], domain="com.microsoft", alpha=0.1)
+    yield case("QLinearGlobalAveragePool", "QLinearGlobalAveragePool", [a, *q, *end], [1, 2, 3, 4],
+               domain="com.microsoft", channels_last=0)
+    yield case("QLinearAveragePool", "QLinearAveragePool", [a, *q, *end], [1, 2, 3, 4], domain="com.microsoft",
+               kernel_shape=[3, 2], pads=[1, 0, 0, 1], strides=[2, 1])
+    for axis, version in ((1, 12), (-1, 13)):
+        softmax = helper.make_node("QLinearSoftmax", ["x", "s", "z", "ys", "yz"], ["y"], domain="com.microsoft",
+                                   axis=axis, opset=version)
+        held = {"s": q[0], "z": q[1], "ys": np.float32(1 / 256), "yz": np.uint8(0)}
+        yield network(f"QLinearSoftmax_{version}", [softmax], {"x": a},
+                      [numpy_helper.from_array(np.asarray(n), k) for k, n in held.items()], ["y"], 13, "com.microsoft")
+    rows, columns = seeded("r", (6, 30), np.uint8, 0, 255), seeded("k", (4, 30), np.int8, *SEVEN_BITS)
+    scales, added = seeded("s", (4,), low=0.01, high=0.02), seeded("c", (4,), np.int32, -900, 900)
+    products = [rows, *q, columns, scales, np.zeros(4, np.int8), added]
+    yield case("QGemm", "QGemm", [*products, np.float32(0.4273), np.uint8(101)], [*range(1, 9)], domain="com.microsoft",
+               transB=1)
+    yield case("QGemm_real", "QGemm", [rows.T, *q, columns.T, *q[:1], np.int8(3), added], [*range(1, 7)],
+               domain="com.microsoft", transA=1, alpha=0.5)
+    yield case("QLinearConcat", "QLinearConcat", [*end, a, *q, seeded("c", (2, 2, 4, 5), np.uint8, 0, 255), *end],
+               [0, 1, 3, 4, 6, 7], domain="com.microsoft", axis=1)
+
+
+def narrow_weights():
+    for bits in (2, 4, 8):
+        for zeros in ("none", "packed", "real")[: 2 if bits == 8 else 3]:  # as onnxruntime has them
+            for depth, block, rows, lines in ((32, 16, 3, 4), (40, 16, 3, 4), (320, 32, 144, 2)):
+                blocks = -(-depth // block)
+                packed = seeded(f"w{bits}", (rows, blocks, block * bits // 8), np.uint8, 0, 255)
+                operands = [seeded("x", (2, lines, depth)), packed, seeded("s", (rows * blocks,), low=0.01, high=0.1)]
+                if zeros == "packed":
+                    operands.append(seeded("z", (rows * -(-blocks * bits // 8),), np.uint8, 0, 255))
+                elif zeros == "real":
+                    operands.append(seeded("z", (rows * blocks,), low=1, high=3))
+                yield case(f"MatMulNBits_{bits}_{zeros}_{depth}", "MatMulNBits", operands, list(range(1, len(operands))),
+                           domain="com.microsoft", K=depth, N=rows, bits=bits, block_size=block)
+    x, packed = seeded("x", (4, 32)), seeded("w", (3, 2, 8), np.uint8, 0, 255)
+    yield case("MatMulNBits_bias", "MatMulNBits", [x, packed, seeded("s", (6,)), None, None, seeded("b", (3,))],
+               [1, 2, 5], domain="com.microsoft", K=32, N=3, bits=4, block_size=16)
+
+
+def narrow_integers():
+    x = seeded("x", (2, 8))
+    for name, kind, low, high in (("int4", TensorProto.INT4, -8, 7), ("uint4", TensorProto.UINT4, 0, 15)):
+        stored = helper.make_tensor("w", kind, [8, 5], seeded(name, (40,), np.int32, low, high).tolist())
+        held = [stored, numpy_helper.from_array(seeded("s", (2, 5), low=0.01, high=0.1), "s")]
+        nodes = [helper.make_node("DequantizeLinear", ["w", "s"], ["real"], axis=0, block_size=4),
+                 helper.make_node("MatMul", ["x", "real"], ["y"])]
+        yield network(f"DequantizeLinear_{name}", nodes, {"x": x}, held, ["y"], 21)
+    yield case("DequantizeLinear_blocks", "DequantizeLinear",
+               [seeded("q", (6, 3), np.int8, -99, 99), seeded("s", (2, 3), low=0.01, high=0.1),
+                seeded("z", (2, 3), np.int8, -5, 5)], [1, 2], opset=21, axis=0, block_size=3)
+    yield case("QuantizeLinear_blocks", "QuantizeLinear", [seeded("r", (3, 6)), seeded("s", (3, 3), low=0.01, high=0.1)],
+               [1], opset=21, axis=1, block_size=2)
