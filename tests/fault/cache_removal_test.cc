@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <poll.h>
 #include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <fstream>
 #include <functional>
 #include <limits>
+#include <new>
 #include <thread>
 
 #include "cache/desk/reports.h"
@@ -265,6 +267,13 @@ TEST(CacheRemoval, ASessionThatClosesAfterTheClearingLeavesTheNewFileAlone) {
   EXPECT_EQ(ListEntries(folder.path())->size(), 2u);
 }
 
+// What a process that stores tells the one that prunes, and the other way round.
+struct Meanwhile {
+  std::atomic<bool> has_begun = false;
+  std::atomic<bool> is_pruned = false;
+  std::atomic<int> stored = 0;  // before the end of the pruning
+};
+
 // Prunes a store to half while a session stores, and looks at its log.
 void PruneALargeStore(const std::function<Status(const CacheFolder& folder, uint64_t max_bytes)>& prune) {
   const CacheFolder folder;
@@ -285,20 +294,29 @@ void PruneALargeStore(const std::function<Status(const CacheFolder& folder, uint
       std::this_thread::yield();
     }
   });
+  void* page = ::mmap(nullptr, sizeof(Meanwhile), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  auto* meanwhile = new (page) Meanwhile;
   const pid_t writer = testing::StartProcess([&] {
-    SessionWaits waits;
-    StoreOptions options = folder.options();
-    options.waits = &waits;
-    const auto store = testing::StoreCache::Open(options);
-    if (!store.ok()) return 1;
-    for (int number = 0; number < 50; ++number) PutOne(**store, NumberedKey(1000 + number), NumberedBlob(number, 5000));
-    return (*store)->counters().put_errors == 0 ? 0 : 2;
+    const auto store = folder.Open();  // which waits as long as it has to: what is asked is whether it gets its turns
+    meanwhile->has_begun = store == nullptr;
+    if (store == nullptr) return 1;
+    for (int number = 0; number < 50; ++number) {
+      PutOne(*store, NumberedKey(1000 + number), NumberedBlob(number, 5000));
+      meanwhile->has_begun = true;
+      if (!meanwhile->is_pruned) ++meanwhile->stored;
+    }
+    return store->counters().put_errors == 0 ? 0 : 2;
   });
+  while (!meanwhile->has_begun) std::this_thread::yield();
   const Status status = prune(folder, before / 2);
+  meanwhile->is_pruned = true;
   is_done = true;
   watcher.join();
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(testing::WaitFor(writer), 0);
+  EXPECT_GT(meanwhile->stored, 2) << "it waited for the end of the pruning";
+  ::munmap(page, sizeof(Meanwhile));
   EXPECT_LE(fs::file_size(folder.file()), before / 2 + (1 << 20));
   EXPECT_LT(largest_log, uint64_t{64} << 20);
   const auto store = folder.Open();
