@@ -257,6 +257,11 @@ Made TensorReader::ValueOf(int32_t index) {
   } else {
     Value value{std::move(named.name), std::move(named.desc), std::nullopt};
     if (!bytes.empty()) {
+      if (!reading_.budget.ChargeStored(value.desc)) {
+        return Error(StatusCode::kUnsupported,
+                     "{} shares its bytes, and is one constant too many for a file of {} bytes", Label(index),
+                     reading_.file.size());
+      }
       const auto offset = static_cast<uint64_t>(bytes.data() - reading_.file.data());
       value.constant = graph.BorrowConstant(bytes, FileRange{0, offset, bytes.size()});
     } else if (value.desc.shape.element_count() == 0) {

@@ -27,6 +27,13 @@ bool ReadingBudget::ChargeMade(size_t bytes) {
   return true;
 }
 
+bool ReadingBudget::ChargeStored(const TensorDesc& desc) {
+  const size_t bytes = desc.size_bytes();
+  if (bytes > stored_bytes_left) return ChargeMade(4 * static_cast<size_t>(desc.shape.element_count()));
+  stored_bytes_left -= bytes;
+  return true;
+}
+
 Status ReadingBudget::CheckRoom(const TensorDesc& desc) const {
   if (desc.size_bytes() <= made_bytes_left) return Status::Ok();
   return Error(StatusCode::kUnsupported, "it needs too many constants for the size of the file");

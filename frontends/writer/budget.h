@@ -36,10 +36,13 @@ class CopyBudget {
 struct ReadingBudget {
   // `file_bytes`: see ReadOptions::file_bytes.
   explicit ReadingBudget(size_t file_bytes)
-      : copies(file_bytes), made_bytes_left(64 * file_bytes + (size_t{16} << 20)) {}
+      : copies(file_bytes), made_bytes_left(64 * file_bytes + (size_t{16} << 20)), stored_bytes_left(file_bytes) {}
 
   // False if constants that the file does not contain (sparse, computed, stacked ones) would become too large.
   [[nodiscard]] bool ChargeMade(size_t bytes);
+  // The same for a constant that the file contains. Devices may make floats of each, so what exceeds the file, since
+  // constants share bytes, counts as such.
+  [[nodiscard]] bool ChargeStored(const TensorDesc& desc);
   // kUnsupported if there is no room for such a constant: to be asked before many numbers are computed.
   Status CheckRoom(const TensorDesc& desc) const;
   Status CheckRoom(const Shape& shape, DType dtype) const { return CheckRoom({dtype, shape, std::nullopt}); }
@@ -55,6 +58,7 @@ struct ReadingBudget {
 
   CopyBudget copies;
   size_t made_bytes_left;
+  size_t stored_bytes_left;
   // State is the one thing that a file can ask for without holding its bytes.
   static constexpr size_t kMaxStateBytes = size_t{64} << 20;
   size_t state_bytes_left = kMaxStateBytes;
