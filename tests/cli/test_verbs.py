@@ -6,6 +6,7 @@
 import html.parser
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -147,6 +148,15 @@ class OtherVerbs(CliTest):
         self.assertEqual(sum(kind["steps"] for kind in report["profile_by_op"]), len(report["profile"]))
         names = [event["name"] for event in json.loads(trace.read_text())["traceEvents"]]
         self.assertIn("first run", names)
+
+    def test_bench_draws_the_graph_coloured_by_time(self):
+        self.run_hearth("bench", MODEL, "--device", "cpu", "--runs", "2", "--graph", self.folder / "g.dot")
+        nodes = re.findall(r' n(\d+) \[label="\d+ \w+( [\d.e-]+ ms)?", fillcolor="(#ff\w{4})"\]', (self.folder / "g.dot").read_text())
+        self.assertGreater(len({colour for _, _, colour in nodes}), 3)
+        self.assertEqual([colour for _, _, colour in nodes].count("#ff9b37"), 1, "the longest one")
+        self.assertTrue(any(time for _, time, _ in nodes))
+        done = self.run_hearth("bench", MODEL, "--device", "cpu,cpu", "--graph", self.folder / "g.dot", expect=3)
+        self.assert_one_error(done, "--graph is of one device")
 
     def test_bench_compares_devices_in_one_table_and_as_csv(self):
         csv = self.folder / "b.csv"

@@ -7,9 +7,13 @@
 #include "core/base/text.h"
 #include "hal/device/stopwatch.h"
 #include "hearth/device.h"
+#include "runtime/devices/device_choice.h"
+#include "runtime/model/model_data.h"
 #include "tools/hearth/bench_text.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/model_inputs.h"
+#include "tools/hearth/pictures/graph_picture.h"
+#include "tools/hearth/placement_report.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
 
@@ -123,6 +127,12 @@ class BenchCommand final : public Verb {
                    "Draw a web page: starts, layers by time, the distribution of the runs, memory; a start that "
                    "compiled is repeated")
         ->type_name("FILE");
+    app.add_option(
+           "--graph", graph_path_,
+           "Draw the rewritten network, each operation with its time and coloured by it: .svg, .png or .pdf (by "
+           "Graphviz), .dot or .gv what Graphviz reads")
+        ->type_name("FILE")
+        ->check(CLI::Validator(WhyNoGraphFile, ""));
     output_.AddOptions(app);
   }
 
@@ -137,8 +147,9 @@ class BenchCommand final : public Verb {
       PrintError(fmt::format("--device '{}': a device's name is empty", options.device));
       return ExitCode::kUsage;
     }
-    if (devices.size() > 1 && !trace_path_.empty()) {
-      return Error(StatusCode::kInvalidArgument, "--trace is of one device; {} are named", devices.size());
+    if (devices.size() > 1 && !(trace_path_.empty() && graph_path_.empty())) {
+      return Error(StatusCode::kInvalidArgument, "--{} is of one device; {} are named",
+                   trace_path_.empty() ? "graph" : "trace", devices.size());
     }
     CatchInterrupts();
     std::vector<BenchResult> results;
@@ -165,7 +176,7 @@ class BenchCommand final : public Verb {
  private:
   Status CheckFiles() const {
     HEARTH_TRY(output_.CheckJson());
-    for (const std::string* path : {&trace_path_, &csv_path_, &html_path_}) {
+    for (const std::string* path : {&trace_path_, &csv_path_, &html_path_, &graph_path_}) {
       if (!path->empty()) HEARTH_TRY(CheckWritable(*path));
     }
     return Status::Ok();
@@ -189,9 +200,10 @@ class BenchCommand final : public Verb {
     if (session.report().start.mode == "hot") HEARTH_TRY(RunUntilSettled(session, inputs, since_asked, result));
     session.SaveToCache();
     HEARTH_ASSIGN(result.times_ms, TimedRuns(session, inputs));
-    if ((profile_ || !trace_path_.empty() || !html_path_.empty()) && !IsInterrupted()) {
+    if (HasProfile() && !IsInterrupted()) {
       HEARTH_ASSIGN(result.profile, MedianProfile(session));
       result.costs = CostsOf(result.profile, session.model());
+      if (!graph_path_.empty()) HEARTH_TRY(WriteTimedGraph(session, options, result.profile));
     }
     result.report = session.report();
     result.runs = StatisticsOf(result.times_ms);
@@ -206,6 +218,19 @@ class BenchCommand final : public Verb {
     HEARTH_TRY(SetInputs(second, inputs.bytes));
     HEARTH_TRY(second.Run());
     result.second_start = second.report();
+    return Status::Ok();
+  }
+
+  bool HasProfile() const { return profile_ || !(trace_path_.empty() && html_path_.empty() && graph_path_.empty()); }
+
+  Status WriteTimedGraph(const Session& session, const SessionOptions& options,
+                         std::span<const ProfileEntry> profile) const {
+    HEARTH_ASSIGN(const OpenedDevice opened, OpenDeviceAs(session.report().device.id, options.simulate));
+    LowerOptions lowering;
+    lowering.cpu_ops = options.cpu_ops;
+    HEARTH_ASSIGN(const PlacementReport placed, PlaceOperators(session.model().data().graph, opened.info, lowering));
+    HEARTH_TRY(WriteGraph(graph_path_, placed.rewritten, placed.placements, MillisecondsByOperator(profile)));
+    output_.PrintText(fmt::format("the network is in {}\n", graph_path_));
     return Status::Ok();
   }
 
@@ -299,7 +324,7 @@ class BenchCommand final : public Verb {
   int runs_ = 50, warmup_ = 5;
   double seconds_ = 0;
   bool profile_ = false;
-  std::string trace_path_, csv_path_, html_path_;
+  std::string trace_path_, csv_path_, html_path_, graph_path_;
 };
 
 }  // namespace

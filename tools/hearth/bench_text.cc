@@ -246,24 +246,28 @@ RunStatistics StatisticsOf(std::vector<double> times) {
   return {at(0.5), times.front(), at(0.9), at(0.99), times.back(), mean, deviation};
 }
 
+std::map<int, double> MillisecondsByOperator(std::span<const ProfileEntry> profile) {
+  std::map<int, double> milliseconds;
+  for (const ProfileEntry& entry : profile) milliseconds[OperatorIn(entry.node)] += entry.milliseconds;
+  return milliseconds;
+}
+
 std::vector<LayerCost> CostsOf(std::span<const ProfileEntry> profile, const Model& model) {
   const Graph& graph = model.data().graph;
   std::map<int, const Node*> nodes;
   for (const Node& node : graph.nodes()) nodes.emplace(node.source_index, &node);
-  std::map<int, double> milliseconds;  // summed over the entries of an operator
-  for (const ProfileEntry& entry : profile) milliseconds[OperatorIn(entry.node)] += entry.milliseconds;
-
+  const std::map<int, double> milliseconds = MillisecondsByOperator(profile);
   std::vector<LayerCost> costs;
   for (const ProfileEntry& entry : profile) {
     const int index = OperatorIn(entry.node);
     LayerCost cost{index < 0 ? entry.node : entry.node.substr(0, entry.node.find(' ')), "", 0, 0};
     const auto found = index < 0 ? nodes.end() : nodes.find(index);
-    if (found != nodes.end() && !found->second->outputs.empty() && milliseconds[index] > 0) {
+    if (found != nodes.end() && !found->second->outputs.empty() && milliseconds.at(index) > 0) {
       const Shape& shape = graph.value(found->second->outputs[0]).desc.shape;
       const double all = OperationsOf(graph, *found->second);
       cost.output = shape.ToString();
-      cost.operations = all * entry.milliseconds / milliseconds[index];
-      cost.giga_per_second = all / milliseconds[index] / 1e6;
+      cost.operations = all * entry.milliseconds / milliseconds.at(index);
+      cost.giga_per_second = all / milliseconds.at(index) / 1e6;
     }
     costs.push_back(std::move(cost));
   }

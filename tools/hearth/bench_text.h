@@ -3,6 +3,7 @@
 #ifndef HEARTH_TOOLS_HEARTH_BENCH_TEXT_H_
 #define HEARTH_TOOLS_HEARTH_BENCH_TEXT_H_
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +28,8 @@ struct LayerCost {
   double operations = 0;  // multiplications and additions; 0 if unknown
   double giga_per_second = 0;
 };
+// By operator of the file, summed over its entries; under -1 those of no operator.
+std::map<int, double> MillisecondsByOperator(std::span<const ProfileEntry> profile);
 // One for each entry. The entries of one operator share its operations in proportion to their times.
 std::vector<LayerCost> CostsOf(std::span<const ProfileEntry> profile, const Model& model);
 

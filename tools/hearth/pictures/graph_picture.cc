@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -26,6 +27,11 @@ std::string_view ColourOf(RunsOn where) {
     case RunsOn::kNowhere: return "#f4a9a0";
   }
   return "white";
+}
+
+// White for no time, orange for the longest.
+std::string ColourOfShare(double share) {
+  return fmt::format("#ff{:02x}{:02x}", static_cast<int>(255 - 100 * share), static_cast<int>(255 - 200 * share));
 }
 
 struct FileCloser {
@@ -52,9 +58,13 @@ int RunDot(std::vector<const char*> arguments, std::string_view input) {
   return WEXITSTATUS(status) == 127 ? -1 : WEXITSTATUS(status);
 }
 
-// Graphviz input: device nodes are filled, CPU nodes white, unknown ones red. `placements` are of the graph's nodes.
-std::string DotText(const Graph& graph, std::span<const Placement> placements) {
+// Graphviz input: device nodes are filled, CPU nodes white, unknown ones red, or all by their times. `placements` are
+// of the graph's nodes.
+std::string DotText(const Graph& graph, std::span<const Placement> placements,
+                    const std::map<int, double>& milliseconds) {
   const std::vector<int> producers = graph.Producers();
+  double longest_ms = 0;
+  for (const auto& [index, time_ms] : milliseconds) longest_ms = std::max(longest_ms, time_ms);
   std::string text =
       fmt::format("digraph {} {{\n  node [shape=box, style=filled, fontname=sans];\n", Quoted(graph.name));
   for (ValueId input : graph.inputs) {
@@ -68,9 +78,15 @@ std::string DotText(const Graph& graph, std::span<const Placement> placements) {
   }
   for (size_t k = 0; k < graph.nodes().size(); ++k) {
     const Node& node = graph.nodes()[k];
-    text += fmt::format("  n{} [label={}, fillcolor={}];\n", k,
-                        Quoted(fmt::format("{} {}", node.source_index, OpName(node.op))),
-                        Quoted(ColourOf(WhereOf(node, placements[k]))));
+    std::string label = fmt::format("{} {}", node.source_index, OpName(node.op));
+    std::string colour(ColourOf(WhereOf(node, placements[k])));
+    if (longest_ms > 0) {
+      const auto timed = milliseconds.find(node.source_index);
+      const double time_ms = timed == milliseconds.end() ? 0 : timed->second;
+      if (time_ms > 0) label += fmt::format(" {:.3g} ms", time_ms);
+      colour = ColourOfShare(time_ms / longest_ms);
+    }
+    text += fmt::format("  n{} [label={}, fillcolor={}];\n", k, Quoted(label), Quoted(colour));
     for (ValueId input : node.inputs) {
       if (input == kNoValue || graph.IsConstant(input)) continue;
       const int producer = producers[input];
@@ -102,10 +118,11 @@ std::string WhyNoGraphFile(const std::string& path) {
   return fmt::format("{}: the name must end in .txt, .svg, .png, .pdf, .dot or .gv", path);
 }
 
-Status WriteGraph(const std::string& path, const Graph& graph, std::span<const Placement> placements) {
+Status WriteGraph(const std::string& path, const Graph& graph, std::span<const Placement> placements,
+                  const std::map<int, double>& milliseconds) {
   const std::string ending = EndingOf(path);
   if (ending == ".txt") return WriteFile(path, ToText(graph));
-  const std::string text = DotText(graph, placements);
+  const std::string text = DotText(graph, placements, milliseconds);
   if (ending != ".svg" && ending != ".png" && ending != ".pdf") return WriteFile(path, text);
   HEARTH_TRY(WriteFile(path, ""));  // reports the reason if it can't be written
   const std::string format = "-T" + ending.substr(1);

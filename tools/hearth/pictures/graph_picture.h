@@ -2,6 +2,7 @@
 #ifndef HEARTH_TOOLS_HEARTH_PICTURES_GRAPH_PICTURE_H_
 #define HEARTH_TOOLS_HEARTH_PICTURES_GRAPH_PICTURE_H_
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,7 +18,10 @@ std::string WhyNoGraphFile(const std::string& path);
 
 // The path's extension selects the form: .txt the graph's text; .svg, .png and .pdf a picture by Graphviz; otherwise
 // its input. kIoError, also if a picture needs Graphviz and it is not installed.
-Status WriteGraph(const std::string& path, const Graph& graph, std::span<const Placement> placements);
+// `milliseconds` of operators of the file colour the nodes, the longest one darkest; without any they are coloured by
+// where they run.
+Status WriteGraph(const std::string& path, const Graph& graph, std::span<const Placement> placements,
+                  const std::map<int, double>& milliseconds = {});
 
 // Writes a file for the original network and one after each pass that changed it: 00_file.svg, 01_fold_padding.svg, ...
 // (.dot if Graphviz is not installed). Stops at the first error and keeps it.
