@@ -75,6 +75,35 @@ class ManyPictures(CliTest):
             report = self.run_pictures(self.pictures, *chosen)
             self.assertEqual([run["outputs"][0]["shape"] for run in report["runs"]], shapes)
 
+    def test_a_damaged_first_picture_does_not_stop_the_others_of_an_open_input(self):
+        self.model.write_bytes(flat_model.elementwise({"negate": NEG}, [1, 1, 1, 3], [-1, -1, -1, 3]))
+        damaged = self.pictures / "a.jpg"
+        damaged.write_text("damaged")
+        for files in ([self.pictures], [damaged, self.pictures / "b.png"]):
+            done = self.run_hearth("run", self.model, *files, "--device", "cpu", "--quiet", expect=3)
+            self.assert_one_error(done, "a.jpg is not a PNG, JPEG or BMP picture")
+            self.assertIn("b.png: ", done.stdout)
+
+    def test_only_files_of_a_folder_are_pictures(self):
+        os.mkfifo(self.pictures / "fifo.png")
+        (self.pictures / "folder.png").mkdir()
+        (self.pictures / "link.png").symlink_to("b.png")
+        runs = self.run_pictures(self.pictures)["runs"]
+        self.assertEqual([pathlib.Path(run["input"]).name for run in runs], ["a.png", "b.png", "link.png"])
+
+    def test_results_stay_in_their_folder(self):
+        for name in ("..png", "...png"):  # without their endings these are folders
+            (self.pictures / "a.png").rename(self.pictures / name)
+            report = self.run_pictures(self.pictures / name, self.pictures / "b.png", "--output-dir", self.folder / "out")
+            for run in report["runs"]:
+                self.assertEqual(pathlib.Path(run["outputs"][0]["file"]).resolve().parents[1], self.folder / "out")
+            (self.pictures / name).rename(self.pictures / "a.png")
+
+    def test_one_picture_is_not_drawn_into_a_folder(self):
+        done = self.run_hearth("run", self.model, self.pictures / "a.png", "--device", "cpu", "--show", "image",
+                               "--picture", self.pictures, expect=1)
+        self.assertNotIn("ready after", done.stdout)  # known before the run
+
     def test_several_pictures_are_not_drawn_into_one_file(self):
         done = self.run_hearth("run", self.model, self.pictures, "--device", "cpu", "--show", "image", "--picture",
                                self.folder / "drawn.png", expect=3)

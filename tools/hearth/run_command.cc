@@ -72,13 +72,14 @@ class RunCommand final : public Verb {
     ReadMetadata(session.model());
     HEARTH_ASSIGN(Interpreter interpreter, show_.InterpreterFor(session.model(), metadata_));
     if (!picture_path_.empty()) HEARTH_TRY(CheckDrawable(interpreter.groups(), session.outputs()));
-    if (AreManyPictures(input_options_, session.inputs())) pictures_ = PicturesOf(input_options_.arguments);
+    if (AreManyPictures(input_options_, session.inputs())) pictures_ = PicturesOf(paths_);
     Json outputs = Json::array(), runs = Json::array();
     ExitCode code = ExitCode::kFine;
     LoadedInputs inputs;
     if (pictures_ != nullptr) {
       HEARTH_ASSIGN(code, RunPictures(session, interpreter, runs));
     } else {
+      if (!picture_path_.empty()) HEARTH_TRY(CheckPictureWritable(picture_path_, ".png"));
       HEARTH_ASSIGN(inputs, RunOnce(session));
       HEARTH_ASSIGN(outputs, HandOut(session, interpreter, inputs));
     }
@@ -128,8 +129,18 @@ class RunCommand final : public Verb {
     }
     if (!video_path_.empty() && !paths.empty())
       return Error(StatusCode::kInvalidArgument, "--video: its frames are the input; {} is one too many", paths[0]);
-    input_options_.arguments = std::move(paths);
-    if (has_folder) pictures_ = PicturesOf(input_options_.arguments);
+    input_options_.arguments = paths;
+    if (has_folder) pictures_ = PicturesOf(paths);
+    // The session opens with a picture that can be read, so that damaged ones fail alone.
+    const auto is_readable = [](const std::string& path) {
+      std::error_code error;
+      return std::filesystem::is_regular_file(path, error) && SizeOfPicture(path).ok();
+    };
+    if (paths.size() > 1 && std::ranges::all_of(paths, IsPicture)) {
+      const auto first = std::ranges::find_if(paths, is_readable);
+      if (first != paths.end()) std::swap(input_options_.arguments[0], input_options_.arguments[first - paths.begin()]);
+    }
+    paths_ = std::move(paths);
     if (video_path_.empty()) return Status::Ok();
     HEARTH_ASSIGN(pictures_, FramesOf(video_path_));
     HEARTH_ASSIGN(picture_, pictures_->Next());
@@ -344,6 +355,7 @@ class RunCommand final : public Verb {
   ShowOptions show_;
   bool check_range_ = false, saves_recipe_ = false, start_is_told_ = false;
   std::string output_folder_, picture_path_, video_path_;
+  std::vector<std::string> paths_;           // of the inputs, folders replaced by their pictures
   std::unique_ptr<PictureSource> pictures_;  // of several runs
   std::optional<SourcePicture> picture_;     // of the run that is being made
   std::vector<std::string> doubts_, label_warnings_;

@@ -28,7 +28,8 @@ class Files final : public PictureSource {
   Result<std::optional<SourcePicture>> Next() override {
     if (next_ == paths_.size()) return std::optional<SourcePicture>();
     const std::string& path = paths_[next_++];
-    const std::string stem = std::filesystem::path(path).stem();
+    std::string stem = std::filesystem::path(path).stem();
+    if (stem == "." || stem == "..") stem = std::filesystem::path(path).filename();  // these are folders
     std::string free = stem;
     for (int k = 2; !stems_.insert(free).second; ++k) free = fmt::format("{}_{}", stem, k);
     return std::optional(SourcePicture{path, path, free});
@@ -58,7 +59,8 @@ class Frames final : public PictureSource {
       return Error(StatusCode::kIoError, "no pipe to ffmpeg: {}", std::strerror(errno));
     frames_.reset(::fdopen(ends[0], "rb"));
     // "file:" keeps names with a colon from being protocols.
-    const bool is_camera = path_.starts_with("/dev/");
+    std::error_code error;
+    const bool is_camera = path_.starts_with("/dev/") && std::filesystem::is_character_file(path_, error);
     const std::string input = is_camera ? path_ : "file:" + path_;
     std::vector<const char*> arguments = {"ffmpeg", "-nostdin", "-loglevel", "error"};
     if (is_camera) arguments.insert(arguments.end(), {"-f", "v4l2"});
@@ -125,7 +127,9 @@ Result<std::vector<std::string>> PicturesIn(const std::string& folder) {
   std::vector<std::string> paths;
   std::error_code error;
   for (std::filesystem::directory_iterator file(folder, error), end; !error && file != end; file.increment(error)) {
-    if (IsPicture(file->path())) paths.push_back(file->path());
+    std::error_code unknown;  // of a link to nothing, which is told of like a damaged picture
+    const bool is_no_file = file->exists(unknown) && !file->is_regular_file(unknown);
+    if (IsPicture(file->path()) && !is_no_file) paths.push_back(file->path());
   }
   if (error) return Error(StatusCode::kNotFound, "can't list the folder {}: {}", folder, error.message());
   if (paths.empty()) return Error(StatusCode::kNotFound, "{} holds no pictures (.png, .jpg, .jpeg, .bmp)", folder);

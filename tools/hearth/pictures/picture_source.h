@@ -30,7 +30,7 @@ bool IsPicture(const std::string& path);
 Result<std::vector<std::string>> PicturesIn(const std::string& folder);
 
 std::unique_ptr<PictureSource> PicturesOf(std::vector<std::string> paths);
-// The frames of a video file, or of a camera if the path lies in /dev, read by the program ffmpeg. kNotFound;
+// The frames of a video file, or of a camera if the path is that of a device, read by the program ffmpeg. kNotFound;
 // kUnavailable if ffmpeg is not installed.
 Result<std::unique_ptr<PictureSource>> FramesOf(const std::string& path);
 
