@@ -115,7 +115,8 @@ Result<ModelInterface> ReadOnnxInterface(std::span<const std::byte> bytes, const
   for (const onnx::ValueInfoProto* input : onnx::InputsOf(*model.graph)) {
     if (!budget.Charge(input->name.size())) return CopyBudget::Exceeded("the names of inputs");
     TensorDeclaration& declared = interface.inputs.emplace_back(onnx::DeclarationOf(*input));
-    // A size that another input's shape gives is not open.
+    // A size that another input's shape gives is not open; one that its own shape gives may be chosen again.
+    if (options.input_shapes.contains(declared.name)) continue;
     for (size_t d = 0; d < declared.shape.size(); ++d) {
       const auto named = sizes.find((*input->dims)[d].param);
       if (declared.shape[d] < 0 && named != sizes.end()) declared.shape[d] = named->second;
