@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/graph/element.h"
 #include "frontends/onnx/operators.h"
+#include "frontends/writer/rows.h"
 
 namespace hearth::onnx {
 namespace {
@@ -85,7 +86,10 @@ Results ReadIdentity(OpView& op) {
   if (!op.HasOutput(1)) return made;
   // Dropout's mask.
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
-  HEARTH_ASSIGN(const ValueId mask, op.to().AddFilled(desc.shape, op.to().AddNumber(DType::kBool, 1.0)));
+  const Made plain = op.In(0);
+  HEARTH_TRY(plain.status());
+  const Made ones = op.to().AddFilled(desc.shape, op.to().AddNumber(DType::kBool, 1.0));
+  HEARTH_ASSIGN(const ValueId mask, WithRows(op.to(), ones, op.to().marks().OpenOf(*plain)));
   made->push_back({.plain = mask});
   return made;
 }

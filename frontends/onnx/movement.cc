@@ -147,6 +147,8 @@ Results ReadSlice(OpView& op) {
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
   const Shape shape = op.to().shape(x);
+  const OpenDimension open = op.to().marks().OpenOf(x);
+  int64_t cut_behind = 0;  // at the end of the open dimension; -1 if that is not all that depends on where it ends
   Slice slice{shape, shape, shape, shape};
   for (int d = 0; d < rank; ++d) {
     slice.begin[d] = 0;
@@ -159,11 +161,25 @@ Results ReadSlice(OpView& op) {
     slice.begin[d] = static_cast<int32_t>(range.begin);
     slice.size[d] = static_cast<int32_t>(range.count);
     slice.strides[d] = static_cast<int32_t>(range.step);
+    if (d != open.dim) continue;
+    const int64_t start = (*starts)[k], end = std::max<int64_t>((*ends)[k], -kMostInDimension);
+    const bool is_first = start == 0 && (!steps || (*steps)[k] > 0);
+    cut_behind = start < 0 || (!is_first && end < 0) ? -1 : std::max<int64_t>(0, -end);
   }
   slice.shape = slice.size;
   const bool takes_all =
       slice.size == shape && std::ranges::all_of(slice.strides.dims(), [](int32_t s) { return s == 1; });
-  return InOrder(order, takes_all ? Made(x) : op.to().Add(slice, {x}));
+  HEARTH_ASSIGN(const ValueId made, takes_all ? Made(x) : op.to().Add(slice, {x}));
+  if (open.count == kNoValue || made == x) return InOrder(order, made);
+  // The first ones of rows whose number data make, or all but the last ones.
+  if (slice.begin[open.dim] != 0 || slice.strides[open.dim] != 1 || cut_behind < 0) return NeedsAllRows();
+  const Made left = cut_behind == 0
+                        ? Made(open.count)
+                        : op.to().Add(BinaryKind::kSub,
+                                      {open.count, op.to().AddNumber(DType::kInt32, static_cast<double>(cut_behind))});
+  HEARTH_ASSIGN(const ValueId rows, left);
+  HEARTH_ASSIGN(const ValueId count, AddCount(op.to(), rows, slice.size[open.dim]));
+  return InOrder(order, AddRows(op.to(), made, count, open.dim));
 }
 
 Results ReadPad(OpView& op) {
@@ -194,6 +210,7 @@ Results ReadPad(OpView& op) {
   const Order order = op.OrderOf(0);
   Made x = op.In(0, order);
   HEARTH_TRY(x.status());
+  const OpenDimension open = to.marks().OpenOf(*x);
   Pad added{to.shape(*x), to.shape(*x), number};
   for (int d = 0; d < rank; ++d) added.before[d] = added.after[d] = 0;
   constexpr int64_t kMost = int64_t{1} << 30;
@@ -204,6 +221,7 @@ Results ReadPad(OpView& op) {
       return Error(StatusCode::kMalformedInput, "paddings of {} and {}", before, after);
     }
     const int d = AxisIn(order, axis, rank);
+    if (open.count != kNoValue && open.dim == d && (before != 0 || after != 0)) return NeedsAllRows();
     if (kind != PadKind::kConstant) {
       x = PadAxis(to, x, d, before, after, kind);
       continue;
@@ -237,6 +255,8 @@ Results ReadCenterCropPad(OpView& op) {
     HEARTH_ASSIGN(const int axis, OpView::Axis(axes[k], rank));
     if (sizes[k] < 0 || sizes[k] > kMostInDimension)
       return Error(StatusCode::kMalformedInput, "a size of {}", sizes[k]);
+    if (const OpenDimension open = op.to().marks().OpenOf(x); open.count != kNoValue && open.dim == axis)
+      return NeedsAllRows();
     const int64_t added = sizes[k] - op.to().shape(now)[axis];
     const int64_t before = added < 0 ? -(-added / 2) : added / 2;
     made = AddEdges(op.to(), now, axis, before, added - before, 0.0);

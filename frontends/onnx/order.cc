@@ -97,7 +97,10 @@ Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation) {
     return Error(StatusCode::kMalformedInput, "a tensor of shape {} has rank {}, but {} is needed",
                  desc.shape.ToString(), desc.shape.rank(), permutation.rank());
   }
-  if (KeepsOrder(desc.shape, permutation)) return to.AddReshape(value, Permuted(desc.shape, permutation));
+  // Of dimensions of size 1, only a transpose says which one holds the rows that data make.
+  const OpenDimension open = to.marks().OpenOf(*value);
+  const bool is_lost = open.count != kNoValue && desc.shape[open.dim] == 1;
+  if (KeepsOrder(desc.shape, permutation) && !is_lost) return to.AddReshape(value, Permuted(desc.shape, permutation));
   if (!to.IsConstant(*value) || desc.quantization || BitsOf(desc.dtype) % 8 != 0) {
     return to.AddTranspose(value, permutation);
   }

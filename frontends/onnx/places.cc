@@ -10,13 +10,27 @@
 namespace hearth::onnx {
 namespace {
 
-// Indices as int32; negative ones count from the end. Of those in the last dimension, the k-th is among sizes[k]
-// elements; a single size is that of all.
-Made FromFront(OpView& op, size_t i, const std::vector<int32_t>& sizes) {
+// Operand `i`, indices in operand 0, as int32; negative ones count from the end. Of those in the last dimension, the
+// k-th is among the elements of dimension first + k; if `count` is 1, all are in dimension `first`.
+Made FromFront(OpView& op, size_t i, int first, int count) {
   NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const ValueId indices, op.In(i));
-  if (to.IsConstant(indices) && to.shape(indices).element_count() <= (1 << 20)) {
-    HEARTH_ASSIGN(const std::vector<int64_t> numbers, to.Integers(indices));
+  std::vector<int32_t> sizes;
+  for (int d = first; d < first + count; ++d) sizes.push_back(desc.shape[d]);
+  OpenDimension open;
+  if (op.HasOpenRows(0)) {
+    HEARTH_ASSIGN(const ValueId x, op.In(0));
+    open = to.marks().OpenOf(x);
+  }
+  const bool ends_where_data_say = open.count != kNoValue && open.dim >= first && open.dim < first + count;
+  std::vector<int64_t> numbers;
+  const bool is_known = to.IsConstant(indices) && to.shape(indices).element_count() <= (1 << 20);
+  if (is_known) {
+    HEARTH_ASSIGN(numbers, to.Integers(indices));
+  }
+  const bool has_negative = std::ranges::any_of(numbers, [](int64_t index) { return index < 0; });
+  if (is_known && !(ends_where_data_say && has_negative)) {
     std::vector<double> made;
     for (size_t k = 0; k < numbers.size(); ++k) {
       const int64_t number = numbers[k], size = sizes[k % sizes.size()];
@@ -31,8 +45,22 @@ Made FromFront(OpView& op, size_t i, const std::vector<int32_t>& sizes) {
   const Made narrow = to.AddCast(indices, DType::kInt32);
   HEARTH_TRY(narrow.status());
   const Made is_negative = to.Add(BinaryKind::kLess, {narrow, AddScalarLike(to, *narrow, 0)});
-  const Made counts = to.AddConstant(each, DType::kInt32, std::vector<double>(sizes.begin(), sizes.end()));
+  Made counts = to.AddConstant(each, DType::kInt32, std::vector<double>(sizes.begin(), sizes.end()));
+  if (ends_where_data_say) {
+    Operands parts;
+    for (int d = first; d < first + count; ++d)
+      parts.Append(d == open.dim ? Made(open.count) : to.AddNumber(DType::kInt32, desc.shape[d]));
+    counts = to.AddReshape(count == 1 ? Made(open.count) : to.Add(Concat{.axis = 0}, parts), each);
+  }
   return to.Add(Select{}, {is_negative, to.Add(BinaryKind::kAdd, {narrow, counts}), narrow});
+}
+
+// The node of a look-up in operand 0. `first_node`: of those that make the indices.
+Made AddLookUp(OpView& op, Op look_up, const Made& indices, size_t first_node) {
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  HEARTH_ASSIGN(const ValueId places, indices);
+  HEARTH_TRY(KeepRows(op.to(), first_node));
+  return AddOnRows(op.to(), std::move(look_up), {x, places}, op.to().desc(x));
 }
 
 // Where the elements of `indices` point among those of `whole`: along `axis` to their number, along each other
@@ -75,30 +103,34 @@ Results ReadGather(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
   HEARTH_ASSIGN(const TensorDesc indices, op.Desc(1));
-  const Made places = FromFront(op, 1, {desc.shape[axis]});
+  const size_t first_node = op.to().graph().nodes().size();
+  const Made places = FromFront(op, 1, axis, 1);
   // Devices read lists of indices.
-  if (indices.shape.rank() > 0) return Plain(op.to().Add(Gather{axis, 0}, {op.In(0), places}));
-  HEARTH_ASSIGN(const ValueId taken, op.to().Add(Gather{axis, 0}, {op.In(0), op.to().AddReshape(places, {1})}));
+  if (indices.shape.rank() > 0) return Plain(AddLookUp(op, Gather{axis, 0}, places, first_node));
+  HEARTH_ASSIGN(const ValueId taken, AddLookUp(op, Gather{axis, 0}, op.to().AddReshape(places, {1}), first_node));
   return Plain(op.to().AddReshape(taken, Without(desc.shape, axis)));
 }
 
 Results ReadGatherElements(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
-  HEARTH_ASSIGN(const ValueId places, FromFront(op, 1, {desc.shape[axis]}));
+  const size_t first_node = op.to().graph().nodes().size();
+  HEARTH_ASSIGN(const ValueId places, FromFront(op, 1, axis, 1));
   const Shape made = op.to().shape(places);
   const Made coordinates = CoordinatesBeside(op.to(), places, axis, desc.shape);
-  return Plain(op.to().AddReshape(op.to().Add(GatherNd{}, {op.In(0), coordinates}), made));
+  return Plain(op.to().AddReshape(AddLookUp(op, GatherNd{}, coordinates, first_node), made));
 }
 
-// Indices whose last dimension has coordinates in a tensor of this shape.
-Made Coordinates(OpView& op, size_t i, const Shape& shape) {
+// Indices whose last dimension has coordinates in operand 0, from its dimension `first` on.
+Made Coordinates(OpView& op, size_t i, int first) {
+  HEARTH_ASSIGN(const TensorDesc whole, op.Desc(0));
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(i));
   const int rank = desc.shape.rank();
-  if (rank == 0 || desc.shape[rank - 1] > shape.rank()) {
-    return Error(StatusCode::kMalformedInput, "indices of shape {} for {}", desc.shape.ToString(), shape.ToString());
+  if (rank == 0 || desc.shape[rank - 1] > whole.shape.rank() - first) {
+    return Error(StatusCode::kMalformedInput, "indices of shape {} for {}", desc.shape.ToString(),
+                 whole.shape.ToString());
   }
-  return FromFront(op, i, {shape.dims().begin(), shape.dims().begin() + desc.shape[rank - 1]});
+  return FromFront(op, i, first, desc.shape[rank - 1]);
 }
 
 Results ReadGatherNd(OpView& op) {
@@ -106,8 +138,8 @@ Results ReadGatherNd(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const int64_t leading = op.Int("batch_dims", 0);
   if (leading < 0 || leading > desc.shape.rank()) return Error(StatusCode::kMalformedInput, "batch_dims={}", leading);
-  const Shape own = Shape::FromSpan(desc.shape.dims().subspan(static_cast<size_t>(leading)));
-  HEARTH_ASSIGN(const ValueId indices, Coordinates(op, 1, own));
+  const size_t first_node = to.graph().nodes().size();
+  HEARTH_ASSIGN(const ValueId indices, Coordinates(op, 1, static_cast<int>(leading)));
   const Shape shape = to.shape(indices);
   const int last = shape.rank() - 1;
   if (leading > last) return Error(StatusCode::kMalformedInput, "batch_dims={} of {}", leading, shape.ToString());
@@ -119,7 +151,8 @@ Results ReadGatherNd(OpView& op) {
     columns.Append(to.Add(BroadcastTo{whole}, {to.AddIndices(along)}));
   }
   columns.Append(indices);
-  return Plain(to.Add(GatherNd{}, {op.In(0), leading == 0 ? Made(indices) : to.Add(Concat{.axis = last}, columns)}));
+  const Made places = leading == 0 ? Made(indices) : to.Add(Concat{.axis = last}, columns);
+  return Plain(AddLookUp(op, GatherNd{}, places, first_node));
 }
 
 // The places of elements that are not 0 as rows of coordinates, and their number.
@@ -225,7 +258,7 @@ Results ReadScatterNd(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const std::optional<BinaryKind> kind, MeetingOf(op));
-  HEARTH_ASSIGN(const ValueId listed, Coordinates(op, 1, desc.shape));
+  HEARTH_ASSIGN(const ValueId listed, Coordinates(op, 1, 0));
   const Shape indices = to.shape(listed);
   const int n = indices[indices.rank() - 1];
   const auto rows = static_cast<int32_t>(CountBetween(indices, 0, indices.rank() - 1));
@@ -242,7 +275,7 @@ Results ReadScatterElements(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
   HEARTH_ASSIGN(const std::optional<BinaryKind> kind, MeetingOf(op));
-  HEARTH_ASSIGN(const ValueId indices, FromFront(op, 1, {desc.shape[axis]}));
+  HEARTH_ASSIGN(const ValueId indices, FromFront(op, 1, axis, 1));
   const auto rows = static_cast<int32_t>(to.shape(indices).element_count());
   HEARTH_ASSIGN(const TensorDesc given, op.Desc(2));
   if (given.shape != to.shape(indices)) {

@@ -37,9 +37,17 @@ std::vector<int64_t> DimsOf(const Shape& shape) {
   return {shape.dims().begin(), shape.dims().end()};
 }
 
-Results Reshaped(OpView& op, const std::vector<int64_t>& dims) {
+// `became`: what each dimension became, -1 for one that must be 1; nothing if only their sizes say it.
+Results Reshaped(OpView& op, const std::vector<int64_t>& dims, const std::vector<int>& became = {}) {
   HEARTH_ASSIGN(const Shape shape, CheckedShape(dims));
-  return Plain(op.to().AddReshape(op.In(0), shape));
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  HEARTH_ASSIGN(const ValueId made, op.to().AddReshape(x, shape));
+  const OpenDimension rows = op.to().marks().OpenOf(x);
+  if (made == x || rows.count == kNoValue || became.empty()) return Plain(made);
+  const int at = became[static_cast<size_t>(rows.dim)];
+  if (at >= 0) return Plain(AddRows(op.to(), made, rows.count, at));
+  op.to().marks().closed.insert(made);
+  return Plain(made);
 }
 
 Results ReadShape(OpView& op) {
@@ -61,10 +69,11 @@ Results ReadSize(OpView& op) {
   if (!op.HasOpenRows(0)) return Plain(AddInt64(op.to(), Shape(), {desc.shape.element_count()}));
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   const OpenDimension open = op.to().marks().OpenOf(x);
-  const Made others =
-      op.to().AddNumber(DType::kInt64, static_cast<double>(desc.shape.element_count() / desc.shape[open.dim]));
+  int64_t others = 1;  // elements of a row
+  for (int d = 0; d < desc.shape.rank(); ++d) others *= d == open.dim ? 1 : desc.shape[d];
   const Made rows = op.to().AddCast(open.count, DType::kInt64);
-  return Plain(op.to().AddReshape(op.to().Add(BinaryKind::kMul, {rows, others}), Shape()));
+  return Plain(op.to().AddReshape(
+      op.to().Add(BinaryKind::kMul, {rows, op.to().AddNumber(DType::kInt64, static_cast<double>(others))}), Shape()));
 }
 
 Results ReadConstant(OpView& op) {
@@ -120,17 +129,38 @@ Results ReadRange(OpView& op) {
   return Plain(op.to().AddConstant(shape, desc.dtype, numbers));
 }
 
+// The dimension that `rows` becomes, which must be the one whose size the list leaves to data: of 4 rows at most, whose
+// number data make, and 4 columns the list (4, -1) makes 4 rows always.
+Result<int> RowsAfterReshape(const OpenSizes& list, bool keeps_zeros, const Shape& before, const OpenDimension& rows,
+                             const Shape& made) {
+  const auto is_copy = [&](int d) { return list.dims[static_cast<size_t>(d)] == 0 && !keeps_zeros && d == rows.dim; };
+  const auto is_rest = [&](int d) { return list.dims[static_cast<size_t>(d)] == -1; };
+  const auto is_of_data = [&](int d) { return list.open.count != kNoValue && list.open.dim == d; };
+  int at = -1;
+  bool is_said = false;
+  for (int d = 0; d < made.rank(); ++d) {
+    if (!IsSameDimension(before, rows.dim, made, d) || is_said) continue;
+    is_said = is_copy(d) || is_rest(d) || is_of_data(d);
+    if (at < 0 || is_said) at = d;
+  }
+  const bool is_fixed = at >= 0 && (is_copy(at) || (is_of_data(at) && list.open.count == rows.count));
+  for (int d = 0; d < made.rank() && at >= 0; ++d) {
+    if (d != at && (is_copy(d) || is_of_data(d) || (is_rest(d) && !is_fixed))) at = -1;
+  }
+  return at >= 0 ? Result<int>(at) : Result<int>(NeedsAllRows());
+}
+
 Results ReadReshape(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
-  std::vector<int64_t> dims = op.Ints("shape");
+  OpenSizes sizes{.dims = op.Ints("shape"), .open = {}};
   if (op.Has(1)) {
     HEARTH_ASSIGN(const ValueId list, op.In(1));
-    HEARTH_ASSIGN(const OpenSizes sizes, SizesIn(op.to(), list));
-    dims = sizes.dims;
+    HEARTH_ASSIGN(sizes, SizesIn(op.to(), list));
   } else if (op.Find("shape") == nullptr) {
     return Error(StatusCode::kMalformedInput, "its shape is absent");
   }
   const bool keeps_zeros = op.Int("allowzero", 0) != 0;
+  std::vector<int64_t> dims = sizes.dims;
   int64_t known = 1;
   for (size_t d = 0; d < dims.size(); ++d) {
     if (dims[d] == 0 && !keeps_zeros) {
@@ -149,7 +179,12 @@ Results ReadReshape(OpView& op) {
     return Error(StatusCode::kMalformedInput, "{} elements of shape {} as shape {}", elements, desc.shape.ToString(),
                  shape.ToString());
   }
-  return Plain(op.to().AddReshape(op.In(0), shape));
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  const OpenDimension rows = op.to().marks().OpenOf(x);
+  HEARTH_ASSIGN(const ValueId made, op.to().AddReshape(x, shape));
+  if (rows.count == kNoValue) return sizes.open.count == kNoValue ? Plain(made) : Results(NeedsAllRows());
+  HEARTH_ASSIGN(const int at, RowsAfterReshape(sizes, keeps_zeros, desc.shape, rows, shape));
+  return Plain(made == x ? Made(made) : AddRows(op.to(), made, rows.count, at));
 }
 
 Results ReadFlatten(OpView& op) {
@@ -172,10 +207,12 @@ Results ReadSqueeze(OpView& op) {
     goes[static_cast<size_t>(d)] = true;
   }
   std::vector<int64_t> dims;
+  std::vector<int> became;
   for (int d = 0; d < desc.shape.rank(); ++d) {
+    became.push_back(goes[static_cast<size_t>(d)] ? -1 : static_cast<int>(dims.size()));
     if (!goes[static_cast<size_t>(d)]) dims.push_back(desc.shape[d]);
   }
-  return Reshaped(op, dims);
+  return Reshaped(op, dims, became);
 }
 
 Results ReadUnsqueeze(OpView& op) {
@@ -190,8 +227,12 @@ Results ReadUnsqueeze(OpView& op) {
     dims[static_cast<size_t>(d)] = -1;
   }
   int next = 0;
-  for (int64_t& dim : dims) dim = dim == -1 ? 1 : desc.shape[next++];
-  return Reshaped(op, dims);
+  std::vector<int> became;  // by dimension
+  for (int64_t& dim : dims) {
+    if (dim != -1) became.push_back(static_cast<int>(&dim - dims.data()));
+    dim = dim == -1 ? 1 : desc.shape[next++];
+  }
+  return Reshaped(op, dims, became);
 }
 
 Results ReadExpand(OpView& op) {
@@ -205,8 +246,14 @@ Results ReadExpand(OpView& op) {
     dims.insert(dims.begin(), own.size() - dims.size(), 1);
   }
   const size_t added = dims.size() - own.size();
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  OpenDimension rows = op.to().marks().OpenOf(x);
+  rows.dim += static_cast<int>(added);
+  if (sizes.open.count != kNoValue && rows.count != kNoValue && sizes.open != rows) return NeedsAllRows();
   for (size_t d = 0; d < own.size(); ++d) {
     int64_t& dim = dims[d + added];
+    // One row or all of them: that many there are.
+    if (own[d] != 1 && rows.count == kNoValue && sizes.open.dim == static_cast<int>(d + added)) sizes.open = {};
     if (dim == 1) dim = own[d];
     if (own[d] != 1 && dim != own[d]) {
       return Error(StatusCode::kMalformedInput, "{} does not expand to dimension {} of {}", desc.shape.ToString(),
@@ -214,10 +261,9 @@ Results ReadExpand(OpView& op) {
     }
   }
   HEARTH_ASSIGN(const Shape shape, CheckedShape(dims));
-  if (sizes.open.count != kNoValue)
-    return Plain(WithRows(op.to(), op.to().Add(BroadcastTo{shape}, {op.In(0)}), sizes.open));
+  if (sizes.open.count != kNoValue) return Plain(WithRows(op.to(), op.to().Add(BroadcastTo{shape}, {x}), sizes.open));
   if (shape == desc.shape) return InOrder(op.OrderOf(0), op.In(0, op.OrderOf(0)));
-  return Plain(op.to().Add(BroadcastTo{shape}, {op.In(0)}));
+  return Plain(op.to().Add(BroadcastTo{shape}, {x}));
 }
 
 Results ReadTile(OpView& op) {
@@ -232,6 +278,7 @@ Results ReadEyeLike(OpView& op) {
   const std::optional<DType> dtype = type == kUndefined ? desc.dtype : ComputedTypeOf(type);
   if (!dtype) return UnknownType(type);
   if (desc.shape.rank() != 2) return Error(StatusCode::kMalformedInput, "shape {}", desc.shape.ToString());
+  if (op.HasOpenRows(0)) return NeedsAllRows();
   HEARTH_TRY(op.to().budget().CheckRoom(desc.shape, *dtype));
   std::vector<double> numbers(static_cast<size_t>(desc.shape.element_count()), 0.0);
   const int64_t k = op.Int("k", 0);

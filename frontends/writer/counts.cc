@@ -1,4 +1,6 @@
 // Numbers that data make and that say how many rows there are: where they come from, and how large they can become.
+#include <cmath>
+
 #include "core/base/error.h"
 #include "core/graph/element.h"
 #include "frontends/writer/rows.h"
@@ -40,8 +42,10 @@ Element CopiedFrom(const NodeWriter& to, const Node& node, int64_t at) {
     return {node.inputs[0], slice->begin[0] + at * slice->strides[0]};
   }
   if (std::holds_alternative<Gather>(node.op)) {
+    if (!to.IsConstant(node.inputs[1])) return {};
     const Result<std::vector<int64_t>> places = to.Integers(node.inputs[1]);
-    const int64_t place = places.ok() ? (*places)[static_cast<size_t>(at)] : -1;
+    const bool is_known = places.ok() && at < std::ssize(*places);
+    const int64_t place = is_known ? (*places)[static_cast<size_t>(at)] : -1;
     return place >= 0 && place < to.shape(node.inputs[0])[0] ? Element{node.inputs[0], place} : Element();
   }
   if (!std::holds_alternative<Concat>(node.op)) return {};
@@ -68,7 +72,9 @@ Element SourceOf(const NodeWriter& to, Element element) {
 std::optional<double> MostOf(const NodeWriter& to, Element element, int levels) {
   element = SourceOf(to, element);
   if (to.IsConstant(element.of)) {
-    return LoadElement(to.desc(element.of).dtype, to.graph().ConstantBytes(element.of), element.at);
+    if (element.at >= to.shape(element.of).element_count()) return std::nullopt;
+    const double number = LoadElement(to.desc(element.of).dtype, to.graph().ConstantBytes(element.of), element.at);
+    return number == std::floor(number) ? std::optional(number) : std::nullopt;
   }
   if (const auto count = to.marks().counts.find(element.of); count != to.marks().counts.end()) return count->second;
   const Node* maker = MakerOf(to, element.of);
@@ -85,6 +91,7 @@ std::optional<double> MostOf(const NodeWriter& to, Element element, int levels) 
     if (is_minimum ? count != 1 : count > kMostListed) break;
     for (int64_t at = 0; at < count; ++at) {
       const std::optional<double> of_one = MostOf(to, {input, at}, levels - 1);
+      if (!of_one && to.desc(input).dtype == DType::kFloat32) return std::nullopt;  // perhaps no whole number
       if (of_one && (!most || *of_one < *most)) most = of_one;
     }
   }
@@ -100,21 +107,22 @@ std::optional<double> MostOf(const NodeWriter& to, ValueId number) {
 Result<OpenSizes> SizesIn(NodeWriter& to, ValueId list) {
   const auto count = static_cast<int32_t>(to.shape(list).element_count());
   OpenSizes sizes;
-  Result<std::vector<int64_t>> known = to.Integers(list);
-  for (int32_t k = 0; !known.ok() && k < count && count <= Shape::kMaxRank; ++k) {
+  if (to.IsConstant(list) || count > Shape::kMaxRank) {
+    HEARTH_ASSIGN(sizes.dims, to.Integers(list));
+    return sizes;
+  }
+  for (int32_t k = 0; k < count; ++k) {
     const Element source = SourceOf(to, {list, k});
     const std::optional<double> most = MostOf(to, source, kMostLevels);
     const bool is_known = to.IsConstant(source.of);
-    if (!most || (!is_known && !(*most >= 1.0 && *most < kMostCounted))) return known.status();
-    sizes.dims.push_back(static_cast<int64_t>(*most));
+    if (!most || (!is_known && !(*most >= 1.0 && *most < kMostCounted))) return to.Integers(list).status();
+    sizes.dims.push_back(ToInt64(*most));
     if (is_known) continue;
     if (sizes.open.count != kNoValue) return NeedsAllRows();
     HEARTH_ASSIGN(const ValueId size, to.AddSlice(to.AddReshape(list, {count}), 0, k, 1));
     HEARTH_ASSIGN(const ValueId rows, AddCount(to, size, static_cast<int32_t>(*most)));
     sizes.open = {k, rows};
   }
-  if (static_cast<int32_t>(sizes.dims.size()) == count) return sizes;
-  HEARTH_ASSIGN(sizes.dims, known);
   return sizes;
 }
 

@@ -64,6 +64,7 @@ Made GraphWriter::AddChoice(ValueId condition, ValueId if_true, ValueId if_false
   const size_t first_node = graph().nodes().size();
   const int32_t most = std::max(a.shape[open.dim], b.shape[open.dim]);
   const auto filled = [&](ValueId id, ValueId other) -> Made {
+    if (shape(id)[open.dim] == most) return id;
     return IsEmpty(id) ? Made(other) : AddPad(id, open.dim, 0, most - shape(id)[open.dim]);
   };
   const auto count = [&](ValueId id, const OpenDimension& its) -> Made {

@@ -33,7 +33,7 @@ bool IsAlongLast(const Op& op) {
 // The dimension of the new shape that dimension `d` becomes where elements keep their order; -1 if there is none.
 int AfterReshape(int d, const Shape& shape, const Shape& made) {
   for (int k = 0; k < made.rank(); ++k) {
-    if (made[k] == shape[d] && CountBetween(made, 0, k) == CountBetween(shape, 0, d)) return k;
+    if (IsSameDimension(shape, d, made, k)) return k;
   }
   return -1;
 }
@@ -156,6 +156,10 @@ Made ReduceRows(NodeWriter& to, const Reduce& reduce, ValueId value, const Tenso
 
 }  // namespace
 
+bool IsSameDimension(const Shape& shape, int d, const Shape& made, int k) {
+  return made[k] == shape[d] && CountBetween(made, 0, k) == CountBetween(shape, 0, d);
+}
+
 bool HaveRows(const NodeWriter& to, std::span<const ValueId> operands) {
   return std::ranges::any_of(operands, [&](ValueId value) { return to.marks().OpenOf(value).count != kNoValue; });
 }
@@ -175,7 +179,9 @@ Made AddOnRows(NodeWriter& to, Op op, std::vector<ValueId> operands, const Tenso
   }
   HEARTH_ASSIGN(const ValueId result, to.AddAs(op, operands, made));
   HEARTH_ASSIGN(const Open open, OpenOfResult(to, op, operands, to.shape(result)));
-  return open.count == kNoValue ? Made(result) : AddRows(to, result, open.count, open.dim);
+  if (open.count != kNoValue) return AddRows(to, result, open.count, open.dim);
+  to.marks().closed.insert(result);
+  return result;
 }
 
 void CloseRows(NodeWriter& to, size_t first_node) {
@@ -191,7 +197,10 @@ Status KeepRows(NodeWriter& to, size_t first_node) {
     const Node node = to.graph().nodes()[k];  // a copy: nodes may be added
     if (HaveRows(to, node.outputs) || to.marks().closed.contains(node.outputs[0])) continue;
     HEARTH_ASSIGN(const Open open, OpenOfResult(to, node.op, node.inputs, to.shape(node.outputs[0])));
-    if (open.count == kNoValue) continue;
+    // Readers say themselves what the file's own look-ups and slices leave. Others take as many rows as there can be.
+    const Open before = to.marks().OpenOf(node.inputs[0]);
+    const bool is_cut = std::holds_alternative<Slice>(node.op) && open.count != before.count;
+    if (is_cut || open.count == kNoValue) return NeedsAllRows();
     for (const ValueId output : node.outputs) to.marks().open.emplace(output, open);
   }
   return Status::Ok();

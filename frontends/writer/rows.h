@@ -10,6 +10,9 @@
 
 namespace hearth {
 
+// Whether dimension `k` of the new shape is dimension `d`, where elements keep their order.
+bool IsSameDimension(const Shape& shape, int d, const Shape& made, int k);
+
 // Whether an operand's number of rows depends on data.
 bool HaveRows(const NodeWriter& to, std::span<const ValueId> operands);
 

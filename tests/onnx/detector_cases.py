@@ -127,6 +127,56 @@ def lists_of_data():
                       [*held, *more], outputs)
 
 
+def ends_of_lists():
+    """Where a list whose length data make ends: what counts from there, and what has as many rows."""
+    def numbers(**held):
+        return [numpy_helper.from_array(np.asarray(array), name) for name, array in held.items()]
+
+    node = helper.make_node
+    held = numbers(half=np.float32(0.5), zero=np.int64(0), list=np.array([0], np.int64), behind=np.array([-1], np.int64),
+                   second=np.array([1], np.int64), last=np.int64(-1), both=np.array([[-1], [0]], np.int64))
+    found = [node("Greater", ["scores", "half"], ["is_high"]), node("NonZero", ["is_high"], ["places"]),
+             node("Squeeze", ["places", "list"], ["rows"]), node("Gather", ["scores", "rows"], ["high"]),
+             node("Gather", ["boxes", "rows"], ["of_high"], axis=0), node("Shape", ["high"], ["size"])]
+    nodes = [*found, node("Slice", ["of_high", "list", "behind", "list"], ["but_last"]),
+             node("Gather", ["of_high", "last"], ["last_row"]), node("GatherND", ["of_high", "both"], ["ends"]),
+             node("GatherElements", ["high", "behind"], ["last_score"]), node("Gather", ["high", "asked"], ["of_asked"]),
+             node("Dropout", ["of_high"], ["same", "mask"]), node("Expand", ["scores", "size"], ["all"]),
+             node("Shape", ["but_last"], ["shape"])]
+    for count, low in (("few", -1), ("many", 0.3)):
+        given = {"scores": seeded("scores" + count, (200,), low=low), "boxes": seeded("boxes" + count, (200, 4), low=0, high=4),
+                 "asked": np.array([[-1, 0], [1, -2]], np.int64)}
+        if count == "few":  # one row is expanded to all
+            given["one"] = np.where(np.arange(200) == 7, 1, 0).astype(np.float32)
+            nodes_of = [*nodes[:-2], node("Greater", ["one", "half"], ["is_one"]), node("Compress", ["one", "is_one"], ["single"]),
+                        node("Shape", ["single"], ["of_single"]), node("Expand", ["scores", "of_single"], ["all"]), nodes[-1]]
+        else:
+            nodes_of = [n for n in nodes if n.output[0] != "all"]
+        outputs = ["but_last", "last_row", "ends", "last_score", "of_asked", "same", "mask", "shape"]
+        yield network(f"ends_of_rows_{count}", nodes_of, given, held,
+                      [*outputs, *(["all"] if count == "few" else [])])
+    # Lists of one number at most, or of none.
+    for score in (0.2, 0.8):
+        nodes = [node("Greater", ["score", "half"], ["is_high"]), node("NonZero", ["is_high"], ["places"]),
+                 node("Squeeze", ["places", "list"], ["rows"]), node("Unsqueeze", ["rows", "list"], ["in_front"]),
+                 node("Transpose", ["in_front"], ["turned"], perm=[1, 0]), node("Shape", ["in_front"], ["shape"]),
+                 node("Shape", ["turned"], ["shape_turned"])]
+        yield network(f"one_row_at_most_{score}", nodes, {"score": np.array([score], np.float32)}, held,
+                      ["in_front", "turned", "shape", "shape_turned"])
+    real = [helper.make_tensor_value_info("made", TensorProto.FLOAT, None)]
+    for sizes in (([3, 0], [5, 0]), ([0, 4], [5, 4]), ([5, 4], [2, 4])):
+        branches = {name: helper.make_graph([node("ConstantOfShape", ["size"], ["made"])], name, [], real,
+                                            [numpy_helper.from_array(np.array(size, np.int64), "size")])
+                    for name, size in zip(("then_branch", "else_branch"), sizes)}
+        for chosen in (True, False):
+            yield network(f"branch_{sizes}_{chosen}", [node("If", ["first"], ["y"], **branches)],
+                          {"first": np.array(chosen)}, [], ["y"])
+    given = {"scores": seeded("scoresmany", (20,), low=0.3), "boxes": seeded("b", (20, 4))}
+    nodes = [*found, node("Min", ["size", "list"], ["k"]), node("TopK", ["scores", "k"], ["best", "numbers"]),
+             node("Size", ["best"], ["elements"])]
+    yield network("TopK_of_none", nodes, given, held, ["best", "elements"])
+
+
 def regions():
     x = seeded("x", (2, 3, 9, 11))
     corners = np.sort(seeded("roi", (5, 2, 2), low=-3, high=24), axis=1).reshape(5, 4)
