@@ -279,6 +279,8 @@ Results ReadQLinear(OpView& op) {
   inner.Bind("x", TensorIn(order, real));
   NodeProto node = op.node();
   node.inputs = {"x"};
+  // The axis of QLinearSoftmax is the last one where none is given, in each version.
+  if (op.Find("axis") == nullptr) node.attributes.push_back({.name = "axis", .i = -1});
   const OperatorRow* row = FindOperator("", node.op_type.substr(std::string_view("QLinear").size()));
   OpView view(inner, node, row, op.Int("opset", OpsetOf(op.scope().sets(), "")));
   HEARTH_ASSIGN(const std::vector<Tensor> made, row->read(view));

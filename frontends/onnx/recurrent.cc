@@ -185,6 +185,8 @@ Made LengthsOf(const OpView& op, Recurrent kind, int32_t steps) {
   if (!op.Has(4)) return Made(kNoValue);
   if (op.IsConstant(4)) {
     HEARTH_ASSIGN(const std::vector<int64_t> lengths, op.Numbers(4));
+    if (std::ranges::any_of(lengths, [&](int64_t length) { return length < 0 || length > steps; }))
+      return Error(StatusCode::kMalformedInput, "lengths of sequences of {} steps are not among 0 to {}", steps, steps);
     if (std::ranges::all_of(lengths, [&](int64_t length) { return length == steps; })) return Made(kNoValue);
   }
   if (kind == Recurrent::kQuantizedLstm) return Error(StatusCode::kUnsupported, "sequences of several lengths");

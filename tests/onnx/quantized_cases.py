@@ -55,11 +55,11 @@ def qlinear():
                domain="com.microsoft", channels_last=0)
     yield case("QLinearAveragePool", "QLinearAveragePool", [a, *q, *end], [1, 2, 3, 4], domain="com.microsoft",
                kernel_shape=[3, 2], pads=[1, 0, 0, 1], strides=[2, 1])
-    for axis, version in ((1, 12), (-1, 13)):
+    for name, version, chosen in (("12", 12, {"axis": 1}), ("13", 13, {"axis": -1}), ("without_an_axis", 12, {})):
         softmax = helper.make_node("QLinearSoftmax", ["x", "s", "z", "ys", "yz"], ["y"], domain="com.microsoft",
-                                   axis=axis, opset=version)
+                                   opset=version, **chosen)
         held = {"s": q[0], "z": q[1], "ys": np.float32(1 / 256), "yz": np.uint8(0)}
-        yield network(f"QLinearSoftmax_{version}", [softmax], {"x": a},
+        yield network(f"QLinearSoftmax_{name}", [softmax], {"x": a},
                       [numpy_helper.from_array(np.asarray(n), k) for k, n in held.items()], ["y"], 13, "com.microsoft")
     rows, columns = seeded("r", (6, 30), np.uint8, 0, 255), seeded("k", (4, 30), np.int8, *SEVEN_BITS)
     scales, added = seeded("s", (4,), low=0.01, high=0.02), seeded("c", (4,), np.int32, -900, 900)

@@ -201,27 +201,6 @@ TEST(OnnxReader, BoxesThatAreTakenAreAsManyRowsAsAnotherOutputSays) {
   EXPECT_THAT(ErrorOf(OnnxFile(graph)), HasSubstr("number of rows of an operand, which depends on data"));
 }
 
-TEST(OnnxReader, PlacesThatDataMakeAreColumnsUntilTheyAreTransposed) {
-  OnnxGraph graph;
-  graph.Input("x", {"2", "3"}).Output("found", 7).Output("kept").Output("sum");
-  graph.Node("NonZero", {"x"}, {"found"}).Node("Transpose", {"found"}, {"places"});
-  graph.Node("GatherND", {"x", "places"}, {"kept"}).Node("ReduceSum", {"kept"}, {"sum"});
-  const std::string file = OnnxFile(graph);
-  const Result<Graph> read = ReadOnnxModel(BytesOf(file));
-  ASSERT_TRUE(read.ok()) << read.status().message();
-  ASSERT_EQ(read->outputs.size(), 5u);
-  EXPECT_EQ(read->value(read->outputs[3]).name, "found_columns");
-  EXPECT_EQ(read->value(read->outputs[4]).name, "kept_rows");
-  const std::vector<ReferenceTensor> inputs = {{{2, 3}, {0, 5, 0, 7, 0, 9}}};
-  const auto answers = EvaluateGraph(*read, inputs);
-  ASSERT_TRUE(answers.ok()) << answers.status().message();
-  EXPECT_THAT(std::span((*answers)[0].values).first(3), ElementsAre(0, 1, 1));
-  EXPECT_THAT(std::span((*answers)[0].values).subspan(6, 3), ElementsAre(1, 0, 2));
-  EXPECT_THAT(std::span((*answers)[1].values).first(3), ElementsAre(5, 7, 9));
-  EXPECT_THAT((*answers)[2].values, ElementsAre(21));
-  EXPECT_THAT((*answers)[3].values, ElementsAre(3));
-}
-
 TEST(OnnxReader, NumbersThatAnAttributeCannotHaveAreErrors) {
   OnnxGraph boxes;
   boxes.Input("boxes", {"1", "3", "4"}).Input("scores", {"1", "1", "3"}).Output("taken", 7);
@@ -240,6 +219,19 @@ TEST(OnnxReader, AJoinedActivationWithoutItsNumbersIsAnError) {
   graph.Input("x", {"1", "2", "4", "4"}).Output("y").Floats("w", {1, 2, 1, 1}, {1, 2});
   graph.Node("FusedConv", {"x", "w"}, {"y"}, {OnnxGraph::Word("activation", "Clip")}, "com.microsoft");
   EXPECT_THAT(ErrorOf(OnnxFile(graph)), HasSubstr("the activation 'Clip' with 0 numbers"));
+}
+
+TEST(OnnxReader, ASequenceIsNoLongerThanItsSteps) {
+  for (const auto& [length, is_fine] : {std::pair(2, true), {0, true}, {3, false}, {-1, false}}) {
+    OnnxGraph graph;  // of 2 steps
+    graph.Input("x", {"2", "1", "1"})
+        .Output("y")
+        .Floats("w", {1, 4, 1}, {1, 2, 3, 4})
+        .Floats("r", {1, 4, 1}, {1, 2, 3, 4});
+    graph.Stored("lengths", {1}, 6, std::string_view(reinterpret_cast<const char*>(&length), sizeof length));
+    graph.Node("LSTM", {"x", "w", "r", "", "lengths"}, {"y"}, {OnnxGraph::Integer("hidden_size", 1)});
+    EXPECT_EQ(ErrorOf(OnnxFile(graph)).empty(), is_fine) << length << ErrorOf(OnnxFile(graph));
+  }
 }
 
 TEST(OnnxReader, AConstantConditionTakesItsBranchAlone) {

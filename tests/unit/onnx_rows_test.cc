@@ -37,6 +37,27 @@ Result<Graph> Read(OnnxGraph graph) {
   return ReadOnnxModel(BytesIn(file));
 }
 
+TEST(OnnxRows, AreColumnsUntilTheyAreTransposed) {
+  OnnxGraph graph;
+  graph.Input("x", {"2", "3"}).Output("found", 7).Output("kept").Output("sum");
+  graph.Node("NonZero", {"x"}, {"found"}).Node("Transpose", {"found"}, {"places"});
+  graph.Node("GatherND", {"x", "places"}, {"kept"}).Node("ReduceSum", {"kept"}, {"sum"});
+  const std::string file = OnnxFile(graph);
+  const Result<Graph> read = ReadOnnxModel(BytesIn(file));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_EQ(read->outputs.size(), 5u);
+  EXPECT_EQ(read->value(read->outputs[3]).name, "found_columns");
+  EXPECT_EQ(read->value(read->outputs[4]).name, "kept_rows");
+  const std::vector<ReferenceTensor> inputs = {{{2, 3}, {0, 5, 0, 7, 0, 9}}};
+  const auto answers = EvaluateGraph(*read, inputs);
+  ASSERT_TRUE(answers.ok()) << answers.status().message();
+  EXPECT_THAT(std::span((*answers)[0].values).first(3), ElementsAre(0, 1, 1));
+  EXPECT_THAT(std::span((*answers)[0].values).subspan(6, 3), ElementsAre(1, 0, 2));
+  EXPECT_THAT(std::span((*answers)[1].values).first(3), ElementsAre(5, 7, 9));
+  EXPECT_THAT((*answers)[2].values, ElementsAre(21));
+  EXPECT_THAT((*answers)[3].values, ElementsAre(3));
+}
+
 // Steps that need to know where the rows end, or that would make as many rows as there can be.
 TEST(OnnxRows, AreRefusedWhereTheirEndCounts) {
   using Step = std::tuple<std::string, std::vector<std::string>, std::vector<std::string>>;
