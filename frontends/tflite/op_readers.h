@@ -46,6 +46,8 @@ OperatorReader ReadConcatenation, ReadExpandDims, ReadPad, ReadPadV2, ReadReshap
 // op_readers_movement.cc and op_readers_slice.cc: operators that move elements.
 OperatorReader ReadBatchToSpace, ReadBroadcastTo, ReadDepthToSpace, ReadMirrorPad, ReadPack, ReadReverse, ReadSlice,
     ReadSpaceToBatch, ReadSpaceToDepth, ReadSplit, ReadSplitV, ReadStridedSlice, ReadTile, ReadTranspose, ReadUnpack;
+// Whether it is a STRIDED_SLICE with a begin or end that counts from the end.
+bool CountsFromTheEnd(const OperatorView& view);
 
 // op_readers_reduce.cc: sums, searches, normalizations and lookups.
 OperatorReader ReadTopK, ReadCumSum, ReadL2Normalization, ReadLocalResponseNormalization, ReadGather, ReadOneHot;

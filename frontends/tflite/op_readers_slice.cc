@@ -137,6 +137,18 @@ Result<Op> ReadSlice(const OperatorView& view) {
   return Op(slice);
 }
 
+bool CountsFromTheEnd(const OperatorView& view) {
+  if (view.code().row->read != ReadStridedSlice) return false;
+  const Result<const wire::StridedSliceOptions*> options = view.Options<wire::StridedSliceOptions>();
+  const Result<StridedOperands> operands = ReadStridedOperands(view);
+  for (size_t i = 0; options.ok() && operands.ok() && i < operands->begin.size(); ++i) {
+    const int entry = static_cast<int>(i);
+    if (operands->begin[i] < 0 && !HasBit((*options)->begin_mask(), entry)) return true;
+    if (operands->end[i] < 0 && !HasBit((*options)->end_mask() | (*options)->shrink_axis_mask(), entry)) return true;
+  }
+  return false;
+}
+
 Result<Op> ReadStridedSlice(const OperatorView& view) {
   HEARTH_ASSIGN(const wire::StridedSliceOptions* options, view.Options<wire::StridedSliceOptions>());
   HEARTH_ASSIGN(const Shape input, view.InputShape(0));

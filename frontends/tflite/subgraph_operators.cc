@@ -153,6 +153,10 @@ Status SubgraphReader::ReadNode(const OperatorView& view, std::optional<Result<O
   if (!HaveRows(to_, operands)) return AddNode(view, std::move(*op), operands).Within(where);
   if (view.output_count() != 1 || !view.code().row->state_inputs.empty())
     return Finish(view, NeedsAllRows(), first_node);
+  if (const auto* slice = std::get_if<Slice>(&*op); slice != nullptr && CountsFromTheEnd(view)) {
+    const OpenDimension open = to_.marks().OpenOf(operands[0]);  // data say where it ends
+    if (slice->size[open.dim] != to_.shape(operands[0])[open.dim]) return Finish(view, NeedsAllRows(), first_node);
+  }
   HEARTH_ASSIGN(const TensorDesc made, view.DescribeOutput(0));
   return Finish(view, OneValue(AddOnRows(to_, *op, operands, made)), first_node);
 }

@@ -108,6 +108,25 @@ TEST(TfliteRows, AnOperatorThatNeedsTheSizeIsRefusedWithTheWayOut) {
   EXPECT_THAT(RefusalOf(model.bytes), HasSubstr("depends on data"));
 }
 
+TEST(TfliteRows, OnlyTheFirstOnesAreTakenOutOfThem) {
+  for (const auto& [begin, end, rows] : {std::tuple(0, 2, 2), {0, 4, 3}, {0, -1, -1}, {-3, 3, -1}, {-4, 4, 3}}) {
+    Above0 model({4});
+    flatbuffers::FlatBufferBuilder& builder = model.writer.builder();
+    const std::vector<int32_t> inputs = {model.Found(), model.writer.AddIntegers({begin}),
+                                         model.writer.AddIntegers({end}), model.writer.AddIntegers({1})};
+    const int32_t some = model.MadeWith(kStridedSlice, inputs, {"some", {1}},
+                                        wire::CreateStridedSliceOptions(builder, 0, 0, 0, 0, 0, false));
+    if (rows < 0) {
+      EXPECT_THAT(RefusalOf(model.writer.Finish({model.x}, {some})), HasSubstr("depends on data"))
+          << begin << " " << end;
+      continue;
+    }
+    const auto outputs = model.Outputs({some}, {3, -8, 1, 1});
+    ASSERT_EQ(outputs.size(), 2u);
+    EXPECT_THAT(outputs[1], ElementsAre(rows)) << begin << " " << end;
+  }
+}
+
 // Beside each goes an output with its number of rows, which is named after it.
 TEST(TfliteRows, RowsListedAsManyOutputsDoNotTakeManyTimesTheFilesSize) {
   Above0 model({4});
