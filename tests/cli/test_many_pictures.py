@@ -6,22 +6,28 @@
 import json
 import os
 import pathlib
+import signal
 import struct
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import flat_model  # noqa: E402
-from cli_case import CliTest, png, read_npy  # noqa: E402
+from cli_case import PROGRAM, CliTest, png, read_npy  # noqa: E402
 
 NEG = 59
 # Writes what the program ffmpeg writes for `-f image2pipe -c:v bmp`: a file for each line of the "video".
 FFMPEG = """#!{python}
-import struct, sys
+import struct, sys, time
 path = sys.argv[sys.argv.index("-i") + 1].removeprefix("file:")
 for line in open(path):
-    pixels = bytes(int(word) for word in line.split()) * 16 * 16
+    pixels = bytes(int(word) for word in line.split()[:3]) * 16 * 16
     sizes = struct.pack("<IIIIiiHHIIiiII", 54 + len(pixels), 0, 54, 40, 16, 16, 1, 24, 0, len(pixels), 0, 0, 0, 0)
-    sys.stdout.buffer.write(b"BM" + sizes + pixels)
+    frame = b"BM" + sizes + pixels
+    sys.stdout.buffer.write(frame[:100] if "cut" in line else frame)
+    sys.stdout.buffer.flush()
+    if "wait" in line:
+        time.sleep(60)
 sys.exit(0 if path.endswith(".avi") else 1)
 """
 
@@ -127,6 +133,28 @@ class ManyPictures(CliTest):
                                variables=self.fake_ffmpeg(), expect=3)
         self.assert_one_error(done, "cut.mp4: ffmpeg read 1 frames of it and failed")
         self.assertEqual(done.stdout.splitlines()[-1], "1 pictures, 1 failed")
+
+    def test_a_frame_that_is_cut_off_is_told_of(self):
+        video = self.folder / "cut.avi"
+        video.write_text("0 0 200\n0 0 200 cut\n")
+        done = self.run_hearth("run", self.model, "--device", "cpu", "--quiet", "--video", video,
+                               variables=self.fake_ffmpeg(), expect=3)
+        self.assert_one_error(done, "cut.avi: ffmpeg read 1 frames of it and failed")
+
+    def test_an_interrupt_is_no_failure_of_the_video(self):
+        video = self.folder / "camera.avi"
+        video.write_text("0 0 200 wait\n")
+        line = [PROGRAM, "run", self.model, "--device", "cpu", "--quiet", "--video", video]
+        with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                              env={**self.environment(), **self.fake_ffmpeg()}) as program:
+            for text in program.stdout:
+                if text.startswith("frame 1"):
+                    break
+            os.killpg(program.pid, signal.SIGINT)  # as a terminal does
+            out, errors = program.communicate(timeout=60)
+        self.assertEqual(program.returncode, 130)
+        self.assertEqual(out.splitlines()[-1], "stopped after 1 pictures")
+        self.assertNotIn("failed", errors)
 
     def test_a_video_without_ffmpeg_is_refused_with_its_name(self):
         video = self.folder / "a.avi"

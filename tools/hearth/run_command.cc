@@ -179,7 +179,7 @@ class RunCommand final : public Verb {
     };
     while (!IsInterrupted()) {
       Result<std::optional<SourcePicture>> next = picture_ ? std::exchange(picture_, {}) : pictures_->Next();
-      if (!next.ok()) fail(next.status());
+      if (!next.ok() && !IsInterrupted()) fail(next.status());  // ^C ends ffmpeg too
       if (!next.ok() || !*next) break;
       picture_ = std::move(*next);
       input_options_.arguments = {picture_->path};
@@ -191,6 +191,7 @@ class RunCommand final : public Verb {
         run["error"] = outputs.status().message();
         fail(outputs.status());
       }
+      std::fflush(stdout);  // who reads a camera's results from a pipe gets each at once
       if (output_.has_json()) runs.push_back(std::move(run));
       picture_.reset();
       ++done;

@@ -83,14 +83,15 @@ class Frames final : public PictureSource {
     constexpr size_t kHeaderBytes = 6;
     constexpr uint32_t kMostBytes = 1u << 30;
     std::string frame(kHeaderBytes, '\0');
-    if (std::fread(frame.data(), 1, kHeaderBytes, frames_.get()) != kHeaderBytes) return End();
+    const size_t read = std::fread(frame.data(), 1, kHeaderBytes, frames_.get());
+    if (read != kHeaderBytes) return End(read > 0);
     uint32_t bytes = 0;
     std::memcpy(&bytes, frame.data() + 2, sizeof bytes);
     if (!frame.starts_with("BM") || bytes < kHeaderBytes || bytes > kMostBytes)
       return Error(StatusCode::kMalformedInput, "{}: ffmpeg wrote no picture after frame {}", path_, count_);
     frame.resize(bytes);
     const size_t rest = bytes - kHeaderBytes;
-    if (std::fread(frame.data() + kHeaderBytes, 1, rest, frames_.get()) != rest) return End();
+    if (std::fread(frame.data() + kHeaderBytes, 1, rest, frames_.get()) != rest) return End(true);
     const std::string path = folder_ + "/frame.bmp";
     HEARTH_TRY(WriteFile(path, frame));
     ++count_;
@@ -102,9 +103,9 @@ class Frames final : public PictureSource {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
 
-  Result<std::optional<SourcePicture>> End() {
+  Result<std::optional<SourcePicture>> End(bool is_cut) {
     int status = 0;
-    const bool is_fine = ::waitpid(std::exchange(child_, -1), &status, 0) > 0 && status == 0;
+    const bool is_fine = ::waitpid(std::exchange(child_, -1), &status, 0) > 0 && status == 0 && !is_cut;
     if (is_fine && count_ > 0) return std::optional<SourcePicture>();
     return Error(StatusCode::kMalformedInput, "{}: ffmpeg read {} frames of it{}", path_, count_,
                  is_fine ? "" : " and failed");
