@@ -45,6 +45,7 @@ Results Reshaped(OpView& op, const std::vector<int64_t>& dims, const std::vector
   const OpenDimension rows = op.to().marks().OpenOf(x);
   if (made == x || rows.count == kNoValue || became.empty()) return Plain(made);
   const int at = became[static_cast<size_t>(rows.dim)];
+  if (at >= 0 && !IsSameDimension(op.to().shape(x), rows.dim, shape, at)) return NeedsAllRows();
   if (at >= 0) return Plain(AddRows(op.to(), made, rows.count, at));
   op.to().marks().closed.insert(made);
   return Plain(made);
@@ -193,7 +194,9 @@ Results ReadFlatten(OpView& op) {
   const int64_t axis = op.Int("axis", 1) < 0 ? op.Int("axis", 1) + rank : op.Int("axis", 1);
   if (axis < 0 || axis > rank) return Error(StatusCode::kMalformedInput, "axis {} in rank {}", axis, rank);
   const int at = static_cast<int>(axis);
-  return Reshaped(op, {CountBetween(desc.shape, 0, at), CountBetween(desc.shape, at, rank)});
+  std::vector<int> became;
+  for (int d = 0; d < rank; ++d) became.push_back(d < at ? 0 : 1);
+  return Reshaped(op, {CountBetween(desc.shape, 0, at), CountBetween(desc.shape, at, rank)}, became);
 }
 
 Results ReadSqueeze(OpView& op) {

@@ -160,9 +160,10 @@ def ends_of_lists():
         nodes = [node("Greater", ["score", "half"], ["is_high"]), node("NonZero", ["is_high"], ["places"]),
                  node("Squeeze", ["places", "list"], ["rows"]), node("Unsqueeze", ["rows", "list"], ["in_front"]),
                  node("Transpose", ["in_front"], ["turned"], perm=[1, 0]), node("Shape", ["in_front"], ["shape"]),
-                 node("Shape", ["turned"], ["shape_turned"])]
+                 node("Shape", ["turned"], ["shape_turned"]), node("Flatten", ["rows"], ["flat"], axis=0),
+                 node("Shape", ["flat"], ["shape_flat"])]
         yield network(f"one_row_at_most_{score}", nodes, {"score": np.array([score], np.float32)}, held,
-                      ["in_front", "turned", "shape", "shape_turned"])
+                      ["in_front", "turned", "flat", "shape", "shape_turned", "shape_flat"])
     real = [helper.make_tensor_value_info("made", TensorProto.FLOAT, None)]
     for sizes in (([3, 0], [5, 0]), ([0, 4], [5, 4]), ([5, 4], [2, 4])):
         branches = {name: helper.make_graph([node("ConstantOfShape", ["size"], ["made"])], name, [], real,
