@@ -72,14 +72,16 @@ void RunIn(VectorSet, const Body& body) {
 #endif
 
 // Runs body(bytes), a lambda marked HEARTH_INTO_CALLER, with a vector's size in bytes as an integral_constant, for
-// loops with explicit vectors.
-template <typename Body>
+// loops with explicit vectors. Of more than kMostBytes there is no code.
+template <int kMostBytes = 64, typename Body>
 void RunWithVectorBytes(VectorSet set, const Body& body) {
 #if defined(__x86_64__)
-  if (set == VectorSet::kAvx512) {
-    return RunAvx512([&]() HEARTH_INTO_CALLER { body(std::integral_constant<int, 64>()); });
+  if constexpr (kMostBytes >= 64) {
+    if (set == VectorSet::kAvx512) {
+      return RunAvx512([&]() HEARTH_INTO_CALLER { body(std::integral_constant<int, 64>()); });
+    }
   }
-  if (set == VectorSet::kAvx2) {
+  if (set != VectorSet::kBase) {
     return RunAvx2([&]() HEARTH_INTO_CALLER { body(std::integral_constant<int, 32>()); });
   }
 #endif
