@@ -60,7 +60,7 @@ void ExpectToSucceedWhileTheStoreIsReplaced(const std::function<bool(const fs::p
   std::minstd_rand random(seed);
   int replaced = 0;
   bool is_stopped = true;
-  for (int number = 1; is_stopped; number += 1 + static_cast<int>(random() % 16)) {
+  for (int number = 1; is_stopped; number += 1 + static_cast<int>(random() % 32)) {
     const CacheFolder folder;
     PutEntriesOfAModel(folder);
     StoppedProcess process(number, [&] { return change(folder.path()) ? 0 : 1; });
@@ -140,7 +140,7 @@ TEST(CacheOverlap, ARemovalOfAModelThatWasKilledCanBeRepeated) {
   SCOPED_TRACE(::testing::Message() << "seed " << seed);
   std::minstd_rand random(seed);
   bool is_killed = true;
-  for (int number = 1; is_killed; number += 1 + static_cast<int>(random() % 16)) {
+  for (int number = 1; is_killed; number += 1 + static_cast<int>(random() % 32)) {
     const CacheFolder folder;
     PutEntriesOfAModel(folder);
     is_killed =

@@ -78,8 +78,7 @@ void ExpectAllFits(const Plan& plan, const GroupLimits& limits) {
 
 class SmallGroups : public ::testing::TestWithParam<size_t> {};
 
-// Families take turns with the two kinds of device, the other way round for the next limits: all of both for all limits
-// would take minutes under sanitizers.
+// Families take turns with the two kinds of device, the other way round for the next limits: for half of the time.
 TEST_P(SmallGroups, HoldEveryOperation) {
   static const std::vector<Graph> graphs = GraphsOfEveryOperation();
   const GroupLimits& limits = kGroupLimits[GetParam()];
