@@ -98,7 +98,7 @@ Results ReadConcat(OpView& op) {
   HEARTH_TRY(parts.status);
   const auto is_open = [&](ValueId part) {
     const OpenDimension open = op.to().marks().OpenOf(part);
-    return open.count != kNoValue && open.dim == along;
+    return open.IsAt(along);
   };
   if (std::ranges::any_of(parts.ids, is_open)) return InOrder(order, AddRowsOfAll(op.to(), parts.ids, along));
   return InOrder(order, op.to().Add(Concat{.axis = along}, parts));
@@ -221,7 +221,7 @@ Results ReadPad(OpView& op) {
       return Error(StatusCode::kMalformedInput, "paddings of {} and {}", before, after);
     }
     const int d = AxisIn(order, axis, rank);
-    if (open.count != kNoValue && open.dim == d && (before != 0 || after != 0)) return NeedsAllRows();
+    if (open.IsAt(d) && (before != 0 || after != 0)) return NeedsAllRows();
     if (kind != PadKind::kConstant) {
       x = PadAxis(to, x, d, before, after, kind);
       continue;
@@ -255,8 +255,7 @@ Results ReadCenterCropPad(OpView& op) {
     HEARTH_ASSIGN(const int axis, OpView::Axis(axes[k], rank));
     if (sizes[k] < 0 || sizes[k] > kMostInDimension)
       return Error(StatusCode::kMalformedInput, "a size of {}", sizes[k]);
-    if (const OpenDimension open = op.to().marks().OpenOf(x); open.count != kNoValue && open.dim == axis)
-      return NeedsAllRows();
+    if (op.to().marks().OpenOf(x).IsAt(axis)) return NeedsAllRows();
     const int64_t added = sizes[k] - op.to().shape(now)[axis];
     const int64_t before = added < 0 ? -(-added / 2) : added / 2;
     made = AddEdges(op.to(), now, axis, before, added - before, 0.0);

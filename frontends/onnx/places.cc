@@ -45,14 +45,16 @@ Made FromFront(OpView& op, size_t i, int first, int count) {
   const Made narrow = to.AddCast(indices, DType::kInt32);
   HEARTH_TRY(narrow.status());
   const Made is_negative = to.Add(BinaryKind::kLess, {narrow, AddScalarLike(to, *narrow, 0)});
-  Made counts = to.AddConstant(each, DType::kInt32, std::vector<double>(sizes.begin(), sizes.end()));
-  if (ends_where_data_say) {
+  const auto counts = [&]() -> Made {
+    if (!ends_where_data_say)
+      return to.AddConstant(each, DType::kInt32, std::vector<double>(sizes.begin(), sizes.end()));
+    if (count == 1) return to.AddReshape(open.count, each);
     Operands parts;
     for (int d = first; d < first + count; ++d)
       parts.Append(d == open.dim ? Made(open.count) : to.AddNumber(DType::kInt32, desc.shape[d]));
-    counts = to.AddReshape(count == 1 ? Made(open.count) : to.Add(Concat{.axis = 0}, parts), each);
-  }
-  return to.Add(Select{}, {is_negative, to.Add(BinaryKind::kAdd, {narrow, counts}), narrow});
+    return to.Add(Concat{.axis = 0}, parts);
+  };
+  return to.Add(Select{}, {is_negative, to.Add(BinaryKind::kAdd, {narrow, counts()}), narrow});
 }
 
 // The node of a look-up in operand 0. `first_node`: of those that make the indices.

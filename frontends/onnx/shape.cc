@@ -136,7 +136,7 @@ Result<int> RowsAfterReshape(const OpenSizes& list, bool keeps_zeros, const Shap
                              const Shape& made) {
   const auto is_copy = [&](int d) { return list.dims[static_cast<size_t>(d)] == 0 && !keeps_zeros && d == rows.dim; };
   const auto is_rest = [&](int d) { return list.dims[static_cast<size_t>(d)] == -1; };
-  const auto is_of_data = [&](int d) { return list.open.count != kNoValue && list.open.dim == d; };
+  const auto is_of_data = [&](int d) { return list.open.IsAt(d); };
   int at = -1;
   bool is_said = false;
   for (int d = 0; d < made.rank(); ++d) {

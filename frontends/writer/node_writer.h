@@ -61,6 +61,7 @@ struct NamedResult {
 struct OpenDimension {
   int dim = 0;
   ValueId count = kNoValue;
+  bool IsAt(int d) const { return count != kNoValue && dim == d; }
   friend bool operator==(const OpenDimension&, const OpenDimension&) = default;
 };
 
