@@ -136,6 +136,9 @@ class OtherVerbs(CliTest):
         self.assertFalse((self.folder / "g.svg").exists())
         self.run_hearth("inspect", MODEL, "--device", "cpu", "--passes", self.folder / "passes")
         self.assertTrue((self.folder / "passes" / "00_file.dot").exists())
+        done = self.run_hearth("bench", MODEL, "--device", "cpu", "--runs", "2", "--graph", self.folder / "g.svg", expect=1)
+        self.assert_one_error(done, "install graphviz")
+        self.assertIn("median", done.stdout)  # what was measured is not lost
 
     def test_bench_counts_runs_profiles_steps_and_writes_a_trace(self):
         trace = self.folder / "trace.json"

@@ -13,7 +13,6 @@
 #include "tools/hearth/files.h"
 #include "tools/hearth/model_inputs.h"
 #include "tools/hearth/pictures/graph_picture.h"
-#include "tools/hearth/placement_report.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
 
@@ -203,7 +202,9 @@ class BenchCommand final : public Verb {
     if (HasProfile() && !IsInterrupted()) {
       HEARTH_ASSIGN(result.profile, MedianProfile(session));
       result.costs = CostsOf(result.profile, session.model());
-      if (!graph_path_.empty()) HEARTH_TRY(WriteTimedGraph(session, options, result.profile));
+      if (!graph_path_.empty()) {
+        HEARTH_ASSIGN(result.placed, Place(session, options));
+      }
     }
     result.report = session.report();
     result.runs = StatisticsOf(result.times_ms);
@@ -223,15 +224,11 @@ class BenchCommand final : public Verb {
 
   bool HasProfile() const { return profile_ || !(trace_path_.empty() && html_path_.empty() && graph_path_.empty()); }
 
-  Status WriteTimedGraph(const Session& session, const SessionOptions& options,
-                         std::span<const ProfileEntry> profile) const {
+  static Result<PlacementReport> Place(const Session& session, const SessionOptions& options) {
     HEARTH_ASSIGN(const OpenedDevice opened, OpenDeviceAs(session.report().device.id, options.simulate));
     LowerOptions lowering;
     lowering.cpu_ops = options.cpu_ops;
-    HEARTH_ASSIGN(const PlacementReport placed, PlaceOperators(session.model().data().graph, opened.info, lowering));
-    HEARTH_TRY(WriteGraph(graph_path_, placed.rewritten, placed.placements, MillisecondsByOperator(profile)));
-    output_.PrintText(fmt::format("the network is in {}\n", graph_path_));
-    return Status::Ok();
+    return PlaceOperators(session.model().data().graph, opened.info, lowering);
   }
 
   // ^C ends the runs early.
@@ -300,6 +297,12 @@ class BenchCommand final : public Verb {
     if (!trace_path_.empty() && !results.empty()) {
       HEARTH_TRY(WriteFile(trace_path_, ChromeTrace(results[0].report, results[0].profile)));
       output_.PrintText(fmt::format("the trace is in {}\n", trace_path_));
+    }
+    if (!results.empty() && results[0].placed) {
+      const PlacementReport& placed = *results[0].placed;
+      HEARTH_TRY(
+          WriteGraph(graph_path_, placed.rewritten, placed.placements, MillisecondsByOperator(results[0].profile)));
+      output_.PrintText(fmt::format("the network is in {}\n", graph_path_));
     }
     if (!csv_path_.empty()) {
       HEARTH_TRY(WriteFile(csv_path_, DevicesCsv(results)));

@@ -262,12 +262,13 @@ std::vector<LayerCost> CostsOf(std::span<const ProfileEntry> profile, const Mode
     const int index = OperatorIn(entry.node);
     LayerCost cost{index < 0 ? entry.node : entry.node.substr(0, entry.node.find(' ')), "", 0, 0};
     const auto found = index < 0 ? nodes.end() : nodes.find(index);
-    if (found != nodes.end() && !found->second->outputs.empty() && milliseconds.at(index) > 0) {
+    const double together_ms = milliseconds.at(index);
+    if (found != nodes.end() && !found->second->outputs.empty() && together_ms > 0) {
       const Shape& shape = graph.value(found->second->outputs[0]).desc.shape;
       const double all = OperationsOf(graph, *found->second);
       cost.output = shape.ToString();
-      cost.operations = all * entry.milliseconds / milliseconds.at(index);
-      cost.giga_per_second = all / milliseconds.at(index) / 1e6;
+      cost.operations = all * entry.milliseconds / together_ms;
+      cost.giga_per_second = all / together_ms / 1e6;
     }
     costs.push_back(std::move(cost));
   }

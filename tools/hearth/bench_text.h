@@ -11,6 +11,7 @@
 
 #include "hearth/report.h"
 #include "hearth/session.h"
+#include "tools/hearth/placement_report.h"
 #include "tools/hearth/printing.h"
 
 namespace hearth {
@@ -46,8 +47,9 @@ struct BenchResult {
   RunStatistics cpu_runs;
   double settled_ms = 0;
   std::vector<ProfileEntry> profile;
-  std::vector<LayerCost> costs;  // of the profile
-  Json outputs = Json::array();  // names, types, shapes
+  std::vector<LayerCost> costs;           // of the profile
+  std::optional<PlacementReport> placed;  // for the network's picture
+  Json outputs = Json::array();           // names, types, shapes
 };
 
 // `profiled_runs`: the number of runs whose median times the profile has; 0: without the profile.

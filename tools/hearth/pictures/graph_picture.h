@@ -17,9 +17,8 @@ namespace hearth {
 std::string WhyNoGraphFile(const std::string& path);
 
 // The path's extension selects the form: .txt the graph's text; .svg, .png and .pdf a picture by Graphviz; otherwise
-// its input. kIoError, also if a picture needs Graphviz and it is not installed.
-// `milliseconds` of operators of the file colour the nodes, the longest one darkest; without any they are coloured by
-// where they run.
+// its input. kIoError, also if a picture needs Graphviz and it is not installed. `milliseconds` of operators of the
+// file colour the nodes, the longest one darkest; without any they are coloured by where they run.
 Status WriteGraph(const std::string& path, const Graph& graph, std::span<const Placement> placements,
                   const std::map<int, double>& milliseconds = {});
 
