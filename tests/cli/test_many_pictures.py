@@ -126,20 +126,22 @@ class ManyPictures(CliTest):
         self.assertEqual([run["input"] for run in report["runs"]], ["frame 1", "frame 2"])
         self.assertEqual([self.first_pixel(run) for run in report["runs"]], [(-200, 0, 0), (0, 0, -100)])
 
+    def fail_after_one_frame(self, video):
+        done = self.run_hearth("run", self.model, "--device", "cpu", "--quiet", "--video", video,
+                               variables=self.fake_ffmpeg(), expect=3)
+        self.assert_one_error(done, f"{video.name}: ffmpeg read 1 frames of it and failed")
+        return done
+
     def test_a_video_that_ends_in_an_error_says_how_far_it_was_read(self):
         video = self.folder / "cut.mp4"
         video.write_text("0 0 200\n")
-        done = self.run_hearth("run", self.model, "--device", "cpu", "--quiet", "--video", video,
-                               variables=self.fake_ffmpeg(), expect=3)
-        self.assert_one_error(done, "cut.mp4: ffmpeg read 1 frames of it and failed")
+        done = self.fail_after_one_frame(video)
         self.assertEqual(done.stdout.splitlines()[-1], "1 pictures, 1 failed")
 
     def test_a_frame_that_is_cut_off_is_told_of(self):
         video = self.folder / "cut.avi"
         video.write_text("0 0 200\n0 0 200 cut\n")
-        done = self.run_hearth("run", self.model, "--device", "cpu", "--quiet", "--video", video,
-                               variables=self.fake_ffmpeg(), expect=3)
-        self.assert_one_error(done, "cut.avi: ffmpeg read 1 frames of it and failed")
+        self.fail_after_one_frame(video)
 
     def test_an_interrupt_is_no_failure_of_the_video(self):
         video = self.folder / "camera.avi"
