@@ -168,17 +168,18 @@ void CallWithConstants(const Graph& graph, const Node& node, const ModelBytesRea
 
 // Objects that executors of clones share.
 struct SharedParts {
-  SharedWeights weights;
   FoundOffsets offsets;
   std::shared_ptr<BackgroundThreads> background;
 };
 
 class CpuExecutor final : public HostExecutor {
  public:
-  explicit CpuExecutor(std::shared_ptr<SharedParts> shared) : shared_(std::move(shared)) {}
+  CpuExecutor(std::shared_ptr<SharedParts> shared, std::shared_ptr<SharedWeights> weights)
+      : shared_(std::move(shared)), weights_(std::move(weights)) {}
 
-  std::unique_ptr<HostExecutor> Beside() const override { return std::make_unique<CpuExecutor>(shared_); }
-  uint64_t live_weights_bytes() const override { return shared_->weights.LiveBytes(); }
+  std::unique_ptr<HostExecutor> Beside() const override { return std::make_unique<CpuExecutor>(shared_, weights_); }
+  void ShareWeightsOf(const Fingerprint& files) override { weights_ = SharedWeights::Of(files); }
+  uint64_t live_weights_bytes() const override { return weights_->LiveBytes(); }
   std::shared_ptr<BackgroundThreads> background_threads() const override { return shared_->background; }
 
   Result<std::unique_ptr<HostProgram>> Prepare(const Graph& graph, std::span<const int> nodes,
@@ -186,7 +187,7 @@ class CpuExecutor final : public HostExecutor {
                                                const ModelBytesRead& read) override {
     const std::vector<bool> decides_indices = ValuesThatDecideIndices(graph);
     WorkerPool& workers = Workers(std::max(1, threads));
-    ProgramWeights weights(shared_->weights, FloatWeightsBytes(graph, nodes));
+    ProgramWeights weights(*weights_, FloatWeightsBytes(graph, nodes));
     std::set<int> refused;
     while (true) {
       std::vector<bool> in_integers = NodesInIntegers(graph, nodes, decides_indices, refused);
@@ -223,6 +224,7 @@ class CpuExecutor final : public HostExecutor {
   }
 
   std::shared_ptr<SharedParts> shared_;
+  std::shared_ptr<SharedWeights> weights_;
   std::map<int, std::unique_ptr<WorkerPool>> workers_;
   XnnpackNodes xnnpack_nodes_;
 };
@@ -232,7 +234,7 @@ class CpuExecutor final : public HostExecutor {
 std::unique_ptr<HostExecutor> MakeCpuExecutor(std::shared_ptr<BackgroundThreads> background) {
   auto shared = std::make_shared<SharedParts>();
   shared->background = background != nullptr ? std::move(background) : std::make_shared<BackgroundThreads>(0);
-  return std::make_unique<CpuExecutor>(std::move(shared));
+  return std::make_unique<CpuExecutor>(std::move(shared), std::make_shared<SharedWeights>());
 }
 
 }  // namespace hearth

@@ -1,10 +1,8 @@
 #include "cache/store/content_names.h"
 
 #include <algorithm>
-#include <limits>
 #include <string_view>
 
-#include "cache/store/entry_row.h"
 #include "core/base/text.h"
 
 namespace hearth {
@@ -14,7 +12,6 @@ constexpr int64_t kMostNames = 50000;                     // about 5 MB
 constexpr std::string_view kNotSeen = "not seen before";  // prefix of the short name of content that has no entries
 constexpr const char* kFilePrefix = "file";               // prefix of a stamp's place, which is as long as a content's
 constexpr const char* kFingerprintPrefix = "fingerprint of ";  // prefix of a content's name
-constexpr int64_t kNsPerMs = 1'000'000;
 
 std::span<const std::byte> BytesOfStamp(const FileStamp& stamp) {
   static_assert(std::has_unique_object_representations_v<FileStamp>);
@@ -118,8 +115,7 @@ std::optional<std::string> StoreContentNames::RecallFingerprint(const std::strin
 void StoreContentNames::RememberFile(const std::optional<FileStamp>& stamp, const KnownFile& known) {
   if (connection_.IsForked() || known.name.starts_with(kNotSeen)) return;
   if (RecallFingerprint(known.name) != known.fingerprint) Note(kFingerprintPrefix + known.name, known.fingerprint);
-  constexpr int64_t kMostMs = std::numeric_limits<int64_t>::max() / kNsPerMs;
-  if (!stamp || !IsSettled(*stamp, std::clamp(NowMs(), -kMostMs, kMostMs) * kNsPerMs)) return;
+  if (!stamp || !IsSettledNow(*stamp)) return;
   const std::optional<std::string> place = PlaceOf(BytesOfStamp(*stamp));
   if (place) Note(kFilePrefix + *place, known.fingerprint + " " + known.name);
 }

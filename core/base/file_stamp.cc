@@ -11,6 +11,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <ctime>
 #include <limits>
 #include <string>
 
@@ -132,6 +133,12 @@ std::optional<FileStamp> FileStampOf(int descriptor) {
 bool IsSettled(const FileStamp& stamp, int64_t now_ns) {
   const int64_t youngest_ns = std::max(stamp.modified_ns, stamp.changed_ns);
   return youngest_ns < now_ns && now_ns - youngest_ns > kSettledNs;
+}
+
+bool IsSettledNow(const FileStamp& stamp) {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return IsSettled(stamp, NsOf(now));
 }
 
 }  // namespace hearth

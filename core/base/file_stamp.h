@@ -34,6 +34,7 @@ std::optional<FileStamp> FileStampOf(int descriptor);
 // Whether a later change of the file is certain to change the stamp: the file is older than any clock's resolution, and
 // than the time for which a write through a mapping may leave no trace.
 bool IsSettled(const FileStamp& stamp, int64_t now_ns);
+bool IsSettledNow(const FileStamp& stamp);
 
 }  // namespace hearth
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/fingerprint.h"
 #include "core/base/run_control.h"
 #include "core/base/threads.h"
 #include "core/graph/graph.h"
@@ -81,6 +82,10 @@ class HostExecutor {
                                                std::span<const ValueId> outputs, int threads) {
     return Prepare(graph, nodes, outputs, threads, {});
   }
+
+  // Programs prepared from now on share equally packed constants with those of all executors of this process that were
+  // told of the same files. `files`: identifies the content of the model's files.
+  virtual void ShareWeightsOf(const Fingerprint& /*files*/) {}
 
   // Another executor with its own threads. Programs of both share equally packed constants, so both must run graphs of
   // one model, whose files stay mapped. They also share memory plans for the same values.

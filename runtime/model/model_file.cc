@@ -21,6 +21,7 @@
 #include "core/base/error.h"
 #include "core/base/numbers.h"
 #include "core/base/sha256.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {
@@ -62,7 +63,7 @@ Result<ModelFile> ModelFile::Open(const std::string& path) {
   Descriptor descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!descriptor.is_open()) return OpenError(path, errno);
 
-  file.stamp_ = FileStampOf(descriptor.get());
+  const std::optional<FileStamp> stamp = FileStampOf(descriptor.get());
   struct stat info;
   if (fstat(descriptor.get(), &info) != 0) return OpenError(path, errno);
   if (S_ISDIR(info.st_mode)) {
@@ -82,7 +83,8 @@ Result<ModelFile> ModelFile::Open(const std::string& path) {
                  std::generic_category().message(errno));
   }
   file.bytes_ = {static_cast<const std::byte*>(address), size_bytes};
-  file.seen_.push_back({path, std::move(descriptor), info.st_dev, info.st_ino, info.st_size, ModifiedNs(info)});
+  file.seen_.push_back({path, std::move(descriptor), info.st_dev, info.st_ino, info.st_size, ModifiedNs(info), stamp,
+                        stamp && IsSettledNow(*stamp)});
   return file;
 }
 
@@ -135,8 +137,18 @@ Result<std::vector<ModelPart>> ModelFile::Append(const std::vector<std::string>&
 }
 
 std::optional<FileStamp> ModelFile::UnchangedStamp() const {
-  if (seen_.size() != 1) return std::nullopt;
-  return stamp_ == FileStampOf(seen_[0].descriptor.get()) ? stamp_ : std::nullopt;
+  return seen_.size() == 1 && seen_[0].HasItsStamp() ? seen_[0].stamp : std::nullopt;
+}
+
+std::optional<Fingerprint> ModelFile::Identity() const {
+  std::string text;
+  for (const Seen& file : seen_) {
+    if (!file.is_settled || !file.HasItsStamp()) return std::nullopt;
+    const FileStamp& stamp = *file.stamp;
+    text += fmt::format("{} {} {} {} {} {} {}\n", file.offset_bytes, stamp.device, stamp.inode, stamp.size_bytes,
+                        stamp.modified_ns, stamp.changed_ns, stamp.mount);
+  }
+  return FingerprintOf(BytesOf(text));
 }
 
 std::string ModelFile::StatedSha256() const {
@@ -353,15 +365,11 @@ void ModelFile::ReleasePages(std::span<const std::byte> part) const {
 }
 
 ModelFile::ModelFile(ModelFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      bytes_(std::exchange(other.bytes_, {})),
-      stamp_(other.stamp_),
-      seen_(std::move(other.seen_)) {}
+    : path_(std::move(other.path_)), bytes_(std::exchange(other.bytes_, {})), seen_(std::move(other.seen_)) {}
 
 ModelFile& ModelFile::operator=(ModelFile&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(bytes_, other.bytes_);
-  std::swap(stamp_, other.stamp_);
   std::swap(seen_, other.seen_);
   return *this;
 }

@@ -64,6 +64,10 @@ class ModelFile {
   // The stamp from when the file was opened. nullopt if the file was changed since, or if stamps are unreliable there.
   std::optional<FileStamp> UnchangedStamp() const;
 
+  // Identifies the content of all files: whoever has the same one in this process has the same bytes(). nullopt where
+  // stamps are unreliable, or a file was changed since it was opened or shortly before.
+  std::optional<Fingerprint> Identity() const;
+
   // On a read-only mount, where no stamp proves anything: the SHA-256 in hex that the file NAME.sha256 beside it
   // states, as `sha256sum NAME` writes it. Whoever made the image made both. Else empty: where the file can be
   // replaced, a stated digest may be one of an earlier content.
@@ -108,7 +112,11 @@ class ModelFile {
     Descriptor descriptor;  // closed: found by its path, which is absolute
     uint64_t device = 0, inode = 0;
     int64_t size_bytes = 0, modified_ns = 0;
+    std::optional<FileStamp> stamp;
+    bool is_settled = false;    // every later change changes the stamp
     uint64_t offset_bytes = 0;  // in bytes()
+
+    bool HasItsStamp() const { return stamp && stamp == FileStampOf(descriptor.get()); }
   };
   // Where a page of bytes() is.
   enum class Place : uint8_t { kFile, kHeld, kKept };
@@ -123,7 +131,6 @@ class ModelFile {
 
   std::string path_;
   std::span<const std::byte> bytes_;
-  std::optional<FileStamp> stamp_;
   std::vector<Seen> seen_;                           // empty after a move
   mutable std::atomic<uint64_t> checked_times_ = 0;  // of changes that left the content as it was
   mutable std::mutex pages_mutex_;

@@ -181,6 +181,8 @@ class Preparation {
       return Status(plan.status().code(), plan.status().message() + OpenShapeHint(model, plan.status().code()));
     made_->made = std::move(plan).value();
     SessionDevice& device = *request().device;
+    if (const auto files = model.file != nullptr ? model.file->Identity() : std::nullopt)
+      device.host->ShareWeightsOf(*files);
     const bool runs_on_cpu = made_->made.plan.runs_on_cpu();
     if (!runs_on_cpu) {
       HEARTH_TRY(CountMemory(made_->made.plan, ResidentBytesOf(made_->made.plan, *device.constants), {}));

@@ -9,9 +9,11 @@
 #include "hal/run/resident_constants.h"
 #include "hearth/graph_builder.h"
 #include "hearth/session.h"
+#include "runtime/model/model_file.h"
 #include "tests/testing/device_names.h"
 #include "tests/testing/fake_gpu.h"
 #include "tests/testing/on_device.h"
+#include "tests/testing/shared_data.h"
 
 namespace hearth {
 namespace {
@@ -64,6 +66,21 @@ TEST_P(Clones, NeedNoWeightsOfTheirOwn) {
   Session first = Opened(model);
   Session clone = CloneOf(first);
   EXPECT_GE(first.report().memory.needed_bytes, clone.report().memory.needed_bytes + 2304 * sizeof(float));
+}
+
+TEST(SessionsOfOneFile, ReadOneCopyOfTheWeightsThatTheCpuPacked) {
+  if (BestVectorSet() == VectorSet::kBase) GTEST_SKIP() << "without AVX2 XNNPACK packs weights per session";
+  const std::string path = (SourceFolder() / "tools/demo/shapes_f32.tflite").string();
+  if (!ModelFile::Open(path)->Identity()) GTEST_SKIP() << path << " was made within the last minute";
+  SessionOptions options;
+  options.device = "cpu";
+  options.use_cache = false;
+  auto first = std::make_unique<Session>(Session::Open(path, options).value());
+  Session second = Session::Open(path, options).value();
+  EXPECT_LT(second.report().memory.needed_bytes, first->report().memory.needed_bytes);
+  const std::vector<float> expected = Answer(*first, 0.1f);
+  first.reset();
+  EXPECT_EQ(Answer(second, 0.1f), expected);
 }
 
 TEST_P(Clones, KeepStatesAndShapesOfTheirOwn) {

@@ -1,5 +1,7 @@
 // What host nodes pack of constants, and who reads the same copy.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <memory>
 
@@ -7,6 +9,8 @@
 #include "backends/cpu/host/shared_weights.h"
 #include "backends/cpu/host/vectorized.h"
 #include "backends/cpu/integer/layer.h"
+#include "core/base/fingerprint.h"
+#include "core/base/text.h"
 #include "core/graph/evaluate.h"
 #include "tests/testing/host_graph.h"
 
@@ -24,6 +28,21 @@ void AddConvolutions(GraphUnderTest& test, bool again) {
   const ValueId first = test.Add(Conv2D{}, {x, weights});
   if (again) test.Add(Binary{BinaryKind::kAdd}, {first, test.Add(Conv2D{}, {x, weights})});
   EXPECT_TRUE(InferShapes(test.graph()).ok());
+}
+
+// A convolution whose weights lie in a model's file from a byte on.
+Graph GraphOfFile(const std::vector<float>& weights, uint64_t offset_bytes) {
+  Graph graph;
+  const ValueId x = graph.AddValue({"x", {DType::kFloat32, Shape{1, 6, 6, 8}}});
+  const auto bytes = std::as_bytes(std::span(weights));
+  const ConstantId constant = graph.BorrowConstant(bytes, FileRange{0, offset_bytes, bytes.size()});
+  const ValueId w = graph.AddValue({"w", {DType::kFloat32, Shape{16, 3, 3, 8}}, constant});
+  const ValueId y = graph.AddValue({"y", {}});
+  graph.AddNode({Conv2D{}, {x, w}, {y}});
+  graph.inputs = {x};
+  graph.outputs = {y};
+  EXPECT_TRUE(InferShapes(graph).ok());
+  return graph;
 }
 
 std::unique_ptr<HostProgram> Prepared(HostExecutor& executor, const Graph& graph) {
@@ -85,19 +104,42 @@ TEST_F(CpuSharedWeights, ConstantsOfTheModelAreToldOnceTheyArePacked) {
   };
   prepare(test.graph());
   EXPECT_TRUE(read.empty()) << "Hearth's own constants lie in no file";
-  Graph from_file;
   const std::vector<float> weights(16 * 3 * 3 * 8, 1.0f);
-  const ValueId x = from_file.AddValue({"x", {DType::kFloat32, Shape{1, 6, 6, 8}}});
-  const ConstantId constant = from_file.BorrowConstant(std::as_bytes(std::span(weights)), FileRange{});
-  const ValueId w = from_file.AddValue({"w", {DType::kFloat32, Shape{16, 3, 3, 8}}, constant});
-  const ValueId y = from_file.AddValue({"y", {}});
-  from_file.AddNode({Conv2D{}, {x, w}, {y}});
-  from_file.inputs = {x};
-  from_file.outputs = {y};
-  ASSERT_TRUE(InferShapes(from_file).ok());
+  const Graph from_file = GraphOfFile(weights, 0);
   prepare(from_file);
   ASSERT_EQ(read.size(), 1u);
   EXPECT_EQ(static_cast<const void*>(read[0].data()), weights.data());
+}
+
+TEST_F(CpuSharedWeights, SessionsOfTheSameFilesFindEachOthersWhereverTheyMappedThem) {
+  const std::vector<float> mapped(16 * 3 * 3 * 8, 1.0f), mapped_again = mapped;
+  const Graph one = GraphOfFile(mapped, 64), same = GraphOfFile(mapped_again, 64), behind = GraphOfFile(mapped, 128);
+  const auto other = MakeCpuExecutor(), stranger = MakeCpuExecutor();
+  executor_->ShareWeightsOf(FingerprintOf(BytesOf("a file")));
+  other->ShareWeightsOf(FingerprintOf(BytesOf("a file")));
+  stranger->ShareWeightsOf(FingerprintOf(BytesOf("another file")));
+  std::unique_ptr<HostProgram> first = Prepared(*executor_, one);
+  const std::unique_ptr<HostProgram> second = Prepared(*other, same);
+  EXPECT_EQ(second->found_weights_bytes(), kPackedBytes);
+  EXPECT_EQ(Prepared(*other, behind)->found_weights_bytes(), 0u) << "other bytes of the file";
+  EXPECT_EQ(Prepared(*stranger, one)->found_weights_bytes(), 0u);
+  first.reset();
+  EXPECT_EQ(Prepared(*MakeCpuExecutor(), one)->found_weights_bytes(), 0u) << "it was told of no file";
+  EXPECT_EQ(Prepared(*executor_->Beside(), one)->found_weights_bytes(), kPackedBytes) << "of the second";
+}
+
+TEST(SharedWeights, AForkedChildHasItsOwnOnes) {
+  const Fingerprint files = FingerprintOf(BytesOf("a file"));
+  const std::shared_ptr<SharedWeights> own = SharedWeights::Of(files);
+  EXPECT_EQ(SharedWeights::Of(files), own);
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::shared_ptr<SharedWeights> of_child = SharedWeights::Of(files);
+    _exit(of_child != own && SharedWeights::Of(files) == of_child ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(CpuSharedWeights, ConstantsOfOtherContentAreOthers) {

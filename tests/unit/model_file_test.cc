@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/testing/shared_data.h"
 #include "tests/testing/temporary_folder.h"
 
 namespace hearth {
@@ -123,6 +124,23 @@ TEST_F(ModelFileTest, HeldBytesOutliveTheFilesAndReturnToItAfterwards) {
   std::ofstream(path, std::ios::binary) << std::string(content.size(), 'c');
   EXPECT_EQ(text(0, 10), "cccccccccc");
   EXPECT_EQ(text(4096, 10), "aaaaaaaaaa");
+}
+
+TEST_F(ModelFileTest, WhoeverOpensAnUnchangedFileGetsTheSameIdentity) {
+  const std::string path = (SourceFolder() / "tools/demo/shapes_f32.tflite").string();
+  const Result<ModelFile> one = ModelFile::Open(path), again = ModelFile::Open(path);
+  ASSERT_TRUE(one.ok() && again.ok());
+  if (!one->UnchangedStamp() || !IsSettledNow(*one->UnchangedStamp()))
+    GTEST_SKIP() << path << " was made within the last minute, or stamps are unreliable there";
+  ASSERT_TRUE(one->Identity().has_value());
+  EXPECT_EQ(one->Identity(), again->Identity());
+  EXPECT_NE(ModelFile::Open((SourceFolder() / "README.md").string())->Identity(), one->Identity());
+}
+
+TEST_F(ModelFileTest, AFileThatWasWrittenJustNowHasNoIdentity) {
+  const Result<ModelFile> file = ModelFile::Open(Write("a.tflite", "some content"));
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  EXPECT_FALSE(file->Identity().has_value());
 }
 
 TEST_F(ModelFileTest, FilesBehindItAreReadWithTheZerosBetweenThem) {

@@ -1,5 +1,9 @@
 #include "backends/cpu/host/shared_weights.h"
 
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
 #include <utility>
 
 #include "core/base/large_pages.h"
@@ -9,17 +13,15 @@
 
 namespace hearth {
 
-WeightsKey& WeightsKey::Add(std::span<const std::byte> bytes, bool are_of_file) {
-  Add(ssize(bytes));
-  if (are_of_file) return Add(static_cast<int64_t>(reinterpret_cast<uintptr_t>(bytes.data())));
+WeightsKey& WeightsKey::AddContent(std::span<const std::byte> bytes) {
   const Fingerprint content = FingerprintOf(bytes);
-  return Add(std::span<const uint8_t>(content.bytes));
+  return Add(ssize(bytes)).Add(std::span<const uint8_t>(content.bytes));
 }
 
 WeightsKey& WeightsKey::Add(const BlockScales& blocks) {
   Add(blocks.size).Add(blocks.zero).Add(blocks.has_unsigned_nibbles ? 1 : 0);
   for (const BlockScales::Numbers* numbers : {&blocks.scales, &blocks.zeros}) {
-    Add(static_cast<int64_t>(numbers->dtype)).Add(numbers->row_step).Add(numbers->bytes, numbers->own == nullptr);
+    Add(static_cast<int64_t>(numbers->dtype)).Add(numbers->row_step).AddContent(numbers->bytes);
   }
   return *this;
 }
@@ -34,7 +36,9 @@ WeightsKey& WeightsKey::Add(const Graph& graph, ValueId constant) {
     Add(grid->dimension).Add(std::span(grid->scales)).Add(std::span(grid->zero_points));
     if (grid->blocks != nullptr) Add(*grid->blocks);
   }
-  return Add(stored.bytes, stored.source.has_value());
+  if (!stored.source) return Add(0).AddContent(stored.bytes);
+  const std::array<uint64_t, 3> place{stored.source->file, stored.source->offset_bytes, stored.bytes.size()};
+  return Add(1).Add(std::span<const uint64_t>(place));
 }
 
 Fingerprint WeightsKey::digest() const {
@@ -48,6 +52,37 @@ constexpr uint64_t kVectorBytes = 64;  // of the longest vector
 std::shared_ptr<std::byte[]> VectorMemory(uint64_t bytes) {
   constexpr std::align_val_t kAlignment{kVectorBytes};
   return {new (kAlignment) std::byte[bytes], [=](std::byte* memory) { ::operator delete[](memory, kAlignment); }};
+}
+
+namespace {
+
+// All models of a process.
+struct Models {
+  explicit Models(const Models* of_parent) : parents(of_parent) {}
+
+  const pid_t process = ::getpid();
+  const Models* const parents;  // of the process that this one was forked from
+  std::mutex mutex;
+  std::map<Fingerprint, std::weak_ptr<SharedWeights>> weights;
+};
+
+Models& ModelsOfThisProcess() {
+  static std::atomic<Models*> newest = nullptr;
+  Models* found = newest;
+  if (found != nullptr && found->process == ::getpid()) return *found;
+  auto own = std::make_unique<Models>(found);
+  return newest.compare_exchange_strong(found, own.get()) ? *own.release() : *found;
+}
+
+}  // namespace
+
+std::shared_ptr<SharedWeights> SharedWeights::Of(const Fingerprint& files) {
+  Models& models = ModelsOfThisProcess();
+  const std::scoped_lock lock(models.mutex);
+  std::shared_ptr<SharedWeights> found = models.weights[files].lock();
+  if (found == nullptr) models.weights[files] = found = std::make_shared<SharedWeights>();
+  std::erase_if(models.weights, [](const auto& model) { return model.second.expired(); });
+  return found;
 }
 
 SharedWeights::Holding SharedWeights::Find(const Fingerprint& key) const {

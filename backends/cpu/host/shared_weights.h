@@ -34,22 +34,26 @@ class WeightsKey {
     return *this;
   }
   WeightsKey& Add(int64_t number) { return Add(std::span<const int64_t>(&number, 1)); }
-  // Adds a constant's bytes and description. Constants in the model's files are identified by their address, others by
-  // their content.
+  // Adds a constant's bytes and description. Constants in the model's files are identified by their place there, others
+  // by their content.
   WeightsKey& Add(const Graph& graph, ValueId constant);
 
   Fingerprint digest() const;
 
  private:
-  WeightsKey& Add(std::span<const std::byte> bytes, bool are_of_file);
+  WeightsKey& AddContent(std::span<const std::byte> bytes);
   WeightsKey& Add(const BlockScales& blocks);
 
   std::string material_;
 };
 
-// The packed constants of one model's files, which stay mapped. Keeps nothing alive. Any thread.
+// The packed constants of one model's files. Keeps nothing alive. Any thread.
 class SharedWeights {
  public:
+  // The one of all who ask with the same fingerprint, which identifies the files' content, in this process. A forked
+  // child has its own: a lock may be held for ever there.
+  static std::shared_ptr<SharedWeights> Of(const Fingerprint& files);
+
   struct Holding {
     std::shared_ptr<const void> weights;
     uint64_t bytes = 0;
