@@ -99,9 +99,9 @@ def elementwise(functions, shape, signature=None):
     return write({0: 3, 1: codes, 2: subgraphs, 4: [{}], 7: signatures})
 
 
-def chain(codes, shape):
-    """A model of one-operand operators after each other, all of one shape: x, t1, ..., y."""
-    names = ["x"] + [f"t{k + 1}" for k in range(len(codes) - 1)] + ["y"]
+def chain(codes, shape, first="x"):
+    """A model of one-operand operators after each other, all of one shape: x (or `first`), t1, ..., y."""
+    names = [first] + [f"t{k + 1}" for k in range(len(codes) - 1)] + ["y"]
     subgraph = {
         0: [tensor(name, shape) for name in names],
         1: [0],

@@ -136,9 +136,34 @@ class OtherVerbs(CliTest):
         self.assertFalse((self.folder / "g.svg").exists())
         self.run_hearth("inspect", MODEL, "--device", "cpu", "--passes", self.folder / "passes")
         self.assertTrue((self.folder / "passes" / "00_file.dot").exists())
-        done = self.run_hearth("bench", MODEL, "--device", "cpu", "--runs", "2", "--graph", self.folder / "g.svg", expect=1)
+        (self.folder / "g.svg").write_text("an earlier one")
+        figures = self.folder / "b.csv", self.folder / "b.json", self.folder / "b.html"
+        done = self.run_hearth("bench", MODEL, "--device", "cpu", "--runs", "2", "--graph", self.folder / "g.svg", "--csv", figures[0],
+                               "--json", figures[1], "--html", figures[2], expect=1)
         self.assert_one_error(done, "install graphviz")
         self.assertIn("median", done.stdout)  # what was measured is not lost
+        self.assertTrue(all(path.stat().st_size for path in figures))
+        self.assertEqual((self.folder / "g.svg").read_text(), "an earlier one")
+
+    def test_a_graphviz_that_fails_is_said_to_have_failed(self):
+        os.environ["PATH"], path = f"{self.folder}:{os.environ['PATH']}", os.environ["PATH"]
+        self.addCleanup(os.environ.__setitem__, "PATH", path)
+        dot = self.folder / "dot"
+        for script, said in (("kill -9 $$", "it was ended by signal 9"), ("exit 3", "exit code 3"), ("exit 0", "exit code 0")):
+            dot.write_text("#!/bin/sh\n" + script)
+            dot.chmod(0o755)
+            done = self.run_hearth("inspect", MODEL, "--device", "cpu", "--graph", self.folder / "g.svg", expect=1)
+            self.assert_one_error(done, "Graphviz could not draw", "g.svg", said)
+        self.assertFalse((self.folder / "g.svg").exists())
+
+    def test_the_graph_has_short_names_that_graphviz_takes_as_they_are(self):
+        name = "<&lt;>" + "n" * 100000
+        model = self.file("names.tflite", flat_model.chain([59], [1, 4], first=name))
+        self.run_hearth("inspect", model, "--device", "cpu", "--graph", self.folder / "g.dot")
+        text = (self.folder / "g.dot").read_text()
+        self.assertIn('label="<&amp;lt;>nnn', text)
+        self.assertIn('... float32[1x4]"', text)
+        self.assertLess(len(text), 2000)
 
     def test_bench_counts_runs_profiles_steps_and_writes_a_trace(self):
         trace = self.folder / "trace.json"
@@ -158,6 +183,8 @@ class OtherVerbs(CliTest):
         self.assertGreater(len({colour for _, _, colour in nodes}), 3)
         self.assertEqual([colour for _, _, colour in nodes].count("#ff9b37"), 1, "the longest one")
         self.assertTrue(any(time for _, time, _ in nodes))
+        self.run_hearth("bench", MODEL, "--device", "cpu", "--runs", "2", "--graph", self.folder / "g.txt")
+        self.assertIn("= constant : ", (self.folder / "g.txt").read_text())
         done = self.run_hearth("bench", MODEL, "--device", "cpu,cpu", "--graph", self.folder / "g.dot", expect=3)
         self.assert_one_error(done, "--graph is of one device")
 

@@ -13,6 +13,7 @@
 #include "tools/hearth/files.h"
 #include "tools/hearth/model_inputs.h"
 #include "tools/hearth/pictures/graph_picture.h"
+#include "tools/hearth/placement_report.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
 
@@ -203,7 +204,7 @@ class BenchCommand final : public Verb {
       HEARTH_ASSIGN(result.profile, MedianProfile(session));
       result.costs = CostsOf(result.profile, session.model());
       if (!graph_path_.empty()) {
-        HEARTH_ASSIGN(result.placed, Place(session, options));
+        HEARTH_ASSIGN(result.network, Describe(session, options, result.profile));
       }
     }
     result.report = session.report();
@@ -224,11 +225,16 @@ class BenchCommand final : public Verb {
 
   bool HasProfile() const { return profile_ || !(trace_path_.empty() && html_path_.empty() && graph_path_.empty()); }
 
-  static Result<PlacementReport> Place(const Session& session, const SessionOptions& options) {
+  // The graph's constants are the file's, which is held meanwhile.
+  Result<std::string> Describe(const Session& session, const SessionOptions& options,
+                               const std::vector<ProfileEntry>& profile) const {
     HEARTH_ASSIGN(const OpenedDevice opened, OpenDeviceAs(session.report().device.id, options.simulate));
     LowerOptions lowering;
     lowering.cpu_ops = options.cpu_ops;
-    return PlaceOperators(session.model().data().graph, opened.info, lowering);
+    const ModelData& data = session.model().data();
+    HEARTH_ASSIGN(const HeldBytes held, data.HoldFile());
+    HEARTH_ASSIGN(const PlacementReport placed, PlaceOperators(data.graph, opened.info, lowering));
+    return DescribeGraph(graph_path_, placed.rewritten, placed.placements, MillisecondsByOperator(profile));
   }
 
   // ^C ends the runs early.
@@ -298,12 +304,6 @@ class BenchCommand final : public Verb {
       HEARTH_TRY(WriteFile(trace_path_, ChromeTrace(results[0].report, results[0].profile)));
       output_.PrintText(fmt::format("the trace is in {}\n", trace_path_));
     }
-    if (!results.empty() && results[0].placed) {
-      const PlacementReport& placed = *results[0].placed;
-      HEARTH_TRY(
-          WriteGraph(graph_path_, placed.rewritten, placed.placements, MillisecondsByOperator(results[0].profile)));
-      output_.PrintText(fmt::format("the network is in {}\n", graph_path_));
-    }
     if (!csv_path_.empty()) {
       HEARTH_TRY(WriteFile(csv_path_, DevicesCsv(results)));
       output_.PrintText(fmt::format("the figures are in {}\n", csv_path_));
@@ -315,10 +315,21 @@ class BenchCommand final : public Verb {
     if (!profile_) {
       for (BenchResult& result : results) result.profile.clear();
     }
-    if (!are_several) return output_.WriteJson(results.empty() ? Json::object() : BenchJson(results[0]));
-    Json devices = Json::array();
-    for (const BenchResult& result : results) devices.push_back(BenchJson(result));
-    return output_.WriteJson({{"devices", std::move(devices)}});
+    if (are_several) {
+      Json devices = Json::array();
+      for (const BenchResult& result : results) devices.push_back(BenchJson(result));
+      return output_.WriteJson({{"devices", std::move(devices)}});
+    }
+    HEARTH_TRY(output_.WriteJson(results.empty() ? Json::object() : BenchJson(results[0])));
+    return results.empty() ? Status::Ok() : WriteNetwork(results[0].network);
+  }
+
+  // Last, since Graphviz may be missing, fail or take long; ^C then ends it.
+  Status WriteNetwork(const std::string& network) const {
+    if (network.empty()) return Status::Ok();
+    const Status written = WriteDescribed(graph_path_, network);
+    if (written.ok()) output_.PrintText(fmt::format("the network is in {}\n", graph_path_));
+    return IsInterrupted() ? Status::Ok() : written;
   }
 
   SessionFlags session_flags_;

@@ -11,7 +11,6 @@
 
 #include "hearth/report.h"
 #include "hearth/session.h"
-#include "tools/hearth/placement_report.h"
 #include "tools/hearth/printing.h"
 
 namespace hearth {
@@ -47,9 +46,9 @@ struct BenchResult {
   RunStatistics cpu_runs;
   double settled_ms = 0;
   std::vector<ProfileEntry> profile;
-  std::vector<LayerCost> costs;           // of the profile
-  std::optional<PlacementReport> placed;  // for the network's picture
-  Json outputs = Json::array();           // names, types, shapes
+  std::vector<LayerCost> costs;  // of the profile
+  std::string network;           // DescribeGraph, if a picture is wanted
+  Json outputs = Json::array();  // names, types, shapes
 };
 
 // `profiled_runs`: the number of runs whose median times the profile has; 0: without the profile.

@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/graph/op_text.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/placement_report.h"
@@ -38,24 +40,58 @@ struct FileCloser {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-// Runs `dot` with these arguments and `input` as its standard input. Returns its exit code; -1 if it can't be started.
-int RunDot(std::vector<const char*> arguments, std::string_view input) {
-  const std::unique_ptr<std::FILE, FileCloser> in(std::tmpfile());
-  if (in == nullptr || std::fwrite(input.data(), 1, input.size(), in.get()) != input.size()) return -1;
+using TemporaryFile = std::unique_ptr<std::FILE, FileCloser>;
+
+std::string ContentsOf(std::FILE* file) {
+  std::string text;
+  std::array<char, 1 << 16> chunk;
+  std::rewind(file);
+  while (const size_t count = std::fread(chunk.data(), 1, chunk.size(), file)) text.append(chunk.data(), count);
+  return text;
+}
+
+struct DotRun {
+  bool is_started = false;
+  int status = 0;  // of waitpid
+  std::string output;
+};
+
+// Runs `dot` with this argument and `input` as its standard input.
+DotRun RunDot(const char* argument, std::string_view input) {
+  const TemporaryFile in(std::tmpfile()), out(std::tmpfile());
+  DotRun run;
+  if (in == nullptr || out == nullptr || std::fwrite(input.data(), 1, input.size(), in.get()) != input.size()) {
+    return run;
+  }
   std::rewind(in.get());
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, fileno(in.get()), STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, fileno(out.get()), STDOUT_FILENO);
   ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  arguments.insert(arguments.begin(), "dot");
-  arguments.push_back(nullptr);
+  const std::array<const char*, 3> arguments{"dot", argument, nullptr};
   pid_t child = -1;
   const int failure =
       ::posix_spawnp(&child, "dot", &actions, nullptr, const_cast<char* const*>(arguments.data()), environ);
   ::posix_spawn_file_actions_destroy(&actions);
-  int status = 0;
-  if (failure != 0 || ::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
-  return WEXITSTATUS(status) == 127 ? -1 : WEXITSTATUS(status);
+  if (failure != 0 || ::waitpid(child, &run.status, 0) != child) return run;
+  run.is_started = !(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 127);
+  run.output = ContentsOf(out.get());
+  return run;
+}
+
+// A name in Graphviz's quotes, with a text behind it. Graphviz reads "&lt;" as "<", and has no room for very long
+// lines.
+std::string Label(std::string_view text, std::string_view behind = "") {
+  constexpr size_t kMostBytes = 200;
+  std::string shown = ValidUtf8(text.substr(0, kMostBytes));
+  if (text.size() > kMostBytes) shown += "...";
+  std::string escaped;
+  for (const char c : shown) {
+    escaped += c;
+    if (c == '&') escaped += "amp;";
+  }
+  return Quoted(escaped.append(behind));
 }
 
 // Graphviz input: device nodes are filled, CPU nodes white, unknown ones red, or all by their times. `placements` are
@@ -66,14 +102,14 @@ std::string DotText(const Graph& graph, std::span<const Placement> placements,
   double longest_ms = 0;
   for (const auto& [index, time_ms] : milliseconds) longest_ms = std::max(longest_ms, time_ms);
   std::string text =
-      fmt::format("digraph {} {{\n  node [shape=box, style=filled, fontname=sans];\n", Quoted(graph.name));
+      fmt::format("digraph {} {{\n  node [shape=box, style=filled, fontname=sans];\n", Label(graph.name));
   for (ValueId input : graph.inputs) {
     text += fmt::format("  v{} [label={}, shape=oval, fillcolor=white];\n", input,
-                        Quoted(graph.value(input).name + " " + TypeText(graph, input)));
+                        Label(graph.value(input).name, " " + TypeText(graph, input)));
   }
   for (const StatePair& state : graph.states) {
     text += fmt::format("  v{} [label={}, shape=oval, fillcolor=white, style=dashed];\n", state.read,
-                        Quoted("state " + graph.value(state.read).name + " " + TypeText(graph, state.read)));
+                        Label("state " + graph.value(state.read).name, " " + TypeText(graph, state.read)));
     text += fmt::format("  n{} -> v{} [style=dashed];\n", producers[state.written], state.read);
   }
   for (size_t k = 0; k < graph.nodes().size(); ++k) {
@@ -98,14 +134,15 @@ std::string DotText(const Graph& graph, std::span<const Placement> placements,
     const int producer = producers[output];
     if (producer < 0) continue;
     text += fmt::format("  o{} [label={}, shape=oval, fillcolor=white];\n  n{} -> o{};\n", output,
-                        Quoted(graph.value(output).name + " " + TypeText(graph, output)), producer, output);
+                        Label(graph.value(output).name, " " + TypeText(graph, output)), producer, output);
   }
   return text + "}\n";
 }
 
 // Whether Graphviz's program `dot` can be started.
 bool HasGraphviz() {
-  return RunDot({"-V"}, "") == 0;
+  const DotRun run = RunDot("-V", "");
+  return run.is_started && run.status == 0;
 }
 
 }  // namespace
@@ -118,24 +155,34 @@ std::string WhyNoGraphFile(const std::string& path) {
   return fmt::format("{}: the name must end in .txt, .svg, .png, .pdf, .dot or .gv", path);
 }
 
-Status WriteGraph(const std::string& path, const Graph& graph, std::span<const Placement> placements,
-                  const std::map<int, double>& milliseconds) {
+std::string DescribeGraph(const std::string& path, const Graph& graph, std::span<const Placement> placements,
+                          const std::map<int, double>& milliseconds) {
+  return EndingOf(path) == ".txt" ? ToText(graph) : DotText(graph, placements, milliseconds);
+}
+
+Status WriteDescribed(const std::string& path, const std::string& description) {
   const std::string ending = EndingOf(path);
-  if (ending == ".txt") return WriteFile(path, ToText(graph));
-  const std::string text = DotText(graph, placements, milliseconds);
-  if (ending != ".svg" && ending != ".png" && ending != ".pdf") return WriteFile(path, text);
-  HEARTH_TRY(WriteFile(path, ""));  // reports the reason if it can't be written
+  if (ending != ".svg" && ending != ".png" && ending != ".pdf") return WriteFile(path, description);
   const std::string format = "-T" + ending.substr(1);
-  const int code = RunDot({format.c_str(), "-o", path.c_str()}, text);
-  if (code == 0) return Status::Ok();
-  std::filesystem::remove(path);
-  if (code < 0) {
+  const DotRun run = RunDot(format.c_str(), description);
+  if (!run.is_started) {
     return Error(StatusCode::kIoError,
                  "{} is drawn by Graphviz, which is not installed: install graphviz, or write "
                  "a .dot file",
                  path);
   }
-  return Error(StatusCode::kIoError, "Graphviz could not draw {} (exit code {})", path, code);
+  if (WIFSIGNALED(run.status)) {
+    return Error(StatusCode::kIoError, "Graphviz could not draw {} (it was ended by signal {})", path,
+                 WTERMSIG(run.status));
+  }
+  if (run.status != 0 || run.output.empty()) {
+    return Error(StatusCode::kIoError, "Graphviz could not draw {} (exit code {})", path, WEXITSTATUS(run.status));
+  }
+  return WriteFile(path, run.output);
+}
+
+Status WriteGraph(const std::string& path, const Graph& graph, std::span<const Placement> placements) {
+  return WriteDescribed(path, DescribeGraph(path, graph, placements));
 }
 
 PassPictures::PassPictures(std::string folder, const DeviceInfo& device, const LowerOptions& options)

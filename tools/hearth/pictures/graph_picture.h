@@ -16,11 +16,14 @@ namespace hearth {
 // The reason why WriteGraph does not write this path's extension; empty if it does.
 std::string WhyNoGraphFile(const std::string& path);
 
-// The path's extension selects the form: .txt the graph's text; .svg, .png and .pdf a picture by Graphviz; otherwise
-// its input. kIoError, also if a picture needs Graphviz and it is not installed. `milliseconds` of operators of the
-// file colour the nodes, the longest one darkest; without any they are coloured by where they run.
-Status WriteGraph(const std::string& path, const Graph& graph, std::span<const Placement> placements,
-                  const std::map<int, double>& milliseconds = {});
+// What WriteDescribed writes to this path: for .txt the graph's text, otherwise Graphviz's input. `milliseconds` of
+// operators of the file colour the nodes, the longest one darkest; without any they are coloured by where they run.
+std::string DescribeGraph(const std::string& path, const Graph& graph, std::span<const Placement> placements,
+                          const std::map<int, double>& milliseconds = {});
+// Draws .svg, .png and .pdf by Graphviz; other paths get the description itself. kIoError, also if Graphviz is not
+// installed; the file is only touched once its content is there.
+Status WriteDescribed(const std::string& path, const std::string& description);
+Status WriteGraph(const std::string& path, const Graph& graph, std::span<const Placement> placements);
 
 // Writes a file for the original network and one after each pass that changed it: 00_file.svg, 01_fold_padding.svg, ...
 // (.dot if Graphviz is not installed). Stops at the first error and keeps it.
