@@ -28,6 +28,7 @@ class CpuProgram final : public HostProgram {
         arena_(std::move(arena)),
         nodes_(std::move(nodes)),
         held_(weights.Finish()),
+        shared_constants_(weights.shared()),
         read_in_place_(weights.read_in_place()) {}
 
   Status Run(std::span<const HostTensor> tensors, const HostRun& run) override {
@@ -74,7 +75,7 @@ class CpuProgram final : public HostProgram {
         continue;
       }
       for (ValueId value : graph_.nodes()[static_cast<size_t>(indices_[k])].inputs) {
-        if (graph_.IsConstant(value)) as_floats.insert(value);
+        if (graph_.IsConstant(value) && !shared_constants_.contains(value)) as_floats.insert(value);
       }
     }
     for (ValueId value : as_floats) bytes += sizeof(float) * static_cast<uint64_t>(DescOf(value).shape.element_count());
@@ -142,6 +143,7 @@ class CpuProgram final : public HostProgram {
   std::unique_ptr<HostArena> arena_;  // nodes refer to it
   std::vector<std::unique_ptr<HostNode>> nodes_;
   SharedBytes held_;
+  std::set<ValueId> shared_constants_;  // which held_ counts
   std::vector<std::span<const std::byte>> read_in_place_;
 };
 
@@ -210,6 +212,7 @@ class CpuExecutor final : public HostExecutor {
       }
       // If integer kernels refuse a node for its grids, its neighbours find other forms, so the plan is made again.
       if (refused.size() > refused_before) continue;
+      HEARTH_TRY(arena->AllocateScratch());
       return std::unique_ptr<HostProgram>(
           std::make_unique<CpuProgram>(graph, nodes, std::move(arena), std::move(prepared), weights));
     }

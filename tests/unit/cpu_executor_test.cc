@@ -57,7 +57,7 @@ bool IsTakenByXnnpack(GraphUnderTest& test) {
   const Graph& graph = test.graph();
   EXPECT_TRUE(InferShapes(test.graph()).ok());
   FoundOffsets found;
-  const Result<HostArena> arena = HostArena::Create(graph, AllNodes(graph), graph.outputs, {}, found);
+  Result<HostArena> arena = HostArena::Create(graph, AllNodes(graph), graph.outputs, {}, found);
   EXPECT_TRUE(arena.ok());
   XnnpackNodes nodes;
   WorkerPool workers(1, 1);
@@ -157,6 +157,20 @@ TEST(CpuExecutor, IntermediateValuesShareOneArena) {
   EXPECT_EQ((*program)->naive_bytes(), 6 * kValueBytes) << "the input, and all but the output";
   EXPECT_EQ((*program)->arena_bytes(), 2 * kValueBytes);
   EXPECT_EQ((*program)->lower_bound_bytes(), 2 * kValueBytes);
+}
+
+TEST(CpuExecutor, ProductsOfComputedMatricesPackThemIntoOneScratchMemory) {
+  GraphUnderTest test;
+  const ValueId matrix = test.Add(Unary{UnaryKind::kAbs}, {test.Input({64, 64})});
+  ValueId value = test.Input({4, 64});
+  for (int k = 0; k < 20; ++k) value = test.Add(BatchMatMul{}, {value, matrix});
+  ASSERT_TRUE(InferShapes(test.graph()).ok());
+  const std::unique_ptr<HostExecutor> executor = MakeCpuExecutor();
+  const auto program = executor->Prepare(test.graph(), AllNodes(test.graph()), test.graph().outputs, 1);
+  ASSERT_TRUE(program.ok());
+  constexpr uint64_t kMatrixBytes = 64 * 64 * sizeof(float), kValueBytes = 4 * 64 * sizeof(float);
+  EXPECT_GE((*program)->arena_bytes(), 2 * kMatrixBytes) << "the matrix and its packed copy are counted";
+  EXPECT_LE((*program)->arena_bytes(), 3 * kMatrixBytes + 2 * kValueBytes);
 }
 
 TEST(CpuExecutor, AnUnknownOperationIsRefusedByNameAndIndex) {

@@ -128,6 +128,28 @@ TEST_F(CpuSharedWeights, SessionsOfTheSameFilesFindEachOthersWhereverTheyMappedT
   EXPECT_EQ(Prepared(*executor_->Beside(), one)->found_weights_bytes(), kPackedBytes) << "of the second";
 }
 
+// Many nodes, each with the same constant.
+uint64_t SharedBytesOf(const Op& op, DType dtype) {
+  Graph graph;
+  const TensorDesc desc{dtype, Shape{64, 64}};
+  ValueId value = graph.AddValue({"x", desc});
+  graph.inputs = {value};
+  const ValueId w = graph.AddConstantValue("w", desc, std::vector<std::byte>(desc.size_bytes()));
+  for (int k = 0; k < 20; ++k) {
+    const ValueId y = graph.AddValue({"y", {}});
+    graph.AddNode({op, {w, value}, {y}});
+    value = y;
+  }
+  graph.outputs = {value};
+  EXPECT_TRUE(InferShapes(graph).ok());
+  return Prepared(*MakeCpuExecutor(), graph)->shared_weights_bytes();
+}
+
+TEST(SharedWeights, NodesShareTheFormInWhichTheyReadAConstant) {
+  EXPECT_EQ(SharedBytesOf(BatchMatMul{}, DType::kFloat32), 64 * 64 * sizeof(float));
+  EXPECT_EQ(SharedBytesOf(Binary{BinaryKind::kMul}, DType::kFloat64), 64 * 64 * sizeof(double)) << "for the reference";
+}
+
 TEST(SharedWeights, AForkedChildHasItsOwnOnes) {
   const Fingerprint files = FingerprintOf(BytesOf("a file"));
   const std::shared_ptr<SharedWeights> own = SharedWeights::Of(files);

@@ -22,6 +22,8 @@ std::vector<float> Multiply(const MatrixView& a, const MatrixView& b, const Matr
                             const ProductFinish& finish, VectorSet set, int threads) {
   WorkerPool workers(threads, threads);
   PackedMatrices packed(sizes.depth, sizes.columns, 1, set);
+  const std::shared_ptr<std::byte[]> memory = VectorMemory(packed.bytes());
+  packed.PackInto(memory.get());
   packed.Pack({&b, 1}, workers);
   std::vector<float> product(static_cast<size_t>(sizes.rows * sizes.columns), -1.0f);
   const MatrixPair pair{a, 0, product.data()};

@@ -35,7 +35,7 @@ TEST(NodeMakers, TakeNodesOfTheOperationsInTheirColumnAlone) {
     std::vector<int> nodes(graph.nodes().size());
     std::iota(nodes.begin(), nodes.end(), 0);
     const std::vector<bool> decides = ValuesThatDecideIndices(graph);
-    const Result<HostArena> arena = HostArena::Create(graph, nodes, graph.outputs, {}, offsets);
+    Result<HostArena> arena = HostArena::Create(graph, nodes, graph.outputs, {}, offsets);
     ASSERT_TRUE(arena.ok()) << id;
     SharedWeights held;
     ProgramWeights weights(held, 0);

@@ -100,6 +100,25 @@ void HostArena::PlanIntermediates(const Graph& graph, std::span<const int> nodes
   lower_bound_bytes_ = LowerBoundBytes(usages);
 }
 
+namespace {
+
+Result<LargePageMemory> Allocated(uint64_t bytes) {
+  HEARTH_TRY(CheckAvailableMemory(bytes, "the network's values"));
+  LargePageMemory memory = AllocateInLargePages(bytes);
+  if (memory != nullptr) return memory;
+  return Error(StatusCode::kResourceExhausted,
+               "the network's values need {} bytes of memory, which the host lacks; take a smaller shape or batch",
+               bytes);
+}
+
+}  // namespace
+
+Status HostArena::AllocateScratch() {
+  if (scratch_bytes_ == 0) return Status::Ok();
+  HEARTH_ASSIGN(scratch_, Allocated(scratch_bytes_));
+  return Status::Ok();
+}
+
 Status HostArena::Allocate(const Graph& graph) {
   uint64_t end_bytes = planned_bytes_;
   for (const Form& form : output_forms_) {
@@ -109,13 +128,7 @@ Status HostArena::Allocate(const Graph& graph) {
   }
   // Reads past the end of a value fall into its neighbour, so one slack after the last value is enough.
   const uint64_t total_bytes = end_bytes + kReadSlackBytes;
-  HEARTH_TRY(CheckAvailableMemory(total_bytes, "the network's values"));
-  memory_ = AllocateInLargePages(total_bytes);
-  if (memory_ == nullptr) {
-    return Error(StatusCode::kResourceExhausted,
-                 "the network's values need {} bytes of memory, which the host lacks; take a smaller shape or batch",
-                 total_bytes);
-  }
+  HEARTH_ASSIGN(memory_, Allocated(total_bytes));
   // The caller may read outputs before the first run.
   std::fill(memory_.get() + planned_bytes_, memory_.get() + total_bytes, std::byte{0});
   return Status::Ok();

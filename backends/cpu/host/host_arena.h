@@ -2,6 +2,7 @@
 #ifndef HEARTH_BACKENDS_CPU_HOST_HOST_ARENA_H_
 #define HEARTH_BACKENDS_CPU_HOST_HOST_ARENA_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -53,10 +54,16 @@ class HostArena {
   const std::vector<ValueId>& inputs() const { return inputs_; }
   const std::vector<ValueId>& outputs() const { return outputs_; }
 
-  // Total size of inputs and intermediate values, without the program's outputs.
-  uint64_t planned_bytes() const { return planned_bytes_; }
-  uint64_t naive_bytes() const { return naive_bytes_; }
-  uint64_t lower_bound_bytes() const { return lower_bound_bytes_; }
+  // Memory that one node at a time works in, during its run. While nodes are made, each says how much it needs; then
+  // AllocateScratch.
+  void NeedScratch(uint64_t bytes) { scratch_bytes_ = std::max(scratch_bytes_, bytes); }
+  Status AllocateScratch();
+  std::byte* scratch() const { return scratch_.get(); }
+
+  // Total size of inputs, intermediate values and scratch memory, without the program's outputs.
+  uint64_t planned_bytes() const { return planned_bytes_ + scratch_bytes_; }
+  uint64_t naive_bytes() const { return naive_bytes_ + scratch_bytes_; }
+  uint64_t lower_bound_bytes() const { return lower_bound_bytes_ + scratch_bytes_; }
 
  private:
   struct Place {
@@ -81,7 +88,8 @@ class HostArena {
   std::set<Form> output_forms_;
   std::map<Form, Place> places_;
   uint64_t planned_bytes_ = 0, naive_bytes_ = 0, lower_bound_bytes_ = 0;
-  LargePageMemory memory_;
+  uint64_t scratch_bytes_ = 0;
+  LargePageMemory memory_, scratch_;
 };
 
 }  // namespace hearth

@@ -36,7 +36,7 @@ class HostNode {
 struct HostNodeRequest {
   const Graph& graph;
   const Node& node;
-  const HostArena& arena;
+  HostArena& arena;
   WorkerPool& workers;
   ProgramWeights& weights;
   HostExecutor& executor;  // prepares the graphs of loops; outlives the node, as does xnnpack

@@ -9,13 +9,43 @@
 namespace hearth {
 namespace {
 
-void Own(const void* data, size_t size_bytes, HostOperand& operand) {
-  operand.own.resize((size_bytes + sizeof(double) - 1) / sizeof(double));
-  std::memcpy(operand.own.data(), data, size_bytes);
-  operand.bytes = reinterpret_cast<const std::byte*>(operand.own.data());
+// A copy of a constant's bytes that is aligned for every type.
+std::shared_ptr<const SharedNumbers<double>> AlignedConstant(const HostNodeRequest& request, ValueId constant) {
+  WeightsKey key("aligned");
+  key.Add(request.graph, constant);
+  request.weights.NoteShared(constant);
+  return request.weights.FindOrMake<SharedNumbers<double>>(key, [&] {
+    const std::span<const std::byte> bytes = request.graph.ConstantBytes(constant);
+    SharedNumbers<double> copy{std::vector<double>((bytes.size() + sizeof(double) - 1) / sizeof(double))};
+    std::memcpy(copy.values.data(), bytes.data(), bytes.size());
+    return copy;
+  });
 }
 
 }  // namespace
+
+template <>
+Result<std::vector<float>> ConstantAs<float>(const Graph& graph, ValueId constant) {
+  return ConstantAsFloats(graph, constant);
+}
+template <>
+Result<std::vector<double>> ConstantAs<double>(const Graph& graph, ValueId constant) {
+  HEARTH_ASSIGN(ReferenceTensor tensor, ReferenceFromBytes(graph.value(constant).desc, graph.ConstantBytes(constant)));
+  return std::move(tensor.values);
+}
+
+template <typename Number>
+Result<std::shared_ptr<const SharedNumbers<Number>>> SharedConstant(const HostNodeRequest& request, ValueId constant) {
+  request.weights.NoteShared(constant);
+  WeightsKey key("numbers");
+  key.Add(request.graph, constant).Add(sizeof(Number));
+  if (auto found = request.weights.Find<SharedNumbers<Number>>(key)) return found;
+  HEARTH_ASSIGN(std::vector<Number> numbers, ConstantAs<Number>(request.graph, constant));
+  return request.weights.Add(key, SharedNumbers<Number>{std::move(numbers)});
+}
+
+template Result<std::shared_ptr<const SharedNumbers<float>>> SharedConstant(const HostNodeRequest&, ValueId);
+template Result<std::shared_ptr<const SharedNumbers<double>>> SharedConstant(const HostNodeRequest&, ValueId);
 
 HostOperand::HostOperand() = default;
 HostOperand::HostOperand(HostOperand&&) noexcept = default;
@@ -37,9 +67,10 @@ Result<HostOperand> HostOperandOf(const HostNodeRequest& request, size_t positio
   const int bits = BitsOf(stored.dtype);
   const bool is_weight = stored.dtype == DType::kFloat16 || stored.quantization.has_value() || bits % 8 != 0;
   if (is_weight) {
-    HEARTH_ASSIGN(const std::vector<float> floats, ConstantAsFloats(request.graph, value));
+    HEARTH_ASSIGN(const std::shared_ptr<const SharedNumbers<float>> floats, SharedConstant<float>(request, value));
     operand.desc = {DType::kFloat32, stored.shape, std::nullopt};
-    Own(floats.data(), floats.size() * sizeof(float), operand);
+    operand.bytes = reinterpret_cast<const std::byte*>(floats->values.data());
+    operand.shared = floats;
     return operand;
   }
   const std::span<const std::byte> bytes = request.graph.ConstantBytes(value);
@@ -47,7 +78,9 @@ Result<HostOperand> HostOperandOf(const HostNodeRequest& request, size_t positio
   if (is_aligned) {
     operand.bytes = request.weights.ReadInPlace(bytes).data();
   } else {
-    Own(bytes.data(), bytes.size(), operand);
+    const std::shared_ptr<const SharedNumbers<double>> copy = AlignedConstant(request, value);
+    operand.bytes = reinterpret_cast<const std::byte*>(copy->values.data());
+    operand.shared = copy;
   }
   return operand;
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -72,6 +73,13 @@ class SharedWeights {
   std::map<Fingerprint, Entry> entries_;
 };
 
+// Numbers of a constant in another form or place than the model's.
+template <typename Number>
+struct SharedNumbers {
+  std::vector<Number> values;
+  uint64_t bytes() const { return values.size() * sizeof(Number); }
+};
+
 // Memory that is aligned for the longest vector, whose loads would touch two cache lines otherwise. Not zeroed. Throws
 // std::bad_alloc.
 std::shared_ptr<std::byte[]> VectorMemory(uint64_t bytes);
@@ -107,6 +115,10 @@ class ProgramWeights {
     return found != nullptr ? found : Add<T>(key, make());
   }
 
+  // Notes a constant whose form for a node is among the packings, which count it.
+  void NoteShared(ValueId constant) { shared_.insert(constant); }
+  const std::set<ValueId>& shared() const { return shared_; }
+
   // Notes that a node's runs read these bytes of a constant, and returns them.
   std::span<const std::byte> ReadInPlace(std::span<const std::byte> bytes);
   const std::vector<std::span<const std::byte>>& read_in_place() const { return read_in_place_; }
@@ -126,6 +138,7 @@ class ProgramWeights {
   std::byte* next_ = nullptr;
   uint64_t left_bytes_;
   std::map<const void*, Use> uses_;
+  std::set<ValueId> shared_;
   std::vector<std::span<const std::byte>> read_in_place_;
 };
 

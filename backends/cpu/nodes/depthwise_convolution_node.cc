@@ -14,14 +14,8 @@ namespace hearth {
 namespace {
 
 template <typename Number>
-struct DepthwiseTaps {
-  std::vector<Number> numbers;  // [tap][channel]
-  uint64_t bytes() const { return numbers.size() * sizeof(Number); }
-};
-
-template <typename Number>
 struct DepthwiseConvolution : FloatConvolution {
-  std::shared_ptr<const DepthwiseTaps<Number>> weights;
+  std::shared_ptr<const SharedNumbers<Number>> weights;  // [tap][channel]
   std::vector<Number> bias;
   float lowest = 0, highest = 0;
 };
@@ -50,7 +44,7 @@ HEARTH_INTO_CALLER inline void AddTaps(const DepthwiseConvolution<Number>& conv,
   Numbers sums[kPixels];
   HEARTH_UNROLLED for (int p = 0; p < kPixels; ++p) std::memcpy(&sums[p], conv.bias.data() + c, sizeof(Numbers));
   for (int64_t o = outer.begin; o < outer.end; ++o) {
-    const Number* weights = conv.weights->numbers.data() + o * outer.weight_step + inner.begin * inner.weight_step + c;
+    const Number* weights = conv.weights->values.data() + o * outer.weight_step + inner.begin * inner.weight_step + c;
     const float* x = pixels.x + o * outer.x_step + inner.begin * inner.x_step + c;
     for (int64_t i = inner.begin; i < inner.end; ++i) {
       Numbers weight;
@@ -177,13 +171,7 @@ template <typename Number>
 Result<std::unique_ptr<HostNode>> MakeOf(const HostNodeRequest& request, const FloatConvolution& convolution) {
   const ActivationParts parts = ActivationPartsOf(convolution.activation);
   DepthwiseConvolution<Number> conv{convolution, nullptr, {}, parts.lowest, parts.highest};
-  WeightsKey key("depthwise");
-  key.Add(request.graph, request.node.inputs[1]).Add(sizeof(Number));
-  conv.weights = request.weights.Find<DepthwiseTaps<Number>>(key);
-  if (conv.weights == nullptr) {
-    HEARTH_ASSIGN(std::vector<Number> numbers, ConstantAs<Number>(request.graph, request.node.inputs[1]));
-    conv.weights = request.weights.Add(key, DepthwiseTaps<Number>{std::move(numbers)});
-  }
+  HEARTH_ASSIGN(conv.weights, SharedConstant<Number>(request, request.node.inputs[1]));
   conv.bias.resize(static_cast<size_t>(conv.out[3]));
   if (conv.has_bias) {
     HEARTH_ASSIGN(conv.bias, ConstantAs<Number>(request.graph, request.node.inputs[2]));

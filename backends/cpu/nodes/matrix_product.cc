@@ -208,15 +208,12 @@ void ForEachTask(WorkerPool& workers, int64_t tasks, bool on_workers, const Work
 }  // namespace
 
 template <typename Number>
-PackedNumbers<Number>::PackedNumbers(int64_t depth, int64_t columns, int64_t count, VectorSet set,
-                                     ProgramWeights* weights)
+PackedNumbers<Number>::PackedNumbers(int64_t depth, int64_t columns, int64_t count, VectorSet set)
     : depth_(depth), columns_(columns), count_(count), set_(set) {
   const int64_t lanes = LanesOf<Number>(set);
   panel_columns_ = kTileVectors * lanes;
   panels_ = Tiles(columns, panel_columns_);
   matrix_size_ = depth * RoundUp(columns, lanes);
-  const std::shared_ptr<std::byte[]> memory = weights != nullptr ? weights->Allocate(bytes()) : VectorMemory(bytes());
-  packed_ = {memory, reinterpret_cast<Number*>(memory.get())};
 }
 
 template <typename Number>
@@ -226,7 +223,7 @@ int64_t PackedNumbers<Number>::WidthOf(int64_t panel) const {
 
 template <typename Number>
 const Number* PackedNumbers<Number>::PanelOf(int64_t matrix, int64_t panel) const {
-  return packed_.get() + matrix * matrix_size_ + panel * panel_columns_ * depth_;
+  return reinterpret_cast<const Number*>(packed_) + matrix * matrix_size_ + panel * panel_columns_ * depth_;
 }
 
 template <typename Number>

@@ -67,12 +67,19 @@ struct ProductTasks {
 template <typename Number>
 class PackedNumbers {
  public:
-  // `set`: the instruction set that multiplies them; this machine must have it. `weights`: where constants get memory.
-  PackedNumbers(int64_t depth, int64_t columns, int64_t count, VectorSet set = BestVectorSet(),
-                ProgramWeights* weights = nullptr);
+  // `set`: the instruction set that multiplies them; this machine must have it.
+  PackedNumbers(int64_t depth, int64_t columns, int64_t count, VectorSet set = BestVectorSet());
+  // Constants, which lie in memory from `weights`.
+  PackedNumbers(int64_t depth, int64_t columns, int64_t count, VectorSet set, ProgramWeights& weights)
+      : PackedNumbers(depth, columns, count, set) {
+    own_ = weights.Allocate(bytes());
+    packed_ = own_.get();
+  }
 
   uint64_t bytes() const { return static_cast<uint64_t>(matrix_size_ * count_) * sizeof(Number); }
 
+  // Packs into this memory from now on, which has bytes().
+  void PackInto(std::byte* memory) { packed_ = memory; }
   // `matrices`: as many as the constructor was told.
   void Pack(std::span<const MatrixOf<Number>> matrices, WorkerPool& workers);
 
@@ -93,7 +100,8 @@ class PackedNumbers {
   int64_t depth_, columns_, count_;
   VectorSet set_;
   int64_t panel_columns_, panels_, matrix_size_;
-  std::shared_ptr<Number[]> packed_;
+  std::shared_ptr<std::byte[]> own_;
+  std::byte* packed_ = nullptr;
 };
 using PackedMatrices = PackedNumbers<float>;
 

@@ -64,9 +64,9 @@ Product ProductOf(const FullyConnected& op, const Shape& x, const Shape& weights
   return product;
 }
 
-// A node's operand as floats; a converted constant has its own memory.
+// A node's operand as floats.
 struct Operand {
-  std::vector<float> constant;
+  std::shared_ptr<const SharedNumbers<float>> constant;
   std::span<const float> values;
 };
 
@@ -78,8 +78,8 @@ Result<Operand> OperandOf(const HostNodeRequest& request, size_t position) {
     operand.values = request.arena.floats(value);
     return operand;
   }
-  HEARTH_ASSIGN(operand.constant, ConstantAsFloats(request.graph, value));
-  operand.values = operand.constant;
+  HEARTH_ASSIGN(operand.constant, SharedConstant<float>(request, value));
+  operand.values = operand.constant->values;
   return operand;
 }
 
@@ -88,7 +88,7 @@ MatrixView ViewOf(std::span<const float> values, int64_t number, int64_t rows, i
   return adjoint ? MatrixView{first, 1, rows} : MatrixView{first, columns, 1};
 }
 
-// Right operands that another node makes, packed again in each run.
+// Right operands that another node makes, packed again in each run, into the program's scratch memory.
 struct ChangingMatrices {
   std::vector<MatrixView> views;
   std::shared_ptr<PackedMatrices> packed;
@@ -99,7 +99,8 @@ class MatrixProductNode final : public HostNode {
   // `constant`: the right operands, or null if they change.
   MatrixProductNode(const HostNodeRequest& request, const Product& product, Operand a, Operand bias,
                     std::shared_ptr<const PackedMatrices> constant, ChangingMatrices changing)
-      : out_(request, ActivationPartsOf(product.activation).rest),
+      : arena_(request.arena),
+        out_(request, ActivationPartsOf(product.activation).rest),
         workers_(request.workers),
         a_(std::move(a)),
         bias_(std::move(bias)),
@@ -117,18 +118,20 @@ class MatrixProductNode final : public HostNode {
   }
 
   std::string_view kernel() const override { return "matrix product"; }
-  std::optional<uint64_t> held_bytes() const override {
-    return (a_.constant.size() + bias_.constant.size()) * sizeof(float);
-  }
+  std::optional<uint64_t> held_bytes() const override { return 0; }  // besides what nodes share
 
   Status Run(RunControl* /*control*/) override {
-    if (changing_.packed != nullptr) changing_.packed->Pack(changing_.views, workers_);
+    if (changing_.packed != nullptr) {
+      changing_.packed->PackInto(arena_.scratch());
+      changing_.packed->Pack(changing_.views, workers_);
+    }
     packed_->Multiply(pairs_, rows_, finish_, workers_);
     out_.Finish();
     return Status::Ok();
   }
 
  private:
+  const HostArena& arena_;
   HostOutput out_;
   WorkerPool& workers_;
   Operand a_, bias_;
@@ -173,6 +176,7 @@ Result<std::unique_ptr<HostNode>> MakeMatrixProductNode(const HostNodeRequest& r
   } else {
     const std::span<const float> values = request.arena.floats(node.inputs[1]);
     changing.packed = std::make_shared<PackedMatrices>(depth, columns, product.b_count);
+    request.arena.NeedScratch(changing.packed->bytes());
     for (int64_t k = 0; k < product.b_count; ++k)
       changing.views.push_back(ViewOf(values, k, depth, columns, product.adjoint_b));
   }

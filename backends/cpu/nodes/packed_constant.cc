@@ -33,16 +33,6 @@ PackedOf<Number> MatricesOf(const std::shared_ptr<const CheckedMatrices<Number>>
 
 }  // namespace
 
-template <>
-Result<std::vector<float>> ConstantAs<float>(const Graph& graph, ValueId constant) {
-  return ConstantAsFloats(graph, constant);
-}
-template <>
-Result<std::vector<double>> ConstantAs<double>(const Graph& graph, ValueId constant) {
-  HEARTH_ASSIGN(ReferenceTensor tensor, ReferenceFromBytes(graph.value(constant).desc, graph.ConstantBytes(constant)));
-  return std::move(tensor.values);
-}
-
 template <typename Number>
 Result<PackedOf<Number>> PackedConstant(const HostNodeRequest& request, ValueId constant, const MatrixLayout& layout) {
   const Graph& graph = request.graph;
@@ -62,7 +52,7 @@ Result<PackedOf<Number>> PackedConstant(const HostNodeRequest& request, ValueId 
     views.push_back({numbers + k * layout.depth * layout.columns, layout.row_step, layout.column_step, {}});
   }
   const auto count = static_cast<size_t>(layout.count * layout.depth * layout.columns);
-  CheckedMatrices<Number> packed{{layout.depth, layout.columns, layout.count, set, &request.weights},
+  CheckedMatrices<Number> packed{{layout.depth, layout.columns, layout.count, set, request.weights},
                                  !layout.is_checked || AllFinite(std::span<const Number>(numbers, count))};
   packed.matrices.Pack(views, request.workers);
   return MatricesOf(request.weights.Add(key, std::move(packed)));

@@ -6,14 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "backends/cpu/host/host_node.h"
+#include "backends/cpu/host/host_operand.h"
 #include "backends/cpu/nodes/matrix_product.h"
 
 namespace hearth {
-
-// A constant's elements as floats, or as the doubles with which the reference computes.
-template <typename Number>
-Result<std::vector<Number>> ConstantAs(const Graph& graph, ValueId constant);
 
 // The layout of a constant's matrices, one after the other: element (row, column) is at row * row_step + column *
 // column_step.

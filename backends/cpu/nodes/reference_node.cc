@@ -11,19 +11,29 @@
 namespace hearth {
 namespace {
 
+// A constant as the reference reads it.
+struct SharedReference {
+  ReferenceTensor tensor;
+  uint64_t bytes() const { return tensor.values.size() * sizeof(double); }
+};
+
 class ReferenceNode final : public HostNode {
  public:
-  // `operands`: one per input, filled if it is constant.
-  ReferenceNode(const HostNodeRequest& request, std::vector<ReferenceTensor> operands)
-      : graph_(request.graph), node_(request.node), arena_(request.arena), operands_(std::move(operands)) {}
+  // `constants`: one per input, null if it is not constant.
+  ReferenceNode(const HostNodeRequest& request, std::vector<std::shared_ptr<const SharedReference>> constants)
+      : graph_(request.graph), node_(request.node), arena_(request.arena), constants_(std::move(constants)) {}
 
   std::string_view kernel() const override { return "reference"; }
+  std::optional<uint64_t> held_bytes() const override { return 0; }  // besides what nodes share
 
   Status Run(RunControl* /*control*/) override {
+    std::vector<ReferenceTensor> loaded(node_.inputs.size());
     std::vector<const ReferenceTensor*> inputs;
     for (size_t k = 0; k < node_.inputs.size(); ++k) {
-      HEARTH_TRY(Load(k).Within(NodeLabel(node_)));
-      inputs.push_back(node_.inputs[k] == kNoValue ? nullptr : &operands_[k]);
+      if (constants_[k] == nullptr && node_.inputs[k] != kNoValue)
+        HEARTH_TRY(Load(node_.inputs[k], loaded[k]).Within(NodeLabel(node_)));
+      const ReferenceTensor* const operand = constants_[k] != nullptr ? &constants_[k]->tensor : &loaded[k];
+      inputs.push_back(node_.inputs[k] == kNoValue ? nullptr : operand);
     }
     HEARTH_ASSIGN(const std::vector<ReferenceTensor> outputs, EvaluateNode(graph_, node_, inputs));
     for (size_t k = 0; k < outputs.size(); ++k)
@@ -32,17 +42,14 @@ class ReferenceNode final : public HostNode {
   }
 
  private:
-  Status Load(size_t k) {
-    const ValueId value = node_.inputs[k];
-    if (value == kNoValue || graph_.IsConstant(value)) return Status::Ok();
+  Status Load(ValueId value, ReferenceTensor& loaded) const {
     const TensorDesc& desc = graph_.value(value).desc;
     if (HeldAs(desc).dtype != DType::kFloat32) {
-      HEARTH_ASSIGN(operands_[k], ReferenceFromBytes(desc, arena_.bytes(value)));
+      HEARTH_ASSIGN(loaded, ReferenceFromBytes(desc, arena_.bytes(value)));
       return Status::Ok();
     }
     const std::span<const float> floats = arena_.floats(value);
-    operands_[k].shape = desc.shape;
-    operands_[k].values.assign(floats.begin(), floats.end());
+    loaded = {desc.shape, {floats.begin(), floats.end()}};
     return Status::Ok();
   }
 
@@ -57,7 +64,7 @@ class ReferenceNode final : public HostNode {
   const Graph& graph_;
   const Node& node_;
   const HostArena& arena_;
-  std::vector<ReferenceTensor> operands_;  // constants, and memory of other operands that is kept between runs
+  std::vector<std::shared_ptr<const SharedReference>> constants_;
 };
 
 }  // namespace
@@ -77,15 +84,19 @@ Result<std::unique_ptr<HostNode>> MakeReferenceNode(const HostNodeRequest& reque
                  "{}: uint64 is moved, compared and added only, because the CPU's other code keeps 53 of its 64 bits",
                  NodeLabel(node));
   }
-  std::vector<ReferenceTensor> operands(node.inputs.size());
+  std::vector<std::shared_ptr<const SharedReference>> constants(node.inputs.size());
   for (size_t k = 0; k < node.inputs.size(); ++k) {
     const ValueId value = node.inputs[k];
     if (!graph.IsConstant(value)) continue;
+    WeightsKey key("reference");
+    key.Add(graph, value);
+    constants[k] = request.weights.Find<SharedReference>(key);
+    if (constants[k] != nullptr) continue;
     Result<ReferenceTensor> constant = ReferenceFromBytes(graph.value(value).desc, graph.ConstantBytes(value));
     if (!constant.ok()) return constant.status().Within(NodeLabel(node));
-    operands[k] = std::move(constant).value();
+    constants[k] = request.weights.Add(key, SharedReference{std::move(constant).value()});
   }
-  return std::make_unique<ReferenceNode>(request, std::move(operands));
+  return std::make_unique<ReferenceNode>(request, std::move(constants));
 }
 
 }  // namespace hearth

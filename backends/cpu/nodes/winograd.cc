@@ -255,7 +255,7 @@ bool SuitsWinograd(const FloatConvolution& g) {
   }
   std::vector<MatrixView> views;
   for (int64_t plane = 0; plane < kPlanes; ++plane) views.push_back({planes.data() + plane * out * in, 1, in, {}});
-  PackedMatrices packed(in, out, kPlanes, BestVectorSet(), &request.weights);
+  PackedMatrices packed(in, out, kPlanes, BestVectorSet(), request.weights);
   packed.Pack(views, request.workers);
   return request.weights.Add(key, std::move(packed));
 }

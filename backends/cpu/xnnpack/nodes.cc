@@ -90,7 +90,10 @@ bool NanKeeper::HoldsOnlyFinite() {
 Status NanKeeper::Mend() {
   if (HoldsOnlyFinite()) return Status::Ok();
   if (reference_ == nullptr) {
-    HEARTH_ASSIGN(reference_, MakeReferenceNode(request_));
+    SharedWeights none;
+    ProgramWeights weights(none, 0);  // those of the request ended when all nodes were made
+    HEARTH_ASSIGN(reference_, MakeReferenceNode({request_.graph, request_.node, request_.arena, request_.workers,
+                                                 weights, request_.executor, request_.xnnpack}));
   }
   kept_.assign(out_.begin(), out_.end());
   HEARTH_TRY(reference_->Run(nullptr));
