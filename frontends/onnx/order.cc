@@ -107,7 +107,7 @@ Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation) {
   std::vector<int64_t> key{*value};
   key.insert(key.end(), permutation.dims().begin(), permutation.dims().end());
   if (const auto found = to.stacked().find(key); found != to.stacked().end()) return found->second;
-  if (!to.budget().ChargeMade(desc.size_bytes())) return CopyBudget::Exceeded("a constant");
+  if (!to.budget().ChargeMade(desc.size_bytes())) return ReadingBudget::TooMuchMade("a constant");
   const std::span<const std::byte> from = to.graph().ConstantBytes(*value);
   std::vector<std::byte> bytes(from.size());
   switch (BitsOf(desc.dtype)) {

@@ -116,7 +116,7 @@ Result<std::optional<BlockScales::Numbers>> NumbersOf(OpView& op, size_t i, int6
     return std::optional<BlockScales::Numbers>();
   BlockScales::Numbers numbers{desc.dtype, to.graph().ConstantBytes(value), row_step, nullptr};
   if (!to.graph().constant(*to.graph().value(value).constant).source) {  // a copy of the graph has one of its own
-    if (!to.budget().ChargeMade(numbers.bytes.size())) return CopyBudget::Exceeded("its scales");
+    if (!to.budget().ChargeMade(numbers.bytes.size())) return ReadingBudget::TooMuchMade("its scales");
     numbers.own = std::make_shared<const std::vector<std::byte>>(numbers.bytes.begin(), numbers.bytes.end());
     numbers.bytes = *numbers.own;
   }
@@ -209,7 +209,7 @@ Made WeightsOf(OpView& op, const NarrowWeights& narrow, ValueId packed) {
   std::vector<int64_t> key = {kNoValue, depth, rows, bits, block, packed, id(2), id(3), id(4)};
   if (const auto found = to.stacked().find(key); found != to.stacked().end()) return found->second;
   // Devices make floats of stored ones, too, and many nodes may read the same ones with scales of their own.
-  if (!to.budget().ChargeMade(4 * static_cast<size_t>(rows * depth))) return CopyBudget::Exceeded("its weights");
+  if (!to.budget().ChargeMade(4 * static_cast<size_t>(rows * depth))) return ReadingBudget::TooMuchMade("its weights");
   HEARTH_ASSIGN(ValueId weights, AddStoredWeights(op, narrow, packed));
   if (weights == kNoValue) {
     HEARTH_ASSIGN(weights, AddFloatWeights(op, narrow, packed));

@@ -168,12 +168,12 @@ Made AddTensor(Reading& reading, NodeWriter& to, const TensorProto& tensor, std:
   const bool is_aligned = reinterpret_cast<uintptr_t>(bytes.data()) % alignment == 0;
   if (!reading.budget.copies.Charge(name.size())) return CopyBudget::Exceeded("the names of constants");
   if (!is_narrow && listed.empty() && is_aligned && needed > 0) {
-    if (!reading.budget.ChargeStored(desc)) return CopyBudget::Exceeded("a constant");
+    if (!reading.budget.ChargeStored(desc)) return ReadingBudget::TooMuchMade("a constant");
     const auto offset = static_cast<uint64_t>(bytes.data() - reading.file.data());
     const ConstantId constant = graph.BorrowConstant(bytes, FileRange{0, offset, bytes.size()});
     value = graph.AddValue({std::move(name), desc, constant});
   } else {
-    if (!reading.budget.ChargeMade(desc.size_bytes())) return CopyBudget::Exceeded("a constant");
+    if (!reading.budget.ChargeMade(desc.size_bytes())) return ReadingBudget::TooMuchMade("a constant");
     std::vector<std::byte> own =
         is_narrow ? Widened(tensor.type, desc, bytes) : std::vector(bytes.begin(), bytes.end());
     value = graph.AddConstantValue(std::move(name), desc, std::move(own));

@@ -34,6 +34,14 @@ bool ReadingBudget::ChargeStored(const TensorDesc& desc) {
   return true;
 }
 
+Status ReadingBudget::TooMuchMade(std::string_view what) {
+  return Error(
+      StatusCode::kMalformedInput,
+      "{} would take the constants that are made of the file beyond 64 times its size: the same data is listed "
+      "again and again",
+      what);
+}
+
 Status ReadingBudget::CheckRoom(const TensorDesc& desc) const {
   if (desc.size_bytes() <= made_bytes_left) return Status::Ok();
   return Error(StatusCode::kUnsupported, "it needs too many constants for the size of the file");

@@ -43,6 +43,8 @@ struct ReadingBudget {
   // The same for a constant that the file contains. Devices may make floats of each, so what exceeds the file, since
   // constants share bytes, counts as such.
   [[nodiscard]] bool ChargeStored(const TensorDesc& desc);
+  // The error for either; `what` would be too much.
+  static Status TooMuchMade(std::string_view what);
   // kUnsupported if there is no room for such a constant: to be asked before many numbers are computed.
   Status CheckRoom(const TensorDesc& desc) const;
   Status CheckRoom(const Shape& shape, DType dtype) const { return CheckRoom({dtype, shape, std::nullopt}); }
