@@ -31,6 +31,14 @@ bool NumberFrom(std::string_view text, T& number) {
   return error == std::errc() && rest == end;
 }
 
+// `made`, or with a number behind it if that is taken.
+template <typename IsTaken>
+std::string FreeName(const std::string& made, const IsTaken& is_taken) {
+  std::string name = made;
+  for (int number = 2; is_taken(name); ++number) name = made + "_" + std::to_string(number);
+  return name;
+}
+
 // The enumerator whose name is at its position in `names`.
 template <typename Enum, size_t kCount>
 std::optional<Enum> EnumNamed(const std::string_view (&names)[kCount], std::string_view name) {
@@ -53,7 +61,7 @@ std::string ValidUtf8(std::string_view text);
 
 // Makes text from models, bundles, drivers and the environment safe for a terminal and for one line of a log: replaces
 // each byte of a control character by `replacement`. Those move a cursor, change colours or change the text's direction
-// (Unicode's C0, C1, U+007F and bidirectional controls). Characters in `kept` stay.
+// (Unicode's C0, C1, U+007F and bidirectional controls); U+FFFE and U+FFFF are none. Characters in `kept` stay.
 std::string Printable(std::string_view text, char replacement, std::string_view kept = "");
 
 // Escapes text for XML, HTML and SVG, also in attributes. Control characters, which XML cannot express, become '?'.

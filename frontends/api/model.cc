@@ -112,13 +112,10 @@ Status MapClasses(ModelData& data) {
 
 // `made`, or with a number behind it if an output of the model has this name. Its own outputs keep their names.
 std::string NameBeside(std::span<const TensorInfo> outputs, const std::string& made) {
-  const auto is_taken = [&](const std::string& name) {
+  return FreeName(made, [&](const std::string& name) {
     return std::ranges::any_of(outputs,
                                [&](const TensorInfo& info) { return info.name == name || info.alias == name; });
-  };
-  std::string name = made;
-  for (int number = 2; is_taken(name); ++number) name = fmt::format("{}_{}", made, number);
-  return name;
+  });
 }
 
 Status KeepTop(int32_t k, ModelData& data) {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/graph/element.h"
 
 namespace hearth {
@@ -280,7 +281,11 @@ Status AddRowOutputs(NodeWriter& to) {
     const Open open = to.marks().OpenOf(output);
     if (open.count == kNoValue) continue;
     if (open.dim > 1) return NeedsAllRows();
-    const std::string name = to.graph().value(output).name + (open.dim == 0 ? "_rows" : "_columns");
+    const auto is_output = [&](const std::string& name) {
+      return std::ranges::any_of(to.graph().outputs, [&](ValueId own) { return to.graph().value(own).name == name; });
+    };
+    const std::string made = to.graph().value(output).name + (open.dim == 0 ? "_rows" : "_columns");
+    const std::string name = FreeName(made, is_output);
     HEARTH_ASSIGN(const ValueId count, to.AddCopy(open.count, name));
     to.graph().outputs.push_back(count);
   }

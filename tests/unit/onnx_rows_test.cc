@@ -37,6 +37,18 @@ Result<Graph> Read(OnnxGraph graph) {
   return ReadOnnxModel(BytesIn(file));
 }
 
+TEST(OnnxRows, AnOutputOfTheModelKeepsItsNameBesideTheirCount) {
+  OnnxGraph graph;
+  graph.Input("x", {"2", "3"}).Output("found", 7).Output("found_columns");
+  graph.Node("NonZero", {"x"}, {"found"}).Node("Neg", {"x"}, {"found_columns"});
+  const std::string file = OnnxFile(graph);
+  const Result<Graph> read = ReadOnnxModel(BytesIn(file));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_EQ(read->outputs.size(), 3u);
+  EXPECT_EQ(read->value(read->outputs[1]).name, "found_columns");
+  EXPECT_EQ(read->value(read->outputs[2]).name, "found_columns_2");
+}
+
 TEST(OnnxRows, AreColumnsUntilTheyAreTransposed) {
   OnnxGraph graph;
   graph.Input("x", {"2", "3"}).Output("found", 7).Output("kept").Output("sum");
