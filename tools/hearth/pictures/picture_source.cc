@@ -44,13 +44,13 @@ class Files final : public PictureSource {
 // ffmpeg writes a BMP file for each frame, whose header tells its size, into a pipe.
 class Frames final : public PictureSource {
  public:
-  Frames(std::string path, std::string folder) : path_(std::move(path)), folder_(std::move(folder)) {}
+  explicit Frames(std::string path) : path_(std::move(path)) {}
 
   ~Frames() override {
     frames_.reset();  // ffmpeg ends when nobody reads
     if (child_ > 0) ::waitpid(child_, nullptr, 0);
     std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
   }
 
   Status Start() {
@@ -92,6 +92,7 @@ class Frames final : public PictureSource {
     frame.resize(bytes);
     const size_t rest = bytes - kHeaderBytes;
     if (std::fread(frame.data() + kHeaderBytes, 1, rest, frames_.get()) != rest) return End(true);
+    if (folder_.empty()) HEARTH_TRY(MakeFolder());
     const std::string path = folder_ + "/frame.bmp";
     HEARTH_TRY(WriteFile(path, frame));
     ++count_;
@@ -103,6 +104,16 @@ class Frames final : public PictureSource {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
 
+  // Not before there is a frame: until then ^C ends the program at once.
+  Status MakeFolder() {
+    std::error_code error;
+    std::string folder = (std::filesystem::temp_directory_path(error) / "hearth-frames-XXXXXX").string();
+    if (error || ::mkdtemp(folder.data()) == nullptr)
+      return Error(StatusCode::kIoError, "can't make a folder for frames in {}", folder);
+    folder_ = std::move(folder);
+    return Status::Ok();
+  }
+
   Result<std::optional<SourcePicture>> End(bool is_cut) {
     int status = 0;
     const bool is_fine = ::waitpid(std::exchange(child_, -1), &status, 0) > 0 && status == 0 && !is_cut;
@@ -111,7 +122,7 @@ class Frames final : public PictureSource {
                  is_fine ? "" : " and failed");
   }
 
-  std::string path_, folder_;
+  std::string path_, folder_;  // folder_: empty until the first frame
   std::unique_ptr<std::FILE, Closer> frames_;
   pid_t child_ = -1;
   uint64_t count_ = 0;
@@ -145,10 +156,7 @@ std::unique_ptr<PictureSource> PicturesOf(std::vector<std::string> paths) {
 Result<std::unique_ptr<PictureSource>> FramesOf(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return Error(StatusCode::kNotFound, "there is no video {}", path);
-  std::string folder = (std::filesystem::temp_directory_path(error) / "hearth-frames-XXXXXX").string();
-  if (error || ::mkdtemp(folder.data()) == nullptr)
-    return Error(StatusCode::kIoError, "can't make a folder for frames in {}", folder);
-  auto frames = std::make_unique<Frames>(path, folder);
+  auto frames = std::make_unique<Frames>(path);
   HEARTH_TRY(frames->Start());
   return Result<std::unique_ptr<PictureSource>>(std::move(frames));
 }
