@@ -40,7 +40,9 @@ size_t ControlBytes(std::string_view text) {
   // U+202A to U+202E and U+2066 to U+2069.
   const bool is_bidirectional = text.starts_with("\xe2\x80") && text.size() > 2 && IsBetween(text[2], 0xaa, 0xae);
   const bool is_isolate = text.starts_with("\xe2\x81") && text.size() > 2 && IsBetween(text[2], 0xa6, 0xa9);
-  return is_bidirectional || is_isolate ? 3 : 0;
+  // U+FFFE and U+FFFF, which are no characters.
+  const bool is_none = text.starts_with("\xef\xbf\xbe") || text.starts_with("\xef\xbf\xbf");
+  return is_bidirectional || is_isolate || is_none ? 3 : 0;
 }
 
 // Damerau's distance in the form that edits no part twice.

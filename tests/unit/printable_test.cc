@@ -13,6 +13,7 @@ TEST(Printable, LettersOfAnyLanguageStay) {
 TEST(Printable, ControlCharactersOfOneByteAreReplacedUnlessKept) {
   EXPECT_EQ(Printable("a\x1b[2Jb\x7f\n\tc", ' ', "\n\t"), "a [2Jb \n\tc");
   EXPECT_EQ(Printable("a\nb", '_'), "a_b");
+  EXPECT_EQ(Printable("a\xef\xbf\xbf\xef\xbf\xbd", '?'), "a???\xef\xbf\xbd") << "U+FFFF, and U+FFFD, which is one";
 }
 
 TEST(Printable, ControlCharactersOfTwoBytesAreReplaced) {

@@ -130,7 +130,7 @@ class BenchCommand final : public Verb {
     app.add_option(
            "--graph", graph_path_,
            "Draw the rewritten network, each operation with its time and coloured by it: .svg, .png or .pdf (by "
-           "Graphviz), .dot or .gv what Graphviz reads")
+           "Graphviz), .dot or .gv what Graphviz reads; .txt its text")
         ->type_name("FILE")
         ->check(CLI::Validator(WhyNoGraphFile, ""));
     output_.AddOptions(app);

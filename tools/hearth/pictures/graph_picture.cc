@@ -84,7 +84,7 @@ DotRun RunDot(const char* argument, std::string_view input) {
 // lines.
 std::string Label(std::string_view text, std::string_view behind = "") {
   constexpr size_t kMostBytes = 200;
-  std::string shown = ValidUtf8(text.substr(0, kMostBytes));
+  std::string shown = Printable(ValidUtf8(text.substr(0, kMostBytes)), '?');
   if (text.size() > kMostBytes) shown += "...";
   std::string escaped;
   for (const char c : shown) {
