@@ -181,13 +181,13 @@ class Preparation {
       return Status(plan.status().code(), plan.status().message() + OpenShapeHint(model, plan.status().code()));
     made_->made = std::move(plan).value();
     SessionDevice& device = *request().device;
-    if (const auto files = model.file != nullptr ? model.file->Identity() : std::nullopt)
-      device.host->ShareWeightsOf(*files);
     const bool runs_on_cpu = made_->made.plan.runs_on_cpu();
     if (!runs_on_cpu) {
       HEARTH_TRY(CountMemory(made_->made.plan, ResidentBytesOf(made_->made.plan, *device.constants), {}));
     } else {  // counted below, with the host's part; the device's memory is checked now
       HEARTH_TRY(CheckHostMemory(made_->info, NeedOf(made_->made.plan, made_->info, {})));
+      if (const auto files = model.file != nullptr ? model.file->Identity() : std::nullopt)
+        device.host->ShareWeightsOf(*files);
     }
     HEARTH_ASSIGN(ReadyPlan ready,
                   MakePlanReady(std::move(made_->made.plan),

@@ -79,8 +79,9 @@ Models& ModelsOfThisProcess() {
 std::shared_ptr<SharedWeights> SharedWeights::Of(const Fingerprint& files) {
   Models& models = ModelsOfThisProcess();
   const std::scoped_lock lock(models.mutex);
-  std::shared_ptr<SharedWeights> found = models.weights[files].lock();
-  if (found == nullptr) models.weights[files] = found = std::make_shared<SharedWeights>();
+  std::weak_ptr<SharedWeights>& known = models.weights[files];
+  std::shared_ptr<SharedWeights> found = known.lock();
+  if (found == nullptr) known = found = std::make_shared<SharedWeights>();
   std::erase_if(models.weights, [](const auto& model) { return model.second.expired(); });
   return found;
 }
