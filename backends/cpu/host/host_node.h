@@ -138,6 +138,9 @@ Result<std::unique_ptr<HostNode>> MakeCustomNode(const HostNodeRequest& request)
 
 // Any node of core's float64 reference. kUnsupported for an operation that it lacks.
 Result<std::unique_ptr<HostNode>> MakeReferenceNode(const HostNodeRequest& request);
+// The same for one that is made in a run, when the request has ended.
+Result<std::unique_ptr<HostNode>> MakeReferenceNode(const Graph& graph, const Node& node, const HostArena& arena,
+                                                    ProgramWeights& weights);
 
 }  // namespace hearth
 

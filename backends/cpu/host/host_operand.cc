@@ -39,9 +39,10 @@ Result<std::shared_ptr<const SharedNumbers<Number>>> SharedConstant(const HostNo
   request.weights.NoteShared(constant);
   WeightsKey key("numbers");
   key.Add(request.graph, constant).Add(sizeof(Number));
-  if (auto found = request.weights.Find<SharedNumbers<Number>>(key)) return found;
-  HEARTH_ASSIGN(std::vector<Number> numbers, ConstantAs<Number>(request.graph, constant));
-  return request.weights.Add(key, SharedNumbers<Number>{std::move(numbers)});
+  return request.weights.FindOrTry<SharedNumbers<Number>>(key, [&]() -> Result<SharedNumbers<Number>> {
+    HEARTH_ASSIGN(std::vector<Number> numbers, ConstantAs<Number>(request.graph, constant));
+    return SharedNumbers<Number>{std::move(numbers)};
+  });
 }
 
 template Result<std::shared_ptr<const SharedNumbers<float>>> SharedConstant(const HostNodeRequest&, ValueId);

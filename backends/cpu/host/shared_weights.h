@@ -98,21 +98,23 @@ class ProgramWeights {
   // VectorMemory for a packing. Packings of one program share large pages if they take much together.
   std::shared_ptr<std::byte[]> Allocate(uint64_t bytes);
 
-  // The packing with this key; null if nobody holds it. T has bytes().
-  template <typename T>
-  std::shared_ptr<const T> Find(const WeightsKey& key) {
-    return std::static_pointer_cast<const T>(Noted(held_.Find(key.digest()), true));
-  }
-  template <typename T>
-  std::shared_ptr<const T> Add(const WeightsKey& key, T made) {
-    const uint64_t bytes = made.bytes();
-    auto added = held_.Add(key.digest(), std::make_shared<const T>(std::move(made)), bytes);
-    return std::static_pointer_cast<const T>(Noted(std::move(added), false));
-  }
+  // The packing with this key, which `make` returns if nobody holds it. T has bytes().
   template <typename T, typename Make>
   std::shared_ptr<const T> FindOrMake(const WeightsKey& key, const Make& make) {
-    std::shared_ptr<const T> found = Find<T>(key);
-    return found != nullptr ? found : Add<T>(key, make());
+    const Fingerprint digest = key.digest();
+    std::shared_ptr<const void> found = Noted(held_.Find(digest), true);
+    return std::static_pointer_cast<const T>(found != nullptr ? found : Added<T>(digest, make()));
+  }
+  // The same where `make` returns a Result.
+  template <typename T, typename Make>
+  Result<std::shared_ptr<const T>> FindOrTry(const WeightsKey& key, const Make& make) {
+    const Fingerprint digest = key.digest();
+    std::shared_ptr<const void> found = Noted(held_.Find(digest), true);
+    if (found == nullptr) {
+      HEARTH_ASSIGN(T made, make());
+      found = Added<T>(digest, std::move(made));
+    }
+    return std::static_pointer_cast<const T>(found);
   }
 
   // Notes a constant whose form for a node is among the packings, which count it.
@@ -131,6 +133,11 @@ class ProgramWeights {
     SharedWeights::Holding holding;  // kept so that nodes that are made again find it
     bool was_found = false;
   };
+  template <typename T>
+  std::shared_ptr<const void> Added(const Fingerprint& digest, T made) {
+    const uint64_t bytes = made.bytes();
+    return Noted(held_.Add(digest, std::make_shared<const T>(std::move(made)), bytes), false);
+  }
   std::shared_ptr<const void> Noted(SharedWeights::Holding holding, bool was_found);
 
   SharedWeights& held_;

@@ -27,24 +27,12 @@ struct CheckedMatrices {
 };
 
 template <typename Number>
-PackedOf<Number> MatricesOf(const std::shared_ptr<const CheckedMatrices<Number>>& held) {
-  return {{held, &held->matrices}, held->are_finite};
-}
-
-}  // namespace
-
-template <typename Number>
-Result<PackedOf<Number>> PackedConstant(const HostNodeRequest& request, ValueId constant, const MatrixLayout& layout) {
-  const Graph& graph = request.graph;
-  const VectorSet set = BestVectorSet();
-  WeightsKey key("panels");
-  key.Add(graph, constant).Add(static_cast<int64_t>(set)).Add(layout.depth).Add(layout.columns).Add(layout.count);
-  key.Add(layout.row_step).Add(layout.column_step).Add(layout.is_checked ? 1 : 0).Add(sizeof(Number));
-  if (const auto found = request.weights.Find<CheckedMatrices<Number>>(key)) return MatricesOf(found);
+Result<CheckedMatrices<Number>> PackNumbers(const HostNodeRequest& request, ValueId constant,
+                                            const MatrixLayout& layout) {
   std::vector<Number> converted;
-  const Number* numbers = InPlace<Number>(graph, constant);
+  const Number* numbers = InPlace<Number>(request.graph, constant);
   if (numbers == nullptr) {
-    HEARTH_ASSIGN(converted, ConstantAs<Number>(graph, constant));
+    HEARTH_ASSIGN(converted, ConstantAs<Number>(request.graph, constant));
     numbers = converted.data();
   }
   std::vector<MatrixOf<Number>> views;
@@ -52,10 +40,23 @@ Result<PackedOf<Number>> PackedConstant(const HostNodeRequest& request, ValueId 
     views.push_back({numbers + k * layout.depth * layout.columns, layout.row_step, layout.column_step, {}});
   }
   const auto count = static_cast<size_t>(layout.count * layout.depth * layout.columns);
-  CheckedMatrices<Number> packed{{layout.depth, layout.columns, layout.count, set, request.weights},
+  CheckedMatrices<Number> packed{{layout.depth, layout.columns, layout.count, BestVectorSet(), request.weights},
                                  !layout.is_checked || AllFinite(std::span<const Number>(numbers, count))};
   packed.matrices.Pack(views, request.workers);
-  return MatricesOf(request.weights.Add(key, std::move(packed)));
+  return packed;
+}
+
+}  // namespace
+
+template <typename Number>
+Result<PackedOf<Number>> PackedConstant(const HostNodeRequest& request, ValueId constant, const MatrixLayout& layout) {
+  WeightsKey key("panels");
+  key.Add(request.graph, constant).Add(static_cast<int64_t>(BestVectorSet()));
+  key.Add(layout.depth).Add(layout.columns).Add(layout.count).Add(layout.row_step).Add(layout.column_step);
+  key.Add(layout.is_checked ? 1 : 0).Add(sizeof(Number));
+  HEARTH_ASSIGN(const auto packed, request.weights.FindOrTry<CheckedMatrices<Number>>(
+                                       key, [&] { return PackNumbers<Number>(request, constant, layout); }));
+  return PackedOf<Number>{{packed, &packed->matrices}, packed->are_finite};
 }
 
 template Result<PackedOf<float>> PackedConstant(const HostNodeRequest&, ValueId, const MatrixLayout&);

@@ -20,8 +20,9 @@ struct SharedReference {
 class ReferenceNode final : public HostNode {
  public:
   // `constants`: one per input, null if it is not constant.
-  ReferenceNode(const HostNodeRequest& request, std::vector<std::shared_ptr<const SharedReference>> constants)
-      : graph_(request.graph), node_(request.node), arena_(request.arena), constants_(std::move(constants)) {}
+  ReferenceNode(const Graph& graph, const Node& node, const HostArena& arena,
+                std::vector<std::shared_ptr<const SharedReference>> constants)
+      : graph_(graph), node_(node), arena_(arena), constants_(std::move(constants)) {}
 
   std::string_view kernel() const override { return "reference"; }
   std::optional<uint64_t> held_bytes() const override { return 0; }  // besides what nodes share
@@ -70,8 +71,11 @@ class ReferenceNode final : public HostNode {
 }  // namespace
 
 Result<std::unique_ptr<HostNode>> MakeReferenceNode(const HostNodeRequest& request) {
-  const Graph& graph = request.graph;
-  const Node& node = request.node;
+  return MakeReferenceNode(request.graph, request.node, request.arena, request.weights);
+}
+
+Result<std::unique_ptr<HostNode>> MakeReferenceNode(const Graph& graph, const Node& node, const HostArena& arena,
+                                                    ProgramWeights& weights) {
   if (OpDefOf(node.op).reference == nullptr) {
     return Error(StatusCode::kUnsupported, "node {}, {}: no device and no host code implements this operation",
                  &node - graph.nodes().data(), NodeLabel(node));
@@ -90,13 +94,14 @@ Result<std::unique_ptr<HostNode>> MakeReferenceNode(const HostNodeRequest& reque
     if (!graph.IsConstant(value)) continue;
     WeightsKey key("reference");
     key.Add(graph, value);
-    constants[k] = request.weights.Find<SharedReference>(key);
-    if (constants[k] != nullptr) continue;
-    Result<ReferenceTensor> constant = ReferenceFromBytes(graph.value(value).desc, graph.ConstantBytes(value));
-    if (!constant.ok()) return constant.status().Within(NodeLabel(node));
-    constants[k] = request.weights.Add(key, SharedReference{std::move(constant).value()});
+    const auto convert = [&]() -> Result<SharedReference> {
+      Result<ReferenceTensor> constant = ReferenceFromBytes(graph.value(value).desc, graph.ConstantBytes(value));
+      if (!constant.ok()) return constant.status().Within(NodeLabel(node));
+      return SharedReference{std::move(constant).value()};
+    };
+    HEARTH_ASSIGN(constants[k], weights.FindOrTry<SharedReference>(key, convert));
   }
-  return std::make_unique<ReferenceNode>(request, std::move(constants));
+  return std::make_unique<ReferenceNode>(graph, node, arena, std::move(constants));
 }
 
 }  // namespace hearth

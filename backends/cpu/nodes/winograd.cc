@@ -240,11 +240,7 @@ bool SuitsWinograd(const FloatConvolution& g) {
 }
 
 // For size, but for TransformWindow.
-[[gnu::cold]] Result<std::shared_ptr<const PackedMatrices>> WinogradWeights(const HostNodeRequest& request,
-                                                                            ValueId weights) {
-  WeightsKey key("winograd");
-  key.Add(request.graph, weights).Add(static_cast<int64_t>(BestVectorSet()));
-  if (auto found = request.weights.Find<PackedMatrices>(key)) return found;
+[[gnu::cold]] static Result<PackedMatrices> Transformed(const HostNodeRequest& request, ValueId weights) {
   HEARTH_ASSIGN(const std::vector<float> numbers, ConstantAs<float>(request.graph, weights));
   const Shape& filter = request.graph.value(weights).desc.shape;
   const int64_t out = filter[0], in = filter[3];
@@ -257,7 +253,13 @@ bool SuitsWinograd(const FloatConvolution& g) {
   for (int64_t plane = 0; plane < kPlanes; ++plane) views.push_back({planes.data() + plane * out * in, 1, in, {}});
   PackedMatrices packed(in, out, kPlanes, BestVectorSet(), request.weights);
   packed.Pack(views, request.workers);
-  return request.weights.Add(key, std::move(packed));
+  return packed;
+}
+
+Result<std::shared_ptr<const PackedMatrices>> WinogradWeights(const HostNodeRequest& request, ValueId weights) {
+  WeightsKey key("winograd");
+  key.Add(request.graph, weights).Add(static_cast<int64_t>(BestVectorSet()));
+  return request.weights.FindOrTry<PackedMatrices>(key, [&] { return Transformed(request, weights); });
 }
 
 bool ConvolveByWinograd(const FloatConvolution& convolution, const PackedMatrices& weights, const float* x, float* y,

@@ -40,11 +40,16 @@ class NanKeeper {
 
  private:
   explicit NanKeeper(const HostNodeRequest& request)
-      : request_(request), out_(request.arena.floats(request.node.outputs[0])) {}
+      : graph_(request.graph),
+        node_(request.node),
+        arena_(request.arena),
+        out_(request.arena.floats(request.node.outputs[0])) {}
 
   bool HoldsOnlyFinite();
 
-  HostNodeRequest request_;
+  const Graph& graph_;
+  const Node& node_;
+  const HostArena& arena_;
   std::span<float> out_;
   std::optional<bool> constants_are_finite_;  // nullopt until needed
   std::unique_ptr<HostNode> reference_;
@@ -77,12 +82,11 @@ std::unique_ptr<NanKeeper> NanKeeper::Of(const HostNodeRequest& request) {
 // Lanes past a tensor's end may have the bits of a NaN; kernels compute with them and discard the results. Softmax
 // often reads masks of minus infinity, which are invalid operands on the way to their exponential, 0.
 bool NanKeeper::HoldsOnlyFinite() {
-  const Graph& graph = request_.graph;
-  const bool may_be_masked = std::holds_alternative<Softmax>(request_.node.op);
-  if (!constants_are_finite_) constants_are_finite_ = AreConstantsFinite(graph, request_.node);
-  return *constants_are_finite_ && AllFinite(out_) && std::ranges::all_of(request_.node.inputs, [&](ValueId value) {
-    if (value == kNoValue || graph.IsConstant(value)) return true;
-    const std::span<const float> numbers = request_.arena.floats(value);
+  const bool may_be_masked = std::holds_alternative<Softmax>(node_.op);
+  if (!constants_are_finite_) constants_are_finite_ = AreConstantsFinite(graph_, node_);
+  return *constants_are_finite_ && AllFinite(out_) && std::ranges::all_of(node_.inputs, [&](ValueId value) {
+    if (value == kNoValue || graph_.IsConstant(value)) return true;
+    const std::span<const float> numbers = arena_.floats(value);
     return may_be_masked ? !HasNan(numbers) : AllFinite(numbers);
   });
 }
@@ -91,9 +95,8 @@ Status NanKeeper::Mend() {
   if (HoldsOnlyFinite()) return Status::Ok();
   if (reference_ == nullptr) {
     SharedWeights none;
-    ProgramWeights weights(none, 0);  // those of the request ended when all nodes were made
-    HEARTH_ASSIGN(reference_, MakeReferenceNode({request_.graph, request_.node, request_.arena, request_.workers,
-                                                 weights, request_.executor, request_.xnnpack}));
+    ProgramWeights weights(none, 0);
+    HEARTH_ASSIGN(reference_, MakeReferenceNode(graph_, node_, arena_, weights));
   }
   kept_.assign(out_.begin(), out_.end());
   HEARTH_TRY(reference_->Run(nullptr));
