@@ -12,6 +12,7 @@
 
 #include "core/base/environment.h"
 #include "core/base/error.h"
+#include "hal/device/driver_files.h"
 
 namespace hearth {
 namespace {
@@ -74,7 +75,7 @@ bool IgnoresChildren() {
 void ChoosePoclFolder(const fs::path& given) {
   if (!EnvironmentVariable("POCL_CACHE_DIR").empty() || Serves(FolderOfPocl())) return;
   if (!given.empty() && Serves(given)) {
-    ::setenv("POCL_CACHE_DIR", (given / "pocl").c_str(), 1);
+    ::setenv("POCL_CACHE_DIR", DriversFolderIn(given, "pocl").c_str(), 1);
     return;
   }
   for (const std::string_view parent :

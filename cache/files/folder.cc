@@ -47,7 +47,7 @@ Status SystemError(const char* what, const fs::path& path, int error) {
 constexpr size_t kMostFolderBytes = 460;
 
 Descriptor OpenLockFile(const fs::path& folder, int more_flags) {
-  return Descriptor(::open((folder / kLockFileName).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | more_flags, 0600));
+  return OpenFileIn(folder, kLockFileName, O_RDWR | more_flags);
 }
 
 Status CheckLength(const fs::path& folder) {
@@ -57,20 +57,27 @@ Status CheckLength(const fs::path& folder) {
                folder.native().size(), kMostFolderBytes, folder.string());
 }
 
-bool OwnerIsTrusted(uid_t owner, FolderUse use) {
-  return use == FolderUse::kReadOnlyLayer ? IsOursOrRoots(owner) : owner == ::geteuid();
+// Root's are for layers alone: nobody else could write there, unless others are trusted.
+bool OwnerIsTrusted(const struct stat& info, const struct stat& above, FolderUse use, const Trust& trust) {
+  const bool is_shared = trust.everyone || trust.group == info.st_gid;
+  return use == FolderUse::kReadOnlyLayer || is_shared ? trust.Owns(info, above) : info.st_uid == ::geteuid();
 }
 
 // Checks `folder` itself; there is no alternative folder.
-Status CheckPrivateFolder(const fs::path& folder, const struct stat& info, FolderUse use) {
-  if (!OwnerIsTrusted(info.st_uid, use)) {
+Status CheckFolder(const fs::path& folder, const struct stat& info, FolderUse use, const Trust& trust) {
+  struct stat above;
+  if (::lstat(folder.parent_path().c_str(), &above) != 0) {
+    return SystemError("can't examine", folder.parent_path(), errno);
+  }
+  if (!OwnerIsTrusted(info, above, use, trust)) {
     return Error(StatusCode::kIoError, "cache folder {} belongs to user {}, not to user {}: choose another folder",
                  folder.string(), info.st_uid, ::geteuid());
   }
-  if (OthersMayWrite(folder, info)) {
+  if (OthersMayWrite(folder, info, trust)) {
     return Error(StatusCode::kIoError,
                  "cache folder {} may be written by other users, who could plant driver code there: "
-                 "'chmod go-w' it after checking what it holds, or choose another folder",
+                 "'chmod go-w' it after checking what it holds, choose another folder, or name those whom you trust "
+                 "(HEARTH_CACHE_TRUST)",
                  folder.string());
   }
   return Status::Ok();
@@ -153,26 +160,27 @@ Result<fs::path> PrepareFolder(const fs::path& wanted, FolderUse use) {
   if (wanted.empty()) return Error(StatusCode::kInvalidArgument, "the cache folder's name is empty");
   const bool is_made = use == FolderUse::kCreate;
   if (use != FolderUse::kReadOnlyLayer) HEARTH_TRY(CheckLength(wanted));  // before folders above it are made
-  HEARTH_ASSIGN(fs::path folder,
-                TrustedPath(wanted, LastName::kKept, is_made ? MissingFolders::kAreMade : MissingFolders::kAreErrors));
+  HEARTH_ASSIGN(const Trust trust, Trust::OfEnvironment());
+  const MissingFolders missing = is_made ? MissingFolders::kAreMade : MissingFolders::kAreErrors;
+  HEARTH_ASSIGN(fs::path folder, TrustedPath(wanted, LastName::kKept, missing, trust));
   if (use != FolderUse::kReadOnlyLayer) HEARTH_TRY(CheckLength(folder));
-  if (is_made) HEARTH_TRY(MakePrivateFolder(folder));
+  if (is_made) HEARTH_TRY(MakeFolder(folder, trust));
   HEARTH_ASSIGN(const struct stat info, FolderInfo(folder));
 
+  // Whomever one trusts: the sticky bit keeps each user's files to himself.
   const bool shared = (info.st_mode & S_ISVTX) != 0 && OthersMayWrite(folder, info);
   if (!shared || use == FolderUse::kReadOnlyLayer) {
-    HEARTH_TRY(CheckPrivateFolder(folder, info, use));
+    HEARTH_TRY(CheckFolder(folder, info, use, trust));
     return folder;
   }
-  if (!OwnerIsTrusted(info.st_uid,
-                      FolderUse::kReadOnlyLayer)) {  // the sticky bit does not bind the owner
+  if (!IsOursOrRoots(info.st_uid)) {  // the sticky bit does not bind the owner
     return Error(StatusCode::kIoError, "cache folder {} belongs to user {}: choose another folder", folder.string(),
                  info.st_uid);
   }
   folder /= "hearth-" + std::to_string(::geteuid());
-  if (is_made) HEARTH_TRY(MakePrivateFolder(folder));
+  if (is_made) HEARTH_TRY(MakeFolder(folder));
   HEARTH_ASSIGN(const struct stat inner, FolderInfo(folder));
-  HEARTH_TRY(CheckPrivateFolder(folder, inner, use));
+  HEARTH_TRY(CheckFolder(folder, inner, use, {}));
   return folder;
 }
 
@@ -198,11 +206,14 @@ Result<FileIdentity> CheckStoreFile(const fs::path& file, FolderUse use) {
     return Error(StatusCode::kIoError, "{} is a symbolic link, which is not followed: remove it", file.string());
   }
   if (!S_ISREG(info.st_mode)) return Error(StatusCode::kIoError, "{} is not a file: remove it", file.string());
-  if (!OwnerIsTrusted(info.st_uid, use)) {
+  struct stat folder = {};
+  HEARTH_ASSIGN(const Trust trust, Trust::OfEnvironment());
+  if (::lstat(file.parent_path().c_str(), &folder) != 0) return SystemError("can't examine", file, errno);
+  if (!OwnerIsTrusted(info, folder, use, trust)) {
     return Error(StatusCode::kIoError, "{} belongs to user {}, not to user {}: remove it or choose another folder",
                  file.string(), info.st_uid, ::geteuid());
   }
-  if (OthersMayWrite(file, info)) {
+  if (OthersMayWrite(file, info, trust)) {
     return Error(StatusCode::kIoError, "{} may be written by other users, who could plant driver code there: remove it",
                  file.string());
   }
@@ -219,6 +230,25 @@ Result<OpenedFile> OpenBundlePart(const fs::path& file) {
     return Error(StatusCode::kIoError, "{} was replaced by another file while it was opened", file.string());
   }
   return OpenedFile{std::move(descriptor), static_cast<uint64_t>(info.st_size)};
+}
+
+Descriptor OpenFileIn(const fs::path& folder, const std::string& name, int flags) {
+  Descriptor file(::open((folder / name).c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  if (file.is_open() && (flags & O_CREAT) != 0) ShareFile(file, folder);
+  return file;
+}
+
+void ShareFile(const Descriptor& file, const fs::path& folder) {
+  const Result<Trust> trust = Trust::OfEnvironment();
+  struct stat info, above;
+  if (!trust.ok() || (!trust->everyone && !trust->group)) return;
+  if (::fstat(file.get(), &info) != 0 || ::lstat(folder.c_str(), &above) != 0 || info.st_uid != ::geteuid()) return;
+  // As the folder is: its owner has not shared it otherwise.
+  const mode_t mode = 0600 | (above.st_mode & (trust->everyone ? 0066 : 0060));
+  if ((info.st_mode & 0777) == mode) return;
+  if (trust->group && info.st_gid != *trust->group && ::fchown(file.get(), static_cast<uid_t>(-1), *trust->group) != 0)
+    return;
+  static_cast<void>(::fchmod(file.get(), mode));
 }
 
 std::vector<fs::path> FilesIn(const fs::path& folder, std::string_view prefix) {

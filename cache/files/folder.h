@@ -23,7 +23,7 @@ inline constexpr const char* kLockFileName = "hearth.lock";
 
 // $HEARTH_CACHE_DIR, else $XDG_CACHE_HOME/hearth, else ~/.cache/hearth, else, without a home that can be written,
 // hearth-<uid> in /var/tmp or /tmp. Changes nothing. A `~` before the first '/' is $HOME. kNotFound if none of these
-// can be, kInvalidArgument for another user's `~`. Only this file reads the cache's environment variables.
+// can be, kInvalidArgument for another user's `~`.
 Result<std::filesystem::path> DefaultCacheFolder();
 
 // $HEARTH_CACHE_LAYERS: folders of read-only layers, separated by ':', in the order of look-up.
@@ -40,15 +40,15 @@ Result<uint64_t> DefaultCacheMaxBytes();
 CacheServer DefaultCacheServer();
 
 enum class FolderUse {
-  kCreate,         // made with mode 0700 if it is missing
+  kCreate,         // made if it is missing (trusted_path.h)
   kExisting,       // kNotFound if it is missing
   kReadOnlyLayer,  // must exist; may belong to root
 };
 
 // The folder to use for `wanted`, absolute and without symbolic links. It is `wanted` itself if that is ours and nobody
-// else may write to it or to a folder above it (trusted_path.h). It is `wanted`/hearth-<uid> (mode 0700) if `wanted`
-// has the sticky bit and others may write to it, like /tmp. Links above `wanted` are resolved. kIoError says why a
-// folder was refused.
+// whom Trust::OfEnvironment does not name may write to it or to a folder above it (trusted_path.h). It is
+// `wanted`/hearth-<uid> (mode 0700) if `wanted` has the sticky bit and others may write to it, like /tmp. Links above
+// `wanted` are resolved. kIoError says why a folder was refused.
 Result<std::filesystem::path> PrepareFolder(const std::filesystem::path& wanted, FolderUse use = FolderUse::kCreate);
 
 // kUnavailable if the process may open so few files more that a driver, which is opened after a cache, could lack them.
@@ -63,9 +63,16 @@ struct FileIdentity {
 FileIdentity IdentityOf(const std::filesystem::path& file);  // zeros if it does not exist
 
 // Checks whether a store file may be opened: a regular file, ours (or root's in a read-only layer), and not writable by
-// others. kNotFound if it does not exist. Opens nothing: closing a second descriptor of a file drops sqlite's locks on
-// it.
+// others, but for those whom the environment trusts. kNotFound if it does not exist. Opens nothing: closing a second
+// descriptor of a file drops sqlite's locks on it.
 Result<FileIdentity> CheckStoreFile(const std::filesystem::path& file, FolderUse use);
+
+// Opens a file of the cache's folder, without following a link or waiting for a pipe. With O_CREAT it is this user's
+// alone, or shared as ShareFile says.
+Descriptor OpenFileIn(const std::filesystem::path& folder, const std::string& name, int flags);
+
+// Lets those whom the environment trusts read and write this user's new file in `folder`, if they may write there.
+void ShareFile(const Descriptor& file, const std::filesystem::path& folder);
 
 struct OpenedFile {
   Descriptor descriptor;

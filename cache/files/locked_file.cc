@@ -81,6 +81,7 @@ LockedFile MakeLockedFile(const std::filesystem::path& folder, std::string_view 
     // Between the two calls, another process may have taken the file for a dead one's and removed it.
     struct stat info;
     if (::flock(made.get(), LOCK_EX | LOCK_NB) == 0 && ::fstat(made.get(), &info) == 0 && info.st_nlink > 0) {
+      ShareFile(made, folder);
       return {path, std::move(made)};
     }
     ::unlink(path.c_str());

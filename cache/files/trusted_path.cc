@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <deque>
@@ -15,6 +16,7 @@
 #include <system_error>
 #include <vector>
 
+#include "core/base/environment.h"
 #include "core/base/error.h"
 
 namespace hearth {
@@ -22,6 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kTrustVariable = "HEARTH_CACHE_TRUST";
 constexpr size_t kMaxRecordBytes = 1 << 16;
 constexpr int kMostLinks = 40;      // as Linux has
 constexpr int kMostMissing = 2048;  // names in the longest path
@@ -69,35 +72,28 @@ bool IsRootsAlone(const fs::path& path) {
          (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// Checks a folder in which a name of `path` is looked up.
-Status CheckFolderOnTheWay(const fs::path& folder, const fs::path& path) {
-  struct stat info;
-  if (::lstat(folder.c_str(), &info) != 0) {
-    return Error(StatusCode::kIoError, "can't examine {}: {}", folder.string(), std::strerror(errno));
-  }
-  if (!IsOursOrRoots(info.st_uid)) {
-    return Error(StatusCode::kIoError, "{}, above {}, belongs to user {}, who could replace it: choose another place",
-                 folder.string(), path.string(), info.st_uid);
-  }
-  if ((info.st_mode & S_ISVTX) == 0 && OthersMayWrite(folder, info)) {
-    return Error(
-        StatusCode::kIoError,
-        "{}, above {}, may be written by other users, who could replace it: 'chmod go-w' it, or choose another place",
-        folder.string(), path.string());
-  }
-  return Status::Ok();
+Result<gid_t> GroupNamed(const std::string& name) {
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error == std::errc() && end == name.data() + name.size()) return number;
+  std::vector<char> room(kMaxRecordBytes);
+  ::group entry;
+  ::group* found = nullptr;
+  if (::getgrnam_r(name.c_str(), &entry, room.data(), room.size(), &found) == 0 && found != nullptr)
+    return found->gr_gid;
+  return Error(StatusCode::kNotFound, "{}: there is no group '{}'", kTrustVariable, name);
 }
 
 class TrustedWalk {
  public:
-  TrustedWalk(const fs::path& path, LastName last, MissingFolders missing)
-      : path_(path), last_(last), missing_(missing), at_(path.root_path()) {
+  TrustedWalk(const fs::path& path, LastName last, MissingFolders missing, const Trust& trust)
+      : path_(path), last_(last), missing_(missing), trust_(trust), at_(path.root_path()) {
     Queue(path);
   }
 
   Result<fs::path> Run() {
     while (!names_.empty()) {
-      HEARTH_TRY(CheckFolderOnTheWay(at_, path_));
+      HEARTH_TRY(CheckFolder());
       const fs::path name = names_.front();
       names_.pop_front();
       if (name.empty() || name == ".") continue;
@@ -113,11 +109,30 @@ class TrustedWalk {
     names_.insert(names_.begin(), relative.begin(), relative.end());
   }
 
+  // Checks the folder in which the next name is looked up.
+  Status CheckFolder() {
+    struct stat above;
+    if (::lstat(at_.parent_path().c_str(), &above) != 0 || ::lstat(at_.c_str(), &info_) != 0) {
+      return Error(StatusCode::kIoError, "can't examine {}: {}", at_.string(), std::strerror(errno));
+    }
+    if (!trust_.Owns(info_, above)) {
+      return Error(StatusCode::kIoError, "{}, above {}, belongs to user {}, who could replace it: choose another place",
+                   at_.string(), path_.string(), info_.st_uid);
+    }
+    if ((info_.st_mode & S_ISVTX) == 0 && OthersMayWrite(at_, info_, trust_)) {
+      return Error(
+          StatusCode::kIoError,
+          "{}, above {}, may be written by other users, who could replace it: 'chmod go-w' it, or choose another place",
+          at_.string(), path_.string());
+    }
+    return Status::Ok();
+  }
+
   Status Enter(const fs::path& name) {
     const fs::path next = name == ".." ? at_.parent_path() : at_ / name;
     struct stat info;
     if (::lstat(next.c_str(), &info) != 0) return EnterMissing(next, errno);
-    if (S_ISLNK(info.st_mode)) return EnterLink(next, info.st_uid);
+    if (S_ISLNK(info.st_mode)) return EnterLink(next, info);
     if (!names_.empty() && !S_ISDIR(info.st_mode)) {
       return Error(StatusCode::kIoError, "{}, above {}, is not a folder", next.string(), path_.string());
     }
@@ -133,16 +148,16 @@ class TrustedWalk {
       return Error(StatusCode::kNotFound, "there is no {}", path_.string());
     }
     if (missing_left_-- == 0) return Error(StatusCode::kIoError, "{} is made and can't be found", next.string());
-    HEARTH_TRY(MakePrivateFolder(next));
+    HEARTH_TRY(MakeFolder(next, trust_));
     names_.push_front(next.filename());  // examined again, because another process may have made something else
     return Status::Ok();
   }
 
-  Status EnterLink(const fs::path& link, uid_t owner) {
-    if (!IsOursOrRoots(owner)) {
+  Status EnterLink(const fs::path& link, const struct stat& info) {
+    if (!trust_.Owns(info, info_)) {
       return Error(StatusCode::kIoError,
                    "{}, above {}, is a symbolic link of user {}, who chose where it leads: give the place itself",
-                   link.string(), path_.string(), owner);
+                   link.string(), path_.string(), info.st_uid);
     }
     std::error_code error;
     const fs::path target = fs::read_symlink(link, error);
@@ -158,7 +173,9 @@ class TrustedWalk {
   const fs::path& path_;
   LastName last_;
   MissingFolders missing_;
+  const Trust& trust_;
   fs::path at_;                 // without links
+  struct stat info_ = {};       // of the folder `at_`, once it is checked
   std::deque<fs::path> names_;  // still to be looked up
   int links_left_ = kMostLinks;
   int missing_left_ = kMostMissing;
@@ -166,24 +183,47 @@ class TrustedWalk {
 
 }  // namespace
 
-bool OthersMayWrite(const fs::path& path, const struct stat& info) {
+Result<Trust> Trust::OfEnvironment() {
+  const std::string text(EnvironmentVariable(kTrustVariable));
+  Trust trust;
+  constexpr std::string_view kGroup = "group:";
+  if (text.starts_with(kGroup)) {
+    HEARTH_ASSIGN(trust.group, GroupNamed(text.substr(kGroup.size())));
+  } else if (text == "everyone") {
+    trust.everyone = true;
+  } else if (!text.empty() && text != "owner") {
+    return Error(StatusCode::kInvalidArgument, "{} is '{}', none of owner, group:NAME, group:NUMBER, everyone",
+                 kTrustVariable, text);
+  }
+  return trust;
+}
+
+bool OthersMayWrite(const fs::path& path, const struct stat& info, const Trust& trust) {
+  if (trust.everyone) return false;
   if ((info.st_mode & S_IWOTH) != 0) return true;
   if ((info.st_mode & S_IWGRP) == 0) return false;
-  return HasAccessList(path) || !IsPrivateGroup(info.st_gid, info.st_uid);
+  return HasAccessList(path) || (trust.group != info.st_gid && !IsPrivateGroup(info.st_gid, info.st_uid));
 }
 
 bool IsOursOrRoots(uid_t owner) {
   return owner == 0 || owner == ::geteuid();
 }
 
-Status MakePrivateFolder(const fs::path& folder) {
-  const bool is_made = ::mkdir(folder.c_str(), 0700) == 0;
-  if (is_made ? ::chmod(folder.c_str(), 0700) == 0 : errno == EEXIST) return Status::Ok();
+Status MakeFolder(const fs::path& folder, const Trust& trust) {
+  if (::mkdir(folder.c_str(), 0700) != 0) {
+    if (errno == EEXIST) return Status::Ok();
+  } else if (trust.group && ::chown(folder.c_str(), static_cast<uid_t>(-1), *trust.group) != 0) {
+    ::rmdir(folder.c_str());
+    return Error(StatusCode::kIoError, "can't give the folder {} to group {}, which {} names: is this user a member?",
+                 folder.string(), *trust.group, kTrustVariable);
+  } else if (::chmod(folder.c_str(), trust.everyone ? 0777 : trust.group ? 02770 : 0700) == 0) {
+    return Status::Ok();
+  }
   return Error(StatusCode::kIoError, "can't make the folder {}: {}; choose another", folder.string(),
                std::strerror(errno));
 }
 
-Result<fs::path> TrustedPath(const fs::path& wanted, LastName last, MissingFolders missing) {
+Result<fs::path> TrustedPath(const fs::path& wanted, LastName last, MissingFolders missing, const Trust& trust) {
   std::error_code error;
   fs::path absolute = fs::absolute(wanted, error);
   if (error) return Error(StatusCode::kIoError, "{}: {}", wanted.string(), error.message());
@@ -191,7 +231,7 @@ Result<fs::path> TrustedPath(const fs::path& wanted, LastName last, MissingFolde
   while (absolute.has_relative_path() && (!absolute.has_filename() || absolute.filename() == ".")) {
     absolute = absolute.parent_path();
   }
-  return TrustedWalk(absolute, last, missing).Run();
+  return TrustedWalk(absolute, last, missing, trust).Run();
 }
 
 Result<fs::path> PlaceOfNewFile(const fs::path& wanted, std::string_view what) {

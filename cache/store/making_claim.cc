@@ -128,9 +128,10 @@ MakingTurn StoreMakingClaims::TakeFile(const CacheKey& key) {
   std::optional<double> most_ms;
   int unlinked = 0;
   const auto start = std::chrono::steady_clock::now();
-  const fs::path file = connection_.options().folder / (std::string(kClaimPrefix) + key.digest().ToHex());
+  const fs::path& folder = connection_.options().folder;
+  const std::string name = std::string(kClaimPrefix) + key.digest().ToHex();
   while (true) {
-    Descriptor descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+    Descriptor descriptor = OpenFileIn(folder, name, O_RDWR | O_CREAT);
     if (!descriptor.is_open()) return turn;
     if (Lock(descriptor)) {
       if (!IsLinked(descriptor)) {  // its maker has finished between the two calls
@@ -142,7 +143,7 @@ MakingTurn StoreMakingClaims::TakeFile(const CacheKey& key) {
       if (::ftruncate(descriptor.get(), 0) != 0 || ::pwrite(descriptor.get(), text.data(), text.size(), 0) < 0) {
         // On a full disk the lock alone counts: others wait as long as for its last writer.
       }
-      turn.claim = std::make_unique<FileClaim>(file, std::move(descriptor));
+      turn.claim = std::make_unique<FileClaim>(folder / name, std::move(descriptor));
       return turn;
     }
     if (!IsWorthWaiting(descriptor)) return turn;

@@ -148,9 +148,8 @@ Status MakeFile(const StoreOptions& options, const fs::path& file, WaitBudget& w
                 const KnownRevocations& revocations = {}) {
   const fs::path unfinished = file.string() + ".new";
   RemoveWithSideFiles(unfinished);
-  const int descriptor = ::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (descriptor < 0) return CantBeMade(options.folder);
-  ::close(descriptor);
+  if (!OpenFileIn(options.folder, unfinished.filename(), O_RDWR | O_CREAT | O_EXCL).is_open())
+    return CantBeMade(options.folder);
   Status status = FillNewFile(options, unfinished, revocations, waits);
   RemoveSideFiles(file);  // of a file that a process removed before it died; they would be replayed into this one
   if (status.ok() && ::rename(unfinished.c_str(), file.c_str()) != 0) status = CantBeMade(options.folder);

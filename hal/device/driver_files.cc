@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -77,6 +78,12 @@ bool CanBeWritten(fs::path folder) {
 
 }  // namespace
 
+fs::path DriversFolderIn(const fs::path& cache, const std::string& name) {
+  struct stat info;
+  const bool is_anothers = ::stat((cache / name).c_str(), &info) == 0 && info.st_uid != ::geteuid();
+  return cache / (is_anothers ? fmt::format("{}-{}", name, ::geteuid()) : name);
+}
+
 std::vector<std::string> VulkanDriverFiles() {
   std::vector<std::string> places = PathsInList(EnvironmentVariable("VK_DRIVER_FILES"));
   if (places.empty()) places = PathsInList(EnvironmentVariable("VK_ICD_FILENAMES"));
@@ -120,7 +127,8 @@ std::vector<std::string> GlesDriverFiles() {
 }
 
 void GiveMesaAFolder(const fs::path& folder) {
-  if (ChosenFolder().empty() && !CanBeWritten(OwnFolder())) ::setenv(kFolderVariables[0], (folder / "mesa").c_str(), 1);
+  if (ChosenFolder().empty() && !CanBeWritten(OwnFolder()))
+    ::setenv(kFolderVariables[0], (DriversFolderIn(folder, "mesa")).c_str(), 1);
 }
 
 std::string WhyMesaKeepsNothing(const fs::path& given) {

@@ -16,6 +16,10 @@ std::vector<std::string> VulkanDriverFiles();
 std::vector<std::string> OpenClDriverFiles();
 std::vector<std::string> GlesDriverFiles();
 
+// The place of a driver's own files in a cache's folder: `name`, or with the user's number if `name` belongs to another
+// of those who share the cache.
+std::filesystem::path DriversFolderIn(const std::filesystem::path& cache, const std::string& name);
+
 // ---- Mesa's own cache ----
 //
 // Its software drivers make machine code when a kernel is first dispatched, and only Mesa's folder keeps that: without
@@ -23,7 +27,7 @@ std::vector<std::string> GlesDriverFiles();
 // 2.0 s instead of 0.2 (Mesa 22.3, lavapipe and llvmpipe).
 
 // Call it before a driver of Mesa is opened. If the program has set no folder (MESA_SHADER_CACHE_DIR) and Mesa's own
-// choice can't be written, as for a user without a home, it is set to `folder`/mesa.
+// choice can't be written, as for a user without a home, it is set to "mesa" in the cache's folder.
 void GiveMesaAFolder(const std::filesystem::path& folder);
 
 // Why Mesa keeps no machine code; empty if it does, or will once it has been given `folder`.

@@ -83,20 +83,19 @@ std::string MarkPrefix(const BackendDef& backend) {
   return fmt::format("looking-for-{}-", backend.name);
 }
 
-fs::path RecordFile(const fs::path& folder, const BackendDef& backend) {
-  return folder / fmt::format("barred-driver-{}", backend.name);
+std::string RecordName(const BackendDef& backend) {
+  return fmt::format("barred-driver-{}", backend.name);
 }
 
 // Leaves the backend out from now on; `what`: "crashed".
 void Record(const fs::path& folder, const BackendDef& backend, std::string_view what) {
-  const Descriptor file(
-      ::open(RecordFile(folder, backend).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const Descriptor file = OpenFileIn(folder, RecordName(backend), O_WRONLY | O_CREAT | O_TRUNC);
   const BlockedSizeSignal held;
   if (file.is_open()) static_cast<void>(::write(file.get(), what.data(), what.size()));
 }
 
 std::string Recorded(const fs::path& folder, const BackendDef& backend) {
-  const Descriptor file(::open(RecordFile(folder, backend).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  const Descriptor file = OpenFileIn(folder, RecordName(backend), O_RDONLY);
   struct stat info;
   if (!file.is_open() || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
   if (info.st_mtim.tv_sec + kLeftOutSeconds < std::time(nullptr)) return {};
@@ -262,7 +261,7 @@ std::vector<DeviceCandidate> EnumerateWatched(const BackendDef& backend, std::ch
     if (folder) Record(*folder, backend, SlowText(limit));
     return LeftOut(backend, "its driver " + SlowText(limit));
   }
-  if (folder && wish == Wish::kTryAgain) ::unlink(RecordFile(*folder, backend).c_str());
+  if (folder && wish == Wish::kTryAgain) ::unlink((*folder / RecordName(backend)).c_str());
   return *std::move(found);
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 
 #include <filesystem>
 #include <fstream>
@@ -57,6 +58,20 @@ inline std::unique_ptr<TestCache> WithLayer(std::unique_ptr<EntrySource> layer,
   CacheParts parts = own != nullptr ? PartsOf(std::move(own)) : CacheParts{};
   parts.layers.push_back(std::move(layer));
   return std::make_unique<TestCache>(std::move(parts));
+}
+
+// By an access list, with the bits of a group that has only its owner. False where the file system has none.
+inline bool LetAnotherUserWrite(const std::filesystem::path& path) {
+  struct Entry {
+    uint16_t tag, rights;
+    uint32_t id;
+  };
+  constexpr uint32_t kNobody = UINT32_MAX, kAnother = 12345;
+  struct {
+    uint32_t version = 2;
+    Entry entries[5] = {{1, 7, kNobody}, {2, 7, kAnother}, {4, 7, kNobody}, {16, 7, kNobody}, {32, 0, kNobody}};
+  } const list;
+  return ::setxattr(path.c_str(), "system.posix_acl_access", &list, sizeof(list), 0) == 0;
 }
 
 class CacheFolder {

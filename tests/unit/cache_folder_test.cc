@@ -139,20 +139,6 @@ TEST(CacheFolderRules, AGroupThatHasOnlyItsOwnerIsNoOthers) {
   EXPECT_TRUE(prepared.ok()) << prepared.status().message();
 }
 
-// With the bits of a group that has only its owner.
-bool LetAnotherUserWrite(const fs::path& path) {
-  struct Entry {
-    uint16_t tag, rights;
-    uint32_t id;
-  };
-  constexpr uint32_t kNobody = UINT32_MAX, kAnother = 12345;
-  struct {
-    uint32_t version = 2;
-    Entry entries[5] = {{1, 7, kNobody}, {2, 7, kAnother}, {4, 7, kNobody}, {16, 7, kNobody}, {32, 0, kNobody}};
-  } const list;
-  return ::setxattr(path.c_str(), "system.posix_acl_access", &list, sizeof(list), 0) == 0;
-}
-
 TEST(CacheFolderRules, WhatAnAccessListLetsOthersWriteIsRefused) {
   const CacheFolder parent;
   const fs::path folder = parent.path() / "cache";
@@ -162,7 +148,7 @@ TEST(CacheFolderRules, WhatAnAccessListLetsOthersWriteIsRefused) {
     ASSERT_NE(CacheFolder::Open(options), nullptr);
   }
   for (const fs::path& path : {folder / kStoreFileName, folder, parent.path()}) {
-    if (!LetAnotherUserWrite(path)) GTEST_SKIP() << "the file system has no access lists";
+    if (!testing::LetAnotherUserWrite(path)) GTEST_SKIP() << "the file system has no access lists";
     const auto opened = testing::StoreCache::Open({.folder = folder});
     ASSERT_FALSE(opened.ok()) << path;
     EXPECT_NE(opened.status().message().find("other users"), std::string::npos) << opened.status().message();

@@ -274,6 +274,9 @@ constexpr Entry kVariableEntries[] = {
      "A Redis server with entries that machines share: host:port, or redis:// and rediss:// addresses."},
     {"HEARTH_CACHE_SERVER_KEYS", "The file of the public keys whose entries are trusted."},
     {"HEARTH_CACHE_SERVER_SIGN", "The file of the secret key that signs what this machine stores there."},
+    {"HEARTH_CACHE_TRUST",
+     "Who may write to the cache's folder besides this user and root: owner (nobody, the default), group:NAME, "
+     "group:NUMBER, or everyone who can reach it. They can make each other run code."},
     {"HEARTH_DEVICE", "The device if --device is not given."},
 };
 
