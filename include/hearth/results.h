@@ -117,7 +117,7 @@ struct Interpretation {
   // Of the group's outputs, in its order: dequantized, and pictures with channels first (ONNX's) have them last.
   std::vector<TensorInfo> infos;
   std::vector<std::vector<float>> values;
-  std::vector<std::string> labels;  // of all classes; empty if there are none
+  std::vector<std::string> labels;  // of all classes, perhaps guessed (the reason says it); empty if there are none
   float min_score = 0;
 
   std::vector<ScoredClass> classes;  // highest first; among equals the lower index first
@@ -130,7 +130,7 @@ struct Interpretation {
 struct InterpretOptions {
   // Outputs whose shape allows it get this meaning, the others none. Without one, the recipe's, else what is found.
   std::optional<Meaning> meaning;
-  std::vector<std::string> labels;  // of classes; else the recipe's, else the file's
+  std::vector<std::string> labels;  // of classes; else the recipe's, the file's, those of a data set with as many
   size_t top = 5;                   // how many classes of scores
   float min_score = 0.5f;           // of boxes, and of key points in pictures
   // With `meaning`, where an output's shape allows several layouts that have it, such as kYoloObjectness and

@@ -5,6 +5,7 @@
 #include "hearth/results.h"
 #include "runtime/results/anchors.h"
 #include "runtime/results/decoding.h"
+#include "runtime/results/known_labels.h"
 #include "runtime/results/output_facts.h"
 #include "runtime/results/output_meaning.h"
 #include "runtime/results/result_picture.h"
@@ -36,6 +37,21 @@ std::vector<std::string> LabelsFor(const ResultGroup& group, const ModelMetadata
     if (!metadata.outputs[k].value_labels.empty()) return metadata.outputs[k].value_labels;
   }
   return {};
+}
+
+// 0: unknown. YOLO's heads are counted when they are decoded.
+size_t ClassCount(const Model& model, const ResultGroup& group) {
+  const std::vector<int32_t>& shape = model.outputs()[group.outputs[0]].shape;
+  const std::vector<bool> are_planar = PlanarOutputs(model);
+  if (group.layout == Layout::kScoresPerPixel) {
+    return static_cast<size_t>(ChannelsLast(shape, are_planar[group.outputs[0]]).back());
+  }
+  if (group.layout == Layout::kScores) return static_cast<size_t>(shape.back());
+  for (const Node& node : model.data().graph.nodes()) {
+    const auto* detection = std::get_if<DetectionPostProcess>(&node.op);
+    if (group.layout == Layout::kDetections && detection != nullptr) return static_cast<size_t>(detection->num_classes);
+  }
+  return 0;
 }
 
 void DecodeBoxes(Interpretation& result) {
@@ -83,7 +99,10 @@ Result<Interpreter> Interpreter::Create(const Model& model, const ModelMetadata&
   ModelMetadata known = metadata;
   if (!options.labels.empty()) known.recipe.labels = options.labels;
   HEARTH_ASSIGN(made.groups_, GroupsOf(model, known, options, asked_by));
-  for (const ResultGroup& group : made.groups_) made.labels_.push_back(LabelsFor(group, metadata, options.labels));
+  for (ResultGroup& group : made.groups_) {
+    made.labels_.push_back(LabelsFor(group, metadata, options.labels));
+    GiveKnownLabels(ClassCount(model, group), group, made.labels_.back());
+  }
   made.outputs_ = model.outputs();
   made.are_planar_ = PlanarOutputs(model);
   made.options_ = std::move(options);

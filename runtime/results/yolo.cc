@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "runtime/results/decoding.h"
+#include "runtime/results/known_labels.h"
 
 namespace hearth {
 namespace {
@@ -350,6 +351,7 @@ void DecodeYolo(Interpretation& result) {
 
   if (is_by_cell) group.reason += "; positions are relative to the cells";
   if (!is_by_cell) TellUnit(group, head.middle_position);
+  GiveKnownLabels(head.end - head.first_score, group, result.labels);
   AddBoxes(head, result);
   result.boxes = WithoutOverlaps(std::move(result.boxes), kMostOverlap);
   group.reason += fmt::format("; of a class's boxes that overlap by more than {} the best is kept", kMostOverlap);
