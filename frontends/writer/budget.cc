@@ -37,8 +37,8 @@ bool ReadingBudget::ChargeStored(const TensorDesc& desc) {
 Status ReadingBudget::TooMuchMade(std::string_view what) {
   return Error(
       StatusCode::kMalformedInput,
-      "{} would take the constants that are made of the file beyond 64 times its size: the same data is listed "
-      "again and again",
+      "{} would take the constants that are made of the file beyond 16 MiB and 64 times its size, which no file may "
+      "ask for: data is listed again and again, or few numbers are spread over many elements",
       what);
 }
 

@@ -59,7 +59,7 @@ TEST(SharedBytes, AnInitializerOfManyIsOneTooManyForItsFiles) {
   std::ofstream(folder.path() / "w.data", std::ios::binary) << std::string(4 * kSharedRows * kSharedDepth, '\0');
   std::ofstream(folder.path() / "m.onnx", std::ios::binary) << OnnxFile(graph);
   EXPECT_THAT(Model::FromFile((folder.path() / "m.onnx").string()).status().message(),
-              HasSubstr("a constant would take the constants that are made of the file beyond 64 times"));
+              HasSubstr("a constant would take the constants that are made of the file beyond 16 MiB and 64 times"));
 }
 
 }  // namespace
