@@ -42,6 +42,16 @@ bool LeavesOnlyBatchOpen(const TensorDeclaration& declared) {
   return std::find(declared.shape.begin() + 1, declared.shape.end(), -1) == declared.shape.end();
 }
 
+// A scalar of a file without shapes counts as known.
+bool IsLeftOpen(const TensorDeclaration& declared, const ModelOptions& options) {
+  const bool given = options.input_shapes.contains(declared.name) || options.input_shapes.contains(declared.alias);
+  return declared.IsDynamic() && declared.has_shape && !given;
+}
+
+bool IsFixed(const TensorDeclaration& declared, const ModelOptions& options) {
+  return options.constants.contains(declared.name) || options.constants.contains(declared.alias);
+}
+
 void AddDeclaration(const TensorDeclaration& declared, TensorInfo& info) {
   info.alias = declared.alias;
   info.declared_shape = declared.shape;
@@ -53,14 +63,12 @@ void AddInterface(const ModelInterface& interface, const ModelOptions& options, 
   data.signatures = interface.signatures;
   size_t k = 0;
   for (const TensorDeclaration& declared : interface.inputs) {
-    if (options.constants.contains(declared.name) || options.constants.contains(declared.alias)) continue;
+    if (IsFixed(declared, options)) continue;
     TensorInfo& input = data.inputs[k];
     input.decides_shapes = Contains(data.graph.shape_inputs, data.graph.inputs[k]);
     ++k;
     AddDeclaration(declared, input);
-    const bool given = options.input_shapes.contains(declared.name) || options.input_shapes.contains(declared.alias);
-    if (!declared.IsDynamic() || given) continue;
-    if (!declared.has_shape) continue;  // a scalar
+    if (!IsLeftOpen(declared, options)) continue;
     data.open_inputs.push_back({declared.name, ShapeText(declared.shape), ShapeText(input.shape)});
     if (LeavesOnlyBatchOpen(declared)) continue;  // a batch of 1 is meant
     data.shape_warnings.push_back(
@@ -158,6 +166,21 @@ Result<std::map<std::string, int32_t>> SizesOf(const std::vector<std::string>& t
   return sizes;
 }
 
+// Readers take 1 for each size that the file leaves open, and operators may have no result for that.
+Status WithOpenShapes(const Status& unread, const Result<ModelInterface>& interface, const ModelOptions& options) {
+  if (unread.code() != StatusCode::kMalformedInput || !interface.ok()) return unread;
+  std::string hint;
+  for (const TensorDeclaration& declared : interface->inputs) {
+    if (!IsLeftOpen(declared, options) || IsFixed(declared, options)) continue;
+    TensorInfo input;
+    AddDeclaration(declared, input);
+    hint += fmt::format("{} '{}' ({})", hint.empty() ? "; the file leaves open the shape of input" : ",", declared.name,
+                        DeclaredText(input));
+  }
+  if (hint.empty()) return unread;
+  return Status(unread.code(), unread.message() + hint + ": choose it with --shape 'NAME=...', since 1 is taken");
+}
+
 }  // namespace
 
 Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& options) {
@@ -168,8 +191,11 @@ Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& opt
   HEARTH_ASSIGN(data->custom_ops, AllCustomOps(options));
   read_options.custom_ops = data->custom_ops;
   const ModelFormat& format = FormatOf(data->bytes);
-  HEARTH_ASSIGN(data->graph, format.read(data->bytes, read_options));
-  HEARTH_ASSIGN(const ModelInterface interface, format.read_interface(data->bytes, read_options));
+  Result<Graph> graph = format.read(data->bytes, read_options);
+  const Result<ModelInterface> interface = format.read_interface(data->bytes, read_options);
+  if (!graph.ok()) return WithOpenShapes(graph.status(), interface, options);
+  HEARTH_TRY(interface.status());
+  data->graph = *std::move(graph);
   data->input_shapes = options.input_shapes;
   data->dimensions = options.dimensions;
   data->constants = options.constants;
@@ -177,7 +203,7 @@ Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& opt
   // the graph reports what cannot be inferred.
   static_cast<void>(InferShapes(data->graph));
   DescribeModel(*data);
-  AddInterface(interface, options, *data);
+  AddInterface(*interface, options, *data);
   if (options.class_maps) HEARTH_TRY(MapClasses(*data));
   HEARTH_TRY(KeepTop(options.top_k, *data));
   data->read_ms = watch.milliseconds();

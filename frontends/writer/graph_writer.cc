@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
+#include "frontends/writer/names.h"
 #include "frontends/writer/rows.h"
 
 namespace hearth {
@@ -141,8 +142,21 @@ Expanded GraphWriter::Choose(ValueId condition, const Branch& then_branch, const
 Expanded GraphWriter::AddBranches(ValueId condition, const Branch& then_branch, const Branch& else_branch) {
   HEARTH_ASSIGN(const std::optional<bool> known, KnownCondition(condition));
   if (known) return AddFresh(*known ? then_branch : else_branch);
-  return Choose(
+  Expanded made = Choose(
       condition, [&] { return AddFresh(then_branch); }, [&] { return AddFresh(else_branch); });
+  if (!made.ok()) return WithCondition(made.status(), condition);
+  return made;
+}
+
+// A branch that no run takes with these shapes, such as that of another sample rate, need not fit them.
+Status GraphWriter::WithCondition(const Status& failed, ValueId condition) {
+  constexpr std::string_view kWayOut = "--constant '";
+  if (failed.message().find(kWayOut) != std::string::npos || outer_ != nullptr) return failed;
+  std::vector<std::string> names;
+  for (const ValueId input : SmallInputsBehind(condition)) names.push_back(ShortName(graph().value(input).name));
+  if (names.empty()) return failed;
+  return Error(failed.code(), "{}; the input '{}' decides which branch is taken: fix what it holds ({}{}=...')",
+               failed.message(), fmt::join(names, "', '"), kWayOut, names[0]);
 }
 
 // Branches are written from the last to the first, with a choice after each: what the variables hold is kept for two

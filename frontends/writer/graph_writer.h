@@ -71,6 +71,8 @@ class GraphWriter : public NodeWriter {
 
  private:
   Expanded Choose(ValueId condition, const Branch& then_branch, const Branch& else_branch);
+  // The error of a branch, with how to do without it if a caller can.
+  Status WithCondition(const Status& failed, ValueId condition);
   Expanded AddIterations(LoopToWrite& loop, const std::vector<ValueId>& values);
   Status ChooseVariables(ValueId condition, const Variables::Contents& if_true, Variables::Contents if_false);
 

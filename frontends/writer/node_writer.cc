@@ -79,8 +79,7 @@ std::string NodeWriter::ComputedFrom(ValueId id) const {
   std::string text = " is computed at run time";
   // A large file may ask again and again: then where it comes from is left out.
   if (graph_.nodes().size() > budget_.searched_nodes_left) return text;
-  budget_.searched_nodes_left -= graph_.nodes().size();
-  NoteShapeInputs(id);
+  shape_inputs_.merge(SmallInputsBehind(id));
   if (Contains(graph_.inputs, id)) {
     const std::string name = ShortName(graph_.value(id).name);
     return fmt::format(" is the input '{}', which decides shapes: fix what it holds (--constant '{}=...')", name, name);
@@ -98,9 +97,11 @@ std::string NodeWriter::ComputedFrom(ValueId id) const {
   return value == id ? text : fmt::format("{}, from '{}'", text, ShortName(graph_.value(value).name));
 }
 
-// If all that `id` depends on are inputs of a few numbers, these decide shapes. What depends on more values than a
-// shape may have numbers is data: files with very many inputs are read as quickly as others.
-void NodeWriter::NoteShapeInputs(ValueId id) const {
+// What depends on more values than a shape may have numbers is data: files with very many inputs are read as quickly as
+// others.
+std::set<ValueId> NodeWriter::SmallInputsBehind(ValueId id) const {
+  if (graph_.nodes().size() > budget_.searched_nodes_left) return {};
+  budget_.searched_nodes_left -= graph_.nodes().size();
   std::set<ValueId> open = {id};
   for (auto node = graph_.nodes().rbegin(); node != graph_.nodes().rend(); ++node) {
     const auto is_open = [&](ValueId output) { return open.contains(output); };
@@ -108,13 +109,13 @@ void NodeWriter::NoteShapeInputs(ValueId id) const {
     for (const ValueId output : node->outputs) open.erase(output);
     for (const ValueId operand : node->inputs) {
       if (operand != kNoValue && !graph_.IsConstant(operand)) open.insert(operand);
-      if (open.size() > static_cast<size_t>(kMostShapeNumbers)) return;
+      if (open.size() > static_cast<size_t>(kMostShapeNumbers)) return {};
     }
   }
   const auto is_small_input = [&](ValueId value) {
     return Contains(graph_.inputs, value) && shape(value).element_count() <= kMostShapeNumbers;
   };
-  if (std::ranges::all_of(open, is_small_input)) shape_inputs_.insert(open.begin(), open.end());
+  return std::ranges::all_of(open, is_small_input) ? open : std::set<ValueId>();
 }
 
 Made NodeWriter::Add(Op op, const Operands& inputs, std::optional<DType> dtype) {

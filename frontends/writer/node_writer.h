@@ -127,6 +127,8 @@ class NodeWriter {
   // " is computed at run time, from 'x'": the input, state or result on which a value that is not constant depends.
   // Notes inputs on which nothing but it depends (Graph::shape_inputs).
   std::string ComputedFrom(ValueId id) const;
+  // The inputs of a few numbers each that alone decide a value; none if other values do as well.
+  std::set<ValueId> SmallInputsBehind(ValueId id) const;
   std::set<ValueId>& shape_inputs() { return shape_inputs_; }
   ValueMarks& marks() { return marks_; }
   const ValueMarks& marks() const { return marks_; }
@@ -184,7 +186,6 @@ class NodeWriter {
 
  private:
   void Place(Node node, bool is_kept);
-  void NoteShapeInputs(ValueId id) const;
 
   ReadingBudget& budget_;
   Graph graph_;
