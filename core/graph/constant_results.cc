@@ -60,6 +60,36 @@ ConstantResults MovedBytes(const Graph& graph, const Node& node) {
   return results;
 }
 
+// The bytes of constants one after the other, as MovedBytes: joining the gates of a large LSTM took 0.3 s and nine
+// times its size.
+ConstantResults JoinedBytes(const Graph& graph, const Node& node) {
+  const auto* concat = std::get_if<Concat>(&node.op);
+  if (concat == nullptr || concat->activation != Activation::kNone) return {};
+  const TensorDesc& to = graph.value(node.outputs[0]).desc;
+  const int axis = concat->axis < 0 ? concat->axis + to.shape.rank() : concat->axis;
+  if (BitsOf(to.dtype) < 8 || (to.quantization && to.quantization->scales.size() != 1)) return {};
+  for (const ValueId id : node.inputs) {
+    const TensorDesc& from = graph.value(id).desc;
+    if (!graph.IsConstant(id) || from.dtype != to.dtype || from.quantization != to.quantization ||
+        graph.ConstantBytes(id).size() != from.size_bytes()) {
+      return {};
+    }
+  }
+  const auto rows = static_cast<size_t>(CountBetween(to.shape, 0, axis));
+  std::vector<std::byte> joined;
+  joined.reserve(to.size_bytes());
+  for (size_t row = 0; row < rows; ++row) {
+    for (const ValueId id : node.inputs) {
+      const std::span<const std::byte> bytes = graph.ConstantBytes(id);
+      const std::span<const std::byte> part = bytes.subspan(row * (bytes.size() / rows), bytes.size() / rows);
+      joined.insert(joined.end(), part.begin(), part.end());
+    }
+  }
+  ConstantResults results;
+  results.push_back(std::move(joined));
+  return results;
+}
+
 }  // namespace
 
 bool HasNoElements(const Graph& graph, ValueId id) {
@@ -95,6 +125,7 @@ ConstantResults ResultsOfNothing(const Graph& graph, const Node& node) {
 
 ConstantResults ResultsOfConstants(const Graph& graph, const Node& node) {
   if (ConstantResults moved = MovedBytes(graph, node); !moved.empty()) return moved;
+  if (ConstantResults joined = JoinedBytes(graph, node); !joined.empty()) return joined;
   std::vector<ReferenceTensor> operands(node.inputs.size());
   std::vector<const ReferenceTensor*> inputs(node.inputs.size(), nullptr);
   for (size_t k = 0; k < operands.size(); ++k) {

@@ -32,8 +32,22 @@ Made TakeFirst(NodeWriter& to, const Made& value, int32_t k) {
   return to.AddReshape(to.AddSlice(value, 0, k, 1), Shape::FromSpan(shape.dims().subspan(1)));
 }
 
-// Blocks of `units` rows in another order.
+// Blocks of `units` rows in another order. Those of a constant, which may be most of the file, are copied once.
 Made Reordered(NodeWriter& to, ValueId stacked, int32_t units, const std::vector<int32_t>& order) {
+  const TensorDesc desc = to.desc(stacked);
+  const bool fits = to.IsConstant(stacked) && !desc.quantization && BitsOf(desc.dtype) >= 8 &&
+                    desc.shape[0] == static_cast<int32_t>(order.size()) * units && !to.IsEmpty(stacked);
+  if (fits && to.budget().ChargeMade(desc.size_bytes())) {
+    const std::span<const std::byte> bytes = to.graph().ConstantBytes(stacked);
+    const size_t size = bytes.size() / order.size();
+    std::vector<std::byte> made;
+    made.reserve(bytes.size());
+    for (const int32_t gate : order) {
+      const std::span<const std::byte> block = bytes.subspan(static_cast<size_t>(gate) * size, size);
+      made.insert(made.end(), block.begin(), block.end());
+    }
+    return to.graph().AddConstantValue(fmt::format("gates_{}", to.graph().values().size()), desc, std::move(made));
+  }
   Operands blocks;
   for (const int32_t gate : order) blocks.Append(to.AddSlice(stacked, 0, gate * units, units));
   return to.Add(Concat{.axis = 0}, blocks);

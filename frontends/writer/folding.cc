@@ -57,6 +57,17 @@ ConstantResults ResultsOf(const Graph& graph, const Node& node, ReadingBudget& b
   return ResultsOfConstants(graph, node);
 }
 
+// Whether a reshape of a constant got that constant's own bytes.
+bool SharesBytes(Graph& graph, const Node& node, ReadingBudget& budget) {
+  if (!std::holds_alternative<Reshape>(node.op) || !graph.IsConstant(node.inputs[0])) return false;
+  const Value& from = graph.value(node.inputs[0]);
+  Value& to = graph.value(node.outputs[0]);
+  if (from.desc.dtype != to.desc.dtype || from.desc.quantization || to.desc.quantization) return false;
+  if (HasEmptyTensor(graph, node) || !budget.ChargeMade(to.desc.size_bytes())) return false;
+  to.constant = from.constant;
+  return true;
+}
+
 bool IsRecurrent(const Op& op) {
   return std::holds_alternative<Lstm>(op) || std::holds_alternative<Rnn>(op) || std::holds_alternative<Svdf>(op);
 }
@@ -90,6 +101,7 @@ void DropEmptyParts(Graph& graph, Node& node) {
 // Adds an inferred node, or makes its results constants. A node that makes an output of the model (`is_kept`) stays,
 // unless it takes or makes nothing.
 void NodeWriter::Place(Node node, bool is_kept) {
+  if (!is_kept && SharesBytes(graph_, node, budget_)) return;
   if (IsRecurrent(node.op)) {
     if (IsEmpty(node.outputs[0])) return SkipSequence(graph_, node);
   } else if (!is_kept || HasEmptyTensor(graph_, node)) {
