@@ -313,6 +313,9 @@ struct Lstm {
   bool time_major = false;
   Activation activation = Activation::kNone;  // of the cell gate and of the cell in the output
   float cell_clip = 0.0f, proj_clip = 0.0f;
+  // Products take x and each step's h in 8 bits (RoundToSteps in ops/recurrent.h), as onnxruntime's
+  // DynamicQuantizeLSTM.
+  bool rounds_inputs = false;
   friend bool operator==(const Lstm&, const Lstm&) = default;
 };
 // (x, h[B,U], weights[U,I], recurrent[U,U], bias[U]) -> (y, new h): h = activation(weights x + recurrent h + bias)

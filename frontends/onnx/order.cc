@@ -101,9 +101,8 @@ Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation) {
   const OpenDimension open = to.marks().OpenOf(*value);
   const bool is_lost = open.count != kNoValue && desc.shape[open.dim] == 1;
   if (KeepsOrder(desc.shape, permutation) && !is_lost) return to.AddReshape(value, Permuted(desc.shape, permutation));
-  if (!to.IsConstant(*value) || desc.quantization || BitsOf(desc.dtype) % 8 != 0) {
-    return to.AddTranspose(value, permutation);
-  }
+  const bool has_blocks = desc.quantization && desc.quantization->blocks != nullptr;
+  if (!to.IsConstant(*value) || has_blocks || BitsOf(desc.dtype) % 8 != 0) return to.AddTranspose(value, permutation);
   std::vector<int64_t> key{*value};
   key.insert(key.end(), permutation.dims().begin(), permutation.dims().end());
   if (const auto found = to.stacked().find(key); found != to.stacked().end()) return found->second;
@@ -116,9 +115,17 @@ Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation) {
     case 32: PermuteBytes<uint32_t>(from.data(), desc.shape, permutation, bytes.data()); break;
     default: PermuteBytes<uint64_t>(from.data(), desc.shape, permutation, bytes.data());
   }
-  const TensorDesc made{desc.dtype, Permuted(desc.shape, permutation), std::nullopt};
+  TensorDesc made{desc.dtype, Permuted(desc.shape, permutation), desc.quantization};
+  if (made.quantization) {
+    const auto moved_to = std::ranges::find(permutation.dims(), desc.quantization->dimension);
+    made.quantization->dimension = static_cast<int32_t>(moved_to - permutation.dims().begin());
+  }
   const ValueId moved = to.graph().AddConstantValue(to.graph().value(*value).name, made, std::move(bytes));
   to.stacked().emplace(std::move(key), moved);
+  std::vector<int64_t> back{moved};  // a permutation that undoes this one finds what it was made of
+  for (int d = 0; d < permutation.rank(); ++d)
+    back.push_back(std::ranges::find(permutation.dims(), d) - permutation.dims().begin());
+  to.stacked().emplace(std::move(back), *value);
   return moved;
 }
 

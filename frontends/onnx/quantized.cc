@@ -1,10 +1,10 @@
-// Quantized operators, composed of plain integers and float32. Sums of products of 8-bit integers are exact: they are
-// taken in parts that stay below 2^24.
+// Quantized operators, composed of plain integers and float32.
 #include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
+#include "frontends/onnx/integer_products.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/onnx/product.h"
 #include "frontends/onnx/windows.h"
@@ -12,7 +12,7 @@
 namespace hearth::onnx {
 namespace {
 
-constexpr double kExactBelow = 1 << 24;  // float32 has all integers
+constexpr int64_t kMostBlock = 1 << 24;
 
 Result<std::pair<double, double>> RangeOf(DType dtype) {
   switch (dtype) {
@@ -22,18 +22,6 @@ Result<std::pair<double, double>> RangeOf(DType dtype) {
     case DType::kInt16: return std::pair(-32768.0, 32767.0);
     default: return Error(StatusCode::kUnsupported, "quantized elements of {}", DTypeName(dtype));
   }
-}
-
-// A list of numbers per element of dimension `axis`, ready to be broadcast; a single number stays one.
-Made AlongAxis(NodeWriter& to, ValueId list, int axis, int rank) {
-  const Shape shape = to.shape(list);
-  if (shape.element_count() == 1) return to.AddReshape(list, Shape());
-  if (shape.rank() != 1 || axis < 0) {
-    return Error(StatusCode::kUnsupported, "scales or zero points of shape {}", shape.ToString());
-  }
-  std::vector<int32_t> dims(static_cast<size_t>(rank), 1);
-  dims[static_cast<size_t>(axis)] = shape[0];
-  return to.AddReshape(list, Shape::FromSpan(dims));
 }
 
 // saturate(round(x / scale) + zero point), as plain integers. Without a zero point: kNoValue.
@@ -48,114 +36,6 @@ Made Quantized(NodeWriter& to, const Made& x, const Made& scale, const Made& zer
   return to.AddCast(made, dtype);
 }
 
-// x - zero point, in float32.
-Made Centered(NodeWriter& to, const Made& x, const Made& zero_point) {
-  HEARTH_TRY(zero_point.status());
-  const Made real = to.AddCast(x, DType::kFloat32);
-  return *zero_point == kNoValue ? real : to.Add(BinaryKind::kSub, {real, to.AddCast(zero_point, DType::kFloat32)});
-}
-
-// The positions of a product's operands: its factors, and the zero point of each, which may be absent.
-struct Factors {
-  size_t a = 0, b = 1, a_zero = 2, b_zero = 3;
-};
-constexpr Factors kPlainFactors, kScaledFactors{.b = 3, .b_zero = 5};
-
-// Operands whose sums of products are exact.
-Status CheckEightBits(const OpView& op, const Factors& at) {
-  for (const size_t i : {at.a, at.b, at.a_zero, at.b_zero}) {
-    if (!op.Has(i)) continue;
-    HEARTH_ASSIGN(const TensorDesc desc, op.Desc(i));
-    if (desc.dtype == DType::kInt8 || desc.dtype == DType::kUInt8) continue;
-    return Error(StatusCode::kUnsupported, "a factor or zero point of {}", DTypeName(desc.dtype));
-  }
-  return Status::Ok();
-}
-
-// The largest size among the elements of a constant, or what 8 bits and their zero point allow.
-double LargestOf(const NodeWriter& to, ValueId id) {
-  if (!to.IsConstant(id)) return 255.0;
-  const Result<std::vector<float>> floats = ConstantAsFloats(to.graph(), id);
-  if (!floats.ok()) return 255.0;
-  double largest = 1.0;
-  for (const float number : *floats) largest = std::max(largest, std::fabs(static_cast<double>(number)));
-  return largest;
-}
-
-// A zero point of the second factor: one number, or one for each column.
-Made ColumnZeroPoint(OpView& op, size_t i) {
-  if (!op.Has(i)) return kNoValue;
-  HEARTH_ASSIGN(const ValueId list, op.In(i));
-  if (op.to().shape(list).rank() > 1) return Error(StatusCode::kUnsupported, "zero points of a batch");
-  return list;
-}
-Made RowZeroPoint(OpView& op, size_t i) {
-  if (!op.Has(i)) return kNoValue;
-  HEARTH_ASSIGN(const ValueId list, op.In(i));
-  if (op.to().shape(list).element_count() != 1) return Error(StatusCode::kUnsupported, "zero points of rows");
-  return op.to().AddReshape(list, Shape());
-}
-
-// A product of integers that float32 holds, as int32.
-Made ExactProduct(NodeWriter& to, ValueId a, ValueId b) {
-  const Shape left = to.shape(a), right = to.shape(b);
-  if (left.rank() < 2 || right.rank() < 2) return Error(StatusCode::kUnsupported, "a product of vectors");
-  const int32_t depth = left[left.rank() - 1];
-  const auto part = static_cast<int32_t>((kExactBelow - 1) / (LargestOf(to, a) * LargestOf(to, b)));
-  HEARTH_TRY(to.budget().ChargeOperators(4 * (int64_t{depth} / part + 1)));
-  Made sum(kNoValue);
-  for (int32_t first = 0; first < depth; first += part) {
-    const int32_t count = std::min(part, depth - first);
-    HEARTH_ASSIGN(const ValueId columns, to.AddSlice(a, left.rank() - 1, first, count));
-    HEARTH_ASSIGN(const ValueId rows, to.AddSlice(b, right.rank() - 2, first, count));
-    const Made product = to.AddCast(AddProduct(to, columns, rows, kNoValue), DType::kInt32);
-    sum = first == 0 ? product : to.Add(BinaryKind::kAdd, {sum, product});
-    HEARTH_TRY(sum.status());
-  }
-  return sum;
-}
-Made ExactProduct(OpView& op, const Factors& at) {
-  HEARTH_TRY(CheckEightBits(op, at));
-  const auto factor = [&](size_t i, std::string_view turns) {
-    return op.Int(turns, 0) != 0 ? AddPermuted(op.to(), op.In(i), {1, 0}) : op.In(i);
-  };
-  HEARTH_ASSIGN(const ValueId a, Centered(op.to(), factor(at.a, "transA"), RowZeroPoint(op, at.a_zero)));
-  HEARTH_ASSIGN(const ValueId b, Centered(op.to(), factor(at.b, "transB"), ColumnZeroPoint(op, at.b_zero)));
-  return ExactProduct(op.to(), a, b);
-}
-
-// A convolution of integers, as int32, channels last.
-Made ExactConvolution(OpView& op, const Factors& at) {
-  NodeWriter& to = op.to();
-  HEARTH_TRY(CheckEightBits(op, at));
-  HEARTH_ASSIGN(const ValueId x, Centered(to, op.Last(at.a), RowZeroPoint(op, at.a_zero)));
-  HEARTH_ASSIGN(const ValueId filter, op.In(at.b));
-  const Shape taps = to.shape(filter);
-  if (taps.rank() < 3 || taps.rank() > 4)
-    return Error(StatusCode::kUnsupported, "a filter of shape {}", taps.ToString());
-  HEARTH_ASSIGN(const ValueId listed, ColumnZeroPoint(op, at.b_zero));
-  HEARTH_ASSIGN(const ValueId zero, listed == kNoValue ? Made(listed) : AlongAxis(to, listed, 0, taps.rank()));
-  HEARTH_ASSIGN(const ValueId weights, Centered(to, filter, zero));
-  HEARTH_ASSIGN(const Windowing w, WindowingOf(op, {taps.dims().begin() + 2, taps.dims().end()}, to.shape(x)));
-  const int64_t groups = op.Int("group", 1);
-  const double per_channel = LargestOf(to, weights) * 255.0 * static_cast<double>(CountBetween(taps, 2, taps.rank()));
-  const auto part = static_cast<int32_t>(std::max(1.0, std::floor((kExactBelow - 1) / per_channel)));
-  if (per_channel >= kExactBelow) return Error(StatusCode::kUnsupported, "a window whose sums exceed 2^24");
-  if (part >= taps[1]) return to.AddCast(AddConvolution(to, w, x, weights, kNoValue, groups), DType::kInt32);
-  if (groups != 1) return Error(StatusCode::kUnsupported, "groups whose sums exceed 2^24");
-  HEARTH_TRY(to.budget().ChargeOperators(4 * (int64_t{taps[1]} / part + 1)));
-  Made sum(kNoValue);
-  for (int32_t first = 0; first < taps[1]; first += part) {
-    const int32_t count = std::min(part, taps[1] - first);
-    const Made channels = to.AddSlice(x, to.shape(x).rank() - 1, first, count);
-    const Made some = AddConvolution(to, w, channels, to.AddSlice(weights, 1, first, count), kNoValue, 1);
-    const Made product = to.AddCast(some, DType::kInt32);
-    sum = first == 0 ? product : to.Add(BinaryKind::kAdd, {sum, product});
-    HEARTH_TRY(sum.status());
-  }
-  return sum;
-}
-
 // Scales or zero points, operand `i`, ready to be broadcast to x: one number, one for each element of the axis, or one
 // for each block along it. kNoValue for absent ones.
 Made ScalesFor(OpView& op, size_t i, Order order, const Shape& x) {
@@ -168,7 +48,7 @@ Made ScalesFor(OpView& op, size_t i, Order order, const Shape& x) {
   const int axis = has_axis ? AxisIn(order, static_cast<int>(given < 0 ? given + rank : given), rank) : -1;
   if (block == 0) return AlongAxis(to, list, axis, rank);
   const Shape shape = to.shape(list);
-  if (!has_axis || shape.rank() != rank || block < 1 || block > kExactBelow || rank >= Shape::kMaxRank ||
+  if (!has_axis || shape.rank() != rank || block < 1 || block > kMostBlock || rank >= Shape::kMaxRank ||
       shape[axis] != (x[axis] + block - 1) / block) {
     return Error(StatusCode::kMalformedInput, "scales or zero points of shape {} for blocks of {} in {}",
                  shape.ToString(), block, x.ToString());
@@ -240,11 +120,11 @@ Results ReadDynamicQuantizeLinear(OpView& op) {
 }
 
 Results ReadMatMulInteger(OpView& op) {
-  return Plain(ExactProduct(op, kPlainFactors));
+  return Plain(ExactProduct(op, {}));
 }
 
 Results ReadConvInteger(OpView& op) {
-  return Last(ExactConvolution(op, kPlainFactors));
+  return Last(ExactConvolution(op, {}));
 }
 
 // The real numbers of operand `i`, whose scale and zero point are the next two.
@@ -300,6 +180,8 @@ Results ReadQLinearConcat(OpView& op) {
                  AsIntegers(op, op.to().Add(Concat{.axis = AxisIn(order, axis, desc.shape.rank())}, parts), 0, 2));
 }
 
+constexpr Factors kScaledFactors{.b = 3, .b_zero = 5};
+
 // Sums of products as the result's 8-bit integers of the scale in operand `i` and the zero point behind it.
 Made Rescaled(OpView& op, const Made& sums, size_t i) {
   NodeWriter& to = op.to();
@@ -333,20 +215,6 @@ Results ReadQGemm(OpView& op) {
 }
 
 }  // namespace
-
-Result<IntegerMatrix> AddIntegerMatrix(NodeWriter& to, const Made& values, const Made& zero_point, const Made& scale) {
-  IntegerMatrix matrix;
-  HEARTH_ASSIGN(matrix.centered, Centered(to, values, zero_point));
-  HEARTH_ASSIGN(matrix.scale, scale);
-  return matrix;
-}
-
-Made AddDynamicProduct(NodeWriter& to, ValueId x, const IntegerMatrix& matrix) {
-  HEARTH_ASSIGN(const DynamicallyQuantized rows, QuantizedDynamically(to, x));
-  HEARTH_ASSIGN(const ValueId centered, Centered(to, rows.values, rows.zero_point));
-  return to.Add(BinaryKind::kMul, {to.AddCast(ExactProduct(to, centered, matrix.centered), DType::kFloat32),
-                                   to.Add(BinaryKind::kMul, {matrix.scale, rows.scale})});
-}
 
 std::span<const OperatorRow> QuantizedOperators() {
   static constexpr OperatorRow kRows[] = {

@@ -1,10 +1,14 @@
-// LSTM, GRU and RNN. LSTM and RNN are Hearth's own layers, with the gates in another order; GRU and the LSTM of integer
-// products are written out step by step.
+// LSTM, GRU and RNN. LSTM and RNN are Hearth's own layers, with the gates in another order; GRU is written out step by
+// step.
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "frontends/onnx/integer_products.h"
 #include "frontends/onnx/operators.h"
-#include "frontends/onnx/product.h"
+#include "frontends/writer/expansions.h"
 
 namespace hearth::onnx {
 namespace {
@@ -17,6 +21,7 @@ struct Layer {
   ValueId x = kNoValue, weights = kNoValue, recurrent = kNoValue, bias = kNoValue;  // of one direction, 2-D and 1-D
   ValueId h = kNoValue, c = kNoValue, peepholes = kNoValue;
   int32_t steps = 0, batch = 0, units = 0;
+  std::optional<Quantization> weights_grid, recurrent_grid;  // of weights in 8 bits, with gates in Hearth's order
 };
 struct LayerResult {
   ValueId y = kNoValue, h = kNoValue, c = kNoValue;
@@ -33,7 +38,7 @@ Made TakeFirst(NodeWriter& to, const Made& value, int32_t k) {
 }
 
 // Blocks of `units` rows in another order. Those of a constant, which may be most of the file, are copied once.
-Made Reordered(NodeWriter& to, ValueId stacked, int32_t units, const std::vector<int32_t>& order) {
+Made Reordered(NodeWriter& to, ValueId stacked, int32_t units, std::span<const int32_t> order) {
   const TensorDesc desc = to.desc(stacked);
   const bool fits = to.IsConstant(stacked) && !desc.quantization && BitsOf(desc.dtype) >= 8 &&
                     desc.shape[0] == static_cast<int32_t>(order.size()) * units && !to.IsEmpty(stacked);
@@ -62,21 +67,28 @@ Made BiasOf(NodeWriter& to, ValueId bias, int32_t size) {
   return to.Add(BinaryKind::kAdd, {to.AddSlice(bias, 0, 0, size), to.AddSlice(bias, 0, size, size)});
 }
 
+constexpr std::array<int32_t, 4> kLstmGates = {0, 2, 3,
+                                               1};  // input, output, forget, cell to input, forget, cell, output
+
 Result<LayerResult> AddLstm(NodeWriter& to, const Layer& layer) {
   const int32_t units = layer.units;
-  const std::vector<int32_t> order = {0, 2, 3, 1};  // input, output, forget, cell to input, forget, cell, output
+  const auto in_order = [&](ValueId weights, const std::optional<Quantization>& grid) -> Made {
+    HEARTH_ASSIGN(const ValueId ordered, Reordered(to, weights, units, kLstmGates));
+    return grid ? OnGrid(to, ordered, *grid) : Made(ordered);
+  };
   HEARTH_ASSIGN(const ValueId bias, BiasOf(to, layer.bias, 4 * units));
   const bool has_peepholes = layer.peepholes != kNoValue;  // input, output, forget
   const Operands operands{layer.x,
                           layer.h,
                           layer.c,
-                          Reordered(to, layer.weights, units, order),
-                          Reordered(to, layer.recurrent, units, order),
-                          Reordered(to, bias, units, order),
-                          has_peepholes ? Reordered(to, layer.peepholes, units, {0, 2, 1}) : Made(kNoValue)};
+                          in_order(layer.weights, layer.weights_grid),
+                          in_order(layer.recurrent, layer.recurrent_grid),
+                          Reordered(to, bias, units, kLstmGates),
+                          has_peepholes ? Reordered(to, layer.peepholes, units, std::array{0, 2, 1}) : Made(kNoValue)};
   const TensorDesc real = PlainType(DType::kFloat32);
-  HEARTH_ASSIGN(const std::vector<ValueId> made,
-                to.AddSeveral(Lstm{.time_major = true, .activation = Activation::kTanh}, operands, {real, real, real}));
+  Lstm lstm{.time_major = true, .activation = Activation::kTanh};
+  lstm.rounds_inputs = layer.weights_grid.has_value();
+  HEARTH_ASSIGN(const std::vector<ValueId> made, to.AddSeveral(lstm, operands, {real, real, real}));
   return LayerResult{made[0], made[1], made[2]};
 }
 
@@ -128,50 +140,25 @@ Result<LayerResult> AddGru(NodeWriter& to, const Layer& layer, bool resets_produ
   return LayerResult{y, last, kNoValue};
 }
 
-// An LSTM of integer matrices: the inputs of all steps are quantized as one tensor, then each step's h. As in
-// onnxruntime, whose operator it is.
-Result<LayerResult> AddQuantizedLstm(OpView& op, const Layer& layer, int32_t direction) {
+// The scales and zero points of 8-bit weights, operands `i` and `i` + 1: of a direction, or of each of its columns.
+Result<Quantization> GridOf(OpView& op, size_t i, int32_t direction, int32_t units) {
   NodeWriter& to = op.to();
-  const int32_t units = layer.units;
-  if (to.IsEmpty(layer.x)) return Error(StatusCode::kUnsupported, "a sequence without elements");
-  HEARTH_TRY(to.budget().ChargeOperators(int64_t{layer.steps} * 60));
-  // Operand `i` has one number for each direction, or for each column in it.
-  const auto of_direction = [&](size_t i) -> Made {
-    HEARTH_ASSIGN(const ValueId list, op.In(i));
-    return to.shape(list).rank() == 1 ? to.AddSlice(list, 0, direction, 1) : TakeFirst(to, list, direction);
+  const auto numbers = [&](size_t at) -> Result<std::vector<float>> {
+    HEARTH_ASSIGN(const ValueId list, op.In(at));
+    HEARTH_ASSIGN(ValueId own,
+                  to.shape(list).rank() == 1 ? to.AddSlice(list, 0, direction, 1) : TakeFirst(to, list, direction));
+    if (to.shape(own).element_count() > 1) {
+      HEARTH_ASSIGN(own, Reordered(to, own, units, kLstmGates));
+    }
+    if (!to.IsConstant(own)) return Error(StatusCode::kUnsupported, "its operand {}{}", at, to.ComputedFrom(own));
+    return ConstantAsFloats(to.graph(), own);
   };
-  HEARTH_ASSIGN(const IntegerMatrix weights, AddIntegerMatrix(to, layer.weights, of_direction(9), of_direction(8)));
-  HEARTH_ASSIGN(const IntegerMatrix recurrent,
-                AddIntegerMatrix(to, layer.recurrent, of_direction(11), of_direction(10)));
-  const Made x = to.AddReshape(layer.x, {layer.steps * layer.batch, to.shape(layer.x)[2]});
-  HEARTH_ASSIGN(const ValueId rows, x);
-  HEARTH_ASSIGN(const ValueId inputs,
-                to.Add(BinaryKind::kAdd, {AddDynamicProduct(to, rows, weights), BiasOf(to, layer.bias, 4 * units)}));
-  ValueId h = layer.h;
-  Made c = layer.c;
-  Operands outputs;
-  for (int32_t step = 0; step < layer.steps; ++step) {
-    const Made gates = to.Add(BinaryKind::kAdd, {to.AddSlice(inputs, 0, step * layer.batch, layer.batch),
-                                                 AddDynamicProduct(to, h, recurrent)});
-    // Gates input, output, forget, cell; the first three may see the cell.
-    const auto gate = [&](int32_t k, UnaryKind kind) {
-      Made sum = to.AddSlice(gates, 1, k * units, units);
-      if (k < 3 && layer.peepholes != kNoValue) {
-        const Made weight = to.AddSlice(layer.peepholes, 0, k * units, units);
-        sum = to.Add(BinaryKind::kAdd, {sum, to.Add(BinaryKind::kMul, {weight, c})});
-      }
-      return to.Add(kind, sum);
-    };
-    const Made kept = to.Add(BinaryKind::kMul, {gate(2, UnaryKind::kLogistic), c});
-    const Made fresh = to.Add(BinaryKind::kMul, {gate(0, UnaryKind::kLogistic), gate(3, UnaryKind::kTanh)});
-    c = to.Add(BinaryKind::kAdd, {kept, fresh});
-    HEARTH_ASSIGN(h, to.Add(BinaryKind::kMul, {gate(1, UnaryKind::kLogistic), to.Add(UnaryKind::kTanh, c)}));
-    outputs.Append(to.AddReshape(h, {1, layer.batch, units}));
-  }
-  LayerResult made{.h = h};
-  HEARTH_ASSIGN(made.y, to.Add(Concat{.axis = 0}, outputs));
-  HEARTH_ASSIGN(made.c, c);
-  return made;
+  Quantization grid;
+  HEARTH_ASSIGN(grid.scales, numbers(i));
+  HEARTH_ASSIGN(const std::vector<float> zeros, numbers(i + 1));
+  grid.zero_points.assign(zeros.begin(), zeros.end());
+  if (grid.zero_points.size() == 1) grid.zero_points.resize(grid.scales.size(), grid.zero_points[0]);
+  return grid;
 }
 
 bool HasCell(Recurrent kind) {
@@ -279,16 +266,23 @@ Results ReadRecurrent(OpView& op) {
     Layer layer{.steps = to.shape(x)[0], .batch = to.shape(x)[1], .units = recurrent.shape[columns]};
     const bool is_reverse = direction == "reverse" || d == 1;
     HEARTH_ASSIGN(layer.x, is_reverse ? reversed(x) : Made(x));
-    HEARTH_ASSIGN(layer.weights, TakeFirst(to, op.In(1), d));
-    HEARTH_ASSIGN(layer.recurrent, TakeFirst(to, op.In(2), d));
+    const auto weights_of = [&](size_t i) {
+      const Made own = TakeFirst(to, op.In(i), d);
+      return is_quantized ? AddPermuted(to, own, {1, 0}) : own;
+    };
+    HEARTH_ASSIGN(layer.weights, weights_of(1));
+    HEARTH_ASSIGN(layer.recurrent, weights_of(2));
+    if (is_quantized) {
+      HEARTH_ASSIGN(layer.weights_grid, GridOf(op, 8, d, layer.units));
+      HEARTH_ASSIGN(layer.recurrent_grid, GridOf(op, 10, d, layer.units));
+    }
     HEARTH_ASSIGN(layer.bias, op.Has(3) ? TakeFirst(to, op.In(3), d) : Made(kNoValue));
     HEARTH_ASSIGN(layer.h, StateOf(op, 5, layer, d, is_batch_first));
     if (HasCell(kind)) {
       HEARTH_ASSIGN(layer.c, StateOf(op, 6, layer, d, is_batch_first));
       HEARTH_ASSIGN(layer.peepholes, op.Has(7) ? TakeFirst(to, op.In(7), d) : Made(kNoValue));
     }
-    HEARTH_ASSIGN(LayerResult made, is_quantized               ? AddQuantizedLstm(op, layer, d)
-                                    : kind == Recurrent::kLstm ? AddLstm(to, layer)
+    HEARTH_ASSIGN(LayerResult made, HasCell(kind)             ? AddLstm(to, layer)
                                     : kind == Recurrent::kGru ? AddGru(to, layer, op.Int("linear_before_reset", 0) != 0)
                                                               : AddRnn(to, layer, activation));
     if (lengths != kNoValue) {

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "backends/cpu/host/host_node.h"
+#include "backends/cpu/host/host_operand.h"
 #include "backends/cpu/host/vectorized.h"
 #include "core/graph/types.h"
 
@@ -66,8 +67,8 @@ Conversion ConversionOf(DType from, DType to) {
 
 class CastNode final : public HostNode {
  public:
-  CastNode(const HostNodeRequest& request, Conversion conversion)
-      : x_(request.arena.bytes(request.node.inputs[0]).data()),
+  CastNode(const HostNodeRequest& request, HostOperand x, Conversion conversion)
+      : x_(std::move(x)),
         y_(request.arena.bytes(request.node.outputs[0]).data()),
         count_(request.graph.value(request.node.outputs[0]).desc.shape.element_count()),
         workers_(request.workers),
@@ -77,12 +78,12 @@ class CastNode final : public HostNode {
 
   Status Run(RunControl* /*control*/) override {
     workers_.ForEachPart(count_, kLeastElementsOfPart,
-                         [&](int64_t begin, int64_t end) { conversion_(x_, y_, begin, end); });
+                         [&](int64_t begin, int64_t end) { conversion_(x_.bytes, y_, begin, end); });
     return Status::Ok();
   }
 
  private:
-  const std::byte* x_;
+  HostOperand x_;
   std::byte* y_;
   int64_t count_;
   WorkerPool& workers_;
@@ -93,12 +94,13 @@ class CastNode final : public HostNode {
 
 Result<std::unique_ptr<HostNode>> MakeCastNode(const HostNodeRequest& request) {
   const Graph& graph = request.graph;
-  if (!std::holds_alternative<Cast>(request.node.op) || graph.IsConstant(request.node.inputs[0])) return nullptr;
+  if (!std::holds_alternative<Cast>(request.node.op)) return nullptr;
   const TensorDesc &x = graph.value(request.node.inputs[0]).desc, &y = graph.value(request.node.outputs[0]).desc;
   if (x.quantization.has_value() || y.quantization.has_value()) return nullptr;
-  const Conversion conversion = ConversionOf(x.dtype, y.dtype);
+  HEARTH_ASSIGN(HostOperand operand, HostOperandOf(request, 0));
+  const Conversion conversion = ConversionOf(operand.desc.dtype, y.dtype);
   if (conversion == nullptr) return nullptr;
-  return std::make_unique<CastNode>(request, conversion);
+  return std::make_unique<CastNode>(request, std::move(operand), conversion);
 }
 
 }  // namespace hearth

@@ -163,9 +163,9 @@ class LstmNode final : public RecurrentNode {
     sums_.resize(static_cast<size_t>(pixels()) * rows);
     remembered_.resize(batch * rows);
     const float* bias = constants_.normalization.empty() ? constants_.bias.data() : nullptr;
-    weights_.Multiply(in(kLstmX).data(), pixels(), bias, sums_.data(), workers());
+    weights_.Multiply(Seen(in(kLstmX), x_seen_), pixels(), bias, sums_.data(), workers());
     for (int64_t step = 0; step < sequence().steps; ++step) {
-      recurrent_.Multiply(h.data(), sequence().batch, nullptr, remembered_.data(), workers());
+      recurrent_.Multiply(Seen(h, h_seen_), sequence().batch, nullptr, remembered_.data(), workers());
       for (size_t b = 0; b < batch; ++b) {
         const auto pixel = static_cast<size_t>(PixelOf(step, static_cast<int64_t>(b)));
         const std::span<float> sums = std::span(sums_).subspan(pixel * rows, rows);
@@ -180,6 +180,14 @@ class LstmNode final : public RecurrentNode {
   }
 
  private:
+  // What products take of x or h, if need be in `rounded`.
+  const float* Seen(std::span<const float> given, std::vector<float>& rounded) const {
+    if (!lstm_.rounds_inputs) return given.data();
+    rounded.resize(given.size());
+    RoundToSteps<float>(given, rounded);
+    return rounded.data();
+  }
+
   // The order of the gates: input (only if there are four), forget, cell, output.
   void Step(std::span<float> sums, std::span<float> h, std::span<float> c) {
     const auto gate = [&](size_t number) { return sums.subspan(number * units_, units_); };
@@ -232,7 +240,7 @@ class LstmNode final : public RecurrentNode {
   std::optional<Weights> projection_;
   LstmConstants constants_;
   size_t units_, gates_;
-  std::vector<float> sums_, remembered_, cell_out_;
+  std::vector<float> sums_, remembered_, cell_out_, x_seen_, h_seen_;
 };
 
 // The first `count` inputs, held as floats; nullopt for a node with other inputs, or weights that are not constant.

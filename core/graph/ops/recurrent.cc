@@ -64,14 +64,14 @@ class LstmStep {
     sums_.resize(gates_ * units_);
   }
 
-  // Reads and replaces `h` and `c`.
-  void Run(const double* x, std::span<double> h, std::span<double> c) {
+  // Replaces `h`, of which products take what is `seen`, and `c`.
+  void Run(const double* x, const double* seen, std::span<double> h, std::span<double> c) {
     const ReferenceTensor* bias = Find(kLstmBias);
     const bool normalizes = Find(kLstmNormalization) != nullptr;
     std::fill(sums_.begin(), sums_.end(), 0.0);
     if (!normalizes) sums_ = bias->values;
     AddProduct(*inputs_[kLstmWeights], x, sums_);
-    AddProduct(*inputs_[kLstmRecurrent], h.data(), sums_);
+    AddProduct(*inputs_[kLstmRecurrent], seen, sums_);
 
     const int output = gates_ - 1, cell = gates_ - 2, forget = gates_ - 3;
     for (int gate = 0; gate <= forget; ++gate) FinishGate(gate, gate, c, Activation::kSigmoid);
@@ -191,12 +191,16 @@ void ReferenceLstm(const Node& node, ReferenceInputs inputs, ReferenceOutputs ou
   outputs[1].values = inputs[kLstmH]->values;
   outputs[2].values = inputs[kLstmC]->values;
   LstmStep step(lstm, inputs);
-  for (int64_t b = 0; b < sequence.batch; ++b) {
-    const std::span<double> h = std::span(outputs[1].values).subspan(b * out_count, out_count);
-    const std::span<double> c = std::span(outputs[2].values).subspan(b * units, units);
-    for (int64_t t = 0; t < sequence.steps; ++t) {
+  std::vector<double> steps_seen = x.values, h_seen;
+  if (lstm.rounds_inputs) RoundToSteps<double>(x.values, steps_seen);
+  for (int64_t t = 0; t < sequence.steps; ++t) {
+    h_seen = outputs[1].values;
+    if (lstm.rounds_inputs) RoundToSteps<double>(outputs[1].values, h_seen);
+    for (int64_t b = 0; b < sequence.batch; ++b) {
+      const std::span<double> h = std::span(outputs[1].values).subspan(b * out_count, out_count);
+      const std::span<double> c = std::span(outputs[2].values).subspan(b * units, units);
       const int64_t pixel = t * sequence.step_stride + b * sequence.batch_stride;
-      step.Run(&x.values[pixel * depth], h, c);
+      step.Run(&steps_seen[pixel * depth], &h_seen[b * out_count], h, c);
       std::copy(h.begin(), h.end(), &outputs[0].values[pixel * out_count]);
     }
   }

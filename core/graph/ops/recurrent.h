@@ -2,6 +2,10 @@
 #ifndef HEARTH_CORE_GRAPH_OPS_RECURRENT_H_
 #define HEARTH_CORE_GRAPH_OPS_RECURRENT_H_
 
+#include <algorithm>
+#include <cmath>
+#include <span>
+
 #include "core/graph/op_def.h"
 
 namespace hearth {
@@ -34,6 +38,21 @@ SequenceShape SequenceOf(const Shape& x, bool time_major);
 
 // kUnsupported if steps of the input `x` have no elements, but those of the output `y` have.
 Status CheckSteps(const NodeInference& inference, const Shape& x, const Shape& y);
+
+// Rounds to 255 steps from the least number to the largest, of which one is 0: ONNX's DynamicQuantizeLinear, and back.
+template <typename Number>
+void RoundToSteps(std::span<const Number> from, std::span<Number> to) {
+  Number least = 0, largest = 0;
+  for (const Number number : from) {
+    least = std::min(least, number);
+    largest = std::max(largest, number);
+  }
+  const Number step = largest > least ? (largest - least) / 255 : 1;
+  const Number zero = std::rint(-least / step);
+  for (size_t k = 0; k < from.size(); ++k) {
+    to[k] = (std::clamp<Number>(std::rint(from[k] / step) + zero, 0, 255) - zero) * step;
+  }
+}
 
 // Added to a gate's variance before its root is taken: TFLite's number.
 inline constexpr float kLayerNormalizationEpsilon = 1e-8f;

@@ -1,0 +1,37 @@
+// Products of 8-bit integers, computed in float32: sums are exact, because they are taken in parts that stay below
+// 2^24.
+#ifndef HEARTH_FRONTENDS_ONNX_INTEGER_PRODUCTS_H_
+#define HEARTH_FRONTENDS_ONNX_INTEGER_PRODUCTS_H_
+
+#include <cstddef>
+
+#include "frontends/onnx/operators.h"
+
+namespace hearth::onnx {
+
+// The real numbers that a constant of 8 bits stands for, kept in 8 bits. kUnsupported if it is computed.
+Made OnGrid(NodeWriter& to, ValueId integers, Quantization grid);
+
+// A list of numbers per element of dimension `axis`, ready to be broadcast; a single number stays one.
+Made AlongAxis(NodeWriter& to, ValueId list, int axis, int rank);
+
+// x - zero point, in float32. Without a zero point: kNoValue.
+Made Centered(NodeWriter& to, const Made& x, const Made& zero_point);
+
+// A product's zero points, operand `i`: of the first factor one number, of the second one, or one for each column.
+// kNoValue if it is absent.
+Made RowZeroPoint(OpView& op, size_t i);
+Made ColumnZeroPoint(OpView& op, size_t i);
+
+// The positions of a product's operands: its factors, and the zero point of each, which may be absent.
+struct Factors {
+  size_t a = 0, b = 1, a_zero = 2, b_zero = 3;
+};
+
+// Sums of products, as int32; of a convolution channels last.
+Made ExactProduct(OpView& op, const Factors& at);
+Made ExactConvolution(OpView& op, const Factors& at);
+
+}  // namespace hearth::onnx
+
+#endif  // HEARTH_FRONTENDS_ONNX_INTEGER_PRODUCTS_H_
