@@ -41,6 +41,13 @@ bool KeepsNoChangeTime(int64_t type) {
   return type == 0x4d44 || type == 0x2011bab0 || type == 0x4244;  // FAT, exFAT, HFS
 }
 
+// These write no page back. So a page that a program has mapped and read can be written later without a fault, and the
+// file's times stay, however old they are.
+bool IsInMemory(int64_t type) {
+  const auto number = static_cast<uint32_t>(type);
+  return number == 0x01021994 || number == 0x858458f6 || number == 0x958458f6;  // tmpfs, ramfs, hugetlbfs
+}
+
 // No computer that runs this had a clock that was set, and was earlier.
 constexpr int64_t kFirstTrueTimeNs = 946'684'800 * kNsPerSecond;  // the year 2000
 
@@ -117,7 +124,7 @@ std::optional<FileStamp> FileStampOf(int descriptor) {
   struct statfs system;
   if (::fstat(descriptor, &info) != 0 || ::fstatfs(descriptor, &system) != 0) return std::nullopt;
   if (!S_ISREG(info.st_mode) || IsOnRemoteFileSystem(system.f_type) || KeepsNoChangeTime(system.f_type) ||
-      IsOnReadOnlyMount(descriptor) || NsOf(info.st_ctim) < kFirstTrueTimeNs) {
+      IsInMemory(system.f_type) || IsOnReadOnlyMount(descriptor) || NsOf(info.st_ctim) < kFirstTrueTimeNs) {
     return std::nullopt;
   }
   const std::optional<uint64_t> mount = MountOf(descriptor, info, system);

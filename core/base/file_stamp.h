@@ -27,6 +27,7 @@ bool IsOnReadOnlyMount(int descriptor);
 //   same for other bytes;
 // - on a network or user-space file system, whose server could report anything;
 // - on one that keeps no change time (FAT);
+// - on one in memory (tmpfs), where writing through a mapping may leave no trace;
 // - on an overlay, which may be made of such images, where the kernel reuses the numbers of mounts (before Linux 6.8);
 // - if the change time is one of a clock that was never set.
 std::optional<FileStamp> FileStampOf(int descriptor);
