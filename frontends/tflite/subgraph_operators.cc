@@ -1,5 +1,6 @@
 // The operators of a subgraph: one node, several nodes, a constant, or a node that says why nothing can run it.
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -15,6 +16,8 @@
 
 namespace hearth {
 namespace {
+
+constexpr int32_t kMostDoubledRows = std::numeric_limits<int32_t>::max() / 2;
 
 // Whether the operator moves the elements of its first operand, which may be complex.
 bool MayMoveComplex(const OperatorRow& row) {
@@ -158,7 +161,29 @@ Status SubgraphReader::ReadNode(const OperatorView& view, std::optional<Result<O
     if (slice->size[open.dim] != to_.shape(operands[0])[open.dim]) return Finish(view, NeedsAllRows(), first_node);
   }
   HEARTH_ASSIGN(const TensorDesc made, view.DescribeOutput(0));
-  return Finish(view, OneValue(AddOnRows(to_, *op, operands, made)), first_node);
+  const bool is_reshape = std::holds_alternative<Reshape>(*op);
+  const Made result = is_reshape ? ReshapeRows(view, *op, operands[0], made) : AddOnRows(to_, *op, operands, made);
+  return Finish(view, OneValue(result), first_node);
+}
+
+// RESHAPE, EXPAND_DIMS and SQUEEZE of rows. Of several dimensions of one size that the rows may have become it is the
+// one that grows if the operator is read for twice as many.
+Made SubgraphReader::ReshapeRows(const OperatorView& view, const Op& op, ValueId operand, const TensorDesc& made) {
+  const OpenDimension open = to_.marks().OpenOf(operand);
+  const Shape before = to_.shape(operand), after = std::get<Reshape>(op).shape;
+  Shape doubled = before;
+  if (doubled[open.dim] <= kMostDoubledRows) doubled[open.dim] = std::max(2 * before[open.dim], 1);
+  to_.graph().value(operand).desc.shape = doubled;
+  const Result<Op> longer = view.code().row->read(view);
+  to_.graph().value(operand).desc.shape = before;
+  if (!longer.ok()) return AddOnRows(to_, op, {operand}, made);  // the file says all sizes
+  const Shape& grown = std::get<Reshape>(*longer).shape;
+  int at = 0;
+  while (at < after.rank() && at < grown.rank() && grown[at] == after[at]) ++at;
+  if (grown.rank() != after.rank() || at == after.rank() || !IsSameDimension(before, open.dim, after, at))
+    return NeedsAllRows();
+  HEARTH_ASSIGN(const ValueId result, to_.AddAs(op, {operand}, made));
+  return AddRows(to_, result, open.count, at);
 }
 
 // The operands of the operator's node.

@@ -99,6 +99,25 @@ TEST(TfliteRows, ShapeTellsHowManyThereAre) {
   EXPECT_THAT(model.Outputs({shape}, {1, 0, 1, 1}), ElementsAre(ElementsAre(3, 2)));
 }
 
+TEST(TfliteRows, OfSeveralDimensionsOfOneAReshapeSaysWhichHoldsThem) {
+  const auto shape_of = [](int32_t code, const std::vector<int32_t>& operand) {
+    Above0 model({1});
+    const int32_t reshaped = model.Made(code, {model.Found(), model.writer.AddIntegers(operand)}, {"", {1, 1}});
+    const int32_t shape = model.Made(kShape, {reshaped}, {"shape", {2}, kInt});
+    return model.Outputs({shape}, {-1});
+  };
+  EXPECT_THAT(shape_of(kReshape, {-1, 1}), ElementsAre(ElementsAre(0, 1)));
+  EXPECT_THAT(shape_of(kReshape, {1, -1}), ElementsAre(ElementsAre(1, 0)));
+  EXPECT_THAT(shape_of(kExpandDims, {0}), ElementsAre(ElementsAre(1, 0)));
+  EXPECT_THAT(shape_of(kExpandDims, {1}), ElementsAre(ElementsAre(0, 1)));
+}
+
+TEST(TfliteRows, AreNotTheDimensionThatAReshapeFixesToTheirLargestNumber) {
+  Above0 model({4});
+  const int32_t reshaped = model.Made(kReshape, {model.Found(), model.writer.AddIntegers({4, -1})}, {"", {4, 1}});
+  EXPECT_THAT(RefusalOf(model.writer.Finish({model.x}, {reshaped})), HasSubstr("depends on data"));
+}
+
 TEST(TfliteRows, AnOperatorThatNeedsTheSizeIsRefusedWithTheWayOut) {
   Above0 model({4});
   const int32_t found = model.Found();
