@@ -23,11 +23,11 @@ endif()
 if(HEARTH_WARNINGS_AS_ERRORS)
   add_compile_options(-Werror)
 endif()
-find_program(HEARTH_LLD ld.lld)
 if(HEARTH_SANITIZE)
   # -g1: the lines of a stack are all that a sanitizer prints.
   add_compile_options(-fsanitize=${HEARTH_SANITIZE} -g1 -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${HEARTH_SANITIZE})
+  find_program(HEARTH_LLD ld.lld)
   if(HEARTH_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     add_link_options(-fuse-ld=lld)  # 5 s of processor time for all unit tests, where GNU ld takes 34
   endif()
@@ -56,9 +56,16 @@ endfunction()
 
 if(HEARTH_SMALL)
   set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
-elseif(HEARTH_LLD AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CROSSCOMPILING)
-  # One copy of functions with the same instructions, whose addresses nobody compares: 5 % of libhearth.so.
-  add_link_options(-fuse-ld=lld -Wl,--icf=all)
+elseif(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_INTERPROCEDURAL_OPTIMIZATION)
+  # One copy of functions with the same instructions, whose addresses nobody compares: 5 % of libhearth.so. Not where the
+  # caller's flags ask GCC for link-time optimisation, whose objects lld can't read.
+  include(CheckLinkerFlag)
+  set(CMAKE_TRY_COMPILE_CONFIGURATION Release)
+  check_linker_flag(CXX "-fuse-ld=lld;-Wl,--icf=all" HEARTH_LINKS_BY_LLD)
+  unset(CMAKE_TRY_COMPILE_CONFIGURATION)
+  if(HEARTH_LINKS_BY_LLD)
+    add_link_options(-fuse-ld=lld -Wl,--icf=all)
+  endif()
 endif()
 
 # hearth_hot_sources(source...): compiles files of the calling folder for speed.
