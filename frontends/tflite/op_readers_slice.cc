@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "frontends/tflite/op_readers.h"
+#include "frontends/tflite/operator_table.h"
 
 namespace hearth {
 namespace {
@@ -138,7 +139,7 @@ Result<Op> ReadSlice(const OperatorView& view) {
 }
 
 bool CountsFromTheEnd(const OperatorView& view) {
-  if (view.code().row->read != ReadStridedSlice) return false;
+  if (view.code().row->code != kStridedSliceOperator) return false;
   const Result<const wire::StridedSliceOptions*> options = view.Options<wire::StridedSliceOptions>();
   const Result<StridedOperands> operands = ReadStridedOperands(view);
   for (size_t i = 0; options.ok() && operands.ok() && i < operands->begin.size(); ++i) {

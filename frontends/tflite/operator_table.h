@@ -16,6 +16,7 @@ namespace hearth {
 inline constexpr int32_t kDequantizeOperator = 6;
 inline constexpr int32_t kLstmOperator = 16;
 inline constexpr int32_t kCustomOperator = 32;
+inline constexpr int32_t kStridedSliceOperator = 45;
 inline constexpr int kAnyCount = std::numeric_limits<int>::max();
 
 // LSTM's BASIC kernel has other operands: x, activation, weights, bias, state.
