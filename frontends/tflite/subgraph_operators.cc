@@ -24,6 +24,12 @@ bool MayMoveComplex(const OperatorRow& row) {
   return row.read != nullptr && row.data_inputs == 1;
 }
 
+// The shape that the operation names.
+const Shape& ShapeIn(const Op& op) {
+  const auto* reshape = std::get_if<Reshape>(&op);
+  return reshape != nullptr ? reshape->shape : std::get<Slice>(op).shape;
+}
+
 // The same for the real and the imaginary part of its operand.
 Made MoveComplex(NodeWriter& to, const Op& op, ValueId operand) {
   if (!OpDefOf(op).Has(kMovesElements)) return Error(StatusCode::kUnsupported, "of complex numbers");
@@ -161,28 +167,32 @@ Status SubgraphReader::ReadNode(const OperatorView& view, std::optional<Result<O
     if (slice->size[open.dim] != to_.shape(operands[0])[open.dim]) return Finish(view, NeedsAllRows(), first_node);
   }
   HEARTH_ASSIGN(const TensorDesc made, view.DescribeOutput(0));
-  const bool is_reshape = std::holds_alternative<Reshape>(*op);
-  const Made result = is_reshape ? ReshapeRows(view, *op, operands[0], made) : AddOnRows(to_, *op, operands, made);
-  return Finish(view, OneValue(result), first_node);
+  return Finish(view, OneValue(AddOnRowsOf(view, *op, operands, made)), first_node);
 }
 
-// RESHAPE, EXPAND_DIMS and SQUEEZE of rows. Of several dimensions of one size that the rows may have become it is the
-// one that grows if the operator is read for twice as many.
-Made SubgraphReader::ReshapeRows(const OperatorView& view, const Op& op, ValueId operand, const TensorDesc& made) {
-  const OpenDimension open = to_.marks().OpenOf(operand);
-  const Shape before = to_.shape(operand), after = std::get<Reshape>(op).shape;
+// Of several dimensions of one size that the rows of operand 0 may have become, it is the one that grows if the
+// operator is read for twice as many.
+Made SubgraphReader::AddOnRowsOf(const OperatorView& view, const Op& op, const std::vector<ValueId>& operands,
+                                 const TensorDesc& made) {
+  const OpenDimension open = to_.marks().OpenOf(operands[0]);
+  const bool is_reshape = std::holds_alternative<Reshape>(op);
+  const auto* slice = std::get_if<Slice>(&op);
+  if (open.count == kNoValue || (!is_reshape && slice == nullptr)) return AddOnRows(to_, op, operands, made);
+  const Shape before = to_.shape(operands[0]), after = ShapeIn(op);
   Shape doubled = before;
   if (doubled[open.dim] <= kMostDoubledRows) doubled[open.dim] = std::max(2 * before[open.dim], 1);
-  to_.graph().value(operand).desc.shape = doubled;
+  to_.graph().value(operands[0]).desc.shape = doubled;
   const Result<Op> longer = view.code().row->read(view);
-  to_.graph().value(operand).desc.shape = before;
-  if (!longer.ok()) return AddOnRows(to_, op, {operand}, made);  // the file says all sizes
-  const Shape& grown = std::get<Reshape>(*longer).shape;
+  to_.graph().value(operands[0]).desc.shape = before;
+  if (!longer.ok()) return AddOnRows(to_, op, operands, made);  // the file says all sizes
+  const Shape& grown = ShapeIn(*longer);
   int at = 0;
   while (at < after.rank() && at < grown.rank() && grown[at] == after[at]) ++at;
-  if (grown.rank() != after.rank() || at == after.rank() || !IsSameDimension(before, open.dim, after, at))
-    return NeedsAllRows();
-  HEARTH_ASSIGN(const ValueId result, to_.AddAs(op, {operand}, made));
+  if (grown.rank() != after.rank() || at == after.rank() || !IsSameDimension(before, open.dim, after, at)) {
+    return is_reshape ? NeedsAllRows() : AddOnRows(to_, op, operands, made);
+  }
+  if (slice != nullptr && (slice->begin[open.dim] != 0 || slice->strides[open.dim] != 1)) return NeedsAllRows();
+  HEARTH_ASSIGN(const ValueId result, to_.AddAs(op, operands, made));
   return AddRows(to_, result, open.count, at);
 }
 

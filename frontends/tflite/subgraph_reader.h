@@ -75,7 +75,8 @@ class SubgraphReader {
   Result<Op> UnknownBecause(const OperatorView& view, const Status& why);
   Expanded OperandsOf(const OperatorView& view, const Op& op);
   Status ReadNode(const OperatorView& view, std::optional<Result<Op>> known);
-  Made ReshapeRows(const OperatorView& view, const Op& op, ValueId operand, const TensorDesc& made);
+  Made AddOnRowsOf(const OperatorView& view, const Op& op, const std::vector<ValueId>& operands,
+                   const TensorDesc& made);
   Status AddNode(const OperatorView& view, Op op, std::vector<ValueId> operands);
   Status AddAsDeclared(const OperatorView& view, Result<Op> op);
   Result<std::function<void()>> UndoOf(const OperatorView& view);

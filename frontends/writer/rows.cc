@@ -49,7 +49,8 @@ int AfterOp(const Op& op, int d, const Shape& shape, const Shape& made) {
     return static_cast<int>(std::ranges::find(dims, d) - dims.begin());
   }
   if (const auto* slice = std::get_if<Slice>(&op)) {
-    return slice->begin[d] == 0 && slice->strides[d] == 1 ? AfterReshape(d, slice->size, made) : -1;
+    if (slice->begin[d] != 0 || slice->strides[d] != 1) return -1;
+    return made == slice->size ? d : AfterReshape(d, slice->size, made);
   }
   if (const auto* reduce = std::get_if<Reduce>(&op)) {
     if ((reduce->axes_mask >> d & 1u) != 0) return -1;

@@ -112,6 +112,23 @@ TEST(TfliteRows, OfSeveralDimensionsOfOneAReshapeSaysWhichHoldsThem) {
   EXPECT_THAT(shape_of(kExpandDims, {1}), ElementsAre(ElementsAre(0, 1)));
 }
 
+TEST(TfliteRows, StayInTheirDimensionOfOneWhereASliceIsTaken) {
+  const auto shape_of = [](int32_t taken_out, const std::vector<int32_t>& end) {
+    Above0 model({1});
+    const int32_t rows = model.Made(kReshape, {model.Found(), model.writer.AddIntegers({1, -1, 1})}, {"", {1, 1, 1}});
+    const std::vector<int32_t> inputs = {rows, model.writer.AddIntegers({0, 0, 0}), model.writer.AddIntegers(end),
+                                         model.writer.AddIntegers({1, 1, 1})};
+    const int32_t slice =
+        model.MadeWith(kStridedSlice, inputs, {"", {1, 1}},
+                       wire::CreateStridedSliceOptions(model.writer.builder(), 0, 2, 0, 0, taken_out, false));
+    const int32_t shape = model.Made(kShape, {slice}, {"shape", {2}, kInt});
+    return model.Outputs({shape}, {-1});
+  };
+  EXPECT_THAT(shape_of(0, {1, 0, 1}), ElementsAre(ElementsAre(1, 0, 1)));
+  EXPECT_THAT(shape_of(1, {1, 0, 1}), ElementsAre(ElementsAre(0, 1)));
+  EXPECT_THAT(shape_of(4, {1, 0, 1}), ElementsAre(ElementsAre(1, 0)));
+}
+
 TEST(TfliteRows, AreNotTheDimensionThatAReshapeFixesToTheirLargestNumber) {
   Above0 model({4});
   const int32_t reshaped = model.Made(kReshape, {model.Found(), model.writer.AddIntegers({4, -1})}, {"", {4, 1}});
