@@ -1,15 +1,21 @@
 // What host nodes pack of constants, and who reads the same copy.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "backends/cpu/cpu_executor.h"
 #include "backends/cpu/host/shared_weights.h"
 #include "backends/cpu/host/vectorized.h"
 #include "backends/cpu/integer/layer.h"
 #include "core/base/fingerprint.h"
+#include "core/base/numbers.h"
 #include "core/base/text.h"
 #include "core/graph/evaluate.h"
 #include "tests/testing/host_graph.h"
@@ -92,6 +98,34 @@ TEST_F(CpuSharedWeights, MuchMemoryOfAProgramIsOneBlock) {
   EXPECT_EQ(first.get() + 128, second.get());
   EXPECT_EQ(much.Allocate(8 << 20).use_count(), 1) << "beyond the block";
   for (const auto& memory : {first, second}) EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.get()) % 64, 0u);
+}
+
+// Whole pages of this memory that take memory of the machine.
+size_t ResidentPages(std::span<const std::byte> memory) {
+  const auto page_bytes = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(memory.data());
+  const uintptr_t first = RoundUp(begin, page_bytes), last = (begin + memory.size()) / page_bytes * page_bytes;
+  std::vector<unsigned char> pages((last - first) / page_bytes);
+  EXPECT_EQ(::mincore(reinterpret_cast<void*>(first), last - first, pages.data()), 0);
+  return static_cast<size_t>(std::ranges::count_if(pages, [](unsigned char page) { return (page & 1) != 0; }));
+}
+
+TEST_F(CpuSharedWeights, APackingThatNobodyHoldsTakesNoMemoryOfItsBlock) {
+  constexpr size_t kBytes = (4 << 20) + 64;
+  SharedWeights shared;
+  std::optional<ProgramWeights> weights(std::in_place, shared, 16 << 20);
+  std::vector<std::shared_ptr<std::byte[]>> packings;
+  for (int k = 0; k < 3; ++k) {
+    packings.push_back(weights->Allocate(kBytes));
+    std::fill_n(packings.back().get(), kBytes, std::byte{7});
+  }
+  weights.reset();
+  const std::span<const std::byte> first(packings[0].get(), kBytes), second(packings[1].get(), kBytes);
+  EXPECT_GT(ResidentPages(second), 0u);
+  packings[1].reset();
+  EXPECT_EQ(ResidentPages(second), 0u);
+  for (const auto& kept : {first, std::span<const std::byte>(packings[2].get(), kBytes)})
+    EXPECT_TRUE(std::ranges::all_of(kept, [](std::byte byte) { return byte == std::byte{7}; }));
 }
 
 TEST_F(CpuSharedWeights, ConstantsOfTheModelAreToldOnceTheyArePacked) {

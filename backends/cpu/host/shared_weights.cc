@@ -1,5 +1,6 @@
 #include "backends/cpu/host/shared_weights.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
@@ -114,6 +115,18 @@ std::shared_ptr<const void> ProgramWeights::Noted(SharedWeights::Holding holding
   return weights;
 }
 
+namespace {
+
+// Gives the pages that lie within this memory back to the system, whatever is in them.
+void GiveBackPages(std::span<std::byte> memory) {
+  const auto page_bytes = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(memory.data());
+  const uintptr_t first = RoundUp(begin, page_bytes), last = (begin + memory.size()) / page_bytes * page_bytes;
+  if (first < last) static_cast<void>(::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED));
+}
+
+}  // namespace
+
 std::shared_ptr<std::byte[]> ProgramWeights::Allocate(uint64_t bytes) {
   constexpr uint64_t kLeastBytes = 8 << 20;  // of which the unused rest of the last large page is little
   const uint64_t taken_bytes = RoundUp(bytes, kVectorBytes);
@@ -123,7 +136,10 @@ std::shared_ptr<std::byte[]> ProgramWeights::Allocate(uint64_t bytes) {
   }
   if (block_ == nullptr || taken_bytes > left_bytes_) return VectorMemory(bytes);
   left_bytes_ -= taken_bytes;
-  return {block_, std::exchange(next_, next_ + taken_bytes)};
+  // Sessions with other options may hold a few packings of the block much longer than the others are needed.
+  return {std::exchange(next_, next_ + taken_bytes), [block = block_, taken_bytes](std::byte* packing) {
+            if (block.use_count() > 1) GiveBackPages({packing, taken_bytes});
+          }};
 }
 
 std::span<const std::byte> ProgramWeights::ReadInPlace(std::span<const std::byte> bytes) {
