@@ -306,16 +306,15 @@ struct DetectionPostProcess {
 // remembers ties them (Graph::states). The weights of the gates are stacked: gate g has rows g*U to g*U+U-1.
 
 // (x, h[B,O], c[B,U], weights[G*U,I], recurrent[G*U,O], bias[G*U], peephole[(G-1)*U]?, normalization[G*U]?,
-// projection[O,U]?, projection_bias[O]?) -> (y, new h, new c). Gates: input, forget, cell, output (G 4), or without the
-// input gate, which then is 1 - forget (G 3). Peepholes: those of the gates but cell. Layer normalization multiplies by
-// `normalization` before `bias` is added. O is U without projection. Clips of 0 mean none.
+// projection[O,U]?, projection_bias[O]?, weight_scales[G*U]?, recurrent_scales[G*U]?) -> (y, new h, new c). Gates:
+// input, forget, cell, output (G 4), or without the input gate, which then is 1 - forget (G 3). Peepholes: those of the
+// gates but cell. Layer normalization multiplies by `normalization` before `bias` is added. O is U without projection.
+// Clips of 0 mean none. With scales, weights are whole numbers, and products take x and each h in steps (CountSteps in
+// ops/recurrent.h): onnxruntime's DynamicQuantizeLSTM.
 struct Lstm {
   bool time_major = false;
   Activation activation = Activation::kNone;  // of the cell gate and of the cell in the output
   float cell_clip = 0.0f, proj_clip = 0.0f;
-  // Products take x and each step's h in 8 bits (RoundToSteps in ops/recurrent.h), as onnxruntime's
-  // DynamicQuantizeLSTM.
-  bool rounds_inputs = false;
   friend bool operator==(const Lstm&, const Lstm&) = default;
 };
 // (x, h[B,U], weights[U,I], recurrent[U,U], bias[U]) -> (y, new h): h = activation(weights x + recurrent h + bias)

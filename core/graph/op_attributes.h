@@ -184,7 +184,6 @@ void ForEachAttribute(auto& fields, Lstm& op) {
   fields.Flag("time_major", op.time_major);
   fields.Number("cell_clip", op.cell_clip, 0.0f);
   fields.Number("proj_clip", op.proj_clip, 0.0f);
-  fields.Flag("rounds_inputs", op.rounds_inputs);
   fields.Fused("activation", op.activation);
 }
 void ForEachAttribute(auto& fields, Rnn& op) {

@@ -129,7 +129,7 @@ constexpr OpDef kOps[] = {
     OpRow<DetectionPostProcess>("TFLite_Detection_PostProcess", {3, 0, 4}, InferDetectionPostProcess,
                                 ReferenceDetectionPostProcess, DetectionPostProcessUnsupported,
                                 LowerDetectionPostProcess, kOneWay, DetectionIterations, kCostly | kFloat32Results),
-    OpRow<Lstm>("lstm", {6, 4, 3}, InferLstm, ReferenceLstm, LstmUnsupported, LowerLstm, kOneWay, LstmIterations,
+    OpRow<Lstm>("lstm", {6, 6, 3}, InferLstm, ReferenceLstm, LstmUnsupported, LowerLstm, kOneWay, LstmIterations,
                 kTakesEmpty),
     OpRow<Rnn>("rnn", {5, 0, 2}, InferRnn, ReferenceRnn, RnnUnsupported, LowerRnn, kOneWay, RnnIterations, kTakesEmpty),
     OpRow<Svdf>("svdf", {4, 1, 2}, InferSvdf, ReferenceSvdf, SvdfUnsupported, LowerSvdf, kOneWay, SvdfIterations,

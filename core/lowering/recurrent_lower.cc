@@ -256,7 +256,7 @@ class LstmLowering {
 }  // namespace
 
 std::optional<std::string> LstmUnsupported(const Graph& graph, const Node& node, const Placing&) {
-  if (std::get<Lstm>(node.op).rounds_inputs) return "inputs that are rounded to 8 bits in each step";
+  if (LstmOperand(node, kLstmWeightScales) != kNoValue) return "inputs that are rounded to 8 bits in each step";
   if (SequenceOf(graph.value(node.inputs[kLstmX]).desc.shape, std::get<Lstm>(node.op).time_major).steps > kMaxSteps)
     return TooManySteps();
   return RuntimeWeightsAfter(graph, node, kLstmWeights);

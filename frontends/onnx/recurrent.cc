@@ -19,9 +19,9 @@ enum class Recurrent : uint8_t { kLstm, kGru, kRnn, kQuantizedLstm };
 // A layer in one direction. Sequences are [T,B,...].
 struct Layer {
   ValueId x = kNoValue, weights = kNoValue, recurrent = kNoValue, bias = kNoValue;  // of one direction, 2-D and 1-D
+  ValueId weight_scales = kNoValue, recurrent_scales = kNoValue;  // of weights in 8 bits, gates in Hearth's order
   ValueId h = kNoValue, c = kNoValue, peepholes = kNoValue;
   int32_t steps = 0, batch = 0, units = 0;
-  std::optional<Quantization> weights_grid, recurrent_grid;  // of weights in 8 bits, with gates in Hearth's order
 };
 struct LayerResult {
   ValueId y = kNoValue, h = kNoValue, c = kNoValue;
@@ -67,28 +67,31 @@ Made BiasOf(NodeWriter& to, ValueId bias, int32_t size) {
   return to.Add(BinaryKind::kAdd, {to.AddSlice(bias, 0, 0, size), to.AddSlice(bias, 0, size, size)});
 }
 
-constexpr std::array<int32_t, 4> kLstmGates = {0, 2, 3,
-                                               1};  // input, output, forget, cell to input, forget, cell, output
+// Of input, output, forget, cell: input, forget, cell, output.
+constexpr std::array<int32_t, 4> kLstmGates = {0, 2, 3, 1};
 
 Result<LayerResult> AddLstm(NodeWriter& to, const Layer& layer) {
   const int32_t units = layer.units;
-  const auto in_order = [&](ValueId weights, const std::optional<Quantization>& grid) -> Made {
-    HEARTH_ASSIGN(const ValueId ordered, Reordered(to, weights, units, kLstmGates));
-    return grid ? OnGrid(to, ordered, *grid) : Made(ordered);
+  const bool has_scales = layer.weight_scales != kNoValue;
+  const auto in_order = [&](ValueId weights) {
+    return has_scales ? Made(weights) : Reordered(to, weights, units, kLstmGates);
   };
   HEARTH_ASSIGN(const ValueId bias, BiasOf(to, layer.bias, 4 * units));
   const bool has_peepholes = layer.peepholes != kNoValue;  // input, output, forget
-  const Operands operands{layer.x,
-                          layer.h,
-                          layer.c,
-                          in_order(layer.weights, layer.weights_grid),
-                          in_order(layer.recurrent, layer.recurrent_grid),
-                          Reordered(to, bias, units, kLstmGates),
-                          has_peepholes ? Reordered(to, layer.peepholes, units, std::array{0, 2, 1}) : Made(kNoValue)};
+  Operands operands{layer.x,
+                    layer.h,
+                    layer.c,
+                    in_order(layer.weights),
+                    in_order(layer.recurrent),
+                    Reordered(to, bias, units, kLstmGates),
+                    has_peepholes ? Reordered(to, layer.peepholes, units, std::array{0, 2, 1}) : Made(kNoValue)};
+  if (has_scales) {  // no normalization, no projection
+    for (const ValueId operand : {kNoValue, kNoValue, kNoValue, layer.weight_scales, layer.recurrent_scales})
+      operands.Append(operand);
+  }
   const TensorDesc real = PlainType(DType::kFloat32);
-  Lstm lstm{.time_major = true, .activation = Activation::kTanh};
-  lstm.rounds_inputs = layer.weights_grid.has_value();
-  HEARTH_ASSIGN(const std::vector<ValueId> made, to.AddSeveral(lstm, operands, {real, real, real}));
+  HEARTH_ASSIGN(const std::vector<ValueId> made,
+                to.AddSeveral(Lstm{.time_major = true, .activation = Activation::kTanh}, operands, {real, real, real}));
   return LayerResult{made[0], made[1], made[2]};
 }
 
@@ -140,25 +143,30 @@ Result<LayerResult> AddGru(NodeWriter& to, const Layer& layer, bool resets_produ
   return LayerResult{y, last, kNoValue};
 }
 
-// The scales and zero points of 8-bit weights, operands `i` and `i` + 1: of a direction, or of each of its columns.
-Result<Quantization> GridOf(OpView& op, size_t i, int32_t direction, int32_t units) {
+// A matrix of 8 bits and what its units are, with gates in Hearth's order.
+struct WholeWeights {
+  ValueId numbers = kNoValue, scales = kNoValue;  // [4 * units, columns], [4 * units]
+};
+// Of operand `i`; its scales, operand `at`, and zero points behind them are one for a direction, or for each column.
+Result<WholeWeights> WholeWeightsOf(OpView& op, size_t i, size_t at, int32_t direction, int32_t units) {
   NodeWriter& to = op.to();
-  const auto numbers = [&](size_t at) -> Result<std::vector<float>> {
-    HEARTH_ASSIGN(const ValueId list, op.In(at));
-    HEARTH_ASSIGN(ValueId own,
+  const auto numbers = [&](size_t list_at) -> Made {
+    HEARTH_ASSIGN(const ValueId list, op.In(list_at));
+    HEARTH_ASSIGN(const ValueId own,
                   to.shape(list).rank() == 1 ? to.AddSlice(list, 0, direction, 1) : TakeFirst(to, list, direction));
-    if (to.shape(own).element_count() > 1) {
-      HEARTH_ASSIGN(own, Reordered(to, own, units, kLstmGates));
-    }
-    if (!to.IsConstant(own)) return Error(StatusCode::kUnsupported, "its operand {}{}", at, to.ComputedFrom(own));
-    return ConstantAsFloats(to.graph(), own);
+    if (to.shape(own).element_count() == 1) return to.AddFilled({4 * units}, to.AddReshape(own, Shape()));
+    return Reordered(to, own, units, kLstmGates);
   };
-  Quantization grid;
-  HEARTH_ASSIGN(grid.scales, numbers(i));
-  HEARTH_ASSIGN(const std::vector<float> zeros, numbers(i + 1));
-  grid.zero_points.assign(zeros.begin(), zeros.end());
-  if (grid.zero_points.size() == 1) grid.zero_points.resize(grid.scales.size(), grid.zero_points[0]);
-  return grid;
+  HEARTH_ASSIGN(const ValueId turned, AddPermuted(to, TakeFirst(to, op.In(i), direction), {1, 0}));
+  HEARTH_ASSIGN(const ValueId ordered, Reordered(to, turned, units, kLstmGates));
+  HEARTH_ASSIGN(const ValueId zeros, numbers(at + 1));
+  if (!to.IsConstant(zeros)) return Error(StatusCode::kUnsupported, "its operand {}{}", at + 1, to.ComputedFrom(zeros));
+  HEARTH_ASSIGN(const std::vector<float> zero_points, ConstantAsFloats(to.graph(), zeros));
+  Quantization grid{std::vector<float>(zero_points.size(), 1.0f), {zero_points.begin(), zero_points.end()}, 0, nullptr};
+  WholeWeights made;
+  HEARTH_ASSIGN(made.numbers, OnGrid(to, ordered, std::move(grid)));
+  HEARTH_ASSIGN(made.scales, numbers(at));
+  return made;
 }
 
 bool HasCell(Recurrent kind) {
@@ -266,15 +274,14 @@ Results ReadRecurrent(OpView& op) {
     Layer layer{.steps = to.shape(x)[0], .batch = to.shape(x)[1], .units = recurrent.shape[columns]};
     const bool is_reverse = direction == "reverse" || d == 1;
     HEARTH_ASSIGN(layer.x, is_reverse ? reversed(x) : Made(x));
-    const auto weights_of = [&](size_t i) {
-      const Made own = TakeFirst(to, op.In(i), d);
-      return is_quantized ? AddPermuted(to, own, {1, 0}) : own;
-    };
-    HEARTH_ASSIGN(layer.weights, weights_of(1));
-    HEARTH_ASSIGN(layer.recurrent, weights_of(2));
     if (is_quantized) {
-      HEARTH_ASSIGN(layer.weights_grid, GridOf(op, 8, d, layer.units));
-      HEARTH_ASSIGN(layer.recurrent_grid, GridOf(op, 10, d, layer.units));
+      HEARTH_ASSIGN(const WholeWeights weights, WholeWeightsOf(op, 1, 8, d, layer.units));
+      HEARTH_ASSIGN(const WholeWeights of_h, WholeWeightsOf(op, 2, 10, d, layer.units));
+      layer.weights = weights.numbers, layer.weight_scales = weights.scales;
+      layer.recurrent = of_h.numbers, layer.recurrent_scales = of_h.scales;
+    } else {
+      HEARTH_ASSIGN(layer.weights, TakeFirst(to, op.In(1), d));
+      HEARTH_ASSIGN(layer.recurrent, TakeFirst(to, op.In(2), d));
     }
     HEARTH_ASSIGN(layer.bias, op.Has(3) ? TakeFirst(to, op.In(3), d) : Made(kNoValue));
     HEARTH_ASSIGN(layer.h, StateOf(op, 5, layer, d, is_batch_first));

@@ -137,7 +137,7 @@ class RnnNode final : public RecurrentNode {
 };
 
 struct LstmConstants {
-  std::vector<float> bias, peephole, normalization, projection_bias;
+  std::vector<float> bias, peephole, normalization, projection_bias, weight_scales, recurrent_scales;
 };
 
 class LstmNode final : public RecurrentNode {
@@ -163,9 +163,9 @@ class LstmNode final : public RecurrentNode {
     sums_.resize(static_cast<size_t>(pixels()) * rows);
     remembered_.resize(batch * rows);
     const float* bias = constants_.normalization.empty() ? constants_.bias.data() : nullptr;
-    weights_.Multiply(Seen(in(kLstmX), x_seen_), pixels(), bias, sums_.data(), workers());
+    Multiply(weights_, constants_.weight_scales, in(kLstmX), pixels(), bias, sums_);
     for (int64_t step = 0; step < sequence().steps; ++step) {
-      recurrent_.Multiply(Seen(h, h_seen_), sequence().batch, nullptr, remembered_.data(), workers());
+      Multiply(recurrent_, constants_.recurrent_scales, h, sequence().batch, nullptr, remembered_);
       for (size_t b = 0; b < batch; ++b) {
         const auto pixel = static_cast<size_t>(PixelOf(step, static_cast<int64_t>(b)));
         const std::span<float> sums = std::span(sums_).subspan(pixel * rows, rows);
@@ -180,12 +180,17 @@ class LstmNode final : public RecurrentNode {
   }
 
  private:
-  // What products take of x or h, if need be in `rounded`.
-  const float* Seen(std::span<const float> given, std::vector<float>& rounded) const {
-    if (!lstm_.rounds_inputs) return given.data();
-    rounded.resize(given.size());
-    RoundToSteps<float>(given, rounded);
-    return rounded.data();
+  // Weights times `count` vectors, which are taken in steps if the weights have scales.
+  void Multiply(const Weights& weights, std::span<const float> scales, std::span<const float> vectors, int64_t count,
+                const float* bias, std::span<float> sums) {
+    if (scales.empty()) return weights.Multiply(vectors.data(), count, bias, sums.data(), workers());
+    steps_.resize(vectors.size());
+    const float step = CountSteps<float>(vectors, steps_);
+    weights.Multiply(steps_.data(), count, nullptr, sums.data(), workers());
+    for (size_t at = 0; at < sums.size(); at += scales.size()) {
+      for (size_t k = 0; k < scales.size(); ++k)
+        sums[at + k] = sums[at + k] * (scales[k] * step) + (bias != nullptr ? bias[k] : 0.0f);
+    }
   }
 
   // The order of the gates: input (only if there are four), forget, cell, output.
@@ -240,7 +245,7 @@ class LstmNode final : public RecurrentNode {
   std::optional<Weights> projection_;
   LstmConstants constants_;
   size_t units_, gates_;
-  std::vector<float> sums_, remembered_, cell_out_, x_seen_, h_seen_;
+  std::vector<float> sums_, remembered_, cell_out_, steps_;
 };
 
 // The first `count` inputs, held as floats; nullopt for a node with other inputs, or weights that are not constant.
@@ -282,6 +287,8 @@ Result<std::unique_ptr<HostNode>> MakeRecurrentNode(const HostNodeRequest& reque
   HEARTH_ASSIGN(constants.peephole, ConstantOf(request, kLstmPeephole));
   HEARTH_ASSIGN(constants.normalization, ConstantOf(request, kLstmNormalization));
   HEARTH_ASSIGN(constants.projection_bias, ConstantOf(request, kLstmProjectionBias));
+  HEARTH_ASSIGN(constants.weight_scales, ConstantOf(request, kLstmWeightScales));
+  HEARTH_ASSIGN(constants.recurrent_scales, ConstantOf(request, kLstmRecurrentScales));
   const int64_t outputs = request.graph.value(request.node.inputs[kLstmH]).desc.shape[1],
                 units = request.graph.value(request.node.inputs[kLstmC]).desc.shape[1];
   const auto rows = static_cast<int64_t>(constants.bias.size());

@@ -20,9 +20,9 @@ Status CheckLstmWeights(const NodeInference& inference, int64_t gates, int32_t u
     int64_t rows, columns;  // 0 columns: a list
   };
   const Expected all[] = {
-      {kLstmWeights, rows, depth},      {kLstmRecurrent, rows, outputs}, {kLstmBias, rows, 0},
-      {kLstmPeephole, rows - units, 0}, {kLstmNormalization, rows, 0},   {kLstmProjection, outputs, units},
-      {kLstmProjectionBias, outputs, 0}};
+      {kLstmWeights, rows, depth},       {kLstmRecurrent, rows, outputs}, {kLstmBias, rows, 0},
+      {kLstmPeephole, rows - units, 0},  {kLstmNormalization, rows, 0},   {kLstmProjection, outputs, units},
+      {kLstmProjectionBias, outputs, 0}, {kLstmWeightScales, rows, 0},    {kLstmRecurrentScales, rows, 0}};
   for (const Expected& expected : all) {
     if (!inference.HasInput(expected.input)) continue;
     if (inference.input(expected.input).dtype != DType::kInt32) HEARTH_TRY(inference.CheckReal(expected.input));
@@ -64,14 +64,19 @@ class LstmStep {
     sums_.resize(gates_ * units_);
   }
 
-  // Replaces `h`, of which products take what is `seen`, and `c`.
-  void Run(const double* x, const double* seen, std::span<double> h, std::span<double> c) {
+  // What a product takes of x or h, and the size of its unit.
+  struct Seen {
+    const double* values = nullptr;
+    double unit = 1.0;
+  };
+  // Replaces `h` and `c`.
+  void Run(Seen x, Seen past, std::span<double> h, std::span<double> c) {
     const ReferenceTensor* bias = Find(kLstmBias);
     const bool normalizes = Find(kLstmNormalization) != nullptr;
     std::fill(sums_.begin(), sums_.end(), 0.0);
     if (!normalizes) sums_ = bias->values;
-    AddProduct(*inputs_[kLstmWeights], x, sums_);
-    AddProduct(*inputs_[kLstmRecurrent], seen, sums_);
+    AddScaled(kLstmWeights, x, Find(kLstmWeightScales));
+    AddScaled(kLstmRecurrent, past, Find(kLstmRecurrentScales));
 
     const int output = gates_ - 1, cell = gates_ - 2, forget = gates_ - 3;
     for (int gate = 0; gate <= forget; ++gate) FinishGate(gate, gate, c, Activation::kSigmoid);
@@ -86,6 +91,12 @@ class LstmStep {
   }
 
  private:
+  void AddScaled(LstmInput weights, Seen seen, const ReferenceTensor* scales) {
+    if (scales == nullptr) return AddProduct(*inputs_[weights], seen.values, sums_);
+    std::vector<double> product(sums_.size());
+    AddProduct(*inputs_[weights], seen.values, product);
+    for (size_t k = 0; k < product.size(); ++k) sums_[k] += product[k] * (scales->values[k] * seen.unit);
+  }
   const ReferenceTensor* Find(LstmInput input) const { return input < inputs_.size() ? inputs_[input] : nullptr; }
   std::span<double> Gate(int gate) { return std::span(sums_).subspan(gate * units_, units_); }
 
@@ -166,6 +177,8 @@ Status InferLstm(const NodeInference& inference) {
   const Shape& weights = inference.shape(kLstmWeights);
   const int64_t gates = weights.rank() == 2 && weights[0] == int64_t{3} * units ? 3 : 4;
   HEARTH_TRY(CheckLstmWeights(inference, gates, units));
+  if (inference.HasInput(kLstmWeightScales) != inference.HasInput(kLstmRecurrentScales))
+    return inference.Fail(StatusCode::kMalformedInput, "only one of two matrices has scales");
   if (!inference.HasInput(kLstmProjection) && outputs != units) {
     return inference.Fail(StatusCode::kMalformedInput, "{} units can't become {} outputs without a projection", units,
                           outputs);
@@ -191,16 +204,17 @@ void ReferenceLstm(const Node& node, ReferenceInputs inputs, ReferenceOutputs ou
   outputs[1].values = inputs[kLstmH]->values;
   outputs[2].values = inputs[kLstmC]->values;
   LstmStep step(lstm, inputs);
-  std::vector<double> steps_seen = x.values, h_seen;
-  if (lstm.rounds_inputs) RoundToSteps<double>(x.values, steps_seen);
+  const bool counts_steps = inputs.size() > kLstmWeightScales && inputs[kLstmWeightScales] != nullptr;
+  std::vector<double> x_seen = x.values, h_seen;
+  const double x_unit = counts_steps ? CountSteps<double>(x.values, x_seen) : 1.0;
   for (int64_t t = 0; t < sequence.steps; ++t) {
     h_seen = outputs[1].values;
-    if (lstm.rounds_inputs) RoundToSteps<double>(outputs[1].values, h_seen);
+    const double h_unit = counts_steps ? CountSteps<double>(outputs[1].values, h_seen) : 1.0;
     for (int64_t b = 0; b < sequence.batch; ++b) {
       const std::span<double> h = std::span(outputs[1].values).subspan(b * out_count, out_count);
       const std::span<double> c = std::span(outputs[2].values).subspan(b * units, units);
       const int64_t pixel = t * sequence.step_stride + b * sequence.batch_stride;
-      step.Run(&steps_seen[pixel * depth], &h_seen[b * out_count], h, c);
+      step.Run({&x_seen[pixel * depth], x_unit}, {&h_seen[b * out_count], h_unit}, h, c);
       std::copy(h.begin(), h.end(), &outputs[0].values[pixel * out_count]);
     }
   }

@@ -24,6 +24,10 @@ enum LstmInput : size_t {
   kLstmNormalization,
   kLstmProjection,
   kLstmProjectionBias,
+  // Scales [G*U] of weights and recurrent weights that are whole numbers: products take x, and each step's h, in steps
+  // (CountSteps), so that sums are whole. Both or none.
+  kLstmWeightScales,
+  kLstmRecurrentScales,
 };
 
 // The node's value for an input, or kNoValue if it is absent.
@@ -39,9 +43,10 @@ SequenceShape SequenceOf(const Shape& x, bool time_major);
 // kUnsupported if steps of the input `x` have no elements, but those of the output `y` have.
 Status CheckSteps(const NodeInference& inference, const Shape& x, const Shape& y);
 
-// Rounds to 255 steps from the least number to the largest, of which one is 0: ONNX's DynamicQuantizeLinear, and back.
+// Counts numbers in 255 steps from the least to the largest, of which one is 0, and returns the step: ONNX's
+// DynamicQuantizeLinear, less its zero point.
 template <typename Number>
-void RoundToSteps(std::span<const Number> from, std::span<Number> to) {
+Number CountSteps(std::span<const Number> from, std::span<Number> to) {
   Number least = 0, largest = 0;
   for (const Number number : from) {
     least = std::min(least, number);
@@ -49,9 +54,8 @@ void RoundToSteps(std::span<const Number> from, std::span<Number> to) {
   }
   const Number step = largest > least ? (largest - least) / 255 : 1;
   const Number zero = std::rint(-least / step);
-  for (size_t k = 0; k < from.size(); ++k) {
-    to[k] = (std::clamp<Number>(std::rint(from[k] / step) + zero, 0, 255) - zero) * step;
-  }
+  for (size_t k = 0; k < from.size(); ++k) to[k] = std::clamp<Number>(std::rint(from[k] / step) + zero, 0, 255) - zero;
+  return step;
 }
 
 // Added to a gate's variance before its root is taken: TFLite's number.
