@@ -1,7 +1,7 @@
 #include "core/graph/graph.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <utility>
 
 #include "core/base/contains.h"
 
@@ -20,13 +20,7 @@ Graph Graph::Clone() const {
   copy.owned_bytes_ = owned_bytes_;
   copy.room_bytes_ = room_bytes_;
   copy.nodes_ = nodes_;
-  std::unordered_map<const std::byte*, size_t> owned;
-  for (size_t i = 0; i < owned_bytes_.size(); ++i) owned.emplace(owned_bytes_[i].data(), i);
-  for (Constant& constant : copy.constants_) {
-    const auto found = owned.find(constant.bytes.data());
-    if (found != owned.end()) constant.bytes = copy.owned_bytes_[found->second];
-    constant.was_read = {};
-  }
+  for (Constant& constant : copy.constants_) constant.was_read = {};
   return copy;
 }
 
@@ -46,7 +40,7 @@ void Graph::MakeConstant(ValueId id, std::vector<std::byte> bytes) {
 
 std::span<const std::byte> Graph::Own(std::vector<std::byte> bytes) {
   room_bytes_ -= std::min(room_bytes_, bytes.size());
-  return owned_bytes_.emplace_back(std::move(bytes));
+  return *owned_bytes_.emplace_back(std::make_shared<const std::vector<std::byte>>(std::move(bytes)));
 }
 
 size_t Graph::ConstantsSizeBytes() const {

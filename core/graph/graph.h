@@ -9,8 +9,8 @@
 #include <atomic>
 #include <compare>
 #include <cstdint>
-#include <deque>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -88,7 +88,8 @@ class Graph {
   Graph& operator=(Graph&&) = default;
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
-  Graph Clone() const;  // copies owned constants; borrowed ones stay borrowed
+  // Shares owned constants, which never change; borrowed ones stay borrowed.
+  Graph Clone() const;
 
   std::string name;
   std::vector<ValueId> inputs;
@@ -153,7 +154,7 @@ class Graph {
 
   std::vector<Value> values_;
   std::vector<Constant> constants_;
-  std::deque<std::vector<std::byte>> owned_bytes_;  // a deque: growing must not move what spans point to
+  std::vector<std::shared_ptr<const std::vector<std::byte>>> owned_bytes_;  // shared by clones
   size_t room_bytes_ = std::numeric_limits<size_t>::max();
   std::vector<Node> nodes_;
 };

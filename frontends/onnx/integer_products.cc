@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
@@ -64,6 +65,25 @@ Made CenteredConstant(NodeWriter& to, const Made& integers, const Made& zero_poi
   return OnGrid(to, *integers, {{1.0f}, {zero}, 0, nullptr});
 }
 
+// Centered, of constants: at once, since weights may have more elements than are evaluated as doubles. kNoValue for
+// other operands and zero points of several values.
+Made Widened(NodeWriter& to, ValueId x, ValueId zero_point) {
+  const auto is_plain = [&](ValueId id) { return to.IsConstant(id) && !to.desc(id).quantization; };
+  const TensorDesc desc = to.desc(x);
+  if (!is_plain(x) || BitsOf(desc.dtype) > 16 || IsFloat(desc.dtype) || to.IsEmpty(x)) return kNoValue;
+  float zero = 0.0f;
+  if (zero_point != kNoValue) {
+    if (!is_plain(zero_point) || to.IsEmpty(zero_point)) return kNoValue;
+    HEARTH_ASSIGN(const std::vector<float> zeros, ConstantAsFloats(to.graph(), zero_point));
+    if (std::ranges::adjacent_find(zeros, std::not_equal_to()) != zeros.end()) return kNoValue;
+    zero = zeros[0];
+  }
+  if (!to.budget().ChargeMade(4 * static_cast<size_t>(desc.shape.element_count()))) return kNoValue;
+  HEARTH_ASSIGN(std::vector<float> floats, ConstantAsFloats(to.graph(), x));
+  for (float& number : floats) number -= zero;
+  return to.graph().AddFloatConstant(to.graph().value(x).name, desc.shape, floats);
+}
+
 // Sums of integers as int32, of a device that may compute them by transforms.
 Made AsSums(NodeWriter& to, const Made& sums) {
   return to.AddCast(to.Add(UnaryKind::kRound, sums), DType::kInt32);
@@ -120,7 +140,10 @@ Made AlongAxis(NodeWriter& to, ValueId list, int axis, int rank) {
 }
 
 Made Centered(NodeWriter& to, const Made& x, const Made& zero_point) {
+  HEARTH_TRY(x.status());
   HEARTH_TRY(zero_point.status());
+  HEARTH_ASSIGN(const ValueId constant, Widened(to, *x, *zero_point));
+  if (constant != kNoValue) return constant;
   const Made real = to.AddCast(x, DType::kFloat32);
   return *zero_point == kNoValue ? real : to.Add(BinaryKind::kSub, {real, to.AddCast(zero_point, DType::kFloat32)});
 }

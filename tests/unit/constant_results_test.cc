@@ -18,15 +18,16 @@ std::vector<uint64_t> LongNumbers(int64_t count) {
   return numbers;
 }
 
-// The numbers that a node makes of the constant.
-std::vector<uint64_t> ResultOf(Op op, const Shape& shape) {
+// The numbers that a node makes of the constant, which is each of its operands.
+std::vector<uint64_t> ResultOf(Op op, const Shape& shape, size_t operands = 1) {
   const std::vector<uint64_t> numbers = LongNumbers(shape.element_count());
   Graph graph;
   std::vector<std::byte> bytes(numbers.size() * sizeof(uint64_t));
   std::memcpy(bytes.data(), numbers.data(), bytes.size());
   const ValueId constant = graph.AddConstantValue("numbers", {DType::kInt64, shape, {}}, std::move(bytes));
   const ValueId made = graph.AddValue({.name = "made", .desc = {.dtype = DType::kInt64}});
-  const Node& node = graph.AddNode({.op = std::move(op), .inputs = {constant}, .outputs = {made}, .name = "node"});
+  const Node& node = graph.AddNode(
+      {.op = std::move(op), .inputs = std::vector(operands, constant), .outputs = {made}, .name = "node"});
   graph.outputs = {made};
   const Status inferred = InferShapes(graph);
   EXPECT_TRUE(inferred.ok()) << inferred.message();
@@ -47,6 +48,13 @@ TEST(ConstantResults, OfASliceBeginWhereItBegins) {
   const std::vector<uint64_t> numbers = LongNumbers(12);
   EXPECT_EQ(ResultOf(Slice{{1, 2}, {2, 2}, {1, 1}, {2, 2}}, {3, 4}),
             (std::vector<uint64_t>{numbers[6], numbers[7], numbers[10], numbers[11]}));
+}
+
+TEST(ConstantResults, OfAConcatAreTheRowsOfItsParts) {
+  const std::vector<uint64_t> numbers = LongNumbers(4);
+  EXPECT_EQ(ResultOf(Concat{.axis = 1}, {2, 2}, 2),
+            (std::vector<uint64_t>{numbers[0], numbers[1], numbers[0], numbers[1], numbers[2], numbers[3], numbers[2],
+                                   numbers[3]}));
 }
 
 TEST(ConstantResults, OfAReshapeAreTheSameBytes) {
