@@ -246,10 +246,16 @@ Results ReadMatMulNBits(OpView& op) {
 Results ReadGemm(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const ValueId a, op.Int("transA", 0) != 0 ? Turned(to, op.In(0)) : op.In(0));
-  HEARTH_ASSIGN(const ValueId b, op.Int("transB", 0) != 0 ? Turned(to, op.In(1)) : op.In(1));
+  HEARTH_ASSIGN(const ValueId given, op.In(1));
+  const bool is_turned = op.Int("transB", 0) != 0;
+  // A layer's weights, as they are: nothing is turned there and back.
+  const bool is_layer = is_turned && to.IsConstant(given) && to.shape(given).rank() == 2 && to.shape(a).rank() == 2 &&
+                        to.desc(a).dtype == DType::kFloat32;
+  HEARTH_ASSIGN(const ValueId b, is_turned && !is_layer ? Turned(to, given) : Made(given));
   if (to.shape(a).rank() != 2 || to.shape(b).rank() != 2) {
     return Error(StatusCode::kMalformedInput, "{} by {}", to.shape(a).ToString(), to.shape(b).ToString());
   }
+  const int32_t columns = to.shape(b)[is_layer ? 0 : 1];
   const double alpha = op.Float("alpha", 1.0), beta = op.Float("beta", 1.0);
   ValueId added = kNoValue;
   if (op.Has(2) && beta != 0.0) {
@@ -260,11 +266,11 @@ Results ReadGemm(OpView& op) {
   }
   // A constant bias of one number for each column belongs to the layer.
   const bool is_bias = added != kNoValue && to.IsConstant(added) && alpha == 1.0 &&
-                       to.shape(added).element_count() == to.shape(b)[1] && to.shape(added).rank() > 0 &&
-                       to.shape(added)[to.shape(added).rank() - 1] == to.shape(b)[1];
-  const Made bias = is_bias ? to.AddReshape(added, {to.shape(b)[1]}) : Made(kNoValue);
+                       to.shape(added).element_count() == columns && to.shape(added).rank() > 0 &&
+                       to.shape(added)[to.shape(added).rank() - 1] == columns;
+  const Made bias = is_bias ? to.AddReshape(added, {columns}) : Made(kNoValue);
   HEARTH_TRY(bias.status());
-  Made made = AddProduct(to, a, b, *bias);
+  Made made = is_layer ? to.Add(FullyConnected{.keep_dims = true}, {a, b, *bias}) : AddProduct(to, a, b, *bias);
   if (alpha != 1.0 && made.ok()) made = to.Add(BinaryKind::kMul, {made, AddScalarLike(to, *made, alpha)});
   if (added != kNoValue && !is_bias) made = to.Add(BinaryKind::kAdd, {made, added});
   return Plain(AddFusedActivation(op, made));

@@ -41,5 +41,20 @@ TEST(OnnxConstants, AZeroPointIsTakenOffAFactor) {
   EXPECT_THAT((*answers)[0].values, ElementsAre(-20, 90));  // of -2, -1, 0 and 1
 }
 
+// Of Gemm: a second copy of a classifier would be most of what reading its file takes.
+TEST(OnnxConstants, WeightsOfALayerAreNotTurnedThereAndBack) {
+  OnnxGraph graph;
+  graph.Input("a", {"1", "2"}).Output("y").Floats("w", {3, 2}, {1, 2, 3, 4, 5, 6}).Floats("b", {3}, {0, 1, 2});
+  graph.Node("Gemm", {"a", "w", "b"}, {"y"}, {OnnxGraph::Integer("transB", 1)});
+  const std::string file = OnnxFile(graph);
+  const Result<Graph> read = ReadOnnxModel(std::as_bytes(std::span(file)), {});
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->constants().size(), 2u);
+  const ReferenceTensor a{{1, 2}, {10, 100}};
+  const auto answers = EvaluateGraph(*read, std::span(&a, 1));
+  ASSERT_TRUE(answers.ok()) << answers.status().message();
+  EXPECT_THAT((*answers)[0].values, ElementsAre(210, 431, 652));
+}
+
 }  // namespace
 }  // namespace hearth
