@@ -2,6 +2,7 @@
 #include "frontends/onnx/activations.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numbers>
 #include <vector>
 
@@ -178,10 +179,56 @@ Made Compose(const OpView& op, const Composer& c, ValueId x) {
 Results ReadActivation(OpView& op) {
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
-  return InOrder(order, Compose(op, Composer(op.to(), x), x));
+  HEARTH_ASSIGN(const ValueId made, Compose(op, Composer(op.to(), x), x));
+  if (op.kind() == static_cast<int>(Composed::kErf)) op.scope().reading().error_functions.emplace(made, x);
+  return InOrder(order, made);
+}
+
+// The binary operator that made a value a short while ago.
+const Node* MakerOf(NodeWriter& to, ValueId id, BinaryKind kind) {
+  constexpr size_t kMostNodes = 64;
+  const std::vector<Node>& nodes = to.graph().nodes();
+  for (size_t k = nodes.size(); k-- > 0 && k + kMostNodes >= nodes.size();) {
+    const auto* binary = std::get_if<Binary>(&nodes[k].op);
+    if (nodes[k].outputs[0] != id || binary == nullptr) continue;
+    return binary->kind == kind && binary->activation == Activation::kNone ? &nodes[k] : nullptr;
+  }
+  return nullptr;
+}
+
+bool IsNumber(NodeWriter& to, ValueId id, double number) {
+  if (!to.IsConstant(id) || to.shape(id).element_count() != 1) return false;
+  const Result<double> held = to.Number(id);
+  return held.ok() && std::fabs(*held - number) < 1e-6;
+}
+
+// x of a value that is x times `number`, or x divided by its inverse; kNoValue of others.
+ValueId FactorOf(NodeWriter& to, ValueId id, double number) {
+  if (const Node* product = MakerOf(to, id, BinaryKind::kMul)) {
+    if (IsNumber(to, product->inputs[1], number)) return product->inputs[0];
+    if (IsNumber(to, product->inputs[0], number)) return product->inputs[1];
+  }
+  const Node* quotient = MakerOf(to, id, BinaryKind::kDiv);
+  return quotient != nullptr && IsNumber(to, quotient->inputs[1], 1.0 / number) ? quotient->inputs[0] : kNoValue;
 }
 
 }  // namespace
+
+Made GeluOfProduct(const OpView& op, ValueId y, ValueId sum) {
+  NodeWriter& to = op.to();
+  const auto& known = op.scope().reading().error_functions;
+  const Node* made = known.empty() ? nullptr : MakerOf(to, sum, BinaryKind::kAdd);
+  if (made == nullptr) return kNoValue;
+  const size_t erf = IsNumber(to, made->inputs[1], 1.0) ? 0 : 1;
+  const auto found = known.find(made->inputs[erf]);
+  if (found == known.end() || !IsNumber(to, made->inputs[1 - erf], 1.0)) return kNoValue;
+  const ValueId x = FactorOf(to, found->second, std::numbers::sqrt2 / 2);
+  if (x == kNoValue || to.shape(x) != to.shape(sum)) return kNoValue;
+  const bool is_half = y != x && FactorOf(to, y, 0.5) == x;
+  if ((y != x && !is_half) || to.shape(y) != to.shape(sum)) return kNoValue;
+  const Made gelu = to.Add(UnaryKind::kGelu, Made(x));
+  return is_half ? gelu : to.Add(BinaryKind::kAdd, {gelu, gelu});
+}
 
 Made AddFusedActivation(const OpView& op, const Made& x) {
   const std::string_view name = op.Text("activation", "");

@@ -9,6 +9,10 @@ namespace hearth::onnx {
 // `x` itself if the node has none. Its numbers are a list in FusedConv, two attributes in FusedGemm.
 Made AddFusedActivation(const OpView& op, const Made& x);
 
+// y times a sum of 1 and erf(x / sqrt(2)), where y is x or half of it: GELU, twice or once. kNoValue for other
+// operands.
+Made GeluOfProduct(const OpView& op, ValueId y, ValueId sum);
+
 }  // namespace hearth::onnx
 
 #endif  // HEARTH_FRONTENDS_ONNX_ACTIVATIONS_H_

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
+#include "frontends/onnx/activations.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/writer/rows.h"
 
@@ -46,6 +47,10 @@ Results ReadBinary(OpView& op) {
   HEARTH_ASSIGN(Aligned aligned, Align(op, 0, 2));
   NodeWriter& to = op.to();
   const auto kind = static_cast<BinaryKind>(op.kind());
+  for (size_t k = 0; kind == BinaryKind::kMul && k < 2; ++k) {
+    HEARTH_ASSIGN(const ValueId gelu, GeluOfProduct(op, aligned.values[k], aligned.values[1 - k]));
+    if (gelu != kNoValue) return aligned.Result(gelu);
+  }
   const DType base = to.desc(aligned.values[0]).dtype, other = to.desc(aligned.values[1]).dtype;
   if (kind != BinaryKind::kPow || base == other) return aligned.Result(to.Add(Binary{.kind = kind}, aligned.values));
   // The result has the base's type. Whole powers of integers stay exact.
