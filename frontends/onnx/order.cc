@@ -122,10 +122,6 @@ Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation) {
   }
   const ValueId moved = to.graph().AddConstantValue(to.graph().value(*value).name, made, std::move(bytes));
   to.stacked().emplace(std::move(key), moved);
-  std::vector<int64_t> back{moved};  // a permutation that undoes this one finds what it was made of
-  for (int d = 0; d < permutation.rank(); ++d)
-    back.push_back(std::ranges::find(permutation.dims(), d) - permutation.dims().begin());
-  to.stacked().emplace(std::move(back), *value);
   return moved;
 }
 
