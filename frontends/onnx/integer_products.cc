@@ -65,6 +65,13 @@ Made CenteredConstant(NodeWriter& to, const Made& integers, const Made& zero_poi
   return OnGrid(to, *integers, {{1.0f}, {zero}, 0, nullptr});
 }
 
+// Of values that may be absent.
+bool AreEqual(const NodeWriter& to, ValueId a, ValueId b) {
+  if (a == b) return true;
+  return to.IsConstant(a) && to.IsConstant(b) && to.desc(a) == to.desc(b) &&
+         std::ranges::equal(to.graph().ConstantBytes(a), to.graph().ConstantBytes(b));
+}
+
 // Centered, of constants: at once, since weights may have more elements than are evaluated as doubles. kNoValue for
 // other operands and zero points of several values.
 Made Widened(NodeWriter& to, ValueId x, ValueId zero_point) {
@@ -142,6 +149,9 @@ Made AlongAxis(NodeWriter& to, ValueId list, int axis, int rank) {
 Made Centered(NodeWriter& to, const Made& x, const Made& zero_point) {
   HEARTH_TRY(x.status());
   HEARTH_TRY(zero_point.status());
+  const auto& known = to.marks().centered;
+  const auto found = known.find(*x);
+  if (found != known.end() && AreEqual(to, found->second.second, *zero_point)) return found->second.first;
   HEARTH_ASSIGN(const ValueId constant, Widened(to, *x, *zero_point));
   if (constant != kNoValue) return constant;
   const Made real = to.AddCast(x, DType::kFloat32);

@@ -28,12 +28,20 @@ Result<std::pair<double, double>> RangeOf(DType dtype) {
 Made Quantized(NodeWriter& to, const Made& x, const Made& scale, const Made& zero_point, DType dtype) {
   HEARTH_ASSIGN(const ValueId real, to.AddCast(x, DType::kFloat32));
   HEARTH_ASSIGN(const auto range, RangeOf(dtype));
-  Made made = to.Add(UnaryKind::kRound, to.Add(BinaryKind::kDiv, {real, to.AddCast(scale, DType::kFloat32)}));
   HEARTH_TRY(zero_point.status());
-  if (*zero_point != kNoValue) made = to.Add(BinaryKind::kAdd, {made, to.AddCast(zero_point, DType::kFloat32)});
-  made = to.Add(BinaryKind::kMaximum, {made, AddScalarLike(to, real, range.first)});
-  made = to.Add(BinaryKind::kMinimum, {made, AddScalarLike(to, real, range.second)});
-  return to.AddCast(made, dtype);
+  const Made zero = *zero_point == kNoValue ? Made(kNoValue) : to.AddCast(zero_point, DType::kFloat32);
+  const auto less_zero = [&](double bound) {
+    const Made number = AddScalarLike(to, real, bound);
+    return *zero_point == kNoValue ? number : to.Add(BinaryKind::kSub, {number, zero});
+  };
+  const Made steps = to.Add(UnaryKind::kRound, to.Add(BinaryKind::kDiv, {real, to.AddCast(scale, DType::kFloat32)}));
+  HEARTH_ASSIGN(const ValueId centered,
+                to.Add(BinaryKind::kMinimum,
+                       {to.Add(BinaryKind::kMaximum, {steps, less_zero(range.first)}), less_zero(range.second)}));
+  const Made whole = *zero_point == kNoValue ? Made(centered) : to.Add(BinaryKind::kAdd, {centered, zero});
+  HEARTH_ASSIGN(const ValueId made, to.AddCast(whole, dtype));
+  to.marks().centered.emplace(made, std::pair(centered, *zero_point));
+  return made;
 }
 
 // Scales or zero points, operand `i`, ready to be broadcast to x: one number, one for each element of the axis, or one

@@ -1,5 +1,7 @@
 // LSTM, GRU and RNN. LSTM and RNN are Hearth's own layers, with the gates in another order; GRU is written out step by
 // step.
+#include "core/graph/ops/recurrent.h"
+
 #include <algorithm>
 #include <array>
 #include <span>
@@ -85,9 +87,9 @@ Result<LayerResult> AddLstm(NodeWriter& to, const Layer& layer) {
                     in_order(layer.recurrent),
                     Reordered(to, bias, units, kLstmGates),
                     has_peepholes ? Reordered(to, layer.peepholes, units, std::array{0, 2, 1}) : Made(kNoValue)};
-  if (has_scales) {  // no normalization, no projection
-    for (const ValueId operand : {kNoValue, kNoValue, kNoValue, layer.weight_scales, layer.recurrent_scales})
-      operands.Append(operand);
+  if (has_scales) {
+    operands.ids.resize(kLstmWeightScales, kNoValue);
+    operands.ids.insert(operands.ids.end(), {layer.weight_scales, layer.recurrent_scales});
   }
   const TensorDesc real = PlainType(DType::kFloat32);
   HEARTH_ASSIGN(const std::vector<ValueId> made,

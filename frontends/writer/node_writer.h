@@ -82,6 +82,8 @@ struct ValueMarks {
   std::map<ValueId, std::pair<ValueId, ValueId>> complex;
   // Numbers of elements that a MaxPoolArgmax2D found, and its second result: each lies in its window.
   std::map<ValueId, ValueId> found_in_windows;
+  // Integers that were rounded and clamped as floats: these, less the zero point, and the zero point (kNoValue: none).
+  std::map<ValueId, std::pair<ValueId, ValueId>> centered;
   // A constant that stands for a variable, and the variable's name.
   std::map<ValueId, std::string> handles;
   // Values whose rank the file leaves open, and nothing gives it. Their shape is that of a scalar.
