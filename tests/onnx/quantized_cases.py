@@ -22,6 +22,8 @@ def quantized():
     image, filter_ = seeded("i", (1, 40, 5, 5), np.uint8, 0, 255), seeded("f", (3, 40, 3, 3), np.uint8, 0, 255)
     yield case("ConvInteger_deep", "ConvInteger", [image, filter_, np.uint8(7), np.uint8(100)], [1, 2, 3],
                pads=[1, 1, 1, 1])
+    wide = seeded("i", (1, 32, 12, 12), np.uint8, 0, 255), seeded("f", (32, 32, 3, 3), np.int8, *SEVEN_BITS)
+    yield case("ConvInteger_wide", "ConvInteger", [*wide, np.uint8(7)], [1, 2], pads=[1, 1, 1, 1])
     yield case("QLinearMatMul", "QLinearMatMul", [a, np.float32(0.01), np.uint8(3), b, np.float32(0.02), np.uint8(120),
                                                   np.float32(0.9), np.uint8(128)], [1, 2, 3, 4, 5, 6, 7])
     yield case("QLinearConv", "QLinearConv",

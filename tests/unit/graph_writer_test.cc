@@ -4,6 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <complex>
+#include <limits>
+#include <numbers>
+#include <random>
+
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
 #include "frontends/writer/expansions.h"
@@ -177,6 +182,42 @@ TEST(GraphWriter, MakesNoMoreConstantsThanTheFilesSizeAllows) {
   Written written;
   const Made many = written.to.AddIndices({1 << 23});
   EXPECT_THAT(many.status().message(), HasSubstr("too many constants for the size of the file"));
+}
+
+// The real and imaginary part of frequency `bin`, by its definition.
+std::pair<double, double> FrequencyOf(const std::vector<double>& numbers, size_t bin) {
+  std::complex<double> sum = 0;
+  for (size_t k = 0; k < numbers.size(); ++k) {
+    const double turns = static_cast<double>(bin * k % numbers.size()) / static_cast<double>(numbers.size());
+    sum += std::polar(numbers[k], -2 * std::numbers::pi * turns);
+  }
+  return {sum.real(), sum.imag()};
+}
+
+// 1,031 is prime, and 512 points are few.
+TEST(GraphWriter, SpectraOfLongLinesAreTakenInTwoSteps) {
+  for (const auto& [points, products] : {std::pair(512, 0), {1024, 1}, {1031, 0}, {1200, 1}, {2048, 1}}) {
+    Written written;
+    const ValueId x = written.AddInput({1, points});
+    const Made complex = AddRealSpectrum(written.to, x, {1, points});
+    ASSERT_TRUE(complex.ok()) << complex.status().message();
+    const auto [real, imaginary] = written.to.marks().complex.at(*complex);
+    std::mt19937 random(7);
+    std::vector<double> numbers(static_cast<size_t>(points));
+    for (double& number : numbers) number = std::uniform_real_distribution(-1.0, 1.0)(random);
+    const auto answers = written.Answers(std::vector{real, imaginary}, numbers);
+    EXPECT_EQ(written.Count<BatchMatMul>(), products) << points;
+    ASSERT_EQ(answers.size(), 2u);
+    ASSERT_EQ(answers[0].size(), numbers.size() / 2 + 1);
+    // Each weight is rounded to float32, twice in two steps.
+    const double tolerance = 2 * points * std::numeric_limits<float>::epsilon();
+    for (size_t bin = 0; bin < answers[0].size(); bin += bin < 3 ? 1 : 101) {
+      const auto [wanted_real, wanted_imaginary] = FrequencyOf(numbers, bin);
+      EXPECT_NEAR(answers[0][bin], wanted_real, tolerance) << points << " " << bin;
+      EXPECT_NEAR(answers[1][bin], wanted_imaginary, tolerance) << points << " " << bin;
+    }
+    EXPECT_NEAR(answers[0].back(), FrequencyOf(numbers, answers[0].size() - 1).first, tolerance) << points;
+  }
 }
 
 }  // namespace

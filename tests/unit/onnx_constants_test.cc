@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/graph/evaluate.h"
 #include "frontends/onnx/reader.h"
 #include "tests/testing/onnx_writer.h"
@@ -54,6 +56,38 @@ TEST(OnnxConstants, WeightsOfALayerAreNotTurnedThereAndBack) {
   const auto answers = EvaluateGraph(*read, std::span(&a, 1));
   ASSERT_TRUE(answers.ok()) << answers.status().message();
   EXPECT_THAT((*answers)[0].values, ElementsAre(210, 431, 652));
+}
+
+std::vector<double> AnswerOf(const OnnxGraph& graph, const ReferenceTensor& x) {
+  const std::string file = OnnxFile(graph);
+  const Result<Graph> read = ReadOnnxModel(std::as_bytes(std::span(file)), {});
+  EXPECT_TRUE(read.ok()) << read.status().message();
+  if (!read.ok()) return {};
+  const auto is_lstm = [](const Node& node) { return std::holds_alternative<Lstm>(node.op); };
+  EXPECT_EQ(std::ranges::count_if(read->nodes(), is_lstm), 1);
+  const auto answers = EvaluateGraph(*read, std::span(&x, 1));
+  EXPECT_TRUE(answers.ok()) << answers.status().message();
+  return answers.ok() ? (*answers)[0].values : std::vector<double>();
+}
+
+// Its products take x and h in 8 bits. These numbers are whole in steps of x, and one unit is 255 steps of its own.
+TEST(OnnxConstants, AQuantizedLstmIsALayerWithTheGatesOfItsWeights) {
+  const ReferenceTensor x{{2, 1, 2}, {0.0, 2.55, 0.51, 1.02}};
+  OnnxGraph quantized, plain;
+  quantized.Input("x", {"2", "1", "2"}).Output("y");
+  quantized.Stored("w", {1, 2, 4}, 3, std::string_view("\1\2\3\4\5\6\7\0", 8));
+  quantized.Stored("r", {1, 1, 4}, 3, std::string_view("\7\6\5\4", 4)).Floats("scale", {1}, {0.25f});
+  quantized.Stored("one", {1}, 3, std::string_view("\1", 1)).Stored("none", {1}, 3, std::string_view("\0", 1));
+  quantized.Floats("scales", {1, 4}, {0.5f, 0.25f, 0.125f, 1.0f});
+  quantized.Node("DynamicQuantizeLSTM", {"x", "w", "r", "", "", "", "", "", "scales", "one", "scale", "none"}, {"y"},
+                 {OnnxGraph::Integer("hidden_size", 1)}, "com.microsoft");
+  plain.Input("x", {"2", "1", "2"}).Output("y");
+  plain.Floats("w", {1, 4, 2}, {0.0f, 2.0f, 0.25f, 1.25f, 0.25f, 0.75f, 3.0f, -1.0f});
+  plain.Floats("r", {1, 4, 1}, {1.75f, 1.5f, 1.25f, 1.0f});
+  plain.Node("LSTM", {"x", "w", "r"}, {"y"}, {OnnxGraph::Integer("hidden_size", 1)});
+  const std::vector<double> wanted = AnswerOf(plain, x), given = AnswerOf(quantized, x);
+  ASSERT_EQ(given.size(), 2u);
+  for (size_t k = 0; k < 2; ++k) EXPECT_NEAR(given[k], wanted[k], 1e-6);
 }
 
 }  // namespace

@@ -162,6 +162,29 @@ TEST(FoldIntoWeights, DepthwiseFiltersWhichHave32BitsTakeAnyScale) {
   EXPECT_EQ(Rewritten(FoldIntoWeights, ScaledInput("0.05", "3e-5, 1e6", "depthwise_conv_2d")).nodes().size(), 1u);
 }
 
+// Two layers with the same weights, whose inputs are scaled by other numbers.
+std::string SharedWeights(int rows, int columns) {
+  return fmt::format(R"(graph "g"
+%0 = input : float32[1x{1}] "x"
+%1 = input : float32[1x{1}] "z"
+%2 = constant : float32[{0}x{1}] "w" = fill(pattern)
+%3 = constant : float32[1] "c" = {{2}}
+%4 = constant : float32[1] "d" = {{3}}
+%5 = mul(%0, %3) : float32[1x{1}] "m" node "mul"
+%6 = mul(%1, %4) : float32[1x{1}] "n" node "mul_2"
+%7 = fully_connected(%5, %2) : float32[1x{0}] "y" node "dense"
+%8 = fully_connected(%6, %2) : float32[1x{0}] "u" node "dense_2"
+output %7
+output %8
+)",
+                     rows, columns);
+}
+
+TEST(FoldIntoWeights, LargeWeightsThatLayersShareStayShared) {
+  EXPECT_EQ(Rewritten(FoldIntoWeights, SharedWeights(8, 8)).nodes().size(), 2u);
+  EXPECT_EQ(Rewritten(FoldIntoWeights, SharedWeights(513, 512)).nodes().size(), 4u);
+}
+
 // ---- concat_to_padding ----
 
 TEST(ConcatToPadding, ZerosBeforeAndBehindBecomePadding) {

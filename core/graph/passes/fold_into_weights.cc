@@ -128,6 +128,7 @@ bool ShiftBias(GraphRewriter& rewriter, Node& node, const FilterOrder& order, co
 }  // namespace
 
 Result<Verdict> FoldIntoWeights(Graph& graph, const DeviceInfo&) {
+  constexpr size_t kMostCopiedBytes = 1 << 20;
   GraphRewriter rewriter(graph);
   for (int index = 0; index < rewriter.node_count(); ++index) {
     Node& node = rewriter.node(index);
@@ -138,6 +139,9 @@ Result<Verdict> FoldIntoWeights(Graph& graph, const DeviceInfo&) {
     const std::optional<FilterOrder> order = OrderOf(graph, node, change->channels);
     if (!order || !graph.HasRoomFor(graph.value(node.inputs[1]).desc.size_bytes())) continue;
     const bool is_scale = change->kind == BinaryKind::kMul;
+    // Layers that share large weights, as all blocks of some transformers do, would each have their own.
+    const bool is_copied = is_scale && !rewriter.IsReadOnce(node.inputs[1]);
+    if (is_copied && graph.value(node.inputs[1]).desc.size_bytes() > kMostCopiedBytes) continue;
     const bool folded =
         is_scale ? ScaleFilter(rewriter, node, *order, *change) : ShiftBias(rewriter, node, *order, *change);
     if (!folded) continue;
