@@ -26,7 +26,8 @@ struct MovedRows {
   std::vector<MovedPart::Digit> outer;  // digits of the row's index
   std::vector<Run> runs;                // of one row; or, if runs would be short:
   std::vector<int64_t> places;          // the source of each of its elements; or, for a long row without either:
-  int64_t stride = 0;                   // between the sources of its elements
+  int64_t stride = 0;                   // between the sources of its elements; of a matrix, between its columns
+  int64_t columns = 0;                  // of a matrix that is transposed: length / columns neighbours of each column
 
   uint64_t listed_bytes() const {
     uint64_t bytes = runs.size() * sizeof(Run) + places.size() * sizeof(int64_t);
@@ -77,8 +78,30 @@ std::vector<MovedRows::Run> RunsOf(const std::vector<int64_t>& places) {
   return runs;
 }
 
+// Takes the last two digits, if they are those of a matrix whose columns lie together, as of pictures with channels
+// first that get them last. A row has as many neighbours of all columns as fit.
+bool TakeMatrix(std::vector<MovedPart::Digit>& digits, MovedRows& rows) {
+  if (digits.size() < 2) return false;
+  const MovedPart::Digit &column = digits.back(), &neighbour = digits[digits.size() - 2];
+  if (!column.is_regular() || !neighbour.is_regular() || column.stride <= 1 || neighbour.stride != 1) return false;
+  int64_t count = std::min(neighbour.radix, kMostInRow / column.radix);
+  while (count >= kShortRun && neighbour.radix % count != 0) --count;
+  if (count < kShortRun || column.radix < 2) return false;
+  rows.columns = column.radix;
+  rows.stride = column.stride;
+  rows.length = count * column.radix;
+  digits.pop_back();
+  digits.back() = {digits.back().radix / count, count, {}};
+  return true;
+}
+
 MovedRows MovedRowsOf(MovedPart part) {
   MovedRows rows{part.source, part.target};
+  if (TakeMatrix(part.digits, rows)) {
+    for (const MovedPart::Digit& digit : part.digits) rows.count *= digit.radix;
+    rows.outer = std::move(part.digits);
+    return rows;
+  }
   if (part.digits.empty()) part.digits.push_back({});
   size_t first = part.digits.size() - 1;  // the first digit of a row
   rows.length = part.digits[first].radix;
@@ -104,6 +127,21 @@ MovedRows MovedRowsOf(MovedPart part) {
 // An element that stands for MovedPart::kZero: its first bytes, as many as the type has.
 using FillBytes = std::array<std::byte, sizeof(uint64_t)>;
 
+// By tiles whose elements stay in the first cache.
+template <typename Element>
+void Transpose(const MovedRows& rows, const Element* source, Element* target) {
+  constexpr int64_t kTile = 64, kColumns = 16;
+  const int64_t columns = rows.columns, neighbours = rows.length / columns;
+  for (int64_t n = 0; n < neighbours; n += kTile) {
+    for (int64_t c = 0; c < columns; c += kColumns) {
+      const int64_t end = std::min(n + kTile, neighbours), last = std::min(c + kColumns, columns);
+      for (int64_t column = c; column < last; ++column) {
+        for (int64_t k = n; k < end; ++k) target[k * columns + column] = source[column * rows.stride + k];
+      }
+    }
+  }
+}
+
 template <typename Element>
 void MoveStrided(const MovedRows& rows, const Element* source, Element* target) {
   if (rows.stride == 0) {
@@ -115,6 +153,7 @@ void MoveStrided(const MovedRows& rows, const Element* source, Element* target) 
 
 template <typename Element>
 void MoveRow(const MovedRows& rows, const Element* source, Element* target, Element zero) {
+  if (rows.columns > 0) return Transpose(rows, source, target);
   if (rows.runs.empty() && rows.places.empty()) return MoveStrided(rows, source, target);
   for (const MovedRows::Run& run : rows.runs) {
     if (run.source == MovedPart::kZero) {
