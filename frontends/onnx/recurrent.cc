@@ -163,6 +163,7 @@ Result<WholeWeights> WholeWeightsOf(OpView& op, size_t i, size_t at, int32_t dir
   HEARTH_ASSIGN(const ValueId ordered, Reordered(to, turned, units, kLstmGates));
   HEARTH_ASSIGN(const ValueId zeros, numbers(at + 1));
   if (!to.IsConstant(zeros)) return Error(StatusCode::kUnsupported, "its operand {}{}", at + 1, to.ComputedFrom(zeros));
+  if (IsFloat(to.desc(zeros).dtype)) return Error(StatusCode::kMalformedInput, "zero points that are no integers");
   HEARTH_ASSIGN(const std::vector<float> zero_points, ConstantAsFloats(to.graph(), zeros));
   Quantization grid{std::vector<float>(zero_points.size(), 1.0f), {zero_points.begin(), zero_points.end()}, 0, nullptr};
   WholeWeights made;
