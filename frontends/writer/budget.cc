@@ -38,7 +38,7 @@ Status ReadingBudget::TooMuchMade(std::string_view what) {
   return Error(
       StatusCode::kMalformedInput,
       "{} would take the constants that are made of the file beyond 16 MiB and 64 times its size, which no file may "
-      "ask for: data is listed again and again, or few numbers are spread over many elements",
+      "ask for: the same data is listed again and again, or few numbers are spread over many elements",
       what);
 }
 

@@ -93,7 +93,7 @@ TEST(TfliteExpansion, NumbersThatTheFileIsTooSmallForAreNotComputed) {
     return RefusalOf(to.Read(68, {to.Numbers({1}, {0}), shape, to.x, none}, {1 << 24}));
   });
   expect_refused("a transform", [](OneExpansion& to) {
-    return RefusalOf(to.Read(131, {to.x, to.Numbers({2}, {1, 2236})}, {1, 1119}));
+    return RefusalOf(to.Read(131, {to.x, to.Numbers({2}, {1, 2237})}, {1, 1119}));  // a prime: one matrix
   });
 }
 
