@@ -1,6 +1,7 @@
 // LSTM and RNN of floats: one product for the inputs of all steps, then each step adds the product of its state.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "backends/cpu/host/host_output.h"
 #include "backends/cpu/host/quantized.h"
 #include "backends/cpu/nodes/packed_constant.h"
+#include "backends/cpu/nodes/stored_product.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/ops/elementwise_table.h"
@@ -20,11 +22,20 @@ namespace {
 // Constant weights [rows, depth], which multiply vectors.
 class Weights {
  public:
-  static Result<Weights> Of(const HostNodeRequest& request, size_t position, int64_t rows) {
+  // `vectors`: how many at once. For a few, int8 numbers are read where they lie: a quarter of the bytes.
+  static Result<Weights> Of(const HostNodeRequest& request, size_t position, int64_t rows,
+                            int64_t vectors = std::numeric_limits<int64_t>::max()) {
+    constexpr int64_t kMostDots = 4;
     Weights weights;
     const ValueId constant = request.node.inputs[position];
+    const TensorDesc& desc = request.graph.value(constant).desc;
     weights.rows_ = rows;
-    weights.depth_ = request.graph.value(constant).desc.shape.element_count() / rows;
+    weights.depth_ = desc.shape.element_count() / rows;
+    if (vectors <= kMostDots && AreWholeBytes(desc)) weights.dot_ = SignedByteDot();
+    if (weights.dot_ != nullptr) {
+      weights.bytes_ = request.StoredBytes(constant).data();
+      return weights;
+    }
     const MatrixLayout layout{weights.depth_, rows, 1, 1, weights.depth_};
     HEARTH_ASSIGN(const PackedFloats packed, PackedConstant(request, constant, layout));
     weights.packed_ = packed.matrices;
@@ -32,6 +43,7 @@ class Weights {
   }
   // Multiplies each of the `count` vectors in `x` into one in `y`.
   void Multiply(const float* x, int64_t count, const float* bias, float* y, WorkerPool& workers) const {
+    if (dot_ != nullptr) return MultiplyBytes(x, count, bias, y, workers);
     const MatrixPair pair{{x, depth_, 1}, 0, y};
     ProductFinish finish;
     finish.bias = bias;
@@ -41,8 +53,33 @@ class Weights {
   int64_t depth() const { return depth_; }
 
  private:
+  static bool AreWholeBytes(const TensorDesc& desc) {
+    const std::optional<Quantization>& grid = desc.quantization;
+    return desc.dtype == DType::kInt8 && grid && grid->blocks == nullptr &&
+           std::ranges::all_of(grid->scales, [](float scale) { return scale == 1.0f; }) &&
+           std::ranges::all_of(grid->zero_points, [](int64_t zero) { return zero == 0; });
+  }
+  void MultiplyBytes(const float* x, int64_t count, const float* bias, float* y, WorkerPool& workers) const {
+    const auto padded = static_cast<size_t>(RoundUp(depth_, kDotSums));
+    std::vector<float> vectors(static_cast<size_t>(count) * padded);
+    for (int64_t v = 0; v < count; ++v)
+      std::copy_n(x + v * depth_, depth_, vectors.begin() + v * static_cast<int64_t>(padded));
+    const int64_t least = std::max<int64_t>(1, kMinWorkForThreads / (count * depth_));
+    workers.ForEachPart(rows_, least, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        for (int64_t v = 0; v < count; ++v) {
+          const float sum =
+              dot_(vectors.data() + v * static_cast<int64_t>(padded), bytes_ + row * depth_, depth_, ColumnBlocks());
+          y[v * rows_ + row] = sum + (bias == nullptr ? 0.0f : bias[row]);
+        }
+      }
+    });
+  }
+
   int64_t rows_ = 0, depth_ = 0;
-  std::shared_ptr<const PackedMatrices> packed_;
+  std::shared_ptr<const PackedMatrices> packed_;  // or, read where they lie:
+  const std::byte* bytes_ = nullptr;
+  Dot dot_ = nullptr;
 };
 
 void Activate(Activation activation, std::span<float> values) {
@@ -292,8 +329,9 @@ Result<std::unique_ptr<HostNode>> MakeRecurrentNode(const HostNodeRequest& reque
   const int64_t outputs = request.graph.value(request.node.inputs[kLstmH]).desc.shape[1],
                 units = request.graph.value(request.node.inputs[kLstmC]).desc.shape[1];
   const auto rows = static_cast<int64_t>(constants.bias.size());
-  HEARTH_ASSIGN(Weights weights, Weights::Of(request, kLstmWeights, rows));
-  HEARTH_ASSIGN(Weights recurrent, Weights::Of(request, kLstmRecurrent, rows));
+  const SequenceShape sequence = SequenceOf(operands[0].desc.shape, std::get<Lstm>(request.node.op).time_major);
+  HEARTH_ASSIGN(Weights weights, Weights::Of(request, kLstmWeights, rows, int64_t{sequence.batch} * sequence.steps));
+  HEARTH_ASSIGN(Weights recurrent, Weights::Of(request, kLstmRecurrent, rows, sequence.batch));
   std::optional<Weights> projection;
   if (HasInput(request, kLstmProjection)) {
     HEARTH_ASSIGN(projection, Weights::Of(request, kLstmProjection, outputs));

@@ -8,6 +8,7 @@
 #include "backends/cpu/host/host_output.h"
 #include "backends/cpu/host/quantized.h"
 #include "backends/cpu/host/vectorized.h"
+#include "backends/cpu/nodes/stored_product.h"
 #include "core/base/numbers.h"
 #include "core/graph/block_scales.h"
 #include "core/graph/element.h"
@@ -27,8 +28,8 @@ namespace {
 #define HEARTH_DOT_AVX512 __attribute__((target("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")))
 #define HEARTH_DOT_AVX2 __attribute__((target("avx2,fma,f16c")))
 
-// Products are added to 32 sums in turn, and the sums to each other by halves: every processor gets the same bits.
-constexpr int64_t kSums = 32;
+// The sums are added to each other by halves: every processor gets the same bits.
+constexpr int64_t kSums = kDotSums;
 
 // With a mask: GCC 12 warns of uninitialized variables within the forms without one.
 constexpr __mmask16 kAllLanes = 0xffff;
@@ -105,12 +106,6 @@ struct Rest {
   std::byte weights[kSums * Weights::kBits / 8] = {};
 };
 
-// A scale and a zero point for each `steps` times kSums weights of a column.
-struct ColumnBlocks {
-  const float *scales = nullptr, *zeros = nullptr;
-  int64_t steps = 0;
-};
-
 // `x` ends with zeros at a multiple of kSums.
 template <typename Weights, bool kHasBlocks>
 HEARTH_DOT_AVX512 float DotAvx512(const float* x, const std::byte* weights, int64_t depth, const ColumnBlocks& blocks) {
@@ -181,8 +176,6 @@ void ReadNumbers(const BlockScales& blocks, const BlockScales::Numbers& numbers,
     }
   }
 }
-
-using Dot = float (*)(const float* x, const std::byte* weights, int64_t depth, const ColumnBlocks& blocks);
 
 template <typename Weights, bool kHasBlocks>
 Dot DotOf() {
@@ -306,6 +299,10 @@ class StoredProductNode final : public HostNode {
 
 }  // namespace
 
+Dot SignedByteDot() {
+  return DotOf<Bytes<true>, false>();
+}
+
 Result<std::unique_ptr<HostNode>> MakeStoredProductNode(const HostNodeRequest& request) {
   constexpr int64_t kMostRows = 4, kLeastWeights = 32 * 1024;
   const Graph& graph = request.graph;
@@ -329,6 +326,10 @@ Result<std::unique_ptr<HostNode>> MakeStoredProductNode(const HostNodeRequest& r
   return std::make_unique<StoredProductNode>(request, connected->activation, dot, *std::move(factors), std::move(bias));
 }
 #else
+Dot SignedByteDot() {
+  return nullptr;
+}
+
 Result<std::unique_ptr<HostNode>> MakeStoredProductNode(const HostNodeRequest& /*request*/) {
   return nullptr;
 }
