@@ -214,20 +214,27 @@ ValueId FactorOf(NodeWriter& to, ValueId id, double number) {
 
 }  // namespace
 
-Made GeluOfProduct(const OpView& op, ValueId y, ValueId sum) {
+Made GeluOfProduct(const OpView& op, ValueId y, ValueId factor) {
   NodeWriter& to = op.to();
+  auto& doubles = op.scope().reading().doubled_gelus;
+  const auto doubled = doubles.find(y);
+  if (doubled != doubles.end() && IsNumber(to, factor, 0.5) && to.shape(factor).rank() <= to.shape(y).rank())
+    return doubled->second;
   const auto& known = op.scope().reading().error_functions;
-  const Node* made = known.empty() ? nullptr : MakerOf(to, sum, BinaryKind::kAdd);
+  const Node* made = known.empty() ? nullptr : MakerOf(to, factor, BinaryKind::kAdd);
   if (made == nullptr) return kNoValue;
   const size_t erf = IsNumber(to, made->inputs[1], 1.0) ? 0 : 1;
   const auto found = known.find(made->inputs[erf]);
   if (found == known.end() || !IsNumber(to, made->inputs[1 - erf], 1.0)) return kNoValue;
   const ValueId x = FactorOf(to, found->second, std::numbers::sqrt2 / 2);
-  if (x == kNoValue || to.shape(x) != to.shape(sum)) return kNoValue;
+  if (x == kNoValue || to.shape(x) != to.shape(factor)) return kNoValue;
   const bool is_half = y != x && FactorOf(to, y, 0.5) == x;
-  if ((y != x && !is_half) || to.shape(y) != to.shape(sum)) return kNoValue;
-  const Made gelu = to.Add(UnaryKind::kGelu, Made(x));
-  return is_half ? gelu : to.Add(BinaryKind::kAdd, {gelu, gelu});
+  if ((y != x && !is_half) || to.shape(y) != to.shape(factor)) return kNoValue;
+  HEARTH_ASSIGN(const ValueId gelu, to.Add(UnaryKind::kGelu, Made(x)));
+  if (is_half) return gelu;
+  HEARTH_ASSIGN(const ValueId twice, to.Add(BinaryKind::kAdd, {gelu, gelu}));
+  doubles.emplace(twice, gelu);
+  return twice;
 }
 
 Made AddFusedActivation(const OpView& op, const Made& x) {

@@ -35,6 +35,23 @@ std::vector<double> AnswersOf(float quotient, bool is_half_first, int64_t& gelus
   return answers.ok() ? (*answers)[0].values : std::vector<double>();
 }
 
+// As most exporters of PyTorch write it.
+TEST(OnnxGelu, IsNotDoubledToBeHalved) {
+  OnnxGraph graph;
+  graph.Input("x", {"3"}).Output("z").Floats("root", {}, {1.4142135f}).Floats("one", {}, {1}).Floats("half", {}, {0.5});
+  graph.Node("Div", {"x", "root"}, {"v"}).Node("Erf", {"v"}, {"e"}).Node("Add", {"e", "one"}, {"s"});
+  graph.Node("Mul", {"x", "s"}, {"p"}).Node("Mul", {"p", "half"}, {"y"}).Node("Relu", {"y"}, {"z"});
+  const std::string file = OnnxFile(graph);
+  const Result<Graph> read = ReadOnnxModel(std::as_bytes(std::span(file)), {});
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  const Node& last = read->nodes().back();
+  const int maker = read->ProducerOf(last.inputs[0]);
+  ASSERT_GE(maker, 0);
+  const auto* gelu = std::get_if<Unary>(&read->nodes()[static_cast<size_t>(maker)].op);
+  ASSERT_NE(gelu, nullptr);
+  EXPECT_EQ(gelu->kind, UnaryKind::kGelu);
+}
+
 TEST(OnnxGelu, IsOneOperationInBothOrders) {
   for (const bool is_half_first : {false, true}) {
     int64_t gelus = 0;
