@@ -58,18 +58,14 @@ Status CheckLength(const fs::path& folder) {
 }
 
 // Root's are for layers alone: nobody else could write there, unless others are trusted.
-bool OwnerIsTrusted(const struct stat& info, const struct stat& above, FolderUse use, const Trust& trust) {
+bool OwnerIsTrusted(const fs::path& path, const struct stat& info, FolderUse use, const Trust& trust) {
   const bool is_shared = trust.everyone || trust.group == info.st_gid;
-  return use == FolderUse::kReadOnlyLayer || is_shared ? trust.Owns(info, above) : info.st_uid == ::geteuid();
+  return use == FolderUse::kReadOnlyLayer || is_shared ? trust.Owns(path, info) : info.st_uid == ::geteuid();
 }
 
 // Checks `folder` itself; there is no alternative folder.
 Status CheckFolder(const fs::path& folder, const struct stat& info, FolderUse use, const Trust& trust) {
-  struct stat above;
-  if (::lstat(folder.parent_path().c_str(), &above) != 0) {
-    return SystemError("can't examine", folder.parent_path(), errno);
-  }
-  if (!OwnerIsTrusted(info, above, use, trust)) {
+  if (!OwnerIsTrusted(folder, info, use, trust)) {
     return Error(StatusCode::kIoError, "cache folder {} belongs to user {}, not to user {}: choose another folder",
                  folder.string(), info.st_uid, ::geteuid());
   }
@@ -206,10 +202,8 @@ Result<FileIdentity> CheckStoreFile(const fs::path& file, FolderUse use) {
     return Error(StatusCode::kIoError, "{} is a symbolic link, which is not followed: remove it", file.string());
   }
   if (!S_ISREG(info.st_mode)) return Error(StatusCode::kIoError, "{} is not a file: remove it", file.string());
-  struct stat folder = {};
   HEARTH_ASSIGN(const Trust trust, Trust::OfEnvironment());
-  if (::lstat(file.parent_path().c_str(), &folder) != 0) return SystemError("can't examine", file, errno);
-  if (!OwnerIsTrusted(info, folder, use, trust)) {
+  if (!OwnerIsTrusted(file, info, use, trust)) {
     return Error(StatusCode::kIoError, "{} belongs to user {}, not to user {}: remove it or choose another folder",
                  file.string(), info.st_uid, ::geteuid());
   }

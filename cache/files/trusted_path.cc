@@ -111,15 +111,15 @@ class TrustedWalk {
 
   // Checks the folder in which the next name is looked up.
   Status CheckFolder() {
-    struct stat above;
-    if (::lstat(at_.parent_path().c_str(), &above) != 0 || ::lstat(at_.c_str(), &info_) != 0) {
+    struct stat info;
+    if (::lstat(at_.c_str(), &info) != 0) {
       return Error(StatusCode::kIoError, "can't examine {}: {}", at_.string(), std::strerror(errno));
     }
-    if (!trust_.Owns(info_, above)) {
+    if (!trust_.Owns(at_, info)) {
       return Error(StatusCode::kIoError, "{}, above {}, belongs to user {}, who could replace it: choose another place",
-                   at_.string(), path_.string(), info_.st_uid);
+                   at_.string(), path_.string(), info.st_uid);
     }
-    if ((info_.st_mode & S_ISVTX) == 0 && OthersMayWrite(at_, info_, trust_)) {
+    if ((info.st_mode & S_ISVTX) == 0 && OthersMayWrite(at_, info, trust_)) {
       return Error(
           StatusCode::kIoError,
           "{}, above {}, may be written by other users, who could replace it: 'chmod go-w' it, or choose another place",
@@ -154,7 +154,7 @@ class TrustedWalk {
   }
 
   Status EnterLink(const fs::path& link, const struct stat& info) {
-    if (!trust_.Owns(info, info_)) {
+    if (!trust_.Owns(link, info)) {
       return Error(StatusCode::kIoError,
                    "{}, above {}, is a symbolic link of user {}, who chose where it leads: give the place itself",
                    link.string(), path_.string(), info.st_uid);
@@ -175,7 +175,6 @@ class TrustedWalk {
   MissingFolders missing_;
   const Trust& trust_;
   fs::path at_;                 // without links
-  struct stat info_ = {};       // of the folder `at_`, once it is checked
   std::deque<fs::path> names_;  // still to be looked up
   int links_left_ = kMostLinks;
   int missing_left_ = kMostMissing;
@@ -196,6 +195,12 @@ Result<Trust> Trust::OfEnvironment() {
                  kTrustVariable, text);
   }
   return trust;
+}
+
+bool Trust::Owns(const fs::path& path, const struct stat& info) const {
+  if (IsOursOrRoots(info.st_uid) || everyone) return true;
+  struct stat above;
+  return group == info.st_gid && ::lstat(path.parent_path().c_str(), &above) == 0 && (above.st_mode & S_IWOTH) == 0;
 }
 
 bool OthersMayWrite(const fs::path& path, const struct stat& info, const Trust& trust) {

@@ -26,11 +26,9 @@ struct Trust {
   // kNotFound for an unknown name.
   static Result<Trust> OfEnvironment();
 
-  // Whether someone trusted made what is in the folder `above`. In a folder that all may write to (with the sticky bit)
+  // Whether someone trusted made `path`, whose `info` is given. In a folder that all may write to (with the sticky bit)
   // anybody can make a folder, which belongs to the same group if the setgid bit is set.
-  bool Owns(const struct stat& info, const struct stat& above) const {
-    return IsOursOrRoots(info.st_uid) || everyone || (group == info.st_gid && (above.st_mode & S_IWOTH) == 0);
-  }
+  bool Owns(const std::filesystem::path& path, const struct stat& info) const;
 };
 
 // Whether others than the owner, root and those in `trust` may write to `path`, whose `info` is given. A group whose
