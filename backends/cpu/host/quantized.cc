@@ -1,5 +1,6 @@
 #include "backends/cpu/host/quantized.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "backends/cpu/host/vectorized.h"
@@ -54,6 +55,11 @@ bool IsHeldAsFloats(const TensorDesc& desc) {
   if (desc.quantization->zero_points.empty()) return true;
   const int64_t zero_point = desc.quantization->zero_points[0];
   return zero_point >= std::numeric_limits<int16_t>::min() && zero_point <= std::numeric_limits<int16_t>::max();
+}
+
+bool StandsForIntegers(const TensorDesc& weights) {
+  const std::optional<Quantization>& grid = weights.quantization;
+  return grid && grid->blocks == nullptr && std::ranges::all_of(grid->scales, [](float scale) { return scale == 1; });
 }
 
 TensorDesc HeldAs(const TensorDesc& desc) {

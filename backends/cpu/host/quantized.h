@@ -11,6 +11,8 @@ namespace hearth {
 
 // An 8- or 16-bit value with one scale and at most one zero point: float32 represents all of its numbers.
 bool IsHeldAsFloats(const TensorDesc& desc);
+// Whether these weights in 8 bits stand for whole numbers, whose products are summed exactly.
+bool StandsForIntegers(const TensorDesc& weights);
 
 // The form of a value that is not constant between nodes.
 TensorDesc HeldAs(const TensorDesc& desc);

@@ -101,9 +101,7 @@ class ProgramWeights {
   // The packing with this key, which `make` returns if nobody holds it. T has bytes().
   template <typename T, typename Make>
   std::shared_ptr<const T> FindOrMake(const WeightsKey& key, const Make& make) {
-    const Fingerprint digest = key.digest();
-    std::shared_ptr<const void> found = Noted(held_.Find(digest), true);
-    return std::static_pointer_cast<const T>(found != nullptr ? found : Added<T>(digest, make()));
+    return FindOrTry<T>(key, [&]() -> Result<T> { return make(); }).value();
   }
   // The same where `make` returns a Result.
   template <typename T, typename Make>
@@ -112,7 +110,8 @@ class ProgramWeights {
     std::shared_ptr<const void> found = Noted(held_.Find(digest), true);
     if (found == nullptr) {
       HEARTH_ASSIGN(T made, make());
-      found = Added<T>(digest, std::move(made));
+      const uint64_t bytes = made.bytes();
+      found = Noted(held_.Add(digest, std::make_shared<const T>(std::move(made)), bytes), false);
     }
     return std::static_pointer_cast<const T>(found);
   }
@@ -133,11 +132,6 @@ class ProgramWeights {
     SharedWeights::Holding holding;  // kept so that nodes that are made again find it
     bool was_found = false;
   };
-  template <typename T>
-  std::shared_ptr<const void> Added(const Fingerprint& digest, T made) {
-    const uint64_t bytes = made.bytes();
-    return Noted(held_.Add(digest, std::make_shared<const T>(std::move(made)), bytes), false);
-  }
   std::shared_ptr<const void> Noted(SharedWeights::Holding holding, bool was_found);
 
   SharedWeights& held_;

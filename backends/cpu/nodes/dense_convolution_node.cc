@@ -247,11 +247,9 @@ Result<std::unique_ptr<HostNode>> MakeOf(const HostNodeRequest& request, const G
   const auto is_minus_zero = [](Number number) { return number == 0 && std::signbit(number); };
   if (std::is_same_v<Number, double> && geometry.has_padding() && std::ranges::any_of(bias, is_minus_zero))
     return nullptr;
-  // Sums of integers, which weights in 8 bits without a scale make, are exact but for Winograd's transforms.
-  const std::optional<Quantization>& grid = request.graph.value(request.node.inputs[1]).desc.quantization;
-  const bool is_of_integers = grid && std::ranges::all_of(grid->scales, [](float scale) { return scale == 1.0f; });
+  const bool is_of_integers = StandsForIntegers(request.graph.value(request.node.inputs[1]).desc);
   std::shared_ptr<const PackedMatrices> winograd;
-  if (std::is_same_v<Number, float> && SuitsWinograd(geometry) && !is_of_integers) {
+  if (std::is_same_v<Number, float> && SuitsWinograd(geometry) && !is_of_integers) {  // whose transforms round
     HEARTH_ASSIGN(winograd, WinogradWeights(request, request.node.inputs[1]));
   }
   return std::make_unique<DenseConvolutionNode<Number>>(request, geometry, std::move(weights.matrices), std::move(bias),

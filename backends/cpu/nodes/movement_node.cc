@@ -95,19 +95,13 @@ bool TakeMatrix(std::vector<MovedPart::Digit>& digits, MovedRows& rows) {
   return true;
 }
 
-MovedRows MovedRowsOf(MovedPart part) {
-  MovedRows rows{part.source, part.target};
-  if (TakeMatrix(part.digits, rows)) {
-    for (const MovedPart::Digit& digit : part.digits) rows.count *= digit.radix;
-    rows.outer = std::move(part.digits);
-    return rows;
-  }
-  if (part.digits.empty()) part.digits.push_back({});
-  size_t first = part.digits.size() - 1;  // the first digit of a row
-  rows.length = part.digits[first].radix;
-  while (first > 0 && rows.length * part.digits[first - 1].radix <= kMostInRow)
-    rows.length *= part.digits[--first].radix;
-  const std::span<MovedPart::Digit> inner = std::span(part.digits).subspan(first);
+// Takes as many of the last digits as make a row that is not too long.
+void TakeRow(std::vector<MovedPart::Digit>& digits, MovedRows& rows) {
+  if (digits.empty()) digits.push_back({});
+  size_t first = digits.size() - 1;  // the first digit of a row
+  rows.length = digits[first].radix;
+  while (first > 0 && rows.length * digits[first - 1].radix <= kMostInRow) rows.length *= digits[--first].radix;
+  const std::span<MovedPart::Digit> inner = std::span(digits).subspan(first);
   const bool is_regular = inner.size() == 1 && inner[0].is_regular();
   if (is_regular && inner[0].stride == 1) {
     rows.runs = {{0, 0, rows.length}};
@@ -118,7 +112,12 @@ MovedRows MovedRowsOf(MovedPart part) {
     rows.runs = RunsOf(rows.places);
     if (!rows.runs.empty()) rows.places = std::vector<int64_t>();  // frees the list
   }
-  part.digits.resize(first);
+  digits.resize(first);
+}
+
+MovedRows MovedRowsOf(MovedPart part) {
+  MovedRows rows{part.source, part.target};
+  if (!TakeMatrix(part.digits, rows)) TakeRow(part.digits, rows);
   for (const MovedPart::Digit& digit : part.digits) rows.count *= digit.radix;
   rows.outer = std::move(part.digits);
   return rows;

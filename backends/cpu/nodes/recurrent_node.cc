@@ -54,10 +54,8 @@ class Weights {
 
  private:
   static bool AreWholeBytes(const TensorDesc& desc) {
-    const std::optional<Quantization>& grid = desc.quantization;
-    return desc.dtype == DType::kInt8 && grid && grid->blocks == nullptr &&
-           std::ranges::all_of(grid->scales, [](float scale) { return scale == 1.0f; }) &&
-           std::ranges::all_of(grid->zero_points, [](int64_t zero) { return zero == 0; });
+    return desc.dtype == DType::kInt8 && StandsForIntegers(desc) &&
+           std::ranges::all_of(desc.quantization->zero_points, [](int64_t zero) { return zero == 0; });
   }
   void MultiplyBytes(const float* x, int64_t count, const float* bias, float* y, WorkerPool& workers) const {
     const auto padded = static_cast<size_t>(RoundUp(depth_, kDotSums));
