@@ -40,9 +40,8 @@ std::vector<std::string> LabelsFor(const ResultGroup& group, const ModelMetadata
 }
 
 // 0: unknown. YOLO's heads are counted when they are decoded.
-size_t ClassCount(const Model& model, const ResultGroup& group) {
+size_t ClassCount(const Model& model, const std::vector<bool>& are_planar, const ResultGroup& group) {
   const std::vector<int32_t>& shape = model.outputs()[group.outputs[0]].shape;
-  const std::vector<bool> are_planar = PlanarOutputs(model);
   if (group.layout == Layout::kScoresPerPixel) {
     return static_cast<size_t>(ChannelsLast(shape, are_planar[group.outputs[0]]).back());
   }
@@ -99,12 +98,12 @@ Result<Interpreter> Interpreter::Create(const Model& model, const ModelMetadata&
   ModelMetadata known = metadata;
   if (!options.labels.empty()) known.recipe.labels = options.labels;
   HEARTH_ASSIGN(made.groups_, GroupsOf(model, known, options, asked_by));
+  made.are_planar_ = PlanarOutputs(model);
   for (ResultGroup& group : made.groups_) {
     made.labels_.push_back(LabelsFor(group, metadata, options.labels));
-    GiveKnownLabels(ClassCount(model, group), group, made.labels_.back());
+    GiveKnownLabels(ClassCount(model, made.are_planar_, group), group, made.labels_.back());
   }
   made.outputs_ = model.outputs();
-  made.are_planar_ = PlanarOutputs(model);
   made.options_ = std::move(options);
   return made;
 }
