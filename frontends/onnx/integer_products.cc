@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
@@ -50,19 +51,23 @@ WeightSizes SizesOf(const NodeWriter& to, ValueId weights, bool are_results_last
   return sizes;
 }
 
+// The zero point of all elements, 0 if it is absent; none if it is computed, or if there are several.
+Result<std::optional<float>> OneZeroPoint(const NodeWriter& to, ValueId zero_point) {
+  if (zero_point == kNoValue) return std::optional(0.0f);
+  if (!to.IsConstant(zero_point) || to.IsEmpty(zero_point)) return std::optional<float>();
+  HEARTH_ASSIGN(const std::vector<float> zeros, ConstantAsFloats(to.graph(), zero_point));
+  const bool differ = std::ranges::adjacent_find(zeros, std::not_equal_to()) != zeros.end();
+  return differ ? std::optional<float>() : std::optional(zeros[0]);
+}
+
 // A constant of 8 bits less its zero point, still in 8 bits: who reads weights takes the zero point off. kNoValue if it
 // is none, or if its zero points differ.
 Made CenteredConstant(NodeWriter& to, const Made& integers, const Made& zero_point) {
   HEARTH_TRY(integers.status());
   HEARTH_TRY(zero_point.status());
-  if (!to.IsConstant(*integers) || (*zero_point != kNoValue && !to.IsConstant(*zero_point))) return kNoValue;
-  int64_t zero = 0;
-  if (*zero_point != kNoValue) {
-    HEARTH_ASSIGN(const std::vector<float> zeros, ConstantAsFloats(to.graph(), *zero_point));
-    if (zeros.empty() || std::ranges::any_of(zeros, [&](float other) { return other != zeros[0]; })) return kNoValue;
-    zero = static_cast<int64_t>(zeros[0]);
-  }
-  return OnGrid(to, *integers, {{1.0f}, {zero}, 0, nullptr});
+  HEARTH_ASSIGN(const std::optional<float> zero, OneZeroPoint(to, *zero_point));
+  if (!to.IsConstant(*integers) || !zero) return kNoValue;
+  return OnGrid(to, *integers, {{1.0f}, {static_cast<int64_t>(*zero)}, 0, nullptr});
 }
 
 // Of values that may be absent.
@@ -75,19 +80,14 @@ bool AreEqual(const NodeWriter& to, ValueId a, ValueId b) {
 // Centered, of constants: at once, since weights may have more elements than are evaluated as doubles. kNoValue for
 // other operands and zero points of several values.
 Made Widened(NodeWriter& to, ValueId x, ValueId zero_point) {
-  const auto is_plain = [&](ValueId id) { return to.IsConstant(id) && !to.desc(id).quantization; };
   const TensorDesc desc = to.desc(x);
-  if (!is_plain(x) || BitsOf(desc.dtype) > 16 || IsFloat(desc.dtype) || to.IsEmpty(x)) return kNoValue;
-  float zero = 0.0f;
-  if (zero_point != kNoValue) {
-    if (!is_plain(zero_point) || to.IsEmpty(zero_point)) return kNoValue;
-    HEARTH_ASSIGN(const std::vector<float> zeros, ConstantAsFloats(to.graph(), zero_point));
-    if (std::ranges::adjacent_find(zeros, std::not_equal_to()) != zeros.end()) return kNoValue;
-    zero = zeros[0];
-  }
+  if (!to.IsConstant(x) || desc.quantization || BitsOf(desc.dtype) > 16 || IsFloat(desc.dtype) || to.IsEmpty(x))
+    return kNoValue;
+  HEARTH_ASSIGN(const std::optional<float> zero, OneZeroPoint(to, zero_point));
+  if (!zero) return kNoValue;
   if (!to.budget().ChargeMade(4 * static_cast<size_t>(desc.shape.element_count()))) return kNoValue;
   HEARTH_ASSIGN(std::vector<float> floats, ConstantAsFloats(to.graph(), x));
-  for (float& number : floats) number -= zero;
+  for (float& number : floats) number -= *zero;
   return to.graph().AddFloatConstant(to.graph().value(x).name, desc.shape, floats);
 }
 

@@ -99,10 +99,10 @@ Results ReadDequantizeLinear(OpView& op) {
 }
 
 // A tensor as 8-bit integers of one scale and zero point, which its least and largest element give.
-struct DynamicallyQuantized {
-  ValueId values = kNoValue, scale = kNoValue, zero_point = kNoValue;
-};
-Result<DynamicallyQuantized> QuantizedDynamically(NodeWriter& to, ValueId x) {
+Results ReadDynamicQuantizeLinear(OpView& op) {
+  NodeWriter& to = op.to();
+  const Order order = op.OrderOf(0);
+  HEARTH_ASSIGN(const ValueId x, op.In(0, order));
   const uint32_t all = (1u << to.shape(x).rank()) - 1;
   const Made zero = AddScalarLike(to, x, 0.0);
   const auto extreme = [&](ReduceKind kind, BinaryKind with) {
@@ -112,19 +112,13 @@ Result<DynamicallyQuantized> QuantizedDynamically(NodeWriter& to, ValueId x) {
              least = extreme(ReduceKind::kMin, BinaryKind::kMinimum);
   const Made range = to.Add(BinaryKind::kSub, {most, least});
   const Made is_zero = to.Add(BinaryKind::kEqual, {range, zero});
-  DynamicallyQuantized made;
-  HEARTH_ASSIGN(made.scale, to.Add(Select{}, {is_zero, AddScalarLike(to, x, 1.0),
-                                              to.Add(BinaryKind::kDiv, {range, AddScalarLike(to, x, 255.0)})}));
-  HEARTH_ASSIGN(made.zero_point, Quantized(to, to.Add(UnaryKind::kNeg, least), made.scale, kNoValue, DType::kUInt8));
-  HEARTH_ASSIGN(made.values, Quantized(to, x, made.scale, made.zero_point, DType::kUInt8));
-  return made;
-}
-
-Results ReadDynamicQuantizeLinear(OpView& op) {
-  const Order order = op.OrderOf(0);
-  HEARTH_ASSIGN(const ValueId x, op.In(0, order));
-  HEARTH_ASSIGN(const DynamicallyQuantized made, QuantizedDynamically(op.to(), x));
-  return std::vector{TensorIn(order, made.values), Tensor{.plain = made.scale}, Tensor{.plain = made.zero_point}};
+  HEARTH_ASSIGN(const ValueId scale,
+                to.Add(Select{}, {is_zero, AddScalarLike(to, x, 1.0),
+                                  to.Add(BinaryKind::kDiv, {range, AddScalarLike(to, x, 255.0)})}));
+  HEARTH_ASSIGN(const ValueId zero_point,
+                Quantized(to, to.Add(UnaryKind::kNeg, least), scale, kNoValue, DType::kUInt8));
+  HEARTH_ASSIGN(const ValueId values, Quantized(to, x, scale, zero_point, DType::kUInt8));
+  return std::vector{TensorIn(order, values), Tensor{.plain = scale}, Tensor{.plain = zero_point}};
 }
 
 Results ReadMatMulInteger(OpView& op) {

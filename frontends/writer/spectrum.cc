@@ -83,9 +83,10 @@ Made SecondStep(NodeWriter& to, const TwoSteps& steps) {
   return to.AddConstant(shape, DType::kFloat32, matrices);
 }
 
-// The spectra of `count` lines: `bins` real, then as many imaginary parts of each.
-Made AddLineSpectra(NodeWriter& to, const Made& lines, int32_t count, int32_t width, int32_t bins) {
-  const std::optional<TwoSteps> steps = StepsFor(width);
+// The spectra of `count` lines: the real, then the imaginary parts of each frequency up to the half.
+Made AddLineSpectra(NodeWriter& to, const Made& lines, int32_t count, int32_t width,
+                    const std::optional<TwoSteps>& steps) {
+  const int32_t bins = width / 2 + 1;
   if (!steps) return to.Add(FullyConnected{}, {lines, RealTransform(to, width, bins)});
   const auto [rows, columns] = *steps;
   const int32_t half = columns / 2 + 1;
@@ -178,7 +179,7 @@ Made AddRealSpectrum(NodeWriter& to, ValueId given, const std::vector<int64_t>& 
   HEARTH_ASSIGN(ValueId x, Fit(to, Fit(to, given, rank - 2, height), rank - 1, width));
   const auto images = static_cast<int32_t>(to.shape(x).element_count() / height / width);
   const Made lines = to.AddReshape(x, {images * height, width});
-  HEARTH_ASSIGN(x, AddLineSpectra(to, lines, images * height, width, bins));
+  HEARTH_ASSIGN(x, AddLineSpectra(to, lines, images * height, width, steps));
   if (height > 1) {
     const Made turned = to.AddTranspose(to.AddReshape(x, {images, height, 2, bins}), {0, 3, 2, 1});
     const Made columns = to.AddReshape(turned, {images * bins, 2 * height});
