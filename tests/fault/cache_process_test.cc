@@ -1,6 +1,5 @@
 // Several processes, processes that die, and an operating system that says no.
 #include <fcntl.h>
-#include <grp.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 
@@ -337,7 +336,7 @@ int WaitForUnprivileged(const CacheFolder& folder, const std::function<int()>& b
     }
   }
   return WaitFor(StartProcess([&] {
-    if (is_root && (::setgroups(0, nullptr) != 0 || ::setgid(kNobody) != 0 || ::setuid(kNobody) != 0)) return 77;
+    if (is_root && !testing::BecomeUser(kNobody)) return 77;
     return body();
   }));
 }

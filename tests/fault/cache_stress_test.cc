@@ -1,6 +1,5 @@
 // Many at once and damaged at random: processes that start together and are killed, a hundred threads, thousands of
 // damaged stores, users without permission. HEARTH_LONG_TESTS=1 runs the long numbers.
-#include <grp.h>
 
 #include <atomic>
 #include <chrono>
@@ -330,8 +329,7 @@ int AsNobody(const fs::path& folder, const std::function<int()>& body) {
     }
   }
   return WaitFor(StartProcess([&] {
-    if (::geteuid() == 0 && (::setgroups(0, nullptr) != 0 || ::setgid(kNobody) != 0 || ::setuid(kNobody) != 0))
-      return 77;
+    if (::geteuid() == 0 && !testing::BecomeUser(kNobody)) return 77;
     return body();
   }));
 }

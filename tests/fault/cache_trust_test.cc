@@ -1,5 +1,4 @@
 // Caches that users share ($HEARTH_CACHE_TRUST). What nobody is trusted with: tests/unit/cache_folder_test.cc.
-#include <grp.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
@@ -27,8 +26,7 @@ constexpr const char* kTrustsGroup = "group:71001";
 // Runs `body` as that user, who is a member of kGroup or of none, and trusts as the text says.
 int RunAs(uid_t user, bool is_member, const char* trust, const std::function<int()>& body) {
   return WaitFor(StartProcess([&] {
-    const gid_t group = kGroup;
-    if (::setgroups(is_member ? 1 : 0, &group) != 0 || ::setgid(user) != 0 || ::setuid(user) != 0) return 77;
+    if (!testing::BecomeUser(user, std::span(&kGroup, is_member ? 1 : 0))) return 77;
     ::setenv("HEARTH_CACHE_TRUST", trust, 1);
     return body();
   }));

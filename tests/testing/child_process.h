@@ -2,11 +2,13 @@
 #ifndef HEARTH_TESTS_TESTING_CHILD_PROCESS_H_
 #define HEARTH_TESTS_TESTING_CHILD_PROCESS_H_
 
+#include <grp.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <functional>
+#include <span>
 
 #include "core/base/sanitizer.h"
 
@@ -20,6 +22,12 @@ inline pid_t StartProcess(const std::function<int()>& body) {
     ::_exit(body());
   }
   return child;
+}
+
+// Makes this process, which is root's, one of a user whom permissions bind, with these groups beside its own. False if
+// that user can't be had.
+inline bool BecomeUser(uid_t user, std::span<const gid_t> groups = {}) {
+  return ::setgroups(groups.size(), groups.data()) == 0 && ::setgid(user) == 0 && ::setuid(user) == 0;
 }
 
 // The exit code, or 128 plus the signal that ended it.
