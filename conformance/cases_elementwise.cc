@@ -58,7 +58,7 @@ float Extreme(float uniform) {
 }
 
 void AddExtremes(std::vector<ConformanceCase>& cases) {
-  for (UnaryKind kind : {UnaryKind::kElu, UnaryKind::kExp, UnaryKind::kGelu, UnaryKind::kGeluTanh,
+  for (UnaryKind kind : {UnaryKind::kElu, UnaryKind::kErf, UnaryKind::kExp, UnaryKind::kGelu, UnaryKind::kGeluTanh,
                          UnaryKind::kHardSwish, UnaryKind::kLogistic, UnaryKind::kTanh}) {
     cases.push_back(UnaryCase({kind}, "extreme_numbers", In({2, 3, 7}, Extreme)));
   }

@@ -64,6 +64,24 @@ inline constexpr std::string_view kGlslErfc = R"(vec4 verfc(vec4 a) {
 }
 )";
 
+// The series around 0 (NIST's Handbook of Mathematical Functions, 7.1.5) up to 0.5, where the first term left out is
+// 1e-9; from there on 1 - erfc, of both signs.
+inline constexpr std::string_view kErf = R"(float4 verf(float4 a) {
+  float4 size = vabs(a);
+  float4 z = a * a;
+  float4 p = splat4(1.20552e-4f);
+  p = p * z - splat4(8.5483270e-4f);
+  p = p * z + splat4(5.22397762e-3f);
+  p = p * z - splat4(2.68661706e-2f);
+  p = p * z + splat4(1.12837917e-1f);
+  p = p * z - splat4(3.76126389e-1f);
+  p = p * z + splat4(1.12837917f);
+  float4 far = splat4(1.0f) - verfc(size);
+  far = vselect_lt(a, splat4(0.0f), splat4(0.0f) - far, far);
+  return vselect_lt(size, splat4(0.5f), p * a, far);
+}
+)";
+
 // GLSL's pow is undefined for negative bases and for 0 to a power of at most 0, and loses digits of bases near 1. This
 // one is C's: 1 to any power and any number to the power of 0 are 1, even NaN. Of negative bases (-0 too) only -inf has
 // non-integer powers.

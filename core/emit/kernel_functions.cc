@@ -260,6 +260,7 @@ constexpr FunctionGroup kGroups[] = {
     {{"px_fmod", "px_remainder"}, kGlslRemainder, kOpenClRemainder},
     {{"vfloor_div", "vfloor_mod"}, kFloatDivision, kFloatDivision},
     {{"verfc"}, kGlslErfc, {}},
+    {{"verf"}, kErf, kErf},
     {{"vpow"}, kGlslPow, {}},
     {{"vatan2"}, kGlslAtan2, {}},
     {{"px_sin"}, kGlslSine, {}},

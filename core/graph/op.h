@@ -28,6 +28,7 @@ enum class UnaryKind : uint8_t {
   kCeil,
   kCos,
   kElu,
+  kErf,
   kExp,
   kFloor,
   kGelu,

@@ -52,6 +52,7 @@ float OfUnary(UnaryKind kind, float input) {
     case UnaryKind::kReluN1To1:
     case UnaryKind::kSign:
     case UnaryKind::kSin:
+    case UnaryKind::kErf:
     case UnaryKind::kTanh: return 1;
     case UnaryKind::kRelu6: return 6;
     case UnaryKind::kAbs:
@@ -138,6 +139,7 @@ bool PassesIntegers(const Op& op) {
     switch (unary->kind) {
       case UnaryKind::kCos:
       case UnaryKind::kElu:
+      case UnaryKind::kErf:
       case UnaryKind::kGelu:
       case UnaryKind::kGeluTanh:
       case UnaryKind::kHardSwish:

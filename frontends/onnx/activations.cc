@@ -14,7 +14,6 @@ namespace {
 
 enum class Composed : uint8_t {
   kElu,
-  kErf,
   kCelu,
   kSelu,
   kSoftplus,
@@ -88,17 +87,6 @@ class Composer {
     const Made product = Two(BinaryKind::kMul, Two(BinaryKind::kSub, Number(1.0), x_), Plus(x_, 1.0));
     return One(UnaryKind::kSqrt, product);
   }
-  // Of gelu(v) = v (1 + erf(v / sqrt(2))) / 2; near 0, where v divides, the first two terms of the series.
-  Made Erf() const {
-    // erf(5) is 1 - 2e-12.
-    const Made within = Two(BinaryKind::kMaximum, Two(BinaryKind::kMinimum, x_, Number(5.0)), Number(-5.0));
-    const Made v = Times(within, std::numbers::sqrt2);
-    const Made far = Plus(Times(Two(BinaryKind::kDiv, One(UnaryKind::kGelu, v), v), 2.0), -1.0);
-    const Made near = Two(BinaryKind::kMul, x_,
-                          Plus(Times(One(UnaryKind::kSquare, x_), -2.0 / 3.0 * std::numbers::inv_sqrtpi),
-                               2.0 * std::numbers::inv_sqrtpi));
-    return Choose(Less(One(UnaryKind::kAbs, x_), Number(0.02)), near, far);
-  }
   // With a = |x|: e^a/2 times `share`, in two factors, since e^a alone may be infinite.
   Made HalfGrown(const Made& share) const {
     const Made root = One(UnaryKind::kExp, Times(Magnitude(), 0.5));
@@ -145,7 +133,6 @@ Made Compose(const OpView& op, const Composer& c, ValueId x) {
   const auto alpha = [&](double otherwise) { return op.Float("alpha", otherwise); };
   switch (static_cast<Composed>(op.kind())) {
     case Composed::kElu: return c.Elu(alpha(1.0), 1.0, 1.0);
-    case Composed::kErf: return c.Erf();
     case Composed::kCelu: return c.Elu(alpha(1.0), alpha(1.0), 1.0);
     case Composed::kSelu: return c.Elu(alpha(1.6732632423543772), 1.0, op.Float("gamma", 1.0507009873554805));
     case Composed::kSoftplus: return c.Softplus();
@@ -179,63 +166,10 @@ Made Compose(const OpView& op, const Composer& c, ValueId x) {
 Results ReadActivation(OpView& op) {
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
-  HEARTH_ASSIGN(const ValueId made, Compose(op, Composer(op.to(), x), x));
-  if (op.kind() == static_cast<int>(Composed::kErf)) op.scope().reading().error_functions.emplace(made, x);
-  return InOrder(order, made);
-}
-
-// The binary operator that made a value a short while ago.
-const Node* MakerOf(NodeWriter& to, ValueId id, BinaryKind kind) {
-  constexpr size_t kMostNodes = 64;
-  const std::vector<Node>& nodes = to.graph().nodes();
-  for (size_t k = nodes.size(); k-- > 0 && k + kMostNodes >= nodes.size();) {
-    const auto* binary = std::get_if<Binary>(&nodes[k].op);
-    if (nodes[k].outputs[0] != id || binary == nullptr) continue;
-    return binary->kind == kind && binary->activation == Activation::kNone ? &nodes[k] : nullptr;
-  }
-  return nullptr;
-}
-
-bool IsNumber(NodeWriter& to, ValueId id, double number) {
-  if (!to.IsConstant(id) || to.shape(id).element_count() != 1) return false;
-  const Result<double> held = to.Number(id);
-  return held.ok() && std::fabs(*held - number) < 1e-6;
-}
-
-// x of a value that is x times `number`, or x divided by its inverse; kNoValue of others.
-ValueId FactorOf(NodeWriter& to, ValueId id, double number) {
-  if (const Node* product = MakerOf(to, id, BinaryKind::kMul)) {
-    if (IsNumber(to, product->inputs[1], number)) return product->inputs[0];
-    if (IsNumber(to, product->inputs[0], number)) return product->inputs[1];
-  }
-  const Node* quotient = MakerOf(to, id, BinaryKind::kDiv);
-  return quotient != nullptr && IsNumber(to, quotient->inputs[1], 1.0 / number) ? quotient->inputs[0] : kNoValue;
+  return InOrder(order, Compose(op, Composer(op.to(), x), x));
 }
 
 }  // namespace
-
-Made GeluOfProduct(const OpView& op, ValueId y, ValueId factor) {
-  NodeWriter& to = op.to();
-  auto& doubles = op.scope().reading().doubled_gelus;
-  const auto doubled = doubles.find(y);
-  if (doubled != doubles.end() && IsNumber(to, factor, 0.5) && to.shape(factor).rank() <= to.shape(y).rank())
-    return doubled->second;
-  const auto& known = op.scope().reading().error_functions;
-  const Node* made = known.empty() ? nullptr : MakerOf(to, factor, BinaryKind::kAdd);
-  if (made == nullptr) return kNoValue;
-  const size_t erf = IsNumber(to, made->inputs[1], 1.0) ? 0 : 1;
-  const auto found = known.find(made->inputs[erf]);
-  if (found == known.end() || !IsNumber(to, made->inputs[1 - erf], 1.0)) return kNoValue;
-  const ValueId x = FactorOf(to, found->second, std::numbers::sqrt2 / 2);
-  if (x == kNoValue || to.shape(x) != to.shape(factor)) return kNoValue;
-  const bool is_half = y != x && FactorOf(to, y, 0.5) == x;
-  if ((y != x && !is_half) || to.shape(y) != to.shape(factor)) return kNoValue;
-  HEARTH_ASSIGN(const ValueId gelu, to.Add(UnaryKind::kGelu, Made(x)));
-  if (is_half) return gelu;
-  HEARTH_ASSIGN(const ValueId twice, to.Add(BinaryKind::kAdd, {gelu, gelu}));
-  doubles.emplace(twice, gelu);
-  return twice;
-}
 
 Made AddFusedActivation(const OpView& op, const Made& x) {
   const std::string_view name = op.Text("activation", "");
@@ -273,7 +207,6 @@ std::span<const OperatorRow> ActivationOperators() {
       {"Celu", ReadActivation, Kind(Composed::kCelu)},
       {"Cosh", ReadActivation, Kind(Composed::kCosh)},
       {"Elu", ReadActivation, Kind(Composed::kElu)},
-      {"Erf", ReadActivation, Kind(Composed::kErf)},
       {"HardSigmoid", ReadActivation, Kind(Composed::kHardSigmoid)},
       {"Mish", ReadActivation, Kind(Composed::kMish)},
       {"Reciprocal", ReadActivation, Kind(Composed::kReciprocal)},

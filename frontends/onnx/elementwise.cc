@@ -47,10 +47,6 @@ Results ReadBinary(OpView& op) {
   HEARTH_ASSIGN(Aligned aligned, Align(op, 0, 2));
   NodeWriter& to = op.to();
   const auto kind = static_cast<BinaryKind>(op.kind());
-  for (size_t k = 0; kind == BinaryKind::kMul && k < 2; ++k) {
-    HEARTH_ASSIGN(const ValueId gelu, GeluOfProduct(op, aligned.values[k], aligned.values[1 - k]));
-    if (gelu != kNoValue) return aligned.Result(gelu);
-  }
   const DType base = to.desc(aligned.values[0]).dtype, other = to.desc(aligned.values[1]).dtype;
   if (kind != BinaryKind::kPow || base == other) return aligned.Result(to.Add(Binary{.kind = kind}, aligned.values));
   // The result has the base's type. Whole powers of integers stay exact.
@@ -220,6 +216,7 @@ std::span<const OperatorRow> ElementwiseOperators() {
       {"Div", ReadBinary, Kind(BinaryKind::kDiv)},
       {"Dropout", ReadDropout},
       {"Equal", ReadBinary, Kind(BinaryKind::kEqual)},
+      {"Erf", ReadUnary, Kind(UnaryKind::kErf)},
       {"Exp", ReadUnary, Kind(UnaryKind::kExp)},
       {"Floor", ReadUnary, Kind(UnaryKind::kFloor)},
       {"Gelu", ReadUnary, Kind(UnaryKind::kGelu)},

@@ -32,8 +32,6 @@ struct Reading {
   int levels = 0;  // of subgraphs and functions, one in the other
   // Constants of 4 or 2 bits an element, which have 8 here.
   std::set<ValueId> narrow_integers;
-  std::map<ValueId, ValueId> error_functions;  // the operand of each, by its result
-  std::map<ValueId, ValueId> doubled_gelus;    // GELU, by the sum of it and itself
 };
 
 // The element type that Hearth computes with: float16 and bfloat16 become float32. Nothing: a type that Hearth lacks.

@@ -68,6 +68,43 @@ TEST(FuseGelu, LeavesOtherFactorsAndWhatOthersSee) {
                                         "%14 = mul(%13, %12) : float32[2x6] \"y\" node \"y\"\n"));
 }
 
+// By erf: x, its multiple `inner` as %6, and what stands for the result of p = erf + 1, as %14.
+std::string GeluByErf(const std::string& inner, const std::string& result) {
+  return R"(graph "g"
+%0 = input : float32[2x6] "x"
+%1 = constant : float32[1] "root" = {1.4142135}
+%2 = constant : float32[1] "root of half" = {0.70710678}
+%3 = constant : float32[1] "half" = {0.5}
+%4 = constant : float32[1] "one" = {1}
+%5 = constant : float32[1] "other" = {1.5}
+%6 = )" + inner +
+         R"( : float32[2x6] "inner" node "inner"
+%7 = constant : float32[1] "unused" = {1}
+%8 = constant : float32[1] "unused" = {1}
+%9 = constant : float32[1] "unused" = {1}
+%10 = constant : float32[1] "unused" = {1}
+%11 = erf(%6) : float32[2x6] "t" node "t"
+%12 = add(%11, %4) : float32[2x6] "p" node "p"
+)" + result +
+         "output %14\n";
+}
+
+TEST(FuseGelu, TakesEveryFormByErf) {
+  for (const char* inner : {"div(%0, %1)", "mul(%0, %2)", "mul(%2, %0)"}) {
+    for (const char* result : kResults) {
+      const std::string nodes = Structure(Rewritten(FuseGelu, GeluByErf(inner, result)));
+      EXPECT_THAT(nodes, HasSubstr("gelu(%0)")) << nodes;
+      EXPECT_THAT(nodes, Not(HasSubstr("mul("))) << nodes;
+    }
+  }
+}
+
+TEST(FuseGelu, LeavesErfsOfOtherMultiples) {
+  ExpectUnchanged(FuseGelu, GeluByErf("div(%0, %5)", kResults[0]));
+  ExpectUnchanged(FuseGelu, GeluByErf("div(%1, %0)", kResults[1]));
+  ExpectUnchanged(FuseGelu, GeluByErf("mul(%0, %1)", kResults[2]));
+}
+
 // ---- functions_before_moves ----
 
 // A product whose result is seen as heads: bias and scale behind that, as Keras writes them.

@@ -22,6 +22,7 @@ void ApplyPart(const Unary& unary, const float* x, float* y, int64_t count) {
     case UnaryKind::kTanh: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return VectorTanh(v); });
     case UnaryKind::kLogistic:
       return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return VectorSigmoid(v); });
+    case UnaryKind::kErf: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return VectorErf(v); });
     case UnaryKind::kGelu:
       return ApplyVectors(x, y, count,
                           [](float v) HEARTH_INTO_CALLER { return 0.5f * v * VectorErfc(v * -0.70710678f); });

@@ -72,6 +72,7 @@ constexpr UnaryRow kUnaryRows[] = {
     {UnaryKind::kElu, "elu", [](double v, double) { return v < 0.0 ? std::expm1(v) : v; },
      "vselect_lt(v, splat4(0.0f), vtanh(vmin(v, splat4(0.0f)) * splat4(0.5f)) * (vexp(vmin(v, splat4(0.0f))) + "
      "splat4(1.0f)), v)"},
+    {UnaryKind::kErf, "erf", [](double v, double) { return std::erf(v); }, "verf(v)"},
     {UnaryKind::kExp, "exp", [](double v, double) { return std::exp(v); }, "vexp(v)", false, true},
     {UnaryKind::kFloor, "floor", [](double v, double) { return std::floor(v); }, "vfloor(v)"},
     {UnaryKind::kGelu, "gelu", [](double v, double) { return 0.5 * v * std::erfc(-v / std::numbers::sqrt2); },

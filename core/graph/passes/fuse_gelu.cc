@@ -1,6 +1,7 @@
-// GELU (tanh form) as exporters write it, found from its tanh:
+// GELU as exporters write it, found from its tanh or erf:
 //
-//   inner   (x + x^3 * 0.044715) * sqrt(2 / pi), where x^3 is pow(x, 3), x * x * x or square(x) * x
+//   inner   of tanh: (x + x^3 * 0.044715) * sqrt(2 / pi), where x^3 is pow(x, 3), x * x * x or square(x) * x;
+//           of erf: x / sqrt(2), or x * sqrt(1 / 2)
 //   result  x * 0.5 * (tanh(inner) + 1), multiplied in any order
 #include <cmath>
 
@@ -13,21 +14,25 @@ namespace hearth {
 namespace {
 
 constexpr float kCubeFactor = 0.044715f, kScale = 0.797884561f;
+constexpr float kRoot = 1.41421356f, kRootOfHalf = 0.707106781f;
 
 class GeluMatch {
  public:
   explicit GeluMatch(GraphRewriter& rewriter) : rewriter_(rewriter), graph_(rewriter.graph()) {}
 
-  bool Find(int tanh) {
-    nodes_.push_back(tanh);
-    const Node& node = rewriter_.node(tanh);
-    return TakeInner(node.inputs[0]) && TakeResult(node.outputs[0]) && IsWhole();
+  // `curve`: the node of the tanh or erf.
+  bool Find(int curve) {
+    nodes_.push_back(curve);
+    const Node& node = rewriter_.node(curve);
+    is_tanh_ = std::get<Unary>(node.op).kind == UnaryKind::kTanh;
+    const bool has_inner = is_tanh_ ? TakeInner(node.inputs[0]) : TakeInnerOfErf(node.inputs[0]);
+    return has_inner && TakeResult(node.outputs[0]) && IsWhole();
   }
 
   void Rewrite() {
     const int last = nodes_.back();
     nodes_.pop_back();
-    rewriter_.Replace(rewriter_.node(last), Unary{.kind = UnaryKind::kGeluTanh}, {x_});
+    rewriter_.Replace(rewriter_.node(last), Unary{.kind = is_tanh_ ? UnaryKind::kGeluTanh : UnaryKind::kGelu}, {x_});
     for (const int index : nodes_) rewriter_.Remove(index);
   }
 
@@ -68,6 +73,15 @@ class GeluMatch {
     return false;
   }
 
+  bool TakeInnerOfErf(ValueId inner) {
+    if (const Node* quotient = Taken(inner, BinaryKind::kDiv)) {
+      x_ = IsNumber(quotient->inputs[1], kRoot) ? quotient->inputs[0] : kNoValue;
+    } else {
+      x_ = Beside(Taken(inner, BinaryKind::kMul), kRootOfHalf);
+    }
+    return x_ != kNoValue;
+  }
+
   bool TakeCube(ValueId cube) {
     if (const Node* power = Taken(cube, BinaryKind::kPow))
       return power->inputs[0] == x_ && IsNumber(power->inputs[1], 3.0f);
@@ -91,9 +105,9 @@ class GeluMatch {
     return readers.size() == 1 ? Taken(rewriter_.node(readers[0]).outputs[0], kind) : nullptr;
   }
 
-  bool TakeResult(ValueId tanh) {
-    const Node* sum = ReaderOf(tanh, BinaryKind::kAdd);
-    if (Beside(sum, 1.0f) != tanh) return false;
+  bool TakeResult(ValueId curve) {
+    const Node* sum = ReaderOf(curve, BinaryKind::kAdd);
+    if (Beside(sum, 1.0f) != curve) return false;
     ValueId product = sum->outputs[0];
     bool has_x = false, has_half = false;
     while (!has_x || !has_half) {
@@ -139,6 +153,7 @@ class GeluMatch {
   Graph& graph_;
   std::vector<int> nodes_;  // the last one makes the result
   ValueId x_ = kNoValue;
+  bool is_tanh_ = true;
 };
 
 }  // namespace
@@ -147,7 +162,7 @@ Result<Verdict> FuseGelu(Graph& graph, const DeviceInfo&) {
   GraphRewriter rewriter(graph);
   for (int index = 0; index < rewriter.node_count(); ++index) {
     const auto* unary = std::get_if<Unary>(&rewriter.node(index).op);
-    if (unary == nullptr || unary->kind != UnaryKind::kTanh) continue;
+    if (unary == nullptr || (unary->kind != UnaryKind::kTanh && unary->kind != UnaryKind::kErf)) continue;
     GeluMatch match(rewriter);
     if (match.Find(index)) match.Rewrite();
   }

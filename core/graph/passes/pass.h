@@ -68,7 +68,7 @@ Result<Verdict> PoolToMean(Graph& graph, const DeviceInfo& device);
 Result<Verdict> SumToMean(Graph& graph, const DeviceInfo& device);
 // Mean, variance, subtraction and division become one node: layer or instance normalization.
 Result<Verdict> FuseNormalization(Graph& graph, const DeviceInfo& device);
-// The operators of GELU (tanh form) become one node.
+// The operators of GELU (by tanh or erf) become one node.
 Result<Verdict> FuseGelu(Graph& graph, const DeviceInfo& device);
 // An elementwise function after reshapes and transposes of a product's result moves before them.
 Result<Verdict> FunctionsBeforeMoves(Graph& graph, const DeviceInfo& device);
