@@ -73,29 +73,35 @@ class ConvertNode final : public HostNode {
       : to_floats_(to_floats),
         desc_(request.graph.value(to_floats ? request.node.inputs[0] : request.node.outputs[0]).desc),
         bytes_(request.arena.stored(to_floats ? request.node.inputs[0] : request.node.outputs[0])),
-        floats_(request.arena.floats(to_floats ? request.node.outputs[0] : request.node.inputs[0])) {}
+        floats_(request.arena.floats(to_floats ? request.node.outputs[0] : request.node.inputs[0])),
+        workers_(request.workers) {}
 
   std::string_view kernel() const override { return "integer"; }
 
   Status Run(RunControl* /*control*/) override {
-    if (to_floats_) {
-      ToFloats(desc_, bytes_, floats_);
-    } else {
-      desc_.dtype == DType::kInt8 ? Quantize<int8_t>() : Quantize<uint8_t>();
-    }
+    workers_.ForEachPart(static_cast<int64_t>(floats_.size()), kLeastUnaryElements, [&](int64_t begin, int64_t end) {
+      const auto first = static_cast<size_t>(begin), count = static_cast<size_t>(end - begin);
+      const std::span<std::byte> bytes = bytes_.subspan(first, count);
+      const std::span<float> floats = floats_.subspan(first, count);
+      if (to_floats_) {
+        ToFloats(desc_, bytes, floats);
+      } else {
+        desc_.dtype == DType::kInt8 ? Quantize<int8_t>(floats, bytes) : Quantize<uint8_t>(floats, bytes);
+      }
+    });
     return Status::Ok();
   }
 
  private:
   // Ties go to even, as in XNNPACK. NaN becomes the lowest number.
   template <typename T>
-  void Quantize() {
+  void Quantize(std::span<const float> floats, std::span<std::byte> bytes) const {
     Vectorized([&]() HEARTH_INTO_CALLER {
       const TensorGrid grid = GridOf(desc_);
       const auto zero_point = static_cast<int32_t>(grid.zero_point);
-      const float* x = floats_.data();
-      T* __restrict y = reinterpret_cast<T*>(bytes_.data());
-      const size_t count = floats_.size();
+      const float* x = floats.data();
+      T* __restrict y = reinterpret_cast<T*>(bytes.data());
+      const size_t count = floats.size();
       for (size_t k = 0; k < count; ++k) {
         float steps = x[k] * grid.inverse;
         steps = steps > grid.lowest ? steps : grid.lowest;
@@ -109,6 +115,7 @@ class ConvertNode final : public HostNode {
   const TensorDesc& desc_;
   std::span<std::byte> bytes_;
   std::span<float> floats_;
+  WorkerPool& workers_;
 };
 
 }  // namespace
