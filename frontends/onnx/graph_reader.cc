@@ -242,7 +242,7 @@ Status GraphReader::ReadNode(const NodeProto& node) {
   if (!made.ok()) return made.status().Within(NodeLabelOf(node, opset));
   for (size_t k = 0; k < node.outputs.size(); ++k) {
     if (node.outputs[k].empty()) continue;
-    if (k >= made->size() || ((*made)[k].plain == kNoValue && (*made)[k].last == kNoValue)) {
+    if (k >= made->size() || !(*made)[k].is_made()) {
       return Error(StatusCode::kUnsupported, "its output {} is not made", k).Within(NodeLabelOf(node, opset));
     }
     if (Has(node.outputs[k])) {
@@ -301,8 +301,7 @@ Results GraphReader::CallFunction(const OpView& view, const FunctionProto& funct
 
 Results GraphReader::ReadFunction(const FunctionProto& function, const std::vector<Tensor>& inputs) {
   for (size_t k = 0; k < std::min(inputs.size(), function.inputs.size()); ++k) {
-    const bool is_given = inputs[k].plain != kNoValue || inputs[k].last != kNoValue;
-    if (is_given) Bind(function.inputs[k], inputs[k]);
+    if (inputs[k].is_made()) Bind(function.inputs[k], inputs[k]);
   }
   for (const std::string_view name : function.inputs) {
     if (!Has(name)) SetAbsent(name);

@@ -17,7 +17,7 @@ Tensor* OpView::Find(size_t i) const {
 
 Made OpView::In(size_t i, Order order) const {
   Tensor* tensor = Find(i);
-  if (tensor == nullptr) {
+  if (tensor == nullptr || (tensor->plain == kNoValue && tensor->last == kNoValue)) {
     if (!Has(i)) return Error(StatusCode::kMalformedInput, "its operand {} is absent", i);
     HEARTH_ASSIGN(const ValueId added, scope_.ValueOf(node_.inputs[i]));
     static_cast<void>(added);
@@ -33,9 +33,14 @@ Made OpView::In(size_t i, Order order) const {
   return wanted;
 }
 
+Made OpView::Weights(size_t i) const {
+  const Tensor* tensor = Find(i);
+  return tensor != nullptr && tensor->on_grid != kNoValue ? Made(tensor->on_grid) : In(i);
+}
+
 Order OpView::OrderOf(size_t i) const {
   const Tensor* tensor = Find(i);
-  return tensor != nullptr && tensor->plain == kNoValue ? Order::kLast : Order::kPlain;
+  return tensor != nullptr && tensor->plain == kNoValue && tensor->last != kNoValue ? Order::kLast : Order::kPlain;
 }
 
 Order OpView::CommonOrder(size_t first, size_t count) const {
@@ -75,12 +80,11 @@ Result<Aligned> Align(const OpView& op, size_t first, size_t count) {
 }
 
 Result<TensorDesc> OpView::Desc(size_t i) const {
-  const Tensor* tensor = Find(i);
-  if (tensor == nullptr || tensor->plain != kNoValue) {
+  if (OrderOf(i) == Order::kPlain) {
     HEARTH_ASSIGN(const ValueId value, In(i));
     return to().desc(value);
   }
-  TensorDesc desc = to().desc(tensor->last);
+  TensorDesc desc = to().desc(Find(i)->last);
   desc.shape = PlainShape(desc.shape);
   return desc;
 }

@@ -100,12 +100,28 @@ Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation) {
   // Of dimensions of size 1, only a transpose says which one holds the rows that data make.
   const OpenDimension open = to.marks().OpenOf(*value);
   const bool is_lost = open.count != kNoValue && desc.shape[open.dim] == 1;
-  if (KeepsOrder(desc.shape, permutation) && !is_lost) return to.AddReshape(value, Permuted(desc.shape, permutation));
+  const bool keeps_order = KeepsOrder(desc.shape, permutation) && !is_lost;
   const bool has_blocks = desc.quantization && desc.quantization->blocks != nullptr;
-  if (!to.IsConstant(*value) || has_blocks || BitsOf(desc.dtype) % 8 != 0) return to.AddTranspose(value, permutation);
+  if (!to.IsConstant(*value) || has_blocks || BitsOf(desc.dtype) % 8 != 0) {
+    return keeps_order ? to.AddReshape(value, Permuted(desc.shape, permutation)) : to.AddTranspose(value, permutation);
+  }
   std::vector<int64_t> key{*value};
   key.insert(key.end(), permutation.dims().begin(), permutation.dims().end());
   if (const auto found = to.stacked().find(key); found != to.stacked().end()) return found->second;
+  TensorDesc made{desc.dtype, Permuted(desc.shape, permutation), desc.quantization};
+  if (made.quantization) {
+    const auto moved_to = std::ranges::find(permutation.dims(), desc.quantization->dimension);
+    made.quantization->dimension = static_cast<int32_t>(moved_to - permutation.dims().begin());
+  }
+  if (keeps_order) {  // the same bytes, which may lie in the file
+    Value same = to.graph().value(*value);
+    if (!to.budget().copies.Charge(same.name.size()) || !to.budget().copies.ChargeScales(made))
+      return CopyBudget::Exceeded("the names and scales of constants");
+    same.desc = std::move(made);
+    const ValueId moved = to.graph().AddValue(std::move(same));
+    to.stacked().emplace(std::move(key), moved);
+    return moved;
+  }
   if (!to.budget().ChargeMade(desc.size_bytes())) return ReadingBudget::TooMuchMade("a constant");
   const std::span<const std::byte> from = to.graph().ConstantBytes(*value);
   std::vector<std::byte> bytes(from.size());
@@ -114,11 +130,6 @@ Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation) {
     case 16: PermuteBytes<uint16_t>(from.data(), desc.shape, permutation, bytes.data()); break;
     case 32: PermuteBytes<uint32_t>(from.data(), desc.shape, permutation, bytes.data()); break;
     default: PermuteBytes<uint64_t>(from.data(), desc.shape, permutation, bytes.data());
-  }
-  TensorDesc made{desc.dtype, Permuted(desc.shape, permutation), desc.quantization};
-  if (made.quantization) {
-    const auto moved_to = std::ranges::find(permutation.dims(), desc.quantization->dimension);
-    made.quantization->dimension = static_cast<int32_t>(moved_to - permutation.dims().begin());
   }
   const ValueId moved = to.graph().AddConstantValue(to.graph().value(*value).name, made, std::move(bytes));
   to.stacked().emplace(std::move(key), moved);

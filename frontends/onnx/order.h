@@ -14,6 +14,10 @@ namespace hearth::onnx {
 struct Tensor {
   ValueId plain = kNoValue;  // the order of the file
   ValueId last = kNoValue;   // dimension 1 ("channels") at the end; only from rank 3 on
+  // A constant of 8 bits that stands for real numbers. Floats are made of it, in `plain`, once a reader wants some.
+  ValueId on_grid = kNoValue;
+
+  bool is_made() const { return plain != kNoValue || last != kNoValue || on_grid != kNoValue; }
 };
 
 using Results = Result<std::vector<Tensor>>;

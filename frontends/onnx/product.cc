@@ -59,6 +59,10 @@ Made AddProduct(NodeWriter& to, ValueId a, ValueId b, ValueId bias) {
   if (right.rank() == 2 && left.rank() >= 2 && to.IsConstant(b) && to.desc(a).dtype == DType::kFloat32) {
     return to.Add(FullyConnected{.keep_dims = true}, {a, AddPermuted(to, b, {1, 0}), bias});
   }
+  if (to.desc(b).quantization) {  // only layers read 8 bits
+    HEARTH_ASSIGN(const ValueId floats, to.AddWidened(b));
+    return AddProduct(to, a, floats, bias);
+  }
   // Vectors as matrices of one row or column.
   const Made first = left.rank() == 1 ? to.AddReshape(a, {1, left[0]}) : Made(a);
   const Made second = right.rank() == 1 ? to.AddReshape(b, {right[0], 1}) : Made(b);
@@ -87,7 +91,7 @@ Results ReadMatMul(OpView& op) {
     return Error(StatusCode::kUnsupported, "transBatchA or transBatchB");
   }
   HEARTH_ASSIGN(const ValueId a, op.Int("transA", 0) != 0 ? Turned(to, op.In(0)) : op.In(0));
-  HEARTH_ASSIGN(const ValueId b, op.Int("transB", 0) != 0 ? Turned(to, op.In(1)) : op.In(1));
+  HEARTH_ASSIGN(const ValueId b, op.Int("transB", 0) != 0 ? Turned(to, op.Weights(1)) : op.Weights(1));
   HEARTH_ASSIGN(const ValueId made, AddProduct(to, a, b, kNoValue));
   const double alpha = op.Float("alpha", 1.0);
   return Plain(alpha == 1.0 ? Made(made) : to.Add(BinaryKind::kMul, {made, AddScalarLike(to, made, alpha)}));
@@ -246,7 +250,7 @@ Results ReadMatMulNBits(OpView& op) {
 Results ReadGemm(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const ValueId a, op.Int("transA", 0) != 0 ? Turned(to, op.In(0)) : op.In(0));
-  HEARTH_ASSIGN(const ValueId given, op.In(1));
+  HEARTH_ASSIGN(const ValueId given, op.Weights(1));
   const bool is_turned = op.Int("transB", 0) != 0;
   // A layer's weights, as they are: nothing is turned there and back.
   const bool is_layer = is_turned && to.IsConstant(given) && to.shape(given).rank() == 2 && to.shape(a).rank() == 2 &&

@@ -89,8 +89,36 @@ Results ReadQuantizeLinear(OpView& op) {
   return InOrder(order, Quantized(op.to(), x, ScalesFor(op, 1, order, shape), ScalesFor(op, 2, order, shape), *dtype));
 }
 
+// A constant of 8 bits that stays one, for who reads weights; kNoValue for other operands.
+Made ConstantOnGrid(OpView& op) {
+  NodeWriter& to = op.to();
+  if (!op.IsConstant(0) || !op.IsConstant(1) || (op.Has(2) && !op.IsConstant(2)) || op.Int("block_size", 0) != 0)
+    return kNoValue;
+  HEARTH_ASSIGN(const ValueId integers, op.In(0));
+  const TensorDesc& desc = to.desc(integers);
+  const int64_t rank = desc.shape.rank(), axis = op.Int("axis", 1);
+  const bool is_of_8_bits = (desc.dtype == DType::kInt8 || desc.dtype == DType::kUInt8) && !desc.quantization;
+  if (!is_of_8_bits || to.IsEmpty(integers) || axis < -rank || axis >= rank) return kNoValue;
+  HEARTH_ASSIGN(std::vector<float> scales, op.Floats(1));
+  HEARTH_ASSIGN(const std::vector<float> zeros, op.Floats(2));
+  Quantization grid{
+      std::move(scales), {zeros.begin(), zeros.end()}, static_cast<int32_t>(axis < 0 ? axis + rank : axis), nullptr};
+  const size_t count = grid.scales.size();
+  const bool are_normal =
+      std::ranges::all_of(grid.scales, [](float scale) { return scale > 0 && std::isnormal(scale); });
+  if (!op.Has(2)) grid.zero_points.assign(count, 0);
+  if (!are_normal || grid.zero_points.size() != count ||
+      (count != 1 && count != static_cast<size_t>(desc.shape[grid.dimension])))
+    return kNoValue;
+  if (!to.budget().copies.ChargeScales({desc.dtype, desc.shape, grid}))
+    return CopyBudget::Exceeded("the scales of constants");
+  return OnGrid(to, integers, std::move(grid));
+}
+
 Results ReadDequantizeLinear(OpView& op) {
   NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId on_grid, ConstantOnGrid(op));
+  if (on_grid != kNoValue) return std::vector{Tensor{.on_grid = on_grid}};
   const Order order = OrderWithScales(op);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
   const Made centered = Centered(to, x, ScalesFor(op, 2, order, to.shape(x)));

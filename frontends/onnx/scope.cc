@@ -14,7 +14,8 @@ Tensor* Scope::Find(std::string_view name) {
 Made Scope::ValueOf(std::string_view name) {
   if (Tensor* tensor = Find(name); tensor != nullptr) {
     if (tensor->plain == kNoValue) {
-      HEARTH_ASSIGN(tensor->plain, ToOrder(to_, tensor->last, Order::kLast, Order::kPlain));
+      HEARTH_ASSIGN(tensor->plain, tensor->last == kNoValue ? to_.AddWidened(tensor->on_grid)
+                                                            : ToOrder(to_, tensor->last, Order::kLast, Order::kPlain));
     }
     return tensor->plain;
   }

@@ -187,7 +187,7 @@ Made AddConvolution(NodeWriter& to, const Windowing& w, const Made& x, const Mad
 // Also FusedConv, to which onnxruntime's optimizer joins a sum and an activation.
 Results ReadConv(OpView& op) {
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
-  HEARTH_ASSIGN(const ValueId filter, op.In(1));
+  HEARTH_ASSIGN(const ValueId filter, op.to().shape(x).rank() == 5 ? op.In(1) : op.Weights(1));
   const Shape shape = op.to().shape(filter);
   if (shape.rank() < 3) return Error(StatusCode::kMalformedInput, "a filter of shape {}", shape.ToString());
   HEARTH_ASSIGN(const std::vector<int64_t> kernel, KernelOf(op, shape));

@@ -1,0 +1,90 @@
+// Weights that an ONNX file holds in 8 bits, behind DequantizeLinear.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/graph/evaluate.h"
+#include "frontends/onnx/reader.h"
+#include "tests/testing/onnx_writer.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr int kInt8 = 3;
+
+Graph ReadFrom(const std::string& file) {
+  Result<Graph> read = ReadOnnxModel(std::as_bytes(std::span(file)), {});
+  EXPECT_TRUE(read.ok()) << read.status().message();
+  return read.ok() ? *std::move(read) : Graph();
+}
+
+std::vector<double> AnswerOf(const Graph& graph, const Shape& shape, const std::vector<double>& numbers) {
+  const ReferenceTensor x{shape, numbers};
+  const auto answers = EvaluateGraph(graph, std::span(&x, 1));
+  EXPECT_TRUE(answers.ok()) << answers.status().message();
+  return answers.ok() ? (*answers)[0].values : std::vector<double>();
+}
+
+// The weights of the graph's only node with some.
+TensorDesc WeightsOf(const Graph& graph) {
+  for (const Node& node : graph.nodes()) {
+    if (node.inputs.size() > 1 && graph.IsConstant(node.inputs[1])) return graph.value(node.inputs[1]).desc;
+  }
+  ADD_FAILURE() << "no node has weights";
+  return {};
+}
+
+TEST(OnnxQuantizedWeights, OfAProductStayInEightBits) {
+  OnnxGraph graph;
+  graph.Input("x", {"1", "2"}).Output("y").Stored("q", {2, 3}, kInt8, "\x01\x02\x03\xff\xfe\xfd");
+  graph.Floats("s", {3}, {0.5, 2, 4}).Node("DequantizeLinear", {"q", "s"}, {"w"}, {OnnxGraph::Integer("axis", 1)});
+  const std::string file = OnnxFile(graph.Node("MatMul", {"x", "w"}, {"y"}));
+  const Graph read = ReadFrom(file);
+  EXPECT_EQ(WeightsOf(read).dtype, DType::kInt8);
+  EXPECT_THAT(AnswerOf(read, {1, 2}, {10, 1}), ElementsAre(4.5, 36, 108));
+}
+
+// One row of weights keeps its bytes when it is turned; its scales are of the other dimension then.
+TEST(OnnxQuantizedWeights, OfOneRowKeepTheirScales) {
+  OnnxGraph graph;
+  graph.Input("x", {"1", "1"}).Output("y").Stored("q", {1, 3}, kInt8, "\x01\x02\xff");
+  graph.Floats("s", {3}, {0.5, 2, 4}).Node("DequantizeLinear", {"q", "s"}, {"w"}, {OnnxGraph::Integer("axis", 1)});
+  const std::string file = OnnxFile(graph.Node("MatMul", {"x", "w"}, {"y"}));
+  const Graph read = ReadFrom(file);
+  EXPECT_EQ(WeightsOf(read).dtype, DType::kInt8);
+  EXPECT_THAT(AnswerOf(read, {1, 1}, {2}), ElementsAre(1, 8, -8));
+}
+
+TEST(OnnxQuantizedWeights, OfDepthwisePointsKeepTheirScales) {
+  OnnxGraph graph;
+  graph.Input("x", {"1", "2", "1", "1"}).Output("y").Stored("q", {2, 1, 1, 1}, kInt8, "\x03\xfe");
+  graph.Floats("s", {2}, {0.5, 4}).Stored("z", {2}, kInt8, {"\x01\x00", 2});
+  graph.Node("DequantizeLinear", {"q", "s", "z"}, {"w"}, {OnnxGraph::Integer("axis", 0)});
+  graph.Node("Conv", {"x", "w"}, {"y"}, {OnnxGraph::Integer("group", 2)});
+  const std::string file = OnnxFile(graph);
+  const Graph read = ReadFrom(file);
+  EXPECT_EQ(WeightsOf(read).dtype, DType::kInt8);
+  EXPECT_THAT(AnswerOf(read, {1, 2, 1, 1}, {10, 1}), ElementsAre(10, -8));
+}
+
+TEST(OnnxQuantizedWeights, OfOneDimensionStayInEightBits) {
+  OnnxGraph graph;
+  graph.Input("x", {"1", "1", "3"}).Output("y").Stored("q", {2, 1, 2}, kInt8, "\x01\x02\x03\xff");
+  graph.Floats("s", {2}, {0.5, 4}).Node("DequantizeLinear", {"q", "s"}, {"w"}, {OnnxGraph::Integer("axis", 0)});
+  const std::string file = OnnxFile(graph.Node("Conv", {"x", "w"}, {"y"}));
+  const Graph read = ReadFrom(file);
+  EXPECT_EQ(WeightsOf(read).dtype, DType::kInt8);
+  EXPECT_THAT(AnswerOf(read, {1, 1, 3}, {1, 2, 3}), ElementsAre(2.5, 4, 4, 12));
+}
+
+TEST(OnnxQuantizedWeights, AreFloatsForOtherReaders) {
+  OnnxGraph graph;
+  graph.Input("x", {"2"}).Output("y").Stored("q", {2}, kInt8, "\x01\xfe").Floats("s", {}, {0.5});
+  graph.Node("DequantizeLinear", {"q", "s"}, {"w"}).Node("Identity", {"w"}, {"v"}).Node("Add", {"x", "v"}, {"y"});
+  const std::string file = OnnxFile(graph);
+  EXPECT_THAT(AnswerOf(ReadFrom(file), {2}, {1, 2}), ElementsAre(1.5, 1));
+}
+
+}  // namespace
+}  // namespace hearth
