@@ -82,6 +82,8 @@ Result<Verdict> FoldPadding(Graph& graph, const DeviceInfo& device);
 Result<Verdict> FuseBias(Graph& graph, const DeviceInfo& device);
 // An activation becomes an attribute of the node that makes its input.
 Result<Verdict> FuseActivation(Graph& graph, const DeviceInfo& device);
+// On the CPU: values that are rounded to 256 steps become quantized ones, and nodes between them compute on integers.
+Result<Verdict> ToIntegers(Graph& graph, const DeviceInfo& device);
 
 }  // namespace hearth
 

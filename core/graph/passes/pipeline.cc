@@ -25,6 +25,7 @@ constexpr Pass kDefaultPasses[] = {
     {"fuse_bias", FuseBias},                           //
     {"fold_into_weights", FoldIntoWeights},            //
     {"fuse_activation", FuseActivation},               //
+    {"to_integers", ToIntegers},                       // of layers that have their bias and activation
 };
 
 // Each pass that changes something makes the graph smaller, so real networks need two or three rounds. The bound
