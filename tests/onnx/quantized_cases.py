@@ -33,6 +33,73 @@ def quantized():
                [1, 2, 3, 4, 5, 6, 7, 8], strides=[2, 2], pads=[1, 0, 1, 1])
 
 
+class Rounded:
+    """A network whose values between operators are rounded to 8 bits (QDQ), as onnxruntime's quantizer writes it."""
+
+    def __init__(self):
+        self.nodes, self.held, self.count = [], [], 0
+
+    def hold(self, array):
+        self.held.append(numpy_helper.from_array(np.asarray(array), f"c{len(self.held)}"))
+        return self.held[-1].name
+
+    def op(self, name, *operands, **attributes):
+        self.count += 1
+        self.nodes.append(helper.make_node(name, operands, [f"v{self.count}"], **attributes))
+        return f"v{self.count}"
+
+    def rounded(self, value, scale=0.0217, zero=np.uint8(117)):
+        grid = self.hold(np.float32(scale)), self.hold(zero)
+        return self.op("DequantizeLinear", self.op("QuantizeLinear", value, *grid), *grid)
+
+    def weights(self, shape, axis=None):
+        scale = np.float32(0.0123) if axis is None else seeded("ws", (shape[axis],), low=0.005, high=0.02)
+        zero = np.int8(0) if axis is None else np.zeros(shape[axis], np.int8)
+        held = self.hold(seeded("w", shape, np.int8, *SEVEN_BITS)), self.hold(scale), self.hold(zero)
+        return self.op("DequantizeLinear", *held, **({} if axis is None else {"axis": axis}))
+
+    def case(self, name, given, output):
+        return network(name, self.nodes, given, self.held, [output], 19)
+
+
+def rounded_layers():
+    """Outputs are rounded, so an element is right or a whole step off."""
+    image, rows = {"x": seeded("image", (1, 6, 9, 8))}, {"x": seeded("rows", (5, 12))}
+    for name, shape, axis, attributes in (
+            ("Conv", (7, 6, 3, 3), 0, {"pads": [1, 0, 1, 2]}), ("Conv_points", (7, 6, 1, 1), 0, {}),
+            ("Conv_of_one_scale", (4, 6, 2, 2), None, {"strides": [2, 1]}),
+            ("Conv_depthwise", (6, 1, 3, 3), 0, {"group": 6}), ("Conv_depthwise_points", (6, 1, 1, 1), 0, {"group": 6}),
+            ("Conv_groups", (4, 3, 3, 3), 0, {"group": 2})):
+        r = Rounded()
+        made = r.op("Relu", r.op("Conv", r.rounded("x"), r.weights(shape, axis), **attributes))
+        yield r.case(f"QDQ_{name}", image, r.rounded(made, 0.0371, np.int8(-41)))
+    r = Rounded()
+    line = r.op("Conv", r.rounded("x"), r.weights((3, 5, 2), 0))
+    yield r.case("QDQ_Conv_of_one_dimension", {"x": seeded("line", (1, 5, 9))}, r.rounded(line, 0.0193))
+    for name, shape, axis, attributes in (("MatMul", (12, 7), 1, None), ("Gemm", (12, 7), 1, {}),
+                                          ("Gemm_turned", (7, 12), 0, {"transB": 1, "alpha": 0.5})):
+        r = Rounded()
+        op, more = ("MatMul", {}) if attributes is None else ("Gemm", attributes)
+        yield r.case(f"QDQ_{name}", rows, r.rounded(r.op(op, r.rounded("x"), r.weights(shape, axis), **more), 0.0193))
+    r = Rounded()
+    x = r.rounded("x")
+    curve = r.rounded(r.op("Sigmoid", x), 1 / 256, np.uint8(0))
+    r.rounded(r.op("Mul", x, curve), 0.0143)
+    product = f"v{r.count}"
+    moved = r.rounded(r.op("Transpose", r.rounded(r.op("Add", x, product), 0.0311), perm=[1, 0]), 0.0311)
+    yield r.case("QDQ_elements", rows, r.rounded(r.op("Reshape", moved, r.hold(np.array([4, 15]))), 0.0311))
+    r = Rounded()
+    x = r.rounded("x")
+    pooled = r.rounded(r.op("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2]))
+    mean = r.rounded(r.op("GlobalAveragePool", pooled), 0.0117)
+    yield r.case("QDQ_pools", image, r.rounded(r.op("Concat", mean, r.op("Erf", mean), axis=1), 0.0223))
+    # Steps of powers of two make halves, which are rounded to even.
+    r = Rounded()
+    x = r.rounded("x", 0.125, np.uint8(128))
+    half = r.rounded(r.op("Relu", x), 0.25, np.uint8(0))
+    yield r.case("QDQ_halves", rows, r.rounded(r.op("Add", x, half), 0.5, np.uint8(128)))
+
+
 def quantized_recurrent():
     for direction, d in (("forward", 1), ("bidirectional", 2)):
         w, r = seeded("w8", (d, 5, 16), np.int8, *SEVEN_BITS), seeded("r8", (d, 4, 16), np.int8, *SEVEN_BITS)
