@@ -89,27 +89,28 @@ Results ReadQuantizeLinear(OpView& op) {
   return InOrder(order, Quantized(op.to(), x, ScalesFor(op, 1, order, shape), ScalesFor(op, 2, order, shape), *dtype));
 }
 
-// A constant of 8 bits that stays one, for who reads weights; kNoValue for other operands.
-Made ConstantOnGrid(OpView& op) {
+// The real numbers of operand `i`, a constant of 8 bits, kept in 8 bits; `scale` and `zero_point` are the operands of
+// its grid. kNoValue if something is computed or has another form.
+Made ConstantOnGrid(OpView& op, size_t i, size_t scale, size_t zero_point, int64_t axis) {
   NodeWriter& to = op.to();
-  if (!op.IsConstant(0) || !op.IsConstant(1) || (op.Has(2) && !op.IsConstant(2)) || op.Int("block_size", 0) != 0)
+  if (!op.IsConstant(i) || !op.IsConstant(scale) || (op.Has(zero_point) && !op.IsConstant(zero_point)) ||
+      op.Int("block_size", 0) != 0)
     return kNoValue;
-  HEARTH_ASSIGN(const ValueId integers, op.In(0));
+  HEARTH_ASSIGN(const ValueId integers, op.In(i));
   const TensorDesc& desc = to.desc(integers);
-  const int64_t rank = desc.shape.rank(), axis = op.Int("axis", 1);
+  const int64_t rank = desc.shape.rank();
   const bool is_of_8_bits = (desc.dtype == DType::kInt8 || desc.dtype == DType::kUInt8) && !desc.quantization;
   if (!is_of_8_bits || to.IsEmpty(integers) || axis < -rank || axis >= rank) return kNoValue;
-  HEARTH_ASSIGN(std::vector<float> scales, op.Floats(1));
-  HEARTH_ASSIGN(const std::vector<float> zeros, op.Floats(2));
+  HEARTH_ASSIGN(std::vector<float> scales, op.Floats(scale));
+  HEARTH_ASSIGN(const std::vector<float> zeros, op.Floats(zero_point));
+  const size_t count = scales.size();
   Quantization grid{
       std::move(scales), {zeros.begin(), zeros.end()}, static_cast<int32_t>(axis < 0 ? axis + rank : axis), nullptr};
-  const size_t count = grid.scales.size();
+  if (zeros.size() < 2) grid.zero_points.assign(count, zeros.empty() ? 0 : grid.zero_points[0]);
   const bool are_normal =
-      std::ranges::all_of(grid.scales, [](float scale) { return scale > 0 && std::isnormal(scale); });
-  if (!op.Has(2)) grid.zero_points.assign(count, 0);
-  if (!are_normal || grid.zero_points.size() != count ||
-      (count != 1 && count != static_cast<size_t>(desc.shape[grid.dimension])))
-    return kNoValue;
+      std::ranges::all_of(grid.scales, [](float number) { return number > 0 && std::isnormal(number); });
+  const bool is_for_each = count == static_cast<size_t>(desc.shape[grid.dimension]);
+  if (!are_normal || grid.zero_points.size() != count || (count != 1 && !is_for_each)) return kNoValue;
   if (!to.budget().copies.ChargeScales({desc.dtype, desc.shape, grid}))
     return CopyBudget::Exceeded("the scales of constants");
   return OnGrid(to, integers, std::move(grid));
@@ -117,7 +118,7 @@ Made ConstantOnGrid(OpView& op) {
 
 Results ReadDequantizeLinear(OpView& op) {
   NodeWriter& to = op.to();
-  HEARTH_ASSIGN(const ValueId on_grid, ConstantOnGrid(op));
+  HEARTH_ASSIGN(const ValueId on_grid, ConstantOnGrid(op, 0, 1, 2, op.Int("axis", 1)));
   if (on_grid != kNoValue) return std::vector{Tensor{.on_grid = on_grid}};
   const Order order = OrderWithScales(op);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
@@ -226,8 +227,29 @@ Made Rescaled(OpView& op, const Made& sums, size_t i) {
                    zero_point.dtype);
 }
 
+// (x, its scale and zero point, weights, theirs, those of the result, bias): with constant weights and grids the layer
+// of real numbers between integers, as a file with DequantizeLinear has it.
+struct RealLayer {
+  ValueId weights = kNoValue, bias = kNoValue;  // kNoValue, kNoValue: something is computed
+};
+Result<RealLayer> RealLayerOf(OpView& op, int64_t axis, size_t bias) {
+  NodeWriter& to = op.to();
+  const bool are_constant = op.IsConstant(1) && op.IsConstant(6) && (!op.Has(bias) || op.IsConstant(bias));
+  RealLayer layer;
+  if (!are_constant) return layer;
+  HEARTH_ASSIGN(layer.weights, ConstantOnGrid(op, 3, 4, 5, axis));
+  if (layer.weights == kNoValue || !op.Has(bias)) return layer;
+  const Made units = to.Add(BinaryKind::kMul, {RowZeroPoint(op, 1), op.In(4)});
+  HEARTH_ASSIGN(layer.bias, to.Add(BinaryKind::kMul, {to.AddCast(op.In(bias), DType::kFloat32), units}));
+  return layer;
+}
+
 Results ReadQLinearMatMul(OpView& op) {
-  return Plain(Rescaled(op, ExactProduct(op, kScaledFactors), 6));
+  HEARTH_ASSIGN(const RealLayer layer, RealLayerOf(op, -1, op.input_count()));
+  if (layer.weights == kNoValue || op.to().shape(layer.weights).rank() != 2)
+    return Plain(Rescaled(op, ExactProduct(op, kScaledFactors), 6));
+  HEARTH_ASSIGN(const ValueId x, RealOperand(op, 0, op.In(0)));
+  return Plain(AsIntegers(op, AddProduct(op.to(), x, layer.weights, kNoValue), 6, 0));
 }
 
 // `added`: the operand that is added to the sums, which may be absent.
@@ -236,6 +258,14 @@ Made WithBias(OpView& op, const Made& sums, size_t added) {
 }
 
 Results ReadQLinearConv(OpView& op) {
+  HEARTH_ASSIGN(const RealLayer layer, RealLayerOf(op, 0, 8));
+  const Shape taps = layer.weights == kNoValue ? Shape() : op.to().shape(layer.weights);
+  if (taps.rank() == 3 || taps.rank() == 4) {
+    HEARTH_ASSIGN(const ValueId x, RealOperand(op, 0, op.Last(0)));
+    HEARTH_ASSIGN(const Windowing w, WindowingOf(op, {taps.dims().begin() + 2, taps.dims().end()}, op.to().shape(x)));
+    const Made real = AddConvolution(op.to(), w, x, layer.weights, layer.bias, op.Int("group", 1));
+    return Last(AsIntegers(op, real, 6, 0));
+  }
   return Last(Rescaled(op, WithBias(op, ExactConvolution(op, kScaledFactors), 8), 6));
 }
 

@@ -47,11 +47,12 @@ class IntegerRewriter {
     return rewriter_.IsReadOnce(id) ? Match(id, kind) : std::nullopt;
   }
 
-  // min(max(round(x / scale), lowest), highest) * scale becomes a quantization and a dequantization.
+  // min(max(round(x / scale), lowest), highest), which others multiply by the scale, becomes a quantization, and each
+  // product a dequantization.
   void MakeGridOf(Node& last) {
-    if (!std::holds_alternative<Binary>(last.op) || !IsPlainFloat32(graph_.value(last.outputs[0]).desc)) return;
-    const std::optional<ByNumber> scaled = Match(last.outputs[0], BinaryKind::kMul);
-    const std::optional<ByNumber> below = scaled ? MatchInner(scaled->x, BinaryKind::kMinimum) : std::nullopt;
+    const ValueId centered = last.outputs[0];
+    if (!IsPlainFloat32(graph_.value(centered).desc) || graph_.IsKept(centered)) return;
+    const std::optional<ByNumber> below = Match(centered, BinaryKind::kMinimum);
     const std::optional<ByNumber> above = below ? MatchInner(below->x, BinaryKind::kMaximum) : std::nullopt;
     if (!above || !rewriter_.IsReadOnce(above->x)) return;
     const Node* round = rewriter_.ProducerOf(above->x);
@@ -62,17 +63,24 @@ class IntegerRewriter {
     const Node* move = rewriter_.IsReadOnce(moved) ? rewriter_.ProducerOf(moved) : nullptr;
     const ValueId steps = move != nullptr && IsMove(*move) ? move->inputs[0] : moved;
     const std::optional<ByNumber> divided = MatchInner(steps, BinaryKind::kDiv);
-    const float scale = scaled->number, lowest = above->number;
-    if (!divided || divided->number != scale || !(scale > 0) || !std::isnormal(scale)) return;
+    const float lowest = above->number;
+    if (!divided || !(divided->number > 0) || !std::isnormal(divided->number)) return;
     if (below->number - lowest != 255.0f || lowest != std::floor(lowest) || lowest < -255.0f || lowest > 0.0f) return;
+    const std::vector<int> products = rewriter_.ReadersOf(centered);
+    const bool are_real = std::ranges::all_of(products, [&](int index) {
+      const std::optional<ByNumber> scaled = Match(rewriter_.node(index).outputs[0], BinaryKind::kMul);
+      return scaled && scaled->x == centered && scaled->number == divided->number;
+    });
+    if (products.empty() || !are_real) return;
     for (const ValueId stored : {steps, moved}) {
       graph_.value(stored).desc.dtype = DType::kUInt8;
-      graph_.value(stored).desc.quantization = Quantization{{scale}, {static_cast<int64_t>(-lowest)}, 0, nullptr};
+      graph_.value(stored).desc.quantization =
+          Quantization{{divided->number}, {static_cast<int64_t>(-lowest)}, 0, nullptr};
       on_grids_.insert(stored);
     }
     rewriter_.Replace(*rewriter_.ProducerOf(steps), Unary{UnaryKind::kQuantize}, {divided->x});
-    rewriter_.Replace(last, Unary{UnaryKind::kDequantize}, {moved});
-    for (const ValueId between : {scaled->x, below->x, above->x}) rewriter_.RemoveProducerOf(between);
+    for (const int index : products) rewriter_.Replace(rewriter_.node(index), Unary{UnaryKind::kDequantize}, {moved});
+    for (const ValueId between : {centered, below->x, above->x}) rewriter_.RemoveProducerOf(between);
   }
 
   // The quantized value of which a dequantization makes `id`; kNoValue if there is none.
