@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/graph/element.h"
 #include "frontends/onnx/custom.h"
+#include "frontends/onnx/integer_products.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/writer/names.h"
 #include "frontends/writer/rows.h"
@@ -271,7 +272,7 @@ Results GraphReader::MakeNode(OpView& view) {
   const auto function = reading().functions.find({node.domain, node.op_type, node.overload});
   if (function != reading().functions.end()) return CallFunction(view, *function->second);
   if (view.known() == nullptr) return NotRegistered(node);
-  return view.known()->read(view);
+  return ReadKnownCentered(view);
 }
 
 Results GraphReader::CallFunction(const OpView& view, const FunctionProto& function) {

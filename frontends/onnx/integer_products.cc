@@ -158,6 +158,39 @@ Made Centered(NodeWriter& to, const Made& x, const Made& zero_point) {
   return *zero_point == kNoValue ? real : to.Add(BinaryKind::kSub, {real, to.AddCast(zero_point, DType::kFloat32)});
 }
 
+Made Integers(NodeWriter& to, ValueId centered, ValueId zero_point, DType dtype) {
+  const Made whole = zero_point == kNoValue
+                         ? Made(centered)
+                         : to.Add(BinaryKind::kAdd, {centered, to.AddCast(zero_point, DType::kFloat32)});
+  HEARTH_ASSIGN(const ValueId made, to.AddCast(whole, dtype));
+  to.marks().centered.emplace(made, std::pair(centered, zero_point));
+  return made;
+}
+
+Results ReadKnownCentered(OpView& op) {
+  static constexpr std::string_view kMoves[] = {"DepthToSpace", "Flatten", "Identity",  "MaxPool",  "Reshape",
+                                                "Slice",        "Squeeze", "Transpose", "Unsqueeze"};
+  NodeWriter& to = op.to();
+  const OperatorRow& row = *op.known();
+  const auto& known = to.marks().centered;
+  if (known.empty() || !row.domain.empty() || op.output_count() != 1 || !op.Has(0) ||
+      std::ranges::find(kMoves, row.name) == std::end(kMoves))
+    return row.read(op);
+  const Order order = op.OrderOf(0);
+  HEARTH_ASSIGN(const ValueId x, op.In(0, order));
+  const auto found = known.find(x);
+  if (found == known.end()) return row.read(op);
+  const auto [centered, zero_point] = found->second;
+  Scope inner(op.scope().reading(), op.to(), op.scope().sets(), &op.scope(), op.scope().attributes());
+  inner.Bind(op.node().inputs[0], TensorIn(order, centered));
+  OpView view(inner, op.node(), &row, op.opset());
+  HEARTH_ASSIGN(const std::vector<Tensor> made, row.read(view));
+  HEARTH_TRY(view.misread());
+  const Order made_order = made[0].plain == kNoValue ? Order::kLast : Order::kPlain;
+  const ValueId moved = made_order == Order::kLast ? made[0].last : made[0].plain;
+  return InOrder(made_order, Integers(to, moved, zero_point, to.desc(x).dtype));
+}
+
 Made ColumnZeroPoint(OpView& op, size_t i) {
   if (!op.Has(i)) return kNoValue;
   HEARTH_ASSIGN(const ValueId list, op.In(i));

@@ -18,6 +18,13 @@ Made AlongAxis(NodeWriter& to, ValueId list, int axis, int rank);
 // x - zero point, in float32. Without a zero point: kNoValue.
 Made Centered(NodeWriter& to, const Made& x, const Made& zero_point);
 
+// The integers of such a type that are `centered` plus the zero point, which Centered knows again.
+Made Integers(NodeWriter& to, ValueId centered, ValueId zero_point, DType dtype);
+
+// What the node's row reads. Of an operator that only moves or chooses elements of integers that are known centered the
+// results are known centered, too.
+Results ReadKnownCentered(OpView& op);
+
 // A product's zero points, operand `i`: of the first factor one number, of the second one, or one for each column.
 // kNoValue if it is absent.
 Made RowZeroPoint(OpView& op, size_t i);

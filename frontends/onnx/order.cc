@@ -139,7 +139,15 @@ Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation) {
 Made ToOrder(NodeWriter& to, ValueId value, Order from, Order order) {
   const int rank = to.shape(value).rank();
   if (from == order || rank < 3) return value;
-  return AddPermuted(to, value, order == Order::kLast ? ToLastPermutation(rank) : ToPlainPermutation(rank));
+  const Shape permutation = order == Order::kLast ? ToLastPermutation(rank) : ToPlainPermutation(rank);
+  HEARTH_ASSIGN(const ValueId moved, AddPermuted(to, value, permutation));
+  auto& known = to.marks().centered;
+  if (const auto found = known.find(value); found != known.end() && !known.contains(moved)) {
+    const auto [centered, zero_point] = found->second;
+    HEARTH_ASSIGN(const ValueId moved_too, AddPermuted(to, centered, permutation));
+    known.emplace(moved, std::pair(moved_too, zero_point));
+  }
+  return moved;
 }
 
 }  // namespace hearth::onnx

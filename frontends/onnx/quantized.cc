@@ -38,10 +38,7 @@ Made Quantized(NodeWriter& to, const Made& x, const Made& scale, const Made& zer
   HEARTH_ASSIGN(const ValueId centered,
                 to.Add(BinaryKind::kMinimum,
                        {to.Add(BinaryKind::kMaximum, {steps, less_zero(range.first)}), less_zero(range.second)}));
-  const Made whole = *zero_point == kNoValue ? Made(centered) : to.Add(BinaryKind::kAdd, {centered, zero});
-  HEARTH_ASSIGN(const ValueId made, to.AddCast(whole, dtype));
-  to.marks().centered.emplace(made, std::pair(centered, *zero_point));
-  return made;
+  return Integers(to, centered, *zero_point, dtype);
 }
 
 // Scales or zero points, operand `i`, ready to be broadcast to x: one number, one for each element of the axis, or one

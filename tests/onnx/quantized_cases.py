@@ -93,6 +93,17 @@ def rounded_layers():
     pooled = r.rounded(r.op("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2]))
     mean = r.rounded(r.op("GlobalAveragePool", pooled), 0.0117)
     yield r.case("QDQ_pools", image, r.rounded(r.op("Concat", mean, r.op("Erf", mean), axis=1), 0.0223))
+    held = {"s": np.float32(0.0217), "z": np.uint8(117), "w": seeded("w", (4, 6, 3, 3), np.int8, *SEVEN_BITS),
+            "ws": seeded("ws", (4,), low=0.005, high=0.02), "wz": np.zeros(4, np.int8), "ys": np.float32(0.0391),
+            "yz": np.uint8(99), "b": seeded("b", (4,), np.int32, -900, 900), "m": seeded("m", (12, 3), np.int8, *SEVEN_BITS),
+            "ms": np.float32(0.0123), "mz": np.int8(0), "rows": np.array([-1, 12], np.int64)}
+    nodes = [helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+             helper.make_node("QLinearConv", ["q", "s", "z", "w", "ws", "wz", "ys", "yz", "b"], ["c"]),
+             helper.make_node("MaxPool", ["c"], ["p"], kernel_shape=[2, 2], strides=[2, 2]),
+             helper.make_node("Reshape", ["p", "rows"], ["r"]),
+             helper.make_node("QLinearMatMul", ["r", "ys", "yz", "m", "ms", "mz", "s", "z"], ["y"])]
+    yield network("QLinear_layers", nodes, image, [numpy_helper.from_array(np.asarray(a), n) for n, a in held.items()],
+                  ["y", "p"], 19)
     # Steps of powers of two make halves, which are rounded to even.
     r = Rounded()
     x = r.rounded("x", 0.125, np.uint8(128))

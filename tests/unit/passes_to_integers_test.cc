@@ -110,6 +110,18 @@ TEST(ToIntegers, FindsARoundingAroundAMove) {
   EXPECT_THAT(Structure(Rewritten(OnHost, net.With({real}))), HasSubstr("reshape(%10) shape=12 : uint8[12]"));
 }
 
+// A maximum of steps, before they are scaled twice.
+TEST(ToIntegers, ChoosesAmongSteps) {
+  Net net("1x4x4x2");
+  const int real = net.Rounded("1x4x4x2", kInput);
+  const int largest = net.Add("1x2x2x2", fmt::format("max_pool_2d(%{}) kernel=2x2 stride=2x2", real - 1));
+  const int once = net.Add("1x2x2x2", fmt::format("mul(%{}, %1)", largest));
+  const int twice = net.Add("1x2x2x2", fmt::format("mul(%{}, %1)", largest));
+  EXPECT_THAT(Structure(Rewritten(OnHost, net.With({once, twice}))), HasSubstr("stride=2x2 : uint8"));
+  const int other = net.Add("1x2x2x2", fmt::format("mul(%{}, %{})", largest, int{kOtherScale}));
+  ExpectUnchanged(OnHost, net.With({once, other}));
+}
+
 TEST(ToIntegers, LeavesDevices) {
   ExpectUnchanged(ToIntegers, Layer(kWeights));
 }

@@ -66,21 +66,45 @@ class IntegerRewriter {
     const float lowest = above->number;
     if (!divided || !(divided->number > 0) || !std::isnormal(divided->number)) return;
     if (below->number - lowest != 255.0f || lowest != std::floor(lowest) || lowest < -255.0f || lowest > 0.0f) return;
-    const std::vector<int> products = rewriter_.ReadersOf(centered);
-    const bool are_real = std::ranges::all_of(products, [&](int index) {
-      const std::optional<ByNumber> scaled = Match(rewriter_.node(index).outputs[0], BinaryKind::kMul);
-      return scaled && scaled->x == centered && scaled->number == divided->number;
-    });
-    if (products.empty() || !are_real) return;
-    for (const ValueId stored : {steps, moved}) {
+    Readers readers;
+    if (!FindReaders(centered, divided->number, readers) || readers.products.empty()) return;
+    readers.moved.insert(readers.moved.end(), {steps, moved});
+    for (const ValueId stored : readers.moved) {
       graph_.value(stored).desc.dtype = DType::kUInt8;
       graph_.value(stored).desc.quantization =
           Quantization{{divided->number}, {static_cast<int64_t>(-lowest)}, 0, nullptr};
       on_grids_.insert(stored);
     }
     rewriter_.Replace(*rewriter_.ProducerOf(steps), Unary{UnaryKind::kQuantize}, {divided->x});
-    for (const int index : products) rewriter_.Replace(rewriter_.node(index), Unary{UnaryKind::kDequantize}, {moved});
+    rewriter_.ReplaceReads(centered, moved);
+    for (const int index : readers.products) {
+      Node& product = rewriter_.node(index);
+      rewriter_.Replace(product, Unary{UnaryKind::kDequantize}, {product.inputs[0]});
+    }
     for (const ValueId between : {centered, below->x, above->x}) rewriter_.RemoveProducerOf(between);
+  }
+
+  // What reads steps of a grid: moves, and products with the scale.
+  struct Readers {
+    std::vector<int> products;
+    std::vector<ValueId> moved;
+  };
+  // False if something else reads them.
+  bool FindReaders(ValueId steps, float scale, Readers& readers) {
+    for (const int index : rewriter_.ReadersOf(steps)) {
+      const Node& node = rewriter_.node(index);
+      const ValueId made = node.outputs[0];
+      const std::optional<ByNumber> scaled = Match(made, BinaryKind::kMul);
+      if (scaled && scaled->x == steps && scaled->number == scale) {
+        readers.products.push_back(index);
+      } else if (ChoosesElements(node) && !graph_.IsKept(made)) {
+        readers.moved.push_back(made);
+        if (!FindReaders(made, scale, readers)) return false;
+      } else {
+        return false;
+      }
+    }
+    return true;
   }
 
   // The quantized value of which a dequantization makes `id`; kNoValue if there is none.
@@ -133,6 +157,11 @@ class IntegerRewriter {
   static bool IsMove(const Node& node) {
     return std::holds_alternative<Reshape>(node.op) || std::holds_alternative<Transpose>(node.op);
   }
+  static bool ChoosesElements(const Node& node) {
+    const auto* pool = std::get_if<Pool2D>(&node.op);
+    return IsMove(node) || std::holds_alternative<Slice>(node.op) ||
+           (pool != nullptr && pool->kind == PoolKind::kMax && pool->activation == Activation::kNone);
+  }
   static bool HasWeights(const Node& node) {
     return std::holds_alternative<Conv2D>(node.op) || std::holds_alternative<DepthwiseConv2D>(node.op) ||
            std::holds_alternative<FullyConnected>(node.op);
@@ -157,11 +186,8 @@ class IntegerRewriter {
     }
     if (const auto* reduce = std::get_if<Reduce>(&node.op)) return reduce->kind == ReduceKind::kMean;
     const auto* concat = std::get_if<Concat>(&node.op);
-    const auto* pool = std::get_if<Pool2D>(&node.op);
-    const bool moves = IsMove(node) || std::holds_alternative<Slice>(node.op) ||
-                       (concat != nullptr && concat->activation == Activation::kNone) ||
-                       (pool != nullptr && pool->kind == PoolKind::kMax);
-    return moves && std::ranges::all_of(stored, [&](ValueId id) {
+    const bool joins = concat != nullptr && concat->activation == Activation::kNone;
+    return (joins || ChoosesElements(node)) && std::ranges::all_of(stored, [&](ValueId id) {
              return graph_.value(id).desc.quantization == graph_.value(made).desc.quantization;
            });
   }
