@@ -79,7 +79,7 @@ Results ReadQuantizeLinear(OpView& op) {
   std::optional<DType> dtype = type == kUndefined ? DType::kUInt8 : InterfaceTypeOf(type);
   if (op.Has(2)) {
     HEARTH_ASSIGN(const ValueId zero_point, op.In(2));
-    if (op.scope().reading().narrow_integers.contains(zero_point)) return UnknownType(kInt4);
+    if (op.to().marks().narrow_integers.contains(zero_point)) return UnknownType(kInt4);
     dtype = op.to().desc(zero_point).dtype;
   }
   if (!dtype) return UnknownType(type);

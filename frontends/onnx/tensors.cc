@@ -177,7 +177,7 @@ Made AddTensor(Reading& reading, NodeWriter& to, const TensorProto& tensor, std:
     std::vector<std::byte> own =
         is_narrow ? Widened(tensor.type, desc, bytes) : std::vector(bytes.begin(), bytes.end());
     value = graph.AddConstantValue(std::move(name), desc, std::move(own));
-    if (bits != 0) reading.narrow_integers.insert(value);
+    if (bits != 0) to.marks().narrow_integers.insert(value);
   }
   to.stored().emplace(key, value);
   return value;

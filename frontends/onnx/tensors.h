@@ -30,8 +30,6 @@ struct Reading {
   // By the body of a loop: the names that it reads of the graphs around it.
   std::map<const GraphProto*, std::set<std::string_view>> outer_names;
   int levels = 0;  // of subgraphs and functions, one in the other
-  // Constants of 4 or 2 bits an element, which have 8 here.
-  std::set<ValueId> narrow_integers;
 };
 
 // The element type that Hearth computes with: float16 and bfloat16 become float32. Nothing: a type that Hearth lacks.

@@ -84,6 +84,8 @@ struct ValueMarks {
   std::map<ValueId, ValueId> found_in_windows;
   // Integers that were rounded and clamped as floats: these, less the zero point, and the zero point (kNoValue: none).
   std::map<ValueId, std::pair<ValueId, ValueId>> centered;
+  // Constants of 4 or 2 bits an element, which have 8 here.
+  std::set<ValueId> narrow_integers;
   // A constant that stands for a variable, and the variable's name.
   std::map<ValueId, std::string> handles;
   // Values whose rank the file leaves open, and nothing gives it. Their shape is that of a scalar.
