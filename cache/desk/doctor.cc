@@ -12,6 +12,7 @@
 #include "cache/desk/reports.h"
 #include "cache/files/folder.h"
 #include "cache/files/store_names.h"
+#include "cache/files/trusted_path.h"
 #include "cache/store/budget.h"
 #include "cache/store/entry_row.h"
 #include "cache/store/last_misses.h"
@@ -51,9 +52,15 @@ bool IsMountedReadOnly(const fs::path& path) {
 void LookAtFolder(const fs::path& folder, Findings& findings) {
   struct stat info = {};
   if (::lstat(folder.c_str(), &info) != 0) return;
-  Sound(findings, fmt::format("{} and all folders above it belong to user {} or root, and nobody else may write there "
-                              "(mode {:04o})",
-                              folder.string(), info.st_uid, info.st_mode & 07777));
+  const Result<Trust> trust = Trust::OfEnvironment();
+  const std::string also = !trust.ok()       ? ""
+                           : trust->everyone ? ", or whoever else can reach them (HEARTH_CACHE_TRUST)"
+                           : trust->group ? fmt::format(", or members of group {} (HEARTH_CACHE_TRUST)", *trust->group)
+                                          : "";
+  Sound(findings,
+        fmt::format("{} and all folders above it belong to user {} or root{}, and nobody else may write there "
+                    "(mode {:04o})",
+                    folder.string(), info.st_uid, also, info.st_mode & 07777));
   if (IsMountedReadOnly(folder)) {
     Trouble(findings, fmt::format("{} is on a file system that is mounted read-only", folder.string()), kNothingNew,
             kElsewhere);

@@ -76,6 +76,14 @@ Status CheckFolder(const fs::path& folder, const struct stat& info, FolderUse us
                  "(HEARTH_CACHE_TRUST)",
                  folder.string());
   }
+  const bool is_shared =
+      use != FolderUse::kReadOnlyLayer && trust.group == info.st_gid && (info.st_mode & S_IRWXG) != 0;
+  if (is_shared && (info.st_mode & S_ISGID) == 0 && ::geteuid() != 0 && ::getegid() != info.st_gid) {
+    return Error(StatusCode::kIoError,
+                 "cache folder {} does not give its group {} to the files that sqlite makes, which other members could "
+                 "not read: 'chmod g+s' it",
+                 folder.string(), info.st_gid);
+  }
   return Status::Ok();
 }
 

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -75,13 +76,29 @@ bool IsRootsAlone(const fs::path& path) {
 Result<gid_t> GroupNamed(const std::string& name) {
   uint32_t number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error == std::errc() && end == name.data() + name.size()) return number;
+  // The last number is none: chown takes it for "as it is".
+  if (error == std::errc() && end == name.data() + name.size() && number != std::numeric_limits<uint32_t>::max())
+    return number;
   std::vector<char> room(kMaxRecordBytes);
   ::group entry;
   ::group* found = nullptr;
   if (::getgrnam_r(name.c_str(), &entry, room.data(), room.size(), &found) == 0 && found != nullptr)
     return found->gr_gid;
   return Error(StatusCode::kNotFound, "{}: there is no group '{}'", kTrustVariable, name);
+}
+
+Status MakeFolderOf(const fs::path& folder, const std::optional<gid_t>& group, mode_t mode) {
+  if (::mkdir(folder.c_str(), 0700) != 0) {
+    if (errno == EEXIST) return Status::Ok();
+  } else if (group && ::chown(folder.c_str(), static_cast<uid_t>(-1), *group) != 0) {
+    ::rmdir(folder.c_str());
+    return Error(StatusCode::kIoError, "can't give the folder {} to group {}, which {} names: is this user a member?",
+                 folder.string(), *group, kTrustVariable);
+  } else if (::chmod(folder.c_str(), mode) == 0) {
+    return Status::Ok();
+  }
+  return Error(StatusCode::kIoError, "can't make the folder {}: {}; choose another", folder.string(),
+               std::strerror(errno));
 }
 
 class TrustedWalk {
@@ -148,7 +165,8 @@ class TrustedWalk {
       return Error(StatusCode::kNotFound, "there is no {}", path_.string());
     }
     if (missing_left_-- == 0) return Error(StatusCode::kIoError, "{} is made and can't be found", next.string());
-    HEARTH_TRY(MakeFolder(next, trust_));
+    // Whoever may write in a folder of the cache has no business above it, where others keep their own.
+    HEARTH_TRY(trust_.everyone ? MakeFolderOf(next, {}, 0755) : MakeFolder(next, trust_));
     names_.push_front(next.filename());  // examined again, because another process may have made something else
     return Status::Ok();
   }
@@ -200,7 +218,8 @@ Result<Trust> Trust::OfEnvironment() {
 bool Trust::Owns(const fs::path& path, const struct stat& info) const {
   if (IsOursOrRoots(info.st_uid) || everyone) return true;
   struct stat above;
-  return group == info.st_gid && ::lstat(path.parent_path().c_str(), &above) == 0 && (above.st_mode & S_IWOTH) == 0;
+  const fs::path folder = path.parent_path();
+  return group == info.st_gid && ::lstat(folder.c_str(), &above) == 0 && !OthersMayWrite(folder, above, *this);
 }
 
 bool OthersMayWrite(const fs::path& path, const struct stat& info, const Trust& trust) {
@@ -215,17 +234,7 @@ bool IsOursOrRoots(uid_t owner) {
 }
 
 Status MakeFolder(const fs::path& folder, const Trust& trust) {
-  if (::mkdir(folder.c_str(), 0700) != 0) {
-    if (errno == EEXIST) return Status::Ok();
-  } else if (trust.group && ::chown(folder.c_str(), static_cast<uid_t>(-1), *trust.group) != 0) {
-    ::rmdir(folder.c_str());
-    return Error(StatusCode::kIoError, "can't give the folder {} to group {}, which {} names: is this user a member?",
-                 folder.string(), *trust.group, kTrustVariable);
-  } else if (::chmod(folder.c_str(), trust.everyone ? 0777 : trust.group ? 02770 : 0700) == 0) {
-    return Status::Ok();
-  }
-  return Error(StatusCode::kIoError, "can't make the folder {}: {}; choose another", folder.string(),
-               std::strerror(errno));
+  return MakeFolderOf(folder, trust.group, trust.everyone ? 0777 : trust.group ? 02770 : 0700);
 }
 
 Result<fs::path> TrustedPath(const fs::path& wanted, LastName last, MissingFolders missing, const Trust& trust) {

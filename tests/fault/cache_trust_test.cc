@@ -95,6 +95,36 @@ TEST_F(CacheTrust, AStrangersFolderIsNotTrustedForItsGroup) {
   EXPECT_EQ(RunAs(kAnna, true, kTrustsGroup, prepare), 0) << "only members could make it there";
 }
 
+// He has moved it from a folder for all, into one where another group may write.
+TEST_F(CacheTrust, AStrangersFolderIsNotTrustedWhereAnotherGroupMayWrite) {
+  fs::create_directory(folder_.path() / "his");
+  Give(folder_.path() / "his", kStranger, kGroup, 02770);
+  const auto prepare = [&] { return PrepareFolder(folder_.path() / "his").ok() ? 0 : 1; };
+  Give(folder_.path(), 0, kGroup + 1, 01775);
+  EXPECT_EQ(RunAs(kAnna, true, kTrustsGroup, prepare), 1);
+}
+
+// What sqlite made there would belong to the first user's own group: the others could not read it.
+TEST_F(CacheTrust, AGroupsFolderGivesItsGroupToWhatIsMadeThere) {
+  const auto prepare = [&] { return PrepareFolder(folder_.path()).status().message(); };
+  Give(folder_.path(), 0, kGroup, 0770);
+  EXPECT_EQ(RunAs(kAnna, true, kTrustsGroup, [&] { return prepare().find("chmod g+s") != std::string::npos; }), 1);
+  EXPECT_EQ(RunAs(0, false, kTrustsGroup, [&] { return prepare().empty() ? 0 : 1; }), 0) << "sqlite lets root do it";
+  Give(folder_.path(), 0, kGroup, 02770);
+  EXPECT_EQ(RunAs(kAnna, true, kTrustsGroup, [&] { return prepare().empty() ? 0 : 1; }), 0);
+}
+
+TEST_F(CacheTrust, FoldersThatAreMadeAboveAreNotForAll) {
+  Give(folder_.path(), kAnna, kAnna, 0755);
+  const fs::path above = folder_.path() / "above";
+  EXPECT_EQ(RunAs(kAnna, false, "everyone", [&] { return PrepareFolder(above / "cache").ok() ? 0 : 1; }), 0);
+  struct stat info;
+  ASSERT_EQ(::lstat(above.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0755u);
+  ASSERT_EQ(::lstat((above / "cache").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0777u);
+}
+
 TEST_F(CacheTrust, AFolderForAllServesWhoTrustsEveryone) {
   Give(folder_.path(), 0, kGroup, 02777);  // Kubernetes' emptyDir with an fsGroup
   EXPECT_EQ(RunAs(kAnna, false, "owner", [&] { return FindAndStore(0, 1); }), 1);
@@ -113,6 +143,7 @@ TEST_F(CacheTrust, OtherTextsAndUnknownGroupsAreErrors) {
   const std::pair<const char*, StatusCode> texts[] = {{"all", StatusCode::kInvalidArgument},
                                                       {"group:", StatusCode::kNotFound},
                                                       {"group:-1", StatusCode::kNotFound},
+                                                      {"group:4294967295", StatusCode::kNotFound},
                                                       {"group:no such group", StatusCode::kNotFound}};
   for (const auto& text : texts) {
     const auto is_refused = [&] {
