@@ -10,6 +10,7 @@ namespace hearth::onnx {
 namespace {
 
 constexpr int64_t kMostTurns = 100'000;
+constexpr size_t kMostCopiedBytes = 1 << 12;
 
 Result<const GraphProto*> GraphOf(const OpView& op, std::string_view name) {
   const AttributeProto* found = op.Find(name);
@@ -40,11 +41,38 @@ Status DataEndIt() {
   return Error(StatusCode::kUnsupported, "data end it, and it collects tensors: their number is not known");
 }
 
-// The values of the graphs around a loop that its body reads, which become values of the loop.
+// What a loop's body reads of the graphs around it. Values become values of the loop; constants stay constants, because
+// they may decide shapes.
 struct Captured {
   std::vector<std::string_view> names;
   std::vector<ValueId> values;
+  std::vector<std::pair<std::string_view, ValueId>> constants;
 };
+
+// Whether a loop's graph can have this constant: from the file, or as a copy.
+bool CanBeShared(const NodeWriter& to, ValueId value) {
+  if (!to.IsConstant(value) || to.marks().IsHandle(value) || to.IsEmpty(value)) return false;
+  const Constant& constant = to.graph().constant(*to.graph().value(value).constant);
+  return constant.source || constant.bytes.size() <= kMostCopiedBytes;
+}
+
+Made SharedConstant(const GraphWriter& around, ValueId value, GraphWriter& part) {
+  const Value& given = around.graph().value(value);
+  const Constant& constant = around.graph().constant(*given.constant);
+  const size_t copied = given.name.size() + (constant.source ? 0 : constant.bytes.size());
+  if (!part.budget().copies.Charge(copied) || !part.budget().copies.ChargeScales(given.desc))
+    return CopyBudget::Exceeded("a loop");
+  ValueId made = kNoValue;
+  if (constant.source) {
+    made =
+        part.graph().AddValue({given.name, given.desc, part.graph().BorrowConstant(constant.bytes, constant.source)});
+  } else {
+    const std::span<const std::byte> bytes = around.graph().ConstantBytes(value);
+    made = part.graph().AddConstantValue(given.name, given.desc, {bytes.begin(), bytes.end()});
+  }
+  if (around.marks().narrow_integers.contains(value)) part.marks().narrow_integers.insert(made);
+  return made;
+}
 
 Result<Captured> CapturedBy(OpView& op, const GraphProto& body) {
   Reading& reading = op.scope().reading();
@@ -54,6 +82,10 @@ Result<Captured> CapturedBy(OpView& op, const GraphProto& body) {
   Captured captured;
   for (const std::string_view name : known->second) {
     HEARTH_ASSIGN(const ValueId value, op.scope().ValueOf(name));
+    if (CanBeShared(op.to(), value)) {
+      captured.constants.emplace_back(name, value);
+      continue;
+    }
     captured.names.push_back(name);
     captured.values.push_back(value);
   }
@@ -111,6 +143,10 @@ Results WriteLoop(OpView& op, const GraphProto& body, std::vector<ValueId> value
     Scope around(op.scope().reading(), part, op.scope().sets(), nullptr, op.scope().attributes());
     for (size_t k = 0; k < captured.names.size(); ++k) {
       around.Bind(captured.names[k], {.plain = now[3 + carried + k]});
+    }
+    for (const auto& [name, value] : captured.constants) {
+      HEARTH_ASSIGN(const ValueId own, &part == &to ? Made(value) : SharedConstant(to, value, part));
+      around.Bind(name, {.plain = own});
     }
     std::vector<ValueId> inputs = {now[0], now[2]};
     inputs.insert(inputs.end(), now.begin() + 3, now.begin() + 3 + static_cast<ptrdiff_t>(carried));

@@ -1,0 +1,38 @@
+// What loops of ONNX files read of the graphs around them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/graph/evaluate.h"
+#include "frontends/onnx/reader.h"
+#include "tests/testing/onnx_writer.h"
+
+namespace hearth {
+namespace {
+
+// As optimizers write it, which put all constants of a file into its outermost graph.
+TEST(OnnxLoops, AConstantAroundALoopMayDecideShapesInIt) {
+  OnnxGraph body, graph;
+  body.Input("n", {}, 7).Input("c", {}, 9).Input("v", {"1", "4"}).Output("c", 9).Output("w");
+  body.Node("Reshape", {"v", "square"}, {"s"}).Node("MatMul", {"s", "twice"}, {"t"});
+  body.Node("Reshape", {"t", "line"}, {"w"});
+  graph.Input("x", {"1", "4"}).Input("given", {}, 7).Output("y");
+  graph.Int64s("square", {2}, {2, 2}).Int64s("line", {2}, {1, -1}).Floats("twice", {2, 2}, {2, 0, 0, 2});
+  graph.Node("Loop", {"given", "", "x"}, {"y"}, {OnnxGraph::Subgraph("body", body)});
+  const std::string file = OnnxFile(graph);
+  const Result<Graph> read = ReadOnnxModel(std::as_bytes(std::span(file)), {});
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  const auto is_loop = [](const Node& node) { return std::holds_alternative<Loop>(node.op); };
+  EXPECT_TRUE(std::ranges::any_of(read->nodes(), is_loop));
+  const std::vector<ReferenceTensor> inputs = {{{1, 4}, {1, 2, 3, 4}}, {{}, {2}}};
+  const auto answers = EvaluateGraph(*read, inputs);
+  ASSERT_TRUE(answers.ok()) << answers.status().message();
+  EXPECT_THAT((*answers)[0].values, ::testing::ElementsAre(4, 8, 12, 16));
+}
+
+}  // namespace
+}  // namespace hearth
