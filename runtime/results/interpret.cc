@@ -42,10 +42,9 @@ std::vector<std::string> LabelsFor(const ResultGroup& group, const ModelMetadata
 // 0: unknown. YOLO's heads are counted when they are decoded.
 size_t ClassCount(const Model& model, const std::vector<bool>& are_planar, const ResultGroup& group) {
   const std::vector<int32_t>& shape = model.outputs()[group.outputs[0]].shape;
-  if (group.layout == Layout::kScoresPerPixel) {
+  if (group.layout == Layout::kScoresPerPixel || group.layout == Layout::kScores) {
     return static_cast<size_t>(ChannelsLast(shape, are_planar[group.outputs[0]]).back());
   }
-  if (group.layout == Layout::kScores) return static_cast<size_t>(shape.back());
   for (const Node& node : model.data().graph.nodes()) {
     const auto* detection = std::get_if<DetectionPostProcess>(&node.op);
     if (group.layout == Layout::kDetections && detection != nullptr) return static_cast<size_t>(detection->num_classes);

@@ -11,6 +11,7 @@
 
 #include "tests/testing/built_models.h"
 #include "tests/testing/c_handles.h"
+#include "tests/testing/onnx_writer.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
@@ -226,6 +227,25 @@ TEST_F(ASession, OfSeveralPicturesWithChannelsFirstKeepsThemApart) {
   EXPECT_EQ(result.infos[0].shape, (std::vector<int32_t>{2, 4, 5, 3}));
   EXPECT_EQ(result.values[0][1], -20.0f) << "the first pixel's second channel";
   EXPECT_EQ(result.values[0][60], -60.0f) << "the second picture's first number";
+}
+
+// As SqueezeNet ends: [1, 1000, 1, 1].
+TEST(Results, OfScoresWithChannelsFirstHaveTheLabelsOfTheirNumber) {
+  OnnxGraph graph;
+  graph.Input("x", {"1", "3", "32", "32"}).Output("y");
+  graph.Floats("w", {1000, 3, 1, 1}, std::vector<float>(3000, 1.0f));
+  graph.Node("Conv", {"x", "w"}, {"c"}).Node("GlobalAveragePool", {"c"}, {"p"});
+  graph.Node("Softmax", {"p"}, {"y"}, {OnnxGraph::Integer("axis", 1)});
+  const std::string file = OnnxFile(graph);
+  const auto model = Model::FromMemory(std::as_bytes(std::span(file)));
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  Session session = std::move(Session::Create(*model, OnTheCpu())).value();
+  const std::vector<float> x(3 * 32 * 32);
+  ASSERT_TRUE(session.SetInput<float>(0, x).ok() && session.Run().ok());
+  const auto results = Interpret(session);
+  ASSERT_TRUE(results.ok()) << results.status().message();
+  ASSERT_FALSE(results->at(0).classes.empty());
+  EXPECT_EQ(results->at(0).classes[0].label, "tench");
 }
 
 TEST_F(ASession, ThatHasNoSuchResultIsAnError) {
