@@ -105,8 +105,9 @@ Results ReadCast(OpView& op) {
   int32_t type = static_cast<int32_t>(op.Int("to", 0));
   std::optional<DType> dtype = ComputedTypeOf(type);
   if (op.kind() != 0) {  // CastLike
-    HEARTH_ASSIGN(const TensorDesc like, op.Desc(1));
-    dtype = like.dtype;
+    HEARTH_ASSIGN(const ValueId like, op.In(1));
+    if (op.to().marks().narrow_integers.contains(like)) return UnknownType(kInt4);
+    dtype = op.to().desc(like).dtype;
   }
   if (!dtype) return UnknownType(type);
   const Order order = op.OrderOf(0);

@@ -175,16 +175,16 @@ Results ReadKnownCentered(OpView& op) {
   const auto& known = to.marks().centered;
   if (known.empty() || !row.domain.empty() || op.output_count() != 1 || !op.Has(0) ||
       std::ranges::find(kMoves, row.name) == std::end(kMoves))
-    return row.read(op);
+    return op.Read();
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
   const auto found = known.find(x);
-  if (found == known.end()) return row.read(op);
+  if (found == known.end()) return op.Read();
   const auto [centered, zero_point] = found->second;
   Scope inner(op.scope().reading(), op.to(), op.scope().sets(), &op.scope(), op.scope().attributes());
   inner.Bind(op.node().inputs[0], TensorIn(order, centered));
   OpView view(inner, op.node(), &row, op.opset());
-  HEARTH_ASSIGN(const std::vector<Tensor> made, row.read(view));
+  HEARTH_ASSIGN(const std::vector<Tensor> made, view.Read());
   HEARTH_TRY(view.misread());
   const Order made_order = made[0].plain == kNoValue ? Order::kLast : Order::kPlain;
   const ValueId moved = made_order == Order::kLast ? made[0].last : made[0].plain;

@@ -173,6 +173,25 @@ std::vector<int64_t> OpView::Ints(std::string_view name, std::vector<int64_t> ot
   return found == nullptr ? std::move(otherwise) : found->ints;
 }
 
+Results OpView::Read() {
+  Results made = row_->read(*this);
+  std::set<ValueId>& narrow = to().marks().narrow_integers;
+  if (!made.ok() || narrow.empty()) return made;
+  bool is_narrow = false;
+  for (size_t i = 0; i < input_count() && !is_narrow; ++i) {
+    const Tensor* tensor = Has(i) ? Find(i) : nullptr;
+    is_narrow = tensor != nullptr && (narrow.contains(tensor->plain) || narrow.contains(tensor->last));
+  }
+  if (!is_narrow) return made;
+  for (const Tensor& tensor : *made) {
+    for (const ValueId value : {tensor.plain, tensor.last}) {
+      const DType dtype = value == kNoValue ? DType::kFloat32 : to().desc(value).dtype;
+      if (dtype == DType::kInt8 || dtype == DType::kUInt8) narrow.insert(value);
+    }
+  }
+  return made;
+}
+
 Result<int> OpView::Axis(int64_t axis, int rank) {
   if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
   return Error(StatusCode::kMalformedInput, "axis {} lies outside of rank {}", axis, rank);

@@ -31,6 +31,8 @@ class OpView {
   GraphWriter& to() const { return scope_.to(); }
   const NodeProto& node() const { return node_; }
   const OperatorRow* known() const { return row_; }  // null: an operator that Hearth does not know
+  // What a known operator makes. Of integers of 4 or 2 bits, those that are moved stay such.
+  Results Read();
   int kind() const { return row_->kind; }
   int64_t opset() const { return opset_; }  // of the node's domain
 

@@ -43,6 +43,29 @@ TEST(OnnxConstants, AZeroPointIsTakenOffAFactor) {
   EXPECT_THAT((*answers)[0].values, ElementsAre(-20, 90));  // of -2, -1, 0 and 1
 }
 
+// Its numbers have 8 bits here, so what is quantized with it would go up to 127.
+TEST(OnnxConstants, AZeroPointOf4BitsIsKnownWhereverItComesFrom) {
+  const auto error_of = [](const OnnxGraph& graph) {
+    const std::string file = OnnxFile(graph);
+    return std::string(ReadOnnxModel(std::as_bytes(std::span(file)), {}).status().message());
+  };
+  const auto begin = [] {
+    OnnxGraph graph;
+    graph.Input("x", {"3"}).Output("y").Floats("s", {}, {0.5}).Stored("four", {1}, 22, std::string_view("\3", 1));
+    return graph;
+  };
+  OnnxGraph reshaped = begin(), around = begin(), like = begin(), body;
+  reshaped.Int64s("scalar", {0}, {}).Node("Reshape", {"four", "scalar"}, {"z"});
+  reshaped.Node("QuantizeLinear", {"x", "s", "z"}, {"q"}).Node("DequantizeLinear", {"q", "s", "z"}, {"y"});
+  EXPECT_THAT(error_of(reshaped), ::testing::HasSubstr("elements of int4"));
+  like.Node("CastLike", {"x", "four"}, {"q"}).Node("CastLike", {"q", "x"}, {"y"});
+  EXPECT_THAT(error_of(like), ::testing::HasSubstr("elements of int4"));
+  body.Input("n", {}, 7).Input("c", {}, 9).Input("v", {"3"}).Output("c", 9).Output("w");
+  body.Node("QuantizeLinear", {"v", "s", "four"}, {"q"}).Node("DequantizeLinear", {"q", "s", "four"}, {"w"});
+  around.Input("turns", {}, 7).Node("Loop", {"turns", "", "x"}, {"y"}, {OnnxGraph::Subgraph("body", body)});
+  EXPECT_THAT(error_of(around), ::testing::HasSubstr("elements of int4"));
+}
+
 // Of Gemm: a second copy of a classifier would be most of what reading its file takes.
 TEST(OnnxConstants, WeightsOfALayerAreNotTurnedThereAndBack) {
   OnnxGraph graph;
