@@ -32,7 +32,9 @@ class GraphWriter : public NodeWriter {
  public:
   // `outer`: for part of a loop on the host, the writer of the graph that holds the loop.
   explicit GraphWriter(ReadingBudget& budget, GraphWriter* outer = nullptr)
-      : NodeWriter(budget), outer_(outer), variables_(*this, outer == nullptr ? nullptr : &outer->variables_) {}
+      : NodeWriter(budget, outer != nullptr),
+        outer_(outer),
+        variables_(*this, outer == nullptr ? nullptr : &outer->variables_) {}
 
   GraphWriter* outer() const { return outer_; }
   Variables& variables() { return variables_; }

@@ -80,6 +80,7 @@ std::string NodeWriter::ComputedFrom(ValueId id) const {
   // A large file may ask again and again: then where it comes from is left out.
   if (graph_.nodes().size() > budget_.searched_nodes_left) return text;
   shape_inputs_.merge(SmallInputsBehind(id));
+  if (is_in_loop_ && Contains(graph_.inputs, id)) return " is a value of the loop, which no constant gives";
   if (Contains(graph_.inputs, id)) {
     const std::string name = ShortName(graph_.value(id).name);
     return fmt::format(" is the input '{}', which decides shapes: fix what it holds (--constant '{}=...')", name, name);

@@ -103,7 +103,8 @@ struct FixedInput;  // hearth/model.h
 
 class NodeWriter {
  public:
-  explicit NodeWriter(ReadingBudget& budget) : budget_(budget) {}
+  // `is_in_loop`: the graph is a part of a loop, whose inputs are the loop's values.
+  explicit NodeWriter(ReadingBudget& budget, bool is_in_loop = false) : budget_(budget), is_in_loop_(is_in_loop) {}
   NodeWriter(const NodeWriter&) = delete;
   NodeWriter& operator=(const NodeWriter&) = delete;
 
@@ -192,6 +193,7 @@ class NodeWriter {
   void Place(Node node, bool is_kept);
 
   ReadingBudget& budget_;
+  bool is_in_loop_;
   Graph graph_;
   Origin origin_;
   bool shapes_are_required_ = false;

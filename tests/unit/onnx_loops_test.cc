@@ -34,5 +34,17 @@ TEST(OnnxLoops, AConstantAroundALoopMayDecideShapesInIt) {
   EXPECT_THAT((*answers)[0].values, ::testing::ElementsAre(4, 8, 12, 16));
 }
 
+TEST(OnnxLoops, AValueOfALoopIsNotCalledAnInputThatAConstantFixes) {
+  OnnxGraph body, graph;
+  body.Input("n", {}, 7).Input("c", {}, 9).Input("v", {"4"}).Output("c", 9).Output("w");
+  body.Node("Reshape", {"v", "sizes"}, {"r"}).Node("Relu", {"r"}, {"w"});
+  graph.Input("x", {"4"}).Input("given", {}, 7).Input("sizes", {"1"}, 7).Output("y");
+  graph.Node("Loop", {"given", "", "x"}, {"y"}, {OnnxGraph::Subgraph("body", body)});
+  const std::string file = OnnxFile(graph);
+  const Status status = ReadOnnxModel(std::as_bytes(std::span(file)), {}).status();
+  EXPECT_THAT(status.message(), ::testing::HasSubstr("a value of the loop"));
+  EXPECT_THAT(status.message(), ::testing::Not(::testing::HasSubstr("--constant 'loop_")));
+}
+
 }  // namespace
 }  // namespace hearth
