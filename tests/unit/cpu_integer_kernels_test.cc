@@ -90,6 +90,9 @@ void ExpectProductsOfPlainLoops(IntegerSet set, int32_t channels, int32_t depth,
   std::vector<int16_t> wide(static_cast<size_t>(WideNumbers(task, set)));
   task.wide = wide.data();
   MultiplyRows(task, set);
+  std::vector<float> reals(place == WeightsPlace::kModel ? out.size() : 0, 77.0f);
+  task.reals = reals.data();
+  if (!reals.empty()) MultiplyRows(task, set);
   for (int64_t row = 0; row < rows; ++row) {
     for (int32_t c = 0; c < channels; ++c) {
       int64_t sum = 0;
@@ -100,6 +103,10 @@ void ExpectProductsOfPlainLoops(IntegerSet set, int32_t channels, int32_t depth,
       ASSERT_EQ(out[static_cast<size_t>(row * channels + c)], Stored(layer, c, sum))
           << "set " << static_cast<int>(set) << ", place " << static_cast<int>(place) << ", " << channels
           << " channels, " << pieces << " pieces, depth " << depth << ", row " << row << ", channel " << c;
+      if (reals.empty()) continue;
+      const auto whole = static_cast<float>(sum + layer.biases[static_cast<size_t>(c)]);
+      ASSERT_EQ(reals[static_cast<size_t>(row * channels + c)], whole * layer.multipliers[static_cast<size_t>(c)])
+          << "set " << static_cast<int>(set) << ", " << channels << " channels, depth " << depth << ", row " << row;
     }
   }
 }

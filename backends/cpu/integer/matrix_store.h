@@ -1,4 +1,4 @@
-// The end of 8-bit matrix product kernels: from the sums of 16 channels to stored numbers.
+// The end of 8-bit matrix product kernels: from the sums of 16 channels to stored numbers, or to real ones.
 #ifndef HEARTH_BACKENDS_CPU_INTEGER_MATRIX_STORE_H_
 #define HEARTH_BACKENDS_CPU_INTEGER_MATRIX_STORE_H_
 
@@ -28,6 +28,13 @@ HEARTH_VNNI inline void StoreVnni(const MatrixTask& task, int64_t row, int32_t c
   _mm_mask_storeu_epi8(task.out + row * task.out_stride + channel, mask, stored);
 }
 
+HEARTH_VNNI inline void StoreRealsVnni(const MatrixTask& task, int64_t row, int32_t channel, __m512i sums) {
+  const int32_t left = std::min(kBlockChannels, task.channels - channel);
+  const __m512 multipliers = _mm512_loadu_ps(task.terms->multipliers.data() + channel);
+  _mm512_mask_storeu_ps(task.reals + row * task.out_stride + channel, static_cast<__mmask16>((1u << left) - 1),
+                        _mm512_mul_ps(_mm512_cvtepi32_ps(sums), multipliers));
+}
+
 // Adds offsets and the zero points' contribution to 8 channels.
 HEARTH_AVX2 inline __m256i WithTerms(__m256i sums, const MatrixTask& task, int64_t row, int32_t channel) {
   const int32_t* offsets = task.terms->offsets.data() + channel;
@@ -47,6 +54,17 @@ HEARTH_AVX2 inline void StoreAvx2(const MatrixTask& task, int64_t row, int32_t c
   const __m128i stored =
       LowBytes256(Scale256(*task.terms, channel).Stored(low), Scale256(*task.terms, channel + 8).Stored(high));
   StoreBytes(stored, task.channels - channel, task.out + row * task.out_stride + channel);
+}
+
+HEARTH_AVX2 inline void StoreRealsAvx2(const MatrixTask& task, int64_t row, int32_t channel, __m256i low,
+                                       __m256i high) {
+  const float* multipliers = task.terms->multipliers.data() + channel;
+  float reals[kBlockChannels];
+  _mm256_storeu_ps(reals,
+                   _mm256_mul_ps(_mm256_cvtepi32_ps(WithTerms(low, task, row, channel)), _mm256_loadu_ps(multipliers)));
+  _mm256_storeu_ps(reals + 8, _mm256_mul_ps(_mm256_cvtepi32_ps(WithTerms(high, task, row, channel + 8)),
+                                            _mm256_loadu_ps(multipliers + 8)));
+  std::copy_n(reals, std::min(kBlockChannels, task.channels - channel), task.reals + row * task.out_stride + channel);
 }
 
 #endif

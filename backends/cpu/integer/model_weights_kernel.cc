@@ -29,32 +29,41 @@ HEARTH_VNNI inline __m128i SumsOfFour(const __m512i (&sums)[4]) {
   return _mm_add_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1));
 }
 
+// A part of the depth of four channels: the elements in `mask`.
+template <int kRows>
+HEARTH_VNNI inline void DotPartVnni(const uint8_t* rows, const std::array<const std::byte*, 4>& weights, int64_t k,
+                                    __mmask64 mask, const MatrixTask& task, __m512i (&sums)[kRows][4]) {
+  const __m512i flip = _mm512_set1_epi8(static_cast<char>(task.flips_sign ? 0x80 : 0x00));
+  const __m512i weight_flip = _mm512_set1_epi8(static_cast<char>(task.flips_weights ? 0x80 : 0x00));
+  __m512i w[4];
+  HEARTH_UNROLLED for (int i = 0; i < 4; ++i) {
+    w[i] = _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, weights[i] + k), weight_flip);
+  }
+  HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) {
+    // Rows are zero past the depth, whatever the weights are there.
+    const __m512i x = _mm512_xor_si512(_mm512_mask_loadu_epi8(flip, mask, rows + r * task.row_stride + k), flip);
+    HEARTH_UNROLLED for (int i = 0; i < 4; ++i) {
+      sums[r][i] = _mm512_dpbusd_epi32(sums[r][i], x, w[i]);
+      // Otherwise GCC 12 copies sums to other registers in each turn, and some onto the stack.
+      asm volatile("" : "+v"(sums[r][i]));
+    }
+  }
+}
+
 // The dot products of FourChannels.
 template <int kRows>
 HEARTH_VNNI inline void DotFourVnni(const MatrixTask& task, int64_t row, int32_t channel, int32_t* dots) {
   constexpr int64_t kWidth = 64;
-  const __m512i flip = _mm512_set1_epi8(static_cast<char>(task.flips_sign ? 0x80 : 0x00));
-  const __m512i weight_flip = _mm512_set1_epi8(static_cast<char>(task.flips_weights ? 0x80 : 0x00));
   const uint8_t* rows = task.pieces[0] + row * task.row_stride;
   const std::array<const std::byte*, 4> weights = FourChannels(task, channel);
   __m512i sums[kRows][4];
   HEARTH_UNROLLED for (int i = 0; i < 4; ++i) {
     HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) sums[r][i] = _mm512_setzero_si512();
   }
-  for (int64_t k = 0; k < task.depth; k += kWidth) {
-    const int64_t left = task.depth - k;
-    const __mmask64 mask = left >= kWidth ? ~__mmask64{0} : (__mmask64{1} << left) - 1;
-    __m512i w[4];
-    HEARTH_UNROLLED for (int i = 0; i < 4; ++i) {
-      w[i] = _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, weights[i] + k), weight_flip);
-    }
-    HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) {
-      // Rows are zero past the depth, whatever the weights are there.
-      const __m512i stored = _mm512_mask_loadu_epi8(flip, mask, rows + r * task.row_stride + k);
-      const __m512i x = _mm512_xor_si512(stored, flip);
-      HEARTH_UNROLLED for (int i = 0; i < 4; ++i) sums[r][i] = _mm512_dpbusd_epi32(sums[r][i], x, w[i]);
-    }
-  }
+  int64_t k = 0;
+  for (; k + kWidth <= task.depth; k += kWidth) DotPartVnni<kRows>(rows, weights, k, ~__mmask64{0}, task, sums);
+  const __mmask64 rest = (__mmask64{1} << (task.depth - k)) - 1;
+  if (rest != 0) DotPartVnni<kRows>(rows, weights, k, rest, task, sums);
   HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(dots + r * kBlockChannels), SumsOfFour(sums[r]));
   }
@@ -69,7 +78,8 @@ HEARTH_VNNI void TileByModelVnni(const MatrixTask& task, int64_t row, int32_t bl
   for (int r = 0; r < kRows; ++r) {
     const __m512i sum = _mm512_add_epi32(_mm512_loadu_si512(dots + r * kBlockChannels),
                                          _mm512_loadu_si512(task.terms->offsets.data() + first));
-    StoreVnni(task, row + r, first, WithRowSum(task, row + r, first, sum));
+    const __m512i whole = WithRowSum(task, row + r, first, sum);
+    task.reals != nullptr ? StoreRealsVnni(task, row + r, first, whole) : StoreVnni(task, row + r, first, whole);
   }
 }
 
@@ -110,7 +120,10 @@ HEARTH_AVX2 inline void DotPartAvx2(const uint8_t* const (&rows)[kRows], const s
   for (int r = 0; r < kRows; ++r) {
     const __m128i stored = Sixteen(rows[r] + k, kIsShort ? count : 16, flip);
     const __m256i x = _mm256_cvtepu8_epi16(_mm_xor_si128(stored, flips));
-    for (int i = 0; i < 4; ++i) sums[r][i] = _mm256_add_epi32(sums[r][i], _mm256_madd_epi16(x, w[i]));
+    for (int i = 0; i < 4; ++i) {
+      sums[r][i] = _mm256_add_epi32(sums[r][i], _mm256_madd_epi16(x, w[i]));
+      asm volatile("" : "+x"(sums[r][i]));  // as above
+    }
   }
 }
 
@@ -143,7 +156,9 @@ HEARTH_AVX2 void TileByModelAvx2(const MatrixTask& task, int64_t row, int32_t bl
     DotFourAvx2<kRows>(task, row, channel, dots + (channel - first));
   for (int r = 0; r < kRows; ++r) {
     const auto* sums = reinterpret_cast<const __m256i*>(dots + r * kBlockChannels);
-    StoreAvx2(task, row + r, first, _mm256_loadu_si256(sums), _mm256_loadu_si256(sums + 1));
+    const __m256i low = _mm256_loadu_si256(sums), high = _mm256_loadu_si256(sums + 1);
+    task.reals != nullptr ? StoreRealsAvx2(task, row + r, first, low, high)
+                          : StoreAvx2(task, row + r, first, low, high);
   }
 }
 
