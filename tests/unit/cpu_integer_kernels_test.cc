@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 
+#include "backends/cpu/integer/counted_product.h"
 #include "backends/cpu/integer/depthwise_kernel.h"
 #include "backends/cpu/integer/matrix_kernel.h"
+#include "core/graph/ops/recurrent.h"
 
 namespace hearth {
 namespace {
@@ -147,6 +150,34 @@ TEST(CpuIntegerKernels, WeightsOfFewRowsStayInTheModel) {
   EXPECT_EQ(PlaceOf(columns, 1), WeightsPlace::kPacked) << "the depth does not lie in a row";
   EXPECT_TRUE(
       PackMatrix(LayerOf(20, true, false, random), rows, WeightsPlace::kModel, 7, IntegerSet::kAvx2).weights.empty());
+}
+
+TEST(CpuIntegerKernels, NumbersAreCountedInBytesAsInFloats) {
+  if (SetsOfThisMachine().empty()) GTEST_SKIP() << "this processor has no AVX2: steps are counted in floats";
+  std::mt19937 random(20261129);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const float special : {0.0f, -0.0f, 3.0f, -3.0f, 1e-44f, 3e38f, -3e38f, kInfinity}) {
+    for (const size_t count : {0, 1, 7, 8, 15, 16, 17, 40, 100}) {
+      for (const auto& [low, high] : {std::pair(-1.0f, 1.0f), {0.0f, 1e-40f}, {-7.0f, -2.0f}, {0.5f, 9.0f}}) {
+        std::uniform_real_distribution<float> numbers(low, high);
+        std::vector<float> x(count), wanted(count);
+        for (float& number : x) number = numbers(random);
+        if (count > 7) x[random() % count] = special;
+        std::vector<uint8_t> bytes(count);
+        int32_t zero = -1;
+        const float step = CountBytes(x, bytes, zero);
+        ASSERT_EQ(step, CountSteps<float>(x, wanted));
+        for (size_t k = 0; k < count; ++k) {
+          if (x[k] == kInfinity) continue;
+          ASSERT_EQ(static_cast<float>(bytes[k] - zero), wanted[k]) << x[k] << " of " << count;
+        }
+      }
+    }
+  }
+  const std::vector<float> below = {1.0f, -kInfinity, 2.0f};
+  std::vector<uint8_t> bytes(below.size());
+  int32_t zero = -1;
+  EXPECT_TRUE(std::isnan(CountBytes(below, bytes, zero)));
 }
 
 TEST(CpuIntegerKernels, DepthwiseSumsAreThoseOfPlainLoops) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <random>
 
 #include "backends/cpu/host/vectorized.h"
 #include "core/graph/ops/recurrent.h"
@@ -133,6 +134,60 @@ TEST(CpuSequenceKernels, LstmFollowsTheReferenceInEachForm) {
       ExpectAsReference(LstmOf({3, 9}, false, gates, with_all), "recurrent");
     }
   }
+}
+
+// With weights in 8 bits and a scale for each row. `zero_point`: of all weights.
+OneHostNode QuantizedLstmOf(const Shape& x, int32_t units, int64_t zero_point) {
+  const int32_t rows = 4 * units, depth = x[x.rank() - 1], batch = SequenceOf(x, true).batch;
+  OneHostNode one;
+  const auto bytes = [&](int32_t columns) {
+    std::mt19937 random(20261129);
+    std::vector<std::byte> numbers(static_cast<size_t>(rows * columns));
+    for (std::byte& number : numbers) number = static_cast<std::byte>(random());
+    return one.graph.AddConstantValue(
+        "w", {DType::kInt8, {rows, columns}, Quantization{{1.0f}, {zero_point}, 0, nullptr}}, std::move(numbers));
+  };
+  std::vector<float> scales;
+  for (int32_t row = 0; row < rows; ++row) scales.push_back(1e-4f * static_cast<float>(1 + row % 7));
+  const ValueId of_rows = one.graph.AddFloatConstant("scales", {rows}, scales);
+  std::vector<ValueId> operands = {one.Input(x), one.Input({batch, units}), one.Input({batch, units}), bytes(depth),
+                                   bytes(units), one.Constant({rows})};
+  operands.resize(kLstmWeightScales, kNoValue);
+  operands.insert(operands.end(), {of_rows, of_rows});
+  one.Add(Lstm{.time_major = true, .activation = Activation::kTanh}, std::move(operands),
+          std::vector(3, DType::kFloat32));
+  return one;
+}
+
+// Of several steps, states of double precision are counted in other steps here and there.
+TEST(CpuSequenceKernels, QuantizedLstmFollowsTheReference) {
+  for (const int64_t zero_point : {0, 3}) {
+    for (const int32_t batch : {1, 2, 3, 7}) {
+      for (const int32_t depth : {1, 15, 16, 64, 67, 200}) {
+        for (const int32_t units : {1, 5, 16, 67})
+          ExpectAsReference(QuantizedLstmOf({1, batch, depth}, units, zero_point), "recurrent");
+      }
+    }
+    ExpectAsReference(QuantizedLstmOf({40, 2, 200}, 67, zero_point), "recurrent", 5e-3);
+  }
+}
+
+TEST(CpuSequenceKernels, QuantizedLstmKeepsNanInItsSequence) {
+  OneHostNode one = QuantizedLstmOf({1, 3, 40}, 5, 0);
+  one.Set(0, 50, std::numeric_limits<float>::quiet_NaN());
+  ExpectAsReference(std::move(one), "recurrent");
+  for (const float infinity : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()}) {
+    OneHostNode other = QuantizedLstmOf({1, 3, 40}, 5, 0);
+    other.Set(0, 50, infinity);
+    ExpectAsReference(std::move(other), "recurrent");
+  }
+}
+
+// A 255th of them is no float but 0.
+TEST(CpuSequenceKernels, QuantizedLstmTakesTheLeastNumbersForZeros) {
+  OneHostNode one = QuantizedLstmOf({1, 1, 20}, 5, 0);
+  for (int64_t k = 0; k < 20; ++k) one.Set(0, k, 1e-44f);
+  ExpectAsReference(std::move(one), "recurrent");
 }
 
 TEST(CpuSequenceKernels, RnnFollowsTheReferenceInEachOrder) {

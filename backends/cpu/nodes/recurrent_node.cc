@@ -1,16 +1,15 @@
 // LSTM and RNN of floats: one product for the inputs of all steps, then each step adds the product of its state.
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "backends/cpu/host/host_node.h"
 #include "backends/cpu/host/host_operand.h"
 #include "backends/cpu/host/host_output.h"
-#include "backends/cpu/host/quantized.h"
+#include "backends/cpu/integer/counted_product.h"
 #include "backends/cpu/nodes/packed_constant.h"
-#include "backends/cpu/nodes/stored_product.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/ops/elementwise_table.h"
@@ -22,62 +21,54 @@ namespace {
 // Constant weights [rows, depth], which multiply vectors.
 class Weights {
  public:
-  // `vectors`: how many at once. For a few, int8 numbers are read where they lie: a quarter of the bytes.
+  // `scales`: of rows that are whole numbers, which multiply vectors in steps (CountSteps); else empty.
   static Result<Weights> Of(const HostNodeRequest& request, size_t position, int64_t rows,
-                            int64_t vectors = std::numeric_limits<int64_t>::max()) {
-    constexpr int64_t kMostDots = 4;
+                            std::vector<float> scales = {}) {
     Weights weights;
     const ValueId constant = request.node.inputs[position];
-    const TensorDesc& desc = request.graph.value(constant).desc;
     weights.rows_ = rows;
-    weights.depth_ = desc.shape.element_count() / rows;
-    if (vectors <= kMostDots && AreWholeBytes(desc)) weights.dot_ = SignedByteDot();
-    if (weights.dot_ != nullptr) {
-      weights.bytes_ = request.StoredBytes(constant).data();
-      return weights;
-    }
+    weights.depth_ = request.graph.value(constant).desc.shape.element_count() / rows;
+    weights.counted_ = CountedProduct::Of(request, constant, scales);
+    if (weights.counted_ != nullptr) return weights;
+    weights.scales_ = std::move(scales);
     const MatrixLayout layout{weights.depth_, rows, 1, 1, weights.depth_};
     HEARTH_ASSIGN(const PackedFloats packed, PackedConstant(request, constant, layout));
     weights.packed_ = packed.matrices;
     return weights;
   }
   // Multiplies each of the `count` vectors in `x` into one in `y`.
-  void Multiply(const float* x, int64_t count, const float* bias, float* y, WorkerPool& workers) const {
-    if (dot_ != nullptr) return MultiplyBytes(x, count, bias, y, workers);
-    const MatrixPair pair{{x, depth_, 1}, 0, y};
-    ProductFinish finish;
-    finish.bias = bias;
-    packed_->Multiply({&pair, 1}, count, finish, workers);
+  void Multiply(std::span<const float> x, int64_t count, const float* bias, std::span<float> y, WorkerPool& workers) {
+    if (counted_ == nullptr && scales_.empty()) return MultiplyFloats(x.data(), count, bias, y.data(), workers);
+    if (counted_ != nullptr) {
+      counted_->Multiply(x, y, workers);
+    } else {
+      steps_.resize(x.size());
+      const float step = CountSteps<float>(x, steps_);
+      MultiplyFloats(steps_.data(), count, nullptr, y.data(), workers);
+      for (size_t at = 0; at < y.size(); at += scales_.size()) {
+        for (size_t k = 0; k < scales_.size(); ++k) y[at + k] *= scales_[k] * step;
+      }
+    }
+    if (bias == nullptr) return;
+    for (size_t at = 0; at < y.size(); at += static_cast<size_t>(rows_)) {
+      for (size_t k = 0; k < static_cast<size_t>(rows_); ++k) y[at + k] += bias[k];
+    }
   }
   int64_t rows() const { return rows_; }
   int64_t depth() const { return depth_; }
 
  private:
-  static bool AreWholeBytes(const TensorDesc& desc) {
-    return desc.dtype == DType::kInt8 && StandsForIntegers(desc) &&
-           std::ranges::all_of(desc.quantization->zero_points, [](int64_t zero) { return zero == 0; });
-  }
-  void MultiplyBytes(const float* x, int64_t count, const float* bias, float* y, WorkerPool& workers) const {
-    const auto padded = static_cast<size_t>(RoundUp(depth_, kDotSums));
-    std::vector<float> vectors(static_cast<size_t>(count) * padded);
-    for (int64_t v = 0; v < count; ++v)
-      std::copy_n(x + v * depth_, depth_, vectors.begin() + v * static_cast<int64_t>(padded));
-    const int64_t least = std::max<int64_t>(1, kMinWorkForThreads / (count * depth_));
-    workers.ForEachPart(rows_, least, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        for (int64_t v = 0; v < count; ++v) {
-          const float sum =
-              dot_(vectors.data() + v * static_cast<int64_t>(padded), bytes_ + row * depth_, depth_, ColumnBlocks());
-          y[v * rows_ + row] = sum + (bias == nullptr ? 0.0f : bias[row]);
-        }
-      }
-    });
+  void MultiplyFloats(const float* x, int64_t count, const float* bias, float* y, WorkerPool& workers) const {
+    const MatrixPair pair{{x, depth_, 1}, 0, y};
+    ProductFinish finish;
+    finish.bias = bias;
+    packed_->Multiply({&pair, 1}, count, finish, workers);
   }
 
   int64_t rows_ = 0, depth_ = 0;
-  std::shared_ptr<const PackedMatrices> packed_;  // or, read where they lie:
-  const std::byte* bytes_ = nullptr;
-  Dot dot_ = nullptr;
+  std::unique_ptr<CountedProduct> counted_;  // or:
+  std::shared_ptr<const PackedMatrices> packed_;
+  std::vector<float> scales_, steps_;
 };
 
 void Activate(Activation activation, std::span<float> values) {
@@ -149,10 +140,10 @@ class RnnNode final : public RecurrentNode {
     const int64_t units = weights_.rows();
     const std::span<float> y = out(0), h = out(1);
     std::ranges::copy(in(1), h.begin());
-    weights_.Multiply(in(0).data(), pixels(), bias_.data(), y.data(), workers());
+    weights_.Multiply(in(0), pixels(), bias_.data(), y, workers());
     sums_.resize(static_cast<size_t>(sequence().batch * units));
     for (int64_t step = 0; step < sequence().steps; ++step) {
-      recurrent_.Multiply(h.data(), sequence().batch, nullptr, sums_.data(), workers());
+      recurrent_.Multiply(h, sequence().batch, nullptr, sums_, workers());
       for (int64_t b = 0; b < sequence().batch; ++b) {
         const auto size = static_cast<size_t>(units);
         const std::span<float> row = y.subspan(static_cast<size_t>(PixelOf(step, b)) * size, size);
@@ -172,7 +163,7 @@ class RnnNode final : public RecurrentNode {
 };
 
 struct LstmConstants {
-  std::vector<float> bias, peephole, normalization, projection_bias, weight_scales, recurrent_scales;
+  std::vector<float> bias, peephole, normalization, projection_bias;
 };
 
 class LstmNode final : public RecurrentNode {
@@ -198,9 +189,9 @@ class LstmNode final : public RecurrentNode {
     sums_.resize(static_cast<size_t>(pixels()) * rows);
     remembered_.resize(batch * rows);
     const float* bias = constants_.normalization.empty() ? constants_.bias.data() : nullptr;
-    Multiply(weights_, constants_.weight_scales, in(kLstmX), pixels(), bias, sums_);
+    weights_.Multiply(in(kLstmX), pixels(), bias, sums_, workers());
     for (int64_t step = 0; step < sequence().steps; ++step) {
-      Multiply(recurrent_, constants_.recurrent_scales, h, sequence().batch, nullptr, remembered_);
+      recurrent_.Multiply(h, sequence().batch, nullptr, remembered_, workers());
       for (size_t b = 0; b < batch; ++b) {
         const auto pixel = static_cast<size_t>(PixelOf(step, static_cast<int64_t>(b)));
         const std::span<float> sums = std::span(sums_).subspan(pixel * rows, rows);
@@ -215,19 +206,6 @@ class LstmNode final : public RecurrentNode {
   }
 
  private:
-  // Weights times `count` vectors, which are taken in steps if the weights have scales.
-  void Multiply(const Weights& weights, std::span<const float> scales, std::span<const float> vectors, int64_t count,
-                const float* bias, std::span<float> sums) {
-    if (scales.empty()) return weights.Multiply(vectors.data(), count, bias, sums.data(), workers());
-    steps_.resize(vectors.size());
-    const float step = CountSteps<float>(vectors, steps_);
-    weights.Multiply(steps_.data(), count, nullptr, sums.data(), workers());
-    for (size_t at = 0; at < sums.size(); at += scales.size()) {
-      for (size_t k = 0; k < scales.size(); ++k)
-        sums[at + k] = sums[at + k] * (scales[k] * step) + (bias != nullptr ? bias[k] : 0.0f);
-    }
-  }
-
   // The order of the gates: input (only if there are four), forget, cell, output.
   void Step(std::span<float> sums, std::span<float> h, std::span<float> c) {
     const auto gate = [&](size_t number) { return sums.subspan(number * units_, units_); };
@@ -249,7 +227,7 @@ class LstmNode final : public RecurrentNode {
       return;
     }
     const float* bias = constants_.projection_bias.empty() ? nullptr : constants_.projection_bias.data();
-    projection_->Multiply(cell_out_.data(), 1, bias, h.data(), workers());
+    projection_->Multiply(cell_out_, 1, bias, h, workers());
     Clip(lstm_.proj_clip, h);
   }
 
@@ -280,7 +258,7 @@ class LstmNode final : public RecurrentNode {
   std::optional<Weights> projection_;
   LstmConstants constants_;
   size_t units_, gates_;
-  std::vector<float> sums_, remembered_, cell_out_, steps_;
+  std::vector<float> sums_, remembered_, cell_out_;
 };
 
 // The first `count` inputs, held as floats; nullopt for a node with other inputs, or weights that are not constant.
@@ -322,14 +300,13 @@ Result<std::unique_ptr<HostNode>> MakeRecurrentNode(const HostNodeRequest& reque
   HEARTH_ASSIGN(constants.peephole, ConstantOf(request, kLstmPeephole));
   HEARTH_ASSIGN(constants.normalization, ConstantOf(request, kLstmNormalization));
   HEARTH_ASSIGN(constants.projection_bias, ConstantOf(request, kLstmProjectionBias));
-  HEARTH_ASSIGN(constants.weight_scales, ConstantOf(request, kLstmWeightScales));
-  HEARTH_ASSIGN(constants.recurrent_scales, ConstantOf(request, kLstmRecurrentScales));
+  HEARTH_ASSIGN(std::vector<float> weight_scales, ConstantOf(request, kLstmWeightScales));
+  HEARTH_ASSIGN(std::vector<float> recurrent_scales, ConstantOf(request, kLstmRecurrentScales));
   const int64_t outputs = request.graph.value(request.node.inputs[kLstmH]).desc.shape[1],
                 units = request.graph.value(request.node.inputs[kLstmC]).desc.shape[1];
   const auto rows = static_cast<int64_t>(constants.bias.size());
-  const SequenceShape sequence = SequenceOf(operands[0].desc.shape, std::get<Lstm>(request.node.op).time_major);
-  HEARTH_ASSIGN(Weights weights, Weights::Of(request, kLstmWeights, rows, int64_t{sequence.batch} * sequence.steps));
-  HEARTH_ASSIGN(Weights recurrent, Weights::Of(request, kLstmRecurrent, rows, sequence.batch));
+  HEARTH_ASSIGN(Weights weights, Weights::Of(request, kLstmWeights, rows, std::move(weight_scales)));
+  HEARTH_ASSIGN(Weights recurrent, Weights::Of(request, kLstmRecurrent, rows, std::move(recurrent_scales)));
   std::optional<Weights> projection;
   if (HasInput(request, kLstmProjection)) {
     HEARTH_ASSIGN(projection, Weights::Of(request, kLstmProjection, outputs));

@@ -8,7 +8,6 @@
 #include "backends/cpu/host/host_output.h"
 #include "backends/cpu/host/quantized.h"
 #include "backends/cpu/host/vectorized.h"
-#include "backends/cpu/nodes/stored_product.h"
 #include "core/base/numbers.h"
 #include "core/graph/block_scales.h"
 #include "core/graph/element.h"
@@ -28,8 +27,18 @@ namespace {
 #define HEARTH_DOT_AVX512 __attribute__((target("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")))
 #define HEARTH_DOT_AVX2 __attribute__((target("avx2,fma,f16c")))
 
-// The sums are added to each other by halves: every processor gets the same bits.
-constexpr int64_t kSums = kDotSums;
+// Products are added to this many sums in turn, which are added to each other by halves: every processor gets the same
+// bits.
+constexpr int64_t kSums = 32;
+
+// A scale and a zero point for each `steps` times kSums weights of a column.
+struct ColumnBlocks {
+  const float *scales = nullptr, *zeros = nullptr;
+  int64_t steps = 0;
+};
+
+// Of `depth` floats, behind which zeros fill up a multiple of kSums, and as many weights.
+using Dot = float (*)(const float* x, const std::byte* weights, int64_t depth, const ColumnBlocks& blocks);
 
 // With a mask: GCC 12 warns of uninitialized variables within the forms without one.
 constexpr __mmask16 kAllLanes = 0xffff;
@@ -299,10 +308,6 @@ class StoredProductNode final : public HostNode {
 
 }  // namespace
 
-Dot SignedByteDot() {
-  return DotOf<Bytes<true>, false>();
-}
-
 Result<std::unique_ptr<HostNode>> MakeStoredProductNode(const HostNodeRequest& request) {
   constexpr int64_t kMostRows = 4, kLeastWeights = 32 * 1024;
   const Graph& graph = request.graph;
@@ -326,10 +331,6 @@ Result<std::unique_ptr<HostNode>> MakeStoredProductNode(const HostNodeRequest& r
   return std::make_unique<StoredProductNode>(request, connected->activation, dot, *std::move(factors), std::move(bias));
 }
 #else
-Dot SignedByteDot() {
-  return nullptr;
-}
-
 Result<std::unique_ptr<HostNode>> MakeStoredProductNode(const HostNodeRequest& /*request*/) {
   return nullptr;
 }

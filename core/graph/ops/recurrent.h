@@ -52,7 +52,7 @@ Number CountSteps(std::span<const Number> from, std::span<Number> to) {
     least = std::min(least, number);
     largest = std::max(largest, number);
   }
-  const Number step = largest > least ? (largest - least) / 255 : 1;
+  const Number exact = (largest - least) / 255, step = exact > 0 ? exact : 1;  // 0 also of the least numbers
   const Number zero = std::rint(-least / step);
   for (size_t k = 0; k < from.size(); ++k) to[k] = std::clamp<Number>(std::rint(from[k] / step) + zero, 0, 255) - zero;
   return step;
