@@ -119,7 +119,7 @@ TEST(CpuIntegerKernels, ProductsOfRowsAreThoseOfPlainLoops) {
   std::mt19937 random(20260403);
   for (const IntegerSet set : SetsOfThisMachine()) {
     for (const int32_t channels : {1, 16, 30, 47, 64, 81, 96}) {
-      for (const int32_t depth : {1, 4, 27, 64, 65, 200}) {
+      for (const int32_t depth : {1, 4, 27, 32, 64, 65, 200}) {
         for (const WeightsPlace place : {WeightsPlace::kPacked, WeightsPlace::kModel})
           ExpectProductsOfPlainLoops(set, channels, depth, 1, place, random);
       }
@@ -150,6 +150,33 @@ TEST(CpuIntegerKernels, WeightsOfFewRowsStayInTheModel) {
   EXPECT_EQ(PlaceOf(columns, 1), WeightsPlace::kPacked) << "the depth does not lie in a row";
   EXPECT_TRUE(
       PackMatrix(LayerOf(20, true, false, random), rows, WeightsPlace::kModel, 7, IntegerSet::kAvx2).weights.empty());
+}
+
+TEST(CpuIntegerKernels, DeepSumsOfTheLargestBytesAreExact) {
+  if (SetsOfThisMachine().empty()) GTEST_SKIP() << "this processor has no AVX2: layers run in floats";
+  constexpr int32_t kDepth = 9001, kChannels = 5;
+  const std::vector<uint8_t> x(kDepth, 255);
+  const uint8_t* const row = x.data();
+  Requantization terms;
+  terms.offsets.assign(kBlockChannels, 3);
+  terms.multipliers.assign(kBlockChannels, 1.0f);
+  for (const IntegerSet set : SetsOfThisMachine()) {
+    for (const int32_t weight : {-128, 127}) {
+      const std::vector<std::byte> weights(size_t{kDepth} * kChannels, static_cast<std::byte>(weight));
+      std::vector<float> reals(kChannels);
+      MatrixTask task;
+      task.pieces = {&row, 1};
+      task.row_count = 1;
+      task.row_stride = task.depth = kDepth;
+      task.model_weights = weights.data();
+      task.end_block = 1;
+      task.channels = kChannels;
+      task.terms = &terms;
+      task.reals = reals.data();
+      MultiplyByModelWeights(task, set);
+      EXPECT_EQ(reals, std::vector<float>(kChannels, static_cast<float>(kDepth * 255 * weight + 3)));
+    }
+  }
 }
 
 TEST(CpuIntegerKernels, NumbersAreCountedInBytesAsInFloats) {

@@ -95,78 +95,73 @@ HEARTH_VNNI void MultiplyByModelVnni(const MatrixTask& task) {
   }
 }
 
-// ---- AVX2: 16 elements of the depth in a vector ----
+// ---- AVX2: 32 elements of the depth in a vector ----
+
+// Sums of two products of bytes need more than 16 bits; with halves of inputs (and with what halving drops) they do
+// not. So a dot product is twice that of the halves, plus that of the odd parts.
+struct DotSums {
+  __m256i of_halves, of_odds;  // eight doubled sums, and sixteen
+};
 
 // The first `count` bytes, followed by `fill`.
-HEARTH_AVX2 inline __m128i Sixteen(const void* bytes, int64_t count, char fill) {
-  if (count >= 16) return _mm_loadu_si128(static_cast<const __m128i*>(bytes));
-  __m128i padded = _mm_set1_epi8(fill);
+HEARTH_AVX2 inline __m256i FirstBytes(const void* bytes, int64_t count, char fill) {
+  __m256i padded = _mm256_set1_epi8(fill);
   __builtin_memcpy(&padded, bytes, static_cast<size_t>(count));
   return padded;
 }
 
-// A part of the depth of four channels; less than a vector if kIsShort.
-template <int kRows, bool kIsShort>
-HEARTH_AVX2 inline void DotPartAvx2(const uint8_t* const (&rows)[kRows], const std::array<const std::byte*, 4>& weights,
-                                    int64_t k, int64_t count, const MatrixTask& task, __m256i (&sums)[kRows][4]) {
+// The `count` elements of four channels from `k` on, at most 32.
+HEARTH_AVX2 inline void DotPartAvx2(const uint8_t* x, const std::array<const std::byte*, 4>& weights, int64_t k,
+                                    int64_t count, const MatrixTask& task, DotSums (&sums)[4]) {
   const auto flip = static_cast<char>(task.flips_sign ? 0x80 : 0x00);
-  const __m128i flips = _mm_set1_epi8(flip);
-  const __m128i weight_flips = _mm_set1_epi8(static_cast<char>(task.flips_weights ? 0x80 : 0x00));
-  __m256i w[4];
-  for (int i = 0; i < 4; ++i) {
-    const __m128i stored = Sixteen(weights[i] + k, kIsShort ? count : 16, 0);
-    w[i] = _mm256_cvtepi8_epi16(_mm_xor_si128(stored, weight_flips));
-  }
-  for (int r = 0; r < kRows; ++r) {
-    const __m128i stored = Sixteen(rows[r] + k, kIsShort ? count : 16, flip);
-    const __m256i x = _mm256_cvtepu8_epi16(_mm_xor_si128(stored, flips));
-    for (int i = 0; i < 4; ++i) {
-      sums[r][i] = _mm256_add_epi32(sums[r][i], _mm256_madd_epi16(x, w[i]));
-      asm volatile("" : "+x"(sums[r][i]));  // as above
-    }
+  const __m256i weight_flip = _mm256_set1_epi8(static_cast<char>(task.flips_weights ? 0x80 : 0x00));
+  const __m256i bytes = _mm256_xor_si256(FirstBytes(x + k, count, flip), _mm256_set1_epi8(flip));
+  const __m256i halves = _mm256_and_si256(_mm256_srli_epi16(bytes, 1), _mm256_set1_epi8(0x7f));
+  const __m256i odds = _mm256_and_si256(bytes, _mm256_set1_epi8(1));
+  HEARTH_UNROLLED for (size_t i = 0; i < 4; ++i) {
+    const __m256i w = _mm256_xor_si256(FirstBytes(weights[i] + k, count, 0), weight_flip);
+    const __m256i doubled = _mm256_madd_epi16(_mm256_maddubs_epi16(halves, w), _mm256_set1_epi16(2));
+    sums[i].of_halves = _mm256_add_epi32(sums[i].of_halves, doubled);
+    sums[i].of_odds = _mm256_add_epi16(sums[i].of_odds, _mm256_maddubs_epi16(odds, w));
+    asm volatile("" : "+x"(sums[i].of_halves), "+x"(sums[i].of_odds));  // as above
   }
 }
 
 // The dot products of FourChannels.
-template <int kRows>
-HEARTH_AVX2 inline void DotFourAvx2(const MatrixTask& task, int64_t row, int32_t channel, int32_t* dots) {
-  const uint8_t* rows[kRows];
+HEARTH_AVX2 inline __m128i DotFourAvx2(const MatrixTask& task, int64_t row, int32_t channel) {
+  constexpr int64_t kWidth = 32, kMostTurns = 127;  // each adds at most 256 to 16 bits
+  const uint8_t* x = task.pieces[0] + row * task.row_stride;
   const std::array<const std::byte*, 4> weights = FourChannels(task, channel);
-  __m256i sums[kRows][4];
-  for (int i = 0; i < 4; ++i) {
-    for (int r = 0; r < kRows; ++r) sums[r][i] = _mm256_setzero_si256();
+  DotSums sums[4];
+  for (DotSums& each : sums) each.of_halves = _mm256_setzero_si256();
+  for (int64_t k = 0; k < task.depth;) {
+    const int64_t end = std::min(task.depth, k + kMostTurns * kWidth);
+    for (DotSums& each : sums) each.of_odds = _mm256_setzero_si256();
+    for (; k + kWidth <= end; k += kWidth) DotPartAvx2(x, weights, k, kWidth, task, sums);
+    if (k < end) DotPartAvx2(x, weights, k, end - k, task, sums);
+    k = end;
+    for (DotSums& each : sums) {
+      const __m256i odds = _mm256_madd_epi16(each.of_odds, _mm256_set1_epi16(1));
+      each.of_halves = _mm256_add_epi32(each.of_halves, odds);
+    }
   }
-  for (int r = 0; r < kRows; ++r) rows[r] = task.pieces[0] + (row + r) * task.row_stride;
-  int64_t k = 0;
-  for (; k + 16 <= task.depth; k += 16) DotPartAvx2<kRows, false>(rows, weights, k, 16, task, sums);
-  if (k < task.depth) DotPartAvx2<kRows, true>(rows, weights, k, task.depth - k, task, sums);
-  for (int r = 0; r < kRows; ++r) {
-    const __m256i quarters =
-        _mm256_hadd_epi32(_mm256_hadd_epi32(sums[r][0], sums[r][1]), _mm256_hadd_epi32(sums[r][2], sums[r][3]));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(dots + r * kBlockChannels),
-                     _mm_add_epi32(_mm256_castsi256_si128(quarters), _mm256_extracti128_si256(quarters, 1)));
-  }
+  const __m256i quarters = _mm256_hadd_epi32(_mm256_hadd_epi32(sums[0].of_halves, sums[1].of_halves),
+                                             _mm256_hadd_epi32(sums[2].of_halves, sums[3].of_halves));
+  return _mm_add_epi32(_mm256_castsi256_si128(quarters), _mm256_extracti128_si256(quarters, 1));
 }
 
-template <int kRows>
 HEARTH_AVX2 void TileByModelAvx2(const MatrixTask& task, int64_t row, int32_t block) {
-  const int32_t first = block * kBlockChannels, end = std::min(first + kBlockChannels, task.channels);
-  int32_t dots[kRows * kBlockChannels] = {};
-  for (int32_t channel = first; channel < end; channel += 4)
-    DotFourAvx2<kRows>(task, row, channel, dots + (channel - first));
-  for (int r = 0; r < kRows; ++r) {
-    const auto* sums = reinterpret_cast<const __m256i*>(dots + r * kBlockChannels);
-    const __m256i low = _mm256_loadu_si256(sums), high = _mm256_loadu_si256(sums + 1);
-    task.reals != nullptr ? StoreRealsAvx2(task, row + r, first, low, high)
-                          : StoreAvx2(task, row + r, first, low, high);
-  }
+  const int32_t first = block * kBlockChannels;
+  __m128i dots[4] = {};
+  for (int32_t i = 0; i < 4 && first + 4 * i < task.channels; ++i) dots[i] = DotFourAvx2(task, row, first + 4 * i);
+  const __m256i low = _mm256_inserti128_si256(_mm256_castsi128_si256(dots[0]), dots[1], 1),
+                high = _mm256_inserti128_si256(_mm256_castsi128_si256(dots[2]), dots[3], 1);
+  task.reals != nullptr ? StoreRealsAvx2(task, row, first, low, high) : StoreAvx2(task, row, first, low, high);
 }
 
 HEARTH_AVX2 void MultiplyByModelAvx2(const MatrixTask& task) {
   for (int32_t block = task.first_block; block < task.end_block; ++block) {
-    int64_t row = 0;
-    for (; row + 2 <= task.row_count; row += 2) TileByModelAvx2<2>(task, row, block);
-    if (row < task.row_count) TileByModelAvx2<1>(task, row, block);
+    for (int64_t row = 0; row < task.row_count; ++row) TileByModelAvx2(task, row, block);
   }
 }
 
