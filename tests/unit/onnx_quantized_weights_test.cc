@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr int kInt8 = 3;
+constexpr int kOnnxInt8 = 3;
 
 Graph ReadFrom(const std::string& file) {
   Result<Graph> read = ReadOnnxModel(std::as_bytes(std::span(file)), {});
@@ -37,7 +37,7 @@ TensorDesc WeightsOf(const Graph& graph) {
 
 TEST(OnnxQuantizedWeights, OfAProductStayInEightBits) {
   OnnxGraph graph;
-  graph.Input("x", {"1", "2"}).Output("y").Stored("q", {2, 3}, kInt8, "\x01\x02\x03\xff\xfe\xfd");
+  graph.Input("x", {"1", "2"}).Output("y").Stored("q", {2, 3}, kOnnxInt8, "\x01\x02\x03\xff\xfe\xfd");
   graph.Floats("s", {3}, {0.5, 2, 4}).Node("DequantizeLinear", {"q", "s"}, {"w"}, {OnnxGraph::Integer("axis", 1)});
   const std::string file = OnnxFile(graph.Node("MatMul", {"x", "w"}, {"y"}));
   const Graph read = ReadFrom(file);
@@ -48,7 +48,7 @@ TEST(OnnxQuantizedWeights, OfAProductStayInEightBits) {
 // One row of weights keeps its bytes when it is turned; its scales are of the other dimension then.
 TEST(OnnxQuantizedWeights, OfOneRowKeepTheirScales) {
   OnnxGraph graph;
-  graph.Input("x", {"1", "1"}).Output("y").Stored("q", {1, 3}, kInt8, "\x01\x02\xff");
+  graph.Input("x", {"1", "1"}).Output("y").Stored("q", {1, 3}, kOnnxInt8, "\x01\x02\xff");
   graph.Floats("s", {3}, {0.5, 2, 4}).Node("DequantizeLinear", {"q", "s"}, {"w"}, {OnnxGraph::Integer("axis", 1)});
   const std::string file = OnnxFile(graph.Node("MatMul", {"x", "w"}, {"y"}));
   const Graph read = ReadFrom(file);
@@ -58,8 +58,8 @@ TEST(OnnxQuantizedWeights, OfOneRowKeepTheirScales) {
 
 TEST(OnnxQuantizedWeights, OfDepthwisePointsKeepTheirScales) {
   OnnxGraph graph;
-  graph.Input("x", {"1", "2", "1", "1"}).Output("y").Stored("q", {2, 1, 1, 1}, kInt8, "\x03\xfe");
-  graph.Floats("s", {2}, {0.5, 4}).Stored("z", {2}, kInt8, {"\x01\x00", 2});
+  graph.Input("x", {"1", "2", "1", "1"}).Output("y").Stored("q", {2, 1, 1, 1}, kOnnxInt8, "\x03\xfe");
+  graph.Floats("s", {2}, {0.5, 4}).Stored("z", {2}, kOnnxInt8, {"\x01\x00", 2});
   graph.Node("DequantizeLinear", {"q", "s", "z"}, {"w"}, {OnnxGraph::Integer("axis", 0)});
   graph.Node("Conv", {"x", "w"}, {"y"}, {OnnxGraph::Integer("group", 2)});
   const std::string file = OnnxFile(graph);
@@ -70,7 +70,7 @@ TEST(OnnxQuantizedWeights, OfDepthwisePointsKeepTheirScales) {
 
 TEST(OnnxQuantizedWeights, OfOneDimensionStayInEightBits) {
   OnnxGraph graph;
-  graph.Input("x", {"1", "1", "3"}).Output("y").Stored("q", {2, 1, 2}, kInt8, "\x01\x02\x03\xff");
+  graph.Input("x", {"1", "1", "3"}).Output("y").Stored("q", {2, 1, 2}, kOnnxInt8, "\x01\x02\x03\xff");
   graph.Floats("s", {2}, {0.5, 4}).Node("DequantizeLinear", {"q", "s"}, {"w"}, {OnnxGraph::Integer("axis", 0)});
   const std::string file = OnnxFile(graph.Node("Conv", {"x", "w"}, {"y"}));
   const Graph read = ReadFrom(file);
@@ -80,7 +80,7 @@ TEST(OnnxQuantizedWeights, OfOneDimensionStayInEightBits) {
 
 TEST(OnnxQuantizedWeights, AreFloatsForOtherReaders) {
   OnnxGraph graph;
-  graph.Input("x", {"2"}).Output("y").Stored("q", {2}, kInt8, "\x01\xfe").Floats("s", {}, {0.5});
+  graph.Input("x", {"2"}).Output("y").Stored("q", {2}, kOnnxInt8, "\x01\xfe").Floats("s", {}, {0.5});
   graph.Node("DequantizeLinear", {"q", "s"}, {"w"}).Node("Identity", {"w"}, {"v"}).Node("Add", {"x", "v"}, {"y"});
   const std::string file = OnnxFile(graph);
   EXPECT_THAT(AnswerOf(ReadFrom(file), {2}, {1, 2}), ElementsAre(1.5, 1));

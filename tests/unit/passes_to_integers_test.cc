@@ -19,7 +19,7 @@ Result<Verdict> OnHost(Graph& graph, const DeviceInfo& /*device*/) {
   return ToIntegers(graph, host);
 }
 
-enum Numbers { kInput, kScale, kLowest, kHighest, kOtherScale, kLess, kWeights, kBias, kFloatWeights, kTwice };
+enum GridConstants { kInput, kScale, kLowest, kHighest, kOtherScale, kLess, kWeights, kBias, kFloatWeights, kTwice };
 
 // A graph's text. Each function returns the value that it adds.
 class Net {
@@ -61,7 +61,7 @@ class Net {
   int next_ = kTwice + 1;
 };
 
-std::string Layer(int weights, std::string_view attributes = {}) {
+std::string RoundedLayer(int weights, std::string_view attributes = {}) {
   Net net("1x3x3x2");
   const int x = net.Rounded("1x3x3x2", kInput);
   const int sums = net.Add("1x3x3x4", fmt::format("conv_2d(%{}, %{}, %{}){}", x, weights, int{kBias}, attributes));
@@ -69,7 +69,8 @@ std::string Layer(int weights, std::string_view attributes = {}) {
 }
 
 TEST(ToIntegers, MakesALayerOfBytes) {
-  EXPECT_EQ(Structure(Rewritten(OnHost, Layer(kWeights, " activation=relu"))), R"(%0 = input : float32[1x3x3x2] "x"
+  EXPECT_EQ(Structure(Rewritten(OnHost, RoundedLayer(kWeights, " activation=relu"))),
+            R"(%0 = input : float32[1x3x3x2] "x"
 %10 = quantize(%0) : uint8[1x3x3x2]{0.03125/100} "v10" node "n"
 %14 = dequantize(%10) : float32[1x3x3x2] "v14" node "n"
 %16 = conv_2d(%10, %6, %7) activation=relu : uint8[1x3x3x4]{0.2871/100} "v16" node "n"
@@ -123,7 +124,7 @@ TEST(ToIntegers, ChoosesAmongSteps) {
 }
 
 TEST(ToIntegers, LeavesDevices) {
-  ExpectUnchanged(ToIntegers, Layer(kWeights));
+  ExpectUnchanged(ToIntegers, RoundedLayer(kWeights));
 }
 
 TEST(ToIntegers, LeavesOtherRangesAndStepsThatOthersSee) {
@@ -135,7 +136,7 @@ TEST(ToIntegers, LeavesOtherRangesAndStepsThatOthersSee) {
 }
 
 TEST(ToIntegers, LeavesLayersOfFloatWeights) {
-  EXPECT_THAT(Structure(Rewritten(OnHost, Layer(kFloatWeights))), HasSubstr(", %8, %7) : float32[1x3x3x4]"));
+  EXPECT_THAT(Structure(Rewritten(OnHost, RoundedLayer(kFloatWeights))), HasSubstr(", %8, %7) : float32[1x3x3x4]"));
 }
 
 // One of a half and one of a whole step make half a step, which integer sums round up.
