@@ -44,7 +44,7 @@ HEARTH_INTO_CALLER inline void ComputePart(const Part& part, Function function) 
 
 template <typename In, typename Out, auto function>
 void VectorPart(const Part& part) {
-  Vectorized([&]() HEARTH_INTO_CALLER {
+  Vectorized<kMostFor<In>>([&]() HEARTH_INTO_CALLER {
     ComputePart<In, Out>(part, [](In a, In b) HEARTH_INTO_CALLER { return static_cast<Out>(function(a, b)); });
   });
 }

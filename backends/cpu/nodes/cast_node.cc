@@ -35,7 +35,7 @@ template <typename From, typename To>
 void ConvertPart(const std::byte* x, std::byte* y, int64_t begin, int64_t end) {
   const auto* from = reinterpret_cast<const From*>(x);
   auto* to = reinterpret_cast<To*>(y);
-  Vectorized([=]() HEARTH_INTO_CALLER {
+  Vectorized<VectorSet::kAvx2>([=]() HEARTH_INTO_CALLER {
     for (int64_t k = begin; k < end; ++k) to[k] = Converted<To>(from[k]);
   });
 }

@@ -97,7 +97,7 @@ void ReduceAll(const Layout& layout, const typename Joined::Element* x, typename
   const int64_t rows = CountOf(layout.reduced), work_of_output = layout.inputs / layout.outputs;
   if (layout.innermost_is_reduced) {
     workers.ForEachPart(layout.outputs, kLeastElementsOfPart / work_of_output + 1, [&](int64_t begin, int64_t end) {
-      Vectorized([&]() HEARTH_INTO_CALLER {
+      Vectorized<kMostFor<typename Joined::Element>>([&]() HEARTH_INTO_CALLER {
         for (int64_t out = begin; out < end; ++out) {
           const auto* from = x + PlaceOf(layout.kept, out);
           typename Joined::Sum sum = joined.start;
@@ -113,7 +113,7 @@ void ReduceAll(const Layout& layout, const typename Joined::Element* x, typename
   const int64_t inner = layout.innermost.radix, chunks = Tiles(inner, kChunk);
   const int64_t least = kLeastElementsOfPart / (work_of_output * std::min(inner, kChunk)) + 1;
   workers.ForEachPart(layout.outputs / inner * chunks, least, [&](int64_t begin, int64_t end) {
-    Vectorized([&]() HEARTH_INTO_CALLER {
+    Vectorized<kMostFor<typename Joined::Element>>([&]() HEARTH_INTO_CALLER {
       for (int64_t block = begin; block < end; ++block) {
         const int64_t outer = block / chunks, first = block % chunks * kChunk, count = std::min(kChunk, inner - first);
         typename Joined::Sum sums[kChunk];
