@@ -65,6 +65,35 @@ class Usage(CliTest):
             self.assert_one_error(self.run_hearth("inspect", model, "--constant", f"{begin}={value}", expect=3), part)
         self.assert_one_error(self.run_hearth("inspect", model, "--constant", "other=1", expect=3), "not an input of the model")
 
+    def test_an_array_that_chooses_a_branch_is_fixed(self):
+        """y = rate == 16 ? -x : an operator that nobody knows."""
+        def field(number, *parts):
+            data = b"".join(part.encode() if isinstance(part, str) else part for part in parts)
+            return bytes([number << 3 | 2, len(data)]) + data
+
+        def node(op, inputs, output, *attributes):
+            return field(1, *(field(1, name) for name in inputs), field(2, output), field(4, op), *attributes)
+
+        def tensor(name, number):
+            return field(5, b"\x10\x07", field(8, name), field(9, struct.pack("<q", number)))
+
+        def info(kind, name, dims, element):
+            shape = field(2, *(field(1, b"\x08" + bytes([size])) for size in dims))
+            return field(kind, field(1, name), field(2, field(1, b"\x08" + bytes([element]), shape)))
+
+        def branch(name, op, output, *more):
+            return field(5, field(1, name), field(6, node(op, ["x"], output, *more), field(12, field(1, output))), b"\xa0\x01\x05")
+
+        graph = field(7, node("Equal", ["rate", "sixteen"], "is_it"),
+                      node("If", ["is_it"], "y", branch("then_branch", "Neg", "t"), branch("else_branch", "Frob", "e")),
+                      tensor("sixteen", 16), info(11, "x", [3], 1), info(11, "rate", [], 7), field(12, field(1, "y")))
+        model = self.file("rates.onnx", b"\x08\x08" + graph + field(8, b"\x10\x11"))
+        x, rate = self.file("x.npy", npy("<f4", (3,), struct.pack("<3f", 1, 2, 3))), self.file("rate.npy", npy("<i8", (), struct.pack("<q", 16)))
+        self.run_hearth("run", model, f"x={x}", f"rate={rate}", "--device", "cpu", "--no-cache", "--output-dir", self.folder / "out")
+        self.assertEqual(struct.unpack("<3f", read_npy(self.folder / "out" / "y.npy")[2]), (-1, -2, -3))
+        other = self.file("other.npy", npy("<i8", (), struct.pack("<q", 8)))
+        self.assert_one_error(self.run_hearth("run", model, f"x={x}", f"rate={other}", "--device", "cpu", expect=3), "--constant 'rate=")
+
     def test_json_without_a_file_goes_to_standard_output(self):
         for line in (["devices", "--json"], ["inspect", "--json", "--device", "cpu", MODEL]):
             with self.subTest(line=line):

@@ -280,6 +280,9 @@ Result<FixedInput> ReadFixedInput(const std::string& path) {
   return fixed;
 }
 
+namespace {
+
+// The arrays of a few numbers among the files, by input name: what inputs that decide shapes may hold.
 Result<std::map<std::string, FixedInput>> SmallArraysOf(const InputOptions& options,
                                                         std::span<const TensorInfo> inputs) {
   constexpr uint64_t kMostBytes = 4096;  // the header, and 64 numbers
@@ -296,6 +299,7 @@ Result<std::map<std::string, FixedInput>> SmallArraysOf(const InputOptions& opti
   return arrays;
 }
 
+// Leaves the files for inputs other than those that are fixed, with names. Precondition: SmallArraysOf had no error.
 void NameOtherFiles(InputOptions& options, std::span<const TensorInfo> inputs,
                     const std::map<std::string, FixedInput>& fixed) {
   const Result<std::vector<std::string>> files = AssignFiles(options, inputs);
@@ -305,6 +309,33 @@ void NameOtherFiles(InputOptions& options, std::span<const TensorInfo> inputs,
     if ((*files)[k].empty() || fixed.contains(inputs[k].name)) continue;
     options.arguments.push_back(inputs[k].name + "=" + (*files)[k]);
   }
+}
+
+ModelOptions With(ModelOptions model, const std::pair<const std::string, FixedInput>& fixed) {
+  model.input_shapes.erase(fixed.first);
+  model.constants.insert(fixed);
+  return model;
+}
+
+}  // namespace
+
+Status FixShapeInputs(const std::string& path, std::span<const TensorInfo> inputs, InputOptions& options,
+                      ModelOptions& model) {
+  HEARTH_ASSIGN(auto arrays, SmallArraysOf(options, inputs));
+  // What one decides may show that another one does, too.
+  while (!arrays.empty()) {
+    const Result<Model> read = Model::FromFile(path, model);
+    const auto needed = std::ranges::find_if(arrays, [&](const auto& array) {
+      const auto decides = [&](const TensorInfo& input) { return input.name == array.first && input.decides_shapes; };
+      if (read.ok()) return std::ranges::any_of(read->inputs(), decides);
+      return array.second.dtype.find("int") != std::string::npos && Model::FromFile(path, With(model, array)).ok();
+    });
+    if (needed == arrays.end()) break;  // whoever opens it tells why it can't be read
+    model = With(std::move(model), *needed);
+    arrays.erase(needed);
+  }
+  if (!model.constants.empty()) NameOtherFiles(options, inputs, model.constants);
+  return Status::Ok();
 }
 
 bool AreManyPictures(const InputOptions& options, std::span<const TensorInfo> inputs) {

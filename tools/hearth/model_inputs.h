@@ -52,14 +52,12 @@ Result<LoadedInputs> LoadInputs(const InputOptions& options, std::span<const Ten
 Result<std::map<std::string, std::vector<int32_t>>> ShapesOfFiles(const InputOptions& options,
                                                                   std::span<const TensorInfo> inputs);
 
-// The arrays of a few numbers among the files, by input name: what inputs that decide shapes may hold.
-Result<std::map<std::string, FixedInput>> SmallArraysOf(const InputOptions& options,
-                                                        std::span<const TensorInfo> inputs);
 // The array in a .npy file.
 Result<FixedInput> ReadFixedInput(const std::string& path);
-// Leaves the files for inputs other than those that are fixed, with names. Precondition: SmallArraysOf had no error.
-void NameOtherFiles(InputOptions& options, std::span<const TensorInfo> inputs,
-                    const std::map<std::string, FixedInput>& fixed);
+// Fixes inputs in `model`, with the contents of their files, which `options` then no longer has: those that decide
+// shapes, and one without whose content the model cannot be read (it chooses a branch). `inputs`: as declared.
+Status FixShapeInputs(const std::string& path, std::span<const TensorInfo> inputs, InputOptions& options,
+                      ModelOptions& model);
 
 // Whether the arguments are several pictures for the only input: the first one's run is followed by others.
 bool AreManyPictures(const InputOptions& options, std::span<const TensorInfo> inputs);

@@ -100,26 +100,6 @@ Status CheckConstant(std::string_view text) {
   return IsArrayFile(named.value) ? Status::Ok() : ParseNumbers(named.value).status();
 }
 
-// As long as arrays are given for inputs that decide shapes. What one decides may show that another one does, too.
-Status FixShapeInputs(const std::string& path, const std::vector<TensorInfo>& declared, InputOptions& inputs,
-                      ModelOptions& options) {
-  HEARTH_ASSIGN(auto arrays, SmallArraysOf(inputs, declared));
-  while (!arrays.empty()) {
-    const Result<Model> model = Model::FromFile(path, options);
-    if (!model.ok()) break;  // whoever opens it tells why
-    const size_t known = options.constants.size();
-    for (const TensorInfo& input : model->inputs()) {
-      const auto array = arrays.find(input.name);
-      if (!input.decides_shapes || array == arrays.end()) continue;
-      options.input_shapes.erase(input.name);
-      options.constants.insert(arrays.extract(array));
-    }
-    if (options.constants.size() == known) break;
-  }
-  if (!options.constants.empty()) NameOtherFiles(inputs, declared, options.constants);
-  return Status::Ok();
-}
-
 void ShowTuningProgress(const TuningProgress& progress) {
   DrawProgress(progress.done, progress.total, progress.layer.empty() ? "layers" : "layers, last " + progress.layer);
 }
