@@ -80,10 +80,11 @@ Results ReadVariadic(OpView& op) {
   return aligned.Result(made);
 }
 
+// The tensor itself, in all forms that it has.
 Results ReadIdentity(OpView& op) {
-  const Order order = op.OrderOf(0);
-  HEARTH_ASSIGN(const ValueId x, op.In(0, order));
-  Results made = InOrder(order, x);
+  if (!op.Has(0)) return op.In(0).status();
+  HEARTH_ASSIGN(const Tensor* tensor, op.scope().Read(op.node().inputs[0]));
+  std::vector<Tensor> made{*tensor};
   if (!op.HasOutput(1)) return made;
   // Dropout's mask.
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
@@ -91,7 +92,7 @@ Results ReadIdentity(OpView& op) {
   HEARTH_TRY(plain.status());
   const Made ones = op.to().AddFilled(desc.shape, op.to().AddNumber(DType::kBool, 1.0));
   HEARTH_ASSIGN(const ValueId mask, WithRows(op.to(), ones, op.to().marks().OpenOf(*plain)));
-  made->push_back({.plain = mask});
+  made.push_back({.plain = mask});
   return made;
 }
 

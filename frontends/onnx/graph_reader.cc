@@ -264,7 +264,7 @@ Results GraphReader::MakeNode(OpView& view) {
   }
   HEARTH_TRY(reading().budget.ChargeSteps(steps));
   for (size_t i = 0; i < node.inputs.size(); ++i) {
-    if (view.Has(i) && Find(node.inputs[i]) == nullptr) HEARTH_TRY(ValueOf(node.inputs[i]).status());
+    if (view.Has(i)) HEARTH_TRY(Read(node.inputs[i]).status());
   }
   const CustomOp* custom = RegisteredOp(reading().options.custom_ops, node);
   if (custom != nullptr) return AddCustom(view, *custom);

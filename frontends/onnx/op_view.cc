@@ -34,8 +34,9 @@ Made OpView::In(size_t i, Order order) const {
 }
 
 Made OpView::Weights(size_t i) const {
-  const Tensor* tensor = Find(i);
-  return tensor != nullptr && tensor->on_grid != kNoValue ? Made(tensor->on_grid) : In(i);
+  if (!Has(i)) return In(i);
+  HEARTH_ASSIGN(const Tensor* tensor, scope_.Read(node_.inputs[i]));
+  return tensor->stored != kNoValue ? Made(tensor->stored) : In(i);
 }
 
 Order OpView::OrderOf(size_t i) const {

@@ -45,7 +45,7 @@ class OpView {
   // Both orders of an operand are made by need, once. kMalformedInput for an absent one.
   Made In(size_t i, Order order = Order::kPlain) const;
   Made Last(size_t i) const { return In(i, Order::kLast); }
-  // In plain order; a constant of 8 bits that stands for real numbers stays one (TensorDesc::quantization).
+  // In plain order; a constant as the file has it (Tensor::stored).
   Made Weights(size_t i) const;
   // In plain order; kNoValue for an absent one.
   Made Optional(size_t i) const { return Has(i) ? In(i) : Made(kNoValue); }

@@ -90,6 +90,25 @@ int AxisIn(Order order, int axis, int rank) {
   return axis == 1 ? rank - 1 : axis - 1;
 }
 
+bool IsAligned(const NodeWriter& to, ValueId constant) {
+  const Value& value = to.graph().value(constant);
+  const size_t alignment = std::clamp<size_t>(static_cast<size_t>(BitsOf(value.desc.dtype)) / 8, 1, 4);
+  return reinterpret_cast<uintptr_t>(to.graph().constant(*value.constant).bytes.data()) % alignment == 0;
+}
+
+Made AddReadable(NodeWriter& to, ValueId stored) {
+  const TensorDesc desc = to.desc(stored);
+  if (desc.quantization) return to.AddWidened(stored);
+  if (IsAligned(to, stored)) return stored;
+  const std::vector<int64_t> key{stored};
+  if (const auto found = to.stacked().find(key); found != to.stacked().end()) return found->second;
+  if (!to.budget().ChargeMade(desc.size_bytes())) return ReadingBudget::TooMuchMade("a constant");
+  const std::span<const std::byte> bytes = to.graph().ConstantBytes(stored);
+  const ValueId copy = to.graph().AddConstantValue(to.graph().value(stored).name, desc, {bytes.begin(), bytes.end()});
+  to.stacked().emplace(key, copy);
+  return copy;
+}
+
 Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation) {
   if (!value.ok() || std::ranges::is_sorted(permutation.dims())) return value;
   const TensorDesc desc = to.desc(*value);
@@ -113,7 +132,7 @@ Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation) {
     const auto moved_to = std::ranges::find(permutation.dims(), desc.quantization->dimension);
     made.quantization->dimension = static_cast<int32_t>(moved_to - permutation.dims().begin());
   }
-  if (keeps_order) {  // the same bytes, which may lie in the file
+  if (keeps_order && IsAligned(to, *value)) {  // the same bytes, which may lie in the file
     Value same = to.graph().value(*value);
     if (!to.budget().copies.Charge(same.name.size()) || !to.budget().copies.ChargeScales(made))
       return CopyBudget::Exceeded("the names and scales of constants");

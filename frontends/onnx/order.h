@@ -14,10 +14,11 @@ namespace hearth::onnx {
 struct Tensor {
   ValueId plain = kNoValue;  // the order of the file
   ValueId last = kNoValue;   // dimension 1 ("channels") at the end; only from rank 3 on
-  // A constant of 8 bits that stands for real numbers. Floats are made of it, in `plain`, once a reader wants some.
-  ValueId on_grid = kNoValue;
+  // A constant as the file has it, for readers of weights: in 8 bits that stand for real numbers, or at an odd address.
+  // `plain` is made of it once another reader wants it.
+  ValueId stored = kNoValue;
 
-  bool is_made() const { return plain != kNoValue || last != kNoValue || on_grid != kNoValue; }
+  bool is_made() const { return plain != kNoValue || last != kNoValue || stored != kNoValue; }
 };
 
 using Results = Result<std::vector<Tensor>>;
@@ -59,6 +60,10 @@ Shape Exchange(int a, int b, int rank);
 Made ToOrder(NodeWriter& to, ValueId value, Order from, Order order);
 // AddTranspose that moves the bytes of a constant while the model is read, whatever its size.
 Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation);
+// A constant as readers of floats take it: widened from 8 bits, or copied from an odd address; others are returned.
+Made AddReadable(NodeWriter& to, ValueId stored);
+// Whether its bytes lie at a multiple of an element's size.
+bool IsAligned(const NodeWriter& to, ValueId constant);
 // A constant of one number with the type of another value, as a scalar.
 inline Made AddScalarLike(NodeWriter& to, ValueId like, double number) {
   return to.AddConstant(Shape(), to.desc(like).dtype, {number});

@@ -59,9 +59,9 @@ Made AddProduct(NodeWriter& to, ValueId a, ValueId b, ValueId bias) {
   if (right.rank() == 2 && left.rank() >= 2 && to.IsConstant(b) && to.desc(a).dtype == DType::kFloat32) {
     return to.Add(FullyConnected{.keep_dims = true}, {a, AddPermuted(to, b, {1, 0}), bias});
   }
-  if (to.desc(b).quantization) {  // only layers read 8 bits
-    HEARTH_ASSIGN(const ValueId floats, to.AddWidened(b));
-    return AddProduct(to, a, floats, bias);
+  if (to.IsConstant(b)) {  // only layers read 8 bits
+    HEARTH_ASSIGN(const ValueId floats, AddReadable(to, b));
+    if (floats != b) return AddProduct(to, a, floats, bias);
   }
   // Vectors as matrices of one row or column.
   const Made first = left.rank() == 1 ? to.AddReshape(a, {1, left[0]}) : Made(a);
@@ -255,7 +255,9 @@ Results ReadGemm(OpView& op) {
   // A layer's weights, as they are: nothing is turned there and back.
   const bool is_layer = is_turned && to.IsConstant(given) && to.shape(given).rank() == 2 && to.shape(a).rank() == 2 &&
                         to.desc(a).dtype == DType::kFloat32;
-  HEARTH_ASSIGN(const ValueId b, is_turned && !is_layer ? Turned(to, given) : Made(given));
+  const bool is_copied = is_layer && !to.desc(given).quantization;  // from an odd address
+  HEARTH_ASSIGN(const ValueId kept, is_copied ? AddReadable(to, given) : Made(given));
+  HEARTH_ASSIGN(const ValueId b, is_turned && !is_layer ? Turned(to, kept) : Made(kept));
   if (to.shape(a).rank() != 2 || to.shape(b).rank() != 2) {
     return Error(StatusCode::kMalformedInput, "{} by {}", to.shape(a).ToString(), to.shape(b).ToString());
   }

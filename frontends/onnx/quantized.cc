@@ -116,7 +116,7 @@ Made ConstantOnGrid(OpView& op, size_t i, size_t scale, size_t zero_point, int64
 Results ReadDequantizeLinear(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const ValueId on_grid, ConstantOnGrid(op, 0, 1, 2, op.Int("axis", 1)));
-  if (on_grid != kNoValue) return std::vector{Tensor{.on_grid = on_grid}};
+  if (on_grid != kNoValue) return std::vector{Tensor{.stored = on_grid}};
   const Order order = OrderWithScales(op);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
   const Made centered = Centered(to, x, ScalesFor(op, 2, order, to.shape(x)));

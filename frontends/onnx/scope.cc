@@ -11,24 +11,27 @@ Tensor* Scope::Find(std::string_view name) {
   return outer_ == nullptr ? nullptr : outer_->Find(name);
 }
 
-Made Scope::ValueOf(std::string_view name) {
-  if (Tensor* tensor = Find(name); tensor != nullptr) {
-    if (tensor->plain == kNoValue) {
-      HEARTH_ASSIGN(tensor->plain, tensor->last == kNoValue ? to_.AddWidened(tensor->on_grid)
-                                                            : ToOrder(to_, tensor->last, Order::kLast, Order::kPlain));
-    }
-    return tensor->plain;
-  }
+Result<Tensor*> Scope::Read(std::string_view name) {
+  if (Tensor* tensor = Find(name); tensor != nullptr) return tensor;
   const auto constant = initializers_.find(name);
   if (constant == initializers_.end()) {
-    if (outer_ != nullptr) return outer_->ValueOf(name);
+    if (outer_ != nullptr) return outer_->Read(name);
     return Error(StatusCode::kMalformedInput, "'{}' is read, which no node before it makes",
                  CleanName(ShortName(name)));
   }
-  HEARTH_ASSIGN(const ValueId value, AddTensor(reading_, to_, *constant->second, CleanName(name)));
+  HEARTH_ASSIGN(const Tensor tensor, AddTensor(reading_, to_, *constant->second, CleanName(name)));
   initializers_.erase(constant);
-  Bind(name, {.plain = value});
-  return value;
+  Bind(name, tensor);
+  return Find(name);
+}
+
+Made Scope::ValueOf(std::string_view name) {
+  HEARTH_ASSIGN(Tensor* const tensor, Read(name));
+  if (tensor->plain == kNoValue) {
+    HEARTH_ASSIGN(tensor->plain, tensor->last == kNoValue ? AddReadable(to_, tensor->stored)
+                                                          : ToOrder(to_, tensor->last, Order::kLast, Order::kPlain));
+  }
+  return tensor->plain;
 }
 
 Status Scope::AddInitializers(const GraphProto& graph) {

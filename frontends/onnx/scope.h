@@ -30,7 +30,9 @@ class Scope {
 
   // The tensor of that name; null if there is none yet, or if it is a constant that nothing has read.
   Tensor* Find(std::string_view name);
-  // The same in plain order; reads a constant.
+  // The same; reads a constant.
+  Result<Tensor*> Read(std::string_view name);
+  // The same in plain order.
   Made ValueOf(std::string_view name);
   void Bind(std::string_view name, const Tensor& tensor) { names_.insert_or_assign(name, tensor); }
   // Whether it is an optional input of a function that its caller leaves out.

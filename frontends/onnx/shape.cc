@@ -80,7 +80,9 @@ Results ReadSize(OpView& op) {
 Results ReadConstant(OpView& op) {
   NodeWriter& to = op.to();
   if (const AttributeProto* value = op.Find("value"); value != nullptr && value->tensor != nullptr) {
-    return Plain(AddTensor(op.scope().reading(), to, *value->tensor, std::string(op.node().outputs[0])));
+    HEARTH_ASSIGN(const Tensor made,
+                  AddTensor(op.scope().reading(), to, *value->tensor, std::string(op.node().outputs[0])));
+    return std::vector{made};
   }
   if (const AttributeProto* value = op.Find("value_int")) return Plain(AddInt64(to, Shape(), {value->i}));
   if (const AttributeProto* value = op.Find("value_float")) {
@@ -102,7 +104,8 @@ Results ReadConstantOfShape(OpView& op) {
   HEARTH_ASSIGN(const Shape shape, CheckedShape(sizes.dims));
   Made number = op.to().AddConstant(Shape(), DType::kFloat32, {0.0});
   if (const AttributeProto* value = op.Find("value"); value != nullptr && value->tensor != nullptr) {
-    number = AddTensor(op.scope().reading(), op.to(), *value->tensor, "value");
+    HEARTH_ASSIGN(const Tensor made, AddTensor(op.scope().reading(), op.to(), *value->tensor, "value"));
+    number = made.plain == kNoValue ? AddReadable(op.to(), made.stored) : Made(made.plain);
   }
   return Plain(WithRows(op.to(), op.to().AddFilled(shape, number), sizes.open));
 }

@@ -126,9 +126,13 @@ Status UnknownType(int32_t type) {
                DataTypeName(type));
 }
 
-Made AddTensor(Reading& reading, NodeWriter& to, const TensorProto& tensor, std::string name) {
+Result<Tensor> AddTensor(Reading& reading, NodeWriter& to, const TensorProto& tensor, std::string name) {
+  constexpr size_t kLeastStoredBytes = 4096;
   const void* key = tensor.message.data();
-  if (const auto known = to.stored().find(key); known != to.stored().end()) return known->second;
+  const auto as_tensor = [&](ValueId value) {
+    return IsAligned(to, value) ? Tensor{.plain = value} : Tensor{.stored = value};
+  };
+  if (const auto known = to.stored().find(key); known != to.stored().end()) return as_tensor(known->second);
   const auto within = [&](const Status& status) {
     return status.Within(fmt::format("the constant '{}'", ShortName(name)));
   };
@@ -166,8 +170,9 @@ Made AddTensor(Reading& reading, NodeWriter& to, const TensorProto& tensor, std:
   Graph& graph = to.graph();
   const size_t alignment = std::min<size_t>(4, static_cast<size_t>(BitsOf(desc.dtype)) / 8);
   const bool is_aligned = reinterpret_cast<uintptr_t>(bytes.data()) % alignment == 0;
+  const bool stays = is_aligned || (desc.dtype == DType::kFloat32 && needed >= kLeastStoredBytes);
   if (!reading.budget.copies.Charge(name.size())) return CopyBudget::Exceeded("the names of constants");
-  if (!is_narrow && listed.empty() && is_aligned && needed > 0) {
+  if (!is_narrow && listed.empty() && stays && needed > 0) {
     if (!reading.budget.ChargeStored(desc)) return ReadingBudget::TooMuchMade("a constant");
     const auto offset = static_cast<uint64_t>(bytes.data() - reading.file.data());
     const ConstantId constant = graph.BorrowConstant(bytes, FileRange{0, offset, bytes.size()});
@@ -180,7 +185,7 @@ Made AddTensor(Reading& reading, NodeWriter& to, const TensorProto& tensor, std:
     if (bits != 0) to.marks().narrow_integers.insert(value);
   }
   to.stored().emplace(key, value);
-  return value;
+  return as_tensor(value);
 }
 
 }  // namespace hearth::onnx

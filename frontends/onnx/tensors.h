@@ -11,6 +11,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "frontends/onnx/order.h"
 #include "frontends/onnx/proto.h"
 #include "frontends/writer/node_writer.h"
 #include "runtime/model/model_interface.h"
@@ -37,8 +38,8 @@ std::optional<DType> ComputedTypeOf(int32_t type);
 // The element type of an input or output.
 std::optional<DType> InterfaceTypeOf(int32_t type);
 Status UnknownType(int32_t type);
-// The same for a constant of the file, whose bytes are copied where they do not lie aligned. Adds it to the graph.
-Made AddTensor(Reading& reading, NodeWriter& to, const TensorProto& tensor, std::string name);
+// Adds a constant of the file to the graph. Large ones at an odd address are Tensor::stored, small ones are copied.
+Result<Tensor> AddTensor(Reading& reading, NodeWriter& to, const TensorProto& tensor, std::string name);
 
 }  // namespace hearth::onnx
 

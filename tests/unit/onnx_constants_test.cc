@@ -113,5 +113,23 @@ TEST(OnnxConstants, AQuantizedLstmIsALayerWithTheGatesOfItsWeights) {
   for (size_t k = 0; k < 2; ++k) EXPECT_NEAR(given[k], wanted[k], 1e-6);
 }
 
+// One of four names lets the weights begin at a multiple of four bytes.
+TEST(OnnxConstants, WeightsAtOddAddressesAreTurnedWithoutACopyBefore) {
+  for (const char* name : {"w", "ww", "www", "wwww"}) {
+    OnnxGraph graph;
+    graph.Input("x", {"1", "64"}).Output("y").Output("z").Floats(name, {64, 32}, std::vector<float>(64 * 32, 0.5f));
+    graph.Node("Identity", {name}, {"tied"}).Node("MatMul", {"x", name}, {"y"}).Node("MatMul", {"x", "tied"}, {"z"});
+    const std::string file = OnnxFile(graph);
+    const Result<Graph> read = ReadOnnxModel(std::as_bytes(std::span(file)), {});
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    const auto is_made = [](const Constant& constant) { return !constant.source && constant.bytes.size() >= 8192; };
+    EXPECT_EQ(std::ranges::count_if(read->constants(), is_made), 1) << name;
+    const ReferenceTensor x{{1, 64}, std::vector<double>(64, 1.0)};
+    const auto answers = EvaluateGraph(*read, std::span(&x, 1));
+    ASSERT_TRUE(answers.ok()) << answers.status().message();
+    EXPECT_EQ((*answers)[1].values[31], 32) << name;
+  }
+}
+
 }  // namespace
 }  // namespace hearth
