@@ -16,8 +16,8 @@ namespace {
 constexpr double kExactBelow = 1 << 24;  // float32 has all integers
 
 // Operands whose sums of products are exact.
-Status CheckEightBits(const OpView& op, const Factors& at) {
-  for (const size_t i : {at.a, at.b, at.a_zero, at.b_zero}) {
+Status CheckEightBits(const OpView& op) {
+  for (size_t i = 0; i < 4; ++i) {
     if (!op.Has(i)) continue;
     HEARTH_ASSIGN(const TensorDesc desc, op.Desc(i));
     if (desc.dtype == DType::kInt8 || desc.dtype == DType::kUInt8) continue;
@@ -118,6 +118,14 @@ Made ExactProduct(NodeWriter& to, ValueId a, ValueId b) {
   return sum;
 }
 
+// Zero points of the weights: one number, or one for each result. kNoValue if they are absent.
+Made ColumnZeroPoint(OpView& op, size_t i) {
+  if (!op.Has(i)) return kNoValue;
+  HEARTH_ASSIGN(const ValueId list, op.In(i));
+  if (op.to().shape(list).rank() > 1) return Error(StatusCode::kUnsupported, "zero points of a batch");
+  return list;
+}
+
 }  // namespace
 
 Made OnGrid(NodeWriter& to, ValueId integers, Quantization grid) {
@@ -191,12 +199,6 @@ Results ReadKnownCentered(OpView& op) {
   return InOrder(made_order, Integers(to, moved, zero_point, to.desc(x).dtype));
 }
 
-Made ColumnZeroPoint(OpView& op, size_t i) {
-  if (!op.Has(i)) return kNoValue;
-  HEARTH_ASSIGN(const ValueId list, op.In(i));
-  if (op.to().shape(list).rank() > 1) return Error(StatusCode::kUnsupported, "zero points of a batch");
-  return list;
-}
 Made RowZeroPoint(OpView& op, size_t i) {
   if (!op.Has(i)) return kNoValue;
   HEARTH_ASSIGN(const ValueId list, op.In(i));
@@ -204,13 +206,10 @@ Made RowZeroPoint(OpView& op, size_t i) {
   return op.to().AddReshape(list, Shape());
 }
 
-Made ExactProduct(OpView& op, const Factors& at) {
-  HEARTH_TRY(CheckEightBits(op, at));
-  const auto factor = [&](size_t i, std::string_view turns) {
-    return op.Int(turns, 0) != 0 ? AddPermuted(op.to(), op.In(i), {1, 0}) : op.In(i);
-  };
-  HEARTH_ASSIGN(const ValueId a, Centered(op.to(), factor(at.a, "transA"), RowZeroPoint(op, at.a_zero)));
-  const Made given = factor(at.b, "transB"), zero_point = ColumnZeroPoint(op, at.b_zero);
+Made ExactProduct(OpView& op) {
+  HEARTH_TRY(CheckEightBits(op));
+  HEARTH_ASSIGN(const ValueId a, Centered(op.to(), op.In(0), RowZeroPoint(op, 2)));
+  const Made given = op.In(1), zero_point = ColumnZeroPoint(op, 3);
   HEARTH_ASSIGN(ValueId b, CenteredConstant(op.to(), given, zero_point));
   if (b == kNoValue || op.to().shape(b).rank() != 2) {
     HEARTH_ASSIGN(b, Centered(op.to(), given, zero_point));
@@ -218,15 +217,15 @@ Made ExactProduct(OpView& op, const Factors& at) {
   return ExactProduct(op.to(), a, b);
 }
 
-Made ExactConvolution(OpView& op, const Factors& at) {
+Made ExactConvolution(OpView& op) {
   NodeWriter& to = op.to();
-  HEARTH_TRY(CheckEightBits(op, at));
-  HEARTH_ASSIGN(const ValueId x, Centered(to, op.Last(at.a), RowZeroPoint(op, at.a_zero)));
-  HEARTH_ASSIGN(const ValueId filter, op.In(at.b));
+  HEARTH_TRY(CheckEightBits(op));
+  HEARTH_ASSIGN(const ValueId x, Centered(to, op.Last(0), RowZeroPoint(op, 2)));
+  HEARTH_ASSIGN(const ValueId filter, op.In(1));
   const Shape taps = to.shape(filter);
   if (taps.rank() < 3 || taps.rank() > 4)
     return Error(StatusCode::kUnsupported, "a filter of shape {}", taps.ToString());
-  HEARTH_ASSIGN(const ValueId listed, ColumnZeroPoint(op, at.b_zero));
+  HEARTH_ASSIGN(const ValueId listed, ColumnZeroPoint(op, 3));
   HEARTH_ASSIGN(const ValueId zero, listed == kNoValue ? Made(listed) : AlongAxis(to, listed, 0, taps.rank()));
   HEARTH_ASSIGN(ValueId weights, CenteredConstant(to, filter, zero));
   if (weights == kNoValue) {

@@ -25,19 +25,13 @@ Made Integers(NodeWriter& to, ValueId centered, ValueId zero_point, DType dtype)
 // results are known centered, too.
 Results ReadKnownCentered(OpView& op);
 
-// A product's zero points, operand `i`: of the first factor one number, of the second one, or one for each column.
-// kNoValue if it is absent.
+// The only number of operand `i`, such as a scale; kNoValue if it is absent.
 Made RowZeroPoint(OpView& op, size_t i);
-Made ColumnZeroPoint(OpView& op, size_t i);
 
-// The positions of a product's operands: its factors, and the zero point of each, which may be absent.
-struct Factors {
-  size_t a = 0, b = 1, a_zero = 2, b_zero = 3;
-};
-
-// Sums of products, as int32; of a convolution channels last.
-Made ExactProduct(OpView& op, const Factors& at);
-Made ExactConvolution(OpView& op, const Factors& at);
+// Sums of products of integers (x, weights, zero point of x, zero points of the weights), as int32; of a convolution
+// channels last.
+Made ExactProduct(OpView& op);
+Made ExactConvolution(OpView& op);
 
 }  // namespace hearth::onnx
 

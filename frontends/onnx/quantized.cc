@@ -6,8 +6,6 @@
 #include "core/graph/evaluate.h"
 #include "frontends/onnx/integer_products.h"
 #include "frontends/onnx/operators.h"
-#include "frontends/onnx/product.h"
-#include "frontends/onnx/windows.h"
 
 namespace hearth::onnx {
 namespace {
@@ -148,11 +146,11 @@ Results ReadDynamicQuantizeLinear(OpView& op) {
 }
 
 Results ReadMatMulInteger(OpView& op) {
-  return Plain(ExactProduct(op, {}));
+  return Plain(ExactProduct(op));
 }
 
 Results ReadConvInteger(OpView& op) {
-  return Last(ExactConvolution(op, {}));
+  return Last(ExactConvolution(op));
 }
 
 // The real numbers of operand `i`, whose scale and zero point are the next two.
@@ -178,23 +176,32 @@ Results ReadQLinearBinary(OpView& op) {
   return InOrder(order, AsIntegers(op, made, 6, 0));
 }
 
-// The operator of the same name on real numbers, between integers: (x, its scale, its zero point, those of the result).
+// The operator `name` on real numbers, between integers: `node` reads `operands`. The scale of the result is operand
+// `scale`, and its zero point the next; without one it is real.
+Results ReadOnReals(OpView& op, std::string_view name, const std::vector<Tensor>& operands, NodeProto node,
+                    int64_t opset, size_t scale) {
+  static constexpr std::string_view kNames[] = {"x", "w", "b"};
+  Scope inner(op.scope().reading(), op.to(), op.scope().sets(), nullptr, op.scope().attributes());
+  node.inputs.assign(kNames, kNames + operands.size());
+  for (size_t k = 0; k < operands.size(); ++k) inner.Bind(kNames[k], operands[k]);
+  OpView view(inner, node, FindOperator("", name), opset);
+  HEARTH_ASSIGN(const std::vector<Tensor> made, view.Read());
+  HEARTH_TRY(view.misread());
+  const Order order = made[0].plain == kNoValue ? Order::kLast : Order::kPlain;
+  const ValueId real = order == Order::kLast ? made[0].last : made[0].plain;
+  return InOrder(order, op.Has(scale) ? AsIntegers(op, real, scale, 0) : Made(real));
+}
+
+// (x, its scale, its zero point, those of the result)
 Results ReadQLinear(OpView& op) {
   if (op.Int("channels_last", 0) != 0) return Error(StatusCode::kUnsupported, "channels_last");
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId real, RealOperand(op, 0, op.In(0, order)));
-  Scope inner(op.scope().reading(), op.to(), op.scope().sets(), nullptr, op.scope().attributes());
-  inner.Bind("x", TensorIn(order, real));
   NodeProto node = op.node();
-  node.inputs = {"x"};
   // The axis of QLinearSoftmax is the last one where none is given, in each version.
   if (op.Find("axis") == nullptr) node.attributes.push_back({.name = "axis", .i = -1});
-  const OperatorRow* row = FindOperator("", node.op_type.substr(std::string_view("QLinear").size()));
-  OpView view(inner, node, row, op.Int("opset", OpsetOf(op.scope().sets(), "")));
-  HEARTH_ASSIGN(const std::vector<Tensor> made, row->read(view));
-  HEARTH_TRY(view.misread());
-  const bool is_last = made[0].plain == kNoValue;
-  return InOrder(is_last ? Order::kLast : Order::kPlain, AsIntegers(op, is_last ? made[0].last : made[0].plain, 3, 0));
+  return ReadOnReals(op, node.op_type.substr(std::string_view("QLinear").size()), {TensorIn(order, real)}, node,
+                     op.Int("opset", OpsetOf(op.scope().sets(), "")), 3);
 }
 
 // (scale, zero point, then each part with its own)
@@ -208,67 +215,41 @@ Results ReadQLinearConcat(OpView& op) {
                  AsIntegers(op, op.to().Add(Concat{.axis = AxisIn(order, axis, desc.shape.rank())}, parts), 0, 2));
 }
 
-constexpr Factors kScaledFactors{.b = 3, .b_zero = 5};
-
-// Sums of products as the result's 8-bit integers of the scale in operand `i` and the zero point behind it.
-Made Rescaled(OpView& op, const Made& sums, size_t i) {
+// A layer's weights, operand 3, whose scale and zero point are the next two.
+Result<Tensor> RealWeights(OpView& op, int64_t axis) {
   NodeWriter& to = op.to();
-  Made scale = to.Add(BinaryKind::kMul, {RowZeroPoint(op, 1), ColumnZeroPoint(op, 4)});
-  if (const double alpha = op.Float("alpha", 1.0); alpha != 1.0)
-    scale = to.Add(BinaryKind::kMul, {scale, to.AddNumber(DType::kFloat32, alpha)});
-  if (op.Has(i)) scale = to.Add(BinaryKind::kDiv, {scale, RowZeroPoint(op, i)});
-  const Made real = to.Add(BinaryKind::kMul, {to.AddCast(sums, DType::kFloat32), scale});
-  if (!op.Has(i)) return real;
-  HEARTH_ASSIGN(const TensorDesc zero_point, op.Desc(i + 1));
-  return Quantized(to, real, to.AddConstant(Shape(), DType::kFloat32, {1.0}), RowZeroPoint(op, i + 1),
-                   zero_point.dtype);
+  HEARTH_ASSIGN(const ValueId on_grid, ConstantOnGrid(op, 3, 4, 5, axis));
+  if (on_grid != kNoValue) return Tensor{.stored = on_grid};
+  HEARTH_ASSIGN(const ValueId integers, op.In(3));
+  const int rank = to.shape(integers).rank();
+  const auto along = [&](size_t i) -> Made {
+    HEARTH_ASSIGN(const ValueId list, op.Optional(i));
+    return list == kNoValue ? Made(list) : AlongAxis(to, list, static_cast<int>(axis < 0 ? axis + rank : axis), rank);
+  };
+  HEARTH_ASSIGN(const ValueId real, to.Add(BinaryKind::kMul, {Centered(to, integers, along(5)), along(4)}));
+  return Tensor{.plain = real};
 }
 
-// (x, its scale and zero point, weights, theirs, those of the result, bias): with constant weights and grids the layer
-// of real numbers between integers, as a file with DequantizeLinear has it.
-struct RealLayer {
-  ValueId weights = kNoValue, bias = kNoValue;  // kNoValue, kNoValue: something is computed
-};
-Result<RealLayer> RealLayerOf(OpView& op, int64_t axis, size_t bias) {
+enum class QLinearLayer : uint8_t { kConv, kMatMul, kGemm };
+
+// (x, its scale and zero point, weights, theirs, those of the result, bias), of QGemm the bias before the result's.
+Results ReadQLinearLayer(OpView& op) {
+  static constexpr std::string_view kNames[] = {"Conv", "MatMul", "Gemm"};
   NodeWriter& to = op.to();
-  const bool are_constant = op.IsConstant(1) && op.IsConstant(6) && (!op.Has(bias) || op.IsConstant(bias));
-  RealLayer layer;
-  if (!are_constant) return layer;
-  HEARTH_ASSIGN(layer.weights, ConstantOnGrid(op, 3, 4, 5, axis));
-  if (layer.weights == kNoValue || !op.Has(bias)) return layer;
-  const Made units = to.Add(BinaryKind::kMul, {RowZeroPoint(op, 1), op.In(4)});
-  HEARTH_ASSIGN(layer.bias, to.Add(BinaryKind::kMul, {to.AddCast(op.In(bias), DType::kFloat32), units}));
-  return layer;
-}
-
-Results ReadQLinearMatMul(OpView& op) {
-  HEARTH_ASSIGN(const RealLayer layer, RealLayerOf(op, -1, op.input_count()));
-  if (layer.weights == kNoValue || op.to().shape(layer.weights).rank() != 2)
-    return Plain(Rescaled(op, ExactProduct(op, kScaledFactors), 6));
-  HEARTH_ASSIGN(const ValueId x, RealOperand(op, 0, op.In(0)));
-  return Plain(AsIntegers(op, AddProduct(op.to(), x, layer.weights, kNoValue), 6, 0));
-}
-
-// `added`: the operand that is added to the sums, which may be absent.
-Made WithBias(OpView& op, const Made& sums, size_t added) {
-  return op.Has(added) ? op.to().Add(BinaryKind::kAdd, {sums, op.In(added)}) : sums;
-}
-
-Results ReadQLinearConv(OpView& op) {
-  HEARTH_ASSIGN(const RealLayer layer, RealLayerOf(op, 0, 8));
-  const Shape taps = layer.weights == kNoValue ? Shape() : op.to().shape(layer.weights);
-  if (taps.rank() == 3 || taps.rank() == 4) {
-    HEARTH_ASSIGN(const ValueId x, RealOperand(op, 0, op.Last(0)));
-    HEARTH_ASSIGN(const Windowing w, WindowingOf(op, {taps.dims().begin() + 2, taps.dims().end()}, op.to().shape(x)));
-    const Made real = AddConvolution(op.to(), w, x, layer.weights, layer.bias, op.Int("group", 1));
-    return Last(AsIntegers(op, real, 6, 0));
+  const auto layer = static_cast<QLinearLayer>(op.kind());
+  const size_t bias = layer == QLinearLayer::kGemm ? 6 : 8, scale = layer == QLinearLayer::kGemm ? 7 : 6;
+  const bool has_rows = layer == QLinearLayer::kConv || op.Int("transB", 0) != 0;
+  const Order order = layer == QLinearLayer::kConv ? Order::kLast : Order::kPlain;
+  HEARTH_ASSIGN(const ValueId x, RealOperand(op, 0, op.In(0, order)));
+  HEARTH_ASSIGN(const Tensor weights, RealWeights(op, has_rows ? 0 : -1));
+  std::vector<Tensor> operands{TensorIn(order, x), weights};
+  if (op.Has(bias)) {
+    const Made alpha = to.AddNumber(DType::kFloat32, op.Float("alpha", 1.0));
+    const Made unit = to.Add(BinaryKind::kMul, {to.Add(BinaryKind::kMul, {RowZeroPoint(op, 1), op.In(4)}), alpha});
+    HEARTH_ASSIGN(const ValueId real, to.Add(BinaryKind::kMul, {to.AddCast(op.In(bias), DType::kFloat32), unit}));
+    operands.push_back({.plain = real});
   }
-  return Last(Rescaled(op, WithBias(op, ExactConvolution(op, kScaledFactors), 8), 6));
-}
-
-// Real numbers without a scale of the result.
-Results ReadQGemm(OpView& op) {
-  return Plain(Rescaled(op, WithBias(op, ExactProduct(op, kScaledFactors), 6), 7));
+  return ReadOnReals(op, kNames[op.kind()], operands, op.node(), OpsetOf(op.scope().sets(), ""), scale);
 }
 
 }  // namespace
@@ -279,11 +260,11 @@ std::span<const OperatorRow> QuantizedOperators() {
       {"DequantizeLinear", ReadDequantizeLinear},
       {"DynamicQuantizeLinear", ReadDynamicQuantizeLinear},
       {"MatMulInteger", ReadMatMulInteger},
-      {"QLinearConv", ReadQLinearConv},
-      {"QLinearMatMul", ReadQLinearMatMul},
+      {"QLinearConv", ReadQLinearLayer, Kind(QLinearLayer::kConv)},
+      {"QLinearMatMul", ReadQLinearLayer, Kind(QLinearLayer::kMatMul)},
       {"QuantizeLinear", ReadQuantizeLinear},
       {"DequantizeLinear", ReadDequantizeLinear, 0, kMicrosoft},
-      {"QGemm", ReadQGemm, 0, kMicrosoft},
+      {"QGemm", ReadQLinearLayer, Kind(QLinearLayer::kGemm), kMicrosoft},
       {"QLinearAdd", ReadQLinearBinary, Kind(BinaryKind::kAdd), kMicrosoft},
       {"QLinearAveragePool", ReadQLinear, 0, kMicrosoft},
       {"QLinearConcat", ReadQLinearConcat, 0, kMicrosoft},
