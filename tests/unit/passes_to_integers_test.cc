@@ -123,6 +123,24 @@ TEST(ToIntegers, ChoosesAmongSteps) {
   ExpectUnchanged(OnHost, net.With({once, other}));
 }
 
+TEST(ToIntegers, FollowsLongChainsOfChoices) {
+  Net net("1x4x4x2");
+  const int steps = net.Rounded("1x4x4x2", kInput) - 1;
+  const int largest = net.Add("1x4x4x2", fmt::format("max_pool_2d(%{}) kernel=3x3 padding=same", steps));
+  Graph graph = testing::Parsed(net.With({net.Add("1x4x4x2", fmt::format("mul(%{}, %1)", largest))}));
+  Node product = graph.nodes().back();
+  graph.nodes().pop_back();
+  Node pool = graph.nodes().back();
+  for (int i = 0; i < 100'000; ++i) {
+    pool.inputs[0] = pool.outputs[0];
+    pool.outputs[0] = product.inputs[0] = graph.AddValue(graph.value(pool.inputs[0]));
+    graph.AddNode(pool);
+  }
+  graph.AddNode(product);
+  ASSERT_TRUE(OnHost(graph, DeviceInfo()).ok());
+  EXPECT_EQ(graph.value(pool.outputs[0]).desc.dtype, DType::kUInt8);
+}
+
 TEST(ToIntegers, LeavesDevices) {
   ExpectUnchanged(ToIntegers, RoundedLayer(kWeights));
 }

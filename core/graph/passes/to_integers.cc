@@ -89,19 +89,24 @@ class IntegerRewriter {
     std::vector<int> products;
     std::vector<ValueId> moved;
   };
-  // False if something else reads them.
-  bool FindReaders(ValueId steps, float scale, Readers& readers) {
-    for (const int index : rewriter_.ReadersOf(steps)) {
-      const Node& node = rewriter_.node(index);
-      const ValueId made = node.outputs[0];
-      const std::optional<ByNumber> scaled = Match(made, BinaryKind::kMul);
-      if (scaled && scaled->x == steps && scaled->number == scale) {
-        readers.products.push_back(index);
-      } else if (ChoosesElements(node) && !graph_.IsKept(made)) {
-        readers.moved.push_back(made);
-        if (!FindReaders(made, scale, readers)) return false;
-      } else {
-        return false;
+  // False if something else reads them. Chains of moves may be long, so nothing calls itself.
+  bool FindReaders(ValueId centered, float scale, Readers& readers) {
+    std::vector<ValueId> open{centered};
+    while (!open.empty()) {
+      const ValueId steps = open.back();
+      open.pop_back();
+      for (const int index : rewriter_.ReadersOf(steps)) {
+        const Node& node = rewriter_.node(index);
+        const ValueId made = node.outputs[0];
+        const std::optional<ByNumber> scaled = Match(made, BinaryKind::kMul);
+        if (scaled && scaled->x == steps && scaled->number == scale) {
+          readers.products.push_back(index);
+        } else if (ChoosesElements(node) && !graph_.IsKept(made)) {
+          readers.moved.push_back(made);
+          open.push_back(made);
+        } else {
+          return false;
+        }
       }
     }
     return true;
