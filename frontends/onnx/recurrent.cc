@@ -69,6 +69,16 @@ Made BiasOf(NodeWriter& to, ValueId bias, int32_t size) {
   return to.Add(BinaryKind::kAdd, {to.AddSlice(bias, 0, 0, size), to.AddSlice(bias, 0, size, size)});
 }
 
+bool HasCell(Recurrent kind) {
+  return kind == Recurrent::kLstm || kind == Recurrent::kQuantizedLstm;
+}
+
+// Those of an LSTM are copied in another order, from any address.
+Made RecurrentWeights(OpView& op, size_t i, Recurrent kind) {
+  HEARTH_ASSIGN(const ValueId weights, HasCell(kind) ? op.Weights(i) : op.In(i));
+  return op.to().desc(weights).quantization ? op.In(i) : Made(weights);
+}
+
 // Of input, output, forget, cell: input, forget, cell, output.
 constexpr std::array<int32_t, 4> kLstmGates = {0, 2, 3, 1};
 
@@ -170,10 +180,6 @@ Result<WholeWeights> WholeWeightsOf(OpView& op, size_t i, size_t at, int32_t dir
   HEARTH_ASSIGN(made.numbers, OnGrid(to, ordered, std::move(grid)));
   HEARTH_ASSIGN(made.scales, numbers(at));
   return made;
-}
-
-bool HasCell(Recurrent kind) {
-  return kind == Recurrent::kLstm || kind == Recurrent::kQuantizedLstm;
 }
 
 // The activation that all directions have; an error for others than the layer's own.
@@ -283,8 +289,8 @@ Results ReadRecurrent(OpView& op) {
       layer.weights = weights.numbers, layer.weight_scales = weights.scales;
       layer.recurrent = of_h.numbers, layer.recurrent_scales = of_h.scales;
     } else {
-      HEARTH_ASSIGN(layer.weights, TakeFirst(to, op.In(1), d));
-      HEARTH_ASSIGN(layer.recurrent, TakeFirst(to, op.In(2), d));
+      HEARTH_ASSIGN(layer.weights, TakeFirst(to, RecurrentWeights(op, 1, kind), d));
+      HEARTH_ASSIGN(layer.recurrent, TakeFirst(to, RecurrentWeights(op, 2, kind), d));
     }
     HEARTH_ASSIGN(layer.bias, op.Has(3) ? TakeFirst(to, op.In(3), d) : Made(kNoValue));
     HEARTH_ASSIGN(layer.h, StateOf(op, 5, layer, d, is_batch_first));

@@ -227,7 +227,15 @@ Made NodeWriter::AddCast(const Made& value, DType dtype) {
 
 Made NodeWriter::AddReshape(const Made& value, Shape wanted) {
   if (!value.ok() || shape(*value) == wanted) return value;
-  return Add(Reshape{wanted}, {value});
+  const TensorDesc& from = desc(*value);
+  const bool has_one_grid = !from.quantization || from.quantization->scales.size() == 1;
+  if (!IsConstant(*value) || !has_one_grid || from.shape.element_count() != wanted.element_count())
+    return Add(Reshape{wanted}, {value});
+  // The same bytes, which may lie in the file.
+  Value same = graph_.value(*value);
+  if (!budget_.copies.Charge(same.name.size())) return CopyBudget::Exceeded("the names of constants");
+  same.desc.shape = wanted;
+  return graph_.AddValue(std::move(same));
 }
 
 Made NodeWriter::AddTranspose(const Made& value, Shape permutation) {
