@@ -37,9 +37,9 @@ constexpr std::string_view kWholeNet = R"(graph "g"
 output %13
 )";
 
-Graph AfterPasses(std::string_view text, const PassOptions& options) {
+Graph AfterPasses(std::string_view text, const PassOptions& options, const DeviceInfo& device = {}) {
   Graph graph = Parsed(text);
-  const Status status = RunPasses(graph, DeviceInfo(), options);
+  const Status status = RunPasses(graph, device, options);
   EXPECT_TRUE(status.ok()) << status.message();
   ExpectValid(graph);
   ExpectEqualResults(Parsed(text), graph);
@@ -126,14 +126,31 @@ constexpr std::string_view kHeads = R"(graph "g"
 output %18
 )";
 
+// A value that is rounded to 256 steps.
+constexpr std::string_view kRounded = R"(graph "g"
+%0 = input : float32[2x3] "x"
+%1 = constant : float32[1] "scale" = {0.03125}
+%2 = constant : float32[1] "lowest" = {-100}
+%3 = constant : float32[1] "highest" = {155}
+%4 = div(%0, %1) : float32[2x3] "d" node "1"
+%5 = round(%4) : float32[2x3] "r" node "2"
+%6 = maximum(%5, %2) : float32[2x3] "l" node "3"
+%7 = minimum(%6, %3) : float32[2x3] "h" node "4"
+%8 = mul(%7, %1) : float32[2x3] "y" node "5"
+output %8
+)";
+
 TEST(Pipeline, EachPassCanBeLeftOutByNameAndIsThenMissed) {
+  DeviceInfo host;
+  host.backend = kHostBackend;
   for (const Pass& pass : DefaultPasses()) {
     SCOPED_TRACE(pass.name);
     const PassOptions without = {.disabled = {std::string(pass.name)}};
     const auto is_missed = [&](std::string_view net) {
-      return Structure(AfterPasses(net, without)) != Structure(AfterPasses(net, {}));
+      const DeviceInfo device = net == kRounded ? host : DeviceInfo();
+      return Structure(AfterPasses(net, without, device)) != Structure(AfterPasses(net, {}, device));
     };
-    EXPECT_TRUE(std::ranges::any_of(std::array{kWholeNet, kEdges, kParts, kList, kHeads}, is_missed));
+    EXPECT_TRUE(std::ranges::any_of(std::array{kWholeNet, kEdges, kParts, kList, kHeads, kRounded}, is_missed));
   }
 }
 
