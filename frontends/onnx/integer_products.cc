@@ -130,17 +130,17 @@ Made ColumnZeroPoint(OpView& op, size_t i) {
 
 Made OnGrid(NodeWriter& to, ValueId integers, Quantization grid) {
   if (!to.IsConstant(integers)) return Error(StatusCode::kUnsupported, "its weights{}", to.ComputedFrom(integers));
-  Value value = to.graph().value(integers);
+  TensorDesc desc = to.desc(integers);
   const size_t count = grid.scales.size();
-  const bool is_of_8_bits = value.desc.dtype == DType::kInt8 || value.desc.dtype == DType::kUInt8;
-  const bool fits = count == 1 || (value.desc.shape.rank() > grid.dimension &&
-                                   count == static_cast<size_t>(value.desc.shape[grid.dimension]));
+  const bool is_of_8_bits = desc.dtype == DType::kInt8 || desc.dtype == DType::kUInt8;
+  const bool fits =
+      count == 1 || (desc.shape.rank() > grid.dimension && count == static_cast<size_t>(desc.shape[grid.dimension]));
   if (!is_of_8_bits || !fits || grid.zero_points.size() != count) {
-    return Error(StatusCode::kMalformedInput, "{} scales of {} elements of shape {}", count,
-                 DTypeName(value.desc.dtype), value.desc.shape.ToString());
+    return Error(StatusCode::kMalformedInput, "{} scales of {} elements of shape {}", count, DTypeName(desc.dtype),
+                 desc.shape.ToString());
   }
-  value.desc.quantization = std::move(grid);
-  return to.graph().AddValue(std::move(value));
+  desc.quantization = std::move(grid);
+  return to.AddSameBytes(integers, std::move(desc));
 }
 
 Made AlongAxis(NodeWriter& to, ValueId list, int axis, int rank) {
@@ -194,9 +194,7 @@ Results ReadKnownCentered(OpView& op) {
   OpView view(inner, op.node(), &row, op.opset());
   HEARTH_ASSIGN(const std::vector<Tensor> made, view.Read());
   HEARTH_TRY(view.misread());
-  const Order made_order = made[0].plain == kNoValue ? Order::kLast : Order::kPlain;
-  const ValueId moved = made_order == Order::kLast ? made[0].last : made[0].plain;
-  return InOrder(made_order, Integers(to, moved, zero_point, to.desc(x).dtype));
+  return InOrder(made[0].order(), Integers(to, made[0].value(), zero_point, to.desc(x).dtype));
 }
 
 Made RowZeroPoint(OpView& op, size_t i) {

@@ -17,13 +17,13 @@ Tensor* OpView::Find(size_t i) const {
 
 Made OpView::In(size_t i, Order order) const {
   Tensor* tensor = Find(i);
-  if (tensor == nullptr || (tensor->plain == kNoValue && tensor->last == kNoValue)) {
+  if (tensor == nullptr || tensor->value() == kNoValue) {
     if (!Has(i)) return Error(StatusCode::kMalformedInput, "its operand {} is absent", i);
     HEARTH_ASSIGN(const ValueId added, scope_.ValueOf(node_.inputs[i]));
     static_cast<void>(added);
     tensor = Find(i);
   }
-  const bool has_orders = to().shape(tensor->plain == kNoValue ? tensor->last : tensor->plain).rank() >= 3;
+  const bool has_orders = to().shape(tensor->value()).rank() >= 3;
   ValueId& wanted = order == Order::kLast && has_orders ? tensor->last : tensor->plain;
   if (wanted != kNoValue) return wanted;
   const Order other = order == Order::kLast ? Order::kPlain : Order::kLast;
@@ -41,7 +41,7 @@ Made OpView::Weights(size_t i) const {
 
 Order OpView::OrderOf(size_t i) const {
   const Tensor* tensor = Find(i);
-  return tensor != nullptr && tensor->plain == kNoValue && tensor->last != kNoValue ? Order::kLast : Order::kPlain;
+  return tensor == nullptr ? Order::kPlain : tensor->order();
 }
 
 Order OpView::CommonOrder(size_t first, size_t count) const {

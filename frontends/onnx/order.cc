@@ -60,6 +60,11 @@ bool KeepsOrder(const Shape& shape, const Shape& permutation) {
   return true;
 }
 
+// Those of a constant that nobody computes with yet (Graph::ConstantBytes).
+std::span<const std::byte> BytesOf(const NodeWriter& to, ValueId constant) {
+  return to.graph().constant(*to.graph().value(constant).constant).bytes;
+}
+
 }  // namespace
 
 Shape PlainShape(const Shape& last) {
@@ -90,16 +95,15 @@ int AxisIn(Order order, int axis, int rank) {
   return axis == 1 ? rank - 1 : axis - 1;
 }
 
-bool IsAligned(const NodeWriter& to, ValueId constant) {
-  const Value& value = to.graph().value(constant);
-  const size_t alignment = std::clamp<size_t>(static_cast<size_t>(BitsOf(value.desc.dtype)) / 8, 1, 4);
-  return reinterpret_cast<uintptr_t>(to.graph().constant(*value.constant).bytes.data()) % alignment == 0;
+bool IsAligned(DType dtype, std::span<const std::byte> bytes) {
+  const size_t alignment = std::clamp<size_t>(static_cast<size_t>(BitsOf(dtype)) / 8, 1, 4);
+  return reinterpret_cast<uintptr_t>(bytes.data()) % alignment == 0;
 }
 
 Made AddReadable(NodeWriter& to, ValueId stored) {
   const TensorDesc desc = to.desc(stored);
   if (desc.quantization) return to.AddWidened(stored);
-  if (IsAligned(to, stored)) return stored;
+  if (IsAligned(desc.dtype, BytesOf(to, stored))) return stored;
   const std::vector<int64_t> key{stored};
   if (const auto found = to.stacked().find(key); found != to.stacked().end()) return found->second;
   if (!to.budget().ChargeMade(desc.size_bytes())) return ReadingBudget::TooMuchMade("a constant");
@@ -132,12 +136,8 @@ Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation) {
     const auto moved_to = std::ranges::find(permutation.dims(), desc.quantization->dimension);
     made.quantization->dimension = static_cast<int32_t>(moved_to - permutation.dims().begin());
   }
-  if (keeps_order && IsAligned(to, *value)) {  // the same bytes, which may lie in the file
-    Value same = to.graph().value(*value);
-    if (!to.budget().copies.Charge(same.name.size()) || !to.budget().copies.ChargeScales(made))
-      return CopyBudget::Exceeded("the names and scales of constants");
-    same.desc = std::move(made);
-    const ValueId moved = to.graph().AddValue(std::move(same));
+  if (keeps_order && IsAligned(desc.dtype, BytesOf(to, *value))) {
+    HEARTH_ASSIGN(const ValueId moved, to.AddSameBytes(*value, std::move(made)));
     to.stacked().emplace(std::move(key), moved);
     return moved;
   }

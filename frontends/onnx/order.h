@@ -2,12 +2,17 @@
 #ifndef HEARTH_FRONTENDS_ONNX_ORDER_H_
 #define HEARTH_FRONTENDS_ONNX_ORDER_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "frontends/writer/node_writer.h"
 
 namespace hearth::onnx {
+
+// The order of the dimensions of a value.
+enum class Order : uint8_t { kPlain, kLast };
 
 // A tensor as a value, or as the same one with dimension 1 at the end, or as both. ONNX's pictures have the order NCHW,
 // Hearth's operations NHWC: each operation makes the order that it has at hand, and readers get the other one by need.
@@ -18,13 +23,14 @@ struct Tensor {
   // `plain` is made of it once another reader wants it.
   ValueId stored = kNoValue;
 
-  bool is_made() const { return plain != kNoValue || last != kNoValue || stored != kNoValue; }
+  // The order that exists without a transpose, and the value that has it; kNoValue where there is only `stored`.
+  Order order() const { return plain == kNoValue && last != kNoValue ? Order::kLast : Order::kPlain; }
+  ValueId value() const { return plain == kNoValue ? last : plain; }
+  bool is_made() const { return value() != kNoValue || stored != kNoValue; }
 };
 
 using Results = Result<std::vector<Tensor>>;
 
-// The order of the dimensions of a value.
-enum class Order : uint8_t { kPlain, kLast };
 inline Tensor TensorIn(Order order, ValueId value) {
   return order == Order::kLast ? Tensor{.last = value} : Tensor{.plain = value};
 }
@@ -62,8 +68,8 @@ Made ToOrder(NodeWriter& to, ValueId value, Order from, Order order);
 Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation);
 // A constant as readers of floats take it: widened from 8 bits, or copied from an odd address; others are returned.
 Made AddReadable(NodeWriter& to, ValueId stored);
-// Whether its bytes lie at a multiple of an element's size.
-bool IsAligned(const NodeWriter& to, ValueId constant);
+// Whether the bytes lie where elements of this type can be read: a multiple of their size, at most four.
+bool IsAligned(DType dtype, std::span<const std::byte> bytes);
 // A constant of one number with the type of another value, as a scalar.
 inline Made AddScalarLike(NodeWriter& to, ValueId like, double number) {
   return to.AddConstant(Shape(), to.desc(like).dtype, {number});

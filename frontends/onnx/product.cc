@@ -152,12 +152,9 @@ Made AddStoredWeights(OpView& op, const NarrowWeights& narrow, ValueId packed) {
       grid.zeros.row_step *= 2;
     }
   }
-  Value weights = to.graph().value(packed);
-  if (!to.budget().copies.Charge(weights.name.size())) return CopyBudget::Exceeded("the names of constants");
-  weights.desc = {narrow.bits == 4 ? DType::kInt4 : DType::kUInt8,
-                  {static_cast<int32_t>(narrow.rows), static_cast<int32_t>(narrow.depth)},
-                  GridOf(std::move(grid))};
-  return to.graph().AddValue(std::move(weights));
+  return to.AddSameBytes(packed, {narrow.bits == 4 ? DType::kInt4 : DType::kUInt8,
+                                  {static_cast<int32_t>(narrow.rows), static_cast<int32_t>(narrow.depth)},
+                                  GridOf(std::move(grid))});
 }
 
 // The same as floats.

@@ -106,8 +106,6 @@ Made ConstantOnGrid(OpView& op, size_t i, size_t scale, size_t zero_point, int64
       std::ranges::all_of(grid.scales, [](float number) { return number > 0 && std::isnormal(number); });
   const bool is_for_each = count == static_cast<size_t>(desc.shape[grid.dimension]);
   if (!are_normal || grid.zero_points.size() != count || (count != 1 && !is_for_each)) return kNoValue;
-  if (!to.budget().copies.ChargeScales({desc.dtype, desc.shape, grid}))
-    return CopyBudget::Exceeded("the scales of constants");
   return OnGrid(to, integers, std::move(grid));
 }
 
@@ -187,9 +185,8 @@ Results ReadOnReals(OpView& op, std::string_view name, const std::vector<Tensor>
   OpView view(inner, node, FindOperator("", name), opset);
   HEARTH_ASSIGN(const std::vector<Tensor> made, view.Read());
   HEARTH_TRY(view.misread());
-  const Order order = made[0].plain == kNoValue ? Order::kLast : Order::kPlain;
-  const ValueId real = order == Order::kLast ? made[0].last : made[0].plain;
-  return InOrder(order, op.Has(scale) ? AsIntegers(op, real, scale, 0) : Made(real));
+  const ValueId real = made[0].value();
+  return InOrder(made[0].order(), op.Has(scale) ? AsIntegers(op, real, scale, 0) : Made(real));
 }
 
 // (x, its scale, its zero point, those of the result)

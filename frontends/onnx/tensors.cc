@@ -130,7 +130,8 @@ Result<Tensor> AddTensor(Reading& reading, NodeWriter& to, const TensorProto& te
   constexpr size_t kLeastStoredBytes = 4096;
   const void* key = tensor.message.data();
   const auto as_tensor = [&](ValueId value) {
-    return IsAligned(to, value) ? Tensor{.plain = value} : Tensor{.stored = value};
+    const Constant& constant = to.graph().constant(*to.graph().value(value).constant);
+    return IsAligned(to.desc(value).dtype, constant.bytes) ? Tensor{.plain = value} : Tensor{.stored = value};
   };
   if (const auto known = to.stored().find(key); known != to.stored().end()) return as_tensor(known->second);
   const auto within = [&](const Status& status) {
@@ -168,9 +169,7 @@ Result<Tensor> AddTensor(Reading& reading, NodeWriter& to, const TensorProto& te
 
   ValueId value = kNoValue;
   Graph& graph = to.graph();
-  const size_t alignment = std::min<size_t>(4, static_cast<size_t>(BitsOf(desc.dtype)) / 8);
-  const bool is_aligned = reinterpret_cast<uintptr_t>(bytes.data()) % alignment == 0;
-  const bool stays = is_aligned || (desc.dtype == DType::kFloat32 && needed >= kLeastStoredBytes);
+  const bool stays = IsAligned(desc.dtype, bytes) || (desc.dtype == DType::kFloat32 && needed >= kLeastStoredBytes);
   if (!reading.budget.copies.Charge(name.size())) return CopyBudget::Exceeded("the names of constants");
   if (!is_narrow && listed.empty() && stays && needed > 0) {
     if (!reading.budget.ChargeStored(desc)) return ReadingBudget::TooMuchMade("a constant");

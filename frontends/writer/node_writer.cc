@@ -231,11 +231,7 @@ Made NodeWriter::AddReshape(const Made& value, Shape wanted) {
   const bool has_one_grid = !from.quantization || from.quantization->scales.size() == 1;
   if (!IsConstant(*value) || !has_one_grid || from.shape.element_count() != wanted.element_count())
     return Add(Reshape{wanted}, {value});
-  // The same bytes, which may lie in the file.
-  Value same = graph_.value(*value);
-  if (!budget_.copies.Charge(same.name.size())) return CopyBudget::Exceeded("the names of constants");
-  same.desc.shape = wanted;
-  return graph_.AddValue(std::move(same));
+  return AddSameBytes(*value, {from.dtype, wanted, from.quantization});
 }
 
 Made NodeWriter::AddTranspose(const Made& value, Shape permutation) {
@@ -303,15 +299,21 @@ Made NodeWriter::AddWidened(ValueId constant) {
 
 Made NodeWriter::AddSymmetric(ValueId constant) {
   if (const auto found = symmetric_.find(constant); found != symmetric_.end()) return found->second;
-  Value weights = graph_.value(constant);
-  if (!budget_.copies.Charge(weights.name.size()) || !budget_.copies.ChargeScales(weights.desc)) {
-    return CopyBudget::Exceeded(fmt::format("'{}'", ShortName(weights.name)));
-  }
-  weights.desc.dtype = DType::kInt8;
-  std::ranges::fill(weights.desc.quantization->zero_points, 0);
-  const ValueId symmetric = graph_.AddValue(std::move(weights));
+  TensorDesc symmetric_desc = desc(constant);
+  symmetric_desc.dtype = DType::kInt8;
+  std::ranges::fill(symmetric_desc.quantization->zero_points, 0);
+  HEARTH_ASSIGN(const ValueId symmetric, AddSameBytes(constant, std::move(symmetric_desc)));
   symmetric_.emplace(constant, symmetric);
   return symmetric;
+}
+
+Made NodeWriter::AddSameBytes(ValueId constant, TensorDesc desc) {
+  Value same = graph_.value(constant);
+  if (!budget_.copies.Charge(same.name.size()) || !budget_.copies.ChargeScales(desc)) {
+    return CopyBudget::Exceeded(fmt::format("'{}'", ShortName(same.name)));
+  }
+  same.desc = std::move(desc);
+  return graph_.AddValue(std::move(same));
 }
 
 }  // namespace hearth

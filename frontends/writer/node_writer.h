@@ -183,6 +183,8 @@ class NodeWriter {
   Made AddWidened(ValueId constant);
   // The bytes of a quantized 8-bit constant as int8 with zero point 0; one value for all readers.
   Made AddSymmetric(ValueId constant);
+  // The bytes of a constant, which may lie in the file, as a tensor of this description.
+  Made AddSameBytes(ValueId constant, TensorDesc desc);
   // Constants made from others, by their ids: operators that share weights (the steps of an unrolled network) share
   // the results.
   std::map<std::vector<int64_t>, ValueId>& stacked() { return stacked_; }
