@@ -267,8 +267,8 @@ Results ReadGemm(OpView& op) {
       HEARTH_ASSIGN(added, to.Add(BinaryKind::kMul, {added, AddScalarLike(to, added, beta)}));
     }
   }
-  // A constant bias of one number for each column belongs to the layer.
-  const bool is_bias = added != kNoValue && to.IsConstant(added) && alpha == 1.0 &&
+  // A constant bias of one number for each column belongs to the layer, but that of no products, which has none.
+  const bool is_bias = added != kNoValue && to.IsConstant(added) && alpha == 1.0 && !to.IsEmpty(b) &&
                        to.shape(added).element_count() == columns && to.shape(added).rank() > 0 &&
                        to.shape(added)[to.shape(added).rank() - 1] == columns;
   const Made bias = is_bias ? to.AddReshape(added, {columns}) : Made(kNoValue);

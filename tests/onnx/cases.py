@@ -220,6 +220,7 @@ def products():
             a, b = (5, 3) if ta else (3, 5), (7, 5) if tb else (5, 7)
             yield case(f"Gemm_{ta}{tb}", "Gemm", [seeded("a", a), seeded("b", b), seeded("c", (7,))], [1, 2],
                        transA=ta, transB=tb, alpha=0.5, beta=2.0)
+    yield case("Gemm_of_nothing", "Gemm", [seeded("a", (3, 0)), seeded("b", (0, 2)), seeded("c", (2,))], [1, 2], beta=2.0)
     yield case("Gemm_rows", "Gemm", [seeded("a", (3, 5)), seeded("b", (5, 7)), seeded("c", (3, 1))])
 
 
