@@ -85,16 +85,20 @@ class Usage(CliTest):
         def branch(name, op, output, *more):
             return field(5, field(1, name), field(6, node(op, ["x"], output, *more), field(12, field(1, output))), b"\xa0\x01\x05")
 
-        graph = field(7, node("Equal", ["rate", "sixteen"], "is_it"),
-                      node("If", ["is_it"], "y", branch("then_branch", "Neg", "t"), branch("else_branch", "Frob", "e")),
-                      tensor("sixteen", 16), info(11, "x", [3], 1), info(11, "rate", [], 7), field(12, field(1, "y")))
-        model = self.file("rates.onnx", b"\x08\x08" + graph + field(8, b"\x10\x11"))
-        x, rate = self.file("x.npy", npy("<f4", (3,), struct.pack("<3f", 1, 2, 3))), self.file("rate.npy", npy("<i8", (), struct.pack("<q", 16)))
-        self.run_hearth("run", model, f"x={x}", f"rate={rate}", "--device", "cpu", "--no-cache", "--output-dir", self.folder / "out")
-        (written,) = (self.folder / "out").glob("*.npy")
-        self.assertEqual(struct.unpack("<3f", read_npy(written)[2]), (-1, -2, -3))
-        other = self.file("other.npy", npy("<i8", (), struct.pack("<q", 8)))
-        self.assert_one_error(self.run_hearth("run", model, f"x={x}", f"rate={other}", "--device", "cpu", expect=3), "--constant 'rate=")
+        choice = node("If", ["is_it"], "y", branch("then_branch", "Neg", "t"), branch("else_branch", "Frob", "e"))
+        ends = info(11, "x", [3], 1) + field(12, field(1, "y"))
+        by_rate = field(7, node("Equal", ["rate", "sixteen"], "is_it"), choice, tensor("sixteen", 16), info(11, "rate", [], 7), ends)
+        by_bool = field(7, choice, info(11, "is_it", [], 9), ends)
+        x = self.file("x.npy", npy("<f4", (3,), struct.pack("<3f", 1, 2, 3)))
+        for name, graph, key, kind, good, bad in (("rate", by_rate, "rate", "<i8", struct.pack("<q", 16), struct.pack("<q", 8)),
+                                                  ("bool", by_bool, "is_it", "|b1", b"\1", b"\0")):
+            model = self.file(f"{name}.onnx", b"\x08\x08" + graph + field(8, b"\x10\x11"))
+            array, other = self.file("good.npy", npy(kind, (), good)), self.file("bad.npy", npy(kind, (), bad))
+            self.run_hearth("run", model, f"x={x}", f"{key}={array}", "--device", "cpu", "--no-cache", "--output-dir", self.folder / name)
+            (written,) = (self.folder / name).glob("*.npy")
+            self.assertEqual(struct.unpack("<3f", read_npy(written)[2]), (-1, -2, -3), name)
+            line = ("run", model, f"x={x}", f"{key}={other}", "--device", "cpu")
+            self.assert_one_error(self.run_hearth(*line, expect=3), f"--constant '{key}=")
 
     def test_json_without_a_file_goes_to_standard_output(self):
         for line in (["devices", "--json"], ["inspect", "--json", "--device", "cpu", MODEL]):

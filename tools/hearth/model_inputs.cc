@@ -325,14 +325,22 @@ Status FixShapeInputs(const std::string& path, std::span<const TensorInfo> input
   // What one decides may show that another one does, too.
   while (!arrays.empty()) {
     const Result<Model> read = Model::FromFile(path, model);
-    const auto needed = std::ranges::find_if(arrays, [&](const auto& array) {
+    const auto is_needed = [&](const auto& array) {
       const auto decides = [&](const TensorInfo& input) { return input.name == array.first && input.decides_shapes; };
       if (read.ok()) return std::ranges::any_of(read->inputs(), decides);
-      return array.second.dtype.find("int") != std::string::npos && Model::FromFile(path, With(model, array)).ok();
-    });
-    if (needed == arrays.end()) break;  // whoever opens it tells why it can't be read
-    model = With(std::move(model), *needed);
-    arrays.erase(needed);
+      const std::string& dtype = array.second.dtype;
+      const bool may_decide = dtype == "bool" || dtype.find("int") != std::string::npos;
+      return may_decide && Model::FromFile(path, With(model, array)).ok();
+    };
+    const size_t left = arrays.size();
+    for (auto next = arrays.begin(); next != arrays.end();) {
+      const auto array = next++;
+      if (!is_needed(*array)) continue;
+      model = With(std::move(model), *array);
+      arrays.erase(array);
+      if (!read.ok()) break;  // it can be read now, and tells which others decide shapes
+    }
+    if (arrays.size() == left) break;  // whoever opens it tells why it can't be read
   }
   if (!model.constants.empty()) NameOtherFiles(options, inputs, model.constants);
   return Status::Ok();
