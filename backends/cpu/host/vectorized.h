@@ -110,7 +110,7 @@ void Vectorized(const Body& body) {
   RunIn<kMost>(BestVectorSet(), body);
 }
 // The most that loops over elements of a type gain by: of integers, which few networks have many of, AVX-512 would add
-// 0.15 MB of code.
+// 0.08 MB of code, with that of casts.
 template <typename T>
 inline constexpr VectorSet kMostFor = std::is_floating_point_v<T> ? VectorSet::kAvx512 : VectorSet::kAvx2;
 

@@ -18,7 +18,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 #if defined(HEARTH_X86_KERNELS)
 
-// SixteenFloats floats from `k` on; zeros past the end.
+// The sixteen floats from `k` on; zeros past the end.
 struct SixteenFloats {
   HEARTH_AVX2 SixteenFloats(std::span<const float> from, size_t k) {
     float padded[16] = {};
