@@ -5,6 +5,7 @@
 
 #include "backends/cpu/cpu_executor.h"
 #include "backends/cpu/host/process_limits.h"
+#include "backends/cpu/integer/integer_nodes.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/base/error.h"
 
@@ -75,6 +76,7 @@ DeviceInfo CpuDeviceInfo() {
   info.driver_version = HostKernelsName();
   info.compute_units = static_cast<uint32_t>(UsableCpus());
   info.unified_memory = true;
+  info.multiplies_bytes = MultipliesBytes();
   return info;
 }
 

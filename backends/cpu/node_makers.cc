@@ -6,6 +6,7 @@
 #include "backends/cpu/host/quantized.h"
 #include "backends/cpu/host/vectorized.h"
 #include "backends/cpu/integer/integer_nodes.h"
+#include "backends/cpu/integer/matrix_kernel.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/base/error.h"
 #include "core/graph/quantize.h"
@@ -82,6 +83,8 @@ constexpr NodeMaker kMakers[] = {
     {MakeNormalizeNode, Of<MeanVarianceNormalization>()},
     {MakePoolingIndexNode, Of<MaxPoolArgmax2D, MaxUnpool2D>()},
     {MakeDetectionNode, Of<DetectionPostProcess>()},
+    {MakeIntegerSumsNode, Of<ConvInteger>()},
+    {MakeDynamicQuantizeNode, Of<DynamicQuantize>()},
 #endif
     {MakeLoopNode, Of<Loop>()},
     {MakeCustomNode, Of<Custom>()},
@@ -111,7 +114,14 @@ Result<std::unique_ptr<HostNode>> MakeHostNode(const HostNodeRequest& request) {
   return nullptr;
 }
 
-#ifndef HEARTH_WITH_CPU_KERNELS
+#ifdef HEARTH_WITH_CPU_KERNELS
+bool MultipliesBytes() {
+  return BestIntegerSet() != IntegerSet::kNone;
+}
+#else
+bool MultipliesBytes() {
+  return false;
+}
 std::vector<bool> NodesInIntegers(const Graph& /*graph*/, std::span<const int> nodes,
                                   const std::vector<bool>& /*decides_indices*/, const std::set<int>& /*refused*/) {
   return std::vector<bool>(nodes.size());

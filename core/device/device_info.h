@@ -82,7 +82,8 @@ struct DeviceInfo {
   // Rows, columns and depth of the product of two matrices of float16 that a subgroup adds to one of float32 in one
   // step (VK_KHR_cooperative_matrix); zeros: it can't.
   std::array<uint32_t, 3> matrix_shape = {0, 0, 0};
-  bool int64 = false;  // kernels may use 64-bit integers
+  bool multiplies_bytes = false;  // the host has kernels for products of 8-bit integers
+  bool int64 = false;             // kernels may use 64-bit integers
   bool fp16_storage = false;
   bool fp16_arithmetic = false;
   bool unified_memory = false;     // the host sees device memory without a copy

@@ -16,6 +16,13 @@ struct Bitcast {
   friend bool operator==(const Bitcast&, const Bitcast&) = default;
 };
 
+// (x) -> (steps of x's shape, step[], zero[]): float32 numbers as uint8, in 255 steps of their range (CountSteps in
+// ops/recurrent.h). zero: the step that is 0. With a NaN or an infinity in x the step is NaN. The pass to_floats
+// composes it where nothing multiplies bytes.
+struct DynamicQuantize {
+  friend bool operator==(const DynamicQuantize&, const DynamicQuantize&) = default;
+};
+
 // Random numbers by the counter-based generator Philox 4x32 with 10 rounds, as LiteRT draws them.
 // (runs[1]) -> (numbers of `shape`, runs + 1): uniform in [0, 1) or standard normal.
 // (logits[B,C], runs[1]) -> (classes[B,samples], runs + 1): multinomial.

@@ -108,6 +108,15 @@ struct DepthwiseConv2D {
   friend bool operator==(const DepthwiseConv2D&, const DepthwiseConv2D&) = default;
 };
 
+// (x, weights, zero[]?) -> int32: exact sums of products of 8-bit integers. x is plain, as is the zero point that is
+// taken off each of its elements; padding is that number. Constant weights are quantized with scale 1 and a zero point,
+// or one for each O: [O,C] for rows x[...,C], [O,kh,kw,C/groups] for images. The pass to_floats makes floats of it
+// where nothing multiplies bytes.
+struct ConvInteger {
+  Window2D window;  // of images
+  friend bool operator==(const ConvInteger&, const ConvInteger&) = default;
+};
+
 enum class PoolKind : uint8_t {
   kAverage,
   kMax,
@@ -346,8 +355,8 @@ using OpVariant =
                  SelectRows, PRelu, Cast, AddN, Transpose, Slice, Split, Pack, Unpack, Tile, BroadcastTo, Reverse,
                  DepthToSpace, SpaceToDepth, SpaceToBatch, BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather,
                  GatherNd, OneHot, BatchMatMul, TransposeConv, MaxPoolArgmax2D, MaxUnpool2D, Resampler,
-                 DetectionPostProcess, Lstm, Rnn, Svdf, MeanVarianceNormalization, Bitcast, Random, RandomBits, Where,
-                 Unique, NonMaxSuppression, Loop, Custom, UnknownOp>;
+                 DetectionPostProcess, Lstm, Rnn, Svdf, MeanVarianceNormalization, Bitcast, DynamicQuantize,
+                 ConvInteger, Random, RandomBits, Where, Unique, NonMaxSuppression, Loop, Custom, UnknownOp>;
 
 // The place of an operation's type in Op; the number of types for any other.
 template <typename T, typename... Ops>

@@ -24,6 +24,9 @@ void ForEachAttribute(auto& fields, Conv2D& op) {
   ForWindow(fields, op.window);
   fields.Fused("activation", op.activation);
 }
+void ForEachAttribute(auto& fields, ConvInteger& op) {
+  ForWindow(fields, op.window);
+}
 void ForEachAttribute(auto& fields, DepthwiseConv2D& op) {
   ForWindow(fields, op.window);
   fields.Fused("activation", op.activation);

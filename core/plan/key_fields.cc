@@ -142,6 +142,7 @@ constexpr std::array kDeviceRows = {
     RowOf<D, &D::native_vector_floats>("vector floats", kLimit, kCapability),
     RowOf<D, &D::subgroup_size>("subgroup", kLimit, kCapability),
     RowOf<D, &D::matrix_shape>("matrix shape", kLimit, kCapability),
+    RowOf<D, &D::multiplies_bytes>("multiplies bytes", kLimit, kNoKey),  // of the host, whose plan is not kept
     RowOf<D, &D::int64>("int64", kLimit, kCapability),
     RowOf<D, &D::fp16_storage>("fp16 storage", kLimit, kCapability),
     RowOf<D, &D::fp16_arithmetic>("fp16 arithmetic", kLimit, kCapability),

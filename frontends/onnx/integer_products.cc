@@ -13,7 +13,12 @@
 namespace hearth::onnx {
 namespace {
 
-constexpr double kExactBelow = 1 << 24;  // float32 has all integers
+constexpr int64_t kExactBelow = 1 << 24, kMostProduct = 255 * 255;  // float32 has all integers below
+
+// Sums of integers as int32, of a device that may compute them by transforms.
+Made AsSums(NodeWriter& to, const Made& sums) {
+  return to.AddCast(to.Add(UnaryKind::kRound, sums), DType::kInt32);
+}
 
 // Operands whose sums of products are exact.
 Status CheckEightBits(const OpView& op) {
@@ -26,31 +31,6 @@ Status CheckEightBits(const OpView& op) {
   return Status::Ok();
 }
 
-constexpr double kLargestCentered = 255.0;  // size of 8 bits less a zero point
-
-// How much the weights of one result make of elements that are at most 1 in size, and the largest weight. Results are
-// the weights' first dimension, or their last.
-struct WeightSizes {
-  double result = 0, element = 0;
-};
-WeightSizes SizesOf(const NodeWriter& to, ValueId weights, bool are_results_last) {
-  const Shape shape = to.shape(weights);
-  const auto count = static_cast<size_t>(shape.element_count());
-  const auto results = static_cast<size_t>(shape[are_results_last ? shape.rank() - 1 : 0]);
-  Result<std::vector<float>> floats = std::vector<float>();
-  if (to.IsConstant(weights)) floats = ConstantAsFloats(to.graph(), weights);
-  if (!floats.ok() || floats->size() != count) floats = std::vector<float>(count, float{kLargestCentered});
-  WeightSizes sizes{0, 1};
-  std::vector<double> sums(std::max<size_t>(results, 1));
-  for (size_t k = 0; k < count; ++k) {
-    const double size = std::fabs(static_cast<double>((*floats)[k]));
-    sums[are_results_last ? k % results : k / (count / results)] += size;  // of a batch of matrices, of all of them
-    sizes.element = std::max(sizes.element, size);
-  }
-  sizes.result = std::ranges::max(sums);
-  return sizes;
-}
-
 // The zero point of all elements, 0 if it is absent; none if it is computed, or if there are several.
 Result<std::optional<float>> OneZeroPoint(const NodeWriter& to, ValueId zero_point) {
   if (zero_point == kNoValue) return std::optional(0.0f);
@@ -60,14 +40,17 @@ Result<std::optional<float>> OneZeroPoint(const NodeWriter& to, ValueId zero_poi
   return differ ? std::optional<float>() : std::optional(zeros[0]);
 }
 
-// A constant of 8 bits less its zero point, still in 8 bits: who reads weights takes the zero point off. kNoValue if it
-// is none, or if its zero points differ.
-Made CenteredConstant(NodeWriter& to, const Made& integers, const Made& zero_point) {
-  HEARTH_TRY(integers.status());
-  HEARTH_TRY(zero_point.status());
-  HEARTH_ASSIGN(const std::optional<float> zero, OneZeroPoint(to, *zero_point));
-  if (!to.IsConstant(*integers) || !zero) return kNoValue;
-  return OnGrid(to, *integers, {{1.0f}, {static_cast<int64_t>(*zero)}, 0, nullptr});
+// A constant of 8 bits less its zero point, or those along `dimension`, still in 8 bits: who reads weights takes zero
+// points off. kNoValue if something is computed, or of another form.
+Made CenteredConstant(NodeWriter& to, ValueId integers, ValueId zero_point, int dimension) {
+  HEARTH_ASSIGN(const std::optional<float> zero, OneZeroPoint(to, zero_point));
+  if (!to.IsConstant(integers)) return kNoValue;
+  if (zero) return OnGrid(to, integers, {{1.0f}, {static_cast<int64_t>(*zero)}, 0, nullptr});
+  const Shape& shape = to.shape(integers);
+  if (!to.IsConstant(zero_point) || to.shape(zero_point).element_count() != shape[dimension]) return kNoValue;
+  HEARTH_ASSIGN(const std::vector<float> zeros, ConstantAsFloats(to.graph(), zero_point));
+  return OnGrid(to, integers,
+                {std::vector<float>(zeros.size(), 1.0f), {zeros.begin(), zeros.end()}, dimension, nullptr});
 }
 
 // Of values that may be absent.
@@ -91,24 +74,15 @@ Made Widened(NodeWriter& to, ValueId x, ValueId zero_point) {
   return to.graph().AddFloatConstant(to.graph().value(x).name, desc.shape, floats);
 }
 
-// Sums of integers as int32, of a device that may compute them by transforms.
-Made AsSums(NodeWriter& to, const Made& sums) {
-  return to.AddCast(to.Add(UnaryKind::kRound, sums), DType::kInt32);
-}
-
-// A product of integers that float32 holds, as int32.
-Made ExactProduct(NodeWriter& to, ValueId a, ValueId b) {
+// A product of computed integers that float32 holds, as int32: in parts that stay below 2^24.
+Made ProductInParts(NodeWriter& to, ValueId a, ValueId b) {
+  constexpr int32_t kPart = kExactBelow / kMostProduct;
   const Shape left = to.shape(a), right = to.shape(b);
-  if (left.rank() < 2 || right.rank() < 2) return Error(StatusCode::kUnsupported, "a product of vectors");
   const int32_t depth = left[left.rank() - 1];
-  const WeightSizes sizes = SizesOf(to, b, true);
-  const bool are_exact = kLargestCentered * sizes.result < kExactBelow;
-  const auto part =
-      are_exact ? std::max(depth, 1) : static_cast<int32_t>((kExactBelow - 1) / (kLargestCentered * sizes.element));
-  HEARTH_TRY(to.budget().ChargeOperators(4 * (int64_t{depth} / part + 1)));
+  HEARTH_TRY(to.budget().ChargeOperators(4 * (int64_t{depth} / kPart + 1)));
   Made sum(kNoValue);
-  for (int32_t first = 0; first < depth; first += part) {
-    const int32_t count = std::min(part, depth - first);
+  for (int32_t first = 0; first == 0 || first < depth; first += kPart) {
+    const int32_t count = std::min(kPart, depth - first);
     HEARTH_ASSIGN(const ValueId columns, to.AddSlice(a, left.rank() - 1, first, count));
     HEARTH_ASSIGN(const ValueId rows, to.AddSlice(b, right.rank() - 2, first, count));
     const Made product = AsSums(to, AddProduct(to, columns, rows, kNoValue));
@@ -205,50 +179,46 @@ Made RowZeroPoint(OpView& op, size_t i) {
 }
 
 Made ExactProduct(OpView& op) {
+  NodeWriter& to = op.to();
   HEARTH_TRY(CheckEightBits(op));
-  HEARTH_ASSIGN(const ValueId a, Centered(op.to(), op.In(0), RowZeroPoint(op, 2)));
-  const Made given = op.In(1), zero_point = ColumnZeroPoint(op, 3);
-  HEARTH_ASSIGN(ValueId b, CenteredConstant(op.to(), given, zero_point));
-  if (b == kNoValue || op.to().shape(b).rank() != 2) {
-    HEARTH_ASSIGN(b, Centered(op.to(), given, zero_point));
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  HEARTH_ASSIGN(const ValueId zero, RowZeroPoint(op, 2));
+  HEARTH_ASSIGN(const ValueId given, op.In(1));
+  HEARTH_ASSIGN(const ValueId weight_zero, ColumnZeroPoint(op, 3));
+  if (to.shape(x).rank() < 2 || to.shape(given).rank() < 2)
+    return Error(StatusCode::kUnsupported, "a product of vectors");
+  HEARTH_ASSIGN(const ValueId weights, CenteredConstant(to, given, weight_zero, to.shape(given).rank() - 1));
+  if (weights != kNoValue && to.shape(weights).rank() == 2 && !to.IsEmpty(x) && !to.IsEmpty(weights)) {
+    return to.Add(ConvInteger{}, {x, AddPermuted(to, weights, {1, 0}), zero}, DType::kInt32);
   }
-  return ExactProduct(op.to(), a, b);
+  HEARTH_ASSIGN(const ValueId a, Centered(to, x, zero));
+  HEARTH_ASSIGN(const ValueId b, Centered(to, given, weight_zero));
+  return ProductInParts(to, a, b);
 }
 
 Made ExactConvolution(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_TRY(CheckEightBits(op));
-  HEARTH_ASSIGN(const ValueId x, Centered(to, op.Last(0), RowZeroPoint(op, 2)));
+  HEARTH_ASSIGN(const ValueId x, op.Last(0));
+  HEARTH_ASSIGN(const ValueId zero, RowZeroPoint(op, 2));
   HEARTH_ASSIGN(const ValueId filter, op.In(1));
   const Shape taps = to.shape(filter);
   if (taps.rank() < 3 || taps.rank() > 4)
     return Error(StatusCode::kUnsupported, "a filter of shape {}", taps.ToString());
   HEARTH_ASSIGN(const ValueId listed, ColumnZeroPoint(op, 3));
-  HEARTH_ASSIGN(const ValueId zero, listed == kNoValue ? Made(listed) : AlongAxis(to, listed, 0, taps.rank()));
-  HEARTH_ASSIGN(ValueId weights, CenteredConstant(to, filter, zero));
-  if (weights == kNoValue) {
-    HEARTH_ASSIGN(weights, Centered(to, filter, zero));
-  }
   HEARTH_ASSIGN(const Windowing w, WindowingOf(op, {taps.dims().begin() + 2, taps.dims().end()}, to.shape(x)));
-  const int64_t groups = op.Int("group", 1);
-  const WeightSizes sizes = SizesOf(to, weights, false);
-  const double per_channel = sizes.element * kLargestCentered * static_cast<double>(CountBetween(taps, 2, taps.rank()));
-  const bool are_exact = kLargestCentered * sizes.result < kExactBelow;
-  const auto part = static_cast<int32_t>(std::max(1.0, std::floor((kExactBelow - 1) / per_channel)));
-  if (per_channel >= kExactBelow) return Error(StatusCode::kUnsupported, "a window whose sums exceed 2^24");
-  if (are_exact || part >= taps[1]) return AsSums(to, AddConvolution(to, w, x, weights, kNoValue, groups));
-  if (groups != 1) return Error(StatusCode::kUnsupported, "groups whose sums exceed 2^24");
-  HEARTH_TRY(to.budget().ChargeOperators(4 * (int64_t{taps[1]} / part + 1)));
-  Made sum(kNoValue);
-  for (int32_t first = 0; first < taps[1]; first += part) {
-    const int32_t count = std::min(part, taps[1] - first);
-    const Made channels = to.AddSlice(x, to.shape(x).rank() - 1, first, count);
-    const Made some = AddConvolution(to, w, channels, to.AddSlice(weights, 1, first, count), kNoValue, 1);
-    const Made product = AsSums(to, some);
-    sum = first == 0 ? product : to.Add(BinaryKind::kAdd, {sum, product});
-    HEARTH_TRY(sum.status());
+  const int64_t groups = op.Int("group", 1), area = CountBetween(taps, 2, taps.rank());
+  HEARTH_ASSIGN(const ValueId constant, CenteredConstant(to, filter, listed, 0));
+  // Depthwise ones have no kernel for bytes that is faster than the one for floats.
+  const bool has_kernel = groups == 1 || taps[1] > 1, are_exact = kMostProduct * area * taps[1] < kExactBelow;
+  if (constant != kNoValue && (has_kernel || !are_exact) && !to.IsEmpty(x) && !to.IsEmpty(constant)) {
+    return AddConvolution(to, w, x, constant, zero, groups, true);
   }
-  return sum;
+  if (!are_exact) return Error(StatusCode::kUnsupported, "a computed window whose sums may exceed 2^24");
+  HEARTH_ASSIGN(const ValueId centered, Centered(to, x, zero));
+  const Made weight_zero = listed == kNoValue ? Made(listed) : AlongAxis(to, listed, 0, taps.rank());
+  HEARTH_ASSIGN(const ValueId weights, constant != kNoValue ? Made(constant) : Centered(to, filter, weight_zero));
+  return AsSums(to, AddConvolution(to, w, centered, weights, kNoValue, groups));
 }
 
 }  // namespace hearth::onnx

@@ -6,6 +6,7 @@
 #include "core/graph/evaluate.h"
 #include "frontends/onnx/integer_products.h"
 #include "frontends/onnx/operators.h"
+#include "frontends/writer/rows.h"
 
 namespace hearth::onnx {
 namespace {
@@ -124,23 +125,23 @@ Results ReadDequantizeLinear(OpView& op) {
 Results ReadDynamicQuantizeLinear(OpView& op) {
   NodeWriter& to = op.to();
   const Order order = op.OrderOf(0);
-  HEARTH_ASSIGN(const ValueId x, op.In(0, order));
-  const uint32_t all = (1u << to.shape(x).rank()) - 1;
-  const Made zero = AddScalarLike(to, x, 0.0);
-  const auto extreme = [&](ReduceKind kind, BinaryKind with) {
-    return to.Add(with, {to.Add(Reduce{.kind = kind, .axes_mask = all, .keep_dims = false}, {x}), zero});
-  };
-  const Made most = extreme(ReduceKind::kMax, BinaryKind::kMaximum),
-             least = extreme(ReduceKind::kMin, BinaryKind::kMinimum);
-  const Made range = to.Add(BinaryKind::kSub, {most, least});
-  const Made is_zero = to.Add(BinaryKind::kEqual, {range, zero});
-  HEARTH_ASSIGN(const ValueId scale,
-                to.Add(Select{}, {is_zero, AddScalarLike(to, x, 1.0),
-                                  to.Add(BinaryKind::kDiv, {range, AddScalarLike(to, x, 255.0)})}));
-  HEARTH_ASSIGN(const ValueId zero_point,
-                Quantized(to, to.Add(UnaryKind::kNeg, least), scale, kNoValue, DType::kUInt8));
-  HEARTH_ASSIGN(const ValueId values, Quantized(to, x, scale, zero_point, DType::kUInt8));
-  return std::vector{TensorIn(order, values), Tensor{.plain = scale}, Tensor{.plain = zero_point}};
+  HEARTH_ASSIGN(const ValueId x, to.AddCast(op.In(0, order), DType::kFloat32));
+  if (to.IsEmpty(x)) {
+    HEARTH_ASSIGN(const ValueId none, to.AddCast(x, DType::kUInt8));
+    HEARTH_ASSIGN(const ValueId step, to.AddConstant(Shape(), DType::kFloat32, {1.0}));
+    HEARTH_ASSIGN(const ValueId zero, to.AddConstant(Shape(), DType::kUInt8, {0.0}));
+    return std::vector{TensorIn(order, none), Tensor{.plain = step}, Tensor{.plain = zero}};
+  }
+  const OpenDimension open = to.marks().OpenOf(x);
+  const size_t first_node = to.graph().nodes().size();
+  HEARTH_ASSIGN(const std::vector<ValueId> made,
+                to.AddSeveral(DynamicQuantize{}, {MaskRows(to, x, ReduceKind::kSum)},  // zeros are in the range anyway
+                              {PlainType(DType::kUInt8), PlainType(DType::kFloat32), PlainType(DType::kUInt8)}));
+  if (open.count != kNoValue) {
+    CloseRows(to, first_node);
+    HEARTH_TRY(AddRows(to, made[0], open.count, open.dim).status());
+  }
+  return std::vector{TensorIn(order, made[0]), Tensor{.plain = made[1]}, Tensor{.plain = made[2]}};
 }
 
 Results ReadMatMulInteger(OpView& op) {

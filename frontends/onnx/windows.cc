@@ -163,8 +163,8 @@ Result<Windowing> WindowingOf(const OpView& op, const std::vector<int64_t>& kern
   return w;
 }
 
-Made AddConvolution(NodeWriter& to, const Windowing& w, const Made& x, const Made& filter, ValueId bias,
-                    int64_t groups) {
+Made AddConvolution(NodeWriter& to, const Windowing& w, const Made& x, const Made& filter, ValueId bias, int64_t groups,
+                    bool of_integers) {
   HEARTH_ASSIGN(const ValueId in, x);
   HEARTH_ASSIGN(const ValueId taps, filter);
   const int rank = to.shape(in).rank();
@@ -174,12 +174,13 @@ Made AddConvolution(NodeWriter& to, const Windowing& w, const Made& x, const Mad
                  to.shape(in)[rank - 1]);
   }
   if (rank == 5) return Convolve3D(to, w, in, taps, bias);
-  const bool is_depthwise = groups > 1 && shape[1] == 1;
+  const bool is_depthwise = groups > 1 && shape[1] == 1 && !of_integers;
   const Shape plane = rank == 3 ? Shape{shape[0], shape[1], 1, shape[2]} : shape;
   const Made ordered =
       AddPermuted(to, to.AddReshape(taps, plane), is_depthwise ? Shape{1, 2, 3, 0} : Shape{0, 2, 3, 1});
   const Operands operands{AsPlane(to, in), ordered, bias};
   const Window2D window = PlaneWindow(w);
+  if (of_integers) return FromPlane(to, to.Add(ConvInteger{window}, operands, DType::kInt32), rank);
   return FromPlane(to, is_depthwise ? to.Add(DepthwiseConv2D{window}, operands) : to.Add(Conv2D{window}, operands),
                    rank);
 }

@@ -31,9 +31,10 @@ Window2D PlaneWindow(const Windowing& w);
 Made AddSpatialPad(NodeWriter& to, Made x, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
                    double number);
 
-// x[N,...,C] by filter[O,C/groups,...] and bias[O] (or kNoValue); channels last.
-Made AddConvolution(NodeWriter& to, const Windowing& w, const Made& x, const Made& filter, ValueId bias,
-                    int64_t groups);
+// x[N,...,C] by filter[O,C/groups,...] and bias[O] (or kNoValue); channels last. of_integers: exact sums, as int32
+// (ConvInteger), with the zero point of x in place of the bias.
+Made AddConvolution(NodeWriter& to, const Windowing& w, const Made& x, const Made& filter, ValueId bias, int64_t groups,
+                    bool of_integers = false);
 
 }  // namespace hearth::onnx
 

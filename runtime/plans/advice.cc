@@ -164,7 +164,7 @@ double WorkOf(const Graph& graph, const Node& node) {
       node.inputs.size() > 1 && node.inputs[1] != kNoValue ? &graph.value(node.inputs[1]).desc.shape : nullptr;
   if (filter == nullptr || filter->rank() < 2) return out;
   const bool is_full = std::holds_alternative<Conv2D>(node.op) || std::holds_alternative<FullyConnected>(node.op) ||
-                       std::holds_alternative<TransposeConv>(node.op);
+                       std::holds_alternative<TransposeConv>(node.op) || std::holds_alternative<ConvInteger>(node.op);
   if (is_full) return out / (*filter)[0] * count(node.inputs[1]);
   if (std::holds_alternative<DepthwiseConv2D>(node.op) && filter->rank() == 4) return out * (*filter)[1] * (*filter)[2];
   if (std::holds_alternative<BatchMatMul>(node.op)) {

@@ -93,6 +93,9 @@ void ExpectProductsOfPlainLoops(IntegerSet set, int32_t channels, int32_t depth,
   std::vector<int16_t> wide(static_cast<size_t>(WideNumbers(task, set)));
   task.wide = wide.data();
   MultiplyRows(task, set);
+  std::vector<int32_t> plain(out.size(), 77);
+  task.sums = plain.data();
+  MultiplyRows(task, set);
   std::vector<float> reals(place == WeightsPlace::kModel ? out.size() : 0, 77.0f);
   task.reals = reals.data();
   if (!reals.empty()) MultiplyRows(task, set);
@@ -106,6 +109,8 @@ void ExpectProductsOfPlainLoops(IntegerSet set, int32_t channels, int32_t depth,
       ASSERT_EQ(out[static_cast<size_t>(row * channels + c)], Stored(layer, c, sum))
           << "set " << static_cast<int>(set) << ", place " << static_cast<int>(place) << ", " << channels
           << " channels, " << pieces << " pieces, depth " << depth << ", row " << row << ", channel " << c;
+      ASSERT_EQ(plain[static_cast<size_t>(row * channels + c)], sum + layer.biases[static_cast<size_t>(c)])
+          << "set " << static_cast<int>(set) << ", " << channels << " channels, depth " << depth << ", row " << row;
       if (reals.empty()) continue;
       const auto whole = static_cast<float>(sum + layer.biases[static_cast<size_t>(c)]);
       ASSERT_EQ(reals[static_cast<size_t>(row * channels + c)], whole * layer.multipliers[static_cast<size_t>(c)])
@@ -181,6 +186,7 @@ TEST(CpuIntegerKernels, DeepSumsOfTheLargestBytesAreExact) {
 
 TEST(CpuIntegerKernels, NumbersAreCountedInBytesAsInFloats) {
   if (SetsOfThisMachine().empty()) GTEST_SKIP() << "this processor has no AVX2: steps are counted in floats";
+  WorkerPool workers(2, 2);
   std::mt19937 random(20261129);
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const float special : {0.0f, -0.0f, 3.0f, -3.0f, 1e-44f, 3e38f, -3e38f, kInfinity}) {
@@ -191,9 +197,8 @@ TEST(CpuIntegerKernels, NumbersAreCountedInBytesAsInFloats) {
         for (float& number : x) number = numbers(random);
         if (count > 7) x[random() % count] = special;
         std::vector<uint8_t> bytes(count);
-        int32_t zero = -1;
-        const float step = CountBytes(x, bytes, zero);
-        ASSERT_EQ(step, CountSteps<float>(x, wanted));
+        const auto [step, zero, are_finite] = CountBytes(x, bytes, workers);
+        ASSERT_EQ(step, CountSteps<float>(x, wanted).step);
         for (size_t k = 0; k < count; ++k) {
           if (x[k] == kInfinity) continue;
           ASSERT_EQ(static_cast<float>(bytes[k] - zero), wanted[k]) << x[k] << " of " << count;
@@ -203,8 +208,7 @@ TEST(CpuIntegerKernels, NumbersAreCountedInBytesAsInFloats) {
   }
   const std::vector<float> below = {1.0f, -kInfinity, 2.0f};
   std::vector<uint8_t> bytes(below.size());
-  int32_t zero = -1;
-  EXPECT_TRUE(std::isnan(CountBytes(below, bytes, zero)));
+  EXPECT_TRUE(std::isnan(CountBytes(below, bytes, workers).step));
 }
 
 TEST(CpuIntegerKernels, DepthwiseSumsAreThoseOfPlainLoops) {

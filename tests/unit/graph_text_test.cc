@@ -70,6 +70,7 @@ std::vector<Op> OpsWithAttributes() {
           Conv2D{same, Activation::kReluN1To1},
           Conv2D{same_with_sides, Activation::kTanh},
           DepthwiseConv2D{window, Activation::kSigmoid},
+          ConvInteger{window},
           Pool2D{PoolKind::kMax, 7, 8, window, Activation::kRelu6},
           Unary{UnaryKind::kLeakyRelu, 0.1f},
           Binary{BinaryKind::kDiv, Activation::kRelu},

@@ -24,7 +24,8 @@ double OperationsOf(const Graph& graph, const Node& node) {
   const Shape& out = graph.value(node.outputs.at(0)).desc.shape;
   const auto input = [&](size_t k) -> const Shape& { return graph.value(node.inputs.at(k)).desc.shape; };
   const double elements = ElementCount(out);
-  if (std::holds_alternative<Conv2D>(node.op)) return 2 * elements * ElementCount(input(1)) / std::max(1, input(1)[0]);
+  if (std::holds_alternative<Conv2D>(node.op) || std::holds_alternative<ConvInteger>(node.op))
+    return 2 * elements * ElementCount(input(1)) / std::max(1, input(1)[0]);
   if (std::holds_alternative<DepthwiseConv2D>(node.op)) return 2 * elements * input(1)[1] * input(1)[2];
   if (std::holds_alternative<FullyConnected>(node.op)) return 2 * elements * input(1)[1];
   if (std::holds_alternative<BatchMatMul>(node.op)) return 2 * elements * input(0)[input(0).rank() - 1];

@@ -1,9 +1,12 @@
 #include "backends/cpu/integer/counted_product.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <limits>
+#include <mutex>
 #include <numeric>
 
 #include "backends/cpu/host/quantized.h"
@@ -15,6 +18,12 @@ namespace hearth {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+// The least and the largest of the numbers and 0. A NaN is neither.
+struct FloatRange {
+  float least = 0.0f, largest = 0.0f;
+  bool has_nan = false;
+};
 
 #if defined(HEARTH_X86_KERNELS)
 
@@ -30,19 +39,21 @@ struct SixteenFloats {
   __m256 low, high;
 };
 
-// The least and the largest of the numbers and 0. A NaN is neither.
-HEARTH_AVX2 void FindRange(std::span<const float> from, float& least, float& largest) {
-  __m256 low = _mm256_setzero_ps(), high = low;
+// Widens the range by the numbers.
+HEARTH_AVX2 void FindRange(std::span<const float> from, FloatRange& range) {
+  __m256 low = _mm256_setzero_ps(), high = low, nans = low;
   for (size_t k = 0; k < from.size(); k += 16) {
     const SixteenFloats x(from, k);
     low = _mm256_min_ps(x.low, _mm256_min_ps(x.high, low));  // with a NaN the second operand
     high = _mm256_max_ps(x.low, _mm256_max_ps(x.high, high));
+    nans = _mm256_or_ps(nans, _mm256_cmp_ps(x.low, x.high, _CMP_UNORD_Q));
   }
   float lows[8], highs[8];
   _mm256_storeu_ps(lows, low);
   _mm256_storeu_ps(highs, high);
-  least = *std::min_element(lows, lows + 8);
-  largest = *std::max_element(highs, highs + 8);
+  range.least = std::min(range.least, *std::min_element(lows, lows + 8));
+  range.largest = std::max(range.largest, *std::max_element(highs, highs + 8));
+  range.has_nan |= _mm256_movemask_ps(nans) != 0;
 }
 
 HEARTH_AVX2 inline __m256i StepsOf(__m256 x, __m256 step, __m256 zero) {
@@ -62,25 +73,32 @@ HEARTH_AVX2 void CountFrom(std::span<const float> from, float step, float zero, 
 
 #else
 
-void FindRange(std::span<const float>, float&, float&) {}
+void FindRange(std::span<const float>, FloatRange&) {}
 void CountFrom(std::span<const float>, float, float, uint8_t*) {}
 
 #endif
 
 }  // namespace
 
-float CountBytes(std::span<const float> from, std::span<uint8_t> to, int32_t& zero) {
-  float least = 0.0f, largest = 0.0f;
-  FindRange(from, least, largest);
-  const float exact = (largest - least) / 255, step = exact > 0.0f ? exact : 1.0f;
-  const float steps_below = std::rint(-least / step);
-  if (std::isnan(steps_below)) {  // of -infinity
-    zero = 0;
-    return kNan;
-  }
-  CountFrom(from, step, steps_below, to.data());
-  zero = static_cast<int32_t>(steps_below);
-  return step;
+CountedBytes CountBytes(std::span<const float> from, std::span<uint8_t> to, WorkerPool& workers) {
+  FloatRange range;
+  std::mutex mutex;
+  workers.ForEachPart(ssize(from), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
+    FloatRange part;
+    FindRange(from.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)), part);
+    const std::scoped_lock lock(mutex);
+    range.least = std::min(range.least, part.least);
+    range.largest = std::max(range.largest, part.largest);
+    range.has_nan |= part.has_nan;
+  });
+  const float exact = (range.largest - range.least) / 255, step = exact > 0.0f ? exact : 1.0f;
+  const float steps_below = std::rint(-range.least / step);
+  if (std::isnan(steps_below)) return {kNan, 0, false};  // of -infinity
+  workers.ForEachPart(ssize(from), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
+    CountFrom(from.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)), step, steps_below,
+              to.data() + begin);
+  });
+  return {step, static_cast<int32_t>(steps_below), !range.has_nan && std::isfinite(range.largest)};
 }
 
 std::unique_ptr<CountedProduct> CountedProduct::Of(const HostNodeRequest& request, ValueId constant,
@@ -111,8 +129,7 @@ CountedProduct::~CountedProduct() = default;
 void CountedProduct::Multiply(std::span<const float> x, std::span<float> y, WorkerPool& workers) {
   const size_t rows = scales_.size(), depth = weights_.size() / rows;
   bytes_.resize(x.size());
-  int32_t zero = 0;
-  const float step = CountBytes(x, bytes_, zero);
+  const auto [step, zero, are_finite] = CountBytes(x, bytes_, workers);
   for (size_t row = 0; row < rows; ++row) {
     terms_.offsets[row] = -zero * weight_sums_[row];
     terms_.multipliers[row] = scales_[row] * step;
@@ -134,9 +151,47 @@ void CountedProduct::Multiply(std::span<const float> x, std::span<float> y, Work
     part.end_block = static_cast<int32_t>(end);
     MultiplyByModelWeights(part, BestIntegerSet());
   });
-  for (size_t at = 0; at * depth < x.size(); ++at) {
+  for (size_t at = 0; !are_finite && at * depth < x.size(); ++at) {
     if (!AllFinite(x.subspan(at * depth, depth))) std::ranges::fill(y.subspan(at * rows, rows), kNan);
   }
+}
+
+namespace {
+
+class DynamicQuantizeNode final : public HostNode {
+ public:
+  explicit DynamicQuantizeNode(const HostNodeRequest& request) : workers_(request.workers) {
+    const std::span<std::byte> x = request.bytes(request.node.inputs[0]);
+    const int64_t count = request.graph.value(request.node.inputs[0]).desc.shape.element_count();
+    x_ = {reinterpret_cast<const float*>(x.data()), static_cast<size_t>(count)};
+    for (size_t k = 0; k < outputs_.size(); ++k) outputs_[k] = request.bytes(request.node.outputs[k]).data();
+  }
+
+  std::string_view kernel() const override { return "integer"; }
+
+  Status Run(RunControl* /*control*/) override {
+    const std::span<uint8_t> steps(reinterpret_cast<uint8_t*>(outputs_[0]), x_.size());
+    CountedBytes counted = CountBytes(x_, steps, workers_);
+    if (!counted.are_finite) {
+      counted = {kNan, 0, false};
+      std::ranges::fill(steps, uint8_t{0});
+    }
+    std::memcpy(outputs_[1], &counted.step, sizeof(counted.step));
+    *outputs_[2] = static_cast<std::byte>(counted.zero);
+    return Status::Ok();
+  }
+
+ private:
+  std::span<const float> x_;
+  std::array<std::byte*, 3> outputs_ = {};
+  WorkerPool& workers_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<HostNode>> MakeDynamicQuantizeNode(const HostNodeRequest& request) {
+  if (BestIntegerSet() == IntegerSet::kNone || request.graph.IsConstant(request.node.inputs[0])) return nullptr;
+  return std::make_unique<DynamicQuantizeNode>(request);
 }
 
 }  // namespace hearth

@@ -33,9 +33,14 @@ class CountedProduct {
   std::vector<uint8_t> bytes_;
 };
 
-// The numbers of steps from the least of all numbers on, and which of them is 0. Returns the step; NaN if the least
-// number is infinite. Precondition: this processor has AVX2.
-float CountBytes(std::span<const float> from, std::span<uint8_t> to, int32_t& zero);
+// The size of a step, NaN if the least number is infinite, and the number of the step that is 0.
+struct CountedBytes {
+  float step = 1.0f;
+  int32_t zero = 0;
+  bool are_finite = true;  // all numbers
+};
+// The numbers of steps from the least of all numbers on. Precondition: this processor has AVX2.
+CountedBytes CountBytes(std::span<const float> from, std::span<uint8_t> to, WorkerPool& workers);
 
 }  // namespace hearth
 

@@ -27,6 +27,12 @@ Result<std::unique_ptr<HostNode>> MakeIntegerNode(const HostNodeRequest& request
 // padding.
 bool MovesBytes(const Graph& graph, const Node& node);
 
+// Whether there are kernels for products of 8-bit integers on this machine.
+bool MultipliesBytes();
+// Exact sums of plain integers (ConvInteger), and floats in steps of their range (DynamicQuantize).
+Result<std::unique_ptr<HostNode>> MakeIntegerSumsNode(const HostNodeRequest& request);
+Result<std::unique_ptr<HostNode>> MakeDynamicQuantizeNode(const HostNodeRequest& request);
+
 // The makers that MakeIntegerNode asks. Each returns null for a node that it does not take.
 std::unique_ptr<HostNode> MakeIntegerMatrixNode(const HostNodeRequest& request);
 std::unique_ptr<HostNode> MakeIntegerDepthwiseNode(const HostNodeRequest& request);

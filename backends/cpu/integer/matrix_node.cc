@@ -6,34 +6,16 @@
 #include "backends/cpu/integer/integer_nodes.h"
 #include "backends/cpu/integer/layer.h"
 #include "backends/cpu/integer/matrix_kernel.h"
+#include "backends/cpu/integer/matrix_rows.h"
 #include "core/base/numbers.h"
 
 namespace hearth {
 namespace {
 
 constexpr int64_t kMostRows = 48, kMostRowsOfLine = 96, kRowsOfTile = 6;
-constexpr int32_t kMostPieces = 64;
 constexpr int32_t kMostGroups = 4096;          // each has a packed matrix of its own
 constexpr int64_t kChunkBytes = 32 << 10;      // bytes of rows: they stay in the first-level cache while weights pass
 constexpr int64_t kLeastMatrixWork = 500'000;  // multiply-adds; fewer take less time than waking a worker
-
-// The layout of a product's rows in the input, one row for each output pixel.
-enum class RowsPlace : uint8_t {
-  kInput,    // one after the other
-  kLines,    // windows whose pieces are read in place; gathered at the ends of the output's lines
-  kGathered  // windows
-};
-struct Rows {
-  RowsPlace place = RowsPlace::kInput;
-  int64_t count = 0, depth = 0;
-  // kLines: the columns whose windows are within the image's width, and the pieces of a window: lines, or pixels.
-  int64_t inside_begin = 0, inside_end = 0;
-  int32_t pieces = 1, piece_depth = 0;  // otherwise the whole row
-  Window2D window;
-  Padding2D padding;
-  Shape in, out;
-  int32_t kernel_h = 1, kernel_w = 1;
-};
 
 // Copies the first and the last kBytes of `bytes`, which may overlap. Loads come before stores.
 template <size_t kBytes>
@@ -67,15 +49,23 @@ struct Group {
 
 class MatrixNode final : public HostNode {
  public:
-  MatrixNode(const HostNodeRequest& request, const IntegerLayer& layer, Rows rows, std::vector<Group> groups)
-      : x_(reinterpret_cast<const uint8_t*>(request.arena.stored(request.node.inputs[0]).data())),
-        y_(reinterpret_cast<uint8_t*>(request.arena.stored(request.node.outputs[0]).data())),
+  // Of a ConvInteger the groups are packed for a zero point of 1, so that their offsets times the run's are the right
+  // ones.
+  MatrixNode(const HostNodeRequest& request, const IntegerLayer& layer, MatrixRows rows, std::vector<Group> groups)
+      : x_(reinterpret_cast<const uint8_t*>(request.bytes(request.node.inputs[0]).data())),
+        y_(reinterpret_cast<uint8_t*>(request.bytes(request.node.outputs[0]).data())),
         flips_sign_(layer.input_is_signed),
         flips_weights_(!layer.weights_are_signed),
         zero_(std::to_integer<uint8_t>(layer.stored_zero())),
         rows_(std::move(rows)),
         groups_(std::move(groups)),
         workers_(request.workers) {
+    const auto& inputs = request.node.inputs;
+    makes_sums_ = std::holds_alternative<ConvInteger>(request.node.op);
+    if (makes_sums_ && inputs.size() > 2 && inputs[2] != kNoValue) run_zero_ = request.StoredBytes(inputs[2]).data();
+    for (const Group& group : groups_) {
+      if (makes_sums_) run_terms_.push_back(group.packed->terms);
+    }
     const Shape& out = request.graph.value(request.node.outputs[0]).desc.shape;
     out_channels_ = out[out.rank() - 1];
     group_channels_ = static_cast<int32_t>(out_channels_ / static_cast<int64_t>(groups_.size()));
@@ -107,6 +97,7 @@ class MatrixNode final : public HostNode {
   std::optional<uint64_t> held_bytes() const override { return 0; }
 
   Status Run(RunControl* /*control*/) override {
+    if (makes_sums_) TakeZeroPoint();
     const int64_t pieces = static_cast<int64_t>(groups_.size()) * chunks_ * splits_;
     const int64_t work = rows_.count * rows_.depth * out_channels_;
     const int64_t least = kLeastMatrixWork * pieces / std::max<int64_t>(1, work) + 1;
@@ -120,6 +111,16 @@ class MatrixNode final : public HostNode {
   }
 
  private:
+  void TakeZeroPoint() {
+    zero_ = run_zero_ == nullptr ? uint8_t{0} : std::to_integer<uint8_t>(*run_zero_);
+    std::ranges::fill(zeros_, zero_);
+    const int32_t shifted = zero_ ^ (flips_sign_ ? 0x80 : 0x00);
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      std::ranges::transform(groups_[g].packed->terms.offsets, run_terms_[g].offsets.begin(),
+                             [=](int32_t offset) { return offset * shifted; });
+    }
+  }
+
   void RunPiece(int64_t piece, uint8_t* scratch, int16_t* wide) const {
     const int64_t split = piece % splits_, chunk = piece / splits_ % chunks_, group = piece / splits_ / chunks_;
     const Group& part = groups_[static_cast<size_t>(group)];
@@ -133,7 +134,7 @@ class MatrixNode final : public HostNode {
     task.first_block = static_cast<int32_t>(blocks_ * split / splits_);
     task.end_block = static_cast<int32_t>(blocks_ * (split + 1) / splits_);
     task.channels = group_channels_;
-    task.terms = &part.packed->terms;
+    task.terms = makes_sums_ ? &run_terms_[static_cast<size_t>(group)] : &part.packed->terms;
     task.out_stride = out_channels_;
     task.wide = wide;
     if (rows_.place == RowsPlace::kLines) return RunSegment(task, chunk, group, scratch);
@@ -201,7 +202,9 @@ class MatrixNode final : public HostNode {
     if (first == end) return;
     const PackedMatrix& packed = *groups_[static_cast<size_t>(group)].packed;
     task.row_count = end - first;
-    task.out = y_ + first * out_channels_ + group * group_channels_;
+    const int64_t place = first * out_channels_ + group * group_channels_;
+    task.out = y_ + place;
+    if (makes_sums_) task.sums = reinterpret_cast<int32_t*>(y_) + place;
     std::array<int32_t, kMostRowsOfLine + kRowsOfTile> sums;
     if (packed.needs_row_sums()) {
       SumRows(task, packed.row_factor != 0 ? packed.row_factor : 1, sums.data(), BestIntegerSet());
@@ -263,9 +266,11 @@ class MatrixNode final : public HostNode {
 
   const uint8_t* x_;
   uint8_t* y_;
-  bool flips_sign_, flips_weights_;
+  bool flips_sign_, flips_weights_, makes_sums_ = false;
   uint8_t zero_;
-  Rows rows_;
+  const std::byte* run_zero_ = nullptr;  // of a ConvInteger: its zero point, as in the next
+  std::vector<Requantization> run_terms_;
+  MatrixRows rows_;
   std::vector<Group> groups_;
   WorkerPool& workers_;
   std::vector<uint8_t> zeros_;  // a line outside the image
@@ -275,46 +280,8 @@ class MatrixNode final : public HostNode {
   int32_t group_channels_ = 0;
 };
 
-// Whether the windows of most pixels of a line can be read in place.
-bool FindLines(Rows& rows) {
-  constexpr int64_t kLeastColumns = 24;  // fewer don't fill tiles
-  const Window2D& window = rows.window;
-  const int64_t reach = int64_t{rows.kernel_w - 1} * window.dilation_w;
-  const int64_t channels = rows.depth / (int64_t{rows.kernel_h} * rows.kernel_w);
-  const bool is_line_dense = window.dilation_w == 1 && channels == rows.in[3];
-  const int64_t pieces = is_line_dense ? rows.kernel_h : int64_t{rows.kernel_h} * rows.kernel_w;
-  const int64_t depth = rows.depth / pieces, added = RoundUp(depth, int64_t{kDepthStep}) - depth;
-  if (pieces > kMostPieces || added * 3 > depth) return false;
-  rows.inside_begin = Tiles(rows.padding.left, window.stride_w);
-  const int64_t last = int64_t{rows.in[2]} - 1 - reach + rows.padding.left;  // the last column's first pixel at most
-  rows.inside_end = last < 0 ? 0 : std::min<int64_t>(rows.out[2], last / window.stride_w + 1);
-  if (rows.inside_end - rows.inside_begin < kLeastColumns) return false;
-  rows.pieces = static_cast<int32_t>(pieces);
-  rows.piece_depth = static_cast<int32_t>(depth);
-  return true;
-}
-
-Rows WindowRows(const HostNodeRequest& request, const Window2D& window, int32_t kernel_h, int32_t kernel_w,
-                int64_t depth) {
-  Rows rows;
-  rows.in = request.graph.value(request.node.inputs[0]).desc.shape;
-  rows.out = request.graph.value(request.node.outputs[0]).desc.shape;
-  rows.window = window;
-  rows.padding = ResolvePadding(window, rows.in[1], rows.in[2], kernel_h, kernel_w);
-  rows.kernel_h = kernel_h;
-  rows.kernel_w = kernel_w;
-  rows.count = int64_t{rows.out[0]} * rows.out[1] * rows.out[2];
-  rows.depth = depth;
-  rows.piece_depth = static_cast<int32_t>(depth);
-  const bool is_pixel = kernel_h == 1 && kernel_w == 1 && window.stride_h == 1 && window.stride_w == 1;
-  const bool is_input = is_pixel && depth == rows.in[3] && rows.in[1] == rows.out[1] && rows.in[2] == rows.out[2] &&
-                        rows.padding.top == 0 && rows.padding.left == 0;
-  if (!is_input) rows.place = FindLines(rows) ? RowsPlace::kLines : RowsPlace::kGathered;
-  return rows;
-}
-
 Group GroupOf(const HostNodeRequest& request, const IntegerLayer& layer, const IntegerWeights& weights,
-              const Rows& rows, int32_t number = 0) {
+              const MatrixRows& rows, int32_t number = 0) {
   const WeightsPlace place = PlaceOf(weights, rows.count);
   WeightsKey key = KeyOf(place == WeightsPlace::kPacked ? "matrix" : "matrix in the model", layer, request.graph,
                          request.node.inputs[1]);
@@ -325,17 +292,21 @@ Group GroupOf(const HostNodeRequest& request, const IntegerLayer& layer, const I
           place == WeightsPlace::kPacked ? nullptr : request.weights.ReadInPlace(weights.bytes).data()};
 }
 
-std::unique_ptr<HostNode> MakeConvolution(const HostNodeRequest& request, const Conv2D& conv) {
+// Of images. The weights' elements per output channel are `depth`.
+int32_t DepthOf(const Shape& filter) {
+  return static_cast<int32_t>(filter.element_count() / filter[0]);
+}
+
+std::unique_ptr<HostNode> MakeConvolution(const HostNodeRequest& request, const Window2D& window,
+                                          const std::optional<IntegerLayer>& layer) {
   const Graph& graph = request.graph;
   const Node& node = request.node;
   const Shape& filter = graph.value(node.inputs[1]).desc.shape;
-  const int32_t channels = filter[0], depth = filter[1] * filter[2] * filter[3];
+  const int32_t channels = filter[0], depth = DepthOf(filter);
   const int32_t groups = graph.value(node.inputs[0]).desc.shape[3] / filter[3], in_group = channels / groups;
-  if (groups > kMostGroups) return nullptr;
-  const auto layer = IntegerLayerOf(graph, node, conv.activation, 0, channels, depth);
-  if (!layer) return nullptr;
+  if (!layer || groups > kMostGroups) return nullptr;
   const std::span<const std::byte> bytes = graph.ConstantBytes(node.inputs[1]);
-  Rows rows = WindowRows(request, conv.window, filter[1], filter[2], depth);
+  MatrixRows rows = WindowRows(request, window, filter[1], filter[2], depth);
   const IntegerLayer common = WithoutChannels(*layer);
   std::vector<Group> packed;
   for (int32_t group = 0; group < groups; ++group) {
@@ -356,19 +327,18 @@ std::unique_ptr<HostNode> MakeDepthwiseOfOneChannel(const HostNodeRequest& reque
   const auto layer = IntegerLayerOf(graph, node, conv.activation, 3, channels, depth);
   if (!layer) return nullptr;
   const IntegerWeights weights{graph.ConstantBytes(node.inputs[1]), channels, depth, 1, channels};
-  Rows rows = WindowRows(request, conv.window, filter[1], filter[2], depth);
+  MatrixRows rows = WindowRows(request, conv.window, filter[1], filter[2], depth);
   const Group group = GroupOf(request, *layer, weights, rows);
   return std::make_unique<MatrixNode>(request, *layer, std::move(rows), std::vector{group});
 }
 
-std::unique_ptr<HostNode> MakeFullyConnected(const HostNodeRequest& request, const FullyConnected& op) {
+std::unique_ptr<HostNode> MakeFullyConnected(const HostNodeRequest& request, const std::optional<IntegerLayer>& layer) {
   const Graph& graph = request.graph;
   const Node& node = request.node;
   const Shape& filter = graph.value(node.inputs[1]).desc.shape;
   const int32_t channels = filter[0], depth = filter[1];
-  const auto layer = IntegerLayerOf(graph, node, op.activation, 0, channels, depth);
   if (!layer || depth == 0) return nullptr;
-  Rows rows;
+  MatrixRows rows;
   rows.depth = rows.piece_depth = depth;
   rows.count = graph.value(node.inputs[0]).desc.shape.element_count() / depth;
   const IntegerWeights weights{graph.ConstantBytes(node.inputs[1]), channels, depth, depth, 1};
@@ -380,11 +350,36 @@ std::unique_ptr<HostNode> MakeFullyConnected(const HostNodeRequest& request, con
 
 std::unique_ptr<HostNode> MakeIntegerMatrixNode(const HostNodeRequest& request) {
   if (BestIntegerSet() == IntegerSet::kNone || !HasWeightsForIntegers(request.graph, request.node)) return nullptr;
-  if (const auto* conv = std::get_if<Conv2D>(&request.node.op)) return MakeConvolution(request, *conv);
-  if (const auto* op = std::get_if<FullyConnected>(&request.node.op)) return MakeFullyConnected(request, *op);
+  const auto layer_of = [&](Activation activation) {
+    const Shape& filter = request.graph.value(request.node.inputs[1]).desc.shape;
+    return IntegerLayerOf(request.graph, request.node, activation, 0, filter[0], DepthOf(filter));
+  };
+  if (const auto* conv = std::get_if<Conv2D>(&request.node.op))
+    return MakeConvolution(request, conv->window, layer_of(conv->activation));
+  if (const auto* op = std::get_if<FullyConnected>(&request.node.op))
+    return MakeFullyConnected(request, layer_of(op->activation));
   const auto* depthwise = std::get_if<DepthwiseConv2D>(&request.node.op);
   const bool has_one_channel = depthwise != nullptr && request.graph.value(request.node.inputs[0]).desc.shape[3] == 1;
   return has_one_channel ? MakeDepthwiseOfOneChannel(request, *depthwise) : nullptr;
+}
+
+Result<std::unique_ptr<HostNode>> MakeIntegerSumsNode(const HostNodeRequest& request) {
+  if (BestIntegerSet() == IntegerSet::kNone || !HasWeightsForIntegers(request.graph, request.node)) return nullptr;
+  const Node& node = request.node;
+  const TensorDesc& weights = request.graph.value(node.inputs[1]).desc;
+  IntegerLayer layer;
+  layer.input_is_signed = request.graph.value(node.inputs[0]).desc.dtype == DType::kInt8;
+  layer.weights_are_signed = weights.dtype == DType::kInt8;
+  layer.input_zero_point = 1;
+  const std::vector<int64_t>& zeros = weights.quantization->zero_points;
+  for (size_t c = 0; c < static_cast<size_t>(weights.shape[0]); ++c) {
+    const auto zero = static_cast<int32_t>(zeros[zeros.size() == 1 ? 0 : c]);
+    layer.weight_zero_points.push_back(zero - (layer.weights_are_signed ? 0 : 128));
+  }
+  layer.biases.assign(layer.weight_zero_points.size(), 0);
+  layer.multipliers.assign(layer.weight_zero_points.size(), 1.0f);
+  return weights.shape.rank() == 2 ? MakeFullyConnected(request, layer)
+                                   : MakeConvolution(request, std::get<ConvInteger>(node.op).window, layer);
 }
 
 }  // namespace hearth

@@ -34,8 +34,9 @@ struct MatrixTask {
   bool flips_weights = false;
   int32_t first_block = 0, end_block = 0, channels = 0;  // channels: of all blocks
   const Requantization* terms = nullptr;
-  uint8_t* out = nullptr;  // channel 0 of the first row
-  float* reals = nullptr;  // with model_weights: instead of `out`, sums times multipliers
+  uint8_t* out = nullptr;   // channel 0 of the first row
+  int32_t* sums = nullptr;  // instead of `out`: the sums, with their offsets
+  float* reals = nullptr;   // with model_weights, instead of `out`: the same times multipliers
   int64_t out_stride = 0;
   int16_t* wide = nullptr;  // kAvx2: room for the rows in 16 bits, WideNumbers() of them
 

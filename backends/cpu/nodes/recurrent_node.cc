@@ -43,7 +43,7 @@ class Weights {
       counted_->Multiply(x, y, workers);
     } else {
       steps_.resize(x.size());
-      const float step = CountSteps<float>(x, steps_);
+      const float step = CountSteps<float>(x, steps_).step;
       MultiplyFloats(steps_.data(), count, nullptr, y.data(), workers);
       for (size_t at = 0; at < y.size(); at += scales_.size()) {
         for (size_t k = 0; k < scales_.size(); ++k) y[at + k] *= scales_[k] * step;

@@ -3,10 +3,12 @@
 #include <limits>
 #include <vector>
 
+#include "core/base/numbers.h"
 #include "core/graph/element.h"
 #include "core/graph/op_def.h"
 #include "core/graph/ops/node_inference.h"
 #include "core/graph/ops/op_functions.h"
+#include "core/graph/ops/recurrent.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {
@@ -84,6 +86,33 @@ void ReferenceBitcast(const Node& node, ReferenceInputs inputs, ReferenceOutputs
   for (size_t i = 0; i < out.values.size(); ++i) {
     outputs[0].values[i] = LoadElement(to, bits, static_cast<int64_t>(i));
   }
+}
+
+Status InferDynamicQuantize(const NodeInference& inference) {
+  if (!IsPlainFloat32(inference.input(0))) {
+    return inference.Fail(StatusCode::kUnsupported, "{} in steps of its range; it needs float32",
+                          DTypeName(inference.input(0).dtype));
+  }
+  inference.SetOutputType(0, DType::kUInt8);
+  inference.SetOutputType(1, DType::kFloat32);
+  inference.SetOutputType(2, DType::kUInt8);
+  HEARTH_TRY(inference.SetOutput(0, inference.shape(0)));
+  HEARTH_TRY(inference.SetOutput(1, Shape()));
+  return inference.SetOutput(2, Shape());
+}
+
+void ReferenceDynamicQuantize(const Node& /*node*/, ReferenceInputs inputs, ReferenceOutputs outputs) {
+  // In float32, as ONNX has it: a number in the middle of two steps is rounded in the same way.
+  const std::vector<float> x(inputs[0]->values.begin(), inputs[0]->values.end());
+  std::vector<float> steps(x.size());
+  if (!AllFinite(x)) {
+    outputs[1].values[0] = std::numeric_limits<double>::quiet_NaN();
+    return;
+  }
+  const CountedSteps<float> counted = CountSteps<float>(x, steps);
+  for (size_t k = 0; k < x.size(); ++k) outputs[0].values[k] = steps[k] + counted.zero;
+  outputs[1].values[0] = counted.step;
+  outputs[2].values[0] = counted.zero;
 }
 
 }  // namespace hearth

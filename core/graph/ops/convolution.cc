@@ -136,9 +136,10 @@ struct Phase {
 
 }  // namespace
 
-Status InferConv2D(const NodeInference& inference) {
-  const auto& conv = inference.op<Conv2D>();
-  HEARTH_TRY(CheckImageAndFilter(inference));
+namespace {
+
+// Of an image and a filter of rank 4.
+Status InferImage(const NodeInference& inference, const Window2D& window) {
   const Shape& in = inference.shape(0);
   const Shape& filter = inference.shape(1);
   if (in[3] < 1 || in[3] % filter[3] != 0) {
@@ -151,9 +152,20 @@ Status InferConv2D(const NodeInference& inference) {
     return inference.Fail(StatusCode::kMalformedInput, "{} output channels can't be split into {} groups", filter[0],
                           groups);
   }
-  if (inference.HasInput(2)) HEARTH_TRY(inference.CheckBias(2, filter[0]));
-  HEARTH_ASSIGN(const ImageSize size, InferWindow(inference, conv.window, filter[1], filter[2]));
+  HEARTH_ASSIGN(const ImageSize size, InferWindow(inference, window, filter[1], filter[2]));
   return inference.SetOutput(0, {in[0], size.height, size.width, filter[0]});
+}
+
+bool HasEightBits(const TensorDesc& desc) {
+  return desc.dtype == DType::kInt8 || desc.dtype == DType::kUInt8;
+}
+
+}  // namespace
+
+Status InferConv2D(const NodeInference& inference) {
+  HEARTH_TRY(CheckImageAndFilter(inference));
+  if (inference.HasInput(2)) HEARTH_TRY(inference.CheckBias(2, inference.shape(1)[0]));
+  return InferImage(inference, inference.op<Conv2D>().window);
 }
 
 void ReferenceConv2D(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
@@ -208,6 +220,47 @@ void ReferenceDepthwiseConv2D(const Node& node, ReferenceInputs inputs, Referenc
                }
              });
   ApplyActivation(conv.activation, outputs[0].values);
+}
+
+Status InferConvInteger(const NodeInference& inference) {
+  const TensorDesc &x = inference.input(0), &weights = inference.input(1);
+  const std::optional<Quantization>& grid = weights.quantization;
+  const bool has_grid = grid && std::ranges::all_of(grid->scales, [](float scale) { return scale == 1; }) &&
+                        (grid->zero_points.size() == 1 || grid->dimension == 0);
+  if (!HasEightBits(x) || IsQuantized(x) || !HasEightBits(weights) || !has_grid ||
+      !inference.graph().IsConstant(inference.node().inputs[1])) {
+    return inference.Fail(
+        StatusCode::kUnsupported,
+        "x needs plain 8-bit integers, and constant weights of 8 bits scale 1 and zero points of results");
+  }
+  const bool has_zero = inference.HasInput(2);
+  if (has_zero && (inference.input(2) != TensorDesc{x.dtype, Shape(), std::nullopt})) {
+    return inference.Fail(StatusCode::kMalformedInput, "its zero point is no {} number", DTypeName(x.dtype));
+  }
+  inference.SetOutputType(0, DType::kInt32);
+  if (weights.shape.rank() == 4) {
+    HEARTH_TRY(inference.CheckRank(0, 4));
+    return InferImage(inference, inference.op<ConvInteger>().window);
+  }
+  HEARTH_TRY(inference.CheckRank(1, 2));
+  Shape out = x.shape;
+  if (out.rank() == 0 || out[out.rank() - 1] != weights.shape[1]) {
+    return inference.Fail(StatusCode::kMalformedInput, "rows of {} by weights {}", out.ToString(),
+                          weights.shape.ToString());
+  }
+  out[out.rank() - 1] = weights.shape[0];
+  return inference.SetOutput(0, out);
+}
+
+void ReferenceConvInteger(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
+  ReferenceTensor centered = *inputs[0];
+  const double zero = inputs.size() > 2 && inputs[2] != nullptr ? inputs[2]->values[0] : 0.0;
+  for (double& number : centered.values) number -= zero;
+  const ReferenceTensor* const factors[] = {&centered, inputs[1]};
+  if (inputs[1]->shape.rank() == 4) {
+    return ReferenceConv2D({.op = Conv2D{std::get<ConvInteger>(node.op).window}}, factors, outputs);
+  }
+  ReferenceFullyConnected({.op = FullyConnected{.keep_dims = true}}, factors, outputs);
 }
 
 Status InferTransposeConv(const NodeInference& inference) {

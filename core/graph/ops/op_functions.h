@@ -23,9 +23,9 @@ ReferenceFunction ReferenceSpaceToBatch, ReferenceBatchToSpace;
 InferFunction InferSelect, InferSelectRows;
 ReferenceFunction ReferenceSelect, ReferenceSelectRows;
 
-// cast: conversions between element types; the bits of one type read as another.
-InferFunction InferCast, InferBitcast;
-ReferenceFunction ReferenceCast, ReferenceBitcast;
+// cast: conversions between element types; the bits of one type read as another; floats in 255 steps.
+InferFunction InferCast, InferBitcast, InferDynamicQuantize;
+ReferenceFunction ReferenceCast, ReferenceBitcast, ReferenceDynamicQuantize;
 
 // concat: joining tensors along one axis; one tensor into several along a dimension (split, unpack), and several into
 // one with a new dimension (pack).
@@ -34,8 +34,8 @@ ReferenceFunction ReferenceConcat, ReferenceSplit, ReferenceUnpack, ReferencePac
 
 // convolution: convolutions over images, NHWC: filters [O,kh,kw,C/groups] (Conv2D) and [1,kh,kw,C*multiplier]
 // (DepthwiseConv2D); the gradient of one, with which decoders of segmentation networks enlarge images (TransposeConv).
-InferFunction InferConv2D, InferDepthwiseConv2D, InferTransposeConv;
-ReferenceFunction ReferenceConv2D, ReferenceDepthwiseConv2D, ReferenceTransposeConv;
+InferFunction InferConv2D, InferDepthwiseConv2D, InferTransposeConv, InferConvInteger;
+ReferenceFunction ReferenceConv2D, ReferenceDepthwiseConv2D, ReferenceTransposeConv, ReferenceConvInteger;
 
 // data_sized: results whose size depends on data have their largest size and a count of used elements.
 InferFunction InferWhere, InferUnique;

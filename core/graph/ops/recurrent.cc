@@ -206,10 +206,10 @@ void ReferenceLstm(const Node& node, ReferenceInputs inputs, ReferenceOutputs ou
   LstmStep step(lstm, inputs);
   const bool counts_steps = inputs.size() > kLstmWeightScales && inputs[kLstmWeightScales] != nullptr;
   std::vector<double> x_seen = x.values, h_seen;
-  const double x_unit = counts_steps ? CountSteps<double>(x.values, x_seen) : 1.0;
+  const double x_unit = counts_steps ? CountSteps<double>(x.values, x_seen).step : 1.0;
   for (int64_t t = 0; t < sequence.steps; ++t) {
     h_seen = outputs[1].values;
-    const double h_unit = counts_steps ? CountSteps<double>(outputs[1].values, h_seen) : 1.0;
+    const double h_unit = counts_steps ? CountSteps<double>(outputs[1].values, h_seen).step : 1.0;
     for (int64_t b = 0; b < sequence.batch; ++b) {
       const std::span<double> h = std::span(outputs[1].values).subspan(b * out_count, out_count);
       const std::span<double> c = std::span(outputs[2].values).subspan(b * units, units);

@@ -43,10 +43,15 @@ SequenceShape SequenceOf(const Shape& x, bool time_major);
 // kUnsupported if steps of the input `x` have no elements, but those of the output `y` have.
 Status CheckSteps(const NodeInference& inference, const Shape& x, const Shape& y);
 
-// Counts numbers in 255 steps from the least to the largest, of which one is 0, and returns the step: ONNX's
-// DynamicQuantizeLinear, less its zero point.
+// The size of a step, and how many steps 0 lies above the least number.
 template <typename Number>
-Number CountSteps(std::span<const Number> from, std::span<Number> to) {
+struct CountedSteps {
+  Number step = 1, zero = 0;
+};
+// Counts numbers in 255 steps from the least to the largest, of which one is 0: ONNX's DynamicQuantizeLinear, less its
+// zero point.
+template <typename Number>
+CountedSteps<Number> CountSteps(std::span<const Number> from, std::span<Number> to) {
   Number least = 0, largest = 0;
   for (const Number number : from) {
     least = std::min(least, number);
@@ -55,7 +60,7 @@ Number CountSteps(std::span<const Number> from, std::span<Number> to) {
   const Number exact = (largest - least) / 255, step = exact > 0 ? exact : 1;  // 0 also of the least numbers
   const Number zero = std::rint(-least / step);
   for (size_t k = 0; k < from.size(); ++k) to[k] = std::clamp<Number>(std::rint(from[k] / step) + zero, 0, 255) - zero;
-  return step;
+  return {step, zero};
 }
 
 // Added to a gate's variance before its root is taken: TFLite's number.

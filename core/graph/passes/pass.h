@@ -49,6 +49,8 @@ Status RunPasses(Graph& graph, const DeviceInfo& device, const PassOptions& opti
 
 // Removes nodes whose outputs nothing uses.
 Result<Verdict> RemoveDeadNodes(Graph& graph, const DeviceInfo& device);
+// Where nothing multiplies bytes, exact sums of 8-bit integers become products of floats.
+Result<Verdict> ToFloats(Graph& graph, const DeviceInfo& device);
 // Removes nodes whose output is their input: copy, reshape and resize to the same size, padding by nothing,
 // concatenation of one tensor. A node between an input and an output of the network stays.
 Result<Verdict> RemoveNoOps(Graph& graph, const DeviceInfo& device);

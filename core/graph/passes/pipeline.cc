@@ -10,6 +10,7 @@ namespace {
 // convolution with an activation takes nothing more.
 constexpr Pass kDefaultPasses[] = {
     {"remove_dead_nodes", RemoveDeadNodes},            //
+    {"to_floats", ToFloats},                           // before passes that know products of floats
     {"remove_no_ops", RemoveNoOps},                    //
     {"lists_to_concat", ListsToConcat},                //
     {"unify_transposes", UnifyTransposes},             //
