@@ -21,12 +21,12 @@ Made AsSums(NodeWriter& to, const Made& sums) {
 }
 
 // Operands whose sums of products are exact.
-Status CheckEightBits(const OpView& op) {
-  for (size_t i = 0; i < 4; ++i) {
-    if (!op.Has(i)) continue;
-    HEARTH_ASSIGN(const TensorDesc desc, op.Desc(i));
-    if (desc.dtype == DType::kInt8 || desc.dtype == DType::kUInt8) continue;
-    return Error(StatusCode::kUnsupported, "a factor or zero point of {}", DTypeName(desc.dtype));
+Status CheckEightBits(const NodeWriter& to, std::initializer_list<ValueId> operands) {
+  for (const ValueId operand : operands) {
+    if (operand == kNoValue) continue;
+    const DType dtype = to.desc(operand).dtype;
+    if (dtype == DType::kInt8 || dtype == DType::kUInt8) continue;
+    return Error(StatusCode::kUnsupported, "a factor or zero point of {}", DTypeName(dtype));
   }
   return Status::Ok();
 }
@@ -178,13 +178,11 @@ Made RowZeroPoint(OpView& op, size_t i) {
   return op.to().AddReshape(list, Shape());
 }
 
-Made ExactProduct(OpView& op) {
+Made ExactProduct(OpView& op, ValueId x, ValueId zero, size_t weights_at, size_t zeros_at) {
   NodeWriter& to = op.to();
-  HEARTH_TRY(CheckEightBits(op));
-  HEARTH_ASSIGN(const ValueId x, op.In(0));
-  HEARTH_ASSIGN(const ValueId zero, RowZeroPoint(op, 2));
-  HEARTH_ASSIGN(const ValueId given, op.In(1));
-  HEARTH_ASSIGN(const ValueId weight_zero, ColumnZeroPoint(op, 3));
+  HEARTH_ASSIGN(const ValueId given, op.In(weights_at));
+  HEARTH_ASSIGN(const ValueId weight_zero, ColumnZeroPoint(op, zeros_at));
+  HEARTH_TRY(CheckEightBits(to, {x, given, zero, weight_zero}));
   if (to.shape(x).rank() < 2 || to.shape(given).rank() < 2)
     return Error(StatusCode::kUnsupported, "a product of vectors");
   HEARTH_ASSIGN(const ValueId weights, CenteredConstant(to, given, weight_zero, to.shape(given).rank() - 1));
@@ -198,7 +196,6 @@ Made ExactProduct(OpView& op) {
 
 Made ExactConvolution(OpView& op) {
   NodeWriter& to = op.to();
-  HEARTH_TRY(CheckEightBits(op));
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
   HEARTH_ASSIGN(const ValueId zero, RowZeroPoint(op, 2));
   HEARTH_ASSIGN(const ValueId filter, op.In(1));
@@ -206,6 +203,7 @@ Made ExactConvolution(OpView& op) {
   if (taps.rank() < 3 || taps.rank() > 4)
     return Error(StatusCode::kUnsupported, "a filter of shape {}", taps.ToString());
   HEARTH_ASSIGN(const ValueId listed, ColumnZeroPoint(op, 3));
+  HEARTH_TRY(CheckEightBits(to, {x, filter, zero, listed}));
   HEARTH_ASSIGN(const Windowing w, WindowingOf(op, {taps.dims().begin() + 2, taps.dims().end()}, to.shape(x)));
   const int64_t groups = op.Int("group", 1), area = CountBetween(taps, 2, taps.rank());
   HEARTH_ASSIGN(const ValueId constant, CenteredConstant(to, filter, listed, 0));

@@ -1,5 +1,4 @@
-// Products of 8-bit integers, computed in float32: sums are exact, because they are taken in parts that stay below
-// 2^24.
+// Products of 8-bit integers, whose sums are exact.
 #ifndef HEARTH_FRONTENDS_ONNX_INTEGER_PRODUCTS_H_
 #define HEARTH_FRONTENDS_ONNX_INTEGER_PRODUCTS_H_
 
@@ -28,9 +27,10 @@ Results ReadKnownCentered(OpView& op);
 // The only number of operand `i`, such as a scale; kNoValue if it is absent.
 Made RowZeroPoint(OpView& op, size_t i);
 
-// Sums of products of integers (x, weights, zero point of x, zero points of the weights), as int32; of a convolution
-// channels last.
-Made ExactProduct(OpView& op);
+// Sums of products of integers, as int32: x, less its only zero point (or kNoValue), by operand `weights`, whose zero
+// points are operand `zeros`.
+Made ExactProduct(OpView& op, ValueId x, ValueId zero, size_t weights, size_t zeros);
+// Of ConvInteger, as int32; channels last.
 Made ExactConvolution(OpView& op);
 
 }  // namespace hearth::onnx

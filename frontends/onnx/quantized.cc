@@ -121,16 +121,18 @@ Results ReadDequantizeLinear(OpView& op) {
   return InOrder(order, to.Add(BinaryKind::kMul, {centered, scale}));
 }
 
-// A tensor as 8-bit integers of one scale and zero point, which its least and largest element give.
-Results ReadDynamicQuantizeLinear(OpView& op) {
-  NodeWriter& to = op.to();
-  const Order order = op.OrderOf(0);
-  HEARTH_ASSIGN(const ValueId x, to.AddCast(op.In(0, order), DType::kFloat32));
+// float32 numbers in steps of their range, as uint8.
+struct CountedTensor {
+  ValueId steps, step, zero;
+};
+Result<CountedTensor> Counted(NodeWriter& to, const Made& numbers) {
+  HEARTH_ASSIGN(const ValueId x, to.AddCast(numbers, DType::kFloat32));
+  CountedTensor counted;
   if (to.IsEmpty(x)) {
-    HEARTH_ASSIGN(const ValueId none, to.AddCast(x, DType::kUInt8));
-    HEARTH_ASSIGN(const ValueId step, to.AddConstant(Shape(), DType::kFloat32, {1.0}));
-    HEARTH_ASSIGN(const ValueId zero, to.AddConstant(Shape(), DType::kUInt8, {0.0}));
-    return std::vector{TensorIn(order, none), Tensor{.plain = step}, Tensor{.plain = zero}};
+    HEARTH_ASSIGN(counted.steps, to.AddCast(x, DType::kUInt8));
+    HEARTH_ASSIGN(counted.step, to.AddConstant(Shape(), DType::kFloat32, {1.0}));
+    HEARTH_ASSIGN(counted.zero, to.AddConstant(Shape(), DType::kUInt8, {0.0}));
+    return counted;
   }
   const OpenDimension open = to.marks().OpenOf(x);
   const size_t first_node = to.graph().nodes().size();
@@ -141,11 +143,43 @@ Results ReadDynamicQuantizeLinear(OpView& op) {
     CloseRows(to, first_node);
     HEARTH_TRY(AddRows(to, made[0], open.count, open.dim).status());
   }
-  return std::vector{TensorIn(order, made[0]), Tensor{.plain = made[1]}, Tensor{.plain = made[2]}};
+  return CountedTensor{made[0], made[1], made[2]};
+}
+
+Results ReadDynamicQuantizeLinear(OpView& op) {
+  const Order order = op.OrderOf(0);
+  HEARTH_ASSIGN(const CountedTensor counted, Counted(op.to(), op.In(0, order)));
+  return std::vector{TensorIn(order, counted.steps), Tensor{.plain = counted.step}, Tensor{.plain = counted.zero}};
 }
 
 Results ReadMatMulInteger(OpView& op) {
-  return Plain(ExactProduct(op));
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  HEARTH_ASSIGN(const ValueId zero, RowZeroPoint(op, 2));
+  return Plain(ExactProduct(op, x, zero, 1, 3));
+}
+
+// `sums` as real numbers in units of `step` times the scales of the weights, operand `scales`; plus operand `bias`.
+Results Scaled(OpView& op, const Made& sums, ValueId step, size_t scales, size_t bias) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId of_weights, op.In(scales));
+  if (to.shape(of_weights).rank() > 1) return Error(StatusCode::kUnsupported, "scales of a batch");
+  const Made unit = to.Add(BinaryKind::kMul, {step, of_weights});
+  const Made real = to.Add(BinaryKind::kMul, {to.AddCast(sums, DType::kFloat32), unit});
+  return Plain(op.Has(bias) ? to.Add(BinaryKind::kAdd, {real, op.In(bias)}) : real);
+}
+
+// (x, weights, their scales, the zero points of both, bias)
+Results ReadMatMulIntegerToFloat(OpView& op) {
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  HEARTH_ASSIGN(const ValueId zero, RowZeroPoint(op, 4));
+  HEARTH_ASSIGN(const ValueId step, RowZeroPoint(op, 2));
+  return Scaled(op, ExactProduct(op, x, zero, 1, 5), step, 3, 6);
+}
+
+// (real x, weights, their scales and zero points, bias)
+Results ReadDynamicQuantizeMatMul(OpView& op) {
+  HEARTH_ASSIGN(const CountedTensor x, Counted(op.to(), op.In(0)));
+  return Scaled(op, ExactProduct(op, x.steps, x.zero, 1, 3), x.step, 2, 4);
 }
 
 Results ReadConvInteger(OpView& op) {
@@ -262,6 +296,8 @@ std::span<const OperatorRow> QuantizedOperators() {
       {"QLinearMatMul", ReadQLinearLayer, Kind(QLinearLayer::kMatMul)},
       {"QuantizeLinear", ReadQuantizeLinear},
       {"DequantizeLinear", ReadDequantizeLinear, 0, kMicrosoft},
+      {"DynamicQuantizeMatMul", ReadDynamicQuantizeMatMul, 0, kMicrosoft},
+      {"MatMulIntegerToFloat", ReadMatMulIntegerToFloat, 0, kMicrosoft},
       {"QGemm", ReadQLinearLayer, Kind(QLinearLayer::kGemm), kMicrosoft},
       {"QLinearAdd", ReadQLinearBinary, Kind(BinaryKind::kAdd), kMicrosoft},
       {"QLinearAveragePool", ReadQLinear, 0, kMicrosoft},

@@ -5,7 +5,7 @@ from onnx import TensorProto, helper, numpy_helper
 from attention_cases import attention, transformers
 from detector_cases import boxes, ends_of_lists, lists_of_data, regions, regions_of_pictures
 from one_case import case, network, seeded
-from quantized_cases import (narrow_integers, narrow_weights, qlinear, quantized, quantized_recurrent,
+from quantized_cases import (counted_layers, narrow_integers, narrow_weights, qlinear, quantized, quantized_recurrent,
                              rounded_layers)
 
 
@@ -432,6 +432,6 @@ def lists():
 def all_cases():
     for family in (convolutions, pools, unpooling, resizes, elements, movement, places, lists, reductions, normalizations,
                    norms_and_losses, products, sums, recurrent, samples, quantized, quantized_recurrent, qlinear,
-                   rounded_layers, narrow_weights, narrow_integers, boxes, regions, regions_of_pictures, lists_of_data, ends_of_lists,
-                   attention, transformers):
+                   counted_layers, rounded_layers, narrow_weights, narrow_integers, boxes, regions,
+                   regions_of_pictures, lists_of_data, ends_of_lists, attention, transformers):
         yield from family()

@@ -33,6 +33,50 @@ def quantized():
                [1, 2, 3, 4, 5, 6, 7, 8], strides=[2, 2], pads=[1, 0, 1, 1])
 
 
+def counted_layers():
+    """Layers whose input is counted in steps of its range (quantize_dynamic)."""
+    rows, steps = seeded("rows", (2, 5, 24)), [helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"])]
+
+    def layer(name, node, x, held):
+        constants = [numpy_helper.from_array(np.asarray(array), key) for key, array in held.items()]
+        real = [helper.make_node("Cast", ["sums"], ["real"], to=TensorProto.FLOAT),
+                helper.make_node("Mul", ["s", "ws"], ["unit"]), helper.make_node("Mul", ["real", "unit"], ["y"])]
+        return network(f"Counted_{name}", [*steps, node, *real], {"x": x}, constants, ["y"], 19)
+
+    weights, scale = seeded("w", (24, 19), np.int8, *SEVEN_BITS), np.float32(0.0123)
+    product = helper.make_node("MatMulInteger", ["q", "w", "z"], ["sums"])
+    yield layer("MatMul", product, rows, {"w": weights, "ws": scale})
+    yield layer("MatMul_of_columns", helper.make_node("MatMulInteger", ["q", "w", "z", "wz"], ["sums"]), rows,
+                {"w": seeded("w", (24, 19), np.uint8, 64, 190), "ws": seeded("ws", (19,), low=0.005, high=0.02),
+                 "wz": seeded("wz", (19,), np.uint8, 110, 140)})
+    for name, shape, attributes in (("Conv", (7, 6, 3, 3), {"pads": [1, 0, 2, 1], "strides": [2, 1]}),
+                                    ("Conv_points", (5, 6, 1, 1), {}), ("Conv_groups", (4, 3, 3, 2), {"group": 2}),
+                                    ("Conv_depthwise", (6, 1, 3, 3), {"group": 6, "pads": [1, 1, 1, 1]}),
+                                    ("Conv_dilated", (3, 6, 3, 3), {"dilations": [2, 2], "pads": [2, 2, 2, 2]})):
+        conv = helper.make_node("ConvInteger", ["q", "w", "z"], ["sums"], **attributes)
+        yield layer(name, conv, seeded("image", (2, 6, 9, 8)),
+                    {"w": seeded("w", shape, np.int8, *SEVEN_BITS), "ws": scale})
+    line = helper.make_node("ConvInteger", ["q", "w", "z"], ["sums"], auto_pad="SAME_LOWER")
+    yield layer("Conv_of_one_dimension", line, seeded("line", (1, 5, 30)),
+                {"w": seeded("w", (3, 5, 4), np.int8, *SEVEN_BITS), "ws": scale})
+    found = helper.make_node("NonZero", ["x"], ["places"]), helper.make_node("Cast", ["places"], ["f"], to=TensorProto.FLOAT)
+    nodes = [*found, helper.make_node("Transpose", ["f"], ["t"], perm=[1, 0]),
+             helper.make_node("DynamicQuantizeLinear", ["t"], ["q", "s", "z"]), product]
+    held = numpy_helper.from_array(seeded("w", (2, 3), np.int8, *SEVEN_BITS), "w")
+    sparse = seeded("sparse", (4, 6), low=-2, high=1)
+    yield network("Counted_rows_that_data_make", nodes, {"x": np.maximum(sparse, 0)}, [held], ["sums", "s", "z"], 19)
+    computed = seeded("a", (2, 3, 600), np.uint8, 0, 255), seeded("b", (2, 600, 4), np.int8, *SEVEN_BITS)
+    yield case("MatMulInteger_computed", "MatMulInteger", [*computed, np.uint8(9)], [2])
+    scales = seeded("scales", (19,), low=0.005, high=0.02)
+    bytes_ = seeded("a", (2, 5, 24), np.uint8, 0, 255)
+    yield case("MatMulIntegerToFloat", "MatMulIntegerToFloat",
+               [bytes_, weights, np.float32(0.02), scales, np.uint8(131), np.zeros(19, np.int8), seeded("bias", (19,))],
+               [1, 2, 3, 4, 5, 6], domain="com.microsoft")
+    yield case("DynamicQuantizeMatMul", "DynamicQuantizeMatMul",
+               [rows, weights, np.array([0.0123], np.float32), np.zeros(1, np.int8), seeded("bias", (19,))],
+               [1, 2, 3, 4], domain="com.microsoft")
+
+
 class Rounded:
     """A network whose values between operators are rounded to 8 bits (QDQ), as onnxruntime's quantizer writes it."""
 
