@@ -32,20 +32,46 @@ bool IsSame(std::string_view pad) {
   return pad == "SAME_UPPER" || pad == "SAME_LOWER";
 }
 
+Volume VolumeOf(const Windowing& w) {
+  const auto at = [](const std::vector<int64_t>& list, size_t d) { return static_cast<int32_t>(list[d]); };
+  Volume volume{at(w.stride, 0), at(w.dilation, 0), {}, Activation::kNone};
+  volume.plane = {at(w.stride, 1), at(w.stride, 2), at(w.dilation, 1), at(w.dilation, 2), {PaddingMode::kValid}};
+  return volume;
+}
+
+// The sum of a convolution of planes for each plane of the window, with groups. Nothing is padded.
+Made ConvolveGroups3D(NodeWriter& to, const Windowing& w, ValueId x, ValueId filter, ValueId bias, int64_t groups) {
+  const Shape in = to.shape(x), taps = to.shape(filter);
+  const Windowing plane{
+      {w.kernel[1], w.kernel[2]}, {w.stride[1], w.stride[2]}, {w.dilation[1], w.dilation[2]}, {0, 0}, {0, 0}};
+  const int64_t planes = (in[1] - (taps[2] - 1) * w.dilation[0] - 1) / w.stride[0] + 1;
+  HEARTH_TRY(to.budget().ChargeOperators(6 * int64_t{taps[2]}));
+  if (planes < 1 || planes * in[0] > kMostSize) {
+    return Error(StatusCode::kMalformedInput, "a filter of shape {} for {}", taps.ToString(), in.ToString());
+  }
+  const auto count = static_cast<int32_t>(planes);
+  Made sum(bias);
+  for (int32_t tap = 0; tap < taps[2] && sum.ok(); ++tap) {
+    const Made read =
+        to.AddSlice(x, 1, static_cast<int32_t>(tap * w.dilation[0]), count, static_cast<int32_t>(w.stride[0]));
+    const Made part = to.AddReshape(read, {in[0] * count, in[2], in[3], in[4]});
+    const Made its_filter = to.AddReshape(to.AddSlice(filter, 2, tap, 1), {taps[0], taps[1], taps[3], taps[4]});
+    const Made made = AddConvolution(to, plane, part, its_filter, tap == 0 ? bias : kNoValue, groups);
+    sum = tap == 0 ? made : to.Add(BinaryKind::kAdd, {sum, made});
+  }
+  HEARTH_ASSIGN(const ValueId y, sum);
+  const Shape made = to.shape(y);
+  return to.AddReshape(y, {in[0], count, made[1], made[2], made[3]});
+}
+
 // A convolution over depth, height and width, as the writer composes it.
-Made Convolve3D(NodeWriter& to, const Windowing& w, const Made& x, const Made& filter, ValueId bias) {
-  const Made padded = AddSpatialPad(to, x, w.before, w.after, 0.0);
-  HEARTH_ASSIGN(const ValueId in, padded);
+Made Convolve3D(NodeWriter& to, const Windowing& w, const Made& x, const Made& filter, ValueId bias, int64_t groups) {
+  HEARTH_ASSIGN(const ValueId in, AddSpatialPad(to, x, w.before, w.after, 0.0));
+  HEARTH_ASSIGN(const ValueId taps, filter);
+  if (groups > 1) return ConvolveGroups3D(to, w, in, taps, bias, groups);
   // [O,I,kd,kh,kw] to [kd,kh,kw,I,O].
-  HEARTH_ASSIGN(const ValueId ordered, AddPermuted(to, filter, {2, 3, 4, 1, 0}));
-  if (to.shape(ordered)[3] != to.shape(in)[4]) return Error(StatusCode::kUnsupported, "groups in three dimensions");
-  Volume volume{static_cast<int32_t>(w.stride[0]), static_cast<int32_t>(w.dilation[0]), {}, Activation::kNone};
-  volume.plane = {static_cast<int32_t>(w.stride[1]),
-                  static_cast<int32_t>(w.stride[2]),
-                  static_cast<int32_t>(w.dilation[1]),
-                  static_cast<int32_t>(w.dilation[2]),
-                  {PaddingMode::kValid}};
-  return AddConv3D(to, volume, in, ordered, bias);
+  HEARTH_ASSIGN(const ValueId ordered, AddPermuted(to, taps, {2, 3, 4, 1, 0}));
+  return AddConv3D(to, VolumeOf(w), in, ordered, bias);
 }
 
 // The size of a transposed convolution along one dimension, and the padding that gives it.
@@ -77,6 +103,31 @@ Result<std::vector<Enlarged>> EnlargedSizes(const OpView& op, const Windowing& w
     sizes.push_back(made);
   }
   return sizes;
+}
+
+// A transposed convolution of x[N,D,H,W,I] by filter[I,O,kd,kh,kw]: of the result without padding, the part that
+// `sizes` say.
+Made SpreadVolume(NodeWriter& to, const Windowing& w, const std::vector<Enlarged>& sizes, ValueId x, ValueId filter) {
+  const Shape in = to.shape(x), taps = to.shape(filter);
+  std::vector<double> whole{double{1} * in[0]};
+  for (int d = 0; d < 3; ++d) {
+    const int64_t size = w.stride[static_cast<size_t>(d)] * (in[d + 1] - 1) + taps[d + 2];
+    if (size > kMostSize) return Error(StatusCode::kUnsupported, "an output of {} planes or lines", size);
+    whole.push_back(static_cast<double>(size));
+  }
+  whole.push_back(taps[1]);
+  HEARTH_ASSIGN(const ValueId shape, to.AddConstant({5}, DType::kInt64, whole));
+  HEARTH_ASSIGN(const ValueId ordered, AddPermuted(to, filter, {2, 3, 4, 1, 0}));
+  Windowing steps = w;
+  steps.dilation = {1, 1, 1};  // in the filter
+  Made y = AddConv3DTranspose(to, VolumeOf(steps), shape, x, ordered, kNoValue);
+  for (int d = 0; d < 3 && y.ok(); ++d) {
+    const Enlarged& part = sizes[static_cast<size_t>(d)];
+    const int64_t missing = part.before + part.size - static_cast<int64_t>(whole[static_cast<size_t>(d) + 1]);
+    if (missing > 0) y = to.AddPad(y, d + 1, 0, static_cast<int32_t>(missing));
+    y = to.AddSlice(y, d + 1, static_cast<int32_t>(part.before), static_cast<int32_t>(part.size));
+  }
+  return y;
 }
 
 // The filter with zeros between its taps.
@@ -173,7 +224,7 @@ Made AddConvolution(NodeWriter& to, const Windowing& w, const Made& x, const Mad
     return Error(StatusCode::kMalformedInput, "{} groups of {} channels in an operand of {}", groups, shape[1],
                  to.shape(in)[rank - 1]);
   }
-  if (rank == 5) return Convolve3D(to, w, in, taps, bias);
+  if (rank == 5) return Convolve3D(to, w, in, taps, bias, groups);
   const bool is_depthwise = groups > 1 && shape[1] == 1 && !of_integers;
   const Shape plane = rank == 3 ? Shape{shape[0], shape[1], 1, shape[2]} : shape;
   const Made ordered =
@@ -204,7 +255,7 @@ Results ReadConvTranspose(OpView& op) {
   HEARTH_ASSIGN(ValueId filter, op.In(1));  // [I,O/g,kh,kw]
   const int rank = to.shape(x).rank();
   const Shape shape = to.shape(filter);
-  if (rank < 3 || rank > 4 || shape.rank() != rank) {
+  if (rank < 3 || rank > 5 || shape.rank() != rank) {
     return Error(StatusCode::kUnsupported, "an operand of rank {} and a filter of shape {}", rank, shape.ToString());
   }
   HEARTH_ASSIGN(const std::vector<int64_t> kernel, KernelOf(op, shape));
@@ -216,29 +267,37 @@ Results ReadConvTranspose(OpView& op) {
   HEARTH_ASSIGN(filter, to.AddReshape(filter, rank == 3 ? Shape{taps[0], taps[1], 1, taps[2]} : taps));
   const int64_t groups = op.Int("group", 1);
   HEARTH_ASSIGN(const ValueId plane, AsPlane(to, x));
-  const int32_t channels = to.shape(plane)[3];
+  const int last = to.shape(plane).rank() - 1;
+  const int32_t channels = to.shape(plane)[last];
   if (groups < 1 || groups > channels || taps[0] != channels || channels % groups != 0) {
     return Error(StatusCode::kMalformedInput, "{} groups of a filter of shape {} for {} channels", groups,
                  shape.ToString(), channels);
   }
   HEARTH_TRY(to.budget().ChargeOperators(groups));
-  const Enlarged &last = sizes.back(), first = rank == 3 ? Enlarged{1, 0, 0} : sizes[0];
+  const Enlarged &width = sizes.back(), height = rank == 3 ? Enlarged{1, 0, 0} : sizes[sizes.size() - 2];
   const TransposeConv conv{
-      static_cast<int32_t>(first.size),
-      static_cast<int32_t>(last.size),
+      static_cast<int32_t>(height.size),
+      static_cast<int32_t>(width.size),
       rank == 3 ? 1 : static_cast<int32_t>(w.stride[0]),
       static_cast<int32_t>(w.stride.back()),
-      {PaddingMode::kExplicit, static_cast<int32_t>(first.before), 0, static_cast<int32_t>(last.before), 0},
+      {PaddingMode::kExplicit, static_cast<int32_t>(height.before), 0, static_cast<int32_t>(width.before), 0},
       Activation::kNone};
   Operands made;
   const auto part = static_cast<int32_t>(channels / groups), outputs = taps[1];
   for (int32_t g = 0; g < groups; ++g) {
-    const Made its_filter = AddPermuted(to, to.AddSlice(filter, 0, g * part, part), {1, 2, 3, 0});
+    const Made its_x = to.AddSlice(plane, last, g * part, part), its_filter = to.AddSlice(filter, 0, g * part, part);
+    HEARTH_TRY(its_x.status());
+    HEARTH_TRY(its_filter.status());
     const Made its_bias = bias == kNoValue ? Made(bias) : to.AddSlice(bias, 0, g * outputs, outputs);
-    made.Append(to.Add(conv, {to.AddSlice(plane, 3, g * part, part), its_filter, its_bias}));
+    if (rank < 5) {
+      made.Append(to.Add(conv, {its_x, AddPermuted(to, its_filter, {1, 2, 3, 0}), its_bias}));
+    } else {
+      const Made spread = SpreadVolume(to, w, sizes, *its_x, *its_filter);
+      made.Append(bias == kNoValue ? spread : to.Add(BinaryKind::kAdd, {spread, its_bias}));
+    }
   }
   HEARTH_TRY(made.status);
-  return Last(FromPlane(to, made.ids.size() == 1 ? Made(made.ids[0]) : to.Add(Concat{.axis = 3}, made), rank));
+  return Last(FromPlane(to, made.ids.size() == 1 ? Made(made.ids[0]) : to.Add(Concat{.axis = last}, made), rank));
 }
 
 std::span<const OperatorRow> WindowOperators() {

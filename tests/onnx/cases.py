@@ -22,6 +22,14 @@ def convolutions():
                group=5, strides=[2, 1])
     yield case("conv_1d", "Conv", [seeded("x", (2, 4, 19)), seeded("w", (6, 2, 5)), seeded("b", (6,))], [1, 2],
                group=2, strides=[2], pads=[3, 1], dilations=[2])
+    volume = seeded("x", (2, 6, 5, 6, 7))
+    yield case("conv_3d_depthwise", "Conv", [volume, seeded("w", (12, 1, 3, 3, 2)), seeded("b", (12,))], [1, 2], group=6,
+               strides=[1, 2, 1], pads=[1, 1, 0, 1, 0, 1], dilations=[2, 1, 1])
+    yield case("conv_3d_grouped", "Conv", [volume, seeded("w", (4, 3, 2, 3, 3))], [1], group=2, auto_pad="SAME_LOWER")
+    yield case("conv_transpose_3d", "ConvTranspose", [volume, seeded("w", (6, 4, 2, 3, 3)), seeded("b", (4,))], [1, 2],
+               strides=[2, 3, 1], pads=[0, 1, 2, 1, 0, 1], output_padding=[1, 2, 0], dilations=[1, 1, 2])
+    yield case("conv_transpose_3d_grouped", "ConvTranspose", [volume, seeded("w", (6, 2, 2, 2, 2))], [1],
+               strides=[2, 2, 2], group=3)
     yield case("conv_3d", "Conv", [seeded("x", (1, 2, 5, 6, 7)), seeded("w", (3, 2, 2, 3, 3)), seeded("b", (3,))],
                [1, 2], pads=[1, 0, 1, 0, 1, 1], strides=[1, 2, 1])
     yield case("conv_computed_filter", "Conv", [seeded("x", (1, 3, 6, 6)), seeded("w", (4, 3, 3, 3))])
