@@ -270,5 +270,16 @@ TEST(OffsetSearch, ReachesTheBoundWhereNoGreedyOrderBySizeDoes) {
   EXPECT_EQ(SearchOffsets(chain, 1).total_bytes, 384u);
 }
 
+TEST(OffsetSearch, SwapsNothingForLessThanAPage) {
+  const auto scaled = [](uint64_t factor) {
+    std::vector<TensorUsage> usages{{256, 0, 1}, {512, 1, 2}, {448, 2, 4}, {64, 3, 6},
+                                    {64, 4, 6},  {512, 5, 6}, {256, 6, 9}, {448, 7, 8}};
+    for (TensorUsage& usage : usages) usage.size_bytes *= factor;
+    return SearchOffsets(usages, 64).total_bytes;
+  };
+  EXPECT_EQ(scaled(1), 1088u) << "the best of the orders";
+  EXPECT_EQ(scaled(1000), 960'000u) << "the bound, by swaps";
+}
+
 }  // namespace
 }  // namespace hearth
