@@ -79,7 +79,7 @@ constexpr NodeMaker kMakers[] = {
     {MakeReduceNode, Of<Reduce>()},
     {MakeRowsNode, Of<Softmax, LogSoftmax, L2Normalization>()},
     {MakeSearchNode, Of<ArgReduce, TopK, CumSum, OneHot, Unique>()},
-    {MakeRecurrentNode, Of<Lstm, Rnn>()},
+    {MakeRecurrentNode, Of<Lstm, Rnn, Svdf>()},
     {MakeNormalizeNode, Of<MeanVarianceNormalization>()},
     {MakePoolingIndexNode, Of<MaxPoolArgmax2D, MaxUnpool2D>()},
     {MakeDetectionNode, Of<DetectionPostProcess>()},

@@ -126,6 +126,24 @@ OneHostNode LstmOf(const Shape& x, bool time_major, int gates, bool with_all) {
   return one;
 }
 
+TEST(CpuSequenceKernels, SvdfFollowsTheReferenceInEachForm) {
+  for (const int32_t batch : {1, 3}) {
+    for (const int32_t memory : {1, 2, 10}) {
+      for (const int32_t rank : {1, 2}) {
+        for (const bool has_bias : {false, true}) {
+          OneHostNode one;
+          std::vector<ValueId> operands = {one.Input({batch, 33}), one.Input({batch, 24 * memory}),
+                                           one.Constant({24, 33}), one.Constant({24, memory})};
+          if (has_bias) operands.push_back(one.Constant({24 / rank}));
+          one.Add(Svdf{rank, has_bias ? Activation::kRelu : Activation::kNone}, std::move(operands),
+                  {DType::kFloat32, DType::kFloat32});
+          ExpectAsReference(std::move(one), "recurrent");
+        }
+      }
+    }
+  }
+}
+
 TEST(CpuSequenceKernels, LstmFollowsTheReferenceInEachForm) {
   for (int gates : {3, 4}) {
     for (bool with_all : {false, true}) {

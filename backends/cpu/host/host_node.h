@@ -118,7 +118,7 @@ Result<std::unique_ptr<HostNode>> MakeRowsNode(const HostNodeRequest& request);
 // argmax, argmin, top_k, cumsum and one_hot along one dimension.
 Result<std::unique_ptr<HostNode>> MakeSearchNode(const HostNodeRequest& request);
 
-// LSTM and RNN with constant weights.
+// LSTM, RNN and SVDF with constant weights.
 Result<std::unique_ptr<HostNode>> MakeRecurrentNode(const HostNodeRequest& request);
 
 // Layer, instance and group normalization of float32.

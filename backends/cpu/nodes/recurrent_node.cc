@@ -1,4 +1,5 @@
-// LSTM and RNN of floats: one product for the inputs of all steps, then each step adds the product of its state.
+// LSTM and RNN of floats: one product for the inputs of all steps, then each step adds the product of its state. SVDF:
+// one product for the features, which are remembered.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -162,6 +163,42 @@ class RnnNode final : public RecurrentNode {
   std::vector<float> bias_, sums_;
 };
 
+class SvdfNode final : public RecurrentNode {
+ public:
+  SvdfNode(const HostNodeRequest& request, std::vector<HostOperand> operands, Weights features,
+           std::vector<float> times, std::vector<float> bias)
+      : RecurrentNode(request, std::move(operands), false),
+        svdf_(std::get<Svdf>(request.node.op)),
+        features_(std::move(features)),
+        times_(std::move(times)),
+        bias_(std::move(bias)) {}
+
+  Status Run(RunControl* /*control*/) override {
+    const auto filters = static_cast<size_t>(features_.rows()), rank = static_cast<size_t>(svdf_.rank);
+    const size_t memory = times_.size() / filters, batch = in(1).size() / times_.size();
+    made_.resize(batch * filters);
+    features_.Multiply(in(0), static_cast<int64_t>(batch), nullptr, made_, workers());
+    const std::span<float> y = out(0), remembered = out(1);
+    for (size_t row = 0; row < made_.size(); ++row) {
+      const size_t filter = row % filters;
+      const std::span<float> past = remembered.subspan(row * memory, memory);
+      std::ranges::copy(in(1).subspan(row * memory + 1, memory - 1), past.begin());
+      past.back() = made_[row];
+      float sum = filter % rank != 0 ? y[row / rank] : bias_.empty() ? 0.0f : bias_[filter / rank];
+      for (size_t m = 0; m < memory; ++m) sum += past[m] * times_[filter * memory + m];
+      y[row / rank] = sum;
+    }
+    Activate(svdf_.activation, y);
+    FinishResults();
+    return Status::Ok();
+  }
+
+ private:
+  Svdf svdf_;
+  Weights features_;
+  std::vector<float> times_, bias_, made_;
+};
+
 struct LstmConstants {
   std::vector<float> bias, peephole, normalization, projection_bias;
 };
@@ -287,14 +324,22 @@ Result<std::unique_ptr<HostNode>> MakeRnnNode(const HostNodeRequest& request, st
                                    std::move(bias));
 }
 
+Result<std::unique_ptr<HostNode>> MakeSvdfNode(const HostNodeRequest& request, std::vector<HostOperand> operands) {
+  HEARTH_ASSIGN(Weights features, Weights::Of(request, 2, request.graph.value(request.node.inputs[2]).desc.shape[0]));
+  HEARTH_ASSIGN(std::vector<float> times, ConstantOf(request, 3));
+  HEARTH_ASSIGN(std::vector<float> bias, ConstantOf(request, 4));
+  return std::make_unique<SvdfNode>(request, std::move(operands), std::move(features), std::move(times),
+                                    std::move(bias));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<HostNode>> MakeRecurrentNode(const HostNodeRequest& request) {
-  const bool is_rnn = std::holds_alternative<Rnn>(request.node.op);
-  if (!is_rnn && !std::holds_alternative<Lstm>(request.node.op)) return nullptr;
-  HEARTH_ASSIGN(std::vector<HostOperand> operands, OperandsOf(request, is_rnn ? 2 : 3));
+  const bool is_lstm = std::holds_alternative<Lstm>(request.node.op);
+  HEARTH_ASSIGN(std::vector<HostOperand> operands, OperandsOf(request, is_lstm ? 3 : 2));
   if (operands.empty()) return nullptr;
-  if (is_rnn) return MakeRnnNode(request, std::move(operands));
+  if (std::holds_alternative<Rnn>(request.node.op)) return MakeRnnNode(request, std::move(operands));
+  if (!is_lstm) return MakeSvdfNode(request, std::move(operands));
   LstmConstants constants;
   HEARTH_ASSIGN(constants.bias, ConstantOf(request, kLstmBias));
   HEARTH_ASSIGN(constants.peephole, ConstantOf(request, kLstmPeephole));
