@@ -132,7 +132,7 @@ struct Pool2D {
 
 struct Unary {
   UnaryKind kind = UnaryKind::kCopy;
-  float alpha = 0.0f;  // kLeakyRelu's slope
+  float alpha = 0.0f;  // kLeakyRelu's slope; of kQuantize 1: divides by the scale, else it takes the inverse
   friend bool operator==(const Unary&, const Unary&) = default;
 };
 

@@ -148,6 +148,11 @@ def rounded_layers():
              helper.make_node("QLinearMatMul", ["r", "ys", "yz", "m", "ms", "mz", "s", "z"], ["y"])]
     yield network("QLinear_layers", nodes, image, [numpy_helper.from_array(np.asarray(a), n) for n, a in held.items()],
                   ["y", "p"], 19)
+    # The middles between steps: a division and a product with the inverse round some of them differently.
+    for scale in (0.0217, 0.0039215689, 0.1):
+        r = Rounded()
+        middles = ((np.arange(-128, 127) + 0.5) * scale).astype(np.float32)
+        yield r.case(f"QDQ_middles_of_{scale:.4f}", {"x": middles}, r.rounded("x", scale, np.uint8(128)))
     # Steps of powers of two make halves, which are rounded to even.
     r = Rounded()
     x = r.rounded("x", 0.125, np.uint8(128))

@@ -71,7 +71,7 @@ std::string RoundedLayer(int weights, std::string_view attributes = {}) {
 TEST(ToIntegers, MakesALayerOfBytes) {
   EXPECT_EQ(Structure(Rewritten(OnHost, RoundedLayer(kWeights, " activation=relu"))),
             R"(%0 = input : float32[1x3x3x2] "x"
-%10 = quantize(%0) : uint8[1x3x3x2]{0.03125/100} "v10" node "n"
+%10 = quantize(%0) alpha=1 : uint8[1x3x3x2]{0.03125/100} "v10" node "n"
 %14 = dequantize(%10) : float32[1x3x3x2] "v14" node "n"
 %16 = conv_2d(%10, %6, %7) activation=relu : uint8[1x3x3x4]{0.2871/100} "v16" node "n"
 %20 = dequantize(%16) : float32[1x3x3x4] "v20" node "n"

@@ -71,6 +71,7 @@ class ConvertNode final : public HostNode {
  public:
   ConvertNode(const HostNodeRequest& request, bool to_floats)
       : to_floats_(to_floats),
+        divides_(std::get<Unary>(request.node.op).alpha == 1.0f),
         desc_(request.graph.value(to_floats ? request.node.inputs[0] : request.node.outputs[0]).desc),
         bytes_(request.arena.stored(to_floats ? request.node.inputs[0] : request.node.outputs[0])),
         floats_(request.arena.floats(to_floats ? request.node.outputs[0] : request.node.inputs[0])),
@@ -96,6 +97,10 @@ class ConvertNode final : public HostNode {
   // Ties go to even, as in XNNPACK. NaN becomes the lowest number.
   template <typename T>
   void Quantize(std::span<const float> floats, std::span<std::byte> bytes) const {
+    divides_ ? QuantizeBy<T, true>(floats, bytes) : QuantizeBy<T, false>(floats, bytes);
+  }
+  template <typename T, bool kDivides>
+  void QuantizeBy(std::span<const float> floats, std::span<std::byte> bytes) const {
     Vectorized([&]() HEARTH_INTO_CALLER {
       const TensorGrid grid = GridOf(desc_);
       const auto zero_point = static_cast<int32_t>(grid.zero_point);
@@ -103,7 +108,7 @@ class ConvertNode final : public HostNode {
       T* __restrict y = reinterpret_cast<T*>(bytes.data());
       const size_t count = floats.size();
       for (size_t k = 0; k < count; ++k) {
-        float steps = x[k] * grid.inverse;
+        float steps = kDivides ? x[k] / grid.scale : x[k] * grid.inverse;
         steps = steps > grid.lowest ? steps : grid.lowest;
         steps = steps < grid.highest ? steps : grid.highest;
         y[k] = static_cast<T>(static_cast<int32_t>(RoundedToEven(steps)) + zero_point);
@@ -111,7 +116,7 @@ class ConvertNode final : public HostNode {
     });
   }
 
-  bool to_floats_;
+  bool to_floats_, divides_;
   const TensorDesc& desc_;
   std::span<std::byte> bytes_;
   std::span<float> floats_;

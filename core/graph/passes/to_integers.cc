@@ -75,7 +75,7 @@ class IntegerRewriter {
           Quantization{{divided->number}, {static_cast<int64_t>(-lowest)}, 0, nullptr};
       on_grids_.insert(stored);
     }
-    rewriter_.Replace(*rewriter_.ProducerOf(steps), Unary{UnaryKind::kQuantize}, {divided->x});
+    rewriter_.Replace(*rewriter_.ProducerOf(steps), Unary{UnaryKind::kQuantize, 1.0f}, {divided->x});
     rewriter_.ReplaceReads(centered, moved);
     for (const int index : readers.products) {
       Node& product = rewriter_.node(index);
