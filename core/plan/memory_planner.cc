@@ -1,8 +1,6 @@
 #include "core/plan/memory_planner.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 #include <utility>
 
 namespace hearth {
@@ -42,25 +40,37 @@ std::vector<Breadth> BreadthOfSteps(std::span<const TensorUsage> usages) {
 
 }  // namespace
 
+std::vector<size_t> OrderByKeys(std::span<const uint64_t> keys) {
+  std::vector<std::pair<uint64_t, size_t>> sorted;
+  for (size_t k = 0; k < keys.size(); ++k) sorted.emplace_back(keys[k], k);
+  std::ranges::sort(sorted);
+  std::vector<size_t> order;
+  for (const auto& [key, index] : sorted) order.push_back(index);
+  return order;
+}
+
 std::vector<size_t> OrderBySize(std::span<const TensorUsage> usages) {
-  return OrderBy(usages, std::greater(), &TensorUsage::size_bytes);
+  std::vector<uint64_t> keys;
+  for (const TensorUsage& usage : usages) keys.push_back(~usage.size_bytes);
+  return OrderByKeys(keys);
 }
 
 std::vector<size_t> OrderByBreadth(std::span<const TensorUsage> usages) {
   const std::vector<Breadth> steps = BreadthOfSteps(usages);
-  std::vector<size_t> by_breadth(steps.size()), turn_of_step(steps.size());
-  std::iota(by_breadth.begin(), by_breadth.end(), size_t{0});
-  std::ranges::stable_sort(by_breadth, std::greater(), [&](size_t step) { return steps[step].live_bytes; });
+  std::vector<uint64_t> keys, turn_of_step(steps.size());
+  for (const Breadth& step : steps) keys.push_back(~step.live_bytes);
+  const std::vector<size_t> by_breadth = OrderByKeys(keys), by_size = OrderBySize(usages);
   for (size_t turn = 0; turn < by_breadth.size(); ++turn) turn_of_step[by_breadth[turn]] = turn;
   // For each tensor, the earliest turn of its steps.
-  std::vector<size_t> turns;
-  for (const TensorUsage& usage : usages) {
+  std::vector<uint64_t> turns;
+  for (const size_t index : by_size) {
+    const TensorUsage& usage = usages[index];
     const auto first = std::ranges::lower_bound(steps, usage.first_step, {}, &Breadth::step) - steps.begin();
     const auto last = std::ranges::upper_bound(steps, usage.last_step, {}, &Breadth::step) - steps.begin();
     turns.push_back(*std::min_element(turn_of_step.begin() + first, turn_of_step.begin() + last));
   }
-  std::vector<size_t> order = OrderBySize(usages);
-  std::ranges::stable_sort(order, {}, [&](size_t index) { return turns[index]; });
+  std::vector<size_t> order = OrderByKeys(turns);
+  for (size_t& index : order) index = by_size[index];
   return order;
 }
 

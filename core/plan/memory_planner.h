@@ -2,9 +2,8 @@
 #ifndef HEARTH_CORE_PLAN_MEMORY_PLANNER_H_
 #define HEARTH_CORE_PLAN_MEMORY_PLANNER_H_
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -23,14 +22,8 @@ struct OffsetPlan {
   uint64_t total_bytes = 0;       // the largest offset + size
 };
 
-// Indices of the usages by one of their members; equal ones keep their order, so that plans are reproducible.
-template <typename Comparison, typename Member>
-std::vector<size_t> OrderBy(std::span<const TensorUsage> usages, Comparison comes_before, Member TensorUsage::*member) {
-  std::vector<size_t> order(usages.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, comes_before, [&](size_t index) { return usages[index].*member; });
-  return order;
-}
+// The indices of `keys`, the smallest key first; equal ones keep their order, so that plans are reproducible.
+std::vector<size_t> OrderByKeys(std::span<const uint64_t> keys);
 // Largest first.
 std::vector<size_t> OrderBySize(std::span<const TensorUsage> usages);
 // Steps with the most live bytes first, the largest tensor of a step first; ties in their own order.

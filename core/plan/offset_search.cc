@@ -1,8 +1,6 @@
 #include "core/plan/offset_search.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 #include <utility>
 
 #include "core/base/error.h"
@@ -16,12 +14,20 @@ constexpr size_t kComparisons = 8'000'000;  // a try compares up to the square o
 constexpr uint64_t kLeastGain = 4096;       // a page; 2000 tries of a network with 5 KB took 5 ms of a start
 constexpr size_t kMostFound = 64;           // as many as a session keeps shapes
 
+constexpr uint64_t KeyOf(int64_t step) {
+  return static_cast<uint64_t>(step) ^ (uint64_t{1} << 63);  // negative ones first
+}
+
 std::vector<size_t> OrderOfExecution(std::span<const TensorUsage> usages) {
-  return OrderBy(usages, std::less(), &TensorUsage::first_step);
+  std::vector<uint64_t> keys;
+  for (const TensorUsage& usage : usages) keys.push_back(KeyOf(usage.first_step));
+  return OrderByKeys(keys);
 }
 
 std::vector<size_t> OrderOfExecutionBackwards(std::span<const TensorUsage> usages) {
-  return OrderBy(usages, std::greater(), &TensorUsage::last_step);
+  std::vector<uint64_t> keys;
+  for (const TensorUsage& usage : usages) keys.push_back(~KeyOf(usage.last_step));
+  return OrderByKeys(keys);
 }
 
 // Lists of neighbours hold at most kMostPairs pairs, and one in kShareOfPairs of all. Beyond that, comparing with all
@@ -92,13 +98,12 @@ GapPlacer::GapPlacer(std::span<const TensorUsage> usages, uint64_t alignment) : 
 
 void GapPlacer::FindNeighbours() {
   const size_t most_pairs = std::min(kMostPairs, usages_.size() * usages_.size() / kShareOfPairs);
-  std::vector<uint32_t> by_begin(usages_.size()), alive;
-  std::iota(by_begin.begin(), by_begin.end(), uint32_t{0});
-  std::erase_if(by_begin, [&](uint32_t index) { return usages_[index].size_bytes == 0; });
-  std::ranges::stable_sort(by_begin, {}, [&](uint32_t index) { return usages_[index].first_step; });
+  std::vector<uint32_t> alive;
   neighbours_.resize(usages_.size());
   size_t pairs = 0;
-  for (const uint32_t index : by_begin) {
+  for (const size_t at : OrderOfExecution(usages_)) {
+    const auto index = static_cast<uint32_t>(at);
+    if (usages_[index].size_bytes == 0) continue;
     std::erase_if(alive, [&](uint32_t other) { return usages_[other].last_step < usages_[index].first_step; });
     pairs += alive.size();
     if (pairs > most_pairs) return neighbours_.clear();
