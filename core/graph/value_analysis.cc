@@ -160,7 +160,12 @@ bool PassesIntegers(const Op& op) {
 class IntegerSearch {
  public:
   explicit IntegerSearch(const Graph& graph)
-      : graph_(graph), exact_(graph.values().size()), from_integers_(exact_), held_(exact_) {
+      : graph_(graph),
+        exact_(graph.values().size()),
+        from_integers_(exact_),
+        held_(exact_),
+        cast_(exact_),
+        rounded_(exact_) {
     for (size_t v = 0; v < exact_.size(); ++v) exact_[v] = graph.IsConstant(static_cast<ValueId>(v));
     for (const ValueId input : graph.inputs) exact_[input] = true;
     for (const StatePair& state : graph.states) exact_[state.read] = true;
@@ -203,8 +208,17 @@ class IntegerSearch {
     const bool is_cast = std::holds_alternative<Cast>(node.op) && IsWideInteger(graph_.value(node.outputs[0]).desc);
     const bool becomes_one = PassesIntegers(node.op) && AnyOf(node.outputs, held_);
     if (!is_cast && !becomes_one && !ComparesIntegers(node)) return;
+    // Exact sums of products are rounded before they are cast, and moved between.
+    const auto* unary = std::get_if<Unary>(&node.op);
+    const bool moves = OpDefOf(node.op).Has(kMovesElements);
+    const bool is_cast_later = is_cast || (moves && cast_[node.outputs[0]]);
+    const bool rounds = unary != nullptr && unary->kind == UnaryKind::kRound && cast_[node.outputs[0]];
+    const bool takes_sums = rounds || (moves && rounded_[node.outputs[0]]);
     for (const ValueId input : node.inputs) {
-      if (IsReal32(input) && (exact_[input] || is_cast)) held_[input] = true;
+      if (!IsReal32(input)) continue;
+      cast_[input] = cast_[input] || is_cast_later;
+      rounded_[input] = rounded_[input] || takes_sums;
+      if (exact_[input] || is_cast || takes_sums) held_[input] = true;
     }
   }
 
@@ -235,6 +249,8 @@ class IntegerSearch {
   std::vector<bool> exact_;          // not calculated from a number that 16 bits have rounded
   std::vector<bool> from_integers_;  // calculated from an integer
   std::vector<bool> held_;           // needs float32
+  std::vector<bool> cast_;           // to a wide integer, perhaps after movement
+  std::vector<bool> rounded_;        // before such a cast
 };
 
 }  // namespace

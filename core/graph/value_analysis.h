@@ -17,7 +17,8 @@ std::vector<bool> ValuesThatDecideIndices(const Graph& graph);
 // For each value, whether it is a float32 value that may hold integers which float16, with 11 bits, would change: it is
 // cast from or to integers of more than 8 bits, compared with these or with constants above 2048, or calculated between
 // such places by elementwise functions, sums and movement. Convolutions and activations end the search, so a picture
-// that is cast at last does not change how its network is held. Only the storage of such values depends on it.
+// that is cast at last does not change how its network is held; their results are held if they are rounded and then
+// cast. Only the storage of such values depends on it.
 std::vector<bool> ValuesThatHoldIntegers(const Graph& graph);
 
 // For each value a number that the magnitude of none of its elements exceeds, NaN aside: from activations, functions

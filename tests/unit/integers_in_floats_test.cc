@@ -129,6 +129,20 @@ output %8
               ElementsAre("real mask", "sum"));
 }
 
+// As the pass to_floats writes them, and networks whose results are rounded.
+TEST(IntegersInFloats, AreSumsOfProductsThatAreRounded) {
+  EXPECT_THAT(HoldersOf(R"(%0 = input : float32[4x300] "x"
+%1 = constant : float32[8x300] "w" = fill(100)
+%2 = fully_connected(%0, %1) keep_dims=true : float32[4x8] "sums"
+%3 = reshape(%2) shape=2x16 : float32[2x16] "moved"
+%4 = round(%3) : float32[2x16] "rounded"
+%5 = reshape(%4) shape=32 : float32[32] "moved again"
+%6 = cast(%5) to=int32 : int32[32] "y"
+output %6
+)"),
+              ElementsAre("sums", "moved", "rounded", "moved again"));
+}
+
 TEST(IntegersInFloats, OfEightBitsAndBoolsFitInto16) {
   EXPECT_THAT(HoldersOf(R"(%0 = input : uint8[1x8x8x3] "picture"
 %1 = input : bool[1x8x8x3] "mask"
