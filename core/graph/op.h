@@ -108,10 +108,10 @@ struct DepthwiseConv2D {
   friend bool operator==(const DepthwiseConv2D&, const DepthwiseConv2D&) = default;
 };
 
-// (x, weights, zero[]?) -> int32: exact sums of products of 8-bit integers. x is plain, as is the zero point that is
-// taken off each of its elements; padding is that number. Constant weights are quantized with scale 1 and a zero point,
-// or one for each O: [O,C] for rows x[...,C], [O,kh,kw,C/groups] for images. The pass to_floats makes floats of it
-// where nothing multiplies bytes.
+// (x, weights, zero[]?) -> int32: exact sums of products of 8-bit integers; those beyond 32 bits wrap. x is plain, as
+// is the zero point that is taken off each of its elements; padding is that number. Constant weights are quantized with
+// scale 1 and a zero point, or one for each O: [O,C] for rows x[...,C], [O,kh,kw,C/groups] for images. The pass
+// to_floats makes floats of it where nothing multiplies bytes.
 struct ConvInteger {
   Window2D window;  // of images
   friend bool operator==(const ConvInteger&, const ConvInteger&) = default;

@@ -82,6 +82,36 @@ TEST(IntegerSums, OfImagesArePaddedWithTheZeroPoint) {
   ExpectExactSums({1, 4, 5, 6}, {3, 2, 4, 6}, window);
 }
 
+// Kernels read past the end of rows, and constants have no room there.
+TEST(IntegerSums, OfConstantRowsAreTheReference) {
+  OneHostNode one;
+  std::vector<std::byte> bytes(4 * 33);
+  FillRandomly(bytes);
+  const ValueId x = one.graph.AddConstantValue("x", {DType::kUInt8, {4, 33}, std::nullopt}, std::move(bytes));
+  const ValueId weights = WeightsOf(one.graph, {5, 33}, DType::kInt8, {0});
+  one.Add(ConvInteger{}, {x, weights, one.Input({}, DType::kUInt8)}, {DType::kInt32});
+  ExpectAsReference(std::move(one), "reference");
+}
+
+TEST(IntegerSums, BeyondInt32Wrap) {
+  constexpr int32_t kDepth = 33026;  // times 255 * 255 above 2^31
+  for (const int32_t rows : {1, 20}) {
+    OneHostNode one;
+    const ValueId x = one.Input({rows, kDepth}, DType::kUInt8);
+    std::vector<std::byte> bytes(2 * kDepth, std::byte{255});
+    const TensorDesc desc{DType::kUInt8, {2, kDepth}, Quantization{{1.0f}, {0}, 0, nullptr}};
+    one.Add(ConvInteger{}, {x, one.graph.AddConstantValue("w", desc, std::move(bytes))}, {DType::kInt32});
+    std::ranges::fill(one.inputs[0], std::byte{255});
+    ASSERT_TRUE(InferShapes(one.graph).ok());
+    const Result<ReferenceTensor> all = ReferenceFromBytes(one.graph.value(x).desc, one.inputs[0]);
+    ASSERT_TRUE(all.ok());
+    const Result<std::vector<ReferenceTensor>> sums = EvaluateGraph(one.graph, std::span(&*all, 1));
+    ASSERT_TRUE(sums.ok());
+    EXPECT_EQ(sums->at(0).values[0], -2147451646.0);
+    ExpectAsReference(std::move(one), CpuDeviceInfo().multiplies_bytes ? "integer" : "reference");
+  }
+}
+
 TEST(IntegerSums, RefusesOtherOperands) {
   const auto error = [](DType type, const Shape& x, const Shape& weights, std::vector<int64_t> zeros) {
     OneHostNode one;
@@ -151,6 +181,21 @@ TEST(ToFloats, MakesProductsOfFloatsForADevice) {
   const std::string made = Structure(Rewritten(ToFloats, RowsOf(3, "1, -2, 3, 127, -128, 6")));
   EXPECT_EQ(CountOf(made, "fully_connected"), 1u) << made;
   EXPECT_EQ(CountOf(made, "dynamic_quantize") + CountOf(made, "conv_integer"), 0u) << made;
+}
+
+// 1e-44 / 255 is 0: a step of 0 would make NaN of numbers, and any integers of these.
+TEST(ToFloats, AsksWhetherTheStepIs0NotTheRange) {
+  const Graph made = Rewritten(ToFloats, RowsOf(3, "1, -2, 3, 127, -128, 6"));
+  const std::vector<int> producers = made.Producers();
+  const auto is = [](const Node& node, BinaryKind kind) {
+    const auto* binary = std::get_if<Binary>(&node.op);
+    return binary != nullptr && binary->kind == kind;
+  };
+  const auto equal = std::ranges::find_if(made.nodes(), [&](const Node& n) { return is(n, BinaryKind::kEqual); });
+  ASSERT_NE(equal, made.nodes().end());
+  const int asked = producers[static_cast<size_t>(equal->inputs[0])];
+  ASSERT_GE(asked, 0);
+  EXPECT_TRUE(is(made.nodes()[static_cast<size_t>(asked)], BinaryKind::kDiv));
 }
 
 TEST(ToFloats, TakesSumsBeyond2To24InParts) {

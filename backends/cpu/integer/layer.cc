@@ -128,12 +128,11 @@ Requantization RequantizationOf(const IntegerLayer& layer, const IntegerWeights&
   if (std::ranges::any_of(layer.weight_zero_points, std::identity())) result.row_factors.resize(size_t(padded));
   const int32_t x_zero = layer.input_zero_point;
   for (int32_t c = 0; c < weights.channels; ++c) {
-    int32_t weight_sum = 0;
+    int64_t weight_sum = 0;
     for (int32_t k = 0; k < weights.depth; ++k) weight_sum += layer.PackedWeight(weights.at(c, k));
     const int32_t w_zero = layer.weight_zero_points[size_t(c)];
-    // Each term may need more than 32 bits, but their sum does not, so they wrap as the kernels' sums do.
-    const int64_t offset =
-        layer.biases[size_t(c)] - int64_t{x_zero} * weight_sum + int64_t{weights.depth} * x_zero * w_zero;
+    // Where this needs more than 32 bits it wraps, as the kernels' sums do.
+    const int64_t offset = layer.biases[size_t(c)] - x_zero * weight_sum + int64_t{weights.depth} * x_zero * w_zero;
     result.offsets[size_t(c)] = static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(offset)));
     result.multipliers[size_t(c)] = layer.multipliers[size_t(c)];
     if (!result.row_factors.empty()) result.row_factors[size_t(c)] = -w_zero;

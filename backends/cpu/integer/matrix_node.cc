@@ -117,7 +117,7 @@ class MatrixNode final : public HostNode {
     const int32_t shifted = zero_ ^ (flips_sign_ ? 0x80 : 0x00);
     for (size_t g = 0; g < groups_.size(); ++g) {
       std::ranges::transform(groups_[g].packed->terms.offsets, run_terms_[g].offsets.begin(),
-                             [=](int32_t offset) { return offset * shifted; });
+                             [=](int32_t offset) { return static_cast<int32_t>(int64_t{offset} * shifted); });
     }
   }
 
@@ -364,9 +364,11 @@ std::unique_ptr<HostNode> MakeIntegerMatrixNode(const HostNodeRequest& request) 
 }
 
 Result<std::unique_ptr<HostNode>> MakeIntegerSumsNode(const HostNodeRequest& request) {
-  if (BestIntegerSet() == IntegerSet::kNone || !HasWeightsForIntegers(request.graph, request.node)) return nullptr;
   const Node& node = request.node;
   const TensorDesc& weights = request.graph.value(node.inputs[1]).desc;
+  // Kernels read past the end of rows, which a constant in the model may not have.
+  if (BestIntegerSet() == IntegerSet::kNone || request.graph.IsConstant(node.inputs[0])) return nullptr;
+  if (weights.shape.element_count() == 0) return nullptr;
   IntegerLayer layer;
   layer.input_is_signed = request.graph.value(node.inputs[0]).desc.dtype == DType::kInt8;
   layer.weights_are_signed = weights.dtype == DType::kInt8;

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/ops/op_functions.h"
 #include "core/graph/ops/window.h"
+#include "core/graph/quantize.h"
 
 namespace hearth {
 namespace {
@@ -258,9 +260,11 @@ void ReferenceConvInteger(const Node& node, ReferenceInputs inputs, ReferenceOut
   for (double& number : centered.values) number -= zero;
   const ReferenceTensor* const factors[] = {&centered, inputs[1]};
   if (inputs[1]->shape.rank() == 4) {
-    return ReferenceConv2D({.op = Conv2D{std::get<ConvInteger>(node.op).window}}, factors, outputs);
+    ReferenceConv2D({.op = Conv2D{std::get<ConvInteger>(node.op).window}}, factors, outputs);
+  } else {
+    ReferenceFullyConnected({.op = FullyConnected{.keep_dims = true}}, factors, outputs);
   }
-  ReferenceFullyConnected({.op = FullyConnected{.keep_dims = true}}, factors, outputs);
+  for (double& sum : outputs[0].values) sum -= 0x1p32 * std::floor((sum + 0x1p31) / 0x1p32);
 }
 
 Status InferTransposeConv(const NodeInference& inference) {

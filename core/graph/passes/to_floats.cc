@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/base/error.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/passes/pass.h"
 
@@ -64,9 +65,10 @@ class FloatComposer {
     };
     const ValueId most = extreme(ReduceKind::kMax, BinaryKind::kMaximum);
     const ValueId least = extreme(ReduceKind::kMin, BinaryKind::kMinimum);
-    const ValueId range = Add(BinaryKind::kSub, most, least);
-    const ValueId is_zero = Add(Binary{BinaryKind::kEqual}, {range, nothing}, DType::kBool);
-    const ValueId step = Add(Select{}, {is_zero, one, Add(BinaryKind::kDiv, range, all)}, {}, origin_->outputs[1]);
+    const ValueId exact =
+        Add(BinaryKind::kDiv, Add(BinaryKind::kSub, most, least), all);  // 0 also of the least numbers
+    const ValueId is_zero = Add(Binary{BinaryKind::kEqual}, {exact, nothing}, DType::kBool);
+    const ValueId step = Add(Select{}, {is_zero, one, exact}, {}, origin_->outputs[1]);
     const ValueId zero = RoundedSteps(Add(Unary{UnaryKind::kNeg}, {least}), step, nothing, all);
     const ValueId lowest = Add(BinaryKind::kSub, nothing, zero), highest = Add(BinaryKind::kSub, all, zero);
     const ValueId centered = RoundedSteps(x, step, lowest, highest);
