@@ -47,7 +47,7 @@ Made CenteredConstant(NodeWriter& to, ValueId integers, ValueId zero_point, int 
   if (!to.IsConstant(integers)) return kNoValue;
   if (zero) return OnGrid(to, integers, {{1.0f}, {static_cast<int64_t>(*zero)}, 0, nullptr});
   const Shape& shape = to.shape(integers);
-  if (!to.IsConstant(zero_point) || to.shape(zero_point).element_count() != shape[dimension]) return kNoValue;
+  if (!to.IsConstant(zero_point) || to.shape(zero_point) != Shape{shape[dimension]}) return kNoValue;
   HEARTH_ASSIGN(const std::vector<float> zeros, ConstantAsFloats(to.graph(), zero_point));
   return OnGrid(to, integers,
                 {std::vector<float>(zeros.size(), 1.0f), {zeros.begin(), zeros.end()}, dimension, nullptr});
@@ -74,30 +74,51 @@ Made Widened(NodeWriter& to, ValueId x, ValueId zero_point) {
   return to.graph().AddFloatConstant(to.graph().value(x).name, desc.shape, floats);
 }
 
-// A product of computed integers that float32 holds, as int32: in parts that stay below 2^24.
-Made ProductInParts(NodeWriter& to, ValueId a, ValueId b) {
-  constexpr int32_t kPart = kExactBelow / kMostProduct;
-  const Shape left = to.shape(a), right = to.shape(b);
-  const int32_t depth = left[left.rank() - 1];
-  HEARTH_TRY(to.budget().ChargeOperators(4 * (int64_t{depth} / kPart + 1)));
+// The sum of products of parts of the depth that have `part` elements.
+Made SumOfParts(NodeWriter& to, int32_t depth, int32_t part, const std::function<Made(int32_t, int32_t)>& product_of) {
+  HEARTH_TRY(to.budget().ChargeOperators(4 * (int64_t{depth} / part + 1)));
   Made sum(kNoValue);
-  for (int32_t first = 0; first == 0 || first < depth; first += kPart) {
-    const int32_t count = std::min(kPart, depth - first);
-    HEARTH_ASSIGN(const ValueId columns, to.AddSlice(a, left.rank() - 1, first, count));
-    HEARTH_ASSIGN(const ValueId rows, to.AddSlice(b, right.rank() - 2, first, count));
-    const Made product = AsSums(to, AddProduct(to, columns, rows, kNoValue));
+  for (int32_t first = 0; first == 0 || first < depth; first += part) {
+    const Made product = AsSums(to, product_of(first, std::min(part, depth - first)));
     sum = first == 0 ? product : to.Add(BinaryKind::kAdd, {sum, product});
     HEARTH_TRY(sum.status());
   }
   return sum;
 }
 
-// Zero points of the weights: one number, or one for each result. kNoValue if they are absent.
+// A product of computed integers that float32 holds, as int32: in parts that stay below 2^24.
+Made ProductInParts(NodeWriter& to, ValueId a, ValueId b) {
+  const int left = to.shape(a).rank(), right = to.shape(b).rank();
+  return SumOfParts(to, to.shape(a)[left - 1], kExactBelow / kMostProduct, [&](int32_t first, int32_t count) -> Made {
+    HEARTH_ASSIGN(const ValueId columns, to.AddSlice(a, left - 1, first, count));
+    HEARTH_ASSIGN(const ValueId rows, to.AddSlice(b, right - 2, first, count));
+    return AddProduct(to, columns, rows, kNoValue);
+  });
+}
+
+// Zero points of the weights: one number, one for each result, or those of each matrix of a batch. kNoValue if they are
+// absent.
 Made ColumnZeroPoint(OpView& op, size_t i) {
   if (!op.Has(i)) return kNoValue;
   HEARTH_ASSIGN(const ValueId list, op.In(i));
-  if (op.to().shape(list).rank() > 1) return Error(StatusCode::kUnsupported, "zero points of a batch");
-  return list;
+  const Shape& shape = op.to().shape(list);
+  const int rank = shape.rank();
+  if (rank < 2 || shape[rank - 1] != shape.element_count()) return list;
+  return op.to().AddReshape(list, {shape[rank - 1]});
+}
+
+Made ProductOfMatrices(NodeWriter& to, ValueId x, ValueId zero, ValueId given, ValueId weight_zero) {
+  HEARTH_ASSIGN(const ValueId weights, CenteredConstant(to, given, weight_zero, to.shape(given).rank() - 1));
+  if (weights != kNoValue && to.shape(weights).rank() == 2 && !to.IsEmpty(x) && !to.IsEmpty(weights)) {
+    return to.Add(ConvInteger{}, {x, AddPermuted(to, weights, {1, 0}), zero}, DType::kInt32);
+  }
+  const Shape left = to.shape(x), right = to.shape(given);
+  if (left[left.rank() - 1] != right[right.rank() - 2]) {
+    return Error(StatusCode::kMalformedInput, "a product of {} and {}", left.ToString(), right.ToString());
+  }
+  HEARTH_ASSIGN(const ValueId a, Centered(to, x, zero));
+  HEARTH_ASSIGN(const ValueId b, Centered(to, given, weight_zero));
+  return ProductInParts(to, a, b);
 }
 
 }  // namespace
@@ -183,15 +204,16 @@ Made ExactProduct(OpView& op, ValueId x, ValueId zero, size_t weights_at, size_t
   HEARTH_ASSIGN(const ValueId given, op.In(weights_at));
   HEARTH_ASSIGN(const ValueId weight_zero, ColumnZeroPoint(op, zeros_at));
   HEARTH_TRY(CheckEightBits(to, {x, given, zero, weight_zero}));
-  if (to.shape(x).rank() < 2 || to.shape(given).rank() < 2)
-    return Error(StatusCode::kUnsupported, "a product of vectors");
-  HEARTH_ASSIGN(const ValueId weights, CenteredConstant(to, given, weight_zero, to.shape(given).rank() - 1));
-  if (weights != kNoValue && to.shape(weights).rank() == 2 && !to.IsEmpty(x) && !to.IsEmpty(weights)) {
-    return to.Add(ConvInteger{}, {x, AddPermuted(to, weights, {1, 0}), zero}, DType::kInt32);
-  }
-  HEARTH_ASSIGN(const ValueId a, Centered(to, x, zero));
-  HEARTH_ASSIGN(const ValueId b, Centered(to, given, weight_zero));
-  return ProductInParts(to, a, b);
+  const Shape left = to.shape(x), right = to.shape(given);
+  if (left.rank() == 0 || right.rank() == 0) return Error(StatusCode::kMalformedInput, "a product with a scalar");
+  // Vectors are matrices of one row or column.
+  HEARTH_ASSIGN(const ValueId rows, left.rank() == 1 ? to.AddReshape(x, {1, left[0]}) : Made(x));
+  HEARTH_ASSIGN(const ValueId columns, right.rank() == 1 ? to.AddReshape(given, {right[0], 1}) : Made(given));
+  HEARTH_ASSIGN(const ValueId product, ProductOfMatrices(to, rows, zero, columns, weight_zero));
+  Shape made = to.shape(product);
+  if (right.rank() == 1) made = Without(made, made.rank() - 1);
+  if (left.rank() == 1) made = Without(made, made.rank() - (right.rank() == 1 ? 1 : 2));
+  return to.AddReshape(product, made);
 }
 
 Made ExactConvolution(OpView& op) {
@@ -200,23 +222,33 @@ Made ExactConvolution(OpView& op) {
   HEARTH_ASSIGN(const ValueId zero, RowZeroPoint(op, 2));
   HEARTH_ASSIGN(const ValueId filter, op.In(1));
   const Shape taps = to.shape(filter);
-  if (taps.rank() < 3 || taps.rank() > 4)
+  if (taps.rank() < 3 || taps.rank() > 5)
     return Error(StatusCode::kUnsupported, "a filter of shape {}", taps.ToString());
   HEARTH_ASSIGN(const ValueId listed, ColumnZeroPoint(op, 3));
   HEARTH_TRY(CheckEightBits(to, {x, filter, zero, listed}));
   HEARTH_ASSIGN(const Windowing w, WindowingOf(op, {taps.dims().begin() + 2, taps.dims().end()}, to.shape(x)));
   const int64_t groups = op.Int("group", 1), area = CountBetween(taps, 2, taps.rank());
-  HEARTH_ASSIGN(const ValueId constant, CenteredConstant(to, filter, listed, 0));
+  HEARTH_ASSIGN(const ValueId constant, taps.rank() < 5 ? CenteredConstant(to, filter, listed, 0) : Made(kNoValue));
   // Depthwise ones have no kernel for bytes that is faster than the one for floats.
   const bool has_kernel = groups == 1 || taps[1] > 1, are_exact = kMostProduct * area * taps[1] < kExactBelow;
   if (constant != kNoValue && (has_kernel || !are_exact) && !to.IsEmpty(x) && !to.IsEmpty(constant)) {
     return AddConvolution(to, w, x, constant, zero, groups, true);
   }
-  if (!are_exact) return Error(StatusCode::kUnsupported, "a computed window whose sums may exceed 2^24");
+  const int64_t part = (kExactBelow - 1) / (kMostProduct * std::max<int64_t>(area, 1));  // channels
+  if (!are_exact && (groups != 1 || part == 0))
+    return Error(StatusCode::kUnsupported, "computed windows or groups whose sums may exceed 2^24");
   HEARTH_ASSIGN(const ValueId centered, Centered(to, x, zero));
   const Made weight_zero = listed == kNoValue ? Made(listed) : AlongAxis(to, listed, 0, taps.rank());
   HEARTH_ASSIGN(const ValueId weights, constant != kNoValue ? Made(constant) : Centered(to, filter, weight_zero));
-  return AsSums(to, AddConvolution(to, w, centered, weights, kNoValue, groups));
+  if (are_exact) return AsSums(to, AddConvolution(to, w, centered, weights, kNoValue, groups));
+  const Shape image = to.shape(x);
+  const int last = image.rank() - 1;
+  if (image[last] != taps[1])
+    return Error(StatusCode::kMalformedInput, "{} channels by a filter of shape {}", image[last], taps.ToString());
+  return SumOfParts(to, taps[1], static_cast<int32_t>(part), [&](int32_t first, int32_t count) {
+    return AddConvolution(to, w, to.AddSlice(centered, last, first, count), to.AddSlice(weights, 1, first, count),
+                          kNoValue, 1);
+  });
 }
 
 }  // namespace hearth::onnx

@@ -65,6 +65,22 @@ def counted_layers():
     held = numpy_helper.from_array(seeded("w", (2, 3), np.int8, *SEVEN_BITS), "w")
     sparse = seeded("sparse", (4, 6), low=-2, high=1)
     yield network("Counted_rows_that_data_make", nodes, {"x": np.maximum(sparse, 0)}, [held], ["sums", "s", "z"], 19)
+    for name, shapes in (("row", ((5,), (5, 3))), ("column", ((4, 2, 5), (5,))), ("both", ((5,), (5,)))):
+        vectors = [seeded(key, shape, np.uint8, 0, 255) for key, shape in zip("ab", shapes)]
+        yield case(f"MatMulInteger_of_a_vector_{name}", "MatMulInteger", [*vectors, np.uint8(9)], [1, 2])
+    batch = seeded("a", (2, 4, 5), np.uint8, 0, 255), seeded("b", (2, 5, 3), np.uint8, 0, 255)
+    yield case("MatMulInteger_zero_points_of_a_batch", "MatMulInteger",
+               [*batch, None, seeded("z", (2, 1, 3), np.uint8, 0, 255)], [1, 3])
+    yield case("MatMulInteger_zero_points_in_a_row", "MatMulInteger",
+               [batch[0], batch[1][0], None, seeded("z", (1, 3), np.uint8, 0, 255)], [1, 3])
+    yield case("MatMulInteger_wraps", "MatMulInteger", [np.full((2, 33026), 255, np.uint8),
+                                                        np.full((33026, 3), 255, np.uint8)], [1])
+    given = np.full((2, 5), 7, np.uint8), seeded("w", (5, 3), np.uint8, 0, 255), seeded("z", (1,), np.uint8, 3, 9)
+    yield case("MatMulInteger_of_a_constant", "MatMulInteger", given, [0, 1])
+    deep = seeded("i", (1, 64, 6, 6), np.uint8, 0, 255), seeded("f", (4, 64, 3, 3), np.uint8, 0, 255)
+    yield case("ConvInteger_computed_deep", "ConvInteger", [*deep, np.uint8(7)], [2])
+    volume = seeded("i", (1, 40, 4, 4, 4), np.uint8, 0, 255), seeded("f", (3, 40, 2, 3, 2), np.uint8, 0, 255)
+    yield case("ConvInteger_of_a_volume", "ConvInteger", [*volume, np.uint8(7)], [1, 2], pads=[1, 0, 1, 0, 2, 1])
     computed = seeded("a", (2, 3, 600), np.uint8, 0, 255), seeded("b", (2, 600, 4), np.int8, *SEVEN_BITS)
     yield case("MatMulInteger_computed", "MatMulInteger", [*computed, np.uint8(9)], [2])
     scales = seeded("scales", (19,), low=0.005, high=0.02)
