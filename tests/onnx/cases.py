@@ -223,6 +223,7 @@ def products():
     yield case("MatMul_vector", "MatMul", [seeded("a", (5,)), seeded("b", (2, 5, 3))])
     yield case("MatMul_by_vector", "MatMul", [seeded("a", (2, 4, 5)), seeded("b", (5,))], [1])
     yield case("MatMul_layer", "MatMul", [seeded("a", (2, 3, 5)), seeded("b", (5, 7))], [1])
+    yield case("MatMul_by_no_matrices", "MatMul", [seeded("a", (2, 4)), seeded("b", (0, 4, 3))], [0, 1])
     for ta in (0, 1):
         for tb in (0, 1):
             a, b = (5, 3) if ta else (3, 5), (7, 5) if tb else (5, 7)

@@ -82,7 +82,7 @@ Status InferBatchMatMul(const NodeInference& inference) {
       return inference.Fail(StatusCode::kMalformedInput, "the leading dimensions of {} and {} don't go together",
                             a.ToString(), b.ToString());
     }
-    dims.push_back(std::max(size_a, size_b));
+    dims.push_back(size_a == 1 ? size_b : size_a);  // which may be 0
   }
   dims.insert(dims.end(), {rows, columns});
   return inference.SetOutput(0, dims);
