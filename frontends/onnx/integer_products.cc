@@ -229,8 +229,8 @@ Made ExactConvolution(OpView& op) {
   HEARTH_ASSIGN(const Windowing w, WindowingOf(op, {taps.dims().begin() + 2, taps.dims().end()}, to.shape(x)));
   const int64_t groups = op.Int("group", 1), area = CountBetween(taps, 2, taps.rank());
   HEARTH_ASSIGN(const ValueId constant, taps.rank() < 5 ? CenteredConstant(to, filter, listed, 0) : Made(kNoValue));
-  // Depthwise ones have no kernel for bytes that is faster than the one for floats.
-  const bool has_kernel = groups == 1 || taps[1] > 1, are_exact = kMostProduct * area * taps[1] < kExactBelow;
+  // Depthwise ones, and groups of two channels, have no kernel for bytes that is faster than the one for floats.
+  const bool has_kernel = groups == 1 || taps[1] > 2, are_exact = kMostProduct * area * taps[1] < kExactBelow;
   if (constant != kNoValue && (has_kernel || !are_exact) && !to.IsEmpty(x) && !to.IsEmpty(constant)) {
     return AddConvolution(to, w, x, constant, zero, groups, true);
   }
