@@ -17,8 +17,8 @@ struct Bitcast {
 };
 
 // (x) -> (steps of x's shape, step[], zero[]): float32 numbers as uint8, in 255 steps of their range (CountSteps in
-// ops/recurrent.h). zero: the step that is 0. With a NaN or an infinity in x the step is NaN. The pass to_floats
-// composes it where nothing multiplies bytes.
+// ops/recurrent.h). zero: the step that is 0. With a NaN or an infinity in x the step is NaN, or infinite where
+// the pass to_floats composes it, which it does where nothing multiplies bytes.
 struct DynamicQuantize {
   friend bool operator==(const DynamicQuantize&, const DynamicQuantize&) = default;
 };

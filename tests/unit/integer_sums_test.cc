@@ -137,11 +137,14 @@ TEST(DynamicQuantize, GivesStepsTheirSizeAndWhichOneIsZero) {
   EXPECT_EQ(made[2].shape, Shape());
   const auto zeros = EvaluateAll(DynamicQuantize{}, {{{2}, {0.0, 0.0}}}, types);
   EXPECT_THAT(zeros[1].values, ElementsAre(1));
+  const auto least = EvaluateAll(DynamicQuantize{}, {{{2}, {-5.32e-43, 0.0}}}, types);  // 380 of the least numbers
+  EXPECT_THAT(least[0].values, ElementsAre(0, 255));
+  EXPECT_THAT(least[2].values, ElementsAre(255));
 }
 
 TEST(DynamicQuantize, IsTheReferenceOnTheHost) {
   for (const int32_t count : {1, 15, 40, 100'000}) {
-    for (const float special : {0.0f, -0.0f, 1e-44f, 3e38f, -3e38f, kNan, kInfinity, -kInfinity}) {
+    for (const float special : {0.0f, -0.0f, 1e-44f, -5.32e-43f, 3e38f, -3e38f, kNan, kInfinity, -kInfinity}) {
       OneHostNode one;
       one.Add(DynamicQuantize{}, {one.Input({count})}, {DType::kUInt8, DType::kFloat32, DType::kUInt8});
       one.Set(0, count / 2, special);

@@ -92,7 +92,8 @@ CountedBytes CountBytes(std::span<const float> from, std::span<uint8_t> to, Work
     range.has_nan |= part.has_nan;
   });
   const float exact = (range.largest - range.least) / 255, step = exact > 0.0f ? exact : 1.0f;
-  const float steps_below = std::rint(-range.least / step);
+  // A step that is one of the least numbers may be rounded far down: then there are more than 255.
+  const float steps_below = std::min(std::rint(-range.least / step), 255.0f);
   if (std::isnan(steps_below)) return {kNan, 0, false};  // of -infinity
   workers.ForEachPart(ssize(from), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
     CountFrom(from.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)), step, steps_below,

@@ -58,7 +58,7 @@ CountedSteps<Number> CountSteps(std::span<const Number> from, std::span<Number> 
     largest = std::max(largest, number);
   }
   const Number exact = (largest - least) / 255, step = exact > 0 ? exact : 1;  // 0 also of the least numbers
-  const Number zero = std::rint(-least / step);
+  const Number zero = std::min<Number>(std::rint(-least / step), 255);
   for (size_t k = 0; k < from.size(); ++k) to[k] = std::clamp<Number>(std::rint(from[k] / step) + zero, 0, 255) - zero;
   return {step, zero};
 }
