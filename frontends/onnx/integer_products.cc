@@ -195,7 +195,7 @@ Results ReadKnownCentered(OpView& op) {
 Made RowZeroPoint(OpView& op, size_t i) {
   if (!op.Has(i)) return kNoValue;
   HEARTH_ASSIGN(const ValueId list, op.In(i));
-  if (op.to().shape(list).element_count() != 1) return Error(StatusCode::kUnsupported, "zero points of rows");
+  if (op.to().shape(list).element_count() != 1) return Error(StatusCode::kUnsupported, "scales or zero points of rows");
   return op.to().AddReshape(list, Shape());
 }
 
