@@ -229,8 +229,10 @@ Made ExactConvolution(OpView& op) {
   HEARTH_ASSIGN(const Windowing w, WindowingOf(op, {taps.dims().begin() + 2, taps.dims().end()}, to.shape(x)));
   const int64_t groups = op.Int("group", 1), area = CountBetween(taps, 2, taps.rank());
   HEARTH_ASSIGN(const ValueId constant, taps.rank() < 5 ? CenteredConstant(to, filter, listed, 0) : Made(kNoValue));
-  // Depthwise ones, and groups of two channels, have no kernel for bytes that is faster than the one for floats.
-  const bool has_kernel = groups == 1 || taps[1] > 2, are_exact = kMostProduct * area * taps[1] < kExactBelow;
+  // Bytes are faster than floats in large groups: 32 groups of 4 channels (56x56) take 3.7 times as long with AVX2.
+  constexpr int32_t kLeastGroup = 16;
+  const bool has_kernel = groups == 1 || taps[1] >= kLeastGroup,
+             are_exact = kMostProduct * area * taps[1] < kExactBelow;
   if (constant != kNoValue && (has_kernel || !are_exact) && !to.IsEmpty(x) && !to.IsEmpty(constant)) {
     return AddConvolution(to, w, x, constant, zero, groups, true);
   }
@@ -246,8 +248,8 @@ Made ExactConvolution(OpView& op) {
   if (image[last] != taps[1])
     return Error(StatusCode::kMalformedInput, "{} channels by a filter of shape {}", image[last], taps.ToString());
   return SumOfParts(to, taps[1], static_cast<int32_t>(part), [&](int32_t first, int32_t count) {
-    return AddConvolution(to, w, to.AddSlice(centered, last, first, count), to.AddSlice(weights, 1, first, count),
-                          kNoValue, 1);
+    const Made channels = to.AddSlice(centered, last, first, count);
+    return AddConvolution(to, w, channels, to.AddSlice(weights, 1, first, count), kNoValue, 1);
   });
 }
 
