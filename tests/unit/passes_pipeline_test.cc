@@ -140,6 +140,15 @@ constexpr std::string_view kRounded = R"(graph "g"
 output %8
 )";
 
+// Products of 8-bit integers.
+constexpr std::string_view kExactSums = R"(graph "g"
+%0 = input : float32[2x3] "x"
+%1 = constant : int8[4x3]{1/0} "w" = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
+%2, %3, %4 = dynamic_quantize(%0) : uint8[2x3] "steps", float32[] "step", uint8[] "zero" node "1"
+%5 = conv_integer(%2, %1, %4) : int32[2x4] "y" node "2"
+output %5
+)";
+
 TEST(Pipeline, EachPassCanBeLeftOutByNameAndIsThenMissed) {
   DeviceInfo host;
   host.backend = kHostBackend;
@@ -150,7 +159,8 @@ TEST(Pipeline, EachPassCanBeLeftOutByNameAndIsThenMissed) {
       const DeviceInfo device = net == kRounded ? host : DeviceInfo();
       return Structure(AfterPasses(net, without, device)) != Structure(AfterPasses(net, {}, device));
     };
-    EXPECT_TRUE(std::ranges::any_of(std::array{kWholeNet, kEdges, kParts, kList, kHeads, kRounded}, is_missed));
+    EXPECT_TRUE(
+        std::ranges::any_of(std::array{kWholeNet, kEdges, kParts, kList, kHeads, kRounded, kExactSums}, is_missed));
   }
 }
 

@@ -191,7 +191,9 @@ class DynamicQuantizeNode final : public HostNode {
 }  // namespace
 
 Result<std::unique_ptr<HostNode>> MakeDynamicQuantizeNode(const HostNodeRequest& request) {
-  if (BestIntegerSet() == IntegerSet::kNone || request.graph.IsConstant(request.node.inputs[0])) return nullptr;
+  const bool is_taken = std::holds_alternative<DynamicQuantize>(request.node.op) &&
+                        BestIntegerSet() != IntegerSet::kNone && !request.graph.IsConstant(request.node.inputs[0]);
+  if (!is_taken) return nullptr;
   return std::make_unique<DynamicQuantizeNode>(request);
 }
 

@@ -365,6 +365,8 @@ std::unique_ptr<HostNode> MakeIntegerMatrixNode(const HostNodeRequest& request) 
 
 Result<std::unique_ptr<HostNode>> MakeIntegerSumsNode(const HostNodeRequest& request) {
   const Node& node = request.node;
+  const auto* sums = std::get_if<ConvInteger>(&node.op);
+  if (sums == nullptr) return nullptr;
   const TensorDesc& weights = request.graph.value(node.inputs[1]).desc;
   // Kernels read past the end of rows, which a constant in the model may not have.
   if (BestIntegerSet() == IntegerSet::kNone || request.graph.IsConstant(node.inputs[0])) return nullptr;
@@ -380,8 +382,7 @@ Result<std::unique_ptr<HostNode>> MakeIntegerSumsNode(const HostNodeRequest& req
   }
   layer.biases.assign(layer.weight_zero_points.size(), 0);
   layer.multipliers.assign(layer.weight_zero_points.size(), 1.0f);
-  return weights.shape.rank() == 2 ? MakeFullyConnected(request, layer)
-                                   : MakeConvolution(request, std::get<ConvInteger>(node.op).window, layer);
+  return weights.shape.rank() == 2 ? MakeFullyConnected(request, layer) : MakeConvolution(request, sums->window, layer);
 }
 
 }  // namespace hearth

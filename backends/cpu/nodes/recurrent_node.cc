@@ -335,10 +335,12 @@ Result<std::unique_ptr<HostNode>> MakeSvdfNode(const HostNodeRequest& request, s
 }  // namespace
 
 Result<std::unique_ptr<HostNode>> MakeRecurrentNode(const HostNodeRequest& request) {
-  const bool is_lstm = std::holds_alternative<Lstm>(request.node.op);
+  const bool is_lstm = std::holds_alternative<Lstm>(request.node.op),
+             is_rnn = std::holds_alternative<Rnn>(request.node.op);
+  if (!is_lstm && !is_rnn && !std::holds_alternative<Svdf>(request.node.op)) return nullptr;
   HEARTH_ASSIGN(std::vector<HostOperand> operands, OperandsOf(request, is_lstm ? 3 : 2));
   if (operands.empty()) return nullptr;
-  if (std::holds_alternative<Rnn>(request.node.op)) return MakeRnnNode(request, std::move(operands));
+  if (is_rnn) return MakeRnnNode(request, std::move(operands));
   if (!is_lstm) return MakeSvdfNode(request, std::move(operands));
   LstmConstants constants;
   HEARTH_ASSIGN(constants.bias, ConstantOf(request, kLstmBias));
