@@ -5,6 +5,7 @@
 
 import html.parser
 import json
+import math
 import os
 import re
 import shutil
@@ -17,7 +18,7 @@ import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import flat_model  # noqa: E402
-from cli_case import CliTest, DEMO, INPUT_SHAPE, MODEL, PICTURE, PROGRAM, TIMEOUT_S  # noqa: E402
+from cli_case import CliTest, DEMO, INPUT_SHAPE, MODEL, PICTURE, PROGRAM, SHARED, TIMEOUT_S  # noqa: E402
 
 
 class DeviceNames(CliTest):
@@ -176,6 +177,16 @@ class OtherVerbs(CliTest):
         self.assertEqual(sum(kind["steps"] for kind in report["profile_by_op"]), len(report["profile"]))
         names = [event["name"] for event in json.loads(trace.read_text())["traceEvents"]]
         self.assertIn("first run", names)
+
+    def test_bench_counts_the_operations_of_a_convolution_and_not_of_the_transpose_before_it(self):
+        model = SHARED / "onnx" / "orientation.onnx"
+        if not model.exists():
+            self.skipTest(f"{model} is not there: set HEARTH_SHARED to the shared data")
+        report = self.run_json("bench", model, "--device", "cpu", "--runs", "2", "--warmup", "0", "--profile")
+        first = [step for step in report["profile"] if step["node"].endswith("(operator 0)")]
+        self.assertGreater(len(first), 1, "a transpose comes before it")
+        elements = math.prod(int(size) for size in first[0]["output"].split("x"))
+        self.assertAlmostEqual(sum(step["operations"] for step in first), 2 * 27 * elements, delta=elements)
 
     def test_bench_draws_the_graph_coloured_by_time(self):
         self.run_hearth("bench", MODEL, "--device", "cpu", "--runs", "2", "--graph", self.folder / "g.dot")

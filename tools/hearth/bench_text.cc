@@ -256,7 +256,12 @@ std::map<int, double> MillisecondsByOperator(std::span<const ProfileEntry> profi
 std::vector<LayerCost> CostsOf(std::span<const ProfileEntry> profile, const Model& model) {
   const Graph& graph = model.data().graph;
   std::map<int, const Node*> nodes;
-  for (const Node& node : graph.nodes()) nodes.emplace(node.source_index, &node);
+  // By operator, the node with the most operations: others only move its operands.
+  for (const Node& node : graph.nodes()) {
+    if (node.outputs.empty()) continue;
+    const auto [known, is_new] = nodes.emplace(node.source_index, &node);
+    if (!is_new && OperationsOf(graph, node) > OperationsOf(graph, *known->second)) known->second = &node;
+  }
   const std::map<int, double> milliseconds = MillisecondsByOperator(profile);
   std::vector<LayerCost> costs;
   for (const ProfileEntry& entry : profile) {
@@ -264,7 +269,7 @@ std::vector<LayerCost> CostsOf(std::span<const ProfileEntry> profile, const Mode
     LayerCost cost{index < 0 ? entry.node : entry.node.substr(0, entry.node.find(' ')), "", 0, 0};
     const auto found = index < 0 ? nodes.end() : nodes.find(index);
     const double together_ms = milliseconds.at(index);
-    if (found != nodes.end() && !found->second->outputs.empty() && together_ms > 0) {
+    if (found != nodes.end() && together_ms > 0) {
       const Shape& shape = graph.value(found->second->outputs[0]).desc.shape;
       const double all = OperationsOf(graph, *found->second);
       cost.output = shape.ToString();
