@@ -204,16 +204,9 @@ Made ExactProduct(OpView& op, ValueId x, ValueId zero, size_t weights_at, size_t
   HEARTH_ASSIGN(const ValueId given, op.In(weights_at));
   HEARTH_ASSIGN(const ValueId weight_zero, ColumnZeroPoint(op, zeros_at));
   HEARTH_TRY(CheckEightBits(to, {x, given, zero, weight_zero}));
-  const Shape left = to.shape(x), right = to.shape(given);
-  if (left.rank() == 0 || right.rank() == 0) return Error(StatusCode::kMalformedInput, "a product with a scalar");
-  // Vectors are matrices of one row or column.
-  HEARTH_ASSIGN(const ValueId rows, left.rank() == 1 ? to.AddReshape(x, {1, left[0]}) : Made(x));
-  HEARTH_ASSIGN(const ValueId columns, right.rank() == 1 ? to.AddReshape(given, {right[0], 1}) : Made(given));
-  HEARTH_ASSIGN(const ValueId product, ProductOfMatrices(to, rows, zero, columns, weight_zero));
-  Shape made = to.shape(product);
-  if (right.rank() == 1) made = Without(made, made.rank() - 1);
-  if (left.rank() == 1) made = Without(made, made.rank() - (right.rank() == 1 ? 1 : 2));
-  return to.AddReshape(product, made);
+  return OfMatrices(to, x, given, [&](ValueId rows, ValueId columns) {
+    return ProductOfMatrices(to, rows, zero, columns, weight_zero);
+  });
 }
 
 Made ExactConvolution(OpView& op) {

@@ -53,9 +53,20 @@ Made IntegerProduct(NodeWriter& to, ValueId a, ValueId b) {
 
 }  // namespace
 
-Made AddProduct(NodeWriter& to, ValueId a, ValueId b, ValueId bias) {
+Made OfMatrices(NodeWriter& to, ValueId a, ValueId b, const std::function<Made(ValueId, ValueId)>& product_of) {
   const Shape left = to.shape(a), right = to.shape(b);
   if (left.rank() == 0 || right.rank() == 0) return Error(StatusCode::kMalformedInput, "a product with a scalar");
+  HEARTH_ASSIGN(const ValueId first, left.rank() == 1 ? to.AddReshape(a, {1, left[0]}) : Made(a));
+  HEARTH_ASSIGN(const ValueId second, right.rank() == 1 ? to.AddReshape(b, {right[0], 1}) : Made(b));
+  HEARTH_ASSIGN(const ValueId product, product_of(first, second));
+  Shape made = to.shape(product);
+  if (right.rank() == 1) made = Without(made, made.rank() - 1);
+  if (left.rank() == 1) made = Without(made, made.rank() - (right.rank() == 1 ? 1 : 2));
+  return to.AddReshape(product, made);
+}
+
+Made AddProduct(NodeWriter& to, ValueId a, ValueId b, ValueId bias) {
+  const Shape left = to.shape(a), right = to.shape(b);
   if (right.rank() == 2 && left.rank() >= 2 && to.IsConstant(b) && to.desc(a).dtype == DType::kFloat32) {
     return to.Add(FullyConnected{.keep_dims = true}, {a, AddPermuted(to, b, {1, 0}), bias});
   }
@@ -63,17 +74,8 @@ Made AddProduct(NodeWriter& to, ValueId a, ValueId b, ValueId bias) {
     HEARTH_ASSIGN(const ValueId floats, AddReadable(to, b));
     if (floats != b) return AddProduct(to, a, floats, bias);
   }
-  // Vectors as matrices of one row or column.
-  const Made first = left.rank() == 1 ? to.AddReshape(a, {1, left[0]}) : Made(a);
-  const Made second = right.rank() == 1 ? to.AddReshape(b, {right[0], 1}) : Made(b);
-  HEARTH_TRY(first.status());
-  HEARTH_TRY(second.status());
-  Made product = IsFloat(to.desc(a).dtype) ? AddBatched(to, *first, *second) : IntegerProduct(to, *first, *second);
-  HEARTH_TRY(product.status());
-  Shape made = to.shape(*product);
-  if (right.rank() == 1) made = Without(made, made.rank() - 1);
-  if (left.rank() == 1) made = Without(made, made.rank() - (right.rank() == 1 ? 1 : 2));
-  product = to.AddReshape(product, made);
+  const auto multiply = IsFloat(to.desc(a).dtype) ? AddBatched : IntegerProduct;
+  const Made product = OfMatrices(to, a, b, [&](ValueId x, ValueId y) { return multiply(to, x, y); });
   return bias == kNoValue ? product : to.Add(BinaryKind::kAdd, {product, bias});
 }
 
