@@ -50,7 +50,7 @@ Made ConvolveGroups3D(NodeWriter& to, const Windowing& w, ValueId x, ValueId fil
     return Error(StatusCode::kMalformedInput, "a filter of shape {} for {}", taps.ToString(), in.ToString());
   }
   const auto count = static_cast<int32_t>(planes);
-  Made sum(bias);
+  Made sum(kNoValue);
   for (int32_t tap = 0; tap < taps[2] && sum.ok(); ++tap) {
     const Made read =
         to.AddSlice(x, 1, static_cast<int32_t>(tap * w.dilation[0]), count, static_cast<int32_t>(w.stride[0]));

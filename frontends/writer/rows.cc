@@ -121,8 +121,8 @@ Result<Open> OpenOfResult(NodeWriter& to, const Op& op, std::span<const ValueId>
              first.count != kNoValue && !HaveRows(to, operands.subspan(1))) {
     const Shape shape = to.shape(operands[0]);
     const bool is_product = std::holds_alternative<ConvInteger>(op);
-    const Op like = !is_product ? op : to.shape(operands[1]).rank() == 2 ? Op(FullyConnected{}) : Op(Conv2D{});
-    const int d = AfterOp(like, first.dim, shape, made);
+    const Op product = is_product && to.shape(operands[1]).rank() == 2 ? Op(FullyConnected{}) : Op(Conv2D{});
+    const int d = AfterOp(is_product ? product : op, first.dim, shape, made);
     if (d >= 0 && made[d] == shape[first.dim]) {
       open = Open{d, first.count};
     } else if (d >= 0 && std::holds_alternative<Slice>(op)) {  // the first ones

@@ -39,8 +39,7 @@ struct SixteenFloats {
   __m256 low, high;
 };
 
-// Widens the range by the numbers.
-HEARTH_AVX2 void FindRange(std::span<const float> from, FloatRange& range) {
+HEARTH_AVX2 FloatRange RangeOf(std::span<const float> from) {
   __m256 low = _mm256_setzero_ps(), high = low, nans = low;
   for (size_t k = 0; k < from.size(); k += 16) {
     const SixteenFloats x(from, k);
@@ -51,9 +50,7 @@ HEARTH_AVX2 void FindRange(std::span<const float> from, FloatRange& range) {
   float lows[8], highs[8];
   _mm256_storeu_ps(lows, low);
   _mm256_storeu_ps(highs, high);
-  range.least = std::min(range.least, *std::min_element(lows, lows + 8));
-  range.largest = std::max(range.largest, *std::max_element(highs, highs + 8));
-  range.has_nan |= _mm256_movemask_ps(nans) != 0;
+  return {*std::min_element(lows, lows + 8), *std::max_element(highs, highs + 8), _mm256_movemask_ps(nans) != 0};
 }
 
 HEARTH_AVX2 inline __m256i StepsOf(__m256 x, __m256 step, __m256 zero) {
@@ -73,7 +70,9 @@ HEARTH_AVX2 void CountFrom(std::span<const float> from, float step, float zero, 
 
 #else
 
-void FindRange(std::span<const float>, FloatRange&) {}
+FloatRange RangeOf(std::span<const float>) {
+  return {};
+}
 void CountFrom(std::span<const float>, float, float, uint8_t*) {}
 
 #endif
@@ -84,8 +83,7 @@ CountedBytes CountBytes(std::span<const float> from, std::span<uint8_t> to, Work
   FloatRange range;
   std::mutex mutex;
   workers.ForEachPart(ssize(from), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
-    FloatRange part;
-    FindRange(from.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)), part);
+    const FloatRange part = RangeOf(from.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
     const std::scoped_lock lock(mutex);
     range.least = std::min(range.least, part.least);
     range.largest = std::max(range.largest, part.largest);

@@ -61,10 +61,9 @@ class MatrixNode final : public HostNode {
         groups_(std::move(groups)),
         workers_(request.workers) {
     const auto& inputs = request.node.inputs;
-    makes_sums_ = std::holds_alternative<ConvInteger>(request.node.op);
-    if (makes_sums_ && inputs.size() > 2 && inputs[2] != kNoValue) run_zero_ = request.StoredBytes(inputs[2]).data();
-    for (const Group& group : groups_) {
-      if (makes_sums_) run_terms_.push_back(group.packed->terms);
+    if (std::holds_alternative<ConvInteger>(request.node.op)) {
+      if (inputs.size() > 2 && inputs[2] != kNoValue) run_zero_ = request.StoredBytes(inputs[2]).data();
+      for (const Group& group : groups_) run_terms_.push_back(group.packed->terms);
     }
     const Shape& out = request.graph.value(request.node.outputs[0]).desc.shape;
     out_channels_ = out[out.rank() - 1];
@@ -97,7 +96,7 @@ class MatrixNode final : public HostNode {
   std::optional<uint64_t> held_bytes() const override { return 0; }
 
   Status Run(RunControl* /*control*/) override {
-    if (makes_sums_) TakeZeroPoint();
+    if (makes_sums()) TakeZeroPoint();
     const int64_t pieces = static_cast<int64_t>(groups_.size()) * chunks_ * splits_;
     const int64_t work = rows_.count * rows_.depth * out_channels_;
     const int64_t least = kLeastMatrixWork * pieces / std::max<int64_t>(1, work) + 1;
@@ -111,6 +110,8 @@ class MatrixNode final : public HostNode {
   }
 
  private:
+  bool makes_sums() const { return !run_terms_.empty(); }  // of a ConvInteger
+
   void TakeZeroPoint() {
     zero_ = run_zero_ == nullptr ? uint8_t{0} : std::to_integer<uint8_t>(*run_zero_);
     std::ranges::fill(zeros_, zero_);
@@ -134,7 +135,7 @@ class MatrixNode final : public HostNode {
     task.first_block = static_cast<int32_t>(blocks_ * split / splits_);
     task.end_block = static_cast<int32_t>(blocks_ * (split + 1) / splits_);
     task.channels = group_channels_;
-    task.terms = makes_sums_ ? &run_terms_[static_cast<size_t>(group)] : &part.packed->terms;
+    task.terms = makes_sums() ? &run_terms_[static_cast<size_t>(group)] : &part.packed->terms;
     task.out_stride = out_channels_;
     task.wide = wide;
     if (rows_.place == RowsPlace::kLines) return RunSegment(task, chunk, group, scratch);
@@ -204,7 +205,7 @@ class MatrixNode final : public HostNode {
     task.row_count = end - first;
     const int64_t place = first * out_channels_ + group * group_channels_;
     task.out = y_ + place;
-    if (makes_sums_) task.sums = reinterpret_cast<int32_t*>(y_) + place;
+    if (makes_sums()) task.sums = reinterpret_cast<int32_t*>(y_) + place;
     std::array<int32_t, kMostRowsOfLine + kRowsOfTile> sums;
     if (packed.needs_row_sums()) {
       SumRows(task, packed.row_factor != 0 ? packed.row_factor : 1, sums.data(), BestIntegerSet());
@@ -266,7 +267,7 @@ class MatrixNode final : public HostNode {
 
   const uint8_t* x_;
   uint8_t* y_;
-  bool flips_sign_, flips_weights_, makes_sums_ = false;
+  bool flips_sign_, flips_weights_;
   uint8_t zero_;
   const std::byte* run_zero_ = nullptr;  // of a ConvInteger: its zero point, as in the next
   std::vector<Requantization> run_terms_;
