@@ -44,12 +44,13 @@ Made ConvolveGroups3D(NodeWriter& to, const Windowing& w, ValueId x, ValueId fil
   const Shape in = to.shape(x), taps = to.shape(filter);
   const Windowing plane{
       {w.kernel[1], w.kernel[2]}, {w.stride[1], w.stride[2]}, {w.dilation[1], w.dilation[2]}, {0, 0}, {0, 0}};
-  const int64_t planes = (in[1] - (taps[2] - 1) * w.dilation[0] - 1) / w.stride[0] + 1;
+  const int32_t count =
+      WindowedSize(in[1], 0, 0, taps[2], static_cast<int32_t>(w.stride[0]), static_cast<int32_t>(w.dilation[0]));
   HEARTH_TRY(to.budget().ChargeOperators(6 * int64_t{taps[2]}));
-  if (planes < 1 || planes * in[0] > kMostSize) {
-    return Error(StatusCode::kMalformedInput, "a filter of shape {} for {}", taps.ToString(), in.ToString());
+  if (count < 1 || int64_t{count} * in[0] > kMostSize) {
+    return Error(StatusCode::kMalformedInput, "a window of {} planes, {} apart, on {} of {}", taps[2], w.dilation[0],
+                 in[1], in.ToString());
   }
-  const auto count = static_cast<int32_t>(planes);
   Made sum(kNoValue);
   for (int32_t tap = 0; tap < taps[2] && sum.ok(); ++tap) {
     const Made read =

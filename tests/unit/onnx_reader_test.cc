@@ -324,6 +324,13 @@ TEST(OnnxReader, AGraphIsRefusedThatReadsWhatNothingMakes) {
   EXPECT_THAT(ErrorOf(OnnxFile(graph)), HasSubstr("'later' is read, which no node before it makes"));
 }
 
+TEST(OnnxReader, AWindowThatIsDeeperThanTheVolumeIsRefusedWithGroupsToo) {
+  OnnxGraph graph;
+  graph.Input("x", {"1", "2", "1", "1", "1"}).Floats("w", {2, 1, 2, 1, 1}, {1, 2, 3, 4}).Output("y");
+  graph.Node("Conv", {"x", "w"}, {"y"}, {OnnxGraph::Integer("group", 2), OnnxGraph::Integers("strides", {3, 1, 1})});
+  EXPECT_THAT(ErrorOf(OnnxFile(graph)), HasSubstr("a window of 2 planes, 1 apart, on 1 of 1x1x1x1x2"));
+}
+
 TEST(OnnxReader, EachOperatorIsNamedInTheDocumentation) {
   std::ifstream file(SourceFolder() / "docs/operators.md");
   std::string page{std::istreambuf_iterator<char>(file), {}};
