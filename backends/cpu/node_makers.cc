@@ -74,7 +74,7 @@ constexpr NodeMaker kMakers[] = {
     {MakeBinaryNode, Of<Binary, PRelu>()},
     {MakeIntegerFunctionNode, Of<Unary, AddN>()},
     {MakeSelectNode, Of<Select, SelectRows>()},
-    {MakeGatherNode, Of<Gather, GatherNd, DynamicUpdateSlice>()},
+    {MakeGatherNode, Of<Gather, GatherNd, DynamicUpdateSlice, Scatter>()},
     {MakeCastNode, Of<Cast>()},
     {MakeReduceNode, Of<Reduce>()},
     {MakeRowsNode, Of<Softmax, LogSoftmax, L2Normalization>()},

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "core/graph/types.h"
 
@@ -44,6 +45,14 @@ struct RandomBits {
   BitGenerator generator = BitGenerator::kPhilox;
   int32_t words = 1;
   friend bool operator==(const RandomBits&, const RandomBits&) = default;
+};
+
+// (matrix[N,C], rows[M,C], places[M]) -> the matrix with row i of `rows` in row places[i], of several for one place the
+// last, or combined with it by `kind`, one after the other. Rows whose place is outside, as -1, go nowhere.
+enum class BinaryKind : uint8_t;
+struct Scatter {
+  std::optional<BinaryKind> kind;
+  friend bool operator==(const Scatter&, const Scatter&) = default;
 };
 
 // (condition) -> (places[N,rank], count[1]): the coordinates of the elements that are not zero, in order. N is the

@@ -356,7 +356,7 @@ using OpVariant =
                  DepthToSpace, SpaceToDepth, SpaceToBatch, BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather,
                  GatherNd, OneHot, BatchMatMul, TransposeConv, MaxPoolArgmax2D, MaxUnpool2D, Resampler,
                  DetectionPostProcess, Lstm, Rnn, Svdf, MeanVarianceNormalization, Bitcast, DynamicQuantize,
-                 ConvInteger, Random, RandomBits, Where, Unique, NonMaxSuppression, Loop, Custom, UnknownOp>;
+                 ConvInteger, Random, RandomBits, Scatter, Where, Unique, NonMaxSuppression, Loop, Custom, UnknownOp>;
 
 // The place of an operation's type in Op; the number of types for any other.
 template <typename T, typename... Ops>

@@ -216,6 +216,7 @@ void ForEachAttribute(auto& fields, Random& op) {
 void ForEachAttribute(auto& fields, RandomBits& op) {
   fields.Number("words", op.words, 1);
 }
+void ForEachAttribute(auto& /*fields*/, Scatter& /*op*/) {}  // the name tells its kind
 void ForEachAttribute(auto& fields, NonMaxSuppression& op) {
   fields.Number("most", op.most, 1);
   fields.Flag("lower_index_first", op.lower_index_first);

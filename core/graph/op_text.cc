@@ -240,6 +240,8 @@ std::string OpName(const Op& op) {
   if (const auto* bits = std::get_if<RandomBits>(&op)) {
     return bits->generator == BitGenerator::kPhilox ? "philox" : "threefry";
   }
+  if (const auto* scatter = std::get_if<Scatter>(&op); scatter != nullptr && scatter->kind)
+    return fmt::format("scatter_{}", RowOf(*scatter->kind).name);
   if (const auto* unknown = std::get_if<UnknownOp>(&op)) return unknown->name;
   if (const auto* custom = std::get_if<Custom>(&op); custom != nullptr && custom->node != nullptr)
     return custom->node->op.name;

@@ -146,6 +146,7 @@ constexpr OpDef kOps[] = {
     OpRow<Random>("random", kOfNode, InferRandom, ReferenceRandom, nullptr, nullptr, kOneWay, ShortLoops, kCostly),
     OpRow<RandomBits>("random_bits", {1, 0, 2}, InferRandomBits, ReferenceRandomBits, nullptr, nullptr, kOneWay,
                       ShortLoops, kCostly),
+    OpRow<Scatter>("scatter", {3}, InferScatter, ReferenceScatter, nullptr, nullptr, kOneWay, ShortLoops, kTakesEmpty),
     OpRow<Where>("where", {1, 0, 2}, InferWhere, ReferenceWhere, nullptr, nullptr, kOneWay, ShortLoops, kTakesEmpty),
     OpRow<Unique>("unique", {1, 0, 3}, InferUnique, ReferenceUnique, nullptr, nullptr, kOneWay, ShortLoops,
                   kTakesEmpty),

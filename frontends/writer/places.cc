@@ -12,7 +12,6 @@ namespace hearth {
 namespace {
 
 constexpr int64_t kMostPlaces = 1 << 22;  // rows that are moved
-constexpr double kMostCombinedElements = 1 << 24;
 constexpr double kMostPlacedElements = std::numeric_limits<int32_t>::max();
 
 Meeting MeetingOf(BinaryKind kind, DType dtype) {
@@ -81,31 +80,13 @@ Result<Shape> ScatteredShape(const std::vector<int64_t>& wanted, const Shape& in
                updates.ToString());
 }
 
-// Rows of computed segment numbers: each segment combines all rows, those of others as the neutral number.
-Made CombineByMask(NodeWriter& to, ValueId rows, ValueId numbers, int32_t count, const Meeting& meeting) {
-  const Shape shape = to.shape(rows);
-  if (static_cast<double>(shape.element_count()) * count > kMostCombinedElements) {
-    return Error(StatusCode::kUnsupported, "{} segments of {} rows of {} elements, which data number", count, shape[0],
-                 shape[1]);
-  }
+// Rows whose places are computed. Of truth values any makes true.
+Made CombineAtPlaces(NodeWriter& to, ValueId rows, const Made& places, int64_t count, const Meeting& meeting) {
   const DType dtype = to.desc(rows).dtype;
-  const ReduceKind kind = meeting.kind == BinaryKind::kMul       ? ReduceKind::kProd
-                          : meeting.kind == BinaryKind::kAdd     ? ReduceKind::kSum
-                          : meeting.kind == BinaryKind::kMaximum ? ReduceKind::kMax
-                                                                 : ReduceKind::kMin;
-  const Made segment = to.AddReshape(to.AddCast(numbers, DType::kInt32), {1, shape[0], 1});
-  const Made is_in = to.Add(BinaryKind::kEqual, {segment, to.AddIndices({count, 1, 1})});
-  const Made neutral = to.AddConstant({1, 1, 1}, dtype, {meeting.empty});
-  const Made kept = to.Add(Select{}, {is_in, to.AddReshape(rows, {1, shape[0], shape[1]}), neutral}, dtype);
-  return to.Add(Reduce{kind, 0b10, false}, {kept});
-}
-
-// Sums of rows whose places are computed. Integers are exact modulo their type, of truth values any makes true.
-Made SumByPlaces(NodeWriter& to, ValueId rows, ValueId places, int64_t count) {
-  const TensorDesc desc = to.desc(rows);
-  if (IsReal(desc) && desc.dtype != DType::kBool) return SumRowsByProduct(to, rows, places, count);
-  HEARTH_ASSIGN(const ValueId wide, to.AddCast(rows, BitsOf(desc.dtype) > 32 ? DType::kInt64 : DType::kInt32));
-  return to.AddCast(CombineByMask(to, wide, places, static_cast<int32_t>(count), {}), desc.dtype);
+  HEARTH_ASSIGN(const ValueId listed, to.AddReshape(to.AddCast(places, DType::kInt32), {to.shape(rows)[0]}));
+  if (dtype != DType::kBool) return CombineRows(to, rows, listed, count, meeting);
+  HEARTH_ASSIGN(const ValueId wide, to.AddCast(rows, DType::kInt32));
+  return to.AddCast(CombineRows(to, wide, listed, count, meeting), dtype);
 }
 
 }  // namespace
@@ -136,10 +117,9 @@ Made AddDiagonal(NodeWriter& to, ValueId diagonal, ValueId around) {
 
 Made AddSegments(NodeWriter& to, BinaryKind kind, ValueId data, ValueId numbers, std::optional<int64_t> given) {
   const Shape shape = to.shape(data), ids = to.shape(numbers);
-  const bool by_product = given && kind == BinaryKind::kAdd && !to.IsConstant(numbers);
-  const bool by_mask = given && kind != BinaryKind::kAdd && !to.IsConstant(numbers);
+  const bool is_computed = given && !to.IsConstant(numbers);
   std::vector<int64_t> places;
-  if (!by_product && !by_mask) {
+  if (!is_computed) {
     HEARTH_ASSIGN(places, to.Integers(numbers));
   }
   int64_t count = places.empty() ? 0 : std::min(places.back(), kMostPlaces) + 1;  // the largest int64 has no next one
@@ -153,9 +133,9 @@ Made AddSegments(NodeWriter& to, BinaryKind kind, ValueId data, ValueId numbers,
   const auto row_count = static_cast<int32_t>(ids.element_count());
   const auto row_elements = static_cast<int32_t>(CountBetween(shape, ids.rank(), shape.rank()));
   HEARTH_ASSIGN(const ValueId rows, to.AddReshape(data, {row_count, row_elements}));
-  if (by_mask) return to.AddReshape(CombineByMask(to, rows, numbers, static_cast<int32_t>(count), meeting), made);
   return to.AddReshape(
-      by_product ? SumByPlaces(to, rows, numbers, count) : GatherRows(to, rows, places, count, meeting), made);
+      is_computed ? CombineAtPlaces(to, rows, numbers, count, meeting) : GatherRows(to, rows, places, count, meeting),
+      made);
 }
 
 Made AddScatterNd(NodeWriter& to, ValueId indices, ValueId updates, ValueId wanted) {
@@ -173,8 +153,8 @@ Made AddScatterNd(NodeWriter& to, ValueId indices, ValueId updates, ValueId want
   const int64_t count = shape.element_count() / inner;
   HEARTH_ASSIGN(const ValueId rows, to.AddReshape(updates, {row_count, inner}));
   if (!to.IsConstant(indices)) {
-    HEARTH_ASSIGN(const ValueId places, ComputedPlaces(to, indices, shape, row_count, depth));
-    return to.AddReshape(SumByPlaces(to, rows, places, count), shape);
+    const Made places = ComputedPlaces(to, indices, shape, row_count, depth);
+    return to.AddReshape(CombineAtPlaces(to, rows, places, count, {}), shape);
   }
   HEARTH_ASSIGN(const std::vector<int64_t> numbers, to.Integers(indices));
   HEARTH_ASSIGN(const std::vector<int64_t> places, FlatPlaces(numbers, shape, static_cast<size_t>(depth), depth));

@@ -14,8 +14,7 @@ constexpr int64_t kMostRows = 1 << 22;
 
 constexpr size_t kMostRowsOfOne = 64;                // rows that are added up for one index: a node each
 constexpr int64_t kMostProducts = int64_t{1} << 24;  // elements of the matrix of zeros and ones
-constexpr int64_t kMostInTurn = 64;                  // rows that are written one after the other
-constexpr int64_t kMostTests = int64_t{1} << 24;     // comparisons of update rows with tensor rows
+constexpr int64_t kMostTests = int64_t{1} << 16;     // comparisons of update rows with tensor rows
 
 Status CheckRowType(const TensorDesc& desc, const Meeting& meeting, size_t most_rows_of_one) {
   const bool is_calculated =
@@ -54,24 +53,26 @@ Made ComputedPlaces(NodeWriter& to, ValueId coordinates, const Shape& shape, int
 Made GatherRows(NodeWriter& to, ValueId rows, std::span<const int64_t> places, int64_t count, const Meeting& meeting) {
   const auto row_count = static_cast<int32_t>(places.size());
   HEARTH_TRY(to.budget().CheckRoom({static_cast<int32_t>(count)}, DType::kInt32));
+  const auto combined = [&]() -> Made {
+    HEARTH_TRY(CheckRowType(to.desc(rows), meeting, 0));
+    const std::vector<double> numbers(places.begin(), places.end());
+    HEARTH_ASSIGN(const ValueId listed, to.AddConstant({row_count}, DType::kInt32, numbers));
+    return CombineRows(to, rows, listed, count, meeting);
+  };
   std::vector<std::vector<double>> takes;  // the first, second, ... row for each index; one past the last row for none
   std::vector<size_t> taken(static_cast<size_t>(count), 0);
   for (size_t i = 0; i < places.size(); ++i) {
     if (places[i] < 0) continue;
     if (places[i] >= count) return Error(StatusCode::kMalformedInput, "place {} of {}", places[i], count);
     const size_t turn = taken[static_cast<size_t>(places[i])]++;
-    if (turn >= kMostRowsOfOne)
-      return Error(StatusCode::kUnsupported, "more than {} rows share an index", kMostRowsOfOne);
     if (turn == takes.size()) {
-      if (static_cast<int64_t>(turn + 1) * count > kMostProducts) {
-        return Error(StatusCode::kUnsupported, "{} rows of {} meet in one", turn + 1, count);
-      }
+      if (turn == kMostRowsOfOne || static_cast<int64_t>(turn + 1) * count > kMostProducts) return combined();
       HEARTH_TRY(to.budget().CheckRoom({static_cast<int32_t>(turn + 1), static_cast<int32_t>(count)}, DType::kInt32));
       takes.emplace_back(static_cast<size_t>(count), row_count);
     }
     takes[turn][static_cast<size_t>(places[i])] = static_cast<double>(i);
   }
-  HEARTH_TRY(CheckRowType(to.desc(rows), meeting, takes.size()));
+  if (!CheckRowType(to.desc(rows), meeting, takes.size()).ok()) return combined();
   if (takes.empty()) takes.emplace_back(static_cast<size_t>(count), row_count);
   HEARTH_ASSIGN(const ValueId with_empty, to.AddPad(rows, 0, 0, 1, meeting.empty));
   ValueId sum = kNoValue;
@@ -83,18 +84,12 @@ Made GatherRows(NodeWriter& to, ValueId rows, std::span<const int64_t> places, i
   return sum;
 }
 
-Made SumRowsByProduct(NodeWriter& to, ValueId rows, ValueId places, int64_t count) {
-  const int32_t row_count = to.shape(rows)[0];
-  if (to.desc(rows).dtype != DType::kFloat32 || to.desc(places).dtype != DType::kInt32) {
-    return Error(StatusCode::kUnsupported,
-                 "indices that are computed at run time and rows of another type than float32");
-  }
-  if (count * row_count > kMostProducts) {
-    return Error(StatusCode::kUnsupported, "indices of {} rows in {} that are computed at run time", row_count, count);
-  }
-  const Made wanted = to.AddIndices({static_cast<int32_t>(count), 1});
-  const Made is_there = to.Add(BinaryKind::kEqual, {wanted, to.AddReshape(places, {1, row_count})});
-  return to.Add(BatchMatMul{}, {to.AddCast(is_there, DType::kFloat32), rows});
+Made CombineRows(NodeWriter& to, ValueId rows, ValueId places, int64_t count, const Meeting& meeting) {
+  const TensorDesc desc = to.desc(rows);
+  const Shape made{static_cast<int32_t>(count), desc.shape[1]};
+  HEARTH_TRY(to.budget().CheckRoom(made, desc.dtype));
+  const Made empty = to.AddFilled(made, to.AddConstant({desc.dtype, {1}, desc.quantization}, {meeting.empty}));
+  return to.AddAs(Scatter{meeting.kind}, {empty, rows, places}, desc);
 }
 
 Made RowsOfNothing(NodeWriter& to, TensorDesc desc, const Shape& made, const Meeting& meeting) {
@@ -159,32 +154,12 @@ Made ScatterLast(NodeWriter& to, ValueId matrix, ValueId rows, ValueId places) {
   return Change(to, matrix, changed, mask, std::nullopt);
 }
 
-// For computed indices and few updates: applies them one after the other.
-Made ScatterInTurn(NodeWriter& to, ValueId matrix, ValueId rows, ValueId places, BinaryKind kind) {
-  const int32_t count = to.shape(rows)[0];
-  HEARTH_TRY(to.budget().ChargeOperators(5 * int64_t{count}));
-  HEARTH_ASSIGN(const ValueId wanted, to.AddIndices({to.shape(matrix)[0], 1}));
-  for (int32_t row = 0; row < count; ++row) {
-    const Made place = to.AddSlice(places, 0, row, 1);
-    const Made update = to.AddSlice(rows, 0, row, 1);
-    const Made mask = to.Add(BinaryKind::kEqual, {wanted, place});
-    HEARTH_ASSIGN(matrix, Change(to, matrix, update, mask, kind));
-  }
-  return matrix;
-}
-
+// Devices have kernels for the few updates of a cache; the host takes other ones.
 Made ScatterToComputed(NodeWriter& to, ValueId matrix, ValueId rows, ValueId places,
                        const std::optional<BinaryKind>& kind) {
-  const int64_t count = to.shape(matrix)[0], updates = to.shape(rows)[0];
-  if (kind && updates <= kMostInTurn) return ScatterInTurn(to, matrix, rows, places, *kind);
-  if (count * updates > kMostTests) {
-    return Error(StatusCode::kUnsupported, "indices of {} rows in {} that are computed at run time", updates, count);
-  }
-  if (!kind) return ScatterLast(to, matrix, rows, places);
-  if (*kind != BinaryKind::kAdd) {
-    return Error(StatusCode::kUnsupported, "indices of more than {} rows that are computed at run time", kMostInTurn);
-  }
-  return to.Add(BinaryKind::kAdd, {matrix, SumRowsByProduct(to, rows, places, count)});
+  const int64_t tests = int64_t{to.shape(matrix)[0]} * to.shape(rows)[0];
+  if (!kind && tests <= kMostTests) return ScatterLast(to, matrix, rows, places);
+  return to.AddAs(Scatter{kind}, {matrix, rows, places}, to.desc(matrix));
 }
 
 }  // namespace

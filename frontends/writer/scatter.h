@@ -29,9 +29,8 @@ Made ComputedPlaces(NodeWriter& to, ValueId coordinates, const Shape& shape, int
 // A matrix of `count` rows. Row i of `rows` goes to row places[i], or nowhere if places[i] is negative.
 Made GatherRows(NodeWriter& to, ValueId rows, std::span<const int64_t> places, int64_t count, const Meeting& meeting);
 
-// GatherRows for sums whose `places`, a list of int32, are computed at run time: a product with a matrix of zeros and
-// ones. float32 only.
-Made SumRowsByProduct(NodeWriter& to, ValueId rows, ValueId places, int64_t count);
+// GatherRows for `places`, a list of int32, that are computed at run time.
+Made CombineRows(NodeWriter& to, ValueId rows, ValueId places, int64_t count, const Meeting& meeting);
 
 // What rows of this type without elements become: `made` filled with what indices without rows hold. Types are refused
 // as GatherRows refuses them.

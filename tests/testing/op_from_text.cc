@@ -160,7 +160,10 @@ std::vector<Op> NamedOps() {
     add(RandomBits{.generator = generator});
   }
   for (const UnaryRow& row : UnaryRows()) add(Unary{.kind = row.kind});
-  for (const BinaryRow& row : BinaryRows()) add(Binary{.kind = row.kind});
+  for (const BinaryRow& row : BinaryRows()) {
+    add(Binary{.kind = row.kind});
+    add(Scatter{.kind = row.kind});
+  }
   return ops;
 }
 

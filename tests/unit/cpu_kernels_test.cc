@@ -269,6 +269,23 @@ TEST(CpuKernels, LookUpsFollowTheReferenceAlsoOutsideOfTheTable) {
   }
 }
 
+TEST(CpuKernels, ScatteredRowsFollowTheReferenceAlsoOutsideOfTheMatrix) {
+  const auto expect = [](std::optional<BinaryKind> kind, DType dtype, const std::string& kernel) {
+    OneHostNode one;
+    const ValueId matrix = one.Input({5, 3}, dtype), rows = one.Input({9, 3}, dtype);
+    one.Add(Scatter{kind}, {matrix, rows, one.Input({9}, DType::kInt32)}, {dtype});
+    const int32_t places[] = {4, 0, -1, 4, 5, 2, 2, 2147483647, -2147483647};
+    for (int64_t k = 0; k < 9; ++k) one.Set(2, k, places[k]);
+    ExpectAsReference(std::move(one), kernel);
+  };
+  for (DType dtype : {DType::kFloat32, DType::kInt64, DType::kUInt8, DType::kBool}) {
+    expect(std::nullopt, dtype, "scatter");
+  }
+  expect(BinaryKind::kAdd, DType::kFloat32, "scatter and add");
+  expect(BinaryKind::kAdd, DType::kInt64, "reference");
+  expect(BinaryKind::kMaximum, DType::kFloat32, "reference");
+}
+
 TEST(CpuKernels, UpdatesOfSlicesStayInside) {
   for (DType dtype : {DType::kFloat32, DType::kInt32, DType::kInt64}) {
     OneHostNode one;

@@ -103,7 +103,7 @@ Result<std::unique_ptr<HostNode>> MakeIntegerFunctionNode(const HostNodeRequest&
 // Choice between two tensors, element by element or row by row.
 Result<std::unique_ptr<HostNode>> MakeSelectNode(const HostNodeRequest& request);
 
-// Movement by indices that are known only in a run: gather, gather_nd, dynamic_update_slice.
+// Movement by indices that are known only in a run: gather, gather_nd, dynamic_update_slice, scatter.
 Result<std::unique_ptr<HostNode>> MakeGatherNode(const HostNodeRequest& request);
 
 // Conversion between types that are not quantized.

@@ -131,14 +131,62 @@ class UpdateNode final : public HostNode {
   HostOperand x_, update_, start_;
 };
 
+// Copies a matrix and writes rows over others, or adds them up as float32.
+class ScatterNode final : public HostNode {
+ public:
+  ScatterNode(const HostNodeRequest& request, HostOperand matrix, HostOperand rows, HostOperand places, bool adds)
+      : out_(request.arena.bytes(request.node.outputs[0])),
+        matrix_(std::move(matrix)),
+        rows_(std::move(rows)),
+        places_(std::move(places)),
+        adds_(adds) {}
+
+  std::string_view kernel() const override { return adds_ ? "scatter and add" : "scatter"; }
+
+  Status Run(RunControl* /*control*/) override {
+    std::memcpy(out_.data(), matrix_.bytes, out_.size());
+    const int64_t columns = matrix_.desc.shape[1], row_bytes = columns * BytesOf(matrix_.desc);
+    for (int64_t i = 0; i < rows_.desc.shape[0]; ++i) {
+      const int64_t place = places_.index(i);
+      if (place < 0 || place >= matrix_.desc.shape[0]) continue;
+      if (!adds_) {
+        std::memcpy(out_.data() + place * row_bytes, rows_.bytes + i * row_bytes, static_cast<size_t>(row_bytes));
+        continue;
+      }
+      float* sums = reinterpret_cast<float*>(out_.data()) + place * columns;
+      const float* added = rows_.floats() + i * columns;
+      for (int64_t c = 0; c < columns; ++c) sums[c] += added[c];
+    }
+    return Status::Ok();
+  }
+
+ private:
+  std::span<std::byte> out_;
+  HostOperand matrix_, rows_, places_;
+  bool adds_;
+};
+
+bool KeepScales(const HostNodeRequest& request) {
+  const TensorDesc& stored = request.graph.value(request.node.inputs[0]).desc;
+  const auto has_another = [&](ValueId value) {
+    return request.graph.value(value).desc.quantization != stored.quantization;
+  };
+  return !has_another(request.node.inputs[1]) && !has_another(request.node.outputs[0]);
+}
+
+std::unique_ptr<HostNode> MakeScatterNode(const HostNodeRequest& request, const Scatter& op, HostOperand matrix,
+                                          HostOperand rows, HostOperand places) {
+  const bool adds = op.kind == BinaryKind::kAdd && matrix.desc.dtype == DType::kFloat32;
+  const bool fits = places.has_indices() && rows.bytes != nullptr && rows.desc.dtype == matrix.desc.dtype &&
+                    KeepScales(request) && (adds || !op.kind);
+  if (!fits) return nullptr;
+  return std::make_unique<ScatterNode>(request, std::move(matrix), std::move(rows), std::move(places), adds);
+}
+
 std::unique_ptr<HostNode> MakeUpdateNode(const HostNodeRequest& request, HostOperand x, HostOperand update,
                                          HostOperand start) {
-  const TensorDesc& stored = request.graph.value(request.node.inputs[0]).desc;
-  for (ValueId value : {request.node.inputs[1], request.node.outputs[0]}) {
-    if (request.graph.value(value).desc.quantization != stored.quantization) return nullptr;
-  }
-  const bool fits =
-      start.has_indices() && update.bytes != nullptr && update.desc.dtype == x.desc.dtype && x.desc.shape.rank() > 0;
+  const bool fits = KeepScales(request) && start.has_indices() && update.bytes != nullptr &&
+                    update.desc.dtype == x.desc.dtype && x.desc.shape.rank() > 0;
   if (!fits) return nullptr;
   return std::make_unique<UpdateNode>(request, std::move(x), std::move(update), std::move(start));
 }
@@ -147,7 +195,8 @@ std::unique_ptr<HostNode> MakeUpdateNode(const HostNodeRequest& request, HostOpe
 
 Result<std::unique_ptr<HostNode>> MakeGatherNode(const HostNodeRequest& request) {
   const auto* gather = std::get_if<Gather>(&request.node.op);
-  const bool updates = std::holds_alternative<DynamicUpdateSlice>(request.node.op);
+  const auto* scatter = std::get_if<Scatter>(&request.node.op);
+  const bool updates = scatter != nullptr || std::holds_alternative<DynamicUpdateSlice>(request.node.op);
   if (gather == nullptr && !updates && !std::holds_alternative<GatherNd>(request.node.op)) return nullptr;
   const TensorDesc out = HeldAs(request.graph.value(request.node.outputs[0]).desc);
   HEARTH_ASSIGN(HostOperand x, HostOperandOf(request, 0));
@@ -156,6 +205,8 @@ Result<std::unique_ptr<HostNode>> MakeGatherNode(const HostNodeRequest& request)
   if (!is_held_alike || BitsOf(out.dtype) < 8 || out.shape.element_count() == 0) return nullptr;
   if (updates) {
     HEARTH_ASSIGN(HostOperand start, HostOperandOf(request, 2));
+    if (scatter != nullptr)
+      return MakeScatterNode(request, *scatter, std::move(x), std::move(second), std::move(start));
     return MakeUpdateNode(request, std::move(x), std::move(second), std::move(start));
   }
   if (!second.has_indices()) return nullptr;

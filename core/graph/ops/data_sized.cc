@@ -1,9 +1,48 @@
+// Operations whose results data place or count.
 #include <unordered_map>
 
+#include "core/graph/element.h"
+#include "core/graph/ops/elementwise_table.h"
 #include "core/graph/ops/node_inference.h"
 #include "core/graph/ops/op_functions.h"
 
 namespace hearth {
+
+Status InferScatter(const NodeInference& inference) {
+  HEARTH_TRY(inference.CheckKeepsType(0, 0));
+  HEARTH_TRY(inference.CheckKeepsType(0, 1));
+  const Shape &matrix = inference.shape(0), &rows = inference.shape(1), &places = inference.shape(2);
+  const bool fits = matrix.rank() == 2 && rows.rank() == 2 && rows[1] == matrix[1] && places == Shape{rows[0]};
+  if (!fits || inference.input(2).dtype != DType::kInt32 || inference.input(2).quantization) {
+    return inference.Fail(StatusCode::kMalformedInput, "rows of shape {} at places {}[{}] of {}", rows.ToString(),
+                          DTypeName(inference.input(2).dtype), places.ToString(), matrix.ToString());
+  }
+  return inference.SetOutput(0, matrix);
+}
+
+void ReferenceScatter(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
+  const auto& op = std::get<Scatter>(node.op);
+  const BinaryRow* row = op.kind ? &RowOf(*op.kind) : nullptr;
+  ReferenceTensor& out = outputs[0];
+  out.values = inputs[0]->values;
+  const auto combine = [&](double a, double b) {
+    if (row == nullptr) return b;
+    if (!out.integers) return row->function(a, b);
+    const auto function = row->integer_function;
+    const int64_t number = function == nullptr ? static_cast<int64_t>(row->function(a, b))
+                                               : function(ToInt64(a), ToInt64(b), BitsOf(*out.integers));
+    return static_cast<double>(WrapInteger(*out.integers, number));
+  };
+  const int64_t columns = out.shape[1];
+  for (int64_t i = 0; i < inputs[2]->shape[0]; ++i) {
+    const double place = inputs[2]->values[static_cast<size_t>(i)];
+    if (!(place >= 0.0 && place < out.shape[0])) continue;
+    for (int64_t c = 0; c < columns; ++c) {
+      double& element = out.values[static_cast<size_t>(static_cast<int64_t>(place) * columns + c)];
+      element = combine(element, inputs[1]->values[static_cast<size_t>(i * columns + c)]);
+    }
+  }
+}
 
 Status InferWhere(const NodeInference& inference) {
   const Shape& shape = inference.shape(0);

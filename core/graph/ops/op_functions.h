@@ -38,8 +38,8 @@ InferFunction InferConv2D, InferDepthwiseConv2D, InferTransposeConv, InferConvIn
 ReferenceFunction ReferenceConv2D, ReferenceDepthwiseConv2D, ReferenceTransposeConv, ReferenceConvInteger;
 
 // data_sized: results whose size depends on data have their largest size and a count of used elements.
-InferFunction InferWhere, InferUnique;
-ReferenceFunction ReferenceWhere, ReferenceUnique;
+InferFunction InferScatter, InferWhere, InferUnique;
+ReferenceFunction ReferenceScatter, ReferenceWhere, ReferenceUnique;
 
 // detection: from box encodings and class scores to a short list of detections (detection.h).
 InferFunction InferDetectionPostProcess;
