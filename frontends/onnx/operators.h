@@ -36,6 +36,7 @@ std::span<const OperatorRow> PlacesOperators();
 std::span<const OperatorRow> WindowOperators();
 std::span<const OperatorRow> PoolingOperators();
 std::span<const OperatorRow> ResizeOperators();
+std::span<const OperatorRow> SamplingOperators();
 std::span<const OperatorRow> NormalizationOperators();
 std::span<const OperatorRow> ReduceOperators();
 std::span<const OperatorRow> ProductOperators();
@@ -49,10 +50,10 @@ std::span<const OperatorRow> AttentionOperators();
 std::span<const OperatorRow> TransformerOperators();
 
 inline constexpr std::span<const OperatorRow> (*kOperatorLists[])() = {
-    ElementwiseOperators, ActivationOperators, ShapeOperators,     MovementOperators,      PlacesOperators,
-    WindowOperators,      PoolingOperators,    ResizeOperators,    NormalizationOperators, ReduceOperators,
-    ProductOperators,     QuantizedOperators,  RecurrentOperators, ControlOperators,       SpectrumOperators,
-    BoxOperators,         EinsumOperators,     AttentionOperators, TransformerOperators};
+    ElementwiseOperators, ActivationOperators, ShapeOperators,     MovementOperators,  PlacesOperators,
+    WindowOperators,      PoolingOperators,    ResizeOperators,    SamplingOperators,  NormalizationOperators,
+    ReduceOperators,      ProductOperators,    QuantizedOperators, RecurrentOperators, ControlOperators,
+    SpectrumOperators,    BoxOperators,        EinsumOperators,    AttentionOperators, TransformerOperators};
 
 }  // namespace hearth::onnx
 

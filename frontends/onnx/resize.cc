@@ -288,93 +288,10 @@ Results ReadResize(OpView& op) {
   return InOrder(order, to.AddCast(made, desc.dtype));
 }
 
-// x in a range of `size` elements, mirrored at both ends of the picture: the centers of the outer elements, or their
-// edges.
-Made Mirrored(NodeWriter& to, const Made& x, bool at_centers, int32_t size) {
-  HEARTH_TRY(x.status());
-  const double least = at_centers ? 0.0 : -0.5, range = at_centers ? size - 1 : size;
-  const auto number = [&](double value) { return AddScalarLike(to, *x, value); };
-  const Made turned = to.Add(BinaryKind::kFloorMod, {to.Add(BinaryKind::kSub, {x, number(least)}), number(2 * range)});
-  const Made beside = to.Add(UnaryKind::kAbs, to.Add(BinaryKind::kSub, {turned, number(range)}));
-  return to.Add(BinaryKind::kSub, {number(least + range), beside});
-}
-
-// (x[N,C,H,W], points[N,h,w,2] from -1 to 1: column, row)
-Results ReadGridSample(OpView& op) {
-  NodeWriter& to = op.to();
-  HEARTH_ASSIGN(const ValueId x, op.Last(0));
-  HEARTH_ASSIGN(const ValueId grid, op.In(1));
-  const Shape shape = to.shape(x), points = to.shape(grid);
-  const std::string_view mode = op.Text("mode", "linear"), padding = op.Text("padding_mode", "zeros");
-  const bool is_nearest = mode == "nearest", is_linear = mode == "linear" || mode == "bilinear";
-  const bool at_centers = op.Int("align_corners", 0) != 0, mirrors = padding == "reflection";
-  if (shape.rank() != 4 || points.rank() != 4 || points[3] != 2 || points[0] != shape[0]) {
-    return Error(StatusCode::kUnsupported, "points of shape {} in a tensor of rank {}", points.ToString(),
-                 shape.rank());
-  }
-  if ((!is_nearest && !is_linear) || (!mirrors && padding != "zeros" && padding != "border")) {
-    return Error(StatusCode::kUnsupported, "the mode '{}' with '{}'", mode.substr(0, 40), padding.substr(0, 40));
-  }
-  std::vector<ValueId> places;
-  for (int k = 0; k < 2; ++k) {
-    const int32_t size = shape[2 - k];
-    const double span = at_centers ? size - 1 : size;
-    const auto number = [&](double value) { return AddScalarLike(to, grid, value); };
-    const Made scaled = to.Add(BinaryKind::kMul, {to.AddSlice(grid, 3, k, 1), number(span / 2)});
-    Made place = to.Add(BinaryKind::kAdd, {scaled, number((size - 1) / 2.0)});
-    if (is_nearest) place = to.Add(UnaryKind::kRound, place);
-    if (mirrors && size > 1) place = Mirrored(to, place, at_centers, size);
-    if (padding != "zeros") {
-      place = to.Add(BinaryKind::kMinimum, {to.Add(BinaryKind::kMaximum, {place, number(0.0)}), number(size - 1)});
-    }
-    HEARTH_ASSIGN(const ValueId made, place);
-    places.push_back(made);
-  }
-  return Last(to.Add(Resampler{}, {x, to.Add(Concat{.axis = 3}, places)}));
-}
-
-// (matrices[N,d,d+1], sizes[d+2]) -> [N,...,d]: the points of a picture or volume, from -1 to 1, times each matrix.
-Results ReadAffineGrid(OpView& op) {
-  NodeWriter& to = op.to();
-  HEARTH_ASSIGN(const ValueId matrices, op.In(0));
-  HEARTH_ASSIGN(const std::vector<int64_t> sizes, op.Numbers(1));
-  const Shape shape = to.shape(matrices);
-  const int dims = static_cast<int>(sizes.size()) - 2;
-  const bool fits = (dims == 2 || dims == 3) && shape == Shape{static_cast<int32_t>(sizes[0]), dims, dims + 1};
-  int64_t count = 1;
-  for (int d = 0; fits && d < dims; ++d)
-    count = sizes[static_cast<size_t>(d) + 2] < 1
-                ? 0
-                : std::min<int64_t>(count * sizes[static_cast<size_t>(d) + 2], 1 << 30);
-  if (!fits || count < 1 || count > (1 << 24))
-    return Error(StatusCode::kMalformedInput, "matrices of shape {} for {} points", shape.ToString(), count);
-  HEARTH_TRY(to.budget().CheckRoom({static_cast<int32_t>(count), dims + 1}, DType::kFloat32));
-  const bool at_centers = op.Int("align_corners", 0) != 0;
-  std::vector<double> points;  // x, y, z, 1
-  for (int64_t k = 0; k < count; ++k) {
-    int64_t left = k;
-    for (int d = dims - 1; d >= 0; --d) {
-      const int64_t size = sizes[static_cast<size_t>(d) + 2], at = left % size;
-      left /= size;
-      points.push_back(!at_centers ? (2.0 * static_cast<double>(at) + 1.0) / static_cast<double>(size) - 1.0
-                       : size == 1 ? 0.0
-                                   : 2.0 * static_cast<double>(at) / static_cast<double>(size - 1) - 1.0);
-    }
-    points.push_back(1.0);
-  }
-  const Made matrix = to.AddConstant({1, static_cast<int32_t>(count), dims + 1}, DType::kFloat32, points);
-  std::vector<int32_t> whole = {shape[0]};
-  for (size_t d = 2; d < sizes.size(); ++d) whole.push_back(static_cast<int32_t>(sizes[d]));
-  whole.push_back(dims);
-  return Plain(to.AddReshape(to.Add(BatchMatMul{.adjoint_b = true}, {matrix, matrices}), Shape::FromSpan(whole)));
-}
-
 }  // namespace
 
 std::span<const OperatorRow> ResizeOperators() {
   static constexpr OperatorRow kRows[] = {
-      {"AffineGrid", ReadAffineGrid},
-      {"GridSample", ReadGridSample},
       {"Resize", ReadResize},
       {"Upsample", ReadResize, 1},
   };
