@@ -8,9 +8,39 @@
 namespace hearth::onnx {
 namespace {
 
+// In training mode: with the mean and variance of the operand itself, as PyTorch standardizes weights. The running ones
+// come closer to these.
+Results ReadTrainedBatchNormalization(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId x, op.Last(0));
+  const int rank = to.shape(x).rank();
+  const uint32_t all_but_channels = (1u << (rank - 1)) - 1;
+  const MeanVarianceNormalization norm{.axes_mask = all_but_channels,
+                                       .epsilon = static_cast<float>(op.Float("epsilon", 1e-5))};
+  HEARTH_ASSIGN(const ValueId y, to.Add(norm, {x, op.In(1), op.In(2)}));
+  std::vector<Tensor> results;
+  results.push_back(rank >= 3 ? Tensor{.last = y} : Tensor{.plain = y});
+  if (!op.HasOutput(1) && !op.HasOutput(2)) return results;
+  const double momentum = op.Float("momentum", 0.9);
+  const auto moved = [&](size_t running, const Made& own) {
+    const Made kept = to.Add(BinaryKind::kMul, {op.In(running), to.AddNumber(DType::kFloat32, momentum)});
+    return to.Add(BinaryKind::kAdd,
+                  {kept, to.Add(BinaryKind::kMul, {own, to.AddNumber(DType::kFloat32, 1.0 - momentum)})});
+  };
+  const Reduce mean_of{ReduceKind::kMean, all_but_channels, false};
+  HEARTH_ASSIGN(const ValueId mean, to.Add(mean_of, {x}));
+  const Made distance = to.Add(BinaryKind::kSub, {x, mean});
+  HEARTH_ASSIGN(const ValueId running_mean, moved(3, mean));
+  HEARTH_ASSIGN(const ValueId running_variance, moved(4, to.Add(mean_of, {to.Add(UnaryKind::kSquare, distance)})));
+  results.push_back({.plain = running_mean});
+  results.push_back({.plain = running_variance});
+  return results;
+}
+
 Results ReadBatchNormalization(OpView& op) {
   NodeWriter& to = op.to();
-  if (op.opset() >= 14 ? op.Int("training_mode", 0) != 0 : op.HasOutput(1)) {
+  if (op.opset() >= 14 && op.Int("training_mode", 0) != 0) return ReadTrainedBatchNormalization(op);
+  if (op.opset() < 14 && op.HasOutput(1)) {
     return Error(StatusCode::kUnsupported, "it is in training mode: export the model for inference");
   }
   if (op.opset() < 9 && op.Int("spatial", 1) == 0) return Error(StatusCode::kUnsupported, "spatial=0");
