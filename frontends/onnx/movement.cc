@@ -133,13 +133,34 @@ Results ReadSplit(OpView& op) {
   return made;
 }
 
+// The ends of a Slice. `last`: which of them data make, up to a known number.
+Result<std::optional<std::vector<int64_t>>> EndsOf(OpView& op, OpenDimension& last) {
+  Result<std::optional<std::vector<int64_t>>> known = op.NumbersOr(2, "ends");
+  if (known.ok() || !op.Has(2)) return known;
+  HEARTH_ASSIGN(const ValueId list, op.In(2));
+  HEARTH_ASSIGN(OpenSizes sizes, SizesIn(op.to(), list));
+  last = sizes.open;
+  return std::optional(std::move(sizes.dims));
+}
+
+// The first rows of a value, as many as `end` counts. `open`: those that are valid before.
+Made FirstRows(NodeWriter& to, ValueId value, const OpenDimension& open, const OpenDimension& end) {
+  const int32_t most = to.shape(value)[end.dim];
+  Made count = end.count;
+  if (open.count != kNoValue) count = to.Add(BinaryKind::kMinimum, {open.count, end.count});
+  HEARTH_ASSIGN(const ValueId number, count);
+  HEARTH_ASSIGN(const ValueId rows, AddCount(to, number, most));
+  return WithRows(to, value, {end.dim, rows});
+}
+
 Results ReadSlice(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const int rank = desc.shape.rank();
   HEARTH_ASSIGN(const auto starts, op.NumbersOr(1, "starts"));
-  HEARTH_ASSIGN(const auto ends, op.NumbersOr(2, "ends"));
   HEARTH_ASSIGN(const auto axes, op.NumbersOr(3, "axes"));
   HEARTH_ASSIGN(const auto steps, op.NumbersOr(4, "steps"));
+  OpenDimension last;  // the end, by its place in the list, that data make
+  HEARTH_ASSIGN(const auto ends, EndsOf(op, last));
   if (!starts || !ends || starts->size() != ends->size() || (axes && axes->size() != starts->size()) ||
       (steps && steps->size() != starts->size())) {
     return Error(StatusCode::kMalformedInput, "its starts, ends, axes and steps do not go together");
@@ -148,6 +169,7 @@ Results ReadSlice(OpView& op) {
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
   const Shape shape = op.to().shape(x);
   const OpenDimension open = op.to().marks().OpenOf(x);
+  OpenDimension end;       // the dimension that ends where data say
   int64_t cut_behind = 0;  // at the end of the open dimension; -1 if that is not all that depends on where it ends
   Slice slice{shape, shape, shape, shape};
   for (int d = 0; d < rank; ++d) {
@@ -158,19 +180,24 @@ Results ReadSlice(OpView& op) {
     HEARTH_ASSIGN(const int axis, OpView::Axis(axes ? (*axes)[k] : static_cast<int64_t>(k), rank));
     HEARTH_ASSIGN(const Range range, RangeOf((*starts)[k], (*ends)[k], steps ? (*steps)[k] : 1, desc.shape[axis]));
     const int d = AxisIn(order, axis, rank);
+    if (last.count != kNoValue && last.dim == static_cast<int>(k)) {
+      if ((*starts)[k] != 0 || range.step != 1 || (open.count != kNoValue && d != open.dim)) return NeedsAllRows();
+      end = {d, last.count};
+    }
     slice.begin[d] = static_cast<int32_t>(range.begin);
     slice.size[d] = static_cast<int32_t>(range.count);
     slice.strides[d] = static_cast<int32_t>(range.step);
     if (d != open.dim) continue;
-    const int64_t start = (*starts)[k], end = std::max<int64_t>((*ends)[k], -kMostInDimension);
+    const int64_t start = (*starts)[k], limit = std::max<int64_t>((*ends)[k], -kMostInDimension);
     const bool is_first = start == 0 && (!steps || (*steps)[k] > 0);
-    cut_behind = start < 0 || (!is_first && end < 0) ? -1 : std::max<int64_t>(0, -end);
+    cut_behind = start < 0 || (!is_first && limit < 0) ? -1 : std::max<int64_t>(0, -limit);
   }
   slice.shape = slice.size;
   const bool takes_all =
       slice.size == shape && std::ranges::all_of(slice.strides.dims(), [](int32_t s) { return s == 1; });
   HEARTH_ASSIGN(const ValueId made, takes_all ? Made(x) : op.to().Add(slice, {x}));
-  if (open.count == kNoValue || made == x) return InOrder(order, made);
+  if (end.count != kNoValue && end != open) return Plain(FirstRows(op.to(), made, open, end));
+  if (open.count == kNoValue || made == x) return InOrder(order, KnownNumbers(op.to(), made));
   // The first ones of rows whose number data make, or all but the last ones.
   if (slice.begin[open.dim] != 0 || slice.strides[open.dim] != 1 || cut_behind < 0) return NeedsAllRows();
   const Made left = cut_behind == 0

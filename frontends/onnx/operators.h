@@ -33,6 +33,7 @@ std::span<const OperatorRow> ActivationOperators();
 std::span<const OperatorRow> ShapeOperators();
 std::span<const OperatorRow> MovementOperators();
 std::span<const OperatorRow> PlacesOperators();
+std::span<const OperatorRow> ScatteringOperators();
 std::span<const OperatorRow> WindowOperators();
 std::span<const OperatorRow> PoolingOperators();
 std::span<const OperatorRow> ResizeOperators();
@@ -50,10 +51,11 @@ std::span<const OperatorRow> AttentionOperators();
 std::span<const OperatorRow> TransformerOperators();
 
 inline constexpr std::span<const OperatorRow> (*kOperatorLists[])() = {
-    ElementwiseOperators, ActivationOperators, ShapeOperators,     MovementOperators,  PlacesOperators,
-    WindowOperators,      PoolingOperators,    ResizeOperators,    SamplingOperators,  NormalizationOperators,
-    ReduceOperators,      ProductOperators,    QuantizedOperators, RecurrentOperators, ControlOperators,
-    SpectrumOperators,    BoxOperators,        EinsumOperators,    AttentionOperators, TransformerOperators};
+    ElementwiseOperators,   ActivationOperators, ShapeOperators,   MovementOperators,  PlacesOperators,
+    ScatteringOperators,    WindowOperators,     PoolingOperators, ResizeOperators,    SamplingOperators,
+    NormalizationOperators, ReduceOperators,     ProductOperators, QuantizedOperators, RecurrentOperators,
+    ControlOperators,       SpectrumOperators,   BoxOperators,     EinsumOperators,    AttentionOperators,
+    TransformerOperators};
 
 }  // namespace hearth::onnx
 

@@ -1,21 +1,19 @@
-// Operators that read or write elements at indices.
+// Operators that read elements at indices, or find them.
+#include "frontends/onnx/places.h"
+
 #include <algorithm>
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/writer/rows.h"
-#include "frontends/writer/scatter.h"
 
 namespace hearth::onnx {
-namespace {
 
-// Operand `i`, indices in operand 0, as int32; negative ones count from the end. Of those in the last dimension, the
-// k-th is among the elements of dimension first + k; if `count` is 1, all are in dimension `first`.
-Made FromFront(OpView& op, size_t i, int first, int count) {
+Made FromFront(OpView& op, const Made& of_file, int first, int count) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
-  HEARTH_ASSIGN(const ValueId indices, op.In(i));
+  HEARTH_ASSIGN(const ValueId indices, of_file);
   std::vector<int32_t> sizes;
   for (int d = first; d < first + count; ++d) sizes.push_back(desc.shape[d]);
   OpenDimension open;
@@ -57,6 +55,8 @@ Made FromFront(OpView& op, size_t i, int first, int count) {
   return to.Add(Select{}, {is_negative, to.Add(BinaryKind::kAdd, {narrow, counts()}), narrow});
 }
 
+namespace {
+
 // The node of a look-up in operand 0. `first_node`: of those that make the indices.
 Made AddLookUp(OpView& op, Op look_up, const Made& indices, size_t first_node) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
@@ -65,8 +65,8 @@ Made AddLookUp(OpView& op, Op look_up, const Made& indices, size_t first_node) {
   return AddOnRows(op.to(), std::move(look_up), {x, places}, op.to().desc(x));
 }
 
-// Where the elements of `indices` point among those of `whole`: along `axis` to their number, along each other
-// dimension to their own place. [elements, rank].
+}  // namespace
+
 Made CoordinatesBeside(NodeWriter& to, ValueId indices, int axis, const Shape& whole) {
   const Shape shape = to.shape(indices);
   bool fits = shape.rank() == whole.rank();
@@ -91,39 +91,32 @@ Made CoordinatesBeside(NodeWriter& to, ValueId indices, int axis, const Shape& w
   return columns.ids.size() == 1 ? Made(columns.ids[0]) : to.Add(Concat{.axis = 1}, columns);
 }
 
-Result<std::optional<BinaryKind>> MeetingOf(const OpView& op) {
-  const std::string_view kind = op.Text("reduction", "none");
-  if (kind == "none") return std::optional<BinaryKind>();
-  if (kind == "add") return std::optional(BinaryKind::kAdd);
-  if (kind == "mul") return std::optional(BinaryKind::kMul);
-  if (kind == "max") return std::optional(BinaryKind::kMaximum);
-  if (kind == "min") return std::optional(BinaryKind::kMinimum);
-  return Error(StatusCode::kMalformedInput, "the reduction '{}'", kind.substr(0, 40));
-}
+namespace {
 
 Results ReadGather(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
   HEARTH_ASSIGN(const TensorDesc indices, op.Desc(1));
   const size_t first_node = op.to().graph().nodes().size();
-  const Made places = FromFront(op, 1, axis, 1);
+  const Made places = FromFront(op, op.In(1), axis, 1);
   // Devices read lists of indices.
-  if (indices.shape.rank() > 0) return Plain(AddLookUp(op, Gather{axis, 0}, places, first_node));
+  if (indices.shape.rank() > 0) return Plain(KnownNumbers(op.to(), AddLookUp(op, Gather{axis, 0}, places, first_node)));
   HEARTH_ASSIGN(const ValueId taken, AddLookUp(op, Gather{axis, 0}, op.to().AddReshape(places, {1}), first_node));
-  return Plain(op.to().AddReshape(taken, Without(desc.shape, axis)));
+  return Plain(KnownNumbers(op.to(), op.to().AddReshape(taken, Without(desc.shape, axis))));
 }
 
 Results ReadGatherElements(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
   const size_t first_node = op.to().graph().nodes().size();
-  HEARTH_ASSIGN(const ValueId places, FromFront(op, 1, axis, 1));
+  HEARTH_ASSIGN(const ValueId places, FromFront(op, op.In(1), axis, 1));
   const Shape made = op.to().shape(places);
   const Made coordinates = CoordinatesBeside(op.to(), places, axis, desc.shape);
   return Plain(op.to().AddReshape(AddLookUp(op, GatherNd{}, coordinates, first_node), made));
 }
 
-// Indices whose last dimension has coordinates in operand 0, from its dimension `first` on.
+}  // namespace
+
 Made Coordinates(OpView& op, size_t i, int first) {
   HEARTH_ASSIGN(const TensorDesc whole, op.Desc(0));
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(i));
@@ -132,8 +125,10 @@ Made Coordinates(OpView& op, size_t i, int first) {
     return Error(StatusCode::kMalformedInput, "indices of shape {} for {}", desc.shape.ToString(),
                  whole.shape.ToString());
   }
-  return FromFront(op, i, first, desc.shape[rank - 1]);
+  return FromFront(op, op.In(i), first, desc.shape[rank - 1]);
 }
+
+namespace {
 
 Results ReadGatherNd(OpView& op) {
   NodeWriter& to = op.to();
@@ -256,41 +251,6 @@ Results ReadUnique(OpView& op) {
   return results;
 }
 
-Results ReadScatterNd(OpView& op) {
-  NodeWriter& to = op.to();
-  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
-  HEARTH_ASSIGN(const std::optional<BinaryKind> kind, MeetingOf(op));
-  HEARTH_ASSIGN(const ValueId listed, Coordinates(op, 1, 0));
-  const Shape indices = to.shape(listed);
-  const int n = indices[indices.rank() - 1];
-  const auto rows = static_cast<int32_t>(CountBetween(indices, 0, indices.rank() - 1));
-  const auto count = static_cast<int32_t>(CountBetween(desc.shape, 0, n));
-  const auto row = static_cast<int32_t>(CountBetween(desc.shape, n, desc.shape.rank()));
-  HEARTH_ASSIGN(const ValueId places, ComputedPlaces(to, listed, desc.shape, rows, n));
-  HEARTH_ASSIGN(const ValueId matrix, to.AddReshape(op.In(0), {count, row}));
-  HEARTH_ASSIGN(const ValueId updates, to.AddReshape(op.In(2), {rows, row}));
-  return Plain(to.AddReshape(ScatterRows(to, matrix, updates, places, kind), desc.shape));
-}
-
-Results ReadScatterElements(OpView& op) {
-  NodeWriter& to = op.to();
-  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
-  HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
-  HEARTH_ASSIGN(const std::optional<BinaryKind> kind, MeetingOf(op));
-  HEARTH_ASSIGN(const ValueId indices, FromFront(op, 1, axis, 1));
-  const auto rows = static_cast<int32_t>(to.shape(indices).element_count());
-  HEARTH_ASSIGN(const TensorDesc given, op.Desc(2));
-  if (given.shape != to.shape(indices)) {
-    return Error(StatusCode::kMalformedInput, "updates of shape {} for indices of shape {}", given.shape.ToString(),
-                 to.shape(indices).ToString());
-  }
-  HEARTH_ASSIGN(const ValueId coordinates, CoordinatesBeside(to, indices, axis, desc.shape));
-  HEARTH_ASSIGN(const ValueId places, ComputedPlaces(to, coordinates, desc.shape, rows, desc.shape.rank()));
-  HEARTH_ASSIGN(const ValueId matrix, to.AddReshape(op.In(0), {static_cast<int32_t>(desc.shape.element_count()), 1}));
-  HEARTH_ASSIGN(const ValueId updates, to.AddReshape(op.In(2), {rows, 1}));
-  return Plain(to.AddReshape(ScatterRows(to, matrix, updates, places, kind), desc.shape));
-}
-
 Results ReadOneHot(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const double depth, op.Number(1));
@@ -311,15 +271,8 @@ Results ReadOneHot(OpView& op) {
 
 std::span<const OperatorRow> PlacesOperators() {
   static constexpr OperatorRow kRows[] = {
-      {"Compress", ReadCompress},
-      {"Gather", ReadGather},
-      {"GatherElements", ReadGatherElements},
-      {"GatherND", ReadGatherNd},
-      {"NonZero", ReadNonZero},
-      {"OneHot", ReadOneHot},
-      {"Scatter", ReadScatterElements},
-      {"ScatterElements", ReadScatterElements},
-      {"ScatterND", ReadScatterNd},
+      {"Compress", ReadCompress}, {"Gather", ReadGather},   {"GatherElements", ReadGatherElements},
+      {"GatherND", ReadGatherNd}, {"NonZero", ReadNonZero}, {"OneHot", ReadOneHot},
       {"Unique", ReadUnique},
   };
   return kRows;

@@ -37,6 +37,16 @@ std::vector<int64_t> DimsOf(const Shape& shape) {
   return {shape.dims().begin(), shape.dims().end()};
 }
 
+// Where `rows` are that keep their number or, as the first ones, become several each: in dimension `at` of `made`.
+Result<OpenDimension> RowsWithin(NodeWriter& to, const Shape& before, const OpenDimension& rows, const Shape& made,
+                                 int at) {
+  if (IsSameDimension(before, rows.dim, made, at)) return OpenDimension{at, rows.count};
+  const bool are_first = CountBetween(before, 0, rows.dim) == 1 && CountBetween(made, 0, at) == 1;
+  if (!are_first || before[rows.dim] == 0 || made[at] % before[rows.dim] != 0) return NeedsAllRows();
+  HEARTH_ASSIGN(const ValueId count, AddProductOfCount(to, rows.count, made[at] / before[rows.dim], made[at]));
+  return OpenDimension{at, count};
+}
+
 // `became`: what each dimension became, -1 for one that must be 1; nothing if only their sizes say it.
 Results Reshaped(OpView& op, const std::vector<int64_t>& dims, const std::vector<int>& became = {}) {
   HEARTH_ASSIGN(const Shape shape, CheckedShape(dims));
@@ -45,10 +55,12 @@ Results Reshaped(OpView& op, const std::vector<int64_t>& dims, const std::vector
   const OpenDimension rows = op.to().marks().OpenOf(x);
   if (made == x || rows.count == kNoValue || became.empty()) return Plain(made);
   const int at = became[static_cast<size_t>(rows.dim)];
-  if (at >= 0 && !IsSameDimension(op.to().shape(x), rows.dim, shape, at)) return NeedsAllRows();
-  if (at >= 0) return Plain(AddRows(op.to(), made, rows.count, at));
-  op.to().marks().closed.insert(made);
-  return Plain(made);
+  if (at < 0) {
+    op.to().marks().closed.insert(made);
+    return Plain(made);
+  }
+  HEARTH_ASSIGN(const OpenDimension left, RowsWithin(op.to(), op.to().shape(x), rows, shape, at));
+  return Plain(AddRows(op.to(), made, left.count, left.dim));
 }
 
 Results ReadShape(OpView& op) {
@@ -133,10 +145,11 @@ Results ReadRange(OpView& op) {
   return Plain(op.to().AddConstant(shape, desc.dtype, numbers));
 }
 
-// The dimension that `rows` becomes, which must be the one whose size the list leaves to data: of 4 rows at most, whose
-// number data make, and 4 columns the list (4, -1) makes 4 rows always.
-Result<int> RowsAfterReshape(const OpenSizes& list, bool keeps_zeros, const Shape& before, const OpenDimension& rows,
-                             const Shape& made) {
+// What `rows` become: a dimension of the same size, or the first one, where each row becomes several. It must be the
+// one whose size the list leaves to data: of 4 rows at most, whose number data make, and 4 columns the list (4, -1)
+// makes 4 rows always.
+Result<OpenDimension> RowsAfterReshape(NodeWriter& to, const OpenSizes& list, bool keeps_zeros, const Shape& before,
+                                       const OpenDimension& rows, const Shape& made) {
   const auto is_copy = [&](int d) { return list.dims[static_cast<size_t>(d)] == 0 && !keeps_zeros && d == rows.dim; };
   const auto is_rest = [&](int d) { return list.dims[static_cast<size_t>(d)] == -1; };
   const auto is_of_data = [&](int d) { return list.open.IsAt(d); };
@@ -151,7 +164,11 @@ Result<int> RowsAfterReshape(const OpenSizes& list, bool keeps_zeros, const Shap
   for (int d = 0; d < made.rank() && at >= 0; ++d) {
     if (d != at && (is_copy(d) || is_of_data(d) || (is_rest(d) && !is_fixed))) at = -1;
   }
-  return at >= 0 ? Result<int>(at) : Result<int>(NeedsAllRows());
+  if (at >= 0) return OpenDimension{at, rows.count};
+  int first = 0;
+  while (first + 1 < made.rank() && made[first] == 1) ++first;
+  if (made.rank() == 0 || !(is_rest(first) || is_of_data(first))) return NeedsAllRows();
+  return RowsWithin(to, before, rows, made, first);
 }
 
 Results ReadReshape(OpView& op) {
@@ -187,8 +204,8 @@ Results ReadReshape(OpView& op) {
   const OpenDimension rows = op.to().marks().OpenOf(x);
   HEARTH_ASSIGN(const ValueId made, op.to().AddReshape(x, shape));
   if (rows.count == kNoValue) return sizes.open.count == kNoValue ? Plain(made) : Results(NeedsAllRows());
-  HEARTH_ASSIGN(const int at, RowsAfterReshape(sizes, keeps_zeros, desc.shape, rows, shape));
-  return Plain(made == x ? Made(made) : AddRows(op.to(), made, rows.count, at));
+  HEARTH_ASSIGN(const OpenDimension left, RowsAfterReshape(op.to(), sizes, keeps_zeros, desc.shape, rows, shape));
+  return Plain(made == x ? Made(made) : AddRows(op.to(), made, left.count, left.dim));
 }
 
 Results ReadFlatten(OpView& op) {
@@ -267,7 +284,8 @@ Results ReadExpand(OpView& op) {
     }
   }
   HEARTH_ASSIGN(const Shape shape, CheckedShape(dims));
-  if (sizes.open.count != kNoValue) return Plain(WithRows(op.to(), op.to().Add(BroadcastTo{shape}, {x}), sizes.open));
+  const bool is_new = sizes.open.count != kNoValue && rows.count == kNoValue;
+  if (is_new) return Plain(WithRows(op.to(), op.to().Add(BroadcastTo{shape}, {x}), sizes.open));
   if (shape == desc.shape) return InOrder(op.OrderOf(0), op.In(0, op.OrderOf(0)));
   return Plain(op.to().Add(BroadcastTo{shape}, {x}));
 }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMostSteps = 64, kMostLevels = 4;
 constexpr double kMostCounted = 1 << 24;
-constexpr int64_t kMostListed = 8;  // numbers of which the least is taken
+constexpr int64_t kMostListed = 8;  // numbers of which the least is taken, or that are looked up
 
 // An element of a value, by its number.
 struct Element {
@@ -31,12 +31,36 @@ bool HoldsCounts(DType dtype) {
   return dtype == DType::kInt32 || dtype == DType::kInt64 || dtype == DType::kFloat32;
 }
 
+// The same element of a list of numbers, or a single number for all.
+Element OperandAt(const NodeWriter& to, ValueId operand, int64_t at) {
+  return {operand, to.shape(operand).element_count() == 1 ? 0 : at};
+}
+
+// The constant that the element is; nothing if data make it.
+std::optional<double> ConstantAt(const NodeWriter& to, Element element) {
+  if (!to.IsConstant(element.of) || element.at >= to.shape(element.of).element_count()) return std::nullopt;
+  return LoadElement(to.desc(element.of).dtype, to.graph().ConstantBytes(element.of), element.at);
+}
+
+// Of a sum with 0 or a product with 1, the other operand.
+Element OtherOperand(const NodeWriter& to, const Node& node, int64_t at) {
+  const auto* binary = std::get_if<Binary>(&node.op);
+  if (binary == nullptr || to.shape(node.outputs[0]).rank() > 1) return {};
+  const bool is_sum = binary->kind == BinaryKind::kAdd, is_product = binary->kind == BinaryKind::kMul;
+  for (size_t k = 0; k < 2 && (is_sum || is_product); ++k) {
+    if (ConstantAt(to, OperandAt(to, node.inputs[k], at)) == (is_sum ? 0.0 : 1.0))
+      return OperandAt(to, node.inputs[1 - k], at);
+  }
+  return {};
+}
+
 // The element that the node copies to element `at` of its result; kNoValue if it calculates it.
 Element CopiedFrom(const NodeWriter& to, const Node& node, int64_t at) {
   const bool is_cast = std::holds_alternative<Cast>(node.op);
   if (is_cast && !(HoldsCounts(to.desc(node.inputs[0]).dtype) && HoldsCounts(to.desc(node.outputs[0]).dtype)))
     return {};
   if (is_cast || std::holds_alternative<Reshape>(node.op)) return {node.inputs[0], at};
+  if (std::holds_alternative<Binary>(node.op)) return OtherOperand(to, node, at);
   if (to.shape(node.inputs[0]).rank() != 1) return {};
   if (const auto* slice = std::get_if<Slice>(&node.op)) {
     return {node.inputs[0], slice->begin[0] + at * slice->strides[0]};
@@ -57,11 +81,44 @@ Element CopiedFrom(const NodeWriter& to, const Node& node, int64_t at) {
   return {};
 }
 
+Element SourceOf(const NodeWriter& to, Element element, int levels = kMostLevels);
+
+// Whether two numbers are equal, where constants tell or one is no number of rows: those are not negative.
+std::optional<bool> AreEqual(const NodeWriter& to, Element a, Element b, int levels) {
+  a = SourceOf(to, a, levels);
+  b = SourceOf(to, b, levels);
+  const std::optional<double> first = ConstantAt(to, a), second = ConstantAt(to, b);
+  if (first && second) return *first == *second;
+  if (!first && !second) return std::nullopt;
+  const auto count = to.marks().counts.find(first ? b.of : a.of);
+  const double number = first ? *first : *second;
+  if (count == to.marks().counts.end() || (number >= 0.0 && number <= count->second)) return std::nullopt;
+  return false;
+}
+
+// The branch of a Select that the element is, where its condition is known: PyTorch makes sizes so where -1 keeps one.
+Element ChosenFrom(const NodeWriter& to, const Node& select, int64_t at, int levels) {
+  const Element condition = SourceOf(to, OperandAt(to, select.inputs[0], at), levels);
+  const Node* maker = MakerOf(to, condition.of);
+  const auto* binary = maker == nullptr ? nullptr : std::get_if<Binary>(&maker->op);
+  std::optional<bool> is_first;
+  if (const std::optional<double> known = ConstantAt(to, condition)) {
+    is_first = *known != 0.0;
+  } else if (binary != nullptr && binary->kind == BinaryKind::kEqual && to.shape(condition.of).rank() <= 1) {
+    is_first = AreEqual(to, OperandAt(to, maker->inputs[0], condition.at),
+                        OperandAt(to, maker->inputs[1], condition.at), levels);
+  }
+  return is_first ? OperandAt(to, select.inputs[*is_first ? 1 : 2], at) : Element();
+}
+
 // The element that is copied to this one, perhaps itself.
-Element SourceOf(const NodeWriter& to, Element element) {
+Element SourceOf(const NodeWriter& to, Element element, int levels) {
   for (int step = 0; step < kMostSteps; ++step) {
     const Node* maker = MakerOf(to, element.of);
-    const Element before = maker == nullptr ? Element() : CopiedFrom(to, *maker, element.at);
+    if (maker == nullptr) break;
+    const bool is_choice = std::holds_alternative<Select>(maker->op) && to.shape(element.of).rank() <= 1 && levels > 0;
+    const Element before =
+        is_choice ? ChosenFrom(to, *maker, element.at, levels - 1) : CopiedFrom(to, *maker, element.at);
     if (before.of == kNoValue) break;
     element = before;
   }
@@ -72,9 +129,8 @@ Element SourceOf(const NodeWriter& to, Element element) {
 std::optional<double> MostOf(const NodeWriter& to, Element element, int levels) {
   element = SourceOf(to, element);
   if (to.IsConstant(element.of)) {
-    if (element.at >= to.shape(element.of).element_count()) return std::nullopt;
-    const double number = LoadElement(to.desc(element.of).dtype, to.graph().ConstantBytes(element.of), element.at);
-    return number == std::floor(number) ? std::optional(number) : std::nullopt;
+    const std::optional<double> number = ConstantAt(to, element);
+    return number && *number == std::floor(*number) ? number : std::nullopt;
   }
   if (const auto count = to.marks().counts.find(element.of); count != to.marks().counts.end()) return count->second;
   const Node* maker = MakerOf(to, element.of);
@@ -102,6 +158,20 @@ std::optional<double> MostOf(const NodeWriter& to, Element element, int levels) 
 
 std::optional<double> MostOf(const NodeWriter& to, ValueId number) {
   return MostOf(to, {number, 0}, kMostLevels);
+}
+
+Made KnownNumbers(NodeWriter& to, const Made& list) {
+  if (!list.ok() || to.IsConstant(*list)) return list;
+  const TensorDesc desc = to.desc(*list);
+  const bool is_list = desc.shape.rank() <= 1 && desc.shape.element_count() <= kMostListed;
+  if (!is_list || (desc.dtype != DType::kInt32 && desc.dtype != DType::kInt64)) return list;
+  std::vector<double> numbers;
+  for (int64_t k = 0; k < desc.shape.element_count(); ++k) {
+    const std::optional<double> number = ConstantAt(to, SourceOf(to, {*list, k}));
+    if (!number) return list;
+    numbers.push_back(*number);
+  }
+  return to.AddConstant(desc, numbers);
 }
 
 Result<OpenSizes> SizesIn(NodeWriter& to, ValueId list) {
@@ -142,6 +212,15 @@ Made AddCount(NodeWriter& to, ValueId number, int32_t most) {
   const Made wanted = to.AddReshape(to.AddCast(number, DType::kInt32), {1});
   const Made at_most = to.Add(BinaryKind::kMinimum, {wanted, to.AddNumber(DType::kInt32, most)});
   HEARTH_ASSIGN(known->second, to.Add(BinaryKind::kMaximum, {at_most, to.AddNumber(DType::kInt32, 0)}));
+  to.marks().counts.emplace(known->second, most);
+  return known->second;
+}
+
+Made AddProductOfCount(NodeWriter& to, ValueId count, int32_t factor, int32_t most) {
+  if (factor == 1) return count;
+  const auto [known, is_new] = to.marks().multiplied.emplace(std::pair(count, factor), kNoValue);
+  if (!is_new) return known->second;
+  HEARTH_ASSIGN(known->second, to.Add(BinaryKind::kMul, {count, to.AddNumber(DType::kInt32, factor)}));
   to.marks().counts.emplace(known->second, most);
   return known->second;
 }

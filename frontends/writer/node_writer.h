@@ -73,6 +73,8 @@ struct ValueMarks {
   std::map<ValueId, int32_t> counts;
   // Those made of a number in another value: that value, the number's place in it, and how large it can become.
   std::map<std::tuple<ValueId, int64_t, int32_t>, ValueId> counted;
+  // Those that are a multiple of another one, by that and the factor.
+  std::map<std::pair<ValueId, int32_t>, ValueId> multiplied;
   // The places of the valid rows of several lists, one after the other, and their number; by the lists' sizes and
   // counts.
   std::map<std::vector<int64_t>, std::vector<ValueId>> joined;

@@ -21,14 +21,17 @@ bool IsElementwise(const Op& op) {
 
 // Whether it computes each slice of dimension 0 by itself.
 bool IsByPicture(const Op& op) {
-  return std::holds_alternative<Conv2D>(op) || std::holds_alternative<Pool2D>(op) ||
-         std::holds_alternative<TransposeConv>(op);
+  return std::holds_alternative<Conv2D>(op) || std::holds_alternative<DepthwiseConv2D>(op) ||
+         std::holds_alternative<Pool2D>(op) || std::holds_alternative<TransposeConv>(op) ||
+         std::holds_alternative<Resize>(op) || std::holds_alternative<SpaceToDepth>(op) ||
+         std::holds_alternative<DepthToSpace>(op) || std::holds_alternative<LocalResponseNormalization>(op);
 }
 
 // Whether it computes along the last dimension, for each place in the others by itself.
 bool IsAlongLast(const Op& op) {
   return std::holds_alternative<Softmax>(op) || std::holds_alternative<LogSoftmax>(op) ||
-         std::holds_alternative<FullyConnected>(op) || std::holds_alternative<TopK>(op);
+         std::holds_alternative<FullyConnected>(op) || std::holds_alternative<TopK>(op) ||
+         std::holds_alternative<L2Normalization>(op);
 }
 
 // The dimension of the new shape that dimension `d` becomes where elements keep their order; -1 if there is none.
@@ -59,6 +62,10 @@ int AfterOp(const Op& op, int d, const Shape& shape, const Shape& made) {
   if (const auto* search = std::get_if<ArgReduce>(&op)) {
     const int axis = axis_of(search->axis, rank);
     return axis == d ? -1 : d - static_cast<int>(axis < d);
+  }
+  if (const auto* pad = std::get_if<Pad>(&op)) return pad->before[d] == 0 && pad->after[d] == 0 ? d : -1;
+  if (const auto* product = std::get_if<BatchMatMul>(&op)) {
+    return d < rank - 2 || (d == rank - 2 && !product->adjoint_a) ? d + made.rank() - rank : -1;
   }
   if (const auto* split = std::get_if<Split>(&op)) return split->axis == d ? -1 : d;
   if (const auto* one_hot = std::get_if<OneHot>(&op)) {

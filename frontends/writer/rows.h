@@ -41,8 +41,13 @@ Made AddRowsOfAll(NodeWriter& to, const std::vector<ValueId>& parts, int axis);
 // counts.cc. A number that data make as a number of rows (int32[1]), from 0 to `most`; one that is such a number, or a
 // copy of it, stays the same value.
 Made AddCount(NodeWriter& to, ValueId number, int32_t most);
+// A number of rows times a constant, at most `most`: one value for each factor.
+Made AddProductOfCount(NodeWriter& to, ValueId count, int32_t factor, int32_t most);
 // The largest that a number can be which is made of numbers of rows and constants; nothing if data do not limit it.
 std::optional<double> MostOf(const NodeWriter& to, ValueId number);
+
+// A short list of integers as a constant, where each is a copy of one: the columns of a shape whose rows data make.
+Made KnownNumbers(NodeWriter& to, const Made& list);
 
 // Sizes that are known, or of which data decide one up to a number that is known.
 struct OpenSizes {

@@ -3,7 +3,7 @@
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 from attention_cases import attention, transformers
-from detector_cases import boxes, ends_of_lists, lists_of_data, regions, regions_of_pictures
+from detector_cases import boxes, ends_of_lists, lists_of_data, regions, regions_of_pictures, rows_in_layers
 from one_case import case, network, seeded
 from quantized_cases import (counted_layers, narrow_integers, narrow_weights, qlinear, quantized, quantized_recurrent,
                              rounded_layers)
@@ -183,6 +183,29 @@ def movement():
                                                    seeded("u", (2, 3))], [1])
     yield case("ScatterElements_constant", "ScatterElements", [seeded("x", (4, 3)), np.array([[2, 0, 3]], np.int64),
                                                                seeded("u", (1, 3))], [1], axis=0)
+    # Whole slices, as index_add of graph networks writes them, and more updates than elements.
+    for held in ([], [1]):
+        edges = np.repeat(seeded("edges", (1, 90, 1), np.int64, -3, 2), 2, axis=0).repeat(5, axis=2)
+        for kind in ("add", "max", "none"):
+            yield case(f"ScatterElements_of_slices_{kind}_{len(held)}", "ScatterElements",
+                       [seeded("x", (2, 3, 5)), edges, seeded("u", (2, 90, 5))], held, axis=1, reduction=kind, opset=18)
+    far = seeded("far", (300, 1), np.int64, -40, 39)
+    for kind in ("add", "mul", "max", "min", "none"):
+        for dtype in (np.float32, np.int64):
+            x, u = (seeded(name, shape, dtype, -3, 3) for name, shape in (("x", (40, 6)), ("u", (300, 6))))
+            yield case(f"ScatterND_many_{kind}_{np.dtype(dtype)}", "ScatterND", [x, far, u], reduction=kind, opset=18)
+    infinite = np.where(np.arange(24).reshape(8, 3) == 4, np.inf, 1).astype(np.float32)
+    yield case("ScatterND_infinity_stays", "ScatterND",
+               [seeded("x", (5, 3)), seeded("i", (8, 1), np.int64, 0, 3), infinite], reduction="add", opset=18)
+    for name, image, block, more in (("apart", (4, 6), (2, 3), {"strides": [2, 3]}),
+                                     ("over", (6, 5), (3, 2), {"strides": [2, 1], "pads": [1, 0, 2, 1]}),
+                                     ("dilated", (7, 6), (2, 3), {"dilations": [3, 2]}), ("line", (9,), (4,), {})):
+        n = len(image)
+        pads, strides, gaps = more.get("pads", [0] * 2 * n), more.get("strides", [1] * n), more.get("dilations", [1] * n)
+        windows = np.prod([(image[d] + pads[d] + pads[n + d] - gaps[d] * (block[d] - 1) - 1) // strides[d] + 1
+                           for d in range(n)])
+        yield case(f"Col2Im_{name}", "Col2Im", [seeded("x", (2, 3 * np.prod(block), windows)), np.array(image, np.int64),
+                                                np.array(block, np.int64)], [1, 2], opset=18, **more)
 
 
 def reductions():
@@ -442,5 +465,5 @@ def all_cases():
     for family in (convolutions, pools, unpooling, resizes, elements, movement, places, lists, reductions, normalizations,
                    norms_and_losses, products, sums, recurrent, samples, quantized, quantized_recurrent, qlinear,
                    counted_layers, rounded_layers, narrow_weights, narrow_integers, boxes, regions,
-                   regions_of_pictures, lists_of_data, ends_of_lists, attention, transformers):
+                   regions_of_pictures, lists_of_data, rows_in_layers, ends_of_lists, attention, transformers):
         yield from family()

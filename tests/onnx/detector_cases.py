@@ -127,6 +127,56 @@ def lists_of_data():
                       [*held, *more], outputs)
 
 
+def rows_in_layers():
+    """What the second stage of torchvision's detectors does with the regions that the first one found."""
+    def numbers(**held):
+        return [numpy_helper.from_array(np.asarray(array), name) for name, array in held.items()]
+
+    node = helper.make_node
+    held = numbers(half=np.float32(0.5), list=np.array([0], np.int64), second=np.array([1], np.int64),
+                   three=np.array([3], np.int64), minus=np.int64(-1), none=np.array([0], np.int64),
+                   flat=np.array([-1], np.int64), pairs=np.array([-1, 2], np.int64), pictures=np.array([-1, 1, 2, 2], np.int64),
+                   base=seeded("base", (20, 3)), whole=seeded("whole", (20, 4)), matrix=seeded("m", (2, 3)),
+                   pads=np.array([0, 1, 0, 2], np.int64), scales=np.array([1, 1, 2, 2], np.float32),
+                   ninety=np.array([90], np.int64), numbers=np.arange(5, dtype=np.float32))
+    found = [node("Greater", ["scores", "half"], ["is_high"]), node("NonZero", ["is_high"], ["places"]),
+             node("Squeeze", ["places", "list"], ["rows"]), node("Gather", ["boxes", "rows"], ["of_high"], axis=0),
+             node("Shape", ["rows"], ["size"])]
+    # Tensor.expand, where a size of -1 keeps the tensor's own.
+    sizes = [node("Concat", ["size", "three"], ["wanted"], axis=0), node("Shape", ["wanted"], ["two"]),
+             node("ConstantOfShape", ["two"], ["ones"], value=numpy_helper.from_array(np.array([1], np.int64))),
+             node("Mul", ["ones", "minus"], ["keeps"]), node("Equal", ["wanted", "keeps"], ["is_kept"]),
+             node("Where", ["is_kept", "ones", "wanted"], ["sizes"]), node("Unsqueeze", ["rows", "second"], ["column"]),
+             node("Expand", ["column", "sizes"], ["indices"])]
+    scatter = [*found, *sizes, node("Slice", ["of_high", "list", "three", "second"], ["updates"]),
+               node("ScatterElements", ["base", "indices", "updates"], ["replaced"], axis=0),
+               node("ScatterElements", ["base", "indices", "updates"], ["added"], axis=0, reduction="add"),
+               node("ScatterND", ["whole", "column", "of_high"], ["rows_replaced"]),
+               node("ScatterND", ["whole", "column", "of_high"], ["largest"], reduction="max")]
+    layers = [*found, node("Add", ["none", "size"], ["end"]), node("Slice", ["of_high", "list", "end", "list"], ["all_of_them"]),
+              node("Slice", ["whole", "list", "end", "list"], ["first_of_whole"]),
+              node("Reshape", ["of_high", "flat"], ["in_one_list"]), node("Reshape", ["of_high", "pairs"], ["in_pairs"]),
+              node("Mul", ["in_pairs", "half"], ["halves"]), node("Reshape", ["of_high", "pictures"], ["seen"]),
+              node("Flatten", ["seen"], ["lines"], axis=3), node("MatMul", ["lines", "matrix"], ["products"]),
+              node("MatMul", ["seen", "matrix"], ["of_pictures"]), node("Pad", ["of_high", "pads"], ["wider"]),
+              node("Resize", ["seen", "", "scales"], ["larger"], mode="linear"), node("Shape", ["seen"], ["shape"]),
+              node("Gather", ["shape", "second"], ["channels"]), node("Expand", ["numbers", "channels"], ["known"])]
+    for count, low in (("few", -1), ("many", 0.3), ("none", -9)):
+        given = {"scores": seeded("scores" + count, (20,), low=low, high=0 if low == -9 else 1),
+                 "boxes": seeded("boxes" + count, (20, 4), low=0, high=4)}
+        yield network(f"scatter_rows_{count}", scatter, given, held, ["replaced", "added", "rows_replaced", "largest"], 18)
+        yield network(f"layers_of_rows_{count}", layers, given, held,
+                      ["all_of_them", "first_of_whole", "in_one_list", "halves", "products", "wider", "known",
+                       *(["of_pictures", "larger"] if count != "none" else [])])
+    # x[x > 0.5] = 7, of more elements than are compared one by one.
+    nodes = [node("Greater", ["x", "half"], ["is_high"]), node("NonZero", ["is_high"], ["places"]),
+             node("Transpose", ["places"], ["at"], perm=[1, 0]), node("Shape", ["at"], ["shape"]),
+             node("Gather", ["shape", "list"], ["count"]), node("Expand", ["seven", "count"], ["sevens"]),
+             node("ScatterND", ["x", "at", "sevens"], ["y"])]
+    yield network("masked_assignment", nodes, {"x": seeded("x", (40, 50))},
+                  numbers(half=np.float32(0.5), list=np.array([0], np.int64), seven=np.float32(7)), ["y"])
+
+
 def ends_of_lists():
     """Where a list whose length data make ends: what counts from there, and what has as many rows."""
     def numbers(**held):

@@ -1,0 +1,264 @@
+// Operators that write elements at indices.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "frontends/onnx/operators.h"
+#include "frontends/onnx/places.h"
+#include "frontends/writer/rows.h"
+#include "frontends/writer/scatter.h"
+
+namespace hearth::onnx {
+namespace {
+
+constexpr int64_t kMostPlaces = 1 << 24;  // elements of a picture or a window
+
+Result<std::optional<BinaryKind>> MeetingOf(const OpView& op) {
+  const std::string_view kind = op.Text("reduction", "none");
+  if (kind == "none") return std::optional<BinaryKind>();
+  if (kind == "add") return std::optional(BinaryKind::kAdd);
+  if (kind == "mul") return std::optional(BinaryKind::kMul);
+  if (kind == "max") return std::optional(BinaryKind::kMaximum);
+  if (kind == "min") return std::optional(BinaryKind::kMinimum);
+  return Error(StatusCode::kMalformedInput, "the reduction '{}'", kind.substr(0, 40));
+}
+
+// The places of updates, of which only the first rows are valid where data say how many. Each row has as many places.
+Made PlacesOfRows(NodeWriter& to, const Made& places, const OpenDimension& open, int32_t rows) {
+  if (!places.ok() || open.count == kNoValue || rows == 0) return places;
+  const auto each = static_cast<int32_t>(to.shape(*places).element_count() / rows);
+  const Made is_valid = to.Add(BinaryKind::kLess, {to.AddIndices({rows, 1}), open.count});
+  const Made nowhere = to.AddNumber(DType::kInt32, -1);
+  return to.AddReshape(to.Add(Select{}, {is_valid, to.AddReshape(places, {rows, each}), nowhere}), {rows * each});
+}
+
+// The result of a scatter, which has as many rows as operand 0. `along`: where the numbers of rows may lie in the
+// operands, as their places and updates beyond them are left out.
+Results Scattered(OpView& op, const Made& made, size_t first_node, int along) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId result, made);
+  OpenDimension of_result;
+  for (size_t i = 0; i < 3; ++i) {
+    HEARTH_ASSIGN(const ValueId operand, op.In(i));
+    const OpenDimension open = to.marks().OpenOf(operand);
+    if (open.count != kNoValue && open.dim != along) return NeedsAllRows();
+    if (i == 0) of_result = open;
+  }
+  CloseRows(to, first_node);
+  return Plain(of_result.count == kNoValue ? Made(result) : AddRows(to, result, of_result.count, along));
+}
+
+Results ReadScatterNd(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  HEARTH_ASSIGN(const std::optional<BinaryKind> kind, MeetingOf(op));
+  const size_t first_node = to.graph().nodes().size();
+  HEARTH_ASSIGN(const ValueId listed, Coordinates(op, 1, 0));
+  const Shape indices = to.shape(listed);
+  const int n = indices[indices.rank() - 1];
+  const auto rows = static_cast<int32_t>(CountBetween(indices, 0, indices.rank() - 1));
+  const auto count = static_cast<int32_t>(CountBetween(desc.shape, 0, n));
+  const auto row = static_cast<int32_t>(CountBetween(desc.shape, n, desc.shape.rank()));
+  HEARTH_ASSIGN(const ValueId of_file, op.In(1));
+  const Made all = ComputedPlaces(to, listed, desc.shape, rows, n);
+  HEARTH_ASSIGN(const ValueId places, PlacesOfRows(to, all, to.marks().OpenOf(of_file), indices[0]));
+  HEARTH_ASSIGN(const ValueId matrix, to.AddReshape(op.In(0), {count, row}));
+  HEARTH_ASSIGN(const ValueId updates, to.AddReshape(op.In(2), {rows, row}));
+  return Scattered(op, to.AddReshape(ScatterRows(to, matrix, updates, places, kind), desc.shape), first_node, 0);
+}
+
+// The list of indices along an axis that all other dimensions repeat, as PyTorch expands those of whole rows.
+// kNoValue: they differ, or are not known to be alike.
+Made RepeatedList(OpView& op, int axis) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId indices, op.In(1));
+  const Shape shape = to.shape(indices);
+  if (to.IsConstant(indices)) {
+    const int64_t inner = CountBetween(shape, axis + 1, shape.rank()), size = shape[axis];
+    HEARTH_ASSIGN(const std::vector<int64_t> numbers, to.Integers(indices));
+    const std::vector<double> list = [&] {
+      std::vector<double> first;
+      for (int64_t k = 0; k < size; ++k) first.push_back(static_cast<double>(numbers[static_cast<size_t>(k * inner)]));
+      return first;
+    }();
+    for (size_t k = 0; k < numbers.size(); ++k) {
+      const int64_t of_list = static_cast<int64_t>(k) / inner % size;
+      if (static_cast<double>(numbers[k]) != list[static_cast<size_t>(of_list)]) return kNoValue;
+    }
+    return to.AddConstant({shape[axis]}, to.desc(indices).dtype, list);
+  }
+  const int maker = to.graph().ProducerOf(indices);
+  if (maker < 0) return kNoValue;
+  const Node& node = to.graph().nodes()[static_cast<size_t>(maker)];
+  const Shape before = std::holds_alternative<BroadcastTo>(node.op) ? to.shape(node.inputs[0]) : Shape();
+  const int d = axis + before.rank() - shape.rank();
+  if (d < 0 || before[d] != shape[axis] || before.element_count() != shape[axis]) return kNoValue;
+  return to.AddReshape(node.inputs[0], {shape[axis]});
+}
+
+// Whole slices along an axis at the places of a list: rows of a matrix.
+Made ScatterSlices(OpView& op, int axis, ValueId list, const std::optional<BinaryKind>& kind) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  const int32_t rows = to.shape(list)[0], count = desc.shape[axis];
+  const auto row = static_cast<int32_t>(desc.shape.element_count() / count);
+  HEARTH_ASSIGN(const ValueId of_file, op.In(1));
+  const Made all = FromFront(op, list, axis, 1);
+  HEARTH_ASSIGN(const ValueId places, PlacesOfRows(to, all, to.marks().OpenOf(of_file), rows));
+  const Shape turn = Exchange(0, axis, desc.shape.rank());
+  HEARTH_ASSIGN(const ValueId turned, to.AddTranspose(op.In(0), turn));
+  const Shape shape = to.shape(turned);
+  HEARTH_ASSIGN(const ValueId matrix, to.AddReshape(turned, {count, row}));
+  HEARTH_ASSIGN(const ValueId updates, to.AddReshape(to.AddTranspose(op.In(2), turn), {rows, row}));
+  return to.AddTranspose(to.AddReshape(ScatterRows(to, matrix, updates, places, kind), shape), turn);
+}
+
+Results ReadScatterElements(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
+  HEARTH_ASSIGN(const std::optional<BinaryKind> kind, MeetingOf(op));
+  HEARTH_ASSIGN(const TensorDesc given, op.Desc(2));
+  HEARTH_ASSIGN(const TensorDesc of_indices, op.Desc(1));
+  if (given.shape != of_indices.shape) {
+    return Error(StatusCode::kMalformedInput, "updates of shape {} for indices of shape {}", given.shape.ToString(),
+                 of_indices.shape.ToString());
+  }
+  Shape slices = given.shape;
+  if (slices.rank() > axis) slices[axis] = desc.shape[axis];
+  if (slices == desc.shape && given.shape.element_count() > 0 && desc.shape.element_count() > 0) {
+    const size_t first_node = to.graph().nodes().size();
+    HEARTH_ASSIGN(const ValueId list, RepeatedList(op, axis));
+    if (list != kNoValue) return Scattered(op, ScatterSlices(op, axis, list, kind), first_node, axis);
+  }
+  HEARTH_ASSIGN(const ValueId indices, FromFront(op, op.In(1), axis, 1));
+  const auto rows = static_cast<int32_t>(given.shape.element_count());
+  HEARTH_ASSIGN(const ValueId coordinates, CoordinatesBeside(to, indices, axis, desc.shape));
+  HEARTH_ASSIGN(const ValueId places, ComputedPlaces(to, coordinates, desc.shape, rows, desc.shape.rank()));
+  HEARTH_ASSIGN(const ValueId matrix, to.AddReshape(op.In(0), {static_cast<int32_t>(desc.shape.element_count()), 1}));
+  HEARTH_ASSIGN(const ValueId updates, to.AddReshape(op.In(2), {rows, 1}));
+  return Plain(to.AddReshape(ScatterRows(to, matrix, updates, places, kind), desc.shape));
+}
+
+// (cache[B, ..., length, ...], update[B, ..., steps, ...], start[B]?) -> the cache with each batch's update from its
+// start on, along an axis; in the mode circular it goes on at the front.
+Results ReadTensorScatter(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  HEARTH_ASSIGN(const TensorDesc update, op.Desc(1));
+  HEARTH_ASSIGN(const int axis, op.AxisOf("axis", -2, desc.shape.rank()));
+  const std::string_view mode = op.Text("mode", "linear");
+  Shape wanted = desc.shape;
+  if (update.shape.rank() == wanted.rank()) wanted[axis] = update.shape[axis];
+  const bool is_circular = mode == "circular";
+  if (axis == 0 || wanted != update.shape || (!is_circular && mode != "linear")) {
+    return Error(StatusCode::kMalformedInput, "an update of shape {} for {}, along axis {}, in the mode '{}'",
+                 update.shape.ToString(), desc.shape.ToString(), axis, mode.substr(0, 40));
+  }
+  const int32_t batches = desc.shape[0], length = desc.shape[axis], steps = update.shape[axis];
+  if (desc.shape.element_count() == 0 || steps == 0) return Plain(op.In(0));
+  HEARTH_ASSIGN(const ValueId given, op.Optional(2));
+  const Made start = given == kNoValue ? to.AddNumber(DType::kInt32, 0)
+                                       : to.AddReshape(to.AddCast(given, DType::kInt32), {batches, 1});
+  const auto number = [&](int32_t value) { return to.AddNumber(DType::kInt32, value); };
+  Made place = to.Add(BinaryKind::kAdd, {to.AddIndices({1, steps}), start});
+  if (is_circular) place = to.Add(BinaryKind::kFloorMod, {place, number(length)});
+  // Beyond the cache is nowhere, not in the next batch.
+  const Made is_in = to.Add(BinaryKind::kLogicalAnd, {to.Add(BinaryKind::kLess, {place, number(length)}),
+                                                      to.Add(BinaryKind::kGreaterEqual, {place, number(0)})});
+  const Made in_batch =
+      to.Add(BinaryKind::kAdd, {place, to.Add(BinaryKind::kMul, {to.AddIndices({batches, 1}), number(length)})});
+  HEARTH_ASSIGN(const ValueId places,
+                to.AddReshape(to.Add(Select{}, {is_in, to.Add(BroadcastTo{{batches, steps}}, {in_batch}), number(-1)}),
+                              {batches * steps}));
+  const Shape turn = Exchange(1, axis, desc.shape.rank());
+  HEARTH_ASSIGN(const ValueId turned, to.AddTranspose(op.In(0), turn));
+  const Shape shape = to.shape(turned);
+  const auto row = static_cast<int32_t>(CountBetween(shape, 2, shape.rank()));
+  HEARTH_ASSIGN(const ValueId matrix, to.AddReshape(turned, {batches * length, row}));
+  HEARTH_ASSIGN(const ValueId rows, to.AddReshape(to.AddTranspose(op.In(1), turn), {batches * steps, row}));
+  return Plain(to.AddTranspose(to.AddReshape(ScatterRows(to, matrix, rows, places, std::nullopt), shape), turn));
+}
+
+// Where the elements of the windows lie in a picture of any number of dimensions, -1 for those in its padding: for each
+// place in a window, the windows.
+std::vector<int64_t> PlacesInWindows(const Shape& image, const Shape& windows, const Shape& block,
+                                     const std::vector<int64_t>& strides, const std::vector<int64_t>& dilations,
+                                     const std::vector<int64_t>& pads) {
+  std::vector<int64_t> places;
+  for (int64_t k = 0; k < block.element_count(); ++k) {
+    for (int64_t window = 0; window < windows.element_count(); ++window) {
+      int64_t place = 0;
+      for (int d = 0; d < image.rank() && place >= 0; ++d) {
+        const auto at = static_cast<size_t>(d);
+        const int64_t in_block = k / CountBetween(block, d + 1, block.rank()) % block[d];
+        const int64_t of_window = window / CountBetween(windows, d + 1, windows.rank()) % windows[d];
+        const int64_t position = of_window * strides[at] + in_block * dilations[at] - pads[at];
+        place = position >= 0 && position < image[d] ? place * image[d] + position : -1;
+      }
+      places.push_back(place);
+    }
+  }
+  return places;
+}
+
+// (columns[N, C * elements of a window, windows], image shape, window shape) -> [N, C, image]: the inverse of cutting a
+// picture into windows. Where they overlap, elements are added up.
+Results ReadCol2Im(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  HEARTH_ASSIGN(const ValueId sizes, op.In(1));
+  HEARTH_ASSIGN(const ValueId window, op.In(2));
+  HEARTH_ASSIGN(const Shape image, to.ShapeIn(sizes, kMostPlaces));
+  HEARTH_ASSIGN(const Shape block, to.ShapeIn(window, kMostPlaces));
+  const auto listed = [&](std::string_view name, size_t count, int64_t value) {
+    std::vector<int64_t> numbers = op.Ints(name);
+    return numbers.empty() ? std::vector<int64_t>(count, value) : numbers;
+  };
+  const auto dims = static_cast<size_t>(image.rank());
+  const std::vector<int64_t> strides = listed("strides", dims, 1), dilations = listed("dilations", dims, 1),
+                             pads = listed("pads", 2 * dims, 0);
+  const auto in_range = [](int64_t least) {
+    return [least](int64_t number) { return number >= least && number <= (1 << 24); };
+  };
+  bool fits = dims > 0 && block.rank() == image.rank() && strides.size() == dims && dilations.size() == dims &&
+              pads.size() == 2 * dims && std::ranges::all_of(strides, in_range(1)) &&
+              std::ranges::all_of(dilations, in_range(1)) && std::ranges::all_of(pads, in_range(0)) &&
+              image.element_count() > 0 && block.element_count() > 0 && desc.shape.rank() == 3 && dims <= 6;
+  Shape windows = image;
+  int64_t count = 1;
+  for (int d = 0; fits && d < image.rank(); ++d) {
+    const auto at = static_cast<size_t>(d);
+    const int64_t room = image[d] + pads[at] + pads[dims + at] - dilations[at] * (block[d] - 1) - 1;
+    fits = room >= 0;
+    windows[d] = static_cast<int32_t>(room / strides[at] + 1);
+    count = std::min(count * windows[d], kMostPlaces + 1);
+  }
+  fits = fits && desc.shape[1] % block.element_count() == 0 && desc.shape[2] == count;
+  if (!fits) {
+    return Error(StatusCode::kMalformedInput, "columns of shape {} for pictures of {} in windows of {}",
+                 desc.shape.ToString(), image.ToString(), block.ToString());
+  }
+  const auto elements = static_cast<int32_t>(block.element_count());
+  const int32_t batches = desc.shape[0], channels = desc.shape[1] / elements, columns = desc.shape[2];
+  HEARTH_TRY(to.budget().CheckRoom({elements, columns}, DType::kInt32));
+  const Made apart = to.AddReshape(op.In(0), {batches * channels, elements, columns});
+  HEARTH_ASSIGN(const ValueId rows,
+                to.AddReshape(to.AddTranspose(apart, {1, 2, 0}), {elements * columns, batches * channels}));
+  const std::vector<int64_t> places = PlacesInWindows(image, windows, block, strides, dilations, pads);
+  const Made sums = GatherRows(to, rows, places, image.element_count(), {});
+  std::vector<int32_t> made = {batches, channels};
+  made.insert(made.end(), image.dims().begin(), image.dims().end());
+  return Plain(to.AddReshape(to.AddTranspose(sums, {1, 0}), Shape::FromSpan(made)));
+}
+
+}  // namespace
+
+std::span<const OperatorRow> ScatteringOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"Col2Im", ReadCol2Im},       {"Scatter", ReadScatterElements},     {"ScatterElements", ReadScatterElements},
+      {"ScatterND", ReadScatterNd}, {"TensorScatter", ReadTensorScatter},
+  };
+  return kRows;
+}
+
+}  // namespace hearth::onnx
