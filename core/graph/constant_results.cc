@@ -19,25 +19,6 @@ bool IsProductOfNothing(const Graph& graph, const Node& node) {
   return std::holds_alternative<FullyConnected>(node.op) && HasNoElements(graph, node.inputs[1]);
 }
 
-// Copies the elements of `size` bytes that the digits from `digit` on choose, in their order.
-void MoveElements(const StridedView& view, size_t digit, int64_t size, const std::byte* from, std::byte*& to) {
-  const StridedView::Digit chosen = digit < view.digits.size() ? view.digits[digit] : StridedView::Digit{};
-  const bool is_last = digit + 1 >= view.digits.size(), is_run = is_last && chosen.stride == 1;
-  const int64_t count = is_run ? 1 : chosen.radix, bytes = is_run ? chosen.radix * size : size;
-  for (int64_t k = 0; k < count; ++k, from += chosen.stride * size) {
-    if (!is_last) {
-      MoveElements(view, digit + 1, size, from, to);
-      continue;
-    }
-    if (bytes == 4) {  // without a call
-      std::memcpy(to, from, 4);
-    } else {
-      std::memcpy(to, from, static_cast<size_t>(bytes));
-    }
-    to += bytes;
-  }
-}
-
 // The results of a node that only moves the elements of one constant, byte for byte: a reference of doubles would take
 // 3 s for the weights of an audio codec (60 MB). Empty for other nodes.
 ConstantResults MovedBytes(const Graph& graph, const Node& node) {
@@ -53,9 +34,7 @@ ConstantResults MovedBytes(const Graph& graph, const Node& node) {
     const std::optional<StridedView> view = ViewOf(graph, node, k);
     if (!view || to.dtype != from.dtype || to.quantization != from.quantization) return {};
     results.emplace_back(to.size_bytes());
-    std::byte* target = results.back().data();
-    const int64_t size = bits / 8;
-    if (!results.back().empty()) MoveElements(*view, 0, size, bytes.data() + view->base * size, target);
+    if (!results.back().empty()) CopyView(*view, bits / 8, bytes.data(), results.back().data());
   }
   return results;
 }
@@ -76,14 +55,20 @@ ConstantResults JoinedBytes(const Graph& graph, const Node& node) {
     }
   }
   const auto rows = static_cast<size_t>(CountBetween(to.shape, 0, axis));
-  std::vector<std::byte> joined;
-  joined.reserve(to.size_bytes());
-  for (size_t row = 0; row < rows; ++row) {
-    for (const ValueId id : node.inputs) {
-      const std::span<const std::byte> bytes = graph.ConstantBytes(id);
-      const std::span<const std::byte> part = bytes.subspan(row * (bytes.size() / rows), bytes.size() / rows);
-      joined.insert(joined.end(), part.begin(), part.end());
+  std::vector<std::byte> joined(to.size_bytes());
+  size_t first = 0;  // of the part in a row
+  for (const ValueId id : node.inputs) {
+    const std::span<const std::byte> bytes = graph.ConstantBytes(id);
+    const size_t part = rows == 0 ? 0 : bytes.size() / rows, line = rows == 0 ? 0 : joined.size() / rows;
+    for (size_t row = 0; row < rows; ++row) {
+      std::byte* target = joined.data() + row * line + first;
+      if (part == sizeof(int64_t)) {  // an index, without a call
+        std::memcpy(target, bytes.data() + row * part, sizeof(int64_t));
+      } else {
+        std::memcpy(target, bytes.data() + row * part, part);
+      }
     }
+    first += part;
   }
   ConstantResults results;
   results.push_back(std::move(joined));

@@ -5,16 +5,37 @@
 namespace hearth {
 namespace {
 
-template <typename T>
-void Store(std::span<std::byte> bytes, int64_t index, T stored) {
-  StoreAt(bytes.data(), index, stored);
-}
-
-void StoreInt4(std::span<std::byte> bytes, int64_t index, double number) {
+void StoreInt4(std::byte* bytes, int64_t index, double number) {
   const int clamped = std::clamp<int>(Saturate<int8_t>(number), -8, 7);
   const int pair = std::to_integer<int>(bytes[index / 2]);
   const int nibble = clamped & 15;
   bytes[index / 2] = static_cast<std::byte>(index % 2 == 0 ? (pair & 0xf0) | nibble : (pair & 0x0f) | (nibble << 4));
+}
+
+// Calls use(store), where store(bytes, index, number) rounds the number to the type; as WithLoad.
+template <typename Use>
+void WithStore(DType dtype, const Use& use) {
+  const auto as = [&]<typename T>(T) {
+    use([](std::byte* b, int64_t i, double number) { StoreAt(b, i, Saturate<T>(number)); });
+  };
+  switch (dtype) {
+    case DType::kFloat32:
+      return use([](std::byte* b, int64_t i, double number) { StoreAt(b, i, static_cast<float>(number)); });
+    case DType::kFloat16:
+      return use([](std::byte* b, int64_t i, double n) { StoreAt(b, i, FloatToHalf(static_cast<float>(n))); });
+    case DType::kBool:
+      return use([](std::byte* b, int64_t i, double n) { StoreAt(b, i, static_cast<uint8_t>(n != 0.0)); });
+    case DType::kInt4: return use([](std::byte* b, int64_t i, double number) { StoreInt4(b, i, number); });
+    case DType::kFloat64: return use([](std::byte* b, int64_t i, double number) { StoreAt(b, i, number); });
+    case DType::kInt32: return as(int32_t{});
+    case DType::kUInt8: return as(uint8_t{});
+    case DType::kInt64: return as(int64_t{});
+    case DType::kInt16: return as(int16_t{});
+    case DType::kInt8: return as(int8_t{});
+    case DType::kUInt16: return as(uint16_t{});
+    case DType::kUInt32: return as(uint32_t{});
+    case DType::kUInt64: return as(uint64_t{});
+  }
 }
 
 }  // namespace
@@ -56,22 +77,34 @@ int64_t WrapInteger(DType dtype, int64_t number) {
   }
 }
 
+void LoadElements(DType dtype, std::span<const std::byte> bytes, std::span<double> numbers) {
+  WithLoad(dtype, [&](const auto& load) {
+    for (size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = static_cast<double>(load(bytes.data(), static_cast<int64_t>(i)));
+  });
+}
+
 void StoreElement(DType dtype, std::span<std::byte> bytes, int64_t index, double number) {
+  WithStore(dtype, [&](const auto& store) { store(bytes.data(), index, number); });
+}
+
+bool AreStored(DType dtype, std::span<const double> numbers) {
+  const auto as = [&]<typename T>(T) {
+    return std::ranges::all_of(numbers,
+                               [](double number) { return static_cast<double>(Saturate<T>(number)) == number; });
+  };
   switch (dtype) {
-    case DType::kFloat32: return Store(bytes, index, static_cast<float>(number));
-    case DType::kFloat16: return Store(bytes, index, FloatToHalf(static_cast<float>(number)));
-    case DType::kInt32: return Store(bytes, index, Saturate<int32_t>(number));
-    case DType::kUInt8: return Store(bytes, index, Saturate<uint8_t>(number));
-    case DType::kInt64: return Store(bytes, index, Saturate<int64_t>(number));
-    case DType::kBool: return Store(bytes, index, static_cast<uint8_t>(number != 0.0));
-    case DType::kInt16: return Store(bytes, index, Saturate<int16_t>(number));
-    case DType::kInt8: return Store(bytes, index, Saturate<int8_t>(number));
-    case DType::kInt4: return StoreInt4(bytes, index, number);
-    case DType::kUInt16: return Store(bytes, index, Saturate<uint16_t>(number));
-    case DType::kUInt32: return Store(bytes, index, Saturate<uint32_t>(number));
-    case DType::kFloat64: return Store(bytes, index, number);
-    case DType::kUInt64: return Store(bytes, index, Saturate<uint64_t>(number));
+    case DType::kBool: return std::ranges::all_of(numbers, [](double n) { return n == 0.0 || n == 1.0; });
+    case DType::kInt32: return as(int32_t{});
+    case DType::kInt64: return as(int64_t{});
+    default: return false;
   }
+}
+
+void StoreElements(DType dtype, std::span<const double> numbers, std::span<std::byte> bytes) {
+  WithStore(dtype, [&](const auto& store) {
+    for (size_t i = 0; i < numbers.size(); ++i) store(bytes.data(), static_cast<int64_t>(i), numbers[i]);
+  });
 }
 
 }  // namespace hearth

@@ -67,16 +67,20 @@ auto WithLoad(DType dtype, const Use& use) {
 template <typename T>
 T Saturate(double number) {
   if (std::isnan(number)) return 0;
-  const double rounded = std::round(number);
   // As doubles: the largest int64 is not one, so compare with ">=".
-  if (rounded <= static_cast<double>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
-  if (rounded >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
-  return static_cast<T>(rounded);
+  if (number <= static_cast<double>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
+  if (number >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+  const T whole = static_cast<T>(number);  // towards zero; std::round is a call
+  const double rest = number - static_cast<double>(whole);
+  return rest >= 0.5 ? static_cast<T>(whole + 1) : rest <= -0.5 ? static_cast<T>(whole - 1) : whole;
 }
 
 // The stored number at `index` (quantization not applied).
 // Precondition: `bytes` holds more than `index` elements.
 double LoadElement(DType dtype, std::span<const std::byte> bytes, int64_t index);
+
+// The same for all elements of a tensor, by its element count of numbers.
+void LoadElements(DType dtype, std::span<const std::byte> bytes, std::span<double> numbers);
 
 // The integer nearest towards zero that 64 bits hold; 0 for NaN.
 int64_t ToInt64(double number);
@@ -87,6 +91,9 @@ int64_t WrapInteger(DType dtype, int64_t number);
 
 // Integers are rounded half away from zero and clamped to the type's range; NaN becomes 0.
 void StoreElement(DType dtype, std::span<std::byte> bytes, int64_t index, double number);
+// Whether all numbers are what the type stores: 4-bit and float16 numbers count as not.
+bool AreStored(DType dtype, std::span<const double> numbers);
+void StoreElements(DType dtype, std::span<const double> numbers, std::span<std::byte> bytes);
 
 }  // namespace hearth
 

@@ -92,6 +92,7 @@ Status RoundTo(const TensorDesc& desc, ReferenceTensor& tensor) {
     for (double& value : tensor.values) value = HalfToFloat(FloatToHalf(static_cast<float>(value)));
     return Status::Ok();
   }
+  if (!IsQuantized(desc) && AreStored(desc.dtype, tensor.values)) return Status::Ok();
   std::vector<std::byte> stored(desc.size_bytes());
   HEARTH_TRY(ReferenceToBytes(tensor, desc, stored));
   HEARTH_ASSIGN(tensor, ReferenceFromBytes(desc, stored));
@@ -282,9 +283,7 @@ Result<ReferenceTensor> ReferenceFromBytes(const TensorDesc& desc, std::span<con
   HEARTH_TRY(CheckDense(desc, bytes.size()));
   ReferenceTensor tensor{desc.shape, std::vector<double>(static_cast<size_t>(desc.shape.element_count())),
                          IntegersOf(desc)};
-  for (size_t i = 0; i < tensor.values.size(); ++i) {
-    tensor.values[i] = LoadElement(desc.dtype, bytes, static_cast<int64_t>(i));
-  }
+  LoadElements(desc.dtype, bytes, tensor.values);
   if (!IsQuantized(desc)) return tensor;
   const QuantizationGrid grid(desc);
   for (size_t i = 0; i < tensor.values.size(); ++i) {
@@ -297,8 +296,7 @@ Status ReferenceToBytes(const ReferenceTensor& tensor, const TensorDesc& desc, s
   HEARTH_TRY(CheckDense(desc, bytes.size()));
   HEARTH_TRY(CheckShape(desc.shape, tensor));
   if (!IsQuantized(desc)) {
-    for (size_t i = 0; i < tensor.values.size(); ++i)
-      StoreElement(desc.dtype, bytes, static_cast<int64_t>(i), tensor.values[i]);
+    StoreElements(desc.dtype, tensor.values, bytes);
     return Status::Ok();
   }
   if (BlocksOf(desc) != nullptr) return Error(StatusCode::kUnsupported, "scales of blocks are of constants");
@@ -322,13 +320,17 @@ Result<std::vector<std::byte>> BytesOfZeros(const TensorDesc& desc) {
 
 bool AreKept(const TensorDesc& desc, std::span<const std::byte> bytes, bool are_calculated) {
   if ((desc.dtype != DType::kInt64 && desc.dtype != DType::kUInt64) || desc.quantization) return true;
-  for (int64_t i = 0; i < desc.shape.element_count(); ++i) {
-    const double real = LoadElement(desc.dtype, bytes, i), magnitude = std::abs(real);
-    const bool comes_back = desc.dtype == DType::kInt64 ? Saturate<int64_t>(real) == LoadAt<int64_t>(bytes.data(), i)
-                                                        : Saturate<uint64_t>(real) == LoadAt<uint64_t>(bytes.data(), i);
-    if (!comes_back || (are_calculated && magnitude > 0x1p53 && magnitude < 0x1p63)) return false;
-  }
-  return true;
+  const auto are_all = [&]<typename T>(T) {
+    const int64_t count = desc.shape.element_count();
+    for (int64_t i = 0; i < count; ++i) {
+      const T stored = LoadAt<T>(bytes.data(), i);
+      const double real = static_cast<double>(stored), magnitude = std::abs(real);
+      if (magnitude < 0x1p53) continue;
+      if (Saturate<T>(real) != stored || (are_calculated && magnitude < 0x1p63)) return false;
+    }
+    return true;
+  };
+  return desc.dtype == DType::kInt64 ? are_all(int64_t{}) : are_all(uint64_t{});
 }
 
 Result<std::vector<float>> ConstantAsFloats(const Graph& graph, ValueId id) {

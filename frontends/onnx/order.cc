@@ -1,11 +1,11 @@
 #include "frontends/onnx/order.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
+#include "core/graph/ops/strided_view.h"
 
 namespace hearth::onnx {
 namespace {
@@ -28,25 +28,6 @@ Shape Permuted(const Shape& shape, const Shape& permutation) {
   Shape made = shape;
   for (int d = 0; d < shape.rank(); ++d) made[d] = shape[permutation[d]];
   return made;
-}
-
-template <typename Element>
-void PermuteBytes(const std::byte* from, const Shape& shape, const Shape& permutation, std::byte* to) {
-  const int rank = shape.rank();
-  std::array<int64_t, Shape::kMaxRank> steps{}, at{};
-  for (int d = 0; d < rank; ++d) steps[static_cast<size_t>(d)] = CountBetween(shape, permutation[d] + 1, rank);
-  const Shape made = Permuted(shape, permutation);
-  int64_t source = 0;
-  for (int64_t i = 0, count = shape.element_count(); i < count; ++i) {
-    StoreAt(to, i, LoadAt<Element>(from, source));
-    for (int d = rank - 1; d >= 0; --d) {
-      const auto k = static_cast<size_t>(d);
-      source += steps[k];
-      if (++at[k] < made[d]) break;
-      source -= steps[k] * made[d];
-      at[k] = 0;
-    }
-  }
 }
 
 // Whether the dimensions that are not 1 keep their order.
@@ -144,12 +125,10 @@ Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation) {
   if (!to.budget().ChargeMade(desc.size_bytes())) return ReadingBudget::TooMuchMade("a constant");
   const std::span<const std::byte> from = to.graph().ConstantBytes(*value);
   std::vector<std::byte> bytes(from.size());
-  switch (BitsOf(desc.dtype)) {
-    case 8: PermuteBytes<uint8_t>(from.data(), desc.shape, permutation, bytes.data()); break;
-    case 16: PermuteBytes<uint16_t>(from.data(), desc.shape, permutation, bytes.data()); break;
-    case 32: PermuteBytes<uint32_t>(from.data(), desc.shape, permutation, bytes.data()); break;
-    default: PermuteBytes<uint64_t>(from.data(), desc.shape, permutation, bytes.data());
-  }
+  StridedView view;
+  for (int d = 0; d < permutation.rank(); ++d)
+    view.digits.push_back({made.shape[d], CountBetween(desc.shape, permutation[d] + 1, permutation.rank())});
+  if (!bytes.empty()) CopyView(Simplified(view), BitsOf(desc.dtype) / 8, from.data(), bytes.data());
   const ValueId moved = to.graph().AddConstantValue(to.graph().value(*value).name, made, std::move(bytes));
   to.stacked().emplace(std::move(key), moved);
   return moved;

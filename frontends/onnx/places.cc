@@ -9,6 +9,11 @@
 #include "frontends/writer/rows.h"
 
 namespace hearth::onnx {
+namespace {
+
+constexpr int64_t kMostKnown = 1 << 22;  // indices that are made while the file is read
+
+}  // namespace
 
 Made FromFront(OpView& op, const Made& of_file, int first, int count) {
   NodeWriter& to = op.to();
@@ -23,7 +28,7 @@ Made FromFront(OpView& op, const Made& of_file, int first, int count) {
   }
   const bool ends_where_data_say = open.count != kNoValue && open.dim >= first && open.dim < first + count;
   std::vector<int64_t> numbers;
-  const bool is_known = to.IsConstant(indices) && to.shape(indices).element_count() <= (1 << 20);
+  const bool is_known = to.IsConstant(indices) && to.shape(indices).element_count() <= kMostKnown;
   if (is_known) {
     HEARTH_ASSIGN(numbers, to.Integers(indices));
   }

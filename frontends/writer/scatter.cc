@@ -41,6 +41,17 @@ Result<std::vector<int64_t>> FlatPlaces(const std::vector<int64_t>& coordinates,
 }
 
 Made ComputedPlaces(NodeWriter& to, ValueId coordinates, const Shape& shape, int32_t rows, int depth) {
+  if (to.IsConstant(coordinates) && to.shape(coordinates).element_count() <= kMostRows) {
+    HEARTH_ASSIGN(const std::vector<int64_t> known, to.Integers(coordinates));
+    std::vector<double> numbers;
+    for (size_t first = 0; first + static_cast<size_t>(depth) <= known.size(); first += static_cast<size_t>(depth)) {
+      double place = 0.0;
+      for (int d = 0; d < depth; ++d)
+        place = place * shape[d] + static_cast<double>(known[first + static_cast<size_t>(d)]);
+      numbers.push_back(place);
+    }
+    if (static_cast<int64_t>(numbers.size()) == rows) return to.AddConstant({rows}, DType::kInt32, numbers);
+  }
   std::vector<double> strides(static_cast<size_t>(depth), 1.0);
   for (int d = depth - 1; d > 0; --d) {
     strides[static_cast<size_t>(d - 1)] = strides[static_cast<size_t>(d)] * shape[d];

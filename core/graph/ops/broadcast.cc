@@ -58,10 +58,13 @@ BroadcastCursor::BroadcastCursor(const Shape& operand, const Shape& out) : out_(
     strides_[i] = dim == 1 ? 0 : stride;
     stride *= dim;
   }
+  if (out.rank() == 0) return;
+  step_ = strides_[out.rank() - 1];
+  row_ = static_cast<size_t>(out[out.rank() - 1]);
 }
 
-void BroadcastCursor::Next() {
-  for (int i = out_.rank() - 1; i >= 0; --i) {  // adds one with carry
+void BroadcastCursor::NextRow() {
+  for (int i = out_.rank() - 2; i >= 0; --i) {  // adds one with carry
     at_ += strides_[i];
     if (++position_[i] < out_[i]) return;
     at_ -= strides_[i] * out_[i];
@@ -76,13 +79,19 @@ Status InferSelect(const NodeInference& inference) {
 
 void ReferenceSelect(const Node&, ReferenceInputs inputs, ReferenceOutputs outputs) {
   ReferenceTensor& out = outputs[0];
-  BroadcastCursor condition(inputs[0]->shape, out.shape), a(inputs[1]->shape, out.shape),
-      b(inputs[2]->shape, out.shape);
-  for (double& result : out.values) {
-    result = inputs[0]->values[condition.at()] != 0.0 ? inputs[1]->values[a.at()] : inputs[2]->values[b.at()];
-    condition.Next();
-    a.Next();
-    b.Next();
+  std::array<BroadcastCursor, 3> cursors = {BroadcastCursor(inputs[0]->shape, out.shape),
+                                            BroadcastCursor(inputs[1]->shape, out.shape),
+                                            BroadcastCursor(inputs[2]->shape, out.shape)};
+  const size_t row = cursors[0].row();
+  for (size_t first = 0; first < out.values.size(); first += row) {
+    for (size_t k = 0; k < row; ++k) {
+      const auto element = [&](size_t operand) {
+        const BroadcastCursor& cursor = cursors[operand];
+        return inputs[operand]->values[static_cast<size_t>(cursor.at() + static_cast<int64_t>(k) * cursor.step())];
+      };
+      out.values[first + k] = element(0) != 0.0 ? element(1) : element(2);
+    }
+    for (BroadcastCursor& cursor : cursors) cursor.NextRow();
   }
 }
 

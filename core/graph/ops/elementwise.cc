@@ -52,10 +52,14 @@ Status SetResultType(const NodeInference& inference, const Row& row) {
 template <typename Function>
 void ForEachPair(const ReferenceTensor& lhs, const ReferenceTensor& rhs, ReferenceTensor& out, Function function) {
   BroadcastCursor a(lhs.shape, out.shape), b(rhs.shape, out.shape);
-  for (double& result : out.values) {
-    result = function(lhs.values[a.at()], rhs.values[b.at()]);
-    a.Next();
-    b.Next();
+  const size_t row = a.row();
+  for (size_t first = 0; first < out.values.size(); first += row) {
+    const double *from_a = lhs.values.data() + a.at(), *from_b = rhs.values.data() + b.at();
+    for (size_t k = 0; k < row; ++k, from_a += a.step(), from_b += b.step()) {
+      out.values[first + k] = function(*from_a, *from_b);
+    }
+    a.NextRow();
+    b.NextRow();
   }
 }
 

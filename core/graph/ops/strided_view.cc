@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <variant>
+
+#include "core/graph/element.h"
 
 namespace hearth {
 namespace {
@@ -221,6 +224,61 @@ std::optional<StridedView> ViewOf(const Graph& graph, const Node& node, size_t o
       std::visit([&](const auto& op) -> std::optional<StridedView> { return View(op, shapes, output); }, node.op);
   if (!view) return std::nullopt;
   return Simplified(*view);
+}
+
+namespace {
+
+// The last two digits of a view, as rows of elements of one type. Of a transposed matrix squares are copied, whose
+// lines stay in the cache: 5 times as fast for a layer of 3072 x 768.
+template <typename Element>
+void CopyRows(const StridedView::Digit& rows, const StridedView::Digit& columns, const std::byte* from, std::byte* to) {
+  const int64_t square = rows.stride == 1 ? 16 : columns.radix;
+  for (int64_t first_row = 0; first_row < rows.radix; first_row += 16) {
+    const int64_t last_row = std::min(rows.radix, first_row + 16);
+    for (int64_t first = 0; first < columns.radix; first += square) {
+      const int64_t last = std::min(columns.radix, first + square);
+      for (int64_t row = first_row; row < last_row; ++row) {
+        for (int64_t k = first; k < last; ++k)
+          StoreAt(to, row * columns.radix + k, LoadAt<Element>(from, row * rows.stride + k * columns.stride));
+      }
+    }
+  }
+}
+
+void CopyElements(const StridedView::Digit& rows, const StridedView::Digit& columns, int64_t size,
+                  const std::byte* from, std::byte* to) {
+  if (columns.stride == 1) {
+    for (int64_t row = 0; row < rows.radix; ++row)
+      std::memcpy(to + row * columns.radix * size, from + row * rows.stride * size,
+                  static_cast<size_t>(columns.radix * size));
+    return;
+  }
+  switch (size) {
+    case 1: return CopyRows<uint8_t>(rows, columns, from, to);
+    case 2: return CopyRows<uint16_t>(rows, columns, from, to);
+    case 4: return CopyRows<uint32_t>(rows, columns, from, to);
+    default: return CopyRows<uint64_t>(rows, columns, from, to);
+  }
+}
+
+// The digits from `digit` on.
+void CopyDigits(const StridedView& view, size_t digit, int64_t size, const std::byte* from, std::byte*& to) {
+  const size_t left = view.digits.size() - digit;
+  const StridedView::Digit one, outer = left == 0 ? one : view.digits[digit];
+  if (left <= 2) {
+    const StridedView::Digit inner = left == 2 ? view.digits[digit + 1] : one;
+    const bool is_row = left < 2;  // a single digit: one row
+    CopyElements(is_row ? one : outer, is_row ? outer : inner, size, from, to);
+    to += outer.radix * inner.radix * size;
+    return;
+  }
+  for (int64_t k = 0; k < outer.radix; ++k) CopyDigits(view, digit + 1, size, from + k * outer.stride * size, to);
+}
+
+}  // namespace
+
+void CopyView(const StridedView& view, int64_t size, const std::byte* from, std::byte* to) {
+  CopyDigits(view, 0, size, from + view.base * size, to);
 }
 
 }  // namespace hearth

@@ -2,6 +2,7 @@
 #ifndef HEARTH_CORE_GRAPH_OPS_STRIDED_VIEW_H_
 #define HEARTH_CORE_GRAPH_OPS_STRIDED_VIEW_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -42,6 +43,9 @@ std::optional<std::vector<int64_t>> StridesAlong(const StridedView& view, const 
 // The view of input 0 that output number `output` is, simplified, for reshape, transpose, slice, split, unpack, tile,
 // broadcast_to, reverse, depth_to_space and space_to_depth; nothing for other operations. Precondition: infer passed.
 std::optional<StridedView> ViewOf(const Graph& graph, const Node& node, size_t output);
+
+// Writes the elements of `size` bytes that the view reads, in its order. Precondition: one output element at least.
+void CopyView(const StridedView& view, int64_t size, const std::byte* from, std::byte* to);
 
 }  // namespace hearth
 
