@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
+#include "core/graph/element.h"
 #include "core/graph/evaluate.h"
 
 namespace hearth {
@@ -59,6 +62,50 @@ TEST(ConstantResults, OfAConcatAreTheRowsOfItsParts) {
 
 TEST(ConstantResults, OfAReshapeAreTheSameBytes) {
   EXPECT_EQ(ResultOf(Reshape{{4, 3}}, {2, 6}), LongNumbers(12));
+}
+
+// As std::round does, between the least and the largest number of the type.
+template <typename T>
+double Rounded(double number) {
+  constexpr auto kLeast = std::numeric_limits<T>::min(), kMost = std::numeric_limits<T>::max();
+  if (std::isnan(number)) return 0;
+  const double rounded = std::round(number);
+  if (rounded <= static_cast<double>(kLeast)) return static_cast<double>(kLeast);
+  return rounded >= static_cast<double>(kMost) ? static_cast<double>(kMost)
+                                               : static_cast<double>(static_cast<T>(rounded));
+}
+
+template <typename T>
+void ExpectRounded(DType dtype) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto most = static_cast<double>(std::numeric_limits<T>::max()),
+             least = static_cast<double>(std::numeric_limits<T>::min());
+  std::vector<double> numbers = {0.49999999999999994, 0.5,         1.5,        2.5,        std::nan(""),
+                                 kInfinity,           0x1p53 - 1,  0x1p53 + 2, most - 0.5, most,
+                                 most + 0.5,          most - 0.51, 0x1p63,     0x1p64,     1e300,
+                                 least - 0.5,         least,       least + 0.5};
+  for (size_t k = numbers.size(); k-- > 0;) numbers.push_back(-numbers[k]);
+  std::vector<std::byte> bytes(numbers.size() * sizeof(T));
+  StoreElements(dtype, numbers, bytes);
+  std::vector<double> stored(numbers.size());
+  LoadElements(dtype, bytes, stored);
+  for (size_t k = 0; k < numbers.size(); ++k) {
+    EXPECT_EQ(stored[k], Rounded<T>(numbers[k])) << DTypeName(dtype) << " of " << numbers[k];
+    EXPECT_EQ(stored[k], LoadElement(dtype, bytes, static_cast<int64_t>(k)));
+    const bool is_stored = stored[k] == numbers[k];
+    EXPECT_TRUE(is_stored || !AreStored(dtype, {&numbers[k], 1})) << DTypeName(dtype) << " of " << numbers[k];
+  }
+}
+
+TEST(ConstantResults, OfIntegersAreRoundedHalfAwayFromZeroAndClamped) {
+  ExpectRounded<int8_t>(DType::kInt8);
+  ExpectRounded<uint8_t>(DType::kUInt8);
+  ExpectRounded<int16_t>(DType::kInt16);
+  ExpectRounded<uint16_t>(DType::kUInt16);
+  ExpectRounded<int32_t>(DType::kInt32);
+  ExpectRounded<uint32_t>(DType::kUInt32);
+  ExpectRounded<int64_t>(DType::kInt64);
+  ExpectRounded<uint64_t>(DType::kUInt64);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "core/graph/evaluate.h"
 #include "core/graph/op_text.h"
 #include "core/graph/ops/strided_view.h"
@@ -224,6 +226,40 @@ TEST(StridedView, SaysWhatTheReferenceDoes) {
     ASSERT_TRUE(view.has_value()) << OpName(op);
     const Values expected = Moved(op, shape);
     EXPECT_EQ(ThroughView(*view, expected.size()), expected) << OpName(op);
+  }
+}
+
+// The numbers 1, 2, ... of a tensor, copied through the view.
+template <typename Element>
+Values CopiedThrough(const StridedView& view, size_t count, size_t results) {
+  std::vector<Element> from(count), to(results);
+  std::iota(from.begin(), from.end(), Element{1});
+  CopyView(view, sizeof(Element), reinterpret_cast<const std::byte*>(from.data()),
+           reinterpret_cast<std::byte*>(to.data()));
+  return {to.begin(), to.end()};
+}
+
+TEST(StridedView, CopiesElementsOfAnySizeInItsOrder) {
+  const std::pair<Op, Shape> nodes[] = {{Transpose{{1, 0}}, {17, 14}},
+                                        {Transpose{{1, 0}}, {3, 40}},
+                                        {Transpose{{0, 2, 1}}, {2, 33, 3}},
+                                        {Transpose{{3, 1, 0, 2}}, {3, 4, 2, 5}},
+                                        {Slice{{2, 1}, {5, 3}, {1, 2}, {5, 3}}, {9, 8}},
+                                        {Reverse{0b11}, {9, 8}},
+                                        {BroadcastTo{{2, 30, 3}}, {30, 1}},
+                                        {Reshape{{12}}, {3, 4}}};
+  for (const auto& [op, shape] : nodes) {
+    Graph graph = NodeOf(op, {shape});
+    ASSERT_TRUE(InferShapes(graph).ok());
+    const auto view = ViewOf(graph, graph.nodes()[0], 0);
+    ASSERT_TRUE(view.has_value()) << OpName(op);
+    const auto count = static_cast<size_t>(shape.element_count());
+    const auto results = static_cast<size_t>(graph.value(graph.outputs[0]).desc.shape.element_count());
+    const Values expected = ThroughView(*view, results);
+    EXPECT_EQ(CopiedThrough<uint8_t>(*view, count, results), expected) << OpName(op);
+    EXPECT_EQ(CopiedThrough<uint16_t>(*view, count, results), expected) << OpName(op);
+    EXPECT_EQ(CopiedThrough<float>(*view, count, results), expected) << OpName(op);
+    EXPECT_EQ(CopiedThrough<int64_t>(*view, count, results), expected) << OpName(op);
   }
 }
 
