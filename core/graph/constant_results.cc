@@ -75,6 +75,25 @@ ConstantResults JoinedBytes(const Graph& graph, const Node& node) {
   return results;
 }
 
+// What the reference does with 64-bit integers.
+Made64 HowMade(const Node& node) {
+  if (OpDefOf(node.op).Has(kMovesElements)) return Made64::kMoved;
+  const auto* binary = std::get_if<Binary>(&node.op);
+  const bool chooses =
+      binary != nullptr && (binary->kind == BinaryKind::kMaximum || binary->kind == BinaryKind::kMinimum ||
+                            (binary->kind >= BinaryKind::kEqual && binary->kind <= BinaryKind::kGreaterEqual));
+  return chooses || std::holds_alternative<Select>(node.op) || std::holds_alternative<Cast>(node.op)
+             ? Made64::kChosen
+             : Made64::kCalculated;
+}
+
+// The reference has no low bits of negative numbers as uint64, and none of int64 beyond its largest.
+bool IsCastOfWords(const Graph& graph, const Node& node) {
+  if (!std::holds_alternative<Cast>(node.op)) return false;
+  const DType from = graph.value(node.inputs[0]).desc.dtype, to = graph.value(node.outputs[0]).desc.dtype;
+  return from != to && (from == DType::kUInt64 || to == DType::kUInt64);
+}
+
 }  // namespace
 
 bool HasNoElements(const Graph& graph, ValueId id) {
@@ -111,12 +130,16 @@ ConstantResults ResultsOfNothing(const Graph& graph, const Node& node) {
 ConstantResults ResultsOfConstants(const Graph& graph, const Node& node) {
   if (ConstantResults moved = MovedBytes(graph, node); !moved.empty()) return moved;
   if (ConstantResults joined = JoinedBytes(graph, node); !joined.empty()) return joined;
+  const Made64 made = HowMade(node);
+  if (IsCastOfWords(graph, node)) return {};
   std::vector<ReferenceTensor> operands(node.inputs.size());
   std::vector<const ReferenceTensor*> inputs(node.inputs.size(), nullptr);
   for (size_t k = 0; k < operands.size(); ++k) {
     const ValueId id = node.inputs[k];
     if (id == kNoValue) continue;
-    if (!graph.IsConstant(id) || !AreKept(graph.value(id).desc, graph.ConstantBytes(id), false)) return {};
+    const Made64 before =
+        made == Made64::kCalculated ? made : Made64::kMoved;  // a sum of the largest number is another one
+    if (!graph.IsConstant(id) || !AreKept(graph.value(id).desc, graph.ConstantBytes(id), before)) return {};
     Result<ReferenceTensor> operand = ReferenceFromBytes(graph.value(id).desc, graph.ConstantBytes(id));
     if (!operand.ok()) return {};
     operands[k] = *std::move(operand);
@@ -129,7 +152,7 @@ ConstantResults ResultsOfConstants(const Graph& graph, const Node& node) {
     const TensorDesc& desc = graph.value(node.outputs[k]).desc;
     bytes.emplace_back(desc.size_bytes());
     if (!ReferenceToBytes(results.value()[k], desc, bytes.back()).ok()) return {};
-    if (!AreKept(desc, bytes.back(), !OpDefOf(node.op).Has(kMovesElements))) return {};
+    if (!AreKept(desc, bytes.back(), made)) return {};
   }
   return bytes;
 }

@@ -318,15 +318,15 @@ Result<std::vector<std::byte>> BytesOfZeros(const TensorDesc& desc) {
   return bytes;
 }
 
-bool AreKept(const TensorDesc& desc, std::span<const std::byte> bytes, bool are_calculated) {
+bool AreKept(const TensorDesc& desc, std::span<const std::byte> bytes, Made64 made) {
   if ((desc.dtype != DType::kInt64 && desc.dtype != DType::kUInt64) || desc.quantization) return true;
   const auto are_all = [&]<typename T>(T) {
-    const int64_t count = desc.shape.element_count();
-    for (int64_t i = 0; i < count; ++i) {
+    for (int64_t i = 0, count = desc.shape.element_count(); i < count; ++i) {
       const T stored = LoadAt<T>(bytes.data(), i);
       const double real = static_cast<double>(stored), magnitude = std::abs(real);
       if (magnitude < 0x1p53) continue;
-      if (Saturate<T>(real) != stored || (are_calculated && magnitude < 0x1p63)) return false;
+      const bool may_be_rounded = made == Made64::kCalculated || (made == Made64::kChosen && magnitude < 0x1p63);
+      if (may_be_rounded || Saturate<T>(real) != stored) return false;
     }
     return true;
   };
@@ -349,9 +349,7 @@ Result<std::vector<ReferenceTensor>> EvaluateNode(const Graph& graph, const Node
   const OpDef& def = OpDefOf(node.op);
   const auto* loop = std::get_if<Loop>(&node.op);
   const bool is_loop = loop != nullptr && loop->graphs != nullptr;
-  if (def.reference == nullptr && !is_loop) {
-    return UnknownOperation(node);
-  }
+  if (def.reference == nullptr && !is_loop) return UnknownOperation(node);
   if (inputs.size() != node.inputs.size()) {
     return Error(StatusCode::kInvalidArgument, "{}: {} inputs given, it has {}", NodeLabel(node), inputs.size(),
                  node.inputs.size());

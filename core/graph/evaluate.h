@@ -32,8 +32,10 @@ Result<ReferenceTensor> ReferenceFromBytes(const TensorDesc& desc, std::span<con
 Result<std::vector<std::byte>> BytesOfZeros(const TensorDesc& desc);
 Status ReferenceToBytes(const ReferenceTensor& tensor, const TensorDesc& desc, std::span<std::byte> bytes);
 // Whether ReferenceTensor, which has float64, holds these 64-bit integers exactly. The largest one, which stands for
-// "to the end", counts as held. Calculated integers between 2^53 and 2^63 do not: they may have been rounded.
-bool AreKept(const TensorDesc& desc, std::span<const std::byte> bytes, bool are_calculated);
+// "to the end", counts as held where it was only moved or chosen. Chosen integers between 2^53 and 2^63 and calculated
+// ones above 2^53 do not: they may have been rounded.
+enum class Made64 : uint8_t { kMoved, kChosen, kCalculated };
+bool AreKept(const TensorDesc& desc, std::span<const std::byte> bytes, Made64 made);
 
 // A constant's elements as floats: dequantized, int32 and float16 converted.
 Result<std::vector<float>> ConstantAsFloats(const Graph& graph, ValueId id);

@@ -140,6 +140,7 @@ Result<std::optional<std::vector<int64_t>>> EndsOf(OpView& op, OpenDimension& la
   HEARTH_ASSIGN(const ValueId list, op.In(2));
   HEARTH_ASSIGN(OpenSizes sizes, SizesIn(op.to(), list));
   last = sizes.open;
+  if (last.count != kNoValue && !IsNotNegative(op.to(), list, last.dim)) return NeedsAllRows();  // counts from the end
   return std::optional(std::move(sizes.dims));
 }
 

@@ -14,6 +14,7 @@ Results ReadTrainedBatchNormalization(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
   const int rank = to.shape(x).rank();
+  if (rank < 2) return Error(StatusCode::kUnsupported, "it is in training mode, of an operand of rank {}", rank);
   const uint32_t all_but_channels = (1u << (rank - 1)) - 1;
   const MeanVarianceNormalization norm{.axes_mask = all_but_channels,
                                        .epsilon = static_cast<float>(op.Float("epsilon", 1e-5))};
@@ -21,11 +22,15 @@ Results ReadTrainedBatchNormalization(OpView& op) {
   std::vector<Tensor> results;
   results.push_back(rank >= 3 ? Tensor{.last = y} : Tensor{.plain = y});
   if (!op.HasOutput(1) && !op.HasOutput(2)) return results;
+  for (const size_t running : {3, 4}) {
+    HEARTH_ASSIGN(const TensorDesc given, op.Desc(running));
+    if (given.shape != Shape{to.shape(x)[rank - 1]})
+      return Error(StatusCode::kMalformedInput, "running numbers of shape {}", given.shape.ToString());
+  }
   const double momentum = op.Float("momentum", 0.9);
   const auto moved = [&](size_t running, const Made& own) {
-    const Made kept = to.Add(BinaryKind::kMul, {op.In(running), to.AddNumber(DType::kFloat32, momentum)});
-    return to.Add(BinaryKind::kAdd,
-                  {kept, to.Add(BinaryKind::kMul, {own, to.AddNumber(DType::kFloat32, 1.0 - momentum)})});
+    const Made kept = to.Add(BinaryKind::kMul, {op.In(running), AddScalarLike(to, x, momentum)});
+    return to.Add(BinaryKind::kAdd, {kept, to.Add(BinaryKind::kMul, {own, AddScalarLike(to, x, 1.0 - momentum)})});
   };
   const Reduce mean_of{ReduceKind::kMean, all_but_channels, false};
   HEARTH_ASSIGN(const ValueId mean, to.Add(mean_of, {x}));

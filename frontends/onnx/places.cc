@@ -5,20 +5,18 @@
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
+#include "core/graph/quantize.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/writer/rows.h"
 
 namespace hearth::onnx {
-namespace {
-
-constexpr int64_t kMostKnown = 1 << 22;  // indices that are made while the file is read
-
-}  // namespace
 
 Made FromFront(OpView& op, const Made& of_file, int first, int count) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const ValueId indices, of_file);
+  if (IsReal(to.desc(indices)))
+    return Error(StatusCode::kMalformedInput, "indices of {}", DTypeName(to.desc(indices).dtype));
   std::vector<int32_t> sizes;
   for (int d = first; d < first + count; ++d) sizes.push_back(desc.shape[d]);
   OpenDimension open;

@@ -6,6 +6,8 @@
 
 namespace hearth::onnx {
 
+inline constexpr int64_t kMostKnown = 1 << 22;  // indices of a constant that are looked at while the file is read
+
 // Indices in operand 0 as int32; negative ones count from the end. Of those in the last dimension, the k-th is among
 // the elements of dimension first + k; if `count` is 1, all are in dimension `first`.
 Made FromFront(OpView& op, const Made& indices, int first, int count);

@@ -138,13 +138,13 @@ Results ReadTopK(OpView& op) {
   HEARTH_ASSIGN(const std::vector<ValueId> made,
                 to.AddSeveral(TopK{static_cast<int32_t>(k)}, {x}, {PlainType(dtype), PlainType(DType::kInt32)}));
   const Made values = AddPermuted(to, is_largest ? Made(made[0]) : to.Add(UnaryKind::kNeg, made[0]), permutation);
-  HEARTH_ASSIGN(const ValueId sorted, to.AddCast(values, desc.dtype));
-  HEARTH_ASSIGN(const ValueId places, to.AddCast(AddPermuted(to, made[1], permutation), DType::kInt64));
+  HEARTH_ASSIGN(ValueId sorted, to.AddCast(values, desc.dtype));
+  HEARTH_ASSIGN(ValueId places, to.AddCast(AddPermuted(to, made[1], permutation), DType::kInt64));
   CloseRows(to, first_node);
   if (wanted != kNoValue) {
     HEARTH_ASSIGN(const ValueId count, AddCount(to, wanted, static_cast<int32_t>(k)));
-    HEARTH_TRY(AddRows(to, sorted, count, axis).status());
-    HEARTH_TRY(AddRows(to, places, count, axis).status());
+    HEARTH_ASSIGN(sorted, AddRows(to, sorted, count, axis));
+    HEARTH_ASSIGN(places, AddRows(to, places, count, axis));
   }
   return std::vector{Tensor{.plain = sorted}, Tensor{.plain = places}};
 }

@@ -25,12 +25,13 @@ struct Tap {
 
 // The cubic convolution of Keys ("Cubic convolution interpolation", 1981) at a distance from 0 to 2, with a = -0.75.
 Made CubicShare(NodeWriter& to, const Made& distance, bool is_near) {
+  HEARTH_TRY(distance.status());
   const auto sum = [&](const Made& value, double more) {
-    return to.Add(BinaryKind::kAdd, {value, to.AddNumber(DType::kFloat32, more)});
+    return to.Add(BinaryKind::kAdd, {value, AddScalarLike(to, *distance, more)});
   };
   const auto times = [&](const Made& value, const Made& by) { return to.Add(BinaryKind::kMul, {value, by}); };
   constexpr double kA = -0.75;
-  const auto number = [&](double value) { return to.AddNumber(DType::kFloat32, value); };
+  const auto number = [&](double value) { return AddScalarLike(to, *distance, value); };
   if (is_near) return sum(times(times(sum(times(distance, number(kA + 2)), -(kA + 3)), distance), distance), 1);
   return sum(times(sum(times(sum(times(distance, number(kA)), -5 * kA), distance), 8 * kA), distance), -4 * kA);
 }
@@ -45,13 +46,15 @@ struct Sampling {
 };
 
 Made Clamped(NodeWriter& to, const Made& place, int32_t size) {
-  const auto number = [&](double value) { return to.AddNumber(DType::kFloat32, value); };
+  HEARTH_TRY(place.status());
+  const auto number = [&](double value) { return AddScalarLike(to, *place, value); };
   return to.Add(BinaryKind::kMinimum, {to.Add(BinaryKind::kMaximum, {place, number(0)}), number(size - 1)});
 }
 
 // The place in a range of `size` elements at which a point from -1 to 1 lies.
 Made PlaceOf(NodeWriter& to, const Made& point, const Sampling& rules, int32_t size) {
-  const auto number = [&](double value) { return to.AddNumber(DType::kFloat32, value); };
+  HEARTH_TRY(point.status());
+  const auto number = [&](double value) { return AddScalarLike(to, *point, value); };
   const double span = rules.at_centers ? size - 1 : size;
   const Made scaled = to.Add(BinaryKind::kMul, {point, number(span / 2)});
   Made place = to.Add(BinaryKind::kAdd, {scaled, number((size - 1) / 2.0)});
@@ -63,7 +66,7 @@ Made PlaceOf(NodeWriter& to, const Made& point, const Sampling& rules, int32_t s
 
 // The elements that count for a place in a range of `size`.
 Result<std::vector<Tap>> TapsOf(NodeWriter& to, ValueId place, const Sampling& rules, int32_t size) {
-  const auto number = [&](double value) { return to.AddNumber(DType::kFloat32, value); };
+  const auto number = [&](double value) { return AddScalarLike(to, place, value); };
   HEARTH_ASSIGN(const ValueId low, to.Add(UnaryKind::kFloor, place));
   HEARTH_ASSIGN(const ValueId rest, to.Add(BinaryKind::kSub, {place, low}));
   const bool is_cubic = rules.between == Between::kCubic;
@@ -80,7 +83,7 @@ Result<std::vector<Tap>> TapsOf(NodeWriter& to, ValueId place, const Sampling& r
     HEARTH_ASSIGN(const ValueId inside, Clamped(to, at, size));
     if (rules.outside == Outside::kZeros) {
       const Made is_inside = to.Add(BinaryKind::kEqual, {at, inside});
-      share = to.Add(Select{}, {is_inside, share, number(0)}, DType::kFloat32);
+      share = to.Add(Select{}, {is_inside, share, number(0)});
     }
     HEARTH_ASSIGN(const ValueId counted, share);
     taps.push_back({inside, counted});
@@ -218,9 +221,9 @@ Result<DeformedWindows> DeformedWindowsOf(const OpView& op, const Shape& x, cons
 }
 
 // Where the taps of undeformed windows lie, as (column, row): [1, height, width * taps, 2].
-Made RegularTaps(NodeWriter& to, const DeformedWindows& windows) {
+Made RegularTaps(NodeWriter& to, const DeformedWindows& windows, DType dtype) {
   const Shape shape{1, windows.height, windows.width * windows.taps, 2};
-  HEARTH_TRY(to.budget().CheckRoom(shape, DType::kFloat32));
+  HEARTH_TRY(to.budget().CheckRoom(shape, dtype));
   std::vector<double> places;
   for (int32_t y = 0; y < windows.height; ++y) {
     for (int32_t k = 0; k < windows.width * windows.taps; ++k) {
@@ -230,7 +233,7 @@ Made RegularTaps(NodeWriter& to, const DeformedWindows& windows) {
       places.push_back(y * windows.strides[0] + row * windows.dilations[0] - windows.pads[0]);
     }
   }
-  return to.AddConstant(shape, DType::kFloat32, places);
+  return to.AddConstant(shape, dtype, places);
 }
 
 // (x, filter[O,C/groups,kh,kw], offsets[N,groups*taps*2,h,w], bias[O]?, mask[N,groups*taps,h,w]?): a convolution whose
@@ -257,7 +260,7 @@ Results ReadDeformConv(OpView& op) {
     return Error(StatusCode::kMalformedInput, "offsets of shape {} for {} windows of {} taps",
                  to.shape(offsets).ToString(), int64_t{h} * w, taps);
   }
-  HEARTH_ASSIGN(const ValueId regular, RegularTaps(to, windows));
+  HEARTH_ASSIGN(const ValueId regular, RegularTaps(to, windows, desc.dtype));
   Operands parts;  // [N, h, w, taps, channels] of each group of offsets
   for (int32_t g = 0; g < windows.offset_groups; ++g) {
     const Made moved = to.AddReshape(to.AddSlice(offsets, 3, g * pairs, pairs), {batches, h, w * taps, 2});
@@ -270,6 +273,7 @@ Results ReadDeformConv(OpView& op) {
     }
     parts.Append(to.AddReshape(samples, {batches, h, w, taps, of_group}));
   }
+  HEARTH_TRY(parts.status);
   HEARTH_ASSIGN(const ValueId columns,
                 windows.offset_groups == 1 ? Made(parts.ids[0]) : to.Add(Concat{.axis = 4}, parts));
   const int32_t outputs = of_filter[0] / windows.groups, inputs = of_filter[1];

@@ -47,6 +47,13 @@ Results Scattered(OpView& op, const Made& made, size_t first_node, int along) {
   return Plain(of_result.count == kNoValue ? Made(result) : AddRows(to, result, of_result.count, along));
 }
 
+// Whether `whole` is `first` and then the dimensions of `shape` from `from` on.
+bool IsFollowedBy(const Shape& first, const Shape& shape, int from, const Shape& whole) {
+  std::vector<int32_t> dims(first.dims().begin(), first.dims().end());
+  dims.insert(dims.end(), shape.dims().begin() + from, shape.dims().end());
+  return std::ranges::equal(dims, whole.dims());
+}
+
 Results ReadScatterNd(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
@@ -55,6 +62,13 @@ Results ReadScatterNd(OpView& op) {
   HEARTH_ASSIGN(const ValueId listed, Coordinates(op, 1, 0));
   const Shape indices = to.shape(listed);
   const int n = indices[indices.rank() - 1];
+  const Shape before = Shape::FromSpan(indices.dims().first(static_cast<size_t>(indices.rank() - 1)));
+  HEARTH_ASSIGN(const TensorDesc given, op.Desc(2));
+  if (n == 0) return Error(StatusCode::kUnsupported, "indices without coordinates, of shape {}", indices.ToString());
+  if (!IsFollowedBy(before, desc.shape, n, given.shape)) {
+    return Error(StatusCode::kMalformedInput, "updates of shape {} for indices of shape {} in {}",
+                 given.shape.ToString(), indices.ToString(), desc.shape.ToString());
+  }
   const auto rows = static_cast<int32_t>(CountBetween(indices, 0, indices.rank() - 1));
   const auto count = static_cast<int32_t>(CountBetween(desc.shape, 0, n));
   const auto row = static_cast<int32_t>(CountBetween(desc.shape, n, desc.shape.rank()));
@@ -73,6 +87,7 @@ Made RepeatedList(OpView& op, int axis) {
   HEARTH_ASSIGN(const ValueId indices, op.In(1));
   const Shape shape = to.shape(indices);
   if (to.IsConstant(indices)) {
+    if (shape.element_count() > kMostKnown) return kNoValue;
     const int64_t inner = CountBetween(shape, axis + 1, shape.rank()), size = shape[axis];
     HEARTH_ASSIGN(const std::vector<int64_t> numbers, to.Integers(indices));
     const std::vector<double> list = [&] {
@@ -150,15 +165,18 @@ Results ReadTensorScatter(OpView& op) {
   Shape wanted = desc.shape;
   if (update.shape.rank() == wanted.rank()) wanted[axis] = update.shape[axis];
   const bool is_circular = mode == "circular";
-  if (axis == 0 || wanted != update.shape || (!is_circular && mode != "linear")) {
+  if (axis == 0 || wanted != update.shape || update.shape[axis] > desc.shape[axis] ||
+      (!is_circular && mode != "linear")) {
     return Error(StatusCode::kMalformedInput, "an update of shape {} for {}, along axis {}, in the mode '{}'",
                  update.shape.ToString(), desc.shape.ToString(), axis, mode.substr(0, 40));
   }
   const int32_t batches = desc.shape[0], length = desc.shape[axis], steps = update.shape[axis];
   if (desc.shape.element_count() == 0 || steps == 0) return Plain(op.In(0));
   HEARTH_ASSIGN(const ValueId given, op.Optional(2));
-  const Made start = given == kNoValue ? to.AddNumber(DType::kInt32, 0)
-                                       : to.AddReshape(to.AddCast(given, DType::kInt32), {batches, 1});
+  Made first = given == kNoValue ? to.AddNumber(DType::kInt32, 0) : to.AddReshape(given, {batches, 1});
+  if (given != kNoValue && is_circular)
+    first = to.Add(BinaryKind::kFloorMod, {first, to.AddNumber(to.desc(given).dtype, length)});
+  const Made start = to.AddCast(first, DType::kInt32);
   const auto number = [&](int32_t value) { return to.AddNumber(DType::kInt32, value); };
   Made place = to.Add(BinaryKind::kAdd, {to.AddIndices({1, steps}), start});
   if (is_circular) place = to.Add(BinaryKind::kFloorMod, {place, number(length)});

@@ -167,7 +167,9 @@ Result<OpenDimension> RowsAfterReshape(NodeWriter& to, const OpenSizes& list, bo
   if (at >= 0) return OpenDimension{at, rows.count};
   int first = 0;
   while (first + 1 < made.rank() && made[first] == 1) ++first;
-  if (made.rank() == 0 || !(is_rest(first) || is_of_data(first))) return NeedsAllRows();
+  bool is_all = made.rank() > 0 && is_rest(first);
+  for (int d = 0; d < made.rank() && is_all; ++d) is_all = d == first || (!is_copy(d) && !is_of_data(d));
+  if (!is_all) return NeedsAllRows();
   return RowsWithin(to, before, rows, made, first);
 }
 

@@ -74,7 +74,7 @@ Result<double> OperatorView::ConstantReal(int i) const {
                  desc.shape.ToString());
   }
   if (bytes.empty()) return Error(StatusCode::kUnsupported, "{}", tensors_.WhyNotConstant(inputs_[i]));
-  if (!AreKept(desc, bytes, false)) {
+  if (!AreKept(desc, bytes, Made64::kMoved)) {
     return Error(StatusCode::kUnsupported, "{} is a number of more digits than float64 has: use one below 2^53",
                  InputLabel(i));
   }

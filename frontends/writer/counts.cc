@@ -154,6 +154,27 @@ std::optional<double> MostOf(const NodeWriter& to, Element element, int levels) 
   return most;
 }
 
+// Whether the element is known not to be negative: one made of numbers of rows, constants and minima.
+bool IsNotNegative(const NodeWriter& to, Element element, int levels) {
+  element = SourceOf(to, element);
+  if (const std::optional<double> known = ConstantAt(to, element)) return *known >= 0.0;
+  if (to.marks().counts.contains(element.of)) return true;
+  const Node* maker = MakerOf(to, element.of);
+  if (maker == nullptr || levels == 0 || to.shape(element.of).element_count() != 1) return false;
+  const auto* binary = std::get_if<Binary>(&maker->op);
+  const auto* reduce = std::get_if<Reduce>(&maker->op);
+  const bool is_minimum = (binary != nullptr && binary->kind == BinaryKind::kMinimum) ||
+                          (reduce != nullptr && reduce->kind == ReduceKind::kMin);
+  for (const ValueId input : maker->inputs) {
+    const int64_t count = to.shape(input).element_count();
+    if (!is_minimum || count > kMostListed) return false;
+    for (int64_t at = 0; at < count; ++at) {
+      if (!IsNotNegative(to, {input, at}, levels - 1)) return false;
+    }
+  }
+  return is_minimum;
+}
+
 }  // namespace
 
 std::optional<double> MostOf(const NodeWriter& to, ValueId number) {
@@ -198,9 +219,11 @@ Result<OpenSizes> SizesIn(NodeWriter& to, ValueId list) {
 
 Made WithRows(NodeWriter& to, const Made& value, const OpenDimension& open) {
   if (!value.ok() || open.count == kNoValue) return value;
-  HEARTH_ASSIGN(const ValueId whole, AddRows(to, *value, open.count, open.dim));
-  HEARTH_ASSIGN(const ValueId made, MaskRows(to, whole, ReduceKind::kSum));
-  return made == whole ? Made(made) : AddRows(to, made, open.count, open.dim);
+  return AddRows(to, *value, open.count, open.dim);
+}
+
+bool IsNotNegative(const NodeWriter& to, ValueId list, int64_t at) {
+  return IsNotNegative(to, Element{list, at}, kMostLevels);
 }
 
 Made AddCount(NodeWriter& to, ValueId number, int32_t most) {

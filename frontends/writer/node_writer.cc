@@ -67,7 +67,7 @@ Result<double> NodeWriter::Number(ValueId id) const {
   }
   if (!IsConstant(id)) return Error(StatusCode::kUnsupported, "'{}'{}", name, ComputedFrom(id));
   const std::span<const std::byte> bytes = graph_.ConstantBytes(id);
-  if (!AreKept(desc(id), bytes, false)) {
+  if (!AreKept(desc(id), bytes, Made64::kMoved)) {
     return Error(StatusCode::kUnsupported, "'{}' is a number of more digits than float64 has: use one below 2^53",
                  name);
   }

@@ -63,6 +63,7 @@ int AfterOp(const Op& op, int d, const Shape& shape, const Shape& made) {
     const int axis = axis_of(search->axis, rank);
     return axis == d ? -1 : d - static_cast<int>(axis < d);
   }
+  if (const auto* norm = std::get_if<MeanVarianceNormalization>(&op)) return (norm->axes_mask >> d & 1u) != 0 ? -1 : d;
   if (const auto* pad = std::get_if<Pad>(&op)) return pad->before[d] == 0 && pad->after[d] == 0 ? d : -1;
   if (const auto* product = std::get_if<BatchMatMul>(&op)) {
     return d < rank - 2 || (d == rank - 2 && !product->adjoint_a) ? d + made.rank() - rank : -1;
@@ -221,7 +222,13 @@ Made AddRows(NodeWriter& to, ValueId value, ValueId count, int dim) {
   if (!to.IsConstant(count)) {
     to.marks().counts.emplace(count, to.shape(value)[dim]);
     to.marks().open.emplace(value, Open{dim, count});
-    return value;
+    if (!to.IsConstant(value) || to.IsEmpty(value)) return value;
+    // What is made of a constant is one as well, without a mark. A mask is none.
+    const Made masked = MaskRows(to, value, ReduceKind::kSum);
+    to.marks().open.erase(value);
+    HEARTH_ASSIGN(const ValueId made, masked);
+    to.marks().open.emplace(made, Open{dim, count});
+    return made;
   }
   HEARTH_ASSIGN(const std::vector<int64_t> rows, to.Integers(count));
   return to.AddSlice(value, dim, 0, static_cast<int32_t>(rows[0]));

@@ -29,7 +29,8 @@ Status KeepRows(NodeWriter& to, size_t first_node);
 // All rows of what the nodes from `first_node` on make are valid, but for those that were marked.
 void CloseRows(NodeWriter& to, size_t first_node);
 
-// `value`, of which the first `count` (int32[1]) rows are valid, without the others if that number is known.
+// `value`, of which the first `count` (int32[1]) rows are valid, without the others if that number is known. A constant
+// becomes a value that is none, as what others make of it must have that number too.
 Made AddRows(NodeWriter& to, ValueId value, ValueId count, int dim = 0);
 
 // `value` with the neutral element of the reduction in rows that are not valid.
@@ -49,13 +50,16 @@ std::optional<double> MostOf(const NodeWriter& to, ValueId number);
 // A short list of integers as a constant, where each is a copy of one: the columns of a shape whose rows data make.
 Made KnownNumbers(NodeWriter& to, const Made& list);
 
+// Whether element `at` of a list of numbers is surely not negative.
+bool IsNotNegative(const NodeWriter& to, ValueId list, int64_t at);
+
 // Sizes that are known, or of which data decide one up to a number that is known.
 struct OpenSizes {
   std::vector<int64_t> dims;
   OpenDimension open;
 };
 Result<OpenSizes> SizesIn(NodeWriter& to, ValueId list);
-// A new value with this number of rows. It is no constant, which would lose that where others are made of it.
+// `value` with this number of rows, if there is one.
 Made WithRows(NodeWriter& to, const Made& value, const OpenDimension& open);
 
 // The shape of a value as integers of this type: a constant, or with the number of valid rows.

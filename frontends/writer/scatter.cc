@@ -176,7 +176,8 @@ Made ScatterToComputed(NodeWriter& to, ValueId matrix, ValueId rows, ValueId pla
 }  // namespace
 
 Made ScatterRows(NodeWriter& to, ValueId matrix, ValueId rows, ValueId places, const std::optional<BinaryKind>& kind) {
-  if (!to.IsConstant(places)) return ScatterToComputed(to, matrix, rows, places, kind);
+  const bool is_calculated = !kind || CheckRowType(to.desc(rows), {*kind}, 2).ok();
+  if (!to.IsConstant(places) || !is_calculated) return ScatterToComputed(to, matrix, rows, places, kind);
   HEARTH_ASSIGN(const std::vector<int64_t> known, to.Integers(places));
   return ScatterToKnown(to, matrix, rows, known, kind);
 }

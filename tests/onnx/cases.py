@@ -194,6 +194,21 @@ def movement():
         for dtype in (np.float32, np.int64):
             x, u = (seeded(name, shape, dtype, -3, 3) for name, shape in (("x", (40, 6)), ("u", (300, 6))))
             yield case(f"ScatterND_many_{kind}_{np.dtype(dtype)}", "ScatterND", [x, far, u], reduction=kind, opset=18)
+    stamps = np.array([1700000000000000001, 1700000000000000003, 2**62], np.int64)
+    for held in ([1], [1, 2], [0, 2], []):
+        for kind in ("max", "min", "add", "mul", "none"):
+            yield case(f"ScatterElements_long_{kind}_{len(held)}{0 in held}", "ScatterElements",
+                       [stamps, np.array([2, 1, 2, 2], np.int64), np.array([5, 2**53 + 1, 2**61 + 1, -3], np.int64)], held,
+                       reduction=kind, opset=18)
+    yield case("ReduceMax_long_constant", "ReduceMax", [np.array([2**53 + 1, 1], np.int64)], [0], opset=13, keepdims=0)
+    for name, op, a, b in (("Sub", "Sub", 2**63 - 1, 5), ("Add", "Add", -2**63, 8), ("Mul", "Mul", 2**63 - 1, -1)):
+        yield case(f"{name}_longest_constant", op, [np.array([a], np.int64), np.array([b], np.int64)], [0, 1])
+    for shape in ((1, 1, 4, 4), (1, 2, 3, 4, 2)):
+        points = np.random.default_rng(5).uniform(-1.2, 1.2, (1, *(2,) * (len(shape) - 2), len(shape) - 2))
+        yield case(f"GridSample_float64_{len(shape)}", "GridSample", [seeded("x", shape).astype(np.float64), points], opset=20)
+    yield case("TensorScatter_far_start", "TensorScatter",
+               [seeded("x", (2, 5, 3)), seeded("u", (2, 2, 3)), np.array([2**32 + 1, 4], np.int64)], opset=24, axis=1,
+               mode="circular")
     infinite = np.where(np.arange(24).reshape(8, 3) == 4, np.inf, 1).astype(np.float32)
     yield case("ScatterND_infinity_stays", "ScatterND",
                [seeded("x", (5, 3)), seeded("i", (8, 1), np.int64, 0, 3), infinite], reduction="add", opset=18)

@@ -168,6 +168,12 @@ def rows_in_layers():
         yield network(f"layers_of_rows_{count}", layers, given, held,
                       ["all_of_them", "first_of_whole", "in_one_list", "halves", "products", "wider", "known",
                        *(["of_pictures", "larger"] if count != "none" else [])])
+    # What is made of a constant whose rows data count has as many.
+    nodes = [*found, node("TopK", ["whole_scores", "size"], ["best", "at"]), node("Relu", ["best"], ["real"]),
+             node("Cast", ["at"], ["number"], to=TensorProto.FLOAT), node("LayerNormalization", ["of_high", "four"], ["even"])]
+    held = [*held, *numbers(whole_scores=seeded("ws", (20,)), four=np.array([1, 2, 3, 4], np.float32))]
+    yield network("rows_of_a_constant", nodes, {"scores": seeded("scorestop", (20,)), "boxes": seeded("boxestop", (20, 4))},
+                  held, ["real", "number", "even"])
     # x[x > 0.5] = 7, of more elements than are compared one by one.
     nodes = [node("Greater", ["x", "half"], ["is_high"]), node("NonZero", ["is_high"], ["places"]),
              node("Transpose", ["places"], ["at"], perm=[1, 0]), node("Shape", ["at"], ["shape"]),

@@ -281,9 +281,11 @@ TEST(CpuKernels, ScatteredRowsFollowTheReferenceAlsoOutsideOfTheMatrix) {
   for (DType dtype : {DType::kFloat32, DType::kInt64, DType::kUInt8, DType::kBool}) {
     expect(std::nullopt, dtype, "scatter");
   }
-  expect(BinaryKind::kAdd, DType::kFloat32, "scatter and add");
-  expect(BinaryKind::kAdd, DType::kInt64, "reference");
-  expect(BinaryKind::kMaximum, DType::kFloat32, "reference");
+  for (BinaryKind kind : {BinaryKind::kAdd, BinaryKind::kMul, BinaryKind::kMaximum, BinaryKind::kMinimum}) {
+    for (DType dtype : {DType::kFloat32, DType::kFloat64, DType::kInt64, DType::kInt8, DType::kUInt16}) {
+      expect(kind, dtype, "scatter");
+    }
+  }
 }
 
 TEST(CpuKernels, UpdatesOfSlicesStayInside) {

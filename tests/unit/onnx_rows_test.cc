@@ -70,6 +70,13 @@ TEST(OnnxRows, AreColumnsUntilTheyAreTransposed) {
   EXPECT_THAT((*answers)[3].values, ElementsAre(3));
 }
 
+TEST(OnnxRows, AScatterWithoutCoordinatesIsRefused) {
+  OnnxGraph graph;
+  graph.Input("x", {"2"}).Int64s("nowhere", {2, 0}, {}).Floats("updates", {2, 2}, {5, 6, 7, 8});
+  graph.Node("ScatterND", {"x", "nowhere", "updates"}, {"y"});
+  EXPECT_THAT(Read(graph).status().message(), HasSubstr("indices without coordinates"));
+}
+
 // Steps that need to know where the rows end, or that would make as many rows as there can be.
 TEST(OnnxRows, AreRefusedWhereTheirEndCounts) {
   using Step = std::tuple<std::string, std::vector<std::string>, std::vector<std::string>>;
@@ -87,6 +94,13 @@ TEST(OnnxRows, AreRefusedWhereTheirEndCounts) {
     graph.Node(name, operands, {"y"}, attributes);
     EXPECT_THAT(Read(graph).status().message(), HasSubstr("a number of rows that depends on data")) << name;
   }
+  OnnxGraph turned = Rows(), behind = Rows();
+  turned.Node("Concat", {"rest", "size"}, {"sizes"}, {OnnxGraph::Integer("axis", 0)});
+  turned.Node("Reshape", {"wide", "sizes"}, {"y"});  // [-1, n]: no row stays one
+  EXPECT_THAT(Read(turned).status().message(), HasSubstr("a number of rows that depends on data"));
+  behind.Node("Sub", {"size", "twice"}, {"fewer"}).Node("Min", {"fewer", "five"}, {"end"});
+  behind.Node("Slice", {"x", "list", "end"}, {"y"});  // an end below 0 counts from behind
+  EXPECT_THAT(Read(behind).status().message(), HasSubstr("a number of rows that depends on data"));
   OnnxGraph reshaped = Rows(), table = Rows();
   reshaped.Node("Concat", {"size", "rest"}, {"sizes"}, {OnnxGraph::Integer("axis", 0)});
   reshaped.Node("Reshape", {"x", "sizes"}, {"y"});  // x has all of its rows

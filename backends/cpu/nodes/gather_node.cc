@@ -7,7 +7,9 @@
 #include "backends/cpu/host/host_output.h"
 #include "backends/cpu/host/quantized.h"
 #include "core/base/error.h"
+#include "core/graph/element.h"
 #include "core/graph/ops/axis_split.h"
+#include "core/graph/ops/elementwise_table.h"
 
 namespace hearth {
 namespace {
@@ -131,39 +133,85 @@ class UpdateNode final : public HostNode {
   HostOperand x_, update_, start_;
 };
 
-// Copies a matrix and writes rows over others, or adds them up as float32.
+// A plain integer of any type, and how it is stored: its low bytes.
+int64_t IntegerAt(DType dtype, const std::byte* bytes, int64_t index) {
+  switch (dtype) {
+    case DType::kInt32: return LoadAt<int32_t>(bytes, index);
+    case DType::kInt16: return LoadAt<int16_t>(bytes, index);
+    case DType::kInt8: return LoadAt<int8_t>(bytes, index);
+    case DType::kUInt32: return LoadAt<uint32_t>(bytes, index);
+    case DType::kUInt16: return LoadAt<uint16_t>(bytes, index);
+    case DType::kUInt8: return LoadAt<uint8_t>(bytes, index);
+    case DType::kBool: return LoadAt<uint8_t>(bytes, index) != 0 ? 1 : 0;
+    default: return LoadAt<int64_t>(bytes, index);
+  }
+}
+
+int64_t Combined(BinaryKind kind, DType dtype, int64_t a, int64_t b) {
+  const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
+  const bool is_less = dtype == DType::kUInt64 ? x < y : a < b;
+  const uint64_t made = kind == BinaryKind::kAdd                      ? x + y
+                        : kind == BinaryKind::kMul                    ? x * y
+                        : (is_less == (kind == BinaryKind::kMinimum)) ? x
+                                                                      : y;
+  return static_cast<int64_t>(dtype == DType::kBool ? uint64_t{made != 0} : made);
+}
+
+// Copies a matrix and writes rows over others, or combines them: integers exactly, modulo their type.
 class ScatterNode final : public HostNode {
  public:
-  ScatterNode(const HostNodeRequest& request, HostOperand matrix, HostOperand rows, HostOperand places, bool adds)
+  ScatterNode(const HostNodeRequest& request, HostOperand matrix, HostOperand rows, HostOperand places,
+              std::optional<BinaryKind> kind)
       : out_(request.arena.bytes(request.node.outputs[0])),
         matrix_(std::move(matrix)),
         rows_(std::move(rows)),
         places_(std::move(places)),
-        adds_(adds) {}
+        kind_(kind) {}
 
-  std::string_view kernel() const override { return adds_ ? "scatter and add" : "scatter"; }
+  std::string_view kernel() const override { return "scatter"; }
 
   Status Run(RunControl* /*control*/) override {
     std::memcpy(out_.data(), matrix_.bytes, out_.size());
-    const int64_t columns = matrix_.desc.shape[1], row_bytes = columns * BytesOf(matrix_.desc);
+    const int64_t row_bytes = matrix_.desc.shape[1] * BytesOf(matrix_.desc);
     for (int64_t i = 0; i < rows_.desc.shape[0]; ++i) {
       const int64_t place = places_.index(i);
       if (place < 0 || place >= matrix_.desc.shape[0]) continue;
-      if (!adds_) {
-        std::memcpy(out_.data() + place * row_bytes, rows_.bytes + i * row_bytes, static_cast<size_t>(row_bytes));
-        continue;
+      std::byte* target = out_.data() + place * row_bytes;
+      const std::byte* from = rows_.bytes + i * row_bytes;
+      if (!kind_) {
+        std::memcpy(target, from, static_cast<size_t>(row_bytes));
+      } else {
+        Combine(target, from);
       }
-      float* sums = reinterpret_cast<float*>(out_.data()) + place * columns;
-      const float* added = rows_.floats() + i * columns;
-      for (int64_t c = 0; c < columns; ++c) sums[c] += added[c];
     }
     return Status::Ok();
   }
 
  private:
+  void Combine(std::byte* target, const std::byte* from) const {
+    const DType dtype = matrix_.desc.dtype;
+    const int64_t columns = matrix_.desc.shape[1];
+    if (dtype == DType::kFloat32) return CombineReal<float>(target, from, columns);
+    if (dtype == DType::kFloat64) return CombineReal<double>(target, from, columns);
+    const int64_t bytes = BytesOf(matrix_.desc);
+    for (int64_t c = 0; c < columns; ++c) {
+      const int64_t made = Combined(*kind_, dtype, IntegerAt(dtype, target, c), IntegerAt(dtype, from, c));
+      std::memcpy(target + c * bytes, &made, static_cast<size_t>(bytes));
+    }
+  }
+  template <typename T>
+  void CombineReal(std::byte* target, const std::byte* from, int64_t columns) const {
+    const auto function = RowOf(*kind_).function;
+    const bool adds = kind_ == BinaryKind::kAdd;
+    for (int64_t c = 0; c < columns; ++c) {
+      const T a = LoadAt<T>(target, c), b = LoadAt<T>(from, c);
+      StoreAt(target, c, adds ? static_cast<T>(a + b) : static_cast<T>(function(a, b)));
+    }
+  }
+
   std::span<std::byte> out_;
   HostOperand matrix_, rows_, places_;
-  bool adds_;
+  std::optional<BinaryKind> kind_;
 };
 
 bool KeepScales(const HostNodeRequest& request) {
@@ -176,11 +224,14 @@ bool KeepScales(const HostNodeRequest& request) {
 
 std::unique_ptr<HostNode> MakeScatterNode(const HostNodeRequest& request, const Scatter& op, HostOperand matrix,
                                           HostOperand rows, HostOperand places) {
-  const bool adds = op.kind == BinaryKind::kAdd && matrix.desc.dtype == DType::kFloat32;
-  const bool fits = places.has_indices() && rows.bytes != nullptr && rows.desc.dtype == matrix.desc.dtype &&
-                    KeepScales(request) && (adds || !op.kind);
+  const TensorDesc& desc = matrix.desc;
+  const bool is_combined = op.kind == BinaryKind::kAdd || op.kind == BinaryKind::kMul ||
+                           op.kind == BinaryKind::kMaximum || op.kind == BinaryKind::kMinimum;
+  const bool is_plain = !desc.quantization && desc.dtype != DType::kFloat16;
+  const bool fits = places.has_indices() && rows.bytes != nullptr && rows.desc.dtype == desc.dtype &&
+                    KeepScales(request) && (!op.kind || (is_combined && is_plain));
   if (!fits) return nullptr;
-  return std::make_unique<ScatterNode>(request, std::move(matrix), std::move(rows), std::move(places), adds);
+  return std::make_unique<ScatterNode>(request, std::move(matrix), std::move(rows), std::move(places), op.kind);
 }
 
 std::unique_ptr<HostNode> MakeUpdateNode(const HostNodeRequest& request, HostOperand x, HostOperand update,

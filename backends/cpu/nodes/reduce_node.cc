@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backends/cpu/host/host_node.h"
+#include "backends/cpu/host/host_operand.h"
 #include "backends/cpu/host/host_output.h"
 #include "backends/cpu/host/quantized.h"
 #include "backends/cpu/host/vectorized.h"
@@ -187,9 +188,9 @@ void ReduceBools(ReduceKind kind, const Layout& layout, const std::byte* in, std
 
 class ReduceNode final : public HostNode {
  public:
-  explicit ReduceNode(const HostNodeRequest& request)
+  ReduceNode(const HostNodeRequest& request, HostOperand x)
       : kind_(std::get<Reduce>(request.node.op).kind),
-        x_(request.arena.bytes(request.node.inputs[0]).data()),
+        x_(std::move(x)),
         out_(request),
         workers_(request.workers),
         layout_(LayoutOf(request.graph.value(request.node.inputs[0]).desc.shape,
@@ -200,10 +201,10 @@ class ReduceNode final : public HostNode {
   Status Run(RunControl* /*control*/) override {
     std::byte* y = out_.bytes();
     switch (HeldAs(out_.desc()).dtype) {
-      case DType::kBool: ReduceBools(kind_, layout_, x_, y, workers_); break;
-      case DType::kInt32: ReduceNumbers<int32_t, uint32_t>(kind_, layout_, x_, y, workers_); break;
-      case DType::kInt64: ReduceNumbers<int64_t, uint64_t>(kind_, layout_, x_, y, workers_); break;
-      default: ReduceNumbers<float, double>(kind_, layout_, x_, y, workers_);
+      case DType::kBool: ReduceBools(kind_, layout_, x_.bytes, y, workers_); break;
+      case DType::kInt32: ReduceNumbers<int32_t, uint32_t>(kind_, layout_, x_.bytes, y, workers_); break;
+      case DType::kInt64: ReduceNumbers<int64_t, uint64_t>(kind_, layout_, x_.bytes, y, workers_); break;
+      default: ReduceNumbers<float, double>(kind_, layout_, x_.bytes, y, workers_);
     }
     out_.Finish();
     return Status::Ok();
@@ -211,7 +212,7 @@ class ReduceNode final : public HostNode {
 
  private:
   ReduceKind kind_;
-  const std::byte* x_;
+  HostOperand x_;
   HostOutput out_;
   WorkerPool& workers_;
   Layout layout_;
@@ -222,14 +223,16 @@ class ReduceNode final : public HostNode {
 Result<std::unique_ptr<HostNode>> MakeReduceNode(const HostNodeRequest& request) {
   const Graph& graph = request.graph;
   const auto* reduce = std::get_if<Reduce>(&request.node.op);
-  if (reduce == nullptr || graph.IsConstant(request.node.inputs[0])) return nullptr;
+  if (reduce == nullptr) return nullptr;
   const TensorDesc in = HeldAs(graph.value(request.node.inputs[0]).desc),
                    out = HeldAs(graph.value(request.node.outputs[0]).desc);
   const bool is_known =
       in.dtype == DType::kFloat32 || in.dtype == DType::kInt32 || in.dtype == DType::kInt64 || in.dtype == DType::kBool;
   const bool is_alike = in.dtype == out.dtype && !in.quantization.has_value() && !out.quantization.has_value();
   if (!is_known || !is_alike || in.shape.element_count() == 0) return nullptr;
-  return std::make_unique<ReduceNode>(request);
+  HEARTH_ASSIGN(HostOperand x, HostOperandOf(request, 0));
+  if (x.bytes == nullptr) return nullptr;
+  return std::make_unique<ReduceNode>(request, std::move(x));
 }
 
 }  // namespace hearth
