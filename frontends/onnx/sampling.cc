@@ -151,11 +151,12 @@ Results ReadGridSample(OpView& op) {
   const Shape shape = to.shape(x), points = to.shape(grid);
   HEARTH_ASSIGN(const Sampling rules, SamplingOf(op));
   const int dims = shape.rank() - 2;
-  if ((dims != 2 && dims != 3) || points.rank() != shape.rank() || points[dims + 1] != dims || points[0] != shape[0] ||
-      (dims == 3 && rules.between == Between::kCubic)) {
-    return Error(StatusCode::kUnsupported, "points of shape {} in a tensor of rank {}", points.ToString(),
+  if (dims < 2 || dims > 3 || points.rank() != shape.rank() || points[dims + 1] != dims || points[0] != shape[0]) {
+    return Error(StatusCode::kMalformedInput, "points of shape {} in a tensor of rank {}", points.ToString(),
                  shape.rank());
   }
+  if (dims == 3 && rules.between == Between::kCubic)
+    return Error(StatusCode::kUnsupported, "cubic samples of a volume, which onnx does not define");
   Shape made = points;
   made[dims + 1] = shape[dims + 1];
   std::vector<ValueId> places;

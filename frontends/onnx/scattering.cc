@@ -90,11 +90,8 @@ Made RepeatedList(OpView& op, int axis) {
     if (shape.element_count() > kMostKnown) return kNoValue;
     const int64_t inner = CountBetween(shape, axis + 1, shape.rank()), size = shape[axis];
     HEARTH_ASSIGN(const std::vector<int64_t> numbers, to.Integers(indices));
-    const std::vector<double> list = [&] {
-      std::vector<double> first;
-      for (int64_t k = 0; k < size; ++k) first.push_back(static_cast<double>(numbers[static_cast<size_t>(k * inner)]));
-      return first;
-    }();
+    std::vector<double> list;
+    for (int64_t k = 0; k < size; ++k) list.push_back(static_cast<double>(numbers[static_cast<size_t>(k * inner)]));
     for (size_t k = 0; k < numbers.size(); ++k) {
       const int64_t of_list = static_cast<int64_t>(k) / inner % size;
       if (static_cast<double>(numbers[k]) != list[static_cast<size_t>(of_list)]) return kNoValue;
