@@ -46,6 +46,7 @@ std::span<const OperatorRow> RecurrentOperators();
 std::span<const OperatorRow> ControlOperators();
 std::span<const OperatorRow> SpectrumOperators();
 std::span<const OperatorRow> BoxOperators();
+std::span<const OperatorRow> RandomOperators();
 std::span<const OperatorRow> EinsumOperators();
 std::span<const OperatorRow> AttentionOperators();
 std::span<const OperatorRow> TransformerOperators();
@@ -54,8 +55,8 @@ inline constexpr std::span<const OperatorRow> (*kOperatorLists[])() = {
     ElementwiseOperators,   ActivationOperators, ShapeOperators,   MovementOperators,  PlacesOperators,
     ScatteringOperators,    WindowOperators,     PoolingOperators, ResizeOperators,    SamplingOperators,
     NormalizationOperators, ReduceOperators,     ProductOperators, QuantizedOperators, RecurrentOperators,
-    ControlOperators,       SpectrumOperators,   BoxOperators,     EinsumOperators,    AttentionOperators,
-    TransformerOperators};
+    ControlOperators,       SpectrumOperators,   BoxOperators,     RandomOperators,    EinsumOperators,
+    AttentionOperators,     TransformerOperators};
 
 }  // namespace hearth::onnx
 
