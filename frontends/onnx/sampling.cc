@@ -3,9 +3,12 @@
 
 #include "core/base/error.h"
 #include "frontends/onnx/operators.h"
+#include "frontends/onnx/windows.h"
 
 namespace hearth::onnx {
 namespace {
+
+constexpr int64_t kMostOffset = 1 << 20;  // of strides, dilations and paddings of deformable convolutions
 
 // x in a range of `size` elements, mirrored at both ends of the picture: the centers of the outer elements, or their
 // edges.
@@ -177,36 +180,27 @@ Results ReadGridSample(OpView& op) {
 struct DeformedWindows {
   int32_t height = 0, width = 0;  // of the result
   int32_t taps = 0, offset_groups = 1, groups = 1;
-  Shape kernel, strides, dilations, pads;
+  std::vector<int64_t> kernel, strides, dilations, pads;
 };
 
 Result<DeformedWindows> DeformedWindowsOf(const OpView& op, const Shape& x, const Shape& filter) {
-  const auto listed = [&](std::string_view name, std::vector<int64_t> otherwise) -> Result<Shape> {
-    std::vector<int64_t> numbers = op.Ints(name);
-    if (numbers.empty()) numbers = std::move(otherwise);
-    const auto is_odd = [](int64_t number) { return number < 0 || number > (1 << 20); };
-    if (numbers.size() > 4 || std::ranges::any_of(numbers, is_odd))
-      return Error(StatusCode::kMalformedInput, "its attribute '{}'", name);
-    return Shape::FromSpan(std::vector<int32_t>(numbers.begin(), numbers.end()));
-  };
   DeformedWindows windows;
   if (x.rank() != 4 || filter.rank() != 4)
     return Error(StatusCode::kUnsupported, "an operand of shape {} with filters of {}", x.ToString(),
                  filter.ToString());
-  HEARTH_ASSIGN(windows.kernel, listed("kernel_shape", {filter[2], filter[3]}));
-  HEARTH_ASSIGN(windows.strides, listed("strides", {1, 1}));
-  HEARTH_ASSIGN(windows.dilations, listed("dilations", {1, 1}));
-  HEARTH_ASSIGN(windows.pads, listed("pads", {0, 0, 0, 0}));
+  windows.kernel = {filter[2], filter[3]};
+  HEARTH_ASSIGN(windows.strides, PerDimension(op, "strides", 2, 1, kMostOffset));
+  HEARTH_ASSIGN(windows.dilations, PerDimension(op, "dilations", 2, 1, kMostOffset));
+  HEARTH_ASSIGN(windows.pads, PerDimension(op, "pads", 4, 0, kMostOffset));
   const int64_t groups = op.Int("group", 1), offset_groups = op.Int("offset_group", 1);
-  const bool fits = windows.kernel == Shape{filter[2], filter[3]} && windows.strides.rank() == 2 &&
-                    windows.dilations.rank() == 2 && windows.pads.rank() == 4 && groups >= 1 && groups <= filter[0] &&
+  const bool fits = op.Ints("kernel_shape", windows.kernel) == windows.kernel && groups >= 1 && groups <= filter[0] &&
                     filter[0] % groups == 0 && filter[1] * groups == x[1] && offset_groups >= 1 &&
                     offset_groups <= x[1] && x[1] % offset_groups == 0 && windows.strides[0] > 0 &&
                     windows.strides[1] > 0;
   int64_t sizes[2] = {0, 0};
-  for (int d = 0; fits && d < 2; ++d) {
-    const int64_t room = int64_t{x[d + 2]} + windows.pads[d] + windows.pads[d + 2] -
-                         int64_t{windows.dilations[d]} * (windows.kernel[d] - 1) - 1;
+  for (size_t d = 0; fits && d < 2; ++d) {
+    const int64_t room = x[static_cast<int>(d) + 2] + windows.pads[d] + windows.pads[d + 2] -
+                         windows.dilations[d] * (windows.kernel[d] - 1) - 1;
     sizes[d] = room < 0 ? 0 : room / windows.strides[d] + 1;
   }
   if (!fits || sizes[0] < 1 || sizes[1] < 1 || filter[2] < 1 || filter[3] < 1) {
@@ -228,10 +222,11 @@ Made RegularTaps(NodeWriter& to, const DeformedWindows& windows, DType dtype) {
   std::vector<double> places;
   for (int32_t y = 0; y < windows.height; ++y) {
     for (int32_t k = 0; k < windows.width * windows.taps; ++k) {
-      const int32_t x = k / windows.taps, tap = k % windows.taps;
-      const int32_t row = tap / windows.kernel[1], column = tap % windows.kernel[1];
-      places.push_back(x * windows.strides[1] + column * windows.dilations[1] - windows.pads[1]);
-      places.push_back(y * windows.strides[0] + row * windows.dilations[0] - windows.pads[0]);
+      const int64_t x = k / windows.taps, tap = k % windows.taps;
+      const int64_t row = tap / windows.kernel[1], column = tap % windows.kernel[1];
+      const int64_t at_x = x * windows.strides[1] + column * windows.dilations[1] - windows.pads[1];
+      const int64_t at_y = y * windows.strides[0] + row * windows.dilations[0] - windows.pads[0];
+      places.insert(places.end(), {static_cast<double>(at_x), static_cast<double>(at_y)});
     }
   }
   return to.AddConstant(shape, dtype, places);

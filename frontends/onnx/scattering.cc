@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/onnx/places.h"
+#include "frontends/onnx/windows.h"
 #include "frontends/writer/rows.h"
 #include "frontends/writer/scatter.h"
 
@@ -225,20 +226,13 @@ Results ReadCol2Im(OpView& op) {
   HEARTH_ASSIGN(const ValueId window, op.In(2));
   HEARTH_ASSIGN(const Shape image, to.ShapeIn(sizes, kMostPlaces));
   HEARTH_ASSIGN(const Shape block, to.ShapeIn(window, kMostPlaces));
-  const auto listed = [&](std::string_view name, size_t count, int64_t value) {
-    std::vector<int64_t> numbers = op.Ints(name);
-    return numbers.empty() ? std::vector<int64_t>(count, value) : numbers;
-  };
   const auto dims = static_cast<size_t>(image.rank());
-  const std::vector<int64_t> strides = listed("strides", dims, 1), dilations = listed("dilations", dims, 1),
-                             pads = listed("pads", 2 * dims, 0);
-  const auto in_range = [](int64_t least) {
-    return [least](int64_t number) { return number >= least && number <= (1 << 24); };
-  };
-  bool fits = dims > 0 && block.rank() == image.rank() && strides.size() == dims && dilations.size() == dims &&
-              pads.size() == 2 * dims && std::ranges::all_of(strides, in_range(1)) &&
-              std::ranges::all_of(dilations, in_range(1)) && std::ranges::all_of(pads, in_range(0)) &&
-              image.element_count() > 0 && block.element_count() > 0 && desc.shape.rank() == 3 && dims <= 6;
+  HEARTH_ASSIGN(const std::vector<int64_t> strides, PerDimension(op, "strides", dims, 1, kMostPlaces));
+  HEARTH_ASSIGN(const std::vector<int64_t> dilations, PerDimension(op, "dilations", dims, 1, kMostPlaces));
+  HEARTH_ASSIGN(const std::vector<int64_t> pads, PerDimension(op, "pads", 2 * dims, 0, kMostPlaces));
+  bool fits = dims > 0 && dims <= 6 && block.rank() == image.rank() && std::ranges::min(strides) > 0 &&
+              std::ranges::min(dilations) > 0 && image.element_count() > 0 && block.element_count() > 0 &&
+              desc.shape.rank() == 3;
   Shape windows = image;
   int64_t count = 1;
   for (int d = 0; fits && d < image.rank(); ++d) {

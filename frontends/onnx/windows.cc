@@ -13,20 +13,20 @@
 #include "frontends/writer/expansions.h"
 
 namespace hearth::onnx {
-namespace {
 
-// One number for each spatial dimension.
-Result<std::vector<int64_t>> PerDimension(const OpView& op, std::string_view name, size_t count, int64_t otherwise) {
+Result<std::vector<int64_t>> PerDimension(const OpView& op, std::string_view name, size_t count, int64_t otherwise,
+                                          int64_t most) {
   std::vector<int64_t> numbers = op.Ints(name, std::vector<int64_t>(count, otherwise));
   if (numbers.size() != count) {
     return Error(StatusCode::kMalformedInput, "{} {} for {} dimensions", numbers.size(), name, count);
   }
   for (const int64_t number : numbers) {
-    if (number < 0 || number > kMostSize)
-      return Error(StatusCode::kMalformedInput, "a number of {} in {}", number, name);
+    if (number < 0 || number > most) return Error(StatusCode::kMalformedInput, "a number of {} in {}", number, name);
   }
   return numbers;
 }
+
+namespace {
 
 bool IsSame(std::string_view pad) {
   return pad == "SAME_UPPER" || pad == "SAME_LOWER";

@@ -11,6 +11,10 @@ namespace hearth::onnx {
 
 inline constexpr int64_t kMostSize = int64_t{1} << 28;  // of a dimension that padding makes
 
+// An attribute with one number for each spatial dimension, or each of their sides: from 0 to `most`.
+Result<std::vector<int64_t>> PerDimension(const OpView& op, std::string_view name, size_t count, int64_t otherwise,
+                                          int64_t most = kMostSize);
+
 // By spatial dimension.
 struct Windowing {
   std::vector<int64_t> kernel, stride, dilation, before, after;

@@ -133,18 +133,9 @@ class UpdateNode final : public HostNode {
   HostOperand x_, update_, start_;
 };
 
-// A plain integer of any type, and how it is stored: its low bytes.
+// A plain integer of any type. Its low bytes are how it is stored.
 int64_t IntegerAt(DType dtype, const std::byte* bytes, int64_t index) {
-  switch (dtype) {
-    case DType::kInt32: return LoadAt<int32_t>(bytes, index);
-    case DType::kInt16: return LoadAt<int16_t>(bytes, index);
-    case DType::kInt8: return LoadAt<int8_t>(bytes, index);
-    case DType::kUInt32: return LoadAt<uint32_t>(bytes, index);
-    case DType::kUInt16: return LoadAt<uint16_t>(bytes, index);
-    case DType::kUInt8: return LoadAt<uint8_t>(bytes, index);
-    case DType::kBool: return LoadAt<uint8_t>(bytes, index) != 0 ? 1 : 0;
-    default: return LoadAt<int64_t>(bytes, index);
-  }
+  return WithLoad(dtype, [&](const auto& load) { return static_cast<int64_t>(load(bytes, index)); });
 }
 
 int64_t Combined(BinaryKind kind, DType dtype, int64_t a, int64_t b) {
