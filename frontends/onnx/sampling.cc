@@ -207,6 +207,10 @@ Result<DeformedWindows> DeformedWindowsOf(const OpView& op, const Shape& x, cons
     return Error(StatusCode::kMalformedInput, "filters of shape {} in {} groups, offsets in {}, for {}",
                  filter.ToString(), groups, offset_groups, x.ToString());
   }
+  // As doubles, which do not overflow: filters that are inputs may have any declared size.
+  const double taps = static_cast<double>(filter[2]) * filter[3];
+  if (taps * static_cast<double>(std::max(sizes[1], 2 * offset_groups)) > kMostSize || sizes[0] > kMostSize)
+    return Error(StatusCode::kUnsupported, "windows of {} x {} elements", filter[2], filter[3]);
   windows.height = static_cast<int32_t>(sizes[0]);
   windows.width = static_cast<int32_t>(sizes[1]);
   windows.taps = filter[2] * filter[3];

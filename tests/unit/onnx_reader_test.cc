@@ -387,5 +387,13 @@ TEST_F(OnnxWeightFiles, ThatLieElsewhereAreMissingOrTooShortAreErrors) {
   EXPECT_THAT(error("link.data"), HasSubstr("its weights in 'link.data' lie outside of its folder"));
 }
 
+TEST(OnnxReader, DeformableWindowsWithMoreTapsThanAnIndexHoldsAreRefused) {
+  OnnxGraph graph;
+  graph.Input("x", {"1", "1", "8", "8"}).Input("w", {"1", "1", "65536", "65536"}).Input("o", {"1", "8", "1", "1"});
+  graph.Output("y");
+  graph.Node("DeformConv", {"x", "w", "o"}, {"y"}, {OnnxGraph::Integers("pads", {32768, 32768, 32768, 32768})});
+  EXPECT_THAT(ErrorOf(OnnxFile(graph, 19)), HasSubstr("windows of 65536 x 65536 elements"));
+}
+
 }  // namespace
 }  // namespace hearth
