@@ -13,6 +13,8 @@
 namespace hearth::onnx {
 namespace {
 
+constexpr int64_t kMostBlock = 1 << 24;
+
 constexpr int64_t kExactBelow = 1 << 24, kMostProduct = 255 * 255;  // float32 has all integers below
 
 // Sums of integers as int32, of a device that may compute them by transforms.
@@ -147,6 +149,22 @@ Made AlongAxis(NodeWriter& to, ValueId list, int axis, int rank) {
   std::vector<int32_t> dims(static_cast<size_t>(rank), 1);
   dims[static_cast<size_t>(axis)] = shape[0];
   return to.AddReshape(list, Shape::FromSpan(dims));
+}
+
+Made AlongBlocks(NodeWriter& to, const Made& list, int axis, int64_t block, const Shape& whole) {
+  HEARTH_TRY(list.status());
+  const Shape shape = to.shape(*list);
+  if (shape.rank() != whole.rank() || whole.rank() >= Shape::kMaxRank || block < 1 || block > kMostBlock ||
+      shape[axis] != (whole[axis] + block - 1) / block) {
+    return Error(StatusCode::kMalformedInput, "scales or zero points of shape {} for blocks of {} in {}",
+                 shape.ToString(), block, whole.ToString());
+  }
+  const auto size = static_cast<int32_t>(block);
+  const Made apart = to.AddReshape(*list, WithDimension(shape, axis + 1, 1));
+  Shape spread = shape;
+  spread[axis] = shape[axis] * size;
+  return to.AddSlice(to.AddReshape(to.Add(BroadcastTo{WithDimension(shape, axis + 1, size)}, {apart}), spread), axis, 0,
+                     whole[axis]);
 }
 
 Made Centered(NodeWriter& to, const Made& x, const Made& zero_point) {

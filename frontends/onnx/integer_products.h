@@ -14,8 +14,16 @@ Made OnGrid(NodeWriter& to, ValueId integers, Quantization grid);
 // A list of numbers per element of dimension `axis`, ready to be broadcast; a single number stays one.
 Made AlongAxis(NodeWriter& to, ValueId list, int axis, int rank);
 
+// A tensor with one number for each `block` elements of dimension `axis`, ready to be broadcast to one of `whole`.
+Made AlongBlocks(NodeWriter& to, const Made& list, int axis, int64_t block, const Shape& whole);
+
 // x - zero point, in float32. Without a zero point: kNoValue.
 Made Centered(NodeWriter& to, const Made& x, const Made& zero_point);
+
+// The real numbers of integers on a grid of the scale, which is broadcast.
+inline Made RealOf(NodeWriter& to, const Made& integers, const Made& zero_point, const Made& scale) {
+  return to.Add(BinaryKind::kMul, {Centered(to, integers, zero_point), scale});
+}
 
 // The integers of such a type that are `centered` plus the zero point, which Centered knows again.
 Made Integers(NodeWriter& to, ValueId centered, ValueId zero_point, DType dtype);

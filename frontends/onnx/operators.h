@@ -41,6 +41,7 @@ std::span<const OperatorRow> SamplingOperators();
 std::span<const OperatorRow> NormalizationOperators();
 std::span<const OperatorRow> ReduceOperators();
 std::span<const OperatorRow> ProductOperators();
+std::span<const OperatorRow> NarrowWeightOperators();
 std::span<const OperatorRow> QuantizedOperators();
 std::span<const OperatorRow> RecurrentOperators();
 std::span<const OperatorRow> ControlOperators();
@@ -52,11 +53,11 @@ std::span<const OperatorRow> AttentionOperators();
 std::span<const OperatorRow> TransformerOperators();
 
 inline constexpr std::span<const OperatorRow> (*kOperatorLists[])() = {
-    ElementwiseOperators,   ActivationOperators, ShapeOperators,   MovementOperators,  PlacesOperators,
-    ScatteringOperators,    WindowOperators,     PoolingOperators, ResizeOperators,    SamplingOperators,
-    NormalizationOperators, ReduceOperators,     ProductOperators, QuantizedOperators, RecurrentOperators,
-    ControlOperators,       SpectrumOperators,   BoxOperators,     RandomOperators,    EinsumOperators,
-    AttentionOperators,     TransformerOperators};
+    ElementwiseOperators,   ActivationOperators, ShapeOperators,      MovementOperators,     PlacesOperators,
+    ScatteringOperators,    WindowOperators,     PoolingOperators,    ResizeOperators,       SamplingOperators,
+    NormalizationOperators, ReduceOperators,     ProductOperators,    NarrowWeightOperators, QuantizedOperators,
+    RecurrentOperators,     ControlOperators,    SpectrumOperators,   BoxOperators,          RandomOperators,
+    EinsumOperators,        AttentionOperators,  TransformerOperators};
 
 }  // namespace hearth::onnx
 

@@ -11,8 +11,6 @@
 namespace hearth::onnx {
 namespace {
 
-constexpr int64_t kMostBlock = 1 << 24;
-
 Result<std::pair<double, double>> RangeOf(DType dtype) {
   switch (dtype) {
     case DType::kUInt8: return std::pair(0.0, 255.0);
@@ -51,18 +49,8 @@ Made ScalesFor(OpView& op, size_t i, Order order, const Shape& x) {
   const bool has_axis = given >= -rank && given < rank;  // otherwise there is one scale
   const int axis = has_axis ? AxisIn(order, static_cast<int>(given < 0 ? given + rank : given), rank) : -1;
   if (block == 0) return AlongAxis(to, list, axis, rank);
-  const Shape shape = to.shape(list);
-  if (!has_axis || shape.rank() != rank || block < 1 || block > kMostBlock || rank >= Shape::kMaxRank ||
-      shape[axis] != (x[axis] + block - 1) / block) {
-    return Error(StatusCode::kMalformedInput, "scales or zero points of shape {} for blocks of {} in {}",
-                 shape.ToString(), block, x.ToString());
-  }
-  const auto size = static_cast<int32_t>(block);
-  const Made apart = to.AddReshape(list, WithDimension(shape, axis + 1, 1));
-  Shape whole = shape;
-  whole[axis] = shape[axis] * size;
-  return to.AddSlice(to.AddReshape(to.Add(BroadcastTo{WithDimension(shape, axis + 1, size)}, {apart}), whole), axis, 0,
-                     x[axis]);
+  if (!has_axis) return Error(StatusCode::kMalformedInput, "blocks along axis {} of {}", given, x.ToString());
+  return AlongBlocks(to, list, axis, block, x);
 }
 
 // The order in which a tensor and its scales go together.
@@ -116,9 +104,8 @@ Results ReadDequantizeLinear(OpView& op) {
   if (on_grid != kNoValue) return std::vector{Tensor{.stored = on_grid}};
   const Order order = OrderWithScales(op);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
-  const Made centered = Centered(to, x, ScalesFor(op, 2, order, to.shape(x)));
   const Made scale = to.AddCast(ScalesFor(op, 1, order, to.shape(x)), DType::kFloat32);
-  return InOrder(order, to.Add(BinaryKind::kMul, {centered, scale}));
+  return InOrder(order, RealOf(to, x, ScalesFor(op, 2, order, to.shape(x)), scale));
 }
 
 // float32 numbers in steps of their range, as uint8.
@@ -188,7 +175,7 @@ Results ReadConvInteger(OpView& op) {
 
 // The real numbers of operand `i`, whose scale and zero point are the next two.
 Made RealOperand(OpView& op, size_t i, const Made& value) {
-  return op.to().Add(BinaryKind::kMul, {Centered(op.to(), value, RowZeroPoint(op, i + 2)), RowZeroPoint(op, i + 1)});
+  return RealOf(op.to(), value, RowZeroPoint(op, i + 2), RowZeroPoint(op, i + 1));
 }
 // 8-bit integers of the scale in operand `i` and the zero point behind it, or of the type of operand `like`.
 Made AsIntegers(OpView& op, const Made& real, size_t i, size_t like) {
@@ -258,7 +245,7 @@ Result<Tensor> RealWeights(OpView& op, int64_t axis) {
     HEARTH_ASSIGN(const ValueId list, op.Optional(i));
     return list == kNoValue ? Made(list) : AlongAxis(to, list, static_cast<int>(axis < 0 ? axis + rank : axis), rank);
   };
-  HEARTH_ASSIGN(const ValueId real, to.Add(BinaryKind::kMul, {Centered(to, integers, along(5)), along(4)}));
+  HEARTH_ASSIGN(const ValueId real, RealOf(to, integers, along(5), along(4)));
   return Tensor{.plain = real};
 }
 

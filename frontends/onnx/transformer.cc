@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "frontends/onnx/attention.h"
+#include "frontends/onnx/integer_products.h"
 #include "frontends/onnx/product.h"
 
 namespace hearth::onnx {
@@ -75,16 +76,16 @@ Made Attend(OpView& op, const Heads& heads, size_t mask_at, size_t bias_at) {
   return FromHeads(to, made.result);
 }
 
-// (x[batch, length, size], weights, bias?, mask?, past?, bias of scores?) -> (results, keys and values)
-Results ReadProjectedAttention(OpView& op) {
+// The operands of an attention behind its projection; those that the operator lacks lie behind the last one.
+struct Beside {
+  size_t mask, past, bias_of_scores;
+};
+
+// (results, keys and values) of queries, keys and values side by side.
+Results AttendProjected(OpView& op, const Made& projected, const Beside& beside) {
   NodeWriter& to = op.to();
-  if (op.Int("do_rotary", 0) != 0 || op.Int("past_present_share_buffer", 0) != 0 || op.Has(6)) {
-    return Error(StatusCode::kUnsupported, "do_rotary, or a past that shares its memory");
-  }
-  HEARTH_ASSIGN(const ValueId x, op.In(0));
-  HEARTH_ASSIGN(const ValueId weights, op.In(1));
-  HEARTH_ASSIGN(const ValueId bias, op.Optional(2));
-  HEARTH_ASSIGN(const ValueId joined, AddProduct(to, x, weights, bias));
+  HEARTH_ASSIGN(const ValueId joined, projected);
+  if (op.Int("do_rotary", 0) != 0) return Error(StatusCode::kUnsupported, "do_rotary");
   const Shape shape = to.shape(joined);
   const int64_t third = shape[shape.rank() - 1] / 3, count = op.Int("num_heads", 0);
   HEARTH_ASSIGN(const std::vector<ValueId> parts,
@@ -93,8 +94,8 @@ Results ReadProjectedAttention(OpView& op) {
   HEARTH_ASSIGN(heads.queries, HeadsOf(to, parts[0], count));
   HEARTH_ASSIGN(heads.keys, HeadsOf(to, parts[1], count));
   HEARTH_ASSIGN(heads.values, HeadsOf(to, parts[2], count));
-  if (op.Has(4)) {
-    HEARTH_ASSIGN(const ValueId past, op.In(4));
+  if (op.Has(beside.past)) {
+    HEARTH_ASSIGN(const ValueId past, op.In(beside.past));
     const Shape before = to.shape(past);
     if (before.rank() != 5 || before[0] != 2)
       return Error(StatusCode::kMalformedInput, "a past of {}", before.ToString());
@@ -104,10 +105,33 @@ Results ReadProjectedAttention(OpView& op) {
     HEARTH_ASSIGN(heads.keys, with_past(0, heads.keys));
     HEARTH_ASSIGN(heads.values, with_past(1, heads.values));
   }
-  HEARTH_ASSIGN(const ValueId made, Attend(op, heads, 3, 5));
+  HEARTH_ASSIGN(const ValueId made, Attend(op, heads, beside.mask, beside.bias_of_scores));
   if (!op.HasOutput(1)) return Plain(made);
   HEARTH_ASSIGN(const ValueId present, to.Add(Pack{0}, {heads.keys, heads.values}));
   return std::vector{Tensor{.plain = made}, Tensor{.plain = present}};
+}
+
+// (x[batch, length, size], weights, bias?, mask?, past?, bias of scores?)
+Results ReadProjectedAttention(OpView& op) {
+  if (op.Int("past_present_share_buffer", 0) != 0 || op.Has(6)) {
+    return Error(StatusCode::kUnsupported, "a past that shares its memory");
+  }
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  HEARTH_ASSIGN(const ValueId weights, op.In(1));
+  HEARTH_ASSIGN(const ValueId bias, op.Optional(2));
+  return AttendProjected(op, AddProduct(op.to(), x, weights, bias), {.mask = 3, .past = 4, .bias_of_scores = 5});
+}
+
+// (x, weights, bias, scale of x, scales of weights, mask?, zero points of x? and weights?, past?): x and weights are
+// integers.
+Results ReadQAttention(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  HEARTH_ASSIGN(const ValueId zero, RowZeroPoint(op, 6));
+  const Made unit = to.Add(BinaryKind::kMul, {RowZeroPoint(op, 3), op.In(4)});
+  const Made real = to.Add(BinaryKind::kMul, {to.AddCast(ExactProduct(op, x, zero, 1, 7), DType::kFloat32), unit});
+  return AttendProjected(op, to.Add(BinaryKind::kAdd, {real, op.In(2)}),
+                         {.mask = 5, .past = 8, .bias_of_scores = op.input_count()});
 }
 
 // (queries, keys, values, bias?, mask?, bias of scores?, past keys?, past values?) -> (results, keys, values)
@@ -246,18 +270,27 @@ Results ReadGroupQueryAttention(OpView& op) {
 
 // (words, segments?, table of words, table of positions, table of segments?, scale, offset, mask?, positions?)
 // -> (the normalized sum of what the tables hold, numbers of marks of the mask, the sum)
+// Of QEmbedLayerNormalization, operands 2 to 6 are integers, whose scales are operands 8 to 12 and whose zero points
+// are the last five.
 Results ReadEmbedLayerNormalization(OpView& op) {
   NodeWriter& to = op.to();
+  const bool has_integers = op.kind() != 0;
   HEARTH_ASSIGN(const TensorDesc words, op.Desc(0));
   if (words.shape.rank() != 2) return Error(StatusCode::kMalformedInput, "words of {}", words.shape.ToString());
   const int32_t batch = words.shape[0], length = words.shape[1];
-  const auto row = [&](size_t table, const Made& numbers) { return to.Add(Gather{0, 0}, {op.In(table), numbers}); };
-  const Made positions = op.Has(8) ? to.AddCast(op.In(8), DType::kInt32) : to.AddIndices({1, length});
+  const auto real = [&](size_t i, const Made& value) {
+    return has_integers ? RealOf(to, value, RowZeroPoint(op, i + 11), RowZeroPoint(op, i + 6)) : value;
+  };
+  const auto row = [&](size_t table, const Made& numbers) {
+    return real(table, to.Add(Gather{0, 0}, {op.In(table), numbers}));
+  };
+  const bool has_positions = !has_integers && op.Has(8);
+  const Made positions = has_positions ? to.AddCast(op.In(8), DType::kInt32) : to.AddIndices({1, length});
   Made sum = to.Add(BinaryKind::kAdd, {row(2, to.AddCast(op.In(0), DType::kInt32)), row(3, positions)});
   if (op.Has(1)) sum = to.Add(BinaryKind::kAdd, {sum, row(4, to.AddCast(op.In(1), DType::kInt32))});
   HEARTH_ASSIGN(const ValueId x, sum);
   const MeanVarianceNormalization norm{.axes_mask = 1u << 2, .epsilon = static_cast<float>(op.Float("epsilon", 1e-12))};
-  HEARTH_ASSIGN(const ValueId made, to.Add(norm, {x, op.In(5), op.In(6)}));
+  HEARTH_ASSIGN(const ValueId made, to.Add(norm, {x, real(5, op.In(5)), real(6, op.In(6))}));
   const Reduce total{.kind = ReduceKind::kSum, .axes_mask = 1u << 1, .keep_dims = false};
   HEARTH_ASSIGN(const ValueId marks, op.Has(7) ? to.Add(total, {IntegersOf(op, 7, {batch, length})})
                                                : to.AddFilled({batch}, to.AddNumber(DType::kInt32, 0.0)));
@@ -272,6 +305,8 @@ std::span<const OperatorRow> TransformerOperators() {
       {"EmbedLayerNormalization", ReadEmbedLayerNormalization, 0, kMicrosoft},
       {"GroupQueryAttention", ReadGroupQueryAttention, 0, kMicrosoft},
       {"MultiHeadAttention", ReadMultiHeadAttention, 0, kMicrosoft},
+      {"QAttention", ReadQAttention, 0, kMicrosoft},
+      {"QEmbedLayerNormalization", ReadEmbedLayerNormalization, 1, kMicrosoft},
   };
   return kRows;
 }

@@ -248,3 +248,58 @@ def narrow_integers():
                 seeded("z", (2, 3), np.int8, -5, 5)], [1, 2], opset=21, axis=0, block_size=3)
     yield case("QuantizeLinear_blocks", "QuantizeLinear", [seeded("r", (3, 6)), seeded("s", (3, 3), low=0.01, high=0.1)],
                [1], opset=21, axis=1, block_size=2)
+
+
+def tables_of_few_bits():
+    """Rows that are made real after they are taken."""
+    for name, bits, block, columns, zeros in (("of_bytes", 4, 16, 64, None), ("with_half_a_byte_of_zeros", 4, 32, 96, 2),
+                                              ("of_8_bits", 8, 16, 70, 5), ("of_2_bits", 2, 16, 64, None)):
+        operands = [seeded("t", (20, columns * bits // 8), np.uint8, 0, 255), np.array([[0, 3, -1], [19, 4, 4]]),
+                    seeded("s", (20, -(-columns // block)), low=0.01, high=0.1)]
+        if zeros is not None:
+            operands.append(seeded("z", (20, zeros), np.uint8, 0, 255))
+        yield case(f"GatherBlockQuantized_{name}", "GatherBlockQuantized", operands, [0, 2, 3][:len(operands) - 1],
+                   domain="com.microsoft", bits=bits, block_size=block)
+    for name, rows, blocks, places in (("columns", 2, 1, np.array([[3, -20]])), ("one", 0, 1, np.array(2))):
+        held = [helper.make_tensor(key, TensorProto.INT4, shape, seeded(key, shape, np.int32, -8, 7).flatten().tolist())
+                for key, shape in (("t", (4, 33, 20)), ("z", (4, 3, 20)))]
+        held.append(numpy_helper.from_array(seeded("s", (4, 3, 20), low=0.01, high=0.1), "s"))
+        node = helper.make_node("GatherBlockQuantized", ["t", "i", "s", "z"], ["y"], domain="com.microsoft",
+                                gather_axis=rows, quantize_axis=blocks, block_size=16)
+        yield network(f"GatherBlockQuantized_{name}", [node], {"i": places}, held, ["y"], 21, "com.microsoft")
+
+
+def layers_of_listed_numbers():
+    for name, kind, rows, depth, block in (("fp4", 0, 6, 32, 16), ("nf4", 1, 6, 32, 64), ("across_rows", 1, 5, 24, 32)):
+        yield case(f"MatMulBnb4_{name}", "MatMulBnb4",
+                   [seeded("x", (2, 3, depth)), seeded("w", (rows * depth // 2,), np.uint8, 0, 255),
+                    seeded("s", (-(-rows * depth // block),), low=0.1, high=2)], [1, 2],
+                   domain="com.microsoft", K=depth, N=rows, quant_type=kind, block_size=block)
+
+
+def transformer_layers_of_8_bits():
+    """What quantize_dynamic makes of layers that onnxruntime's optimizer has fused."""
+    batch, length, size = 2, 5, 8
+    x, weights = seeded("x", (batch, length, size), np.uint8, 0, 255), seeded("w", (size, 3 * size), np.int8, *SEVEN_BITS)
+    scale, zero = np.array(0.02, np.float32), np.array(117, np.uint8)
+    attention = [x, weights, seeded("b", (3 * size,)), scale, np.array(0.011, np.float32)]
+    counts = np.array([5, 3], np.int32)
+    yield case("QAttention", "QAttention", [*attention, counts, zero, np.array(3, np.int8)], [1, 2, 3, 4, 6, 7],
+               domain="com.microsoft", num_heads=2)
+    past = seeded("past", (2, batch, 2, 3, size // 2))
+    columns = [*attention[:4], seeded("ws", (3 * size,), low=0.005, high=0.02)]
+    yield case("QAttention_past", "QAttention", [*columns, None, zero, None, past], [1, 2, 3, 4, 6], 2,
+               domain="com.microsoft", num_heads=2, unidirectional=1)
+    words, segments = seeded("words", (batch, length), np.int32, 0, 19), seeded("segments", (batch, length), np.int32, 0, 1)
+    tables = [seeded(key, shape, np.uint8, 0, 255) for key, shape in
+              (("t", (20, size)), ("p", (7, size)), ("k", (2, size)), ("g", (size,)), ("o", (size,)))]
+    scales = [np.array(0.01 * (k + 1), np.float32) for k in range(5)]
+    zeros = [np.array(100 + 7 * k, np.uint8) for k in range(5)]
+    marks = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 0]], np.int32)
+    yield case("QEmbedLayerNormalization", "QEmbedLayerNormalization",
+               [words, segments, *tables, marks, *scales, *zeros], [*range(2, 7), *range(8, 18)], 2,
+               domain="com.microsoft", epsilon=1e-5)
+    one = [words, None, tables[0], tables[1], None, tables[3], tables[4], None, *scales[:2], None, *scales[3:],
+           *zeros[:2], None, *zeros[3:]]
+    yield case("QEmbedLayerNormalization_without_segments", "QEmbedLayerNormalization", one,
+               [k for k, operand in enumerate(one) if k > 0 and operand is not None], 2, domain="com.microsoft")
