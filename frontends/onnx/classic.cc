@@ -1,0 +1,343 @@
+// Linear models and what prepares features for models (ai.onnx.ml).
+#include "frontends/onnx/classic.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/graph/element.h"
+#include "core/graph/quantize.h"
+#include "frontends/onnx/product.h"
+#include "frontends/onnx/tensors.h"
+
+namespace hearth::onnx {
+
+namespace {
+
+Result<std::vector<double>> NumbersOf(const OpView& op, const TensorProto& tensor) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const Tensor made, AddTensor(op.scope().reading(), to, tensor, "list"));
+  const TensorDesc& desc = to.desc(made.value());
+  std::vector<double> numbers(static_cast<size_t>(desc.shape.element_count()));
+  LoadElements(desc.dtype, to.graph().ConstantBytes(made.value()), numbers);
+  return numbers;
+}
+
+}  // namespace
+
+Result<std::vector<double>> RealsOf(const OpView& op, std::string_view name) {
+  if (const AttributeProto* found = op.Find(name); found != nullptr) {
+    return std::vector<double>(found->floats.begin(), found->floats.end());
+  }
+  const AttributeProto* found = op.Find(std::string(name) + "_as_tensor");
+  if (found == nullptr || found->tensor == nullptr) return std::vector<double>();
+  return NumbersOf(op, *found->tensor);
+}
+
+Made RowsOf(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId given, op.In(0));
+  HEARTH_ASSIGN(const ValueId x,
+                to.desc(given).dtype == DType::kFloat64 ? Made(given) : to.AddCast(given, DType::kFloat32));
+  const Shape& shape = to.shape(x);
+  if (shape.rank() == 1) return to.AddReshape(x, {1, shape[0]});
+  if (shape.rank() == 2) return x;
+  return Error(StatusCode::kMalformedInput, "features of shape {}", shape.ToString());
+}
+
+namespace {
+
+// Numbers that are broadcast to rows of x: as many as `columns`, or one. kNoValue if there are none.
+Made AddList(NodeWriter& to, ValueId x, const std::vector<double>& numbers, int32_t columns) {
+  if (numbers.empty()) return kNoValue;
+  if (numbers.size() != 1 && ssize(numbers) != columns) {
+    return Error(StatusCode::kMalformedInput, "{} numbers for {} columns", numbers.size(), columns);
+  }
+  return to.AddConstant({static_cast<int32_t>(numbers.size())}, to.desc(x).dtype, numbers);
+}
+
+Made LikeAll(NodeWriter& to, BinaryKind kind, const Made& x, ReduceKind reduction, const Made& rows) {
+  HEARTH_ASSIGN(const ValueId all, rows);
+  const int last = to.shape(all).rank() - 1;
+  return to.Add(kind, {x, to.Add(Reduce{.kind = reduction, .axes_mask = 1u << last, .keep_dims = true}, {all})});
+}
+
+// Softmax whose shares of zeros are zero.
+Made SoftmaxOfOthers(NodeWriter& to, ValueId scores) {
+  constexpr double kLeast = 1e-7;  // what onnxruntime takes for zero
+  const Made above = to.Add(BinaryKind::kGreater, {to.Add(UnaryKind::kAbs, scores), AddScalarLike(to, scores, kLeast)});
+  const Made powers = to.Add(UnaryKind::kExp, LikeAll(to, BinaryKind::kSub, scores, ReduceKind::kMax, scores));
+  const Made kept = to.Add(Select{}, {above, powers, AddScalarLike(to, scores, 0.0)});
+  return LikeAll(to, BinaryKind::kDiv, kept, ReduceKind::kSum, kept);
+}
+
+}  // namespace
+
+Made Transformed(OpView& op, const Made& scores) {
+  NodeWriter& to = op.to();
+  const std::string_view name = op.Text("post_transform", "NONE");
+  HEARTH_ASSIGN(const ValueId x, scores);
+  if (name == "NONE") return x;
+  if (name == "LOGISTIC") return to.Add(UnaryKind::kLogistic, x);
+  if (name == "SOFTMAX") return to.Add(Softmax{}, {x});
+  if (name == "SOFTMAX_ZERO") return SoftmaxOfOthers(to, x);
+  return Error(StatusCode::kUnsupported, "post_transform={}", name);
+}
+
+Result<std::vector<double>> ClassesOf(const OpView& op) {
+  for (const std::string_view name : {"classlabels_int64s", "classlabels_ints"}) {
+    if (const std::vector<int64_t> labels = op.Ints(name); !labels.empty()) {
+      return std::vector<double>(labels.begin(), labels.end());
+    }
+  }
+  std::vector<double> places;
+  const AttributeProto* texts = op.Find("classlabels_strings");
+  for (size_t k = 0; texts != nullptr && k < texts->strings.size(); ++k) places.push_back(static_cast<double>(k));
+  if (places.empty()) return Error(StatusCode::kMalformedInput, "no classes");
+  return places;
+}
+
+Made LabelOfLargest(NodeWriter& to, const Made& rows, const std::vector<double>& classes) {
+  const Made listed = to.AddConstant({static_cast<int32_t>(classes.size())}, DType::kInt64, classes);
+  return to.Add(Gather{0, 0}, {listed, to.Add(ArgReduce{ArgKind::kMax, 1}, {rows}, DType::kInt32)});
+}
+
+Made ScoresOfTwo(OpView& op, ValueId scores, Single single) {
+  NodeWriter& to = op.to();
+  const bool is_logistic = single != Single::kProbability && op.Text("post_transform", "NONE") == "LOGISTIC";
+  const bool is_opposite = is_logistic || single == Single::kDifference;
+  const Made first = is_opposite ? to.Add(UnaryKind::kNeg, scores)
+                                 : to.Add(BinaryKind::kSub, {AddScalarLike(to, scores, 1.0), scores});
+  const Made both = to.Add(Concat{.axis = 1}, {first, scores});
+  return is_logistic ? to.Add(UnaryKind::kLogistic, both) : both;
+}
+
+Results Classified(OpView& op, const Made& scores, Single single) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const std::vector<double> classes, ClassesOf(op));
+  HEARTH_ASSIGN(const ValueId x, scores);
+  const int32_t columns = to.shape(x)[1];
+  const bool is_single = columns == 1 && classes.size() == 2;
+  if (!is_single && columns != ssize(classes)) {
+    return Error(StatusCode::kMalformedInput, "{} columns of scores for {} classes", columns, classes.size());
+  }
+  const double least = single == Single::kProbability ? 0.5 : 0.0;
+  const Made rows =
+      is_single ? to.Add(Concat{.axis = 1}, {to.AddFilled(to.shape(x), AddScalarLike(to, x, least)), x}) : Made(x);
+  HEARTH_ASSIGN(const ValueId label, LabelOfLargest(to, rows, classes));
+  const Made shown = is_single ? ScoresOfTwo(op, x, single) : Transformed(op, x);
+  HEARTH_ASSIGN(const ValueId real, to.AddCast(shown, DType::kFloat32));
+  return std::vector{Tensor{.plain = label}, Tensor{.plain = real}};
+}
+
+namespace {
+
+// x by the attribute `coefficients` [results, features], plus `intercepts`.
+Made LinearScores(OpView& op, int64_t results) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId given, RowsOf(op));
+  HEARTH_ASSIGN(const ValueId x, to.AddCast(given, DType::kFloat32));
+  HEARTH_ASSIGN(const std::vector<double> factors, RealsOf(op, "coefficients"));
+  HEARTH_ASSIGN(const std::vector<double> added, RealsOf(op, "intercepts"));
+  const int32_t features = to.shape(x)[1];
+  if (results < 1 || ssize(factors) != results * features || (!added.empty() && ssize(added) != results)) {
+    return Error(StatusCode::kMalformedInput, "{} coefficients and {} intercepts for {} results of {} features",
+                 factors.size(), added.size(), results, features);
+  }
+  const auto rows = static_cast<int32_t>(results);
+  const Made weights = to.AddConstant({rows, features}, DType::kFloat32, factors);
+  const Made bias = AddList(to, x, added, rows);
+  return to.Add(FullyConnected{.keep_dims = true}, {x, weights, bias});
+}
+
+Results ReadLinearRegressor(OpView& op) {
+  return Plain(Transformed(op, LinearScores(op, op.Int("targets", 1))));
+}
+
+Results ReadLinearClassifier(OpView& op) {
+  HEARTH_ASSIGN(const std::vector<double> factors, RealsOf(op, "coefficients"));
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  const int32_t features = desc.shape.rank() == 0 ? 0 : desc.shape[desc.shape.rank() - 1];
+  const int64_t rows = features == 0 ? 0 : ssize(factors) / features;
+  return Classified(op, LinearScores(op, rows), Single::kScore);
+}
+
+Results ReadScaler(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId x, to.AddCast(op.In(0), DType::kFloat32));
+  HEARTH_ASSIGN(const std::vector<double> offsets, RealsOf(op, "offset"));
+  HEARTH_ASSIGN(const std::vector<double> scales, RealsOf(op, "scale"));
+  const int rank = to.shape(x).rank();
+  const int32_t features = rank == 0 ? 1 : to.shape(x)[rank - 1];
+  HEARTH_ASSIGN(const ValueId offset, AddList(to, x, offsets, features));
+  HEARTH_ASSIGN(const ValueId scale, AddList(to, x, scales, features));
+  const Made moved = offset == kNoValue ? Made(x) : to.Add(BinaryKind::kSub, {x, offset});
+  return Plain(scale == kNoValue ? moved : to.Add(BinaryKind::kMul, {moved, scale}));
+}
+
+Results ReadNormalizer(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId x, to.AddCast(op.In(0), DType::kFloat32));
+  const std::string_view norm = op.Text("norm", "MAX");
+  if (norm != "MAX" && norm != "L1" && norm != "L2") return Error(StatusCode::kUnsupported, "norm={}", norm);
+  const int last = to.shape(x).rank() - 1;
+  if (last < 0) return Error(StatusCode::kMalformedInput, "a single number");
+  const Made sizes = norm == "L2" ? to.Add(UnaryKind::kSquare, x) : to.Add(UnaryKind::kAbs, x);
+  Made size = to.Add(
+      Reduce{.kind = norm == "MAX" ? ReduceKind::kMax : ReduceKind::kSum, .axes_mask = 1u << last, .keep_dims = true},
+      {norm == "MAX" ? Made(x) : sizes});
+  if (norm == "L2") size = to.Add(UnaryKind::kSqrt, size);
+  const Made is_zero = to.Add(BinaryKind::kEqual, {size, AddScalarLike(to, x, 0.0)});
+  return Plain(to.Add(BinaryKind::kDiv, {x, to.Add(Select{}, {is_zero, AddScalarLike(to, x, 1.0), size})}));
+}
+
+Results ReadBinarizer(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  const Made is_above = to.Add(BinaryKind::kGreater, {x, AddScalarLike(to, x, op.Float("threshold", 0.0))});
+  return Plain(to.AddCast(is_above, to.desc(x).dtype));
+}
+
+Results ReadImputer(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  const bool is_real = IsReal(to.desc(x));
+  HEARTH_ASSIGN(std::vector<double> given, RealsOf(op, "imputed_value_floats"));
+  if (!is_real) {
+    const std::vector<int64_t> integers = op.Ints("imputed_value_int64s");
+    given.assign(integers.begin(), integers.end());
+  }
+  const int rank = to.shape(x).rank();
+  HEARTH_ASSIGN(const ValueId values, AddList(to, x, given, rank == 0 ? 1 : to.shape(x)[rank - 1]));
+  if (values == kNoValue) return Error(StatusCode::kMalformedInput, "nothing that replaces missing values");
+  const double missing =
+      is_real ? op.Float("replaced_value_float", 0.0) : static_cast<double>(op.Int("replaced_value_int64", 0));
+  const Made is_missing = std::isnan(missing) ? to.Add(BinaryKind::kNotEqual, {x, x})
+                                              : to.Add(BinaryKind::kEqual, {x, AddScalarLike(to, x, missing)});
+  return Plain(to.Add(Select{}, {is_missing, to.Add(BroadcastTo{to.shape(x)}, {values}), x}));
+}
+
+// Elements of the last dimension at the places that operand 1 lists.
+Results ReadArrayFeatureExtractor(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  HEARTH_ASSIGN(const TensorDesc places, op.Desc(1));
+  const Shape shape = to.shape(x);
+  if (shape.rank() == 0) return Error(StatusCode::kMalformedInput, "a single number");
+  const auto count = static_cast<int32_t>(places.shape.element_count());
+  HEARTH_ASSIGN(const ValueId taken,
+                to.Add(Gather{shape.rank() - 1, 0}, {x, to.AddReshape(to.AddCast(op.In(1), DType::kInt32), {count})}));
+  return Plain(shape.rank() == 1 ? to.AddReshape(taken, {1, count}) : Made(taken));
+}
+
+Results ReadFeatureVectorizer(OpView& op) {
+  NodeWriter& to = op.to();
+  Operands parts;
+  for (size_t i = 0; i < op.input_count(); ++i) {
+    HEARTH_ASSIGN(const TensorDesc desc, op.Desc(i));
+    const Shape& shape = desc.shape;
+    const Shape rows = shape.rank() == 2 ? shape : Shape{1, static_cast<int32_t>(shape.element_count())};
+    parts.Append(to.AddReshape(to.AddCast(op.In(i), DType::kFloat32), rows));
+  }
+  return Plain(to.Add(Concat{.axis = 1}, parts));
+}
+
+// 1 at the place of each number among the categories, in a new last dimension. Other numbers have zeros, also where the
+// file asks for an error (zeros=0).
+Results ReadOneHotEncoder(OpView& op) {
+  NodeWriter& to = op.to();
+  const std::vector<int64_t> categories = op.Ints("cats_int64s");
+  if (categories.empty()) return Error(StatusCode::kUnsupported, "categories that are texts");
+  HEARTH_ASSIGN(const ValueId x, to.AddCast(op.In(0), DType::kInt64));
+  const Shape shape = to.shape(x);
+  if (shape.rank() >= Shape::kMaxRank) return Error(StatusCode::kUnsupported, "rank {}", shape.rank());
+  const auto count = static_cast<int32_t>(categories.size());
+  const Made listed = to.AddConstant({count}, DType::kInt64, {categories.begin(), categories.end()});
+  const Made each = to.AddReshape(x, WithDimension(shape, shape.rank(), 1));
+  return Plain(to.AddCast(to.Add(BinaryKind::kEqual, {each, listed}), DType::kFloat32));
+}
+
+// The numbers of one of the attributes PREFIX_int64s, PREFIX_floats and PREFIX_tensor, and their type.
+struct Listed {
+  std::vector<double> numbers;
+  DType dtype = DType::kInt64;
+};
+Result<Listed> ListOf(const OpView& op, const std::string& prefix) {
+  Listed made;
+  if (const std::vector<int64_t> integers = op.Ints(prefix + "_int64s"); !integers.empty()) {
+    made.numbers.assign(integers.begin(), integers.end());
+    return made;
+  }
+  if (const AttributeProto* found = op.Find(prefix + "_tensor"); found != nullptr && found->tensor != nullptr) {
+    made.dtype = InterfaceTypeOf(found->tensor->type).value_or(DType::kInt64);
+    HEARTH_ASSIGN(made.numbers, NumbersOf(op, *found->tensor));
+    return made;
+  }
+  made.dtype = DType::kFloat32;
+  HEARTH_ASSIGN(made.numbers, RealsOf(op, prefix + "_floats"));
+  return made;
+}
+
+// The value of each key; of other numbers the default.
+Results ReadLabelEncoder(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  HEARTH_ASSIGN(const Listed keys, ListOf(op, "keys"));
+  HEARTH_ASSIGN(const Listed values, ListOf(op, "values"));
+  if (keys.numbers.empty() || values.numbers.empty())
+    return Error(StatusCode::kUnsupported, "keys or values that are texts");
+  if (keys.numbers.size() != values.numbers.size()) {
+    return Error(StatusCode::kMalformedInput, "{} keys and {} values", keys.numbers.size(), values.numbers.size());
+  }
+  double otherwise = values.dtype == DType::kInt64 ? static_cast<double>(op.Int("default_int64", -1))
+                                                   : op.Float("default_float", -0.0);
+  if (const AttributeProto* found = op.Find("default_tensor"); found != nullptr && found->tensor != nullptr) {
+    HEARTH_ASSIGN(const std::vector<double> only, NumbersOf(op, *found->tensor));
+    if (only.size() != 1) return Error(StatusCode::kMalformedInput, "{} numbers as the default", only.size());
+    otherwise = only[0];
+  }
+  const Shape shape = to.shape(x);
+  const auto count = static_cast<int32_t>(keys.numbers.size());
+  if (shape.rank() >= Shape::kMaxRank) return Error(StatusCode::kUnsupported, "rank {}", shape.rank());
+  HEARTH_ASSIGN(const ValueId each, to.AddReshape(x, WithDimension(shape, shape.rank(), 1)));
+  const Made listed = to.AddConstant({count}, to.desc(x).dtype, keys.numbers);
+  Made is_key = to.Add(BinaryKind::kEqual, {each, listed});
+  if (std::ranges::any_of(keys.numbers, [](double key) { return std::isnan(key); })) {
+    const Made are_nan = to.Add(BinaryKind::kLogicalAnd, {to.Add(BinaryKind::kNotEqual, {each, each}),
+                                                          to.Add(BinaryKind::kNotEqual, {listed, listed})});
+    is_key = to.Add(BinaryKind::kLogicalOr, {is_key, are_nan});
+  }
+  HEARTH_ASSIGN(const ValueId marks, to.AddCast(is_key, DType::kInt32));
+  const Made place = to.Add(ArgReduce{ArgKind::kMax, shape.rank()}, {marks}, DType::kInt32);
+  const Made is_any =
+      to.Add(Reduce{.kind = ReduceKind::kMax, .axes_mask = 1u << shape.rank(), .keep_dims = false}, {marks});
+  const Made found = to.Add(Gather{0, 0}, {to.AddConstant({count}, values.dtype, values.numbers), place});
+  const Made missing = to.AddConstant(Shape(), values.dtype, {otherwise});
+  return Plain(to.Add(Select{}, {to.AddCast(is_any, DType::kBool), found, missing}));
+}
+
+// Only sequences of maps follow from it: the same numbers, in the order of the classes.
+Results ReadZipMap(OpView& op) {
+  return Plain(op.In(0));
+}
+
+}  // namespace
+
+std::span<const OperatorRow> ClassicOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"ArrayFeatureExtractor", ReadArrayFeatureExtractor, 0, kClassic},
+      {"Binarizer", ReadBinarizer, 0, kClassic},
+      {"FeatureVectorizer", ReadFeatureVectorizer, 0, kClassic},
+      {"Imputer", ReadImputer, 0, kClassic},
+      {"LabelEncoder", ReadLabelEncoder, 0, kClassic},
+      {"LinearClassifier", ReadLinearClassifier, 0, kClassic},
+      {"LinearRegressor", ReadLinearRegressor, 0, kClassic},
+      {"Normalizer", ReadNormalizer, 0, kClassic},
+      {"OneHotEncoder", ReadOneHotEncoder, 0, kClassic},
+      {"Scaler", ReadScaler, 0, kClassic},
+      {"ZipMap", ReadZipMap, 0, kClassic},
+  };
+  return kRows;
+}
+
+}  // namespace hearth::onnx

@@ -1,0 +1,41 @@
+// What models of ai.onnx.ml share: real numbers in attributes, and scores of classes.
+#ifndef HEARTH_FRONTENDS_ONNX_CLASSIC_H_
+#define HEARTH_FRONTENDS_ONNX_CLASSIC_H_
+
+#include <vector>
+
+#include "frontends/onnx/operators.h"
+
+namespace hearth::onnx {
+
+inline constexpr std::string_view kClassic = "ai.onnx.ml";
+
+// The numbers of an attribute, or of the tensor NAME_as_tensor, which may be double; none where both are absent.
+Result<std::vector<double>> RealsOf(const OpView& op, std::string_view name);
+
+// Operand 0 as rows of float32, or of double if it has that type: [1, features] of a vector.
+Made RowsOf(OpView& op);
+
+// `scores` [rows, columns] as the attribute post_transform has them.
+Made Transformed(OpView& op, const Made& scores);
+
+// The numbers of the node's classes; of texts their places in the attribute. kMalformedInput if there are none.
+Result<std::vector<double>> ClassesOf(const OpView& op);
+// The class that has the largest number in each row.
+Made LabelOfLargest(NodeWriter& to, const Made& rows, const std::vector<double>& classes);
+
+// What a single column of scores says of two classes.
+enum class Single : uint8_t {
+  kProbability,  // how likely the second class is, which is chosen above 0.5
+  kScore,        // the second is chosen above 0, and scores are shown as such probabilities
+  kDifference,   // the second is chosen above 0, and the first has the opposite score
+};
+Made ScoresOfTwo(OpView& op, ValueId scores, Single single);
+
+// (class of each row, scores [rows, classes]) of scores that post_transform has not yet changed. Classes that are texts
+// are numbered in the order of the attribute classlabels_strings.
+Results Classified(OpView& op, const Made& scores, Single single);
+
+}  // namespace hearth::onnx
+
+#endif  // HEARTH_FRONTENDS_ONNX_CLASSIC_H_

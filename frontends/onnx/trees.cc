@@ -1,0 +1,258 @@
+// Ensembles of decision trees. All trees of all rows go down at once, one level after the other, by look-ups of what a
+// node asks and where it leads (Nakandala et al., "A Tensor Compiler for Unified Machine Learning Prediction Serving",
+// OSDI 2020, section 4.2); a leaf leads to itself.
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <vector>
+
+#include "core/base/error.h"
+#include "frontends/onnx/classic.h"
+
+namespace hearth::onnx {
+namespace {
+
+// How a node compares a feature with its threshold.
+constexpr std::array<std::pair<std::string_view, BinaryKind>, 6> kComparisons = {
+    {{"BRANCH_LEQ", BinaryKind::kLessEqual},
+     {"BRANCH_LT", BinaryKind::kLess},
+     {"BRANCH_GTE", BinaryKind::kGreaterEqual},
+     {"BRANCH_GT", BinaryKind::kGreater},
+     {"BRANCH_EQ", BinaryKind::kEqual},
+     {"BRANCH_NEQ", BinaryKind::kNotEqual}}};
+constexpr int8_t kLeaf = -1;
+
+// Nodes of all trees, by their place in the file.
+struct Forest {
+  explicit Forest(size_t nodes)
+      : features(nodes), thresholds(nodes), yes(nodes), no(nodes), takes_nan(nodes), comparisons(nodes, kLeaf) {}
+  bool IsLeaf(size_t node) const { return comparisons[node] == kLeaf; }
+
+  std::vector<double> features, thresholds, yes, no, takes_nan;
+  std::vector<int8_t> comparisons;                       // rows of kComparisons
+  std::map<std::pair<int64_t, int64_t>, size_t> places;  // by tree and number in it
+  std::vector<double> roots;
+  int64_t depth = 0;
+};
+
+// The longest way from a root to a leaf. kMalformedInput if nodes lead back to an earlier one.
+Result<int64_t> DepthOf(const Forest& forest) {
+  constexpr int64_t kUnknown = -1, kOpen = -2;
+  std::vector<int64_t> depths(forest.features.size(), kUnknown);
+  std::vector<size_t> open(forest.roots.begin(), forest.roots.end());
+  int64_t deepest = 0;
+  while (!open.empty()) {
+    const size_t node = open.back();
+    if (forest.IsLeaf(node)) depths[node] = 0;
+    if (depths[node] >= 0) {
+      open.pop_back();
+      continue;
+    }
+    int64_t below = 0;
+    bool is_known = true;
+    for (const double next : {forest.yes[node], forest.no[node]}) {
+      const auto child = static_cast<size_t>(next);
+      if (depths[child] == kOpen) return Error(StatusCode::kMalformedInput, "a tree whose nodes lead back to a node");
+      if (forest.IsLeaf(child)) continue;
+      is_known = is_known && depths[child] >= 0;
+      below = std::max(below, depths[child]);
+      if (depths[child] < 0) open.push_back(child);
+    }
+    depths[node] = is_known ? below + 1 : kOpen;
+    deepest = std::max(deepest, depths[node]);
+  }
+  return deepest;
+}
+
+Result<Forest> ForestOf(const OpView& op, int32_t features) {
+  const std::vector<int64_t> trees = op.Ints("nodes_treeids"), numbers = op.Ints("nodes_nodeids"),
+                             asked = op.Ints("nodes_featureids"), yes = op.Ints("nodes_truenodeids"),
+                             no = op.Ints("nodes_falsenodeids"), nan = op.Ints("nodes_missing_value_tracks_true");
+  const AttributeProto* modes = op.Find("nodes_modes");
+  HEARTH_ASSIGN(const std::vector<double> thresholds, RealsOf(op, "nodes_values"));
+  const size_t count = numbers.size();
+  const auto has_all = [&](const auto& list) { return list.size() == count; };
+  if (count == 0 || modes == nullptr || !has_all(trees) || !has_all(asked) || !has_all(yes) || !has_all(no) ||
+      !has_all(thresholds) || !has_all(modes->strings) || (!nan.empty() && !has_all(nan))) {
+    return Error(StatusCode::kMalformedInput, "{} nodes of trees, and lists of other lengths", count);
+  }
+  Forest forest(count);
+  for (size_t k = 0; k < count; ++k) {
+    if (!forest.places.emplace(std::pair(trees[k], numbers[k]), k).second) {
+      return Error(StatusCode::kMalformedInput, "two nodes {} of tree {}", numbers[k], trees[k]);
+    }
+  }
+  std::vector<bool> is_child(count);
+  for (size_t k = 0; k < count; ++k) {
+    forest.yes[k] = forest.no[k] = static_cast<double>(k);
+    if (modes->strings[k] == "LEAF") continue;
+    const auto* const found =
+        std::ranges::find(kComparisons, modes->strings[k], [](const auto& row) { return row.first; });
+    if (found == kComparisons.end()) return Error(StatusCode::kUnsupported, "a node of mode {}", modes->strings[k]);
+    forest.comparisons[k] = static_cast<int8_t>(found - kComparisons.begin());
+    if (asked[k] < 0 || asked[k] >= features) {
+      return Error(StatusCode::kMalformedInput, "a node asks for feature {} of {}", asked[k], features);
+    }
+    forest.features[k] = static_cast<double>(asked[k]);
+    forest.thresholds[k] = thresholds[k];
+    forest.takes_nan[k] = !nan.empty() && nan[k] != 0 ? 1.0 : 0.0;
+    for (const auto& [leads, list] : {std::pair(&forest.yes, &yes), std::pair(&forest.no, &no)}) {
+      const auto child = forest.places.find({trees[k], (*list)[k]});
+      if (child == forest.places.end()) {
+        return Error(StatusCode::kMalformedInput, "node {} of tree {} is missing", (*list)[k], trees[k]);
+      }
+      (*leads)[k] = static_cast<double>(child->second);
+      is_child[child->second] = true;
+    }
+  }
+  for (size_t k = 0; k < count; ++k) {
+    if (!is_child[k]) forest.roots.push_back(static_cast<double>(k));
+  }
+  if (forest.roots.empty()) return Error(StatusCode::kMalformedInput, "trees without a root");
+  HEARTH_ASSIGN(forest.depth, DepthOf(forest));
+  return forest;
+}
+
+// Which leaf of each tree each row of x reaches: [rows, trees].
+Made LeavesOf(NodeWriter& to, const Forest& forest, ValueId x) {
+  const auto nodes = static_cast<int32_t>(forest.features.size()), trees = static_cast<int32_t>(forest.roots.size());
+  HEARTH_TRY(to.budget().ChargeOperators(12 * forest.depth));
+  const DType real = to.desc(x).dtype;
+  HEARTH_ASSIGN(const ValueId features, to.AddConstant({nodes}, DType::kInt32, forest.features));
+  HEARTH_ASSIGN(const ValueId thresholds, to.AddConstant({nodes}, real, forest.thresholds));
+  HEARTH_ASSIGN(const ValueId yes, to.AddConstant({nodes}, DType::kInt32, forest.yes));
+  HEARTH_ASSIGN(const ValueId no, to.AddConstant({nodes}, DType::kInt32, forest.no));
+  // Of each comparison that occurs, which nodes make it.
+  std::vector<std::pair<BinaryKind, ValueId>> kinds;
+  for (size_t kind = 0; kind < kComparisons.size(); ++kind) {
+    std::vector<double> marks;
+    for (const int8_t comparison : forest.comparisons) marks.push_back(comparison == static_cast<int8_t>(kind) ? 1 : 0);
+    if (std::ranges::find(marks, 1.0) == marks.end()) continue;
+    HEARTH_ASSIGN(const ValueId makes, to.AddConstant({nodes}, DType::kBool, marks));
+    kinds.emplace_back(kComparisons[kind].second, makes);
+  }
+  ValueId takes_nan = kNoValue;
+  if (std::ranges::find(forest.takes_nan, 1.0) != forest.takes_nan.end()) {
+    HEARTH_ASSIGN(takes_nan, to.AddConstant({nodes}, DType::kBool, forest.takes_nan));
+  }
+  HEARTH_ASSIGN(const ValueId roots, to.AddConstant({1, trees}, DType::kInt32, forest.roots));
+  HEARTH_ASSIGN(ValueId at, to.Add(BroadcastTo{{to.shape(x)[0], trees}}, {roots}));
+  for (int64_t level = 0; level < forest.depth; ++level) {
+    const auto of_node = [&](ValueId table) { return to.Add(Gather{0, 0}, {table, at}); };
+    HEARTH_ASSIGN(const ValueId number, to.Add(Gather{1, 1}, {x, of_node(features)}));
+    HEARTH_ASSIGN(const ValueId threshold, of_node(thresholds));
+    Made is_so(kNoValue);
+    for (const auto& [kind, makes] : kinds) {
+      const Made compared = to.Add(kind, {number, threshold});
+      const Made counts = kinds.size() == 1 ? compared : to.Add(BinaryKind::kLogicalAnd, {compared, of_node(makes)});
+      is_so = is_so.ok() && *is_so == kNoValue ? counts : to.Add(BinaryKind::kLogicalOr, {is_so, counts});
+    }
+    if (takes_nan != kNoValue) {
+      const Made is_nan = to.Add(BinaryKind::kNotEqual, {number, number});
+      const Made taken = to.Add(BinaryKind::kLogicalAnd, {is_nan, of_node(takes_nan)});
+      is_so = to.Add(BinaryKind::kLogicalOr, {is_so, taken});
+    }
+    HEARTH_ASSIGN(at, to.Add(Select{}, {is_so, of_node(yes), of_node(no)}));
+  }
+  return at;
+}
+
+// What leaves say, in attributes PREFIX_treeids, PREFIX_nodeids, PREFIX_ids and PREFIX_weights.
+struct Weights {
+  std::vector<double> table;  // [nodes, columns]
+  int32_t columns = 1;
+  bool has_negative = false;
+};
+Result<Weights> WeightsOf(const OpView& op, const Forest& forest, const std::string& prefix, int64_t columns,
+                          bool is_single) {
+  const std::vector<int64_t> trees = op.Ints(prefix + "_treeids"), nodes = op.Ints(prefix + "_nodeids"),
+                             ids = op.Ints(prefix + "_ids");
+  HEARTH_ASSIGN(const std::vector<double> numbers, RealsOf(op, prefix + "_weights"));
+  const size_t count = numbers.size();
+  if (trees.size() != count || nodes.size() != count || ids.size() != count) {
+    return Error(StatusCode::kMalformedInput, "{} weights of leaves, and lists of other lengths", count);
+  }
+  Weights made;
+  made.columns = is_single ? 1 : static_cast<int32_t>(columns);
+  const size_t size = forest.features.size() * static_cast<size_t>(made.columns);
+  if (!op.to().budget().ChargeMade(4 * size)) return ReadingBudget::TooMuchMade("its leaves");
+  made.table.resize(size);
+  for (size_t k = 0; k < count; ++k) {
+    const auto found = forest.places.find({trees[k], nodes[k]});
+    if (found == forest.places.end() || ids[k] < 0 || ids[k] >= columns) {
+      return Error(StatusCode::kMalformedInput, "a weight of column {} of {} at node {} of tree {}", ids[k], columns,
+                   nodes[k], trees[k]);
+    }
+    const size_t column = is_single ? 0 : static_cast<size_t>(ids[k]);
+    made.table[found->second * static_cast<size_t>(made.columns) + column] += numbers[k];
+    made.has_negative = made.has_negative || numbers[k] < 0;
+  }
+  return made;
+}
+
+// Of each row what its leaves say together: [rows, columns].
+Made SumsOf(NodeWriter& to, const Forest& forest, ValueId x, const Weights& weights, ReduceKind kind) {
+  const auto nodes = static_cast<int32_t>(forest.features.size());
+  const bool is_single = weights.columns == 1;
+  const Shape shape = is_single ? Shape{nodes} : Shape{nodes, weights.columns};
+  const Made leaves = LeavesOf(to, forest, x);
+  const Made said = to.Add(Gather{0, 0}, {to.AddConstant(shape, to.desc(x).dtype, weights.table), leaves});
+  return to.Add(Reduce{.kind = kind, .axes_mask = 1u << 1, .keep_dims = is_single}, {said});
+}
+
+// With the number of the attribute base_values for each column. Of two classes with one column the second counts.
+Made WithBase(const OpView& op, const Made& sums) {
+  HEARTH_ASSIGN(std::vector<double> base, RealsOf(op, "base_values"));
+  HEARTH_ASSIGN(const ValueId scores, sums);
+  if (base.empty()) return scores;
+  NodeWriter& to = op.to();
+  const int32_t columns = to.shape(scores)[1];
+  if (columns == 1) base = {base.back()};
+  return to.Add(BinaryKind::kAdd, {scores, to.AddConstant({columns}, to.desc(scores).dtype, base)});
+}
+
+Results ReadTreeRegressor(OpView& op) {
+  static constexpr std::array<std::pair<std::string_view, ReduceKind>, 4> kKinds = {{{"SUM", ReduceKind::kSum},
+                                                                                     {"AVERAGE", ReduceKind::kMean},
+                                                                                     {"MIN", ReduceKind::kMin},
+                                                                                     {"MAX", ReduceKind::kMax}}};
+  NodeWriter& to = op.to();
+  const std::string_view name = op.Text("aggregate_function", "SUM");
+  const auto* const kind = std::ranges::find(kKinds, name, [](const auto& row) { return row.first; });
+  const int64_t targets = op.Int("n_targets", 1);
+  if (kind == kKinds.end() || targets < 1 || targets > (1 << 24) || (targets > 1 && kind - kKinds.begin() > 1)) {
+    return Error(StatusCode::kUnsupported, "aggregate_function={} of {} targets", name, targets);
+  }
+  HEARTH_ASSIGN(const ValueId x, RowsOf(op));
+  HEARTH_ASSIGN(const Forest forest, ForestOf(op, to.shape(x)[1]));
+  HEARTH_ASSIGN(const Weights weights, WeightsOf(op, forest, "target", targets, targets == 1));
+  const Made sums = WithBase(op, SumsOf(to, forest, x, weights, kind->second));
+  return Plain(to.AddCast(Transformed(op, sums), DType::kFloat32));
+}
+
+Results ReadTreeClassifier(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId x, RowsOf(op));
+  HEARTH_ASSIGN(const Forest forest, ForestOf(op, to.shape(x)[1]));
+  HEARTH_ASSIGN(const std::vector<double> labels, ClassesOf(op));
+  const int64_t classes = ssize(labels);
+  const std::vector<int64_t> ids = op.Ints("class_ids");
+  // Two classes, of which leaves know one.
+  const bool is_single = classes == 2 && std::ranges::adjacent_find(ids, std::not_equal_to()) == ids.end();
+  HEARTH_ASSIGN(const Weights weights, WeightsOf(op, forest, "class", classes, is_single));
+  const Made sums = WithBase(op, SumsOf(to, forest, x, weights, ReduceKind::kSum));
+  return Classified(op, sums, weights.has_negative ? Single::kDifference : Single::kProbability);
+}
+
+}  // namespace
+
+std::span<const OperatorRow> TreeOperators() {
+  static constexpr OperatorRow kRows[] = {
+      {"TreeEnsembleClassifier", ReadTreeClassifier, 0, kClassic},
+      {"TreeEnsembleRegressor", ReadTreeRegressor, 0, kClassic},
+  };
+  return kRows;
+}
+
+}  // namespace hearth::onnx
