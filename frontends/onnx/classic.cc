@@ -27,6 +27,7 @@ Result<std::vector<double>> NumbersOf(const OpView& op, const TensorProto& tenso
 
 Result<std::vector<double>> RealsOf(const OpView& op, std::string_view name) {
   if (const AttributeProto* found = op.Find(name); found != nullptr) {
+    if (found->tensor != nullptr) return NumbersOf(op, *found->tensor);
     return std::vector<double>(found->floats.begin(), found->floats.end());
   }
   const AttributeProto* found = op.Find(std::string(name) + "_as_tensor");
@@ -73,9 +74,8 @@ Made SoftmaxOfOthers(NodeWriter& to, ValueId scores) {
 
 }  // namespace
 
-Made Transformed(OpView& op, const Made& scores) {
+Made Transformed(OpView& op, const Made& scores, std::string_view name) {
   NodeWriter& to = op.to();
-  const std::string_view name = op.Text("post_transform", "NONE");
   HEARTH_ASSIGN(const ValueId x, scores);
   if (name == "NONE") return x;
   if (name == "LOGISTIC") return to.Add(UnaryKind::kLogistic, x);
@@ -84,27 +84,39 @@ Made Transformed(OpView& op, const Made& scores) {
   return Error(StatusCode::kUnsupported, "post_transform={}", name);
 }
 
+namespace {
+
+// The numbers of the texts that an attribute lists.
+std::vector<double> TextsIn(const OpView& op, std::string_view name) {
+  const AttributeProto* found = op.Find(name);
+  return found == nullptr ? std::vector<double>() : NumbersOfTexts(op.scope().reading(), found->strings);
+}
+
+}  // namespace
+
 Result<std::vector<double>> ClassesOf(const OpView& op) {
   for (const std::string_view name : {"classlabels_int64s", "classlabels_ints"}) {
     if (const std::vector<int64_t> labels = op.Ints(name); !labels.empty()) {
       return std::vector<double>(labels.begin(), labels.end());
     }
   }
-  std::vector<double> places;
-  const AttributeProto* texts = op.Find("classlabels_strings");
-  for (size_t k = 0; texts != nullptr && k < texts->strings.size(); ++k) places.push_back(static_cast<double>(k));
-  if (places.empty()) return Error(StatusCode::kMalformedInput, "no classes");
-  return places;
+  std::vector<double> classes = TextsIn(op, "classlabels_strings");
+  if (classes.empty()) return Error(StatusCode::kMalformedInput, "no classes");
+  return classes;
 }
 
-Made LabelOfLargest(NodeWriter& to, const Made& rows, const std::vector<double>& classes) {
+Made LabelOfLargest(OpView& op, const Made& rows, const std::vector<double>& classes) {
+  NodeWriter& to = op.to();
   const Made listed = to.AddConstant({static_cast<int32_t>(classes.size())}, DType::kInt64, classes);
-  return to.Add(Gather{0, 0}, {listed, to.Add(ArgReduce{ArgKind::kMax, 1}, {rows}, DType::kInt32)});
+  const Made place = to.Add(ArgReduce{ArgKind::kMax, 1}, {rows}, DType::kInt32);
+  HEARTH_ASSIGN(const ValueId label, to.Add(Gather{0, 0}, {listed, place}));
+  if (op.Find("classlabels_strings") != nullptr) to.marks().texts.insert(label);
+  return label;
 }
 
 Made ScoresOfTwo(OpView& op, ValueId scores, Single single) {
   NodeWriter& to = op.to();
-  const bool is_logistic = single != Single::kProbability && op.Text("post_transform", "NONE") == "LOGISTIC";
+  const bool is_logistic = single != Single::kProbability && PostTransform(op) == "LOGISTIC";
   const bool is_opposite = is_logistic || single == Single::kDifference;
   const Made first = is_opposite ? to.Add(UnaryKind::kNeg, scores)
                                  : to.Add(BinaryKind::kSub, {AddScalarLike(to, scores, 1.0), scores});
@@ -124,8 +136,8 @@ Results Classified(OpView& op, const Made& scores, Single single) {
   const double least = single == Single::kProbability ? 0.5 : 0.0;
   const Made rows =
       is_single ? to.Add(Concat{.axis = 1}, {to.AddFilled(to.shape(x), AddScalarLike(to, x, least)), x}) : Made(x);
-  HEARTH_ASSIGN(const ValueId label, LabelOfLargest(to, rows, classes));
-  const Made shown = is_single ? ScoresOfTwo(op, x, single) : Transformed(op, x);
+  HEARTH_ASSIGN(const ValueId label, LabelOfLargest(op, rows, classes));
+  const Made shown = is_single ? ScoresOfTwo(op, x, single) : Transformed(op, x, PostTransform(op));
   HEARTH_ASSIGN(const ValueId real, to.AddCast(shown, DType::kFloat32));
   return std::vector{Tensor{.plain = label}, Tensor{.plain = real}};
 }
@@ -151,7 +163,7 @@ Made LinearScores(OpView& op, int64_t results) {
 }
 
 Results ReadLinearRegressor(OpView& op) {
-  return Plain(Transformed(op, LinearScores(op, op.Int("targets", 1))));
+  return Plain(Transformed(op, LinearScores(op, op.Int("targets", 1)), PostTransform(op)));
 }
 
 Results ReadLinearClassifier(OpView& op) {
@@ -242,25 +254,11 @@ Results ReadFeatureVectorizer(OpView& op) {
   return Plain(to.Add(Concat{.axis = 1}, parts));
 }
 
-// 1 at the place of each number among the categories, in a new last dimension. Other numbers have zeros, also where the
-// file asks for an error (zeros=0).
-Results ReadOneHotEncoder(OpView& op) {
-  NodeWriter& to = op.to();
-  const std::vector<int64_t> categories = op.Ints("cats_int64s");
-  if (categories.empty()) return Error(StatusCode::kUnsupported, "categories that are texts");
-  HEARTH_ASSIGN(const ValueId x, to.AddCast(op.In(0), DType::kInt64));
-  const Shape shape = to.shape(x);
-  if (shape.rank() >= Shape::kMaxRank) return Error(StatusCode::kUnsupported, "rank {}", shape.rank());
-  const auto count = static_cast<int32_t>(categories.size());
-  const Made listed = to.AddConstant({count}, DType::kInt64, {categories.begin(), categories.end()});
-  const Made each = to.AddReshape(x, WithDimension(shape, shape.rank(), 1));
-  return Plain(to.AddCast(to.Add(BinaryKind::kEqual, {each, listed}), DType::kFloat32));
-}
-
-// The numbers of one of the attributes PREFIX_int64s, PREFIX_floats and PREFIX_tensor, and their type.
+// The numbers of one of the attributes PREFIX_int64s, PREFIX_floats, PREFIX_strings and PREFIX_tensor, and their type.
 struct Listed {
   std::vector<double> numbers;
   DType dtype = DType::kInt64;
+  bool are_texts = false;
 };
 Result<Listed> ListOf(const OpView& op, const std::string& prefix) {
   Listed made;
@@ -269,28 +267,52 @@ Result<Listed> ListOf(const OpView& op, const std::string& prefix) {
     return made;
   }
   if (const AttributeProto* found = op.Find(prefix + "_tensor"); found != nullptr && found->tensor != nullptr) {
+    made.are_texts = found->tensor->type == kString;
     made.dtype = InterfaceTypeOf(found->tensor->type).value_or(DType::kInt64);
     HEARTH_ASSIGN(made.numbers, NumbersOf(op, *found->tensor));
     return made;
   }
+  made.numbers = TextsIn(op, prefix + "_strings");
+  made.are_texts = !made.numbers.empty();
+  if (made.are_texts) return made;
   made.dtype = DType::kFloat32;
   HEARTH_ASSIGN(made.numbers, RealsOf(op, prefix + "_floats"));
   return made;
 }
 
-// The value of each key; of other numbers the default.
+// 1 at the place of each number among the categories, in a new last dimension. Other numbers have zeros, also where the
+// file asks for an error (zeros=0).
+Results ReadOneHotEncoder(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const Listed categories, ListOf(op, "cats"));
+  HEARTH_ASSIGN(const ValueId x, to.AddCast(op.In(0), DType::kInt64));
+  if (categories.numbers.empty() || categories.are_texts != to.marks().texts.contains(x)) {
+    return Error(StatusCode::kMalformedInput, "{} categories for {}", categories.numbers.size(),
+                 DTypeName(to.desc(x).dtype));
+  }
+  const Shape shape = to.shape(x);
+  if (shape.rank() >= Shape::kMaxRank) return Error(StatusCode::kUnsupported, "rank {}", shape.rank());
+  const auto count = static_cast<int32_t>(categories.numbers.size());
+  const Made listed = to.AddConstant({count}, DType::kInt64, categories.numbers);
+  const Made each = to.AddReshape(x, WithDimension(shape, shape.rank(), 1));
+  return Plain(to.AddCast(to.Add(BinaryKind::kEqual, {each, listed}), DType::kFloat32));
+}
+
+// The value of each key; of others the default, or -1 where that is a text which the file does not name.
 Results ReadLabelEncoder(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   HEARTH_ASSIGN(const Listed keys, ListOf(op, "keys"));
   HEARTH_ASSIGN(const Listed values, ListOf(op, "values"));
-  if (keys.numbers.empty() || values.numbers.empty())
-    return Error(StatusCode::kUnsupported, "keys or values that are texts");
-  if (keys.numbers.size() != values.numbers.size()) {
-    return Error(StatusCode::kMalformedInput, "{} keys and {} values", keys.numbers.size(), values.numbers.size());
+  if (keys.numbers.empty() || keys.numbers.size() != values.numbers.size() ||
+      keys.are_texts != to.marks().texts.contains(x)) {
+    return Error(StatusCode::kMalformedInput, "{} keys and {} values for {}", keys.numbers.size(),
+                 values.numbers.size(), DTypeName(to.desc(x).dtype));
   }
-  double otherwise = values.dtype == DType::kInt64 ? static_cast<double>(op.Int("default_int64", -1))
-                                                   : op.Float("default_float", -0.0);
+  const AttributeProto* text = values.are_texts ? op.Find("default_string") : nullptr;
+  double otherwise = text != nullptr                 ? NumbersOfTexts(op.scope().reading(), {text->s})[0]
+                     : values.dtype == DType::kInt64 ? static_cast<double>(op.Int("default_int64", -1))
+                                                     : op.Float("default_float", -0.0);
   if (const AttributeProto* found = op.Find("default_tensor"); found != nullptr && found->tensor != nullptr) {
     HEARTH_ASSIGN(const std::vector<double> only, NumbersOf(op, *found->tensor));
     if (only.size() != 1) return Error(StatusCode::kMalformedInput, "{} numbers as the default", only.size());
@@ -313,7 +335,9 @@ Results ReadLabelEncoder(OpView& op) {
       to.Add(Reduce{.kind = ReduceKind::kMax, .axes_mask = 1u << shape.rank(), .keep_dims = false}, {marks});
   const Made found = to.Add(Gather{0, 0}, {to.AddConstant({count}, values.dtype, values.numbers), place});
   const Made missing = to.AddConstant(Shape(), values.dtype, {otherwise});
-  return Plain(to.Add(Select{}, {to.AddCast(is_any, DType::kBool), found, missing}));
+  HEARTH_ASSIGN(const ValueId made, to.Add(Select{}, {to.AddCast(is_any, DType::kBool), found, missing}));
+  if (values.are_texts) to.marks().texts.insert(made);
+  return Plain(made);
 }
 
 // Only sequences of maps follow from it: the same numbers, in the order of the classes.

@@ -8,21 +8,23 @@
 
 namespace hearth::onnx {
 
-inline constexpr std::string_view kClassic = "ai.onnx.ml";
-
-// The numbers of an attribute, or of the tensor NAME_as_tensor, which may be double; none where both are absent.
+// The numbers of an attribute, which may be a tensor, or of NAME_as_tensor, which may be double; none where both are
+// absent.
 Result<std::vector<double>> RealsOf(const OpView& op, std::string_view name);
 
 // Operand 0 as rows of float32, or of double if it has that type: [1, features] of a vector.
 Made RowsOf(OpView& op);
 
-// `scores` [rows, columns] as the attribute post_transform has them.
-Made Transformed(OpView& op, const Made& scores);
+// `scores` [rows, columns] as this value of post_transform has them.
+Made Transformed(OpView& op, const Made& scores, std::string_view name);
+inline std::string_view PostTransform(const OpView& op) {
+  return op.Text("post_transform", "NONE");
+}
 
-// The numbers of the node's classes; of texts their places in the attribute. kMalformedInput if there are none.
+// The numbers of the node's classes (texts.h). kMalformedInput if there are none.
 Result<std::vector<double>> ClassesOf(const OpView& op);
 // The class that has the largest number in each row.
-Made LabelOfLargest(NodeWriter& to, const Made& rows, const std::vector<double>& classes);
+Made LabelOfLargest(OpView& op, const Made& rows, const std::vector<double>& classes);
 
 // What a single column of scores says of two classes.
 enum class Single : uint8_t {
@@ -32,8 +34,7 @@ enum class Single : uint8_t {
 };
 Made ScoresOfTwo(OpView& op, ValueId scores, Single single);
 
-// (class of each row, scores [rows, classes]) of scores that post_transform has not yet changed. Classes that are texts
-// are numbered in the order of the attribute classlabels_strings.
+// (class of each row, scores [rows, classes]) of scores that post_transform has not yet changed.
 Results Classified(OpView& op, const Made& scores, Single single);
 
 }  // namespace hearth::onnx

@@ -105,6 +105,10 @@ Results ReadDropout(OpView& op) {
 Results ReadCast(OpView& op) {
   int32_t type = static_cast<int32_t>(op.Int("to", 0));
   std::optional<DType> dtype = ComputedTypeOf(type);
+  HEARTH_ASSIGN(const ValueId given, op.In(0, op.OrderOf(0)));
+  const bool is_text = op.to().marks().texts.contains(given);
+  if (is_text && type == kString) return ReadIdentity(op);
+  if (is_text) return Error(StatusCode::kUnsupported, "numbers of texts");
   if (op.kind() != 0) {  // CastLike
     HEARTH_ASSIGN(const ValueId like, op.In(1));
     if (op.to().marks().narrow_integers.contains(like)) return UnknownType(kInt4);

@@ -334,7 +334,7 @@ Status GraphReader::ReadOutputs(const GraphProto& graph) {
     const std::string name = CleanName(output.name);
     Made read = ValueOf(output.name);
     if (!read.ok()) return read.status().Within(fmt::format("output '{}'", ShortName(name)));
-    const std::optional<DType> type = output.type == kUndefined ? to().desc(*read).dtype : InterfaceTypeOf(output.type);
+    const std::optional<DType> type = TypeOfOutput(to(), *read, output.type);
     if (!type) return UnknownType(output.type).Within(fmt::format("output '{}'", ShortName(name)));
     const DType made = to().desc(*read).dtype;  // narrow real numbers are calculated as float32
     if (IsFloat(made) != IsFloat(*type)) {

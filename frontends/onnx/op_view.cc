@@ -175,22 +175,47 @@ std::vector<int64_t> OpView::Ints(std::string_view name, std::vector<int64_t> ot
 }
 
 Results OpView::Read() {
+  static constexpr std::string_view kMoves[] = {"ArrayFeatureExtractor",
+                                                "Cast",
+                                                "Concat",
+                                                "Expand",
+                                                "Flatten",
+                                                "Gather",
+                                                "GatherElements",
+                                                "GatherND",
+                                                "Identity",
+                                                "If",
+                                                "Reshape",
+                                                "Slice",
+                                                "Split",
+                                                "Squeeze",
+                                                "Tile",
+                                                "Transpose",
+                                                "Unsqueeze",
+                                                "Where"};
   Results made = row_->read(*this);
-  std::set<ValueId>& narrow = to().marks().narrow_integers;
-  if (!made.ok() || narrow.empty()) return made;
-  bool is_narrow = false;
-  for (size_t i = 0; i < input_count() && !is_narrow; ++i) {
+  if (!made.ok()) return made;
+  SpreadMark(to().marks().narrow_integers, {DType::kInt8, DType::kUInt8}, *made);
+  if (std::ranges::find(kMoves, row_->name) != std::end(kMoves)) SpreadMark(to().marks().texts, {DType::kInt64}, *made);
+  return made;
+}
+
+// Marks what an operand's mark says of, too, where it has one of these types.
+void OpView::SpreadMark(std::set<ValueId>& marked, std::initializer_list<DType> types,
+                        const std::vector<Tensor>& made) {
+  if (marked.empty()) return;
+  bool is_marked = false;
+  for (size_t i = 0; i < input_count() && !is_marked; ++i) {
     const Tensor* tensor = Has(i) ? Find(i) : nullptr;
-    is_narrow = tensor != nullptr && (narrow.contains(tensor->plain) || narrow.contains(tensor->last));
+    is_marked = tensor != nullptr && (marked.contains(tensor->plain) || marked.contains(tensor->last));
   }
-  if (!is_narrow) return made;
-  for (const Tensor& tensor : *made) {
+  if (!is_marked) return;
+  for (const Tensor& tensor : made) {
     for (const ValueId value : {tensor.plain, tensor.last}) {
-      const DType dtype = value == kNoValue ? DType::kFloat32 : to().desc(value).dtype;
-      if (dtype == DType::kInt8 || dtype == DType::kUInt8) narrow.insert(value);
+      if (value == kNoValue) continue;
+      if (std::ranges::find(types, to().desc(value).dtype) != types.end()) marked.insert(value);
     }
   }
-  return made;
 }
 
 Result<int> OpView::Axis(int64_t axis, int rank) {

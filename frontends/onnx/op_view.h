@@ -31,7 +31,7 @@ class OpView {
   GraphWriter& to() const { return scope_.to(); }
   const NodeProto& node() const { return node_; }
   const OperatorRow* known() const { return row_; }  // null: an operator that Hearth does not know
-  // What a known operator makes. Of integers of 4 or 2 bits, those that are moved stay such.
+  // What a known operator makes. Integers of 4 or 2 bits, or that stand for texts, stay such where they are moved.
   Results Read();
   int kind() const { return row_->kind; }
   int64_t opset() const { return opset_; }  // of the node's domain
@@ -91,6 +91,7 @@ class OpView {
 
  private:
   Tensor* Find(size_t i) const;
+  void SpreadMark(std::set<ValueId>& marked, std::initializer_list<DType> types, const std::vector<Tensor>& made);
   const AttributeProto* FindOf(AttributeType type, std::string_view name) const;
 
   mutable Status misread_;

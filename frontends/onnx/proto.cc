@@ -197,6 +197,7 @@ class Parser {
       switch (message.tag()) {
         case 1: Append(message, tensor.dims, &Field::get_packed_int64, &Field::get_int64); break;
         case 2: tensor.type = message.get_int32(); break;
+        case 6: tensor.texts.push_back(TextOf(message)); break;
         case 8: tensor.name = TextOf(message); break;
         case 9:
           tensor.raw = TextOf(message);

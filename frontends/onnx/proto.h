@@ -30,6 +30,7 @@ enum DataType : int32_t {
   kInt16 = 5,
   kInt32 = 6,
   kInt64 = 7,
+  kString = 8,
   kBool = 9,
   kFloat16 = 10,
   kDouble = 11,
@@ -54,6 +55,7 @@ struct TensorProto {
   std::string_view raw;
   bool has_raw = false;
   bool is_external = false;
+  std::vector<std::string_view> texts;
   Pairs external;            // "location", "offset", "length", ...
   std::string_view message;  // all of it, for the lists of numbers
 };

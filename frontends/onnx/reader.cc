@@ -9,6 +9,7 @@
 #include "frontends/onnx/graph_reader.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/onnx/proto.h"
+#include "frontends/onnx/texts.h"
 #include "frontends/writer/names.h"
 
 namespace hearth {
@@ -95,7 +96,8 @@ Result<Graph> ReadOnnxModel(std::span<const std::byte> bytes, const ReadOptions&
   HEARTH_TRY(CheckSignature(options));
   HEARTH_ASSIGN(const onnx::ModelProto model, ParsedModel(OwnBytes(bytes, options)));
   ReadingBudget budget(std::max(bytes.size(), options.file_bytes));
-  onnx::Reading reading{model, bytes, options, budget, {}, {}};
+  onnx::Reading reading{model, bytes, options, budget, {}, {}, {}};
+  for (const std::string_view text : onnx::TextsOf(model)) reading.texts.emplace(text, ssize(reading.texts));
   for (const onnx::FunctionProto& function : model.functions) {
     reading.functions.emplace(std::tuple(function.domain, function.name, function.overload), &function);
   }
@@ -143,6 +145,7 @@ Result<ModelMetadata> ReadOnnxMetadata(std::span<const std::byte> bytes, const R
       if (key == name) *text = CleanName(value);
     }
   }
+  metadata.outputs = onnx::OutputLabels(model);
   return metadata;
 }
 

@@ -126,6 +126,17 @@ Status UnknownType(int32_t type) {
                DataTypeName(type));
 }
 
+std::optional<DType> TypeOfOutput(const NodeWriter& to, ValueId value, int32_t declared) {
+  const bool is_made = declared == kUndefined || (declared == kString && to.marks().texts.contains(value));
+  return is_made ? to.desc(value).dtype : InterfaceTypeOf(declared);
+}
+
+std::vector<double> NumbersOfTexts(const Reading& reading, const std::vector<std::string_view>& texts) {
+  std::vector<double> numbers;
+  for (const std::string_view text : texts) numbers.push_back(static_cast<double>(reading.texts.at(text)));
+  return numbers;
+}
+
 Result<Tensor> AddTensor(Reading& reading, NodeWriter& to, const TensorProto& tensor, std::string name) {
   constexpr size_t kLeastStoredBytes = 4096;
   const void* key = tensor.message.data();
@@ -137,6 +148,14 @@ Result<Tensor> AddTensor(Reading& reading, NodeWriter& to, const TensorProto& te
   const auto within = [&](const Status& status) {
     return status.Within(fmt::format("the constant '{}'", ShortName(name)));
   };
+  if (tensor.type == kString) {
+    HEARTH_ASSIGN(const Shape shape, ShapeOfTensor(tensor));
+    if (shape.element_count() != ssize(tensor.texts))
+      return within(CheckBytes(tensor.texts.size(), static_cast<size_t>(shape.element_count())));
+    HEARTH_ASSIGN(const ValueId numbers, to.AddConstant(shape, DType::kInt64, NumbersOfTexts(reading, tensor.texts)));
+    to.marks().texts.insert(numbers);
+    return Tensor{.plain = numbers};
+  }
   const int bits = NarrowBitsOf(tensor.type);
   const bool is_signed = tensor.type == kInt4 || tensor.type == kInt2;
   const std::optional<DType> computed =

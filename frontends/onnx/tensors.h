@@ -30,7 +30,8 @@ struct Reading {
   Functions functions;
   // By the body of a loop: the names that it reads of the graphs around it.
   std::map<const GraphProto*, std::set<std::string_view>> outer_names;
-  int levels = 0;  // of subgraphs and functions, one in the other
+  std::map<std::string_view, int64_t> texts;  // their numbers (texts.h)
+  int levels = 0;                             // of subgraphs and functions, one in the other
 };
 
 // The element type that Hearth computes with: float16 and bfloat16 become float32. Nothing: a type that Hearth lacks.
@@ -38,6 +39,10 @@ std::optional<DType> ComputedTypeOf(int32_t type);
 // The element type of an input or output.
 std::optional<DType> InterfaceTypeOf(int32_t type);
 Status UnknownType(int32_t type);
+// That of an output which is declared with this type. Texts are integers.
+std::optional<DType> TypeOfOutput(const NodeWriter& to, ValueId value, int32_t declared);
+// The numbers of texts of the file.
+std::vector<double> NumbersOfTexts(const Reading& reading, const std::vector<std::string_view>& texts);
 // Adds a constant of the file to the graph. Large ones at an odd address are Tensor::stored, small ones are copied.
 Result<Tensor> AddTensor(Reading& reading, NodeWriter& to, const TensorProto& tensor, std::string name);
 

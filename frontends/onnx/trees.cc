@@ -3,8 +3,8 @@
 // OSDI 2020, section 4.2); a leaf leads to itself.
 #include <algorithm>
 #include <array>
-#include <limits>
-#include <map>
+#include <cmath>
+#include <set>
 #include <vector>
 
 #include "core/base/error.h"
@@ -25,15 +25,42 @@ constexpr int8_t kLeaf = -1;
 
 // Nodes of all trees, by their place in the file.
 struct Forest {
-  explicit Forest(size_t nodes)
-      : features(nodes), thresholds(nodes), yes(nodes), no(nodes), takes_nan(nodes), comparisons(nodes, kLeaf) {}
+  explicit Forest(size_t nodes) { Resize(nodes); }
+  // The new nodes are leaves, which lead to themselves.
+  void Resize(size_t nodes) {
+    const size_t first = features.size();
+    for (auto* list : {&features, &thresholds, &yes, &no, &takes_nan}) list->resize(nodes);
+    comparisons.resize(nodes, kLeaf);
+    for (size_t k = first; k < nodes; ++k) yes[k] = no[k] = static_cast<double>(k);
+  }
   bool IsLeaf(size_t node) const { return comparisons[node] == kLeaf; }
 
   std::vector<double> features, thresholds, yes, no, takes_nan;
-  std::vector<int8_t> comparisons;                       // rows of kComparisons
-  std::map<std::pair<int64_t, int64_t>, size_t> places;  // by tree and number in it
+  std::vector<int8_t> comparisons;  // rows of kComparisons
   std::vector<double> roots;
   int64_t depth = 0;
+};
+
+// Where the file has each node, which its tree and its number in that name.
+class NodePlaces {
+ public:
+  static Result<NodePlaces> Of(const std::vector<int64_t>& trees, const std::vector<int64_t>& numbers) {
+    NodePlaces made;
+    for (size_t k = 0; k < numbers.size(); ++k) made.places_.emplace_back(std::pair(trees[k], numbers[k]), k);
+    std::ranges::sort(made.places_);  // as files have them
+    const auto twice = std::ranges::adjacent_find(made.places_, {}, &Place::first);
+    if (twice == made.places_.end()) return made;
+    return Error(StatusCode::kMalformedInput, "two nodes {} of tree {}", twice->first.second, twice->first.first);
+  }
+  Result<size_t> Find(int64_t tree, int64_t number) const {
+    const auto found = std::ranges::lower_bound(places_, std::pair(tree, number), {}, &Place::first);
+    if (found != places_.end() && found->first == std::pair(tree, number)) return found->second;
+    return Error(StatusCode::kMalformedInput, "node {} of tree {} is missing", number, tree);
+  }
+
+ private:
+  using Place = std::pair<std::pair<int64_t, int64_t>, size_t>;
+  std::vector<Place> places_;
 };
 
 // The longest way from a root to a leaf. kMalformedInput if nodes lead back to an earlier one.
@@ -65,7 +92,22 @@ Result<int64_t> DepthOf(const Forest& forest) {
   return deepest;
 }
 
-Result<Forest> ForestOf(const OpView& op, int32_t features) {
+// Gives a node what it asks and where it leads.
+Status SetNode(Forest& forest, size_t node, size_t comparison, int64_t feature, int32_t features) {
+  if (feature < 0 || feature >= features) {
+    return Error(StatusCode::kMalformedInput, "a node asks for feature {} of {}", feature, features);
+  }
+  forest.comparisons[node] = static_cast<int8_t>(comparison);
+  forest.features[node] = static_cast<double>(feature);
+  return Status::Ok();
+}
+
+// The first node of each tree is its root.
+struct NumberedForest {
+  Forest forest;
+  NodePlaces places;
+};
+Result<NumberedForest> ForestOf(const OpView& op, int32_t features) {
   const std::vector<int64_t> trees = op.Ints("nodes_treeids"), numbers = op.Ints("nodes_nodeids"),
                              asked = op.Ints("nodes_featureids"), yes = op.Ints("nodes_truenodeids"),
                              no = op.Ints("nodes_falsenodeids"), nan = op.Ints("nodes_missing_value_tracks_true");
@@ -77,41 +119,25 @@ Result<Forest> ForestOf(const OpView& op, int32_t features) {
       !has_all(thresholds) || !has_all(modes->strings) || (!nan.empty() && !has_all(nan))) {
     return Error(StatusCode::kMalformedInput, "{} nodes of trees, and lists of other lengths", count);
   }
+  HEARTH_ASSIGN(NodePlaces places, NodePlaces::Of(trees, numbers));
   Forest forest(count);
+  std::set<int64_t> begun;
   for (size_t k = 0; k < count; ++k) {
-    if (!forest.places.emplace(std::pair(trees[k], numbers[k]), k).second) {
-      return Error(StatusCode::kMalformedInput, "two nodes {} of tree {}", numbers[k], trees[k]);
-    }
-  }
-  std::vector<bool> is_child(count);
-  for (size_t k = 0; k < count; ++k) {
-    forest.yes[k] = forest.no[k] = static_cast<double>(k);
+    if (begun.insert(trees[k]).second) forest.roots.push_back(static_cast<double>(k));
     if (modes->strings[k] == "LEAF") continue;
     const auto* const found =
         std::ranges::find(kComparisons, modes->strings[k], [](const auto& row) { return row.first; });
     if (found == kComparisons.end()) return Error(StatusCode::kUnsupported, "a node of mode {}", modes->strings[k]);
-    forest.comparisons[k] = static_cast<int8_t>(found - kComparisons.begin());
-    if (asked[k] < 0 || asked[k] >= features) {
-      return Error(StatusCode::kMalformedInput, "a node asks for feature {} of {}", asked[k], features);
-    }
-    forest.features[k] = static_cast<double>(asked[k]);
+    HEARTH_TRY(SetNode(forest, k, static_cast<size_t>(found - kComparisons.begin()), asked[k], features));
     forest.thresholds[k] = thresholds[k];
     forest.takes_nan[k] = !nan.empty() && nan[k] != 0 ? 1.0 : 0.0;
     for (const auto& [leads, list] : {std::pair(&forest.yes, &yes), std::pair(&forest.no, &no)}) {
-      const auto child = forest.places.find({trees[k], (*list)[k]});
-      if (child == forest.places.end()) {
-        return Error(StatusCode::kMalformedInput, "node {} of tree {} is missing", (*list)[k], trees[k]);
-      }
-      (*leads)[k] = static_cast<double>(child->second);
-      is_child[child->second] = true;
+      HEARTH_ASSIGN(const size_t child, places.Find(trees[k], (*list)[k]));
+      (*leads)[k] = static_cast<double>(child);
     }
   }
-  for (size_t k = 0; k < count; ++k) {
-    if (!is_child[k]) forest.roots.push_back(static_cast<double>(k));
-  }
-  if (forest.roots.empty()) return Error(StatusCode::kMalformedInput, "trees without a root");
   HEARTH_ASSIGN(forest.depth, DepthOf(forest));
-  return forest;
+  return NumberedForest{std::move(forest), std::move(places)};
 }
 
 // Which leaf of each tree each row of x reaches: [rows, trees].
@@ -164,7 +190,7 @@ struct Weights {
   int32_t columns = 1;
   bool has_negative = false;
 };
-Result<Weights> WeightsOf(const OpView& op, const Forest& forest, const std::string& prefix, int64_t columns,
+Result<Weights> WeightsOf(const OpView& op, const NumberedForest& numbered, const std::string& prefix, int64_t columns,
                           bool is_single) {
   const std::vector<int64_t> trees = op.Ints(prefix + "_treeids"), nodes = op.Ints(prefix + "_nodeids"),
                              ids = op.Ints(prefix + "_ids");
@@ -175,17 +201,15 @@ Result<Weights> WeightsOf(const OpView& op, const Forest& forest, const std::str
   }
   Weights made;
   made.columns = is_single ? 1 : static_cast<int32_t>(columns);
-  const size_t size = forest.features.size() * static_cast<size_t>(made.columns);
+  const size_t size = numbered.forest.features.size() * static_cast<size_t>(made.columns);
   if (!op.to().budget().ChargeMade(4 * size)) return ReadingBudget::TooMuchMade("its leaves");
   made.table.resize(size);
   for (size_t k = 0; k < count; ++k) {
-    const auto found = forest.places.find({trees[k], nodes[k]});
-    if (found == forest.places.end() || ids[k] < 0 || ids[k] >= columns) {
-      return Error(StatusCode::kMalformedInput, "a weight of column {} of {} at node {} of tree {}", ids[k], columns,
-                   nodes[k], trees[k]);
-    }
+    HEARTH_ASSIGN(const size_t leaf, numbered.places.Find(trees[k], nodes[k]));
+    if (ids[k] < 0 || ids[k] >= columns)
+      return Error(StatusCode::kMalformedInput, "a weight of column {} of {}", ids[k], columns);
     const size_t column = is_single ? 0 : static_cast<size_t>(ids[k]);
-    made.table[found->second * static_cast<size_t>(made.columns) + column] += numbers[k];
+    made.table[leaf * static_cast<size_t>(made.columns) + column] += numbers[k];
     made.has_negative = made.has_negative || numbers[k] < 0;
   }
   return made;
@@ -225,30 +249,119 @@ Results ReadTreeRegressor(OpView& op) {
     return Error(StatusCode::kUnsupported, "aggregate_function={} of {} targets", name, targets);
   }
   HEARTH_ASSIGN(const ValueId x, RowsOf(op));
-  HEARTH_ASSIGN(const Forest forest, ForestOf(op, to.shape(x)[1]));
-  HEARTH_ASSIGN(const Weights weights, WeightsOf(op, forest, "target", targets, targets == 1));
-  const Made sums = WithBase(op, SumsOf(to, forest, x, weights, kind->second));
-  return Plain(to.AddCast(Transformed(op, sums), DType::kFloat32));
+  HEARTH_ASSIGN(const NumberedForest numbered, ForestOf(op, to.shape(x)[1]));
+  HEARTH_ASSIGN(const Weights weights, WeightsOf(op, numbered, "target", targets, targets == 1));
+  const Made sums = WithBase(op, SumsOf(to, numbered.forest, x, weights, kind->second));
+  return Plain(to.AddCast(Transformed(op, sums, PostTransform(op)), DType::kFloat32));
 }
 
 Results ReadTreeClassifier(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const ValueId x, RowsOf(op));
-  HEARTH_ASSIGN(const Forest forest, ForestOf(op, to.shape(x)[1]));
+  HEARTH_ASSIGN(const NumberedForest numbered, ForestOf(op, to.shape(x)[1]));
   HEARTH_ASSIGN(const std::vector<double> labels, ClassesOf(op));
   const int64_t classes = ssize(labels);
   const std::vector<int64_t> ids = op.Ints("class_ids");
   // Two classes, of which leaves know one.
   const bool is_single = classes == 2 && std::ranges::adjacent_find(ids, std::not_equal_to()) == ids.end();
-  HEARTH_ASSIGN(const Weights weights, WeightsOf(op, forest, "class", classes, is_single));
-  const Made sums = WithBase(op, SumsOf(to, forest, x, weights, ReduceKind::kSum));
+  HEARTH_ASSIGN(const Weights weights, WeightsOf(op, numbered, "class", classes, is_single));
+  const Made sums = WithBase(op, SumsOf(to, numbered.forest, x, weights, ReduceKind::kSum));
   return Classified(op, sums, weights.has_negative ? Single::kDifference : Single::kProbability);
+}
+
+// A node that asks whether a feature is one of a list: a chain of nodes that ask for one of them each.
+Status AddMembers(Forest& forest, size_t node, std::span<const double> members) {
+  constexpr size_t kIsEqual = 4;
+  if (members.empty()) return Error(StatusCode::kMalformedInput, "a node that asks for members of no list");
+  const double no = forest.no[node];
+  for (size_t k = 0; k < members.size(); ++k) {
+    const size_t at = k == 0 ? node : forest.features.size();
+    if (k > 0) {
+      forest.Resize(at + 1);
+      forest.features[at] = forest.features[node];
+      forest.yes[at] = forest.yes[node];
+      forest.takes_nan[at] = forest.takes_nan[node];
+    }
+    forest.comparisons[at] = static_cast<int8_t>(kIsEqual);
+    forest.thresholds[at] = members[k];
+    forest.no[at] = k + 1 < members.size() ? static_cast<double>(forest.features.size()) : no;
+  }
+  return Status::Ok();
+}
+
+// The form of version 5, which lists nodes and leaves apart: leaves follow the nodes here.
+Results ReadTreeEnsemble(OpView& op) {
+  static constexpr std::array<ReduceKind, 4> kKinds = {ReduceKind::kMean, ReduceKind::kSum, ReduceKind::kMin,
+                                                       ReduceKind::kMax};
+  static constexpr std::array<std::string_view, 5> kTransforms = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO",
+                                                                  "PROBIT"};
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId x, RowsOf(op));
+  HEARTH_ASSIGN(const std::vector<double> splits, RealsOf(op, "nodes_splits"));
+  HEARTH_ASSIGN(const std::vector<double> modes, RealsOf(op, "nodes_modes"));
+  HEARTH_ASSIGN(const std::vector<double> numbers, RealsOf(op, "leaf_weights"));
+  HEARTH_ASSIGN(const std::vector<double> members, RealsOf(op, "membership_values"));
+  const std::vector<int64_t> asked = op.Ints("nodes_featureids"), nan = op.Ints("nodes_missing_value_tracks_true"),
+                             targets = op.Ints("leaf_targetids"), roots = op.Ints("tree_roots");
+  const int64_t kind = op.Int("aggregate_function", 1), columns = op.Int("n_targets", 1);
+  const int64_t transform = op.Int("post_transform", 0);
+  const size_t nodes = asked.size(), leaves = numbers.size();
+  if (kind < 0 || kind > 3 || transform < 0 || transform > 4 || columns < 1 || columns > (1 << 24) ||
+      (columns > 1 && kind > 1)) {
+    return Error(StatusCode::kUnsupported, "aggregate_function={} of {} targets, post_transform={}", kind, columns,
+                 transform);
+  }
+  Forest forest(nodes + leaves);
+  auto member = members.begin();
+  for (const auto& [leads, way] : {std::pair(&forest.yes, "true"), std::pair(&forest.no, "false")}) {
+    const std::vector<int64_t> next = op.Ints(fmt::format("nodes_{}nodeids", way)),
+                               ends = op.Ints(fmt::format("nodes_{}leafs", way));
+    if (next.size() != nodes || ends.size() != nodes)
+      return Error(StatusCode::kMalformedInput, "{} nodes, and lists of other lengths", nodes);
+    for (size_t k = 0; k < nodes; ++k) {
+      if (next[k] < 0 || next[k] >= static_cast<int64_t>(ends[k] != 0 ? leaves : nodes))
+        return Error(StatusCode::kMalformedInput, "node {} leads to {}, which is missing", k, next[k]);
+      (*leads)[k] = static_cast<double>(next[k] + (ends[k] != 0 ? ssize(asked) : 0));
+    }
+  }
+  if (splits.size() != nodes || modes.size() != nodes || targets.size() != leaves || roots.empty() ||
+      (!nan.empty() && nan.size() != nodes)) {
+    return Error(StatusCode::kMalformedInput, "{} nodes and {} leaves, and lists of other lengths", nodes, leaves);
+  }
+  for (size_t k = 0; k < nodes; ++k) {
+    constexpr double kIsMember = 6;
+    if (modes[k] > kIsMember) return Error(StatusCode::kUnsupported, "a node of mode {}", modes[k]);
+    HEARTH_TRY(SetNode(forest, k, static_cast<size_t>(modes[k]), asked[k], to.shape(x)[1]));
+    forest.thresholds[k] = splits[k];
+    forest.takes_nan[k] = !nan.empty() && nan[k] != 0 ? 1.0 : 0.0;
+    if (modes[k] != kIsMember) continue;
+    const auto end = std::find_if(member, members.end(), [](double number) { return std::isnan(number); });
+    HEARTH_TRY(AddMembers(forest, k, {member, end}));
+    member = end == members.end() ? end : end + 1;  // lists end with NaN
+  }
+  for (const int64_t root : roots) {
+    if (root < 0 || root >= ssize(asked)) return Error(StatusCode::kMalformedInput, "no root {}", root);
+    forest.roots.push_back(static_cast<double>(root));
+  }
+  HEARTH_ASSIGN(forest.depth, DepthOf(forest));
+  Weights weights{.table = {}, .columns = static_cast<int32_t>(columns)};
+  const size_t size = forest.features.size() * static_cast<size_t>(columns);
+  if (!to.budget().ChargeMade(4 * size)) return ReadingBudget::TooMuchMade("its leaves");
+  weights.table.resize(size);
+  for (size_t k = 0; k < leaves; ++k) {
+    if (targets[k] < 0 || targets[k] >= columns)
+      return Error(StatusCode::kMalformedInput, "a weight of column {} of {}", targets[k], columns);
+    weights.table[(nodes + k) * static_cast<size_t>(columns) + static_cast<size_t>(targets[k])] = numbers[k];
+  }
+  const Made sums = SumsOf(to, forest, x, weights, kKinds[static_cast<size_t>(kind)]);
+  return Plain(Transformed(op, sums, kTransforms[static_cast<size_t>(transform)]));
 }
 
 }  // namespace
 
 std::span<const OperatorRow> TreeOperators() {
   static constexpr OperatorRow kRows[] = {
+      {"TreeEnsemble", ReadTreeEnsemble, 0, kClassic},
       {"TreeEnsembleClassifier", ReadTreeClassifier, 0, kClassic},
       {"TreeEnsembleRegressor", ReadTreeRegressor, 0, kClassic},
   };

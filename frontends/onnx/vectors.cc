@@ -78,7 +78,7 @@ Results ReadSvmRegressor(OpView& op) {
   }
   const Made seen = count > 0 ? KernelsOf(op, x, vectors, count) : Made(x);
   HEARTH_ASSIGN(const ValueId made, Layer(to, seen, 1, factors, rho));
-  if (op.Int("one_class", 0) == 0) return Plain(Transformed(op, made));
+  if (op.Int("one_class", 0) == 0) return Plain(Transformed(op, made, PostTransform(op)));
   const Made is_inside = to.Add(BinaryKind::kGreater, {made, AddScalarLike(to, made, 0.0)});
   return Plain(to.Add(Select{}, {is_inside, to.AddFilled(to.shape(made), to.AddNumber(DType::kFloat32, 1.0)),
                                  AddScalarLike(to, made, -1.0)}));
@@ -144,7 +144,7 @@ Results ReadSvmClassifier(OpView& op) {
                 Layer(to, KernelsOf(op, x, vectors, count), static_cast<int32_t>(pairs), machines.weights, rho));
   const Made wins = to.AddCast(to.Add(BinaryKind::kGreater, {scores, AddScalarLike(to, scores, 0.0)}), DType::kFloat32);
   const Made votes = Layer(to, wins, static_cast<int32_t>(classes), machines.votes, machines.at_zero);
-  HEARTH_ASSIGN(const ValueId label, LabelOfLargest(to, votes, labels));
+  HEARTH_ASSIGN(const ValueId label, LabelOfLargest(op, votes, labels));
   Made shown(kNoValue);
   if (!slopes.empty()) {  // of the first class 1 / (1 + exp(score * slope + offset))
     const Made line = to.Add(BinaryKind::kMul, {scores, AddScalarLike(to, scores, -slopes[0])});
@@ -152,11 +152,10 @@ Results ReadSvmClassifier(OpView& op) {
                                               to.Add(BinaryKind::kSub, {line, AddScalarLike(to, scores, offsets[0])})));
     shown = to.Add(Concat{.axis = 1}, {first, to.Add(BinaryKind::kSub, {AddScalarLike(to, first, 1.0), first})});
   } else if (classes == 2) {
-    shown = ScoresOfTwo(
-        op, scores,
-        op.Text("post_transform", "NONE").starts_with("SOFTMAX") ? Single::kProbability : Single::kDifference);
+    shown =
+        ScoresOfTwo(op, scores, PostTransform(op).starts_with("SOFTMAX") ? Single::kProbability : Single::kDifference);
   } else {
-    shown = Transformed(op, scores);
+    shown = Transformed(op, scores, PostTransform(op));
   }
   HEARTH_ASSIGN(const ValueId real, shown);
   return std::vector{Tensor{.plain = label}, Tensor{.plain = real}};

@@ -88,6 +88,8 @@ struct ValueMarks {
   std::map<ValueId, std::pair<ValueId, ValueId>> centered;
   // Constants of 4 or 2 bits an element, which have 8 here.
   std::set<ValueId> narrow_integers;
+  // Integers that stand for texts of the file.
+  std::set<ValueId> texts;
   // A constant that stands for a variable, and the variable's name.
   std::map<ValueId, std::string> handles;
   // Values whose rank the file leaves open, and nothing gives it. Their shape is that of a scalar.

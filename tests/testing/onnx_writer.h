@@ -27,6 +27,12 @@ class OnnxGraph {
   OnnxGraph& Stored(std::string_view name, const std::vector<int64_t>& dims, int type, std::string_view raw) {
     return Add(5, Tensor(name, dims, type, raw));
   }
+  // A constant of texts.
+  OnnxGraph& Texts(std::string_view name, const std::vector<std::string>& texts) {
+    std::string tensor = Tensor(name, {static_cast<int64_t>(texts.size())}, 8, {});
+    for (const std::string& text : texts) protozero::pbf_writer(tensor).add_bytes(6, text);
+    return Add(5, tensor);
+  }
   // A constant in another file.
   OnnxGraph& External(std::string_view name, const std::vector<int64_t>& dims, std::string_view file, int64_t offset) {
     std::string tensor = Tensor(name, dims, 1, {});
@@ -36,7 +42,7 @@ class OnnxGraph {
     writer.add_int32(14, 1);
     return Add(5, tensor);
   }
-  // `attributes`: messages of Integer, Word, Integers, Subgraph.
+  // `attributes`: messages of Integer, Word, Integers, Reals, Words, Subgraph.
   OnnxGraph& Node(std::string_view op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
                   const std::vector<std::string>& attributes = {}, std::string_view domain = {}) {
     return Add(1, NodeBytes(op, inputs, outputs, attributes, domain));
@@ -82,6 +88,20 @@ class OnnxGraph {
     writer.add_string(1, name.data(), name.size());
     writer.add_float(2, number);
     if (has_type) writer.add_enum(20, 1);
+    return attribute;
+  }
+  static std::string Reals(std::string_view name, const std::vector<float>& numbers) {
+    std::string attribute;
+    protozero::pbf_writer writer(attribute);
+    writer.add_string(1, name.data(), name.size());
+    writer.add_packed_float(7, numbers.begin(), numbers.end());
+    return attribute;
+  }
+  static std::string Words(std::string_view name, const std::vector<std::string>& words) {
+    std::string attribute;
+    protozero::pbf_writer writer(attribute);
+    writer.add_string(1, name.data(), name.size());
+    for (const std::string& word : words) writer.add_bytes(9, word);
     return attribute;
   }
   static std::string Subgraph(std::string_view name, const OnnxGraph& graph) {

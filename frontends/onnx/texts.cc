@@ -1,0 +1,92 @@
+#include "frontends/onnx/texts.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "frontends/onnx/operators.h"
+#include "frontends/writer/names.h"
+
+namespace hearth::onnx {
+namespace {
+
+constexpr std::string_view kClasses = "classlabels_strings";
+
+class TextCollector {
+ public:
+  void Add(const GraphProto& graph) {
+    Add(graph.nodes);
+    for (const TensorProto& tensor : graph.initializers) AddTexts(tensor.texts);
+  }
+  void Add(const std::vector<NodeProto>& nodes) {
+    for (const NodeProto& node : nodes) {
+      for (const AttributeProto& attribute : node.attributes) {
+        if (node.domain == kClassic && attribute.name.ends_with("_strings")) AddTexts(attribute.strings);
+        if (node.domain == kClassic && attribute.name == "default_string") AddTexts({attribute.s});
+        if (attribute.tensor != nullptr) AddTexts(attribute.tensor->texts);
+        if (attribute.graph != nullptr) Add(*attribute.graph);
+      }
+    }
+  }
+  std::vector<std::string_view> TakeTexts() { return std::move(texts_); }
+
+ private:
+  void AddTexts(const std::vector<std::string_view>& texts) {
+    for (const std::string_view text : texts) {
+      if (known_.insert(text).second) texts_.push_back(text);
+    }
+  }
+
+  std::vector<std::string_view> texts_;
+  std::set<std::string_view> known_;
+};
+
+std::vector<std::string> Cleaned(const std::vector<std::string_view>& texts) {
+  std::vector<std::string> made;
+  for (const std::string_view text : texts) made.push_back(CleanName(ShortName(text)));
+  return made;
+}
+
+// The classes whose scores a node's result is, perhaps behind others that keep them in order.
+std::vector<std::string> ClassesBehind(const std::map<std::string_view, const NodeProto*>& makers,
+                                       std::string_view result) {
+  constexpr int kMostSteps = 8;
+  for (int step = 0; step < kMostSteps; ++step) {
+    const auto maker = makers.find(result);
+    if (maker == makers.end()) return {};
+    const NodeProto& node = *maker->second;
+    const auto classes = std::ranges::find(node.attributes, kClasses, &AttributeProto::name);
+    if (classes != node.attributes.end()) return Cleaned(classes->strings);
+    if (node.inputs.size() != 1) return {};
+    result = node.inputs[0];
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string_view> TextsOf(const ModelProto& model) {
+  TextCollector collector;
+  if (model.graph) collector.Add(*model.graph);
+  for (const FunctionProto& function : model.functions) collector.Add(function.nodes);
+  return collector.TakeTexts();
+}
+
+std::vector<TensorMetadata> OutputLabels(const ModelProto& model) {
+  const std::vector<std::string> texts = Cleaned(TextsOf(model));
+  if (texts.empty()) return {};
+  std::map<std::string_view, const NodeProto*> makers;
+  for (const NodeProto& node : model.graph->nodes) {
+    for (const std::string_view output : node.outputs) makers.emplace(output, &node);
+  }
+  std::vector<TensorMetadata> outputs;
+  for (const ValueInfoProto& output : model.graph->outputs) {
+    TensorMetadata& made = outputs.emplace_back();
+    made.name = CleanName(output.name);
+    (output.type == kString ? made.value_labels : made.axis_labels) =
+        output.type == kString ? texts : ClassesBehind(makers, output.name);
+  }
+  return outputs;
+}
+
+}  // namespace hearth::onnx

@@ -1,0 +1,193 @@
+// Classifiers of ai.onnx.ml: their trees, vectors, and classes that are texts. What onnxruntime answers alike stands in
+// tests/onnx/classic_cases.py.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/graph/evaluate.h"
+#include "frontends/onnx/operators.h"
+#include "frontends/onnx/reader.h"
+#include "hearth/model.h"
+#include "tests/testing/onnx_writer.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::FloatNear;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pointwise;
+
+constexpr int kTexts = 8, kWholes = 7;
+
+std::span<const std::byte> FileBytes(const std::string& file) {
+  return std::as_bytes(std::span(file));
+}
+
+std::vector<ReferenceTensor> Answers(const OnnxGraph& graph, const Shape& shape, const std::vector<double>& x) {
+  const Result<Graph> read = ReadOnnxModel(FileBytes(OnnxFile(graph)));
+  EXPECT_TRUE(read.ok()) << read.status().message();
+  if (!read.ok()) return {};
+  auto answers = EvaluateGraph(*read, {{{shape, x}}});
+  EXPECT_TRUE(answers.ok()) << answers.status().message();
+  return answers.ok() ? *std::move(answers) : std::vector<ReferenceTensor>();
+}
+
+std::string Refusal(const OnnxGraph& graph) {
+  return ReadOnnxModel(FileBytes(OnnxFile(graph))).status().message();
+}
+
+// One tree over a single feature: node 0 leads to `yes` up to 0, and to `no` above; 1 and 2 are leaves.
+struct Stump {
+  int64_t yes = 1, no = 2, feature = 0;
+  std::vector<std::string> classes;  // 10 and 20 where there are none
+
+  OnnxGraph Written() const {
+    const auto list = [](const char* name, const std::vector<int64_t>& numbers) {
+      return OnnxGraph::Integers(name, numbers);
+    };
+    OnnxGraph graph;
+    graph.Input("x", {"2", "1"}).Output("label", classes.empty() ? kWholes : kTexts).Output("scores");
+    graph.Node(
+        "TreeEnsembleClassifier", {"x"}, {"label", "scores"},
+        {list("nodes_treeids", {0, 0, 0}), list("nodes_nodeids", {0, 1, 2}), list("nodes_featureids", {feature, 0, 0}),
+         OnnxGraph::Reals("nodes_values", {0, 0, 0}), OnnxGraph::Words("nodes_modes", {"BRANCH_LEQ", "LEAF", "LEAF"}),
+         list("nodes_truenodeids", {yes, 0, 0}), list("nodes_falsenodeids", {no, 0, 0}),
+         list("class_treeids", {0, 0, 0, 0}), list("class_nodeids", {1, 1, 2, 2}), list("class_ids", {0, 1, 0, 1}),
+         OnnxGraph::Reals("class_weights", {0.9f, 0.1f, 0.2f, 0.8f}),
+         classes.empty() ? list("classlabels_int64s", {10, 20}) : OnnxGraph::Words("classlabels_strings", classes)},
+        "ai.onnx.ml");
+    return graph;
+  }
+};
+
+TEST(OnnxClassic, OfTwoClassesTheLargerScoreDecidesWhereLeavesHaveBoth) {
+  const auto answers = Answers(Stump().Written(), {2, 1}, {-1, 1});
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_THAT(answers[0].values, ElementsAre(10, 20));
+}
+
+TEST(OnnxClassic, ATextIsItsPlaceAmongThoseOfTheFile) {
+  const auto answers = Answers(Stump{.classes = {"cat", "dog"}}.Written(), {2, 1}, {-1, 1});
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_THAT(answers[0].values, ElementsAre(0, 1));
+}
+
+TEST(OnnxClassic, MetadataSaysWhichClassANumberIs) {
+  const auto metadata = ReadOnnxMetadata(FileBytes(OnnxFile(Stump{.classes = {"cat", "dog"}}.Written())));
+  ASSERT_TRUE(metadata.ok());
+  ASSERT_EQ(metadata->outputs.size(), 2u);
+  EXPECT_THAT(metadata->outputs[0].value_labels, ElementsAre("cat", "dog"));
+  EXPECT_THAT(metadata->outputs[1].axis_labels, ElementsAre("cat", "dog"));
+}
+
+TEST(OnnxClassic, AModelWithoutTextsHasNoLabels) {
+  const auto metadata = ReadOnnxMetadata(FileBytes(OnnxFile(Stump().Written())));
+  ASSERT_TRUE(metadata.ok());
+  EXPECT_THAT(metadata->outputs, IsEmpty());
+}
+
+TEST(OnnxClassic, ATreeThatLeadsBackIsRefused) {
+  EXPECT_THAT(Refusal(Stump{.yes = 0}.Written()), HasSubstr("lead back"));
+  OnnxGraph ring;  // node 0 is a root, 1 and 2 lead to each other
+  const std::vector<int64_t> zeros = {0, 0, 0};
+  ring.Input("x", {"1", "1"}).Output("y");
+  ring.Node("TreeEnsembleRegressor", {"x"}, {"y"},
+            {OnnxGraph::Integers("nodes_treeids", zeros), OnnxGraph::Integers("nodes_nodeids", {0, 1, 2}),
+             OnnxGraph::Integers("nodes_featureids", zeros), OnnxGraph::Reals("nodes_values", {0, 0, 0}),
+             OnnxGraph::Words("nodes_modes", {"BRANCH_LEQ", "BRANCH_LEQ", "BRANCH_LEQ"}),
+             OnnxGraph::Integers("nodes_truenodeids", {1, 2, 1}), OnnxGraph::Integers("nodes_falsenodeids", {2, 2, 1})},
+            "ai.onnx.ml");
+  EXPECT_THAT(Refusal(ring), HasSubstr("lead back"));
+}
+
+TEST(OnnxClassic, ATreeThatLeadsNowhereIsRefused) {
+  EXPECT_THAT(Refusal(Stump{.no = 7}.Written()), HasSubstr("node 7 of tree 0 is missing"));
+}
+
+TEST(OnnxClassic, ATreeThatAsksForAFeatureBehindTheLastIsRefused) {
+  EXPECT_THAT(Refusal(Stump{.feature = 1}.Written()), HasSubstr("feature 1 of 1"));
+}
+
+TEST(OnnxClassic, ConstantTextsAreTakenAsTheirNumbers) {
+  OnnxGraph graph;
+  graph.Input("at", {"3"}, kWholes).Output("y", kTexts).Texts("names", {"b", "a", "b", "c"});
+  graph.Node("ArrayFeatureExtractor", {"names", "at"}, {"taken"}, {}, "ai.onnx.ml");
+  graph.Node("Cast", {"taken"}, {"y"}, {OnnxGraph::Integer("to", kTexts)});
+  const auto answers = Answers(graph, {3}, {3, 2, 1});
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_THAT(answers[0].values, ElementsAre(2, 0, 1));
+}
+
+TEST(OnnxClassic, NumbersOfTextsAreRefused) {
+  OnnxGraph graph;
+  graph.Input("at", {"3"}, kWholes).Output("y").Texts("names", {"1", "2"});
+  graph.Node("Gather", {"names", "at"}, {"taken"});
+  graph.Node("Cast", {"taken"}, {"y"}, {OnnxGraph::Integer("to", 1)});
+  EXPECT_THAT(Refusal(graph), HasSubstr("numbers of texts"));
+}
+
+TEST(OnnxClassic, TextsOfNumbersAreRefused) {
+  OnnxGraph graph;
+  graph.Input("x", {"3"}).Output("y", kTexts).Node("Cast", {"x"}, {"y"}, {OnnxGraph::Integer("to", kTexts)});
+  EXPECT_THAT(Refusal(graph), HasSubstr("elements of string"));
+}
+
+TEST(OnnxClassic, OfTextsThatAreNamedTwiceTheFirstPlaceCounts) {
+  OnnxGraph graph;
+  graph.Input("x", {"3"}, kWholes).Output("y", kTexts);
+  graph.Node("LabelEncoder", {"x"}, {"y"},
+             {OnnxGraph::Integers("keys_int64s", {5, 6, 7}), OnnxGraph::Words("values_strings", {"z", "y", "z"}),
+              OnnxGraph::Word("default_string", "other")},
+             "ai.onnx.ml");
+  const auto answers = Answers(graph, {3}, {7, 6, 1});
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_THAT(answers[0].values, ElementsAre(0, 1, 2));
+}
+
+TEST(OnnxClassic, AZipMapKeepsTheScores) {
+  OnnxGraph graph;
+  graph.Input("x", {"1", "3"}).Output("y");
+  graph.Node("ZipMap", {"x"}, {"y"}, {OnnxGraph::Words("classlabels_strings", {"a", "b", "c"})}, "ai.onnx.ml");
+  const auto answers = Answers(graph, {1, 3}, {0.5, 0.25, 0.75});
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_THAT(answers[0].values, ElementsAre(0.5, 0.25, 0.75));
+}
+
+// Two vectors of one feature, one for each class.
+OnnxGraph Machine(const std::vector<float>& slopes, const std::vector<float>& offsets) {
+  OnnxGraph graph;
+  graph.Input("x", {"3", "1"}).Output("label", kWholes).Output("scores");
+  graph.Node("SVMClassifier", {"x"}, {"label", "scores"},
+             {OnnxGraph::Word("kernel_type", "RBF"), OnnxGraph::Reals("kernel_params", {0.5f, 0, 0}),
+              OnnxGraph::Reals("support_vectors", {-1, 2}), OnnxGraph::Reals("coefficients", {1.5f, -1}),
+              OnnxGraph::Reals("rho", {0.25f}), OnnxGraph::Integers("vectors_per_class", {1, 1}),
+              OnnxGraph::Integers("classlabels_ints", {3, 9}), OnnxGraph::Reals("prob_a", slopes),
+              OnnxGraph::Reals("prob_b", offsets)},
+             "ai.onnx.ml");
+  return graph;
+}
+
+TEST(OnnxClassic, ProbabilitiesOfTwoClassesFollowTheScore) {
+  const std::vector<double> x = {-1, 0.5, 3};
+  std::vector<double> expected;
+  for (const double number : x) {
+    const double score =
+        1.5 * std::exp(-0.5 * (number + 1) * (number + 1)) - std::exp(-0.5 * (number - 2) * (number - 2)) + 0.25;
+    const double first = 1 / (1 + std::exp(-2 * score + 0.5));
+    expected.insert(expected.end(), {first, 1 - first});
+  }
+  const auto answers = Answers(Machine({-2}, {0.5f}), {3, 1}, x);
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_THAT(answers[0].values, ElementsAre(3, 3, 9));
+  EXPECT_THAT(answers[1].values, Pointwise(FloatNear(1e-6f), expected));
+}
+
+TEST(OnnxClassic, ProbabilitiesWithoutTheirOffsetsAreRefused) {
+  EXPECT_THAT(Refusal(Machine({-2}, {})), HasSubstr("SVMClassifier"));
+}
+
+}  // namespace
+}  // namespace hearth
