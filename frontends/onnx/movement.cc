@@ -210,6 +210,23 @@ Results ReadSlice(OpView& op) {
   return InOrder(order, AddRows(op.to(), made, count, open.dim));
 }
 
+// A tensor whose rows data make, along dimension `d`, with rows of a number before and after it.
+Made RowsBetween(NodeWriter& to, ValueId x, int d, int64_t before, int64_t after, double number) {
+  std::vector<ValueId> parts;
+  const auto fill = [&](int64_t count) -> Status {
+    if (count == 0) return Status::Ok();
+    Shape shape = to.shape(x);
+    shape[d] = static_cast<int32_t>(count);
+    HEARTH_ASSIGN(const ValueId rows, to.AddFilled(shape, AddScalarLike(to, x, number)));
+    parts.push_back(rows);
+    return Status::Ok();
+  };
+  HEARTH_TRY(fill(before));
+  parts.push_back(x);
+  HEARTH_TRY(fill(after));
+  return AddRowsOfAll(to, parts, d);
+}
+
 Results ReadPad(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
@@ -249,7 +266,12 @@ Results ReadPad(OpView& op) {
       return Error(StatusCode::kMalformedInput, "paddings of {} and {}", before, after);
     }
     const int d = AxisIn(order, axis, rank);
-    if (open.IsAt(d) && (before != 0 || after != 0)) return NeedsAllRows();
+    if (open.IsAt(d) && (before != 0 || after != 0)) {
+      if (kind != PadKind::kConstant || std::min(before, after) < 0) return NeedsAllRows();
+      x = RowsBetween(to, *x, d, before, after, number);
+      HEARTH_TRY(x.status());
+      continue;
+    }
     if (kind != PadKind::kConstant) {
       x = PadAxis(to, x, d, before, after, kind);
       continue;

@@ -19,6 +19,8 @@ struct Resized {
   int64_t in = 0, out = 0;
   float scale = 1.0f;
   float start = 0.0f, end = 1.0f;  // the region of tf_crop_and_resize, as a share of the dimension
+  // Where data say them instead: the places of both in operand 1.
+  std::optional<std::pair<int32_t, int32_t>> region;
 };
 
 enum class Filter : uint8_t { kNearest, kLinear, kCubic };
@@ -39,6 +41,7 @@ double StretchOf(const Rules& rules, const Resized& r) {
 float Position(const Rules& rules, const Resized& r, int64_t at) {
   const auto o = static_cast<float>(at), in = static_cast<float>(r.in), out = static_cast<float>(r.out);
   if (rules.coordinates == "asymmetric") return o / r.scale;
+  if (rules.coordinates == "tf_half_pixel_for_nn") return (o + 0.5f) / r.scale;
   if (rules.coordinates == "pytorch_half_pixel") return r.out > 1 ? (o + 0.5f) / r.scale - 0.5f : 0.0f;
   if (rules.coordinates == "align_corners") return r.out == 1 ? 0.0f : o * (in - 1.0f) / (out - 1.0f);
   if (rules.coordinates == "half_pixel_symmetric") {
@@ -163,6 +166,48 @@ Made ResizeAxis(NodeWriter& to, const Made& x, int axis, const Rules& rules, con
   return to.Add(Select{}, {to.AddConstant(along, DType::kBool, is_inside), sum, AddScalarLike(to, *x, rules.outside)});
 }
 
+// Of a region that data say.
+Made ResizeRegion(NodeWriter& to, const Made& x, int axis, const Rules& rules, const Resized& r, ValueId region) {
+  if (rules.filter == Filter::kCubic || rules.rounding == "simple")
+    return Error(StatusCode::kUnsupported, "a region that data say, by the mode cubic");
+  HEARTH_TRY(x.status());
+  const auto count = static_cast<int32_t>(r.out);
+  const double last = static_cast<double>(r.in - 1);
+  const auto number = [&](double value) { return to.AddNumber(DType::kFloat32, value); };
+  HEARTH_TRY(to.budget().CheckRoom({count}, DType::kFloat32));
+  std::vector<double> shares(static_cast<size_t>(count), 0.5);
+  for (size_t at = 0; count > 1 && at < shares.size(); ++at)
+    shares[at] = static_cast<double>(at) / static_cast<double>(count - 1);
+  const Made start = to.AddSlice(region, 0, r.region->first, 1), end = to.AddSlice(region, 0, r.region->second, 1);
+  const Made length = to.Add(BinaryKind::kMul, {to.Add(BinaryKind::kSub, {end, start}), number(last)});
+  const Made moved = to.Add(BinaryKind::kMul, {to.AddConstant({count}, DType::kFloat32, shares), length});
+  HEARTH_ASSIGN(const ValueId position,
+                to.Add(BinaryKind::kAdd, {to.Add(BinaryKind::kMul, {start, number(last)}), moved}));
+  Shape along = to.shape(*x);
+  for (int d = 0; d < along.rank(); ++d) along[d] = d == axis ? count : 1;
+  const auto taken = [&](const Made& place) {
+    const Made inside =
+        to.Add(BinaryKind::kMinimum, {to.Add(BinaryKind::kMaximum, {place, number(0.0)}), number(last)});
+    return to.Add(Gather{axis, 0}, {x, to.AddCast(inside, DType::kInt32)});
+  };
+  const auto beside = [&](double offset) { return to.Add(BinaryKind::kAdd, {position, number(offset)}); };
+  Made made(kNoValue);
+  if (rules.filter == Filter::kLinear) {
+    const Made low = to.Add(UnaryKind::kFloor, position);
+    const Made share = to.AddReshape(to.Add(BinaryKind::kSub, {position, low}), along);
+    HEARTH_ASSIGN(const ValueId first, taken(low));
+    const Made step = to.Add(BinaryKind::kSub, {taken(to.Add(BinaryKind::kAdd, {low, number(1.0)})), first});
+    made = to.Add(BinaryKind::kAdd, {first, to.Add(BinaryKind::kMul, {step, share})});
+  } else {
+    const bool is_floor = rules.rounding == "floor" || rules.rounding == "round_prefer_ceil";
+    const double offset = !rules.rounding.starts_with("round") ? 0.0 : is_floor ? 0.5 : -0.5;
+    made = taken(to.Add(is_floor ? UnaryKind::kFloor : UnaryKind::kCeil, beside(offset)));
+  }
+  const Made is_inside = to.Add(BinaryKind::kLogicalAnd, {to.Add(BinaryKind::kGreaterEqual, {position, number(0.0)}),
+                                                          to.Add(BinaryKind::kLessEqual, {position, number(last)})});
+  return to.Add(Select{}, {to.AddReshape(is_inside, along), made, AddScalarLike(to, *x, rules.outside)});
+}
+
 // The sizes of all dimensions, in the file's order.
 Result<std::vector<Resized>> ResizedOf(const OpView& op, const Shape& shape, bool is_upsample) {
   const int rank = shape.rank();
@@ -189,7 +234,9 @@ Result<std::vector<Resized>> ResizedOf(const OpView& op, const Shape& shape, boo
                  std::max(scales.size(), sizes.size()), axes.size());
   }
   const bool is_cropped = op.Text("coordinate_transformation_mode", "") == "tf_crop_and_resize" && op.Has(1);
-  HEARTH_ASSIGN(const std::vector<float> region, is_cropped ? op.Floats(1) : std::vector<float>());
+  const bool has_data = is_cropped && !op.IsConstant(1);
+  if (has_data && sizes.empty()) return Error(StatusCode::kUnsupported, "scales of a region that data say");
+  HEARTH_ASSIGN(const std::vector<float> region, is_cropped && !has_data ? op.Floats(1) : std::vector<float>());
   if (!region.empty() && region.size() != 2 * axes.size()) {
     return Error(StatusCode::kMalformedInput, "a region of {} numbers for {} dimensions", region.size(), axes.size());
   }
@@ -200,6 +247,7 @@ Result<std::vector<Resized>> ResizedOf(const OpView& op, const Shape& shape, boo
   for (size_t k = 0; k < axes.size(); ++k) {
     HEARTH_ASSIGN(const int d, OpView::Axis(axes[k], rank));
     Resized& r = all[static_cast<size_t>(d)];
+    if (has_data) r.region = std::pair(static_cast<int32_t>(k), static_cast<int32_t>(k + axes.size()));
     if (!region.empty()) {
       r.start = region[k];
       r.end = region[k + axes.size()];
@@ -246,8 +294,9 @@ Result<Rules> RulesOf(const OpView& op, bool is_upsample) {
   rules.excludes_outside = op.Int("exclude_outside", 0) != 0;
   rules.antialiases = op.Int("antialias", 0) != 0;
   rules.outside = op.Float("extrapolation_value", 0.0);
-  constexpr std::string_view kCoordinates[] = {"half_pixel",    "half_pixel_symmetric", "pytorch_half_pixel",
-                                               "align_corners", "asymmetric",           "tf_crop_and_resize"};
+  constexpr std::string_view kCoordinates[] = {"half_pixel",          "half_pixel_symmetric", "pytorch_half_pixel",
+                                               "align_corners",       "asymmetric",           "tf_crop_and_resize",
+                                               "tf_half_pixel_for_nn"};
   if (std::ranges::find(kCoordinates, rules.coordinates) == std::end(kCoordinates)) {
     return Error(StatusCode::kUnsupported, "the coordinates '{}'", rules.coordinates.substr(0, 40));
   }
@@ -270,11 +319,15 @@ Results ReadResize(OpView& op) {
   HEARTH_ASSIGN(const Rules rules, RulesOf(op, is_upsample));
   HEARTH_ASSIGN(const std::vector<Resized> all, ResizedOf(op, desc.shape, is_upsample));
   const Order order = rank >= 3 ? Order::kLast : Order::kPlain;
+  const bool has_region = std::ranges::any_of(all, [](const Resized& r) { return r.region.has_value(); });
+  HEARTH_ASSIGN(const ValueId region, has_region ? to.AddCast(op.In(1), DType::kFloat32) : Made(kNoValue));
+  if (has_region && to.shape(region).element_count() < 2 * ssize(op.Ints("axes", std::vector<int64_t>(rank))))
+    return Error(StatusCode::kMalformedInput, "a region of shape {}", to.shape(region).ToString());
   // Means of integers are cut off, as in the format's own runtime.
   const DType dtype = rules.filter == Filter::kNearest || IsFloat(desc.dtype) ? desc.dtype : DType::kFloat32;
   Made made = to.AddCast(op.In(0, order), dtype);
   const auto is_same = [](const Resized& r) {
-    return r.in == r.out && r.scale == 1.0f && r.start == 0.0f && r.end == 1.0f;
+    return r.in == r.out && r.scale == 1.0f && r.start == 0.0f && r.end == 1.0f && (!r.region || r.in == 1);
   };
   if (rank == 4 && is_same(all[0]) && is_same(all[1]) && IsFloat(dtype)) {
     if (const std::optional<Resize> resize = AsResize(rules, all[2], all[3])) {
@@ -283,7 +336,9 @@ Results ReadResize(OpView& op) {
   }
   for (int d = 0; d < rank; ++d) {
     const Resized& r = all[static_cast<size_t>(d)];
-    if (!is_same(r)) made = ResizeAxis(to, made, AxisIn(order, d, rank), rules, r);
+    if (is_same(r)) continue;
+    made = r.region ? ResizeRegion(to, made, AxisIn(order, d, rank), rules, r, region)
+                    : ResizeAxis(to, made, AxisIn(order, d, rank), rules, r);
   }
   return InOrder(order, to.AddCast(made, desc.dtype));
 }

@@ -125,6 +125,16 @@ Element SourceOf(const NodeWriter& to, Element element, int levels) {
   return element;
 }
 
+// How many truth values a node counts for each element of its result; 0 for other nodes.
+int64_t TruthsCounted(const NodeWriter& to, const Node& node) {
+  const auto* reduce = std::get_if<Reduce>(&node.op);
+  const Node* counted = reduce == nullptr || reduce->kind != ReduceKind::kSum ? nullptr : MakerOf(to, node.inputs[0]);
+  const bool are_truths = counted != nullptr && std::holds_alternative<Cast>(counted->op) &&
+                          to.desc(counted->inputs[0]).dtype == DType::kBool;
+  const int64_t sums = to.shape(node.outputs[0]).element_count();
+  return are_truths && sums > 0 ? to.shape(node.inputs[0]).element_count() / sums : 0;
+}
+
 // The largest number that the element can be; nothing if data do not limit it.
 std::optional<double> MostOf(const NodeWriter& to, Element element, int levels) {
   element = SourceOf(to, element);
@@ -135,6 +145,7 @@ std::optional<double> MostOf(const NodeWriter& to, Element element, int levels) 
   if (const auto count = to.marks().counts.find(element.of); count != to.marks().counts.end()) return count->second;
   const Node* maker = MakerOf(to, element.of);
   if (maker == nullptr || levels == 0) return std::nullopt;
+  if (const int64_t truths = TruthsCounted(to, *maker); truths > 0) return static_cast<double>(truths);
   const auto* binary = std::get_if<Binary>(&maker->op);
   const auto* reduce = std::get_if<Reduce>(&maker->op);
   const bool is_minimum = binary != nullptr && binary->kind == BinaryKind::kMinimum;
@@ -154,13 +165,14 @@ std::optional<double> MostOf(const NodeWriter& to, Element element, int levels) 
   return most;
 }
 
-// Whether the element is known not to be negative: one made of numbers of rows, constants and minima.
+// Whether the element is known not to be negative: one made of numbers of rows or of truths, constants and minima.
 bool IsNotNegative(const NodeWriter& to, Element element, int levels) {
   element = SourceOf(to, element);
   if (const std::optional<double> known = ConstantAt(to, element)) return *known >= 0.0;
   if (to.marks().counts.contains(element.of)) return true;
   const Node* maker = MakerOf(to, element.of);
   if (maker == nullptr || levels == 0 || to.shape(element.of).element_count() != 1) return false;
+  if (TruthsCounted(to, *maker) > 0) return true;
   const auto* binary = std::get_if<Binary>(&maker->op);
   const auto* reduce = std::get_if<Reduce>(&maker->op);
   const bool is_minimum = (binary != nullptr && binary->kind == BinaryKind::kMinimum) ||

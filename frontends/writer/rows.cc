@@ -64,6 +64,7 @@ int AfterOp(const Op& op, int d, const Shape& shape, const Shape& made) {
     return axis == d ? -1 : d - static_cast<int>(axis < d);
   }
   if (const auto* norm = std::get_if<MeanVarianceNormalization>(&op)) return (norm->axes_mask >> d & 1u) != 0 ? -1 : d;
+  if (const auto* sums = std::get_if<CumSum>(&op)) return sums->reverse && axis_of(sums->axis, rank) == d ? -1 : d;
   if (const auto* pad = std::get_if<Pad>(&op)) return pad->before[d] == 0 && pad->after[d] == 0 ? d : -1;
   if (const auto* product = std::get_if<BatchMatMul>(&op)) {
     return d < rank - 2 || (d == rank - 2 && !product->adjoint_a) ? d + made.rank() - rank : -1;
