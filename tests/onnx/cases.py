@@ -4,7 +4,8 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 from attention_cases import attention, transformers
 from classic_cases import classic
-from detector_cases import boxes, ends_of_lists, lists_of_data, regions, regions_of_pictures, rows_in_layers
+from detector_cases import (boxes, ends_of_lists, lists_of_data, regions, regions_of_pictures, rows_around_lists,
+                            rows_in_layers)
 from one_case import case, network, seeded
 from quantized_cases import (counted_layers, layers_of_listed_numbers, narrow_integers, narrow_weights, qlinear,
                              quantized, quantized_recurrent, rounded_layers, tables_of_few_bits,
@@ -87,6 +88,10 @@ def resizes():
     for kind in ("nearest", "linear", "cubic"):
         yield case(f"resize_to_sizes_{kind}", "Resize", [x, None, None, np.array([1, 2, 11, 4], np.int64)], [3],
                    mode=kind)
+    for scale in (2.0, 0.6):
+        yield case(f"resize_tf_half_pixel_{scale}", "Resize",
+                   [x, np.zeros(0, np.float32), np.array([1, 1, scale, scale], np.float32)], [1, 2], opset=11,
+                   mode="nearest", nearest_mode="floor", coordinate_transformation_mode="tf_half_pixel_for_nn")
     yield case("resize_cubic_excludes", "Resize", [x, None, np.array([1, 1, 1.5, 0.7], np.float32)], [2], mode="cubic",
                exclude_outside=1, cubic_coeff_a=-0.5)
     yield case("resize_line", "Resize", [seeded("x", (1, 3, 9)), None, np.array([1, 1, 2.5], np.float32)], [2],
@@ -483,5 +488,5 @@ def all_cases():
                    norms_and_losses, products, sums, recurrent, samples, quantized, quantized_recurrent, qlinear,
                    counted_layers, rounded_layers, narrow_weights, narrow_integers, tables_of_few_bits,
                    layers_of_listed_numbers, transformer_layers_of_8_bits, boxes, regions, regions_of_pictures,
-                   lists_of_data, rows_in_layers, ends_of_lists, attention, transformers, classic):
+                   lists_of_data, rows_in_layers, rows_around_lists, ends_of_lists, attention, transformers, classic):
         yield from family()

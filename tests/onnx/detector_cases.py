@@ -262,3 +262,33 @@ def regions_of_pictures():
     for mode in ("nearest", "linear"):
         yield sized(f"crop_{mode}", [1, 2, 4, 6], 13, np.array([0, 0, 0.2, 0.3, 1, 1, 0.9, 1.4], np.float32), mode=mode,
                     coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=3.5)
+    for mode in ("nearest", "linear"):  # data say the region
+        for name, corners in (("inside", [0.2, 0.3, 0.9, 0.7]), ("beyond", [-0.1, 0.6, 0.5, 1.4])):
+            region = np.array([0, 0, *corners[:2], 1, 1, *corners[2:]], np.float32)
+            yield case(f"resize_crop_of_data_{mode}_{name}", "Resize",
+                       [x, region, None, np.array([1, 2, 4, 1], np.int64)], [3], opset=13, mode=mode,
+                       coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=3.5)
+    yield case("resize_crop_of_data_axes", "Resize", [x, np.array([0.1, 0.8], np.float32), None, np.array([5], np.int64)],
+               [3], opset=18, mode="linear", coordinate_transformation_mode="tf_crop_and_resize", axes=[-1])
+
+
+def rows_around_lists():
+    """What stands before and behind rows whose number data make, and their running sums."""
+    def constant(name, array):
+        return numpy_helper.from_array(np.asarray(array), name)
+
+    found = [helper.make_node("Greater", ["x", "zero"], ["is_above"]), helper.make_node("NonZero", ["is_above"], ["places"]),
+             helper.make_node("Transpose", ["places"], ["rows"], perm=[1, 0])]
+    held = [constant("zero", np.float32(0)), constant("minus", np.int64(-7)), constant("axis", np.int64(0))]
+    for name, pads in (("front", [2, 0, 0, 0]), ("back", [0, 0, 3, 0]), ("both", [1, 1, 2, 0])):
+        yield network(f"rows_with_{name}", [*found, helper.make_node("Pad", ["rows", "pads", "minus"], ["y"])],
+                      {"x": seeded("x", (4, 5))}, [*held, constant("pads", np.array(pads))], ["y"])
+    for exclusive in (0, 1):
+        yield network(f"sums_of_rows_{exclusive}", [*found, helper.make_node("CumSum", ["rows", "axis"], ["y"],
+                                                                             exclusive=exclusive)],
+                      {"x": seeded("x", (4, 5))}, held, ["y"])
+    counted = [found[0], helper.make_node("Cast", ["is_above"], ["ones"], to=TensorProto.INT64),
+               helper.make_node("ReduceSum", ["ones"], ["count"], keepdims=0),
+               helper.make_node("Range", ["axis", "count", "one"], ["y"])]
+    yield network("range_of_counted_truths", counted, {"x": seeded("x", (4, 5))}, [*held, constant("one", np.int64(1))],
+                  ["y"])
