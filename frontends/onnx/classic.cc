@@ -7,32 +7,45 @@
 #include "core/base/error.h"
 #include "core/graph/element.h"
 #include "core/graph/quantize.h"
-#include "frontends/onnx/product.h"
+#include "frontends/onnx/places.h"
 #include "frontends/onnx/tensors.h"
 
 namespace hearth::onnx {
 
 namespace {
 
-Result<std::vector<double>> NumbersOf(const OpView& op, const TensorProto& tensor) {
-  NodeWriter& to = op.to();
-  HEARTH_ASSIGN(const Tensor made, AddTensor(op.scope().reading(), to, tensor, "list"));
-  const TensorDesc& desc = to.desc(made.value());
-  std::vector<double> numbers(static_cast<size_t>(desc.shape.element_count()));
-  LoadElements(desc.dtype, to.graph().ConstantBytes(made.value()), numbers);
-  return numbers;
+// The constant that a tensor attribute holds.
+Made AddListed(const OpView& op, const TensorProto& tensor) {
+  HEARTH_ASSIGN(const Tensor made, AddTensor(op.scope().reading(), op.to(), tensor, "list"));
+  return made.plain == kNoValue ? AddReadable(op.to(), made.stored) : Made(made.plain);
+}
+
+// int64 numbers, which doubles do not hold beyond 2^53.
+Made AddIntegers(NodeWriter& to, const Shape& shape, const std::vector<int64_t>& numbers) {
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(numbers));
+  if (!to.budget().ChargeMade(bytes.size())) return ReadingBudget::TooMuchMade("a list");
+  return to.graph().AddConstantValue("list", {DType::kInt64, shape, std::nullopt}, {bytes.begin(), bytes.end()});
+}
+Made AddIntegers(NodeWriter& to, const std::vector<int64_t>& numbers) {
+  return AddIntegers(to, {static_cast<int32_t>(numbers.size())}, numbers);
 }
 
 }  // namespace
 
 Result<std::vector<double>> RealsOf(const OpView& op, std::string_view name) {
-  if (const AttributeProto* found = op.Find(name); found != nullptr) {
-    if (found->tensor != nullptr) return NumbersOf(op, *found->tensor);
-    return std::vector<double>(found->floats.begin(), found->floats.end());
+  const AttributeProto* found = op.Find(name);
+  if (found != nullptr && found->tensor == nullptr) {
+    const std::vector<float> floats = op.Reals(name);
+    return std::vector<double>(floats.begin(), floats.end());
   }
-  const AttributeProto* found = op.Find(std::string(name) + "_as_tensor");
-  if (found == nullptr || found->tensor == nullptr) return std::vector<double>();
-  return NumbersOf(op, *found->tensor);
+  const TensorProto* tensor = op.TensorOf(found != nullptr ? std::string(name) : std::string(name) + "_as_tensor");
+  if (tensor == nullptr) return std::vector<double>();
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId list, AddListed(op, *tensor));
+  const TensorDesc& desc = to.desc(list);
+  std::vector<double> numbers(static_cast<size_t>(desc.shape.element_count()));
+  LoadElements(desc.dtype, to.graph().ConstantBytes(list), numbers);
+  return numbers;
 }
 
 Made RowsOf(OpView& op) {
@@ -84,39 +97,26 @@ Made Transformed(OpView& op, const Made& scores, std::string_view name) {
   return Error(StatusCode::kUnsupported, "post_transform={}", name);
 }
 
-namespace {
-
-// The numbers of the texts that an attribute lists.
-std::vector<double> TextsIn(const OpView& op, std::string_view name) {
-  const AttributeProto* found = op.Find(name);
-  return found == nullptr ? std::vector<double>() : NumbersOfTexts(op.scope().reading(), found->strings);
-}
-
-}  // namespace
-
-Result<std::vector<double>> ClassesOf(const OpView& op) {
+Result<std::vector<int64_t>> ClassesOf(const OpView& op) {
   for (const std::string_view name : {"classlabels_int64s", "classlabels_ints"}) {
-    if (const std::vector<int64_t> labels = op.Ints(name); !labels.empty()) {
-      return std::vector<double>(labels.begin(), labels.end());
-    }
+    if (std::vector<int64_t> labels = op.Ints(name); !labels.empty()) return labels;
   }
-  std::vector<double> classes = TextsIn(op, "classlabels_strings");
+  std::vector<int64_t> classes = NumbersOfTexts(op.scope().reading(), op.Texts("classlabels_strings"));
   if (classes.empty()) return Error(StatusCode::kMalformedInput, "no classes");
   return classes;
 }
 
-Made LabelOfLargest(OpView& op, const Made& rows, const std::vector<double>& classes) {
+Made LabelOfLargest(OpView& op, const Made& rows, const std::vector<int64_t>& classes) {
   NodeWriter& to = op.to();
-  const Made listed = to.AddConstant({static_cast<int32_t>(classes.size())}, DType::kInt64, classes);
   const Made place = to.Add(ArgReduce{ArgKind::kMax, 1}, {rows}, DType::kInt32);
-  HEARTH_ASSIGN(const ValueId label, to.Add(Gather{0, 0}, {listed, place}));
+  HEARTH_ASSIGN(const ValueId label, to.Add(Gather{0, 0}, {AddIntegers(to, classes), place}));
   if (op.Find("classlabels_strings") != nullptr) to.marks().texts.insert(label);
   return label;
 }
 
 Made ScoresOfTwo(OpView& op, ValueId scores, Single single) {
   NodeWriter& to = op.to();
-  const bool is_logistic = single != Single::kProbability && PostTransform(op) == "LOGISTIC";
+  const bool is_logistic = PostTransform(op) == "LOGISTIC";
   const bool is_opposite = is_logistic || single == Single::kDifference;
   const Made first = is_opposite ? to.Add(UnaryKind::kNeg, scores)
                                  : to.Add(BinaryKind::kSub, {AddScalarLike(to, scores, 1.0), scores});
@@ -124,20 +124,25 @@ Made ScoresOfTwo(OpView& op, ValueId scores, Single single) {
   return is_logistic ? to.Add(UnaryKind::kLogistic, both) : both;
 }
 
-Results Classified(OpView& op, const Made& scores, Single single) {
+Results Classified(OpView& op, const Made& scores, Single single, First first) {
   NodeWriter& to = op.to();
-  HEARTH_ASSIGN(const std::vector<double> classes, ClassesOf(op));
+  HEARTH_ASSIGN(const std::vector<int64_t> classes, ClassesOf(op));
   HEARTH_ASSIGN(const ValueId x, scores);
   const int32_t columns = to.shape(x)[1];
   const bool is_single = columns == 1 && classes.size() == 2;
   if (!is_single && columns != ssize(classes)) {
     return Error(StatusCode::kMalformedInput, "{} columns of scores for {} classes", columns, classes.size());
   }
-  const double least = single == Single::kProbability ? 0.5 : 0.0;
+  // The class is that of the larger score shown.
+  const double least = single == Single::kProbability && PostTransform(op) != "LOGISTIC" ? 0.5 : 0.0;
   const Made rows =
       is_single ? to.Add(Concat{.axis = 1}, {to.AddFilled(to.shape(x), AddScalarLike(to, x, least)), x}) : Made(x);
   HEARTH_ASSIGN(const ValueId label, LabelOfLargest(op, rows, classes));
-  const Made shown = is_single ? ScoresOfTwo(op, x, single) : Transformed(op, x, PostTransform(op));
+  const Made all = is_single && first == First::kZero
+                       ? to.Add(Concat{.axis = 1}, {to.AddFilled(to.shape(x), AddScalarLike(to, x, 0.0)), x})
+                       : Made(x);
+  const Made shown =
+      is_single && first == First::kRest ? ScoresOfTwo(op, x, single) : Transformed(op, all, PostTransform(op));
   HEARTH_ASSIGN(const ValueId real, to.AddCast(shown, DType::kFloat32));
   return std::vector{Tensor{.plain = label}, Tensor{.plain = real}};
 }
@@ -214,18 +219,22 @@ Results ReadImputer(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   const bool is_real = IsReal(to.desc(x));
-  HEARTH_ASSIGN(std::vector<double> given, RealsOf(op, "imputed_value_floats"));
-  if (!is_real) {
-    const std::vector<int64_t> integers = op.Ints("imputed_value_int64s");
-    given.assign(integers.begin(), integers.end());
-  }
+  HEARTH_ASSIGN(const std::vector<double> reals, RealsOf(op, "imputed_value_floats"));
+  const std::vector<int64_t> integers = op.Ints("imputed_value_int64s");
+  const size_t count = is_real ? reals.size() : integers.size();
   const int rank = to.shape(x).rank();
-  HEARTH_ASSIGN(const ValueId values, AddList(to, x, given, rank == 0 ? 1 : to.shape(x)[rank - 1]));
-  if (values == kNoValue) return Error(StatusCode::kMalformedInput, "nothing that replaces missing values");
-  const double missing =
-      is_real ? op.Float("replaced_value_float", 0.0) : static_cast<double>(op.Int("replaced_value_int64", 0));
-  const Made is_missing = std::isnan(missing) ? to.Add(BinaryKind::kNotEqual, {x, x})
-                                              : to.Add(BinaryKind::kEqual, {x, AddScalarLike(to, x, missing)});
+  if (rank == 0 || (count != 1 && static_cast<int64_t>(count) != to.shape(x)[rank - 1])) {
+    return Error(StatusCode::kMalformedInput, "{} numbers in place of missing ones for a shape {}", count,
+                 to.shape(x).ToString());
+  }
+  const DType dtype = to.desc(x).dtype;
+  HEARTH_ASSIGN(const ValueId values, is_real ? to.AddConstant({static_cast<int32_t>(count)}, dtype, reals)
+                                              : to.AddCast(AddIntegers(to, integers), dtype));
+  const double real = op.Float("replaced_value_float", 0.0);
+  const Made missing =
+      is_real ? AddScalarLike(to, x, real) : to.AddCast(AddIntegers(to, {op.Int("replaced_value_int64", 0)}), dtype);
+  const Made is_missing =
+      is_real && std::isnan(real) ? to.Add(BinaryKind::kNotEqual, {x, x}) : to.Add(BinaryKind::kEqual, {x, missing});
   return Plain(to.Add(Select{}, {is_missing, to.Add(BroadcastTo{to.shape(x)}, {values}), x}));
 }
 
@@ -237,112 +246,119 @@ Results ReadArrayFeatureExtractor(OpView& op) {
   const Shape shape = to.shape(x);
   if (shape.rank() == 0) return Error(StatusCode::kMalformedInput, "a single number");
   const auto count = static_cast<int32_t>(places.shape.element_count());
-  HEARTH_ASSIGN(const ValueId taken,
-                to.Add(Gather{shape.rank() - 1, 0}, {x, to.AddReshape(to.AddCast(op.In(1), DType::kInt32), {count})}));
+  HEARTH_ASSIGN(const ValueId taken, to.Add(Gather{shape.rank() - 1, 0},
+                                            {x, to.AddReshape(FromFront(op, op.In(1), shape.rank() - 1, 1), {count})}));
   return Plain(shape.rank() == 1 ? to.AddReshape(taken, {1, count}) : Made(taken));
 }
 
 Results ReadFeatureVectorizer(OpView& op) {
   NodeWriter& to = op.to();
+  const std::vector<int64_t> columns = op.Ints("inputdimensions");
   Operands parts;
   for (size_t i = 0; i < op.input_count(); ++i) {
     HEARTH_ASSIGN(const TensorDesc desc, op.Desc(i));
     const Shape& shape = desc.shape;
     const Shape rows = shape.rank() == 2 ? shape : Shape{1, static_cast<int32_t>(shape.element_count())};
+    if (!columns.empty() && (i >= columns.size() || columns[i] != rows[1])) {
+      return Error(StatusCode::kUnsupported, "inputdimensions that cut or pad {} columns", rows[1]);
+    }
     parts.Append(to.AddReshape(to.AddCast(op.In(i), DType::kFloat32), rows));
   }
   return Plain(to.Add(Concat{.axis = 1}, parts));
 }
 
-// The numbers of one of the attributes PREFIX_int64s, PREFIX_floats, PREFIX_strings and PREFIX_tensor, and their type.
+// The list in one of the attributes PREFIX_int64s, PREFIX_strings, PREFIX_floats and PREFIX_tensor.
 struct Listed {
-  std::vector<double> numbers;
-  DType dtype = DType::kInt64;
+  ValueId list = kNoValue;
+  int32_t count = 0;
   bool are_texts = false;
 };
 Result<Listed> ListOf(const OpView& op, const std::string& prefix) {
-  Listed made;
-  if (const std::vector<int64_t> integers = op.Ints(prefix + "_int64s"); !integers.empty()) {
-    made.numbers.assign(integers.begin(), integers.end());
-    return made;
+  NodeWriter& to = op.to();
+  Made list(kNoValue);
+  std::vector<int64_t> integers = op.Ints(prefix + "_int64s");
+  const bool are_texts = integers.empty() && op.Find(prefix + "_strings") != nullptr;
+  if (are_texts) integers = NumbersOfTexts(op.scope().reading(), op.Texts(prefix + "_strings"));
+  if (!integers.empty()) {
+    list = AddIntegers(to, integers);
+  } else if (const TensorProto* tensor = op.TensorOf(prefix + "_tensor"); tensor != nullptr) {
+    list = AddListed(op, *tensor);
+  } else {
+    const std::vector<float> floats = op.Reals(prefix + "_floats");
+    list = to.AddConstant({static_cast<int32_t>(floats.size())}, DType::kFloat32, {floats.begin(), floats.end()});
   }
-  if (const AttributeProto* found = op.Find(prefix + "_tensor"); found != nullptr && found->tensor != nullptr) {
-    made.are_texts = found->tensor->type == kString;
-    made.dtype = InterfaceTypeOf(found->tensor->type).value_or(DType::kInt64);
-    HEARTH_ASSIGN(made.numbers, NumbersOf(op, *found->tensor));
-    return made;
-  }
-  made.numbers = TextsIn(op, prefix + "_strings");
-  made.are_texts = !made.numbers.empty();
-  if (made.are_texts) return made;
-  made.dtype = DType::kFloat32;
-  HEARTH_ASSIGN(made.numbers, RealsOf(op, prefix + "_floats"));
-  return made;
+  HEARTH_ASSIGN(const ValueId made, list);
+  const auto count = static_cast<int32_t>(to.shape(made).element_count());
+  HEARTH_ASSIGN(const ValueId flat, to.AddReshape(made, {count}));
+  return Listed{flat, count, to.marks().texts.contains(made) || are_texts};
 }
 
-// 1 at the place of each number among the categories, in a new last dimension. Other numbers have zeros, also where the
-// file asks for an error (zeros=0).
-Results ReadOneHotEncoder(OpView& op) {
+// Whether operand 0, with a new last dimension, is each of a list: texts are no numbers.
+Made IsEach(OpView& op, const Listed& listed) {
   NodeWriter& to = op.to();
-  HEARTH_ASSIGN(const Listed categories, ListOf(op, "cats"));
-  HEARTH_ASSIGN(const ValueId x, to.AddCast(op.In(0), DType::kInt64));
-  if (categories.numbers.empty() || categories.are_texts != to.marks().texts.contains(x)) {
-    return Error(StatusCode::kMalformedInput, "{} categories for {}", categories.numbers.size(),
-                 DTypeName(to.desc(x).dtype));
-  }
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
   const Shape shape = to.shape(x);
-  if (shape.rank() >= Shape::kMaxRank) return Error(StatusCode::kUnsupported, "rank {}", shape.rank());
-  const auto count = static_cast<int32_t>(categories.numbers.size());
-  const Made listed = to.AddConstant({count}, DType::kInt64, categories.numbers);
-  const Made each = to.AddReshape(x, WithDimension(shape, shape.rank(), 1));
-  return Plain(to.AddCast(to.Add(BinaryKind::kEqual, {each, listed}), DType::kFloat32));
+  if (listed.count == 0 || shape.rank() >= Shape::kMaxRank || listed.are_texts != to.marks().texts.contains(x)) {
+    return Error(StatusCode::kUnsupported, "{}{} listed for {} of shape {}", listed.count,
+                 listed.are_texts ? " texts" : "", DTypeName(to.desc(x).dtype), shape.ToString());
+  }
+  HEARTH_ASSIGN(const ValueId each, to.AddReshape(x, WithDimension(shape, shape.rank(), 1)));
+  HEARTH_ASSIGN(const ValueId list, to.AddCast(listed.list, to.desc(x).dtype));
+  const Made are_equal = to.Add(BinaryKind::kEqual, {each, list});
+  if (!IsReal(to.desc(x))) return are_equal;
+  const Made are_nan = to.Add(BinaryKind::kLogicalAnd, {to.Add(BinaryKind::kNotEqual, {each, each}),
+                                                        to.Add(BinaryKind::kNotEqual, {list, list})});
+  return to.Add(BinaryKind::kLogicalOr, {are_equal, are_nan});
+}
+
+// 1 at the place of each element among the categories, in a new last dimension. Others have zeros, also where the file
+// asks for an error (zeros=0).
+Results ReadOneHotEncoder(OpView& op) {
+  HEARTH_ASSIGN(const Listed categories, ListOf(op, "cats"));
+  return Plain(op.to().AddCast(IsEach(op, categories), DType::kFloat32));
 }
 
 // The value of each key; of others the default, or -1 where that is a text which the file does not name.
 Results ReadLabelEncoder(OpView& op) {
   NodeWriter& to = op.to();
-  HEARTH_ASSIGN(const ValueId x, op.In(0));
   HEARTH_ASSIGN(const Listed keys, ListOf(op, "keys"));
   HEARTH_ASSIGN(const Listed values, ListOf(op, "values"));
-  if (keys.numbers.empty() || keys.numbers.size() != values.numbers.size() ||
-      keys.are_texts != to.marks().texts.contains(x)) {
-    return Error(StatusCode::kMalformedInput, "{} keys and {} values for {}", keys.numbers.size(),
-                 values.numbers.size(), DTypeName(to.desc(x).dtype));
+  if (keys.count != values.count)
+    return Error(StatusCode::kMalformedInput, "{} keys and {} values", keys.count, values.count);
+  const DType dtype = to.desc(values.list).dtype;
+  const TensorProto* tensor = op.TensorOf("default_tensor");
+  const std::string_view text = op.Text("default_string", "");
+  Made otherwise(kNoValue);
+  if (tensor != nullptr) {
+    otherwise = AddListed(op, *tensor);
+  } else if (values.are_texts) {
+    otherwise = AddIntegers(to, Shape(), {text.empty() ? -1 : op.scope().reading().texts.at(text)});
+  } else {
+    otherwise = dtype == DType::kInt64 ? AddIntegers(to, Shape(), {op.Int("default_int64", -1)})
+                                       : to.AddConstant(Shape(), dtype, {op.Float("default_float", -0.0)});
   }
-  const AttributeProto* text = values.are_texts ? op.Find("default_string") : nullptr;
-  double otherwise = text != nullptr                 ? NumbersOfTexts(op.scope().reading(), {text->s})[0]
-                     : values.dtype == DType::kInt64 ? static_cast<double>(op.Int("default_int64", -1))
-                                                     : op.Float("default_float", -0.0);
-  if (const AttributeProto* found = op.Find("default_tensor"); found != nullptr && found->tensor != nullptr) {
-    HEARTH_ASSIGN(const std::vector<double> only, NumbersOf(op, *found->tensor));
-    if (only.size() != 1) return Error(StatusCode::kMalformedInput, "{} numbers as the default", only.size());
-    otherwise = only[0];
-  }
-  const Shape shape = to.shape(x);
-  const auto count = static_cast<int32_t>(keys.numbers.size());
-  if (shape.rank() >= Shape::kMaxRank) return Error(StatusCode::kUnsupported, "rank {}", shape.rank());
-  HEARTH_ASSIGN(const ValueId each, to.AddReshape(x, WithDimension(shape, shape.rank(), 1)));
-  const Made listed = to.AddConstant({count}, to.desc(x).dtype, keys.numbers);
-  Made is_key = to.Add(BinaryKind::kEqual, {each, listed});
-  if (std::ranges::any_of(keys.numbers, [](double key) { return std::isnan(key); })) {
-    const Made are_nan = to.Add(BinaryKind::kLogicalAnd, {to.Add(BinaryKind::kNotEqual, {each, each}),
-                                                          to.Add(BinaryKind::kNotEqual, {listed, listed})});
-    is_key = to.Add(BinaryKind::kLogicalOr, {is_key, are_nan});
-  }
-  HEARTH_ASSIGN(const ValueId marks, to.AddCast(is_key, DType::kInt32));
-  const Made place = to.Add(ArgReduce{ArgKind::kMax, shape.rank()}, {marks}, DType::kInt32);
-  const Made is_any =
-      to.Add(Reduce{.kind = ReduceKind::kMax, .axes_mask = 1u << shape.rank(), .keep_dims = false}, {marks});
-  const Made found = to.Add(Gather{0, 0}, {to.AddConstant({count}, values.dtype, values.numbers), place});
-  const Made missing = to.AddConstant(Shape(), values.dtype, {otherwise});
-  HEARTH_ASSIGN(const ValueId made, to.Add(Select{}, {to.AddCast(is_any, DType::kBool), found, missing}));
+  HEARTH_ASSIGN(const ValueId missing, otherwise);
+  if (to.desc(missing).dtype != dtype || to.shape(missing).element_count() != 1)
+    return Error(StatusCode::kMalformedInput, "a default of {}", DTypeName(to.desc(missing).dtype));
+  HEARTH_ASSIGN(const ValueId marks, to.AddCast(IsEach(op, keys), DType::kInt32));
+  const int last = to.shape(marks).rank() - 1;
+  const Made place = to.Add(ArgReduce{ArgKind::kMax, last}, {marks}, DType::kInt32);
+  const Made is_any = to.Add(Reduce{.kind = ReduceKind::kMax, .axes_mask = 1u << last, .keep_dims = false}, {marks});
+  const Made found = to.Add(Gather{0, 0}, {values.list, place});
+  HEARTH_ASSIGN(const ValueId made,
+                to.Add(Select{}, {to.AddCast(is_any, DType::kBool), found, to.AddReshape(missing, Shape())}));
   if (values.are_texts) to.marks().texts.insert(made);
   return Plain(made);
 }
 
 // Only sequences of maps follow from it: the same numbers, in the order of the classes.
 Results ReadZipMap(OpView& op) {
-  return Plain(op.In(0));
+  HEARTH_ASSIGN(const std::vector<int64_t> classes, ClassesOf(op));
+  HEARTH_ASSIGN(const ValueId scores, op.In(0));
+  const Shape& shape = op.to().shape(scores);
+  if (shape.rank() == 0 || shape[shape.rank() - 1] != ssize(classes))
+    return Error(StatusCode::kMalformedInput, "{} classes for scores of shape {}", classes.size(), shape.ToString());
+  return Plain(scores);
 }
 
 }  // namespace

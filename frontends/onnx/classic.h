@@ -22,20 +22,25 @@ inline std::string_view PostTransform(const OpView& op) {
 }
 
 // The numbers of the node's classes (texts.h). kMalformedInput if there are none.
-Result<std::vector<double>> ClassesOf(const OpView& op);
+Result<std::vector<int64_t>> ClassesOf(const OpView& op);
 // The class that has the largest number in each row.
-Made LabelOfLargest(OpView& op, const Made& rows, const std::vector<double>& classes);
+Made LabelOfLargest(OpView& op, const Made& rows, const std::vector<int64_t>& classes);
 
 // What a single column of scores says of two classes.
 enum class Single : uint8_t {
-  kProbability,  // how likely the second class is, which is chosen above 0.5
+  kProbability,  // how likely the second class is, which is chosen above 0.5; of LOGISTIC a difference
   kScore,        // the second is chosen above 0, and scores are shown as such probabilities
   kDifference,   // the second is chosen above 0, and the first has the opposite score
+};
+// What the first class shows beside it.
+enum class First : uint8_t {
+  kRest,  // what Single says
+  kZero,
 };
 Made ScoresOfTwo(OpView& op, ValueId scores, Single single);
 
 // (class of each row, scores [rows, classes]) of scores that post_transform has not yet changed.
-Results Classified(OpView& op, const Made& scores, Single single);
+Results Classified(OpView& op, const Made& scores, Single single, First first = First::kRest);
 
 }  // namespace hearth::onnx
 

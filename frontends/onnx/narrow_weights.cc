@@ -241,6 +241,9 @@ Results ReadGatherBlockQuantized(OpView& op) {
   HEARTH_ASSIGN(const int blocks, op.AxisOf("quantize_axis", 1, rank));
   const bool is_packed = to.desc(table).dtype == DType::kUInt8 && !to.marks().narrow_integers.contains(table);
   const int64_t block = op.Int("block_size", 128), bits = is_packed ? op.Int("bits", 4) : 8;
+  HEARTH_ASSIGN(const TensorDesc of_zeros, op.Has(3) ? op.Desc(3) : op.Desc(0));
+  if (of_zeros.dtype != to.desc(table).dtype)
+    return Error(StatusCode::kMalformedInput, "zero points of {}", DTypeName(of_zeros.dtype));
   if (block < 1 || block > kMostLength || (bits != 2 && bits != 4 && bits != 8) || rows == blocks ||
       (bits < 8 && rows == rank - 1)) {
     return Error(StatusCode::kUnsupported, "gather_axis={}, quantize_axis={}, block_size={}, bits={} of a table {}",
@@ -267,6 +270,9 @@ Results ReadGatherBlockQuantized(OpView& op) {
     if (op.Has(3)) {  // those of an odd number of blocks end within a byte
       HEARTH_ASSIGN(const ValueId list, Unpacked(to, taken(3), bits));
       const int last = to.shape(list).rank() - 1;
+      const int64_t per_byte = 8 / bits, wanted = (to.shape(scales)[last] + per_byte - 1) / per_byte * per_byte;
+      if (to.shape(list)[last] != wanted)
+        return Error(StatusCode::kMalformedInput, "zero points for {} blocks", wanted);
       zeros = along(to.AddSlice(list, last, 0, to.shape(scales)[last]));
     }
     HEARTH_ASSIGN(centered, to.Add(BinaryKind::kSub, {numbers, zeros}));

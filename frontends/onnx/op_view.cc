@@ -174,6 +174,19 @@ std::vector<int64_t> OpView::Ints(std::string_view name, std::vector<int64_t> ot
   return found == nullptr ? std::move(otherwise) : found->ints;
 }
 
+std::vector<float> OpView::Reals(std::string_view name) const {
+  const AttributeProto* found = FindOf(kFloatsAttribute, name);
+  return found == nullptr ? std::vector<float>() : found->floats;
+}
+std::vector<std::string_view> OpView::Texts(std::string_view name) const {
+  const AttributeProto* found = FindOf(kTextsAttribute, name);
+  return found == nullptr ? std::vector<std::string_view>() : found->strings;
+}
+const TensorProto* OpView::TensorOf(std::string_view name) const {
+  const AttributeProto* found = FindOf(kTensorAttribute, name);
+  return found == nullptr ? nullptr : found->tensor.get();
+}
+
 Results OpView::Read() {
   static constexpr std::string_view kMoves[] = {"ArrayFeatureExtractor",
                                                 "Cast",
@@ -193,29 +206,30 @@ Results OpView::Read() {
                                                 "Transpose",
                                                 "Unsqueeze",
                                                 "Where"};
+  static constexpr std::string_view kCompares[] = {"Equal", "LabelEncoder", "OneHotEncoder", "Shape", "Size"};
+  const bool has_texts = HasMarked(to().marks().texts),
+             moves = std::ranges::find(kMoves, row_->name) != std::end(kMoves);
+  if (has_texts && !moves && std::ranges::find(kCompares, row_->name) == std::end(kCompares)) {
+    return Error(StatusCode::kUnsupported, "an operand that holds texts");
+  }
+  const bool has_narrow = HasMarked(to().marks().narrow_integers);
   Results made = row_->read(*this);
-  if (!made.ok()) return made;
-  SpreadMark(to().marks().narrow_integers, {DType::kInt8, DType::kUInt8}, *made);
-  if (std::ranges::find(kMoves, row_->name) != std::end(kMoves)) SpreadMark(to().marks().texts, {DType::kInt64}, *made);
+  for (size_t k = 0; made.ok() && k < made->size(); ++k) {
+    for (const ValueId value : {(*made)[k].plain, (*made)[k].last}) {
+      const DType dtype = value == kNoValue ? DType::kFloat32 : to().desc(value).dtype;
+      if (has_narrow && (dtype == DType::kInt8 || dtype == DType::kUInt8)) to().marks().narrow_integers.insert(value);
+      if (has_texts && moves && dtype == DType::kInt64) to().marks().texts.insert(value);
+    }
+  }
   return made;
 }
 
-// Marks what an operand's mark says of, too, where it has one of these types.
-void OpView::SpreadMark(std::set<ValueId>& marked, std::initializer_list<DType> types,
-                        const std::vector<Tensor>& made) {
-  if (marked.empty()) return;
-  bool is_marked = false;
-  for (size_t i = 0; i < input_count() && !is_marked; ++i) {
+bool OpView::HasMarked(const std::set<ValueId>& marked) const {
+  for (size_t i = 0; !marked.empty() && i < input_count(); ++i) {
     const Tensor* tensor = Has(i) ? Find(i) : nullptr;
-    is_marked = tensor != nullptr && (marked.contains(tensor->plain) || marked.contains(tensor->last));
+    if (tensor != nullptr && (marked.contains(tensor->plain) || marked.contains(tensor->last))) return true;
   }
-  if (!is_marked) return;
-  for (const Tensor& tensor : made) {
-    for (const ValueId value : {tensor.plain, tensor.last}) {
-      if (value == kNoValue) continue;
-      if (std::ranges::find(types, to().desc(value).dtype) != types.end()) marked.insert(value);
-    }
-  }
+  return false;
 }
 
 Result<int> OpView::Axis(int64_t axis, int rank) {

@@ -83,6 +83,10 @@ class OpView {
   double Float(std::string_view name, double otherwise) const;
   std::string_view Text(std::string_view name, std::string_view otherwise) const;
   std::vector<int64_t> Ints(std::string_view name, std::vector<int64_t> otherwise = {}) const;
+  std::vector<float> Reals(std::string_view name) const;
+  std::vector<std::string_view> Texts(std::string_view name) const;
+  // Null if it is absent.
+  const TensorProto* TensorOf(std::string_view name) const;
   // A dimension from the front; kMalformedInput outside of the rank.
   static Result<int> Axis(int64_t axis, int rank);
   Result<int> AxisOf(std::string_view name, int64_t otherwise, int rank) const {
@@ -91,7 +95,7 @@ class OpView {
 
  private:
   Tensor* Find(size_t i) const;
-  void SpreadMark(std::set<ValueId>& marked, std::initializer_list<DType> types, const std::vector<Tensor>& made);
+  bool HasMarked(const std::set<ValueId>& marked) const;  // whether an operand is
   const AttributeProto* FindOf(AttributeType type, std::string_view name) const;
 
   mutable Status misread_;

@@ -80,7 +80,10 @@ enum AttributeType : int32_t {
   kFloatAttribute = 1,
   kIntAttribute = 2,
   kTextAttribute = 3,
-  kIntsAttribute = 7
+  kTensorAttribute = 4,
+  kFloatsAttribute = 6,
+  kIntsAttribute = 7,
+  kTextsAttribute = 8
 };
 
 struct AttributeProto {

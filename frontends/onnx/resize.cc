@@ -235,7 +235,8 @@ Result<std::vector<Resized>> ResizedOf(const OpView& op, const Shape& shape, boo
   }
   const bool is_cropped = op.Text("coordinate_transformation_mode", "") == "tf_crop_and_resize" && op.Has(1);
   const bool has_data = is_cropped && !op.IsConstant(1);
-  if (has_data && sizes.empty()) return Error(StatusCode::kUnsupported, "scales of a region that data say");
+  if (has_data && sizes.empty())
+    return Error(StatusCode::kUnsupported, "scales of a region that data say: give sizes instead");
   HEARTH_ASSIGN(const std::vector<float> region, is_cropped && !has_data ? op.Floats(1) : std::vector<float>());
   if (!region.empty() && region.size() != 2 * axes.size()) {
     return Error(StatusCode::kMalformedInput, "a region of {} numbers for {} dimensions", region.size(), axes.size());

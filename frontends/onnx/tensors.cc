@@ -131,9 +131,9 @@ std::optional<DType> TypeOfOutput(const NodeWriter& to, ValueId value, int32_t d
   return is_made ? to.desc(value).dtype : InterfaceTypeOf(declared);
 }
 
-std::vector<double> NumbersOfTexts(const Reading& reading, const std::vector<std::string_view>& texts) {
-  std::vector<double> numbers;
-  for (const std::string_view text : texts) numbers.push_back(static_cast<double>(reading.texts.at(text)));
+std::vector<int64_t> NumbersOfTexts(const Reading& reading, const std::vector<std::string_view>& texts) {
+  std::vector<int64_t> numbers;
+  for (const std::string_view text : texts) numbers.push_back(reading.texts.at(text));
   return numbers;
 }
 
@@ -149,12 +149,15 @@ Result<Tensor> AddTensor(Reading& reading, NodeWriter& to, const TensorProto& te
     return status.Within(fmt::format("the constant '{}'", ShortName(name)));
   };
   if (tensor.type == kString) {
-    HEARTH_ASSIGN(const Shape shape, ShapeOfTensor(tensor));
-    if (shape.element_count() != ssize(tensor.texts))
-      return within(CheckBytes(tensor.texts.size(), static_cast<size_t>(shape.element_count())));
-    HEARTH_ASSIGN(const ValueId numbers, to.AddConstant(shape, DType::kInt64, NumbersOfTexts(reading, tensor.texts)));
-    to.marks().texts.insert(numbers);
-    return Tensor{.plain = numbers};
+    const Result<Shape> shape = ShapeOfTensor(tensor);
+    if (!shape.ok()) return within(shape.status());
+    if (shape->element_count() != ssize(tensor.texts))
+      return within(Error(StatusCode::kMalformedInput, "{} texts of shape {}", tensor.texts.size(), shape->ToString()));
+    const std::vector<int64_t> numbers = NumbersOfTexts(reading, tensor.texts);
+    HEARTH_ASSIGN(const ValueId value,
+                  to.AddConstant(*shape, DType::kInt64, std::vector<double>(numbers.begin(), numbers.end())));
+    to.marks().texts.insert(value);
+    return Tensor{.plain = value};
   }
   const int bits = NarrowBitsOf(tensor.type);
   const bool is_signed = tensor.type == kInt4 || tensor.type == kInt2;

@@ -278,8 +278,10 @@ Results ReadEmbedLayerNormalization(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc words, op.Desc(0));
   if (words.shape.rank() != 2) return Error(StatusCode::kMalformedInput, "words of {}", words.shape.ToString());
   const int32_t batch = words.shape[0], length = words.shape[1];
-  const auto real = [&](size_t i, const Made& value) {
-    return has_integers ? RealOf(to, value, RowZeroPoint(op, i + 11), RowZeroPoint(op, i + 6)) : value;
+  const auto real = [&](size_t i, const Made& value) -> Made {
+    if (!has_integers) return value;
+    HEARTH_ASSIGN(const ValueId scale, op.In(i + 6));
+    return RealOf(to, value, RowZeroPoint(op, i + 11), to.AddReshape(scale, Shape()));
   };
   const auto row = [&](size_t table, const Made& numbers) {
     return real(table, to.Add(Gather{0, 0}, {op.In(table), numbers}));

@@ -111,12 +111,12 @@ Result<NumberedForest> ForestOf(const OpView& op, int32_t features) {
   const std::vector<int64_t> trees = op.Ints("nodes_treeids"), numbers = op.Ints("nodes_nodeids"),
                              asked = op.Ints("nodes_featureids"), yes = op.Ints("nodes_truenodeids"),
                              no = op.Ints("nodes_falsenodeids"), nan = op.Ints("nodes_missing_value_tracks_true");
-  const AttributeProto* modes = op.Find("nodes_modes");
+  const std::vector<std::string_view> modes = op.Texts("nodes_modes");
   HEARTH_ASSIGN(const std::vector<double> thresholds, RealsOf(op, "nodes_values"));
   const size_t count = numbers.size();
   const auto has_all = [&](const auto& list) { return list.size() == count; };
-  if (count == 0 || modes == nullptr || !has_all(trees) || !has_all(asked) || !has_all(yes) || !has_all(no) ||
-      !has_all(thresholds) || !has_all(modes->strings) || (!nan.empty() && !has_all(nan))) {
+  if (count == 0 || !has_all(trees) || !has_all(asked) || !has_all(yes) || !has_all(no) || !has_all(thresholds) ||
+      !has_all(modes) || (!nan.empty() && !has_all(nan))) {
     return Error(StatusCode::kMalformedInput, "{} nodes of trees, and lists of other lengths", count);
   }
   HEARTH_ASSIGN(NodePlaces places, NodePlaces::Of(trees, numbers));
@@ -124,10 +124,9 @@ Result<NumberedForest> ForestOf(const OpView& op, int32_t features) {
   std::set<int64_t> begun;
   for (size_t k = 0; k < count; ++k) {
     if (begun.insert(trees[k]).second) forest.roots.push_back(static_cast<double>(k));
-    if (modes->strings[k] == "LEAF") continue;
-    const auto* const found =
-        std::ranges::find(kComparisons, modes->strings[k], [](const auto& row) { return row.first; });
-    if (found == kComparisons.end()) return Error(StatusCode::kUnsupported, "a node of mode {}", modes->strings[k]);
+    if (modes[k] == "LEAF") continue;
+    const auto* const found = std::ranges::find(kComparisons, modes[k], [](const auto& row) { return row.first; });
+    if (found == kComparisons.end()) return Error(StatusCode::kUnsupported, "a node of mode {}", modes[k]);
     HEARTH_TRY(SetNode(forest, k, static_cast<size_t>(found - kComparisons.begin()), asked[k], features));
     forest.thresholds[k] = thresholds[k];
     forest.takes_nan[k] = !nan.empty() && nan[k] != 0 ? 1.0 : 0.0;
@@ -225,14 +224,15 @@ Made SumsOf(NodeWriter& to, const Forest& forest, ValueId x, const Weights& weig
   return to.Add(Reduce{.kind = kind, .axes_mask = 1u << 1, .keep_dims = is_single}, {said});
 }
 
-// With the number of the attribute base_values for each column. Of two classes with one column the second counts.
+// With the number of the attribute base_values for each column.
 Made WithBase(const OpView& op, const Made& sums) {
-  HEARTH_ASSIGN(std::vector<double> base, RealsOf(op, "base_values"));
+  HEARTH_ASSIGN(const std::vector<double> base, RealsOf(op, "base_values"));
   HEARTH_ASSIGN(const ValueId scores, sums);
   if (base.empty()) return scores;
   NodeWriter& to = op.to();
   const int32_t columns = to.shape(scores)[1];
-  if (columns == 1) base = {base.back()};
+  if (ssize(base) != columns)
+    return Error(StatusCode::kUnsupported, "{} base_values for {} columns", base.size(), columns);
   return to.Add(BinaryKind::kAdd, {scores, to.AddConstant({columns}, to.desc(scores).dtype, base)});
 }
 
@@ -259,14 +259,15 @@ Results ReadTreeClassifier(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const ValueId x, RowsOf(op));
   HEARTH_ASSIGN(const NumberedForest numbered, ForestOf(op, to.shape(x)[1]));
-  HEARTH_ASSIGN(const std::vector<double> labels, ClassesOf(op));
+  HEARTH_ASSIGN(const std::vector<int64_t> labels, ClassesOf(op));
   const int64_t classes = ssize(labels);
   const std::vector<int64_t> ids = op.Ints("class_ids");
-  // Two classes, of which leaves know one.
+  // Two classes, of which leaves name one: their sum speaks for the second. If they name the first, it has the rest.
   const bool is_single = classes == 2 && std::ranges::adjacent_find(ids, std::not_equal_to()) == ids.end();
+  const First first = is_single && !ids.empty() && ids[0] == 1 ? First::kZero : First::kRest;
   HEARTH_ASSIGN(const Weights weights, WeightsOf(op, numbered, "class", classes, is_single));
   const Made sums = WithBase(op, SumsOf(to, numbered.forest, x, weights, ReduceKind::kSum));
-  return Classified(op, sums, weights.has_negative ? Single::kDifference : Single::kProbability);
+  return Classified(op, sums, weights.has_negative ? Single::kDifference : Single::kProbability, first);
 }
 
 // A node that asks whether a feature is one of a list: a chain of nodes that ask for one of them each.
@@ -339,8 +340,10 @@ Results ReadTreeEnsemble(OpView& op) {
     HEARTH_TRY(AddMembers(forest, k, {member, end}));
     member = end == members.end() ? end : end + 1;  // lists end with NaN
   }
+  std::set<int64_t> begun;
   for (const int64_t root : roots) {
-    if (root < 0 || root >= ssize(asked)) return Error(StatusCode::kMalformedInput, "no root {}", root);
+    if (root < 0 || root >= ssize(asked) || !begun.insert(root).second)
+      return Error(StatusCode::kMalformedInput, "no root {}, or another tree's", root);
     forest.roots.push_back(static_cast<double>(root));
   }
   HEARTH_ASSIGN(forest.depth, DepthOf(forest));

@@ -1,5 +1,6 @@
 // Support vector machines (ai.onnx.ml).
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -26,9 +27,10 @@ Made KernelsOf(OpView& op, ValueId x, std::vector<double> vectors, int64_t count
   };
   if (name == "LINEAR") return products(x);
   if (name == "RBF") {
-    // |a - b|^2 = |a|^2 + |b|^2 - 2ab loses digits far from zero: all points are moved by the vectors' mean.
+    // |a - b|^2 = |a|^2 + |b|^2 - 2ab loses digits far from zero: all points are moved by the vectors' mean, a float32.
     std::vector<double> mean(features), squares(rows);
     for (size_t k = 0; k < vectors.size(); ++k) mean[k % features] += vectors[k] / static_cast<double>(rows);
+    for (double& number : mean) number = static_cast<double>(static_cast<float>(number));
     for (size_t k = 0; k < vectors.size(); ++k) {
       vectors[k] -= mean[k % features];
       squares[k / features] += vectors[k] * vectors[k];
@@ -42,7 +44,10 @@ Made KernelsOf(OpView& op, ValueId x, std::vector<double> vectors, int64_t count
     const Made both = to.Add(BinaryKind::kAdd, {own, others});
     const Made twice = to.Add(BinaryKind::kMul, {products(moved), number(2.0)});
     const Made distance = to.Add(UnaryKind::kRelu, to.Add(BinaryKind::kSub, {both, twice}));
-    return to.Add(UnaryKind::kExp, to.Add(BinaryKind::kMul, {distance, number(-gamma)}));
+    // Infinitely far from all vectors, where the difference is none.
+    const Made is_far = to.Add(BinaryKind::kGreater, {own, number(std::numeric_limits<float>::max())});
+    return to.Add(UnaryKind::kExp,
+                  to.Add(BinaryKind::kMul, {to.Add(Select{}, {is_far, both, distance}), number(-gamma)}));
   }
   const Made scaled = to.Add(BinaryKind::kMul, {products(x), number(gamma)});
   const Made line = to.Add(BinaryKind::kAdd, {scaled, number(added)});
@@ -120,9 +125,10 @@ Results ReadSvmClassifier(OpView& op) {
   HEARTH_ASSIGN(const std::vector<double> rho, RealsOf(op, "rho"));
   HEARTH_ASSIGN(const std::vector<double> slopes, RealsOf(op, "prob_a"));
   HEARTH_ASSIGN(const std::vector<double> offsets, RealsOf(op, "prob_b"));
-  HEARTH_ASSIGN(const std::vector<double> labels, ClassesOf(op));
+  HEARTH_ASSIGN(const std::vector<int64_t> labels, ClassesOf(op));
   const std::vector<int64_t> per_class = op.Ints("vectors_per_class");
   const auto classes = static_cast<int64_t>(per_class.size()), pairs = classes * (classes - 1) / 2;
+  if (per_class.empty()) return Error(StatusCode::kUnsupported, "no support vectors");
   if (classes < 2 || classes > kMostClasses ||
       std::ranges::any_of(per_class, [](int64_t n) { return n < 0 || n > (1 << 28); })) {
     return Error(StatusCode::kUnsupported, "vectors of {} classes", classes);
@@ -150,7 +156,8 @@ Results ReadSvmClassifier(OpView& op) {
     const Made line = to.Add(BinaryKind::kMul, {scores, AddScalarLike(to, scores, -slopes[0])});
     HEARTH_ASSIGN(const ValueId first, to.Add(UnaryKind::kLogistic,
                                               to.Add(BinaryKind::kSub, {line, AddScalarLike(to, scores, offsets[0])})));
-    shown = to.Add(Concat{.axis = 1}, {first, to.Add(BinaryKind::kSub, {AddScalarLike(to, first, 1.0), first})});
+    const Made rest = to.Add(BinaryKind::kSub, {AddScalarLike(to, first, 1.0), first});
+    shown = Transformed(op, to.Add(Concat{.axis = 1}, {first, rest}), PostTransform(op));
   } else if (classes == 2) {
     shown =
         ScoresOfTwo(op, scores, PostTransform(op).starts_with("SOFTMAX") ? Single::kProbability : Single::kDifference);

@@ -1,7 +1,7 @@
 """Models of ai.onnx.ml, as scikit-learn's, LightGBM's and XGBoost's converters write them."""
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 from one_case import case, network, seeded
 
 DOMAIN = "ai.onnx.ml"
@@ -58,6 +58,20 @@ def features():
                    keys_floats=[2.0, 1.5, np.nan], values_int64s=[4, 5, 6], default_int64=-3, version=4)
 
 
+def wide_integers():
+    """Those that doubles do not hold, and a list that a reader takes from the file where it lies."""
+    least = 2 ** 53
+    wide = np.array([[least], [least + 1], [least + 2]])
+    yield _classic("wide", "LabelEncoder", [wide], version=2, keys_int64s=[least, least + 1],
+                   values_int64s=[least + 1, 2 ** 62 + 1], default_int64=2 ** 62 + 3)
+    yield _classic("wide", "OneHotEncoder", [wide], cats_int64s=[least, least + 1])
+    yield _classic("wide", "Imputer", [wide], replaced_value_int64=least + 1, imputed_value_int64s=[2 ** 62 + 1])
+    keys = np.arange(3000)
+    yield _classic("of_tensors", "LabelEncoder", [np.array([5, 2999, -7])], version=4,
+                   keys_tensor=numpy_helper.from_array(keys), values_tensor=numpy_helper.from_array(keys.astype(np.float32) / 3),
+                   default_tensor=numpy_helper.from_array(np.array([-1], np.float32)))
+
+
 def support_vectors():
     x, vectors = seeded("x", (6, 3)), _numbers("v", 5, 3)
     for kernel in ("LINEAR", "POLY", "RBF", "SIGMOID"):
@@ -70,8 +84,12 @@ def support_vectors():
                    one_class=1)
     yield _classic("no_vectors", "SVMRegressor", [x], kernel_type="LINEAR", kernel_params=[0.0, 0.0, 0.0],
                    coefficients=_numbers("c", 3), rho=[0.3])
-    far = dict(kept, support_vectors=(np.float32(vectors) + 2000).tolist())
-    yield _classic("far_from_zero", "SVMRegressor", [x + np.float32(2000)], **far, coefficients=_numbers("c", 5), rho=[0.3],
+    far = dict(kept, support_vectors=(np.float32(vectors) + 10000).tolist())
+    yield _classic("far_from_zero", "SVMRegressor", [x + np.float32(10000)], **far, coefficients=_numbers("c", 5), rho=[0.3],
+                   n_supports=5)
+    infinite = x.copy()
+    infinite[1, 2], infinite[3, 0] = np.inf, -np.inf
+    yield _classic("infinitely_far", "SVMRegressor", [infinite], **kept, coefficients=_numbers("c", 5), rho=[0.3],
                    n_supports=5)
     two = dict(kept, coefficients=_numbers("c", 5), rho=[0.1], vectors_per_class=[2, 3], classlabels_ints=[8, 3])
     for transform in ("NONE", "LOGISTIC", "SOFTMAX"):
@@ -115,6 +133,11 @@ def trees():
     for name, low, transform in (("shares", 0.0, "NONE"), ("differences", -1.0, "NONE"), ("logits", -1.0, "LOGISTIC")):
         yield _classic(f"of_two_by_{name}", "TreeEnsembleClassifier", [x], 2, **nodes, **_said("class", leaves, 1, rng, low),
                        classlabels_int64s=[3, 1], post_transform=transform)
+    for name, low, transform in (("shares", 0.0, "NONE"), ("differences", -1.0, "LOGISTIC")):
+        second = _said("class", leaves, 1, rng, low)
+        second["class_ids"] = [1] * len(leaves)
+        yield _classic(f"of_the_second_by_{name}", "TreeEnsembleClassifier", [x], 2, **nodes, **second,
+                       classlabels_int64s=[3, 1], post_transform=transform)
     holes = x.copy()
     holes[1, 2] = holes[4, 0] = holes[5] = np.nan
     modes = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
@@ -142,5 +165,5 @@ def scaled_trees():
 
 
 def classic():
-    for family in (linear_models, features, support_vectors, trees, scaled_trees):
+    for family in (linear_models, features, wide_integers, support_vectors, trees, scaled_trees):
         yield from family()

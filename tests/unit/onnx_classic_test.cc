@@ -43,6 +43,8 @@ std::string Refusal(const OnnxGraph& graph) {
 struct Stump {
   int64_t yes = 1, no = 2, feature = 0;
   std::vector<std::string> classes;  // 10 and 20 where there are none
+  std::vector<int64_t> ids = {0, 1, 0, 1};
+  std::string transform = "NONE";
 
   OnnxGraph Written() const {
     const auto list = [](const char* name, const std::vector<int64_t>& numbers) {
@@ -55,8 +57,8 @@ struct Stump {
         {list("nodes_treeids", {0, 0, 0}), list("nodes_nodeids", {0, 1, 2}), list("nodes_featureids", {feature, 0, 0}),
          OnnxGraph::Reals("nodes_values", {0, 0, 0}), OnnxGraph::Words("nodes_modes", {"BRANCH_LEQ", "LEAF", "LEAF"}),
          list("nodes_truenodeids", {yes, 0, 0}), list("nodes_falsenodeids", {no, 0, 0}),
-         list("class_treeids", {0, 0, 0, 0}), list("class_nodeids", {1, 1, 2, 2}), list("class_ids", {0, 1, 0, 1}),
-         OnnxGraph::Reals("class_weights", {0.9f, 0.1f, 0.2f, 0.8f}),
+         list("class_treeids", {0, 0, 0, 0}), list("class_nodeids", {1, 1, 2, 2}), list("class_ids", ids),
+         OnnxGraph::Word("post_transform", transform), OnnxGraph::Reals("class_weights", {0.9f, 0.1f, 0.2f, 0.8f}),
          classes.empty() ? list("classlabels_int64s", {10, 20}) : OnnxGraph::Words("classlabels_strings", classes)},
         "ai.onnx.ml");
     return graph;
@@ -145,6 +147,45 @@ TEST(OnnxClassic, OfTextsThatAreNamedTwiceTheFirstPlaceCounts) {
   const auto answers = Answers(graph, {3}, {7, 6, 1});
   ASSERT_EQ(answers.size(), 1u);
   EXPECT_THAT(answers[0].values, ElementsAre(0, 1, 2));
+}
+
+TEST(OnnxClassic, NothingIsCalculatedOfTexts) {
+  OnnxGraph graph;
+  graph.Input("at", {"3"}, kWholes).Output("y").Texts("names", {"1", "2"});
+  graph.Node("Gather", {"names", "at"}, {"taken"}).Node("Scaler", {"taken"}, {"y"}, {}, "ai.onnx.ml");
+  EXPECT_THAT(Refusal(graph), HasSubstr("an operand that holds texts"));
+}
+
+TEST(OnnxClassic, AListOfTheWrongTypeIsRefused) {
+  OnnxGraph graph;
+  std::string whole = OnnxGraph::Integers("offset", {1});
+  protozero::pbf_writer(whole).add_enum(20, 7);
+  graph.Input("x", {"1", "1"}).Output("y").Node("Scaler", {"x"}, {"y"}, {whole}, "ai.onnx.ml");
+  EXPECT_THAT(Refusal(graph), HasSubstr("attribute 'offset' has type 7, not 6"));
+}
+
+TEST(OnnxClassic, ColumnsThatWouldBeCutOffAreRefused) {
+  OnnxGraph graph;
+  graph.Input("x", {"1", "3"}).Output("y");
+  graph.Node("FeatureVectorizer", {"x"}, {"y"}, {OnnxGraph::Integers("inputdimensions", {2})}, "ai.onnx.ml");
+  EXPECT_THAT(Refusal(graph), HasSubstr("cut or pad 3 columns"));
+}
+
+// XGBoost's form of two classes: leaves speak for the second class, LOGISTIC makes probabilities of it.
+TEST(OnnxClassic, OfPositiveLeavesTheShownProbabilityDecides) {
+  Stump stump{.ids = {0, 0, 0, 0}, .transform = "LOGISTIC"};
+  const auto answers = Answers(stump.Written(), {2, 1}, {-1, 1});
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_THAT(answers[0].values, ElementsAre(20, 20));
+  const double share = 1 / (1 + std::exp(-1.0));  // of 0.9 + 0.1, and of 0.2 + 0.8
+  EXPECT_THAT(answers[1].values, Pointwise(FloatNear(1e-6f), std::vector<double>{1 - share, share, 1 - share, share}));
+}
+
+TEST(OnnxClassic, AZipMapOfOtherClassesIsRefused) {
+  OnnxGraph graph;
+  graph.Input("x", {"1", "3"}).Output("y");
+  graph.Node("ZipMap", {"x"}, {"y"}, {OnnxGraph::Integers("classlabels_int64s", {1, 2})}, "ai.onnx.ml");
+  EXPECT_THAT(Refusal(graph), HasSubstr("2 classes for scores of shape 1x3"));
 }
 
 TEST(OnnxClassic, AZipMapKeepsTheScores) {
