@@ -109,6 +109,10 @@ template <VectorSet kMost = VectorSet::kAvx512, typename Body>
 void Vectorized(const Body& body) {
   RunIn<kMost>(BestVectorSet(), body);
 }
+// Of the few layers that decide indices, which are calculated in double, AVX-512 would be 34 KB of code.
+template <typename Number>
+inline constexpr int kMostBytesFor = std::is_same_v<Number, double> ? 32 : 64;
+
 // The most that loops over elements of a type gain by: of integers, which few networks have many of, AVX-512 would add
 // 0.08 MB of code, with that of casts.
 template <typename T>

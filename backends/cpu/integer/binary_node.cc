@@ -29,7 +29,8 @@ struct BinaryTask {
   int32_t lowest = 0, highest = 0;  // the activation's steps from the output's zero point
   // A sum: the operands' steps times these, shifted right, are steps of the output. A difference has a negative one.
   int32_t a_factor = 0, b_factor = 0, shift = 0;
-  float product_scale = 0;  // of a product of steps, in steps of the output
+  float product_scale = 0;       // of a product of steps, in steps of the output
+  bool chooses_smaller = false;  // of two numbers, else the larger one
 };
 
 // XNNPACK's fixed-point numbers: 21 bits of the larger ratio of scales. Returns false for ratios that it leaves to
@@ -88,13 +89,9 @@ HEARTH_INTO_CALLER inline int32_t ProductOf(const BinaryTask& task, int32_t x, i
   steps = steps < 1024.0f ? steps : 1024.0f;
   return static_cast<int32_t>(RoundedToEven(steps));
 }
-HEARTH_INTO_CALLER inline int32_t LargerOf(const BinaryTask& task, int32_t x, int32_t y) {
+HEARTH_INTO_CALLER inline int32_t ChosenOf(const BinaryTask& task, int32_t x, int32_t y) {
   const float a = static_cast<float>(x) * task.a.scale, b = static_cast<float>(y) * task.b.scale;
-  return StepsOf(a > b ? a : b, task.grid);
-}
-HEARTH_INTO_CALLER inline int32_t SmallerOf(const BinaryTask& task, int32_t x, int32_t y) {
-  const float a = static_cast<float>(x) * task.a.scale, b = static_cast<float>(y) * task.b.scale;
-  return StepsOf(a < b ? a : b, task.grid);
+  return StepsOf((a < b) == task.chooses_smaller ? a : b, task.grid);
 }
 
 template <typename T>
@@ -108,13 +105,9 @@ void Apply(BinaryKind kind, const BinaryTask& task, int64_t begin, int64_t count
       return ApplyRun<T>(task, begin, count, [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER {
         return ProductOf(of, x, y);
       });
-    case BinaryKind::kMaximum:
-      return ApplyRun<T>(task, begin, count, [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER {
-        return LargerOf(of, x, y);
-      });
     default:
       return ApplyRun<T>(task, begin, count, [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER {
-        return SmallerOf(of, x, y);
+        return ChosenOf(of, x, y);
       });
   }
 }
@@ -195,6 +188,7 @@ std::unique_ptr<HostNode> MakeIntegerBinaryNode(const HostNodeRequest& request) 
   BinaryTask task{*a, *b, request.arena.stored(request.node.outputs[0]).data(), GridOf(out)};
   task.lowest = StepsOf(bounds->first, task.grid);
   task.highest = StepsOf(bounds->second, task.grid);
+  task.chooses_smaller = binary->kind == BinaryKind::kMinimum;
   const bool is_sum = binary->kind == BinaryKind::kAdd || binary->kind == BinaryKind::kSub;
   if (is_sum && !SetSum(task, binary->kind == BinaryKind::kSub)) return nullptr;
   if (binary->kind == BinaryKind::kMul && !SetProduct(task)) return nullptr;

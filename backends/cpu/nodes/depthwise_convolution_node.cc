@@ -146,21 +146,18 @@ class DepthwiseConvolutionNode final : public HostNode {
   Status Run(RunControl* /*control*/) override {
     const int64_t line_work = int64_t{conv_.out[2]} * conv_.out[3] * conv_.kernel_h * conv_.kernel_w;
     float* y = out_.floats().data();
-    workers_.ForEachPart(int64_t{conv_.out[0]} * conv_.out[1], kMinWorkForThreads / line_work + 1,
-                         [&](int64_t begin, int64_t end) {
-                           RunWithVectorBytes<kMostBytes>(BestVectorSet(), [&](auto bytes) HEARTH_INTO_CALLER {
-                             for (int64_t line = begin; line < end; ++line)
-                               ConvolveDepthwiseLine<decltype(bytes)::value>(conv_, x_, line, y);
-                           });
-                         });
+    workers_.ForEachPart(
+        int64_t{conv_.out[0]} * conv_.out[1], kMinWorkForThreads / line_work + 1, [&](int64_t begin, int64_t end) {
+          RunWithVectorBytes<kMostBytesFor<Number>>(BestVectorSet(), [&](auto bytes) HEARTH_INTO_CALLER {
+            for (int64_t line = begin; line < end; ++line)
+              ConvolveDepthwiseLine<decltype(bytes)::value>(conv_, x_, line, y);
+          });
+        });
     out_.Finish();
     return Status::Ok();
   }
 
  private:
-  // Doubles are for the few layers that decide indices: AVX-512 for them is 19 KB of code.
-  static constexpr int kMostBytes = std::is_same_v<Number, double> ? 32 : 64;
-
   const DepthwiseConvolution<Number> conv_;
   const float* x_;
   HostOutput out_;

@@ -18,7 +18,8 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 template <typename Number>
 int64_t LanesOf(VectorSet set) {
   int64_t lanes = 0;
-  RunWithVectorBytes(set, [&](auto bytes) HEARTH_INTO_CALLER { lanes = bytes / int64_t{sizeof(Number)}; });
+  RunWithVectorBytes<kMostBytesFor<Number>>(
+      set, [&](auto bytes) HEARTH_INTO_CALLER { lanes = bytes / int64_t{sizeof(Number)}; });
   return lanes;
 }
 
@@ -144,7 +145,7 @@ HEARTH_INTO_CALLER inline void MultiplyRows(const ProductTile<Number>& tile, int
 
 template <typename Number>
 void MultiplyPanel(VectorSet set, const ProductTile<Number>& tile, int64_t rows) {
-  RunWithVectorBytes(set, [&](auto bytes) HEARTH_INTO_CALLER {
+  RunWithVectorBytes<kMostBytesFor<Number>>(set, [&](auto bytes) HEARTH_INTO_CALLER {
     constexpr int kBytes = decltype(bytes)::value;
     constexpr int kRows = kBytes == 64 ? 12 : 6;  // two of the 32 or 16 registers for each row
     constexpr int64_t kLanes = kBytes / sizeof(Number);
