@@ -62,4 +62,29 @@ double StoredNumber(double real, const TensorGrid& grid) {
   return zero_point + (steps > lowest ? std::min<double>(steps, grid.highest) : lowest);
 }
 
+std::vector<float> ScaleColumns(std::span<float> rows, std::span<const float> factors) {
+  const size_t columns = factors.size();
+  std::vector<float> largest(columns);
+  for (; !rows.empty(); rows = rows.subspan(columns)) {
+    for (size_t k = 0; k < columns; ++k) {
+      largest[k] = std::max(largest[k], std::fabs(rows[k]));
+      rows[k] *= factors[k];
+    }
+  }
+  return largest;
+}
+
+std::vector<float> ScaleRows(std::span<float> rows, std::span<const float> factors) {
+  const size_t length = rows.size() / factors.size();
+  std::vector<float> largest;
+  for (size_t row = 0; row < factors.size(); ++row) {
+    const std::span<float> numbers = rows.subspan(row * length, length);
+    float most = 0;
+    for (const float number : numbers) most = std::max(most, std::fabs(number));
+    for (float& number : numbers) number *= factors[row];
+    largest.push_back(most);
+  }
+  return largest;
+}
+
 }  // namespace hearth

@@ -60,6 +60,11 @@ constexpr bool IsSmall(const TensorGrid& grid) {
 // float64.
 double StoredNumber(double real, const TensorGrid& grid);
 
+// Multiplies the numbers of each row, as long as `factors`, by those; returns the largest magnitude that each column
+// had. ScaleRows: one factor for each row. Precondition: whole rows of equal length, and factors.
+std::vector<float> ScaleColumns(std::span<float> rows, std::span<const float> factors);
+std::vector<float> ScaleRows(std::span<float> rows, std::span<const float> factors);
+
 }  // namespace hearth
 
 #endif  // HEARTH_CORE_GRAPH_QUANTIZE_H_

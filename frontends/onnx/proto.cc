@@ -262,14 +262,25 @@ class Parser {
 // Appends numbers of a list as `Stored`, up to `most` bytes.
 template <typename Stored, typename Number, typename Range, typename One>
 void AppendBytes(Field& field, std::vector<std::byte>& bytes, size_t most, Range packed, One one) {
+  const auto check_room = [&](size_t count) {
+    if (count > most - bytes.size()) throw BadMessage("more numbers than its shape has elements");
+  };
   const auto append = [&](Number number) {
-    if (bytes.size() + sizeof(Stored) > most) throw BadMessage("more numbers than its shape has elements");
+    check_room(sizeof(Stored));
     const auto stored = static_cast<Stored>(number);
     const auto* first = reinterpret_cast<const std::byte*>(&stored);
     bytes.insert(bytes.end(), first, first + sizeof(Stored));
   };
   if (field.wire_type() != pbf_wire_type::length_delimited) return append((field.*one)());
-  for (const Number number : (field.*packed)()) append(number);
+  if constexpr (std::is_floating_point_v<Stored> && std::endian::native == std::endian::little) {  // as they lie there
+    const protozero::data_view list = field.get_view();
+    if (list.size() % sizeof(Stored) != 0) throw BadMessage("a list that ends within a number");
+    check_room(list.size());
+    const auto* first = reinterpret_cast<const std::byte*>(list.data());
+    bytes.insert(bytes.end(), first, first + list.size());
+  } else {
+    for (const Number number : (field.*packed)()) append(number);
+  }
 }
 
 void AppendNumbers(Field& message, int32_t type, std::vector<std::byte>& bytes, size_t most) {

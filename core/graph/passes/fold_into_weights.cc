@@ -36,15 +36,19 @@ std::optional<InputChange> MatchChange(const Graph& graph, const Node& node) {
   return InputChange{x, binary->kind, number, channels};
 }
 
-// The input and output channel of each filter element.
+// The input and output channel of each filter element. A filter has rows of all output channels if it is depthwise,
+// else of all input channels.
 struct FilterOrder {
   int64_t inputs = 1, outputs = 1;
   bool depthwise = false;
   int64_t multiplier = 1;
 
-  int64_t InputOf(int64_t element) const { return depthwise ? element % outputs / multiplier : element % inputs; }
-  int64_t OutputOf(int64_t element, int64_t count) const {
-    return depthwise ? element % outputs : element / (count / outputs);
+  // The number of its input channel for each element of a row.
+  std::vector<float> InRow(const std::vector<float>& of_inputs) const {
+    if (!depthwise) return of_inputs;
+    std::vector<float> row;
+    for (int64_t k = 0; k < outputs; ++k) row.push_back(of_inputs[static_cast<size_t>(k / multiplier)]);
+    return row;
   }
 };
 
@@ -80,25 +84,15 @@ std::optional<std::vector<float>> NumbersOf(const Graph& graph, const InputChang
   return numbers;
 }
 
-// Of each input channel. Depthwise filters have 32 bits with every precision: none counts.
-std::vector<float> LargestWeights(const std::vector<float>& filter, const FilterOrder& order) {
-  if (order.depthwise) return {};
-  std::vector<float> largest(static_cast<size_t>(order.inputs));
-  for (size_t k = 0; k < filter.size(); ++k) {
-    float& channel = largest[order.InputOf(static_cast<int64_t>(k))];
-    channel = std::max(channel, std::fabs(filter[k]));
-  }
-  return largest;
-}
-
 bool ScaleFilter(GraphRewriter& rewriter, Node& node, const FilterOrder& order, const InputChange& change) {
   Graph& graph = rewriter.graph();
   std::optional<std::vector<float>> filter = FloatsOf(graph, node.inputs[1]);
   if (!filter) return false;
   const std::optional<std::vector<float>> numbers = NumbersOf(graph, change);
-  if (!numbers || !KeepRangeOfHalves(LargestWeights(*filter, order), *numbers)) return false;
-  for (size_t k = 0; k < filter->size(); ++k) (*filter)[k] *= (*numbers)[order.InputOf(static_cast<int64_t>(k))];
-  if (!AllFinite(*filter)) return false;
+  if (!numbers) return false;
+  const std::vector<float> largest = ScaleColumns(*filter, order.InRow(*numbers));
+  // Depthwise filters have 32 bits with every precision.
+  if ((!order.depthwise && !KeepRangeOfHalves(largest, *numbers)) || !AllFinite(*filter)) return false;
   const Value old = graph.value(node.inputs[1]);
   rewriter.SetInput(node, 1, graph.AddFloatConstant(old.name + "/scaled", old.desc.shape, *filter));
   return true;
@@ -115,9 +109,13 @@ bool ShiftBias(GraphRewriter& rewriter, Node& node, const FilterOrder& order, co
       has_bias ? FloatsOf(graph, node.inputs[2]) : std::vector<float>(static_cast<size_t>(order.outputs), 0.0f);
   if (!numbers || !bias || static_cast<int64_t>(bias->size()) != order.outputs) return false;
   std::vector<double> sums(bias->begin(), bias->end());
-  const auto count = static_cast<int64_t>(filter->size());
-  for (int64_t k = 0; k < count; ++k)
-    sums[order.OutputOf(k, count)] += static_cast<double>((*filter)[k]) * (*numbers)[order.InputOf(k)];
+  const std::vector<float> row = order.InRow(*numbers);
+  const size_t of_output = filter->size() / sums.size();
+  for (size_t first = 0; first < filter->size(); first += row.size()) {
+    double* sum = &sums[order.depthwise ? 0 : first / of_output];
+    const size_t step = order.depthwise ? 1 : 0;
+    for (size_t k = 0; k < row.size(); ++k) sum[k * step] += static_cast<double>((*filter)[first + k]) * row[k];
+  }
   for (size_t o = 0; o < sums.size(); ++o) (*bias)[o] = static_cast<float>(sums[o]);
   if (!AllFinite(*bias)) return false;
   const std::string name = graph.value(node.outputs[0]).name + "/bias";

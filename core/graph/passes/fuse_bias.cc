@@ -73,15 +73,7 @@ std::optional<std::vector<float>> ScaledFilter(const Graph& graph, const Node& n
   if (!read.has_value() || read->size() % scales.size() != 0) return std::nullopt;
   std::vector<float> filter = std::move(*read);
   const bool channels_last = std::holds_alternative<DepthwiseConv2D>(node.op);
-  const size_t run = channels_last ? 1 : filter.size() / scales.size();
-  PerChannel largest(scales.size());
-  for (size_t first = 0, channel = 0; first < filter.size(); first += run) {
-    for (size_t i = first; i < first + run; ++i) {
-      largest[channel] = std::max(largest[channel], std::fabs(filter[i]));
-      filter[i] *= scales[channel];
-    }
-    channel = channel + 1 == scales.size() ? 0 : channel + 1;
-  }
+  const PerChannel largest = channels_last ? ScaleColumns(filter, scales) : ScaleRows(filter, scales);
   // Depthwise filters have 32 bits with every precision.
   if (!channels_last && !KeepRangeOfHalves(largest, scales)) return std::nullopt;
   if (!AllFinite(filter)) return std::nullopt;  // scaling the filter could overflow where scaling the sum did not
