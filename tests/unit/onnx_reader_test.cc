@@ -197,7 +197,8 @@ TEST(OnnxReader, BoxesThatAreTakenAreAsManyRowsAsAnotherOutputSays) {
   EXPECT_THAT(std::span((*answers)[0].values).first(6), ElementsAre(0, 0, 2, 0, 0, 0));
   EXPECT_THAT(std::span((*answers)[1].values).first(8), ElementsAre(5, 5, 6, 6, 0, 0, 1, 1));
 
-  graph.Int64s("rows", {1}, {0}).Output("all").Node("CumSum", {"corners", "rows"}, {"all"});
+  graph.Int64s("rows", {1}, {0}).Output("all");
+  graph.Node("CumSum", {"corners", "rows"}, {"all"}, {OnnxGraph::Integer("reverse", 1)});
   EXPECT_THAT(ErrorOf(OnnxFile(graph)), HasSubstr("number of rows of an operand, which depends on data"));
 }
 
