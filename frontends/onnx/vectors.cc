@@ -57,8 +57,8 @@ Made KernelsOf(OpView& op, ValueId x, std::vector<double> vectors, int64_t count
 }
 
 // x by constant weights [results, features], plus one number for each result.
-Made Layer(NodeWriter& to, const Made& x, int32_t results, const std::vector<double>& weights,
-           const std::vector<double>& added) {
+Made LayerOf(NodeWriter& to, const Made& x, int32_t results, const std::vector<double>& weights,
+             const std::vector<double>& added) {
   const Shape shape{results, static_cast<int32_t>(weights.size()) / results};
   return to.Add(FullyConnected{.keep_dims = true}, {x, to.AddConstant(shape, DType::kFloat32, weights),
                                                     to.AddConstant({results}, DType::kFloat32, added)});
@@ -82,7 +82,7 @@ Results ReadSvmRegressor(OpView& op) {
                  features, vectors.size(), factors.size());
   }
   const Made seen = count > 0 ? KernelsOf(op, x, vectors, count) : Made(x);
-  HEARTH_ASSIGN(const ValueId made, Layer(to, seen, 1, factors, rho));
+  HEARTH_ASSIGN(const ValueId made, LayerOf(to, seen, 1, factors, rho));
   if (op.Int("one_class", 0) == 0) return Plain(Transformed(op, made, PostTransform(op)));
   const Made is_inside = to.Add(BinaryKind::kGreater, {made, AddScalarLike(to, made, 0.0)});
   return Plain(to.Add(Select{}, {is_inside, to.AddFilled(to.shape(made), to.AddNumber(DType::kFloat32, 1.0)),
@@ -147,9 +147,9 @@ Results ReadSvmClassifier(OpView& op) {
   if (!to.budget().ChargeMade(4 * static_cast<size_t>(pairs * count))) return ReadingBudget::TooMuchMade("its vectors");
   const Pairs machines = PairsOf(per_class, factors, static_cast<size_t>(count));
   HEARTH_ASSIGN(const ValueId scores,
-                Layer(to, KernelsOf(op, x, vectors, count), static_cast<int32_t>(pairs), machines.weights, rho));
+                LayerOf(to, KernelsOf(op, x, vectors, count), static_cast<int32_t>(pairs), machines.weights, rho));
   const Made wins = to.AddCast(to.Add(BinaryKind::kGreater, {scores, AddScalarLike(to, scores, 0.0)}), DType::kFloat32);
-  const Made votes = Layer(to, wins, static_cast<int32_t>(classes), machines.votes, machines.at_zero);
+  const Made votes = LayerOf(to, wins, static_cast<int32_t>(classes), machines.votes, machines.at_zero);
   HEARTH_ASSIGN(const ValueId label, LabelOfLargest(op, votes, labels));
   Made shown(kNoValue);
   if (!slopes.empty()) {  // of the first class 1 / (1 + exp(score * slope + offset))

@@ -22,12 +22,12 @@ using ::testing::Pointwise;
 
 constexpr int kTexts = 8, kWholes = 7;
 
-std::span<const std::byte> FileBytes(const std::string& file) {
+std::span<const std::byte> OnnxFileBytes(const std::string& file) {
   return std::as_bytes(std::span(file));
 }
 
 std::vector<ReferenceTensor> Answers(const OnnxGraph& graph, const Shape& shape, const std::vector<double>& x) {
-  const Result<Graph> read = ReadOnnxModel(FileBytes(OnnxFile(graph)));
+  const Result<Graph> read = ReadOnnxModel(OnnxFileBytes(OnnxFile(graph)));
   EXPECT_TRUE(read.ok()) << read.status().message();
   if (!read.ok()) return {};
   auto answers = EvaluateGraph(*read, {{{shape, x}}});
@@ -36,7 +36,7 @@ std::vector<ReferenceTensor> Answers(const OnnxGraph& graph, const Shape& shape,
 }
 
 std::string Refusal(const OnnxGraph& graph) {
-  return ReadOnnxModel(FileBytes(OnnxFile(graph))).status().message();
+  return ReadOnnxModel(OnnxFileBytes(OnnxFile(graph))).status().message();
 }
 
 // One tree over a single feature: node 0 leads to `yes` up to 0, and to `no` above; 1 and 2 are leaves.
@@ -78,7 +78,7 @@ TEST(OnnxClassic, ATextIsItsPlaceAmongThoseOfTheFile) {
 }
 
 TEST(OnnxClassic, MetadataSaysWhichClassANumberIs) {
-  const auto metadata = ReadOnnxMetadata(FileBytes(OnnxFile(Stump{.classes = {"cat", "dog"}}.Written())));
+  const auto metadata = ReadOnnxMetadata(OnnxFileBytes(OnnxFile(Stump{.classes = {"cat", "dog"}}.Written())));
   ASSERT_TRUE(metadata.ok());
   ASSERT_EQ(metadata->outputs.size(), 2u);
   EXPECT_THAT(metadata->outputs[0].value_labels, ElementsAre("cat", "dog"));
@@ -86,7 +86,7 @@ TEST(OnnxClassic, MetadataSaysWhichClassANumberIs) {
 }
 
 TEST(OnnxClassic, AModelWithoutTextsHasNoLabels) {
-  const auto metadata = ReadOnnxMetadata(FileBytes(OnnxFile(Stump().Written())));
+  const auto metadata = ReadOnnxMetadata(OnnxFileBytes(OnnxFile(Stump().Written())));
   ASSERT_TRUE(metadata.ok());
   EXPECT_THAT(metadata->outputs, IsEmpty());
 }
