@@ -304,7 +304,7 @@ Made IsEach(OpView& op, const Listed& listed) {
   }
   HEARTH_ASSIGN(const ValueId each, to.AddReshape(x, WithDimension(shape, shape.rank(), 1)));
   HEARTH_ASSIGN(const ValueId list, to.AddCast(listed.list, to.desc(x).dtype));
-  const Made are_equal = to.Add(BinaryKind::kEqual, {each, list});
+  Made are_equal = to.Add(BinaryKind::kEqual, {each, list});
   if (!IsReal(to.desc(x))) return are_equal;
   const Made are_nan = to.Add(BinaryKind::kLogicalAnd, {to.Add(BinaryKind::kNotEqual, {each, each}),
                                                         to.Add(BinaryKind::kNotEqual, {list, list})});

@@ -133,6 +133,7 @@ std::optional<DType> TypeOfOutput(const NodeWriter& to, ValueId value, int32_t d
 
 std::vector<int64_t> NumbersOfTexts(const Reading& reading, const std::vector<std::string_view>& texts) {
   std::vector<int64_t> numbers;
+  numbers.reserve(texts.size());
   for (const std::string_view text : texts) numbers.push_back(reading.texts.at(text));
   return numbers;
 }

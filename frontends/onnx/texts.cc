@@ -43,6 +43,7 @@ class TextCollector {
 
 std::vector<std::string> Cleaned(const std::vector<std::string_view>& texts) {
   std::vector<std::string> made;
+  made.reserve(texts.size());
   for (const std::string_view text : texts) made.push_back(CleanName(ShortName(text)));
   return made;
 }
