@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "core/base/error.h"
@@ -235,6 +236,27 @@ Results ReadRotaryEmbedding(OpView& op) {
 }
 
 }  // namespace
+
+Made IntegersOf(OpView& op, size_t i, const Shape& shape) {
+  return op.to().AddReshape(op.to().AddCast(op.In(i), DType::kInt32), shape);
+}
+
+Expanded PartsOf(NodeWriter& to, ValueId x, const std::vector<int64_t>& sizes) {
+  const int last = to.shape(x).rank() - 1;
+  const auto is_size = [](int64_t size) { return size >= 1 && size <= kMostDistance; };
+  const bool are_sizes = sizes.size() == 3 && std::ranges::all_of(sizes, is_size);
+  if (last < 0 || !are_sizes || std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) != to.shape(x)[last]) {
+    return Error(StatusCode::kMalformedInput, "queries, keys and values in shape {}", to.shape(x).ToString());
+  }
+  std::vector<ValueId> parts;
+  int32_t first = 0;
+  for (const int64_t size : sizes) {
+    HEARTH_ASSIGN(const ValueId part, to.AddSlice(x, last, first, static_cast<int32_t>(size)));
+    parts.push_back(part);
+    first += static_cast<int32_t>(size);
+  }
+  return parts;
+}
 
 std::span<const OperatorRow> AttentionOperators() {
   static constexpr OperatorRow kRows[] = {

@@ -3,6 +3,7 @@
 #define HEARTH_FRONTENDS_ONNX_ATTENTION_H_
 
 #include <array>
+#include <vector>
 
 #include "frontends/onnx/operators.h"
 
@@ -45,6 +46,11 @@ Result<Attended> AddAttention(NodeWriter& to, const Heads& heads, const Scoring&
 
 // Pairs of elements of the last dimension of x, of rank 4, turned by angles that are broadcast (Su et al., "RoFormer").
 Made AddTurned(NodeWriter& to, ValueId x, ValueId cosine, ValueId sine, bool is_interleaved);
+
+// Operand `i` as int32 of this shape.
+Made IntegersOf(OpView& op, size_t i, const Shape& shape);
+// The three parts of the last dimension of x, side by side.
+Expanded PartsOf(NodeWriter& to, ValueId x, const std::vector<int64_t>& sizes);
 
 }  // namespace hearth::onnx
 

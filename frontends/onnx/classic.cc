@@ -20,14 +20,8 @@ Made AddListed(const OpView& op, const TensorProto& tensor) {
   return made.plain == kNoValue ? AddReadable(op.to(), made.stored) : Made(made.plain);
 }
 
-// int64 numbers, which doubles do not hold beyond 2^53.
-Made AddIntegers(NodeWriter& to, const Shape& shape, const std::vector<int64_t>& numbers) {
-  const std::span<const std::byte> bytes = std::as_bytes(std::span(numbers));
-  if (!to.budget().ChargeMade(bytes.size())) return ReadingBudget::TooMuchMade("a list");
-  return to.graph().AddConstantValue("list", {DType::kInt64, shape, std::nullopt}, {bytes.begin(), bytes.end()});
-}
 Made AddIntegers(NodeWriter& to, const std::vector<int64_t>& numbers) {
-  return AddIntegers(to, {static_cast<int32_t>(numbers.size())}, numbers);
+  return to.AddIntegers({static_cast<int32_t>(numbers.size())}, numbers);
 }
 
 }  // namespace
@@ -332,9 +326,9 @@ Results ReadLabelEncoder(OpView& op) {
   if (tensor != nullptr) {
     otherwise = AddListed(op, *tensor);
   } else if (values.are_texts) {
-    otherwise = AddIntegers(to, Shape(), {text.empty() ? -1 : op.scope().reading().texts.at(text)});
+    otherwise = AddIntegers(to, {text.empty() ? -1 : op.scope().reading().texts.at(text)});
   } else {
-    otherwise = dtype == DType::kInt64 ? AddIntegers(to, Shape(), {op.Int("default_int64", -1)})
+    otherwise = dtype == DType::kInt64 ? AddIntegers(to, {op.Int("default_int64", -1)})
                                        : to.AddConstant(Shape(), dtype, {op.Float("default_float", -0.0)});
   }
   HEARTH_ASSIGN(const ValueId missing, otherwise);

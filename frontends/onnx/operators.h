@@ -50,18 +50,19 @@ std::span<const OperatorRow> BoxOperators();
 std::span<const OperatorRow> RandomOperators();
 std::span<const OperatorRow> EinsumOperators();
 std::span<const OperatorRow> AttentionOperators();
+std::span<const OperatorRow> GroupQueryOperators();
 std::span<const OperatorRow> TransformerOperators();
 std::span<const OperatorRow> ClassicOperators();
 std::span<const OperatorRow> TreeOperators();
 std::span<const OperatorRow> VectorOperators();
 
 inline constexpr std::span<const OperatorRow> (*kOperatorLists[])() = {
-    ElementwiseOperators,   ActivationOperators, ShapeOperators,       MovementOperators,     PlacesOperators,
-    ScatteringOperators,    WindowOperators,     PoolingOperators,     ResizeOperators,       SamplingOperators,
-    NormalizationOperators, ReduceOperators,     ProductOperators,     NarrowWeightOperators, QuantizedOperators,
-    RecurrentOperators,     ControlOperators,    SpectrumOperators,    BoxOperators,          RandomOperators,
-    EinsumOperators,        AttentionOperators,  TransformerOperators, ClassicOperators,      TreeOperators,
-    VectorOperators};
+    ElementwiseOperators,   ActivationOperators, ShapeOperators,      MovementOperators,     PlacesOperators,
+    ScatteringOperators,    WindowOperators,     PoolingOperators,    ResizeOperators,       SamplingOperators,
+    NormalizationOperators, ReduceOperators,     ProductOperators,    NarrowWeightOperators, QuantizedOperators,
+    RecurrentOperators,     ControlOperators,    SpectrumOperators,   BoxOperators,          RandomOperators,
+    EinsumOperators,        AttentionOperators,  GroupQueryOperators, TransformerOperators,  ClassicOperators,
+    TreeOperators,          VectorOperators};
 
 }  // namespace hearth::onnx
 

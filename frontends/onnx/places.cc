@@ -32,15 +32,15 @@ Made FromFront(OpView& op, const Made& of_file, int first, int count) {
   }
   const bool has_negative = std::ranges::any_of(numbers, [](int64_t index) { return index < 0; });
   if (is_known && !(ends_where_data_say && has_negative)) {
-    std::vector<double> made;
+    std::vector<int32_t> made(numbers.size());
     for (size_t k = 0; k < numbers.size(); ++k) {
       const int64_t number = numbers[k], size = sizes[k % sizes.size()];
       if (number < -size || number >= size) {
         return Error(StatusCode::kMalformedInput, "index {} among {} elements", number, size);
       }
-      made.push_back(static_cast<double>(number < 0 ? number + size : number));
+      made[k] = static_cast<int32_t>(number < 0 ? number + size : number);
     }
-    return to.AddConstant(to.shape(indices), DType::kInt32, made);
+    return to.AddIntegers(to.shape(indices), made);
   }
   const Shape each = sizes.size() == 1 ? Shape() : Shape{static_cast<int32_t>(sizes.size())};
   const Made narrow = to.AddCast(indices, DType::kInt32);

@@ -12,10 +12,6 @@ namespace {
 
 constexpr double kMostNumbers = 1 << 24;  // of a Range
 
-Made AddInt64(NodeWriter& to, const Shape& shape, const std::vector<int64_t>& numbers) {
-  return to.AddConstant(shape, DType::kInt64, std::vector<double>(numbers.begin(), numbers.end()));
-}
-
 // Dimensions as a shape; kMalformedInput for one that is negative or too large.
 Result<Shape> CheckedShape(const std::vector<int64_t>& dims) {
   if (dims.size() > Shape::kMaxRank) {
@@ -74,12 +70,12 @@ Results ReadShape(OpView& op) {
     return Plain(op.to().AddSlice(whole, 0, static_cast<int32_t>(first), count));
   }
   const std::vector<int64_t> dims = DimsOf(desc.shape);
-  return Plain(AddInt64(op.to(), {count}, {dims.begin() + first, dims.begin() + last}));
+  return Plain(op.to().AddIntegers({count}, std::vector<int64_t>(dims.begin() + first, dims.begin() + last)));
 }
 
 Results ReadSize(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
-  if (!op.HasOpenRows(0)) return Plain(AddInt64(op.to(), Shape(), {desc.shape.element_count()}));
+  if (!op.HasOpenRows(0)) return Plain(op.to().AddIntegers(Shape(), std::vector<int64_t>{desc.shape.element_count()}));
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   const OpenDimension open = op.to().marks().OpenOf(x);
   int64_t others = 1;  // elements of a row
@@ -96,12 +92,13 @@ Results ReadConstant(OpView& op) {
                   AddTensor(op.scope().reading(), to, *value->tensor, std::string(op.node().outputs[0])));
     return std::vector{made};
   }
-  if (const AttributeProto* value = op.Find("value_int")) return Plain(AddInt64(to, Shape(), {value->i}));
+  if (const AttributeProto* value = op.Find("value_int"))
+    return Plain(to.AddIntegers(Shape(), std::vector<int64_t>{value->i}));
   if (const AttributeProto* value = op.Find("value_float")) {
     return Plain(to.AddConstant(Shape(), DType::kFloat32, {static_cast<double>(value->f)}));
   }
   if (const AttributeProto* value = op.Find("value_ints")) {
-    return Plain(AddInt64(to, {static_cast<int32_t>(value->ints.size())}, value->ints));
+    return Plain(to.AddIntegers({static_cast<int32_t>(value->ints.size())}, value->ints));
   }
   if (const AttributeProto* value = op.Find("value_floats")) {
     return Plain(to.AddConstant({static_cast<int32_t>(value->floats.size())}, DType::kFloat32,

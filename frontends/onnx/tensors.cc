@@ -154,9 +154,7 @@ Result<Tensor> AddTensor(Reading& reading, NodeWriter& to, const TensorProto& te
     if (!shape.ok()) return within(shape.status());
     if (shape->element_count() != ssize(tensor.texts))
       return within(Error(StatusCode::kMalformedInput, "{} texts of shape {}", tensor.texts.size(), shape->ToString()));
-    const std::vector<int64_t> numbers = NumbersOfTexts(reading, tensor.texts);
-    HEARTH_ASSIGN(const ValueId value,
-                  to.AddConstant(*shape, DType::kInt64, std::vector<double>(numbers.begin(), numbers.end())));
+    HEARTH_ASSIGN(const ValueId value, to.AddIntegers(*shape, NumbersOfTexts(reading, tensor.texts)));
     to.marks().texts.insert(value);
     return Tensor{.plain = value};
   }

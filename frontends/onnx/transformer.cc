@@ -11,30 +11,6 @@
 namespace hearth::onnx {
 namespace {
 
-constexpr int32_t kMostNumber = 1 << 30;
-
-Made IntegersOf(OpView& op, size_t i, const Shape& shape) {
-  return op.to().AddReshape(op.to().AddCast(op.In(i), DType::kInt32), shape);
-}
-
-// The three parts of the last dimension, side by side.
-Expanded PartsOf(NodeWriter& to, ValueId x, const std::vector<int64_t>& sizes) {
-  const int last = to.shape(x).rank() - 1;
-  const auto is_size = [](int64_t size) { return size >= 1 && size <= kMostNumber; };
-  const bool are_sizes = sizes.size() == 3 && std::ranges::all_of(sizes, is_size);
-  if (last < 0 || !are_sizes || std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) != to.shape(x)[last]) {
-    return Error(StatusCode::kMalformedInput, "queries, keys and values in shape {}", to.shape(x).ToString());
-  }
-  std::vector<ValueId> parts;
-  int32_t first = 0;
-  for (const int64_t size : sizes) {
-    HEARTH_ASSIGN(const ValueId part, to.AddSlice(x, last, first, static_cast<int32_t>(size)));
-    parts.push_back(part);
-    first += static_cast<int32_t>(size);
-  }
-  return parts;
-}
-
 // What operand `i` adds to scores [batch, heads, queries, keys]: how many keys there are, and perhaps how many are left
 // out before them; or which keys count, for all queries or for each.
 Made MaskOfKeys(OpView& op, size_t i, int32_t batch, int32_t queries, int32_t keys) {
@@ -161,113 +137,6 @@ Results ReadMultiHeadAttention(OpView& op) {
   return std::vector{Tensor{.plain = made}, Tensor{.plain = heads.keys}, Tensor{.plain = heads.values}};
 }
 
-// (queries, keys, values, past keys?, past values?, numbers of keys - 1, their largest number, cosines?, sines?,
-// positions?, bias of scores?, sinks?) -> (results, keys, values). Sequences of a batch have pasts of their own
-// lengths; without a past of other length than the new keys, this is the first call.
-Results ReadGroupQueryAttention(OpView& op) {
-  NodeWriter& to = op.to();
-  HEARTH_ASSIGN(const bool turns, op.Flag("do_rotary"));
-  const std::string_view plain = "NONE";
-  if (op.Text("k_quant_type", plain) != plain || op.Text("v_quant_type", plain) != plain || op.HasOutput(3) ||
-      op.Int("sliding_window_cache", 0) != 0 || op.input_count() > 12 || op.Has(3) != op.Has(4)) {
-    return Error(StatusCode::kUnsupported,
-                 "a quantized or sliding cache, keys without values, scores as a result, or norms of queries and keys");
-  }
-  const int64_t count = op.Int("num_heads", 0), fewer = op.Int("kv_num_heads", 0);
-  HEARTH_ASSIGN(const ValueId x, op.In(0));
-  const Shape shape = to.shape(x);
-  const int64_t size = shape.rank() != 3 || count < 1 || fewer < 1 || count > kMostNumber || fewer > kMostNumber
-                           ? 0
-                           : shape[2] / (op.Has(1) ? count : count + 2 * fewer);
-  if (size < 1) return Error(StatusCode::kMalformedInput, "{} and {} heads in {}", count, fewer, shape.ToString());
-  std::vector<ValueId> parts{x};
-  if (op.Has(1)) {
-    for (const size_t i : {1, 2}) {
-      HEARTH_ASSIGN(const ValueId part, op.In(i));
-      parts.push_back(part);
-    }
-  } else {
-    HEARTH_ASSIGN(parts, PartsOf(to, x, {count * size, fewer * size, fewer * size}));
-  }
-  Heads heads;
-  HEARTH_ASSIGN(heads.queries, HeadsOf(to, parts[0], count));
-  HEARTH_ASSIGN(heads.keys, HeadsOf(to, parts[1], fewer));
-  HEARTH_ASSIGN(heads.values, HeadsOf(to, parts[2], fewer));
-  const int32_t batch = shape[0], queries = shape[1];
-  HEARTH_ASSIGN(const int64_t total, op.Integer(6));
-  if (total < queries || total > kMostNumber || to.shape(heads.keys)[2] != queries) {
-    return Error(StatusCode::kMalformedInput, "{} queries and new keys, {} keys in all", queries, total);
-  }
-  const auto keys = static_cast<int32_t>(total);
-  const auto number = [&](double n) { return to.AddNumber(DType::kInt32, n); };
-  const auto plus = [&](const Made& a, const Made& b) { return to.Add(BinaryKind::kAdd, {a, b}); };
-  // How many keys each sequence has of earlier calls: [batch, 1].
-  HEARTH_ASSIGN(const ValueId past, keys == queries ? to.AddFilled({batch, 1}, number(0))
-                                                    : plus(IntegersOf(op, 5, {batch, 1}), number(1 - queries)));
-  if (turns) {
-    Made positions = op.Has(9) ? IntegersOf(op, 9, {batch, queries}) : plus(past, to.AddIndices({1, queries}));
-    HEARTH_ASSIGN(const ValueId at, positions);
-    const auto angle = [&](size_t i) -> Made {
-      HEARTH_ASSIGN(const TensorDesc angles, op.Desc(i));
-      if (angles.shape.rank() != 2 || angles.shape[1] > size / 2) {
-        return Error(StatusCode::kMalformedInput, "angles of shape {}", angles.shape.ToString());
-      }
-      return to.AddReshape(to.Add(Gather{0, 0}, {op.In(i), at}), {batch, 1, queries, angles.shape[1]});
-    };
-    HEARTH_ASSIGN(const ValueId cosine, angle(7));
-    HEARTH_ASSIGN(const ValueId sine, angle(8));
-    HEARTH_ASSIGN(const bool is_interleaved, op.Flag("rotary_interleaved"));
-    HEARTH_ASSIGN(heads.queries, AddTurned(to, heads.queries, cosine, sine, is_interleaved));
-    HEARTH_ASSIGN(heads.keys, AddTurned(to, heads.keys, cosine, sine, is_interleaved));
-  }
-  // The new keys follow the past ones of their sequence; zeros follow them.
-  Shape before{batch, 1, 0, 1};
-  if (op.Has(3)) {
-    HEARTH_ASSIGN(const TensorDesc desc, op.Desc(3));
-    before = desc.shape;
-  }
-  if (before.rank() != 4) return Error(StatusCode::kMalformedInput, "a past of {}", before.ToString());
-  const int32_t held = before[2], room = std::max(keys, held);
-  HEARTH_TRY(to.budget().CheckRoom({room}, DType::kInt32));
-  const auto joined = [&](ValueId fresh, size_t i) -> Made {
-    if (room == queries) return fresh;
-    const Made place = to.AddIndices({1, room});
-    const Made after = to.Add(BinaryKind::kSub, {place, past});  // the number of the new one
-    const Made in_all = plus(after, number(held));
-    const Made is_new = to.Add(BinaryKind::kLess, {after, number(queries)});
-    const Made is_past = to.Add(BinaryKind::kLess, {after, number(0)});
-    const Made none = number(held + queries);
-    const Made taken = to.Add(Select{}, {is_past, place, to.Add(Select{}, {is_new, in_all, none})});
-    const Made padded = to.AddPad(fresh, 2, 0, 1);
-    const Made all = held == 0 ? padded : to.Add(Concat{.axis = 2}, {op.In(i), padded});
-    return to.Add(Gather{2, 1}, {all, taken});
-  };
-  HEARTH_ASSIGN(heads.keys, joined(heads.keys, 3));
-  HEARTH_ASSIGN(heads.values, joined(heads.values, 4));
-  const Tensor present_keys{.plain = heads.keys}, present_values{.plain = heads.values};
-  HEARTH_ASSIGN(heads.keys, to.AddSlice(heads.keys, 2, 0, keys));
-  HEARTH_ASSIGN(heads.values, to.AddSlice(heads.values, 2, 0, keys));
-  // Keys up to the query's own place; of a window, only the last ones of them. Or all of the sequence's.
-  const int64_t window = op.Int("local_window_size", -1);
-  const bool is_causal = op.Int("causal", 1) != 0;
-  if (window == 0 || (window > 0 && !is_causal)) return Error(StatusCode::kMalformedInput, "a window of {}", window);
-  const Shape each{batch, 1, 1, 1};
-  HEARTH_ASSIGN(const ValueId visible,
-                is_causal ? VisibleKeys(to, queries, keys, to.AddReshape(past, each), window < 0 ? -1 : window - 1, 0)
-                          : VisibleKeys(to, 1, keys, IntegersOf(op, 5, each), -1, 0));
-  Scoring scoring{.scale = op.Float("scale", 0.0), .cap = op.Float("softcap", 0.0)};
-  HEARTH_ASSIGN(scoring.added, AddBoth(to, BinaryKind::kAdd, AddedWhere(to, visible, kHidden), op.Optional(10)));
-  if (op.Has(11)) {
-    HEARTH_ASSIGN(scoring.sinks, to.AddReshape(op.In(11), {1, static_cast<int32_t>(count), 1, 1}));
-  } else if (op.Int("smooth_softmax", 0) == 1) {
-    HEARTH_ASSIGN(scoring.sinks,
-                  to.AddFilled({1, static_cast<int32_t>(count), 1, 1}, to.AddNumber(DType::kFloat32, 0.0)));
-  }
-  HEARTH_ASSIGN(const Attended made, AddAttention(to, heads, scoring));
-  HEARTH_ASSIGN(const ValueId result, FromHeads(to, made.result));
-  return std::vector{Tensor{.plain = result}, present_keys, present_values};
-}
-
 // (words, segments?, table of words, table of positions, table of segments?, scale, offset, mask?, positions?)
 // -> (the normalized sum of what the tables hold, numbers of marks of the mask, the sum)
 // Of QEmbedLayerNormalization, operands 2 to 6 are integers, whose scales are operands 8 to 12 and whose zero points
@@ -305,7 +174,6 @@ std::span<const OperatorRow> TransformerOperators() {
   static constexpr OperatorRow kRows[] = {
       {"Attention", ReadProjectedAttention, 0, kMicrosoft},
       {"EmbedLayerNormalization", ReadEmbedLayerNormalization, 0, kMicrosoft},
-      {"GroupQueryAttention", ReadGroupQueryAttention, 0, kMicrosoft},
       {"MultiHeadAttention", ReadMultiHeadAttention, 0, kMicrosoft},
       {"QAttention", ReadQAttention, 0, kMicrosoft},
       {"QEmbedLayerNormalization", ReadEmbedLayerNormalization, 1, kMicrosoft},

@@ -39,9 +39,13 @@ Result<std::vector<int64_t>> NodeWriter::Integers(ValueId id) const {
     return Error(StatusCode::kMalformedInput, "'{}' is {}[{}]{} where integers belong", name, DTypeName(desc(id).dtype),
                  shape(id).ToString(), desc(id).quantization ? ", quantized," : "");
   }
-  HEARTH_ASSIGN(const ReferenceTensor read, ReferenceFromBytes(desc(id), graph_.ConstantBytes(id)));
-  std::vector<int64_t> numbers;
-  for (const double number : read.values) numbers.push_back(ToInt64(number));
+  const std::byte* bytes = graph_.ConstantBytes(id).data();
+  const bool are_wide = desc(id).dtype == DType::kInt64;
+  std::vector<int64_t> numbers(static_cast<size_t>(shape(id).element_count()));
+  for (size_t k = 0; k < numbers.size(); ++k) {
+    const auto at = static_cast<int64_t>(k);
+    numbers[k] = are_wide ? LoadAt<int64_t>(bytes, at) : LoadAt<int32_t>(bytes, at);
+  }
   return numbers;
 }
 
@@ -268,13 +272,19 @@ Made NodeWriter::AddConstant(const TensorDesc& desc, const std::vector<double>& 
   return graph_.AddConstantValue(fmt::format("made_{}", graph_.values().size()), desc, std::move(bytes));
 }
 
+Made NodeWriter::AddBytes(const TensorDesc& desc, std::span<const std::byte> bytes) {
+  HEARTH_TRY(budget_.CheckRoom(desc));
+  budget_.made_bytes_left -= desc.size_bytes();
+  return graph_.AddConstantValue(fmt::format("made_{}", graph_.values().size()), desc, {bytes.begin(), bytes.end()});
+}
+
 Made NodeWriter::AddIndices(Shape shape) {
   const int64_t count = shape.element_count();
   HEARTH_TRY(budget_.CheckRoom(shape, DType::kInt32));
   if (count > kMostIndices) return Error(StatusCode::kUnsupported, "{} indices", count);
-  std::vector<double> numbers(static_cast<size_t>(count));
-  std::iota(numbers.begin(), numbers.end(), 0.0);
-  return AddConstant(shape, DType::kInt32, numbers);
+  std::vector<int32_t> numbers(static_cast<size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return AddIntegers(shape, numbers);
 }
 
 Made NodeWriter::AddFilled(Shape wanted, const Made& number) {

@@ -179,6 +179,13 @@ class NodeWriter {
   Made AddConstant(Shape shape, DType dtype, const std::vector<double>& numbers) {
     return AddConstant({dtype, shape, std::nullopt}, numbers);
   }
+  // Integers as they are: AddConstant's doubles hold none beyond 2^53.
+  Made AddIntegers(Shape shape, std::span<const int64_t> numbers) {
+    return AddBytes({DType::kInt64, shape, std::nullopt}, std::as_bytes(numbers));
+  }
+  Made AddIntegers(Shape shape, std::span<const int32_t> numbers) {
+    return AddBytes({DType::kInt32, shape, std::nullopt}, std::as_bytes(numbers));
+  }
   Made AddNumber(DType dtype, double number) { return AddConstant({1}, dtype, {number}); }
   Made AddIndices(Shape shape);  // int32: 0, 1, 2, ...
   // As many of a value of one element as the shape has.
@@ -197,6 +204,7 @@ class NodeWriter {
 
  private:
   void Place(Node node, bool is_kept);
+  Made AddBytes(const TensorDesc& desc, std::span<const std::byte> bytes);
 
   ReadingBudget& budget_;
   bool is_in_loop_;

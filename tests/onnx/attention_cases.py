@@ -76,6 +76,21 @@ def transformers():
             yield made(f"GroupQueryAttention_{name}_{packed}", "GroupQueryAttention",
                        [*qkv, *past, ints(*counts), np.int32(total), *(angles if packed else [None, None]), *sinks], [6], 3,
                        num_heads=4, kv_num_heads=2, do_rotary=packed, **{k: v for k, v in more.items() if packed or "rotary" not in k})
+    # A past of fixed room: partly filled, full, after keys were dropped, and where this step drops some.
+    for name, length, counts, left in (("partly_filled", 1, (3,), 4), ("full", 1, (5,), 6), ("drops", 1, (6,), 4),
+                                       ("dropped", 1, (9, 4), 4), ("several", 3, (8,), 6)):
+        given = {"qkv": numbers("qkv", len(counts), length, 128), "pk": numbers("pk", len(counts), 2, 6, 16),
+                 "pv": numbers("pv", len(counts), 2, 6, 16), "counts": ints(*counts)}
+        held = [numpy_helper.from_array(np.asarray(a), n) for n, a in
+                {"total": np.int32(max(counts) + 1), "cos": angles[0], "sin": angles[1], "start": np.array([0], np.int64),
+                 "left": np.array([left], np.int64), "rows": np.array([2], np.int64)}.items()]
+        nodes = [helper.make_node("GroupQueryAttention", ["qkv", "", "", "pk", "pv", "counts", "total", "cos", "sin"],
+                                  ["y", "keys", "values"], domain="com.microsoft", num_heads=4, kv_num_heads=2,
+                                  do_rotary=1, local_window_size=4, sliding_window_cache=1)]
+        for kind in ("keys", "values"):  # what lies behind those that are left is not said
+            nodes.append(helper.make_node("Slice", [kind, "start", "left", "rows"], [f"{kind}_left"]))
+        yield network(f"GroupQueryAttention_sliding_{name}", nodes, given, held, ["y", "keys_left", "values_left"],
+                      domain="com.microsoft")
     # Numbers of keys as the model builder takes them from a mask.
     held = [numpy_helper.from_array(np.asarray(a), n) for n, a in {"one": np.array([1], np.int64), "last": np.int64(1)}.items()]
     nodes = [helper.make_node("ReduceSum", ["mask", "one"], ["sums"], keepdims=0),
