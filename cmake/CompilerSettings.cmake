@@ -75,7 +75,7 @@ elseif(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CROSSCOMPILING AND NOT 
   check_linker_flag(CXX "-fuse-ld=lld;-Wl,--icf=all" HEARTH_LINKS_BY_LLD)
   unset(CMAKE_TRY_COMPILE_CONFIGURATION)
   if(HEARTH_LINKS_BY_LLD)
-    add_link_options(-fuse-ld=lld -Wl,--icf=all)
+    add_link_options(-fuse-ld=lld -Wl,--icf=all -Wl,-O2)  # -O2: a text that ends another one lies in it
   endif()
 endif()
 
