@@ -95,7 +95,7 @@ Result<std::vector<int64_t>> ClassesOf(const OpView& op) {
   for (const std::string_view name : {"classlabels_int64s", "classlabels_ints"}) {
     if (std::vector<int64_t> labels = op.Ints(name); !labels.empty()) return labels;
   }
-  std::vector<int64_t> classes = NumbersOfTexts(op.scope().reading(), op.Texts("classlabels_strings"));
+  HEARTH_ASSIGN(std::vector<int64_t> classes, NumbersOfTexts(op.scope().reading(), op.Texts("classlabels_strings")));
   if (classes.empty()) return Error(StatusCode::kMalformedInput, "no classes");
   return classes;
 }
@@ -127,7 +127,7 @@ Results Classified(OpView& op, const Made& scores, Single single, First first) {
   if (!is_single && columns != ssize(classes)) {
     return Error(StatusCode::kMalformedInput, "{} columns of scores for {} classes", columns, classes.size());
   }
-  // The class is that of the larger score shown.
+  // As onnxruntime chooses, but that of LOGISTIC the class has the larger score shown.
   const double least = single == Single::kProbability && PostTransform(op) != "LOGISTIC" ? 0.5 : 0.0;
   const Made rows =
       is_single ? to.Add(Concat{.axis = 1}, {to.AddFilled(to.shape(x), AddScalarLike(to, x, least)), x}) : Made(x);
@@ -272,7 +272,9 @@ Result<Listed> ListOf(const OpView& op, const std::string& prefix) {
   Made list(kNoValue);
   std::vector<int64_t> integers = op.Ints(prefix + "_int64s");
   const bool are_texts = integers.empty() && op.Find(prefix + "_strings") != nullptr;
-  if (are_texts) integers = NumbersOfTexts(op.scope().reading(), op.Texts(prefix + "_strings"));
+  if (are_texts) {
+    HEARTH_ASSIGN(integers, NumbersOfTexts(op.scope().reading(), op.Texts(prefix + "_strings")));
+  }
   if (!integers.empty()) {
     list = AddIntegers(to, integers);
   } else if (const TensorProto* tensor = op.TensorOf(prefix + "_tensor"); tensor != nullptr) {
@@ -326,7 +328,11 @@ Results ReadLabelEncoder(OpView& op) {
   if (tensor != nullptr) {
     otherwise = AddListed(op, *tensor);
   } else if (values.are_texts) {
-    otherwise = AddIntegers(to, {text.empty() ? -1 : op.scope().reading().texts.at(text)});
+    std::vector<int64_t> number = {-1};
+    if (!text.empty()) {
+      HEARTH_ASSIGN(number, NumbersOfTexts(op.scope().reading(), {text}));
+    }
+    otherwise = AddIntegers(to, number);
   } else {
     otherwise = dtype == DType::kInt64 ? AddIntegers(to, {op.Int("default_int64", -1)})
                                        : to.AddConstant(Shape(), dtype, {op.Float("default_float", -0.0)});

@@ -159,7 +159,7 @@ Made AlongBlocks(NodeWriter& to, const Made& list, int axis, int64_t block, cons
     return Error(StatusCode::kMalformedInput, "scales or zero points of shape {} for blocks of {} in {}",
                  shape.ToString(), block, whole.ToString());
   }
-  const auto size = static_cast<int32_t>(block);
+  const auto size = static_cast<int32_t>(std::min<int64_t>(block, std::max(whole[axis], 1)));
   const Made apart = to.AddReshape(*list, WithDimension(shape, axis + 1, 1));
   Shape spread = shape;
   spread[axis] = shape[axis] * size;

@@ -131,10 +131,16 @@ std::optional<DType> TypeOfOutput(const NodeWriter& to, ValueId value, int32_t d
   return is_made ? to.desc(value).dtype : InterfaceTypeOf(declared);
 }
 
-std::vector<int64_t> NumbersOfTexts(const Reading& reading, const std::vector<std::string_view>& texts) {
+Result<std::vector<int64_t>> NumbersOfTexts(const Reading& reading, const std::vector<std::string_view>& texts) {
   std::vector<int64_t> numbers;
   numbers.reserve(texts.size());
-  for (const std::string_view text : texts) numbers.push_back(reading.texts.at(text));
+  for (const std::string_view text : texts) {
+    const auto found = reading.texts.find(text);
+    if (found == reading.texts.end())
+      return Error(StatusCode::kUnsupported, "the text '{}', which the caller of a function gives",
+                   CleanName(ShortName(text)));
+    numbers.push_back(found->second);
+  }
   return numbers;
 }
 
@@ -154,7 +160,8 @@ Result<Tensor> AddTensor(Reading& reading, NodeWriter& to, const TensorProto& te
     if (!shape.ok()) return within(shape.status());
     if (shape->element_count() != ssize(tensor.texts))
       return within(Error(StatusCode::kMalformedInput, "{} texts of shape {}", tensor.texts.size(), shape->ToString()));
-    HEARTH_ASSIGN(const ValueId value, to.AddIntegers(*shape, NumbersOfTexts(reading, tensor.texts)));
+    HEARTH_ASSIGN(const std::vector<int64_t> numbers, NumbersOfTexts(reading, tensor.texts));
+    HEARTH_ASSIGN(const ValueId value, to.AddIntegers(*shape, numbers));
     to.marks().texts.insert(value);
     return Tensor{.plain = value};
   }

@@ -41,8 +41,8 @@ std::optional<DType> InterfaceTypeOf(int32_t type);
 Status UnknownType(int32_t type);
 // That of an output which is declared with this type. Texts are integers.
 std::optional<DType> TypeOfOutput(const NodeWriter& to, ValueId value, int32_t declared);
-// The numbers of texts of the file.
-std::vector<int64_t> NumbersOfTexts(const Reading& reading, const std::vector<std::string_view>& texts);
+// The numbers of texts of the file. kUnsupported for those that only the caller of a function names.
+Result<std::vector<int64_t>> NumbersOfTexts(const Reading& reading, const std::vector<std::string_view>& texts);
 // Adds a constant of the file to the graph. Large ones at an odd address are Tensor::stored, small ones are copied.
 Result<Tensor> AddTensor(Reading& reading, NodeWriter& to, const TensorProto& tensor, std::string name);
 

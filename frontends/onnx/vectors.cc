@@ -144,7 +144,8 @@ Results ReadSvmClassifier(OpView& op) {
                  "probabilities of more than two classes: export its scores (raw_scores), or fit it without "
                  "probabilities");
   }
-  if (!to.budget().ChargeMade(4 * static_cast<size_t>(pairs * count))) return ReadingBudget::TooMuchMade("its vectors");
+  if (!to.budget().ChargeMade(4 * static_cast<size_t>(pairs * (count + classes))))
+    return ReadingBudget::TooMuchMade("its vectors");
   const Pairs machines = PairsOf(per_class, factors, static_cast<size_t>(count));
   HEARTH_ASSIGN(const ValueId scores,
                 LayerOf(to, KernelsOf(op, x, vectors, count), static_cast<int32_t>(pairs), machines.weights, rho));

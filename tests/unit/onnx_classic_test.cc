@@ -137,6 +137,43 @@ TEST(OnnxClassic, TextsOfNumbersAreRefused) {
   EXPECT_THAT(Refusal(graph), HasSubstr("elements of string"));
 }
 
+// The function's node has its keys and its default from there.
+TEST(OnnxClassic, TextsThatTheCallerOfAFunctionGivesAreRefused) {
+  std::string referred, function;
+  protozero::pbf_writer attribute(referred);
+  attribute.add_string(1, "values_strings");
+  attribute.add_enum(20, 8);
+  attribute.add_string(21, "names");
+  protozero::pbf_writer writer(function);
+  writer.add_string(1, "Named");
+  writer.add_string(4, "a");
+  writer.add_string(5, "b");
+  writer.add_string(6, "names");
+  writer.add_message(7, OnnxGraph::NodeBytes("LabelEncoder", {"a"}, {"b"},
+                                             {OnnxGraph::Integers("keys_int64s", {1, 2}), referred}, "ai.onnx.ml"));
+  writer.add_string(10, "own");
+  OnnxGraph graph;
+  graph.Input("x", {"2"}, kWholes).Output("y", kTexts);
+  graph.Node("Named", {"x"}, {"y"}, {OnnxGraph::Words("names", {"a", "b"})}, "own");
+  const std::string file = OnnxFile(graph, 17, {function});
+  EXPECT_THAT(ReadOnnxModel(OnnxFileBytes(file)).status().message(), HasSubstr("the caller of a function gives"));
+}
+
+TEST(OnnxClassic, AMachineOfMoreClassesThanItsFileHoldsIsRefused) {
+  constexpr int kClasses = 700;
+  OnnxGraph graph;
+  graph.Input("x", {"1", "1"}).Output("label", kWholes).Output("scores");
+  graph.Node(
+      "SVMClassifier", {"x"}, {"label", "scores"},
+      {OnnxGraph::Word("kernel_type", "LINEAR"), OnnxGraph::Reals("support_vectors", std::vector<float>(kClasses)),
+       OnnxGraph::Reals("coefficients", std::vector<float>(size_t{kClasses} * (kClasses - 1))),
+       OnnxGraph::Reals("rho", std::vector<float>(size_t{kClasses} * (kClasses - 1) / 2)),
+       OnnxGraph::Integers("vectors_per_class", std::vector<int64_t>(kClasses, 1)),
+       OnnxGraph::Integers("classlabels_ints", std::vector<int64_t>(kClasses, 1))},
+      "ai.onnx.ml");
+  EXPECT_THAT(Refusal(graph), HasSubstr("its vectors would take the constants"));
+}
+
 TEST(OnnxClassic, OfTextsThatAreNamedTwiceTheFirstPlaceCounts) {
   OnnxGraph graph;
   graph.Input("x", {"3"}, kWholes).Output("y", kTexts);
