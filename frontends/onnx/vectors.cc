@@ -10,7 +10,7 @@
 namespace hearth::onnx {
 namespace {
 
-constexpr int64_t kMostClasses = 1 << 10;
+constexpr int64_t kMostClasses = 1 << 10, kMostCoupled = 1 << 6;
 
 // What each support vector says of each row: [rows, vectors].
 Made KernelsOf(OpView& op, ValueId x, std::vector<double> vectors, int64_t count) {
@@ -116,6 +116,54 @@ Pairs PairsOf(const std::vector<int64_t>& per_class, const std::vector<double>& 
   return made;
 }
 
+// The probabilities of all classes from those of pairs, `firsts` [rows, pairs]: of a pair's first class, if it is one
+// of both. They minimize the sum of (r_ji p_i - r_ij p_j)^2 (T.-F. Wu, C.-J. Lin and R. C. Weng, "Probability Estimates
+// for Multi-class Classification by Pairwise Coupling", JMLR 2004, section 4), so Q p is the same number for each
+// class; Q is singular where pairs agree with each other, and a small number on its diagonal leads to p there as well.
+Made Coupled(NodeWriter& to, ValueId firsts, int32_t classes) {
+  constexpr double kOnDiagonal = 1e-5;  // 3e-5 of p; eliminating in float32 adds less
+  const int32_t rows = to.shape(firsts)[0], pairs = to.shape(firsts)[1], size = classes * classes;
+  HEARTH_TRY(to.budget().ChargeOperators(8 * int64_t{classes}));
+  std::vector<int32_t> of_row(static_cast<size_t>(size), 2 * pairs), of_column = of_row;  // behind the last: 0
+  std::vector<double> identity(static_cast<size_t>(size));
+  int32_t pair = 0;
+  for (int32_t i = 0; i < classes; ++i) {
+    identity[static_cast<size_t>(i * classes + i)] = 1.0;
+    for (int32_t j = i + 1; j < classes; ++j, ++pair) {
+      const auto upper = static_cast<size_t>(i * classes + j), lower = static_cast<size_t>(j * classes + i);
+      of_row[upper] = of_column[lower] = pair;
+      of_row[lower] = of_column[upper] = pairs + pair;
+    }
+  }
+  const auto one = [&](double number) { return to.AddNumber(DType::kFloat32, number); };
+  const Made seconds = to.Add(BinaryKind::kSub, {one(1.0), firsts});
+  const Made none = to.AddFilled({rows, 1}, one(0.0));
+  HEARTH_ASSIGN(const ValueId all, to.Add(Concat{.axis = 1}, {firsts, seconds, none}));
+  const auto matrix = [&](const std::vector<int32_t>& places) {
+    return to.AddReshape(to.Add(Gather{1, 0}, {all, to.AddIntegers({size}, places)}), {rows, classes, classes});
+  };
+  HEARTH_ASSIGN(const ValueId r, matrix(of_row));
+  const Made squares = to.Add(Reduce{.kind = ReduceKind::kSum, .axes_mask = 1u << 1, .keep_dims = false},
+                              {to.Add(UnaryKind::kSquare, r)});
+  const Made diagonal = to.AddReshape(to.Add(BinaryKind::kAdd, {squares, one(kOnDiagonal)}), {rows, classes, 1});
+  const Made eye = to.AddConstant({1, classes, classes}, DType::kFloat32, identity);
+  const Made q = to.Add(BinaryKind::kSub,
+                        {to.Add(BinaryKind::kMul, {eye, diagonal}), to.Add(BinaryKind::kMul, {r, matrix(of_column)})});
+  HEARTH_ASSIGN(ValueId system, to.Add(Concat{.axis = 2}, {q, to.AddFilled({rows, classes, 1}, one(1.0))}));
+  for (int32_t k = 0; k < classes; ++k) {  // Q is positive definite: its diagonal does for pivots
+    std::vector<double> marks(static_cast<size_t>(classes));
+    marks[static_cast<size_t>(k)] = 1.0;
+    const Made own = to.AddSlice(system, 1, k, 1), factors = to.AddSlice(system, 2, k, 1);
+    const Made pivot = to.Add(BinaryKind::kDiv, {own, to.AddSlice(own, 2, k, 1)});
+    const Made others = to.Add(BinaryKind::kSub, {system, to.Add(BinaryKind::kMul, {factors, pivot})});
+    const Made filled = to.Add(BroadcastTo{to.shape(system)}, {pivot});
+    HEARTH_ASSIGN(system, to.Add(Select{}, {to.AddConstant({1, classes, 1}, DType::kBool, marks), filled, others}));
+  }
+  HEARTH_ASSIGN(const ValueId solved, to.AddReshape(to.AddSlice(system, 2, classes, 1), {rows, classes}));
+  const Reduce sum{.kind = ReduceKind::kSum, .axes_mask = 1u << 1, .keep_dims = true};
+  return to.Add(BinaryKind::kDiv, {solved, to.Add(sum, {solved})});
+}
+
 // (class, scores): of two classes -score and score, or their probabilities; of more the scores of all pairs.
 Results ReadSvmClassifier(OpView& op) {
   NodeWriter& to = op.to();
@@ -139,10 +187,8 @@ Results ReadSvmClassifier(OpView& op) {
     return Error(StatusCode::kMalformedInput, "{} classes, {} vectors of {} features: {} numbers, {} coefficients",
                  classes, count, features, vectors.size(), factors.size());
   }
-  if (!slopes.empty() && (classes > 2 || slopes.size() != 1)) {
-    return Error(StatusCode::kUnsupported,
-                 "probabilities of more than two classes: export its scores (raw_scores), or fit it without "
-                 "probabilities");
+  if (!slopes.empty() && (ssize(slopes) != pairs || classes > kMostCoupled)) {
+    return Error(StatusCode::kUnsupported, "{} probabilities of pairs among {} classes", slopes.size(), classes);
   }
   if (!to.budget().ChargeMade(4 * static_cast<size_t>(pairs * (count + classes))))
     return ReadingBudget::TooMuchMade("its vectors");
@@ -153,12 +199,17 @@ Results ReadSvmClassifier(OpView& op) {
   const Made votes = LayerOf(to, wins, static_cast<int32_t>(classes), machines.votes, machines.at_zero);
   HEARTH_ASSIGN(const ValueId label, LabelOfLargest(op, votes, labels));
   Made shown(kNoValue);
-  if (!slopes.empty()) {  // of the first class 1 / (1 + exp(score * slope + offset))
-    const Made line = to.Add(BinaryKind::kMul, {scores, AddScalarLike(to, scores, -slopes[0])});
-    HEARTH_ASSIGN(const ValueId first, to.Add(UnaryKind::kLogistic,
-                                              to.Add(BinaryKind::kSub, {line, AddScalarLike(to, scores, offsets[0])})));
+  if (!slopes.empty()) {  // of a pair's first class 1 / (1 + exp(score * slope + offset))
+    const auto list = [&](const std::vector<double>& numbers) {
+      return to.AddConstant({static_cast<int32_t>(pairs)}, DType::kFloat32, numbers);
+    };
+    const Made line = to.Add(BinaryKind::kMul, {scores, list(slopes)});
+    const Made opposite = to.Add(UnaryKind::kNeg, to.Add(BinaryKind::kAdd, {line, list(offsets)}));
+    HEARTH_ASSIGN(const ValueId first, to.Add(UnaryKind::kLogistic, opposite));
     const Made rest = to.Add(BinaryKind::kSub, {AddScalarLike(to, first, 1.0), first});
-    shown = Transformed(op, to.Add(Concat{.axis = 1}, {first, rest}), PostTransform(op));
+    const Made all =
+        classes == 2 ? to.Add(Concat{.axis = 1}, {first, rest}) : Coupled(to, first, static_cast<int32_t>(classes));
+    shown = Transformed(op, all, PostTransform(op));
   } else if (classes == 2) {
     shown =
         ScoresOfTwo(op, scores, PostTransform(op).starts_with("SOFTMAX") ? Single::kProbability : Single::kDifference);

@@ -263,6 +263,63 @@ TEST(OnnxClassic, ProbabilitiesOfTwoClassesFollowTheScore) {
   EXPECT_THAT(answers[1].values, Pointwise(FloatNear(1e-6f), expected));
 }
 
+// Minimizes the sum of (r_ji p_i - r_ij p_j)^2 one class after the other.
+std::vector<double> CoupledInTurn(const std::vector<std::vector<double>>& r) {
+  const size_t classes = r.size();
+  std::vector<double> p(classes, 1.0 / static_cast<double>(classes));
+  for (int turn = 0; turn < 2000; ++turn) {
+    for (size_t t = 0; t < classes; ++t) {
+      double own = 0, others = 0, sum = 0;
+      for (size_t j = 0; j < classes; ++j) {
+        if (j == t) continue;
+        own += r[j][t] * r[j][t];
+        others += r[j][t] * r[t][j] * p[j];
+      }
+      std::vector<double> q(classes);  // Q p
+      for (size_t i = 0; i < classes; ++i) {
+        for (size_t j = 0; j < classes; ++j) q[i] += j == i ? 0 : r[j][i] * r[j][i] * p[i] - r[j][i] * r[i][j] * p[j];
+      }
+      double product = 0;
+      for (size_t i = 0; i < classes; ++i) product += p[i] * q[i];
+      p[t] = (others + product) / own;
+      for (const double share : p) sum += share;
+      for (double& share : p) share /= sum;
+    }
+  }
+  return p;
+}
+
+TEST(OnnxClassic, ProbabilitiesOfThreeClassesAreThoseOfTheirPairsCoupled) {
+  const std::vector<float> vectors = {-1, 0.5f, 2}, rho = {0.25f, -0.5f, 0.75f}, slopes = {-2, -1.5f, -1},
+                           offsets = {0.5f, 0, -0.25f}, factors = {1.5f, -1, 0.5f, -0.75f, 2, -1.25f};
+  OnnxGraph graph;
+  graph.Input("x", {"2", "1"}).Output("label", kWholes).Output("scores");
+  graph.Node("SVMClassifier", {"x"}, {"label", "scores"},
+             {OnnxGraph::Word("kernel_type", "LINEAR"), OnnxGraph::Reals("support_vectors", vectors),
+              OnnxGraph::Reals("coefficients", factors), OnnxGraph::Reals("rho", rho),
+              OnnxGraph::Integers("vectors_per_class", {1, 1, 1}), OnnxGraph::Integers("classlabels_ints", {3, 9, 4}),
+              OnnxGraph::Reals("prob_a", slopes), OnnxGraph::Reals("prob_b", offsets)},
+             "ai.onnx.ml");
+  const std::vector<double> x = {-0.5, 1};
+  std::vector<double> expected;
+  for (const double number : x) {
+    std::vector<std::vector<double>> r(3, std::vector<double>(3));
+    size_t pair = 0;
+    for (size_t i = 0; i < 3; ++i) {
+      for (size_t j = i + 1; j < 3; ++j, ++pair) {
+        const double score = factors[(j - 1) * 3 + i] * number * vectors[i] + factors[i * 3 + j] * number * vectors[j];
+        r[i][j] = 1 / (1 + std::exp((score + rho[pair]) * slopes[pair] + offsets[pair]));
+        r[j][i] = 1 - r[i][j];
+      }
+    }
+    const std::vector<double> p = CoupledInTurn(r);
+    expected.insert(expected.end(), p.begin(), p.end());
+  }
+  const auto answers = Answers(graph, {2, 1}, x);
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_THAT(answers[1].values, Pointwise(FloatNear(5e-5f), expected));  // what Coupled adds to the diagonal
+}
+
 TEST(OnnxClassic, ProbabilitiesWithoutTheirOffsetsAreRefused) {
   EXPECT_THAT(Refusal(Machine({-2}, {})), HasSubstr("SVMClassifier"));
 }
