@@ -194,7 +194,7 @@ Results ReadKnownCentered(OpView& op) {
   NodeWriter& to = op.to();
   const OperatorRow& row = *op.known();
   const auto& known = to.marks().centered;
-  if (known.empty() || !row.domain.empty() || op.output_count() != 1 || !op.Has(0) ||
+  if (known.empty() || row.domain != kStandard || op.output_count() != 1 || !op.Has(0) ||
       std::ranges::find(kMoves, row.name) == std::end(kMoves))
     return op.Read();
   const Order order = op.OrderOf(0);

@@ -15,11 +15,19 @@ namespace hearth::onnx {
 
 class OpView;
 
+enum class Domain : uint8_t { kStandard, kMicrosoft, kClassic };
+using enum Domain;
+// As files have it: "" is ai.onnx.
+constexpr std::string_view DomainName(Domain domain) {
+  constexpr std::string_view kNames[] = {"", "com.microsoft", "ai.onnx.ml"};
+  return kNames[static_cast<size_t>(domain)];
+}
+
 struct OperatorRow {
   std::string_view name;
   Results (*read)(OpView& op);
-  int kind = 0;             // what a reader that several operators share takes
-  std::string_view domain;  // "" is ai.onnx
+  int kind = 0;  // what a reader that several operators share takes
+  Domain domain = kStandard;
 };
 
 class OpView {

@@ -9,8 +9,8 @@ namespace hearth::onnx {
 const OperatorRow* FindOperator(std::string_view domain, std::string_view name) {
   for (const auto list : kOperatorLists) {
     const std::span<const OperatorRow> rows = list();
-    const auto found =
-        std::ranges::find_if(rows, [&](const OperatorRow& row) { return row.name == name && row.domain == domain; });
+    const auto found = std::ranges::find_if(
+        rows, [&](const OperatorRow& row) { return row.name == name && DomainName(row.domain) == domain; });
     if (found != rows.end()) return &*found;
   }
   return nullptr;

@@ -15,8 +15,6 @@ constexpr int Kind(Enum kind) {
   return static_cast<int>(kind);
 }
 
-inline constexpr std::string_view kMicrosoft = "com.microsoft", kClassic = "ai.onnx.ml";
-
 // Null for an operator that no list has.
 const OperatorRow* FindOperator(std::string_view domain, std::string_view name);
 

@@ -21,8 +21,8 @@ class TextCollector {
   void Add(const std::vector<NodeProto>& nodes) {
     for (const NodeProto& node : nodes) {
       for (const AttributeProto& attribute : node.attributes) {
-        if (node.domain == kClassic && attribute.name.ends_with("_strings")) AddTexts(attribute.strings);
-        if (node.domain == kClassic && attribute.name == "default_string") AddTexts({attribute.s});
+        if (node.domain == DomainName(kClassic) && attribute.name.ends_with("_strings")) AddTexts(attribute.strings);
+        if (node.domain == DomainName(kClassic) && attribute.name == "default_string") AddTexts({attribute.s});
         if (attribute.tensor != nullptr) AddTexts(attribute.tensor->texts);
         if (attribute.graph != nullptr) Add(*attribute.graph);
       }
