@@ -53,6 +53,17 @@ Made RowsOf(OpView& op) {
   return Error(StatusCode::kMalformedInput, "features of shape {}", shape.ToString());
 }
 
+Made FloatRowsOf(OpView& op) {
+  return op.to().AddCast(RowsOf(op), DType::kFloat32);
+}
+
+Made LayerOf(NodeWriter& to, const Made& x, int32_t results, const std::vector<double>& weights,
+             const std::vector<double>& added) {
+  const Shape shape{results, static_cast<int32_t>(weights.size()) / results};
+  const Made bias = added.empty() ? Made(kNoValue) : to.AddConstant({results}, DType::kFloat32, added);
+  return to.Add(FullyConnected{.keep_dims = true}, {x, to.AddConstant(shape, DType::kFloat32, weights), bias});
+}
+
 namespace {
 
 // Numbers that are broadcast to rows of x: as many as `columns`, or one. kNoValue if there are none.
@@ -146,8 +157,7 @@ namespace {
 // x by the attribute `coefficients` [results, features], plus `intercepts`.
 Made LinearScores(OpView& op, int64_t results) {
   NodeWriter& to = op.to();
-  HEARTH_ASSIGN(const ValueId given, RowsOf(op));
-  HEARTH_ASSIGN(const ValueId x, to.AddCast(given, DType::kFloat32));
+  HEARTH_ASSIGN(const ValueId x, FloatRowsOf(op));
   HEARTH_ASSIGN(const std::vector<double> factors, RealsOf(op, "coefficients"));
   HEARTH_ASSIGN(const std::vector<double> added, RealsOf(op, "intercepts"));
   const int32_t features = to.shape(x)[1];
@@ -155,10 +165,7 @@ Made LinearScores(OpView& op, int64_t results) {
     return Error(StatusCode::kMalformedInput, "{} coefficients and {} intercepts for {} results of {} features",
                  factors.size(), added.size(), results, features);
   }
-  const auto rows = static_cast<int32_t>(results);
-  const Made weights = to.AddConstant({rows, features}, DType::kFloat32, factors);
-  const Made bias = AddList(to, x, added, rows);
-  return to.Add(FullyConnected{.keep_dims = true}, {x, weights, bias});
+  return LayerOf(to, x, static_cast<int32_t>(results), factors, added);
 }
 
 Results ReadLinearRegressor(OpView& op) {

@@ -14,6 +14,11 @@ Result<std::vector<double>> RealsOf(const OpView& op, std::string_view name);
 
 // Operand 0 as rows of float32, or of double if it has that type: [1, features] of a vector.
 Made RowsOf(OpView& op);
+Made FloatRowsOf(OpView& op);  // as float32 in any case
+
+// x by constant weights [results, features], plus one number for each result unless there is none.
+Made LayerOf(NodeWriter& to, const Made& x, int32_t results, const std::vector<double>& weights,
+             const std::vector<double>& added);
 
 // `scores` [rows, columns] as this value of post_transform has them.
 Made Transformed(OpView& op, const Made& scores, std::string_view name);

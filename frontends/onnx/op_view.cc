@@ -207,18 +207,19 @@ Results OpView::Read() {
                                                 "Unsqueeze",
                                                 "Where"};
   static constexpr std::string_view kCompares[] = {"Equal", "LabelEncoder", "OneHotEncoder", "Shape", "Size"};
-  const bool has_texts = HasMarked(to().marks().texts),
-             moves = std::ranges::find(kMoves, row_->name) != std::end(kMoves);
-  if (has_texts && !moves && std::ranges::find(kCompares, row_->name) == std::end(kCompares)) {
+  const auto is_among = [&](std::span<const std::string_view> names) {
+    return std::ranges::find(names, row_->name) != names.end();
+  };
+  const bool has_texts = HasMarked(to().marks().texts), moves = has_texts && is_among(kMoves);
+  if (has_texts && !moves && !is_among(kCompares))
     return Error(StatusCode::kUnsupported, "an operand that holds texts");
-  }
   const bool has_narrow = HasMarked(to().marks().narrow_integers);
   Results made = row_->read(*this);
   for (size_t k = 0; made.ok() && k < made->size(); ++k) {
     for (const ValueId value : {(*made)[k].plain, (*made)[k].last}) {
       const DType dtype = value == kNoValue ? DType::kFloat32 : to().desc(value).dtype;
       if (has_narrow && (dtype == DType::kInt8 || dtype == DType::kUInt8)) to().marks().narrow_integers.insert(value);
-      if (has_texts && moves && dtype == DType::kInt64) to().marks().texts.insert(value);
+      if (moves && dtype == DType::kInt64) to().marks().texts.insert(value);
     }
   }
   return made;

@@ -84,8 +84,11 @@ std::vector<TensorMetadata> OutputLabels(const ModelProto& model) {
   for (const ValueInfoProto& output : model.graph->outputs) {
     TensorMetadata& made = outputs.emplace_back();
     made.name = CleanName(output.name);
-    (output.type == kString ? made.value_labels : made.axis_labels) =
-        output.type == kString ? texts : ClassesBehind(makers, output.name);
+    if (output.type == kString) {
+      made.value_labels = texts;
+    } else {
+      made.axis_labels = ClassesBehind(makers, output.name);
+    }
   }
   return outputs;
 }

@@ -183,12 +183,30 @@ Made LeavesOf(NodeWriter& to, const Forest& forest, ValueId x) {
   return at;
 }
 
-// What leaves say, in attributes PREFIX_treeids, PREFIX_nodeids, PREFIX_ids and PREFIX_weights.
+// What leaves say.
 struct Weights {
+  static Result<Weights> Room(NodeWriter& to, size_t nodes, int64_t columns) {
+    Weights made{.table = {}, .columns = static_cast<int32_t>(columns)};
+    const size_t size = nodes * static_cast<size_t>(columns);
+    if (!to.budget().ChargeMade(4 * size)) return ReadingBudget::TooMuchMade("its leaves");
+    made.table.resize(size);
+    return made;
+  }
+  Status Add(size_t leaf, int64_t column, double number) {
+    if (column < 0 || column >= columns)
+      return Error(StatusCode::kMalformedInput, "a weight of column {} of {}", column, columns);
+    table[leaf * static_cast<size_t>(columns) + static_cast<size_t>(column)] += number;
+    has_negative = has_negative || number < 0;
+    return Status::Ok();
+  }
+
   std::vector<double> table;  // [nodes, columns]
   int32_t columns = 1;
   bool has_negative = false;
 };
+
+// That of attributes PREFIX_treeids, PREFIX_nodeids, PREFIX_ids and PREFIX_weights. `is_single`: of one column,
+// whatever column the file names.
 Result<Weights> WeightsOf(const OpView& op, const NumberedForest& numbered, const std::string& prefix, int64_t columns,
                           bool is_single) {
   const std::vector<int64_t> trees = op.Ints(prefix + "_treeids"), nodes = op.Ints(prefix + "_nodeids"),
@@ -198,18 +216,12 @@ Result<Weights> WeightsOf(const OpView& op, const NumberedForest& numbered, cons
   if (trees.size() != count || nodes.size() != count || ids.size() != count) {
     return Error(StatusCode::kMalformedInput, "{} weights of leaves, and lists of other lengths", count);
   }
-  Weights made;
-  made.columns = is_single ? 1 : static_cast<int32_t>(columns);
-  const size_t size = numbered.forest.features.size() * static_cast<size_t>(made.columns);
-  if (!op.to().budget().ChargeMade(4 * size)) return ReadingBudget::TooMuchMade("its leaves");
-  made.table.resize(size);
+  HEARTH_ASSIGN(Weights made, Weights::Room(op.to(), numbered.forest.features.size(), is_single ? 1 : columns));
   for (size_t k = 0; k < count; ++k) {
     HEARTH_ASSIGN(const size_t leaf, numbered.places.Find(trees[k], nodes[k]));
     if (ids[k] < 0 || ids[k] >= columns)
       return Error(StatusCode::kMalformedInput, "a weight of column {} of {}", ids[k], columns);
-    const size_t column = is_single ? 0 : static_cast<size_t>(ids[k]);
-    made.table[leaf * static_cast<size_t>(made.columns) + column] += numbers[k];
-    made.has_negative = made.has_negative || numbers[k] < 0;
+    HEARTH_TRY(made.Add(leaf, is_single ? 0 : ids[k], numbers[k]));
   }
   return made;
 }
@@ -347,15 +359,8 @@ Results ReadTreeEnsemble(OpView& op) {
     forest.roots.push_back(static_cast<double>(root));
   }
   HEARTH_ASSIGN(forest.depth, DepthOf(forest));
-  Weights weights{.table = {}, .columns = static_cast<int32_t>(columns)};
-  const size_t size = forest.features.size() * static_cast<size_t>(columns);
-  if (!to.budget().ChargeMade(4 * size)) return ReadingBudget::TooMuchMade("its leaves");
-  weights.table.resize(size);
-  for (size_t k = 0; k < leaves; ++k) {
-    if (targets[k] < 0 || targets[k] >= columns)
-      return Error(StatusCode::kMalformedInput, "a weight of column {} of {}", targets[k], columns);
-    weights.table[(nodes + k) * static_cast<size_t>(columns) + static_cast<size_t>(targets[k])] = numbers[k];
-  }
+  HEARTH_ASSIGN(Weights weights, Weights::Room(to, forest.features.size(), columns));
+  for (size_t k = 0; k < leaves; ++k) HEARTH_TRY(weights.Add(nodes + k, targets[k], numbers[k]));
   const Made sums = SumsOf(to, forest, x, weights, kKinds[static_cast<size_t>(kind)]);
   return Plain(Transformed(op, sums, kTransforms[static_cast<size_t>(transform)]));
 }

@@ -56,22 +56,9 @@ Made KernelsOf(OpView& op, ValueId x, std::vector<double> vectors, int64_t count
   return Error(StatusCode::kUnsupported, "kernel_type={}", name);
 }
 
-// x by constant weights [results, features], plus one number for each result.
-Made LayerOf(NodeWriter& to, const Made& x, int32_t results, const std::vector<double>& weights,
-             const std::vector<double>& added) {
-  const Shape shape{results, static_cast<int32_t>(weights.size()) / results};
-  return to.Add(FullyConnected{.keep_dims = true}, {x, to.AddConstant(shape, DType::kFloat32, weights),
-                                                    to.AddConstant({results}, DType::kFloat32, added)});
-}
-
-Result<ValueId> FeaturesOf(OpView& op) {
-  HEARTH_ASSIGN(const ValueId x, RowsOf(op));
-  return op.to().AddCast(x, DType::kFloat32);
-}
-
 Results ReadSvmRegressor(OpView& op) {
   NodeWriter& to = op.to();
-  HEARTH_ASSIGN(const ValueId x, FeaturesOf(op));
+  HEARTH_ASSIGN(const ValueId x, FloatRowsOf(op));
   HEARTH_ASSIGN(const std::vector<double> vectors, RealsOf(op, "support_vectors"));
   HEARTH_ASSIGN(const std::vector<double> factors, RealsOf(op, "coefficients"));
   HEARTH_ASSIGN(const std::vector<double> rho, RealsOf(op, "rho"));
@@ -167,7 +154,7 @@ Made Coupled(NodeWriter& to, ValueId firsts, int32_t classes) {
 // (class, scores): of two classes -score and score, or their probabilities; of more the scores of all pairs.
 Results ReadSvmClassifier(OpView& op) {
   NodeWriter& to = op.to();
-  HEARTH_ASSIGN(const ValueId x, FeaturesOf(op));
+  HEARTH_ASSIGN(const ValueId x, FloatRowsOf(op));
   HEARTH_ASSIGN(const std::vector<double> vectors, RealsOf(op, "support_vectors"));
   HEARTH_ASSIGN(const std::vector<double> factors, RealsOf(op, "coefficients"));
   HEARTH_ASSIGN(const std::vector<double> rho, RealsOf(op, "rho"));
