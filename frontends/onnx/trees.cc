@@ -343,7 +343,8 @@ Results ReadTreeEnsemble(OpView& op) {
   }
   for (size_t k = 0; k < nodes; ++k) {
     constexpr double kIsMember = 6;
-    if (modes[k] > kIsMember) return Error(StatusCode::kUnsupported, "a node of mode {}", modes[k]);
+    if (!(modes[k] >= 0 && modes[k] <= kIsMember))
+      return Error(StatusCode::kUnsupported, "a node of mode {}", modes[k]);
     HEARTH_TRY(SetNode(forest, k, static_cast<size_t>(modes[k]), asked[k], to.shape(x)[1]));
     forest.thresholds[k] = splits[k];
     forest.takes_nan[k] = !nan.empty() && nan[k] != 0 ? 1.0 : 0.0;

@@ -113,6 +113,35 @@ TEST(OnnxClassic, ATreeThatAsksForAFeatureBehindTheLastIsRefused) {
   EXPECT_THAT(Refusal(Stump{.feature = 1}.Written()), HasSubstr("feature 1 of 1"));
 }
 
+// An attribute that is a list of one number.
+std::string TensorAttribute(std::string_view name, int type, std::string_view raw) {
+  std::string tensor, attribute;
+  const std::vector<int64_t> dims = {1};
+  protozero::pbf_writer of_tensor(tensor), writer(attribute);
+  of_tensor.add_packed_int64(1, dims.begin(), dims.end());
+  of_tensor.add_int32(2, type);
+  of_tensor.add_bytes(9, raw.data(), raw.size());
+  writer.add_string(1, name.data(), name.size());
+  writer.add_message(5, tensor);
+  return attribute;
+}
+
+TEST(OnnxClassic, ANodeOfANegativeModeIsRefused) {
+  const float number = 1;
+  const std::string_view real(reinterpret_cast<const char*>(&number), sizeof(number));
+  OnnxGraph graph;
+  graph.Input("x", {"1", "1"}).Output("y");
+  std::vector<std::string> attributes = {TensorAttribute("nodes_modes", 3, "\xfe"),
+                                         TensorAttribute("nodes_splits", 1, real),
+                                         TensorAttribute("leaf_weights", 1, real)};
+  for (const char* name :
+       {"nodes_featureids", "nodes_truenodeids", "nodes_falsenodeids", "leaf_targetids", "tree_roots"})
+    attributes.push_back(OnnxGraph::Integers(name, {0}));
+  for (const char* name : {"nodes_trueleafs", "nodes_falseleafs"}) attributes.push_back(OnnxGraph::Integers(name, {1}));
+  graph.Node("TreeEnsemble", {"x"}, {"y"}, attributes, "ai.onnx.ml");
+  EXPECT_THAT(Refusal(graph), HasSubstr("a node of mode -2"));
+}
+
 TEST(OnnxClassic, ConstantTextsAreTakenAsTheirNumbers) {
   OnnxGraph graph;
   graph.Input("at", {"3"}, kWholes).Output("y", kTexts).Texts("names", {"b", "a", "b", "c"});
