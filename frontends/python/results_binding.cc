@@ -1,7 +1,6 @@
 // What outputs mean, as plain values; hearth/_results.py gives them names.
 #include "frontends/python/bindings.h"
 #include "hearth/results.h"
-#include "runtime/results/skeleton.h"
 
 namespace py = pybind11;
 
@@ -30,15 +29,14 @@ void BindResults(py::module_& module) {
                                  list.append(py::make_tuple(c.class_index, c.label, c.score));
                                return list;
                              })
-      .def_property_readonly(
-          "boxes",
-          [](const Result& r) {
-            py::list list;
-            for (const Box& b : r.boxes)
-              list.append(py::make_tuple(b.class_index, b.label, b.score, b.left, b.top, b.right, b.bottom,
-                                         PointsOf(b.points, BoxSkeletonOf(b.points.size()))));
-            return list;
-          })
+      .def_property_readonly("boxes",
+                             [](const Result& r) {
+                               py::list list;
+                               for (const Box& b : r.boxes)
+                                 list.append(py::make_tuple(b.class_index, b.label, b.score, b.left, b.top, b.right,
+                                                            b.bottom, PointsOf(b.points, b.skeleton)));
+                               return list;
+                             })
       .def_property_readonly(
           "kind",
           [](const Result& r) { return r.points.skeleton == nullptr ? "" : std::string(r.points.skeleton->name); })

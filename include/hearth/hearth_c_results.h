@@ -11,8 +11,8 @@ typedef struct hearth_results hearth_results;
 
 /* Since version 3. What the outputs of the session's last run mean (hearth/results.h): a list of results, each an
  * output or several that belong together. `meaning`: NULL to find it, else "classes", "boxes", "keypoints", "mask",
- * "class-map", "image" or "none", or a kind of boxes: "yolov5", "yolov8", "yolov10" or "yolox". `top`: how many classes
- * of scores. Boxes below `min_score` are left out. */
+ * "class-map", "image" or "none", or a kind of boxes: "yolov5", "yolov8", "yolov10", "yolox", "yolov8-pose" or
+ * "yolov8-obb". `top`: how many classes of scores. Boxes below `min_score` are left out. */
 HEARTH_C_EXPORT hearth_status hearth_session_interpret(hearth_session* session, const char* meaning, size_t top,
                                                        float min_score, hearth_results** out);
 HEARTH_C_EXPORT void hearth_results_destroy(hearth_results* results);
@@ -32,10 +32,11 @@ HEARTH_C_EXPORT const char* hearth_result_label(const hearth_results* results, s
 /* The score; a class map's share. */
 HEARTH_C_EXPORT float hearth_result_score(const hearth_results* results, size_t index, size_t item);
 /* `count` numbers, fractions of the picture's width and height: left, top, right, bottom of a box and then x, y of each
- * point in it; x, y of a key point. NULL and 0 for other items. */
+ * point in it (a rotated box's corners); x, y of a key point. NULL and 0 for other items. */
 HEARTH_C_EXPORT const float* hearth_result_place(const hearth_results* results, size_t index, size_t item,
                                                  size_t* count);
-/* height rows of width numbers: a mask's probabilities, a class map's classes. NULL for other results. */
+/* height rows of width numbers: a mask's probabilities, a class map's classes, of boxes with masks 1 + the item that the
+ * pixel belongs to, or 0. NULL for other results. */
 HEARTH_C_EXPORT const float* hearth_result_map(const hearth_results* results, size_t index, int32_t* height,
                                                int32_t* width);
 

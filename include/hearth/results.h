@@ -40,8 +40,10 @@ enum class Layout {
   kAnchors,         // regressors[1,N,4+2P], logits[1,N,1]: MediaPipe's detectors of faces, palms and people
   kYoloObjectness,  // [1,N,5+C] or [1,5+C,N]: centre x, y, width, height, objectness, scores (YOLO v5)
   kYoloScores,      // [1,4+C,N] or [1,N,4+C]: centre x, y, width, height, scores (YOLO v8, v9, v11)
-  kYoloListed,      // [1,N,6]: left, top, right, bottom, score, class (YOLO v10)
+  kYoloListed,      // [1,N,6]: left, top, right, bottom, score, class (YOLO v10); others may follow
   kYoloCells,       // like kYoloObjectness, but still relative to the cells of its grids (YOLOX)
+  kYoloPoses,       // like kYoloScores, and K times x, y, probability behind the scores
+  kYoloRotated,     // like kYoloScores, and an angle in radians behind the scores
   kOneChannel,      // [1,H,W,1] or [1,H,W]
   kTwoChannels,     // [1,H,W,2]: background, foreground
   kScoresPerPixel,  // [1,H,W,C]
@@ -74,21 +76,23 @@ struct KeyPoint {
   float score = 1;  // 1 if the model gives none
 };
 
+// Names of key points and the limbs between them.
+struct Skeleton {
+  std::string_view name;  // "body", "hand", "face", "corners"
+  size_t point_count = 0;
+  std::span<const std::string_view> point_names;     // empty if points have numbers only
+  std::span<const std::pair<size_t, size_t>> limbs;  // between two points; empty for a cloud of points
+};
+
 struct Box {
   size_t class_index = 0;
   std::string label;  // empty if there is none
   float score = 0;
   float left = 0, top = 0, right = 0, bottom = 0;
-  // Of a face: right eye, left eye, nose, mouth, right ear, left ear. Palms have 7 points, people 4.
+  // Of a face: right eye, left eye, nose, mouth, right ear, left ear. Palms have 7 points, people 4 or a pose's. The
+  // corners of a rotated box, which left to bottom hold: clockwise from the one that is upper left before it is turned.
   std::vector<KeyPoint> points;
-};
-
-// Names of key points and the limbs between them.
-struct Skeleton {
-  std::string_view name;  // "body", "hand", "face"
-  size_t point_count = 0;
-  std::span<const std::string_view> point_names;     // empty if points have numbers only
-  std::span<const std::pair<size_t, size_t>> limbs;  // between two points; empty for a cloud of points
+  const Skeleton* skeleton = nullptr;  // of the points; lives as long as the process; null: no names, no limbs
 };
 
 struct KeyPoints {
@@ -123,7 +127,7 @@ struct Interpretation {
   std::vector<ScoredClass> classes;  // highest first; among equals the lower index first
   std::vector<Box> boxes;            // highest first, none below min_score
   KeyPoints points;
-  PixelMap map;                  // of a mask or class map
+  PixelMap map;                  // of a mask or class map; of boxes with masks: 1 + the box's place, 0 for no box
   std::vector<ClassArea> areas;  // of a class map: the classes that occur, largest first
 };
 

@@ -101,12 +101,14 @@ std::vector<Box> DecodeAnchors(const Interpretation& result) {
     const float x = centres[k].x + numbers[0] / size, y = centres[k].y + numbers[1] / size;
     const float half_width = numbers[2] / size / 2, half_height = numbers[3] / size / 2;
     if (!std::isfinite(x + y) || !std::isfinite(half_width + half_height)) continue;
-    Box box{0, label, score, x - half_width, y - half_height, x + half_width, y + half_height, {}};
+    Box box{0, label, score, x - half_width, y - half_height, x + half_width, y + half_height, {}, points};
     for (size_t p = 4; p < row; p += 2)
       box.points.push_back({centres[k].x + numbers[p] / size, centres[k].y + numbers[p + 1] / size});
     boxes.push_back(std::move(box));
   }
-  return WithoutOverlaps(std::move(boxes), kMostOverlap);
+  std::vector<Box> kept;
+  for (const size_t k : WithoutOverlaps(boxes, kMostOverlap)) kept.push_back(std::move(boxes[k]));
+  return kept;
 }
 
 }  // namespace hearth

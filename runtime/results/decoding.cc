@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
@@ -17,10 +18,45 @@ namespace {
 
 constexpr size_t kMostBoxes = 300;
 
+// Of a polygon, by its corners in order around it (the shoelace formula).
+float AreaOf(const std::vector<KeyPoint>& corners) {
+  float twice = 0;
+  for (size_t k = 0; k < corners.size(); ++k) {
+    const KeyPoint &from = corners[k], &to = corners[(k + 1) % corners.size()];
+    twice += from.x * to.y - to.x * from.y;
+  }
+  return std::abs(twice) / 2;
+}
+
+// What lies within both of two convex polygons: the one is cut along each side of the other (Sutherland and Hodgman,
+// 1974).
+std::vector<KeyPoint> WithinBoth(std::vector<KeyPoint> cut, const std::vector<KeyPoint>& sides) {
+  for (size_t k = 0; k < sides.size(); ++k) {
+    const KeyPoint &from = sides[k], &to = sides[(k + 1) % sides.size()];
+    const auto inside_by = [&](const KeyPoint& point) {
+      return (to.x - from.x) * (point.y - from.y) - (to.y - from.y) * (point.x - from.x);
+    };
+    const std::vector<KeyPoint> whole = std::exchange(cut, {});
+    for (size_t p = 0; p < whole.size(); ++p) {
+      const KeyPoint &here = whole[p], &next = whole[(p + 1) % whole.size()];
+      const float inside = inside_by(here), next_inside = inside_by(next);
+      if (inside >= 0) cut.push_back(here);
+      if ((inside >= 0) == (next_inside >= 0)) continue;
+      const float part = inside / (inside - next_inside);
+      cut.push_back({here.x + part * (next.x - here.x), here.y + part * (next.y - here.y)});
+    }
+  }
+  return cut;
+}
+
 float OverlapOf(const Box& a, const Box& b) {
   const float width = std::min(a.right, b.right) - std::max(a.left, b.left);
   const float height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
   if (width <= 0 || height <= 0) return 0;
+  if (a.skeleton == CornersSkeleton() && b.skeleton == CornersSkeleton()) {
+    const float within = AreaOf(WithinBoth(a.points, b.points));
+    return within / (AreaOf(a.points) + AreaOf(b.points) - within);
+  }
   const float both = (a.right - a.left) * (a.bottom - a.top) + (b.right - b.left) * (b.bottom - b.top);
   return width * height / (both - width * height);
 }
@@ -159,7 +195,7 @@ std::vector<ScoredClass> HighestScores(std::span<const float> scores, size_t cou
 std::vector<Box> ListedBoxes(const GroupValues& values, std::span<const std::string> labels, float min_score) {
   const size_t listed = values[2].size();
   const size_t count = values.size() > 3 ? std::min(listed, IndexOf(values[3].at(0))) : listed;
-  std::vector<Box> boxes;
+  std::vector<Box> boxes, sorted;
   for (size_t k = 0; k < count; ++k) {
     const float* corners = values[0].data() + 4 * k;  // ymin, xmin, ymax, xmax
     if (!(values[2][k] >= min_score)) continue;
@@ -167,18 +203,27 @@ std::vector<Box> ListedBoxes(const GroupValues& values, std::span<const std::str
     boxes.push_back(
         {class_index, LabelOf(class_index, labels), values[2][k], corners[1], corners[0], corners[3], corners[2], {}});
   }
-  return boxes;
+  for (const size_t k : BestFirst(boxes)) sorted.push_back(std::move(boxes[k]));
+  return sorted;
 }
 
-std::vector<Box> WithoutOverlaps(std::vector<Box> boxes, float most_overlap) {
-  std::stable_sort(boxes.begin(), boxes.end(), [](const Box& a, const Box& b) { return a.score > b.score; });
-  std::vector<Box> kept;
-  for (Box& box : boxes) {
+std::vector<size_t> BestFirst(std::span<const Box> boxes) {
+  std::vector<size_t> order(boxes.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return boxes[a].score != boxes[b].score ? boxes[a].score > boxes[b].score : a < b;
+  });
+  return order;
+}
+
+std::vector<size_t> WithoutOverlaps(std::span<const Box> boxes, float most_overlap) {
+  std::vector<size_t> kept;
+  for (const size_t k : BestFirst(boxes)) {
     if (kept.size() == kMostBoxes) break;
-    const bool is_new = std::none_of(kept.begin(), kept.end(), [&](const Box& better) {
-      return better.class_index == box.class_index && OverlapOf(box, better) > most_overlap;
+    const bool is_new = std::ranges::none_of(kept, [&](size_t better) {
+      return boxes[better].class_index == boxes[k].class_index && OverlapOf(boxes[k], boxes[better]) > most_overlap;
     });
-    if (is_new) kept.push_back(std::move(box));
+    if (is_new) kept.push_back(k);
   }
   return kept;
 }

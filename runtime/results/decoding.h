@@ -49,11 +49,14 @@ using GroupValues = std::vector<std::vector<float>>;
 // The `count` highest, highest first; among equals the lower index first; NaN last.
 std::vector<ScoredClass> HighestScores(std::span<const float> scores, size_t count,
                                        std::span<const std::string> labels);
-// Of Layout::kDetections, without those below `min_score`.
+// Of Layout::kDetections, highest scores first, without those below `min_score`.
 std::vector<Box> ListedBoxes(const GroupValues& values, std::span<const std::string> labels, float min_score);
-// Non-maximum suppression: highest scores first, without a box that overlaps a better one of its class by more than
-// `most_overlap` (intersection over union), and at most 300, as YOLO's own programs give.
-std::vector<Box> WithoutOverlaps(std::vector<Box> boxes, float most_overlap);
+// The places of boxes, highest scores first; among equals the first.
+std::vector<size_t> BestFirst(std::span<const Box> boxes);
+// Non-maximum suppression: the places of boxes, highest scores first, without those that overlap a better one of their
+// class by more than `most_overlap` (intersection over union), and at most 300, as YOLO's own programs give. Rotated
+// boxes overlap by what lies within both.
+std::vector<size_t> WithoutOverlaps(std::span<const Box> boxes, float most_overlap);
 // `infos`: the group's outputs.
 KeyPoints DecodeKeyPoints(const ResultGroup& group, std::span<const TensorInfo> infos, const GroupValues& values);
 // The foreground probability of each pixel, 0 to 1. Values outside of that range count as logits (of two channels:

@@ -60,26 +60,29 @@ void DecodeBoxes(Interpretation& result) {
                        ? DecodeAnchors(result)
                        : ListedBoxes(result.values, result.labels, result.min_score);
   }
-  std::stable_sort(result.boxes.begin(), result.boxes.end(),
-                   [](const Box& a, const Box& b) { return a.score > b.score; });
 }
 
 // Whether what a drawing reads is there. In a result that was made by hand it may not be.
 bool IsWhole(const Interpretation& result) {
   const PixelMap& map = result.map;
+  const bool is_map_whole = map.height > 0 && map.width > 0 &&
+                            map.values.size() == static_cast<size_t>(map.height) * static_cast<size_t>(map.width);
+  const auto has_points = [](const Skeleton* skeleton, const std::vector<KeyPoint>& points) {
+    return skeleton == nullptr || points.size() >= skeleton->point_count;
+  };
   switch (result.group.meaning) {
     case Meaning::kMask:
-    case Meaning::kClassMap:
-      return map.height > 0 && map.width > 0 &&
-             map.values.size() == static_cast<size_t>(map.height) * static_cast<size_t>(map.width);
+    case Meaning::kClassMap: return is_map_whole;
+    case Meaning::kBoxes:
+      return (is_map_whole || map.values.empty()) &&
+             std::ranges::all_of(result.boxes, [&](const Box& box) { return has_points(box.skeleton, box.points); });
     case Meaning::kImage: {
       if (result.infos.empty() || result.values.empty() || result.infos[0].shape.size() < 3) return false;
       size_t count = 1;
       for (const int32_t dim : result.infos[0].shape) count *= static_cast<size_t>(dim);
       return count > 0 && result.values[0].size() == count;
     }
-    case Meaning::kKeypoints:
-      return result.points.skeleton == nullptr || result.points.points.size() >= result.points.skeleton->point_count;
+    case Meaning::kKeypoints: return has_points(result.points.skeleton, result.points.points);
     default: return true;
   }
 }

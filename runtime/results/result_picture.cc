@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "runtime/results/decoding.h"
+#include "runtime/results/skeleton.h"
 
 namespace hearth {
 namespace {
@@ -69,8 +70,43 @@ Image Legend(std::span<const ClassArea> areas, int width) {
   return legend;
 }
 
-Image DrawBoxes(const Image& picture, std::span<const Box> boxes) {
-  Image drawn = Canvas(picture, kWholeSize, 1, 1);
+// Points that are likely enough, and the limbs between them.
+void DrawPoints(Image& drawn, std::span<const KeyPoint> points, const Skeleton* skeleton, float min_score, float size,
+                const Colour& limb_colour) {
+  const auto is_seen = [&](size_t k) { return points[k].score >= min_score; };
+  const auto x = [&](size_t k) { return points[k].x * static_cast<float>(drawn.width); };
+  const auto y = [&](size_t k) { return points[k].y * static_cast<float>(drawn.height); };
+  if (skeleton != nullptr) {
+    for (const auto& [from, to] : skeleton->limbs) {
+      if (is_seen(from) && is_seen(to)) DrawLine(drawn, x(from), y(from), x(to), y(to), 1.5f * size, limb_colour);
+    }
+  }
+  if (skeleton == CornersSkeleton()) return;
+  for (size_t k = 0; k < points.size(); ++k) {
+    if (is_seen(k)) DrawDisc(drawn, x(k), y(k), size, kPointColour);
+  }
+}
+
+// Each box's pixels in its colour.
+void Tint(Image& drawn, const PixelMap& map, std::span<const Box> boxes) {
+  for (int y = 0; y < drawn.height; ++y) {
+    for (int x = 0; x < drawn.width; ++x) {
+      const size_t place = IndexOf(ValueAt(map, drawn, x, y));
+      if (place == 0 || place > boxes.size()) continue;
+      const Colour over = ColourOfClass(boxes[place - 1].class_index + 1);
+      Colour colour;
+      for (size_t c = 0; c < 3; ++c) {
+        const float below = drawn.values[(static_cast<size_t>(y) * drawn.width + x) * 3 + c];
+        colour[c] = below + (over[c] - below) * kOpacity;
+      }
+      Set(drawn, x, y, colour);
+    }
+  }
+}
+
+Image DrawBoxes(const Image& picture, std::span<const Box> boxes, const PixelMap& map, float min_score) {
+  Image drawn = Canvas(picture, kWholeSize, std::max(1, map.height), std::max(1, map.width));
+  if (!map.values.empty()) Tint(drawn, map, boxes);
   const int scale = TextScaleFor(drawn), thickness = 2 * scale;
   const auto place = [](float share, int size) {
     return static_cast<int>(
@@ -80,11 +116,11 @@ Image DrawBoxes(const Image& picture, std::span<const Box> boxes) {
     const Box& box = boxes[k];
     const Colour colour = ColourOfClass(box.class_index + 1);
     const int left = place(box.left, drawn.width), top = place(box.top, drawn.height);
-    DrawFrame(drawn, left, top, place(box.right, drawn.width), place(box.bottom, drawn.height), colour, thickness);
-    for (const KeyPoint& point : box.points) {
-      DrawDisc(drawn, point.x * static_cast<float>(drawn.width), point.y * static_cast<float>(drawn.height),
-               2.0f * static_cast<float>(scale), kPointColour);
-    }
+    const bool is_rotated = box.skeleton == CornersSkeleton();
+    if (!is_rotated)
+      DrawFrame(drawn, left, top, place(box.right, drawn.width), place(box.bottom, drawn.height), colour, thickness);
+    DrawPoints(drawn, box.points, box.skeleton, min_score, 2.0f * static_cast<float>(scale),
+               is_rotated ? colour : kLimbColour);
     DrawPlate(drawn, left, top - TextHeight(scale) - 2 * scale, BoxText(box), colour, scale);
   }
   if (boxes.empty()) DrawPlate(drawn, 0, 0, "nothing found", kDarkPaper, scale);
@@ -93,21 +129,10 @@ Image DrawBoxes(const Image& picture, std::span<const Box> boxes) {
 
 Image DrawKeyPoints(const Image& picture, const KeyPoints& points, float min_score) {
   Image drawn = Canvas(picture, kWholeSize, 1, 1);
-  const bool has_limbs = points.skeleton != nullptr && !points.skeleton->limbs.empty();
   const bool are_many = points.points.size() > 100;
   const float size = static_cast<float>(TextScaleFor(drawn)) * (are_many ? 0.8f : 2.0f);
   // If the model finds no object, its points mean nothing.
-  const auto is_seen = [&](size_t k) { return std::min(points.score, points.points[k].score) >= min_score; };
-  const auto x = [&](size_t k) { return points.points[k].x * static_cast<float>(drawn.width); };
-  const auto y = [&](size_t k) { return points.points[k].y * static_cast<float>(drawn.height); };
-  if (has_limbs) {
-    for (const auto& [from, to] : points.skeleton->limbs) {
-      if (is_seen(from) && is_seen(to)) DrawLine(drawn, x(from), y(from), x(to), y(to), 1.5f * size, kLimbColour);
-    }
-  }
-  for (size_t k = 0; k < points.points.size(); ++k) {
-    if (is_seen(k)) DrawDisc(drawn, x(k), y(k), size, kPointColour);
-  }
+  if (points.score >= min_score) DrawPoints(drawn, points.points, points.skeleton, min_score, size, kLimbColour);
   if (points.score < min_score) {
     const std::string name(points.skeleton == nullptr ? "nothing" : points.skeleton->name);
     DrawPlate(drawn, 0, 0, fmt::format("{}: only {:.0f}% sure that there is one", name, 100 * points.score), kDarkPaper,
@@ -204,7 +229,7 @@ Image PictureOf(const Interpretation& result, const Image& picture) {
     case Meaning::kNone: break;
     case Meaning::kImage: return PixelsOf(result.infos[0], result.values[0]);
     case Meaning::kClasses: return DrawScores(picture, result.classes);
-    case Meaning::kBoxes: return DrawBoxes(picture, result.boxes);
+    case Meaning::kBoxes: return DrawBoxes(picture, result.boxes, result.map, result.min_score);
     case Meaning::kKeypoints: return DrawKeyPoints(picture, result.points, result.min_score);
     case Meaning::kMask: return DrawMask(picture, result.map);
     case Meaning::kClassMap: return DrawClassMap(picture, result.map, result.areas);

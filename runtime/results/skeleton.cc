@@ -47,6 +47,10 @@ constexpr std::array<std::string_view, 7> kPalmNames = {"wrist",       "index ba
 constexpr std::array<std::string_view, 4> kPersonNames = {"hips", "size of the body", "shoulders",
                                                           "size of the upper body"};
 
+constexpr std::array<std::string_view, 4> kCornerNames = {"corner 1", "corner 2", "corner 3", "corner 4"};
+constexpr std::array<Limb, 4> kCornerLimbs = {{{0, 1}, {1, 2}, {2, 3}, {3, 0}}};
+constexpr Skeleton kCorners = {"corners", kCornerNames.size(), kCornerNames, kCornerLimbs};
+
 // BlazePose (Bazarevsky et al., 2020) and POSE_CONNECTIONS in MediaPipe's Python solutions.
 constexpr std::array<std::string_view, 33> kPoseNames = {
     "nose",        "left eye inner",  "left eye",       "left eye outer", "right eye inner",
@@ -106,6 +110,10 @@ const Skeleton* SkeletonOf(size_t point_count) {
 
 const Skeleton* BoxSkeletonOf(size_t point_count) {
   return FindIn(kBoxSkeletons, point_count);
+}
+
+const Skeleton* CornersSkeleton() {
+  return &kCorners;
 }
 
 std::string PointName(const Skeleton* skeleton, size_t point) {

@@ -15,6 +15,9 @@ const Skeleton* SkeletonOf(size_t point_count);
 // Of the points that MediaPipe's detectors give with a box: 6 of a face, 7 of a palm, 4 of a person; null for others.
 const Skeleton* BoxSkeletonOf(size_t point_count);
 
+// The corners of a rotated box, in order around it.
+const Skeleton* CornersSkeleton();
+
 }  // namespace hearth
 
 #endif  // HEARTH_RUNTIME_RESULTS_SKELETON_H_

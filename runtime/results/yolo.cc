@@ -9,8 +9,10 @@
 #include <span>
 #include <utility>
 
+#include "core/base/contains.h"
 #include "runtime/results/decoding.h"
 #include "runtime/results/known_labels.h"
+#include "runtime/results/yolo_rows.h"
 
 namespace hearth {
 namespace {
@@ -18,50 +20,9 @@ namespace {
 constexpr float kMostOverlap = 0.45f;  // YOLO v5's and YOLOX's own
 // In strides. The middle box of a real v8 head lies 0.6 to 0.8 from its cell, none of v5 more than 1.5.
 constexpr float kFarFromCell = 1.5f;
-constexpr size_t kListedNumbers = 6, kCocoClasses = 80, kPointNumbers = 51;
-
-// Of YOLO's grids: the usual ones, those with a fourth for large objects or small ones, and the tiny networks'.
-constexpr int kUsualStrides[] = {8, 16, 32}, kLargeStrides[] = {8, 16, 32, 64}, kSmallStrides[] = {4, 8, 16, 32},
-              kTinyStrides[] = {16, 32};
-constexpr std::span<const int> kAllStrides[] = {kUsualStrides, kLargeStrides, kSmallStrides, kTinyStrides};
-
-struct YoloShape {
-  size_t rows = 0, numbers = 0;
-  bool is_transposed = false;    // [1,numbers,rows]
-  size_t per_cell = 0;           // rows; 0 if they are not the cells of the picture's grids
-  std::span<const int> strides;  // of these grids
-};
-
-size_t CellCount(std::span<const int> strides, int height, int width) {
-  size_t cells = 0;
-  for (const int stride : strides) {
-    if (height % stride != 0 || width % stride != 0) return 0;
-    cells += static_cast<size_t>(height / stride) * static_cast<size_t>(width / stride);
-  }
-  return cells;
-}
-
-YoloShape ShapeWith(size_t rows, size_t numbers, bool is_transposed, int height, int width) {
-  for (const std::span<const int> strides : kAllStrides) {
-    const size_t cells = CellCount(strides, height, width);
-    for (const size_t per_cell : {size_t{1}, size_t{3}}) {
-      if (cells > 0 && rows == per_cell * cells) return {rows, numbers, is_transposed, per_cell, strides};
-    }
-  }
-  return {rows, numbers, is_transposed, 0, {}};
-}
-
-// The longer dimension has the rows, unless only the other one fits the picture.
-std::optional<YoloShape> YoloShapeOf(const std::vector<int32_t>& shape, int height, int width) {
-  if (shape.size() != 3 || shape[0] != 1 || shape[1] < 1 || shape[2] < 1 || height <= 0) return std::nullopt;
-  const auto first = static_cast<size_t>(shape[1]), second = static_cast<size_t>(shape[2]);
-  const YoloShape plain = ShapeWith(first, second, false, height, width);
-  const YoloShape transposed = ShapeWith(second, first, true, height, width);
-  const bool is_transposed =
-      (plain.per_cell > 0) == (transposed.per_cell > 0) ? second > first : transposed.per_cell > 0;
-  const YoloShape chosen = is_transposed ? transposed : plain;
-  return chosen.numbers > 4 ? std::optional(chosen) : std::nullopt;
-}
+// Most cells have no object, so the middle one of a class's scores is close to 0.
+constexpr float kHighMiddleScore = 0.3f;
+constexpr size_t kListedNumbers = 6, kCocoClasses = 80, kBodyNumbers = 17 * kPointNumbers;
 
 // Three rows in a cell are those of v5's anchors. In one row a cell, the number of labels says whether there is an
 // objectness; without labels COCO's 80 classes do; numbers before rows are v8's order. 51 numbers beside a box and a
@@ -70,7 +31,7 @@ std::optional<Layout> CertainLayout(const YoloShape& shape, size_t coefficients,
   if (shape.per_cell == 0 || shape.numbers < 5 + coefficients) return std::nullopt;
   const size_t scores = shape.numbers - 4 - coefficients, classes = label_count > 0 ? label_count : kCocoClasses;
   const bool is_of_v8 = shape.is_transposed && shape.per_cell == 1 && label_count == 0;
-  if (is_of_v8 && scores == kPointNumbers + 1) return std::nullopt;
+  if (is_of_v8 && scores == kBodyNumbers + 1) return std::nullopt;
   if (scores == classes + 1 && !is_of_v8) return Layout::kYoloObjectness;
   if (shape.per_cell == 3) return scores >= 2 ? std::optional(Layout::kYoloObjectness) : std::nullopt;
   if (scores == classes || shape.is_transposed) return Layout::kYoloScores;
@@ -82,12 +43,35 @@ bool Allows(const YoloShape& shape, bool is_list, Layout layout) {
     case Layout::kYoloScores: return true;
     case Layout::kYoloListed: return is_list;
     case Layout::kYoloCells: return shape.numbers > 5 && shape.per_cell == 1;
+    case Layout::kYoloPoses: return shape.numbers > 5 + kPointNumbers && (shape.numbers - 5) % kPointNumbers == 0;
     default: return shape.numbers > 5;
   }
 }
 
+// Boxes, alone, with an angle or with a pose.
 bool IsList(const std::vector<int32_t>& shape) {
-  return shape.size() == 3 && shape[0] == 1 && shape[1] > 0 && shape[2] == static_cast<int32_t>(kListedNumbers);
+  if (shape.size() != 3 || shape[0] != 1 || shape[1] <= 0) return false;
+  constexpr size_t kNumbers[] = {kListedNumbers, kListedNumbers + 1, kListedNumbers + kBodyNumbers};
+  return Contains(kNumbers, static_cast<size_t>(shape[2]));
+}
+
+// The prototypes of masks beside a head whose rows have so many numbers: [1,h,w,M] with fewer coefficients than these.
+std::optional<size_t> FindPrototypes(const Outputs& outputs, size_t numbers) {
+  const auto [height, width] = outputs.PictureSize();
+  return outputs.FirstFree([&, height = height, width = width](size_t k) {
+    return outputs.HasShape(k, {1, height / 4, width / 4, -1}) && outputs.shape(k)[3] > 1 &&
+           numbers > 4 + static_cast<size_t>(outputs.shape(k)[3]);
+  });
+}
+
+// A list, or one with coefficients of masks.
+bool IsListed(const Outputs& outputs, size_t k) {
+  const std::vector<int32_t>& shape = outputs.shape(k);
+  if (IsList(shape)) return true;
+  if (shape.size() != 3 || shape[0] != 1 || shape[1] <= 0 || shape[2] <= static_cast<int32_t>(kListedNumbers))
+    return false;
+  const auto masks = FindPrototypes(outputs, static_cast<size_t>(shape[2]));
+  return masks && shape[2] == static_cast<int32_t>(kListedNumbers) + outputs.shape(*masks)[3];
 }
 
 // "--show yolov5 or --show yolov8": the words that an output of this shape takes.
@@ -109,15 +93,11 @@ void Decline(Interpretation& result, std::string_view what) {
                                     WordsFor(read.value_or(YoloShape()), IsList(shape)));
 }
 
-// What positions are divided by, to be fractions of the picture. The middle one of those above 0 tells: neither a few
-// wild ones nor rows of zeros decide what the others are.
-struct Unit {
-  float x = 1, y = 1;
-};
+// The middle one of all positions above 0 tells what they are: neither a few wild ones nor rows of zeros decide it.
 bool AreFractions(float middle_position) {
   return middle_position <= 2;
 }
-Unit UnitOf(const ResultGroup& group, float middle_position) {
+YoloUnit UnitOf(const ResultGroup& group, float middle_position) {
   if (AreFractions(middle_position)) return {};
   return {static_cast<float>(group.input_width), static_cast<float>(group.input_height)};
 }
@@ -127,35 +107,72 @@ void TellUnit(ResultGroup& group, float middle_position) {
                               AreFractions(middle_position) ? "fractions of the picture" : "pixels of the input");
 }
 
-void AddBox(Interpretation& result, Box box) {
-  const bool is_finite = std::isfinite(box.left + box.top) && std::isfinite(box.right + box.bottom);
-  if (!is_finite || !(box.score >= result.min_score)) return;
-  box.label = LabelOf(box.class_index, result.labels);
-  result.boxes.push_back(std::move(box));
+// The boxes of a head, and the row of each.
+struct Found {
+  const YoloRows& rows;
+  YoloUnit unit;
+  std::vector<Box> boxes;
+  std::vector<size_t> rows_of;
+
+  void Add(size_t row, Box box, const Interpretation& result) {
+    const ResultGroup& group = result.group;
+    if (!(box.score >= result.min_score)) return;
+    const bool is_listed = group.layout == Layout::kYoloListed;
+    if (group.layout == Layout::kYoloRotated || (is_listed && rows.tail() == 1))
+      Turn(rows, row, group.input_height, group.input_width, box);
+    if (!std::isfinite(box.left + box.top) || !std::isfinite(box.right + box.bottom)) return;
+    if (group.layout == Layout::kYoloPoses || (is_listed && rows.tail() == kBodyNumbers))
+      AddPoints(rows, row, unit, box);
+    box.label = LabelOf(box.class_index, result.labels);
+    boxes.push_back(std::move(box));
+    rows_of.push_back(row);
+  }
+};
+
+// Takes over the boxes at these places, and makes their masks.
+void Keep(std::span<const size_t> places, Found& found, Interpretation& result) {
+  std::vector<size_t> rows_of;
+  for (const size_t k : places) {
+    result.boxes.push_back(std::move(found.boxes[k]));
+    rows_of.push_back(found.rows_of[k]);
+  }
+  if (result.infos.size() < 2) return;
+  if (found.rows.tail() != static_cast<size_t>(result.infos[1].shape.back())) return;
+  result.map = MasksOf(found.rows, rows_of, result);
+  result.group.reason += "; each box has a mask";
 }
 
 void DecodeListed(Interpretation& result) {
-  const std::vector<float>& values = result.values[0];
+  const auto numbers = static_cast<size_t>(result.infos[0].shape[2]);
+  const YoloRows rows{.shape = {static_cast<size_t>(result.infos[0].shape[1]), numbers, false, 0, {}},
+                      .values = result.values[0],
+                      .end = kListedNumbers};
+  const bool is_rotated = rows.tail() == 1;  // centre and size in place of the corners, and an angle
   bool are_listed = true;
   float last_score = 1;
   std::vector<float> positions;
-  for (size_t at = 0; at + kListedNumbers <= values.size(); at += kListedNumbers) {
-    const float* row = values.data() + at;
+  for (size_t k = 0; k < rows.shape.rows; ++k) {
+    const float* row = rows.values.data() + k * numbers;
     are_listed &= row[4] >= 0 && row[4] <= last_score && row[5] >= 0 && row[5] == std::floor(row[5]);
-    are_listed &= row[2] >= row[0] && row[3] >= row[1];
+    are_listed &= is_rotated ? std::min(row[2], row[3]) >= 0 && IsAngle(row[6]) : row[2] >= row[0] && row[3] >= row[1];
     last_score = row[4];
     std::copy_if(row + 2, row + 4, std::back_inserter(positions), [](float position) { return position > 0; });
   }
   if (!are_listed && !result.group.is_asked_for)
-    return Decline(result, "the rows are not corners, falling scores and classes");
+    return Decline(result, "the rows are not boxes, falling scores and classes");
   const float middle_position = MiddleOf(std::move(positions));
-  const Unit unit = UnitOf(result.group, middle_position);
+  const YoloUnit unit = UnitOf(result.group, middle_position);
   TellUnit(result.group, middle_position);
-  for (size_t at = 0; at + kListedNumbers <= values.size(); at += kListedNumbers) {
-    const float* row = values.data() + at;
-    AddBox(result,
-           {IndexOf(row[5]), "", row[4], row[0] / unit.x, row[1] / unit.y, row[2] / unit.x, row[3] / unit.y, {}});
+  Found found{rows, unit, {}, {}};
+  for (size_t k = 0; k < rows.shape.rows; ++k) {
+    const float* row = rows.values.data() + k * numbers;
+    const float width = row[2], height = row[3];
+    const float left = is_rotated ? row[0] - width / 2 : row[0], top = is_rotated ? row[1] - height / 2 : row[1];
+    const float right = is_rotated ? left + width : row[2], bottom = is_rotated ? top + height : row[3];
+    found.Add(k, {IndexOf(row[5]), "", row[4], left / unit.x, top / unit.y, right / unit.x, bottom / unit.y, {}},
+              result);
   }
+  Keep(BestFirst(found.boxes), found, result);
 }
 
 // The stride and place of each row's cell: row by row, small strides first. The rows of one cell are neighbours, or,
@@ -176,24 +193,18 @@ std::vector<Cell> CellsOf(const YoloShape& shape, int height, int width, bool by
   return cells;
 }
 
-// A head's numbers, and what all of them say.
-struct Head {
-  YoloShape shape;
-  const std::vector<float>& values;
-  size_t first_score = 4, end = 0;  // of a row's numbers; behind them are coefficients of masks
-  float middle_position = 0;
-  bool are_shares = false, has_sizes_below_0 = false;
+// How many numbers of a row stand behind the scores.
+size_t TailOf(const YoloShape& shape, Layout layout, const Interpretation& result) {
+  if (layout == Layout::kYoloPoses) return shape.numbers - 4 - PoseClassCount(shape.numbers, result.labels.size());
+  if (layout == Layout::kYoloRotated) return 1;
+  return result.infos.size() > 1 ? static_cast<size_t>(result.infos[1].shape.back()) : 0;
+}
 
-  float at(size_t row, size_t number) const {
-    return values[shape.is_transposed ? number * shape.rows + row : row * shape.numbers + number];
-  }
-};
-
-Head HeadOf(const YoloShape& shape, const Interpretation& result) {
-  Head head{.shape = shape, .values = result.values[0]};
-  head.first_score = result.group.layout == Layout::kYoloScores ? 4 : 5;
-  const size_t coefficients = result.infos.size() > 1 ? static_cast<size_t>(result.infos[1].shape.back()) : 0;
-  head.end = shape.numbers > head.first_score + coefficients ? shape.numbers - coefficients : shape.numbers;
+YoloRows RowsOf(const YoloShape& shape, Layout layout, const Interpretation& result) {
+  YoloRows head{.shape = shape, .values = result.values[0]};
+  head.first_score = layout == Layout::kYoloObjectness || layout == Layout::kYoloCells ? 5 : 4;
+  const size_t tail = TailOf(shape, layout, result);
+  head.end = shape.numbers > head.first_score + tail ? shape.numbers - tail : shape.numbers;
   size_t below_0 = 0;
   std::vector<float> scores, positions;
   for (size_t k = 0; k < shape.rows; ++k) {
@@ -211,7 +222,7 @@ Head HeadOf(const YoloShape& shape, const Interpretation& result) {
 }
 
 // Whether the middle one of all boxes lies near its cell. `unit`: of the centres, in pixels.
-bool LieNear(const Head& head, const std::vector<Cell>& cells, Unit unit) {
+bool LieNear(const YoloRows& head, const std::vector<Cell>& cells, YoloUnit unit) {
   std::vector<float> distances;
   for (size_t k = 0; k < head.shape.rows; ++k) {
     const float x = head.at(k, 0) * unit.x / cells[k].stride, y = head.at(k, 1) * unit.y / cells[k].stride;
@@ -222,28 +233,33 @@ bool LieNear(const Head& head, const std::vector<Cell>& cells, Unit unit) {
 }
 
 // What speaks against boxes that nobody asked for; empty: nothing.
-std::string_view Objection(const Head& head, const ResultGroup& group) {
+std::string_view Objection(const YoloRows& head, const ResultGroup& group) {
   if (!head.are_shares) return "numbers in the place of scores are not within 0 and 1";
   if (group.layout == Layout::kYoloCells) {
     const std::vector<Cell> own_places(head.shape.rows);
-    return LieNear(head, own_places, Unit{}) ? "" : "numbers in the place of centres lie far from the cells";
+    return LieNear(head, own_places, YoloUnit{}) ? "" : "numbers in the place of centres lie far from the cells";
   }
   if (head.has_sizes_below_0) return "numbers in the place of sizes are below 0";
-  const Unit divisor = UnitOf(group, head.middle_position);
-  const Unit unit = {static_cast<float>(group.input_width) / divisor.x,
-                     static_cast<float>(group.input_height) / divisor.y};
+  std::vector<float> last_scores;
+  for (size_t k = 0; k < head.shape.rows; ++k) last_scores.push_back(head.at(k, head.end - 1));
+  if (MiddleOf(std::move(last_scores)) > kHighMiddleScore)
+    return "numbers in the place of the last scores are high in most cells, as angles are";
+  const YoloUnit divisor = UnitOf(group, head.middle_position);
+  const YoloUnit unit = {static_cast<float>(group.input_width) / divisor.x,
+                         static_cast<float>(group.input_height) / divisor.y};
   for (const bool by_anchor : {false, true}) {
     if (LieNear(head, CellsOf(head.shape, group.input_height, group.input_width, by_anchor), unit)) return {};
   }
   return "numbers in the place of centres do not lie near the cells";
 }
 
-void AddBoxes(const Head& head, Interpretation& result) {
+void AddBoxes(const YoloRows& head, Interpretation& result) {
   const ResultGroup& group = result.group;
   const auto pixels_x = static_cast<float>(group.input_width), pixels_y = static_cast<float>(group.input_height);
   std::vector<Cell> cells;
   if (group.layout == Layout::kYoloCells) cells = CellsOf(head.shape, group.input_height, group.input_width, false);
-  const Unit unit = cells.empty() ? UnitOf(group, head.middle_position) : Unit{pixels_x, pixels_y};
+  const YoloUnit unit = cells.empty() ? UnitOf(group, head.middle_position) : YoloUnit{pixels_x, pixels_y};
+  Found found{head, unit, {}, {}};
   const auto score_at = [&](size_t k, size_t n) { return head.are_shares ? head.at(k, n) : Sigmoid(head.at(k, n)); };
   for (size_t k = 0; k < head.shape.rows; ++k) {
     size_t best = head.first_score;
@@ -258,22 +274,42 @@ void AddBoxes(const Head& head, Interpretation& result) {
       x = (x + cell.x) * cell.stride, y = (y + cell.y) * cell.stride;
       width = std::exp(width) * cell.stride, height = std::exp(height) * cell.stride;
     }
-    AddBox(result, {best - head.first_score,
-                    "",
-                    score,
-                    (x - width / 2) / unit.x,
-                    (y - height / 2) / unit.y,
-                    (x + width / 2) / unit.x,
-                    (y + height / 2) / unit.y,
-                    {}});
+    found.Add(k,
+              {best - head.first_score,
+               "",
+               score,
+               (x - width / 2) / unit.x,
+               (y - height / 2) / unit.y,
+               (x + width / 2) / unit.x,
+               (y + height / 2) / unit.y,
+               {}},
+              result);
   }
+  Keep(WithoutOverlaps(found.boxes, kMostOverlap), found, result);
+}
+
+// Of a head that nobody asked for: what the numbers behind its scores say, if they are none of more classes.
+void SettleTail(const YoloShape& shape, Interpretation& result) {
+  ResultGroup& group = result.group;
+  if (group.is_asked_for || shape.per_cell != 1 || result.infos.size() > 1) return;
+  const auto is = [&](Layout layout, bool (*fits)(const YoloRows&)) {
+    return Allows(shape, false, layout) && fits(RowsOf(shape, layout, result));
+  };
+  const bool are_poses = is(Layout::kYoloPoses, HavePoints);
+  if (!are_poses && !is(Layout::kYoloRotated, HaveAngles)) return;
+  group.layout = are_poses ? Layout::kYoloPoses : Layout::kYoloRotated;
+  group.meaning = Meaning::kBoxes;
+  group.reason = fmt::format(
+      "{} rows of {} numbers, one for each cell of the picture's grids, are YOLO's: a box, scores "
+      "and {}",
+      shape.rows, shape.numbers, are_poses ? "points near it" : "an angle");
 }
 
 }  // namespace
 
 std::optional<Layout> YoloLayoutOf(const Outputs& outputs, size_t k, std::optional<Layout> wish) {
   const auto [height, width] = outputs.PictureSize();
-  const bool is_listed = IsList(outputs.shape(k));
+  const bool is_listed = IsListed(outputs, k);
   if (is_listed && wish == Layout::kYoloListed) return wish;
   const std::optional<YoloShape> shape = YoloShapeOf(outputs.shape(k), height, width);
   if (!shape || (wish && !IsYolo(*wish))) return std::nullopt;
@@ -290,7 +326,7 @@ std::optional<ResultGroup> FindYolo(const Outputs& outputs) {
   const auto [height, width] = outputs.PictureSize();
   const auto head = outputs.FirstFree([&, height = height, width = width](size_t k) {
     const std::optional<YoloShape> shape = YoloShapeOf(outputs.shape(k), height, width);
-    return shape && (shape->per_cell > 0 || outputs.HasShape(k, {1, 300, kListedNumbers}));
+    return shape && (shape->per_cell > 0 || (outputs.HasShape(k, {1, 300, -1}) && IsListed(outputs, k)));
   });
   if (!head) return std::nullopt;
   const YoloShape shape = *YoloShapeOf(outputs.shape(*head), height, width);
@@ -302,14 +338,11 @@ std::optional<ResultGroup> FindYolo(const Outputs& outputs) {
   ResultGroup group{Meaning::kBoxes, Layout::kYoloObjectness, "", {*head}};
   if (shape.per_cell == 0) {
     group.layout = Layout::kYoloListed;
-    group.reason = "300 times corners, score and class, as YOLO v10 gives them";
-    return group;
+    group.reason = "300 times a box, score and class, as YOLO v10 gives them";
   }
-  const auto masks = outputs.FirstFree([&, height = height, width = width](size_t k) {
-    return outputs.HasShape(k, {1, height / 4, width / 4, -1}) && outputs.shape(k)[3] > 1 &&
-           shape.numbers > 4 + static_cast<size_t>(outputs.shape(k)[3]);
-  });
+  const auto masks = FindPrototypes(outputs, shape.numbers);
   if (masks) group.outputs.push_back(*masks);
+  if (shape.per_cell == 0) return group;
   const std::string rows = fmt::format("{} rows of {} numbers, {} for each cell of the grids with strides {}",
                                        shape.rows, shape.numbers, shape.per_cell, fmt::join(shape.strides, ", "));
   const size_t coefficients = masks ? static_cast<size_t>(outputs.shape(*masks)[3]) : 0;
@@ -321,6 +354,7 @@ std::optional<ResultGroup> FindYolo(const Outputs& outputs) {
   }
   group.meaning = Meaning::kNone;
   if (shape.numbers == 5) group.layout = Layout::kYoloScores;
+  if (shape.numbers == 5 + kBodyNumbers) group.layout = Layout::kYoloPoses;
   group.reason = fmt::format(
       "not sure: {}, could be YOLO's, a box and scores (yolov8), with an objectness (yolov5), or those relative to the "
       "cells (yolox); {} decides",
@@ -333,8 +367,10 @@ void DecodeYolo(Interpretation& result) {
   if (group.layout == Layout::kYoloListed) return DecodeListed(result);
   const std::optional<YoloShape> shape = YoloShapeOf(result.infos[0].shape, group.input_height, group.input_width);
   if (!shape) return;
-  Head head = HeadOf(*shape, result);
-  const bool may_be_by_cell = group.layout == Layout::kYoloObjectness || !group.is_asked_for;
+  SettleTail(*shape, result);
+  YoloRows head = RowsOf(*shape, group.layout, result);
+  const bool has_own_tail = group.layout == Layout::kYoloPoses || group.layout == Layout::kYoloRotated;
+  const bool may_be_by_cell = group.layout == Layout::kYoloObjectness || (!group.is_asked_for && !has_own_tail);
   if (may_be_by_cell && head.has_sizes_below_0 && Allows(*shape, false, Layout::kYoloCells)) {
     group.layout = Layout::kYoloCells;
     head.first_score = 5;
@@ -352,9 +388,8 @@ void DecodeYolo(Interpretation& result) {
   if (is_by_cell) group.reason += "; positions are relative to the cells";
   if (!is_by_cell) TellUnit(group, head.middle_position);
   GiveKnownLabels(head.end - head.first_score, group, result.labels);
-  AddBoxes(head, result);
-  result.boxes = WithoutOverlaps(std::move(result.boxes), kMostOverlap);
   group.reason += fmt::format("; of a class's boxes that overlap by more than {} the best is kept", kMostOverlap);
+  AddBoxes(head, result);
 }
 
 }  // namespace hearth

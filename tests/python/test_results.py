@@ -86,6 +86,38 @@ def test_yolo_is_found_when_it_is_sure_or_asked_for(name, shape, numbers, word, 
         assert result.draw().any()
 
 
+def after_heads(**heads):
+    graph = hearth.Graph("heads")
+    graph.input("picture", (1, 64, 96, 3))
+    for name, head in heads.items():
+        graph.output(graph.unary("copy", graph.input(f"in {name}", head.shape)), name)
+    session = hearth.Session(graph.build(), **CPU)
+    session.run({"picture": np.zeros((1, 64, 96, 3), np.float32), **{f"in {name}": heads[name] for name in heads}})
+    return session.interpret()
+
+
+def test_boxes_with_masks_say_which_pixels_are_theirs():
+    rows, masks = np.zeros((1, 300, 8), np.float32), np.full((1, 16, 24, 2), -1, np.float32)
+    rows[0, 0] = 16, 8, 80, 56, 0.9, 2, 1, 0
+    masks[0, :, :12, 0] = 1
+    (result,) = after_heads(boxes=rows, masks=masks)
+    (box,) = result.boxes
+    assert box.index == 2 and box.points == ()
+    expected = np.zeros((16, 24), np.int32)
+    expected[2:14, 4:12] = 1
+    assert np.array_equal(result.instances, expected) and result.instances.dtype == np.int32
+    assert result.mask is None and result.draw().any()
+
+
+def test_a_pose_has_the_names_of_its_points_and_boxes_without_masks_have_none():
+    rows = np.zeros((1, 300, 57), np.float32)
+    rows[0, 0, :9] = 24, 16, 72, 48, 0.9, 0, 48, 32, 0.75
+    (result,) = after_heads(boxes=rows)
+    ((box,), instances) = result.boxes, result.instances
+    assert instances is None and len(box.points) == 17
+    assert box.points[0] == ("nose", 0.5, 0.5, 0.75)
+
+
 def test_the_face_of_a_photograph_is_where_it_is(shared):
     image = pytest.importorskip("PIL.Image", reason="the photograph is read with Pillow")
     picture = image.open(shared / "images/grace_hopper.jpg").convert("RGB").resize((128, 128))

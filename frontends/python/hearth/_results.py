@@ -34,6 +34,7 @@ class Box(NamedTuple):
     right: float
     bottom: float
     points: Tuple[KeyPoint, ...]
+    """Of a face, palm or pose, or the corners of a rotated box, which the edges hold."""
 
 
 class KeyPoints(NamedTuple):
@@ -85,6 +86,12 @@ class Result:
     def class_map(self) -> Optional[np.ndarray]:
         """int32[height, width]: the class of each pixel."""
         return self._map().astype(np.int32) if self.meaning == "class-map" else None
+
+    @property
+    def instances(self) -> Optional[np.ndarray]:
+        """int32[height, width] of boxes with masks: 1 + the index of the box that a pixel belongs to, 0 for none."""
+        has_masks = self.meaning == "boxes" and self._native.map[0] > 0
+        return self._map().astype(np.int32) if has_masks else None
 
     def draw(self, picture: Optional[np.ndarray] = None) -> np.ndarray:
         """uint8[height, width, 3]: the result over or beside `picture`, RGB bytes of that form, else over black."""

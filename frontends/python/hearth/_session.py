@@ -385,7 +385,7 @@ class Session:
         """What the outputs of the last run mean: classes, boxes, key points, masks, pictures.
 
         `meaning`: "classes", "boxes", "keypoints", "mask", "class-map", "image" or "none" instead of what is found, or a
-        kind of boxes ("yolov5", "yolov8", "yolov10", "yolox");
+        kind of boxes ("yolov5", "yolov8", "yolov10", "yolox", "yolov8-pose", "yolov8-obb");
         `labels`: names of classes instead of the file's; `top`: how many classes; boxes below `min_score` are left out.
         hearth.Error if no output can have the meaning.
         """

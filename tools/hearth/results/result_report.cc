@@ -8,7 +8,6 @@
 #include "core/base/error.h"
 #include "runtime/results/decoding.h"
 #include "runtime/results/output_meaning.h"
-#include "runtime/results/skeleton.h"
 #include "tools/hearth/results/model_outputs.h"
 #include "tools/hearth/verb.h"
 
@@ -91,7 +90,7 @@ Json JsonOf(const Box& box) {
   Json json = {{"class", box.class_index}, {"label", box.label}, {"score", box.score},  {"left", box.left},
                {"top", box.top},           {"right", box.right}, {"bottom", box.bottom}};
   for (size_t k = 0; k < box.points.size(); ++k)
-    json["keypoints"].push_back(JsonOf(box.points[k], PointName(BoxSkeletonOf(box.points.size()), k)));
+    json["keypoints"].push_back(JsonOf(box.points[k], PointName(box.skeleton, k)));
   return json;
 }
 
