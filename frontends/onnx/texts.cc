@@ -1,5 +1,7 @@
 #include "frontends/onnx/texts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -64,6 +66,31 @@ std::vector<std::string> ClassesBehind(const std::map<std::string_view, const No
   return {};
 }
 
+// "{0: 'person', 1: 'traffic light'}", a Python dict by class, as YOLO's exporter (ultralytics) writes it. None if it
+// is anything else.
+std::vector<std::string> NamesOf(std::string_view dict) {
+  std::vector<std::string> names;
+  const auto take = [&dict](std::string_view wanted) {
+    const bool is_next = dict.starts_with(wanted);
+    if (is_next) dict.remove_prefix(wanted.size());
+    return is_next;
+  };
+  if (!take("{")) return {};
+  while (take(fmt::format("{}: ", names.size())) && !dict.empty()) {
+    const char quote = dict[0];
+    std::string name;
+    for (dict.remove_prefix(1); !dict.empty() && dict[0] != quote; dict.remove_prefix(1)) {
+      if (dict[0] == '\\' && dict.size() > 1) dict.remove_prefix(1);
+      name += dict[0];
+    }
+    names.push_back(CleanName(ShortName(name)));
+    if ((quote != '\'' && quote != '"') || dict.empty()) return {};
+    dict.remove_prefix(1);
+    if (!take(", ")) break;
+  }
+  return dict == "}" ? names : std::vector<std::string>();
+}
+
 }  // namespace
 
 std::vector<std::string_view> TextsOf(const ModelProto& model) {
@@ -75,7 +102,10 @@ std::vector<std::string_view> TextsOf(const ModelProto& model) {
 
 std::vector<TensorMetadata> OutputLabels(const ModelProto& model) {
   const std::vector<std::string> texts = Cleaned(TextsOf(model));
-  if (texts.empty()) return {};
+  const auto dict = std::ranges::find(model.metadata, "names", &Pairs::value_type::first);
+  std::vector<std::string> names;
+  if (dict != model.metadata.end()) names = NamesOf(dict->second);
+  if (texts.empty() && names.empty()) return {};
   std::map<std::string_view, const NodeProto*> makers;
   for (const NodeProto& node : model.graph->nodes) {
     for (const std::string_view output : node.outputs) makers.emplace(output, &node);
@@ -90,6 +120,7 @@ std::vector<TensorMetadata> OutputLabels(const ModelProto& model) {
       made.axis_labels = ClassesBehind(makers, output.name);
     }
   }
+  if (!outputs.empty() && outputs[0].axis_labels.empty()) outputs[0].axis_labels = std::move(names);
   return outputs;
 }
 

@@ -91,6 +91,28 @@ TEST(OnnxClassic, AModelWithoutTextsHasNoLabels) {
   EXPECT_THAT(metadata->outputs, IsEmpty());
 }
 
+std::vector<std::string> LabelsByNames(std::string_view names) {
+  std::string file = OnnxFile(Stump().Written()), pair;
+  protozero::pbf_writer writer(pair);
+  writer.add_string(1, "names");
+  writer.add_string(2, names.data(), names.size());
+  protozero::pbf_writer(file).add_message(14, pair);
+  const auto metadata = ReadOnnxMetadata(OnnxFileBytes(file));
+  EXPECT_TRUE(metadata.ok());
+  return metadata.ok() && !metadata->outputs.empty() ? metadata->outputs[0].axis_labels : std::vector<std::string>();
+}
+
+TEST(OnnxClassic, ClassesHaveTheNamesOfAYoloExportsMetadata) {
+  EXPECT_THAT(LabelsByNames("{0: 'cat', 1: \"dog's\", 2: 'it\\'s'}"), ElementsAre("cat", "dog's", "it's"));
+  EXPECT_THAT(LabelsByNames("{0: 'cat'}"), ElementsAre("cat"));
+}
+
+TEST(OnnxClassic, NamesOfAnotherFormAreNone) {
+  for (const char* names : {"", "{", "{}", "{0", "{0: ", "{0: '", "{0: 'cat'", "{0: 'cat\\", "{0: cat}", "{1: 'cat'}",
+                            "['cat', 'dog']", "{0: 'cat', 2: 'dog'}", "{0: 'cat'} "})
+    EXPECT_THAT(LabelsByNames(names), IsEmpty()) << names;
+}
+
 TEST(OnnxClassic, ATreeThatLeadsBackIsRefused) {
   EXPECT_THAT(Refusal(Stump{.yes = 0}.Written()), HasSubstr("lead back"));
   OnnxGraph ring;  // node 0 is a root, 1 and 2 lead to each other
