@@ -1,6 +1,6 @@
 # libhearth.a: all of Hearth in one archive, glslang's caller too. What it needs besides (fmt, sqlite3, xxhash, XNNPACK,
 # glslang) is linked by the project that uses it: hearthConfig.cmake finds it again, hearth.pc lists it under Libs.private.
-set(parts hearth_api hearth_c hearth_session hearth_runtime hearth_model hearth_writer ${readers} hearth_hal hearth_core hearth_cache hearth_backend_cpu)
+set(parts hearth_api hearth_c hearth_results hearth_session hearth_runtime hearth_model hearth_writer ${readers} hearth_hal hearth_core hearth_cache hearth_backend_cpu)
 if(HEARTH_WITH_REDIS)
   list(APPEND parts hearth_redis)
 endif()
