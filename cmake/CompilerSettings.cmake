@@ -48,8 +48,9 @@ endfunction()
 
 # hearth_without_cleanup(name files...): an exception, which only memory that runs out throws, passes through the library's
 # functions without destroying what they hold. These make nodes of a graph, or results, from many small values, whose
-# destruction made a sixth of their code. The files listed clean up: they hold what is read, or catch. By GCC alone: clang refuses
-# every template that catches, used or not. Sanitizer builds, which are clang's, so look for leaks with all clean-up.
+# destruction made a sixth of their code. The files listed clean up: they hold what is read, or catch. By GCC alone:
+# clang refuses every template that catches, used or not. Sanitizer builds, which are clang's, so look for leaks with all
+# clean-up.
 function(hearth_without_cleanup name)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT HEARTH_SANITIZE)
     target_compile_options(${name} PRIVATE -fno-exceptions -funwind-tables)

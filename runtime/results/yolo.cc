@@ -205,20 +205,22 @@ YoloRows RowsOf(const YoloShape& shape, Layout layout, const Interpretation& res
   head.first_score = layout == Layout::kYoloObjectness || layout == Layout::kYoloCells ? 5 : 4;
   const size_t tail = TailOf(shape, layout, result);
   head.end = shape.numbers > head.first_score + tail ? shape.numbers - tail : shape.numbers;
+  return head;
+}
+
+void Measure(YoloRows& head) {
   size_t below_0 = 0;
-  std::vector<float> scores, positions;
-  for (size_t k = 0; k < shape.rows; ++k) {
+  std::vector<float> positions;
+  for (size_t k = 0; k < head.shape.rows; ++k) {
     for (const float centre : {head.at(k, 0), head.at(k, 1)})
       if (centre > 0) positions.push_back(centre);
     below_0 += std::min(head.at(k, 2), head.at(k, 3)) < -0.05f ? 1 : 0;
-    for (size_t n = 4; n < head.end; ++n) scores.push_back(head.at(k, n));
   }
-  head.are_shares = AreShares(scores);
+  head.are_shares = AreShares(head.Columns(4, head.end));
   head.middle_position = MiddleOf(std::move(positions));
   // A size is never below 0, its logarithm in cells is for the small boxes among thousands. Rounding may take a few
   // sizes slightly below.
-  head.has_sizes_below_0 = below_0 * 100 >= shape.rows;
-  return head;
+  head.has_sizes_below_0 = below_0 * 100 >= head.shape.rows;
 }
 
 // Whether the middle one of all boxes lies near its cell. `unit`: of the centres, in pixels.
@@ -240,9 +242,7 @@ std::string_view Objection(const YoloRows& head, const ResultGroup& group) {
     return LieNear(head, own_places, YoloUnit{}) ? "" : "numbers in the place of centres lie far from the cells";
   }
   if (head.has_sizes_below_0) return "numbers in the place of sizes are below 0";
-  std::vector<float> last_scores;
-  for (size_t k = 0; k < head.shape.rows; ++k) last_scores.push_back(head.at(k, head.end - 1));
-  if (MiddleOf(std::move(last_scores)) > kHighMiddleScore)
+  if (MiddleOf(head.Columns(head.end - 1, head.end)) > kHighMiddleScore)
     return "numbers in the place of the last scores are high in most cells, as angles are";
   const YoloUnit divisor = UnitOf(group, head.middle_position);
   const YoloUnit unit = {static_cast<float>(group.input_width) / divisor.x,
@@ -299,10 +299,9 @@ void SettleTail(const YoloShape& shape, Interpretation& result) {
   if (!are_poses && !is(Layout::kYoloRotated, HaveAngles)) return;
   group.layout = are_poses ? Layout::kYoloPoses : Layout::kYoloRotated;
   group.meaning = Meaning::kBoxes;
-  group.reason = fmt::format(
-      "{} rows of {} numbers, one for each cell of the picture's grids, are YOLO's: a box, scores "
-      "and {}",
-      shape.rows, shape.numbers, are_poses ? "points near it" : "an angle");
+  group.reason =
+      fmt::format("{} rows of {} numbers, one for each cell of the picture's grids, are YOLO's: a box, scores and {}",
+                  shape.rows, shape.numbers, are_poses ? "points near it" : "an angle");
 }
 
 }  // namespace
@@ -369,6 +368,7 @@ void DecodeYolo(Interpretation& result) {
   if (!shape) return;
   SettleTail(*shape, result);
   YoloRows head = RowsOf(*shape, group.layout, result);
+  Measure(head);
   const bool has_own_tail = group.layout == Layout::kYoloPoses || group.layout == Layout::kYoloRotated;
   const bool may_be_by_cell = group.layout == Layout::kYoloObjectness || (!group.is_asked_for && !has_own_tail);
   if (may_be_by_cell && head.has_sizes_below_0 && Allows(*shape, false, Layout::kYoloCells)) {

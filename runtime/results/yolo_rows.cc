@@ -77,13 +77,9 @@ bool IsAngle(float value) {
 }
 
 bool HaveAngles(const YoloRows& rows) {
-  std::vector<float> angles, scores;
   const size_t last = rows.shape.numbers - 1;
-  for (size_t row = 0; row < rows.shape.rows; ++row) {
-    angles.push_back(rows.at(row, last));
-    for (size_t n = 4; n < last; ++n) scores.push_back(rows.at(row, n));
-  }
-  return last > 4 && !AreShares(angles) && AreShares(scores) && LieWithin(angles, kLeastAngle, kMostAngle);
+  const std::vector<float> angles = rows.Columns(last, last + 1);
+  return !AreShares(angles) && LieWithin(angles, kLeastAngle, kMostAngle) && AreShares(rows.Columns(4, last));
 }
 
 void AddPoints(const YoloRows& rows, size_t row, YoloUnit unit, Box& box) {

@@ -23,7 +23,7 @@ struct YoloShape {
 // Of a picture of that size. The longer dimension has the rows, unless only the other one fits the picture.
 std::optional<YoloShape> YoloShapeOf(const std::vector<int32_t>& shape, int height, int width);
 
-// A head's numbers, and what all of them say.
+// A head's numbers, and, once they are measured, what all of them say.
 struct YoloRows {
   YoloShape shape;
   const std::vector<float>& values;
@@ -34,6 +34,14 @@ struct YoloRows {
   size_t tail() const { return shape.numbers - end; }  // how many numbers
   float at(size_t row, size_t number) const {
     return values[shape.is_transposed ? number * shape.rows + row : row * shape.numbers + number];
+  }
+  // These numbers of all rows.
+  std::vector<float> Columns(size_t first, size_t behind) const {
+    std::vector<float> numbers;
+    for (size_t row = 0; row < shape.rows; ++row) {
+      for (size_t n = first; n < behind; ++n) numbers.push_back(at(row, n));
+    }
+    return numbers;
   }
 };
 
