@@ -68,8 +68,8 @@ std::string CellHtml(const Cell& cell) {
 }
 
 constexpr std::string_view kStyle = R"(<style>
-body { font: 14px sans-serif; margin: 2em }
-table { border-collapse: collapse }
+body { font: 14px sans-serif; margin: 2em; overflow-wrap: anywhere }
+table { border-collapse: collapse; display: block; overflow-x: auto }
 th, td { border: 1px solid #999; padding: 3px 8px; text-align: left; vertical-align: top }
 .good { background: #d9f2d9 } .bad { background: #f7c6c6 } .none { background: #eee }
 small { color: #555 }
@@ -141,7 +141,8 @@ std::string MatrixHtml(std::span<const DeviceResults> devices) {
     }
   }
   std::string html = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Hearth "
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>Hearth "
       "conformance</title>{}</head><body>\n"
       "<h1>Hearth conformance</h1>\n<p>Each operation on each device against a float64 reference: cases passed, the "
       "worst "

@@ -18,11 +18,12 @@ Page::Page(std::string_view title)
 <title>{0}</title>
 <style>
 :root {{ color-scheme: light dark; }}
-body {{ font: 15px/1.4 sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; }}
+body {{ font: 15px/1.4 sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; overflow-wrap: anywhere; }}
 table {{ border-collapse: collapse; width: 100%; margin: 1.2em 0; }}
 caption {{ text-align: left; font-weight: bold; padding-bottom: 0.3em; }}
 th, td {{ padding: 1px 0.7em 1px 0; text-align: left; font-weight: normal; }}
-th {{ max-width: 24em; overflow-wrap: anywhere; }}
+td {{ overflow-wrap: normal; }}
+th {{ max-width: 24em; }}
 td:nth-child(2) {{ width: 45%; }}
 td:nth-child(2) div {{ background: #d1622b; height: 0.9em; min-width: 1px; }}
 </style>
