@@ -70,17 +70,16 @@ Results ReadNonMaxSuppression(OpView& op) {
   // The boxes of all lists, one after the other.
   HEARTH_ASSIGN(const ValueId all, to.Add(Pack{0}, taken));
   const Made ends = to.AddReshape(to.Add(Pack{0}, counts), {lists, 1});
-  const Made is_taken = to.Add(BinaryKind::kLess, {to.AddIndices({1, most}), ends});
-  HEARTH_ASSIGN(const std::vector<ValueId> where,
-                to.AddSeveral(Where{}, {is_taken}, {PlainType(DType::kInt64), PlainType(DType::kInt32)}));
-  HEARTH_ASSIGN(const ValueId places, to.AddCast(where[0], DType::kInt32));
+  HEARTH_ASSIGN(const ValueId is_taken, to.Add(BinaryKind::kLess, {to.AddIndices({1, most}), ends}));
+  HEARTH_ASSIGN(const auto found, AddPlaces(to, is_taken));
+  HEARTH_ASSIGN(const ValueId places, to.AddCast(found.first, DType::kInt32));
   const Made list = to.AddSlice(places, 1, 0, 1), divisor = to.AddNumber(DType::kInt32, classes);
   const Made box = to.AddReshape(to.Add(GatherNd{}, {all, places}), {lists * most, 1});
   const Operands columns{to.Add(BinaryKind::kFloorDiv, {list, divisor}), to.Add(BinaryKind::kFloorMod, {list, divisor}),
                          box};
   HEARTH_ASSIGN(const ValueId rows, to.AddCast(to.Add(Concat{.axis = 1}, columns), DType::kInt64));
   CloseRows(to, first_node);
-  return Plain(AddRows(to, rows, where[1]));
+  return Plain(AddRows(to, rows, found.second));
 }
 
 // (x[N,C,H,W], boxes[R,4] of two corners, image of each[R]) -> [R,C,h,w]: means of points in equal parts of each box

@@ -30,6 +30,7 @@ std::span<const OperatorRow> ElementwiseOperators();
 std::span<const OperatorRow> ActivationOperators();
 std::span<const OperatorRow> ShapeOperators();
 std::span<const OperatorRow> MovementOperators();
+std::span<const OperatorRow> PaddingOperators();
 std::span<const OperatorRow> PlacesOperators();
 std::span<const OperatorRow> ScatteringOperators();
 std::span<const OperatorRow> WindowOperators();
@@ -55,12 +56,12 @@ std::span<const OperatorRow> TreeOperators();
 std::span<const OperatorRow> VectorOperators();
 
 inline constexpr std::span<const OperatorRow> (*kOperatorLists[])() = {
-    ElementwiseOperators,   ActivationOperators, ShapeOperators,      MovementOperators,     PlacesOperators,
-    ScatteringOperators,    WindowOperators,     PoolingOperators,    ResizeOperators,       SamplingOperators,
-    NormalizationOperators, ReduceOperators,     ProductOperators,    NarrowWeightOperators, QuantizedOperators,
-    RecurrentOperators,     ControlOperators,    SpectrumOperators,   BoxOperators,          RandomOperators,
-    EinsumOperators,        AttentionOperators,  GroupQueryOperators, TransformerOperators,  ClassicOperators,
-    TreeOperators,          VectorOperators};
+    ElementwiseOperators, ActivationOperators,    ShapeOperators,     MovementOperators,   PaddingOperators,
+    PlacesOperators,      ScatteringOperators,    WindowOperators,    PoolingOperators,    ResizeOperators,
+    SamplingOperators,    NormalizationOperators, ReduceOperators,    ProductOperators,    NarrowWeightOperators,
+    QuantizedOperators,   RecurrentOperators,     ControlOperators,   SpectrumOperators,   BoxOperators,
+    RandomOperators,      EinsumOperators,        AttentionOperators, GroupQueryOperators, TransformerOperators,
+    ClassicOperators,     TreeOperators,          VectorOperators};
 
 }  // namespace hearth::onnx
 

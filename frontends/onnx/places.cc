@@ -155,21 +155,11 @@ Results ReadGatherNd(OpView& op) {
   return Plain(AddLookUp(op, GatherNd{}, places, first_node));
 }
 
-// The places of elements that are not 0 as rows of coordinates, and their number.
-Result<std::pair<ValueId, ValueId>> PlacesIn(NodeWriter& to, ValueId condition) {
-  const size_t first_node = to.graph().nodes().size();
-  HEARTH_ASSIGN(const ValueId masked, MaskRows(to, condition, ReduceKind::kSum));
-  const std::vector<TensorDesc> types = {PlainType(DType::kInt64), PlainType(DType::kInt32)};
-  HEARTH_ASSIGN(const std::vector<ValueId> made, to.AddSeveral(Where{}, {masked}, types));
-  CloseRows(to, first_node);
-  return std::pair(made[0], made[1]);
-}
-
 Results ReadNonZero(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   HEARTH_ASSIGN(const ValueId list, to.shape(x).rank() == 0 ? to.AddReshape(x, {1}) : Made(x));
-  HEARTH_ASSIGN(const auto found, PlacesIn(to, list));
+  HEARTH_ASSIGN(const auto found, AddPlaces(to, list));
   return Plain(to.AddTranspose(AddRows(to, found.first, found.second), {1, 0}));
 }
 
@@ -188,7 +178,7 @@ Results ReadCompress(OpView& op) {
     return Error(StatusCode::kMalformedInput, "a condition of shape {} for {} of shape {}",
                  to.shape(condition).ToString(), axis, to.shape(x).ToString());
   }
-  HEARTH_ASSIGN(const auto found, PlacesIn(to, condition));
+  HEARTH_ASSIGN(const auto found, AddPlaces(to, condition));
   HEARTH_ASSIGN(const ValueId places, AddRows(to, found.first, found.second));
   const Made list = to.AddReshape(to.AddCast(places, DType::kInt32), {to.shape(places)[0]});
   const Shape turn = Exchange(0, axis, to.shape(x).rank());
@@ -228,7 +218,7 @@ Results ReadUnique(OpView& op) {
   const Made groups = to.Add(BinaryKind::kSub, {to.Add(CumSum{}, {to.AddCast(is_new, DType::kInt32)}), one});
   HEARTH_ASSIGN(const std::vector<ValueId> back, sorted(falling[1], DType::kInt32));
   HEARTH_ASSIGN(const ValueId group, to.Add(Gather{}, {groups, back[1]}));
-  HEARTH_ASSIGN(const auto found, PlacesIn(to, is_new));
+  HEARTH_ASSIGN(const auto found, AddPlaces(to, is_new));
   const Made starts = to.AddReshape(to.AddCast(found.first, DType::kInt32), {count});
   HEARTH_ASSIGN(const ValueId firsts, to.Add(Gather{}, {falling[1], starts}));
   // A group ends where the next one starts, and the last one where the list ends. The starts behind it are 0.

@@ -159,9 +159,8 @@ Expanded ExpandComplexAbs(OperatorView& op) {
 
 // The indices of elements that are not 0.
 Expanded ExpandWhere(OperatorView& op) {
-  HEARTH_ASSIGN(const std::vector<ValueId> made,
-                op.to().AddSeveral(Where{}, op.operands(), {PlainType(DType::kInt64), PlainType(DType::kInt32)}));
-  return OneValue(AddRows(op.to(), made[0], made[1]));
+  HEARTH_ASSIGN(const auto found, AddPlaces(op.to(), op.operand(0)));
+  return OneValue(AddRows(op.to(), found.first, found.second));
 }
 
 Expanded ExpandUnique(OperatorView& op) {

@@ -1,5 +1,7 @@
 // Numbers that data make and that say how many rows there are: where they come from, and how large they can become.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
@@ -54,17 +56,33 @@ Element OtherOperand(const NodeWriter& to, const Node& node, int64_t at) {
   return {};
 }
 
+// The element that a slice or a transpose copies to element `at` of its result; kNoValue for other nodes.
+Element MovedFrom(const NodeWriter& to, const Node& node, int64_t at) {
+  const auto* slice = std::get_if<Slice>(&node.op);
+  const auto* transpose = std::get_if<Transpose>(&node.op);
+  if (slice == nullptr && transpose == nullptr) return {};
+  const Shape shape = to.shape(node.inputs[0]);
+  int64_t place = 0;
+  for (int d = shape.rank() - 1; d >= 0; --d) {
+    const int from = slice != nullptr ? d : transpose->permutation[d];
+    const int64_t size = slice != nullptr ? slice->size[d] : shape[from];
+    const int64_t index = slice != nullptr ? slice->begin[d] + at % size * slice->strides[d] : at % size;
+    place += index * CountBetween(shape, from + 1, shape.rank());
+    at /= size;
+  }
+  return {node.inputs[0], place};
+}
+
 // The element that the node copies to element `at` of its result; kNoValue if it calculates it.
 Element CopiedFrom(const NodeWriter& to, const Node& node, int64_t at) {
+  if (at >= to.shape(node.outputs[0]).element_count()) return {};
   const bool is_cast = std::holds_alternative<Cast>(node.op);
   if (is_cast && !(HoldsCounts(to.desc(node.inputs[0]).dtype) && HoldsCounts(to.desc(node.outputs[0]).dtype)))
     return {};
   if (is_cast || std::holds_alternative<Reshape>(node.op)) return {node.inputs[0], at};
   if (std::holds_alternative<Binary>(node.op)) return OtherOperand(to, node, at);
+  if (const Element moved = MovedFrom(to, node, at); moved.of != kNoValue) return moved;
   if (to.shape(node.inputs[0]).rank() != 1) return {};
-  if (const auto* slice = std::get_if<Slice>(&node.op)) {
-    return {node.inputs[0], slice->begin[0] + at * slice->strides[0]};
-  }
   if (std::holds_alternative<Gather>(node.op)) {
     if (!to.IsConstant(node.inputs[1])) return {};
     const Result<std::vector<int64_t>> places = to.Integers(node.inputs[1]);
@@ -135,62 +153,85 @@ int64_t TruthsCounted(const NodeWriter& to, const Node& node) {
   return are_truths && sums > 0 ? to.shape(node.inputs[0]).element_count() / sums : 0;
 }
 
-// The largest number that the element can be; nothing if data do not limit it.
-std::optional<double> MostOf(const NodeWriter& to, Element element, int levels) {
-  element = SourceOf(to, element);
-  if (to.IsConstant(element.of)) {
-    const std::optional<double> number = ConstantAt(to, element);
-    return number && *number == std::floor(*number) ? number : std::nullopt;
-  }
-  if (const auto count = to.marks().counts.find(element.of); count != to.marks().counts.end()) return count->second;
-  const Node* maker = MakerOf(to, element.of);
-  if (maker == nullptr || levels == 0) return std::nullopt;
-  if (const int64_t truths = TruthsCounted(to, *maker); truths > 0) return static_cast<double>(truths);
-  const auto* binary = std::get_if<Binary>(&maker->op);
-  const auto* reduce = std::get_if<Reduce>(&maker->op);
-  const bool is_minimum = binary != nullptr && binary->kind == BinaryKind::kMinimum;
-  const bool is_least_of_list =
-      reduce != nullptr && reduce->kind == ReduceKind::kMin && to.shape(element.of).element_count() == 1;
-  if (!is_minimum && !is_least_of_list) return std::nullopt;
-  std::optional<double> most;
-  for (const ValueId input : maker->inputs) {
-    const int64_t count = to.shape(input).element_count();
-    if (is_minimum ? count != 1 : count > kMostListed) break;
-    for (int64_t at = 0; at < count; ++at) {
-      const std::optional<double> of_one = MostOf(to, {input, at}, levels - 1);
-      if (!of_one && to.desc(input).dtype == DType::kFloat32) return std::nullopt;  // perhaps no whole number
-      if (of_one && (!most || *of_one < *most)) most = of_one;
-    }
-  }
-  return most;
-}
+// Between what numbers an element lies, where constants and numbers of rows or of truths tell. The largest one is
+// whole.
+struct Limits {
+  std::optional<double> least, most;
+};
 
-// Whether the element is known not to be negative: one made of numbers of rows or of truths, constants and minima.
-bool IsNotNegative(const NodeWriter& to, Element element, int levels) {
+Limits LimitsOf(const NodeWriter& to, Element element, int levels) {
   element = SourceOf(to, element);
-  if (const std::optional<double> known = ConstantAt(to, element)) return *known >= 0.0;
-  if (to.marks().counts.contains(element.of)) return true;
+  if (const std::optional<double> known = ConstantAt(to, element)) {
+    return {known, *known == std::floor(*known) ? known : std::nullopt};
+  }
+  if (const auto count = to.marks().counts.find(element.of); count != to.marks().counts.end())
+    return {0, count->second};
   const Node* maker = MakerOf(to, element.of);
-  if (maker == nullptr || levels == 0 || to.shape(element.of).element_count() != 1) return false;
-  if (TruthsCounted(to, *maker) > 0) return true;
+  if (maker == nullptr || levels == 0 || to.shape(element.of).element_count() != 1) return {};
+  if (const int64_t truths = TruthsCounted(to, *maker); truths > 0) return {0, static_cast<double>(truths)};
   const auto* binary = std::get_if<Binary>(&maker->op);
   const auto* reduce = std::get_if<Reduce>(&maker->op);
   const bool is_minimum = (binary != nullptr && binary->kind == BinaryKind::kMinimum) ||
                           (reduce != nullptr && reduce->kind == ReduceKind::kMin);
+  Limits limits{std::numeric_limits<double>::infinity(), std::nullopt};
   for (const ValueId input : maker->inputs) {
     const int64_t count = to.shape(input).element_count();
-    if (!is_minimum || count > kMostListed) return false;
+    if (!is_minimum || count > kMostListed) return {};
     for (int64_t at = 0; at < count; ++at) {
-      if (!IsNotNegative(to, {input, at}, levels - 1)) return false;
+      const Limits one = LimitsOf(to, {input, at}, levels - 1);
+      if (!one.most && to.desc(input).dtype == DType::kFloat32) return {};  // perhaps no whole number
+      if (one.most && (!limits.most || *one.most < *limits.most)) limits.most = one.most;
+      if (limits.least) limits.least = one.least ? std::optional(std::min(*limits.least, *one.least)) : std::nullopt;
     }
   }
-  return is_minimum;
+  return limits;
+}
+
+// A number of rows times a factor, and a number more.
+struct Multiple {
+  ValueId count = kNoValue;
+  double factor = 0.0, more = 0.0;
+};
+
+// The element as such a number; nothing if it is another one.
+std::optional<Multiple> MultipleOf(const NodeWriter& to, Element element, int levels) {
+  element = SourceOf(to, element);
+  if (const std::optional<double> known = ConstantAt(to, element)) return Multiple{.more = *known};
+  const Node* maker = MakerOf(to, element.of);
+  const auto* binary = maker == nullptr || levels == 0 ? nullptr : std::get_if<Binary>(&maker->op);
+  if (binary != nullptr && HoldsCounts(to.desc(element.of).dtype) && to.shape(element.of).rank() <= 1) {
+    std::optional<Multiple> a = MultipleOf(to, OperandAt(to, maker->inputs[0], element.at), levels - 1);
+    std::optional<Multiple> b = MultipleOf(to, OperandAt(to, maker->inputs[1], element.at), levels - 1);
+    const bool is_product = binary->kind == BinaryKind::kMul, is_difference = binary->kind == BinaryKind::kSub;
+    if (a && b && is_product && (a->factor == 0.0 || b->factor == 0.0)) {
+      if (a->factor != 0.0) std::swap(a, b);
+      return Multiple{b->count, a->more * b->factor, a->more * b->more};
+    }
+    const bool is_of_one = a && b && (a->factor == 0.0 || b->factor == 0.0 || a->count == b->count);
+    if (is_of_one && (is_difference || binary->kind == BinaryKind::kAdd)) {
+      const double sign = is_difference ? -1.0 : 1.0;
+      return Multiple{a->factor == 0.0 ? b->count : a->count, a->factor + sign * b->factor, a->more + sign * b->more};
+    }
+  }
+  if (!to.marks().counts.contains(element.of)) return std::nullopt;
+  return Multiple{element.of, 1.0, 0.0};
 }
 
 }  // namespace
 
+std::optional<double> ConstantIn(const NodeWriter& to, ValueId list, int64_t at) {
+  return ConstantAt(to, SourceOf(to, {list, at}));
+}
+
+std::optional<double> ConstantSum(const NodeWriter& to, ValueId count, ValueId list, int64_t at) {
+  const std::optional<Multiple> rows = MultipleOf(to, {count, 0}, kMostLevels);
+  const std::optional<Multiple> more = MultipleOf(to, {list, at}, kMostLevels);
+  const bool is_constant = rows && more && rows->count == more->count && rows->factor + more->factor == 0.0;
+  return is_constant ? std::optional(rows->more + more->more) : std::nullopt;
+}
+
 std::optional<double> MostOf(const NodeWriter& to, ValueId number) {
-  return MostOf(to, {number, 0}, kMostLevels);
+  return LimitsOf(to, {number, 0}, kMostLevels).most;
 }
 
 Made KnownNumbers(NodeWriter& to, const Made& list) {
@@ -200,7 +241,7 @@ Made KnownNumbers(NodeWriter& to, const Made& list) {
   if (!is_list || (desc.dtype != DType::kInt32 && desc.dtype != DType::kInt64)) return list;
   std::vector<double> numbers;
   for (int64_t k = 0; k < desc.shape.element_count(); ++k) {
-    const std::optional<double> number = ConstantAt(to, SourceOf(to, {*list, k}));
+    const std::optional<double> number = ConstantIn(to, *list, k);
     if (!number) return list;
     numbers.push_back(*number);
   }
@@ -216,7 +257,7 @@ Result<OpenSizes> SizesIn(NodeWriter& to, ValueId list) {
   }
   for (int32_t k = 0; k < count; ++k) {
     const Element source = SourceOf(to, {list, k});
-    const std::optional<double> most = MostOf(to, source, kMostLevels);
+    const std::optional<double> most = LimitsOf(to, source, kMostLevels).most;
     const bool is_known = to.IsConstant(source.of);
     if (!most || (!is_known && !(*most >= 1.0 && *most < kMostCounted))) return to.Integers(list).status();
     sizes.dims.push_back(ToInt64(*most));
@@ -235,7 +276,7 @@ Made WithRows(NodeWriter& to, const Made& value, const OpenDimension& open) {
 }
 
 bool IsNotNegative(const NodeWriter& to, ValueId list, int64_t at) {
-  return IsNotNegative(to, Element{list, at}, kMostLevels);
+  return LimitsOf(to, {list, at}, kMostLevels).least.value_or(-1.0) >= 0.0;
 }
 
 Made AddCount(NodeWriter& to, ValueId number, int32_t most) {

@@ -75,9 +75,10 @@ struct ValueMarks {
   std::map<std::tuple<ValueId, int64_t, int32_t>, ValueId> counted;
   // Those that are a multiple of another one, by that and the factor.
   std::map<std::pair<ValueId, int32_t>, ValueId> multiplied;
-  // The places of the valid rows of several lists, one after the other, and their number; by the lists' sizes and
-  // counts.
-  std::map<std::vector<int64_t>, std::vector<ValueId>> joined;
+  // Where the elements of a value that are not 0 lie, and how many there are (AddPlaces).
+  std::map<ValueId, std::pair<ValueId, ValueId>> places;
+  // Which rows of several lists, one after the other, are valid; by the lists' sizes and counts.
+  std::map<std::vector<int64_t>, ValueId> joined;
   // Values that are made of open ones, all of whose slices are valid.
   std::set<ValueId> closed;
   // Real and imaginary part of a complex tensor, for which a value stands that no node makes.

@@ -252,10 +252,25 @@ Made MaskRows(NodeWriter& to, ValueId value, ReduceKind kind) {
                          : kind == ReduceKind::kMin                              ? largest
                          : kind == ReduceKind::kProd || kind == ReduceKind::kAll ? 1.0
                                                                                  : 0.0;
-  Shape along = desc.shape;
+  return FillRows(to, value, open, to.AddNumber(desc.dtype, neutral));
+}
+
+Made FillRows(NodeWriter& to, ValueId value, const OpenDimension& open, const Made& number) {
+  Shape along = to.shape(value);
   for (int d = 0; d < along.rank(); ++d) along[d] = d == open.dim ? along[d] : 1;
   const Made is_valid = to.Add(BinaryKind::kLess, {to.AddIndices(along), open.count});
-  return to.AddAs(Select{}, {is_valid, value, to.AddNumber(desc.dtype, neutral)}, PlainType(desc.dtype));
+  return to.AddAs(Select{}, {is_valid, value, number}, PlainType(to.desc(value).dtype));
+}
+
+Result<std::pair<ValueId, ValueId>> AddPlaces(NodeWriter& to, ValueId value) {
+  const auto [known, is_new] = to.marks().places.emplace(value, std::pair(kNoValue, kNoValue));
+  if (!is_new) return known->second;
+  const size_t first_node = to.graph().nodes().size();
+  HEARTH_ASSIGN(const ValueId masked, MaskRows(to, value, ReduceKind::kSum));
+  HEARTH_ASSIGN(const std::vector<ValueId> made,
+                to.AddSeveral(Where{}, {masked}, {PlainType(DType::kInt64), PlainType(DType::kInt32)}));
+  CloseRows(to, first_node);
+  return known->second = {made[0], made[1]};
 }
 
 Made AddRowsOfAll(NodeWriter& to, const std::vector<ValueId>& parts, int axis) {
@@ -270,15 +285,15 @@ Made AddRowsOfAll(NodeWriter& to, const std::vector<ValueId>& parts, int axis) {
                                         : to.Add(BinaryKind::kLess, {to.AddIndices(list), open.count}));
     key.insert(key.end(), {list[0], open.count});
   }
-  std::vector<ValueId>& found = to.marks().joined[key];
-  if (found.empty()) {
-    HEARTH_ASSIGN(found, to.AddSeveral(Where{}, {to.Add(Concat{.axis = 0}, valid)},
-                                       {PlainType(DType::kInt64), PlainType(DType::kInt32)}));
+  ValueId& valid_rows = to.marks().joined.emplace(key, kNoValue).first->second;
+  if (valid_rows == kNoValue) {
+    HEARTH_ASSIGN(valid_rows, to.Add(Concat{.axis = 0}, valid));
   }
-  const Made places = to.AddReshape(to.AddCast(found[0], DType::kInt32), {to.shape(found[0])[0]});
+  HEARTH_ASSIGN(const auto found, AddPlaces(to, valid_rows));
+  const Made places = to.AddReshape(to.AddCast(found.first, DType::kInt32), {to.shape(found.first)[0]});
   HEARTH_ASSIGN(const ValueId made, to.Add(Gather{axis, 0}, {to.Add(Concat{.axis = axis}, parts), places}));
   CloseRows(to, first_node);
-  return AddRows(to, made, found[1], axis);
+  return AddRows(to, made, found.second, axis);
 }
 
 Made AddShapeOf(NodeWriter& to, ValueId value, const TensorDesc& made) {

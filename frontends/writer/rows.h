@@ -36,6 +36,13 @@ Made AddRows(NodeWriter& to, ValueId value, ValueId count, int dim = 0);
 // `value` with the neutral element of the reduction in rows that are not valid.
 Made MaskRows(NodeWriter& to, ValueId value, ReduceKind kind);
 
+// `value` with a number in rows that are not valid.
+Made FillRows(NodeWriter& to, ValueId value, const OpenDimension& open, const Made& number);
+
+// The places of the elements of `value` that are not 0, as rows of coordinates (int64), and how many there are
+// (int32[1]): the same two values each time, so that what is looked up by several of them has one number of rows.
+Result<std::pair<ValueId, ValueId>> AddPlaces(NodeWriter& to, ValueId value);
+
 // The valid rows of all parts, one after the other.
 Made AddRowsOfAll(NodeWriter& to, const std::vector<ValueId>& parts, int axis);
 
@@ -49,6 +56,11 @@ std::optional<double> MostOf(const NodeWriter& to, ValueId number);
 
 // A short list of integers as a constant, where each is a copy of one: the columns of a shape whose rows data make.
 Made KnownNumbers(NodeWriter& to, const Made& list);
+
+// The constant that element `at` of a list is a copy of; nothing if data make it.
+std::optional<double> ConstantIn(const NodeWriter& to, ValueId list, int64_t at);
+// The sum of a number of rows and element `at` of a list, where it is the same for all data: 300 for n and 300 - n.
+std::optional<double> ConstantSum(const NodeWriter& to, ValueId count, ValueId list, int64_t at);
 
 // Whether element `at` of a list of numbers is surely not negative.
 bool IsNotNegative(const NodeWriter& to, ValueId list, int64_t at);

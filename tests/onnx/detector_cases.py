@@ -292,3 +292,32 @@ def rows_around_lists():
                helper.make_node("Range", ["axis", "count", "one"], ["y"])]
     yield network("range_of_counted_truths", counted, {"x": seeded("x", (4, 5))}, [*held, constant("one", np.int64(1))],
                   ["y"])
+
+
+def rows_filled_up():
+    """Rows of one mask, found once for each tensor, and as many behind them as make a known number together."""
+    def numbers(**held):
+        return [numpy_helper.from_array(np.asarray(array), name) for name, array in held.items()]
+
+    node = helper.make_node
+    found = [node("Greater", ["scores", "half"], ["is_high"])]
+    for part, values in (("box", "boxes"), ("score", "scores")):
+        found += [node("NonZero", ["is_high"], [f"places_{part}"]), node("Transpose", [f"places_{part}"], [f"rows_{part}"], perm=[1, 0]),
+                  node("GatherND", [values, f"rows_{part}"], [f"of_{part}"])]
+    found += [node("Reshape", ["of_score", "column"], ["scores_column"]), node("Concat", ["of_box", "scores_column"], ["all"], axis=-1),
+              node("Slice", ["all", "zero", "total", "zero"], ["rows"]), node("Shape", ["rows"], ["shape"]),
+              node("Gather", ["shape", "zero"], ["count"]), node("Sub", ["total", "count"], ["missing"])]
+    # As PyTorch writes pads: by dimension from the last one on, in pairs, of which the order is turned around.
+    padded = [node("Concat", ["zero", "zero", "zero", "missing"], ["torch_pads"], axis=0), node("Reshape", ["torch_pads", "pairs"], ["paired"]),
+              node("Slice", ["paired", "minus", "far", "zero", "minus"], ["turned"]), node("Transpose", ["turned"], ["split"], perm=[1, 0]),
+              node("Reshape", ["split", "flat"], ["pads"]), node("Pad", ["rows", "pads", "seven"], ["padded"])]
+    flat = [node("Reshape", ["rows", "flat"], ["list"]), node("Mul", ["missing", "five"], ["elements"]),
+            node("Concat", ["zero", "elements"], ["list_pads"], axis=0), node("Pad", ["list", "list_pads"], ["filled"]),
+            node("Reshape", ["filled", "wanted"], ["whole"])]
+    for total in (8, 25):
+        held = numbers(half=np.float32(0.5), zero=np.array([0]), minus=np.array([-1]), far=np.array([-2**63]), five=np.array([5]),
+                       column=np.array([-1, 1]), pairs=np.array([-1, 2]), flat=np.array([-1]), seven=np.float32(-7),
+                       total=np.array([total]), wanted=np.array([1, total, 5]))
+        for count, low in (("few", -1), ("many", 0.3), ("none", -9)):
+            given = {"scores": seeded("scores" + count, (20,), low=low, high=0 if low == -9 else 1), "boxes": seeded("boxes" + count, (20, 4))}
+            yield network(f"rows_filled_up_to_{total}_{count}", [*found, *padded, *flat], given, held, ["padded", "whole"])
