@@ -59,10 +59,6 @@ void ForEachPixel(const BindingLayout& layout, const Bhwc& shape, const Use& use
   }
 }
 
-TensorDesc AsFloats(const TensorDesc& desc) {
-  return {DType::kFloat32, desc.shape, {}};
-}
-
 }  // namespace
 
 void ReadBinding(const BindingLayout& layout, const TensorDesc& desc, std::span<const std::byte> memory,
@@ -82,10 +78,7 @@ void WriteBinding(const BindingLayout& layout, const TensorDesc& desc, std::span
                   std::span<std::byte> memory) {
   const Bhwc shape = ToBhwc(desc.shape);
   std::vector<float> reals(static_cast<size_t>(shape.pixels()) * shape.c);
-  std::vector<std::byte> slices(static_cast<size_t>(shape.pixels()) * shape.slices() *
-                                TexelBytes(StorageType::kFloat32));
-  DenseToSlices(desc, StorageType::kFloat32, dense, slices);
-  SlicesToDense(AsFloats(desc), StorageType::kFloat32, slices, std::as_writable_bytes(std::span(reals)));
+  DenseToFloats(desc, dense, std::as_writable_bytes(std::span(reals)));
   const int components = layout.is_pixel ? 4 : shape.c;
   ForEachPixel(layout, shape, [&](uint64_t at_bytes, int64_t pixel) {
     for (int c = 0; c < components; ++c) {

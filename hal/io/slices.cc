@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -46,16 +47,9 @@ struct TableElement {
   std::array<float, 256> reals;
 };
 
-struct FloatElement {
-  float Load(const std::byte* bytes, int64_t i) const { return LoadAt<float>(bytes, i); }
-  void Store(std::byte* bytes, int64_t i, float value) const { StoreAt(bytes, i, value); }
-};
 struct HalfElement {
   float Load(const std::byte* bytes, int64_t i) const { return HalfToFloat(LoadAt<uint16_t>(bytes, i)); }
   void Store(std::byte* bytes, int64_t i, float value) const { StoreAt(bytes, i, FloatToHalf(value)); }
-};
-struct HeldHalfElement : HalfElement {
-  void Store(std::byte* bytes, int64_t i, float value) const { StoreAt(bytes, i, FloatToHeldHalf(value)); }
 };
 struct BoolElement {
   float Load(const std::byte* bytes, int64_t i) const { return LoadAt<uint8_t>(bytes, i) != 0 ? 1.0f : 0.0f; }
@@ -75,68 +69,51 @@ struct IntegerElement {
   }
 };
 
-// ---- All elements ----
+// ---- Dense elements as numbers of four bytes: floats, or int32 where a device holds those ----
 
-template <typename Host, typename Device>
-void ToSlices(const Bhwc& shape, const Host& host, const Device& device, const std::byte* dense, std::byte* slices) {
-  const int64_t pixels = shape.pixels();
-  for (int32_t s = 0; s < shape.slices(); ++s) {
-    const int32_t channels = std::min(4, shape.c - s * 4);
-    for (int64_t p = 0; p < pixels; ++p) {
-      for (int32_t k = 0; k < 4; ++k) {
-        using Number = decltype(host.Load(dense, 0));
-        const Number value = k < channels ? host.Load(dense, p * shape.c + s * 4 + k) : Number{};
-        device.Store(slices, (s * pixels + p) * 4 + k, value);
-      }
-    }
-  }
-}
-
-template <typename Host, typename Device>
-void FromSlices(const Bhwc& shape, const Host& host, const Device& device, const std::byte* slices, std::byte* dense) {
-  const int64_t pixels = shape.pixels();
-  for (int32_t s = 0; s < shape.slices(); ++s) {
-    const int32_t channels = std::min(4, shape.c - s * 4);
-    for (int64_t p = 0; p < pixels; ++p) {
-      for (int32_t k = 0; k < channels; ++k) {
-        host.Store(dense, p * shape.c + s * 4 + k, device.Load(slices, (s * pixels + p) * 4 + k));
-      }
-    }
-  }
-}
-
-// Calls `use` with the host's and the device's element types.
+// Calls `use` with the type of the dense elements. Returns false for those that are such numbers themselves.
 template <typename Use>
-void WithElements(const TensorDesc& desc, StorageType storage, Use use) {
-  if (storage == StorageType::kInt32) {
-    const IntegerElement<int32_t> device;
-    switch (desc.dtype) {
-      case DType::kInt8: return use(IntegerElement<int8_t>(), device);
-      case DType::kUInt8: return use(IntegerElement<uint8_t>(), device);
-      case DType::kInt16: return use(IntegerElement<int16_t>(), device);
-      case DType::kUInt16: return use(IntegerElement<uint16_t>(), device);
-      case DType::kInt64: return use(IntegerElement<int64_t>(), device);
-      default: return use(IntegerElement<int32_t>(), device);
-    }
-  }
-  const auto with_device = [&](const auto& host) {
-    if (storage == StorageType::kFloat16) return use(host, HeldHalfElement());
-    use(host, FloatElement());
-  };
+bool WithElement(const TensorDesc& desc, StorageType storage, Use use) {
   const TensorGrid grid = GridOf(desc);
+  const bool are_integers = storage == StorageType::kInt32;
   switch (desc.dtype) {
-    case DType::kFloat16: return with_device(HalfElement());
-    case DType::kBool: return with_device(BoolElement());
-    case DType::kUInt8: return with_device(TableElement<uint8_t>(grid));
-    case DType::kInt8: return with_device(TableElement<int8_t>(grid));
-    case DType::kInt16: return with_device(RealElement<int16_t>(grid));
-    case DType::kInt32: return with_device(RealElement<int32_t>(grid));
-    case DType::kInt64: return with_device(RealElement<int64_t>(grid));
-    default: return with_device(FloatElement());
+    case DType::kInt8: are_integers ? use(IntegerElement<int8_t>()) : use(TableElement<int8_t>(grid)); return true;
+    case DType::kUInt8: are_integers ? use(IntegerElement<uint8_t>()) : use(TableElement<uint8_t>(grid)); return true;
+    case DType::kInt16: are_integers ? use(IntegerElement<int16_t>()) : use(RealElement<int16_t>(grid)); return true;
+    case DType::kInt64: are_integers ? use(IntegerElement<int64_t>()) : use(RealElement<int64_t>(grid)); return true;
+    case DType::kUInt16: are_integers ? use(IntegerElement<uint16_t>()) : void(); return are_integers;
+    case DType::kInt32: are_integers ? void() : use(RealElement<int32_t>(grid)); return !are_integers;
+    case DType::kBool: are_integers ? void() : use(BoolElement()); return !are_integers;
+    case DType::kFloat16: are_integers ? void() : use(HalfElement()); return !are_integers;
+    default: return false;
   }
 }
 
-// ---- Floats: what most networks do on every run ----
+// Converts `count` elements of a tensor from element `begin` on; empty if there is nothing to convert.
+using Conversion = std::function<void(const std::byte* from, int64_t begin, int64_t count, std::byte* to)>;
+
+Conversion ToNumbers(const TensorDesc& desc, StorageType storage) {
+  Conversion convert;
+  WithElement(desc, storage, [&](const auto& element) {
+    convert = [element](const std::byte* dense, int64_t begin, int64_t count, std::byte* numbers) {
+      for (int64_t i = 0; i < count; ++i) StoreAt(numbers, i, element.Load(dense, begin + i));
+    };
+  });
+  return convert;
+}
+
+Conversion FromNumbers(const TensorDesc& desc, StorageType storage) {
+  Conversion convert;
+  WithElement(desc, storage, [&](const auto& element) {
+    convert = [element](const std::byte* numbers, int64_t begin, int64_t count, std::byte* dense) {
+      using Number = decltype(element.Load(dense, 0));
+      for (int64_t i = 0; i < count; ++i) element.Store(dense, begin + i, LoadAt<Number>(numbers, i));
+    };
+  });
+  return convert;
+}
+
+// ---- Numbers as texels of four ----
 
 // Converts a plane's texels from pixels of `row_bytes`, and back. The number of channels is a template argument,
 // because a call of memcpy for each pixel would take most of the time.
@@ -152,81 +129,83 @@ void TexelsToPixels(const std::byte* texels, int64_t row_bytes, int64_t count, s
   for (int64_t p = 0; p < count; ++p) std::memcpy(pixels + p * row_bytes, texels + p * 16, kLanes * 4);
 }
 
-constexpr int64_t kBlock = 512;
+// A few pixels of all planes, so that a cache line of pixels is used while it is in the cache.
+struct Block {
+  int64_t first = 0, pixels = 0;
+};
 
-// Calls move(channels, offset of the first pixel, of its texel, pixels) for all planes of a few pixels before the next
-// pixels, so that a cache line of pixels is used while it is in the cache.
-template <typename Move>
-void ForEachPlane(const Bhwc& shape, Move move) {
-  const int64_t pixels = shape.pixels(), row_bytes = int64_t{shape.c} * 4;
-  for (int64_t first = 0; first < pixels; first += kBlock) {
-    for (int32_t s = 0; s < shape.slices(); ++s) {
-      move(std::min(4, shape.c - s * 4), first * row_bytes + int64_t{s} * 16, (s * pixels + first) * 16,
-           std::min(kBlock, pixels - first));
-    }
+// Calls use(block, room for its numbers, room for a plane of its texels) for all pixels; the room is what is asked for.
+template <typename Use>
+void ForEachBlock(const Bhwc& shape, bool has_numbers, bool has_texels, Use use) {
+  constexpr int64_t kMostPixels = 512, kMostNumbers = 16 * 1024;
+  const int64_t pixels = std::clamp<int64_t>(kMostNumbers / std::max(1, shape.c), 1, kMostPixels);
+  std::vector<float> numbers(static_cast<size_t>(has_numbers ? pixels * shape.c : 0));
+  std::vector<float> texels(static_cast<size_t>(has_texels ? pixels * 4 : 0));
+  for (int64_t first = 0; first < shape.pixels(); first += pixels) {
+    use(Block{first, std::min(pixels, shape.pixels() - first)}, reinterpret_cast<std::byte*>(numbers.data()),
+        reinterpret_cast<std::byte*>(texels.data()));
   }
-}
-
-void FloatsToSlices(const Bhwc& shape, const std::byte* dense, std::byte* slices) {
-  constexpr std::array kMoves = {PixelsToTexels<1>, PixelsToTexels<2>, PixelsToTexels<3>, PixelsToTexels<4>};
-  ForEachPlane(shape, [&](int32_t channels, int64_t pixel, int64_t texel, int64_t count) {
-    kMoves[channels - 1](dense + pixel, int64_t{shape.c} * 4, count, slices + texel);
-  });
-}
-
-void SlicesToFloats(const Bhwc& shape, const std::byte* slices, std::byte* dense) {
-  constexpr std::array kMoves = {TexelsToPixels<1>, TexelsToPixels<2>, TexelsToPixels<3>, TexelsToPixels<4>};
-  ForEachPlane(shape, [&](int32_t channels, int64_t pixel, int64_t texel, int64_t count) {
-    kMoves[channels - 1](slices + texel, int64_t{shape.c} * 4, count, dense + pixel);
-  });
-}
-
-// From texels of float16, a block at a time. Into them the other loop is as fast.
-void HalfSlicesToFloats(const Bhwc& shape, const std::byte* slices, std::byte* dense) {
-  constexpr std::array kMoves = {TexelsToPixels<1>, TexelsToPixels<2>, TexelsToPixels<3>, TexelsToPixels<4>};
-  std::array<float, kBlock * 4> floats;
-  std::array<uint16_t, kBlock * 4> halves;
-  ForEachPlane(shape, [&](int32_t channels, int64_t pixel, int64_t texel, int64_t count) {
-    std::memcpy(halves.data(), slices + texel / 2, count * 8);
-    for (int64_t i = 0; i < count * 4; ++i) floats[i] = HalfToFloat(halves[i]);
-    kMoves[channels - 1](reinterpret_cast<std::byte*>(floats.data()), int64_t{shape.c} * 4, count, dense + pixel);
-  });
 }
 
 }  // namespace
 
 void DenseToSlices(const TensorDesc& desc, StorageType storage, std::span<const std::byte> dense,
                    std::span<std::byte> slices) {
+  constexpr std::array kMoves = {PixelsToTexels<1>, PixelsToTexels<2>, PixelsToTexels<3>, PixelsToTexels<4>};
   const Bhwc shape = ToBhwc(desc.shape);
-  if (desc.dtype == DType::kFloat32 && storage == StorageType::kFloat32)
-    return FloatsToSlices(shape, dense.data(), slices.data());
-  WithElements(desc, storage, [&](const auto& host, const auto& device) {
-    ToSlices(shape, host, device, dense.data(), slices.data());
+  const Conversion convert = ToNumbers(desc, storage);
+  const bool is_half = storage == StorageType::kFloat16;
+  ForEachBlock(shape, convert != nullptr, is_half, [&](const Block& block, std::byte* room, std::byte* texel_room) {
+    const std::byte* numbers = dense.data() + block.first * shape.c * 4;
+    if (convert) {
+      convert(dense.data(), block.first * shape.c, block.pixels * shape.c, room);
+      numbers = room;
+    }
+    for (int32_t s = 0; s < shape.slices(); ++s) {
+      const int64_t texel = s * shape.pixels() + block.first;
+      std::byte* texels = is_half ? texel_room : slices.data() + texel * 16;
+      kMoves[std::min(4, shape.c - s * 4) - 1](numbers + int64_t{s} * 16, int64_t{shape.c} * 4, block.pixels, texels);
+      for (int64_t i = 0; is_half && i < block.pixels * 4; ++i)
+        StoreAt(slices.data(), texel * 4 + i, FloatToHeldHalf(LoadAt<float>(texels, i)));
+    }
   });
 }
 
 void SlicesToDense(const TensorDesc& desc, StorageType storage, std::span<const std::byte> slices,
                    std::span<std::byte> dense) {
+  constexpr std::array kMoves = {TexelsToPixels<1>, TexelsToPixels<2>, TexelsToPixels<3>, TexelsToPixels<4>};
   const Bhwc shape = ToBhwc(desc.shape);
-  if (desc.dtype == DType::kFloat32 && storage == StorageType::kFloat32)
-    return SlicesToFloats(shape, slices.data(), dense.data());
-  if (desc.dtype == DType::kFloat32 && storage == StorageType::kFloat16)
-    return HalfSlicesToFloats(shape, slices.data(), dense.data());
-  WithElements(desc, storage, [&](const auto& host, const auto& device) {
-    FromSlices(shape, host, device, slices.data(), dense.data());
+  const Conversion convert = FromNumbers(desc, storage);
+  const bool is_half = storage == StorageType::kFloat16;
+  ForEachBlock(shape, convert != nullptr, is_half, [&](const Block& block, std::byte* room, std::byte* texel_room) {
+    std::byte* numbers = convert ? room : dense.data() + block.first * shape.c * 4;
+    for (int32_t s = 0; s < shape.slices(); ++s) {
+      const int64_t texel = s * shape.pixels() + block.first;
+      for (int64_t i = 0; is_half && i < block.pixels * 4; ++i)
+        StoreAt(texel_room, i, HalfToFloat(LoadAt<uint16_t>(slices.data(), texel * 4 + i)));
+      const std::byte* texels = is_half ? texel_room : slices.data() + texel * 16;
+      kMoves[std::min(4, shape.c - s * 4) - 1](texels, int64_t{shape.c} * 4, block.pixels, numbers + int64_t{s} * 16);
+    }
+    if (convert) convert(room, block.first * shape.c, block.pixels * shape.c, dense.data());
   });
 }
 
 void FloatsToDense(const TensorDesc& desc, std::span<const std::byte> floats, std::span<std::byte> dense) {
-  if (desc.dtype == DType::kFloat32) {
+  const Conversion convert = FromNumbers(desc, StorageType::kFloat32);
+  if (!convert) {
     std::ranges::copy(floats, dense.begin());
     return;
   }
-  const Bhwc shape = ToBhwc(desc.shape);
-  std::vector<std::byte> slices(static_cast<size_t>(shape.pixels()) * shape.slices() *
-                                TexelBytes(StorageType::kFloat32));
-  DenseToSlices({DType::kFloat32, desc.shape, {}}, StorageType::kFloat32, floats, slices);
-  SlicesToDense(desc, StorageType::kFloat32, slices, dense);
+  convert(floats.data(), 0, desc.shape.element_count(), dense.data());
+}
+
+void DenseToFloats(const TensorDesc& desc, std::span<const std::byte> dense, std::span<std::byte> floats) {
+  const Conversion convert = ToNumbers(desc, StorageType::kFloat32);
+  if (!convert) {
+    std::ranges::copy(dense, floats.begin());
+    return;
+  }
+  convert(dense.data(), 0, desc.shape.element_count(), floats.data());
 }
 
 }  // namespace hearth

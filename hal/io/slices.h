@@ -19,8 +19,9 @@ void DenseToSlices(const TensorDesc& desc, StorageType storage, std::span<const 
 void SlicesToDense(const TensorDesc& desc, StorageType storage, std::span<const std::byte> slices,
                    std::span<std::byte> dense);
 
-// Converts dense real numbers to the tensor's own elements.
+// Converts dense real numbers to the tensor's own elements, and back.
 void FloatsToDense(const TensorDesc& desc, std::span<const std::byte> floats, std::span<std::byte> dense);
+void DenseToFloats(const TensorDesc& desc, std::span<const std::byte> dense, std::span<std::byte> floats);
 
 }  // namespace hearth
 

@@ -70,77 +70,77 @@ std::span<const NodeMaker> NodeMakers();
 // The node of the first maker that takes it. Null for a node in integers that must run in floats.
 Result<std::unique_ptr<HostNode>> MakeHostNode(const HostNodeRequest& request);
 
-// The makers.
+// The makers. They run once for each node of a start: cold ones are compiled for size.
 
 // Reshape, copy and concatenation of tensors with one stored type: moves bytes unchanged.
-Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request);
 
 // A function of each element, for values held as float32.
-Result<std::unique_ptr<HostNode>> MakeUnaryNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeUnaryNode(const HostNodeRequest& request);
 
 // Movement of elements: views with strides, mirrored and zero padding, blocks, nearest pixels. Any type.
-Result<std::unique_ptr<HostNode>> MakeMovementNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeMovementNode(const HostNodeRequest& request);
 
 // Products of matrices held as float32, whether or not one is constant.
-Result<std::unique_ptr<HostNode>> MakeMatrixProductNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeMatrixProductNode(const HostNodeRequest& request);
 
 // Fully connected layers of float32 with few rows and constant weights in 16, 8 or 4 bits.
-Result<std::unique_ptr<HostNode>> MakeStoredProductNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeStoredProductNode(const HostNodeRequest& request);
 
 // Convolutions of float32 with constant weights, without groups. As the next ones, in float64 sums if the output
 // decides indices.
-Result<std::unique_ptr<HostNode>> MakeDenseConvolutionNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeDenseConvolutionNode(const HostNodeRequest& request);
 
 // Depthwise convolutions of float32 with constant weights and one output for each channel.
-Result<std::unique_ptr<HostNode>> MakeDepthwiseConvolutionNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeDepthwiseConvolutionNode(const HostNodeRequest& request);
 
 // Operations of two operands of any type, and PRELU.
-Result<std::unique_ptr<HostNode>> MakeBinaryNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeBinaryNode(const HostNodeRequest& request);
 
 // Functions of single integers and truth values, and add_n.
-Result<std::unique_ptr<HostNode>> MakeIntegerFunctionNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeIntegerFunctionNode(const HostNodeRequest& request);
 
 // Choice between two tensors, element by element or row by row.
-Result<std::unique_ptr<HostNode>> MakeSelectNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeSelectNode(const HostNodeRequest& request);
 
 // Movement by indices that are known only in a run: gather, gather_nd, dynamic_update_slice, scatter.
-Result<std::unique_ptr<HostNode>> MakeGatherNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeGatherNode(const HostNodeRequest& request);
 
 // Conversion between types that are not quantized.
-Result<std::unique_ptr<HostNode>> MakeCastNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeCastNode(const HostNodeRequest& request);
 
 // Reductions over any dimensions.
-Result<std::unique_ptr<HostNode>> MakeReduceNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeReduceNode(const HostNodeRequest& request);
 
 // Softmax, log softmax and L2 normalization of the rows of the last dimension.
-Result<std::unique_ptr<HostNode>> MakeRowsNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeRowsNode(const HostNodeRequest& request);
 
 // argmax, argmin, top_k, cumsum and one_hot along one dimension.
-Result<std::unique_ptr<HostNode>> MakeSearchNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeSearchNode(const HostNodeRequest& request);
 
 // LSTM, RNN and SVDF with constant weights.
-Result<std::unique_ptr<HostNode>> MakeRecurrentNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeRecurrentNode(const HostNodeRequest& request);
 
 // Layer, instance and group normalization of float32.
-Result<std::unique_ptr<HostNode>> MakeNormalizeNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeNormalizeNode(const HostNodeRequest& request);
 
 // Max pooling with argmax, and its unpooling, of float32.
-Result<std::unique_ptr<HostNode>> MakePoolingIndexNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakePoolingIndexNode(const HostNodeRequest& request);
 
 // Non-maximum suppression of boxes and scores held as float32, with constant anchors.
-Result<std::unique_ptr<HostNode>> MakeDetectionNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeDetectionNode(const HostNodeRequest& request);
 
 // A loop whose end depends on data.
-Result<std::unique_ptr<HostNode>> MakeLoopNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeLoopNode(const HostNodeRequest& request);
 
 // An operator that the program registered. Its node reads and writes quantized values as they are stored.
-Result<std::unique_ptr<HostNode>> MakeCustomNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeCustomNode(const HostNodeRequest& request);
 
 // Any node of core's float64 reference. kUnsupported for an operation that it lacks.
-Result<std::unique_ptr<HostNode>> MakeReferenceNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeReferenceNode(const HostNodeRequest& request);
 // The same for one that is made in a run, when the request has ended.
-Result<std::unique_ptr<HostNode>> MakeReferenceNode(const Graph& graph, const Node& node, const HostArena& arena,
-                                                    ProgramWeights& weights);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeReferenceNode(const Graph& graph, const Node& node,
+                                                                  const HostArena& arena, ProgramWeights& weights);
 
 }  // namespace hearth
 

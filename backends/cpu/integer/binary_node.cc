@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kLeastBinaryElements = 32 * 1024;  // fewer take less time than waking a worker
 
-// One operand: `period` elements that are repeated.
+// One operand: `period` elements that are repeated. The zero point is that of signed bytes.
 struct ByteOperand {
   const std::byte* bytes = nullptr;
   int64_t period = 1;
@@ -31,6 +31,7 @@ struct BinaryTask {
   int32_t a_factor = 0, b_factor = 0, shift = 0;
   float product_scale = 0;       // of a product of steps, in steps of the output
   bool chooses_smaller = false;  // of two numbers, else the larger one
+  uint8_t flip = 0;              // 0x80 makes signed bytes of the operands' unsigned ones
 };
 
 // XNNPACK's fixed-point numbers: 21 bits of the larger ratio of scales. Returns false for ratios that it leaves to
@@ -52,30 +53,33 @@ bool SetProduct(BinaryTask& task) {
 
 // `steps` makes the output's steps of the operands' ones. Copies the loop's numbers to locals, because byte stores may
 // alias any other memory.
-template <typename T, typename Steps>
+template <typename Steps>
 void ApplyRun(const BinaryTask& task, int64_t begin, int64_t count, Steps steps) {
   Vectorized([&]() HEARTH_INTO_CALLER {
     const BinaryTask local = task;
     const int64_t length = count;
-    const auto* __restrict a = reinterpret_cast<const T*>(local.a.bytes) + begin % local.a.period;
-    const auto* __restrict b = reinterpret_cast<const T*>(local.b.bytes) + begin % local.b.period;
-    auto* __restrict out = reinterpret_cast<T*>(local.out) + begin;
+    const auto* __restrict a = reinterpret_cast<const uint8_t*>(local.a.bytes) + begin % local.a.period;
+    const auto* __restrict b = reinterpret_cast<const uint8_t*>(local.b.bytes) + begin % local.b.period;
+    auto* __restrict out = reinterpret_cast<uint8_t*>(local.out) + begin;
+    const uint8_t flip = local.flip;
     const auto zero_point = static_cast<int32_t>(local.grid.zero_point);
     const auto apply = [&](int32_t x, int32_t y) HEARTH_INTO_CALLER {
       int32_t made = steps(local, x, y);
       made = made > local.lowest ? made : local.lowest;
       made = made < local.highest ? made : local.highest;
-      return static_cast<T>(made + zero_point);
+      return static_cast<uint8_t>(made + zero_point);
     };
     const int32_t a_zero = local.a.zero_point, b_zero = local.b.zero_point;
+    const auto steps_of = [&](uint8_t byte, int32_t zero)
+                              HEARTH_INTO_CALLER { return static_cast<int8_t>(byte ^ flip) - zero; };
     if (local.a.period > 1 && local.b.period > 1) {
-      for (int64_t k = 0; k < length; ++k) out[k] = apply(a[k] - a_zero, b[k] - b_zero);
+      for (int64_t k = 0; k < length; ++k) out[k] = apply(steps_of(a[k], a_zero), steps_of(b[k], b_zero));
     } else if (local.a.period > 1) {
-      const int32_t y = b[0] - b_zero;
-      for (int64_t k = 0; k < length; ++k) out[k] = apply(a[k] - a_zero, y);
+      const int32_t y = steps_of(b[0], b_zero);
+      for (int64_t k = 0; k < length; ++k) out[k] = apply(steps_of(a[k], a_zero), y);
     } else {
-      const int32_t x = a[0] - a_zero;
-      for (int64_t k = 0; k < length; ++k) out[k] = apply(x, b[k] - b_zero);
+      const int32_t x = steps_of(a[0], a_zero);
+      for (int64_t k = 0; k < length; ++k) out[k] = apply(x, steps_of(b[k], b_zero));
     }
   });
 }
@@ -94,21 +98,19 @@ HEARTH_INTO_CALLER inline int32_t ChosenOf(const BinaryTask& task, int32_t x, in
   return StepsOf((a < b) == task.chooses_smaller ? a : b, task.grid);
 }
 
-template <typename T>
 void Apply(BinaryKind kind, const BinaryTask& task, int64_t begin, int64_t count) {
   switch (kind) {
     case BinaryKind::kAdd:
     case BinaryKind::kSub:
-      return ApplyRun<T>(task, begin, count,
-                         [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER { return SumOf(of, x, y); });
+      return ApplyRun(task, begin, count,
+                      [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER { return SumOf(of, x, y); });
     case BinaryKind::kMul:
-      return ApplyRun<T>(task, begin, count, [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER {
+      return ApplyRun(task, begin, count, [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER {
         return ProductOf(of, x, y);
       });
     default:
-      return ApplyRun<T>(task, begin, count, [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER {
-        return ChosenOf(of, x, y);
-      });
+      return ApplyRun(task, begin, count,
+                      [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER { return ChosenOf(of, x, y); });
   }
 }
 
@@ -129,20 +131,16 @@ class IntegerBinaryNode final : public HostNode {
     for (int64_t period : {task_.a.period, task_.b.period}) run = period > 1 ? std::min(run, period) : run;
     if (run == count) {
       workers_.ForEachPart(count, kLeastBinaryElements,
-                           [&](int64_t begin, int64_t end) { ApplyElements(begin, end - begin); });
+                           [&](int64_t begin, int64_t end) { Apply(kind_, task_, begin, end - begin); });
     } else {
       workers_.ForEachPart(count / run, kLeastBinaryElements / run + 1, [&](int64_t begin, int64_t end) {
-        for (int64_t k = begin; k < end; ++k) ApplyElements(k * run, run);
+        for (int64_t k = begin; k < end; ++k) Apply(kind_, task_, k * run, run);
       });
     }
     return Status::Ok();
   }
 
  private:
-  void ApplyElements(int64_t begin, int64_t count) const {
-    out_.dtype == DType::kInt8 ? Apply<int8_t>(kind_, task_, begin, count) : Apply<uint8_t>(kind_, task_, begin, count);
-  }
-
   BinaryKind kind_;
   const TensorDesc& out_;
   BinaryTask task_;
@@ -171,7 +169,8 @@ std::optional<ByteOperand> ByteOperandOf(const HostNodeRequest& request, size_t 
   const auto period = PeriodOf(desc.shape, out.shape);
   if (!IsStoredIn8Bits(desc) || desc.dtype != out.dtype || !period) return std::nullopt;
   const TensorGrid grid = GridOf(desc);
-  return ByteOperand{request.StoredBytes(value).data(), *period, grid.scale, static_cast<int32_t>(grid.zero_point)};
+  const int32_t zero_point = static_cast<int32_t>(grid.zero_point) - (desc.dtype == DType::kUInt8 ? 128 : 0);
+  return ByteOperand{request.StoredBytes(value).data(), *period, grid.scale, zero_point};
 }
 
 }  // namespace
@@ -189,6 +188,7 @@ std::unique_ptr<HostNode> MakeIntegerBinaryNode(const HostNodeRequest& request) 
   task.lowest = StepsOf(bounds->first, task.grid);
   task.highest = StepsOf(bounds->second, task.grid);
   task.chooses_smaller = binary->kind == BinaryKind::kMinimum;
+  task.flip = out.dtype == DType::kUInt8 ? 0x80 : 0;
   const bool is_sum = binary->kind == BinaryKind::kAdd || binary->kind == BinaryKind::kSub;
   if (is_sum && !SetSum(task, binary->kind == BinaryKind::kSub)) return nullptr;
   if (binary->kind == BinaryKind::kMul && !SetProduct(task)) return nullptr;
