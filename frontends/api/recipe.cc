@@ -62,6 +62,7 @@ Status ReadKey(const std::string& key, const Json& json, Recipe& recipe) {
 Result<Recipe> RecipeFrom(const std::string& text) {
   if (text.size() > kMaxRecipeBytes) return Wrong("it is larger than {} bytes", kMaxRecipeBytes);
   const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) return Wrong("it is not a JSON object, or has a number that is too large");
   if (!json.is_object()) return Wrong("it is not a JSON object");
   Recipe recipe;
   for (const auto& [key, value] : json.items()) HEARTH_TRY(ReadKey(key, value, recipe));

@@ -199,6 +199,12 @@ class Recipes(ResultsTest):
         self.assertIn("(x - 0) / 1, as asked for", self.run_hearth("run", *line, "--device", "cpu", "--mean", "0", "--std", "1").stdout)
         self.assert_one_error(self.run_hearth("run", *line, "--device", "cpu", "--save-recipe", expect=3), "there is nothing to save")
 
+    def test_a_recipe_that_can_not_be_read_is_not_replaced(self):
+        model, recipe = self.model(NEG, (1, 8, 8, 3)), self.file("m.tflite.hearth.json", b'{"lables": ["by hand"]}')
+        done = self.run_hearth("run", model, "--device", "cpu", "--random-inputs", "1", "--show", "image", "--save-recipe", expect=3)
+        self.assert_one_error(done, "would lose an earlier recipe", "'lables' is none of")
+        self.assertIn("by hand", recipe.read_text())
+
     def test_a_recipe_that_is_wrong_is_told_and_not_used(self):
         line = ("run", self.model(NEG, (1, 8, 8, 3)), "--device", "cpu", "--random-inputs", "1")
         self.file("m.tflite.hearth.json", b'{"mean": 0}')
@@ -208,6 +214,30 @@ class Recipes(ResultsTest):
         self.assert_one_error(self.run_hearth(*line, expect=3), f"{recipe} boxes: no output of this model")
         self.file("m.tflite.hearth.json", b'{"meaning": "cats"}')
         self.assert_one_error(self.run_hearth(*line, expect=3), "'meaning' is 'cats', which is no value of --show")
+
+
+class Written(ResultsTest):
+    def test_nothing_that_is_read_is_replaced(self):
+        model, labels = self.model(NEG, (1, 8, 8, 3)), self.file("l.txt", b"a\nb\nc\n")
+        folder = self.folder / "photos"
+        folder.mkdir()
+        picture = folder / "x.png"
+        picture.write_bytes(png(8, 8, (10, 20, 30)))
+        line = ("run", model, "--device", "cpu", "--show", "image")
+        before = picture.read_bytes(), labels.read_bytes(), model.read_bytes()
+        for more, named in (((picture, "--picture", picture), picture), ((folder, "--picture", folder), picture),
+                            ((picture, "--picture", folder / "." / "x.png"), picture), ((f"x={picture}", "--picture", picture), picture),
+                            ((picture, "--labels", labels, "--json", labels), labels), ((picture, "--json", picture), picture),
+                            ((picture, "--picture", self.folder / "new.png", "--json", self.folder / "new.png"), "new.png")):
+            self.assert_one_error(self.run_hearth(*line, *more, expect=3), str(named), "would be replaced")
+        self.assertEqual((picture.read_bytes(), labels.read_bytes(), model.read_bytes()), before)
+        self.run_hearth(*line, folder, "--picture", self.folder / "drawn")
+        self.assertTrue((self.folder / "drawn" / "x.png").exists())
+
+    def test_labels_may_begin_with_a_byte_order_mark_and_are_shown_as_utf_8(self):
+        model, labels = self.model(NEG, (1, 3)), self.file("l.txt", b"\xef\xbb\xbfzero\n\xff\ntwo\n")
+        (output,) = self.run_cpu(model, "--random-inputs", "1", "--show", "classes", "--labels", labels)["outputs"]
+        self.assertEqual({label["label"] for label in output["top"]}, {"zero", "\ufffd", "two"})
 
 
 class Doubts(ResultsTest):

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -72,6 +73,22 @@ Status CheckWritable(const std::string& path) {
   const std::string folder = parent.empty() ? "." : parent.string();
   if (!std::filesystem::is_directory(folder, error)) return CantWrite(path, "there is no folder " + folder);
   return access(folder.c_str(), W_OK | X_OK) == 0 ? Status::Ok() : CantWrite(path, Reason(errno));
+}
+
+Status CheckReplacesNone(const std::vector<std::string>& written, const std::vector<std::string>& read) {
+  const auto is_same = [](const std::string& a, const std::string& b) {
+    std::error_code error;
+    if (a.empty() || b.empty() || a == "-" || b == "-") return false;
+    return std::filesystem::equivalent(a, b, error) ||
+           std::filesystem::weakly_canonical(a, error) == std::filesystem::weakly_canonical(b, error);
+  };
+  for (const std::string& target : written) {
+    const auto replaced = std::ranges::find_if(read, [&](const std::string& path) { return is_same(target, path); });
+    if (replaced != read.end())
+      return Error(StatusCode::kInvalidArgument, "{} would be replaced by what is written: give another name",
+                   *replaced);
+  }
+  return Status::Ok();
 }
 
 Status CheckPictureWritable(const std::string& path, std::string_view ending) {

@@ -29,6 +29,9 @@ Status CheckPictureWritable(const std::string& path, std::string_view ending);
 // The same for files in a folder, which is created if missing.
 Status CheckFolderWritable(const std::string& folder);
 
+// kInvalidArgument if a file that is written would replace one that is read. "" and "-" are none.
+Status CheckReplacesNone(const std::vector<std::string>& written, const std::vector<std::string>& read);
+
 }  // namespace hearth
 
 #endif  // HEARTH_TOOLS_HEARTH_FILES_H_

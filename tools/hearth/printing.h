@@ -45,6 +45,7 @@ class OutputOptions {
   // Whether WriteJson will be able to write, checked before the work. kIoError.
   Status CheckJson() const;
   bool has_json() const { return !json_path_.empty(); }
+  const std::string& json_path() const { return json_path_; }
   // Writes the data as JSON if --json asked for it; `interrupted` is true after ^C.
   Status WriteJson(Json json) const;
 

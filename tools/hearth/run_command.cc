@@ -66,6 +66,7 @@ class RunCommand final : public Verb {
   Result<ExitCode> Run() override {
     HEARTH_TRY(CheckFiles());
     HEARTH_TRY(OpenPictures());
+    HEARTH_TRY(CheckReplaced());
     WarningPrinter warnings(output_);
     HEARTH_ASSIGN(Session session, session_flags_.Open(input_options_));
     warnings.PrintNew(session.report());
@@ -111,6 +112,22 @@ class RunCommand final : public Verb {
     std::error_code error;
     const bool is_folder = picture_path_.ends_with('/') || std::filesystem::is_directory(picture_path_, error);
     return picture_path_.empty() || is_folder ? Status::Ok() : CheckPictureWritable(picture_path_, ".png");
+  }
+
+  // No result takes the place of what it was made from, nor of another result.
+  Status CheckReplaced() const {
+    std::vector<std::string> read = {session_flags_.path(), show_.labels_path(), video_path_},
+                             written = {output_.json_path(), picture_path_};
+    std::error_code error;
+    for (const std::string& argument : paths_) {
+      const std::string path =
+          std::filesystem::exists(argument, error) ? argument : argument.substr(argument.find('=') + 1);
+      read.push_back(path);
+      if (!picture_path_.empty() && (pictures_ != nullptr || paths_.size() > 1))  // into a folder
+        written.push_back(picture_path_ + "/" + std::filesystem::path(path).stem().string() + ".png");
+    }
+    HEARTH_TRY(CheckReplacesNone(written, read));
+    return CheckReplacesNone({output_.json_path()}, {picture_path_});
   }
 
   // A folder among the inputs stands for its pictures. A video's first frame opens the session.
@@ -226,6 +243,10 @@ class RunCommand final : public Verb {
     if (said.mean.empty() && said.labels.empty() && said.meaning.empty())
       return Error(StatusCode::kInvalidArgument,
                    "--save-recipe: there is nothing to save; give --mean and --std, --labels or --show");
+    const Result<Recipe> earlier = ReadRecipe(session_flags_.path());
+    if (!earlier.ok())
+      return Error(StatusCode::kInvalidArgument, "--save-recipe would lose an earlier recipe; mend or remove it: {}",
+                   earlier.status().message());
     return CheckWritable(RecipePath(session_flags_.path()));
   }
 

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/npy.h"
 
@@ -44,6 +45,8 @@ Result<std::vector<std::string>> ReadLabels(const std::string& path) {
     return Error(StatusCode::kInvalidArgument, "{} has over {} bytes: that is not a list of labels, one per line", path,
                  kMaxLabelsBytes);
   }
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   if (text.empty() || text.find('\0') != std::string::npos) {
     return Error(StatusCode::kInvalidArgument, "{} {}: that is not a list of labels, one per line", path,
                  text.empty() ? "is empty" : "has bytes that are not text");
@@ -52,7 +55,7 @@ Result<std::vector<std::string>> ReadLabels(const std::string& path) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     line.erase(line.find_last_not_of(" \t\r") + 1);
-    labels.push_back(line);
+    labels.push_back(ValidUtf8(line));
   }
   return labels;
 }
