@@ -391,8 +391,13 @@ class Session:
         """
         if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
             raise TypeError(f"labels: {labels!r} is no list of str")
+        if meaning is not None and not isinstance(meaning, str):
+            raise TypeError(f"meaning: {meaning!r} is no str")
+        count = whole_count(top, "top")
+        if count < 0:
+            raise ValueError(f"top: {count} is below 0")
         names = [label.encode(errors="replace").decode() for label in labels]
-        found = self._native.interpret(meaning or "", names, whole_count(top, "top"), float(min_score))
+        found = self._native.interpret(meaning or "", names, count, float(min_score))
         return [Result(native) for native in found]
 
     def wait_for_device(self) -> None:
