@@ -146,6 +146,7 @@ Result<ModelMetadata> ReadOnnxMetadata(std::span<const std::byte> bytes, const R
     }
   }
   metadata.outputs = onnx::OutputLabels(model);
+  onnx::ReadTask(model, metadata);
   return metadata;
 }
 

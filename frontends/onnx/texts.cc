@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <set>
 
+#include "core/base/contains.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/writer/names.h"
 
@@ -66,6 +68,32 @@ std::vector<std::string> ClassesBehind(const std::map<std::string_view, const No
   return {};
 }
 
+// What the file's metadata say of `key`; empty if they say nothing.
+std::string_view EntryOf(const ModelProto& model, std::string_view key) {
+  const auto entry = std::ranges::find(model.metadata, key, &Pairs::value_type::first);
+  return entry == model.metadata.end() ? std::string_view() : entry->second;
+}
+
+// Takes a byte, or an escape of Python's, from the beginning of a text that is not empty.
+std::string TakeCharacter(std::string_view& text) {
+  const char first = text[0];
+  text.remove_prefix(1);
+  if (first != '\\' || text.empty()) return std::string(1, first);
+  const char kind = text[0];
+  text.remove_prefix(1);
+  const size_t digits = kind == 'x' ? 2 : kind == 'u' ? 4 : kind == 'U' ? 8 : 0;
+  uint32_t code = 0;
+  const char* const end = text.data() + std::min(digits, text.size());
+  if (digits == 0 || std::from_chars(text.data(), end, code, 16).ptr != end)
+    return std::string(1, kind == 't' || kind == 'n' || kind == 'r' ? ' ' : kind);
+  text.remove_prefix(std::min(digits, text.size()));
+  const auto byte = [&](uint32_t mark, int shift) { return static_cast<char>(mark | (code >> shift & 0x3f)); };
+  if (code < 0x80) return {static_cast<char>(code)};
+  if (code < 0x800) return {byte(0xc0, 6), byte(0x80, 0)};
+  if (code < 0x10000) return {static_cast<char>(0xe0 | code >> 12), byte(0x80, 6), byte(0x80, 0)};
+  return {static_cast<char>(0xf0 | (code >> 18 & 7)), byte(0x80, 12), byte(0x80, 6), byte(0x80, 0)};
+}
+
 // "{0: 'person', 1: 'traffic light'}", a Python dict by class, as YOLO's exporter (ultralytics) writes it. None if it
 // is anything else.
 std::vector<std::string> NamesOf(std::string_view dict) {
@@ -79,10 +107,8 @@ std::vector<std::string> NamesOf(std::string_view dict) {
   while (take(fmt::format("{}: ", names.size())) && !dict.empty()) {
     const char quote = dict[0];
     std::string name;
-    for (dict.remove_prefix(1); !dict.empty() && dict[0] != quote; dict.remove_prefix(1)) {
-      if (dict[0] == '\\' && dict.size() > 1) dict.remove_prefix(1);
-      name += dict[0];
-    }
+    dict.remove_prefix(1);
+    while (!dict.empty() && dict[0] != quote) name += TakeCharacter(dict);
     names.push_back(CleanName(ShortName(name)));
     if ((quote != '\'' && quote != '"') || dict.empty()) return {};
     dict.remove_prefix(1);
@@ -102,9 +128,7 @@ std::vector<std::string_view> TextsOf(const ModelProto& model) {
 
 std::vector<TensorMetadata> OutputLabels(const ModelProto& model) {
   const std::vector<std::string> texts = Cleaned(TextsOf(model));
-  const auto dict = std::ranges::find(model.metadata, "names", &Pairs::value_type::first);
-  std::vector<std::string> names;
-  if (dict != model.metadata.end()) names = NamesOf(dict->second);
+  std::vector<std::string> names = NamesOf(EntryOf(model, "names"));
   if (texts.empty() && names.empty()) return {};
   std::map<std::string_view, const NodeProto*> makers;
   for (const NodeProto& node : model.graph->nodes) {
@@ -122,6 +146,25 @@ std::vector<TensorMetadata> OutputLabels(const ModelProto& model) {
   }
   if (!outputs.empty() && outputs[0].axis_labels.empty()) outputs[0].axis_labels = std::move(names);
   return outputs;
+}
+
+void ReadTask(const ModelProto& model, ModelMetadata& metadata) {
+  constexpr std::string_view kTasks[] = {"detect", "segment", "pose", "obb", "classify"};
+  const std::string_view task = EntryOf(model, "task");
+  if (Contains(kTasks, task)) metadata.task = task;
+  // "[17, 3]"
+  const std::string_view points = EntryOf(model, "kpt_shape");
+  const size_t comma = points.find(", ");
+  if (task != "pose" || !points.starts_with('[') || !points.ends_with(']') || comma == std::string_view::npos) return;
+  int32_t count = 0, numbers = 0;
+  const auto reads = [&](size_t first, size_t behind, int32_t& number) {
+    const auto [end, error] = std::from_chars(points.data() + first, points.data() + behind, number);
+    return error == std::errc() && end == points.data() + behind;
+  };
+  if (!reads(1, comma, count) || !reads(comma + 2, points.size() - 1, numbers)) return;
+  if (count < 1 || count > 1000 || numbers < 2 || numbers > 3) return;
+  metadata.pose_points = count;
+  metadata.pose_numbers = numbers;
 }
 
 }  // namespace hearth::onnx

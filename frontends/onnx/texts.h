@@ -17,6 +17,9 @@ std::vector<std::string_view> TextsOf(const ModelProto& model);
 // What the file says of its outputs: the texts behind numbers, and the classes behind scores; empty without any.
 std::vector<TensorMetadata> OutputLabels(const ModelProto& model);
 
+// What YOLO's exporter says that the model is for.
+void ReadTask(const ModelProto& model, ModelMetadata& metadata);
+
 }  // namespace hearth::onnx
 
 #endif  // HEARTH_FRONTENDS_ONNX_TEXTS_H_

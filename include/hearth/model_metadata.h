@@ -39,6 +39,10 @@ struct ModelMetadata {
   std::vector<TensorMetadata> inputs, outputs;  // as many as the model has, in its order, or none
   std::vector<std::string> warnings;            // parts that are missing or damaged
   Recipe recipe;                                // its scaling is that of `inputs` too
+  // Of YOLO (ultralytics' exporter): "detect", "segment", "pose", "obb" or "classify"; and of a pose the number of its
+  // points and of the numbers of each, 2 or 3. Empty or 0 if the file does not say.
+  std::string task;
+  int32_t pose_points = 0, pose_numbers = 0;
 
   bool is_empty() const { return inputs.empty() && outputs.empty() && name.empty() && description.empty(); }
 };

@@ -63,6 +63,8 @@ struct ResultGroup {
   std::vector<size_t> outputs;            // in the layout's order; the first stands for the group
   int input_height = 0, input_width = 0;  // of the input for pictures
   bool is_asked_for = false;              // by the user: the values are not checked for it
+  // Of YOLO's poses, where the file says how many points they have, and numbers a point.
+  int32_t pose_points = 0, pose_numbers = 0;
 };
 
 struct ScoredClass {

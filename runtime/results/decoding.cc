@@ -17,6 +17,7 @@ namespace hearth {
 namespace {
 
 constexpr size_t kMostBoxes = 300;
+constexpr float kNoClass = -1;  // of a pixel whose number is none, as -1 is
 
 // Of a polygon, by its corners in order around it (the shoelace formula).
 float AreaOf(const std::vector<KeyPoint>& corners) {
@@ -138,7 +139,7 @@ KeyPoints FromScoredPoints(const GroupValues& values) {
 }  // namespace
 
 bool LieWithin(std::span<const float> values, float low, float high) {
-  const auto outside = std::ranges::count_if(values, [&](float value) { return value < low || value > high; });
+  const auto outside = std::ranges::count_if(values, [&](float value) { return !(value >= low && value <= high); });
   return outside == 0 || static_cast<size_t>(outside) * 100 < values.size();
 }
 
@@ -198,7 +199,8 @@ std::vector<Box> ListedBoxes(const GroupValues& values, std::span<const std::str
   std::vector<Box> boxes, sorted;
   for (size_t k = 0; k < count; ++k) {
     const float* corners = values[0].data() + 4 * k;  // ymin, xmin, ymax, xmax
-    if (!(values[2][k] >= min_score)) continue;
+    const bool is_box = std::isfinite(corners[0] + corners[1] + corners[2] + corners[3]) && values[1][k] > -1;
+    if (!(values[2][k] >= min_score) || !is_box) continue;
     const size_t class_index = IndexOf(values[1][k]);
     boxes.push_back(
         {class_index, LabelOf(class_index, labels), values[2][k], corners[1], corners[0], corners[3], corners[2], {}});
@@ -261,20 +263,23 @@ PixelMap DecodeMask(const ResultGroup& group, const TensorInfo& info, std::span<
 PixelMap DecodeClassMap(const ResultGroup& group, const TensorInfo& info, std::span<const float> values) {
   PixelMap classes{info.shape[1], info.shape[2], {}};
   if (group.layout == Layout::kClassPerPixel) {
-    classes.values.assign(values.begin(), values.end());
+    for (const float value : values) classes.values.push_back(IsClass(value) ? value : kNoClass);
     return classes;
   }
   const auto count = static_cast<size_t>(info.shape[3]);
   for (size_t at = 0; at + count <= values.size(); at += count) {
     const auto of_pixel = values.subspan(at, count);
-    classes.values.push_back(static_cast<float>(std::max_element(of_pixel.begin(), of_pixel.end()) - of_pixel.begin()));
+    const auto best = std::max_element(of_pixel.begin(), of_pixel.end(),
+                                       [](float a, float b) { return a < b || (std::isnan(a) && !std::isnan(b)); });
+    classes.values.push_back(std::isnan(*best) ? kNoClass : static_cast<float>(best - of_pixel.begin()));
   }
   return classes;
 }
 
 std::vector<ClassArea> AreasOf(const PixelMap& classes, std::span<const std::string> labels) {
   std::map<size_t, size_t> counts;
-  for (const float value : classes.values) ++counts[IndexOf(value)];
+  for (const float value : classes.values)
+    if (value != kNoClass) ++counts[IndexOf(value)];
   std::vector<ClassArea> areas;
   for (const auto& [class_index, count] : counts) {
     areas.push_back({class_index, LabelOf(class_index, labels),

@@ -4,6 +4,7 @@
 #define HEARTH_RUNTIME_RESULTS_DECODING_H_
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -32,6 +33,10 @@ float Sigmoid(float value);
 // A class or count that a model gives as a float of any value.
 inline size_t IndexOf(float value) {
   return value >= 1 ? static_cast<size_t>(std::min(value, 1e6f)) : 0;
+}
+// Whether a model's number can be a class: a whole one, below a million.
+inline bool IsClass(float value) {
+  return value >= 0 && value < 1e6f && value == std::floor(value);
 }
 inline std::string LabelOf(size_t class_index, std::span<const std::string> labels) {
   return class_index < labels.size() ? labels[class_index] : "";

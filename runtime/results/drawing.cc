@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "hal/io/frame_layout.h"
@@ -145,8 +146,14 @@ void DrawLine(Image& image, float x0, float y0, float x1, float y1, float thickn
   const int left = Within(std::min(x0, x1) - radius - 1, image.width),
             right = Within(std::max(x0, x1) + radius + 2, image.width);
   const float dx = x1 - x0, dy = y1 - y0, length = dx * dx + dy * dy;
+  if (!std::isfinite(length)) return;
   for (int y = top; y < bottom; ++y) {
-    for (int x = left; x < right; ++x) {
+    // The line's part near this row.
+    const float middle = dy == 0 ? x0 : x0 + (static_cast<float>(y) - y0) / dy * dx;
+    const float reach = dy == 0 ? std::numeric_limits<float>::max() : (radius + 1) * std::sqrt(length) / std::abs(dy);
+    const int first = std::max(left, Within(middle - reach, image.width));
+    const int behind = std::min(right, Within(std::min(middle + reach + 2, 1e9f), image.width));
+    for (int x = first; x < behind; ++x) {
       const float px = static_cast<float>(x) - x0, py = static_cast<float>(y) - y0;
       const float along = length > 0 ? std::clamp((px * dx + py * dy) / length, 0.0f, 1.0f) : 0.0f;
       const float distance = std::hypot(px - along * dx, py - along * dy);

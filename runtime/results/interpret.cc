@@ -10,6 +10,7 @@
 #include "runtime/results/output_meaning.h"
 #include "runtime/results/result_picture.h"
 #include "runtime/results/yolo.h"
+#include "runtime/results/yolo_form.h"
 
 namespace hearth {
 namespace {
@@ -91,11 +92,13 @@ bool IsWhole(const Interpretation& result) {
 
 Result<Interpreter> Interpreter::Create(const Model& model, InterpretOptions options) {
   const Result<ModelMetadata> metadata = model.ReadMetadata();
-  return Create(model, metadata.ok() ? *metadata : ModelMetadata(), std::move(options), "InterpretOptions::meaning");
+  return Create(model, metadata.ok() ? *metadata : ModelMetadata(), std::move(options), "meaning");
 }
 
 Result<Interpreter> Interpreter::Create(const Model& model, const ModelMetadata& metadata, InterpretOptions options,
                                         const std::string& asked_by) {
+  if (std::isnan(options.min_score))
+    return Error(StatusCode::kInvalidArgument, "min_score is not a number: give one from 0 to 1");
   Interpreter made;
   ModelMetadata known = metadata;
   if (!options.labels.empty()) known.recipe.labels = options.labels;

@@ -84,6 +84,7 @@ class Outputs {
   std::string Content(size_t k) const { return Metadata(k) == nullptr ? "" : Metadata(k)->content; }
   bool HasLabels(size_t k) const { return Metadata(k) != nullptr && !Metadata(k)->axis_labels.empty(); }
 
+  const ModelMetadata& metadata() const { return metadata_; }
   // How many classes the recipe's or the file's labels name; 0 without labels.
   size_t LabelCount(size_t k) const {
     if (!metadata_.recipe.labels.empty()) return metadata_.recipe.labels.size();

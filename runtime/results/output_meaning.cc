@@ -14,7 +14,7 @@
 #include "runtime/results/anchors.h"
 #include "runtime/results/output_facts.h"
 #include "runtime/results/point_meaning.h"
-#include "runtime/results/yolo.h"
+#include "runtime/results/yolo_form.h"
 
 namespace hearth {
 namespace {
@@ -136,7 +136,8 @@ ResultGroup OfMap(const Outputs& outputs, size_t k, int32_t channels) {
   if (outputs.Content(k) == "image" && (channels == 1 || channels == 3) && !outputs.HasLabels(k)) {
     return group(Meaning::kImage, Layout::kPixels, "the file's metadata says so");
   }
-  const bool is_named = outputs.HasLabels(k) || outputs.IsCalled(k, {"segment", "mask", "image", "picture", "depth"});
+  const bool is_named =
+      (channels > 1 && outputs.HasLabels(k)) || outputs.IsCalled(k, {"segment", "mask", "image", "picture", "depth"});
   if (!is_named && !HasProportionsOfPicture(outputs, k)) {
     const Meaning shown = channels == 1 || channels == 3 ? Meaning::kImage : Meaning::kClassMap;
     return NotSure(k, shown == Meaning::kImage ? "a picture" : "scores of each pixel", shown);
@@ -175,7 +176,7 @@ ResultGroup OfOne(const Outputs& outputs, size_t k, bool is_alone) {
   if (outputs.ElementCount(k) == 1) nothing.reason = "a single number";
   if (!IsVector(outputs, k)) return nothing;
   ResultGroup scores{Meaning::kClasses, Layout::kScores, "", {k}};
-  if (outputs.HasLabels(k)) {
+  if (outputs.HasLabels(k) && outputs.LabelCount(k) <= outputs.ElementCount(k)) {
     scores.reason = "the file's metadata names its classes";
   } else if (outputs.IsMadeBy<Softmax>(k) || outputs.IsMadeBy<LogSoftmax>(k) ||
              outputs.IsMadeBy(k, {UnaryKind::kLogistic})) {

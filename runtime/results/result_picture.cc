@@ -205,6 +205,7 @@ Image PixelsOf(const TensorInfo& info, std::span<const float> values) {
   const int channels = info.shape.size() == 4 ? info.shape[3] : 1;
   Image image{info.shape[2], info.shape[1], channels, std::vector<float>(values.begin(), values.end())};
   for (float& value : image.values) value = std::isfinite(value) ? value : 0.0f;
+  if (info.dtype == "uint8" && info.scales.empty()) return AsRgb(image);
   // Without one in a thousand on either side: a few wild pixels do not decide how the others are shown.
   std::vector<float> in_order = image.values;
   std::ranges::sort(in_order);

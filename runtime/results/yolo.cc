@@ -1,6 +1,6 @@
 #include "runtime/results/yolo.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,9 +9,9 @@
 #include <span>
 #include <utility>
 
-#include "core/base/contains.h"
 #include "runtime/results/decoding.h"
 #include "runtime/results/known_labels.h"
+#include "runtime/results/yolo_form.h"
 #include "runtime/results/yolo_rows.h"
 
 namespace hearth {
@@ -22,68 +22,6 @@ constexpr float kMostOverlap = 0.45f;  // YOLO v5's and YOLOX's own
 constexpr float kFarFromCell = 1.5f;
 // Most cells have no object, so the middle one of a class's scores is close to 0.
 constexpr float kHighMiddleScore = 0.3f;
-constexpr size_t kListedNumbers = 6, kCocoClasses = 80, kBodyNumbers = 17 * kPointNumbers;
-
-// Three rows in a cell are those of v5's anchors. In one row a cell, the number of labels says whether there is an
-// objectness; without labels COCO's 80 classes do; numbers before rows are v8's order. 51 numbers beside a box and a
-// score may be the 17 points of a pose.
-std::optional<Layout> CertainLayout(const YoloShape& shape, size_t coefficients, size_t label_count) {
-  if (shape.per_cell == 0 || shape.numbers < 5 + coefficients) return std::nullopt;
-  const size_t scores = shape.numbers - 4 - coefficients, classes = label_count > 0 ? label_count : kCocoClasses;
-  const bool is_of_v8 = shape.is_transposed && shape.per_cell == 1 && label_count == 0;
-  if (is_of_v8 && scores == kBodyNumbers + 1) return std::nullopt;
-  if (scores == classes + 1 && !is_of_v8) return Layout::kYoloObjectness;
-  if (shape.per_cell == 3) return scores >= 2 ? std::optional(Layout::kYoloObjectness) : std::nullopt;
-  if (scores == classes || shape.is_transposed) return Layout::kYoloScores;
-  return std::nullopt;
-}
-
-bool Allows(const YoloShape& shape, bool is_list, Layout layout) {
-  switch (layout) {
-    case Layout::kYoloScores: return true;
-    case Layout::kYoloListed: return is_list;
-    case Layout::kYoloCells: return shape.numbers > 5 && shape.per_cell == 1;
-    case Layout::kYoloPoses: return shape.numbers > 5 + kPointNumbers && (shape.numbers - 5) % kPointNumbers == 0;
-    default: return shape.numbers > 5;
-  }
-}
-
-// Boxes, alone, with an angle or with a pose.
-bool IsList(const std::vector<int32_t>& shape) {
-  if (shape.size() != 3 || shape[0] != 1 || shape[1] <= 0) return false;
-  constexpr size_t kNumbers[] = {kListedNumbers, kListedNumbers + 1, kListedNumbers + kBodyNumbers};
-  return Contains(kNumbers, static_cast<size_t>(shape[2]));
-}
-
-// The prototypes of masks beside a head whose rows have so many numbers: [1,h,w,M] with fewer coefficients than these.
-std::optional<size_t> FindPrototypes(const Outputs& outputs, size_t numbers) {
-  const auto [height, width] = outputs.PictureSize();
-  return outputs.FirstFree([&, height = height, width = width](size_t k) {
-    return outputs.HasShape(k, {1, height / 4, width / 4, -1}) && outputs.shape(k)[3] > 1 &&
-           numbers > 4 + static_cast<size_t>(outputs.shape(k)[3]);
-  });
-}
-
-// A list, or one with coefficients of masks.
-bool IsListed(const Outputs& outputs, size_t k) {
-  const std::vector<int32_t>& shape = outputs.shape(k);
-  if (IsList(shape)) return true;
-  if (shape.size() != 3 || shape[0] != 1 || shape[1] <= 0 || shape[2] <= static_cast<int32_t>(kListedNumbers))
-    return false;
-  const auto masks = FindPrototypes(outputs, static_cast<size_t>(shape[2]));
-  return masks && shape[2] == static_cast<int32_t>(kListedNumbers) + outputs.shape(*masks)[3];
-}
-
-// "--show yolov5 or --show yolov8": the words that an output of this shape takes.
-std::string WordsFor(const YoloShape& shape, bool is_list) {
-  std::string words;
-  for (const auto& [word, layout] : kYoloWords) {
-    if (Allows(shape, is_list, layout)) words += fmt::format("{}--show {}", words.empty() ? "" : " or ", word);
-  }
-  return words;
-}
-
-// ---- Numbers ----
 
 void Decline(Interpretation& result, std::string_view what) {
   const std::vector<int32_t>& shape = result.infos[0].shape;
@@ -113,16 +51,21 @@ struct Found {
   YoloUnit unit;
   std::vector<Box> boxes;
   std::vector<size_t> rows_of;
+  size_t left_out = 0;  // rows whose numbers are none of a box
 
   void Add(size_t row, Box box, const Interpretation& result) {
     const ResultGroup& group = result.group;
-    if (!(box.score >= result.min_score)) return;
+    left_out += std::isfinite(box.score) && box.score <= kHighestShare ? 0 : 1;
+    if (!(box.score >= result.min_score && box.score <= kHighestShare)) return;
     const bool is_listed = group.layout == Layout::kYoloListed;
     if (group.layout == Layout::kYoloRotated || (is_listed && rows.tail() == 1))
       Turn(rows, row, group.input_height, group.input_width, box);
-    if (!std::isfinite(box.left + box.top) || !std::isfinite(box.right + box.bottom)) return;
-    if (group.layout == Layout::kYoloPoses || (is_listed && rows.tail() == kBodyNumbers))
-      AddPoints(rows, row, unit, box);
+    if (!std::isfinite(box.left + box.top) || !std::isfinite(box.right + box.bottom)) {
+      ++left_out;
+      return;
+    }
+    const size_t of_pose = group.pose_points > 0 ? PoseNumbers(group) : kBodyNumbers;
+    if (group.layout == Layout::kYoloPoses || (is_listed && rows.tail() == of_pose)) AddPoints(rows, row, unit, box);
     box.label = LabelOf(box.class_index, result.labels);
     boxes.push_back(std::move(box));
     rows_of.push_back(row);
@@ -131,6 +74,8 @@ struct Found {
 
 // Takes over the boxes at these places, and makes their masks.
 void Keep(std::span<const size_t> places, Found& found, Interpretation& result) {
+  if (found.left_out > 0)
+    result.group.reason += fmt::format("; {} rows are left out, as their numbers are none of a box", found.left_out);
   std::vector<size_t> rows_of;
   for (const size_t k : places) {
     result.boxes.push_back(std::move(found.boxes[k]));
@@ -144,16 +89,18 @@ void Keep(std::span<const size_t> places, Found& found, Interpretation& result) 
 
 void DecodeListed(Interpretation& result) {
   const auto numbers = static_cast<size_t>(result.infos[0].shape[2]);
-  const YoloRows rows{.shape = {static_cast<size_t>(result.infos[0].shape[1]), numbers, false, 0, {}},
-                      .values = result.values[0],
-                      .end = kListedNumbers};
+  const YoloRows rows{
+      .shape = {static_cast<size_t>(result.infos[0].shape[1]), numbers, false, 0, {}},
+      .values = result.values[0],
+      .end = kListedNumbers,
+      .point_numbers = result.group.pose_points > 0 ? static_cast<size_t>(result.group.pose_numbers) : kPointNumbers};
   const bool is_rotated = rows.tail() == 1;  // centre and size in place of the corners, and an angle
   bool are_listed = true;
   float last_score = 1;
   std::vector<float> positions;
   for (size_t k = 0; k < rows.shape.rows; ++k) {
     const float* row = rows.values.data() + k * numbers;
-    are_listed &= row[4] >= 0 && row[4] <= last_score && row[5] >= 0 && row[5] == std::floor(row[5]);
+    are_listed &= row[4] >= 0 && row[4] <= last_score && IsClass(row[5]);
     are_listed &= is_rotated ? std::min(row[2], row[3]) >= 0 && IsAngle(row[6]) : row[2] >= row[0] && row[3] >= row[1];
     last_score = row[4];
     std::copy_if(row + 2, row + 4, std::back_inserter(positions), [](float position) { return position > 0; });
@@ -163,9 +110,13 @@ void DecodeListed(Interpretation& result) {
   const float middle_position = MiddleOf(std::move(positions));
   const YoloUnit unit = UnitOf(result.group, middle_position);
   TellUnit(result.group, middle_position);
-  Found found{rows, unit, {}, {}};
+  Found found{rows, unit, {}, {}, 0};
   for (size_t k = 0; k < rows.shape.rows; ++k) {
     const float* row = rows.values.data() + k * numbers;
+    if (!IsClass(row[5])) {
+      ++found.left_out;
+      continue;
+    }
     const float width = row[2], height = row[3];
     const float left = is_rotated ? row[0] - width / 2 : row[0], top = is_rotated ? row[1] - height / 2 : row[1];
     const float right = is_rotated ? left + width : row[2], bottom = is_rotated ? top + height : row[3];
@@ -195,6 +146,7 @@ std::vector<Cell> CellsOf(const YoloShape& shape, int height, int width, bool by
 
 // How many numbers of a row stand behind the scores.
 size_t TailOf(const YoloShape& shape, Layout layout, const Interpretation& result) {
+  if (layout == Layout::kYoloPoses && result.group.pose_points > 0) return PoseNumbers(result.group);
   if (layout == Layout::kYoloPoses) return shape.numbers - 4 - PoseClassCount(shape.numbers, result.labels.size());
   if (layout == Layout::kYoloRotated) return 1;
   return result.infos.size() > 1 ? static_cast<size_t>(result.infos[1].shape.back()) : 0;
@@ -202,6 +154,7 @@ size_t TailOf(const YoloShape& shape, Layout layout, const Interpretation& resul
 
 YoloRows RowsOf(const YoloShape& shape, Layout layout, const Interpretation& result) {
   YoloRows head{.shape = shape, .values = result.values[0]};
+  if (result.group.pose_points > 0) head.point_numbers = static_cast<size_t>(result.group.pose_numbers);
   head.first_score = layout == Layout::kYoloObjectness || layout == Layout::kYoloCells ? 5 : 4;
   const size_t tail = TailOf(shape, layout, result);
   head.end = shape.numbers > head.first_score + tail ? shape.numbers - tail : shape.numbers;
@@ -242,7 +195,8 @@ std::string_view Objection(const YoloRows& head, const ResultGroup& group) {
     return LieNear(head, own_places, YoloUnit{}) ? "" : "numbers in the place of centres lie far from the cells";
   }
   if (head.has_sizes_below_0) return "numbers in the place of sizes are below 0";
-  if (MiddleOf(head.Columns(head.end - 1, head.end)) > kHighMiddleScore)
+  const bool has_anchors = head.shape.per_cell > 1;  // v5's classes are scores of a cell that has an object
+  if (!has_anchors && MiddleOf(head.Columns(head.end - 1, head.end)) > kHighMiddleScore)
     return "numbers in the place of the last scores are high in most cells, as angles are";
   const YoloUnit divisor = UnitOf(group, head.middle_position);
   const YoloUnit unit = {static_cast<float>(group.input_width) / divisor.x,
@@ -259,7 +213,7 @@ void AddBoxes(const YoloRows& head, Interpretation& result) {
   std::vector<Cell> cells;
   if (group.layout == Layout::kYoloCells) cells = CellsOf(head.shape, group.input_height, group.input_width, false);
   const YoloUnit unit = cells.empty() ? UnitOf(group, head.middle_position) : YoloUnit{pixels_x, pixels_y};
-  Found found{head, unit, {}, {}};
+  Found found{head, unit, {}, {}, 0};
   const auto score_at = [&](size_t k, size_t n) { return head.are_shares ? head.at(k, n) : Sigmoid(head.at(k, n)); };
   for (size_t k = 0; k < head.shape.rows; ++k) {
     size_t best = head.first_score;
@@ -267,7 +221,6 @@ void AddBoxes(const YoloRows& head, Interpretation& result) {
       if (head.at(k, n) > head.at(k, best) || std::isnan(head.at(k, best))) best = n;
     }
     const float score = score_at(k, best) * (head.first_score == 5 ? score_at(k, 4) : 1);
-    if (score > kHighestShare) continue;
     float x = head.at(k, 0), y = head.at(k, 1), width = head.at(k, 2), height = head.at(k, 3);
     if (!cells.empty()) {
       const Cell& cell = cells[k];
@@ -291,7 +244,9 @@ void AddBoxes(const YoloRows& head, Interpretation& result) {
 // Of a head that nobody asked for: what the numbers behind its scores say, if they are none of more classes.
 void SettleTail(const YoloShape& shape, Interpretation& result) {
   ResultGroup& group = result.group;
-  if (group.is_asked_for || shape.per_cell != 1 || result.infos.size() > 1) return;
+  const size_t classes = result.labels.empty() ? kCocoClasses : result.labels.size();
+  if (group.is_asked_for || shape.per_cell != 1 || result.infos.size() > 1 || shape.numbers == 4 + classes) return;
+  if (group.layout == Layout::kYoloPoses && group.meaning == Meaning::kBoxes) return;  // the file says so
   const auto is = [&](Layout layout, bool (*fits)(const YoloRows&)) {
     return Allows(shape, false, layout) && fits(RowsOf(shape, layout, result));
   };
@@ -305,61 +260,6 @@ void SettleTail(const YoloShape& shape, Interpretation& result) {
 }
 
 }  // namespace
-
-std::optional<Layout> YoloLayoutOf(const Outputs& outputs, size_t k, std::optional<Layout> wish) {
-  const auto [height, width] = outputs.PictureSize();
-  const bool is_listed = IsListed(outputs, k);
-  if (is_listed && wish == Layout::kYoloListed) return wish;
-  const std::optional<YoloShape> shape = YoloShapeOf(outputs.shape(k), height, width);
-  if (!shape || (wish && !IsYolo(*wish))) return std::nullopt;
-  if (!wish) {
-    if (const auto certain = CertainLayout(*shape, 0, outputs.LabelCount(k))) return certain;
-    wish = is_listed && shape->per_cell == 0             ? Layout::kYoloListed
-           : shape->is_transposed || shape->numbers == 5 ? Layout::kYoloScores
-                                                         : Layout::kYoloObjectness;
-  }
-  return Allows(*shape, is_listed, *wish) ? wish : std::nullopt;
-}
-
-std::optional<ResultGroup> FindYolo(const Outputs& outputs) {
-  const auto [height, width] = outputs.PictureSize();
-  const auto head = outputs.FirstFree([&, height = height, width = width](size_t k) {
-    const std::optional<YoloShape> shape = YoloShapeOf(outputs.shape(k), height, width);
-    return shape && (shape->per_cell > 0 || (outputs.HasShape(k, {1, 300, -1}) && IsListed(outputs, k)));
-  });
-  if (!head) return std::nullopt;
-  const YoloShape shape = *YoloShapeOf(outputs.shape(*head), height, width);
-  const auto rows_count = static_cast<int32_t>(shape.rows);
-  const auto boxes = outputs.FirstFree([&](size_t k) {
-    return outputs.HasShape(k, {1, rows_count, 4}) || outputs.HasShape(k, {1, 4, rows_count});
-  });
-  if (boxes) return std::nullopt;  // the scores of a head whose boxes are an output of their own
-  ResultGroup group{Meaning::kBoxes, Layout::kYoloObjectness, "", {*head}};
-  if (shape.per_cell == 0) {
-    group.layout = Layout::kYoloListed;
-    group.reason = "300 times a box, score and class, as YOLO v10 gives them";
-  }
-  const auto masks = FindPrototypes(outputs, shape.numbers);
-  if (masks) group.outputs.push_back(*masks);
-  if (shape.per_cell == 0) return group;
-  const std::string rows = fmt::format("{} rows of {} numbers, {} for each cell of the grids with strides {}",
-                                       shape.rows, shape.numbers, shape.per_cell, fmt::join(shape.strides, ", "));
-  const size_t coefficients = masks ? static_cast<size_t>(outputs.shape(*masks)[3]) : 0;
-  if (const auto layout = CertainLayout(shape, coefficients, outputs.LabelCount(*head))) {
-    group.layout = *layout;
-    group.reason = fmt::format("{}, are YOLO's: a box, {}the classes' scores", rows,
-                               *layout == Layout::kYoloObjectness ? "an objectness and " : "");
-    return group;
-  }
-  group.meaning = Meaning::kNone;
-  if (shape.numbers == 5) group.layout = Layout::kYoloScores;
-  if (shape.numbers == 5 + kBodyNumbers) group.layout = Layout::kYoloPoses;
-  group.reason = fmt::format(
-      "not sure: {}, could be YOLO's, a box and scores (yolov8), with an objectness (yolov5), or those relative to the "
-      "cells (yolox); {} decides",
-      rows, WordsFor(shape, IsList(outputs.shape(*head))));
-  return group;
-}
 
 void DecodeYolo(Interpretation& result) {
   ResultGroup& group = result.group;

@@ -83,9 +83,9 @@ bool HaveAngles(const YoloRows& rows) {
 }
 
 void AddPoints(const YoloRows& rows, size_t row, YoloUnit unit, Box& box) {
-  box.skeleton = SkeletonOf(rows.tail() / kPointNumbers);
-  for (size_t n = rows.end; n + kPointNumbers <= rows.shape.numbers; n += kPointNumbers) {
-    const float seen = rows.at(row, n + 2);
+  box.skeleton = SkeletonOf(rows.tail() / rows.point_numbers);
+  for (size_t n = rows.end; n + rows.point_numbers <= rows.shape.numbers; n += rows.point_numbers) {
+    const float seen = rows.point_numbers == kPointNumbers ? rows.at(row, n + 2) : 1;
     box.points.push_back(
         {rows.at(row, n) / unit.x, rows.at(row, n + 1) / unit.y, IsShare(seen) ? seen : Sigmoid(seen)});
   }

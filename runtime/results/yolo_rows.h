@@ -28,6 +28,7 @@ struct YoloRows {
   YoloShape shape;
   const std::vector<float>& values;
   size_t first_score = 4, end = 0;  // of a row's scores; the tail is behind them
+  size_t point_numbers = 3;         // x, y and, of three, the probability that a point is seen
   float middle_position = 0;
   bool are_shares = false, has_sizes_below_0 = false;
 
@@ -50,8 +51,8 @@ struct YoloUnit {
   float x = 1, y = 1;
 };
 
-// A point is x, y and the probability that it is seen. With as many labels as classes these tell how many numbers are
-// scores; without, one class is the likeliest (YOLO v8's poses have only people).
+// Of poses with three numbers a point. With as many labels as classes these tell how many numbers are scores; without,
+// the fewest are (YOLO v8's poses have only people).
 constexpr size_t kPointNumbers = 3;
 size_t PoseClassCount(size_t numbers, size_t label_count);
 

@@ -21,9 +21,9 @@ struct Head {
   std::string name = "head";
 };
 
-// Takes a picture, and gives the heads as they are.
+// Takes a picture, and gives the heads as they are. `metadata`: what the file would say.
 inline Result<std::vector<Interpretation>> Seen(int height, int width, const std::vector<Head>& heads,
-                                                InterpretOptions options = {}) {
+                                                InterpretOptions options = {}, const ModelMetadata& metadata = {}) {
   GraphBuilder builder("heads");
   builder.Input("picture", {1, height, width, 3});
   for (size_t k = 0; k < heads.size(); ++k)
@@ -39,7 +39,9 @@ inline Result<std::vector<Interpretation>> Seen(int height, int width, const std
   for (size_t k = 0; k < heads.size(); ++k) EXPECT_TRUE(session->SetInput<float>(k + 1, heads[k].values).ok());
   const Status ran = session->Run();
   EXPECT_TRUE(ran.ok()) << ran.message();
-  return Interpret(*session, std::move(options));
+  const auto interpreter = Interpreter::Create(session->model(), metadata, std::move(options), "meaning");
+  if (!interpreter.ok()) return interpreter.status();
+  return interpreter->Interpret(*session);
 }
 
 inline InterpretOptions ShownAs(Meaning meaning, std::optional<Layout> layout = {}) {

@@ -91,20 +91,40 @@ TEST(OnnxClassic, AModelWithoutTextsHasNoLabels) {
   EXPECT_THAT(metadata->outputs, IsEmpty());
 }
 
-std::vector<std::string> LabelsByNames(std::string_view names) {
-  std::string file = OnnxFile(Stump().Written()), pair;
-  protozero::pbf_writer writer(pair);
-  writer.add_string(1, "names");
-  writer.add_string(2, names.data(), names.size());
-  protozero::pbf_writer(file).add_message(14, pair);
+ModelMetadata MetadataOfEntries(const std::vector<std::pair<std::string, std::string>>& entries) {
+  std::string file = OnnxFile(Stump().Written());
+  for (const auto& [key, value] : entries) {
+    std::string pair;
+    protozero::pbf_writer writer(pair);
+    writer.add_string(1, key);
+    writer.add_string(2, value);
+    protozero::pbf_writer(file).add_message(14, pair);
+  }
   const auto metadata = ReadOnnxMetadata(OnnxFileBytes(file));
   EXPECT_TRUE(metadata.ok());
-  return metadata.ok() && !metadata->outputs.empty() ? metadata->outputs[0].axis_labels : std::vector<std::string>();
+  return metadata.ok() ? *metadata : ModelMetadata();
+}
+
+std::vector<std::string> LabelsByNames(std::string_view names) {
+  const ModelMetadata metadata = MetadataOfEntries({{"names", std::string(names)}});
+  return metadata.outputs.empty() ? std::vector<std::string>() : metadata.outputs[0].axis_labels;
 }
 
 TEST(OnnxClassic, ClassesHaveTheNamesOfAYoloExportsMetadata) {
   EXPECT_THAT(LabelsByNames("{0: 'cat', 1: \"dog's\", 2: 'it\\'s'}"), ElementsAre("cat", "dog's", "it's"));
   EXPECT_THAT(LabelsByNames("{0: 'cat'}"), ElementsAre("cat"));
+  EXPECT_THAT(LabelsByNames("{0: 'a\\xa0b', 1: 'c\\td', 2: '\\u732b', 3: '\\U0001f408', 4: '\\x'}"),
+              ElementsAre("a\u00a0b", "c d", "\u732b", "\U0001f408", "x"));
+}
+
+TEST(OnnxClassic, AYoloExportSaysWhatItIsFor) {
+  const ModelMetadata pose = MetadataOfEntries({{"task", "pose"}, {"kpt_shape", "[17, 3]"}});
+  EXPECT_EQ(pose.task, "pose");
+  EXPECT_EQ(pose.pose_points, 17);
+  EXPECT_EQ(pose.pose_numbers, 3);
+  EXPECT_EQ(MetadataOfEntries({{"task", "translate"}}).task, "");
+  for (const char* wrong : {"", "[]", "[17]", "[17, 4]", "[0, 3]", "[17, 3", "[17,3]", "[x, 3]", "[99999999999, 3]"})
+    EXPECT_EQ(MetadataOfEntries({{"task", "pose"}, {"kpt_shape", wrong}}).pose_points, 0) << wrong;
 }
 
 TEST(OnnxClassic, NamesOfAnotherFormAreNone) {

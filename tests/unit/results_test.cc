@@ -190,7 +190,7 @@ TEST_F(ASession, GivesItsHighestScoresAndAPictureOfThem) {
 TEST_F(ASession, WhoseOutputCannotHaveTheMeaningIsAnError) {
   const Session session = RunOn({1, 4}, {});
   EXPECT_THAT(Interpret(session, {.meaning = Meaning::kMask}).status().message(),
-              HasSubstr("InterpretOptions::meaning mask: no output of this model has a form"));
+              HasSubstr("meaning mask: no output of this model has a form"));
 }
 
 TEST_F(ASession, OfOtherShapesThanTheInterpretersIsAnError) {
