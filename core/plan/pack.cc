@@ -103,10 +103,9 @@ class FloatWriter {
 
  private:
   void WriteHalves(const float* values, int64_t count) {
-    for (int64_t i = 0; i < count; ++i, next_ += sizeof(uint16_t)) {
-      const uint16_t half = FloatToHeldHalf(values[i]);
-      std::memcpy(next_, &half, sizeof(half));
-    }
+    std::byte* __restrict halves = next_;
+    for (int64_t i = 0; i < count; ++i) StoreAt(halves, i, FloatToHeldHalf(values[i]));
+    next_ += count * static_cast<int64_t>(sizeof(uint16_t));
   }
 
   std::byte* next_;

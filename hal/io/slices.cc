@@ -129,6 +129,13 @@ void TexelsToPixels(const std::byte* texels, int64_t row_bytes, int64_t count, s
   for (int64_t p = 0; p < count; ++p) std::memcpy(pixels + p * row_bytes, texels + p * 16, kLanes * 4);
 }
 
+void FloatsToHalves(const std::byte* __restrict floats, int64_t count, std::byte* __restrict halves) {
+  for (int64_t i = 0; i < count; ++i) StoreAt(halves, i, FloatToHeldHalf(LoadAt<float>(floats, i)));
+}
+void HalvesToFloats(const std::byte* __restrict halves, int64_t count, std::byte* __restrict floats) {
+  for (int64_t i = 0; i < count; ++i) StoreAt(floats, i, HalfToFloat(LoadAt<uint16_t>(halves, i)));
+}
+
 // A few pixels of all planes, so that a cache line of pixels is used while it is in the cache.
 struct Block {
   int64_t first = 0, pixels = 0;
@@ -165,8 +172,7 @@ void DenseToSlices(const TensorDesc& desc, StorageType storage, std::span<const 
       const int64_t texel = s * shape.pixels() + block.first;
       std::byte* texels = is_half ? texel_room : slices.data() + texel * 16;
       kMoves[std::min(4, shape.c - s * 4) - 1](numbers + int64_t{s} * 16, int64_t{shape.c} * 4, block.pixels, texels);
-      for (int64_t i = 0; is_half && i < block.pixels * 4; ++i)
-        StoreAt(slices.data(), texel * 4 + i, FloatToHeldHalf(LoadAt<float>(texels, i)));
+      if (is_half) FloatsToHalves(texels, block.pixels * 4, slices.data() + texel * 8);
     }
   });
 }
@@ -181,8 +187,7 @@ void SlicesToDense(const TensorDesc& desc, StorageType storage, std::span<const 
     std::byte* numbers = convert ? room : dense.data() + block.first * shape.c * 4;
     for (int32_t s = 0; s < shape.slices(); ++s) {
       const int64_t texel = s * shape.pixels() + block.first;
-      for (int64_t i = 0; is_half && i < block.pixels * 4; ++i)
-        StoreAt(texel_room, i, HalfToFloat(LoadAt<uint16_t>(slices.data(), texel * 4 + i)));
+      if (is_half) HalvesToFloats(slices.data() + texel * 8, block.pixels * 4, texel_room);
       const std::byte* texels = is_half ? texel_room : slices.data() + texel * 16;
       kMoves[std::min(4, shape.c - s * 4) - 1](texels, int64_t{shape.c} * 4, block.pixels, numbers + int64_t{s} * 16);
     }
