@@ -39,7 +39,8 @@ Result<double> StoredNumber(const OperatorView& op, size_t i) {
   if (op.to().IsConstant(op.operand(i))) {
     return LoadElement(op.desc(i).dtype, op.to().graph().ConstantBytes(op.operand(i)), 0);
   }
-  return Error(StatusCode::kUnsupported, "its length is known at run time only: choose the inputs' shapes");
+  return Error(StatusCode::kUnsupported, "its {}{}", op.InputLabel(static_cast<int>(i)),
+               op.to().ComputedFrom(op.operand(i)));
 }
 
 }  // namespace

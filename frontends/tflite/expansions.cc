@@ -163,6 +163,39 @@ Expanded ExpandWhere(OperatorView& op) {
   return OneValue(AddRows(op.to(), found.first, found.second));
 }
 
+// Products of int8 without a scale, as int32 (JAX's dot_general): of floats, in parts whose sums stay below 2^24, where
+// float32 has all integers.
+Expanded ExpandIntegerMatMul(OperatorView& op) {
+  constexpr int32_t kPart = (1 << 24) / (128 * 128);
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const auto* options, op.Options<wire::BatchMatMulOptions>());
+  HEARTH_ASSIGN(const TensorDesc made, op.DescribeOutput(0));
+  const bool are_plain = op.desc(1).dtype == DType::kInt8 && !op.desc(1).quantization && made.dtype == DType::kInt32;
+  const int a_rank = op.shape(0).rank(), b_rank = op.shape(1).rank();
+  if (!are_plain || a_rank < 2 || b_rank < 2) {
+    return Error(StatusCode::kUnsupported, "of int8 without a scale and {}[{}], as {}", DTypeName(op.desc(1).dtype),
+                 op.shape(1).ToString(), DTypeName(made.dtype));
+  }
+  const BatchMatMul product{.adjoint_a = options->adj_x(), .adjoint_b = options->adj_y()};
+  const int a_depth = a_rank - (product.adjoint_a ? 2 : 1), b_depth = b_rank - (product.adjoint_b ? 1 : 2);
+  const int32_t depth = op.shape(0)[a_depth];
+  if (depth != op.shape(1)[b_depth]) {
+    return Error(StatusCode::kMalformedInput, "a product of {} and {}", op.shape(0).ToString(), op.shape(1).ToString());
+  }
+  HEARTH_TRY(to.budget().ChargeOperators(6 * (int64_t{depth} / kPart + 1)));
+  HEARTH_ASSIGN(const ValueId a, to.AddCast(op.operand(0), DType::kFloat32));
+  HEARTH_ASSIGN(const ValueId b, to.AddCast(op.operand(1), DType::kFloat32));
+  Made sum(kNoValue);
+  for (int32_t first = 0; first == 0 || first < depth; first += kPart) {
+    const int32_t count = std::min(kPart, depth - first);
+    const Made part = to.Add(product, {to.AddSlice(a, a_depth, first, count), to.AddSlice(b, b_depth, first, count)});
+    const Made whole = to.AddCast(to.Add(UnaryKind::kRound, part), DType::kInt32);
+    sum = first == 0 ? whole : to.Add(BinaryKind::kAdd, {sum, whole});
+    HEARTH_TRY(sum.status());
+  }
+  return OneValue(sum);
+}
+
 Expanded ExpandUnique(OperatorView& op) {
   if (op.output_count() != 2) return Error(StatusCode::kMalformedInput, "it has {} outputs", op.output_count());
   if (op.desc(0).quantization) return Error(StatusCode::kUnsupported, "of quantized numbers");

@@ -92,7 +92,7 @@ OperatorExpansion ExpandShape, ExpandRank, ExpandZerosLike, ExpandFill, ExpandRa
 OperatorExpansion ExpandCast, ExpandBitcast, ExpandPRelu, ExpandFakeQuant, ExpandBucketize, ExpandConv3D,
     ExpandConv3DTranspose, ExpandNonMaxSuppression, ExpandReverseSequence, ExpandMatrixDiag, ExpandMatrixSetDiag,
     ExpandScatterNd, ExpandRfft2D, ExpandReal, ExpandImaginary, ExpandComplexAbs, ExpandWhere, ExpandUnique, ExpandTopK,
-    ExpandOfPlain;
+    ExpandOfPlain, ExpandIntegerMatMul;
 Expanded ExpandSegments(OperatorView& op, BinaryKind kind);
 template <BinaryKind kKind>
 Expanded ExpandSegments(OperatorView& op) {

@@ -115,6 +115,8 @@ Result<Op> ReadTransposeConv(const OperatorView& view) {
 
 Result<Op> ReadBatchMatMul(const OperatorView& view) {
   HEARTH_ASSIGN(const wire::BatchMatMulOptions* options, view.Options<wire::BatchMatMulOptions>());
+  HEARTH_ASSIGN(const TensorDesc x, view.DescribeInput(0));
+  if (x.dtype == DType::kInt8 && !x.quantization) return Error(StatusCode::kUnsupported, "of plain integers");
   return Op(BatchMatMul{.adjoint_a = options->adj_x(), .adjoint_b = options->adj_y()});
 }
 

@@ -153,7 +153,7 @@ constexpr OperatorRow kOperators[] = {
     {123, "SELECT_V2", ReadPlain<Select>, 3, 3, 3},
     {124, "DENSIFY", ExpandDensify, 1, 1},
     {125, "SEGMENT_SUM", ExpandSegments<BinaryKind::kAdd>, 2, 2},
-    {126, "BATCH_MATMUL", ReadBatchMatMul, 2, 2, 2},
+    {126, "BATCH_MATMUL", ReadBatchMatMul, ExpandIntegerMatMul, 2, 2, 2},
     {127, "PLACEHOLDER_FOR_GREATER_OP_CODES", "a placeholder, not an operator: the file is damaged"},
     {128, "CUMSUM", ReadCumSum, 2, 2, 1},
     {129, "CALL_ONCE", ExpandCallOnce, 0, kAnyCount, kCallTraits},

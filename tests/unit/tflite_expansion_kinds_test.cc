@@ -286,5 +286,47 @@ TEST(TfliteExpansion, AnAbsentOperandIsDamage) {
   }
 }
 
+// JAX's dot_general of int8: depths beyond 1,024 are summed in parts.
+TEST(TfliteIntegerMatMul, SumsOfInt8WithoutAScaleAreExact) {
+  for (const bool adjoint_a : {false, true}) {
+    for (const bool adjoint_b : {false, true}) {
+      constexpr int32_t kRows = 2, kDepth = 2500, kColumns = 3;
+      OneExpansion model({1});
+      model.x = model.writer.AddTensor(
+          {"a", adjoint_a ? std::vector{kDepth, kRows} : std::vector{kRows, kDepth}, wire::TensorType_INT8});
+      std::vector<int8_t> weights(kDepth * kColumns);
+      std::vector<double> numbers(kRows * kDepth), sums;
+      for (size_t k = 0; k < weights.size(); ++k) weights[k] = static_cast<int8_t>(k % 7 == 0 ? -128 : 127);
+      for (size_t k = 0; k < numbers.size(); ++k) numbers[k] = k % 5 == 0 ? 3 : -128;
+      for (int32_t r = 0; r < kRows; ++r) {
+        for (int32_t c = 0; c < kColumns; ++c) {
+          double sum = 0;
+          for (int32_t k = 0; k < kDepth; ++k) {
+            sum += numbers[adjoint_a ? k * kRows + r : r * kDepth + k] *
+                   weights[adjoint_b ? c * kDepth + k : k * kColumns + c];
+          }
+          sums.push_back(sum);
+        }
+      }
+      const int32_t right = model.writer.AddConstant<int8_t>(
+          {"b", adjoint_b ? std::vector{kColumns, kDepth} : std::vector{kDepth, kColumns}, wire::TensorType_INT8},
+          weights);
+      EXPECT_EQ(model.Answer(126, {model.x, right}, {kRows, kColumns},
+                             wire::CreateBatchMatMulOptions(model.writer.builder(), adjoint_a, adjoint_b), numbers,
+                             wire::TensorType_INT32),
+                sums);
+    }
+  }
+}
+
+TEST(TfliteIntegerMatMul, OtherFormsAreRefusedWithTheirTypes) {
+  OneExpansion model({1});
+  model.x = model.writer.AddTensor({"a", {2, 4}, wire::TensorType_INT8});
+  const int32_t right = model.writer.AddConstant<int8_t>({"b", {4, 3}, wire::TensorType_INT8}, std::vector<int8_t>(12));
+  EXPECT_THAT(RefusalOf(model.Read(126, {model.x, right}, {2, 3},
+                                   wire::CreateBatchMatMulOptions(model.writer.builder(), false, false))),
+              HasSubstr("as float32"));
+}
+
 }  // namespace
 }  // namespace hearth
