@@ -1,6 +1,7 @@
 #include "core/graph/graph.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "core/base/contains.h"
@@ -47,6 +48,31 @@ size_t Graph::ConstantsSizeBytes() const {
   size_t sum = 0;
   for (const Constant& constant : constants_) sum += constant.bytes.size();
   return sum;
+}
+
+void Graph::DropUnusedConstants() {
+  std::vector<bool> is_used(constants_.size());  // or lies in a file, where it takes no memory
+  for (size_t k = 0; k < constants_.size(); ++k) is_used[k] = constants_[k].source.has_value();
+  const auto use = [&](ValueId id) {
+    if (IsConstant(id)) is_used[static_cast<size_t>(*values_[id].constant)] = true;
+  };
+  for (const Node& node : nodes_) std::ranges::for_each(node.inputs, use);
+  std::ranges::for_each(outputs, use);
+  std::set<const std::byte*> used;
+  for (size_t k = 0; k < constants_.size(); ++k) {
+    if (is_used[k]) used.insert(constants_[k].bytes.data());
+  }
+  const auto is_unused = [&](const std::shared_ptr<const std::vector<std::byte>>& owned) {
+    const auto first = used.lower_bound(owned->data());
+    return first == used.end() || *first >= owned->data() + owned->size();
+  };
+  std::erase_if(owned_bytes_, is_unused);
+  for (Value& value : values_) {
+    if (value.constant && !is_used[static_cast<size_t>(*value.constant)]) value.constant.reset();
+  }
+  for (size_t k = 0; k < constants_.size(); ++k) {
+    if (!is_used[k]) constants_[k] = {};
+  }
 }
 
 ValueId Graph::AddFloatConstant(std::string name, const Shape& shape, std::span<const float> data) {

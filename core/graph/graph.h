@@ -112,6 +112,9 @@ class Graph {
   // could be repeated for any number of channels.
   void LimitNewConstants(size_t bytes) { room_bytes_ = bytes; }
   bool HasRoomFor(size_t bytes) const { return bytes <= room_bytes_; }
+  // Frees the constants that the graph made and that no node reads: the steps of what a reader folded. Their values are
+  // no constants any more.
+  void DropUnusedConstants();
   // Bytes of all constants, of values that share one counted once.
   size_t ConstantsSizeBytes() const;
   Node& AddNode(Node node);

@@ -196,6 +196,8 @@ Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& opt
   if (!graph.ok()) return WithOpenShapes(graph.status(), interface, options);
   HEARTH_TRY(interface.status());
   data->graph = *std::move(graph);
+  data->graph.DropUnusedConstants();
+  if (data->file) data->file->ReleasePages(data->bytes);  // what was made of them is the graph's
   data->input_shapes = options.input_shapes;
   data->dimensions = options.dimensions;
   data->constants = options.constants;

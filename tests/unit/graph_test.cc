@@ -70,6 +70,29 @@ TEST(Graph, ACloneKeepsBorrowedConstantsBorrowed) {
   EXPECT_EQ(graph.Clone().ConstantBytes(0).data(), file.data());
 }
 
+TEST(Graph, ConstantsThatNobodyReadAreFreedUnlessAFileHasThem) {
+  Graph graph = SmallGraph();
+  const ValueId read = graph.AddFloatConstant("read", {2}, std::vector<float>{4, 5});
+  Value again{.name = "again", .desc = graph.value(read).desc};  // as a reshape of a constant
+  again.constant = graph.BorrowConstant(graph.ConstantBytes(read), std::nullopt);
+  const ValueId other = graph.AddValue(std::move(again));
+  const float of_file[] = {6};
+  Value filed{.name = "filed", .desc = {.shape = {1}}};
+  filed.constant = graph.BorrowConstant(std::as_bytes(std::span(of_file)), FileRange{0, 0, 4});
+  const ValueId in_file = graph.AddValue(std::move(filed));
+  const ValueId shown = graph.AddFloatConstant("shown", {1}, std::vector<float>{7});
+  graph.outputs.push_back(shown);
+  graph.nodes()[0].inputs.push_back(other);
+  const Graph clone = graph.Clone();
+  graph.DropUnusedConstants();
+  EXPECT_EQ(graph.ConstantsSizeBytes(), 4u * (2 + 1 + 1));
+  EXPECT_FALSE(graph.IsConstant(1));  // "c"
+  EXPECT_TRUE(graph.IsConstant(in_file));
+  EXPECT_THAT(*ConstantAsFloats(graph, other), ElementsAre(4, 5));
+  EXPECT_THAT(*ConstantAsFloats(graph, shown), ElementsAre(7));
+  EXPECT_THAT(*ConstantAsFloats(clone, 1), ElementsAre(1, 2, 3));
+}
+
 TEST(Graph, RefusesIdsOutOfRange) {
   Graph graph = SmallGraph();
   graph.nodes()[0].inputs = {99};
