@@ -70,8 +70,8 @@ Made Convolve3D(NodeWriter& to, const Windowing& w, const Made& x, const Made& f
   HEARTH_ASSIGN(const ValueId in, AddSpatialPad(to, x, w.before, w.after, 0.0));
   HEARTH_ASSIGN(const ValueId taps, filter);
   if (groups > 1) return ConvolveGroups3D(to, w, in, taps, bias, groups);
-  // [O,I,kd,kh,kw] to [kd,kh,kw,I,O].
-  HEARTH_ASSIGN(const ValueId ordered, AddPermuted(to, taps, {2, 3, 4, 1, 0}));
+  // [O,I,kd,kh,kw] to [O,kh,kw,kd,I].
+  HEARTH_ASSIGN(const ValueId ordered, AddPermuted(to, taps, {0, 3, 4, 2, 1}));
   return AddConv3D(to, VolumeOf(w), in, ordered, bias);
 }
 

@@ -78,7 +78,11 @@ Made AsDeclared(NodeWriter& to, const Made& stored, const TensorDesc& declared) 
 // (x, filter, bias?)
 Expanded ExpandConv3D(OperatorView& op) {
   HEARTH_ASSIGN(const Volume volume, VolumeOf(op));
-  return OneValue(AddConv3D(op.to(), volume, op.operand(0), op.operand(1), op.operand(2)));
+  if (op.shape(1).rank() != 5)
+    return Error(StatusCode::kMalformedInput, "a filter of shape {}", op.shape(1).ToString());
+  // [kd,kh,kw,I,O] to [O,kh,kw,kd,I].
+  HEARTH_ASSIGN(const ValueId filter, op.to().AddTranspose(op.operand(1), {4, 1, 2, 0, 3}));
+  return OneValue(AddConv3D(op.to(), volume, op.operand(0), filter, op.operand(2)));
 }
 
 // (shape, filter, x, bias?)

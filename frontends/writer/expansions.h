@@ -26,7 +26,7 @@ struct Suppression {
 Expanded AddNonMaxSuppression(NodeWriter& to, const Suppression& suppression);
 
 // volumes.cc. 3-D convolutions of float32 as 2-D ones: the depth of a window becomes channels. (x[N,D,H,W,I],
-// filter[kd,kh,kw,I,O], bias[O]?), and the transposed one with filter[kd,kh,kw,O,I], whose result has `shape`.
+// filter[O,kh,kw,kd,I], bias[O]?), and the transposed one with filter[kd,kh,kw,O,I], whose result has `shape`.
 struct Volume {
   int32_t stride_d = 1, dilation_d = 1;
   Window2D plane;  // padding kSame or kValid, for all three dimensions

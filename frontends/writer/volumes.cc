@@ -48,13 +48,14 @@ Made Merge(NodeWriter& to, const Made& value, int first) {
   return to.AddReshape(value, Shape::FromSpan(dims));
 }
 
-Status CheckOperands(const NodeWriter& to, ValueId x, ValueId filter, int filter_inputs) {
+// `inputs` and `depth` are the filter's dimensions of input channels and planes.
+Status CheckOperands(const NodeWriter& to, ValueId x, ValueId filter, int inputs, int depth) {
   const Shape &image = to.shape(x), &window = to.shape(filter);
-  if (image.rank() != 5 || window.rank() != 5 || image[4] != window[filter_inputs]) {
+  if (image.rank() != 5 || window.rank() != 5 || image[4] != window[inputs]) {
     return Error(StatusCode::kMalformedInput, "a filter of shape {} for an input of shape {}", window.ToString(),
                  image.ToString());
   }
-  if (window[0] > kMostTaps || to.IsEmpty(filter)) {
+  if (window[depth] > kMostTaps || to.IsEmpty(filter)) {
     return Error(StatusCode::kUnsupported, "a filter of shape {}", window.ToString());
   }
   if (to.desc(x).dtype == DType::kFloat32 && to.desc(filter).dtype == DType::kFloat32) return Status::Ok();
@@ -67,9 +68,9 @@ Status CheckOperands(const NodeWriter& to, ValueId x, ValueId filter, int filter
 // The kd planes of each window are concatenated as channels.
 Made AddConv3D(NodeWriter& to, const Volume& volume, ValueId x, ValueId filter, ValueId bias) {
   HEARTH_TRY(CheckSteps(volume));
-  HEARTH_TRY(CheckOperands(to, x, filter, 3));
+  HEARTH_TRY(CheckOperands(to, x, filter, 4, 3));
   const Shape image = to.shape(x);
-  const int32_t taps = to.shape(filter)[0];
+  const int32_t taps = to.shape(filter)[3];
   const Depth depth = WindowsOver(image[1], taps, volume.stride_d, volume.dilation_d, volume.plane.padding.mode);
   if (depth.size < 1) {
     return Error(StatusCode::kMalformedInput, "a window of {} planes, {} apart, on {} planes", taps, volume.dilation_d,
@@ -82,7 +83,7 @@ Made AddConv3D(NodeWriter& to, const Volume& volume, ValueId x, ValueId filter, 
     planes.push_back(plane);
   }
   const Made images = Merge(to, taps == 1 ? Made(planes[0]) : to.Add(Concat{.axis = 4}, planes), 0);
-  const Made weights = Merge(to, to.AddTranspose(filter, {4, 1, 2, 0, 3}), 3);
+  const Made weights = Merge(to, filter, 3);
   Operands operands = {images, weights};
   if (bias != kNoValue) operands.ids.push_back(bias);
   HEARTH_ASSIGN(const ValueId y, to.Add(Conv2D{volume.plane, volume.activation}, operands));
@@ -143,7 +144,7 @@ Made UnfoldPlanes(NodeWriter& to, ValueId y, const Shape& image, int32_t first, 
 // each next group starts one input plane later. The groups are added up and the padding is cut off.
 Made AddConv3DTranspose(NodeWriter& to, const Volume& volume, ValueId shape, ValueId x, ValueId filter, ValueId bias) {
   HEARTH_TRY(CheckSteps(volume));
-  HEARTH_TRY(CheckOperands(to, x, filter, 4));
+  HEARTH_TRY(CheckOperands(to, x, filter, 4, 0));
   HEARTH_ASSIGN(const Spread spread, SpreadOf(to, volume, shape, x, filter));
   const Shape image = to.shape(x), window = to.shape(filter);
   const int32_t taps = window[0], stride = volume.stride_d, outputs = window[3];
