@@ -253,8 +253,10 @@ Result<std::vector<Resized>> ResizedOf(const OpView& op, const Shape& shape, boo
       r.start = region[k];
       r.end = region[k + axes.size()];
     }
-    const double whole = static_cast<double>(r.in) * static_cast<double>(r.end - r.start);
-    const double made = sizes.empty() ? std::floor(whole * scales[k]) : static_cast<double>(sizes[k]);
+    // In float32, as in onnxruntime: 12 times 10 / 12, as exporters write it, is 10 there and 9.9999996 in float64.
+    const float scaled =
+        sizes.empty() ? static_cast<float>(scales[k]) * (r.end - r.start) * static_cast<float>(r.in) : 0;
+    const double made = sizes.empty() ? std::floor(scaled) : static_cast<double>(sizes[k]);
     if (r.in < 1 || !(made >= 1.0 && made <= kMostPixels)) {
       return Error(StatusCode::kMalformedInput, "dimension {} of {} becomes {}", d, r.in, made);
     }

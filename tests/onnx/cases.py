@@ -100,6 +100,12 @@ def resizes():
                                              np.array([1, 1, 2, 2], np.float32)], [2], mode="nearest")
     for scale in (0.4, 0.7, 1.5):
         yield case(f"resize_10_{scale}", "Resize", [x, np.array([1, 1, scale, scale], np.float32)], [1], opset=10)
+    # Ratios of sizes in float32, as exporters write them.
+    for size, made in ((12, 10), (11, 7), (9, 31), (53, 59), (59, 47)):
+        for kind in ("nearest", "linear"):
+            yield case(f"resize_{size}_to_{made}_{kind}", "Resize", [seeded("x", (1, 2, size, 3)), None, np.array([1, 1, made / size, 1], np.float32)],
+                       [2], mode=kind)
+    yield case("upsample_7_to_23", "Upsample", [seeded("x", (1, 2, 7, 3)), np.array([1, 1, 23 / 7, 1], np.float32)], [1], opset=9)
     yield case("upsample", "Upsample", [x, np.array([1, 1, 2, 3], np.float32)], [1], opset=9, mode="linear")
 
 
