@@ -166,7 +166,11 @@ Made Compose(const OpView& op, const Composer& c, ValueId x) {
 Results ReadActivation(OpView& op) {
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
-  return InOrder(order, Compose(op, Composer(op.to(), x), x));
+  const DType dtype = op.to().desc(x).dtype;
+  if (IsFloat(dtype)) return InOrder(order, Compose(op, Composer(op.to(), x), x));
+  // Shrink of integers: its bound and bias are no integers, and onnxruntime adds them in float32.
+  HEARTH_ASSIGN(const ValueId real, op.to().AddCast(x, DType::kFloat32));
+  return InOrder(order, op.to().AddCast(Compose(op, Composer(op.to(), real), real), dtype));
 }
 
 }  // namespace

@@ -31,6 +31,9 @@ Results ReadUnary(OpView& op) {
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
   auto kind = static_cast<UnaryKind>(op.kind());
+  const TensorDesc desc = op.to().desc(x);
+  if (kind == UnaryKind::kRelu && !IsFloat(desc.dtype) && !desc.quantization)
+    return InOrder(order, op.to().Add(BinaryKind::kMaximum, {x, AddScalarLike(op.to(), x, 0.0)}));
   if (kind == UnaryKind::kGelu && op.Text("approximate", "none") == "tanh") kind = UnaryKind::kGeluTanh;
   const Unary unary{.kind = kind, .alpha = static_cast<float>(op.Float("alpha", 0.01))};
   return InOrder(order, op.to().Add(kind == UnaryKind::kLeakyRelu ? unary : Unary{.kind = kind}, {x}));

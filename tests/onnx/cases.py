@@ -114,6 +114,12 @@ def elements():
     for op in ("Add", "Sub", "Mul", "Div", "Max", "Min", "Equal", "Less", "GreaterOrEqual"):
         yield case(f"{op}_broadcast", op, [a, b])
         yield case(f"{op}_integers", op, [seeded("i", (3, 4), np.int32, -9, 9), seeded("j", (4,), np.int32, 1, 5)])
+    for kind in (np.int8, np.int32, np.int64, np.uint8):
+        whole = np.array([0, 1, 2, 3, 100, 7], kind) if kind is np.uint8 else np.array([-3, -2, -1, 0, 1, 2, 3, 100], kind)
+        for lambd, bias in ((0.5, 0.0), (1.5, 1.0), (1.5, 0.75)):
+            yield case(f"Shrink_{np.dtype(kind)}_{lambd}_{bias}", "Shrink", [whole], opset=9, lambd=lambd, bias=bias)
+    for kind in (np.int8, np.int32):
+        yield case(f"Relu_{np.dtype(kind)}", "Relu", [np.array([-128, -1, 0, 1, 127], kind)], opset=14)
     yield case("Div_truncates", "Div", [np.array([-7, 7, -7, 7], np.int64), np.array([2, -2, -2, 2], np.int64)])
     yield case("Mod_integers", "Mod", [np.array([-7, 7, -7, 7], np.int32), np.array([3, -3, -3, 3], np.int32)])
     yield case("Mod_fmod", "Mod", [seeded("a", (20,), low=-9, high=9), seeded("b", (20,), low=1, high=3)], fmod=1)
