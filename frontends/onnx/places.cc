@@ -173,7 +173,10 @@ Results ReadCompress(OpView& op) {
   } else {
     HEARTH_ASSIGN(x, to.AddReshape(x, {static_cast<int32_t>(to.shape(x).element_count())}));
   }
-  HEARTH_ASSIGN(const ValueId condition, op.In(1));
+  HEARTH_ASSIGN(ValueId condition, op.In(1));
+  if (op.Find("axis") == nullptr) {  // that of paddle.masked_select has the form of x
+    HEARTH_ASSIGN(condition, to.AddReshape(condition, {static_cast<int32_t>(to.shape(condition).element_count())}));
+  }
   if (to.shape(condition).rank() != 1 || to.shape(condition)[0] > to.shape(x)[axis]) {
     return Error(StatusCode::kMalformedInput, "a condition of shape {} for {} of shape {}",
                  to.shape(condition).ToString(), axis, to.shape(x).ToString());

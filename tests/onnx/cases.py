@@ -422,6 +422,7 @@ def places():
     for axis in (None, 0, 1):
         more = {} if axis is None else {"axis": axis}
         yield case(f"Compress_{axis}", "Compress", [seeded("x", (4, 6)), np.array([0, 1, 1, 0], np.bool_)], **more)
+    yield case("Compress_by_a_mask", "Compress", [seeded("x", (4, 6)), seeded("mask", (4, 6), np.bool_)])
     yield case("Compress_constant", "Compress", [seeded("x", (2, 3, 4)), np.array([1, 0, 1], np.bool_)], [1], axis=-2)
     yield case("GatherND_batches", "GatherND", [seeded("x", (2, 3, 4, 5)), seeded("i", (2, 3, 6, 1), np.int64, -4, 3)],
                batch_dims=2)
