@@ -128,9 +128,45 @@ Made FirstRows(NodeWriter& to, ValueId value, const OpenDimension& open, const O
   return WithRows(to, value, {end.dim, rows});
 }
 
+// A Slice that begins where data say and ends a known number of elements further on; kNoValue for others.
+Made PartFrom(OpView& op, ValueId x, Order order) {
+  NodeWriter& to = op.to();
+  if (op.opset() < 10 || !op.Has(1) || !op.Has(2) || HaveRows(to, {&x, 1})) return kNoValue;
+  HEARTH_ASSIGN(const ValueId starts, op.In(1));
+  HEARTH_ASSIGN(const ValueId ends, op.In(2));
+  const int64_t count = to.shape(starts).element_count();
+  if (to.IsConstant(starts) || to.shape(ends).element_count() != count) return kNoValue;
+  HEARTH_ASSIGN(const auto axes, op.NumbersOr(3, "axes"));
+  HEARTH_ASSIGN(const auto steps, op.NumbersOr(4, "steps"));
+  if ((axes && std::ssize(*axes) != count) || (steps && std::ssize(*steps) != count)) return kNoValue;
+  const Shape shape = to.shape(x);
+  std::vector<Part> parts;
+  for (const int32_t size : shape.dims()) parts.push_back({.count = size});
+  for (int64_t k = 0; k < count; ++k) {
+    HEARTH_ASSIGN(const int axis, OpView::Axis(axes ? (*axes)[static_cast<size_t>(k)] : k, shape.rank()));
+    const int d = AxisIn(order, axis, shape.rank());
+    const int64_t step = steps ? (*steps)[static_cast<size_t>(k)] : 1;
+    const Start first = StartOf(to, starts, k), behind = StartOf(to, ends, k);
+    if (first.value != behind.value || first.element != behind.element) return kNoValue;
+    const bool is_known = first.value == kNoValue;
+    Range range{first.offset, behind.offset - first.offset, step};
+    if (is_known) {
+      HEARTH_ASSIGN(range, RangeOf(first.offset, behind.offset, step, shape[d]));
+    }
+    if (range.count < 1 || range.count > shape[d] || range.step < 1 || (!is_known && step != 1)) return kNoValue;
+    parts[static_cast<size_t>(d)] = {is_known ? Start{kNoValue, 0, range.begin} : first,
+                                     static_cast<int32_t>(range.count), static_cast<int32_t>(range.step), true};
+  }
+  return AddPartAt(to, x, parts);
+}
+
 Results ReadSlice(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const int rank = desc.shape.rank();
+  const Order order = op.OrderOf(0);
+  HEARTH_ASSIGN(const ValueId x, op.In(0, order));
+  HEARTH_ASSIGN(const ValueId part, PartFrom(op, x, order));
+  if (part != kNoValue) return InOrder(order, part);
   HEARTH_ASSIGN(const auto starts, op.NumbersOr(1, "starts"));
   HEARTH_ASSIGN(const auto axes, op.NumbersOr(3, "axes"));
   HEARTH_ASSIGN(const auto steps, op.NumbersOr(4, "steps"));
@@ -140,8 +176,6 @@ Results ReadSlice(OpView& op) {
       (steps && steps->size() != starts->size())) {
     return Error(StatusCode::kMalformedInput, "its starts, ends, axes and steps do not go together");
   }
-  const Order order = op.OrderOf(0);
-  HEARTH_ASSIGN(const ValueId x, op.In(0, order));
   const Shape shape = op.to().shape(x);
   const OpenDimension open = op.to().marks().OpenOf(x);
   OpenDimension end;       // the dimension that ends where data say

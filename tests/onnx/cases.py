@@ -422,6 +422,17 @@ def places():
     for axis in (None, 0, 1):
         more = {} if axis is None else {"axis": axis}
         yield case(f"Compress_{axis}", "Compress", [seeded("x", (4, 6)), np.array([0, 1, 1, 0], np.bool_)], **more)
+    # Where a window begins is data, how long it is is not.
+    held = [numpy_helper.from_array(np.asarray(array, np.int64), name) for name, array in
+            dict(two=[2], one=[1], second=[1], rest=[0], last=[5]).items()]
+    window = [helper.make_node("Add", ["s", "two"], ["behind"]), helper.make_node("Concat", ["rest", "s"], ["starts"], axis=0),
+              helper.make_node("Concat", ["last", "behind"], ["ends"], axis=0), helper.make_node("Slice", ["x", "s", "behind", "second"], ["columns"]),
+              helper.make_node("Slice", ["x", "starts", "ends"], ["part"]), helper.make_node("Slice", ["x", "s", "behind"], ["rows"])]
+    for start in (0, 3, 4, -6, -3):
+        yield network(f"Slice_from_{start}", window, {"x": seeded("x", (6, 8)), "s": np.array([start], np.int64)}, held, ["columns", "part", "rows"])
+    best = [helper.make_node("ReduceMax", ["x", "second"], ["best"], keepdims=0), helper.make_node("ArgMax", ["best"], ["at"], keepdims=1),
+            helper.make_node("Add", ["at", "one"], ["behind"]), helper.make_node("Slice", ["x", "at", "behind"], ["row"])]
+    yield network("Slice_from_the_best", best, {"x": seeded("x", (6, 8))}, held, ["row"], 18)
     yield case("Compress_by_a_mask", "Compress", [seeded("x", (4, 6)), seeded("mask", (4, 6), np.bool_)])
     yield case("Compress_constant", "Compress", [seeded("x", (2, 3, 4)), np.array([1, 0, 1], np.bool_)], [1], axis=-2)
     yield case("GatherND_batches", "GatherND", [seeded("x", (2, 3, 4, 5)), seeded("i", (2, 3, 6, 1), np.int64, -4, 3)],
