@@ -56,7 +56,8 @@ std::optional<size_t> ToldTail(const Outputs& outputs, const YoloShape& shape) {
 // The group of a head of which the file says what it is.
 std::optional<ResultGroup> ToldGroup(const Outputs& outputs, size_t k, const YoloShape& shape) {
   const std::optional<size_t> tail = ToldTail(outputs, shape);
-  if (!tail || (shape.per_cell == 0 && shape.numbers != kListedNumbers + *tail)) return std::nullopt;
+  if (!tail) return std::nullopt;
+  if (shape.per_cell == 0 && (shape.is_transposed || shape.numbers != kListedNumbers + *tail)) return std::nullopt;
   const ModelMetadata& metadata = outputs.metadata();
   ResultGroup group{Meaning::kBoxes, Layout::kYoloScores, "", {k}};
   if (metadata.task == "pose") group.layout = Layout::kYoloPoses;

@@ -77,6 +77,8 @@ TEST(YoloTold, AListMayHaveAnyNumberOfRows) {
   const auto told = Seen(kTailHeight, kTailWidth, {{{1, 100, 6}, values}}, {}, Told("detect"));
   ASSERT_EQ(told->at(0).boxes.size(), 1u) << told->at(0).group.reason;
   EXPECT_EQ(told->at(0).boxes[0].class_index, 2u);
+  EXPECT_EQ(Seen(kTailHeight, kTailWidth, {{{1, 6, 100}, values}}, {}, Told("detect"))->at(0).group.meaning,
+            Meaning::kNone);
   ModelMetadata named;
   named.outputs.resize(1);
   named.outputs[0].axis_labels.resize(80, "thing");
