@@ -184,9 +184,9 @@ Result<std::vector<int64_t>> KernelOf(const OpView& op, const Shape& filter) {
   return kernel;
 }
 
-Result<Windowing> WindowingOf(const OpView& op, const std::vector<int64_t>& kernel, const Shape& x) {
+Result<Windowing> WindowingOf(const OpView& op, const std::vector<int64_t>& kernel, const Shape& x, size_t most) {
   const size_t dims = kernel.size();
-  if (dims < 1 || dims > 3 || x.rank() != static_cast<int>(dims) + 2) {
+  if (dims < 1 || dims > most || x.rank() != static_cast<int>(dims) + 2) {
     return Error(StatusCode::kUnsupported, "windows of {} dimensions in an operand of rank {}", dims, x.rank());
   }
   Windowing w{kernel, {}, {}, std::vector<int64_t>(dims, 0), std::vector<int64_t>(dims, 0)};
@@ -237,8 +237,63 @@ Made AddConvolution(NodeWriter& to, const Windowing& w, const Made& x, const Mad
                    rank);
 }
 
+// Over more than three dimensions, of which some have windows of one element, as jax2onnx writes sums over windows:
+// those are moved beside the batch.
+Results ReadConvOfMany(OpView& op) {
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  HEARTH_ASSIGN(const ValueId filter, op.In(1));
+  HEARTH_ASSIGN(const ValueId bias, op.Optional(2));
+  const Shape shape = to.shape(x), taps = to.shape(filter);
+  const int dims = shape.rank() - 2;
+  std::vector<int32_t> last(shape.dims().begin(), shape.dims().end());
+  std::rotate(last.begin() + 1, last.begin() + 2, last.end());
+  HEARTH_ASSIGN(const std::vector<int64_t> kernel, KernelOf(op, taps));
+  HEARTH_ASSIGN(const Windowing all, WindowingOf(op, kernel, Shape::FromSpan(last), Shape::kMaxRank));
+  Windowing w;
+  std::vector<int> order = {0}, read;  // of the dimensions: the batch, those beside it, those with windows, channels
+  std::vector<int32_t> windows = {taps[0], taps[1]}, sizes;
+  int64_t batch = shape[0];
+  for (int d = 0; d < dims; ++d) {
+    const auto at = static_cast<size_t>(d);
+    const bool has_window = all.kernel[at] > 1 || all.stride[at] > 1 || all.before[at] + all.after[at] > 0;
+    if (has_window || (d == dims - 1 && read.empty())) {
+      read.push_back(d + 2);
+      windows.push_back(taps[d + 2]);
+      sizes.push_back(shape[d + 2]);
+      for (auto list :
+           {&Windowing::kernel, &Windowing::stride, &Windowing::dilation, &Windowing::before, &Windowing::after})
+        (w.*list).push_back((all.*list)[at]);
+    } else {
+      order.push_back(d + 2);
+      batch *= shape[d + 2];
+    }
+  }
+  if (read.size() > 3 || batch > kMostSize || op.Has(3)) {
+    return Error(StatusCode::kUnsupported, "windows of {} dimensions in an operand of rank {}", read.size(),
+                 shape.rank());
+  }
+  const size_t beside = order.size();
+  order.insert(order.end(), read.begin(), read.end());
+  order.push_back(1);
+  sizes.insert(sizes.begin(), static_cast<int32_t>(batch));
+  sizes.push_back(shape[1]);
+  const Made moved = to.AddReshape(
+      to.AddTranspose(x, Shape::FromSpan(std::vector<int32_t>(order.begin(), order.end()))), Shape::FromSpan(sizes));
+  HEARTH_ASSIGN(const ValueId y, AddConvolution(to, w, moved, to.AddReshape(filter, Shape::FromSpan(windows)), bias,
+                                                op.Int("group", 1)));
+  std::vector<int32_t> made;
+  for (size_t k = 0; k < beside; ++k) made.push_back(shape[order[k]]);
+  for (int d = 1; d < to.shape(y).rank(); ++d) made.push_back(to.shape(y)[d]);
+  Shape back = shape;
+  for (int d = 0; d < shape.rank(); ++d) back[order[static_cast<size_t>(d)]] = d;
+  return Plain(to.AddTranspose(to.AddReshape(y, Shape::FromSpan(made)), back));
+}
+
 // Also FusedConv, to which onnxruntime's optimizer joins a sum and an activation.
 Results ReadConv(OpView& op) {
+  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  if (desc.shape.rank() > 5) return ReadConvOfMany(op);
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
   HEARTH_ASSIGN(const ValueId filter, op.to().shape(x).rank() == 5 ? op.In(1) : op.Weights(1));
   const Shape shape = op.to().shape(filter);

@@ -23,8 +23,8 @@ struct Windowing {
 // The kind of ConvTranspose's row: its automatic padding follows from the size of its output.
 inline constexpr int kTransposed = -1;
 
-// From the attributes; `x` is the operand's shape, channels last.
-Result<Windowing> WindowingOf(const OpView& op, const std::vector<int64_t>& kernel, const Shape& x);
+// From the attributes, of at most `most` dimensions; `x` is the operand's shape, channels last.
+Result<Windowing> WindowingOf(const OpView& op, const std::vector<int64_t>& kernel, const Shape& x, size_t most = 3);
 
 // A picture of one or two spatial dimensions as one of two: [N,L,C] becomes [N,1,L,C]. And back, for its rank.
 Made AsPlane(NodeWriter& to, const Made& x);

@@ -50,6 +50,10 @@ def convolutions():
                strides=[2, 2])
     yield case("conv_transpose_1d", "ConvTranspose", [seeded("x", (1, 3, 9)), seeded("w", (3, 2, 4))], [1],
                strides=[3], pads=[1, 2])
+    # Of four dimensions, two of which have windows of one element, as jax2onnx writes the sums of pools.
+    yield case("Conv_of_four_dimensions", "Conv", [seeded("x", (2, 3, 2, 7, 6, 4)), seeded("w", (5, 3, 1, 3, 2, 1)), seeded("b", (5,))], [1, 2],
+               strides=[1, 2, 1, 1], pads=[0, 1, 0, 0, 0, 0, 1, 0])
+    yield case("Conv_of_single_elements", "Conv", [seeded("x", (1, 2, 2, 3, 2, 2)), seeded("w", (4, 2, 1, 1, 1, 1))], [1])
 
 
 def pools():
