@@ -99,6 +99,7 @@ Made RepeatedList(OpView& op, int axis) {
     }
     return to.AddConstant({shape[axis]}, to.desc(indices).dtype, list);
   }
+  if (shape.rank() == 1) return indices;
   const int maker = to.graph().ProducerOf(indices);
   if (maker < 0) return kNoValue;
   const Node& node = to.graph().nodes()[static_cast<size_t>(maker)];
