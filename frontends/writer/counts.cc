@@ -153,40 +153,6 @@ int64_t TruthsCounted(const NodeWriter& to, const Node& node) {
   return are_truths && sums > 0 ? to.shape(node.inputs[0]).element_count() / sums : 0;
 }
 
-// Between what numbers an element lies, where constants and numbers of rows or of truths tell. The largest one is
-// whole.
-struct Limits {
-  std::optional<double> least, most;
-};
-
-Limits LimitsOf(const NodeWriter& to, Element element, int levels) {
-  element = SourceOf(to, element);
-  if (const std::optional<double> known = ConstantAt(to, element)) {
-    return {known, *known == std::floor(*known) ? known : std::nullopt};
-  }
-  if (const auto count = to.marks().counts.find(element.of); count != to.marks().counts.end())
-    return {0, count->second};
-  const Node* maker = MakerOf(to, element.of);
-  if (maker == nullptr || levels == 0 || to.shape(element.of).element_count() != 1) return {};
-  if (const int64_t truths = TruthsCounted(to, *maker); truths > 0) return {0, static_cast<double>(truths)};
-  const auto* binary = std::get_if<Binary>(&maker->op);
-  const auto* reduce = std::get_if<Reduce>(&maker->op);
-  const bool is_minimum = (binary != nullptr && binary->kind == BinaryKind::kMinimum) ||
-                          (reduce != nullptr && reduce->kind == ReduceKind::kMin);
-  Limits limits{std::numeric_limits<double>::infinity(), std::nullopt};
-  for (const ValueId input : maker->inputs) {
-    const int64_t count = to.shape(input).element_count();
-    if (!is_minimum || count > kMostListed) return {};
-    for (int64_t at = 0; at < count; ++at) {
-      const Limits one = LimitsOf(to, {input, at}, levels - 1);
-      if (!one.most && to.desc(input).dtype == DType::kFloat32) return {};  // perhaps no whole number
-      if (one.most && (!limits.most || *one.most < *limits.most)) limits.most = one.most;
-      if (limits.least) limits.least = one.least ? std::optional(std::min(*limits.least, *one.least)) : std::nullopt;
-    }
-  }
-  return limits;
-}
-
 // A number of rows times a factor, and a number more.
 struct Multiple {
   ValueId count = kNoValue;
@@ -215,6 +181,44 @@ std::optional<Multiple> MultipleOf(const NodeWriter& to, Element element, int le
   }
   if (!to.marks().counts.contains(element.of)) return std::nullopt;
   return Multiple{element.of, 1.0, 0.0};
+}
+
+// Between what numbers an element lies, where constants and numbers of rows or of truths tell. The largest one is
+// whole.
+struct Limits {
+  std::optional<double> least, most;
+};
+
+Limits LimitsOf(const NodeWriter& to, Element element, int levels) {
+  element = SourceOf(to, element);
+  if (const std::optional<double> known = ConstantAt(to, element)) {
+    return {known, *known == std::floor(*known) ? known : std::nullopt};
+  }
+  if (const auto count = to.marks().counts.find(element.of); count != to.marks().counts.end())
+    return {0, count->second};
+  const std::optional<Multiple> multiple = MultipleOf(to, element, levels);
+  if (multiple && multiple->factor > 0.0) {
+    return {multiple->more, multiple->factor * to.marks().counts.at(multiple->count) + multiple->more};
+  }
+  const Node* maker = MakerOf(to, element.of);
+  if (maker == nullptr || levels == 0 || to.shape(element.of).element_count() != 1) return {};
+  if (const int64_t truths = TruthsCounted(to, *maker); truths > 0) return {0, static_cast<double>(truths)};
+  const auto* binary = std::get_if<Binary>(&maker->op);
+  const auto* reduce = std::get_if<Reduce>(&maker->op);
+  const bool is_minimum = (binary != nullptr && binary->kind == BinaryKind::kMinimum) ||
+                          (reduce != nullptr && reduce->kind == ReduceKind::kMin);
+  Limits limits{std::numeric_limits<double>::infinity(), std::nullopt};
+  for (const ValueId input : maker->inputs) {
+    const int64_t count = to.shape(input).element_count();
+    if (!is_minimum || count > kMostListed) return {};
+    for (int64_t at = 0; at < count; ++at) {
+      const Limits one = LimitsOf(to, {input, at}, levels - 1);
+      if (!one.most && to.desc(input).dtype == DType::kFloat32) return {};  // perhaps no whole number
+      if (one.most && (!limits.most || *one.most < *limits.most)) limits.most = one.most;
+      if (limits.least) limits.least = one.least ? std::optional(std::min(*limits.least, *one.least)) : std::nullopt;
+    }
+  }
+  return limits;
 }
 
 }  // namespace
@@ -283,12 +287,30 @@ Made AddCount(NodeWriter& to, ValueId number, int32_t most) {
   const Element source = SourceOf(to, {number, 0});
   const auto count = to.marks().counts.find(source.of);
   if (count != to.marks().counts.end() && count->second <= most) return count->first;
+  const std::optional<Multiple> multiple = MultipleOf(to, source, kMostLevels);
+  if (multiple && multiple->factor == 1.0 && multiple->more > 0.0) {
+    const double largest = to.marks().counts.at(multiple->count) + multiple->more;
+    if (largest <= most) return AddSumOfCount(to, multiple->count, static_cast<int32_t>(multiple->more));
+  }
   const auto [known, is_new] = to.marks().counted.emplace(std::tuple(source.of, source.at, most), kNoValue);
   if (!is_new) return known->second;
   const Made wanted = to.AddReshape(to.AddCast(number, DType::kInt32), {1});
   const Made at_most = to.Add(BinaryKind::kMinimum, {wanted, to.AddNumber(DType::kInt32, most)});
   HEARTH_ASSIGN(known->second, to.Add(BinaryKind::kMaximum, {at_most, to.AddNumber(DType::kInt32, 0)}));
   to.marks().counts.emplace(known->second, most);
+  return known->second;
+}
+
+Made AddSumOfCount(NodeWriter& to, ValueId count, int32_t more) {
+  const std::optional<Multiple> multiple = MultipleOf(to, {count, 0}, kMostLevels);
+  if (multiple && multiple->factor == 1.0) {
+    count = multiple->count;
+    more += static_cast<int32_t>(multiple->more);
+  }
+  const auto [known, is_new] = to.marks().summed.emplace(std::pair(count, more), kNoValue);
+  if (!is_new) return known->second;
+  HEARTH_ASSIGN(known->second, to.Add(BinaryKind::kAdd, {count, to.AddNumber(DType::kInt32, more)}));
+  to.marks().counts.emplace(known->second, to.marks().counts.at(count) + more);
   return known->second;
 }
 

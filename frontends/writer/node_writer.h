@@ -73,8 +73,8 @@ struct ValueMarks {
   std::map<ValueId, int32_t> counts;
   // Those made of a number in another value: that value, the number's place in it, and how large it can become.
   std::map<std::tuple<ValueId, int64_t, int32_t>, ValueId> counted;
-  // Those that are a multiple of another one, by that and the factor.
-  std::map<std::pair<ValueId, int32_t>, ValueId> multiplied;
+  // Those that are a multiple of another one, by that and the factor, and those that are it and a number more.
+  std::map<std::pair<ValueId, int32_t>, ValueId> multiplied, summed;
   // Where the elements of a value that are not 0 lie, and how many there are (AddPlaces).
   std::map<ValueId, std::pair<ValueId, ValueId>> places;
   // Which rows of several lists, one after the other, are valid; by the lists' sizes and counts.

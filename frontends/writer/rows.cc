@@ -276,11 +276,18 @@ Result<std::pair<ValueId, ValueId>> AddPlaces(NodeWriter& to, ValueId value) {
 Made AddRowsOfAll(NodeWriter& to, const std::vector<ValueId>& parts, int axis) {
   const size_t first_node = to.graph().nodes().size();
   Operands valid;
+  std::vector<ValueId> open_counts;
+  int32_t known_rows = 0;
   std::vector<int64_t> key;  // lists of equal numbers of rows share theirs
   for (const ValueId part : parts) {
     const Open open = to.marks().OpenOf(part);
     if (open.count != kNoValue && open.dim != axis) return NeedsAllRows();
     const Shape list{to.shape(part)[axis]};
+    if (open.count == kNoValue) {
+      known_rows += list[0];
+    } else {
+      open_counts.push_back(open.count);
+    }
     valid.Append(open.count == kNoValue ? to.AddFilled(list, to.AddNumber(DType::kBool, 1.0))
                                         : to.Add(BinaryKind::kLess, {to.AddIndices(list), open.count}));
     key.insert(key.end(), {list[0], open.count});
@@ -293,7 +300,9 @@ Made AddRowsOfAll(NodeWriter& to, const std::vector<ValueId>& parts, int axis) {
   const Made places = to.AddReshape(to.AddCast(found.first, DType::kInt32), {to.shape(found.first)[0]});
   HEARTH_ASSIGN(const ValueId made, to.Add(Gather{axis, 0}, {to.Add(Concat{.axis = axis}, parts), places}));
   CloseRows(to, first_node);
-  return AddRows(to, made, found.second, axis);
+  HEARTH_ASSIGN(const ValueId count,
+                open_counts.size() == 1 ? AddSumOfCount(to, open_counts[0], known_rows) : Made(found.second));
+  return AddRows(to, made, count, axis);
 }
 
 Made AddShapeOf(NodeWriter& to, ValueId value, const TensorDesc& made) {

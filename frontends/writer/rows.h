@@ -49,6 +49,8 @@ Made AddRowsOfAll(NodeWriter& to, const std::vector<ValueId>& parts, int axis);
 // counts.cc. A number that data make as a number of rows (int32[1]), from 0 to `most`; one that is such a number, or a
 // copy of it, stays the same value.
 Made AddCount(NodeWriter& to, ValueId number, int32_t most);
+// A number of rows and a constant number more: one value for each such number.
+Made AddSumOfCount(NodeWriter& to, ValueId count, int32_t more);
 // A number of rows times a constant, at most `most`: one value for each factor.
 Made AddProductOfCount(NodeWriter& to, ValueId count, int32_t factor, int32_t most);
 // The largest that a number can be which is made of numbers of rows and constants; nothing if data do not limit it.

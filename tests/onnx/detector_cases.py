@@ -321,3 +321,23 @@ def rows_filled_up():
         for count, low in (("few", -1), ("many", 0.3), ("none", -9)):
             given = {"scores": seeded("scores" + count, (20,), low=low, high=0 if low == -9 else 1), "boxes": seeded("boxes" + count, (20, 4))}
             yield network(f"rows_filled_up_to_{total}_{count}", [*found, *padded, *flat], given, held, ["padded", "whole"])
+
+
+def sums_of_edges():
+    """A layer of a graph network, as torch_geometric exports it: edges without loops, then one loop for each node."""
+    def numbers(**held):
+        return [numpy_helper.from_array(np.asarray(array), name) for name, array in held.items()]
+
+    node = helper.make_node
+    nodes = [node("Gather", ["edges", "from"], ["sources"], axis=0), node("Gather", ["edges", "to"], ["targets"], axis=0),
+             node("Equal", ["sources", "targets"], ["is_loop"]), node("Not", ["is_loop"], ["is_edge"]), node("NonZero", ["is_edge"], ["places"]),
+             node("Squeeze", ["places", "zero"], ["rows"]), node("Gather", ["edges", "rows"], ["kept"], axis=1),
+             node("Concat", ["kept", "loops"], ["all"], axis=1), node("Shape", ["kept"], ["size"], start=1), node("Add", ["size", "nodes"], ["total"]),
+             node("Expand", ["one", "total"], ["ones"]), node("Gather", ["all", "to"], ["ends"], axis=0), node("Gather", ["all", "from"], ["starts"], axis=0),
+             node("Expand", ["ends", "total"], ["of_ends"]), node("ScatterElements", ["zeros", "of_ends", "ones"], ["degrees"], reduction="add"),
+             node("Gather", ["degrees", "starts"], ["of_starts"]), node("Mul", ["of_starts", "ones"], ["weights"]),
+             node("ScatterElements", ["zeros", "ends", "weights"], ["sums"], reduction="add")]
+    held = numbers(**{"from": np.int64(0), "to": np.int64(1), "zero": np.array([0]), "loops": np.tile(np.arange(5), (2, 1)), "nodes": np.array([5]),
+                      "one": np.float32(1), "zeros": np.zeros(5, np.float32)})
+    for name, edges in (("some", seeded("edges", (2, 9), np.int64, 0, 4)), ("none", np.array([[1, 2, 3]] * 2)), ("all", np.array([[0, 1, 4], [1, 2, 0]]))):
+        yield network(f"sums_of_edges_{name}", nodes, {"edges": edges}, held, ["degrees", "weights", "sums"], 18)
