@@ -21,7 +21,7 @@ std::vector<bool> NodesInIntegers(const Graph& graph, std::span<const int> nodes
                                   const std::vector<bool>& decides_indices, const std::set<int>& refused);
 
 // Null for a node that must run in floats. Precondition: request.in_integers.
-Result<std::unique_ptr<HostNode>> MakeIntegerNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeIntegerNode(const HostNodeRequest& request);
 
 // Whether the node only moves 8-bit numbers, with or without a table on the way: copies, concatenations, views,
 // padding.
@@ -30,20 +30,20 @@ bool MovesBytes(const Graph& graph, const Node& node);
 // Whether there are kernels for products of 8-bit integers on this machine.
 bool MultipliesBytes();
 // Exact sums of plain integers (ConvInteger), and floats in steps of their range (DynamicQuantize).
-Result<std::unique_ptr<HostNode>> MakeIntegerSumsNode(const HostNodeRequest& request);
-Result<std::unique_ptr<HostNode>> MakeDynamicQuantizeNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeIntegerSumsNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeDynamicQuantizeNode(const HostNodeRequest& request);
 
 // The makers that MakeIntegerNode asks. Each returns null for a node that it does not take.
-std::unique_ptr<HostNode> MakeIntegerMatrixNode(const HostNodeRequest& request);
-std::unique_ptr<HostNode> MakeIntegerDepthwiseNode(const HostNodeRequest& request);
+[[gnu::cold]] std::unique_ptr<HostNode> MakeIntegerMatrixNode(const HostNodeRequest& request);
+[[gnu::cold]] std::unique_ptr<HostNode> MakeIntegerDepthwiseNode(const HostNodeRequest& request);
 // A function of each element, quantization and dequantization included.
-std::unique_ptr<HostNode> MakeIntegerUnaryNode(const HostNodeRequest& request);
-std::unique_ptr<HostNode> MakeIntegerBinaryNode(const HostNodeRequest& request);
+[[gnu::cold]] std::unique_ptr<HostNode> MakeIntegerUnaryNode(const HostNodeRequest& request);
+[[gnu::cold]] std::unique_ptr<HostNode> MakeIntegerBinaryNode(const HostNodeRequest& request);
 // Maxima and means of windows, and means over neighbouring dimensions.
-std::unique_ptr<HostNode> MakeIntegerPoolNode(const HostNodeRequest& request);
+[[gnu::cold]] std::unique_ptr<HostNode> MakeIntegerPoolNode(const HostNodeRequest& request);
 
 // Between images of one grid.
-std::unique_ptr<HostNode> MakeIntegerResizeNode(const HostNodeRequest& request);
+[[gnu::cold]] std::unique_ptr<HostNode> MakeIntegerResizeNode(const HostNodeRequest& request);
 
 // ---- Functions of one 8-bit number: a table of 256 ----
 
