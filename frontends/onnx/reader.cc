@@ -86,6 +86,13 @@ void AddFiles(const std::vector<onnx::NodeProto>& nodes, std::set<std::string>& 
   }
 }
 
+// What to do where the content of a small input decides a shape, if the error does not say so itself.
+std::string ConstantHint(GraphWriter& writer, const std::string& error) {
+  if (writer.shape_inputs().empty() || error.find("at run time") == std::string::npos) return "";
+  const std::string name = ShortName(writer.graph().value(*writer.shape_inputs().begin()).name);
+  return fmt::format("; if '{}' always holds the same, fix it (--constant '{}=...')", name, name);
+}
+
 }  // namespace
 
 bool IsOnnxModel(std::span<const std::byte> bytes) {
@@ -103,7 +110,8 @@ Result<Graph> ReadOnnxModel(std::span<const std::byte> bytes, const ReadOptions&
   }
   GraphWriter writer(budget);
   const Status read = onnx::GraphReader(reading, writer, model.sets).ReadModel(*model.graph);
-  if (read.code() == StatusCode::kUnsupported) return Status(read.code(), read.message() + OtherUnknown(reading));
+  if (read.code() == StatusCode::kUnsupported)
+    return Status(read.code(), read.message() + ConstantHint(writer, read.message()) + OtherUnknown(reading));
   HEARTH_TRY(read);
   return std::move(writer.graph());
 }

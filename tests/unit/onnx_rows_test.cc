@@ -112,6 +112,14 @@ TEST(OnnxRows, AreRefusedWhereTheirEndCounts) {
   EXPECT_THAT(Read(table).status().message(), HasSubstr("a number of rows that depends on data"));
 }
 
+TEST(OnnxRows, AnInputThatDecidesASizeIsNamedWithTheOptionThatFixesIt) {
+  OnnxGraph graph;
+  graph.Input("n", {"1"}, 7).Output("y");
+  graph.Node("Abs", {"n"}, {"size"}).Node("ConstantOfShape", {"size"}, {"y"});
+  EXPECT_THAT(Read(graph).status().message(),
+              HasSubstr("'size' is computed at run time, from 'n'; if 'n' always holds the same, fix it (--constant"));
+}
+
 TEST(OnnxRows, NumbersThatAreNoNumberOfRowsAreErrors) {
   OnnxGraph range = Rows();  // an index into a list of none was read once
   range.Node("Gather", {"size", "none"}, {"end"}).Node("Range", {"zero", "end", "one"}, {"y"});
