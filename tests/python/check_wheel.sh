@@ -35,8 +35,8 @@ chroot "$bare" sh -ec '
   cd "$(mktemp --directory)" && export HEARTH_CACHE_DIR=$PWD/cache
   hearth cache key key
   hearth run /tmp/shapes_f32.tflite --device cpu --random-inputs 1 >answer
-  hearth cache export bundle --sign key
-  hearth cache import bundle --keys key.pub'
+  hearth cache export bundle.tar --sign key
+  hearth cache import bundle.tar --keys key.pub'
 chroot "$bare" python3 -c '
 import ctypes, os, hearth
 graph = hearth.Graph()
