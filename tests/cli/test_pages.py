@@ -35,7 +35,7 @@ class PagesTest(CliTest):
     def measure(self, page, width):
         """The page's text, drawn by the browser in a window of this width."""
         copy = self.file("measured.html", (page + MEASURE).encode())
-        done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.folder}/browser",
+        done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={self.folder}/browser",
                                f"--window-size={width},800", "--dump-dom", copy.as_uri()], stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
         return json.loads(html.unescape(re.search("<title>(.*?)</title>", done.stdout, re.DOTALL)[1]))
