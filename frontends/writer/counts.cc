@@ -153,7 +153,7 @@ int64_t TruthsCounted(const NodeWriter& to, const Node& node) {
   return are_truths && sums > 0 ? to.shape(node.inputs[0]).element_count() / sums : 0;
 }
 
-// A number of rows times a factor, and a number more.
+// A number of rows times a factor, and a number more; all whole.
 struct Multiple {
   ValueId count = kNoValue;
   double factor = 0.0, more = 0.0;
@@ -165,7 +165,10 @@ std::optional<Multiple> MultipleOf(const NodeWriter& to, Element element, int le
   if (const std::optional<double> known = ConstantAt(to, element)) return Multiple{.more = *known};
   const Node* maker = MakerOf(to, element.of);
   const auto* binary = maker == nullptr || levels == 0 ? nullptr : std::get_if<Binary>(&maker->op);
-  if (binary != nullptr && HoldsCounts(to.desc(element.of).dtype) && to.shape(element.of).rank() <= 1) {
+  const DType dtype = to.desc(element.of).dtype;
+  // Floats are rounded, and cut off where they become counts: int(0.7f * 10) is 7, and less than that times 10 is not.
+  const bool are_whole = dtype == DType::kInt32 || dtype == DType::kInt64;
+  if (binary != nullptr && are_whole && to.shape(element.of).rank() <= 1) {
     std::optional<Multiple> a = MultipleOf(to, OperandAt(to, maker->inputs[0], element.at), levels - 1);
     std::optional<Multiple> b = MultipleOf(to, OperandAt(to, maker->inputs[1], element.at), levels - 1);
     const bool is_product = binary->kind == BinaryKind::kMul, is_difference = binary->kind == BinaryKind::kSub;

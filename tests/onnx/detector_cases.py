@@ -341,3 +341,16 @@ def sums_of_edges():
                       "one": np.float32(1), "zeros": np.zeros(5, np.float32)})
     for name, edges in (("some", seeded("edges", (2, 9), np.int64, 0, 4)), ("none", np.array([[1, 2, 3]] * 2)), ("all", np.array([[0, 1, 4], [1, 2, 0]]))):
         yield network(f"sums_of_edges_{name}", nodes, {"edges": edges}, held, ["degrees", "weights", "sums"], 18)
+
+
+def shares_of_rows():
+    """The best ones of rows whose number data make: a share of them, rounded in float32 and cut off."""
+    node = helper.make_node
+    nodes = [node("Greater", ["x", "low"], ["is_high"]), node("NonZero", ["is_high"], ["places"]), node("Squeeze", ["places", "zero"], ["rows"]),
+             node("Gather", ["x", "rows"], ["high"]), node("Shape", ["high"], ["size"]), node("Cast", ["size"], ["real"], to=TensorProto.FLOAT),
+             node("Mul", ["real", "share"], ["part"]), node("Cast", ["part"], ["k"], to=TensorProto.INT64), node("TopK", ["high", "k"], ["best", "at"])]
+    for count in (10, 33):
+        for share in (0.7, 0.9, 0.3):
+            held = [numpy_helper.from_array(np.asarray(array), name) for name, array in
+                    dict(low=np.float32(-9), zero=np.array([0]), share=np.float32(share)).items()]
+            yield network(f"best_{share}_of_{count}", nodes, {"x": seeded("x", (count,))}, held, ["best", "at"], 18)
