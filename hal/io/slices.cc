@@ -113,6 +113,15 @@ Conversion FromNumbers(const TensorDesc& desc, StorageType storage) {
   return convert;
 }
 
+void ConvertAll(const Conversion& convert, const TensorDesc& desc, std::span<const std::byte> from,
+                std::span<std::byte> to) {
+  if (convert) {
+    convert(from.data(), 0, desc.shape.element_count(), to.data());
+  } else {
+    std::ranges::copy(from, to.begin());
+  }
+}
+
 // ---- Numbers as texels of four ----
 
 // Converts a plane's texels from pixels of `row_bytes`, and back. The number of channels is a template argument,
@@ -196,21 +205,11 @@ void SlicesToDense(const TensorDesc& desc, StorageType storage, std::span<const 
 }
 
 void FloatsToDense(const TensorDesc& desc, std::span<const std::byte> floats, std::span<std::byte> dense) {
-  const Conversion convert = FromNumbers(desc, StorageType::kFloat32);
-  if (!convert) {
-    std::ranges::copy(floats, dense.begin());
-    return;
-  }
-  convert(floats.data(), 0, desc.shape.element_count(), dense.data());
+  ConvertAll(FromNumbers(desc, StorageType::kFloat32), desc, floats, dense);
 }
 
 void DenseToFloats(const TensorDesc& desc, std::span<const std::byte> dense, std::span<std::byte> floats) {
-  const Conversion convert = ToNumbers(desc, StorageType::kFloat32);
-  if (!convert) {
-    std::ranges::copy(dense, floats.begin());
-    return;
-  }
-  convert(dense.data(), 0, desc.shape.element_count(), floats.data());
+  ConvertAll(ToNumbers(desc, StorageType::kFloat32), desc, dense, floats);
 }
 
 }  // namespace hearth
