@@ -89,11 +89,10 @@ void Keep(std::span<const size_t> places, Found& found, Interpretation& result) 
 
 void DecodeListed(Interpretation& result) {
   const auto numbers = static_cast<size_t>(result.infos[0].shape[2]);
-  const YoloRows rows{
-      .shape = {static_cast<size_t>(result.infos[0].shape[1]), numbers, false, 0, {}},
-      .values = result.values[0],
-      .end = kListedNumbers,
-      .point_numbers = result.group.pose_points > 0 ? static_cast<size_t>(result.group.pose_numbers) : kPointNumbers};
+  const YoloRows rows{.shape = {static_cast<size_t>(result.infos[0].shape[1]), numbers, false, 0, {}},
+                      .values = result.values[0],
+                      .end = kListedNumbers,
+                      .point_numbers = PointNumbers(result.group)};
   const bool is_rotated = rows.tail() == 1;  // centre and size in place of the corners, and an angle
   bool are_listed = true;
   float last_score = 1;
@@ -153,8 +152,7 @@ size_t TailOf(const YoloShape& shape, Layout layout, const Interpretation& resul
 }
 
 YoloRows RowsOf(const YoloShape& shape, Layout layout, const Interpretation& result) {
-  YoloRows head{.shape = shape, .values = result.values[0]};
-  if (result.group.pose_points > 0) head.point_numbers = static_cast<size_t>(result.group.pose_numbers);
+  YoloRows head{.shape = shape, .values = result.values[0], .point_numbers = PointNumbers(result.group)};
   head.first_score = layout == Layout::kYoloObjectness || layout == Layout::kYoloCells ? 5 : 4;
   const size_t tail = TailOf(shape, layout, result);
   head.end = shape.numbers > head.first_score + tail ? shape.numbers - tail : shape.numbers;

@@ -40,45 +40,45 @@ bool IsListed(const Outputs& outputs, size_t k) {
   return masks && shape[2] == static_cast<int32_t>(kListedNumbers) + outputs.shape(*masks)[3];
 }
 
-// What stands behind the scores of a row, as the file says; nothing if it says nothing, or if that can't be.
-std::optional<size_t> ToldTail(const Outputs& outputs, const YoloShape& shape) {
-  const ModelMetadata& metadata = outputs.metadata();
-  std::optional<size_t> tail;
-  if (metadata.task == "detect") tail = 0;
-  if (metadata.task == "obb") tail = 1;
-  if (metadata.task == "pose" && metadata.pose_points > 0) tail = PoseNumbers(metadata);
-  if (metadata.task == "segment") {
-    if (const auto masks = FindPrototypes(outputs, shape.numbers)) tail = static_cast<size_t>(outputs.shape(*masks)[3]);
-  }
-  return tail && shape.numbers > 4 + *tail && shape.per_cell <= 1 ? tail : std::nullopt;
-}
-
-// The group of a head of which the file says what it is.
+// The group of output `k`, a head of this form or a list, if the file says that it is one.
 std::optional<ResultGroup> ToldGroup(const Outputs& outputs, size_t k, const YoloShape& shape) {
-  const std::optional<size_t> tail = ToldTail(outputs, shape);
-  if (!tail) return std::nullopt;
-  if (shape.per_cell == 0 && (shape.is_transposed || shape.numbers != kListedNumbers + *tail)) return std::nullopt;
   const ModelMetadata& metadata = outputs.metadata();
-  ResultGroup group{Meaning::kBoxes, Layout::kYoloScores, "", {k}};
-  if (metadata.task == "pose") group.layout = Layout::kYoloPoses;
-  if (metadata.task == "obb") group.layout = Layout::kYoloRotated;
+  ResultGroup group{Meaning::kBoxes,      Layout::kYoloScores,  "", {k}, 0, 0, false,
+                    metadata.pose_points, metadata.pose_numbers};
+  size_t tail = 0;  // numbers behind the scores of a row
+  if (metadata.task == "obb") {
+    group.layout = Layout::kYoloRotated;
+    tail = 1;
+  } else if (metadata.task == "pose" && metadata.pose_points > 0) {
+    group.layout = Layout::kYoloPoses;
+    tail = PoseNumbers(metadata);
+  } else if (metadata.task == "segment") {
+    const auto masks = FindPrototypes(outputs, shape.numbers);
+    if (!masks) return std::nullopt;
+    group.outputs.push_back(*masks);
+    tail = static_cast<size_t>(outputs.shape(*masks)[3]);
+  } else if (metadata.task != "detect") {
+    return std::nullopt;
+  }
   if (shape.per_cell == 0) group.layout = Layout::kYoloListed;
-  group.pose_points = metadata.pose_points;
-  group.pose_numbers = metadata.pose_numbers;
-  if (metadata.task == "segment") group.outputs.push_back(*FindPrototypes(outputs, shape.numbers));
+  const bool fits = shape.per_cell == 0 ? shape.numbers == kListedNumbers + tail : shape.numbers > 4 + tail;
+  if (!fits || shape.per_cell > 1) return std::nullopt;
   group.reason = fmt::format("{} rows of {} numbers of a YOLO for '{}', as the file's metadata say", shape.rows,
                              shape.numbers, metadata.task);
   return group;
 }
 
-// The form of output `k`; of a list that the file's metadata tell of, whatever its number of rows.
-std::optional<YoloShape> ShapeOf(const Outputs& outputs, size_t k) {
+// The first output of which the file's metadata say that it is a head, or a list of any number of rows.
+std::optional<ResultGroup> FindTold(const Outputs& outputs) {
   const auto [height, width] = outputs.PictureSize();
-  const std::vector<int32_t>& shape = outputs.shape(k);
-  const std::optional<YoloShape> head = YoloShapeOf(shape, height, width);
-  if (outputs.metadata().task.empty() || (head && head->per_cell > 0) || !outputs.HasShape(k, {1, -1, -1})) return head;
-  const YoloShape list{static_cast<size_t>(shape[1]), static_cast<size_t>(shape[2]), false, 0, {}};
-  return ToldGroup(outputs, k, list) ? list : head;
+  for (size_t k = 0; k < outputs.count(); ++k) {
+    if (!outputs.is_free(k) || !outputs.HasShape(k, {1, -1, -1})) continue;
+    const std::vector<int32_t>& shape = outputs.shape(k);
+    const std::optional<YoloShape> head = YoloShapeOf(shape, height, width);
+    const YoloShape list{static_cast<size_t>(shape[1]), static_cast<size_t>(shape[2]), false, 0, {}};
+    if (auto told = ToldGroup(outputs, k, head && head->per_cell > 0 ? *head : list)) return told;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -124,14 +124,14 @@ std::optional<Layout> YoloLayoutOf(const Outputs& outputs, size_t k, std::option
 }
 
 std::optional<ResultGroup> FindYolo(const Outputs& outputs) {
-  const auto head = outputs.FirstFree([&](size_t k) {
-    const std::optional<YoloShape> shape = ShapeOf(outputs, k);
-    return shape && (shape->per_cell > 0 || ToldGroup(outputs, k, *shape) ||
-                     (outputs.HasShape(k, {1, 300, -1}) && IsListed(outputs, k)));
+  if (const std::optional<ResultGroup> told = FindTold(outputs)) return told;
+  const auto [height, width] = outputs.PictureSize();
+  const auto head = outputs.FirstFree([&, height = height, width = width](size_t k) {
+    const std::optional<YoloShape> shape = YoloShapeOf(outputs.shape(k), height, width);
+    return shape && (shape->per_cell > 0 || (outputs.HasShape(k, {1, 300, -1}) && IsListed(outputs, k)));
   });
   if (!head) return std::nullopt;
-  const YoloShape shape = *ShapeOf(outputs, *head);
-  if (const std::optional<ResultGroup> told = ToldGroup(outputs, *head, shape)) return told;
+  const YoloShape shape = *YoloShapeOf(outputs.shape(*head), height, width);
   const auto rows_count = static_cast<int32_t>(shape.rows);
   const auto boxes = outputs.FirstFree([&](size_t k) {
     return outputs.HasShape(k, {1, rows_count, 4}) || outputs.HasShape(k, {1, 4, rows_count});

@@ -51,6 +51,11 @@ size_t PoseNumbers(const Said& said) {
   return static_cast<size_t>(said.pose_points) * static_cast<size_t>(said.pose_numbers);
 }
 
+// How many numbers each of them has; three if the file says nothing.
+inline size_t PointNumbers(const ResultGroup& group) {
+  return group.pose_points > 0 ? static_cast<size_t>(group.pose_numbers) : kPointNumbers;
+}
+
 }  // namespace hearth
 
 #endif  // HEARTH_RUNTIME_RESULTS_YOLO_FORM_H_
