@@ -9,18 +9,14 @@
 #include "core/graph/evaluate.h"
 #include "frontends/onnx/product.h"
 #include "frontends/onnx/windows.h"
+#include "frontends/writer/expansions.h"
 
 namespace hearth::onnx {
 namespace {
 
 constexpr int64_t kMostBlock = 1 << 24;
 
-constexpr int64_t kExactBelow = 1 << 24, kMostProduct = 255 * 255;  // float32 has all integers below
-
-// Sums of integers as int32, of a device that may compute them by transforms.
-Made AsSums(NodeWriter& to, const Made& sums) {
-  return to.AddCast(to.Add(UnaryKind::kRound, sums), DType::kInt32);
-}
+constexpr int64_t kMostProduct = 255 * 255;
 
 // Operands whose sums of products are exact.
 Status CheckEightBits(const NodeWriter& to, std::initializer_list<ValueId> operands) {
@@ -76,26 +72,15 @@ Made Widened(NodeWriter& to, ValueId x, ValueId zero_point) {
   return to.graph().AddFloatConstant(to.graph().value(x).name, desc.shape, floats);
 }
 
-// The sum of products of parts of the depth that have `part` elements.
-Made SumOfParts(NodeWriter& to, int32_t depth, int32_t part, const std::function<Made(int32_t, int32_t)>& product_of) {
-  HEARTH_TRY(to.budget().ChargeOperators(4 * (int64_t{depth} / part + 1)));
-  Made sum(kNoValue);
-  for (int32_t first = 0; first == 0 || first < depth; first += part) {
-    const Made product = AsSums(to, product_of(first, std::min(part, depth - first)));
-    sum = first == 0 ? product : to.Add(BinaryKind::kAdd, {sum, product});
-    HEARTH_TRY(sum.status());
-  }
-  return sum;
-}
-
 // A product of computed integers that float32 holds, as int32: in parts that stay below 2^24.
 Made ProductInParts(NodeWriter& to, ValueId a, ValueId b) {
   const int left = to.shape(a).rank(), right = to.shape(b).rank();
-  return SumOfParts(to, to.shape(a)[left - 1], kExactBelow / kMostProduct, [&](int32_t first, int32_t count) -> Made {
-    HEARTH_ASSIGN(const ValueId columns, to.AddSlice(a, left - 1, first, count));
-    HEARTH_ASSIGN(const ValueId rows, to.AddSlice(b, right - 2, first, count));
-    return AddProduct(to, columns, rows, kNoValue);
-  });
+  return AddSumOfParts(to, to.shape(a)[left - 1], kExactBelow / kMostProduct,
+                       [&](int32_t first, int32_t count) -> Made {
+                         HEARTH_ASSIGN(const ValueId columns, to.AddSlice(a, left - 1, first, count));
+                         HEARTH_ASSIGN(const ValueId rows, to.AddSlice(b, right - 2, first, count));
+                         return AddProduct(to, columns, rows, kNoValue);
+                       });
 }
 
 // Zero points of the weights: one number, one for each result, or those of each matrix of a batch. kNoValue if they are
@@ -253,12 +238,12 @@ Made ExactConvolution(OpView& op) {
   HEARTH_ASSIGN(const ValueId centered, Centered(to, x, zero));
   const Made weight_zero = listed == kNoValue ? Made(listed) : AlongAxis(to, listed, 0, taps.rank());
   HEARTH_ASSIGN(const ValueId weights, constant != kNoValue ? Made(constant) : Centered(to, filter, weight_zero));
-  if (are_exact) return AsSums(to, AddConvolution(to, w, centered, weights, kNoValue, groups));
+  if (are_exact) return AddWholeSums(to, AddConvolution(to, w, centered, weights, kNoValue, groups));
   const Shape image = to.shape(x);
   const int last = image.rank() - 1;
   if (image[last] != taps[1])
     return Error(StatusCode::kMalformedInput, "{} channels by a filter of shape {}", image[last], taps.ToString());
-  return SumOfParts(to, taps[1], static_cast<int32_t>(part), [&](int32_t first, int32_t count) {
+  return AddSumOfParts(to, taps[1], static_cast<int32_t>(part), [&](int32_t first, int32_t count) {
     const Made channels = to.AddSlice(centered, last, first, count);
     return AddConvolution(to, w, channels, to.AddSlice(weights, 1, first, count), kNoValue, 1);
   });

@@ -170,7 +170,6 @@ Expanded ExpandWhere(OperatorView& op) {
 // Products of int8 without a scale, as int32 (JAX's dot_general): of floats, in parts whose sums stay below 2^24, where
 // float32 has all integers.
 Expanded ExpandIntegerMatMul(OperatorView& op) {
-  constexpr int32_t kPart = (1 << 24) / (128 * 128);
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const auto* options, op.Options<wire::BatchMatMulOptions>());
   HEARTH_ASSIGN(const TensorDesc made, op.DescribeOutput(0));
@@ -186,18 +185,11 @@ Expanded ExpandIntegerMatMul(OperatorView& op) {
   if (depth != op.shape(1)[b_depth]) {
     return Error(StatusCode::kMalformedInput, "a product of {} and {}", op.shape(0).ToString(), op.shape(1).ToString());
   }
-  HEARTH_TRY(to.budget().ChargeOperators(6 * (int64_t{depth} / kPart + 1)));
   HEARTH_ASSIGN(const ValueId a, to.AddCast(op.operand(0), DType::kFloat32));
   HEARTH_ASSIGN(const ValueId b, to.AddCast(op.operand(1), DType::kFloat32));
-  Made sum(kNoValue);
-  for (int32_t first = 0; first == 0 || first < depth; first += kPart) {
-    const int32_t count = std::min(kPart, depth - first);
-    const Made part = to.Add(product, {to.AddSlice(a, a_depth, first, count), to.AddSlice(b, b_depth, first, count)});
-    const Made whole = to.AddCast(to.Add(UnaryKind::kRound, part), DType::kInt32);
-    sum = first == 0 ? whole : to.Add(BinaryKind::kAdd, {sum, whole});
-    HEARTH_TRY(sum.status());
-  }
-  return OneValue(sum);
+  return OneValue(AddSumOfParts(to, depth, kExactBelow / (128 * 128), [&](int32_t first, int32_t count) {
+    return to.Add(product, {to.AddSlice(a, a_depth, first, count), to.AddSlice(b, b_depth, first, count)});
+  }));
 }
 
 Expanded ExpandUnique(OperatorView& op) {

@@ -5,6 +5,7 @@
 #define HEARTH_FRONTENDS_WRITER_EXPANSIONS_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -65,6 +66,14 @@ inline constexpr int64_t kMostInDimension = int64_t{1} << 30;
 Made AddBetween(NodeWriter& to, ValueId value, int axis, int64_t between, double number);
 // `value` with `before` and `after` copies of `number` around dimension `axis`; negative numbers cut off elements.
 Made AddEdges(NodeWriter& to, ValueId value, int axis, int64_t before, int64_t after, double number);
+
+// sums.cc: sums of products of integers by float32, which has all integers below this number.
+inline constexpr int64_t kExactBelow = 1 << 24;
+// Sums of integers as int32, of a device that may compute them by transforms.
+Made AddWholeSums(NodeWriter& to, const Made& sums);
+// As int32: product_of(first, count) of each `part` elements of the depth, added up.
+Made AddSumOfParts(NodeWriter& to, int32_t depth, int32_t part,
+                   const std::function<Made(int32_t, int32_t)>& product_of);
 
 // slices.cc: parts of a tensor that begin where data say.
 // A number: `offset`, plus element `element` of `value` unless that is kNoValue.
