@@ -317,7 +317,7 @@ Status SubgraphReader::Finish(const OperatorView& view, const Expanded& made, si
   }
   if (status.ok()) return status;
   if (status.code() != StatusCode::kUnsupported) return status.Within(OperatorLabel(view.index()));
-  to_.graph().nodes().resize(first_node);
+  to_.TakeBack(first_node);
   if (undo) undo();
   for (int k = 0; k < view.output_count(); ++k) tensors_[view.output(k)].value = kNoValue;
   // No value may stand for what the operator makes, a handle or complex numbers: then its reason is the error.

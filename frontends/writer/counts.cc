@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
+#include "frontends/writer/expansions.h"
 #include "frontends/writer/rows.h"
 
 namespace hearth {
@@ -13,12 +14,6 @@ namespace {
 constexpr int kMostSteps = 64, kMostLevels = 4;
 constexpr double kMostCounted = 1 << 24;
 constexpr int64_t kMostListed = 8;  // numbers of which the least is taken, or that are looked up
-
-// An element of a value, by its number.
-struct Element {
-  ValueId of = kNoValue;
-  int64_t at = 0;
-};
 
 // The node that makes a value; null for inputs and constants, and where the budget ends.
 const Node* MakerOf(const NodeWriter& to, ValueId value) {
@@ -73,15 +68,18 @@ Element MovedFrom(const NodeWriter& to, const Node& node, int64_t at) {
   return {node.inputs[0], place};
 }
 
-// The element that the node copies to element `at` of its result; kNoValue if it calculates it.
+}  // namespace
+
 Element CopiedFrom(const NodeWriter& to, const Node& node, int64_t at) {
-  if (at >= to.shape(node.outputs[0]).element_count()) return {};
+  if (node.inputs.empty() || at >= to.shape(node.outputs[0]).element_count()) return {};
   const bool is_cast = std::holds_alternative<Cast>(node.op);
   if (is_cast && !(HoldsCounts(to.desc(node.inputs[0]).dtype) && HoldsCounts(to.desc(node.outputs[0]).dtype)))
     return {};
   if (is_cast || std::holds_alternative<Reshape>(node.op)) return {node.inputs[0], at};
   if (std::holds_alternative<Binary>(node.op)) return OtherOperand(to, node, at);
   if (const Element moved = MovedFrom(to, node, at); moved.of != kNoValue) return moved;
+  if (std::holds_alternative<Pack>(node.op) && to.shape(node.inputs[0]).rank() == 0)
+    return {node.inputs[static_cast<size_t>(at)], 0};
   if (to.shape(node.inputs[0]).rank() != 1) return {};
   if (std::holds_alternative<Gather>(node.op)) {
     if (!to.IsConstant(node.inputs[1])) return {};
@@ -98,6 +96,8 @@ Element CopiedFrom(const NodeWriter& to, const Node& node, int64_t at) {
   }
   return {};
 }
+
+namespace {
 
 Element SourceOf(const NodeWriter& to, Element element, int levels = kMostLevels);
 
@@ -295,13 +295,13 @@ Made AddCount(NodeWriter& to, ValueId number, int32_t most) {
     const double largest = to.marks().counts.at(multiple->count) + multiple->more;
     if (largest <= most) return AddSumOfCount(to, multiple->count, static_cast<int32_t>(multiple->more));
   }
-  const auto [known, is_new] = to.marks().counted.emplace(std::tuple(source.of, source.at, most), kNoValue);
-  if (!is_new) return known->second;
-  const Made wanted = to.AddReshape(to.AddCast(number, DType::kInt32), {1});
-  const Made at_most = to.Add(BinaryKind::kMinimum, {wanted, to.AddNumber(DType::kInt32, most)});
-  HEARTH_ASSIGN(known->second, to.Add(BinaryKind::kMaximum, {at_most, to.AddNumber(DType::kInt32, 0)}));
-  to.marks().counts.emplace(known->second, most);
-  return known->second;
+  HEARTH_ASSIGN(const auto made, to.Once(NodeWriter::MadeOnce::kCount, {source.of, source.at, most}, [&]() -> Expanded {
+    const Made wanted = to.AddReshape(to.AddCast(number, DType::kInt32), {1});
+    const Made at_most = to.Add(BinaryKind::kMinimum, {wanted, to.AddNumber(DType::kInt32, most)});
+    return OneValue(to.Add(BinaryKind::kMaximum, {at_most, to.AddNumber(DType::kInt32, 0)}));
+  }));
+  to.marks().counts.emplace(made[0], most);
+  return made[0];
 }
 
 Made AddSumOfCount(NodeWriter& to, ValueId count, int32_t more) {
@@ -310,20 +310,20 @@ Made AddSumOfCount(NodeWriter& to, ValueId count, int32_t more) {
     count = multiple->count;
     more += static_cast<int32_t>(multiple->more);
   }
-  const auto [known, is_new] = to.marks().summed.emplace(std::pair(count, more), kNoValue);
-  if (!is_new) return known->second;
-  HEARTH_ASSIGN(known->second, to.Add(BinaryKind::kAdd, {count, to.AddNumber(DType::kInt32, more)}));
-  to.marks().counts.emplace(known->second, to.marks().counts.at(count) + more);
-  return known->second;
+  HEARTH_ASSIGN(const auto made, to.Once(NodeWriter::MadeOnce::kSumOfCount, {count, more}, [&] {
+    return OneValue(to.Add(BinaryKind::kAdd, {count, to.AddNumber(DType::kInt32, more)}));
+  }));
+  to.marks().counts.emplace(made[0], to.marks().counts.at(count) + more);
+  return made[0];
 }
 
 Made AddProductOfCount(NodeWriter& to, ValueId count, int32_t factor, int32_t most) {
   if (factor == 1) return count;
-  const auto [known, is_new] = to.marks().multiplied.emplace(std::pair(count, factor), kNoValue);
-  if (!is_new) return known->second;
-  HEARTH_ASSIGN(known->second, to.Add(BinaryKind::kMul, {count, to.AddNumber(DType::kInt32, factor)}));
-  to.marks().counts.emplace(known->second, most);
-  return known->second;
+  HEARTH_ASSIGN(const auto made, to.Once(NodeWriter::MadeOnce::kProductOfCount, {count, factor}, [&] {
+    return OneValue(to.Add(BinaryKind::kMul, {count, to.AddNumber(DType::kInt32, factor)}));
+  }));
+  to.marks().counts.emplace(made[0], most);
+  return made[0];
 }
 
 }  // namespace hearth

@@ -305,7 +305,7 @@ Expanded GraphWriter::AddIterations(LoopToWrite& loop, const std::vector<ValueId
   HEARTH_ASSIGN(const Variables::Contents variables, variables_.Copy());
   const int64_t operators_left = budget().inlined_operators_left;
   const auto undo = [&] {
-    graph().nodes().resize(nodes);
+    TakeBack(nodes);
     variables_.Exchange(variables);
   };
   const auto is_refused = [](const Expanded& made) { return made.status().code() == StatusCode::kUnsupported; };

@@ -79,6 +79,17 @@ Result<double> NodeWriter::Number(ValueId id) const {
   return number.values[0];
 }
 
+void NodeWriter::TakeBack(size_t first_node) {
+  std::set<ValueId> gone;
+  for (size_t k = first_node; k < graph_.nodes().size(); ++k) {
+    const std::vector<ValueId>& outputs = graph_.nodes()[k].outputs;
+    gone.insert(outputs.begin(), outputs.end());
+  }
+  graph_.nodes().resize(first_node);
+  const auto is_gone = [&](ValueId value) { return gone.contains(value); };
+  std::erase_if(made_once_, [&](const auto& made) { return std::ranges::any_of(made.second, is_gone); });
+}
+
 std::string NodeWriter::ComputedFrom(ValueId id) const {
   std::string text = " is computed at run time";
   // A large file may ask again and again: then where it comes from is left out.

@@ -71,14 +71,6 @@ struct ValueMarks {
   std::map<ValueId, OpenDimension> open;
   // The values that say so, and how large each can become.
   std::map<ValueId, int32_t> counts;
-  // Those made of a number in another value: that value, the number's place in it, and how large it can become.
-  std::map<std::tuple<ValueId, int64_t, int32_t>, ValueId> counted;
-  // Those that are a multiple of another one, by that and the factor, and those that are it and a number more.
-  std::map<std::pair<ValueId, int32_t>, ValueId> multiplied, summed;
-  // Where the elements of a value that are not 0 lie, and how many there are (AddPlaces).
-  std::map<ValueId, std::pair<ValueId, ValueId>> places;
-  // Which rows of several lists, one after the other, are valid; by the lists' sizes and counts.
-  std::map<std::vector<int64_t>, ValueId> joined;
   // Values that are made of open ones, all of whose slices are valid.
   std::set<ValueId> closed;
   // Real and imaginary part of a complex tensor, for which a value stands that no node makes.
@@ -140,6 +132,20 @@ class NodeWriter {
   // The inputs of a few numbers each that alone decide a value; none if other values do as well.
   std::set<ValueId> SmallInputsBehind(ValueId id) const;
   std::set<ValueId>& shape_inputs() { return shape_inputs_; }
+  // What stands for the same wherever it is made, so that two numbers of rows are known to be equal: the values that
+  // `make` adds for a key at its first use, and those again. A key begins with the function that makes it.
+  enum class MadeOnce : int64_t { kCount, kProductOfCount, kSumOfCount, kPlaces, kValidRows };
+  template <typename Make>
+  Expanded Once(MadeOnce what, std::vector<int64_t> key, const Make& make) {
+    key.insert(key.begin(), static_cast<int64_t>(what));
+    if (const auto known = made_once_.find(key); known != made_once_.end()) return known->second;
+    Expanded made = make();
+    if (made.ok()) made_once_.emplace(std::move(key), *made);
+    return made;
+  }
+  // Takes back the nodes from `first_node` on, of an operator that is refused after all.
+  void TakeBack(size_t first_node);
+
   ValueMarks& marks() { return marks_; }
   const ValueMarks& marks() const { return marks_; }
 
@@ -213,6 +219,7 @@ class NodeWriter {
   Origin origin_;
   bool shapes_are_required_ = false;
   ValueMarks marks_;
+  std::map<std::vector<int64_t>, std::vector<ValueId>> made_once_;
   std::unordered_map<ValueId, ValueId> widened_, symmetric_;
   std::map<std::vector<int64_t>, ValueId> stacked_;
   std::unordered_map<const void*, ValueId> stored_;

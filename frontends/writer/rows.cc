@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/graph/element.h"
+#include "frontends/writer/expansions.h"
 
 namespace hearth {
 namespace {
@@ -263,14 +264,14 @@ Made FillRows(NodeWriter& to, ValueId value, const OpenDimension& open, const Ma
 }
 
 Result<std::pair<ValueId, ValueId>> AddPlaces(NodeWriter& to, ValueId value) {
-  const auto [known, is_new] = to.marks().places.emplace(value, std::pair(kNoValue, kNoValue));
-  if (!is_new) return known->second;
-  const size_t first_node = to.graph().nodes().size();
-  HEARTH_ASSIGN(const ValueId masked, MaskRows(to, value, ReduceKind::kSum));
-  HEARTH_ASSIGN(const std::vector<ValueId> made,
-                to.AddSeveral(Where{}, {masked}, {PlainType(DType::kInt64), PlainType(DType::kInt32)}));
-  CloseRows(to, first_node);
-  return known->second = {made[0], made[1]};
+  HEARTH_ASSIGN(const auto made, to.Once(NodeWriter::MadeOnce::kPlaces, {value}, [&]() -> Expanded {
+    const size_t first_node = to.graph().nodes().size();
+    HEARTH_ASSIGN(const ValueId masked, MaskRows(to, value, ReduceKind::kSum));
+    Expanded found = to.AddSeveral(Where{}, {masked}, {PlainType(DType::kInt64), PlainType(DType::kInt32)});
+    CloseRows(to, first_node);
+    return found;
+  }));
+  return std::pair(made[0], made[1]);
 }
 
 Made AddRowsOfAll(NodeWriter& to, const std::vector<ValueId>& parts, int axis) {
@@ -292,11 +293,9 @@ Made AddRowsOfAll(NodeWriter& to, const std::vector<ValueId>& parts, int axis) {
                                         : to.Add(BinaryKind::kLess, {to.AddIndices(list), open.count}));
     key.insert(key.end(), {list[0], open.count});
   }
-  ValueId& valid_rows = to.marks().joined.emplace(key, kNoValue).first->second;
-  if (valid_rows == kNoValue) {
-    HEARTH_ASSIGN(valid_rows, to.Add(Concat{.axis = 0}, valid));
-  }
-  HEARTH_ASSIGN(const auto found, AddPlaces(to, valid_rows));
+  HEARTH_ASSIGN(const auto valid_rows, to.Once(NodeWriter::MadeOnce::kValidRows, key,
+                                               [&] { return OneValue(to.Add(Concat{.axis = 0}, valid)); }));
+  HEARTH_ASSIGN(const auto found, AddPlaces(to, valid_rows[0]));
   const Made places = to.AddReshape(to.AddCast(found.first, DType::kInt32), {to.shape(found.first)[0]});
   HEARTH_ASSIGN(const ValueId made, to.Add(Gather{axis, 0}, {to.Add(Concat{.axis = axis}, parts), places}));
   CloseRows(to, first_node);

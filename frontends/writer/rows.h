@@ -46,7 +46,15 @@ Result<std::pair<ValueId, ValueId>> AddPlaces(NodeWriter& to, ValueId value);
 // The valid rows of all parts, one after the other.
 Made AddRowsOfAll(NodeWriter& to, const std::vector<ValueId>& parts, int axis);
 
-// counts.cc. A number that data make as a number of rows (int32[1]), from 0 to `most`; one that is such a number, or a
+// counts.cc. An element of a value, by its number.
+struct Element {
+  ValueId of = kNoValue;
+  int64_t at = 0;
+};
+// The element that a node copies to element `at` of its result; kNoValue if it calculates it.
+Element CopiedFrom(const NodeWriter& to, const Node& node, int64_t at);
+
+// A number that data make as a number of rows (int32[1]), from 0 to `most`; one that is such a number, or a
 // copy of it, stays the same value.
 Made AddCount(NodeWriter& to, ValueId number, int32_t most);
 // A number of rows and a constant number more: one value for each such number.

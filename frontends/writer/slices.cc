@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/graph/element.h"
 #include "frontends/writer/expansions.h"
+#include "frontends/writer/rows.h"
 
 namespace hearth {
 namespace {
@@ -32,28 +33,12 @@ bool FollowSum(const NodeWriter& to, const Node& node, Start& at) {
 
 // Follows a node that moves the element; false if it is another one.
 bool FollowMove(const NodeWriter& to, const Node& node, Start& at) {
-  if (std::holds_alternative<Reshape>(node.op) || std::holds_alternative<Cast>(node.op)) {
-    at.value = node.inputs[0];
-    return true;
-  }
-  const auto* slice = std::get_if<Slice>(&node.op);
-  if (slice != nullptr && slice->begin.rank() == 1) {
-    at.value = node.inputs[0];
-    at.element = slice->begin[0] + at.element * slice->strides[0];
-    return true;
-  }
-  const auto* concat = std::get_if<Concat>(&node.op);
-  const bool is_list = (concat != nullptr && to.shape(node.inputs[0]).rank() == 1) ||
-                       (std::holds_alternative<Pack>(node.op) && to.shape(node.inputs[0]).rank() == 0);
-  for (size_t k = 0; is_list && k < node.inputs.size(); ++k) {
-    const int64_t count = to.shape(node.inputs[k]).element_count();
-    if (at.element < count) {
-      at.value = node.inputs[k];
-      return true;
-    }
-    at.element -= count;
-  }
-  return false;
+  const bool is_cast = std::holds_alternative<Cast>(node.op);
+  const Element from = is_cast ? Element{node.inputs[0], at.element} : CopiedFrom(to, node, at.element);
+  if (from.of == kNoValue) return false;
+  at.value = from.of;
+  at.element = from.at;
+  return true;
 }
 
 // int32[1]: where `count` elements of a dimension of `dim` begin. As DYNAMIC_UPDATE_SLICE, inside of the dimension.

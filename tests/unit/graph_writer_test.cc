@@ -220,5 +220,28 @@ TEST(GraphWriter, SpectraOfLongLinesAreTakenInTwoSteps) {
   }
 }
 
+TEST(GraphWriter, WhatIsMadeOnceIsMadeAgainAfterItWasTakenBack) {
+  Written written;
+  const ValueId x = written.AddInput({4});
+  const size_t first_node = written.to.graph().nodes().size();
+  const auto first = AddPlaces(written.to, x), same = AddPlaces(written.to, x);
+  ASSERT_TRUE(first.ok() && same.ok());
+  EXPECT_EQ(*first, *same);
+  written.to.TakeBack(first_node);
+  const auto again = AddPlaces(written.to, x);
+  ASSERT_TRUE(again.ok());
+  EXPECT_NE(again->first, first->first);
+  EXPECT_THAT(written.Answers(std::vector{again->second}, {0, 1, 0, 2}).at(0), ElementsAre(2));
+}
+
+TEST(GraphWriter, WhatCanNotBeMadeIsRefusedEachTime) {
+  Written written;
+  const ValueId x = written.AddInput({4}), bytes = written.to.AddCast(x, DType::kUInt8).value();
+  const auto found = AddPlaces(written.to, x);
+  ASSERT_TRUE(found.ok() && AddRows(written.to, bytes, found->second).ok());
+  for (int time = 0; time < 2; ++time)  // a mask needs zeros of the type
+    EXPECT_EQ(AddPlaces(written.to, bytes).status().code(), StatusCode::kUnsupported);
+}
+
 }  // namespace
 }  // namespace hearth
