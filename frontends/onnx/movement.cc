@@ -202,8 +202,9 @@ Results ReadSlice(OpView& op) {
     cut_behind = start < 0 || (!is_first && limit < 0) ? -1 : std::max<int64_t>(0, -limit);
   }
   slice.shape = slice.size;
-  const bool takes_all =
-      slice.size == shape && std::ranges::all_of(slice.strides.dims(), [](int32_t s) { return s == 1; });
+  // A copy where data choose the end: how many rows are valid is said of the slice, not of what it is cut from.
+  const bool takes_all = slice.size == shape && end.count == kNoValue &&
+                         std::ranges::all_of(slice.strides.dims(), [](int32_t s) { return s == 1; });
   HEARTH_ASSIGN(const ValueId made, takes_all ? Made(x) : op.to().Add(slice, {x}));
   if (end.count != kNoValue && end != open) return Plain(FirstRows(op.to(), made, open, end));
   if (open.count == kNoValue || made == x) return InOrder(order, KnownNumbers(op.to(), made));

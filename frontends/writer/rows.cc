@@ -223,7 +223,8 @@ Status KeepRows(NodeWriter& to, size_t first_node) {
 Made AddRows(NodeWriter& to, ValueId value, ValueId count, int dim) {
   if (!to.IsConstant(count)) {
     to.marks().counts.emplace(count, to.shape(value)[dim]);
-    to.marks().open.emplace(value, Open{dim, count});
+    const auto [mark, is_new] = to.marks().open.emplace(value, Open{dim, count});
+    if (!is_new && mark->second != Open{dim, count}) return NeedsAllRows();
     if (!to.IsConstant(value) || to.IsEmpty(value)) return value;
     // What is made of a constant is one as well, without a mark. A mask is none.
     const Made masked = MaskRows(to, value, ReduceKind::kSum);

@@ -29,8 +29,9 @@ Status KeepRows(NodeWriter& to, size_t first_node);
 // All rows of what the nodes from `first_node` on make are valid, but for those that were marked.
 void CloseRows(NodeWriter& to, size_t first_node);
 
-// `value`, of which the first `count` (int32[1]) rows are valid, without the others if that number is known. A constant
-// becomes a value that is none, as what others make of it must have that number too.
+// `value`, of which the first `count` (int32[1]) rows are valid, without the others if that number is known. It is one
+// that nothing else stands for: who had it before would lose rows. A constant becomes a value that is none, as what
+// others make of it must have that number too.
 Made AddRows(NodeWriter& to, ValueId value, ValueId count, int dim = 0);
 
 // `value` with the neutral element of the reduction in rows that are not valid.

@@ -4,8 +4,8 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 from attention_cases import attention, transformers
 from classic_cases import classic
-from detector_cases import (boxes, ends_of_lists, lists_of_data, regions, regions_of_pictures, rows_around_lists, rows_filled_up,
-                            rows_in_layers, shares_of_rows, sums_of_edges)
+from detector_cases import (boxes, ends_of_lists, first_rows_of_all, lists_of_data, regions, regions_of_pictures,
+                            rows_around_lists, rows_filled_up, rows_in_layers, shares_of_rows, sums_of_edges)
 from one_case import case, network, seeded
 from quantized_cases import (counted_layers, layers_of_listed_numbers, narrow_integers, narrow_weights, qlinear,
                              quantized, quantized_recurrent, rounded_layers, tables_of_few_bits,
@@ -517,5 +517,5 @@ def all_cases():
                    counted_layers, rounded_layers, narrow_weights, narrow_integers, tables_of_few_bits,
                    layers_of_listed_numbers, transformer_layers_of_8_bits, boxes, regions, regions_of_pictures,
                    lists_of_data, rows_in_layers, rows_around_lists, rows_filled_up, sums_of_edges, shares_of_rows,
-                   ends_of_lists, attention, transformers, classic):
+                   first_rows_of_all, ends_of_lists, attention, transformers, classic):
         yield from family()

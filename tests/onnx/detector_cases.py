@@ -354,3 +354,16 @@ def shares_of_rows():
             held = [numpy_helper.from_array(np.asarray(array), name) for name, array in
                     dict(low=np.float32(-9), zero=np.array([0]), share=np.float32(share)).items()]
             yield network(f"best_{share}_of_{count}", nodes, {"x": seeded("x", (count,))}, held, ["best", "at"], 18)
+
+
+def first_rows_of_all():
+    """The first rows of a tensor, as many as data say: the tensor itself keeps all of its rows."""
+    node = helper.make_node
+    held = [numpy_helper.from_array(np.array([0]), "zero")]
+    count = [node("NonZero", ["mask"], ["places"]), node("Squeeze", ["places", "zero"], ["rows"]), node("Shape", ["rows"], ["count"])]
+    cut = node("Slice", ["whole", "zero", "count", "zero"], ["part"])
+    given = {"x": seeded("x", (6, 2)), "mask": np.array([True, False, True, True, False, False])}
+    for name, before, behind in (("added", node("Relu", ["x"], ["whole"]), node("Add", ["whole", "whole"], ["y"])),
+                                 ("joined", node("Relu", ["x"], ["whole"]), node("Concat", ["whole", "part"], ["y"], axis=0)),
+                                 ("of_input", node("Identity", ["x"], ["whole"]), node("ReduceSum", ["x", "zero"], ["y"]))):
+        yield network(f"first_rows_{name}", [*count, before, cut, behind], given, held, ["part", "y"], 18)

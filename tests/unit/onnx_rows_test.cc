@@ -70,6 +70,20 @@ TEST(OnnxRows, AreColumnsUntilTheyAreTransposed) {
   EXPECT_THAT((*answers)[3].values, ElementsAre(3));
 }
 
+TEST(OnnxRows, WhatTheFirstOnesAreCutFromKeepsAllOfItsOwn) {
+  OnnxGraph graph = Rows();
+  graph.Node("Relu", {"x"}, {"whole"}).Node("Slice", {"whole", "list", "size", "list"}, {"part"});
+  graph.Node("ReduceSum", {"whole", "list"}, {"y"}).Node("ReduceSum", {"part", "list"}, {"of_part"});
+  const Result<Graph> read = Read(graph.Output("of_part"));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_EQ(read->outputs.size(), 2u);
+  const std::vector<ReferenceTensor> inputs = {{{6, 2}, {0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4}}};
+  const auto answers = EvaluateGraph(*read, inputs);
+  ASSERT_TRUE(answers.ok()) << answers.status().message();
+  EXPECT_THAT((*answers)[0].values, ElementsAre(0, 0));  // four elements are not 0: the first four rows
+  EXPECT_THAT((*answers)[1].values, ElementsAre(4, 6));
+}
+
 TEST(OnnxRows, AScatterWithoutCoordinatesIsRefused) {
   OnnxGraph graph;
   graph.Input("x", {"2"}).Int64s("nowhere", {2, 0}, {}).Floats("updates", {2, 2}, {5, 6, 7, 8});
