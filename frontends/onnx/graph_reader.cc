@@ -347,7 +347,7 @@ Status GraphReader::ReadOutputs(const GraphProto& graph) {
     if (to().IsEmpty(value)) {
       value = written.AddConstantValue(name, to().desc(value), {});
       if (HaveRows(to(), {&*read, 1})) to().marks().open.emplace(value, to().marks().OpenOf(*read));
-    } else if (written.ProducerOf(value) < 0 || written.IsOutput(value)) {
+    } else if (to().ProducerOf(value) == nullptr || written.IsOutput(value)) {
       HEARTH_ASSIGN(value, to().AddCopy(value, name));
     } else {
       written.value(value).name = name;

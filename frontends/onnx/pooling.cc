@@ -156,9 +156,9 @@ Made UnpoolWindows(const OpView& op, const Windowing& w, const Shape& whole) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const ValueId numbers, op.Last(1));
   const auto found = to.marks().found_in_windows.find(numbers);
-  const int producer = found == to.marks().found_in_windows.end() ? -1 : to.graph().ProducerOf(found->second);
-  if (producer < 0) return kNoValue;
-  const Node& node = to.graph().nodes()[static_cast<size_t>(producer)];
+  const Node* producer = found == to.marks().found_in_windows.end() ? nullptr : to.ProducerOf(found->second);
+  if (producer == nullptr) return kNoValue;
+  const Node node = *producer;
   const auto pool = std::get<MaxPoolArgmax2D>(node.op);
   const Window2D beside{pool.kernel_h, pool.kernel_w, 1, 1, {PaddingMode::kExplicit}};
   const Shape in = to.shape(node.inputs[0]);

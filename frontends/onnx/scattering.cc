@@ -100,9 +100,9 @@ Made RepeatedList(OpView& op, int axis) {
     return to.AddConstant({shape[axis]}, to.desc(indices).dtype, list);
   }
   if (shape.rank() == 1) return indices;
-  const int maker = to.graph().ProducerOf(indices);
-  if (maker < 0) return kNoValue;
-  const Node& node = to.graph().nodes()[static_cast<size_t>(maker)];
+  const Node* maker = to.ProducerOf(indices);
+  if (maker == nullptr) return kNoValue;
+  const Node node = *maker;
   const Shape before = std::holds_alternative<BroadcastTo>(node.op) ? to.shape(node.inputs[0]) : Shape();
   const int d = axis + before.rank() - shape.rank();
   if (d < 0 || before[d] != shape[axis] || before.element_count() != shape[axis]) return kNoValue;

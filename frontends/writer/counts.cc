@@ -17,10 +17,7 @@ constexpr int64_t kMostListed = 8;  // numbers of which the least is taken, or t
 
 // The node that makes a value; null for inputs and constants, and where the budget ends.
 const Node* MakerOf(const NodeWriter& to, ValueId value) {
-  const std::vector<Node>& nodes = to.graph().nodes();
-  if (to.IsConstant(value) || !to.budget().ChargeSteps(nodes.size() / 16 + 1).ok()) return nullptr;
-  const int maker = to.graph().ProducerOf(value);
-  return maker < 0 ? nullptr : &nodes[static_cast<size_t>(maker)];
+  return to.IsConstant(value) || !to.budget().ChargeSteps(1).ok() ? nullptr : to.ProducerOf(value);
 }
 
 // Whether a number of rows is itself in this type: not a truth value, no remainder.

@@ -86,8 +86,19 @@ void NodeWriter::TakeBack(size_t first_node) {
     gone.insert(outputs.begin(), outputs.end());
   }
   graph_.nodes().resize(first_node);
+  indexed_nodes_ = std::min(indexed_nodes_, first_node);
   const auto is_gone = [&](ValueId value) { return gone.contains(value); };
   std::erase_if(made_once_, [&](const auto& made) { return std::ranges::any_of(made.second, is_gone); });
+}
+
+const Node* NodeWriter::ProducerOf(ValueId id) const {
+  const std::vector<Node>& nodes = graph_.nodes();
+  producers_.resize(graph_.values().size());
+  for (; indexed_nodes_ < nodes.size(); ++indexed_nodes_) {
+    for (const ValueId output : nodes[indexed_nodes_].outputs) producers_[static_cast<size_t>(output)] = indexed_nodes_;
+  }
+  const size_t maker = id == kNoValue ? nodes.size() : producers_[static_cast<size_t>(id)];
+  return maker < nodes.size() && Contains(nodes[maker].outputs, id) ? &nodes[maker] : nullptr;
 }
 
 std::string NodeWriter::ComputedFrom(ValueId id) const {

@@ -126,6 +126,8 @@ class NodeWriter {
   Result<Shape> ShapeIn(ValueId id, int64_t most_elements = std::numeric_limits<int32_t>::max()) const;
   // The only number of a constant, as a real number.
   Result<double> Number(ValueId id) const;
+  // The node that makes a value, until others are added; null for inputs and constants.
+  const Node* ProducerOf(ValueId id) const;
   // " is computed at run time, from 'x'": the input, state or result on which a value that is not constant depends.
   // Notes inputs on which nothing but it depends (Graph::shape_inputs).
   std::string ComputedFrom(ValueId id) const;
@@ -224,6 +226,9 @@ class NodeWriter {
   std::map<std::vector<int64_t>, ValueId> stacked_;
   std::unordered_map<const void*, ValueId> stored_;
   mutable std::set<ValueId> shape_inputs_;
+  // For ProducerOf: the numbers of the nodes that make values, of the first `indexed_nodes_` nodes.
+  mutable std::vector<size_t> producers_;
+  mutable size_t indexed_nodes_ = 0;
 };
 
 }  // namespace hearth

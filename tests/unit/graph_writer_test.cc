@@ -234,6 +234,21 @@ TEST(GraphWriter, WhatIsMadeOnceIsMadeAgainAfterItWasTakenBack) {
   EXPECT_THAT(written.Answers(std::vector{again->second}, {0, 1, 0, 2}).at(0), ElementsAre(2));
 }
 
+TEST(GraphWriter, FindsTheNodeThatMakesAValueUntilItIsTakenBack) {
+  Written written;
+  const ValueId x = written.AddInput({4});
+  const ValueId kept = written.to.Add(UnaryKind::kAbs, x).value();
+  const size_t first_node = written.to.graph().nodes().size();
+  const ValueId gone = written.to.Add(UnaryKind::kNeg, x).value();
+  EXPECT_NE(written.to.ProducerOf(gone), nullptr);
+  EXPECT_EQ(written.to.ProducerOf(x), nullptr);
+  written.to.TakeBack(first_node);
+  const ValueId next = written.to.Add(UnaryKind::kSqrt, kept).value();
+  EXPECT_EQ(written.to.ProducerOf(gone), nullptr);
+  EXPECT_EQ(written.to.ProducerOf(next), &written.to.graph().nodes().back());
+  EXPECT_EQ(written.to.ProducerOf(kept), &written.to.graph().nodes().front());
+}
+
 TEST(GraphWriter, WhatCanNotBeMadeIsRefusedEachTime) {
   Written written;
   const ValueId x = written.AddInput({4}), bytes = written.to.AddCast(x, DType::kUInt8).value();
