@@ -46,5 +46,22 @@ TEST(OnnxLoops, AValueOfALoopIsNotCalledAnInputThatAConstantFixes) {
   EXPECT_THAT(status.message(), ::testing::Not(::testing::HasSubstr("--constant 'loop_")));
 }
 
+// A table of 5 rows and as many turns as data say: written out, turn 5 would look up row 5.
+TEST(OnnxLoops, ATurnThatDataNeverReachIsNoErrorOfTheFile) {
+  OnnxGraph body, graph;
+  body.Input("n", {}, 7).Input("c", {}, 9).Input("v", {"2"}).Output("c", 9).Output("w");
+  body.Node("Gather", {"table", "n"}, {"row"}).Node("Add", {"v", "row"}, {"w"});
+  graph.Input("x", {"2"}).Input("given", {}, 7).Output("y");
+  graph.Floats("table", {5, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+  graph.Node("Loop", {"given", "", "x"}, {"y"}, {OnnxGraph::Subgraph("body", body)});
+  const std::string file = OnnxFile(graph);
+  const Result<Graph> read = ReadOnnxModel(std::as_bytes(std::span(file)), {});
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  const std::vector<ReferenceTensor> inputs = {{{2}, {100, 200}}, {{}, {3}}};
+  const auto answers = EvaluateGraph(*read, inputs);
+  ASSERT_TRUE(answers.ok()) << answers.status().message();
+  EXPECT_THAT((*answers)[0].values, ::testing::ElementsAre(109, 212));
+}
+
 }  // namespace
 }  // namespace hearth
