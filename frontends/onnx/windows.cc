@@ -67,12 +67,20 @@ Made ConvolveGroups3D(NodeWriter& to, const Windowing& w, ValueId x, ValueId fil
 
 // A convolution over depth, height and width, as the writer composes it.
 Made Convolve3D(NodeWriter& to, const Windowing& w, const Made& x, const Made& filter, ValueId bias, int64_t groups) {
-  HEARTH_ASSIGN(const ValueId in, AddSpatialPad(to, x, w.before, w.after, 0.0));
   HEARTH_ASSIGN(const ValueId taps, filter);
-  if (groups > 1) return ConvolveGroups3D(to, w, in, taps, bias, groups);
+  if (groups > 1) {
+    HEARTH_ASSIGN(const ValueId padded, AddSpatialPad(to, x, w.before, w.after, 0.0));
+    return ConvolveGroups3D(to, w, padded, taps, bias, groups);
+  }
+  HEARTH_ASSIGN(const ValueId in, x);
+  Volume volume = VolumeOf(w);
+  volume.before_d = static_cast<int32_t>(w.before[0]);
+  volume.after_d = static_cast<int32_t>(w.after[0]);
+  volume.plane.padding = {PaddingMode::kExplicit, static_cast<int32_t>(w.before[1]), static_cast<int32_t>(w.after[1]),
+                          static_cast<int32_t>(w.before[2]), static_cast<int32_t>(w.after[2])};
   // [O,I,kd,kh,kw] to [O,kh,kw,kd,I].
   HEARTH_ASSIGN(const ValueId ordered, AddPermuted(to, taps, {0, 3, 4, 2, 1}));
-  return AddConv3D(to, VolumeOf(w), in, ordered, bias);
+  return AddConv3D(to, volume, in, ordered, bias);
 }
 
 // The size of a transposed convolution along one dimension, and the padding that gives it.

@@ -30,8 +30,9 @@ Expanded AddNonMaxSuppression(NodeWriter& to, const Suppression& suppression);
 // filter[O,kh,kw,kd,I], bias[O]?), and the transposed one with filter[kd,kh,kw,O,I], whose result has `shape`.
 struct Volume {
   int32_t stride_d = 1, dilation_d = 1;
-  Window2D plane;  // padding kSame or kValid, for all three dimensions
+  Window2D plane;  // padding kSame or kValid, for all three dimensions; or, of a convolution, kExplicit
   Activation activation = Activation::kNone;
+  int32_t before_d = 0, after_d = 0;  // planes of zeros, for kExplicit
 };
 Made AddConv3D(NodeWriter& to, const Volume& volume, ValueId x, ValueId filter, ValueId bias);
 Made AddConv3DTranspose(NodeWriter& to, const Volume& volume, ValueId shape, ValueId x, ValueId filter, ValueId bias);

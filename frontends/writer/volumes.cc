@@ -1,4 +1,4 @@
-// 3-D convolutions as 2-D ones: the depth of a window becomes channels.
+// 3-D convolutions as 2-D ones: the depth of a window becomes channels, or the height of pictures of single pixels.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -63,6 +63,24 @@ Status CheckOperands(const NodeWriter& to, ValueId x, ValueId filter, int inputs
                DTypeName(to.desc(filter).dtype));
 }
 
+// Whether windows are lines of the depth, whose other sizes stay what they are.
+bool IsOverDepth(const Window2D& plane, const Shape& filter) {
+  const Padding2D& padding = plane.padding;
+  const bool is_padded = padding.top != 0 || padding.bottom != 0 || padding.left != 0 || padding.right != 0;
+  return filter[1] == 1 && filter[2] == 1 && plane.stride_h == 1 && plane.stride_w == 1 && !is_padded;
+}
+
+// Their convolution: each plane of the volume is a line of a picture.
+Made ConvolveDepth(NodeWriter& to, const Volume& volume, const Depth& depth, ValueId x, ValueId filter, ValueId bias) {
+  const Shape image = to.shape(x), taps = to.shape(filter);
+  const Window2D window{
+      volume.stride_d, 1, volume.dilation_d, 1, {PaddingMode::kExplicit, depth.before, depth.after, 0, 0}};
+  Operands operands = {Merge(to, x, 2), to.AddReshape(filter, {taps[0], taps[3], 1, taps[4]})};
+  if (bias != kNoValue) operands.ids.push_back(bias);
+  const Made y = to.Add(Conv2D{window, volume.activation}, operands);
+  return to.AddReshape(y, {image[0], depth.size, image[2], image[3], taps[0]});
+}
+
 }  // namespace
 
 // The kd planes of each window are concatenated as channels.
@@ -71,11 +89,15 @@ Made AddConv3D(NodeWriter& to, const Volume& volume, ValueId x, ValueId filter, 
   HEARTH_TRY(CheckOperands(to, x, filter, 4, 3));
   const Shape image = to.shape(x);
   const int32_t taps = to.shape(filter)[3];
-  const Depth depth = WindowsOver(image[1], taps, volume.stride_d, volume.dilation_d, volume.plane.padding.mode);
+  Depth depth = WindowsOver(image[1] + volume.before_d + volume.after_d, taps, volume.stride_d, volume.dilation_d,
+                            volume.plane.padding.mode);
+  depth.before += volume.before_d;
+  depth.after += volume.after_d;
   if (depth.size < 1) {
     return Error(StatusCode::kMalformedInput, "a window of {} planes, {} apart, on {} planes", taps, volume.dilation_d,
                  image[1]);
   }
+  if (taps > 1 && IsOverDepth(volume.plane, to.shape(filter))) return ConvolveDepth(to, volume, depth, x, filter, bias);
   const Made padded = to.AddPad(x, 1, depth.before, depth.after);
   std::vector<ValueId> planes;
   for (int32_t tap = 0; tap < taps; ++tap) {
