@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/op_def.h"
-#include "core/graph/ops/strided_view.h"
+#include "core/graph/ops/view_of.h"
 
 namespace hearth {
 namespace {
@@ -19,14 +19,49 @@ bool IsProductOfNothing(const Graph& graph, const Node& node) {
   return std::holds_alternative<FullyConnected>(node.op) && HasNoElements(graph, node.inputs[1]);
 }
 
+// Copies what a view reads of a constant: of one that is not put in order yet, those elements only.
+void CopyOf(const Graph& graph, ValueId id, const StridedView& view, std::byte* to) {
+  const Constant& constant = graph.constant(*graph.value(id).constant);
+  const int64_t size = BitsOf(graph.value(id).desc.dtype) / 8;
+  std::optional<StridedView> stored;
+  if (constant.elements != nullptr && constant.elements->form().factors.empty())
+    stored = Composed(view, constant.elements->form().view);
+  constant.was_read.Set();
+  if (stored) return CopyView(*stored, size, constant.bytes.data(), to);
+  const OrderedBytes ordered = constant.ordered();
+  CopyView(view, size, ordered.bytes.data(), to);
+}
+
+// The rows of a table at known places, as MovedBytes: a loop that is written out looks up one in each turn.
+ConstantResults RowsOfTable(const Graph& graph, const Node& node) {
+  const auto* gather = std::get_if<Gather>(&node.op);
+  if (gather == nullptr || gather->batch_dims != 0 || gather->axis < 0) return {};
+  const TensorDesc &table = graph.value(node.inputs[0]).desc, &to = graph.value(node.outputs[0]).desc;
+  const Result<ReferenceTensor> places =
+      ReferenceFromBytes(graph.value(node.inputs[1]).desc, graph.ReadConstant(node.inputs[1]).bytes);
+  if (!places.ok() || BitsOf(table.dtype) < 8 || table.quantization || to.dtype != table.dtype || to.quantization)
+    return {};
+  const int64_t rows = table.shape[gather->axis],
+                inner = CountBetween(table.shape, gather->axis + 1, table.shape.rank());
+  const int64_t outer = CountBetween(table.shape, 0, gather->axis);
+  const auto is_row = [&](double place) { return place >= 0.0 && place < static_cast<double>(rows); };
+  if ((outer != 1 && places->values.size() != 1) || !std::ranges::all_of(places->values, is_row)) return {};
+  ConstantResults results;
+  std::byte* next = results.emplace_back(to.size_bytes()).data();
+  for (const double place : places->values) {
+    CopyOf(graph, node.inputs[0], {static_cast<int64_t>(place) * inner, {{outer, rows * inner}, {inner, 1}}}, next);
+    next += inner * BitsOf(table.dtype) / 8;
+  }
+  return results;
+}
+
 // The results of a node that only moves the elements of one constant, byte for byte: a reference of doubles would take
 // 3 s for the weights of an audio codec (60 MB). Empty for other nodes.
 ConstantResults MovedBytes(const Graph& graph, const Node& node) {
   if (node.inputs.empty() || node.inputs[0] == kNoValue || !graph.IsConstant(node.inputs[0])) return {};
   const TensorDesc& from = graph.value(node.inputs[0]).desc;
   const int bits = BitsOf(from.dtype);
-  const std::span<const std::byte> bytes = graph.ConstantBytes(node.inputs[0]);
-  if (bits < 8 || bytes.size() != from.size_bytes()) return {};
+  if (bits < 8 || graph.ConstantSizeBytes(node.inputs[0]) != from.size_bytes()) return {};
   if (from.quantization && from.quantization->scales.size() != 1) return {};
   ConstantResults results;
   for (size_t k = 0; k < node.outputs.size(); ++k) {
@@ -34,7 +69,7 @@ ConstantResults MovedBytes(const Graph& graph, const Node& node) {
     const std::optional<StridedView> view = ViewOf(graph, node, k);
     if (!view || to.dtype != from.dtype || to.quantization != from.quantization) return {};
     results.emplace_back(to.size_bytes());
-    if (!results.back().empty()) CopyView(*view, bits / 8, bytes.data(), results.back().data());
+    if (!results.back().empty()) CopyOf(graph, node.inputs[0], *view, results.back().data());
   }
   return results;
 }
@@ -50,7 +85,7 @@ ConstantResults JoinedBytes(const Graph& graph, const Node& node) {
   for (const ValueId id : node.inputs) {
     const TensorDesc& from = graph.value(id).desc;
     if (!graph.IsConstant(id) || from.dtype != to.dtype || from.quantization != to.quantization ||
-        graph.ConstantBytes(id).size() != from.size_bytes()) {
+        graph.ConstantSizeBytes(id) != from.size_bytes()) {
       return {};
     }
   }
@@ -130,6 +165,7 @@ ConstantResults ResultsOfNothing(const Graph& graph, const Node& node) {
 ConstantResults ResultsOfConstants(const Graph& graph, const Node& node) {
   if (ConstantResults moved = MovedBytes(graph, node); !moved.empty()) return moved;
   if (ConstantResults joined = JoinedBytes(graph, node); !joined.empty()) return joined;
+  if (ConstantResults rows = RowsOfTable(graph, node); !rows.empty()) return rows;
   const Made64 made = HowMade(node);
   if (IsCastOfWords(graph, node)) return {};
   std::vector<ReferenceTensor> operands(node.inputs.size());
@@ -139,8 +175,8 @@ ConstantResults ResultsOfConstants(const Graph& graph, const Node& node) {
     if (id == kNoValue) continue;
     const Made64 before =
         made == Made64::kCalculated ? made : Made64::kMoved;  // a sum of the largest number is another one
-    if (!graph.IsConstant(id) || !AreKept(graph.value(id).desc, graph.ConstantBytes(id), before)) return {};
-    Result<ReferenceTensor> operand = ReferenceFromBytes(graph.value(id).desc, graph.ConstantBytes(id));
+    if (!graph.IsConstant(id) || !AreKept(graph.value(id).desc, graph.ReadConstant(id).bytes, before)) return {};
+    Result<ReferenceTensor> operand = ReferenceFromBytes(graph.value(id).desc, graph.ReadConstant(id).bytes);
     if (!operand.ok()) return {};
     operands[k] = *std::move(operand);
     inputs[k] = &operands[k];

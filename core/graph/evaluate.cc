@@ -244,7 +244,7 @@ class GraphEvaluation {
  private:
   Status LoadConstant(ValueId id) {
     if (tensors_[id].has_value() || !graph_.IsConstant(id)) return Status::Ok();
-    HEARTH_ASSIGN(tensors_[id], ReferenceFromBytes(graph_.value(id).desc, graph_.ConstantBytes(id)));
+    HEARTH_ASSIGN(tensors_[id], ReferenceFromBytes(graph_.value(id).desc, graph_.ReadConstant(id).bytes));
     return Status::Ok();
   }
 
@@ -338,9 +338,10 @@ Result<std::vector<float>> ConstantAsFloats(const Graph& graph, ValueId id) {
     return Error(StatusCode::kInvalidArgument, "value %{} is not a constant", id);
   }
   const Value& value = graph.value(id);
-  HEARTH_TRY(CheckDense(value.desc, graph.ConstantBytes(id).size()).Within(value.name));
+  HEARTH_TRY(CheckDense(value.desc, graph.ConstantSizeBytes(id)).Within(value.name));
   std::vector<float> floats(static_cast<size_t>(value.desc.shape.element_count()));
-  const FloatReader reader(value.desc, graph.ConstantBytes(id));
+  const OrderedBytes stored = graph.ReadConstant(id);
+  const FloatReader reader(value.desc, stored.bytes);
   if (!floats.empty()) reader.Read(0, static_cast<int64_t>(floats.size()), floats.data());
   return floats;
 }

@@ -72,6 +72,8 @@ void Graph::DropUnusedConstants() {
   }
   for (size_t k = 0; k < constants_.size(); ++k) {
     if (!is_used[k]) constants_[k] = {};
+    if (auto& own = constants_[k].elements; own != nullptr)
+      own = std::make_shared<const StoredElements>(own->form(), own->element_bytes());
   }
 }
 
@@ -80,9 +82,34 @@ ValueId Graph::AddFloatConstant(std::string name, const Shape& shape, std::span<
   return AddConstantValue(std::move(name), {.dtype = DType::kFloat32, .shape = shape}, {bytes.begin(), bytes.end()});
 }
 
-ConstantId Graph::BorrowConstant(std::span<const std::byte> bytes, std::optional<FileRange> source) {
-  constants_.push_back({.bytes = bytes, .source = source});
+ConstantId Graph::AddConstant(Constant constant) {
+  constants_.push_back(std::move(constant));
   return static_cast<ConstantId>(constants_.size() - 1);
+}
+
+std::optional<ConstantId> Graph::AddInForm(ValueId id, const StoredForm& form) {
+  constexpr size_t kLeastBytes = 256;
+  const Constant& constant = constants_[*values_[id].constant];
+  const int64_t element_bytes = BitsOf(values_[id].desc.dtype) / 8;
+  const bool is_large = constant.source && constant.bytes.size() >= kLeastBytes;
+  if (!is_large || !CheckForm(form, element_bytes, constant.bytes.size()).ok()) return std::nullopt;
+  return AddConstant(
+      {constant.bytes, constant.source, {}, std::make_shared<const StoredElements>(form, element_bytes)});
+}
+
+std::optional<ConstantId> Graph::AddReordered(ValueId id, const StridedView& view) {
+  const std::shared_ptr<const StoredElements> elements = constants_[*values_[id].constant].elements;
+  if (elements != nullptr && !elements->form().factors.empty()) return std::nullopt;
+  const auto stored = elements == nullptr ? Simplified(view) : Composed(view, elements->form().view);
+  return stored ? AddInForm(id, {*stored}) : std::nullopt;
+}
+
+std::optional<ConstantId> Graph::AddScaled(ValueId id, StoredForm::Factors factors) {
+  const std::shared_ptr<const StoredElements> elements = constants_[*values_[id].constant].elements;
+  StoredForm form{{0, {{values_[id].desc.shape.element_count(), 1}}}};
+  if (elements != nullptr) form = elements->form();
+  form.factors.push_back(std::move(factors));
+  return AddInForm(id, form);
 }
 
 Node& Graph::AddNode(Node node) {

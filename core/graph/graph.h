@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/graph/op.h"
+#include "core/graph/stored_elements.h"
 #include "core/graph/types.h"
 
 namespace hearth {
@@ -54,7 +55,11 @@ struct Constant {
   std::span<const std::byte> bytes;
   // The bytes' position in the model's files; absent for constants that Hearth made.
   std::optional<FileRange> source;
-  mutable ReadMark was_read = {};  // by Graph::ConstantBytes, since the graph was made or cloned
+  mutable ReadMark was_read = {};  // by whoever computes with them, since the graph was made or cloned
+  // Set if `bytes` lie in another order than that of the dimensions of its values.
+  std::shared_ptr<const StoredElements> elements = {};
+
+  OrderedBytes ordered() const { return elements == nullptr ? OrderedBytes{bytes} : elements->Ordered(bytes); }
 };
 
 struct Value {
@@ -105,15 +110,25 @@ class Graph {
   ValueId AddFloatConstant(std::string name, const Shape& shape, std::span<const float> data);
   // Makes `id`, which no node makes, a constant with these bytes.
   void MakeConstant(ValueId id, std::vector<std::byte> bytes);
-  ConstantId BorrowConstant(std::span<const std::byte> bytes, std::optional<FileRange> source);
+  ConstantId BorrowConstant(std::span<const std::byte> bytes, std::optional<FileRange> source) {
+    return AddConstant({.bytes = bytes, .source = source});
+  }
+  // One of another graph, too: it must outlive this one, unless the bytes lie in the model's file.
+  ConstantId AddConstant(Constant constant);
+
+  // A constant of all elements of `id` as a view reads them, which are put in order for whoever reads them: of a large
+  // constant of a file. Nothing for others.
+  std::optional<ConstantId> AddReordered(ValueId id, const StridedView& view);
+  // The same of a constant of floats with elements multiplied by numbers.
+  std::optional<ConstantId> AddScaled(ValueId id, StoredForm::Factors factors);
 
   // Limits the bytes of constants that are made from now on; there is no limit before. Passes ask HasRoomFor before
   // they compute a constant, since nodes that share a filter could each want one of their own, and a single number
   // could be repeated for any number of channels.
   void LimitNewConstants(size_t bytes) { room_bytes_ = bytes; }
   bool HasRoomFor(size_t bytes) const { return bytes <= room_bytes_; }
-  // Frees the constants that the graph made and that no node reads: the steps of what a reader folded. Their values are
-  // no constants any more.
+  // Frees what a reader needed on its way: constants that the graph made and that no node reads, whose values are none
+  // any more, and what was put in order to be read.
   void DropUnusedConstants();
   // Bytes of all constants, of values that share one counted once.
   size_t ConstantsSizeBytes() const;
@@ -131,13 +146,20 @@ class Graph {
   bool IsState(ValueId id) const;  // `read` of a state
   // An output or a state's next content. A pass must keep such a value under its id, made by a node.
   bool IsKept(ValueId id) const;
-  // Bytes of a constant value, for whoever computes with them: what is made of the graph then depends on them, which
-  // Constant::was_read notes. Precondition: IsConstant(id).
+  // Bytes of a constant value in the order of its dimensions, valid as long as the graph, for whoever computes with
+  // them: what is made of the graph then depends on them, which Constant::was_read notes. Precondition: IsConstant(id).
   std::span<const std::byte> ConstantBytes(ValueId id) const {
     const Constant& constant = constants_[*values_[id].constant];
     constant.was_read.Set();
-    return constant.bytes;
+    return constant.elements == nullptr ? constant.bytes : constant.elements->Kept(constant.bytes);
   }
+  // The same, valid as long as the result: for weights that are packed, or read once.
+  OrderedBytes ReadConstant(ValueId id) const {
+    const Constant& constant = constants_[*values_[id].constant];
+    constant.was_read.Set();
+    return constant.ordered();
+  }
+  size_t ConstantSizeBytes(ValueId id) const { return constants_[*values_[id].constant].bytes.size(); }
   const std::vector<Constant>& constants() const { return constants_; }
 
   // Index of the node that makes `id`, or -1. Searches all nodes: for many values use Producers().
@@ -154,6 +176,7 @@ class Graph {
  private:
   // Keeps bytes that the graph makes, and takes them from the limit.
   std::span<const std::byte> Own(std::vector<std::byte> bytes);
+  std::optional<ConstantId> AddInForm(ValueId id, const StoredForm& form);
 
   std::vector<Value> values_;
   std::vector<Constant> constants_;

@@ -180,7 +180,7 @@ class GraphWriter {
   }
 
   std::string ContentsText(const Value& value) const {
-    return ConstantToText(value.desc, graph_.constant(*value.constant).bytes);
+    return ConstantToText(value.desc, graph_.constant(*value.constant).ordered().bytes);
   }
 
   void WriteNode(const Node& node) {

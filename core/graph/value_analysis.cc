@@ -270,7 +270,8 @@ std::vector<float> LargestMagnitudes(const Graph& graph) {
 
 float LargestMagnitudeOf(const Graph& graph, ValueId constant) {
   const TensorDesc& desc = graph.value(constant).desc;
-  const FloatReader reader(desc, graph.ConstantBytes(constant));
+  const OrderedBytes stored = graph.ReadConstant(constant);
+  const FloatReader reader(desc, stored.bytes);
   std::array<float, 4096> part;
   float largest = 0;
   const int64_t count = desc.shape.element_count();

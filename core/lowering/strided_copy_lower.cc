@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/graph/ops/strided_view.h"
+#include "core/graph/ops/view_of.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/matrix_call.h"
 #include "core/lowering/op_lowerings.h"

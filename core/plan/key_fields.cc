@@ -69,6 +69,14 @@ std::string KeyText(PackLayout layout) {
 std::string KeyText(StorageType storage) {
   return fmt::to_string(static_cast<int>(storage));
 }
+std::string KeyText(const std::optional<StoredForm>& stored) {
+  if (!stored) return "";
+  std::string text = fmt::format("from {}", stored->view.base);
+  for (const auto& [radix, stride] : stored->view.digits) text += fmt::format(" {}:{}", radix, stride);
+  for (const auto& [step, numbers] : stored->factors)
+    text += fmt::format(" times {} each {}", HexOf(Sha256Of(std::as_bytes(std::span(numbers)))), step);
+  return text;
+}
 std::string KeyText(const TensorDesc& desc) {
   static_assert(kMemberCount<TensorDesc> == 3 && kMemberCount<Quantization> == 4, "add the new member here");
   std::string text = fmt::format("{} {}", DTypeName(desc.dtype), desc.shape.ToString());
@@ -167,7 +175,7 @@ using P = PackRecipe;
 constexpr std::array kRecipeRows = {
     RowOf<P, &P::layout>("layout", "layout"),   RowOf<P, &P::source>("source", "weights"),
     RowOf<P, &P::width>("width", "layout"),     RowOf<P, &P::dims>("dims", "layout"),
-    RowOf<P, &P::storage>("storage", "layout"), RowOf<P, &P::order>("order", "layout"),
+    RowOf<P, &P::storage>("storage", "layout"), RowOf<P, &P::stored>("stored", "weights"),
 };
 static_assert(AreMembersOf(kRecipeRows), "each member of PackRecipe needs a row");
 

@@ -28,58 +28,6 @@ std::optional<int64_t> CheckedProduct(std::span<const int32_t> numbers) {
   return product;
 }
 
-// ---- Source elements to floats ----
-
-// Reads consecutive elements, in the order of the recipe's dims, as floats. Permuted elements take some ns each.
-class SourceReader {
- public:
-  SourceReader(const PackRecipe& recipe, std::span<const std::byte> bytes)
-      : stored_(recipe.source, bytes), dims_(recipe.dims) {
-    if (recipe.is_permuted()) strides_ = StridesOf(recipe);
-  }
-
-  void Read(int64_t first, int64_t count, float* out) const {
-    if (strides_.has_value()) return ReadPermuted(first, count, out);
-    stored_.Read(first, count, out);
-  }
-
-  // The address of the element if it and the following ones are floats in memory, unaligned; null otherwise.
-  const std::byte* Floats(int64_t first) const { return strides_.has_value() ? nullptr : stored_.Floats(first); }
-
- private:
-  using Strides = std::array<int64_t, 4>;
-
-  // The source's stride for each dimension of the recipe's dims.
-  static Strides StridesOf(const PackRecipe& recipe) {
-    Strides strides;
-    for (size_t k = 0; k < strides.size(); ++k) {
-      strides[k] = 1;
-      for (int i = recipe.order[k] + 1; i < recipe.source.shape.rank(); ++i) strides[k] *= recipe.source.shape[i];
-    }
-    return strides;
-  }
-
-  void ReadPermuted(int64_t first, int64_t count, float* out) const {
-    const Strides& strides = *strides_;
-    while (count > 0) {
-      int64_t rest = first, at = 0;
-      for (int k = 3; k >= 0; --k) {
-        at += rest % dims_[k] * strides[k];
-        rest /= dims_[k];
-      }
-      const int64_t run = std::min(count, dims_[3] - first % dims_[3]);
-      for (int64_t i = 0; i < run; ++i) stored_.Read(at + i * strides[3], 1, out + i);
-      first += run;
-      out += run;
-      count -= run;
-    }
-  }
-
-  FloatReader stored_;
-  const std::array<int32_t, 4>& dims_;
-  std::optional<Strides> strides_;  // set if elements are permuted
-};
-
 // ---- Layouts ----
 
 // Writes consecutive floats to memory that may be unaligned and slow to read back (a mapped buffer).
@@ -160,7 +108,7 @@ void TurnFour(const Line* lines, int64_t offset_bytes, std::byte* out, int64_t s
 // multiple of 4 KiB apart share cache sets. Writes in order, as mapped memory may need. Floats are copied once, from
 // the model to their destination.
 template <int kWidth>
-void TransposeRows(const SourceReader& reader, int64_t first, int64_t row_stride, int64_t rows, int64_t count,
+void TransposeRows(const FloatReader& reader, int64_t first, int64_t row_stride, int64_t rows, int64_t count,
                    int64_t padded_count, FloatWriter& writer) {
   constexpr int64_t kFourBytes = sizeof(FourFloats);
   for (int64_t i = 0; i < padded_count; i += kTileFloats) {
@@ -188,7 +136,7 @@ void TransposeRows(const SourceReader& reader, int64_t first, int64_t row_stride
 }
 
 template <int kWidth>
-void PackMatrix(const PackRecipe& recipe, const SourceReader& reader, FloatWriter writer) {
+void PackMatrix(const PackRecipe& recipe, const FloatReader& reader, FloatWriter writer) {
   const int64_t outputs = recipe.dims[0], taps = int64_t{recipe.dims[1]} * recipe.dims[2], inputs = recipe.dims[3];
   for (int64_t o = 0; o < outputs; o += kWidth) {
     const int64_t rows = std::min<int64_t>(kWidth, outputs - o);
@@ -211,7 +159,7 @@ double TimesG(int row, double a, double b, double c) {
 }
 
 // Calculates in float64 and rounds once.
-void PackWinograd(const PackRecipe& recipe, const SourceReader& reader, FloatWriter writer) {
+void PackWinograd(const PackRecipe& recipe, const FloatReader& reader, FloatWriter writer) {
   const int64_t outputs = recipe.dims[0], inputs = recipe.dims[3], width = recipe.width;
   std::vector<float> filters(static_cast<size_t>(outputs * 9 * inputs));
   reader.Read(0, outputs * 9 * inputs, filters.data());
@@ -236,7 +184,7 @@ void PackWinograd(const PackRecipe& recipe, const SourceReader& reader, FloatWri
 }
 
 // Planes of pixels x 4 floats, channels / 4 of them. Serves kDepthwise too, where a tap is a pixel.
-void PackSlices(const SourceReader& reader, int64_t pixels, int64_t channels, FloatWriter writer) {
+void PackSlices(const FloatReader& reader, int64_t pixels, int64_t channels, FloatWriter writer) {
   for (int64_t c = 0; c < channels; c += 4) {
     for (int64_t pixel = 0; pixel < pixels; ++pixel) {
       float texel[4] = {};
@@ -246,7 +194,7 @@ void PackSlices(const SourceReader& reader, int64_t pixels, int64_t channels, Fl
   }
 }
 
-void PackLinear(const SourceReader& reader, int64_t count, int64_t padded_count, FloatWriter writer) {
+void PackLinear(const FloatReader& reader, int64_t count, int64_t padded_count, FloatWriter writer) {
   constexpr int64_t kChunk = 1024;
   for (int64_t i = 0; i < padded_count; i += kChunk) {
     float chunk[kChunk] = {};
@@ -275,20 +223,6 @@ Status CheckQuantization(const TensorDesc& desc) {
                  desc.shape.ToString(), scales, dimension);
   }
   return Status::Ok();
-}
-
-Status CheckOrder(const PackRecipe& recipe) {
-  if (!recipe.is_permuted()) return Status::Ok();
-  if (recipe.storage == StorageType::kInt32) {
-    return Error(StatusCode::kInvalidArgument, "integers can't be permuted while they are packed");
-  }
-  std::array<int32_t, 4> sorted = recipe.order;
-  std::ranges::sort(sorted);
-  bool fits = recipe.source.shape.rank() == 4 && sorted == std::array<int32_t, 4>{0, 1, 2, 3};
-  for (size_t k = 0; fits && k < 4; ++k) fits = recipe.source.shape[recipe.order[k]] == recipe.dims[k];
-  if (fits) return Status::Ok();
-  return Error(StatusCode::kMalformedInput, "weights of shape {} in the order {} can't be packed as {}",
-               recipe.source.shape.ToString(), Shape::FromSpan(recipe.order).ToString(), DimsText(recipe));
 }
 
 Status CheckRecipe(const PackRecipe& recipe, std::span<const std::byte> source, std::span<std::byte> packed) {
@@ -320,7 +254,7 @@ Status CheckRecipe(const PackRecipe& recipe, std::span<const std::byte> source, 
     return Error(StatusCode::kInvalidArgument, "packed weights need {} bytes of room but got {}",
                  recipe.packed_size_bytes(), packed.size());
   }
-  HEARTH_TRY(CheckOrder(recipe));
+  if (recipe.stored) HEARTH_TRY(CheckForm(*recipe.stored, BitsOf(recipe.source.dtype) / 8, source.size()));
   return CheckQuantization(recipe.source);
 }
 
@@ -349,12 +283,14 @@ uint64_t PackRecipe::packed_size_bytes() const {
 Status PackConstant(const PackRecipe& recipe, std::span<const std::byte> source, std::span<std::byte> packed) {
   HEARTH_TRY(CheckRecipe(recipe, source, packed));
   if (packed.empty()) return Status::Ok();
-  const SourceReader reader(recipe, source);
+  OrderedBytes ordered{source};
+  if (recipe.stored) ordered = InForm(*recipe.stored, BitsOf(recipe.source.dtype) / 8, source);
+  const FloatReader reader(recipe.source, ordered.bytes);
   const FloatWriter writer(packed, recipe.storage);
   const int64_t channels = recipe.dims[3];
   const int64_t pixels = int64_t{recipe.dims[0]} * recipe.dims[1] * recipe.dims[2];
   if (recipe.storage == StorageType::kInt32) {
-    PackIntegerSlices(recipe.source, source, pixels, channels, packed);
+    PackIntegerSlices(recipe.source, ordered.bytes, pixels, channels, packed);
     return Status::Ok();
   }
   switch (recipe.layout) {

@@ -5,10 +5,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/emit/kernel_source.h"
+#include "core/graph/stored_elements.h"
 #include "core/graph/types.h"
 
 namespace hearth {
@@ -32,12 +34,10 @@ struct PackRecipe {
   int32_t width = 4;                            // outputs per vector: 4, 16 or 32 (kMatrix, kWinograd, kLinear)
   std::array<int32_t, 4> dims = {1, 1, 1, 1};   // O,kh,kw,I (kWinograd too) / 1,kh,kw,O / n,1,1,1 / B,H,W,C
   StorageType storage = StorageType::kFloat32;  // of the packed elements; kInt32 for kLinear and kSlices only
-  // The order of dimensions in `source`: dimension k of `dims` is dimension order[k] of its shape. A model format with
-  // [O,I,kh,kw] filters uses {0, 2, 3, 1}: they are permuted while they are packed, without an extra copy.
-  std::array<int32_t, 4> order = {0, 1, 2, 3};
+  // Set if the bytes to read are `source` only in this form.
+  std::optional<StoredForm> stored = {};
 
   uint64_t packed_size_bytes() const;
-  bool is_permuted() const { return order != std::array<int32_t, 4>{0, 1, 2, 3}; }
   friend bool operator==(const PackRecipe&, const PackRecipe&) = default;
 };
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/graph/ops/strided_view.h"
+#include "core/graph/strided_view.h"
 #include "core/plan/call_instance.h"
 #include "core/plan/kernel_call.h"
 #include "core/plan/plan.h"

@@ -22,13 +22,15 @@ Operand PlanConstants::Packed(ValueId constant, PackRecipe recipe) {
   if (BlocksOf(recipe.source) != nullptr) return AsFloats(constant, std::move(recipe));
   const bool is_inline = !stored.source.has_value();
   if (!is_inline) packed.source = *stored.source;
+  if (stored.elements != nullptr) recipe.stored = stored.elements->form();
   packed.recipe = std::move(recipe);
   return Add(constant, std::move(packed), is_inline ? stored.bytes : std::span<const std::byte>());
 }
 
 // A plan knows only one part of the model's files for each constant, but scales of blocks lie in a part of their own.
 Operand PlanConstants::AsFloats(ValueId constant, PackRecipe recipe) {
-  const FloatReader reader(recipe.source, values_.graph().ConstantBytes(constant));
+  const OrderedBytes stored = values_.graph().ReadConstant(constant);
+  const FloatReader reader(recipe.source, stored.bytes);
   std::vector<float> floats(static_cast<size_t>(recipe.source.shape.element_count()));
   reader.Read(0, ssize(floats), floats.data());
   recipe.source = {DType::kFloat32, recipe.source.shape, std::nullopt};

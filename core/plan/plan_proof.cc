@@ -15,6 +15,7 @@ std::array<uint64_t, 2> DigestOf(const Graph& graph, std::span<const FileRange> 
   MemberWriter writer;
   for (const Constant& constant : graph.constants()) {
     if (constant.source) writer(*constant.source);
+    if (constant.elements != nullptr) writer(constant.elements->form());
     const bool counts = !constant.source || std::ranges::binary_search(read, *constant.source);
     if (counts) writer(FingerprintOf(constant.bytes).bytes);
   }

@@ -64,8 +64,7 @@ Made SharedConstant(const GraphWriter& around, ValueId value, GraphWriter& part)
     return CopyBudget::Exceeded("a loop");
   ValueId made = kNoValue;
   if (constant.source) {
-    made =
-        part.graph().AddValue({given.name, given.desc, part.graph().BorrowConstant(constant.bytes, constant.source)});
+    made = part.graph().AddValue({given.name, given.desc, part.graph().AddConstant(constant)});
   } else {
     const std::span<const std::byte> bytes = around.graph().ConstantBytes(value);
     made = part.graph().AddConstantValue(given.name, given.desc, {bytes.begin(), bytes.end()});

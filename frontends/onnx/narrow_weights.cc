@@ -39,7 +39,8 @@ Result<std::optional<BlockScales::Numbers>> NumbersOf(OpView& op, size_t i, int6
   if (!to.IsConstant(value) || !has_type || desc.shape.element_count() != count)
     return std::optional<BlockScales::Numbers>();
   BlockScales::Numbers numbers{desc.dtype, to.graph().ConstantBytes(value), row_step, nullptr};
-  if (!to.graph().constant(*to.graph().value(value).constant).source) {  // a copy of the graph has one of its own
+  const Constant& constant = to.graph().constant(*to.graph().value(value).constant);
+  if (!constant.source || constant.elements != nullptr) {  // a copy of the graph has one of its own
     if (!to.budget().ChargeMade(numbers.bytes.size())) return ReadingBudget::TooMuchMade("its scales");
     numbers.own = std::make_shared<const std::vector<std::byte>>(numbers.bytes.begin(), numbers.bytes.end());
     numbers.bytes = *numbers.own;

@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
-#include "core/graph/ops/strided_view.h"
+#include "core/graph/strided_view.h"
 
 namespace hearth::onnx {
 namespace {
@@ -41,9 +41,23 @@ bool KeepsOrder(const Shape& shape, const Shape& permutation) {
   return true;
 }
 
-// Those of a constant that nobody computes with yet (Graph::ConstantBytes).
-std::span<const std::byte> BytesOf(const NodeWriter& to, ValueId constant) {
-  return to.graph().constant(*to.graph().value(constant).constant).bytes;
+// Whether whoever reads the constant finds it at an aligned address. Nobody computes with its bytes yet
+// (Graph::ConstantBytes).
+bool IsReadAligned(const NodeWriter& to, ValueId value) {
+  const Constant& constant = to.graph().constant(*to.graph().value(value).constant);
+  return constant.elements != nullptr || IsAligned(to.desc(value).dtype, constant.bytes);
+}
+
+// The constant as a view of all its elements, and aligned: made of the file's bytes by whoever reads it, if it is
+// large.
+Made AddReordered(NodeWriter& to, ValueId value, const StridedView& view, const TensorDesc& made) {
+  Graph& graph = to.graph();
+  if (!to.budget().ChargeMade(made.size_bytes())) return ReadingBudget::TooMuchMade("a constant");
+  if (const auto moved = graph.AddReordered(value, view)) return graph.AddValue({graph.value(value).name, made, moved});
+  const OrderedBytes from = graph.ReadConstant(value);
+  OrderedBytes ordered;
+  if (!from.bytes.empty()) ordered = InForm({view}, BitsOf(made.dtype) / 8, from.bytes);
+  return graph.AddConstantValue(graph.value(value).name, made, {ordered.bytes.begin(), ordered.bytes.end()});
 }
 
 }  // namespace
@@ -83,13 +97,11 @@ bool IsAligned(DType dtype, std::span<const std::byte> bytes) {
 
 Made AddReadable(NodeWriter& to, ValueId stored) {
   const TensorDesc desc = to.desc(stored);
-  if (desc.quantization) return to.AddWidened(stored);
-  if (IsAligned(desc.dtype, BytesOf(to, stored))) return stored;
+  if (desc.quantization || desc.dtype == DType::kFloat16) return to.AddWidened(stored);
+  if (IsReadAligned(to, stored)) return stored;
   const std::vector<int64_t> key{stored};
   if (const auto found = to.stacked().find(key); found != to.stacked().end()) return found->second;
-  if (!to.budget().ChargeMade(desc.size_bytes())) return ReadingBudget::TooMuchMade("a constant");
-  const std::span<const std::byte> bytes = to.graph().ConstantBytes(stored);
-  const ValueId copy = to.graph().AddConstantValue(to.graph().value(stored).name, desc, {bytes.begin(), bytes.end()});
+  HEARTH_ASSIGN(const ValueId copy, AddReordered(to, stored, {0, {{desc.shape.element_count(), 1}}}, desc));
   to.stacked().emplace(key, copy);
   return copy;
 }
@@ -117,19 +129,15 @@ Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation) {
     const auto moved_to = std::ranges::find(permutation.dims(), desc.quantization->dimension);
     made.quantization->dimension = static_cast<int32_t>(moved_to - permutation.dims().begin());
   }
-  if (keeps_order && IsAligned(desc.dtype, BytesOf(to, *value))) {
+  if (keeps_order && IsReadAligned(to, *value)) {
     HEARTH_ASSIGN(const ValueId moved, to.AddSameBytes(*value, std::move(made)));
     to.stacked().emplace(std::move(key), moved);
     return moved;
   }
-  if (!to.budget().ChargeMade(desc.size_bytes())) return ReadingBudget::TooMuchMade("a constant");
-  const std::span<const std::byte> from = to.graph().ConstantBytes(*value);
-  std::vector<std::byte> bytes(from.size());
   StridedView view;
   for (int d = 0; d < permutation.rank(); ++d)
     view.digits.push_back({made.shape[d], CountBetween(desc.shape, permutation[d] + 1, permutation.rank())});
-  if (!bytes.empty()) CopyView(Simplified(view), BitsOf(desc.dtype) / 8, from.data(), bytes.data());
-  const ValueId moved = to.graph().AddConstantValue(to.graph().value(*value).name, made, std::move(bytes));
+  HEARTH_ASSIGN(const ValueId moved, AddReordered(to, *value, view, made));
   to.stacked().emplace(std::move(key), moved);
   return moved;
 }

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/op_def.h"
+#include "core/graph/ops/view_of.h"
 #include "frontends/writer/node_writer.h"
 
 namespace hearth {
@@ -50,22 +51,24 @@ ConstantResults ResultsOf(const Graph& graph, const Node& node, ReadingBudget& b
   if (ConstantResults results = ResultsOfNothing(graph, node); !results.empty()) return results;
   if (is_false) return {std::vector<std::byte>(bytes_made)};
   if (!is_constant || !IsAffordable(graph, node)) return {};
-  int64_t elements = 0;
+  const bool reads_parts = std::holds_alternative<Gather>(node.op) || std::holds_alternative<Slice>(node.op);
+  int64_t elements = reads_parts ? -graph.value(node.inputs[0]).desc.shape.element_count() : 0;
   for (ValueId id : node.inputs) elements += id == kNoValue ? 0 : graph.value(id).desc.shape.element_count();
   for (ValueId id : node.outputs) elements += graph.value(id).desc.shape.element_count();
   if (elements > kMaxFoldedElements || !budget.ChargeMade(static_cast<size_t>(elements))) return {};
   return ResultsOfConstants(graph, node);
 }
 
-// Whether a reshape of a constant got that constant's own bytes.
+// Whether a reshape of a constant got that constant's own bytes, or a transpose of one those to be put in order.
 bool SharesBytes(Graph& graph, const Node& node, ReadingBudget& budget) {
-  if (!std::holds_alternative<Reshape>(node.op) || !graph.IsConstant(node.inputs[0])) return false;
+  const bool is_reshape = std::holds_alternative<Reshape>(node.op);
+  if ((!is_reshape && !std::holds_alternative<Transpose>(node.op)) || !graph.IsConstant(node.inputs[0])) return false;
   const Value& from = graph.value(node.inputs[0]);
   Value& to = graph.value(node.outputs[0]);
   if (from.desc.dtype != to.desc.dtype || from.desc.quantization || to.desc.quantization) return false;
   if (HasEmptyTensor(graph, node) || !budget.ChargeMade(to.desc.size_bytes())) return false;
-  to.constant = from.constant;
-  return true;
+  to.constant = is_reshape ? from.constant : graph.AddReordered(node.inputs[0], *ViewOf(graph, node, 0));
+  return to.constant.has_value();
 }
 
 bool IsRecurrent(const Op& op) {
@@ -101,7 +104,20 @@ void DropEmptyParts(Graph& graph, Node& node) {
 // Adds an inferred node, or makes its results constants. A node that makes an output of the model (`is_kept`) stays,
 // unless it takes or makes nothing.
 void NodeWriter::Place(Node node, bool is_kept) {
-  if (!is_kept && SharesBytes(graph_, node, budget_)) return;
+  // The turns of a loop that is written out turn the same constant.
+  std::vector<int64_t> turned;
+  if (const auto* transpose = std::get_if<Transpose>(&node.op); transpose != nullptr && IsConstant(node.inputs[0])) {
+    turned = {node.inputs[0]};
+    turned.insert(turned.end(), transpose->permutation.dims().begin(), transpose->permutation.dims().end());
+    if (const auto known = stacked_.find(turned); known != stacked_.end() && !is_kept) {
+      graph_.value(node.outputs[0]).constant = graph_.value(known->second).constant;
+      return;
+    }
+  }
+  if (!is_kept && SharesBytes(graph_, node, budget_)) {
+    if (!turned.empty()) stacked_.emplace(turned, node.outputs[0]);
+    return;
+  }
   if (IsRecurrent(node.op)) {
     if (IsEmpty(node.outputs[0])) return SkipSequence(graph_, node);
   } else if (!is_kept || HasEmptyTensor(graph_, node)) {

@@ -67,7 +67,7 @@ class PartSlice {
     std::vector<const ReferenceTensor*> operands;
     for (const ValueId id : node.inputs) {
       if (graph_.IsConstant(id) && !tensors_[id]) {
-        HEARTH_ASSIGN(tensors_[id], ReferenceFromBytes(graph_.value(id).desc, graph_.ConstantBytes(id)));
+        HEARTH_ASSIGN(tensors_[id], ReferenceFromBytes(graph_.value(id).desc, graph_.ReadConstant(id).bytes));
       }
       operands.push_back(id == kNoValue ? nullptr : &*tensors_[id]);
     }

@@ -213,6 +213,10 @@ TEST(CacheKeys, EveryPartOfAWeightsKeyCountsAndIsNamed) {
       {"weights", [](WeightsCase& c) { c.constant.recipe.source.quantization->zero_points[0] = 4; }},
       {"weights", [](WeightsCase& c) { c.constant.recipe.source.quantization->dimension = 1; }},
       {"weights", [](WeightsCase& c) { c.constant.recipe.source.quantization.reset(); }},
+      {"weights",
+       [](WeightsCase& c) {
+         c.constant.recipe.stored = StoredForm{{0, {{8, 1}, {2, 8}}}};
+       }},
       {"layout", [](WeightsCase& c) { c.constant.recipe.width += 1; }},
       {"layout", [](WeightsCase& c) { c.constant.recipe.layout = PackLayout::kSlices; }},
       {"layout", [](WeightsCase& c) { c.constant.recipe.storage = StorageType::kFloat16; }},

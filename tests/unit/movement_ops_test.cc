@@ -6,7 +6,7 @@
 
 #include "core/graph/evaluate.h"
 #include "core/graph/op_text.h"
-#include "core/graph/ops/strided_view.h"
+#include "core/graph/ops/view_of.h"
 #include "tests/testing/one_node.h"
 
 namespace hearth {

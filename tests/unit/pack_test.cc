@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 
 #include "core/base/float16.h"
@@ -188,8 +189,7 @@ std::vector<T> ChannelsBeforePixels(const std::vector<T>& w, int outputs, int ta
 
 PackRecipe InOrderOihw(PackRecipe recipe) {
   const auto [o, kh, kw, i] = recipe.dims;
-  recipe.source.shape = Shape{o, i, kh, kw};
-  recipe.order = {0, 2, 3, 1};
+  recipe.stored = StoredForm{{0, {{o, i * kh * kw}, {kh, kw}, {kw, 1}, {i, kh * kw}}}};
   return recipe;
 }
 
@@ -228,15 +228,43 @@ TEST(Pack, RefusesAnOrderThatIsNoneOfItsDimensions) {
   const std::vector<float> w(4 * 9 * 8);
   std::vector<std::byte> packed(good.packed_size_bytes());
   ASSERT_TRUE(PackConstant(good, ElementBytes(w), packed).ok());
-  for (const std::array<int32_t, 4>& order :
-       {std::array<int32_t, 4>{0, 2, 3, 3}, {0, 2, 3, 4}, {0, 2, 3, -1}, {1, 2, 3, 0}, {INT32_MAX, 2, 3, 1}}) {
+  using Digits = std::vector<StridedView::Digit>;
+  constexpr int64_t kHuge = std::numeric_limits<int64_t>::max(), kCount = 4 * 9 * 8;
+  for (const Digits& digits : {Digits{},
+                               {{kCount, 2}},
+                               {{kCount - 1, 1}},
+                               {{kCount, -1}},
+                               {{4, 72}, {9, 9}, {8, 9}},
+                               {{kHuge, kHuge}},
+                               {{kHuge, 1}, {kHuge, 1}},
+                               {{0, 1}},
+                               {{kCount, std::numeric_limits<int64_t>::min()}},
+                               {{-kCount, 1}},
+                               {{-1, 1}, {-kCount, 1}}}) {
     PackRecipe bad = good;
-    bad.order = order;
+    bad.stored->view.digits = digits;
     EXPECT_EQ(PackConstant(bad, ElementBytes(w), packed).code(), StatusCode::kMalformedInput);
   }
-  PackRecipe flat = good;
-  flat.source.shape = Shape{4 * 8 * 9};
-  EXPECT_EQ(PackConstant(flat, ElementBytes(w), packed).code(), StatusCode::kMalformedInput);
+  for (const int64_t base : {int64_t{1}, int64_t{-1}, kHuge, std::numeric_limits<int64_t>::min()}) {
+    PackRecipe bad = good;
+    bad.stored->view.base = base;
+    EXPECT_EQ(PackConstant(bad, ElementBytes(w), packed).code(), StatusCode::kMalformedInput);
+  }
+}
+
+TEST(Pack, RefusesFactorsOfNoFloats) {
+  PackRecipe recipe = MatrixRecipe(4, 1, 1, 8, 4);
+  const std::vector<float> w(4 * 8);
+  std::vector<std::byte> packed(recipe.packed_size_bytes());
+  recipe.stored = StoredForm{{0, {{32, 1}}}, {{8, {1, 2, 3, 4}}}};
+  EXPECT_TRUE(PackConstant(recipe, ElementBytes(w), packed).ok());
+  for (const StoredForm::Factors& factors : {StoredForm::Factors{0, {1}}, {-1, {1}}, {1, {}}}) {
+    recipe.stored->factors = {factors};
+    EXPECT_EQ(PackConstant(recipe, ElementBytes(w), packed).code(), StatusCode::kMalformedInput);
+  }
+  recipe = MatrixRecipe(4, 1, 1, 8, 4, DType::kFloat16);
+  recipe.stored = StoredForm{{0, {{32, 1}}}, {{8, {1, 2, 3, 4}}}};
+  EXPECT_EQ(PackConstant(recipe, ElementBytes(std::vector<uint16_t>(32)), packed).code(), StatusCode::kMalformedInput);
 }
 
 TEST(Pack, ReadsUnalignedBytes) {

@@ -1,6 +1,6 @@
 // Views of views, their inverse, and their strides along a shape: compared with the elements that they name, one by
 // one.
-#include "core/graph/ops/strided_view.h"
+#include "core/graph/strided_view.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

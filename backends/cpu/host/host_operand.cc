@@ -15,7 +15,8 @@ std::shared_ptr<const SharedNumbers<double>> AlignedConstant(const HostNodeReque
   key.Add(request.graph, constant);
   request.weights.NoteShared(constant);
   return request.weights.FindOrMake<SharedNumbers<double>>(key, [&] {
-    const std::span<const std::byte> bytes = request.graph.ConstantBytes(constant);
+    const OrderedBytes stored = request.graph.ReadConstant(constant);
+    const std::span<const std::byte> bytes = stored.bytes;
     SharedNumbers<double> copy{std::vector<double>((bytes.size() + sizeof(double) - 1) / sizeof(double))};
     std::memcpy(copy.values.data(), bytes.data(), bytes.size());
     return copy;
@@ -30,7 +31,8 @@ Result<std::vector<float>> ConstantAs<float>(const Graph& graph, ValueId constan
 }
 template <>
 Result<std::vector<double>> ConstantAs<double>(const Graph& graph, ValueId constant) {
-  HEARTH_ASSIGN(ReferenceTensor tensor, ReferenceFromBytes(graph.value(constant).desc, graph.ConstantBytes(constant)));
+  HEARTH_ASSIGN(ReferenceTensor tensor,
+                ReferenceFromBytes(graph.value(constant).desc, graph.ReadConstant(constant).bytes));
   return std::move(tensor.values);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/graph/ops/coordinates.h"
-#include "core/graph/ops/strided_view.h"
+#include "core/graph/ops/view_of.h"
 
 namespace hearth {
 namespace {

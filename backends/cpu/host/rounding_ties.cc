@@ -32,7 +32,7 @@ HEARTH_INTO_CALLER inline bool HasNearTie(std::span<const float> block, float in
 
 bool ConstantNumbers(const Graph& graph, ValueId id, std::vector<double>& numbers) {
   if (!graph.IsConstant(id)) return false;
-  Result<ReferenceTensor> tensor = ReferenceFromBytes(graph.value(id).desc, graph.ConstantBytes(id));
+  Result<ReferenceTensor> tensor = ReferenceFromBytes(graph.value(id).desc, graph.ReadConstant(id).bytes);
   if (!tensor.ok()) return false;
   numbers = std::move(tensor->values);
   return true;

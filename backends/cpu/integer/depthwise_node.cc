@@ -143,7 +143,8 @@ std::unique_ptr<HostNode> MakeIntegerDepthwiseNode(const HostNodeRequest& reques
   if (out.element_count() > 0 && !CanListTaps(out[2], filter)) return nullptr;
   const auto layer = IntegerLayerOf(graph, node, conv->activation, 3, channels, taps);
   if (!layer) return nullptr;
-  const IntegerWeights weights{graph.ConstantBytes(node.inputs[1]), channels, taps, 1, channels};
+  const OrderedBytes stored = graph.ReadConstant(node.inputs[1]);
+  const IntegerWeights weights{stored.bytes, channels, taps, 1, channels};
   const IntegerSet set = BestIntegerSet();
   const int32_t neighbours = conv->window.stride_w == 1 ? NeighboursOf(channels, set) : 1;
   const auto packed = [&](int32_t pixels) {

@@ -50,7 +50,7 @@ bool ReadBiases(const Graph& graph, const Node& node, int64_t depth, const std::
   if (node.inputs.size() > 2 && node.inputs[2] != kNoValue) {
     if (!graph.IsConstant(node.inputs[2])) return false;
     Result<ReferenceTensor> tensor =
-        ReferenceFromBytes(graph.value(node.inputs[2]).desc, graph.ConstantBytes(node.inputs[2]));
+        ReferenceFromBytes(graph.value(node.inputs[2]).desc, graph.ReadConstant(node.inputs[2]).bytes);
     if (!tensor.ok() || tensor->values.size() != units.size()) return false;
     biases = std::move(tensor->values);
   }

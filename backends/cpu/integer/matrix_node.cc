@@ -281,16 +281,23 @@ class MatrixNode final : public HostNode {
   int32_t group_channels_ = 0;
 };
 
-Group GroupOf(const HostNodeRequest& request, const IntegerLayer& layer, const IntegerWeights& weights,
-              const MatrixRows& rows, int32_t number = 0) {
+// The weights' bytes begin at `first` of operand 1; they are looked at only to pack them.
+Group GroupOf(const HostNodeRequest& request, const IntegerLayer& layer, IntegerWeights weights, const MatrixRows& rows,
+              int32_t number = 0, size_t first = 0) {
+  const Graph& graph = request.graph;
+  const ValueId filter = request.node.inputs[1];
   const WeightsPlace place = PlaceOf(weights, rows.count);
-  WeightsKey key = KeyOf(place == WeightsPlace::kPacked ? "matrix" : "matrix in the model", layer, request.graph,
-                         request.node.inputs[1]);
+  WeightsKey key = KeyOf(place == WeightsPlace::kPacked ? "matrix" : "matrix in the model", layer, graph, filter);
   key.Add(number).Add(weights.channels).Add(weights.depth).Add(weights.channel_stride).Add(weights.depth_stride);
   key.Add(rows.piece_depth);
-  const auto pack = [&] { return PackMatrix(layer, weights, place, rows.piece_depth, BestIntegerSet()); };
-  return {request.weights.FindOrMake<PackedMatrix>(key, pack),
-          place == WeightsPlace::kPacked ? nullptr : request.weights.ReadInPlace(weights.bytes).data()};
+  const auto pack = [&] {
+    const OrderedBytes stored = graph.ReadConstant(filter);
+    weights.bytes = stored.bytes.subspan(first);
+    return PackMatrix(layer, weights, place, rows.piece_depth, BestIntegerSet());
+  };
+  const auto packed = request.weights.FindOrMake<PackedMatrix>(key, pack);
+  if (place == WeightsPlace::kPacked) return {packed, nullptr};
+  return {packed, request.weights.ReadInPlace(graph.ConstantBytes(filter).subspan(first)).data()};
 }
 
 // Of images. The weights' elements per output channel are `depth`.
@@ -306,15 +313,13 @@ std::unique_ptr<HostNode> MakeConvolution(const HostNodeRequest& request, const 
   const int32_t channels = filter[0], depth = DepthOf(filter);
   const int32_t groups = graph.value(node.inputs[0]).desc.shape[3] / filter[3], in_group = channels / groups;
   if (!layer || groups > kMostGroups) return nullptr;
-  const std::span<const std::byte> bytes = graph.ConstantBytes(node.inputs[1]);
   MatrixRows rows = WindowRows(request, window, filter[1], filter[2], depth);
   const IntegerLayer common = WithoutChannels(*layer);
   std::vector<Group> packed;
   for (int32_t group = 0; group < groups; ++group) {
     const size_t first = size_t(group) * size_t(in_group);
     const IntegerLayer part = PartOf(*layer, common, first, size_t(in_group));
-    const IntegerWeights weights{bytes.subspan(first * size_t(depth)), in_group, depth, depth, 1};
-    packed.push_back(GroupOf(request, part, weights, rows, group));
+    packed.push_back(GroupOf(request, part, {{}, in_group, depth, depth, 1}, rows, group, first * size_t(depth)));
   }
   return std::make_unique<MatrixNode>(request, *layer, std::move(rows), std::move(packed));
 }
@@ -327,9 +332,8 @@ std::unique_ptr<HostNode> MakeDepthwiseOfOneChannel(const HostNodeRequest& reque
   const int32_t channels = filter[3], depth = filter[1] * filter[2];
   const auto layer = IntegerLayerOf(graph, node, conv.activation, 3, channels, depth);
   if (!layer) return nullptr;
-  const IntegerWeights weights{graph.ConstantBytes(node.inputs[1]), channels, depth, 1, channels};
   MatrixRows rows = WindowRows(request, conv.window, filter[1], filter[2], depth);
-  const Group group = GroupOf(request, *layer, weights, rows);
+  const Group group = GroupOf(request, *layer, {{}, channels, depth, 1, channels}, rows);
   return std::make_unique<MatrixNode>(request, *layer, std::move(rows), std::vector{group});
 }
 
@@ -342,8 +346,7 @@ std::unique_ptr<HostNode> MakeFullyConnected(const HostNodeRequest& request, con
   MatrixRows rows;
   rows.depth = rows.piece_depth = depth;
   rows.count = graph.value(node.inputs[0]).desc.shape.element_count() / depth;
-  const IntegerWeights weights{graph.ConstantBytes(node.inputs[1]), channels, depth, depth, 1};
-  const Group group = GroupOf(request, *layer, weights, rows);
+  const Group group = GroupOf(request, *layer, {{}, channels, depth, depth, 1}, rows);
   return std::make_unique<MatrixNode>(request, *layer, std::move(rows), std::vector{group});
 }
 

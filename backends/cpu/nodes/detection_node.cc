@@ -60,7 +60,8 @@ Result<std::unique_ptr<HostNode>> MakeDetectionNode(const HostNodeRequest& reque
     if (!IsPlainFloat32(graph.value(output).desc)) return nullptr;
   }
   const ValueId anchors = node.inputs[2];
-  HEARTH_ASSIGN(ReferenceTensor values, ReferenceFromBytes(graph.value(anchors).desc, graph.ConstantBytes(anchors)));
+  HEARTH_ASSIGN(ReferenceTensor values,
+                ReferenceFromBytes(graph.value(anchors).desc, graph.ReadConstant(anchors).bytes));
   return std::make_unique<DetectionNode>(request, std::move(values));
 }
 

@@ -9,14 +9,30 @@
 namespace hearth {
 namespace {
 
-// Floats in a file are packed directly, without a copy in between.
+// Floats are packed directly, without a copy in between; null for other numbers.
 template <typename Number>
-const Number* InPlace(const Graph& graph, ValueId constant) {
-  const std::span<const std::byte> bytes = graph.ConstantBytes(constant);
+const Number* InPlace(DType dtype, std::span<const std::byte> bytes) {
   const bool is_aligned = reinterpret_cast<uintptr_t>(bytes.data()) % alignof(Number) == 0;
-  if (graph.value(constant).desc.dtype != DType::kFloat32 || !std::is_same_v<Number, float> || !is_aligned)
-    return nullptr;
+  if (dtype != DType::kFloat32 || !std::is_same_v<Number, float> || !is_aligned) return nullptr;
   return reinterpret_cast<const Number*>(bytes.data());
+}
+
+// A layer's weights as a file has them, a row for each number of the depth: copied row by row from any address. Null
+// for others. Changes the layout to theirs.
+template <typename Number>
+const Number* RowsInFile(const Graph& graph, ValueId constant, MatrixLayout& layout) {
+  const Value& value = graph.value(constant);
+  const Constant& stored = graph.constant(*value.constant);
+  const bool is_turned = layout.count == 1 && layout.row_step == 1 && layout.column_step == layout.depth;
+  if (!std::is_same_v<Number, float> || value.desc.dtype != DType::kFloat32 || layout.is_checked || !is_turned ||
+      stored.elements == nullptr ||
+      stored.elements->form() != StoredForm{{0, {{layout.columns, 1}, {layout.depth, layout.columns}}}}) {
+    return nullptr;
+  }
+  stored.was_read.Set();
+  layout.row_step = layout.columns;
+  layout.column_step = 1;
+  return reinterpret_cast<const Number*>(stored.bytes.data());
 }
 
 template <typename Number>
@@ -27,10 +43,14 @@ struct CheckedMatrices {
 };
 
 template <typename Number>
-Result<CheckedMatrices<Number>> PackNumbers(const HostNodeRequest& request, ValueId constant,
-                                            const MatrixLayout& layout) {
+Result<CheckedMatrices<Number>> PackNumbers(const HostNodeRequest& request, ValueId constant, MatrixLayout layout) {
   std::vector<Number> converted;
-  const Number* numbers = InPlace<Number>(request.graph, constant);
+  OrderedBytes stored;
+  const Number* numbers = RowsInFile<Number>(request.graph, constant, layout);
+  if (numbers == nullptr) {
+    stored = request.graph.ReadConstant(constant);
+    numbers = InPlace<Number>(request.graph.value(constant).desc.dtype, stored.bytes);
+  }
   if (numbers == nullptr) {
     HEARTH_ASSIGN(converted, ConstantAs<Number>(request.graph, constant));
     numbers = converted.data();

@@ -95,7 +95,7 @@ Result<std::unique_ptr<HostNode>> MakeReferenceNode(const Graph& graph, const No
     WeightsKey key("reference");
     key.Add(graph, value);
     const auto convert = [&]() -> Result<SharedReference> {
-      Result<ReferenceTensor> constant = ReferenceFromBytes(graph.value(value).desc, graph.ConstantBytes(value));
+      Result<ReferenceTensor> constant = ReferenceFromBytes(graph.value(value).desc, graph.ReadConstant(value).bytes);
       if (!constant.ok()) return constant.status().Within(NodeLabel(node));
       return SharedReference{std::move(constant).value()};
     };

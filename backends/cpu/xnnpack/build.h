@@ -18,6 +18,7 @@ struct XnnpackBuild {
   uint32_t flags = 0;                         // for the create function
   std::vector<const float*> inputs;           // null where absent
   std::vector<std::vector<float>> constants;  // those of `inputs` that are not a view of the model file
+  std::vector<OrderedBytes> viewed;           // the others, until they are packed
   xnn_operator_t op = nullptr;                // the result
   Activation after = Activation::kNone;       // applied to the output afterwards
 

@@ -232,10 +232,16 @@ bool LocateInputs(const Row& row, XnnpackBuild& build) {
   for (ValueId value : build.node().inputs) {
     if (value == kNoValue) {
       build.inputs.push_back(nullptr);
-    } else if (!graph.IsConstant(value)) {
+      continue;
+    }
+    if (!graph.IsConstant(value)) {
       build.inputs.push_back(reinterpret_cast<const float*>(build.request.arena.bytes(value).data()));
-    } else if (row.packs_constants && IsReadableInPlace(graph.value(value).desc, graph.ConstantBytes(value))) {
-      build.inputs.push_back(reinterpret_cast<const float*>(graph.ConstantBytes(value).data()));
+      continue;
+    }
+    OrderedBytes stored = graph.ReadConstant(value);
+    if (row.packs_constants && IsReadableInPlace(graph.value(value).desc, stored.bytes)) {
+      build.inputs.push_back(reinterpret_cast<const float*>(stored.bytes.data()));
+      build.viewed.push_back(std::move(stored));
     } else {
       Result<std::vector<float>> floats = ConstantAsFloats(graph, value);
       if (!floats.ok() || floats->empty()) return false;

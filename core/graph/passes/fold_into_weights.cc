@@ -90,11 +90,11 @@ bool ScaleFilter(GraphRewriter& rewriter, Node& node, const FilterOrder& order, 
   if (!filter) return false;
   const std::optional<std::vector<float>> numbers = NumbersOf(graph, change);
   if (!numbers) return false;
-  const std::vector<float> largest = ScaleColumns(*filter, order.InRow(*numbers));
+  std::vector<float> in_row = order.InRow(*numbers);
+  const std::vector<float> largest = ScaleColumns(*filter, in_row);
   // Depthwise filters have 32 bits with every precision.
   if ((!order.depthwise && !KeepRangeOfHalves(largest, *numbers)) || !AllFinite(*filter)) return false;
-  const Value old = graph.value(node.inputs[1]);
-  rewriter.SetInput(node, 1, graph.AddFloatConstant(old.name + "/scaled", old.desc.shape, *filter));
+  SetScaledFilter(rewriter, node, {1, std::move(in_row)}, *filter);
   return true;
 }
 

@@ -80,11 +80,6 @@ std::optional<std::vector<float>> ScaledFilter(const Graph& graph, const Node& n
   return filter;
 }
 
-void ReplaceConstant(GraphRewriter& rewriter, Node& node, size_t position, const std::string& name, const Shape& shape,
-                     std::span<const float> values) {
-  rewriter.SetInput(node, position, rewriter.graph().AddFloatConstant(name, shape, values));
-}
-
 // Multiplies filter and bias; false if they can't be rewritten.
 bool Scale(GraphRewriter& rewriter, Node& node, const PerChannel& scales, PerChannel& bias) {
   const Graph& graph = rewriter.graph();
@@ -92,8 +87,9 @@ bool Scale(GraphRewriter& rewriter, Node& node, const PerChannel& scales, PerCha
   if (!filter.has_value()) return false;
   for (size_t i = 0; i < bias.size(); ++i) bias[i] *= scales[i];
   if (!AllFinite(bias)) return false;
-  const Value old_filter = graph.value(node.inputs[1]);
-  ReplaceConstant(rewriter, node, 1, old_filter.name + "/scaled", old_filter.desc.shape, *filter);
+  const bool channels_last = std::holds_alternative<DepthwiseConv2D>(node.op);
+  const size_t step = channels_last ? 1 : filter->size() / scales.size();
+  SetScaledFilter(rewriter, node, {static_cast<int64_t>(step), scales}, *filter);
   return true;
 }
 
@@ -111,7 +107,7 @@ bool FuseInto(GraphRewriter& rewriter, const Affine& affine) {
     for (int32_t i = 0; i < channels; ++i) (*bias)[i] += sign * affine.constant[i];
   }
   const std::string name = rewriter.graph().value(weighted.outputs[0]).name + "/bias";
-  ReplaceConstant(rewriter, weighted, 2, name, Shape{channels}, *bias);
+  rewriter.SetInput(weighted, 2, rewriter.graph().AddFloatConstant(name, Shape{channels}, *bias));
   return true;
 }
 

@@ -157,4 +157,13 @@ bool KeepRangeOfHalves(std::span<const float> largest, std::span<const float> sc
   return true;
 }
 
+void SetScaledFilter(GraphRewriter& rewriter, Node& node, StoredForm::Factors factors, std::span<const float> scaled) {
+  Graph& graph = rewriter.graph();
+  const Value old = graph.value(node.inputs[1]);
+  Value made{old.name + "/scaled", old.desc, graph.AddScaled(node.inputs[1], std::move(factors))};
+  rewriter.SetInput(
+      node, 1,
+      made.constant ? graph.AddValue(std::move(made)) : graph.AddFloatConstant(made.name, made.desc.shape, scaled));
+}
+
 }  // namespace hearth

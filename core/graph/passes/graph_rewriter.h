@@ -88,6 +88,9 @@ std::optional<std::vector<float>> ReadPerChannel(const Graph& graph, ValueId id,
 // in 16 bits as well as before. Passes don't know the precision that a plan will have, so this counts for all.
 bool KeepRangeOfHalves(std::span<const float> largest, std::span<const float> scales);
 
+// Gives a node its filter (operand 1, float32) times these numbers. `scaled`: the products, for a filter of no file.
+void SetScaledFilter(GraphRewriter& rewriter, Node& node, StoredForm::Factors factors, std::span<const float> scaled);
+
 }  // namespace hearth
 
 #endif  // HEARTH_CORE_GRAPH_PASSES_GRAPH_REWRITER_H_

@@ -105,7 +105,7 @@ class ListFollower {
     if (!graph_.IsConstant(node.inputs[2])) return std::nullopt;
     const Shape &whole = Desc(node.inputs[0]).shape, &update = Desc(node.inputs[1]).shape;
     const Result<ReferenceTensor> start =
-        ReferenceFromBytes(Desc(node.inputs[2]), graph_.ConstantBytes(node.inputs[2]));
+        ReferenceFromBytes(Desc(node.inputs[2]), graph_.ReadConstant(node.inputs[2]).bytes);
     if (!start.ok()) return std::nullopt;
     Shape begin = whole;
     for (int d = 0; d < whole.rank(); ++d) {
@@ -176,7 +176,7 @@ class ListFollower {
 
   size_t PieceBytes(const Piece& piece, int axis) const {
     const auto whole = static_cast<size_t>(std::max(Desc(piece.source).shape[axis], 1));
-    return graph_.ConstantBytes(piece.source).size() / whole * static_cast<size_t>(piece.size);
+    return graph_.ConstantSizeBytes(piece.source) / whole * static_cast<size_t>(piece.size);
   }
 
   // The value for a piece: its source, or a new constant with that part.

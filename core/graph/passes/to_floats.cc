@@ -155,7 +155,7 @@ class FloatComposer {
     const bool are_exact = kLargestCentered * sizes.result < kExactBelow;
     const bool has_groups = x_shape[x_shape.rank() - 1] != depth;
     if (!are_exact &&
-        (per_column >= kExactBelow || has_groups || !graph_.HasRoomFor(graph_.ConstantBytes(weights).size())))
+        (per_column >= kExactBelow || has_groups || !graph_.HasRoomFor(graph_.ConstantSizeBytes(weights))))
       return false;
     const ValueId x = Centered(origin_->inputs[0], zero), made = origin_->outputs[0];
     const int32_t part = are_exact ? depth : static_cast<int32_t>((kExactBelow - 1) / per_column);

@@ -1,4 +1,4 @@
-#include "core/graph/ops/strided_view.h"
+#include "core/graph/ops/view_of.h"
 #include "core/graph/passes/graph_rewriter.h"
 #include "core/graph/passes/pass.h"
 

@@ -1,13 +1,13 @@
 // Views of a tensor by strides, which describe most operations that move elements.
-#ifndef HEARTH_CORE_GRAPH_OPS_STRIDED_VIEW_H_
-#define HEARTH_CORE_GRAPH_OPS_STRIDED_VIEW_H_
+#ifndef HEARTH_CORE_GRAPH_STRIDED_VIEW_H_
+#define HEARTH_CORE_GRAPH_STRIDED_VIEW_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "core/graph/graph.h"
+#include "core/graph/types.h"
 
 namespace hearth {
 
@@ -40,13 +40,9 @@ std::optional<StridedView> Inverse(const StridedView& view, int64_t count);
 // A view of a tensor of this shape as one stride per dimension, 0 for dimensions of one element.
 std::optional<std::vector<int64_t>> StridesAlong(const StridedView& view, const Shape& shape);
 
-// The view of input 0 that output number `output` is, simplified, for reshape, transpose, slice, split, unpack, tile,
-// broadcast_to, reverse, depth_to_space and space_to_depth; nothing for other operations. Precondition: infer passed.
-std::optional<StridedView> ViewOf(const Graph& graph, const Node& node, size_t output);
-
 // Writes the elements of `size` bytes that the view reads, in its order. Precondition: one output element at least.
 void CopyView(const StridedView& view, int64_t size, const std::byte* from, std::byte* to);
 
 }  // namespace hearth
 
-#endif  // HEARTH_CORE_GRAPH_OPS_STRIDED_VIEW_H_
+#endif  // HEARTH_CORE_GRAPH_STRIDED_VIEW_H_
