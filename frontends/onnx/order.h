@@ -19,7 +19,8 @@ enum class Order : uint8_t { kPlain, kLast };
 struct Tensor {
   ValueId plain = kNoValue;  // the order of the file
   ValueId last = kNoValue;   // dimension 1 ("channels") at the end; only from rank 3 on
-  // A constant as the file has it, for readers of weights: in 8 bits that stand for real numbers, or at an odd address.
+  // A constant as the file has it, for readers of weights: in 8 or 16 bits that stand for real numbers, or at an odd
+  // address.
   // `plain` is made of it once another reader wants it.
   ValueId stored = kNoValue;
 

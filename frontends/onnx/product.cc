@@ -103,7 +103,7 @@ Results ReadGemm(OpView& op) {
   // A layer's weights, as they are: nothing is turned there and back.
   const bool is_layer = is_turned && to.IsConstant(given) && to.shape(given).rank() == 2 && to.shape(a).rank() == 2 &&
                         to.desc(a).dtype == DType::kFloat32;
-  const bool is_copied = is_layer && !to.desc(given).quantization;  // from an odd address
+  const bool is_copied = is_layer && to.desc(given).dtype == DType::kFloat32;  // from an odd address
   HEARTH_ASSIGN(const ValueId kept, is_copied ? AddReadable(to, given) : Made(given));
   HEARTH_ASSIGN(const ValueId b, is_turned && !is_layer ? Turned(to, kept) : Made(kept));
   if (to.shape(a).rank() != 2 || to.shape(b).rank() != 2) {

@@ -355,6 +355,22 @@ Result<ModelProto> ParseModel(std::span<const std::byte> bytes) {
   }
 }
 
+std::span<const std::byte> ListedFloats(const TensorProto& tensor) {
+  std::span<const std::byte> found;
+  if (tensor.type != kFloat || std::endian::native != std::endian::little) return found;
+  try {
+    Field message(tensor.message.data(), tensor.message.size());
+    while (message.next(4)) {
+      if (!found.empty() || message.wire_type() != pbf_wire_type::length_delimited) return {};
+      const protozero::data_view list = message.get_view();
+      found = std::as_bytes(std::span(list.data(), list.size()));
+    }
+    return found;
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
 Result<std::vector<std::byte>> ListedBytes(const TensorProto& tensor, size_t most) {
   try {
     std::vector<std::byte> bytes;

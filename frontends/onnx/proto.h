@@ -140,6 +140,8 @@ Result<ModelProto> ParseModel(std::span<const std::byte> bytes);
 
 // The numbers of a tensor's typed lists in their type's own bytes, little-endian: at most `most` bytes.
 Result<std::vector<std::byte>> ListedBytes(const TensorProto& tensor, size_t most);
+// The list of a float32 tensor that the file holds in one piece, as it lies there; empty for others.
+std::span<const std::byte> ListedFloats(const TensorProto& tensor);
 
 }  // namespace hearth::onnx
 

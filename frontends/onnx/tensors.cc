@@ -145,11 +145,12 @@ Result<std::vector<int64_t>> NumbersOfTexts(const Reading& reading, const std::v
 }
 
 Result<Tensor> AddTensor(Reading& reading, NodeWriter& to, const TensorProto& tensor, std::string name) {
-  constexpr size_t kLeastStoredBytes = 4096;
+  constexpr size_t kLeastStoredBytes = 256;
   const void* key = tensor.message.data();
   const auto as_tensor = [&](ValueId value) {
     const Constant& constant = to.graph().constant(*to.graph().value(value).constant);
-    return IsAligned(to.desc(value).dtype, constant.bytes) ? Tensor{.plain = value} : Tensor{.stored = value};
+    const bool is_plain = to.desc(value).dtype != DType::kFloat16 && IsAligned(to.desc(value).dtype, constant.bytes);
+    return is_plain ? Tensor{.plain = value} : Tensor{.stored = value};
   };
   if (const auto known = to.stored().find(key); known != to.stored().end()) return as_tensor(known->second);
   const auto within = [&](const Status& status) {
@@ -172,8 +173,10 @@ Result<Tensor> AddTensor(Reading& reading, NodeWriter& to, const TensorProto& te
   if (!computed) return within(UnknownType(tensor.type));
   const Result<Shape> shape = ShapeOfTensor(tensor);
   if (!shape.ok()) return within(shape.status());
-  const TensorDesc desc{*computed, *shape, std::nullopt};
-  const bool is_narrow = IsNarrowFloat(tensor.type) || bits != 0;
+  TensorDesc desc{*computed, *shape, std::nullopt};
+  const bool is_held = tensor.type == kFloat16 && desc.size_bytes() >= 2 * kLeastStoredBytes;  // layers read halves
+  if (is_held) desc.dtype = DType::kFloat16;
+  const bool is_narrow = (IsNarrowFloat(tensor.type) && !is_held) || bits != 0;
   size_t needed = desc.size_bytes();
   if (is_narrow) needed = bits == 0 ? needed / 2 : (needed * static_cast<size_t>(bits) + 7) / 8;
 
@@ -186,7 +189,7 @@ Result<Tensor> AddTensor(Reading& reading, NodeWriter& to, const TensorProto& te
     if (external.ok()) bytes = *external;
   } else if (tensor.has_raw) {
     bytes = std::as_bytes(std::span(tensor.raw));
-  } else if (needed > 0) {
+  } else if (bytes = ListedFloats(tensor); bytes.size() != needed && needed > 0) {
     Result<std::vector<std::byte>> read = ListedBytes(tensor, needed);
     status = read.status();
     if (read.ok()) listed = *std::move(read);
@@ -197,7 +200,8 @@ Result<Tensor> AddTensor(Reading& reading, NodeWriter& to, const TensorProto& te
 
   ValueId value = kNoValue;
   Graph& graph = to.graph();
-  const bool stays = IsAligned(desc.dtype, bytes) || (desc.dtype == DType::kFloat32 && needed >= kLeastStoredBytes);
+  const bool is_weight = is_held || (desc.dtype == DType::kFloat32 && needed >= kLeastStoredBytes);
+  const bool stays = is_weight || IsAligned(desc.dtype, bytes);
   if (!reading.budget.copies.Charge(name.size())) return CopyBudget::Exceeded("the names of constants");
   if (!is_narrow && listed.empty() && stays && needed > 0) {
     if (!reading.budget.ChargeStored(desc)) return ReadingBudget::TooMuchMade("a constant");

@@ -27,6 +27,12 @@ class OnnxGraph {
   OnnxGraph& Stored(std::string_view name, const std::vector<int64_t>& dims, int type, std::string_view raw) {
     return Add(5, Tensor(name, dims, type, raw));
   }
+  // Floats as a list of numbers.
+  OnnxGraph& Listed(std::string_view name, const std::vector<int64_t>& dims, const std::vector<float>& numbers) {
+    std::string tensor = Tensor(name, dims, 1, {});
+    protozero::pbf_writer(tensor).add_packed_float(4, numbers.begin(), numbers.end());
+    return Add(5, tensor);
+  }
   // A constant of texts.
   OnnxGraph& Texts(std::string_view name, const std::vector<std::string>& texts) {
     std::string tensor = Tensor(name, {static_cast<int64_t>(texts.size())}, 8, {});
