@@ -50,7 +50,7 @@ class FloatWriter {
   }
 
  private:
-  void WriteHalves(const float* values, int64_t count) {
+  [[gnu::noinline]] void WriteHalves(const float* values, int64_t count) {  // long, where it is written out
     std::byte* __restrict halves = next_;
     for (int64_t i = 0; i < count; ++i) StoreAt(halves, i, FloatToHeldHalf(values[i]));
     next_ += count * static_cast<int64_t>(sizeof(uint16_t));

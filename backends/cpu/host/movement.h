@@ -28,7 +28,7 @@ struct MovedPart {
 bool HasMovedParts(const Graph& graph, const Node& node, size_t output);
 
 // The parts that make up output number `output`; nullopt if !HasMovedParts.
-std::optional<std::vector<MovedPart>> MovedPartsOf(const Graph& graph, const Node& node, size_t output);
+[[gnu::cold]] std::optional<std::vector<MovedPart>> MovedPartsOf(const Graph& graph, const Node& node, size_t output);
 
 }  // namespace hearth
 

@@ -282,8 +282,8 @@ class MatrixNode final : public HostNode {
 };
 
 // The weights' bytes begin at `first` of operand 1; they are looked at only to pack them.
-Group GroupOf(const HostNodeRequest& request, const IntegerLayer& layer, IntegerWeights weights, const MatrixRows& rows,
-              int32_t number = 0, size_t first = 0) {
+[[gnu::cold]] Group GroupOf(const HostNodeRequest& request, const IntegerLayer& layer, IntegerWeights weights,
+                            const MatrixRows& rows, int32_t number = 0, size_t first = 0) {
   const Graph& graph = request.graph;
   const ValueId filter = request.node.inputs[1];
   const WeightsPlace place = PlaceOf(weights, rows.count);

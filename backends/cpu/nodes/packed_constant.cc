@@ -43,7 +43,8 @@ struct CheckedMatrices {
 };
 
 template <typename Number>
-Result<CheckedMatrices<Number>> PackNumbers(const HostNodeRequest& request, ValueId constant, MatrixLayout layout) {
+[[gnu::cold]] Result<CheckedMatrices<Number>> PackNumbers(const HostNodeRequest& request, ValueId constant,
+                                                          MatrixLayout layout) {
   std::vector<Number> converted;
   OrderedBytes stored;
   const Number* numbers = RowsInFile<Number>(request.graph, constant, layout);
@@ -69,7 +70,8 @@ Result<CheckedMatrices<Number>> PackNumbers(const HostNodeRequest& request, Valu
 }  // namespace
 
 template <typename Number>
-Result<PackedOf<Number>> PackedConstant(const HostNodeRequest& request, ValueId constant, const MatrixLayout& layout) {
+[[gnu::cold]] Result<PackedOf<Number>> PackedConstant(const HostNodeRequest& request, ValueId constant,
+                                                      const MatrixLayout& layout) {
   WeightsKey key("panels");
   key.Add(request.graph, constant).Add(static_cast<int64_t>(BestVectorSet()));
   key.Add(layout.depth).Add(layout.columns).Add(layout.count).Add(layout.row_step).Add(layout.column_step);
