@@ -91,8 +91,9 @@ void AddCeiling(Windowing& w, const Shape& in) {
   for (size_t d = 0; d < w.kernel.size(); ++d) {
     const int64_t size = in[static_cast<int>(d) + 1];
     const int64_t span = (w.kernel[d] - 1) * w.dilation[d] + 1, padded = size + w.before[d] + w.after[d];
-    if (padded < span) continue;
-    int64_t count = (padded - span + w.stride[d] - 1) / w.stride[d] + 1;
+    const int64_t steps = padded - span + w.stride[d] - 1;  // of elements, by which windows move at most
+    if (steps < 0) continue;
+    int64_t count = steps / w.stride[d] + 1;
     if ((count - 1) * w.stride[d] >= size + w.before[d]) --count;  // a window over padding alone
     w.after[d] = std::max<int64_t>((count - 1) * w.stride[d] + span - size - w.before[d], 0);
   }

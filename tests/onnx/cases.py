@@ -67,6 +67,7 @@ def pools():
             "same_upper": {"auto_pad": "SAME_UPPER", "strides": [2, 2]},
         }.items():
             yield case(f"{op}_{name}", op, [x], kernel_shape=[3, 4], **more)
+        yield case(f"{op}_ceil_of_one", op, [seeded("x", (1, 3, 1, 5))], kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1)
         yield case(f"{op}_1d", op, [seeded("x", (2, 3, 17))], kernel_shape=[4], strides=[3], pads=[2, 1])
         yield case(f"{op}_3d", op, [seeded("x", (1, 2, 6, 7, 8))], kernel_shape=[2, 3, 3], strides=[2, 2, 1],
                    pads=[0, 1, 1, 1, 0, 1])
