@@ -17,6 +17,10 @@ Made AlongAxis(NodeWriter& to, ValueId list, int axis, int rank);
 // A tensor with one number for each `block` elements of dimension `axis`, ready to be broadcast to one of `whole`.
 Made AlongBlocks(NodeWriter& to, const Made& list, int axis, int64_t block, const Shape& whole);
 
+// The weights that DequantizeLinear makes of constant integers with a scale for each block of K, as a layer reads them:
+// those of a tensor [N,K] as Tensor::stored, of [K,N] as Tensor::turned. Not made for others.
+Result<Tensor> BlockedWeights(OpView& op);
+
 // x - zero point, in float32. Without a zero point: kNoValue.
 Made Centered(NodeWriter& to, const Made& x, const Made& zero_point);
 

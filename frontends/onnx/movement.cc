@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/graph/block_scales.h"
 #include "core/graph/element.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/writer/expansions.h"
@@ -37,7 +38,22 @@ Result<Range> RangeOf(int64_t start, int64_t end, int64_t step, int64_t size) {
   return Range{count == 0 ? 0 : start, count, count <= 1 ? 1 : bounded_step};
 }
 
+// Weights of few bits, turned for a layer without becoming floats; not made for others.
+Result<Tensor> TurnedForLayer(OpView& op) {
+  if (!op.Has(0) || op.Ints("perm", {1, 0}) != std::vector<int64_t>{1, 0}) return Tensor();
+  HEARTH_ASSIGN(const Tensor* tensor, op.scope().Read(op.node().inputs[0]));
+  const auto [plain, last, stored, turned] = *tensor;
+  if (turned != kNoValue) return Tensor{.stored = turned};
+  const TensorDesc desc = stored == kNoValue ? TensorDesc() : op.to().desc(stored);
+  if (!desc.quantization || desc.shape.rank() != 2) return Tensor();
+  if (BlocksOf(desc) != nullptr) return Tensor{.turned = stored};
+  HEARTH_ASSIGN(const ValueId made, AddPermuted(op.to(), stored, {1, 0}));
+  return Tensor{.stored = made};
+}
+
 Results ReadTranspose(OpView& op) {
+  HEARTH_ASSIGN(const Tensor turned, TurnedForLayer(op));
+  if (turned.is_made()) return std::vector{turned};
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const int rank = desc.shape.rank();
   std::vector<int64_t> order(static_cast<size_t>(rank));

@@ -140,7 +140,67 @@ Made WeightsOf(OpView& op, const NarrowWeights& narrow, ValueId packed) {
   return weights;
 }
 
+// The constant, of a layer's weights [K,N], as one of [N,K].
+Made ByRow(NodeWriter& to, ValueId constant, bool is_turned) {
+  return is_turned ? AddPermuted(to, constant, {1, 0}) : Made(constant);
+}
+Result<BlockScales::Numbers> NumbersByRow(NodeWriter& to, ValueId list, bool is_turned) {
+  HEARTH_ASSIGN(const ValueId by_row, ByRow(to, list, is_turned));
+  const OrderedBytes read = to.graph().ReadConstant(by_row);
+  const auto own = std::make_shared<const std::vector<std::byte>>(read.bytes.begin(), read.bytes.end());
+  return BlockScales::Numbers{to.desc(by_row).dtype, *own, to.shape(by_row)[1], own};
+}
+
+// Integers of 4 bits, two in a byte.
+std::vector<std::byte> InNibbles(std::span<const std::byte> integers) {
+  std::vector<std::byte> made((integers.size() + 1) / 2);
+  for (size_t k = 0; k < integers.size(); ++k) made[k / 2] |= (integers[k] & std::byte{15}) << (k % 2 * 4);
+  return made;
+}
+
 }  // namespace
+
+Result<Tensor> BlockedWeights(OpView& op) {
+  NodeWriter& to = op.to();
+  const int64_t block = op.Int("block_size", 0), axis = op.Int("axis", 1);
+  if (block < 1 || block > kMostLength || !op.IsConstant(0) || !op.IsConstant(1) || (op.Has(2) && !op.IsConstant(2)))
+    return Tensor();
+  HEARTH_ASSIGN(const ValueId integers, op.In(0));
+  const TensorDesc desc = to.desc(integers);
+  const bool has_sign = desc.dtype == DType::kInt8, is_turned = axis == 0 || axis == -2;
+  const bool is_of_8_bits = (has_sign || desc.dtype == DType::kUInt8) && !desc.quantization;
+  if (!is_of_8_bits || desc.shape.rank() != 2 || to.IsEmpty(integers) || axis < -2 || axis > 1) return Tensor();
+  const int32_t rows = desc.shape[is_turned ? 1 : 0], depth = desc.shape[is_turned ? 0 : 1];
+  const int64_t blocks = (depth + block - 1) / block;
+  const Shape of_blocks =
+      is_turned ? Shape{static_cast<int32_t>(blocks), rows} : Shape{rows, static_cast<int32_t>(blocks)};
+  HEARTH_ASSIGN(const ValueId scale, op.In(1));
+  HEARTH_ASSIGN(const ValueId zero, op.Optional(2));
+  if (to.shape(scale) != of_blocks || (zero != kNoValue && to.desc(zero) != TensorDesc{desc.dtype, of_blocks, {}}) ||
+      to.desc(scale).dtype != DType::kFloat32) {
+    return Tensor();
+  }
+  const auto as_made = [&](ValueId made) { return is_turned ? Tensor{.turned = made} : Tensor{.stored = made}; };
+  std::vector<int64_t> key = {kNoValue, block, axis, integers, scale, zero};
+  if (const auto found = to.stacked().find(key); found != to.stacked().end()) return as_made(found->second);
+  if (!to.budget().ChargeMade(4 * desc.size_bytes())) return ReadingBudget::TooMuchMade("its weights");
+  const bool are_narrow = to.marks().narrow_integers.contains(integers);
+  BlockScales grid{.size = static_cast<int32_t>(block), .has_unsigned_nibbles = are_narrow && !has_sign};
+  HEARTH_ASSIGN(grid.scales, NumbersByRow(to, scale, is_turned));
+  if (zero != kNoValue) {
+    HEARTH_ASSIGN(grid.zeros, NumbersByRow(to, zero, is_turned));
+  }
+  HEARTH_ASSIGN(const ValueId by_row, ByRow(to, integers, is_turned));
+  TensorDesc layer{are_narrow ? DType::kInt4 : desc.dtype, {rows, depth}, GridOf(std::move(grid))};
+  Made packed = to.AddSameBytes(by_row, layer);
+  if (are_narrow) {
+    const OrderedBytes read = to.graph().ReadConstant(by_row);
+    packed = to.graph().AddConstantValue(to.graph().value(integers).name, layer, InNibbles(read.bytes));
+  }
+  HEARTH_ASSIGN(const ValueId made, packed);
+  to.stacked().emplace(std::move(key), made);
+  return as_made(made);
+}
 
 // (x, weights, scales, zero points?, blocks?, bias?): a layer whose weights [N,K] are integers of 2, 4 or 8 bits, the
 // first one of a byte lowest. Each `block_size` of a row have a scale and a zero point; `blocks` numbers them

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/graph/block_scales.h"
 #include "core/graph/evaluate.h"
 #include "frontends/writer/rows.h"
 
@@ -36,7 +37,14 @@ Made OpView::In(size_t i, Order order) const {
 Made OpView::Weights(size_t i) const {
   if (!Has(i)) return In(i);
   HEARTH_ASSIGN(const Tensor* tensor, scope_.Read(node_.inputs[i]));
-  return tensor->stored != kNoValue ? Made(tensor->stored) : In(i);
+  const bool is_stored = tensor->stored != kNoValue && BlocksOf(to().desc(tensor->stored)) == nullptr;
+  return is_stored ? Made(tensor->stored) : In(i);
+}
+
+ValueId OpView::BlockedLayer(size_t i, bool has_rows) const {
+  const Tensor* tensor = Find(i);
+  if (tensor == nullptr || !has_rows) return tensor == nullptr ? kNoValue : tensor->turned;
+  return tensor->stored != kNoValue && BlocksOf(to().desc(tensor->stored)) != nullptr ? tensor->stored : kNoValue;
 }
 
 Order OpView::OrderOf(size_t i) const {

@@ -53,8 +53,11 @@ class OpView {
   // Both orders of an operand are made by need, once. kMalformedInput for an absent one.
   Made In(size_t i, Order order = Order::kPlain) const;
   Made Last(size_t i) const { return In(i, Order::kLast); }
-  // In plain order; a constant as the file has it (Tensor::stored).
+  // In plain order; a constant as the file has it (Tensor::stored), unless it has scales of blocks.
   Made Weights(size_t i) const;
+  // Those with scales of blocks as a layer has them, [N,K], of an operand [N,K] (`has_rows`) or [K,N]; kNoValue for
+  // others.
+  ValueId BlockedLayer(size_t i, bool has_rows) const;
   // In plain order; kNoValue for an absent one.
   Made Optional(size_t i) const { return Has(i) ? In(i) : Made(kNoValue); }
   // kLast where only that exists, so that plain order would cost a transpose.

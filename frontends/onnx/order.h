@@ -23,11 +23,13 @@ struct Tensor {
   // address.
   // `plain` is made of it once another reader wants it.
   ValueId stored = kNoValue;
+  // The same of a tensor [K,N] as a layer has it, [N,K], whose blocks of K have scales of their own.
+  ValueId turned = kNoValue;
 
   // The order that exists without a transpose, and the value that has it; kNoValue where there is only `stored`.
   Order order() const { return plain == kNoValue && last != kNoValue ? Order::kLast : Order::kPlain; }
   ValueId value() const { return plain == kNoValue ? last : plain; }
-  bool is_made() const { return value() != kNoValue || stored != kNoValue; }
+  bool is_made() const { return value() != kNoValue || stored != kNoValue || turned != kNoValue; }
 };
 
 using Results = Result<std::vector<Tensor>>;

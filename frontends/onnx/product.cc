@@ -89,8 +89,14 @@ Results ReadMatMul(OpView& op) {
     return Error(StatusCode::kUnsupported, "transBatchA or transBatchB");
   }
   HEARTH_ASSIGN(const ValueId a, op.Int("transA", 0) != 0 ? Turned(to, op.In(0)) : op.In(0));
-  HEARTH_ASSIGN(const ValueId b, op.Int("transB", 0) != 0 ? Turned(to, op.Weights(1)) : op.Weights(1));
-  HEARTH_ASSIGN(const ValueId made, AddProduct(to, a, b, kNoValue));
+  const bool is_turned = op.Int("transB", 0) != 0;
+  const ValueId layer = to.shape(a).rank() < 2 ? kNoValue : op.BlockedLayer(1, is_turned);
+  const auto product = [&]() -> Made {
+    if (layer != kNoValue) return to.Add(FullyConnected{.keep_dims = true}, {a, layer});
+    HEARTH_ASSIGN(const ValueId b, is_turned ? Turned(to, op.Weights(1)) : op.Weights(1));
+    return AddProduct(to, a, b, kNoValue);
+  };
+  HEARTH_ASSIGN(const ValueId made, product());
   const double alpha = op.Float("alpha", 1.0);
   return Plain(alpha == 1.0 ? Made(made) : to.Add(BinaryKind::kMul, {made, AddScalarLike(to, made, alpha)}));
 }
@@ -98,8 +104,9 @@ Results ReadMatMul(OpView& op) {
 Results ReadGemm(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const ValueId a, op.Int("transA", 0) != 0 ? Turned(to, op.In(0)) : op.In(0));
-  HEARTH_ASSIGN(const ValueId given, op.Weights(1));
-  const bool is_turned = op.Int("transB", 0) != 0;
+  const ValueId layer = op.BlockedLayer(1, op.Int("transB", 0) != 0);
+  HEARTH_ASSIGN(const ValueId given, layer != kNoValue ? Made(layer) : op.Weights(1));
+  const bool is_turned = layer != kNoValue || op.Int("transB", 0) != 0;
   // A layer's weights, as they are: nothing is turned there and back.
   const bool is_layer = is_turned && to.IsConstant(given) && to.shape(given).rank() == 2 && to.shape(a).rank() == 2 &&
                         to.desc(a).dtype == DType::kFloat32;

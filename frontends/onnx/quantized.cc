@@ -102,6 +102,8 @@ Results ReadDequantizeLinear(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const ValueId on_grid, ConstantOnGrid(op, 0, 1, 2, op.Int("axis", 1)));
   if (on_grid != kNoValue) return std::vector{Tensor{.stored = on_grid}};
+  HEARTH_ASSIGN(const Tensor blocked, BlockedWeights(op));
+  if (blocked.is_made()) return std::vector{blocked};
   const Order order = OrderWithScales(op);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
   const Made scale = to.AddCast(ScalesFor(op, 1, order, to.shape(x)), DType::kFloat32);

@@ -28,8 +28,12 @@ Result<Tensor*> Scope::Read(std::string_view name) {
 Made Scope::ValueOf(std::string_view name) {
   HEARTH_ASSIGN(Tensor* const tensor, Read(name));
   if (tensor->plain == kNoValue) {
-    HEARTH_ASSIGN(tensor->plain, tensor->last == kNoValue ? AddReadable(to_, tensor->stored)
-                                                          : ToOrder(to_, tensor->last, Order::kLast, Order::kPlain));
+    const auto in_plain_order = [&]() -> Made {
+      if (tensor->last != kNoValue) return ToOrder(to_, tensor->last, Order::kLast, Order::kPlain);
+      return tensor->stored != kNoValue ? AddReadable(to_, tensor->stored)
+                                        : AddPermuted(to_, AddReadable(to_, tensor->turned), {1, 0});
+    };
+    HEARTH_ASSIGN(tensor->plain, in_plain_order());
   }
   return tensor->plain;
 }

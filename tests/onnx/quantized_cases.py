@@ -243,6 +243,13 @@ def narrow_integers():
         nodes = [helper.make_node("DequantizeLinear", ["w", "s"], ["real"], axis=0, block_size=4),
                  helper.make_node("MatMul", ["x", "real"], ["y"])]
         yield network(f"DequantizeLinear_{name}", nodes, {"x": x}, held, ["y"], 21)
+    # A layer's weights in rows, as they are and turned, and what another node reads of them.
+    held = [numpy_helper.from_array(array, name) for name, array in
+            (("w", seeded("rows", (5, 8), np.int8, -99, 99)), ("s", seeded("s", (5, 2), low=0.01, high=0.1)), ("z", seeded("z", (5, 2), np.int8, -5, 5)))]
+    nodes = [helper.make_node("DequantizeLinear", ["w", "s", "z"], ["real"], axis=1, block_size=4),
+             helper.make_node("Gemm", ["x", "real"], ["y"], transB=1), helper.make_node("Transpose", ["real"], ["turned"], perm=[1, 0]),
+             helper.make_node("MatMul", ["x", "turned"], ["z2"]), helper.make_node("Neg", ["turned"], ["less"])]
+    yield network("DequantizeLinear_rows", nodes, {"x": x}, held, ["y", "z2", "less"], 21)
     yield case("DequantizeLinear_blocks", "DequantizeLinear",
                [seeded("q", (6, 3), np.int8, -99, 99), seeded("s", (2, 3), low=0.01, high=0.1),
                 seeded("z", (2, 3), np.int8, -5, 5)], [1, 2], opset=21, axis=0, block_size=3)

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/graph/block_scales.h"
 #include "core/graph/evaluate.h"
 #include "frontends/onnx/reader.h"
 #include "tests/testing/onnx_writer.h"
@@ -76,6 +77,44 @@ TEST(OnnxQuantizedWeights, OfOneDimensionStayInEightBits) {
   const Graph read = ReadFrom(file);
   EXPECT_EQ(WeightsOf(read).dtype, DType::kInt8);
   EXPECT_THAT(AnswerOf(read, {1, 1, 3}, {1, 2, 3}), ElementsAre(2.5, 4, 4, 12));
+}
+
+// [[1, 2], [3, 4], [5, 6], [7, 8]], and scales of two rows each: 1 and 10, then 100 and 1000.
+constexpr std::string_view kByDepth("\1\2\3\4\5\6\7\10", 8), kByRow("\1\3\5\7\2\4\6\10", 8);
+const std::vector<float> kScalesByDepth = {1, 10, 100, 1000}, kScalesByRow = {1, 100, 10, 1000};
+
+TEST(OnnxQuantizedWeights, OfBlocksAreTurnedForALayer) {
+  OnnxGraph graph;
+  graph.Input("x", {"1", "4"}).Output("y").Stored("q", {4, 2}, kOnnxInt8, kByDepth).Floats("s", {2, 2}, kScalesByDepth);
+  graph.Node("DequantizeLinear", {"q", "s"}, {"w"},
+             {OnnxGraph::Integer("axis", 0), OnnxGraph::Integer("block_size", 2)});
+  const std::string file = OnnxFile(graph.Node("MatMul", {"x", "w"}, {"y"}), 21);
+  const Graph read = ReadFrom(file);
+  EXPECT_NE(BlocksOf(WeightsOf(read)), nullptr);
+  EXPECT_EQ(WeightsOf(read).shape, (Shape{2, 4}));
+  EXPECT_THAT(AnswerOf(read, {1, 4}, {1, 1, 1, 1}), ElementsAre(1204, 14060));
+}
+
+TEST(OnnxQuantizedWeights, OfBlocksInRowsAreALayersBehindATranspose) {
+  OnnxGraph graph;
+  graph.Input("x", {"1", "4"}).Output("y").Stored("q", {2, 4}, kOnnxInt8, kByRow).Floats("s", {2, 2}, kScalesByRow);
+  graph.Node("DequantizeLinear", {"q", "s"}, {"w"},
+             {OnnxGraph::Integer("axis", 1), OnnxGraph::Integer("block_size", 2)});
+  const std::string file =
+      OnnxFile(graph.Node("Transpose", {"w"}, {"turned"}).Node("MatMul", {"x", "turned"}, {"y"}), 21);
+  const Graph read = ReadFrom(file);
+  EXPECT_NE(BlocksOf(WeightsOf(read)), nullptr);
+  EXPECT_THAT(AnswerOf(read, {1, 4}, {1, 1, 1, 1}), ElementsAre(1204, 14060));
+}
+
+TEST(OnnxQuantizedWeights, OfBlocksAreFloatsForOtherReaders) {
+  OnnxGraph graph;
+  graph.Input("x", {"4", "2"}).Output("y").Stored("q", {4, 2}, kOnnxInt8, kByDepth).Floats("s", {2, 2}, kScalesByDepth);
+  graph.Node("DequantizeLinear", {"q", "s"}, {"w"},
+             {OnnxGraph::Integer("axis", 0), OnnxGraph::Integer("block_size", 2)});
+  const std::string file = OnnxFile(graph.Node("Add", {"x", "w"}, {"y"}), 21);
+  EXPECT_THAT(AnswerOf(ReadFrom(file), {4, 2}, {0, 0, 0, 0, 0, 0, 0, 0}),
+              ElementsAre(1, 20, 3, 40, 500, 6000, 700, 8000));
 }
 
 TEST(OnnxQuantizedWeights, AreFloatsForOtherReaders) {
