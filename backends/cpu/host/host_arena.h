@@ -35,8 +35,9 @@ class HostArena {
 
   // in_integers: for each of `nodes`, whether it reads and writes quantized values in their stored form; empty: none
   // does. `found`: offsets of arenas that were planned before. kResourceExhausted if the host lacks the memory.
-  static Result<HostArena> Create(const Graph& graph, std::span<const int> nodes, std::span<const ValueId> outputs,
-                                  const std::vector<bool>& in_integers, FoundOffsets& found);
+  [[gnu::cold]] static Result<HostArena> Create(const Graph& graph, std::span<const int> nodes,
+                                                std::span<const ValueId> outputs, const std::vector<bool>& in_integers,
+                                                FoundOffsets& found);
 
   // A value in the form for nodes in floats (HeldAs in quantized.h). Empty for constants and values that the program
   // does not use.
@@ -77,8 +78,8 @@ class HostArena {
     auto operator<=>(const Form&) const = default;
   };
 
-  void PlanIntermediates(const Graph& graph, std::span<const int> nodes, const std::vector<bool>& in_integers,
-                         FoundOffsets& found);
+  [[gnu::cold]] void PlanIntermediates(const Graph& graph, std::span<const int> nodes,
+                                       const std::vector<bool>& in_integers, FoundOffsets& found);
   Status Allocate(const Graph& graph);
   std::span<std::byte> Find(Form form) const;
 

@@ -48,8 +48,8 @@ struct IntegerWeights {
 // From a node (x, weights, bias?) -> y. `channel_dimension`: of the weights. nullopt for layers that integer kernels
 // can't compute exactly: other types, weights that are not constant, an activation that is not a clamp, sums that need
 // more than 32 bits.
-std::optional<IntegerLayer> IntegerLayerOf(const Graph& graph, const Node& node, Activation activation,
-                                           int channel_dimension, int32_t channels, int64_t depth);
+[[gnu::cold]] std::optional<IntegerLayer> IntegerLayerOf(const Graph& graph, const Node& node, Activation activation,
+                                                         int channel_dimension, int32_t channels, int64_t depth);
 
 // The facts of the layer that all its channels share.
 IntegerLayer WithoutChannels(IntegerLayer layer);
