@@ -88,6 +88,15 @@ Result<Aligned> Align(const OpView& op, size_t first, size_t count) {
   return aligned;
 }
 
+Result<Shape> OpView::ShapeOf(size_t i) const {
+  if (Has(i)) {
+    HEARTH_ASSIGN(const Tensor* tensor, scope_.Read(node_.inputs[i]));
+    if (tensor->value() == kNoValue && tensor->stored != kNoValue) return to().shape(tensor->stored);
+  }
+  HEARTH_ASSIGN(const TensorDesc desc, Desc(i));
+  return desc.shape;
+}
+
 Result<TensorDesc> OpView::Desc(size_t i) const {
   if (OrderOf(i) == Order::kPlain) {
     HEARTH_ASSIGN(const ValueId value, In(i));
@@ -136,8 +145,10 @@ bool OpView::IsConstant(size_t i) const {
 }
 
 bool OpView::HasOpenRows(size_t i) const {
-  const Made value = In(i, OrderOf(i));
-  return value.ok() && HaveRows(to(), {&*value, 1});
+  const Tensor* tensor = Find(i);
+  if (tensor == nullptr || tensor->value() == kNoValue) return false;  // a constant that no other node has read
+  const ValueId value = tensor->value();
+  return HaveRows(to(), {&value, 1});
 }
 
 const AttributeProto* OpView::Find(std::string_view name) const {

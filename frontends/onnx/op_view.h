@@ -66,6 +66,8 @@ class OpView {
   Order CommonOrder(size_t first, size_t count) const;
   // Operand `i` broadcast-ready for results of this rank: leading dimensions of 1, then this order.
   Made Broadcastable(size_t i, int rank, Order order) const;
+  // Its shape in plain order. A constant stays as the file has it.
+  Result<Shape> ShapeOf(size_t i) const;
   // Its description in plain order.
   Result<TensorDesc> Desc(size_t i) const;
   // The numbers of a constant operand.

@@ -13,12 +13,12 @@ namespace hearth::onnx {
 
 Made FromFront(OpView& op, const Made& of_file, int first, int count) {
   NodeWriter& to = op.to();
-  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
+  HEARTH_ASSIGN(const Shape shape, op.ShapeOf(0));
   HEARTH_ASSIGN(const ValueId indices, of_file);
   if (IsReal(to.desc(indices)))
     return Error(StatusCode::kMalformedInput, "indices of {}", DTypeName(to.desc(indices).dtype));
   std::vector<int32_t> sizes;
-  for (int d = first; d < first + count; ++d) sizes.push_back(desc.shape[d]);
+  for (int d = first; d < first + count; ++d) sizes.push_back(shape[d]);
   OpenDimension open;
   if (op.HasOpenRows(0)) {
     HEARTH_ASSIGN(const ValueId x, op.In(0));
@@ -52,7 +52,7 @@ Made FromFront(OpView& op, const Made& of_file, int first, int count) {
     if (count == 1) return to.AddReshape(open.count, each);
     Operands parts;
     for (int d = first; d < first + count; ++d)
-      parts.Append(d == open.dim ? Made(open.count) : to.AddNumber(DType::kInt32, desc.shape[d]));
+      parts.Append(d == open.dim ? Made(open.count) : to.AddNumber(DType::kInt32, shape[d]));
     return to.Add(Concat{.axis = 0}, parts);
   };
   return to.Add(Select{}, {is_negative, to.Add(BinaryKind::kAdd, {narrow, counts()}), narrow});
@@ -62,10 +62,12 @@ namespace {
 
 // The node of a look-up in operand 0. `first_node`: of those that make the indices.
 Made AddLookUp(OpView& op, Op look_up, const Made& indices, size_t first_node) {
-  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  HEARTH_ASSIGN(const ValueId x, std::holds_alternative<Gather>(look_up) ? op.Weights(0) : op.In(0));
   HEARTH_ASSIGN(const ValueId places, indices);
   HEARTH_TRY(KeepRows(op.to(), first_node));
-  return AddOnRows(op.to(), std::move(look_up), {x, places}, op.to().desc(x));
+  TensorDesc made = op.to().desc(x);
+  if (made.quantization || made.dtype == DType::kFloat16) made = PlainType(DType::kFloat32);  // a table of few bits
+  return AddOnRows(op.to(), std::move(look_up), {x, places}, made);
 }
 
 }  // namespace
@@ -97,15 +99,15 @@ Made CoordinatesBeside(NodeWriter& to, ValueId indices, int axis, const Shape& w
 namespace {
 
 Results ReadGather(OpView& op) {
-  HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
-  HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
+  HEARTH_ASSIGN(const Shape shape, op.ShapeOf(0));
+  HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, shape.rank()));
   HEARTH_ASSIGN(const TensorDesc indices, op.Desc(1));
   const size_t first_node = op.to().graph().nodes().size();
   const Made places = FromFront(op, op.In(1), axis, 1);
   // Devices read lists of indices.
   if (indices.shape.rank() > 0) return Plain(KnownNumbers(op.to(), AddLookUp(op, Gather{axis, 0}, places, first_node)));
   HEARTH_ASSIGN(const ValueId taken, AddLookUp(op, Gather{axis, 0}, op.to().AddReshape(places, {1}), first_node));
-  return Plain(KnownNumbers(op.to(), op.to().AddReshape(taken, Without(desc.shape, axis))));
+  return Plain(KnownNumbers(op.to(), op.to().AddReshape(taken, Without(shape, axis))));
 }
 
 Results ReadGatherElements(OpView& op) {

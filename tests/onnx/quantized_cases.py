@@ -259,6 +259,16 @@ def narrow_integers():
 
 def tables_of_few_bits():
     """Rows that are made real after they are taken."""
+    node = helper.make_node
+    rows = {"i": np.array([[3, -1, 0], [59, 7, 7]])}
+    held = [numpy_helper.from_array(seeded("halves", (60, 9)).astype(np.float16), "w")]
+    yield network("Gather_of_halves", [node("Gather", ["w", "i"], ["g"]), node("Cast", ["g"], ["y"], to=TensorProto.FLOAT)], rows, held, ["y"])
+    for axis in (0, 1):
+        count = (60, 9)[axis]
+        held = [numpy_helper.from_array(array, name) for name, array in
+                (("w", seeded("q", (60, 9), np.int8, -99, 99)), ("s", seeded("s", (count,), low=0.01, high=0.1)), ("z", seeded("z", (count,), np.int8, -5, 5)))]
+        nodes = [node("DequantizeLinear", ["w", "s", "z"], ["real"], axis=axis), node("Gather", ["real", "i"], ["y"])]
+        yield network(f"Gather_of_integers_{axis}", nodes, rows, held, ["y"])
     for name, bits, block, columns, zeros in (("of_bytes", 4, 16, 64, None), ("with_half_a_byte_of_zeros", 4, 32, 96, 2),
                                               ("of_8_bits", 8, 16, 70, 5), ("of_2_bits", 2, 16, 64, None)):
         operands = [seeded("t", (20, columns * bits // 8), np.uint8, 0, 255), np.array([[0, 3, -1], [19, 4, 4]]),

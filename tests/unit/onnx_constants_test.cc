@@ -148,6 +148,22 @@ TEST(OnnxConstants, ConvolutionsOfVolumesWithOneKindOfTapsArePictures) {
   }
 }
 
+TEST(OnnxConstants, ATableOfHalvesIsLookedUpAsItIs) {
+  std::string halves(size_t{2} * 64 * 8, '\0');
+  halves[2 * 8 * 7 + 1] = '\x3c';  // row 7 begins with 1
+  OnnxGraph graph;
+  graph.Input("rows", {"2"}, 7).Output("y").Stored("table", {64, 8}, 10, halves);
+  const std::string file = OnnxFile(graph.Node("Gather", {"table", "rows"}, {"y"}));
+  const Result<Graph> read = ReadOnnxModel(std::as_bytes(std::span(file)), {});
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  for (const Constant& constant : read->constants()) EXPECT_TRUE(constant.source || constant.bytes.size() < 1024);
+  const ReferenceTensor rows{{2}, {3, 7}};
+  const auto answers = EvaluateGraph(*read, std::span(&rows, 1));
+  ASSERT_TRUE(answers.ok()) << answers.status().message();
+  EXPECT_EQ((*answers)[0].values[0], 0);
+  EXPECT_EQ((*answers)[0].values[8], 1);
+}
+
 // Halves of a layer's weights, and the floats of a list, as older exporters write them.
 TEST(OnnxConstants, HalvesAndListsOfFloatsStayInTheFile) {
   const std::string halves(size_t{2} * 64 * 64, '\x3c');  // 1.05859375

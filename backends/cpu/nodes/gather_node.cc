@@ -8,6 +8,7 @@
 #include "backends/cpu/host/quantized.h"
 #include "core/base/error.h"
 #include "core/graph/element.h"
+#include "core/graph/float_reader.h"
 #include "core/graph/ops/axis_split.h"
 #include "core/graph/ops/elementwise_table.h"
 
@@ -73,6 +74,41 @@ class GatherNode final : public LookUpNode {
     return outer * split_.length + Nearest(IndexOf(batch * split_.count + slice % split_.count), split_.length);
   }
 
+  GatherSplit split_;
+};
+
+// Of a constant table of halves or in few bits, whose rows become floats as they are taken.
+class StoredTableNode final : public HostNode {
+ public:
+  StoredTableNode(const HostNodeRequest& request, HostOperand indices, const GatherSplit& split)
+      : out_(request),
+        workers_(request.workers),
+        desc_(request.graph.value(request.node.inputs[0]).desc),
+        reader_(desc_, request.StoredBytes(request.node.inputs[0])),
+        indices_(std::move(indices)),
+        split_(split) {}
+
+  std::string_view kernel() const override { return "look-up of stored rows"; }
+
+  Status Run(RunControl* /*control*/) override {
+    float* out = reinterpret_cast<float*>(out_.bytes());
+    workers_.ForEachPart(split_.outer * split_.count, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t slice = begin; slice < end; ++slice) {
+        const int64_t row = Nearest(indices_.index(slice % split_.count), split_.length);
+        reader_.Read((slice / split_.count * split_.length + row) * split_.inner, split_.inner,
+                     out + slice * split_.inner);
+      }
+    });
+    out_.Finish();
+    return Status::Ok();
+  }
+
+ private:
+  HostOutput out_;
+  WorkerPool& workers_;
+  const TensorDesc desc_;
+  const FloatReader reader_;
+  HostOperand indices_;
   GatherSplit split_;
 };
 
@@ -241,8 +277,17 @@ Result<std::unique_ptr<HostNode>> MakeGatherNode(const HostNodeRequest& request)
   const bool updates = scatter != nullptr || std::holds_alternative<DynamicUpdateSlice>(request.node.op);
   if (gather == nullptr && !updates && !std::holds_alternative<GatherNd>(request.node.op)) return nullptr;
   const TensorDesc out = HeldAs(request.graph.value(request.node.outputs[0]).desc);
-  HEARTH_ASSIGN(HostOperand x, HostOperandOf(request, 0));
   HEARTH_ASSIGN(HostOperand second, HostOperandOf(request, 1));
+  const ValueId table = request.node.inputs[0];
+  const TensorDesc& stored = request.graph.value(table).desc;
+  const bool is_stored = gather != nullptr && gather->batch_dims == 0 && request.graph.IsConstant(table) &&
+                         (stored.quantization || stored.dtype == DType::kFloat16);
+  if (is_stored && out == TensorDesc{DType::kFloat32, out.shape, {}} && second.has_indices() &&
+      out.shape.element_count() > 0 && stored.shape.element_count() > 0) {
+    const GatherSplit split = SplitGather(*gather, stored.shape, second.desc.shape);
+    return std::make_unique<StoredTableNode>(request, std::move(second), split);
+  }
+  HEARTH_ASSIGN(HostOperand x, HostOperandOf(request, 0));
   const bool is_held_alike = x.bytes != nullptr && x.desc.dtype == out.dtype && !out.quantization.has_value();
   if (!is_held_alike || BitsOf(out.dtype) < 8 || out.shape.element_count() == 0) return nullptr;
   if (updates) {

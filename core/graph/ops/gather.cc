@@ -56,9 +56,10 @@ Status InferGather(const NodeInference& inference) {
   dims.insert(dims.end(), x.dims().begin() + *axis + 1, x.dims().end());
   HEARTH_TRY(inference.SetOutput(0, dims));
   HEARTH_TRY(CheckSomethingToTake(inference, inference.output(0).shape));
-  // A table of quantized weights may be looked up as floats.
-  const DType out = inference.output(0).dtype;
-  const bool dequantizes = IsQuantized(inference.input(0)) && (out == DType::kFloat32 || out == DType::kFloat16);
+  // A table of quantized weights, or halves, may be looked up as floats.
+  const DType out = inference.output(0).dtype, in = inference.input(0).dtype;
+  const bool dequantizes = (IsQuantized(inference.input(0)) && (out == DType::kFloat32 || out == DType::kFloat16)) ||
+                           (in == DType::kFloat16 && out == DType::kFloat32);
   return dequantizes ? Status::Ok() : inference.SetOutputTypeOf(0, 0);
 }
 
