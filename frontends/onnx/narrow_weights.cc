@@ -192,12 +192,12 @@ Result<Tensor> BlockedWeights(OpView& op) {
   }
   HEARTH_ASSIGN(const ValueId by_row, ByRow(to, integers, is_turned));
   TensorDesc layer{are_narrow ? DType::kInt4 : desc.dtype, {rows, depth}, GridOf(std::move(grid))};
-  Made packed = to.AddSameBytes(by_row, layer);
-  if (are_narrow) {
+  const auto in_few_bits = [&]() -> Made {
+    if (!are_narrow) return to.AddSameBytes(by_row, layer);
     const OrderedBytes read = to.graph().ReadConstant(by_row);
-    packed = to.graph().AddConstantValue(to.graph().value(integers).name, layer, InNibbles(read.bytes));
-  }
-  HEARTH_ASSIGN(const ValueId made, packed);
+    return to.graph().AddConstantValue(to.graph().value(integers).name, layer, InNibbles(read.bytes));
+  };
+  HEARTH_ASSIGN(const ValueId made, in_few_bits());
   to.stacked().emplace(std::move(key), made);
   return as_made(made);
 }

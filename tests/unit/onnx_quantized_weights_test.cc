@@ -107,6 +107,29 @@ TEST(OnnxQuantizedWeights, OfBlocksInRowsAreALayersBehindATranspose) {
   EXPECT_THAT(AnswerOf(read, {1, 4}, {1, 1, 1, 1}), ElementsAre(1204, 14060));
 }
 
+// 4 bits, with scales of blocks for one layer and one scale for the other.
+TEST(OnnxQuantizedWeights, OfTwoLayersMayHaveScalesOfTwoKinds) {
+  OnnxGraph graph;
+  graph.Input("x", {"1", "4"})
+      .Output("y")
+      .Output("z")
+      .Stored("q", {2, 4}, 22, "\x21\x43\x65\x07")
+      .Floats("one", {}, {2});
+  graph.Floats("s", {2, 2}, kScalesByRow).Node("DequantizeLinear", {"q", "one"}, {"v"});
+  graph.Node("DequantizeLinear", {"q", "s"}, {"w"},
+             {OnnxGraph::Integer("axis", 1), OnnxGraph::Integer("block_size", 2)});
+  graph.Node("Gemm", {"x", "v"}, {"y"}, {OnnxGraph::Integer("transB", 1)});
+  graph.Node("Gemm", {"x", "w"}, {"z"}, {OnnxGraph::Integer("transB", 1)});
+  const std::string file = OnnxFile(graph, 21);
+  const Graph read = ReadFrom(file);
+  EXPECT_EQ(read.Validate().message(), "");
+  const ReferenceTensor x{{1, 4}, {1, 1, 1, 1}};
+  const auto answers = EvaluateGraph(read, std::span(&x, 1));
+  ASSERT_TRUE(answers.ok()) << answers.status().message();
+  EXPECT_THAT((*answers)[0].values, ElementsAre(20, 36));     // 2 * (1 + 2 + 3 + 4), 2 * (5 + 6 + 7 + 0)
+  EXPECT_THAT((*answers)[1].values, ElementsAre(703, 7110));  // 3 + 100 * 7, 10 * 11 + 1000 * 7
+}
+
 TEST(OnnxQuantizedWeights, OfBlocksAreFloatsForOtherReaders) {
   OnnxGraph graph;
   graph.Input("x", {"4", "2"}).Output("y").Stored("q", {4, 2}, kOnnxInt8, kByDepth).Floats("s", {2, 2}, kScalesByDepth);
