@@ -32,10 +32,11 @@ class GraphAppender {
 
  private:
   void AppendValue(Value value) {
+    const auto number = static_cast<ValueId>(ids_.size());
     value.name = fmt::format("{}/{}", position_, value.name);
     if (value.constant) {
       const auto [known, is_new] = constants_.try_emplace(*value.constant, 0);
-      if (is_new) known->second = to_.BorrowConstant(from_.constant(*value.constant).bytes, std::nullopt);
+      if (is_new) known->second = to_.BorrowConstant(from_.ConstantBytes(number), std::nullopt);
       value.constant = known->second;
     }
     ids_.push_back(to_.AddValue(std::move(value)));

@@ -37,13 +37,13 @@ WeightsKey& WeightsKey::Add(const Graph& graph, ValueId constant) {
     Add(grid->dimension).Add(std::span(grid->scales)).Add(std::span(grid->zero_points));
     if (grid->blocks != nullptr) Add(*grid->blocks);
   }
-  if (!stored.source) return Add(0).AddContent(stored.bytes);
   if (stored.elements != nullptr) {
     const auto& [view, factors] = stored.elements->form();
     Add(view.base).Add(ssize(view.digits));
     for (const auto& [radix, stride] : view.digits) Add(radix).Add(stride);
     for (const auto& [step, numbers] : factors) Add(step).Add(std::span(numbers));
   }
+  if (!stored.source) return Add(0).AddContent(stored.bytes);
   const std::array<uint64_t, 3> place{stored.source->file, stored.source->offset_bytes, stored.bytes.size()};
   return Add(1).Add(std::span<const uint64_t>(place));
 }
