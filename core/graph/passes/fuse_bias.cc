@@ -2,6 +2,7 @@
 // the converter did not fold.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <optional>
 
 #include "core/base/error.h"
@@ -66,18 +67,45 @@ std::optional<PerChannel> ReadBias(const Graph& graph, const Node& node, size_t 
   return bias.has_value() && bias->size() == channels ? bias : std::nullopt;
 }
 
-// The filter with each output channel scaled; nothing if it is not a float32 constant, or float16 could not hold it as
-// well. Output channels come last in depthwise filters and first in others.
+// The numbers of a filter with those of each output channel in a row, or in a column. Of one that lies in a file in
+// another order they are in that order: to look at them, nobody has to put them in order.
+struct ByChannel {
+  std::vector<float> numbers;
+  bool are_rows = false;
+};
+
+std::optional<ByChannel> ReadByChannel(const Graph& graph, ValueId filter, size_t channels, bool channels_last) {
+  const auto whole = [&]() -> std::optional<ByChannel> {
+    std::optional<std::vector<float>> numbers = FloatsOf(graph, filter);
+    return numbers ? std::optional(ByChannel{*std::move(numbers), !channels_last}) : std::nullopt;
+  };
+  if (!graph.IsConstant(filter) || !IsPlainFloat32(graph.value(filter).desc)) return std::nullopt;
+  const Constant& constant = graph.constant(*graph.value(filter).constant);
+  if (constant.elements == nullptr || !constant.elements->form().factors.empty()) return whole();
+  const StridedView& view = constant.elements->form().view;  // a transpose, or several
+  if (view.digits.size() < 2) return whole();
+  const auto [radix, stride] = channels_last ? view.digits.back() : view.digits.front();
+  const size_t count = constant.bytes.size() / sizeof(float);
+  const bool are_rows = stride == static_cast<int64_t>(count / channels);
+  if (radix != static_cast<int64_t>(channels) || (!are_rows && stride != 1)) return whole();
+  constant.was_read.Set();
+  ByChannel read{std::vector<float>(count), are_rows};
+  std::memcpy(read.numbers.data(), constant.bytes.data(), constant.bytes.size());
+  return read;
+}
+
+// The filter's numbers with each output channel scaled; nothing if it is not a float32 constant, or float16 could not
+// hold it as well. Output channels come last in depthwise filters and first in others.
 std::optional<std::vector<float>> ScaledFilter(const Graph& graph, const Node& node, const PerChannel& scales) {
-  std::optional<std::vector<float>> read = FloatsOf(graph, node.inputs[1]);
-  if (!read.has_value() || read->size() % scales.size() != 0) return std::nullopt;
-  std::vector<float> filter = std::move(*read);
   const bool channels_last = std::holds_alternative<DepthwiseConv2D>(node.op);
-  const PerChannel largest = channels_last ? ScaleColumns(filter, scales) : ScaleRows(filter, scales);
+  std::optional<ByChannel> filter = ReadByChannel(graph, node.inputs[1], scales.size(), channels_last);
+  if (!filter.has_value() || filter->numbers.size() % scales.size() != 0) return std::nullopt;
+  const PerChannel largest =
+      filter->are_rows ? ScaleRows(filter->numbers, scales) : ScaleColumns(filter->numbers, scales);
   // Depthwise filters have 32 bits with every precision.
   if (!channels_last && !KeepRangeOfHalves(largest, scales)) return std::nullopt;
-  if (!AllFinite(filter)) return std::nullopt;  // scaling the filter could overflow where scaling the sum did not
-  return filter;
+  if (!AllFinite(filter->numbers)) return std::nullopt;  // it could overflow where scaling the sum did not
+  return std::move(filter->numbers);
 }
 
 // Multiplies filter and bias; false if they can't be rewritten.
