@@ -4,7 +4,8 @@
 #include <cstdlib>
 
 #include "core/base/error.h"
-#include "core/graph/element.h"
+#include "core/base/numbers.h"
+#include "core/graph/quantize.h"
 
 namespace hearth {
 namespace {
@@ -29,7 +30,7 @@ Status CheckForm(const StoredForm& form, int64_t element_bytes, size_t size_byte
   const int64_t count = has_size ? static_cast<int64_t>(size_bytes) / element_bytes : 0;
   const bool is_whole = count > 0 && size_bytes % static_cast<size_t>(element_bytes) == 0;
   const bool are_factors = std::ranges::all_of(form.factors, [&](const StoredForm::Factors& factors) {
-    return element_bytes == sizeof(float) && factors.step > 0 && !factors.numbers.empty();
+    return element_bytes == sizeof(float) && !factors.numbers.empty() && count % ssize(factors.numbers) == 0;
   });
   if (is_whole && are_factors && Reorders(form.view, count)) return Status::Ok();
   return Error(StatusCode::kMalformedInput, "{} bytes of elements of {} bytes have no such form", size_bytes,
@@ -39,13 +40,9 @@ Status CheckForm(const StoredForm& form, int64_t element_bytes, size_t size_byte
 OrderedBytes InForm(const StoredForm& form, int64_t element_bytes, std::span<const std::byte> from) {
   std::shared_ptr<std::byte[]> own(new std::byte[from.size()]);  // not filled with zeros first
   CopyView(Simplified(form.view), element_bytes, from.data(), own.get());
-  const size_t count = from.size() / sizeof(float);
-  for (const auto& [step, numbers] : form.factors) {
-    for (size_t first = 0, k = 0; first < count; ++k) {
-      const size_t end = std::min(count, first + static_cast<size_t>(step));
-      const float factor = numbers[k % numbers.size()];
-      for (; first < end; ++first) StoreAt(own.get(), first, LoadAt<float>(own.get(), first) * factor);
-    }
+  for (const auto& [by_row, numbers] : form.factors) {
+    const std::span floats(reinterpret_cast<float*>(own.get()), from.size() / sizeof(float));
+    by_row ? ScaleRows(floats, numbers) : ScaleColumns(floats, numbers);
   }
   return {{own.get(), from.size()}, own};
 }

@@ -15,9 +15,9 @@ namespace hearth {
 
 // What is to be done with the elements of a file.
 struct StoredForm {
-  // Of floats: element e is multiplied by numbers[e / step % numbers.size()].
+  // Of floats: a number for each row, or for each column (quantize.h, ScaleRows and ScaleColumns).
   struct Factors {
-    int64_t step = 1;
+    bool by_row = false;
     std::vector<float> numbers;
     friend bool operator==(const Factors&, const Factors&) = default;
   };

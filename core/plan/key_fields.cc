@@ -73,8 +73,9 @@ std::string KeyText(const std::optional<StoredForm>& stored) {
   if (!stored) return "";
   std::string text = fmt::format("from {}", stored->view.base);
   for (const auto& [radix, stride] : stored->view.digits) text += fmt::format(" {}:{}", radix, stride);
-  for (const auto& [step, numbers] : stored->factors)
-    text += fmt::format(" times {} each {}", HexOf(Sha256Of(std::as_bytes(std::span(numbers)))), step);
+  for (const auto& [by_row, numbers] : stored->factors)
+    text +=
+        fmt::format(" {} times {}", by_row ? "rows" : "columns", HexOf(Sha256Of(std::as_bytes(std::span(numbers)))));
   return text;
 }
 std::string KeyText(const TensorDesc& desc) {

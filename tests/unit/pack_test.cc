@@ -256,14 +256,14 @@ TEST(Pack, RefusesFactorsOfNoFloats) {
   PackRecipe recipe = MatrixRecipe(4, 1, 1, 8, 4);
   const std::vector<float> w(4 * 8);
   std::vector<std::byte> packed(recipe.packed_size_bytes());
-  recipe.stored = StoredForm{{0, {{32, 1}}}, {{8, {1, 2, 3, 4}}}};
+  recipe.stored = StoredForm{{0, {{32, 1}}}, {{true, {1, 2, 3, 4}}}};
   EXPECT_TRUE(PackConstant(recipe, ElementBytes(w), packed).ok());
-  for (const StoredForm::Factors& factors : {StoredForm::Factors{0, {1}}, {-1, {1}}, {1, {}}}) {
+  for (const StoredForm::Factors& factors : {StoredForm::Factors{true, {1, 2, 3}}, {false, {1, 2, 3}}, {true, {}}}) {
     recipe.stored->factors = {factors};
     EXPECT_EQ(PackConstant(recipe, ElementBytes(w), packed).code(), StatusCode::kMalformedInput);
   }
   recipe = MatrixRecipe(4, 1, 1, 8, 4, DType::kFloat16);
-  recipe.stored = StoredForm{{0, {{32, 1}}}, {{8, {1, 2, 3, 4}}}};
+  recipe.stored = StoredForm{{0, {{32, 1}}}, {{true, {1, 2, 3, 4}}}};
   EXPECT_EQ(PackConstant(recipe, ElementBytes(std::vector<uint16_t>(32)), packed).code(), StatusCode::kMalformedInput);
 }
 

@@ -80,9 +80,9 @@ TEST(StoredElements, AreMultipliedAfterTheyArePutInOrder) {
   std::vector<float> rows(40, 2.0f);
   rows[1] = 10.0f;
   const ValueId scaled = turned.graph.AddValue({"scaled", {DType::kFloat32, kTurned, {}}});
-  turned.graph.value(scaled).constant = turned.graph.AddScaled(1, {30, rows});
+  turned.graph.value(scaled).constant = turned.graph.AddScaled(1, {true, rows});
   const ValueId twice = turned.graph.AddValue({"twice", {DType::kFloat32, kTurned, {}}});
-  turned.graph.value(twice).constant = turned.graph.AddScaled(scaled, {1, {1, 0.5f, 1}});
+  turned.graph.value(twice).constant = turned.graph.AddScaled(scaled, {false, {1, 0.5f, 1}});
   const std::vector<float> once = ConstantAsFloats(turned.graph, scaled).value();
   EXPECT_EQ(once[1], 80);        // 40 * 2
   EXPECT_EQ(once[30 + 1], 410);  // 41 * 10

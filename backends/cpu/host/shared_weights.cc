@@ -41,7 +41,7 @@ WeightsKey& WeightsKey::Add(const Graph& graph, ValueId constant) {
     const auto& [view, factors] = stored.elements->form();
     Add(view.base).Add(ssize(view.digits));
     for (const auto& [radix, stride] : view.digits) Add(radix).Add(stride);
-    for (const auto& [step, numbers] : factors) Add(step).Add(std::span(numbers));
+    for (const auto& [by_row, numbers] : factors) Add(by_row ? 1 : 0).Add(std::span(numbers));
   }
   if (!stored.source) return Add(0).AddContent(stored.bytes);
   const std::array<uint64_t, 3> place{stored.source->file, stored.source->offset_bytes, stored.bytes.size()};

@@ -94,7 +94,7 @@ bool ScaleFilter(GraphRewriter& rewriter, Node& node, const FilterOrder& order, 
   const std::vector<float> largest = ScaleColumns(*filter, in_row);
   // Depthwise filters have 32 bits with every precision.
   if ((!order.depthwise && !KeepRangeOfHalves(largest, *numbers)) || !AllFinite(*filter)) return false;
-  SetScaledFilter(rewriter, node, {1, std::move(in_row)}, *filter);
+  SetScaledFilter(rewriter, node, {false, std::move(in_row)}, *filter);
   return true;
 }
 

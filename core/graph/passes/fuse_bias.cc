@@ -115,9 +115,7 @@ bool Scale(GraphRewriter& rewriter, Node& node, const PerChannel& scales, PerCha
   if (!filter.has_value()) return false;
   for (size_t i = 0; i < bias.size(); ++i) bias[i] *= scales[i];
   if (!AllFinite(bias)) return false;
-  const bool channels_last = std::holds_alternative<DepthwiseConv2D>(node.op);
-  const size_t step = channels_last ? 1 : filter->size() / scales.size();
-  SetScaledFilter(rewriter, node, {static_cast<int64_t>(step), scales}, *filter);
+  SetScaledFilter(rewriter, node, {!std::holds_alternative<DepthwiseConv2D>(node.op), scales}, *filter);
   return true;
 }
 
