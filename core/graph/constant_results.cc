@@ -93,7 +93,8 @@ ConstantResults JoinedBytes(const Graph& graph, const Node& node) {
   std::vector<std::byte> joined(to.size_bytes());
   size_t first = 0;  // of the part in a row
   for (const ValueId id : node.inputs) {
-    const std::span<const std::byte> bytes = graph.ConstantBytes(id);
+    const OrderedBytes read = graph.ReadConstant(id);
+    const std::span<const std::byte> bytes = read.bytes;
     const size_t part = rows == 0 ? 0 : bytes.size() / rows, line = rows == 0 ? 0 : joined.size() / rows;
     for (size_t row = 0; row < rows; ++row) {
       std::byte* target = joined.data() + row * line + first;

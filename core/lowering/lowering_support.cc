@@ -24,10 +24,10 @@ int32_t SaturateToInt32(float number) {
 }
 
 bool ConstantFitsInt32(const Graph& graph, ValueId value) {
-  const std::span<const std::byte> bytes = graph.ConstantBytes(value);
+  const OrderedBytes read = graph.ReadConstant(value);
   const int64_t count = graph.value(value).desc.shape.element_count();
   for (int64_t i = 0; i < count; ++i) {
-    const double number = LoadElement(DType::kInt64, bytes, i);
+    const double number = LoadElement(DType::kInt64, read.bytes, i);
     if (number < std::numeric_limits<int32_t>::min() || number > std::numeric_limits<int32_t>::max()) return false;
   }
   return true;

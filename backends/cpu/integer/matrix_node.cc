@@ -315,6 +315,8 @@ std::unique_ptr<HostNode> MakeConvolution(const HostNodeRequest& request, const 
   if (!layer || groups > kMostGroups) return nullptr;
   MatrixRows rows = WindowRows(request, window, filter[1], filter[2], depth);
   const IntegerLayer common = WithoutChannels(*layer);
+  OrderedBytes in_order;  // once for all groups
+  if (groups > 1) in_order = graph.ReadConstant(node.inputs[1]);
   std::vector<Group> packed;
   for (int32_t group = 0; group < groups; ++group) {
     const size_t first = size_t(group) * size_t(in_group);

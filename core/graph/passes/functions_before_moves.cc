@@ -93,9 +93,9 @@ class Exchange {
   ValueId Operand(ValueId constant) {
     const TensorDesc desc = graph_.value(constant).desc;
     if (desc.shape == shape_) return constant;
-    const std::span<const std::byte> bytes = graph_.ConstantBytes(constant);
+    const OrderedBytes read = graph_.ReadConstant(constant);
     return graph_.AddConstantValue(graph_.value(constant).name, {desc.dtype, shape_, desc.quantization},
-                                   {bytes.begin(), bytes.end()});
+                                   {read.bytes.begin(), read.bytes.end()});
   }
 
   // Swaps the operations of the two nodes and reconnects their inputs.

@@ -183,7 +183,8 @@ class ListFollower {
   ValueId ValueOf(const Piece& piece, int axis) {
     if (IsWhole(piece, axis)) return piece.source;
     TensorDesc desc = Desc(piece.source);
-    const std::span<const std::byte> bytes = graph_.ConstantBytes(piece.source);
+    const OrderedBytes read = graph_.ReadConstant(piece.source);
+    const std::span<const std::byte> bytes = read.bytes;
     const int32_t whole = desc.shape[axis];
     desc.shape[axis] = piece.size;
     std::vector<std::byte> part;

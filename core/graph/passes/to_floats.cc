@@ -132,7 +132,8 @@ class FloatComposer {
   ValueId PartOfWeights(ValueId weights, int32_t first, int32_t count) {
     TensorDesc desc = graph_.value(weights).desc;
     const int last = desc.shape.rank() - 1;
-    const std::span<const std::byte> bytes = graph_.ConstantBytes(weights);
+    const OrderedBytes read = graph_.ReadConstant(weights);
+    const std::span<const std::byte> bytes = read.bytes;
     const auto depth = static_cast<size_t>(desc.shape[last]);
     std::vector<std::byte> part;
     for (size_t row = 0; row < bytes.size(); row += depth) {
