@@ -97,7 +97,7 @@ bool IsAligned(DType dtype, std::span<const std::byte> bytes) {
 
 Made AddReadable(NodeWriter& to, ValueId stored) {
   const TensorDesc desc = to.desc(stored);
-  if (desc.quantization || desc.dtype == DType::kFloat16) return to.AddWidened(stored);
+  if (IsOfFewBits(desc)) return to.AddWidened(stored);
   if (IsReadAligned(to, stored)) return stored;
   const std::vector<int64_t> key{stored};
   if (const auto found = to.stacked().find(key); found != to.stacked().end()) return found->second;

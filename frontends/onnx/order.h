@@ -20,8 +20,7 @@ struct Tensor {
   ValueId plain = kNoValue;  // the order of the file
   ValueId last = kNoValue;   // dimension 1 ("channels") at the end; only from rank 3 on
   // A constant as the file has it, for readers of weights: in 8 or 16 bits that stand for real numbers, or at an odd
-  // address.
-  // `plain` is made of it once another reader wants it.
+  // address. `plain` is made of it once another reader wants it.
   ValueId stored = kNoValue;
   // The same of a tensor [K,N] as a layer has it, [N,K], whose blocks of K have scales of their own.
   ValueId turned = kNoValue;
@@ -31,6 +30,11 @@ struct Tensor {
   ValueId value() const { return plain == kNoValue ? last : plain; }
   bool is_made() const { return value() != kNoValue || stored != kNoValue || turned != kNoValue; }
 };
+
+// Whether a constant stands for real numbers in fewer bits: others than readers of weights have it as float32.
+inline bool IsOfFewBits(const TensorDesc& desc) {
+  return desc.quantization.has_value() || desc.dtype == DType::kFloat16;
+}
 
 using Results = Result<std::vector<Tensor>>;
 

@@ -66,7 +66,7 @@ Made AddLookUp(OpView& op, Op look_up, const Made& indices, size_t first_node) {
   HEARTH_ASSIGN(const ValueId places, indices);
   HEARTH_TRY(KeepRows(op.to(), first_node));
   TensorDesc made = op.to().desc(x);
-  if (made.quantization || made.dtype == DType::kFloat16) made = PlainType(DType::kFloat32);  // a table of few bits
+  if (IsOfFewBits(made)) made = PlainType(DType::kFloat32);  // a table
   return AddOnRows(op.to(), std::move(look_up), {x, places}, made);
 }
 

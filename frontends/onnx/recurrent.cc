@@ -76,8 +76,7 @@ bool HasCell(Recurrent kind) {
 // Those of an LSTM are copied in another order, from any address.
 Made RecurrentWeights(OpView& op, size_t i, Recurrent kind) {
   HEARTH_ASSIGN(const ValueId weights, HasCell(kind) ? op.Weights(i) : op.In(i));
-  const TensorDesc& desc = op.to().desc(weights);
-  return desc.quantization || desc.dtype == DType::kFloat16 ? op.In(i) : Made(weights);
+  return IsOfFewBits(op.to().desc(weights)) ? op.In(i) : Made(weights);
 }
 
 // Of input, output, forget, cell: input, forget, cell, output.

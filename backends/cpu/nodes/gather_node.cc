@@ -92,7 +92,8 @@ class StoredTableNode final : public HostNode {
 
   Status Run(RunControl* /*control*/) override {
     float* out = reinterpret_cast<float*>(out_.bytes());
-    workers_.ForEachPart(split_.outer * split_.count, 1, [&](int64_t begin, int64_t end) {
+    const int64_t least = kLeastElementsOfPart / split_.inner + 1;
+    workers_.ForEachPart(split_.outer * split_.count, least, [&](int64_t begin, int64_t end) {
       for (int64_t slice = begin; slice < end; ++slice) {
         const int64_t row = Nearest(indices_.index(slice % split_.count), split_.length);
         reader_.Read((slice / split_.count * split_.length + row) * split_.inner, split_.inner,
