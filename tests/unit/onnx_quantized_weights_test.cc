@@ -83,11 +83,21 @@ TEST(OnnxQuantizedWeights, OfOneDimensionStayInEightBits) {
 constexpr std::string_view kByDepth("\1\2\3\4\5\6\7\10", 8), kByRow("\1\3\5\7\2\4\6\10", 8);
 const std::vector<float> kScalesByDepth = {1, 10, 100, 1000}, kScalesByRow = {1, 100, 10, 1000};
 
-TEST(OnnxQuantizedWeights, OfBlocksAreTurnedForALayer) {
+// A graph whose 'w' are these, with an output 'y'. axis: the one of the blocks.
+OnnxGraph WithBlocks(int64_t axis) {
+  const bool by_depth = axis == 0;
   OnnxGraph graph;
-  graph.Input("x", {"1", "4"}).Output("y").Stored("q", {4, 2}, kOnnxInt8, kByDepth).Floats("s", {2, 2}, kScalesByDepth);
+  graph.Output("y").Stored("q", by_depth ? std::vector<int64_t>{4, 2} : std::vector<int64_t>{2, 4}, kOnnxInt8,
+                           by_depth ? kByDepth : kByRow);
+  graph.Floats("s", {2, 2}, by_depth ? kScalesByDepth : kScalesByRow);
   graph.Node("DequantizeLinear", {"q", "s"}, {"w"},
-             {OnnxGraph::Integer("axis", 0), OnnxGraph::Integer("block_size", 2)});
+             {OnnxGraph::Integer("axis", axis), OnnxGraph::Integer("block_size", 2)});
+  return graph;
+}
+
+TEST(OnnxQuantizedWeights, OfBlocksAreTurnedForALayer) {
+  OnnxGraph graph = WithBlocks(0);
+  graph.Input("x", {"1", "4"});
   const std::string file = OnnxFile(graph.Node("MatMul", {"x", "w"}, {"y"}), 21);
   const Graph read = ReadFrom(file);
   EXPECT_NE(BlocksOf(WeightsOf(read)), nullptr);
@@ -96,10 +106,8 @@ TEST(OnnxQuantizedWeights, OfBlocksAreTurnedForALayer) {
 }
 
 TEST(OnnxQuantizedWeights, OfBlocksInRowsAreALayersBehindATranspose) {
-  OnnxGraph graph;
-  graph.Input("x", {"1", "4"}).Output("y").Stored("q", {2, 4}, kOnnxInt8, kByRow).Floats("s", {2, 2}, kScalesByRow);
-  graph.Node("DequantizeLinear", {"q", "s"}, {"w"},
-             {OnnxGraph::Integer("axis", 1), OnnxGraph::Integer("block_size", 2)});
+  OnnxGraph graph = WithBlocks(1);
+  graph.Input("x", {"1", "4"});
   const std::string file =
       OnnxFile(graph.Node("Transpose", {"w"}, {"turned"}).Node("MatMul", {"x", "turned"}, {"y"}), 21);
   const Graph read = ReadFrom(file);
@@ -131,10 +139,8 @@ TEST(OnnxQuantizedWeights, OfTwoLayersMayHaveScalesOfTwoKinds) {
 }
 
 TEST(OnnxQuantizedWeights, OfBlocksAreFloatsForOtherReaders) {
-  OnnxGraph graph;
-  graph.Input("x", {"4", "2"}).Output("y").Stored("q", {4, 2}, kOnnxInt8, kByDepth).Floats("s", {2, 2}, kScalesByDepth);
-  graph.Node("DequantizeLinear", {"q", "s"}, {"w"},
-             {OnnxGraph::Integer("axis", 0), OnnxGraph::Integer("block_size", 2)});
+  OnnxGraph graph = WithBlocks(0);
+  graph.Input("x", {"4", "2"});
   const std::string file = OnnxFile(graph.Node("Add", {"x", "w"}, {"y"}), 21);
   EXPECT_THAT(AnswerOf(ReadFrom(file), {4, 2}, {0, 0, 0, 0, 0, 0, 0, 0}),
               ElementsAre(1, 20, 3, 40, 500, 6000, 700, 8000));
