@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "core/graph/types.h"
+#include "hearth/status.h"
 
 namespace hearth {
 
@@ -20,8 +22,12 @@ struct BlockScales {
   struct Numbers {
     DType dtype = DType::kFloat32;
     std::span<const std::byte> bytes;
-    int64_t row_step = 0;                               // numbers from the first of a row to that of the next
-    std::shared_ptr<const std::vector<std::byte>> own;  // what `bytes` are of, unless that is the model's file
+    int64_t row_step = 0, block_step = 1;  // numbers from one of a row, or of a block, to that of the next
+    std::optional<FileRange> source = {};  // where a model's file has `bytes`
+    std::shared_ptr<const std::vector<std::byte>> own = {};  // what `bytes` are of otherwise
+
+    int64_t At(int64_t row, int64_t block) const { return row * row_step + block * block_step; }
+    friend bool operator==(const Numbers& a, const Numbers& b);
   };
   struct Grid {
     double scale = 1, zero = 0;
@@ -40,7 +46,17 @@ struct BlockScales {
   }
   // Of a number that was loaded as its type says.
   double Unsigned(double number) const { return has_unsigned_nibbles && number < 0 ? number + 16 : number; }
+  friend bool operator==(const BlockScales&, const BlockScales&) = default;
 };
+
+// kMalformedInput unless there are a scale and, if any, a zero point for each block of such a tensor.
+Status CheckBlocks(const BlockScales& blocks, const TensorDesc& desc);
+
+// Row by row: a copy of these bytes.
+inline BlockScales::Numbers NumbersOfOwn(DType dtype, std::span<const std::byte> bytes, int64_t row_step) {
+  const auto own = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
+  return {dtype, *own, row_step, 1, std::nullopt, own};
+}
 
 inline Quantization GridOf(BlockScales blocks) {
   return {.scales = {}, .zero_points = {}, .blocks = std::make_shared<const BlockScales>(std::move(blocks))};

@@ -24,7 +24,7 @@ void CopyOf(const Graph& graph, ValueId id, const StridedView& view, std::byte* 
   const Constant& constant = graph.constant(*graph.value(id).constant);
   const int64_t size = BitsOf(graph.value(id).desc.dtype) / 8;
   std::optional<StridedView> stored;
-  if (constant.elements != nullptr && constant.elements->form().factors.empty())
+  if (constant.elements != nullptr && constant.elements->is_only_view())
     stored = Composed(view, constant.elements->form().view);
   constant.was_read.Set();
   if (stored) return CopyView(*stored, size, constant.bytes.data(), to);

@@ -73,7 +73,7 @@ void Graph::DropUnusedConstants() {
   for (size_t k = 0; k < constants_.size(); ++k) {
     if (!is_used[k]) constants_[k] = {};
     if (auto& own = constants_[k].elements; own != nullptr)
-      own = std::make_shared<const StoredElements>(own->form(), own->element_bytes());
+      own = std::make_shared<const StoredElements>(own->form(), own->bits());
   }
 }
 
@@ -87,29 +87,40 @@ ConstantId Graph::AddConstant(Constant constant) {
   return static_cast<ConstantId>(constants_.size() - 1);
 }
 
-std::optional<ConstantId> Graph::AddInForm(ValueId id, const StoredForm& form) {
+std::optional<ConstantId> Graph::AddInForm(ValueId id, const StoredForm& form, int64_t bits) {
   constexpr size_t kLeastBytes = 256;
   const Constant& constant = constants_[*values_[id].constant];
-  const int64_t element_bytes = BitsOf(values_[id].desc.dtype) / 8;
   const bool is_large = constant.source && constant.bytes.size() >= kLeastBytes;
-  if (!is_large || !CheckForm(form, element_bytes, constant.bytes.size()).ok()) return std::nullopt;
-  return AddConstant(
-      {constant.bytes, constant.source, {}, std::make_shared<const StoredElements>(form, element_bytes)});
+  if (!is_large || !CheckForm(form, bits, constant.bytes.size()).ok()) return std::nullopt;
+  return AddConstant({constant.bytes, constant.source, {}, std::make_shared<const StoredElements>(form, bits)});
+}
+
+StoredForm Graph::FormOf(ValueId id) const {
+  const std::shared_ptr<const StoredElements>& elements = constants_[*values_[id].constant].elements;
+  return elements == nullptr ? StoredForm{{0, {{values_[id].desc.shape.element_count(), 1}}}} : elements->form();
 }
 
 std::optional<ConstantId> Graph::AddReordered(ValueId id, const StridedView& view) {
-  const std::shared_ptr<const StoredElements> elements = constants_[*values_[id].constant].elements;
-  if (elements != nullptr && !elements->form().factors.empty()) return std::nullopt;
-  const auto stored = elements == nullptr ? Simplified(view) : Composed(view, elements->form().view);
-  return stored ? AddInForm(id, {*stored}) : std::nullopt;
+  StoredForm form = FormOf(id);
+  const bool is_in_order = constants_[*values_[id].constant].elements == nullptr;
+  const auto stored = is_in_order ? Simplified(view) : Composed(view, form.view);
+  if (!form.factors.empty() || !stored) return std::nullopt;
+  form.view = *stored;
+  return AddInForm(id, form, BitsOf(values_[id].desc.dtype));
+}
+
+std::optional<ConstantId> Graph::AddOf4Bits(ValueId id) {
+  const StoredForm form = FormOf(id);
+  const bool has_nibbles = form.type == FileType::kInt4 || form.type == FileType::kUInt4;
+  const Constant& constant = constants_[*values_[id].constant];
+  if (has_nibbles && Simplified(form.view).is_identity()) return AddConstant({constant.bytes, constant.source});
+  return AddInForm(id, form, 4);
 }
 
 std::optional<ConstantId> Graph::AddScaled(ValueId id, StoredForm::Factors factors) {
-  const std::shared_ptr<const StoredElements> elements = constants_[*values_[id].constant].elements;
-  StoredForm form{{0, {{values_[id].desc.shape.element_count(), 1}}}};
-  if (elements != nullptr) form = elements->form();
+  StoredForm form = FormOf(id);
   form.factors.push_back(std::move(factors));
-  return AddInForm(id, form);
+  return AddInForm(id, form, BitsOf(values_[id].desc.dtype));
 }
 
 Node& Graph::AddNode(Node node) {

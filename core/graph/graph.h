@@ -27,14 +27,6 @@ using ValueId = int32_t;
 using ConstantId = int32_t;
 inline constexpr ValueId kNoValue = -1;  // an optional input that is absent
 
-// A range of bytes in one of a model's files. A .tflite model is one file; other formats keep weights in separate
-// files.
-struct FileRange {
-  uint32_t file = 0;  // index into the list of files that the model's reader made
-  uint64_t offset_bytes = 0, size_bytes = 0;
-  friend auto operator<=>(const FileRange&, const FileRange&) = default;
-};
-
 // Whether somebody has looked at a constant's bytes. Several threads may note it at once.
 class ReadMark {
  public:
@@ -56,10 +48,11 @@ struct Constant {
   // The bytes' position in the model's files; absent for constants that Hearth made.
   std::optional<FileRange> source;
   mutable ReadMark was_read = {};  // by whoever computes with them, since the graph was made or cloned
-  // Set if `bytes` lie in another order than that of the dimensions of its values.
+  // Set if `bytes` lie in another order than that of the dimensions of its values, or are of another type.
   std::shared_ptr<const StoredElements> elements = {};
 
   OrderedBytes ordered() const { return elements == nullptr ? OrderedBytes{bytes} : elements->Ordered(bytes); }
+  size_t size_bytes() const { return elements == nullptr ? bytes.size() : elements->size_bytes(); }  // in order
 };
 
 struct Value {
@@ -121,6 +114,8 @@ class Graph {
   std::optional<ConstantId> AddReordered(ValueId id, const StridedView& view);
   // The same of a constant of floats with elements multiplied by numbers.
   std::optional<ConstantId> AddScaled(ValueId id, StoredForm::Factors factors);
+  // The same of integers of a file that are bytes for the graph, as integers of 4 bits.
+  std::optional<ConstantId> AddOf4Bits(ValueId id);
 
   // Limits the bytes of constants that are made from now on; there is no limit before. Passes ask HasRoomFor before
   // they compute a constant, since nodes that share a filter could each want one of their own, and a single number
@@ -159,7 +154,7 @@ class Graph {
     constant.was_read.Set();
     return constant.ordered();
   }
-  size_t ConstantSizeBytes(ValueId id) const { return constants_[*values_[id].constant].bytes.size(); }
+  size_t ConstantSizeBytes(ValueId id) const { return constants_[*values_[id].constant].size_bytes(); }
   const std::vector<Constant>& constants() const { return constants_; }
 
   // Index of the node that makes `id`, or -1. Searches all nodes: for many values use Producers().
@@ -176,7 +171,8 @@ class Graph {
  private:
   // Keeps bytes that the graph makes, and takes them from the limit.
   std::span<const std::byte> Own(std::vector<std::byte> bytes);
-  std::optional<ConstantId> AddInForm(ValueId id, const StoredForm& form);
+  StoredForm FormOf(ValueId constant) const;
+  std::optional<ConstantId> AddInForm(ValueId id, const StoredForm& form, int64_t bits);
 
   std::vector<Value> values_;
   std::vector<Constant> constants_;

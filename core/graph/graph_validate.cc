@@ -51,7 +51,7 @@ class GraphChecker {
       return Error(StatusCode::kMalformedInput, "value {} refers to constant {}, which does not exist", Label(id),
                    *value.constant);
     }
-    const size_t size_bytes = graph_.constant(*value.constant).bytes.size();
+    const size_t size_bytes = graph_.constant(*value.constant).size_bytes();
     if (size_bytes != value.desc.size_bytes()) {
       return Error(StatusCode::kMalformedInput, "constant {} has {} bytes, {}[{}] needs {}", Label(id), size_bytes,
                    DTypeName(value.desc.dtype), value.desc.shape.ToString(), value.desc.size_bytes());

@@ -89,6 +89,14 @@ struct Bhwc {
 // takes such a tensor.
 Bhwc ToBhwc(const Shape& shape);
 
+// A range of bytes in one of a model's files. A .tflite model is one file; other formats keep weights in separate
+// files.
+struct FileRange {
+  uint32_t file = 0;  // index into the list of files that the model's reader made
+  uint64_t offset_bytes = 0, size_bytes = 0;
+  friend auto operator<=>(const FileRange&, const FileRange&) = default;
+};
+
 struct BlockScales;  // core/graph/block_scales.h
 
 // real = scale * (stored - zero_point), per tensor (size 1) or per slice along `dimension`; or per block, then without
@@ -99,7 +107,7 @@ struct Quantization {
   int32_t dimension = 0;
   std::shared_ptr<const BlockScales> blocks;
 
-  friend bool operator==(const Quantization&, const Quantization&) = default;
+  friend bool operator==(const Quantization& a, const Quantization& b);
 };
 
 struct TensorDesc {

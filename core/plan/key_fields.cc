@@ -9,6 +9,7 @@
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/device/device_rules.h"
+#include "core/plan/member_writer.h"
 #include "core/plan/tuning.h"
 
 namespace hearth {
@@ -73,6 +74,7 @@ std::string KeyText(const std::optional<StoredForm>& stored) {
   if (!stored) return "";
   std::string text = fmt::format("from {}", stored->view.base);
   for (const auto& [radix, stride] : stored->view.digits) text += fmt::format(" {}:{}", radix, stride);
+  if (stored->type != FileType::kSame) text += fmt::format(" of type {}", static_cast<int>(stored->type));
   for (const auto& [by_row, numbers] : stored->factors)
     text +=
         fmt::format(" {} times {}", by_row ? "rows" : "columns", HexOf(Sha256Of(std::as_bytes(std::span(numbers)))));
@@ -82,9 +84,13 @@ std::string KeyText(const TensorDesc& desc) {
   static_assert(kMemberCount<TensorDesc> == 3 && kMemberCount<Quantization> == 4, "add the new member here");
   std::string text = fmt::format("{} {}", DTypeName(desc.dtype), desc.shape.ToString());
   if (!desc.quantization.has_value()) return text;
-  const auto& [scales, zero_points, dimension, blocks] = *desc.quantization;  // of blocks, recipes read floats
-  return text + fmt::format(" scales {} zero points {} along {}", HexOf(Sha256Of(std::as_bytes(std::span(scales)))),
-                            HexOf(Sha256Of(std::as_bytes(std::span(zero_points)))), dimension);
+  const auto& [scales, zero_points, dimension, blocks] = *desc.quantization;
+  text += fmt::format(" scales {} zero points {} along {}", HexOf(Sha256Of(std::as_bytes(std::span(scales)))),
+                      HexOf(Sha256Of(std::as_bytes(std::span(zero_points)))), dimension);
+  if (blocks == nullptr) return text;
+  MemberWriter writer;
+  writer(blocks);
+  return text + " blocks " + HexOf(Sha256Of(writer.TakeBytes()));
 }
 
 // ---- Rows ----

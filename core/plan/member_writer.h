@@ -80,7 +80,7 @@ class MemberWriter {
     const auto& [size, scales, zeros, zero, has_unsigned_nibbles] = *blocks;
     (*this)(size, zero, has_unsigned_nibbles);
     for (const auto& numbers : {scales, zeros}) {
-      (*this)(numbers.dtype, numbers.row_step);
+      (*this)(numbers.dtype, numbers.row_step, numbers.block_step, numbers.source);
       Raw(numbers.bytes);
     }
   }

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/float16.h"
 #include "core/base/numbers.h"
+#include "core/graph/block_scales.h"
 #include "core/graph/element.h"
 #include "core/graph/float_reader.h"
 
@@ -211,6 +212,7 @@ std::string DimsText(const PackRecipe& recipe) {
 
 Status CheckQuantization(const TensorDesc& desc) {
   if (!desc.quantization.has_value()) return Status::Ok();
+  if (const BlockScales* blocks = BlocksOf(desc)) return CheckBlocks(*blocks, desc);
   const Quantization& quantization = *desc.quantization;
   const size_t scales = quantization.scales.size(), zero_points = quantization.zero_points.size();
   if (zero_points > 1 && zero_points != scales) {
@@ -245,16 +247,20 @@ Status CheckRecipe(const PackRecipe& recipe, std::span<const std::byte> source, 
   if (recipe.layout == PackLayout::kDepthwise && recipe.dims[0] != 1) {
     return Error(StatusCode::kMalformedInput, "depthwise weights {} must start with 1", DimsText(recipe));
   }
-  if (source.size() != recipe.source.size_bytes()) {
+  size_t size_bytes = source.size();
+  if (recipe.stored) {
+    HEARTH_TRY(CheckForm(*recipe.stored, BitsOf(recipe.source.dtype), size_bytes));
+    size_bytes = StoredElements(*recipe.stored, BitsOf(recipe.source.dtype)).size_bytes();
+  }
+  if (size_bytes != recipe.source.size_bytes()) {
     return Error(StatusCode::kMalformedInput, "weights of shape {} and type {} need {} bytes but have {}",
                  recipe.source.shape.ToString(), DTypeName(recipe.source.dtype), recipe.source.size_bytes(),
-                 source.size());
+                 size_bytes);
   }
   if (packed.size() != recipe.packed_size_bytes()) {
     return Error(StatusCode::kInvalidArgument, "packed weights need {} bytes of room but got {}",
                  recipe.packed_size_bytes(), packed.size());
   }
-  if (recipe.stored) HEARTH_TRY(CheckForm(*recipe.stored, BitsOf(recipe.source.dtype) / 8, source.size()));
   return CheckQuantization(recipe.source);
 }
 
@@ -284,7 +290,7 @@ Status PackConstant(const PackRecipe& recipe, std::span<const std::byte> source,
   HEARTH_TRY(CheckRecipe(recipe, source, packed));
   if (packed.empty()) return Status::Ok();
   OrderedBytes ordered{source};
-  if (recipe.stored) ordered = InForm(*recipe.stored, BitsOf(recipe.source.dtype) / 8, source);
+  if (recipe.stored) ordered = InForm(*recipe.stored, BitsOf(recipe.source.dtype), source);
   const FloatReader reader(recipe.source, ordered.bytes);
   const FloatWriter writer(packed, recipe.storage);
   const int64_t channels = recipe.dims[3];

@@ -5,10 +5,19 @@
 #include "core/base/error.h"
 #include "core/base/numbers.h"
 #include "core/graph/block_scales.h"
-#include "core/graph/float_reader.h"
 #include "core/graph/value_analysis.h"
 
 namespace hearth {
+namespace {
+
+// Plans outlive what they are made of: numbers that a file has are read from it when they are needed.
+BlockScales OfPlan(BlockScales blocks) {
+  for (BlockScales::Numbers* numbers : {&blocks.scales, &blocks.zeros})
+    if (numbers->source) numbers->bytes = {};
+  return blocks;
+}
+
+}  // namespace
 
 Operand PlanConstants::Packed(ValueId constant, PackRecipe recipe) {
   PlanConstant packed;
@@ -19,24 +28,12 @@ Operand PlanConstants::Packed(ValueId constant, PackRecipe recipe) {
                                                                                                : StorageType::kFloat32;
   const Graph& graph = values_.graph();
   const Constant& stored = graph.constant(*graph.value(constant).constant);
-  if (BlocksOf(recipe.source) != nullptr) return AsFloats(constant, std::move(recipe));
+  if (const BlockScales* blocks = BlocksOf(recipe.source)) recipe.source.quantization = GridOf(OfPlan(*blocks));
   const bool is_inline = !stored.source.has_value();
   if (!is_inline) packed.source = *stored.source;
   if (stored.elements != nullptr) recipe.stored = stored.elements->form();
   packed.recipe = std::move(recipe);
   return Add(constant, std::move(packed), is_inline ? stored.bytes : std::span<const std::byte>());
-}
-
-// A plan knows only one part of the model's files for each constant, but scales of blocks lie in a part of their own.
-Operand PlanConstants::AsFloats(ValueId constant, PackRecipe recipe) {
-  const OrderedBytes stored = values_.graph().ReadConstant(constant);
-  const FloatReader reader(recipe.source, stored.bytes);
-  std::vector<float> floats(static_cast<size_t>(recipe.source.shape.element_count()));
-  reader.Read(0, ssize(floats), floats.data());
-  recipe.source = {DType::kFloat32, recipe.source.shape, std::nullopt};
-  PlanConstant packed;
-  packed.recipe = std::move(recipe);
-  return Add(constant, std::move(packed), std::as_bytes(std::span(floats)));
 }
 
 Operand PlanConstants::Zeros(int32_t count, int32_t width) {

@@ -29,7 +29,6 @@ class PlanConstants {
   Status PlaceIn(Plan& plan);
 
  private:
-  Operand AsFloats(ValueId constant, PackRecipe recipe);
   // Adds it with `inline_bytes` if it is new. `value` kNoValue: zeros.
   Operand Add(ValueId value, PlanConstant constant, std::span<const std::byte> inline_bytes);
 

@@ -46,6 +46,9 @@ constexpr Executor LastOf(Executor) {
 constexpr HostPlace::Kind LastOf(HostPlace::Kind) {
   return HostPlace::Kind::kConstant;
 }
+constexpr FileType LastOf(FileType) {
+  return FileType::kUInt2;
+}
 constexpr PackLayout LastOf(PackLayout) {
   return PackLayout::kWinograd;
 }

@@ -104,10 +104,19 @@ class PlanReader {
     if (present) Item(item.emplace());
   }
 
-  void Item(std::shared_ptr<const BlockScales>& /*blocks*/) {
+  void Item(std::shared_ptr<const BlockScales>& item) {
     bool present = false;
     Item(present);
-    if (present) Fail();  // plans have such constants as floats
+    if (!present) return;
+    BlockScales blocks;
+    (*this)(blocks.size, blocks.zero, blocks.has_unsigned_nibbles);
+    for (BlockScales::Numbers* numbers : {&blocks.scales, &blocks.zeros}) {
+      std::vector<std::byte> bytes;
+      (*this)(numbers->dtype, numbers->row_step, numbers->block_step, numbers->source, bytes);
+      numbers->own = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+      numbers->bytes = *numbers->own;
+    }
+    item = std::make_shared<const BlockScales>(std::move(blocks));
   }
 
   void Item(Shape& shape) {

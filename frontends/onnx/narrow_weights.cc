@@ -30,21 +30,36 @@ struct NarrowWeights {
   int64_t depth, rows, bits, block;
 };
 
+// The constant, a list of one number for each block, in rows of `columns`. Where it is turned, its rows are the layer's
+// columns.
+Result<BlockScales::Numbers> NumbersIn(const NodeWriter& to, ValueId list, int64_t columns, bool is_turned) {
+  const Constant& constant = to.graph().constant(*to.graph().value(list).constant);
+  const TensorDesc& desc = to.desc(list);
+  const auto rows = static_cast<int32_t>(desc.shape.element_count() / columns);
+  const StridedView in_turn{0, {{desc.shape.element_count(), 1}}};
+  const StridedView& view = constant.elements == nullptr ? in_turn : constant.elements->form().view;
+  const auto steps = StridesAlong(view, {rows, static_cast<int32_t>(columns)});
+  const bool is_there = constant.source && (constant.elements == nullptr || constant.elements->is_only_view());
+  BlockScales::Numbers numbers;
+  if (is_there && steps && view.base == 0) {
+    numbers = {desc.dtype, constant.bytes, steps->front(), steps->back(), constant.source};
+  } else {  // a copy of the graph has one of its own
+    const OrderedBytes read = to.graph().ReadConstant(list);
+    if (!to.budget().ChargeMade(read.bytes.size())) return ReadingBudget::TooMuchMade("its scales");
+    numbers = NumbersOfOwn(desc.dtype, read.bytes, columns);
+  }
+  if (is_turned) std::swap(numbers.row_step, numbers.block_step);
+  return numbers;
+}
+
 // The constant floats or, if they are packed, bytes of operand `i`; nothing if there are not `count` of them.
 Result<std::optional<BlockScales::Numbers>> NumbersOf(OpView& op, size_t i, int64_t row_step, int64_t count) {
-  const NodeWriter& to = op.to();
-  HEARTH_ASSIGN(const ValueId value, op.In(i));
-  const TensorDesc& desc = to.desc(value);
+  HEARTH_ASSIGN(const ValueId value, op.Weights(i));
+  const TensorDesc& desc = op.to().desc(value);
   const bool has_type = desc.dtype == DType::kUInt8 ? i == 3 : IsPlainFloat(desc);
-  if (!to.IsConstant(value) || !has_type || desc.shape.element_count() != count)
+  if (!op.to().IsConstant(value) || !has_type || desc.shape.element_count() != count)
     return std::optional<BlockScales::Numbers>();
-  BlockScales::Numbers numbers{desc.dtype, to.graph().ConstantBytes(value), row_step, nullptr};
-  const Constant& constant = to.graph().constant(*to.graph().value(value).constant);
-  if (!constant.source || constant.elements != nullptr) {  // a copy of the graph has one of its own
-    if (!to.budget().ChargeMade(numbers.bytes.size())) return ReadingBudget::TooMuchMade("its scales");
-    numbers.own = std::make_shared<const std::vector<std::byte>>(numbers.bytes.begin(), numbers.bytes.end());
-    numbers.bytes = *numbers.own;
-  }
+  HEARTH_ASSIGN(BlockScales::Numbers numbers, NumbersIn(op.to(), value, row_step, false));
   return std::optional(std::move(numbers));
 }
 
@@ -69,8 +84,10 @@ Made AddStoredWeights(OpView& op, const NarrowWeights& narrow, ValueId packed) {
     if (!zeros) return kNoValue;
     grid.zeros = *std::move(zeros);
     if (are_packed && narrow.bits == 4) {
+      if (grid.zeros.block_step > 1) return kNoValue;  // two of a byte follow each other
       grid.zeros.dtype = DType::kInt4;
       grid.zeros.row_step *= 2;
+      grid.zeros.block_step = 1;
     }
   }
   return to.AddSameBytes(packed, {narrow.bits == 4 ? DType::kInt4 : DType::kUInt8,
@@ -140,24 +157,6 @@ Made WeightsOf(OpView& op, const NarrowWeights& narrow, ValueId packed) {
   return weights;
 }
 
-// The constant, of a layer's weights [K,N], as one of [N,K].
-Made ByRow(NodeWriter& to, ValueId constant, bool is_turned) {
-  return is_turned ? AddPermuted(to, constant, {1, 0}) : Made(constant);
-}
-Result<BlockScales::Numbers> NumbersByRow(NodeWriter& to, ValueId list, bool is_turned) {
-  HEARTH_ASSIGN(const ValueId by_row, ByRow(to, list, is_turned));
-  const OrderedBytes read = to.graph().ReadConstant(by_row);
-  const auto own = std::make_shared<const std::vector<std::byte>>(read.bytes.begin(), read.bytes.end());
-  return BlockScales::Numbers{to.desc(by_row).dtype, *own, to.shape(by_row)[1], own};
-}
-
-// Integers of 4 bits, two in a byte.
-std::vector<std::byte> InNibbles(std::span<const std::byte> integers) {
-  std::vector<std::byte> made((integers.size() + 1) / 2);
-  for (size_t k = 0; k < integers.size(); ++k) made[k / 2] |= (integers[k] & std::byte{15}) << (k % 2 * 4);
-  return made;
-}
-
 }  // namespace
 
 Result<Tensor> BlockedWeights(OpView& op) {
@@ -174,10 +173,10 @@ Result<Tensor> BlockedWeights(OpView& op) {
   const int64_t blocks = (depth + block - 1) / block;
   const Shape of_blocks =
       is_turned ? Shape{static_cast<int32_t>(blocks), rows} : Shape{rows, static_cast<int32_t>(blocks)};
-  HEARTH_ASSIGN(const ValueId scale, op.In(1));
+  HEARTH_ASSIGN(const ValueId scale, op.Weights(1));
   HEARTH_ASSIGN(const ValueId zero, op.Optional(2));
   if (to.shape(scale) != of_blocks || (zero != kNoValue && to.desc(zero) != TensorDesc{desc.dtype, of_blocks, {}}) ||
-      to.desc(scale).dtype != DType::kFloat32) {
+      !IsPlainFloat(to.desc(scale))) {
     return Tensor();
   }
   const auto as_made = [&](ValueId made) { return is_turned ? Tensor{.turned = made} : Tensor{.stored = made}; };
@@ -186,14 +185,16 @@ Result<Tensor> BlockedWeights(OpView& op) {
   if (!to.budget().ChargeMade(4 * desc.size_bytes())) return ReadingBudget::TooMuchMade("its weights");
   const bool are_narrow = to.marks().narrow_integers.contains(integers);
   BlockScales grid{.size = static_cast<int32_t>(block), .has_unsigned_nibbles = are_narrow && !has_sign};
-  HEARTH_ASSIGN(grid.scales, NumbersByRow(to, scale, is_turned));
+  HEARTH_ASSIGN(grid.scales, NumbersIn(to, scale, of_blocks[1], is_turned));
   if (zero != kNoValue) {
-    HEARTH_ASSIGN(grid.zeros, NumbersByRow(to, zero, is_turned));
+    HEARTH_ASSIGN(grid.zeros, NumbersIn(to, zero, of_blocks[1], is_turned));
   }
-  HEARTH_ASSIGN(const ValueId by_row, ByRow(to, integers, is_turned));
+  HEARTH_ASSIGN(const ValueId by_row, is_turned ? AddPermuted(to, integers, {1, 0}) : Made(integers));
   TensorDesc layer{are_narrow ? DType::kInt4 : desc.dtype, {rows, depth}, GridOf(std::move(grid))};
   const auto in_few_bits = [&]() -> Made {
     if (!are_narrow) return to.AddSameBytes(by_row, layer);
+    if (const auto stored = to.graph().AddOf4Bits(by_row))
+      return to.graph().AddValue({to.graph().value(integers).name, layer, stored});
     const OrderedBytes read = to.graph().ReadConstant(by_row);
     return to.graph().AddConstantValue(to.graph().value(integers).name, layer, InNibbles(read.bytes));
   };

@@ -56,7 +56,7 @@ Made AddReordered(NodeWriter& to, ValueId value, const StridedView& view, const 
   if (const auto moved = graph.AddReordered(value, view)) return graph.AddValue({graph.value(value).name, made, moved});
   const OrderedBytes from = graph.ReadConstant(value);
   OrderedBytes ordered;
-  if (!from.bytes.empty()) ordered = InForm({view}, BitsOf(made.dtype) / 8, from.bytes);
+  if (!from.bytes.empty()) ordered = InForm({view}, BitsOf(made.dtype), from.bytes);
   return graph.AddConstantValue(graph.value(value).name, made, {ordered.bytes.begin(), ordered.bytes.end()});
 }
 

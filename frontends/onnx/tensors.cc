@@ -12,6 +12,19 @@
 namespace hearth::onnx {
 namespace {
 
+// How a file stores elements of types that the graph has not: float16 is one of those for few elements only.
+FileType FileTypeOf(int32_t type) {
+  switch (type) {
+    case kFloat16: return FileType::kFloat16;
+    case kBfloat16: return FileType::kBFloat16;
+    case kInt4: return FileType::kInt4;
+    case kUint4: return FileType::kUInt4;
+    case kInt2: return FileType::kInt2;
+    case kUint2: return FileType::kUInt2;
+    default: return FileType::kSame;
+  }
+}
+
 bool IsNarrowFloat(int32_t type) {
   return type == kFloat16 || type == kBfloat16;
 }
@@ -19,25 +32,6 @@ bool IsNarrowFloat(int32_t type) {
 // Of an integer that shares bytes with others; 0 for other types.
 int NarrowBitsOf(int32_t type) {
   return type == kUint4 || type == kInt4 ? 4 : type == kUint2 || type == kInt2 ? 2 : 0;
-}
-
-// The elements of a narrow type as those of `desc`.
-std::vector<std::byte> Widened(int32_t type, const TensorDesc& desc, std::span<const std::byte> stored) {
-  std::vector<std::byte> made(desc.size_bytes());
-  const int bits = NarrowBitsOf(type);
-  for (int64_t i = 0, count = desc.shape.element_count(); i < count; ++i) {
-    if (bits == 0) {
-      const auto half = LoadAt<uint16_t>(stored.data(), i);
-      StoreAt(made.data(), i, type == kFloat16 ? HalfToFloat(half) : std::bit_cast<float>(uint32_t{half} << 16));
-      continue;
-    }
-    // The first element of a byte is in its lowest bits; the highest one of a signed element is its sign.
-    const auto byte = std::to_integer<int>(stored[static_cast<size_t>(i * bits / 8)]);
-    const int number = byte >> (i * bits % 8) & ((1 << bits) - 1);
-    const bool is_negative = desc.dtype == DType::kInt8 && number >> (bits - 1) != 0;
-    made[static_cast<size_t>(i)] = static_cast<std::byte>(is_negative ? number - (1 << bits) : number);
-  }
-  return made;
 }
 
 Result<Shape> ShapeOfTensor(const TensorProto& tensor) {
@@ -200,21 +194,25 @@ Result<Tensor> AddTensor(Reading& reading, NodeWriter& to, const TensorProto& te
 
   ValueId value = kNoValue;
   Graph& graph = to.graph();
-  const bool is_weight = is_held || (desc.dtype == DType::kFloat32 && needed >= kLeastStoredBytes);
-  const bool stays = is_weight || IsAligned(desc.dtype, bytes);
+  const bool is_weight = is_held || is_narrow || desc.dtype == DType::kFloat32;
+  const bool stays =
+      (is_weight && needed >= kLeastStoredBytes) || (!is_narrow && needed > 0 && IsAligned(desc.dtype, bytes));
+  const StoredForm form{
+      {0, {{desc.shape.element_count(), 1}}}, {}, is_narrow ? FileTypeOf(tensor.type) : FileType::kSame};
   if (!reading.budget.copies.Charge(name.size())) return CopyBudget::Exceeded("the names of constants");
-  if (!is_narrow && listed.empty() && stays && needed > 0) {
+  if (listed.empty() && stays) {
     if (!reading.budget.ChargeStored(desc)) return ReadingBudget::TooMuchMade("a constant");
     const auto offset = static_cast<uint64_t>(bytes.data() - reading.file.data());
-    const ConstantId constant = graph.BorrowConstant(bytes, FileRange{0, offset, bytes.size()});
-    value = graph.AddValue({std::move(name), desc, constant});
+    Constant constant{bytes, FileRange{0, offset, bytes.size()}};
+    if (is_narrow) constant.elements = std::make_shared<const StoredElements>(form, BitsOf(desc.dtype));
+    value = graph.AddValue({std::move(name), desc, graph.AddConstant(std::move(constant))});
   } else {
     if (!reading.budget.ChargeMade(desc.size_bytes())) return ReadingBudget::TooMuchMade("a constant");
-    std::vector<std::byte> own =
-        is_narrow ? Widened(tensor.type, desc, bytes) : std::vector(bytes.begin(), bytes.end());
-    value = graph.AddConstantValue(std::move(name), desc, std::move(own));
-    if (bits != 0) to.marks().narrow_integers.insert(value);
+    OrderedBytes made{bytes};
+    if (is_narrow && needed > 0) made = InForm(form, BitsOf(desc.dtype), bytes);
+    value = graph.AddConstantValue(std::move(name), desc, {made.bytes.begin(), made.bytes.end()});
   }
+  if (bits != 0) to.marks().narrow_integers.insert(value);
   to.stored().emplace(key, value);
   return as_tensor(value);
 }

@@ -131,13 +131,11 @@ Result<BlockScales::Numbers> TensorReader::NumbersOfBlocks(int32_t index, int32_
     const double number = LoadElement(desc.dtype, bytes, k);
     HEARTH_TRY(are_scales ? CheckScale(index, number) : CheckZeroPoint(index, Saturate<int64_t>(number)));
   }
-  BlockScales::Numbers numbers{desc.dtype, bytes, per_row, nullptr};
   const ValueId made = (*this)[holder].value;
-  if (made != kNoValue && !to_.graph().constant(*to_.graph().value(made).constant).source) {
-    numbers.own = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
-    numbers.bytes = *numbers.own;
-  }
-  return numbers;
+  const bool is_made = made != kNoValue && !to_.graph().constant(*to_.graph().value(made).constant).source;
+  if (is_made) return NumbersOfOwn(desc.dtype, bytes, per_row);
+  const auto offset = static_cast<uint64_t>(bytes.data() - reading_.file.data());
+  return BlockScales::Numbers{desc.dtype, bytes, per_row, 1, FileRange{0, offset, bytes.size()}};
 }
 
 // Blocks lie along the last dimension.

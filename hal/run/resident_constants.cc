@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/large_pages.h"
 #include "core/base/numbers.h"
+#include "core/graph/block_scales.h"
 #include "hal/device/stopping.h"
 #include "hal/device/stopwatch.h"
 
@@ -99,14 +100,15 @@ double PackMsPerMiB(const PackRecipe& recipe) {
   return recipe.storage == StorageType::kFloat16 ? 1.4 : 0.2;
 }
 
+// Weights of a few bits are never kept: as floats they are up to eight times as large as the model.
 bool IsCostly(const PlanConstant& constant) {
+  if (BlocksOf(constant.recipe.source) != nullptr) return false;
   const double size_mib = static_cast<double>(constant.range.size_bytes) / kMiB;
   return PackMsPerMiB(constant.recipe) * size_mib > kMargin * (kReadMsPerEntry + kReadMsPerMiB * size_mib);
 }
 
-Result<std::span<const std::byte>> SourceBytes(const PlanConstant& constant, const ModelFileBytes& model_files) {
-  if (!constant.inline_bytes.empty()) return std::span<const std::byte>(constant.inline_bytes);
-  const auto& [file, offset, size] = constant.source;
+Result<std::span<const std::byte>> BytesAt(const FileRange& range, const ModelFileBytes& model_files) {
+  const auto& [file, offset, size] = range;
   if (file >= model_files.size()) {
     return Error(StatusCode::kMalformedInput, "the plan refers to file {} of a model with {} files", file,
                  model_files.size());
@@ -117,6 +119,25 @@ Result<std::span<const std::byte>> SourceBytes(const PlanConstant& constant, con
                  size, bytes.size());
   }
   return bytes.subspan(offset, size);
+}
+
+Result<std::span<const std::byte>> SourceBytes(const PlanConstant& constant, const ModelFileBytes& model_files) {
+  if (!constant.inline_bytes.empty()) return std::span<const std::byte>(constant.inline_bytes);
+  return BytesAt(constant.source, model_files);
+}
+
+// The constant's recipe with the scales and zero points of its blocks.
+Result<PackRecipe> CompleteRecipe(const PlanConstant& constant, const ModelFileBytes& model_files) {
+  PackRecipe recipe = constant.recipe;
+  const BlockScales* of_plan = BlocksOf(recipe.source);
+  if (of_plan == nullptr) return recipe;
+  BlockScales blocks = *of_plan;
+  for (BlockScales::Numbers* numbers : {&blocks.scales, &blocks.zeros}) {
+    if (!numbers->source) continue;
+    HEARTH_ASSIGN(numbers->bytes, BytesAt(*numbers->source, model_files));
+  }
+  recipe.source.quantization = GridOf(std::move(blocks));
+  return recipe;
 }
 
 }  // namespace
@@ -209,10 +230,11 @@ Result<std::vector<double>> UploadConstants(Device& device, const PlacedConstant
   const auto make = [&](size_t index, std::span<std::byte> packed) -> Status {
     const PlanConstant& constant = plan.constants[index];
     HEARTH_ASSIGN(const std::span<const std::byte> source, SourceBytes(constant, model_files));
-    if (cache != nullptr && constant.is_kept && cache->FindInto(WeightsRequest{{source}, constant.recipe}, packed))
+    HEARTH_ASSIGN(const PackRecipe recipe, CompleteRecipe(constant, model_files));
+    if (cache != nullptr && constant.is_kept && cache->FindInto(WeightsRequest{{source}, recipe}, packed))
       return Status::Ok();
     const Stopwatch watch;
-    HEARTH_TRY(PackConstant(constant.recipe, source, packed));
+    HEARTH_TRY(PackConstant(recipe, source, packed));
     pack_ms[index] = watch.milliseconds();
     if (done != nullptr && constant.inline_bytes.empty()) done(source);
     return Status::Ok();

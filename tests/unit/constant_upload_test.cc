@@ -1,7 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstring>
+#include <tuple>
+
 #include "backends/null/device.h"
 #include "core/device/device_profiles.h"
+#include "core/graph/block_scales.h"
+#include "core/plan/plan.h"
 #include "hal/run/resident_constants.h"
 #include "tests/testing/memory_store.h"
 
@@ -196,6 +202,53 @@ TEST(ConstantUpload, RefusesAPlanThatNamesAFileWhichTheModelLacks) {
   const Status status = UploadConstants(device, placed, plan, {ModelBytes()}, nullptr).status();
   EXPECT_EQ(status.code(), StatusCode::kMalformedInput);
   EXPECT_EQ(status.message(), "the plan refers to file 1 of a model with 1 files");
+}
+
+// A row of four integers of a file, 0 to 255, in blocks of two, and at its end a scale for each block.
+struct BlocksInFile {
+  BlocksInFile() {
+    const std::array<float, 2> scales = {0.5f, 2};
+    std::memcpy(&bytes[4], scales.data(), sizeof scales);
+    BlockScales blocks{.size = 2, .zero = 1};
+    blocks.scales = {DType::kFloat32, {}, 2, 1, FileRange{0, 4, 8}};
+    plan = PlanWithOneConstant();
+    plan.constants[0].recipe = {
+        PackLayout::kLinear, {DType::kUInt8, {1, 4}, GridOf(std::move(blocks))}, 4, {4, 1, 1, 1}};
+    plan.constants[0].range.size_bytes = 16;
+    plan.constants[0].source = {0, 0, 4};
+  }
+  std::array<std::byte, 12> bytes = {std::byte{1}, std::byte{3}, std::byte{5}, std::byte{255}};
+  Plan plan;
+};
+
+TEST(ConstantUpload, ReadsTheScalesOfBlocksFromTheModelsFile) {
+  const BlocksInFile file;
+  const Result<Plan> plan = DeserializePlan(SerializePlan(file.plan));
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_EQ(*plan, file.plan);
+  NullDevice device(NullDeviceInfo());
+  const PlacedConstants placed = Placed(device, *plan);
+  ASSERT_TRUE(UploadConstants(device, placed, *plan, {file.bytes}, nullptr).ok());
+  const std::vector<std::byte> made = ContentsOf(device, *placed.made[0]);
+  const std::array<float, 4> expected = {0, 1, 8, 508};
+  EXPECT_EQ(std::memcmp(made.data(), expected.data(), sizeof expected), 0);
+}
+
+TEST(ConstantUpload, RefusesBlocksWithoutAScaleForEach) {
+  NullDevice device(NullDeviceInfo());
+  const BlocksInFile file;
+  for (const auto& [size, row_step, scale_bytes] :
+       {std::tuple<int32_t, int64_t, uint64_t>{1, 2, 8}, {0, 2, 8}, {2, -1, 8}, {2, 2, 4}, {2, 2, 16}}) {
+    Plan plan = file.plan;
+    BlockScales blocks = *BlocksOf(plan.constants[0].recipe.source);
+    blocks.size = size;
+    blocks.scales.row_step = row_step;
+    blocks.scales.source->size_bytes = scale_bytes;
+    plan.constants[0].recipe.source.quantization = GridOf(std::move(blocks));
+    const PlacedConstants placed = Placed(device, plan);
+    EXPECT_EQ(UploadConstants(device, placed, plan, {file.bytes}, nullptr).status().code(), StatusCode::kMalformedInput)
+        << size << ' ' << row_step << ' ' << scale_bytes;
+  }
 }
 
 TEST(WeightsRequest, HasAKeyThatChangesWithTheContentAndTheLayout) {

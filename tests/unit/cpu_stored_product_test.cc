@@ -53,9 +53,8 @@ ValueId NibbleWeights(OneHostNode& one, int32_t columns, int32_t depth, std::vec
                                     RandomBytes(static_cast<size_t>(shape.element_count() / 2)));
 }
 
-BlockScales::Numbers StoredNumbers(DType dtype, std::vector<std::byte> bytes, int64_t row_step) {
-  auto own = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
-  return {dtype, *own, row_step, own};
+BlockScales::Numbers StoredNumbers(DType dtype, const std::vector<std::byte>& bytes, int64_t row_step) {
+  return NumbersOfOwn(dtype, bytes, row_step);
 }
 
 // Weights with scales for blocks, of 1/4096 to 1/256.

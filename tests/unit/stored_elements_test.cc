@@ -4,9 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numeric>
+#include <set>
 
 #include "backends/null/device.h"
+#include "core/base/numbers.h"
+#include "core/graph/block_scales.h"
+#include "core/graph/element.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/passes/pass.h"
 #include "core/lowering/lower.h"
@@ -106,12 +111,75 @@ TEST(StoredElements, AViewThatIsNotOneOfAllElementsIsNone) {
   EXPECT_NE(turned.graph.AddReordered(0, {1199, {{1200, -1}}}), std::nullopt);
 }
 
+// As a file has the numbers -8 to 7 in 4 bits, 40 times.
+std::vector<std::byte> NibblesOfFile() {
+  std::vector<std::byte> bytes;
+  for (int k = 0; k < 320; ++k)
+    bytes.push_back(static_cast<std::byte>(std::array{0x98, 0xba, 0xdc, 0xfe, 0x10, 0x32, 0x54, 0x76}[k % 8]));
+  return bytes;
+}
+
+TEST(StoredElements, IntegersOfFewBitsAreBytesForWhoeverReadsThem) {
+  const std::vector<std::byte> file = NibblesOfFile();
+  for (const FileType type : {FileType::kInt4, FileType::kUInt4, FileType::kInt2, FileType::kUInt2}) {
+    const int bits = type == FileType::kInt4 || type == FileType::kUInt4 ? 4 : 2;
+    const int64_t count = 8 * ssize(file) / bits;
+    const StoredElements elements({{count - 1, {{count, -1}}}, {}, type}, 8);
+    ASSERT_TRUE(CheckForm(elements.form(), 8, file.size()).ok());
+    const OrderedBytes read = elements.Ordered(file);
+    ASSERT_EQ(ssize(read.bytes), count);
+    for (int64_t k = 0; k < count; ++k) {
+      int number = std::to_integer<int>(file[k * bits / 8]) >> (k * bits % 8) & ((1 << bits) - 1);
+      if ((type == FileType::kInt4 || type == FileType::kInt2) && number >> (bits - 1) != 0) number -= 1 << bits;
+      ASSERT_EQ(read.bytes[count - 1 - k], static_cast<std::byte>(number)) << k << " of " << bits;
+    }
+  }
+}
+
+TEST(StoredElements, IntegersOf4BitsStaySoInAnotherOrder) {
+  const std::vector<std::byte> file = NibblesOfFile();
+  const StoredForm turned{{0, {{16, 1}, {40, 16}}}, {}, FileType::kInt4};
+  const OrderedBytes read = InForm(turned, 4, file);
+  ASSERT_EQ(read.bytes.size(), file.size());
+  for (int k = 0; k < 320; ++k) ASSERT_EQ(std::to_integer<int>(read.bytes[k]), ((k / 20 - 8) & 15) * 17) << k;
+}
+
+TEST(StoredElements, FloatsOf16BitsAreFloatsForWhoeverReadsThem) {
+  const std::array<uint16_t, 3> of_brain = {0x3f80, 0xc040, 0x4049}, halves = {0x3c00, 0xc200, 0x4248};
+  const auto first_of = [](const StoredForm& form, const std::array<uint16_t, 3>& file) {
+    const OrderedBytes read = InForm(form, 32, std::as_bytes(std::span(file)));
+    return std::vector<float>{LoadAt<float>(read.bytes.data(), 0), LoadAt<float>(read.bytes.data(), 1),
+                              LoadAt<float>(read.bytes.data(), 2)};
+  };
+  EXPECT_EQ(first_of({{0, {{3, 1}}}, {}, FileType::kBFloat16}, of_brain), (std::vector<float>{1, -3, 3.140625f}));
+  EXPECT_EQ(first_of({{0, {{3, 1}}}, {{false, {2, 3, 4}}}, FileType::kFloat16}, halves),
+            (std::vector<float>{2, -9, 12.5625f}));
+}
+
+TEST(StoredElements, AFormOfOtherTypesFitsTheFilesBytes) {
+  const auto fits = [](int64_t count, FileType type, int64_t bits, size_t bytes) {
+    return CheckForm({{0, {{count, 1}}}, {}, type}, bits, bytes).ok();
+  };
+  EXPECT_TRUE(fits(7, FileType::kInt4, 8, 4) && fits(8, FileType::kInt4, 4, 4) && fits(5, FileType::kUInt2, 8, 2));
+  EXPECT_TRUE(fits(4, FileType::kBFloat16, 32, 8) && fits(2, FileType::kSame, 64, 16));
+  EXPECT_FALSE(fits(6, FileType::kInt4, 8, 4) || fits(9, FileType::kInt4, 8, 4) || fits(4, FileType::kUInt2, 8, 2));
+  EXPECT_FALSE(fits(4, FileType::kBFloat16, 16, 8) || fits(4, FileType::kInt4, 32, 2) ||
+               fits(8, FileType::kSame, 4, 4));
+}
+
 TEST(StoredElements, AProofTellsTheirOrder) {
   Turned turned, other;
   const PlanProof proof = ProofOf(turned.graph, turned.graph);
   EXPECT_TRUE(Holds(proof, turned.graph));
   other.graph.value(1).constant = other.graph.AddReordered(0, {0, {{20, 1}, {30, 40}, {2, 20}}});
   EXPECT_FALSE(Holds(proof, other.graph));
+}
+
+Result<Plan> PlanOf(Graph& graph) {
+  NullDevice device(NullDeviceInfo());
+  HEARTH_TRY(InferShapes(graph));
+  HEARTH_TRY(RunPasses(graph, device.info(), {}));
+  return Lower(graph, device.info(), {});
 }
 
 // A filter with batch normalization behind it, and the weights of a layer.
@@ -129,9 +197,7 @@ TEST(StoredElements, NoWeightsOfAnOnnxFileEnterAPlan) {
   const std::string file = OnnxFile(onnx);
   Result<Graph> read = ReadOnnxModel(std::as_bytes(std::span(file)));
   ASSERT_TRUE(read.ok()) << read.status().message();
-  NullDevice device(NullDeviceInfo());
-  ASSERT_TRUE(InferShapes(*read).ok() && RunPasses(*read, device.info(), {}).ok());
-  const Result<Plan> plan = Lower(*read, device.info(), {});
+  const Result<Plan> plan = PlanOf(*read);
   ASSERT_TRUE(plan.ok()) << plan.status().message();
   int stored = 0, scaled = 0;
   for (const PlanConstant& constant : plan->constants) {
@@ -141,6 +207,31 @@ TEST(StoredElements, NoWeightsOfAnOnnxFileEnterAPlan) {
   }
   EXPECT_EQ(stored, 2);
   EXPECT_EQ(scaled, 1);
+}
+
+// Weights of 4 bits with a scale for each block, both a row for each number of the depth, and weights of bfloat16.
+TEST(StoredElements, NoWeightsOfTypesThatOnlyFilesHaveEnterAPlan) {
+  constexpr int kBFloat16 = 16, kInt4 = 22;
+  OnnxGraph onnx;
+  onnx.Input("x", {"1", "64"}).Output("y");
+  onnx.Stored("w", {64, 32}, kInt4, std::string(1024, '\x21')).Floats("s", {4, 32}, std::vector<float>(128, 0.5f));
+  onnx.Stored("v", {32, 16}, kBFloat16, std::string(1024, '\x3f'));
+  onnx.Node("DequantizeLinear", {"w", "s"}, {"weights"},
+            {OnnxGraph::Integer("axis", 0), OnnxGraph::Integer("block_size", 16)});
+  onnx.Node("MatMul", {"x", "weights"}, {"row"}).Node("Relu", {"row"}, {"z"}).Node("MatMul", {"z", "v"}, {"y"});
+  const std::string file = OnnxFile(onnx, 21);
+  Result<Graph> read = ReadOnnxModel(std::as_bytes(std::span(file)));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  const Result<Plan> plan = PlanOf(*read);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  std::set<FileType> types;
+  for (const PlanConstant& constant : plan->constants) {
+    EXPECT_LT(constant.inline_bytes.size(), 256u);
+    if (constant.recipe.stored) types.insert(constant.recipe.stored->type);
+    const BlockScales* blocks = BlocksOf(constant.recipe.source);
+    EXPECT_TRUE(blocks == nullptr || (blocks->scales.bytes.empty() && blocks->scales.source));
+  }
+  EXPECT_EQ(types, (std::set{FileType::kInt4, FileType::kBFloat16}));
 }
 
 }  // namespace

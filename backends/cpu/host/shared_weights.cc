@@ -22,7 +22,10 @@ WeightsKey& WeightsKey::AddContent(std::span<const std::byte> bytes) {
 WeightsKey& WeightsKey::Add(const BlockScales& blocks) {
   Add(blocks.size).Add(blocks.zero).Add(blocks.has_unsigned_nibbles ? 1 : 0);
   for (const BlockScales::Numbers* numbers : {&blocks.scales, &blocks.zeros}) {
-    Add(static_cast<int64_t>(numbers->dtype)).Add(numbers->row_step).AddContent(numbers->bytes);
+    Add(static_cast<int64_t>(numbers->dtype))
+        .Add(numbers->row_step)
+        .Add(numbers->block_step)
+        .AddContent(numbers->bytes);
   }
   return *this;
 }
@@ -38,8 +41,8 @@ WeightsKey& WeightsKey::Add(const Graph& graph, ValueId constant) {
     if (grid->blocks != nullptr) Add(*grid->blocks);
   }
   if (stored.elements != nullptr) {
-    const auto& [view, factors] = stored.elements->form();
-    Add(view.base).Add(ssize(view.digits));
+    const auto& [view, factors, type] = stored.elements->form();
+    Add(static_cast<int64_t>(type)).Add(view.base).Add(ssize(view.digits));
     for (const auto& [radix, stride] : view.digits) Add(radix).Add(stride);
     for (const auto& [by_row, numbers] : factors) Add(by_row ? 1 : 0).Add(std::span(numbers));
   }

@@ -165,24 +165,27 @@ bool ConvertsHalves() {
   return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
 }
 
-HEARTH_DOT_AVX2 void FloatsOfHalves(const std::byte* halves, int64_t count, float* floats) {
-  for (int64_t k = 0; k < count; ++k) floats[k] = _cvtsh_ss(LoadAt<uint16_t>(halves, k));
+// Every `step`th one.
+HEARTH_DOT_AVX2 void FloatsOfHalves(const std::byte* halves, int64_t step, std::span<float> floats) {
+  for (size_t k = 0; k < floats.size(); ++k)
+    floats[k] = _cvtsh_ss(LoadAt<uint16_t>(halves, static_cast<int64_t>(k) * step));
 }
 
 // Those of the blocks of one row of weights.
 void ReadNumbers(const BlockScales& blocks, const BlockScales::Numbers& numbers, int64_t row, std::span<float> floats) {
-  const int64_t first = row * numbers.row_step, count = ssize(floats);
-  if (numbers.dtype == DType::kFloat16) return FloatsOfHalves(numbers.bytes.data() + 2 * first, count, floats.data());
-  if (numbers.dtype == DType::kFloat32) {
-    std::memcpy(floats.data(), numbers.bytes.data() + 4 * first, floats.size_bytes());
+  const std::byte* first = numbers.bytes.data();
+  const int64_t count = ssize(floats);
+  if (numbers.dtype == DType::kFloat16) {
+    FloatsOfHalves(first + 2 * numbers.At(row, 0), numbers.block_step, floats);
+  } else if (numbers.dtype == DType::kFloat32) {
+    for (int64_t k = 0; k < count; ++k) floats[static_cast<size_t>(k)] = LoadAt<float>(first, numbers.At(row, k));
   } else if (numbers.dtype == DType::kInt4) {
-    for (int64_t k = 0; k < count; ++k) {
-      floats[static_cast<size_t>(k)] = static_cast<float>(blocks.Unsigned(LoadInt4(numbers.bytes.data(), first + k)));
-    }
+    for (int64_t k = 0; k < count; ++k)
+      floats[static_cast<size_t>(k)] = static_cast<float>(blocks.Unsigned(LoadInt4(first, numbers.At(row, k))));
   } else {
-    for (int64_t k = 0; k < count; ++k) {
-      floats[static_cast<size_t>(k)] = static_cast<float>(LoadElement(numbers.dtype, numbers.bytes, first + k));
-    }
+    for (int64_t k = 0; k < count; ++k)
+      floats[static_cast<size_t>(k)] =
+          static_cast<float>(LoadElement(numbers.dtype, numbers.bytes, numbers.At(row, k)));
   }
 }
 

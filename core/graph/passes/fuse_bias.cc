@@ -81,7 +81,7 @@ std::optional<ByChannel> ReadByChannel(const Graph& graph, ValueId filter, size_
   };
   if (!graph.IsConstant(filter) || !IsPlainFloat32(graph.value(filter).desc)) return std::nullopt;
   const Constant& constant = graph.constant(*graph.value(filter).constant);
-  if (constant.elements == nullptr || !constant.elements->form().factors.empty()) return whole();
+  if (constant.elements == nullptr || !constant.elements->is_only_view()) return whole();
   const StridedView& view = constant.elements->form().view;  // a transpose, or several
   if (view.digits.size() < 2) return whole();
   const auto [radix, stride] = channels_last ? view.digits.back() : view.digits.front();
