@@ -151,7 +151,7 @@ constexpr OpDef kOps[] = {
     OpRow<Unique>("unique", {1, 0, 3}, InferUnique, ReferenceUnique, nullptr, nullptr, kOneWay, ShortLoops,
                   kTakesEmpty),
     OpRow<NonMaxSuppression>("non_max_suppression", kOfNode, InferNonMaxSuppression, ReferenceNonMaxSuppression,
-                             nullptr, nullptr, kOneWay, ShortLoops, kCostly | kChoosesIndices | kTakesEmpty),
+                             nullptr, nullptr, kOneWay, ShortLoops, kCostly | kTakesEmpty),
     OpRow<Loop>("loop", kOfNode, InferLoop, nullptr, nullptr, nullptr, kOneWay, ShortLoops, kCostly),
     OpRow<Custom>("custom", kOfNode, InferCustom, nullptr, CustomUnsupported, nullptr, kOneWay, ShortLoops, kCostly),
     OpRow<UnknownOp>("unknown", kOfNode, InferUnknown, nullptr, nullptr, nullptr, kOneWay, ShortLoops,
