@@ -107,7 +107,6 @@ TEST(CpuExecutor, XnnpackTakesTheCommonOperations) {
                              Unary{UnaryKind::kHardSwish},
                              Unary{UnaryKind::kElu},
                              Unary{UnaryKind::kLeakyRelu, 0.1f},
-                             Softmax{},
                              Resize{ResizeKind::kBilinear, 9, 9},
                              Resize{ResizeKind::kBilinear, 9, 9, true},
                              Resize{ResizeKind::kBilinear, 9, 9, false, true},
@@ -119,17 +118,19 @@ TEST(CpuExecutor, XnnpackTakesTheCommonOperations) {
     test.Add(op, {test.Input({1, 6, 6, 4})});
     EXPECT_TRUE(IsTakenByXnnpack(test)) << ToText(test.graph());
   }
-  const std::pair<Op, Shape> with_weights[] = {{Conv2D{same, Activation::kRelu6}, {8, 3, 3, 4}},
-                                               {Conv2D{}, {8, 1, 1, 2}},
-                                               {Conv2D{same, Activation::kTanh}, {8, 1, 1, 4}},
-                                               {DepthwiseConv2D{same, Activation::kSigmoid}, {1, 3, 3, 8}},
-                                               {DepthwiseConv2D{same, Activation::kRelu}, {1, 3, 3, 8}},
-                                               {FullyConnected{}, {8, 4}},
-                                               {Binary{BinaryKind::kAdd, Activation::kRelu}, {4}},
-                                               {Binary{BinaryKind::kMul}, {6, 1, 4}},
-                                               {Binary{BinaryKind::kMaximum}, {}},
-                                               {PRelu{}, {1, 1, 4}},
-                                               {TransposeConv{13, 13, 2, 2}, {8, 3, 3, 4}}};
+  const std::pair<Op, Shape> with_weights[] = {
+      {Conv2D{same, Activation::kRelu6}, {8, 3, 3, 4}},
+      {Conv2D{}, {8, 1, 1, 2}},
+      {Conv2D{same, Activation::kTanh}, {8, 1, 1, 4}},
+      {DepthwiseConv2D{same, Activation::kSigmoid}, {1, 3, 3, 8}},
+      {DepthwiseConv2D{same, Activation::kRelu}, {1, 3, 3, 8}},
+      {FullyConnected{}, {8, 4}},
+      {Binary{BinaryKind::kAdd, Activation::kRelu}, {4}},
+      {Binary{BinaryKind::kMul}, {6, 1, 4}},
+      {Binary{BinaryKind::kMaximum}, {}},
+      {PRelu{}, {1, 1, 4}},
+      {TransposeConv{13, 13, 2, 2}, {8, 3, 3, 4}},
+      {TransposeConv{12, 12, 2, 2, {PaddingMode::kExplicit, 1, 0, 1, 0}}, {8, 4, 4, 4}}};
   for (const auto& [op, weights] : with_weights) {
     GraphUnderTest test;
     test.Add(op, {test.Input({1, 6, 6, 4}), test.Constant(weights)});

@@ -111,11 +111,16 @@ xnn_status BuildTransposeConv(XnnpackBuild& build) {
   const Shape &in = build.in_shape(), &out = build.out_shape(), &filter = build.in_shape(1);
   if (IsListTooLong(out, filter, conv.stride_h, conv.stride_w)) return kXnnpackRefuses;
   const Window2D window{conv.stride_h, conv.stride_w, 1, 1, conv.padding};
-  const Padding2D padding = ResolvePadding(window, out[1], out[2], filter[1], filter[2]);
-  // The part of the output's size that the strides leave open. XNNPACK supports only less than one stride.
-  const int64_t extra_h = out[1] - (int64_t{conv.stride_h} * (in[1] - 1) + filter[1] - padding.top - padding.bottom);
-  const int64_t extra_w = out[2] - (int64_t{conv.stride_w} * (in[2] - 1) + filter[2] - padding.left - padding.right);
-  if (extra_h < 0 || extra_w < 0 || extra_h >= conv.stride_h || extra_w >= conv.stride_w) return kXnnpackRefuses;
+  Padding2D padding = ResolvePadding(window, out[1], out[2], filter[1], filter[2]);
+  // The part of the output's size that the strides leave open. XNNPACK supports only less than one stride. A smaller
+  // output cuts the end off: as padding does.
+  int64_t extra_h = out[1] - (int64_t{conv.stride_h} * (in[1] - 1) + filter[1] - padding.top - padding.bottom);
+  int64_t extra_w = out[2] - (int64_t{conv.stride_w} * (in[2] - 1) + filter[2] - padding.left - padding.right);
+  padding.bottom -= static_cast<int32_t>(std::min<int64_t>(extra_h, 0));
+  padding.right -= static_cast<int32_t>(std::min<int64_t>(extra_w, 0));
+  extra_h = std::max<int64_t>(extra_h, 0);
+  extra_w = std::max<int64_t>(extra_w, 0);
+  if (extra_h >= conv.stride_h || extra_w >= conv.stride_w) return kXnnpackRefuses;
   // XNNPACK subtracts strides from the output's size in unsigned numbers: a smaller output crashes its set-up.
   if (out[1] < conv.stride_h || out[2] < conv.stride_w) return kXnnpackRefuses;
   const size_t in_channels = in[3], out_channels = filter[0];
