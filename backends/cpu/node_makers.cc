@@ -26,18 +26,13 @@ bool RepeatsShortRows(const Graph& graph, const Node& node) {
 }
 
 // Hearth's own nodes where they were measured faster than XNNPACK's, with AVX-512 (AVX2 was not timed): float products,
-// depthwise convolutions, softmax of a few classes, and short rows. Sums for a quantized result are XNNPACK's, whose
+// depthwise convolutions, and short rows. Sums for a quantized result are XNNPACK's, whose
 // ties are refined.
 Result<std::unique_ptr<HostNode>> MakePreferredNode(const HostNodeRequest& request) {
-  constexpr int32_t kFewClasses = 16;
   const Node& node = request.node;
   if (BestVectorSet() == VectorSet::kBase || node.outputs.empty()) return nullptr;
   const TensorDesc& out = request.graph.value(node.outputs[0]).desc;
   if (!IsPlainFloat32(out)) return nullptr;
-  const int rank = out.shape.rank();
-  const bool has_few_classes =
-      std::holds_alternative<Softmax>(node.op) && rank > 0 && out.shape[rank - 1] <= kFewClasses;
-  if (has_few_classes) return MakeRowsNode(request);
   if (RepeatsShortRows(request.graph, node)) return MakeBinaryNode(request);
   for (const auto& make :
        {MakeDenseConvolutionNode, MakeDepthwiseConvolutionNode, MakeStoredProductNode, MakeMatrixProductNode}) {
@@ -62,10 +57,10 @@ constexpr uint64_t kAll = ~uint64_t{0};
 constexpr NodeMaker kMakers[] = {
     {MakeCopyNode, Of<Reshape, Unary, Bitcast, Pack, Concat>()},
     {MakeMovementNode, Of<Reshape, Pad, MirrorPad, BatchToSpace, SpaceToBatch, Resize, DepthToSpace, SpaceToDepth,
-                          Transpose, Slice, Split, Unpack, Tile, BroadcastTo, Reverse>()},
+                          Transpose, Slice, Split, Unpack, Tile, BroadcastTo, Reverse, Gather>()},
 #ifdef HEARTH_WITH_CPU_KERNELS
-    {MakePreferredNode, Of<Conv2D, DepthwiseConv2D, FullyConnected, BatchMatMul, Softmax, Binary>()},
-    {MakeXnnpackNode, Of<Conv2D, DepthwiseConv2D, FullyConnected, Pool2D, Unary, Binary, Softmax, Resize, Reduce, Pad,
+    {MakePreferredNode, Of<Conv2D, DepthwiseConv2D, FullyConnected, BatchMatMul, Binary>()},
+    {MakeXnnpackNode, Of<Conv2D, DepthwiseConv2D, FullyConnected, Pool2D, Unary, Binary, Resize, Reduce, Pad,
                          TransposeConv, PRelu, DepthToSpace>()},
     {MakeDenseConvolutionNode, Of<Conv2D, DepthwiseConv2D>()},
     {MakeDepthwiseConvolutionNode, Of<Conv2D, DepthwiseConv2D>()},

@@ -29,6 +29,18 @@ HEARTH_INTO_CALLER inline double VectorSum(const float* x, int64_t count, Functi
   return sum;
 }
 
+// Integers in the order of the numbers, NaN above all others. Compilers vectorize the search for the largest integer,
+// but not that for the largest float.
+HEARTH_INTO_CALLER inline int32_t OrderedBits(float x) {
+  const auto bits = std::bit_cast<int32_t>(x);
+  const int32_t ordered = bits ^ (bits >> 31 & 0x7fffffff);
+  const int32_t is_nan = (0x7f800000 - (bits & 0x7fffffff)) >> 31;  // all bits; compilers would make a branch of ?:
+  return (ordered & ~is_nan) | (0x7fffffff & is_nan);
+}
+HEARTH_INTO_CALLER inline float NumberOfOrder(int32_t ordered) {
+  return std::bit_cast<float>(ordered ^ (ordered >> 31 & 0x7fffffff));
+}
+
 // The nearest integer, the even one of two. Precondition: |x| < 2^22.
 HEARTH_INTO_CALLER inline float RoundedToEven(float x) {
   constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: floats near it have no digits behind the point
@@ -112,6 +124,32 @@ HEARTH_INTO_CALLER inline float VectorErf(float x) {
   const float far = 1.0f - VectorErfc(size);
   const float with_sign = x < 0.0f ? -far : far;
   return size < 0.5f ? p * x : with_sign;
+}
+
+// sin(x + quarters * pi / 2) in double, rounded once; `x` up to 2^20, where the multiple of pi / 2 is still exact to
+// 1e-10. Coefficients: Taylor's series to pi / 4, whose first term left out is 3e-11.
+HEARTH_INTO_CALLER inline float VectorSine(double x, int64_t quarters) {
+  constexpr double kRounder = 6755399441055744.0;  // 1.5 * 2^52: adding it leaves an integer in the low bits
+  const double biased = x * 0.63661977236758134 + kRounder;
+  const double n = biased - kRounder;
+  const double r = (x - n * 1.5707963267948966) - n * 6.123233995736766e-17;
+  const int64_t turn = std::bit_cast<int64_t>(biased) + quarters;
+  const double square = r * r;
+  double sine = -1.0 / 39916800;
+  sine = sine * square + 1.0 / 362880;
+  sine = sine * square - 1.0 / 5040;
+  sine = sine * square + 1.0 / 120;
+  sine = sine * square - 1.0 / 6;
+  sine = sine * square * r + r;
+  double cosine = 1.0 / 479001600;
+  cosine = cosine * square - 1.0 / 3628800;
+  cosine = cosine * square + 1.0 / 40320;
+  cosine = cosine * square - 1.0 / 720;
+  cosine = cosine * square + 1.0 / 24;
+  cosine = cosine * square - 0.5;
+  cosine = cosine * square + 1.0;
+  const double size = (turn & 1) != 0 ? cosine : sine;
+  return static_cast<float>((turn & 2) != 0 ? -size : size);
 }
 
 }  // namespace hearth

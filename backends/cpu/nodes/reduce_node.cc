@@ -7,14 +7,14 @@
 #include "backends/cpu/host/host_operand.h"
 #include "backends/cpu/host/host_output.h"
 #include "backends/cpu/host/quantized.h"
-#include "backends/cpu/host/vectorized.h"
+#include "backends/cpu/host/vector_math.h"
 #include "core/base/numbers.h"
 
 namespace hearth {
 namespace {
 
 constexpr int64_t kChunk = 128;  // neighbouring outputs, whose results stay in the cache
-constexpr int kParts = 16;       // independent partial results, so that none waits for another
+constexpr int kParts = 16;       // independent partial sums of floats, so that none waits for another
 
 struct ReducedDigit {
   int64_t radix = 1, stride = 0;
@@ -66,27 +66,36 @@ int64_t PlaceOf(const std::vector<ReducedDigit>& digits, int64_t number) {
   return place;
 }
 
-// How a kind combines elements of type T in an Accumulator.
-template <typename T, typename Accumulator, auto kJoin>
+// How a kind combines elements of type T in an Accumulator. The largest float is the largest of integers in order.
+template <typename T, typename Accumulator, auto kJoin, int kSign = 1>
 struct Joining {
   using Element = T;
   using Sum = Accumulator;
   Sum start;
   HEARTH_INTO_CALLER static Sum Join(Sum a, Sum b) { return kJoin(a, b); }
+  HEARTH_INTO_CALLER static Sum Of(T element) {
+    if constexpr (std::is_floating_point_v<T> && std::is_integral_v<Sum>)
+      return OrderedBits(kSign * element);
+    else
+      return static_cast<Sum>(element);
+  }
 };
 
 template <typename Joined>
 HEARTH_INTO_CALLER inline typename Joined::Sum JoinRow(const typename Joined::Element* x, int64_t count,
                                                        const Joined& joined) {
+  if constexpr (std::is_integral_v<typename Joined::Sum>) {
+    typename Joined::Sum sum = joined.start;
+    for (int64_t k = 0; k < count; ++k) sum = Joined::Join(sum, Joined::Of(x[k]));
+    return sum;
+  }
   typename Joined::Sum parts[kParts];
   for (auto& part : parts) part = joined.start;
   int64_t k = 0;
   for (; k + kParts <= count; k += kParts) {
-    for (int part = 0; part < kParts; ++part) {
-      parts[part] = Joined::Join(parts[part], static_cast<typename Joined::Sum>(x[k + part]));
-    }
+    for (int part = 0; part < kParts; ++part) parts[part] = Joined::Join(parts[part], Joined::Of(x[k + part]));
   }
-  for (; k < count; ++k) parts[0] = Joined::Join(parts[0], static_cast<typename Joined::Sum>(x[k]));
+  for (; k < count; ++k) parts[0] = Joined::Join(parts[0], Joined::Of(x[k]));
   for (int part = 1; part < kParts; ++part) parts[0] = Joined::Join(parts[0], parts[part]);
   return parts[0];
 }
@@ -123,7 +132,7 @@ void ReduceAll(const Layout& layout, const typename Joined::Element* x, typename
         for (int64_t row = 0; row < rows; ++row) {
           const auto* elements = from + PlaceOf(layout.reduced, row);
           for (int64_t k = 0; k < count; ++k) {
-            sums[k] = Joined::Join(sums[k], static_cast<typename Joined::Sum>(elements[k]));
+            sums[k] = Joined::Join(sums[k], Joined::Of(elements[k]));
           }
         }
         for (int64_t k = 0; k < count; ++k) y[outer * inner + first + k] = finish(sums[k]);
@@ -132,23 +141,21 @@ void ReduceAll(const Layout& layout, const typename Joined::Element* x, typename
   });
 }
 
-// The result is NaN if either operand is.
 template <typename T>
-constexpr auto kLarger = [](T a, T b) HEARTH_INTO_CALLER { return a < b || b != b ? b : a; };
+constexpr auto kLarger = [](T a, T b) HEARTH_INTO_CALLER { return a < b ? b : a; };
 template <typename T>
-constexpr auto kSmaller = [](T a, T b) HEARTH_INTO_CALLER { return b < a || b != b ? b : a; };
+constexpr auto kSmaller = [](T a, T b) HEARTH_INTO_CALLER { return b < a ? b : a; };
 template <typename T>
 constexpr auto kPlus = [](T a, T b) HEARTH_INTO_CALLER { return a + b; };
 template <typename T>
 constexpr auto kTimes = [](T a, T b) HEARTH_INTO_CALLER { return a * b; };
 
-template <typename T>
-constexpr T LeastOf() {
-  return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
-}
-template <typename T>
-constexpr T LargestOf() {
-  return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+// The largest element times kSign, which is 1 or -1. NaN if there is one.
+template <int kSign>
+void ReduceToExtreme(const Layout& layout, const float* x, float* y, WorkerPool& workers) {
+  const Joining<float, int32_t, kLarger<int32_t>, kSign> joined{OrderedBits(-std::numeric_limits<float>::infinity())};
+  ReduceAll(layout, x, y, joined, workers,
+            [](int32_t ordered) HEARTH_INTO_CALLER { return kSign * NumberOfOrder(ordered); });
 }
 
 // `Accumulator`: float64 for floats; an unsigned integer, which wraps, for integers.
@@ -166,8 +173,16 @@ void ReduceNumbers(ReduceKind kind, const Layout& layout, const std::byte* in, s
       return ReduceAll(layout, x, y, Joining<T, Accumulator, kPlus<Accumulator>>{0}, workers, as_is);
     case ReduceKind::kProd:
       return ReduceAll(layout, x, y, Joining<T, Accumulator, kTimes<Accumulator>>{1}, workers, as_is);
-    case ReduceKind::kMax: return ReduceAll(layout, x, y, Joining<T, T, kLarger<T>>{LeastOf<T>()}, workers, as_is);
-    case ReduceKind::kMin: return ReduceAll(layout, x, y, Joining<T, T, kSmaller<T>>{LargestOf<T>()}, workers, as_is);
+    case ReduceKind::kMax:
+      if constexpr (std::is_floating_point_v<T>)
+        return ReduceToExtreme<1>(layout, x, y, workers);
+      else
+        return ReduceAll(layout, x, y, Joining<T, T, kLarger<T>>{std::numeric_limits<T>::min()}, workers, as_is);
+    case ReduceKind::kMin:
+      if constexpr (std::is_floating_point_v<T>)
+        return ReduceToExtreme<-1>(layout, x, y, workers);
+      else
+        return ReduceAll(layout, x, y, Joining<T, T, kSmaller<T>>{std::numeric_limits<T>::max()}, workers, as_is);
     default:
       return ReduceAll(layout, x, y, Joining<T, Whole, kPlus<Whole>>{0}, workers, [count](auto sum) HEARTH_INTO_CALLER {
         return static_cast<T>(static_cast<Exact>(sum) / count);

@@ -15,12 +15,12 @@ constexpr int kSoftmaxSums = 16;                     // independent partial sums
 
 // The largest element times `sign`, which is 1 or -1. NaN if the row has one.
 HEARTH_INTO_CALLER inline float LargestOf(const float* x, int64_t count, float sign = 1.0f) {
-  float largest = sign * x[0];
+  int32_t largest = OrderedBits(sign * x[0]);
   for (int64_t k = 1; k < count; ++k) {
-    const float number = sign * x[k];
-    largest = largest < number || number != number ? number : largest;
+    const int32_t ordered = OrderedBits(sign * x[k]);
+    largest = largest < ordered ? ordered : largest;
   }
-  return largest;
+  return NumberOfOrder(largest);
 }
 
 // Rows that stay in the first-level cache, in three passes. The exponentials of several short rows are one loop.

@@ -44,7 +44,7 @@ struct OutputRange {
 OutputRange RangeOf(XnnpackBuild& build, Activation activation);
 
 XnnpackBuilder BuildConv2D, BuildDepthwiseConv2D, BuildPool2D, BuildUnary, BuildBinary, BuildFullyConnected,
-    BuildSoftmax, BuildResize, BuildMean, BuildPad, BuildTransposeConv, BuildPRelu, BuildDepthToSpace;
+    BuildResize, BuildMean, BuildPad, BuildTransposeConv, BuildPRelu, BuildDepthToSpace;
 
 }  // namespace hearth
 

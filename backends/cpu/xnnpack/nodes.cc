@@ -121,7 +121,6 @@ constexpr Row kRows[] = {
     {kOpIndex<Pool2D>, BuildPool2D, false},
     {kOpIndex<Unary>, BuildUnary, false},
     {kOpIndex<Binary>, BuildBinary, false},
-    {kOpIndex<Softmax>, BuildSoftmax, false},
     {kOpIndex<Resize>, BuildResize, false},
     {kOpIndex<Reduce>, BuildMean, false},
     {kOpIndex<Pad>, BuildPad, false},

@@ -18,16 +18,6 @@ xnn_status BuildFullyConnected(XnnpackBuild& build) {
   return xnn_setup_fully_connected_nc_f32(build.op, rows, build.inputs[0], build.output(), build.pool);
 }
 
-xnn_status BuildSoftmax(XnnpackBuild& build) {
-  if (std::get<Softmax>(build.node().op).beta != 1.0f) return kXnnpackRefuses;
-  const Shape& shape = build.in_shape();
-  const size_t length = shape[shape.rank() - 1];
-  const size_t rows = static_cast<size_t>(shape.element_count()) / length;
-  const xnn_status status = xnn_create_softmax_nc_f32(length, length, length, build.flags, &build.op);
-  if (status != xnn_status_success) return status;
-  return xnn_setup_softmax_nc_f32(build.op, rows, build.inputs[0], build.output(), build.pool);
-}
-
 xnn_status BuildResize(XnnpackBuild& build) {
   const auto& resize = std::get<Resize>(build.node().op);
   if (resize.kind != ResizeKind::kBilinear) return kXnnpackRefuses;
