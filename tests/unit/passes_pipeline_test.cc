@@ -140,6 +140,15 @@ constexpr std::string_view kRounded = R"(graph "g"
 output %8
 )";
 
+// Scores of keys as an attention layer has them.
+constexpr std::string_view kScores = R"(graph "g"
+%0 = input : float32[2x3x8] "queries"
+%1 = input : float32[2x5x8] "keys"
+%2 = transpose(%1) permutation=0,2,1 : float32[2x8x5] "turned" node "1"
+%3 = batch_matmul(%0, %2) : float32[2x3x5] "scores" node "2"
+output %3
+)";
+
 // Products of 8-bit integers.
 constexpr std::string_view kExactSums = R"(graph "g"
 %0 = input : float32[2x3] "x"
@@ -159,8 +168,8 @@ TEST(Pipeline, EachPassCanBeLeftOutByNameAndIsThenMissed) {
       const DeviceInfo device = net == kRounded ? host : DeviceInfo();
       return Structure(AfterPasses(net, without, device)) != Structure(AfterPasses(net, {}, device));
     };
-    EXPECT_TRUE(
-        std::ranges::any_of(std::array{kWholeNet, kEdges, kParts, kList, kHeads, kRounded, kExactSums}, is_missed));
+    EXPECT_TRUE(std::ranges::any_of(std::array{kWholeNet, kEdges, kParts, kList, kHeads, kRounded, kScores, kExactSums},
+                                    is_missed));
   }
 }
 

@@ -182,6 +182,41 @@ output %5
 )");
 }
 
+TEST(TransposesIntoProducts, ExchangedRowsAndColumnsAreTheProducts) {
+  ExpectRewrite(TransposesIntoProducts,
+                R"(graph "g"
+%0 = input : float32[2x8x3] "a"
+%1 = input : float32[2x5x8] "b"
+%2 = transpose(%0) permutation=0,2,1 : float32[2x3x8] "c" node "1"
+%3 = transpose(%1) permutation=0,2,1 : float32[2x8x5] "d" node "2"
+%4 = batch_matmul(%2, %3) : float32[2x3x5] "e" node "3"
+%5 = batch_matmul(%2, %1) adjoint_b=true : float32[2x3x5] "f" node "4"
+output %4
+output %5
+output %3
+)",
+                R"(%0 = input : float32[2x8x3] "a"
+%1 = input : float32[2x5x8] "b"
+%2 = transpose(%0) permutation=0,2,1 : float32[2x3x8] "c" node "1"
+%3 = transpose(%1) permutation=0,2,1 : float32[2x8x5] "d" node "2"
+%4 = batch_matmul(%0, %1) adjoint_a=true adjoint_b=true : float32[2x3x5] "e" node "3"
+%5 = batch_matmul(%0, %1) adjoint_a=true adjoint_b=true : float32[2x3x5] "f" node "4"
+output %4
+output %5
+output %3
+)");
+}
+
+TEST(TransposesIntoProducts, OtherTransposesStay) {
+  ExpectUnchanged(TransposesIntoProducts, R"(graph "g"
+%0 = input : float32[2x3x8] "a"
+%1 = input : float32[5x2x8] "b"
+%2 = transpose(%1) permutation=1,2,0 : float32[2x8x5] "c" node "1"
+%3 = batch_matmul(%0, %2) : float32[2x3x5] "d" node "2"
+output %3
+)");
+}
+
 TEST(UnifyTransposes, TwoBecomeOne) {
   ExpectRewrite(UnifyTransposes,
                 R"(graph "g"

@@ -5,6 +5,7 @@
 #include "backends/cpu/host/host_node.h"
 #include "backends/cpu/host/host_output.h"
 #include "backends/cpu/host/quantized.h"
+#include "backends/cpu/host/vectorized.h"
 #include "backends/cpu/nodes/packed_constant.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
@@ -94,6 +95,101 @@ struct ChangingMatrices {
   std::shared_ptr<PackedMatrices> packed;
 };
 
+// Products of so few rows take as long as reading the right operand, which packing would read and write once more.
+constexpr int64_t kFewRows = 4;
+
+// y[first, last) = the row `a` times the columns of `b`. The row's elements are `a_step` apart.
+HEARTH_INTO_CALLER inline void MultiplyRow(const float* a, int64_t a_step, const MatrixView& b, int64_t depth,
+                                           int64_t first, int64_t last, float* __restrict y) {
+  constexpr int kSums = 16;
+  if (b.column_step == 1) {
+    std::fill(y + first, y + last, 0.0f);
+    int64_t k = 0;
+    for (; k + 4 <= depth; k += 4, a += 4 * a_step) {
+      const float a0 = a[0], a1 = a[a_step], a2 = a[2 * a_step], a3 = a[3 * a_step];
+      const float *b0 = b.data + k * b.row_step, *b1 = b0 + b.row_step, *b2 = b1 + b.row_step, *b3 = b2 + b.row_step;
+      for (int64_t c = first; c < last; ++c) y[c] = y[c] + a0 * b0[c] + a1 * b1[c] + a2 * b2[c] + a3 * b3[c];
+    }
+    for (; k < depth; ++k, a += a_step) {
+      const float* row = b.data + k * b.row_step;
+      for (int64_t c = first; c < last; ++c) y[c] += a[0] * row[c];
+    }
+    return;
+  }
+  for (int64_t c = first; c < last; ++c) {
+    const float* column = b.data + c * b.column_step;
+    float sums[kSums] = {};
+    int64_t k = 0;
+    for (; k + kSums <= depth; k += kSums) {
+      for (int part = 0; part < kSums; ++part) sums[part] += a[(k + part) * a_step] * column[(k + part) * b.row_step];
+    }
+    for (; k < depth; ++k) sums[0] += a[k * a_step] * column[k * b.row_step];
+    for (int half = kSums / 2; half > 0; half /= 2) {
+      for (int part = 0; part < half; ++part) sums[part] += sums[part + half];
+    }
+    y[c] = sums[0];
+  }
+}
+
+// A few rows, or a few columns as rows of the transposed product, times matrices that other nodes make.
+class FewRowsNode final : public HostNode {
+ public:
+  FewRowsNode(const HostNodeRequest& request, const Product& product, Operand a)
+      : out_(request), workers_(request.workers), a_(std::move(a)), sizes_(product.sizes) {
+    const auto& [rows, depth, columns] = product.sizes;
+    const std::span<const float> b = request.arena.floats(request.node.inputs[1]);
+    float* to = out_.floats().data();
+    for (const Product::Pair& pair : product.pairs) {
+      MatrixView left = ViewOf(a_.values, pair.a, rows, depth, product.adjoint_a);
+      MatrixView right = ViewOf(b, pair.b, depth, columns, product.adjoint_b);
+      if (IsTurned(product)) {
+        std::swap(left, right);
+        std::swap(left.row_step, left.column_step);
+        std::swap(right.row_step, right.column_step);
+      }
+      pairs_.push_back({left, right, to});
+      to += rows * columns;
+    }
+    if (IsTurned(product)) std::swap(sizes_.rows, sizes_.columns);
+  }
+
+  // One column: a row of the transposed product, whose results lie in the same order.
+  static bool IsTurned(const Product& product) { return product.sizes.columns == 1 && product.sizes.rows > 1; }
+
+  std::string_view kernel() const override { return "rows times matrix"; }
+  std::optional<uint64_t> held_bytes() const override { return 0; }  // besides what nodes share
+
+  Status Run(RunControl* /*control*/) override {
+    constexpr int64_t kMostColumns = 1024;  // whose sums stay in the first cache
+    const int64_t parts = Tiles(sizes_.columns, kMostColumns), tasks = ssize(pairs_) * sizes_.rows * parts;
+    const int64_t work = sizes_.depth * std::min(sizes_.columns, kMostColumns);
+    workers_.ForEachPart(tasks, kMinWorkForThreads / work + 1, [&](int64_t begin, int64_t end) {
+      Vectorized<VectorSet::kAvx2>([&]() HEARTH_INTO_CALLER {  // memory is the bound
+        for (int64_t task = begin; task < end; ++task) {
+          const int64_t row = task / parts % sizes_.rows, first = task % parts * kMostColumns;
+          const Pair& pair = pairs_[static_cast<size_t>(task / parts / sizes_.rows)];
+          MultiplyRow(pair.a.data + row * pair.a.row_step, pair.a.column_step, pair.b, sizes_.depth, first,
+                      std::min(sizes_.columns, first + kMostColumns), pair.y + row * sizes_.columns);
+        }
+      });
+    });
+    out_.Finish();
+    return Status::Ok();
+  }
+
+ private:
+  struct Pair {
+    MatrixView a, b;
+    float* y;
+  };
+
+  HostOutput out_;
+  WorkerPool& workers_;
+  Operand a_;
+  MatrixSizes sizes_;
+  std::vector<Pair> pairs_;
+};
+
 class MatrixProductNode final : public HostNode {
  public:
   // `constant`: the right operands, or null if they change.
@@ -174,6 +270,9 @@ Result<std::unique_ptr<HostNode>> MakeMatrixProductNode(const HostNodeRequest& r
     HEARTH_ASSIGN(const PackedFloats packed, PackedConstant(request, node.inputs[1], layout));
     constant = packed.matrices;
   } else {
+    const bool is_plain = bias.values.empty() && product.activation == Activation::kNone;
+    if (is_plain && (rows <= kFewRows || FewRowsNode::IsTurned(product)))
+      return std::make_unique<FewRowsNode>(request, product, std::move(a));
     const std::span<const float> values = request.arena.floats(node.inputs[1]);
     changing.packed = std::make_shared<PackedMatrices>(depth, columns, product.b_count);
     request.arena.NeedScratch(changing.packed->bytes());

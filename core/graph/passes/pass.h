@@ -60,6 +60,8 @@ Result<Verdict> ListsToConcat(Graph& graph, const DeviceInfo& device);
 Result<Verdict> MovesToReshapes(Graph& graph, const DeviceInfo& device);
 // A transpose of a transpose reads the first one's input.
 Result<Verdict> UnifyTransposes(Graph& graph, const DeviceInfo& device);
+// A product of a matrix whose rows and columns a transpose has exchanged exchanges them itself.
+Result<Verdict> TransposesIntoProducts(Graph& graph, const DeviceInfo& device);
 // A reshape of a reshape reads the first one's input.
 Result<Verdict> UnifyReshapes(Graph& graph, const DeviceInfo& device);
 // Concatenation of one tensor with zeros becomes padding.

@@ -9,11 +9,12 @@ namespace {
 // Dead nodes go first, so that later passes see the true readers. Padding and bias are folded before activations: a
 // convolution with an activation takes nothing more.
 constexpr Pass kDefaultPasses[] = {
-    {"remove_dead_nodes", RemoveDeadNodes},            //
-    {"to_floats", ToFloats},                           // before passes that know products of floats
-    {"remove_no_ops", RemoveNoOps},                    //
-    {"lists_to_concat", ListsToConcat},                //
-    {"unify_transposes", UnifyTransposes},             //
+    {"remove_dead_nodes", RemoveDeadNodes},  //
+    {"to_floats", ToFloats},                 // before passes that know products of floats
+    {"remove_no_ops", RemoveNoOps},          //
+    {"lists_to_concat", ListsToConcat},      //
+    {"unify_transposes", UnifyTransposes},   //
+    {"transposes_into_products", TransposesIntoProducts},
     {"moves_to_reshapes", MovesToReshapes},            //
     {"unify_reshapes", UnifyReshapes},                 //
     {"concat_to_padding", ConcatToPadding},            //

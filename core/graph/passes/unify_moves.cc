@@ -57,4 +57,38 @@ Result<Verdict> UnifyReshapes(Graph& graph, const DeviceInfo&) {
   return rewriter.Finish();
 }
 
+namespace {
+
+bool ExchangesTheLastTwo(const Node* node) {
+  const auto* transpose = node == nullptr ? nullptr : std::get_if<Transpose>(&node->op);
+  if (transpose == nullptr) return false;
+  const Shape& from = transpose->permutation;
+  const int rank = from.rank();
+  for (int d = 0; d < rank - 2; ++d)
+    if (from[d] != d) return false;
+  return rank >= 2 && from[rank - 2] == rank - 1;
+}
+
+}  // namespace
+
+Result<Verdict> TransposesIntoProducts(Graph& graph, const DeviceInfo&) {
+  GraphRewriter rewriter(graph);
+  for (int index = 0; index < rewriter.node_count(); ++index) {
+    Node& node = rewriter.node(index);
+    auto* product = std::get_if<BatchMatMul>(&node.op);
+    if (product == nullptr) continue;
+    for (const size_t side : {0, 1}) {
+      const Node* transpose = rewriter.ProducerOf(node.inputs[side]);
+      if (!ExchangesTheLastTwo(transpose)) continue;
+      // A different grid between the two means that the elements are rounded there.
+      if (graph.value(transpose->inputs[0]).desc.quantization != graph.value(node.inputs[side]).desc.quantization)
+        continue;
+      bool& adjoint = side == 0 ? product->adjoint_a : product->adjoint_b;
+      adjoint = !adjoint;
+      rewriter.SetInput(node, side, transpose->inputs[0]);
+    }
+  }
+  return rewriter.Finish();
+}
+
 }  // namespace hearth
