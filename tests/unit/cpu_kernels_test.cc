@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -27,7 +28,11 @@ void ExpectBatchMatMul(const BatchMatMul& op, const Shape& a, const Shape& b, bo
   OneHostNode one;
   const ValueId left = one.Input(a);
   one.Add(op, {left, b_is_constant ? one.Constant(b) : one.Input(b)});
-  ExpectAsReference(std::move(one), "matrix product");
+  const int32_t columns = b[b.rank() - (op.adjoint_b ? 2 : 1)], rows = a[a.rank() - (op.adjoint_a ? 1 : 2)];
+  const bool is_one_tall_matrix = b.rank() == 2 && !op.adjoint_a;
+  const int64_t all_rows = is_one_tall_matrix ? a.element_count() / a[a.rank() - 1] : rows;
+  const bool are_few = !b_is_constant && (all_rows <= 4 || columns == 1);
+  ExpectAsReference(std::move(one), are_few ? "rows times matrix" : "matrix product");
 }
 
 TEST(CpuKernels, MatrixProductsFollowTheReferenceForEachSizeOfATile) {
@@ -43,6 +48,20 @@ TEST(CpuKernels, MatrixProductsFollowTheReferenceForEachOrderOfTheirOperands) {
     ExpectBatchMatMul({false, true}, {2, 3, 21, 40}, {2, 3, 35, 40}, constant);
     ExpectBatchMatMul({true, true}, {2, 3, 40, 21}, {2, 3, 35, 40}, constant);
   }
+}
+
+TEST(CpuKernels, FewRowsAndOneColumnFollowTheReferenceForEachOrderOfTheirOperands) {
+  for (const int32_t rows : {1, 3}) {
+    for (const int32_t depth : {1, 4, 19, 40}) {
+      ExpectBatchMatMul({false, false}, {2, 3, rows, depth}, {2, 3, depth, 35});
+      ExpectBatchMatMul({true, false}, {2, 3, depth, rows}, {2, 3, depth, 35});
+      ExpectBatchMatMul({false, true}, {2, 3, rows, depth}, {2, 3, 35, depth});
+      ExpectBatchMatMul({true, true}, {2, 3, depth, rows}, {2, 3, 35, depth});
+    }
+  }
+  ExpectBatchMatMul({}, {2, 1, 5}, {2, 5, 2100});
+  ExpectBatchMatMul({}, {2, 37, 21}, {2, 21, 1});
+  ExpectBatchMatMul({true, false}, {2, 21, 37}, {2, 21, 1});
 }
 
 TEST(CpuKernels, MatrixProductsBroadcastTheirLeadingDimensions) {
@@ -346,6 +365,90 @@ TEST(CpuKernels, ReductionsKeepNan) {
       ExpectAsReference(std::move(one), "reduce");
     }
   }
+}
+
+// ---- Functions that networks apply to all of a tensor ----
+
+void ExpectUnary(UnaryKind kind, const std::vector<float>& numbers, double tolerance) {
+  OneHostNode one;
+  one.Add(Unary{kind}, {one.Input({static_cast<int32_t>(numbers.size())})});
+  for (size_t k = 0; k < numbers.size(); ++k) one.Set(0, static_cast<int64_t>(k), numbers[k]);
+  ExpectAsReference(std::move(one), "elementwise", tolerance);
+}
+
+// Rounded once from double: half a unit in the last place of numbers up to 1.
+TEST(CpuKernels, SinesAndCosinesAreExactInTheVectorsRangeAndBeyond) {
+  std::vector<float> small, large = {1e9f, -3e30f, INFINITY, -INFINITY, NAN, 0.0f, 1.0f};
+  for (int k = -3000; k < 3000; ++k) small.push_back(0.01f * static_cast<float>(k));
+  for (int k = 1; k <= 40; ++k) small.push_back(std::ldexp(1.0f, k - 20) * (k % 2 == 0 ? 1.0f : -0.999f));
+  for (const UnaryKind kind : {UnaryKind::kSin, UnaryKind::kCos}) {
+    ExpectUnary(kind, small, 0x1p-24);
+    ExpectUnary(kind, large, 0x1p-23);
+  }
+}
+
+TEST(CpuKernels, PowersWithAKnownExponentAreThoseOfC) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> bases = {2, -3, 0.1f, 0.0f, -0.0f, kInfinity, -kInfinity, NAN, 1e-30f, 1e30f, 7.5f};
+  for (const float exponent : {2.0f, 3.0f, 0.5f, -0.5f, -1.0f, 2.5f, 0.0f, -7.0f}) {
+    OneHostNode one;
+    const ValueId base = one.Input({static_cast<int32_t>(bases.size())});
+    const ValueId power = one.graph.AddFloatConstant("power", {}, std::array{exponent});
+    one.Add(Binary{BinaryKind::kPow}, {base, power});
+    for (size_t k = 0; k < bases.size(); ++k) one.Set(0, static_cast<int64_t>(k), bases[k]);
+    SCOPED_TRACE(exponent);
+    ExpectAsReference(std::move(one), "binary", 0x1p-22);
+  }
+}
+
+TEST(CpuKernels, BytesThatStandForThemselvesAreComputedAsTheReferenceDoes) {
+  for (const DType dtype : {DType::kInt8, DType::kUInt8}) {
+    for (const BinaryKind kind : {BinaryKind::kAdd, BinaryKind::kSub, BinaryKind::kMul, BinaryKind::kMaximum}) {
+      OneHostNode one;
+      one.Add(Binary{kind}, {one.Input({5, 7}, dtype), one.Input({7}, dtype)}, {dtype});
+      ExpectAsReference(std::move(one), "binary");
+    }
+  }
+  for (const BinaryKind kind : {BinaryKind::kEqual, BinaryKind::kNotEqual, BinaryKind::kGreater}) {
+    OneHostNode one;
+    one.Add(Binary{kind}, {one.Input({5, 7}, DType::kUInt8), one.Input({7}, DType::kUInt8)}, {DType::kBool});
+    ExpectAsReference(std::move(one), "binary");
+  }
+}
+
+TEST(CpuKernels, HalvesAreConvertedOnWorkers) {
+  OneHostNode narrow, wide;
+  narrow.Add(Cast{}, {narrow.Input({3, 50})}, {DType::kFloat16});
+  wide.Add(Cast{}, {wide.Input({3, 50}, DType::kFloat16)});
+  ExpectAsReference(std::move(narrow), "cast");
+  ExpectAsReference(std::move(wide), "cast");
+}
+
+TEST(CpuKernels, ExtremesOfRowsOfEachLengthKeepNaNAndInfinities) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const ReduceKind kind : {ReduceKind::kMax, ReduceKind::kMin}) {
+    for (const int32_t length : {1, 3, 17, 130}) {
+      OneHostNode one;
+      one.Add(Reduce{kind, 0b10}, {one.Input({6, length})});
+      one.Set(0, 0, NAN);
+      one.Set(0, length, -NAN);
+      one.Set(0, 2 * length, kInfinity);
+      one.Set(0, 3 * length, -kInfinity);
+      for (int32_t k = 0; k < length; ++k) one.Set(0, 4 * length + k, -kInfinity);
+      for (int32_t k = 0; k < length; ++k) one.Set(0, 5 * length + k, kInfinity);
+      ExpectAsReference(std::move(one), "reduce");
+    }
+  }
+}
+
+TEST(CpuKernels, RowsOfKnownPlacesAreMoved) {
+  OneHostNode one;
+  const ValueId x = one.Input({3, 5, 2});
+  const std::array<int32_t, 8> places = {2, 1, 0, 1, 2, 3, 4, 3};
+  const auto bytes = std::as_bytes(std::span(places));
+  const ValueId known = one.graph.AddConstantValue("places", {DType::kInt32, {8}, {}}, {bytes.begin(), bytes.end()});
+  one.Add(Gather{1, 0}, {x, known});
+  ExpectAsReference(std::move(one), "movement");
 }
 
 }  // namespace

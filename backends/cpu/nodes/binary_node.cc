@@ -49,6 +49,12 @@ void VectorPart(const Part& part) {
   });
 }
 
+// The same of a function that is called.
+template <typename In, typename Out, auto function>
+void CallingPart(const Part& part) {
+  ComputePart<In, Out>(part, function);
+}
+
 // Integers wrap, so they are computed unsigned.
 template <typename T>
 using Unsigned = std::make_unsigned_t<T>;
@@ -95,8 +101,25 @@ PartFunction FloatFunctionOf(BinaryKind kind) {
       return VectorPart<F, F, [](F a, F b) HEARTH_INTO_CALLER { return (double{a} - b) * (double{a} - b); }>;
     case BinaryKind::kFloorDiv:
       return VectorPart<F, F, [](F a, F b) HEARTH_INTO_CALLER { return std::floor(double{a} / b); }>;
+    case BinaryKind::kPow: return CallingPart<F, F, [](F a, F b) { return std::pow(a, b); }>;
     default: return ComparisonOf<F>(kind);
   }
+}
+
+// Of -0 and -infinity 0 and infinity, as C's pow has it.
+HEARTH_INTO_CALLER inline float RootOf(float a) {
+  return std::sqrt(a == -INFINITY ? INFINITY : a + 0.0f);
+}
+
+// Powers with a known exponent.
+PartFunction PowerOf(float exponent) {
+  using F = float;
+  if (exponent == 2.0f) return CallingPart<F, F, [](F a, F) { return a * a; }>;
+  if (exponent == 3.0f) return CallingPart<F, F, [](F a, F) { return double{a} * a * a; }>;
+  if (exponent == 0.5f) return CallingPart<F, F, [](F a, F) { return RootOf(a); }>;
+  if (exponent == -0.5f) return CallingPart<F, F, [](F a, F) { return 1.0 / RootOf(a); }>;
+  if (exponent == -1.0f) return CallingPart<F, F, [](F a, F) { return 1.0f / a; }>;
+  return nullptr;
 }
 
 PartFunction BoolFunctionOf(BinaryKind kind) {
@@ -106,6 +129,15 @@ PartFunction BoolFunctionOf(BinaryKind kind) {
     case BinaryKind::kLogicalOr: return VectorPart<B, B, [](B a, B b) HEARTH_INTO_CALLER { return a || b; }>;
     case BinaryKind::kEqual: return VectorPart<B, B, [](B a, B b) HEARTH_INTO_CALLER { return !a == !b; }>;
     case BinaryKind::kNotEqual: return VectorPart<B, B, [](B a, B b) HEARTH_INTO_CALLER { return !a != !b; }>;
+    default: return ComparisonOf<B>(kind);
+  }
+}
+
+PartFunction ByteComparisonOf(BinaryKind kind) {
+  using B = uint8_t;
+  switch (kind) {
+    case BinaryKind::kEqual: return CallingPart<B, B, [](B a, B b) { return a == b; }>;
+    case BinaryKind::kNotEqual: return CallingPart<B, B, [](B a, B b) { return a != b; }>;
     default: return ComparisonOf<B>(kind);
   }
 }
@@ -123,6 +155,7 @@ PartFunction FunctionOf(const Op& op, DType type) {
     case DType::kInt64: return IntegerFunctionOf<int64_t>(kind);
     case DType::kUInt64: return IntegerFunctionOf<uint64_t>(kind);
     case DType::kBool: return BoolFunctionOf(kind);
+    case DType::kUInt8: return ByteComparisonOf(kind);
     default: return nullptr;
   }
 }
@@ -161,6 +194,8 @@ class BinaryNode final : public HostNode {
       switch (a_.desc.dtype) {
         case DType::kInt32: return ComputeByTable<int32_t>(part, *row_);
         case DType::kInt64: return ComputeByTable<int64_t>(part, *row_);
+        case DType::kInt8: return ComputeByTable<int8_t>(part, *row_);
+        case DType::kUInt8: return ComputeByTable<uint8_t>(part, *row_);
         default: return ComputeByTable<float>(part, *row_);
       }
     });
@@ -211,10 +246,15 @@ Result<std::unique_ptr<HostNode>> MakeBinaryNode(const HostNodeRequest& request)
   if (activation != Activation::kNone && out.dtype != DType::kFloat32) return nullptr;
   if (Exchanges(request.node.op, op)) std::swap(a, b);
   const DType type = a.desc.dtype;
-  const PartFunction function = FunctionOf(op, type);
+  PartFunction function = FunctionOf(op, type);
+  const bool is_power = binary != nullptr && binary->kind == BinaryKind::kPow && type == DType::kFloat32;
+  if (is_power && b.is_constant && b.desc.shape.element_count() == 1) {
+    if (const PartFunction power = PowerOf(*b.floats())) function = power;
+  }
+  const bool has_integers =
+      type == DType::kInt32 || type == DType::kInt64 || type == DType::kInt8 || type == DType::kUInt8;
   const bool has_row = binary != nullptr && out.dtype == type &&
-                       (type == DType::kFloat32 ? RowOf(binary->kind).function != nullptr
-                                                : type == DType::kInt32 || type == DType::kInt64);
+                       (type == DType::kFloat32 ? RowOf(binary->kind).function != nullptr : has_integers);
   if (function == nullptr && !has_row) return nullptr;
   return std::make_unique<BinaryNode>(request, std::move(a), std::move(b), function, activation);
 }

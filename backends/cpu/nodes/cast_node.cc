@@ -4,6 +4,7 @@
 #include "backends/cpu/host/host_node.h"
 #include "backends/cpu/host/host_operand.h"
 #include "backends/cpu/host/vectorized.h"
+#include "core/base/float16.h"
 #include "core/graph/types.h"
 
 namespace hearth {
@@ -39,6 +40,20 @@ void ConvertPart(const std::byte* x, std::byte* y, int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; ++k) to[k] = Converted<To>(from[k]);
   });
 }
+void HalvesToFloats(const std::byte* x, std::byte* y, int64_t begin, int64_t end) {
+  const auto* from = reinterpret_cast<const uint16_t*>(x);
+  auto* __restrict to = reinterpret_cast<float*>(y);
+  Vectorized<VectorSet::kAvx2>([=]() HEARTH_INTO_CALLER {
+    for (int64_t k = begin; k < end; ++k) to[k] = HalfToFloat(from[k]);
+  });
+}
+void FloatsToHalves(const std::byte* x, std::byte* y, int64_t begin, int64_t end) {
+  const auto* from = reinterpret_cast<const float*>(x);
+  auto* __restrict to = reinterpret_cast<uint16_t*>(y);
+  Vectorized<VectorSet::kAvx2>([=]() HEARTH_INTO_CALLER {
+    for (int64_t k = begin; k < end; ++k) to[k] = FloatToHalf(from[k]);
+  });
+}
 using Conversion = void (*)(const std::byte* x, std::byte* y, int64_t begin, int64_t end);
 
 // Calls use(element) with an element of the stored type, for each type that can be converted.
@@ -60,6 +75,8 @@ Conversion WithElementOf(DType type, const Use& use) {
 }
 
 Conversion ConversionOf(DType from, DType to) {
+  if (from == DType::kFloat16) return to == DType::kFloat32 ? HalvesToFloats : nullptr;
+  if (to == DType::kFloat16) return from == DType::kFloat32 ? FloatsToHalves : nullptr;
   return WithElementOf(from, [&]<typename From>(From) {
     return WithElementOf(to, []<typename To>(To) -> Conversion { return ConvertPart<From, To>; });
   });
