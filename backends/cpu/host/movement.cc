@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/graph/evaluate.h"
 #include "core/graph/ops/coordinates.h"
 #include "core/graph/ops/view_of.h"
 
@@ -111,6 +112,29 @@ std::vector<MovedPart> Parts(const Resize& resize, const Shape& in, const Shape&
   return {part};
 }
 
+// Rows of known places: padding by edges or mirrors, permuted channels.
+std::optional<std::vector<MovedPart>> PartsOfGather(const Graph& graph, const Node& node) {
+  constexpr int64_t kMostPlaces = 1 << 20;
+  const auto* gather = std::get_if<Gather>(&node.op);
+  if (gather == nullptr || gather->batch_dims != 0 || gather->axis < 0 || !graph.IsConstant(node.inputs[1]) ||
+      graph.value(node.inputs[1]).desc.shape.element_count() > kMostPlaces) {
+    return std::nullopt;
+  }
+  const Shape& in = graph.value(node.inputs[0]).desc.shape;
+  const auto places = ReferenceFromBytes(graph.value(node.inputs[1]).desc, graph.ReadConstant(node.inputs[1]).bytes);
+  if (!places.ok()) return std::nullopt;
+  const int axis = gather->axis;
+  const int64_t inner = CountBetween(in, axis + 1, in.rank()), size = in[axis];
+  Digit digit{static_cast<int64_t>(places->values.size()), 0, {}};
+  for (const double place : places->values) {
+    if (!(place >= 0.0 && place < static_cast<double>(size))) return std::nullopt;
+    digit.steps.push_back(static_cast<int64_t>(place) * inner);
+  }
+  MovedPart part{0, 0, {{CountBetween(in, 0, axis), size * inner, {}}, std::move(digit)}};
+  if (inner > 1) part.digits.push_back({inner, 1, {}});
+  return std::vector<MovedPart>{std::move(part)};
+}
+
 }  // namespace
 
 bool HasMovedParts(const Graph& graph, const Node& node, size_t output) {
@@ -119,6 +143,7 @@ bool HasMovedParts(const Graph& graph, const Node& node, size_t output) {
   if (const auto* op = std::get_if<SpaceToBatch>(&node.op)) return PixelsOf(*op) <= kMostParts;
   const auto* resize = std::get_if<Resize>(&node.op);
   if (resize != nullptr) return resize->kind == ResizeKind::kNearest;
+  if (std::holds_alternative<Gather>(node.op)) return PartsOfGather(graph, node).has_value();
   return ViewOf(graph, node, output).has_value();
 }
 
@@ -131,6 +156,7 @@ std::optional<std::vector<MovedPart>> MovedPartsOf(const Graph& graph, const Nod
   if (const auto* op = std::get_if<BatchToSpace>(&node.op)) return Parts(*op, in, out);
   const auto* resize = std::get_if<Resize>(&node.op);
   if (resize != nullptr && resize->kind == ResizeKind::kNearest) return Parts(*resize, in, out);
+  if (std::holds_alternative<Gather>(node.op)) return PartsOfGather(graph, node);
   const std::optional<StridedView> view = ViewOf(graph, node, output);
   if (!view) return std::nullopt;
   MovedPart part{view->base, 0, {}};
