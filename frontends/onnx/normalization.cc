@@ -69,6 +69,16 @@ Results ReadInstanceNormalization(OpView& op) {
   return Last(to.Add(norm, {x, op.In(1), op.In(2)}));
 }
 
+// Normalization over several last dimensions is that of rows.
+Made AddNormOfRows(NodeWriter& to, MeanVarianceNormalization norm, ValueId x, int axis) {
+  const Shape shape = to.shape(x);
+  const int64_t length = CountBetween(shape, axis, shape.rank());
+  if (axis == shape.rank() - 1 || length == 0 || to.marks().OpenOf(x).count != kNoValue) return to.Add(norm, {x});
+  norm.axes_mask = 2;
+  const Shape rows{static_cast<int32_t>(shape.element_count() / length), static_cast<int32_t>(length)};
+  return to.AddReshape(to.Add(norm, {to.AddReshape(x, rows)}), shape);
+}
+
 // (x, scale, offset?) -> (y, mean, 1 / deviation), the last two with their dimensions kept.
 Results ReadLayerNormalization(OpView& op) {
   NodeWriter& to = op.to();
@@ -84,7 +94,8 @@ Results ReadLayerNormalization(OpView& op) {
   HEARTH_ASSIGN(const ValueId scale, op.In(1));
   HEARTH_ASSIGN(const ValueId offset, op.Optional(2));
   const bool has_lists = axis == rank - 1 && is_list(scale) && is_list(offset);
-  Made made = has_lists ? to.Add(norm, {x, scale, offset}) : to.Add(BinaryKind::kMul, {to.Add(norm, {x}), scale});
+  Made made = has_lists ? to.Add(norm, {x, scale, offset})
+                        : to.Add(BinaryKind::kMul, {AddNormOfRows(to, norm, x, axis), scale});
   if (!has_lists && offset != kNoValue) made = to.Add(BinaryKind::kAdd, {made, offset});
   if (norm.root_mean_square || (!op.HasOutput(1) && !op.HasOutput(2))) return Plain(made);
   HEARTH_ASSIGN(const ValueId y, made);
