@@ -105,12 +105,51 @@ std::vector<int64_t> PiecesOf(const Geometry& g, int64_t width) {
   return offsets;
 }
 
+// A filter that another node makes, packed again in each run, into the program's scratch memory. Padding times an
+// infinite weight would be NaN, so the reference, which skips padding, has such runs.
+class ChangingFilter {
+ public:
+  ChangingFilter(const HostNodeRequest& request, std::shared_ptr<PackedMatrices> packed, const Geometry& geometry)
+      : arena_(request.arena),
+        graph_(request.graph),
+        node_(request.node),
+        numbers_(request.arena.floats(request.node.inputs[1])),
+        view_{numbers_.data(), 1, geometry.depth(), {}},
+        must_be_finite_(geometry.has_padding()),
+        packed_(std::move(packed)) {}
+
+  // False if the reference has made the result.
+  Result<bool> Pack(WorkerPool& workers) {
+    const auto is_finite = [](float number) { return std::isfinite(number); };
+    if (must_be_finite_ && !std::ranges::all_of(numbers_, is_finite)) {
+      SharedWeights none;
+      ProgramWeights weights(none, 0);
+      HEARTH_ASSIGN(const std::unique_ptr<HostNode> reference, MakeReferenceNode(graph_, node_, arena_, weights));
+      HEARTH_TRY(reference->Run(nullptr));
+      return false;
+    }
+    packed_->PackInto(arena_.scratch());
+    packed_->Pack({&view_, 1}, workers);
+    return true;
+  }
+
+ private:
+  const HostArena& arena_;
+  const Graph& graph_;
+  const Node& node_;
+  std::span<const float> numbers_;
+  MatrixView view_;
+  bool must_be_finite_;
+  std::shared_ptr<PackedMatrices> packed_;
+};
+
 template <typename Number>
 class DenseConvolutionNode final : public HostNode {
  public:
+  // `winograd`: null unless the filter suits it. `changing`: null if the filter is constant.
   DenseConvolutionNode(const HostNodeRequest& request, const Geometry& geometry,
                        std::shared_ptr<const PackedNumbers<Number>> weights, std::vector<Number> bias,
-                       std::shared_ptr<const PackedMatrices> winograd)
+                       std::shared_ptr<const PackedMatrices> winograd, std::unique_ptr<ChangingFilter> changing)
       : geometry_(geometry),
         copies_lines_(kIsExact || geometry.has_padding()),
         line_pixels_(copies_lines_ ? geometry.line_width() : geometry.in[2]),
@@ -121,7 +160,8 @@ class DenseConvolutionNode final : public HostNode {
         workers_(request.workers),
         bias_(std::move(bias)),
         weights_(std::move(weights)),
-        winograd_(std::move(winograd)) {
+        winograd_(std::move(winograd)),
+        changing_(std::move(changing)) {
     const ActivationParts parts = ActivationPartsOf(geometry.activation);
     finish_ = {bias_.empty() ? nullptr : bias_.data(), parts.lowest, parts.highest};
   }
@@ -132,6 +172,10 @@ class DenseConvolutionNode final : public HostNode {
   std::optional<uint64_t> held_bytes() const override { return bias_.size() * sizeof(Number); }
 
   Status Run(RunControl* /*control*/) override {
+    if (changing_ != nullptr) {
+      HEARTH_ASSIGN(const bool is_packed, changing_->Pack(workers_));
+      if (!is_packed) return Status::Ok();
+    }
     if (RunWinograd()) return Status::Ok();
     if (geometry_.reads_lines() && !MultipliesInPlace()) {
       MultiplyLines();
@@ -229,18 +273,29 @@ class DenseConvolutionNode final : public HostNode {
   std::vector<Number> bias_;
   std::shared_ptr<const PackedNumbers<Number>> weights_;
   std::shared_ptr<const PackedMatrices> winograd_;  // or null
+  std::unique_ptr<ChangingFilter> changing_;        // or null
   FinishOf<Number> finish_;
 };
 
 template <typename Number>
 Result<std::unique_ptr<HostNode>> MakeOf(const HostNodeRequest& request, const Geometry& geometry) {
-  MatrixLayout filters{geometry.depth(), geometry.out[3], 1, 1, geometry.depth()};
-  filters.is_checked = geometry.has_padding();
-  HEARTH_ASSIGN(PackedOf<Number> weights, PackedConstant<Number>(request, request.node.inputs[1], filters));
   std::vector<Number> bias;
   if (geometry.has_bias) {
     HEARTH_ASSIGN(bias, ConstantAs<Number>(request.graph, request.node.inputs[2]));
   }
+  if (!request.graph.IsConstant(request.node.inputs[1])) {
+    if constexpr (std::is_same_v<Number, float>) {
+      const auto packed = std::make_shared<PackedMatrices>(geometry.depth(), geometry.out[3], 1);
+      request.arena.NeedScratch(packed->bytes());
+      return std::make_unique<DenseConvolutionNode<Number>>(
+          request, geometry, packed, std::move(bias), nullptr,
+          std::make_unique<ChangingFilter>(request, packed, geometry));
+    }
+    return nullptr;
+  }
+  MatrixLayout filters{geometry.depth(), geometry.out[3], 1, 1, geometry.depth()};
+  filters.is_checked = geometry.has_padding();
+  HEARTH_ASSIGN(PackedOf<Number> weights, PackedConstant<Number>(request, request.node.inputs[1], filters));
   // Padding times an infinite weight would be NaN; the reference skips padding.
   if (geometry.has_padding() && !weights.are_finite) return nullptr;
   // And 0 for padding, added to a bias of -0, would be 0.
@@ -253,7 +308,7 @@ Result<std::unique_ptr<HostNode>> MakeOf(const HostNodeRequest& request, const G
     HEARTH_ASSIGN(winograd, WinogradWeights(request, request.node.inputs[1]));
   }
   return std::make_unique<DenseConvolutionNode<Number>>(request, geometry, std::move(weights.matrices), std::move(bias),
-                                                        std::move(winograd));
+                                                        std::move(winograd), nullptr);
 }
 
 }  // namespace

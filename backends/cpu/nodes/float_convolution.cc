@@ -6,8 +6,11 @@
 namespace hearth {
 namespace {
 
-bool HasConstantWeights(const Graph& graph, const Node& node, bool has_bias) {
-  if (graph.IsConstant(node.inputs[0]) || !graph.IsConstant(node.inputs[1])) return false;
+// A dense filter may be what another node makes.
+bool HasWeights(const Graph& graph, const Node& node, bool has_bias) {
+  const ValueId filter = node.inputs[1];
+  const bool may_change = std::holds_alternative<Conv2D>(node.op) && IsPlainFloat32(graph.value(filter).desc);
+  if (graph.IsConstant(node.inputs[0]) || (!graph.IsConstant(filter) && !may_change)) return false;
   return !has_bias || graph.IsConstant(node.inputs[2]);
 }
 
@@ -20,7 +23,7 @@ std::optional<FloatConvolution> FloatConvolutionOf(const HostNodeRequest& reques
   const auto* depthwise = std::get_if<DepthwiseConv2D>(&node.op);
   if (dense == nullptr && depthwise == nullptr) return std::nullopt;
   const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
-  if (!HasConstantWeights(graph, node, has_bias)) return std::nullopt;
+  if (!HasWeights(graph, node, has_bias)) return std::nullopt;
   const TensorDesc &x = graph.value(node.inputs[0]).desc, &y = graph.value(node.outputs[0]).desc;
   const Shape& filter = graph.value(node.inputs[1]).desc.shape;
   if (!IsPlainFloat32(x) || !IsPlainFloat32(y) || filter[3] != x.shape[3]) return std::nullopt;
