@@ -441,6 +441,42 @@ TEST(CpuKernels, ExtremesOfRowsOfEachLengthKeepNaNAndInfinities) {
   }
 }
 
+TEST(CpuKernels, PlacesOfExtremesInRowsAreTheFirstOnesAndPassOverNaN) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const ArgKind kind : {ArgKind::kMax, ArgKind::kMin}) {
+    for (const int32_t length : {1, 2, 19, 130}) {
+      OneHostNode one;
+      one.Add(ArgReduce{kind, 1}, {one.Input({7, length})}, {DType::kInt32});
+      one.Set(0, 0, NAN);
+      one.Set(0, 2 * length - 1, NAN);
+      one.Set(0, 3 * length - 1, kInfinity);
+      one.Set(0, 4 * length - 1, -kInfinity);
+      for (int32_t k = 0; k < length; ++k) one.Set(0, 4 * length + k, k % 2 == 0 ? 0.0f : -0.0f);
+      for (int32_t k = 0; k < length; ++k) one.Set(0, 5 * length + k, NAN);
+      for (int32_t k = 0; k < length; ++k) one.Set(0, 6 * length + k, -kInfinity);
+      ExpectAsReference(std::move(one), "search");
+    }
+  }
+}
+
+void ExpectConvolutionByAChangingFilter(const Window2D& window, const Shape& x, const Shape& filter, float weight) {
+  OneHostNode one;
+  const ValueId image = one.Input(x);
+  one.Add(Conv2D{window, Activation::kRelu}, {image, one.Input(filter)});
+  one.Set(1, 3, weight);
+  ExpectAsReference(std::move(one), "convolution");
+}
+
+TEST(CpuKernels, FiltersThatANodeMakesArePackedInEachRun) {
+  const Window2D same{1, 1, 1, 1, {PaddingMode::kSame}}, apart{2, 1, 1, 2, {}};
+  ExpectConvolutionByAChangingFilter(same, {2, 7, 30, 5}, {6, 3, 3, 5}, 1.0f);
+  ExpectConvolutionByAChangingFilter(apart, {1, 9, 12, 4}, {20, 2, 3, 4}, 1.0f);
+  ExpectConvolutionByAChangingFilter({}, {1, 9, 12, 4}, {20, 1, 1, 4}, 1.0f);
+  // Padding is not multiplied with.
+  ExpectConvolutionByAChangingFilter(same, {1, 5, 6, 3}, {4, 3, 3, 3}, std::numeric_limits<float>::infinity());
+  ExpectConvolutionByAChangingFilter(same, {1, 5, 6, 3}, {4, 3, 3, 3}, NAN);
+}
+
 TEST(CpuKernels, RowsOfKnownPlacesAreMoved) {
   OneHostNode one;
   const ValueId x = one.Input({3, 5, 2});

@@ -2,6 +2,8 @@
 // elements.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <unordered_map>
 #include <vector>
@@ -9,7 +11,7 @@
 #include "backends/cpu/host/host_node.h"
 #include "backends/cpu/host/host_operand.h"
 #include "backends/cpu/host/quantized.h"
-#include "backends/cpu/host/vectorized.h"
+#include "backends/cpu/host/vector_math.h"
 #include "core/base/error.h"
 #include "core/base/numbers.h"
 #include "core/graph/ops/axis_split.h"
@@ -58,6 +60,31 @@ void FindExtremes(bool largest, const Lines& lines, const T* x, Index* y, Worker
       }
       std::copy_n(places, count, y + outer * split.inner + first);
     });
+  });
+}
+
+// The same along rows of floats: the extreme is found in vectors, then its place. NaN is passed over, but in the first
+// place no comparison moves it away.
+template <typename Index>
+void FindInRows(bool largest, const Lines& lines, const float* x, Index* y, WorkerPool& workers) {
+  const int64_t length = lines.split.length;
+  const float sign = largest ? 1.0f : -1.0f;
+  workers.ForEachPart(lines.split.outer, kLeastSearched / length + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const float* from = x + row * length;
+      int32_t extreme = std::numeric_limits<int32_t>::min();
+      Vectorized([&]() HEARTH_INTO_CALLER {
+        int32_t most = extreme;
+        for (int64_t k = 0; k < length; ++k) {
+          const int32_t ordered = OrderedBits(sign * from[k]);
+          const int32_t number = ordered ^ -static_cast<int32_t>(ordered == OrderedBits(NAN));
+          most = most < number ? number : most;
+        }
+        extreme = most;
+      });
+      const float* found = std::isnan(from[0]) ? from : std::find(from, from + length, sign * NumberOfOrder(extreme));
+      y[row] = static_cast<Index>(found - from);
+    }
   });
 }
 
@@ -134,15 +161,23 @@ class SearchNode final : public HostNode {
     } else if (const auto* search = std::get_if<ArgReduce>(&op_)) {
       const bool largest = search->kind == ArgKind::kMax;
       if (type_of_result_ == DType::kInt64) {
-        FindExtremes(largest, lines_, x_.as<T>(), reinterpret_cast<int64_t*>(y_), workers_);
+        Find<T>(largest, reinterpret_cast<int64_t*>(y_));
       } else {
-        FindExtremes(largest, lines_, x_.as<T>(), reinterpret_cast<int32_t*>(y_), workers_);
+        Find<T>(largest, reinterpret_cast<int32_t*>(y_));
       }
     } else {
       const int64_t length = lines_.split.length;
       FindLargest(x_.as<T>(), x_.desc.shape.element_count() / length, length, std::get<TopK>(op_).k,
                   reinterpret_cast<T*>(y_), reinterpret_cast<int32_t*>(places_), workers_);
     }
+  }
+
+  template <typename T, typename Index>
+  void Find(bool largest, Index* places) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (lines_.split.inner == 1) return FindInRows(largest, lines_, x_.floats(), places, workers_);
+    }
+    FindExtremes(largest, lines_, x_.as<T>(), places, workers_);
   }
 
   const Op& op_;
