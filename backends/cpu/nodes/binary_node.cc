@@ -35,9 +35,9 @@ HEARTH_INTO_CALLER inline void ComputePart(const Part& part, Function function) 
                       } else if (moves_a) {
                         const In fixed = *b;
                         for (int64_t k = 0; k < count; ++k) y[k] = function(a[k], fixed);
-                      } else {
+                      } else {  // where neither moves, a row has one element
                         const In fixed = *a;
-                        for (int64_t k = 0; k < count; ++k) y[k] = function(fixed, b[moves_b ? k : 0]);
+                        for (int64_t k = 0; k < count; ++k) y[k] = function(fixed, b[k]);
                       }
                     });
 }
@@ -125,8 +125,9 @@ PartFunction PowerOf(float exponent) {
 PartFunction BoolFunctionOf(BinaryKind kind) {
   using B = uint8_t;
   switch (kind) {
-    case BinaryKind::kLogicalAnd: return VectorPart<B, B, [](B a, B b) HEARTH_INTO_CALLER { return a && b; }>;
-    case BinaryKind::kLogicalOr: return VectorPart<B, B, [](B a, B b) HEARTH_INTO_CALLER { return a || b; }>;
+    case BinaryKind::kLogicalAnd:
+      return VectorPart<B, B, [](B a, B b) HEARTH_INTO_CALLER { return (a != 0) & (b != 0); }>;
+    case BinaryKind::kLogicalOr: return VectorPart<B, B, [](B a, B b) HEARTH_INTO_CALLER { return (a | b) != 0; }>;
     case BinaryKind::kEqual: return VectorPart<B, B, [](B a, B b) HEARTH_INTO_CALLER { return !a == !b; }>;
     case BinaryKind::kNotEqual: return VectorPart<B, B, [](B a, B b) HEARTH_INTO_CALLER { return !a != !b; }>;
     default: return ComparisonOf<B>(kind);

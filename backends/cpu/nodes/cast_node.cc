@@ -25,6 +25,11 @@ HEARTH_INTO_CALLER inline To Converted(From from) {
     constexpr auto kLowest = static_cast<From>(std::numeric_limits<To>::min());
     constexpr auto kAbove =
         static_cast<From>(0x1p1 * static_cast<double>(uint64_t{1} << (std::numeric_limits<To>::digits - 1)));
+    if constexpr (sizeof(To) < sizeof(int32_t)) {  // without a branch
+      constexpr auto kHighest = static_cast<From>(std::numeric_limits<To>::max());
+      const From limited = from < kAbove ? from : kHighest;
+      return static_cast<To>(static_cast<int32_t>(limited > kLowest ? limited : kLowest));
+    }
     if (from <= kLowest) return std::numeric_limits<To>::min();
     return from < kAbove ? static_cast<To>(from) : std::numeric_limits<To>::max();
   } else {
