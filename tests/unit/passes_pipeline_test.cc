@@ -141,7 +141,7 @@ output %8
 )";
 
 // Scores of keys as an attention layer has them.
-constexpr std::string_view kScores = R"(graph "g"
+constexpr std::string_view kTurnedKeys = R"(graph "g"
 %0 = input : float32[2x3x8] "queries"
 %1 = input : float32[2x5x8] "keys"
 %2 = transpose(%1) permutation=0,2,1 : float32[2x8x5] "turned" node "1"
@@ -168,7 +168,7 @@ TEST(Pipeline, EachPassCanBeLeftOutByNameAndIsThenMissed) {
       const DeviceInfo device = net == kRounded ? host : DeviceInfo();
       return Structure(AfterPasses(net, without, device)) != Structure(AfterPasses(net, {}, device));
     };
-    EXPECT_TRUE(std::ranges::any_of(std::array{kWholeNet, kEdges, kParts, kList, kHeads, kRounded, kScores, kExactSums},
+    EXPECT_TRUE(std::ranges::any_of(std::array{kWholeNet, kEdges, kParts, kList, kHeads, kRounded, kTurnedKeys, kExactSums},
                                     is_missed));
   }
 }
