@@ -48,9 +48,19 @@ ConstantResults RowsOfTable(const Graph& graph, const Node& node) {
   if ((outer != 1 && places->values.size() != 1) || !std::ranges::all_of(places->values, is_row)) return {};
   ConstantResults results;
   std::byte* next = results.emplace_back(to.size_bytes()).data();
+  const Constant& constant = graph.constant(*graph.value(node.inputs[0]).constant);
+  const int64_t row_bytes = inner * BitsOf(table.dtype) / 8;
+  if (constant.elements != nullptr || outer != 1) {
+    for (const double place : places->values) {
+      CopyOf(graph, node.inputs[0], {static_cast<int64_t>(place) * inner, {{outer, rows * inner}, {inner, 1}}}, next);
+      next += row_bytes;
+    }
+    return results;
+  }
+  constant.was_read.Set();
   for (const double place : places->values) {
-    CopyOf(graph, node.inputs[0], {static_cast<int64_t>(place) * inner, {{outer, rows * inner}, {inner, 1}}}, next);
-    next += inner * BitsOf(table.dtype) / 8;
+    std::memcpy(next, constant.bytes.data() + static_cast<int64_t>(place) * row_bytes, static_cast<size_t>(row_bytes));
+    next += row_bytes;
   }
   return results;
 }
