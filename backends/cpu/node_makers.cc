@@ -78,6 +78,7 @@ constexpr NodeMaker kMakers[] = {
     {MakeNormalizeNode, Of<MeanVarianceNormalization>()},
     {MakePoolingIndexNode, Of<MaxPoolArgmax2D, MaxUnpool2D>()},
     {MakeDetectionNode, Of<DetectionPostProcess>()},
+    {MakeResamplerNode, Of<Resampler>()},
     {MakeIntegerSumsNode, Of<ConvInteger>()},
     {MakeDynamicQuantizeNode, Of<DynamicQuantize>()},
 #endif

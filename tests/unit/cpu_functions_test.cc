@@ -107,6 +107,21 @@ TEST(CpuFunctions, PlacesOfExtremesInRowsAreTheFirstOnesAndPassOverNaN) {
   }
 }
 
+TEST(CpuFunctions, ImagesAreSampledAtPointsInsideOnTheEdgeAndOutside) {
+  for (const int32_t coordinates : {2, 3}) {
+    OneHostNode one;
+    const ValueId images = one.Input({2, 4, 5, 7});
+    one.Add(Resampler{}, {images, one.Input({2, 3, 40, coordinates})});
+    for (int32_t k = 0; k < 240; ++k) {
+      one.Set(1, k * coordinates, -1.5f + 0.125f * static_cast<float>(k % 60));
+      one.Set(1, k * coordinates + 1, -1.25f + 0.25f * static_cast<float>(k / 8));
+    }
+    one.Set(1, 0, NAN);
+    one.Set(1, coordinates, -std::numeric_limits<float>::infinity());
+    ExpectAsReference(std::move(one), "resampler");
+  }
+}
+
 TEST(CpuFunctions, RowsOfKnownPlacesAreMoved) {
   OneHostNode one;
   const ValueId x = one.Input({3, 5, 2});

@@ -168,8 +168,8 @@ TEST(Pipeline, EachPassCanBeLeftOutByNameAndIsThenMissed) {
       const DeviceInfo device = net == kRounded ? host : DeviceInfo();
       return Structure(AfterPasses(net, without, device)) != Structure(AfterPasses(net, {}, device));
     };
-    EXPECT_TRUE(std::ranges::any_of(std::array{kWholeNet, kEdges, kParts, kList, kHeads, kRounded, kTurnedKeys, kExactSums},
-                                    is_missed));
+    EXPECT_TRUE(std::ranges::any_of(
+        std::array{kWholeNet, kEdges, kParts, kList, kHeads, kRounded, kTurnedKeys, kExactSums}, is_missed));
   }
 }
 

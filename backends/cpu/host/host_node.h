@@ -129,6 +129,7 @@ Result<std::unique_ptr<HostNode>> MakeHostNode(const HostNodeRequest& request);
 
 // Non-maximum suppression of boxes and scores held as float32, with constant anchors.
 [[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeDetectionNode(const HostNodeRequest& request);
+[[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeResamplerNode(const HostNodeRequest& request);
 
 // A loop whose end depends on data.
 [[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeLoopNode(const HostNodeRequest& request);

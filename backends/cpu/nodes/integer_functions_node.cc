@@ -15,7 +15,7 @@ namespace {
 template <typename T>
 void ApplyPart(UnaryKind kind, const T* x, T* y, int64_t count) {
   using U = std::make_unsigned_t<T>;  // unsigned, which wraps
-  Vectorized([=]() HEARTH_INTO_CALLER {
+  Vectorized<kMostFor<T>>([=]() HEARTH_INTO_CALLER {
     switch (kind) {
       case UnaryKind::kNeg:
         for (int64_t k = 0; k < count; ++k) y[k] = static_cast<T>(U{0} - static_cast<U>(x[k]));

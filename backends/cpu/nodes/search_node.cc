@@ -45,7 +45,7 @@ template <typename T, typename Index>
 void FindExtremes(bool largest, const Lines& lines, const T* x, Index* y, WorkerPool& workers) {
   const AxisSplit& split = lines.split;
   ForEachChunk(lines, workers, [&](int64_t outer, int64_t first, int64_t count) {
-    Vectorized([&]() HEARTH_INTO_CALLER {
+    Vectorized<kMostFor<T>>([&]() HEARTH_INTO_CALLER {
       T best[kLinesOfChunk];
       Index places[kLinesOfChunk] = {};
       const T* from = x + outer * split.length * split.inner + first;
@@ -93,7 +93,7 @@ template <typename T, typename Sum>
 void AddUp(const CumSum& cumsum, const Lines& lines, const T* x, T* y, WorkerPool& workers) {
   const AxisSplit& split = lines.split;
   ForEachChunk(lines, workers, [&](int64_t outer, int64_t first, int64_t count) {
-    Vectorized([&]() HEARTH_INTO_CALLER {
+    Vectorized<kMostFor<T>>([&]() HEARTH_INTO_CALLER {
       Sum sums[kLinesOfChunk] = {};
       for (int64_t k = 0; k < split.length; ++k) {
         const int64_t place = cumsum.reverse ? split.length - 1 - k : k;
