@@ -134,15 +134,6 @@ PartFunction BoolFunctionOf(BinaryKind kind) {
   }
 }
 
-PartFunction ByteComparisonOf(BinaryKind kind) {
-  using B = uint8_t;
-  switch (kind) {
-    case BinaryKind::kEqual: return CallingPart<B, B, [](B a, B b) { return a == b; }>;
-    case BinaryKind::kNotEqual: return CallingPart<B, B, [](B a, B b) { return a != b; }>;
-    default: return ComparisonOf<B>(kind);
-  }
-}
-
 PartFunction PReluFunction() {
   return VectorPart<float, float, [](float v, float slope) HEARTH_INTO_CALLER { return v < 0.0f ? slope * v : v; }>;
 }
@@ -156,7 +147,8 @@ PartFunction FunctionOf(const Op& op, DType type) {
     case DType::kInt64: return IntegerFunctionOf<int64_t>(kind);
     case DType::kUInt64: return IntegerFunctionOf<uint64_t>(kind);
     case DType::kBool: return BoolFunctionOf(kind);
-    case DType::kUInt8: return ByteComparisonOf(kind);
+    case DType::kInt8: return IntegerFunctionOf<int8_t>(kind);
+    case DType::kUInt8: return IntegerFunctionOf<uint8_t>(kind);
     default: return nullptr;
   }
 }

@@ -98,36 +98,48 @@ struct ChangingMatrices {
 // Products of so few rows take as long as reading the right operand, which packing would read and write once more.
 constexpr int64_t kFewRows = 4;
 
-// y[first, last) = the row `a` times the columns of `b`. The row's elements are `a_step` apart.
-HEARTH_INTO_CALLER inline void MultiplyRow(const float* a, int64_t a_step, const MatrixView& b, int64_t depth,
-                                           int64_t first, int64_t last, float* __restrict y) {
+// Columns [first, last) of y, `rows` rows of `columns`, = a times b. What is read of b serves all rows.
+HEARTH_INTO_CALLER inline void MultiplyRows(const MatrixView& a, const MatrixView& b, const MatrixSizes& sizes,
+                                            int64_t first, int64_t last, float* __restrict y) {
   constexpr int kSums = 16;
+  const auto& [rows, depth, columns] = sizes;
   if (b.column_step == 1) {
-    std::fill(y + first, y + last, 0.0f);
+    for (int64_t r = 0; r < rows; ++r) std::fill(y + r * columns + first, y + r * columns + last, 0.0f);
     int64_t k = 0;
-    for (; k + 4 <= depth; k += 4, a += 4 * a_step) {
-      const float a0 = a[0], a1 = a[a_step], a2 = a[2 * a_step], a3 = a[3 * a_step];
+    for (; k + 4 <= depth; k += 4) {
       const float *b0 = b.data + k * b.row_step, *b1 = b0 + b.row_step, *b2 = b1 + b.row_step, *b3 = b2 + b.row_step;
-      for (int64_t c = first; c < last; ++c) y[c] = y[c] + a0 * b0[c] + a1 * b1[c] + a2 * b2[c] + a3 * b3[c];
+      for (int64_t r = 0; r < rows; ++r) {
+        const float* from = a.data + r * a.row_step + k * a.column_step;
+        const float a0 = from[0], a1 = from[a.column_step], a2 = from[2 * a.column_step], a3 = from[3 * a.column_step];
+        float* __restrict to = y + r * columns;
+        for (int64_t c = first; c < last; ++c) to[c] = to[c] + a0 * b0[c] + a1 * b1[c] + a2 * b2[c] + a3 * b3[c];
+      }
     }
-    for (; k < depth; ++k, a += a_step) {
+    for (; k < depth; ++k) {
       const float* row = b.data + k * b.row_step;
-      for (int64_t c = first; c < last; ++c) y[c] += a[0] * row[c];
+      for (int64_t r = 0; r < rows; ++r) {
+        const float factor = a.data[r * a.row_step + k * a.column_step];
+        for (int64_t c = first; c < last; ++c) y[r * columns + c] += factor * row[c];
+      }
     }
     return;
   }
   for (int64_t c = first; c < last; ++c) {
     const float* column = b.data + c * b.column_step;
-    float sums[kSums] = {};
-    int64_t k = 0;
-    for (; k + kSums <= depth; k += kSums) {
-      for (int part = 0; part < kSums; ++part) sums[part] += a[(k + part) * a_step] * column[(k + part) * b.row_step];
+    for (int64_t r = 0; r < rows; ++r) {
+      const float* row = a.data + r * a.row_step;
+      float sums[kSums] = {};
+      int64_t k = 0;
+      for (; k + kSums <= depth; k += kSums) {
+        for (int part = 0; part < kSums; ++part)
+          sums[part] += row[(k + part) * a.column_step] * column[(k + part) * b.row_step];
+      }
+      for (; k < depth; ++k) sums[0] += row[k * a.column_step] * column[k * b.row_step];
+      for (int half = kSums / 2; half > 0; half /= 2) {
+        for (int part = 0; part < half; ++part) sums[part] += sums[part + half];
+      }
+      y[r * columns + c] = sums[0];
     }
-    for (; k < depth; ++k) sums[0] += a[k * a_step] * column[k * b.row_step];
-    for (int half = kSums / 2; half > 0; half /= 2) {
-      for (int part = 0; part < half; ++part) sums[part] += sums[part + half];
-    }
-    y[c] = sums[0];
   }
 }
 
@@ -161,15 +173,14 @@ class FewRowsNode final : public HostNode {
 
   Status Run(RunControl* /*control*/) override {
     constexpr int64_t kMostColumns = 1024;  // whose sums stay in the first cache
-    const int64_t parts = Tiles(sizes_.columns, kMostColumns), tasks = ssize(pairs_) * sizes_.rows * parts;
-    const int64_t work = sizes_.depth * std::min(sizes_.columns, kMostColumns);
-    workers_.ForEachPart(tasks, kMinWorkForThreads / work + 1, [&](int64_t begin, int64_t end) {
+    const int64_t parts = Tiles(sizes_.columns, kMostColumns);
+    const int64_t work = sizes_.rows * sizes_.depth * std::min(sizes_.columns, kMostColumns);
+    workers_.ForEachPart(ssize(pairs_) * parts, kMinWorkForThreads / work + 1, [&](int64_t begin, int64_t end) {
       Vectorized<VectorSet::kAvx2>([&]() HEARTH_INTO_CALLER {  // memory is the bound
         for (int64_t task = begin; task < end; ++task) {
-          const int64_t row = task / parts % sizes_.rows, first = task % parts * kMostColumns;
-          const Pair& pair = pairs_[static_cast<size_t>(task / parts / sizes_.rows)];
-          MultiplyRow(pair.a.data + row * pair.a.row_step, pair.a.column_step, pair.b, sizes_.depth, first,
-                      std::min(sizes_.columns, first + kMostColumns), pair.y + row * sizes_.columns);
+          const auto& [a, b, y] = pairs_[static_cast<size_t>(task / parts)];
+          const int64_t first = task % parts * kMostColumns;
+          MultiplyRows(a, b, sizes_, first, std::min(sizes_.columns, first + kMostColumns), y);
         }
       });
     });
