@@ -105,9 +105,19 @@ Results ReadDropout(OpView& op) {
   return ReadIdentity(op);
 }
 
+// Whether the operand is weights of few bits, which are real numbers already.
+Result<bool> HasStoredReals(OpView& op) {
+  if (!op.Has(0)) return false;
+  HEARTH_ASSIGN(const Tensor* tensor, op.scope().Read(op.node().inputs[0]));
+  const ValueId stored = tensor->stored != kNoValue ? tensor->stored : tensor->turned;
+  return stored != kNoValue && IsOfFewBits(op.to().desc(stored));
+}
+
 Results ReadCast(OpView& op) {
   int32_t type = static_cast<int32_t>(op.Int("to", 0));
   std::optional<DType> dtype = ComputedTypeOf(type);
+  HEARTH_ASSIGN(const bool has_reals, HasStoredReals(op));
+  if (op.kind() == 0 && dtype == DType::kFloat32 && has_reals) return ReadIdentity(op);
   HEARTH_ASSIGN(const ValueId given, op.In(0, op.OrderOf(0)));
   const bool is_text = op.to().marks().texts.contains(given);
   if (is_text && type == kString) return ReadIdentity(op);

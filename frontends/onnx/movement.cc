@@ -45,7 +45,7 @@ Result<Tensor> TurnedForLayer(OpView& op) {
   const auto [plain, last, stored, turned] = *tensor;
   if (turned != kNoValue) return Tensor{.stored = turned};
   const TensorDesc desc = stored == kNoValue ? TensorDesc() : op.to().desc(stored);
-  if (!desc.quantization || desc.shape.rank() != 2) return Tensor();
+  if (!IsOfFewBits(desc) || desc.shape.rank() != 2) return Tensor();
   if (BlocksOf(desc) != nullptr) return Tensor{.turned = stored};
   HEARTH_ASSIGN(const ValueId made, AddPermuted(op.to(), stored, {1, 0}));
   return Tensor{.stored = made};

@@ -317,14 +317,37 @@ Made NodeWriter::AddFilled(Shape wanted, const Made& number) {
   return Add(BroadcastTo{wanted}, {AddReshape(number, Shape())});
 }
 
+namespace {
+
+// Halves that stay in the file: floats of them are made for whoever reads those.
+std::optional<Constant> FloatsOfHalves(const Graph& graph, ValueId id) {
+  Constant halves = graph.constant(*graph.value(id).constant);
+  const TensorDesc& desc = graph.value(id).desc;
+  const bool are_halves = desc.dtype == DType::kFloat16 && !desc.quantization;
+  if (!are_halves || !halves.source || (halves.elements != nullptr && !halves.elements->is_only_view()))
+    return std::nullopt;
+  StoredForm form{{0, {{desc.shape.element_count(), 1}}}, {}, FileType::kFloat16};
+  if (halves.elements != nullptr) form.view = halves.elements->form().view;
+  if (!CheckForm(form, BitsOf(DType::kFloat32), halves.bytes.size()).ok()) return std::nullopt;
+  halves.elements = std::make_shared<const StoredElements>(std::move(form), BitsOf(DType::kFloat32));
+  return halves;
+}
+
+}  // namespace
+
 Made NodeWriter::AddWidened(ValueId constant) {
   if (const auto found = widened_.find(constant); found != widened_.end()) return found->second;
   const std::string& name = graph_.value(constant).name;
   if (!budget_.ChargeMade(4 * static_cast<size_t>(shape(constant).element_count()))) {
     return CopyBudget::Exceeded(fmt::format("'{}'", ShortName(name)));
   }
-  HEARTH_ASSIGN(const std::vector<float> floats, ConstantAsFloats(graph_, constant));
-  const ValueId widened = graph_.AddFloatConstant(name, shape(constant), floats);
+  const auto add = [&]() -> Made {
+    if (const auto in_file = FloatsOfHalves(graph_, constant))
+      return graph_.AddValue({name, {DType::kFloat32, shape(constant), {}}, graph_.AddConstant(*in_file)});
+    HEARTH_ASSIGN(const std::vector<float> floats, ConstantAsFloats(graph_, constant));
+    return graph_.AddFloatConstant(name, shape(constant), floats);
+  };
+  HEARTH_ASSIGN(const ValueId widened, add());
   widened_.emplace(constant, widened);
   return widened;
 }

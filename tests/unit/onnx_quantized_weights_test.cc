@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/graph/block_scales.h"
 #include "core/graph/evaluate.h"
 #include "frontends/onnx/reader.h"
@@ -144,6 +146,40 @@ TEST(OnnxQuantizedWeights, OfBlocksAreFloatsForOtherReaders) {
   const std::string file = OnnxFile(graph.Node("Add", {"x", "w"}, {"y"}), 21);
   EXPECT_THAT(AnswerOf(ReadFrom(file), {4, 2}, {0, 0, 0, 0, 0, 0, 0, 0}),
               ElementsAre(1, 20, 3, 40, 500, 6000, 700, 8000));
+}
+
+// 16 x 32 halves: rows of 1, the first of them of 2.
+OnnxGraph WithHalves() {
+  std::string halves;
+  for (int k = 0; k < 16 * 32; ++k) halves += std::string("\x00", 1) + (k < 32 ? "\x40" : "\x3c");
+  OnnxGraph graph;
+  graph.Output("y").Stored("w", {16, 32}, 10, halves);
+  graph.Node("Cast", {"w"}, {"floats"}, {OnnxGraph::Integer("to", 1)});
+  return graph;
+}
+
+TEST(OnnxQuantizedWeights, OfHalvesStayHalvesBehindCastAndTranspose) {
+  OnnxGraph graph = WithHalves();
+  graph.Input("x", {"1", "32"}).Node("Transpose", {"floats"}, {"turned"});
+  const std::string file = OnnxFile(graph.Node("MatMul", {"x", "turned"}, {"y"}));
+  const Graph read = ReadFrom(file);
+  EXPECT_EQ(WeightsOf(read).dtype, DType::kFloat16);
+  const std::vector<double> answer = AnswerOf(read, {1, 32}, std::vector<double>(32, 0.5));
+  ASSERT_EQ(answer.size(), 16u);
+  EXPECT_EQ(answer[0], 32);
+  EXPECT_EQ(answer[15], 16);
+}
+
+TEST(OnnxQuantizedWeights, OfHalvesAreMadeFloatsFromTheFile) {
+  OnnxGraph graph = WithHalves();
+  graph.Input("x", {"16", "32"});
+  const std::string file = OnnxFile(graph.Node("Add", {"x", "floats"}, {"y"}));
+  const Graph read = ReadFrom(file);
+  EXPECT_EQ(AnswerOf(read, {16, 32}, std::vector<double>(512, 1.0))[0], 3);
+  const auto is_made = [](const Constant& constant) {
+    return constant.elements != nullptr && constant.elements->form().type == FileType::kFloat16;
+  };
+  EXPECT_TRUE(std::ranges::any_of(read.constants(), is_made));
 }
 
 TEST(OnnxQuantizedWeights, AreFloatsForOtherReaders) {
