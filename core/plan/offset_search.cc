@@ -96,37 +96,52 @@ GapPlacer::GapPlacer(std::span<const TensorUsage> usages, uint64_t alignment) : 
   FindNeighbours();
 }
 
+// Loops that are written out keep each turn's result to the end: 1600 of them live together with everything.
 void GapPlacer::FindNeighbours() {
+  constexpr int kLongSteps = 64;
+  if (ListNeighbours()) return;
+  for (const TensorUsage& usage : usages_) is_long_.push_back(usage.last_step - usage.first_step > kLongSteps);
+  if (!ListNeighbours()) is_long_.clear();
+}
+
+bool GapPlacer::ListNeighbours() {
   const size_t most_pairs = std::min(kMostPairs, usages_.size() * usages_.size() / kShareOfPairs);
   std::vector<uint32_t> alive;
-  neighbours_.resize(usages_.size());
+  neighbours_.assign(usages_.size(), {});
   size_t pairs = 0;
   for (const size_t at : OrderOfExecution(usages_)) {
     const auto index = static_cast<uint32_t>(at);
-    if (usages_[index].size_bytes == 0) continue;
+    if (usages_[index].size_bytes == 0 || (!is_long_.empty() && is_long_[index])) continue;
     std::erase_if(alive, [&](uint32_t other) { return usages_[other].last_step < usages_[index].first_step; });
     pairs += alive.size();
-    if (pairs > most_pairs) return neighbours_.clear();
+    if (pairs > most_pairs) {
+      neighbours_.clear();
+      return false;
+    }
     for (const uint32_t other : alive) {
       neighbours_[index].push_back(other);
       neighbours_[other].push_back(index);
     }
     alive.push_back(index);
   }
+  return true;
 }
 
 void GapPlacer::FindLive(size_t index) {
   live_.clear();
-  if (neighbours_.empty()) {
-    for (const size_t other : placed_) {
+  const auto add_of = [&](const std::vector<size_t>& placed) {
+    for (const size_t other : placed) {
       if (LiveTogether(usages_[other], usages_[index])) live_.push_back(places_[other]);
     }
-    return;
-  }
+  };
+  if (neighbours_.empty() || (!is_long_.empty() && is_long_[index])) return add_of(placed_);
   for (const uint32_t other : neighbours_[index]) {
     if (places_[other].end != 0) live_.push_back(places_[other]);
   }
   std::ranges::sort(live_, {}, &Range::begin);
+  const auto listed = ssize(live_);
+  add_of(placed_long_);
+  std::ranges::inplace_merge(live_, live_.begin() + listed, {}, &Range::begin);
 }
 
 // The start of the smallest sufficient gap in live_, or the end of the last range.
@@ -151,6 +166,7 @@ std::optional<OffsetPlan> GapPlacer::Place(std::span<const size_t> order, uint64
   plan.offsets.assign(usages_.size(), 0);
   places_.assign(usages_.size(), {});
   placed_.clear();
+  placed_long_.clear();
   for (const size_t index : order) {
     const uint64_t size_bytes = usages_[index].size_bytes;
     if (size_bytes == 0) continue;
@@ -160,9 +176,12 @@ std::optional<OffsetPlan> GapPlacer::Place(std::span<const size_t> order, uint64
     plan.total_bytes = std::max(plan.total_bytes, offset + size_bytes);
     if (plan.total_bytes > most_bytes) return std::nullopt;
     places_[index] = {offset, offset + padded_bytes_[index]};
-    if (!neighbours_.empty()) continue;
-    placed_.insert(std::ranges::upper_bound(placed_, offset, {}, [&](size_t other) { return places_[other].begin; }),
-                   index);
+    const auto insert = [&](std::vector<size_t>& placed) {
+      const auto begin_of = [&](size_t other) { return places_[other].begin; };
+      placed.insert(std::ranges::upper_bound(placed, offset, {}, begin_of), index);
+    };
+    if (neighbours_.empty() || !is_long_.empty()) insert(placed_);
+    if (!is_long_.empty() && is_long_[index]) insert(placed_long_);
   }
   return plan;
 }

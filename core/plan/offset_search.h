@@ -59,15 +59,19 @@ class GapPlacer {
   };
 
   void FindNeighbours();
+  // False if there are too many pairs for lists.
+  bool ListNeighbours();
   // Fills live_ with the ranges of placed tensors that live together with this one, ascending.
   void FindLive(size_t index);
   uint64_t BestFit(uint64_t size_bytes) const;
 
   std::span<const TensorUsage> usages_;
-  std::vector<uint64_t> padded_bytes_;             // sizes, rounded up to the alignment
-  std::vector<std::vector<uint32_t>> neighbours_;  // tensors that live together; empty if most of them do
-  std::vector<Range> places_;                      // by index; empty: not placed
-  std::vector<size_t> placed_;                     // ascending, if neighbours_ is empty
+  std::vector<uint64_t> padded_bytes_;  // sizes, rounded up to the alignment
+  // Tensors that live together; empty if most of them do. Long-lived ones, if any are told apart, are in no list.
+  std::vector<std::vector<uint32_t>> neighbours_;
+  std::vector<bool> is_long_;                 // empty: none is told apart
+  std::vector<Range> places_;                 // by index; empty: not placed
+  std::vector<size_t> placed_, placed_long_;  // ascending, if lists do not tell all neighbours
   std::vector<Range> live_;
 };
 

@@ -216,24 +216,39 @@ uint64_t SmallestGap(const std::vector<TensorUsage>& usages, const std::vector<u
   return least == UINT64_MAX ? free_from : best;
 }
 
+// Places them in an order drawn by `seed`.
+void ExpectSmallestGaps(const std::vector<TensorUsage>& usages, uint32_t seed) {
+  std::vector<size_t> order(usages.size()), placed;
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::mt19937 random(seed);
+  std::ranges::shuffle(order, random);
+  GapPlacer placer(usages, 1);
+  ASSERT_FALSE(placer.Place(order, 1).has_value()) << "more than may be taken";
+  const OffsetPlan plan = *placer.Place(order);
+  for (const size_t index : order) {
+    if (usages[index].size_bytes == 0) continue;
+    EXPECT_EQ(plan.offsets[index], SmallestGap(usages, plan.offsets, placed, index)) << "tensor " << index;
+    placed.push_back(index);
+  }
+}
+
 TEST(GapPlacer, EachTensorGoesIntoTheSmallestGapWhetherFewOrMostLiveTogether) {
   for (const int longest : {3, 8, 60}) {
     SCOPED_TRACE(::testing::Message() << "up to " << longest << " steps");
     std::vector<TensorUsage> usages = RandomUsages(static_cast<uint32_t>(longest), 80);
     for (TensorUsage& usage : usages) usage.last_step = usage.first_step + static_cast<int>(usage.size_bytes) % longest;
-    std::vector<size_t> order(usages.size()), placed;
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::mt19937 random(static_cast<uint32_t>(longest));
-    std::ranges::shuffle(order, random);
-    GapPlacer placer(usages, 1);
-    ASSERT_FALSE(placer.Place(order, 1).has_value()) << "more than may be taken";
-    const OffsetPlan plan = *placer.Place(order);
-    for (const size_t index : order) {
-      if (usages[index].size_bytes == 0) continue;
-      EXPECT_EQ(plan.offsets[index], SmallestGap(usages, plan.offsets, placed, index)) << "tensor " << index;
-      placed.push_back(index);
-    }
+    ExpectSmallestGaps(usages, static_cast<uint32_t>(longest));
   }
+}
+
+// As of a loop that is written out, each turn's result.
+TEST(GapPlacer, EachTensorGoesIntoTheSmallestGapBesideThoseThatStayToTheEnd) {
+  std::vector<TensorUsage> usages = RandomUsages(7, 400);
+  for (size_t k = 0; k < usages.size(); ++k) {
+    usages[k].first_step = static_cast<int>(k);
+    usages[k].last_step = k % 8 == 0 ? 400 : static_cast<int>(k + k % 3);
+  }
+  ExpectSmallestGaps(usages, 7);
 }
 
 TEST(FoundOffsets, TheSameTensorsAreSearchedOnce) {
