@@ -107,6 +107,21 @@ TEST(CpuFunctions, PlacesOfExtremesInRowsAreTheFirstOnesAndPassOverNaN) {
   }
 }
 
+TEST(CpuFunctions, TheLargestOfRowsKeepTheOrderOfEqualOnesAndPutNaNLast) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const int32_t k : {1, 4, 39, 40}) {
+    OneHostNode one;
+    one.Add(TopK{k}, {one.Input({4, 40})}, {DType::kFloat32, DType::kInt32});
+    for (int32_t i = 0; i < 40; ++i) {
+      one.Set(0, i, i % 3 == 0 ? NAN : i % 3 == 1 ? -0.0f : 0.0f);
+      one.Set(0, 40 + i, static_cast<float>(i % 5 - 2));
+      one.Set(0, 80 + i, i % 2 == 0 ? -kInfinity : NAN);
+    }
+    one.Set(0, 60, kInfinity);
+    ExpectAsReference(std::move(one), "search");
+  }
+}
+
 TEST(CpuFunctions, ImagesAreSampledAtPointsInsideOnTheEdgeAndOutside) {
   for (const int32_t coordinates : {2, 3}) {
     OneHostNode one;

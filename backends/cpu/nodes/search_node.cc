@@ -108,23 +108,46 @@ void AddUp(const CumSum& cumsum, const Lines& lines, const T* x, T* y, WorkerPoo
   });
 }
 
+// Integers in the order of the elements: NaN before every number, both zeros alike.
+void OrderNumbers(const float* x, int64_t count, int32_t* ordered) {
+  Vectorized([=]() HEARTH_INTO_CALLER {
+    for (int64_t k = 0; k < count; ++k) {
+      const int32_t bits = OrderedBits(x[k]), number = bits ^ -static_cast<int32_t>(bits == OrderedBits(NAN));
+      ordered[k] = number + static_cast<int32_t>(number == -1);
+    }
+  });
+}
+template <typename T>
+void OrderNumbers(const T* x, int64_t count, T* ordered) {
+  std::copy_n(x, count, ordered);
+}
+
 // The k largest elements of each row, largest first; the first of equal ones comes first. NaN comes after every number.
 template <typename T>
 void FindLargest(const T* x, int64_t rows, int64_t length, int64_t k, T* values, int32_t* places, WorkerPool& workers) {
+  using Ordered = std::conditional_t<std::is_floating_point_v<T>, int32_t, T>;
   workers.ForEachPart(rows, kLeastSearched / length + 1, [&](int64_t begin, int64_t end) {
-    std::vector<int32_t> order(static_cast<size_t>(length));
+    std::vector<Ordered> ordered(static_cast<size_t>(length));
+    std::vector<int32_t> found(static_cast<size_t>(k));
+    const auto precedes = [&ordered](int32_t a, int32_t b) {
+      const Ordered one = ordered[static_cast<size_t>(a)], other = ordered[static_cast<size_t>(b)];
+      return one != other ? one > other : a < b;
+    };
     for (int64_t row = begin; row < end; ++row) {
       const T* from = x + row * length;
-      std::iota(order.begin(), order.end(), 0);
-      const auto precedes = [from](int32_t a, int32_t b) {
-        const bool a_is_number = from[a] == from[a], b_is_number = from[b] == from[b];
-        if (a_is_number != b_is_number) return a_is_number;
-        return a_is_number && from[a] != from[b] ? from[a] > from[b] : a < b;
-      };
-      std::partial_sort(order.begin(), order.begin() + k, order.end(), precedes);
+      OrderNumbers(from, length, ordered.data());
+      std::iota(found.begin(), found.end(), 0);
+      std::ranges::make_heap(found, precedes);  // the last one that counts is the first of the heap
+      for (int64_t place = k; place < length && k > 0; ++place) {
+        if (ordered[static_cast<size_t>(place)] <= ordered[static_cast<size_t>(found.front())]) continue;
+        std::ranges::pop_heap(found, precedes);
+        found.back() = static_cast<int32_t>(place);
+        std::ranges::push_heap(found, precedes);
+      }
+      std::ranges::sort_heap(found, precedes);
       for (int64_t i = 0; i < k; ++i) {
-        places[row * k + i] = order[static_cast<size_t>(i)];
-        values[row * k + i] = from[order[static_cast<size_t>(i)]];
+        places[row * k + i] = found[static_cast<size_t>(i)];
+        values[row * k + i] = from[found[static_cast<size_t>(i)]];
       }
     }
   });
