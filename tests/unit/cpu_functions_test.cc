@@ -1,6 +1,7 @@
 // Hearth's own functions of single elements on the host, conversions of halves, extremes of rows and moved rows.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/cpu/host/host_output.h"
 #include "tests/testing/one_host_node.h"
 
 namespace hearth {
@@ -22,6 +24,21 @@ void ExpectUnary(UnaryKind kind, const std::vector<float>& numbers, double toler
   one.Add(Unary{kind}, {one.Input({static_cast<int32_t>(numbers.size())})});
   for (size_t k = 0; k < numbers.size(); ++k) one.Set(0, static_cast<int64_t>(k), numbers[k]);
   ExpectAsReference(std::move(one), "elementwise", tolerance);
+}
+
+// However a thread's part is cut off.
+TEST(CpuFunctions, ASineDoesNotDependOnItsNeighbours) {
+  std::vector<float> alone, beside;
+  for (int k = 0; k < 500; ++k) alone.push_back(0.37f * static_cast<float>(k));
+  beside = alone;
+  beside.push_back(1e20f);
+  std::vector<float> made(alone.size()), made_beside(beside.size());
+  for (const UnaryKind kind : {UnaryKind::kSin, UnaryKind::kCos}) {
+    ApplyUnary({kind}, alone, made);
+    ApplyUnary({kind}, beside, made_beside);
+    EXPECT_TRUE(std::equal(made.begin(), made.end(), made_beside.begin()));
+    EXPECT_EQ(made_beside.back(), kind == UnaryKind::kSin ? std::sin(1e20f) : std::cos(1e20f));
+  }
 }
 
 // Rounded once from double: half a unit in the last place of numbers up to 1.

@@ -114,7 +114,7 @@ std::vector<MovedPart> Parts(const Resize& resize, const Shape& in, const Shape&
 
 // Rows of known places: padding by edges or mirrors, permuted channels.
 std::optional<std::vector<MovedPart>> PartsOfGather(const Graph& graph, const Node& node) {
-  constexpr int64_t kMostPlaces = 1 << 20;
+  constexpr int64_t kMostPlaces = 1 << 15;  // each node has a list of its own
   const auto* gather = std::get_if<Gather>(&node.op);
   if (gather == nullptr || gather->batch_dims != 0 || gather->axis < 0 || !graph.IsConstant(node.inputs[1]) ||
       graph.value(node.inputs[1]).desc.shape.element_count() > kMostPlaces) {

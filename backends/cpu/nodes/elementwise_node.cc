@@ -18,16 +18,27 @@ void ApplyVectors(const float* x, float* y, int64_t count, Function function) {
   });
 }
 
-// sin, or cos as the sine a quarter further. Numbers beyond the vectors' range are left to C's functions.
+// sin, or cos as the sine a quarter further. Numbers beyond the vectors' range are left to C's functions, one by one,
+// so that neighbours change no bit.
 void ApplySine(const float* x, float* y, int64_t count, int64_t quarters) {
   constexpr float kMost = 1 << 20;
-  const bool has_vectors = std::all_of(x, x + count, [](float v) { return std::fabs(v) <= kMost; });
-  if (has_vectors) {
-    return Vectorized<VectorSet::kAvx2>([=]() HEARTH_INTO_CALLER {
-      for (int64_t k = 0; k < count; ++k) y[k] = VectorSine(x[k], quarters);
+  constexpr int64_t kBlock = 256;
+  for (int64_t first = 0; first < count; first += kBlock) {
+    const int64_t length = std::min(kBlock, count - first);
+    float block[kBlock];  // y may be x
+    std::copy_n(x + first, length, block);
+    int32_t are_beyond = 0;
+    Vectorized<VectorSet::kAvx2>([&]() HEARTH_INTO_CALLER {
+      float* const to = y + first;
+      int32_t beyond = 0;
+      for (int64_t k = 0; k < length; ++k) beyond |= static_cast<int32_t>(!(std::fabs(block[k]) <= kMost));
+      for (int64_t k = 0; k < length; ++k) to[k] = VectorSine(block[k], quarters);
+      are_beyond = beyond;
     });
+    for (int64_t k = 0; are_beyond != 0 && k < length; ++k) {
+      if (!(std::fabs(block[k]) <= kMost)) y[first + k] = quarters == 0 ? std::sin(block[k]) : std::cos(block[k]);
+    }
   }
-  for (int64_t k = 0; k < count; ++k) y[k] = quarters == 0 ? std::sin(x[k]) : std::cos(x[k]);
 }
 
 void ApplyPart(const Unary& unary, const float* x, float* y, int64_t count) {
