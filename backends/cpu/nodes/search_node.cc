@@ -63,6 +63,12 @@ void FindExtremes(bool largest, const Lines& lines, const T* x, Index* y, Worker
   });
 }
 
+// As OrderedBits, but NaN comes before every number.
+HEARTH_INTO_CALLER inline int32_t OrderedBehindNaN(float x) {
+  const int32_t ordered = OrderedBits(x);
+  return ordered ^ -static_cast<int32_t>(ordered == OrderedBits(NAN));
+}
+
 // The same along rows of floats: the extreme is found in vectors, then its place. NaN is passed over, but in the first
 // place no comparison moves it away.
 template <typename Index>
@@ -76,8 +82,7 @@ void FindInRows(bool largest, const Lines& lines, const float* x, Index* y, Work
       Vectorized([&]() HEARTH_INTO_CALLER {
         int32_t most = extreme;
         for (int64_t k = 0; k < length; ++k) {
-          const int32_t ordered = OrderedBits(sign * from[k]);
-          const int32_t number = ordered ^ -static_cast<int32_t>(ordered == OrderedBits(NAN));
+          const int32_t number = OrderedBehindNaN(sign * from[k]);
           most = most < number ? number : most;
         }
         extreme = most;
@@ -112,7 +117,7 @@ void AddUp(const CumSum& cumsum, const Lines& lines, const T* x, T* y, WorkerPoo
 void OrderNumbers(const float* x, int64_t count, int32_t* ordered) {
   Vectorized([=]() HEARTH_INTO_CALLER {
     for (int64_t k = 0; k < count; ++k) {
-      const int32_t bits = OrderedBits(x[k]), number = bits ^ -static_cast<int32_t>(bits == OrderedBits(NAN));
+      const int32_t number = OrderedBehindNaN(x[k]);
       ordered[k] = number + static_cast<int32_t>(number == -1);
     }
   });
