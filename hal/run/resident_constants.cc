@@ -126,18 +126,18 @@ Result<std::span<const std::byte>> SourceBytes(const PlanConstant& constant, con
   return BytesAt(constant.source, model_files);
 }
 
-// The constant's recipe with the scales and zero points of its blocks.
-Result<PackRecipe> CompleteRecipe(const PlanConstant& constant, const ModelFileBytes& model_files) {
+// The constant's recipe with the scales and zero points of its blocks; nothing if it has no blocks.
+Result<std::optional<PackRecipe>> CompleteRecipe(const PlanConstant& constant, const ModelFileBytes& model_files) {
+  const BlockScales* of_plan = BlocksOf(constant.recipe.source);
+  if (of_plan == nullptr) return std::optional<PackRecipe>();
   PackRecipe recipe = constant.recipe;
-  const BlockScales* of_plan = BlocksOf(recipe.source);
-  if (of_plan == nullptr) return recipe;
   BlockScales blocks = *of_plan;
   for (BlockScales::Numbers* numbers : {&blocks.scales, &blocks.zeros}) {
     if (!numbers->source) continue;
     HEARTH_ASSIGN(numbers->bytes, BytesAt(*numbers->source, model_files));
   }
   recipe.source.quantization = GridOf(std::move(blocks));
-  return recipe;
+  return std::optional(std::move(recipe));
 }
 
 }  // namespace
@@ -230,7 +230,8 @@ Result<std::vector<double>> UploadConstants(Device& device, const PlacedConstant
   const auto make = [&](size_t index, std::span<std::byte> packed) -> Status {
     const PlanConstant& constant = plan.constants[index];
     HEARTH_ASSIGN(const std::span<const std::byte> source, SourceBytes(constant, model_files));
-    HEARTH_ASSIGN(const PackRecipe recipe, CompleteRecipe(constant, model_files));
+    HEARTH_ASSIGN(const std::optional<PackRecipe> complete, CompleteRecipe(constant, model_files));
+    const PackRecipe& recipe = complete ? *complete : constant.recipe;
     if (cache != nullptr && constant.is_kept && cache->FindInto(WeightsRequest{{source}, recipe}, packed))
       return Status::Ok();
     const Stopwatch watch;
