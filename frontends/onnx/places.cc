@@ -72,28 +72,39 @@ Made AddLookUp(OpView& op, Op look_up, const Made& indices, size_t first_node) {
 
 }  // namespace
 
-Made CoordinatesBeside(NodeWriter& to, ValueId indices, int axis, const Shape& whole) {
+Made PlacesBeside(NodeWriter& to, ValueId indices, int axis, const Shape& whole) {
   const Shape shape = to.shape(indices);
+  Shape other = shape;  // the known part of a place, which is the same for all indices along the axis
   bool fits = shape.rank() == whole.rank();
   for (int d = 0; fits && d < shape.rank(); ++d) fits = d == axis || shape[d] <= whole[d];
   if (!fits) {
     return Error(StatusCode::kMalformedInput, "indices of shape {} for {}", shape.ToString(), whole.ToString());
   }
-  const auto elements = static_cast<int32_t>(shape.element_count());
-  Operands columns;
-  for (int d = 0; d < shape.rank(); ++d) {
-    if (d == axis) {
-      columns.Append(to.AddReshape(indices, {elements, 1}));
-      continue;
+  other[axis] = 1;
+  HEARTH_TRY(to.budget().CheckRoom(other, DType::kInt32));
+  std::vector<int32_t> known(static_cast<size_t>(other.element_count()));
+  for (size_t k = 0; k < known.size(); ++k) {
+    int64_t rest = static_cast<int64_t>(k), stride = 1, place = 0;
+    for (int d = shape.rank() - 1; d >= 0; --d) {
+      place += rest % other[d] * stride;
+      rest /= other[d];
+      stride *= whole[d];
     }
-    HEARTH_TRY(to.budget().CheckRoom({elements, 1}, DType::kInt32));
-    const int64_t inner = CountBetween(shape, d + 1, shape.rank());
-    std::vector<double> numbers;
-    for (int64_t k = 0; k < elements; ++k) numbers.push_back(static_cast<double>(k / inner % shape[d]));
-    columns.Append(to.AddConstant({elements, 1}, DType::kInt32, numbers));
+    known[k] = static_cast<int32_t>(place);
   }
-  HEARTH_TRY(columns.status);
-  return columns.ids.size() == 1 ? Made(columns.ids[0]) : to.Add(Concat{.axis = 1}, columns);
+  const int64_t stride = CountBetween(whole, axis + 1, whole.rank());
+  const auto elements = static_cast<int32_t>(shape.element_count());
+  if (to.IsConstant(indices) && elements <= kMostKnown) {
+    HEARTH_ASSIGN(std::vector<int64_t> places, to.Integers(indices));
+    const int64_t inner = CountBetween(shape, axis + 1, shape.rank());
+    for (int64_t k = 0; k < elements; ++k) {
+      int64_t& place = places[static_cast<size_t>(k)];
+      place = place * stride + known[static_cast<size_t>(k / (inner * shape[axis]) * inner + k % inner)];
+    }
+    return to.AddIntegers({elements}, places);
+  }
+  const Made along = to.Add(BinaryKind::kMul, {indices, to.AddNumber(DType::kInt32, static_cast<double>(stride))});
+  return to.AddReshape(to.Add(BinaryKind::kAdd, {along, to.AddIntegers(other, known)}), {elements});
 }
 
 namespace {
@@ -111,13 +122,15 @@ Results ReadGather(OpView& op) {
 }
 
 Results ReadGatherElements(OpView& op) {
+  NodeWriter& to = op.to();
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
-  const size_t first_node = op.to().graph().nodes().size();
-  HEARTH_ASSIGN(const ValueId places, FromFront(op, op.In(1), axis, 1));
-  const Shape made = op.to().shape(places);
-  const Made coordinates = CoordinatesBeside(op.to(), places, axis, desc.shape);
-  return Plain(op.to().AddReshape(AddLookUp(op, GatherNd{}, coordinates, first_node), made));
+  HEARTH_ASSIGN(const ValueId list, to.AddReshape(op.In(0), {static_cast<int32_t>(desc.shape.element_count())}));
+  const size_t first_node = to.graph().nodes().size();
+  HEARTH_ASSIGN(const ValueId indices, FromFront(op, op.In(1), axis, 1));
+  HEARTH_ASSIGN(const ValueId places, PlacesBeside(to, indices, axis, desc.shape));
+  HEARTH_TRY(KeepRows(to, first_node));
+  return Plain(to.AddReshape(AddOnRows(to, Gather{}, {list, places}, to.desc(list)), to.shape(indices)));
 }
 
 }  // namespace

@@ -15,9 +15,9 @@ Made FromFront(OpView& op, const Made& indices, int first, int count);
 // Operand `i`, whose last dimension has coordinates in operand 0, from its dimension `first` on, in this form.
 Made Coordinates(OpView& op, size_t i, int first);
 
-// Where the elements of `indices` point among those of `whole`: along `axis` to their number, along each other
-// dimension to their own place. [elements, rank].
-Made CoordinatesBeside(NodeWriter& to, ValueId indices, int axis, const Shape& whole);
+// Where the elements of `indices` point among those of `whole`, counted from its first: along `axis` to their number,
+// along each other dimension to their own place. int32[elements].
+Made PlacesBeside(NodeWriter& to, ValueId indices, int axis, const Shape& whole);
 
 }  // namespace hearth::onnx
 

@@ -146,8 +146,7 @@ Results ReadScatterElements(OpView& op) {
   }
   HEARTH_ASSIGN(const ValueId indices, FromFront(op, op.In(1), axis, 1));
   const auto rows = static_cast<int32_t>(given.shape.element_count());
-  HEARTH_ASSIGN(const ValueId coordinates, CoordinatesBeside(to, indices, axis, desc.shape));
-  HEARTH_ASSIGN(const ValueId places, ComputedPlaces(to, coordinates, desc.shape, rows, desc.shape.rank()));
+  HEARTH_ASSIGN(const ValueId places, PlacesBeside(to, indices, axis, desc.shape));
   HEARTH_ASSIGN(const ValueId matrix, to.AddReshape(op.In(0), {static_cast<int32_t>(desc.shape.element_count()), 1}));
   HEARTH_ASSIGN(const ValueId updates, to.AddReshape(op.In(2), {rows, 1}));
   return Plain(to.AddReshape(ScatterRows(to, matrix, updates, places, kind), desc.shape));

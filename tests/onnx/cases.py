@@ -189,6 +189,13 @@ def movement():
     yield case("Gather_negative", "Gather", [x, ints(-1, 0, 2, -3)], axis=1)
     yield case("Gather_scalar", "Gather", [x, np.int64(-2)], [1], axis=2)
     yield case("GatherElements", "GatherElements", [x, seeded("i", (3, 2, 5, 6), np.int64, -4, 3)], axis=1)
+    for axis in range(3):  # fewer indices than elements along the other dimensions
+        few = seeded("few", [7 if d == axis else size for d, size in enumerate((2, 3, 1))], np.int64, -3, 2)
+        data, updates = seeded("data", (3, 4, 3)), seeded("u", few.shape)
+        for held in ([], [1]):
+            yield case(f"GatherElements_few_{axis}{len(held)}", "GatherElements", [data, few], held, axis=axis)
+            yield case(f"ScatterElements_few_{axis}{len(held)}", "ScatterElements", [data, few, updates], held,
+                       axis=axis, reduction="add", opset=18)
     yield case("GatherND_negative", "GatherND", [x, np.array([[-1, 2], [0, -4]], np.int64)])
     yield case("Split_uneven", "Split", [x, ints(1, 4, 1)], [1], outputs=3, axis=-1)
     yield case("Split_by_count", "Split", [x], outputs=4, opset=18, axis=-1, num_outputs=4)

@@ -41,19 +41,17 @@ class BroadcastRows {
   // row or part of one in [begin, end).
   template <typename Visit>
   HEARTH_INTO_CALLER void ForPart(int64_t begin, int64_t end, const Visit& visit) const {
-    const int64_t length = digits_[0].radix;
-    for (int64_t at = begin; at < end;) {
-      const int64_t in_row = at % length, count = std::min(length - in_row, end - at);
-      Places places{};
-      int64_t rest = at / length;
-      for (size_t k = 0; k < kOperands; ++k) places[k] = in_row * digits_[0].steps[k];
-      for (size_t d = 1; d < digits_.size(); ++d) {
-        const int64_t value = rest % digits_[d].radix;
-        rest /= digits_[d].radix;
-        for (size_t k = 0; k < kOperands; ++k) places[k] += value * digits_[d].steps[k];
-      }
+    const int64_t length = digits_[0].radix, in_row = begin % length;
+    Row row = RowAt(begin / length);
+    Places places = row.places;
+    for (size_t k = 0; k < kOperands; ++k) places[k] += in_row * digits_[0].steps[k];
+    int64_t at = begin, count = std::min(length - in_row, end - begin);
+    while (at < end) {
       visit(at, count, places);
       at += count;
+      count = std::min(length, end - at);
+      GoOn(row);
+      places = row.places;
     }
   }
 
@@ -62,6 +60,33 @@ class BroadcastRows {
     int64_t radix = 1;
     Places steps{};
   };
+
+  struct Row {
+    Places places{};
+    std::array<int64_t, Shape::kMaxRank> values{};  // of the digits behind the first one
+  };
+
+  // The next two are no part of the loops, which have a copy for each function and set of instructions.
+  [[gnu::noinline]] Row RowAt(int64_t index) const {
+    Row row;
+    for (size_t d = 1; d < digits_.size(); ++d) {
+      const int64_t value = index % digits_[d].radix;
+      index /= digits_[d].radix;
+      row.values[d] = value;
+      for (size_t k = 0; k < kOperands; ++k) row.places[k] += value * digits_[d].steps[k];
+    }
+    return row;
+  }
+
+  [[gnu::noinline]] void GoOn(Row& row) const {
+    for (size_t d = 1; d < digits_.size(); ++d) {
+      const Digit& digit = digits_[d];
+      for (size_t k = 0; k < kOperands; ++k) row.places[k] += digit.steps[k];
+      if (++row.values[d] < digit.radix) return;
+      row.values[d] = 0;
+      for (size_t k = 0; k < kOperands; ++k) row.places[k] -= digit.radix * digit.steps[k];
+    }
+  }
 
   // Adds the next outer digit, merged into the last one if it continues it.
   void Append(const Digit& digit) {

@@ -7,6 +7,7 @@
 #include "backends/cpu/host/host_output.h"
 #include "backends/cpu/host/quantized.h"
 #include "backends/cpu/integer/integer_nodes.h"
+#include "core/graph/element.h"
 #include "core/graph/ops/elementwise_table.h"
 
 namespace hearth {
@@ -20,6 +21,29 @@ struct RowCopy {
   std::shared_ptr<const ByteTable> table;  // for 8-bit numbers that change
 };
 
+// A call of memcpy for each element of a column would cost more than the element.
+template <typename T>
+void CopyColumn(const RowCopy& copy) {
+  const size_t stride = copy.target_stride_bytes;
+  for (size_t row = 0; row < copy.rows; ++row)
+    StoreAt(copy.target + row * stride, 0, LoadAt<T>(copy.source, static_cast<int64_t>(row)));
+}
+
+void CopyRows(const RowCopy& copy) {
+  if (copy.table == nullptr && copy.row_bytes == 4) return CopyColumn<uint32_t>(copy);
+  if (copy.table == nullptr && copy.row_bytes == 8) return CopyColumn<uint64_t>(copy);
+  for (size_t row = 0; row < copy.rows; ++row) {
+    std::byte* target = copy.target + row * copy.target_stride_bytes;
+    const std::byte* source = copy.source + row * copy.row_bytes;
+    if (copy.table == nullptr) {
+      std::memcpy(target, source, copy.row_bytes);
+    } else {
+      ApplyTable(*copy.table, reinterpret_cast<const uint8_t*>(source), reinterpret_cast<uint8_t*>(target),
+                 static_cast<int64_t>(copy.row_bytes));
+    }
+  }
+}
+
 class CopyNode final : public HostNode {
  public:
   // `after`: an activation of floats; 8-bit numbers have it in their tables.
@@ -31,18 +55,7 @@ class CopyNode final : public HostNode {
   std::string_view kernel() const override { return "copy"; }
 
   Status Run(RunControl* /*control*/) override {
-    for (const RowCopy& copy : copies_) {
-      for (size_t row = 0; row < copy.rows; ++row) {
-        std::byte* target = copy.target + row * copy.target_stride_bytes;
-        const std::byte* source = copy.source + row * copy.row_bytes;
-        if (copy.table == nullptr) {
-          std::memcpy(target, source, copy.row_bytes);
-        } else {
-          ApplyTable(*copy.table, reinterpret_cast<const uint8_t*>(source), reinterpret_cast<uint8_t*>(target),
-                     static_cast<int64_t>(copy.row_bytes));
-        }
-      }
-    }
+    for (const RowCopy& copy : copies_) CopyRows(copy);
     if (changes_numbers_) out_.Finish();
     return Status::Ok();
   }

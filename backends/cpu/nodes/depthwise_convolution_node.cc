@@ -86,7 +86,7 @@ HEARTH_INTO_CALLER inline void ConvolveDepthwise(const DepthwiseConvolution<Numb
 template <int kBytes, typename Number>
 HEARTH_INTO_CALLER inline void ConvolveDepthwiseLine(const DepthwiseConvolution<Number>& conv, const float* x,
                                                      int64_t line, float* y) {
-  constexpr bool kLinesFirst = std::is_same_v<Number, double>;  // the order of the reference
+  constexpr bool kIsExact = std::is_same_v<Number, double>;  // in the order of the reference, lines first
   const Shape &in = conv.in, &out = conv.out;
   const Window2D& window = conv.window;
   const int64_t channels = out[3], line_size = int64_t{in[2]} * channels;
@@ -94,9 +94,9 @@ HEARTH_INTO_CALLER inline void ConvolveDepthwiseLine(const DepthwiseConvolution<
       TapsInside(line % out[1], window.stride_h, conv.padding.top, window.dilation_h, conv.kernel_h, in[1]);
   DepthwisePixels pixels;
   pixels.pixel_step = window.stride_w * channels;
-  (kLinesFirst ? pixels.outer : pixels.inner) = {lines.begin, lines.end, window.dilation_h * line_size,
-                                                 conv.kernel_w * channels};
-  DepthwiseRange& columns = kLinesFirst ? pixels.inner : pixels.outer;
+  (kIsExact ? pixels.outer : pixels.inner) = {lines.begin, lines.end, window.dilation_h * line_size,
+                                              conv.kernel_w * channels};
+  DepthwiseRange& columns = kIsExact ? pixels.inner : pixels.outer;
   columns = {0, 0, window.dilation_w * channels, channels};
   const float* from = x + (line / out[1] * in[1] + lines.origin) * line_size;
   // Pixels a multiple of 1 KiB apart share few sets of the first-level cache (14x14x512: 42 us instead of 52).
@@ -115,18 +115,23 @@ HEARTH_INTO_CALLER inline void ConvolveDepthwiseLine(const DepthwiseConvolution<
       const TapRange last = taps_at(ox + count - 1);
       return last.end - last.begin == conv.kernel_w;
     };
-    if (!has_conflicts && are_whole(8)) {
-      ConvolveDepthwise<kBytes, 8>(conv, pixels);
-      ox += 8;
-    } else if (are_whole(4)) {
-      ConvolveDepthwise<kBytes, 4>(conv, pixels);
-      ox += 4;
-    } else if (are_whole(2)) {
-      ConvolveDepthwise<kBytes, 2>(conv, pixels);
-      ox += 2;
+    const auto convolve = [&]<int kPixels>(std::integral_constant<int, kPixels>) HEARTH_INTO_CALLER {
+      ConvolveDepthwise<kBytes, kPixels>(conv, pixels);
+      ox += kPixels;
+    };
+    constexpr int kPair = kIsExact ? 1 : 2;
+    if constexpr (!kIsExact) {  // of the few layers that decide indices, eight and two pixels would be 12 KB of code
+      if (!has_conflicts && are_whole(8)) {
+        convolve(std::integral_constant<int, 8>());
+        continue;
+      }
+    }
+    if (are_whole(4)) {
+      convolve(std::integral_constant<int, 4>());
+    } else if (are_whole(kPair)) {
+      convolve(std::integral_constant<int, kPair>());
     } else {
-      ConvolveDepthwise<kBytes, 1>(conv, pixels);
-      ++ox;
+      convolve(std::integral_constant<int, 1>());
     }
   }
 }

@@ -1,5 +1,6 @@
 // Moves whole slices to or from indices that are known only in a run: table look-ups, updates of caches.
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "backends/cpu/host/host_node.h"
@@ -37,11 +38,12 @@ class LookUpNode : public HostNode {
   std::string_view kernel() const override { return "look-up"; }
 
   Status Run(RunControl* /*control*/) override {
-    std::byte* out = out_.bytes();
     workers_.ForEachPart(slices_, kLeastBytesOfPart / slice_bytes_ + 1, [&](int64_t begin, int64_t end) {
-      for (int64_t slice = begin; slice < end; ++slice) {
-        std::memcpy(out + slice * slice_bytes_, x_.bytes + SliceOf(slice) * slice_bytes_,
-                    static_cast<size_t>(slice_bytes_));
+      std::array<int64_t, 256> from;
+      for (int64_t first = begin; first < end; first += std::ssize(from)) {
+        const auto count = static_cast<size_t>(std::min<int64_t>(end - first, std::ssize(from)));
+        FindSlices(first, {from.data(), count});
+        CopySlices(first, {from.data(), count});
       }
     });
     out_.Finish();
@@ -49,12 +51,26 @@ class LookUpNode : public HostNode {
   }
 
  protected:
-  // The slice of x for output slice `slice`.
-  virtual int64_t SliceOf(int64_t slice) const = 0;
+  // The slices of x for the output slices from `first` on.
+  virtual void FindSlices(int64_t first, std::span<int64_t> from) const = 0;
   const HostOperand& x() const { return x_; }
   int64_t IndexOf(int64_t at) const { return indices_.index(at); }
 
  private:
+  void CopySlices(int64_t first, std::span<const int64_t> from) const {
+    std::byte* const out = out_.bytes() + first * slice_bytes_;
+    if (slice_bytes_ == 4) return CopyElements<uint32_t>(out, from);
+    if (slice_bytes_ == 8) return CopyElements<uint64_t>(out, from);
+    for (size_t k = 0; k < from.size(); ++k) {
+      std::memcpy(out + static_cast<int64_t>(k) * slice_bytes_, x_.bytes + from[k] * slice_bytes_,
+                  static_cast<size_t>(slice_bytes_));
+    }
+  }
+  template <typename T>
+  void CopyElements(std::byte* out, std::span<const int64_t> from) const {
+    for (size_t k = 0; k < from.size(); ++k) StoreAt(out, static_cast<int64_t>(k), LoadAt<T>(x_.bytes, from[k]));
+  }
+
   HostOutput out_;
   WorkerPool& workers_;
   HostOperand x_, indices_;
@@ -69,9 +85,15 @@ class GatherNode final : public LookUpNode {
         split_(split) {}
 
  private:
-  int64_t SliceOf(int64_t slice) const override {
-    const int64_t outer = slice / split_.count, batch = outer / split_.outer;
-    return outer * split_.length + Nearest(IndexOf(batch * split_.count + slice % split_.count), split_.length);
+  void FindSlices(int64_t first, std::span<int64_t> from) const override {
+    int64_t outer = first / split_.count, at = first % split_.count;
+    for (int64_t& slice : from) {
+      slice = outer * split_.length + Nearest(IndexOf(outer / split_.outer * split_.count + at), split_.length);
+      if (++at == split_.count) {
+        at = 0;
+        ++outer;
+      }
+    }
   }
 
   GatherSplit split_;
@@ -120,13 +142,13 @@ class GatherNdNode final : public LookUpNode {
       : LookUpNode(request, std::move(x), std::move(indices), slices, slice_bytes), depth_(depth) {}
 
  private:
-  int64_t SliceOf(int64_t slice) const override {
-    int64_t from = 0;
-    for (int d = 0; d < depth_; ++d) {
-      const int64_t length = x().desc.shape[d];
-      from = from * length + Nearest(IndexOf(slice * depth_ + d), length);
+  void FindSlices(int64_t first, std::span<int64_t> from) const override {
+    const Shape shape = x().desc.shape;
+    int64_t at = first * depth_;
+    for (int64_t& slice : from) {
+      slice = 0;
+      for (int d = 0; d < depth_; ++d) slice = slice * shape[d] + Nearest(IndexOf(at++), shape[d]);
     }
-    return from;
   }
 
   int depth_;
