@@ -34,6 +34,7 @@ std::span<const OperatorRow> PaddingOperators();
 std::span<const OperatorRow> PlacesOperators();
 std::span<const OperatorRow> ScatteringOperators();
 std::span<const OperatorRow> WindowOperators();
+std::span<const OperatorRow> TransposedOperators();
 std::span<const OperatorRow> PoolingOperators();
 std::span<const OperatorRow> ResizeOperators();
 std::span<const OperatorRow> SamplingOperators();
@@ -56,12 +57,12 @@ std::span<const OperatorRow> TreeOperators();
 std::span<const OperatorRow> VectorOperators();
 
 inline constexpr std::span<const OperatorRow> (*kOperatorLists[])() = {
-    ElementwiseOperators, ActivationOperators,    ShapeOperators,     MovementOperators,   PaddingOperators,
-    PlacesOperators,      ScatteringOperators,    WindowOperators,    PoolingOperators,    ResizeOperators,
-    SamplingOperators,    NormalizationOperators, ReduceOperators,    ProductOperators,    NarrowWeightOperators,
-    QuantizedOperators,   RecurrentOperators,     ControlOperators,   SpectrumOperators,   BoxOperators,
-    RandomOperators,      EinsumOperators,        AttentionOperators, GroupQueryOperators, TransformerOperators,
-    ClassicOperators,     TreeOperators,          VectorOperators};
+    ElementwiseOperators,  ActivationOperators, ShapeOperators,         MovementOperators,   PaddingOperators,
+    PlacesOperators,       ScatteringOperators, WindowOperators,        TransposedOperators, PoolingOperators,
+    ResizeOperators,       SamplingOperators,   NormalizationOperators, ReduceOperators,     ProductOperators,
+    NarrowWeightOperators, QuantizedOperators,  RecurrentOperators,     ControlOperators,    SpectrumOperators,
+    BoxOperators,          RandomOperators,     EinsumOperators,        AttentionOperators,  GroupQueryOperators,
+    TransformerOperators,  ClassicOperators,    TreeOperators,          VectorOperators};
 
 }  // namespace hearth::onnx
 

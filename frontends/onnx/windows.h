@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "frontends/onnx/op_view.h"
+#include "frontends/writer/expansions.h"
 
 namespace hearth::onnx {
 
@@ -23,6 +24,12 @@ struct Windowing {
 // The kind of ConvTranspose's row: its automatic padding follows from the size of its output.
 inline constexpr int kTransposed = -1;
 
+// Whether automatic padding keeps sizes, but for the stride.
+bool IsSame(std::string_view pad);
+
+// The sizes of a filter[O,C/groups,...]'s window; those of the operator's attribute must be the same.
+Result<std::vector<int64_t>> KernelOf(const OpView& op, const Shape& filter);
+
 // From the attributes, of at most `most` dimensions; `x` is the operand's shape, channels last.
 Result<Windowing> WindowingOf(const OpView& op, const std::vector<int64_t>& kernel, const Shape& x, size_t most = 3);
 
@@ -31,6 +38,7 @@ Made AsPlane(NodeWriter& to, const Made& x);
 Made FromPlane(NodeWriter& to, const Made& x, int rank);
 // The windows of a plane: those of a line lie in its second dimension.
 Window2D PlaneWindow(const Windowing& w);
+Volume VolumeOf(const Windowing& w);  // of three dimensions
 // Pads the spatial dimensions, 1 and following.
 Made AddSpatialPad(NodeWriter& to, Made x, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
                    double number);

@@ -45,11 +45,17 @@ def convolutions():
     }.items():
         yield case(f"conv_transpose_{name}", "ConvTranspose",
                    [seeded("x", (1, 4, 5, 4)), seeded("w", (4, 3, 3, 2)), seeded("b", (3,))], [1, 2], **more)
+        yield case(f"conv_transpose_{name}_of_channels", "ConvTranspose",
+                   [seeded("x", (2, 4, 5, 4)), seeded("w", (4, 2, 3, 2)), seeded("b", (8,))], [1, 2], group=4, **more)
     yield case("conv_transpose_grouped", "ConvTranspose",
                [seeded("x", (2, 6, 4, 5)), seeded("w", (6, 2, 3, 3)), seeded("b", (6,))], [1, 2], group=3,
                strides=[2, 2])
     yield case("conv_transpose_1d", "ConvTranspose", [seeded("x", (1, 3, 9)), seeded("w", (3, 2, 4))], [1],
                strides=[3], pads=[1, 2])
+    yield case("conv_transpose_1d_of_channels", "ConvTranspose", [seeded("x", (1, 3, 9)), seeded("w", (3, 1, 4))], [1],
+               group=3, strides=[3], pads=[4, 5])
+    yield case("conv_transpose_of_channels_computed", "ConvTranspose",
+               [seeded("x", (1, 3, 5, 5)), seeded("w", (3, 1, 4, 4))], group=3, strides=[2, 2], pads=[1, 1, 1, 1])
     # Of four dimensions, two of which have windows of one element, as jax2onnx writes the sums of pools.
     yield case("Conv_of_four_dimensions", "Conv", [seeded("x", (2, 3, 2, 7, 6, 4)), seeded("w", (5, 3, 1, 3, 2, 1)), seeded("b", (5,))], [1, 2],
                strides=[1, 2, 1, 1], pads=[0, 1, 0, 0, 0, 0, 1, 0])
