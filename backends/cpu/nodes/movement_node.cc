@@ -17,21 +17,33 @@ namespace {
 constexpr int64_t kMostInRow = 8192;  // elements whose sources are listed
 constexpr int64_t kShortRun = 4;      // shorter runs are moved element by element
 
+// Rows that are columns of the source and lie apart in the target.
+struct MovedMatrix {
+  int64_t columns = 0, neighbours = 0;  // elements of a row of the target; such rows, neighbours in the source
+  int64_t source_stride = 0;            // between columns
+  int64_t target_stride = 0;            // between neighbours
+  int64_t at_once = 0;                  // neighbours that are moved as one row
+};
+
 // A prepared part: rows that differ only in their start.
 struct MovedRows {
   struct Run {
     int64_t target = 0, source = 0, length = 0;  // in elements; the source may be MovedPart::kZero
   };
+  struct OuterDigit {
+    MovedPart::Digit digit;
+    int64_t target_stride = 0;
+  };
   int64_t source = 0, target = 0, count = 1, length = 1;
-  std::vector<MovedPart::Digit> outer;  // digits of the row's index
-  std::vector<Run> runs;                // of one row; or, if runs would be short:
-  std::vector<int64_t> places;          // the source of each of its elements; or, for a long row without either:
-  int64_t stride = 0;                   // between the sources of its elements; of a matrix, between its columns
-  int64_t columns = 0;                  // of a matrix that is transposed: length / columns neighbours of each column
+  std::vector<OuterDigit> outer;  // digits of the row's index
+  std::vector<Run> runs;          // of one row; or, if runs would be short:
+  std::vector<int64_t> places;    // the source of each of its elements; or, for a long row without either:
+  int64_t stride = 0;             // between the sources of its elements; or, if it has columns:
+  MovedMatrix matrix;
 
   uint64_t listed_bytes() const {
     uint64_t bytes = runs.size() * sizeof(Run) + places.size() * sizeof(int64_t);
-    for (const MovedPart::Digit& digit : outer) bytes += digit.steps.size() * sizeof(int64_t);
+    for (const OuterDigit& each : outer) bytes += each.digit.steps.size() * sizeof(int64_t);
     return bytes;
   }
 };
@@ -78,21 +90,30 @@ std::vector<MovedRows::Run> RunsOf(const std::vector<int64_t>& places) {
   return runs;
 }
 
-// Takes the last two digits, if they are those of a matrix whose columns lie together, as of pictures with channels
-// first that get them last. A row has as many neighbours of all columns as fit.
-bool TakeMatrix(std::vector<MovedPart::Digit>& digits, MovedRows& rows) {
-  if (digits.size() < 2) return false;
-  const MovedPart::Digit &column = digits.back(), &neighbour = digits[digits.size() - 2];
-  if (!column.is_regular() || !neighbour.is_regular() || column.stride <= 1 || neighbour.stride != 1) return false;
-  int64_t count = std::min(neighbour.radix, kMostInRow / column.radix);
-  while (count >= kShortRun && neighbour.radix % count != 0) --count;
-  if (count < kShortRun || column.radix < 2) return false;
-  rows.columns = column.radix;
-  rows.stride = column.stride;
-  rows.length = count * column.radix;
+// The digit whose elements are neighbours in the source while those of the last one are not, as of pictures whose
+// channels get the first or the last place; -1 if there is none.
+int NeighboursOf(const std::vector<MovedPart::Digit>& digits) {
+  if (digits.empty() || !digits.back().is_regular() || digits.back().stride <= 1 || digits.back().radix < 2) return -1;
+  for (int d = static_cast<int>(digits.size()) - 2; d >= 0; --d) {
+    const MovedPart::Digit& digit = digits[static_cast<size_t>(d)];
+    const bool fills_lines = d + 2 == std::ssize(digits) || digits.back().radix >= 2 * kShortRun;
+    if (digit.is_regular() && digit.stride == 1 && digit.radix >= kShortRun && fills_lines) return d;
+  }
+  return -1;
+}
+
+// Takes the digits of a matrix. A row has as many neighbours as fill lines of the first cache.
+MovedMatrix TakeMatrix(std::vector<MovedRows::OuterDigit>& digits, int neighbours) {
+  constexpr int64_t kLine = 64;
+  const auto columns = digits.back(), rows = digits[static_cast<size_t>(neighbours)];
+  const int64_t most = std::max<int64_t>(1, kMostInRow / columns.digit.radix / kLine) * kLine;
+  const MovedMatrix matrix{columns.digit.radix, rows.digit.radix, columns.digit.stride, rows.target_stride,
+                           std::min(rows.digit.radix, most)};
   digits.pop_back();
-  digits.back() = {digits.back().radix / count, count, {}};
-  return true;
+  digits.erase(digits.begin() + neighbours);
+  const int64_t pieces = (matrix.neighbours + matrix.at_once - 1) / matrix.at_once;
+  digits.push_back({{pieces, matrix.at_once, {}}, matrix.at_once * matrix.target_stride});
+  return matrix;
 }
 
 // Takes as many of the last digits as make a row that is not too long.
@@ -117,26 +138,66 @@ void TakeRow(std::vector<MovedPart::Digit>& digits, MovedRows& rows) {
 
 MovedRows MovedRowsOf(MovedPart part) {
   MovedRows rows{part.source, part.target};
-  if (!TakeMatrix(part.digits, rows)) TakeRow(part.digits, rows);
-  for (const MovedPart::Digit& digit : part.digits) rows.count *= digit.radix;
-  rows.outer = std::move(part.digits);
+  const int neighbours = NeighboursOf(part.digits);
+  if (neighbours < 0) TakeRow(part.digits, rows);
+  int64_t target_stride = rows.length;
+  for (size_t d = part.digits.size(); d-- > 0; target_stride *= part.digits[d].radix)
+    rows.outer.push_back({std::move(part.digits[d]), target_stride});
+  std::ranges::reverse(rows.outer);
+  if (neighbours >= 0) {
+    rows.matrix = TakeMatrix(rows.outer, neighbours);
+    rows.length = rows.matrix.columns * rows.matrix.at_once;
+  }
+  for (const MovedRows::OuterDigit& each : rows.outer) rows.count *= each.digit.radix;
   return rows;
 }
 
 // An element that stands for MovedPart::kZero: its first bytes, as many as the type has.
 using FillBytes = std::array<std::byte, sizeof(uint64_t)>;
 
+// Transposes a square of as many elements as a vector of 16 bytes has: stages that each put the elements of two halves
+// in turn.
+template <typename Element, size_t... k>
+void TransposeSquare(const Element* source, int64_t source_stride, Element* target, int64_t target_stride,
+                     std::index_sequence<k...>) {
+  constexpr size_t kSide = sizeof...(k);
+  typedef Element Vector __attribute__((vector_size(16)));
+  Vector rows[kSide];
+  ((void)std::memcpy(&rows[k], source + static_cast<int64_t>(k) * source_stride, sizeof(Vector)), ...);
+  for (size_t stage = 1; stage < kSide; stage *= 2) {
+    Vector mixed[kSide];
+    for (size_t row = 0; row < kSide / 2; ++row) {
+      const Vector a = rows[row], b = rows[row + kSide / 2];
+      mixed[2 * row] = __builtin_shufflevector(a, b, (k / 2 + k % 2 * kSide)...);
+      mixed[2 * row + 1] = __builtin_shufflevector(a, b, (kSide / 2 + k / 2 + k % 2 * kSide)...);
+    }
+    std::ranges::copy(mixed, rows);
+  }
+  ((void)std::memcpy(target + static_cast<int64_t>(k) * target_stride, &rows[k], sizeof(Vector)), ...);
+}
+
 // By tiles whose elements stay in the first cache.
 template <typename Element>
-void Transpose(const MovedRows& rows, const Element* source, Element* target) {
-  constexpr int64_t kTile = 64, kColumns = 16;
-  const int64_t columns = rows.columns, neighbours = rows.length / columns;
-  for (int64_t n = 0; n < neighbours; n += kTile) {
-    for (int64_t c = 0; c < columns; c += kColumns) {
-      const int64_t end = std::min(n + kTile, neighbours), last = std::min(c + kColumns, columns);
-      for (int64_t column = c; column < last; ++column) {
-        for (int64_t k = n; k < end; ++k) target[k * columns + column] = source[column * rows.stride + k];
+void Transpose(const MovedMatrix& matrix, const Element* source, Element* target, int64_t neighbours) {
+  constexpr int64_t kSide = 16 / sizeof(Element), kTile = 64;
+  const int64_t from = matrix.source_stride, to = matrix.target_stride;
+  const auto move = [&](int64_t n, int64_t last_n, int64_t c, int64_t last_c) {
+    for (int64_t column = c; column < last_c; ++column) {
+      for (int64_t k = n; k < last_n; ++k) target[k * to + column] = source[column * from + k];
+    }
+  };
+  for (int64_t c = 0; c < matrix.columns; c += kTile) {
+    const int64_t last_c = std::min(c + kTile, matrix.columns), whole_c = c + (last_c - c) / kSide * kSide;
+    for (int64_t n = 0; n < neighbours; n += kTile) {
+      const int64_t last_n = std::min(n + kTile, neighbours), whole_n = n + (last_n - n) / kSide * kSide;
+      for (int64_t k = n; k < whole_n; k += kSide) {
+        for (int64_t column = c; column < whole_c; column += kSide) {
+          TransposeSquare(source + column * from + k, from, target + k * to + column, to,
+                          std::make_index_sequence<kSide>());
+        }
       }
+      move(n, whole_n, whole_c, last_c);
+      move(whole_n, last_n, c, last_c);
     }
   }
 }
@@ -152,7 +213,6 @@ void MoveStrided(const MovedRows& rows, const Element* source, Element* target) 
 
 template <typename Element>
 void MoveRow(const MovedRows& rows, const Element* source, Element* target, Element zero) {
-  if (rows.columns > 0) return Transpose(rows, source, target);
   if (rows.runs.empty() && rows.places.empty()) return MoveStrided(rows, source, target);
   for (const MovedRows::Run& run : rows.runs) {
     if (run.source == MovedPart::kZero) {
@@ -166,22 +226,36 @@ void MoveRow(const MovedRows& rows, const Element* source, Element* target, Elem
   }
 }
 
+// `source`: null for zeros.
+template <typename Element>
+void MoveMatrix(const MovedMatrix& matrix, const Element* source, Element* target, int64_t neighbours, Element zero) {
+  if (source != nullptr) return Transpose(matrix, source, target, neighbours);
+  for (int64_t k = 0; k < neighbours; ++k) std::fill_n(target + k * matrix.target_stride, matrix.columns, zero);
+}
+
 template <typename Element>
 void MoveRows(const MovedRows& rows, const std::byte* in, std::byte* out, const FillBytes& fill, int64_t begin,
               int64_t end) {
   Element zero;
   std::memcpy(&zero, fill.data(), sizeof zero);
   const auto* source = reinterpret_cast<const Element*>(in) + rows.source;
-  auto* target = reinterpret_cast<Element*>(out) + rows.target + begin * rows.length;
-  for (int64_t row = begin; row < end; ++row, target += rows.length) {
-    int64_t place = 0, rest = row;
-    for (size_t d = rows.outer.size(); d-- > 0; rest /= rows.outer[d].radix) {
-      place = Plus(place, StepOf(rows.outer[d], rest % rows.outer[d].radix));
+  auto* target = reinterpret_cast<Element*>(out) + rows.target;
+  for (int64_t row = begin; row < end; ++row) {
+    int64_t place = 0, to = 0, piece = 0, rest = row;
+    for (size_t d = rows.outer.size(); d-- > 0; rest /= rows.outer[d].digit.radix) {
+      const MovedRows::OuterDigit& outer = rows.outer[d];
+      const int64_t value = rest % outer.digit.radix;
+      if (d + 1 == rows.outer.size()) piece = value;
+      place = Plus(place, StepOf(outer.digit, value));
+      to += value * outer.target_stride;
     }
-    if (place == MovedPart::kZero) {
-      std::fill_n(target, rows.length, zero);
+    if (rows.matrix.columns > 0) {
+      const int64_t neighbours = std::min(rows.matrix.at_once, rows.matrix.neighbours - piece * rows.matrix.at_once);
+      MoveMatrix(rows.matrix, place == MovedPart::kZero ? nullptr : source + place, target + to, neighbours, zero);
+    } else if (place == MovedPart::kZero) {
+      std::fill_n(target + to, rows.length, zero);
     } else {
-      MoveRow(rows, source + place, target, zero);
+      MoveRow(rows, source + place, target + to, zero);
     }
   }
 }
