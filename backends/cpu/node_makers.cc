@@ -26,14 +26,15 @@ bool RepeatsShortRows(const Graph& graph, const Node& node) {
 }
 
 // Hearth's own nodes where they were measured faster than XNNPACK's, with AVX-512 (AVX2 was not timed): float products,
-// depthwise convolutions, and short rows. Sums for a quantized result are XNNPACK's, whose
-// ties are refined.
+// depthwise convolutions, short rows, and roots, of which XNNPACK's takes 100 times as long below 0. Sums for a
+// quantized result are XNNPACK's, whose ties are refined.
 Result<std::unique_ptr<HostNode>> MakePreferredNode(const HostNodeRequest& request) {
   const Node& node = request.node;
   if (BestVectorSet() == VectorSet::kBase || node.outputs.empty()) return nullptr;
   const TensorDesc& out = request.graph.value(node.outputs[0]).desc;
   if (!IsPlainFloat32(out)) return nullptr;
   if (RepeatsShortRows(request.graph, node)) return MakeBinaryNode(request);
+  if (node.op == Op(Unary{UnaryKind::kSqrt})) return MakeUnaryNode(request);
   for (const auto& make :
        {MakeDenseConvolutionNode, MakeDepthwiseConvolutionNode, MakeStoredProductNode, MakeMatrixProductNode}) {
     HEARTH_ASSIGN(std::unique_ptr<HostNode> product, make(request));
@@ -59,7 +60,7 @@ constexpr NodeMaker kMakers[] = {
     {MakeMovementNode, Of<Reshape, Pad, MirrorPad, BatchToSpace, SpaceToBatch, Resize, DepthToSpace, SpaceToDepth,
                           Transpose, Slice, Split, Unpack, Tile, BroadcastTo, Reverse, Gather>()},
 #ifdef HEARTH_WITH_CPU_KERNELS
-    {MakePreferredNode, Of<Conv2D, DepthwiseConv2D, FullyConnected, BatchMatMul, Binary>()},
+    {MakePreferredNode, Of<Conv2D, DepthwiseConv2D, FullyConnected, BatchMatMul, Unary, Binary>()},
     {MakeXnnpackNode, Of<Conv2D, DepthwiseConv2D, FullyConnected, Pool2D, Unary, Binary, Resize, Reduce, Pad,
                          TransposeConv, PRelu, DepthToSpace>()},
     {MakeDenseConvolutionNode, Of<Conv2D, DepthwiseConv2D>()},

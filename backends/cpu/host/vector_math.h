@@ -152,6 +152,27 @@ HEARTH_INTO_CALLER inline float VectorSine(double x, int64_t quarters) {
   return static_cast<float>((turn & 2) != 0 ? -size : size);
 }
 
+// The angle of (x, y), as C's atan2: off by 3e-7 of it. Of the smaller by the larger coordinate, above tan(pi / 8) as
+// the difference to pi / 4; coefficients of Cephes' atanf (Moshier).
+HEARTH_INTO_CALLER inline float VectorAtan2(float y, float x) {
+  const float width = std::fabs(x), height = std::fabs(y);
+  const float larger = width < height ? height : width, smaller = width < height ? width : height;
+  float slope = larger == 0.0f ? 0.0f : smaller / larger;
+  slope = width == height && larger > 0.0f ? 1.0f : slope;  // of two infinities too
+  const bool is_steep = slope > 0.41421356f;
+  const float near = is_steep ? (slope - 1.0f) / (slope + 1.0f) : slope;
+  const float square = near * near;
+  float p = 8.05374449538e-2f;
+  p = p * square - 1.38776856032e-1f;
+  p = p * square + 1.99777106478e-1f;
+  p = p * square - 3.33329491539e-1f;
+  float angle = p * square * near + near + (is_steep ? 0.78539816f : 0.0f);
+  angle = width < height ? 1.57079633f - angle : angle;
+  angle = std::bit_cast<int32_t>(x) < 0 ? 3.14159265f - angle : angle;
+  angle = std::bit_cast<float>(std::bit_cast<int32_t>(angle) | (std::bit_cast<int32_t>(y) & INT32_MIN));
+  return x != x || y != y ? x + y : angle;
+}
+
 }  // namespace hearth
 
 #endif  // HEARTH_BACKENDS_CPU_HOST_VECTOR_MATH_H_

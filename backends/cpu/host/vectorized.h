@@ -21,6 +21,13 @@
 #define HEARTH_UNROLLED _Pragma("GCC unroll 16")
 #endif
 
+// Before a loop whose turns read no memory that another turn writes: no code for the case that they do.
+#if defined(__clang__)
+#define HEARTH_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define HEARTH_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 namespace hearth {
 
 enum class VectorSet : uint8_t { kBase, kAvx2, kAvx512 };
@@ -120,6 +127,10 @@ inline constexpr int kMostBytesFor = std::is_same_v<Number, double> ? 32 : 64;
 // would add 0.15 MB of code.
 template <typename T>
 inline constexpr VectorSet kMostFor = std::is_floating_point_v<T> ? VectorSet::kAvx512 : VectorSet::kBase;
+
+// The same of loops that calculate little for each element, so that memory is their bound.
+template <typename T>
+inline constexpr VectorSet kMostForElements = std::is_same_v<T, float> ? VectorSet::kAvx2 : VectorSet::kBase;
 
 }  // namespace hearth
 

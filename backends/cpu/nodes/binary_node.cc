@@ -5,9 +5,11 @@
 #include "backends/cpu/host/host_operand.h"
 #include "backends/cpu/host/host_output.h"
 #include "backends/cpu/host/quantized.h"
+#include "backends/cpu/host/vector_math.h"
 #include "backends/cpu/nodes/broadcast_rows.h"
 #include "core/base/error.h"
 #include "core/graph/ops/elementwise_table.h"
+#include "core/graph/quantize.h"
 
 namespace hearth {
 namespace {
@@ -21,30 +23,42 @@ struct Part {
 };
 using PartFunction = void (*)(const Part& part);
 
-// y = function(a, b) with the calling code's instructions. Either operand may be one element for a whole row.
+constexpr int64_t kMostRepeated = 256;  // elements of a row that are computed at once where an operand does not move
+
+template <typename T>
+[[gnu::noinline]] void Repeat(T value, T* to, int64_t count) {
+  std::fill_n(to, count, value);
+}
+
+// y = function(a, b) with the calling code's instructions. Either operand may be one element for a whole row: that is
+// repeated, as a loop for each case would be 50 KB of code.
 template <typename In, typename Out, typename Function>
 HEARTH_INTO_CALLER inline void ComputePart(const Part& part, Function function) {
-  const bool moves_a = part.rows.steps()[0] != 0, moves_b = part.rows.steps()[1] != 0;
+  const bool moves_a = part.rows.steps()[0] != 0;
+  const bool moves_b = part.rows.steps()[1] != 0 || !moves_a;  // where neither moves, a row has one element
+  In repeated[kMostRepeated];
   part.rows.ForPart(part.begin, part.end,
                     [&](int64_t at, int64_t count, const BroadcastRows<2>::Places& places) HEARTH_INTO_CALLER {
                       const In *a = reinterpret_cast<const In*>(part.a) + places[0],
                                *b = reinterpret_cast<const In*>(part.b) + places[1];
                       Out* y = reinterpret_cast<Out*>(part.y) + at;
-                      if (moves_a && moves_b) {
-                        for (int64_t k = 0; k < count; ++k) y[k] = function(a[k], b[k]);
-                      } else if (moves_a) {
-                        const In fixed = *b;
-                        for (int64_t k = 0; k < count; ++k) y[k] = function(a[k], fixed);
-                      } else {  // where neither moves, a row has one element
-                        const In fixed = *a;
-                        for (int64_t k = 0; k < count; ++k) y[k] = function(fixed, b[k]);
+                      const int64_t at_once = moves_a && moves_b ? count : std::min(count, kMostRepeated);
+                      if (!moves_a || !moves_b) Repeat(moves_a ? *b : *a, repeated, at_once);
+                      if (!moves_a) a = repeated;
+                      if (!moves_b) b = repeated;
+                      for (int64_t first = 0; first < count; first += at_once) {
+                        const int64_t length = std::min(at_once, count - first);
+                        HEARTH_INDEPENDENT for (int64_t k = 0; k < length; ++k) y[k] = function(a[k], b[k]);
+                        y += length;
+                        if (moves_a) a += length;
+                        if (moves_b) b += length;
                       }
                     });
 }
 
 template <typename In, typename Out, auto function>
 void VectorPart(const Part& part) {
-  Vectorized<kMostFor<In>>([&]() HEARTH_INTO_CALLER {
+  Vectorized<kMostForElements<In>>([&]() HEARTH_INTO_CALLER {
     ComputePart<In, Out>(part, [](In a, In b) HEARTH_INTO_CALLER { return static_cast<Out>(function(a, b)); });
   });
 }
@@ -86,8 +100,9 @@ PartFunction IntegerFunctionOf(BinaryKind kind) {
   }
 }
 
-PartFunction FloatFunctionOf(BinaryKind kind) {
-  using F = float;
+// F: float, or double.
+template <typename F>
+PartFunction RealFunctionOf(BinaryKind kind) {
   switch (kind) {
     case BinaryKind::kAdd: return VectorPart<F, F, [](F a, F b) HEARTH_INTO_CALLER { return a + b; }>;
     case BinaryKind::kSub: return VectorPart<F, F, [](F a, F b) HEARTH_INTO_CALLER { return a - b; }>;
@@ -102,6 +117,10 @@ PartFunction FloatFunctionOf(BinaryKind kind) {
     case BinaryKind::kFloorDiv:
       return VectorPart<F, F, [](F a, F b) HEARTH_INTO_CALLER { return std::floor(double{a} / b); }>;
     case BinaryKind::kPow: return CallingPart<F, F, [](F a, F b) { return std::pow(a, b); }>;
+    case BinaryKind::kAtan2:
+      if constexpr (std::is_same_v<F, float>)
+        return VectorPart<F, F, [](F a, F b) HEARTH_INTO_CALLER { return VectorAtan2(a, b); }>;
+      return nullptr;
     default: return ComparisonOf<F>(kind);
   }
 }
@@ -142,7 +161,8 @@ PartFunction FunctionOf(const Op& op, DType type) {
   if (std::holds_alternative<PRelu>(op)) return type == DType::kFloat32 ? PReluFunction() : nullptr;
   const BinaryKind kind = std::get<Binary>(op).kind;
   switch (type) {
-    case DType::kFloat32: return FloatFunctionOf(kind);
+    case DType::kFloat32: return RealFunctionOf<float>(kind);
+    case DType::kFloat64: return RealFunctionOf<double>(kind);
     case DType::kInt32: return IntegerFunctionOf<int32_t>(kind);
     case DType::kInt64: return IntegerFunctionOf<int64_t>(kind);
     case DType::kUInt64: return IntegerFunctionOf<uint64_t>(kind);
@@ -189,6 +209,7 @@ class BinaryNode final : public HostNode {
         case DType::kInt64: return ComputeByTable<int64_t>(part, *row_);
         case DType::kInt8: return ComputeByTable<int8_t>(part, *row_);
         case DType::kUInt8: return ComputeByTable<uint8_t>(part, *row_);
+        case DType::kFloat64: return ComputeByTable<double>(part, *row_);
         default: return ComputeByTable<float>(part, *row_);
       }
     });
@@ -247,7 +268,7 @@ Result<std::unique_ptr<HostNode>> MakeBinaryNode(const HostNodeRequest& request)
   const bool has_integers =
       type == DType::kInt32 || type == DType::kInt64 || type == DType::kInt8 || type == DType::kUInt8;
   const bool has_row = binary != nullptr && out.dtype == type &&
-                       (type == DType::kFloat32 ? RowOf(binary->kind).function != nullptr : has_integers);
+                       (IsReal(a.desc) ? RowOf(binary->kind).function != nullptr : has_integers);
   if (function == nullptr && !has_row) return nullptr;
   return std::make_unique<BinaryNode>(request, std::move(a), std::move(b), function, activation);
 }

@@ -251,11 +251,14 @@ class ScatterNode final : public HostNode {
   }
   template <typename T>
   void CombineReal(std::byte* target, const std::byte* from, int64_t columns) const {
-    const auto function = RowOf(*kind_).function;
-    const bool adds = kind_ == BinaryKind::kAdd;
-    for (int64_t c = 0; c < columns; ++c) {
-      const T a = LoadAt<T>(target, c), b = LoadAt<T>(from, c);
-      StoreAt(target, c, adds ? static_cast<T>(a + b) : static_cast<T>(function(a, b)));
+    const auto combine = [&](auto function) {
+      for (int64_t c = 0; c < columns; ++c) StoreAt<T>(target, c, function(LoadAt<T>(target, c), LoadAt<T>(from, c)));
+    };
+    switch (*kind_) {
+      case BinaryKind::kAdd: return combine([](T a, T b) { return a + b; });
+      case BinaryKind::kMul: return combine([](T a, T b) { return a * b; });
+      case BinaryKind::kMaximum: return combine([](T a, T b) { return a < b || b != b ? b : a; });
+      default: return combine([](T a, T b) { return b < a || b != b ? b : a; });
     }
   }
 

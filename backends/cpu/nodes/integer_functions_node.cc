@@ -1,4 +1,4 @@
-// Functions of single integers and truth values, and sums of any number of tensors.
+// Functions of single integers, truth values and float64, and sums of any number of tensors.
 #include <algorithm>
 #include <vector>
 
@@ -8,15 +8,16 @@
 #include "backends/cpu/host/quantized.h"
 #include "backends/cpu/host/vectorized.h"
 #include "core/base/error.h"
+#include "core/graph/ops/elementwise_table.h"
 
 namespace hearth {
 namespace {
 
 template <typename T>
-void ApplyPart(UnaryKind kind, const T* x, T* y, int64_t count) {
+void ApplyPart(const Unary& unary, const T* x, T* y, int64_t count) {
   using U = std::make_unsigned_t<T>;  // unsigned, which wraps
   Vectorized<kMostFor<T>>([=]() HEARTH_INTO_CALLER {
-    switch (kind) {
+    switch (unary.kind) {
       case UnaryKind::kNeg:
         for (int64_t k = 0; k < count; ++k) y[k] = static_cast<T>(U{0} - static_cast<U>(x[k]));
         break;
@@ -35,10 +36,15 @@ void ApplyPart(UnaryKind kind, const T* x, T* y, int64_t count) {
   });
 }
 
-class IntegerFunctionNode final : public HostNode {
+void ApplyPart(const Unary& unary, const double* x, double* y, int64_t count) {
+  const auto function = RowOf(unary.kind).function;
+  for (int64_t k = 0; k < count; ++k) y[k] = function(x[k], unary.alpha);
+}
+
+class FunctionNode final : public HostNode {
  public:
-  IntegerFunctionNode(const HostNodeRequest& request, HostOperand x)
-      : kind_(std::get<Unary>(request.node.op).kind),
+  FunctionNode(const HostNodeRequest& request, HostOperand x)
+      : unary_(std::get<Unary>(request.node.op)),
         x_(std::move(x)),
         y_(request.arena.bytes(request.node.outputs[0]).data()),
         workers_(request.workers) {}
@@ -49,6 +55,8 @@ class IntegerFunctionNode final : public HostNode {
     switch (x_.desc.dtype) {
       case DType::kInt32: RunOn<int32_t>(); break;
       case DType::kInt64: RunOn<int64_t>(); break;
+      case DType::kInt8: RunOn<int8_t>(); break;
+      case DType::kFloat64: RunOn<double>(); break;
       default: RunOn<uint8_t>();
     }
     return Status::Ok();
@@ -58,11 +66,11 @@ class IntegerFunctionNode final : public HostNode {
   template <typename T>
   void RunOn() {
     workers_.ForEachPart(x_.desc.shape.element_count(), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
-      ApplyPart(kind_, x_.as<T>() + begin, reinterpret_cast<T*>(y_) + begin, end - begin);
+      ApplyPart(unary_, x_.as<T>() + begin, reinterpret_cast<T*>(y_) + begin, end - begin);
     });
   }
 
-  UnaryKind kind_;
+  const Unary& unary_;
   HostOperand x_;
   std::byte* y_;
   WorkerPool& workers_;
@@ -133,12 +141,14 @@ Result<std::unique_ptr<HostNode>> MakeIntegerFunctionNode(const HostNodeRequest&
   HEARTH_ASSIGN(HostOperand x, HostOperandOf(request, 0));
   const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
   if (x.bytes == nullptr || x.desc.quantization.has_value() || out.dtype != x.desc.dtype) return nullptr;
-  const bool is_integer = out.dtype == DType::kInt32 || out.dtype == DType::kInt64;
+  const bool is_integer = out.dtype == DType::kInt32 || out.dtype == DType::kInt64 || out.dtype == DType::kInt8 ||
+                          out.dtype == DType::kUInt8;
   const bool is_arithmetic = unary->kind == UnaryKind::kNeg || unary->kind == UnaryKind::kAbs ||
                              unary->kind == UnaryKind::kSign || unary->kind == UnaryKind::kSquare;
   const bool is_negation = unary->kind == UnaryKind::kLogicalNot && out.dtype == DType::kBool;
-  if (!(is_integer && is_arithmetic) && !is_negation) return nullptr;
-  return std::make_unique<IntegerFunctionNode>(request, std::move(x));
+  const bool is_function = out.dtype == DType::kFloat64 && RowOf(unary->kind).function != nullptr;
+  if (!(is_integer && is_arithmetic) && !is_negation && !is_function) return nullptr;
+  return std::make_unique<FunctionNode>(request, std::move(x));
 }
 
 }  // namespace hearth

@@ -98,10 +98,25 @@ struct ChangingMatrices {
 // Products of so few rows take as long as reading the right operand, which packing would read and write once more.
 constexpr int64_t kFewRows = 4;
 
+// Independent sums, so that no addition waits for another.
+HEARTH_INTO_CALLER inline float SumOfProducts(const float* a, int64_t a_step, const float* b, int64_t b_step,
+                                              int64_t count) {
+  constexpr int kSums = 16;
+  float sums[kSums] = {};
+  int64_t k = 0;
+  for (; k + kSums <= count; k += kSums) {
+    for (int part = 0; part < kSums; ++part) sums[part] += a[(k + part) * a_step] * b[(k + part) * b_step];
+  }
+  for (; k < count; ++k) sums[0] += a[k * a_step] * b[k * b_step];
+  for (int half = kSums / 2; half > 0; half /= 2) {
+    for (int part = 0; part < half; ++part) sums[part] += sums[part + half];
+  }
+  return sums[0];
+}
+
 // Columns [first, last) of y, `rows` rows of `columns`, = a times b. What is read of b serves all rows.
 HEARTH_INTO_CALLER inline void MultiplyRows(const MatrixView& a, const MatrixView& b, const MatrixSizes& sizes,
                                             int64_t first, int64_t last, float* __restrict y) {
-  constexpr int kSums = 16;
   const auto& [rows, depth, columns] = sizes;
   if (b.column_step == 1) {
     for (int64_t r = 0; r < rows; ++r) std::fill(y + r * columns + first, y + r * columns + last, 0.0f);
@@ -124,21 +139,13 @@ HEARTH_INTO_CALLER inline void MultiplyRows(const MatrixView& a, const MatrixVie
     }
     return;
   }
+  const bool are_dense = a.column_step == 1 && b.row_step == 1;
   for (int64_t c = first; c < last; ++c) {
     const float* column = b.data + c * b.column_step;
     for (int64_t r = 0; r < rows; ++r) {
       const float* row = a.data + r * a.row_step;
-      float sums[kSums] = {};
-      int64_t k = 0;
-      for (; k + kSums <= depth; k += kSums) {
-        for (int part = 0; part < kSums; ++part)
-          sums[part] += row[(k + part) * a.column_step] * column[(k + part) * b.row_step];
-      }
-      for (; k < depth; ++k) sums[0] += row[k * a.column_step] * column[k * b.row_step];
-      for (int half = kSums / 2; half > 0; half /= 2) {
-        for (int part = 0; part < half; ++part) sums[part] += sums[part + half];
-      }
-      y[r * columns + c] = sums[0];
+      y[r * columns + c] = are_dense ? SumOfProducts(row, 1, column, 1, depth)
+                                     : SumOfProducts(row, a.column_step, column, b.row_step, depth);
     }
   }
 }

@@ -103,11 +103,11 @@ void AddUp(const CumSum& cumsum, const Lines& lines, const T* x, T* y, WorkerPoo
       for (int64_t k = 0; k < split.length; ++k) {
         const int64_t place = cumsum.reverse ? split.length - 1 - k : k;
         const int64_t at = (outer * split.length + place) * split.inner + first;
-        for (int64_t c = 0; c < count; ++c) {
-          const Sum before = sums[c];
-          sums[c] += static_cast<Sum>(x[at + c]);
-          y[at + c] = static_cast<T>(cumsum.exclusive ? before : sums[c]);
-        }
+        const T* from = x + at;
+        T* __restrict to = y + at;
+        for (int64_t c = 0; cumsum.exclusive && c < count; ++c) to[c] = static_cast<T>(sums[c]);
+        for (int64_t c = 0; c < count; ++c) sums[c] += static_cast<Sum>(from[c]);
+        for (int64_t c = 0; !cumsum.exclusive && c < count; ++c) to[c] = static_cast<T>(sums[c]);
       }
     });
   });

@@ -12,7 +12,7 @@ namespace {
 template <typename Element>
 void ChoosePart(const BroadcastRows<3>& rows, const std::array<HostOperand, 3>& operands, std::byte* out, int64_t begin,
                 int64_t end) {
-  Vectorized([&]() HEARTH_INTO_CALLER {
+  Vectorized<sizeof(Element) == 4 ? VectorSet::kAvx2 : VectorSet::kBase>([&]() HEARTH_INTO_CALLER {
     const int64_t step = rows.steps()[0], step_a = rows.steps()[1], step_b = rows.steps()[2];
     rows.ForPart(begin, end, [&](int64_t at, int64_t count, const BroadcastRows<3>::Places& places) HEARTH_INTO_CALLER {
       const uint8_t* condition = operands[0].as<uint8_t>() + places[0];
@@ -25,8 +25,12 @@ void ChoosePart(const BroadcastRows<3>& rows, const std::array<HostOperand, 3>& 
         for (int64_t k = 0; k < count; ++k) y[k] = chosen[k * chosen_step];
       } else if (step_a == 1 && step_b == 1) {
         for (int64_t k = 0; k < count; ++k) y[k] = condition[k] != 0 ? a[k] : b[k];
+      } else if (step_a == 1) {
+        const Element fixed = *b;
+        for (int64_t k = 0; k < count; ++k) y[k] = condition[k] != 0 ? a[k] : fixed;
       } else {
-        for (int64_t k = 0; k < count; ++k) y[k] = condition[k] != 0 ? a[k * step_a] : b[k * step_b];
+        const Element fixed = *a;
+        for (int64_t k = 0; k < count; ++k) y[k] = condition[k] != 0 ? fixed : b[k * step_b];
       }
     });
   });
