@@ -168,6 +168,31 @@ void CallWithConstants(const Graph& graph, const Node& node, const ModelBytesRea
   }
 }
 
+// What is in place of a node whose results nobody reads after all.
+class MergedNode final : public HostNode {
+ public:
+  Status Run(RunControl* /*control*/) override { return Status::Ok(); }
+  std::string_view kernel() const override { return "merged"; }
+  std::optional<uint64_t> held_bytes() const override { return 0; }
+};
+
+void MergeUnread(const Graph& graph, std::span<const int> indices, std::span<const ValueId> outputs,
+                 std::vector<std::unique_ptr<HostNode>>& nodes) {
+  std::set<ValueId> read(outputs.begin(), outputs.end());
+  for (size_t k = nodes.size(); k-- > 0;) {
+    const Node& node = graph.nodes()[static_cast<size_t>(indices[k])];
+    const auto is_read = [&](ValueId value) { return read.contains(value); };
+    const bool is_simple = std::holds_alternative<Unary>(node.op);
+    if (is_simple && std::ranges::none_of(node.outputs, is_read)) {
+      nodes[k] = std::make_unique<MergedNode>();
+      continue;
+    }
+    for (const ValueId value : node.inputs) {
+      if (value != nodes[k]->unread()) read.insert(value);
+    }
+  }
+}
+
 // Objects that executors of clones share.
 struct SharedParts {
   FoundOffsets offsets;
@@ -212,6 +237,7 @@ class CpuExecutor final : public HostExecutor {
       }
       // If integer kernels refuse a node for its grids, its neighbours find other forms, so the plan is made again.
       if (refused.size() > refused_before) continue;
+      MergeUnread(graph, nodes, outputs, prepared);
       HEARTH_TRY(arena->AllocateScratch());
       return std::unique_ptr<HostProgram>(
           std::make_unique<CpuProgram>(graph, nodes, std::move(arena), std::move(prepared), weights));

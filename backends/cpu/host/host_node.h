@@ -30,6 +30,8 @@ class HostNode {
   // Bytes that the node made of its constants for itself, or lists of addresses that it keeps; nullopt if it holds them
   // as floats, or not at all.
   virtual std::optional<uint64_t> held_bytes() const { return std::nullopt; }
+  // An operand that it does not read, as it makes the same of another one; kNoValue if it reads all.
+  virtual ValueId unread() const { return kNoValue; }
 };
 
 // Arguments of the makers of host nodes. Graph, arena and workers must outlive the node, weights need not.

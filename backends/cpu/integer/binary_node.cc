@@ -1,11 +1,14 @@
 // Operations of two 8-bit numbers. Sums and products have the bits of XNNPACK, which computes them in LiteRT.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "backends/cpu/host/broadcast_rows.h"
 #include "backends/cpu/host/vector_math.h"
 #include "backends/cpu/host/vectorized.h"
 #include "backends/cpu/integer/integer_nodes.h"
 #include "backends/cpu/integer/layer.h"
+#include "core/base/contains.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/quantize.h"
 
@@ -14,23 +17,22 @@ namespace {
 
 constexpr int64_t kLeastBinaryElements = 32 * 1024;  // fewer take less time than waking a worker
 
-// One operand: `period` elements that are repeated. The zero point is that of signed bytes.
+// One operand. The zero point is that of signed bytes.
 struct ByteOperand {
   const std::byte* bytes = nullptr;
-  int64_t period = 1;
   float scale = 1;
   int32_t zero_point = 0;
 };
 
 struct BinaryTask {
   ByteOperand a, b;
-  std::byte* out = nullptr;
   TensorGrid grid;
   int32_t lowest = 0, highest = 0;  // the activation's steps from the output's zero point
   // A sum: the operands' steps times these, shifted right, are steps of the output. A difference has a negative one.
   int32_t a_factor = 0, b_factor = 0, shift = 0;
   float product_scale = 0;       // of a product of steps, in steps of the output
   bool chooses_smaller = false;  // of two numbers, else the larger one
+  bool is_of_one_grid = false;   // the output and what it is chosen from
   uint8_t flip = 0;              // 0x80 makes signed bytes of the operands' unsigned ones
 };
 
@@ -51,36 +53,20 @@ bool SetProduct(BinaryTask& task) {
   return task.product_scale >= 0x1p-16f && task.product_scale < 0x1p8f;
 }
 
-// `steps` makes the output's steps of the operands' ones. Copies the loop's numbers to locals, because byte stores may
-// alias any other memory.
+// `steps` makes the output's steps of the operands' ones. The task is a copy, because byte stores may alias any other
+// memory.
 template <typename Steps>
-void ApplyRun(const BinaryTask& task, int64_t begin, int64_t count, Steps steps) {
+void ApplyPart(const BinaryTask& task, const PairsPart& part, Steps steps) {
   Vectorized([&]() HEARTH_INTO_CALLER {
-    const BinaryTask local = task;
-    const int64_t length = count;
-    const auto* __restrict a = reinterpret_cast<const uint8_t*>(local.a.bytes) + begin % local.a.period;
-    const auto* __restrict b = reinterpret_cast<const uint8_t*>(local.b.bytes) + begin % local.b.period;
-    auto* __restrict out = reinterpret_cast<uint8_t*>(local.out) + begin;
-    const uint8_t flip = local.flip;
-    const auto zero_point = static_cast<int32_t>(local.grid.zero_point);
-    const auto apply = [&](int32_t x, int32_t y) HEARTH_INTO_CALLER {
-      int32_t made = steps(local, x, y);
-      made = made > local.lowest ? made : local.lowest;
-      made = made < local.highest ? made : local.highest;
+    const auto zero_point = static_cast<int32_t>(task.grid.zero_point);
+    ComputePairs<uint8_t, uint8_t>(part, [task, zero_point, steps](uint8_t a, uint8_t b) HEARTH_INTO_CALLER {
+      const int32_t x = static_cast<int8_t>(a ^ task.flip) - task.a.zero_point;
+      const int32_t y = static_cast<int8_t>(b ^ task.flip) - task.b.zero_point;
+      int32_t made = steps(task, x, y);
+      made = made > task.lowest ? made : task.lowest;
+      made = made < task.highest ? made : task.highest;
       return static_cast<uint8_t>(made + zero_point);
-    };
-    const int32_t a_zero = local.a.zero_point, b_zero = local.b.zero_point;
-    const auto steps_of = [&](uint8_t byte, int32_t zero)
-                              HEARTH_INTO_CALLER { return static_cast<int8_t>(byte ^ flip) - zero; };
-    if (local.a.period > 1 && local.b.period > 1) {
-      for (int64_t k = 0; k < length; ++k) out[k] = apply(steps_of(a[k], a_zero), steps_of(b[k], b_zero));
-    } else if (local.a.period > 1) {
-      const int32_t y = steps_of(b[0], b_zero);
-      for (int64_t k = 0; k < length; ++k) out[k] = apply(steps_of(a[k], a_zero), y);
-    } else {
-      const int32_t x = steps_of(a[0], a_zero);
-      for (int64_t k = 0; k < length; ++k) out[k] = apply(x, steps_of(b[k], b_zero));
-    }
+    });
   });
 }
 
@@ -98,52 +84,54 @@ HEARTH_INTO_CALLER inline int32_t ChosenOf(const BinaryTask& task, int32_t x, in
   return StepsOf((a < b) == task.chooses_smaller ? a : b, task.grid);
 }
 
-void Apply(BinaryKind kind, const BinaryTask& task, int64_t begin, int64_t count) {
-  switch (kind) {
-    case BinaryKind::kAdd:
-    case BinaryKind::kSub:
-      return ApplyRun(task, begin, count,
-                      [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER { return SumOf(of, x, y); });
-    case BinaryKind::kMul:
-      return ApplyRun(task, begin, count, [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER {
-        return ProductOf(of, x, y);
-      });
-    default:
-      return ApplyRun(task, begin, count,
-                      [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER { return ChosenOf(of, x, y); });
+void Apply(BinaryKind kind, const BinaryTask& task, const PairsPart& part) {
+  if (kind == BinaryKind::kAdd || kind == BinaryKind::kSub) {
+    return ApplyPart(task, part,
+                     [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER { return SumOf(of, x, y); });
   }
+  if (kind == BinaryKind::kMul) {
+    return ApplyPart(task, part,
+                     [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER { return ProductOf(of, x, y); });
+  }
+  if (task.is_of_one_grid) {
+    return ApplyPart(task, part, [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER {
+      return (x < y) == of.chooses_smaller ? x : y;
+    });
+  }
+  ApplyPart(task, part,
+            [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER { return ChosenOf(of, x, y); });
 }
 
 class IntegerBinaryNode final : public HostNode {
  public:
   IntegerBinaryNode(const HostNodeRequest& request, const BinaryTask& task)
       : kind_(std::get<Binary>(request.node.op).kind),
-        out_(request.graph.value(request.node.outputs[0]).desc),
+        count_(ShapeOf(request, request.node.outputs[0]).element_count()),
+        out_(request.arena.stored(request.node.outputs[0]).data()),
         task_(task),
+        rows_(ShapeOf(request, request.node.outputs[0]),
+              {ShapeOf(request, request.node.inputs[0]), ShapeOf(request, request.node.inputs[1])}),
         workers_(request.workers) {}
 
   std::string_view kernel() const override { return "integer"; }
 
   Status Run(RunControl* /*control*/) override {
-    // Ends a run of elements where an operand starts over.
-    const int64_t count = out_.shape.element_count();
-    int64_t run = count;
-    for (int64_t period : {task_.a.period, task_.b.period}) run = period > 1 ? std::min(run, period) : run;
-    if (run == count) {
-      workers_.ForEachPart(count, kLeastBinaryElements,
-                           [&](int64_t begin, int64_t end) { Apply(kind_, task_, begin, end - begin); });
-    } else {
-      workers_.ForEachPart(count / run, kLeastBinaryElements / run + 1, [&](int64_t begin, int64_t end) {
-        for (int64_t k = begin; k < end; ++k) Apply(kind_, task_, k * run, run);
-      });
-    }
+    workers_.ForEachPart(count_, kLeastBinaryElements, [&](int64_t begin, int64_t end) {
+      Apply(kind_, task_, {rows_, task_.a.bytes, task_.b.bytes, out_, begin, end});
+    });
     return Status::Ok();
   }
 
  private:
+  static const Shape& ShapeOf(const HostNodeRequest& request, ValueId value) {
+    return request.graph.value(value).desc.shape;
+  }
+
   BinaryKind kind_;
-  const TensorDesc& out_;
+  int64_t count_;
+  std::byte* out_;
   BinaryTask task_;
+  BroadcastRows<2> rows_;
   WorkerPool& workers_;
 };
 
@@ -152,25 +140,47 @@ bool IsTaken(BinaryKind kind) {
          kind == BinaryKind::kMaximum || kind == BinaryKind::kMinimum;
 }
 
-// The number of elements that repeat to fill `out`; nullopt if an inner dimension is repeated.
-std::optional<int64_t> PeriodOf(const Shape& shape, const Shape& out) {
-  int d = 0;
-  while (d < shape.rank() && shape[d] == 1) ++d;
-  for (int k = shape.rank() - 1, o = out.rank() - 1; k >= d; --k, --o) {
-    if (shape[k] != out[o]) return std::nullopt;
-  }
-  return shape.element_count();
-}
-
 std::optional<ByteOperand> ByteOperandOf(const HostNodeRequest& request, size_t k) {
   const ValueId value = request.node.inputs[k];
   const TensorDesc& desc = request.graph.value(value).desc;
   const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
-  const auto period = PeriodOf(desc.shape, out.shape);
-  if (!IsStoredIn8Bits(desc) || desc.dtype != out.dtype || !period) return std::nullopt;
+  if (!IsStoredIn8Bits(desc) || desc.dtype != out.dtype) return std::nullopt;
   const TensorGrid grid = GridOf(desc);
   const int32_t zero_point = static_cast<int32_t>(grid.zero_point) - (desc.dtype == DType::kUInt8 ? 128 : 0);
-  return ByteOperand{request.StoredBytes(value).data(), *period, grid.scale, zero_point};
+  return ByteOperand{request.StoredBytes(value).data(), grid.scale, zero_point};
+}
+
+// The node that makes `value`, if it is one of the last before `node`.
+const Node* MakerBefore(const Graph& graph, const Node& node, ValueId value) {
+  constexpr std::ptrdiff_t kMostBetween = 8;
+  const Node* const first = graph.nodes().data();
+  for (const Node* before = &node; before != first && &node - before < kMostBetween;) {
+    if (Contains((--before)->outputs, value)) return before;
+  }
+  return nullptr;
+}
+
+// Of x and a function of x, as in x * sigmoid(x): one table of x.
+std::unique_ptr<HostNode> MakeTableOfBoth(const HostNodeRequest& request, BinaryKind kind, const BinaryTask& task) {
+  const std::vector<ValueId>& inputs = request.node.inputs;
+  for (const size_t position : {size_t{0}, size_t{1}}) {
+    const ValueId x = inputs[position], other = inputs[1 - position];
+    const Node* const maker = MakerBefore(request.graph, request.node, other);
+    const Shape &in = request.graph.value(x).desc.shape, &out = request.graph.value(request.node.outputs[0]).desc.shape;
+    if (maker == nullptr || request.graph.IsConstant(x) || maker->inputs[0] != x || in != out) continue;
+    const std::optional<ByteTable> function = UnaryTableOf(request.graph, *maker);
+    if (!function) continue;
+    ByteTable all, table;
+    std::iota(all.begin(), all.end(), uint8_t{0});
+    const std::byte *of_x = reinterpret_cast<const std::byte*>(all.data()),
+                    *of_function = reinterpret_cast<const std::byte*>(function->data());
+    const Shape bytes{static_cast<int32_t>(all.size())};
+    Apply(kind, task,
+          {BroadcastRows<2>(bytes, {bytes, bytes}), position == 0 ? of_x : of_function,
+           position == 0 ? of_function : of_x, reinterpret_cast<std::byte*>(table.data()), 0, std::ssize(all)});
+    return MakeTableNode(request, table, position, other);
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -182,16 +192,20 @@ std::unique_ptr<HostNode> MakeIntegerBinaryNode(const HostNodeRequest& request) 
   const auto bounds = ActivationBounds(binary->activation);
   if (!bounds || !IsStoredIn8Bits(out)) return nullptr;
   const auto a = ByteOperandOf(request, 0), b = ByteOperandOf(request, 1);
-  const int64_t count = out.shape.element_count();
-  if (!a || !b || (a->period < count && b->period < count)) return nullptr;
-  BinaryTask task{*a, *b, request.arena.stored(request.node.outputs[0]).data(), GridOf(out)};
+  if (!a || !b || out.shape.element_count() == 0) return nullptr;
+  BinaryTask task{*a, *b, GridOf(out)};
   task.lowest = StepsOf(bounds->first, task.grid);
   task.highest = StepsOf(bounds->second, task.grid);
   task.chooses_smaller = binary->kind == BinaryKind::kMinimum;
+  const auto is_on_grid = [&](size_t k) {
+    return request.graph.value(request.node.inputs[k]).desc.quantization == out.quantization;
+  };
+  task.is_of_one_grid = is_on_grid(0) && is_on_grid(1);
   task.flip = out.dtype == DType::kUInt8 ? 0x80 : 0;
   const bool is_sum = binary->kind == BinaryKind::kAdd || binary->kind == BinaryKind::kSub;
   if (is_sum && !SetSum(task, binary->kind == BinaryKind::kSub)) return nullptr;
   if (binary->kind == BinaryKind::kMul && !SetProduct(task)) return nullptr;
+  if (std::unique_ptr<HostNode> table = MakeTableOfBoth(request, binary->kind, task)) return table;
   return std::make_unique<IntegerBinaryNode>(request, task);
 }
 

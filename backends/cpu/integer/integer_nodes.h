@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <vector>
@@ -52,6 +53,13 @@ using ByteTable = std::array<uint8_t, 256>;
 // A table from each stored byte of `in` to the stored byte of the function's result in `out`, rounded like the float64
 // reference.
 ByteTable TableOf(const TensorDesc& in, const TensorDesc& out, const Unary& function);
+
+// The table of a function of 8 bits and 8 bits that has the bits of LiteRT; nullopt for other nodes.
+std::optional<ByteTable> UnaryTableOf(const Graph& graph, const Node& node);
+
+// A node that makes its output of operand `position` alone. `unread`: its other operand, or kNoValue.
+std::unique_ptr<HostNode> MakeTableNode(const HostNodeRequest& request, const ByteTable& table, size_t position,
+                                        ValueId unread);
 
 void ApplyTable(const ByteTable& table, const uint8_t* x, uint8_t* y, int64_t count);
 

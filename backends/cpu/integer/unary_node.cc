@@ -1,4 +1,8 @@
 // Functions of one 8-bit number as tables; quantization and dequantization.
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -43,13 +47,15 @@ std::optional<ByteTable> CoarseTableOf(const TensorDesc& in, const TensorDesc& o
 
 class TableNode final : public HostNode {
  public:
-  TableNode(const HostNodeRequest& request, const ByteTable& table)
-      : x_(request.arena.stored(request.node.inputs[0])),
+  TableNode(const HostNodeRequest& request, const ByteTable& table, size_t position, ValueId unread)
+      : x_(request.arena.stored(request.node.inputs[position])),
         y_(request.arena.stored(request.node.outputs[0])),
         table_(table),
+        unread_(unread),
         workers_(request.workers) {}
 
   std::string_view kernel() const override { return "integer"; }
+  ValueId unread() const override { return unread_; }
 
   Status Run(RunControl* /*control*/) override {
     const auto* x = reinterpret_cast<const uint8_t*>(x_.data());
@@ -63,6 +69,7 @@ class TableNode final : public HostNode {
   std::span<const std::byte> x_;
   std::span<std::byte> y_;
   ByteTable table_;
+  ValueId unread_;
   WorkerPool& workers_;
 };
 
@@ -138,8 +145,52 @@ ByteTable TableOf(const TensorDesc& in, const TensorDesc& out, const Unary& func
   return table;
 }
 
+#if defined(__x86_64__)
+namespace {
+
+// With AVX-512's permutations of bytes, 64 elements at once. Returns how many it did.
+__attribute__((target("avx512f,avx512bw,avx512vbmi"))) int64_t ApplyTableVbmi(const ByteTable& table, const uint8_t* x,
+                                                                              uint8_t* y, int64_t count) {
+  __m512i parts[4];
+  for (size_t k = 0; k < 4; ++k) parts[k] = _mm512_loadu_si512(table.data() + 64 * k);
+  int64_t k = 0;
+  for (; k + 64 <= count; k += 64) {
+    const __m512i bytes = _mm512_loadu_si512(x + k);
+    const __m512i low = _mm512_permutex2var_epi8(parts[0], bytes, parts[1]);
+    const __m512i high = _mm512_permutex2var_epi8(parts[2], bytes, parts[3]);
+    _mm512_storeu_si512(y + k, _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), low, high));
+  }
+  return k;
+}
+
+bool HasVbmi() {
+  static const bool has = BestVectorSet() == VectorSet::kAvx512 && __builtin_cpu_supports("avx512vbmi") != 0;
+  return has;
+}
+
+}  // namespace
+#endif
+
 void ApplyTable(const ByteTable& table, const uint8_t* x, uint8_t* y, int64_t count) {
-  for (int64_t k = 0; k < count; ++k) y[k] = table[x[k]];
+  int64_t k = 0;
+#if defined(__x86_64__)
+  if (HasVbmi()) k = ApplyTableVbmi(table, x, y, count);
+#endif
+  for (; k < count; ++k) y[k] = table[x[k]];
+}
+
+std::optional<ByteTable> UnaryTableOf(const Graph& graph, const Node& node) {
+  const auto* unary = std::get_if<Unary>(&node.op);
+  if (unary == nullptr || RowOf(unary->kind).function == nullptr) return std::nullopt;
+  const TensorDesc &in = graph.value(node.inputs[0]).desc, &out = graph.value(node.outputs[0]).desc;
+  if (!IsStoredIn8Bits(in) || !IsStoredIn8Bits(out)) return std::nullopt;
+  const std::optional<ByteTable> coarse = CoarseTableOf(in, out, *unary);
+  return coarse ? *coarse : TableOf(in, out, *unary);
+}
+
+std::unique_ptr<HostNode> MakeTableNode(const HostNodeRequest& request, const ByteTable& table, size_t position,
+                                        ValueId unread) {
+  return std::make_unique<TableNode>(request, table, position, unread);
 }
 
 std::unique_ptr<HostNode> MakeIntegerUnaryNode(const HostNodeRequest& request) {
@@ -150,9 +201,8 @@ std::unique_ptr<HostNode> MakeIntegerUnaryNode(const HostNodeRequest& request) {
   if (in.shape.element_count() != out.shape.element_count()) return nullptr;
   const bool from_8_bits = IsStoredIn8Bits(in), to_8_bits = IsStoredIn8Bits(out);
   if (from_8_bits && to_8_bits) {
-    if (RowOf(unary->kind).function == nullptr) return nullptr;
-    const std::optional<ByteTable> coarse = CoarseTableOf(in, out, *unary);
-    return std::make_unique<TableNode>(request, coarse ? *coarse : TableOf(in, out, *unary));
+    const std::optional<ByteTable> table = UnaryTableOf(request.graph, request.node);
+    return table ? MakeTableNode(request, *table, 0, kNoValue) : nullptr;
   }
   if (unary->kind == UnaryKind::kQuantize && IsPlainFloat32(in) && to_8_bits) {
     return std::make_unique<ConvertNode>(request, false);

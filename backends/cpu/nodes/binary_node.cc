@@ -6,7 +6,7 @@
 #include "backends/cpu/host/host_output.h"
 #include "backends/cpu/host/quantized.h"
 #include "backends/cpu/host/vector_math.h"
-#include "backends/cpu/nodes/broadcast_rows.h"
+#include "backends/cpu/host/broadcast_rows.h"
 #include "core/base/error.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/quantize.h"
@@ -14,59 +14,20 @@
 namespace hearth {
 namespace {
 
-// One part of the output.
-struct Part {
-  const BroadcastRows<2>& rows;
-  const std::byte *a, *b;
-  std::byte* y;
-  int64_t begin, end;
-};
+using Part = PairsPart;
 using PartFunction = void (*)(const Part& part);
-
-constexpr int64_t kMostRepeated = 256;  // elements of a row that are computed at once where an operand does not move
-
-template <typename T>
-[[gnu::noinline]] void Repeat(T value, T* to, int64_t count) {
-  std::fill_n(to, count, value);
-}
-
-// y = function(a, b) with the calling code's instructions. Either operand may be one element for a whole row: that is
-// repeated, as a loop for each case would be 50 KB of code.
-template <typename In, typename Out, typename Function>
-HEARTH_INTO_CALLER inline void ComputePart(const Part& part, Function function) {
-  const bool moves_a = part.rows.steps()[0] != 0;
-  const bool moves_b = part.rows.steps()[1] != 0 || !moves_a;  // where neither moves, a row has one element
-  In repeated[kMostRepeated];
-  part.rows.ForPart(part.begin, part.end,
-                    [&](int64_t at, int64_t count, const BroadcastRows<2>::Places& places) HEARTH_INTO_CALLER {
-                      const In *a = reinterpret_cast<const In*>(part.a) + places[0],
-                               *b = reinterpret_cast<const In*>(part.b) + places[1];
-                      Out* y = reinterpret_cast<Out*>(part.y) + at;
-                      const int64_t at_once = moves_a && moves_b ? count : std::min(count, kMostRepeated);
-                      if (!moves_a || !moves_b) Repeat(moves_a ? *b : *a, repeated, at_once);
-                      if (!moves_a) a = repeated;
-                      if (!moves_b) b = repeated;
-                      for (int64_t first = 0; first < count; first += at_once) {
-                        const int64_t length = std::min(at_once, count - first);
-                        HEARTH_INDEPENDENT for (int64_t k = 0; k < length; ++k) y[k] = function(a[k], b[k]);
-                        y += length;
-                        if (moves_a) a += length;
-                        if (moves_b) b += length;
-                      }
-                    });
-}
 
 template <typename In, typename Out, auto function>
 void VectorPart(const Part& part) {
   Vectorized<kMostForElements<In>>([&]() HEARTH_INTO_CALLER {
-    ComputePart<In, Out>(part, [](In a, In b) HEARTH_INTO_CALLER { return static_cast<Out>(function(a, b)); });
+    ComputePairs<In, Out>(part, [](In a, In b) HEARTH_INTO_CALLER { return static_cast<Out>(function(a, b)); });
   });
 }
 
 // The same of a function that is called.
 template <typename In, typename Out, auto function>
 void CallingPart(const Part& part) {
-  ComputePart<In, Out>(part, function);
+  ComputePairs<In, Out>(part, function);
 }
 
 // Integers wrap, so they are computed unsigned.
@@ -178,11 +139,11 @@ template <typename T>
 void ComputeByTable(const Part& part, const BinaryRow& row) {
   if constexpr (std::is_integral_v<T>) {
     if (row.integer_function != nullptr) {
-      return ComputePart<T, T>(
+      return ComputePairs<T, T>(
           part, [&](T a, T b) { return static_cast<T>(row.integer_function(a, b, static_cast<int>(8 * sizeof(T)))); });
     }
   }
-  ComputePart<T, T>(
+  ComputePairs<T, T>(
       part, [&](T a, T b) { return static_cast<T>(row.function(static_cast<double>(a), static_cast<double>(b))); });
 }
 

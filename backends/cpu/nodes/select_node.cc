@@ -3,7 +3,7 @@
 #include "backends/cpu/host/host_operand.h"
 #include "backends/cpu/host/host_output.h"
 #include "backends/cpu/host/quantized.h"
-#include "backends/cpu/nodes/broadcast_rows.h"
+#include "backends/cpu/host/broadcast_rows.h"
 #include "core/base/error.h"
 
 namespace hearth {

@@ -1,6 +1,6 @@
 // Loops over an output and the operands that are broadcast to it, in as few and as long rows as possible.
-#ifndef HEARTH_BACKENDS_CPU_NODES_BROADCAST_ROWS_H_
-#define HEARTH_BACKENDS_CPU_NODES_BROADCAST_ROWS_H_
+#ifndef HEARTH_BACKENDS_CPU_HOST_BROADCAST_ROWS_H_
+#define HEARTH_BACKENDS_CPU_HOST_BROADCAST_ROWS_H_
 
 #include <algorithm>
 #include <array>
@@ -105,6 +105,48 @@ class BroadcastRows {
   std::vector<Digit> digits_;  // innermost first
 };
 
+// One part of an output whose elements are a function of two operands'.
+struct PairsPart {
+  const BroadcastRows<2>& rows;
+  const std::byte *a, *b;
+  std::byte* y;
+  int64_t begin, end;
+};
+
+inline constexpr int64_t kMostRepeated =
+    256;  // elements of a row that are computed at once where an operand does not move
+
+template <typename T>
+[[gnu::noinline]] void Repeat(T value, T* to, int64_t count) {
+  std::fill_n(to, count, value);
+}
+
+// y = function(a, b) with the calling code's instructions. Either operand may be one element for a whole row: that is
+// repeated, as a loop for each case would be 50 KB of code.
+template <typename In, typename Out, typename Function>
+HEARTH_INTO_CALLER inline void ComputePairs(const PairsPart& part, Function function) {
+  const bool moves_a = part.rows.steps()[0] != 0;
+  const bool moves_b = part.rows.steps()[1] != 0 || !moves_a;  // where neither moves, a row has one element
+  In repeated[kMostRepeated];
+  part.rows.ForPart(part.begin, part.end,
+                    [&](int64_t at, int64_t count, const BroadcastRows<2>::Places& places) HEARTH_INTO_CALLER {
+                      const In *a = reinterpret_cast<const In*>(part.a) + places[0],
+                               *b = reinterpret_cast<const In*>(part.b) + places[1];
+                      Out* y = reinterpret_cast<Out*>(part.y) + at;
+                      const int64_t at_once = moves_a && moves_b ? count : std::min(count, kMostRepeated);
+                      if (!moves_a || !moves_b) Repeat(moves_a ? *b : *a, repeated, at_once);
+                      if (!moves_a) a = repeated;
+                      if (!moves_b) b = repeated;
+                      for (int64_t first = 0; first < count; first += at_once) {
+                        const int64_t length = std::min(at_once, count - first);
+                        HEARTH_INDEPENDENT for (int64_t k = 0; k < length; ++k) y[k] = function(a[k], b[k]);
+                        y += length;
+                        if (moves_a) a += length;
+                        if (moves_b) b += length;
+                      }
+                    });
+}
+
 }  // namespace hearth
 
-#endif  // HEARTH_BACKENDS_CPU_NODES_BROADCAST_ROWS_H_
+#endif  // HEARTH_BACKENDS_CPU_HOST_BROADCAST_ROWS_H_
