@@ -54,13 +54,13 @@ uint64_t MomentsBytesOfItem() {
 }
 
 int64_t TexelsOf(const NormalizedRuns& runs) {
-  return runs.length * std::max(runs.group_slices, 1);
+  return runs.length * std::max(runs.group_slices(), 1);
 }
 
 // Of moments.kernel: two passes over the run, in blocks, four texels a turn and then those that are left.
 int64_t MomentsIterations(const NormalizedRuns& runs, int64_t lanes) {
   constexpr int64_t kBlock = 1024;  // the kernel's
-  const int64_t slices = std::max(runs.group_slices, 1), each = Tiles(runs.length, lanes);
+  const int64_t slices = std::max(runs.group_slices(), 1), each = Tiles(runs.length, lanes);
   const int64_t ends = LoopOf(0) + LoopOf(0);  // of both loops in a block
   const int64_t pass = LoopOf(slices, LoopOf(Tiles(each, kBlock), ends) + each / 4 + 3) + LoopOf(lanes);
   return 2 * pass + LoopOf(slices);
@@ -137,7 +137,7 @@ KernelCall MomentsCall(const Node& node, PlanBuilder& builder, const NormalizedR
   const int lanes = builder.Choose(node).lanes;
   KernelCall call;
   call.kernel = kMomentsKernel;
-  const bool in_groups = runs.group_slices > 0;
+  const bool in_groups = runs.group_slices() > 0;
   call.defines = {{"LANES", std::to_string(lanes)}, {"GROUPED", in_groups ? "1" : "0"}};
   call.local_size = {static_cast<uint32_t>(lanes), 1, 1};
   call.local_by_item = true;
@@ -147,10 +147,10 @@ KernelCall MomentsCall(const Node& node, PlanBuilder& builder, const NormalizedR
   call.scalars = {{"RUNS", static_cast<int32_t>(runs.count)},
                   {"LENGTH", static_cast<int32_t>(runs.length)},
                   {"CHANNELS", shape.c},
-                  {"SLICES", std::max(runs.group_slices, 1)},
+                  {"SLICES", std::max(runs.group_slices(), 1)},
                   {"EPSILON", std::get<MeanVarianceNormalization>(node.op).epsilon},
                   {"UNIT", UnitOf(node)}};
-  call.work_items = {lanes, 1, shape.slices() / std::max(runs.group_slices, 1) * runs.count};
+  call.work_items = {lanes, 1, shape.slices() / std::max(runs.group_slices(), 1) * runs.count};
   return call;
 }
 

@@ -300,6 +300,7 @@ std::span<const OperatorRow> MovementOperators() {
       {"Split", ReadSplit},
       {"Transpose", ReadTranspose},
       {"Trilu", ReadTrilu},
+      {"Trilu", ReadTrilu, 0, kMicrosoft},
   };
   return kRows;
 }

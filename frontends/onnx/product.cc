@@ -2,6 +2,7 @@
 #include "frontends/onnx/product.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 #include <vector>
 
@@ -82,18 +83,27 @@ Made Turned(NodeWriter& to, const Made& x) {
   return rank < 2 ? x : AddPermuted(to, x, Exchange(rank - 2, rank - 1, rank));
 }
 
+// A factor of FusedMatMul whose first dimension is that of its rows: that comes behind the batch.
+Made RowsBehindBatch(NodeWriter& to, const Made& x) {
+  HEARTH_TRY(x.status());
+  const int rank = to.shape(*x).rank();
+  if (rank < 3) return x;
+  Shape order = to.shape(*x);
+  for (int d = 0; d < rank; ++d) order[d] = d == rank - 1 ? d : (d + 1) % (rank - 1);
+  return AddPermuted(to, x, order);
+}
+
 // Also FusedMatMul, which has a factor and attributes as Gemm.
 Results ReadMatMul(OpView& op) {
   NodeWriter& to = op.to();
-  if (op.Int("transBatchA", 0) != 0 || op.Int("transBatchB", 0) != 0) {
-    return Error(StatusCode::kUnsupported, "transBatchA or transBatchB");
-  }
-  HEARTH_ASSIGN(const ValueId a, op.Int("transA", 0) != 0 ? Turned(to, op.In(0)) : op.In(0));
-  const bool is_turned = op.Int("transB", 0) != 0;
-  const ValueId layer = to.shape(a).rank() < 2 ? kNoValue : op.BlockedLayer(1, is_turned);
+  const Made left = op.Int("transBatchA", 0) != 0 ? RowsBehindBatch(to, op.In(0)) : op.In(0);
+  HEARTH_ASSIGN(const ValueId a, op.Int("transA", 0) != 0 ? Turned(to, left) : left);
+  const bool is_turned = op.Int("transB", 0) != 0, is_behind = op.Int("transBatchB", 0) != 0;
+  const ValueId layer = to.shape(a).rank() < 2 || is_behind ? kNoValue : op.BlockedLayer(1, is_turned);
   const auto product = [&]() -> Made {
     if (layer != kNoValue) return to.Add(FullyConnected{.keep_dims = true}, {a, layer});
-    HEARTH_ASSIGN(const ValueId b, is_turned ? Turned(to, op.Weights(1)) : op.Weights(1));
+    const Made right = is_behind ? RowsBehindBatch(to, op.In(1)) : op.Weights(1);
+    HEARTH_ASSIGN(const ValueId b, is_turned ? Turned(to, right) : right);
     return AddProduct(to, a, b, kNoValue);
   };
   HEARTH_ASSIGN(const ValueId made, product());
@@ -137,8 +147,43 @@ Results ReadGemm(OpView& op) {
   return Plain(AddFusedActivation(op, made));
 }
 
+// Of matrices of a few rows: from the last row on, the determinant of each choice of columns, which is a sum of the row
+// above times the determinants without one of its columns (Laplace).
+Results ReadDet(OpView& op) {
+  constexpr int32_t kMostRows = 5;
+  NodeWriter& to = op.to();
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  const Shape shape = to.shape(x);
+  const int rank = shape.rank();
+  if (rank < 2 || shape[rank - 1] != shape[rank - 2] || shape[rank - 1] < 1 || shape[rank - 1] > kMostRows) {
+    return Error(StatusCode::kUnsupported, "determinants of {}, of up to {} rows", shape.ToString(), kMostRows);
+  }
+  const int32_t size = shape[rank - 1], choices = 1 << size;
+  std::vector<Made> minors(static_cast<size_t>(choices), Made(kNoValue));  // by the bits of their columns
+  for (int32_t row = size - 1; row >= 0; --row) {
+    const Made line = to.AddSlice(x, rank - 2, row, 1);
+    for (int32_t chosen = choices - 1; chosen > 0; --chosen) {
+      if (std::popcount(static_cast<uint32_t>(chosen)) != size - row) continue;
+      Made sum(kNoValue);
+      bool is_added = true;
+      for (int32_t column = 0; column < size; ++column) {
+        if ((chosen >> column & 1) == 0) continue;
+        const Made element = to.AddSlice(line, rank - 1, column, 1);
+        const Made& rest = minors[static_cast<size_t>(chosen & ~(1 << column))];
+        const Made part = row == size - 1 ? element : to.Add(BinaryKind::kMul, {element, rest});
+        HEARTH_TRY(sum.status());
+        sum = *sum == kNoValue ? part : to.Add(is_added ? BinaryKind::kAdd : BinaryKind::kSub, {sum, part});
+        is_added = !is_added;
+      }
+      minors[static_cast<size_t>(chosen)] = sum;
+    }
+  }
+  return Plain(to.AddReshape(minors.back(), Without(Without(shape, rank - 1), rank - 2)));
+}
+
 std::span<const OperatorRow> ProductOperators() {
   static constexpr OperatorRow kRows[] = {
+      {"Det", ReadDet},
       {"Gemm", ReadGemm},
       {"FusedGemm", ReadGemm, 0, kMicrosoft},
       {"MatMul", ReadMatMul},

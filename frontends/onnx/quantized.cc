@@ -185,6 +185,18 @@ Made AsIntegers(OpView& op, const Made& real, size_t i, size_t like) {
   return Quantized(op.to(), real, RowZeroPoint(op, i), RowZeroPoint(op, i + 1), desc.dtype);
 }
 
+// (condition, then two operands with their scales and zero points, those of the result)
+Results ReadQLinearWhere(OpView& op) {
+  int rank = 0;
+  for (const size_t i : {size_t{0}, size_t{1}, size_t{4}}) {
+    HEARTH_ASSIGN(const TensorDesc desc, op.Desc(i));
+    rank = std::max(rank, desc.shape.rank());
+  }
+  const auto real = [&](size_t i) { return RealOperand(op, i, op.Broadcastable(i, rank, Order::kPlain)); };
+  const Made chosen = op.to().Add(Select{}, {op.Broadcastable(0, rank, Order::kPlain), real(1), real(4)});
+  return Plain(AsIntegers(op, chosen, 7, 1));
+}
+
 Results ReadQLinearBinary(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc a, op.Desc(0));
   HEARTH_ASSIGN(const TensorDesc b, op.Desc(3));
@@ -213,16 +225,33 @@ Results ReadOnReals(OpView& op, std::string_view name, const std::vector<Tensor>
   return InOrder(made[0].order(), op.Has(scale) ? AsIntegers(op, real, scale, 0) : Made(real));
 }
 
+// Whether a picture has its channels last in the file, too, as onnxruntime saves networks that it optimized.
+bool HasChannelsLast(const OpView& op) {
+  return op.Int("channels_last", 0) != 0;
+}
+// What an operator of pictures made, in the order of such a file.
+Results InFile(const OpView& op, Results made) {
+  if (!made.ok() || !HasChannelsLast(op)) return made;
+  const Tensor& tensor = made->front();
+  return Plain(ToOrder(op.to(), tensor.value(), tensor.order(), Order::kLast));
+}
+
+Results ReadNhwcMaxPool(OpView& op) {
+  HEARTH_ASSIGN(const ValueId x, op.In(0));
+  HEARTH_ASSIGN(const std::vector<Tensor> made,
+                ReadOnReals(op, "MaxPool", {{.last = x}}, op.node(), OpsetOf(op.scope().sets(), ""), op.input_count()));
+  return Plain(ToOrder(op.to(), made[0].value(), made[0].order(), Order::kLast));
+}
+
 // (x, its scale, its zero point, those of the result)
 Results ReadQLinear(OpView& op) {
-  if (op.Int("channels_last", 0) != 0) return Error(StatusCode::kUnsupported, "channels_last");
-  const Order order = op.OrderOf(0);
-  HEARTH_ASSIGN(const ValueId real, RealOperand(op, 0, op.In(0, order)));
+  const Order order = HasChannelsLast(op) ? Order::kLast : op.OrderOf(0);
+  HEARTH_ASSIGN(const ValueId real, RealOperand(op, 0, op.In(0, HasChannelsLast(op) ? Order::kPlain : order)));
   NodeProto node = op.node();
   // The axis of QLinearSoftmax is the last one where none is given, in each version.
   if (op.Find("axis") == nullptr) node.attributes.push_back({.name = "axis", .i = -1});
-  return ReadOnReals(op, node.op_type.substr(std::string_view("QLinear").size()), {TensorIn(order, real)}, node,
-                     op.Int("opset", OpsetOf(op.scope().sets(), "")), 3);
+  return InFile(op, ReadOnReals(op, node.op_type.substr(std::string_view("QLinear").size()), {TensorIn(order, real)},
+                                node, op.Int("opset", OpsetOf(op.scope().sets(), "")), 3));
 }
 
 // (scale, zero point, then each part with its own)
@@ -261,7 +290,7 @@ Results ReadQLinearLayer(OpView& op) {
   const size_t bias = layer == QLinearLayer::kGemm ? 6 : 8, scale = layer == QLinearLayer::kGemm ? 7 : 6;
   const bool has_rows = layer == QLinearLayer::kConv || op.Int("transB", 0) != 0;
   const Order order = layer == QLinearLayer::kConv ? Order::kLast : Order::kPlain;
-  HEARTH_ASSIGN(const ValueId x, RealOperand(op, 0, op.In(0, order)));
+  HEARTH_ASSIGN(const ValueId x, RealOperand(op, 0, op.In(0, HasChannelsLast(op) ? Order::kPlain : order)));
   HEARTH_ASSIGN(const Tensor weights, RealWeights(op, has_rows ? 0 : -1));
   std::vector<Tensor> operands{TensorIn(order, x), weights};
   if (op.Has(bias)) {
@@ -270,7 +299,7 @@ Results ReadQLinearLayer(OpView& op) {
     HEARTH_ASSIGN(const ValueId real, to.Add(BinaryKind::kMul, {to.AddCast(op.In(bias), DType::kFloat32), unit}));
     operands.push_back({.plain = real});
   }
-  return ReadOnReals(op, kNames[op.kind()], operands, op.node(), OpsetOf(op.scope().sets(), ""), scale);
+  return InFile(op, ReadOnReals(op, kNames[op.kind()], operands, op.node(), OpsetOf(op.scope().sets(), ""), scale));
 }
 
 }  // namespace
@@ -287,15 +316,18 @@ std::span<const OperatorRow> QuantizedOperators() {
       {"DequantizeLinear", ReadDequantizeLinear, 0, kMicrosoft},
       {"DynamicQuantizeMatMul", ReadDynamicQuantizeMatMul, 0, kMicrosoft},
       {"MatMulIntegerToFloat", ReadMatMulIntegerToFloat, 0, kMicrosoft},
+      {"NhwcMaxPool", ReadNhwcMaxPool, 0, kMicrosoft},
       {"QGemm", ReadQLinearLayer, Kind(QLinearLayer::kGemm), kMicrosoft},
       {"QLinearAdd", ReadQLinearBinary, Kind(BinaryKind::kAdd), kMicrosoft},
       {"QLinearAveragePool", ReadQLinear, 0, kMicrosoft},
       {"QLinearConcat", ReadQLinearConcat, 0, kMicrosoft},
+      {"QLinearConv", ReadQLinearLayer, Kind(QLinearLayer::kConv), kMicrosoft},
       {"QLinearGlobalAveragePool", ReadQLinear, 0, kMicrosoft},
       {"QLinearLeakyRelu", ReadQLinear, 0, kMicrosoft},
       {"QLinearMul", ReadQLinearBinary, Kind(BinaryKind::kMul), kMicrosoft},
       {"QLinearSigmoid", ReadQLinear, 0, kMicrosoft},
       {"QLinearSoftmax", ReadQLinear, 0, kMicrosoft},
+      {"QLinearWhere", ReadQLinearWhere, 0, kMicrosoft},
       {"QuantizeLinear", ReadQuantizeLinear, 0, kMicrosoft},
   };
   return kRows;

@@ -518,6 +518,16 @@ def lists():
                        [1, 2], domain="com.microsoft", transB=1, activation=name, **more)
     yield case("FusedConv_sum", "FusedConv", [x, w, seeded("b", (4,)), seeded("z", (1, 4, 4, 5))], [1, 2],
                domain="com.microsoft", activation="Relu")
+    for groups in (2, 6):
+        yield case(f"GroupNormalization_{groups}_of_6", "GroupNormalization",
+                   [seeded("x", (2, 6, 5, 4)), seeded("s", (6,)), seeded("b", (6,))], [1, 2], opset=21, num_groups=groups)
+    for size in range(1, 6):
+        yield case(f"Det_{size}", "Det", [seeded("square", (2, 3, size, size))])
+    for turned in (0, 1):
+        rows, columns = (3, 5, 2, 4), (6, 5, 2, 4) if turned else (4, 5, 2, 6)
+        for held in ([], [1]):
+            yield case(f"FusedMatMul_batch_{turned}{len(held)}", "FusedMatMul", [seeded("a", rows), seeded("b", columns)],
+                       held, domain="com.microsoft", transB=turned, transBatchA=1, transBatchB=1)
     yield case("FusedMatMul", "FusedMatMul", [seeded("a", (2, 6, 4)), seeded("b", (2, 5, 6))],
                domain="com.microsoft", transA=1, transB=1, alpha=0.5)
     yield case("ReduceMax_bool", "ReduceMax", [seeded("b", (3, 4), np.bool_), np.array([1], np.int64)], [1], opset=20)

@@ -213,6 +213,20 @@ def qlinear():
                transB=1)
     yield case("QGemm_real", "QGemm", [rows.T, *q, columns.T, *q[:1], np.int8(3), added], [*range(1, 7)],
                domain="com.microsoft", transA=1, alpha=0.5)
+    # As onnxruntime saves networks that it optimized: pictures have their channels last in the file.
+    yield case("QLinearAveragePool_last", "QLinearAveragePool", [a, *q, *end], [1, 2, 3, 4], domain="com.microsoft",
+               kernel_shape=[2, 2], channels_last=1)
+    yield case("QLinearGlobalAveragePool_last", "QLinearGlobalAveragePool", [a, *q, *end], [1, 2, 3, 4],
+               domain="com.microsoft", channels_last=1)
+    yield case("QLinearConv_last", "QLinearConv",
+               [a, *q, seeded("f8", (3, a.shape[3], 2, 2), np.int8, *SEVEN_BITS), np.float32(0.02), np.int8(0), *end],
+               [1, 2, 3, 4, 5, 6, 7], domain="com.microsoft", channels_last=1, pads=[1, 0, 0, 1])
+    for dtype in (np.uint8, np.int8):
+        yield case(f"NhwcMaxPool_{np.dtype(dtype)}", "NhwcMaxPool", [seeded("pixels", (2, 5, 6, 3), dtype, 0, 127)],
+                   domain="com.microsoft", kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1])
+    yield case("QLinearWhere", "QLinearWhere",
+               [seeded("choice", (4, 5), np.int64, 0, 1) > 0, a, *q, seeded("c", (a.shape[1], 1, 1), np.uint8, 0, 255), *end,
+                np.float32(0.03), np.uint8(90)], [2, 3, 5, 6, 7, 8], domain="com.microsoft")
     yield case("QLinearConcat", "QLinearConcat", [*end, a, *q, seeded("c", (2, 2, 4, 5), np.uint8, 0, 255), *end],
                [0, 1, 3, 4, 6, 7], domain="com.microsoft", axis=1)
 

@@ -152,6 +152,29 @@ HEARTH_INTO_CALLER inline float VectorSine(double x, int64_t quarters) {
   return static_cast<float>((turn & 2) != 0 ? -size : size);
 }
 
+// Natural logarithm, off by 2e-7 of it and by 1e-7 near 1; coefficients of Cephes' logf (Moshier).
+HEARTH_INTO_CALLER inline float VectorLog(float x) {
+  const bool is_small = x < 0x1p-126f;
+  const auto bits = std::bit_cast<int32_t>(is_small ? x * 0x1p23f : x);
+  const int32_t above = bits - 0x3f3504f3;  // sqrt(1/2), so that the rest is between that and twice that
+  const float power = static_cast<float>((above >> 23) - (is_small ? 23 : 0));
+  const float r = std::bit_cast<float>((above & 0x007fffff) + 0x3f3504f3) - 1.0f;
+  const float square = r * r;
+  float p = 7.0376836292e-2f;
+  p = p * r - 1.1514610310e-1f;
+  p = p * r + 1.1676998740e-1f;
+  p = p * r - 1.2420140846e-1f;
+  p = p * r + 1.4249322787e-1f;
+  p = p * r - 1.6668057665e-1f;
+  p = p * r + 2.0000714765e-1f;
+  p = p * r - 2.4999993993e-1f;
+  p = p * r + 3.3333331174e-1f;
+  float y = p * r * square - 2.12194440e-4f * power - 0.5f * square + r + 0.693359375f * power;
+  y = x == 0.0f ? -INFINITY : y;
+  y = x < 0.0f ? NAN : y;
+  return x < INFINITY ? y : x;  // infinity and NaN
+}
+
 // The angle of (x, y), as C's atan2: off by 3e-7 of it. Of the smaller by the larger coordinate, above tan(pi / 8) as
 // the difference to pi / 4; coefficients of Cephes' atanf (Moshier).
 HEARTH_INTO_CALLER inline float VectorAtan2(float y, float x) {

@@ -1,12 +1,12 @@
 // Operations of two operands that XNNPACK lacks: comparisons, logic, integers, PRELU with any slopes, other broadcasts.
 #include <cmath>
 
+#include "backends/cpu/host/broadcast_rows.h"
 #include "backends/cpu/host/host_node.h"
 #include "backends/cpu/host/host_operand.h"
 #include "backends/cpu/host/host_output.h"
 #include "backends/cpu/host/quantized.h"
 #include "backends/cpu/host/vector_math.h"
-#include "backends/cpu/host/broadcast_rows.h"
 #include "core/base/error.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/quantize.h"

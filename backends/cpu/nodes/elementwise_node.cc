@@ -11,11 +11,10 @@
 namespace hearth {
 namespace {
 
-template <typename Function>
+template <VectorSet kMost = VectorSet::kAvx512, typename Function>
 void ApplyVectors(const float* x, float* y, int64_t count, Function function) {
-  Vectorized([=]() HEARTH_INTO_CALLER {
-    for (int64_t k = 0; k < count; ++k) y[k] = function(x[k]);
-  });
+  Vectorized<kMost>(
+      [=]() HEARTH_INTO_CALLER { HEARTH_INDEPENDENT for (int64_t k = 0; k < count; ++k) y[k] = function(x[k]); });
 }
 
 // sin, or cos as the sine a quarter further. Numbers beyond the vectors' range are left to C's functions, one by one,
@@ -58,6 +57,7 @@ void ApplyPart(const Unary& unary, const float* x, float* y, int64_t count) {
       return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return v < 0.0f ? 0.0f : v; });
     case UnaryKind::kExp:
       return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return VectorWholeExp(v); });
+    case UnaryKind::kLog: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return VectorLog(v); });
     case UnaryKind::kSin: return ApplySine(x, y, count, 0);
     case UnaryKind::kCos: return ApplySine(x, y, count, 1);
     case UnaryKind::kRsqrt:

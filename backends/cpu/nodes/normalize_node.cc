@@ -180,7 +180,7 @@ Result<std::unique_ptr<HostNode>> MakeNormalizeNode(const HostNodeRequest& reque
   const std::optional<NormalizedRuns> found = NormalizedRunsOf(shape, *norm);
   if (!found.has_value()) return nullptr;
   const int64_t channels = shape[shape.rank() - 1];
-  Runs runs = {found->count, found->length, channels, std::max<int64_t>(1, int64_t{found->group_slices} * 4)};
+  Runs runs = {found->count, found->length, channels, found->group};
   if (found->over_channels) runs = {shape.element_count() / channels, 1, channels, channels};
   std::vector<float> constants[2] = {std::vector<float>(static_cast<size_t>(channels), 1.0f),
                                      std::vector<float>(static_cast<size_t>(channels), 0.0f)};

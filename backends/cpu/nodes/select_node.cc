@@ -1,9 +1,9 @@
 // Choice between the elements of two tensors, of any type stored in whole bytes.
+#include "backends/cpu/host/broadcast_rows.h"
 #include "backends/cpu/host/host_node.h"
 #include "backends/cpu/host/host_operand.h"
 #include "backends/cpu/host/host_output.h"
 #include "backends/cpu/host/quantized.h"
-#include "backends/cpu/host/broadcast_rows.h"
 #include "core/base/error.h"
 
 namespace hearth {

@@ -203,19 +203,15 @@ std::optional<NormalizedRuns> NormalizedRunsOf(const Shape& shape, const MeanVar
     if (!is_reduced && runs.length > 1) return std::nullopt;  // a kept dimension after a reduced one: not one run
     (is_reduced ? runs.length : runs.count) *= shape[d];
   }
-  if (norm.groups > 0) {
-    const int32_t channels = shape[last] / norm.groups;
-    if (channels % 4 != 0) return std::nullopt;
-    runs.group_slices = channels / 4;
-  }
+  if (norm.groups > 0) runs.group = shape[last] / norm.groups;
   if (!IsIn(norm.axes_mask, last) || shape[last] == 1) return runs;
   if (runs.length > 1) return std::nullopt;
-  return NormalizedRuns{true, 1, shape[last], 0};
+  return NormalizedRuns{true, 1, shape[last]};
 }
 
 std::optional<std::string> NormalizedShapeUnsupported(const Shape& shape, const MeanVarianceNormalization& norm) {
   const std::optional<NormalizedRuns> runs = NormalizedRunsOf(shape, norm);
-  if (!runs.has_value()) {
+  if (!runs.has_value() || (runs->group > 1 && runs->group % 4 != 0)) {
     return "it normalizes over other dimensions than the last one or neighbours that end before it, or over groups of "
            "channels that 4 does not divide";
   }

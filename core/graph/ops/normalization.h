@@ -12,10 +12,11 @@ struct NormalizedRuns {
   bool over_channels = false;
   int64_t count = 1;         // runs of pixels; 1 with `over_channels`
   int64_t length = 1;        // in pixels; channels with `over_channels`
-  int32_t group_slices = 0;  // texels of a group in each pixel; 0: each channel alone
+  int32_t group = 1;         // neighbouring channels that are normalized together
+
+  int32_t group_slices() const { return group > 1 ? group / 4 : 0; }  // its texels in each pixel; 0: channels alone
 };
-// Nothing if the dimensions (without those of size 1) are neither the last one nor neighbours just before it, or if
-// groups of channels don't fill texels.
+// Nothing if the dimensions (without those of size 1) are neither the last one nor neighbours just before it.
 std::optional<NormalizedRuns> NormalizedRunsOf(const Shape& shape, const MeanVarianceNormalization& norm);
 
 // The reason why device kernels can't normalize tensors of this shape, if there is one.
