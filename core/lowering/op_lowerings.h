@@ -56,7 +56,7 @@ UnsupportedFunction LstmUnsupported, RnnUnsupported, SvdfUnsupported;
 LowerFunction LowerLstm, LowerRnn, LowerSvdf;
 
 // reduce, search
-UnsupportedFunction ReduceUnsupported;
+UnsupportedFunction ReduceUnsupported, TopKUnsupported;
 LowerFunction LowerReduce, LowerArgReduce, LowerTopK, LowerCumSum;
 
 // strided_copy: for the operations that ViewOf knows. One dispatch for each output, or none if the output is an alias

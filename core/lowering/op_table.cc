@@ -60,7 +60,7 @@ constexpr OpDef kOps[] = {
                   ReduceIterations, kTakesEmpty),
     OpRow<ArgReduce>("arg_reduce", {1}, InferArgReduce, ReferenceArgReduce, WideIntegers, LowerArgReduce, kOneWay,
                      ArgReduceIterations, kTakesEmpty),
-    OpRow<TopK>("topk", {1, 0, 2}, InferTopK, ReferenceTopK, WideIntegers, LowerTopK, kOneWay, TopKIterations,
+    OpRow<TopK>("topk", {1, 0, 2}, InferTopK, ReferenceTopK, TopKUnsupported, LowerTopK, kOneWay, TopKIterations,
                 kTakesEmpty),
     OpRow<CumSum>("cumsum", {1}, InferCumSum, ReferenceCumSum, WideResults, LowerCumSum, kOneWay, CumSumIterations,
                   kTakesEmpty),

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <string>
 
 #include "core/device/device_rules.h"
@@ -48,6 +50,18 @@ Status LowerArgReduce(const Node& node, PlanBuilder& builder) {
                   {"INNER", static_cast<int32_t>(inner)}};
   call.work_items = {lines.length, lines.count, out.slices()};
   return builder.Call(node, call);
+}
+
+// The kernel reads a row once for each element that it finds, while the CPU sorts it. PoCL took 100 ms for 300 of
+// 100,000 and 2 s to sort 40,000, the CPU 0.1 and 5.
+std::optional<std::string> TopKUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
+  constexpr int64_t kMostRead = 1 << 20;
+  const Shape& shape = graph.value(node.inputs[0]).desc.shape;
+  const int32_t k = std::get<TopK>(node.op).k;
+  if (int64_t{shape[shape.rank() - 1]} * k > kMostRead)
+    return fmt::format("its device kernel would read rows of {} elements {} times, the CPU sorts them",
+                       shape[shape.rank() - 1], k);
+  return WideIntegers(graph, node, placing);
 }
 
 Status LowerTopK(const Node& node, PlanBuilder& builder) {

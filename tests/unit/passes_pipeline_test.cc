@@ -150,6 +150,12 @@ output %3
 )";
 
 // Products of 8-bit integers.
+constexpr std::string_view kPower = R"(graph "g"
+%0 = input : float32[2x3] "x"
+%1 = constant : float32[] "two" = {2}
+%2 = pow(%0, %1) : float32[2x3] "y" node "1"
+output %2
+)";
 constexpr std::string_view kExactSums = R"(graph "g"
 %0 = input : float32[2x3] "x"
 %1 = constant : int8[4x3]{1/0} "w" = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
@@ -169,7 +175,7 @@ TEST(Pipeline, EachPassCanBeLeftOutByNameAndIsThenMissed) {
       return Structure(AfterPasses(net, without, device)) != Structure(AfterPasses(net, {}, device));
     };
     EXPECT_TRUE(std::ranges::any_of(
-        std::array{kWholeNet, kEdges, kParts, kList, kHeads, kRounded, kTurnedKeys, kExactSums}, is_missed));
+        std::array{kWholeNet, kEdges, kParts, kList, kHeads, kRounded, kTurnedKeys, kExactSums, kPower}, is_missed));
   }
 }
 

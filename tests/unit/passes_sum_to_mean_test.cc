@@ -42,5 +42,29 @@ TEST(SumToMean, LeavesOtherDivisorsAndSumsWithOtherReaders) {
   }
 }
 
+TEST(PowerToSquare, APowerOf2) {
+  constexpr std::string_view kBefore = R"(graph "g"
+%0 = input : float32[3x7] "x"
+%1 = constant : float32[1] "n" = {2}
+%2 = pow(%0, %1) : float32[3x7] "p" node "pow"
+output %2
+)";
+  constexpr std::string_view kAfter = R"(%0 = input : float32[3x7] "x"
+%2 = square(%0) : float32[3x7] "p" node "pow"
+output %2
+)";
+  ExpectRewrite(PowerToSquare, std::string(kBefore), kAfter);
+}
+
+TEST(PowerToSquare, LeavesOtherExponentsAndTypes) {
+  for (std::string_view text :
+       {"float32[3] \"x\"\n%1 = constant : float32[] \"n\" = {3}\n%2 = pow(%0, %1) : float32[3]",
+        "float32[] \"x\"\n%1 = constant : float32[1] \"n\" = {2}\n%2 = pow(%0, %1) : float32[1]",
+        "int32[3] \"x\"\n%1 = constant : int32[] \"n\" = {2}\n%2 = pow(%0, %1) : int32[3]"}) {
+    SCOPED_TRACE(text);
+    ExpectUnchanged(PowerToSquare, fmt::format("graph \"g\"\n%0 = input : {} \"p\" node \"pow\"\noutput %2\n", text));
+  }
+}
+
 }  // namespace
 }  // namespace hearth

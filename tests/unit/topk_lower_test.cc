@@ -62,5 +62,22 @@ TEST(TopKLowering, AGroupIsNoLargerThanTheDeviceTakes) {
   EXPECT_EQ(TopKKernel(device, {1, 1001}).name, "topk");
 }
 
+TEST(TopKLowering, RowsThatWouldBeReadTooOftenAreSortedByTheCpu) {
+  const auto is_on_device = [](int32_t length, int32_t k) {
+    Graph graph;
+    graph.inputs = {graph.AddValue({.name = "x", .desc = {.shape = {2, length}}})};
+    const ValueId values = graph.AddValue({.name = "values"});
+    const ValueId positions = graph.AddValue({.name = "positions", .desc = {.dtype = DType::kInt32}});
+    graph.AddNode({.op = TopK{k}, .inputs = graph.inputs, .outputs = {values, positions}, .name = "top"});
+    graph.outputs = {values, positions};
+    EXPECT_TRUE(InferShapes(graph).ok());
+    return !testing::Lowered(graph, TopKGpu()).kernels.empty();
+  };
+  EXPECT_TRUE(is_on_device(1000, 1000));
+  EXPECT_TRUE(is_on_device(1000000, 1));
+  EXPECT_FALSE(is_on_device(2000, 2000));
+  EXPECT_FALSE(is_on_device(100000, 300));
+}
+
 }  // namespace
 }  // namespace hearth

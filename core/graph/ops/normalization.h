@@ -10,9 +10,9 @@ namespace hearth {
 // pixels, in one channel or a group of channels.
 struct NormalizedRuns {
   bool over_channels = false;
-  int64_t count = 1;         // runs of pixels; 1 with `over_channels`
-  int64_t length = 1;        // in pixels; channels with `over_channels`
-  int32_t group = 1;         // neighbouring channels that are normalized together
+  int64_t count = 1;   // runs of pixels; 1 with `over_channels`
+  int64_t length = 1;  // in pixels; channels with `over_channels`
+  int32_t group = 1;   // neighbouring channels that are normalized together
 
   int32_t group_slices() const { return group > 1 ? group / 4 : 0; }  // its texels in each pixel; 0: channels alone
 };

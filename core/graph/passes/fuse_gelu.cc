@@ -47,9 +47,8 @@ class GeluMatch {
   }
 
   bool IsNumber(ValueId id, float wanted) const {
-    if (!graph_.IsConstant(id) || graph_.value(id).desc.shape.element_count() != 1) return false;
-    const Result<std::vector<float>> number = ConstantAsFloats(graph_, id);
-    return number.ok() && std::abs(number->front() - wanted) <= 1e-6f * wanted;
+    const std::optional<float> number = NumberOf(graph_, id);
+    return number && std::abs(*number - wanted) <= 1e-6f * wanted;
   }
 
   // The other input of a node whose one input is this number.

@@ -27,12 +27,6 @@ ValueId OtherInput(const Node& node, ValueId known) {
   return node.inputs[0] == known ? node.inputs[1] : node.inputs[0];
 }
 
-std::optional<float> NumberOf(const Graph& graph, ValueId id) {
-  if (!graph.IsConstant(id) || graph.value(id).desc.shape.element_count() != 1) return std::nullopt;
-  const Result<std::vector<float>> number = ConstantAsFloats(graph, id);
-  return number.ok() ? std::optional(number->front()) : std::nullopt;
-}
-
 enum class Root : uint8_t { kNone, kRoot, kInverse };
 Root RootOf(const Graph& graph, const Node& node) {
   if (const auto* unary = std::get_if<Unary>(&node.op)) {

@@ -126,6 +126,12 @@ constexpr float kLargestWeight = 0x1p15f;  // half the largest float16 number
 
 }  // namespace
 
+std::optional<float> NumberOf(const Graph& graph, ValueId id) {
+  if (!graph.IsConstant(id) || graph.value(id).desc.shape.element_count() != 1) return std::nullopt;
+  const Result<std::vector<float>> number = ConstantAsFloats(graph, id);
+  return number.ok() ? std::optional(number->front()) : std::nullopt;
+}
+
 std::optional<std::vector<float>> FloatsOf(const Graph& graph, ValueId id) {
   if (!graph.IsConstant(id) || !IsPlainFloat32(graph.value(id).desc)) return std::nullopt;
   Result<std::vector<float>> values = ConstantAsFloats(graph, id);

@@ -74,6 +74,9 @@ class GraphRewriter {
 
 // ---- Constants that passes read as numbers ----
 
+// The number of a constant of one element; nothing for other values.
+std::optional<float> NumberOf(const Graph& graph, ValueId id);
+
 // The numbers of a float32 constant; nothing for other values.
 std::optional<std::vector<float>> FloatsOf(const Graph& graph, ValueId id);
 

@@ -68,6 +68,8 @@ Result<Verdict> UnifyReshapes(Graph& graph, const DeviceInfo& device);
 Result<Verdict> ConcatToPadding(Graph& graph, const DeviceInfo& device);
 // Average pooling of whole large images becomes a mean, whose work items share one sum.
 Result<Verdict> PoolToMean(Graph& graph, const DeviceInfo& device);
+// A power of 2 becomes a square.
+Result<Verdict> PowerToSquare(Graph& graph, const DeviceInfo& device);
 // A sum divided by the number of its terms becomes a mean.
 Result<Verdict> SumToMean(Graph& graph, const DeviceInfo& device);
 // Mean, variance, subtraction and division become one node: layer or instance normalization.

@@ -21,6 +21,7 @@ constexpr Pass kDefaultPasses[] = {
     {"fold_padding", FoldPadding},                     //
     {"pool_to_mean", PoolToMean},                      //
     {"sum_to_mean", SumToMean},                        //
+    {"power_to_square", PowerToSquare},                //
     {"fuse_normalization", FuseNormalization},         //
     {"fuse_gelu", FuseGelu},                           // before activations: GELU contains a tanh
     {"functions_before_moves", FunctionsBeforeMoves},  // before fuse_bias and fuse_activation take them

@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "core/device/device_rules.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/passes/graph_rewriter.h"
@@ -32,12 +34,9 @@ bool IsPaddedPool(const Graph& graph, const Node& node) {
 // Whether the node divides its input at `position` by `count`.
 bool DividesBy(const Graph& graph, const Node& node, int position, int64_t count) {
   const auto& binary = std::get<Binary>(node.op);
-  const ValueId number = node.inputs[1 - position];
-  if (!graph.IsConstant(number) || graph.value(number).desc.shape.element_count() != 1) return false;
-  const Result<std::vector<float>> floats = ConstantAsFloats(graph, number);
-  if (!floats.ok()) return false;
-  if (binary.kind == BinaryKind::kDiv) return position == 0 && floats->front() == static_cast<float>(count);
-  return binary.kind == BinaryKind::kMul && floats->front() == static_cast<float>(1.0 / static_cast<double>(count));
+  const std::optional<float> number = NumberOf(graph, node.inputs[1 - position]);
+  if (binary.kind == BinaryKind::kDiv) return position == 0 && number == static_cast<float>(count);
+  return binary.kind == BinaryKind::kMul && number == static_cast<float>(1.0 / static_cast<double>(count));
 }
 
 }  // namespace
@@ -48,6 +47,20 @@ Result<Verdict> PoolToMean(Graph& graph, const DeviceInfo& device) {
   for (Node& node : graph.nodes()) {
     if (!AveragesWholeImages(graph, node, least_window) || IsPaddedPool(graph, node)) continue;
     node.op = Reduce{ReduceKind::kMean, 1u << 1 | 1u << 2, true};
+    verdict = Verdict::kChanged;
+  }
+  return verdict;
+}
+
+// pow(x, 2), which took devices 500 times as long (PoCL, a million elements: 73 ms).
+Result<Verdict> PowerToSquare(Graph& graph, const DeviceInfo&) {
+  Verdict verdict = Verdict::kUnchanged;
+  for (Node& node : graph.nodes()) {
+    if (node.op != Op(Binary{BinaryKind::kPow}) || NumberOf(graph, node.inputs[1]) != 2.0f) continue;
+    const TensorDesc& desc = graph.value(node.outputs[0]).desc;
+    if (!IsPlainFloat32(desc) || desc != graph.value(node.inputs[0]).desc) continue;
+    node.op = Unary{UnaryKind::kSquare};
+    node.inputs.resize(1);
     verdict = Verdict::kChanged;
   }
   return verdict;
