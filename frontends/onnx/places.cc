@@ -95,11 +95,12 @@ Made PlacesBeside(NodeWriter& to, ValueId indices, int axis, const Shape& whole)
   const int64_t stride = CountBetween(whole, axis + 1, whole.rank());
   const auto elements = static_cast<int32_t>(shape.element_count());
   if (to.IsConstant(indices) && elements <= kMostKnown) {
-    HEARTH_ASSIGN(std::vector<int64_t> places, to.Integers(indices));
+    HEARTH_ASSIGN(const std::vector<int64_t> numbers, to.Integers(indices));
+    std::vector<int32_t> places;
     const int64_t inner = CountBetween(shape, axis + 1, shape.rank());
     for (int64_t k = 0; k < elements; ++k) {
-      int64_t& place = places[static_cast<size_t>(k)];
-      place = place * stride + known[static_cast<size_t>(k / (inner * shape[axis]) * inner + k % inner)];
+      const int32_t beside = known[static_cast<size_t>(k / (inner * shape[axis]) * inner + k % inner)];
+      places.push_back(static_cast<int32_t>(numbers[static_cast<size_t>(k)] * stride) + beside);
     }
     return to.AddIntegers({elements}, places);
   }

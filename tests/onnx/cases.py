@@ -202,6 +202,13 @@ def movement():
             yield case(f"GatherElements_few_{axis}{len(held)}", "GatherElements", [data, few], held, axis=axis)
             yield case(f"ScatterElements_few_{axis}{len(held)}", "ScatterElements", [data, few, updates], held,
                        axis=axis, reduction="add", opset=18)
+    yield case("ScatterElements_max_of_bytes", "ScatterElements",
+               [seeded("bytes", (3, 4), np.int8, -9, 9), np.array([[1, 0], [3, 2]], np.int64),
+                seeded("u", (2, 2), np.int8, -9, 9)], [1], axis=1, reduction="max", opset=18)
+    for lead in range(4):  # an update that lies at any address of the file
+        yield case(f"ScatterElements_longest_{lead}", "ScatterElements",
+                   [np.zeros(2, np.int64), np.zeros(1, np.int64), np.array([2**53 + 1], np.int64)], [2], axis=0,
+                   **({"opset": 18} if lead % 2 else {}), **({"reduction": "none"} if lead > 1 else {}))
     yield case("GatherND_negative", "GatherND", [x, np.array([[-1, 2], [0, -4]], np.int64)])
     yield case("Split_uneven", "Split", [x, ints(1, 4, 1)], [1], outputs=3, axis=-1)
     yield case("Split_by_count", "Split", [x], outputs=4, opset=18, axis=-1, num_outputs=4)

@@ -141,6 +141,35 @@ TEST(CpuMovement, EveryTypeIsMovedAsItIs) {
   }
 }
 
+// Doubles, with which the reference moves, hold no odd number of this size.
+TEST(CpuMovement, LongIntegersOfAnOddAddressKeepTheirBits) {
+  constexpr int64_t kLong = (int64_t{1} << 53) + 1;
+  std::vector<std::byte> file(sizeof(kLong) + 1);
+  std::memcpy(file.data() + 1, &kLong, sizeof(kLong));
+  Graph graph = OneNode(Pad{{0}, {1}}, {DType::kInt64, {1}});
+  const ConstantId constant = graph.BorrowConstant(std::span(file).subspan(1), std::nullopt);
+  graph.nodes()[0].inputs = {graph.AddValue({.name = "long", .desc = {DType::kInt64, {1}}, .constant = constant})};
+  ASSERT_TRUE(InferShapes(graph).ok());
+  const auto run = RunOnHost(graph, std::vector<std::byte>(sizeof(kLong)), 1);
+  ASSERT_TRUE(run.status.ok()) << run.status.message();
+  EXPECT_EQ(std::memcmp(run.outputs[0].data(), &kLong, sizeof(kLong)), 0);
+}
+
+// With columns and neighbours that don't fill the squares, several tiles, pieces for threads, and all places for the
+// neighbours.
+TEST(CpuMovement, TransposesOfEachTypeAndSizeFollowTheReference) {
+  for (DType dtype : {DType::kUInt8, DType::kInt16, DType::kFloat32, DType::kInt64}) {
+    for (const Shape& in : {Shape{67, 131}, Shape{3, 4099}, Shape{4099, 5}, Shape{64, 64}, Shape{1, 257}}) {
+      SCOPED_TRACE(in.ToString());
+      ExpectMoved(OneNode(Transpose{{1, 0}}, {dtype, in}));
+    }
+    for (const Shape& order : {Shape{0, 2, 3, 1}, Shape{0, 3, 1, 2}, Shape{3, 2, 1, 0}, Shape{3, 0, 2, 1}}) {
+      SCOPED_TRACE(order.ToString());
+      ExpectMoved(OneNode(Transpose{order}, {dtype, {2, 19, 37, 23}}));
+    }
+  }
+}
+
 TEST(CpuMovement, QuantizedValuesKeepTheirGrid) {
   TensorDesc desc{.dtype = DType::kInt8, .shape = {2, 5, 6, 3}};
   desc.quantization = Quantization{.scales = {0.25f}, .zero_points = {-3}};

@@ -5,9 +5,11 @@
 #include <cstring>
 
 #include "backends/cpu/host/host_node.h"
+#include "backends/cpu/host/host_operand.h"
 #include "backends/cpu/host/host_output.h"
 #include "backends/cpu/host/movement.h"
 #include "backends/cpu/host/quantized.h"
+#include "core/base/error.h"
 #include "core/graph/element.h"
 #include "core/graph/quantize.h"
 
@@ -268,10 +270,12 @@ class MovementNode final : public HostNode {
     std::vector<MovedRows> parts;
   };
 
-  MovementNode(const HostNodeRequest& request, const std::byte* in, size_t element_bytes, const FillBytes& fill,
-               std::vector<Output> outputs)
+  // `copied`: what holds `in`, if it is no other node's and not the file's.
+  MovementNode(const HostNodeRequest& request, const std::byte* in, std::shared_ptr<const void> copied,
+               size_t element_bytes, const FillBytes& fill, std::vector<Output> outputs)
       : workers_(request.workers),
         in_(in),
+        copied_(std::move(copied)),
         element_bytes_(static_cast<int64_t>(element_bytes)),
         fill_(fill),
         outputs_(std::move(outputs)) {}
@@ -308,6 +312,7 @@ class MovementNode final : public HostNode {
  private:
   WorkerPool& workers_;
   const std::byte* in_;
+  std::shared_ptr<const void> copied_;
   int64_t element_bytes_;
   FillBytes fill_;
   std::vector<Output> outputs_;
@@ -352,9 +357,16 @@ Result<std::unique_ptr<HostNode>> MakeMovementNode(const HostNodeRequest& reques
     }
     outputs.push_back(std::move(output));
   }
+  const size_t element_bytes = static_cast<size_t>(bits) / 8;
   const std::byte* bytes = request.StoredBytes(x).data();
-  if (reinterpret_cast<uintptr_t>(bytes) % (static_cast<size_t>(bits) / 8) != 0) return nullptr;
-  return std::make_unique<MovementNode>(request, bytes, static_cast<size_t>(bits) / 8, *fill, std::move(outputs));
+  std::shared_ptr<const void> copied;
+  if (reinterpret_cast<uintptr_t>(bytes) % element_bytes != 0) {  // a constant at an odd address of the file
+    HEARTH_ASSIGN(const HostOperand operand, HostOperandOf(request, 0));
+    if (operand.shared == nullptr || operand.desc.dtype != in.dtype) return nullptr;
+    bytes = operand.bytes;
+    copied = operand.shared;
+  }
+  return std::make_unique<MovementNode>(request, bytes, std::move(copied), element_bytes, *fill, std::move(outputs));
 }
 
 }  // namespace hearth
