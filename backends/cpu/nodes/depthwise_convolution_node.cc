@@ -119,8 +119,15 @@ HEARTH_INTO_CALLER inline void ConvolveDepthwiseLine(const DepthwiseConvolution<
       ConvolveDepthwise<kBytes, kPixels>(conv, pixels);
       ox += kPixels;
     };
-    constexpr int kPair = kIsExact ? 1 : 2;
-    if constexpr (!kIsExact) {  // of the few layers that decide indices, eight and two pixels would be 12 KB of code
+    // Eight and two pixels would be 16 KB of code for the few layers that decide indices, and on x86 for processors of
+    // before 2013.
+#if defined(__x86_64__)
+    constexpr bool kHasAll = !kIsExact && kBytes > 16;
+#else
+    constexpr bool kHasAll = !kIsExact;
+#endif
+    constexpr int kPair = kHasAll ? 2 : 1;
+    if constexpr (kHasAll) {
       if (!has_conflicts && are_whole(8)) {
         convolve(std::integral_constant<int, 8>());
         continue;

@@ -38,21 +38,27 @@ class LookUpNode : public HostNode {
   std::string_view kernel() const override { return "look-up"; }
 
   Status Run(RunControl* /*control*/) override {
-    workers_.ForEachPart(slices_, kLeastBytesOfPart / slice_bytes_ + 1, [&](int64_t begin, int64_t end) {
-      std::array<int64_t, 256> from;
-      for (int64_t first = begin; first < end; first += std::ssize(from)) {
-        const auto count = static_cast<size_t>(std::min<int64_t>(end - first, std::ssize(from)));
-        FindSlices(first, {from.data(), count});
-        CopySlices(first, {from.data(), count});
-      }
-    });
+    workers_.ForEachPart(slices_, kLeastBytesOfPart / slice_bytes_ + 1,
+                         [&](int64_t begin, int64_t end) { MoveSlices(begin, end); });
     out_.Finish();
     return Status::Ok();
   }
 
  protected:
+  // Makes output slices.
+  virtual void MoveSlices(int64_t begin, int64_t end) const {
+    std::array<int64_t, 256> from;
+    for (int64_t first = begin; first < end; first += std::ssize(from)) {
+      const auto count = static_cast<size_t>(std::min<int64_t>(end - first, std::ssize(from)));
+      FindSlices(first, {from.data(), count});
+      CopySlices(first, {from.data(), count});
+    }
+  }
   // The slices of x for the output slices from `first` on.
   virtual void FindSlices(int64_t first, std::span<int64_t> from) const = 0;
+  int64_t slice_bytes() const { return slice_bytes_; }
+  const HostOperand& indices() const { return indices_; }
+  std::byte* out() const { return out_.bytes(); }
   const HostOperand& x() const { return x_; }
   int64_t IndexOf(int64_t at) const { return indices_.index(at); }
 
@@ -85,6 +91,28 @@ class GatherNode final : public LookUpNode {
         split_(split) {}
 
  private:
+  void MoveSlices(int64_t begin, int64_t end) const override {
+    const bool are_short = indices().desc.dtype == DType::kInt32;
+    if (slice_bytes() == 4)
+      return are_short ? Take<uint32_t, int32_t>(begin, end) : Take<uint32_t, int64_t>(begin, end);
+    if (slice_bytes() == 8)
+      return are_short ? Take<uint64_t, int32_t>(begin, end) : Take<uint64_t, int64_t>(begin, end);
+    LookUpNode::MoveSlices(begin, end);
+  }
+  // Of slices that are elements, as of tables in which trees look up what to ask.
+  template <typename T, typename Index>
+  void Take(int64_t begin, int64_t end) const {
+    const Index last = static_cast<Index>(split_.length - 1);
+    T* const to = reinterpret_cast<T*>(out());
+    for (int64_t at = begin; at < end;) {
+      const int64_t outer = at / split_.count, first = at % split_.count;
+      const int64_t count = std::min(split_.count - first, end - at);
+      const T* from = x().as<T>() + outer * split_.length;
+      const Index* index = indices().as<Index>() + outer / split_.outer * split_.count + first;
+      for (int64_t k = 0; k < count; ++k) to[at + k] = from[std::clamp<Index>(index[k], 0, last)];
+      at += count;
+    }
+  }
   void FindSlices(int64_t first, std::span<int64_t> from) const override {
     int64_t outer = first / split_.count, at = first % split_.count;
     for (int64_t& slice : from) {
