@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/float16.h"
 #include "core/graph/block_scales.h"
 #include "core/graph/element.h"
 #include "core/graph/quantize.h"
@@ -54,17 +55,36 @@ void FloatReader::ReadSlices(int64_t first, int64_t count, float* out) const {
 }
 
 void FloatReader::ReadSlice(int64_t first, int64_t count, int64_t slice, float* out) const {
-  double scale = 1, zero_point = 0;
+  float scale = 1;
+  double zero_point = 0;
   if (IsQuantized(desc_) && !desc_.quantization->scales.empty()) {
     const Quantization& quantization = *desc_.quantization;
     scale = quantization.scales[quantization.scales.size() == 1 ? 0 : slice];
     const size_t zero_points = quantization.zero_points.size();
     if (zero_points > 0) zero_point = static_cast<double>(quantization.zero_points[zero_points == 1 ? 0 : slice]);
   }
-  WithLoad(desc_.dtype, [&](const auto& load) {
-    for (int64_t i = 0; i < count; ++i)
-      out[i] = static_cast<float>(scale * (static_cast<double>(load(bytes_, first + i)) - zero_point));
-  });
+  // Of up to 16 bits a difference to the zero point is a whole float, so that the product alone is rounded.
+  const auto read = [bytes = bytes_, first, count, out, scale,
+                     zero = static_cast<float>(zero_point)](const auto& load) {
+    for (int64_t i = 0; i < count; ++i) out[i] = scale * (static_cast<float>(load(bytes, first + i)) - zero);
+  };
+  switch (desc_.dtype) {
+    case DType::kFloat16:
+      return read([](const std::byte* b, int64_t i) { return HalfToFloat(LoadAt<uint16_t>(b, i)); });
+    case DType::kInt4: return read([](const std::byte* b, int64_t i) { return LoadInt4(b, i); });
+    case DType::kInt8: return read([](const std::byte* b, int64_t i) { return LoadAt<int8_t>(b, i); });
+    case DType::kUInt8: return read([](const std::byte* b, int64_t i) { return LoadAt<uint8_t>(b, i); });
+    case DType::kInt16: return read([](const std::byte* b, int64_t i) { return LoadAt<int16_t>(b, i); });
+    default: break;
+  }
+  const auto element_bytes = static_cast<int64_t>(BitsOf(desc_.dtype) / 8);
+  double numbers[256];
+  for (int64_t done = 0; done < count; done += std::ssize(numbers)) {
+    const int64_t some = std::min<int64_t>(count - done, std::ssize(numbers));
+    const std::span bytes(bytes_ + (first + done) * element_bytes, static_cast<size_t>(some * element_bytes));
+    LoadElements(desc_.dtype, bytes, {numbers, static_cast<size_t>(some)});
+    for (int64_t i = 0; i < some; ++i) out[done + i] = static_cast<float>(double{scale} * (numbers[i] - zero_point));
+  }
 }
 
 }  // namespace hearth

@@ -10,29 +10,38 @@
 namespace hearth {
 namespace {
 
+// The loops have copies of what they read, because what they store might be that: they would not vectorize.
 template <typename T>
 void Read(const TensorGrid& grid, const std::byte* stored, std::span<float> floats) {
-  const auto zero_point = static_cast<int32_t>(grid.zero_point);  // 32 bits, so that the loop vectorizes
-  Vectorized([&]() HEARTH_INTO_CALLER {
-    for (size_t i = 0; i < floats.size(); ++i) {
-      floats[i] = static_cast<float>(LoadAt<T>(stored, static_cast<int64_t>(i)) - zero_point) * grid.scale;
-    }
+  Vectorized<VectorSet::kAvx2>([&]() HEARTH_INTO_CALLER {
+    const auto zero_point = static_cast<int32_t>(grid.zero_point);  // 32 bits, so that the loop vectorizes
+    const float scale = grid.scale;
+    const T* const from = reinterpret_cast<const T*>(stored);
+    float* const to = floats.data();
+    const size_t count = floats.size();
+    HEARTH_INDEPENDENT for (size_t i = 0; i < count; ++i) to[i] = static_cast<float>(from[i] - zero_point) * scale;
   });
 }
 
 template <typename T>
-void Write(const TensorGrid& grid, std::span<const float> floats, std::byte* stored) {
-  const auto zero_point = static_cast<int32_t>(grid.zero_point);
-  Vectorized([&]() HEARTH_INTO_CALLER {
-    for (size_t i = 0; i < floats.size(); ++i) {
-      StoreAt(stored, static_cast<int64_t>(i), static_cast<T>(StepsOf(floats[i], grid) + zero_point));
-    }
+void Write(const TensorGrid& of_tensor, std::span<const float> floats, std::byte* stored) {
+  Vectorized<VectorSet::kAvx2>([&]() HEARTH_INTO_CALLER {
+    const TensorGrid grid = of_tensor;
+    const auto zero_point = static_cast<int32_t>(grid.zero_point);
+    const float* const from = floats.data();
+    T* const to = reinterpret_cast<T*>(stored);
+    const size_t count = floats.size();
+    HEARTH_INDEPENDENT for (size_t i = 0; i < count; ++i) to[i] = static_cast<T>(StepsOf(from[i], grid) + zero_point);
   });
 }
 
-void Round(const TensorGrid& grid, std::span<float> floats) {
-  Vectorized([&]() HEARTH_INTO_CALLER {
-    for (float& real : floats) real = static_cast<float>(StepsOf(real, grid)) * grid.scale;
+void Round(const TensorGrid& of_tensor, std::span<float> floats) {
+  Vectorized<VectorSet::kAvx2>([&]() HEARTH_INTO_CALLER {
+    const TensorGrid grid = of_tensor;
+    float* const reals = floats.data();
+    const size_t count = floats.size();
+    HEARTH_INDEPENDENT for (size_t i = 0; i < count; ++i) reals[i] =
+        static_cast<float>(StepsOf(reals[i], grid)) * grid.scale;
   });
 }
 

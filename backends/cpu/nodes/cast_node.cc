@@ -39,11 +39,12 @@ HEARTH_INTO_CALLER inline To Converted(From from) {
 
 template <typename From, typename To>
 void ConvertPart(const std::byte* x, std::byte* y, int64_t begin, int64_t end) {
-  const auto* from = reinterpret_cast<const From*>(x);
-  auto* to = reinterpret_cast<To*>(y);
   constexpr bool kIsCommon = std::is_same_v<From, float> || std::is_same_v<To, float>;  // others would be 0.03 MB
-  Vectorized<kIsCommon ? VectorSet::kAvx2 : VectorSet::kBase>([=]() HEARTH_INTO_CALLER {
-    for (int64_t k = begin; k < end; ++k) to[k] = Converted<To>(from[k]);
+  Vectorized<kIsCommon ? VectorSet::kAvx2 : VectorSet::kBase>([&]() HEARTH_INTO_CALLER {
+    const From* const from = reinterpret_cast<const From*>(x) + begin;
+    To* const to = reinterpret_cast<To*>(y) + begin;
+    const int64_t count = end - begin;  // a copy, as stored bytes might be `end`
+    HEARTH_INDEPENDENT for (int64_t k = 0; k < count; ++k) to[k] = Converted<To>(from[k]);
   });
 }
 void HalvesToFloats(const std::byte* x, std::byte* y, int64_t begin, int64_t end) {

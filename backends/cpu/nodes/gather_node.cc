@@ -225,6 +225,18 @@ int64_t IntegerAt(DType dtype, const std::byte* bytes, int64_t index) {
   return WithLoad(dtype, [&](const auto& load) { return static_cast<int64_t>(load(bytes, index)); });
 }
 
+// The type in which numbers are added and multiplied: integers wrap.
+template <typename T>
+struct WrappingOf {
+  using Type = T;
+};
+template <std::integral T>
+struct WrappingOf<T> {
+  using Type = std::make_unsigned_t<T>;
+};
+template <typename T>
+using Wrapping = typename WrappingOf<T>::Type;
+
 int64_t Combined(BinaryKind kind, DType dtype, int64_t a, int64_t b) {
   const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
   const bool is_less = dtype == DType::kUInt64 ? x < y : a < b;
@@ -269,8 +281,13 @@ class ScatterNode final : public HostNode {
   void Combine(std::byte* target, const std::byte* from) const {
     const DType dtype = matrix_.desc.dtype;
     const int64_t columns = matrix_.desc.shape[1];
-    if (dtype == DType::kFloat32) return CombineReal<float>(target, from, columns);
-    if (dtype == DType::kFloat64) return CombineReal<double>(target, from, columns);
+    switch (dtype) {
+      case DType::kFloat32: return CombineRows<float>(target, from, columns);
+      case DType::kFloat64: return CombineRows<double>(target, from, columns);
+      case DType::kInt32: return CombineRows<int32_t>(target, from, columns);
+      case DType::kInt64: return CombineRows<int64_t>(target, from, columns);
+      default: break;
+    }
     const int64_t bytes = BytesOf(matrix_.desc);
     for (int64_t c = 0; c < columns; ++c) {
       const int64_t made = Combined(*kind_, dtype, IntegerAt(dtype, target, c), IntegerAt(dtype, from, c));
@@ -278,13 +295,13 @@ class ScatterNode final : public HostNode {
     }
   }
   template <typename T>
-  void CombineReal(std::byte* target, const std::byte* from, int64_t columns) const {
+  void CombineRows(std::byte* target, const std::byte* from, int64_t columns) const {
     const auto combine = [&](auto function) {
       for (int64_t c = 0; c < columns; ++c) StoreAt<T>(target, c, function(LoadAt<T>(target, c), LoadAt<T>(from, c)));
     };
     switch (*kind_) {
-      case BinaryKind::kAdd: return combine([](T a, T b) { return a + b; });
-      case BinaryKind::kMul: return combine([](T a, T b) { return a * b; });
+      case BinaryKind::kAdd: return combine([](T a, T b) { return static_cast<T>(Wrapping<T>(a) + Wrapping<T>(b)); });
+      case BinaryKind::kMul: return combine([](T a, T b) { return static_cast<T>(Wrapping<T>(a) * Wrapping<T>(b)); });
       case BinaryKind::kMaximum: return combine([](T a, T b) { return a < b || b != b ? b : a; });
       default: return combine([](T a, T b) { return b < a || b != b ? b : a; });
     }

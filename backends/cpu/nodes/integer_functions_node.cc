@@ -14,9 +14,12 @@ namespace hearth {
 namespace {
 
 template <typename T>
-void ApplyPart(const Unary& unary, const T* x, T* y, int64_t count) {
+void ApplyPart(const Unary& unary, const T* from, T* to, int64_t elements) {
   using U = std::make_unsigned_t<T>;  // unsigned, which wraps
-  Vectorized<kMostFor<T>>([=]() HEARTH_INTO_CALLER {
+  Vectorized<kMostFor<T>>([&]() HEARTH_INTO_CALLER {
+    const T* const x = from;  // copies, which what is stored can't be
+    T* const y = to;
+    const int64_t count = elements;
     switch (unary.kind) {
       case UnaryKind::kNeg:
         for (int64_t k = 0; k < count; ++k) y[k] = static_cast<T>(U{0} - static_cast<U>(x[k]));
