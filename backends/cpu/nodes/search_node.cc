@@ -93,10 +93,37 @@ void FindInRows(bool largest, const Lines& lines, const float* x, Index* y, Work
   });
 }
 
+// Of rows: four at once, so that no addition waits for the one before.
+template <typename T, typename Sum>
+void AddUpRows(const CumSum& cumsum, const AxisSplit& split, const T* x, T* y, WorkerPool& workers) {
+  constexpr int64_t kAtOnce = 4;
+  const int64_t length = split.length;
+  workers.ForEachPart(split.outer, kLeastSearched / length + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; row += kAtOnce) {
+      const int64_t rows = std::min(kAtOnce, end - row), step = cumsum.reverse ? -1 : 1;
+      const int64_t first = row * length + (cumsum.reverse ? length - 1 : 0);
+      Sum sums[kAtOnce] = {};
+      const auto add = [&](int64_t r, int64_t at) HEARTH_INTO_CALLER {
+        const Sum before = sums[r];
+        sums[r] += static_cast<Sum>(x[at + r * length]);
+        y[at + r * length] = static_cast<T>(cumsum.exclusive ? before : sums[r]);
+      };
+      for (int64_t k = 0, at = first; k < length; ++k, at += step) {
+        if (rows == kAtOnce) {
+          HEARTH_UNROLLED for (int64_t r = 0; r < kAtOnce; ++r) add(r, at);
+        } else {
+          for (int64_t r = 0; r < rows; ++r) add(r, at);
+        }
+      }
+    }
+  });
+}
+
 // Sums of floats are float64; sums of integers wrap.
 template <typename T, typename Sum>
 void AddUp(const CumSum& cumsum, const Lines& lines, const T* x, T* y, WorkerPool& workers) {
   const AxisSplit& split = lines.split;
+  if (split.inner == 1) return AddUpRows<T, Sum>(cumsum, split, x, y, workers);
   ForEachChunk(lines, workers, [&](int64_t outer, int64_t first, int64_t count) {
     Vectorized<kMostFor<T>>([&]() HEARTH_INTO_CALLER {
       Sum sums[kLinesOfChunk] = {};
