@@ -63,11 +63,12 @@ class Composer {
   Made Magnitude() const { return One(UnaryKind::kAbs, x_); }
   Made Signed(const Made& magnitude) const { return Two(BinaryKind::kMul, One(UnaryKind::kSign, x_), magnitude); }
   // atanh(s) of 0 to 1/3 by its series (NIST's Handbook of Mathematical Functions, 4.38.5); the first term left out is
-  // 1e-8 of the sum.
+  // 1e-8 of the sum, and in float64 1e-20.
   Made AtanhSeries(const Made& s) const {
     const Made z = One(UnaryKind::kSquare, s);
-    Made sum = Plus(Times(z, 1.0 / 13.0), 1.0 / 11.0);
-    for (const double odd : {9.0, 7.0, 5.0, 3.0, 1.0}) sum = Plus(Two(BinaryKind::kMul, sum, z), 1.0 / odd);
+    const int last = to_.desc(x_).dtype == DType::kFloat64 ? 37 : 13;
+    Made sum = Plus(Times(z, 1.0 / last), 1.0 / (last - 2));
+    for (int odd = last - 4; odd > 0; odd -= 2) sum = Plus(Two(BinaryKind::kMul, sum, z), 1.0 / odd);
     return Two(BinaryKind::kMul, sum, s);
   }
   // log(1 + u) of 0 to 1: 1 + u has lost the digits of a small u.
