@@ -176,6 +176,7 @@ class MergedNode final : public HostNode {
   std::optional<uint64_t> held_bytes() const override { return 0; }
 };
 
+// Leaves out functions of single elements whose readers make the same themselves (HostNode::unread).
 void MergeUnread(const Graph& graph, std::span<const int> indices, std::span<const ValueId> outputs,
                  std::vector<std::unique_ptr<HostNode>>& nodes) {
   std::set<ValueId> read(outputs.begin(), outputs.end());

@@ -180,7 +180,8 @@ TEST(CpuIntegers, OperationsOfTwoValuesAreTheReferences) {
     const Grid a{dtype, {0.031f}, {middle}}, b{dtype, {0.047f}, {middle + 9}}, out{dtype, {0.053f}, {middle - 3}};
     for (const BinaryKind kind :
          {BinaryKind::kAdd, BinaryKind::kSub, BinaryKind::kMul, BinaryKind::kMaximum, BinaryKind::kMinimum}) {
-      for (const Shape& shape : {Shape{1, 5, 7, 9}, Shape{9}, Shape{1, 1, 1, 9}, Shape{1}, Shape{7, 9}}) {
+      for (const Shape& shape :
+           {Shape{1, 5, 7, 9}, Shape{9}, Shape{1, 1, 1, 9}, Shape{1}, Shape{7, 9}, Shape{5, 1, 9}, Shape{7, 1}}) {
         IntegerGraph graph;
         const ValueId x = graph.Input({1, 5, 7, 9}, a), y = graph.Input(shape, b);
         graph.Add(Binary{kind, Activation::kRelu}, {x, y}, out);
@@ -210,6 +211,31 @@ TEST(CpuIntegers, FunctionsOfOneValueAreTheReferencesBitForBit) {
       const IntegerResults results = RunIntegers(graph.graph());
       EXPECT_EQ(results.host, results.reference) << static_cast<int>(kind);
       EXPECT_THAT(results.kernels, ElementsAre("integer"));
+    }
+  }
+}
+
+// As swish: one table of x. The function's own node is left out, unless another reader has it.
+TEST(CpuIntegers, AProductOfANumberAndAFunctionOfItIsOneTable) {
+  for (const DType dtype : {DType::kInt8, DType::kUInt8}) {
+    const int64_t middle = dtype == DType::kInt8 ? -5 : 120;
+    const Grid in{dtype, {0.031f}, {middle}}, share{dtype, {1.0f / 256}, {dtype == DType::kInt8 ? -128 : 0}};
+    for (const bool is_first : {true, false}) {
+      const auto results_of = [&](bool has_reader) {
+        IntegerGraph graph;
+        const ValueId x = graph.Input({3, 77}, in), of_x = graph.Add(Unary{UnaryKind::kLogistic}, {x}, share);
+        const std::vector<ValueId> operands = is_first ? std::vector{x, of_x} : std::vector{of_x, x};
+        const ValueId product = graph.Add(Binary{BinaryKind::kMul, Activation::kNone}, operands, in);
+        if (has_reader) graph.Add(Binary{BinaryKind::kAdd, Activation::kNone}, {product, of_x}, in);
+        return RunIntegers(graph.graph());
+      };
+      const IntegerResults alone = results_of(false);
+      EXPECT_THAT(alone.kernels, ElementsAre("merged", "integer"));
+      for (size_t k = 0; k < alone.host.size(); ++k) {
+        const int apart = static_cast<int8_t>(alone.host[k] - alone.reference[k]);
+        ASSERT_LE(std::abs(apart), 1) << "at " << k;
+      }
+      EXPECT_THAT(results_of(true).kernels, ElementsAre("integer", "integer", "integer"));
     }
   }
 }
