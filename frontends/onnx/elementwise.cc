@@ -52,11 +52,12 @@ Results ReadBinary(OpView& op) {
   const auto kind = static_cast<BinaryKind>(op.kind());
   const DType base = to.desc(aligned.values[0]).dtype, other = to.desc(aligned.values[1]).dtype;
   if (kind != BinaryKind::kPow || base == other) return aligned.Result(to.Add(Binary{.kind = kind}, aligned.values));
-  // The result has the base's type. Whole powers of integers stay exact.
+  // The result has the base's type. Whole powers of integers stay exact; others are cut off, so that float32, in which
+  // devices have 168.99 for the power 1 of 169, would give another integer.
   HEARTH_ASSIGN(const std::vector<float> powers, op.IsConstant(1) ? op.Floats(1) : std::vector<float>());
   const auto is_whole = [](float p) { return p >= 0.0f && p < 64.0f && p == std::floor(p); };
   const bool are_whole = !powers.empty() && std::ranges::all_of(powers, is_whole);
-  const DType common = IsFloat(base) || !IsFloat(other) || are_whole ? base : other;
+  const DType common = IsFloat(base) || !IsFloat(other) || are_whole ? base : DType::kFloat64;
   const Made power = to.Add(kind, {to.AddCast(aligned.values[0], common), to.AddCast(aligned.values[1], common)});
   return aligned.Result(to.AddCast(power, base));
 }

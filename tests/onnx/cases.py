@@ -141,6 +141,11 @@ def elements():
         yield case(f"Mod_fmod_of_the_least_{np.dtype(kind)}", "Mod",
                    [np.array([least, least, least + 1, -7, 7, 7, 0], kind), np.array([3, -3, 3, -3, -3, 3, 5], kind)], fmod=1)
     yield case("Pow_mixed", "Pow", [seeded("a", (6,), low=0.1, high=3), np.array([0, 1, 2, 3, -1, 2], np.int32)])
+    roots = np.array([169, 40, -39, 6859, 46339, 16777217], np.int32)
+    for power in (0.5, 1.0, 1 / 3):
+        for held in ([], [1]):
+            yield case(f"Pow_integers_{power:.1f}_{len(held)}", "Pow", [np.abs(roots), np.float32(power)], held)
+    yield case("Pow_integers_by_each", "Pow", [roots[:4], np.array([1, 2, 3, 1], np.float32)])
     yield case("Round", "Round", [np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 2.4], np.float32)])
     for op in ("Erf", "Softplus", "Softsign", "Selu", "Elu", "Celu", "Mish", "HardSwish", "HardSigmoid", "Tan", "Asin",
                "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Atanh", "Sigmoid", "ThresholdedRelu", "Reciprocal", "Sign"):
