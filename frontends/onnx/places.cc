@@ -2,6 +2,7 @@
 #include "frontends/onnx/places.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
@@ -80,6 +81,8 @@ Made PlacesBeside(NodeWriter& to, ValueId indices, int axis, const Shape& whole)
   if (!fits) {
     return Error(StatusCode::kMalformedInput, "indices of shape {} for {}", shape.ToString(), whole.ToString());
   }
+  if (whole.element_count() > std::numeric_limits<int32_t>::max())
+    return Error(StatusCode::kUnsupported, "elements of {}, which 32 bits can't count", whole.ToString());
   other[axis] = 1;
   HEARTH_TRY(to.budget().CheckRoom(other, DType::kInt32));
   std::vector<int32_t> known(static_cast<size_t>(other.element_count()));
@@ -126,11 +129,11 @@ Results ReadGatherElements(OpView& op) {
   NodeWriter& to = op.to();
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
-  HEARTH_ASSIGN(const ValueId list, to.AddReshape(op.In(0), {static_cast<int32_t>(desc.shape.element_count())}));
   const size_t first_node = to.graph().nodes().size();
   HEARTH_ASSIGN(const ValueId indices, FromFront(op, op.In(1), axis, 1));
   HEARTH_ASSIGN(const ValueId places, PlacesBeside(to, indices, axis, desc.shape));
   HEARTH_TRY(KeepRows(to, first_node));
+  HEARTH_ASSIGN(const ValueId list, to.AddReshape(op.In(0), {static_cast<int32_t>(desc.shape.element_count())}));
   return Plain(to.AddReshape(AddOnRows(to, Gather{}, {list, places}, to.desc(list)), to.shape(indices)));
 }
 

@@ -155,9 +155,9 @@ HEARTH_INTO_CALLER inline float VectorSine(double x, int64_t quarters) {
 // Natural logarithm, off by 2e-7 of it and by 1e-7 near 1; coefficients of Cephes' logf (Moshier).
 HEARTH_INTO_CALLER inline float VectorLog(float x) {
   const bool is_small = x < 0x1p-126f;
-  const auto bits = std::bit_cast<int32_t>(is_small ? x * 0x1p23f : x);
-  const int32_t above = bits - 0x3f3504f3;  // sqrt(1/2), so that the rest is between that and twice that
-  const float power = static_cast<float>((above >> 23) - (is_small ? 23 : 0));
+  const auto bits = std::bit_cast<uint32_t>(is_small ? x * 0x1p23f : x);
+  const uint32_t above = bits - 0x3f3504f3;  // sqrt(1/2), so that the rest is between that and twice that
+  const float power = static_cast<float>((static_cast<int32_t>(above) >> 23) - (is_small ? 23 : 0));
   const float r = std::bit_cast<float>((above & 0x007fffff) + 0x3f3504f3) - 1.0f;
   const float square = r * r;
   float p = 7.0376836292e-2f;
