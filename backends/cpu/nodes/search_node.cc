@@ -76,20 +76,20 @@ void FindInRows(bool largest, const Lines& lines, const float* x, Index* y, Work
   const int64_t length = lines.split.length;
   const float sign = largest ? 1.0f : -1.0f;
   workers.ForEachPart(lines.split.outer, kLeastSearched / length + 1, [&](int64_t begin, int64_t end) {
-    Vectorized([&]() HEARTH_INTO_CALLER {
-      for (int64_t row = begin; row < end; ++row) {
-        const float* from = x + row * length;
-        int32_t extreme = std::numeric_limits<int32_t>::min();
+    for (int64_t row = begin; row < end; ++row) {
+      const float* from = x + row * length;
+      int32_t extreme = std::numeric_limits<int32_t>::min();
+      Vectorized([&]() HEARTH_INTO_CALLER {
+        int32_t most = extreme;
         for (int64_t k = 0; k < length; ++k) {
           const int32_t number = OrderedBehindNaN(sign * from[k]);
-          extreme = extreme < number ? number : extreme;
+          most = most < number ? number : most;
         }
-        int64_t place = 0;
-        const float wanted = sign * NumberOfOrder(extreme);
-        while (from[0] == from[0] && place + 1 < length && from[place] != wanted) ++place;
-        y[row] = static_cast<Index>(place);
-      }
-    });
+        extreme = most;
+      });
+      const float* found = std::isnan(from[0]) ? from : std::find(from, from + length, sign * NumberOfOrder(extreme));
+      y[row] = static_cast<Index>(found - from);
+    }
   });
 }
 
@@ -131,10 +131,19 @@ void AddUp(const CumSum& cumsum, const Lines& lines, const T* x, T* y, WorkerPoo
         const int64_t place = cumsum.reverse ? split.length - 1 - k : k;
         const int64_t at = (outer * split.length + place) * split.inner + first;
         const T* from = x + at;
-        T* __restrict to = y + at;
-        for (int64_t c = 0; cumsum.exclusive && c < count; ++c) to[c] = static_cast<T>(sums[c]);
-        for (int64_t c = 0; c < count; ++c) sums[c] += static_cast<Sum>(from[c]);
-        for (int64_t c = 0; !cumsum.exclusive && c < count; ++c) to[c] = static_cast<T>(sums[c]);
+        T* to = y + at;
+        if (cumsum.exclusive) {
+          HEARTH_INDEPENDENT for (int64_t c = 0; c < count; ++c) {
+            const Sum before = sums[c];
+            sums[c] += static_cast<Sum>(from[c]);
+            to[c] = static_cast<T>(before);
+          }
+        } else {
+          HEARTH_INDEPENDENT for (int64_t c = 0; c < count; ++c) {
+            sums[c] += static_cast<Sum>(from[c]);
+            to[c] = static_cast<T>(sums[c]);
+          }
+        }
       }
     });
   });
