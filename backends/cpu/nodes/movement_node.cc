@@ -183,6 +183,9 @@ template <typename Element>
 void Transpose(const MovedMatrix& matrix, const Element* source, Element* target, int64_t neighbours) {
   constexpr int64_t kSide = 16 / sizeof(Element), kTile = 64;
   const int64_t from = matrix.source_stride, to = matrix.target_stride;
+  // Columns a multiple of 4 KiB apart share one set of the first cache: each is read to the end of its tile at once.
+  constexpr int64_t kApart = 4096 / sizeof(Element);
+  const bool finishes_columns = from % kApart == 0 && to < kApart;
   const auto move = [&](int64_t n, int64_t last_n, int64_t c, int64_t last_c) {
     for (int64_t column = c; column < last_c; ++column) {
       for (int64_t k = n; k < last_n; ++k) target[k * to + column] = source[column * from + k];
@@ -192,10 +195,17 @@ void Transpose(const MovedMatrix& matrix, const Element* source, Element* target
     const int64_t last_c = std::min(c + kTile, matrix.columns), whole_c = c + (last_c - c) / kSide * kSide;
     for (int64_t n = 0; n < neighbours; n += kTile) {
       const int64_t last_n = std::min(n + kTile, neighbours), whole_n = n + (last_n - n) / kSide * kSide;
-      for (int64_t k = n; k < whole_n; k += kSide) {
+      const auto move_square = [&](int64_t k, int64_t column) {
+        TransposeSquare(source + column * from + k, from, target + k * to + column, to,
+                        std::make_index_sequence<kSide>());
+      };
+      if (finishes_columns) {
         for (int64_t column = c; column < whole_c; column += kSide) {
-          TransposeSquare(source + column * from + k, from, target + k * to + column, to,
-                          std::make_index_sequence<kSide>());
+          for (int64_t k = n; k < whole_n; k += kSide) move_square(k, column);
+        }
+      } else {
+        for (int64_t k = n; k < whole_n; k += kSide) {
+          for (int64_t column = c; column < whole_c; column += kSide) move_square(k, column);
         }
       }
       move(n, whole_n, whole_c, last_c);
