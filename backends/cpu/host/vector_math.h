@@ -47,6 +47,14 @@ HEARTH_INTO_CALLER inline float RoundedToEven(float x) {
   return (x + kRounder) - kRounder;
 }
 
+// The highest power's factor first.
+template <typename T, typename... Factors>
+HEARTH_INTO_CALLER inline T Polynomial(T x, T highest, Factors... factors) {
+  T sum = highest;
+  ((sum = sum * x + factors), ...);
+  return sum;
+}
+
 // exp of x clamped to -87 to 88, so never 0 or infinity, with a relative error of at most 2e-7. NaN stays NaN.
 HEARTH_INTO_CALLER inline float VectorExp(float x) {
   x = x < -87.0f ? -87.0f : x;
@@ -56,12 +64,8 @@ HEARTH_INTO_CALLER inline float VectorExp(float x) {
   const float n = biased - kRounder;
   // ln 2 in two parts, the first with zeros in its low bits.
   const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
-  float p = 1.9875691500e-4f;
-  p = p * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
+  float p = Polynomial(r, 1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f,
+                       5.0000001201e-1f);
   p = p * r * r + r + 1.0f;
   const uint32_t power = (std::bit_cast<uint32_t>(biased) << 23) + 0x3f800000;  // unsigned: NaN has any bits
   return p * std::bit_cast<float>(power);
@@ -81,11 +85,8 @@ HEARTH_INTO_CALLER inline float VectorSigmoid(float x) {
 HEARTH_INTO_CALLER inline float VectorTanh(float x) {
   const float size = x < 0.0f ? -x : x;
   const float square = x * x;
-  float p = -5.70498872745e-3f;
-  p = p * square + 2.06390887954e-2f;
-  p = p * square - 5.37397155531e-2f;
-  p = p * square + 1.33314422036e-1f;
-  p = p * square - 3.33332819422e-1f;
+  const float p = Polynomial(square, -5.70498872745e-3f, 2.06390887954e-2f, -5.37397155531e-2f, 1.33314422036e-1f,
+                             -3.33332819422e-1f);
   const float near_zero = p * square * x + x;
   const float far = 1.0f - 2.0f / (VectorExp(2.0f * size) + 1.0f);
   const float with_sign = x < 0.0f ? -far : far;
@@ -96,16 +97,8 @@ HEARTH_INTO_CALLER inline float VectorTanh(float x) {
 HEARTH_INTO_CALLER inline float VectorErfc(float x) {
   const float size = x < 0.0f ? -x : x;
   const float t = 1.0f / (1.0f + 0.5f * size);
-  float p = 0.17087277f;
-  p = p * t - 0.82215223f;
-  p = p * t + 1.48851587f;
-  p = p * t - 1.13520398f;
-  p = p * t + 0.27886807f;
-  p = p * t - 0.18628806f;
-  p = p * t + 0.09678418f;
-  p = p * t + 0.37409196f;
-  p = p * t + 1.00002368f;
-  p = p * t - 1.26551223f;
+  const float p = Polynomial(t, 0.17087277f, -0.82215223f, 1.48851587f, -1.13520398f, 0.27886807f, -0.18628806f,
+                             0.09678418f, 0.37409196f, 1.00002368f, -1.26551223f);
   const float tail = t * VectorWholeExp(p - size * size);
   return x < 0.0f ? 2.0f - tail : tail;
 }
@@ -114,13 +107,8 @@ HEARTH_INTO_CALLER inline float VectorErfc(float x) {
 HEARTH_INTO_CALLER inline float VectorErf(float x) {
   const float size = x < 0.0f ? -x : x;
   const float square = x * x;
-  float p = 1.20552e-4f;
-  p = p * square - 8.5483270e-4f;
-  p = p * square + 5.22397762e-3f;
-  p = p * square - 2.68661706e-2f;
-  p = p * square + 1.12837917e-1f;
-  p = p * square - 3.76126389e-1f;
-  p = p * square + 1.12837917f;
+  const float p = Polynomial(square, 1.20552e-4f, -8.5483270e-4f, 5.22397762e-3f, -2.68661706e-2f, 1.12837917e-1f,
+                             -3.76126389e-1f, 1.12837917f);
   const float far = 1.0f - VectorErfc(size);
   const float with_sign = x < 0.0f ? -far : far;
   return size < 0.5f ? p * x : with_sign;
@@ -135,19 +123,10 @@ HEARTH_INTO_CALLER inline float VectorSine(double x, int64_t quarters) {
   const double r = (x - n * 1.5707963267948966) - n * 6.123233995736766e-17;
   const int64_t turn = std::bit_cast<int64_t>(biased) + quarters;
   const double square = r * r;
-  double sine = -1.0 / 39916800;
-  sine = sine * square + 1.0 / 362880;
-  sine = sine * square - 1.0 / 5040;
-  sine = sine * square + 1.0 / 120;
-  sine = sine * square - 1.0 / 6;
-  sine = sine * square * r + r;
-  double cosine = 1.0 / 479001600;
-  cosine = cosine * square - 1.0 / 3628800;
-  cosine = cosine * square + 1.0 / 40320;
-  cosine = cosine * square - 1.0 / 720;
-  cosine = cosine * square + 1.0 / 24;
-  cosine = cosine * square - 0.5;
-  cosine = cosine * square + 1.0;
+  const double odd = Polynomial(square, -1.0 / 39916800, 1.0 / 362880, -1.0 / 5040, 1.0 / 120, -1.0 / 6);
+  const double sine = odd * square * r + r;
+  const double cosine =
+      Polynomial(square, 1.0 / 479001600, -1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24, -0.5, 1.0);
   const double size = (turn & 1) != 0 ? cosine : sine;
   return static_cast<float>((turn & 2) != 0 ? -size : size);
 }
@@ -160,15 +139,9 @@ HEARTH_INTO_CALLER inline float VectorLog(float x) {
   const float power = static_cast<float>((static_cast<int32_t>(above) >> 23) - (is_small ? 23 : 0));
   const float r = std::bit_cast<float>((above & 0x007fffff) + 0x3f3504f3) - 1.0f;
   const float square = r * r;
-  float p = 7.0376836292e-2f;
-  p = p * r - 1.1514610310e-1f;
-  p = p * r + 1.1676998740e-1f;
-  p = p * r - 1.2420140846e-1f;
-  p = p * r + 1.4249322787e-1f;
-  p = p * r - 1.6668057665e-1f;
-  p = p * r + 2.0000714765e-1f;
-  p = p * r - 2.4999993993e-1f;
-  p = p * r + 3.3333331174e-1f;
+  const float p =
+      Polynomial(r, 7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f, 1.4249322787e-1f,
+                 -1.6668057665e-1f, 2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f);
   float y = p * r * square - 2.12194440e-4f * power - 0.5f * square + r + 0.693359375f * power;
   y = x == 0.0f ? -INFINITY : y;
   y = x < 0.0f ? NAN : y;
@@ -185,10 +158,7 @@ HEARTH_INTO_CALLER inline float VectorAtan2(float y, float x) {
   const bool is_steep = slope > 0.41421356f;
   const float near = is_steep ? (slope - 1.0f) / (slope + 1.0f) : slope;
   const float square = near * near;
-  float p = 8.05374449538e-2f;
-  p = p * square - 1.38776856032e-1f;
-  p = p * square + 1.99777106478e-1f;
-  p = p * square - 3.33329491539e-1f;
+  const float p = Polynomial(square, 8.05374449538e-2f, -1.38776856032e-1f, 1.99777106478e-1f, -3.33329491539e-1f);
   float angle = p * square * near + near + (is_steep ? 0.78539816f : 0.0f);
   angle = width < height ? 1.57079633f - angle : angle;
   angle = std::bit_cast<int32_t>(x) < 0 ? 3.14159265f - angle : angle;
