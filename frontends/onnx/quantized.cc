@@ -229,24 +229,29 @@ Results ReadOnReals(OpView& op, std::string_view name, const std::vector<Tensor>
 bool HasChannelsLast(const OpView& op) {
   return op.Int("channels_last", 0) != 0;
 }
-// What an operator of pictures made, in the order of such a file.
-Results InFile(const OpView& op, Results made) {
-  if (!made.ok() || !HasChannelsLast(op)) return made;
+// Operand 0 in this order, which is the file's own if that has channels last; and what is made of it, as in the file.
+Made PictureOf(const OpView& op, Order order) {
+  return op.In(0, HasChannelsLast(op) ? Order::kPlain : order);
+}
+Results WithChannelsLast(NodeWriter& to, const Results& made) {
+  if (!made.ok()) return made;
   const Tensor& tensor = made->front();
-  return Plain(ToOrder(op.to(), tensor.value(), tensor.order(), Order::kLast));
+  return Plain(ToOrder(to, tensor.value(), tensor.order(), Order::kLast));
+}
+Results InFile(const OpView& op, const Results& made) {
+  return HasChannelsLast(op) ? WithChannelsLast(op.to(), made) : made;
 }
 
 Results ReadNhwcMaxPool(OpView& op) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
-  HEARTH_ASSIGN(const std::vector<Tensor> made,
-                ReadOnReals(op, "MaxPool", {{.last = x}}, op.node(), OpsetOf(op.scope().sets(), ""), op.input_count()));
-  return Plain(ToOrder(op.to(), made[0].value(), made[0].order(), Order::kLast));
+  const int64_t opset = OpsetOf(op.scope().sets(), "");
+  return WithChannelsLast(op.to(), ReadOnReals(op, "MaxPool", {{.last = x}}, op.node(), opset, op.input_count()));
 }
 
 // (x, its scale, its zero point, those of the result)
 Results ReadQLinear(OpView& op) {
   const Order order = HasChannelsLast(op) ? Order::kLast : op.OrderOf(0);
-  HEARTH_ASSIGN(const ValueId real, RealOperand(op, 0, op.In(0, HasChannelsLast(op) ? Order::kPlain : order)));
+  HEARTH_ASSIGN(const ValueId real, RealOperand(op, 0, PictureOf(op, order)));
   NodeProto node = op.node();
   // The axis of QLinearSoftmax is the last one where none is given, in each version.
   if (op.Find("axis") == nullptr) node.attributes.push_back({.name = "axis", .i = -1});
@@ -290,7 +295,7 @@ Results ReadQLinearLayer(OpView& op) {
   const size_t bias = layer == QLinearLayer::kGemm ? 6 : 8, scale = layer == QLinearLayer::kGemm ? 7 : 6;
   const bool has_rows = layer == QLinearLayer::kConv || op.Int("transB", 0) != 0;
   const Order order = layer == QLinearLayer::kConv ? Order::kLast : Order::kPlain;
-  HEARTH_ASSIGN(const ValueId x, RealOperand(op, 0, op.In(0, HasChannelsLast(op) ? Order::kPlain : order)));
+  HEARTH_ASSIGN(const ValueId x, RealOperand(op, 0, PictureOf(op, order)));
   HEARTH_ASSIGN(const Tensor weights, RealWeights(op, has_rows ? 0 : -1));
   std::vector<Tensor> operands{TensorIn(order, x), weights};
   if (op.Has(bias)) {
