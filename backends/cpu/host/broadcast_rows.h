@@ -113,8 +113,8 @@ struct PairsPart {
   int64_t begin, end;
 };
 
-inline constexpr int64_t kMostRepeated =
-    256;  // elements of a row that are computed at once where an operand does not move
+// Elements of a row that are computed at once where an operand does not move.
+inline constexpr int64_t kMostRepeated = 256;
 
 // y = function(a, b) with the calling code's instructions. Either operand may be one element for a whole row: that is
 // repeated, as a loop for each case would be 11 KB of code. With the same instructions, because wider loads of what was

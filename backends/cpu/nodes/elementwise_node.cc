@@ -11,10 +11,10 @@
 namespace hearth {
 namespace {
 
-template <VectorSet kMost = VectorSet::kAvx512, typename Function>
+template <typename Function>
 void ApplyVectors(const float* x, float* y, int64_t count, Function function) {
-  Vectorized<kMost>(
-      [=]() HEARTH_INTO_CALLER { HEARTH_INDEPENDENT for (int64_t k = 0; k < count; ++k) y[k] = function(x[k]); });
+  Vectorized([=]()
+                 HEARTH_INTO_CALLER { HEARTH_INDEPENDENT for (int64_t k = 0; k < count; ++k) y[k] = function(x[k]); });
 }
 
 // sin, or cos as the sine a quarter further. Numbers beyond the vectors' range are left to C's functions, one by one,
