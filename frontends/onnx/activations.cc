@@ -164,14 +164,14 @@ Made Compose(const OpView& op, const Composer& c, ValueId x) {
   return Error(StatusCode::kInternal, "a row without a composition");
 }
 
-Results ReadActivation(OpView& op) {
+Results ReadActivation(OpView& op, GraphWriter& to) {
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
-  const DType dtype = op.to().desc(x).dtype;
-  if (IsFloat(dtype)) return InOrder(order, Compose(op, Composer(op.to(), x), x));
+  const DType dtype = to.desc(x).dtype;
+  if (IsFloat(dtype)) return InOrder(order, Compose(op, Composer(to, x), x));
   // Shrink of integers: its bound and bias are no integers, and onnxruntime adds them in float32.
-  HEARTH_ASSIGN(const ValueId real, op.to().AddCast(x, DType::kFloat32));
-  return InOrder(order, op.to().AddCast(Compose(op, Composer(op.to(), real), real), dtype));
+  HEARTH_ASSIGN(const ValueId real, to.AddCast(x, DType::kFloat32));
+  return InOrder(order, to.AddCast(Compose(op, Composer(to, real), real), dtype));
 }
 
 }  // namespace

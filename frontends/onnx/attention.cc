@@ -144,8 +144,7 @@ Made MaskOf(OpView& op, int32_t keys) {
 }
 
 // (queries, keys, values, mask?, past keys?, past values?, numbers of keys?) -> (results, keys, values, scores)
-Results ReadAttention(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadAttention(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc given, op.Desc(0));
   const int64_t fewer = op.Int("kv_num_heads", 0);
   Heads heads;
@@ -191,8 +190,7 @@ Results ReadAttention(OpView& op) {
 
 // (x, cosines, sines, positions?), those of com.microsoft with the positions first: pairs of elements of each head are
 // turned by the angles of their position (Su et al., "RoFormer").
-Results ReadRotaryEmbedding(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadRotaryEmbedding(OpView& op, GraphWriter& to) {
   const bool is_microsoft = op.kind() != 0;
   const size_t positions_at = is_microsoft ? 1 : 3, cosines_at = is_microsoft ? 2 : 1;
   HEARTH_ASSIGN(const TensorDesc given, op.Desc(0));

@@ -23,8 +23,7 @@ Made CornersOf(NodeWriter& to, ValueId boxes) {
 }
 
 // (boxes[B,N,4], scores[B,C,N], most, overlap, score) -> rows (batch, class, box), as many as data make.
-Results ReadNonMaxSuppression(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadNonMaxSuppression(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(ValueId boxes, op.In(0));
   HEARTH_ASSIGN(ValueId scores, op.In(1));
   const size_t first_node = to.graph().nodes().size();
@@ -84,8 +83,7 @@ Results ReadNonMaxSuppression(OpView& op) {
 
 // (x[N,C,H,W], boxes[R,4] of two corners, image of each[R]) -> [R,C,h,w]: means of points in equal parts of each box
 // (He et al., "Mask R-CNN"). Images lie below each other, so that one sampling reads them all.
-Results ReadRoiAlign(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadRoiAlign(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
   HEARTH_ASSIGN(const ValueId boxes, op.In(1));
   const size_t first_node = to.graph().nodes().size();

@@ -168,11 +168,11 @@ Made LinearScores(OpView& op, int64_t results) {
   return LayerOf(to, x, static_cast<int32_t>(results), factors, added);
 }
 
-Results ReadLinearRegressor(OpView& op) {
+Results ReadLinearRegressor(OpView& op, GraphWriter&) {
   return Plain(Transformed(op, LinearScores(op, op.Int("targets", 1)), PostTransform(op)));
 }
 
-Results ReadLinearClassifier(OpView& op) {
+Results ReadLinearClassifier(OpView& op, GraphWriter&) {
   HEARTH_ASSIGN(const std::vector<double> factors, RealsOf(op, "coefficients"));
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const int32_t features = desc.shape.rank() == 0 ? 0 : desc.shape[desc.shape.rank() - 1];
@@ -180,8 +180,7 @@ Results ReadLinearClassifier(OpView& op) {
   return Classified(op, LinearScores(op, rows), Single::kScore);
 }
 
-Results ReadScaler(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadScaler(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, to.AddCast(op.In(0), DType::kFloat32));
   HEARTH_ASSIGN(const std::vector<double> offsets, RealsOf(op, "offset"));
   HEARTH_ASSIGN(const std::vector<double> scales, RealsOf(op, "scale"));
@@ -193,8 +192,7 @@ Results ReadScaler(OpView& op) {
   return Plain(scale == kNoValue ? moved : to.Add(BinaryKind::kMul, {moved, scale}));
 }
 
-Results ReadNormalizer(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadNormalizer(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, to.AddCast(op.In(0), DType::kFloat32));
   const std::string_view norm = op.Text("norm", "MAX");
   if (norm != "MAX" && norm != "L1" && norm != "L2") return Error(StatusCode::kUnsupported, "norm={}", norm);
@@ -209,15 +207,13 @@ Results ReadNormalizer(OpView& op) {
   return Plain(to.Add(BinaryKind::kDiv, {x, to.Add(Select{}, {is_zero, AddScalarLike(to, x, 1.0), size})}));
 }
 
-Results ReadBinarizer(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadBinarizer(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   const Made is_above = to.Add(BinaryKind::kGreater, {x, AddScalarLike(to, x, op.Float("threshold", 0.0))});
   return Plain(to.AddCast(is_above, to.desc(x).dtype));
 }
 
-Results ReadImputer(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadImputer(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   const bool is_real = IsReal(to.desc(x));
   HEARTH_ASSIGN(const std::vector<double> reals, RealsOf(op, "imputed_value_floats"));
@@ -240,8 +236,7 @@ Results ReadImputer(OpView& op) {
 }
 
 // Elements of the last dimension at the places that operand 1 lists.
-Results ReadArrayFeatureExtractor(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadArrayFeatureExtractor(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   HEARTH_ASSIGN(const TensorDesc places, op.Desc(1));
   const Shape shape = to.shape(x);
@@ -252,8 +247,7 @@ Results ReadArrayFeatureExtractor(OpView& op) {
   return Plain(shape.rank() == 1 ? to.AddReshape(taken, {1, count}) : Made(taken));
 }
 
-Results ReadFeatureVectorizer(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadFeatureVectorizer(OpView& op, GraphWriter& to) {
   const std::vector<int64_t> columns = op.Ints("inputdimensions");
   Operands parts;
   for (size_t i = 0; i < op.input_count(); ++i) {
@@ -316,14 +310,13 @@ Made IsEach(OpView& op, const Listed& listed) {
 
 // 1 at the place of each element among the categories, in a new last dimension. Others have zeros, also where the file
 // asks for an error (zeros=0).
-Results ReadOneHotEncoder(OpView& op) {
+Results ReadOneHotEncoder(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const Listed categories, ListOf(op, "cats"));
-  return Plain(op.to().AddCast(IsEach(op, categories), DType::kFloat32));
+  return Plain(to.AddCast(IsEach(op, categories), DType::kFloat32));
 }
 
 // The value of each key; of others the default, or -1 where that is a text which the file does not name.
-Results ReadLabelEncoder(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadLabelEncoder(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const Listed keys, ListOf(op, "keys"));
   HEARTH_ASSIGN(const Listed values, ListOf(op, "values"));
   if (keys.count != values.count)
@@ -359,10 +352,10 @@ Results ReadLabelEncoder(OpView& op) {
 }
 
 // Only sequences of maps follow from it: the same numbers, in the order of the classes.
-Results ReadZipMap(OpView& op) {
+Results ReadZipMap(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const std::vector<int64_t> classes, ClassesOf(op));
   HEARTH_ASSIGN(const ValueId scores, op.In(0));
-  const Shape& shape = op.to().shape(scores);
+  const Shape& shape = to.shape(scores);
   if (shape.rank() == 0 || shape[shape.rank() - 1] != ssize(classes))
     return Error(StatusCode::kMalformedInput, "{} classes for scores of shape {}", classes.size(), shape.ToString());
   return Plain(scores);

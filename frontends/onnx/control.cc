@@ -163,18 +163,17 @@ Results WriteLoop(OpView& op, const GraphProto& body, std::vector<ValueId> value
   return AsResults({made.begin() + 3, made.begin() + 3 + static_cast<ptrdiff_t>(carried)});
 }
 
-Results ReadIf(OpView& op) {
+Results ReadIf(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const GraphProto* then_graph, GraphOf(op, "then_branch"));
   HEARTH_ASSIGN(const GraphProto* else_graph, GraphOf(op, "else_branch"));
   HEARTH_ASSIGN(const ValueId condition, op.In(0));
-  HEARTH_ASSIGN(const std::vector<ValueId> made, op.to().AddBranches(
+  HEARTH_ASSIGN(const std::vector<ValueId> made, to.AddBranches(
                                                      condition, [&] { return ReadSubgraphOf(op, *then_graph, {}); },
                                                      [&] { return ReadSubgraphOf(op, *else_graph, {}); }));
   return AsResults(made);
 }
 
-Results ReadLoop(OpView& op) {
-  GraphWriter& to = op.to();
+Results ReadLoop(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const GraphProto* body, GraphOf(op, "body"));
   Operands operands;
   for (size_t i = 2; i < op.input_count(); ++i) operands.Append(op.In(i));
@@ -200,8 +199,7 @@ Results ReadLoop(OpView& op) {
   return WriteOut(op, *body, begins ? std::min(turns, kMostTurns) : 0, values);
 }
 
-Results ReadScan(OpView& op) {
-  GraphWriter& to = op.to();
+Results ReadScan(OpView& op, GraphWriter& to) {
   if (op.opset() < 9) return Error(StatusCode::kUnsupported, "Scan before opset 9");
   HEARTH_ASSIGN(const GraphProto* body, GraphOf(op, "body"));
   const int64_t scanned = op.Int("num_scan_inputs", 0);

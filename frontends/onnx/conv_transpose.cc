@@ -96,8 +96,7 @@ Made SpreadChannels(NodeWriter& to, const std::vector<Enlarged>& sizes, const st
   return to.Add(DepthwiseConv2D{{.padding = {PaddingMode::kValid}}}, {spread, to.Add(Reverse{0b110}, {rows}), bias});
 }
 
-Results ReadConvTranspose(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadConvTranspose(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
   HEARTH_ASSIGN(ValueId filter, op.In(1));  // [I,O/g,kh,kw]
   const int rank = to.shape(x).rank();

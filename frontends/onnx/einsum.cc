@@ -169,7 +169,7 @@ class Einsum {
   std::map<char, int32_t> sizes_;
 };
 
-Results ReadEinsum(OpView& op) {
+Results ReadEinsum(OpView& op, GraphWriter& to) {
   std::string equation(op.Text("equation", ""));
   std::erase(equation, ' ');
   const size_t arrow = equation.find("->");
@@ -178,14 +178,14 @@ Results ReadEinsum(OpView& op) {
     return Error(StatusCode::kMalformedInput, "the equation '{}' for {} operands", equation.substr(0, 80),
                  op.input_count());
   }
-  Einsum sum(op.to());
+  Einsum sum(to);
   std::map<char, int> times;
   size_t widest = 0;  // of "..."
   for (size_t i = 0; i < op.input_count(); ++i) {
     HEARTH_ASSIGN(const ValueId value, op.In(i));
-    HEARTH_ASSIGN(const std::string labels, LabelsOf(terms.substr(0, terms.find(',')), op.to().shape(value).rank()));
+    HEARTH_ASSIGN(const std::string labels, LabelsOf(terms.substr(0, terms.find(',')), to.shape(value).rank()));
     terms.erase(0, terms.find(',') + 1);
-    HEARTH_ASSIGN(const Labelled operand, WithoutTwins(op.to(), {value, labels}));
+    HEARTH_ASSIGN(const Labelled operand, WithoutTwins(to, {value, labels}));
     HEARTH_TRY(sum.Take(operand.value, operand.labels));
     size_t digits = 0;
     for (const char label : labels) {

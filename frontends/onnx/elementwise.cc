@@ -27,28 +27,27 @@ Made TruncatedRemainder(NodeWriter& to, ValueId a, ValueId b) {
   return to.Add(BinaryKind::kMul, {to.Add(UnaryKind::kSign, a), size});
 }
 
-Results ReadUnary(OpView& op) {
+Results ReadUnary(OpView& op, GraphWriter& to) {
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
   auto kind = static_cast<UnaryKind>(op.kind());
-  const TensorDesc desc = op.to().desc(x);
+  const TensorDesc desc = to.desc(x);
   if (kind == UnaryKind::kRelu && !IsFloat(desc.dtype) && !desc.quantization)
-    return InOrder(order, op.to().Add(BinaryKind::kMaximum, {x, AddScalarLike(op.to(), x, 0.0)}));
+    return InOrder(order, to.Add(BinaryKind::kMaximum, {x, AddScalarLike(to, x, 0.0)}));
   if (kind == UnaryKind::kGelu && op.Text("approximate", "none") == "tanh") kind = UnaryKind::kGeluTanh;
   const Unary unary{.kind = kind, .alpha = static_cast<float>(op.Float("alpha", 0.01))};
-  return InOrder(order, op.to().Add(kind == UnaryKind::kLeakyRelu ? unary : Unary{.kind = kind}, {x}));
+  return InOrder(order, to.Add(kind == UnaryKind::kLeakyRelu ? unary : Unary{.kind = kind}, {x}));
 }
 
 // Of x, or of x and operand 1.
-Results ReadBiasedUnary(OpView& op) {
+Results ReadBiasedUnary(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const Aligned aligned, Align(op, 0, op.Has(1) ? 2 : 1));
-  const Made x = op.Has(1) ? op.to().Add(Binary{.kind = BinaryKind::kAdd}, aligned.values) : Made(aligned.values[0]);
-  return aligned.Result(op.to().Add(static_cast<UnaryKind>(op.kind()), x));
+  const Made x = op.Has(1) ? to.Add(Binary{.kind = BinaryKind::kAdd}, aligned.values) : Made(aligned.values[0]);
+  return aligned.Result(to.Add(static_cast<UnaryKind>(op.kind()), x));
 }
 
-Results ReadBinary(OpView& op) {
+Results ReadBinary(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(Aligned aligned, Align(op, 0, 2));
-  NodeWriter& to = op.to();
   const auto kind = static_cast<BinaryKind>(op.kind());
   const DType base = to.desc(aligned.values[0]).dtype, other = to.desc(aligned.values[1]).dtype;
   if (kind != BinaryKind::kPow || base == other) return aligned.Result(to.Add(Binary{.kind = kind}, aligned.values));
@@ -62,30 +61,30 @@ Results ReadBinary(OpView& op) {
   return aligned.Result(to.AddCast(power, base));
 }
 
-Results ReadMod(OpView& op) {
+Results ReadMod(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const Aligned aligned, Align(op, 0, 2));
   const ValueId a = aligned.values[0], b = aligned.values[1];
-  const DType dtype = op.to().desc(a).dtype;
-  if (op.Int("fmod", 0) != 0) return aligned.Result(TruncatedRemainder(op.to(), a, b));
+  const DType dtype = to.desc(a).dtype;
+  if (op.Int("fmod", 0) != 0) return aligned.Result(TruncatedRemainder(to, a, b));
   if (IsFloat(dtype)) return Error(StatusCode::kMalformedInput, "fmod=0 with {}", DTypeName(dtype));
-  return aligned.Result(op.to().Add(BinaryKind::kFloorMod, {a, b}));
+  return aligned.Result(to.Add(BinaryKind::kFloorMod, {a, b}));
 }
 
-Results ReadVariadic(OpView& op) {
+Results ReadVariadic(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const Aligned aligned, Align(op, 0, op.input_count()));
   if (aligned.values.empty()) return Error(StatusCode::kMalformedInput, "it has no operands");
   const bool is_mean = op.kind() < 0;
   Made made = aligned.values[0];
   for (size_t k = 1; k < aligned.values.size(); ++k) {
-    made = op.to().Add(is_mean ? BinaryKind::kAdd : static_cast<BinaryKind>(op.kind()), {made, aligned.values[k]});
+    made = to.Add(is_mean ? BinaryKind::kAdd : static_cast<BinaryKind>(op.kind()), {made, aligned.values[k]});
   }
   const double share = 1.0 / static_cast<double>(aligned.values.size());
-  if (is_mean && made.ok()) made = op.to().Add(BinaryKind::kMul, {made, AddScalarLike(op.to(), *made, share)});
+  if (is_mean && made.ok()) made = to.Add(BinaryKind::kMul, {made, AddScalarLike(to, *made, share)});
   return aligned.Result(made);
 }
 
 // The tensor itself, in all forms that it has.
-Results ReadIdentity(OpView& op) {
+Results ReadIdentity(OpView& op, GraphWriter& to) {
   if (!op.Has(0)) return op.In(0).status();
   HEARTH_ASSIGN(const Tensor* tensor, op.scope().Read(op.node().inputs[0]));
   std::vector<Tensor> made{*tensor};
@@ -94,16 +93,16 @@ Results ReadIdentity(OpView& op) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const Made plain = op.In(0);
   HEARTH_TRY(plain.status());
-  const Made ones = op.to().AddFilled(desc.shape, op.to().AddNumber(DType::kBool, 1.0));
-  HEARTH_ASSIGN(const ValueId mask, WithRows(op.to(), ones, op.to().marks().OpenOf(*plain)));
+  const Made ones = to.AddFilled(desc.shape, to.AddNumber(DType::kBool, 1.0));
+  HEARTH_ASSIGN(const ValueId mask, WithRows(to, ones, to.marks().OpenOf(*plain)));
   made.push_back({.plain = mask});
   return made;
 }
 
-Results ReadDropout(OpView& op) {
+Results ReadDropout(OpView& op, GraphWriter& to) {
   const bool trains = op.Has(2) && (!op.IsConstant(2) || !op.Number(2).ok() || *op.Number(2) != 0.0);
   if (trains) return Error(StatusCode::kUnsupported, "it is in training mode: export the model for inference");
-  return ReadIdentity(op);
+  return ReadIdentity(op, to);
 }
 
 // Whether the operand is weights of few bits, which are real numbers already.
@@ -114,27 +113,26 @@ Result<bool> HasStoredReals(OpView& op) {
   return stored != kNoValue && IsOfFewBits(op.to().desc(stored));
 }
 
-Results ReadCast(OpView& op) {
+Results ReadCast(OpView& op, GraphWriter& to) {
   int32_t type = static_cast<int32_t>(op.Int("to", 0));
   std::optional<DType> dtype = ComputedTypeOf(type);
   HEARTH_ASSIGN(const bool has_reals, HasStoredReals(op));
-  if (op.kind() == 0 && dtype == DType::kFloat32 && has_reals) return ReadIdentity(op);
+  if (op.kind() == 0 && dtype == DType::kFloat32 && has_reals) return ReadIdentity(op, to);
   HEARTH_ASSIGN(const ValueId given, op.In(0, op.OrderOf(0)));
-  const bool is_text = op.to().marks().texts.contains(given);
-  if (is_text && type == kString) return ReadIdentity(op);
+  const bool is_text = to.marks().texts.contains(given);
+  if (is_text && type == kString) return ReadIdentity(op, to);
   if (is_text) return Error(StatusCode::kUnsupported, "numbers of texts");
   if (op.kind() != 0) {  // CastLike
     HEARTH_ASSIGN(const ValueId like, op.In(1));
-    if (op.to().marks().narrow_integers.contains(like)) return UnknownType(kInt4);
-    dtype = op.to().desc(like).dtype;
+    if (to.marks().narrow_integers.contains(like)) return UnknownType(kInt4);
+    dtype = to.desc(like).dtype;
   }
   if (!dtype) return UnknownType(type);
   const Order order = op.OrderOf(0);
-  return InOrder(order, op.to().AddCast(op.In(0, order), *dtype));
+  return InOrder(order, to.AddCast(op.In(0, order), *dtype));
 }
 
-Results ReadClip(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadClip(OpView& op, GraphWriter& to) {
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
   const bool has_attributes = op.opset() < 11;
@@ -155,14 +153,13 @@ Results ReadClip(OpView& op) {
   return InOrder(order, most == kNoValue ? above : to.Add(BinaryKind::kMinimum, {above, most}));
 }
 
-Results ReadIsNan(OpView& op) {
+Results ReadIsNan(OpView& op, GraphWriter& to) {
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
-  return InOrder(order, op.to().Add(BinaryKind::kNotEqual, {x, x}));
+  return InOrder(order, to.Add(BinaryKind::kNotEqual, {x, x}));
 }
 
-Results ReadIsInf(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadIsInf(OpView& op, GraphWriter& to) {
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(ValueId x, op.In(0, order));
   const bool takes_above = op.Int("detect_positive", 1) != 0, takes_below = op.Int("detect_negative", 1) != 0;
@@ -175,16 +172,15 @@ Results ReadIsInf(OpView& op) {
 }
 
 // (a xor b) xor (a and b)
-Results ReadBitwiseOr(OpView& op) {
+Results ReadBitwiseOr(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const Aligned aligned, Align(op, 0, 2));
   const ValueId a = aligned.values[0], b = aligned.values[1];
-  return aligned.Result(op.to().Add(BinaryKind::kBitwiseXor, {op.to().Add(BinaryKind::kBitwiseXor, {a, b}),
-                                                              op.to().Add(BinaryKind::kBitwiseAnd, {a, b})}));
+  return aligned.Result(to.Add(BinaryKind::kBitwiseXor,
+                               {to.Add(BinaryKind::kBitwiseXor, {a, b}), to.Add(BinaryKind::kBitwiseAnd, {a, b})}));
 }
 
 // To the left: times a power of 2, which is the highest bit shifted down. By more bits than there are: 0.
-Results ReadBitShift(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadBitShift(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const Aligned aligned, Align(op, 0, 2));
   const ValueId a = aligned.values[0], b = aligned.values[1];
   const std::string_view direction = op.Text("direction", "");
@@ -200,20 +196,20 @@ Results ReadBitShift(OpView& op) {
   return aligned.Result(to.Add(Select{}, {to.Add(BinaryKind::kLess, {b, number(bits)}), shifted, number(0)}));
 }
 
-Results ReadBitwiseNot(OpView& op) {
+Results ReadBitwiseNot(OpView& op, GraphWriter& to) {
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
-  const DType dtype = op.to().desc(x).dtype;
+  const DType dtype = to.desc(x).dtype;
   const bool is_unsigned = dtype == DType::kUInt8 || dtype == DType::kUInt16 || dtype == DType::kUInt32;
   if (dtype == DType::kUInt64) return Error(StatusCode::kUnsupported, "elements of uint64");
   const double ones = is_unsigned ? std::exp2(BitsOf(dtype)) - 1 : -1.0;
-  return InOrder(order, op.to().Add(BinaryKind::kBitwiseXor, {x, AddScalarLike(op.to(), x, ones)}));
+  return InOrder(order, to.Add(BinaryKind::kBitwiseXor, {x, AddScalarLike(to, x, ones)}));
 }
 
-Results ReadWhereOrPRelu(OpView& op) {
+Results ReadWhereOrPRelu(OpView& op, GraphWriter& to) {
   const bool is_where = op.kind() == 0;
   HEARTH_ASSIGN(const Aligned aligned, Align(op, 0, is_where ? 3 : 2));
-  return aligned.Result(op.to().Add(is_where ? Op(Select{}) : Op(PRelu{}), aligned.values));
+  return aligned.Result(to.Add(is_where ? Op(Select{}) : Op(PRelu{}), aligned.values));
 }
 
 }  // namespace

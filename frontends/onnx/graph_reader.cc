@@ -272,7 +272,7 @@ Results GraphReader::MakeNode(OpView& view) {
   const auto function = reading().functions.find({node.domain, node.op_type, node.overload});
   if (function != reading().functions.end()) return CallFunction(view, *function->second);
   if (view.known() == nullptr) return NotRegistered(node);
-  return ReadKnownCentered(view);
+  return ReadKnownCentered(view, view.to());
 }
 
 Results GraphReader::CallFunction(const OpView& view, const FunctionProto& function) {

@@ -127,8 +127,7 @@ class Cache {
 // (queries, keys, values, past keys?, past values?, numbers of keys - 1, their largest number, cosines?, sines?,
 // positions?, bias of scores?, sinks?, -, -, norms of queries and keys?) -> (results, keys, values). Sequences of a
 // batch have pasts of their own lengths; without a past of other length than the new keys, this is the first call.
-Results ReadGroupQueryAttention(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadGroupQueryAttention(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const bool turns, op.Flag("do_rotary"));
   const std::string_view plain = "NONE";
   if (op.Text("k_quant_type", plain) != plain || op.Text("v_quant_type", plain) != plain || op.HasOutput(3) ||

@@ -173,10 +173,9 @@ Made Integers(NodeWriter& to, ValueId centered, ValueId zero_point, DType dtype)
   return made;
 }
 
-Results ReadKnownCentered(OpView& op) {
+Results ReadKnownCentered(OpView& op, GraphWriter& to) {
   static constexpr std::string_view kMoves[] = {"DepthToSpace", "Flatten", "Identity",  "MaxPool",  "Reshape",
                                                 "Slice",        "Squeeze", "Transpose", "Unsqueeze"};
-  NodeWriter& to = op.to();
   const OperatorRow& row = *op.known();
   const auto& known = to.marks().centered;
   if (known.empty() || row.domain != kStandard || op.output_count() != 1 || !op.Has(0) ||
@@ -187,7 +186,7 @@ Results ReadKnownCentered(OpView& op) {
   const auto found = known.find(x);
   if (found == known.end()) return op.Read();
   const auto [centered, zero_point] = found->second;
-  Scope inner(op.scope().reading(), op.to(), op.scope().sets(), &op.scope(), op.scope().attributes());
+  Scope inner(op.scope().reading(), to, op.scope().sets(), &op.scope(), op.scope().attributes());
   inner.Bind(op.node().inputs[0], TensorIn(order, centered));
   OpView view(inner, op.node(), &row, op.opset());
   HEARTH_ASSIGN(const std::vector<Tensor> made, view.Read());

@@ -34,7 +34,7 @@ Made Integers(NodeWriter& to, ValueId centered, ValueId zero_point, DType dtype)
 
 // What the node's row reads. Of an operator that only moves or chooses elements of integers that are known centered the
 // results are known centered, too.
-Results ReadKnownCentered(OpView& op);
+Results ReadKnownCentered(OpView& op, GraphWriter& to);
 
 // The only number of operand `i`, such as a scale; kNoValue if it is absent.
 Made RowZeroPoint(OpView& op, size_t i);

@@ -51,7 +51,7 @@ Result<Tensor> TurnedForLayer(OpView& op) {
   return Tensor{.stored = made};
 }
 
-Results ReadTranspose(OpView& op) {
+Results ReadTranspose(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const Tensor turned, TurnedForLayer(op));
   if (turned.is_made()) return std::vector{turned};
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
@@ -74,10 +74,10 @@ Results ReadTranspose(OpView& op) {
     if (rank >= 3) last[AxisIn(Order::kLast, d, rank)] = plain[d];
   }
   if (rank >= 3 && std::ranges::is_sorted(last.dims())) return Last(x);
-  return Plain(AddPermuted(op.to(), x, plain));
+  return Plain(AddPermuted(to, x, plain));
 }
 
-Results ReadConcat(OpView& op) {
+Results ReadConcat(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
   const Order order = op.CommonOrder(0, op.input_count());
@@ -87,14 +87,14 @@ Results ReadConcat(OpView& op) {
   const int along = AxisIn(order, axis, desc.shape.rank());
   HEARTH_TRY(parts.status);
   const auto is_open = [&](ValueId part) {
-    const OpenDimension open = op.to().marks().OpenOf(part);
+    const OpenDimension open = to.marks().OpenOf(part);
     return open.IsAt(along);
   };
-  if (std::ranges::any_of(parts.ids, is_open)) return InOrder(order, AddRowsOfAll(op.to(), parts.ids, along));
-  return InOrder(order, op.to().Add(Concat{.axis = along}, parts));
+  if (std::ranges::any_of(parts.ids, is_open)) return InOrder(order, AddRowsOfAll(to, parts.ids, along));
+  return InOrder(order, to.Add(Concat{.axis = along}, parts));
 }
 
-Results ReadSplit(OpView& op) {
+Results ReadSplit(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const int rank = desc.shape.rank();
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, rank));
@@ -117,7 +117,7 @@ Results ReadSplit(OpView& op) {
   Split split{AxisIn(order, axis, rank), {}};
   for (const int64_t size : *sizes) split.sizes.push_back(static_cast<int32_t>(size));
   const std::vector<TensorDesc> descs(sizes->size(), PlainType(desc.dtype));
-  HEARTH_ASSIGN(const std::vector<ValueId> parts, op.to().AddSeveral(split, {x}, descs));
+  HEARTH_ASSIGN(const std::vector<ValueId> parts, to.AddSeveral(split, {x}, descs));
   std::vector<Tensor> made;
   for (const ValueId part : parts) made.push_back(TensorIn(order, part));
   return made;
@@ -176,7 +176,7 @@ Made PartFrom(OpView& op, ValueId x, Order order) {
   return AddPartAt(to, x, parts);
 }
 
-Results ReadSlice(OpView& op) {
+Results ReadSlice(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const int rank = desc.shape.rank();
   const Order order = op.OrderOf(0);
@@ -192,8 +192,8 @@ Results ReadSlice(OpView& op) {
       (steps && steps->size() != starts->size())) {
     return Error(StatusCode::kMalformedInput, "its starts, ends, axes and steps do not go together");
   }
-  const Shape shape = op.to().shape(x);
-  const OpenDimension open = op.to().marks().OpenOf(x);
+  const Shape shape = to.shape(x);
+  const OpenDimension open = to.marks().OpenOf(x);
   OpenDimension end;       // the dimension that ends where data say
   int64_t cut_behind = 0;  // at the end of the open dimension; -1 if that is not all that depends on where it ends
   Slice slice{shape, shape, shape, shape};
@@ -221,22 +221,21 @@ Results ReadSlice(OpView& op) {
   // A copy where data choose the end: how many rows are valid is said of the slice, not of what it is cut from.
   const bool takes_all = slice.size == shape && end.count == kNoValue &&
                          std::ranges::all_of(slice.strides.dims(), [](int32_t s) { return s == 1; });
-  HEARTH_ASSIGN(const ValueId made, takes_all ? Made(x) : op.to().Add(slice, {x}));
-  if (end.count != kNoValue && end != open) return Plain(FirstRows(op.to(), made, open, end));
-  if (open.count == kNoValue || made == x) return InOrder(order, KnownNumbers(op.to(), made));
+  HEARTH_ASSIGN(const ValueId made, takes_all ? Made(x) : to.Add(slice, {x}));
+  if (end.count != kNoValue && end != open) return Plain(FirstRows(to, made, open, end));
+  if (open.count == kNoValue || made == x) return InOrder(order, KnownNumbers(to, made));
   // The first ones of rows whose number data make, or all but the last ones.
   if (slice.begin[open.dim] != 0 || slice.strides[open.dim] != 1 || cut_behind < 0) return NeedsAllRows();
-  const Made left = cut_behind == 0
-                        ? Made(open.count)
-                        : op.to().Add(BinaryKind::kSub,
-                                      {open.count, op.to().AddNumber(DType::kInt32, static_cast<double>(cut_behind))});
+  const Made left =
+      cut_behind == 0
+          ? Made(open.count)
+          : to.Add(BinaryKind::kSub, {open.count, to.AddNumber(DType::kInt32, static_cast<double>(cut_behind))});
   HEARTH_ASSIGN(const ValueId rows, left);
-  HEARTH_ASSIGN(const ValueId count, AddCount(op.to(), rows, slice.size[open.dim]));
-  return InOrder(order, AddRows(op.to(), made, count, open.dim));
+  HEARTH_ASSIGN(const ValueId count, AddCount(to, rows, slice.size[open.dim]));
+  return InOrder(order, AddRows(to, made, count, open.dim));
 }
 
-Results ReadDepthToSpace(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadDepthToSpace(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(ValueId x, op.Last(0));
   const Shape shape = to.shape(x);
   const auto block = static_cast<int32_t>(std::clamp<int64_t>(op.Int("blocksize", 0), 0, 257));
@@ -253,22 +252,21 @@ Results ReadDepthToSpace(OpView& op) {
   return Last(block == 1 ? Made(x) : to.Add(DepthToSpace{block}, {x}));
 }
 
-Results ReadSpaceToDepth(OpView& op) {
+Results ReadSpaceToDepth(OpView& op, GraphWriter& to) {
   const auto block = static_cast<int32_t>(std::clamp<int64_t>(op.Int("blocksize", 0), 0, 1 << 20));
-  return Last(op.to().Add(SpaceToDepth{block}, {op.Last(0)}));
+  return Last(to.Add(SpaceToDepth{block}, {op.Last(0)}));
 }
 
-Results ReadReverseSequence(OpView& op) {
+Results ReadReverseSequence(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
-  const int rank = op.to().shape(x).rank();
+  const int rank = to.shape(x).rank();
   HEARTH_ASSIGN(const int axis, op.AxisOf("time_axis", 0, rank));
   HEARTH_ASSIGN(const int batch, op.AxisOf("batch_axis", 1, rank));
-  HEARTH_ASSIGN(const ValueId lengths, op.to().AddCast(op.In(1), DType::kInt32));
-  return Plain(AddReverseSequence(op.to(), x, lengths, axis, batch));
+  HEARTH_ASSIGN(const ValueId lengths, to.AddCast(op.In(1), DType::kInt32));
+  return Plain(AddReverseSequence(to, x, lengths, axis, batch));
 }
 
-Results ReadTrilu(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadTrilu(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   const Shape shape = to.shape(x);
   if (shape.rank() < 2) return Error(StatusCode::kMalformedInput, "shape {}", shape.ToString());

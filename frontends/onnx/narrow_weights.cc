@@ -206,8 +206,7 @@ Result<Tensor> BlockedWeights(OpView& op) {
 // (x, weights, scales, zero points?, blocks?, bias?): a layer whose weights [N,K] are integers of 2, 4 or 8 bits, the
 // first one of a byte lowest. Each `block_size` of a row have a scale and a zero point; `blocks` numbers them
 // otherwise.
-Results ReadMatMulNBits(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadMatMulNBits(OpView& op, GraphWriter& to) {
   const NarrowWeights narrow(op);
   const auto [depth, rows, bits, block] = narrow;
   if ((bits != 2 && bits != 4 && bits != 8) || std::min({depth, rows, block}) < 1 || block % 8 != 0 ||
@@ -228,7 +227,7 @@ Results ReadMatMulNBits(OpView& op) {
 // (x, weights, scales): a layer whose weights [N,K] are numbers of a list of 16, the first one of a byte highest. Each
 // `block_size` of them, counted through all rows, have a scale. The lists are those of bitsandbytes: FP4, and NF4 of
 // QLoRA (Dettmers et al. 2023, appendix E).
-Results ReadMatMulBnb4(OpView& op) {
+Results ReadMatMulBnb4(OpView& op, GraphWriter& to) {
   static constexpr std::array<std::array<float, 16>, 2> kNumbers = {
       {{0.0f, 0.00520833333f, 0.66666667f, 1.0f, 0.33333333f, 0.5f, 0.16666667f, 0.25f, -0.0f, -0.00520833333f,
         -0.66666667f, -1.0f, -0.33333333f, -0.5f, -0.16666667f, -0.25f},
@@ -236,7 +235,6 @@ Results ReadMatMulBnb4(OpView& op) {
         -0.18477343022823334f, -0.09105003625154495f, 0.0f, 0.07958029955625534f, 0.16093020141124725f,
         0.24611230194568634f, 0.33791524171829224f, 0.44070982933044434f, 0.5626170039176941f, 0.7229568362236023f,
         1.0f}}};
-  NodeWriter& to = op.to();
   const int64_t depth = op.Int("K", 0), rows = op.Int("N", 0), block = op.Int("block_size", 0);
   const int64_t list = op.Int("quant_type", 1);
   if (std::min({depth, rows, block}) < 1 || std::max({depth, rows, block}) > kMostLength || list < 0 || list > 1 ||
@@ -293,8 +291,7 @@ Made Unpacked(NodeWriter& to, const Made& bytes, int64_t bits) {
 // (data, indices, scales, zero points?): rows of a table, which are made real after they are taken. `block_size`
 // elements along quantize_axis have a scale and a zero point. Bytes hold numbers of `bits` bits along their last
 // dimension; elements of 4 bits are a type of their own, whose zero point is 0 where none is given.
-Results ReadGatherBlockQuantized(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadGatherBlockQuantized(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId table, op.In(0));
   HEARTH_ASSIGN(const TensorDesc indices, op.Desc(1));
   const Shape stored = to.shape(table);

@@ -10,8 +10,7 @@ namespace {
 
 // In training mode: with the mean and variance of the operand itself, as PyTorch standardizes weights. The running ones
 // come closer to these.
-Results ReadTrainedBatchNormalization(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadTrainedBatchNormalization(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
   const int rank = to.shape(x).rank();
   if (rank < 2) return Error(StatusCode::kUnsupported, "it is in training mode, of an operand of rank {}", rank);
@@ -42,9 +41,8 @@ Results ReadTrainedBatchNormalization(OpView& op) {
   return results;
 }
 
-Results ReadBatchNormalization(OpView& op) {
-  NodeWriter& to = op.to();
-  if (op.opset() >= 14 && op.Int("training_mode", 0) != 0) return ReadTrainedBatchNormalization(op);
+Results ReadBatchNormalization(OpView& op, GraphWriter& to) {
+  if (op.opset() >= 14 && op.Int("training_mode", 0) != 0) return ReadTrainedBatchNormalization(op, to);
   if (op.opset() < 14 && op.HasOutput(1)) {
     return Error(StatusCode::kUnsupported, "it is in training mode: export the model for inference");
   }
@@ -59,8 +57,7 @@ Results ReadBatchNormalization(OpView& op) {
   return to.shape(x).rank() >= 3 ? Last(made) : Plain(made);
 }
 
-Results ReadInstanceNormalization(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadInstanceNormalization(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
   const int rank = to.shape(x).rank();
   if (rank < 3) return Error(StatusCode::kMalformedInput, "an operand of rank {}", rank);
@@ -80,8 +77,7 @@ Made AddNormOfRows(NodeWriter& to, MeanVarianceNormalization norm, ValueId x, in
 }
 
 // (x, scale, offset?) -> (y, mean, 1 / deviation), the last two with their dimensions kept.
-Results ReadLayerNormalization(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadLayerNormalization(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   const int rank = to.shape(x).rank();
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", -1, rank));
@@ -108,8 +104,7 @@ Results ReadLayerNormalization(OpView& op) {
 }
 
 // (x, skip, scale, offset?, bias?) -> the normalized sum, and as the fourth output the sum.
-Results ReadSkipLayerNormalization(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadSkipLayerNormalization(OpView& op, GraphWriter& to) {
   const bool is_simplified = op.kind() != 0;  // without offset and mean
   const size_t bias = is_simplified ? 3 : 4;
   Made sum = to.Add(BinaryKind::kAdd, {op.In(0), op.In(1)});
@@ -122,8 +117,7 @@ Results ReadSkipLayerNormalization(OpView& op) {
   return std::vector{Tensor{.plain = made}, Tensor(), Tensor(), Tensor{.plain = x}};
 }
 
-Results ReadGroupNormalization(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadGroupNormalization(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
   const int rank = to.shape(x).rank();
   const int64_t groups = op.Int("num_groups", 0);
@@ -144,8 +138,7 @@ Results ReadGroupNormalization(OpView& op) {
   return Last(to.Add(norm, {x, per_channel(1), per_channel(2)}));
 }
 
-Results ReadLpNormalization(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadLpNormalization(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", -1, to.shape(x).rank()));
   const bool is_sum = op.Int("p", 2) == 1;
@@ -159,28 +152,28 @@ Results ReadLpNormalization(OpView& op) {
   return Plain(to.Add(BinaryKind::kDiv, {x, to.Add(Select{}, {is_zero, AddScalarLike(to, x, 1.0), divisor})}));
 }
 
-Results ReadMeanVarianceNormalization(OpView& op) {
+Results ReadMeanVarianceNormalization(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
-  const int rank = op.to().shape(x).rank();
+  const int rank = to.shape(x).rank();
   MeanVarianceNormalization norm{.epsilon = 1e-18f};
   for (const int64_t axis : op.Ints("axes", {0, 2, 3})) {
     HEARTH_ASSIGN(const int d, OpView::Axis(axis, rank));
     norm.axes_mask |= 1u << AxisIn(rank >= 3 ? Order::kLast : Order::kPlain, d, rank);
   }
-  const Made made = op.to().Add(norm, {x});
+  const Made made = to.Add(norm, {x});
   return rank >= 3 ? Last(made) : Plain(made);
 }
 
-Results ReadLrn(OpView& op) {
+Results ReadLrn(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
   const int64_t size = op.Int("size", 0);
   if (size < 1 || size % 2 == 0 || size > (1 << 20))
     return Error(StatusCode::kUnsupported, "a window of {} channels", size);
   return Last(
-      op.to().Add(LocalResponseNormalization{static_cast<int32_t>(size / 2), static_cast<float>(op.Float("bias", 1.0)),
-                                             static_cast<float>(op.Float("alpha", 1e-4) / static_cast<double>(size)),
-                                             static_cast<float>(op.Float("beta", 0.75))},
-                  {x}));
+      to.Add(LocalResponseNormalization{static_cast<int32_t>(size / 2), static_cast<float>(op.Float("bias", 1.0)),
+                                        static_cast<float>(op.Float("alpha", 1e-4) / static_cast<double>(size)),
+                                        static_cast<float>(op.Float("beta", 0.75))},
+             {x}));
 }
 
 }  // namespace

@@ -233,7 +233,7 @@ Results OpView::Read() {
   if (has_texts && !moves && !is_among(kCompares))
     return Error(StatusCode::kUnsupported, "an operand that holds texts");
   const bool has_narrow = HasMarked(to().marks().narrow_integers);
-  Results made = row_->read(*this);
+  Results made = row_->read(*this, to());
   for (size_t k = 0; made.ok() && k < made->size(); ++k) {
     for (const ValueId value : {(*made)[k].plain, (*made)[k].last}) {
       const DType dtype = value == kNoValue ? DType::kFloat32 : to().desc(value).dtype;

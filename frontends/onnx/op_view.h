@@ -25,7 +25,7 @@ constexpr std::string_view DomainName(Domain domain) {
 
 struct OperatorRow {
   std::string_view name;
-  Results (*read)(OpView& op);
+  Results (*read)(OpView& op, GraphWriter& to);
   int kind = 0;  // what a reader that several operators share takes
   Domain domain = kStandard;
 };

@@ -72,8 +72,7 @@ Made FilledUp(NodeWriter& to, ValueId x, const Made& pads, int64_t axes, int64_t
   return made;
 }
 
-Results ReadPad(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadPad(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const int rank = desc.shape.rank();
   std::vector<int64_t> axes(static_cast<size_t>(rank));
@@ -142,9 +141,9 @@ Results ReadPad(OpView& op) {
 }
 
 // The middle of each dimension, or zeros around it; an odd element lies behind.
-Results ReadCenterCropPad(OpView& op) {
+Results ReadCenterCropPad(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
-  const int rank = op.to().shape(x).rank();
+  const int rank = to.shape(x).rank();
   HEARTH_ASSIGN(const std::vector<int64_t> sizes, op.Numbers(1));
   std::vector<int64_t> axes(static_cast<size_t>(rank));
   std::iota(axes.begin(), axes.end(), 0);
@@ -157,10 +156,10 @@ Results ReadCenterCropPad(OpView& op) {
     HEARTH_ASSIGN(const int axis, OpView::Axis(axes[k], rank));
     if (sizes[k] < 0 || sizes[k] > kMostInDimension)
       return Error(StatusCode::kMalformedInput, "a size of {}", sizes[k]);
-    if (op.to().marks().OpenOf(x).IsAt(axis)) return NeedsAllRows();
-    const int64_t added = sizes[k] - op.to().shape(now)[axis];
+    if (to.marks().OpenOf(x).IsAt(axis)) return NeedsAllRows();
+    const int64_t added = sizes[k] - to.shape(now)[axis];
     const int64_t before = added < 0 ? -(-added / 2) : added / 2;
-    made = AddEdges(op.to(), now, axis, before, added - before, 0.0);
+    made = AddEdges(to, now, axis, before, added - before, 0.0);
   }
   return Plain(made);
 }

@@ -113,20 +113,19 @@ Made PlacesBeside(NodeWriter& to, ValueId indices, int axis, const Shape& whole)
 
 namespace {
 
-Results ReadGather(OpView& op) {
+Results ReadGather(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const Shape shape, op.ShapeOf(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, shape.rank()));
   HEARTH_ASSIGN(const TensorDesc indices, op.Desc(1));
-  const size_t first_node = op.to().graph().nodes().size();
+  const size_t first_node = to.graph().nodes().size();
   const Made places = FromFront(op, op.In(1), axis, 1);
   // Devices read lists of indices.
-  if (indices.shape.rank() > 0) return Plain(KnownNumbers(op.to(), AddLookUp(op, Gather{axis, 0}, places, first_node)));
-  HEARTH_ASSIGN(const ValueId taken, AddLookUp(op, Gather{axis, 0}, op.to().AddReshape(places, {1}), first_node));
-  return Plain(KnownNumbers(op.to(), op.to().AddReshape(taken, Without(shape, axis))));
+  if (indices.shape.rank() > 0) return Plain(KnownNumbers(to, AddLookUp(op, Gather{axis, 0}, places, first_node)));
+  HEARTH_ASSIGN(const ValueId taken, AddLookUp(op, Gather{axis, 0}, to.AddReshape(places, {1}), first_node));
+  return Plain(KnownNumbers(to, to.AddReshape(taken, Without(shape, axis))));
 }
 
-Results ReadGatherElements(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadGatherElements(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
   const size_t first_node = to.graph().nodes().size();
@@ -152,8 +151,7 @@ Made Coordinates(OpView& op, size_t i, int first) {
 
 namespace {
 
-Results ReadGatherNd(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadGatherNd(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const int64_t leading = op.Int("batch_dims", 0);
   if (leading < 0 || leading > desc.shape.rank()) return Error(StatusCode::kMalformedInput, "batch_dims={}", leading);
@@ -174,8 +172,7 @@ Results ReadGatherNd(OpView& op) {
   return Plain(AddLookUp(op, GatherNd{}, places, first_node));
 }
 
-Results ReadNonZero(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadNonZero(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   HEARTH_ASSIGN(const ValueId list, to.shape(x).rank() == 0 ? to.AddReshape(x, {1}) : Made(x));
   HEARTH_ASSIGN(const auto found, AddPlaces(to, list));
@@ -183,8 +180,7 @@ Results ReadNonZero(OpView& op) {
 }
 
 // (x, condition[n]) -> the slices along the axis, or without one the elements, whose condition holds.
-Results ReadCompress(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadCompress(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(ValueId x, op.In(0));
   int axis = 0;
   if (op.Find("axis") != nullptr) {
@@ -209,8 +205,7 @@ Results ReadCompress(OpView& op) {
 
 // (list) -> each number once, ascending or (sorted=0) by its first appearance; where that is; for each element the
 // index of its number; how often it occurs. Neighbours in a sorted list are compared.
-Results ReadUnique(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadUnique(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const auto count = static_cast<int32_t>(desc.shape.element_count());
   const bool is_wide = BitsOf(desc.dtype) >= 32;
@@ -266,8 +261,7 @@ Results ReadUnique(OpView& op) {
   return results;
 }
 
-Results ReadOneHot(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadOneHot(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const double depth, op.Number(1));
   if (!(depth >= 1 && depth <= (1 << 24))) return Error(StatusCode::kMalformedInput, "a depth of {}", depth);
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));

@@ -108,8 +108,7 @@ Made PowerOf(NodeWriter& to, const Made& x, double p) {
   return p == 1.0 ? size : to.Add(BinaryKind::kPow, {size, AddScalarLike(to, *x, p)});
 }
 
-Results ReadPool(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadPool(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   // Devices take the maxima of real numbers, which have all integers of 8 bits.
   const DType dtype = BitsOf(desc.dtype) == 8 ? DType::kFloat32 : desc.dtype;
@@ -178,8 +177,7 @@ Made UnpoolWindows(const OpView& op, const Windowing& w, const Shape& whole) {
 }
 
 // (x, numbers of elements, shape?): each element at its number in zeros. As in onnxruntime, that counts in the result.
-Results ReadMaxUnpool(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadMaxUnpool(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
   Shape whole = to.shape(x);
   HEARTH_ASSIGN(const Windowing w, WindowingOf(op, op.Ints("kernel_shape"), whole));
@@ -219,16 +217,16 @@ Results ReadMaxUnpool(OpView& op) {
   return Plain(to.AddReshape(ScatterRows(to, filled, updates, places, std::nullopt), PlainShape(whole)));
 }
 
-Results ReadGlobalPool(OpView& op) {
+Results ReadGlobalPool(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
-  const int rank = op.to().shape(x).rank();
+  const int rank = to.shape(x).rank();
   if (rank < 3) return Error(StatusCode::kMalformedInput, "an operand of rank {}", rank);
   const bool is_norm = op.kind() == kNorm;
   const ReduceKind kind = is_norm ? ReduceKind::kSum : static_cast<ReduceKind>(op.kind());
   const Reduce reduce{.kind = kind, .axes_mask = SpatialAxes(rank), .keep_dims = true};
   const double p = static_cast<double>(op.Int("p", 2));
-  const Made made = op.to().Add(reduce, {is_norm ? PowerOf(op.to(), x, p) : Made(x)});
-  return Last(is_norm ? PowerOf(op.to(), made, 1.0 / p) : made);
+  const Made made = to.Add(reduce, {is_norm ? PowerOf(to, x, p) : Made(x)});
+  return Last(is_norm ? PowerOf(to, made, 1.0 / p) : made);
 }
 
 }  // namespace

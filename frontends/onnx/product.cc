@@ -94,8 +94,7 @@ Made RowsBehindBatch(NodeWriter& to, const Made& x) {
 }
 
 // Also FusedMatMul, which has a factor and attributes as Gemm.
-Results ReadMatMul(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadMatMul(OpView& op, GraphWriter& to) {
   const Made left = op.Int("transBatchA", 0) != 0 ? RowsBehindBatch(to, op.In(0)) : op.In(0);
   HEARTH_ASSIGN(const ValueId a, op.Int("transA", 0) != 0 ? Turned(to, left) : left);
   const bool is_turned = op.Int("transB", 0) != 0, is_behind = op.Int("transBatchB", 0) != 0;
@@ -111,8 +110,7 @@ Results ReadMatMul(OpView& op) {
   return Plain(alpha == 1.0 ? Made(made) : to.Add(BinaryKind::kMul, {made, AddScalarLike(to, made, alpha)}));
 }
 
-Results ReadGemm(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadGemm(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId a, op.Int("transA", 0) != 0 ? Turned(to, op.In(0)) : op.In(0));
   const ValueId layer = op.BlockedLayer(1, op.Int("transB", 0) != 0);
   HEARTH_ASSIGN(const ValueId given, layer != kNoValue ? Made(layer) : op.Weights(1));
@@ -149,9 +147,8 @@ Results ReadGemm(OpView& op) {
 
 // Of matrices of a few rows: from the last row on, the determinant of each choice of columns, which is a sum of the row
 // above times the determinants without one of its columns (Laplace).
-Results ReadDet(OpView& op) {
+Results ReadDet(OpView& op, GraphWriter& to) {
   constexpr int32_t kMostRows = 5;
-  NodeWriter& to = op.to();
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   const Shape shape = to.shape(x);
   const int rank = shape.rank();

@@ -58,19 +58,19 @@ Order OrderWithScales(const OpView& op) {
   return op.Int("block_size", 0) != 0 ? Order::kPlain : op.OrderOf(0);
 }
 
-Results ReadQuantizeLinear(OpView& op) {
+Results ReadQuantizeLinear(OpView& op, GraphWriter& to) {
   const Order order = OrderWithScales(op);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
-  const Shape shape = op.to().shape(x);
+  const Shape shape = to.shape(x);
   const auto type = static_cast<int32_t>(op.Int("output_dtype", kUint8));
   std::optional<DType> dtype = type == kUndefined ? DType::kUInt8 : InterfaceTypeOf(type);
   if (op.Has(2)) {
     HEARTH_ASSIGN(const ValueId zero_point, op.In(2));
-    if (op.to().marks().narrow_integers.contains(zero_point)) return UnknownType(kInt4);
-    dtype = op.to().desc(zero_point).dtype;
+    if (to.marks().narrow_integers.contains(zero_point)) return UnknownType(kInt4);
+    dtype = to.desc(zero_point).dtype;
   }
   if (!dtype) return UnknownType(type);
-  return InOrder(order, Quantized(op.to(), x, ScalesFor(op, 1, order, shape), ScalesFor(op, 2, order, shape), *dtype));
+  return InOrder(order, Quantized(to, x, ScalesFor(op, 1, order, shape), ScalesFor(op, 2, order, shape), *dtype));
 }
 
 // The real numbers of operand `i`, a constant of 8 bits, kept in 8 bits; `scale` and `zero_point` are the operands of
@@ -98,8 +98,7 @@ Made ConstantOnGrid(OpView& op, size_t i, size_t scale, size_t zero_point, int64
   return OnGrid(to, integers, std::move(grid));
 }
 
-Results ReadDequantizeLinear(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadDequantizeLinear(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId on_grid, ConstantOnGrid(op, 0, 1, 2, op.Int("axis", 1)));
   if (on_grid != kNoValue) return std::vector{Tensor{.stored = on_grid}};
   HEARTH_ASSIGN(const Tensor blocked, BlockedWeights(op));
@@ -135,13 +134,13 @@ Result<CountedTensor> Counted(NodeWriter& to, const Made& numbers) {
   return CountedTensor{made[0], made[1], made[2]};
 }
 
-Results ReadDynamicQuantizeLinear(OpView& op) {
+Results ReadDynamicQuantizeLinear(OpView& op, GraphWriter& to) {
   const Order order = op.OrderOf(0);
-  HEARTH_ASSIGN(const CountedTensor counted, Counted(op.to(), op.In(0, order)));
+  HEARTH_ASSIGN(const CountedTensor counted, Counted(to, op.In(0, order)));
   return std::vector{TensorIn(order, counted.steps), Tensor{.plain = counted.step}, Tensor{.plain = counted.zero}};
 }
 
-Results ReadMatMulInteger(OpView& op) {
+Results ReadMatMulInteger(OpView& op, GraphWriter&) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   HEARTH_ASSIGN(const ValueId zero, RowZeroPoint(op, 2));
   return Plain(ExactProduct(op, x, zero, 1, 3));
@@ -158,7 +157,7 @@ Results Scaled(OpView& op, const Made& sums, ValueId step, size_t scales, size_t
 }
 
 // (x, weights, their scales, the zero points of both, bias)
-Results ReadMatMulIntegerToFloat(OpView& op) {
+Results ReadMatMulIntegerToFloat(OpView& op, GraphWriter&) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   HEARTH_ASSIGN(const ValueId zero, RowZeroPoint(op, 4));
   HEARTH_ASSIGN(const ValueId step, RowZeroPoint(op, 2));
@@ -166,12 +165,12 @@ Results ReadMatMulIntegerToFloat(OpView& op) {
 }
 
 // (real x, weights, their scales and zero points, bias)
-Results ReadDynamicQuantizeMatMul(OpView& op) {
-  HEARTH_ASSIGN(const CountedTensor x, Counted(op.to(), op.In(0)));
+Results ReadDynamicQuantizeMatMul(OpView& op, GraphWriter& to) {
+  HEARTH_ASSIGN(const CountedTensor x, Counted(to, op.In(0)));
   return Scaled(op, ExactProduct(op, x.steps, x.zero, 1, 3), x.step, 2, 4);
 }
 
-Results ReadConvInteger(OpView& op) {
+Results ReadConvInteger(OpView& op, GraphWriter&) {
   return Last(ExactConvolution(op));
 }
 
@@ -186,27 +185,26 @@ Made AsIntegers(OpView& op, const Made& real, size_t i, size_t like) {
 }
 
 // (condition, then two operands with their scales and zero points, those of the result)
-Results ReadQLinearWhere(OpView& op) {
+Results ReadQLinearWhere(OpView& op, GraphWriter& to) {
   int rank = 0;
   for (const size_t i : {size_t{0}, size_t{1}, size_t{4}}) {
     HEARTH_ASSIGN(const TensorDesc desc, op.Desc(i));
     rank = std::max(rank, desc.shape.rank());
   }
   const auto real = [&](size_t i) { return RealOperand(op, i, op.Broadcastable(i, rank, Order::kPlain)); };
-  const Made chosen = op.to().Add(Select{}, {op.Broadcastable(0, rank, Order::kPlain), real(1), real(4)});
+  const Made chosen = to.Add(Select{}, {op.Broadcastable(0, rank, Order::kPlain), real(1), real(4)});
   return Plain(AsIntegers(op, chosen, 7, 1));
 }
 
-Results ReadQLinearBinary(OpView& op) {
+Results ReadQLinearBinary(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc a, op.Desc(0));
   HEARTH_ASSIGN(const TensorDesc b, op.Desc(3));
   const int rank = std::max(a.shape.rank(), b.shape.rank());
   const bool is_last = (a.shape.rank() == rank && op.OrderOf(0) == Order::kLast) ||
                        (b.shape.rank() == rank && op.OrderOf(3) == Order::kLast);
   const Order order = is_last ? Order::kLast : Order::kPlain;
-  const Made made = op.to().Add(
-      static_cast<BinaryKind>(op.kind()),
-      {RealOperand(op, 0, op.Broadcastable(0, rank, order)), RealOperand(op, 3, op.Broadcastable(3, rank, order))});
+  const Made made = to.Add(static_cast<BinaryKind>(op.kind()), {RealOperand(op, 0, op.Broadcastable(0, rank, order)),
+                                                                RealOperand(op, 3, op.Broadcastable(3, rank, order))});
   return InOrder(order, AsIntegers(op, made, 6, 0));
 }
 
@@ -242,14 +240,14 @@ Results InFile(const OpView& op, const Results& made) {
   return HasChannelsLast(op) ? WithChannelsLast(op.to(), made) : made;
 }
 
-Results ReadNhwcMaxPool(OpView& op) {
+Results ReadNhwcMaxPool(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   const int64_t opset = OpsetOf(op.scope().sets(), "");
-  return WithChannelsLast(op.to(), ReadOnReals(op, "MaxPool", {{.last = x}}, op.node(), opset, op.input_count()));
+  return WithChannelsLast(to, ReadOnReals(op, "MaxPool", {{.last = x}}, op.node(), opset, op.input_count()));
 }
 
 // (x, its scale, its zero point, those of the result)
-Results ReadQLinear(OpView& op) {
+Results ReadQLinear(OpView& op, GraphWriter&) {
   const Order order = HasChannelsLast(op) ? Order::kLast : op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId real, RealOperand(op, 0, PictureOf(op, order)));
   NodeProto node = op.node();
@@ -260,14 +258,13 @@ Results ReadQLinear(OpView& op) {
 }
 
 // (scale, zero point, then each part with its own)
-Results ReadQLinearConcat(OpView& op) {
+Results ReadQLinearConcat(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(2));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
   const Order order = op.OrderOf(2);
   Operands parts;
   for (size_t i = 2; i < op.input_count(); i += 3) parts.Append(RealOperand(op, i, op.In(i, order)));
-  return InOrder(order,
-                 AsIntegers(op, op.to().Add(Concat{.axis = AxisIn(order, axis, desc.shape.rank())}, parts), 0, 2));
+  return InOrder(order, AsIntegers(op, to.Add(Concat{.axis = AxisIn(order, axis, desc.shape.rank())}, parts), 0, 2));
 }
 
 // A layer's weights, operand 3, whose scale and zero point are the next two.
@@ -288,9 +285,8 @@ Result<Tensor> RealWeights(OpView& op, int64_t axis) {
 enum class QLinearLayer : uint8_t { kConv, kMatMul, kGemm };
 
 // (x, its scale and zero point, weights, theirs, those of the result, bias), of QGemm the bias before the result's.
-Results ReadQLinearLayer(OpView& op) {
+Results ReadQLinearLayer(OpView& op, GraphWriter& to) {
   static constexpr std::string_view kNames[] = {"Conv", "MatMul", "Gemm"};
-  NodeWriter& to = op.to();
   const auto layer = static_cast<QLinearLayer>(op.kind());
   const size_t bias = layer == QLinearLayer::kGemm ? 6 : 8, scale = layer == QLinearLayer::kGemm ? 7 : 6;
   const bool has_rows = layer == QLinearLayer::kConv || op.Int("transB", 0) != 0;

@@ -52,7 +52,7 @@ Made DrawByLaw(OpView& op, const Shape& shape, DType dtype) {
   return to.AddCast(moved, dtype);
 }
 
-Results ReadRandom(OpView& op) {
+Results ReadRandom(OpView& op, GraphWriter&) {
   HEARTH_ASSIGN(const DType dtype, TypeOf(op, DType::kFloat32));
   std::vector<int32_t> dims;
   int64_t count = 1;
@@ -66,16 +66,15 @@ Results ReadRandom(OpView& op) {
 }
 
 // (x) -> numbers of x's shape
-Results ReadRandomLike(OpView& op) {
+Results ReadRandomLike(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const DType dtype, TypeOf(op, desc.dtype));
   HEARTH_ASSIGN(const ValueId x, op.In(0));
-  return Plain(WithRows(op.to(), DrawByLaw(op, desc.shape, dtype), op.to().marks().OpenOf(x)));
+  return Plain(WithRows(to, DrawByLaw(op, desc.shape, dtype), to.marks().OpenOf(x)));
 }
 
 // (chances) -> 1 with that chance, or 0
-Results ReadBernoulli(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadBernoulli(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const DType dtype, TypeOf(op, desc.dtype));
   const Made chances = to.AddCast(op.In(0), DType::kFloat32);
@@ -84,7 +83,7 @@ Results ReadBernoulli(OpView& op) {
 }
 
 // (logarithms of shares[B,C]) -> classes[B,samples]
-Results ReadMultinomial(OpView& op) {
+Results ReadMultinomial(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const DType dtype, TypeOf(op, DType::kInt32));
   const int64_t samples = op.Int("sample_size", 1);
@@ -93,7 +92,7 @@ Results ReadMultinomial(OpView& op) {
     return Error(StatusCode::kUnsupported, "{} samples of shape {} as {}", samples, desc.shape.ToString(),
                  DTypeName(dtype));
   }
-  HEARTH_ASSIGN(const ValueId logits, op.to().AddCast(op.In(0), DType::kFloat32));
+  HEARTH_ASSIGN(const ValueId logits, to.AddCast(op.In(0), DType::kFloat32));
   return Plain(Draw(op, {.kind = RandomKind::kMultinomial, .shape = {}, .samples = static_cast<int32_t>(samples)},
                     {logits}, dtype));
 }

@@ -251,8 +251,7 @@ Made StateOf(OpView& op, size_t i, const Layer& layer, int32_t direction, bool i
   return TakeFirst(to, state, direction);
 }
 
-Results ReadRecurrent(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadRecurrent(OpView& op, GraphWriter& to) {
   const auto kind = static_cast<Recurrent>(op.kind());
   const bool is_batch_first = op.Int("layout", 0) != 0;
   const int64_t gates = HasCell(kind) ? 4 : kind == Recurrent::kGru ? 3 : 1;

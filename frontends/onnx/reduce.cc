@@ -54,8 +54,7 @@ Made AlongLast(NodeWriter& to, const Made& x, int axis, const Op& op) {
   return AddPermuted(to, to.Add(op, {AddPermuted(to, x, permutation)}), permutation);
 }
 
-Results ReadReduce(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadReduce(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const int rank = desc.shape.rank();
   HEARTH_ASSIGN(auto axes, op.NumbersOr(1, "axes"));
@@ -84,8 +83,7 @@ Results ReadReduce(OpView& op) {
   return Plain(to.AddReshape(ToOrder(to, *made, order, Order::kPlain), Shape::FromSpan(left)));
 }
 
-Results ReadArg(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadArg(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
   HEARTH_ASSIGN(ValueId x, op.In(0));
@@ -103,8 +101,7 @@ Results ReadArg(OpView& op) {
   return Plain(to.AddReshape(made, kept));
 }
 
-Results ReadTopK(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadTopK(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", -1, desc.shape.rank()));
   int64_t k = op.Int("k", 0);
@@ -149,8 +146,7 @@ Results ReadTopK(OpView& op) {
   return std::vector{Tensor{.plain = sorted}, Tensor{.plain = places}};
 }
 
-Results ReadSoftmax(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadSoftmax(OpView& op, GraphWriter& to) {
   const Op softmax = op.kind() != 0 ? Op(LogSoftmax{}) : Op(Softmax{});
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const int rank = desc.shape.rank();
@@ -167,8 +163,7 @@ Results ReadSoftmax(OpView& op) {
 }
 
 // A one for the first largest element along a dimension; before opset 13, of all dimensions from it on.
-Results ReadHardmax(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadHardmax(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const Shape shape = desc.shape;
   const bool is_flat = op.opset() < 13;
@@ -187,8 +182,7 @@ Results ReadHardmax(OpView& op) {
 
 // (x[N,C,...], classes[N,...], weights[C]?) -> (loss, logarithms of shares): what x has for the class of each sample,
 // times the class's weight, negated; of SoftmaxCrossEntropyLoss, x becomes logarithms of shares first.
-Results ReadLoss(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadLoss(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId given, op.Last(0));
   HEARTH_ASSIGN(ValueId classes, to.AddCast(op.In(1), DType::kInt32));
   const int last = to.shape(given).rank() - 1;
@@ -221,11 +215,11 @@ Results ReadLoss(OpView& op) {
   return std::vector{Tensor{.plain = made}, last == 1 ? Tensor{.plain = x} : Tensor{.last = x}};
 }
 
-Results ReadCumSum(OpView& op) {
+Results ReadCumSum(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int64_t given, op.Integer(1));
   HEARTH_ASSIGN(const int axis, OpView::Axis(given, desc.shape.rank()));
-  return Plain(op.to().Add(CumSum{axis, op.Int("exclusive", 0) != 0, op.Int("reverse", 0) != 0}, {op.In(0)}));
+  return Plain(to.Add(CumSum{axis, op.Int("exclusive", 0) != 0, op.Int("reverse", 0) != 0}, {op.In(0)}));
 }
 
 }  // namespace

@@ -314,8 +314,7 @@ Result<Rules> RulesOf(const OpView& op, bool is_upsample) {
   return rules;
 }
 
-Results ReadResize(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadResize(OpView& op, GraphWriter& to) {
   const bool is_upsample = op.kind() != 0;
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const int rank = desc.shape.rank();

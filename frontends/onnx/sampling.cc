@@ -147,8 +147,7 @@ Result<Sampling> SamplingOf(const OpView& op) {
 }
 
 // (x[N,C,sizes...], points[N,sizes...,dims] from -1 to 1: column, row, ...)
-Results ReadGridSample(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadGridSample(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
   HEARTH_ASSIGN(const ValueId grid, op.In(1));
   const Shape shape = to.shape(x), points = to.shape(grid);
@@ -238,8 +237,7 @@ Made RegularTaps(NodeWriter& to, const DeformedWindows& windows, DType dtype) {
 
 // (x, filter[O,C/groups,kh,kw], offsets[N,groups*taps*2,h,w], bias[O]?, mask[N,groups*taps,h,w]?): a convolution whose
 // taps each lie somewhere else (Zhu et al., "Deformable ConvNets v2", 2018): samples of all taps, then a product.
-Results ReadDeformConv(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadDeformConv(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const ValueId filter, op.In(1));
   const Shape of_filter = to.shape(filter);
@@ -290,8 +288,7 @@ Results ReadDeformConv(OpView& op) {
 }
 
 // (matrices[N,d,d+1], sizes[d+2]) -> [N,...,d]: the points of a picture or volume, from -1 to 1, times each matrix.
-Results ReadAffineGrid(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadAffineGrid(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId matrices, op.In(0));
   HEARTH_ASSIGN(const std::vector<int64_t> sizes, op.Numbers(1));
   const Shape shape = to.shape(matrices);

@@ -55,8 +55,7 @@ bool IsFollowedBy(const Shape& first, const Shape& shape, int from, const Shape&
   return std::ranges::equal(dims, whole.dims());
 }
 
-Results ReadScatterNd(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadScatterNd(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const std::optional<BinaryKind> kind, MeetingOf(op));
   const size_t first_node = to.graph().nodes().size();
@@ -126,8 +125,7 @@ Made ScatterSlices(OpView& op, int axis, ValueId list, const std::optional<Binar
   return to.AddTranspose(to.AddReshape(ScatterRows(to, matrix, updates, places, kind), shape), turn);
 }
 
-Results ReadScatterElements(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadScatterElements(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
   HEARTH_ASSIGN(const std::optional<BinaryKind> kind, MeetingOf(op));
@@ -154,8 +152,7 @@ Results ReadScatterElements(OpView& op) {
 
 // (cache[B, ..., length, ...], update[B, ..., steps, ...], start[B]?) -> the cache with each batch's update from its
 // start on, along an axis; in the mode circular it goes on at the front.
-Results ReadTensorScatter(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadTensorScatter(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const TensorDesc update, op.Desc(1));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", -2, desc.shape.rank()));
@@ -219,8 +216,7 @@ std::vector<int64_t> PlacesInWindows(const Shape& image, const Shape& windows, c
 
 // (columns[N, C * elements of a window, windows], image shape, window shape) -> [N, C, image]: the inverse of cutting a
 // picture into windows. Where they overlap, elements are added up.
-Results ReadCol2Im(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadCol2Im(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const ValueId sizes, op.In(1));
   HEARTH_ASSIGN(const ValueId window, op.In(2));

@@ -59,34 +59,33 @@ Results Reshaped(OpView& op, const std::vector<int64_t>& dims, const std::vector
   return Plain(AddRows(op.to(), made, left.count, left.dim));
 }
 
-Results ReadShape(OpView& op) {
+Results ReadShape(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const int64_t rank = desc.shape.rank();
   const auto bounded = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
   const int64_t first = bounded(op.Int("start", 0)), last = std::max(first, bounded(op.Int("end", rank)));
   const auto count = static_cast<int32_t>(last - first);
   if (op.HasOpenRows(0)) {
-    const Made whole = AddShapeOf(op.to(), *op.In(0), PlainType(DType::kInt64));
-    return Plain(op.to().AddSlice(whole, 0, static_cast<int32_t>(first), count));
+    const Made whole = AddShapeOf(to, *op.In(0), PlainType(DType::kInt64));
+    return Plain(to.AddSlice(whole, 0, static_cast<int32_t>(first), count));
   }
   const std::vector<int64_t> dims = DimsOf(desc.shape);
-  return Plain(op.to().AddIntegers({count}, std::vector<int64_t>(dims.begin() + first, dims.begin() + last)));
+  return Plain(to.AddIntegers({count}, std::vector<int64_t>(dims.begin() + first, dims.begin() + last)));
 }
 
-Results ReadSize(OpView& op) {
+Results ReadSize(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
-  if (!op.HasOpenRows(0)) return Plain(op.to().AddIntegers(Shape(), std::vector<int64_t>{desc.shape.element_count()}));
+  if (!op.HasOpenRows(0)) return Plain(to.AddIntegers(Shape(), std::vector<int64_t>{desc.shape.element_count()}));
   HEARTH_ASSIGN(const ValueId x, op.In(0));
-  const OpenDimension open = op.to().marks().OpenOf(x);
+  const OpenDimension open = to.marks().OpenOf(x);
   int64_t others = 1;  // elements of a row
   for (int d = 0; d < desc.shape.rank(); ++d) others *= d == open.dim ? 1 : desc.shape[d];
-  const Made rows = op.to().AddCast(open.count, DType::kInt64);
-  return Plain(op.to().AddReshape(
-      op.to().Add(BinaryKind::kMul, {rows, op.to().AddNumber(DType::kInt64, static_cast<double>(others))}), Shape()));
+  const Made rows = to.AddCast(open.count, DType::kInt64);
+  return Plain(to.AddReshape(to.Add(BinaryKind::kMul, {rows, to.AddNumber(DType::kInt64, static_cast<double>(others))}),
+                             Shape()));
 }
 
-Results ReadConstant(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadConstant(OpView& op, GraphWriter& to) {
   if (const AttributeProto* value = op.Find("value"); value != nullptr && value->tensor != nullptr) {
     HEARTH_ASSIGN(const Tensor made,
                   AddTensor(op.scope().reading(), to, *value->tensor, std::string(op.node().outputs[0])));
@@ -107,28 +106,28 @@ Results ReadConstant(OpView& op) {
   return Error(StatusCode::kUnsupported, "a constant of strings, or a sparse one");
 }
 
-Results ReadConstantOfShape(OpView& op) {
+Results ReadConstantOfShape(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId list, op.In(0));
-  HEARTH_ASSIGN(const OpenSizes sizes, SizesIn(op.to(), list));
+  HEARTH_ASSIGN(const OpenSizes sizes, SizesIn(to, list));
   HEARTH_ASSIGN(const Shape shape, CheckedShape(sizes.dims));
-  Made number = op.to().AddConstant(Shape(), DType::kFloat32, {0.0});
+  Made number = to.AddConstant(Shape(), DType::kFloat32, {0.0});
   if (const AttributeProto* value = op.Find("value"); value != nullptr && value->tensor != nullptr) {
-    HEARTH_ASSIGN(const Tensor made, AddTensor(op.scope().reading(), op.to(), *value->tensor, "value"));
-    number = made.plain == kNoValue ? AddReadable(op.to(), made.stored) : Made(made.plain);
+    HEARTH_ASSIGN(const Tensor made, AddTensor(op.scope().reading(), to, *value->tensor, "value"));
+    number = made.plain == kNoValue ? AddReadable(to, made.stored) : Made(made.plain);
   }
-  return Plain(WithRows(op.to(), op.to().AddFilled(shape, number), sizes.open));
+  return Plain(WithRows(to, to.AddFilled(shape, number), sizes.open));
 }
 
-Results ReadRange(OpView& op) {
+Results ReadRange(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const double start, op.Number(0));
   HEARTH_ASSIGN(const double step, op.Number(2));
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const ValueId end, op.In(1));
-  const std::optional<double> most = start == 0.0 && step == 1.0 ? MostOf(op.to(), end) : std::nullopt;
-  if (most && *most > 0.0 && *most < kMostNumbers && !op.to().IsConstant(end)) {  // 0 1 2 ..., as many as data say
+  const std::optional<double> most = start == 0.0 && step == 1.0 ? MostOf(to, end) : std::nullopt;
+  if (most && *most > 0.0 && *most < kMostNumbers && !to.IsConstant(end)) {  // 0 1 2 ..., as many as data say
     const auto count = static_cast<int32_t>(*most);
-    HEARTH_ASSIGN(const ValueId rows, AddCount(op.to(), end, count));
-    return Plain(WithRows(op.to(), op.to().AddCast(op.to().AddIndices({count}), desc.dtype), {0, rows}));
+    HEARTH_ASSIGN(const ValueId rows, AddCount(to, end, count));
+    return Plain(WithRows(to, to.AddCast(to.AddIndices({count}), desc.dtype), {0, rows}));
   }
   HEARTH_ASSIGN(const double limit, op.Number(1));
   const double count = std::max(0.0, std::ceil((limit - start) / step));
@@ -136,10 +135,10 @@ Results ReadRange(OpView& op) {
     return Error(StatusCode::kUnsupported, "{} numbers from {} to {}", count, start, limit);
   }
   const Shape shape{static_cast<int32_t>(count)};
-  HEARTH_TRY(op.to().budget().CheckRoom(shape, desc.dtype));
+  HEARTH_TRY(to.budget().CheckRoom(shape, desc.dtype));
   std::vector<double> numbers;
   for (int32_t k = 0; k < shape[0]; ++k) numbers.push_back(start + k * step);
-  return Plain(op.to().AddConstant(shape, desc.dtype, numbers));
+  return Plain(to.AddConstant(shape, desc.dtype, numbers));
 }
 
 // What `rows` become: a dimension of the same size, or the first one, where each row becomes several. It must be the
@@ -170,12 +169,12 @@ Result<OpenDimension> RowsAfterReshape(NodeWriter& to, const OpenSizes& list, bo
   return RowsWithin(to, before, rows, made, first);
 }
 
-Results ReadReshape(OpView& op) {
+Results ReadReshape(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   OpenSizes sizes{.dims = op.Ints("shape"), .open = {}};
   if (op.Has(1)) {
     HEARTH_ASSIGN(const ValueId list, op.In(1));
-    HEARTH_ASSIGN(sizes, SizesIn(op.to(), list));
+    HEARTH_ASSIGN(sizes, SizesIn(to, list));
   } else if (op.Find("shape") == nullptr) {
     return Error(StatusCode::kMalformedInput, "its shape is absent");
   }
@@ -200,14 +199,14 @@ Results ReadReshape(OpView& op) {
                  shape.ToString());
   }
   HEARTH_ASSIGN(const ValueId x, op.In(0));
-  const OpenDimension rows = op.to().marks().OpenOf(x);
-  HEARTH_ASSIGN(const ValueId made, op.to().AddReshape(x, shape));
+  const OpenDimension rows = to.marks().OpenOf(x);
+  HEARTH_ASSIGN(const ValueId made, to.AddReshape(x, shape));
   if (rows.count == kNoValue) return sizes.open.count == kNoValue ? Plain(made) : Results(NeedsAllRows());
-  HEARTH_ASSIGN(const OpenDimension left, RowsAfterReshape(op.to(), sizes, keeps_zeros, desc.shape, rows, shape));
-  return Plain(made == x ? Made(made) : AddRows(op.to(), made, left.count, left.dim));
+  HEARTH_ASSIGN(const OpenDimension left, RowsAfterReshape(to, sizes, keeps_zeros, desc.shape, rows, shape));
+  return Plain(made == x ? Made(made) : AddRows(to, made, left.count, left.dim));
 }
 
-Results ReadFlatten(OpView& op) {
+Results ReadFlatten(OpView& op, GraphWriter&) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const int rank = desc.shape.rank();
   const int64_t axis = op.Int("axis", 1) < 0 ? op.Int("axis", 1) + rank : op.Int("axis", 1);
@@ -218,7 +217,7 @@ Results ReadFlatten(OpView& op) {
   return Reshaped(op, {CountBetween(desc.shape, 0, at), CountBetween(desc.shape, at, rank)}, became);
 }
 
-Results ReadSqueeze(OpView& op) {
+Results ReadSqueeze(OpView& op, GraphWriter&) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const auto axes, op.NumbersOr(1, "axes"));
   std::vector<bool> goes(static_cast<size_t>(desc.shape.rank()), false);
@@ -237,7 +236,7 @@ Results ReadSqueeze(OpView& op) {
   return Reshaped(op, dims, became);
 }
 
-Results ReadUnsqueeze(OpView& op) {
+Results ReadUnsqueeze(OpView& op, GraphWriter&) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const auto axes, op.NumbersOr(1, "axes"));
   if (!axes) return Error(StatusCode::kMalformedInput, "its axes are absent");
@@ -257,10 +256,10 @@ Results ReadUnsqueeze(OpView& op) {
   return Reshaped(op, dims, became);
 }
 
-Results ReadExpand(OpView& op) {
+Results ReadExpand(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const ValueId list, op.In(1));
-  HEARTH_ASSIGN(OpenSizes sizes, SizesIn(op.to(), list));
+  HEARTH_ASSIGN(OpenSizes sizes, SizesIn(to, list));
   std::vector<int64_t>& dims = sizes.dims;
   const std::vector<int64_t> own = DimsOf(desc.shape);
   if (dims.size() < own.size()) {
@@ -269,7 +268,7 @@ Results ReadExpand(OpView& op) {
   }
   const size_t added = dims.size() - own.size();
   HEARTH_ASSIGN(const ValueId x, op.In(0));
-  OpenDimension rows = op.to().marks().OpenOf(x);
+  OpenDimension rows = to.marks().OpenOf(x);
   rows.dim += static_cast<int>(added);
   if (sizes.open.count != kNoValue && rows.count != kNoValue && sizes.open != rows) return NeedsAllRows();
   for (size_t d = 0; d < own.size(); ++d) {
@@ -284,32 +283,32 @@ Results ReadExpand(OpView& op) {
   }
   HEARTH_ASSIGN(const Shape shape, CheckedShape(dims));
   const bool is_new = sizes.open.count != kNoValue && rows.count == kNoValue;
-  if (is_new) return Plain(WithRows(op.to(), op.to().Add(BroadcastTo{shape}, {x}), sizes.open));
+  if (is_new) return Plain(WithRows(to, to.Add(BroadcastTo{shape}, {x}), sizes.open));
   if (shape == desc.shape) return InOrder(op.OrderOf(0), op.In(0, op.OrderOf(0)));
-  return Plain(op.to().Add(BroadcastTo{shape}, {x}));
+  return Plain(to.Add(BroadcastTo{shape}, {x}));
 }
 
-Results ReadTile(OpView& op) {
+Results ReadTile(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const std::vector<int64_t> repeats, op.Numbers(1));
   HEARTH_ASSIGN(const Shape multiples, CheckedShape(repeats));
-  return Plain(op.to().Add(Tile{multiples}, {op.In(0)}));
+  return Plain(to.Add(Tile{multiples}, {op.In(0)}));
 }
 
-Results ReadEyeLike(OpView& op) {
+Results ReadEyeLike(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const int32_t type = static_cast<int32_t>(op.Int("dtype", 0));
   const std::optional<DType> dtype = type == kUndefined ? desc.dtype : ComputedTypeOf(type);
   if (!dtype) return UnknownType(type);
   if (desc.shape.rank() != 2) return Error(StatusCode::kMalformedInput, "shape {}", desc.shape.ToString());
   if (op.HasOpenRows(0)) return NeedsAllRows();
-  HEARTH_TRY(op.to().budget().CheckRoom(desc.shape, *dtype));
+  HEARTH_TRY(to.budget().CheckRoom(desc.shape, *dtype));
   std::vector<double> numbers(static_cast<size_t>(desc.shape.element_count()), 0.0);
   const int64_t k = op.Int("k", 0);
   for (int64_t row = 0; row < desc.shape[0]; ++row) {
     const int64_t column = row + std::clamp<int64_t>(k, -desc.shape[0], desc.shape[1]);
     if (column >= 0 && column < desc.shape[1]) numbers[static_cast<size_t>(row * desc.shape[1] + column)] = 1.0;
   }
-  return Plain(op.to().AddConstant(desc.shape, *dtype, numbers));
+  return Plain(to.AddConstant(desc.shape, *dtype, numbers));
 }
 
 }  // namespace

@@ -21,8 +21,7 @@ double Wave(int64_t bin, int64_t k, int64_t length, bool is_real) {
 }
 
 // (x, length?, axis?): a product with the matrix of all waves. The last dimension is a number's real part, or both.
-Results ReadDft(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadDft(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   const Shape shape = to.shape(x);
   const int rank = shape.rank();
@@ -74,7 +73,7 @@ Results ReadDft(OpView& op) {
 // Kinds of ReadWindow: the factors of its cosines, of no, one and two periods.
 constexpr double kWindows[][3] = {{0.5, -0.5, 0.0}, {25.0 / 46.0, -21.0 / 46.0, 0.0}, {0.42, -0.5, 0.08}};
 
-Results ReadWindow(OpView& op) {
+Results ReadWindow(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const int64_t size, op.Integer(0));
   if (size < 0 || size > kMostWindow) return Error(StatusCode::kUnsupported, "a window of {} elements", size);
   const auto type = static_cast<int32_t>(op.Int("output_datatype", kFloat));
@@ -82,17 +81,16 @@ Results ReadWindow(OpView& op) {
   if (!dtype) return UnknownType(type);
   const int64_t period = op.Int("periodic", 1) != 0 ? size : size - 1;
   const double* factors = kWindows[op.kind()];
-  HEARTH_TRY(op.to().budget().CheckRoom({static_cast<int32_t>(size)}, *dtype));
+  HEARTH_TRY(to.budget().CheckRoom({static_cast<int32_t>(size)}, *dtype));
   std::vector<double> numbers;
   for (int64_t k = 0; k < size; ++k) {
     const auto wave = [&](int64_t bin) { return Wave(bin, k, std::max<int64_t>(period, 1), true); };
     numbers.push_back(factors[0] + factors[1] * wave(1) + factors[2] * wave(2));
   }
-  return Plain(op.to().AddConstant({static_cast<int32_t>(size)}, *dtype, numbers));
+  return Plain(to.AddConstant({static_cast<int32_t>(size)}, *dtype, numbers));
 }
 
-Results ReadStft(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadStft(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(ValueId signal, op.In(0));  // [batch, length] or [batch, length, 1]
   const Shape shape = to.shape(signal);
   if (shape.rank() < 2 || shape.rank() > 3 || (shape.rank() == 3 && shape[2] != 1)) {

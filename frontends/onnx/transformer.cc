@@ -88,20 +88,19 @@ Results AttendProjected(OpView& op, const Made& projected, const Beside& beside)
 }
 
 // (x[batch, length, size], weights, bias?, mask?, past?, bias of scores?)
-Results ReadProjectedAttention(OpView& op) {
+Results ReadProjectedAttention(OpView& op, GraphWriter& to) {
   if (op.Int("past_present_share_buffer", 0) != 0 || op.Has(6)) {
     return Error(StatusCode::kUnsupported, "a past that shares its memory");
   }
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   HEARTH_ASSIGN(const ValueId weights, op.In(1));
   HEARTH_ASSIGN(const ValueId bias, op.Optional(2));
-  return AttendProjected(op, AddProduct(op.to(), x, weights, bias), {.mask = 3, .past = 4, .bias_of_scores = 5});
+  return AttendProjected(op, AddProduct(to, x, weights, bias), {.mask = 3, .past = 4, .bias_of_scores = 5});
 }
 
 // (x, weights, bias, scale of x, scales of weights, mask?, zero points of x? and weights?, past?): x and weights are
 // integers.
-Results ReadQAttention(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadQAttention(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   HEARTH_ASSIGN(const ValueId zero, RowZeroPoint(op, 6));
   const Made unit = to.Add(BinaryKind::kMul, {RowZeroPoint(op, 3), op.In(4)});
@@ -111,8 +110,7 @@ Results ReadQAttention(OpView& op) {
 }
 
 // (queries, keys, values, bias?, mask?, bias of scores?, past keys?, past values?) -> (results, keys, values)
-Results ReadMultiHeadAttention(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadMultiHeadAttention(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc given, op.Desc(0));
   if (!op.Has(1) || !op.Has(2) || given.shape.rank() != 3 || op.Has(8) || op.Has(9) || op.HasOutput(3)) {
     return Error(StatusCode::kUnsupported,
@@ -141,8 +139,7 @@ Results ReadMultiHeadAttention(OpView& op) {
 // -> (the normalized sum of what the tables hold, numbers of marks of the mask, the sum)
 // Of QEmbedLayerNormalization, operands 2 to 6 are integers, whose scales are operands 8 to 12 and whose zero points
 // are the last five.
-Results ReadEmbedLayerNormalization(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadEmbedLayerNormalization(OpView& op, GraphWriter& to) {
   const bool has_integers = op.kind() != 0;
   HEARTH_ASSIGN(const TensorDesc words, op.Desc(0));
   if (words.shape.rank() != 2) return Error(StatusCode::kMalformedInput, "words of {}", words.shape.ToString());

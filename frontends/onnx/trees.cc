@@ -248,12 +248,11 @@ Made WithBase(const OpView& op, const Made& sums) {
   return to.Add(BinaryKind::kAdd, {scores, to.AddConstant({columns}, to.desc(scores).dtype, base)});
 }
 
-Results ReadTreeRegressor(OpView& op) {
+Results ReadTreeRegressor(OpView& op, GraphWriter& to) {
   static constexpr std::array<std::pair<std::string_view, ReduceKind>, 4> kKinds = {{{"SUM", ReduceKind::kSum},
                                                                                      {"AVERAGE", ReduceKind::kMean},
                                                                                      {"MIN", ReduceKind::kMin},
                                                                                      {"MAX", ReduceKind::kMax}}};
-  NodeWriter& to = op.to();
   const std::string_view name = op.Text("aggregate_function", "SUM");
   const auto* const kind = std::ranges::find(kKinds, name, [](const auto& row) { return row.first; });
   const int64_t targets = op.Int("n_targets", 1);
@@ -267,8 +266,7 @@ Results ReadTreeRegressor(OpView& op) {
   return Plain(to.AddCast(Transformed(op, sums, PostTransform(op)), DType::kFloat32));
 }
 
-Results ReadTreeClassifier(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadTreeClassifier(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, RowsOf(op));
   HEARTH_ASSIGN(const NumberedForest numbered, ForestOf(op, to.shape(x)[1]));
   HEARTH_ASSIGN(const std::vector<int64_t> labels, ClassesOf(op));
@@ -303,12 +301,11 @@ Status AddMembers(Forest& forest, size_t node, std::span<const double> members) 
 }
 
 // The form of version 5, which lists nodes and leaves apart: leaves follow the nodes here.
-Results ReadTreeEnsemble(OpView& op) {
+Results ReadTreeEnsemble(OpView& op, GraphWriter& to) {
   static constexpr std::array<ReduceKind, 4> kKinds = {ReduceKind::kMean, ReduceKind::kSum, ReduceKind::kMin,
                                                        ReduceKind::kMax};
   static constexpr std::array<std::string_view, 5> kTransforms = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO",
                                                                   "PROBIT"};
-  NodeWriter& to = op.to();
   HEARTH_ASSIGN(const ValueId x, RowsOf(op));
   HEARTH_ASSIGN(const std::vector<double> splits, RealsOf(op, "nodes_splits"));
   HEARTH_ASSIGN(const std::vector<double> modes, RealsOf(op, "nodes_modes"));

@@ -56,8 +56,7 @@ Made KernelsOf(OpView& op, ValueId x, std::vector<double> vectors, int64_t count
   return Error(StatusCode::kUnsupported, "kernel_type={}", name);
 }
 
-Results ReadSvmRegressor(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadSvmRegressor(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, FloatRowsOf(op));
   HEARTH_ASSIGN(const std::vector<double> vectors, RealsOf(op, "support_vectors"));
   HEARTH_ASSIGN(const std::vector<double> factors, RealsOf(op, "coefficients"));
@@ -152,8 +151,7 @@ Made Coupled(NodeWriter& to, ValueId firsts, int32_t classes) {
 }
 
 // (class, scores): of two classes -score and score, or their probabilities; of more the scores of all pairs.
-Results ReadSvmClassifier(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadSvmClassifier(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, FloatRowsOf(op));
   HEARTH_ASSIGN(const std::vector<double> vectors, RealsOf(op, "support_vectors"));
   HEARTH_ASSIGN(const std::vector<double> factors, RealsOf(op, "coefficients"));

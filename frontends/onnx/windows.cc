@@ -183,8 +183,7 @@ Made AddConvolution(NodeWriter& to, const Windowing& w, const Made& x, const Mad
 
 // Over more than three dimensions, of which some have windows of one element, as jax2onnx writes sums over windows:
 // those are moved beside the batch.
-Results ReadConvOfMany(OpView& op) {
-  NodeWriter& to = op.to();
+Results ReadConvOfMany(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   HEARTH_ASSIGN(const ValueId filter, op.In(1));
   HEARTH_ASSIGN(const ValueId bias, op.Optional(2));
@@ -235,18 +234,18 @@ Results ReadConvOfMany(OpView& op) {
 }
 
 // Also FusedConv, to which onnxruntime's optimizer joins a sum and an activation.
-Results ReadConv(OpView& op) {
+Results ReadConv(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
-  if (desc.shape.rank() > 5) return ReadConvOfMany(op);
+  if (desc.shape.rank() > 5) return ReadConvOfMany(op, to);
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
-  HEARTH_ASSIGN(const ValueId filter, op.to().shape(x).rank() == 5 ? op.In(1) : op.Weights(1));
-  const Shape shape = op.to().shape(filter);
+  HEARTH_ASSIGN(const ValueId filter, to.shape(x).rank() == 5 ? op.In(1) : op.Weights(1));
+  const Shape shape = to.shape(filter);
   if (shape.rank() < 3) return Error(StatusCode::kMalformedInput, "a filter of shape {}", shape.ToString());
   HEARTH_ASSIGN(const std::vector<int64_t> kernel, KernelOf(op, shape));
-  HEARTH_ASSIGN(const Windowing w, WindowingOf(op, kernel, op.to().shape(x)));
+  HEARTH_ASSIGN(const Windowing w, WindowingOf(op, kernel, to.shape(x)));
   HEARTH_ASSIGN(const ValueId bias, op.Optional(2));
-  const Made made = AddConvolution(op.to(), w, x, filter, bias, op.Int("group", 1));
-  return Last(AddFusedActivation(op, op.Has(3) ? op.to().Add(BinaryKind::kAdd, {made, op.Last(3)}) : made));
+  const Made made = AddConvolution(to, w, x, filter, bias, op.Int("group", 1));
+  return Last(AddFusedActivation(op, op.Has(3) ? to.Add(BinaryKind::kAdd, {made, op.Last(3)}) : made));
 }
 
 std::span<const OperatorRow> WindowOperators() {
