@@ -201,31 +201,29 @@ Made AddFusedActivation(const OpView& op, const Made& x) {
   return Error(StatusCode::kUnsupported, "the activation '{}' with {} numbers", name.substr(0, 40), numbers.size());
 }
 
-std::span<const OperatorRow> ActivationOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"Acos", ReadActivation, Kind(Composed::kAcos)},
-      {"Acosh", ReadActivation, Kind(Composed::kAcosh)},
-      {"Asin", ReadActivation, Kind(Composed::kAsin)},
-      {"Asinh", ReadActivation, Kind(Composed::kAsinh)},
-      {"Atan", ReadActivation, Kind(Composed::kAtan)},
-      {"Atanh", ReadActivation, Kind(Composed::kAtanh)},
-      {"Celu", ReadActivation, Kind(Composed::kCelu)},
-      {"Cosh", ReadActivation, Kind(Composed::kCosh)},
-      {"Elu", ReadActivation, Kind(Composed::kElu)},
-      {"HardSigmoid", ReadActivation, Kind(Composed::kHardSigmoid)},
-      {"Mish", ReadActivation, Kind(Composed::kMish)},
-      {"Reciprocal", ReadActivation, Kind(Composed::kReciprocal)},
-      {"Selu", ReadActivation, Kind(Composed::kSelu)},
-      {"Shrink", ReadActivation, Kind(Composed::kShrink)},
-      {"Sinh", ReadActivation, Kind(Composed::kSinh)},
-      {"Softplus", ReadActivation, Kind(Composed::kSoftplus)},
-      {"Softsign", ReadActivation, Kind(Composed::kSoftsign)},
-      {"Swish", ReadActivation, Kind(Composed::kSwish)},
-      {"Tan", ReadActivation, Kind(Composed::kTan)},
-      {"ThresholdedRelu", ReadActivation, Kind(Composed::kThresholdedRelu)},
-      {"QuickGelu", ReadActivation, Kind(Composed::kQuickGelu), kMicrosoft},
-  };
-  return kRows;
-}
+constexpr OperatorRow kActivationRows[] = {
+    {"Acos", ReadActivation, Kind(Composed::kAcos)},
+    {"Acosh", ReadActivation, Kind(Composed::kAcosh)},
+    {"Asin", ReadActivation, Kind(Composed::kAsin)},
+    {"Asinh", ReadActivation, Kind(Composed::kAsinh)},
+    {"Atan", ReadActivation, Kind(Composed::kAtan)},
+    {"Atanh", ReadActivation, Kind(Composed::kAtanh)},
+    {"Celu", ReadActivation, Kind(Composed::kCelu)},
+    {"Cosh", ReadActivation, Kind(Composed::kCosh)},
+    {"Elu", ReadActivation, Kind(Composed::kElu)},
+    {"HardSigmoid", ReadActivation, Kind(Composed::kHardSigmoid)},
+    {"Mish", ReadActivation, Kind(Composed::kMish)},
+    {"Reciprocal", ReadActivation, Kind(Composed::kReciprocal)},
+    {"Selu", ReadActivation, Kind(Composed::kSelu)},
+    {"Shrink", ReadActivation, Kind(Composed::kShrink)},
+    {"Sinh", ReadActivation, Kind(Composed::kSinh)},
+    {"Softplus", ReadActivation, Kind(Composed::kSoftplus)},
+    {"Softsign", ReadActivation, Kind(Composed::kSoftsign)},
+    {"Swish", ReadActivation, Kind(Composed::kSwish)},
+    {"Tan", ReadActivation, Kind(Composed::kTan)},
+    {"ThresholdedRelu", ReadActivation, Kind(Composed::kThresholdedRelu)},
+    {"QuickGelu", ReadActivation, Kind(Composed::kQuickGelu), kMicrosoft},
+};
+const OperatorList kActivationOperators = kActivationRows;
 
 }  // namespace hearth::onnx

@@ -256,13 +256,11 @@ Expanded PartsOf(NodeWriter& to, ValueId x, const std::vector<int64_t>& sizes) {
   return parts;
 }
 
-std::span<const OperatorRow> AttentionOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"Attention", ReadAttention},
-      {"RotaryEmbedding", ReadRotaryEmbedding},
-      {"RotaryEmbedding", ReadRotaryEmbedding, 1, kMicrosoft},
-  };
-  return kRows;
-}
+constexpr OperatorRow kAttentionRows[] = {
+    {"Attention", ReadAttention},
+    {"RotaryEmbedding", ReadRotaryEmbedding},
+    {"RotaryEmbedding", ReadRotaryEmbedding, 1, kMicrosoft},
+};
+const OperatorList kAttentionOperators = kAttentionRows;
 
 }  // namespace hearth::onnx

@@ -166,12 +166,10 @@ Results ReadRoiAlign(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> BoxOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"NonMaxSuppression", ReadNonMaxSuppression},
-      {"RoiAlign", ReadRoiAlign},
-  };
-  return kRows;
-}
+constexpr OperatorRow kBoxRows[] = {
+    {"NonMaxSuppression", ReadNonMaxSuppression},
+    {"RoiAlign", ReadRoiAlign},
+};
+const OperatorList kBoxOperators = kBoxRows;
 
 }  // namespace hearth::onnx

@@ -363,21 +363,19 @@ Results ReadZipMap(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> ClassicOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"ArrayFeatureExtractor", ReadArrayFeatureExtractor, 0, kClassic},
-      {"Binarizer", ReadBinarizer, 0, kClassic},
-      {"FeatureVectorizer", ReadFeatureVectorizer, 0, kClassic},
-      {"Imputer", ReadImputer, 0, kClassic},
-      {"LabelEncoder", ReadLabelEncoder, 0, kClassic},
-      {"LinearClassifier", ReadLinearClassifier, 0, kClassic},
-      {"LinearRegressor", ReadLinearRegressor, 0, kClassic},
-      {"Normalizer", ReadNormalizer, 0, kClassic},
-      {"OneHotEncoder", ReadOneHotEncoder, 0, kClassic},
-      {"Scaler", ReadScaler, 0, kClassic},
-      {"ZipMap", ReadZipMap, 0, kClassic},
-  };
-  return kRows;
-}
+constexpr OperatorRow kClassicRows[] = {
+    {"ArrayFeatureExtractor", ReadArrayFeatureExtractor, 0, kClassic},
+    {"Binarizer", ReadBinarizer, 0, kClassic},
+    {"FeatureVectorizer", ReadFeatureVectorizer, 0, kClassic},
+    {"Imputer", ReadImputer, 0, kClassic},
+    {"LabelEncoder", ReadLabelEncoder, 0, kClassic},
+    {"LinearClassifier", ReadLinearClassifier, 0, kClassic},
+    {"LinearRegressor", ReadLinearRegressor, 0, kClassic},
+    {"Normalizer", ReadNormalizer, 0, kClassic},
+    {"OneHotEncoder", ReadOneHotEncoder, 0, kClassic},
+    {"Scaler", ReadScaler, 0, kClassic},
+    {"ZipMap", ReadZipMap, 0, kClassic},
+};
+const OperatorList kClassicOperators = kClassicRows;
 
 }  // namespace hearth::onnx

@@ -254,13 +254,11 @@ Results ReadScan(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> ControlOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"If", ReadIf},
-      {"Loop", ReadLoop},
-      {"Scan", ReadScan},
-  };
-  return kRows;
-}
+constexpr OperatorRow kControlRows[] = {
+    {"If", ReadIf},
+    {"Loop", ReadLoop},
+    {"Scan", ReadScan},
+};
+const OperatorList kControlOperators = kControlRows;
 
 }  // namespace hearth::onnx

@@ -153,9 +153,7 @@ Results ReadConvTranspose(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> TransposedOperators() {
-  static constexpr OperatorRow kRows[] = {{"ConvTranspose", ReadConvTranspose, kTransposed}};
-  return kRows;
-}
+constexpr OperatorRow kTransposedRows[] = {{"ConvTranspose", ReadConvTranspose, kTransposed}};
+const OperatorList kTransposedOperators = kTransposedRows;
 
 }  // namespace hearth::onnx

@@ -206,11 +206,9 @@ Results ReadEinsum(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> EinsumOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"Einsum", ReadEinsum},
-  };
-  return kRows;
-}
+constexpr OperatorRow kEinsumRows[] = {
+    {"Einsum", ReadEinsum},
+};
+const OperatorList kEinsumOperators = kEinsumRows;
 
 }  // namespace hearth::onnx

@@ -213,11 +213,9 @@ Results ReadGroupQueryAttention(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> GroupQueryOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"GroupQueryAttention", ReadGroupQueryAttention, 0, kMicrosoft},
-  };
-  return kRows;
-}
+constexpr OperatorRow kGroupQueryRows[] = {
+    {"GroupQueryAttention", ReadGroupQueryAttention, 0, kMicrosoft},
+};
+const OperatorList kGroupQueryOperators = kGroupQueryRows;
 
 }  // namespace hearth::onnx

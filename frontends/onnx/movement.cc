@@ -288,19 +288,17 @@ Results ReadTrilu(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> MovementOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"Concat", ReadConcat},
-      {"DepthToSpace", ReadDepthToSpace},
-      {"ReverseSequence", ReadReverseSequence},
-      {"Slice", ReadSlice},
-      {"SpaceToDepth", ReadSpaceToDepth},
-      {"Split", ReadSplit},
-      {"Transpose", ReadTranspose},
-      {"Trilu", ReadTrilu},
-      {"Trilu", ReadTrilu, 0, kMicrosoft},
-  };
-  return kRows;
-}
+constexpr OperatorRow kMovementRows[] = {
+    {"Concat", ReadConcat},
+    {"DepthToSpace", ReadDepthToSpace},
+    {"ReverseSequence", ReadReverseSequence},
+    {"Slice", ReadSlice},
+    {"SpaceToDepth", ReadSpaceToDepth},
+    {"Split", ReadSplit},
+    {"Transpose", ReadTranspose},
+    {"Trilu", ReadTrilu},
+    {"Trilu", ReadTrilu, 0, kMicrosoft},
+};
+const OperatorList kMovementOperators = kMovementRows;
 
 }  // namespace hearth::onnx

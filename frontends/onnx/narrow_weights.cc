@@ -342,13 +342,11 @@ Results ReadGatherBlockQuantized(OpView& op, GraphWriter& to) {
   return Plain(to.AddReshape(of_one, Without(to.shape(of_one), rows)));
 }
 
-std::span<const OperatorRow> NarrowWeightOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"GatherBlockQuantized", ReadGatherBlockQuantized, 0, kMicrosoft},
-      {"MatMulBnb4", ReadMatMulBnb4, 0, kMicrosoft},
-      {"MatMulNBits", ReadMatMulNBits, 0, kMicrosoft},
-  };
-  return kRows;
-}
+constexpr OperatorRow kNarrowWeightRows[] = {
+    {"GatherBlockQuantized", ReadGatherBlockQuantized, 0, kMicrosoft},
+    {"MatMulBnb4", ReadMatMulBnb4, 0, kMicrosoft},
+    {"MatMulNBits", ReadMatMulNBits, 0, kMicrosoft},
+};
+const OperatorList kNarrowWeightOperators = kNarrowWeightRows;
 
 }  // namespace hearth::onnx

@@ -178,21 +178,19 @@ Results ReadLrn(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> NormalizationOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"BatchNormalization", ReadBatchNormalization},
-      {"GroupNormalization", ReadGroupNormalization},
-      {"InstanceNormalization", ReadInstanceNormalization},
-      {"LRN", ReadLrn},
-      {"LayerNormalization", ReadLayerNormalization},
-      {"LpNormalization", ReadLpNormalization},
-      {"MeanVarianceNormalization", ReadMeanVarianceNormalization},
-      {"RMSNormalization", ReadLayerNormalization, 1},
-      {"SimplifiedLayerNormalization", ReadLayerNormalization, 1},  // as onnxruntime's optimizer writes it
-      {"SkipLayerNormalization", ReadSkipLayerNormalization, 0, kMicrosoft},
-      {"SkipSimplifiedLayerNormalization", ReadSkipLayerNormalization, 1, kMicrosoft},
-  };
-  return kRows;
-}
+constexpr OperatorRow kNormalizationRows[] = {
+    {"BatchNormalization", ReadBatchNormalization},
+    {"GroupNormalization", ReadGroupNormalization},
+    {"InstanceNormalization", ReadInstanceNormalization},
+    {"LRN", ReadLrn},
+    {"LayerNormalization", ReadLayerNormalization},
+    {"LpNormalization", ReadLpNormalization},
+    {"MeanVarianceNormalization", ReadMeanVarianceNormalization},
+    {"RMSNormalization", ReadLayerNormalization, 1},
+    {"SimplifiedLayerNormalization", ReadLayerNormalization, 1},  // as onnxruntime's optimizer writes it
+    {"SkipLayerNormalization", ReadSkipLayerNormalization, 0, kMicrosoft},
+    {"SkipSimplifiedLayerNormalization", ReadSkipLayerNormalization, 1, kMicrosoft},
+};
+const OperatorList kNormalizationOperators = kNormalizationRows;
 
 }  // namespace hearth::onnx

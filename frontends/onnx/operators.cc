@@ -7,11 +7,10 @@
 namespace hearth::onnx {
 
 const OperatorRow* FindOperator(std::string_view domain, std::string_view name) {
-  for (const auto list : kOperatorLists) {
-    const std::span<const OperatorRow> rows = list();
+  for (const OperatorList* list : kOperatorLists) {
     const auto found = std::ranges::find_if(
-        rows, [&](const OperatorRow& row) { return row.name == name && DomainName(row.domain) == domain; });
-    if (found != rows.end()) return &*found;
+        *list, [&](const OperatorRow& row) { return row.name == name && DomainName(row.domain) == domain; });
+    if (found != list->end()) return &*found;
   }
   return nullptr;
 }

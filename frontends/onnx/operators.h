@@ -26,43 +26,23 @@ int64_t OpsetOf(const OperatorSets& sets, std::string_view domain);
 Status CheckOpset(const OperatorSets& sets);
 
 // One list for each file.
-std::span<const OperatorRow> ElementwiseOperators();
-std::span<const OperatorRow> ActivationOperators();
-std::span<const OperatorRow> ShapeOperators();
-std::span<const OperatorRow> MovementOperators();
-std::span<const OperatorRow> PaddingOperators();
-std::span<const OperatorRow> PlacesOperators();
-std::span<const OperatorRow> ScatteringOperators();
-std::span<const OperatorRow> WindowOperators();
-std::span<const OperatorRow> TransposedOperators();
-std::span<const OperatorRow> PoolingOperators();
-std::span<const OperatorRow> ResizeOperators();
-std::span<const OperatorRow> SamplingOperators();
-std::span<const OperatorRow> NormalizationOperators();
-std::span<const OperatorRow> ReduceOperators();
-std::span<const OperatorRow> ProductOperators();
-std::span<const OperatorRow> NarrowWeightOperators();
-std::span<const OperatorRow> QuantizedOperators();
-std::span<const OperatorRow> RecurrentOperators();
-std::span<const OperatorRow> ControlOperators();
-std::span<const OperatorRow> SpectrumOperators();
-std::span<const OperatorRow> BoxOperators();
-std::span<const OperatorRow> RandomOperators();
-std::span<const OperatorRow> EinsumOperators();
-std::span<const OperatorRow> AttentionOperators();
-std::span<const OperatorRow> GroupQueryOperators();
-std::span<const OperatorRow> TransformerOperators();
-std::span<const OperatorRow> ClassicOperators();
-std::span<const OperatorRow> TreeOperators();
-std::span<const OperatorRow> VectorOperators();
+using OperatorList = std::span<const OperatorRow>;
+extern const OperatorList kElementwiseOperators, kActivationOperators, kShapeOperators, kMovementOperators,
+    kPaddingOperators, kPlacesOperators, kScatteringOperators, kWindowOperators, kTransposedOperators,
+    kPoolingOperators, kResizeOperators, kSamplingOperators, kNormalizationOperators, kReduceOperators,
+    kProductOperators, kNarrowWeightOperators, kQuantizedOperators, kRecurrentOperators, kControlOperators,
+    kSpectrumOperators, kBoxOperators, kRandomOperators, kEinsumOperators, kAttentionOperators, kGroupQueryOperators,
+    kTransformerOperators, kClassicOperators, kTreeOperators, kVectorOperators;
 
-inline constexpr std::span<const OperatorRow> (*kOperatorLists[])() = {
-    ElementwiseOperators,  ActivationOperators, ShapeOperators,         MovementOperators,   PaddingOperators,
-    PlacesOperators,       ScatteringOperators, WindowOperators,        TransposedOperators, PoolingOperators,
-    ResizeOperators,       SamplingOperators,   NormalizationOperators, ReduceOperators,     ProductOperators,
-    NarrowWeightOperators, QuantizedOperators,  RecurrentOperators,     ControlOperators,    SpectrumOperators,
-    BoxOperators,          RandomOperators,     EinsumOperators,        AttentionOperators,  GroupQueryOperators,
-    TransformerOperators,  ClassicOperators,    TreeOperators,          VectorOperators};
+inline constexpr const OperatorList* kOperatorLists[] = {
+    &kElementwiseOperators,   &kActivationOperators,  &kShapeOperators,      &kMovementOperators,
+    &kPaddingOperators,       &kPlacesOperators,      &kScatteringOperators, &kWindowOperators,
+    &kTransposedOperators,    &kPoolingOperators,     &kResizeOperators,     &kSamplingOperators,
+    &kNormalizationOperators, &kReduceOperators,      &kProductOperators,    &kNarrowWeightOperators,
+    &kQuantizedOperators,     &kRecurrentOperators,   &kControlOperators,    &kSpectrumOperators,
+    &kBoxOperators,           &kRandomOperators,      &kEinsumOperators,     &kAttentionOperators,
+    &kGroupQueryOperators,    &kTransformerOperators, &kClassicOperators,    &kTreeOperators,
+    &kVectorOperators};
 
 }  // namespace hearth::onnx
 

@@ -166,9 +166,7 @@ Results ReadCenterCropPad(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> PaddingOperators() {
-  static constexpr OperatorRow kRows[] = {{"CenterCropPad", ReadCenterCropPad}, {"Pad", ReadPad}};
-  return kRows;
-}
+constexpr OperatorRow kPaddingRows[] = {{"CenterCropPad", ReadCenterCropPad}, {"Pad", ReadPad}};
+const OperatorList kPaddingOperators = kPaddingRows;
 
 }  // namespace hearth::onnx

@@ -278,13 +278,11 @@ Results ReadOneHot(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> PlacesOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"Compress", ReadCompress}, {"Gather", ReadGather},   {"GatherElements", ReadGatherElements},
-      {"GatherND", ReadGatherNd}, {"NonZero", ReadNonZero}, {"OneHot", ReadOneHot},
-      {"Unique", ReadUnique},
-  };
-  return kRows;
-}
+constexpr OperatorRow kPlacesRows[] = {
+    {"Compress", ReadCompress}, {"Gather", ReadGather},   {"GatherElements", ReadGatherElements},
+    {"GatherND", ReadGatherNd}, {"NonZero", ReadNonZero}, {"OneHot", ReadOneHot},
+    {"Unique", ReadUnique},
+};
+const OperatorList kPlacesOperators = kPlacesRows;
 
 }  // namespace hearth::onnx

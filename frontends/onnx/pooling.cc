@@ -231,17 +231,15 @@ Results ReadGlobalPool(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> PoolingOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"AveragePool", ReadPool, Kind(PoolKind::kAverage)},
-      {"GlobalAveragePool", ReadGlobalPool, Kind(ReduceKind::kMean)},
-      {"GlobalLpPool", ReadGlobalPool, kNorm},
-      {"GlobalMaxPool", ReadGlobalPool, Kind(ReduceKind::kMax)},
-      {"LpPool", ReadPool, kNorm},
-      {"MaxPool", ReadPool, Kind(PoolKind::kMax)},
-      {"MaxUnpool", ReadMaxUnpool},
-  };
-  return kRows;
-}
+constexpr OperatorRow kPoolingRows[] = {
+    {"AveragePool", ReadPool, Kind(PoolKind::kAverage)},
+    {"GlobalAveragePool", ReadGlobalPool, Kind(ReduceKind::kMean)},
+    {"GlobalLpPool", ReadGlobalPool, kNorm},
+    {"GlobalMaxPool", ReadGlobalPool, Kind(ReduceKind::kMax)},
+    {"LpPool", ReadPool, kNorm},
+    {"MaxPool", ReadPool, Kind(PoolKind::kMax)},
+    {"MaxUnpool", ReadMaxUnpool},
+};
+const OperatorList kPoolingOperators = kPoolingRows;
 
 }  // namespace hearth::onnx

@@ -178,15 +178,13 @@ Results ReadDet(OpView& op, GraphWriter& to) {
   return Plain(to.AddReshape(minors.back(), Without(Without(shape, rank - 1), rank - 2)));
 }
 
-std::span<const OperatorRow> ProductOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"Det", ReadDet},
-      {"Gemm", ReadGemm},
-      {"FusedGemm", ReadGemm, 0, kMicrosoft},
-      {"MatMul", ReadMatMul},
-      {"FusedMatMul", ReadMatMul, 0, kMicrosoft},
-  };
-  return kRows;
-}
+constexpr OperatorRow kProductRows[] = {
+    {"Det", ReadDet},
+    {"Gemm", ReadGemm},
+    {"FusedGemm", ReadGemm, 0, kMicrosoft},
+    {"MatMul", ReadMatMul},
+    {"FusedMatMul", ReadMatMul, 0, kMicrosoft},
+};
+const OperatorList kProductOperators = kProductRows;
 
 }  // namespace hearth::onnx

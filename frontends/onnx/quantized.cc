@@ -305,33 +305,31 @@ Results ReadQLinearLayer(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> QuantizedOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"ConvInteger", ReadConvInteger},
-      {"DequantizeLinear", ReadDequantizeLinear},
-      {"DynamicQuantizeLinear", ReadDynamicQuantizeLinear},
-      {"MatMulInteger", ReadMatMulInteger},
-      {"QLinearConv", ReadQLinearLayer, Kind(QLinearLayer::kConv)},
-      {"QLinearMatMul", ReadQLinearLayer, Kind(QLinearLayer::kMatMul)},
-      {"QuantizeLinear", ReadQuantizeLinear},
-      {"DequantizeLinear", ReadDequantizeLinear, 0, kMicrosoft},
-      {"DynamicQuantizeMatMul", ReadDynamicQuantizeMatMul, 0, kMicrosoft},
-      {"MatMulIntegerToFloat", ReadMatMulIntegerToFloat, 0, kMicrosoft},
-      {"NhwcMaxPool", ReadNhwcMaxPool, 0, kMicrosoft},
-      {"QGemm", ReadQLinearLayer, Kind(QLinearLayer::kGemm), kMicrosoft},
-      {"QLinearAdd", ReadQLinearBinary, Kind(BinaryKind::kAdd), kMicrosoft},
-      {"QLinearAveragePool", ReadQLinear, 0, kMicrosoft},
-      {"QLinearConcat", ReadQLinearConcat, 0, kMicrosoft},
-      {"QLinearConv", ReadQLinearLayer, Kind(QLinearLayer::kConv), kMicrosoft},
-      {"QLinearGlobalAveragePool", ReadQLinear, 0, kMicrosoft},
-      {"QLinearLeakyRelu", ReadQLinear, 0, kMicrosoft},
-      {"QLinearMul", ReadQLinearBinary, Kind(BinaryKind::kMul), kMicrosoft},
-      {"QLinearSigmoid", ReadQLinear, 0, kMicrosoft},
-      {"QLinearSoftmax", ReadQLinear, 0, kMicrosoft},
-      {"QLinearWhere", ReadQLinearWhere, 0, kMicrosoft},
-      {"QuantizeLinear", ReadQuantizeLinear, 0, kMicrosoft},
-  };
-  return kRows;
-}
+constexpr OperatorRow kQuantizedRows[] = {
+    {"ConvInteger", ReadConvInteger},
+    {"DequantizeLinear", ReadDequantizeLinear},
+    {"DynamicQuantizeLinear", ReadDynamicQuantizeLinear},
+    {"MatMulInteger", ReadMatMulInteger},
+    {"QLinearConv", ReadQLinearLayer, Kind(QLinearLayer::kConv)},
+    {"QLinearMatMul", ReadQLinearLayer, Kind(QLinearLayer::kMatMul)},
+    {"QuantizeLinear", ReadQuantizeLinear},
+    {"DequantizeLinear", ReadDequantizeLinear, 0, kMicrosoft},
+    {"DynamicQuantizeMatMul", ReadDynamicQuantizeMatMul, 0, kMicrosoft},
+    {"MatMulIntegerToFloat", ReadMatMulIntegerToFloat, 0, kMicrosoft},
+    {"NhwcMaxPool", ReadNhwcMaxPool, 0, kMicrosoft},
+    {"QGemm", ReadQLinearLayer, Kind(QLinearLayer::kGemm), kMicrosoft},
+    {"QLinearAdd", ReadQLinearBinary, Kind(BinaryKind::kAdd), kMicrosoft},
+    {"QLinearAveragePool", ReadQLinear, 0, kMicrosoft},
+    {"QLinearConcat", ReadQLinearConcat, 0, kMicrosoft},
+    {"QLinearConv", ReadQLinearLayer, Kind(QLinearLayer::kConv), kMicrosoft},
+    {"QLinearGlobalAveragePool", ReadQLinear, 0, kMicrosoft},
+    {"QLinearLeakyRelu", ReadQLinear, 0, kMicrosoft},
+    {"QLinearMul", ReadQLinearBinary, Kind(BinaryKind::kMul), kMicrosoft},
+    {"QLinearSigmoid", ReadQLinear, 0, kMicrosoft},
+    {"QLinearSoftmax", ReadQLinear, 0, kMicrosoft},
+    {"QLinearWhere", ReadQLinearWhere, 0, kMicrosoft},
+    {"QuantizeLinear", ReadQuantizeLinear, 0, kMicrosoft},
+};
+const OperatorList kQuantizedOperators = kQuantizedRows;
 
 }  // namespace hearth::onnx

@@ -99,16 +99,14 @@ Results ReadMultinomial(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> RandomOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"Bernoulli", ReadBernoulli},
-      {"Multinomial", ReadMultinomial},
-      {"RandomNormal", ReadRandom, Kind(Law::kNormal)},
-      {"RandomNormalLike", ReadRandomLike, Kind(Law::kNormal)},
-      {"RandomUniform", ReadRandom, Kind(Law::kUniform)},
-      {"RandomUniformLike", ReadRandomLike, Kind(Law::kUniform)},
-  };
-  return kRows;
-}
+constexpr OperatorRow kRandomRows[] = {
+    {"Bernoulli", ReadBernoulli},
+    {"Multinomial", ReadMultinomial},
+    {"RandomNormal", ReadRandom, Kind(Law::kNormal)},
+    {"RandomNormalLike", ReadRandomLike, Kind(Law::kNormal)},
+    {"RandomUniform", ReadRandom, Kind(Law::kUniform)},
+    {"RandomUniformLike", ReadRandomLike, Kind(Law::kUniform)},
+};
+const OperatorList kRandomOperators = kRandomRows;
 
 }  // namespace hearth::onnx

@@ -328,14 +328,12 @@ Results ReadRecurrent(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> RecurrentOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"GRU", ReadRecurrent, Kind(Recurrent::kGru)},
-      {"LSTM", ReadRecurrent, Kind(Recurrent::kLstm)},
-      {"RNN", ReadRecurrent, Kind(Recurrent::kRnn)},
-      {"DynamicQuantizeLSTM", ReadRecurrent, Kind(Recurrent::kQuantizedLstm), kMicrosoft},
-  };
-  return kRows;
-}
+constexpr OperatorRow kRecurrentRows[] = {
+    {"GRU", ReadRecurrent, Kind(Recurrent::kGru)},
+    {"LSTM", ReadRecurrent, Kind(Recurrent::kLstm)},
+    {"RNN", ReadRecurrent, Kind(Recurrent::kRnn)},
+    {"DynamicQuantizeLSTM", ReadRecurrent, Kind(Recurrent::kQuantizedLstm), kMicrosoft},
+};
+const OperatorList kRecurrentOperators = kRecurrentRows;
 
 }  // namespace hearth::onnx

@@ -224,29 +224,27 @@ Results ReadCumSum(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> ReduceOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"ArgMax", ReadArg, Kind(ArgKind::kMax)},
-      {"ArgMin", ReadArg, Kind(ArgKind::kMin)},
-      {"CumSum", ReadCumSum},
-      {"Hardmax", ReadHardmax},
-      {"LogSoftmax", ReadSoftmax, 1},
-      {"NegativeLogLikelihoodLoss", ReadLoss},
-      {"ReduceL1", ReadReduce, Kind(Reduction::kL1)},
-      {"ReduceL2", ReadReduce, Kind(Reduction::kL2)},
-      {"ReduceLogSum", ReadReduce, Kind(Reduction::kLogSum)},
-      {"ReduceLogSumExp", ReadReduce, Kind(Reduction::kLogSumExp)},
-      {"ReduceMax", ReadReduce, Kind(Reduction::kMax)},
-      {"ReduceMean", ReadReduce, Kind(Reduction::kMean)},
-      {"ReduceMin", ReadReduce, Kind(Reduction::kMin)},
-      {"ReduceProd", ReadReduce, Kind(Reduction::kProd)},
-      {"ReduceSum", ReadReduce, Kind(Reduction::kSum)},
-      {"ReduceSumSquare", ReadReduce, Kind(Reduction::kSumSquare)},
-      {"Softmax", ReadSoftmax},
-      {"SoftmaxCrossEntropyLoss", ReadLoss, 1},
-      {"TopK", ReadTopK},
-  };
-  return kRows;
-}
+constexpr OperatorRow kReduceRows[] = {
+    {"ArgMax", ReadArg, Kind(ArgKind::kMax)},
+    {"ArgMin", ReadArg, Kind(ArgKind::kMin)},
+    {"CumSum", ReadCumSum},
+    {"Hardmax", ReadHardmax},
+    {"LogSoftmax", ReadSoftmax, 1},
+    {"NegativeLogLikelihoodLoss", ReadLoss},
+    {"ReduceL1", ReadReduce, Kind(Reduction::kL1)},
+    {"ReduceL2", ReadReduce, Kind(Reduction::kL2)},
+    {"ReduceLogSum", ReadReduce, Kind(Reduction::kLogSum)},
+    {"ReduceLogSumExp", ReadReduce, Kind(Reduction::kLogSumExp)},
+    {"ReduceMax", ReadReduce, Kind(Reduction::kMax)},
+    {"ReduceMean", ReadReduce, Kind(Reduction::kMean)},
+    {"ReduceMin", ReadReduce, Kind(Reduction::kMin)},
+    {"ReduceProd", ReadReduce, Kind(Reduction::kProd)},
+    {"ReduceSum", ReadReduce, Kind(Reduction::kSum)},
+    {"ReduceSumSquare", ReadReduce, Kind(Reduction::kSumSquare)},
+    {"Softmax", ReadSoftmax},
+    {"SoftmaxCrossEntropyLoss", ReadLoss, 1},
+    {"TopK", ReadTopK},
+};
+const OperatorList kReduceOperators = kReduceRows;
 
 }  // namespace hearth::onnx

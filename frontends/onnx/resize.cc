@@ -347,12 +347,10 @@ Results ReadResize(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> ResizeOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"Resize", ReadResize},
-      {"Upsample", ReadResize, 1},
-  };
-  return kRows;
-}
+constexpr OperatorRow kResizeRows[] = {
+    {"Resize", ReadResize},
+    {"Upsample", ReadResize, 1},
+};
+const OperatorList kResizeOperators = kResizeRows;
 
 }  // namespace hearth::onnx

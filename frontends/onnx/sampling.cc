@@ -324,13 +324,11 @@ Results ReadAffineGrid(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> SamplingOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"AffineGrid", ReadAffineGrid},
-      {"DeformConv", ReadDeformConv},
-      {"GridSample", ReadGridSample},
-  };
-  return kRows;
-}
+constexpr OperatorRow kSamplingRows[] = {
+    {"AffineGrid", ReadAffineGrid},
+    {"DeformConv", ReadDeformConv},
+    {"GridSample", ReadGridSample},
+};
+const OperatorList kSamplingOperators = kSamplingRows;
 
 }  // namespace hearth::onnx

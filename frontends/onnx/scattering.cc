@@ -258,12 +258,10 @@ Results ReadCol2Im(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> ScatteringOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"Col2Im", ReadCol2Im},       {"Scatter", ReadScatterElements},     {"ScatterElements", ReadScatterElements},
-      {"ScatterND", ReadScatterNd}, {"TensorScatter", ReadTensorScatter},
-  };
-  return kRows;
-}
+constexpr OperatorRow kScatteringRows[] = {
+    {"Col2Im", ReadCol2Im},       {"Scatter", ReadScatterElements},     {"ScatterElements", ReadScatterElements},
+    {"ScatterND", ReadScatterNd}, {"TensorScatter", ReadTensorScatter},
+};
+const OperatorList kScatteringOperators = kScatteringRows;
 
 }  // namespace hearth::onnx

@@ -313,16 +313,14 @@ Results ReadEyeLike(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> ShapeOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"Constant", ReadConstant}, {"ConstantOfShape", ReadConstantOfShape},
-      {"Expand", ReadExpand},     {"EyeLike", ReadEyeLike},
-      {"Flatten", ReadFlatten},   {"Range", ReadRange},
-      {"Reshape", ReadReshape},   {"Shape", ReadShape},
-      {"Size", ReadSize},         {"Squeeze", ReadSqueeze},
-      {"Tile", ReadTile},         {"Unsqueeze", ReadUnsqueeze},
-  };
-  return kRows;
-}
+constexpr OperatorRow kShapeRows[] = {
+    {"Constant", ReadConstant}, {"ConstantOfShape", ReadConstantOfShape},
+    {"Expand", ReadExpand},     {"EyeLike", ReadEyeLike},
+    {"Flatten", ReadFlatten},   {"Range", ReadRange},
+    {"Reshape", ReadReshape},   {"Shape", ReadShape},
+    {"Size", ReadSize},         {"Squeeze", ReadSqueeze},
+    {"Tile", ReadTile},         {"Unsqueeze", ReadUnsqueeze},
+};
+const OperatorList kShapeOperators = kShapeRows;
 
 }  // namespace hearth::onnx

@@ -133,12 +133,10 @@ Results ReadStft(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> SpectrumOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"BlackmanWindow", ReadWindow, 2}, {"DFT", ReadDft},   {"HammingWindow", ReadWindow, 1},
-      {"HannWindow", ReadWindow},        {"STFT", ReadStft},
-  };
-  return kRows;
-}
+constexpr OperatorRow kSpectrumRows[] = {
+    {"BlackmanWindow", ReadWindow, 2}, {"DFT", ReadDft},   {"HammingWindow", ReadWindow, 1},
+    {"HannWindow", ReadWindow},        {"STFT", ReadStft},
+};
+const OperatorList kSpectrumOperators = kSpectrumRows;
 
 }  // namespace hearth::onnx

@@ -167,15 +167,13 @@ Results ReadEmbedLayerNormalization(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> TransformerOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"Attention", ReadProjectedAttention, 0, kMicrosoft},
-      {"EmbedLayerNormalization", ReadEmbedLayerNormalization, 0, kMicrosoft},
-      {"MultiHeadAttention", ReadMultiHeadAttention, 0, kMicrosoft},
-      {"QAttention", ReadQAttention, 0, kMicrosoft},
-      {"QEmbedLayerNormalization", ReadEmbedLayerNormalization, 1, kMicrosoft},
-  };
-  return kRows;
-}
+constexpr OperatorRow kTransformerRows[] = {
+    {"Attention", ReadProjectedAttention, 0, kMicrosoft},
+    {"EmbedLayerNormalization", ReadEmbedLayerNormalization, 0, kMicrosoft},
+    {"MultiHeadAttention", ReadMultiHeadAttention, 0, kMicrosoft},
+    {"QAttention", ReadQAttention, 0, kMicrosoft},
+    {"QEmbedLayerNormalization", ReadEmbedLayerNormalization, 1, kMicrosoft},
+};
+const OperatorList kTransformerOperators = kTransformerRows;
 
 }  // namespace hearth::onnx

@@ -365,13 +365,11 @@ Results ReadTreeEnsemble(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> TreeOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"TreeEnsemble", ReadTreeEnsemble, 0, kClassic},
-      {"TreeEnsembleClassifier", ReadTreeClassifier, 0, kClassic},
-      {"TreeEnsembleRegressor", ReadTreeRegressor, 0, kClassic},
-  };
-  return kRows;
-}
+constexpr OperatorRow kTreeRows[] = {
+    {"TreeEnsemble", ReadTreeEnsemble, 0, kClassic},
+    {"TreeEnsembleClassifier", ReadTreeClassifier, 0, kClassic},
+    {"TreeEnsembleRegressor", ReadTreeRegressor, 0, kClassic},
+};
+const OperatorList kTreeOperators = kTreeRows;
 
 }  // namespace hearth::onnx

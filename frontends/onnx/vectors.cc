@@ -207,12 +207,10 @@ Results ReadSvmClassifier(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
-std::span<const OperatorRow> VectorOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"SVMClassifier", ReadSvmClassifier, 0, kClassic},
-      {"SVMRegressor", ReadSvmRegressor, 0, kClassic},
-  };
-  return kRows;
-}
+constexpr OperatorRow kVectorRows[] = {
+    {"SVMClassifier", ReadSvmClassifier, 0, kClassic},
+    {"SVMRegressor", ReadSvmRegressor, 0, kClassic},
+};
+const OperatorList kVectorOperators = kVectorRows;
 
 }  // namespace hearth::onnx

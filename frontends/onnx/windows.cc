@@ -248,12 +248,10 @@ Results ReadConv(OpView& op, GraphWriter& to) {
   return Last(AddFusedActivation(op, op.Has(3) ? to.Add(BinaryKind::kAdd, {made, op.Last(3)}) : made));
 }
 
-std::span<const OperatorRow> WindowOperators() {
-  static constexpr OperatorRow kRows[] = {
-      {"Conv", ReadConv},
-      {"FusedConv", ReadConv, 0, kMicrosoft},
-  };
-  return kRows;
-}
+constexpr OperatorRow kWindowRows[] = {
+    {"Conv", ReadConv},
+    {"FusedConv", ReadConv, 0, kMicrosoft},
+};
+const OperatorList kWindowOperators = kWindowRows;
 
 }  // namespace hearth::onnx

@@ -337,8 +337,8 @@ TEST(OnnxReader, EachOperatorIsNamedInTheDocumentation) {
   std::string page{std::istreambuf_iterator<char>(file), {}};
   page.erase(0, page.find("## ONNX files"));
   std::ranges::replace(page, '\n', ' ');
-  for (const auto list : onnx::kOperatorLists) {
-    for (const onnx::OperatorRow& row : list()) {
+  for (const onnx::OperatorList* list : onnx::kOperatorLists) {
+    for (const onnx::OperatorRow& row : *list) {
       EXPECT_THAT(page, ::testing::ContainsRegex("[ :]" + std::string(row.name) + "[,.]")) << row.name;
     }
   }
