@@ -127,18 +127,17 @@ Results ReadRoiAlign(OpView& op, GraphWriter& to) {
     HEARTH_ASSIGN(const ValueId start, corner(column));
     Made length = to.Add(BinaryKind::kSub, {corner(column + 2), start});
     if (!is_shifted) length = to.Add(BinaryKind::kMaximum, {length, number(1.0)});
-    std::vector<double> shares;
-    for (int64_t k = 0; k < parts * ratio; ++k) {
-      shares.push_back((static_cast<double>(k) + 0.5) / static_cast<double>(parts * ratio));
-    }
-    const Made share = to.AddConstant({1, static_cast<int32_t>(shares.size())}, DType::kFloat32, shares);
+    const int64_t points = parts * ratio;
+    const Made share = to.AddEach({1, static_cast<int32_t>(points)}, DType::kFloat32, [&](int64_t, int64_t k) {
+      return (static_cast<double>(k) + 0.5) / static_cast<double>(points);
+    });
     HEARTH_ASSIGN(const ValueId at, to.Add(BinaryKind::kAdd, {start, to.Add(BinaryKind::kMul, {length, share})}));
     const Made is_inside = to.Add(BinaryKind::kLogicalAnd, {below(number(-1.0), at), below(at, number(size))});
-    Points points;
-    HEARTH_ASSIGN(points.is_inside, to.AddCast(is_inside, DType::kFloat32));
-    HEARTH_ASSIGN(points.at,
+    Points made;
+    HEARTH_ASSIGN(made.is_inside, to.AddCast(is_inside, DType::kFloat32));
+    HEARTH_ASSIGN(made.at,
                   to.Add(BinaryKind::kMinimum, {to.Add(BinaryKind::kMaximum, {at, number(0.0)}), number(size - 1)}));
-    return points;
+    return made;
   };
   HEARTH_ASSIGN(Points rows, along(1, height, shape[1]));
   HEARTH_ASSIGN(const Points columns, along(0, width, shape[2]));

@@ -276,14 +276,10 @@ Results ReadTrilu(OpView& op, GraphWriter& to) {
   }
   const bool is_upper = op.Int("upper", 1) != 0;
   const Shape plane{shape[shape.rank() - 2], shape[shape.rank() - 1]};
-  HEARTH_TRY(to.budget().CheckRoom(plane, DType::kBool));
-  std::vector<double> stays;
-  for (int64_t row = 0; row < plane[0]; ++row) {
-    for (int64_t column = 0; column < plane[1]; ++column) {
-      stays.push_back((is_upper ? column - row >= k : column - row <= k) ? 1.0 : 0.0);
-    }
-  }
-  return Plain(to.Add(Select{}, {to.AddConstant(plane, DType::kBool, stays), x, AddScalarLike(to, x, 0)}));
+  const Made stays = to.AddEach(plane, DType::kBool, [&](int64_t row, int64_t column) {
+    return (is_upper ? column - row >= k : column - row <= k) ? 1.0 : 0.0;
+  });
+  return Plain(to.Add(Select{}, {stays, x, AddScalarLike(to, x, 0)}));
 }
 
 }  // namespace

@@ -29,11 +29,10 @@ Made PadAxis(NodeWriter& to, const Made& x, int axis, int64_t before, int64_t af
   if (size < 1 || made < 0 || made > (1 << 24)) {
     return Error(StatusCode::kMalformedInput, "{} elements padded by {} and {}", size, before, after);
   }
-  HEARTH_TRY(to.budget().CheckRoom({static_cast<int32_t>(made)}, DType::kInt32));
-  std::vector<double> places;
-  for (int64_t k = 0; k < made; ++k)
-    places.push_back(static_cast<double>(first + PaddedFrom(kind, k - std::max<int64_t>(before, 0), size)));
-  return to.Add(Gather{axis, 0}, {x, to.AddConstant({static_cast<int32_t>(made)}, DType::kInt32, places)});
+  const Made places = to.AddEach({static_cast<int32_t>(made)}, DType::kInt32, [&](int64_t, int64_t k) {
+    return static_cast<double>(first + PaddedFrom(kind, k - std::max<int64_t>(before, 0), size));
+  });
+  return to.Add(Gather{axis, 0}, {x, places});
 }
 
 // A tensor whose rows data make, along dimension `d`, with rows of a number before and after it.

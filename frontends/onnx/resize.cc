@@ -158,12 +158,11 @@ Made ResizeAxis(NodeWriter& to, const Made& x, int axis, const Rules& rules, con
     HEARTH_TRY(sum.status());
   }
   if (rules.coordinates != "tf_crop_and_resize") return sum;
-  std::vector<double> is_inside;
-  for (int64_t at = 0; at < r.out; ++at) {
-    const float position = Position(rules, r, at);
-    is_inside.push_back(position >= 0.0f && position <= static_cast<float>(r.in - 1) ? 1.0 : 0.0);
-  }
-  return to.Add(Select{}, {to.AddConstant(along, DType::kBool, is_inside), sum, AddScalarLike(to, *x, rules.outside)});
+  const Made is_inside = to.AddEach(along, DType::kBool, [&](int64_t row, int64_t column) {
+    const float position = Position(rules, r, std::max(row, column));  // one of them is 0
+    return position >= 0.0f && position <= static_cast<float>(r.in - 1) ? 1.0 : 0.0;
+  });
+  return to.Add(Select{}, {is_inside, sum, AddScalarLike(to, *x, rules.outside)});
 }
 
 // Of a region that data say.
@@ -175,12 +174,12 @@ Made ResizeRegion(NodeWriter& to, const Made& x, int axis, const Rules& rules, c
   const double last = static_cast<double>(r.in - 1);
   const auto number = [&](double value) { return to.AddNumber(DType::kFloat32, value); };
   HEARTH_TRY(to.budget().CheckRoom({count}, DType::kFloat32));
-  std::vector<double> shares(static_cast<size_t>(count), 0.5);
-  for (size_t at = 0; count > 1 && at < shares.size(); ++at)
-    shares[at] = static_cast<double>(at) / static_cast<double>(count - 1);
+  const auto share_at = [&](int64_t, int64_t at) {
+    return count > 1 ? static_cast<double>(at) / static_cast<double>(count - 1) : 0.5;
+  };
   const Made start = to.AddSlice(region, 0, r.region->first, 1), end = to.AddSlice(region, 0, r.region->second, 1);
   const Made length = to.Add(BinaryKind::kMul, {to.Add(BinaryKind::kSub, {end, start}), number(last)});
-  const Made moved = to.Add(BinaryKind::kMul, {to.AddConstant({count}, DType::kFloat32, shares), length});
+  const Made moved = to.Add(BinaryKind::kMul, {to.AddEach({count}, DType::kFloat32, share_at), length});
   HEARTH_ASSIGN(const ValueId position,
                 to.Add(BinaryKind::kAdd, {to.Add(BinaryKind::kMul, {start, number(last)}), moved}));
   Shape along = to.shape(*x);

@@ -220,19 +220,13 @@ Result<DeformedWindows> DeformedWindowsOf(const OpView& op, const Shape& x, cons
 
 // Where the taps of undeformed windows lie, as (column, row): [1, height, width * taps, 2].
 Made RegularTaps(NodeWriter& to, const DeformedWindows& windows, DType dtype) {
-  const Shape shape{1, windows.height, windows.width * windows.taps, 2};
-  HEARTH_TRY(to.budget().CheckRoom(shape, dtype));
-  std::vector<double> places;
-  for (int32_t y = 0; y < windows.height; ++y) {
-    for (int32_t k = 0; k < windows.width * windows.taps; ++k) {
-      const int64_t x = k / windows.taps, tap = k % windows.taps;
-      const int64_t row = tap / windows.kernel[1], column = tap % windows.kernel[1];
-      const int64_t at_x = x * windows.strides[1] + column * windows.dilations[1] - windows.pads[1];
-      const int64_t at_y = y * windows.strides[0] + row * windows.dilations[0] - windows.pads[0];
-      places.insert(places.end(), {static_cast<double>(at_x), static_cast<double>(at_y)});
-    }
-  }
-  return to.AddConstant(shape, dtype, places);
+  const int64_t per_row = int64_t{windows.width} * windows.taps;
+  return to.AddEach({1, windows.height, windows.width * windows.taps, 2}, dtype, [&](int64_t k, int64_t is_y) {
+    const int64_t y = k / per_row, x = k % per_row / windows.taps, tap = k % windows.taps;
+    const int64_t row = tap / windows.kernel[1], column = tap % windows.kernel[1];
+    return static_cast<double>(is_y != 0 ? y * windows.strides[0] + row * windows.dilations[0] - windows.pads[0]
+                                         : x * windows.strides[1] + column * windows.dilations[1] - windows.pads[1]);
+  });
 }
 
 // (x, filter[O,C/groups,kh,kw], offsets[N,groups*taps*2,h,w], bias[O]?, mask[N,groups*taps,h,w]?): a convolution whose

@@ -134,11 +134,8 @@ Results ReadRange(OpView& op, GraphWriter& to) {
   if (!(count < kMostNumbers)) {
     return Error(StatusCode::kUnsupported, "{} numbers from {} to {}", count, start, limit);
   }
-  const Shape shape{static_cast<int32_t>(count)};
-  HEARTH_TRY(to.budget().CheckRoom(shape, desc.dtype));
-  std::vector<double> numbers;
-  for (int32_t k = 0; k < shape[0]; ++k) numbers.push_back(start + k * step);
-  return Plain(to.AddConstant(shape, desc.dtype, numbers));
+  return Plain(to.AddEach({static_cast<int32_t>(count)}, desc.dtype,
+                          [&](int64_t, int64_t k) { return start + static_cast<double>(k) * step; }));
 }
 
 // What `rows` become: a dimension of the same size, or the first one, where each row becomes several. It must be the
@@ -301,14 +298,9 @@ Results ReadEyeLike(OpView& op, GraphWriter& to) {
   if (!dtype) return UnknownType(type);
   if (desc.shape.rank() != 2) return Error(StatusCode::kMalformedInput, "shape {}", desc.shape.ToString());
   if (op.HasOpenRows(0)) return NeedsAllRows();
-  HEARTH_TRY(to.budget().CheckRoom(desc.shape, *dtype));
-  std::vector<double> numbers(static_cast<size_t>(desc.shape.element_count()), 0.0);
-  const int64_t k = op.Int("k", 0);
-  for (int64_t row = 0; row < desc.shape[0]; ++row) {
-    const int64_t column = row + std::clamp<int64_t>(k, -desc.shape[0], desc.shape[1]);
-    if (column >= 0 && column < desc.shape[1]) numbers[static_cast<size_t>(row * desc.shape[1] + column)] = 1.0;
-  }
-  return Plain(to.AddConstant(desc.shape, *dtype, numbers));
+  const int64_t k = std::clamp<int64_t>(op.Int("k", 0), -desc.shape[0], desc.shape[1]);
+  return Plain(
+      to.AddEach(desc.shape, *dtype, [&](int64_t row, int64_t column) { return column - row == k ? 1.0 : 0.0; }));
 }
 
 }  // namespace

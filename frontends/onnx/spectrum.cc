@@ -42,21 +42,16 @@ Results ReadDft(OpView& op, GraphWriter& to) {
   const int32_t taken = std::min(shape[axis], makes_real ? half : points),
                 made = is_onesided && !is_inverse ? half : points;
   const int32_t parts = makes_real ? 1 : 2, given = shape[rank - 1];
-  // The matrix [made * parts, taken * given]: row by row.
-  HEARTH_TRY(to.budget().CheckRoom({made * parts, taken * given}, DType::kFloat32));
-  std::vector<double> matrix;
-  for (int32_t out = 0; out < made * parts; ++out) {
-    for (int32_t in = 0; in < taken * given; ++in) {
-      const int64_t bin = out / parts, k = in / given;
-      const bool from_real = in % given == 0, to_real = out % parts == 0;
-      // (cos - i sin) (a + i b), with the other sign of the sine for the inverse.
-      double weight = Wave(bin, k, points, from_real == to_real);
-      if (from_real != to_real && from_real == is_inverse) weight = -weight;
-      // The other half of the spectrum is the mirrored one.
-      if (makes_real && k > 0 && 2 * k != points) weight *= 2.0;
-      matrix.push_back(is_inverse ? weight / points : weight);
-    }
-  }
+  const auto weight_at = [&](int64_t out, int64_t in) {
+    const int64_t bin = out / parts, k = in / given;
+    const bool from_real = in % given == 0, to_real = out % parts == 0;
+    // (cos - i sin) (a + i b), with the other sign of the sine for the inverse.
+    double weight = Wave(bin, k, points, from_real == to_real);
+    if (from_real != to_real && from_real == is_inverse) weight = -weight;
+    // The other half of the spectrum is the mirrored one.
+    if (makes_real && k > 0 && 2 * k != points) weight *= 2.0;
+    return is_inverse ? weight / points : weight;
+  };
   const Shape turn = Exchange(axis, rank - 2, rank);
   Shape whole = shape;
   for (int d = 0; d < rank; ++d) whole[d] = shape[turn[d]];
@@ -66,7 +61,7 @@ Results ReadDft(OpView& op, GraphWriter& to) {
   const Made moved = to.AddTranspose(to.AddSlice(x, axis, 0, taken), turn);
   const Made rows = to.AddReshape(moved, {lines, taken * given});
   const Made product =
-      to.Add(FullyConnected{}, {rows, to.AddConstant({made * parts, taken * given}, DType::kFloat32, matrix)});
+      to.Add(FullyConnected{}, {rows, to.AddEach({made * parts, taken * given}, DType::kFloat32, weight_at)});
   return Plain(to.AddTranspose(to.AddReshape(product, whole), turn));
 }
 
@@ -81,13 +76,10 @@ Results ReadWindow(OpView& op, GraphWriter& to) {
   if (!dtype) return UnknownType(type);
   const int64_t period = op.Int("periodic", 1) != 0 ? size : size - 1;
   const double* factors = kWindows[op.kind()];
-  HEARTH_TRY(to.budget().CheckRoom({static_cast<int32_t>(size)}, *dtype));
-  std::vector<double> numbers;
-  for (int64_t k = 0; k < size; ++k) {
+  return Plain(to.AddEach({static_cast<int32_t>(size)}, *dtype, [&](int64_t, int64_t k) {
     const auto wave = [&](int64_t bin) { return Wave(bin, k, std::max<int64_t>(period, 1), true); };
-    numbers.push_back(factors[0] + factors[1] * wave(1) + factors[2] * wave(2));
-  }
-  return Plain(to.AddConstant({static_cast<int32_t>(size)}, *dtype, numbers));
+    return factors[0] + factors[1] * wave(1) + factors[2] * wave(2);
+  }));
 }
 
 Results ReadStft(OpView& op, GraphWriter& to) {
@@ -114,20 +106,15 @@ Results ReadStft(OpView& op, GraphWriter& to) {
   const auto size = static_cast<int32_t>(length);
   const int32_t bins = op.Int("onesided", 1) != 0 ? size / 2 + 1 : size;
   // Real and imaginary parts are neighbours: output channels 2k and 2k + 1.
-  HEARTH_TRY(to.budget().CheckRoom({2 * bins, size}, DType::kFloat32));
-  std::vector<double> filter;
-  for (int32_t bin = 0; bin < bins; ++bin) {
-    for (const bool is_real : {true, false}) {
-      for (int64_t at = 0; at < size; ++at) {
-        const double weight = window.empty() ? 1.0 : static_cast<double>(window[static_cast<size_t>(at)]);
-        filter.push_back(weight * Wave(bin, at, size, is_real));
-      }
-    }
-  }
+  const auto weight_at = [&](int64_t k, int64_t) {
+    const int64_t channel = k / size, at = k % size;
+    const double weight = window.empty() ? 1.0 : static_cast<double>(window[static_cast<size_t>(at)]);
+    return weight * Wave(channel / 2, at, size, channel % 2 == 0);
+  };
   const Conv2D conv{.window = {.stride_w = static_cast<int32_t>(std::min<int64_t>(step, shape[1]))}};
   HEARTH_ASSIGN(signal, to.AddReshape(signal, {shape[0], 1, shape[1], 1}));
   HEARTH_ASSIGN(const ValueId made,
-                to.Add(conv, {signal, to.AddConstant({2 * bins, 1, size, 1}, DType::kFloat32, filter)}));
+                to.Add(conv, {signal, to.AddEach({2 * bins, 1, size, 1}, DType::kFloat32, weight_at)}));
   return Plain(to.AddReshape(made, {shape[0], to.shape(made)[2], bins, 2}));
 }
 

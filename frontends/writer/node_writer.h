@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/graph/constant_results.h"
 #include "core/graph/graph.h"
 #include "frontends/writer/budget.h"
@@ -197,6 +198,17 @@ class NodeWriter {
   }
   Made AddNumber(DType dtype, double number) { return AddConstant({1}, dtype, {number}); }
   Made AddIndices(Shape shape);  // int32: 0, 1, 2, ...
+  // Each element by its row, among those of all other dimensions, and its place in the last dimension.
+  template <typename NumberAt>
+  Made AddEach(Shape shape, DType dtype, const NumberAt& number_at) {
+    HEARTH_TRY(budget_.CheckRoom(shape, dtype));
+    std::vector<double> numbers(static_cast<size_t>(shape.element_count()));
+    const auto columns = static_cast<size_t>(shape[shape.rank() - 1]);
+    for (size_t k = 0; k < numbers.size(); ++k) {
+      numbers[k] = number_at(static_cast<int64_t>(k / columns), static_cast<int64_t>(k % columns));
+    }
+    return AddConstant(shape, dtype, numbers);
+  }
   // As many of a value of one element as the shape has.
   Made AddFilled(Shape shape, const Made& number);
   // A constant of the file that stands for real numbers (float16, or quantized) as float32; one copy for all readers.

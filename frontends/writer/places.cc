@@ -102,11 +102,9 @@ Made AddDiagonal(NodeWriter& to, ValueId diagonal, ValueId around) {
   Shape lying = whole;
   lying[last] = 1;
   const Made row = to.AddReshape(to.AddPad(diagonal, last, 0, columns - length), lying);
-  std::vector<double> is_diagonal(static_cast<size_t>(rows) * static_cast<size_t>(columns));
-  for (int32_t k = 0; k < length; ++k) {
-    is_diagonal[static_cast<size_t>(k) * static_cast<size_t>(columns) + static_cast<size_t>(k)] = 1;
-  }
-  const Made condition = to.AddConstant({rows, columns}, DType::kBool, is_diagonal);
+  const Made condition = to.AddEach({rows, columns}, DType::kBool, [&](int64_t row_number, int64_t column) {
+    return row_number == column && column < length ? 1.0 : 0.0;
+  });
   if (around == kNoValue) {
     TensorDesc zero = to.desc(diagonal);
     zero.shape = {1, 1};
@@ -164,12 +162,13 @@ Made AddScatterNd(NodeWriter& to, ValueId indices, ValueId updates, ValueId want
 Made AddNearest(NodeWriter& to, const Resize& resize, ValueId x) {
   if (to.shape(x).rank() != 4) return Error(StatusCode::kUnsupported, "of shape {}", to.shape(x).ToString());
   Made made = x;
-  for (const auto& [axis, wanted] : {std::pair{1, resize.height}, std::pair{2, resize.width}}) {
+  for (const int axis : {1, 2}) {
+    const int32_t wanted = axis == 1 ? resize.height : resize.width;
     const int64_t size = to.shape(x)[axis];
-    HEARTH_TRY(to.budget().CheckRoom({wanted}, DType::kInt32));
-    std::vector<double> pixels;
-    for (int64_t k = 0; k < wanted; ++k) pixels.push_back(static_cast<double>(NearestPixel(resize, k, wanted, size)));
-    made = to.Add(Gather{.axis = axis}, {made, to.AddConstant({wanted}, DType::kInt32, pixels)});
+    const Made pixels = to.AddEach({wanted}, DType::kInt32, [&](int64_t, int64_t k) {
+      return static_cast<double>(NearestPixel(resize, k, wanted, size));
+    });
+    made = to.Add(Gather{.axis = axis}, {made, pixels});
   }
   return made;
 }

@@ -149,9 +149,9 @@ Made LastRowOf(NodeWriter& to, ValueId places, int32_t count) {
   const Made wanted = to.AddIndices({count, 1});
   const Made is_there = to.Add(BinaryKind::kEqual, {wanted, to.AddReshape(places, {1, rows})});
   const Made ones = to.AddCast(is_there, DType::kInt32);
-  std::vector<double> numbers;
-  for (int32_t row = 0; row < rows; ++row) numbers.push_back(row + 1);
-  const Made each = to.Add(BinaryKind::kMul, {ones, to.AddConstant({1, rows}, DType::kInt32, numbers)});
+  const Made numbers =
+      to.AddEach({1, rows}, DType::kInt32, [](int64_t, int64_t row) { return static_cast<double>(row + 1); });
+  const Made each = to.Add(BinaryKind::kMul, {ones, numbers});
   return to.Add(Reduce{ReduceKind::kMax, 2, true}, {each});
 }
 

@@ -21,6 +21,12 @@ double Angle(int64_t j, int64_t k, int64_t length) {
   return 2.0 * std::numbers::pi * static_cast<double>(j * k % length) / static_cast<double>(length);
 }
 
+// Of the real or imaginary part of a number in one of its frequency.
+double Weight(double angle, bool of_real, bool to_real) {
+  if (of_real == to_real) return std::cos(angle);
+  return to_real ? std::sin(angle) : -std::sin(angle);
+}
+
 // Cuts the dimension, or pads it with zeros, to `length` elements.
 Made Fit(NodeWriter& to, const Made& x, int axis, int32_t length) {
   if (!x.ok()) return x;
@@ -31,18 +37,10 @@ Made Fit(NodeWriter& to, const Made& x, int axis, int32_t length) {
 
 // The matrix from `length` numbers to the real, then the imaginary parts of `bins` frequencies.
 Made RealTransform(NodeWriter& to, int32_t length, int32_t bins) {
-  HEARTH_TRY(to.budget().CheckRoom({2 * bins, length}, DType::kFloat32));
-  std::vector<double> matrix;
-  matrix.reserve(2 * static_cast<size_t>(bins) * static_cast<size_t>(length));
-  for (const bool is_real : {true, false}) {
-    for (int32_t bin = 0; bin < bins; ++bin) {
-      for (int32_t k = 0; k < length; ++k) {
-        const double angle = Angle(bin, k, length);
-        matrix.push_back(is_real ? std::cos(angle) : -std::sin(angle));
-      }
-    }
-  }
-  return to.AddConstant({2 * bins, length}, DType::kFloat32, matrix);
+  return to.AddEach({2 * bins, length}, DType::kFloat32, [&](int64_t row, int64_t k) {
+    const double angle = Angle(row % bins, k, length);
+    return row < bins ? std::cos(angle) : -std::sin(angle);
+  });
 }
 
 // How a long line is transformed in two steps (Cooley and Tukey, 1965): `rows` numbers that are `columns` apart at a
@@ -66,21 +64,11 @@ std::optional<TwoSteps> StepsFor(int64_t points) {
 // `rows`-th frequency up to the half.
 Made SecondStep(NodeWriter& to, const TwoSteps& steps) {
   const int32_t half = steps.columns / 2 + 1;
-  const Shape shape{steps.rows, 2 * steps.columns, 2 * half};
-  HEARTH_TRY(to.budget().CheckRoom(shape, DType::kFloat32));
-  std::vector<double> matrices;
-  matrices.reserve(static_cast<size_t>(shape.element_count()));
-  for (int32_t row = 0; row < steps.rows; ++row) {
-    for (int32_t k = 0; k < 2 * steps.columns; ++k) {
-      for (int32_t bin = 0; bin < 2 * half; ++bin) {
-        const bool of_real = k < steps.columns, is_real = bin < half;
-        const double angle =
-            Angle(k % steps.columns, row + int64_t{steps.rows} * (bin % half), int64_t{steps.rows} * steps.columns);
-        matrices.push_back(of_real == is_real ? std::cos(angle) : is_real ? std::sin(angle) : -std::sin(angle));
-      }
-    }
-  }
-  return to.AddConstant(shape, DType::kFloat32, matrices);
+  const int64_t rows = steps.rows, columns = steps.columns;
+  return to.AddEach({steps.rows, 2 * steps.columns, 2 * half}, DType::kFloat32, [&](int64_t line, int64_t bin) {
+    const int64_t row = line / (2 * columns), k = line % (2 * columns);
+    return Weight(Angle(k % columns, row + rows * (bin % half), rows * columns), k < columns, bin < half);
+  });
 }
 
 // The spectra of `count` lines: the real, then the imaginary parts of each frequency up to the half.
@@ -103,32 +91,16 @@ Made AddLineSpectra(NodeWriter& to, const Made& lines, int32_t count, int32_t wi
 
 // The matrix from the real, then the imaginary parts of `length` numbers to those of as many frequencies.
 Made ComplexTransform(NodeWriter& to, int32_t length) {
-  HEARTH_TRY(to.budget().CheckRoom({2 * length, 2 * length}, DType::kFloat32));
-  std::vector<double> matrix;
-  matrix.reserve(4 * static_cast<size_t>(length) * static_cast<size_t>(length));
-  for (const bool is_real : {true, false}) {
-    for (int32_t bin = 0; bin < length; ++bin) {
-      for (int32_t k = 0; k < 2 * length; ++k) {
-        const bool of_real = k < length;
-        const double angle = Angle(bin, of_real ? k : k - length, length);
-        if (is_real) matrix.push_back(of_real ? std::cos(angle) : std::sin(angle));
-        if (!is_real) matrix.push_back(of_real ? -std::sin(angle) : std::cos(angle));
-      }
-    }
-  }
-  return to.AddConstant({2 * length, 2 * length}, DType::kFloat32, matrix);
+  return to.AddEach({2 * length, 2 * length}, DType::kFloat32, [&](int64_t row, int64_t k) {
+    return Weight(Angle(row % length, k % length, length), k < length, row < length);
+  });
 }
 
 // Sylvester's matrix divided by the root of its size: element (i, k) is negative if i & k has an odd number of bits.
 Made HadamardMatrix(NodeWriter& to, int32_t size) {
-  HEARTH_TRY(to.budget().CheckRoom({size, size}, DType::kFloat32));
-  std::vector<double> numbers;
-  for (uint32_t i = 0; i < static_cast<uint32_t>(size); ++i) {
-    for (uint32_t k = 0; k < static_cast<uint32_t>(size); ++k) {
-      numbers.push_back((std::popcount(i & k) % 2 == 0 ? 1 : -1) / std::sqrt(size));
-    }
-  }
-  return to.AddConstant({size, size}, DType::kFloat32, numbers);
+  return to.AddEach({size, size}, DType::kFloat32, [&](int64_t i, int64_t k) {
+    return (std::popcount(static_cast<uint64_t>(i & k)) % 2 == 0 ? 1 : -1) / std::sqrt(size);
+  });
 }
 
 }  // namespace
