@@ -42,16 +42,15 @@ Status SetExportOption(const std::string& name, const std::string& value, Cache:
   return Error(StatusCode::kInvalidArgument, "valid_for_ms is '{}', which is not a number of milliseconds", value);
 }
 
-// `ask` takes the cache and returns the JSON text.
+// `ask` takes the cache and returns what the JSON text tells.
 template <typename Ask>
 hearth_status AskCache(const hearth_cache* cache, char** json, Ask&& ask, bool may_be_null = false) {
-  return AnswerWithText(
-      json,
-      [&]() -> Result<std::string> {
-        HEARTH_NOT_NULL(cache);
-        return ask(cache->cache);
-      },
-      may_be_null);
+  const auto tell = [&]() -> Result<std::string> {
+    HEARTH_NOT_NULL(cache);
+    HEARTH_ASSIGN(const auto answer, ask(cache->cache));
+    return CacheJson(answer, cache->cache.folder());
+  };
+  return AnswerWithText(json, tell, may_be_null);
 }
 
 }  // namespace
@@ -76,72 +75,54 @@ const char* hearth_cache_folder(const hearth_cache* cache) {
 }
 
 hearth_status hearth_cache_list(const hearth_cache* cache, char** json) {
-  return hearth::AskCache(cache, json, [](const Cache& store) -> Text {
-    HEARTH_ASSIGN(const auto entries, store.List());
-    return hearth::CacheJson(entries, store.folder());
-  });
+  return hearth::AskCache(cache, json, [](const Cache& store) { return store.List(); });
 }
 
 hearth_status hearth_cache_stats(const hearth_cache* cache, char** json) {
-  return hearth::AskCache(cache, json, [](const Cache& store) -> Text {
-    HEARTH_ASSIGN(const auto stats, store.Stats());
-    return hearth::CacheJson(stats);
-  });
+  return hearth::AskCache(cache, json, [](const Cache& store) { return store.Stats(); });
 }
 
 hearth_status hearth_cache_verify(const hearth_cache* cache, int32_t repair, char** json) {
-  return hearth::AskCache(cache, json, [&](const Cache& store) -> Text {
-    HEARTH_ASSIGN(const auto verification, store.Verify(repair != 0));
-    return hearth::CacheJson(verification, store.folder());
-  });
+  return hearth::AskCache(cache, json, [&](const Cache& store) { return store.Verify(repair != 0); });
 }
 
 hearth_status hearth_cache_prune(const hearth_cache* cache, uint64_t max_bytes, char** json) {
-  const auto prune = [&](const Cache& store) -> Text {
-    HEARTH_ASSIGN(const auto removed, store.Prune(max_bytes));
-    return hearth::CacheJson(removed, store.folder());
-  };
-  return hearth::AskCache(cache, json, prune, /*may_be_null=*/true);
+  return hearth::AskCache(
+      cache, json, [&](const Cache& store) { return store.Prune(max_bytes); }, /*may_be_null=*/true);
 }
 
 hearth_status hearth_cache_clear(const hearth_cache* cache, const char* kind, const char* device, char** json) {
-  const auto clear = [&](const Cache& store) -> Text {
+  const auto clear = [&](const Cache& store) -> hearth::Result<hearth::RemovedEntries> {
     hearth::CacheFilter filter;
     filter.kind = hearth::TextOrEmpty(kind);
     filter.device = hearth::TextOrEmpty(device);
-    HEARTH_ASSIGN(const auto removed, store.Clear(filter));
-    return hearth::CacheJson(removed, store.folder());
+    return store.Clear(filter);
   };
   return hearth::AskCache(cache, json, clear, /*may_be_null=*/true);
 }
 
 hearth_status hearth_cache_explain(const hearth_cache* cache, const char* model_path, const hearth_options* options,
                                    char** json) {
-  return hearth::AskCache(cache, json, [&](const Cache& store) -> Text {
+  return hearth::AskCache(cache, json, [&](const Cache& store) -> hearth::Result<hearth::CacheExplanation> {
     HEARTH_NOT_NULL(model_path);
     const hearth::SessionOptions chosen = options == nullptr ? hearth::SessionOptions() : options->options;
-    HEARTH_ASSIGN(const auto explanation, store.Explain(model_path, chosen));
-    return hearth::CacheJson(explanation, store.folder());
+    return store.Explain(model_path, chosen);
   });
 }
 
 hearth_status hearth_cache_warm(const hearth_cache* cache, const char* const* model_paths, size_t model_count,
                                 const char* const* devices, size_t device_count, const hearth_options* options,
                                 char** json) {
-  return hearth::AskCache(cache, json, [&](const Cache& store) -> Text {
+  return hearth::AskCache(cache, json, [&](const Cache& store) -> hearth::Result<std::vector<hearth::WarmResult>> {
     HEARTH_ASSIGN(const std::vector<std::string> paths, hearth::TextList(model_paths, model_count));
     HEARTH_ASSIGN(const std::vector<std::string> names, hearth::TextList(devices, device_count));
     const hearth::SessionOptions chosen = options == nullptr ? hearth::SessionOptions() : options->options;
-    HEARTH_ASSIGN(const auto results, store.Warm(paths, names, chosen));
-    return hearth::CacheJson(results, store.folder());
+    return store.Warm(paths, names, chosen);
   });
 }
 
 hearth_status hearth_cache_models(const hearth_cache* cache, char** json) {
-  return hearth::AskCache(cache, json, [](const Cache& store) -> Text {
-    HEARTH_ASSIGN(const auto models, store.Models());
-    return hearth::CacheJson(models, store.folder());
-  });
+  return hearth::AskCache(cache, json, [](const Cache& store) { return store.Models(); });
 }
 
 hearth_status hearth_cache_pin(const hearth_cache* cache, const char* model, int32_t is_pinned) {
@@ -153,78 +134,70 @@ hearth_status hearth_cache_pin(const hearth_cache* cache, const char* model, int
 }
 
 hearth_status hearth_cache_remove(const hearth_cache* cache, const char* model, char** json) {
-  const auto remove = [&](const Cache& store) -> Text {
+  const auto remove = [&](const Cache& store) -> hearth::Result<hearth::RemovedEntries> {
     HEARTH_NOT_NULL(model);
-    HEARTH_ASSIGN(const auto removed, store.Remove(model));
-    return hearth::CacheJson(removed, store.folder());
+    return store.Remove(model);
   };
   return hearth::AskCache(cache, json, remove, /*may_be_null=*/true);
 }
 
 hearth_status hearth_cache_examine(const hearth_cache* cache, char** json) {
-  return hearth::AskCache(
-      cache, json, [](const Cache& store) -> Text { return hearth::CacheJson(store.Examine(), store.folder()); });
+  return hearth::AskCache(cache, json, [](const Cache& store) {
+    return hearth::Result<std::vector<hearth::CacheFinding>>(store.Examine());
+  });
 }
 
 hearth_status hearth_cache_export(const hearth_cache* cache, const char* bundle, const char* sign_with, char** json) {
-  return hearth::AskCache(cache, json, [&](const Cache& store) -> Text {
+  return hearth::AskCache(cache, json, [&](const Cache& store) -> hearth::Result<hearth::BundleExport> {
     HEARTH_NOT_NULL(bundle);
-    HEARTH_ASSIGN(const auto exported, store.Export(bundle, {{}, hearth::TextOrEmpty(sign_with)}));
-    return hearth::CacheJson(exported);
+    return store.Export(bundle, {{}, hearth::TextOrEmpty(sign_with)});
   });
 }
 
 hearth_status hearth_cache_import(const hearth_cache* cache, const char* bundle, const char* trusted_keys,
                                   int32_t is_trusted, char** json) {
-  return hearth::AskCache(cache, json, [&](const Cache& store) -> Text {
+  return hearth::AskCache(cache, json, [&](const Cache& store) -> hearth::Result<hearth::BundleImport> {
     HEARTH_NOT_NULL(bundle);
     Cache::ImportOptions options;
     options.is_trusted = is_trusted != 0;
     options.trusted_keys = hearth::TextOrEmpty(trusted_keys);
-    HEARTH_ASSIGN(const auto imported, store.Import(bundle, options));
-    return hearth::CacheJson(imported, store.folder());
+    return store.Import(bundle, options);
   });
 }
 
 hearth_status hearth_cache_warm_from_cache(const hearth_cache* cache, const char* const* devices, size_t device_count,
                                            char** json) {
-  return hearth::AskCache(cache, json, [&](const Cache& store) -> Text {
+  return hearth::AskCache(cache, json, [&](const Cache& store) -> hearth::Result<hearth::RewarmResult> {
     HEARTH_ASSIGN(const std::vector<std::string> names, hearth::TextList(devices, device_count));
-    HEARTH_ASSIGN(const auto result, store.WarmFromCache(names));
-    return hearth::CacheJson(result, store.folder());
+    return store.WarmFromCache(names);
   });
 }
 
 hearth_status hearth_cache_revoke(const hearth_cache* cache, const char* key, char** json) {
-  const auto revoke = [&](const Cache& store) -> Text {
+  const auto revoke = [&](const Cache& store) -> hearth::Result<hearth::RemovedEntries> {
     HEARTH_NOT_NULL(key);
     hearth::CacheFilter filter;
     filter.signed_by = key;
     if (filter.signed_by.empty()) return hearth::Error(hearth::StatusCode::kInvalidArgument, "no key is named");
-    HEARTH_ASSIGN(const auto removed, store.Clear(filter));
-    return hearth::CacheJson(removed, store.folder());
+    return store.Clear(filter);
   };
   return hearth::AskCache(cache, json, revoke, /*may_be_null=*/true);
 }
 
 hearth_status hearth_cache_lift_quarantine(const hearth_cache* cache, char** json) {
-  const auto lift = [](const Cache& store) -> Text {
-    HEARTH_ASSIGN(const uint64_t count, store.LiftQuarantine());
-    return hearth::CacheJson(count, store.folder());
-  };
-  return hearth::AskCache(cache, json, lift, /*may_be_null=*/true);
+  return hearth::AskCache(
+      cache, json, [](const Cache& store) { return store.LiftQuarantine(); }, /*may_be_null=*/true);
 }
 
 hearth_status hearth_cache_export_with(const hearth_cache* cache, const char* bundle, const char* const* names,
                                        const char* const* values, size_t count, char** json) {
-  return hearth::AskCache(cache, json, [&](const Cache& store) -> Text {
+  return hearth::AskCache(cache, json, [&](const Cache& store) -> hearth::Result<hearth::BundleExport> {
     HEARTH_NOT_NULL(bundle);
     HEARTH_ASSIGN(const std::vector<std::string> chosen, hearth::TextList(names, count));
     HEARTH_ASSIGN(const std::vector<std::string> texts, hearth::TextList(values, count));
     Cache::ExportOptions options;
     for (size_t k = 0; k < count; ++k) HEARTH_TRY(hearth::SetExportOption(chosen[k], texts[k], options));
-    HEARTH_ASSIGN(const auto exported, store.Export(bundle, options));
-    return hearth::CacheJson(exported);
+    return store.Export(bundle, options);
   });
 }
 

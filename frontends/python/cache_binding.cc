@@ -7,65 +7,35 @@ namespace py = pybind11;
 namespace hearth {
 namespace {
 
-using Text = Result<std::string>;
-
-// Calls `ask` without the GIL; it returns a JSON text.
+// The JSON text of what `ask` returns, which is called without the GIL.
 template <typename Ask>
-std::string Asked(Ask&& ask) {
-  return Value(WithoutGil(ask));
+std::string Asked(const Cache& cache, Ask&& ask) {
+  return Value(WithoutGil([&]() -> Result<std::string> {
+    HEARTH_ASSIGN(const auto answer, ask());
+    return CacheJson(answer, cache.folder());
+  }));
+}
+
+// A function of a cache that asks it by `ask`.
+template <typename Answer, typename... Arguments>
+auto Asking(Answer (Cache::*ask)(Arguments...) const) {
+  return [ask](const Cache& cache, Arguments... arguments) {
+    return Asked(cache, [&] { return (cache.*ask)(arguments...); });
+  };
 }
 
 std::string List(const Cache& cache) {
-  return Asked([&]() -> Text {
-    HEARTH_ASSIGN(const auto entries, cache.List());
-    return CacheJson(entries, cache.folder());
-  });
-}
-
-std::string Stats(const Cache& cache) {
-  return Asked([&]() -> Text {
-    HEARTH_ASSIGN(const auto stats, cache.Stats());
-    return CacheJson(stats);
-  });
-}
-
-std::string Verify(const Cache& cache, bool repair) {
-  return Asked([&]() -> Text {
-    HEARTH_ASSIGN(const auto verification, cache.Verify(repair));
-    return CacheJson(verification, cache.folder());
-  });
-}
-
-std::string Prune(const Cache& cache, uint64_t max_bytes) {
-  return Asked([&]() -> Text {
-    HEARTH_ASSIGN(const auto removed, cache.Prune(max_bytes));
-    return CacheJson(removed, cache.folder());
-  });
+  return Asked(cache, [&] { return cache.List(); });
 }
 
 std::string Clear(const Cache& cache, const std::string& kind, const std::string& device,
                   const std::string& signed_by) {
-  return Asked([&]() -> Text {
+  return Asked(cache, [&] {
     CacheFilter filter;
     filter.kind = kind;
     filter.device = device;
     filter.signed_by = signed_by;
-    HEARTH_ASSIGN(const auto removed, cache.Clear(filter));
-    return CacheJson(removed, cache.folder());
-  });
-}
-
-std::string LiftQuarantine(const Cache& cache) {
-  return Asked([&]() -> Text {
-    HEARTH_ASSIGN(const uint64_t count, cache.LiftQuarantine());
-    return CacheJson(count, cache.folder());
-  });
-}
-
-std::string Models(const Cache& cache) {
-  return Asked([&]() -> Text {
-    HEARTH_ASSIGN(const auto models, cache.Models());
-    return CacheJson(models, cache.folder());
+    return cache.Clear(filter);
   });
 }
 
@@ -73,70 +43,49 @@ void Pin(const Cache& cache, const std::string& model, bool is_pinned) {
   RaiseUnlessOk(WithoutGil([&] { return cache.Pin(model, is_pinned); }));
 }
 
-std::string Remove(const Cache& cache, const std::string& model) {
-  return Asked([&]() -> Text {
-    HEARTH_ASSIGN(const auto removed, cache.Remove(model));
-    return CacheJson(removed, cache.folder());
-  });
-}
-
 std::string Examine(const Cache& cache) {
-  return Asked([&]() -> Text { return CacheJson(cache.Examine(), cache.folder()); });
+  return Asked(cache, [&] { return Result<std::vector<CacheFinding>>(cache.Examine()); });
 }
 
 std::string Explain(const Cache& cache, const std::string& model_path, const OptionTexts& texts,
                     const InputShapes& shapes) {
   const SessionOptions options = SessionOptionsOf(texts, shapes);
-  return Asked([&]() -> Text {
-    HEARTH_ASSIGN(const auto explanation, cache.Explain(model_path, options));
-    return CacheJson(explanation, cache.folder());
-  });
+  return Asked(cache, [&] { return cache.Explain(model_path, options); });
 }
 
 std::string Warm(const Cache& cache, const std::vector<std::string>& model_paths,
                  const std::vector<std::string>& devices, const OptionTexts& texts) {
   const SessionOptions options = SessionOptionsOf(texts, {});
-  return Asked([&]() -> Text {
-    HEARTH_ASSIGN(const auto results, cache.Warm(model_paths, devices, options));
-    return CacheJson(results, cache.folder());
-  });
+  return Asked(cache, [&] { return cache.Warm(model_paths, devices, options); });
 }
 
 std::string WarmFromCache(const Cache& cache, const std::vector<std::string>& devices) {
-  return Asked([&]() -> Text {
-    HEARTH_ASSIGN(const auto result, cache.WarmFromCache(devices));
-    return CacheJson(result, cache.folder());
-  });
+  return Asked(cache, [&] { return cache.WarmFromCache(devices); });
 }
 
 std::string Inspect(const std::string& bundle, const std::string& trusted_keys) {
-  return Asked([&]() -> Text {
-    HEARTH_ASSIGN(const auto inspection, Cache::Inspect(bundle, trusted_keys));
-    return CacheJson(inspection);
-  });
+  return CacheJson(Value(WithoutGil([&] { return Cache::Inspect(bundle, trusted_keys); })));
 }
 
 std::string Export(const Cache& cache, const std::string& bundle, const std::string& sign_with, int64_t valid_for_ms,
                    const std::string& least_version) {
-  return Asked([&]() -> Text {
+  return Asked(cache, [&] {
     const Cache::ExportOptions options = {{}, sign_with, valid_for_ms, least_version};
-    HEARTH_ASSIGN(const auto exported, cache.Export(bundle, options));
-    return CacheJson(exported);
+    return cache.Export(bundle, options);
   });
 }
 
 std::string Import(const Cache& cache, const std::string& bundle, const std::string& trusted_keys, bool is_trusted) {
-  return Asked([&]() -> Text {
+  return Asked(cache, [&] {
     Cache::ImportOptions options;
     options.trusted_keys = trusted_keys;
     options.is_trusted = is_trusted;
-    HEARTH_ASSIGN(const auto imported, cache.Import(bundle, options));
-    return CacheJson(imported, cache.folder());
+    return cache.Import(bundle, options);
   });
 }
 
 std::string MakeSigningKey(const std::string& file) {
-  return Asked([&]() -> Text { return Cache::MakeSigningKey(file); });
+  return Value(WithoutGil([&] { return Cache::MakeSigningKey(file); }));
 }
 
 }  // namespace
@@ -146,14 +95,14 @@ void BindCaches(py::module_& module) {
       .def(py::init([](const std::string& folder) { return Value(Cache::At(folder)); }))
       .def_property_readonly("folder", [](const Cache& cache) { return PathText(cache.folder()); })
       .def("list", &List)
-      .def("stats", &Stats)
-      .def("verify", &Verify)
-      .def("prune", &Prune)
+      .def("stats", Asking(&Cache::Stats))
+      .def("verify", Asking(&Cache::Verify))
+      .def("prune", Asking(&Cache::Prune))
       .def("clear", &Clear)
-      .def("lift_quarantine", &LiftQuarantine)
-      .def("models", &Models)
+      .def("lift_quarantine", Asking(&Cache::LiftQuarantine))
+      .def("models", Asking(&Cache::Models))
       .def("pin", &Pin)
-      .def("remove", &Remove)
+      .def("remove", Asking(&Cache::Remove))
       .def("examine", &Examine)
       .def("explain", &Explain)
       .def("warm", &Warm)
