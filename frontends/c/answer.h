@@ -69,6 +69,16 @@ inline Status NullArgument(const char* name) {
   return Error(StatusCode::kInvalidArgument, "the argument '{}' is null", name);
 }
 
+// Calls `change`, which returns nothing and changes an argument of this name; an error if that is null.
+template <typename Work>
+hearth_status Change(const void* argument, const char* name, Work&& change) noexcept {
+  return Answer([&]() -> Status {
+    if (argument == nullptr) return NullArgument(name);
+    change();
+    return Status::Ok();
+  });
+}
+
 }  // namespace hearth
 
 // Returns the error when the argument is null.

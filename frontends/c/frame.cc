@@ -45,21 +45,15 @@ hearth_status hearth_frame_set_plane(hearth_frame* frame, size_t plane, uint64_t
 }
 
 hearth_status hearth_frame_set_crop(hearth_frame* frame, int32_t x, int32_t y, int32_t width, int32_t height) {
-  return hearth::Answer([&]() -> hearth::Status {
-    HEARTH_NOT_NULL(frame);
-    frame->frame.crop = {x, y, width, height};
-    return hearth::Status::Ok();
-  });
+  return hearth::Change(frame, "frame", [&] { frame->frame.crop = {x, y, width, height}; });
 }
 
 hearth_status hearth_frame_set_orientation(hearth_frame* frame, int32_t rotation, int32_t flip_horizontally,
                                            int32_t flip_vertically) {
-  return hearth::Answer([&]() -> hearth::Status {
-    HEARTH_NOT_NULL(frame);
+  return hearth::Change(frame, "frame", [&] {
     frame->frame.rotation = rotation;
     frame->frame.flip_horizontally = flip_horizontally != 0;
     frame->frame.flip_vertically = flip_vertically != 0;
-    return hearth::Status::Ok();
   });
 }
 
@@ -86,27 +80,15 @@ hearth_status hearth_frame_set_scale(hearth_frame* frame, const float* mean, con
 }
 
 hearth_status hearth_frame_set_image_layout(hearth_frame* frame, uint32_t layout) {
-  return hearth::Answer([&]() -> hearth::Status {
-    HEARTH_NOT_NULL(frame);
-    frame->frame.image_layout = layout;
-    return hearth::Status::Ok();
-  });
+  return hearth::Change(frame, "frame", [&] { frame->frame.image_layout = layout; });
 }
 
 hearth_status hearth_frame_set_drm_modifier(hearth_frame* frame, uint64_t modifier) {
-  return hearth::Answer([&]() -> hearth::Status {
-    HEARTH_NOT_NULL(frame);
-    frame->frame.drm_modifier = modifier;
-    return hearth::Status::Ok();
-  });
+  return hearth::Change(frame, "frame", [&] { frame->frame.drm_modifier = modifier; });
 }
 
 hearth_status hearth_frame_set_raw_bytes(hearth_frame* frame, int32_t is_raw) {
-  return hearth::Answer([&]() -> hearth::Status {
-    HEARTH_NOT_NULL(frame);
-    frame->frame.raw_bytes = is_raw != 0;
-    return hearth::Status::Ok();
-  });
+  return hearth::Change(frame, "frame", [&] { frame->frame.raw_bytes = is_raw != 0; });
 }
 
 hearth_status hearth_session_bind_frame(hearth_session* session, size_t index, const hearth_frame* frame) {

@@ -66,19 +66,11 @@ void hearth_sync_destroy(hearth_sync* sync) {
 }
 
 hearth_status hearth_sync_wait_for(hearth_sync* sync, uint64_t handle, uint64_t value) {
-  return hearth::Answer([&]() -> hearth::Status {
-    HEARTH_NOT_NULL(sync);
-    sync->wait_for.push_back({handle, value});
-    return hearth::Status::Ok();
-  });
+  return hearth::Change(sync, "sync", [&] { sync->wait_for.push_back({handle, value}); });
 }
 
 hearth_status hearth_sync_signal(hearth_sync* sync, uint64_t handle, uint64_t value) {
-  return hearth::Answer([&]() -> hearth::Status {
-    HEARTH_NOT_NULL(sync);
-    sync->signal.push_back({handle, value});
-    return hearth::Status::Ok();
-  });
+  return hearth::Change(sync, "sync", [&] { sync->signal.push_back({handle, value}); });
 }
 
 hearth_status hearth_session_submit(hearth_session* session, const hearth_sync* sync, uint64_t* ticket,
@@ -134,12 +126,10 @@ hearth_status hearth_binding_set_format(hearth_binding* binding, int32_t format)
 
 hearth_status hearth_binding_set_layout(hearth_binding* binding, uint64_t offset_bytes, uint64_t row_pitch_bytes,
                                         int32_t flip_vertically) {
-  return hearth::Answer([&]() -> hearth::Status {
-    HEARTH_NOT_NULL(binding);
+  return hearth::Change(binding, "binding", [&] {
     binding->binding.offset_bytes = offset_bytes;
     binding->binding.row_pitch_bytes = row_pitch_bytes;
     binding->binding.flip_vertically = flip_vertically != 0;
-    return hearth::Status::Ok();
   });
 }
 
@@ -155,11 +145,7 @@ hearth_status hearth_binding_set_scale(hearth_binding* binding, const float* sca
 }
 
 hearth_status hearth_binding_set_image_layout(hearth_binding* binding, uint32_t layout) {
-  return hearth::Answer([&]() -> hearth::Status {
-    HEARTH_NOT_NULL(binding);
-    binding->binding.image_layout = layout;
-    return hearth::Status::Ok();
-  });
+  return hearth::Change(binding, "binding", [&] { binding->binding.image_layout = layout; });
 }
 
 hearth_status hearth_session_bind_input(hearth_session* session, size_t index, const hearth_binding* binding) {
