@@ -5,6 +5,7 @@
 #include <array>
 #include <mutex>
 #include <optional>
+#include <type_traits>
 
 #include "core/base/error.h"
 #include "frontends/python/bindings.h"
@@ -122,13 +123,7 @@ class PythonSession {
   }
 
   std::unique_ptr<PythonSession> Clone() {
-    std::unique_ptr<PythonSession> clone;
-    RaiseUnlessOk(Locked([&](Session& session) -> Status {
-      HEARTH_ASSIGN(Session made, session.Clone());
-      clone = std::make_unique<PythonSession>(std::move(made));
-      return Status::Ok();
-    }));
-    return clone;
+    return std::make_unique<PythonSession>(Value(Locked([](Session& session) { return session.Clone(); })));
   }
 
   void WaitForDevice() {
@@ -147,21 +142,11 @@ class PythonSession {
   }
 
   std::vector<Interpretation> Interpret(const InterpretOptions& options) {
-    std::vector<Interpretation> results;
-    RaiseUnlessOk(Locked([&](Session& session) -> Status {
-      HEARTH_ASSIGN(results, hearth::Interpret(session, options));
-      return Status::Ok();
-    }));
-    return results;
+    return Value(Locked([&](Session& session) { return hearth::Interpret(session, options); }));
   }
 
   std::string ReportJson() {
-    std::string json;
-    RaiseUnlessOk(Locked([&](Session& session) {
-      json = session.report().ToJson();
-      return Status::Ok();
-    }));
-    return json;
+    return Value(Locked([](Session& session) { return Result<std::string>(session.report().ToJson()); }));
   }
 
  private:
@@ -188,13 +173,14 @@ class PythonSession {
 
   bool IsForked() const { return process_ != ::getpid(); }
 
-  // Runs `work` under the lock and without the GIL, which the caller holds.
+  // Runs `work`, which returns a Status or Result, under the lock and without the GIL, which the caller holds.
   template <typename Work>
-  Status Locked(Work&& work) {
-    return WithoutGil([&]() -> Status {
+  std::invoke_result_t<Work, Session&> Locked(Work&& work) {
+    return WithoutGil([&]() -> std::invoke_result_t<Work, Session&> {
       const std::unique_lock<std::mutex> lock = Lock();
       if (!session_) return Error(StatusCode::kInvalidArgument, "the session was closed");
-      return IsForked() ? session_->Run() : work(*session_);  // a run is refused there; its error says why
+      if (IsForked()) HEARTH_TRY(session_->Run());  // a run is refused there; its error says why
+      return work(*session_);
     });
   }
 
