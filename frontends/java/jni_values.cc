@@ -113,15 +113,15 @@ Owned<hearth_options> OptionsOf(JNIEnv* env, jobjectArray texts, jobjectArray sh
   return options;
 }
 
-jobjectArray TensorsOf(JNIEnv* env, size_t count, const void* owner, TensorAt tensor_at) {
+jobjectArray TensorsOf(JNIEnv* env, const std::vector<const hearth_tensor*>& tensors) {
   const jclass type = env->FindClass("dev/hearth/TensorInfo");
   if (type == nullptr) return nullptr;
   const jmethodID constructor = env->GetMethodID(type, "<init>", "([B[B[B[IJ[F[J)V");
   const jobjectArray array =
-      constructor == nullptr ? nullptr : env->NewObjectArray(static_cast<jsize>(count), type, nullptr);
-  for (size_t k = 0; array != nullptr && k < count; ++k) {
+      constructor == nullptr ? nullptr : env->NewObjectArray(static_cast<jsize>(tensors.size()), type, nullptr);
+  for (size_t k = 0; array != nullptr && k < tensors.size(); ++k) {
     if (env->PushLocalFrame(16) != 0) return nullptr;
-    const jobject tensor = env->PopLocalFrame(TensorOf(env, type, constructor, tensor_at(owner, k)));
+    const jobject tensor = env->PopLocalFrame(TensorOf(env, type, constructor, tensors[k]));
     if (tensor == nullptr) return nullptr;
     env->SetObjectArrayElement(array, static_cast<jsize>(k), tensor);
     env->DeleteLocalRef(tensor);

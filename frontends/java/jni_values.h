@@ -59,9 +59,8 @@ T* PointerOf(jlong address) {
   return reinterpret_cast<T*>(static_cast<uintptr_t>(address));
 }
 
-// TensorInfo[] of `count` tensors. `tensor_at` gives each as hearth_tensor.
-using TensorAt = const hearth_tensor* (*)(const void* owner, size_t index);
-jobjectArray TensorsOf(JNIEnv* env, size_t count, const void* owner, TensorAt tensor_at);
+// TensorInfo[] of these.
+jobjectArray TensorsOf(JNIEnv* env, const std::vector<const hearth_tensor*>& tensors);
 
 }  // namespace hearth::java
 

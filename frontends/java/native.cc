@@ -9,17 +9,16 @@
 namespace hearth::java {
 namespace {
 
-const hearth_tensor* ModelInput(const void* model, size_t index) {
-  return hearth_model_input(static_cast<const hearth_model*>(model), index);
-}
-const hearth_tensor* ModelOutput(const void* model, size_t index) {
-  return hearth_model_output(static_cast<const hearth_model*>(model), index);
-}
-const hearth_tensor* SessionInput(const void* session, size_t index) {
-  return hearth_session_input(static_cast<const hearth_session*>(session), index);
-}
-const hearth_tensor* SessionOutput(const void* session, size_t index) {
-  return hearth_session_output(static_cast<const hearth_session*>(session), index);
+// All inputs, or all outputs, of a model or session at this address.
+template <typename Owner>
+jobjectArray AllTensors(JNIEnv* env, jlong address, size_t (*count)(const Owner*),
+                        const hearth_tensor* (*tensor_at)(const Owner*, size_t)) {
+  return Guarded(env, [&]() -> jobjectArray {
+    const auto* owner = PointerOf<const Owner>(address);
+    std::vector<const hearth_tensor*> tensors;
+    for (size_t k = 0; k < count(owner); ++k) tensors.push_back(tensor_at(owner, k));
+    return TensorsOf(env, tensors);
+  });
 }
 
 // The addresses and sizes of direct buffers, which `buffers` keeps alive.
@@ -118,12 +117,9 @@ jobjectArray Java_dev_hearth_Native_modelTexts(JNIEnv* env, jclass, jlong addres
 }
 
 jobjectArray Java_dev_hearth_Native_modelTensors(JNIEnv* env, jclass, jlong address, jboolean outputs) {
-  return hearth::java::Guarded(env, [&]() -> jobjectArray {
-    const auto* model = PointerOf<const hearth_model>(address);
-    if (outputs == JNI_TRUE)
-      return hearth::java::TensorsOf(env, hearth_model_output_count(model), model, hearth::java::ModelOutput);
-    return hearth::java::TensorsOf(env, hearth_model_input_count(model), model, hearth::java::ModelInput);
-  });
+  if (outputs == JNI_TRUE)
+    return hearth::java::AllTensors(env, address, hearth_model_output_count, hearth_model_output);
+  return hearth::java::AllTensors(env, address, hearth_model_input_count, hearth_model_input);
 }
 
 jlong Java_dev_hearth_Native_openSession(JNIEnv* env, jclass, jbyteArray path, jobjectArray texts,
@@ -159,12 +155,9 @@ void Java_dev_hearth_Native_closeSession(JNIEnv* env, jclass, jlong session) {
 }
 
 jobjectArray Java_dev_hearth_Native_sessionTensors(JNIEnv* env, jclass, jlong address, jboolean outputs) {
-  return hearth::java::Guarded(env, [&]() -> jobjectArray {
-    const auto* session = PointerOf<const hearth_session>(address);
-    if (outputs == JNI_TRUE)
-      return hearth::java::TensorsOf(env, hearth_session_output_count(session), session, hearth::java::SessionOutput);
-    return hearth::java::TensorsOf(env, hearth_session_input_count(session), session, hearth::java::SessionInput);
-  });
+  if (outputs == JNI_TRUE)
+    return hearth::java::AllTensors(env, address, hearth_session_output_count, hearth_session_output);
+  return hearth::java::AllTensors(env, address, hearth_session_input_count, hearth_session_input);
 }
 
 void Java_dev_hearth_Native_run(JNIEnv* env, jclass, jlong session, jobjectArray inputs, jobjectArray outputs) {
