@@ -4,14 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <initializer_list>
 #include <iterator>
-#include <span>
 
-#include "frontends/delegate/builtin_params.h"
-
-// A macro, because offsetof needs the names of struct and member.
-#define FIELD(number, kind, structure, member) \
-  { number, Kind::kind, offsetof(tflite_c::structure, member) }
+#include "core/base/numbers.h"
 
 namespace hearth {
 namespace {
@@ -21,183 +17,87 @@ enum class Kind : uint8_t {
   kInt,      // int -> int
   kFloat,    // float -> float
   kBool,     // bool -> byte
-  kEnum,     // enumeration with the file's numbers -> byte
+  kEnum,     // enumeration, an int32_t, with the file's numbers -> byte
   kPadding,  // enumeration that counts from 1 (the file's from 0) -> byte
   kType,     // element type -> byte
   kDims,     // int32_t[8] followed by a count -> list
   kFloats,   // a count followed by a pointer to as many floats -> list
 };
-
-struct FieldRow {
-  uint16_t number;  // in the file's table
-  Kind kind;
-  size_t offset;  // in the struct
-};
+using enum Kind;
 
 constexpr size_t kMaxDims = 8;
-
-constexpr FieldRow kConv[] = {
-    FIELD(0, kPadding, TfLiteConvParams, padding),           FIELD(1, kInt, TfLiteConvParams, stride_width),
-    FIELD(2, kInt, TfLiteConvParams, stride_height),         FIELD(3, kEnum, TfLiteConvParams, activation),
-    FIELD(4, kInt, TfLiteConvParams, dilation_width_factor), FIELD(5, kInt, TfLiteConvParams, dilation_height_factor)};
-constexpr FieldRow kDepthwise[] = {FIELD(0, kPadding, TfLiteDepthwiseConvParams, padding),
-                                   FIELD(1, kInt, TfLiteDepthwiseConvParams, stride_width),
-                                   FIELD(2, kInt, TfLiteDepthwiseConvParams, stride_height),
-                                   FIELD(3, kInt, TfLiteDepthwiseConvParams, depth_multiplier),
-                                   FIELD(4, kEnum, TfLiteDepthwiseConvParams, activation),
-                                   FIELD(5, kInt, TfLiteDepthwiseConvParams, dilation_width_factor),
-                                   FIELD(6, kInt, TfLiteDepthwiseConvParams, dilation_height_factor)};
-constexpr FieldRow kPool[] = {
-    FIELD(0, kPadding, TfLitePoolParams, padding),   FIELD(1, kInt, TfLitePoolParams, stride_width),
-    FIELD(2, kInt, TfLitePoolParams, stride_height), FIELD(3, kInt, TfLitePoolParams, filter_width),
-    FIELD(4, kInt, TfLitePoolParams, filter_height), FIELD(5, kEnum, TfLitePoolParams, activation)};
-constexpr FieldRow kTransposeConv[] = {
-    FIELD(0, kPadding, TfLiteTransposeConvParams, padding), FIELD(1, kInt, TfLiteTransposeConvParams, stride_width),
-    FIELD(2, kInt, TfLiteTransposeConvParams, stride_height), FIELD(3, kEnum, TfLiteTransposeConvParams, activation)};
-constexpr FieldRow kSvdf[] = {FIELD(0, kInt, TfLiteSVDFParams, rank), FIELD(1, kEnum, TfLiteSVDFParams, activation)};
-constexpr FieldRow kRnn[] = {FIELD(0, kEnum, TfLiteRNNParams, activation)};
-constexpr FieldRow kSequenceRnn[] = {FIELD(0, kBool, TfLiteSequenceRNNParams, time_major),
-                                     FIELD(1, kEnum, TfLiteSequenceRNNParams, activation)};
-constexpr FieldRow kFullyConnected[] = {FIELD(0, kEnum, TfLiteFullyConnectedParams, activation),
-                                        FIELD(1, kEnum, TfLiteFullyConnectedParams, weights_format),
-                                        FIELD(2, kBool, TfLiteFullyConnectedParams, keep_num_dims)};
-constexpr FieldRow kSoftmax[] = {FIELD(0, kFloat, TfLiteSoftmaxParams, beta)};
-constexpr FieldRow kConcatenation[] = {FIELD(0, kInt, TfLiteConcatenationParams, axis),
-                                       FIELD(1, kEnum, TfLiteConcatenationParams, activation)};
-constexpr FieldRow kAdd[] = {FIELD(0, kEnum, TfLiteAddParams, activation)};
-constexpr FieldRow kMul[] = {FIELD(0, kEnum, TfLiteMulParams, activation)};
-constexpr FieldRow kSub[] = {FIELD(0, kEnum, TfLiteSubParams, activation)};
-constexpr FieldRow kDiv[] = {FIELD(0, kEnum, TfLiteDivParams, activation)};
-constexpr FieldRow kL2Norm[] = {FIELD(0, kEnum, TfLiteL2NormParams, activation)};
-constexpr FieldRow kLocalResponseNorm[] = {
-    FIELD(0, kInt, TfLiteLocalResponseNormParams, radius), FIELD(1, kFloat, TfLiteLocalResponseNormParams, bias),
-    FIELD(2, kFloat, TfLiteLocalResponseNormParams, alpha), FIELD(3, kFloat, TfLiteLocalResponseNormParams, beta)};
-constexpr FieldRow kLstm[] = {
-    FIELD(0, kEnum, TfLiteLSTMParams, activation), FIELD(1, kFloat, TfLiteLSTMParams, cell_clip),
-    FIELD(2, kFloat, TfLiteLSTMParams, proj_clip), FIELD(3, kEnum, TfLiteLSTMParams, kernel_type)};
-constexpr FieldRow kSequenceLstm[] = {FIELD(0, kEnum, TfLiteUnidirectionalSequenceLSTMParams, activation),
-                                      FIELD(1, kFloat, TfLiteUnidirectionalSequenceLSTMParams, cell_clip),
-                                      FIELD(2, kFloat, TfLiteUnidirectionalSequenceLSTMParams, proj_clip),
-                                      FIELD(3, kBool, TfLiteUnidirectionalSequenceLSTMParams, time_major)};
-constexpr FieldRow kResizeBilinear[] = {FIELD(2, kBool, TfLiteResizeBilinearParams, align_corners),
-                                        FIELD(3, kBool, TfLiteResizeBilinearParams, half_pixel_centers)};
-constexpr FieldRow kResizeNearest[] = {FIELD(0, kBool, TfLiteResizeNearestNeighborParams, align_corners),
-                                       FIELD(1, kBool, TfLiteResizeNearestNeighborParams, half_pixel_centers)};
-constexpr FieldRow kReshape[] = {FIELD(0, kDims, TfLiteReshapeParams, shape)};
-constexpr FieldRow kSqueeze[] = {FIELD(0, kDims, TfLiteSqueezeParams, squeeze_dims)};
-constexpr FieldRow kSpaceToDepth[] = {FIELD(0, kInt, TfLiteSpaceToDepthParams, block_size)};
-constexpr FieldRow kDepthToSpace[] = {FIELD(0, kInt, TfLiteDepthToSpaceParams, block_size)};
-constexpr FieldRow kCast[] = {FIELD(0, kType, TfLiteCastParams, in_data_type),
-                              FIELD(1, kType, TfLiteCastParams, out_data_type)};
-constexpr FieldRow kGather[] = {FIELD(0, kInt, TfLiteGatherParams, axis),
-                                FIELD(1, kInt, TfLiteGatherParams, batch_dims)};
-constexpr FieldRow kReducer[] = {FIELD(0, kBool, TfLiteReducerParams, keep_dims)};
-constexpr FieldRow kSplit[] = {FIELD(0, kInt, TfLiteSplitParams, num_splits)};
-constexpr FieldRow kSplitV[] = {FIELD(0, kInt, TfLiteSplitVParams, num_splits)};
-constexpr FieldRow kStridedSlice[] = {
-    FIELD(0, kInt, TfLiteStridedSliceParams, begin_mask),       FIELD(1, kInt, TfLiteStridedSliceParams, end_mask),
-    FIELD(2, kInt, TfLiteStridedSliceParams, ellipsis_mask),    FIELD(3, kInt, TfLiteStridedSliceParams, new_axis_mask),
-    FIELD(4, kInt, TfLiteStridedSliceParams, shrink_axis_mask), FIELD(5, kBool, TfLiteStridedSliceParams, offset)};
-constexpr FieldRow kArgMax[] = {FIELD(0, kType, TfLiteArgMaxParams, output_type)};
-constexpr FieldRow kArgMin[] = {FIELD(0, kType, TfLiteArgMinParams, output_type)};
-constexpr FieldRow kPack[] = {FIELD(0, kInt, TfLitePackParams, values_count), FIELD(1, kInt, TfLitePackParams, axis)};
-constexpr FieldRow kUnpack[] = {FIELD(0, kInt, TfLiteUnpackParams, num), FIELD(1, kInt, TfLiteUnpackParams, axis)};
-constexpr FieldRow kOneHot[] = {FIELD(0, kInt, TfLiteOneHotParams, axis)};
-constexpr FieldRow kLeakyRelu[] = {FIELD(0, kFloat, TfLiteLeakyReluParams, alpha)};
-constexpr FieldRow kMirrorPad[] = {FIELD(0, kPadding, TfLiteMirrorPaddingParams, mode)};
-constexpr FieldRow kBatchMatMul[] = {FIELD(0, kBool, TfLiteBatchMatMulParams, adj_x),
-                                     FIELD(1, kBool, TfLiteBatchMatMulParams, adj_y)};
-constexpr FieldRow kCumsum[] = {FIELD(0, kBool, TfLiteCumsumParams, exclusive),
-                                FIELD(1, kBool, TfLiteCumsumParams, reverse)};
-constexpr FieldRow kFakeQuant[] = {
-    FIELD(0, kFloat, TfLiteFakeQuantParams, min), FIELD(1, kFloat, TfLiteFakeQuantParams, max),
-    FIELD(2, kInt, TfLiteFakeQuantParams, num_bits), FIELD(3, kBool, TfLiteFakeQuantParams, narrow_range)};
-constexpr FieldRow kReverseSequence[] = {FIELD(0, kInt, TfLiteReverseSequenceParams, seq_dim),
-                                         FIELD(1, kInt, TfLiteReverseSequenceParams, batch_dim)};
-constexpr FieldRow kEmbeddingLookupSparse[] = {FIELD(0, kEnum, TfLiteEmbeddingLookupSparseParams, combiner)};
-constexpr FieldRow kBidirectionalRnn[] = {FIELD(0, kBool, TfLiteBidirectionalSequenceRNNParams, time_major),
-                                          FIELD(1, kEnum, TfLiteBidirectionalSequenceRNNParams, activation),
-                                          FIELD(2, kBool, TfLiteBidirectionalSequenceRNNParams, merge_outputs)};
-constexpr FieldRow kBidirectionalLstm[] = {FIELD(0, kEnum, TfLiteBidirectionalSequenceLSTMParams, activation),
-                                           FIELD(1, kFloat, TfLiteBidirectionalSequenceLSTMParams, cell_clip),
-                                           FIELD(2, kFloat, TfLiteBidirectionalSequenceLSTMParams, proj_clip),
-                                           FIELD(3, kBool, TfLiteBidirectionalSequenceLSTMParams, merge_outputs),
-                                           FIELD(4, kBool, TfLiteBidirectionalSequenceLSTMParams, time_major)};
-constexpr FieldRow kConv3D[] = {FIELD(0, kPadding, TfLiteConv3DParams, padding),
-                                FIELD(1, kInt, TfLiteConv3DParams, stride_depth),
-                                FIELD(2, kInt, TfLiteConv3DParams, stride_width),
-                                FIELD(3, kInt, TfLiteConv3DParams, stride_height),
-                                FIELD(4, kEnum, TfLiteConv3DParams, activation),
-                                FIELD(5, kInt, TfLiteConv3DParams, dilation_depth_factor),
-                                FIELD(6, kInt, TfLiteConv3DParams, dilation_width_factor),
-                                FIELD(7, kInt, TfLiteConv3DParams, dilation_height_factor)};
-constexpr FieldRow kBucketize[] = {FIELD(0, kFloats, TfLiteBucketizeParams, num_boundaries)};
-constexpr FieldRow kGelu[] = {FIELD(0, kBool, TfLiteGeluParams, approximate)};
 
 struct OptionsRow {
   int32_t code;          // of the operator
   uint8_t options_type;  // tag of the file's union
-  std::span<const FieldRow> fields;
+  // The first members of the struct behind TfLiteNode::builtin_data, which are the fields of the file's table in order.
+  std::initializer_list<Kind> fields;
+  uint16_t first_field = 0;                    // its number in the table
+  std::initializer_list<size_t> offsets = {};  // of the members, if the struct has them in another order
 };
+
+constexpr std::initializer_list<Kind> kPool = {kPadding, kInt, kInt, kInt, kInt, kEnum};
+constexpr std::initializer_list<Kind> kConv3D = {kPadding, kInt, kInt, kInt, kEnum, kInt, kInt, kInt};
+constexpr std::initializer_list<size_t> kConv3DOffsets = {0, 12, 4, 8, 28, 24, 16, 20};
 
 // Sorted by code.
 constexpr OptionsRow kBuiltinRows[] = {
-    {0, 11, kAdd},
-    {1, 5, kPool},
-    {2, 10, kConcatenation},
-    {3, 1, kConv},
-    {4, 2, kDepthwise},
-    {5, 94, kDepthToSpace},
-    {9, 8, kFullyConnected},
-    {11, 12, kL2Norm},
-    {12, 5, kPool},
-    {13, 13, kLocalResponseNorm},
-    {16, 14, kLstm},
-    {17, 5, kPool},
-    {18, 21, kMul},
-    {22, 17, kReshape},
-    {23, 15, kResizeBilinear},
-    {24, 7, kRnn},
-    {25, 9, kSoftmax},
-    {26, 19, kSpaceToDepth},
-    {27, 6, kSvdf},
-    {33, 20, kEmbeddingLookupSparse},
-    {35, 31, kSequenceRnn},
-    {36, 23, kGather},
-    {40, 27, kReducer},
-    {41, 28, kSub},
-    {42, 29, kDiv},
-    {43, 30, kSqueeze},
-    {44, 71, kSequenceLstm},
-    {45, 32, kStridedSlice},
-    {46, 70, kBidirectionalRnn},
-    {49, 35, kSplit},
-    {52, 69, kBidirectionalLstm},
-    {53, 37, kCast},
-    {56, 40, kArgMax},
-    {67, 49, kTransposeConv},
-    {74, 27, kReducer},
-    {79, 57, kArgMin},
-    {80, 58, kFakeQuant},
-    {81, 27, kReducer},
-    {82, 27, kReducer},
-    {83, 59, kPack},
-    {85, 61, kOneHot},
-    {88, 64, kUnpack},
-    {89, 27, kReducer},
-    {91, 27, kReducer},
-    {97, 74, kResizeNearest},
-    {98, 75, kLeakyRelu},
-    {100, 77, kMirrorPad},
-    {102, 79, kSplitV},
-    {112, 87, kReverseSequence},
-    {126, 101, kBatchMatMul},
-    {128, 102, kCumsum},
-    {132, 106, kConv3D},
-    {140, 27, kReducer},
-    {141, 106, kConv3D},
-    {147, 115, kBucketize},
-    {150, 116, kGelu},
+    {0, 11, {kEnum}},                                         // ADD
+    {1, 5, kPool},                                            // AVERAGE_POOL_2D
+    {2, 10, {kInt, kEnum}},                                   // CONCATENATION
+    {3, 1, {kPadding, kInt, kInt, kEnum, kInt, kInt}},        // CONV_2D
+    {4, 2, {kPadding, kInt, kInt, kInt, kEnum, kInt, kInt}},  // DEPTHWISE_CONV_2D
+    {5, 94, {kInt}},                                          // DEPTH_TO_SPACE
+    {9, 8, {kEnum, kEnum, kBool}},                            // FULLY_CONNECTED
+    {11, 12, {kEnum}},                                        // L2_NORMALIZATION
+    {12, 5, kPool},                                           // L2_POOL_2D
+    {13, 13, {kInt, kFloat, kFloat, kFloat}},                 // LOCAL_RESPONSE_NORMALIZATION
+    {16, 14, {kEnum, kFloat, kFloat, kEnum}},                 // LSTM
+    {17, 5, kPool},                                           // MAX_POOL_2D
+    {18, 21, {kEnum}},                                        // MUL
+    {22, 17, {kDims}},                                        // RESHAPE
+    {23, 15, {kBool, kBool}, 2},                              // RESIZE_BILINEAR
+    {24, 7, {kEnum}},                                         // RNN
+    {25, 9, {kFloat}},                                        // SOFTMAX
+    {26, 19, {kInt}},                                         // SPACE_TO_DEPTH
+    {27, 6, {kInt, kEnum}},                                   // SVDF
+    {33, 20, {kEnum}},                                        // EMBEDDING_LOOKUP_SPARSE
+    {35, 31, {kBool, kEnum}},                                 // UNIDIRECTIONAL_SEQUENCE_RNN
+    {36, 23, {kInt, kInt}},                                   // GATHER
+    {40, 27, {kBool}},                                        // MEAN
+    {41, 28, {kEnum}},                                        // SUB
+    {42, 29, {kEnum}},                                        // DIV
+    {43, 30, {kDims}},                                        // SQUEEZE
+    {44, 71, {kEnum, kFloat, kFloat, kBool}},                 // UNIDIRECTIONAL_SEQUENCE_LSTM
+    {45, 32, {kInt, kInt, kInt, kInt, kInt, kBool}},          // STRIDED_SLICE
+    {46, 70, {kBool, kEnum, kBool}},                          // BIDIRECTIONAL_SEQUENCE_RNN
+    {49, 35, {kInt}},                                         // SPLIT
+    {52, 69, {kEnum, kFloat, kFloat, kBool, kBool}},          // BIDIRECTIONAL_SEQUENCE_LSTM
+    {53, 37, {kType, kType}},                                 // CAST
+    {56, 40, {kType}},                                        // ARG_MAX
+    {67, 49, {kPadding, kInt, kInt, kEnum}},                  // TRANSPOSE_CONV
+    {74, 27, {kBool}},                                        // SUM
+    {79, 57, {kType}},                                        // ARG_MIN
+    {80, 58, {kFloat, kFloat, kInt, kBool}},                  // FAKE_QUANT
+    {81, 27, {kBool}},                                        // REDUCE_PROD
+    {82, 27, {kBool}},                                        // REDUCE_MAX
+    {83, 59, {kInt, kInt}},                                   // PACK
+    {85, 61, {kInt}},                                         // ONE_HOT
+    {88, 64, {kInt, kInt}},                                   // UNPACK
+    {89, 27, {kBool}},                                        // REDUCE_MIN
+    {91, 27, {kBool}},                                        // REDUCE_ANY
+    {97, 74, {kBool, kBool}},                                 // RESIZE_NEAREST_NEIGHBOR
+    {98, 75, {kFloat}},                                       // LEAKY_RELU
+    {100, 77, {kPadding}},                                    // MIRROR_PAD
+    {102, 79, {kInt}},                                        // SPLIT_V
+    {112, 87, {kInt, kInt}},                                  // REVERSE_SEQUENCE
+    {126, 101, {kBool, kBool}},                               // BATCH_MATMUL
+    {128, 102, {kBool, kBool}},                               // CUMSUM
+    {132, 106, kConv3D, 0, kConv3DOffsets},                   // CONV_3D
+    {140, 27, {kBool}},                                       // REDUCE_ALL
+    {141, 106, kConv3D, 0, kConv3DOffsets},                   // CONV_3D_TRANSPOSE
+    {147, 115, {kFloats}},                                    // BUCKETIZE
+    {150, 116, {kBool}},                                      // GELU
 };
 static_assert(std::is_sorted(std::begin(kBuiltinRows), std::end(kBuiltinRows),
                              [](const OptionsRow& a, const OptionsRow& b) { return a.code < b.code; }));
@@ -213,23 +113,23 @@ T Load(const std::byte* data) {
   return value;
 }
 
-OptionToWrite OptionOf(const FieldRow& row, const std::byte* member) {
+OptionToWrite OptionOf(uint16_t field, Kind kind, const std::byte* member) {
   OptionToWrite option;
-  option.field = row.number;
-  switch (row.kind) {
-    case Kind::kInt: option.number = Load<int32_t>(member); break;
-    case Kind::kFloat:
+  option.field = field;
+  switch (kind) {
+    case kInt: option.number = Load<int32_t>(member); break;
+    case kFloat:
       option.kind = OptionToWrite::Kind::kFloat;
       option.real = Load<float>(member);
       break;
-    case Kind::kDims: {
+    case kDims: {
       option.kind = OptionToWrite::Kind::kInt32List;
       const auto count = Load<int32_t>(member + kMaxDims * sizeof(int32_t));
       option.list.resize(static_cast<size_t>(std::clamp<int32_t>(count, 0, kMaxDims)));
       for (size_t k = 0; k < option.list.size(); ++k) option.list[k] = Load<int32_t>(member + 4 * k);
       break;
     }
-    case Kind::kFloats: {
+    case kFloats: {
       // A list of 32-bit numbers in the file, of any type.
       option.kind = OptionToWrite::Kind::kInt32List;
       const auto count = Load<int32_t>(member);
@@ -240,10 +140,10 @@ OptionToWrite OptionOf(const FieldRow& row, const std::byte* member) {
     }
     default:
       option.kind = OptionToWrite::Kind::kByte;
-      if (row.kind == Kind::kBool) option.number = Load<uint8_t>(member) != 0 ? 1 : 0;
-      if (row.kind == Kind::kEnum) option.number = Load<int32_t>(member);
-      if (row.kind == Kind::kPadding) option.number = Load<int32_t>(member) - 1;
-      if (row.kind == Kind::kType) option.number = FileTypeOf(Load<int32_t>(member));
+      if (kind == kBool) option.number = Load<uint8_t>(member) != 0 ? 1 : 0;
+      if (kind == kEnum) option.number = Load<int32_t>(member);
+      if (kind == kPadding) option.number = Load<int32_t>(member) - 1;
+      if (kind == kType) option.number = FileTypeOf(Load<int32_t>(member));
       option.number = std::clamp(option.number, -1, 127);  // out of range becomes an unknown enumerator
   }
   return option;
@@ -261,8 +161,15 @@ void SetOptions(const void* builtin_data, OperatorToWrite& op) {
                                      [](const OptionsRow& a, int32_t code) { return a.code < code; });
   if (builtin_data == nullptr || row == std::end(kBuiltinRows) || row->code != op.code) return;
   op.options_type = row->options_type;
-  for (const FieldRow& field : row->fields) {
-    op.options.push_back(OptionOf(field, static_cast<const std::byte*>(builtin_data) + field.offset));
+  uint16_t field = row->first_field;
+  size_t offset = 0;
+  for (const Kind kind : row->fields) {
+    const size_t size = kind == kBool ? 1 : sizeof(int32_t);
+    offset = RoundUp(offset, size);
+    const size_t nth = field - row->first_field;
+    if (nth < row->offsets.size()) offset = row->offsets.begin()[nth];
+    op.options.push_back(OptionOf(field++, kind, static_cast<const std::byte*>(builtin_data) + offset));
+    offset += size;
   }
 }
 

@@ -11,7 +11,7 @@ namespace hearth {
 // The file format's number for an element type of the interpreter; -1 if it is unknown.
 int8_t FileTypeOf(int32_t interpreter_type);
 
-// Sets options_type and options of `op` from `builtin_data`, the struct of builtin_params.h for `op.code`. Operators
+// Sets options_type and options of `op` from `builtin_data`, the interpreter's struct for `op.code`. Operators
 // without builtin_data, or without options that Hearth reads, get none.
 void SetOptions(const void* builtin_data, OperatorToWrite& op);
 

@@ -118,7 +118,7 @@ struct TfLiteNode {
   TfLiteIntArray* intermediates;
   TfLiteIntArray* temporaries;
   void* user_data;     // what TfLiteRegistration::init returned
-  void* builtin_data;  // a struct of builtin_params.h
+  void* builtin_data;  // a struct of attributes: builtin_options.cc
   const void* custom_initial_data;
   int custom_initial_data_size;
   TfLiteDelegate* delegate;

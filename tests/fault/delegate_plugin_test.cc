@@ -6,7 +6,6 @@
 
 #include <thread>
 
-#include "frontends/delegate/builtin_params.h"
 #include "tests/fault/plugin_network.h"
 #include "tests/testing/mock_interpreter.h"
 #include "tests/testing/temporary_folder.h"
@@ -257,10 +256,8 @@ TEST(DelegatePlugin, LeavesNodesThatAreWrong) {
   EXPECT_EQ(with_conv([](TfLiteNode& conv) { conv.inputs->data[1] = 77; }), 2U);
   EXPECT_EQ(with_conv([](TfLiteNode& conv) { conv.inputs->data[0] = -1; }), 2U);
   EXPECT_EQ(with_conv([](TfLiteNode& conv) { conv.outputs->data[0] = -2; }), 2U);
-  EXPECT_EQ(with_conv([](TfLiteNode& conv) { static_cast<TfLiteConvParams*>(conv.builtin_data)->stride_width = 0; }),
-            2U);
-  EXPECT_EQ(
-      with_conv([](TfLiteNode& conv) { static_cast<TfLiteConvParams*>(conv.builtin_data)->activation = 1 << 20; }), 2U);
+  EXPECT_EQ(with_conv([](TfLiteNode& conv) { static_cast<ConvParams*>(conv.builtin_data)->stride_width = 0; }), 2U);
+  EXPECT_EQ(with_conv([](TfLiteNode& conv) { static_cast<ConvParams*>(conv.builtin_data)->activation = 1 << 20; }), 2U);
   TfLiteDelegate other = {};
   EXPECT_EQ(with_conv([&](TfLiteNode& conv) { conv.delegate = &other; }), 2U);
 }

@@ -7,17 +7,22 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "frontends/delegate/builtin_params.h"
 #include "tests/testing/builtin_codes.h"
 #include "tests/testing/mock_interpreter.h"
 
 namespace hearth::testing {
 
 inline constexpr int32_t kConcatEmbeddings = 29;  // Hearth does not know it
+
+// As the interpreter's TfLiteConvParams.
+struct ConvParams {
+  int32_t padding, stride_width, stride_height, activation, dilation_width, dilation_height, quantized_bias_type;
+};
 
 // The library, opened and closed.
 class Plugin {
@@ -72,7 +77,7 @@ struct Network {
     const int positive = host.AddTensor(dims);
     negated = host.AddTensor(dims);
     y = host.AddTensor(dims);
-    conv = host.AddNodeWith(kConv2D, {x, filter, bias}, {scaled}, tflite_c::TfLiteConvParams{1, 1, 1, 0, 1, 1, 0});
+    conv = host.AddNodeWith(kConv2D, {x, filter, bias}, {scaled}, ConvParams{1, 1, 1, 0, 1, 1, 0});
     host.AddNode(kRelu, {scaled}, {positive});
     if (has_unknown) {
       const int node = host.AddNode(kConcatEmbeddings, {positive}, {negated});
@@ -80,7 +85,7 @@ struct Network {
         for (size_t k = 0; k < host.floats(positive).size(); ++k) host.floats(negated)[k] = -host.floats(positive)[k];
       });
     }
-    add = host.AddNodeWith(kAdd, {positive, has_unknown ? negated : positive}, {y}, tflite_c::TfLiteAddParams{0, true});
+    add = host.AddNodeWith(kAdd, {positive, has_unknown ? negated : positive}, {y}, std::array<int32_t, 2>{0, 1});
     unknown = has_unknown;
     host.SetOutputs({y});
   }

@@ -7,8 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <vector>
 
-#include "frontends/delegate/builtin_params.h"
+#include "frontends/delegate/builtin_options.h"
 #include "frontends/delegate/tflite_c.h"
 
 #if __has_include(<tflite/core/c/common.h>)
@@ -131,58 +132,80 @@ TEST(DelegateLayout, OfTheContextIsThatOfTheHeaders) {
   SAME(TfLiteContext, PreviewDelegatePartitioning);
 }
 
+// The numbers of the fields of an operator's table that two structs of attributes make differently.
+std::vector<int> DifferentFields(int32_t code, const void* one, const void* other) {
+  OperatorToWrite from_one, from_other;
+  from_one.code = from_other.code = code;
+  SetOptions(one, from_one);
+  SetOptions(other, from_other);
+  std::vector<int> fields;
+  for (size_t k = 0; k < from_one.options.size(); ++k) {
+    const OptionToWrite &a = from_one.options[k], &b = from_other.options[k];
+    if (a.number != b.number || a.real != b.real || a.list != b.list) fields.push_back(a.field);
+  }
+  return fields;
+}
+
+#define READS(code, field, structure, member)                                                        \
+  {                                                                                                  \
+    ::structure zeros{}, params{};                                                                   \
+    params.member = static_cast<decltype(params.member)>(1);                                         \
+    EXPECT_EQ(DifferentFields(code, &params, &zeros), std::vector{field}) << #structure "." #member; \
+  }
+
 TEST(DelegateLayout, OfAttributesIsThatOfTheHeaders) {
-  SAME_SIZE(TfLiteConvParams);
-  SAME(TfLiteConvParams, dilation_height_factor);
-  SAME_SIZE(TfLitePoolParams);
-  SAME(TfLitePoolParams, activation);
-  SAME_SIZE(TfLiteDepthwiseConvParams);
-  SAME(TfLiteDepthwiseConvParams, dilation_height_factor);
-  SAME(TfLiteTransposeConvParams, activation);
-  SAME(TfLiteSVDFParams, activation);
-  SAME(TfLiteRNNParams, activation);
-  SAME(TfLiteSequenceRNNParams, activation);
-  SAME(TfLiteFullyConnectedParams, weights_format);
-  SAME(TfLiteFullyConnectedParams, keep_num_dims);
-  SAME(TfLiteSoftmaxParams, beta);
-  SAME(TfLiteConcatenationParams, activation);
-  SAME(TfLiteAddParams, activation);
-  SAME(TfLiteMulParams, activation);
-  SAME(TfLiteSubParams, activation);
-  SAME(TfLiteDivParams, activation);
-  SAME(TfLiteL2NormParams, activation);
-  SAME(TfLiteLocalResponseNormParams, beta);
-  SAME(TfLiteLSTMParams, kernel_type);
-  SAME(TfLiteUnidirectionalSequenceLSTMParams, time_major);
-  SAME(TfLiteResizeBilinearParams, half_pixel_centers);
-  SAME(TfLiteResizeNearestNeighborParams, half_pixel_centers);
-  SAME(TfLiteReshapeParams, num_dimensions);
-  SAME(TfLiteSqueezeParams, num_squeeze_dims);
-  SAME(TfLiteSpaceToDepthParams, block_size);
-  SAME(TfLiteDepthToSpaceParams, block_size);
-  SAME(TfLiteCastParams, out_data_type);
-  SAME(TfLiteGatherParams, batch_dims);
-  SAME(TfLiteReducerParams, keep_dims);
-  SAME(TfLiteSplitParams, num_splits);
-  SAME(TfLiteSplitVParams, num_splits);
-  SAME(TfLiteStridedSliceParams, offset);
-  SAME(TfLiteArgMaxParams, output_type);
-  SAME(TfLiteArgMinParams, output_type);
-  SAME(TfLitePackParams, axis);
-  SAME(TfLiteUnpackParams, axis);
-  SAME(TfLiteOneHotParams, axis);
-  SAME(TfLiteLeakyReluParams, alpha);
-  SAME(TfLiteMirrorPaddingParams, mode);
-  SAME(TfLiteBatchMatMulParams, adj_y);
-  SAME(TfLiteCumsumParams, reverse);
-  SAME(TfLiteGeluParams, approximate);
-  SAME(TfLiteFakeQuantParams, narrow_range);
-  SAME(TfLiteReverseSequenceParams, batch_dim);
-  SAME(TfLiteEmbeddingLookupSparseParams, combiner);
-  SAME(TfLiteBidirectionalSequenceRNNParams, merge_outputs);
-  SAME(TfLiteBidirectionalSequenceLSTMParams, time_major);
-  SAME(TfLiteConv3DParams, activation);
-  SAME(TfLiteBucketizeParams, boundaries);
+  READS(3, 5, TfLiteConvParams, dilation_height_factor);
+  READS(3, 3, TfLiteConvParams, activation);
+  READS(1, 5, TfLitePoolParams, activation);
+  READS(4, 6, TfLiteDepthwiseConvParams, dilation_height_factor);
+  READS(67, 3, TfLiteTransposeConvParams, activation);
+  READS(27, 1, TfLiteSVDFParams, activation);
+  READS(24, 0, TfLiteRNNParams, activation);
+  READS(35, 1, TfLiteSequenceRNNParams, activation);
+  READS(9, 1, TfLiteFullyConnectedParams, weights_format);
+  READS(9, 2, TfLiteFullyConnectedParams, keep_num_dims);
+  READS(25, 0, TfLiteSoftmaxParams, beta);
+  READS(2, 1, TfLiteConcatenationParams, activation);
+  READS(0, 0, TfLiteAddParams, activation);
+  READS(18, 0, TfLiteMulParams, activation);
+  READS(41, 0, TfLiteSubParams, activation);
+  READS(42, 0, TfLiteDivParams, activation);
+  READS(11, 0, TfLiteL2NormParams, activation);
+  READS(13, 3, TfLiteLocalResponseNormParams, beta);
+  READS(16, 3, TfLiteLSTMParams, kernel_type);
+  READS(44, 3, TfLiteUnidirectionalSequenceLSTMParams, time_major);
+  READS(23, 3, TfLiteResizeBilinearParams, half_pixel_centers);
+  READS(97, 1, TfLiteResizeNearestNeighborParams, half_pixel_centers);
+  READS(22, 0, TfLiteReshapeParams, num_dimensions);
+  READS(43, 0, TfLiteSqueezeParams, num_squeeze_dims);
+  READS(26, 0, TfLiteSpaceToDepthParams, block_size);
+  READS(5, 0, TfLiteDepthToSpaceParams, block_size);
+  READS(53, 1, TfLiteCastParams, out_data_type);
+  READS(36, 1, TfLiteGatherParams, batch_dims);
+  READS(40, 0, TfLiteReducerParams, keep_dims);
+  READS(49, 0, TfLiteSplitParams, num_splits);
+  READS(102, 0, TfLiteSplitVParams, num_splits);
+  READS(45, 5, TfLiteStridedSliceParams, offset);
+  READS(56, 0, TfLiteArgMaxParams, output_type);
+  READS(79, 0, TfLiteArgMinParams, output_type);
+  READS(83, 1, TfLitePackParams, axis);
+  READS(88, 1, TfLiteUnpackParams, axis);
+  READS(85, 0, TfLiteOneHotParams, axis);
+  READS(98, 0, TfLiteLeakyReluParams, alpha);
+  READS(100, 0, TfLiteMirrorPaddingParams, mode);
+  READS(126, 1, TfLiteBatchMatMulParams, adj_y);
+  READS(128, 1, TfLiteCumsumParams, reverse);
+  READS(150, 0, TfLiteGeluParams, approximate);
+  READS(80, 3, TfLiteFakeQuantParams, narrow_range);
+  READS(112, 1, TfLiteReverseSequenceParams, batch_dim);
+  READS(33, 0, TfLiteEmbeddingLookupSparseParams, combiner);
+  READS(46, 2, TfLiteBidirectionalSequenceRNNParams, merge_outputs);
+  READS(52, 4, TfLiteBidirectionalSequenceLSTMParams, time_major);
+  READS(132, 1, TfLiteConv3DParams, stride_depth);
+  READS(132, 3, TfLiteConv3DParams, stride_height);
+  READS(132, 4, TfLiteConv3DParams, activation);
+  READS(132, 7, TfLiteConv3DParams, dilation_height_factor);
+  EXPECT_EQ(offsetof(::TfLiteBucketizeParams, boundaries), sizeof(const float*));
 }
 
 TEST(DelegateLayout, NumbersAreThoseOfTheHeaders) {

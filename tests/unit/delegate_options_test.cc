@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "frontends/delegate/builtin_options.h"
-#include "frontends/delegate/builtin_params.h"
 
 namespace hearth {
 namespace {
@@ -162,10 +161,10 @@ TEST(BuiltinOptions, CountAndTypeAsTheFileFormatDoes) {
   EXPECT_EQ(FileTypeOf(tflite_c::kTfLiteInt4), 17);
   EXPECT_EQ(FileTypeOf(tflite_c::kTfLiteNoType), -1);
   EXPECT_EQ(FileTypeOf(99), -1);
-  const tflite_c::TfLiteConvParams conv{1, 2, 3, 1, 4, 5, 0};  // padding 1 is SAME, 0 in files
+  const int32_t conv[] = {1, 2, 3, 1, 4, 5, 0};  // TfLiteConvParams; padding 1 is SAME, 0 in files
   OperatorToWrite op;
   op.code = 3;
-  SetOptions(&conv, op);
+  SetOptions(conv, op);
   EXPECT_EQ(op.options_type, 1);
   std::vector<int32_t> numbers;
   for (const OptionToWrite& option : op.options) numbers.push_back(option.number);
@@ -173,15 +172,15 @@ TEST(BuiltinOptions, CountAndTypeAsTheFileFormatDoes) {
 }
 
 TEST(BuiltinOptions, ListsAreCutToWhatTheStructHolds) {
-  tflite_c::TfLiteReshapeParams reshape = {{1, 2, 3, 4, 5, 6, 7, 8}, 3};
+  int32_t reshape[] = {1, 2, 3, 4, 5, 6, 7, 8, 3};  // TfLiteReshapeParams, the count at the end
   OperatorToWrite op;
   op.code = 22;
-  SetOptions(&reshape, op);
+  SetOptions(reshape, op);
   EXPECT_EQ(op.options.at(0).list, (std::vector<int32_t>{1, 2, 3}));
   for (const auto& [count, size] : {std::pair(100, 8U), std::pair(-1, 0U)}) {
-    reshape.num_dimensions = count;
+    reshape[8] = count;
     op.options.clear();
-    SetOptions(&reshape, op);
+    SetOptions(reshape, op);
     EXPECT_EQ(op.options.at(0).list.size(), size);
   }
 }
