@@ -40,8 +40,6 @@ Status GiveOpenClBuffer(void* context, void* queue, void* cl_mem, size_t bytes, 
   return Give(std::make_unique<DeviceMemory>(bytes, device, std::move(buffer)), handle, made);
 }
 
-using namespace litert_c;  // NOLINT(google-build-using-namespace): the names of one interface
-
 // Null if the environment has no such option.
 void* PointerOf(const LiteRtRuntime& runtime, LiteRtEnvironmentOptionsT* options, int32_t tag) {
   LiteRtAny value = {};

@@ -20,13 +20,11 @@ enum LiteRtStatus : int32_t {
   kLiteRtStatusErrorMemoryAllocationFailure = 2,
   kLiteRtStatusErrorRuntimeFailure = 3,
   kLiteRtStatusErrorUnsupported = 5,
-  kLiteRtStatusErrorWrongVersion = 8,
 };
 
 enum LiteRtHwAccelerators : int32_t {
   kLiteRtHwAcceleratorCpu = 1,
   kLiteRtHwAcceleratorGpu = 2,
-  kLiteRtHwAcceleratorNpu = 4,
 };
 
 // Opaque objects of LiteRT's.

@@ -118,8 +118,6 @@ std::vector<LeftNode> NodesAfterOpenSizes(const TfLiteContext& context, std::spa
   return left;
 }
 
-using namespace tflite_c;  // NOLINT(google-build-using-namespace): the names of one interface
-
 // Constants up to this size may be attributes (shapes, axes, paddings). Larger ones are weights, whose content does not
 // decide where a node runs.
 constexpr size_t kMostCopiedBytes = 4096;

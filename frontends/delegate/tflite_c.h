@@ -10,7 +10,7 @@
 
 namespace hearth::tflite_c {
 
-enum TfLiteStatus : int32_t { kTfLiteOk = 0, kTfLiteError = 1, kTfLiteDelegateError = 2, kTfLiteApplicationError = 3 };
+enum TfLiteStatus : int32_t { kTfLiteOk = 0, kTfLiteError = 1, kTfLiteDelegateError = 2 };
 
 // Element types. The numbers differ from the file format's.
 enum TfLiteType : int32_t {
@@ -20,30 +20,18 @@ enum TfLiteType : int32_t {
   kTfLiteUInt8 = 3,
   kTfLiteInt64 = 4,
   kTfLiteString = 5,
-  kTfLiteBool = 6,
   kTfLiteInt16 = 7,
-  kTfLiteComplex64 = 8,
   kTfLiteInt8 = 9,
   kTfLiteFloat16 = 10,
-  kTfLiteFloat64 = 11,
-  kTfLiteComplex128 = 12,
-  kTfLiteUInt64 = 13,
   kTfLiteResource = 14,
-  kTfLiteVariant = 15,
-  kTfLiteUInt32 = 16,
-  kTfLiteUInt16 = 17,
   kTfLiteInt4 = 18,
 };
 
 // The origin of a tensor's memory.
 enum TfLiteAllocationType : int32_t {
-  kTfLiteMemNone = 0,
   kTfLiteMmapRo = 1,  // a constant of the model
   kTfLiteArenaRw = 2,
-  kTfLiteArenaRwPersistent = 3,
   kTfLiteDynamic = 4,  // its size is known only at run time
-  kTfLitePersistentRo = 5,
-  kTfLiteCustom = 6,
 };
 
 enum TfLiteQuantizationType : int32_t { kTfLiteNoQuantization = 0, kTfLiteAffineQuantization = 1 };
