@@ -174,9 +174,7 @@ Results ReadAttention(OpView& op, GraphWriter& to) {
   const Scoring scoring{
       .scale = op.Float("scale", 0.0), .cap = op.Float("softcap", 0.0), .added = added, .may_see_none = true};
   HEARTH_ASSIGN(Attended made, AddAttention(to, heads, scoring));
-  if (given.shape.rank() == 3) {
-    HEARTH_ASSIGN(made.result, FromHeads(to, made.result));
-  }
+  HEARTH_ASSIGN(made.result, given.shape.rank() == 3 ? FromHeads(to, made.result) : Made(made.result));
   if (added != kNoValue && op.HasOutput(3)) {  // as the format has it: hidden scores are infinitely low
     const double infinity = std::numeric_limits<double>::infinity();
     const Made hides = to.Add(BinaryKind::kLess, {added, to.AddNumber(DType::kFloat32, kHidden / 2)});

@@ -49,9 +49,7 @@ Results ReadNonMaxSuppression(OpView& op, GraphWriter& to) {
   const int32_t classes = shape[1], lists = shape[0] * classes;
   HEARTH_TRY(to.budget().ChargeOperators(int64_t{lists} * 6));
   HEARTH_TRY(to.budget().CheckRoom({lists, most}, DType::kInt32));
-  if (has_centers) {
-    HEARTH_ASSIGN(boxes, CornersOf(to, boxes));
-  }
+  HEARTH_ASSIGN(boxes, has_centers ? CornersOf(to, boxes) : Made(boxes));
   Suppression suppression{.most = most, .lower_index_first = true};
   // A box stays whose overlap is the threshold itself.
   HEARTH_ASSIGN(suppression.least_overlap,

@@ -163,9 +163,7 @@ Results ReadIsInf(OpView& op, GraphWriter& to) {
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(ValueId x, op.In(0, order));
   const bool takes_above = op.Int("detect_positive", 1) != 0, takes_below = op.Int("detect_negative", 1) != 0;
-  if (takes_above && takes_below) {
-    HEARTH_ASSIGN(x, to.Add(UnaryKind::kAbs, x));
-  }
+  HEARTH_ASSIGN(x, takes_above && takes_below ? to.Add(UnaryKind::kAbs, x) : Made(x));
   const double infinity = std::numeric_limits<double>::infinity();
   const Made wanted = AddScalarLike(to, x, takes_above ? infinity : takes_below ? -infinity : std::nan(""));
   return InOrder(order, to.Add(BinaryKind::kEqual, {x, wanted}));

@@ -206,17 +206,11 @@ Status GraphReader::AddInputs(const GraphProto& graph) {
     }
     if (!CheckedElementCount(desc.shape)) return Error(StatusCode::kMalformedInput, "{}: too many elements", label);
     if (names.size() < 1000) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", declared.name);
-    ValueId value = kNoValue;
-    if (fixed.empty()) {
-      value = to().AddInput(declared.name, desc);
-    } else {
-      HEARTH_ASSIGN(value, to().AddFixedInput(declared.name, desc, fixed.mapped()));
-    }
+    HEARTH_ASSIGN(ValueId value, fixed.empty() ? Made(to().AddInput(declared.name, desc))
+                                               : to().AddFixedInput(declared.name, desc, fixed.mapped()));
     if (to().IsEmpty(value)) value = to().graph().AddConstantValue(declared.name, desc, {});
     // Devices compute with float32.
-    if (*type == DType::kFloat16) {
-      HEARTH_ASSIGN(value, to().AddCast(value, DType::kFloat32));
-    }
+    HEARTH_ASSIGN(value, *type == DType::kFloat16 ? to().AddCast(value, DType::kFloat32) : Made(value));
     Bind(input->name, {.plain = value});
   }
   if (given.empty() && constants.empty()) return Status::Ok();

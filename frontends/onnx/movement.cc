@@ -270,10 +270,7 @@ Results ReadTrilu(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   const Shape shape = to.shape(x);
   if (shape.rank() < 2) return Error(StatusCode::kMalformedInput, "shape {}", shape.ToString());
-  int64_t k = 0;
-  if (op.Has(1)) {
-    HEARTH_ASSIGN(k, op.Integer(1));
-  }
+  HEARTH_ASSIGN(const int64_t k, op.Has(1) ? op.Integer(1) : Result<int64_t>(0));
   const bool is_upper = op.Int("upper", 1) != 0;
   const Shape plane{shape[shape.rank() - 2], shape[shape.rank() - 1]};
   const Made stays = to.AddEach(plane, DType::kBool, [&](int64_t row, int64_t column) {

@@ -87,10 +87,8 @@ Results ReadPad(OpView& op, GraphWriter& to) {
   if (kind == PadKind::kConstant && mode != "constant") {
     return Error(StatusCode::kUnsupported, "the mode '{}'", mode.substr(0, 40));
   }
-  double number = op.Float("value", 0.0);
-  if (op.Has(2)) {
-    HEARTH_ASSIGN(number, op.Number(2));
-  }
+  const double of_attribute = op.Float("value", 0.0);
+  HEARTH_ASSIGN(const double number, op.Has(2) ? op.Number(2) : Result<double>(of_attribute));
   const Order order = op.OrderOf(0);
   Made x = op.In(0, order);
   HEARTH_TRY(x.status());

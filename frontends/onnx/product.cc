@@ -126,12 +126,9 @@ Results ReadGemm(OpView& op, GraphWriter& to) {
   }
   const int32_t columns = to.shape(b)[is_layer ? 0 : 1];
   const double alpha = op.Float("alpha", 1.0), beta = op.Float("beta", 1.0);
-  ValueId added = kNoValue;
-  if (op.Has(2) && beta != 0.0) {
-    HEARTH_ASSIGN(added, op.In(2));
-    if (beta != 1.0) {
-      HEARTH_ASSIGN(added, to.Add(BinaryKind::kMul, {added, AddScalarLike(to, added, beta)}));
-    }
+  HEARTH_ASSIGN(ValueId added, beta != 0.0 ? op.Optional(2) : Made(kNoValue));
+  if (added != kNoValue && beta != 1.0) {
+    HEARTH_ASSIGN(added, to.Add(BinaryKind::kMul, {added, AddScalarLike(to, added, beta)}));
   }
   // A constant bias of one number for each column belongs to the layer, but that of no products, which has none.
   const bool is_bias = added != kNoValue && to.IsConstant(added) && alpha == 1.0 && !to.IsEmpty(b) &&

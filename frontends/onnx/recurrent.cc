@@ -313,9 +313,7 @@ Results ReadRecurrent(OpView& op, GraphWriter& to) {
   }
   // Y is [T,directions,B,H], or [B,T,directions,H]; the states are [directions,B,H], or [B,directions,H].
   HEARTH_ASSIGN(ValueId y, to.Add(Pack{1}, outputs));
-  if (is_batch_first) {
-    HEARTH_ASSIGN(y, AddPermuted(to, y, {2, 0, 1, 3}));
-  }
+  HEARTH_ASSIGN(y, is_batch_first ? AddPermuted(to, y, {2, 0, 1, 3}) : Made(y));
   const Pack states{is_batch_first ? 1 : 0};
   HEARTH_ASSIGN(const ValueId h, to.Add(states, hidden));
   std::vector<Tensor> made = {Tensor{.plain = y}, Tensor{.plain = h}};

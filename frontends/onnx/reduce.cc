@@ -86,11 +86,9 @@ Results ReadReduce(OpView& op, GraphWriter& to) {
 Results ReadArg(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
-  HEARTH_ASSIGN(ValueId x, op.In(0));
+  Made x = op.In(0);
   const bool takes_last = op.Int("select_last_index", 0) != 0;
-  if (takes_last) {
-    HEARTH_ASSIGN(x, to.Add(Reverse{1u << axis}, {x}));
-  }
+  if (takes_last) x = to.Add(Reverse{1u << axis}, {x});
   Made made = to.Add(ArgReduce{static_cast<ArgKind>(op.kind()), axis}, {x}, DType::kInt64);
   if (takes_last && made.ok()) {
     made = to.Add(BinaryKind::kSub, {AddScalarLike(to, *made, desc.shape[axis] - 1), made});
@@ -129,9 +127,7 @@ Results ReadTopK(OpView& op, GraphWriter& to) {
     HEARTH_ASSIGN(x, MaskRows(to, x, is_largest ? ReduceKind::kMax : ReduceKind::kMin));
   }
   HEARTH_ASSIGN(x, to.AddCast(AddPermuted(to, x, permutation), dtype));
-  if (!is_largest) {
-    HEARTH_ASSIGN(x, to.Add(UnaryKind::kNeg, x));
-  }
+  HEARTH_ASSIGN(x, is_largest ? Made(x) : to.Add(UnaryKind::kNeg, x));
   HEARTH_ASSIGN(const std::vector<ValueId> made,
                 to.AddSeveral(TopK{static_cast<int32_t>(k)}, {x}, {PlainType(dtype), PlainType(DType::kInt32)}));
   const Made values = AddPermuted(to, is_largest ? Made(made[0]) : to.Add(UnaryKind::kNeg, made[0]), permutation);

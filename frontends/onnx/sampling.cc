@@ -244,10 +244,7 @@ Results ReadDeformConv(OpView& op, GraphWriter& to) {
   const auto is_per_tap = [&](ValueId value, int32_t numbers) {
     return to.shape(value) == Shape{batches, h, w, windows.offset_groups * numbers};
   };
-  ValueId mask = kNoValue;
-  if (op.Has(4)) {
-    HEARTH_ASSIGN(mask, op.Last(4));
-  }
+  HEARTH_ASSIGN(const ValueId mask, op.Has(4) ? op.Last(4) : Made(kNoValue));
   if (!is_per_tap(offsets, pairs) || (mask != kNoValue && !is_per_tap(mask, taps))) {
     return Error(StatusCode::kMalformedInput, "offsets of shape {} for {} windows of {} taps",
                  to.shape(offsets).ToString(), int64_t{h} * w, taps);

@@ -95,10 +95,7 @@ Results ReadStft(OpView& op, GraphWriter& to) {
     if (!to.IsConstant(value)) return Error(StatusCode::kUnsupported, "its window{}", to.ComputedFrom(value));
     HEARTH_ASSIGN(window, ConstantAsFloats(to.graph(), value));
   }
-  auto length = static_cast<int64_t>(window.size());
-  if (op.Has(3)) {
-    HEARTH_ASSIGN(length, op.Integer(3));
-  }
+  HEARTH_ASSIGN(const int64_t length, op.Has(3) ? op.Integer(3) : Result<int64_t>(static_cast<int64_t>(window.size())));
   if (step < 1 || length < 1 || length > std::min(shape[1], 1 << 24) ||
       (!window.empty() && window.size() != static_cast<size_t>(length))) {
     return Error(StatusCode::kMalformedInput, "frames of {} elements, every {}, of {}", length, step, shape[1]);

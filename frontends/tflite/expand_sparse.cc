@@ -70,9 +70,7 @@ Expanded ExpandEmbeddingLookupSparse(OperatorView& op) {
   HEARTH_ASSIGN(ValueId sums, GatherRows(to, rows, places, count, {}));
   if (options->combiner() != wire::CombinerType_SUM) {
     const bool is_root = options->combiner() == wire::CombinerType_SQRTN;
-    if (is_root) {
-      HEARTH_ASSIGN(weights, to.Add(BinaryKind::kMul, {weights, weights}));
-    }
+    HEARTH_ASSIGN(weights, is_root ? to.Add(BinaryKind::kMul, {weights, weights}) : Made(weights));
     HEARTH_ASSIGN(const ValueId weight, GatherRows(to, weights, places, count, {}));
     std::vector<double> is_empty(static_cast<size_t>(count), 1.0);
     for (const int64_t place : places) is_empty[static_cast<size_t>(place)] = 0.0;

@@ -211,9 +211,7 @@ Expanded SubgraphReader::OperandsOf(const OperatorView& view, const Op& op) {
     const bool takes_stored = OpDefOf(op).Has(kTakesStoredConstants);
     const bool takes_blocks = std::holds_alternative<FullyConnected>(op) && operands.size() == 1;
     HEARTH_ASSIGN(ValueId value, tensor == -1 || !takes_blocks ? Made(kNoValue) : tensors_.StoredInBlocks(tensor));
-    if (value == kNoValue && tensor != -1) {
-      HEARTH_ASSIGN(value, view.OperandOf(tensor, takes_stored));
-    }
+    HEARTH_ASSIGN(value, value == kNoValue && tensor != -1 ? view.OperandOf(tensor, takes_stored) : Made(value));
     operands.push_back(value);
   }
   return operands;

@@ -54,10 +54,7 @@ Status AddOutputs(GraphWriter& part, const std::vector<ValueId>& made) {
   for (const ValueId value : made) ++times[value];
   for (const ValueId value : made) {
     const bool is_own = producers[static_cast<size_t>(value)] >= 0 && times[value] == 1;
-    ValueId output = value;
-    if (!is_own) {
-      HEARTH_ASSIGN(output, part.AddCopy(value, part.graph().value(value).name));
-    }
+    HEARTH_ASSIGN(const ValueId output, is_own ? Made(value) : part.AddCopy(value, part.graph().value(value).name));
     part.graph().outputs.push_back(output);
   }
   return Status::Ok();

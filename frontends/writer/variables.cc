@@ -83,10 +83,8 @@ Made Variables::BeginState(const std::string& name, Content& variable) {
   CopyBudget& copies = to_.budget().copies;
   if (!copies.Charge(name.size()) || !copies.ChargeScales(desc)) return CopyBudget::Exceeded("a variable");
   const ValueId state = to_.graph().AddValue({name, desc, std::nullopt});
-  ValueId begun = state;
-  if (!HoldsZeros(to_.graph(), first)) {
-    HEARTH_ASSIGN(begun, to_.AddAs(Select{}, {WasRun(), state, first}, desc));
-  }
+  HEARTH_ASSIGN(const ValueId begun,
+                HoldsZeros(to_.graph(), first) ? Made(state) : to_.AddAs(Select{}, {WasRun(), state, first}, desc));
   variable.state = state;
   return variable.begun = variable.current = begun;
 }
