@@ -182,8 +182,7 @@ Results ReadAttention(OpView& op, GraphWriter& to) {
   }
   const int64_t stage = op.Int("qk_matmul_output_mode", 0);
   if (stage < 0 || stage > 3) return Error(StatusCode::kMalformedInput, "qk_matmul_output_mode={}", stage);
-  return std::vector{Tensor{.plain = made.result}, Tensor{.plain = heads.keys}, Tensor{.plain = heads.values},
-                     Tensor{.plain = made.stages[static_cast<size_t>(stage)]}};
+  return Plain({made.result, heads.keys, heads.values, made.stages[static_cast<size_t>(stage)]});
 }
 
 // (x, cosines, sines, positions?), those of com.microsoft with the positions first: pairs of elements of each head are

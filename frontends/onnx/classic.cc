@@ -148,8 +148,7 @@ Results Classified(OpView& op, const Made& scores, Single single, First first) {
                        : Made(x);
   const Made shown =
       is_single && first == First::kRest ? ScoresOfTwo(op, x, single) : Transformed(op, all, PostTransform(op));
-  HEARTH_ASSIGN(const ValueId real, to.AddCast(shown, DType::kFloat32));
-  return std::vector{Tensor{.plain = label}, Tensor{.plain = real}};
+  return Plain({label, to.AddCast(shown, DType::kFloat32)});
 }
 
 namespace {

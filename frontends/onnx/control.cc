@@ -24,12 +24,6 @@ Expanded ReadSubgraphOf(OpView& op, const GraphProto& graph, std::span<const Val
       .ReadSubgraph(graph, inputs);
 }
 
-Results AsResults(const std::vector<ValueId>& values) {
-  std::vector<Tensor> made;
-  for (const ValueId value : values) made.push_back({.plain = value});
-  return made;
-}
-
 // Tensors of one shape as slices of a new dimension.
 Made Stacked(NodeWriter& to, const std::vector<ValueId>& parts, int axis, bool is_reverse) {
   if (parts.empty()) return Error(StatusCode::kUnsupported, "a loop without turns collects nothing");
@@ -113,7 +107,7 @@ Results WriteOut(OpView& op, const GraphProto& body, int64_t turns, std::vector<
     HEARTH_ASSIGN(const ValueId stacked, Stacked(to, parts, 0, false));
     values.push_back(stacked);
   }
-  return AsResults(values);
+  return Plain(values);
 }
 
 // A loop that collects nothing, which the writer writes out or makes a node.
@@ -160,7 +154,7 @@ Results WriteLoop(OpView& op, const GraphProto& body, std::vector<ValueId> value
     return after;
   };
   HEARTH_ASSIGN(const std::vector<ValueId> made, to.AddLoop(loop, all));
-  return AsResults({made.begin() + 3, made.begin() + 3 + static_cast<ptrdiff_t>(carried)});
+  return Plain(std::vector(made.begin() + 3, made.begin() + 3 + static_cast<ptrdiff_t>(carried)));
 }
 
 Results ReadIf(OpView& op, GraphWriter& to) {
@@ -170,7 +164,7 @@ Results ReadIf(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const std::vector<ValueId> made, to.AddBranches(
                                                      condition, [&] { return ReadSubgraphOf(op, *then_graph, {}); },
                                                      [&] { return ReadSubgraphOf(op, *else_graph, {}); }));
-  return AsResults(made);
+  return Plain(made);
 }
 
 Results ReadLoop(OpView& op, GraphWriter& to) {
@@ -249,7 +243,7 @@ Results ReadScan(OpView& op, GraphWriter& to) {
     HEARTH_ASSIGN(const ValueId stacked, Stacked(to, collected[k], axis, out_backwards[k] != 0));
     values.push_back(stacked);
   }
-  return AsResults(values);
+  return Plain(values);
 }
 
 }  // namespace

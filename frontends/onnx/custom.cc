@@ -65,9 +65,7 @@ Results AddCustom(const OpView& view, const CustomOp& op) {
   std::vector<TensorDesc> results(view.output_count(), PlainType(DType::kFloat32));
   HEARTH_ASSIGN(const std::vector<ValueId> made,
                 view.to().AddSeveral(Custom{custom}, std::move(operands), std::move(results)));
-  std::vector<Tensor> tensors(made.size());
-  for (size_t k = 0; k < made.size(); ++k) tensors[k].plain = made[k];
-  return tensors;
+  return Plain(made);
 }
 
 }  // namespace hearth::onnx

@@ -206,9 +206,7 @@ Results ReadGroupQueryAttention(OpView& op, GraphWriter& to) {
                   to.AddFilled({1, static_cast<int32_t>(count), 1, 1}, to.AddNumber(DType::kFloat32, 0.0)));
   }
   HEARTH_ASSIGN(const Attended made, AddAttention(to, heads, scoring));
-  HEARTH_ASSIGN(const ValueId result, FromHeads(to, made.result));
-  return std::vector{Tensor{.plain = result}, Tensor{.plain = cached.present_keys},
-                     Tensor{.plain = cached.present_values}};
+  return Plain({FromHeads(to, made.result), cached.present_keys, cached.present_values});
 }
 
 }  // namespace

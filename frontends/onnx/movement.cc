@@ -118,9 +118,7 @@ Results ReadSplit(OpView& op, GraphWriter& to) {
   for (const int64_t size : *sizes) split.sizes.push_back(static_cast<int32_t>(size));
   const std::vector<TensorDesc> descs(sizes->size(), PlainType(desc.dtype));
   HEARTH_ASSIGN(const std::vector<ValueId> parts, to.AddSeveral(split, {x}, descs));
-  std::vector<Tensor> made;
-  for (const ValueId part : parts) made.push_back(TensorIn(order, part));
-  return made;
+  return InOrder(order, parts);
 }
 
 // The ends of a Slice. `last`: which of them data make, up to a known number.

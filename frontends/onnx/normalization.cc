@@ -18,9 +18,8 @@ Results ReadTrainedBatchNormalization(OpView& op, GraphWriter& to) {
   const MeanVarianceNormalization norm{.axes_mask = all_but_channels,
                                        .epsilon = static_cast<float>(op.Float("epsilon", 1e-5))};
   HEARTH_ASSIGN(const ValueId y, to.Add(norm, {x, op.In(1), op.In(2)}));
-  std::vector<Tensor> results;
-  results.push_back(rank >= 3 ? Tensor{.last = y} : Tensor{.plain = y});
-  if (!op.HasOutput(1) && !op.HasOutput(2)) return results;
+  const Tensor result = TensorIn(rank >= 3 ? Order::kLast : Order::kPlain, y);
+  if (!op.HasOutput(1) && !op.HasOutput(2)) return std::vector{result};
   for (const size_t running : {3, 4}) {
     HEARTH_ASSIGN(const TensorDesc given, op.Desc(running));
     if (given.shape != Shape{to.shape(x)[rank - 1]})
@@ -36,9 +35,7 @@ Results ReadTrainedBatchNormalization(OpView& op, GraphWriter& to) {
   const Made distance = to.Add(BinaryKind::kSub, {x, mean});
   HEARTH_ASSIGN(const ValueId running_mean, moved(3, mean));
   HEARTH_ASSIGN(const ValueId running_variance, moved(4, to.Add(mean_of, {to.Add(UnaryKind::kSquare, distance)})));
-  results.push_back({.plain = running_mean});
-  results.push_back({.plain = running_variance});
-  return results;
+  return std::vector{result, Tensor{.plain = running_mean}, Tensor{.plain = running_variance}};
 }
 
 Results ReadBatchNormalization(OpView& op, GraphWriter& to) {
@@ -99,8 +96,7 @@ Results ReadLayerNormalization(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId center, to.Add(mean, {x}));
   const Made variance = to.Add(mean, {to.Add(BinaryKind::kSquaredDifference, {x, center})});
   const Made shifted = to.Add(BinaryKind::kAdd, {variance, AddScalarLike(to, x, norm.epsilon)});
-  HEARTH_ASSIGN(const ValueId inverse, to.Add(UnaryKind::kRsqrt, shifted));
-  return std::vector{Tensor{.plain = y}, Tensor{.plain = center}, Tensor{.plain = inverse}};
+  return Plain({y, center, to.Add(UnaryKind::kRsqrt, shifted)});
 }
 
 // (x, skip, scale, offset?, bias?) -> the normalized sum, and as the fourth output the sum.
@@ -113,8 +109,8 @@ Results ReadSkipLayerNormalization(OpView& op, GraphWriter& to) {
   const MeanVarianceNormalization norm{.axes_mask = 1u << (to.shape(x).rank() - 1),
                                        .root_mean_square = is_simplified,
                                        .epsilon = static_cast<float>(op.Float("epsilon", 1e-12))};
-  HEARTH_ASSIGN(const ValueId made, to.Add(norm, {x, op.In(2), is_simplified ? Made(kNoValue) : op.Optional(3)}));
-  return std::vector{Tensor{.plain = made}, Tensor(), Tensor(), Tensor{.plain = x}};
+  const Made made = to.Add(norm, {x, op.In(2), is_simplified ? Made(kNoValue) : op.Optional(3)});
+  return Plain({made, kNoValue, kNoValue, x});
 }
 
 Results ReadGroupNormalization(OpView& op, GraphWriter& to) {

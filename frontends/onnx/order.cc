@@ -62,6 +62,13 @@ Made AddReordered(NodeWriter& to, ValueId value, const StridedView& view, const 
 
 }  // namespace
 
+Results InOrder(Order order, const Operands& values) {
+  HEARTH_TRY(values.status);
+  std::vector<Tensor> made;
+  for (const ValueId value : values.ids) made.push_back(TensorIn(order, value));
+  return made;
+}
+
 Shape PlainShape(const Shape& last) {
   return Permuted(last, ToPlainPermutation(last.rank()));
 }

@@ -51,6 +51,11 @@ inline Results Plain(const Made& value) {
 inline Results Last(const Made& value) {
   return InOrder(Order::kLast, value);
 }
+// The same of several; kNoValue for one that is not made.
+Results InOrder(Order order, const Operands& values);
+inline Results Plain(const Operands& values) {
+  return InOrder(Order::kPlain, values);
+}
 // All dimensions between the first and the last one.
 inline uint32_t SpatialAxes(int rank) {
   uint32_t axes = 0;

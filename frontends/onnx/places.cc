@@ -252,13 +252,12 @@ Results ReadUnique(OpView& op, GraphWriter& to) {
     for (Made* each : {&made[0], &made[1], &made[3]}) *each = to.Add(Gather{}, {*each, order[1]});
     made[2] = to.Add(Gather{}, {places[1], made[2]});
   }
-  std::vector<Tensor> results;
+  Operands results;
   for (size_t k = 0; k < made.size(); ++k) {
     HEARTH_ASSIGN(const ValueId value, to.AddCast(made[k], k == 0 ? desc.dtype : DType::kInt64));
-    HEARTH_ASSIGN(const ValueId cut, k == 2 ? Made(value) : AddRows(to, value, found.second));
-    results.push_back({.plain = cut});
+    results.Append(k == 2 ? Made(value) : AddRows(to, value, found.second));
   }
-  return results;
+  return Plain(results);
 }
 
 Results ReadOneHot(OpView& op, GraphWriter& to) {

@@ -315,13 +315,7 @@ Results ReadRecurrent(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(ValueId y, to.Add(Pack{1}, outputs));
   HEARTH_ASSIGN(y, is_batch_first ? AddPermuted(to, y, {2, 0, 1, 3}) : Made(y));
   const Pack states{is_batch_first ? 1 : 0};
-  HEARTH_ASSIGN(const ValueId h, to.Add(states, hidden));
-  std::vector<Tensor> made = {Tensor{.plain = y}, Tensor{.plain = h}};
-  if (HasCell(kind)) {
-    HEARTH_ASSIGN(const ValueId c, to.Add(states, cells));
-    made.push_back({.plain = c});
-  }
-  return made;
+  return Plain({y, to.Add(states, hidden), HasCell(kind) ? to.Add(states, cells) : Made(kNoValue)});
 }
 
 }  // namespace

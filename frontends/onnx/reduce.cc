@@ -139,7 +139,7 @@ Results ReadTopK(OpView& op, GraphWriter& to) {
     HEARTH_ASSIGN(sorted, AddRows(to, sorted, count, axis));
     HEARTH_ASSIGN(places, AddRows(to, places, count, axis));
   }
-  return std::vector{Tensor{.plain = sorted}, Tensor{.plain = places}};
+  return Plain({sorted, places});
 }
 
 Results ReadSoftmax(OpView& op, GraphWriter& to) {

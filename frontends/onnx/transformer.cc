@@ -83,8 +83,7 @@ Results AttendProjected(OpView& op, const Made& projected, const Beside& beside)
   }
   HEARTH_ASSIGN(const ValueId made, Attend(op, heads, beside.mask, beside.bias_of_scores));
   if (!op.HasOutput(1)) return Plain(made);
-  HEARTH_ASSIGN(const ValueId present, to.Add(Pack{0}, {heads.keys, heads.values}));
-  return std::vector{Tensor{.plain = made}, Tensor{.plain = present}};
+  return Plain({made, to.Add(Pack{0}, {heads.keys, heads.values})});
 }
 
 // (x[batch, length, size], weights, bias?, mask?, past?, bias of scores?)
@@ -131,8 +130,7 @@ Results ReadMultiHeadAttention(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(heads.queries, heads_of(0));
   HEARTH_ASSIGN(heads.keys, WithPast(op, heads_of(1), 6));
   HEARTH_ASSIGN(heads.values, WithPast(op, heads_of(2), 7));
-  HEARTH_ASSIGN(const ValueId made, Attend(op, heads, 4, 5));
-  return std::vector{Tensor{.plain = made}, Tensor{.plain = heads.keys}, Tensor{.plain = heads.values}};
+  return Plain({Attend(op, heads, 4, 5), heads.keys, heads.values});
 }
 
 // (words, segments?, table of words, table of positions, table of segments?, scale, offset, mask?, positions?)
@@ -160,9 +158,9 @@ Results ReadEmbedLayerNormalization(OpView& op, GraphWriter& to) {
   const MeanVarianceNormalization norm{.axes_mask = 1u << 2, .epsilon = static_cast<float>(op.Float("epsilon", 1e-12))};
   HEARTH_ASSIGN(const ValueId made, to.Add(norm, {x, real(5, op.In(5)), real(6, op.In(6))}));
   const Reduce total{.kind = ReduceKind::kSum, .axes_mask = 1u << 1, .keep_dims = false};
-  HEARTH_ASSIGN(const ValueId marks, op.Has(7) ? to.Add(total, {IntegersOf(op, 7, {batch, length})})
-                                               : to.AddFilled({batch}, to.AddNumber(DType::kInt32, 0.0)));
-  return std::vector{Tensor{.plain = made}, Tensor{.plain = marks}, Tensor{.plain = x}};
+  const Made marks = op.Has(7) ? to.Add(total, {IntegersOf(op, 7, {batch, length})})
+                               : to.AddFilled({batch}, to.AddNumber(DType::kInt32, 0.0));
+  return Plain({made, marks, x});
 }
 
 }  // namespace

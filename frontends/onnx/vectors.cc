@@ -201,8 +201,7 @@ Results ReadSvmClassifier(OpView& op, GraphWriter& to) {
   } else {
     shown = Transformed(op, scores, PostTransform(op));
   }
-  HEARTH_ASSIGN(const ValueId real, shown);
-  return std::vector{Tensor{.plain = label}, Tensor{.plain = real}};
+  return Plain({label, shown});
 }
 
 }  // namespace
