@@ -145,16 +145,14 @@ Made WeightsOf(OpView& op, const NarrowWeights& narrow, ValueId packed) {
     const Made value = op.Optional(operand);
     return int64_t{value.ok() ? *value : kNoValue - 1};  // what can't be read is an error below
   };
-  std::vector<int64_t> key = {kNoValue, depth, rows, bits, block, packed, id(2), id(3), id(4)};
-  if (const auto found = to.stacked().find(key); found != to.stacked().end()) return found->second;
-  // Devices make floats of stored ones, too, and many nodes may read the same ones with scales of their own.
-  if (!to.budget().ChargeMade(4 * static_cast<size_t>(rows * depth))) return ReadingBudget::TooMuchMade("its weights");
-  HEARTH_ASSIGN(ValueId weights, AddStoredWeights(op, narrow, packed));
-  if (weights == kNoValue) {
-    HEARTH_ASSIGN(weights, AddFloatWeights(op, narrow, packed));
-  }
-  to.stacked().emplace(std::move(key), weights);
-  return weights;
+  const auto make = [&]() -> Made {
+    // Devices make floats of stored ones, too, and many nodes may read the same ones with scales of their own.
+    const auto bytes = 4 * static_cast<size_t>(narrow.rows * narrow.depth);
+    if (!to.budget().ChargeMade(bytes)) return ReadingBudget::TooMuchMade("its weights");
+    HEARTH_ASSIGN(const ValueId weights, AddStoredWeights(op, narrow, packed));
+    return weights == kNoValue ? AddFloatWeights(op, narrow, packed) : Made(weights);
+  };
+  return to.Once(NodeWriter::MadeOnce::kLayer, {depth, rows, bits, block, packed, id(2), id(3), id(4)}, make);
 }
 
 }  // namespace
@@ -179,28 +177,25 @@ Result<Tensor> BlockedWeights(OpView& op) {
       !IsPlainFloat(to.desc(scale))) {
     return Tensor();
   }
-  const auto as_made = [&](ValueId made) { return is_turned ? Tensor{.turned = made} : Tensor{.stored = made}; };
-  std::vector<int64_t> key = {kNoValue, block, axis, integers, scale, zero};
-  if (const auto found = to.stacked().find(key); found != to.stacked().end()) return as_made(found->second);
-  if (!to.budget().ChargeMade(4 * desc.size_bytes())) return ReadingBudget::TooMuchMade("its weights");
-  const bool are_narrow = to.marks().narrow_integers.contains(integers);
-  BlockScales grid{.size = static_cast<int32_t>(block), .has_unsigned_nibbles = are_narrow && !has_sign};
-  HEARTH_ASSIGN(grid.scales, NumbersIn(to, scale, of_blocks[1], is_turned));
-  if (zero != kNoValue) {
-    HEARTH_ASSIGN(grid.zeros, NumbersIn(to, zero, of_blocks[1], is_turned));
-  }
-  HEARTH_ASSIGN(const ValueId by_row, is_turned ? AddPermuted(to, integers, {1, 0}) : Made(integers));
-  TensorDesc layer{are_narrow ? DType::kInt4 : desc.dtype, {rows, depth}, GridOf(std::move(grid))};
-  const auto in_few_bits = [&]() -> Made {
+  const auto make = [&]() -> Made {
+    if (!to.budget().ChargeMade(4 * desc.size_bytes())) return ReadingBudget::TooMuchMade("its weights");
+    const bool are_narrow = to.marks().narrow_integers.contains(integers);
+    BlockScales grid{.size = static_cast<int32_t>(block), .has_unsigned_nibbles = are_narrow && !has_sign};
+    HEARTH_ASSIGN(grid.scales, NumbersIn(to, scale, of_blocks[1], is_turned));
+    if (zero != kNoValue) {
+      HEARTH_ASSIGN(grid.zeros, NumbersIn(to, zero, of_blocks[1], is_turned));
+    }
+    HEARTH_ASSIGN(const ValueId by_row, is_turned ? AddPermuted(to, integers, {1, 0}) : Made(integers));
+    const TensorDesc layer{are_narrow ? DType::kInt4 : desc.dtype, {rows, depth}, GridOf(std::move(grid))};
     if (!are_narrow) return to.AddSameBytes(by_row, layer);
     if (const auto stored = to.graph().AddOf4Bits(by_row))
       return to.graph().AddValue({to.graph().value(integers).name, layer, stored});
     const OrderedBytes read = to.graph().ReadConstant(by_row);
     return to.graph().AddConstantValue(to.graph().value(integers).name, layer, InNibbles(read.bytes));
   };
-  HEARTH_ASSIGN(const ValueId made, in_few_bits());
-  to.stacked().emplace(std::move(key), made);
-  return as_made(made);
+  HEARTH_ASSIGN(const ValueId made,
+                to.Once(NodeWriter::MadeOnce::kBlockedLayer, {block, axis, integers, scale, zero}, make));
+  return is_turned ? Tensor{.turned = made} : Tensor{.stored = made};
 }
 
 // (x, weights, scales, zero points?, blocks?, bias?): a layer whose weights [N,K] are integers of 2, 4 or 8 bits, the

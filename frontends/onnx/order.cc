@@ -106,11 +106,9 @@ Made AddReadable(NodeWriter& to, ValueId stored) {
   const TensorDesc desc = to.desc(stored);
   if (IsOfFewBits(desc)) return to.AddWidened(stored);
   if (IsReadAligned(to, stored)) return stored;
-  const std::vector<int64_t> key{stored};
-  if (const auto found = to.stacked().find(key); found != to.stacked().end()) return found->second;
-  HEARTH_ASSIGN(const ValueId copy, AddReordered(to, stored, {0, {{desc.shape.element_count(), 1}}}, desc));
-  to.stacked().emplace(key, copy);
-  return copy;
+  return to.Once(NodeWriter::MadeOnce::kAligned, {stored}, [&] {
+    return AddReordered(to, stored, {0, {{desc.shape.element_count(), 1}}}, desc);
+  });
 }
 
 Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation) {
@@ -130,23 +128,18 @@ Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation) {
   }
   std::vector<int64_t> key{*value};
   key.insert(key.end(), permutation.dims().begin(), permutation.dims().end());
-  if (const auto found = to.stacked().find(key); found != to.stacked().end()) return found->second;
-  TensorDesc made{desc.dtype, Permuted(desc.shape, permutation), desc.quantization};
-  if (made.quantization) {
-    const auto moved_to = std::ranges::find(permutation.dims(), desc.quantization->dimension);
-    made.quantization->dimension = static_cast<int32_t>(moved_to - permutation.dims().begin());
-  }
-  if (keeps_order && IsReadAligned(to, *value)) {
-    HEARTH_ASSIGN(const ValueId moved, to.AddSameBytes(*value, std::move(made)));
-    to.stacked().emplace(std::move(key), moved);
-    return moved;
-  }
-  StridedView view;
-  for (int d = 0; d < permutation.rank(); ++d)
-    view.digits.push_back({made.shape[d], CountBetween(desc.shape, permutation[d] + 1, permutation.rank())});
-  HEARTH_ASSIGN(const ValueId moved, AddReordered(to, *value, view, made));
-  to.stacked().emplace(std::move(key), moved);
-  return moved;
+  return to.Once(NodeWriter::MadeOnce::kPermuted, std::move(key), [&] {
+    TensorDesc made{desc.dtype, Permuted(desc.shape, permutation), desc.quantization};
+    if (made.quantization) {
+      const auto moved_to = std::ranges::find(permutation.dims(), desc.quantization->dimension);
+      made.quantization->dimension = static_cast<int32_t>(moved_to - permutation.dims().begin());
+    }
+    if (keeps_order && IsReadAligned(to, *value)) return to.AddSameBytes(*value, std::move(made));
+    StridedView view;
+    for (int d = 0; d < permutation.rank(); ++d)
+      view.digits.push_back({made.shape[d], CountBetween(desc.shape, permutation[d] + 1, permutation.rank())});
+    return AddReordered(to, *value, view, made);
+  });
 }
 
 Made ToOrder(NodeWriter& to, ValueId value, Order from, Order order) {

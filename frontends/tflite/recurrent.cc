@@ -77,21 +77,9 @@ class LstmOperands {
                    shape.ToString(), bias_count, x.ToString());
     }
     const int32_t depth = x[x.rank() - 1];
-    // Longer than Stack's keys, so never equal to one.
-    const auto key = [&](int64_t part) {
-      return std::vector<int64_t>{At(kBasicWeights), At(kBasicBias), depth, part, 0};
-    };
-    if (!to_.stacked().contains(key(0))) {
-      HEARTH_ASSIGN(const auto made, DivideBasic(shape[0] / 4, depth, shape[1] - depth));
-      for (size_t part = 0; part < made.size(); ++part)
-        to_.stacked().emplace(key(static_cast<int64_t>(part)), made[part]);
-    }
-    return std::vector<ValueId>{At(kBasicX),
-                                At(kBasicActivation),
-                                At(kBasicState),
-                                to_.stacked().at(key(0)),
-                                to_.stacked().at(key(1)),
-                                to_.stacked().at(key(2))};
+    HEARTH_ASSIGN(const auto made, to_.Once(NodeWriter::MadeOnce::kDivided, {At(kBasicWeights), At(kBasicBias), depth},
+                                            [&] { return DivideBasic(shape[0] / 4, depth, shape[1] - depth); }));
+    return std::vector<ValueId>{At(kBasicX), At(kBasicActivation), At(kBasicState), made[0], made[1], made[2]};
   }
 
  private:
@@ -111,7 +99,7 @@ class LstmOperands {
   }
 
   // The weights of x, the weights of the activation, and the biases.
-  Result<std::array<ValueId, 3>> DivideBasic(int32_t units, int32_t depth, int32_t outputs) {
+  Expanded DivideBasic(int32_t units, int32_t depth, int32_t outputs) {
     HEARTH_ASSIGN(const std::vector<float> weights, Floats(At(kBasicWeights)));
     HEARTH_ASSIGN(const std::vector<float> bias, Floats(At(kBasicBias)));
     const int32_t width = depth + outputs;
@@ -124,13 +112,13 @@ class LstmOperands {
         biases.push_back(bias[row]);
       }
     }
-    return std::array<ValueId, 3>{Add("weights", {4 * units, depth}, of_x),
-                                  Add("recurrent", {4 * units, outputs}, of_h), Add("bias", {4 * units}, biases)};
+    return std::vector<ValueId>{Add("weights", {4 * units, depth}, of_x), Add("recurrent", {4 * units, outputs}, of_h),
+                                Add("bias", {4 * units}, biases)};
   }
 
   // Stacks operands `first` to `first + count` - 1, of which the first belongs to the input gate. kNoValue if all
   // operands of an optional list are absent.
-  Result<ValueId> Stack(size_t first, size_t count, bool optional) {
+  Made Stack(size_t first, size_t count, bool optional) {
     std::vector<size_t> parts;
     for (size_t i = first; i < first + count; ++i) {
       if (At(i) != kNoValue) parts.push_back(i);
@@ -143,7 +131,10 @@ class LstmOperands {
     }
     std::vector<int64_t> key;
     for (const size_t part : parts) key.push_back(At(part));
-    if (const auto found = to_.stacked().find(key); found != to_.stacked().end()) return found->second;
+    return to_.Once(NodeWriter::MadeOnce::kGates, std::move(key), [&] { return StackParts(first, parts); });
+  }
+
+  Made StackParts(size_t first, const std::vector<size_t>& parts) {
     std::vector<float> stacked;
     for (size_t part : parts) {
       if (ShapeOf(part) != ShapeOf(parts[0]) || ShapeOf(part).rank() < 1) {
@@ -159,14 +150,12 @@ class LstmOperands {
       return Error(StatusCode::kMalformedInput, "{} gates of {} units", parts.size(), shape[0]);
     }
     shape[0] = static_cast<int32_t>(rows);
-    const ValueId made = Add(first == kFileWeights     ? "weights"
-                             : first == kFileRecurrent ? "recurrent"
-                             : first == kFileBias      ? "bias"
-                             : first == kFilePeephole  ? "peephole"
-                                                       : "normalization",
-                             shape, stacked);
-    to_.stacked().emplace(std::move(key), made);
-    return made;
+    return Add(first == kFileWeights     ? "weights"
+               : first == kFileRecurrent ? "recurrent"
+               : first == kFileBias      ? "bias"
+               : first == kFilePeephole  ? "peephole"
+                                         : "normalization",
+               shape, stacked);
   }
 
   NodeWriter& to_;

@@ -292,13 +292,13 @@ Made AddCount(NodeWriter& to, ValueId number, int32_t most) {
     const double largest = to.marks().counts.at(multiple->count) + multiple->more;
     if (largest <= most) return AddSumOfCount(to, multiple->count, static_cast<int32_t>(multiple->more));
   }
-  HEARTH_ASSIGN(const auto made, to.Once(NodeWriter::MadeOnce::kCount, {source.of, source.at, most}, [&]() -> Expanded {
+  HEARTH_ASSIGN(const ValueId made, to.Once(NodeWriter::MadeOnce::kCount, {source.of, source.at, most}, [&] {
     const Made wanted = to.AddReshape(to.AddCast(number, DType::kInt32), {1});
     const Made at_most = to.Add(BinaryKind::kMinimum, {wanted, to.AddNumber(DType::kInt32, most)});
-    return OneValue(to.Add(BinaryKind::kMaximum, {at_most, to.AddNumber(DType::kInt32, 0)}));
+    return to.Add(BinaryKind::kMaximum, {at_most, to.AddNumber(DType::kInt32, 0)});
   }));
-  to.marks().counts.emplace(made[0], most);
-  return made[0];
+  to.marks().counts.emplace(made, most);
+  return made;
 }
 
 Made AddSumOfCount(NodeWriter& to, ValueId count, int32_t more) {
@@ -307,20 +307,20 @@ Made AddSumOfCount(NodeWriter& to, ValueId count, int32_t more) {
     count = multiple->count;
     more += static_cast<int32_t>(multiple->more);
   }
-  HEARTH_ASSIGN(const auto made, to.Once(NodeWriter::MadeOnce::kSumOfCount, {count, more}, [&] {
-    return OneValue(to.Add(BinaryKind::kAdd, {count, to.AddNumber(DType::kInt32, more)}));
+  HEARTH_ASSIGN(const ValueId made, to.Once(NodeWriter::MadeOnce::kSumOfCount, {count, more}, [&] {
+    return to.Add(BinaryKind::kAdd, {count, to.AddNumber(DType::kInt32, more)});
   }));
-  to.marks().counts.emplace(made[0], to.marks().counts.at(count) + more);
-  return made[0];
+  to.marks().counts.emplace(made, to.marks().counts.at(count) + more);
+  return made;
 }
 
 Made AddProductOfCount(NodeWriter& to, ValueId count, int32_t factor, int32_t most) {
   if (factor == 1) return count;
-  HEARTH_ASSIGN(const auto made, to.Once(NodeWriter::MadeOnce::kProductOfCount, {count, factor}, [&] {
-    return OneValue(to.Add(BinaryKind::kMul, {count, to.AddNumber(DType::kInt32, factor)}));
+  HEARTH_ASSIGN(const ValueId made, to.Once(NodeWriter::MadeOnce::kProductOfCount, {count, factor}, [&] {
+    return to.Add(BinaryKind::kMul, {count, to.AddNumber(DType::kInt32, factor)});
   }));
-  to.marks().counts.emplace(made[0], most);
-  return made[0];
+  to.marks().counts.emplace(made, most);
+  return made;
 }
 
 }  // namespace hearth

@@ -107,15 +107,15 @@ void NodeWriter::Place(Node node, bool is_kept) {
   // The turns of a loop that is written out turn the same constant.
   std::vector<int64_t> turned;
   if (const auto* transpose = std::get_if<Transpose>(&node.op); transpose != nullptr && IsConstant(node.inputs[0])) {
-    turned = {node.inputs[0]};
+    turned = {static_cast<int64_t>(MadeOnce::kPermuted), node.inputs[0]};
     turned.insert(turned.end(), transpose->permutation.dims().begin(), transpose->permutation.dims().end());
-    if (const auto known = stacked_.find(turned); known != stacked_.end() && !is_kept) {
-      graph_.value(node.outputs[0]).constant = graph_.value(known->second).constant;
+    if (const auto known = made_once_.find(turned); known != made_once_.end() && !is_kept) {
+      graph_.value(node.outputs[0]).constant = graph_.value(known->second[0]).constant;
       return;
     }
   }
   if (!is_kept && SharesBytes(graph_, node, budget_)) {
-    if (!turned.empty()) stacked_.emplace(turned, node.outputs[0]);
+    if (!turned.empty()) made_once_.emplace(turned, node.outputs);
     return;
   }
   if (IsRecurrent(node.op)) {

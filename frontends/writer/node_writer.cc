@@ -336,30 +336,25 @@ std::optional<Constant> FloatsOfHalves(const Graph& graph, ValueId id) {
 }  // namespace
 
 Made NodeWriter::AddWidened(ValueId constant) {
-  if (const auto found = widened_.find(constant); found != widened_.end()) return found->second;
-  const std::string& name = graph_.value(constant).name;
-  if (!budget_.ChargeMade(4 * static_cast<size_t>(shape(constant).element_count()))) {
-    return CopyBudget::Exceeded(fmt::format("'{}'", ShortName(name)));
-  }
-  const auto add = [&]() -> Made {
+  return Once(MadeOnce::kWidened, {constant}, [&]() -> Made {
+    const std::string& name = graph_.value(constant).name;
+    if (!budget_.ChargeMade(4 * static_cast<size_t>(shape(constant).element_count()))) {
+      return CopyBudget::Exceeded(fmt::format("'{}'", ShortName(name)));
+    }
     if (const auto in_file = FloatsOfHalves(graph_, constant))
       return graph_.AddValue({name, {DType::kFloat32, shape(constant), {}}, graph_.AddConstant(*in_file)});
     HEARTH_ASSIGN(const std::vector<float> floats, ConstantAsFloats(graph_, constant));
     return graph_.AddFloatConstant(name, shape(constant), floats);
-  };
-  HEARTH_ASSIGN(const ValueId widened, add());
-  widened_.emplace(constant, widened);
-  return widened;
+  });
 }
 
 Made NodeWriter::AddSymmetric(ValueId constant) {
-  if (const auto found = symmetric_.find(constant); found != symmetric_.end()) return found->second;
-  TensorDesc symmetric_desc = desc(constant);
-  symmetric_desc.dtype = DType::kInt8;
-  std::ranges::fill(symmetric_desc.quantization->zero_points, 0);
-  HEARTH_ASSIGN(const ValueId symmetric, AddSameBytes(constant, std::move(symmetric_desc)));
-  symmetric_.emplace(constant, symmetric);
-  return symmetric;
+  return Once(MadeOnce::kSymmetric, {constant}, [&] {
+    TensorDesc symmetric = desc(constant);
+    symmetric.dtype = DType::kInt8;
+    std::ranges::fill(symmetric.quantization->zero_points, 0);
+    return AddSameBytes(constant, std::move(symmetric));
+  });
 }
 
 Made NodeWriter::AddSameBytes(ValueId constant, TensorDesc desc) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -135,16 +136,39 @@ class NodeWriter {
   // The inputs of a few numbers each that alone decide a value; none if other values do as well.
   std::set<ValueId> SmallInputsBehind(ValueId id) const;
   std::set<ValueId>& shape_inputs() { return shape_inputs_; }
-  // What stands for the same wherever it is made, so that two numbers of rows are known to be equal: the values that
-  // `make` adds for a key at its first use, and those again. A key begins with the function that makes it.
-  enum class MadeOnce : int64_t { kCount, kProductOfCount, kSumOfCount, kPlaces, kValidRows };
+  // What stands for the same wherever it is made, so that two numbers of rows are known to be equal, and operators that
+  // share weights (the steps of an unrolled network) share what is made of them: the value or values that `make` adds
+  // for a key at its first use, and those again. A key begins with what is made.
+  enum class MadeOnce : int64_t {
+    kCount,
+    kProductOfCount,
+    kSumOfCount,
+    kPlaces,
+    kValidRows,
+    kWidened,
+    kSymmetric,
+    kAligned,
+    kPermuted,
+    kGates,
+    kDivided,
+    kLayer,
+    kBlockedLayer
+  };
   template <typename Make>
-  Expanded Once(MadeOnce what, std::vector<int64_t> key, const Make& make) {
-    key.insert(key.begin(), static_cast<int64_t>(what));
-    if (const auto known = made_once_.find(key); known != made_once_.end()) return known->second;
-    Expanded made = make();
-    if (made.ok()) made_once_.emplace(std::move(key), *made);
-    return made;
+  std::invoke_result_t<const Make&> Once(MadeOnce what, std::vector<int64_t> key, const Make& make) {
+    if constexpr (std::is_same_v<std::invoke_result_t<const Make&>, Made>) {
+      HEARTH_ASSIGN(const auto made, Once(what, std::move(key), [&]() -> Expanded {
+                      HEARTH_ASSIGN(const ValueId one, make());
+                      return std::vector{one};
+                    }));
+      return made[0];
+    } else {
+      key.insert(key.begin(), static_cast<int64_t>(what));
+      if (const auto known = made_once_.find(key); known != made_once_.end()) return known->second;
+      Expanded made = make();
+      if (made.ok()) made_once_.emplace(std::move(key), *made);
+      return made;
+    }
   }
   // Takes back the nodes from `first_node` on, of an operator that is refused after all.
   void TakeBack(size_t first_node);
@@ -217,9 +241,6 @@ class NodeWriter {
   Made AddSymmetric(ValueId constant);
   // The bytes of a constant, which may lie in the file, as a tensor of this description.
   Made AddSameBytes(ValueId constant, TensorDesc desc);
-  // Constants made from others, by their ids: operators that share weights (the steps of an unrolled network) share
-  // the results.
-  std::map<std::vector<int64_t>, ValueId>& stacked() { return stacked_; }
   // Constants that the file holds, by what stands for them there: each turn of an unrolled loop reads them again.
   std::unordered_map<const void*, ValueId>& stored() { return stored_; }
 
@@ -234,8 +255,6 @@ class NodeWriter {
   bool shapes_are_required_ = false;
   ValueMarks marks_;
   std::map<std::vector<int64_t>, std::vector<ValueId>> made_once_;
-  std::unordered_map<ValueId, ValueId> widened_, symmetric_;
-  std::map<std::vector<int64_t>, ValueId> stacked_;
   std::unordered_map<const void*, ValueId> stored_;
   mutable std::set<ValueId> shape_inputs_;
   // For ProducerOf: the numbers of the nodes that make values, of the first `indexed_nodes_` nodes.

@@ -294,9 +294,9 @@ Made AddRowsOfAll(NodeWriter& to, const std::vector<ValueId>& parts, int axis) {
                                         : to.Add(BinaryKind::kLess, {to.AddIndices(list), open.count}));
     key.insert(key.end(), {list[0], open.count});
   }
-  HEARTH_ASSIGN(const auto valid_rows, to.Once(NodeWriter::MadeOnce::kValidRows, key,
-                                               [&] { return OneValue(to.Add(Concat{.axis = 0}, valid)); }));
-  HEARTH_ASSIGN(const auto found, AddPlaces(to, valid_rows[0]));
+  HEARTH_ASSIGN(const ValueId valid_rows,
+                to.Once(NodeWriter::MadeOnce::kValidRows, key, [&] { return to.Add(Concat{.axis = 0}, valid); }));
+  HEARTH_ASSIGN(const auto found, AddPlaces(to, valid_rows));
   const Made places = to.AddReshape(to.AddCast(found.first, DType::kInt32), {to.shape(found.first)[0]});
   HEARTH_ASSIGN(const ValueId made, to.Add(Gather{axis, 0}, {to.Add(Concat{.axis = axis}, parts), places}));
   CloseRows(to, first_node);
