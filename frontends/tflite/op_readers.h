@@ -29,9 +29,15 @@ Result<Op> ReadActivated(const OperatorView& view) {
   return Op(Binary{kKind, activation});
 }
 
+// What a reader of several operators makes for one of them.
+template <auto kRead, auto kKind>
+Result<Op> ReadAs(const OperatorView& view) {
+  return kRead(view, kKind);
+}
+
 // op_readers_window.cc: convolutions, pooling, and matrix products.
-OperatorReader ReadConv2D, ReadDepthwiseConv2D, ReadAveragePool2D, ReadMaxPool2D, ReadL2Pool2D, ReadTransposeConv,
-    ReadFullyConnected, ReadBatchMatMul;
+OperatorReader ReadConv2D, ReadDepthwiseConv2D, ReadTransposeConv, ReadFullyConnected, ReadBatchMatMul;
+Result<Op> ReadPool2D(const OperatorView& view, PoolKind kind);
 // Strides, dilations and windows: kMalformedInput if one is below 1 or above kMaxStep.
 Status CheckStep(const char* what, int32_t height, int32_t width);
 Result<Padding2D> ReadPadding(wire::Padding padding);
@@ -52,15 +58,7 @@ bool CountsFromTheEnd(const OperatorView& view);
 // op_readers_reduce.cc: sums, searches, normalizations and lookups.
 OperatorReader ReadTopK, ReadCumSum, ReadL2Normalization, ReadLocalResponseNormalization, ReadGather, ReadOneHot;
 Result<Op> ReadReduce(const OperatorView& view, ReduceKind kind);
-template <ReduceKind kKind>
-Result<Op> ReadReduction(const OperatorView& view) {
-  return ReadReduce(view, kKind);
-}
 Result<Op> ReadArgReduce(const OperatorView& view, ArgKind kind);
-template <ArgKind kKind>
-Result<Op> ReadArg(const OperatorView& view) {
-  return ReadArgReduce(view, kKind);
-}
 
 // op_readers_custom.cc
 OperatorReader ReadDetectionPostProcess, ReadTransposeConvBias, ReadMaxPoolArgmax, ReadMaxUnpool;

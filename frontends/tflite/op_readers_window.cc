@@ -42,15 +42,6 @@ Result<Window2D> ReadConvWindow(const Options& options, const OperatorView& view
   return window;
 }
 
-Result<Op> ReadPool2D(const OperatorView& view, PoolKind kind) {
-  HEARTH_ASSIGN(const wire::Pool2DOptions* options, view.Options<wire::Pool2DOptions>());
-  Pool2D pool{.kind = kind, .kernel_h = options->filter_height(), .kernel_w = options->filter_width()};
-  HEARTH_TRY(CheckStep("a pooling window", pool.kernel_h, pool.kernel_w));
-  HEARTH_ASSIGN(pool.window, ReadStrides(*options));
-  HEARTH_ASSIGN(pool.activation, ReadActivation(options->fused_activation_function()));
-  return Op(pool);
-}
-
 }  // namespace
 
 Result<Padding2D> ReadPadding(wire::Padding padding) {
@@ -80,16 +71,13 @@ Result<Op> ReadDepthwiseConv2D(const OperatorView& view) {
   return Op(conv);
 }
 
-Result<Op> ReadAveragePool2D(const OperatorView& view) {
-  return ReadPool2D(view, PoolKind::kAverage);
-}
-
-Result<Op> ReadMaxPool2D(const OperatorView& view) {
-  return ReadPool2D(view, PoolKind::kMax);
-}
-
-Result<Op> ReadL2Pool2D(const OperatorView& view) {
-  return ReadPool2D(view, PoolKind::kL2);
+Result<Op> ReadPool2D(const OperatorView& view, PoolKind kind) {
+  HEARTH_ASSIGN(const wire::Pool2DOptions* options, view.Options<wire::Pool2DOptions>());
+  Pool2D pool{.kind = kind, .kernel_h = options->filter_height(), .kernel_w = options->filter_width()};
+  HEARTH_TRY(CheckStep("a pooling window", pool.kernel_h, pool.kernel_w));
+  HEARTH_ASSIGN(pool.window, ReadStrides(*options));
+  HEARTH_ASSIGN(pool.activation, ReadActivation(options->fused_activation_function()));
+  return Op(pool);
 }
 
 // Operands: the output's shape, the filter, x, bias.
