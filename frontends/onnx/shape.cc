@@ -12,23 +12,6 @@ namespace {
 
 constexpr double kMostNumbers = 1 << 24;  // of a Range
 
-// Dimensions as a shape; kMalformedInput for one that is negative or too large.
-Result<Shape> CheckedShape(const std::vector<int64_t>& dims) {
-  if (dims.size() > Shape::kMaxRank) {
-    return Error(StatusCode::kUnsupported, "rank {}; at most {} is possible", dims.size(), int{Shape::kMaxRank});
-  }
-  std::vector<int32_t> made;
-  for (const int64_t dim : dims) {
-    if (dim < 0 || dim > std::numeric_limits<int32_t>::max()) {
-      return Error(StatusCode::kMalformedInput, "a dimension of {}", dim);
-    }
-    made.push_back(static_cast<int32_t>(dim));
-  }
-  const Shape shape = Shape::FromSpan(made);
-  if (!CheckedElementCount(shape)) return Error(StatusCode::kMalformedInput, "too many elements");
-  return shape;
-}
-
 std::vector<int64_t> DimsOf(const Shape& shape) {
   return {shape.dims().begin(), shape.dims().end()};
 }

@@ -34,22 +34,6 @@ int NarrowBitsOf(int32_t type) {
   return type == kUint4 || type == kInt4 ? 4 : type == kUint2 || type == kInt2 ? 2 : 0;
 }
 
-Result<Shape> ShapeOfTensor(const TensorProto& tensor) {
-  std::vector<int32_t> dims;
-  for (const int64_t dim : tensor.dims) {
-    if (dim < 0 || dim > std::numeric_limits<int32_t>::max()) {
-      return Error(StatusCode::kMalformedInput, "a dimension of {}", dim);
-    }
-    dims.push_back(static_cast<int32_t>(dim));
-  }
-  if (dims.size() > Shape::kMaxRank) {
-    return Error(StatusCode::kUnsupported, "rank {}; at most {} is possible", dims.size(), int{Shape::kMaxRank});
-  }
-  const Shape shape = Shape::FromSpan(dims);
-  if (!CheckedElementCount(shape)) return Error(StatusCode::kMalformedInput, "too many elements");
-  return shape;
-}
-
 Result<uint64_t> NumberIn(const Pairs& pairs, std::string_view key, uint64_t otherwise) {
   for (const auto& [name, text] : pairs) {
     if (name != key) continue;
@@ -89,28 +73,36 @@ Status CheckBytes(size_t held, size_t needed) {
   return Error(StatusCode::kMalformedInput, "it holds {} bytes of data, but its shape needs {}", held, needed);
 }
 
+constexpr std::pair<int32_t, DType> kInterfaceTypes[] = {
+    {kFloat, DType::kFloat32},   {kUint8, DType::kUInt8},    {kInt8, DType::kInt8},     {kUint16, DType::kUInt16},
+    {kInt16, DType::kInt16},     {kInt32, DType::kInt32},    {kInt64, DType::kInt64},   {kBool, DType::kBool},
+    {kFloat16, DType::kFloat16}, {kDouble, DType::kFloat64}, {kUint32, DType::kUInt32}, {kUint64, DType::kUInt64}};
+
 }  // namespace
+
+Result<Shape> CheckedShape(const std::vector<int64_t>& dims) {
+  if (dims.size() > Shape::kMaxRank) {
+    return Error(StatusCode::kUnsupported, "rank {}; at most {} is possible", dims.size(), int{Shape::kMaxRank});
+  }
+  std::vector<int32_t> made;
+  for (const int64_t dim : dims) {
+    if (dim < 0 || dim > std::numeric_limits<int32_t>::max()) {
+      return Error(StatusCode::kMalformedInput, "a dimension of {}", dim);
+    }
+    made.push_back(static_cast<int32_t>(dim));
+  }
+  const Shape shape = Shape::FromSpan(made);
+  if (!CheckedElementCount(shape)) return Error(StatusCode::kMalformedInput, "too many elements");
+  return shape;
+}
 
 std::optional<DType> ComputedTypeOf(int32_t type) {
   return IsNarrowFloat(type) ? DType::kFloat32 : InterfaceTypeOf(type);
 }
 
 std::optional<DType> InterfaceTypeOf(int32_t type) {
-  switch (type) {
-    case kFloat: return DType::kFloat32;
-    case kUint8: return DType::kUInt8;
-    case kInt8: return DType::kInt8;
-    case kUint16: return DType::kUInt16;
-    case kInt16: return DType::kInt16;
-    case kInt32: return DType::kInt32;
-    case kInt64: return DType::kInt64;
-    case kBool: return DType::kBool;
-    case kFloat16: return DType::kFloat16;
-    case kDouble: return DType::kFloat64;
-    case kUint32: return DType::kUInt32;
-    case kUint64: return DType::kUInt64;
-    default: return std::nullopt;
-  }
+  const auto* known = std::ranges::find(kInterfaceTypes, type, &std::pair<int32_t, DType>::first);
+  return known == std::end(kInterfaceTypes) ? std::nullopt : std::optional(known->second);
 }
 
 Status UnknownType(int32_t type) {
@@ -151,7 +143,7 @@ Result<Tensor> AddTensor(Reading& reading, NodeWriter& to, const TensorProto& te
     return status.Within(fmt::format("the constant '{}'", ShortName(name)));
   };
   if (tensor.type == kString) {
-    const Result<Shape> shape = ShapeOfTensor(tensor);
+    const Result<Shape> shape = CheckedShape(tensor.dims);
     if (!shape.ok()) return within(shape.status());
     if (shape->element_count() != ssize(tensor.texts))
       return within(Error(StatusCode::kMalformedInput, "{} texts of shape {}", tensor.texts.size(), shape->ToString()));
@@ -165,7 +157,7 @@ Result<Tensor> AddTensor(Reading& reading, NodeWriter& to, const TensorProto& te
   const std::optional<DType> computed =
       bits == 0 ? ComputedTypeOf(tensor.type) : std::optional(is_signed ? DType::kInt8 : DType::kUInt8);
   if (!computed) return within(UnknownType(tensor.type));
-  const Result<Shape> shape = ShapeOfTensor(tensor);
+  const Result<Shape> shape = CheckedShape(tensor.dims);
   if (!shape.ok()) return within(shape.status());
   TensorDesc desc{*computed, *shape, std::nullopt};
   const bool is_held = tensor.type == kFloat16 && desc.size_bytes() >= 2 * kLeastStoredBytes;  // layers read halves

@@ -34,6 +34,8 @@ struct Reading {
   int levels = 0;                             // of subgraphs and functions, one in the other
 };
 
+// Dimensions as a shape; kMalformedInput for one that is negative or too large.
+Result<Shape> CheckedShape(const std::vector<int64_t>& dims);
 // The element type that Hearth computes with: float16 and bfloat16 become float32. Nothing: a type that Hearth lacks.
 std::optional<DType> ComputedTypeOf(int32_t type);
 // The element type of an input or output.
