@@ -15,44 +15,43 @@ Status NamesNoSubgraph() {
 
 }  // namespace
 
-Expanded ExpandCall(OperatorView& op) {
+Expanded ExpandCall(OperatorView& op, GraphWriter& to) {
   const auto* options = op.op().builtin_options_as_CallOptions();
   if (options == nullptr) return NamesNoSubgraph();
   const auto subgraph = static_cast<int32_t>(std::min<uint32_t>(options->subgraph(), 1u << 30));
-  return CallSubgraph(op.reading(), op.to(), subgraph, op.operands());
+  return CallSubgraph(op.reading(), to, subgraph, op.operands());
 }
 
 // The subgraph of a composite defines what it computes. Its name is only a hint.
-Expanded ExpandComposite(OperatorView& op) {
+Expanded ExpandComposite(OperatorView& op, GraphWriter& to) {
   const auto* options = op.op().builtin_options_2_as_StableHLOCompositeOptions();
   if (options == nullptr) return NamesNoSubgraph();
-  return CallSubgraph(op.reading(), op.to(), options->decomposition_subgraph_index(), op.operands());
+  return CallSubgraph(op.reading(), to, options->decomposition_subgraph_index(), op.operands());
 }
 
 // (condition, operands...)
-Expanded ExpandIf(OperatorView& op) {
+Expanded ExpandIf(OperatorView& op, GraphWriter& to) {
   const auto* options = op.op().builtin_options_as_IfOptions();
   if (options == nullptr) return NamesNoSubgraph();
   const auto operands = std::span(op.operands()).subspan(1);
   const auto branch = [&](int32_t subgraph) {
-    return [&, subgraph] { return CallSubgraph(op.reading(), op.to(), subgraph, operands); };
+    return [&, subgraph] { return CallSubgraph(op.reading(), to, subgraph, operands); };
   };
-  return op.to().AddBranches(op.operand(0), branch(options->then_subgraph_index()),
-                             branch(options->else_subgraph_index()));
+  return to.AddBranches(op.operand(0), branch(options->then_subgraph_index()), branch(options->else_subgraph_index()));
 }
 
 // (number, operands...)
-Expanded ExpandCase(OperatorView& op) {
+Expanded ExpandCase(OperatorView& op, GraphWriter& to) {
   const auto* options = op.op().builtin_options_2_as_StablehloCaseOptions();
   const auto* branches = options == nullptr ? nullptr : options->branch_subgraph_indices();
   if (branches == nullptr || branches->size() == 0) return NamesNoSubgraph();
   const auto operands = std::span(op.operands()).subspan(1);
-  return op.to().AddBranches(op.operand(0), branches->size(), [&](uint32_t number) {
-    return CallSubgraph(op.reading(), op.to(), branches->Get(number), operands);
+  return to.AddBranches(op.operand(0), branches->size(), [&](uint32_t number) {
+    return CallSubgraph(op.reading(), to, branches->Get(number), operands);
   });
 }
 
-Expanded ExpandWhile(OperatorView& op) {
+Expanded ExpandWhile(OperatorView& op, GraphWriter& to) {
   const auto* options = op.op().builtin_options_as_WhileOptions();
   if (options == nullptr) return NamesNoSubgraph();
   Reading& reading = op.reading();
@@ -63,7 +62,7 @@ Expanded ExpandWhile(OperatorView& op) {
   };
   LoopToWrite loop{part(options->cond_subgraph_index()), part(options->body_subgraph_index()),
                    reading.long_loops.contains(&op.op())};
-  Expanded made = op.to().AddLoop(loop, op.operands());
+  Expanded made = to.AddLoop(loop, op.operands());
   if (loop.is_too_long) reading.long_loops.insert(&op.op());
   return made;
 }

@@ -45,32 +45,32 @@ Result<double> StoredNumber(const OperatorView& op, size_t i) {
 
 }  // namespace
 
-Expanded ExpandShape(OperatorView& op) {
+Expanded ExpandShape(OperatorView& op, GraphWriter& to) {
   HEARTH_TRY(CheckShapeIsKnown(op));
   HEARTH_ASSIGN(const TensorDesc made, ResultOf(op, Shape()));
-  return OneValue(AddShapeOf(op.to(), op.operand(0), made));
+  return OneValue(AddShapeOf(to, op.operand(0), made));
 }
 
-Expanded ExpandRank(OperatorView& op) {
+Expanded ExpandRank(OperatorView& op, GraphWriter& to) {
   HEARTH_TRY(CheckShapeIsKnown(op));
   HEARTH_ASSIGN(const TensorDesc made, ResultOf(op, Shape()));
-  return OneValue(op.to().AddConstant(made, {static_cast<double>(op.shape(0).rank())}));
+  return OneValue(to.AddConstant(made, {static_cast<double>(op.shape(0).rank())}));
 }
 
-Expanded ExpandZerosLike(OperatorView& op) {
+Expanded ExpandZerosLike(OperatorView& op, GraphWriter& to) {
   HEARTH_TRY(CheckShapeIsKnown(op));
   HEARTH_ASSIGN(const TensorDesc made, ResultOf(op, op.shape(0)));
-  return OneValue(op.to().AddConstant(made, std::vector<double>(static_cast<size_t>(made.shape.element_count()))));
+  return OneValue(to.AddConstant(made, std::vector<double>(static_cast<size_t>(made.shape.element_count()))));
 }
 
 // (shape, number)
-Expanded ExpandFill(OperatorView& op) {
-  HEARTH_ASSIGN(const Shape shape, op.to().ShapeIn(op.operand(0)));
-  return OneValue(op.to().AddFilled(shape, op.operand(1)));
+Expanded ExpandFill(OperatorView& op, GraphWriter& to) {
+  HEARTH_ASSIGN(const Shape shape, to.ShapeIn(op.operand(0)));
+  return OneValue(to.AddFilled(shape, op.operand(1)));
 }
 
 // (start, limit, delta)
-Expanded ExpandRange(OperatorView& op) {
+Expanded ExpandRange(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const double start, StoredNumber(op, 0));
   HEARTH_ASSIGN(const double limit, StoredNumber(op, 1));
   HEARTH_ASSIGN(const double delta, StoredNumber(op, 2));
@@ -93,16 +93,16 @@ Expanded ExpandRange(OperatorView& op) {
     numbers.push_back(number);
     number = is_float ? static_cast<float>(number) + static_cast<float>(delta) : number + delta;
   }
-  return OneValue(op.to().AddConstant(made, numbers));
+  return OneValue(to.AddConstant(made, numbers));
 }
 
 // (shape, shape): the shape that both broadcast to.
-Expanded ExpandBroadcastArgs(OperatorView& op) {
-  if (!op.to().IsConstant(op.operand(0)) || !op.to().IsConstant(op.operand(1))) {
+Expanded ExpandBroadcastArgs(OperatorView& op, GraphWriter& to) {
+  if (!to.IsConstant(op.operand(0)) || !to.IsConstant(op.operand(1))) {
     return Error(StatusCode::kUnsupported, "its operands are shapes that are computed from data");
   }
-  HEARTH_ASSIGN(std::vector<int64_t> longer, op.to().Integers(op.operand(0)));
-  HEARTH_ASSIGN(std::vector<int64_t> shorter, op.to().Integers(op.operand(1)));
+  HEARTH_ASSIGN(std::vector<int64_t> longer, to.Integers(op.operand(0)));
+  HEARTH_ASSIGN(std::vector<int64_t> shorter, to.Integers(op.operand(1)));
   if (longer.size() < shorter.size()) std::swap(longer, shorter);
   for (size_t k = 0; k < shorter.size(); ++k) {
     int64_t& size = longer[longer.size() - shorter.size() + k];
@@ -112,12 +112,12 @@ Expanded ExpandBroadcastArgs(OperatorView& op) {
     if (size == 1) size = shorter[k];
   }
   HEARTH_ASSIGN(const TensorDesc made, ResultOf(op, {static_cast<int32_t>(longer.size())}));
-  return OneValue(op.to().AddConstant(made, {longer.begin(), longer.end()}));
+  return OneValue(to.AddConstant(made, {longer.begin(), longer.end()}));
 }
 
 // A sparse constant is made dense when it becomes a value.
-Expanded ExpandDensify(OperatorView& op) {
-  if (op.to().IsConstant(op.operand(0))) return op.operands();
+Expanded ExpandDensify(OperatorView& op, GraphWriter& to) {
+  if (to.IsConstant(op.operand(0))) return op.operands();
   return Error(StatusCode::kUnsupported, "its operand is not a constant");
 }
 

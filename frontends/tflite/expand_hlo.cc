@@ -130,7 +130,7 @@ BinaryKind FunctionOfElements(BinaryKind kind, DType dtype) {
   return needs_both ? BinaryKind::kLogicalAnd : BinaryKind::kLogicalOr;
 }
 
-Expanded ExpandHloBinary(OperatorView& op) {
+Expanded ExpandHloBinary(OperatorView& op, GraphWriter& to) {
   const TensorDesc &a = op.desc(0), &b = op.desc(1);
   const BinaryKind kind = FunctionOfElements(*FunctionOf(op.code().row->code), a.dtype);
   HEARTH_TRY(CheckElementsOf(a, kind));
@@ -138,11 +138,11 @@ Expanded ExpandHloBinary(OperatorView& op) {
     return Error(StatusCode::kUnsupported, "operands {}[{}] and {}[{}], which must be alike", DTypeName(a.dtype),
                  a.shape.ToString(), DTypeName(b.dtype), b.shape.ToString());
   }
-  return OneValue(op.to().Add(kind, {op.operand(0), op.operand(1)}));
+  return OneValue(to.Add(kind, {op.operand(0), op.operand(1)}));
 }
 
 // Multiplies by a power of 2, which wraps like the shift. The factor is 0 for a negative number of bits or all bits.
-Expanded ExpandHloShiftLeft(OperatorView& op) {
+Expanded ExpandHloShiftLeft(OperatorView& op, GraphWriter& to) {
   const DType dtype = op.desc(0).dtype;
   const bool is_taken = dtype == DType::kInt32 || dtype == DType::kInt16 || dtype == DType::kInt8;
   if (op.desc(0) != op.desc(1) || !is_taken || op.desc(0).quantization) {
@@ -157,7 +157,6 @@ Expanded ExpandHloShiftLeft(OperatorView& op) {
   powers.push_back(0.0);  // for all bits
   const std::pair<BinaryKind, double> steps[] = {
       {BinaryKind::kMaximum, -1}, {BinaryKind::kMinimum, bits}, {BinaryKind::kAdd, 1}};
-  NodeWriter& to = op.to();
   Made by = to.AddCast(op.operand(1), DType::kInt32);
   for (const auto& [kind, number] : steps) by = to.Add(kind, {by, to.AddNumber(DType::kInt32, number)});
   const Made table = to.AddConstant({static_cast<int32_t>(powers.size())}, dtype, powers);
@@ -165,27 +164,27 @@ Expanded ExpandHloShiftLeft(OperatorView& op) {
 }
 
 // (x, number)
-Expanded ExpandHloPad(OperatorView& op) {
+Expanded ExpandHloPad(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const auto* options, op.Options<wire::StablehloPadOptions>());
   ValueId value = op.operand(0);
   const int rank = op.shape(0).rank();
   HEARTH_ASSIGN(const auto before, ListOfDims(options->edge_padding_low(), "paddings", -kMostInDimension, rank));
   HEARTH_ASSIGN(const auto after, ListOfDims(options->edge_padding_high(), "paddings", -kMostInDimension, rank));
   HEARTH_ASSIGN(const auto between, ListOfDims(options->interior_padding(), "inner paddings", 0, rank));
-  HEARTH_ASSIGN(const double number, op.to().Number(op.operand(1)));
+  HEARTH_ASSIGN(const double number, to.Number(op.operand(1)));
   for (int d = 0; d < rank; ++d) {
     const auto dimension = static_cast<size_t>(d);
-    HEARTH_ASSIGN(value, AddBetween(op.to(), value, d, between[dimension], number));
-    HEARTH_ASSIGN(value, AddEdges(op.to(), value, d, before[dimension], after[dimension], number));
+    HEARTH_ASSIGN(value, AddBetween(to, value, d, between[dimension], number));
+    HEARTH_ASSIGN(value, AddEdges(to, value, d, before[dimension], after[dimension], number));
   }
   return std::vector<ValueId>{value};
 }
 
 // (x, dilations, number)
-Expanded ExpandDilate(OperatorView& op) {
+Expanded ExpandDilate(OperatorView& op, GraphWriter& to) {
   ValueId value = op.operand(0);
-  HEARTH_ASSIGN(const std::vector<int64_t> dilations, op.to().Integers(op.operand(1)));
-  HEARTH_ASSIGN(const double number, op.to().Number(op.operand(2)));
+  HEARTH_ASSIGN(const std::vector<int64_t> dilations, to.Integers(op.operand(1)));
+  HEARTH_ASSIGN(const double number, to.Number(op.operand(2)));
   if (dilations.size() != static_cast<size_t>(op.shape(0).rank())) {
     return Error(StatusCode::kMalformedInput, "it has {} dilations for {} dimensions", dilations.size(),
                  op.shape(0).rank());
@@ -194,13 +193,13 @@ Expanded ExpandDilate(OperatorView& op) {
     if (dilations[d] < 1 || dilations[d] > kMostInDimension) {
       return Error(StatusCode::kMalformedInput, "a dilation of {}", dilations[d]);
     }
-    HEARTH_ASSIGN(value, AddBetween(op.to(), value, static_cast<int>(d), dilations[d] - 1, number));
+    HEARTH_ASSIGN(value, AddBetween(to, value, static_cast<int>(d), dilations[d] - 1, number));
   }
   return std::vector<ValueId>{value};
 }
 
 // (x, first)
-Expanded ExpandHloReduceWindow(OperatorView& op) {
+Expanded ExpandHloReduceWindow(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const auto* options, op.Options<wire::StablehloReduceWindowOptions>());
   ValueId value = op.operand(0);
   const int rank = op.shape(0).rank();
@@ -212,17 +211,17 @@ Expanded ExpandHloReduceWindow(OperatorView& op) {
   HEARTH_ASSIGN(const auto padding, ListOfDims(options->padding(), "paddings", -(1 << 30), 2 * rank));
   HEARTH_ASSIGN(windows.kind, BodyOf(op, options->body_subgraph_index()));
   HEARTH_TRY(CheckElementsOf(op.desc(0), windows.kind));
-  HEARTH_ASSIGN(const double first, op.to().Number(op.operand(1)));
+  HEARTH_ASSIGN(const double first, to.Number(op.operand(1)));
   for (int d = 0; d < rank; ++d) {
     const auto at = static_cast<size_t>(d);
-    HEARTH_ASSIGN(value, AddBetween(op.to(), value, d, between[at] - 1, first));
-    HEARTH_ASSIGN(value, AddEdges(op.to(), value, d, padding[2 * at], padding[2 * at + 1], first));
+    HEARTH_ASSIGN(value, AddBetween(to, value, d, between[at] - 1, first));
+    HEARTH_ASSIGN(value, AddEdges(to, value, d, padding[2 * at], padding[2 * at + 1], first));
   }
-  return OneValue(ReduceWindows(op.to(), value, windows, first));
+  return OneValue(ReduceWindows(to, value, windows, first));
 }
 
 // (x, first, sizes, strides, dilations)
-Expanded ExpandReduceWindow(OperatorView& op) {
+Expanded ExpandReduceWindow(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const auto* options, op.Options<wire::ReduceWindowOptions>());
   const std::optional<BinaryKind> kind = FunctionOfNumber(options->reduce_function());
   if (!kind) return Error(StatusCode::kMalformedInput, "its function is number {}", options->reduce_function());
@@ -231,13 +230,13 @@ Expanded ExpandReduceWindow(OperatorView& op) {
   HEARTH_ASSIGN(windows.strides, NumbersOfWindows(op, 3));
   HEARTH_ASSIGN(windows.dilations, NumbersOfWindows(op, 4));
   HEARTH_TRY(CheckElementsOf(op.desc(0), windows.kind));
-  HEARTH_ASSIGN(const double first, op.to().Number(op.operand(1)));
-  return OneValue(ReduceWindows(op.to(), op.operand(0), windows, first));
+  HEARTH_ASSIGN(const double first, to.Number(op.operand(1)));
+  return OneValue(ReduceWindows(to, op.operand(0), windows, first));
 }
 
 // (x): TOPK_V2 gives the largest first, and a reverse follows. The other order sorts negated numbers, which keeps NaN
 // last.
-Expanded ExpandHloSort(OperatorView& op) {
+Expanded ExpandHloSort(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const auto* options, op.Options<wire::StablehloSortOptions>());
   if (op.output_count() != 1 || op.Has(1)) return Error(StatusCode::kUnsupported, "several tensors at once");
   const TensorDesc desc = op.desc(0);
@@ -256,7 +255,6 @@ Expanded ExpandHloSort(OperatorView& op) {
   std::vector<int32_t> order;
   for (int32_t d = 0; d < rank; ++d) order.push_back(d == axis ? rank - 1 : d == rank - 1 ? axis : d);
   const Shape swapped = Shape::FromSpan(order);
-  NodeWriter& to = op.to();
   const Made moved = to.AddTranspose(op.operand(0), swapped);
   const bool negates = is_ascending && IsFloat(desc.dtype);
   HEARTH_ASSIGN(const std::vector<ValueId> found,
@@ -269,7 +267,7 @@ Expanded ExpandHloSort(OperatorView& op) {
 }
 
 // (a, b): TOTALORDER is treated as the ordinary comparison, so NaN and the two zeros have no order.
-Expanded ExpandHloCompare(OperatorView& op) {
+Expanded ExpandHloCompare(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const auto* options, op.Options<wire::StablehloCompareOptions>());
   constexpr BinaryKind kKinds[] = {BinaryKind::kEqual,   BinaryKind::kNotEqual,  BinaryKind::kGreaterEqual,
                                    BinaryKind::kGreater, BinaryKind::kLessEqual, BinaryKind::kLess};
@@ -280,7 +278,7 @@ Expanded ExpandHloCompare(OperatorView& op) {
   if (op.desc(0) != op.desc(1)) {
     return Error(StatusCode::kUnsupported, "operands that are not alike");
   }
-  return OneValue(op.to().Add(kKinds[direction], {op.operand(0), op.operand(1)}));
+  return OneValue(to.Add(kKinds[direction], {op.operand(0), op.operand(1)}));
 }
 
 }  // namespace hearth

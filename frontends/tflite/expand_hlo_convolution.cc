@@ -122,10 +122,9 @@ Made ReadImage(OperatorView& op, const wire::StablehloConvolutionOptions& option
 }  // namespace
 
 // (x, filter)
-Expanded ExpandHloConvolution(OperatorView& op) {
+Expanded ExpandHloConvolution(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const auto* options, op.Options<wire::StablehloConvolutionOptions>());
   HEARTH_TRY(CheckConvolution(op, *options));
-  NodeWriter& to = op.to();
   const int rank = op.shape(0).rank();
   Steps steps{.strides = {}, .dilations = {}, .groups = options->feature_group_count()};
   HEARTH_ASSIGN(steps.strides, ListOfDims(options->window_strides(), "strides", 1, rank - 2));

@@ -153,9 +153,8 @@ Made UpdateRows(NodeWriter& to, ValueId updates, const ScatterForm& form, int32_
 }  // namespace
 
 // (x, starts)
-Expanded ExpandHloGather(OperatorView& op) {
+Expanded ExpandHloGather(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const GatherForm form, GatherFormOf(op));
-  NodeWriter& to = op.to();
   const Shape x = op.shape(0), indices = op.shape(1);
   const bool takes_none = to.IsEmpty(op.operand(1)) && !form.moved.empty();
   if (form.window.element_count() == 0 || takes_none) {
@@ -180,8 +179,7 @@ Expanded ExpandHloGather(OperatorView& op) {
 }
 
 // (x, starts, updates)
-Expanded ExpandHloScatter(OperatorView& op) {
-  NodeWriter& to = op.to();
+Expanded ExpandHloScatter(OperatorView& op, GraphWriter& to) {
   if (to.IsEmpty(op.operand(2))) return std::vector<ValueId>{op.operand(0)};
   HEARTH_ASSIGN(const ScatterForm form, ScatterFormOf(op));
   const Shape x = op.shape(0);

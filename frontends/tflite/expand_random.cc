@@ -41,7 +41,7 @@ Expanded Draw(OperatorView& op, const Random& random, std::vector<ValueId> input
 }  // namespace
 
 // (state) -> (state, bits)
-Expanded ExpandRandomBits(OperatorView& op) {
+Expanded ExpandRandomBits(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const auto* options, op.Options<wire::StablehloRngBitGeneratorOptions>());
   const wire::RngAlgorithm algorithm = options->algorithm();
   if (algorithm < wire::RngAlgorithm_MIN || algorithm > wire::RngAlgorithm_MAX || op.output_count() != 2) {
@@ -61,7 +61,6 @@ Expanded ExpandRandomBits(OperatorView& op) {
   const bool is_threefry = algorithm == wire::RngAlgorithm_THREEFRY;
   const RandomBits bits{.generator = is_threefry ? BitGenerator::kThreefry : BitGenerator::kPhilox,
                         .words = static_cast<int32_t>(words)};
-  GraphWriter& to = op.to();
   const Made halves = to.Add(Bitcast{DType::kUInt32}, {op.operand(0)}, DType::kUInt32);
   HEARTH_ASSIGN(const std::vector<ValueId> drawn,
                 to.AddSeveral(bits, {halves}, {PlainType(DType::kUInt32), PlainType(DType::kUInt32)}));
@@ -71,22 +70,22 @@ Expanded ExpandRandomBits(OperatorView& op) {
 }
 
 // (shape)
-Expanded ExpandRandomNumbers(OperatorView& op) {
+Expanded ExpandRandomNumbers(OperatorView& op, GraphWriter& to) {
   const bool is_uniform = op.code().row->code == kUniform;
   Random random{.kind = is_uniform ? RandomKind::kUniform : RandomKind::kStandardNormal, .shape = {}};
   HEARTH_TRY(SetSeeds(op, random));
-  HEARTH_ASSIGN(random.shape, op.to().ShapeIn(op.operand(0)));
+  HEARTH_ASSIGN(random.shape, to.ShapeIn(op.operand(0)));
   HEARTH_ASSIGN(const TensorDesc made, op.DescribeOutput(0));
-  if (random.shape.element_count() == 0) return OneValue(op.to().AddConstant({made.dtype, random.shape, {}}, {}));
+  if (random.shape.element_count() == 0) return OneValue(to.AddConstant({made.dtype, random.shape, {}}, {}));
   if (made.dtype != DType::kFloat32) return Error(StatusCode::kUnsupported, "{} numbers", DTypeName(made.dtype));
   return Draw(op, random, {}, DType::kFloat32);
 }
 
 // (logits, samples)
-Expanded ExpandMultinomial(OperatorView& op) {
+Expanded ExpandMultinomial(OperatorView& op, GraphWriter& to) {
   Random random{.kind = RandomKind::kMultinomial, .shape = {}};
   HEARTH_TRY(SetSeeds(op, random));
-  HEARTH_ASSIGN(const std::vector<int64_t> samples, op.to().Integers(op.operand(1)));
+  HEARTH_ASSIGN(const std::vector<int64_t> samples, to.Integers(op.operand(1)));
   if (samples.size() != 1 || samples[0] < 0 || samples[0] > (1 << 24)) {
     return Error(StatusCode::kUnsupported, "its number of samples is {}", samples.empty() ? 0 : samples[0]);
   }
@@ -94,7 +93,7 @@ Expanded ExpandMultinomial(OperatorView& op) {
   HEARTH_ASSIGN(const TensorDesc made, op.DescribeOutput(0));
   const Shape& logits = op.shape(0);
   if (logits.rank() == 2 && (random.samples == 0 || logits[0] == 0)) {
-    return OneValue(op.to().AddConstant({made.dtype, {logits[0], random.samples}, {}}, {}));
+    return OneValue(to.AddConstant({made.dtype, {logits[0], random.samples}, {}}, {}));
   }
   return Draw(op, random, {op.operand(0)}, made.dtype);
 }

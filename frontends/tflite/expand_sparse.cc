@@ -14,8 +14,7 @@ constexpr int64_t kMostSparseElements = 1 << 24;
 
 // (indices, shape, values, default): values at their indices, the default elsewhere. Of several values with one index
 // the last one stays.
-Expanded ExpandSparseToDense(OperatorView& op) {
-  NodeWriter& to = op.to();
+Expanded ExpandSparseToDense(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const std::vector<int64_t> coordinates, to.Integers(op.operand(0)));
   HEARTH_ASSIGN(const Shape shape, to.ShapeIn(op.operand(1), kMostSparseElements));
   const Shape &indices = op.shape(0), &values = op.shape(2);
@@ -44,8 +43,7 @@ Expanded ExpandSparseToDense(OperatorView& op) {
 
 // (ids[n], indices[n, k], shape[k], weights[n], table): for each index without its last coordinate, the sum of its
 // weighted table rows, divided as the options say.
-Expanded ExpandEmbeddingLookupSparse(OperatorView& op) {
-  NodeWriter& to = op.to();
+Expanded ExpandEmbeddingLookupSparse(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const wire::EmbeddingLookupSparseOptions* options, op.Options<wire::EmbeddingLookupSparseOptions>());
   HEARTH_ASSIGN(const std::vector<int64_t> coordinates, to.Integers(op.operand(1)));
   HEARTH_ASSIGN(const Shape sparse, to.ShapeIn(op.operand(2), kMostSparseElements));

@@ -76,50 +76,49 @@ Made AsDeclared(NodeWriter& to, const Made& stored, const TensorDesc& declared) 
 }  // namespace
 
 // (x, filter, bias?)
-Expanded ExpandConv3D(OperatorView& op) {
+Expanded ExpandConv3D(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const Volume volume, VolumeOf(op));
   if (op.shape(1).rank() != 5)
     return Error(StatusCode::kMalformedInput, "a filter of shape {}", op.shape(1).ToString());
   // [kd,kh,kw,I,O] to [O,kh,kw,kd,I].
-  HEARTH_ASSIGN(const ValueId filter, op.to().AddTranspose(op.operand(1), {4, 1, 2, 0, 3}));
-  return OneValue(AddConv3D(op.to(), volume, op.operand(0), filter, op.operand(2)));
+  HEARTH_ASSIGN(const ValueId filter, to.AddTranspose(op.operand(1), {4, 1, 2, 0, 3}));
+  return OneValue(AddConv3D(to, volume, op.operand(0), filter, op.operand(2)));
 }
 
 // (shape, filter, x, bias?)
-Expanded ExpandConv3DTranspose(OperatorView& op) {
+Expanded ExpandConv3DTranspose(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const Volume volume, VolumeOf(op));
-  return OneValue(AddConv3DTranspose(op.to(), volume, op.operand(0), op.operand(2), op.operand(1), op.operand(3)));
+  return OneValue(AddConv3DTranspose(to, volume, op.operand(0), op.operand(2), op.operand(1), op.operand(3)));
 }
 
 // (boxes, scores, count, overlap, score, sigma?): V5 has the last one.
-Expanded ExpandNonMaxSuppression(OperatorView& op) {
-  HEARTH_ASSIGN(const std::vector<int64_t> most, op.to().Integers(op.operand(2)));
+Expanded ExpandNonMaxSuppression(OperatorView& op, GraphWriter& to) {
+  HEARTH_ASSIGN(const std::vector<int64_t> most, to.Integers(op.operand(2)));
   if (most.size() != 1) return Error(StatusCode::kMalformedInput, "{} numbers where one belongs", most.size());
-  return AddNonMaxSuppression(op.to(),
-                              {op.operand(0), op.operand(1), op.operand(3), op.operand(4), op.operand(5), most[0]});
+  return AddNonMaxSuppression(to, {op.operand(0), op.operand(1), op.operand(3), op.operand(4), op.operand(5), most[0]});
 }
 
 // (x, lengths)
-Expanded ExpandReverseSequence(OperatorView& op) {
+Expanded ExpandReverseSequence(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const wire::ReverseSequenceOptions* options, op.Options<wire::ReverseSequenceOptions>());
   HEARTH_ASSIGN(const int32_t axis, ResolveAxis(options->seq_dim(), op.shape(0).rank()));
   HEARTH_ASSIGN(const int32_t batch_axis, ResolveAxis(options->batch_dim(), op.shape(0).rank()));
-  return OneValue(AddReverseSequence(op.to(), op.operand(0), op.operand(1), axis, batch_axis));
+  return OneValue(AddReverseSequence(to, op.operand(0), op.operand(1), axis, batch_axis));
 }
 
 // (diagonal)
-Expanded ExpandMatrixDiag(OperatorView& op) {
-  return OneValue(AddDiagonal(op.to(), op.operand(0), kNoValue));
+Expanded ExpandMatrixDiag(OperatorView& op, GraphWriter& to) {
+  return OneValue(AddDiagonal(to, op.operand(0), kNoValue));
 }
 
 // (matrix, diagonal)
-Expanded ExpandMatrixSetDiag(OperatorView& op) {
-  return OneValue(AddDiagonal(op.to(), op.operand(1), op.operand(0)));
+Expanded ExpandMatrixSetDiag(OperatorView& op, GraphWriter& to) {
+  return OneValue(AddDiagonal(to, op.operand(1), op.operand(0)));
 }
 
 // (indices, updates, shape)
-Expanded ExpandScatterNd(OperatorView& op) {
-  return OneValue(AddScatterNd(op.to(), op.operand(0), op.operand(1), op.operand(2)));
+Expanded ExpandScatterNd(OperatorView& op, GraphWriter& to) {
+  return OneValue(AddScatterNd(to, op.operand(0), op.operand(1), op.operand(2)));
 }
 
 // (data, numbers, count?)
@@ -133,9 +132,9 @@ Expanded ExpandSegments(OperatorView& op, BinaryKind kind) {
 }
 
 // (x, sizes)
-Expanded ExpandRfft2D(OperatorView& op) {
-  HEARTH_ASSIGN(const std::vector<int64_t> sizes, op.to().Integers(op.operand(1)));
-  return OneValue(AddRealSpectrum(op.to(), op.operand(0), sizes));
+Expanded ExpandRfft2D(OperatorView& op, GraphWriter& to) {
+  HEARTH_ASSIGN(const std::vector<int64_t> sizes, to.Integers(op.operand(1)));
+  return OneValue(AddRealSpectrum(to, op.operand(0), sizes));
 }
 
 Result<std::pair<ValueId, ValueId>> PartsOf(const OperatorView& op) {
@@ -144,33 +143,32 @@ Result<std::pair<ValueId, ValueId>> PartsOf(const OperatorView& op) {
   return Error(StatusCode::kUnsupported, "its operand is not a complex tensor made by RFFT2D");
 }
 
-Expanded ExpandReal(OperatorView& op) {
+Expanded ExpandReal(OperatorView& op, GraphWriter&) {
   HEARTH_ASSIGN(const auto parts, PartsOf(op));
   return std::vector{parts.first};
 }
 
-Expanded ExpandImaginary(OperatorView& op) {
+Expanded ExpandImaginary(OperatorView& op, GraphWriter&) {
   HEARTH_ASSIGN(const auto parts, PartsOf(op));
   return std::vector{parts.second};
 }
 
-Expanded ExpandComplexAbs(OperatorView& op) {
+Expanded ExpandComplexAbs(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const auto parts, PartsOf(op));
-  const Made a = op.to().Add(BinaryKind::kMul, {parts.first, parts.first});
-  const Made b = op.to().Add(BinaryKind::kMul, {parts.second, parts.second});
-  return OneValue(op.to().Add(UnaryKind::kSqrt, op.to().Add(BinaryKind::kAdd, {a, b})));
+  const Made a = to.Add(BinaryKind::kMul, {parts.first, parts.first});
+  const Made b = to.Add(BinaryKind::kMul, {parts.second, parts.second});
+  return OneValue(to.Add(UnaryKind::kSqrt, to.Add(BinaryKind::kAdd, {a, b})));
 }
 
 // The indices of elements that are not 0.
-Expanded ExpandWhere(OperatorView& op) {
-  HEARTH_ASSIGN(const auto found, AddPlaces(op.to(), op.operand(0)));
-  return OneValue(AddRows(op.to(), found.first, found.second));
+Expanded ExpandWhere(OperatorView& op, GraphWriter& to) {
+  HEARTH_ASSIGN(const auto found, AddPlaces(to, op.operand(0)));
+  return OneValue(AddRows(to, found.first, found.second));
 }
 
 // Products of int8 without a scale, as int32 (JAX's dot_general): of floats, in parts whose sums stay below 2^24, where
 // float32 has all integers.
-Expanded ExpandIntegerMatMul(OperatorView& op) {
-  NodeWriter& to = op.to();
+Expanded ExpandIntegerMatMul(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const auto* options, op.Options<wire::BatchMatMulOptions>());
   HEARTH_ASSIGN(const TensorDesc made, op.DescribeOutput(0));
   const bool are_plain = op.desc(1).dtype == DType::kInt8 && !op.desc(1).quantization && made.dtype == DType::kInt32;
@@ -192,20 +190,19 @@ Expanded ExpandIntegerMatMul(OperatorView& op) {
   }));
 }
 
-Expanded ExpandUnique(OperatorView& op) {
+Expanded ExpandUnique(OperatorView& op, GraphWriter& to) {
   if (op.output_count() != 2) return Error(StatusCode::kMalformedInput, "it has {} outputs", op.output_count());
   if (op.desc(0).quantization) return Error(StatusCode::kUnsupported, "of quantized numbers");
   HEARTH_ASSIGN(const TensorDesc indices, op.DescribeOutput(1));
   HEARTH_ASSIGN(const std::vector<ValueId> made,
-                op.to().AddSeveral(Unique{}, op.operands(),
-                                   {PlainType(op.desc(0).dtype), PlainType(indices.dtype), PlainType(DType::kInt32)}));
-  HEARTH_ASSIGN(const ValueId values, AddRows(op.to(), made[0], made[2]));
+                to.AddSeveral(Unique{}, op.operands(),
+                              {PlainType(op.desc(0).dtype), PlainType(indices.dtype), PlainType(DType::kInt32)}));
+  HEARTH_ASSIGN(const ValueId values, AddRows(to, made[0], made[2]));
   return std::vector{values, made[1]};
 }
 
 // (x, k): with k from the run, of a list; and with indices of another type than int32.
-Expanded ExpandTopK(OperatorView& op) {
-  NodeWriter& to = op.to();
+Expanded ExpandTopK(OperatorView& op, GraphWriter& to) {
   const Shape shape = op.shape(0);
   const bool is_known = to.IsConstant(op.operand(1));
   if (shape.rank() < 1 || op.output_count() != 2 || op.shape(1).element_count() != 1) {
@@ -234,8 +231,7 @@ Expanded ExpandTopK(OperatorView& op) {
 }
 
 // Operators of real numbers on plain integers or bool: pixels of a picture, a map of classes.
-Expanded ExpandOfPlain(OperatorView& op) {
-  NodeWriter& to = op.to();
+Expanded ExpandOfPlain(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const Op node, op.code().row->read(op));
   const DType dtype = op.desc(0).dtype;
   if (const auto* resize = std::get_if<Resize>(&node); resize != nullptr && resize->kind == ResizeKind::kNearest) {
@@ -252,25 +248,24 @@ Expanded ExpandOfPlain(OperatorView& op) {
 
 // Of complex numbers the real parts. Quantized tensors, which this operator of LiteRT takes as the integers that are
 // stored.
-Expanded ExpandCast(OperatorView& op) {
+Expanded ExpandCast(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc made, op.DescribeOutput(0));
-  if (op.to().marks().IsComplex(op.operand(0))) {
+  if (to.marks().IsComplex(op.operand(0))) {
     HEARTH_ASSIGN(const auto parts, PartsOf(op));
-    return OneValue(op.to().AddCast(parts.first, made.dtype));
+    return OneValue(to.AddCast(parts.first, made.dtype));
   }
-  return OneValue(AsDeclared(op.to(), op.to().AddCast(StoredIntegers(op.to(), op.operand(0)), made.dtype), made));
+  return OneValue(AsDeclared(to, to.AddCast(StoredIntegers(to, op.operand(0)), made.dtype), made));
 }
 
 // The same.
-Expanded ExpandBitcast(OperatorView& op) {
+Expanded ExpandBitcast(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc made, op.DescribeOutput(0));
-  const Made bits = op.to().Add(Bitcast{made.dtype}, {StoredIntegers(op.to(), op.operand(0))}, made.dtype);
-  return OneValue(AsDeclared(op.to(), bits, made));
+  const Made bits = to.Add(Bitcast{made.dtype}, {StoredIntegers(to, op.operand(0))}, made.dtype);
+  return OneValue(AsDeclared(to, bits, made));
 }
 
 // A slope of another type than the data: int8 under int16. LiteRT's kernel (2.3.0) reads every other one wrong.
-Expanded ExpandPRelu(OperatorView& op) {
-  NodeWriter& to = op.to();
+Expanded ExpandPRelu(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc made, op.DescribeOutput(0));
   const auto real = [&](ValueId value) {
     return IsQuantized(to.desc(value)) ? to.Add(Unary{UnaryKind::kDequantize}, {value}, DType::kFloat32)
@@ -284,7 +279,7 @@ Expanded ExpandPRelu(OperatorView& op) {
 }
 
 // Clamps to the range and rounds to one of its 2^bits steps, with the sums of TFLite's kernel.
-Expanded ExpandFakeQuant(OperatorView& op) {
+Expanded ExpandFakeQuant(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const wire::FakeQuantOptions* options, op.Options<wire::FakeQuantOptions>());
   const float low = options->min(), high = options->max();
   const int bits = options->num_bits();
@@ -298,7 +293,6 @@ Expanded ExpandFakeQuant(OperatorView& op) {
                                                  {BinaryKind::kSub, nudged.low},
                                                  {BinaryKind::kMul, 1.0f / nudged.step},
                                                  {BinaryKind::kAdd, 0.5f}};
-  NodeWriter& to = op.to();
   Made value = op.operand(0);
   for (const auto& [kind, number] : before) value = to.Add(kind, {value, to.AddNumber(DType::kFloat32, number)});
   const Made steps = to.Add(UnaryKind::kFloor, value);
@@ -307,7 +301,7 @@ Expanded ExpandFakeQuant(OperatorView& op) {
 }
 
 // The number of sorted boundaries that are not above each element.
-Expanded ExpandBucketize(OperatorView& op) {
+Expanded ExpandBucketize(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const wire::BucketizeOptions* options, op.Options<wire::BucketizeOptions>());
   const int64_t count = options->boundaries() == nullptr ? 0 : options->boundaries()->size();
   const Shape shape = op.shape(0);
@@ -316,7 +310,6 @@ Expanded ExpandBucketize(OperatorView& op) {
                  op.desc(0).quantization ? ", quantized" : "");
   }
   const std::vector<float> boundaries = CopyOf(options->boundaries());
-  NodeWriter& to = op.to();
   const Made limits =
       to.AddConstant({1, static_cast<int32_t>(count)}, DType::kFloat32, {boundaries.begin(), boundaries.end()});
   const Made column =

@@ -93,7 +93,7 @@ OperatorExpansion ExpandCast, ExpandBitcast, ExpandPRelu, ExpandFakeQuant, Expan
     ExpandOfPlain, ExpandIntegerMatMul;
 Expanded ExpandSegments(OperatorView& op, BinaryKind kind);
 template <BinaryKind kKind>
-Expanded ExpandSegments(OperatorView& op) {
+Expanded ExpandSegments(OperatorView& op, GraphWriter&) {
   return ExpandSegments(op, kKind);
 }
 

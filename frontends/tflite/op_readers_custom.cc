@@ -123,10 +123,10 @@ Result<Op> ReadDetectionPostProcess(const OperatorView& view) {
 }
 
 // ai-edge-quantizer's: runs of the last dimension are rotated.
-Expanded ExpandHadamardRotation(OperatorView& op) {
+Expanded ExpandHadamardRotation(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const OptionsMap options, OptionsMap::Parse(op.CustomOptions()));
   HEARTH_ASSIGN(const int32_t size, options.Count("hadamard_size"));
-  return OneValue(AddHadamard(op.to(), op.operand(0), size));
+  return OneValue(AddHadamard(to, op.operand(0), size));
 }
 
 // TfLiteTransposeConvParams: padding, strides, and in newer files an activation, which MediaPipe's kernel ignores.

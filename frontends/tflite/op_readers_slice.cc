@@ -188,8 +188,8 @@ Result<Op> ReadStridedSlice(const OperatorView& view) {
 }
 
 // (x, begin, size): begins that are computed at run time.
-Expanded ExpandSlice(OperatorView& op) {
-  HEARTH_ASSIGN(const std::vector<int64_t> size, op.to().Integers(op.operand(2)));
+Expanded ExpandSlice(OperatorView& op, GraphWriter& to) {
+  HEARTH_ASSIGN(const std::vector<int64_t> size, to.Integers(op.operand(2)));
   const Shape input = op.shape(0);
   const auto rank = static_cast<size_t>(input.rank());
   if (size.size() != rank || static_cast<size_t>(op.shape(1).element_count()) != rank) {
@@ -198,24 +198,24 @@ Expanded ExpandSlice(OperatorView& op) {
   }
   std::vector<Part> parts;
   for (int d = 0; d < input.rank(); ++d) {
-    const Start start = StartOf(op.to(), op.operand(1), d);
+    const Start start = StartOf(to, op.operand(1), d);
     int64_t count = size[static_cast<size_t>(d)];
     const bool is_known = start.value == kNoValue;
     if (count == -1 && is_known) count = input[d] - start.offset;
     if (count == -1) {
       return Error(StatusCode::kUnsupported, "how many elements of dimension {} it takes{}", d,
-                   op.to().ComputedFrom(start.value));
+                   to.ComputedFrom(start.value));
     }
     if (count < 1 || count > input[d] || (is_known && (start.offset < 0 || start.offset > input[d] - count))) {
       return Error(StatusCode::kUnsupported, "{} elements of dimension {} of shape {}", count, d, input.ToString());
     }
     parts.push_back({start, static_cast<int32_t>(count)});
   }
-  return OneValue(AddPartAt(op.to(), op.operand(0), parts));
+  return OneValue(AddPartAt(to, op.operand(0), parts));
 }
 
 // (x, begin, end, strides): begins and ends that are computed at run time, a known number of elements apart.
-Expanded ExpandStridedSlice(OperatorView& op) {
+Expanded ExpandStridedSlice(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const wire::StridedSliceOptions* options, op.Options<wire::StridedSliceOptions>());
   HEARTH_ASSIGN(const std::vector<int32_t> strides, op.ConstantIntegers(3));
   const Shape input = op.shape(0);
@@ -251,7 +251,7 @@ Expanded ExpandStridedSlice(OperatorView& op) {
     return Error(StatusCode::kUnsupported, "a result of rank {}; at most {} is possible", shape.size(),
                  int{Shape::kMaxRank});
   }
-  return OneValue(op.to().AddReshape(AddPartAt(op.to(), op.operand(0), parts), Shape::FromSpan(shape)));
+  return OneValue(to.AddReshape(AddPartAt(to, op.operand(0), parts), Shape::FromSpan(shape)));
 }
 
 }  // namespace hearth

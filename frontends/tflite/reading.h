@@ -24,7 +24,7 @@ class OperatorView;
 // Reads the attributes of an operator that is one node. The number of inputs and outputs was checked against the row.
 using OperatorReader = Result<Op>(const OperatorView& view);
 // Writes an operator that becomes several nodes, or constants, and returns its results, one per output.
-using OperatorExpansion = Expanded(OperatorView& view);
+using OperatorExpansion = Expanded(OperatorView& view, GraphWriter& to);
 
 // What only some expanded operators take.
 enum OperatorTraits : unsigned {
@@ -54,13 +54,10 @@ struct OperatorRow {
         state_inputs(states) {}
   constexpr OperatorRow(int32_t the_code, std::string_view the_name, OperatorExpansion* expansion, int required,
                         int most, unsigned the_traits = 0, Positions states = {})
-      : code(the_code),
-        name(the_name),
-        expand(expansion),
-        required_inputs(required),
-        max_inputs(most),
-        state_inputs(states),
-        traits(the_traits) {}
+      : OperatorRow(the_code, the_name, nullptr, expansion, required, most, 0, the_traits,
+                    std::numeric_limits<int>::max()) {
+    state_inputs = states;
+  }
   // `expansion` takes the forms that `reader` calls unsupported.
   constexpr OperatorRow(int32_t the_code, std::string_view the_name, OperatorReader* reader,
                         OperatorExpansion* expansion, int required, int most, int data, unsigned the_traits = 0,

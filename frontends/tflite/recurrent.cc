@@ -305,7 +305,7 @@ Status ArrangeLstm(NodeWriter& to, bool is_basic, std::vector<ValueId>& operands
   return Status::Ok();
 }
 
-Expanded ExpandBidirectionalLstm(OperatorView& op) {
+Expanded ExpandBidirectionalLstm(OperatorView& op, GraphWriter& to) {
   if (op.input_count() < static_cast<int>(kLstmAuxiliary)) {
     return Error(StatusCode::kMalformedInput, "it has {} inputs, but needs at least {}", op.input_count(),
                  kLstmAuxiliary);
@@ -317,7 +317,7 @@ Expanded ExpandBidirectionalLstm(OperatorView& op) {
   Lstm lstm{.time_major = sequences.time_major, .cell_clip = options->cell_clip(), .proj_clip = options->proj_clip()};
   HEARTH_ASSIGN(lstm.activation, ReadActivation(options->fused_activation_function()));
   HEARTH_ASSIGN(DirectionInputs x, ReadInputs(op, kLstmAuxiliary, kLstmForwardAuxiliary + 1));
-  HEARTH_ASSIGN(x.backward, AddReverse(op.to(), x.backward, sequences.time_major));
+  HEARTH_ASSIGN(x.backward, AddReverse(to, x.backward, sequences.time_major));
   const auto auxiliary = [&](size_t first) { return x.is_joined ? std::optional(first) : std::nullopt; };
   HEARTH_ASSIGN(const ValueId forward,
                 AddLstm(op, lstm, x.forward, kLstmForward, kLstmForwardStates, auxiliary(kLstmForwardAuxiliary)));
@@ -326,7 +326,7 @@ Expanded ExpandBidirectionalLstm(OperatorView& op) {
   return JoinDirections(op, sequences, forward, backward);
 }
 
-Expanded ExpandBidirectionalRnn(OperatorView& op) {
+Expanded ExpandBidirectionalRnn(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const wire::BidirectionalSequenceRNNOptions* options,
                 op.Options<wire::BidirectionalSequenceRNNOptions>());
   const Sequences sequences{options->time_major(), options->merge_outputs()};
@@ -334,7 +334,7 @@ Expanded ExpandBidirectionalRnn(OperatorView& op) {
   Rnn rnn{.time_major = sequences.time_major};
   HEARTH_ASSIGN(rnn.activation, ReadActivation(options->fused_activation_function()));
   HEARTH_ASSIGN(DirectionInputs x, ReadInputs(op, kRnnAuxiliary, kRnnForwardAuxiliary));
-  HEARTH_ASSIGN(x.backward, AddReverse(op.to(), x.backward, sequences.time_major));
+  HEARTH_ASSIGN(x.backward, AddReverse(to, x.backward, sequences.time_major));
   std::array<ValueId, 2> made;
   for (const size_t k : {0u, 1u}) {
     const size_t first = k == 0 ? 1 : 5;

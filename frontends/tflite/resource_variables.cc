@@ -74,16 +74,16 @@ bool ChangesVariable(Reading& reading, const std::string& name) {
 }
 
 // The constant for a handle holds zeros.
-Expanded ExpandVarHandle(OperatorView& op) {
+Expanded ExpandVarHandle(OperatorView& op, GraphWriter& to) {
   const auto* options = op.op().builtin_options_as_VarHandleOptions();
   if (options == nullptr) return Error(StatusCode::kUnsupported, "it names no variable");
-  const std::optional<std::string> name = NameOfVariable(*options, op.to().budget().copies);
+  const std::optional<std::string> name = NameOfVariable(*options, to.budget().copies);
   if (!name) return CopyBudget::Exceeded("its name");
   if (name->size() > kMostNameBytes) {
     return Error(StatusCode::kUnsupported, "its variable's name has {} bytes, at most {} are possible: rename it",
                  name->size(), kMostNameBytes);
   }
-  Variables& variables = op.to().variables();
+  Variables& variables = to.variables();
   if (const ValueId known = variables.HandleOf(*name); known != kNoValue) return std::vector{known};
   if (variables.handle_count() >= kMostVariables) {
     return Error(StatusCode::kUnsupported, "it has more than {} variables: make those constants that nothing assigns",
@@ -92,38 +92,38 @@ Expanded ExpandVarHandle(OperatorView& op) {
   return OneValue(variables.AddHandle(*name, PlainType(DType::kInt32)));
 }
 
-Expanded ExpandCallOnce(OperatorView& op) {
-  if (op.to().outer() != nullptr) {
+Expanded ExpandCallOnce(OperatorView& op, GraphWriter& to) {
+  if (to.outer() != nullptr) {
     return Error(StatusCode::kUnsupported,
                  "variables get their first values in a loop whose end depends on data: assign them before the loop");
   }
   const auto* options = op.op().builtin_options_as_CallOnceOptions();
   if (options == nullptr) return Error(StatusCode::kUnsupported, "it names no subgraph to call");
   if (!op.reading().initializations.insert(options->init_subgraph_index()).second) return std::vector<ValueId>();
-  const bool was_initializing = op.to().variables().SetInitializing(true);
-  const Status status = CallSubgraph(op.reading(), op.to(), options->init_subgraph_index(), {}).status();
-  op.to().variables().SetInitializing(was_initializing);
+  const bool was_initializing = to.variables().SetInitializing(true);
+  const Status status = CallSubgraph(op.reading(), to, options->init_subgraph_index(), {}).status();
+  to.variables().SetInitializing(was_initializing);
   HEARTH_TRY(status);
   return std::vector<ValueId>();
 }
 
 // (handle)
-Expanded ExpandReadVariable(OperatorView& op) {
+Expanded ExpandReadVariable(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const std::string name, VariableBehind(op));
-  return OneValue(op.to().variables().Read(name));
+  return OneValue(to.variables().Read(name));
 }
 
 // (handle, value)
-Expanded ExpandAssignVariable(OperatorView& op) {
+Expanded ExpandAssignVariable(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const std::string name, VariableBehind(op));
   const ValueId value = op.operand(1);
-  if (op.to().marks().IsHandle(value)) {
+  if (to.marks().IsHandle(value)) {
     return Error(StatusCode::kMalformedInput, "it assigns a handle of a variable");
   }
-  if (HaveRows(op.to(), {&value, 1})) {
+  if (HaveRows(to, {&value, 1})) {
     return Error(StatusCode::kUnsupported, "the assigned value has a number of rows that depends on data");
   }
-  HEARTH_TRY(op.to().variables().Assign(name, value));
+  HEARTH_TRY(to.variables().Assign(name, value));
   return std::vector<ValueId>();
 }
 

@@ -291,7 +291,7 @@ Status SubgraphReader::Expand(OperatorView& view) {
   if (ready.ok()) ready = undo.status();
   if (ready.ok() && (row.traits & kTakesRows) == 0 && HaveRows(to_, view.operands())) ready = NeedsAllRows();
   const size_t first_node = to_.graph().nodes().size();
-  Expanded made = ready.ok() ? row.expand(view) : Expanded(ready);
+  Expanded made = ready.ok() ? row.expand(view, to_) : Expanded(ready);
   // If the input's shape is known only at run time, an error about sizes means nothing.
   const bool is_open = (row.traits & kTakesHandles) == 0 && view.HasInput(0) && tensors_.IsDynamic(view.inputs()[0]);
   if (is_open && made.status().code() == StatusCode::kMalformedInput) {
