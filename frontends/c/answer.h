@@ -6,6 +6,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -69,13 +70,18 @@ inline Status NullArgument(const char* name) {
   return Error(StatusCode::kInvalidArgument, "the argument '{}' is null", name);
 }
 
-// Calls `change`, which returns nothing and changes an argument of this name; an error if that is null.
+// Answer for a function that works on `argument`, which it calls `name`: an error if that is null. `work` returns a
+// Status or nothing.
 template <typename Work>
-hearth_status Change(const void* argument, const char* name, Work&& change) noexcept {
+hearth_status AnswerOn(const void* argument, const char* name, Work&& work) noexcept {
   return Answer([&]() -> Status {
     if (argument == nullptr) return NullArgument(name);
-    change();
-    return Status::Ok();
+    if constexpr (std::is_void_v<decltype(work())>) {
+      work();
+      return Status::Ok();
+    } else {
+      return work();
+    }
   });
 }
 

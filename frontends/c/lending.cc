@@ -66,11 +66,11 @@ void hearth_sync_destroy(hearth_sync* sync) {
 }
 
 hearth_status hearth_sync_wait_for(hearth_sync* sync, uint64_t handle, uint64_t value) {
-  return hearth::Change(sync, "sync", [&] { sync->wait_for.push_back({handle, value}); });
+  return hearth::AnswerOn(sync, "sync", [&] { sync->wait_for.push_back({handle, value}); });
 }
 
 hearth_status hearth_sync_signal(hearth_sync* sync, uint64_t handle, uint64_t value) {
-  return hearth::Change(sync, "sync", [&] { sync->signal.push_back({handle, value}); });
+  return hearth::AnswerOn(sync, "sync", [&] { sync->signal.push_back({handle, value}); });
 }
 
 hearth_status hearth_session_submit(hearth_session* session, const hearth_sync* sync, uint64_t* ticket,
@@ -89,8 +89,7 @@ hearth_status hearth_session_submit(hearth_session* session, const hearth_sync* 
 }
 
 hearth_status hearth_session_wait(hearth_session* session, uint64_t ticket) {
-  return hearth::Answer([&]() -> hearth::Status {
-    HEARTH_NOT_NULL(session);
+  return hearth::AnswerOn(session, "session", [&]() -> hearth::Status {
     HEARTH_TRY(session->session->Wait({ticket, 0}));
     session->has_run = true;
     return hearth::Status::Ok();
@@ -115,8 +114,7 @@ void hearth_binding_destroy(hearth_binding* binding) {
 }
 
 hearth_status hearth_binding_set_format(hearth_binding* binding, int32_t format) {
-  return hearth::Answer([&]() -> hearth::Status {
-    HEARTH_NOT_NULL(binding);
+  return hearth::AnswerOn(binding, "binding", [&]() -> hearth::Status {
     if (format < HEARTH_FORMAT_FLOAT32 || format > HEARTH_FORMAT_RGBA16F)
       return hearth::Error(hearth::StatusCode::kInvalidArgument, "there is no format {}", format);
     binding->binding.format = static_cast<hearth::ElementFormat>(format);
@@ -126,7 +124,7 @@ hearth_status hearth_binding_set_format(hearth_binding* binding, int32_t format)
 
 hearth_status hearth_binding_set_layout(hearth_binding* binding, uint64_t offset_bytes, uint64_t row_pitch_bytes,
                                         int32_t flip_vertically) {
-  return hearth::Change(binding, "binding", [&] {
+  return hearth::AnswerOn(binding, "binding", [&] {
     binding->binding.offset_bytes = offset_bytes;
     binding->binding.row_pitch_bytes = row_pitch_bytes;
     binding->binding.flip_vertically = flip_vertically != 0;
@@ -145,20 +143,18 @@ hearth_status hearth_binding_set_scale(hearth_binding* binding, const float* sca
 }
 
 hearth_status hearth_binding_set_image_layout(hearth_binding* binding, uint32_t layout) {
-  return hearth::Change(binding, "binding", [&] { binding->binding.image_layout = layout; });
+  return hearth::AnswerOn(binding, "binding", [&] { binding->binding.image_layout = layout; });
 }
 
 hearth_status hearth_session_bind_input(hearth_session* session, size_t index, const hearth_binding* binding) {
-  return hearth::Answer([&]() -> hearth::Status {
-    HEARTH_NOT_NULL(session);
+  return hearth::AnswerOn(session, "session", [&] {
     return hearth::BindTensor(session, session->inputs, index, binding, &hearth::Session::BindInput,
                               &hearth::Session::UnbindInput);
   });
 }
 
 hearth_status hearth_session_bind_output(hearth_session* session, size_t index, const hearth_binding* binding) {
-  return hearth::Answer([&]() -> hearth::Status {
-    HEARTH_NOT_NULL(session);
+  return hearth::AnswerOn(session, "session", [&] {
     return hearth::BindTensor(session, session->outputs, index, binding, &hearth::Session::BindOutput,
                               &hearth::Session::UnbindOutput);
   });

@@ -97,8 +97,7 @@ hearth_status hearth_session_resize(hearth_session* session, const hearth_option
 }
 
 hearth_status hearth_session_resize_batch(hearth_session* session, int32_t batch) {
-  return hearth::Answer([&]() -> hearth::Status {
-    HEARTH_NOT_NULL(session);
+  return hearth::AnswerOn(session, "session", [&]() -> hearth::Status {
     HEARTH_TRY(session->session->ResizeBatch(batch));
     hearth::NoteNewShapes(*session);
     return hearth::Status::Ok();
@@ -145,8 +144,7 @@ hearth_status hearth_session_set_input(hearth_session* session, size_t index, co
 }
 
 hearth_status hearth_session_run(hearth_session* session) {
-  return hearth::Answer([&]() -> hearth::Status {
-    HEARTH_NOT_NULL(session);
+  return hearth::AnswerOn(session, "session", [&]() -> hearth::Status {
     HEARTH_TRY(session->session->Run());
     session->has_run = true;
     return hearth::Status::Ok();
@@ -156,8 +154,7 @@ hearth_status hearth_session_run(hearth_session* session) {
 hearth_status hearth_session_run_on(hearth_session* session, const void* const* inputs, const size_t* input_bytes,
                                     size_t input_count, void* const* outputs, const size_t* output_bytes,
                                     size_t output_count) {
-  return hearth::Answer([&]() -> hearth::Status {
-    HEARTH_NOT_NULL(session);
+  return hearth::AnswerOn(session, "session", [&]() -> hearth::Status {
     using hearth::SpansOf;
     HEARTH_ASSIGN(const auto read,
                   SpansOf<const std::byte>(session->inputs, "input", inputs, input_bytes, input_count));
@@ -188,25 +185,15 @@ const void* hearth_session_output_data(const hearth_session* session, size_t ind
 }
 
 hearth_status hearth_session_wait_for_device(hearth_session* session) {
-  return hearth::Answer([&]() -> hearth::Status {
-    HEARTH_NOT_NULL(session);
-    return session->session->WaitForDevice();
-  });
+  return hearth::AnswerOn(session, "session", [&] { return session->session->WaitForDevice(); });
 }
 
 hearth_status hearth_session_reset_state(hearth_session* session) {
-  return hearth::Answer([&]() -> hearth::Status {
-    HEARTH_NOT_NULL(session);
-    return session->session->ResetState();
-  });
+  return hearth::AnswerOn(session, "session", [&] { return session->session->ResetState(); });
 }
 
 hearth_status hearth_session_save_to_cache(hearth_session* session) {
-  return hearth::Answer([&]() -> hearth::Status {
-    HEARTH_NOT_NULL(session);
-    session->session->SaveToCache();
-    return hearth::Status::Ok();
-  });
+  return hearth::AnswerOn(session, "session", [&] { session->session->SaveToCache(); });
 }
 
 hearth_status hearth_session_report_json(const hearth_session* session, char** json) {
