@@ -33,16 +33,17 @@ struct GraphBuilderData {
 
 namespace {
 
-void Blame(GraphBuilderData& data, const Status& status) {
-  if (data.first_mistake.ok()) data.first_mistake = status;
+template <typename... Args>
+void Blame(GraphBuilderData& data, fmt::format_string<Args...> format, Args&&... args) {
+  if (data.first_mistake.ok())
+    data.first_mistake = Error(StatusCode::kInvalidArgument, format, std::forward<Args>(args)...);
 }
 
 // Using a builder that has no graph any more is recorded as a mistake like any other.
 GraphBuilderData& DataOf(std::unique_ptr<GraphBuilderData>& data) {
   if (data == nullptr) {
     data = std::make_unique<GraphBuilderData>();
-    Blame(*data, Error(StatusCode::kInvalidArgument,
-                       "the builder was moved from, or has built its graph: make another for another graph"));
+    Blame(*data, "the builder was moved from, or has built its graph: make another for another graph");
   }
   return *data;
 }
@@ -52,7 +53,7 @@ Activation ActivationOf(GraphBuilderData& data, BuilderActivation activation) {
                                          Activation::kReluN1To1, Activation::kTanh, Activation::kSigmoid};
   const auto number = static_cast<size_t>(activation);
   if (number < std::size(kActivations)) return kActivations[number];
-  Blame(data, Error(StatusCode::kInvalidArgument, "there is no activation {}", number));
+  Blame(data, "there is no activation {}", number);
   return Activation::kNone;
 }
 
@@ -60,16 +61,14 @@ Window2D WindowOf(GraphBuilderData& data, const BuilderWindow& window) {
   Window2D out{window.stride_h, window.stride_w, window.dilation_h, window.dilation_w, {}};
   out.padding.mode = window.padding == BuilderPadding::kSame ? PaddingMode::kSame : PaddingMode::kValid;
   if (window.padding != BuilderPadding::kSame && window.padding != BuilderPadding::kValid)
-    Blame(data, Error(StatusCode::kInvalidArgument, "there is no padding {}", static_cast<int>(window.padding)));
+    Blame(data, "there is no padding {}", static_cast<int>(window.padding));
   return out;
 }
 
 bool CheckShape(GraphBuilderData& data, const std::string& name, const std::vector<int32_t>& shape) {
   const bool fits =
       shape.size() <= Shape::kMaxRank && std::all_of(shape.begin(), shape.end(), [](int32_t d) { return d >= 0; });
-  if (!fits)
-    Blame(data, Error(StatusCode::kInvalidArgument, "'{}' must have at most {} dimensions, none negative", name,
-                      Shape::kMaxRank));
+  if (!fits) Blame(data, "'{}' must have at most {} dimensions, none negative", name, Shape::kMaxRank);
   return fits;
 }
 
@@ -77,16 +76,15 @@ bool CheckShape(GraphBuilderData& data, const std::string& name, const std::vect
 // `role` begins the message: "input 0 of add_1".
 ValueId ValueOf(GraphBuilderData& data, BuilderTensor tensor, const std::string& role) {
   if (tensor.id < 0) {
-    Blame(data, Error(StatusCode::kInvalidArgument, "{} is absent", role));
+    Blame(data, "{} is absent", role);
     return kNoValue;
   }
   if (tensor.graph != 0 && tensor.graph != data.number) {
-    Blame(data, Error(StatusCode::kInvalidArgument,
-                      "{} is a tensor of another graph; use what this graph's own calls have given", role));
+    Blame(data, "{} is a tensor of another graph; use what this graph's own calls have given", role);
     return kNoValue;
   }
   if (static_cast<size_t>(tensor.id) >= data.graph.values().size()) {
-    Blame(data, Error(StatusCode::kInvalidArgument, "{} is tensor {}, which this graph has not", role, tensor.id));
+    Blame(data, "{} is tensor {}, which this graph has not", role, tensor.id);
     return kNoValue;
   }
   return tensor.id;
@@ -111,8 +109,14 @@ BuilderTensor Append(GraphBuilderData& data, Op op, const std::vector<BuilderTen
   node.outputs = {output};
   // The shapes are inferred at once, so that an error names the call that caused it.
   const Node& added = data.graph.AddNode(std::move(node));
-  if (data.first_mistake.ok()) Blame(data, OpDefOf(added.op).infer(data.graph, added));
+  if (data.first_mistake.ok()) data.first_mistake = OpDefOf(added.op).infer(data.graph, added);
   return {output, data.number};
+}
+
+BuilderTensor AppendPool(GraphBuilderData& data, PoolKind kind, BuilderTensor x, int32_t kernel_h, int32_t kernel_w,
+                         const BuilderWindow& window) {
+  return Append(data, Pool2D{kind, kernel_h, kernel_w, WindowOf(data, window), ActivationOf(data, window.activation)},
+                {x}, 1);
 }
 
 }  // namespace
@@ -127,8 +131,7 @@ BuilderTensor GraphBuilder::Input(const std::string& name, std::vector<int32_t> 
   GraphBuilderData& data = DataOf(data_);
   if (!CheckShape(data, name, shape)) return {};
   const auto is_called_so = [&](ValueId input) { return data.graph.value(input).name == name; };
-  if (std::ranges::any_of(data.graph.inputs, is_called_so))
-    Blame(data, Error(StatusCode::kInvalidArgument, "two inputs are called '{}'", name));
+  if (std::ranges::any_of(data.graph.inputs, is_called_so)) Blame(data, "two inputs are called '{}'", name);
   const ValueId value = data.graph.AddValue({name, {DType::kFloat32, Shape::FromSpan(shape), {}}, {}});
   data.graph.inputs.push_back(value);
   return {value, data.number};
@@ -140,8 +143,8 @@ BuilderTensor GraphBuilder::Constant(const std::string& name, std::vector<int32_
   if (!CheckShape(data, name, shape)) return {};
   const Shape dims = Shape::FromSpan(shape);
   if (dims.element_count() != static_cast<int64_t>(values.size())) {
-    Blame(data, Error(StatusCode::kInvalidArgument, "constant '{}' ({}) needs {} values, {} were given", name,
-                      dims.ToString(), dims.element_count(), values.size()));
+    Blame(data, "constant '{}' ({}) needs {} values, {} were given", name, dims.ToString(), dims.element_count(),
+          values.size());
     return {};
   }
   return {data.graph.AddFloatConstant(name, dims, values), data.number};
@@ -151,8 +154,7 @@ void GraphBuilder::Output(BuilderTensor tensor, const std::string& name) {
   GraphBuilderData& data = DataOf(data_);
   const ValueId value = ValueOf(data, tensor, fmt::format("output '{}'", name));
   if (value == kNoValue) return;
-  if (Contains(data.output_names, name))
-    Blame(data, Error(StatusCode::kInvalidArgument, "two outputs are called '{}'", name));
+  if (Contains(data.output_names, name)) Blame(data, "two outputs are called '{}'", name);
   // A node's output takes its first output name, which messages use. Inputs, outputs and constants keep their names.
   const std::vector<ValueId>&inputs = data.graph.inputs, &outputs = data.graph.outputs;
   const bool is_named = Contains(inputs, value) || Contains(outputs, value) || data.graph.value(value).constant;
@@ -179,7 +181,7 @@ void GraphBuilder::Update(BuilderTensor state, BuilderTensor next) {
     pair.written = written;
     return;
   }
-  Blame(data, Error(StatusCode::kInvalidArgument, "tensor {} is not a state, or updated twice", read));
+  Blame(data, "tensor {} is not a state, or updated twice", read);
 }
 
 BuilderTensor GraphBuilder::Conv2D(BuilderTensor x, BuilderTensor filter, BuilderTensor bias,
@@ -198,19 +200,12 @@ BuilderTensor GraphBuilder::DepthwiseConv2D(BuilderTensor x, BuilderTensor filte
 
 BuilderTensor GraphBuilder::AveragePool2D(BuilderTensor x, int32_t kernel_h, int32_t kernel_w,
                                           const BuilderWindow& window) {
-  GraphBuilderData& data = DataOf(data_);
-  return Append(
-      data,
-      Pool2D{PoolKind::kAverage, kernel_h, kernel_w, WindowOf(data, window), ActivationOf(data, window.activation)},
-      {x}, 1);
+  return AppendPool(DataOf(data_), PoolKind::kAverage, x, kernel_h, kernel_w, window);
 }
 
 BuilderTensor GraphBuilder::MaxPool2D(BuilderTensor x, int32_t kernel_h, int32_t kernel_w,
                                       const BuilderWindow& window) {
-  GraphBuilderData& data = DataOf(data_);
-  return Append(
-      data, Pool2D{PoolKind::kMax, kernel_h, kernel_w, WindowOf(data, window), ActivationOf(data, window.activation)},
-      {x}, 1);
+  return AppendPool(DataOf(data_), PoolKind::kMax, x, kernel_h, kernel_w, window);
 }
 
 BuilderTensor GraphBuilder::Binary(const std::string& op, BuilderTensor a, BuilderTensor b,
@@ -219,7 +214,7 @@ BuilderTensor GraphBuilder::Binary(const std::string& op, BuilderTensor a, Build
   for (const BinaryRow& row : BinaryRows()) {
     if (row.name == op) return Append(data, hearth::Binary{row.kind, ActivationOf(data, activation)}, {a, b}, 2);
   }
-  Blame(data, Error(StatusCode::kInvalidArgument, "no binary operation is called '{}'", op));
+  Blame(data, "no binary operation is called '{}'", op);
   return {};
 }
 
@@ -228,19 +223,17 @@ BuilderTensor GraphBuilder::Unary(const std::string& op, BuilderTensor x) {
   for (const UnaryRow& row : UnaryRows()) {
     if (row.name == op) return Append(data, hearth::Unary{row.kind, 0.0f}, {x}, 1);
   }
-  Blame(data, Error(StatusCode::kInvalidArgument, "no unary operation is called '{}'", op));
+  Blame(data, "no unary operation is called '{}'", op);
   return {};
 }
 
 BuilderTensor GraphBuilder::Concat(const std::vector<BuilderTensor>& tensors, int32_t axis) {
-  GraphBuilderData& data = DataOf(data_);
-  return Append(data, hearth::Concat{axis, Activation::kNone}, tensors, tensors.size());
+  return Append(DataOf(data_), hearth::Concat{axis, Activation::kNone}, tensors, tensors.size());
 }
 
 BuilderTensor GraphBuilder::ResizeBilinear(BuilderTensor x, int32_t height, int32_t width, bool align_corners,
                                            bool half_pixel_centers) {
-  GraphBuilderData& data = DataOf(data_);
-  return Append(data, Resize{ResizeKind::kBilinear, height, width, align_corners, half_pixel_centers}, {x}, 1);
+  return Append(DataOf(data_), Resize{ResizeKind::kBilinear, height, width, align_corners, half_pixel_centers}, {x}, 1);
 }
 
 BuilderTensor GraphBuilder::Reshape(BuilderTensor x, std::vector<int32_t> shape) {
@@ -250,8 +243,7 @@ BuilderTensor GraphBuilder::Reshape(BuilderTensor x, std::vector<int32_t> shape)
 }
 
 BuilderTensor GraphBuilder::Softmax(BuilderTensor x, float beta) {
-  GraphBuilderData& data = DataOf(data_);
-  return Append(data, hearth::Softmax{beta}, {x}, 1);
+  return Append(DataOf(data_), hearth::Softmax{beta}, {x}, 1);
 }
 
 BuilderTensor GraphBuilder::FullyConnected(BuilderTensor x, BuilderTensor filter, BuilderTensor bias,
