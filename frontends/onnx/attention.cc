@@ -131,8 +131,7 @@ Made AddTurned(NodeWriter& to, ValueId x, ValueId cosine, ValueId sine, bool is_
 namespace {
 
 // What the mask adds to scores of `keys` keys.
-Made MaskOf(OpView& op, int32_t keys) {
-  NodeWriter& to = op.to();
+Made MaskOf(OpView& op, NodeWriter& to, int32_t keys) {
   HEARTH_ASSIGN(const ValueId mask, op.In(3));
   const Shape shape = to.shape(mask);
   const int last = shape.rank() - 1;
@@ -166,7 +165,7 @@ Results ReadAttention(OpView& op, GraphWriter& to) {
   const int64_t after = op.Int("right_window_size", -1);
   const Made near = VisibleKeys(to, length, count, first, op.Int("left_window_size", -1), is_causal ? 0 : after);
   HEARTH_ASSIGN(const ValueId visible, AddBoth(to, BinaryKind::kLogicalAnd, is_there, near));
-  Made mask = op.Has(3) ? MaskOf(op, count) : Made(kNoValue);
+  Made mask = op.Has(3) ? MaskOf(op, to, count) : Made(kNoValue);
   if (visible != kNoValue) mask = AddBoth(to, BinaryKind::kAdd, mask, AddedWhere(to, visible, kHidden));
   HEARTH_ASSIGN(const ValueId added, mask);
   if (op.Find("scale") != nullptr && !(op.Float("scale", 0.0) > 0.0))

@@ -42,8 +42,7 @@ Result<std::vector<double>> RealsOf(const OpView& op, std::string_view name) {
   return numbers;
 }
 
-Made RowsOf(OpView& op) {
-  NodeWriter& to = op.to();
+Made RowsOf(OpView& op, NodeWriter& to) {
   HEARTH_ASSIGN(const ValueId given, op.In(0));
   HEARTH_ASSIGN(const ValueId x,
                 to.desc(given).dtype == DType::kFloat64 ? Made(given) : to.AddCast(given, DType::kFloat32));
@@ -53,8 +52,8 @@ Made RowsOf(OpView& op) {
   return Error(StatusCode::kMalformedInput, "features of shape {}", shape.ToString());
 }
 
-Made FloatRowsOf(OpView& op) {
-  return op.to().AddCast(RowsOf(op), DType::kFloat32);
+Made FloatRowsOf(OpView& op, NodeWriter& to) {
+  return to.AddCast(RowsOf(op, to), DType::kFloat32);
 }
 
 Made LayerOf(NodeWriter& to, const Made& x, int32_t results, const std::vector<double>& weights,
@@ -92,8 +91,7 @@ Made SoftmaxOfOthers(NodeWriter& to, ValueId scores) {
 
 }  // namespace
 
-Made Transformed(OpView& op, const Made& scores, std::string_view name) {
-  NodeWriter& to = op.to();
+Made Transformed(NodeWriter& to, const Made& scores, std::string_view name) {
   HEARTH_ASSIGN(const ValueId x, scores);
   if (name == "NONE") return x;
   if (name == "LOGISTIC") return to.Add(UnaryKind::kLogistic, x);
@@ -111,16 +109,14 @@ Result<std::vector<int64_t>> ClassesOf(const OpView& op) {
   return classes;
 }
 
-Made LabelOfLargest(OpView& op, const Made& rows, const std::vector<int64_t>& classes) {
-  NodeWriter& to = op.to();
+Made LabelOfLargest(OpView& op, NodeWriter& to, const Made& rows, const std::vector<int64_t>& classes) {
   const Made place = to.Add(ArgReduce{ArgKind::kMax, 1}, {rows}, DType::kInt32);
   HEARTH_ASSIGN(const ValueId label, to.Add(Gather{0, 0}, {AddIntegers(to, classes), place}));
   if (op.Find("classlabels_strings") != nullptr) to.marks().texts.insert(label);
   return label;
 }
 
-Made ScoresOfTwo(OpView& op, ValueId scores, Single single) {
-  NodeWriter& to = op.to();
+Made ScoresOfTwo(OpView& op, NodeWriter& to, ValueId scores, Single single) {
   const bool is_logistic = PostTransform(op) == "LOGISTIC";
   const bool is_opposite = is_logistic || single == Single::kDifference;
   const Made first = is_opposite ? to.Add(UnaryKind::kNeg, scores)
@@ -129,8 +125,7 @@ Made ScoresOfTwo(OpView& op, ValueId scores, Single single) {
   return is_logistic ? to.Add(UnaryKind::kLogistic, both) : both;
 }
 
-Results Classified(OpView& op, const Made& scores, Single single, First first) {
-  NodeWriter& to = op.to();
+Results Classified(OpView& op, NodeWriter& to, const Made& scores, Single single, First first) {
   HEARTH_ASSIGN(const std::vector<int64_t> classes, ClassesOf(op));
   HEARTH_ASSIGN(const ValueId x, scores);
   const int32_t columns = to.shape(x)[1];
@@ -142,21 +137,20 @@ Results Classified(OpView& op, const Made& scores, Single single, First first) {
   const double least = single == Single::kProbability && PostTransform(op) != "LOGISTIC" ? 0.5 : 0.0;
   const Made rows =
       is_single ? to.Add(Concat{.axis = 1}, {to.AddFilled(to.shape(x), AddScalarLike(to, x, least)), x}) : Made(x);
-  HEARTH_ASSIGN(const ValueId label, LabelOfLargest(op, rows, classes));
+  HEARTH_ASSIGN(const ValueId label, LabelOfLargest(op, to, rows, classes));
   const Made all = is_single && first == First::kZero
                        ? to.Add(Concat{.axis = 1}, {to.AddFilled(to.shape(x), AddScalarLike(to, x, 0.0)), x})
                        : Made(x);
   const Made shown =
-      is_single && first == First::kRest ? ScoresOfTwo(op, x, single) : Transformed(op, all, PostTransform(op));
+      is_single && first == First::kRest ? ScoresOfTwo(op, to, x, single) : Transformed(to, all, PostTransform(op));
   return Plain({label, to.AddCast(shown, DType::kFloat32)});
 }
 
 namespace {
 
 // x by the attribute `coefficients` [results, features], plus `intercepts`.
-Made LinearScores(OpView& op, int64_t results) {
-  NodeWriter& to = op.to();
-  HEARTH_ASSIGN(const ValueId x, FloatRowsOf(op));
+Made LinearScores(OpView& op, NodeWriter& to, int64_t results) {
+  HEARTH_ASSIGN(const ValueId x, FloatRowsOf(op, to));
   HEARTH_ASSIGN(const std::vector<double> factors, RealsOf(op, "coefficients"));
   HEARTH_ASSIGN(const std::vector<double> added, RealsOf(op, "intercepts"));
   const int32_t features = to.shape(x)[1];
@@ -167,16 +161,16 @@ Made LinearScores(OpView& op, int64_t results) {
   return LayerOf(to, x, static_cast<int32_t>(results), factors, added);
 }
 
-Results ReadLinearRegressor(OpView& op, GraphWriter&) {
-  return Plain(Transformed(op, LinearScores(op, op.Int("targets", 1)), PostTransform(op)));
+Results ReadLinearRegressor(OpView& op, GraphWriter& to) {
+  return Plain(Transformed(to, LinearScores(op, to, op.Int("targets", 1)), PostTransform(op)));
 }
 
-Results ReadLinearClassifier(OpView& op, GraphWriter&) {
+Results ReadLinearClassifier(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const std::vector<double> factors, RealsOf(op, "coefficients"));
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const int32_t features = desc.shape.rank() == 0 ? 0 : desc.shape[desc.shape.rank() - 1];
   const int64_t rows = features == 0 ? 0 : ssize(factors) / features;
-  return Classified(op, LinearScores(op, rows), Single::kScore);
+  return Classified(op, to, LinearScores(op, to, rows), Single::kScore);
 }
 
 Results ReadScaler(OpView& op, GraphWriter& to) {
@@ -241,8 +235,9 @@ Results ReadArrayFeatureExtractor(OpView& op, GraphWriter& to) {
   const Shape shape = to.shape(x);
   if (shape.rank() == 0) return Error(StatusCode::kMalformedInput, "a single number");
   const auto count = static_cast<int32_t>(places.shape.element_count());
-  HEARTH_ASSIGN(const ValueId taken, to.Add(Gather{shape.rank() - 1, 0},
-                                            {x, to.AddReshape(FromFront(op, op.In(1), shape.rank() - 1, 1), {count})}));
+  HEARTH_ASSIGN(const ValueId taken,
+                to.Add(Gather{shape.rank() - 1, 0},
+                       {x, to.AddReshape(FromFront(op, to, op.In(1), shape.rank() - 1, 1), {count})}));
   return Plain(shape.rank() == 1 ? to.AddReshape(taken, {1, count}) : Made(taken));
 }
 
@@ -267,8 +262,7 @@ struct Listed {
   int32_t count = 0;
   bool are_texts = false;
 };
-Result<Listed> ListOf(const OpView& op, const std::string& prefix) {
-  NodeWriter& to = op.to();
+Result<Listed> ListOf(const OpView& op, NodeWriter& to, const std::string& prefix) {
   Made list(kNoValue);
   std::vector<int64_t> integers = op.Ints(prefix + "_int64s");
   const bool are_texts = integers.empty() && op.Find(prefix + "_strings") != nullptr;
@@ -290,8 +284,7 @@ Result<Listed> ListOf(const OpView& op, const std::string& prefix) {
 }
 
 // Whether operand 0, with a new last dimension, is each of a list: texts are no numbers.
-Made IsEach(OpView& op, const Listed& listed) {
-  NodeWriter& to = op.to();
+Made IsEach(OpView& op, NodeWriter& to, const Listed& listed) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   const Shape shape = to.shape(x);
   if (listed.count == 0 || shape.rank() >= Shape::kMaxRank || listed.are_texts != to.marks().texts.contains(x)) {
@@ -310,14 +303,14 @@ Made IsEach(OpView& op, const Listed& listed) {
 // 1 at the place of each element among the categories, in a new last dimension. Others have zeros, also where the file
 // asks for an error (zeros=0).
 Results ReadOneHotEncoder(OpView& op, GraphWriter& to) {
-  HEARTH_ASSIGN(const Listed categories, ListOf(op, "cats"));
-  return Plain(to.AddCast(IsEach(op, categories), DType::kFloat32));
+  HEARTH_ASSIGN(const Listed categories, ListOf(op, to, "cats"));
+  return Plain(to.AddCast(IsEach(op, to, categories), DType::kFloat32));
 }
 
 // The value of each key; of others the default, or -1 where that is a text which the file does not name.
 Results ReadLabelEncoder(OpView& op, GraphWriter& to) {
-  HEARTH_ASSIGN(const Listed keys, ListOf(op, "keys"));
-  HEARTH_ASSIGN(const Listed values, ListOf(op, "values"));
+  HEARTH_ASSIGN(const Listed keys, ListOf(op, to, "keys"));
+  HEARTH_ASSIGN(const Listed values, ListOf(op, to, "values"));
   if (keys.count != values.count)
     return Error(StatusCode::kMalformedInput, "{} keys and {} values", keys.count, values.count);
   const DType dtype = to.desc(values.list).dtype;
@@ -339,7 +332,7 @@ Results ReadLabelEncoder(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId missing, otherwise);
   if (to.desc(missing).dtype != dtype || to.shape(missing).element_count() != 1)
     return Error(StatusCode::kMalformedInput, "a default of {}", DTypeName(to.desc(missing).dtype));
-  HEARTH_ASSIGN(const ValueId marks, to.AddCast(IsEach(op, keys), DType::kInt32));
+  HEARTH_ASSIGN(const ValueId marks, to.AddCast(IsEach(op, to, keys), DType::kInt32));
   const int last = to.shape(marks).rank() - 1;
   const Made place = to.Add(ArgReduce{ArgKind::kMax, last}, {marks}, DType::kInt32);
   const Made is_any = to.Add(Reduce{.kind = ReduceKind::kMax, .axes_mask = 1u << last, .keep_dims = false}, {marks});

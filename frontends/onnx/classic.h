@@ -13,15 +13,15 @@ namespace hearth::onnx {
 Result<std::vector<double>> RealsOf(const OpView& op, std::string_view name);
 
 // Operand 0 as rows of float32, or of double if it has that type: [1, features] of a vector.
-Made RowsOf(OpView& op);
-Made FloatRowsOf(OpView& op);  // as float32 in any case
+Made RowsOf(OpView& op, NodeWriter& to);
+Made FloatRowsOf(OpView& op, NodeWriter& to);  // as float32 in any case
 
 // x by constant weights [results, features], plus one number for each result unless there is none.
 Made LayerOf(NodeWriter& to, const Made& x, int32_t results, const std::vector<double>& weights,
              const std::vector<double>& added);
 
 // `scores` [rows, columns] as this value of post_transform has them.
-Made Transformed(OpView& op, const Made& scores, std::string_view name);
+Made Transformed(NodeWriter& to, const Made& scores, std::string_view name);
 inline std::string_view PostTransform(const OpView& op) {
   return op.Text("post_transform", "NONE");
 }
@@ -29,7 +29,7 @@ inline std::string_view PostTransform(const OpView& op) {
 // The numbers of the node's classes (texts.h). kMalformedInput if there are none.
 Result<std::vector<int64_t>> ClassesOf(const OpView& op);
 // The class that has the largest number in each row.
-Made LabelOfLargest(OpView& op, const Made& rows, const std::vector<int64_t>& classes);
+Made LabelOfLargest(OpView& op, NodeWriter& to, const Made& rows, const std::vector<int64_t>& classes);
 
 // What a single column of scores says of two classes.
 enum class Single : uint8_t {
@@ -42,10 +42,10 @@ enum class First : uint8_t {
   kRest,  // what Single says
   kZero,
 };
-Made ScoresOfTwo(OpView& op, ValueId scores, Single single);
+Made ScoresOfTwo(OpView& op, NodeWriter& to, ValueId scores, Single single);
 
 // (class of each row, scores [rows, classes]) of scores that post_transform has not yet changed.
-Results Classified(OpView& op, const Made& scores, Single single, First first = First::kRest);
+Results Classified(OpView& op, NodeWriter& to, const Made& scores, Single single, First first = First::kRest);
 
 }  // namespace hearth::onnx
 

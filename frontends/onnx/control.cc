@@ -86,8 +86,7 @@ Result<Captured> CapturedBy(OpView& op, const GraphProto& body) {
 }
 
 // A loop that collects tensors: its turns must be known.
-Results WriteOut(OpView& op, const GraphProto& body, int64_t turns, std::vector<ValueId> values) {
-  GraphWriter& to = op.to();
+Results WriteOut(OpView& op, GraphWriter& to, const GraphProto& body, int64_t turns, std::vector<ValueId> values) {
   const size_t carried = values.size();
   std::vector<std::vector<ValueId>> collected(body.outputs.size() - 1 - carried);
   bool goes_on = turns > 0;
@@ -111,8 +110,7 @@ Results WriteOut(OpView& op, const GraphProto& body, int64_t turns, std::vector<
 }
 
 // A loop that collects nothing, which the writer writes out or makes a node.
-Results WriteLoop(OpView& op, const GraphProto& body, std::vector<ValueId> values) {
-  GraphWriter& to = op.to();
+Results WriteLoop(OpView& op, GraphWriter& to, const GraphProto& body, std::vector<ValueId> values) {
   HEARTH_ASSIGN(const Captured captured, CapturedBy(op, body));
   const size_t carried = values.size();
   HEARTH_ASSIGN(const ValueId first, to.AddConstant(Shape(), DType::kInt64, {0.0}));
@@ -177,7 +175,7 @@ Results ReadLoop(OpView& op, GraphWriter& to) {
     return Error(StatusCode::kMalformedInput, "its body has {} inputs and {} outputs for {} values",
                  body->inputs.size(), body->outputs.size(), values.size());
   }
-  if (body->outputs.size() == 1 + values.size()) return WriteLoop(op, *body, values);
+  if (body->outputs.size() == 1 + values.size()) return WriteLoop(op, to, *body, values);
   bool begins = true;
   if (op.Has(1)) {
     HEARTH_ASSIGN(const ValueId condition, op.In(1));
@@ -190,7 +188,7 @@ Results ReadLoop(OpView& op, GraphWriter& to) {
     if (!op.IsConstant(0)) return DataEndIt();
     HEARTH_ASSIGN(turns, op.Integer(0));
   }
-  return WriteOut(op, *body, begins ? std::min(turns, kMostTurns) : 0, values);
+  return WriteOut(op, to, *body, begins ? std::min(turns, kMostTurns) : 0, values);
 }
 
 Results ReadScan(OpView& op, GraphWriter& to) {

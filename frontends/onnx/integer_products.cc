@@ -201,8 +201,7 @@ Made RowZeroPoint(OpView& op, size_t i) {
   return op.to().AddReshape(list, Shape());
 }
 
-Made ExactProduct(OpView& op, ValueId x, ValueId zero, size_t weights_at, size_t zeros_at) {
-  NodeWriter& to = op.to();
+Made ExactProduct(OpView& op, NodeWriter& to, ValueId x, ValueId zero, size_t weights_at, size_t zeros_at) {
   HEARTH_ASSIGN(const ValueId given, op.In(weights_at));
   HEARTH_ASSIGN(const ValueId weight_zero, ColumnZeroPoint(op, zeros_at));
   HEARTH_TRY(CheckEightBits(to, {x, given, zero, weight_zero}));
@@ -211,8 +210,7 @@ Made ExactProduct(OpView& op, ValueId x, ValueId zero, size_t weights_at, size_t
   });
 }
 
-Made ExactConvolution(OpView& op) {
-  NodeWriter& to = op.to();
+Made ExactConvolution(OpView& op, NodeWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
   HEARTH_ASSIGN(const ValueId zero, RowZeroPoint(op, 2));
   HEARTH_ASSIGN(const ValueId filter, op.In(1));

@@ -19,7 +19,7 @@ Made AlongBlocks(NodeWriter& to, const Made& list, int axis, int64_t block, cons
 
 // The weights that DequantizeLinear makes of constant integers with a scale for each block of K, as a layer reads them:
 // those of a tensor [N,K] as Tensor::stored, of [K,N] as Tensor::turned. Not made for others.
-Result<Tensor> BlockedWeights(OpView& op);
+Result<Tensor> BlockedWeights(OpView& op, NodeWriter& to);
 
 // x - zero point, in float32. Without a zero point: kNoValue.
 Made Centered(NodeWriter& to, const Made& x, const Made& zero_point);
@@ -41,9 +41,9 @@ Made RowZeroPoint(OpView& op, size_t i);
 
 // Sums of products of integers, as int32: x, less its only zero point (or kNoValue), by operand `weights`, whose zero
 // points are operand `zeros`.
-Made ExactProduct(OpView& op, ValueId x, ValueId zero, size_t weights, size_t zeros);
+Made ExactProduct(OpView& op, NodeWriter& to, ValueId x, ValueId zero, size_t weights, size_t zeros);
 // Of ConvInteger, as int32; channels last.
-Made ExactConvolution(OpView& op);
+Made ExactConvolution(OpView& op, NodeWriter& to);
 
 }  // namespace hearth::onnx
 

@@ -143,8 +143,7 @@ Made FirstRows(NodeWriter& to, ValueId value, const OpenDimension& open, const O
 }
 
 // A Slice that begins where data say and ends a known number of elements further on; kNoValue for others.
-Made PartFrom(OpView& op, ValueId x, Order order) {
-  NodeWriter& to = op.to();
+Made PartFrom(OpView& op, NodeWriter& to, ValueId x, Order order) {
   if (op.opset() < 10 || !op.Has(1) || !op.Has(2) || HaveRows(to, {&x, 1})) return kNoValue;
   HEARTH_ASSIGN(const ValueId starts, op.In(1));
   HEARTH_ASSIGN(const ValueId ends, op.In(2));
@@ -179,7 +178,7 @@ Results ReadSlice(OpView& op, GraphWriter& to) {
   const int rank = desc.shape.rank();
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
-  HEARTH_ASSIGN(const ValueId part, PartFrom(op, x, order));
+  HEARTH_ASSIGN(const ValueId part, PartFrom(op, to, x, order));
   if (part != kNoValue) return InOrder(order, part);
   HEARTH_ASSIGN(const auto starts, op.NumbersOr(1, "starts"));
   HEARTH_ASSIGN(const auto axes, op.NumbersOr(3, "axes"));

@@ -64,8 +64,7 @@ Result<std::optional<BlockScales::Numbers>> NumbersOf(OpView& op, size_t i, int6
 }
 
 // The weights as the file has them; kNoValue if they are to be made floats.
-Made AddStoredWeights(OpView& op, const NarrowWeights& narrow, ValueId packed) {
-  NodeWriter& to = op.to();
+Made AddStoredWeights(OpView& op, NodeWriter& to, const NarrowWeights& narrow, ValueId packed) {
   const int64_t blocks = narrow.blocks();
   if (narrow.bits == 2 || op.Has(4) || narrow.depth % narrow.block != 0 || !op.Has(2)) return kNoValue;
   BlockScales grid{.size = static_cast<int32_t>(narrow.block),
@@ -96,8 +95,7 @@ Made AddStoredWeights(OpView& op, const NarrowWeights& narrow, ValueId packed) {
 }
 
 // The same as floats.
-Made AddFloatWeights(OpView& op, const NarrowWeights& narrow, ValueId packed) {
-  NodeWriter& to = op.to();
+Made AddFloatWeights(OpView& op, NodeWriter& to, const NarrowWeights& narrow, ValueId packed) {
   const auto [depth, rows, bits, block] = narrow;
   const int64_t blocks = narrow.blocks(), per_byte = narrow.per_byte(), zeros_per_row = narrow.zeros_per_row();
   HEARTH_ASSIGN(const std::vector<float> scales, op.Floats(2));
@@ -138,8 +136,7 @@ Made AddFloatWeights(OpView& op, const NarrowWeights& narrow, ValueId packed) {
 }
 
 // One value for all nodes that read the same, as the turns of a loop that is written out do.
-Made WeightsOf(OpView& op, const NarrowWeights& narrow, ValueId packed) {
-  NodeWriter& to = op.to();
+Made WeightsOf(OpView& op, NodeWriter& to, const NarrowWeights& narrow, ValueId packed) {
   const auto [depth, rows, bits, block] = narrow;
   const auto id = [&](size_t operand) {
     const Made value = op.Optional(operand);
@@ -149,16 +146,15 @@ Made WeightsOf(OpView& op, const NarrowWeights& narrow, ValueId packed) {
     // Devices make floats of stored ones, too, and many nodes may read the same ones with scales of their own.
     const auto bytes = 4 * static_cast<size_t>(narrow.rows * narrow.depth);
     if (!to.budget().ChargeMade(bytes)) return ReadingBudget::TooMuchMade("its weights");
-    HEARTH_ASSIGN(const ValueId weights, AddStoredWeights(op, narrow, packed));
-    return weights == kNoValue ? AddFloatWeights(op, narrow, packed) : Made(weights);
+    HEARTH_ASSIGN(const ValueId weights, AddStoredWeights(op, to, narrow, packed));
+    return weights == kNoValue ? AddFloatWeights(op, to, narrow, packed) : Made(weights);
   };
   return to.Once(NodeWriter::MadeOnce::kLayer, {depth, rows, bits, block, packed, id(2), id(3), id(4)}, make);
 }
 
 }  // namespace
 
-Result<Tensor> BlockedWeights(OpView& op) {
-  NodeWriter& to = op.to();
+Result<Tensor> BlockedWeights(OpView& op, NodeWriter& to) {
   const int64_t block = op.Int("block_size", 0), axis = op.Int("axis", 1);
   if (block < 1 || block > kMostLength || !op.IsConstant(0) || !op.IsConstant(1) || (op.Has(2) && !op.IsConstant(2)))
     return Tensor();
@@ -215,7 +211,7 @@ Results ReadMatMulNBits(OpView& op, GraphWriter& to) {
     return Error(StatusCode::kMalformedInput, "{} bytes of weights for {} x {}", to.desc(packed).size_bytes(), rows,
                  depth);
   }
-  HEARTH_ASSIGN(const ValueId weights, WeightsOf(op, narrow, packed));
+  HEARTH_ASSIGN(const ValueId weights, WeightsOf(op, to, narrow, packed));
   return Plain(to.Add(FullyConnected{.keep_dims = true}, {op.In(0), weights, op.Optional(5)}));
 }
 
@@ -306,7 +302,7 @@ Results ReadGatherBlockQuantized(OpView& op, GraphWriter& to) {
   const bool is_one = indices.shape.rank() == 0;
   const size_t first_node = to.graph().nodes().size();
   HEARTH_ASSIGN(const ValueId places,
-                to.AddReshape(FromFront(op, op.In(1), rows, 1), is_one ? Shape{1} : indices.shape));
+                to.AddReshape(FromFront(op, to, op.In(1), rows, 1), is_one ? Shape{1} : indices.shape));
   HEARTH_TRY(KeepRows(to, first_node));
   const auto taken = [&](size_t i) -> Made {
     HEARTH_ASSIGN(const ValueId x, op.In(i));

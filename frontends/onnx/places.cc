@@ -12,8 +12,7 @@
 
 namespace hearth::onnx {
 
-Made FromFront(OpView& op, const Made& of_file, int first, int count) {
-  NodeWriter& to = op.to();
+Made FromFront(OpView& op, NodeWriter& to, const Made& of_file, int first, int count) {
   HEARTH_ASSIGN(const Shape shape, op.ShapeOf(0));
   HEARTH_ASSIGN(const ValueId indices, of_file);
   if (IsReal(to.desc(indices)))
@@ -118,7 +117,7 @@ Results ReadGather(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, shape.rank()));
   HEARTH_ASSIGN(const TensorDesc indices, op.Desc(1));
   const size_t first_node = to.graph().nodes().size();
-  const Made places = FromFront(op, op.In(1), axis, 1);
+  const Made places = FromFront(op, to, op.In(1), axis, 1);
   // Devices read lists of indices.
   if (indices.shape.rank() > 0) return Plain(KnownNumbers(to, AddLookUp(op, Gather{axis, 0}, places, first_node)));
   HEARTH_ASSIGN(const ValueId taken, AddLookUp(op, Gather{axis, 0}, to.AddReshape(places, {1}), first_node));
@@ -129,7 +128,7 @@ Results ReadGatherElements(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, desc.shape.rank()));
   const size_t first_node = to.graph().nodes().size();
-  HEARTH_ASSIGN(const ValueId indices, FromFront(op, op.In(1), axis, 1));
+  HEARTH_ASSIGN(const ValueId indices, FromFront(op, to, op.In(1), axis, 1));
   HEARTH_ASSIGN(const ValueId places, PlacesBeside(to, indices, axis, desc.shape));
   HEARTH_TRY(KeepRows(to, first_node));
   HEARTH_ASSIGN(const ValueId list, to.AddReshape(op.In(0), {static_cast<int32_t>(desc.shape.element_count())}));
@@ -146,7 +145,7 @@ Made Coordinates(OpView& op, size_t i, int first) {
     return Error(StatusCode::kMalformedInput, "indices of shape {} for {}", desc.shape.ToString(),
                  whole.shape.ToString());
   }
-  return FromFront(op, op.In(i), first, desc.shape[rank - 1]);
+  return FromFront(op, op.to(), op.In(i), first, desc.shape[rank - 1]);
 }
 
 namespace {

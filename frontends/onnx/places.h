@@ -10,7 +10,7 @@ inline constexpr int64_t kMostKnown = 1 << 22;  // indices of a constant that ar
 
 // Indices in operand 0 as int32; negative ones count from the end. Of those in the last dimension, the k-th is among
 // the elements of dimension first + k; if `count` is 1, all are in dimension `first`.
-Made FromFront(OpView& op, const Made& indices, int first, int count);
+Made FromFront(OpView& op, NodeWriter& to, const Made& indices, int first, int count);
 
 // Operand `i`, whose last dimension has coordinates in operand 0, from its dimension `first` on, in this form.
 Made Coordinates(OpView& op, size_t i, int first);

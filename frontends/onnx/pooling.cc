@@ -65,8 +65,7 @@ Place Divided(NodeWriter& to, const Made& a, int32_t b) {
 }
 
 // Maxima and the number of each among the elements of the operand.
-Results PoolWithPlaces(const OpView& op, ValueId x, DType dtype, const Windowing& w) {
-  NodeWriter& to = op.to();
+Results PoolWithPlaces(const OpView& op, NodeWriter& to, ValueId x, DType dtype, const Windowing& w) {
   const int rank = to.shape(x).rank();
   HEARTH_ASSIGN(const ValueId plane, AsPlane(to, x));
   const MaxPoolArgmax2D pool{rank == 3 ? 1 : static_cast<int32_t>(w.kernel[0]), static_cast<int32_t>(w.kernel.back()),
@@ -135,7 +134,7 @@ Results ReadPool(OpView& op, GraphWriter& to) {
   if (op.HasOutput(1)) {
     if (dims == 3 || is_dilated)
       return Error(StatusCode::kUnsupported, "places of maxima in windows of three dimensions or with gaps");
-    return PoolWithPlaces(op, x, desc.dtype, w);
+    return PoolWithPlaces(op, to, x, desc.dtype, w);
   }
   if (dims == 3 || is_dilated) {
     made = PoolByParts(to, made, kind, w);
@@ -152,8 +151,7 @@ Results ReadPool(OpView& op, GraphWriter& to) {
 
 // What lies within windows beside each other, where MaxPool found it in a picture of shape `whole` (channels last);
 // kNoValue for other numbers.
-Made UnpoolWindows(const OpView& op, const Windowing& w, const Shape& whole) {
-  NodeWriter& to = op.to();
+Made UnpoolWindows(const OpView& op, NodeWriter& to, const Windowing& w, const Shape& whole) {
   HEARTH_ASSIGN(const ValueId numbers, op.Last(1));
   const auto found = to.marks().found_in_windows.find(numbers);
   const Node* producer = found == to.marks().found_in_windows.end() ? nullptr : to.ProducerOf(found->second);
@@ -198,7 +196,7 @@ Results ReadMaxUnpool(OpView& op, GraphWriter& to) {
   if (whole.element_count() > std::numeric_limits<int32_t>::max()) {
     return Error(StatusCode::kUnsupported, "numbers of elements in shape {}", whole.ToString());
   }
-  HEARTH_ASSIGN(const ValueId unpooled, UnpoolWindows(op, w, whole));
+  HEARTH_ASSIGN(const ValueId unpooled, UnpoolWindows(op, to, w, whole));
   if (unpooled != kNoValue) return Last(unpooled);
   const auto count = static_cast<int32_t>(whole.element_count()),
              rows = static_cast<int32_t>(to.shape(x).element_count());

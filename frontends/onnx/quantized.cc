@@ -40,8 +40,7 @@ Made Quantized(NodeWriter& to, const Made& x, const Made& scale, const Made& zer
 
 // Scales or zero points, operand `i`, ready to be broadcast to x: one number, one for each element of the axis, or one
 // for each block along it. kNoValue for absent ones.
-Made ScalesFor(OpView& op, size_t i, Order order, const Shape& x) {
-  NodeWriter& to = op.to();
+Made ScalesFor(OpView& op, NodeWriter& to, size_t i, Order order, const Shape& x) {
   if (!op.Has(i)) return kNoValue;
   HEARTH_ASSIGN(const ValueId list, op.In(i));
   const int rank = x.rank();
@@ -70,13 +69,13 @@ Results ReadQuantizeLinear(OpView& op, GraphWriter& to) {
     dtype = to.desc(zero_point).dtype;
   }
   if (!dtype) return UnknownType(type);
-  return InOrder(order, Quantized(to, x, ScalesFor(op, 1, order, shape), ScalesFor(op, 2, order, shape), *dtype));
+  return InOrder(order,
+                 Quantized(to, x, ScalesFor(op, to, 1, order, shape), ScalesFor(op, to, 2, order, shape), *dtype));
 }
 
 // The real numbers of operand `i`, a constant of 8 bits, kept in 8 bits; `scale` and `zero_point` are the operands of
 // its grid. kNoValue if something is computed or has another form.
-Made ConstantOnGrid(OpView& op, size_t i, size_t scale, size_t zero_point, int64_t axis) {
-  NodeWriter& to = op.to();
+Made ConstantOnGrid(OpView& op, NodeWriter& to, size_t i, size_t scale, size_t zero_point, int64_t axis) {
   if (!op.IsConstant(i) || !op.IsConstant(scale) || (op.Has(zero_point) && !op.IsConstant(zero_point)) ||
       op.Int("block_size", 0) != 0)
     return kNoValue;
@@ -99,14 +98,14 @@ Made ConstantOnGrid(OpView& op, size_t i, size_t scale, size_t zero_point, int64
 }
 
 Results ReadDequantizeLinear(OpView& op, GraphWriter& to) {
-  HEARTH_ASSIGN(const ValueId on_grid, ConstantOnGrid(op, 0, 1, 2, op.Int("axis", 1)));
+  HEARTH_ASSIGN(const ValueId on_grid, ConstantOnGrid(op, to, 0, 1, 2, op.Int("axis", 1)));
   if (on_grid != kNoValue) return std::vector{Tensor{.stored = on_grid}};
-  HEARTH_ASSIGN(const Tensor blocked, BlockedWeights(op));
+  HEARTH_ASSIGN(const Tensor blocked, BlockedWeights(op, to));
   if (blocked.is_made()) return std::vector{blocked};
   const Order order = OrderWithScales(op);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
-  const Made scale = to.AddCast(ScalesFor(op, 1, order, to.shape(x)), DType::kFloat32);
-  return InOrder(order, RealOf(to, x, ScalesFor(op, 2, order, to.shape(x)), scale));
+  const Made scale = to.AddCast(ScalesFor(op, to, 1, order, to.shape(x)), DType::kFloat32);
+  return InOrder(order, RealOf(to, x, ScalesFor(op, to, 2, order, to.shape(x)), scale));
 }
 
 // float32 numbers in steps of their range, as uint8.
@@ -140,15 +139,14 @@ Results ReadDynamicQuantizeLinear(OpView& op, GraphWriter& to) {
   return std::vector{TensorIn(order, counted.steps), Tensor{.plain = counted.step}, Tensor{.plain = counted.zero}};
 }
 
-Results ReadMatMulInteger(OpView& op, GraphWriter&) {
+Results ReadMatMulInteger(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   HEARTH_ASSIGN(const ValueId zero, RowZeroPoint(op, 2));
-  return Plain(ExactProduct(op, x, zero, 1, 3));
+  return Plain(ExactProduct(op, to, x, zero, 1, 3));
 }
 
 // `sums` as real numbers in units of `step` times the scales of the weights, operand `scales`; plus operand `bias`.
-Results Scaled(OpView& op, const Made& sums, ValueId step, size_t scales, size_t bias) {
-  NodeWriter& to = op.to();
+Results Scaled(OpView& op, NodeWriter& to, const Made& sums, ValueId step, size_t scales, size_t bias) {
   HEARTH_ASSIGN(const ValueId of_weights, op.In(scales));
   if (to.shape(of_weights).rank() > 1) return Error(StatusCode::kUnsupported, "scales of a batch");
   const Made unit = to.Add(BinaryKind::kMul, {step, of_weights});
@@ -157,21 +155,21 @@ Results Scaled(OpView& op, const Made& sums, ValueId step, size_t scales, size_t
 }
 
 // (x, weights, their scales, the zero points of both, bias)
-Results ReadMatMulIntegerToFloat(OpView& op, GraphWriter&) {
+Results ReadMatMulIntegerToFloat(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   HEARTH_ASSIGN(const ValueId zero, RowZeroPoint(op, 4));
   HEARTH_ASSIGN(const ValueId step, RowZeroPoint(op, 2));
-  return Scaled(op, ExactProduct(op, x, zero, 1, 5), step, 3, 6);
+  return Scaled(op, to, ExactProduct(op, to, x, zero, 1, 5), step, 3, 6);
 }
 
 // (real x, weights, their scales and zero points, bias)
 Results ReadDynamicQuantizeMatMul(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const CountedTensor x, Counted(to, op.In(0)));
-  return Scaled(op, ExactProduct(op, x.steps, x.zero, 1, 3), x.step, 2, 4);
+  return Scaled(op, to, ExactProduct(op, to, x.steps, x.zero, 1, 3), x.step, 2, 4);
 }
 
-Results ReadConvInteger(OpView& op, GraphWriter&) {
-  return Last(ExactConvolution(op));
+Results ReadConvInteger(OpView& op, GraphWriter& to) {
+  return Last(ExactConvolution(op, to));
 }
 
 // The real numbers of operand `i`, whose scale and zero point are the next two.
@@ -268,9 +266,8 @@ Results ReadQLinearConcat(OpView& op, GraphWriter& to) {
 }
 
 // A layer's weights, operand 3, whose scale and zero point are the next two.
-Result<Tensor> RealWeights(OpView& op, int64_t axis) {
-  NodeWriter& to = op.to();
-  HEARTH_ASSIGN(const ValueId on_grid, ConstantOnGrid(op, 3, 4, 5, axis));
+Result<Tensor> RealWeights(OpView& op, NodeWriter& to, int64_t axis) {
+  HEARTH_ASSIGN(const ValueId on_grid, ConstantOnGrid(op, to, 3, 4, 5, axis));
   if (on_grid != kNoValue) return Tensor{.stored = on_grid};
   HEARTH_ASSIGN(const ValueId integers, op.In(3));
   const int rank = to.shape(integers).rank();
@@ -292,7 +289,7 @@ Results ReadQLinearLayer(OpView& op, GraphWriter& to) {
   const bool has_rows = layer == QLinearLayer::kConv || op.Int("transB", 0) != 0;
   const Order order = layer == QLinearLayer::kConv ? Order::kLast : Order::kPlain;
   HEARTH_ASSIGN(const ValueId x, RealOperand(op, 0, PictureOf(op, order)));
-  HEARTH_ASSIGN(const Tensor weights, RealWeights(op, has_rows ? 0 : -1));
+  HEARTH_ASSIGN(const Tensor weights, RealWeights(op, to, has_rows ? 0 : -1));
   std::vector<Tensor> operands{TensorIn(order, x), weights};
   if (op.Has(bias)) {
     const Made alpha = to.AddNumber(DType::kFloat32, op.Float("alpha", 1.0));

@@ -23,8 +23,7 @@ Result<DType> TypeOf(const OpView& op, DType otherwise) {
 }
 
 // Numbers of the node's generator, as `dtype`. Without a seed it has one of its own.
-Made Draw(OpView& op, Random random, std::vector<ValueId> operands, DType dtype) {
-  GraphWriter& to = op.to();
+Made Draw(OpView& op, GraphWriter& to, Random random, std::vector<ValueId> operands, DType dtype) {
   const bool has_seed = op.Find("seed") != nullptr;
   random.seed = has_seed ? std::bit_cast<int32_t>(static_cast<float>(op.Float("seed", 0.0)))
                          : static_cast<int64_t>(to.graph().nodes().size()) + 1;
@@ -36,12 +35,11 @@ Made Draw(OpView& op, Random random, std::vector<ValueId> operands, DType dtype)
 Made DrawReal(OpView& op, Law law, const Shape& shape) {
   if (shape.element_count() == 0) return op.to().AddConstant(shape, DType::kFloat32, {});
   const RandomKind kind = law == Law::kNormal ? RandomKind::kStandardNormal : RandomKind::kUniform;
-  return Draw(op, {.kind = kind, .shape = shape}, {}, DType::kFloat32);
+  return Draw(op, op.to(), {.kind = kind, .shape = shape}, {}, DType::kFloat32);
 }
 
 // Numbers of the law that the operator's attributes describe.
-Made DrawByLaw(OpView& op, const Shape& shape, DType dtype) {
-  NodeWriter& to = op.to();
+Made DrawByLaw(OpView& op, NodeWriter& to, const Shape& shape, DType dtype) {
   const auto law = static_cast<Law>(op.kind());
   const bool is_normal = law == Law::kNormal;
   const double low = op.Float("low", 0.0), high = op.Float("high", 1.0);
@@ -52,7 +50,7 @@ Made DrawByLaw(OpView& op, const Shape& shape, DType dtype) {
   return to.AddCast(moved, dtype);
 }
 
-Results ReadRandom(OpView& op, GraphWriter&) {
+Results ReadRandom(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const DType dtype, TypeOf(op, DType::kFloat32));
   std::vector<int32_t> dims;
   int64_t count = 1;
@@ -62,7 +60,7 @@ Results ReadRandom(OpView& op, GraphWriter&) {
       return Error(StatusCode::kUnsupported, "a size of {} in {} dimensions", size, sizes.size());
     dims.push_back(static_cast<int32_t>(size));
   }
-  return Plain(DrawByLaw(op, Shape::FromSpan(dims), dtype));
+  return Plain(DrawByLaw(op, to, Shape::FromSpan(dims), dtype));
 }
 
 // (x) -> numbers of x's shape
@@ -70,7 +68,7 @@ Results ReadRandomLike(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const DType dtype, TypeOf(op, desc.dtype));
   HEARTH_ASSIGN(const ValueId x, op.In(0));
-  return Plain(WithRows(to, DrawByLaw(op, desc.shape, dtype), to.marks().OpenOf(x)));
+  return Plain(WithRows(to, DrawByLaw(op, to, desc.shape, dtype), to.marks().OpenOf(x)));
 }
 
 // (chances) -> 1 with that chance, or 0
@@ -93,7 +91,7 @@ Results ReadMultinomial(OpView& op, GraphWriter& to) {
                  DTypeName(dtype));
   }
   HEARTH_ASSIGN(const ValueId logits, to.AddCast(op.In(0), DType::kFloat32));
-  return Plain(Draw(op, {.kind = RandomKind::kMultinomial, .shape = {}, .samples = static_cast<int32_t>(samples)},
+  return Plain(Draw(op, to, {.kind = RandomKind::kMultinomial, .shape = {}, .samples = static_cast<int32_t>(samples)},
                     {logits}, dtype));
 }
 

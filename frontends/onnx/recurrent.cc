@@ -160,8 +160,7 @@ struct WholeWeights {
   ValueId numbers = kNoValue, scales = kNoValue;  // [4 * units, columns], [4 * units]
 };
 // Of operand `i`; its scales, operand `at`, and zero points behind them are one for a direction, or for each column.
-Result<WholeWeights> WholeWeightsOf(OpView& op, size_t i, size_t at, int32_t direction, int32_t units) {
-  NodeWriter& to = op.to();
+Result<WholeWeights> WholeWeightsOf(OpView& op, NodeWriter& to, size_t i, size_t at, int32_t direction, int32_t units) {
   const auto numbers = [&](size_t list_at) -> Made {
     HEARTH_ASSIGN(const ValueId list, op.In(list_at));
     HEARTH_ASSIGN(const ValueId own,
@@ -244,8 +243,7 @@ Result<LayerResult> EndedAt(NodeWriter& to, const Layer& layer, ValueId lengths,
 }
 
 // The operand of one direction, or zeros [batch, units].
-Made StateOf(OpView& op, size_t i, const Layer& layer, int32_t direction, bool is_batch_first) {
-  NodeWriter& to = op.to();
+Made StateOf(OpView& op, NodeWriter& to, size_t i, const Layer& layer, int32_t direction, bool is_batch_first) {
   if (!op.Has(i)) return to.AddFilled({layer.batch, layer.units}, to.AddNumber(DType::kFloat32, 0.0));
   const Made state = is_batch_first ? AddPermuted(to, op.In(i), {1, 0, 2}) : op.In(i);
   return TakeFirst(to, state, direction);
@@ -283,8 +281,8 @@ Results ReadRecurrent(OpView& op, GraphWriter& to) {
     const bool is_reverse = direction == "reverse" || d == 1;
     HEARTH_ASSIGN(layer.x, is_reverse ? reversed(x) : Made(x));
     if (is_quantized) {
-      HEARTH_ASSIGN(const WholeWeights weights, WholeWeightsOf(op, 1, 8, d, layer.units));
-      HEARTH_ASSIGN(const WholeWeights of_h, WholeWeightsOf(op, 2, 10, d, layer.units));
+      HEARTH_ASSIGN(const WholeWeights weights, WholeWeightsOf(op, to, 1, 8, d, layer.units));
+      HEARTH_ASSIGN(const WholeWeights of_h, WholeWeightsOf(op, to, 2, 10, d, layer.units));
       layer.weights = weights.numbers, layer.weight_scales = weights.scales;
       layer.recurrent = of_h.numbers, layer.recurrent_scales = of_h.scales;
     } else {
@@ -292,9 +290,9 @@ Results ReadRecurrent(OpView& op, GraphWriter& to) {
       HEARTH_ASSIGN(layer.recurrent, TakeFirst(to, RecurrentWeights(op, 2, kind), d));
     }
     HEARTH_ASSIGN(layer.bias, op.Has(3) ? TakeFirst(to, op.In(3), d) : Made(kNoValue));
-    HEARTH_ASSIGN(layer.h, StateOf(op, 5, layer, d, is_batch_first));
+    HEARTH_ASSIGN(layer.h, StateOf(op, to, 5, layer, d, is_batch_first));
     if (HasCell(kind)) {
-      HEARTH_ASSIGN(layer.c, StateOf(op, 6, layer, d, is_batch_first));
+      HEARTH_ASSIGN(layer.c, StateOf(op, to, 6, layer, d, is_batch_first));
       HEARTH_ASSIGN(layer.peepholes, op.Has(7) ? TakeFirst(to, op.In(7), d) : Made(kNoValue));
     }
     HEARTH_ASSIGN(LayerResult made, HasCell(kind)             ? AddLstm(to, layer)

@@ -34,8 +34,7 @@ Made PlacesOfRows(NodeWriter& to, const Made& places, const OpenDimension& open,
 
 // The result of a scatter, which has as many rows as operand 0. `along`: where the numbers of rows may lie in the
 // operands, as their places and updates beyond them are left out.
-Results Scattered(OpView& op, const Made& made, size_t first_node, int along) {
-  NodeWriter& to = op.to();
+Results Scattered(OpView& op, NodeWriter& to, const Made& made, size_t first_node, int along) {
   HEARTH_ASSIGN(const ValueId result, made);
   OpenDimension of_result;
   for (size_t i = 0; i < 3; ++i) {
@@ -77,13 +76,12 @@ Results ReadScatterNd(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId places, PlacesOfRows(to, all, to.marks().OpenOf(of_file), indices[0]));
   HEARTH_ASSIGN(const ValueId matrix, to.AddReshape(op.In(0), {count, row}));
   HEARTH_ASSIGN(const ValueId updates, to.AddReshape(op.In(2), {rows, row}));
-  return Scattered(op, to.AddReshape(ScatterRows(to, matrix, updates, places, kind), desc.shape), first_node, 0);
+  return Scattered(op, to, to.AddReshape(ScatterRows(to, matrix, updates, places, kind), desc.shape), first_node, 0);
 }
 
 // The list of indices along an axis that all other dimensions repeat, as PyTorch expands those of whole rows.
 // kNoValue: they differ, or are not known to be alike.
-Made RepeatedList(OpView& op, int axis) {
-  NodeWriter& to = op.to();
+Made RepeatedList(OpView& op, NodeWriter& to, int axis) {
   HEARTH_ASSIGN(const ValueId indices, op.In(1));
   const Shape shape = to.shape(indices);
   if (to.IsConstant(indices)) {
@@ -109,13 +107,12 @@ Made RepeatedList(OpView& op, int axis) {
 }
 
 // Whole slices along an axis at the places of a list: rows of a matrix.
-Made ScatterSlices(OpView& op, int axis, ValueId list, const std::optional<BinaryKind>& kind) {
-  NodeWriter& to = op.to();
+Made ScatterSlices(OpView& op, NodeWriter& to, int axis, ValueId list, const std::optional<BinaryKind>& kind) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   const int32_t rows = to.shape(list)[0], count = desc.shape[axis];
   const auto row = static_cast<int32_t>(desc.shape.element_count() / count);
   HEARTH_ASSIGN(const ValueId of_file, op.In(1));
-  const Made all = FromFront(op, list, axis, 1);
+  const Made all = FromFront(op, to, list, axis, 1);
   HEARTH_ASSIGN(const ValueId places, PlacesOfRows(to, all, to.marks().OpenOf(of_file), rows));
   const Shape turn = Exchange(0, axis, desc.shape.rank());
   HEARTH_ASSIGN(const ValueId turned, to.AddTranspose(op.In(0), turn));
@@ -139,10 +136,10 @@ Results ReadScatterElements(OpView& op, GraphWriter& to) {
   if (slices.rank() > axis) slices[axis] = desc.shape[axis];
   if (slices == desc.shape && given.shape.element_count() > 0 && desc.shape.element_count() > 0) {
     const size_t first_node = to.graph().nodes().size();
-    HEARTH_ASSIGN(const ValueId list, RepeatedList(op, axis));
-    if (list != kNoValue) return Scattered(op, ScatterSlices(op, axis, list, kind), first_node, axis);
+    HEARTH_ASSIGN(const ValueId list, RepeatedList(op, to, axis));
+    if (list != kNoValue) return Scattered(op, to, ScatterSlices(op, to, axis, list, kind), first_node, axis);
   }
-  HEARTH_ASSIGN(const ValueId indices, FromFront(op, op.In(1), axis, 1));
+  HEARTH_ASSIGN(const ValueId indices, FromFront(op, to, op.In(1), axis, 1));
   const auto rows = static_cast<int32_t>(given.shape.element_count());
   HEARTH_ASSIGN(const ValueId places, PlacesBeside(to, indices, axis, desc.shape));
   HEARTH_ASSIGN(const ValueId matrix, to.AddReshape(op.In(0), {static_cast<int32_t>(desc.shape.element_count()), 1}));

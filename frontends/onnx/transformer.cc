@@ -13,8 +13,7 @@ namespace {
 
 // What operand `i` adds to scores [batch, heads, queries, keys]: how many keys there are, and perhaps how many are left
 // out before them; or which keys count, for all queries or for each.
-Made MaskOfKeys(OpView& op, size_t i, int32_t batch, int32_t queries, int32_t keys) {
-  NodeWriter& to = op.to();
+Made MaskOfKeys(OpView& op, NodeWriter& to, size_t i, int32_t batch, int32_t queries, int32_t keys) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(i));
   const Shape& shape = desc.shape;
   Made visible(kNoValue);
@@ -38,11 +37,10 @@ Made MaskOfKeys(OpView& op, size_t i, int32_t batch, int32_t queries, int32_t ke
 }
 
 // Attention of whole heads under a mask, a bias of the scores, and perhaps only to earlier keys: [batch, queries, ...].
-Made Attend(OpView& op, const Heads& heads, size_t mask_at, size_t bias_at) {
-  NodeWriter& to = op.to();
+Made Attend(OpView& op, NodeWriter& to, const Heads& heads, size_t mask_at, size_t bias_at) {
   const Shape shape = to.shape(heads.queries), of_keys = to.shape(heads.keys);
   const int32_t queries = shape[2], keys = of_keys[2];
-  Made added = op.Has(mask_at) ? MaskOfKeys(op, mask_at, shape[0], queries, keys) : Made(kNoValue);
+  Made added = op.Has(mask_at) ? MaskOfKeys(op, to, mask_at, shape[0], queries, keys) : Made(kNoValue);
   HEARTH_ASSIGN(const bool is_causal, op.Flag("unidirectional"));
   HEARTH_ASSIGN(const ValueId visible, VisibleKeys(to, queries, keys, to.AddNumber(DType::kInt32, keys - queries), -1,
                                                    is_causal && queries > 1 ? 0 : -1));
@@ -58,8 +56,7 @@ struct Beside {
 };
 
 // (results, keys and values) of queries, keys and values side by side.
-Results AttendProjected(OpView& op, const Made& projected, const Beside& beside) {
-  NodeWriter& to = op.to();
+Results AttendProjected(OpView& op, NodeWriter& to, const Made& projected, const Beside& beside) {
   HEARTH_ASSIGN(const ValueId joined, projected);
   if (op.Int("do_rotary", 0) != 0) return Error(StatusCode::kUnsupported, "do_rotary");
   const Shape shape = to.shape(joined);
@@ -81,7 +78,7 @@ Results AttendProjected(OpView& op, const Made& projected, const Beside& beside)
     HEARTH_ASSIGN(heads.keys, with_past(0, heads.keys));
     HEARTH_ASSIGN(heads.values, with_past(1, heads.values));
   }
-  HEARTH_ASSIGN(const ValueId made, Attend(op, heads, beside.mask, beside.bias_of_scores));
+  HEARTH_ASSIGN(const ValueId made, Attend(op, to, heads, beside.mask, beside.bias_of_scores));
   if (!op.HasOutput(1)) return Plain(made);
   return Plain({made, to.Add(Pack{0}, {heads.keys, heads.values})});
 }
@@ -94,7 +91,7 @@ Results ReadProjectedAttention(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   HEARTH_ASSIGN(const ValueId weights, op.In(1));
   HEARTH_ASSIGN(const ValueId bias, op.Optional(2));
-  return AttendProjected(op, AddProduct(to, x, weights, bias), {.mask = 3, .past = 4, .bias_of_scores = 5});
+  return AttendProjected(op, to, AddProduct(to, x, weights, bias), {.mask = 3, .past = 4, .bias_of_scores = 5});
 }
 
 // (x, weights, bias, scale of x, scales of weights, mask?, zero points of x? and weights?, past?): x and weights are
@@ -103,8 +100,8 @@ Results ReadQAttention(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.In(0));
   HEARTH_ASSIGN(const ValueId zero, RowZeroPoint(op, 6));
   const Made unit = to.Add(BinaryKind::kMul, {RowZeroPoint(op, 3), op.In(4)});
-  const Made real = to.Add(BinaryKind::kMul, {to.AddCast(ExactProduct(op, x, zero, 1, 7), DType::kFloat32), unit});
-  return AttendProjected(op, to.Add(BinaryKind::kAdd, {real, op.In(2)}),
+  const Made real = to.Add(BinaryKind::kMul, {to.AddCast(ExactProduct(op, to, x, zero, 1, 7), DType::kFloat32), unit});
+  return AttendProjected(op, to, to.Add(BinaryKind::kAdd, {real, op.In(2)}),
                          {.mask = 5, .past = 8, .bias_of_scores = op.input_count()});
 }
 
@@ -130,7 +127,7 @@ Results ReadMultiHeadAttention(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(heads.queries, heads_of(0));
   HEARTH_ASSIGN(heads.keys, WithPast(op, heads_of(1), 6));
   HEARTH_ASSIGN(heads.values, WithPast(op, heads_of(2), 7));
-  return Plain({Attend(op, heads, 4, 5), heads.keys, heads.values});
+  return Plain({Attend(op, to, heads, 4, 5), heads.keys, heads.values});
 }
 
 // (words, segments?, table of words, table of positions, table of segments?, scale, offset, mask?, positions?)

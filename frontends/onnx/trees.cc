@@ -259,15 +259,15 @@ Results ReadTreeRegressor(OpView& op, GraphWriter& to) {
   if (kind == kKinds.end() || targets < 1 || targets > (1 << 24) || (targets > 1 && kind - kKinds.begin() > 1)) {
     return Error(StatusCode::kUnsupported, "aggregate_function={} of {} targets", name, targets);
   }
-  HEARTH_ASSIGN(const ValueId x, RowsOf(op));
+  HEARTH_ASSIGN(const ValueId x, RowsOf(op, to));
   HEARTH_ASSIGN(const NumberedForest numbered, ForestOf(op, to.shape(x)[1]));
   HEARTH_ASSIGN(const Weights weights, WeightsOf(op, numbered, "target", targets, targets == 1));
   const Made sums = WithBase(op, SumsOf(to, numbered.forest, x, weights, kind->second));
-  return Plain(to.AddCast(Transformed(op, sums, PostTransform(op)), DType::kFloat32));
+  return Plain(to.AddCast(Transformed(to, sums, PostTransform(op)), DType::kFloat32));
 }
 
 Results ReadTreeClassifier(OpView& op, GraphWriter& to) {
-  HEARTH_ASSIGN(const ValueId x, RowsOf(op));
+  HEARTH_ASSIGN(const ValueId x, RowsOf(op, to));
   HEARTH_ASSIGN(const NumberedForest numbered, ForestOf(op, to.shape(x)[1]));
   HEARTH_ASSIGN(const std::vector<int64_t> labels, ClassesOf(op));
   const int64_t classes = ssize(labels);
@@ -277,7 +277,7 @@ Results ReadTreeClassifier(OpView& op, GraphWriter& to) {
   const First first = is_single && !ids.empty() && ids[0] == 1 ? First::kZero : First::kRest;
   HEARTH_ASSIGN(const Weights weights, WeightsOf(op, numbered, "class", classes, is_single));
   const Made sums = WithBase(op, SumsOf(to, numbered.forest, x, weights, ReduceKind::kSum));
-  return Classified(op, sums, weights.has_negative ? Single::kDifference : Single::kProbability, first);
+  return Classified(op, to, sums, weights.has_negative ? Single::kDifference : Single::kProbability, first);
 }
 
 // A node that asks whether a feature is one of a list: a chain of nodes that ask for one of them each.
@@ -306,7 +306,7 @@ Results ReadTreeEnsemble(OpView& op, GraphWriter& to) {
                                                        ReduceKind::kMax};
   static constexpr std::array<std::string_view, 5> kTransforms = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO",
                                                                   "PROBIT"};
-  HEARTH_ASSIGN(const ValueId x, RowsOf(op));
+  HEARTH_ASSIGN(const ValueId x, RowsOf(op, to));
   HEARTH_ASSIGN(const std::vector<double> splits, RealsOf(op, "nodes_splits"));
   HEARTH_ASSIGN(const std::vector<double> modes, RealsOf(op, "nodes_modes"));
   HEARTH_ASSIGN(const std::vector<double> numbers, RealsOf(op, "leaf_weights"));
@@ -360,7 +360,7 @@ Results ReadTreeEnsemble(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(Weights weights, Weights::Room(to, forest.features.size(), columns));
   for (size_t k = 0; k < leaves; ++k) HEARTH_TRY(weights.Add(nodes + k, targets[k], numbers[k]));
   const Made sums = SumsOf(to, forest, x, weights, kKinds[static_cast<size_t>(kind)]);
-  return Plain(Transformed(op, sums, kTransforms[static_cast<size_t>(transform)]));
+  return Plain(Transformed(to, sums, kTransforms[static_cast<size_t>(transform)]));
 }
 
 }  // namespace

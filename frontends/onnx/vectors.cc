@@ -13,8 +13,7 @@ namespace {
 constexpr int64_t kMostClasses = 1 << 10, kMostCoupled = 1 << 6;
 
 // What each support vector says of each row: [rows, vectors].
-Made KernelsOf(OpView& op, ValueId x, std::vector<double> vectors, int64_t count) {
-  NodeWriter& to = op.to();
+Made KernelsOf(OpView& op, NodeWriter& to, ValueId x, std::vector<double> vectors, int64_t count) {
   HEARTH_ASSIGN(const std::vector<double> given, RealsOf(op, "kernel_params"));
   const double gamma = given.size() == 3 ? given[0] : 0.0, added = given.size() == 3 ? given[1] : 0.0,
                degree = given.size() == 3 ? given[2] : 0.0;
@@ -57,7 +56,7 @@ Made KernelsOf(OpView& op, ValueId x, std::vector<double> vectors, int64_t count
 }
 
 Results ReadSvmRegressor(OpView& op, GraphWriter& to) {
-  HEARTH_ASSIGN(const ValueId x, FloatRowsOf(op));
+  HEARTH_ASSIGN(const ValueId x, FloatRowsOf(op, to));
   HEARTH_ASSIGN(const std::vector<double> vectors, RealsOf(op, "support_vectors"));
   HEARTH_ASSIGN(const std::vector<double> factors, RealsOf(op, "coefficients"));
   HEARTH_ASSIGN(const std::vector<double> rho, RealsOf(op, "rho"));
@@ -67,9 +66,9 @@ Results ReadSvmRegressor(OpView& op, GraphWriter& to) {
     return Error(StatusCode::kMalformedInput, "{} vectors of {} features: {} numbers and {} coefficients", count,
                  features, vectors.size(), factors.size());
   }
-  const Made seen = count > 0 ? KernelsOf(op, x, vectors, count) : Made(x);
+  const Made seen = count > 0 ? KernelsOf(op, to, x, vectors, count) : Made(x);
   HEARTH_ASSIGN(const ValueId made, LayerOf(to, seen, 1, factors, rho));
-  if (op.Int("one_class", 0) == 0) return Plain(Transformed(op, made, PostTransform(op)));
+  if (op.Int("one_class", 0) == 0) return Plain(Transformed(to, made, PostTransform(op)));
   const Made is_inside = to.Add(BinaryKind::kGreater, {made, AddScalarLike(to, made, 0.0)});
   return Plain(to.Add(Select{}, {is_inside, to.AddFilled(to.shape(made), to.AddNumber(DType::kFloat32, 1.0)),
                                  AddScalarLike(to, made, -1.0)}));
@@ -152,7 +151,7 @@ Made Coupled(NodeWriter& to, ValueId firsts, int32_t classes) {
 
 // (class, scores): of two classes -score and score, or their probabilities; of more the scores of all pairs.
 Results ReadSvmClassifier(OpView& op, GraphWriter& to) {
-  HEARTH_ASSIGN(const ValueId x, FloatRowsOf(op));
+  HEARTH_ASSIGN(const ValueId x, FloatRowsOf(op, to));
   HEARTH_ASSIGN(const std::vector<double> vectors, RealsOf(op, "support_vectors"));
   HEARTH_ASSIGN(const std::vector<double> factors, RealsOf(op, "coefficients"));
   HEARTH_ASSIGN(const std::vector<double> rho, RealsOf(op, "rho"));
@@ -179,10 +178,10 @@ Results ReadSvmClassifier(OpView& op, GraphWriter& to) {
     return ReadingBudget::TooMuchMade("its vectors");
   const Pairs machines = PairsOf(per_class, factors, static_cast<size_t>(count));
   HEARTH_ASSIGN(const ValueId scores,
-                LayerOf(to, KernelsOf(op, x, vectors, count), static_cast<int32_t>(pairs), machines.weights, rho));
+                LayerOf(to, KernelsOf(op, to, x, vectors, count), static_cast<int32_t>(pairs), machines.weights, rho));
   const Made wins = to.AddCast(to.Add(BinaryKind::kGreater, {scores, AddScalarLike(to, scores, 0.0)}), DType::kFloat32);
   const Made votes = LayerOf(to, wins, static_cast<int32_t>(classes), machines.votes, machines.at_zero);
-  HEARTH_ASSIGN(const ValueId label, LabelOfLargest(op, votes, labels));
+  HEARTH_ASSIGN(const ValueId label, LabelOfLargest(op, to, votes, labels));
   Made shown(kNoValue);
   if (!slopes.empty()) {  // of a pair's first class 1 / (1 + exp(score * slope + offset))
     const auto list = [&](const std::vector<double>& numbers) {
@@ -194,12 +193,12 @@ Results ReadSvmClassifier(OpView& op, GraphWriter& to) {
     const Made rest = to.Add(BinaryKind::kSub, {AddScalarLike(to, first, 1.0), first});
     const Made all =
         classes == 2 ? to.Add(Concat{.axis = 1}, {first, rest}) : Coupled(to, first, static_cast<int32_t>(classes));
-    shown = Transformed(op, all, PostTransform(op));
+    shown = Transformed(to, all, PostTransform(op));
   } else if (classes == 2) {
-    shown =
-        ScoresOfTwo(op, scores, PostTransform(op).starts_with("SOFTMAX") ? Single::kProbability : Single::kDifference);
+    shown = ScoresOfTwo(op, to, scores,
+                        PostTransform(op).starts_with("SOFTMAX") ? Single::kProbability : Single::kDifference);
   } else {
-    shown = Transformed(op, scores, PostTransform(op));
+    shown = Transformed(to, scores, PostTransform(op));
   }
   return Plain({label, shown});
 }
