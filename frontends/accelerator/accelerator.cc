@@ -8,7 +8,6 @@
 #include "frontends/accelerator/litert_memory.h"
 #include "frontends/accelerator/litert_runtime.h"
 #include "frontends/delegate/delegate.h"
-#include "frontends/delegate/partition_kernel.h"
 #include "hearth/export.h"
 #include "hearth/version.h"
 
@@ -130,8 +129,8 @@ Status MakeDelegate(const LiteRtRuntime& runtime, LiteRtEnvironmentT* environmen
     if (!found.ok()) LogToLiteRt(fmt::format("{}; Hearth works in a context of its own", found.status().message()));
     if (found.ok()) lent = std::move(found).value();
   }
-  TfLiteDelegate* delegate = Delegate::Create(std::move(chosen), PartitionKernelRegistration(), Status::Ok(),
-                                              std::make_unique<LiteRtMemory>(runtime, std::move(lent)));
+  TfLiteDelegate* delegate =
+      Delegate::Create(std::move(chosen), Status::Ok(), std::make_unique<LiteRtMemory>(runtime, std::move(lent)));
   const Status opened = Delegate::Of(delegate)->OpenDevice();
   if (!opened.ok()) {
     Delegate::Delete(delegate);

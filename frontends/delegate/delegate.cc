@@ -77,10 +77,8 @@ bool WriteFile(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-Delegate::Delegate(DelegateOptions options, const TfLiteRegistration& kernel, Status broken,
-                   std::unique_ptr<InterpreterMemory> memory)
+Delegate::Delegate(DelegateOptions options, Status broken, std::unique_ptr<InterpreterMemory> memory)
     : options_(std::move(options)),
-      kernel_(kernel),
       broken_(std::move(broken)),
       memory_(std::move(memory)),
       is_profiling_(options_.is_profiling) {
@@ -89,11 +87,10 @@ Delegate::Delegate(DelegateOptions options, const TfLiteRegistration& kernel, St
   native_.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
 }
 
-TfLiteDelegate* Delegate::Create(DelegateOptions options, const TfLiteRegistration& kernel, Status broken,
-                                 std::unique_ptr<InterpreterMemory> memory) {
+TfLiteDelegate* Delegate::Create(DelegateOptions options, Status broken, std::unique_ptr<InterpreterMemory> memory) {
   SilenceDefaultLog();  // warnings go to the interpreter's log
   if (memory == nullptr) memory = std::make_unique<MemoryOfTensors>();
-  const std::shared_ptr<Delegate> made(new Delegate(std::move(options), kernel, std::move(broken), std::move(memory)));
+  const std::shared_ptr<Delegate> made(new Delegate(std::move(options), std::move(broken), std::move(memory)));
   made->programs_ = made;
   return &made->native_;
 }
@@ -155,7 +152,8 @@ Status Delegate::Replace(TfLiteContext& context, const std::vector<int>& nodes) 
     return Error(StatusCode::kInternal, "the interpreter does not let a delegate replace nodes");
   }
   const IntArray array(nodes);
-  if (context.ReplaceNodeSubsetsWithDelegateKernels(&context, kernel_, array.get(), &native_) != kTfLiteOk) {
+  if (context.ReplaceNodeSubsetsWithDelegateKernels(&context, PartitionKernelRegistration(), array.get(), &native_) !=
+      kTfLiteOk) {
     return Error(StatusCode::kInternal, "the interpreter could not replace {} nodes", nodes.size());
   }
   return Status::Ok();

@@ -51,11 +51,10 @@ struct PreparedNetwork {
 // continues without the delegate.
 class Delegate : public std::enable_shared_from_this<Delegate> {
  public:
-  // The interpreter's view of the delegate. `kernel` replaces the nodes of a partition; its functions call Of. `broken`
-  // is the result of applying the delegate, for options that could not be refused when they were given. `memory`: null
-  // where inputs and outputs lie in the interpreter's tensors.
-  static tflite_c::TfLiteDelegate* Create(DelegateOptions options, const tflite_c::TfLiteRegistration& kernel,
-                                          Status broken, std::unique_ptr<InterpreterMemory> memory = nullptr);
+  // The interpreter's view of the delegate. `broken` is the result of applying the delegate, for options that could not
+  // be refused when they were given. `memory`: null where inputs and outputs lie in the interpreter's tensors.
+  static tflite_c::TfLiteDelegate* Create(DelegateOptions options, Status broken = Status::Ok(),
+                                          std::unique_ptr<InterpreterMemory> memory = nullptr);
   // Called when the program deletes it. Null: nothing to do.
   static void Delete(tflite_c::TfLiteDelegate* native) noexcept;
   // Precondition: not deleted, or a kernel of it is alive.
@@ -102,8 +101,7 @@ class Delegate : public std::enable_shared_from_this<Delegate> {
   void Report(tflite_c::TfLiteContext& context, int64_t kernel, KernelReport report);
 
  private:
-  Delegate(DelegateOptions options, const tflite_c::TfLiteRegistration& kernel, Status broken,
-           std::unique_ptr<InterpreterMemory> memory);
+  Delegate(DelegateOptions options, Status broken, std::unique_ptr<InterpreterMemory> memory);
   Result<Support> FindSupported(tflite_c::TfLiteContext& context);
   Status Replace(tflite_c::TfLiteContext& context, const std::vector<int>& nodes);
   Status ReplaceKnowing(tflite_c::TfLiteContext& context, const std::vector<int>& nodes, PreparedNetwork network);
@@ -113,7 +111,6 @@ class Delegate : public std::enable_shared_from_this<Delegate> {
   void WriteReport(tflite_c::TfLiteContext& context);
 
   DelegateOptions options_;
-  tflite_c::TfLiteRegistration kernel_;
   Status broken_;
   std::unique_ptr<InterpreterMemory> memory_;
   std::atomic<bool> is_profiling_;
@@ -130,6 +127,12 @@ class Delegate : public std::enable_shared_from_this<Delegate> {
   KernelTimes times_;
   std::map<int64_t, KernelReport> kernels_;
 };
+
+// The functions that the interpreter calls for each partition, which run it as one operator, by a session.
+// Initialization reads the nodes and makes the session; a failure becomes the result of the delegate's Prepare, after
+// which the interpreter removes the delegate. Preparation makes another session if shapes have changed, and sets the
+// shapes of the outputs.
+tflite_c::TfLiteRegistration PartitionKernelRegistration();
 
 }  // namespace hearth
 

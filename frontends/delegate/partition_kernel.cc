@@ -1,5 +1,4 @@
-#include "frontends/delegate/partition_kernel.h"
-
+// Runs a partition of the interpreter's network as one operator, by a session.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>

@@ -6,7 +6,6 @@
 
 #include "core/base/error.h"
 #include "frontends/delegate/delegate.h"
-#include "frontends/delegate/partition_kernel.h"
 #include "hearth/export.h"
 
 namespace hearth {
@@ -39,7 +38,7 @@ HEARTH_EXPORT hearth::tflite_c::TfLiteDelegate* tflite_plugin_create_delegate(co
   hearth::tflite_c::TfLiteDelegate* made = nullptr;
   const hearth::Status status = hearth::Guarded([&]() -> hearth::Status {
     HEARTH_ASSIGN(hearth::DelegateOptions options, hearth::Parse(options_keys, options_values, num_options));
-    made = hearth::Delegate::Create(std::move(options), hearth::PartitionKernelRegistration(), hearth::Status::Ok());
+    made = hearth::Delegate::Create(std::move(options));
     return hearth::Status::Ok();
   });
   if (!status.ok() && report_error != nullptr) report_error(status.message().c_str());
@@ -61,7 +60,7 @@ HEARTH_EXPORT hearth::tflite_c::TfLiteDelegate* TfLiteGpuDelegateV2Create(
   const hearth::Status status = hearth::Guarded([&] {
     const auto parsed = hearth::DelegateOptionsOf(options == nullptr ? hearth::DefaultOptionsV2() : *options);
     hearth::DelegateOptions chosen = parsed.ok() ? parsed.value() : hearth::DelegateOptions();
-    made = hearth::Delegate::Create(std::move(chosen), hearth::PartitionKernelRegistration(), parsed.status());
+    made = hearth::Delegate::Create(std::move(chosen), parsed.status());
     return hearth::Status::Ok();
   });
   static_cast<void>(status);  // null reports it
