@@ -19,29 +19,18 @@ using namespace litert_c;  // NOLINT(google-build-using-namespace): the names of
 // Driver rules for a device that has to run everything, also what another does sooner.
 constexpr std::string_view kTakesMore = "+device_detections";
 
-LiteRtStatus Name(LiteRtAcceleratorT*, const char** name) {
-  if (name == nullptr) return kLiteRtStatusErrorInvalidArgument;
-  *name = "Hearth";
+// A function by which LiteRT asks for this.
+template <typename T, T kAnswer>
+LiteRtStatus Tell(LiteRtAcceleratorT*, T* answer) {
+  if (answer == nullptr) return kLiteRtStatusErrorInvalidArgument;
+  *answer = kAnswer;
   return kLiteRtStatusOk;
 }
-
-LiteRtStatus Version(LiteRtAcceleratorT*, LiteRtApiVersion* version) {
-  if (version == nullptr) return kLiteRtStatusErrorInvalidArgument;
-  *version = {1, 0, 0};
-  return kLiteRtStatusOk;
-}
-
-LiteRtStatus HardwareSupport(LiteRtAcceleratorT*, int32_t* hardware) {
-  if (hardware == nullptr) return kLiteRtStatusErrorInvalidArgument;
-  *hardware = kLiteRtHwAcceleratorGpu;
-  return kLiteRtStatusOk;
-}
-
-LiteRtStatus ResponsibleForJit(LiteRtAcceleratorT*, bool* is_responsible) {
-  if (is_responsible == nullptr) return kLiteRtStatusErrorInvalidArgument;
-  *is_responsible = true;
-  return kLiteRtStatusOk;
-}
+constexpr char kName[] = "Hearth";
+constexpr auto kTellName = Tell<const char*, kName>;
+constexpr auto kTellVersion = Tell<LiteRtApiVersion, LiteRtApiVersion{1, 0, 0}>;
+constexpr auto kTellHardware = Tell<int32_t, kLiteRtHwAcceleratorGpu>;
+constexpr auto kTellIsResponsibleForJit = Tell<bool, true>;
 
 std::string GpuOptionsOf(const LiteRtRuntime& runtime, LiteRtOptionsT* options) {
   LiteRtOpaqueOptionsT* opaque = nullptr;
@@ -165,11 +154,11 @@ Status Register(LiteRtEnvironmentT* environment) {
     return Error(StatusCode::kInternal, "LiteRT's {} answers {}", name, static_cast<int>(status));
   };
   HEARTH_TRY(call("LiteRtCreateAccelerator", &accelerator));
-  HEARTH_TRY(call("LiteRtSetAcceleratorGetName", accelerator, &Name));
-  HEARTH_TRY(call("LiteRtSetAcceleratorGetVersion", accelerator, &Version));
-  HEARTH_TRY(call("LiteRtSetAcceleratorGetHardwareSupport", accelerator, &HardwareSupport));
+  HEARTH_TRY(call("LiteRtSetAcceleratorGetName", accelerator, kTellName));
+  HEARTH_TRY(call("LiteRtSetAcceleratorGetVersion", accelerator, kTellVersion));
+  HEARTH_TRY(call("LiteRtSetAcceleratorGetHardwareSupport", accelerator, kTellHardware));
   HEARTH_TRY(call("LiteRtSetDelegateFunction", accelerator, &Create));
-  HEARTH_TRY(call("LiteRtSetIsAcceleratorDelegateResponsibleForJitCompilation", accelerator, &ResponsibleForJit));
+  HEARTH_TRY(call("LiteRtSetIsAcceleratorDelegateResponsibleForJitCompilation", accelerator, kTellIsResponsibleForJit));
   const LiteRtCustomTensorBufferHandlers& buffers = kBufferHandlers;
   for (const LiteRtTensorBufferType kind : std::span(buffers.kinds, buffers.kinds_count)) {
     HEARTH_TRY(call("LiteRtRegisterTensorBufferHandlers", environment, kind, buffers.create, buffers.destroy,
@@ -190,10 +179,10 @@ extern "C" {
 HEARTH_EXPORT extern const hearth::litert_c::LiteRtAcceleratorDef LiteRtAcceleratorImpl;
 const hearth::litert_c::LiteRtAcceleratorDef LiteRtAcceleratorImpl = {
     .abi_header = {sizeof(hearth::litert_c::LiteRtAcceleratorDef), 1, 0, 0},
-    .get_name = hearth::Name,
-    .get_version = hearth::Version,
-    .get_hardware_support = hearth::HardwareSupport,
-    .is_responsible_for_jit = hearth::ResponsibleForJit,
+    .get_name = hearth::kTellName,
+    .get_version = hearth::kTellVersion,
+    .get_hardware_support = hearth::kTellHardware,
+    .is_responsible_for_jit = hearth::kTellIsResponsibleForJit,
     .create_delegate = hearth::Create,
     .start_metrics = hearth::StartMetricsOf,
     .stop_metrics = hearth::StopMetricsOf,
