@@ -1,6 +1,4 @@
 // Activations and functions of one operand that are composed of Hearth's operations.
-#include "frontends/onnx/activations.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -8,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "frontends/onnx/operators.h"
+#include "frontends/onnx/shared.h"
 
 namespace hearth::onnx {
 namespace {

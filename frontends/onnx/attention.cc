@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "frontends/onnx/product.h"
+#include "frontends/onnx/shared.h"
 
 namespace hearth::onnx {
 namespace {

@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/graph/element.h"
 #include "core/graph/quantize.h"
-#include "frontends/onnx/places.h"
+#include "frontends/onnx/shared.h"
 #include "frontends/onnx/tensors.h"
 
 namespace hearth::onnx {

@@ -5,8 +5,8 @@
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
-#include "frontends/onnx/activations.h"
 #include "frontends/onnx/operators.h"
+#include "frontends/onnx/shared.h"
 #include "frontends/writer/rows.h"
 
 namespace hearth::onnx {

@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
-#include "frontends/onnx/product.h"
+#include "frontends/onnx/shared.h"
 #include "frontends/onnx/windows.h"
 #include "frontends/writer/expansions.h"
 

@@ -11,7 +11,7 @@
 #include "core/graph/quantize.h"
 #include "frontends/onnx/integer_products.h"
 #include "frontends/onnx/operators.h"
-#include "frontends/onnx/places.h"
+#include "frontends/onnx/shared.h"
 #include "frontends/writer/rows.h"
 
 namespace hearth::onnx {

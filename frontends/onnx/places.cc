@@ -1,6 +1,4 @@
 // Operators that read elements at indices, or find them.
-#include "frontends/onnx/places.h"
-
 #include <algorithm>
 #include <limits>
 
@@ -8,6 +6,7 @@
 #include "core/graph/element.h"
 #include "core/graph/quantize.h"
 #include "frontends/onnx/operators.h"
+#include "frontends/onnx/shared.h"
 #include "frontends/writer/rows.h"
 
 namespace hearth::onnx {

@@ -1,14 +1,12 @@
 // Products of matrices.
-#include "frontends/onnx/product.h"
-
 #include <algorithm>
 #include <bit>
 #include <utility>
 #include <vector>
 
 #include "core/base/error.h"
-#include "frontends/onnx/activations.h"
 #include "frontends/onnx/operators.h"
+#include "frontends/onnx/shared.h"
 
 namespace hearth::onnx {
 namespace {

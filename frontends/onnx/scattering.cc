@@ -3,7 +3,7 @@
 
 #include "core/base/error.h"
 #include "frontends/onnx/operators.h"
-#include "frontends/onnx/places.h"
+#include "frontends/onnx/shared.h"
 #include "frontends/onnx/windows.h"
 #include "frontends/writer/rows.h"
 #include "frontends/writer/scatter.h"

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "frontends/onnx/attention.h"
 #include "frontends/onnx/integer_products.h"
-#include "frontends/onnx/product.h"
+#include "frontends/onnx/shared.h"
 
 namespace hearth::onnx {
 namespace {

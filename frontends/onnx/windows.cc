@@ -8,8 +8,8 @@
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
-#include "frontends/onnx/activations.h"
 #include "frontends/onnx/operators.h"
+#include "frontends/onnx/shared.h"
 #include "frontends/writer/expansions.h"
 
 namespace hearth::onnx {
