@@ -14,24 +14,21 @@ Status CheckBlock(const NodeInference& inference, int32_t block) {
   HEARTH_TRY(inference.CheckKeepsType());
   HEARTH_TRY(inference.CheckRank(0, 4));
   if (block >= 1 && block <= kMaxStep) return Status::Ok();
-  return inference.Fail(StatusCode::kMalformedInput, "a block of {} x {} pixels, must be from 1 to {}", block, block,
-                        kMaxStep);
+  return inference.Malformed("a block of {} x {} pixels, must be from 1 to {}", block, block, kMaxStep);
 }
 
 // Checks rank 3 or 4 and one number per spatial dimension: block at least 1, both lists of amounts at least 0.
 Status CheckSpatial(const NodeInference& inference, const Shape& block, const Shape& before, const Shape& after) {
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
-  if (in.rank() != 3 && in.rank() != 4) {
-    return inference.Fail(StatusCode::kUnsupported, "input 0 has rank {} ({}), needs rank 3 or 4", in.rank(),
-                          in.ToString());
-  }
+  if (in.rank() != 3 && in.rank() != 4)
+    return inference.Unsupported("input 0 has rank {} ({}), needs rank 3 or 4", in.rank(), in.ToString());
   const int spatial = in.rank() - 2;
   bool valid = block.rank() == spatial && before.rank() == spatial && after.rank() == spatial;
   for (int d = 0; valid && d < spatial; ++d) valid = block[d] >= 1 && before[d] >= 0 && after[d] >= 0;
   if (valid) return Status::Ok();
-  return inference.Fail(StatusCode::kMalformedInput, "block {}, {} before and {} after for {} spatial dimensions",
-                        block.ToString(), before.ToString(), after.ToString(), spatial);
+  return inference.Malformed("block {}, {} before and {} after for {} spatial dimensions", block.ToString(),
+                             before.ToString(), after.ToString(), spatial);
 }
 
 int64_t BlockPixels(const Shape& block) {
@@ -50,10 +47,8 @@ Status InferDepthToSpace(const NodeInference& inference) {
   const int64_t block = inference.op<DepthToSpace>().block;
   HEARTH_TRY(CheckBlock(inference, inference.op<DepthToSpace>().block));
   const Shape& in = inference.shape(0);
-  if (in[3] % (block * block) != 0) {
-    return inference.Fail(StatusCode::kMalformedInput, "{} channels can't fill blocks of {} x {} pixels", in[3], block,
-                          block);
-  }
+  if (in[3] % (block * block) != 0)
+    return inference.Malformed("{} channels can't fill blocks of {} x {} pixels", in[3], block, block);
   return inference.SetOutput(0, {in[0], in[1] * block, in[2] * block, in[3] / (block * block)});
 }
 
@@ -69,10 +64,8 @@ Status InferSpaceToDepth(const NodeInference& inference) {
   const int64_t block = inference.op<SpaceToDepth>().block;
   HEARTH_TRY(CheckBlock(inference, inference.op<SpaceToDepth>().block));
   const Shape& in = inference.shape(0);
-  if (in[1] % block != 0 || in[2] % block != 0) {
-    return inference.Fail(StatusCode::kMalformedInput, "an image of {} x {} pixels has no whole blocks of {} x {}",
-                          in[1], in[2], block, block);
-  }
+  if (in[1] % block != 0 || in[2] % block != 0)
+    return inference.Malformed("an image of {} x {} pixels has no whole blocks of {} x {}", in[1], in[2], block, block);
   return inference.SetOutput(0, {in[0], in[1] / block, in[2] / block, in[3] * block * block});
 }
 
@@ -92,14 +85,13 @@ Status InferSpaceToBatch(const NodeInference& inference) {
   for (int d = 0; d < op.block.rank(); ++d) {
     const int64_t padded = int64_t{op.before[d]} + in[d + 1] + op.after[d];
     if (padded % op.block[d] != 0 || padded > std::numeric_limits<int32_t>::max()) {
-      return inference.Fail(StatusCode::kMalformedInput, "{} pixels with {} before and {} after are not blocks of {}",
-                            in[d + 1], op.before[d], op.after[d], op.block[d]);
+      return inference.Malformed("{} pixels with {} before and {} after are not blocks of {}", in[d + 1], op.before[d],
+                                 op.after[d], op.block[d]);
     }
     dims[d + 1] = padded / op.block[d];
   }
-  if (BlockPixels(op.block) > std::numeric_limits<int32_t>::max()) {
-    return inference.Fail(StatusCode::kMalformedInput, "a block of {} pixels", op.block.ToString());
-  }
+  if (BlockPixels(op.block) > std::numeric_limits<int32_t>::max())
+    return inference.Malformed("a block of {} pixels", op.block.ToString());
   dims[0] *= BlockPixels(op.block);
   return inference.SetOutput(0, dims);
 }
@@ -122,19 +114,15 @@ Status InferBatchToSpace(const NodeInference& inference) {
   const auto& op = inference.op<BatchToSpace>();
   HEARTH_TRY(CheckSpatial(inference, op.block, op.crop_before, op.crop_after));
   const Shape& in = inference.shape(0);
-  if (in[0] % BlockPixels(op.block) != 0) {
-    return inference.Fail(StatusCode::kMalformedInput, "a batch of {} can't fill blocks of {} pixels", in[0],
-                          op.block.ToString());
-  }
+  if (in[0] % BlockPixels(op.block) != 0)
+    return inference.Malformed("a batch of {} can't fill blocks of {} pixels", in[0], op.block.ToString());
   std::vector<int64_t> dims(in.dims().begin(), in.dims().end());
   dims[0] /= BlockPixels(op.block);
   for (int d = 0; d < op.block.rank(); ++d) {
     const int64_t whole = int64_t{in[d + 1]} * op.block[d];
     dims[d + 1] = whole - op.crop_before[d] - op.crop_after[d];
-    if (dims[d + 1] < 1 || whole > std::numeric_limits<int32_t>::max()) {
-      return inference.Fail(StatusCode::kMalformedInput, "{} and {} cropped from {} pixels", op.crop_before[d],
-                            op.crop_after[d], whole);
-    }
+    if (dims[d + 1] < 1 || whole > std::numeric_limits<int32_t>::max())
+      return inference.Malformed("{} and {} cropped from {} pixels", op.crop_before[d], op.crop_after[d], whole);
   }
   return inference.SetOutput(0, dims);
 }

@@ -19,13 +19,11 @@ int32_t DimOf(const Shape& shape, int rank, int i) {
 Status CheckSelectTypes(const NodeInference& inference) {
   const TensorDesc& a = inference.input(1);
   const TensorDesc& b = inference.input(2);
-  if (inference.input(0).dtype != DType::kBool) {
-    return inference.Fail(StatusCode::kUnsupported, "its condition is {}, not bool",
-                          DTypeName(inference.input(0).dtype));
-  }
+  if (inference.input(0).dtype != DType::kBool)
+    return inference.Unsupported("its condition is {}, not bool", DTypeName(inference.input(0).dtype));
   if (a.dtype != b.dtype || IsReal(a) != IsReal(b) || a.dtype == DType::kInt4) {
-    return inference.Fail(StatusCode::kMalformedInput, "can't choose between elements of types {} and {}",
-                          DTypeName(a.dtype), DTypeName(b.dtype));
+    return inference.Malformed("can't choose between elements of types {} and {}", DTypeName(a.dtype),
+                               DTypeName(b.dtype));
   }
   return inference.SetOutputTypeOf(0, 1);
 }
@@ -42,8 +40,8 @@ Status SetBroadcastOutput(const NodeInference& inference, size_t inputs) {
       const int32_t dim = DimOf(inference.shape(k), rank, i);
       if (dim == dims[i] || dim == 1) continue;
       if (dims[i] != 1) {
-        return inference.Fail(StatusCode::kMalformedInput, "the inputs' shapes {} and {} can't be broadcast together",
-                              inference.shape(0).ToString(), inference.shape(k).ToString());
+        return inference.Malformed("the inputs' shapes {} and {} can't be broadcast together",
+                                   inference.shape(0).ToString(), inference.shape(k).ToString());
       }
       dims[i] = dim;
     }
@@ -100,12 +98,12 @@ Status InferSelectRows(const NodeInference& inference) {
   const Shape& condition = inference.shape(0);
   const Shape& a = inference.shape(1);
   if (a != inference.shape(2)) {
-    return inference.Fail(StatusCode::kMalformedInput, "can't choose between tensors of shapes {} and {}", a.ToString(),
-                          inference.shape(2).ToString());
+    return inference.Malformed("can't choose between tensors of shapes {} and {}", a.ToString(),
+                               inference.shape(2).ToString());
   }
   if (condition.rank() != 1 || a.rank() == 0 || condition[0] != a[0]) {
-    return inference.Fail(StatusCode::kMalformedInput, "its condition has shape {}, not an element for each row of {}",
-                          condition.ToString(), a.ToString());
+    return inference.Malformed("its condition has shape {}, not an element for each row of {}", condition.ToString(),
+                               a.ToString());
   }
   return inference.SetOutput(0, a);
 }

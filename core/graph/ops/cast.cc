@@ -24,10 +24,9 @@ Status InferCast(const NodeInference& inference) {
   const auto& cast = inference.op<Cast>();
   const TensorDesc& input = inference.input(0);
   // A format that casts the stored integers says so by other nodes.
-  if (IsQuantized(input)) return inference.Fail(StatusCode::kUnsupported, "a quantized tensor can't be cast");
-  if (input.dtype == DType::kInt4 || cast.to == DType::kInt4) {
-    return inference.Fail(StatusCode::kUnsupported, "4-bit elements can't be cast");
-  }
+  if (IsQuantized(input)) return inference.Unsupported("a quantized tensor can't be cast");
+  if (input.dtype == DType::kInt4 || cast.to == DType::kInt4)
+    return inference.Unsupported("4-bit elements can't be cast");
   inference.SetOutputType(0, cast.to);
   return inference.SetOutput(0, inference.shape(0));
 }
@@ -50,11 +49,10 @@ Status InferBitcast(const NodeInference& inference) {
   const TensorDesc& input = inference.input(0);
   const DType to = inference.op<Bitcast>().to;
   for (const DType dtype : {input.dtype, to}) {
-    if (dtype == DType::kInt4 || dtype == DType::kBool) {
-      return inference.Fail(StatusCode::kUnsupported, "{} has no bits of its own", DTypeName(dtype));
-    }
+    if (dtype == DType::kInt4 || dtype == DType::kBool)
+      return inference.Unsupported("{} has no bits of its own", DTypeName(dtype));
   }
-  if (IsQuantized(input)) return inference.Fail(StatusCode::kUnsupported, "the bits of a quantized tensor");
+  if (IsQuantized(input)) return inference.Unsupported("the bits of a quantized tensor");
   const size_t from_bytes = BytesOf(input.dtype), to_bytes = BytesOf(to);
   std::vector<int64_t> dims(input.shape.dims().begin(), input.shape.dims().end());
   if (from_bytes > to_bytes) {
@@ -62,8 +60,8 @@ Status InferBitcast(const NodeInference& inference) {
   } else if (from_bytes < to_bytes) {
     const auto parts = static_cast<int64_t>(to_bytes / from_bytes);
     if (dims.empty() || dims.back() != parts) {
-      return inference.Fail(StatusCode::kMalformedInput, "from {} to {} the last dimension of {} must be {}",
-                            DTypeName(input.dtype), DTypeName(to), input.shape.ToString(), parts);
+      return inference.Malformed("from {} to {} the last dimension of {} must be {}", DTypeName(input.dtype),
+                                 DTypeName(to), input.shape.ToString(), parts);
     }
     dims.pop_back();
   }
@@ -89,10 +87,8 @@ void ReferenceBitcast(const Node& node, ReferenceInputs inputs, ReferenceOutputs
 }
 
 Status InferDynamicQuantize(const NodeInference& inference) {
-  if (!IsPlainFloat32(inference.input(0))) {
-    return inference.Fail(StatusCode::kUnsupported, "{} in steps of its range; it needs float32",
-                          DTypeName(inference.input(0).dtype));
-  }
+  if (!IsPlainFloat32(inference.input(0)))
+    return inference.Unsupported("{} in steps of its range; it needs float32", DTypeName(inference.input(0).dtype));
   inference.SetOutputType(0, DType::kUInt8);
   inference.SetOutputType(1, DType::kFloat32);
   inference.SetOutputType(2, DType::kUInt8);

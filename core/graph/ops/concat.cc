@@ -26,23 +26,22 @@ Status InferConcat(const NodeInference& inference) {
   const auto& concat = inference.op<Concat>();
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& first = inference.shape(0);
-  if (concat.axis >= first.rank() || concat.axis < -first.rank()) {
-    return inference.Fail(StatusCode::kMalformedInput, "axis {} is outside of rank {}", concat.axis, first.rank());
-  }
+  if (concat.axis >= first.rank() || concat.axis < -first.rank())
+    return inference.Malformed("axis {} is outside of rank {}", concat.axis, first.rank());
   const int axis = concat.axis < 0 ? concat.axis + first.rank() : concat.axis;
   std::vector<int64_t> dims(first.dims().begin(), first.dims().end());
   for (size_t i = 1; i < inference.node().inputs.size(); ++i) {
     if (inference.input(i).dtype != inference.input(0).dtype) {
-      return inference.Fail(StatusCode::kMalformedInput, "input {} is {}, input 0 is {}", i,
-                            DTypeName(inference.input(i).dtype), DTypeName(inference.input(0).dtype));
+      return inference.Malformed("input {} is {}, input 0 is {}", i, DTypeName(inference.input(i).dtype),
+                                 DTypeName(inference.input(0).dtype));
     }
     HEARTH_TRY(inference.CheckKeepsType(0, i));
     const Shape& shape = inference.shape(i);
     bool fits = shape.rank() == first.rank();
     for (int d = 0; fits && d < first.rank(); ++d) fits = d == axis || shape[d] == first[d];
     if (!fits) {
-      return inference.Fail(StatusCode::kMalformedInput, "input {} ({}) does not fit input 0 ({}) beside axis {}", i,
-                            shape.ToString(), first.ToString(), axis);
+      return inference.Malformed("input {} ({}) does not fit input 0 ({}) beside axis {}", i, shape.ToString(),
+                                 first.ToString(), axis);
     }
     dims[axis] += shape[axis];
   }
@@ -68,15 +67,12 @@ Status InferSplit(const NodeInference& inference) {
   const auto& split = inference.op<Split>();
   HEARTH_TRY(inference.CheckOperands({1, 0, split.sizes.size()}));
   const Shape in = inference.shape(0);
-  if (split.axis < 0 || split.axis >= in.rank()) {
-    return inference.Fail(StatusCode::kMalformedInput, "dimension {} is outside of rank {}", split.axis, in.rank());
-  }
+  if (split.axis < 0 || split.axis >= in.rank())
+    return inference.Malformed("dimension {} is outside of rank {}", split.axis, in.rank());
   int64_t sum = 0;
   for (int32_t size : split.sizes) sum += size;
-  if (sum != in[split.axis]) {
-    return inference.Fail(StatusCode::kMalformedInput, "parts of {} elements together from dimension {} of {}", sum,
-                          split.axis, in.ToString());
-  }
+  if (sum != in[split.axis])
+    return inference.Malformed("parts of {} elements together from dimension {} of {}", sum, split.axis, in.ToString());
   std::vector<int64_t> dims(in.dims().begin(), in.dims().end());
   for (size_t k = 0; k < split.sizes.size(); ++k) {
     HEARTH_TRY(inference.CheckKeepsType(k));
@@ -94,10 +90,8 @@ Status InferUnpack(const NodeInference& inference) {
   const auto& unpack = inference.op<Unpack>();
   HEARTH_TRY(inference.CheckOperands({1, 0, unpack.count < 0 ? 0 : static_cast<size_t>(unpack.count)}));
   const Shape in = inference.shape(0);
-  if (unpack.axis < 0 || unpack.axis >= in.rank() || in[unpack.axis] != unpack.count) {
-    return inference.Fail(StatusCode::kMalformedInput, "{} slices along dimension {} of {}", unpack.count, unpack.axis,
-                          in.ToString());
-  }
+  if (unpack.axis < 0 || unpack.axis >= in.rank() || in[unpack.axis] != unpack.count)
+    return inference.Malformed("{} slices along dimension {} of {}", unpack.count, unpack.axis, in.ToString());
   std::vector<int64_t> dims(in.dims().begin(), in.dims().end());
   dims.erase(dims.begin() + unpack.axis);
   for (size_t k = 0; k < inference.node().outputs.size(); ++k) {
@@ -114,15 +108,12 @@ void ReferenceUnpack(const Node& node, ReferenceInputs inputs, ReferenceOutputs 
 Status InferPack(const NodeInference& inference) {
   const int32_t axis = inference.op<Pack>().axis;
   const Shape& in = inference.shape(0);
-  if (axis < 0 || axis > in.rank()) {
-    return inference.Fail(StatusCode::kMalformedInput, "a new dimension {} is outside of rank {}", axis, in.rank() + 1);
-  }
+  if (axis < 0 || axis > in.rank())
+    return inference.Malformed("a new dimension {} is outside of rank {}", axis, in.rank() + 1);
   for (size_t k = 0; k < inference.node().inputs.size(); ++k) {
     HEARTH_TRY(inference.CheckKeepsType(0, k));
-    if (inference.shape(k) != in) {
-      return inference.Fail(StatusCode::kMalformedInput, "input {} has shape {}, input 0 {}", k,
-                            inference.shape(k).ToString(), in.ToString());
-    }
+    if (inference.shape(k) != in)
+      return inference.Malformed("input {} has shape {}, input 0 {}", k, inference.shape(k).ToString(), in.ToString());
   }
   std::vector<int64_t> dims(in.dims().begin(), in.dims().begin() + axis);
   dims.push_back(static_cast<int64_t>(inference.node().inputs.size()));

@@ -102,20 +102,17 @@ int64_t EnlargedSize(PaddingMode mode, int32_t in, int32_t kernel, int32_t strid
 }
 
 Status CheckAttributes(const NodeInference& inference, const TransposeConv& conv) {
-  if (std::min(conv.stride_h, conv.stride_w) < 1 || std::max(conv.stride_h, conv.stride_w) > kMaxStep) {
-    return inference.Fail(StatusCode::kMalformedInput, "stride {}x{}; each must be 1 to {}", conv.stride_h,
-                          conv.stride_w, kMaxStep);
-  }
+  if (std::min(conv.stride_h, conv.stride_w) < 1 || std::max(conv.stride_h, conv.stride_w) > kMaxStep)
+    return inference.Malformed("stride {}x{}; each must be 1 to {}", conv.stride_h, conv.stride_w, kMaxStep);
   const Padding2D& padding = conv.padding;
   if (std::min({padding.top, padding.bottom, padding.left, padding.right}) < 0 ||
       std::max({padding.top, padding.bottom, padding.left, padding.right}) > kMaxPadding) {
-    return inference.Fail(StatusCode::kMalformedInput, "padding {},{},{},{}; each must be 0 to {}", padding.top,
-                          padding.bottom, padding.left, padding.right, kMaxPadding);
+    return inference.Malformed("padding {},{},{},{}; each must be 0 to {}", padding.top, padding.bottom, padding.left,
+                               padding.right, kMaxPadding);
   }
   const bool computed = conv.height == 0 && conv.width == 0;
-  if (!computed && (conv.height < 1 || conv.width < 1)) {
-    return inference.Fail(StatusCode::kMalformedInput, "an output of {}x{} pixels", conv.height, conv.width);
-  }
+  if (!computed && (conv.height < 1 || conv.width < 1))
+    return inference.Malformed("an output of {}x{} pixels", conv.height, conv.width);
   return Status::Ok();
 }
 
@@ -145,15 +142,12 @@ Status InferImage(const NodeInference& inference, const Window2D& window) {
   const Shape& in = inference.shape(0);
   const Shape& filter = inference.shape(1);
   if (in[3] < 1 || in[3] % filter[3] != 0) {
-    return inference.Fail(StatusCode::kMalformedInput,
-                          "the filter {} reads {} channels, which does not divide the input's {} ({})",
-                          filter.ToString(), filter[3], in[3], in.ToString());
+    return inference.Malformed("the filter {} reads {} channels, which does not divide the input's {} ({})",
+                               filter.ToString(), filter[3], in[3], in.ToString());
   }
   const int32_t groups = in[3] / filter[3];
-  if (filter[0] % groups != 0) {
-    return inference.Fail(StatusCode::kMalformedInput, "{} output channels can't be split into {} groups", filter[0],
-                          groups);
-  }
+  if (filter[0] % groups != 0)
+    return inference.Malformed("{} output channels can't be split into {} groups", filter[0], groups);
   HEARTH_ASSIGN(const ImageSize size, InferWindow(inference, window, filter[1], filter[2]));
   return inference.SetOutput(0, {in[0], size.height, size.width, filter[0]});
 }
@@ -195,9 +189,8 @@ Status InferDepthwiseConv2D(const NodeInference& inference) {
   const Shape& in = inference.shape(0);
   const Shape& filter = inference.shape(1);
   if (filter[0] != 1 || in[3] < 1 || filter[3] % in[3] != 0) {
-    return inference.Fail(StatusCode::kMalformedInput,
-                          "the filter {} must be [1, height, width, a multiple of the input's {} channels]",
-                          filter.ToString(), in[3]);
+    return inference.Malformed("the filter {} must be [1, height, width, a multiple of the input's {} channels]",
+                               filter.ToString(), in[3]);
   }
   if (inference.HasInput(2)) HEARTH_TRY(inference.CheckBias(2, filter[3]));
   HEARTH_ASSIGN(const ImageSize size, InferWindow(inference, conv.window, filter[1], filter[2]));
@@ -231,14 +224,12 @@ Status InferConvInteger(const NodeInference& inference) {
                         (grid->zero_points.size() == 1 || grid->dimension == 0);
   if (!HasEightBits(x) || IsQuantized(x) || !HasEightBits(weights) || !has_grid ||
       !inference.graph().IsConstant(inference.node().inputs[1])) {
-    return inference.Fail(
-        StatusCode::kUnsupported,
+    return inference.Unsupported(
         "x needs plain 8-bit integers, and constant weights of 8 bits scale 1 and zero points of results");
   }
   const bool has_zero = inference.HasInput(2);
-  if (has_zero && (inference.input(2) != TensorDesc{x.dtype, Shape(), std::nullopt})) {
-    return inference.Fail(StatusCode::kMalformedInput, "its zero point is no {} number", DTypeName(x.dtype));
-  }
+  if (has_zero && (inference.input(2) != TensorDesc{x.dtype, Shape(), std::nullopt}))
+    return inference.Malformed("its zero point is no {} number", DTypeName(x.dtype));
   inference.SetOutputType(0, DType::kInt32);
   if (weights.shape.rank() == 4) {
     HEARTH_TRY(inference.CheckRank(0, 4));
@@ -246,10 +237,8 @@ Status InferConvInteger(const NodeInference& inference) {
   }
   HEARTH_TRY(inference.CheckRank(1, 2));
   Shape out = x.shape;
-  if (out.rank() == 0 || out[out.rank() - 1] != weights.shape[1]) {
-    return inference.Fail(StatusCode::kMalformedInput, "rows of {} by weights {}", out.ToString(),
-                          weights.shape.ToString());
-  }
+  if (out.rank() == 0 || out[out.rank() - 1] != weights.shape[1])
+    return inference.Malformed("rows of {} by weights {}", out.ToString(), weights.shape.ToString());
   out[out.rank() - 1] = weights.shape[0];
   return inference.SetOutput(0, out);
 }
@@ -273,8 +262,8 @@ Status InferTransposeConv(const NodeInference& inference) {
   HEARTH_TRY(CheckAttributes(inference, conv));
   const Shape &in = inference.shape(0), &filter = inference.shape(1);
   if (filter[3] != in[3]) {
-    return inference.Fail(StatusCode::kMalformedInput, "the filter {} reads {} channels, the input {} has {}",
-                          filter.ToString(), filter[3], in.ToString(), in[3]);
+    return inference.Malformed("the filter {} reads {} channels, the input {} has {}", filter.ToString(), filter[3],
+                               in.ToString(), in[3]);
   }
   if (inference.HasInput(2)) HEARTH_TRY(inference.CheckBias(2, filter[0]));
   const Padding2D& padding = conv.padding;
@@ -284,8 +273,8 @@ Status InferTransposeConv(const NodeInference& inference) {
     width = EnlargedSize(padding.mode, in[2], filter[2], conv.stride_w, padding.left, padding.right);
   }
   if (height < 1 || width < 1 || height > kMaxSide || width > kMaxSide) {
-    return inference.Fail(StatusCode::kMalformedInput, "an output of {}x{} pixels (input {}, filter {})", height, width,
-                          in.ToString(), filter.ToString());
+    return inference.Malformed("an output of {}x{} pixels (input {}, filter {})", height, width, in.ToString(),
+                               filter.ToString());
   }
   return inference.SetOutput(0, {in[0], height, width, filter[0]});
 }

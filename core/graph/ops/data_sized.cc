@@ -14,8 +14,8 @@ Status InferScatter(const NodeInference& inference) {
   const Shape &matrix = inference.shape(0), &rows = inference.shape(1), &places = inference.shape(2);
   const bool fits = matrix.rank() == 2 && rows.rank() == 2 && rows[1] == matrix[1] && places == Shape{rows[0]};
   if (!fits || inference.input(2).dtype != DType::kInt32 || inference.input(2).quantization) {
-    return inference.Fail(StatusCode::kMalformedInput, "rows of shape {} at places {}[{}] of {}", rows.ToString(),
-                          DTypeName(inference.input(2).dtype), places.ToString(), matrix.ToString());
+    return inference.Malformed("rows of shape {} at places {}[{}] of {}", rows.ToString(),
+                               DTypeName(inference.input(2).dtype), places.ToString(), matrix.ToString());
   }
   return inference.SetOutput(0, matrix);
 }
@@ -46,7 +46,7 @@ void ReferenceScatter(const Node& node, ReferenceInputs inputs, ReferenceOutputs
 
 Status InferWhere(const NodeInference& inference) {
   const Shape& shape = inference.shape(0);
-  if (shape.rank() < 1) return inference.Fail(StatusCode::kUnsupported, "a scalar has no coordinates");
+  if (shape.rank() < 1) return inference.Unsupported("a scalar has no coordinates");
   inference.SetOutputType(0, DType::kInt64);
   inference.SetOutputType(1, DType::kInt32);
   HEARTH_TRY(inference.SetOutput(0, {shape.element_count(), int64_t{shape.rank()}}));
@@ -73,10 +73,8 @@ void ReferenceWhere(const Node& /*node*/, ReferenceInputs inputs, ReferenceOutpu
 Status InferUnique(const NodeInference& inference) {
   HEARTH_TRY(inference.CheckRank(0, 1));
   const DType indices = inference.output(1).dtype;
-  if (indices != DType::kInt32 && indices != DType::kInt64) {
-    return inference.Fail(StatusCode::kMalformedInput, "the indices are {}, they need int32 or int64",
-                          DTypeName(indices));
-  }
+  if (indices != DType::kInt32 && indices != DType::kInt64)
+    return inference.Malformed("the indices are {}, they need int32 or int64", DTypeName(indices));
   HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
   inference.SetOutputType(1, indices);
   inference.SetOutputType(2, DType::kInt32);

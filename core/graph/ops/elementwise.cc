@@ -12,8 +12,7 @@ namespace {
 
 Status CheckBool(const NodeInference& inference, size_t i) {
   if (inference.input(i).dtype == DType::kBool) return Status::Ok();
-  return inference.Fail(StatusCode::kUnsupported, "input {} is {}; only bool can be run here", i,
-                        DTypeName(inference.input(i).dtype));
+  return inference.Unsupported("input {} is {}; only bool can be run here", i, DTypeName(inference.input(i).dtype));
 }
 
 // Whether the row's operation supports the type of input `i`.
@@ -24,16 +23,14 @@ Status CheckOperandType(const NodeInference& inference, size_t i, const Row& row
   if (row.rule == ElementRule::kCompared && desc.dtype == DType::kBool) return Status::Ok();
   if (!IsReal(desc) && desc.dtype != DType::kInt4 && !row.integer_text.empty()) return Status::Ok();
   if (!row.text.empty()) return inference.CheckReal(i);
-  return inference.Fail(StatusCode::kUnsupported,
-                        "input {} is not of a plain integer type, which alone can be run here", i);
+  return inference.Unsupported("input {} is not of a plain integer type, which alone can be run here", i);
 }
 
 Status CheckSameTypes(const NodeInference& inference, size_t a, size_t b) {
   const TensorDesc& first = inference.input(a);
   const TensorDesc& second = inference.input(b);
   if (first.dtype == second.dtype && IsReal(first) == IsReal(second)) return Status::Ok();
-  return inference.Fail(StatusCode::kMalformedInput, "the inputs' types differ: {} and {}", DTypeName(first.dtype),
-                        DTypeName(second.dtype));
+  return inference.Malformed("the inputs' types differ: {} and {}", DTypeName(first.dtype), DTypeName(second.dtype));
 }
 
 template <typename Row>
@@ -45,7 +42,7 @@ Status SetResultType(const NodeInference& inference, const Row& row) {
   if (row.rule != ElementRule::kConverted) return inference.SetOutputTypeOf(0, 0);
   const TensorDesc& out = inference.output(0);
   if (IsReal(out) && out.dtype != DType::kBool) return Status::Ok();
-  return inference.Fail(StatusCode::kMalformedInput, "its output is {} without a quantization", DTypeName(out.dtype));
+  return inference.Malformed("its output is {} without a quantization", DTypeName(out.dtype));
 }
 
 // out[i] = function(a, b), with a and b broadcast to the output.
@@ -101,10 +98,8 @@ Status InferBinary(const NodeInference& inference) {
   HEARTH_TRY(SetResultType(inference, row));
   const bool has_real_result = row.rule == ElementRule::kNumbers && IsReal(inference.input(0));
   if (binary.activation != Activation::kNone && !has_real_result &&
-      (row.rule != ElementRule::kNumbers || !ActivationBounds(binary.activation).has_value())) {
-    return inference.Fail(StatusCode::kUnsupported, "activation {} does not apply to its result",
-                          ActivationName(binary.activation));
-  }
+      (row.rule != ElementRule::kNumbers || !ActivationBounds(binary.activation).has_value()))
+    return inference.Unsupported("activation {} does not apply to its result", ActivationName(binary.activation));
   return SetBroadcastOutput(inference, 2);
 }
 
@@ -130,8 +125,8 @@ Status InferPRelu(const NodeInference& inference) {
   HEARTH_TRY(SetBroadcastOutput(inference, 2));
   const Shape& out = inference.output(0).shape;
   if (out == inference.shape(0)) return Status::Ok();
-  return inference.Fail(StatusCode::kMalformedInput, "alpha has shape {}, which does not broadcast to the input's, {}",
-                        inference.shape(1).ToString(), inference.shape(0).ToString());
+  return inference.Malformed("alpha has shape {}, which does not broadcast to the input's, {}",
+                             inference.shape(1).ToString(), inference.shape(0).ToString());
 }
 
 void ReferencePRelu(const Node&, ReferenceInputs inputs, ReferenceOutputs outputs) {
@@ -143,8 +138,8 @@ Status InferAddN(const NodeInference& inference) {
     HEARTH_TRY(CheckSameTypes(inference, 0, k));
     HEARTH_TRY(CheckOperandType(inference, k, RowOf(BinaryKind::kAdd)));
     if (inference.shape(k) == inference.shape(0)) continue;
-    return inference.Fail(StatusCode::kMalformedInput, "input {} has shape {}, but input 0 {}", k,
-                          inference.shape(k).ToString(), inference.shape(0).ToString());
+    return inference.Malformed("input {} has shape {}, but input 0 {}", k, inference.shape(k).ToString(),
+                               inference.shape(0).ToString());
   }
   HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
   return inference.SetOutput(0, inference.shape(0));

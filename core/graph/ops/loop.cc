@@ -12,20 +12,18 @@ namespace {
 Status CheckPart(const NodeInference& inference, const Graph& part, std::string_view name, size_t outputs) {
   const Node& node = inference.node();
   if (part.inputs.size() != node.inputs.size() || part.outputs.size() != outputs || !part.states.empty()) {
-    return inference.Fail(StatusCode::kMalformedInput, "its {} makes {} of {} values with {} states, the loop has {}",
-                          name, part.outputs.size(), part.inputs.size(), part.states.size(), node.inputs.size());
+    return inference.Malformed("its {} makes {} of {} values with {} states, the loop has {}", name,
+                               part.outputs.size(), part.inputs.size(), part.states.size(), node.inputs.size());
   }
   for (size_t k = 0; k < node.inputs.size(); ++k) {
     if (part.value(part.inputs[k]).desc == inference.input(k)) continue;
-    return inference.Fail(StatusCode::kMalformedInput, "value {} is {}[{}], its {} takes {}[{}]", k,
-                          DTypeName(inference.input(k).dtype), inference.shape(k).ToString(), name,
-                          DTypeName(part.value(part.inputs[k]).desc.dtype),
-                          part.value(part.inputs[k]).desc.shape.ToString());
+    return inference.Malformed("value {} is {}[{}], its {} takes {}[{}]", k, DTypeName(inference.input(k).dtype),
+                               inference.shape(k).ToString(), name, DTypeName(part.value(part.inputs[k]).desc.dtype),
+                               part.value(part.inputs[k]).desc.shape.ToString());
   }
   for (const Value& value : part.values()) {
     if (CheckedElementCount(value.desc.shape).value_or(kMaxElementCount) <= kMaxReferenceElements) continue;
-    return inference.Fail(StatusCode::kUnsupported, "its {} has a tensor of shape {}", name,
-                          value.desc.shape.ToString());
+    return inference.Unsupported("its {} has a tensor of shape {}", name, value.desc.shape.ToString());
   }
   return Status::Ok();
 }
@@ -35,23 +33,23 @@ Status CheckPart(const NodeInference& inference, const Graph& part, std::string_
 Status InferLoop(const NodeInference& inference) {
   HEARTH_TRY(inference.CheckOperands({1, kAnyNumber, inference.node().inputs.size()}));
   for (size_t k = 0; k < inference.node().inputs.size(); ++k) {
-    if (!inference.HasInput(k)) return inference.Fail(StatusCode::kMalformedInput, "value {} is absent", k);
+    if (!inference.HasInput(k)) return inference.Malformed("value {} is absent", k);
   }
   const auto& loop = inference.op<Loop>();
-  if (loop.graphs == nullptr) return inference.Fail(StatusCode::kUnsupported, "its body is not known");
+  if (loop.graphs == nullptr) return inference.Unsupported("its body is not known");
   HEARTH_TRY(CheckPart(inference, loop.graphs->condition, "condition", 1));
   HEARTH_TRY(CheckPart(inference, loop.graphs->body, "body", inference.node().inputs.size()));
   const TensorDesc& condition = loop.graphs->condition.value(loop.graphs->condition.outputs[0]).desc;
   if (condition.dtype != DType::kBool || condition.shape.element_count() != 1) {
-    return inference.Fail(StatusCode::kMalformedInput, "its condition is {}[{}], not one bool",
-                          DTypeName(condition.dtype), condition.shape.ToString());
+    return inference.Malformed("its condition is {}[{}], not one bool", DTypeName(condition.dtype),
+                               condition.shape.ToString());
   }
   for (size_t k = 0; k < inference.node().inputs.size(); ++k) {
     const TensorDesc& made = loop.graphs->body.value(loop.graphs->body.outputs[k]).desc;
     if (made != inference.input(k)) {
-      return inference.Fail(StatusCode::kUnsupported, "value {} is {}[{}], its body makes {}[{}] of it", k,
-                            DTypeName(inference.input(k).dtype), inference.shape(k).ToString(), DTypeName(made.dtype),
-                            made.shape.ToString());
+      return inference.Unsupported("value {} is {}[{}], its body makes {}[{}] of it", k,
+                                   DTypeName(inference.input(k).dtype), inference.shape(k).ToString(),
+                                   DTypeName(made.dtype), made.shape.ToString());
     }
     inference.DescribeOutput(k, made);
   }

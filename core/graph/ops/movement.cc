@@ -18,8 +18,8 @@ Status InferTranspose(const NodeInference& inference) {
     dims.push_back(in[from]);
   }
   if (permutation.rank() != in.rank() || used != (1u << in.rank()) - 1) {
-    return inference.Fail(StatusCode::kMalformedInput, "{} is not a permutation of the {} dimensions of {}",
-                          permutation.ToString(), in.rank(), in.ToString());
+    return inference.Malformed("{} is not a permutation of the {} dimensions of {}", permutation.ToString(), in.rank(),
+                               in.ToString());
   }
   return inference.SetOutput(0, dims);
 }
@@ -38,22 +38,20 @@ Status InferSlice(const NodeInference& inference) {
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
   if (slice.begin.rank() != in.rank() || slice.size.rank() != in.rank() || slice.strides.rank() != in.rank()) {
-    return inference.Fail(StatusCode::kMalformedInput, "begin, size and strides for {}, {} and {} dimensions, not {}",
-                          slice.begin.rank(), slice.size.rank(), slice.strides.rank(), in.rank());
+    return inference.Malformed("begin, size and strides for {}, {} and {} dimensions, not {}", slice.begin.rank(),
+                               slice.size.rank(), slice.strides.rank(), in.rank());
   }
   for (int d = 0; d < in.rank(); ++d) {
     const int64_t first = slice.begin[d], last = first + (int64_t{slice.size[d]} - 1) * slice.strides[d];
     const bool inside = slice.size[d] == 0 || (first >= 0 && first < in[d] && last >= 0 && last < in[d]);
     if (slice.size[d] < 0 || !inside || slice.strides[d] == 0) {
-      return inference.Fail(StatusCode::kMalformedInput, "{} elements from {} by {} of dimension {}, which has {}",
-                            slice.size[d], slice.begin[d], slice.strides[d], d, in[d]);
+      return inference.Malformed("{} elements from {} by {} of dimension {}, which has {}", slice.size[d],
+                                 slice.begin[d], slice.strides[d], d, in[d]);
     }
   }
   const std::optional<int64_t> count = CheckedElementCount(slice.shape);
-  if (!count || *count != slice.size.element_count()) {
-    return inference.Fail(StatusCode::kMalformedInput, "a slice of {} can't be seen as {}", slice.size.ToString(),
-                          slice.shape.ToString());
-  }
+  if (!count || *count != slice.size.element_count())
+    return inference.Malformed("a slice of {} can't be seen as {}", slice.size.ToString(), slice.shape.ToString());
   return inference.SetOutput(0, slice.shape);
 }
 
@@ -72,8 +70,8 @@ Status InferTile(const NodeInference& inference) {
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
   if (multiples.rank() != in.rank()) {
-    return inference.Fail(StatusCode::kMalformedInput, "multiples for {} dimensions, the input has {} ({})",
-                          multiples.rank(), in.rank(), in.ToString());
+    return inference.Malformed("multiples for {} dimensions, the input has {} ({})", multiples.rank(), in.rank(),
+                               in.ToString());
   }
   std::vector<int64_t> dims;
   for (int d = 0; d < in.rank(); ++d) dims.push_back(int64_t{in[d]} * multiples[d]);
@@ -95,9 +93,7 @@ Status InferBroadcastTo(const NodeInference& inference) {
   const int added = shape.rank() - in.rank();
   bool fits = added >= 0;
   for (int d = 0; fits && d < in.rank(); ++d) fits = in[d] == 1 || in[d] == shape[d + added];
-  if (!fits) {
-    return inference.Fail(StatusCode::kMalformedInput, "{} can't be broadcast to {}", in.ToString(), shape.ToString());
-  }
+  if (!fits) return inference.Malformed("{} can't be broadcast to {}", in.ToString(), shape.ToString());
   return inference.SetOutput(0, shape);
 }
 
@@ -115,10 +111,8 @@ Status InferReverse(const NodeInference& inference) {
   const uint32_t mask = inference.op<Reverse>().axes_mask;
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
-  if (mask >> in.rank() != 0) {
-    return inference.Fail(StatusCode::kMalformedInput, "dimensions {:#b} (bits) of {} can't be reversed", mask,
-                          in.ToString());
-  }
+  if (mask >> in.rank() != 0)
+    return inference.Malformed("dimensions {:#b} (bits) of {} can't be reversed", mask, in.ToString());
   return inference.SetOutput(0, in);
 }
 
@@ -138,8 +132,8 @@ Status InferReshape(const NodeInference& inference) {
   HEARTH_TRY(inference.CheckKeepsType());
   const std::optional<int64_t> count = CheckedElementCount(shape);
   if (!count || *count != inference.shape(0).element_count()) {
-    return inference.Fail(StatusCode::kMalformedInput, "the input's {} elements ({}) can't take the shape {}",
-                          inference.shape(0).element_count(), inference.shape(0).ToString(), shape.ToString());
+    return inference.Malformed("the input's {} elements ({}) can't take the shape {}",
+                               inference.shape(0).element_count(), inference.shape(0).ToString(), shape.ToString());
   }
   return inference.SetOutput(0, shape);
 }

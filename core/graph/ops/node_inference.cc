@@ -22,33 +22,25 @@ Status OpDef::infer(Graph& graph, const Node& node) const {
 Status NodeInference::CheckOperands(const OperandCounts& counts) const {
   const auto [required, optional, outputs, depend_on_node] = counts;
   if (node_.inputs.size() < required || node_.inputs.size() > required + optional) {
-    if (optional == kAnyNumber) {
-      return Fail(StatusCode::kMalformedInput, "has {} inputs, needs at least {}", node_.inputs.size(), required);
-    }
-    return Fail(StatusCode::kMalformedInput, "has {} inputs, needs {}{}", node_.inputs.size(), required,
-                optional == 0 ? std::string() : fmt::format(" to {}", required + optional));
+    if (optional == kAnyNumber) return Malformed("has {} inputs, needs at least {}", node_.inputs.size(), required);
+    return Malformed("has {} inputs, needs {}{}", node_.inputs.size(), required,
+                     optional == 0 ? std::string() : fmt::format(" to {}", required + optional));
   }
-  if (node_.outputs.size() != outputs) {
-    return Fail(StatusCode::kMalformedInput, "has {} outputs, needs {}", node_.outputs.size(), outputs);
-  }
+  if (node_.outputs.size() != outputs) return Malformed("has {} outputs, needs {}", node_.outputs.size(), outputs);
   const auto in_range = [this](ValueId id) { return id >= 0 && static_cast<size_t>(id) < graph_.values().size(); };
   for (ValueId id : node_.outputs) {
-    if (!in_range(id)) return Fail(StatusCode::kMalformedInput, "output %{} does not exist", id);
+    if (!in_range(id)) return Malformed("output %{} does not exist", id);
   }
   for (size_t i = 0; i < node_.inputs.size(); ++i) {
     const ValueId id = node_.inputs[i];
     if (id == kNoValue && (i >= required && optional != kAnyNumber)) continue;
-    if (!in_range(id)) return Fail(StatusCode::kMalformedInput, "input {} (%{}) does not exist", i, id);
+    if (!in_range(id)) return Malformed("input {} (%{}) does not exist", i, id);
     const std::optional<int64_t> count = CheckedElementCount(shape(i));
-    if (!count) {
-      return Fail(StatusCode::kMalformedInput, "input {} has the impossible shape {}", i, shape(i).ToString());
-    }
+    if (!count) return Malformed("input {} has the impossible shape {}", i, shape(i).ToString());
     // An empty input 0 is checked by SetOutput: all outputs must be empty. Other inputs may only have an empty batch.
     if (*count > 0 || i == 0 || OpDefOf(node_.op).Has(kTakesEmpty)) continue;
-    if (shape(i).rank() < 2 || std::ranges::count(shape(i).dims().subspan(1), 0) > 0) {
-      return Fail(StatusCode::kUnsupported, "input {} of shape {} has no elements, and is no batch of none", i,
-                  shape(i).ToString());
-    }
+    if (shape(i).rank() < 2 || std::ranges::count(shape(i).dims().subspan(1), 0) > 0)
+      return Unsupported("input {} of shape {} has no elements, and is no batch of none", i, shape(i).ToString());
   }
   return Status::Ok();
 }
@@ -60,21 +52,20 @@ bool NodeInference::HasEmptyInput() const {
 
 Status NodeInference::CheckRank(size_t i, int rank) const {
   if (shape(i).rank() == rank) return Status::Ok();
-  return Fail(StatusCode::kMalformedInput, "input {} has rank {} (shape {}), needs rank {}", i, shape(i).rank(),
-              shape(i).ToString(), rank);
+  return Malformed("input {} has rank {} (shape {}), needs rank {}", i, shape(i).rank(), shape(i).ToString(), rank);
 }
 
 Status NodeInference::CheckReal(size_t i) const {
   const TensorDesc& desc = input(i);
   if (IsFloat(desc.dtype)) return Status::Ok();
   if (desc.quantization.has_value() && desc.dtype != DType::kBool) return Status::Ok();
-  return Fail(StatusCode::kUnsupported, "input {} is {}; only float32, float16 and quantized types can be run here", i,
-              DTypeName(desc.dtype));
+  return Unsupported("input {} is {}; only float32, float16 and quantized types can be run here", i,
+                     DTypeName(desc.dtype));
 }
 
 Status NodeInference::CheckIntegers(size_t i) const {
   if (!IsReal(input(i))) return Status::Ok();
-  return Fail(StatusCode::kMalformedInput, "input {} is {}, needs plain integers", i, DTypeName(input(i).dtype));
+  return Malformed("input {} is {}, needs plain integers", i, DTypeName(input(i).dtype));
 }
 
 Status NodeInference::CheckBias(size_t i, int32_t channels) const {
@@ -83,10 +74,10 @@ Status NodeInference::CheckBias(size_t i, int32_t channels) const {
     const Shape& bias = shape(i);
     if (graph_.IsConstant(node_.inputs[i]) || (bias.rank() > 0 && bias[bias.rank() - 1] == channels))
       return Status::Ok();
-    return Fail(StatusCode::kUnsupported, "a computed bias of shape {}, which is not a vector", bias.ToString());
+    return Unsupported("a computed bias of shape {}, which is not a vector", bias.ToString());
   }
-  return Fail(StatusCode::kMalformedInput, "bias has shape {}, needs one element for each of {} output channels",
-              shape(i).ToString(), channels);
+  return Malformed("bias has shape {}, needs one element for each of {} output channels", shape(i).ToString(),
+                   channels);
 }
 
 Status NodeInference::CheckKeepsType(size_t output_index, size_t input_index) const {
@@ -95,19 +86,17 @@ Status NodeInference::CheckKeepsType(size_t output_index, size_t input_index) co
   const auto name = [](const TensorDesc& desc) {
     return fmt::format("{}{}", IsQuantized(desc) ? "quantized " : "", DTypeName(desc.dtype));
   };
-  return Fail(StatusCode::kMalformedInput, "output {} is {}, input {} is {}; both need one type", output_index,
-              name(out), input_index, name(in));
+  return Malformed("output {} is {}, input {} is {}; both need one type", output_index, name(out), input_index,
+                   name(in));
 }
 
 Status NodeInference::SetOutput(size_t i, std::span<const int64_t> dims) const {
-  if (dims.size() > Shape::kMaxRank) {
-    return Fail(StatusCode::kUnsupported, "output would have rank {}, the limit is {}", dims.size(), Shape::kMaxRank);
-  }
+  if (dims.size() > Shape::kMaxRank)
+    return Unsupported("output would have rank {}, the limit is {}", dims.size(), Shape::kMaxRank);
   std::vector<int32_t> narrow;
   for (int64_t dim : dims) {
-    if (dim < 0 || dim > std::numeric_limits<int32_t>::max()) {
-      return Fail(StatusCode::kMalformedInput, "output would have a dimension of {}", dim);
-    }
+    if (dim < 0 || dim > std::numeric_limits<int32_t>::max())
+      return Malformed("output would have a dimension of {}", dim);
     narrow.push_back(static_cast<int32_t>(dim));
   }
   return SetOutput(i, Shape::FromSpan(narrow));
@@ -115,14 +104,13 @@ Status NodeInference::SetOutput(size_t i, std::span<const int64_t> dims) const {
 
 Status NodeInference::SetOutput(size_t i, const Shape& shape) const {
   const std::optional<int64_t> count = CheckedElementCount(shape);
-  if (!count) return Fail(StatusCode::kMalformedInput, "output would have the impossible shape {}", shape.ToString());
-  if (*count > 0 && HasEmptyInput() && !OpDefOf(node_.op).Has(kTakesEmpty)) {
-    return Fail(StatusCode::kUnsupported, "output of shape {} would be made of nothing", shape.ToString());
-  }
+  if (!count) return Malformed("output would have the impossible shape {}", shape.ToString());
+  if (*count > 0 && HasEmptyInput() && !OpDefOf(node_.op).Has(kTakesEmpty))
+    return Unsupported("output of shape {} would be made of nothing", shape.ToString());
   Value& value = graph_.value(node_.outputs[i]);
   if (value.desc.shape.rank() > 0 && !(value.desc.shape == shape)) {
-    return Fail(StatusCode::kMalformedInput, "output '{}' is declared as {}, but the inputs and attributes give {}",
-                value.name, value.desc.shape.ToString(), shape.ToString());
+    return Malformed("output '{}' is declared as {}, but the inputs and attributes give {}", value.name,
+                     value.desc.shape.ToString(), shape.ToString());
   }
   value.desc.shape = shape;
   return Status::Ok();
@@ -133,8 +121,8 @@ Status NodeInference::SetOutputTypeOf(size_t i, size_t from) const {
   value.desc.dtype = input(from).dtype;
   if (!IsReal(input(from)) || value.desc.dtype == DType::kBool) value.desc.quantization.reset();
   if (!IsReal(input(from)) || IsReal(value.desc)) return Status::Ok();
-  return Fail(StatusCode::kMalformedInput, "input {} is quantized {}, but output '{}' has no quantization", from,
-              DTypeName(value.desc.dtype), value.name);
+  return Malformed("input {} is quantized {}, but output '{}' has no quantization", from, DTypeName(value.desc.dtype),
+                   value.name);
 }
 
 void NodeInference::SetOutputType(size_t i, DType dtype) const {

@@ -61,10 +61,14 @@ class NodeInference {
   // Gives output `i` a type without quantization.
   void SetOutputType(size_t i, DType dtype) const;
 
-  // An error that starts with the node: Fail(StatusCode::kUnsupported, "dilation {} ...", dilation)
+  // Errors that start with the node: Unsupported("dilation {} ...", dilation).
   template <typename... Args>
-  Status Fail(StatusCode code, fmt::format_string<Args...> format, Args&&... args) const {
-    return FailWith(code, fmt::format(format, std::forward<Args>(args)...));
+  Status Malformed(fmt::format_string<Args...> format, Args&&... args) const {
+    return FailWith(StatusCode::kMalformedInput, fmt::format(format, std::forward<Args>(args)...));
+  }
+  template <typename... Args>
+  Status Unsupported(fmt::format_string<Args...> format, Args&&... args) const {
+    return FailWith(StatusCode::kUnsupported, fmt::format(format, std::forward<Args>(args)...));
   }
 
  private:

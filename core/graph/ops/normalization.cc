@@ -15,9 +15,7 @@ namespace {
 
 Status CheckNormalized(const NodeInference& inference) {
   HEARTH_TRY(inference.CheckReal(0));
-  if (inference.shape(0).rank() < 1) {
-    return inference.Fail(StatusCode::kMalformedInput, "the input is a scalar, needs at least rank 1");
-  }
+  if (inference.shape(0).rank() < 1) return inference.Malformed("the input is a scalar, needs at least rank 1");
   HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
   return inference.SetOutput(0, inference.shape(0));
 }
@@ -70,8 +68,8 @@ Status CheckPerChannel(const NodeInference& inference, size_t i, int32_t channel
   if (shape.rank() > 0 && shape.element_count() == channels && shape[shape.rank() - 1] == channels) {
     return Status::Ok();
   }
-  return inference.Fail(StatusCode::kMalformedInput, "input {} ({}) must have one number for each of {} channels", i,
-                        shape.ToString(), channels);
+  return inference.Malformed("input {} ({}) must have one number for each of {} channels", i, shape.ToString(),
+                             channels);
 }
 
 }  // namespace
@@ -94,10 +92,10 @@ void ReferenceL2Normalization(const Node& node, ReferenceInputs inputs, Referenc
 
 Status InferLocalResponseNormalization(const NodeInference& inference) {
   const auto& norm = inference.op<LocalResponseNormalization>();
-  if (norm.radius < 0) return inference.Fail(StatusCode::kMalformedInput, "the radius is {}", norm.radius);
+  if (norm.radius < 0) return inference.Malformed("the radius is {}", norm.radius);
   if (!std::isfinite(norm.bias) || !std::isfinite(norm.alpha) || !std::isfinite(norm.beta)) {
-    return inference.Fail(StatusCode::kMalformedInput, "bias {}, alpha {} and beta {} must be finite numbers",
-                          norm.bias, norm.alpha, norm.beta);
+    return inference.Malformed("bias {}, alpha {} and beta {} must be finite numbers", norm.bias, norm.alpha,
+                               norm.beta);
   }
   return CheckNormalized(inference);
 }
@@ -117,7 +115,7 @@ void ReferenceLocalResponseNormalization(const Node& node, ReferenceInputs input
 
 Status InferSoftmax(const NodeInference& inference) {
   const float beta = inference.op<Softmax>().beta;
-  if (!std::isfinite(beta)) return inference.Fail(StatusCode::kMalformedInput, "beta {} is not a number", beta);
+  if (!std::isfinite(beta)) return inference.Malformed("beta {} is not a number", beta);
   return CheckNormalized(inference);
 }
 
@@ -150,21 +148,16 @@ Status InferMeanVarianceNormalization(const NodeInference& inference) {
   const auto& norm = inference.op<MeanVarianceNormalization>();
   HEARTH_TRY(inference.CheckReal(0));
   const Shape& in = inference.shape(0);
-  if (norm.axes_mask == 0 || (norm.axes_mask >> in.rank()) != 0) {
-    return inference.Fail(StatusCode::kMalformedInput, "needs at least one axis, and all inside of rank {} ({})",
-                          in.rank(), in.ToString());
-  }
+  if (norm.axes_mask == 0 || (norm.axes_mask >> in.rank()) != 0)
+    return inference.Malformed("needs at least one axis, and all inside of rank {} ({})", in.rank(), in.ToString());
   const int32_t channels = in[in.rank() - 1];
   const bool has_groups = norm.groups > 0 && !IsIn(norm.axes_mask, in.rank() - 1) && channels % norm.groups == 0;
   if (norm.groups != 0 && !has_groups) {
-    return inference.Fail(StatusCode::kMalformedInput,
-                          "{} groups: must divide the {} channels, which may be none of the axes", norm.groups,
-                          channels);
+    return inference.Malformed("{} groups: must divide the {} channels, which may be none of the axes", norm.groups,
+                               channels);
   }
-  if (!std::isfinite(norm.epsilon) || norm.epsilon < 0) {
-    return inference.Fail(StatusCode::kMalformedInput, "epsilon is {}, must be a finite number that is not negative",
-                          norm.epsilon);
-  }
+  if (!std::isfinite(norm.epsilon) || norm.epsilon < 0)
+    return inference.Malformed("epsilon is {}, must be a finite number that is not negative", norm.epsilon);
   for (size_t i : {1, 2}) HEARTH_TRY(CheckPerChannel(inference, i, channels));
   HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
   return inference.SetOutput(0, in);

@@ -14,15 +14,13 @@ Status InferPadded(const NodeInference& inference, const Shape& before, const Sh
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
   if (before.rank() != in.rank() || after.rank() != in.rank()) {
-    return inference.Fail(StatusCode::kMalformedInput, "paddings for {} and {} dimensions, the input has {} ({})",
-                          before.rank(), after.rank(), in.rank(), in.ToString());
+    return inference.Malformed("paddings for {} and {} dimensions, the input has {} ({})", before.rank(), after.rank(),
+                               in.rank(), in.ToString());
   }
   std::vector<int64_t> dims;
   for (int d = 0; d < in.rank(); ++d) {
-    if (before[d] < 0 || after[d] < 0) {
-      return inference.Fail(StatusCode::kMalformedInput, "negative padding of dimension {}: {} before, {} after", d,
-                            before[d], after[d]);
-    }
+    if (before[d] < 0 || after[d] < 0)
+      return inference.Malformed("negative padding of dimension {}: {} before, {} after", d, before[d], after[d]);
     dims.push_back(int64_t{before[d]} + in[d] + after[d]);
   }
   return inference.SetOutput(0, dims);
@@ -56,8 +54,8 @@ Status InferMirrorPad(const NodeInference& inference) {
   for (int d = 0; d < in.rank(); ++d) {
     const int32_t most = pad.symmetric ? in[d] : std::max(in[d] - 1, 0);
     if (pad.before[d] > most || pad.after[d] > most) {
-      return inference.Fail(StatusCode::kMalformedInput, "{} before and {} after dimension {}; its mirror image has {}",
-                            pad.before[d], pad.after[d], d, most);
+      return inference.Malformed("{} before and {} after dimension {}; its mirror image has {}", pad.before[d],
+                                 pad.after[d], d, most);
     }
   }
   return Status::Ok();

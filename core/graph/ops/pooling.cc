@@ -83,15 +83,14 @@ Status InferPool2D(const NodeInference& inference) {
   const auto& pool = inference.op<Pool2D>();
   HEARTH_TRY(CheckImage(inference, 0));
   if (pool.window.dilation_h != 1 || pool.window.dilation_w != 1) {
-    return inference.Fail(StatusCode::kUnsupported, "dilation {}x{}; pooling knows only 1x1", pool.window.dilation_h,
-                          pool.window.dilation_w);
+    return inference.Unsupported("dilation {}x{}; pooling knows only 1x1", pool.window.dilation_h,
+                                 pool.window.dilation_w);
   }
   const Padding2D& padding = pool.window.padding;
   if (padding.mode == PaddingMode::kExplicit && (std::max(padding.top, padding.bottom) >= pool.kernel_h ||
                                                  std::max(padding.left, padding.right) >= pool.kernel_w)) {
-    return inference.Fail(StatusCode::kMalformedInput,
-                          "padding {},{},{},{} must be smaller than the kernel {}x{}: a window would be empty",
-                          padding.top, padding.bottom, padding.left, padding.right, pool.kernel_h, pool.kernel_w);
+    return inference.Malformed("padding {},{},{},{} must be smaller than the kernel {}x{}: a window would be empty",
+                               padding.top, padding.bottom, padding.left, padding.right, pool.kernel_h, pool.kernel_w);
   }
   HEARTH_ASSIGN(const ImageSize size, InferWindow(inference, pool.window, pool.kernel_h, pool.kernel_w));
   const Shape& in = inference.shape(0);
@@ -135,9 +134,8 @@ Status InferMaxPoolArgmax2D(const NodeInference& inference) {
   const auto& pool = inference.op<MaxPoolArgmax2D>();
   HEARTH_TRY(CheckImage(inference, 0));
   if (pool.window.dilation_h != 1 || pool.window.dilation_w != 1 || std::max(pool.kernel_h, pool.kernel_w) > kMaxStep) {
-    return inference.Fail(StatusCode::kUnsupported,
-                          "a window of {}x{} dilated by {}x{}; pooling knows up to {}x{}, dense", pool.kernel_h,
-                          pool.kernel_w, pool.window.dilation_h, pool.window.dilation_w, kMaxStep, kMaxStep);
+    return inference.Unsupported("a window of {}x{} dilated by {}x{}; pooling knows up to {}x{}, dense", pool.kernel_h,
+                                 pool.kernel_w, pool.window.dilation_h, pool.window.dilation_w, kMaxStep, kMaxStep);
   }
   HEARTH_ASSIGN(const ImageSize size, InferWindow(inference, pool.window, pool.kernel_h, pool.kernel_w));
   const Shape& in = inference.shape(0);
@@ -175,20 +173,16 @@ Status InferMaxUnpool2D(const NodeInference& inference) {
   for (size_t i : {0, 1}) HEARTH_TRY(CheckImage(inference, i));
   const auto [lowest, highest] = std::minmax({unpool.kernel_h, unpool.kernel_w, unpool.stride_h, unpool.stride_w});
   if (lowest < 1 || highest > kMaxStep) {
-    return inference.Fail(StatusCode::kMalformedInput, "a window of {}x{} and a stride of {}x{}; each must be 1 to {}",
-                          unpool.kernel_h, unpool.kernel_w, unpool.stride_h, unpool.stride_w, kMaxStep);
+    return inference.Malformed("a window of {}x{} and a stride of {}x{}; each must be 1 to {}", unpool.kernel_h,
+                               unpool.kernel_w, unpool.stride_h, unpool.stride_w, kMaxStep);
   }
   const Shape &in = inference.shape(0), &positions = inference.shape(1);
-  if (!(in == positions)) {
-    return inference.Fail(StatusCode::kMalformedInput, "{} indices for {} elements", positions.ToString(),
-                          in.ToString());
-  }
+  if (!(in == positions)) return inference.Malformed("{} indices for {} elements", positions.ToString(), in.ToString());
   const int64_t height = int64_t{in[1]} * unpool.kernel_h, width = int64_t{in[2]} * unpool.kernel_w;
   // Coordinates plus padding must fit into 32 bits.
   const int64_t reach = int64_t{std::max(in[1], in[2])} * highest;
-  if (reach > std::numeric_limits<int32_t>::max() / 4) {
-    return inference.Fail(StatusCode::kMalformedInput, "an output of {}x{} pixels", height, width);
-  }
+  if (reach > std::numeric_limits<int32_t>::max() / 4)
+    return inference.Malformed("an output of {}x{} pixels", height, width);
   return inference.SetOutput(0, {in[0], height, width, in[3]});
 }
 
@@ -220,9 +214,8 @@ Status InferResampler(const NodeInference& inference) {
   for (size_t i : {0, 1}) HEARTH_TRY(CheckImage(inference, i));
   const Shape &in = inference.shape(0), &points = inference.shape(1);
   if (points[0] != in[0] || points[3] < 2) {
-    return inference.Fail(StatusCode::kMalformedInput,
-                          "points {} for the image {}: needs two coordinates for each point", points.ToString(),
-                          in.ToString());
+    return inference.Malformed("points {} for the image {}: needs two coordinates for each point", points.ToString(),
+                               in.ToString());
   }
   return inference.SetOutput(0, {in[0], points[1], points[2], in[3]});
 }
@@ -262,13 +255,10 @@ int64_t NearestPixel(const Resize& resize, int64_t out, int64_t out_size, int64_
 Status InferResize(const NodeInference& inference) {
   const auto& resize = inference.op<Resize>();
   HEARTH_TRY(CheckImage(inference, 0));
-  if (resize.height < 1 || resize.width < 1) {
-    return inference.Fail(StatusCode::kMalformedInput, "the new size {}x{} must be positive", resize.height,
-                          resize.width);
-  }
-  if (resize.kind == ResizeKind::kBilinear && resize.align_corners && resize.half_pixel_centers) {
-    return inference.Fail(StatusCode::kMalformedInput, "align_corners and half_pixel_centers exclude each other");
-  }
+  if (resize.height < 1 || resize.width < 1)
+    return inference.Malformed("the new size {}x{} must be positive", resize.height, resize.width);
+  if (resize.kind == ResizeKind::kBilinear && resize.align_corners && resize.half_pixel_centers)
+    return inference.Malformed("align_corners and half_pixel_centers exclude each other");
   const Shape& in = inference.shape(0);
   return inference.SetOutput(0, {in[0], resize.height, resize.width, in[3]});
 }

@@ -32,8 +32,8 @@ Status CheckMatrices(const NodeInference& inference) {
     HEARTH_TRY(inference.CheckReal(i));
     const int rank = inference.shape(i).rank();
     if (rank < 2 || rank > 2 + MatrixBatch::kDims) {
-      return inference.Fail(StatusCode::kMalformedInput, "input {} has rank {} (shape {}), needs rank 2 to {}", i, rank,
-                            inference.shape(i).ToString(), 2 + MatrixBatch::kDims);
+      return inference.Malformed("input {} has rank {} (shape {}), needs rank 2 to {}", i, rank,
+                                 inference.shape(i).ToString(), 2 + MatrixBatch::kDims);
     }
   }
   return Status::Ok();
@@ -60,28 +60,25 @@ Status InferBatchMatMul(const NodeInference& inference) {
   const auto& product = inference.op<BatchMatMul>();
   HEARTH_TRY(CheckMatrices(inference));
   const TensorDesc& declared = inference.output(0);
-  if (declared.dtype == DType::kInt32 && !declared.quantization.has_value()) {
-    return inference.Fail(StatusCode::kUnsupported, "a product of quantized matrices as plain int32 can't be run");
-  }
+  if (declared.dtype == DType::kInt32 && !declared.quantization.has_value())
+    return inference.Unsupported("a product of quantized matrices as plain int32 can't be run");
   const Shape &a = inference.shape(0), &b = inference.shape(1);
   const int32_t* a_last = &a.dims()[a.rank() - 2];
   const int32_t* b_last = &b.dims()[b.rank() - 2];
   const int32_t rows = a_last[product.adjoint_a ? 1 : 0], depth_a = a_last[product.adjoint_a ? 0 : 1];
   const int32_t columns = b_last[product.adjoint_b ? 0 : 1], depth_b = b_last[product.adjoint_b ? 1 : 0];
   if (depth_a != depth_b) {
-    return inference.Fail(StatusCode::kMalformedInput, "{}{} times {}{}: sums over {} and {} elements", a.ToString(),
-                          product.adjoint_a ? " (adjoint)" : "", b.ToString(), product.adjoint_b ? " (adjoint)" : "",
-                          depth_a, depth_b);
+    return inference.Malformed("{}{} times {}{}: sums over {} and {} elements", a.ToString(),
+                               product.adjoint_a ? " (adjoint)" : "", b.ToString(),
+                               product.adjoint_b ? " (adjoint)" : "", depth_a, depth_b);
   }
   const MatrixBatch batch_a(a), batch_b(b);
   const int rank = std::max(a.rank(), b.rank());
   std::vector<int64_t> dims;
   for (int d = MatrixBatch::kDims - (rank - 2); d < MatrixBatch::kDims; ++d) {
     const int32_t size_a = batch_a.sizes[d], size_b = batch_b.sizes[d];
-    if (size_a != size_b && size_a != 1 && size_b != 1) {
-      return inference.Fail(StatusCode::kMalformedInput, "the leading dimensions of {} and {} don't go together",
-                            a.ToString(), b.ToString());
-    }
+    if (size_a != size_b && size_a != 1 && size_b != 1)
+      return inference.Malformed("the leading dimensions of {} and {} don't go together", a.ToString(), b.ToString());
     dims.push_back(size_a == 1 ? size_b : size_a);  // which may be 0
   }
   dims.insert(dims.end(), {rows, columns});
@@ -125,19 +122,16 @@ Status InferFullyConnected(const NodeInference& inference) {
   const int32_t outputs = filter[0], depth = filter[1];
   if (inference.HasInput(2)) HEARTH_TRY(inference.CheckBias(2, outputs));
   if (fully_connected.keep_dims) {
-    if (in.rank() < 1 || in[in.rank() - 1] != depth) {
-      return inference.Fail(StatusCode::kMalformedInput, "the input's last dimension ({}) differs from the filter's {}",
-                            in.ToString(), depth);
-    }
+    if (in.rank() < 1 || in[in.rank() - 1] != depth)
+      return inference.Malformed("the input's last dimension ({}) differs from the filter's {}", in.ToString(), depth);
     Shape out = in;
     out[in.rank() - 1] = outputs;
     return inference.SetOutput(0, out);
   }
   // Without keep_dims TFLite flattens the input of any shape into rows.
   if (depth == 0 || in.element_count() % depth != 0) {
-    return inference.Fail(StatusCode::kMalformedInput,
-                          "the input's {} elements ({}) are not a multiple of the filter's {}", in.element_count(),
-                          in.ToString(), depth);
+    return inference.Malformed("the input's {} elements ({}) are not a multiple of the filter's {}", in.element_count(),
+                               in.ToString(), depth);
   }
   return inference.SetOutput(0, {in.element_count() / depth, outputs});
 }

@@ -116,9 +116,8 @@ Status InferRandomBits(const NodeInference& inference) {
   const bool is_philox = bits.generator == BitGenerator::kPhilox;
   const bool fits = state.rank() == 2 && state[1] == 2 && (state[0] == 2 || (is_philox && state[0] == 3));
   if (inference.input(0).dtype != DType::kUInt32 || !fits) {
-    return inference.Fail(StatusCode::kMalformedInput,
-                          "its state is {}[{}], needs {} numbers of 64 bits as uint32 halves",
-                          DTypeName(inference.input(0).dtype), state.ToString(), is_philox ? "2 or 3" : "2");
+    return inference.Malformed("its state is {}[{}], needs {} numbers of 64 bits as uint32 halves",
+                               DTypeName(inference.input(0).dtype), state.ToString(), is_philox ? "2 or 3" : "2");
   }
   inference.SetOutputType(0, DType::kUInt32);
   HEARTH_TRY(inference.SetOutput(0, state));
@@ -156,8 +155,8 @@ Status InferRandom(const NodeInference& inference) {
   HEARTH_TRY(inference.CheckOperands({is_multinomial ? size_t{2} : size_t{1}, 0, 2}));
   const size_t runs = is_multinomial ? 1 : 0;
   if (inference.input(runs).dtype != DType::kInt32 || inference.shape(runs) != Shape{1}) {
-    return inference.Fail(StatusCode::kMalformedInput, "its number of runs is {}[{}], needs int32[1]",
-                          DTypeName(inference.input(runs).dtype), inference.shape(runs).ToString());
+    return inference.Malformed("its number of runs is {}[{}], needs int32[1]", DTypeName(inference.input(runs).dtype),
+                               inference.shape(runs).ToString());
   }
   inference.SetOutputType(1, DType::kInt32);
   HEARTH_TRY(inference.SetOutput(1, {1}));
@@ -168,10 +167,8 @@ Status InferRandom(const NodeInference& inference) {
   HEARTH_TRY(inference.CheckRank(0, 2));
   HEARTH_TRY(inference.CheckReal(0));
   const DType dtype = inference.output(0).dtype;
-  if (dtype != DType::kInt32 && dtype != DType::kInt64) {
-    return inference.Fail(StatusCode::kMalformedInput, "the output is {}, classes need int32 or int64",
-                          DTypeName(dtype));
-  }
+  if (dtype != DType::kInt32 && dtype != DType::kInt64)
+    return inference.Malformed("the output is {}, classes need int32 or int64", DTypeName(dtype));
   inference.SetOutputType(0, dtype);
   return inference.SetOutput(0, {inference.shape(0)[0], random.samples});
 }

@@ -54,8 +54,9 @@ Status CheckType(const NodeInference& inference, ReduceKind kind) {
   // LiteRT's integer products wrap in the tensor's type. Its sums and means of narrow integers need scales.
   const bool takes_all = kind == ReduceKind::kMax || kind == ReduceKind::kMin || kind == ReduceKind::kProd;
   if (logical ? is_bool : !is_bool && (calculates || takes_all)) return Status::Ok();
-  return inference.Fail(StatusCode::kUnsupported, "input 0 is {}; {}", DTypeName(desc.dtype),
-                        logical ? "only bool can be run here" : "only real numbers, int32 and int64 can be run here");
+  return inference.Unsupported(
+      "input 0 is {}; {}", DTypeName(desc.dtype),
+      logical ? "only bool can be run here" : "only real numbers, int32 and int64 can be run here");
 }
 
 }  // namespace
@@ -65,10 +66,8 @@ Status InferReduce(const NodeInference& inference) {
   HEARTH_TRY(CheckType(inference, reduce.kind));
   HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
   const Shape& in = inference.shape(0);
-  if ((reduce.axes_mask >> in.rank()) != 0) {
-    return inference.Fail(StatusCode::kMalformedInput, "an axis lies outside of rank {} ({})", in.rank(),
-                          in.ToString());
-  }
+  if ((reduce.axes_mask >> in.rank()) != 0)
+    return inference.Malformed("an axis lies outside of rank {} ({})", in.rank(), in.ToString());
   std::vector<int64_t> dims;
   for (int d = 0; d < in.rank(); ++d) {
     if (!IsReduced(reduce, d)) dims.push_back(in[d]);

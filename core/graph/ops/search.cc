@@ -14,18 +14,11 @@ Status InferArgReduce(const NodeInference& inference) {
   const Shape& in = inference.shape(0);
   const int32_t wanted = inference.op<ArgReduce>().axis;
   const std::optional<int> axis = AxisFromFront(wanted, in.rank());
-  if (!axis) {
-    return inference.Fail(StatusCode::kMalformedInput, "axis {} is outside of rank {}", wanted, in.rank());
-  }
-  if (in[*axis] == 0) {
-    return inference.Fail(StatusCode::kMalformedInput, "dimension {} of {} has no element to find", *axis,
-                          in.ToString());
-  }
+  if (!axis) return inference.Malformed("axis {} is outside of rank {}", wanted, in.rank());
+  if (in[*axis] == 0) return inference.Malformed("dimension {} of {} has no element to find", *axis, in.ToString());
   const DType dtype = inference.output(0).dtype;
-  if (dtype != DType::kInt32 && dtype != DType::kInt64) {
-    return inference.Fail(StatusCode::kMalformedInput, "the output is {}, indices need int32 or int64",
-                          DTypeName(dtype));
-  }
+  if (dtype != DType::kInt32 && dtype != DType::kInt64)
+    return inference.Malformed("the output is {}, indices need int32 or int64", DTypeName(dtype));
   inference.SetOutputType(0, dtype);
   std::vector<int64_t> dims(in.dims().begin(), in.dims().end());
   dims.erase(dims.begin() + *axis);
@@ -51,10 +44,10 @@ void ReferenceArgReduce(const Node& node, ReferenceInputs inputs, ReferenceOutpu
 Status InferTopK(const NodeInference& inference) {
   const Shape& in = inference.shape(0);
   const int32_t k = inference.op<TopK>().k;
-  if (in.rank() < 1) return inference.Fail(StatusCode::kMalformedInput, "the input is a scalar, needs at least rank 1");
+  if (in.rank() < 1) return inference.Malformed("the input is a scalar, needs at least rank 1");
   if (k < 0 || k > in[in.rank() - 1]) {
-    return inference.Fail(StatusCode::kMalformedInput, "k is {}, the last dimension of {} has {} elements", k,
-                          in.ToString(), in[in.rank() - 1]);
+    return inference.Malformed("k is {}, the last dimension of {} has {} elements", k, in.ToString(),
+                               in[in.rank() - 1]);
   }
   HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
   inference.SetOutputType(1, DType::kInt32);
@@ -89,9 +82,8 @@ void ReferenceTopK(const Node& node, ReferenceInputs inputs, ReferenceOutputs ou
 Status InferCumSum(const NodeInference& inference) {
   const TensorDesc& in = inference.input(0);
   const int32_t axis = inference.op<CumSum>().axis;
-  if (!AxisFromFront(axis, in.shape.rank())) {
-    return inference.Fail(StatusCode::kMalformedInput, "axis {} is outside of rank {}", axis, in.shape.rank());
-  }
+  if (!AxisFromFront(axis, in.shape.rank()))
+    return inference.Malformed("axis {} is outside of rank {}", axis, in.shape.rank());
   if (in.dtype != DType::kInt32 && in.dtype != DType::kInt64) HEARTH_TRY(inference.CheckReal(0));
   HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
   return inference.SetOutput(0, in.shape);

@@ -13,14 +13,12 @@ Result<int32_t> OutputSize(const NodeInference& inference, const Axis& axis) {
   const int64_t span = (int64_t{axis.kernel} - 1) * axis.dilation + 1;
   const int64_t padded = int64_t{axis.in} + axis.before + axis.after;
   constexpr int64_t kLimit = int64_t{1} << 31;
-  if (span >= kLimit || padded >= kLimit) {
-    return inference.Fail(StatusCode::kMalformedInput, "{}: a window of {} over {} elements is too large", axis.name,
-                          span, padded);
-  }
+  if (span >= kLimit || padded >= kLimit)
+    return inference.Malformed("{}: a window of {} over {} elements is too large", axis.name, span, padded);
   if (span > padded) {
-    return inference.Fail(StatusCode::kMalformedInput,
-                          "{}: the window covers {} elements (kernel {}, dilation {}), the padded input has only {}",
-                          axis.name, span, axis.kernel, axis.dilation, padded);
+    return inference.Malformed(
+        "{}: the window covers {} elements (kernel {}, dilation {}), the padded input has only {}", axis.name, span,
+        axis.kernel, axis.dilation, padded);
   }
   return WindowedSize(axis.in, axis.before, axis.after, axis.kernel, axis.stride, axis.dilation);
 }
@@ -29,22 +27,16 @@ Result<int32_t> OutputSize(const NodeInference& inference, const Axis& axis) {
 
 Result<ImageSize> InferWindow(const NodeInference& inference, const Window2D& window, int32_t kernel_h,
                               int32_t kernel_w) {
-  if (window.stride_h < 1 || window.stride_w < 1) {
-    return inference.Fail(StatusCode::kMalformedInput, "stride {}x{} must be positive", window.stride_h,
-                          window.stride_w);
-  }
-  if (window.dilation_h < 1 || window.dilation_w < 1) {
-    return inference.Fail(StatusCode::kMalformedInput, "dilation {}x{} must be positive", window.dilation_h,
-                          window.dilation_w);
-  }
-  if (kernel_h < 1 || kernel_w < 1) {
-    return inference.Fail(StatusCode::kMalformedInput, "kernel {}x{} must be positive", kernel_h, kernel_w);
-  }
+  if (window.stride_h < 1 || window.stride_w < 1)
+    return inference.Malformed("stride {}x{} must be positive", window.stride_h, window.stride_w);
+  if (window.dilation_h < 1 || window.dilation_w < 1)
+    return inference.Malformed("dilation {}x{} must be positive", window.dilation_h, window.dilation_w);
+  if (kernel_h < 1 || kernel_w < 1) return inference.Malformed("kernel {}x{} must be positive", kernel_h, kernel_w);
   const Shape& in = inference.shape(0);
   const Padding2D padding = ResolvePadding(window, in[1], in[2], kernel_h, kernel_w);
   if (std::min({padding.top, padding.bottom, padding.left, padding.right}) < 0) {
-    return inference.Fail(StatusCode::kMalformedInput, "padding {},{},{},{} must not be negative", padding.top,
-                          padding.bottom, padding.left, padding.right);
+    return inference.Malformed("padding {},{},{},{} must not be negative", padding.top, padding.bottom, padding.left,
+                               padding.right);
   }
   ImageSize size;
   HEARTH_ASSIGN(size.height, OutputSize(inference, {"height", in[1], padding.top, padding.bottom, kernel_h,
