@@ -91,6 +91,14 @@ decltype(auto) VisitMembers(T& value, Visit&& visit) {
   }
 }
 
+// Whether each member of one struct equals that of the other.
+template <typename T>
+bool HaveEqualMembers(const T& one, const T& other) {
+  return VisitMembers(one, [&](const auto&... of_one) {
+    return VisitMembers(other, [&](const auto&... of_other) { return ((of_one == of_other) && ...); });
+  });
+}
+
 }  // namespace hearth
 
 #endif  // HEARTH_CORE_BASE_MEMBERS_H_

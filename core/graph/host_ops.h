@@ -14,15 +14,12 @@ namespace hearth {
 // larger one drops the last dimension, which is one element.
 struct Bitcast {
   DType to = DType::kFloat32;
-  friend bool operator==(const Bitcast&, const Bitcast&) = default;
 };
 
 // (x) -> (steps of x's shape, step[], zero[]): float32 numbers as uint8, in 255 steps of their range (CountSteps in
 // ops/recurrent.h). zero: the step that is 0. With a NaN or an infinity in x the step is NaN, or infinite where
 // the pass to_floats composes it, which it does where nothing multiplies bytes.
-struct DynamicQuantize {
-  friend bool operator==(const DynamicQuantize&, const DynamicQuantize&) = default;
-};
+struct DynamicQuantize {};
 
 // Random numbers by the counter-based generator Philox 4x32 with 10 rounds, as LiteRT draws them.
 // (runs[1]) -> (numbers of `shape`, runs + 1): uniform in [0, 1) or standard normal.
@@ -34,7 +31,6 @@ struct Random {
   Shape shape;          // not of multinomial
   int32_t samples = 1;  // of multinomial
   int64_t seed = 0, seed2 = 0;
-  friend bool operator==(const Random&, const Random&) = default;
 };
 
 // (state[S,2]) -> (the state after it, words[words]): bits of a counter-based generator, all uint32. A row of the state
@@ -44,7 +40,6 @@ enum class BitGenerator : uint8_t { kPhilox, kThreefry };
 struct RandomBits {
   BitGenerator generator = BitGenerator::kPhilox;
   int32_t words = 1;
-  friend bool operator==(const RandomBits&, const RandomBits&) = default;
 };
 
 // (matrix[N,C], rows[M,C], places[M]) -> the matrix with row i of `rows` in row places[i], of several for one place the
@@ -52,20 +47,15 @@ struct RandomBits {
 enum class BinaryKind : uint8_t;
 struct Scatter {
   std::optional<BinaryKind> kind;
-  friend bool operator==(const Scatter&, const Scatter&) = default;
 };
 
 // (condition) -> (places[N,rank], count[1]): the coordinates of the elements that are not zero, in order. N is the
 // number of elements of the condition; the rows from `count` on are zeros.
-struct Where {
-  friend bool operator==(const Where&, const Where&) = default;
-};
+struct Where {};
 
 // (x[N]) -> (values[N], indices[N], count[1]): each number once, by its first appearance, and for each element the
 // index of its number. The values from `count` on are zeros.
-struct Unique {
-  friend bool operator==(const Unique&, const Unique&) = default;
-};
+struct Unique {};
 
 // (boxes[N,4], scores[N], least overlap[1], least score[1], sigma[1]?) -> (indices[most], scores[most] with a sigma,
 // count): takes the box with the highest score, removes those whose intersection over union with it is at least the
@@ -76,7 +66,6 @@ struct NonMaxSuppression {
   int32_t most = 1;
   // The order of equal scores: by index, as in ONNX, or as TFLite's heap gives them: 0 2 6 11 10 9 ... of twelve.
   bool lower_index_first = false;
-  friend bool operator==(const NonMaxSuppression&, const NonMaxSuppression&) = default;
 };
 
 // (values...) -> the same number of values: applies `body` while `condition` holds. Both graphs have no state. Null in
@@ -84,14 +73,12 @@ struct NonMaxSuppression {
 struct LoopGraphs;  // core/graph/loop_graphs.h
 struct Loop {
   std::shared_ptr<const LoopGraphs> graphs;
-  friend bool operator==(const Loop&, const Loop&) = default;
 };
 
 // (any...) -> any: an operator that the program registered (hearth/custom_op.h). Null in one that was read from a text.
 struct CustomNode;  // core/graph/custom_node.h
 struct Custom {
   std::shared_ptr<const CustomNode> node;
-  friend bool operator==(const Custom&, const Custom&) = default;
 };
 
 }  // namespace hearth

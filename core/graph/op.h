@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/members.h"
 #include "core/graph/host_ops.h"
 #include "core/graph/movement_ops.h"
 #include "core/graph/types.h"
@@ -98,14 +99,12 @@ struct Window2D {  // how a kernel moves over an image
 struct Conv2D {
   Window2D window;
   Activation activation = Activation::kNone;
-  friend bool operator==(const Conv2D&, const Conv2D&) = default;
 };
 
 // (x[N,H,W,C], filter[1,kh,kw,C*multiplier], bias?) -> [N,H',W',C*multiplier]; output o reads channel o/multiplier
 struct DepthwiseConv2D {
   Window2D window;
   Activation activation = Activation::kNone;
-  friend bool operator==(const DepthwiseConv2D&, const DepthwiseConv2D&) = default;
 };
 
 // (x, weights, zero[]?) -> int32: exact sums of products of 8-bit integers; those beyond 32 bits wrap. x is plain, as
@@ -114,7 +113,6 @@ struct DepthwiseConv2D {
 // to_floats makes floats of it where nothing multiplies bytes.
 struct ConvInteger {
   Window2D window;  // of images
-  friend bool operator==(const ConvInteger&, const ConvInteger&) = default;
 };
 
 enum class PoolKind : uint8_t {
@@ -127,25 +125,21 @@ struct Pool2D {
   int32_t kernel_h = 1, kernel_w = 1;
   Window2D window;
   Activation activation = Activation::kNone;
-  friend bool operator==(const Pool2D&, const Pool2D&) = default;
 };
 
 struct Unary {
   UnaryKind kind = UnaryKind::kCopy;
   float alpha = 0.0f;  // kLeakyRelu's slope; of kQuantize 1: divides by the scale, else it takes the inverse
-  friend bool operator==(const Unary&, const Unary&) = default;
 };
 
 struct Binary {  // numpy broadcasting
   BinaryKind kind = BinaryKind::kAdd;
   Activation activation = Activation::kNone;
-  friend bool operator==(const Binary&, const Binary&) = default;
 };
 
 struct Concat {
   int32_t axis = -1;  // negative counts from the end
   Activation activation = Activation::kNone;
-  friend bool operator==(const Concat&, const Concat&) = default;
 };
 
 enum class ResizeKind : uint8_t { kBilinear, kNearest };
@@ -153,30 +147,25 @@ struct Resize {  // the new size is the output's shape
   ResizeKind kind = ResizeKind::kBilinear;
   int32_t height = 0, width = 0;
   bool align_corners = false, half_pixel_centers = false;
-  friend bool operator==(const Resize&, const Resize&) = default;
 };
 
 struct Reshape {  // also SQUEEZE and EXPAND_DIMS
   Shape shape;
-  friend bool operator==(const Reshape&, const Reshape&) = default;
 };
 
 struct Softmax {  // over the last dimension
   float beta = 1.0f;
-  friend bool operator==(const Softmax&, const Softmax&) = default;
 };
 
 struct Pad {  // constant padding; before/after per dimension of the input
   Shape before, after;
   double value = 0.0;
-  friend bool operator==(const Pad&, const Pad&) = default;
 };
 
 // (x[..., K], filter[O,K], bias[O]?) -> [M,O], or [..., O] with keep_dims
 struct FullyConnected {
   bool keep_dims = false;
   Activation activation = Activation::kNone;
-  friend bool operator==(const FullyConnected&, const FullyConnected&) = default;
 };
 
 // ---- Reductions and searches ----
@@ -186,41 +175,33 @@ struct Reduce {  // over the dimensions of `axes_mask` (bit i set: dimension i)
   ReduceKind kind = ReduceKind::kMean;
   uint32_t axes_mask = 0;
   bool keep_dims = false;
-  friend bool operator==(const Reduce&, const Reduce&) = default;
 };
 
 enum class ArgKind : uint8_t { kMax, kMin };
 struct ArgReduce {  // index of the first extreme element along `axis`, which the output lacks
   ArgKind kind = ArgKind::kMax;
   int32_t axis = -1;
-  friend bool operator==(const ArgReduce&, const ArgReduce&) = default;
 };
 
 struct TopK {  // (x) -> (values, indices): the k largest along the last dimension, largest first
   int32_t k = 1;
-  friend bool operator==(const TopK&, const TopK&) = default;
 };
 
 struct CumSum {
   int32_t axis = 0;  // negative counts from the end
   bool exclusive = false, reverse = false;
-  friend bool operator==(const CumSum&, const CumSum&) = default;
 };
 
-struct LogSoftmax {  // over the last dimension
-  friend bool operator==(const LogSoftmax&, const LogSoftmax&) = default;
-};
+struct LogSoftmax {};  // over the last dimension
 
 struct L2Normalization {  // over the last dimension
   Activation activation = Activation::kNone;
-  friend bool operator==(const L2Normalization&, const L2Normalization&) = default;
 };
 
 // x / (bias + alpha * sum of squares of the 2 * radius + 1 channels around)^beta
 struct LocalResponseNormalization {
   int32_t radius = 5;
   float bias = 1.0f, alpha = 1.0f, beta = 0.5f;
-  friend bool operator==(const LocalResponseNormalization&, const LocalResponseNormalization&) = default;
 };
 
 // (x, scale?, offset?) -> (x - mean) / sqrt(variance + epsilon) * scale + offset, scale and offset with one number per
@@ -234,34 +215,23 @@ struct MeanVarianceNormalization {
   bool root_mean_square = false;  // the mean counts as 0
   float epsilon = 0.0f;
   Activation activation = Activation::kNone;
-  friend bool operator==(const MeanVarianceNormalization&, const MeanVarianceNormalization&) = default;
 };
 
 // ---- Elementwise beyond one table row ----
 
-struct Select {  // (condition, a, b) -> condition ? a : b, numpy broadcasting
-  friend bool operator==(const Select&, const Select&) = default;
-};
-struct SelectRows {  // TFLite's SELECT with a rank 1 condition: one element chooses a whole slice of dimension 0
-  friend bool operator==(const SelectRows&, const SelectRows&) = default;
-};
-struct PRelu {  // (x, alpha), alpha broadcast to x
-  friend bool operator==(const PRelu&, const PRelu&) = default;
-};
-struct Cast {  // to the output's element type; floats are truncated towards zero
+struct Select {};      // (condition, a, b) -> condition ? a : b, numpy broadcasting
+struct SelectRows {};  // TFLite's SELECT with a rank 1 condition: one element chooses a whole slice of dimension 0
+struct PRelu {};       // (x, alpha), alpha broadcast to x
+struct Cast {          // to the output's element type; floats are truncated towards zero
   DType to = DType::kFloat32;
-  friend bool operator==(const Cast&, const Cast&) = default;
 };
-struct AddN {  // the sum of any number of tensors of one shape
-  friend bool operator==(const AddN&, const AddN&) = default;
-};
+struct AddN {};  // the sum of any number of tensors of one shape
 
 // ---- Products ----
 
 // (a[..., M, K], b[..., K, N]) -> [..., M, N], leading dimensions broadcast; adjoint: the last two are swapped
 struct BatchMatMul {
   bool adjoint_a = false, adjoint_b = false;
-  friend bool operator==(const BatchMatMul&, const BatchMatMul&) = default;
 };
 // (x[N,H,W,I], filter[O,kh,kw,I], bias[O]?) -> [N, height, width, O]: the gradient of a convolution from an image of
 // that size. Pixels that no window reaches hold the bias.
@@ -272,7 +242,6 @@ struct TransposeConv {
   int32_t stride_h = 1, stride_w = 1;
   Padding2D padding;  // of the convolution
   Activation activation = Activation::kNone;
-  friend bool operator==(const TransposeConv&, const TransposeConv&) = default;
 };
 
 // ---- MediaPipe's pooling with argmax, and sampling ----
@@ -283,19 +252,15 @@ struct MaxPoolArgmax2D {
   int32_t kernel_h = 1, kernel_w = 1;
   Window2D window;                            // not dilated
   Activation activation = Activation::kNone;  // of the maxima
-  friend bool operator==(const MaxPoolArgmax2D&, const MaxPoolArgmax2D&) = default;
 };
 // (x[N,H,W,C], indices[N,H,W,C]) -> [N, H * kernel_h, W * kernel_w, C]: each element at its index in its window,
 // zero elsewhere. Where windows overlap, the last one counts; indices outside the window or the image are ignored.
 struct MaxUnpool2D {
   int32_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1;
-  friend bool operator==(const MaxUnpool2D&, const MaxUnpool2D&) = default;
 };
 // (x[N,H,W,C], points[N,h,w,2 or more]) -> [N,h,w,C]: x at the point (points[..., 0], points[..., 1]) = (column, row)
 // by bilinear interpolation; zero outside of the image.
-struct Resampler {
-  friend bool operator==(const Resampler&, const Resampler&) = default;
-};
+struct Resampler {};
 
 // ---- Detection ----
 
@@ -308,7 +273,6 @@ struct DetectionPostProcess {
   bool use_regular_nms = false;
   float score_threshold = 0.0f, iou_threshold = 0.0f;
   float y_scale = 1.0f, x_scale = 1.0f, h_scale = 1.0f, w_scale = 1.0f;
-  friend bool operator==(const DetectionPostProcess&, const DetectionPostProcess&) = default;
 };
 
 // ---- Recurrent ----
@@ -325,27 +289,23 @@ struct Lstm {
   bool time_major = false;
   Activation activation = Activation::kNone;  // of the cell gate and of the cell in the output
   float cell_clip = 0.0f, proj_clip = 0.0f;
-  friend bool operator==(const Lstm&, const Lstm&) = default;
 };
 // (x, h[B,U], weights[U,I], recurrent[U,U], bias[U]) -> (y, new h): h = activation(weights x + recurrent h + bias)
 struct Rnn {
   bool time_major = false;
   Activation activation = Activation::kNone;
-  friend bool operator==(const Rnn&, const Rnn&) = default;
 };
 // (x[B,I], state[B,F*M], feature weights[F,I], time weights[F,M], bias[F/rank]?) -> (y[B,F/rank], new state): each of F
 // filters remembers its last M features; `rank` neighbouring filters are summed into one output.
 struct Svdf {
   int32_t rank = 1;
   Activation activation = Activation::kNone;
-  friend bool operator==(const Svdf&, const Svdf&) = default;
 };
 
 // An operator that Hearth does not know, or not in this form. It is kept so that inspect can name it.
 struct UnknownOp {
   std::string name;
   std::string reason;  // why the form is not supported; empty for an unknown operator
-  friend bool operator==(const UnknownOp&, const UnknownOp&) = default;
 };
 
 // In the order of the rows of op_table.cc.
@@ -367,6 +327,12 @@ constexpr size_t OpIndexIn(const std::variant<Ops...>*) {
 }
 template <typename T>
 constexpr size_t kOpIndex = OpIndexIn<T>(static_cast<const OpVariant*>(nullptr));
+
+// Attributes are equal if all their members are.
+template <typename T>
+requires(kOpIndex<T> < std::variant_size_v<OpVariant>) bool operator==(const T& one, const T& other) {
+  return HaveEqualMembers(one, other);
+}
 
 // A class, so that copying, moving and comparing 59 alternatives are compiled once. As a mere std::variant these were
 // 0.3 of the functions in every source that holds a node, and 0.25 of its compile time (clang, 16 tests).
