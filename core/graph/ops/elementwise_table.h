@@ -30,11 +30,11 @@ struct UnaryRow {
   std::string_view name;
   double (*function)(double v, double alpha);
   std::string_view text;  // over float4 `v` and, where uses_alpha, float `alpha`; empty: not for real numbers
-  bool uses_alpha = false;
-  bool unbounded = false;  // finite operands can give an infinity or a NaN
-  ElementRule rule = ElementRule::kNumbers;
   int64_t (*integer_function)(int64_t v) = nullptr;  // the result is wrapped to the type
   std::string_view integer_text = {};                // over int4 `v`; empty: not for integers
+  ElementRule rule = ElementRule::kNumbers;
+  bool unbounded = false;  // finite operands can give an infinity or a NaN
+  bool uses_alpha = false;
 };
 
 struct BinaryRow {
@@ -42,11 +42,11 @@ struct BinaryRow {
   std::string_view name;
   double (*function)(double a, double b);
   std::string_view text;  // over float4 `a` and `b`; empty: not for real numbers
-  bool unbounded = false;
-  ElementRule rule = ElementRule::kNumbers;
   // `bits` of the type; the result is wrapped to it. Null: `function` is exact on integers.
   int64_t (*integer_function)(int64_t a, int64_t b, int bits) = nullptr;
   std::string_view integer_text = {};  // over int4 `a`, `b` and int `type_bits`; empty: not for integers
+  ElementRule rule = ElementRule::kNumbers;
+  bool unbounded = false;
 };
 
 const UnaryRow& RowOf(UnaryKind kind);
